@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
+/*
+ * ldb: contract A, the event buffers shared by the program, the kernel module
+ * and the recorder.
+ *
+ * A session is one memory area, made by the recorder (a memfd) or by the
+ * module (/dev/ldb).  Both providers lay it out the same way, and every
+ * offset is read from the info page:
+ *
+ *	info page	one struct ldb_info; written by the provider
+ *	thread pages	max_threads x page_stride, one struct ldb_page each
+ *	stacks		max_threads x stack_stride, one struct ldb_stack each
+ *	rings		nr_rings x ring_stride, one struct ldb_ring_hdr each,
+ *			followed at +4096 by 1 << ring_order records
+ *
+ * Rings 0 .. nr_cpus-1 belong to the CPUs: whoever runs on CPU n, program or
+ * kernel, writes into ring n.  The rings after them belong to the scanners, so
+ * that a storm of function events cannot push out a kernel event.
+ *
+ * Writing a record, the same way for kernel and program:
+ *
+ *	idx = atomic fetch-and-add of head by n		(reserves n slots)
+ *	fill slot[(idx + k) & mask] for k in 0 .. n-1, all but commit
+ *	slot[..].commit = (u32)(idx + k + 1) ^ ldb_rec_hash(slot)   (release)
+ *
+ * A writer never looks at the reader and never waits.  The mask comes from the
+ * writer's private copy of ring_order, never from shared memory, so any value
+ * in head is memory-safe.
+ *
+ * Reading: slot idx is valid if and only if its commit word equals
+ * (u32)(idx + 1) ^ hash.  head - pos > size is an exact count of overwritten
+ * records.  A slot that is reserved and not yet committed must not stall the
+ * reader; a killed writer never commits it.  Records of one ring are nearly,
+ * but not exactly, in time order: the reader sorts in a window.
+ *
+ * Times are in the session's clock (enum ldb_clock), one clock for all.
+ */
+#ifndef _UAPI_LINUX_LDB_H
+#define _UAPI_LINUX_LDB_H
+
+#include <linux/types.h>
+
+#define LDB_INFO_MAGIC		0x3142444cU	/* "LDB1" */
+#define LDB_SESSION_ABI		1
+
+#define LDB_RING_HDR_SIZE	4096
+#define LDB_PAGE_SIZE		4096
+#define LDB_STACK_MAX		1023	/* frames kept per thread */
+
+enum ldb_clock {
+	LDB_CLOCK_TSC	= 1,	/* rdtsc; the kernel trusts it */
+	LDB_CLOCK_MONO	= 2,	/* CLOCK_MONOTONIC, nanoseconds */
+};
+
+/*
+ * Event types.  Numbers are never reused.  arg and arg2 as given; "site" is a
+ * code address, the return address of the call that made the event.
+ *
+ * Events of more than one slot: the following slots have type LDB_EV_CONT + k
+ * (k = 1, 2, ...), and their tsc, tid, arg and arg2 fields are payload.
+ */
+enum ldb_event {
+	/* 0x1xx: threads and functions */
+	LDB_EV_THREAD_START	= 0x101, /* arg: start routine, arg2: tid of the creator */
+	LDB_EV_THREAD_EXIT	= 0x102, /* arg: page slot, arg2: 0 */
+	LDB_EV_FUNC		= 0x110, /* 3 slots, see struct ldb_func_rec */
+	LDB_EV_GAP		= 0x111, /* tid 0: all threads of the scanner; tsc: end, arg: begin */
+	/* 0x2xx: locks and other waits, from the shim; see struct ldb_lock_rec */
+	LDB_EV_LOCK_WAIT	= 0x201, /* 2 slots; tsc: end of the wait */
+	LDB_EV_LOCK_HOLD	= 0x202, /* 2 slots; tsc: the unlock */
+	/* 0x3xx: requests; 2 slots, see struct ldb_req_rec */
+	LDB_EV_REQ_START	= 0x301,
+	LDB_EV_REQ_BLOCK	= 0x302,
+	LDB_EV_REQ_END		= 0x303,
+	LDB_EV_REQ_END_ALL	= 0x304,
+	LDB_EV_REQ_CLASS	= 0x305, /* arg: id; name in the payload, see struct ldb_req_rec */
+	LDB_EV_REQ_LINK		= 0x306, /* arg: id; W3C ids in the payload */
+	/* 0x4xx: kernel events (reserved for the module) */
+	/* 0xExx: continuation slots */
+	LDB_EV_CONT		= 0xe00,
+	/* 0xFxx: the trace itself */
+	LDB_EV_LOST		= 0xf01, /* arg: number of records lost, arg2: ring */
+};
+
+/* What a lock event is about: enum value in flags bits 0-7. */
+enum ldb_lock_kind {
+	LDB_LOCK_MUTEX		= 1,
+	LDB_LOCK_RWLOCK_RD	= 2,
+	LDB_LOCK_RWLOCK_WR	= 3,
+	LDB_LOCK_SPIN		= 4,
+	LDB_LOCK_COND		= 5,	/* wait only */
+	LDB_LOCK_SEM		= 6,	/* wait only */
+	LDB_LOCK_BARRIER	= 7,	/* wait only */
+	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the thread joined */
+};
+#define LDB_LOCK_KIND(flags)	((flags) & 0xff)
+#define LDB_LOCK_F_FAILED	0x0100	/* the wait ended without the lock (timeout, error) */
+#define LDB_LOCK_F_BEGIN_EXACT	0x0200	/* hold: begin was stamped, not bounded by gen */
+
+/* One slot.  32 bytes, aligned. */
+struct ldb_rec {
+	__u64	tsc;
+	__u32	tid;	/* as the program sees it (gettid) */
+	__u16	type;	/* enum ldb_event */
+	__u16	flags;	/* by type */
+	__u64	arg;
+	__u32	arg2;
+	__u32	commit;	/* written last */
+};
+
+/*
+ * LDB_EV_FUNC: one invocation that ended (or LDB_FUNC_F_OPEN: was still
+ * running when the recording ended).  The true start lies in
+ * [start_max - start_unc, start_max], the true end in
+ * [end_max - end_unc, end_max].  An uncertainty that does not fit is
+ * 0xffffffff: no lower bound is known.
+ */
+struct ldb_func_rec {
+	/* slot 0 */
+	__u64	end_max;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FUNC_F_* */
+	__u64	pc;		/* an address in the function */
+	__u32	end_unc;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	start_max;
+	__u32	start_unc;
+	__u16	cont1;
+	__u16	depth;		/* 0: outermost instrumented frame */
+	__u64	gen;		/* generation << 16 | number of the thread block */
+	__u32	pad1;
+	__u32	commit1;
+	/* slot 2 */
+	__u64	ret;		/* return address: the call site */
+	__u32	pad2;
+	__u16	cont2;
+	__u16	pad3;
+	__u64	parent_gen;	/* as gen, of the calling instrumented frame; 0: none */
+	__u32	pad4;
+	__u32	commit2;
+};
+#define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last seen */
+#define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start unknown */
+
+/*
+ * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The interval is [begin, end].
+ * A hold whose begin was not stamped (no LDB_LOCK_F_BEGIN_EXACT) has begin 0;
+ * gen then bounds it: the lock was taken after the frame of that generation was
+ * entered and before the next one was.
+ */
+struct ldb_lock_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
+	__u64	lock;		/* address of the object */
+	__u32	owner;		/* wait: tid of the holder at begin, 0 unknown */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	begin;
+	__u32	pad;
+	__u16	cont1;
+	__u16	site_hi;	/* site: bits 32-47 */
+	__u64	gen;		/* as in ldb_func_rec: last frame entered at begin; 0 unknown */
+	__u32	site_lo;	/* site: bits 0-31 */
+	__u32	commit1;
+};
+
+/* LDB_EV_REQ_*: arg is the request id. */
+struct ldb_req_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;
+	__u64	id;
+	__u32	payload0;	/* CLASS: name bytes 0-3;   LINK: span id, low half */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	queue;		/* START, BLOCK: queue address or 0; CLASS: name bytes 4-11; LINK: trace id, high half */
+	__u32	payload1;	/* CLASS: name bytes 12-15; LINK: span id, high half */
+	__u16	cont1;
+	__u16	pad1;
+	__u64	payload2;	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half */
+	__u32	pad2;
+	__u32	commit1;
+};
+
+struct ldb_ring_hdr {
+	__u64	head;		/* writers: next index to reserve */
+	__u64	pad0[7];
+	__u64	pad1[504];
+};
+
+/*
+ * One per watched thread.  Line 0-1 written by the thread (runtime), lines 2-3
+ * by the scanner, line 4 by the kernel module.  The recorder only reads and
+ * must expect any value.
+ */
+struct ldb_page {
+	/* runtime, at registration; state last */
+	__u32	state;		/* enum ldb_page_state */
+	__u32	tid;
+	__u64	stack_lo, stack_hi;
+	__u64	tp;		/* thread pointer */
+	__u64	start_tsc, exit_tsc;
+	__u64	start_routine;
+	__u64	pad0;
+	char	name[16];	/* NUL-terminated */
+	__u64	pad1[6];
+	/* scanner; at exit the thread itself */
+	__u64	made;		/* invocations entered since the recording began */
+	__u64	seen;		/* FUNC records written */
+	__u64	looks_changed;	/* looks that found a change */
+	__u64	scans;		/* valid scans */
+	__u64	invalid;	/* scans discarded because the thread moved on */
+	__u64	foreign;	/* top outside the registered stack */
+	__u64	too_deep;	/* frames not followed for lack of room */
+	__u64	disorder;	/* records rejected: canary, order, generation */
+	__u64	last_look_tsc;	/* the last look at which the state was known */
+	__u64	gap_tsc;	/* total time in gaps, this thread */
+	__u64	pad2[6];
+	/* kernel module */
+	__u32	k_seq;		/* odd: on a CPU */
+	__u32	k_oncpu;
+	__u32	k_cpu;
+	__u32	k_tid;
+	__u64	k_tsc_in, k_tsc_out, k_nvcsw, k_nivcsw, k_runtime, k_slot_gen;
+	__u64	pad3[456 + 16];
+};
+
+enum ldb_page_state {
+	LDB_PAGE_FREE	= 0,
+	LDB_PAGE_LIVE	= 1,
+	LDB_PAGE_EXITED	= 2,	/* final values; the slot may be reused after THREAD_EXIT was read */
+};
+
+/* What the scanner knows of a thread's stack, outermost frame first. */
+struct ldb_stack_frame {
+	__u64	gen;		/* generation << 16 | block number */
+	__u64	addr;		/* address of the frame record */
+	__u64	pc, ret;
+	__u64	start_min, start_max;
+	__u64	last_seen;	/* end_min: it was alive at this time */
+	__u32	flags;		/* LDB_FUNC_F_FROM_START */
+	__u32	pad;
+};
+
+struct ldb_stack {
+	__u32	depth;		/* written after the frames it covers */
+	__u32	pad[15];
+	struct ldb_stack_frame frame[LDB_STACK_MAX];
+};
+
+struct ldb_scan_stats {		/* one line pair per scanner, in the info page */
+	__u64	rounds, looks, changes, scans, invalid, frames, gaps, gap_tsc;
+	__u64	busy_tsc, paused_tsc, dropped_no_slot, cpu, pad[4];
+};
+
+#define LDB_MAX_SCANNERS	4
+
+struct ldb_info {
+	__u32	magic, abi;
+	__u32	nr_cpus, nr_rings, nr_scanners, ring_order;
+	__u32	scan_ring_order;	/* order of the rings after nr_cpus */
+	__u32	max_threads;
+	__u32	clock_id;		/* enum ldb_clock */
+	__u32	flags;
+	__u64	pages_off, page_stride;
+	__u64	stacks_off, stack_stride;
+	__u64	rings_off, ring_stride;
+	__u64	scan_rings_off, scan_ring_stride;
+	__u64	total_size;
+	__u64	tsc_hz;			/* cycles per second of the clock; 1e9 for MONO */
+	/* written by the runtime */
+	__u64	attach_tsc;
+	__u64	unwatched_threads;	/* no page left, or never registered */
+	__u64	unwatched_events;	/* events of threads without a page */
+	__u64	pad[12];
+	struct ldb_scan_stats scan[LDB_MAX_SCANNERS];
+};
+
+/* Mixes the payload of a slot into 32 bits. */
+static inline __u32 ldb_rec_hash(const struct ldb_rec *r)
+{
+	__u64 h = r->tsc;
+
+	h ^= ((__u64)r->flags << 48 | (__u64)r->type << 32 | r->tid) * 0x9e3779b97f4a7c15ULL;
+	h = (h << 29 | h >> 35) + r->arg * 0xff51afd7ed558ccdULL;
+	h ^= (__u64)r->arg2 * 0xc4ceb9fe1a85ec53ULL;
+	h *= 0x9e3779b97f4a7c15ULL;
+	return (__u32)(h >> 32);
+}
+
+#ifndef __KERNEL__
+_Static_assert(sizeof(struct ldb_rec) == 32, "one slot");
+_Static_assert(sizeof(struct ldb_func_rec) == 96, "three slots");
+_Static_assert(sizeof(struct ldb_lock_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_req_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_ring_hdr) == LDB_RING_HDR_SIZE, "one page");
+_Static_assert(sizeof(struct ldb_page) == LDB_PAGE_SIZE, "one page");
+_Static_assert(sizeof(struct ldb_stack) == 65536 - 0, "64 KiB");
+_Static_assert(sizeof(struct ldb_info) <= LDB_PAGE_SIZE, "one page");
+#endif
+
+#endif /* _UAPI_LINUX_LDB_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ldb: contract B, what the compiler plugin emits and the runtime reads.
+ *
+ * Every instrumented function keeps one struct ldb_frame in its own stack
+ * frame and links it into a chain that starts in the calling thread's
+ * struct ldb_thread.  The program writes both with plain stores, always, and
+ * never reads anything of ldb's: recording is nothing but somebody looking.
+ *
+ *	entry	__ldb_thread.gen += 1 << 16;	one instruction on memory, so
+ *						that a signal handler cannot
+ *						make it go back
+ *		f.gen = __ldb_thread.gen; f.prev = __ldb_thread.top;
+ *		f.pc = .; f.ret = return address;
+ *		__ldb_thread.top = &f;		last
+ *	exit	__ldb_thread.top = f.prev;	one store
+ *
+ * A reader of another thread's chain reads gen, top, the records, top, gen, in
+ * that order, and accepts what it saw only if both pairs agree.
+ *
+ * A record is valid only if its canary matches, its generation is at most the
+ * thread's and greater than its parent's, and its address lies inside the
+ * thread's stack and below its parent's.
+ *
+ * The note: each instrumented object carries, in an allocated ELF note section
+ * .note.ldb (COMDAT), notes of owner "LDB":
+ *
+ *	type	descriptor (16 bytes)
+ *	1	int64: address of the accessor - address of this field
+ *		uint64: LDB_ABI_VERSION
+ *		The accessor, void *f(void), returns the calling thread's block.
+ *	2	int64: address of the struct ldb_api table - address of this field
+ *		uint64: LDB_API_VERSION
+ *	3	int64: 0; uint64: LDB_ABI_VERSION.  The object was compiled with
+ *		the plugin.  A module with type 3 and no type 1 was linked with
+ *		-flto without the plugin: its functions have no records.
+ */
+#ifndef LDB_ABI_H
+#define LDB_ABI_H
+
+#include <stdint.h>
+
+#define LDB_ABI_VERSION		1
+#define LDB_CANARY		0x4c44
+#define LDB_GEN_SHIFT		16
+#define LDB_GEN_ONE		(1ULL << LDB_GEN_SHIFT)
+
+#define LDB_NOTE_OWNER		"LDB"
+#define LDB_NOTE_ACCESSOR	1
+#define LDB_NOTE_API		2
+#define LDB_NOTE_COMPILED	3
+
+struct ldb_frame {
+	struct ldb_frame *prev;	/* the caller's record, or NULL */
+	uint64_t	gen;	/* generation << 16 | LDB_CANARY */
+	const void	*pc;	/* an address in this function */
+	const void	*ret;	/* return address: the call site */
+};
+
+/* Only the first 16 bytes exist in -fPIC objects: 64 would exhaust static TLS. */
+struct ldb_thread {
+	struct ldb_frame *top;	/* deepest record, or NULL */
+	uint64_t	gen;	/* generation << 16 | LDB_CANARY */
+};
+
+struct ldb_note_desc {
+	int64_t		off;	/* from the address of this field */
+	uint64_t	version;
+};
+
+_Static_assert(sizeof(struct ldb_frame) == 32, "emitted by the plugin");
+_Static_assert(sizeof(struct ldb_thread) == 16, "emitted by the plugin");
+
+#endif /* LDB_ABI_H */

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ldb: the control socket between ldb-record and the runtime.
+ *
+ * AF_UNIX, SOCK_SEQPACKET, abstract names.  Messages are native-endian structs
+ * that start with struct ldb_msg; both sides check type, size and version, and
+ * both check the peer by SO_PEERCRED (runtime: uid 0 or its own effective uid;
+ * recorder: the pid it wanted).
+ *
+ * Attaching (-p): the runtime listens on LDB_CONTROL_NAME; the recorder
+ * connects.  Launching (--): the recorder listens on a random name, passed in
+ * the environment as LDB_RECORD, and the runtime of the first instrumented
+ * program connects before main().
+ *
+ *	runtime  -> HELLO			who I am
+ *	recorder -> ATTACH + fd of the session	map it, start scanning
+ *	runtime  -> ATTACHED | ERROR
+ *	runtime  -> MODULE ...			one for each mapped ELF file, then
+ *	runtime  -> READY			(launch: main() starts after it)
+ *	runtime  -> MODULE, UNLOADED, TEXT	any time later (dlopen, dlclose)
+ *	recorder -> DETACH			stop writing
+ *	runtime  -> DETACHED			nothing is written any more
+ *	either end closes: the other one cleans up and goes on.
+ *
+ * The session memfd is sealed (F_SEAL_SHRINK | F_SEAL_GROW) by the recorder.
+ */
+#ifndef LDB_CONTROL_H
+#define LDB_CONTROL_H
+
+#include <stdint.h>
+
+#define LDB_CONTROL_VERSION	1
+#define LDB_CONTROL_NAME	"ldb-control-%d"	/* pid as the program sees it */
+#define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
+#define LDB_ENV_FOLLOW		"LDB_FOLLOW"		/* "1": keep the two for children */
+#define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record put before LD_PRELOAD's old value */
+#define LDB_PATH_MAX		1024
+#define LDB_BUILD_ID_MAX	32
+
+enum ldb_msg_type {
+	LDB_MSG_HELLO		= 1,
+	LDB_MSG_ATTACH		= 2,
+	LDB_MSG_ATTACHED	= 3,
+	LDB_MSG_ERROR		= 4,
+	LDB_MSG_MODULE		= 5,
+	LDB_MSG_UNLOADED	= 6,
+	LDB_MSG_READY		= 7,
+	LDB_MSG_DETACH		= 8,
+	LDB_MSG_DETACHED	= 9,
+	LDB_MSG_TEXT		= 10,	/* a warning for the user */
+};
+
+struct ldb_msg {
+	uint32_t type;
+	uint32_t size;		/* of the whole message */
+};
+
+struct ldb_msg_hello {
+	struct ldb_msg m;
+	uint32_t version;	/* LDB_CONTROL_VERSION */
+	uint32_t abi;		/* LDB_SESSION_ABI */
+	int32_t pid;		/* getpid() of the program */
+	uint32_t nr_instrumented; /* modules with records */
+	char release[16];	/* of the runtime */
+};
+
+enum ldb_mutex_level {
+	LDB_MUTEX_OFF = 0,	/* no lock events */
+	LDB_MUTEX_WAIT = 1,	/* contended acquires, and unlocks that see waiters */
+	LDB_MUTEX_HOLD = 2,	/* every hold longer than the threshold is stamped too */
+};
+
+struct ldb_msg_attach {		/* carries the session's fd */
+	struct ldb_msg m;
+	uint32_t version;
+	uint32_t mutex_level;
+	uint32_t budget_ppm;	/* 1000000: no pacing */
+	uint32_t scan_interval_ns; /* least time between two looks at a thread; 0: none */
+	uint32_t nr_scanners;
+	int32_t scanner_cpu;	/* -1: do not pin */
+	uint64_t lock_threshold_ns; /* waits and holds shorter than this are not written */
+	uint64_t func_threshold_ns; /* invocations surely shorter than this are only counted */
+};
+
+struct ldb_msg_attached {
+	struct ldb_msg m;
+	uint32_t nr_threads;	/* watched */
+	uint32_t nr_unwatched;	/* in /proc/self/task, but never registered */
+	uint64_t tsc;
+};
+
+struct ldb_msg_text {		/* ERROR and TEXT */
+	struct ldb_msg m;
+	char text[256];
+};
+
+#define LDB_MODULE_F_INSTRUMENTED	1	/* has frame records */
+#define LDB_MODULE_F_COMPILED		2	/* compiled with the plugin (note type 3) */
+
+struct ldb_msg_module {
+	struct ldb_msg m;
+	uint32_t flags;
+	uint32_t build_id_size;
+	uint64_t tsc;
+	uint64_t start, end;	/* addresses of the mapped file, whole span */
+	uint64_t bias;		/* address - ELF virtual address */
+	uint8_t build_id[LDB_BUILD_ID_MAX];
+	char path[LDB_PATH_MAX];
+};
+
+struct ldb_msg_unloaded {
+	struct ldb_msg m;
+	uint64_t tsc;
+	uint64_t start;
+};
+
+#endif /* LDB_CONTROL_H */

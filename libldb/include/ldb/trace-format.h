@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ldb: contract C, the trace file (ldb.data), version 1.
+ * Documentation/ldb.data.v1.5 describes the same byte by byte.
+ *
+ *	struct ldb_file_header
+ *	block ...			struct ldb_block_header, payload
+ *	index				a block of kind LDB_BLK_INDEX
+ *	struct ldb_file_footer		missing when the recorder died
+ *
+ * Little-endian.  A block holds up to LDB_BLOCK_ROWS rows of one table; each
+ * column is coded by itself, the columns are concatenated and compressed with
+ * zstd.  A block carries everything needed to decode it: a damaged or missing
+ * block loses only itself, and a file without index is read block by block.
+ *
+ * Payload before compression: for each column, u32 bytes of the coded column,
+ * then the coded column.  Codings, fixed for each column of each kind:
+ *
+ *	V	LEB128 varint of each value
+ *	D	LEB128 varint of the zigzag difference to the row before (first: to 0)
+ *	S	strings: LEB128 length and bytes of each
+ *
+ * Times are in units of the session clock since LDB_META_T0 ("ticks"), signed
+ * where a column says so.  The clock table gives ticks -> ns.
+ */
+#ifndef LDB_TRACE_FORMAT_H
+#define LDB_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define LDB_FILE_MAGIC		"LDBTRACE"	/* 8 bytes, no NUL */
+#define LDB_FOOTER_MAGIC	"LDBTREND"
+#define LDB_BLOCK_MAGIC		0x4b424c42U	/* "BLBK" */
+#define LDB_FILE_VERSION	1
+#define LDB_FILE_VERSION_MIN	1		/* oldest version this reader reads */
+#define LDB_BLOCK_ROWS		65536
+#define LDB_BLOCK_BYTES_MAX	(64U << 20)	/* payload, before and after compression */
+
+struct ldb_file_header {
+	char	 magic[8];
+	uint32_t version;
+	uint32_t header_size;	/* offset of the first block */
+	uint32_t features;	/* a bit the reader does not know: refuse */
+	uint32_t clock_id;	/* enum ldb_clock */
+	uint64_t t0;		/* clock value that is tick 0: start of the recording */
+	uint64_t clock_hz;	/* ticks per second, nominal; the clock table is exact */
+	int64_t	 realtime_ns;	/* CLOCK_REALTIME at t0 */
+	uint32_t crc;		/* CRC32C of the bytes before it */
+	uint32_t pad;
+};
+
+struct ldb_block_header {
+	uint32_t magic;
+	uint16_t kind;		/* enum ldb_block_kind */
+	uint16_t version;	/* of the kind's columns: 1 */
+	uint32_t rows;
+	uint32_t raw_bytes;	/* payload before compression */
+	uint32_t bytes;		/* payload in the file */
+	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
+	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
+	uint64_t id_min, id_max; /* FUNC: tids; REQ: request ids; else 0 */
+	uint64_t max_dur;	/* ticks; FUNC, LOCK: longest row; else 0 */
+};
+
+enum ldb_block_kind {
+	LDB_BLK_META	= 1,	/* key S, value S */
+	LDB_BLK_CLOCK	= 2,
+	LDB_BLK_MODULE	= 3,
+	LDB_BLK_THREAD	= 4,
+	LDB_BLK_FUNC	= 5,
+	LDB_BLK_LOCK	= 6,
+	LDB_BLK_REQ	= 7,
+	LDB_BLK_GAP	= 8,
+	LDB_BLK_LOST	= 9,
+	LDB_BLK_REQTAB	= 10,
+	LDB_BLK_INDEX	= 11,
+	LDB_BLK_SCAN	= 12,
+	LDB_BLK_REQNAME	= 13,
+	/* 32.. : kernel events (reserved) */
+};
+
+/*
+ * Columns, in order.  Row structs as the reader hands them out and the writer
+ * takes them; "ticks" columns are int64_t relative to t0.
+ */
+
+/* CLOCK: tick D, raw D, mono D, real D (ns), err V (ticks) */
+struct ldb_row_clock {
+	int64_t	 tick;
+	int64_t	 raw_ns, mono_ns, real_ns;
+	uint64_t err;
+};
+
+/* MODULE: flags V, tick D, end_tick D, start V, end V, bias V, build_id S, path S */
+struct ldb_row_module {
+	uint32_t flags;		/* LDB_MODULE_F_* of control.h */
+	int64_t	 tick;		/* mapped since (load; 0: before the recording) */
+	int64_t	 end_tick;	/* unmapped at; INT64_MAX: never */
+	uint64_t start, end, bias;
+	const char *build_id;	/* lower-case hex, "" if none */
+	const char *path;
+};
+
+/*
+ * THREAD: tid V, flags V, start D, end D, made V, seen V, scans V, invalid V,
+ * foreign V, too_deep V, disorder V, gap V, start_routine V, creator V, name S.
+ * Written again when it changes; the last row of a (tid, start) counts.
+ */
+#define LDB_THREAD_F_EXITED	1	/* end is its exit; else still running at the end of the trace */
+#define LDB_THREAD_F_UNWATCHED	2	/* never scanned */
+struct ldb_row_thread {
+	uint32_t tid, flags;
+	int64_t	 start, end;	/* ticks; start <= 0: before the recording */
+	uint64_t made, seen;	/* invocations entered / FUNC records written */
+	uint64_t scans, invalid, foreign, too_deep, disorder;
+	uint64_t gap;		/* ticks this thread was not watched */
+	uint64_t start_routine;
+	uint32_t creator;	/* tid or 0 */
+	const char *name;
+};
+
+/*
+ * FUNC: flags V, tid D, pc D, ret D, gen D, parent_gen D, depth V,
+ * start_max D, start_unc V, end_max: as (end_max - start_max) V zigzag, end_unc V
+ * Rows in order of end_max, nearly.
+ */
+struct ldb_row_func {
+	uint32_t flags;		/* LDB_FUNC_F_* of linux/ldb.h */
+	uint32_t tid;
+	uint64_t pc, ret;
+	uint64_t gen, parent_gen;
+	uint32_t depth;
+	int64_t	 start_max, end_max;	/* ticks */
+	uint64_t start_unc, end_unc;	/* ticks; true value in [max - unc, max] */
+};
+
+/* LOCK: op V, flags V, tid D, lock D, owner V, begin D, dur V, gen D, site D */
+#define LDB_LOCK_OP_WAIT	1
+#define LDB_LOCK_OP_HOLD	2
+struct ldb_row_lock {
+	uint32_t op;
+	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
+	uint32_t tid;
+	uint64_t lock;
+	uint32_t owner;
+	int64_t	 begin, end;	/* ticks; hold without F_BEGIN_EXACT: begin == end, see gen */
+	uint64_t gen;
+	uint64_t site;
+};
+
+/* REQ: op V, tid D, tick D, id D, queue D, site D.  op: LDB_EV_REQ_* - 0x300 */
+#define LDB_REQ_OP_START	1
+#define LDB_REQ_OP_BLOCK	2
+#define LDB_REQ_OP_END		3
+#define LDB_REQ_OP_END_ALL	4
+struct ldb_row_req {
+	uint32_t op;
+	uint32_t tid;
+	int64_t	 tick;
+	uint64_t id;
+	uint64_t queue;
+	uint64_t site;
+};
+
+/* REQNAME: tick D, id D, trace_hi V, trace_lo V, span V, class S */
+struct ldb_row_reqname {
+	int64_t	 tick;
+	uint64_t id;
+	uint64_t trace_hi, trace_lo, span;
+	const char *name;	/* "" if this row is a link */
+};
+
+/* GAP: tid V (0: all), begin D, dur V.  Nothing is known of [begin, begin+dur). */
+struct ldb_row_gap {
+	uint32_t tid;
+	int64_t	 begin, end;
+};
+
+/* LOST: tick D, ring V, count V, what V */
+#define LDB_LOST_OVERRUN	1	/* overwritten before it was read */
+#define LDB_LOST_UNCOMMITTED	2	/* reserved, never written (killed writer) */
+#define LDB_LOST_TORN		3	/* did not match its check word */
+#define LDB_LOST_DISK		4	/* could not be written to the file */
+#define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
+struct ldb_row_lost {
+	int64_t	 tick;
+	uint32_t ring;
+	uint64_t count;
+	uint32_t what;
+};
+
+/*
+ * REQTAB: id D, start D, dur V, nr_segments V, complete V.  At the end of the file,
+ * sorted by id, start; rebuilt from REQ when missing.
+ */
+struct ldb_row_reqtab {
+	uint64_t id;
+	int64_t	 start, end;
+	uint32_t nr_segments;	/* START events */
+	uint32_t complete;	/* 0: no END before the end of the trace */
+};
+
+/* SCAN: scanner V, rounds V, looks V, changes V, scans V, invalid V, frames V, gaps V, gap V, busy V, paused V */
+struct ldb_row_scan {
+	uint32_t scanner;
+	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
+	uint64_t gap, busy, paused;	/* ticks */
+};
+
+/* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
+struct ldb_row_index {
+	uint32_t kind, rows;
+	uint64_t offset, bytes;	/* of the block with its header */
+	int64_t	 t_min, t_max;
+	uint64_t id_min, id_max, max_dur;
+};
+
+struct ldb_file_footer {
+	char	 magic[8];
+	uint64_t index_offset;
+	uint64_t file_size;	/* of the whole file, this footer included */
+	uint64_t nr_blocks;
+	uint32_t crc;		/* CRC32C of the bytes before it */
+	uint32_t pad;
+};
+
+/*
+ * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
+ * "exe", "clock", "kernel_events" (none|perf|module), "budget", "mutex",
+ * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "end" (exit:N, signal:N,
+ * detached, killed, timeout), "attached" ("launch" or "pid"), "warning" (repeats).
+ */
+
+_Static_assert(sizeof(struct ldb_file_header) == 56, "on disk");
+_Static_assert(sizeof(struct ldb_block_header) == 64, "on disk");
+_Static_assert(sizeof(struct ldb_file_footer) == 40, "on disk");
+
+#endif /* LDB_TRACE_FORMAT_H */

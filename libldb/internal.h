@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libldb: prototypes shared between its folders, grouped by defining file.
+ *
+ * Two kinds of code live in this library:
+ *
+ *  - code that runs in the program's own threads (shim, requests, registry,
+ *    dlopen hooks).  It may call libc, must leave errno as it found it, must
+ *    not allocate on hot paths, and must not take a lock the program can hold
+ *    while calling us again from a signal handler.
+ *
+ *  - code that runs in ldb's own two kinds of threads (control, scanner).
+ *    These are raw clone()s without a TLS block of their own, so that the
+ *    program stays single-threaded in glibc's eyes (fast paths, exit when the
+ *    last pthread leaves).  They must not call libc at all: only arch/ *.h
+ *    (raw system calls), ldb_memcpy and friends.  Files of this kind say
+ *    "raw thread" in their head comment and include raw.h.
+ */
+#ifndef LDB_INTERNAL_H
+#define LDB_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <linux/ldb.h>
+#include <ldb/abi.h>
+#include <ldb/control.h>
+
+#define HIDDEN		__attribute__((visibility("hidden")))
+#define EXPORT		__attribute__((visibility("default")))
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define TLS_IE		__thread __attribute__((tls_model("initial-exec")))
+
+#pragma GCC visibility push(hidden)
+
+/* runtime/thread.c: the registry of the program's threads */
+
+#define HELD_MAX	16
+
+struct held_lock {		/* a lock this thread holds; shim's business */
+	uintptr_t lock;
+	uint64_t begin;		/* stamp, or 0: not stamped */
+	uint64_t gen;		/* thread_gen() when it was taken */
+	uintptr_t site;
+	uint32_t kind;
+	uint32_t pad;
+};
+
+enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_DYING };
+
+/* Known for as long as the process lives; entries are reused. */
+struct thread {
+	_Atomic uint32_t state;		/* enum thread_state */
+	uint32_t tid;
+	uintptr_t tp;			/* thread pointer */
+	uintptr_t stack_lo, stack_hi;
+	uintptr_t start_routine;
+	uint32_t creator;
+	int32_t slot;			/* page in the session, -1 none; scanner assigns */
+	uint64_t start_tsc;
+	char name[16];
+	struct thread *next_free;
+
+	/* shim, only touched by the thread itself */
+	uint32_t in_hook __attribute__((aligned(64)));
+	uint32_t nr_held;		/* may exceed HELD_MAX: the rest is not kept */
+	struct held_lock held[HELD_MAX];
+
+	/* scanner, only touched by the scanner that owns the thread */
+	struct scan_state *scan __attribute__((aligned(64)));
+};
+
+/*
+ * The calling thread's entry, or NULL: not registered (yet), a thread made by
+ * raw clone(), or one that is exiting.  Async-signal-safe.
+ */
+struct thread *thread_self(void);
+
+/*
+ * Generation of the thread's last entered frame in its first block, in the
+ * form of ldb_func_rec.gen; 0 if nothing is instrumented.  Own thread only.
+ */
+uint64_t thread_gen(void);
+
+/* runtime/session.c: what a recorder has asked for */
+
+/*
+ * On a page of its own that fork() wipes (MADV_WIPEONFORK): a child is inactive
+ * before it runs its first instruction.  Read with relaxed loads.
+ */
+struct session_active {
+	_Atomic uint32_t on;		/* a recorder is listening */
+	uint32_t mutex_level;		/* enum ldb_mutex_level */
+	uint64_t lock_threshold;	/* ticks */
+	uint64_t func_threshold;	/* ticks */
+};
+union session_page {
+	struct session_active a;
+	char page[4096];
+};
+extern union session_page session_page;
+
+static inline bool session_on(void)
+{
+	return unlikely(atomic_load_explicit(&session_page.a.on,
+					     memory_order_relaxed));
+}
+
+static inline uint32_t session_mutex_level(void)
+{
+	return session_on() ? session_page.a.mutex_level : LDB_MUTEX_OFF;
+}
+
+/* The session's clock.  Only valid while session_on(). */
+uint64_t session_clock(void);
+
+/*
+ * Writes nr slots (commit words are filled in here) into the ring of the CPU
+ * the caller runs on.  Never blocks, never fails; safe in signal handlers and
+ * after the session has ended.  Slot 0's tid must be set by the caller.
+ */
+void ring_write(struct ldb_rec *slots, unsigned nr);
+
+/* shim/: interposed functions.  Resolves all next functions; constructor time. */
+void shim_init(void);
+/* The calling thread is going away: forget its held locks. */
+void shim_thread_exit(struct thread *t);
+
+/* request/request.c: fills an object's table of request functions. */
+struct ldb_api;
+void request_fill(struct ldb_api *api);
+void request_thread_exit(struct thread *t);
+
+/* shim/unwind.c: pops records below sp from every block of this thread. */
+void unwind_pop_below(uintptr_t sp);
+
+#pragma GCC visibility pop
+#endif /* LDB_INTERNAL_H */
