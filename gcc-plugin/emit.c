@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What an object carries besides its functions' records, so that it links
+ * anywhere without a library:
+ *
+ *	__ldb_thread		the thread's block: weak TLS, one per link
+ *	__ldb_thread_addr	hidden function that returns its address
+ *	.note.ldb		tells the runtime and other tools where that is
+ *
+ * and in a shared object
+ *
+ *	constructor, destructor	tell the runtime, if there is one, that the
+ *				object has come or is going; interposing dlopen()
+ *				instead would change whose RUNPATH it uses
+ *
+ * All are COMDAT.  The note's "R" (retain) keeps it through --gc-sections and
+ * with it all it refers to.  A ".quad sym@tpoff" in data instead of the
+ * function makes GNU ld 2.40 assert.
+ *
+ * Invariant: nothing here depends on -masm.
+ */
+#include "instrument.h"
+
+static bool has_functions;
+
+void emit_function_seen(void)
+{
+	has_functions = true;
+}
+
+static void emit_note_head(FILE *f, int type, const char *group)
+{
+	fprintf(f,
+		"\t.pushsection .note.ldb,\"aGR\",@note,%s,comdat\n"
+		"\t.balign 4\n"
+		"\t.long 4, 16, %d\n"
+		"\t.asciz \"" LDB_NOTE_OWNER "\"\n", group, type);
+}
+
+/*
+ * A toplevel asm and not text of emit_thread_block(): GCC streams it into -flto
+ * objects, so that it is in the program even if the plugin is missing at link.
+ * That link puts many of them into one assembly file: hence .ifndef.
+ */
+void emit_compiled_note(void)
+{
+	static const char note[] =
+		"\t.ifndef .Lldb_compiled\n"
+		"\t.set .Lldb_compiled, 1\n"
+		"\t.pushsection .note.ldb,\"aGR\",@note,__ldb_compiled,comdat\n"
+		"\t.balign 4\n"
+		"\t.long 4, 16, %d\n"
+		"\t.asciz \"" LDB_NOTE_OWNER "\"\n"
+		"\t.quad 0, %d\n"
+		"\t.popsection\n"
+		"\t.endif";
+	char text[sizeof(note) + 32];
+
+	snprintf(text, sizeof(text), note, LDB_NOTE_COMPILED, LDB_ABI_VERSION);
+	symtab->finalize_toplevel_asm(build_string(strlen(text), text));
+}
+
+/*
+ * 64 bytes give the block a cache line of its own.  Not in a shared library:
+ * dlopen() takes the block from the 1.6 KB that glibc sets aside for all
+ * libraries with initial-exec TLS.
+ */
+static void emit_block(FILE *f)
+{
+	int size_bytes = flag_pic && !flag_pie ? 16 : 64;
+
+	fprintf(f,
+		"\t.pushsection .tdata.__ldb_thread,\"awTG\",@progbits,"
+		"__ldb_thread,comdat\n"
+		"\t.balign %d\n"
+		"\t.weak __ldb_thread\n"
+		"\t.type __ldb_thread, @object\n"
+		"\t.size __ldb_thread, %d\n"
+		"__ldb_thread:\n"
+		"\t.quad 0, %#x\n"
+		"\t.org __ldb_thread + %d\n"
+		"\t.popsection\n",
+		size_bytes, size_bytes, LDB_CANARY, size_bytes);
+}
+
+static void emit_accessor(FILE *f)
+{
+	bool cfi = dwarf2out_do_cfi_asm();
+
+	fprintf(f,
+		"\t.pushsection .text.__ldb_thread_addr,\"axG\",@progbits,"
+		"__ldb_thread_addr,comdat\n"
+		"\t.weak __ldb_thread_addr\n"
+		"\t.hidden __ldb_thread_addr\n"
+		"\t.type __ldb_thread_addr, @function\n"
+		"__ldb_thread_addr:\n");
+	if (ASSEMBLER_DIALECT == ASM_INTEL)
+		fprintf(f, "\t.att_syntax prefix\n");
+	if (cfi)
+		fprintf(f, "\t.cfi_startproc\n");
+	/* Called through a pointer computed from the note. */
+	if (flag_cf_protection & CF_BRANCH)
+		fprintf(f, "\tendbr64\n");
+	fprintf(f,
+		"\tmovq %%fs:0, %%rax\n"
+		"\taddq __ldb_thread@gottpoff(%%rip), %%rax\n"
+		"\tret\n");
+	if (cfi)
+		fprintf(f, "\t.cfi_endproc\n");
+	if (ASSEMBLER_DIALECT == ASM_INTEL)
+		fprintf(f, "\t.intel_syntax noprefix\n");
+	fprintf(f,
+		"\t.size __ldb_thread_addr, .-__ldb_thread_addr\n"
+		"\t.popsection\n");
+}
+
+/* A jump to a function of the runtime, whose weak reference may be 0. */
+static void emit_hook(FILE *f, const char *hook, const char *target, const char *array)
+{
+	bool cfi = dwarf2out_do_cfi_asm();
+
+	fprintf(f,
+		"\t.weak %s\n"
+		"\t.pushsection .text.%s,\"axG\",@progbits,__ldb_module,comdat\n"
+		"\t.weak %s\n"
+		"\t.hidden %s\n"
+		"\t.type %s, @function\n"
+		"%s:\n", target, hook, hook, hook, hook, hook);
+	if (ASSEMBLER_DIALECT == ASM_INTEL)
+		fprintf(f, "\t.att_syntax prefix\n");
+	if (cfi)
+		fprintf(f, "\t.cfi_startproc\n");
+	if (flag_cf_protection & CF_BRANCH)
+		fprintf(f, "\tendbr64\n");
+	fprintf(f,
+		"\tmovq %s@GOTPCREL(%%rip), %%rax\n"
+		"\tleaq %s(%%rip), %%rdi\n"
+		"\ttestq %%rax, %%rax\n"
+		"\tje 1f\n"
+		"\tjmp *%%rax\n"
+		"1:\tret\n", target, hook);
+	if (cfi)
+		fprintf(f, "\t.cfi_endproc\n");
+	if (ASSEMBLER_DIALECT == ASM_INTEL)
+		fprintf(f, "\t.intel_syntax noprefix\n");
+	fprintf(f,
+		"\t.size %s, .-%s\n"
+		"\t.popsection\n"
+		"\t.pushsection .%s,\"awG\",@%s,__ldb_module,comdat\n"
+		"\t.balign 8\n"
+		"\t.quad %s\n"
+		"\t.popsection\n", hook, hook, array, array, hook);
+}
+
+static void emit_module_hooks(FILE *f)
+{
+	if (!flag_pic || flag_pie)
+		return;
+	emit_hook(f, "__ldb_module_ctor", "__ldb_module_loaded", "init_array");
+	emit_hook(f, "__ldb_module_dtor", "__ldb_module_unloaded", "fini_array");
+}
+
+void emit_thread_block(void)
+{
+	FILE *f = asm_out_file;
+
+	if (!has_functions || !f || seen_error())
+		return;
+	emit_block(f);
+	emit_accessor(f);
+	emit_module_hooks(f);
+	emit_note_head(f, LDB_NOTE_ACCESSOR, "__ldb_note");
+	fprintf(f,
+		"1:\t.quad __ldb_thread_addr - 1b\n"
+		"\t.quad %d\n"
+		"\t.popsection\n", LDB_ABI_VERSION);
+}

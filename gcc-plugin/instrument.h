@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the plugin's files share, grouped by the file that defines it.
+ */
+#ifndef LDB_INSTRUMENT_H
+#define LDB_INSTRUMENT_H
+
+#include "gcc-compat.h"
+#define _Static_assert static_assert
+#include "../libldb/include/ldb/abi.h"
+#undef _Static_assert
+
+/* ldb-plugin.c: what the user asked for with -fplugin-arg-ldb-* */
+struct options {
+	bool	disable;
+	bool	verbose;
+	int	min_insns;
+};
+
+extern struct options options;
+
+/*
+ * place.c: where a function's record is linked and unlinked.
+ *
+ * The record lives from ENTRY on.  Every path that leaves the blocks dominated
+ * by ENTRY has exactly one edge in LEAVE; ENTRY is in no cycle, so that a path
+ * passes it once at most.
+ */
+struct placement {
+	/* NULL: on the function's very first edge, for all its blocks */
+	basic_block		entry;
+	/* edges on which the record is unlinked */
+	auto_vec<edge>		leave;
+	/* blocks outside the region that end in a call that never returns */
+	auto_vec<basic_block>	dead_ends;
+	/* blocks in which the record is linked */
+	auto_sbitmap		inside;
+	bool			has_loops;
+	/* control can come back into the function from below: catch, setjmp */
+	bool			has_receivers;
+
+	placement(struct function *fn);
+};
+
+bool place_function(struct function *fn, bool always, struct placement *p);
+bool place_is_tail_call(gimple *stmt);
+bool place_is_second_return(gimple *stmt);
+
+/* select.c: which functions */
+enum select_verdict { SELECT_NO, SELECT_YES, SELECT_ALWAYS };
+
+void select_add_globs(const char *list, bool allow);
+void select_register_attributes(void);
+void select_mark_resolvers(void);
+enum select_verdict select_function(struct function *fn, const char **why);
+bool select_is_big_enough(struct function *fn);
+
+/* instrument.c: the passes */
+void instrument_register_passes(const char *plugin_name);
+
+/* emit.c: what each object carries besides its functions' records */
+void emit_function_seen(void);
+void emit_compiled_note(void);
+void emit_thread_block(void);
+
+#endif /* LDB_INSTRUMENT_H */

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ldb.so: makes GCC keep a struct ldb_frame (libldb/include/ldb/abi.h) in the
+ * stack frame of every function that calls something or loops.
+ *
+ * This file reads the options and registers everything with GCC.  The order in
+ * one compilation:
+ *
+ *	select_register_attributes()	before parsing
+ *	select_mark_resolvers()		after parsing, before the first IPA pass,
+ *	emit_compiled_note()		so that both travel through -flto
+ *	the pass of instrument.c	late, for each function (-flto: at link)
+ *	emit_thread_block()		at the end of the assembly file
+ *
+ * To see what happens: -fplugin-arg-ldb-verbose, or -fdump-tree-all (*.ldb).
+ */
+#include "instrument.h"
+
+/* Emitted code is not covered by it: see COPYING. */
+__attribute__((visibility("default"))) int plugin_is_GPL_compatible;
+
+struct options options;
+
+static const char known_options[] =
+	"disable, verbose, version, allow=GLOB[:GLOB...], "
+	"deny=GLOB[:GLOB...], min-insns=N";
+
+static struct plugin_info info = {
+	/* version */	LDB_VERSION,
+	/* help */
+	"disable\t\tdo nothing\n"
+	"verbose\t\ttell on stderr what is done with each function\n"
+	"version\t\tprint the versions of ldb, its ABI and GCC\n"
+	"allow=GLOBS\tonly functions matching one of GLOBS (a:b:c)\n"
+	"deny=GLOBS\tno function matching one of GLOBS\n"
+	"min-insns=N\tno function smaller than N that has no loop\n",
+};
+
+static bool parse_count(const char *value, int *out)
+{
+	char *end;
+	long n;
+
+	if (!value || !*value)
+		return false;
+	n = strtol(value, &end, 10);
+	if (*end || n < 0 || n > 1000000)
+		return false;
+	*out = n;
+	return true;
+}
+
+/* Returns false after one error message. */
+static bool parse_option(const struct plugin_argument *arg)
+{
+	bool has_value = arg->value && *arg->value;
+
+	if (!strcmp(arg->key, "disable") && !arg->value) {
+		options.disable = true;
+	} else if (!strcmp(arg->key, "verbose") && !arg->value) {
+		options.verbose = true;
+	} else if (!strcmp(arg->key, "version") && !arg->value) {
+		fprintf(stderr, "ldb.so %s, ABI %d, for GCC %s\n", LDB_VERSION,
+			LDB_ABI_VERSION, gcc_version.basever);
+	} else if (!strcmp(arg->key, "allow") && has_value) {
+		select_add_globs(arg->value, true);
+	} else if (!strcmp(arg->key, "deny") && has_value) {
+		select_add_globs(arg->value, false);
+	} else if (!strcmp(arg->key, "min-insns") && has_value) {
+		if (!parse_count(arg->value, &options.min_insns)) {
+			error("ldb.so: %<min-insns=%s%> is not a number: "
+			      "give one from 0 to 1000000", arg->value);
+			return false;
+		}
+	} else {
+		error("ldb.so: wrong option %<-fplugin-arg-ldb-%s%s%s%>: "
+		      "known are %s", arg->key, arg->value ? "=" : "",
+		      arg->value ? arg->value : "", known_options);
+		return false;
+	}
+	return true;
+}
+
+/* Why this translation unit cannot be instrumented, or NULL. */
+static const char *unsupported_target(void)
+{
+	if (!TARGET_64BIT || TARGET_X32)
+		return "only 64-bit code is instrumented";
+	if (ix86_cmodel == CM_KERNEL)
+		return "kernel code is not instrumented";
+	if (flag_tm)
+		return "code with transactions (-fgnu-tm) is not instrumented";
+	return NULL;
+}
+
+static void on_attributes(void *, void *)
+{
+	select_register_attributes();
+}
+
+static void on_ipa_start(void *, void *)
+{
+	/* At link both have come with the objects. */
+	if (in_lto_p)
+		return;
+	select_mark_resolvers();
+	emit_compiled_note();
+}
+
+static void on_finish_unit(void *, void *)
+{
+	emit_thread_block();
+}
+
+__attribute__((visibility("default")))
+int plugin_init(struct plugin_name_args *plugin, struct plugin_gcc_version *gcc)
+{
+	const char *why, *name = plugin->base_name;
+	int i;
+
+	/*
+	 * error() and "return 0": the compilation fails all the same, with one
+	 * line instead of two.
+	 */
+	if (!plugin_default_version_check(gcc, &gcc_version)) {
+		error("ldb.so: built for GCC %s (%s), loaded into GCC %s (%s): "
+		      "rebuild it with %<make -C gcc-plugin clean all "
+		      "CC=/path/to/this/gcc CXX=/path/to/this/g++%>",
+		      gcc_version.basever, gcc_version.datestamp,
+		      gcc->basever, gcc->datestamp);
+		return 0;
+	}
+
+	for (i = 0; i < plugin->argc; i++)
+		if (!parse_option(&plugin->argv[i]))
+			return 0;
+
+	register_callback(name, PLUGIN_INFO, NULL, &info);
+	register_callback(name, PLUGIN_ATTRIBUTES, on_attributes, NULL);
+	if (options.disable)
+		return 0;
+
+	why = unsupported_target();
+	if (why) {
+		inform(UNKNOWN_LOCATION, "ldb.so: %s", why);
+		return 0;
+	}
+
+	register_callback(name, PLUGIN_ALL_IPA_PASSES_START, on_ipa_start, NULL);
+	register_callback(name, PLUGIN_FINISH_UNIT, on_finish_unit, NULL);
+	instrument_register_passes(name);
+	return 0;
+}

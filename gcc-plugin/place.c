@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where a function links and unlinks its record ("shrink placement").
+ *
+ * A block needs the record if it calls something that may take time, or lies in
+ * a cycle.  The record is linked at the nearest common dominator of all those
+ * blocks, moved up until it is in no cycle, and unlinked on the edges that leave
+ * the blocks dominated by it:
+ *
+ *	int get(int key)		int get(int key)
+ *	{				{
+ *		if (key == last)		if (key == last)
+ *			return hit;			return hit;
+ *						link
+ *		lock();				lock();
+ *		...				...
+ *						unlink
+ *		return value;			return value;
+ *	}				}
+ *
+ * Invariants:
+ * - A path links at most once: the entry is in no cycle.
+ * - A path that has left the region cannot come back into it, for the same
+ *   reason.  So every path unlinks once; twice would do no harm, since it
+ *   stores the same value again.
+ * - Tail calls do not need the record: it is unlinked before them.  Nor do
+ *   builtins that never return (abort, the sanitizers' reports).
+ * - A block outside the region whose last call never returns gets a link of its
+ *   own: such cold ends (assert, throw) must not drag the entry to the top.
+ * - Whatever is too odd for this (setjmp, nonlocal labels, edges that cannot be
+ *   split) gets the plain form: link at the top, unlink at the returns.
+ */
+#include "instrument.h"
+
+/* Above this, copying an object takes time worth seeing. */
+static const int big_copy_bytes = 4096;
+/* Up to this GCC copies and clears without a call, whatever -mtune says. */
+static const int inline_copy_bytes = 64;
+
+placement::placement(struct function *fn)
+	: entry(NULL), inside(last_basic_block_for_fn(fn)),
+	  has_loops(false), has_receivers(false)
+{
+	bitmap_clear(inside);
+}
+
+bool place_is_tail_call(gimple *stmt)
+{
+	gcall *call = dyn_cast<gcall *>(stmt);
+
+	return call && (gimple_call_tail_p(call) ||
+			gimple_call_must_tail_p(call));
+}
+
+/* After such a statement control may have come back from any depth. */
+bool place_is_second_return(gimple *stmt)
+{
+	if (!is_gimple_call(stmt))
+		return false;
+	return gimple_call_builtin_p(stmt, BUILT_IN_SETJMP_RECEIVER) ||
+	       (gimple_call_flags(stmt) & ECF_RETURNS_TWICE);
+}
+
+static bool is_small_constant(tree size)
+{
+	return tree_fits_uhwi_p(size) &&
+	       tree_to_uhwi(size) <= (unsigned int)inline_copy_bytes;
+}
+
+/* Builtins that GCC expands inline, so that no time is spent in a call. */
+static bool is_inline_builtin(gcall *call, tree decl)
+{
+	const char *name = IDENTIFIER_POINTER(DECL_NAME(decl));
+	enum built_in_function code;
+	size_t len;
+
+	if (is_inexpensive_builtin(decl))
+		return true;
+	if (DECL_BUILT_IN_CLASS(decl) != BUILT_IN_NORMAL)
+		return false;
+	code = DECL_FUNCTION_CODE(decl);
+	/* Not the program's calls: place as without the sanitizer. */
+	if (code > BEGIN_SANITIZER_BUILTINS && code < END_SANITIZER_BUILTINS)
+		return true;
+	if (startswith(name, "__atomic_") || startswith(name, "__sync_")) {
+		len = strlen(name);
+		return strcmp(name + len - 3, "_16") != 0;
+	}
+	if (!optimize || (flag_sanitize & SANITIZE_ADDRESS))
+		return false;
+	switch (code) {
+	case BUILT_IN_MEMCPY:
+	case BUILT_IN_MEMMOVE:
+	case BUILT_IN_MEMSET:
+		return is_small_constant(gimple_call_arg(call, 2));
+	default:
+		return false;
+	}
+}
+
+static bool call_needs_record(gcall *call)
+{
+	tree decl = gimple_call_fndecl(call);
+
+	if (gimple_call_internal_p(call) || place_is_tail_call(call))
+		return false;
+	if (!decl || !fndecl_built_in_p(decl))
+		return true;
+	if (gimple_call_noreturn_p(call) &&
+	    DECL_BUILT_IN_CLASS(decl) == BUILT_IN_NORMAL)
+		return false;
+	return !is_inline_builtin(call, decl);
+}
+
+static bool is_big_copy(gimple *stmt)
+{
+	tree size;
+
+	if (!gimple_assign_single_p(stmt) || !gimple_store_p(stmt) ||
+	    gimple_clobber_p(stmt))
+		return false;
+	size = TYPE_SIZE_UNIT(TREE_TYPE(gimple_assign_lhs(stmt)));
+	return !size || !tree_fits_uhwi_p(size) ||
+	       tree_to_uhwi(size) >= (unsigned int)big_copy_bytes;
+}
+
+static bool stmt_needs_record(gimple *stmt)
+{
+	switch (gimple_code(stmt)) {
+	case GIMPLE_CALL:
+		return call_needs_record(as_a<gcall *>(stmt));
+	case GIMPLE_ASM:
+		/* An empty one is a compiler barrier. */
+		return *gimple_asm_string(as_a<gasm *>(stmt)) != '\0';
+	case GIMPLE_ASSIGN:
+		return is_big_copy(stmt);
+	default:
+		return false;
+	}
+}
+
+static bool block_needs_record(basic_block bb)
+{
+	gimple_stmt_iterator gsi;
+
+	for (gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
+		if (stmt_needs_record(gsi_stmt(gsi)))
+			return true;
+	return false;
+}
+
+static bool ends_in_tail_call(basic_block bb)
+{
+	gimple_stmt_iterator gsi;
+
+	for (gsi = gsi_last_bb(bb); !gsi_end_p(gsi); gsi_prev(&gsi))
+		if (place_is_tail_call(gsi_stmt(gsi)))
+			return true;
+	return false;
+}
+
+/* Sets the bits of all blocks that lie in a cycle; true if there are any. */
+static bool find_cycles(struct function *fn, sbitmap cyclic)
+{
+	int i, n = last_basic_block_for_fn(fn), nr_components;
+	struct graph *g = new_graph(n);
+	bool found = false;
+	basic_block bb;
+	edge_iterator ei;
+	edge e;
+
+	auto_vec<int> members;
+
+	bitmap_clear(cyclic);
+	FOR_EACH_BB_FN(bb, fn)
+		FOR_EACH_EDGE(e, ei, bb->succs) {
+			add_edge(g, bb->index, e->dest->index);
+			if (e->dest == bb)
+				bitmap_set_bit(cyclic, bb->index);
+		}
+	nr_components = graphds_scc(g, NULL);
+	members.safe_grow_cleared(nr_components);
+	for (i = 0; i < n; i++)
+		members[g->vertices[i].component]++;
+	FOR_EACH_BB_FN(bb, fn) {
+		if (members[g->vertices[bb->index].component] > 1)
+			bitmap_set_bit(cyclic, bb->index);
+		found |= bitmap_bit_p(cyclic, bb->index);
+	}
+	free_graph(g);
+	return found;
+}
+
+static bool has_nonlocal_label(basic_block bb)
+{
+	gimple_stmt_iterator gsi = gsi_start_bb(bb);
+	glabel *label;
+
+	if (gsi_end_p(gsi))
+		return false;
+	label = dyn_cast<glabel *>(gsi_stmt(gsi));
+	return label && DECL_NONLOCAL(gimple_label_label(label));
+}
+
+/* Control may arrive in the middle of the function: not only by catch. */
+static bool has_second_entry(struct function *fn)
+{
+	gimple_stmt_iterator gsi;
+	basic_block bb;
+
+	FOR_EACH_BB_FN(bb, fn) {
+		if (has_nonlocal_label(bb))
+			return true;
+		for (gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
+			if (place_is_second_return(gsi_stmt(gsi)))
+				return true;
+	}
+	return false;
+}
+
+/* No statement can be put on such an edge. */
+static bool is_odd(edge e)
+{
+	return e->flags & (EDGE_ABNORMAL | EDGE_EH);
+}
+
+static bool can_be_entry(basic_block bb, const_sbitmap cyclic)
+{
+	edge_iterator ei;
+	edge e;
+
+	if (bitmap_bit_p(cyclic, bb->index))
+		return false;
+	FOR_EACH_EDGE(e, ei, bb->preds)
+		if (is_odd(e))
+			return false;
+	return true;
+}
+
+static void place_whole(struct function *fn, struct placement *p)
+{
+	basic_block bb;
+
+	p->entry = NULL;
+	p->leave.truncate(0);
+	p->dead_ends.truncate(0);
+	FOR_EACH_BB_FN(bb, fn)
+		bitmap_set_bit(p->inside, bb->index);
+}
+
+/*
+ * The nearest common dominator of all blocks that need a record and can return.
+ * Collects the others.  NULL if there is none.
+ */
+static basic_block find_dominator(struct function *fn, const_sbitmap cyclic,
+				  struct placement *p)
+{
+	basic_block bb, dom = NULL;
+
+	FOR_EACH_BB_FN(bb, fn) {
+		/* An unreachable block has no dominator. */
+		if (!get_immediate_dominator(CDI_DOMINATORS, bb))
+			continue;
+		if (!bitmap_bit_p(cyclic, bb->index) && !block_needs_record(bb))
+			continue;
+		if (EDGE_COUNT(bb->succs) == 0 && can_be_entry(bb, cyclic))
+			p->dead_ends.safe_push(bb);
+		else if (!dom)
+			dom = bb;
+		else
+			dom = nearest_common_dominator(CDI_DOMINATORS, dom, bb);
+	}
+	while (dom && dom != ENTRY_BLOCK_PTR_FOR_FN(fn) &&
+	       !can_be_entry(dom, cyclic))
+		dom = get_immediate_dominator(CDI_DOMINATORS, dom);
+	return dom;
+}
+
+/* False if an edge that leaves the region cannot be split. */
+static bool find_leaving_edges(struct function *fn, struct placement *p)
+{
+	basic_block bb;
+	edge_iterator ei;
+	edge e;
+
+	FOR_EACH_BB_FN(bb, fn)
+		if (get_immediate_dominator(CDI_DOMINATORS, bb) &&
+		    dominated_by_p(CDI_DOMINATORS, bb, p->entry))
+			bitmap_set_bit(p->inside, bb->index);
+
+	FOR_EACH_BB_FN(bb, fn) {
+		if (!bitmap_bit_p(p->inside, bb->index))
+			continue;
+		FOR_EACH_EDGE(e, ei, bb->succs) {
+			if (e->dest == EXIT_BLOCK_PTR_FOR_FN(fn) ||
+			    bitmap_bit_p(p->inside, e->dest->index))
+				continue;
+			if (is_odd(e))
+				return false;
+			if (!ends_in_tail_call(bb))
+				p->leave.safe_push(e);
+		}
+	}
+	return true;
+}
+
+static void drop_covered_dead_ends(struct placement *p)
+{
+	unsigned int i = 0;
+
+	while (i < p->dead_ends.length())
+		if (bitmap_bit_p(p->inside, p->dead_ends[i]->index))
+			p->dead_ends.unordered_remove(i);
+		else
+			i++;
+}
+
+/* False if the function needs no record. */
+bool place_function(struct function *fn, bool always, struct placement *p)
+{
+	bool second_entry = has_second_entry(fn);
+
+	auto_sbitmap cyclic(last_basic_block_for_fn(fn));
+
+	p->has_loops = find_cycles(fn, cyclic);
+	p->has_receivers = second_entry ||
+			   (fn->eh && vec_safe_length(fn->eh->lp_array) > 1);
+	if (always || second_entry) {
+		place_whole(fn, p);
+		return true;
+	}
+
+	calculate_dominance_info(CDI_DOMINATORS);
+	p->entry = find_dominator(fn, cyclic, p);
+	if (!p->entry) {
+		free_dominance_info(CDI_DOMINATORS);
+		return !p->dead_ends.is_empty();
+	}
+	if (p->entry == ENTRY_BLOCK_PTR_FOR_FN(fn) ||
+	    !find_leaving_edges(fn, p))
+		place_whole(fn, p);
+	drop_covered_dead_ends(p);
+	free_dominance_info(CDI_DOMINATORS);
+	return true;
+}

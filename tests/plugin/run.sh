@@ -1,0 +1,73 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The plugin's tests: tests/plugin/run.sh [quick | full]
+#
+# full (default): the whole matrix of levels and flags; quick: a part of it.
+# LDB_MATRIX_RECORD=1 runs each program of the matrix under ldb-record as well.
+# Each job is a script of this folder with arguments, a TAP producer by itself;
+# two run at a time and their results are numbered through here.
+
+here=$(cd "$(dirname "$0")" && pwd)
+TOP=$(cd "$here/../.." && pwd)
+BUILD=${BUILD:-$TOP/build}
+export TOP BUILD
+mode=${1:-full}
+
+case $mode in
+quick)	levels="O0 O2" rows="plain flto shared address masm-intel" extra= ;;
+full)	levels="O0 O1 O2 O3 Os"
+	rows="plain flto shared stack-protector address thread undefined
+	      masm-intel no-pie"
+	extra="cet native non-call split-stack clash lto-fat" ;;
+*)	echo "usage: run.sh [quick | full]" >&2; exit 2 ;;
+esac
+
+if ! [ -e "$BUILD/plugin/ldb.so" ]; then
+	echo "Bail out! not built: $BUILD/plugin/ldb.so"
+	exit 1
+fi
+
+results=$(mktemp -d "${TMPDIR:-/tmp}/ldb-plugin.XXXXXX") || exit 1
+trap 'rm -rf "$results"' EXIT
+trap 'exit 130' INT TERM HUP
+
+# The slow rows first, so that both processors end together.
+{
+	for row in $rows; do
+		for level in $levels; do
+			echo "matrix.sh $level $row"
+		done
+	done
+	for row in $extra; do
+		echo "matrix.sh O2 $row"
+	done
+	for script in self.sh select.sh asm.sh link.sh install.sh; do
+		echo "$script"
+	done
+} >"$results/jobs"
+
+# shellcheck disable=SC2016 # expanded by the inner shell
+xargs -P "${LDB_TEST_JOBS:-2}" -I '{}' sh -c '
+	set -- {}
+	log=$2/$(echo "$3 $4 $5" | tr " /" "--")
+	cd "$1" && sh "./$3" $4 $5 >"$log.out" 2>&1
+	echo $? >"$log.status"
+' <<EOF
+$(sed "s|^|$here $results |" "$results/jobs")
+EOF
+
+while read -r job; do
+	log=$results/$(printf '%s' "$job" | awk '{ print $1 "-" $2 "-" $3 }')
+	cat "$log.out"
+	# Without its plan, or with a plan not met, a script ended too early.
+	plan=$(sed -n 's/^1\.\.//p' "$log.out")
+	count=$(grep -c -E '^(not )?ok ' "$log.out")
+	if [ "${plan:-none}" != "$count" ]; then
+		echo "not ok 0 - $job: ended after $count results (exit status $(cat "$log.status"))"
+	fi
+done <"$results/jobs" | awk '
+	/^1\.\./ { next }
+	/^ok / { sub(/^ok [0-9]+/, "ok " ++nr) }
+	/^not ok / { sub(/^not ok [0-9]+/, "not ok " ++nr); failed++ }
+	{ print }
+	END { print "1.." nr + 0; exit failed || !nr }'
