@@ -43,9 +43,10 @@ struct held_lock {		/* a lock this thread holds; shim's business */
 	uintptr_t lock;
 	uint64_t begin;		/* stamp, or 0: not stamped */
 	uint64_t gen;		/* thread_gen() when it was taken */
+	uint64_t wait_begin;	/* a wait not yet written, which ended at begin; or 0 */
 	uintptr_t site;
 	uint32_t kind;
-	uint32_t pad;
+	uint32_t owner;		/* of that wait */
 };
 
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_DYING };
@@ -65,7 +66,8 @@ struct thread {
 
 	/* shim, only touched by the thread itself */
 	uint32_t in_hook __attribute__((aligned(64)));
-	uint32_t nr_held;		/* may exceed HELD_MAX: the rest is not kept */
+	uint32_t nr_held;		/* of more than HELD_MAX, the newest */
+	uint32_t held_epoch;		/* session_active.epoch the entries belong to */
 	struct held_lock held[HELD_MAX];
 
 	/* scanner, only touched by the scanner that owns the thread */
@@ -84,6 +86,20 @@ struct thread *thread_self(void);
  */
 uint64_t thread_gen(void);
 
+/*
+ * The calling thread's blocks (one for each instrumented module that does not
+ * share another's).  Returns how many were stored.
+ */
+unsigned blocks_of_self(struct ldb_thread **v, unsigned max);
+
+/* scan/scanner.c */
+
+/* Returns when no scanner can still be looking at anything it looked at before. */
+void scan_quiesce(void);
+
+/* request/stack.c: registered foreign stacks.  True: addr lies in [*lo, *hi). */
+bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
+
 /* runtime/session.c: what a recorder has asked for */
 
 /*
@@ -95,6 +111,8 @@ struct session_active {
 	uint32_t mutex_level;		/* enum ldb_mutex_level */
 	uint64_t lock_threshold;	/* ticks */
 	uint64_t func_threshold;	/* ticks */
+	uint32_t epoch;			/* counts attaches; 0 never */
+	uint32_t clock_id;		/* enum ldb_clock */
 };
 union session_page {
 	struct session_active a;
@@ -125,8 +143,16 @@ void ring_write(struct ldb_rec *slots, unsigned nr);
 
 /* shim/: interposed functions.  Resolves all next functions; constructor time. */
 void shim_init(void);
-/* The calling thread is going away: forget its held locks. */
+/* The calling thread is going away: write its last waits, forget its held locks. */
 void shim_thread_exit(struct thread *t);
+/* In a fork child: nobody waits for anything. */
+void shim_fork_child(void);
+/*
+ * The recording ends (session_on() is false, the rings are still mapped):
+ * writes the waits of another thread that a lock still held keeps back.  Raw
+ * thread.
+ */
+void shim_flush(struct thread *t);
 
 /* request/request.c: fills an object's table of request functions. */
 struct ldb_api;

@@ -222,7 +222,8 @@ struct ldb_page {
 	__u64	disorder;	/* records rejected: canary, order, generation */
 	__u64	last_look_tsc;	/* the last look at which the state was known */
 	__u64	gap_tsc;	/* total time in gaps, this thread */
-	__u64	pad2[6];
+	__u64	below_threshold; /* invocations seen, but shorter than func_threshold: not written */
+	__u64	pad2[5];
 	/* kernel module */
 	__u32	k_seq;		/* odd: on a CPU */
 	__u32	k_oncpu;

@@ -68,7 +68,9 @@ struct ldb_note_desc {
 	uint64_t	version;
 };
 
+#ifndef __cplusplus
 _Static_assert(sizeof(struct ldb_frame) == 32, "emitted by the plugin");
 _Static_assert(sizeof(struct ldb_thread) == 16, "emitted by the plugin");
+#endif
 
 #endif /* LDB_ABI_H */

@@ -5,7 +5,7 @@
  *
  *	struct ldb_file_header
  *	block ...			struct ldb_block_header, payload
- *	index				a block of kind LDB_BLK_INDEX
+ *	index				blocks of kind LDB_BLK_INDEX up to the footer
  *	struct ldb_file_footer		missing when the recorder died
  *
  * Little-endian.  A block holds up to LDB_BLOCK_ROWS rows of one table; each
@@ -19,6 +19,9 @@
  *	V	LEB128 varint of each value
  *	D	LEB128 varint of the zigzag difference to the row before (first: to 0)
  *	S	strings: LEB128 length and bytes of each
+ *
+ * Arithmetic is modulo 2^64.  Columns a reader does not know come after those
+ * it knows and are ignored.
  *
  * Times are in units of the session clock since LDB_META_T0 ("ticks"), signed
  * where a column says so.  The clock table gives ticks -> ns.
@@ -58,8 +61,9 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC: tids; REQ: request ids; else 0 */
-	uint64_t max_dur;	/* ticks; FUNC, LOCK: longest row; else 0 */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP: tids; REQ, REQNAME, REQTAB: requests; */
+				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
+	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
 
 enum ldb_block_kind {
@@ -84,6 +88,11 @@ enum ldb_block_kind {
  * takes them; "ticks" columns are int64_t relative to t0.
  */
 
+/* META: key S, value S */
+struct ldb_row_meta {
+	const char *key, *value;
+};
+
 /* CLOCK: tick D, raw D, mono D, real D (ns), err V (ticks) */
 struct ldb_row_clock {
 	int64_t	 tick;
@@ -103,7 +112,8 @@ struct ldb_row_module {
 
 /*
  * THREAD: tid V, flags V, start D, end D, made V, seen V, scans V, invalid V,
- * foreign V, too_deep V, disorder V, gap V, start_routine V, creator V, name S.
+ * foreign V, too_deep V, disorder V, gap V, start_routine V, creator V, name S,
+ * below_threshold V.
  * Written again when it changes; the last row of a (tid, start) counts.
  */
 #define LDB_THREAD_F_EXITED	1	/* end is its exit; else still running at the end of the trace */
@@ -117,6 +127,7 @@ struct ldb_row_thread {
 	uint64_t start_routine;
 	uint32_t creator;	/* tid or 0 */
 	const char *name;
+	uint64_t below_threshold; /* seen, but too short to be written */
 };
 
 /*
@@ -133,6 +144,7 @@ struct ldb_row_func {
 	int64_t	 start_max, end_max;	/* ticks */
 	uint64_t start_unc, end_unc;	/* ticks; true value in [max - unc, max] */
 };
+#define LDB_UNC_UNKNOWN		UINT64_MAX	/* start_unc, end_unc: no lower bound is known */
 
 /* LOCK: op V, flags V, tid D, lock D, owner V, begin D, dur V, gen D, site D */
 #define LDB_LOCK_OP_WAIT	1
@@ -227,8 +239,9 @@ struct ldb_file_footer {
 /*
  * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
  * "exe", "clock", "kernel_events" (none|perf|module), "budget", "mutex",
- * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "end" (exit:N, signal:N,
- * detached, killed, timeout), "attached" ("launch" or "pid"), "warning" (repeats).
+ * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
+ * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
+ * exec, detached, timeout (-d), size (--max-size), disk.
  */
 
 _Static_assert(sizeof(struct ldb_file_header) == 56, "on disk");

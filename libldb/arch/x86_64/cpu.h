@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the CPU gives: time stamps, the thread pointer, the CPU's number. */
+#ifndef LDB_ARCH_CPU_H
+#define LDB_ARCH_CPU_H
+
+#include <stdint.h>
+#include <sys/rseq.h>
+#include "sys.h"
+
+static inline uint64_t cpu_tsc(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+	return (uint64_t)hi << 32 | lo;
+}
+
+/* No load before it can come after it, none after it before. */
+static inline uint64_t cpu_tsc_fenced(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("lfence\n\trdtsc\n\tlfence"
+			 : "=a"(lo), "=d"(hi) : : "memory");
+	return (uint64_t)hi << 32 | lo;
+}
+
+static inline void cpu_relax(void)
+{
+	__asm__ volatile("pause" : : : "memory");
+}
+
+static inline uintptr_t cpu_thread_pointer(void)
+{
+	uintptr_t tp;
+
+	__asm__("mov{q} {%%fs:0, %0|%0, QWORD PTR fs:0}" : "=r"(tp));
+	return tp;
+}
+
+static inline uintptr_t cpu_stack_pointer(void)
+{
+	uintptr_t sp;
+
+	__asm__ volatile("mov{q} {%%rsp, %0|%0, rsp}" : "=r"(sp));
+	return sp;
+}
+
+/* CPU number of a program thread: rseq where glibc registered it. */
+static inline uint32_t cpu_number(void)
+{
+	uint32_t cpu;
+
+	if (__rseq_size) {
+		const struct rseq *rs = (const struct rseq *)
+			(cpu_thread_pointer() + __rseq_offset);
+
+		cpu = *(const volatile uint32_t *)&rs->cpu_id;
+		if ((int32_t)cpu >= 0)
+			return cpu;
+	}
+	if (sys(SYS_getcpu, &cpu, 0, 0))
+		cpu = 0;
+	return cpu;
+}
+
+/* glibc stores rsp in a jmp_buf mangled with a per-process secret. */
+static inline uintptr_t cpu_jmpbuf_sp(const void *env)
+{
+	uintptr_t sp = ((const uintptr_t *)env)[6];
+
+	__asm__("ror{q} {$17, %0|%0, 17}\n\txor{q} {%%fs:0x30, %0|%0, QWORD PTR fs:0x30}"
+		: "+r"(sp) : : "cc");
+	return sp;
+}
+
+#endif /* LDB_ARCH_CPU_H */

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Request tags: one record for each call, nothing is kept here.  Which request
+ * a thread works on is worked out by the reader of the trace.
+ *
+ * Async-signal-safe; errno stays as it is.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <ldb/ldb.h>
+#include "internal.h"
+#include "request.h"
+
+_Static_assert(LDB_CLASS_MAX == 23, "24 bytes of payload, with the NUL");
+
+/* A thread without an entry (raw clone, or on its way out) is still somebody. */
+static uint32_t self_tid(void)
+{
+	struct thread *t = thread_self();
+
+	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
+}
+
+static void request_write(struct ldb_req_rec *req)
+{
+	union {
+		struct ldb_req_rec req;
+		struct ldb_rec slot[2];
+	} r = { .req = *req };
+	int saved = errno;
+
+	r.req.tsc = session_clock();
+	r.req.tid = self_tid();
+	r.req.cont1 = LDB_EV_CONT + 1;
+	ring_write(r.slot, 2);
+	errno = saved;
+}
+
+static void request_start(uint64_t id, void *queue, const void *site)
+{
+	if (session_on())
+		request_write(&(struct ldb_req_rec){
+			.type = LDB_EV_REQ_START, .id = id,
+			.queue = (uintptr_t)queue, .payload2 = (uintptr_t)site,
+		});
+}
+
+static void request_block(uint64_t id, void *queue, const void *site)
+{
+	if (session_on())
+		request_write(&(struct ldb_req_rec){
+			.type = LDB_EV_REQ_BLOCK, .id = id,
+			.queue = (uintptr_t)queue, .payload2 = (uintptr_t)site,
+		});
+}
+
+static void request_end(uint64_t id, const void *site)
+{
+	if (session_on())
+		request_write(&(struct ldb_req_rec){
+			.type = LDB_EV_REQ_END, .id = id,
+			.payload2 = (uintptr_t)site,
+		});
+}
+
+static void request_end_all(const void *site)
+{
+	if (session_on())
+		request_write(&(struct ldb_req_rec){
+			.type = LDB_EV_REQ_END_ALL, .payload2 = (uintptr_t)site,
+		});
+}
+
+static void request_class(uint64_t id, const char *name)
+{
+	struct ldb_req_rec req = { .type = LDB_EV_REQ_CLASS, .id = id };
+	char bytes[LDB_CLASS_MAX + 1] = "";
+
+	if (!session_on())
+		return;
+	for (unsigned n = 0; name && name[n] && n < LDB_CLASS_MAX; n++)
+		bytes[n] = name[n];
+	memcpy(&req.payload0, bytes, 4);
+	memcpy(&req.queue, bytes + 4, 8);
+	memcpy(&req.payload1, bytes + 12, 4);
+	memcpy(&req.payload2, bytes + 16, 8);
+	request_write(&req);
+}
+
+/* W3C ids are byte strings; as numbers they are read like their hex digits. */
+static uint64_t big_endian(const void *p)
+{
+	const unsigned char *bytes = p;
+	uint64_t v = 0;
+
+	for (unsigned n = 0; p && n < 8; n++)
+		v = v << 8 | bytes[n];
+	return v;
+}
+
+static void request_link(uint64_t id, const void *trace, const void *span)
+{
+	uint64_t s;
+
+	if (!session_on())
+		return;
+	s = big_endian(span);
+	request_write(&(struct ldb_req_rec){
+		.type = LDB_EV_REQ_LINK, .id = id,
+		.queue = big_endian(trace),
+		.payload2 = big_endian(trace ? (const char *)trace + 8 : NULL),
+		.payload0 = (uint32_t)s,
+		.payload1 = s >> 32,
+	});
+}
+
+/* The program may be calling through the table already. */
+#define FILL(member, fn)	__atomic_store_n(&api->member, fn, __ATOMIC_RELEASE)
+
+void request_fill(struct ldb_api *api)
+{
+	FILL(req_start, request_start);
+	FILL(req_block, request_block);
+	FILL(req_end, request_end);
+	FILL(req_end_all, request_end_all);
+	FILL(req_class, request_class);
+	FILL(req_link, request_link);
+	FILL(stack_register, stack_register);
+	FILL(stack_unregister, stack_unregister);
+}
+
+/* THREAD_EXIT ends what the thread was working on; there is nothing to free. */
+void request_thread_exit(struct thread *t)
+{
+	(void)t;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Stacks that are not a thread's own: coroutines, sigaltstack().
+ *
+ * The scanner (raw thread) and signal handlers look an address up without a
+ * lock: an entry counts if lo is neither FREE nor BUSY, and hi is written
+ * before lo.  Who takes an entry away waits for the scanner before it gives the
+ * memory back, so no entry changes its meaning under the scanner's eyes.
+ */
+#include <errno.h>
+#include "internal.h"
+#include "request.h"
+
+#define STACKS_MAX	1024
+#define FREE		0UL
+#define BUSY		1UL	/* being filled or taken away */
+
+static struct {
+	_Atomic uintptr_t lo;
+	_Atomic uintptr_t hi;
+} stacks[STACKS_MAX];
+static _Atomic unsigned nr_used;	/* no entry in use at or after it */
+
+static void raise_nr_used(unsigned nr)
+{
+	unsigned old = atomic_load_explicit(&nr_used, memory_order_relaxed);
+
+	while (old < nr && !atomic_compare_exchange_weak(&nr_used, &old, nr))
+		;
+}
+
+int stack_register(void *lo, void *hi)
+{
+	if ((uintptr_t)lo <= BUSY || lo >= hi)
+		return -EINVAL;
+	for (unsigned n = 0; n < STACKS_MAX; n++) {
+		uintptr_t expect = FREE;
+
+		if (!atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
+			continue;
+		raise_nr_used(n + 1);
+		atomic_store_explicit(&stacks[n].hi, (uintptr_t)hi, memory_order_relaxed);
+		/* pairs with the acquire in stack_foreign() */
+		atomic_store_explicit(&stacks[n].lo, (uintptr_t)lo, memory_order_release);
+		return 0;
+	}
+	return -ENOMEM;
+}
+
+void stack_unregister(void *lo)
+{
+	unsigned nr = atomic_load(&nr_used);
+	int saved = errno;
+
+	if ((uintptr_t)lo <= BUSY)
+		return;
+	for (unsigned n = 0; n < nr; n++) {
+		uintptr_t expect = (uintptr_t)lo;
+
+		if (!atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
+			continue;
+		scan_quiesce();
+		atomic_store_explicit(&stacks[n].lo, FREE, memory_order_release);
+	}
+	errno = saved;
+}
+
+bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi)
+{
+	unsigned nr = atomic_load_explicit(&nr_used, memory_order_acquire);
+
+	for (unsigned n = 0; n < nr; n++) {
+		uintptr_t l = atomic_load_explicit(&stacks[n].lo, memory_order_acquire);
+		uintptr_t h;
+
+		if (l <= BUSY || addr < l)
+			continue;
+		h = atomic_load_explicit(&stacks[n].hi, memory_order_relaxed);
+		atomic_thread_fence(memory_order_acquire);
+		if (addr >= h || atomic_load_explicit(&stacks[n].lo, memory_order_relaxed) != l)
+			continue;
+		*lo = l;
+		*hi = h;
+		return true;
+	}
+	return false;
+}

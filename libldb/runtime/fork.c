@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * fork(): before / parent / child.  A child starts unrecorded: the page that
+ * says "on" is wiped by the kernel before the child's first instruction, also
+ * after a raw fork system call.  It gets a control thread of its own, so that
+ * a daemon that forks itself into the background can be attached.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include "runtime.h"
+
+static void fork_before(void)
+{
+	raw_lock(&registry_lock);
+}
+
+static void fork_parent(void)
+{
+	raw_unlock(&registry_lock);
+}
+
+static void fork_child(void)
+{
+	int saved = errno;
+
+	atomic_store(&registry_lock.word, 0);
+	session_fork_child();
+	scan_fork_child();
+	shim_fork_child();
+	thread_fork_child();
+	control_fork_child();
+	errno = saved;
+}
+
+void fork_init(void)
+{
+	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
+	pthread_atfork(fork_before, fork_parent, fork_child);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Start of the runtime: one constructor.  It registers the main thread, looks
+ * for instrumented modules and, if there are any, starts the control thread.
+ * Under ldb-record it returns when the recording runs, so that nothing of
+ * main() is missed.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+#include "runtime.h"
+
+bool inert;
+bool initialised;
+
+static char record_name[108];
+
+/* Our memcmp() stops at the first difference, so never past a NUL. */
+static char *env_find(char **env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *env; env++)
+		if (!memcmp(*env, name, n) && (*env)[n] == '=')
+			return *env + n + 1;
+	return NULL;
+}
+
+static void env_remove(char **env, const char *name)
+{
+	size_t n = strlen(name);
+	char **to = env;
+
+	for (; *env; env++)
+		if (memcmp(*env, name, n) || (*env)[n] != '=')
+			*to++ = *env;
+	*to = NULL;
+}
+
+/*
+ * Gives the program the environment the user gave it: LD_PRELOAD without what
+ * ldb-record put in front, and none of ours.
+ */
+static void env_restore(char **env)
+{
+	char *added = env_find(env, LDB_ENV_PRELOADED);
+	char *preload = env_find(env, "LD_PRELOAD");
+	size_t n = added ? strlen(added) : 0;
+
+	if (added && preload && !memcmp(preload, added, n)) {
+		if (preload[n] == '\0')
+			env_remove(env, "LD_PRELOAD");
+		else
+			for (char *d = preload; (*d = d[n]); d++)
+				;
+	}
+	env_remove(env, LDB_ENV_PRELOADED);
+	env_remove(env, LDB_ENV_RECORD);
+	env_remove(env, LDB_ENV_FOLLOW);
+}
+
+__attribute__((constructor)) static void ldb_init(int argc, char **argv, char **env)
+{
+	int saved = errno;
+	const char *name, *follow;
+
+	(void)argc;
+	(void)argv;
+	shim_init();
+	if (getauxval(AT_SECURE)) {
+		inert = true;
+		errno = saved;
+		return;
+	}
+	initialised = true;
+	thread_init();
+	fork_init();
+	module_refresh();
+	if (module_nr_instrumented()) {
+		name = env_find(env, LDB_ENV_RECORD);
+		follow = env_find(env, LDB_ENV_FOLLOW);
+		if (name)
+			raw_strcpy(record_name, name, sizeof(record_name));
+		if (name && !follow)
+			env_restore(env);
+		control_start(name ? record_name : NULL);
+		if (name)
+			control_wait_ready();
+	}
+	errno = saved;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Memory, locks and threads without libc.  (raw thread)
+ */
+#include <linux/futex.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include "raw.h"
+
+#define RAW_STACK_SIZE	(128 * 1024)
+
+void *memcpy(void *restrict d, const void *restrict s, size_t n)
+{
+	void *ret = d;
+
+	__asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
+	return ret;
+}
+
+void *memset(void *d, int c, size_t n)
+{
+	void *ret = d;
+
+	__asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(c) : "memory");
+	return ret;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const unsigned char *p = a, *q = b;
+
+	for (; n; n--, p++, q++)
+		if (*p != *q)
+			return *p - *q;
+	return 0;
+}
+
+size_t strlen(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+void raw_strcpy(char *d, const char *s, size_t n)
+{
+	for (; n > 1 && *s; n--)
+		*d++ = *s++;
+	if (n)
+		*d = 0;
+}
+
+bool raw_str_equal(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+char *raw_decimal(char *d, uint64_t v)
+{
+	char tmp[20];
+	int n = 0;
+
+	do {
+		tmp[n++] = '0' + v % 10;
+		v /= 10;
+	} while (v);
+	while (n)
+		*d++ = tmp[--n];
+	*d = 0;
+	return d;
+}
+
+void raw_futex_wait(_Atomic uint32_t *word, uint32_t val, uint64_t timeout_ns)
+{
+	struct timespec ts = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
+
+	sys(SYS_futex, word, FUTEX_WAIT_PRIVATE, val, timeout_ns ? &ts : NULL);
+}
+
+void raw_futex_wake(_Atomic uint32_t *word)
+{
+	sys(SYS_futex, word, FUTEX_WAKE_PRIVATE, 0x7fffffff);
+}
+
+void raw_sleep_ns(uint64_t ns)
+{
+	struct timespec ts = { ns / 1000000000, ns % 1000000000 };
+
+	sys(SYS_nanosleep, &ts, 0);
+}
+
+void raw_lock(struct raw_lock *l)
+{
+	uint32_t v = 0;
+
+	if (atomic_compare_exchange_strong(&l->word, &v, 1))
+		return;
+	while (atomic_exchange(&l->word, 2))
+		raw_futex_wait(&l->word, 2, 0);
+}
+
+void raw_unlock(struct raw_lock *l)
+{
+	if (atomic_exchange(&l->word, 0) == 2)
+		sys(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static void thread_main(void *p)
+{
+	struct raw_thread *t = p;
+
+	sys(SYS_prctl, PR_SET_NAME, t->name);
+	t->fn(t->arg);
+}
+
+static void thread_main_own_files(void *p)
+{
+	sys(SYS_close_range, 0, ~0U, 0);
+	thread_main(p);
+}
+
+int raw_thread_start(struct raw_thread *t, const char *name,
+		     void (*fn)(void *), void *arg, bool own_files)
+{
+	unsigned long flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD |
+			      CLONE_SYSVSEM | CLONE_PARENT_SETTID |
+			      CLONE_CHILD_CLEARTID;
+	uint64_t all = ~0ULL, old;
+	long ret;
+
+	if (!t->stack) {
+		ret = sys(SYS_mmap, 0, RAW_STACK_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+		if (ret < 0 && ret > -4096)
+			return ret;
+		t->stack = (void *)ret;
+	}
+	if (!own_files)
+		flags |= CLONE_FILES;
+	t->fn = fn;
+	t->arg = arg;
+	t->name = name;
+	sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(all));
+	ret = sys_clone_thread(flags, (char *)t->stack + RAW_STACK_SIZE,
+			       (uint32_t *)&t->tid,
+			       own_files ? thread_main_own_files : thread_main, t);
+	sys(SYS_rt_sigprocmask, SIG_SETMASK, &old, 0, sizeof(old));
+	return ret < 0 ? ret : 0;
+}
+
+void raw_thread_join(struct raw_thread *t)
+{
+	uint32_t tid;
+
+	while ((tid = atomic_load(&t->tid)) != 0)
+		/* not private: the kernel wakes CLEARTID as shared */
+		sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, 0);
+}

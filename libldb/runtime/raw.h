@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What ldb's own threads use in place of libc, and the lock they share with
+ * the program's threads.  See the head of internal.h for why.
+ */
+#ifndef LDB_RAW_H
+#define LDB_RAW_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "arch/x86_64/sys.h"
+#include "arch/x86_64/cpu.h"
+
+#pragma GCC visibility push(hidden)
+
+void *memcpy(void *restrict d, const void *restrict s, size_t n);
+void *memset(void *d, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+size_t strlen(const char *s);
+/* Copies at most n - 1 bytes and terminates. */
+void raw_strcpy(char *d, const char *s, size_t n);
+bool raw_str_equal(const char *a, const char *b);
+/* Writes v in decimal, terminated; returns the end. */
+char *raw_decimal(char *d, uint64_t v);
+
+/* A sleeping lock; 0 free, 1 held, 2 held with sleepers. */
+struct raw_lock {
+	_Atomic uint32_t word;
+};
+void raw_lock(struct raw_lock *l);
+void raw_unlock(struct raw_lock *l);
+
+/* Sleeps while *word == val; at most timeout_ns, 0: no limit. */
+void raw_futex_wait(_Atomic uint32_t *word, uint32_t val, uint64_t timeout_ns);
+void raw_futex_wake(_Atomic uint32_t *word);
+void raw_sleep_ns(uint64_t ns);
+
+/*
+ * One of ldb's own threads.  All signals are blocked in it.  With own_files it
+ * has a file table of its own, from which everything inherited is closed, so
+ * that its descriptors never show in the program's numbers.
+ */
+struct raw_thread {
+	_Atomic uint32_t tid;	/* the kernel clears it when the thread is gone */
+	void *stack;
+	void (*fn)(void *);
+	void *arg;
+	const char *name;
+};
+int raw_thread_start(struct raw_thread *t, const char *name,
+		     void (*fn)(void *), void *arg, bool own_files);
+void raw_thread_join(struct raw_thread *t);
+
+#pragma GCC visibility pop
+#endif /* LDB_RAW_H */

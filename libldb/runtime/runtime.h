@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * State shared by runtime/ and scan/ only.
+ */
+#ifndef LDB_RUNTIME_H
+#define LDB_RUNTIME_H
+
+#include "internal.h"
+#include "raw.h"
+
+#pragma GCC visibility push(hidden)
+
+/* thread.c */
+
+#define THREADS_MAX	16384	/* registered at once; more are "unwatched" */
+
+/*
+ * live[0 .. nr_live) are the registered threads, in no order.  Changed under
+ * registry_lock; the scanner reads without it and may for one round miss a
+ * thread or see it twice.
+ */
+extern struct raw_lock registry_lock;
+extern struct thread *_Atomic live[THREADS_MAX];
+extern _Atomic uint32_t nr_live;
+extern _Atomic uint64_t nr_unregistered;
+
+void thread_init(void);			/* registers the main thread */
+void thread_fork_child(void);		/* only the caller is left */
+/* Under registry_lock: gives a thread a page in the running session. */
+void thread_assign_page(struct thread *t, bool existing);
+
+/* module.c */
+
+#define MODULES_MAX	1024
+#define BLOCKS_MAX	64
+
+struct module {
+	uint64_t start, end, bias;
+	uint64_t loaded_tsc;	/* 0: before the recording */
+	uint64_t fini_tsc;	/* its destructors ran; it may be gone */
+	_Atomic uint64_t unloaded_tsc;	/* 0: not unloaded */
+	uint32_t flags;				/* LDB_MODULE_F_* */
+	uint32_t build_id_size;
+	uint8_t build_id[LDB_BUILD_ID_MAX];
+	char path[LDB_PATH_MAX];
+};
+
+/* Append-only; entry i is complete once nr_modules > i. */
+extern struct module modules[MODULES_MAX];
+extern _Atomic uint32_t nr_modules;
+extern _Atomic uint32_t nr_modules_lost;
+
+/* Offsets of the thread blocks from the thread pointer; append-only. */
+extern intptr_t block_off[BLOCKS_MAX];
+extern _Atomic uint32_t nr_blocks;
+
+/* Looks for modules not seen yet, and for those gone.  Program threads only. */
+void module_refresh(void);
+uint32_t module_nr_instrumented(void);
+
+/* session.c */
+
+struct session {		/* private copies: shared memory is never trusted */
+	char *base;
+	uint64_t mapped_size;	/* address space held at base */
+	uint32_t nr_cpus, nr_scanners, max_threads;
+	uint64_t ring_mask, scan_ring_mask;
+	uint64_t pages_off, page_stride;
+	uint64_t stacks_off, stack_stride;
+	uint64_t rings_off, ring_stride;
+	uint64_t scan_rings_off, scan_ring_stride;
+	uint32_t clock_id;
+	uint64_t hz;		/* ticks per second */
+	uint32_t budget_ppm;
+	uint64_t scan_interval;	/* ticks */
+	int32_t scanner_cpu;
+	uint64_t attach_tsc;
+	/* free pages, first in first out: an exited page is reused last */
+	uint32_t free_head, nr_free;
+	uint16_t free_slot[4096];
+};
+extern struct session session;
+
+#define SESSION_THREADS_MAX	4096
+
+int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
+void session_begin(void);	/* pages for all threads, then on */
+void session_end(void);		/* off; the caller has stopped the scanners */
+void session_unmap(void);	/* scratch memory in its place */
+void session_fork_child(void);
+struct ldb_info *session_info(void);
+struct ldb_page *session_page_of(int slot);
+struct ldb_stack *session_stack_of(int slot);
+uint64_t session_ticks(uint64_t ns);
+/* Writes into a scanner's own ring; one writer each. */
+void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr);
+
+/* control.c */
+
+/*
+ * Starts the control thread; with a name, it connects to that recorder first
+ * and control_wait_ready() returns when the recording runs (or has failed).
+ */
+void control_start(const char *record_name);
+void control_wait_ready(void);
+void control_fork_child(void);
+bool control_running(void);
+
+/* fork.c */
+void fork_init(void);
+
+/* init.c */
+extern bool inert;		/* AT_SECURE: nothing at all is done */
+extern bool initialised;
+
+/* scan/scanner.c */
+int scan_start(void);
+void scan_stop(void);
+void scan_fork_child(void);
+/* Under registry_lock, after the thread got its page. */
+void scan_thread_new(struct thread *t, bool existing);
+/* The calling thread leaves: no scanner looks at it any more on return. */
+void scan_thread_gone(struct thread *t);
+/* Under registry_lock, afterwards: its last invocations have ended. */
+void scan_thread_flush(struct thread *t);
+
+#pragma GCC visibility pop
+#endif /* LDB_RUNTIME_H */

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The session's memory, and writing into its rings.
+ *
+ * The address space of a session is never given back: after a detach it holds
+ * scratch memory, so that a thread that was in the middle of ring_write()
+ * stores into nothing instead of faulting.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include "runtime.h"
+
+union session_page session_page __attribute__((aligned(4096)));
+struct session session;
+
+struct ldb_info *session_info(void)
+{
+	return (struct ldb_info *)session.base;
+}
+
+struct ldb_page *session_page_of(int slot)
+{
+	return (struct ldb_page *)(session.base + session.pages_off +
+				   slot * session.page_stride);
+}
+
+struct ldb_stack *session_stack_of(int slot)
+{
+	return (struct ldb_stack *)(session.base + session.stacks_off +
+				    slot * session.stack_stride);
+}
+
+uint64_t session_ticks(uint64_t ns)
+{
+	return (unsigned __int128)ns * session.hz / 1000000000;
+}
+
+uint64_t session_clock(void)
+{
+	struct timespec ts;
+
+	if (likely(session_page.a.clock_id != LDB_CLOCK_MONO))
+		return cpu_tsc();
+	/* the one libc call of raw threads: the vDSO's, it writes no TLS */
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* head, slots and mask are private values; only *head itself is shared. */
+static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
+		     struct ldb_rec *slots, unsigned nr, bool shared)
+{
+	struct ldb_rec *ring = (struct ldb_rec *)((char *)hdr + LDB_RING_HDR_SIZE);
+	uint64_t idx;
+
+	if (shared) {
+		idx = __atomic_fetch_add(&hdr->head, nr, __ATOMIC_RELAXED);
+	} else {
+		idx = hdr->head;
+		__atomic_store_n(&hdr->head, idx + nr, __ATOMIC_RELEASE);
+	}
+	for (unsigned k = 0; k < nr; k++) {
+		struct ldb_rec *s = &ring[(idx + k) & mask];
+
+		s->tsc = slots[k].tsc;
+		s->tid = slots[k].tid;
+		s->type = slots[k].type;
+		s->flags = slots[k].flags;
+		s->arg = slots[k].arg;
+		s->arg2 = slots[k].arg2;
+		__atomic_store_n(&s->commit, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&slots[k]),
+				 __ATOMIC_RELEASE);
+	}
+}
+
+void ring_write(struct ldb_rec *slots, unsigned nr)
+{
+	uint32_t cpu = cpu_number();
+
+	if (unlikely(cpu >= session.nr_cpus))
+		cpu = 0;
+	ring_put((struct ldb_ring_hdr *)(session.base + session.rings_off +
+					 cpu * session.ring_stride),
+		 session.ring_mask, slots, nr, true);
+}
+
+void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr)
+{
+	ring_put((struct ldb_ring_hdr *)(session.base + session.scan_rings_off +
+					 scanner * session.scan_ring_stride),
+		 session.scan_ring_mask, slots, nr, false);
+}
+
+static bool region_ok(uint64_t off, uint64_t stride, uint64_t n, uint64_t least,
+		      uint64_t size)
+{
+	return off % 4096 == 0 && stride % 4096 == 0 && stride >= least &&
+	       n <= 65536 && stride <= (1ULL << 32) && off <= size &&
+	       n * stride <= size - off;
+}
+
+/* Copies what the recorder wrote and checks it against the size of the file. */
+static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
+				const struct ldb_msg_attach *msg)
+{
+	struct ldb_info i;
+
+	memcpy(&i, in, sizeof(i));
+	if (i.magic != LDB_INFO_MAGIC || i.abi != LDB_SESSION_ABI)
+		return "the session memory has another format";
+	if (i.total_size > file_size || i.ring_order > 24 || i.scan_ring_order > 28 ||
+	    i.ring_order < 4 || i.scan_ring_order < 4 || !i.nr_cpus ||
+	    !i.max_threads || i.max_threads > SESSION_THREADS_MAX ||
+	    msg->nr_scanners < 1 || msg->nr_scanners > LDB_MAX_SCANNERS ||
+	    i.nr_scanners < msg->nr_scanners || !i.tsc_hz ||
+	    !region_ok(i.pages_off, i.page_stride, i.max_threads, LDB_PAGE_SIZE, i.total_size) ||
+	    !region_ok(i.stacks_off, i.stack_stride, i.max_threads,
+		       sizeof(struct ldb_stack), i.total_size) ||
+	    !region_ok(i.rings_off, i.ring_stride, i.nr_cpus,
+		       LDB_RING_HDR_SIZE + (32ULL << i.ring_order), i.total_size) ||
+	    !region_ok(i.scan_rings_off, i.scan_ring_stride, i.nr_scanners,
+		       LDB_RING_HDR_SIZE + (32ULL << i.scan_ring_order), i.total_size))
+		return "the session memory is not laid out right";
+	session.nr_cpus = i.nr_cpus;
+	session.nr_scanners = msg->nr_scanners;
+	session.max_threads = i.max_threads;
+	session.ring_mask = (1ULL << i.ring_order) - 1;
+	session.scan_ring_mask = (1ULL << i.scan_ring_order) - 1;
+	session.pages_off = i.pages_off;
+	session.page_stride = i.page_stride;
+	session.stacks_off = i.stacks_off;
+	session.stack_stride = i.stack_stride;
+	session.rings_off = i.rings_off;
+	session.ring_stride = i.ring_stride;
+	session.scan_rings_off = i.scan_rings_off;
+	session.scan_ring_stride = i.scan_ring_stride;
+	session.clock_id = i.clock_id;
+	session.hz = i.tsc_hz;
+	session.budget_ppm = msg->budget_ppm;
+	session.scanner_cpu = msg->scanner_cpu;
+	session.scan_interval = session_ticks(msg->scan_interval_ns);
+	return NULL;
+}
+
+int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
+{
+	struct stat st;
+	uint64_t size;
+	long ret;
+
+	ret = sys(SYS_fstat, fd, &st);
+	*why = "the session memory cannot be examined";
+	if (ret < 0)
+		return ret;
+	ret = sys(SYS_fcntl, fd, F_GET_SEALS, 0);
+	*why = "the session memory is not sealed";
+	if (ret < 0 || (ret & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
+		return -EPERM;
+	size = st.st_size;
+	*why = "the session memory is too small";
+	if (size < sizeof(struct ldb_info))
+		return -EINVAL;
+	*why = "the session memory cannot be mapped";
+	if (session.base && size <= session.mapped_size) {
+		ret = sys(SYS_mmap, session.base, size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+	} else {
+		ret = sys(SYS_mmap, 0, size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_NORESERVE, fd, 0);
+	}
+	if (ret < 0 && ret > -4096)
+		return ret;
+	*why = session_copy((struct ldb_info *)ret, size, msg);
+	if (*why) {
+		if ((char *)ret == session.base)
+			session_unmap();
+		else
+			sys(SYS_munmap, ret, size);
+		return -EINVAL;
+	}
+	if ((char *)ret != session.base) {
+		/* an outgrown mapping is left where it is: see the head */
+		session.base = (char *)ret;
+		session.mapped_size = size;
+	}
+	sys(SYS_madvise, session.base, size, MADV_DONTDUMP);
+	return 0;
+}
+
+void session_begin(void)
+{
+	struct session_active *a = &session_page.a;
+	uint32_t n;
+
+	raw_lock(&registry_lock);
+	session.free_head = 0;
+	session.nr_free = session.max_threads;
+	for (uint32_t i = 0; i < session.max_threads; i++)
+		session.free_slot[i] = i;
+	a->clock_id = session.clock_id;
+	session.attach_tsc = session_clock();
+	session_info()->attach_tsc = session.attach_tsc;
+	n = atomic_load(&nr_live);
+	for (uint32_t i = 0; i < n; i++)
+		thread_assign_page(atomic_load(&live[i]), true);
+	a->epoch++;
+	atomic_store(&a->on, 1);
+	raw_unlock(&registry_lock);
+}
+
+void session_end(void)
+{
+	uint32_t n;
+
+	raw_lock(&registry_lock);
+	atomic_store(&session_page.a.on, 0);
+	n = atomic_load(&nr_live);
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *t = atomic_load(&live[i]);
+
+		shim_flush(t);
+		t->slot = -1;
+		t->scan = NULL;
+	}
+	raw_unlock(&registry_lock);
+}
+
+void session_unmap(void)
+{
+	if (!session.base)
+		return;
+	sys(SYS_mmap, session.base, session.mapped_size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+void session_fork_child(void)
+{
+	/* where the kernel could not wipe the page for us */
+	atomic_store(&session_page.a.on, 0);
+	session_unmap();
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The scanner's own structures.  Data flows: scanner.c decides whom to look at
+ * and when; frame.c walks a chain of records; track.c compares it with what was
+ * known, and writes an event for each invocation that is gone.
+ */
+#ifndef LDB_SCAN_H
+#define LDB_SCAN_H
+
+#include "runtime/runtime.h"
+
+#pragma GCC visibility push(hidden)
+
+#define SCAN_DEPTH_MAX	LDB_STACK_MAX
+
+/* A record as it was read; it may be torn until two reads agree. */
+struct scan_frame {
+	uintptr_t addr, prev;
+	uint64_t gen;		/* as in ldb_func_rec: generation << 16 | block */
+	uintptr_t pc, ret;
+};
+
+enum walk_end {
+	WALK_KNOWN,		/* reached a record that is already known */
+	WALK_BOTTOM,		/* reached the end of the chain */
+	WALK_FOREIGN,		/* left the thread's stacks */
+	WALK_DISORDER,		/* canary, order or generation wrong */
+	WALK_DEEP,		/* more new records than there is room for */
+};
+
+struct walk {
+	enum walk_end end;
+	int known;		/* index of the known record, -1 bottom */
+	uint32_t nr;		/* new records, innermost first */
+	struct scan_frame f[SCAN_DEPTH_MAX];
+};
+
+struct scan_block {
+	uint64_t gen;		/* as last seen; 0: look again whatever is there */
+	uintptr_t top;
+	uint64_t made_from;	/* generation when the recording began */
+	uint64_t made_to;	/* ... at the last look */
+	bool bad;		/* the chain could not be read in this state */
+};
+
+/* What one scanner knows of one thread. */
+struct scan_state {
+	struct thread *t;
+	struct ldb_page *page;
+	struct ldb_stack *stack;
+	uint32_t depth;
+	uint32_t scanner;
+	uint32_t nr_blocks;
+	bool existing;		/* ran before the recording began */
+	bool fresh;		/* not seen yet */
+	bool failed;		/* a look failed since last_ok */
+	uint64_t last_ok;	/* the state was known at this time */
+	uint64_t next_look;	/* not before */
+	struct scan_block b[BLOCKS_MAX];
+};
+
+struct scanner {
+	struct raw_thread thread;
+	unsigned id;
+	_Atomic uint32_t stop;
+	struct thread *_Atomic looking;	/* hazard: its stack may be read now */
+	_Atomic uint64_t rounds;
+	uint64_t stamp;			/* end of the look before */
+	struct ldb_scan_stats *stats;
+	struct walk walk[2];
+};
+
+/* frame.c */
+
+/* Walks from top to the first known record.  gen: the thread's, read before top. */
+void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
+		uintptr_t top, uint64_t gen);
+
+/* track.c */
+
+/* Replaces what is known of a block by what was walked, see struct walk. */
+void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
+		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi);
+/* Every known invocation has ended by hi; written by the thread itself. */
+void track_flush(struct scan_state *st, uint64_t hi);
+
+static inline uint64_t scan_clock(void)
+{
+	if (likely(session.clock_id != LDB_CLOCK_MONO))
+		return cpu_tsc();
+	return session_clock();
+}
+
+/* Time stamp no load can pass. */
+static inline uint64_t scan_stamp(void)
+{
+	if (likely(session.clock_id != LDB_CLOCK_MONO))
+		return cpu_tsc_fenced();
+	return session_clock();
+}
+
+#pragma GCC visibility pop
+#endif /* LDB_SCAN_H */

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The scanner threads: whom to look at, and when.  (raw thread)
+ *
+ * A look reads (gen, top) of a thread.  While they do not change, the line
+ * stays shared and looking costs the program nothing.  A look that finds a
+ * change has taken the line from the program: about 130 ns of its time, and
+ * about 50 ns more for each record walked (both measured).  Such looks are
+ * therefore paid for: after one, the thread is left alone until the cost is no
+ * more than the budget's share of the time.  A quiet thread saves up for a
+ * short burst.
+ *
+ * Reading is a seqlock whose writer does not know of it:
+ *
+ *	thread	gen, record, top		(plain stores, in this order)
+ *	scanner	gen, top, records, top, gen
+ *
+ * To see that nothing changed, top is read before gen: the other way round, a
+ * return and a call at the same address between the two loads would go unseen.
+ *
+ * A walk during which the thread moved is done once more.  Whatever both walks
+ * found in the same place with the same contents was there from one to the
+ * other, since an invocation that ended does not come back with its generation;
+ * so the older part of a busy stack is known even if the walk never succeeds.
+ */
+#define _GNU_SOURCE
+#include <sched.h>
+#include "scan.h"
+#include "safe-load.h"
+
+#define COST_LOOK_NS	130
+#define COST_FRAME_NS	50
+#define BURST_NS	20000		/* saved up at most: this much time's budget */
+#define GAP_NS		1000		/* a scanner that was away longer says so */
+#define SLEEP_NS	50000		/* between rounds when there is one CPU for all */
+#define SPINS_PER_YIELD	200
+
+static struct scanner scanners[LDB_MAX_SCANNERS];
+static struct scan_state states[SESSION_THREADS_MAX];
+static uint64_t cost_look, cost_frame, burst, gap_min;
+static bool one_cpu;
+
+static struct ldb_thread *block_of(const struct scan_state *st, unsigned b)
+{
+	return (struct ldb_thread *)(st->t->tp + block_off[b]);
+}
+
+static void gap_event(struct scanner *s, uint32_t tid, uint64_t begin, uint64_t end)
+{
+	struct ldb_rec r = {
+		.tsc = end, .tid = tid, .type = LDB_EV_GAP, .arg = begin,
+	};
+
+	ring_write_scan(s->id, &r, 1);
+}
+
+/* Between two stamps nobody was looked at. */
+static void stamp_next(struct scanner *s, uint64_t now)
+{
+	if (unlikely(now - s->stamp > gap_min)) {
+		gap_event(s, 0, s->stamp, now);
+		s->stats->gaps++;
+		s->stats->gap_tsc += now - s->stamp;
+	}
+	s->stamp = now;
+}
+
+/* The thread's state was known at time lo. */
+static void look_ok(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	if (unlikely(st->failed)) {
+		st->failed = false;
+		if (lo - st->last_ok > gap_min) {
+			gap_event(s, st->t->tid, st->last_ok, lo);
+			st->page->gap_tsc += lo - st->last_ok;
+		}
+	}
+	st->last_ok = lo;
+	st->page->last_look_tsc = lo;
+}
+
+static void pay(struct scan_state *st, uint64_t cost, uint64_t now)
+{
+	if (session.budget_ppm >= 1000000) {
+		st->next_look = now + session.scan_interval;
+		return;
+	}
+	if (st->next_look + burst < now)
+		st->next_look = now - burst;
+	st->next_look += cost * 1000000 / session.budget_ppm;
+	if (st->next_look < now + session.scan_interval)
+		st->next_look = now + session.scan_interval;
+}
+
+static bool moved(const struct ldb_thread *b, uint64_t gen, uintptr_t top)
+{
+	/* top before gen, see the head */
+	if (safe_load((uintptr_t)&b->top) != top)
+		return true;
+	return safe_load((uintptr_t)&b->gen) != gen;
+}
+
+static void walk_failed(struct scan_state *st, struct scan_block *sb, enum walk_end end)
+{
+	st->failed = true;
+	sb->bad = true;
+	switch (end) {
+	case WALK_FOREIGN:
+		st->page->foreign++;
+		break;
+	case WALK_DEEP:
+		st->page->too_deep++;
+		break;
+	default:
+		st->page->disorder++;
+	}
+}
+
+static bool same_frame(const struct scan_frame *a, const struct scan_frame *b)
+{
+	return a->addr == b->addr && a->gen == b->gen && a->prev == b->prev &&
+	       a->pc == b->pc && a->ret == b->ret;
+}
+
+/*
+ * Two walks, the thread moving: takes what both agree on.  Returns false if
+ * that says nothing.
+ */
+static bool scan_moving(struct scanner *s, struct scan_state *st, unsigned b)
+{
+	const struct walk *x = &s->walk[0];
+	struct walk *y = &s->walk[1];
+	const struct ldb_thread *blk = block_of(st, b);
+	uint64_t gen = safe_load((uintptr_t)&blk->gen);
+	uintptr_t top = safe_load((uintptr_t)&blk->top);
+	uint32_t n = 0;
+
+	frame_walk(y, st, b, top, gen);
+	if (x->end > WALK_BOTTOM || y->end > WALK_BOTTOM || y->known > x->known)
+		return false;
+	if (x->known == y->known)
+		while (n < x->nr && n < y->nr &&
+		       same_frame(&x->f[x->nr - 1 - n], &y->f[y->nr - 1 - n]))
+			n++;
+	track_apply(s, st, b, y->known, &y->f[y->nr - n], n, scan_stamp());
+	return true;
+}
+
+/*
+ * Returns what it cost the program; clears *ok if the state is not known now.
+ * Each time the block is read again it is taken from the program once more.
+ */
+static uint64_t scan_block(struct scanner *s, struct scan_state *st, unsigned b,
+			   uint64_t gen, uintptr_t top, uint64_t hi, bool *ok)
+{
+	struct scan_block *sb = &st->b[b];
+	struct walk *w = &s->walk[0];
+
+	frame_walk(w, st, b, top, gen);
+	sb->bad = false;
+	s->stats->frames += w->nr;
+	if (likely(!moved(block_of(st, b), gen, top))) {
+		sb->gen = gen;
+		sb->top = top;
+		if (unlikely(w->end > WALK_BOTTOM)) {
+			walk_failed(st, sb, w->end);
+			*ok = false;
+			return cost_frame * w->nr;
+		}
+		track_apply(s, st, b, w->known, w->f, w->nr, hi);
+		st->page->scans++;
+		s->stats->scans++;
+		return cost_frame * w->nr;
+	}
+	st->page->invalid++;
+	s->stats->invalid++;
+	sb->gen = 0;
+	if (!scan_moving(s, st, b)) {
+		st->failed = true;
+		*ok = false;
+	}
+	return 2 * cost_look + cost_frame * (w->nr + s->walk[1].nr);
+}
+
+static void blocks_new(struct scan_state *st, uint32_t n)
+{
+	for (; st->nr_blocks < n; st->nr_blocks++) {
+		struct scan_block *sb = &st->b[st->nr_blocks];
+
+		sb->gen = 0;
+		sb->top = 0;
+		sb->bad = false;
+		sb->made_from = safe_load((uintptr_t)&block_of(st, st->nr_blocks)->gen);
+		sb->made_to = sb->made_from;
+	}
+}
+
+static void count_made(struct scan_state *st)
+{
+	uint64_t made = 0;
+
+	for (unsigned b = 0; b < st->nr_blocks; b++)
+		made += (st->b[b].made_to - st->b[b].made_from) >> LDB_GEN_SHIFT;
+	st->page->made = made;
+}
+
+static void look(struct scanner *s, struct scan_state *st)
+{
+	uint32_t nr = atomic_load_explicit(&nr_blocks, memory_order_acquire);
+	uint64_t lo = scan_stamp(), hi, cost = cost_look;
+	bool changed = false, ok = true;
+
+	stamp_next(s, lo);
+	s->stats->looks++;
+	if (unlikely(nr != st->nr_blocks))
+		blocks_new(st, nr);
+	for (unsigned b = 0; b < nr; b++) {
+		const struct ldb_thread *blk = block_of(st, b);
+		struct scan_block *sb = &st->b[b];
+		uintptr_t top = safe_load((uintptr_t)&blk->top);
+		uint64_t gen = safe_load((uintptr_t)&blk->gen);
+
+		if (gen == sb->gen && top == sb->top) {
+			ok &= !sb->bad;
+			continue;
+		}
+		top = safe_load((uintptr_t)&blk->top);
+		changed = true;
+		hi = scan_stamp();
+		sb->made_to = gen;
+		cost += scan_block(s, st, b, gen, top, hi, &ok);
+	}
+	if (ok) {
+		look_ok(s, st, lo);
+		st->fresh = false;
+	} else {
+		st->failed = true;
+	}
+	if (changed) {
+		s->stats->changes++;
+		st->page->looks_changed++;
+		count_made(st);
+		/* a long walk, or an interruption of it, hides what came and went */
+		stamp_next(s, scan_stamp());
+		pay(st, cost, s->stamp);
+	}
+}
+
+/* A round: each thread that is due.  Returns whether any was. */
+static bool scan_round(struct scanner *s)
+{
+	uint32_t n = atomic_load_explicit(&nr_live, memory_order_acquire);
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *t = atomic_load_explicit(&live[i], memory_order_relaxed);
+		struct scan_state *st;
+
+		if (!t)
+			continue;
+		/* exchange: the hazard must be visible before the state is read */
+		atomic_exchange(&s->looking, t);
+		st = t->scan;
+		if (atomic_load(&t->state) == THREAD_LIVE && st &&
+		    st->scanner == s->id && scan_clock() >= st->next_look) {
+			look(s, st);
+			any = true;
+		}
+		atomic_store_explicit(&s->looking, NULL, memory_order_release);
+	}
+	return any;
+}
+
+static void scan_pin(int32_t cpu)
+{
+	uint64_t mask[16] = { 0 };
+
+	if (cpu < 0 || cpu >= 1024)
+		return;
+	mask[cpu / 64] = 1ULL << cpu % 64;
+	sys(SYS_sched_setaffinity, 0, sizeof(mask), mask);
+}
+
+static void scan_main(void *arg)
+{
+	struct scanner *s = arg;
+
+	scan_pin(session.scanner_cpu);
+	s->stamp = scan_stamp();
+	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+		if (!scan_round(s)) {
+			/* nobody is due: being away still has to be noticed */
+			stamp_next(s, scan_stamp());
+			cpu_relax();
+		}
+		atomic_store_explicit(&s->rounds, s->rounds + 1, memory_order_release);
+		s->stats->rounds++;
+		if (unlikely(one_cpu))
+			raw_sleep_ns(SLEEP_NS);
+	}
+}
+
+static bool single_cpu(void)
+{
+	uint64_t mask[16] = { 0 };
+	int n = 0;
+
+	if (sys(SYS_sched_getaffinity, 0, sizeof(mask), mask) < 0)
+		return false;
+	for (int i = 0; i < 16; i++)
+		n += __builtin_popcountll(mask[i]);
+	return n == 1;
+}
+
+int scan_start(void)
+{
+	cost_look = session_ticks(COST_LOOK_NS);
+	cost_frame = session_ticks(COST_FRAME_NS);
+	burst = session_ticks(BURST_NS);
+	gap_min = session_ticks(GAP_NS);
+	one_cpu = session.scanner_cpu < 0 && single_cpu();
+	if (!session.budget_ppm)
+		session.budget_ppm = 1;
+	for (unsigned i = 0; i < session.nr_scanners; i++) {
+		struct scanner *s = &scanners[i];
+		int ret;
+
+		s->id = i;
+		s->stats = &session_info()->scan[i];
+		atomic_store(&s->stop, 0);
+		ret = raw_thread_start(&s->thread, "ldb-scan", scan_main, s, false);
+		if (ret) {
+			scan_stop();
+			return ret;
+		}
+	}
+	return 0;
+}
+
+void scan_stop(void)
+{
+	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++)
+		atomic_store(&scanners[i].stop, 1);
+	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
+		raw_thread_join(&scanners[i].thread);
+		atomic_store(&scanners[i].looking, NULL);
+	}
+}
+
+void scan_fork_child(void)
+{
+	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
+		atomic_store(&scanners[i].thread.tid, 0);
+		atomic_store(&scanners[i].looking, NULL);
+	}
+}
+
+void scan_thread_new(struct thread *t, bool existing)
+{
+	struct scan_state *st = &states[t->slot];
+
+	st->t = t;
+	st->page = session_page_of(t->slot);
+	st->stack = session_stack_of(t->slot);
+	st->stack->depth = 0;
+	st->depth = 0;
+	st->scanner = t->slot % session.nr_scanners;
+	st->nr_blocks = 0;
+	st->existing = existing;
+	st->fresh = true;
+	st->failed = false;
+	st->next_look = 0;
+	st->last_ok = existing ? session.attach_tsc : t->start_tsc;
+	blocks_new(st, atomic_load(&nr_blocks));
+	t->scan = st;
+}
+
+static void wait_a_little(unsigned *spins)
+{
+	if (++*spins % SPINS_PER_YIELD)
+		cpu_relax();
+	else
+		sys(SYS_sched_yield);
+}
+
+void scan_thread_gone(struct thread *t)
+{
+	unsigned spins = 0;
+
+	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++)
+		while (atomic_load(&scanners[i].looking) == t)
+			wait_a_little(&spins);
+}
+
+void scan_thread_flush(struct thread *t)
+{
+	struct scan_state *st = t->scan;
+
+	if (!st)
+		return;
+	for (unsigned b = 0; b < st->nr_blocks; b++)
+		st->b[b].made_to = safe_load((uintptr_t)&block_of(st, b)->gen);
+	count_made(st);
+	track_flush(st, session_clock());
+	t->scan = NULL;
+}
+
+void scan_quiesce(void)
+{
+	unsigned spins = 0;
+
+	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
+		struct scanner *s = &scanners[i];
+		uint64_t from = atomic_load(&s->rounds);
+
+		while (atomic_load(&s->thread.tid) && atomic_load(&s->rounds) < from + 2)
+			wait_a_little(&spins);
+	}
+}

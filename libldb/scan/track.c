@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is known of a thread's stack, and the event for each invocation that
+ * has left it.  (raw thread; track_flush() runs in the thread itself)
+ *
+ * Bounds: an invocation not known at one look and known at the next began
+ * between the two; one known at a look and gone at the next ended between
+ * them.  A look is the time between two stamps that no load can pass, so both
+ * bounds hold to the cycle (LDB paper, section 3.2, has the idea without the
+ * bounds).
+ */
+#include "scan.h"
+
+static uint32_t uncertainty(uint64_t max, uint64_t min)
+{
+	uint64_t d = max - min;
+
+	return d < 0xffffffff ? d : 0xffffffff;
+}
+
+/* Returns whether it was written. */
+static bool func_event(struct ldb_rec r[3], const struct scan_state *st,
+		       uint32_t i, uint64_t hi)
+{
+	const struct ldb_stack_frame *k = &st->stack->frame[i];
+	bool from_start = k->flags & LDB_FUNC_F_FROM_START;
+
+	if (hi - k->start_min < session_page.a.func_threshold && !from_start)
+		return false;
+	r[0].tsc = hi;
+	r[0].tid = st->t->tid;
+	r[0].type = LDB_EV_FUNC;
+	r[0].flags = k->flags;
+	r[0].arg = k->pc;
+	r[0].arg2 = uncertainty(hi, st->last_ok);
+	r[1].tsc = k->start_max;
+	r[1].tid = from_start ? 0xffffffff : uncertainty(k->start_max, k->start_min);
+	r[1].type = LDB_EV_CONT + 1;
+	r[1].flags = i;
+	r[1].arg = k->gen;
+	r[1].arg2 = 0;
+	r[2].tsc = k->ret;
+	r[2].tid = 0;
+	r[2].type = LDB_EV_CONT + 2;
+	r[2].flags = 0;
+	r[2].arg = i ? k[-1].gen : 0;
+	r[2].arg2 = 0;
+	return true;
+}
+
+/* Ends the known invocations of a block that are newer than index `known`. */
+static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
+		       int known, uint64_t hi)
+{
+	struct ldb_stack_frame *f = st->stack->frame;
+	uint32_t to = known + 1, i;
+	struct ldb_rec r[3];
+
+	for (i = st->depth; i-- > (uint32_t)(known + 1);) {
+		if ((f[i].gen & (LDB_GEN_ONE - 1)) != block)
+			continue;
+		if (func_event(r, st, i, hi)) {
+			st->page->seen++;
+			if (s)
+				ring_write_scan(s->id, r, 3);
+			else
+				ring_write(r, 3);
+		} else {
+			st->page->below_threshold++;
+		}
+	}
+	/* close the holes; with one block there is nothing to keep */
+	for (i = to; i < st->depth; i++)
+		if ((f[i].gen & (LDB_GEN_ONE - 1)) != block)
+			f[to++] = f[i];
+	st->depth = to;
+	__atomic_store_n(&st->stack->depth, to, __ATOMIC_RELEASE);
+}
+
+/* Frames of another block that lie deeper in the same stack stay deeper. */
+static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *f)
+{
+	const struct ldb_stack_frame *k = st->stack->frame;
+	unsigned block = f->gen & (LDB_GEN_ONE - 1);
+	uint32_t i = st->depth;
+
+	while (i > 0 && (k[i - 1].gen & (LDB_GEN_ONE - 1)) != block &&
+	       k[i - 1].addr < f->addr)
+		i--;
+	return i;
+}
+
+static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
+{
+	struct ldb_stack_frame *k = st->stack->frame;
+	uint32_t i = insert_at(st, f);
+
+	for (uint32_t j = st->depth; j > i; j--)
+		k[j] = k[j - 1];
+	k += i;
+	k->gen = f->gen;
+	k->addr = f->addr;
+	k->pc = f->pc;
+	k->ret = f->ret;
+	k->start_min = st->last_ok;
+	k->start_max = hi;
+	k->last_seen = hi;
+	k->flags = st->fresh && st->existing ? LDB_FUNC_F_FROM_START : 0;
+	st->depth++;
+}
+
+void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
+		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi)
+{
+	drop_newer(s, st, block, known, hi);
+	while (nr && st->depth < SCAN_DEPTH_MAX)
+		push(st, &f[--nr], hi);
+	st->page->too_deep += nr;
+	__atomic_store_n(&st->stack->depth, st->depth, __ATOMIC_RELEASE);
+}
+
+void track_flush(struct scan_state *st, uint64_t hi)
+{
+	for (unsigned b = 0; b < st->nr_blocks; b++)
+		drop_newer(NULL, st, b, -1, hi);
+}

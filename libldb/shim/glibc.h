@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the shim knows of glibc's insides.  The words read here have been at
+ * the same place, with the same meaning, since glibc 2.25; their offsets are
+ * part of the ABI of statically initialised objects.  All are read without the
+ * lock and may be stale: a wrong owner is a hint lost, nothing more.
+ */
+#ifndef SHIM_GLIBC_H
+#define SHIM_GLIBC_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <threads.h>
+#include <time.h>
+
+#define GLIBC_MUTEX_ROBUST	0x10	/* __kind: PTHREAD_MUTEX_ROBUST_NORMAL_NP */
+#define GLIBC_MUTEX_PI		0x20	/* __kind: PTHREAD_MUTEX_PRIO_INHERIT_NP */
+#define GLIBC_TID_MASK		0x3fffffff	/* FUTEX_TID_MASK */
+
+_Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_mutex_t");
+
+/* Tid of the owner, 0 if there is none or the lock does not say. */
+static inline uint32_t glibc_mutex_owner(const void *mutex)
+{
+	const pthread_mutex_t *m = mutex;
+
+	/* These two keep the tid in the lock word, set by the same atomic. */
+	if (__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) &
+	    (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_PI))
+		return __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) & GLIBC_TID_MASK;
+	return __atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED);
+}
+
+/*
+ * Only for the owner: true inside a nested acquisition of a recursive mutex.
+ * The count stays 0 or 1 in all other types.
+ */
+static inline bool glibc_mutex_nested(const void *mutex)
+{
+	const pthread_mutex_t *m = mutex;
+
+	return __atomic_load_n(&m->__data.__count, __ATOMIC_RELAXED) > 1;
+}
+
+/*
+ * glibc's trylock of a robust mutex that is not recoverable says so, but leaves
+ * the lock word taken (seen in 2.36), and the next lock blocks for ever.  So a
+ * robust mutex is not tried; its lock word tells whether somebody has it.
+ */
+static inline bool glibc_mutex_untriable(const void *mutex)
+{
+	const pthread_mutex_t *m = mutex;
+
+	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & GLIBC_MUTEX_ROBUST;
+}
+
+static inline bool glibc_mutex_taken(const void *mutex, uint32_t self_tid)
+{
+	uint32_t owner = glibc_mutex_owner(mutex);
+
+	return owner && owner != self_tid;
+}
+
+static inline uint32_t glibc_rwlock_writer(const void *rwlock)
+{
+	const pthread_rwlock_t *l = rwlock;
+
+	return __atomic_load_n(&l->__data.__cur_writer, __ATOMIC_RELAXED);
+}
+
+/*
+ * Where a function looks at the timeout before it looks at the lock, taking
+ * the lock first would turn its EINVAL into a success.
+ */
+static inline bool glibc_clock_valid(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+static inline bool glibc_time_valid(const struct timespec *ts)
+{
+	return ts && ts->tv_nsec >= 0 && ts->tv_nsec < 1000000000;
+}
+
+#endif /* SHIM_GLIBC_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The locks a thread holds.  A hold is recorded after the unlock, outside of
+ * the critical section, and so is the wait that came before it (LDB paper,
+ * section 3.3).
+ */
+#include "held.h"
+#include "wait.h"
+
+void held_write_wait(struct thread *t, struct held_lock *h)
+{
+	uint64_t begin = h->wait_begin;
+
+	if (!begin)
+		return;
+	h->wait_begin = 0;
+	lock_event_write(t, LDB_EV_LOCK_WAIT, h, begin, h->begin, h->kind);
+}
+
+void held_remove(struct thread *t, struct held_lock *h)
+{
+	struct held_lock *last = &t->held[t->nr_held - 1];
+
+	for (; h < last; h++)
+		h[0] = h[1];
+	last->wait_begin = 0;	/* shim_flush() must not see it twice */
+	atomic_signal_fence(memory_order_seq_cst);
+	t->nr_held--;
+}
+
+/* The oldest goes: its unlock will look like that of a lock taken long ago. */
+uint32_t held_make_room(struct thread *t)
+{
+	held_write_wait(t, &t->held[0]);
+	held_remove(t, &t->held[0]);
+	return HELD_MAX - 1;
+}
+
+static uint32_t rwlock_kind(const volatile void *lock, uint32_t tid)
+{
+	return glibc_rwlock_writer((const void *)lock) == tid ? LDB_LOCK_RWLOCK_WR :
+								 LDB_LOCK_RWLOCK_RD;
+}
+
+/*
+ * Before the unlock; afterwards the lock's memory is no longer ours to read.
+ * h is NULL when the lock was taken before the recording, or by another
+ * thread: then nothing is known of the begin.
+ */
+void release_begin(struct release *r, struct thread *t, struct held_lock *h,
+		   const volatile void *lock, uint32_t kind, uintptr_t site,
+		   bool waiters)
+{
+	/* An entry of a mutex that somebody else has taken since is stale. */
+	bool known = h && (h->kind != LDB_LOCK_MUTEX ||
+			   glibc_mutex_owner((const void *)lock) == t->tid);
+
+	r->t = t;
+	r->epoch = session_page.a.epoch;
+	if (h) {
+		r->h = *h;
+		held_remove(t, h);
+	}
+	if (!known) {
+		uint64_t wait_begin = h ? r->h.wait_begin : 0;
+
+		if (wait_begin)
+			held_write_wait(t, &r->h);
+		r->h = (struct held_lock){
+			.lock = (uintptr_t)lock, .site = site,
+			.kind = kind ? kind : rwlock_kind(lock, t->tid),
+		};
+	}
+	/* A reader that holds the lock twice gives it back with the last unlock. */
+	while ((h = held_find(t, lock)) && r->h.kind != LDB_LOCK_RWLOCK_RD)
+		held_remove(t, h);	/* stale: another thread unlocked it */
+	r->write = !h;
+	r->end = session_clock();
+	if (r->h.begin)
+		r->write &= r->end - r->h.begin >= session_page.a.lock_threshold;
+	else
+		r->write &= waiters;
+}
+
+void release_end(struct release *r)
+{
+	uint32_t flags = r->h.kind;
+
+	if (!session_on() || session_page.a.epoch != r->epoch)
+		return;
+	held_write_wait(r->t, &r->h);
+	if (!r->write)
+		return;
+	if (r->h.begin)
+		flags |= LDB_LOCK_F_BEGIN_EXACT;
+	r->h.owner = 0;
+	lock_event_write(r->t, LDB_EV_LOCK_HOLD, &r->h, r->h.begin, r->end, flags);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Whom a join waits for.  Without a lock: registry entries are never freed, and
+ * a thread that can still be joined keeps its pthread_t to itself.  A thread
+ * that has left the registry has no tid to wait for.
+ */
+#include "runtime/runtime.h"
+#include "wait.h"
+
+uint32_t join_tid_of(uintptr_t pthread)
+{
+	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+
+	/* glibc on this CPU: a pthread_t is the thread pointer */
+	for (uint32_t n = 0; n < nr; n++) {
+		const struct thread *t = atomic_load_explicit(&live[n], memory_order_relaxed);
+
+		if (t && t->tp == pthread)
+			return t->tid;
+	}
+	return 0;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Finds the functions our wrappers hide.
+ *
+ * A successful dlsym() neither allocates nor calls anything interposed, so a
+ * stub may run inside malloc() or a constructor.  A function this libc does not
+ * have fails with ENOSYS, and only when it is called.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include "next.h"
+
+/*
+ * dlsym(RTLD_NEXT) returns the oldest version of a symbol.  For condition
+ * variables that is another implementation (of LinuxThreads), which does not
+ * work with the objects of today.  Where the version does not exist, there is
+ * only one.
+ */
+#define COND_VERSION	"GLIBC_2.3.2"
+
+static void *next_find(const char *name, const char *version)
+{
+	void *fn = NULL;
+
+	if (version)
+		fn = dlvsym(RTLD_NEXT, name, version);
+	if (!fn)
+		fn = dlsym(RTLD_NEXT, name);
+	if (!fn)
+		dlerror();	/* ours; the program must not see it */
+	return fn;
+}
+
+static int no_such_sem(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+#define FIND(name, version) ({						\
+		__typeof__(next_table.name) fn_ = (__typeof__(fn_))	\
+			next_find(#name, version);			\
+		if (fn_)						\
+			__atomic_store_n(&next_table.name, fn_,		\
+					 __ATOMIC_RELAXED);		\
+		fn_;							\
+	})
+
+#define STUB(name, params, args, version, failed)			\
+	static int stub_##name params					\
+	{								\
+		__typeof__(next_table.name) fn = FIND(name, version);	\
+									\
+		return fn ? fn args : failed;				\
+	}
+
+#define VOID_STUB(name, params, args)					\
+	static void stub_##name params					\
+	{								\
+		__typeof__(next_table.name) fn = FIND(name, NULL);	\
+									\
+		if (!fn)						\
+			__builtin_trap();				\
+		fn args;						\
+	}
+
+#define ACQUIRE(name, params, args, ...) STUB(name, params, args, NULL, ENOSYS)
+#define TRY(name, params, args, ...)	STUB(name, params, args, NULL, ENOSYS)
+#define RELEASE(name, params, args, ...) STUB(name, params, args, NULL, ENOSYS)
+#define COND(name, params, args, ...)	STUB(name, params, args, COND_VERSION, ENOSYS)
+#define SEM(name, params, args, ...)	STUB(name, params, args, NULL, no_such_sem())
+#define WAIT(name, params, args, ...)	STUB(name, params, args, NULL, ENOSYS)
+#define JUMP(name, params, args)	VOID_STUB(name, params, args)
+#define UNWIND(name, params, args)	VOID_STUB(name, params, args)
+#include "list.h"
+
+struct next next_table = {
+#define INIT(name)	.name = stub_##name,
+#define ACQUIRE(name, ...)	INIT(name)
+#define TRY(name, ...)		INIT(name)
+#define RELEASE(name, ...)	INIT(name)
+#define COND(name, ...)		INIT(name)
+#define SEM(name, ...)		INIT(name)
+#define WAIT(name, ...)		INIT(name)
+#define JUMP(name, ...)		INIT(name)
+#define UNWIND(name, ...)	INIT(name)
+#include "list.h"
+};
+
+void next_init(void)
+{
+#define ACQUIRE(name, ...)	(void)FIND(name, NULL);
+#define TRY(name, ...)		(void)FIND(name, NULL);
+#define RELEASE(name, ...)	(void)FIND(name, NULL);
+#define COND(name, ...)		(void)FIND(name, COND_VERSION);
+#define SEM(name, ...)		(void)FIND(name, NULL);
+#define WAIT(name, ...)		(void)FIND(name, NULL);
+#define JUMP(name, ...)		(void)FIND(name, NULL);
+#define UNWIND(name, ...)	(void)FIND(name, NULL);
+#include "list.h"
+}

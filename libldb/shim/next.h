@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The functions our wrappers hide.  Each pointer starts at a stub that finds
+ * its function on the first call, so that a wrapper works before shim_init()
+ * (constructors of other libraries, early malloc) and needs no test for it.
+ */
+#ifndef SHIM_NEXT_H
+#define SHIM_NEXT_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdint.h>
+#include <threads.h>
+#include <time.h>
+#include "internal.h"
+
+struct _Unwind_Context;
+
+#pragma GCC visibility push(hidden)
+
+struct next {
+#define MEMBER(name, params)	int (*name) params;
+#define ACQUIRE(name, params, ...)	MEMBER(name, params)
+#define TRY(name, params, ...)		MEMBER(name, params)
+#define RELEASE(name, params, ...)	MEMBER(name, params)
+#define COND(name, params, ...)		MEMBER(name, params)
+#define SEM(name, params, ...)		MEMBER(name, params)
+#define WAIT(name, params, ...)		MEMBER(name, params)
+#define JUMP(name, params, ...)		void (*name) params;
+#define UNWIND(name, params, ...)	void (*name) params;
+#include "list.h"
+#undef MEMBER
+};
+extern struct next next_table;
+
+/* Finds all of them. */
+void next_init(void);
+
+#pragma GCC visibility pop
+
+/* Relaxed: whichever value is seen, the stub or the function, is right. */
+#define next(name)	__atomic_load_n(&next_table.name, __ATOMIC_RELAXED)
+
+#endif /* SHIM_NEXT_H */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The interposed functions of pthread and C11 threads.
+ *
+ * - Nobody records: a load, a branch, a jump to the real function.
+ * - A lock that is free is taken by its try function: no clock, only an entry
+ *   in the thread's own list.  Only "busy" means that somebody else has it;
+ *   EOWNERDEAD means that we have it, and anything else is the answer.
+ * - A lock that is busy is waited for by the real function between two stamps.
+ *
+ * What the program can see stays as it is: return value, errno, cancellation.
+ * A thread that is cancelled in a wait leaves through the cleanup functions, so
+ * this file must be compiled with -fexceptions.
+ *
+ * A wrapper may run in a signal handler, in the middle of another one: held.h
+ * says why that is safe.  in_hook is the runtime's own way to stay unseen.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include "glibc.h"
+#include "held.h"
+#include "next.h"
+#include "wait.h"
+
+#ifndef __EXCEPTIONS
+#error "compile the shim with -fexceptions, or cancellation skips its cleanup"
+#endif
+
+#define CLEANUP(fn)	__attribute__((cleanup(fn)))
+#define SITE		((uintptr_t)__builtin_return_address(0))
+
+/* What is on the list is from another recording, or from before a fork. */
+static __attribute__((noinline, cold)) void held_forget(struct thread *t)
+{
+	for (uint32_t n = 0; n < HELD_MAX; n++)
+		t->held[n].wait_begin = 0;
+	t->nr_held = 0;
+	t->held_epoch = session_page.a.epoch;
+}
+
+/*
+ * What the program calls, in two halves: the first is so short that it needs no
+ * stack frame.  It reaches the second by a jump, so that the return address is
+ * still the caller's.
+ */
+#define WRAPPER(name, params, args)					\
+	static int hook_##name params;					\
+	EXPORT int name params						\
+	{								\
+		if (likely(session_mutex_level() == LDB_MUTEX_OFF))	\
+			return next(name) args;				\
+		return hook_##name args;				\
+	}								\
+	static __attribute__((noinline)) int hook_##name params
+
+/* NULL: there is nothing to do but to call the real function. */
+static inline struct thread *shim_enter(void)
+{
+	struct thread *t = thread_self();
+
+	if (unlikely(!t || t->in_hook))
+		return NULL;
+	if (unlikely(t->held_epoch != session_page.a.epoch))
+		held_forget(t);
+	return t;
+}
+
+#define ACQUIRE(name, params, args, kind, try, busy, valid)		\
+	WRAPPER(name, params, args)					\
+	{								\
+		struct thread *t = shim_enter();			\
+		int rc;							\
+									\
+		if (unlikely(!t) || !(valid))				\
+			return next(name) args;				\
+		if (kind == LDB_LOCK_MUTEX &&				\
+		    unlikely(glibc_mutex_untriable((const void *)lock))) \
+			rc = glibc_mutex_taken((const void *)lock, t->tid) ? \
+				busy : next(name) args;			\
+		else							\
+			rc = next(try)(lock);				\
+		if (likely(rc == 0 || rc == EOWNERDEAD)) {		\
+			held_acquired(t, lock, kind, SITE);		\
+			return rc;					\
+		}							\
+		if (rc == busy) {					\
+			CLEANUP(wait_lock_cancelled) struct wait w;	\
+									\
+			wait_lock_begin(&w, t, lock, kind, SITE);	\
+			rc = next(name) args;				\
+			wait_lock_end(&w, rc);				\
+		}							\
+		return rc;						\
+	}
+
+#define TRY(name, params, args, kind)					\
+	WRAPPER(name, params, args)					\
+	{								\
+		struct thread *t = shim_enter();			\
+		int rc;							\
+									\
+		if (unlikely(!t))					\
+			return next(name) args;				\
+		rc = next(name) args;					\
+		if (rc == 0 || rc == EOWNERDEAD)			\
+			held_acquired(t, lock, kind, SITE);		\
+		return rc;						\
+	}
+
+#define RELEASE(name, params, args, kind)				\
+	WRAPPER(name, params, args)					\
+	{								\
+		struct thread *t = shim_enter();			\
+		struct held_lock *h;					\
+		struct release r;					\
+		bool waiters;						\
+		int rc;							\
+									\
+		if (unlikely(!t))					\
+			return next(name) args;				\
+		if (kind == LDB_LOCK_MUTEX &&				\
+		    unlikely(glibc_mutex_nested((const void *)lock)))	\
+			return next(name) args;				\
+		h = held_find(t, lock);					\
+		waiters = waiters_seen(lock);				\
+		if (likely(!waiters && (!h || !h->begin))) {		\
+			if (likely(h))					\
+				held_drop(t, h);			\
+			return next(name) args;				\
+		}							\
+		release_begin(&r, t, h, lock, kind, SITE, waiters);	\
+		rc = next(name) args;					\
+		if (rc == 0)						\
+			release_end(&r);				\
+		return rc;						\
+	}
+
+#define COND(name, params, args, valid)					\
+	WRAPPER(name, params, args)					\
+	{								\
+		struct thread *t = shim_enter();			\
+									\
+		if (unlikely(!t) || !(valid))				\
+			return next(name) args;				\
+		{							\
+			CLEANUP(wait_cond_cancelled) struct wait_cond c; \
+			int rc;						\
+									\
+			wait_cond_begin(&c, t, cond, mutex, SITE);	\
+			rc = next(name) args;				\
+			wait_cond_end(&c, rc);				\
+			return rc;					\
+		}							\
+	}
+
+#define SEM(name, params, args, valid, cancels)				\
+	WRAPPER(name, params, args)					\
+	{								\
+		struct thread *t = shim_enter();			\
+		int saved;						\
+									\
+		if (unlikely(!t) || !(valid))				\
+			return next(name) args;				\
+		if (cancels)						\
+			pthread_testcancel();				\
+		saved = errno;						\
+		if (sem_trywait(sem) == 0)				\
+			return 0;					\
+		errno = saved;						\
+		{							\
+			CLEANUP(wait_cancelled) struct wait w;		\
+			int rc;						\
+									\
+			wait_begin(&w, t, (uintptr_t)sem, LDB_LOCK_SEM, \
+				   0, SITE);				\
+			rc = next(name) args;				\
+			saved = errno;					\
+			wait_end(&w, rc ? saved : 0);			\
+			errno = saved;					\
+			return rc;					\
+		}							\
+	}
+
+/* PTHREAD_BARRIER_SERIAL_THREAD is no error, and less than 0. */
+#define WAIT(name, params, args, kind, object, owner)			\
+	WRAPPER(name, params, args)					\
+	{								\
+		struct thread *t = shim_enter();			\
+									\
+		if (unlikely(!t))					\
+			return next(name) args;				\
+		{							\
+			CLEANUP(wait_cancelled) struct wait w;		\
+			int rc;						\
+									\
+			wait_begin(&w, t, (uintptr_t)object, kind,	\
+				   owner, SITE);			\
+			rc = next(name) args;				\
+			wait_end(&w, rc > 0 ? rc : 0);			\
+			return rc;					\
+		}							\
+	}
+
+#include "list.h"
+
+void shim_init(void)
+{
+	next_init();
+}
+
+void shim_thread_exit(struct thread *t)
+{
+	if (session_on() && t->held_epoch == session_page.a.epoch)
+		for (uint32_t n = 0; n < t->nr_held; n++)
+			held_write_wait(t, &t->held[n]);
+	t->nr_held = 0;
+}
+
+void shim_fork_child(void)
+{
+	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
+		atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
+}
+
+/*
+ * The thread may still be in a wrapper that it entered before the recording
+ * ended.  An entry that changes while it is copied is about to be written by
+ * its owner or is lost.
+ */
+void shim_flush(struct thread *t)
+{
+	uint32_t nr = __atomic_load_n(&t->nr_held, __ATOMIC_ACQUIRE);
+
+	for (uint32_t n = 0; n < nr && n < HELD_MAX; n++) {
+		const volatile struct held_lock *p = &t->held[n];
+		struct held_lock h = *p;
+
+		if (h.wait_begin && h.wait_begin == p->wait_begin && h.lock == p->lock)
+			held_write_wait(t, &h);
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Heals the chain of frame records when control leaves frames without
+ * returning from them.
+ *
+ * A catch block, a landing pad and a return of setjmp() in an instrumented
+ * function set the chain themselves.  Where an exception or a longjmp() lands
+ * in a function without records, nobody else knows, so the functions that cut
+ * the stack back are interposed.
+ *
+ * The chain is the program's, and may be in any state: a record is read only
+ * if it lies where this thread's stack is known to be mapped, above the record
+ * before it, and carries the canary.  Otherwise the chain is left as it is; the
+ * scanner sees the disorder and drops the snapshot.
+ *
+ * Async-signal-safe, as siglongjmp() is.
+ */
+#define _GNU_SOURCE
+#undef _FORTIFY_SOURCE		/* it would rename longjmp() under our hands */
+#include <setjmp.h>
+#include <signal.h>
+#include <unwind.h>
+#include "arch/x86_64/cpu.h"
+#include "internal.h"
+#include "next.h"
+
+#define BLOCKS_MAX	64	/* a thread has one, or one per dlopen'ed module */
+
+struct region {
+	uintptr_t lo, hi;
+};
+
+static bool region_has(const struct region *r, uintptr_t addr)
+{
+	return addr >= r->lo && addr < r->hi;
+}
+
+/* The stack of this thread that addr lies on, if we know it. */
+static bool region_of(const struct thread *t, uintptr_t addr, struct region *r)
+{
+	stack_t alt;
+
+	r->lo = t->stack_lo;
+	r->hi = t->stack_hi;
+	if (region_has(r, addr) || stack_foreign(addr, &r->lo, &r->hi))
+		return true;
+	if (sigaltstack(NULL, &alt) || (alt.ss_flags & SS_DISABLE))
+		return false;
+	r->lo = (uintptr_t)alt.ss_sp;
+	r->hi = r->lo + alt.ss_size;
+	return region_has(r, addr);
+}
+
+/*
+ * The first record, from the newest on, that survives a cut of the stack at sp.
+ * Records on another stack are newer than the cut if the chain leads from them
+ * back to sp's stack: a signal handler on its own stack that jumps out.
+ * Returns false if the chain cannot be followed to there.
+ */
+static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr_t sp,
+		      const struct region *to, uintptr_t here,
+		      const struct ldb_frame **left)
+{
+	struct region r = { 0, 0 };
+	uintptr_t above = 0;
+
+	for (; f; f = f->prev) {
+		uintptr_t at = (uintptr_t)f;
+
+		if (region_has(to, at) && at >= sp) {
+			*left = f;
+			return true;
+		}
+		if (!region_has(&r, at)) {
+			if (!region_of(t, at, &r))
+				return false;
+			/* Nothing lives below the stack pointer. */
+			above = region_has(&r, here) ? here : r.lo;
+		}
+		if (at < above || at % sizeof(void *) || at > r.hi - sizeof(*f) ||
+		    (f->gen & (LDB_GEN_ONE - 1)) != LDB_CANARY)
+			return false;
+		above = at + sizeof(*f);
+	}
+	*left = NULL;
+	return true;
+}
+
+/* here: a stack pointer of now; sp: the one that control returns to. */
+static void pop_below(uintptr_t sp, uintptr_t here)
+{
+	struct ldb_thread *block[BLOCKS_MAX];
+	struct thread *t = thread_self();
+	struct region to;
+	unsigned nr;
+
+	if (!t || !region_of(t, sp, &to))
+		return;
+	nr = blocks_of_self(block, BLOCKS_MAX);
+	for (unsigned i = 0; i < nr; i++) {
+		struct ldb_frame *top = block[i]->top;
+		const struct ldb_frame *left;
+
+		if (top && chain_cut(t, top, sp, &to, here, &left) && left != top)
+			__atomic_store_n(&block[i]->top, (struct ldb_frame *)left,
+					 __ATOMIC_RELAXED);
+	}
+}
+
+void unwind_pop_below(uintptr_t sp)
+{
+	pop_below(sp, (uintptr_t)__builtin_frame_address(0));
+}
+
+#define JUMP(name, params, args)					\
+	EXPORT void name params						\
+	{								\
+		unwind_pop_below(cpu_jmpbuf_sp(env));			\
+		next(name) args;					\
+		__builtin_unreachable();				\
+	}
+/*
+ * Called by a language's personality routine when a frame will handle the
+ * exception.  The frame address it knows is that of the callee's frame, which
+ * is the handler's stack pointer.
+ */
+#define UNWIND(name, params, args)					\
+	EXPORT void name params						\
+	{								\
+		unwind_pop_below(_Unwind_GetCFA(context));		\
+		next(name) args;					\
+	}
+#include "list.h"

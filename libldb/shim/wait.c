@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Records of waits.
+ *
+ * A recording can end, and another begin, while a thread waits: the session's
+ * clock and rings may be used afterwards only if the attach counter is still
+ * the same.
+ */
+#include <errno.h>
+#include "held.h"
+#include "wait.h"
+
+_Atomic uint32_t waiters_table[1 << WAITERS_BITS];
+
+void lock_event_write(const struct thread *t, uint32_t type, const struct held_lock *h,
+		      uint64_t begin, uint64_t end, uint32_t flags)
+{
+	union {
+		struct ldb_lock_rec lock;
+		struct ldb_rec slot[2];
+	} r = { .lock = {
+		.end = end,
+		.tid = t->tid,
+		.type = type,
+		.flags = flags,
+		.lock = h->lock,
+		.owner = h->owner,
+		.begin = begin,
+		.cont1 = LDB_EV_CONT + 1,
+		.site_hi = h->site >> 32,
+		.gen = h->gen,
+		.site_lo = h->site,
+	} };
+
+	ring_write(r.slot, 2);
+}
+
+static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uint32_t flags)
+{
+	struct held_lock h = {
+		.lock = w->lock, .gen = w->gen, .site = w->site, .owner = w->owner,
+	};
+
+	if (end - w->begin >= session_page.a.lock_threshold)
+		lock_event_write(t, LDB_EV_LOCK_WAIT, &h, w->begin, end, w->kind | flags);
+}
+
+void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kind,
+		uint32_t owner, uintptr_t site)
+{
+	w->lock = object;
+	w->kind = kind;
+	w->owner = owner;
+	w->site = site;
+	w->epoch = session_page.a.epoch;
+	w->gen = thread_gen();
+	w->begin = session_clock();
+	w->t = t;
+}
+
+/* Returns the thread if there is still somebody to tell. */
+static struct thread *wait_over(struct wait *w)
+{
+	struct thread *t = w->t;
+
+	w->t = NULL;
+	return session_on() && session_page.a.epoch == w->epoch ? t : NULL;
+}
+
+/* The call was refused: it did not wait for anybody. */
+static bool wait_refused(int err)
+{
+	return err == EDEADLK || err == EINVAL || err == EPERM || err == ESRCH;
+}
+
+void wait_end(struct wait *w, int err)
+{
+	struct thread *t = wait_over(w);
+
+	if (t && !wait_refused(err))
+		wait_write(t, w, session_clock(), err ? LDB_LOCK_F_FAILED : 0);
+}
+
+void wait_cancelled(struct wait *w)
+{
+	if (w->t)
+		wait_end(w, ECANCELED);
+}
+
+static uint32_t owner_of(const volatile void *lock, uint32_t kind)
+{
+	switch (kind) {
+	case LDB_LOCK_MUTEX:
+		return glibc_mutex_owner((const void *)lock);
+	case LDB_LOCK_RWLOCK_RD:
+	case LDB_LOCK_RWLOCK_WR:
+		return glibc_rwlock_writer((const void *)lock);
+	}
+	return 0;
+}
+
+void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock,
+		     uint32_t kind, uintptr_t site)
+{
+	uint32_t owner = owner_of(lock, kind);
+
+	atomic_fetch_add_explicit(waiters_of(lock), 1, memory_order_relaxed);
+	wait_begin(w, t, (uintptr_t)lock, kind, owner, site);
+	/* The owner is written a moment after the lock is taken: look again. */
+	if (!owner)
+		w->owner = owner_of(lock, kind);
+}
+
+void wait_lock_end(struct wait *w, int rc)
+{
+	struct thread *t = wait_over(w);
+	const volatile void *lock = (const volatile void *)w->lock;
+	struct held_lock *h;
+	uint64_t end;
+
+	atomic_fetch_sub_explicit(waiters_of(lock), 1, memory_order_relaxed);
+	if (!t)
+		return;
+	end = session_clock();
+	if (rc && rc != EOWNERDEAD) {
+		if (!wait_refused(rc))
+			wait_write(t, w, end, LDB_LOCK_F_FAILED);
+		return;
+	}
+	h = held_push(t, lock, w->kind, w->site);
+	h->owner = w->owner;
+	h->begin = end;
+	if (end - w->begin >= session_page.a.lock_threshold)
+		h->wait_begin = w->begin;
+}
+
+void wait_lock_cancelled(struct wait *w)
+{
+	if (w->t)
+		wait_lock_end(w, ECANCELED);
+}
+
+void wait_cond_begin(struct wait_cond *c, struct thread *t, const void *cond,
+		     const void *mutex, uintptr_t site)
+{
+	/* Not the owner's only acquisition: the wait fails, or keeps the mutex. */
+	bool owned = glibc_mutex_owner(mutex) == t->tid && !glibc_mutex_nested(mutex);
+	struct held_lock *h = owned ? held_find(t, mutex) : NULL;
+	bool waiters = owned && waiters_seen(mutex);
+
+	c->mutex = owned ? mutex : NULL;
+	if (h || waiters) {
+		struct release r;
+
+		release_begin(&r, t, h, mutex, LDB_LOCK_MUTEX, site, waiters);
+		release_end(&r);
+	}
+	wait_begin(&c->w, t, (uintptr_t)cond, LDB_LOCK_COND, 0, site);
+}
+
+void wait_cond_end(struct wait_cond *c, int err)
+{
+	struct wait *w = &c->w;
+	struct thread *t = wait_over(w);
+	struct held_lock *h;
+	uint64_t end;
+
+	if (!t)
+		return;
+	end = session_clock();
+	if (c->mutex && glibc_mutex_owner(c->mutex) == t->tid) {
+		h = held_push(t, c->mutex, LDB_LOCK_MUTEX, w->site);
+		h->begin = end;
+	}
+	if (!wait_refused(err))
+		wait_write(t, w, end, err && err != EOWNERDEAD ? LDB_LOCK_F_FAILED : 0);
+}
+
+void wait_cond_cancelled(struct wait_cond *c)
+{
+	if (c->w.t)
+		wait_cond_end(c, ECANCELED);
+}
