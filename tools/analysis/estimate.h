@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From what the scanner knows of an invocation to one number and its error.
+ *
+ * The true start lies in [start_max - start_unc, start_max], the true end in
+ * [end_max - end_unc, end_max].  The estimate is the middle of each; the
+ * resolution is the greatest error of the duration: half of each width, added.
+ */
+#ifndef ANALYSIS_ESTIMATE_H
+#define ANALYSIS_ESTIMATE_H
+
+#include <stdbool.h>
+#include <linux/ldb.h>
+#include <ldb/trace-format.h>
+
+struct estimate {
+	int64_t start, end;	/* ticks; end >= start */
+	int64_t start_min;	/* of the true start; its greatest value is the row's */
+	uint64_t resolution;	/* ticks */
+	bool is_truncated;	/* start or end was not seen: the duration is a lower bound */
+};
+
+/* Where no lower bound is known, the start of the recording and the start of the row are. */
+static inline struct estimate estimate_func(const struct ldb_row_func *f)
+{
+	uint64_t start_unc = f->start_unc, end_unc = f->end_unc;
+	struct estimate e;
+
+	if (start_unc == LDB_UNC_UNKNOWN)
+		start_unc = f->start_max > 0 ? f->start_max : 0;
+	if (end_unc == LDB_UNC_UNKNOWN)
+		end_unc = f->end_max > f->start_max ? f->end_max - f->start_max : 0;
+	e.start_min = f->start_max - (int64_t)start_unc;
+	e.is_truncated = f->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START);
+	e.start = f->flags & LDB_FUNC_F_FROM_START ? f->start_max
+						   : f->start_max - (int64_t)(start_unc / 2);
+	e.end = f->flags & LDB_FUNC_F_OPEN ? f->end_max : f->end_max - (int64_t)(end_unc / 2);
+	if (e.end < e.start)
+		e.end = e.start;
+	e.resolution = start_unc / 2 + end_unc / 2 + (start_unc & end_unc & 1);
+	return e;
+}
+
+#endif

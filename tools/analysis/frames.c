@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The invocations of a timeline.
+ *
+ * Sorted by thread and generation they are in the order of their entries: a
+ * parent comes before its children, a sibling before the next.  What really
+ * happened was nested; estimates need not be, so they are clipped: a child to
+ * its parent, and two siblings that overlap meet in the middle.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/estimate.h"
+#include "analysis/timeline-private.h"
+
+static int compare_u64(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Leaves out the shorter half. */
+static int frames_prune(struct timeline_build *b)
+{
+	uint64_t *lengths = calloc(b->nr_frames, sizeof(*lengths));
+	size_t nr = 0;
+
+	if (!lengths)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->nr_frames; i++)
+		lengths[i] = b->frames[i].end - b->frames[i].start;
+	qsort(lengths, b->nr_frames, sizeof(*lengths), compare_u64);
+	b->min_ticks = lengths[b->nr_frames / 2] + 1;
+	free(lengths);
+	for (size_t i = 0; i < b->nr_frames; i++)
+		if (b->frames[i].end - b->frames[i].start >= b->min_ticks)
+			b->frames[nr++] = b->frames[i];
+	b->nr_frames = nr;
+	return 0;
+}
+
+int frames_add(struct timeline_build *b, const struct ldb_row_func *row)
+{
+	struct estimate e = estimate_func(row);
+	const struct thread *thread;
+	int ret;
+
+	if (e.end - e.start < b->min_ticks)
+		return 0;
+	if (b->nr_frames == 2 * TIMELINE_FRAMES_MAX) {
+		ret = frames_prune(b);
+		if (ret)
+			return ret;
+	}
+	if (b->nr_frames == b->room_frames) {
+		size_t room = b->room_frames ? 2 * b->room_frames : 256;
+		struct frame *frames = reallocarray(b->frames, room, sizeof(*frames));
+
+		if (!frames)
+			return -ENOMEM;
+		b->frames = frames;
+		b->room_frames = room;
+	}
+	thread = model_thread(b->m, row->tid, row->start_max);
+	b->frames[b->nr_frames++] = (struct frame){
+		.tid = row->tid, .nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
+		.depth = row->depth, .is_truncated = e.is_truncated,
+		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
+		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,
+		.start_min = e.start_min, .start_max = row->start_max,
+		.resolution = e.resolution,
+	};
+	return 0;
+}
+
+/* The number of the thread's block is in the low bits: blocks count separately. */
+static int frame_compare(const void *pa, const void *pb)
+{
+	const struct frame *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->nr_thread != b->nr_thread)
+		return a->nr_thread < b->nr_thread ? -1 : 1;
+	if ((uint16_t)a->gen != (uint16_t)b->gen)
+		return (uint16_t)a->gen < (uint16_t)b->gen ? -1 : 1;
+	return a->gen < b->gen ? -1 : a->gen > b->gen;
+}
+
+/* How many frames come before want or are it. */
+static size_t frames_up_to(const struct timeline_build *b, const struct frame *want)
+{
+	size_t lo = 0, hi = b->nr_frames;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (frame_compare(&b->frames[mid], want) <= 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Index + 1 of the frame with exactly this generation. */
+static size_t frame_number(const struct timeline_build *b, const struct frame *like, uint64_t gen)
+{
+	struct frame want = { .tid = like->tid, .nr_thread = like->nr_thread, .gen = gen };
+	size_t nr = gen ? frames_up_to(b, &want) : 0;
+
+	return nr && !frame_compare(&b->frames[nr - 1], &want) ? nr : 0;
+}
+
+static void clip(struct frame *f, int64_t start, int64_t end)
+{
+	if (f->start < start)
+		f->start = start;
+	if (f->end > end)
+		f->end = end;
+	if (f->start > end)
+		f->start = end;
+	if (f->end < f->start)
+		f->end = f->start;
+}
+
+static void part_siblings(struct frame *before, struct frame *f)
+{
+	int64_t middle;
+
+	if (before->end <= f->start)
+		return;
+	middle = f->start + (before->end - f->start) / 2;
+	if (middle < before->start)
+		middle = before->start;
+	before->end = middle;
+	f->start = middle;
+	if (f->end < middle)
+		f->end = middle;
+}
+
+void frames_sort(struct timeline_build *b)
+{
+	if (b->nr_frames)
+		qsort(b->frames, b->nr_frames, sizeof(*b->frames), frame_compare);
+	for (size_t i = 0; i < b->nr_frames; i++) {
+		struct frame *f = &b->frames[i];
+		size_t nr = f->parent_gen != f->gen ? frame_number(b, f, f->parent_gen) : 0;
+
+		/* A parent in another block may come later; a damaged trace may say anything. */
+		if (nr <= i)
+			f->parent = nr;
+	}
+}
+
+/*
+ * A stamped event in a frame began after the frame and its callers were
+ * entered: often closer than the scanner's looks.
+ */
+void frames_tighten(struct timeline_build *b)
+{
+	for (size_t i = 0; i < b->locks.nr; i++) {
+		const struct lock_event *e = &b->locks.events[i];
+		const struct frame *found;
+		struct frame *f;
+
+		if (e->op == LDB_LOCK_OP_HOLD && !(e->flags & LDB_LOCK_F_BEGIN_EXACT))
+			continue;
+		found = frames_at(b, e->tid, e->gen, e->begin);
+		f = found ? &b->frames[found - b->frames] : NULL;
+		while (f && f->start_max > e->begin && f->start_min <= e->begin &&
+		       !f->is_truncated) {
+			uint64_t cut = f->start_max - e->begin;
+
+			f->start_max = e->begin;
+			f->start = f->start_min + (f->start_max - f->start_min) / 2;
+			f->full_start = f->start;
+			f->resolution -= cut / 2 < f->resolution ? cut / 2 : f->resolution;
+			f = f->parent ? &b->frames[f->parent - 1] : NULL;
+		}
+	}
+}
+
+void frames_nest(struct timeline_build *b)
+{
+	for (size_t i = 0; i < b->nr_frames; i++) {
+		struct frame *f = &b->frames[i], *parent;
+
+		if (!f->parent)
+			continue;
+		parent = &b->frames[f->parent - 1];
+		clip(f, parent->start, parent->end);
+		if (parent->last_child)
+			part_siblings(&b->frames[parent->last_child - 1], f);
+		parent->last_child = i + 1;
+	}
+	/* Parting siblings may have shortened a parent after its children were clipped. */
+	for (size_t i = 0; i < b->nr_frames; i++) {
+		struct frame *f = &b->frames[i];
+
+		if (f->parent)
+			clip(f, b->frames[f->parent - 1].start, b->frames[f->parent - 1].end);
+	}
+}
+
+const struct frame *frames_at(const struct timeline_build *b, uint32_t tid, uint64_t gen,
+			      int64_t tick)
+{
+	const struct thread *thread = model_thread(b->m, tid, tick);
+	struct frame want = {
+		.tid = tid, .gen = gen,
+		.nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
+	};
+	const struct frame *f;
+	size_t nr;
+
+	/* The last one entered before is it, or one of those it was called from. */
+	nr = gen ? frames_up_to(b, &want) : 0;
+	if (!nr)
+		return NULL;
+	f = &b->frames[nr - 1];
+	if (f->tid != tid || f->nr_thread != want.nr_thread || (uint16_t)f->gen != (uint16_t)gen)
+		return NULL;
+	while (f && f->gen != gen && f->end + (int64_t)f->resolution < tick)
+		f = f->parent ? &b->frames[f->parent - 1] : NULL;
+	return f;
+}
+
+static int emit(struct timeline_build *b, struct frame *f, const struct interval *in, bool blocks)
+{
+	int64_t start = f->start > in->start ? f->start : in->start;
+	int64_t end = f->end < in->end ? f->end : in->end;
+	struct segment *s;
+
+	if (start >= end && !(start == end && f->start == f->end && end < in->end))
+		return 0;
+	s = timeline_add(b, SEGMENT_FUNCTION, f->tid, start, end);
+	if (!s)
+		return -ENOMEM;
+	s->full_start_ns = reader_ns(b->m->reader, f->full_start);
+	s->full_end_ns = reader_ns(b->m->reader, f->full_end);
+	s->resolution_ns = reader_ticks_to_ns(b->m->reader, f->resolution) + 0.5;
+	s->depth = f->depth;
+	s->func = symtab_lookup(b->m->symtab, f->pc, f->full_start);
+	s->site = symtab_lookup_call(b->m->symtab, f->ret, f->full_start);
+	s->gen = f->gen;
+	s->is_truncated = f->is_truncated;
+	/* Not by what the estimate may be wrong. */
+	s->is_clipped = s->start_ns - s->full_start_ns > s->resolution_ns ||
+			s->full_end_ns - s->end_ns > s->resolution_ns;
+	s->blocks_req = blocks;
+	if (!blocks)
+		f->own += end - start;
+	return 0;
+}
+
+static int emit_list(struct timeline_build *b, struct frame *f, const struct interval_list *list,
+		     bool blocks)
+{
+	size_t lo = 0, hi = list->nr;
+	int ret = 0;
+
+	/* The first interval of the thread that ends after the frame starts. */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct interval *in = &list->at[mid];
+
+		if (in->tid < f->tid || (in->tid == f->tid && in->end <= f->start))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < list->nr && !ret; lo++) {
+		const struct interval *in = &list->at[lo];
+
+		if (in->tid != f->tid || in->start > f->end)
+			break;
+		ret = emit(b, f, in, blocks);
+	}
+	return ret;
+}
+
+int frames_emit(struct timeline_build *b)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < b->nr_frames && !ret; i++) {
+		ret = emit_list(b, &b->frames[i], &b->own, false);
+		if (!ret)
+			ret = emit_list(b, &b->frames[i], &b->blamed, true);
+	}
+	return ret;
+}

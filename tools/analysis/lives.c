@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The lives of requests; see lives.h.
+ *
+ * REQ rows are nearly in order of time: they pass through a window of two
+ * blocks, sorted.  Open lives are found by id; which requests a thread works on
+ * is kept as a list of ids for END_ALL.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/classes.h"
+#include "analysis/lives.h"
+
+#define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
+
+struct open_life {
+	struct open_life *next;		/* in the bucket */
+	struct life life;
+	unsigned nr_open;		/* parts without an end */
+	bool has_end;			/* an END was seen */
+	int64_t last_end;
+};
+
+struct worker {				/* what a thread works on */
+	struct worker *next;
+	uint32_t tid;
+	uint64_t *ids;
+	size_t nr, room;
+};
+
+#define NR_WORKER_BUCKETS	256
+
+struct windowed {
+	struct ldb_row_req row;
+	uint64_t seq;			/* order in the file: equal ticks keep it */
+};
+
+struct lives {
+	struct model *m;
+	int (*life)(void *arg, struct life *life);
+	void *arg;
+	struct lives_result *result;
+	struct open_life **buckets;
+	size_t nr_buckets, nr_open;
+	struct worker *workers[NR_WORKER_BUCKETS];
+	struct windowed *window;
+	size_t nr_window;
+	uint64_t seq;
+};
+
+static size_t hash_id(uint64_t id, size_t nr)
+{
+	return (id * 0x9e3779b97f4a7c15ULL >> 32) & (nr - 1);
+}
+
+static struct open_life *find_open(struct lives *l, uint64_t id)
+{
+	struct open_life *o = l->buckets[hash_id(id, l->nr_buckets)];
+
+	while (o && o->life.id != id)
+		o = o->next;
+	return o;
+}
+
+static void grow_buckets(struct lives *l)
+{
+	size_t nr = 4 * l->nr_buckets;
+	struct open_life **buckets = calloc(nr, sizeof(*buckets));
+
+	if (!buckets)
+		return;
+	for (size_t i = 0; i < l->nr_buckets; i++)
+		for (struct open_life *o = l->buckets[i], *next; o; o = next) {
+			next = o->next;
+			o->next = buckets[hash_id(o->life.id, nr)];
+			buckets[hash_id(o->life.id, nr)] = o;
+		}
+	free(l->buckets);
+	l->buckets = buckets;
+	l->nr_buckets = nr;
+}
+
+/* NULL: out of memory, or too many are open. */
+static struct open_life *begin_life(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o;
+
+	if (l->nr_open >= LIVES_OPEN_MAX) {
+		l->result->nr_dropped++;
+		return NULL;
+	}
+	if (l->nr_open > l->nr_buckets)
+		grow_buckets(l);
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return NULL;
+	o->life.id = row->id;
+	o->life.start = row->tick;
+	o->life.end = row->tick;
+	o->life.class = "";
+	o->next = l->buckets[hash_id(row->id, l->nr_buckets)];
+	l->buckets[hash_id(row->id, l->nr_buckets)] = o;
+	l->nr_open++;
+	return o;
+}
+
+void life_free(struct life *life)
+{
+	free(life->parts);
+	life->parts = NULL;
+	life->nr_parts = 0;
+	life->room = 0;
+}
+
+/* Hands the life over and forgets it. */
+static int end_life(struct lives *l, struct open_life *o)
+{
+	struct open_life **p = &l->buckets[hash_id(o->life.id, l->nr_buckets)];
+	int ret;
+
+	while (*p != o)
+		p = &(*p)->next;
+	*p = o->next;
+	l->nr_open--;
+	o->life.class = classes_find(l->m->classes, o->life.id, o->life.end);
+	ret = l->life(l->arg, &o->life);
+	life_free(&o->life);
+	free(o);
+	return ret;
+}
+
+static struct life_part *add_part(struct open_life *o, const struct ldb_row_req *row,
+				  bool is_queue)
+{
+	struct life *life = &o->life;
+	struct life_part *part;
+
+	if (life->nr_parts == life->room) {
+		size_t room = life->room ? 2 * life->room : 2;
+		struct life_part *parts = reallocarray(life->parts, room, sizeof(*parts));
+
+		if (!parts)
+			return NULL;
+		life->parts = parts;
+		life->room = room;
+	}
+	part = &life->parts[life->nr_parts++];
+	*part = (struct life_part){
+		.tid = row->tid, .is_queue = is_queue, .is_open = true, .queue = row->queue,
+		.start = row->tick, .end = row->tick, .site = row->site,
+	};
+	o->nr_open++;
+	return part;
+}
+
+static void end_part(struct open_life *o, struct life_part *part, int64_t tick)
+{
+	part->end = tick > part->start ? tick : part->start;
+	part->is_open = false;
+	o->nr_open--;
+	if (part->end > o->life.end)
+		o->life.end = part->end;
+}
+
+static struct life_part *open_part(struct open_life *o, uint32_t tid)
+{
+	for (size_t i = o->life.nr_parts; i-- > 0;) {
+		struct life_part *p = &o->life.parts[i];
+
+		if (p->is_open && !p->is_queue && p->tid == tid)
+			return p;
+	}
+	return NULL;
+}
+
+/* The pending part a START from this queue ends: of that queue, else the oldest. */
+static struct life_part *pending_part(struct open_life *o, uint64_t queue)
+{
+	struct life_part *oldest = NULL;
+
+	for (size_t i = 0; i < o->life.nr_parts; i++) {
+		struct life_part *p = &o->life.parts[i];
+
+		if (!p->is_open || !p->is_queue)
+			continue;
+		if (p->queue == queue)
+			return p;
+		if (!oldest)
+			oldest = p;
+	}
+	return oldest;
+}
+
+static struct worker *get_worker(struct lives *l, uint32_t tid)
+{
+	struct worker **bucket = &l->workers[tid % NR_WORKER_BUCKETS], *w;
+
+	for (w = *bucket; w; w = w->next)
+		if (w->tid == tid)
+			return w;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->tid = tid;
+	w->next = *bucket;
+	*bucket = w;
+	return w;
+}
+
+static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
+{
+	struct worker *w = get_worker(l, tid);
+
+	if (!w)
+		return -ENOMEM;
+	if (w->nr == w->room) {
+		size_t room = w->room ? 2 * w->room : 4;
+		uint64_t *ids = reallocarray(w->ids, room, sizeof(*ids));
+
+		if (!ids)
+			return -ENOMEM;
+		w->ids = ids;
+		w->room = room;
+	}
+	w->ids[w->nr++] = id;
+	return 0;
+}
+
+static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
+{
+	struct worker *w = get_worker(l, tid);
+
+	/* From the end: what was started last is mostly ended first. */
+	for (size_t i = w ? w->nr : 0; i-- > 0;) {
+		if (w->ids[i] == id) {
+			w->ids[i] = w->ids[--w->nr];
+			return;
+		}
+	}
+}
+
+/*
+ * A consumer that was faster than the producer's BLOCK: its START named this
+ * queue and found nothing pending there.
+ */
+static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, int64_t since)
+{
+	for (size_t i = 0; i < o->life.nr_parts; i++) {
+		struct life_part *p = &o->life.parts[i];
+
+		/* to_tid of a thread part: the hand-off it began with is accounted for. */
+		if (!p->is_queue && p->tid != tid && p->queue == queue && !p->to_tid &&
+		    p->start >= since) {
+			p->to_tid = p->tid;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int on_start(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+	struct life_part *part, *pending;
+	int ret;
+
+	/* Ended, and what is pending is lost: this START belongs to the next life. */
+	if (o && o->has_end && !row->queue) {
+		bool only_queues = true;
+
+		for (size_t i = 0; i < o->life.nr_parts; i++)
+			only_queues &= !o->life.parts[i].is_open || o->life.parts[i].is_queue;
+		if (only_queues) {
+			o->life.has_lost_handoff = true;
+			o->life.is_complete = true;
+			o->life.end = o->last_end;
+			ret = end_life(l, o);
+			if (ret)
+				return ret;
+			o = NULL;
+		}
+	}
+	if (!o)
+		o = begin_life(l, row);
+	if (!o)
+		return l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+	if (open_part(o, row->tid))
+		return 0;
+	pending = pending_part(o, row->queue);
+	if (pending) {
+		pending->to_tid = row->tid;
+		end_part(o, pending, row->tick);
+	}
+	part = add_part(o, row, false);
+	if (!part)
+		return -ENOMEM;
+	if (pending)
+		part->to_tid = row->tid;
+	if (row->tick > o->life.end)
+		o->life.end = row->tick;
+	return worker_add(l, row->tid, row->id);
+}
+
+static int on_block(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+	struct life_part *part;
+	int64_t since = row->tick;
+
+	if (!o)
+		o = begin_life(l, row);
+	if (!o)
+		return l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+	part = open_part(o, row->tid);
+	if (part) {
+		since = part->start;
+		end_part(o, part, row->tick);
+		part->site = row->site;
+		worker_remove(l, row->tid, row->id);
+	}
+	if (row->queue && part && was_taken_early(o, row->tid, row->queue, since))
+		return 0;
+	return add_part(o, row, true) ? 0 : -ENOMEM;
+}
+
+static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
+{
+	struct open_life *o = find_open(l, id);
+	struct life_part *part;
+
+	if (!o) {
+		l->result->nr_stray++;
+		return 0;
+	}
+	o->has_end = true;
+	o->last_end = row->tick;
+	part = open_part(o, row->tid);
+	if (part) {
+		end_part(o, part, row->tick);
+		part->site = row->site;
+	} else {
+		for (size_t i = 0; i < o->life.nr_parts; i++) {
+			struct life_part *p = &o->life.parts[i];
+
+			if (!p->is_open)
+				continue;
+			if (p->is_queue)
+				o->life.has_lost_handoff = true;
+			else
+				worker_remove(l, p->tid, id);
+			end_part(o, p, row->tick);
+		}
+	}
+	if (o->nr_open)
+		return 0;
+	o->life.is_complete = true;
+	return end_life(l, o);
+}
+
+static int on_end_all(struct lives *l, const struct ldb_row_req *row)
+{
+	struct worker *w = get_worker(l, row->tid);
+	int ret = 0;
+
+	if (!w)
+		return -ENOMEM;
+	while (w->nr && !ret) {
+		uint64_t id = w->ids[--w->nr];
+
+		ret = on_end(l, row, id);
+	}
+	return ret;
+}
+
+static int on_row(struct lives *l, const struct ldb_row_req *row)
+{
+	l->result->nr_events++;
+	switch (row->op) {
+	case LDB_REQ_OP_START:
+		return on_start(l, row);
+	case LDB_REQ_OP_BLOCK:
+		return on_block(l, row);
+	case LDB_REQ_OP_END:
+		worker_remove(l, row->tid, row->id);
+		return on_end(l, row, row->id);
+	case LDB_REQ_OP_END_ALL:
+		return on_end_all(l, row);
+	default:
+		return 0;	/* of a later version */
+	}
+}
+
+static int compare_ticks(const void *pa, const void *pb)
+{
+	const struct windowed *a = pa, *b = pb;
+
+	if (a->row.tick != b->row.tick)
+		return a->row.tick < b->row.tick ? -1 : 1;
+	return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+/* Plays the older half of the window, or all of it. */
+static int play(struct lives *l, size_t nr)
+{
+	int ret = 0;
+	size_t i;
+
+	qsort(l->window, l->nr_window, sizeof(*l->window), compare_ticks);
+	for (i = 0; i < nr && !ret; i++)
+		ret = on_row(l, &l->window[i].row);
+	memmove(l->window, l->window + nr, (l->nr_window - nr) * sizeof(*l->window));
+	l->nr_window -= nr;
+	return ret;
+}
+
+static int add_rows(void *arg, const struct reader_rows *rows)
+{
+	struct lives *l = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		l->window[l->nr_window++] = (struct windowed){ rows->req[i], l->seq++ };
+		if (l->nr_window == WINDOW_ROWS)
+			ret = play(l, WINDOW_ROWS / 2);
+	}
+	return ret;
+}
+
+/* What is open at the end of the trace. */
+static int end_all_lives(struct lives *l)
+{
+	int64_t last = reader_end_tick(l->m->reader);
+	int ret = 0;
+
+	for (size_t i = 0; i < l->nr_buckets && !ret; i++) {
+		while (l->buckets[i] && !ret) {
+			struct open_life *o = l->buckets[i];
+			struct life *life = &o->life;
+
+			for (size_t k = 0; k < life->nr_parts; k++) {
+				struct life_part *p = &life->parts[k];
+
+				if (!p->is_open)
+					continue;
+				life->has_lost_handoff |= p->is_queue;
+				p->end = last > p->start ? last : p->start;
+				if (p->end > life->end)
+					life->end = p->end;
+			}
+			/* It ended, and only a queue part nobody took is left. */
+			if (o->has_end && o->nr_open && life->has_lost_handoff) {
+				bool works = false;
+
+				for (size_t k = 0; k < life->nr_parts; k++)
+					works |= life->parts[k].is_open && !life->parts[k].is_queue;
+				if (!works) {
+					life->is_complete = true;
+					life->end = o->last_end;
+				}
+			}
+			ret = end_life(l, o);
+		}
+	}
+	return ret;
+}
+
+static void free_all(struct lives *l)
+{
+	for (size_t i = 0; l->buckets && i < l->nr_buckets; i++)
+		for (struct open_life *o = l->buckets[i], *next; o; o = next) {
+			next = o->next;
+			life_free(&o->life);
+			free(o);
+		}
+	for (size_t i = 0; i < NR_WORKER_BUCKETS; i++)
+		for (struct worker *w = l->workers[i], *next; w; w = next) {
+			next = w->next;
+			free(w->ids);
+			free(w);
+		}
+	free(l->buckets);
+	free(l->window);
+}
+
+int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
+	       struct lives_result *result)
+{
+	struct lives l = { .m = m, .life = life, .arg = arg, .result = result };
+	int ret = -ENOMEM;
+
+	*result = (struct lives_result){ 0 };
+	l.nr_buckets = 1024;
+	l.buckets = calloc(l.nr_buckets, sizeof(*l.buckets));
+	l.window = malloc(WINDOW_ROWS * sizeof(*l.window));
+	if (!m->classes)
+		m->classes = classes_open(m);
+	if (l.buckets && l.window && m->classes)
+		ret = reader_each(m->reader, LDB_BLK_REQ, NULL, add_rows, &l);
+	if (!ret)
+		ret = play(&l, l.nr_window);
+	if (!ret)
+		ret = end_all_lives(&l);
+	free_all(&l);
+	return ret;
+}

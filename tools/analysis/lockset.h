@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lock events with what the trace does not say outright:
+ *
+ *  - when a hold began that was not stamped.  Its thread took the lock after
+ *    the frame hold.gen was entered and before the next one was; an exclusive
+ *    lock is taken after the hold before it ended; and a wait that names the
+ *    holder began after it was taken.  begin is the middle of what is left,
+ *    resolution half its width.
+ *  - where in the user's source it happened, when the call stands in a function
+ *    of a system header (std::mutex::lock at -O0): the call site of the
+ *    innermost frame around it that does not.
+ *
+ * Use: add LOCK rows, prepare, feed FUNC rows, resolve.
+ */
+#ifndef ANALYSIS_LOCKSET_H
+#define ANALYSIS_LOCKSET_H
+
+#include <linux/ldb.h>
+#include "analysis/model.h"
+
+struct lock_event {
+	uint32_t op;		/* LDB_LOCK_OP_* */
+	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
+	uint32_t tid, owner;
+	uint64_t lock, gen, site;
+	int64_t begin, end;	/* ticks */
+	uint64_t resolution;	/* ticks; of the duration */
+	const struct symbol *where; /* NULL: no site */
+};
+
+struct lockset {
+	struct model *m;
+	struct lock_event *events;
+	size_t nr, room;
+	struct lockset_query *queries;
+	size_t nr_queries;
+	struct lockset_climb **climbs;	/* hash of (tid, gen) */
+	size_t nr_climb_buckets;
+};
+
+void lockset_init(struct lockset *s, struct model *m);
+void lockset_free(struct lockset *s);
+
+/* 0 or -ENOMEM, here and below.  Rows of an unknown op are left out. */
+int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
+
+/* Pointers to events and their order are fixed from here to lockset_resolve(). */
+int lockset_prepare(struct lockset *s);
+
+/* Are there questions that FUNC rows can answer? */
+bool lockset_wants_funcs(const struct lockset *s);
+void lockset_feed(struct lockset *s, const struct ldb_row_func *row);
+
+/* Afterwards events are sorted by lock and end. */
+void lockset_resolve(struct lockset *s);
+
+/* "mutex", "rwlock", ... */
+const char *lock_kind_name(unsigned kind);
+bool lock_kind_is_exclusive(unsigned kind);
+
+#endif

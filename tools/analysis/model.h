@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the analysis speaks of: threads, requests, segments.  Plain structs: no
+ * files, no printing.  Times ending in _ns are nanoseconds since the start of
+ * the recording, plain times are ticks of the trace.
+ */
+#ifndef ANALYSIS_MODEL_H
+#define ANALYSIS_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "symbol/symbol.h"
+#include "trace/reader.h"
+
+/* One thread of the program; a tid that was used twice is two threads. */
+struct thread {
+	uint32_t tid, creator;
+	int64_t start, end;	/* ticks */
+	bool has_exited, is_unwatched;
+	uint64_t made, seen;	/* invocations entered, FUNC rows written */
+	uint64_t below_threshold; /* seen, but too short to be written */
+	uint64_t scans, invalid, foreign, too_deep, disorder;
+	int64_t gap_ns;		/* not watched, though the scanner ran */
+	const char *name;
+};
+
+#define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
+
+/* The recording as a whole: what a report must say about itself. */
+struct model {
+	struct reader *reader;
+	struct symtab *symtab;
+	struct thread *threads;		/* by tid, start */
+	size_t nr_threads;
+	uint64_t made, seen;		/* of all threads */
+	uint64_t below_threshold;
+	uint64_t nr_unwatched;		/* threads */
+	uint64_t lost[MODEL_NR_LOST];	/* records; [0]: of kinds not known here */
+	uint64_t nr_lost;		/* of all kinds */
+	uint64_t nr_gaps, nr_thread_gaps; /* of all threads: the scanner did not run; of one */
+	int64_t gap_ns, thread_gap_ns;
+	int64_t duration_ns;
+	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
+	char **strings;			/* owns the names */
+	size_t nr_strings;
+	struct classes *classes;	/* of requests; NULL: not read yet */
+};
+
+/* A part of a request's life: on a thread, or in a queue. */
+struct life_part {
+	uint32_t tid;		/* in a queue: of the thread that put it there */
+	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: nobody;
+				   on a thread: not 0 if the queue it came from is known */
+	bool is_queue, is_open;	/* is_open: no end was seen */
+	uint64_t queue;		/* address or 0 */
+	int64_t start, end;	/* ticks */
+	uint64_t site;		/* where the end was tagged; open: the start */
+};
+
+/* One life of a request id, from its first START (or BLOCK) to its last END. */
+struct life {
+	uint64_t id;
+	int64_t start, end;	/* ticks */
+	bool is_complete;	/* an END was seen and nothing is open */
+	bool has_lost_handoff;	/* put into a queue and never taken out */
+	const char *class;	/* "" */
+	struct life_part *parts; /* in order of start */
+	size_t nr_parts, room;
+};
+
+enum segment_kind {
+	SEGMENT_REQUEST,	/* a thread works on the request */
+	SEGMENT_FUNCTION,
+	SEGMENT_LOCK_WAIT,
+	SEGMENT_LOCK_HOLD,
+	SEGMENT_QUEUE,
+};
+
+/* One bar of a timeline. */
+struct segment {
+	enum segment_kind kind;
+	uint32_t tid;
+	const struct thread *thread;	/* NULL: not in the trace */
+	int64_t start_ns, end_ns;	/* clipped to what concerns the request */
+	int64_t full_start_ns, full_end_ns; /* of the whole invocation, wait or hold */
+	int64_t resolution_ns;
+	unsigned depth;			/* nesting on its thread */
+	const struct symbol *func;	/* FUNCTION */
+	const struct symbol *site;	/* where it was called, locked, queued; NULL: not known */
+	uint64_t lock;			/* address: LOCK_*; QUEUE: the queue */
+	const struct symbol *lock_symbol; /* NULL: no address */
+	unsigned lock_kind;		/* enum ldb_lock_kind */
+	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
+	uint32_t to_tid;		/* QUEUE: who took it out */
+	bool is_truncated;		/* it was running when the recording began or ended */
+	bool is_clipped;		/* the whole is longer than the bar */
+	bool is_inferred;		/* LOCK_HOLD: known from the wait alone */
+	bool has_failed;		/* LOCK_WAIT: ended without the lock */
+	bool blocks_req;		/* not the request's own: it held the request up */
+	unsigned level;			/* LOCK_*: 1: blocks the request, 2: blocks that, ... */
+	uint64_t gen;			/* LOCK_WAIT: of the frame it happened in */
+};
+
+/* model_open() reads what all reports need and fills the symtab.  NULL: one line in err. */
+struct model *model_open(struct reader *reader, struct symtab *symtab, char *err, size_t err_size);
+void model_close(struct model *m);
+
+/* The thread that had this tid at that time, or the nearest; NULL: none. */
+const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
+
+/* "name" of the thread, or "". */
+const char *model_thread_name(const struct thread *thread);
+
+#endif

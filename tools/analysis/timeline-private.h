@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files that build a timeline, grouped by file. */
+#ifndef ANALYSIS_TIMELINE_PRIVATE_H
+#define ANALYSIS_TIMELINE_PRIVATE_H
+
+#include "analysis/lockset.h"
+#include "analysis/timeline.h"
+
+/* One invocation.  Times are ticks. */
+struct frame {
+	uint32_t tid;
+	uint32_t nr_thread;	/* which thread of that tid */
+	uint32_t depth;
+	bool is_truncated;
+	uint64_t pc, ret, gen, parent_gen;
+	int64_t start, end;		/* estimated; after frames_nest() inside the parent's */
+	int64_t full_start, full_end;	/* estimated */
+	int64_t start_min, start_max;
+	uint64_t resolution;
+	int64_t own;		/* ticks inside the request's own times, see story.c */
+	uint32_t parent, last_child; /* index + 1; 0: none */
+};
+
+/* Times of a thread, in ticks. */
+struct interval {
+	uint32_t tid;
+	int64_t start, end;
+};
+
+struct interval_list {
+	struct interval *at;
+	size_t nr, room;
+};
+
+struct timeline_build {
+	struct model *m;
+	const struct life *life;
+	struct timeline *t;
+	struct lockset locks;
+	struct frame *frames;		/* sorted by thread and gen */
+	size_t nr_frames, room_frames;
+	int64_t min_ticks;		/* shorter frames are left out */
+	uint32_t *tids;			/* whose frames are wanted; sorted */
+	size_t nr_tids;
+	struct interval_list own;	/* threads at work on the request; by tid, start; disjoint */
+	struct interval_list blamed;	/* threads that held it up; the same */
+	size_t room_segments;
+	struct lock_event **waits;	/* all waits, by tid and begin */
+	size_t nr_waits;
+	bool *is_followed;		/* of waits */
+};
+
+/* timeline.c */
+struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, uint32_t tid,
+			     int64_t start, int64_t end);
+int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_t end);
+void interval_merge(struct interval_list *list);
+
+/* frames.c */
+int frames_add(struct timeline_build *b, const struct ldb_row_func *row);
+void frames_sort(struct timeline_build *b);
+void frames_tighten(struct timeline_build *b);
+void frames_nest(struct timeline_build *b);
+const struct frame *frames_at(const struct timeline_build *b, uint32_t tid, uint64_t gen,
+			      int64_t tick);
+int frames_emit(struct timeline_build *b);
+
+/* blame.c */
+int blame_prepare(struct timeline_build *b);
+int blame_own_waits(struct timeline_build *b);
+
+/* story.c */
+int story_build(struct timeline_build *b);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The timeline of one request: what its threads did, what they waited for, and
+ * what those did that it waited for.
+ *
+ * Functions are clipped to the times their thread worked on the request, and
+ * to the function that called them: the estimates of two ends of a call may
+ * disagree by their resolution.  A wait of 1 us or more leads to the holders of
+ * the lock during the wait, all of them; where a holder waited itself, to the
+ * holders of that lock, and so on, 8 levels at most; no wait is followed twice.
+ */
+#ifndef ANALYSIS_TIMELINE_H
+#define ANALYSIS_TIMELINE_H
+
+#include "analysis/model.h"
+
+#define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations kept */
+#define TIMELINE_WAIT_MIN_NS	1000		/* shorter waits are not followed */
+#define TIMELINE_LEVELS_MAX	8
+
+struct timeline_cause {
+	enum segment_kind kind;		/* LOCK_WAIT, QUEUE or FUNCTION (time in itself) */
+	int64_t ns;			/* summed over the request's threads */
+	uint64_t nr;			/* waits or invocations */
+	const struct symbol *func;	/* FUNCTION */
+	const struct segment *wait;	/* LOCK_WAIT, QUEUE: the longest one */
+	const struct segment *hold;	/* LOCK_WAIT: who held longest during it; may be NULL */
+	const struct segment *hold_func; /* and what it was executing; may be NULL */
+};
+
+struct timeline {
+	uint64_t req;
+	const char *class;
+	int64_t start_ns, end_ns, latency_ns;
+	bool is_complete, has_lost_handoff;
+	struct segment *segments;	/* by start, thread, depth */
+	size_t nr_segments;
+	uint32_t *tids;			/* that worked on the request, in order */
+	size_t nr_tids;
+	int64_t lock_wait_ns, queue_ns;	/* summed */
+	struct timeline_cause *causes;	/* biggest first */
+	size_t nr_causes;
+	int64_t left_out_ns;		/* invocations shorter than this were left out; 0: none */
+};
+
+/* 0 or -ENOMEM. */
+int timeline_build(struct model *m, const struct life *life, struct timeline *t);
+void timeline_free(struct timeline *t);
+
+/* Keeps the sums: segments are freed, causes do not point to any. */
+void timeline_forget_segments(struct timeline *t);
+
+#endif

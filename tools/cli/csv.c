@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * CSV cells.  A cell is quoted when it holds a separator, a quote, a line end,
+ * or a blank at either side, which some readers would strip.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "cli/csv.h"
+
+void csv_init(struct csv *c, FILE *f)
+{
+	c->f = f;
+	c->any = false;
+}
+
+static void separate(struct csv *c)
+{
+	if (c->any)
+		putc(',', c->f);
+	c->any = true;
+}
+
+static bool needs_quotes(const char *s)
+{
+	size_t n = strlen(s);
+
+	return n && (strpbrk(s, ",\"\r\n") || s[0] == ' ' || s[n - 1] == ' ');
+}
+
+void csv_string(struct csv *c, const char *value)
+{
+	const char *s = value ? value : "";
+
+	separate(c);
+	if (!needs_quotes(s)) {
+		fputs(s, c->f);
+		return;
+	}
+	putc('"', c->f);
+	for (; *s; s++) {
+		if (*s == '"')
+			putc('"', c->f);
+		putc(*s, c->f);
+	}
+	putc('"', c->f);
+}
+
+void csv_u64(struct csv *c, uint64_t value)
+{
+	separate(c);
+	fprintf(c->f, "%" PRIu64, value);
+}
+
+void csv_i64(struct csv *c, int64_t value)
+{
+	separate(c);
+	fprintf(c->f, "%" PRId64, value);
+}
+
+void csv_double(struct csv *c, double value)
+{
+	separate(c);
+	if (isfinite(value))
+		fprintf(c->f, "%.12g", value);
+}
+
+void csv_hex(struct csv *c, uint64_t value)
+{
+	separate(c);
+	fprintf(c->f, "0x%" PRIx64, value);
+}
+
+void csv_row_end(struct csv *c)
+{
+	putc('\n', c->f);
+	c->any = false;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a tool says to its user: one line each on stderr, "tool: what is wrong:
+ * what to do".  Exit codes are the same for all tools.
+ */
+#ifndef CLI_ERROR_H
+#define CLI_ERROR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+enum cli_exit {
+	CLI_OK		= 0,
+	CLI_FAILURE	= 1,
+	CLI_USAGE	= 2,
+	CLI_DAMAGED	= 3,	/* the trace is damaged, what is left was shown */
+};
+
+void cli_set_tool(const char *name);
+const char *cli_tool_name(void);
+
+/* Control characters in the text are shown as '?'. */
+__attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
+
+/* One more line, without the tool's name. */
+__attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
+
+/*
+ * Flushes stdout; true if everything arrived.  Otherwise says so (not for a
+ * closed pipe): the tool then fails.  To be called before exit.
+ */
+bool cli_flush(void);
+
+#endif

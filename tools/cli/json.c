@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * JSON as a stream: nothing is kept but the depth.  Strings come from traces
+ * and may hold anything: what is not UTF-8 becomes U+FFFD.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include "cli/json.h"
+
+void json_init(struct json *j, FILE *f)
+{
+	*j = (struct json){ .f = f };
+}
+
+static void new_line(const struct json *j)
+{
+	putc('\n', j->f);
+	for (unsigned i = 0; i < j->depth; i++)
+		fputs("  ", j->f);
+}
+
+/*
+ * Length of the UTF-8 sequence at s, 0: none.  Rejects what RFC 3629 does:
+ * overlong forms, surrogates, beyond U+10FFFF.
+ */
+static unsigned utf8_length(const unsigned char *s)
+{
+	static const struct {
+		unsigned char lead_min, lead_max, second_min, second_max, length;
+	} forms[] = {
+		{ 0x01, 0x7f, 0, 0, 1 },
+		{ 0xc2, 0xdf, 0x80, 0xbf, 2 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 },
+		{ 0xe1, 0xec, 0x80, 0xbf, 3 },
+		{ 0xed, 0xed, 0x80, 0x9f, 3 },
+		{ 0xee, 0xef, 0x80, 0xbf, 3 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 4 },
+		{ 0xf1, 0xf3, 0x80, 0xbf, 4 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (s[0] < forms[i].lead_min || s[0] > forms[i].lead_max)
+			continue;
+		if (forms[i].length > 1 &&
+		    (s[1] < forms[i].second_min || s[1] > forms[i].second_max))
+			return 0;
+		for (unsigned k = 2; k < forms[i].length; k++)
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+		return forms[i].length;
+	}
+	return 0;
+}
+
+static void put_quoted(const struct json *j, const char *string)
+{
+	const unsigned char *s = (const unsigned char *)string;
+
+	putc('"', j->f);
+	while (*s) {
+		unsigned n = utf8_length(s);
+
+		if (*s == '"' || *s == '\\')
+			fprintf(j->f, "\\%c", *s);
+		else if (*s == '\n')
+			fputs("\\n", j->f);
+		else if (*s == '\t')
+			fputs("\\t", j->f);
+		else if (*s < 0x20 || *s == 0x7f)
+			fprintf(j->f, "\\u%04x", *s);
+		else if (!n)
+			fputs("\xef\xbf\xbd", j->f);
+		else
+			fwrite(s, 1, n, j->f);
+		s += n ? n : 1;
+	}
+	putc('"', j->f);
+}
+
+static void begin_value(struct json *j, const char *key)
+{
+	if (j->any[j->depth])
+		putc(',', j->f);
+	if (j->depth && !j->flat[j->depth])
+		new_line(j);
+	else if (j->any[j->depth])
+		putc(' ', j->f);
+	j->any[j->depth] = true;
+	if (key) {
+		put_quoted(j, key);
+		fputs(": ", j->f);
+	}
+}
+
+static void open_bracket(struct json *j, const char *key, char bracket)
+{
+	bool flat = j->flat[j->depth];
+
+	begin_value(j, key);
+	putc(bracket, j->f);
+	assert(j->depth < JSON_DEPTH_MAX);
+	j->depth++;
+	j->any[j->depth] = false;
+	/* json_flat() has set it already; everything inside a flat one is flat. */
+	j->flat[j->depth] |= flat;
+}
+
+static void close_bracket(struct json *j, char bracket)
+{
+	bool line = j->any[j->depth] && !j->flat[j->depth];
+
+	assert(j->depth);
+	j->flat[j->depth] = false;
+	j->depth--;
+	if (line)
+		new_line(j);
+	putc(bracket, j->f);
+}
+
+void json_flat(struct json *j)
+{
+	j->flat[j->depth + 1] = true;
+}
+
+void json_object_begin(struct json *j, const char *key)
+{
+	open_bracket(j, key, '{');
+}
+
+void json_object_end(struct json *j)
+{
+	close_bracket(j, '}');
+}
+
+void json_array_begin(struct json *j, const char *key)
+{
+	open_bracket(j, key, '[');
+}
+
+void json_array_end(struct json *j)
+{
+	close_bracket(j, ']');
+}
+
+void json_string(struct json *j, const char *key, const char *value)
+{
+	begin_value(j, key);
+	if (value)
+		put_quoted(j, value);
+	else
+		fputs("null", j->f);
+}
+
+void json_u64(struct json *j, const char *key, uint64_t value)
+{
+	begin_value(j, key);
+	fprintf(j->f, "%" PRIu64, value);
+}
+
+void json_i64(struct json *j, const char *key, int64_t value)
+{
+	begin_value(j, key);
+	fprintf(j->f, "%" PRId64, value);
+}
+
+void json_double(struct json *j, const char *key, double value)
+{
+	char buf[32];
+
+	begin_value(j, key);
+	if (!isfinite(value)) {
+		fputs("null", j->f);
+		return;
+	}
+	snprintf(buf, sizeof(buf), "%.15g", value);	/* shorter, if it is exact */
+	if (strtod(buf, NULL) != value)
+		snprintf(buf, sizeof(buf), "%.17g", value);
+	fputs(buf, j->f);
+}
+
+void json_bool(struct json *j, const char *key, bool value)
+{
+	begin_value(j, key);
+	fputs(value ? "true" : "false", j->f);
+}
+
+void json_null(struct json *j, const char *key)
+{
+	json_string(j, key, NULL);
+}
+
+void json_hex(struct json *j, const char *key, uint64_t value)
+{
+	begin_value(j, key);
+	fprintf(j->f, "\"0x%" PRIx64 "\"", value);
+}
+
+void json_end(struct json *j)
+{
+	assert(!j->depth);
+	putc('\n', j->f);
+}

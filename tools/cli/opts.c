@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One option table: parser and --help.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/ldb.h>
+#include <ldb/abi.h>
+#include <ldb/control.h>
+#include <ldb/trace-format.h>
+#include "cli/error.h"
+#include "cli/opts.h"
+#include "cli/units.h"
+
+#define OPTIONS_MAX	64
+#define HELP_COLUMN	30
+#define HELP_WIDTH	96
+#define LONG_BASE	0x100	/* getopt's value of option n is this + n */
+
+static const struct cli_option common[] = {
+	{ .letter = 'h', .name = "help", .type = CLI_FLAG, .help = "show this text" },
+	{ .letter = 'V', .name = "version", .type = CLI_FLAG, .help = "show the versions" },
+};
+
+void cli_usage(const char *format, ...)
+{
+	char message[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(message, sizeof(message), format, ap);
+	va_end(ap);
+	cli_error("%s: see %s --help", message, cli_tool_name());
+	exit(CLI_USAGE);
+}
+
+/* --help */
+
+/* Wraps at blanks; the cursor is at column. */
+static void print_wrapped(const char *text, int column)
+{
+	int at = column;
+
+	while (*text) {
+		int n = strcspn(text, " ");
+
+		if (at + n > HELP_WIDTH && at > column) {
+			printf("\n%*s", column, "");
+			at = column;
+		}
+		at += printf("%.*s", n, text);
+		text += n;
+		while (*text == ' ') {
+			text++;
+			if (at < HELP_WIDTH)
+				at += printf(" ");
+		}
+	}
+	putchar('\n');
+}
+
+static void print_option(const struct cli_option *o)
+{
+	char left[80];
+	int n;
+
+	if (o->letter)
+		n = snprintf(left, sizeof(left), "  -%c, --%s", o->letter, o->name);
+	else
+		n = snprintf(left, sizeof(left), "      --%s", o->name);
+	if (o->arg)
+		n += snprintf(left + n, sizeof(left) - n, "=%s", o->arg);
+	fputs(left, stdout);
+	if (n >= HELP_COLUMN - 1)
+		printf("\n%*s", HELP_COLUMN, "");
+	else
+		printf("%*s", HELP_COLUMN - n, "");
+	print_wrapped(o->help, HELP_COLUMN);
+}
+
+static void print_lines(const char *lines, const char *prefix)
+{
+	while (*lines) {
+		int n = strcspn(lines, "\n");
+
+		printf("%s%.*s\n", prefix, n, lines);
+		lines += n + (lines[n] == '\n');
+	}
+}
+
+static void print_help(const struct cli_tool *tool)
+{
+	char prefix[64];
+
+	puts("usage:");
+	snprintf(prefix, sizeof(prefix), "  %s ", tool->name);
+	print_lines(tool->synopsis, prefix);
+	printf("\n");
+	print_wrapped(tool->summary, 0);
+	printf("\noptions:\n");
+	for (const struct cli_option *o = tool->options; o->name; o++)
+		print_option(o);
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		print_option(&common[i]);
+	printf("\nexamples:\n");
+	print_lines(tool->examples, "  ");
+	printf("\nSizes take k, M, G; durations ns, us, ms, s.  More: man %s\n", tool->name);
+}
+
+static void print_version(const struct cli_tool *tool)
+{
+	printf("%s %s\n", tool->name, LDB_VERSION);
+	printf("control protocol %d, session ABI %d, plugin ABI %d\n", LDB_CONTROL_VERSION,
+	       LDB_SESSION_ABI, LDB_ABI_VERSION);
+	printf("trace format %d (reads %d to %d)\n", LDB_FILE_VERSION, LDB_FILE_VERSION_MIN,
+	       LDB_FILE_VERSION);
+}
+
+/* Parsing */
+
+static void set_choice(const struct cli_option *o, const char *arg)
+{
+	char all[256] = "";
+
+	for (int i = 0; o->choices[i]; i++) {
+		size_t n = strlen(all);
+
+		if (!strcmp(arg, o->choices[i])) {
+			*(int *)o->value = i;
+			return;
+		}
+		snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", o->choices[i]);
+	}
+	cli_usage("--%s takes one of %s, not '%s'", o->name, all, arg);
+}
+
+static void add_to_list(struct cli_list *l, const char *arg)
+{
+	const char **grown = realloc(l->items, (l->nr + 1) * sizeof(*grown));
+
+	if (!grown) {
+		cli_error("out of memory");
+		exit(CLI_FAILURE);
+	}
+	l->items = grown;
+	l->items[l->nr++] = arg;
+}
+
+static const char *what_is_expected(const struct cli_option *o)
+{
+	switch (o->type) {
+	case CLI_DURATION:
+		return "a duration such as 10ms, 5us, 1.5s";
+	case CLI_SIZE:
+		return "a size such as 64M";
+	case CLI_PERCENT:
+		return "a percentage from 0% to 100%";
+	default:
+		return "a number";
+	}
+}
+
+static void set_number(const struct cli_option *o, const char *arg)
+{
+	uint64_t v = 0;
+	uint32_t ppm = 0;
+	int rc;
+
+	switch (o->type) {
+	case CLI_DURATION:
+		rc = units_parse_duration(arg, o->unit_ns, &v);
+		break;
+	case CLI_SIZE:
+		rc = units_parse_size(arg, &v);
+		break;
+	case CLI_PERCENT:
+		rc = units_parse_percent(arg, &ppm);
+		v = ppm;
+		break;
+	default:
+		rc = units_parse_number(arg, &v);
+		break;
+	}
+	if (rc == -EINVAL)
+		cli_usage("--%s takes %s, not '%s'", o->name, what_is_expected(o), arg);
+	if (rc || v < o->min || (o->max && v > o->max))
+		cli_usage("--%s: '%s' is out of range", o->name, arg);
+	if (o->type == CLI_PERCENT)
+		*(uint32_t *)o->value = v;
+	else
+		*(uint64_t *)o->value = v;
+}
+
+static void set_option(const struct cli_option *o, const char *arg)
+{
+	if (o->given)
+		*o->given = true;
+	switch (o->type) {
+	case CLI_FLAG:
+		*(bool *)o->value = true;
+		break;
+	case CLI_STRING:
+		*(const char **)o->value = arg;
+		break;
+	case CLI_LIST:
+		add_to_list(o->value, arg);
+		break;
+	case CLI_CHOICE:
+		set_choice(o, arg);
+		break;
+	default:
+		set_number(o, arg);
+		break;
+	}
+}
+
+struct parser {
+	struct option longs[OPTIONS_MAX + 1];
+	const struct cli_option *options[OPTIONS_MAX];
+	char shorts[2 * OPTIONS_MAX + 3];
+	int nr;
+};
+
+static void parser_add(struct parser *p, const struct cli_option *o)
+{
+	size_t n = strlen(p->shorts);
+
+	if (p->nr == OPTIONS_MAX)
+		abort();
+	p->options[p->nr] = o;
+	p->longs[p->nr] = (struct option){
+		.name = o->name,
+		.has_arg = o->type == CLI_FLAG ? no_argument : required_argument,
+		.val = LONG_BASE + p->nr,
+	};
+	p->nr++;
+	if (o->letter) {
+		p->shorts[n] = o->letter;
+		p->shorts[n + 1] = o->type == CLI_FLAG ? '\0' : ':';
+	}
+}
+
+static const struct cli_option *parser_find(const struct parser *p, int c)
+{
+	if (c >= LONG_BASE)
+		return p->options[c - LONG_BASE];
+	for (int i = 0; i < p->nr; i++)
+		if (p->options[i]->letter == c)
+			return p->options[i];
+	return NULL;
+}
+
+int cli_parse(const struct cli_tool *tool, int argc, char **argv)
+{
+	struct parser p = { 0 };
+	int c;
+
+	/* "+": stop at the first argument that is no option; ":": tell missing ones apart. */
+	strcpy(p.shorts, tool->takes_command ? "+:" : ":");
+	cli_set_tool(tool->name);
+	for (const struct cli_option *o = tool->options; o->name; o++)
+		parser_add(&p, o);
+	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		parser_add(&p, &common[i]);
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, p.shorts, p.longs, NULL)) != -1) {
+		const struct cli_option *o = c == '?' || c == ':' ? NULL : parser_find(&p, c);
+
+		if (c == ':')
+			cli_usage("%s needs a value", argv[optind - 1]);
+		if (!o && optopt && optopt < LONG_BASE)
+			cli_usage("unknown option -%c", optopt);
+		if (!o)
+			cli_usage("unknown option %s", argv[optind - 1]);
+		if (o == &common[0]) {
+			print_help(tool);
+			exit(cli_flush() ? CLI_OK : CLI_FAILURE);
+		}
+		if (o == &common[1]) {
+			print_version(tool);
+			exit(cli_flush() ? CLI_OK : CLI_FAILURE);
+		}
+		set_option(o, optarg);
+	}
+	return optind;
+}

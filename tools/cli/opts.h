@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command lines.  Each tool has one table of options, from which both the
+ * parser and --help are made.  -h and -V are added to every table.
+ */
+#ifndef CLI_OPTS_H
+#define CLI_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cli_type {
+	CLI_FLAG,	/* bool: set to true */
+	CLI_STRING,	/* const char * */
+	CLI_LIST,	/* struct cli_list: repeats */
+	CLI_NUMBER,	/* uint64_t, decimal or 0x; min, max apply */
+	CLI_DURATION,	/* uint64_t, ns: 10ms, 1.5us, 2s; no unit: see unit_ns */
+	CLI_SIZE,	/* uint64_t, bytes: 64M */
+	CLI_PERCENT,	/* uint32_t, ppm: 5% */
+	CLI_CHOICE,	/* int: index into choices */
+};
+
+struct cli_list {
+	const char **items;
+	size_t nr;
+};
+
+struct cli_option {
+	char letter;		/* 0: none */
+	const char *name;	/* long */
+	enum cli_type type;
+	void *value;
+	const char *arg;	/* as --help shows it: "FILE" */
+	const char *help;
+	const char *const *choices;	/* CHOICE: NULL-terminated */
+	uint64_t min, max;	/* NUMBER, DURATION, SIZE, PERCENT; max 0: no limit */
+	uint64_t unit_ns;	/* DURATION without a unit; 0: a unit is needed */
+	bool *given;		/* set to true when the option is used; may be NULL */
+};
+
+struct cli_tool {
+	const char *name;
+	const char *synopsis;	/* lines after "usage: ", each without the name */
+	const char *summary;
+	const struct cli_option *options;	/* ends with a name of NULL */
+	const char *examples;	/* lines */
+	bool takes_command;	/* options end at the first argument; else they may follow it */
+};
+
+/*
+ * Returns the index of the first argument that is no option.
+ * Exits with 2 after one line on wrong usage, with 0 after --help and --version.
+ */
+int cli_parse(const struct cli_tool *tool, int argc, char **argv);
+
+/* One line on stderr and exit 2. */
+__attribute__((noreturn, format(printf, 1, 2))) void cli_usage(const char *format, ...);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A line on stderr that is written over again and again; only if stderr is a
+ * terminal.  Everything cli_error() and its kin print appears above it.
+ */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+
+void progress_init(bool wanted);
+bool progress_is_on(void);
+__attribute__((format(printf, 1, 2))) void progress_line(const char *format, ...);
+void progress_clear(void);
+
+#endif

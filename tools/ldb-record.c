@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ldb-record: the command line.  The work is done in record/.
+ */
+#include <stdlib.h>
+#include "cli/error.h"
+#include "cli/opts.h"
+#include "record/record.h"
+
+static struct record_options options = {
+	.output = "ldb.data",
+	.budget_ppm = 50000,
+	.mutex_level = LDB_MUTEX_WAIT,
+	.lock_threshold_ns = 1000,
+	.nr_scanners = 1,
+	.scanner_cpu = -1,
+	.ring_bytes = 64 << 20,
+	.max_bytes = 2ULL << 30,
+};
+
+static uint64_t pid, scanner_cpu;
+static bool pid_given, scanner_cpu_given;
+static int kernel;
+
+/* In the order of the values. */
+static const char *const mutex_levels[] = { "off", "wait", "hold", NULL };
+static const char *const kernels[] = { "auto", "none", NULL };
+
+static const struct cli_option table[] = {
+	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &options.output,
+	  .arg = "FILE", .help = "write the trace to FILE (ldb.data); a file of that name is kept as FILE.old" },
+	{ .letter = 'p', .name = "pid", .type = CLI_NUMBER, .value = &pid, .given = &pid_given,
+	  .arg = "PID", .min = 1, .max = INT32_MAX,
+	  .help = "record the running process PID, which must have the ldb runtime loaded" },
+	{ .letter = 'd', .name = "duration", .type = CLI_DURATION, .value = &options.duration_ns,
+	  .arg = "SEC", .min = 1, .unit_ns = 1000000000,
+	  .help = "stop after SEC seconds (or 500ms, ...); a program that was started runs on" },
+	{ .name = "budget", .type = CLI_PERCENT, .value = &options.budget_ppm, .arg = "PCT", .min = 1,
+	  .help = "slow each thread down by at most PCT of its time (5%); 100%: look as often as possible" },
+	{ .name = "mutex", .type = CLI_CHOICE, .value = &options.mutex_level, .arg = "LEVEL",
+	  .choices = mutex_levels,
+	  .help = "lock events: off, wait (contended acquisitions, the default), hold (every hold too)" },
+	{ .name = "lock-threshold", .type = CLI_DURATION, .value = &options.lock_threshold_ns,
+	  .arg = "DUR", .help = "leave out lock waits and holds shorter than DUR (1us)" },
+	{ .name = "func-threshold", .type = CLI_DURATION, .value = &options.func_threshold_ns,
+	  .arg = "DUR", .help = "only count invocations surely shorter than DUR (0)" },
+	{ .name = "scan-interval", .type = CLI_DURATION, .value = &options.scan_interval_ns,
+	  .arg = "DUR", .max = UINT32_MAX, .help = "look at each thread at most once in DUR (0: as the budget allows)" },
+	{ .name = "scanners", .type = CLI_NUMBER, .value = &options.nr_scanners, .arg = "N", .min = 1,
+	  .max = 4, .help = "number of scanner threads, 1 to 4 (1)" },
+	{ .name = "scanner-cpu", .type = CLI_NUMBER, .value = &scanner_cpu,
+	  .given = &scanner_cpu_given, .arg = "N", .max = 4095, .help = "pin the scanner to CPU N" },
+	{ .name = "ring-size", .type = CLI_SIZE, .value = &options.ring_bytes, .arg = "SIZE",
+	  .min = 1 << 20, .max = 16ULL << 30,
+	  .help = "buffer for events of all CPUs together (64M); each scanner has 32M besides" },
+	{ .name = "max-size", .type = CLI_SIZE, .value = &options.max_bytes, .arg = "SIZE",
+	  .min = 1 << 20, .help = "stop recording when the trace has this size (2G)" },
+	{ .name = "kernel", .type = CLI_CHOICE, .value = &kernel, .arg = "SOURCE", .choices = kernels,
+	  .help = "source of kernel events: auto or none; this version has none" },
+	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "PATH",
+	  .help = "preload this libldbtrace.so.0 instead of the one that belongs to ldb-record" },
+	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &options.quiet,
+	  .help = "no progress line and no summary" },
+	{ .letter = 'v', .name = "verbose", .type = CLI_FLAG, .value = &options.verbose,
+	  .help = "say more about what is done" },
+	{ 0 },
+};
+
+static const struct cli_tool tool = {
+	.name = "ldb-record",
+	.synopsis = "[options] [--] CMD [ARG...]\n"
+		    "[options] -p PID [-d SEC]",
+	.summary = "Records what a program compiled with gcc -fplugin=ldb.so does: its functions, lock "
+		   "waits and requests. Read the trace with ldb-report and ldb-timeline.",
+	.options = table,
+	.examples = "ldb-record -- ./server --port 80       run and record until it ends\n"
+		    "ldb-record -o slow.data -d 10 -- ./app  the first ten seconds\n"
+		    "ldb-record -p $(pidof server) -d 10    ten seconds of a running process\n"
+		    "ldb-record --mutex=hold --budget 20% -- ./app",
+	.takes_command = true,
+};
+
+int main(int argc, char **argv)
+{
+	int i = cli_parse(&tool, argc, argv);
+
+	if (pid_given && i < argc)
+		cli_usage("give either -p PID or a command, not both");
+	if (!pid_given && i == argc)
+		cli_usage("nothing to record: give a command after --, or -p PID");
+	if (scanner_cpu_given)
+		options.scanner_cpu = scanner_cpu;
+	options.pid = pid;
+	options.argv = i < argc ? argv + i : NULL;
+	return record_run(&options);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ldb-report: statistics of a recording.  Options -> reader -> analysis ->
+ * render; nothing is computed or printed here.
+ */
+#include <stdlib.h>
+
+#include "cli/error.h"
+#include "cli/opts.h"
+#include "render/open.h"
+#include "render/render.h"
+
+#define TOP_TEXT	30
+#define TOP_REQUESTS	10
+
+static struct {
+	struct open_options open;
+	bool mutex, requests, summary, json_summary;
+	int by, sort;
+	uint64_t top, from_ns, to_ns;
+	bool has_top, has_from, has_to, has_sort;
+	const char *thread, *function, *class;
+	bool is_json, is_csv, is_quiet, is_verbose;
+} opt;
+
+static const char *const by_names[] = { "callsite", "function", "module", NULL };
+
+static const struct cli_option options[] = {
+	OPEN_OPTIONS(opt.open),
+	{ .name = "mutex", .type = CLI_FLAG, .value = &opt.mutex,
+	  .help = "waits and holds of each lock, by call site" },
+	{ .name = "requests", .type = CLI_FLAG, .value = &opt.requests,
+	  .help = "latencies of tagged requests by class, and the slowest ones" },
+	{ .name = "summary", .type = CLI_FLAG, .value = &opt.summary,
+	  .help = "the recording itself: threads, what was seen, what was lost" },
+	{ .name = "json-summary", .type = CLI_FLAG, .value = &opt.json_summary,
+	  .help = "the same as --summary --json" },
+	{ .name = "by", .type = CLI_CHOICE, .value = &opt.by, .arg = "WHAT",
+	  .help = "one row for each callsite (function and call site; default), function or module",
+	  .choices = by_names },
+	{ .name = "sort", .type = CLI_CHOICE, .value = &opt.sort, .arg = "KEY",
+	  .help = "p9999 (default), p999, p99, p50, max, mean, total, count, resolution, open, function, "
+	  "caller, file, line or module",
+	  .choices = functions_sort_keys, .given = &opt.has_sort },
+	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
+	  .help = "at most N rows (text: 30; JSON and CSV: all; requests: 10)",
+	  .given = &opt.has_top, .max = 1000000000 },
+	{ .name = "from", .type = CLI_DURATION, .value = &opt.from_ns, .arg = "TIME",
+	  .help = "only what overlaps TIME or later",
+	  .given = &opt.has_from },
+	{ .name = "to", .type = CLI_DURATION, .value = &opt.to_ns, .arg = "TIME",
+	  .help = "only what overlaps TIME or earlier",
+	  .given = &opt.has_to },
+	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "TID|NAME",
+	  .help = "only this thread; NAME may hold * and ?" },
+	{ .name = "function", .type = CLI_STRING, .value = &opt.function, .arg = "GLOB",
+	  .help = "only functions of this name" },
+	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
+	  .help = "--requests: only of this class" },
+	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
+	  .help = "JSON: all columns, times in ns" },
+	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
+	  .help = "CSV: the same columns" },
+	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &opt.is_quiet,
+	  .help = "no hints on stderr" },
+	{ .letter = 'v', .name = "verbose", .type = CLI_FLAG, .value = &opt.is_verbose,
+	  .help = "more detail" },
+	{ .name = NULL }
+};
+
+static const struct cli_tool tool = {
+	.name = "ldb-report",
+	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--summary [OPTION]...",
+	.summary = "Shows how long functions took, by function and call site: percentiles of the "
+		   "invocations that were seen.",
+	.options = options,
+	.examples = "ldb-report                        the 30 calls with the worst p99.99\n"
+		    "ldb-report --sort=total --top=10  where the time went\n"
+		    "ldb-report --mutex                who waits for whom\n"
+		    "ldb-report --requests             how slow are requests, and which are slowest\n"
+		    "ldb-report --function='db_*' --json | jq '.[0]'",
+};
+
+static const char *sort_key;
+
+static int compare_entries(const void *pa, const void *pb)
+{
+	const struct stats_entry *a = *(struct stats_entry *const *)pa;
+	const struct stats_entry *b = *(struct stats_entry *const *)pb;
+	int order = functions_compare(sort_key, a, b);
+
+	if (!order)
+		order = functions_compare("total", a, b);
+	if (!order)
+		order = functions_compare("function", a, b);
+	if (!order)
+		order = functions_compare("caller", a, b);
+	return order ? order : functions_compare("line", b, a);
+}
+
+static int64_t tick_or(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
+{
+	return is_given ? reader_tick(m->reader, ns) : otherwise;
+}
+
+static size_t nr_rows(size_t nr, size_t text_default)
+{
+	size_t top = opt.has_top ? opt.top : opt.is_json || opt.is_csv ? nr : text_default;
+
+	return top < nr ? top : nr;
+}
+
+static void report_functions(struct model *m, const struct render *r)
+{
+	struct stats_options options = STATS_OPTIONS_ALL;
+	const struct stats_entry **rows;
+	struct render_functions f = { .model = m, .by = opt.by };
+	struct stats stats;
+
+	options.by = opt.by;
+	options.thread = opt.thread;
+	options.function = opt.function;
+	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	if (stats_build(m, &options, &stats))
+		open_fail_memory();
+	rows = calloc(stats.nr + 1, sizeof(*rows));
+	if (!rows)
+		open_fail_memory();
+	for (size_t i = 0; i < stats.nr; i++)
+		rows[i] = &stats.entries[i];
+	sort_key = functions_sort_keys[opt.sort];
+	qsort(rows, stats.nr, sizeof(*rows), compare_entries);
+	f.stats = &stats;
+	f.rows = rows;
+	f.nr = nr_rows(stats.nr, TOP_TEXT);
+	f.nr_hidden = stats.nr - f.nr;
+	f.sorted_by = sort_key;
+	if (opt.is_json)
+		json_functions(r, &f);
+	else if (opt.is_csv)
+		csv_functions(r, &f);
+	else if (stats.nr)
+		text_functions(r, &f);
+	else
+		open_say_empty(r, "no invocation of a function was seen%s",
+			       opt.thread || opt.function || opt.has_from || opt.has_to ?
+			       " that matches" : ": was the program compiled with -fplugin=ldb.so?");
+	free(rows);
+	stats_free(&stats);
+}
+
+static void report_locks(struct model *m, const struct render *r)
+{
+	struct locks_options options = LOCKS_OPTIONS_ALL;
+	struct render_locks l = { .model = m };
+	struct locks locks;
+
+	options.thread = opt.thread;
+	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	if (locks_build(m, &options, &locks))
+		open_fail_memory();
+	if (opt.has_sort && locks_sort(&locks, functions_sort_keys[opt.sort]))
+		cli_usage("--sort=%s does not go with --mutex: use total, max, p99, p50, mean or count",
+			  functions_sort_keys[opt.sort]);
+	l.locks = &locks;
+	l.nr = nr_rows(locks.nr, TOP_TEXT);
+	if (opt.is_json)
+		json_locks(r, &l);
+	else if (opt.is_csv)
+		csv_locks(r, &l);
+	else if (locks.nr)
+		text_locks(r, &l);
+	else
+		open_say_empty(r, "no thread waited for a lock%s", opt.thread || opt.has_from ||
+			       opt.has_to ? " in this selection" : " as long as the recorder's "
+			       "threshold: ldb-record --mutex=hold records holds too");
+	locks_free(&locks);
+}
+
+static void report_requests(struct model *m, const struct render *r)
+{
+	struct requests_options options = REQUESTS_OPTIONS_ALL;
+	struct render_requests q = { .model = m };
+	struct timeline *timelines;
+	struct requests requests;
+
+	options.class = opt.class;
+	options.nr_slowest = opt.has_top ? opt.top : TOP_REQUESTS;
+	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	if (requests_build(m, &options, &requests))
+		open_fail_memory();
+	timelines = calloc(requests.nr_lives + 1, sizeof(*timelines));
+	if (!timelines)
+		open_fail_memory();
+	for (size_t i = 0; i < requests.nr_lives; i++) {
+		if (timeline_build(m, &requests.lives[i], &timelines[i]))
+			open_fail_memory();
+		/* Only the sums are shown. */
+		timeline_forget_segments(&timelines[i]);
+	}
+	q.requests = &requests;
+	q.timelines = timelines;
+	if (opt.is_json)
+		json_requests(r, &q);
+	else if (opt.is_csv)
+		csv_requests(r, &q);
+	else if (requests.nr_classes)
+		text_requests(r, &q);
+	else
+		open_say_empty(r, "no request%s: tag them with ldb_req_start(id, queue) and "
+			       "ldb_req_end(id) of <ldb/ldb.h>",
+			       opt.class || opt.has_from || opt.has_to ? " matches" : " was tagged");
+	for (size_t i = 0; i < requests.nr_lives; i++)
+		timeline_free(&timelines[i]);
+	free(timelines);
+	requests_free(&requests);
+}
+
+static void report_summary(struct model *m, const struct render *r)
+{
+	struct stats_options options = STATS_OPTIONS_ALL;
+	struct render_summary s = { .model = m };
+	struct stats stats;
+
+	if (stats_build(m, &options, &stats))
+		open_fail_memory();
+	s.stats = &stats;
+	if (opt.is_json)
+		json_summary(r, &s);
+	else
+		text_summary(r, &s);
+	stats_free(&stats);
+}
+
+int main(int argc, char **argv)
+{
+	int first = cli_parse(&tool, argc, argv);
+	struct opened o;
+
+	if (first < argc)
+		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
+	opt.summary |= opt.json_summary;
+	opt.is_json |= opt.json_summary;
+	if (opt.mutex + opt.requests + opt.summary > 1)
+		cli_usage("--mutex, --requests and --summary are one report each: give one");
+	if (opt.is_json && opt.is_csv)
+		cli_usage("--json and --csv: give one");
+	if (opt.summary && opt.is_csv)
+		cli_usage("--summary has no CSV: use --json");
+	open_trace(&o, &opt.open);
+	o.render.is_verbose = opt.is_verbose;
+	if (opt.mutex)
+		report_locks(o.model, &o.render);
+	else if (opt.requests)
+		report_requests(o.model, &o.render);
+	else if (opt.summary)
+		report_summary(o.model, &o.render);
+	else
+		report_functions(o.model, &o.render);
+	return open_finish(&o, opt.is_quiet);
+}

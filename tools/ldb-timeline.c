@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ldb-timeline: why one request took as long as it did.  Options -> reader ->
+ * analysis -> render; nothing is computed or printed here.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/error.h"
+#include "cli/opts.h"
+#include "render/open.h"
+#include "render/render.h"
+
+#define TOP_TEXT	40
+
+static struct {
+	struct open_options open;
+	uint64_t req, slowest, nth, top, from_ns, to_ns;
+	bool has_req, has_slowest, has_nth, has_from, has_to;
+	const char *class;
+	bool is_json, is_csv, is_quiet, is_verbose;
+} opt = { .top = TOP_TEXT, .slowest = 1 };
+
+static const struct cli_option options[] = {
+	OPEN_OPTIONS(opt.open),
+	{ .letter = 'r', .name = "req", .type = CLI_NUMBER, .value = &opt.req, .arg = "N",
+	  .help = "the request with this id",
+	  .given = &opt.has_req },
+	{ .name = "nth", .type = CLI_NUMBER, .value = &opt.nth, .arg = "K",
+	  .help = "the Kth life of an id that occurs several times (default: the slowest)",
+	  .given = &opt.has_nth, .min = 1 },
+	{ .name = "slowest", .type = CLI_NUMBER, .value = &opt.slowest, .arg = "K",
+	  .help = "the K slowest requests (default without --req: the slowest one)",
+	  .given = &opt.has_slowest, .min = 1, .max = 100000 },
+	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
+	  .help = "only requests of this class" },
+	{ .name = "from", .type = CLI_DURATION, .value = &opt.from_ns, .arg = "TIME",
+	  .help = "only requests that start at TIME or later",
+	  .given = &opt.has_from },
+	{ .name = "to", .type = CLI_DURATION, .value = &opt.to_ns, .arg = "TIME",
+	  .help = "only requests that start at TIME or earlier",
+	  .given = &opt.has_to },
+	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
+	  .help = "list the N longest segments (text; default: 40)" },
+	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
+	  .help = "JSON, times in ns: an object; with --slowest an array of them" },
+	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
+	  .help = "CSV: a row for each segment" },
+	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &opt.is_quiet,
+	  .help = "no hints on stderr" },
+	{ .letter = 'v', .name = "verbose", .type = CLI_FLAG, .value = &opt.is_verbose,
+	  .help = "list all segments" },
+	{ .name = NULL }
+};
+
+static const struct cli_tool tool = {
+	.name = "ldb-timeline",
+	.synopsis = "[-i FILE] [--slowest=K] [OPTION]...\n[-i FILE] --req=N [--nth=K] [OPTION]...",
+	.summary = "Shows what happened to one request: the functions its threads executed, the "
+		   "locks and queues it waited for, and what the holders of those locks executed "
+		   "meanwhile.",
+	.options = options,
+	.examples = "ldb-timeline                      the slowest request\n"
+		    "ldb-timeline --slowest=5          the five slowest\n"
+		    "ldb-timeline --req=4711           this one\n"
+		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
+};
+
+static int64_t tick_or(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
+{
+	return is_given ? reader_tick(m->reader, ns) : otherwise;
+}
+
+static int64_t class_p50(const struct requests *requests, const char *class)
+{
+	for (size_t i = 0; i < requests->nr_classes; i++)
+		if (!strcmp(requests->classes[i].name, class) && requests->classes[i].count)
+			return requests->classes[i].p50_ns;
+	return -1;
+}
+
+static void build(struct model *m, const struct requests *requests, const struct life *life,
+		  struct timeline *timeline, struct render_timeline *shown)
+{
+	if (timeline_build(m, life, timeline))
+		open_fail_memory();
+	*shown = (struct render_timeline){
+		.model = m, .timeline = timeline, .p50_ns = class_p50(requests, life->class),
+		.nth = 1, .nr_occurrences = 1, .nr_lines = opt.top,
+	};
+}
+
+/* The life of --req to show: --nth, or the slowest complete one, or the slowest. */
+static size_t choose_life(const struct requests *requests)
+{
+	size_t best = 0;
+
+	if (opt.has_nth)
+		return opt.nth - 1;
+	for (size_t i = 1; i < requests->nr_lives; i++) {
+		const struct life *a = &requests->lives[i], *b = &requests->lives[best];
+
+		if (a->is_complete != b->is_complete ? a->is_complete :
+		    a->end - a->start > b->end - b->start)
+			best = i;
+	}
+	return best;
+}
+
+/* False: there is no such request. */
+static bool show_one(struct model *m, const struct render *r, const struct requests *requests)
+{
+	struct render_timeline shown;
+	struct timeline timeline;
+	size_t nth;
+
+	if (!requests->nr_lives) {
+		cli_error("no request %" PRIu64 " in this recording: ldb-report --requests lists "
+			  "the slowest", opt.req);
+		return false;
+	}
+	nth = choose_life(requests);
+	if (nth >= requests->nr_lives) {
+		cli_error("--nth=%" PRIu64 ": request %" PRIu64 " occurs %zu times", opt.nth,
+			  opt.req, requests->nr_lives);
+		return false;
+	}
+	build(m, requests, &requests->lives[nth], &timeline, &shown);
+	shown.nth = nth + 1;
+	shown.nr_occurrences = requests->nr_lives + requests->nr_not_kept;
+	if (opt.is_json) {
+		json_timelines(r, &shown, 1, false);
+	} else if (opt.is_csv) {
+		csv_timeline(r, &shown, 1);
+	} else {
+		if (requests->nr_lives > 1)
+			text_lives(r, m, requests->lives, requests->nr_lives, nth + 1);
+		text_timeline(r, &shown);
+	}
+	timeline_free(&timeline);
+	return true;
+}
+
+static void show_slowest(struct model *m, const struct render *r, const struct requests *requests)
+{
+	size_t nr = requests->nr_lives;
+	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
+	struct timeline *timelines = calloc(nr + 1, sizeof(*timelines));
+
+	if (!shown || !timelines)
+		open_fail_memory();
+	for (size_t i = 0; i < nr; i++)
+		build(m, requests, &requests->lives[i], &timelines[i], &shown[i]);
+	if (opt.is_json)
+		json_timelines(r, shown, nr, true);
+	else if (opt.is_csv)
+		csv_timeline(r, shown, nr);
+	for (size_t i = 0; i < nr && !opt.is_json && !opt.is_csv; i++) {
+		if (i)
+			fputc('\n', r->out);
+		text_timeline(r, &shown[i]);
+	}
+	if (!nr && !opt.is_json && !opt.is_csv)
+		open_say_empty(r, requests->all.incomplete ?
+			       "no request ended in this recording: --req=N shows one that did not" :
+			       "no request was tagged: use ldb_req_start(id, queue) and "
+			       "ldb_req_end(id) of <ldb/ldb.h>");
+	for (size_t i = 0; i < nr; i++)
+		timeline_free(&timelines[i]);
+	free(timelines);
+	free(shown);
+}
+
+int main(int argc, char **argv)
+{
+	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
+	int first = cli_parse(&tool, argc, argv), status;
+	struct requests requests;
+	struct opened o;
+	bool found = true;
+
+	if (first < argc)
+		cli_usage("unexpected argument '%s' (the trace is given with -i, the request with "
+			  "--req)", argv[first]);
+	if (opt.has_req && opt.has_slowest)
+		cli_usage("--req and --slowest: give one");
+	if (opt.has_nth && !opt.has_req)
+		cli_usage("--nth goes with --req");
+	if (opt.is_json && opt.is_csv)
+		cli_usage("--json and --csv: give one");
+	open_trace(&o, &opt.open);
+	o.render.is_verbose = opt.is_verbose;
+	wanted.class = opt.class;
+	wanted.has_id = opt.has_req;
+	wanted.id = opt.req;
+	wanted.nr_slowest = opt.slowest;
+	wanted.from = tick_or(o.model, opt.has_from, opt.from_ns, INT64_MIN);
+	wanted.to = tick_or(o.model, opt.has_to, opt.to_ns, INT64_MAX);
+	if (requests_build(o.model, &wanted, &requests))
+		open_fail_memory();
+	if (opt.has_req)
+		found = show_one(o.model, &o.render, &requests);
+	else
+		show_slowest(o.model, &o.render, &requests);
+	requests_free(&requests);
+	status = open_finish(&o, opt.is_quiet);
+	return found ? status : CLI_FAILURE;
+}

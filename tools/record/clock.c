@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The session's clock: the time stamp counter where the kernel relies on it,
+ * else CLOCK_MONOTONIC.  One clock for everything in a trace, never both.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "record/session.h"
+
+#define SAMPLES			5
+#define CALIBRATE_NS		10000000	/* least time between two samples */
+
+/* A word in the value of the first line of this name. */
+static bool file_has_word(const char *path, const char *name, const char *word)
+{
+	FILE *f = fopen(path, "r");
+	char *line = NULL, *save, *token;
+	bool found = false;
+	size_t room = 0;
+
+	while (f && !found && getline(&line, &room, f) > 0) {
+		if (name && strncmp(line, name, strlen(name)))
+			continue;
+		for (token = strtok_r(line, " \t\n:", &save); token && !found;
+		     token = strtok_r(NULL, " \t\n:", &save))
+			found = !strcmp(token, word);
+		break;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool cpu_has(const char *flag)
+{
+	return file_has_word("/proc/cpuinfo", "flags", flag);
+}
+
+#ifdef __x86_64__
+static uint64_t read_tsc(void)
+{
+	uint32_t lo, hi, aux;
+
+	/* The stamp is neither earlier than what was before nor later than what follows. */
+	__asm__ volatile("rdtscp; lfence" : "=a"(lo), "=d"(hi), "=c"(aux) : : "memory");
+	return (uint64_t)hi << 32 | lo;
+}
+
+unsigned clock_choose(void)
+{
+	bool steady = cpu_has("constant_tsc") &&
+		      (cpu_has("nonstop_tsc") || cpu_has("tsc_known_freq") ||
+		       cpu_has("tsc_reliable"));
+
+	/* The kernel takes tsc off this list when its watchdog has caught it drifting. */
+	if (steady && cpu_has("rdtscp") &&
+	    file_has_word("/sys/devices/system/clocksource/clocksource0/available_clocksource",
+			  NULL, "tsc"))
+		return LDB_CLOCK_TSC;
+	return LDB_CLOCK_MONO;
+}
+#else
+static uint64_t read_tsc(void)
+{
+	return 0;
+}
+
+unsigned clock_choose(void)
+{
+	return LDB_CLOCK_MONO;
+}
+#endif
+
+const char *clock_name(unsigned clock_id)
+{
+	return clock_id == LDB_CLOCK_TSC ? "tsc" : "monotonic";
+}
+
+static int64_t read_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+uint64_t clock_now(unsigned clock_id)
+{
+	return clock_id == LDB_CLOCK_TSC ? read_tsc() : (uint64_t)read_ns(CLOCK_MONOTONIC);
+}
+
+void clock_sample(unsigned clock_id, struct ldb_row_clock *row)
+{
+	row->err = UINT64_MAX;
+	for (int i = 0; i < SAMPLES; i++) {
+		uint64_t before = clock_now(clock_id), after;
+		struct ldb_row_clock c;
+
+		c.raw_ns = read_ns(CLOCK_MONOTONIC_RAW);
+		c.mono_ns = read_ns(CLOCK_MONOTONIC);
+		c.real_ns = read_ns(CLOCK_REALTIME);
+		after = clock_now(clock_id);
+		c.tick = before + (after - before) / 2;
+		c.err = (after - before + 1) / 2;
+		if (c.err < row->err)
+			*row = c;
+	}
+}
+
+uint64_t clock_calibrate(unsigned clock_id, const struct ldb_row_clock *first)
+{
+	struct ldb_row_clock last;
+	int64_t wait;
+
+	if (clock_id != LDB_CLOCK_TSC)
+		return 1000000000;
+	wait = first->raw_ns + CALIBRATE_NS - read_ns(CLOCK_MONOTONIC_RAW);
+	if (wait > 0)
+		nanosleep(&(struct timespec){ .tv_nsec = wait }, NULL);
+	clock_sample(clock_id, &last);
+	return (unsigned __int128)(last.tick - first->tick) * 1000000000 /
+	       (last.raw_ns - first->raw_ns);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Starting the program with the runtime in front of its libraries.
+ *
+ * The program must not notice: standard streams, process group, signal mask and
+ * dispositions are those ldb-record was started with, and the runtime takes our
+ * variables out of its environment again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "record/record.h"
+
+#define RUNTIME		"libldbtrace.so.0"
+#define BACKLOG		8
+
+static bool usable(const char *path, char *buf, size_t size)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real) || access(real, R_OK))
+		return false;
+	snprintf(buf, size, "%s", real);
+	return true;
+}
+
+/* Next to this tool: build/bin and build/lib, PREFIX/bin and PREFIX/lib. */
+static bool find_beside(char *path, size_t size)
+{
+	char exe[PATH_MAX], candidate[PATH_MAX + 64];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	if (n < 0)
+		return false;
+	exe[n] = '\0';
+	slash = strrchr(exe, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	snprintf(candidate, sizeof(candidate), "%s/../lib/" RUNTIME, exe);
+	return usable(candidate, path, size);
+}
+
+bool launch_find_runtime(const char *given, char *path, size_t size)
+{
+	const char *set = given ? given : getenv("LDB_LIBLDB");
+
+	if (set && *set) {
+		if (!usable(set, path, size)) {
+			cli_error("cannot use %s as the runtime: %s", set, strerror(errno));
+			return false;
+		}
+	} else if (!find_beside(path, size) && !usable(LDB_PREFIX "/lib/" RUNTIME, path, size)) {
+		cli_error("the runtime " RUNTIME " was not found next to this tool nor in " LDB_PREFIX
+			  "/lib: give its path with --libldb");
+		return false;
+	}
+	if (strpbrk(path, ": ")) {
+		cli_error("the loader cannot preload %s: its path must hold no blank and no colon",
+			  path);
+		return false;
+	}
+	return true;
+}
+
+/* A name nobody can guess, for the program to call. */
+static int listen_somewhere(char *name, size_t size)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+	uint64_t random[2];
+	int fd, n;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -1;
+	n = snprintf(name, size, "ldb-record-%016lx%016lx", random[0], random[1]);
+	memcpy(sa.sun_path + 1, name, n);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -1;
+	if (bind(fd, (struct sockaddr *)&sa, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
+	    listen(fd, BACKLOG)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* LDB_PRELOADED is exactly what was put in front, so that it can be taken away. */
+static int set_environment(const char *name, const struct target *t, const char *runtime)
+{
+	const char *old = getenv("LD_PRELOAD");
+	char *front = NULL, *all = NULL;
+	int rc = -1;
+
+	if (asprintf(&front, "%s%s%s%s", t->sanitizer, t->sanitizer[0] ? ":" : "", runtime,
+		     old && *old ? ":" : "") < 0 ||
+	    asprintf(&all, "%s%s", front, old ? old : "") < 0)
+		goto out;
+	rc = setenv("LD_PRELOAD", all, 1) || setenv(LDB_ENV_PRELOADED, front, 1) ||
+	     setenv(LDB_ENV_RECORD, name, 1) || unsetenv(LDB_ENV_FOLLOW);
+out:
+	free(front);
+	free(all);
+	return rc;
+}
+
+__attribute__((noreturn))
+static void child(const struct target *t, char **argv, const char *name, const char *runtime,
+		  int error_fd)
+{
+	int error = ENOMEM;
+
+	signals_child();
+	if (!set_environment(name, t, runtime)) {
+		execv(t->path, argv);
+		error = errno;
+		/* No magic number and no #!: what execvp() and shells do with it. */
+		if (error == ENOEXEC) {
+			size_t n = 0;
+			char **sh;
+
+			while (argv[n])
+				n++;
+			sh = calloc(n + 2, sizeof(*sh));
+			if (sh) {
+				sh[0] = (char *)"/bin/sh";
+				sh[1] = (char *)t->path;
+				memcpy(sh + 2, argv + 1, n * sizeof(*sh));
+				execv(sh[0], sh);
+			}
+		}
+	}
+	if (write(error_fd, &error, sizeof(error)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime)
+{
+	int fds[2], error = 0;
+	char name[64];
+	ssize_t n;
+
+	l->listen_fd = listen_somewhere(name, sizeof(name));
+	if (l->listen_fd < 0 || pipe2(fds, O_CLOEXEC)) {
+		cli_error("cannot open a socket for the program: %s", strerror(errno));
+		return false;
+	}
+	l->pid = fork();
+	if (!l->pid)
+		child(t, argv, name, runtime, fds[1]);
+	close(fds[1]);
+	if (l->pid < 0) {
+		cli_error("cannot start a process: %s", strerror(errno));
+		l->pid = 0;
+		close(fds[0]);
+		return false;
+	}
+	/* Closed by a successful exec. */
+	do
+		n = read(fds[0], &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	close(fds[0]);
+	if (n != sizeof(error))
+		return true;
+	waitpid(l->pid, &l->status, 0);
+	l->pid = 0;
+	cli_error("cannot run %s: %s", argv[0], strerror(error));
+	return false;
+}
+
+void launch_reap(struct launch *l)
+{
+	int status;
+
+	if (l->pid && !l->ended && waitpid(l->pid, &status, WNOHANG) == l->pid) {
+		l->ended = true;
+		l->status = status;
+	}
+}
+
+int launch_exit_status(const struct launch *l)
+{
+	if (WIFSIGNALED(l->status))
+		return 128 + WTERMSIG(l->status);
+	return WEXITSTATUS(l->status);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Mapped ELF files -> MODULE rows, each written as soon as it is known: without
+ * them the addresses in a trace mean nothing.  An unloaded file is written a
+ * second time, with its end; the last row of a (start, tick) counts.
+ */
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "record/modules.h"
+
+#define MODULES_MAX	65536	/* a program that tells of more is lying */
+
+struct module {
+	struct ldb_row_module row;
+	char build_id[LDB_BUILD_ID_MAX * 2 + 1];
+	char path[LDB_PATH_MAX];
+};
+
+struct modules {
+	struct writer *w;
+	uint64_t t0;
+	int pid;
+	struct module **all;
+	size_t nr;
+};
+
+struct modules *modules_alloc(struct writer *w, uint64_t t0, int pid)
+{
+	struct modules *m = calloc(1, sizeof(*m));
+
+	if (m) {
+		m->w = w;
+		m->t0 = t0;
+		m->pid = pid;
+	}
+	return m;
+}
+
+void modules_free(struct modules *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->nr; i++)
+		free(m->all[i]);
+	free(m->all);
+	free(m);
+}
+
+static void to_hex(const uint8_t *bytes, size_t nr, char *buf)
+{
+	for (size_t i = 0; i < nr && i < LDB_BUILD_ID_MAX; i++)
+		sprintf(buf + 2 * i, "%02x", bytes[i]);
+}
+
+static bool notes_build_id(Elf_Data *notes, char *buf)
+{
+	size_t offset = 0, name, desc;
+	GElf_Nhdr note;
+
+	while (notes && (offset = gelf_getnote(notes, offset, &note, &name, &desc))) {
+		const char *base = notes->d_buf;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
+		    memcmp(base + name, "GNU", 4))
+			continue;
+		to_hex((const uint8_t *)base + desc, note.n_descsz, buf);
+		return true;
+	}
+	return false;
+}
+
+void modules_build_id(const char *path, char *buf)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t nr = 0;
+	Elf *elf;
+
+	buf[0] = '\0';
+	if (fd < 0)
+		return;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		elf_getphdrnum(elf, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		GElf_Phdr ph;
+
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_NOTE &&
+		    notes_build_id(elf_getdata_rawchunk(elf, ph.p_offset, ph.p_filesz,
+							ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
+				   buf))
+			break;
+	}
+	elf_end(elf);
+	close(fd);
+}
+
+static struct module *add(struct modules *m)
+{
+	struct module **grown, *new;
+
+	if (m->nr == MODULES_MAX)
+		return NULL;
+	grown = realloc(m->all, (m->nr + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	m->all = grown;
+	new = calloc(1, sizeof(*new));
+	if (new)
+		m->all[m->nr++] = new;
+	return new;
+}
+
+static void write_row(struct modules *m, struct module *x)
+{
+	x->row.build_id = x->build_id;
+	x->row.path = x->path;
+	writer_add_module(m->w, &x->row);
+}
+
+/* The name as the program sees it: it may live in another mount namespace. */
+static void program_path(const struct modules *m, const char *path, char *buf, size_t size)
+{
+	snprintf(buf, size, "/proc/%d/root%s", m->pid, path);
+	if (access(buf, R_OK))
+		snprintf(buf, size, "%s", path);
+}
+
+static void build_id_of(const struct modules *m, struct module *x)
+{
+	char path[LDB_PATH_MAX + 32];
+
+	if (x->path[0] != '/')
+		return;
+	program_path(m, x->path, path, sizeof(path));
+	modules_build_id(path, x->build_id);
+}
+
+void modules_loaded(struct modules *m, const struct ldb_msg_module *msg)
+{
+	struct module *x = add(m);
+
+	if (!x)
+		return;
+	x->row.flags = msg->flags;
+	x->row.tick = msg->tsc ? (int64_t)(msg->tsc - m->t0) : 0;
+	/* Loaded before the recording is "always": addresses seen earlier are its own. */
+	if (x->row.tick < 0)
+		x->row.tick = 0;
+	x->row.end_tick = INT64_MAX;
+	x->row.start = msg->start;
+	x->row.end = msg->end;
+	x->row.bias = msg->bias;
+	snprintf(x->path, sizeof(x->path), "%.*s", LDB_PATH_MAX - 1, msg->path);
+	if (msg->build_id_size && msg->build_id_size <= LDB_BUILD_ID_MAX)
+		to_hex(msg->build_id, msg->build_id_size, x->build_id);
+	else
+		build_id_of(m, x);
+	write_row(m, x);
+}
+
+void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg)
+{
+	for (size_t i = m->nr; i--;) {
+		struct module *x = m->all[i];
+
+		if (x->row.start != msg->start || x->row.end_tick != INT64_MAX)
+			continue;
+		x->row.end_tick = (int64_t)(msg->tsc - m->t0);
+		write_row(m, x);
+		return;
+	}
+}
+
+static bool is_known(const struct modules *m, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->all[i]->row.start < end && start < m->all[i]->row.end &&
+		    m->all[i]->row.end_tick == INT64_MAX)
+			return true;
+	return false;
+}
+
+/* Address minus ELF address of the segment mapped from this offset; false: unknown. */
+static bool file_bias(const char *path, uint64_t start, uint64_t offset, uint64_t *bias)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = false;
+	size_t nr = 0;
+	Elf *elf;
+
+	if (fd < 0)
+		return false;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF)
+		elf_getphdrnum(elf, &nr);
+	for (size_t i = 0; i < nr && !found; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(elf, i, &ph) || ph.p_type != PT_LOAD ||
+		    offset < (ph.p_offset & -4096UL) || offset >= ph.p_offset + ph.p_filesz)
+			continue;
+		*bias = start - offset - (ph.p_vaddr - ph.p_offset);
+		found = true;
+	}
+	elf_end(elf);
+	close(fd);
+	return found;
+}
+
+static void complete_line(struct modules *m, const char *line)
+{
+	uint64_t start, end, offset, bias;
+	char perms[8], path[LDB_PATH_MAX], file[LDB_PATH_MAX + 32];
+	struct module *x;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %1023[^\n]", &start, &end,
+		   perms, &offset, path) != 5 ||
+	    perms[2] != 'x' || path[0] != '/' || is_known(m, start, end))
+		return;
+	program_path(m, path, file, sizeof(file));
+	if (!file_bias(file, start, offset, &bias))
+		return;
+	x = add(m);
+	if (!x)
+		return;
+	x->row.end_tick = INT64_MAX;
+	x->row.start = start;
+	x->row.end = end;
+	x->row.bias = bias;
+	snprintf(x->path, sizeof(x->path), "%s", path);
+	build_id_of(m, x);
+	write_row(m, x);
+}
+
+void modules_complete(struct modules *m)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", m->pid);
+	f = fopen(path, "r");
+	while (f && getline(&line, &room, f) > 0)
+		complete_line(m, line);
+	free(line);
+	if (f)
+		fclose(f);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Mapped ELF files: what the runtime tells, completed from /proc. */
+#ifndef RECORD_MODULES_H
+#define RECORD_MODULES_H
+
+#include <ldb/control.h>
+#include "trace/writer.h"
+
+struct modules;
+
+struct modules *modules_alloc(struct writer *w, uint64_t t0, int pid);
+void modules_free(struct modules *m);
+
+void modules_loaded(struct modules *m, const struct ldb_msg_module *msg);
+void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
+
+/* Executable mappings of files the runtime has not told of. */
+void modules_complete(struct modules *m);
+
+/* The build-id of a file in hex, "" if it has none.  buf: LDB_BUILD_ID_MAX * 2 + 1. */
+void modules_build_id(const char *path, char *buf);
+
+#endif

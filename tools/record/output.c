@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The trace file of a recording: opened when a program is there to be recorded,
+ * flushed every second, closed when nobody writes into the session any more.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "cli/units.h"
+#include "record/recording.h"
+
+#define DISK_FREE_PCT	5
+#define DISK_FREE_BYTES	(16ULL << 30)	/* enough, however large the disk is */
+#define SLACK_NS	5000000		/* pack_alloc(): a writer preempted after its stamp */
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static void folder_of(const char *path, char *folder, size_t size)
+{
+	char copy[PATH_MAX];
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	snprintf(folder, size, "%s", dirname(copy));
+}
+
+static bool disk_is_full(const char *path)
+{
+	char folder[PATH_MAX];
+	struct statvfs v;
+	uint64_t free_bytes;
+
+	folder_of(path, folder, sizeof(folder));
+	if (statvfs(folder, &v) || !v.f_blocks)
+		return false;
+	free_bytes = (uint64_t)v.f_bavail * v.f_frsize;
+	return v.f_bavail * 100 < v.f_blocks * DISK_FREE_PCT && free_bytes < DISK_FREE_BYTES;
+}
+
+bool output_check(const char *path)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	folder_of(path, folder, sizeof(folder));
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+		cli_error("cannot write %s: it is a folder", path);
+		return false;
+	}
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return true;	/* a device */
+	if (access(folder, W_OK | X_OK)) {
+		cli_error("cannot write %s: %s: give another place with -o", path, strerror(errno));
+		return false;
+	}
+	if (disk_is_full(path)) {
+		cli_error("less than %d %% of the disk of %s is free: give another place with -o",
+			  DISK_FREE_PCT, path);
+		return false;
+	}
+	return true;
+}
+
+/* META */
+
+static void meta_number(struct recording *r, const char *key, uint64_t value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	writer_add_meta(r->writer, key, text);
+}
+
+/* Arguments joined by blanks. */
+static void meta_cmdline(struct recording *r)
+{
+	char path[64], text[8192];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", r->pid);
+	f = fopen(path, "r");
+	if (f) {
+		n = fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+	}
+	while (n && !text[n - 1])
+		n--;
+	text[n] = '\0';
+	for (size_t i = 0; i < n; i++)
+		if (!text[i])
+			text[i] = ' ';
+	writer_add_meta(r->writer, "cmdline", text);
+}
+
+static void write_metas(struct recording *r)
+{
+	static const char *const mutex_levels[] = { "off", "wait", "hold" };
+	const struct record_options *o = r->o;
+	char text[PATH_MAX], path[64];
+	struct utsname u;
+	ssize_t n;
+
+	writer_add_meta(r->writer, "version", LDB_VERSION);
+	writer_add_meta(r->writer, "attached", o->pid ? "pid" : "launch");
+	meta_number(r, "pid", r->pid);
+	meta_cmdline(r);
+	snprintf(path, sizeof(path), "/proc/%d/exe", r->pid);
+	n = readlink(path, text, sizeof(text) - 1);
+	if (n > 0) {
+		text[n] = '\0';
+		writer_add_meta(r->writer, "exe", text);
+	}
+	if (!uname(&u)) {
+		writer_add_meta(r->writer, "host", u.nodename);
+		snprintf(text, sizeof(text), "%s %s %s", u.sysname, u.release, u.machine);
+		writer_add_meta(r->writer, "kernel", text);
+	}
+	writer_add_meta(r->writer, "clock", clock_name(r->clock_id));
+	writer_add_meta(r->writer, "kernel_events", "none");
+	snprintf(text, sizeof(text), "%g%%", o->budget_ppm / 10000.0);
+	writer_add_meta(r->writer, "budget", text);
+	writer_add_meta(r->writer, "mutex", mutex_levels[o->mutex_level]);
+	meta_number(r, "lock_threshold_ns", o->lock_threshold_ns);
+	meta_number(r, "func_threshold_ns", o->func_threshold_ns);
+	meta_number(r, "scan_interval_ns", o->scan_interval_ns);
+	meta_number(r, "nr_scanners", o->nr_scanners);
+	meta_number(r, "nr_cpus", r->session.info.nr_cpus);
+}
+
+void output_warning(struct recording *r, const char *text)
+{
+	cli_warn("%s", text);
+	if (r->writer)
+		writer_add_meta(r->writer, "warning", text);
+}
+
+/* Opening */
+
+static void write_clock(struct recording *r)
+{
+	struct ldb_row_clock row;
+
+	clock_sample(r->clock_id, &row);
+	row.tick = recording_tick(r, row.tick);
+	writer_add_clock(r->writer, &row);
+}
+
+static bool open_writer(struct recording *r, uint64_t clock_hz)
+{
+	struct ldb_file_header h = { .clock_id = r->clock_id, .clock_hz = clock_hz };
+	struct timespec real;
+	char err[PATH_MAX + 128];
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	r->t0 = clock_now(r->clock_id);
+	h.t0 = r->t0;
+	h.realtime_ns = real.tv_sec * 1000000000LL + real.tv_nsec;
+	r->writer = writer_open(r->o->output, &h, err, sizeof(err));
+	if (!r->writer)
+		cli_error("%s: give another place with -o", err);
+	return r->writer;
+}
+
+static void release(struct recording *r)
+{
+	modules_free(r->modules);
+	threads_free(r->threads);
+	pack_free(r->pack);
+	drain_free(r->drain);
+	session_close(&r->session);
+	r->modules = NULL;
+	r->threads = NULL;
+	r->pack = NULL;
+	r->drain = NULL;
+}
+
+bool output_open(struct recording *r)
+{
+	uint64_t hz = clock_calibrate(r->clock_id, &r->first_clock);
+	int rc = session_open(&r->session, r->o->ring_bytes, r->o->nr_scanners, r->clock_id, hz);
+
+	if (rc) {
+		cli_error("cannot make the session memory: %s", strerror(-rc));
+		return false;
+	}
+	if (!open_writer(r, hz))
+		goto err_release;
+	r->pack = pack_alloc(r->writer, r->t0, (unsigned __int128)SLACK_NS * hz / 1000000000);
+	r->modules = modules_alloc(r->writer, r->t0, r->pid);
+	if (r->pack) {
+		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
+		r->drain = drain_alloc(&r->session, pack_event, r->pack);
+	}
+	if (!r->modules || !r->threads || !r->drain) {
+		cli_error("out of memory");
+		writer_close(r->writer);
+		r->writer = NULL;
+		goto err_release;
+	}
+	write_metas(r);
+	write_clock(r);
+	writer_flush(r->writer);
+	r->begin_ns = now_ns();
+	r->next_second_ns = r->begin_ns + 1000000000;
+	return true;
+
+err_release:
+	release(r);
+	return false;
+}
+
+/* While it runs */
+
+unsigned output_drain(struct recording *r)
+{
+	uint64_t begin = clock_now(r->clock_id);
+	unsigned fill = drain_pass(r->drain, now_ns());
+
+	pack_release(r->pack, begin);
+	return fill;
+}
+
+static void write_lost(struct recording *r, unsigned ring, uint64_t count, unsigned what)
+{
+	struct ldb_row_lost row = {
+		.tick = recording_tick(r, clock_now(r->clock_id)), .ring = ring, .count = count,
+		.what = what,
+	};
+
+	if (!count)
+		return;
+	writer_add_lost(r->writer, &row);
+	r->nr_lost += count;
+}
+
+static void write_losses(struct recording *r)
+{
+	uint64_t unwatched = session_info(&r->session)->unwatched_events;
+
+	for (unsigned ring = 0; ring < drain_nr_rings(r->drain); ring++) {
+		struct drain_lost lost = drain_take_lost(r->drain, ring);
+
+		write_lost(r, ring, lost.overrun, LDB_LOST_OVERRUN);
+		write_lost(r, ring, lost.uncommitted, LDB_LOST_UNCOMMITTED);
+		write_lost(r, ring, lost.torn, LDB_LOST_TORN);
+	}
+	if (unwatched > r->unwatched_told) {
+		write_lost(r, 0, unwatched - r->unwatched_told, LDB_LOST_UNWATCHED);
+		r->unwatched_told = unwatched;
+	}
+	r->nr_events = drain_events(r->drain);
+	r->disk_lost = writer_lost_rows(r->writer);
+	r->bytes = writer_bytes(r->writer);
+}
+
+void output_second(struct recording *r)
+{
+	threads_look(r->threads);
+	write_losses(r);
+	write_clock(r);
+	writer_flush(r->writer);
+	r->bytes = writer_bytes(r->writer);
+	r->disk_lost = writer_lost_rows(r->writer);
+}
+
+const char *output_must_stop(struct recording *r, const char **end)
+{
+	static char text[PATH_MAX + 128];
+	char size[UNITS_ROOM];
+
+	if (writer_lost_rows(r->writer)) {
+		*end = "disk";
+		snprintf(text, sizeof(text), "cannot write %s, the disk is full or failing: recording stopped",
+			 r->o->output);
+		return text;
+	}
+	if (writer_bytes(r->writer) >= r->o->max_bytes) {
+		*end = "size";
+		snprintf(text, sizeof(text), "%s has reached --max-size (%s): recording stopped",
+			 r->o->output, units_bytes(r->o->max_bytes, size));
+		return text;
+	}
+	if (disk_is_full(r->o->output)) {
+		*end = "disk";
+		snprintf(text, sizeof(text), "less than %d %% of the disk of %s is free: recording stopped",
+			 DISK_FREE_PCT, r->o->output);
+		return text;
+	}
+	return NULL;
+}
+
+/* Closing */
+
+static void write_scans(struct recording *r)
+{
+	for (unsigned i = 0; i < r->session.info.nr_scanners; i++) {
+		const volatile struct ldb_scan_stats *s = &session_info(&r->session)->scan[i];
+		struct ldb_row_scan row = {
+			.scanner = i, .rounds = s->rounds, .looks = s->looks, .changes = s->changes,
+			.scans = s->scans, .invalid = s->invalid, .frames = s->frames,
+			.gaps = s->gaps, .gap = s->gap_tsc, .busy = s->busy_tsc,
+			.paused = s->paused_tsc,
+		};
+
+		writer_add_scan(r->writer, &row);
+	}
+}
+
+void output_close(struct recording *r)
+{
+	uint64_t unwatched = session_info(&r->session)->unwatched_threads;
+	char text[128];
+	int rc;
+
+	drain_finish(r->drain, now_ns());
+	pack_finish(r->pack);
+	r->end_ns = now_ns();
+	write_losses(r);
+	write_clock(r);
+	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);
+	if (unwatched) {
+		snprintf(text, sizeof(text), "%" PRIu64 " thread%s not watched", unwatched,
+			 unwatched == 1 ? " was" : "s were");
+		output_warning(r, text);
+	}
+	write_scans(r);
+	writer_add_meta(r->writer, "end", r->end);
+	writer_flush(r->writer);
+	r->disk_lost = writer_lost_rows(r->writer);
+	rc = writer_close(r->writer);
+	r->writer = NULL;
+	if (rc && !r->failed) {
+		cli_error("cannot write %s: %s", r->o->output, strerror(-rc));
+		r->failed = true;
+	}
+	release(r);
+}

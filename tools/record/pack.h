@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events of the rings -> rows of the trace.
+ *
+ * Request and lock events come from many rings.  They are kept back until every
+ * ring has been read beyond them, and leave in order of time.
+ */
+#ifndef RECORD_PACK_H
+#define RECORD_PACK_H
+
+#include <stdbool.h>
+#include <linux/ldb.h>
+#include "trace/writer.h"
+
+struct pack;
+
+/* slack_ticks: how long before its appearance in a ring an event may be stamped. */
+struct pack *pack_alloc(struct writer *w, uint64_t t0, uint64_t slack_ticks);
+void pack_free(struct pack *p);
+
+/* A thread's THREAD_EXIT: its page is at slot.  tick: when. */
+typedef void pack_exit_fn(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
+void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);
+
+/* drain_event_fn. */
+void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr);
+
+/* All rings have been read up to clock value now: what is older may leave. */
+void pack_release(struct pack *p, uint64_t now);
+
+/* Everything leaves. */
+void pack_finish(struct pack *p);
+
+struct pack_birth {		/* a THREAD_START */
+	uint32_t tid, creator;
+	uint64_t start_routine;
+	int64_t tick;
+	bool has_page;		/* for the caller */
+};
+
+/* The last THREAD_START of a tid, or NULL. */
+struct pack_birth *pack_birth_of(struct pack *p, uint32_t tid);
+
+/* All of them: *i starts at 0.  NULL: no more. */
+struct pack_birth *pack_birth_next(struct pack *p, size_t *i);
+
+#endif

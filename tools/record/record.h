@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ldb-record: one recording, from finding the program to closing the file.
+ * Prototypes grouped by defining file.
+ */
+#ifndef RECORD_RECORD_H
+#define RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ldb/control.h>
+
+struct record_options {
+	const char *output;
+	char **argv;		/* the program to launch, or NULL */
+	pid_t pid;		/* the program to attach to, or 0 */
+	uint64_t duration_ns;	/* 0: until the program ends */
+	uint32_t budget_ppm;
+	int mutex_level;	/* enum ldb_mutex_level */
+	uint64_t lock_threshold_ns, func_threshold_ns;
+	uint64_t scan_interval_ns;
+	uint64_t nr_scanners;
+	int scanner_cpu;	/* -1: not pinned */
+	uint64_t ring_bytes, max_bytes;
+	const char *libldb;	/* the runtime to preload, or NULL */
+	bool quiet, verbose;
+};
+
+/* record.c: does it all; returns the exit status. */
+int record_run(const struct record_options *o);
+
+/* target.c: what can be known of a program before it runs. */
+
+enum target_kind {
+	TARGET_DYNAMIC,		/* ELF with an interpreter */
+	TARGET_SCRIPT,		/* something the kernel or a shell may know how to run */
+};
+
+struct target {
+	char path[4096];	/* what will be executed */
+	enum target_kind kind;
+	bool has_records;	/* a .note.ldb in the file itself */
+	char sanitizer[64];	/* library that insists on being loaded first, "" none */
+};
+
+/* False: one line was printed why it cannot be recorded. */
+bool target_examine(const char *program, struct target *t);
+
+/* The file or one of those a running process has mapped holds records. */
+bool target_file_has_records(const char *path);
+
+/* launch.c: the child. */
+
+struct launch {
+	pid_t pid;		/* 0: not started */
+	bool ended;
+	int status;		/* of waitpid() */
+	int listen_fd;
+};
+
+/* The absolute path of the runtime's library; false: printed why there is none. */
+bool launch_find_runtime(const char *given, char *path, size_t size);
+
+/* Opens the listening socket and starts the program.  False: printed why not. */
+bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime);
+
+/* Collects the status if it has ended. */
+void launch_reap(struct launch *l);
+int launch_exit_status(const struct launch *l);
+
+/* attach.c: a connection to the runtime of a running process, or -1 after one line. */
+int attach_connect(pid_t pid);
+
+/* signals.c: what the user may send. */
+
+/* A signalfd; the signals are blocked until signals_child(), in a child, undoes it. */
+int signals_open(void);
+void signals_child(void);
+/* 0: none is waiting. */
+int signals_next(int fd);
+
+/* control.c: the socket to the runtime. */
+
+union control_message {
+	struct ldb_msg m;
+	struct ldb_msg_hello hello;
+	struct ldb_msg_attach attach;
+	struct ldb_msg_attached attached;
+	struct ldb_msg_text text;
+	struct ldb_msg_module module;
+	struct ldb_msg_unloaded unloaded;
+};
+
+/* m.type and m.size are filled in.  fd -1: none.  0 or -errno. */
+int control_send(int sock, union control_message *m, unsigned type, int fd);
+
+/* 1: a message; 0: none now; -ECONNRESET: the other end is gone; -EPROTO: nonsense. */
+int control_receive(int sock, union control_message *m);
+
+/* Who is at the other end. */
+bool control_peer(int sock, pid_t *pid, uid_t *uid);
+
+#endif

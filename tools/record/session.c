@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The memory shared with the program: a sealed memfd, laid out as linux/ldb.h
+ * says.  Mapped sparsely: what is never written costs nothing.
+ *
+ * The program may be hostile or broken.  Every offset and size used on this
+ * side comes from the private copy of the info page.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "record/session.h"
+
+#define RING_ORDER_MIN	10
+#define RING_ORDER_MAX	24
+#define CPUS_MAX	4096
+
+/* The highest id there can be, plus one: ids may have holes. */
+static unsigned count_cpus(void)
+{
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned nr = configured > 0 ? configured : 1, from, to;
+	FILE *f = fopen("/sys/devices/system/cpu/online", "r");
+	char sep = ',';
+
+	while (f && sep == ',' && fscanf(f, "%u", &from) == 1) {
+		to = from;
+		if (fscanf(f, "%c", &sep) != 1)
+			sep = '\n';
+		if (sep == '-' && (fscanf(f, "%u", &to) != 1 || fscanf(f, "%c", &sep) != 1))
+			sep = '\n';
+		if (to >= nr)
+			nr = to + 1;
+	}
+	if (f)
+		fclose(f);
+	return nr < CPUS_MAX ? nr : CPUS_MAX;
+}
+
+static uint64_t ring_stride(unsigned order)
+{
+	return LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order);
+}
+
+static unsigned order_for(uint64_t bytes)
+{
+	unsigned order = RING_ORDER_MIN;
+
+	while (order < RING_ORDER_MAX && ring_stride(order + 1) <= bytes)
+		order++;
+	return order;
+}
+
+static void lay_out(struct ldb_info *i, uint64_t ring_bytes, unsigned nr_scanners)
+{
+	uint64_t at = LDB_PAGE_SIZE;
+
+	i->magic = LDB_INFO_MAGIC;
+	i->abi = LDB_SESSION_ABI;
+	i->nr_cpus = count_cpus();
+	i->nr_scanners = nr_scanners;
+	i->nr_rings = i->nr_cpus + nr_scanners;
+	/* A power of two in records makes a little more than that in bytes: the header. */
+	i->ring_order = order_for(ring_bytes / i->nr_cpus + LDB_RING_HDR_SIZE);
+	i->scan_ring_order = SESSION_SCAN_ORDER;
+	i->max_threads = SESSION_THREADS;
+	i->pages_off = at;
+	i->page_stride = LDB_PAGE_SIZE;
+	at += i->max_threads * i->page_stride;
+	i->stacks_off = at;
+	i->stack_stride = sizeof(struct ldb_stack);
+	at += i->max_threads * i->stack_stride;
+	i->rings_off = at;
+	i->ring_stride = ring_stride(i->ring_order);
+	at += i->nr_cpus * i->ring_stride;
+	i->scan_rings_off = at;
+	i->scan_ring_stride = ring_stride(i->scan_ring_order);
+	at += nr_scanners * i->scan_ring_stride;
+	i->total_size = at;
+}
+
+int session_open(struct session *s, uint64_t ring_bytes, unsigned nr_scanners, unsigned clock_id,
+		 uint64_t clock_hz)
+{
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	lay_out(&s->info, ring_bytes, nr_scanners);
+	s->info.clock_id = clock_id;
+	s->info.tsc_hz = clock_hz;
+	s->size = s->info.total_size;
+	s->fd = memfd_create("ldb-session", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (s->fd < 0)
+		return -errno;
+	if (ftruncate(s->fd, s->size) ||
+	    fcntl(s->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		goto err_close;
+	s->base = mmap(NULL, s->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd, 0);
+	if (s->base == MAP_FAILED)
+		goto err_close;
+	memcpy(s->base, &s->info, sizeof(s->info));
+	return 0;
+
+err_close:
+	rc = -errno;
+	close(s->fd);
+	s->base = NULL;
+	return rc;
+}
+
+void session_close(struct session *s)
+{
+	if (!s->base)
+		return;
+	munmap(s->base, s->size);
+	close(s->fd);
+	s->base = NULL;
+}
+
+const volatile struct ldb_info *session_info(const struct session *s)
+{
+	return (const volatile struct ldb_info *)s->base;
+}
+
+const struct ldb_page *session_page(const struct session *s, unsigned slot)
+{
+	return (const void *)(s->base + s->info.pages_off + slot * s->info.page_stride);
+}
+
+const struct ldb_stack *session_stack(const struct session *s, unsigned slot)
+{
+	return (const void *)(s->base + s->info.stacks_off + slot * s->info.stack_stride);
+}
+
+const struct ldb_ring_hdr *session_ring(const struct session *s, unsigned ring)
+{
+	const struct ldb_info *i = &s->info;
+
+	if (ring < i->nr_cpus)
+		return (const void *)(s->base + i->rings_off + ring * i->ring_stride);
+	ring -= i->nr_cpus;
+	return (const void *)(s->base + i->scan_rings_off + ring * i->scan_ring_stride);
+}
+
+unsigned session_ring_order(const struct session *s, unsigned ring)
+{
+	return ring < s->info.nr_cpus ? s->info.ring_order : s->info.scan_ring_order;
+}

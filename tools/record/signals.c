@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Signals to ldb-record.
+ *
+ * They are blocked and read from a descriptor, so that they never interrupt
+ * anything.  The program that is launched gets back what ldb-record was started
+ * with, dispositions and mask.
+ */
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include "record/record.h"
+
+static const int caught[] = { SIGINT, SIGTERM, SIGQUIT, SIGCHLD, SIGHUP };
+static const int ignored[] = { SIGPIPE, SIGXFSZ };
+#define NR(a)	(sizeof(a) / sizeof((a)[0]))
+
+static sigset_t old_mask;
+static struct sigaction old_ignored[NR(ignored)], old_child;
+
+int signals_open(void)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
+	struct sigaction hangup;
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < NR(caught); i++)
+		sigaddset(&set, caught[i]);
+	/* A blocked signal is not ignored any more: nohup must still work. */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler == SIG_IGN)
+		sigdelset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &old_mask);
+	for (size_t i = 0; i < NR(ignored); i++)
+		sigaction(ignored[i], &ignore, &old_ignored[i]);
+	/* An ignored SIGCHLD would take the program's status away. */
+	sigaction(SIGCHLD, &normal, &old_child);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void signals_child(void)
+{
+	for (size_t i = 0; i < NR(ignored); i++)
+		sigaction(ignored[i], &old_ignored[i], NULL);
+	sigaction(SIGCHLD, &old_child, NULL);
+	sigprocmask(SIG_SETMASK, &old_mask, NULL);
+}
+
+int signals_next(int fd)
+{
+	struct signalfd_siginfo info;
+
+	return read(fd, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
+}

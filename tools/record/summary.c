@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the user sees of a recording: a line while it runs, a few at its end.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cli/error.h"
+#include "cli/progress.h"
+#include "cli/units.h"
+#include "record/recording.h"
+
+static uint64_t lost(const struct recording *r)
+{
+	return r->nr_lost + r->disk_lost;
+}
+
+void summary_progress(const struct recording *r, int64_t now_ns)
+{
+	char events[UNITS_ROOM], bytes[UNITS_ROOM];
+
+	progress_line("ldb-record: %.1f s, %s events, %" PRIu64 " lost, %s%s",
+		      (now_ns - r->begin_ns) / 1e9,
+		      units_count(drain_events(r->drain), events), lost(r),
+		      units_bytes(writer_bytes(r->writer), bytes),
+		      r->o->pid ? " (Ctrl-C ends the recording)" : "");
+}
+
+static void print_threads(const struct threads_total *t)
+{
+	char made[UNITS_ROOM], seen[UNITS_ROOM];
+	double pct = t->made ? 100.0 * t->seen / t->made : 100;
+
+	cli_note("  %" PRIu64 " thread%s, %s of %s invocations seen (%.3g %%), %" PRIu64
+		 " still running at the end; kernel events: none",
+		 t->nr_threads, t->nr_threads == 1 ? "" : "s", units_count(t->seen, seen),
+		 units_count(t->made, made), pct > 100 ? 100 : pct, t->nr_open);
+}
+
+void summary_print(const struct recording *r)
+{
+	const char *file = r->o->output;
+	char events[UNITS_ROOM], bytes[UNITS_ROOM], input[4200] = "";
+	struct stat st;
+
+	if (r->o->quiet)
+		return;
+	cli_note("ldb-record: %s: %.1f s, %s events, %" PRIu64 " lost, %s", file,
+		 (r->end_ns - r->begin_ns) / 1e9, units_count(r->nr_events, events), lost(r),
+		 units_bytes(stat(file, &st) ? r->bytes : (uint64_t)st.st_size, bytes));
+	print_threads(&r->threads_total);
+	if (strcmp(file, "ldb.data"))
+		snprintf(input, sizeof(input), " -i %s", file);
+	cli_note("  open it with: ldb-report%s    ldb-timeline%s --slowest 3", input, input);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What can be known of a program before it runs: whether it can be recorded at
+ * all, and what has to be loaded with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "record/record.h"
+
+#define LIBRARIES_MAX	64	/* of a program, looked at for sanitizers */
+
+/* As execvp() would find it. */
+static int find_program(const char *program, char *path, size_t size)
+{
+	const char *dirs = getenv("PATH");
+	int error = ENOENT;
+
+	if (strchr(program, '/')) {
+		snprintf(path, size, "%s", program);
+		return access(path, X_OK) ? errno : 0;
+	}
+	if (!dirs)
+		dirs = "/bin:/usr/bin";
+	while (*program) {
+		size_t n = strcspn(dirs, ":");
+		struct stat st;
+
+		snprintf(path, size, "%.*s%s%s", (int)n, dirs, n ? "/" : "", program);
+		if (!stat(path, &st) && S_ISREG(st.st_mode)) {
+			if (!access(path, X_OK))
+				return 0;
+			error = errno;
+		}
+		if (!dirs[n])
+			break;
+		dirs += n + 1;
+	}
+	return error;
+}
+
+struct elf_facts {
+	bool is_elf, is_native, has_interpreter, has_records;
+	char sanitizer[64];
+};
+
+static bool is_sanitizer(const char *library)
+{
+	return !strncmp(library, "libasan.so", 10) || !strncmp(library, "libtsan.so", 10) ||
+	       !strncmp(library, "libhwasan.so", 12);
+}
+
+/* A note of ours: owner "LDB" of the accessor or of the "compiled with" mark. */
+static bool has_ldb_note(Elf *elf, const GElf_Phdr *ph)
+{
+	Elf_Data *d = elf_getdata_rawchunk(elf, ph->p_offset, ph->p_filesz,
+					   ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	size_t offset = 0, name, desc;
+	GElf_Nhdr note;
+
+	while (d && (offset = gelf_getnote(d, offset, &note, &name, &desc)))
+		if (note.n_namesz == 4 && !memcmp((char *)d->d_buf + name, "LDB", 4) &&
+		    note.n_type == 1)
+			return true;
+	return false;
+}
+
+static void read_needed(Elf *elf, const GElf_Phdr *ph, struct elf_facts *f)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr sh;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		Elf_Data *d;
+		GElf_Dyn dyn;
+
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNAMIC ||
+		    sh.sh_offset != ph->p_offset)
+			continue;
+		d = elf_getdata(scn, NULL);
+		for (int i = 0; d && gelf_getdyn(d, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
+			const char *library;
+
+			if (dyn.d_tag != DT_NEEDED)
+				continue;
+			library = elf_strptr(elf, sh.sh_link, dyn.d_un.d_val);
+			if (library && is_sanitizer(library) && !f->sanitizer[0])
+				snprintf(f->sanitizer, sizeof(f->sanitizer), "%s", library);
+		}
+	}
+}
+
+static void read_segments(Elf *elf, struct elf_facts *f)
+{
+	GElf_Phdr ph;
+	size_t nr = 0;
+
+	elf_getphdrnum(elf, &nr);
+	for (size_t i = 0; i < nr && gelf_getphdr(elf, i, &ph); i++) {
+		if (ph.p_type == PT_INTERP)
+			f->has_interpreter = true;
+		else if (ph.p_type == PT_DYNAMIC)
+			read_needed(elf, &ph, f);
+		else if (ph.p_type == PT_NOTE && !f->has_records)
+			f->has_records = has_ldb_note(elf, &ph);
+	}
+}
+
+static void read_elf(const char *path, struct elf_facts *f)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	GElf_Ehdr header;
+	Elf *elf;
+
+	memset(f, 0, sizeof(*f));
+	if (fd < 0)
+		return;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header)) {
+		f->is_elf = true;
+		f->is_native = header.e_ident[EI_CLASS] == ELFCLASS64 &&
+			       header.e_machine == EM_X86_64;
+		read_segments(elf, f);
+	}
+	elf_end(elf);
+	close(fd);
+}
+
+bool target_file_has_records(const char *path)
+{
+	struct elf_facts f;
+
+	read_elf(path, &f);
+	return f.has_records;
+}
+
+/* The loader drops LD_PRELOAD for a program that gains rights. */
+static bool gains_rights(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return false;
+	if ((st.st_mode & S_ISUID) && st.st_uid != geteuid())
+		return true;
+	if ((st.st_mode & S_ISGID) && st.st_gid != getegid())
+		return true;
+	return geteuid() && getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+static bool is_switcher(const char *path)
+{
+	static const char *const names[] = { "sudo", "su", "doas", "pkexec", "runuser", NULL };
+	const char *base = strrchr(path, '/');
+
+	base = base ? base + 1 : path;
+	for (int i = 0; names[i]; i++)
+		if (!strcmp(base, names[i]))
+			return true;
+	return false;
+}
+
+bool target_examine(const char *program, struct target *t)
+{
+	struct elf_facts f;
+	struct stat st;
+	int error = find_program(program, t->path, sizeof(t->path));
+
+	if (!error && !stat(t->path, &st) && S_ISDIR(st.st_mode))
+		error = EISDIR;
+	if (error) {
+		cli_error("cannot run %s: %s", program, strerror(error));
+		return false;
+	}
+	if (is_switcher(t->path)) {
+		cli_error("%s drops the environment, so what it starts cannot be recorded: start ldb-record itself under %s",
+			  program, program);
+		return false;
+	}
+	if (gains_rights(t->path)) {
+		cli_error("%s is set-user-ID or has capabilities, so the loader refuses the runtime: run it as its owner, or link the runtime (pkg-config ldbtrace) and use -p",
+			  program);
+		return false;
+	}
+	read_elf(t->path, &f);
+	t->kind = f.is_elf ? TARGET_DYNAMIC : TARGET_SCRIPT;
+	t->has_records = f.has_records;
+	memcpy(t->sanitizer, f.sanitizer, sizeof(t->sanitizer));
+	if (f.is_elf && !f.is_native) {
+		cli_error("%s is not a 64-bit x86 program: it cannot be recorded", program);
+		return false;
+	}
+	if (f.is_elf && !f.has_interpreter) {
+		cli_error("%s is a static executable, these run but cannot be recorded: link it without -static",
+			  program);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Thread pages -> THREAD rows.
+ *
+ * A page may be reused as soon as its thread has exited, so what a page says is
+ * copied at every look: a thread whose page is gone by the time its exit is read
+ * still gets the counters of the last look.  A row for each thread is written
+ * when it is first seen, so that a recorder that is killed leaves names behind,
+ * and again when its counters are final.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "record/threads.h"
+
+struct known {
+	uint32_t tid;		/* 0: free */
+	bool is_final;		/* its last row was written */
+	struct ldb_row_thread row;
+	char name[16];
+};
+
+struct threads {
+	const struct session *s;
+	struct writer *w;
+	struct pack *pack;
+	uint64_t t0;
+	struct known known[SESSION_THREADS];
+	struct threads_total total;
+};
+
+static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
+
+struct threads *threads_alloc(const struct session *s, struct writer *w, struct pack *p,
+			      uint64_t t0)
+{
+	struct threads *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->s = s;
+	t->w = w;
+	t->pack = p;
+	t->t0 = t0;
+	pack_on_exit(p, thread_exited, t);
+	return t;
+}
+
+void threads_free(struct threads *t)
+{
+	free(t);
+}
+
+static int64_t tick_of(const struct threads *t, uint64_t tsc)
+{
+	/* 0: it ran before the recording. */
+	return tsc ? (int64_t)(tsc - t->t0) : 0;
+}
+
+static void copy_name(char *to, const volatile char *from)
+{
+	for (unsigned i = 0; i < 15; i++)
+		to[i] = from[i];
+	to[15] = '\0';
+}
+
+static void read_page(const struct threads *t, const volatile struct ldb_page *p, struct known *k)
+{
+	struct ldb_row_thread *row = &k->row;
+	struct pack_birth *b;
+
+	k->tid = p->tid;
+	row->tid = k->tid;
+	row->start = tick_of(t, p->start_tsc);
+	row->made = p->made;
+	row->seen = p->seen;
+	row->scans = p->scans;
+	row->invalid = p->invalid;
+	row->foreign = p->foreign;
+	row->too_deep = p->too_deep;
+	row->disorder = p->disorder;
+	row->gap = p->gap_tsc;
+	row->start_routine = p->start_routine;
+	row->below_threshold = p->below_threshold;
+	copy_name(k->name, p->name);
+	row->name = k->name;
+	b = pack_birth_of(t->pack, k->tid);
+	if (b) {
+		b->has_page = true;
+		row->creator = b->creator;
+	}
+}
+
+static void write_row(struct threads *t, struct known *k)
+{
+	k->row.name = k->name;
+	writer_add_thread(t->w, &k->row);
+}
+
+static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
+{
+	if (!k->tid || k->is_final)
+		return;
+	k->row.end = end;
+	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
+	k->is_final = true;
+	write_row(t, k);
+	t->total.nr_threads++;
+	t->total.made += k->row.made;
+	t->total.seen += k->row.seen;
+	t->total.below_threshold += k->row.below_threshold;
+}
+
+static bool is_same(const struct threads *t, const struct known *k,
+		    const volatile struct ldb_page *p)
+{
+	return k->tid && k->tid == p->tid && k->row.start == tick_of(t, p->start_tsc);
+}
+
+/* Brings what is known of a slot up to date. */
+static void look_at(struct threads *t, unsigned slot)
+{
+	const volatile struct ldb_page *p = session_page(t->s, slot);
+	struct known *k = &t->known[slot];
+	uint32_t state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
+	bool is_new;
+
+	if ((state != LDB_PAGE_LIVE && state != LDB_PAGE_EXITED) || !p->tid)
+		return;
+	is_new = !is_same(t, k, p);
+	if (!is_new && k->is_final)
+		return;
+	if (is_new) {
+		finish(t, k, k->row.end, true);	/* its page was reused: these are its last numbers */
+		memset(k, 0, sizeof(*k));
+	}
+	read_page(t, p, k);
+	k->row.end = (int64_t)((state == LDB_PAGE_EXITED ? p->exit_tsc : p->last_look_tsc) - t->t0);
+	if (k->row.end < k->row.start)
+		k->row.end = k->row.start;
+	if (state == LDB_PAGE_EXITED)
+		finish(t, k, k->row.end, true);
+	else if (is_new)
+		write_row(t, k);
+}
+
+void threads_look(struct threads *t)
+{
+	for (unsigned slot = 0; slot < SESSION_THREADS; slot++)
+		look_at(t, slot);
+}
+
+static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
+{
+	struct threads *t = arg;
+	struct pack_birth *b = pack_birth_of(t->pack, tid);
+
+	if (slot >= SESSION_THREADS)
+		return;		/* had no page */
+	look_at(t, slot);
+	if (t->known[slot].tid == tid) {
+		finish(t, &t->known[slot], tick, true);
+	} else if (b && !b->has_page) {
+		/* Its page was used again before anybody looked: no counters. */
+		struct ldb_row_thread row = {
+			.tid = tid, .flags = LDB_THREAD_F_EXITED, .start = b->tick, .end = tick,
+			.start_routine = b->start_routine, .creator = b->creator, .name = "",
+		};
+
+		b->has_page = true;
+		writer_add_thread(t->w, &row);
+		t->total.nr_threads++;
+	}
+}
+
+/* Functions still running */
+
+static bool frame_is_sane(const struct ldb_stack_frame *f, const struct threads *t, int64_t end)
+{
+	return f->gen && f->pc && f->start_max >= f->start_min &&
+	       (int64_t)(f->start_max - t->t0) <= end;
+}
+
+static void write_open(struct threads *t, unsigned slot, int64_t end)
+{
+	const volatile struct ldb_stack *stack = session_stack(t->s, slot);
+	const volatile struct ldb_page *p = session_page(t->s, slot);
+	uint32_t depth = __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
+	uint64_t look = p->last_look_tsc, parent = 0;
+
+	if (depth > LDB_STACK_MAX)
+		return;
+	for (uint32_t i = 0; i < depth; i++) {
+		struct ldb_stack_frame f;
+		struct ldb_row_func row;
+
+		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
+		if (!frame_is_sane(&f, t, end))
+			return;	/* what lies above is not to be trusted either */
+		row = (struct ldb_row_func){
+			.flags = LDB_FUNC_F_OPEN | (f.flags & LDB_FUNC_F_FROM_START),
+			.tid = t->known[slot].tid, .pc = f.pc, .ret = f.ret, .gen = f.gen,
+			.parent_gen = parent, .depth = i,
+			.start_max = (int64_t)(f.start_max - t->t0),
+			.start_unc = f.flags & LDB_FUNC_F_FROM_START ? LDB_UNC_UNKNOWN :
+								       f.start_max - f.start_min,
+		};
+		/* It was still there at the last look that saw anything. */
+		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
+		if (row.end_max < row.start_max)
+			row.end_max = row.start_max;
+		if (row.end_max > end)
+			row.end_max = end;
+		writer_add_func(t->w, &row);
+		t->known[slot].row.seen++;
+		t->total.nr_open++;
+		parent = f.gen;
+	}
+}
+
+static void write_unwatched(struct threads *t, const struct pack_birth *b, int64_t end)
+{
+	struct ldb_row_thread row = {
+		.tid = b->tid, .flags = LDB_THREAD_F_UNWATCHED, .start = b->tick, .end = end,
+		.start_routine = b->start_routine, .creator = b->creator, .name = "",
+	};
+
+	writer_add_thread(t->w, &row);
+	t->total.nr_threads++;
+}
+
+void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
+{
+	struct pack_birth *b;
+	size_t i = 0;
+
+	for (unsigned slot = 0; slot < SESSION_THREADS; slot++) {
+		look_at(t, slot);
+		if (!t->known[slot].tid || t->known[slot].is_final)
+			continue;
+		write_open(t, slot, end);
+		finish(t, &t->known[slot], end, false);
+	}
+	while ((b = pack_birth_next(t->pack, &i)))
+		if (!b->has_page)
+			write_unwatched(t, b, end);
+	*total = t->total;
+}

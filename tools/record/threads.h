@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Thread pages -> THREAD rows, and at the end the functions still running.
+ */
+#ifndef RECORD_THREADS_H
+#define RECORD_THREADS_H
+
+#include "record/pack.h"
+#include "record/session.h"
+#include "trace/writer.h"
+
+struct threads;
+
+struct threads_total {
+	uint64_t nr_threads, made, seen, below_threshold, nr_open;
+};
+
+struct threads *threads_alloc(const struct session *s, struct writer *w, struct pack *p,
+			      uint64_t t0);
+void threads_free(struct threads *t);
+
+/* Once in a while: writes rows of threads not written yet. */
+void threads_look(struct threads *t);
+
+/* Nobody writes any more: the rest, and what was still running at tick end. */
+void threads_finish(struct threads *t, int64_t end, struct threads_total *total);
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What every tool that shows a trace does before and after; see open.h. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/error.h"
+#include "render/open.h"
+
+#define INPUT_DEFAULT	"ldb.data"
+
+void open_fail_memory(void)
+{
+	cli_error("out of memory: take a part of the recording with --from and --to");
+	exit(CLI_FAILURE);
+}
+
+void open_trace(struct opened *o, const struct open_options *options)
+{
+	struct symtab_options symbols = {
+		.sysroot = options->sysroot, .debug_dirs = options->debug_dirs.items,
+		.nr_debug_dirs = options->debug_dirs.nr, .no_demangle = options->no_demangle,
+	};
+	FILE *out = stdout;
+	char err[512];
+
+	*o = (struct opened){ .options = options };
+	o->reader = reader_open(options->input ? options->input : INPUT_DEFAULT, err, sizeof(err));
+	if (!o->reader) {
+		cli_error("%s", err);
+		exit(CLI_FAILURE);
+	}
+	o->symtab = symtab_open(&symbols);
+	if (!o->symtab)
+		open_fail_memory();
+	o->model = model_open(o->reader, o->symtab, err, sizeof(err));
+	if (!o->model)
+		open_fail_memory();
+	/* Last, so that a trace that cannot be read does not cost an older output. */
+	if (options->output) {
+		out = fopen(options->output, "we");
+		if (!out) {
+			cli_error("cannot write %s: %s", options->output, strerror(errno));
+			exit(CLI_FAILURE);
+		}
+	}
+	render_init(&o->render, out);
+}
+
+static bool close_output(struct opened *o)
+{
+	bool failed;
+
+	if (o->render.out == stdout)
+		return cli_flush();
+	failed = ferror(o->render.out);
+	if (fclose(o->render.out) || failed) {
+		cli_error("cannot write %s: %s", o->options->output, strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+int open_finish(struct opened *o, bool is_quiet)
+{
+	int status = close_output(o) ? CLI_OK : CLI_FAILURE;
+	char text[1024];
+
+	for (int i = 0; i < SYMTAB_NR_PROBLEMS && !is_quiet; i++) {
+		symtab_problem_text(o->symtab, i, text, sizeof(text));
+		if (*text)
+			cli_warn("%s", text);
+	}
+	/* After reading: only now all damage is known. */
+	if (reader_is_damaged(o->reader)) {
+		cli_error("%s", reader_damage_text(o->reader, text, sizeof(text)));
+		if (status == CLI_OK)
+			status = CLI_DAMAGED;
+	}
+	model_close(o->model);
+	symtab_close(o->symtab);
+	reader_close(o->reader);
+	free(o->options->debug_dirs.items);
+	return status;
+}
+
+void open_say_empty(const struct render *r, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vfprintf(r->out, format, ap);
+	va_end(ap);
+	fputc('\n', r->out);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a segment is named and placed, the same in all formats. */
+#ifndef RENDER_SEGMENT_H
+#define RENDER_SEGMENT_H
+
+#include "render/render.h"
+
+/* "figure1.cc" as compiled, and the line; "" and 0 if not known. */
+struct place {
+	const char *file;
+	unsigned line;
+};
+
+/* A function: its name.  A lock, a queue: the variable or "0x..."; buf has TEXT_ROOM bytes. */
+const char *segment_name(const struct segment *s, char *buf);
+
+/* The call site; of a function whose call site is not known, its definition. */
+struct place segment_place(const struct segment *s);
+
+/* Where most of the request's time in functions went; NULL: no function was seen. */
+const struct timeline_cause *timeline_top_function(const struct timeline *t);
+
+#endif

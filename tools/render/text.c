@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Pieces of text output. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/units.h"
+#include "render/text.h"
+
+#define WIDTH_DEFAULT	120	/* into a file or a pipe */
+#define WIDTH_MIN	60
+#define WIDTH_MAX	1000
+
+void render_init(struct render *r, FILE *out)
+{
+	const char *columns = getenv("COLUMNS"), *no_color = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+	bool is_tty = isatty(fileno(out));
+	struct winsize ws;
+	long width = WIDTH_DEFAULT;
+
+	if (is_tty && !ioctl(fileno(out), TIOCGWINSZ, &ws) && ws.ws_col)
+		width = ws.ws_col;
+	else if (columns && atol(columns) > 0)
+		width = atol(columns);
+	*r = (struct render){
+		.out = out,
+		.width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width,
+		.has_color = is_tty && !(no_color && *no_color) && term && strcmp(term, "dumb"),
+	};
+}
+
+void text_style(const struct render *r, enum text_style style)
+{
+	static const char *const codes[] = {
+		[TEXT_PLAIN] = "\033[0m", [TEXT_BOLD] = "\033[1m", [TEXT_DIM] = "\033[2m",
+		[TEXT_WARN] = "\033[33m", [TEXT_BAD] = "\033[31m",
+	};
+
+	if (r->has_color)
+		fputs(codes[style], r->out);
+}
+
+void text_styled(const struct render *r, enum text_style style, const char *format, ...)
+{
+	va_list ap;
+
+	text_style(r, style);
+	va_start(ap, format);
+	vfprintf(r->out, format, ap);
+	va_end(ap);
+	text_style(r, TEXT_PLAIN);
+}
+
+/* Bytes of a UTF-8 character that are not its first take no column. */
+static bool is_first(char c)
+{
+	return (c & 0xc0) != 0x80;
+}
+
+const char *text_clean(const char *s, char *buf)
+{
+	size_t n = 0;
+
+	for (; *s && n + 1 < TEXT_ROOM; s++, n++) {
+		unsigned char c = *s;
+
+		/* C1 controls are two bytes in UTF-8: c2 80 to c2 9f. */
+		if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0))
+			buf[n] = '?';
+		else
+			buf[n] = c;
+	}
+	/* Not in the middle of a character. */
+	while (*s && n && !is_first(buf[n - 1]))
+		n--;
+	buf[n] = '\0';
+	return buf;
+}
+
+void text_cell(const struct render *r, const char *s, unsigned width, bool is_padded)
+{
+	char buf[TEXT_ROOM];
+	unsigned columns = 0, total = 0;
+	const char *p;
+
+	text_clean(s, buf);
+	for (p = buf; *p; p++)
+		total += is_first(*p);
+	for (p = buf; *p; p++) {
+		if (is_first(*p)) {
+			if (columns + 1 == width && total > width) {
+				fputc('~', r->out);
+				columns++;
+				break;
+			}
+			if (columns == width)
+				break;
+			columns++;
+		}
+		fputc(*p, r->out);
+	}
+	if (is_padded)
+		fprintf(r->out, "%*s", (int)(width - columns), "");
+}
+
+const char *text_ns(int64_t ns, char *buf)
+{
+	char *blank;
+
+	units_duration(ns, buf);
+	blank = strchr(buf, ' ');
+	if (blank)
+		memmove(blank, blank + 1, strlen(blank));
+	return buf;
+}
+
+const char *text_share(uint64_t part, uint64_t whole, char *buf)
+{
+	double pct = whole ? 100.0 * part / whole : 100;
+
+	if (part && pct < 0.1)
+		snprintf(buf, UNITS_ROOM, "<0.1 %%");
+	else if (part < whole && pct > 99.9)
+		snprintf(buf, UNITS_ROOM, ">99.9 %%");
+	else
+		snprintf(buf, UNITS_ROOM, "%.*f %%", pct < 99.95 && pct > 0 ? 1 : 0, pct);
+	return buf;
+}
+
+const char *text_place(const char *file, unsigned line, char *buf)
+{
+	const char *base = strrchr(file, '/');
+	char clean[TEXT_ROOM];
+
+	if (!*file)
+		*buf = '\0';
+	else
+		snprintf(buf, TEXT_ROOM, "%.480s:%u", text_clean(base ? base + 1 : file, clean),
+			 line);
+	return buf;
+}
+
+const char *text_site(const struct symbol *site, char *buf)
+{
+	if (!site)
+		*buf = '\0';
+	else if (*site->file)
+		text_place(site->file, site->line, buf);
+	else
+		text_function(site, buf);
+	return buf;
+}
+
+const char *text_function(const struct symbol *func, char *buf)
+{
+	char clean[TEXT_ROOM];
+
+	text_clean(func->function, clean);
+	snprintf(buf, TEXT_ROOM, func->known ? "%.500s()" : "%.500s", clean);
+	return buf;
+}
+
+const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol, char *buf)
+{
+	char clean[TEXT_ROOM];
+
+	if (symbol && symbol->known)
+		snprintf(buf, TEXT_ROOM, "%s 0x%" PRIx64 " (%.400s)", lock_kind_name(kind), lock,
+			 text_clean(symbol->function, clean));
+	else
+		snprintf(buf, TEXT_ROOM, "%s 0x%" PRIx64, lock_kind_name(kind), lock);
+	return buf;
+}
+
+const char *text_thread(uint32_t tid, const struct thread *thread, char *buf)
+{
+	char clean[TEXT_ROOM];
+	const char *name = text_clean(model_thread_name(thread), clean);
+
+	snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "%1$" PRIu32, tid, name);
+	return buf;
+}

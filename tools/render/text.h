@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Pieces of text output. */
+#ifndef RENDER_TEXT_H
+#define RENDER_TEXT_H
+
+#include "render/render.h"
+
+#define TEXT_ROOM	512
+
+enum text_style { TEXT_PLAIN, TEXT_BOLD, TEXT_DIM, TEXT_WARN, TEXT_BAD };
+
+/* Begins and ends a style; nothing without colour. */
+void text_style(const struct render *r, enum text_style style);
+
+__attribute__((format(printf, 3, 4)))
+void text_styled(const struct render *r, enum text_style style, const char *format, ...);
+
+/* s, at most width columns of it, filled up with blanks when is_padded. */
+void text_cell(const struct render *r, const char *s, unsigned width, bool is_padded);
+
+/* Without what could steer a terminal; buf has TEXT_ROOM bytes. */
+const char *text_clean(const char *s, char *buf);
+
+/* "1.24us"; at most 7 columns.  buf has UNITS_ROOM bytes. */
+const char *text_ns(int64_t ns, char *buf);
+
+/* "12.3 %", "100 %", "<0.1 %"; buf has UNITS_ROOM bytes. */
+const char *text_share(uint64_t part, uint64_t whole, char *buf);
+
+/* "figure1.cc:40", or "" without a line; buf has TEXT_ROOM bytes. */
+const char *text_place(const char *file, unsigned line, char *buf);
+
+/* Where a call stands, or at least in which function; "" if nothing is known. */
+const char *text_site(const struct symbol *site, char *buf);
+
+/* "name()" */
+const char *text_function(const struct symbol *func, char *buf);
+
+/* "mutex 0x7f.. (name)" */
+const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol, char *buf);
+
+/* "worker 4711" */
+const char *text_thread(uint32_t tid, const struct thread *thread, char *buf);
+
+#endif

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A timeline for people: one sentence that says where the time went, a picture
+ * with one lane for each thread (a row for each depth of calls, one for waits,
+ * one for locks held), and the list of its segments.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/units.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define ROWS_MAX	12	/* of functions in a lane */
+#define CAUSES_SHOWN	3
+
+/* Causes */
+
+static void put_hold(const struct render *r, const struct timeline_cause *c)
+{
+	char name[TEXT_ROOM], place[TEXT_ROOM], thread[TEXT_ROOM];
+
+	if (!c->hold && c->wait->owner) {
+		fprintf(r->out, ", held by thread %" PRIu32, c->wait->owner);
+		return;
+	}
+	if (!c->hold)
+		return;
+	fprintf(r->out, ", held by thread %s", text_thread(c->hold->tid, c->hold->thread, thread));
+	if (!c->hold_func)
+		return;
+	text_function(c->hold_func->func, name);
+	text_place(c->hold_func->func->func_file, c->hold_func->func->func_line, place);
+	fprintf(r->out, " in %s%s%s", name, *place ? " " : "", place);
+}
+
+static void put_cause(const struct render *r, const struct timeline_cause *c)
+{
+	char name[TEXT_ROOM], place[TEXT_ROOM], ns[UNITS_ROOM];
+
+	units_duration(c->ns, ns);
+	switch (c->kind) {
+	case SEGMENT_LOCK_WAIT:
+		fprintf(r->out, "%s waiting for %s", ns,
+			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name));
+		text_site(c->wait->site, place);
+		fprintf(r->out, "%s%s", *place ? " at " : "", place);
+		put_hold(r, c);
+		break;
+	case SEGMENT_QUEUE:
+		fprintf(r->out, "%s in queue %s", ns, text_clean(segment_name(c->wait, name), place));
+		break;
+	case SEGMENT_FUNCTION:
+		text_place(c->func->func_file, c->func->func_line, place);
+		fprintf(r->out, "%s in %s itself%s%s", ns, text_function(c->func, name),
+			*place ? " " : "", place);
+		break;
+	default:
+		fprintf(r->out, "%s in code without records", ns);
+	}
+}
+
+static void put_story(const struct render *r, const struct render_timeline *rt)
+{
+	const struct timeline *t = rt->timeline;
+	char latency[UNITS_ROOM], p50[UNITS_ROOM];
+
+	text_style(r, TEXT_BOLD);
+	fprintf(r->out, "req %" PRIu64, t->req);
+	if (*t->class) {
+		fputs(" ", r->out);
+		text_cell(r, t->class, 40, false);
+	}
+	fprintf(r->out, ": %s%s", t->is_complete ? "" : "at least ",
+		units_duration(t->latency_ns, latency));
+	if (rt->p50_ns >= 0)
+		fprintf(r->out, " (p50 %s)", units_duration(rt->p50_ns, p50));
+	text_style(r, TEXT_PLAIN);
+	for (size_t i = 0; i < t->nr_causes && i < CAUSES_SHOWN; i++) {
+		/* The biggest; others only if they matter. */
+		if (i && t->causes[i].ns * 10 < t->latency_ns)
+			break;
+		fputs(i ? "; " : ": ", r->out);
+		put_cause(r, &t->causes[i]);
+	}
+	fputs("\n", r->out);
+}
+
+static void put_facts(const struct render *r, const struct render_timeline *rt)
+{
+	const struct timeline *t = rt->timeline;
+	const struct model *m = rt->model;
+	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+	fprintf(r->out, "started at %s of the recording", units_duration(t->start_ns, a));
+	if (rt->nr_occurrences > 1)
+		fprintf(r->out, ", life %zu of %zu of this id (--nth)", rt->nth, rt->nr_occurrences);
+	if (!t->is_complete)
+		fputs(", not ended in the recording", r->out);
+	if (t->has_lost_handoff)
+		fputs(", put into a queue and never taken out (a tag is missing?)", r->out);
+	fprintf(r->out, "\nobserved invocations: %s seen of %s made (%s)", units_count(m->seen, a),
+		units_count(m->made, b), text_share(m->seen, m->made, c));
+	if (m->nr_lost)
+		fprintf(r->out, "; %" PRIu64 " records lost", m->nr_lost);
+	if (t->left_out_ns)
+		fprintf(r->out, "; shorter than %s left out", units_duration(t->left_out_ns, a));
+	fputs("\n\n", r->out);
+}
+
+/* The picture */
+
+struct lane {
+	uint32_t tid;
+	const struct thread *thread;
+	bool is_own;		/* works on the request */
+	unsigned depths[ROWS_MAX]; /* of calls that have a row, sorted */
+	unsigned nr_depths;
+};
+
+struct lanes {
+	struct lane *at;
+	size_t nr;
+};
+
+static struct lane *get_lane(struct lanes *lanes, const struct segment *s)
+{
+	struct lane *l;
+
+	for (size_t i = 0; i < lanes->nr; i++)
+		if (lanes->at[i].tid == s->tid)
+			return &lanes->at[i];
+	l = reallocarray(lanes->at, lanes->nr + 1, sizeof(*l));
+	if (!l)
+		return NULL;
+	lanes->at = l;
+	l[lanes->nr] = (struct lane){ .tid = s->tid, .thread = s->thread };
+	return &l[lanes->nr++];
+}
+
+static void add_depth(struct lane *l, unsigned depth)
+{
+	unsigned i = 0, n;
+
+	while (i < l->nr_depths && l->depths[i] < depth)
+		i++;
+	if ((i < l->nr_depths && l->depths[i] == depth) || i == ROWS_MAX)
+		return;
+	/* The outermost ones have a row: the deepest give way. */
+	n = l->nr_depths < ROWS_MAX ? l->nr_depths++ : ROWS_MAX - 1;
+	memmove(&l->depths[i + 1], &l->depths[i], (n - i) * sizeof(l->depths[0]));
+	l->depths[i] = depth;
+}
+
+static int lane_compare(const void *pa, const void *pb)
+{
+	const struct lane *a = pa, *b = pb;
+
+	return a->is_own == b->is_own ? 0 : a->is_own ? -1 : 1;
+}
+
+static void find_lanes(struct lanes *lanes, const struct timeline *t)
+{
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+		struct lane *l = s->kind == SEGMENT_QUEUE ? NULL : get_lane(lanes, s);
+
+		if (!l)
+			continue;
+		l->is_own |= !s->blocks_req;
+		if (s->kind == SEGMENT_FUNCTION)
+			add_depth(l, s->depth);
+	}
+	if (lanes->nr)
+		qsort(lanes->at, lanes->nr, sizeof(*lanes->at), lane_compare);
+}
+
+struct canvas {
+	const struct timeline *t;
+	unsigned width;
+	char *cells;
+	char *owner;		/* 0: free, 1: one segment, 2: a part of a wide one */
+};
+
+static void canvas_clear(struct canvas *c)
+{
+	memset(c->cells, ' ', c->width);
+	memset(c->owner, 0, c->width);
+}
+
+static unsigned canvas_column(const struct canvas *c, int64_t ns)
+{
+	double share = c->t->latency_ns > 0 ? (double)(ns - c->t->start_ns) / c->t->latency_ns : 0;
+	double column = share * c->width;
+
+	return column < 0 ? 0 : column > c->width ? c->width : column;
+}
+
+static void canvas_bar(struct canvas *c, const struct segment *s, char fill, const char *label)
+{
+	unsigned from = canvas_column(c, s->start_ns), to = canvas_column(c, s->end_ns);
+	size_t len = strlen(label);
+
+	if (from >= c->width)
+		from = c->width - 1;
+	/* What is shorter than a column still shows; what shares one with others is a '+'. */
+	if (to <= from + 1) {
+		if (c->owner[from] != 2)
+			c->cells[from] = c->owner[from] ? '+' : fill;
+		c->owner[from] |= 1;
+		return;
+	}
+	memset(c->cells + from, fill, to - from);
+	memset(c->owner + from, 2, to - from);
+	c->cells[from] = '|';
+	if (to - from < 5)
+		return;
+	if (len > to - from - 2)
+		len = to - from - 2;
+	for (size_t i = 0; i < len; i++)
+		c->cells[from + 1 + i] = (unsigned char)label[i] < 0x80 ? label[i] : '?';
+}
+
+static void canvas_row(const struct render *r, struct canvas *c, const char *head,
+		       enum text_style style)
+{
+	unsigned len = c->width;
+
+	while (len && c->cells[len - 1] == ' ')
+		len--;
+	if (!len)
+		return;
+	text_cell(r, head, 12, true);
+	text_style(r, style);
+	fwrite(c->cells, 1, len, r->out);
+	text_style(r, TEXT_PLAIN);
+	fputc('\n', r->out);
+	canvas_clear(c);
+}
+
+static void draw_functions(const struct render *r, struct canvas *c, const struct lane *l)
+{
+	char name[TEXT_ROOM];
+
+	for (unsigned row = 0; row < l->nr_depths; row++) {
+		for (size_t i = 0; i < c->t->nr_segments; i++) {
+			const struct segment *s = &c->t->segments[i];
+
+			if (s->kind == SEGMENT_FUNCTION && s->tid == l->tid &&
+			    s->depth == l->depths[row])
+				canvas_bar(c, s, '=', text_clean(s->func->function, name));
+		}
+		canvas_row(r, c, "", TEXT_PLAIN);
+	}
+}
+
+static void draw_kind(const struct render *r, struct canvas *c, const struct lane *l,
+		      enum segment_kind kind, const char *head, char fill, enum text_style style)
+{
+	char name[TEXT_ROOM], label[TEXT_ROOM];
+
+	for (size_t i = 0; i < c->t->nr_segments; i++) {
+		const struct segment *s = &c->t->segments[i];
+
+		if (s->kind == kind && (!l || s->tid == l->tid))
+			canvas_bar(c, s, fill, kind == SEGMENT_REQUEST ? "" :
+				   text_clean(segment_name(s, name), label));
+	}
+	canvas_row(r, c, head, style);
+}
+
+static void put_picture(const struct render *r, const struct render_timeline *rt)
+{
+	const struct timeline *t = rt->timeline;
+	struct canvas c = { .t = t, .width = r->width - 13 };
+	struct lanes lanes = { 0 };
+	char name[TEXT_ROOM], end[UNITS_ROOM];
+
+	c.cells = malloc(c.width);
+	c.owner = malloc(c.width);
+	find_lanes(&lanes, t);
+	if (!c.cells || !c.owner || !lanes.nr)
+		goto out;
+	canvas_clear(&c);
+	fprintf(r->out, "%-12s0%*s\n", "", (int)c.width - 1, units_duration(t->latency_ns, end));
+	draw_kind(r, &c, NULL, SEGMENT_QUEUE, "  in queue", '.', TEXT_WARN);
+	for (size_t i = 0; i < lanes.nr; i++) {
+		const struct lane *l = &lanes.at[i];
+
+		text_styled(r, TEXT_BOLD, "%s", text_thread(l->tid, l->thread, name));
+		fputs(l->is_own ? " works on the request\n" : " is in its way\n", r->out);
+		if (l->is_own)
+			draw_kind(r, &c, l, SEGMENT_REQUEST, "  request", '-', TEXT_DIM);
+		draw_functions(r, &c, l);
+		draw_kind(r, &c, l, SEGMENT_LOCK_WAIT, "  waits for", 'w', TEXT_WARN);
+		draw_kind(r, &c, l, SEGMENT_LOCK_HOLD, "  holds", '#', TEXT_BAD);
+	}
+	fputc('\n', r->out);
+out:
+	free(c.cells);
+	free(c.owner);
+	free(lanes.at);
+}
+
+/* The list */
+
+/* The length from which on segments are listed so that no more than nr are. */
+static int compare_lengths(const void *pa, const void *pb)
+{
+	const int64_t *a = pa, *b = pb;
+
+	return *a > *b ? -1 : *a < *b;
+}
+
+static int64_t length_from(const struct timeline *t, size_t nr)
+{
+	int64_t *lengths, from = 0;
+
+	if (t->nr_segments <= nr)
+		return 0;
+	lengths = calloc(t->nr_segments, sizeof(*lengths));
+	if (!lengths)
+		return 0;
+	for (size_t i = 0; i < t->nr_segments; i++)
+		lengths[i] = t->segments[i].end_ns - t->segments[i].start_ns;
+	qsort(lengths, t->nr_segments, sizeof(*lengths), compare_lengths);
+	from = nr ? lengths[nr - 1] : INT64_MAX;
+	free(lengths);
+	return from;
+}
+
+static void segment_text(const struct segment *s, char *buf)
+{
+	char name[TEXT_ROOM], other[TEXT_ROOM];
+
+	switch (s->kind) {
+	case SEGMENT_FUNCTION:
+		snprintf(buf, TEXT_ROOM, "%.400s%s", text_function(s->func, name),
+			 s->is_truncated ? " (not all of it was recorded)" :
+			 s->is_clipped ? " (a part)" : "");
+		break;
+	case SEGMENT_LOCK_WAIT:
+		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
+		snprintf(buf, TEXT_ROOM, "waits for %.300s%s", name,
+			 s->has_failed ? ", in vain" : "");
+		break;
+	case SEGMENT_LOCK_HOLD:
+		if (s->lock_kind == LDB_LOCK_JOIN) {
+			snprintf(buf, TEXT_ROOM, "is being waited for (join)");
+			break;
+		}
+		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
+		snprintf(buf, TEXT_ROOM, "holds %.300s%s", name,
+			 s->is_inferred ? " (known from the wait)" : "");
+		break;
+	case SEGMENT_QUEUE:
+		snprintf(buf, TEXT_ROOM, "in queue %.300s",
+			 text_clean(segment_name(s, other), name));
+		break;
+	default:
+		snprintf(buf, TEXT_ROOM, "works on the request");
+	}
+}
+
+static void put_line(const struct render *r, const struct timeline *t, const struct segment *s)
+{
+	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM], place[TEXT_ROOM];
+	char thread[TEXT_ROOM], line[2 * TEXT_ROOM + 64];
+	unsigned indent = s->depth < 20 ? s->depth : 20;
+	struct place p = segment_place(s);
+
+	fprintf(r->out, "%9s %8s", text_ns(s->start_ns - t->start_ns, a),
+		text_ns(s->end_ns - s->start_ns, b));
+	if (s->resolution_ns)
+		fprintf(r->out, " +-%-7s", text_ns(s->resolution_ns, c));
+	else
+		fprintf(r->out, "   %-7s", "");
+	fputc(' ', r->out);
+	text_cell(r, text_thread(s->tid, s->thread, thread), 16, true);
+	segment_text(s, text);
+	text_place(p.file, p.line, place);
+	snprintf(line, sizeof(line), "%*s%s%s%s", (int)indent, "", text, *place ? "  " : "", place);
+	fputs(s->blocks_req ? " ! " : "   ", r->out);
+	text_style(r, s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_QUEUE ? TEXT_WARN :
+		      s->blocks_req ? TEXT_BAD : TEXT_PLAIN);
+	text_cell(r, line, r->width - 49, false);
+	text_style(r, TEXT_PLAIN);
+	fputc('\n', r->out);
+}
+
+static void put_list(const struct render *r, const struct render_timeline *rt)
+{
+	const struct timeline *t = rt->timeline;
+	size_t nr = r->is_verbose ? t->nr_segments : rt->nr_lines, shown = 0;
+	int64_t from = length_from(t, nr);
+
+	text_styled(r, TEXT_BOLD, "%9s %8s   %-7s %-16s   %s\n", "start", "length", "", "thread",
+		    "what (! it held the request up)");
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if (s->end_ns - s->start_ns < from || shown == nr)
+			continue;
+		shown++;
+		put_line(r, t, s);
+	}
+	if (shown < t->nr_segments)
+		fprintf(r->out, "%zu shorter ones are not listed (-v lists all).\n",
+			t->nr_segments - shown);
+}
+
+void text_timeline(const struct render *r, const struct render_timeline *t)
+{
+	put_story(r, t);
+	put_facts(r, t);
+	put_picture(r, t);
+	put_list(r, t);
+}
+
+void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
+		size_t nth)
+{
+	char a[UNITS_ROOM], b[UNITS_ROOM];
+
+	fprintf(r->out, "req %" PRIu64 " occurs %zu times (--nth=K shows another one):\n",
+		lives[0].id, nr);
+	for (size_t i = 0; i < nr; i++) {
+		if (!r->is_verbose && nr > 20 && i >= 10 && i + 10 < nr) {
+			if (i == 10)
+				fprintf(r->out, "     ... %zu more\n", nr - 20);
+			continue;
+		}
+		fprintf(r->out, "%c%4zu  at %-10s %10s%s\n", i + 1 == nth ? '>' : ' ', i + 1,
+			units_duration(reader_ns(m->reader, lives[i].start), a),
+			units_duration(life_latency_ns(m, &lives[i]), b),
+			lives[i].is_complete ? "" : "  not ended");
+	}
+	fputc('\n', r->out);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Linker names to names people read. */
+#ifndef SYMBOL_DEMANGLE_H
+#define SYMBOL_DEMANGLE_H
+
+/*
+ * Cuts what GCC appends to the parts and copies it makes of a function (.cold,
+ * .part.N, .isra.N, .constprop.N, ...): all of them are that function.
+ */
+void demangle_fold(char *name);
+
+/*
+ * C++ names demangled, without return type and parameters; other names as they
+ * are.  malloc'ed; NULL: out of memory.
+ */
+char *demangle_name(const char *raw);
+
+#endif

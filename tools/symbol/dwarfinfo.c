@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lines and definitions from DWARF 2-5.
+ *
+ * Units are found by their own address ranges and not by .debug_aranges, which
+ * clang does not write.  The functions of a unit are collected once, sorted by
+ * address: libdw's dwarf_getscopes() walks the whole unit for each address,
+ * which takes minutes for a program linked with -flto.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include "symbol/dwarfinfo.h"
+
+#define DIE_DEPTH_MAX	64	/* of nested scopes: a broken file must not end the stack */
+
+struct range {
+	Dwarf_Addr lo, hi;	/* [lo, hi) */
+	Dwarf_Die die;
+	size_t unit;
+};
+
+struct range_list {
+	struct range *at;
+	size_t nr, room;
+};
+
+struct unit {
+	Dwarf_Die die;		/* with the line table */
+	Dwarf_Die funcs_die;	/* with the functions: not the same for split DWARF */
+	struct range_list funcs;
+	bool has_funcs;
+};
+
+struct dwarfinfo {
+	Dwarf_Addr bias;
+	struct unit *units;
+	size_t nr_units;
+	struct range_list ranges;
+};
+
+static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, const Dwarf_Die *die,
+		      size_t unit)
+{
+	if (list->nr == list->room) {
+		size_t room = list->room ? list->room * 2 : 64;
+		struct range *at = reallocarray(list->at, room, sizeof(*at));
+
+		if (!at)
+			return false;
+		list->at = at;
+		list->room = room;
+	}
+	list->at[list->nr++] = (struct range){ .lo = lo, .hi = hi, .die = *die, .unit = unit };
+	return true;
+}
+
+/* Address 0 is what a linker leaves of a function it dropped. */
+static bool range_add_die(struct range_list *list, Dwarf_Die *die, size_t unit)
+{
+	Dwarf_Addr base, lo, hi;
+	ptrdiff_t off = 0;
+
+	while ((off = dwarf_ranges(die, off, &base, &lo, &hi)) > 0)
+		if (lo && lo < hi && !range_add(list, lo, hi, die, unit))
+			return false;
+	return true;
+}
+
+static int range_compare(const void *pa, const void *pb)
+{
+	const struct range *a = pa, *b = pb;
+
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	return a->hi < b->hi ? 1 : a->hi > b->hi ? -1 : 0;
+}
+
+static void range_sort(struct range_list *list)
+{
+	if (list->nr)
+		qsort(list->at, list->nr, sizeof(*list->at), range_compare);
+}
+
+/* The innermost range that holds addr; nested ones start later. */
+static struct range *range_find(struct range_list *list, Dwarf_Addr addr)
+{
+	size_t lo = 0, hi = list->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (list->at[mid].lo <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (size_t tries = 0; lo > 0 && tries < 16; tries++, lo--)
+		if (addr < list->at[lo - 1].hi)
+			return &list->at[lo - 1];
+	return NULL;
+}
+
+static bool collect_units(struct dwarfinfo *d, Dwarf *dw)
+{
+	Dwarf_Die cudie, subdie;
+	Dwarf_CU *cu = NULL;
+	size_t room = 0;
+	uint8_t type;
+
+	while (dwarf_get_units(dw, cu, &cu, NULL, &type, &cudie, &subdie) == 0) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
+			continue;
+		if (d->nr_units == room) {
+			struct unit *units;
+
+			room = room ? room * 2 : 16;
+			units = reallocarray(d->units, room, sizeof(*units));
+			if (!units)
+				return false;
+			d->units = units;
+		}
+		d->units[d->nr_units] = (struct unit){
+			.die = cudie,
+			.funcs_die = type == DW_UT_skeleton && subdie.addr ? subdie : cudie,
+		};
+		if (!range_add_die(&d->ranges, &cudie, d->nr_units++))
+			return false;
+	}
+	range_sort(&d->ranges);
+	return true;
+}
+
+struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod)
+{
+	struct dwarfinfo *d;
+	Dwarf_Addr bias;
+	Dwarf *dw = dwfl_module_getdwarf(mod, &bias);
+
+	if (!dw)
+		return NULL;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return NULL;
+	d->bias = bias;
+	if (!collect_units(d, dw) || !d->ranges.nr) {
+		dwarfinfo_close(d);
+		return NULL;
+	}
+	return d;
+}
+
+void dwarfinfo_close(struct dwarfinfo *d)
+{
+	if (!d)
+		return;
+	for (size_t i = 0; i < d->nr_units; i++)
+		free(d->units[i].funcs.at);
+	free(d->units);
+	free(d->ranges.at);
+	free(d);
+}
+
+static struct unit *unit_of(struct dwarfinfo *d, uint64_t addr)
+{
+	struct range *r = range_find(&d->ranges, addr - d->bias);
+
+	return r ? &d->units[r->unit] : NULL;
+}
+
+static void collect_funcs(struct unit *u, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die die;
+
+	if (depth > DIE_DEPTH_MAX || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			range_add_die(&u->funcs, &die, 0);
+			collect_funcs(u, &die, depth + 1);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_lexical_block:
+			collect_funcs(u, &die, depth + 1);
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static Dwarf_Die *find_function(struct dwarfinfo *d, struct unit *u, uint64_t addr)
+{
+	struct range *r;
+
+	if (!u->has_funcs) {
+		u->has_funcs = true;
+		collect_funcs(u, &u->funcs_die, 0);
+		range_sort(&u->funcs);
+	}
+	r = range_find(&u->funcs, addr - d->bias);
+	return r ? &r->die : NULL;
+}
+
+static bool is_system(const char *file)
+{
+	static const char own[] = "/ldb/ldb.h";
+	size_t len = strlen(file), own_len = sizeof(own) - 1;
+
+	return !strncmp(file, "/usr/include/", 13) || !strncmp(file, "/usr/lib/gcc", 12) ||
+	       strstr(file, "/include/c++/") ||
+	       (len > own_len && !strcmp(file + len - own_len, own));
+}
+
+static void pos_set(struct dwarfinfo_pos *pos, const char *file, int line)
+{
+	pos->file = file;
+	pos->line = line > 0 ? line : 0;
+	pos->in_system = file && is_system(file);
+}
+
+static bool unit_line(struct dwarfinfo *d, struct unit *u, uint64_t addr,
+		      struct dwarfinfo_pos *pos)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(&u->die, addr - d->bias);
+	const char *file;
+	int nr = 0;
+
+	if (!line || dwarf_lineno(line, &nr) || nr <= 0)
+		return false;
+	file = dwarf_linesrc(line, NULL, NULL);
+	if (!file)
+		return false;
+	pos_set(pos, file, nr);
+	return true;
+}
+
+bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos)
+{
+	struct unit *u = unit_of(d, addr);
+
+	return u && unit_line(d, u, addr, pos);
+}
+
+/*
+ * The inlined calls around addr, outermost first, into chain; returns how many.
+ * A broken file must not make this endless: each step goes to a child.
+ */
+static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
+{
+	Dwarf_Die scope = *func, die;
+	unsigned nr = 0;
+
+	for (unsigned depth = 0; depth < DIE_DEPTH_MAX; depth++) {
+		bool found = false;
+
+		if (dwarf_child(&scope, &die) != 0)
+			break;
+		do {
+			int tag = dwarf_tag(&die);
+
+			if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_lexical_block)
+				continue;
+			if (dwarf_haspc(&die, pc) > 0) {
+				if (tag == DW_TAG_inlined_subroutine)
+					chain[nr++] = die;
+				found = true;
+				break;
+			}
+		} while (dwarf_siblingof(&die, &die) == 0);
+		if (!found)
+			break;
+		scope = die;
+	}
+	return nr;
+}
+
+/* Where the inlined function was called. */
+static bool call_pos(Dwarf_Die *die, struct dwarfinfo_pos *pos)
+{
+	Dwarf_Word file = 0, line = 0;
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	Dwarf_Die cu;
+	const char *name;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &file) ||
+	    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &line) ||
+	    !dwarf_diecu(die, &cu, NULL, NULL) || dwarf_getsrcfiles(&cu, &files, NULL))
+		return false;
+	name = dwarf_filesrc(files, file, NULL, NULL);
+	if (!name || line > INT32_MAX)
+		return false;
+	pos_set(pos, name, line);
+	return true;
+}
+
+bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos)
+{
+	struct unit *u = unit_of(d, addr);
+	Dwarf_Die chain[DIE_DEPTH_MAX], *func;
+	struct dwarfinfo_pos outer;
+	unsigned nr;
+
+	if (!u || !unit_line(d, u, addr, pos))
+		return false;
+	if (!pos->in_system)
+		return true;
+	func = find_function(d, u, addr);
+	if (!func)
+		return true;
+	nr = inline_chain(func, addr - d->bias, chain);
+	while (nr-- > 0) {
+		if (call_pos(&chain[nr], &outer) && !outer.in_system) {
+			*pos = outer;
+			break;
+		}
+	}
+	return true;
+}
+
+static const char *attr_string(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attr));
+}
+
+bool dwarfinfo_function(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_func *func)
+{
+	struct unit *u = unit_of(d, addr);
+	Dwarf_Die *die = u ? find_function(d, u, addr) : NULL;
+	int line = 0;
+
+	if (!die)
+		return false;
+	func->linkage_name = attr_string(die, DW_AT_linkage_name);
+	if (!func->linkage_name)
+		func->linkage_name = attr_string(die, DW_AT_MIPS_linkage_name);
+	if (!func->linkage_name)
+		func->linkage_name = attr_string(die, DW_AT_name);
+	if (dwarf_decl_line(die, &line))
+		line = 0;
+	pos_set(&func->decl, dwarf_decl_file(die), line);
+	return true;
+}

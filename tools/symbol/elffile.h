@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One ELF file with its symbols and, where there are any, its lines.  All
+ * addresses are the ELF file's own (run-time address - bias).
+ */
+#ifndef SYMBOL_ELFFILE_H
+#define SYMBOL_ELFFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "symbol/symbol.h"
+
+struct elffile;
+struct dwarfinfo;
+
+/* Where to look for files; strings live as long as the files. */
+struct elffile_search {
+	const char *sysroot;		/* "" or a path */
+	const char *const *debug_dirs;
+	size_t nr_debug_dirs;
+	char *debug_path;		/* what libdwfl searches, see elffile_debug_path() */
+};
+
+enum elffile_state {
+	ELFFILE_USABLE,
+	ELFFILE_ABSENT,		/* no such file, or no ELF file */
+	ELFFILE_OTHER,		/* there is one, with another build-id */
+};
+
+struct elffile_sym {
+	uint64_t addr, size;
+	const char *name;
+	unsigned char rank;	/* which of several at one address: the highest */
+};
+
+/* malloc'ed; NULL: out of memory. */
+char *elffile_debug_path(const struct elffile_search *search);
+
+/* build_id: hex, "" unknown.  NULL: out of memory; see elffile_state(). */
+struct elffile *elffile_open(const struct elffile_search *search, const char *path,
+			     const char *build_id);
+void elffile_close(struct elffile *f);
+
+enum elffile_state elffile_state(const struct elffile *f);
+bool elffile_has_symbols(struct elffile *f);
+bool elffile_has_lines(struct elffile *f);
+
+/* The function or the variable that holds addr, or NULL. */
+const struct elffile_sym *elffile_func(struct elffile *f, uint64_t addr);
+const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr);
+
+/* NULL: no debug information. */
+struct dwarfinfo *elffile_dwarf(struct elffile *f);
+
+#endif

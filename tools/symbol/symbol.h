@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From (address, time) to names and lines.
+ *
+ * Modules are the MODULE rows of a trace.  An address belongs to the module
+ * that was mapped there at that time; when none was, to the one loaded there
+ * next (a constructor runs before the load is reported).  Files are opened when
+ * the first address in them is asked for.  A file whose build-id is not the one of
+ * the trace is never used.
+ *
+ * Results belong to the symtab and live as long as it.  The same (address,
+ * module) gives the same pointer.  Not thread-safe.
+ */
+#ifndef SYMBOL_SYMBOL_H
+#define SYMBOL_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ldb/trace-format.h>
+
+struct symtab;
+
+struct symtab_options {
+	const char *sysroot;		/* put before the paths of the trace; NULL: none */
+	const char *const *debug_dirs;	/* searched before /usr/lib/debug */
+	size_t nr_debug_dirs;
+	bool no_demangle;
+};
+
+/* No string is NULL. */
+struct symbol {
+	const char *module;	/* base name of the file; "" if the address is in none */
+	const char *path;	/* of the module, as in the trace */
+	const char *function;	/* readable, no parameters; module+0xoffset if not known */
+	const char *raw;	/* the linker's name; "" if not known */
+	const char *file;	/* of the address; "" if not known */
+	const char *func_file;	/* where the function is defined; "" if not known */
+	unsigned line, func_line;
+	bool known;		/* function is a name */
+	bool in_system;		/* file is a system header */
+	bool func_in_system;	/* func_file is one */
+};
+
+/* NULL options: defaults.  NULL: out of memory. */
+struct symtab *symtab_open(const struct symtab_options *options);
+void symtab_close(struct symtab *st);
+
+/* 0, -ENOMEM, or -EINVAL for a row that makes no sense; strings are copied. */
+int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
+
+/* The function that holds addr.  Never NULL: out of memory ends in a fixed answer. */
+const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
+
+/*
+ * The call that returns to ret.  file and line are those of the call as written
+ * in the user's source: a call that stands in an inlined function of a system
+ * header (std::mutex::lock) is moved out to where that function was called.
+ */
+const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick);
+
+/* The variable that holds addr: "name" or "name+0xoffset" as function; known says if. */
+const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick);
+
+/*
+ * Equal for two ticks between which no address changes its module: what was
+ * looked up at one holds at the other.
+ */
+unsigned symtab_epoch(const struct symtab *st, int64_t tick);
+
+/*
+ * What could not be had, for modules that were asked for: at most one line per
+ * problem, without the tool's name.  "" when there is no such problem.
+ */
+enum symtab_problem {
+	SYMTAB_STALE,		/* the file on disk is not the one that ran */
+	SYMTAB_MISSING,		/* no file, or no symbols in it */
+	SYMTAB_NO_LINES,	/* an instrumented module without line numbers */
+	SYMTAB_NR_PROBLEMS
+};
+
+const char *symtab_problem_text(const struct symtab *st, enum symtab_problem problem, char *buf,
+				size_t size);
+
+#endif

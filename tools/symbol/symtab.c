@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Modules over time, and a cache of everything that was asked for.
+ *
+ * Invariants: modules[] is sorted by start before the first lookup; each cache
+ * entry is for one (address, question, module) and is never moved or freed
+ * before the symtab is.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ldb/control.h>
+
+#include "symbol/demangle.h"
+#include "symbol/dwarfinfo.h"
+#include "symbol/elffile.h"
+#include "symbol/symbol.h"
+
+#define MODULES_MAX	(1U << 20)	/* a trace with more is not to be believed */
+#define NR_BUCKETS_MIN	1024
+
+enum question { ASK_FUNC, ASK_CALL, ASK_DATA };
+
+struct file {
+	struct file *next;
+	struct elffile *elf;	/* NULL: not opened yet */
+	char *path, *build_id;
+	bool is_asked, is_instrumented;
+};
+
+struct module {
+	uint64_t start, end, bias;
+	int64_t tick, end_tick;
+	uint64_t max_end;	/* of this and all modules before it */
+	struct file *file;
+};
+
+struct entry {
+	struct entry *next;
+	uint64_t addr;
+	const struct module *module;
+	enum question question;
+	struct symbol symbol;
+};
+
+struct string {
+	struct string *next;
+	char text[];
+};
+
+struct symtab {
+	struct elffile_search search;
+	char **debug_dirs;
+	char *sysroot;
+	bool no_demangle;
+	struct file *files;
+	struct module *modules;
+	size_t nr_modules, room_modules;
+	bool is_sorted;
+	int64_t *epochs;	/* ticks at which some address changes its module */
+	size_t nr_epochs;
+	struct entry **buckets;
+	size_t nr_buckets, nr_entries;
+	struct string **strings;
+	size_t nr_string_buckets, nr_strings;
+};
+
+static const struct symbol nothing = {
+	.module = "", .path = "", .function = "?", .raw = "", .file = "", .func_file = "",
+};
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= 0x9e3779b97f4a7c15ULL;
+	return x ^ x >> 29;
+}
+
+/* One copy of each text; "" when memory is out. */
+static const char *intern(struct symtab *st, const char *text)
+{
+	uint64_t hash = 14695981039346656037ULL;
+	struct string *s;
+	size_t len;
+
+	if (!text || !*text)
+		return "";
+	for (const char *p = text; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
+	for (s = st->strings[hash % st->nr_string_buckets]; s; s = s->next)
+		if (!strcmp(s->text, text))
+			return s->text;
+	len = strlen(text);
+	s = malloc(sizeof(*s) + len + 1);
+	if (!s)
+		return "";
+	memcpy(s->text, text, len + 1);
+	s->next = st->strings[hash % st->nr_string_buckets];
+	st->strings[hash % st->nr_string_buckets] = s;
+	st->nr_strings++;
+	return s->text;
+}
+
+static bool copy_options(struct symtab *st, const struct symtab_options *o)
+{
+	st->no_demangle = o->no_demangle;
+	st->sysroot = strdup(o->sysroot ? o->sysroot : "");
+	st->debug_dirs = calloc(o->nr_debug_dirs + 1, sizeof(*st->debug_dirs));
+	if (!st->sysroot || !st->debug_dirs)
+		return false;
+	for (size_t i = 0; i < o->nr_debug_dirs; i++) {
+		st->debug_dirs[i] = strdup(o->debug_dirs[i]);
+		if (!st->debug_dirs[i])
+			return false;
+	}
+	/* "/" as sysroot, or a slash too many at its end, must not double it. */
+	for (size_t len = strlen(st->sysroot); len && st->sysroot[len - 1] == '/'; len--)
+		st->sysroot[len - 1] = '\0';
+	st->search = (struct elffile_search){
+		.sysroot = st->sysroot,
+		.debug_dirs = (const char *const *)st->debug_dirs,
+		.nr_debug_dirs = o->nr_debug_dirs,
+	};
+	st->search.debug_path = elffile_debug_path(&st->search);
+	return st->search.debug_path;
+}
+
+struct symtab *symtab_open(const struct symtab_options *options)
+{
+	static const struct symtab_options defaults;
+	struct symtab *st = calloc(1, sizeof(*st));
+
+	if (!st)
+		return NULL;
+	st->nr_buckets = NR_BUCKETS_MIN;
+	st->buckets = calloc(st->nr_buckets, sizeof(*st->buckets));
+	st->nr_string_buckets = 8 * NR_BUCKETS_MIN;
+	st->strings = calloc(st->nr_string_buckets, sizeof(*st->strings));
+	if (!st->buckets || !st->strings || !copy_options(st, options ? options : &defaults)) {
+		symtab_close(st);
+		return NULL;
+	}
+	return st;
+}
+
+static void free_files(struct symtab *st)
+{
+	struct file *next;
+
+	for (struct file *f = st->files; f; f = next) {
+		next = f->next;
+		elffile_close(f->elf);
+		free(f->path);
+		free(f->build_id);
+		free(f);
+	}
+}
+
+void symtab_close(struct symtab *st)
+{
+	if (!st)
+		return;
+	for (size_t i = 0; st->buckets && i < st->nr_buckets; i++)
+		for (struct entry *e = st->buckets[i], *next; e; e = next) {
+			next = e->next;
+			free(e);
+		}
+	for (size_t i = 0; st->strings && i < st->nr_string_buckets; i++)
+		for (struct string *s = st->strings[i], *next; s; s = next) {
+			next = s->next;
+			free(s);
+		}
+	free_files(st);
+	for (char **dir = st->debug_dirs; dir && *dir; dir++)
+		free(*dir);
+	free(st->debug_dirs);
+	free(st->search.debug_path);
+	free(st->sysroot);
+	free(st->buckets);
+	free(st->strings);
+	free(st->modules);
+	free(st->epochs);
+	free(st);
+}
+
+static struct file *get_file(struct symtab *st, const char *path, const char *build_id)
+{
+	struct file *f;
+
+	for (f = st->files; f; f = f->next)
+		if (!strcmp(f->path, path) && !strcmp(f->build_id, build_id))
+			return f;
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return NULL;
+	f->path = strdup(path);
+	f->build_id = strdup(build_id);
+	if (!f->path || !f->build_id) {
+		free(f->path);
+		free(f->build_id);
+		free(f);
+		return NULL;
+	}
+	f->next = st->files;
+	st->files = f;
+	return f;
+}
+
+int symtab_add_module(struct symtab *st, const struct ldb_row_module *row)
+{
+	struct file *file;
+
+	if (row->start >= row->end || row->tick > row->end_tick ||
+	    st->nr_modules >= MODULES_MAX)
+		return -EINVAL;
+	if (st->nr_modules == st->room_modules) {
+		size_t room = st->room_modules ? st->room_modules * 2 : 64;
+		struct module *at = reallocarray(st->modules, room, sizeof(*at));
+
+		if (!at)
+			return -ENOMEM;
+		st->modules = at;
+		st->room_modules = room;
+	}
+	file = get_file(st, row->path ? row->path : "", row->build_id ? row->build_id : "");
+	if (!file)
+		return -ENOMEM;
+	file->is_instrumented |= row->flags & LDB_MODULE_F_INSTRUMENTED;
+	st->modules[st->nr_modules++] = (struct module){
+		.start = row->start, .end = row->end, .bias = row->bias,
+		.tick = row->tick, .end_tick = row->end_tick, .file = file,
+	};
+	st->is_sorted = false;
+	return 0;
+}
+
+static int module_compare(const void *pa, const void *pb)
+{
+	const struct module *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->tick < b->tick ? -1 : a->tick > b->tick;
+}
+
+static int tick_compare(const void *pa, const void *pb)
+{
+	const int64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/*
+ * Two modules at one address: what the address means depends on the time, and
+ * can change at any load or unload of either.
+ */
+static void find_epochs(struct symtab *st)
+{
+	uint64_t max_end = 0;
+	bool has_reuse = false;
+
+	for (size_t i = 0; i < st->nr_modules; i++) {
+		has_reuse |= st->modules[i].start < max_end;
+		if (st->modules[i].end > max_end)
+			max_end = st->modules[i].end;
+		st->modules[i].max_end = max_end;
+	}
+	st->nr_epochs = 0;
+	free(st->epochs);
+	st->epochs = has_reuse ? calloc(2 * st->nr_modules, sizeof(*st->epochs)) : NULL;
+	if (!st->epochs)
+		return;
+	for (size_t i = 0; i < st->nr_modules; i++) {
+		const struct module *m = &st->modules[i];
+		bool overlaps = (i && st->modules[i - 1].max_end > m->start) ||
+				(i + 1 < st->nr_modules && st->modules[i + 1].start < m->end);
+
+		if (overlaps && m->tick > 0)
+			st->epochs[st->nr_epochs++] = m->tick;
+		if (overlaps && m->end_tick < INT64_MAX)
+			st->epochs[st->nr_epochs++] = m->end_tick;
+	}
+	qsort(st->epochs, st->nr_epochs, sizeof(*st->epochs), tick_compare);
+}
+
+static void sort_modules(struct symtab *st)
+{
+	if (st->nr_modules)
+		qsort(st->modules, st->nr_modules, sizeof(*st->modules), module_compare);
+	find_epochs(st);
+	st->is_sorted = true;
+}
+
+unsigned symtab_epoch(const struct symtab *st, int64_t tick)
+{
+	size_t lo = 0, hi;
+
+	if (!st->is_sorted)
+		sort_modules((struct symtab *)st);
+	hi = st->nr_epochs;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (st->epochs[mid] <= tick)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Is a the better answer than b at tick?  The one that was mapped; if none was,
+ * the one loaded next, because constructors run before a load is reported and
+ * nothing runs after an unload; else the last one unloaded.  The answer does
+ * not change within an epoch.
+ */
+static bool is_better(const struct module *a, const struct module *b, int64_t tick)
+{
+	bool a_later = a->tick > tick, b_later = b->tick > tick;
+	bool a_mapped = !a_later && (tick < a->end_tick || a->end_tick == INT64_MAX);
+	bool b_mapped = !b_later && (tick < b->end_tick || b->end_tick == INT64_MAX);
+
+	if (a_mapped != b_mapped)
+		return a_mapped;
+	if (a_mapped)
+		return a->tick > b->tick;
+	if (a_later != b_later)
+		return a_later;
+	return a_later ? a->tick < b->tick : a->end_tick > b->end_tick;
+}
+
+static const struct module *find_module(struct symtab *st, uint64_t addr, int64_t tick)
+{
+	const struct module *best = NULL;
+	size_t lo = 0, hi;
+
+	if (!st->is_sorted)
+		sort_modules(st);
+	hi = st->nr_modules;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (st->modules[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo > 0 && st->modules[lo - 1].max_end > addr; lo--) {
+		const struct module *m = &st->modules[lo - 1];
+
+		if (addr < m->end && (!best || is_better(m, best, tick)))
+			best = m;
+	}
+	return best;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static struct elffile *get_elf(struct symtab *st, struct file *file)
+{
+	if (!file->elf)
+		file->elf = elffile_open(&st->search, file->path, file->build_id);
+	file->is_asked = true;
+	if (!file->elf || elffile_state(file->elf) != ELFFILE_USABLE)
+		return NULL;
+	return file->elf;
+}
+
+static void set_offset_name(struct symtab *st, struct symbol *s, const struct module *m,
+			    uint64_t addr)
+{
+	char text[512];
+
+	if (m && *s->module)
+		snprintf(text, sizeof(text), "%.400s+0x%" PRIx64, s->module, addr - m->start);
+	else
+		snprintf(text, sizeof(text), "0x%" PRIx64, addr);
+	s->function = intern(st, text);
+}
+
+static void set_name(struct symtab *st, struct symbol *s, const char *linker_name)
+{
+	char *raw = strdup(linker_name), *name;
+
+	if (!raw)
+		return;
+	demangle_fold(raw);
+	s->raw = intern(st, raw);
+	name = st->no_demangle ? NULL : demangle_name(raw);
+	s->function = intern(st, name ? name : raw);
+	s->known = *s->function;
+	free(name);
+	free(raw);
+}
+
+static void set_lines(struct symtab *st, struct symbol *s, struct dwarfinfo *dw, uint64_t vaddr,
+		      enum question question)
+{
+	struct dwarfinfo_func func;
+	struct dwarfinfo_pos pos;
+
+	if (question == ASK_CALL ? dwarfinfo_user_line(dw, vaddr, &pos)
+				 : dwarfinfo_line(dw, vaddr, &pos)) {
+		s->file = intern(st, pos.file);
+		s->line = pos.line;
+		s->in_system = pos.in_system;
+	}
+	if (dwarfinfo_function(dw, vaddr, &func)) {
+		s->func_file = intern(st, func.decl.file);
+		s->func_line = func.decl.line;
+		s->func_in_system = func.decl.in_system;
+		/* Where the symbols were stripped and the debug information was not. */
+		if (!s->known && func.linkage_name)
+			set_name(st, s, func.linkage_name);
+	}
+}
+
+static void resolve_code(struct symtab *st, struct symbol *s, const struct module *m,
+			 uint64_t addr, enum question question)
+{
+	struct elffile *elf = get_elf(st, m->file);
+	const struct elffile_sym *sym;
+	struct dwarfinfo *dw;
+	uint64_t vaddr = addr - m->bias;
+
+	if (!elf)
+		return;
+	sym = elffile_func(elf, vaddr);
+	if (sym)
+		set_name(st, s, sym->name);
+	dw = elffile_dwarf(elf);
+	if (dw)
+		set_lines(st, s, dw, vaddr, question);
+}
+
+static void resolve_data(struct symtab *st, struct symbol *s, const struct module *m,
+			 uint64_t addr)
+{
+	struct elffile *elf = get_elf(st, m->file);
+	const struct elffile_sym *sym = elf ? elffile_data(elf, addr - m->bias) : NULL;
+	char text[1024];
+	uint64_t off;
+
+	if (!sym)
+		return;
+	set_name(st, s, sym->name);
+	off = addr - m->bias - sym->addr;
+	if (off) {
+		snprintf(text, sizeof(text), "%.900s+0x%" PRIx64, s->function, off);
+		s->function = intern(st, text);
+	}
+}
+
+static void resolve(struct symtab *st, struct entry *e)
+{
+	const struct module *m = e->module;
+	struct symbol *s = &e->symbol;
+
+	*s = nothing;
+	if (m) {
+		s->path = intern(st, m->file->path);
+		s->module = intern(st, base_name(m->file->path));
+		if (e->question == ASK_DATA)
+			resolve_data(st, s, m, e->addr);
+		else
+			resolve_code(st, s, m, e->addr, e->question);
+	}
+	if (!s->known)
+		set_offset_name(st, s, m, e->addr);
+}
+
+static void grow_cache(struct symtab *st)
+{
+	size_t nr = st->nr_buckets * 4;
+	struct entry **buckets = calloc(nr, sizeof(*buckets));
+
+	if (!buckets)
+		return;
+	for (size_t i = 0; i < st->nr_buckets; i++)
+		for (struct entry *e = st->buckets[i], *next; e; e = next) {
+			struct entry **b = &buckets[mix(e->addr) % nr];
+
+			next = e->next;
+			e->next = *b;
+			*b = e;
+		}
+	free(st->buckets);
+	st->buckets = buckets;
+	st->nr_buckets = nr;
+}
+
+static const struct symbol *ask(struct symtab *st, uint64_t addr, int64_t tick,
+				enum question question)
+{
+	const struct module *m = find_module(st, addr, tick);
+	struct entry *e;
+
+	for (e = st->buckets[mix(addr) % st->nr_buckets]; e; e = e->next)
+		if (e->addr == addr && e->module == m && e->question == question)
+			return &e->symbol;
+	if (st->nr_entries > st->nr_buckets)
+		grow_cache(st);
+	e = malloc(sizeof(*e));
+	if (!e)
+		return &nothing;
+	e->addr = addr;
+	e->module = m;
+	e->question = question;
+	e->next = st->buckets[mix(addr) % st->nr_buckets];
+	st->buckets[mix(addr) % st->nr_buckets] = e;
+	st->nr_entries++;
+	resolve(st, e);
+	return &e->symbol;
+}
+
+const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick)
+{
+	return ask(st, addr, tick, ASK_FUNC);
+}
+
+/* A return address is behind the call: the call may be the last instruction of its line. */
+const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick)
+{
+	return ask(st, ret ? ret - 1 : 0, tick, ASK_CALL);
+}
+
+const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick)
+{
+	return ask(st, addr, tick, ASK_DATA);
+}
+
+static bool has_problem(struct file *f, enum symtab_problem problem)
+{
+	enum elffile_state state = f->elf ? elffile_state(f->elf) : ELFFILE_ABSENT;
+
+	/* The kernel's own pages in a process have no file. */
+	if (!f->is_asked || f->path[0] != '/')
+		return false;
+	switch (problem) {
+	case SYMTAB_STALE:
+		return state == ELFFILE_OTHER;
+	case SYMTAB_MISSING:
+		return state == ELFFILE_ABSENT ||
+		       (state == ELFFILE_USABLE && !elffile_has_symbols(f->elf) &&
+			!elffile_has_lines(f->elf));
+	case SYMTAB_NO_LINES:
+		return state == ELFFILE_USABLE && f->is_instrumented &&
+		       elffile_has_symbols(f->elf) && !elffile_has_lines(f->elf);
+	default:
+		return false;
+	}
+}
+
+const char *symtab_problem_text(const struct symtab *st, enum symtab_problem problem, char *buf,
+				size_t size)
+{
+	static const char *const what[] = {
+		[SYMTAB_STALE] = "%s%s: changed since the recording, its names are left out: "
+				 "give the old file with --debug-dir or --sysroot",
+		[SYMTAB_MISSING] = "%s%s: no symbols found: install its debug package, or use "
+				   "--debug-dir or --sysroot",
+		[SYMTAB_NO_LINES] = "%s%s: no line numbers in it: compile with -g, or use "
+				    "--debug-dir",
+	};
+	const struct file *first = NULL;
+	char more[48] = "";
+	unsigned nr = 0;
+
+	*buf = '\0';
+	for (struct file *f = st->files; f; f = f->next) {
+		if (has_problem(f, problem)) {
+			first = f;
+			nr++;
+		}
+	}
+	if (!nr)
+		return buf;
+	if (nr > 1)
+		snprintf(more, sizeof(more), " and %u more", nr - 1);
+	snprintf(buf, size, what[problem], first->path, more);
+	return buf;
+}

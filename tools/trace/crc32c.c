@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * CRC32C.  The instruction where the CPU has it, a table of 256 elsewhere.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include "trace/crc32c.h"
+
+#define CRC32C_POLY	0x82f63b78U	/* reflected */
+
+static uint32_t table[256];
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+
+static void table_init(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			c = c & 1 ? c >> 1 ^ CRC32C_POLY : c >> 1;
+		table[i] = c;
+	}
+}
+
+static uint32_t crc32c_table(uint32_t crc, const uint8_t *p, size_t size)
+{
+	pthread_once(&table_once, table_init);
+	while (size--)
+		crc = table[(crc ^ *p++) & 0xff] ^ crc >> 8;
+	return crc;
+}
+
+#ifdef __x86_64__
+__attribute__((target("sse4.2")))
+static uint32_t crc32c_sse42(uint32_t crc, const uint8_t *p, size_t size)
+{
+	uint64_t c = crc, word;
+
+	for (; size >= 8; p += 8, size -= 8) {
+		memcpy(&word, p, 8);
+		c = __builtin_ia32_crc32di(c, word);
+	}
+	while (size--)
+		c = __builtin_ia32_crc32qi(c, *p++);
+	return c;
+}
+
+static bool has_sse42(void)
+{
+	return __builtin_cpu_supports("sse4.2");
+}
+#else
+#define crc32c_sse42	crc32c_table
+static bool has_sse42(void)
+{
+	return false;
+}
+#endif
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t size)
+{
+	return ~(has_sse42() ? crc32c_sse42(~crc, data, size) : crc32c_table(~crc, data, size));
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where the blocks of a file are: from its index, or, where the recorder died
+ * or the file was damaged, from the blocks themselves.
+ *
+ * Every size in the file is checked against the file before it is used, and
+ * against LDB_BLOCK_BYTES_MAX and LDB_BLOCK_ROWS before memory is allocated.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "trace/crc32c.h"
+#include "trace/reader-private.h"
+
+/*
+ * Looking for the next block behind a damaged place: each candidate costs a CRC
+ * of what it claims to be.  A file made of nothing but magic numbers must not
+ * take for ever: so many bytes are looked at in all.
+ */
+#define SEARCH_BUDGET(file_size)	((256ULL << 20) + 4 * (file_size))
+#define SEARCH_STEP			(1U << 20)
+
+bool file_read(const struct reader *r, uint64_t offset, void *buf, size_t size)
+{
+	size_t done = 0;
+
+	if (offset > r->file_size || size > r->file_size - offset)
+		return false;
+	while (done < size) {
+		ssize_t n = pread(r->fd, (char *)buf + done, size - done, offset + done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += n;
+	}
+	return true;
+}
+
+bool header_is_plausible(const struct reader *r, const struct ldb_block_header *h,
+			 uint64_t offset)
+{
+	const struct schema *s = schema_find(h->kind);
+
+	if (h->magic != LDB_BLOCK_MAGIC || h->rows > LDB_BLOCK_ROWS ||
+	    h->bytes > LDB_BLOCK_BYTES_MAX || h->raw_bytes > LDB_BLOCK_BYTES_MAX)
+		return false;
+	if (offset > r->file_size || r->file_size - offset < sizeof(*h) + h->bytes)
+		return false;
+	/* Each value takes a byte at least. */
+	return !s || (uint64_t)h->rows * s->nr_columns + 4 * s->nr_columns <= h->raw_bytes;
+}
+
+bool block_is_whole(const struct ldb_block_header *h, const void *payload)
+{
+	struct ldb_block_header bare = *h;
+
+	bare.crc = 0;
+	return crc32c(crc32c(0, &bare, sizeof(bare)), payload, h->bytes) == h->crc;
+}
+
+void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t bytes)
+{
+	int64_t none = -1;
+
+	atomic_fetch_add(&r->nr_bad, nr_blocks);
+	atomic_fetch_add(&r->bytes_skipped, bytes);
+	atomic_compare_exchange_strong(&r->damage_offset, &none, (int64_t)offset);
+}
+
+static int blocks_add(struct reader *r, const struct ldb_row_index *row)
+{
+	if (r->nr_blocks == r->room_blocks) {
+		size_t room = r->room_blocks ? r->room_blocks * 2 : 256;
+		struct block *grown = realloc(r->blocks, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		r->blocks = grown;
+		r->room_blocks = room;
+	}
+	if (!schema_find(row->kind))
+		atomic_fetch_add(&r->nr_unknown, 1);
+	r->blocks[r->nr_blocks].i = *row;
+	r->blocks[r->nr_blocks].bad = false;
+	r->nr_blocks++;
+	return 0;
+}
+
+static int blocks_add_header(struct reader *r, const struct ldb_block_header *h, uint64_t offset)
+{
+	struct ldb_row_index row = {
+		.kind = h->version == 1 ? h->kind : UINT32_MAX, .rows = h->rows,
+		.offset = offset, .bytes = sizeof(*h) + h->bytes,
+		.t_min = h->t_min, .t_max = h->t_max, .id_min = h->id_min, .id_max = h->id_max,
+		.max_dur = h->max_dur,
+	};
+
+	if (h->kind == LDB_BLK_INDEX)
+		return 0;
+	return blocks_add(r, &row);
+}
+
+/* The index */
+
+static bool footer_read(const struct reader *r, uint64_t offset, struct ldb_file_footer *f)
+{
+	return file_read(r, offset, f, sizeof(*f)) &&
+	       !memcmp(f->magic, LDB_FOOTER_MAGIC, sizeof(f->magic)) &&
+	       f->crc == crc32c(0, f, offsetof(struct ldb_file_footer, crc));
+}
+
+/* A row whose block does not lie between the block before it and the index. */
+static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, uint64_t to)
+{
+	return row->offset < from || row->offset > to ||
+	       row->bytes < sizeof(struct ldb_block_header) || row->bytes > to - row->offset ||
+	       row->rows > LDB_BLOCK_ROWS || row->kind == LDB_BLK_INDEX;
+}
+
+/* 1, or 0: there is no usable index, or -ENOMEM. */
+static int index_read(struct reader *r)
+{
+	uint64_t offset, end = r->file_size - sizeof(struct ldb_file_footer);
+	uint64_t from = r->header.header_size;
+	struct ldb_file_footer f;
+	struct decoder d = { 0 };
+	int rc = 1;
+
+	if (r->file_size < from + sizeof(f) || !footer_read(r, end, &f) ||
+	    f.file_size != r->file_size || f.index_offset < from)
+		return 0;
+	for (offset = f.index_offset; rc == 1 && offset < end;) {
+		struct ldb_block_header h;
+		const struct ldb_row_index *row;
+
+		rc = decoder_decode(&d, r, offset, end - offset, LDB_BLK_INDEX, &h);
+		if (rc != 1)
+			break;
+		row = (const void *)d.rows;
+		for (uint32_t i = 0; i < h.rows && rc == 1; i++, row++) {
+			if (index_row_is_wrong(row, from, f.index_offset))
+				rc = 0;
+			else if (blocks_add(r, row))
+				rc = -ENOMEM;
+			from = row->offset + row->bytes;
+		}
+		offset += sizeof(h) + h.bytes;
+	}
+	if (rc == 1 && (offset != end || r->nr_blocks != f.nr_blocks))
+		rc = 0;
+	decoder_exit(&d);
+	return rc;
+}
+
+/* Without an index */
+
+struct search {
+	uint8_t *buf;		/* SEARCH_STEP bytes of the file, or a payload */
+	size_t room;
+};
+
+static int search_room(struct search *s, size_t size)
+{
+	uint8_t *grown;
+
+	if (size <= s->room)
+		return 0;
+	grown = realloc(s->buf, size);
+	if (!grown)
+		return -ENOMEM;
+	s->buf = grown;
+	s->room = size;
+	return 0;
+}
+
+/* 1: a whole block is at offset; 0: none.  h->bytes is what was looked at. */
+static int block_at(struct reader *r, struct search *s, uint64_t offset,
+		    struct ldb_block_header *h)
+{
+	if (!file_read(r, offset, h, sizeof(*h)) || !header_is_plausible(r, h, offset)) {
+		h->bytes = 0;
+		return 0;
+	}
+	if (search_room(s, h->bytes))
+		return -ENOMEM;
+	if (!file_read(r, offset + sizeof(*h), s->buf, h->bytes))
+		return 0;
+	return block_is_whole(h, s->buf);
+}
+
+/* The next place in [offset, end) where a whole block starts; end: none. */
+static int block_search(struct reader *r, uint64_t offset, uint64_t end, uint64_t *found)
+{
+	struct search s = { 0 }, candidate = { 0 };
+	const uint32_t magic = LDB_BLOCK_MAGIC;
+	int rc = search_room(&s, SEARCH_STEP);
+
+	*found = end;
+	while (!rc && end > offset && end - offset >= sizeof(struct ldb_block_header)) {
+		size_t n = end - offset < SEARCH_STEP ? end - offset : SEARCH_STEP;
+		const uint8_t *p = s.buf;
+
+		if (!file_read(r, offset, s.buf, n))
+			break;
+		while (!rc && (p = memmem(p, s.buf + n - p, &magic, sizeof(magic)))) {
+			struct ldb_block_header h;
+
+			*found = offset + (p++ - s.buf);
+			rc = block_at(r, &candidate, *found, &h);
+			if (r->search_budget < h.bytes)
+				goto err_give_up;
+			r->search_budget -= h.bytes;
+		}
+		offset += n - (sizeof(magic) - 1);
+	}
+err_give_up:
+	if (rc != 1)
+		*found = end;
+	free(s.buf);
+	free(candidate.buf);
+	return rc < 0 ? rc : 0;
+}
+
+static int blocks_scan(struct reader *r)
+{
+	uint64_t offset = r->header.header_size, end = r->file_size, next;
+	struct ldb_file_footer f;
+	struct search s = { 0 };
+	int rc = 0;
+
+	r->no_footer = end < sizeof(f) || !footer_read(r, end - sizeof(f), &f) ||
+		       f.file_size != end;
+	if (!r->no_footer)
+		end -= sizeof(f);
+	r->search_budget = SEARCH_BUDGET(r->file_size);
+	while (offset < end) {
+		struct ldb_block_header h;
+
+		rc = block_at(r, &s, offset, &h);
+		if (rc == 1) {
+			rc = blocks_add_header(r, &h, offset);
+			next = offset + sizeof(h) + h.bytes;
+		} else if (!rc) {
+			rc = block_search(r, offset + 1, end, &next);
+			/* What the recorder was writing when it died is no damaged block. */
+			if (!rc)
+				damage_add(r, offset, next < end || !r->no_footer, next - offset);
+		}
+		if (rc)
+			break;
+		offset = next;
+	}
+	free(s.buf);
+	return rc;
+}
+
+int file_find_blocks(struct reader *r)
+{
+	int rc = index_read(r);
+
+	if (rc) {
+		r->has_index = true;
+		return rc < 0 ? rc : 0;
+	}
+	r->nr_blocks = 0;
+	r->nr_unknown = 0;
+	r->nr_bad = 0;
+	r->bytes_skipped = 0;
+	r->damage_offset = -1;
+	return blocks_scan(r);
+}

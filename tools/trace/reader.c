@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Opening a trace, and what every tool asks of it: meta data, clock, requests,
+ * damage.  See reader.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <linux/ldb.h>
+#include "trace/crc32c.h"
+#include "trace/reader-private.h"
+
+#define READER_METAS_MAX	(1U << 20)
+#define READER_HEADER_MAX	65536
+
+/* Opening */
+
+static int open_file(struct reader *r, const char *path, char *err, size_t err_size)
+{
+	struct stat st;
+
+	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (r->fd < 0 || fstat(r->fd, &st)) {
+		snprintf(err, err_size, "cannot open %s: %s%s", path, strerror(errno),
+			 errno == ENOENT ? ": record one with ldb-record" : "");
+		return -errno;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		snprintf(err, err_size, "%s is not a regular file", path);
+		return -EINVAL;
+	}
+	r->file_size = st.st_size;
+	return 0;
+}
+
+static int read_header(struct reader *r, const char *path, char *err, size_t err_size)
+{
+	struct ldb_file_header *h = &r->header;
+
+	if (!file_read(r, 0, h, sizeof(*h))) {
+		snprintf(err, err_size,
+			 "%s is no trace: %" PRIu64 " bytes are too few for its header", path,
+			 r->file_size);
+	} else if (memcmp(h->magic, LDB_FILE_MAGIC, sizeof(h->magic))) {
+		snprintf(err, err_size, "%s is no trace of ldb: wrong magic number at offset 0",
+			 path);
+	} else if (h->version < LDB_FILE_VERSION_MIN || h->version > LDB_FILE_VERSION) {
+		snprintf(err, err_size,
+			 "%s has format version %u, this ldb reads %d to %d: use the ldb that recorded it",
+			 path, h->version, LDB_FILE_VERSION_MIN, LDB_FILE_VERSION);
+	} else if (h->crc != crc32c(0, h, offsetof(struct ldb_file_header, crc))) {
+		snprintf(err, err_size, "%s is damaged: wrong checksum of the header at offset 0",
+			 path);
+	} else if (h->features) {
+		snprintf(err, err_size,
+			 "%s uses features this ldb does not know (bits 0x%x): use a newer ldb",
+			 path, h->features);
+	} else if (h->header_size < sizeof(*h) || h->header_size > READER_HEADER_MAX ||
+		   !h->clock_hz ||
+		   (h->clock_id != LDB_CLOCK_TSC && h->clock_id != LDB_CLOCK_MONO)) {
+		snprintf(err, err_size, "%s is damaged: the header at offset 0 makes no sense",
+			 path);
+	} else {
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int add_metas(void *arg, const struct reader_rows *rows)
+{
+	struct reader *r = arg;
+
+	for (size_t i = 0; i < rows->nr && r->nr_metas < READER_METAS_MAX; i++) {
+		struct ldb_row_meta *m;
+
+		if (r->nr_metas == r->room_metas) {
+			size_t room = r->room_metas ? r->room_metas * 2 : 32;
+
+			m = realloc(r->metas, room * sizeof(*m));
+			if (!m)
+				return -ENOMEM;
+			r->metas = m;
+			r->room_metas = room;
+		}
+		m = &r->metas[r->nr_metas];
+		m->key = strdup(rows->meta[i].key);
+		m->value = strdup(rows->meta[i].value);
+		r->nr_metas++;
+		if (!m->key || !m->value)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Clock */
+
+struct clock_span {
+	struct ldb_row_clock first, last;
+	bool any;
+};
+
+static int add_clocks(void *arg, const struct reader_rows *rows)
+{
+	struct clock_span *s = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_clock *c = &rows->clock[i];
+
+		if (!s->any || c->tick < s->first.tick)
+			s->first = *c;
+		if (!s->any || c->tick > s->last.tick)
+			s->last = *c;
+		s->any = true;
+	}
+	return 0;
+}
+
+/* The largest factor that keeps 63 bits of tick times it within 126. */
+static void clock_fit(struct reader *r, const struct clock_span *s)
+{
+	long double ns = (long double)s->last.raw_ns - s->first.raw_ns;
+	long double ticks = (long double)s->last.tick - s->first.tick;
+	long double nominal = 1e9L / r->header.clock_hz;
+	long double slope = nominal;
+
+	/* Two rows far from the nominal rate are damage, not drift. */
+	if (s->any && ticks > 0 && ns > 0 && ns / ticks > nominal / 2 && ns / ticks < nominal * 2)
+		slope = ns / ticks;
+	r->ns_shift = 0;
+	while (r->ns_shift < 90 && slope * 2 < 0x1p62L) {
+		slope *= 2;
+		r->ns_shift++;
+	}
+	r->ns_mult = slope;
+}
+
+static int64_t saturate(__int128 v)
+{
+	return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
+}
+
+int64_t reader_ns(const struct reader *r, int64_t tick)
+{
+	__int128 v = (__int128)tick * r->ns_mult;
+
+	if (r->ns_shift)
+		v += (__int128)1 << (r->ns_shift - 1);
+	return saturate(v >> r->ns_shift);
+}
+
+double reader_ticks_to_ns(const struct reader *r, double ticks)
+{
+	return ticks * ldexp(r->ns_mult, -(int)r->ns_shift);
+}
+
+int64_t reader_tick(const struct reader *r, int64_t ns)
+{
+	long double v = ns * (ldexpl(1, r->ns_shift) / r->ns_mult);
+
+	return v >= 0x1p63L ? INT64_MAX : v <= -0x1p63L ? INT64_MIN : llroundl(v);
+}
+
+/*
+ * Threads and modules may carry "never" as their end; all other kinds hold
+ * things that have happened.
+ */
+static void find_end(struct reader *r)
+{
+	for (size_t i = 0; i < r->nr_blocks; i++) {
+		const struct ldb_row_index *b = &r->blocks[i].i;
+
+		if (b->rows && b->t_max != INT64_MAX && b->t_max > r->end_tick &&
+		    schema_find(b->kind))
+			r->end_tick = b->t_max;
+	}
+}
+
+struct reader *reader_open(const char *path, char *err, size_t err_size)
+{
+	struct reader *r = calloc(1, sizeof(*r));
+	struct clock_span clock = { 0 };
+	int rc;
+
+	if (!r) {
+		snprintf(err, err_size, "out of memory");
+		return NULL;
+	}
+	r->damage_offset = -1;
+	r->fd = -1;
+	if (open_file(r, path, err, err_size) || read_header(r, path, err, err_size))
+		goto err_close;
+	rc = file_find_blocks(r);
+	if (!rc)
+		rc = reader_each(r, LDB_BLK_META, NULL, add_metas, r);
+	if (!rc)
+		rc = reader_each(r, LDB_BLK_CLOCK, NULL, add_clocks, &clock);
+	if (rc) {
+		snprintf(err, err_size, "cannot read %s: %s", path, strerror(-rc));
+		goto err_close;
+	}
+	clock_fit(r, &clock);
+	find_end(r);
+	return r;
+
+err_close:
+	reader_close(r);
+	return NULL;
+}
+
+void reader_close(struct reader *r)
+{
+	if (!r)
+		return;
+	if (r->fd >= 0)
+		close(r->fd);
+	for (size_t i = 0; i < r->nr_metas; i++) {
+		free((char *)r->metas[i].key);
+		free((char *)r->metas[i].value);
+	}
+	free(r->metas);
+	free(r->blocks);
+	reqtab_free(r->reqtab);
+	free(r->requests);
+	free(r);
+}
+
+const struct ldb_file_header *reader_header(const struct reader *r)
+{
+	return &r->header;
+}
+
+const char *reader_meta(const struct reader *r, const char *key)
+{
+	for (size_t i = r->nr_metas; i--;)
+		if (!strcmp(r->metas[i].key, key))
+			return r->metas[i].value;
+	return NULL;
+}
+
+const struct ldb_row_meta *reader_metas(const struct reader *r, size_t *nr)
+{
+	*nr = r->nr_metas;
+	return r->metas;
+}
+
+int64_t reader_end_tick(const struct reader *r)
+{
+	return r->end_tick;
+}
+
+/* Requests */
+
+struct request_rows {
+	struct ldb_row_reqtab *rows;
+	size_t nr;
+};
+
+static int add_reqtab(void *arg, const struct reader_rows *rows)
+{
+	struct request_rows *t = arg;
+	struct ldb_row_reqtab *grown = realloc(t->rows, (t->nr + rows->nr) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	memcpy(grown + t->nr, rows->reqtab, rows->nr * sizeof(*grown));
+	t->rows = grown;
+	t->nr += rows->nr;
+	return 0;
+}
+
+static int fold_reqs(void *arg, const struct reader_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		if (reqtab_add(arg, &rows->req[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+/* A table that lacks a block is of no use: requests would be missing. */
+static int load_reqtab(struct reader *r, struct request_rows *t)
+{
+	uint64_t bad = r->nr_bad;
+	int rc = reader_each(r, LDB_BLK_REQTAB, NULL, add_reqtab, t);
+
+	if (!rc && r->nr_bad != bad) {
+		free(t->rows);
+		*t = (struct request_rows){ 0 };
+	}
+	return rc;
+}
+
+int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr)
+{
+	struct request_rows t = { 0 };
+	int rc = 0;
+
+	if (!r->has_requests) {
+		rc = r->has_index ? load_reqtab(r, &t) : 0;
+		r->requests = t.rows;
+		r->nr_requests = t.nr;
+		if (!rc && !t.nr) {
+			r->reqtab = reqtab_alloc(UINT32_MAX);
+			rc = r->reqtab ? reader_each(r, LDB_BLK_REQ, NULL, fold_reqs, r->reqtab) :
+					 -ENOMEM;
+		}
+		r->has_requests = true;
+	}
+	if (!r->reqtab) {
+		*rows = r->requests;
+		*nr = r->nr_requests;
+	} else {
+		*rows = reqtab_finish(r->reqtab, r->end_tick, nr);
+	}
+	return rc;
+}
+
+/* Damage */
+
+void reader_damage(const struct reader *r, struct reader_damage *d)
+{
+	*d = (struct reader_damage){
+		.no_footer = r->no_footer,
+		.nr_bad_blocks = r->nr_bad,
+		.bytes_skipped = r->bytes_skipped,
+		.nr_unknown = r->nr_unknown,
+		.offset = r->damage_offset,
+	};
+}
+
+bool reader_is_damaged(const struct reader *r)
+{
+	return r->no_footer || r->nr_bad || r->bytes_skipped;
+}
+
+const char *reader_damage_text(const struct reader *r, char *buf, size_t size)
+{
+	struct reader_damage d;
+	size_t n = 0;
+
+	reader_damage(r, &d);
+	if (size)
+		buf[0] = '\0';
+	if (d.nr_bad_blocks)
+		n = snprintf(buf, size,
+			     "the trace is damaged: %" PRIu64 " block%s left out (%" PRIu64
+			     " bytes, first at offset %" PRId64 ")",
+			     d.nr_bad_blocks, d.nr_bad_blocks == 1 ? "" : "s", d.bytes_skipped,
+			     d.offset);
+	if (d.no_footer && n < size)
+		n += snprintf(buf + n, size - n, "%sthe recording ended without being closed",
+			      n ? "; " : "");
+	if (d.bytes_skipped && !d.nr_bad_blocks && n < size)
+		snprintf(buf + n, size - n, "%s%" PRIu64 " bytes at offset %" PRId64
+			 " could not be read", n ? "; " : "", d.bytes_skipped, d.offset);
+	return buf;
+}

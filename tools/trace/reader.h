@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one reader of the trace file.
+ *
+ *	struct reader *r = reader_open("ldb.data", err, sizeof(err));
+ *	struct reader_filter f = READER_FILTER_ALL;
+ *	struct cursor *c = reader_cursor(r, LDB_BLK_FUNC, &f);
+ *	struct reader_rows rows;
+ *
+ *	while (cursor_next(c, &rows) > 0)
+ *		for (size_t i = 0; i < rows.nr; i++)
+ *			... rows.func[i] ...
+ *	cursor_close(c);
+ *	if (reader_is_damaged(r))	after reading: only then all damage is known
+ *		...
+ *	reader_close(r);
+ *
+ * A file of any content is safe to read.  Damaged blocks are left out and
+ * counted.  Blocks that a filter excludes are not read from the disk.  After
+ * reader_open() the reader does not change but for its damage counters: several
+ * threads may use cursors of their own at the same time.
+ */
+#ifndef TRACE_READER_H
+#define TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ldb/trace-format.h>
+
+struct reader;
+struct cursor;
+
+/* NULL: one line without the tool's name in err. */
+struct reader *reader_open(const char *path, char *err, size_t err_size);
+void reader_close(struct reader *r);
+
+const struct ldb_file_header *reader_header(const struct reader *r);
+
+/* The last value of a META key, or NULL. */
+const char *reader_meta(const struct reader *r, const char *key);
+
+/* All META rows, in order. */
+const struct ldb_row_meta *reader_metas(const struct reader *r, size_t *nr);
+
+/* Nanoseconds since the start of the recording, rounded; saturates. */
+int64_t reader_ns(const struct reader *r, int64_t tick);
+
+/* A length in ticks as nanoseconds. */
+double reader_ticks_to_ns(const struct reader *r, double ticks);
+
+/* The inverse of reader_ns(), for filters. */
+int64_t reader_tick(const struct reader *r, int64_t ns);
+
+/* The latest tick any event in the file reaches; threads still running end here. */
+int64_t reader_end_tick(const struct reader *r);
+
+/*
+ * Rows that overlap [t_min, t_max] (ticks) with an id in [id_min, id_max].  The
+ * id of FUNC, LOCK, THREAD and GAP is the tid (a GAP of tid 0 concerns all), of
+ * REQ, REQNAME and REQTAB the request.  Kinds without id or duration ignore them.
+ * An END_ALL concerns every id.
+ */
+struct reader_filter {
+	int64_t t_min, t_max;
+	uint64_t id_min, id_max;
+	uint64_t min_dur;	/* FUNC, LOCK, GAP, REQTAB: ticks */
+};
+#define READER_FILTER_ALL	{ INT64_MIN, INT64_MAX, 0, UINT64_MAX, 0 }
+
+struct reader_rows {
+	unsigned kind;		/* enum ldb_block_kind */
+	size_t nr;		/* at least 1 */
+	union {
+		const void *rows;
+		const struct ldb_row_meta *meta;
+		const struct ldb_row_clock *clock;
+		const struct ldb_row_module *module;
+		const struct ldb_row_thread *thread;
+		const struct ldb_row_func *func;
+		const struct ldb_row_lock *lock;
+		const struct ldb_row_req *req;
+		const struct ldb_row_reqname *reqname;
+		const struct ldb_row_gap *gap;
+		const struct ldb_row_lost *lost;
+		const struct ldb_row_reqtab *reqtab;
+		const struct ldb_row_scan *scan;
+	};
+};
+
+/* filter NULL: all rows.  NULL: out of memory. */
+struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter);
+
+/* Part part of nr_parts of the same rows: whole blocks, for that many threads. */
+struct cursor *reader_cursor_part(struct reader *r, unsigned kind,
+				  const struct reader_filter *filter, unsigned part,
+				  unsigned nr_parts);
+
+/*
+ * The next rows, in the order of the file: 1, or 0 at the end, or -ENOMEM.
+ * Rows and strings live until the next call.
+ */
+int cursor_next(struct cursor *c, struct reader_rows *rows);
+void cursor_close(struct cursor *c);
+
+/*
+ * The same with a callback, once for each batch.  Stops when it returns
+ * non-zero, and returns that; else 0 or -ENOMEM.
+ */
+int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
+		int (*batch)(void *arg, const struct reader_rows *rows), void *arg);
+
+/*
+ * The request table sorted by id and start, made from the REQ rows where the
+ * file has none.  Belongs to the reader.  -ENOMEM.  Not from two threads at once.
+ */
+int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
+
+struct reader_damage {
+	bool no_footer;		/* the recording ended without being closed */
+	uint64_t nr_bad_blocks;	/* damaged, left out */
+	uint64_t bytes_skipped;	/* of them, and where no block could be found */
+	uint64_t nr_unknown;	/* blocks of kinds this version does not know; no damage */
+	int64_t offset;		/* of the first damage, -1: none */
+};
+
+void reader_damage(const struct reader *r, struct reader_damage *d);
+bool reader_is_damaged(const struct reader *r);
+
+/* One line for the user, without the tool's name; "" if there is no damage. */
+const char *reader_damage_text(const struct reader *r, char *buf, size_t size);
+
+#endif

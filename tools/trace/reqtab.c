@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The request table; see reqtab.h.
+ *
+ * An id is open from its first START or BLOCK to its END.  Which requests a
+ * thread works on matters for END_ALL alone, and is kept lazily: a thread's
+ * list may name requests that have ended since.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "trace/reqtab.h"
+
+/* uint64_t -> uint32_t, open addressing, at most half full. */
+struct map {
+	struct map_slot {
+		uint64_t key;
+		uint32_t value;
+		uint32_t used;
+	} *slots;
+	size_t nr, room;	/* room: a power of two */
+};
+
+struct work {			/* the requests a thread works on */
+	uint32_t *rows;		/* numbers of rows */
+	size_t nr, room;
+};
+
+struct reqtab {
+	struct ldb_row_reqtab *rows;
+	size_t nr, room, max;
+	struct map open;	/* id -> row */
+	struct map threads;	/* tid -> work */
+	struct work *work;
+	size_t nr_work;
+};
+
+static size_t map_hash(uint64_t key, size_t room)
+{
+	return (key * 0x9e3779b97f4a7c15ULL >> 20) & (room - 1);
+}
+
+static struct map_slot *map_slot(const struct map *m, uint64_t key)
+{
+	size_t i = map_hash(key, m->room);
+
+	while (m->slots[i].used && m->slots[i].key != key)
+		i = (i + 1) & (m->room - 1);
+	return &m->slots[i];
+}
+
+static uint32_t *map_find(const struct map *m, uint64_t key)
+{
+	struct map_slot *s = m->room ? map_slot(m, key) : NULL;
+
+	return s && s->used ? &s->value : NULL;
+}
+
+static int map_grow(struct map *m)
+{
+	struct map grown = { .room = m->room ? m->room * 2 : 64 };
+
+	grown.slots = calloc(grown.room, sizeof(*grown.slots));
+	if (!grown.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < m->room; i++)
+		if (m->slots[i].used)
+			*map_slot(&grown, m->slots[i].key) = m->slots[i];
+	grown.nr = m->nr;
+	free(m->slots);
+	*m = grown;
+	return 0;
+}
+
+static int map_put(struct map *m, uint64_t key, uint32_t value)
+{
+	struct map_slot *s;
+
+	if ((m->nr + 1) * 2 > m->room && map_grow(m))
+		return -ENOMEM;
+	s = map_slot(m, key);
+	m->nr += !s->used;
+	*s = (struct map_slot){ .key = key, .value = value, .used = 1 };
+	return 0;
+}
+
+static void map_remove(struct map *m, uint64_t key)
+{
+	size_t mask = m->room - 1, hole, i;
+
+	if (!map_find(m, key))
+		return;
+	hole = map_slot(m, key) - m->slots;
+	/* Pull up what would no longer be found behind the hole. */
+	for (i = (hole + 1) & mask; m->slots[i].used; i = (i + 1) & mask) {
+		size_t home = map_hash(m->slots[i].key, m->room);
+
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			m->slots[hole] = m->slots[i];
+			hole = i;
+		}
+	}
+	m->slots[hole].used = 0;
+	m->nr--;
+}
+
+struct reqtab *reqtab_alloc(size_t max_rows)
+{
+	struct reqtab *t = calloc(1, sizeof(*t));
+
+	if (t)
+		t->max = max_rows;
+	return t;
+}
+
+void reqtab_free(struct reqtab *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->nr_work; i++)
+		free(t->work[i].rows);
+	free(t->work);
+	free(t->open.slots);
+	free(t->threads.slots);
+	free(t->rows);
+	free(t);
+}
+
+static struct work *work_of(struct reqtab *t, uint32_t tid)
+{
+	uint32_t *found = map_find(&t->threads, tid);
+	struct work *grown;
+
+	if (found)
+		return &t->work[*found];
+	grown = realloc(t->work, (t->nr_work + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	t->work = grown;
+	if (map_put(&t->threads, tid, t->nr_work))
+		return NULL;
+	grown[t->nr_work] = (struct work){ 0 };
+	return &grown[t->nr_work++];
+}
+
+static int work_add(struct reqtab *t, struct work *w, uint32_t row)
+{
+	size_t kept = 0;
+	uint32_t *grown;
+
+	for (size_t i = w->nr > 8 ? w->nr - 8 : 0; i < w->nr; i++)
+		if (w->rows[i] == row)
+			return 0;
+	if (w->nr == w->room) {
+		for (size_t i = 0; i < w->nr; i++)
+			if (!t->rows[w->rows[i]].complete)
+				w->rows[kept++] = w->rows[i];
+		w->nr = kept;
+		if (kept * 2 >= w->room) {
+			size_t room = w->room ? w->room * 2 : 16;
+
+			grown = realloc(w->rows, room * sizeof(*grown));
+			if (!grown)
+				return -ENOMEM;
+			w->rows = grown;
+			w->room = room;
+		}
+	}
+	w->rows[w->nr++] = row;
+	return 0;
+}
+
+static void work_remove(struct work *w, uint32_t row)
+{
+	for (size_t i = w->nr; i--;) {
+		if (w->rows[i] == row) {
+			memmove(&w->rows[i], &w->rows[i + 1], (w->nr - i - 1) * sizeof(*w->rows));
+			w->nr--;
+		}
+	}
+}
+
+/* The open row of an id, made where there is none.  -ENOMEM. */
+static int64_t row_open(struct reqtab *t, uint64_t id, int64_t tick)
+{
+	uint32_t *found = map_find(&t->open, id);
+
+	if (found)
+		return *found;
+	if (t->nr == t->max)
+		return -ENOMEM;
+	if (t->nr == t->room) {
+		size_t room = t->room ? t->room * 2 : 256;
+		struct ldb_row_reqtab *grown = realloc(t->rows, room * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		t->rows = grown;
+		t->room = room;
+	}
+	if (map_put(&t->open, id, t->nr))
+		return -ENOMEM;
+	t->rows[t->nr] = (struct ldb_row_reqtab){ .id = id, .start = tick, .end = tick };
+	return t->nr++;
+}
+
+static void row_end(struct reqtab *t, uint32_t row, int64_t tick)
+{
+	t->rows[row].end = tick;
+	t->rows[row].complete = 1;
+	map_remove(&t->open, t->rows[row].id);
+}
+
+static void end_all(struct reqtab *t, const struct ldb_row_req *r)
+{
+	uint32_t *found = map_find(&t->threads, r->tid);
+	struct work *w = found ? &t->work[*found] : NULL;
+
+	for (size_t i = 0; w && i < w->nr; i++)
+		if (!t->rows[w->rows[i]].complete)
+			row_end(t, w->rows[i], r->tick);
+	if (w)
+		w->nr = 0;
+}
+
+int reqtab_add(struct reqtab *t, const struct ldb_row_req *r)
+{
+	struct work *w;
+	int64_t row;
+	uint32_t *found;
+
+	switch (r->op) {
+	case LDB_REQ_OP_START:
+	case LDB_REQ_OP_BLOCK:
+		row = row_open(t, r->id, r->tick);
+		w = row < 0 ? NULL : work_of(t, r->tid);
+		if (!w)
+			return -ENOMEM;
+		if (r->op == LDB_REQ_OP_BLOCK) {
+			work_remove(w, row);
+			return 0;
+		}
+		t->rows[row].nr_segments++;
+		return work_add(t, w, row);
+	case LDB_REQ_OP_END:
+		found = map_find(&t->open, r->id);
+		if (found)
+			row_end(t, *found, r->tick);
+		return 0;
+	case LDB_REQ_OP_END_ALL:
+		end_all(t, r);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int by_id_start(const void *a, const void *b)
+{
+	const struct ldb_row_reqtab *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_t *nr)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		if (!t->rows[i].complete && last > t->rows[i].start)
+			t->rows[i].end = last;
+	if (t->nr)
+		qsort(t->rows, t->nr, sizeof(*t->rows), by_id_start);
+	*nr = t->nr;
+	return t->rows;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The request table, folded from REQ rows in order of time: one row for each
+ * life of an id, from its first START (or BLOCK into a queue) to its END.
+ */
+#ifndef TRACE_REQTAB_H
+#define TRACE_REQTAB_H
+
+#include <stddef.h>
+#include <ldb/trace-format.h>
+
+struct reqtab;
+
+struct reqtab *reqtab_alloc(size_t max_rows);
+void reqtab_free(struct reqtab *t);
+
+/* -ENOMEM, also when the table has reached its limit: it is then no longer complete. */
+int reqtab_add(struct reqtab *t, const struct ldb_row_req *row);
+
+/*
+ * Closes what is open at tick last (complete = 0) and sorts by id, start.  The
+ * rows belong to the table.
+ */
+const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_t *nr);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The one writer of the trace file.
+ *
+ * Rows are kept until LDB_BLOCK_ROWS of a kind are together, or until
+ * writer_flush(), and leave as one block with one write().  Whatever happens,
+ * the file is a sequence of whole blocks: a write that fails halfway is taken
+ * back.  Room for the index is kept reserved on the disk, so that a full disk
+ * still leaves a properly closed file.
+ *
+ * Functions return 0 or -errno.  After an error the rows concerned are counted
+ * (writer_lost_rows()) and written down as LDB_LOST_DISK if that is possible at
+ * all; the writer stays usable and every call tries again.
+ *
+ * One thread at a time.
+ */
+#ifndef TRACE_WRITER_H
+#define TRACE_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ldb/trace-format.h>
+
+struct writer;
+
+/*
+ * Of header, features, clock_id, t0, clock_hz and realtime_ns are used.  A file
+ * of that name is renamed to PATH.old.  NULL: one line in err.
+ */
+struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
+			   size_t err_size);
+
+/* Rows and their strings are copied. */
+int writer_add_meta(struct writer *w, const char *key, const char *value);
+int writer_add_clock(struct writer *w, const struct ldb_row_clock *row);
+int writer_add_module(struct writer *w, const struct ldb_row_module *row);
+int writer_add_thread(struct writer *w, const struct ldb_row_thread *row);
+int writer_add_func(struct writer *w, const struct ldb_row_func *row);
+int writer_add_lock(struct writer *w, const struct ldb_row_lock *row);
+int writer_add_req(struct writer *w, const struct ldb_row_req *row);
+int writer_add_reqname(struct writer *w, const struct ldb_row_reqname *row);
+int writer_add_gap(struct writer *w, const struct ldb_row_gap *row);
+int writer_add_lost(struct writer *w, const struct ldb_row_lost *row);
+int writer_add_scan(struct writer *w, const struct ldb_row_scan *row);
+
+/* Writes what is kept; the first error of all kinds. */
+int writer_flush(struct writer *w);
+
+uint64_t writer_bytes(const struct writer *w);		/* in the file */
+uint64_t writer_lost_rows(const struct writer *w);	/* could not be written */
+
+/* Flushes, writes request table, index and footer, frees w. */
+int writer_close(struct writer *w);
+
+#endif
