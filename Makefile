@@ -1,22 +1,88 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb: builds everything into build/.  See README.md.
+#
+#	make			plugin, runtime and tools
+#	make demo		records the program of the paper's Figure 1 and explains it
+#	make check		all tests; the last line is "N passed, N failed"
+#	make check-quick	with a part of the compile matrix, without end-to-end tests
+#	make bench		costs, as ratios measured in one run
+#	make style		what clang-format, codespell and shellcheck would say
+#	make install		PREFIX=/usr/local DESTDIR=
+#	make uninstall		removes what the same install would have put there
+#
+# Each part has a Makefile of its own with the targets all and install.
 
 VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= $(CURDIR)/build
-CC ?= gcc
-CXX ?= g++
+# make's own default for CC is cc, which need not be the gcc of the plugin headers.
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
 export VERSION PREFIX DESTDIR BUILD CC CXX
 
 PARTS := gcc-plugin libldb tools
+MAN_PAGES = $(wildcard Documentation/*.[1-8])
 
 all: $(PARTS)
 
-$(PARTS):
+$(PARTS): hint
 	+$(MAKE) -C $@ all
+
+# Only looks; the targets below that promise to work alone install.
+hint:
+	@sh tests/deps.sh --check build
+
+deps:
+	@sh tests/deps.sh
+
+demo: deps
+	+@$(MAKE) --no-print-directory all
+	@sh tests/demo.sh
+
+check check-quick: deps
+	+@$(MAKE) --no-print-directory all
+	+@MAKE="$(MAKE)" sh tests/run.sh $(if $(filter check-quick,$@),--quick)
+
+bench: deps
+	+@$(MAKE) --no-print-directory all
+	+@MAKE="$(MAKE)" sh tests/bench/run.sh
+
+style:
+	@sh tests/style.sh
+
+install: all
+	+for part in $(PARTS); do $(MAKE) -C $$part install || exit 1; done
+	for page in $(MAN_PAGES); do \
+		dir="$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}"; \
+		install -d "$$dir" && install -m 644 "$$page" "$$dir/" || exit 1; \
+	done
+	@$(refresh)
+
+# Without DESTDIR this is the running system: its loader and man must see the files.
+define refresh
+if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
+endef
+
+# An install into a scratch folder gives the list of files to remove, so that no
+# second list can go stale.  Only folders that are ldb's own are removed.
+uninstall: all
+	rm -rf $(BUILD)/uninstall
+	+$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/uninstall >/dev/null
+	cd $(BUILD)/uninstall && find . ! -type d | sed 's/^\.//' | while read -r file; do \
+		rm -f "$(DESTDIR)$$file" || exit 1; \
+	done
+	cd $(BUILD)/uninstall && find . -depth -type d -name '*ldb*' | sed 's/^\.//' | while read -r dir; do \
+		rmdir "$(DESTDIR)$$dir" 2>/dev/null || :; \
+	done
+	rm -rf $(BUILD)/uninstall
+	@$(refresh)
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all clean $(PARTS)
+.PHONY: all $(PARTS) hint deps demo check check-quick bench style install uninstall clean

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A program that stamps its own invocations, against its trace, one by one.
+. "$(dirname "$0")/../engine.sh"
+need_build
+
+$CC -std=gnu11 -O2 -D_GNU_SOURCE -I"$TOP/tools" -I"$TOP/libldb/include" -I"$TOP/kmod/uapi" \
+	"$TOP/tests/e2e/truth-check.c" "$BUILD/lib/libldbtools.a" \
+	-lzstd -ldw -lelf -lstdc++ -lm -lpthread -o truth-check || exit 1
+
+# Each result of the checker is one of ours.
+held()	# name args...: what was recorded last against what was written down
+{
+	held_name=$1
+	shift
+	./truth-check t.data truth.log "$@" >checked 2>&1
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) pass "$held_name: ${line#* - }" ;;
+		"not ok "*) fail "$held_name: ${line#* - }" ;;
+		"1.."*) held_plan=1 ;;
+		*) diag "$line" ;;
+		esac
+	done <checked
+	ok "$held_name: the checker came to its end" test -n "${held_plan:-}"
+	held_plan=
+}
+
+for opt in -O2 -O0; do
+	cxx_ldb $opt -g -Wno-infinite-recursion "$PROGRAMS/truth.cc" -o truth -pthread || exit 1
+	check "truth $opt recorded at --budget 100%" \
+		"ldb-record -q --budget 100% -o t.data -- ./truth 1.5 truth.log" 0
+	[ "$opt" = -O2 ] && held "$opt --budget 100%" coverage || held "$opt --budget 100%"
+	check "truth $opt recorded at the default budget" \
+		"ldb-record -q -o t.data -- ./truth 1 truth.log" 0
+	held "$opt default budget"
+done
+
+# How late a store can become visible is the machine's business: shown, not judged.
+LDB_TRUTH_UNFENCED=1 ldb-record -q --budget 100% -o t.data -- ./truth 0.5 truth.log >/dev/null
+./truth-check t.data truth.log | grep 'outside their bounds' | sed 's/^# /# without fences, /'
+
+finish

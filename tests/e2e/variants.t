@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that are built or loaded in other ways: many dlopen'ed libraries, C11
+# threads, -no-pie with tags, queues, convoys.
+. "$(dirname "$0")/../engine.sh"
+need_build
+
+# 100 instrumented libraries, with and without the runtime.
+$CC -O2 "$PROGRAMS/dlopen-main.c" -o dlopen-bare -pthread || exit 1
+cc_ldb -O2 -g "$PROGRAMS/dlopen-main.c" -o dlopen-main -pthread || exit 1
+i=0
+while [ "$i" -lt 100 ]; do
+	cc_ldb -O2 -g -fPIC -shared -DLIB_NR=$i "$PROGRAMS/dlopen-lib.c" -o lib$i.so || exit 1
+	i=$((i + 1))
+done
+want='^dlopen-main: 100 libraries, sum 10000$'
+check "100 libraries, main not instrumented, alone" "./dlopen-bare . 100" 0 "$want"
+check "100 libraries, alone" "./dlopen-main . 100" 0 "$want"
+check "100 libraries, runtime preloaded" "LD_PRELOAD=$RUNTIME ./dlopen-main . 100" 0 "$want"
+check "100 libraries, recorded" "ldb-record -o dl.data -- ./dlopen-main . 100" 0 "$want"
+ldb-report -i dl.data --json >dl.json
+check_jq "functions of the libraries are in the report" dl.json \
+	'[.[] | select(.function | test("lib_work|spin_20us"))] | map(.count) | add >= 100'
+check "100 libraries, main not instrumented, recorded" \
+	"ldb-record -o dlb.data -- ./dlopen-bare . 100" 0 "$want"
+
+# C11 threads go through other names than pthread's.
+cc_ldb -O2 -g "$PROGRAMS/c11-threads.c" -o c11 -pthread || exit 1
+check "C11 threads, alone" "./c11 100" 0 '^c11-threads: 200 passes$'
+check "C11 threads, recorded" "ldb-record -o c11.data -- ./c11 200" 0 '^c11-threads: 400 passes$'
+ldb-report -i c11.data --json >c11.json
+check_jq "C11: both players are in the report" c11.json \
+	'any(.[]; .function | test("^pass_ball")) and any(.[]; .function | test("^hold_long"))'
+ldb-report -i c11.data --mutex --json >c11-mutex.json
+check_jq "C11: waits for mtx_lock are seen" c11-mutex.json '[.. | objects | to_entries[] | select(.key | test("wait")) | .value | numbers] | any(. > 0)'
+
+# -no-pie binds undefined weak functions to 0 for good: the tags must still arrive.
+for kind in "-no-pie -fno-pie" "-pie -fPIE" "-no-pie -fno-pie -O0" "-flto"; do
+	# shellcheck disable=SC2086	# kind is several words
+	cc_ldb -O2 -g $kind "$PROGRAMS/requests.c" -o requests || exit 1
+	check "requests $kind, alone" "./requests 10" 0 '^requests: errno 77$'
+	check "requests $kind, recorded" "ldb-record -o r.data -- ./requests 100" 0 '^requests: errno 77$'
+	ldb-timeline -i r.data --req 100 --json >r.json
+	check_jq "requests $kind: the last takes 5 ms" r.json '.req == 100 and .latency_ns > 5000000 and .latency_ns < 1000000000'
+	ldb-timeline -i r.data --slowest 1 --json | jq 'if type == "array" then .[0] else . end' >slowest.json
+	check_jq "requests $kind: it has the function" r.json 'any(.segments[]; .kind == "function" and .name == "serve")'
+	ldb-report -i r.data --requests --json >requests.json
+	check_jq "requests $kind: 100 are counted" requests.json '[.. | objects | .count? // empty] | any(. == 100) or (add == 100)'
+done
+$CC -O2 -I"$TOP/libldb/include" "$PROGRAMS/requests.c" -o requests-bare || exit 1
+check "an annotated program without the plugin and the runtime" "./requests-bare 10" 0 '^requests: errno 77$'
+
+# Handed from thread to thread.
+cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1
+check "queue, recorded" "ldb-record -o q.data -- ./queue 300" 0 '^queue: 300 answered$'
+ldb-timeline -i q.data --req 101 --json >q.json
+check_jq "request 101 waited in the queue behind 100" q.json \
+	'[.segments[] | select(.kind == "queue") | .end_ns - .start_ns] | add > 500000'
+ldb-timeline -i q.data --req 100 --json >q.json
+check_jq "request 100 was slow in work() itself" q.json \
+	'[.segments[] | select(.kind == "function" and (.name | test("^work"))) | .end_ns - .start_ns] | max > 2500000'
+
+# Several holders one after the other.
+cc_ldb -O2 -g "$PROGRAMS/convoy.c" -o convoy -pthread || exit 1
+check "convoy, recorded" "ldb-record -o v.data -- ./convoy 50" 0 '^convoy: 200 turns$'
+ldb-timeline -i v.data --slowest 1 --json | jq 'if type == "array" then .[0] else . end' >v.json
+check_jq "the slowest waited for a lock" v.json 'any(.segments[]; .kind == "lock_wait" and .end_ns - .start_ns > 300000)'
+check_jq "behind at least two holders" v.json \
+	'.req as $r | [.segments[] | select(.kind == "lock_hold" and .blocks_req == $r) | .tid] | unique | length >= 2'
+check_jq "whose threads have names" v.json 'any(.segments[]; .thread | test("^convoy[0-3]$"))'
+check_jq "and who executed critical_section()" v.json \
+	'.req as $r | any(.segments[]; .kind == "function" and .blocks_req == $r and (.name | test("^critical_section")))'
+
+finish

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by every *.t script.  POSIX sh; prints TAP.
+#
+#	check "name" "cmd" [exit] [regex]	run cmd; one result: the exit status is
+#						as given (default 0), and the output,
+#						both streams, matches the regex if given
+#	check_not "name" "cmd" exit regex	as check, but must not match
+#	ok "name" cmd args...			one result: cmd succeeds
+#	skip "name" "why"			one result that cannot be had here
+#	diag "text"				a comment line
+#	cc_ldb ARGS..., cxx_ldb ARGS...		compile with the plugin
+#	finish					prints the plan; must come last
+#
+# A script that ends without finish has no plan and counts as failed.  Each runs
+# in a scratch folder of its own, removed at the end (kept if LDB_KEEP=1).
+#
+# After check, $out holds the output and $status the exit status.
+
+LC_ALL=C
+export LC_ALL
+: "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${BUILD:=$TOP/build}"
+: "${CC:=gcc}" "${CXX:=g++}"
+export TOP BUILD CC CXX
+PATH=$BUILD/bin:$PATH
+export PATH
+PROGRAMS=$TOP/tests/programs
+PLUGIN=$BUILD/plugin/ldb.so
+RUNTIME=$BUILD/lib/libldbtrace.so.0
+# A recorder of the user's own must not be inherited.
+unset LDB_RECORD LDB_FOLLOW LDB_PRELOADED LD_PRELOAD 2>/dev/null || :
+
+nr=0
+nr_failed=0
+out=
+status=0
+WORK=$(mktemp -d "${TMPDIR:-/tmp}/ldb-test.XXXXXX") || exit 1
+TMPDIR=$WORK
+export TMPDIR
+cleanup_cmds=
+
+at_end()	# cmd: run it when the script ends, last registered first
+{
+	cleanup_cmds="$1; $cleanup_cmds"
+}
+
+cleanup()
+{
+	trap - EXIT INT TERM HUP
+	eval "$cleanup_cmds"
+	cd /
+	if [ "${LDB_KEEP:-}" = 1 ]; then
+		echo "# kept: $WORK"
+	else
+		rm -rf "$WORK"
+	fi
+}
+trap 'rc=$?; cleanup; exit $rc' EXIT
+trap 'exit 130' INT TERM HUP
+cd "$WORK" || exit 1
+
+diag()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+pass()
+{
+	nr=$((nr + 1))
+	echo "ok $nr - $1"
+}
+
+fail()
+{
+	nr=$((nr + 1))
+	nr_failed=$((nr_failed + 1))
+	echo "not ok $nr - $1"
+}
+
+ok()
+{
+	ok_name=$1
+	shift
+	if "$@"; then
+		pass "$ok_name"
+	else
+		fail "$ok_name"
+		diag "failed: $*"
+	fi
+}
+
+skip()
+{
+	nr=$((nr + 1))
+	echo "ok $nr - $1 # SKIP $2"
+}
+
+skip_all()
+{
+	echo "1..0 # SKIP $1"
+	exit 77
+}
+
+run_cmd()	# sets $out and $status; long output is cut in reports only
+{
+	out=$(eval "$1" 2>&1 </dev/null)
+	status=$?
+}
+
+show_cmd()
+{
+	diag "command: $1"
+	diag "exit status $status, expected $2"
+	diag "output:"
+	printf '%s\n' "$out" | head -n 40 | cut -c1-300 | sed 's/^/#   /'
+}
+
+matches()
+{
+	printf '%s\n' "$out" | grep -Eq -e "$1"
+}
+
+check()
+{
+	run_cmd "$2"
+	if [ "$status" -ne "${3:-0}" ]; then
+		fail "$1"
+		show_cmd "$2" "${3:-0}"
+	elif [ -n "${4:-}" ] && ! matches "$4"; then
+		fail "$1"
+		show_cmd "$2" "${3:-0}"
+		diag "no line matches: $4"
+	else
+		pass "$1"
+	fi
+}
+
+check_not()
+{
+	run_cmd "$2"
+	if [ "$status" -ne "$3" ]; then
+		fail "$1"
+		show_cmd "$2" "$3"
+	elif matches "$4"; then
+		fail "$1"
+		show_cmd "$2" "$3"
+		diag "must not match: $4"
+	else
+		pass "$1"
+	fi
+}
+
+# The user promise: one clear line on stderr and the given exit status.
+check_one_line()	# name cmd exit regex
+{
+	out=$(eval "$2" 2>&1 >/dev/null </dev/null)
+	status=$?
+	if [ "$status" -ne "$3" ]; then
+		fail "$1"
+		show_cmd "$2" "$3"
+	elif [ "$(printf '%s\n' "$out" | wc -l)" -ne 1 ] || ! matches "$4"; then
+		fail "$1"
+		show_cmd "$2" "$3"
+		diag "expected one line matching: $4"
+	else
+		pass "$1"
+	fi
+}
+
+check_jq()	# name file filter: the filter must yield true
+{
+	if [ "$(jq "$3" "$2" 2>jq.err)" = true ]; then
+		pass "$1"
+	else
+		fail "$1"
+		diag "file $2, filter $3"
+		diag "$(head -c 600 jq.err; head -c 600 "$2")"
+	fi
+}
+
+cc_ldb()
+{
+	$CC -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$@"
+}
+
+cxx_ldb()
+{
+	$CXX -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$@"
+}
+
+# Link arguments that put the runtime into the program.
+link_runtime="$RUNTIME -Wl,-rpath,$BUILD/lib"
+
+need_build()	# skips nothing: a part that is missing is a failure of the test
+{
+	for part in "$PLUGIN" "$RUNTIME" "$BUILD/bin/ldb-record" \
+		    "$BUILD/bin/ldb-report" "$BUILD/bin/ldb-timeline"; do
+		if ! [ -e "$part" ]; then
+			echo "Bail out! not built: $part"
+			exit 1
+		fi
+	done
+}
+
+wait_for()	# seconds cmd: until cmd succeeds
+{
+	wait_left=$(($1 * 20))
+	shift
+	until eval "$*" >/dev/null 2>&1; do
+		wait_left=$((wait_left - 1))
+		[ "$wait_left" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+finish()
+{
+	echo "1..$nr"
+	[ "$nr_failed" -eq 0 ]
+	exit $?
+}

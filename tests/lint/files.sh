@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by the lints: the files of the repository, tracked or about to be.
+# engine.sh has made a scratch folder the current one; lints look at the tree.
+
+cd "$TOP" || exit 1
+
+source_files()	# pathspec...
+{
+	if git rev-parse --git-dir >/dev/null 2>&1; then
+		git ls-files --cached --others --exclude-standard -- "$@"
+	else
+		find "${@:-.}" -type f ! -path './build/*' ! -path './.git/*' | sed 's|^\./||'
+	fi | while read -r f; do [ -f "$f" ] && echo "$f"; done
+}
+
+# One result: $WORK/list must be empty.  A file, not a pipe: a function at the end
+# of a pipe runs in a shell of its own, and its count would be lost.
+ok_empty()	# name
+{
+	list=$(cat "$WORK/list")
+	if [ -z "$list" ]; then
+		pass "$1"
+	else
+		fail "$1"
+		diag "$(printf '%s\n' "$list" | head -n 40)"
+	fi
+}

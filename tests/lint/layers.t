@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Data flows down, so includes do too.  The three contracts are the only headers
+# that parts share: linux/ldb.h (A), ldb/abi.h (B), ldb/trace-format.h (C), and
+# the control socket's ldb/control.h between recorder and runtime.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/lint/files.sh"
+
+includes()	# pathspec...: lines "file header"
+{
+	source_files "$@" | grep -E '\.(c|cc|h|S)$' | while read -r f; do
+		sed -n 's/^[ \t]*#[ \t]*include[ \t]*[<"]\([^>"]*\)[>"].*/\1/p' "$f" | sed "s|^|$f |"
+	done
+}
+
+includes gcc-plugin | awk '$2 ~ /^(ldb|linux)\// && $2 != "ldb/abi.h"
+	($2 ~ /^\.\./ && $2 !~ /\/ldb\/abi\.h$/) || $2 ~ /^(tools|libldb|kmod)\//' >"$WORK/list"
+ok_empty "gcc-plugin/ includes of the others only ldb/abi.h"
+
+includes kmod | awk '$2 ~ /^ldb\// || $2 ~ /^\.\./' >"$WORK/list"
+ok_empty "kmod/ includes of the others nothing"
+
+includes libldb | awk '$2 == "ldb/trace-format.h" || $2 ~ /^(tools|gcc-plugin)\// || $2 ~ /\.\.\/\.\.\//' >"$WORK/list"
+ok_empty "libldb/ knows nothing of the trace file and the tools"
+
+includes libldb/include | awk '$2 ~ /^ldb\// || $2 ~ /^"/ || $2 ~ /^linux\// || $2 ~ /internal/' >"$WORK/list"
+ok_empty "the public headers stand alone"
+
+includes libldb | awk '$2 ~ /safe-load\.h$/ && $1 !~ /^libldb\/scan\//' >"$WORK/list"
+ok_empty "only libldb/scan/ reads foreign memory (safe-load.h)"
+
+includes tools | awk '$2 ~ /^(libldb|gcc-plugin|kmod)\// || $2 ~ /internal\.h$/' >"$WORK/list"
+ok_empty "tools/ includes no private header of another part"
+
+# --version names the ABI's number.
+includes tools | awk '$2 == "ldb/abi.h" && $1 !~ /^tools\/(record|ldb-record|cli\/opts)/' >"$WORK/list"
+ok_empty "only the recorder looks at what the plugin emits"
+
+# Within tools/: cli <- trace <- symbol <- analysis <- render <- ldb-*.c, and record beside symbol.
+includes tools | awk '
+	BEGIN { rank["cli"] = 0; rank["trace"] = 1; rank["symbol"] = 2; rank["record"] = 2;
+		rank["analysis"] = 3; rank["render"] = 4 }
+	{
+		split($1, path, "/"); from = path[2]
+		split($2, inc, "/"); to = inc[1]
+		if (!(to in rank) || from == to || index($2, "/") == 0) next
+		if (!(from in rank)) next	# the tools themselves
+		if (rank[from] <= rank[to]) print
+		else if (to == "record") print
+	}' >"$WORK/list"
+ok_empty "inside tools/ nothing includes upward"
+
+# Exactly one reader of the format and one writer.
+source_files tools libldb | grep -E '\.(c|cc|h)$' | grep -v '^tools/trace/' | grep -v trace-format.h |
+	xargs -r grep -l 'LDB_FILE_MAGIC\|LDB_BLOCK_MAGIC' 2>/dev/null >"$WORK/list"
+ok_empty "only tools/trace/ knows the bytes of the trace file"
+
+# Versions of others: conditionals in one file each.
+source_files gcc-plugin | grep -E '\.(c|cc|h)$' | grep -v gcc-compat.h |
+	xargs -r grep -nE 'GCCPLUGIN_VERSION|BUILDING_GCC_VERSION|GCC_VERSION|__GNUC__' /dev/null |
+	grep -E '#[ \t]*(if|elif)' >"$WORK/list"
+ok_empty "GCC version conditionals only in gcc-plugin/gcc-compat.h"
+source_files kmod | grep -E '\.(c|h)$' | grep -v '^kmod/compat.h' |
+	xargs -r grep -n 'LINUX_VERSION_CODE' /dev/null >"$WORK/list"
+ok_empty "kernel version conditionals only in kmod/compat.h"
+source_files libldb | grep -E '\.(c|h)$' | grep -v '/arch/' |
+	xargs -r grep -nE '#[ \t]*(if|ifdef|elif).*__(x86_64|aarch64)__' /dev/null >"$WORK/list"
+ok_empty "CPU conditionals only in libldb/arch/"
+
+finish

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What files may not contain, and what must be readable.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/lint/files.sh"
+
+# Absolute paths: those every Debian has, or what the user chose.
+source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' | xargs -r grep -nHoE \
+	"(^|[ \"'=(<\`])/[a-z][a-z0-9_-]*/[A-Za-z0-9_.-]+" |
+	grep -vE "[ \"'=(<\`:]/(include|share|usr|etc|proc|sys|dev|tmp|bin|sbin|lib|lib64|opt|var|run|path|no|nonexistent|home/user|gnu|linux)/" >"$WORK/list"
+ok_empty "no absolute path outside the system"
+
+source_files | grep -v '^LICENSES/' | xargs -r grep -nHE '[ 	]+$' | grep -v '\.md:' >"$WORK/list"
+ok_empty "no blanks at the end of a line"
+
+source_files | grep -E '\.(sh|t)$|^\.ci/run$' | while read -r f; do
+	sh -n "$f" 2>&1
+done >"$WORK/list"
+ok_empty "shell scripts parse"
+
+source_files tests tools libldb gcc-plugin | grep -E '\.(c|cc|h)$' | xargs -r grep -nE '^typedef struct' >"$WORK/list"
+ok_empty "no struct typedefs"
+
+source_files tools libldb gcc-plugin | grep -E '/utils?\.[ch]c?$' >"$WORK/list"
+ok_empty "no catch-all utils.c"
+
+ok "README.md has at most 120 lines" test "$(wc -l <README.md)" -le 120
+
+# Tabs indent C, not blanks.
+source_files tools libldb tests/programs | grep -E '\.(c|cc|h)$' | xargs -r grep -nE '^        +[^ *]' >"$WORK/list"
+ok_empty "C is indented with tabs"
+
+# Long files: a report, not a verdict.
+source_files tools libldb gcc-plugin kmod tests | grep -E '\.(c|cc|h|S)$' | xargs -r wc -l |
+	awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }' >"$WORK/long"
+pass "long files are reported"
+diag "$(cat "$WORK/long")"
+finish

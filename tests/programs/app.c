@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The smallest program worth recording: a loop that calls two functions and
+ * reads stdin not at all.  app [MILLISECONDS [EXIT STATUS]]; its output depends
+ * on nothing but its arguments, so that tests can compare it.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* noinline: these are the invocations a test looks for. */
+__attribute__((noinline)) void spin_us(unsigned us)
+{
+	uint64_t end = now_ns() + us * 1000ULL;
+
+	while (now_ns() < end)
+		;
+}
+
+__attribute__((noinline)) void step(int i)
+{
+	spin_us(i % 4 == 0 ? 200 : 20);
+}
+
+int main(int argc, char **argv)
+{
+	int ms = argc > 1 ? atoi(argv[1]) : 200;
+	uint64_t end = now_ns() + ms * 1000000ULL;
+
+	printf("app: begin\n");
+	fflush(stdout);
+	for (int i = 0; now_ns() < end; i++)
+		step(i);
+	printf("app: end\n");
+	return argc > 2 ? atoi(argv[2]) : 0;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A convoy: four threads take one mutex in turn, each for 300 us, each with a
+ * request of its own, so that the last in the row waits for several holders one
+ * after the other.  convoy [ROUNDS]; prints the number of turns.  Thread names
+ * are convoy0 .. convoy3.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <ldb/ldb.h>
+
+#define NR_THREADS	4
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t start;
+static int rounds;
+static long turns;
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* noinline: the names a test looks for. */
+__attribute__((noinline)) void critical_section(void)
+{
+	uint64_t end = now_ns() + 300000;
+
+	while (now_ns() < end)
+		;
+	turns++;
+}
+
+__attribute__((noinline)) void take_turn(void)
+{
+	pthread_mutex_lock(&lock);
+	critical_section();
+	pthread_mutex_unlock(&lock);
+}
+
+static void *member(void *arg)
+{
+	int me = *(int *)arg;
+	char name[16];
+
+	snprintf(name, sizeof(name), "convoy%d", me);
+	pthread_setname_np(pthread_self(), name);
+	for (int i = 0; i < rounds; i++) {
+		uint64_t id = 1 + i * NR_THREADS + me;
+
+		pthread_barrier_wait(&start);
+		ldb_req_start(id, NULL);
+		take_turn();
+		ldb_req_end(id);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread[NR_THREADS];
+	int id[NR_THREADS];
+
+	rounds = argc > 1 ? atoi(argv[1]) : 100;
+	pthread_barrier_init(&start, NULL, NR_THREADS);
+	for (int i = 0; i < NR_THREADS; i++) {
+		id[i] = i;
+		if (pthread_create(&thread[i], NULL, member, &id[i]))
+			return 1;
+	}
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(thread[i], NULL);
+	printf("convoy: %ld turns\n", turns);
+	return turns == (long)rounds * NR_THREADS ? 0 : 1;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* One of the libraries of dlopen-main.c; compiled once for each, with -DLIB_NR=n. */
+#include <time.h>
+
+#ifndef LIB_NR
+#define LIB_NR 0
+#endif
+
+/* noinline: one instrumented frame below lib_work. */
+static __attribute__((noinline)) int spin_20us(int i)
+{
+	struct timespec a, b;
+	volatile int n = LIB_NR;
+
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &b);
+	} while ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec < 20000);
+	return n + i;
+}
+
+int lib_work(int i)
+{
+	return spin_20us(i) + 1;
+}

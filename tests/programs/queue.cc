@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requests handed from thread to thread through queues: an acceptor makes each
+ * request and puts it into a queue, a worker takes it out, works and hands it to
+ * a replier.  Every 50th request keeps the worker for 3 ms, so that the ones
+ * behind it wait in the queue.
+ *
+ *	queue [N]	requests 1..N; prints how many were answered
+ */
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <chrono>
+#include <unistd.h>
+#include <ldb/ldb.h>
+
+class channel {
+	std::mutex lock;
+	std::condition_variable filled;
+	std::deque<long> items;
+
+public:
+	void put(long id)
+	{
+		ldb_req_block(id, this);
+		{
+			std::lock_guard<std::mutex> g(lock);
+			items.push_back(id);
+		}
+		filled.notify_one();
+	}
+
+	long take()
+	{
+		std::unique_lock<std::mutex> g(lock);
+
+		filled.wait(g, [this] { return !items.empty(); });
+		long id = items.front();
+		items.pop_front();
+		g.unlock();
+		if (id)
+			ldb_req_start(id, this);
+		return id;
+	}
+
+	void close()
+	{
+		std::lock_guard<std::mutex> g(lock);
+		items.push_back(0);
+		filled.notify_one();
+	}
+};
+
+static channel requests, replies;
+
+static void spin(std::chrono::microseconds us)
+{
+	auto end = std::chrono::steady_clock::now() + us;
+
+	while (std::chrono::steady_clock::now() < end)
+		;
+}
+
+/* noinline: the names a test looks for. */
+__attribute__((noinline)) void work(long id)
+{
+	spin(std::chrono::microseconds(id % 50 ? 50 : 3000));
+}
+
+__attribute__((noinline)) void reply(long)
+{
+	spin(std::chrono::microseconds(20));
+}
+
+static void worker()
+{
+	while (long id = requests.take()) {
+		work(id);
+		replies.put(id);
+	}
+	replies.close();
+}
+
+static void replier(long *answered)
+{
+	while (long id = replies.take()) {
+		reply(id);
+		ldb_req_end(id);
+		++*answered;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long nr = argc > 1 ? std::atol(argv[1]) : 400, answered = 0;
+	std::thread w(worker), r(replier, &answered);
+
+	for (long id = 1; id <= nr; id++) {
+		ldb_req_start(id, nullptr);
+		requests.put(id);
+		usleep(200);
+	}
+	requests.close();
+	w.join();
+	r.join();
+	std::printf("queue: %ld answered\n", answered);
+	return answered == nr ? 0 : 1;
+}

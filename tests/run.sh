@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs the tests and counts their TAP results.
+#
+#	tests/run.sh [--quick] [PART | FILE]...
+#
+# Parts: lint unit runtime tools plugin e2e (default: all; --quick: without e2e, and
+# drivers get the argument "quick").  A part is whatever of these exists:
+#	tests/PART/Makefile	built first (target "all")
+#	build/tests/PART/*	executables, C and C++ programs
+#	tests/PART/run.sh	a driver of its own
+#	tests/PART/*.t		scripts
+# Each prints TAP, or nothing and exits 0 (passed), 77 (skipped), else (failed).
+# A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
+# seconds (default 120); LDB_DRIVER_TIMEOUT for a run.sh (default 480).
+#
+# Output: one line per test file, failures in full, and last
+# "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
+# Exit status 1 when anything failed, a plan was not met, or nothing ran.
+
+TOP=$(cd "$(dirname "$0")/.." && pwd)
+BUILD=${BUILD:-$TOP/build}
+export TOP BUILD
+LOG=$BUILD/tests/log
+mkdir -p "$LOG"
+# The plugin's matrix runs each program under the scanner too.
+LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
+export LDB_MATRIX_RECORD
+limit=${LDB_TEST_TIMEOUT:-120}
+driver_limit=${LDB_DRIVER_TIMEOUT:-480}
+passed=0
+failed=0
+skipped=0
+
+# Prints "passed failed skipped" for a TAP log and the exit status that went with it.
+count()
+{
+	awk -v rc="$2" '
+	/^ok( |$)/ { nr++; if (/# *[Ss][Kk][Ii][Pp]/) s++; else p++ }
+	/^not ok( |$)/ { nr++; if (/# *[Tt][Oo][Dd][Oo]/) s++; else f++ }
+	/^1\.\.[0-9]+/ { plan = substr($1, 4) + 0; has_plan = 1; if (plan == 0) all = 1 }
+	/^Bail out!/ { bail = 1 }
+	END {
+		if (rc == 77 && nr == 0) { print 0, 0, 1; exit }
+		if (!has_plan && nr == 0) {	# not TAP: the exit status is the result
+			print (rc == 0 && !bail), (rc != 0 || bail), 0
+			exit
+		}
+		if (!has_plan) f++		# ended before it was done
+		else if (nr != plan) f += plan > nr ? plan - nr : 1
+		if (bail) f++
+		if (rc != 0 && f == 0) f++	# e.g. crashed after its last result
+		if (has_plan && all && rc == 0) s++
+		print p + 0, f + 0, s + 0
+	}' "$1"
+}
+
+run_one()	# name limit cmd...
+{
+	name=$1
+	secs=$2
+	shift 2
+	log=$LOG/$(printf %s "$name" | tr / -).log
+	start=$(date +%s)
+	timeout -k 10 "$secs" "$@" >"$log" 2>&1 </dev/null
+	rc=$?
+	took=$(($(date +%s) - start))
+	set -- $(count "$log" "$rc")
+	passed=$((passed + $1))
+	failed=$((failed + $2))
+	skipped=$((skipped + $3))
+	if [ "$2" -gt 0 ]; then
+		echo "FAIL $name: $1 passed, $2 failed, $3 skipped (${took}s, exit status $rc)"
+		[ "$rc" -ne 124 ] && [ "$rc" -ne 137 ] || echo "  ended after $secs s"
+		# Each failure with the comment lines after it; without any, the end of the log.
+		awk '/^not ok/ { on = 1; print "  " $0; next }
+		     /^#/ && on { print "  " $0; next }
+		     /^Bail out!/ { print "  " $0 }
+		     { on = 0 }' "$log" | head -n 200
+		grep -q '^not ok' "$log" || tail -n 15 "$log" | sed 's/^/  | /'
+	else
+		skips=
+		[ "$3" -eq 0 ] || skips=", $3 skipped"
+		echo "ok   $name: $1 passed$skips (${took}s)"
+		sed -n 's/^\(ok\|1\.\.0\).*# *[Ss][Kk][Ii][Pp] */  skipped: /p' "$log" | sort | uniq -c | sed 's/^ *1 / /'
+	fi
+}
+
+run_file()	# path
+{
+	name=${1#"$TOP"/tests/}
+	name=${name#"$BUILD"/tests/}
+	case $1 in
+	*/run.sh)	run_one "$name" "$driver_limit" sh "$1" ${quick:+quick} ;;
+	*.t)		run_one "$name" "$limit" sh "$1" ;;
+	*)		run_one "$name" "$limit" "$1" ;;
+	esac
+}
+
+run_part()
+{
+	if [ -f "$TOP/tests/$1/Makefile" ]; then
+		if ! ${MAKE:-make} --no-print-directory -C "$TOP/tests/$1" all >"$LOG/$1-build.log" 2>&1; then
+			failed=$((failed + 1))
+			echo "FAIL $1: its programs do not build"
+			tail -n 20 "$LOG/$1-build.log" | sed 's/^/  | /'
+		fi
+	fi
+	# With a driver of its own, a part decides itself what it runs.
+	if [ -f "$TOP/tests/$1/run.sh" ]; then
+		run_file "$TOP/tests/$1/run.sh"
+	else
+		for file in "$BUILD/tests/$1"/*; do
+			[ -f "$file" ] && [ -x "$file" ] || continue
+			case $file in *.so | *.o | *.d) continue ;; esac
+			run_file "$file"
+		done
+	fi
+	for file in "$TOP/tests/$1"/*.t; do
+		[ -f "$file" ] && run_file "$file"
+	done
+}
+
+parts=
+quick=
+for arg; do
+	case $arg in
+	--quick) quick=1 ;;
+	-*) echo "run.sh: unknown option $arg: see the head of $0" >&2; exit 2 ;;
+	*) parts="$parts $arg" ;;
+	esac
+done
+if [ -z "$parts" ]; then
+	parts="lint unit runtime tools plugin"
+	[ -n "$quick" ] || parts="$parts e2e"
+fi
+
+for part in $parts; do
+	if [ -f "$part" ]; then
+		run_file "$(cd "$(dirname "$part")" && pwd)/$(basename "$part")"
+	else
+		run_part "$part"
+	fi
+done
+
+total="$passed passed, $failed failed"
+[ "$skipped" -eq 0 ] || total="$total, $skipped skipped"
+echo "$total"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The records the shim writes: when, and what is in them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "runtime/runtime.h"
+#include "shim/wait.h"
+#include "shim-harness.h"
+#include "tap.h"
+
+#define WAIT	LDB_EV_LOCK_WAIT
+#define HOLD	LDB_EV_LOCK_HOLD
+#define FAR	(1ULL << 60)	/* a threshold nothing reaches */
+
+/* Another thread that holds a lock, or waits for one, while we look. */
+struct other {
+	pthread_t thread;
+	int (*take)(void *);
+	int (*give)(void *);
+	void *lock;
+	uint64_t gen;
+	_Atomic int tid, took, may_give;
+	int rc;
+};
+
+static void *other_thread(void *p)
+{
+	struct other *o = p;
+
+	harness_gen = o->gen;
+	o->tid = syscall(SYS_gettid);
+	o->rc = o->take(o->lock);
+	o->took = 1;
+	while (!o->may_give)
+		usleep(100);
+	if (o->give)
+		o->give(o->lock);
+	return NULL;
+}
+
+static void other_start(struct other *o)
+{
+	if (pthread_create(&o->thread, NULL, other_thread, o))
+		bail_out("pthread_create");
+	while (!o->tid)
+		usleep(100);
+}
+
+static void other_wait_took(struct other *o)
+{
+	while (!o->took)
+		usleep(100);
+}
+
+static void other_finish(struct other *o)
+{
+	o->may_give = 1;
+	next_table.pthread_join(o->thread, NULL);
+}
+
+/* Until the other thread sleeps in the wait it has announced. */
+static void wait_for_waiter(const volatile void *lock)
+{
+	while (!waiters_seen(lock))
+		usleep(100);
+	usleep(3000);
+}
+
+/* Not a tail call: the call is a site in this function. */
+#define FN(name, type)							\
+	static int do_##name(void *p)					\
+	{								\
+		int rc = name((type *)p);				\
+									\
+		__asm__ volatile("" : "+r"(rc));			\
+		return rc;						\
+	}
+FN(pthread_mutex_lock, pthread_mutex_t)
+FN(pthread_mutex_unlock, pthread_mutex_t)
+FN(pthread_rwlock_wrlock, pthread_rwlock_t)
+FN(pthread_rwlock_unlock, pthread_rwlock_t)
+FN(pthread_spin_lock, pthread_spinlock_t)
+FN(pthread_spin_unlock, pthread_spinlock_t)
+FN(mtx_lock, mtx_t)
+FN(mtx_unlock, mtx_t)
+
+static bool lies_in(uint64_t addr, const void *fn, unsigned size)
+{
+	return addr > (uintptr_t)fn && addr < (uintptr_t)fn + size;
+}
+
+static void uncontended(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+
+	harness_start(LDB_MUTEX_WAIT, 0);
+	for (int n = 0; n < 100; n++) {
+		pthread_mutex_lock(&m);
+		pthread_rwlock_rdlock(&l);
+		pthread_mutex_unlock(&m);
+		pthread_rwlock_unlock(&l);
+	}
+	is_int(harness_nr(), 0, "level wait: nothing is written without contention");
+	is_int(thread_self()->nr_held, 0, "and the list is empty");
+	harness_start(LDB_MUTEX_HOLD, 0);
+	harness_gen = 7 << 16;
+	pthread_mutex_lock(&m);
+	pthread_mutex_unlock(&m);
+	is_int(harness_nr(), 1, "level hold: one record for a hold");
+	is_int(harness_last(HOLD, LDB_LOCK_MUTEX, &m)->flags,
+	       LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, "its flags");
+	is_int(harness_last(HOLD, 0, &m)->gen, 7 << 16, "its generation");
+	ok(harness_last(HOLD, 0, &m)->end > harness_last(HOLD, 0, &m)->begin,
+	   "its begin is before its end");
+	harness_start(LDB_MUTEX_HOLD, FAR);
+	pthread_mutex_lock(&m);
+	pthread_mutex_unlock(&m);
+	is_int(harness_nr(), 0, "level hold: nothing below the threshold");
+	harness_stop();
+	harness_gen = 0;
+}
+
+static void contended(const char *name, void *lock, unsigned kind, bool has_owner,
+		      int (*take)(void *), int (*give)(void *))
+{
+	struct other o = { .take = take, .give = give, .lock = lock, .gen = 0x50000 };
+	const struct ldb_lock_rec *wait, *hold, *late;
+	uint64_t begin, end;
+
+	diag("%s", name);
+	harness_start(LDB_MUTEX_WAIT, 1000);
+	harness_gen = 0x30000;
+	take(lock);
+	harness_gen = 0x40000;
+	other_start(&o);
+	wait_for_waiter(lock);
+	is_int(harness_nr(), 0, "nothing is written while it waits");
+	begin = cpu_tsc();
+	give(lock);
+	end = cpu_tsc();
+	other_wait_took(&o);
+	hold = harness_last(HOLD, kind, lock);
+	is_int(harness_count(HOLD, kind, lock), 1, "the unlock that sees a waiter is written");
+	ok(hold->tid == (uint32_t)syscall(SYS_gettid), "by this thread");
+	is_int(hold->flags, kind, "its begin was not stamped");
+	ok(hold->begin == 0 && hold->gen == 0x30000, "but bounded by the generation");
+	ok(hold->end >= begin && hold->end <= end, "it ends at the unlock");
+	ok(lies_in(harness_site(hold), (void *)take, 64), "site: the call that took it");
+	is_int(hold->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
+	is_int(harness_count(WAIT, 0, NULL), 0, "the wait is kept back until the unlock");
+	other_finish(&o);
+	wait = harness_last(WAIT, kind, lock);
+	is_int(harness_count(WAIT, kind, lock), 1, "then it is written");
+	is_int(wait->tid, o.tid, "by the thread that waited");
+	is_int(wait->flags, kind, "its flags");
+	is_int(wait->owner, has_owner ? syscall(SYS_gettid) : 0, "its owner");
+	is_int(wait->gen, 0x50000, "its generation");
+	ok(wait->begin < begin && wait->end >= begin && wait->end - wait->begin > 1000000,
+	   "its interval holds the unlock");
+	late = harness_last(HOLD, kind, lock);
+	is_int(harness_count(HOLD, kind, lock), 2, "and the hold that followed");
+	ok(late->flags == (kind | LDB_LOCK_F_BEGIN_EXACT) && late->begin == wait->end,
+	   "which began when the wait ended");
+	is_int(harness_nr(), 3, "nothing else");
+	ok(!waiters_seen(lock), "nobody waits any more");
+	harness_stop();
+	harness_gen = 0;
+}
+
+static void contended_all(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_t pi, robust;
+	pthread_mutexattr_t a;
+	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+	pthread_spinlock_t s;
+	mtx_t c11;
+
+	pthread_spin_init(&s, 0);
+	mtx_init(&c11, mtx_plain);
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&pi, &a);
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&robust, &a);
+	contended("mutex", &m, LDB_LOCK_MUTEX, true, do_pthread_mutex_lock,
+		  do_pthread_mutex_unlock);
+	contended("priority-inheriting mutex", &pi, LDB_LOCK_MUTEX, true,
+		  do_pthread_mutex_lock, do_pthread_mutex_unlock);
+	contended("robust mutex", &robust, LDB_LOCK_MUTEX, true, do_pthread_mutex_lock,
+		  do_pthread_mutex_unlock);
+	contended("rwlock", &l, LDB_LOCK_RWLOCK_WR, true, do_pthread_rwlock_wrlock,
+		  do_pthread_rwlock_unlock);
+	contended("spin lock", (void *)&s, LDB_LOCK_SPIN, false, do_pthread_spin_lock,
+		  do_pthread_spin_unlock);
+	contended("C11 mutex", &c11, LDB_LOCK_MUTEX, true, do_mtx_lock, do_mtx_unlock);
+}
+
+static void readers(void)
+{
+	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+	struct other writer = {
+		.take = do_pthread_rwlock_wrlock, .give = do_pthread_rwlock_unlock, .lock = &l,
+	};
+
+	harness_start(LDB_MUTEX_WAIT, 1000);
+	pthread_rwlock_rdlock(&l);
+	pthread_rwlock_rdlock(&l);
+	other_start(&writer);
+	wait_for_waiter(&l);
+	pthread_rwlock_unlock(&l);
+	is_int(harness_nr(), 0, "a reader that still holds it writes nothing");
+	pthread_rwlock_unlock(&l);
+	is_int(harness_count(HOLD, LDB_LOCK_RWLOCK_RD, &l), 1, "its last unlock is a reader's hold");
+	other_finish(&writer);
+	is_int(harness_last(WAIT, LDB_LOCK_RWLOCK_WR, &l)->owner, 0,
+	       "nobody knows which reader a writer waits for");
+	harness_stop();
+}
+
+static void recursive(void)
+{
+	pthread_mutex_t m = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+	harness_start(LDB_MUTEX_HOLD, 0);
+	pthread_mutex_lock(&m);
+	pthread_mutex_lock(&m);
+	pthread_mutex_trylock(&m);
+	is_int(thread_self()->nr_held, 1, "a recursive mutex is held once");
+	pthread_mutex_unlock(&m);
+	pthread_mutex_unlock(&m);
+	is_int(harness_nr(), 0, "inner unlocks are not written");
+	pthread_mutex_unlock(&m);
+	is_int(harness_nr(), 1, "the outermost is");
+	is_int(thread_self()->nr_held, 0, "and the list is empty");
+	harness_stop();
+}
+
+static void failures(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_t check = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	struct other o = {
+		.take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m,
+	};
+	const struct ldb_lock_rec *r;
+	struct timespec ts;
+
+	harness_start(LDB_MUTEX_WAIT, 1000);
+	other_start(&o);
+	other_wait_took(&o);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_sec += ts.tv_nsec > 990000000;
+	ts.tv_nsec = (ts.tv_nsec + 10000000) % 1000000000;
+	is_int(pthread_mutex_timedlock(&m, &ts), ETIMEDOUT, "a lock that times out");
+	r = harness_last(WAIT, LDB_LOCK_MUTEX, &m);
+	is_int(r->flags, LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED, "is a failed wait");
+	is_int(r->owner, o.tid, "for its owner");
+	is_int(thread_self()->nr_held, 0, "and is not held");
+	is_int(pthread_mutex_trylock(&m), EBUSY, "a trylock that fails");
+	is_int(harness_nr(), 1, "is not written");
+	other_finish(&o);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	pthread_mutex_lock(&check);
+	is_int(pthread_mutex_lock(&check), EDEADLK, "a deadlock found");
+	is_int(harness_nr(), 0, "is no wait");
+	pthread_mutex_unlock(&check);
+	is_int(thread_self()->nr_held, 0, "and the first lock is given back");
+	harness_stop();
+}
+
+static void *cond_waker(void *p)
+{
+	usleep(5000);
+	pthread_cond_signal(p);
+	return NULL;
+}
+
+static void condition(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	struct timespec past = { 1, 0 };
+	const struct ldb_lock_rec *wait, *hold;
+	pthread_t t;
+
+	harness_start(LDB_MUTEX_HOLD, 0);
+	pthread_mutex_lock(&m);
+	pthread_create(&t, NULL, cond_waker, &c);
+	pthread_cond_wait(&c, &m);
+	is_int(harness_nr(), 2, "a wait for a condition: the hold before, and the wait");
+	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
+	wait = harness_last(WAIT, LDB_LOCK_COND, &c);
+	ok(hold->end <= wait->begin && wait->begin < wait->end, "in this order");
+	is_int(wait->flags, LDB_LOCK_COND, "its flags");
+	is_int(thread_self()->nr_held, 1, "afterwards the mutex is held");
+	pthread_mutex_unlock(&m);
+	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
+	is_int(harness_nr(), 3, "its unlock is written");
+	ok(hold->begin == wait->end && hold->flags & LDB_LOCK_F_BEGIN_EXACT,
+	   "the new hold begins with the end of the wait");
+	next_table.pthread_join(t, NULL);
+	pthread_mutex_lock(&m);
+	pthread_cond_timedwait(&c, &m, &past);
+	is_int(harness_last(WAIT, LDB_LOCK_COND, &c)->flags, LDB_LOCK_COND | LDB_LOCK_F_FAILED,
+	       "a timeout is a failed wait");
+	is_int(thread_self()->nr_held, 1, "and the mutex is held");
+	pthread_mutex_unlock(&m);
+	harness_start(LDB_MUTEX_WAIT, FAR);
+	pthread_mutex_lock(&m);
+	pthread_cond_timedwait(&c, &m, &past);
+	pthread_mutex_unlock(&m);
+	is_int(harness_nr(), 0, "nothing below the threshold");
+	is_int(thread_self()->nr_held, 0, "the list is empty");
+	harness_stop();
+}
+
+static void *poster(void *p)
+{
+	usleep(5000);
+	sem_post(p);
+	return NULL;
+}
+
+static void *barrier_thread(void *p)
+{
+	usleep(5000);
+	pthread_barrier_wait(p);
+	return NULL;
+}
+
+static void *nap(void *p)
+{
+	thread_self();		/* registers */
+	usleep(8000);
+	return p;
+}
+
+static int c11_nap(void *p)
+{
+	nap(p);
+	return 0;
+}
+
+static void other_waits(void)
+{
+	const uint64_t threshold = 1000000;	/* ticks; all below wait longer */
+	struct timespec past = { 1, 0 };
+	pthread_barrier_t b;
+	pthread_t t;
+	thrd_t c11;
+	uint32_t nr;
+	sem_t s;
+
+	harness_start(LDB_MUTEX_WAIT, threshold);
+	sem_init(&s, 0, 1);
+	sem_wait(&s);
+	is_int(harness_nr(), 0, "a semaphore that is free is no wait");
+	pthread_create(&t, NULL, poster, &s);
+	sem_wait(&s);
+	is_int(harness_count(WAIT, LDB_LOCK_SEM, &s), 1, "one that is not is");
+	next_table.pthread_join(t, NULL);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	sem_timedwait(&s, &past);
+	is_int(harness_last(WAIT, LDB_LOCK_SEM, &s)->flags, LDB_LOCK_SEM | LDB_LOCK_F_FAILED,
+	       "one that times out fails");
+
+	harness_start(LDB_MUTEX_WAIT, threshold);
+	pthread_barrier_init(&b, NULL, 2);
+	pthread_create(&t, NULL, barrier_thread, &b);
+	pthread_barrier_wait(&b);
+	is_int(harness_count(WAIT, LDB_LOCK_BARRIER, &b), 1, "who waits at a barrier");
+	is_int(harness_last(WAIT, 0, &b)->flags, LDB_LOCK_BARRIER, "did not fail");
+	next_table.pthread_join(t, NULL);
+
+	harness_start(LDB_MUTEX_WAIT, threshold);
+	nr = atomic_load(&nr_live);
+	pthread_create(&t, NULL, nap, NULL);
+	while (atomic_load(&nr_live) == nr || !atomic_load(&live[nr]))
+		usleep(100);
+	pthread_join(t, NULL);
+	is_int(harness_count(WAIT, LDB_LOCK_JOIN, (void *)t), 1, "a join");
+	is_int(harness_last(WAIT, LDB_LOCK_JOIN, (void *)t)->owner, atomic_load(&live[nr])->tid,
+	       "names the thread");
+	harness_start(LDB_MUTEX_WAIT, threshold);
+	thrd_create(&c11, c11_nap, NULL);
+	thrd_join(c11, NULL);
+	is_int(harness_count(WAIT, LDB_LOCK_JOIN, (void *)c11), 1, "and of C11");
+	harness_stop();
+}
+
+/* Locks and recordings that do not begin and end together. */
+static void across_sessions(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;
+	struct other o = {
+		.take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m,
+	};
+	const struct ldb_lock_rec *hold;
+
+	pthread_mutex_lock(&m);
+	harness_start(LDB_MUTEX_WAIT, 1000);
+	other_start(&o);
+	wait_for_waiter(&m);
+	pthread_mutex_unlock(&m);
+	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
+	ok(hold->begin == 0 && hold->gen == 0 && hold->end,
+	   "a lock taken before the recording: nothing is known of its begin");
+	other_finish(&o);
+
+	harness_start(LDB_MUTEX_HOLD, 0);
+	pthread_mutex_lock(&m);
+	pthread_mutex_lock(&n);
+	harness_reattach();
+	pthread_mutex_unlock(&n);
+	pthread_mutex_unlock(&m);
+	is_int(harness_nr(), 0, "a lock taken in an earlier recording is not timed in this one");
+	is_int(thread_self()->nr_held, 0, "and forgotten");
+
+	o = (struct other){ .take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m };
+	harness_start(LDB_MUTEX_WAIT, 0);
+	pthread_mutex_lock(&m);
+	other_start(&o);
+	wait_for_waiter(&m);
+	harness_reattach();
+	pthread_mutex_unlock(&m);
+	other_wait_took(&o);
+	other_finish(&o);
+	is_int(harness_count(WAIT, 0, NULL), 0, "a wait from one recording into the next is dropped");
+	ok(!waiters_seen(&m), "but its counter is not");
+
+	o = (struct other){ .take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m };
+	harness_start(LDB_MUTEX_WAIT, 0);
+	pthread_mutex_lock(&m);
+	other_start(&o);
+	wait_for_waiter(&m);
+	harness_stop();
+	pthread_mutex_unlock(&m);
+	other_finish(&o);
+	is_int(harness_nr(), 0, "the recording ends during a wait: nothing is written");
+	ok(!waiters_seen(&m), "nobody waits any more");
+}
+
+static void kept_back(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	struct other o = { .take = do_pthread_mutex_lock, .lock = &m };
+	struct thread *t = NULL;
+
+	harness_start(LDB_MUTEX_WAIT, 0);
+	pthread_mutex_lock(&m);
+	other_start(&o);
+	wait_for_waiter(&m);
+	pthread_mutex_unlock(&m);
+	other_wait_took(&o);
+	is_int(harness_count(WAIT, 0, &m), 0, "a lock is held on: its wait is kept back");
+	for (uint32_t n = 0; n < atomic_load(&nr_live); n++)
+		if (atomic_load(&live[n])->tid == (uint32_t)o.tid)
+			t = atomic_load(&live[n]);
+	harness_stop();
+	shim_flush(t);
+	is_int(harness_count(WAIT, 0, &m), 1, "the end of the recording writes it");
+	other_finish(&o);
+	is_int(harness_count(WAIT, 0, &m), 1, "once");
+
+	o = (struct other){ .take = do_pthread_mutex_lock, .lock = &m };
+	pthread_mutex_init(&m, NULL);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	pthread_mutex_lock(&m);
+	other_start(&o);
+	wait_for_waiter(&m);
+	pthread_mutex_unlock(&m);
+	other_finish(&o);
+	is_int(harness_count(WAIT, 0, &m), 1, "so does the end of the thread");
+	harness_stop();
+}
+
+static void handed_over(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	struct other o = { .take = do_pthread_mutex_unlock, .lock = &m };
+
+	harness_start(LDB_MUTEX_HOLD, 0);
+	pthread_mutex_lock(&m);
+	other_start(&o);	/* unlocks what we hold: wrong, but it is done */
+	other_wait_took(&o);
+	other_finish(&o);
+	is_int(harness_nr(), 0, "an unlock by another thread says nothing");
+	pthread_mutex_lock(&m);
+	pthread_mutex_unlock(&m);
+	is_int(harness_count(HOLD, 0, &m), 1, "the next hold is the last one's, not longer");
+	is_int(thread_self()->nr_held, 0, "and nothing stale stays");
+	harness_stop();
+}
+
+static void many(void)
+{
+	pthread_mutex_t m[HELD_MAX * 2];
+	bool exact = true;
+
+	harness_start(LDB_MUTEX_HOLD, 0);
+	for (int n = 0; n < HELD_MAX * 2; n++) {
+		pthread_mutex_init(&m[n], NULL);
+		pthread_mutex_lock(&m[n]);
+	}
+	is_int(thread_self()->nr_held, HELD_MAX, "of too many locks the newest are kept");
+	for (int n = HELD_MAX * 2; n-- > 0;)
+		pthread_mutex_unlock(&m[n]);
+	is_int(harness_nr(), HELD_MAX, "and timed");
+	for (unsigned n = 0; n < harness_nr(); n++)
+		exact &= !!(harness_rec(n)->lock.flags & LDB_LOCK_F_BEGIN_EXACT);
+	ok(exact, "exactly");
+	/* not in the order of a stack */
+	harness_start(LDB_MUTEX_HOLD, 0);
+	for (int n = 0; n < 8; n++)
+		pthread_mutex_lock(&m[n]);
+	for (int n = 0; n < 8; n += 2)
+		pthread_mutex_unlock(&m[n]);
+	for (int n = 1; n < 8; n += 2)
+		pthread_mutex_unlock(&m[n]);
+	is_int(harness_nr(), 8, "unlocked in any order");
+	for (int n = 0; n < 8; n++)
+		exact &= harness_count(HOLD, 0, &m[n]) == 1;
+	ok(exact, "each once");
+	harness_stop();
+}
+
+static void fork_child(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	struct other o = {
+		.take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m,
+	};
+
+	harness_start(LDB_MUTEX_WAIT, 0);
+	pthread_mutex_lock(&m);
+	other_start(&o);
+	wait_for_waiter(&m);
+	harness_stop();
+	pthread_mutex_unlock(&m);
+	other_finish(&o);
+	atomic_store(waiters_of(&m), 3);	/* as if a fork had left them behind */
+	shim_fork_child();
+	ok(!waiters_seen(&m), "a fork child has no waiters");
+}
+
+int main(void)
+{
+	shim_init();
+	uncontended();
+	contended_all();
+	readers();
+	recursive();
+	failures();
+	condition();
+	other_waits();
+	across_sessions();
+	kept_back();
+	handed_over();
+	many();
+	fork_child();
+	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
+		if (atomic_load(&waiters_table[n]))
+			bail_out("a waiter was not counted down");
+	return done();
+}

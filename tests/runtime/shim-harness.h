@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stands in for the rest of the runtime: a session that is on when the test
+ * says so, and a ring that keeps every record.
+ *
+ * Threads register themselves at their first use of thread_self(); they leave
+ * when they end.
+ */
+#ifndef SHIM_HARNESS_H
+#define SHIM_HARNESS_H
+
+#ifdef __cplusplus
+#include <stdint.h>
+#else
+#include "internal.h"
+#include "shim/next.h"
+
+extern __thread uint64_t harness_gen;		/* what thread_gen() returns */
+extern __thread bool harness_unregistered;	/* thread_self() returns NULL */
+extern __thread struct ldb_thread harness_block;
+extern unsigned harness_nr_quiesce;		/* calls of scan_quiesce() */
+extern void (*harness_on_write)(void);		/* called by each ring_write(), if set */
+
+/* A new session: no records, the next epoch. */
+void harness_start(enum ldb_mutex_level level, uint64_t threshold);
+void harness_stop(void);
+/* The session ends and a new one begins; the records stay. */
+void harness_reattach(void);
+
+union harness_rec {
+	struct ldb_rec slot[2];
+	struct ldb_lock_rec lock;
+	struct ldb_req_rec req;
+};
+/* Records so far, in the order they were written. */
+unsigned harness_nr(void);
+const union harness_rec *harness_rec(unsigned n);
+
+/* Records of this type and kind (0: any) about this object (NULL: any); the last of them. */
+unsigned harness_count(unsigned type, unsigned kind, const volatile void *object);
+const struct ldb_lock_rec *harness_last(unsigned type, unsigned kind, const volatile void *object);
+uint64_t harness_site(const struct ldb_lock_rec *r);
+
+/* The interposed functions, in the form of the table of the real ones. */
+extern const struct next harness_shim;
+
+#endif
+#endif /* SHIM_HARNESS_H */

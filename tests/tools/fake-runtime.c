@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Stands in for the runtime: speaks the control protocol and fills a session
+ * with events whose number is known, or with garbage.
+ *
+ *	fake-runtime MODE [ARG]		under ldb-record --
+ *	fake-runtime -l MODE [ARG]	listens, for ldb-record -p
+ *
+ * Modes: see modes[] at the end.  Prints what it wrote as "NAME=NUMBER".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/ldb.h>
+#include <ldb/control.h>
+
+static int sock = -1;
+static char *base;
+static struct ldb_info info;
+static uint64_t random_state = 88172645463325252ULL;
+
+static uint64_t rnd(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state * 0x2545f4914f6cdd1dULL;
+}
+
+static void die(const char *what)
+{
+	fprintf(stderr, "fake-runtime: %s: %s\n", what, strerror(errno));
+	exit(99);
+}
+
+static uint64_t clock_now(void)
+{
+	struct timespec ts;
+
+	if (info.clock_id == LDB_CLOCK_TSC)
+		return __builtin_ia32_rdtsc();
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Protocol */
+
+static void send_msg(void *m, unsigned type, unsigned size)
+{
+	((struct ldb_msg *)m)->type = type;
+	((struct ldb_msg *)m)->size = size;
+	if (send(sock, m, size, MSG_NOSIGNAL) != (ssize_t)size && errno != EPIPE &&
+	    errno != ECONNRESET)
+		die("send");
+}
+
+static void send_hello(unsigned version, unsigned abi, unsigned nr_instrumented)
+{
+	struct ldb_msg_hello h = {
+		.version = version, .abi = abi, .pid = getpid(),
+		.nr_instrumented = nr_instrumented, .release = "fake",
+	};
+
+	send_msg(&h, LDB_MSG_HELLO, sizeof(h));
+}
+
+/* Returns the type, 0 when the other end is gone; *fd is -1 or the descriptor sent. */
+static unsigned receive(int *fd)
+{
+	union {
+		struct ldb_msg m;
+		char room[4096];
+	} buf;
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec iov = { &buf, sizeof(buf) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+
+	if (fd)
+		*fd = -1;
+	if (recvmsg(sock, &msg, 0) <= 0)
+		return 0;
+	if (fd && msg.msg_controllen && control.h.cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(&control.h), sizeof(int));
+	return buf.m.type;
+}
+
+static void name_address(struct sockaddr_un *sa, socklen_t *size, const char *name)
+{
+	memset(sa, 0, sizeof(*sa));
+	sa->sun_family = AF_UNIX;
+	strcpy(sa->sun_path + 1, name);
+	*size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
+}
+
+static void open_socket(bool listens)
+{
+	struct sockaddr_un sa;
+	socklen_t size;
+	char name[64];
+
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (!listens) {
+		if (!getenv(LDB_ENV_RECORD)) {
+			fprintf(stderr, "fake-runtime: no %s in the environment\n", LDB_ENV_RECORD);
+			exit(98);
+		}
+		name_address(&sa, &size, getenv(LDB_ENV_RECORD));
+		if (connect(sock, (struct sockaddr *)&sa, size))
+			die("connect");
+		return;
+	}
+	snprintf(name, sizeof(name), LDB_CONTROL_NAME, getpid());
+	name_address(&sa, &size, name);
+	if (bind(sock, (struct sockaddr *)&sa, size) || listen(sock, 1))
+		die("listen");
+	puts("listening");
+	fflush(stdout);
+	sock = accept4(sock, NULL, NULL, SOCK_CLOEXEC);
+	if (sock < 0)
+		die("accept");
+}
+
+static void map_session(int fd)
+{
+	struct ldb_info *i = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (i == MAP_FAILED)
+		die("mmap");
+	info = *i;
+	if (info.magic != LDB_INFO_MAGIC || info.abi != LDB_SESSION_ABI ||
+	    !(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
+		die("the session is not as it should be");
+	base = mmap(NULL, info.total_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (base == MAP_FAILED)
+		die("mmap");
+}
+
+/* HELLO to READY, as it should be. */
+static void attach(void)
+{
+	struct ldb_msg_attached a = { .nr_threads = 1 };
+	struct ldb_msg_module m = {
+		.flags = LDB_MODULE_F_INSTRUMENTED, .start = 0x400000, .end = 0x500000,
+		.build_id_size = 4, .build_id = { 0xde, 0xad, 0xbe, 0xef }, .path = "/fake/module",
+	};
+	struct ldb_msg ready;
+	int fd;
+
+	send_hello(LDB_CONTROL_VERSION, LDB_SESSION_ABI, 1);
+	if (receive(&fd) != LDB_MSG_ATTACH || fd < 0)
+		die("no ATTACH");
+	map_session(fd);
+	close(fd);
+	send_msg(&a, LDB_MSG_ATTACHED, sizeof(a));
+	send_msg(&m, LDB_MSG_MODULE, sizeof(m));
+	send_msg(&ready, LDB_MSG_READY, sizeof(ready));
+}
+
+/* Session */
+
+static struct ldb_page *page_of(unsigned slot)
+{
+	return (void *)(base + info.pages_off + slot * info.page_stride);
+}
+
+static struct ldb_ring_hdr *ring_of(unsigned ring)
+{
+	if (ring < info.nr_cpus)
+		return (void *)(base + info.rings_off + ring * info.ring_stride);
+	return (void *)(base + info.scan_rings_off + (ring - info.nr_cpus) * info.scan_ring_stride);
+}
+
+static uint64_t ring_mask(unsigned ring)
+{
+	return (1ULL << (ring < info.nr_cpus ? info.ring_order : info.scan_ring_order)) - 1;
+}
+
+static void ring_put(unsigned ring, struct ldb_rec *recs, unsigned n, unsigned commit)
+{
+	struct ldb_ring_hdr *h = ring_of(ring);
+	uint64_t idx = __atomic_fetch_add(&h->head, n, __ATOMIC_RELAXED);
+	struct ldb_rec *slots = (struct ldb_rec *)((char *)h + LDB_RING_HDR_SIZE);
+
+	for (unsigned k = 0; k < commit; k++) {
+		struct ldb_rec *s = &slots[(idx + k) & ring_mask(ring)];
+		struct ldb_rec r = recs[k];
+
+		s->tsc = r.tsc;
+		s->tid = r.tid;
+		s->type = r.type;
+		s->flags = r.flags;
+		s->arg = r.arg;
+		s->arg2 = r.arg2;
+		__atomic_store_n(&s->commit, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&r),
+				 __ATOMIC_RELEASE);
+	}
+}
+
+static void func_event(struct ldb_rec *recs, uint32_t tid, uint64_t n)
+{
+	struct ldb_func_rec f = {
+		.end_max = clock_now(), .tid = tid, .type = LDB_EV_FUNC, .pc = 0x401000 + n % 64 * 16,
+		.end_unc = 7, .start_unc = n % 100 ? 9 : UINT32_MAX, .cont1 = LDB_EV_CONT + 1,
+		.depth = n % 5, .gen = n << 16, .ret = 0x402000, .cont2 = LDB_EV_CONT + 2,
+	};
+
+	f.start_max = f.end_max - 100 - n % 1000;
+	memcpy(recs, &f, sizeof(f));
+}
+
+static void detach_or_gone(void)
+{
+	struct ldb_msg m;
+	unsigned type;
+
+	while ((type = receive(NULL)) && type != LDB_MSG_DETACH)
+		;
+	if (type)
+		send_msg(&m, LDB_MSG_DETACHED, sizeof(m));
+	receive(NULL);
+}
+
+/* Modes */
+
+struct writer {
+	pthread_t thread;
+	unsigned ring;
+	uint64_t nr;
+};
+
+static void *write_funcs(void *arg)
+{
+	struct writer *w = arg;
+	struct ldb_rec recs[3];
+
+	for (uint64_t i = 0; i < w->nr; i++) {
+		func_event(recs, 1000 + w->ring, i);
+		ring_put(w->ring, recs, 3, 3);
+	}
+	return NULL;
+}
+
+/* ARG function events by each of two threads into each of two rings. */
+static void mode_funcs(uint64_t nr)
+{
+	struct writer w[4];
+
+	attach();
+	for (int i = 0; i < 4; i++) {
+		w[i] = (struct writer){ .ring = i / 2 ? info.nr_cpus : 0, .nr = nr };
+		pthread_create(&w[i].thread, NULL, write_funcs, &w[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(w[i].thread, NULL);
+	printf("funcs=%" PRIu64 "\nrecords=%" PRIu64 "\n", nr * 4, nr * 12);
+}
+
+/* Every kind of event once, a thread with counters, a stack with open functions. */
+static void mode_kinds(uint64_t nr)
+{
+	struct ldb_page *p;
+	struct ldb_stack *s;
+	struct ldb_lock_rec lock = {
+		.tid = 5, .type = LDB_EV_LOCK_WAIT, .flags = LDB_LOCK_MUTEX, .lock = 0xabc0,
+		.owner = 6, .cont1 = LDB_EV_CONT + 1, .site_hi = 0x7f12, .site_lo = 0x345678,
+		.gen = 3 << 16,
+	};
+	struct ldb_req_rec req = {
+		.tid = 5, .type = LDB_EV_REQ_START, .id = 77, .queue = 0x9990, .payload2 = 0x4011,
+		.cont1 = LDB_EV_CONT + 1,
+	};
+	struct ldb_rec r, recs[3];
+	uint64_t now;
+
+	attach();
+	now = clock_now();
+	p = page_of(3);
+	p->tid = 5;
+	p->start_tsc = now;
+	p->made = 1000;
+	p->seen = 10;
+	p->last_look_tsc = now + 600;
+	strcpy(p->name, "worker");
+	p->state = LDB_PAGE_LIVE;
+	s = (void *)(base + info.stacks_off + 3 * info.stack_stride);
+	for (unsigned i = 0; i < 2; i++)
+		s->frame[i] = (struct ldb_stack_frame){
+			.gen = (50 + i) << 16, .pc = 0x401000 + i * 16, .ret = 0x402000,
+			.start_min = now + 100 * i, .start_max = now + 100 * i + 30,
+			.last_seen = now + 300,
+		};
+	s->depth = 2;
+	r = (struct ldb_rec){ .tsc = now, .tid = 5, .type = LDB_EV_THREAD_START, .arg = 0x4010, .arg2 = 4 };
+	ring_put(0, &r, 1, 1);
+	func_event(recs, 5, 1);
+	ring_put(info.nr_cpus, recs, 3, 3);
+	lock.begin = now + 10;
+	lock.end = now + 50;
+	memcpy(recs, &lock, sizeof(lock));
+	ring_put(0, recs, 2, 2);
+	/* Out of order, in another ring: the recorder sorts. */
+	req.type = LDB_EV_REQ_END;
+	req.tsc = now + 90;
+	memcpy(recs, &req, sizeof(req));
+	ring_put(0, recs, 2, 2);
+	req.type = LDB_EV_REQ_START;
+	req.tsc = now + 20;
+	memcpy(recs, &req, sizeof(req));
+	ring_put(info.nr_cpus > 1, recs, 2, 2);
+	req = (struct ldb_req_rec){ .tsc = now, .tid = 5, .type = LDB_EV_REQ_CLASS, .id = 77,
+				    .cont1 = LDB_EV_CONT + 1 };
+	memcpy(&req.payload0, "GET ", 4);
+	memcpy(&req.queue, "/index.h", 8);
+	memcpy(&req.payload1, "tml ", 4);
+	memcpy(&req.payload2, "HTTP/1\0", 8);
+	memcpy(recs, &req, sizeof(req));
+	ring_put(0, recs, 2, 2);
+	req = (struct ldb_req_rec){ .tsc = now, .tid = 5, .type = LDB_EV_REQ_LINK, .id = 77,
+				    .queue = 0x1122334455667788, .payload2 = 0x99aabbccddeeff00,
+				    .payload0 = 0x55667788, .payload1 = 0x11223344,
+				    .cont1 = LDB_EV_CONT + 1 };
+	memcpy(recs, &req, sizeof(req));
+	ring_put(0, recs, 2, 2);
+	r = (struct ldb_rec){ .tsc = now + 500, .type = LDB_EV_GAP, .arg = now + 400 };
+	ring_put(info.nr_cpus, &r, 1, 1);
+	p = page_of(4);
+	*p = (struct ldb_page){ .tid = 8, .start_tsc = now + 1, .exit_tsc = now + 700, .made = 3,
+				.name = "short" };
+	p->state = LDB_PAGE_EXITED;
+	r = (struct ldb_rec){ .tsc = now + 700, .tid = 8, .type = LDB_EV_THREAD_EXIT, .arg = 4 };
+	ring_put(0, &r, 1, 1);
+	((struct ldb_info *)base)->unwatched_events = 12;
+	((struct ldb_info *)base)->scan[0].looks = 4711;
+	if (nr)
+		detach_or_gone();
+}
+
+/* Records reserved and never written, between whole ones. */
+static void mode_holes(uint64_t nr)
+{
+	struct ldb_rec recs[3];
+
+	attach();
+	for (uint64_t i = 0; i < nr; i++) {
+		func_event(recs, 1, i);
+		ring_put(0, recs, 3, 3);
+		ring_put(0, recs, 3, i % 3);	/* none, one or two of three are written */
+	}
+	printf("funcs=%" PRIu64 "\nlost=%" PRIu64 "\n", nr, nr * 3);
+}
+
+/* A writer that is preempted in the middle for ARG ms. */
+static void mode_late(uint64_t ms)
+{
+	struct ldb_rec recs[3];
+	struct ldb_ring_hdr *h;
+	struct ldb_rec *slots;
+	uint64_t idx;
+
+	attach();
+	h = ring_of(0);
+	slots = (struct ldb_rec *)((char *)h + LDB_RING_HDR_SIZE);
+	idx = __atomic_fetch_add(&h->head, 3, __ATOMIC_RELAXED);
+	for (uint64_t i = 0; i < 100; i++) {
+		func_event(recs, 1, i);
+		ring_put(0, recs, 3, 3);
+	}
+	usleep(ms * 1000);
+	func_event(recs, 2, 4711);
+	for (int k = 2; k >= 0; k--) {	/* the first one last */
+		recs[k].commit = (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&recs[k]);
+		slots[(idx + k) & ring_mask(0)] = recs[k];
+	}
+	puts("funcs=101");
+}
+
+/* ARG seconds of random bytes everywhere, with right check words now and then. */
+static void mode_garbage(uint64_t seconds)
+{
+	uint64_t until;
+
+	attach();
+	random_state += getpid();
+	until = clock_now() + seconds * info.tsc_hz;
+	while (clock_now() < until) {
+		for (int i = 0; i < 200; i++) {
+			unsigned ring = rnd() % info.nr_rings;
+			struct ldb_ring_hdr *h = ring_of(ring);
+			struct ldb_rec *slots = (struct ldb_rec *)((char *)h + LDB_RING_HDR_SIZE);
+			uint64_t idx = h->head + rnd() % 8;
+			struct ldb_rec r = {
+				.tsc = rnd() % 4 ? clock_now() + rnd() % 100 : rnd(),
+				.tid = rnd() % 3 ? rnd() % 10 : rnd(),
+				.flags = rnd(), .arg = rnd() % 2 ? rnd() : rnd() % 5000,
+				.arg2 = rnd(),
+			};
+			static const uint16_t types[] = {
+				0x101, 0x102, 0x110, 0x111, 0x201, 0x202, 0x301, 0x302, 0x303,
+				0x304, 0x305, 0x306, 0xe01, 0xe02, 0xe03, 0xf01, 0, 0x777,
+			};
+
+			r.type = types[rnd() % (sizeof(types) / sizeof(types[0]))];
+			r.commit = (uint32_t)(idx + 1) ^ ldb_rec_hash(&r);
+			if (rnd() % 10 == 0)
+				r.commit = rnd();
+			slots[idx & ring_mask(ring)] = r;
+			if (rnd() % 3 == 0)
+				__atomic_fetch_add(&h->head, rnd() % 4, __ATOMIC_RELAXED);
+			if (rnd() % 500 == 0)
+				__atomic_store_n(&h->head, rnd() % 3 ? rnd() : rnd() % 100000,
+						 __ATOMIC_RELAXED);
+		}
+		for (int i = 0; i < 50; i++) {
+			uint64_t *page = (void *)page_of(rnd() % info.max_threads);
+			uint64_t *stack = (void *)(base + info.stacks_off +
+						   rnd() % info.max_threads * info.stack_stride);
+
+			page[rnd() % 64] = rnd() % 2 ? rnd() : rnd() % 3;
+			((struct ldb_page *)page)->state = 1 + rnd() % 3;
+			stack[rnd() % (info.stack_stride / 8)] = rnd();
+			stack[0] = rnd() % 2 ? rnd() : rnd() % 1100;
+			((uint64_t *)base)[rnd() % 512] = rnd();
+		}
+	}
+	puts("garbage");
+}
+
+/* Writes for ever; somebody ends it. */
+static void mode_forever(uint64_t nr)
+{
+	struct ldb_rec recs[3];
+
+	attach();
+	puts("attached");
+	fflush(stdout);
+	for (uint64_t i = 0;; i++) {
+		struct pollfd p = { .fd = sock, .events = POLLIN };
+
+		func_event(recs, 1, i);
+		ring_put(0, recs, 3, 3);
+		if (i % 64 == 0 && poll(&p, 1, 0) > 0)
+			break;
+		if (nr && i % nr == 0)
+			usleep(1000);
+	}
+	detach_or_gone();
+	sleep(1);
+	exit(5);
+}
+
+static void mode_kill(uint64_t nr)
+{
+	struct ldb_rec recs[3];
+
+	attach();
+	for (uint64_t i = 0; i < nr; i++) {
+		func_event(recs, 1, i);
+		ring_put(0, recs, 3, 3);
+	}
+	kill(getpid(), SIGKILL);
+}
+
+static void mode_mute(uint64_t unused)
+{
+	receive(NULL);
+}
+
+static void mode_stuck(uint64_t unused)
+{
+	attach();
+	puts("attached");
+	fflush(stdout);
+	receive(NULL);		/* DETACH, never answered */
+	pause();
+}
+
+static void mode_version(uint64_t version)
+{
+	send_hello(version, LDB_SESSION_ABI, 1);
+	receive(NULL);
+}
+
+static void mode_bare(uint64_t unused)
+{
+	send_hello(LDB_CONTROL_VERSION, LDB_SESSION_ABI, 0);
+	receive(NULL);
+}
+
+static void mode_refuse(uint64_t unused)
+{
+	struct ldb_msg_text t = { .text = "another ldb-record is recording this program\x1b[31m" };
+
+	send_msg(&t, LDB_MSG_ERROR, sizeof(t));
+	receive(NULL);
+}
+
+static void mode_nonsense(uint64_t what)
+{
+	char buf[5000];
+
+	memset(buf, 'A', sizeof(buf));
+	if (what == 0)
+		send(sock, buf, sizeof(buf), MSG_NOSIGNAL);
+	else if (what == 1)
+		send(sock, buf, 1, MSG_NOSIGNAL);
+	else if (what == 2)
+		send_msg(buf, LDB_MSG_MODULE, 16);
+	else if (what == 3)
+		send_msg(buf, LDB_MSG_DETACHED, sizeof(struct ldb_msg));
+	else if (what == 4) {
+		attach();
+		send_msg(buf, LDB_MSG_MODULE, sizeof(struct ldb_msg_module));	/* no NUL anywhere */
+		memset(buf, 'A', sizeof(buf));
+		send_msg(buf, LDB_MSG_UNLOADED, sizeof(struct ldb_msg_unloaded));
+		memset(buf, 'A', sizeof(buf));
+		send_msg(buf, LDB_MSG_TEXT, sizeof(struct ldb_msg_text));
+		return;
+	} else {
+		close(sock);
+		return;
+	}
+	receive(NULL);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(uint64_t arg);
+} modes[] = {
+	{ "funcs", mode_funcs }, { "kinds", mode_kinds }, { "holes", mode_holes },
+	{ "late", mode_late }, { "garbage", mode_garbage }, { "forever", mode_forever },
+	{ "kill", mode_kill }, { "mute", mode_mute }, { "stuck", mode_stuck },
+	{ "version", mode_version }, { "bare", mode_bare }, { "refuse", mode_refuse },
+	{ "nonsense", mode_nonsense },
+};
+
+int main(int argc, char **argv)
+{
+	bool listens = argc > 1 && !strcmp(argv[1], "-l");
+
+	argv += listens;
+	argc -= listens;
+	for (size_t i = 0; argc > 1 && i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(argv[1], modes[i].name))
+			continue;
+		open_socket(listens);
+		modes[i].run(argc > 2 ? strtoull(argv[2], NULL, 0) : 0);
+		return 0;
+	}
+	fprintf(stderr, "fake-runtime: no such mode\n");
+	return 2;
+}

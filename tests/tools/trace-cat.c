@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Prints a trace, one line for each row: for the tests, and for whoever wants to
+ * see what is in a file.
+ *
+ *	trace-cat FILE [KIND]	KIND: meta, clock, module, thread, func, ...
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "trace/reader.h"
+
+static void print_row(const struct reader_rows *rows, size_t i)
+{
+	switch (rows->kind) {
+	case LDB_BLK_META:
+		printf("meta %s=%s\n", rows->meta[i].key, rows->meta[i].value);
+		break;
+	case LDB_BLK_CLOCK: {
+		const struct ldb_row_clock *c = &rows->clock[i];
+
+		printf("clock tick=%" PRId64 " raw=%" PRId64 " err=%" PRIu64 "\n", c->tick,
+		       c->raw_ns, c->err);
+		break;
+	}
+	case LDB_BLK_MODULE: {
+		const struct ldb_row_module *m = &rows->module[i];
+
+		printf("module flags=%u tick=%" PRId64 " end=%" PRId64 " %" PRIx64 "-%" PRIx64
+		       " bias=%" PRIx64 " id=%s %s\n", m->flags, m->tick, m->end_tick, m->start,
+		       m->end, m->bias, m->build_id, m->path);
+		break;
+	}
+	case LDB_BLK_THREAD: {
+		const struct ldb_row_thread *t = &rows->thread[i];
+
+		printf("thread tid=%u flags=%u start=%" PRId64 " end=%" PRId64 " made=%" PRIu64
+		       " seen=%" PRIu64 " below=%" PRIu64 " creator=%u name=%s\n", t->tid,
+		       t->flags, t->start, t->end, t->made, t->seen, t->below_threshold,
+		       t->creator, t->name);
+		break;
+	}
+	case LDB_BLK_FUNC: {
+		const struct ldb_row_func *f = &rows->func[i];
+
+		printf("func tid=%u flags=%u pc=%" PRIx64 " ret=%" PRIx64 " gen=%" PRIx64
+		       " parent=%" PRIx64 " depth=%u start=%" PRId64 "-%" PRIu64 " end=%" PRId64
+		       "-%" PRIu64 "\n", f->tid, f->flags, f->pc, f->ret, f->gen, f->parent_gen,
+		       f->depth, f->start_max, f->start_unc, f->end_max, f->end_unc);
+		break;
+	}
+	case LDB_BLK_LOCK: {
+		const struct ldb_row_lock *l = &rows->lock[i];
+
+		printf("lock op=%u flags=%x tid=%u lock=%" PRIx64 " owner=%u begin=%" PRId64
+		       " end=%" PRId64 " gen=%" PRIx64 " site=%" PRIx64 "\n", l->op, l->flags,
+		       l->tid, l->lock, l->owner, l->begin, l->end, l->gen, l->site);
+		break;
+	}
+	case LDB_BLK_REQ: {
+		const struct ldb_row_req *q = &rows->req[i];
+
+		printf("req op=%u tid=%u tick=%" PRId64 " id=%" PRIu64 " queue=%" PRIx64
+		       " site=%" PRIx64 "\n", q->op, q->tid, q->tick, q->id, q->queue, q->site);
+		break;
+	}
+	case LDB_BLK_REQNAME: {
+		const struct ldb_row_reqname *n = &rows->reqname[i];
+
+		printf("reqname id=%" PRIu64 " trace=%016" PRIx64 "%016" PRIx64 " span=%016" PRIx64
+		       " name=%s\n", n->id, n->trace_hi, n->trace_lo, n->span, n->name);
+		break;
+	}
+	case LDB_BLK_GAP:
+		printf("gap tid=%u begin=%" PRId64 " end=%" PRId64 "\n", rows->gap[i].tid,
+		       rows->gap[i].begin, rows->gap[i].end);
+		break;
+	case LDB_BLK_LOST:
+		printf("lost what=%u ring=%u count=%" PRIu64 "\n", rows->lost[i].what,
+		       rows->lost[i].ring, rows->lost[i].count);
+		break;
+	case LDB_BLK_REQTAB: {
+		const struct ldb_row_reqtab *q = &rows->reqtab[i];
+
+		printf("reqtab id=%" PRIu64 " start=%" PRId64 " end=%" PRId64
+		       " segments=%u complete=%u\n", q->id, q->start, q->end, q->nr_segments,
+		       q->complete);
+		break;
+	}
+	case LDB_BLK_SCAN: {
+		const struct ldb_row_scan *s = &rows->scan[i];
+
+		printf("scan scanner=%u looks=%" PRIu64 " changes=%" PRIu64 " scans=%" PRIu64
+		       " gaps=%" PRIu64 "\n", s->scanner, s->looks, s->changes, s->scans, s->gaps);
+		break;
+	}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		unsigned kind;
+	} kinds[] = {
+		{ "meta", LDB_BLK_META }, { "clock", LDB_BLK_CLOCK }, { "module", LDB_BLK_MODULE },
+		{ "thread", LDB_BLK_THREAD }, { "func", LDB_BLK_FUNC }, { "lock", LDB_BLK_LOCK },
+		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "gap", LDB_BLK_GAP },
+		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
+	};
+	struct reader_rows rows;
+	char text[512];
+	struct reader *r;
+
+	r = argc > 1 ? reader_open(argv[1], text, sizeof(text)) : NULL;
+	if (!r) {
+		fprintf(stderr, "trace-cat: %s\n", argc > 1 ? text : "FILE [KIND]");
+		return 1;
+	}
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		struct cursor *c;
+
+		if (argc > 2 && strcmp(argv[2], kinds[k].name))
+			continue;
+		c = reader_cursor(r, kinds[k].kind, NULL);
+		while (c && cursor_next(c, &rows) > 0)
+			for (size_t i = 0; i < rows.nr; i++)
+				print_row(&rows, i);
+		cursor_close(c);
+	}
+	if (reader_is_damaged(r))
+		fprintf(stderr, "trace-cat: %s\n", reader_damage_text(r, text, sizeof(text)));
+	{
+		int rc = reader_is_damaged(r) ? 3 : 0;
+
+		reader_close(r);
+		return rc;
+	}
+}

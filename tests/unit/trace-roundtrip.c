@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the writer takes, the reader hands out: every kind, every value, over
+ * many blocks; filters; the clock; the request table.
+ */
+#include <inttypes.h>
+#include "trace-sample.h"
+#include "trace/crc32c.h"
+
+/* Rows hold pointers: strings are compared as such, the rest as bytes. */
+static bool same(unsigned kind, const union sample_row *a, const void *got)
+{
+	union sample_row b;
+	size_t size;
+
+	memset(&b, 0, sizeof(b));
+	switch (kind) {
+#define CASE(KIND, name) \
+	case LDB_BLK_##KIND: \
+		size = sizeof(b.name); \
+		b.name = *(const struct ldb_row_##name *)got; \
+		break
+	CASE(META, meta);
+	CASE(CLOCK, clock);
+	CASE(MODULE, module);
+	CASE(THREAD, thread);
+	CASE(FUNC, func);
+	CASE(LOCK, lock);
+	CASE(REQ, req);
+	CASE(REQNAME, reqname);
+	CASE(GAP, gap);
+	CASE(LOST, lost);
+	CASE(SCAN, scan);
+	default:
+		return false;
+	}
+#define STRING(name, field) \
+	do { \
+		if (strcmp(a->name.field, b.name.field)) \
+			return false; \
+		b.name.field = a->name.field; \
+	} while (0)
+	if (kind == LDB_BLK_META) {
+		STRING(meta, key);
+		STRING(meta, value);
+	} else if (kind == LDB_BLK_MODULE) {
+		STRING(module, build_id);
+		STRING(module, path);
+	} else if (kind == LDB_BLK_THREAD) {
+		STRING(thread, name);
+	} else if (kind == LDB_BLK_REQNAME) {
+		STRING(reqname, name);
+	}
+	/* Padding between fields is not part of a row. */
+	if (kind == LDB_BLK_FUNC)
+		return a->func.flags == b.func.flags && a->func.tid == b.func.tid &&
+		       a->func.pc == b.func.pc && a->func.ret == b.func.ret &&
+		       a->func.gen == b.func.gen && a->func.parent_gen == b.func.parent_gen &&
+		       a->func.depth == b.func.depth && a->func.start_max == b.func.start_max &&
+		       a->func.end_max == b.func.end_max &&
+		       a->func.start_unc == b.func.start_unc && a->func.end_unc == b.func.end_unc;
+	if (kind == LDB_BLK_LOCK)
+		return a->lock.op == b.lock.op && a->lock.flags == b.lock.flags &&
+		       a->lock.tid == b.lock.tid && a->lock.lock == b.lock.lock &&
+		       a->lock.owner == b.lock.owner && a->lock.begin == b.lock.begin &&
+		       a->lock.end == b.lock.end && a->lock.gen == b.lock.gen &&
+		       a->lock.site == b.lock.site;
+	if (kind == LDB_BLK_LOST)
+		return a->lost.tick == b.lost.tick && a->lost.ring == b.lost.ring &&
+		       a->lost.count == b.lost.count && a->lost.what == b.lost.what;
+	if (kind == LDB_BLK_GAP)
+		return a->gap.tid == b.gap.tid && a->gap.begin == b.gap.begin &&
+		       a->gap.end == b.gap.end;
+	if (kind == LDB_BLK_MODULE)
+		return a->module.flags == b.module.flags && a->module.tick == b.module.tick &&
+		       a->module.end_tick == b.module.end_tick &&
+		       a->module.start == b.module.start && a->module.end == b.module.end &&
+		       a->module.bias == b.module.bias;
+	if (kind == LDB_BLK_THREAD)
+		return a->thread.tid == b.thread.tid && a->thread.flags == b.thread.flags &&
+		       a->thread.start == b.thread.start && a->thread.end == b.thread.end &&
+		       a->thread.made == b.thread.made && a->thread.seen == b.thread.seen &&
+		       a->thread.scans == b.thread.scans &&
+		       a->thread.invalid == b.thread.invalid &&
+		       a->thread.foreign == b.thread.foreign &&
+		       a->thread.too_deep == b.thread.too_deep &&
+		       a->thread.disorder == b.thread.disorder && a->thread.gap == b.thread.gap &&
+		       a->thread.start_routine == b.thread.start_routine &&
+		       a->thread.creator == b.thread.creator &&
+		       a->thread.below_threshold == b.thread.below_threshold;
+	if (kind == LDB_BLK_SCAN)
+		return !memcmp((const char *)&a->scan + 8, (const char *)&b.scan + 8,
+			       sizeof(a->scan) - 8) && a->scan.scanner == b.scan.scanner;
+	return !memcmp(a, &b, size);
+}
+
+static size_t row_size(unsigned kind)
+{
+	switch (kind) {
+	case LDB_BLK_META: return sizeof(struct ldb_row_meta);
+	case LDB_BLK_CLOCK: return sizeof(struct ldb_row_clock);
+	case LDB_BLK_MODULE: return sizeof(struct ldb_row_module);
+	case LDB_BLK_THREAD: return sizeof(struct ldb_row_thread);
+	case LDB_BLK_FUNC: return sizeof(struct ldb_row_func);
+	case LDB_BLK_LOCK: return sizeof(struct ldb_row_lock);
+	case LDB_BLK_REQ: return sizeof(struct ldb_row_req);
+	case LDB_BLK_REQNAME: return sizeof(struct ldb_row_reqname);
+	case LDB_BLK_GAP: return sizeof(struct ldb_row_gap);
+	case LDB_BLK_LOST: return sizeof(struct ldb_row_lost);
+	default: return sizeof(struct ldb_row_scan);
+	}
+}
+
+/* One kind at a time, so that the same seed makes the same rows again. */
+static void test_kind(unsigned kind, size_t nr, size_t flush_every)
+{
+	const char *path = sample_path("roundtrip");
+	struct sample_strings s;
+	struct reader_rows rows;
+	union sample_row r;
+	struct reader *reader;
+	struct writer *w;
+	struct cursor *c;
+	size_t got = 0, wrong = 0;
+	char err[256];
+
+	w = writer_open(path, &sample_header, err, sizeof(err));
+	sample_state = 42 + kind;
+	for (size_t i = 0; i < nr; i++) {
+		sample_row(kind, &r, &s, i * 100);
+		wrong += !!sample_write(w, kind, &r);
+		if (i % flush_every == flush_every - 1)
+			writer_flush(w);
+	}
+	wrong += !!writer_close(w);
+	reader = reader_open(path, err, sizeof(err));
+	if (!reader)
+		bail_out(err);
+	sample_state = 42 + kind;
+	c = reader_cursor(reader, kind, NULL);
+	while (cursor_next(c, &rows) > 0) {
+		const char *row = rows.rows;
+
+		for (size_t i = 0; i < rows.nr; i++, row += row_size(kind)) {
+			sample_row(kind, &r, &s, got++ * 100);
+			wrong += !same(kind, &r, row);
+		}
+	}
+	cursor_close(c);
+	ok(got == nr && !wrong && !reader_is_damaged(reader),
+	   "kind %u: %zu rows come back as they were (%zu, %zu wrong)", kind, nr, got, wrong);
+	reader_close(reader);
+}
+
+static void test_crc(void)
+{
+	ok(crc32c(0, "123456789", 9) == 0xe3069283, "CRC32C check value");
+	ok(crc32c(crc32c(0, "1234", 4), "56789", 5) == 0xe3069283, "CRC32C in two pieces");
+}
+
+static void test_filter(void)
+{
+	const char *path = sample_path("filter");
+	struct reader_filter f = READER_FILTER_ALL;
+	size_t nr = 0, wrong = 0, parts = 0;
+	struct reader_rows rows;
+	struct reader *reader;
+	struct cursor *c;
+	struct writer *w;
+	char err[256];
+
+	w = writer_open(path, &sample_header, err, sizeof(err));
+	for (int64_t i = 0; i < 200000; i++) {
+		struct ldb_row_func row = {
+			.tid = 1 + i % 3, .start_max = i * 10, .end_max = i * 10 + 5 + i % 7,
+			.start_unc = 2, .end_unc = 1, .gen = i << 16,
+		};
+		struct ldb_row_req req = {
+			.op = i % 1000 ? LDB_REQ_OP_START : LDB_REQ_OP_END_ALL, .tid = 1,
+			.tick = i, .id = i % 1000 ? i : 0,
+		};
+
+		writer_add_func(w, &row);
+		writer_add_req(w, &req);
+	}
+	writer_close(w);
+	reader = reader_open(path, err, sizeof(err));
+	f.t_min = 1000000;
+	f.t_max = 1000999;
+	f.id_min = f.id_max = 2;
+	f.min_dur = 7;
+	c = reader_cursor(reader, LDB_BLK_FUNC, &f);
+	while (cursor_next(c, &rows) > 0) {
+		for (size_t i = 0; i < rows.nr; i++) {
+			const struct ldb_row_func *x = &rows.func[i];
+
+			nr++;
+			wrong += x->tid != 2 || x->end_max - x->start_max < 7 ||
+				 x->end_max < f.t_min || x->start_max - 2 > f.t_max;
+		}
+	}
+	cursor_close(c);
+	{
+		size_t want = 0;
+
+		for (int64_t i = 0; i < 200000; i++)
+			want += 1 + i % 3 == 2 && 5 + i % 7 >= 7 && i * 10 + 5 + i % 7 >= f.t_min &&
+				i * 10 - 2 <= f.t_max;
+		ok(!wrong && nr == want, "window, thread and duration: %zu rows, want %zu", nr, want);
+	}
+	f = (struct reader_filter)READER_FILTER_ALL;
+	f.id_min = f.id_max = 4711;
+	c = reader_cursor(reader, LDB_BLK_REQ, &f);
+	nr = 0;
+	wrong = 0;
+	while (cursor_next(c, &rows) > 0) {
+		nr += rows.nr;
+		for (size_t i = 0; i < rows.nr; i++)
+			wrong += rows.req[i].id != 4711 && rows.req[i].op != LDB_REQ_OP_END_ALL;
+	}
+	cursor_close(c);
+	ok(nr == 201 && !wrong, "one request and every END_ALL: %zu rows", nr);
+	for (unsigned part = 0; part < 3; part++) {
+		c = reader_cursor_part(reader, LDB_BLK_FUNC, NULL, part, 3);
+		while (cursor_next(c, &rows) > 0)
+			parts += rows.nr;
+		cursor_close(c);
+	}
+	ok(parts == 200000, "three parts together are the whole: %zu", parts);
+	reader_close(reader);
+}
+
+static void test_clock(void)
+{
+	const char *path = sample_path("clock");
+	struct ldb_file_header h = sample_header;
+	struct reader *r;
+	struct writer *w;
+	char err[256];
+
+	h.clock_hz = 3000000000;	/* nominal; measured: 3000300000 */
+	w = writer_open(path, &h, err, sizeof(err));
+	for (int64_t s = 0; s < 100; s++) {
+		struct ldb_row_clock row = { .tick = 50 + s * 3000300000, .raw_ns = 7 + s * 1000000000 };
+
+		writer_add_clock(w, &row);
+	}
+	writer_close(w);
+	r = reader_open(path, err, sizeof(err));
+	is_int(reader_ns(r, 0), 0, "tick 0 is 0 ns");
+	is_int(reader_ns(r, 3000300000), 1000000000, "a second by the clock table");
+	is_int(reader_ns(r, 3000300000LL * 86400), 86400000000000, "a day, to the nanosecond");
+	is_int(reader_ns(r, -3000300000), -1000000000, "a second before the start");
+	is_int(reader_ns(r, INT64_MAX) > 0, 1, "no overflow");
+	is_int(reader_tick(r, 1000000000), 3000300000, "and back");
+	reader_close(r);
+
+	w = writer_open(path, &h, err, sizeof(err));
+	writer_close(w);
+	r = reader_open(path, err, sizeof(err));
+	is_int(reader_ns(r, 3000000000), 1000000000, "without clock rows the nominal rate counts");
+	ok(!reader_is_damaged(r), "an empty trace is not damaged");
+	reader_close(r);
+}
+
+static void add_req(struct writer *w, int op, uint32_t tid, int64_t tick, uint64_t id)
+{
+	struct ldb_row_req row = { .op = op, .tid = tid, .tick = tick, .id = id };
+
+	writer_add_req(w, &row);
+}
+
+static void check_requests(const char *path, const char *what)
+{
+	static const struct ldb_row_reqtab want[] = {
+		{ 1, 10, 60, 2, 1 },	/* handed over through a queue */
+		{ 2, 20, 90, 1, 1 },	/* ended by END_ALL */
+		{ 3, 30, 90, 1, 1 },
+		{ 4, 35, 200, 1, 0 },	/* blocked, never taken up */
+		{ 5, 95, 99, 1, 1 },	/* an id used twice */
+		{ 5, 120, 130, 1, 1 },
+		{ 6, 140, 150, 1, 1 },	/* arrived by BLOCK of another thread */
+	};
+	const struct ldb_row_reqtab *rows;
+	struct reader *r;
+	char err[256];
+	size_t nr;
+
+	r = reader_open(path, err, sizeof(err));
+	if (!r)
+		bail_out(err);
+	if (reader_requests(r, &rows, &nr))
+		bail_out("reader_requests");
+	ok(nr == 7 && !memcmp(rows, want, sizeof(want)), "request table, %s", what);
+	for (size_t i = 0; i < nr; i++)
+		diag("%" PRIu64 ": %" PRId64 " %" PRId64 " segments %u complete %u", rows[i].id,
+		     rows[i].start, rows[i].end, rows[i].nr_segments, rows[i].complete);
+	reader_close(r);
+}
+
+static void test_requests(void)
+{
+	const char *path = sample_path("requests"), *copy = sample_path("requests-cut");
+	struct writer *w;
+	uint8_t *bytes;
+	char err[256];
+	size_t size;
+
+	w = writer_open(path, &sample_header, err, sizeof(err));
+	add_req(w, LDB_REQ_OP_BLOCK, 1, 35, 4);		/* out of order: the writer sorts */
+	add_req(w, LDB_REQ_OP_START, 1, 10, 1);
+	add_req(w, LDB_REQ_OP_START, 2, 20, 2);
+	add_req(w, LDB_REQ_OP_START, 2, 30, 3);
+	add_req(w, LDB_REQ_OP_START, 1, 36, 4);
+	add_req(w, LDB_REQ_OP_BLOCK, 1, 37, 4);
+	add_req(w, LDB_REQ_OP_BLOCK, 1, 40, 1);
+	add_req(w, LDB_REQ_OP_START, 3, 50, 1);
+	writer_flush(w);
+	add_req(w, LDB_REQ_OP_END, 3, 60, 1);
+	add_req(w, LDB_REQ_OP_END, 3, 61, 1);		/* twice */
+	add_req(w, LDB_REQ_OP_END_ALL, 9, 62, 0);	/* of a thread without requests */
+	add_req(w, LDB_REQ_OP_END_ALL, 2, 90, 0);
+	add_req(w, LDB_REQ_OP_START, 2, 95, 5);
+	add_req(w, LDB_REQ_OP_END, 2, 99, 5);
+	add_req(w, LDB_REQ_OP_START, 2, 120, 5);
+	add_req(w, LDB_REQ_OP_END, 2, 130, 5);
+	add_req(w, LDB_REQ_OP_BLOCK, 7, 140, 6);
+	add_req(w, LDB_REQ_OP_START, 2, 145, 6);
+	add_req(w, LDB_REQ_OP_END, 2, 150, 6);
+	add_req(w, LDB_REQ_OP_END, 2, 200, 77);		/* never started; the last event */
+	writer_close(w);
+	check_requests(path, "from the file");
+	bytes = sample_load(path, &size);
+	sample_store(copy, bytes, size - 10);
+	free(bytes);
+	check_requests(copy, "made anew where the file was cut");
+}
+
+static void test_old(void)
+{
+	const char *path = sample_path("twice"), *old = sample_path("twice.old");
+	struct stat st;
+
+	sample_file(path, 1, 1, true);
+	sample_file(path, 2, 1, true);
+	ok(!stat(old, &st), "the file before is kept as .old");
+}
+
+int main(void)
+{
+	test_crc();
+	for (size_t k = 0; k < SAMPLE_KINDS; k++) {
+		bool strings = sample_kinds[k] == LDB_BLK_META || sample_kinds[k] == LDB_BLK_MODULE;
+
+		test_kind(sample_kinds[k], 1, 1);
+		test_kind(sample_kinds[k], strings ? 20000 : 150000, 50001);
+	}
+	test_filter();
+	test_clock();
+	test_requests();
+	test_old();
+	sample_cleanup();
+	return done();
+}

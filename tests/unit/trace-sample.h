@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Random rows of every kind, for the tests of the trace file.  The same seed
+ * gives the same rows, so that what comes back can be compared.
+ */
+#ifndef UNIT_TRACE_SAMPLE_H
+#define UNIT_TRACE_SAMPLE_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include <linux/ldb.h>
+#include "trace/reader.h"
+#include "trace/writer.h"
+#include "tap.h"
+
+static uint64_t sample_state = 1;
+
+TAP_FN uint64_t sample_random(void)
+{
+	sample_state ^= sample_state << 13;
+	sample_state ^= sample_state >> 7;
+	sample_state ^= sample_state << 17;
+	return sample_state * 0x2545f4914f6cdd1dULL;
+}
+
+/* Small, middling, huge, and the edges. */
+TAP_FN uint64_t sample_value(void)
+{
+	static const uint64_t edges[] = {
+		0, 1, 127, 128, UINT32_MAX, (uint64_t)UINT32_MAX + 1, INT64_MAX,
+		(uint64_t)INT64_MAX + 1, UINT64_MAX,
+	};
+	uint64_t r = sample_random();
+
+	if (r % 8 == 0)
+		return edges[(r >> 8) % (sizeof(edges) / sizeof(edges[0]))];
+	return sample_random() >> (r >> 32) % 64;
+}
+
+TAP_FN const char *sample_string(char *buf, size_t max)
+{
+	size_t n = sample_random() % max;
+
+	for (size_t i = 0; i < n; i++)
+		buf[i] = 1 + sample_random() % 255;
+	buf[n] = '\0';
+	return buf;
+}
+
+struct sample_strings {
+	char a[80], b[2000];
+};
+
+union sample_row {
+	struct ldb_row_meta meta;
+	struct ldb_row_clock clock;
+	struct ldb_row_module module;
+	struct ldb_row_thread thread;
+	struct ldb_row_func func;
+	struct ldb_row_lock lock;
+	struct ldb_row_req req;
+	struct ldb_row_reqname reqname;
+	struct ldb_row_gap gap;
+	struct ldb_row_lost lost;
+	struct ldb_row_scan scan;
+};
+
+/* tick: REQ rows are sorted by the writer, so they are made sorted here. */
+TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings *s, int64_t tick)
+{
+	memset(r, 0, sizeof(*r));
+	switch (kind) {
+	case LDB_BLK_META:
+		r->meta.key = sample_string(s->a, sizeof(s->a));
+		r->meta.value = sample_string(s->b, sizeof(s->b));
+		break;
+	case LDB_BLK_CLOCK:
+		r->clock = (struct ldb_row_clock){
+			.tick = tick, .raw_ns = tick, .mono_ns = sample_value(),
+			.real_ns = sample_value(), .err = sample_value(),
+		};
+		break;
+	case LDB_BLK_MODULE:
+		r->module = (struct ldb_row_module){
+			.flags = sample_value(), .tick = sample_value(),
+			.end_tick = sample_value(), .start = sample_value(),
+			.end = sample_value(), .bias = sample_value(),
+			.build_id = sample_string(s->a, sizeof(s->a)),
+			.path = sample_string(s->b, sizeof(s->b)),
+		};
+		break;
+	case LDB_BLK_THREAD:
+		r->thread = (struct ldb_row_thread){
+			.tid = sample_value(), .flags = sample_value(), .start = sample_value(),
+			.end = sample_value(), .made = sample_value(), .seen = sample_value(),
+			.scans = sample_value(), .invalid = sample_value(),
+			.foreign = sample_value(), .too_deep = sample_value(),
+			.disorder = sample_value(), .gap = sample_value(),
+			.start_routine = sample_value(), .creator = sample_value(),
+			.name = sample_string(s->a, 16), .below_threshold = sample_value(),
+		};
+		break;
+	case LDB_BLK_FUNC:
+		r->func = (struct ldb_row_func){
+			.flags = sample_value(), .tid = sample_value(), .pc = sample_value(),
+			.ret = sample_value(), .gen = sample_value(),
+			.parent_gen = sample_value(), .depth = sample_value(),
+			.start_max = sample_value(), .end_max = sample_value(),
+			.start_unc = sample_value(), .end_unc = sample_value(),
+		};
+		break;
+	case LDB_BLK_LOCK:
+		r->lock = (struct ldb_row_lock){
+			.op = sample_value(), .flags = sample_value(), .tid = sample_value(),
+			.lock = sample_value(), .owner = sample_value(), .begin = sample_value(),
+			.end = sample_value(), .gen = sample_value(), .site = sample_value(),
+		};
+		break;
+	case LDB_BLK_REQ:
+		r->req = (struct ldb_row_req){
+			.op = sample_value(), .tid = sample_value(), .tick = tick,
+			.id = sample_value(), .queue = sample_value(), .site = sample_value(),
+		};
+		break;
+	case LDB_BLK_REQNAME:
+		r->reqname = (struct ldb_row_reqname){
+			.tick = sample_value(), .id = sample_value(), .trace_hi = sample_value(),
+			.trace_lo = sample_value(), .span = sample_value(),
+			.name = sample_string(s->a, 24),
+		};
+		break;
+	case LDB_BLK_GAP:
+		r->gap = (struct ldb_row_gap){
+			.tid = sample_value(), .begin = sample_value(), .end = sample_value(),
+		};
+		break;
+	case LDB_BLK_LOST:
+		r->lost = (struct ldb_row_lost){
+			.tick = sample_value(), .ring = sample_value(), .count = sample_value(),
+			.what = sample_value(),
+		};
+		break;
+	case LDB_BLK_SCAN:
+		r->scan = (struct ldb_row_scan){
+			.scanner = sample_value(), .rounds = sample_value(),
+			.looks = sample_value(), .changes = sample_value(),
+			.scans = sample_value(), .invalid = sample_value(),
+			.frames = sample_value(), .gaps = sample_value(), .gap = sample_value(),
+			.busy = sample_value(), .paused = sample_value(),
+		};
+		break;
+	}
+}
+
+TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row *r)
+{
+	switch (kind) {
+	case LDB_BLK_META:
+		return writer_add_meta(w, r->meta.key, r->meta.value);
+	case LDB_BLK_CLOCK:
+		return writer_add_clock(w, &r->clock);
+	case LDB_BLK_MODULE:
+		return writer_add_module(w, &r->module);
+	case LDB_BLK_THREAD:
+		return writer_add_thread(w, &r->thread);
+	case LDB_BLK_FUNC:
+		return writer_add_func(w, &r->func);
+	case LDB_BLK_LOCK:
+		return writer_add_lock(w, &r->lock);
+	case LDB_BLK_REQ:
+		return writer_add_req(w, &r->req);
+	case LDB_BLK_REQNAME:
+		return writer_add_reqname(w, &r->reqname);
+	case LDB_BLK_GAP:
+		return writer_add_gap(w, &r->gap);
+	case LDB_BLK_LOST:
+		return writer_add_lost(w, &r->lost);
+	default:
+		return writer_add_scan(w, &r->scan);
+	}
+}
+
+static const unsigned sample_kinds[] = {
+	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
+	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
+};
+#define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
+
+static const struct ldb_file_header sample_header = {
+	.clock_id = LDB_CLOCK_TSC, .t0 = 1000, .clock_hz = 1000000000, .realtime_ns = 5,
+};
+
+static char sample_dir[] = "/tmp/ldb-unit.XXXXXX";
+
+/* A path in a folder of this test's own. */
+TAP_FN const char *sample_path(const char *name)
+{
+	static char path[4][256];
+	static unsigned n;
+
+	if (strstr(sample_dir, "XXXXXX") && !mkdtemp(sample_dir))
+		bail_out("mkdtemp");
+	n = (n + 1) % 4;
+	snprintf(path[n], sizeof(path[n]), "%s/%s", sample_dir, name);
+	return path[n];
+}
+
+TAP_FN void sample_cleanup(void)
+{
+	char command[300];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", sample_dir);
+	if (system(command))
+		diag("cannot remove %s", sample_dir);
+}
+
+/* nr rows of each kind, kinds in turn; flush now and then. */
+TAP_FN void sample_file(const char *path, size_t nr, size_t flush_every, bool close)
+{
+	char err[256];
+	struct writer *w = writer_open(path, &sample_header, err, sizeof(err));
+	struct sample_strings s;
+	union sample_row r;
+
+	if (!w)
+		bail_out(err);
+	for (size_t i = 0; i < nr; i++) {
+		for (size_t k = 0; k < SAMPLE_KINDS; k++) {
+			sample_row(sample_kinds[k], &r, &s, i * 100);
+			sample_write(w, sample_kinds[k], &r);
+		}
+		if (i % flush_every == flush_every - 1)
+			writer_flush(w);
+	}
+	if (close && writer_close(w))
+		bail_out("writer_close");
+	/* Not closed: the writer is leaked on purpose, as a killed recorder does. */
+}
+
+/* The content of a file; *size is set. */
+TAP_FN uint8_t *sample_load(const char *path, size_t *size)
+{
+	FILE *f = fopen(path, "r");
+	struct stat st;
+	uint8_t *buf;
+
+	if (!f || fstat(fileno(f), &st))
+		bail_out("cannot open the sample");
+	buf = malloc(st.st_size + 1);
+	*size = fread(buf, 1, st.st_size, f);
+	fclose(f);
+	return buf;
+}
+
+TAP_FN void sample_store(const char *path, const uint8_t *buf, size_t size)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f || fwrite(buf, 1, size, f) != size || fclose(f))
+		bail_out("cannot write the sample");
+}
+
+#endif
