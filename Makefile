@@ -56,10 +56,15 @@ style:
 	@sh tests/style.sh
 
 install: all
-	+for part in $(PARTS); do $(MAKE) -C $$part install || exit 1; done
-	for page in $(MAN_PAGES); do \
+	+@for part in $(PARTS); do $(MAKE) -C $$part install || exit 1; done
+	@# A page is installed under each of the names it has.
+	@for page in $(MAN_PAGES); do \
 		dir="$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}"; \
 		install -d "$$dir" && install -m 644 "$$page" "$$dir/" || exit 1; \
+		for name in $$(sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z0-9._-]*\).*/\1/p' "$$page"); do \
+			alias="$$dir/$$name.$${page##*.}"; \
+			[ -e "$$alias" ] || ln -s "$${page##*/}" "$$alias" || exit 1; \
+		done; \
 	done
 	@$(refresh)
 

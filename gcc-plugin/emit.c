@@ -21,22 +21,6 @@
  */
 #include "instrument.h"
 
-static bool has_functions;
-
-void emit_function_seen(void)
-{
-	has_functions = true;
-}
-
-static void emit_note_head(FILE *f, int type, const char *group)
-{
-	fprintf(f,
-		"\t.pushsection .note.ldb,\"aGR\",@note,%s,comdat\n"
-		"\t.balign 4\n"
-		"\t.long 4, 16, %d\n"
-		"\t.asciz \"" LDB_NOTE_OWNER "\"\n", group, type);
-}
-
 /*
  * A toplevel asm and not text of emit_thread_block(): GCC streams it into -flto
  * objects, so that it is in the program even if the plugin is missing at link.
@@ -115,7 +99,8 @@ static void emit_accessor(FILE *f)
 }
 
 /* A jump to a function of the runtime, whose weak reference may be 0. */
-static void emit_hook(FILE *f, const char *hook, const char *target, const char *array)
+static void emit_hook(FILE *f, const char *hook, const char *target,
+		      const char *array)
 {
 	bool cfi = dwarf2out_do_cfi_asm();
 
@@ -160,18 +145,41 @@ static void emit_module_hooks(FILE *f)
 	emit_hook(f, "__ldb_module_dtor", "__ldb_module_unloaded", "fini_array");
 }
 
+static void emit_accessor_note(FILE *f)
+{
+	fprintf(f,
+		"\t.pushsection .note.ldb,\"aGR\",@note,__ldb_note,comdat\n"
+		"\t.balign 4\n"
+		"\t.long 4, 16, %d\n"
+		"\t.asciz \"" LDB_NOTE_OWNER "\"\n"
+		"1:\t.quad __ldb_thread_addr - 1b\n"
+		"\t.quad %d\n"
+		"\t.popsection\n", LDB_NOTE_ACCESSOR, LDB_ABI_VERSION);
+}
+
+/*
+ * GCC writes no code in this run: it makes an -flto object, or plans the link of
+ * some.  The code, and with it the block, comes later.
+ */
+static bool code_comes_later(void)
+{
+	if (in_lto_p)
+		return flag_wpa || flag_incremental_link == INCREMENTAL_LINK_LTO;
+	return flag_lto && !flag_fat_lto_objects;
+}
+
+/*
+ * Into every object, even if no function in it has a record: a module without
+ * an accessor is one whose -flto link missed the plugin.
+ */
 void emit_thread_block(void)
 {
 	FILE *f = asm_out_file;
 
-	if (!has_functions || !f || seen_error())
+	if (!f || flag_syntax_only || seen_error() || code_comes_later())
 		return;
 	emit_block(f);
 	emit_accessor(f);
 	emit_module_hooks(f);
-	emit_note_head(f, LDB_NOTE_ACCESSOR, "__ldb_note");
-	fprintf(f,
-		"1:\t.quad __ldb_thread_addr - 1b\n"
-		"\t.quad %d\n"
-		"\t.popsection\n", LDB_ABI_VERSION);
+	emit_accessor_note(f);
 }

@@ -350,7 +350,6 @@ static void instrument_function(struct function *fn, const struct placement *p)
 	gsi_commit_edge_inserts();
 
 	record_decl = rec;
-	emit_function_seen();
 	if (!p->entry)
 		where = p->dead_ends.is_empty() ? "top" : "dead ends only";
 	else if (single_pred_p(p->entry) &&

@@ -59,7 +59,6 @@ bool select_is_big_enough(struct function *fn);
 void instrument_register_passes(const char *plugin_name);
 
 /* emit.c: what each object carries besides its functions' records */
-void emit_function_seen(void);
 void emit_compiled_note(void);
 void emit_thread_block(void);
 

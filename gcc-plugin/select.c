@@ -151,8 +151,9 @@ static bool is_resolver(cgraph_node *node)
 }
 
 /*
- * Resolvers run while the program is being relocated; in a static executable
- * even before the thread register is set.  So must what they call.
+ * Resolvers run while the program is being relocated: the block's offset may not
+ * be known yet, and some C libraries set the thread register only later.  The
+ * same goes for what they call.
  */
 void select_mark_resolvers(void)
 {

@@ -9,6 +9,7 @@
 #	skip "name" "why"			one result that cannot be had here
 #	diag "text"				a comment line
 #	cc_ldb ARGS..., cxx_ldb ARGS...		compile with the plugin
+#	record_apart FILE CMD...		ldb-record, program and scanner on two CPUs
 #	finish					prints the plan; must come last
 #
 # A script that ends without finish has no plan and counts as failed.  Each runs
@@ -190,6 +191,24 @@ cxx_ldb()
 
 # Link arguments that put the runtime into the program.
 link_runtime="$RUNTIME -Wl,-rpath,$BUILD/lib"
+
+# Records with the program on one CPU and the scanner on another, so that what is
+# seen does not hang on where the kernel happens to put the two.
+allowed_cpus=$(awk '/^Cpus_allowed_list/ { n = split($2, part, ","); for (i = 1; i <= n; i++) {
+	m = split(part[i], r, "-"); for (c = r[1]; c <= (m > 1 ? r[2] : r[1]); c++) print c } }' /proc/self/status | head -n 2)
+program_cpu=${allowed_cpus%%[!0-9]*}
+scanner_cpu=${allowed_cpus##*[!0-9]}
+
+record_apart()	# file command...
+{
+	record_to=$1
+	shift
+	if [ "$program_cpu" = "$scanner_cpu" ]; then
+		ldb-record -o "$record_to" -- "$@"
+	else
+		ldb-record --scanner-cpu "$scanner_cpu" -o "$record_to" -- taskset -c "$program_cpu" "$@"
+	fi
+}
 
 need_build()	# skips nothing: a part that is missing is a failure of the test
 {

@@ -36,7 +36,8 @@ int stack_register(void *lo, void *hi)
 	for (unsigned n = 0; n < STACKS_MAX; n++) {
 		uintptr_t expect = FREE;
 
-		if (!atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
+		if (atomic_load_explicit(&stacks[n].lo, memory_order_relaxed) != FREE ||
+		    !atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
 			continue;
 		raise_nr_used(n + 1);
 		atomic_store_explicit(&stacks[n].hi, (uintptr_t)hi, memory_order_relaxed);
@@ -57,10 +58,12 @@ void stack_unregister(void *lo)
 	for (unsigned n = 0; n < nr; n++) {
 		uintptr_t expect = (uintptr_t)lo;
 
-		if (!atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
+		if (atomic_load_explicit(&stacks[n].lo, memory_order_relaxed) != expect ||
+		    !atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
 			continue;
 		scan_quiesce();
 		atomic_store_explicit(&stacks[n].lo, FREE, memory_order_release);
+		break;
 	}
 	errno = saved;
 }

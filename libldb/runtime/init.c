@@ -14,7 +14,9 @@
 bool inert;
 bool initialised;
 
-static char record_name[108];
+const char *record_name;
+
+static char record_name_buf[108];
 
 /* Our memcmp() stops at the first difference, so never past a NUL. */
 static char *env_find(char **env, const char *name)
@@ -63,7 +65,7 @@ static void env_restore(char **env)
 __attribute__((constructor)) static void ldb_init(int argc, char **argv, char **env)
 {
 	int saved = errno;
-	const char *name, *follow;
+	const char *name;
 
 	(void)argc;
 	(void)argv;
@@ -77,15 +79,17 @@ __attribute__((constructor)) static void ldb_init(int argc, char **argv, char **
 	thread_init();
 	fork_init();
 	module_refresh();
+	name = env_find(env, LDB_ENV_RECORD);
+	if (name) {
+		raw_strcpy(record_name_buf, name, sizeof(record_name_buf));
+		record_name = record_name_buf;
+	}
+	/* else: whoever this program executes, or loads, may be instrumented */
 	if (module_nr_instrumented()) {
-		name = env_find(env, LDB_ENV_RECORD);
-		follow = env_find(env, LDB_ENV_FOLLOW);
-		if (name)
-			raw_strcpy(record_name, name, sizeof(record_name));
-		if (name && !follow)
+		if (name && !env_find(env, LDB_ENV_FOLLOW))
 			env_restore(env);
-		control_start(name ? record_name : NULL);
-		if (name)
+		control_start(record_name);
+		if (record_name)
 			control_wait_ready();
 	}
 	errno = saved;

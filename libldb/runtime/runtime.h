@@ -112,6 +112,7 @@ void fork_init(void);
 /* init.c */
 extern bool inert;		/* AT_SECURE: nothing at all is done */
 extern bool initialised;
+extern const char *record_name;	/* of the recorder that started us, or NULL */
 
 /* scan/scanner.c */
 int scan_start(void);

@@ -66,6 +66,9 @@ struct scanner {
 	struct thread *_Atomic looking;	/* hazard: its stack may be read now */
 	_Atomic uint64_t rounds;
 	uint64_t stamp;			/* end of the look before */
+	bool sharing;			/* no core to itself: sleeps between rounds */
+	uint64_t window_start, away;	/* time off the CPU in this window */
+	uint64_t retry, retry_at;
 	struct ldb_scan_stats *stats;
 	struct walk walk[2];
 };

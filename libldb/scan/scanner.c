@@ -18,6 +18,10 @@
  * To see that nothing changed, top is read before gen: the other way round, a
  * return and a call at the same address between the two loads would go unseen.
  *
+ * A scanner that has no core of its own would take the program's: it notices
+ * that it is kept off the CPU, and then looks only now and then, so seldom that
+ * its wake-ups stay within the budget too, until a try shows that there is room.
+ *
  * A walk during which the thread moved is done once more.  Whatever both walks
  * found in the same place with the same contents was there from one to the
  * other, since an invocation that ended does not come back with its generation;
@@ -32,12 +36,17 @@
 #define COST_FRAME_NS	50
 #define BURST_NS	20000		/* saved up at most: this much time's budget */
 #define GAP_NS		1000		/* a scanner that was away longer says so */
-#define SLEEP_NS	50000		/* between rounds when there is one CPU for all */
+#define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
+#define AWAY_NS		20000		/* longer than an interrupt: another task ran here */
+#define WINDOW_NS	10000000	/* over which being away is judged ... */
+#define AWAY_PCT	25		/* ... as having no core to itself */
+#define RETRY_MIN_NS	50000000	/* before the next try to have a core */
+#define RETRY_MAX_NS	800000000
 #define SPINS_PER_YIELD	200
 
 static struct scanner scanners[LDB_MAX_SCANNERS];
 static struct scan_state states[SESSION_THREADS_MAX];
-static uint64_t cost_look, cost_frame, burst, gap_min;
+static uint64_t cost_look, cost_frame, burst, gap_min, away_min;
 static bool one_cpu;
 
 static struct ldb_thread *block_of(const struct scan_state *st, unsigned b)
@@ -61,6 +70,8 @@ static void stamp_next(struct scanner *s, uint64_t now)
 		gap_event(s, 0, s->stamp, now);
 		s->stats->gaps++;
 		s->stats->gap_tsc += now - s->stamp;
+		if (now - s->stamp > away_min)
+			s->away += now - s->stamp;
 	}
 	s->stamp = now;
 }
@@ -281,13 +292,59 @@ static void scan_pin(int32_t cpu)
 	sys(SYS_sched_setaffinity, 0, sizeof(mask), mask);
 }
 
+/* Sleeps between two rounds: meant, and so no gap unless it was far too long. */
+static void share_sleep(struct scanner *s, uint64_t round_ticks)
+{
+	uint64_t ns = (WAKE_COST_NS + round_ticks * 1000000000 / session.hz) *
+		      1000000 / session.budget_ppm;
+	uint64_t before = s->stamp, now;
+
+	raw_sleep_ns(ns);
+	now = scan_stamp();
+	s->stats->paused_tsc += now - before;
+	if (now - before > 4 * session_ticks(ns))
+		stamp_next(s, now);
+	s->stamp = now;
+}
+
+/* Decides whether this scanner has a core to itself.  Judged once a window. */
+static void share_judge(struct scanner *s)
+{
+	uint64_t window = session_ticks(WINDOW_NS);
+
+	if (session.budget_ppm >= 1000000)
+		return;
+	if (s->sharing) {
+		if (one_cpu || s->stamp < s->retry_at)
+			return;
+		s->sharing = false;
+	} else if (s->stamp - s->window_start < window) {
+		return;
+	} else if (one_cpu || s->away > (s->stamp - s->window_start) * AWAY_PCT / 100) {
+		s->sharing = true;
+		s->retry = s->retry ? s->retry * 2 : session_ticks(RETRY_MIN_NS);
+		if (s->retry > session_ticks(RETRY_MAX_NS))
+			s->retry = session_ticks(RETRY_MAX_NS);
+		s->retry_at = s->stamp + s->retry;
+	} else {
+		s->retry = 0;
+	}
+	s->away = 0;
+	s->window_start = s->stamp;
+}
+
 static void scan_main(void *arg)
 {
 	struct scanner *s = arg;
 
 	scan_pin(session.scanner_cpu);
 	s->stamp = scan_stamp();
+	s->window_start = s->stamp;
+	s->away = s->retry = 0;
+	s->sharing = one_cpu && session.budget_ppm < 1000000;
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+		uint64_t begin = s->stamp;
+
 		if (!scan_round(s)) {
 			/* nobody is due: being away still has to be noticed */
 			stamp_next(s, scan_stamp());
@@ -295,8 +352,9 @@ static void scan_main(void *arg)
 		}
 		atomic_store_explicit(&s->rounds, s->rounds + 1, memory_order_release);
 		s->stats->rounds++;
-		if (unlikely(one_cpu))
-			raw_sleep_ns(SLEEP_NS);
+		if (unlikely(s->sharing))
+			share_sleep(s, s->stamp - begin);
+		share_judge(s);
 	}
 }
 
@@ -318,6 +376,7 @@ int scan_start(void)
 	cost_frame = session_ticks(COST_FRAME_NS);
 	burst = session_ticks(BURST_NS);
 	gap_min = session_ticks(GAP_NS);
+	away_min = session_ticks(AWAY_NS);
 	one_cpu = session.scanner_cpu < 0 && single_cpu();
 	if (!session.budget_ppm)
 		session.budget_ppm = 1;

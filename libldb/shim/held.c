@@ -24,7 +24,6 @@ void held_remove(struct thread *t, struct held_lock *h)
 	for (; h < last; h++)
 		h[0] = h[1];
 	last->wait_begin = 0;	/* shim_flush() must not see it twice */
-	atomic_signal_fence(memory_order_seq_cst);
 	t->nr_held--;
 }
 
@@ -88,11 +87,13 @@ void release_end(struct release *r)
 
 	if (!session_on() || session_page.a.epoch != r->epoch)
 		return;
+	hook_enter(r->t);
 	held_write_wait(r->t, &r->h);
-	if (!r->write)
-		return;
-	if (r->h.begin)
-		flags |= LDB_LOCK_F_BEGIN_EXACT;
-	r->h.owner = 0;
-	lock_event_write(r->t, LDB_EV_LOCK_HOLD, &r->h, r->h.begin, r->end, flags);
+	if (r->write) {
+		if (r->h.begin)
+			flags |= LDB_LOCK_F_BEGIN_EXACT;
+		r->h.owner = 0;
+		lock_event_write(r->t, LDB_EV_LOCK_HOLD, &r->h, r->h.begin, r->end, flags);
+	}
+	hook_leave(r->t);
 }

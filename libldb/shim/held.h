@@ -2,16 +2,25 @@
 /*
  * The locks a thread holds, newest last, and the records of holding them.
  *
- * Only the thread itself touches its list, but a signal handler may do so in
- * the middle of anything.  What a handler takes it gives back before it
- * returns, so it is enough that a slot is reserved before it is filled: the
- * handler's entries come after it and are gone again.
+ * Only the thread itself touches its list.  A signal handler may come in the
+ * middle of that:
+ *
+ * - in a slow path: in_hook is set, and the handler's wrappers leave the list
+ *   alone;
+ * - in a fast path: the handler finds a valid list and gives back what it takes.
+ *   The only change it can leave behind is that the list was emptied for a new
+ *   recording, so the fast paths change the count relatively, and after that
+ *   use it once, within bounds.
  */
 #ifndef SHIM_HELD_H
 #define SHIM_HELD_H
 
+#include "arch/x86_64/cpu.h"
 #include "glibc.h"
 #include "internal.h"
+
+/* Fast paths stop here: room for a handler's locks without moving entries. */
+#define HELD_FAST	(HELD_MAX - 4)
 
 #pragma GCC visibility push(hidden)
 
@@ -37,21 +46,31 @@ void release_end(struct release *r);
 
 #pragma GCC visibility pop
 
+/*
+ * in_hook is set wherever the shim works on the thread's own data, and never
+ * while the real function runs: a signal handler that comes in between, and the
+ * runtime itself, then pass straight through the wrappers.  It holds the stack
+ * pointer, so that a handler that jumps out of the hook can be told from one
+ * that jumps within itself: see unwind.c.
+ */
+static inline void hook_enter(struct thread *t)
+{
+	t->in_hook = (uint32_t)cpu_stack_pointer() | 1;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void hook_leave(struct thread *t)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	t->in_hook = 0;
+}
+
 static inline struct held_lock *held_find(struct thread *t, const volatile void *lock)
 {
 	for (uint32_t n = t->nr_held; n-- > 0;)
 		if (t->held[n].lock == (uintptr_t)lock)
 			return &t->held[n];
 	return NULL;
-}
-
-/* An entry that keeps no wait back. */
-static inline void held_drop(struct thread *t, struct held_lock *h)
-{
-	if (likely(h == &t->held[t->nr_held - 1]))
-		t->nr_held--;
-	else
-		held_remove(t, h);
 }
 
 static inline struct held_lock *held_push(struct thread *t, const volatile void *lock,
@@ -64,7 +83,6 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 		n = held_make_room(t);
 	h = &t->held[n];
 	t->nr_held = n + 1;
-	atomic_signal_fence(memory_order_seq_cst);	/* reserved, now fill */
 	h->lock = (uintptr_t)lock;
 	h->begin = 0;
 	h->gen = thread_gen();
@@ -72,6 +90,48 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 	h->site = site;
 	h->kind = kind;
 	return h;
+}
+
+/*
+ * Before the lock is tried: a load or store after an atomic operation waits for
+ * it, one before it costs next to nothing.  Who does not get the lock takes the
+ * entry back.
+ */
+static inline void held_push_fast(struct thread *t, const volatile void *lock,
+				  uint32_t kind, uintptr_t site)
+{
+	struct held_lock *h;
+	uint32_t n;
+
+	t->nr_held++;
+	atomic_signal_fence(memory_order_seq_cst);	/* reserved, now fill */
+	n = t->nr_held - 1;
+	if (unlikely(n >= HELD_MAX))
+		return;
+	h = &t->held[n];
+	h->lock = (uintptr_t)lock;
+	h->begin = 0;
+	h->site = site;
+	h->kind = kind;
+	h->gen = thread_gen();
+}
+
+static inline void held_unpush_fast(struct thread *t)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	t->nr_held--;
+}
+
+/* The newest entry, if it is this lock's and there is nothing to be timed. */
+static inline bool held_pop_fast(struct thread *t, const volatile void *lock)
+{
+	uint32_t n = t->nr_held - 1;
+
+	if (unlikely(n >= HELD_MAX || t->held[n].lock != (uintptr_t)lock || t->held[n].begin))
+		return false;
+	atomic_signal_fence(memory_order_seq_cst);	/* relative, not n */
+	t->nr_held--;
+	return true;
 }
 
 /* The lock was got without waiting.  Of a recursive mutex the outermost counts. */

@@ -12,8 +12,8 @@
  * A thread that is cancelled in a wait leaves through the cleanup functions, so
  * this file must be compiled with -fexceptions.
  *
- * A wrapper may run in a signal handler, in the middle of another one: held.h
- * says why that is safe.  in_hook is the runtime's own way to stay unseen.
+ * A wrapper may run in a signal handler, in the middle of another one: then it
+ * passes straight through (hook_enter() in held.h).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,6 +29,12 @@
 #define CLEANUP(fn)	__attribute__((cleanup(fn)))
 #define SITE		((uintptr_t)__builtin_return_address(0))
 
+/*
+ * thread_self() of a thread that has been here before, for the fast paths; they
+ * leave everything unusual to the slow ones.
+ */
+static TLS_IE struct thread *fast_self;
+
 /* What is on the list is from another recording, or from before a fork. */
 static __attribute__((noinline, cold)) void held_forget(struct thread *t)
 {
@@ -38,63 +44,111 @@ static __attribute__((noinline, cold)) void held_forget(struct thread *t)
 	t->held_epoch = session_page.a.epoch;
 }
 
-/*
- * What the program calls, in two halves: the first is so short that it needs no
- * stack frame.  It reaches the second by a jump, so that the return address is
- * still the caller's.
- */
-#define WRAPPER(name, params, args)					\
-	static int hook_##name params;					\
-	EXPORT int name params						\
-	{								\
-		if (likely(session_mutex_level() == LDB_MUTEX_OFF))	\
-			return next(name) args;				\
-		return hook_##name args;				\
-	}								\
-	static __attribute__((noinline)) int hook_##name params
-
-/* NULL: there is nothing to do but to call the real function. */
-static inline struct thread *shim_enter(void)
+/* NULL: there is nothing to do but to call the real function.  Else in a hook. */
+static struct thread *shim_enter(void)
 {
 	struct thread *t = thread_self();
 
-	if (unlikely(!t || t->in_hook))
+	if (unlikely(!t || t->in_hook || session_mutex_level() == LDB_MUTEX_OFF))
 		return NULL;
-	if (unlikely(t->held_epoch != session_page.a.epoch))
+	fast_self = t;
+	hook_enter(t);
+	if (unlikely(t->held_epoch != session_page.a.epoch || t->nr_held > HELD_MAX))
 		held_forget(t);
 	return t;
 }
 
-#define ACQUIRE(name, params, args, kind, try, busy, valid)		\
-	WRAPPER(name, params, args)					\
+/*
+ * Each function comes in three parts: what the program calls, which needs no
+ * stack frame; with FAST_WRAPPER, a short way for the usual case; and the whole
+ * of it.  Each reaches the next by a jump, so that the return address is still
+ * the caller's.
+ */
+#define WRAPPER(name, params, args)					\
+	static int slow_##name params;					\
+	EXPORT int name params						\
 	{								\
-		struct thread *t = shim_enter();			\
+		if (likely(!session_on()))				\
+			return next(name) args;				\
+		return slow_##name args;				\
+	}								\
+	static __attribute__((noinline)) int slow_##name params
+
+#define FAST_WRAPPER(name, params, args)				\
+	static int fast_##name params;					\
+	static int slow_##name params;					\
+	EXPORT int name params						\
+	{								\
+		if (likely(!session_on()))				\
+			return next(name) args;				\
+		return fast_##name args;				\
+	}								\
+	static __attribute__((noinline)) int slow_##name params
+
+#define FAST(name, params)						\
+	static __attribute__((noinline)) int fast_##name params
+
+/* The thread, if the fast path of an acquisition may use its list. */
+static inline struct thread *fast_enter(void)
+{
+	struct thread *t = fast_self;
+
+	if (likely(t && !t->in_hook && t->nr_held < HELD_FAST &&
+		   t->held_epoch == session_page.a.epoch &&
+		   session_page.a.mutex_level == LDB_MUTEX_WAIT))
+		return t;
+	return NULL;
+}
+
+#define ACQUIRE(name, params, args, kind, try, busy, valid)		\
+	FAST_WRAPPER(name, params, args)				\
+	{								\
+		struct thread *t = (valid) ? shim_enter() : NULL;	\
 		int rc;							\
 									\
-		if (unlikely(!t) || !(valid))				\
+		if (unlikely(!t))					\
 			return next(name) args;				\
 		if (kind == LDB_LOCK_MUTEX &&				\
-		    unlikely(glibc_mutex_untriable((const void *)lock))) \
+		    glibc_mutex_untriable((const void *)lock))		\
 			rc = glibc_mutex_taken((const void *)lock, t->tid) ? \
 				busy : next(name) args;			\
 		else							\
 			rc = next(try)(lock);				\
-		if (likely(rc == 0 || rc == EOWNERDEAD)) {		\
+		if (rc == 0 || rc == EOWNERDEAD)			\
 			held_acquired(t, lock, kind, SITE);		\
-			return rc;					\
-		}							\
-		if (rc == busy) {					\
+		if (rc != busy) {					\
+			hook_leave(t);					\
+		} else {						\
 			CLEANUP(wait_lock_cancelled) struct wait w;	\
 									\
 			wait_lock_begin(&w, t, lock, kind, SITE);	\
+			hook_leave(t);					\
 			rc = next(name) args;				\
 			wait_lock_end(&w, rc);				\
 		}							\
 		return rc;						\
+	}								\
+	FAST(name, params)						\
+	{								\
+		struct thread *t = fast_enter();			\
+		int rc;							\
+									\
+		if (unlikely(!t || !(valid) ||				\
+			     (kind == LDB_LOCK_MUTEX &&			\
+			      glibc_mutex_untriable((const void *)lock)))) \
+			return slow_##name args;			\
+		held_push_fast(t, lock, kind, SITE);			\
+		rc = next(try)(lock);					\
+		if (unlikely(rc || (kind == LDB_LOCK_MUTEX &&		\
+				    glibc_mutex_nested((const void *)lock)))) \
+			held_unpush_fast(t);				\
+		if (unlikely(rc))					\
+			return slow_##name args;			\
+		return 0;						\
 	}
 
 #define TRY(name, params, args, kind)					\
-	WRAPPER(name, params, args)					\
+	FAST_WRAPPER(name, params, args)				\
 	{								\
 		struct thread *t = shim_enter();			\
 		int rc;							\
@@ -104,49 +158,79 @@ static inline struct thread *shim_enter(void)
 		rc = next(name) args;					\
 		if (rc == 0 || rc == EOWNERDEAD)			\
 			held_acquired(t, lock, kind, SITE);		\
+		hook_leave(t);						\
+		return rc;						\
+	}								\
+	FAST(name, params)						\
+	{								\
+		struct thread *t = fast_enter();			\
+		int rc;							\
+									\
+		if (unlikely(!t))					\
+			return slow_##name args;			\
+		held_push_fast(t, lock, kind, SITE);			\
+		rc = next(name) args;					\
+		if ((rc && rc != EOWNERDEAD) ||				\
+		    (kind == LDB_LOCK_MUTEX &&				\
+		     unlikely(glibc_mutex_nested((const void *)lock))))	\
+			held_unpush_fast(t);				\
 		return rc;						\
 	}
 
 #define RELEASE(name, params, args, kind)				\
-	WRAPPER(name, params, args)					\
+	FAST_WRAPPER(name, params, args)				\
 	{								\
-		struct thread *t = shim_enter();			\
+		bool inner = kind == LDB_LOCK_MUTEX &&			\
+			     glibc_mutex_nested((const void *)lock);	\
+		struct thread *t = inner ? NULL : shim_enter();		\
 		struct held_lock *h;					\
 		struct release r;					\
 		bool waiters;						\
 		int rc;							\
 									\
-		if (unlikely(!t))					\
-			return next(name) args;				\
-		if (kind == LDB_LOCK_MUTEX &&				\
-		    unlikely(glibc_mutex_nested((const void *)lock)))	\
+		if (!t)							\
 			return next(name) args;				\
 		h = held_find(t, lock);					\
 		waiters = waiters_seen(lock);				\
-		if (likely(!waiters && (!h || !h->begin))) {		\
-			if (likely(h))					\
-				held_drop(t, h);			\
+		if (!waiters && (!h || !h->begin)) {			\
+			if (h)						\
+				held_remove(t, h);			\
+			hook_leave(t);					\
 			return next(name) args;				\
 		}							\
 		release_begin(&r, t, h, lock, kind, SITE, waiters);	\
+		hook_leave(t);						\
 		rc = next(name) args;					\
 		if (rc == 0)						\
 			release_end(&r);				\
 		return rc;						\
+	}								\
+	FAST(name, params)						\
+	{								\
+		struct thread *t = fast_self;				\
+									\
+		if (unlikely(!t || t->in_hook ||			\
+			     t->held_epoch != session_page.a.epoch ||	\
+			     (kind == LDB_LOCK_MUTEX &&			\
+			      glibc_mutex_nested((const void *)lock)) || \
+			     waiters_seen(lock) || !held_pop_fast(t, lock))) \
+			return slow_##name args;			\
+		return next(name) args;					\
 	}
 
 #define COND(name, params, args, valid)					\
 	WRAPPER(name, params, args)					\
 	{								\
-		struct thread *t = shim_enter();			\
+		struct thread *t = (valid) ? shim_enter() : NULL;	\
 									\
-		if (unlikely(!t) || !(valid))				\
+		if (unlikely(!t))					\
 			return next(name) args;				\
 		{							\
 			CLEANUP(wait_cond_cancelled) struct wait_cond c; \
 			int rc;						\
 									\
 			wait_cond_begin(&c, t, cond, mutex, SITE);	\
+			hook_leave(t);					\
 			rc = next(name) args;				\
 			wait_cond_end(&c, rc);				\
 			return rc;					\
@@ -156,11 +240,12 @@ static inline struct thread *shim_enter(void)
 #define SEM(name, params, args, valid, cancels)				\
 	WRAPPER(name, params, args)					\
 	{								\
-		struct thread *t = shim_enter();			\
+		struct thread *t = (valid) ? shim_enter() : NULL;	\
 		int saved;						\
 									\
-		if (unlikely(!t) || !(valid))				\
+		if (unlikely(!t))					\
 			return next(name) args;				\
+		hook_leave(t);						\
 		if (cancels)						\
 			pthread_testcancel();				\
 		saved = errno;						\
@@ -195,6 +280,7 @@ static inline struct thread *shim_enter(void)
 									\
 			wait_begin(&w, t, (uintptr_t)object, kind,	\
 				   owner, SITE);			\
+			hook_leave(t);					\
 			rc = next(name) args;				\
 			wait_end(&w, rc > 0 ? rc : 0);			\
 			return rc;					\
@@ -214,6 +300,7 @@ void shim_thread_exit(struct thread *t)
 		for (uint32_t n = 0; n < t->nr_held; n++)
 			held_write_wait(t, &t->held[n]);
 	t->nr_held = 0;
+	fast_self = NULL;
 }
 
 void shim_fork_child(void)

@@ -58,13 +58,16 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->t = t;
 }
 
-/* Returns the thread if there is still somebody to tell. */
+/* Returns the thread, in a hook, if there is still somebody to tell. */
 static struct thread *wait_over(struct wait *w)
 {
 	struct thread *t = w->t;
 
 	w->t = NULL;
-	return session_on() && session_page.a.epoch == w->epoch ? t : NULL;
+	if (!session_on() || session_page.a.epoch != w->epoch)
+		return NULL;
+	hook_enter(t);
+	return t;
 }
 
 /* The call was refused: it did not wait for anybody. */
@@ -77,8 +80,11 @@ void wait_end(struct wait *w, int err)
 {
 	struct thread *t = wait_over(w);
 
-	if (t && !wait_refused(err))
+	if (!t)
+		return;
+	if (!wait_refused(err))
 		wait_write(t, w, session_clock(), err ? LDB_LOCK_F_FAILED : 0);
+	hook_leave(t);
 }
 
 void wait_cancelled(struct wait *w)
@@ -122,16 +128,16 @@ void wait_lock_end(struct wait *w, int rc)
 	if (!t)
 		return;
 	end = session_clock();
-	if (rc && rc != EOWNERDEAD) {
-		if (!wait_refused(rc))
-			wait_write(t, w, end, LDB_LOCK_F_FAILED);
-		return;
+	if (rc == 0 || rc == EOWNERDEAD) {
+		h = held_push(t, lock, w->kind, w->site);
+		h->owner = w->owner;
+		h->begin = end;
+		if (end - w->begin >= session_page.a.lock_threshold)
+			h->wait_begin = w->begin;
+	} else if (!wait_refused(rc)) {
+		wait_write(t, w, end, LDB_LOCK_F_FAILED);
 	}
-	h = held_push(t, lock, w->kind, w->site);
-	h->owner = w->owner;
-	h->begin = end;
-	if (end - w->begin >= session_page.a.lock_threshold)
-		h->wait_begin = w->begin;
+	hook_leave(t);
 }
 
 void wait_lock_cancelled(struct wait *w)
@@ -153,7 +159,8 @@ void wait_cond_begin(struct wait_cond *c, struct thread *t, const void *cond,
 		struct release r;
 
 		release_begin(&r, t, h, mutex, LDB_LOCK_MUTEX, site, waiters);
-		release_end(&r);
+		release_end(&r);	/* leaves the hook */
+		hook_enter(t);
 	}
 	wait_begin(&c->w, t, (uintptr_t)cond, LDB_LOCK_COND, 0, site);
 }
@@ -174,6 +181,7 @@ void wait_cond_end(struct wait_cond *c, int err)
 	}
 	if (!wait_refused(err))
 		wait_write(t, w, end, err && err != EOWNERDEAD ? LDB_LOCK_F_FAILED : 0);
+	hook_leave(t);
 }
 
 void wait_cond_cancelled(struct wait_cond *c)

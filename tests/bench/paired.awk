@@ -14,7 +14,7 @@
 
 function print_row(text)
 {
-	printf "%-46s %9s  %-19s %6s  %s\n", name, text, interval, n " rds", verdict
+	printf "%-52s %9s  %-22s %6s  %s\n", name, text, interval, n " rds", verdict
 }
 
 END {

@@ -7,7 +7,7 @@ cc_ldb -O2 -g "$PROGRAMS/server.c" -o server -pthread || exit 1
 # shellcheck disable=SC2086	# link_runtime is several words
 cc_ldb -O2 -g "$PROGRAMS/server.c" -o linked -pthread $link_runtime || exit 1
 $CC -O2 -I"$TOP/libldb/include" "$PROGRAMS/server.c" -o bare -pthread || exit 1
-cc_ldb -O2 -g "$PROGRAMS/call-storm.c" -o call-storm -pthread || exit 1
+cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 
 # Usage: status 2.
 check "no arguments" "ldb-record" 2 'ldb-record'
@@ -28,7 +28,8 @@ done
 check_one_line "no such process" "ldb-record -p 4194999 -d 1 -o x.data" 1 '^ldb-record: .*4194999'
 check_one_line "not a pid" "ldb-record -p abc -d 1 -o x.data" 2 '^ldb-record: .*abc'
 check_one_line "no such program" "ldb-record -o x.data -- ./no-such-program" 1 '^ldb-record: .*no-such-program'
-check_one_line "not executable" "ldb-record -o x.data -- /etc/hostname" 1 '^ldb-record: .*/etc/hostname'
+echo text >text.txt
+check_one_line "not executable" "ldb-record -o x.data -- ./text.txt" 1 '^ldb-record: .*text\.txt'
 
 ./bare >bare.out 2>&1 & bare=$!
 ./server >server.out 2>&1 & server=$!
@@ -68,25 +69,23 @@ fi
 
 # A full disk: the recording ends or goes on with losses counted, in one line; the program ends as always.
 mkdir small
-if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=1m none small 2>/dev/null; then
+if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=700k none small 2>/dev/null; then
 	at_end "umount '$WORK/small'"
-	ldb-record --budget 100% -o small/x.data -- ./call-storm qsort 20000 >full.out 2>full.err
+	ldb-record -o small/x.data -- ./figure1 -s 4 >full.out 2>full.err
 	status=$?
-	ok "full disk: the program's exit status" test "$status" -le 1
-	ok "full disk: the program's output" grep -q '^qsort ' full.out
+	# 1 too: the recording failed.
+	ok "full disk: the program's exit status, or 1" test "$status" -le 1
+	ok "full disk: the program's output" grep -q '^figure1: ' full.out
 	ok "full disk: one line says so" eval \
-		"test \"\$(grep -c '^ldb-record: .*\\(space\\|full\\|disk\\)' full.err)\" -eq 1"
-	diag "status $status: $(tr '\r' '\n' <full.err | tail -n 2)"
+		"test \"\$(tr '\\r' '\\n' <full.err | grep -c '^ldb-record: .*\\(space\\|full\\|disk\\)')\" -eq 1"
+	diag "status $status: $(tr '\r' '\n' <full.err | tail -n 4)"
 	run_cmd "ldb-report -i small/x.data"
 	ok "full disk: what was written opens" test "$status" -eq 0 -o "$status" -eq 3
-	if cp /dev/zero small/fill 2>/dev/null; then :; fi
-	check "full from the start: one line" "ldb-record -o small/y.data -- ./call-storm qsort 1000 2>&1 >/dev/null | grep -c '^ldb-record: .*\\(space\\|full\\|disk\\)'" 0 '^1$'
+	cp /dev/zero small/fill 2>/dev/null
+	check "full from the start: one line" \
+		"ldb-record -o small/y.data -- ./figure1 -n 1000 2>&1 >/dev/null | grep -c '^ldb-record: .*\\(space\\|full\\|disk\\)'" 0 '^1$'
 else
-	( ulimit -f 64; ldb-record --budget 100% -o x.data -- ./call-storm qsort 20000 >full.out 2>full.err )
-	status=$?
-	ok "file size limit: the program's exit status" test "$status" -le 1
-	ok "file size limit: the program's output" grep -q '^qsort ' full.out
-	ok "file size limit: one line says so" eval "test \"\$(grep -c '^ldb-record: ' full.err)\" -ge 1"
+	check_one_line "a file size limit" "(ulimit -f 128; ldb-record -o x.data -- ./server 1)" 1 '^ldb-record: .*large'
 fi
 
 finish

@@ -4,7 +4,21 @@
 need_build
 
 cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
-run_cmd "ldb-record -o t.data -- ./figure1"
+
+# A scanner that had no CPU saw little, and that is the machine's mood.  So until
+# it was there for most of the time, which says nothing yet about what it saw;
+# the last try gives it a CPU of its own.
+for try in 1 2 3 4 apart; do
+	if [ "$try" = apart ]; then
+		run_cmd "record_apart t.data ./figure1"
+	else
+		run_cmd "ldb-record -o t.data -- ./figure1"
+	fi
+	ldb-report -i t.data --summary --json >summary.json
+	gaps=$(jq '100 * .gap_ns / .recording.duration_ns | floor' summary.json)
+	diag "try $try: exit status $status, scanner away $gaps % of the time"
+	[ "$status" -eq 0 ] && [ "${gaps:-100}" -gt 25 ] || break
+done
 ok "recorded" test "$status" -eq 0
 diag "$out"
 
@@ -19,8 +33,11 @@ check_jq "and its caller" handler.json '.caller | test("^main")'
 check_jq "snapshot takes milliseconds" report.json \
 	'[.[] | select(.function | test("^snapshot"))] | length > 0 and .[0].p50_ns > 1000000'
 
-check "seen of made is stated" "ldb-report -i t.data" 0 '[0-9]+ of [0-9]+|seen'
-check "the report states what was lost: nothing" "ldb-report -i t.data" 0 '(^|[^0-9])0 (events |records )?lost|lost:? +0|nothing lost|no events lost'
+check "every report states seen of made" "ldb-report -i t.data" 0 '[0-9].* seen of .*[0-9].* made'
+check "and per thread" "ldb-report -i t.data" 0 'seen/made: +figure1 [0-9]+ .*/.* background [0-9]+ .*/'
+check "and what was lost: nothing" "ldb-report -i t.data" 0 '^Lost: nothing'
+check_jq "nothing lost" summary.json '.lost.total == 0'
+check_jq "seen at most made, in every thread" summary.json 'all(.threads[]; .seen <= .made) and .seen > 0'
 
 ok "timeline" eval "ldb-timeline -i t.data --slowest 1 --json >raw.json 2>timeline.err"
 jq 'if type == "array" then .[0] else . end' raw.json >timeline.json

@@ -16,17 +16,19 @@ want='^dlopen-main: 100 libraries, sum 10000$'
 check "100 libraries, main not instrumented, alone" "./dlopen-bare . 100" 0 "$want"
 check "100 libraries, alone" "./dlopen-main . 100" 0 "$want"
 check "100 libraries, runtime preloaded" "LD_PRELOAD=$RUNTIME ./dlopen-main . 100" 0 "$want"
-check "100 libraries, recorded" "ldb-record -o dl.data -- ./dlopen-main . 100" 0 "$want"
+check "100 libraries, recorded" "record_apart dl.data ./dlopen-main . 100" 0 "$want"
 ldb-report -i dl.data --json >dl.json
 check_jq "functions of the libraries are in the report" dl.json \
-	'[.[] | select(.function | test("lib_work|spin_20us"))] | map(.count) | add >= 100'
-check "100 libraries, main not instrumented, recorded" \
-	"ldb-record -o dlb.data -- ./dlopen-bare . 100" 0 "$want"
+	'[.[] | select(.function | test("lib_work|spin_200us"))] | map(.count) | add >= 20'
+check_jq "and their lines" dl.json 'any(.[]; (.function | test("spin_200us")) and (.file | test("dlopen-lib.c$")) and .line > 0)'
+run_cmd "ldb-record -o dlb.data -- ./dlopen-bare . 100"
+ok "100 libraries, main not instrumented, under the recorder: same output" matches "$want"
+diag "status $status: $out"
 
 # C11 threads go through other names than pthread's.
 cc_ldb -O2 -g "$PROGRAMS/c11-threads.c" -o c11 -pthread || exit 1
 check "C11 threads, alone" "./c11 100" 0 '^c11-threads: 200 passes$'
-check "C11 threads, recorded" "ldb-record -o c11.data -- ./c11 200" 0 '^c11-threads: 400 passes$'
+check "C11 threads, recorded" "record_apart c11.data ./c11 200" 0 '^c11-threads: 400 passes$'
 ldb-report -i c11.data --json >c11.json
 check_jq "C11: both players are in the report" c11.json \
 	'any(.[]; .function | test("^pass_ball")) and any(.[]; .function | test("^hold_long"))'
@@ -38,10 +40,9 @@ for kind in "-no-pie -fno-pie" "-pie -fPIE" "-no-pie -fno-pie -O0" "-flto"; do
 	# shellcheck disable=SC2086	# kind is several words
 	cc_ldb -O2 -g $kind "$PROGRAMS/requests.c" -o requests || exit 1
 	check "requests $kind, alone" "./requests 10" 0 '^requests: errno 77$'
-	check "requests $kind, recorded" "ldb-record -o r.data -- ./requests 100" 0 '^requests: errno 77$'
+	check "requests $kind, recorded" "record_apart r.data ./requests 100" 0 '^requests: errno 77$'
 	ldb-timeline -i r.data --req 100 --json >r.json
 	check_jq "requests $kind: the last takes 5 ms" r.json '.req == 100 and .latency_ns > 5000000 and .latency_ns < 1000000000'
-	ldb-timeline -i r.data --slowest 1 --json | jq 'if type == "array" then .[0] else . end' >slowest.json
 	check_jq "requests $kind: it has the function" r.json 'any(.segments[]; .kind == "function" and .name == "serve")'
 	ldb-report -i r.data --requests --json >requests.json
 	check_jq "requests $kind: 100 are counted" requests.json '[.. | objects | .count? // empty] | any(. == 100) or (add == 100)'
@@ -51,7 +52,7 @@ check "an annotated program without the plugin and the runtime" "./requests-bare
 
 # Handed from thread to thread.
 cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1
-check "queue, recorded" "ldb-record -o q.data -- ./queue 300" 0 '^queue: 300 answered$'
+check "queue, recorded" "record_apart q.data ./queue 300" 0 '^queue: 300 answered$'
 ldb-timeline -i q.data --req 101 --json >q.json
 check_jq "request 101 waited in the queue behind 100" q.json \
 	'[.segments[] | select(.kind == "queue") | .end_ns - .start_ns] | add > 500000'
@@ -61,7 +62,7 @@ check_jq "request 100 was slow in work() itself" q.json \
 
 # Several holders one after the other.
 cc_ldb -O2 -g "$PROGRAMS/convoy.c" -o convoy -pthread || exit 1
-check "convoy, recorded" "ldb-record -o v.data -- ./convoy 50" 0 '^convoy: 200 turns$'
+check "convoy, recorded" "record_apart v.data ./convoy 50" 0 '^convoy: 200 turns$'
 ldb-timeline -i v.data --slowest 1 --json | jq 'if type == "array" then .[0] else . end' >v.json
 check_jq "the slowest waited for a lock" v.json 'any(.segments[]; .kind == "lock_wait" and .end_ns - .start_ns > 300000)'
 check_jq "behind at least two holders" v.json \

@@ -89,9 +89,10 @@ check "the block has a cache line of its own in a program" "readelf -sW prog" 0 
 
 echo 'int leaf(int x) { return x; }' >leaf.c
 check "an object without records" "cc_ldb -O2 -c leaf.c -o leaf.o"
-ok "an object without records: no accessor" has_note leaf.o 1 0
-ok "an object without records: compiled with the plugin" has_note leaf.o 3 1
-check_not "an object without records: no block" "readelf -SW leaf.o" 0 tdata
+both_notes "an object without records" leaf.o
+: >empty.c
+check "an empty object" "cc_ldb -O2 -c empty.c -o empty.o"
+both_notes "an empty object" empty.o
 
 check "objects compiled with and without the plugin mix" "$CC -c other.c -o without.o &&
 	cc_ldb -c small.c -o with.o && $CC with.o without.o -o prog && ./prog" 0 main
@@ -117,6 +118,18 @@ lto_case "fat, no plugin at link" "-flto -ffat-lto-objects" "$CC -O2 -flto l1.o 
 lto_case "fat, linked without -flto" "-flto -ffat-lto-objects" "$CC -fno-lto l1.o l2.o" 1
 lto_case "partitions in parallel" "-flto=2 -flto-partition=max" \
 	"cc_ldb -O2 -flto=2 -flto-partition=max l1.o l2.o" 1
+check "-flto: a program without records is not taken for one linked without the plugin" "
+	echo 'int main(void) { return 0; }' >none.c
+	cc_ldb -O2 -flto none.c -o prog && ./prog"
+both_notes "-flto, no records" prog
+check "an -flto object has no code, hence no block" "cc_ldb -O2 -flto -c small.c -o x.o"
+ok "an -flto object has no code, hence no block: no accessor" has_note x.o 1 0
+check "ld -r of -flto objects" "cc_ldb -O2 -flto -c small.c other.c &&
+	cc_ldb -O2 -flto -r small.o other.o -o r.o && cc_ldb -O2 -flto r.o -o prog && ./prog" 0 main
+both_notes "ld -r of -flto objects" prog
+check "ld -r of -flto objects into code" "
+	cc_ldb -O2 -flto -flinker-output=nolto-rel -r small.o other.o -o r.o && $CC r.o -o prog && ./prog" 0 main
+both_notes "ld -r of -flto objects into code" prog
 check "-flto: ldb_never survives until the link" "
 	echo 'int ext(int); __attribute__((ldb_never, noinline)) int quiet(int x) { return ext(x) + 1; }
 	__attribute__((noinline)) int loud(int x) { return ext(x) + 1; }' >n1.c

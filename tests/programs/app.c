@@ -29,6 +29,8 @@ __attribute__((noinline)) void spin_us(unsigned us)
 __attribute__((noinline)) void step(int i)
 {
 	spin_us(i % 4 == 0 ? 200 : 20);
+	/* Or the call would be a tail call, and step() not its caller. */
+	__asm__ volatile("");
 }
 
 int main(int argc, char **argv)

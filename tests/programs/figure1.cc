@@ -19,6 +19,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <pthread.h>
 #include <unistd.h>
 #include <ldb/ldb.h>
 
@@ -48,6 +49,7 @@ __attribute__((noinline)) void snapshot()
 
 void background_thread()
 {
+	pthread_setname_np(pthread_self(), "background");
 	while (!stop) {
 		snapshot();
 		usleep(10000);

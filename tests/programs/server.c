@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program to attach to: two threads serve tagged requests one every 500 us,
- * and print nothing until SIGTERM.  Then it prints how many requests each
+ * A program to attach to: two threads serve tagged requests one every 500 us, of
+ * 20 us each and every 50th of 10 ms (long enough to be seen even by a scanner
+ * that shares its CPU), and print nothing until SIGTERM.  Then it prints how many requests each
  * thread served, whether any took longer than it may (a stall of a second), and
  * exits with status 0.  server [SECONDS]: ends by itself after that long.
  */
@@ -34,18 +35,18 @@ static uint64_t now_ns(void)
 }
 
 /* noinline: the names a test looks for. */
-__attribute__((noinline)) void compute(void)
+__attribute__((noinline)) void compute(uint64_t ns)
 {
-	uint64_t end = now_ns() + 20000;
+	uint64_t end = now_ns() + ns;
 
 	while (now_ns() < end)
 		;
 }
 
-__attribute__((noinline)) void handle(void)
+__attribute__((noinline)) void handle(uint64_t id)
 {
 	pthread_mutex_lock(&lock);
-	compute();
+	compute(id % 50 ? 20000 : 10000000);
 	total++;
 	pthread_mutex_unlock(&lock);
 }
@@ -59,7 +60,7 @@ static void *worker(void *arg)
 		uint64_t id = ++next_id;
 
 		ldb_req_start(id, NULL);
-		handle();
+		handle(id);
 		ldb_req_end(id);
 		++*mine;
 		if (now_ns() - begin > 1000000000)

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "shim/wait.h"
 #include "shim-harness.h"
@@ -22,6 +23,7 @@ static struct {
 	sem_t s;
 	pthread_t target;
 	_Atomic bool go, let_target_go;
+	_Atomic int entered;	/* tid of the thread that is about to wait */
 	_Atomic int cleaned;	/* handlers that ran */
 	int unlock_rc;		/* what a handler got from its unlock */
 	unsigned nr_held;	/* the shim's list, in a handler */
@@ -173,6 +175,7 @@ static void *victim(void *p)
 	while (!w.go)
 		usleep(100);
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	w.entered = syscall(SYS_gettid);
 	pt->f();
 	return (void *)123L;
 }
@@ -203,7 +206,9 @@ static struct outcome cancel_in(const struct point *pt, bool pending)
 		w.go = true;
 	} else {
 		w.go = true;
-		usleep(10000);
+		while (!w.entered)
+			usleep(100);
+		harness_wait_asleep(w.entered);
 		pthread_cancel(t);
 	}
 	next_table.pthread_join(t, &ret);

@@ -84,6 +84,7 @@ FN(pthread_rwlock_wrlock, pthread_rwlock_t)
 FN(pthread_rwlock_unlock, pthread_rwlock_t)
 FN(pthread_spin_lock, pthread_spinlock_t)
 FN(pthread_spin_unlock, pthread_spinlock_t)
+FN(sem_wait, sem_t)
 FN(mtx_lock, mtx_t)
 FN(mtx_unlock, mtx_t)
 
@@ -238,6 +239,38 @@ static void recursive(void)
 	pthread_mutex_unlock(&m);
 	is_int(harness_nr(), 1, "the outermost is");
 	is_int(thread_self()->nr_held, 0, "and the list is empty");
+	harness_stop();
+}
+
+/* The owner died: who gets EOWNERDEAD holds the mutex. */
+static void owner_dead(void)
+{
+	struct other o = { .take = do_pthread_mutex_lock };
+	pthread_mutexattr_t a;
+	pthread_mutex_t m;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&m, &a);
+	o.lock = &m;
+	harness_start(LDB_MUTEX_HOLD, 0);
+	other_start(&o);
+	other_finish(&o);
+	is_int(pthread_mutex_lock(&m), EOWNERDEAD, "the owner of a robust mutex died");
+	is_int(thread_self()->nr_held, 1, "it is held");
+	pthread_mutex_consistent(&m);
+	pthread_mutex_unlock(&m);
+	is_int(harness_last(HOLD, 0, &m)->flags, LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT,
+	       "and the hold written");
+	harness_start(LDB_MUTEX_WAIT, 0);
+	o = (struct other){ .take = do_pthread_mutex_lock, .lock = &m };
+	other_start(&o);
+	other_finish(&o);
+	is_int(pthread_mutex_trylock(&m), EOWNERDEAD, "by trylock, too");
+	is_int(thread_self()->nr_held, 1, "it is held");
+	pthread_mutex_unlock(&m);
+	is_int(pthread_mutex_lock(&m), ENOTRECOVERABLE, "one that was not made consistent");
+	is_int(thread_self()->nr_held, 0, "is not");
 	harness_stop();
 }
 
@@ -402,6 +435,7 @@ static void across_sessions(void)
 		.take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m,
 	};
 	const struct ldb_lock_rec *hold;
+	sem_t s;
 
 	pthread_mutex_lock(&m);
 	harness_start(LDB_MUTEX_WAIT, 1000);
@@ -433,6 +467,16 @@ static void across_sessions(void)
 	other_finish(&o);
 	is_int(harness_count(WAIT, 0, NULL), 0, "a wait from one recording into the next is dropped");
 	ok(!waiters_seen(&m), "but its counter is not");
+
+	harness_start(LDB_MUTEX_WAIT, 0);
+	sem_init(&s, 0, 0);
+	o = (struct other){ .take = do_sem_wait, .lock = &s };
+	other_start(&o);
+	harness_wait_asleep(o.tid);
+	harness_reattach();
+	sem_post(&s);
+	other_finish(&o);
+	is_int(harness_nr(), 0, "so is one for a semaphore");
 
 	o = (struct other){ .take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m };
 	harness_start(LDB_MUTEX_WAIT, 0);
@@ -556,6 +600,7 @@ int main(void)
 	contended_all();
 	readers();
 	recursive();
+	owner_dead();
 	failures();
 	condition();
 	other_waits();

@@ -41,6 +41,9 @@ unsigned harness_count(unsigned type, unsigned kind, const volatile void *object
 const struct ldb_lock_rec *harness_last(unsigned type, unsigned kind, const volatile void *object);
 uint64_t harness_site(const struct ldb_lock_rec *r);
 
+/* Returns when a thread of this process sleeps. */
+void harness_wait_asleep(int tid);
+
 /* The interposed functions, in the form of the table of the real ones. */
 extern const struct next harness_shim;
 

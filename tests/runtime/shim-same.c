@@ -59,6 +59,7 @@ static struct timespec soon_on(clockid_t clock)
 
 #define SOON	(&(struct timespec[1]){ soon_on(CLOCK_REALTIME) }[0])
 #define SOON_M	(&(struct timespec[1]){ soon_on(CLOCK_MONOTONIC) }[0])
+#define FAR_OFF	(&(struct timespec){ 1L << 40, 0 })
 #define PAST	(&(struct timespec){ 1, 0 })
 #define BAD	(&(struct timespec){ 1, 1000000000 })
 #define NEGATIVE (&(struct timespec){ 1, -1 })
@@ -356,12 +357,21 @@ static void nothing(int sig)
 	(void)sig;
 }
 
+static _Atomic bool interrupted, may_end;
+
 static void *interrupt(void *p)
 {
-	for (int n = 0; n < 3; n++) {
+	while (!interrupted) {
 		usleep(3000);
 		pthread_kill(*(pthread_t *)p, SIGUSR1);
 	}
+	return NULL;
+}
+
+static void *post(void *p)
+{
+	usleep(3000);
+	sem_post(p);
 	return NULL;
 }
 
@@ -385,8 +395,13 @@ static void semaphore(void)
 	CALL(sem_clockwait(&s, NO_CLOCK, PAST));
 	CALL(sem_clockwait(&s, CLOCK_REALTIME, BAD));
 	CALL(sem_clockwait(&s, CLOCK_REALTIME, PAST));
+	interrupted = false;
 	pthread_create(&t, NULL, interrupt, &me);
 	CALL(sem_wait(&s));		/* EINTR */
+	interrupted = true;
+	next_table.pthread_join(t, NULL);
+	pthread_create(&t, NULL, post, &s);
+	CALL(sem_wait(&s));		/* blocks, and leaves errno alone */
 	next_table.pthread_join(t, NULL);
 	sem_destroy(&s);
 }
@@ -417,7 +432,14 @@ static void barrier(void)
 
 static void *sleeper(void *p)
 {
-	usleep(8000);
+	while (!may_end)
+		usleep(500);
+	return p;
+}
+
+static void *soon_over(void *p)
+{
+	usleep(3000);
 	return p;
 }
 
@@ -431,21 +453,28 @@ static void join(void)
 	void *ret = NULL;
 	pthread_t t;
 
+	may_end = false;
 	pthread_create(&t, NULL, sleeper, (void *)77L);
 	CALL(pthread_timedjoin_np(t, &ret, PAST));
+	CALL(pthread_timedjoin_np(t, &ret, SOON));
 	CALL(pthread_clockjoin_np(t, &ret, CLOCK_MONOTONIC, PAST));
 	CALL(pthread_clockjoin_np(t, &ret, NO_CLOCK, PAST));
 	CALL(pthread_timedjoin_np(t, &ret, BAD));
+	may_end = true;
 	CALL(pthread_join(t, &ret));
 	log_add("its value", (long)ret, 0);
-	pthread_create(&t, NULL, return_at_once, (void *)78L);
-	usleep(2000);
-	CALL(pthread_timedjoin_np(t, &ret, SOON));
+	pthread_create(&t, NULL, soon_over, (void *)78L);
+	CALL(pthread_timedjoin_np(t, &ret, FAR_OFF));
+	log_add("its value", (long)ret, 0);
+	pthread_create(&t, NULL, return_at_once, (void *)79L);
+	CALL(pthread_clockjoin_np(t, &ret, CLOCK_REALTIME, FAR_OFF));
 	log_add("its value", (long)ret, 0);
 	CALL(pthread_join(pthread_self(), NULL));	/* EDEADLK */
+	may_end = false;
 	pthread_create(&t, NULL, sleeper, NULL);
 	pthread_detach(t);
 	CALL(pthread_join(t, NULL));			/* EINVAL */
+	may_end = true;
 	usleep(10000);
 }
 

@@ -4,7 +4,7 @@
  * and a signal handler uses the wrappers too.  Checked: the locks exclude, no
  * record is nonsense, the waiter counters come back to zero.
  *
- * LDB_STRESS_SECONDS: how long each level runs (default 2).
+ * LDB_STRESS_SECONDS: how long each level runs (default 1).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -161,10 +161,10 @@ static void *worker(void *p)
 {
 	unsigned r;
 
+	thread_self();		/* allocates: not for the first time in the handler */
+	tids[(long)p] = syscall(SYS_gettid);
 	me = (int)(long)p;
 	r = 12345 + me * 7919;
-	tids[me] = syscall(SYS_gettid);
-	thread_self();
 	while (!stop) {
 		r = r * 1664525 + 1013904223;
 		harness_gen += 0x10000;
@@ -247,36 +247,40 @@ static const char *nonsense(const struct ldb_lock_rec *r, uint64_t from, uint64_
 	return NULL;
 }
 
-/* Exact holds of one mutex that overlap: two threads had it at once. */
+static bool exact_hold(const struct ldb_lock_rec *r, const void *lock)
+{
+	return r->type == LDB_EV_LOCK_HOLD && r->lock == (uintptr_t)lock &&
+	       (r->flags & LDB_LOCK_F_BEGIN_EXACT);
+}
+
+/* Pairs of threads that had one lock at the same time, according to the records. */
+static long overlaps_of(const void *lock)
+{
+	long bad = 0;
+
+	for (unsigned n = 0; n < harness_nr(); n++) {
+		const struct ldb_lock_rec *r = &harness_rec(n)->lock;
+
+		if (!exact_hold(r, lock))
+			continue;
+		/* written after the unlock, so nearly in order */
+		for (unsigned k = n + 1; k < harness_nr() && k < n + 64; k++) {
+			const struct ldb_lock_rec *q = &harness_rec(k)->lock;
+
+			bad += exact_hold(q, lock) && q->begin < r->end && q->end > r->begin;
+		}
+	}
+	return bad;
+}
+
 static long overlaps(void)
 {
 	long bad = 0;
 
 	for (int kind = 0; kind < NR_KINDS; kind++)
-		for (int l = 0; l < NR_LOCKS; l++) {
-			uint64_t last_end = 0;
-
-			if (kind == A_RWLOCK)
-				continue;
-			/* they are written after the unlock, so only nearly in order */
-			for (unsigned n = 0; n < harness_nr(); n++) {
-				const struct ldb_lock_rec *r = &harness_rec(n)->lock;
-				const struct ldb_lock_rec *next = NULL;
-
-				if (r->type != LDB_EV_LOCK_HOLD || r->lock != (uintptr_t)&locks[kind][l] ||
-				    !(r->flags & LDB_LOCK_F_BEGIN_EXACT))
-					continue;
-				for (unsigned k = n + 1; k < harness_nr() && k < n + 64; k++) {
-					next = &harness_rec(k)->lock;
-					if (next->type == LDB_EV_LOCK_HOLD && next->lock == r->lock &&
-					    (next->flags & LDB_LOCK_F_BEGIN_EXACT) &&
-					    next->begin < r->end && next->end > r->begin)
-						bad++;
-				}
-				last_end = r->end;
-			}
-			(void)last_end;
-		}
+		for (int n = 0; n < NR_LOCKS; n++)
+			if (kind != A_RWLOCK)
+				bad += overlaps_of(&locks[kind][n]);
 	return bad;
 }
 
@@ -350,7 +354,7 @@ static void storm(const char *name, enum ldb_mutex_level level, uint64_t thresho
 int main(void)
 {
 	const char *env = getenv("LDB_STRESS_SECONDS");
-	double s = env ? atof(env) : 2;
+	double s = env ? atof(env) : 1;
 
 	shim_init();
 	locks_init();

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
 
 static int wait_compare(const void *pa, const void *pb)
@@ -103,8 +104,8 @@ static struct segment *add_wait(struct timeline_build *b, const struct lock_even
 
 	if (!s)
 		return NULL;
-	s->full_start_ns = reader_ns(b->m->reader, w->begin);
-	s->full_end_ns = reader_ns(b->m->reader, w->end);
+	s->full_start_ns = ticks_time_ns(b->m->reader, w->begin);
+	s->full_end_ns = ticks_time_ns(b->m->reader, w->end);
 	s->is_clipped = s->full_start_ns < s->start_ns || s->full_end_ns > s->end_ns;
 	s->owner = w->owner;
 	s->has_failed = w->flags & LDB_LOCK_F_FAILED;
@@ -145,10 +146,10 @@ static int add_holder(struct timeline_build *b, const struct lock_event *hold,
 		return -ENOMEM;
 	s->blocks_req = true;
 	if (hold) {
-		s->full_start_ns = reader_ns(b->m->reader, hold->begin);
-		s->full_end_ns = reader_ns(b->m->reader, hold->end);
+		s->full_start_ns = ticks_time_ns(b->m->reader, hold->begin);
+		s->full_end_ns = ticks_time_ns(b->m->reader, hold->end);
 		s->is_clipped = s->full_start_ns < s->start_ns || s->full_end_ns > s->end_ns;
-		s->resolution_ns = reader_ticks_to_ns(b->m->reader, hold->resolution) + 0.5;
+		s->resolution_ns = ticks_ns(b->m->reader, hold->resolution);
 	} else {
 		s->is_inferred = true;
 	}
@@ -179,7 +180,7 @@ static int blame(struct timeline_build *b, const struct lock_event *wait, int64_
 	int ret = 0;
 
 	b->is_followed[wait - b->locks.events] = true;
-	if (reader_ticks_to_ns(b->m->reader, (double)end - (double)start) < TIMELINE_WAIT_MIN_NS)
+	if (ticks_ns(b->m->reader, (double)end - (double)start) < TIMELINE_WAIT_MIN_NS)
 		return 0;
 	for (size_t i = first; i < b->locks.nr && !ret; i++) {
 		const struct lock_event *e = &b->locks.events[i];
@@ -250,7 +251,7 @@ int blame_own_waits(struct timeline_build *b)
 			s = add_wait(b, w, start, end, false, 1);
 			if (!s)
 				return -ENOMEM;
-			b->t->lock_wait_ns += s->end_ns - s->start_ns;
+			ticks_add(&b->t->lock_wait_ns, s->end_ns - s->start_ns);
 			if (!b->is_followed[w - b->locks.events])
 				ret = blame(b, w, start, end, 1);
 		}

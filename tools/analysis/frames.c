@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/estimate.h"
+#include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
 
 static int compare_u64(const void *pa, const void *pb)
@@ -68,7 +69,7 @@ int frames_add(struct timeline_build *b, const struct ldb_row_func *row)
 		.depth = row->depth, .is_truncated = e.is_truncated,
 		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
 		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,
-		.start_min = e.start_min, .start_max = row->start_max,
+		.start_min = e.start_min, .start_max = e.start_max,
 		.resolution = e.resolution,
 	};
 	return 0;
@@ -238,9 +239,9 @@ static int emit(struct timeline_build *b, struct frame *f, const struct interval
 	s = timeline_add(b, SEGMENT_FUNCTION, f->tid, start, end);
 	if (!s)
 		return -ENOMEM;
-	s->full_start_ns = reader_ns(b->m->reader, f->full_start);
-	s->full_end_ns = reader_ns(b->m->reader, f->full_end);
-	s->resolution_ns = reader_ticks_to_ns(b->m->reader, f->resolution) + 0.5;
+	s->full_start_ns = ticks_time_ns(b->m->reader, f->full_start);
+	s->full_end_ns = ticks_time_ns(b->m->reader, f->full_end);
+	s->resolution_ns = ticks_ns(b->m->reader, f->resolution);
 	s->depth = f->depth;
 	s->func = symtab_lookup(b->m->symtab, f->pc, f->full_start);
 	s->site = symtab_lookup_call(b->m->symtab, f->ret, f->full_start);
@@ -251,7 +252,7 @@ static int emit(struct timeline_build *b, struct frame *f, const struct interval
 			s->full_end_ns - s->end_ns > s->resolution_ns;
 	s->blocks_req = blocks;
 	if (!blocks)
-		f->own += end - start;
+		ticks_add(&f->own, end - start);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analysis/classes.h"
 #include "analysis/lives.h"
+#include "analysis/ticks.h"
 
 #define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
 
@@ -421,7 +422,9 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 	int ret = 0;
 
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		l->window[l->nr_window++] = (struct windowed){ rows->req[i], l->seq++ };
+		l->window[l->nr_window] = (struct windowed){ rows->req[i], l->seq++ };
+		l->window[l->nr_window].row.tick = ticks_sane(rows->req[i].tick);
+		l->nr_window++;
 		if (l->nr_window == WINDOW_ROWS)
 			ret = play(l, WINDOW_ROWS / 2);
 	}
@@ -431,7 +434,7 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 /* What is open at the end of the trace. */
 static int end_all_lives(struct lives *l)
 {
-	int64_t last = reader_end_tick(l->m->reader);
+	int64_t last = ticks_sane(reader_end_tick(l->m->reader));
 	int ret = 0;
 
 	for (size_t i = 0; i < l->nr_buckets && !ret; i++) {

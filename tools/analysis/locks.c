@@ -9,6 +9,7 @@
 
 #include "analysis/locks.h"
 #include "analysis/stats.h"
+#include "analysis/ticks.h"
 
 #define CHUNK_EVENTS	(2U << 20)
 #define NR_BUCKETS	4096
@@ -128,11 +129,6 @@ static struct lock_owner *get_owner(struct builder *b, struct lock_build *l, uin
 	return &l->owners[l->nr_owners++];
 }
 
-static uint64_t to_ns(const struct builder *b, double ticks)
-{
-	return ticks > 0 ? reader_ticks_to_ns(b->m->reader, ticks) + 0.5 : 0;
-}
-
 static int add_owner(struct builder *b, struct lock_build *l, const struct lock_event *e,
 		     uint64_t ns)
 {
@@ -147,17 +143,17 @@ static int add_owner(struct builder *b, struct lock_build *l, const struct lock_
 		return -ENOMEM;
 	if (is_hold) {
 		o->holds++;
-		o->hold_ns += ns;
+		ticks_add(&o->hold_ns, ns);
 	} else {
 		o->waits++;
-		o->wait_ns += ns;
+		ticks_add(&o->wait_ns, ns);
 	}
 	return 0;
 }
 
 static int add_event(struct builder *b, const struct lock_event *e)
 {
-	uint64_t ns = to_ns(b, (double)e->end - (double)e->begin);
+	uint64_t ns = ticks_ns(b->m->reader, e->end - e->begin);
 	struct site_build *site;
 	struct lock_build *l;
 	int ret;
@@ -172,7 +168,7 @@ static int add_event(struct builder *b, const struct lock_event *e)
 		return -ENOMEM;
 	ret = dist_add(&site->durations, ns);
 	if (!ret)
-		ret = dist_add(&site->resolutions, to_ns(b, e->resolution));
+		ret = dist_add(&site->resolutions, ticks_ns(b->m->reader, e->resolution));
 	if (e->flags & LDB_LOCK_F_FAILED)
 		site->failed++;
 	return ret ? ret : add_owner(b, l, e, ns);

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/estimate.h"
 #include "analysis/lockset.h"
 
 #define CLIMB_MAX	16	/* frames of system headers, one in another */
@@ -89,7 +90,8 @@ int lockset_add(struct lockset *s, const struct ldb_row_lock *row)
 	s->events[s->nr++] = (struct lock_event){
 		.op = row->op, .flags = row->flags, .tid = row->tid, .owner = row->owner,
 		.lock = row->lock, .gen = row->gen, .site = row->site,
-		.begin = row->begin, .end = row->end > row->begin ? row->end : row->begin,
+		.begin = ticks_sane(row->begin),
+		.end = ticks_sane(row->end > row->begin ? row->end : row->begin),
 	};
 	return 0;
 }
@@ -214,9 +216,9 @@ bool lockset_wants_funcs(const struct lockset *s)
 /* Does the row's life fit the event?  Generations start again in a new thread. */
 static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 {
-	uint64_t unc = row->start_unc == LDB_UNC_UNKNOWN ? 0 : row->start_unc;
+	struct estimate f = estimate_func(row);
 
-	return row->start_max - (int64_t)unc <= e->end && row->end_max >= e->begin;
+	return f.start_min <= e->end && row->end_max >= e->begin;
 }
 
 static void feed_places(struct lockset *s, const struct ldb_row_func *row)
@@ -260,7 +262,8 @@ static void feed_queries(struct lockset *s, const struct ldb_row_func *row)
 		.nr_thread = thread_nr(s->m, row->tid, row->start_max),
 	}, *q;
 	size_t lo = 0, hi = s->nr_queries;
-	int64_t start_min = row->start_max;
+	struct estimate e = estimate_func(row);
+	int64_t start_min = e.start_min;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -275,11 +278,9 @@ static void feed_queries(struct lockset *s, const struct ldb_row_func *row)
 		return;
 	if (row->start_unc == LDB_UNC_UNKNOWN || row->flags & LDB_FUNC_F_FROM_START)
 		start_min = INT64_MIN;
-	else
-		start_min -= (int64_t)row->start_unc;
 	if (!q->has_row || row->gen < q->first_gen) {
 		q->first_gen = row->gen;
-		q->first_start_max = row->start_max;
+		q->first_start_max = e.start_max;
 	}
 	if (!q->has_row || row->gen >= q->last_gen) {
 		q->last_gen = row->gen;

@@ -7,6 +7,7 @@
 
 #include "analysis/classes.h"
 #include "analysis/model.h"
+#include "analysis/ticks.h"
 
 #define STRINGS_MAX	(1U << 20)
 #define RECENT		256
@@ -57,13 +58,13 @@ static void set_thread(struct model *m, struct thread *t, const struct ldb_row_t
 {
 	*t = (struct thread){
 		.tid = row->tid, .creator = row->creator,
-		.start = row->start, .end = row->end,
+		.start = ticks_sane(row->start), .end = ticks_sane(row->end),
 		.has_exited = row->flags & LDB_THREAD_F_EXITED,
 		.is_unwatched = row->flags & LDB_THREAD_F_UNWATCHED,
 		.made = row->made, .seen = row->seen,
 		.below_threshold = row->below_threshold, .scans = row->scans, .invalid = row->invalid, .foreign = row->foreign,
 		.too_deep = row->too_deep, .disorder = row->disorder,
-		.gap_ns = reader_ticks_to_ns(m->reader, row->gap),
+		.gap_ns = ticks_ns(m->reader, row->gap),
 		.name = keep_string(m, row->name),
 	};
 }
@@ -155,14 +156,14 @@ static int add_gaps(void *arg, const struct reader_rows *rows)
 
 	for (size_t i = 0; i < rows->nr; i++) {
 		const struct ldb_row_gap *gap = &rows->gap[i];
-		double ns = reader_ticks_to_ns(m->reader, (double)gap->end - (double)gap->begin);
+		int64_t ns = ticks_ns(m->reader, (double)gap->end - (double)gap->begin);
 
 		if (gap->tid) {
 			m->nr_thread_gaps++;
-			m->thread_gap_ns += ns;
+			m->thread_gap_ns = ticks_sane(m->thread_gap_ns + ns);
 		} else {
 			m->nr_gaps++;
-			m->gap_ns += ns;
+			m->gap_ns = ticks_sane(m->gap_ns + ns);
 		}
 	}
 	return 0;
@@ -176,7 +177,7 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 		goto err_memory;
 	m->reader = reader;
 	m->symtab = symtab;
-	m->duration_ns = reader_ns(reader, reader_end_tick(reader));
+	m->duration_ns = ticks_time_ns(reader, reader_end_tick(reader));
 	if (reader_each(reader, LDB_BLK_MODULE, NULL, add_modules, m) ||
 	    reader_each(reader, LDB_BLK_THREAD, NULL, add_threads, m) || sort_threads(m) ||
 	    reader_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/requests.h"
+#include "analysis/ticks.h"
 
 struct class_build {
 	const char *name;	/* of the model */
@@ -25,7 +26,7 @@ struct builder {
 
 int64_t life_latency_ns(const struct model *m, const struct life *life)
 {
-	return reader_ns(m->reader, life->end) - reader_ns(m->reader, life->start);
+	return ticks_time_ns(m->reader, life->end) - ticks_time_ns(m->reader, life->start);
 }
 
 /* Names are kept once: pointers stand for them. */

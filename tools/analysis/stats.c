@@ -13,6 +13,7 @@
 
 #include "analysis/estimate.h"
 #include "analysis/stats.h"
+#include "analysis/ticks.h"
 
 
 struct key {
@@ -225,14 +226,14 @@ static int add_row(struct builder *b, const struct ldb_row_func *row)
 		key->open++;
 		return 0;
 	}
-	resolution_ns = reader_ticks_to_ns(b->m->reader, e.resolution) + 0.5;
-	ret = dist_add(&key->durations, reader_ticks_to_ns(b->m->reader, e.end - e.start) + 0.5);
+	resolution_ns = ticks_ns(b->m->reader, e.resolution);
+	ret = dist_add(&key->durations, ticks_ns(b->m->reader, e.end - e.start));
 	if (!ret)
 		ret = dist_add(&key->resolutions, resolution_ns);
 	if (!ret)
 		ret = dist_add(&b->resolutions, resolution_ns);
 	if (!ret && row->start_unc != LDB_UNC_UNKNOWN)
-		ret = dist_add(&b->gaps, reader_ticks_to_ns(b->m->reader, row->start_unc));
+		ret = dist_add(&b->gaps, ticks_ns(b->m->reader, row->start_unc));
 	return ret;
 }
 

@@ -8,18 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
 
 struct self_time {
 	const struct symbol *func;
 	int64_t ns;
-	uint64_t nr;
+	uint64_t resolution;		/* ticks */
 };
-
-static int64_t to_ns(const struct timeline_build *b, int64_t ticks)
-{
-	return reader_ticks_to_ns(b->m->reader, ticks) + 0.5;
-}
 
 static int add_cause(struct timeline *t, const struct timeline_cause *cause)
 {
@@ -62,19 +58,23 @@ static int add_functions(struct timeline_build *b, const int64_t *self)
 		if (f->own > 0)
 			times[nr++] = (struct self_time){
 				symtab_lookup(b->m->symtab, f->pc, f->full_start),
-				self[i] > 0 ? to_ns(b, self[i]) : 0, 1,
+				ticks_ns(b->m->reader, self[i]), f->resolution,
 			};
 	}
 	if (nr)
 		qsort(times, nr, sizeof(*times), self_compare);
 	for (size_t i = 0; i < nr && !ret;) {
 		struct timeline_cause c = { .kind = SEGMENT_FUNCTION, .func = times[i].func };
+		uint64_t resolution = 0;
 		size_t first = i;
 
 		for (; i < nr && !self_compare(&times[first], &times[i]); i++) {
-			c.ns += times[i].ns;
-			c.nr += times[i].nr;
+			ticks_add(&c.ns, times[i].ns);
+			c.nr++;
+			if (times[i].resolution > resolution)
+				resolution = times[i].resolution;
 		}
+		c.resolution_ns = ticks_ns(b->m->reader, resolution);
 		if (c.ns)
 			ret = add_cause(b->t, &c);
 	}
@@ -85,7 +85,7 @@ static int add_functions(struct timeline_build *b, const int64_t *self)
 /* What is left: code without records, and invocations that were not seen. */
 static int add_rest(struct timeline_build *b, int64_t rest)
 {
-	struct timeline_cause c = { .kind = SEGMENT_REQUEST, .ns = rest > 0 ? to_ns(b, rest) : 0 };
+	struct timeline_cause c = { .kind = SEGMENT_REQUEST, .ns = ticks_ns(b->m->reader, rest) };
 
 	return c.ns ? add_cause(b->t, &c) : 0;
 }
@@ -99,29 +99,29 @@ static int add_times(struct timeline_build *b)
 	if (!self)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->own.nr; i++)
-		rest += b->own.at[i].end - b->own.at[i].start;
+		ticks_add(&rest, b->own.at[i].end - b->own.at[i].start);
 	for (size_t i = 0; i < b->nr_frames; i++) {
 		const struct frame *f = &b->frames[i];
 
-		self[i] += f->own;
+		ticks_add(&self[i], f->own);
 		if (f->parent)
-			self[f->parent - 1] -= f->own;
+			ticks_add(&self[f->parent - 1], -f->own);
 		else
-			rest -= f->own;
+			ticks_add(&rest, -f->own);
 	}
 	for (size_t i = 0; i < t->nr_segments; i++) {
 		const struct segment *s = &t->segments[i];
-		int64_t start = reader_tick(b->m->reader, s->start_ns);
-		int64_t ticks = reader_tick(b->m->reader, s->end_ns) - start;
+		int64_t start = ticks_sane(reader_tick(b->m->reader, s->start_ns));
+		int64_t ticks = ticks_sane(reader_tick(b->m->reader, s->end_ns)) - start;
 		const struct frame *f;
 
 		if (s->kind != SEGMENT_LOCK_WAIT || s->blocks_req)
 			continue;
 		f = frames_at(b, s->tid, s->gen, start);
 		if (f)
-			self[f - b->frames] -= ticks;
+			ticks_add(&self[f - b->frames], -ticks);
 		else
-			rest -= ticks;
+			ticks_add(&rest, -ticks);
 	}
 	ret = add_functions(b, self);
 	if (!ret)
@@ -213,7 +213,7 @@ static int add_waits(struct timeline *t)
 			c = &t->causes[t->nr_causes - 1];
 		}
 		c->nr++;
-		c->ns += s->end_ns - s->start_ns;
+		ticks_add(&c->ns, s->end_ns - s->start_ns);
 		if (s->end_ns - s->start_ns > c->wait->end_ns - c->wait->start_ns)
 			c->wait = s;
 	}

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
 
 /* An unlock is stamped after the waiter may have gone on. */
@@ -29,8 +30,8 @@ struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, u
 	s = &t->segments[t->nr_segments++];
 	*s = (struct segment){
 		.kind = kind, .tid = tid, .thread = model_thread(b->m, tid, start),
-		.start_ns = reader_ns(b->m->reader, start),
-		.end_ns = reader_ns(b->m->reader, end),
+		.start_ns = ticks_time_ns(b->m->reader, start),
+		.end_ns = ticks_time_ns(b->m->reader, end),
 	};
 	s->full_start_ns = s->start_ns;
 	s->full_end_ns = s->end_ns;
@@ -110,7 +111,7 @@ static int add_parts(struct timeline_build *b)
 			s->lock_symbol = p->queue ? symtab_lookup_data(b->m->symtab, p->queue,
 								       p->start) : NULL;
 			s->to_tid = p->to_tid;
-			t->queue_ns += s->end_ns - s->start_ns;
+			ticks_add(&t->queue_ns, s->end_ns - s->start_ns);
 			continue;
 		}
 		if (interval_add(&b->own, p->tid, p->start, end))
@@ -244,7 +245,7 @@ static int read_rows(struct timeline_build *b)
 {
 	struct reader *reader = b->m->reader;
 	struct reader_filter filter = READER_FILTER_ALL;
-	int64_t after = reader_tick(reader, AFTER_NS) - reader_tick(reader, 0);
+	int64_t after = ticks_sane(reader_tick(reader, AFTER_NS)) - ticks_sane(reader_tick(reader, 0));
 	int ret;
 
 	filter.t_min = b->life->start;
@@ -280,8 +281,8 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 
 	*t = (struct timeline){
 		.req = life->id, .class = life->class,
-		.start_ns = reader_ns(m->reader, life->start),
-		.end_ns = reader_ns(m->reader, life->end),
+		.start_ns = ticks_time_ns(m->reader, life->start),
+		.end_ns = ticks_time_ns(m->reader, life->end),
 		.is_complete = life->is_complete, .has_lost_handoff = life->has_lost_handoff,
 	};
 	t->latency_ns = t->end_ns - t->start_ns;
@@ -301,7 +302,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		ret = frames_emit(&b);
 	if (!ret) {
 		if (b.min_ticks)
-			t->left_out_ns = reader_ticks_to_ns(m->reader, b.min_ticks);
+			t->left_out_ns = ticks_ns(m->reader, b.min_ticks);
 		qsort(t->segments, t->nr_segments, sizeof(*t->segments), segment_compare);
 		ret = story_build(&b);
 	}

@@ -21,6 +21,7 @@
 struct timeline_cause {
 	enum segment_kind kind;		/* LOCK_WAIT, QUEUE or FUNCTION (time in itself) */
 	int64_t ns;			/* summed over the request's threads */
+	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
 	uint64_t nr;			/* waits or invocations */
 	const struct symbol *func;	/* FUNCTION */
 	const struct segment *wait;	/* LOCK_WAIT, QUEUE: the longest one */

@@ -2,6 +2,7 @@
 /*
  * Finding the runtime in a running process, or saying why it cannot be found.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -111,6 +112,67 @@ static void explain(pid_t pid)
 			  pid);
 }
 
+/* Filters a thread is under; tid 0: this process.  -1: not known. */
+static int seccomp_filters(pid_t pid, const char *tid)
+{
+	char path[320], line[512];
+	int nr = -1;
+	FILE *f;
+
+	if (tid)
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid, tid);
+	else
+		snprintf(path, sizeof(path), "/proc/self/status");
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		sscanf(line, "Seccomp_filters: %d", &nr);
+	fclose(f);
+	return nr;
+}
+
+static bool is_control_thread(pid_t pid, const char *tid)
+{
+	char path[320], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/comm", pid, tid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (!fgets(name, sizeof(name), f))
+		name[0] = 0;
+	fclose(f);
+	return !strcmp(name, "ldb-control\n");
+}
+
+/*
+ * A filter that came after the runtime's control thread, and was put on all
+ * threads, was written without ldb in mind: the first system call of an attach
+ * could kill the program.  Filters we share came with the container.
+ */
+static bool seccomp_allows(pid_t pid)
+{
+	char path[64];
+	struct dirent *d;
+	bool allows = true;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		if (is_control_thread(pid, d->d_name) &&
+		    seccomp_filters(pid, d->d_name) > seccomp_filters(pid, NULL))
+			allows = false;
+	if (dir)
+		closedir(dir);
+	if (!allows)
+		cli_error("process %d has put its own seccomp filter on all its threads, which could kill it if ldb attached: record it without the filter",
+			  pid);
+	return allows;
+}
+
 static bool check_process(pid_t pid, struct process *p)
 {
 	if (!read_status(pid, p)) {
@@ -130,7 +192,7 @@ static bool check_process(pid_t pid, struct process *p)
 			  pid, p->uid);
 		return false;
 	}
-	return true;
+	return seccomp_allows(pid);
 }
 
 int attach_connect(pid_t pid)

@@ -210,6 +210,13 @@ static void orphan(struct ring *r, uint64_t idx, unsigned k)
 		r->lost.torn++;
 }
 
+/* Overwritten; if it began an event, the slots that follow are lost with it. */
+static void lose_first(struct ring *r, uint64_t idx)
+{
+	r->lost.overrun++;
+	r->first = idx + 1;
+}
+
 /* Looks at the slot at r->pos and moves on. */
 static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns)
 {
@@ -220,7 +227,7 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	r->pos++;
 	if (!slot_read(r, idx, &recs[0])) {
 		if (is_overwritten(r, idx))
-			r->lost.overrun++;
+			lose_first(r, idx);
 		else
 			pending_add(r, idx, now_ns);
 		return;
@@ -236,8 +243,7 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	} else if (n < 0) {
 		r->lost.torn++;
 	} else if (is_overwritten(r, idx)) {
-		r->lost.overrun++;
-		r->first = idx + 1;	/* its other slots are lost with it */
+		lose_first(r, idx);
 	} else {
 		pending_add(r, idx, now_ns);
 	}

@@ -340,8 +340,10 @@ static void put_cause(struct json *j, const struct timeline_cause *c)
 	json_string(j, "kind", c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind));
 	json_i64(j, "total_ns", c->ns);
 	json_u64(j, "count", c->nr);
-	if (c->func)
+	if (c->func) {
 		json_string(j, "name", c->func->function);
+		json_i64(j, "resolution_ns", c->resolution_ns);
+	}
 	if (c->wait) {
 		struct place place = segment_place(c->wait);
 

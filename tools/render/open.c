@@ -67,16 +67,17 @@ int open_finish(struct opened *o, bool is_quiet)
 	int status = close_output(o) ? CLI_OK : CLI_FAILURE;
 	char text[1024];
 
-	for (int i = 0; i < SYMTAB_NR_PROBLEMS && !is_quiet; i++) {
-		symtab_problem_text(o->symtab, i, text, sizeof(text));
-		if (*text)
-			cli_warn("%s", text);
-	}
-	/* After reading: only now all damage is known. */
+	/* After reading: only now all damage is known.  It explains missing names, too. */
 	if (reader_is_damaged(o->reader)) {
 		cli_error("%s", reader_damage_text(o->reader, text, sizeof(text)));
 		if (status == CLI_OK)
 			status = CLI_DAMAGED;
+		is_quiet = true;
+	}
+	for (int i = 0; i < SYMTAB_NR_PROBLEMS && !is_quiet; i++) {
+		symtab_problem_text(o->symtab, i, text, sizeof(text));
+		if (*text)
+			cli_warn("%s", text);
 	}
 	model_close(o->model);
 	symtab_close(o->symtab);

@@ -279,11 +279,12 @@ static void put_owners(const struct render *r, const struct lock_entry *e)
 	for (size_t i = 0; i < nr; i++) {
 		const struct lock_owner *o = &e->owners[i];
 
-		fprintf(r->out, "  held by %s: made others wait %s in %" PRIu64 " waits",
-			text_thread(o->tid, o->thread, name), units_duration(o->wait_ns, a),
-			o->waits);
+		fprintf(r->out, "  held by %s:", text_thread(o->tid, o->thread, name));
+		if (o->waits)
+			fprintf(r->out, " made others wait %s in %" PRIu64 " waits%s",
+				units_duration(o->wait_ns, a), o->waits, o->holds ? ";" : "");
 		if (o->holds)
-			fprintf(r->out, "; %" PRIu64 " recorded holds, %s", o->holds,
+			fprintf(r->out, " %" PRIu64 " recorded holds, %s", o->holds,
 				units_duration(o->hold_ns, b));
 		fputc('\n', r->out);
 	}

@@ -53,7 +53,11 @@ static void put_cause(const struct render *r, const struct timeline_cause *c)
 		break;
 	case SEGMENT_FUNCTION:
 		text_place(c->func->func_file, c->func->func_line, place);
-		fprintf(r->out, "%s in %s itself%s%s", ns, text_function(c->func, name),
+		fputs(ns, r->out);
+		/* Where it matters: an estimate that may be mostly its neighbour's time. */
+		if (c->resolution_ns > c->ns / 20)
+			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
+		fprintf(r->out, " in %s itself%s%s", text_function(c->func, name),
 			*place ? " " : "", place);
 		break;
 	default:
@@ -79,7 +83,7 @@ static void put_story(const struct render *r, const struct render_timeline *rt)
 	text_style(r, TEXT_PLAIN);
 	for (size_t i = 0; i < t->nr_causes && i < CAUSES_SHOWN; i++) {
 		/* The biggest; others only if they matter. */
-		if (i && t->causes[i].ns * 10 < t->latency_ns)
+		if (i && t->causes[i].ns < t->latency_ns / 10)
 			break;
 		fputs(i ? "; " : ": ", r->out);
 		put_cause(r, &t->causes[i]);

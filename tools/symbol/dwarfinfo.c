@@ -208,12 +208,12 @@ static Dwarf_Die *find_function(struct dwarfinfo *d, struct unit *u, uint64_t ad
 
 static bool is_system(const char *file)
 {
-	static const char own[] = "/ldb/ldb.h";
+	static const char own[] = "ldb/ldb.h";
 	size_t len = strlen(file), own_len = sizeof(own) - 1;
 
 	return !strncmp(file, "/usr/include/", 13) || !strncmp(file, "/usr/lib/gcc", 12) ||
 	       strstr(file, "/include/c++/") ||
-	       (len > own_len && !strcmp(file + len - own_len, own));
+	       (len >= own_len && !strcmp(file + len - own_len, own));
 }
 
 static void pos_set(struct dwarfinfo_pos *pos, const char *file, int line)

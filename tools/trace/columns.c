@@ -9,6 +9,8 @@
 #include <string.h>
 #include "trace/columns.h"
 
+#define COLUMNS_MAX	16
+
 #define FIELD(row, coding, field) \
 	{ coding, sizeof(((struct ldb_row_##row *)0)->field), \
 	  offsetof(struct ldb_row_##row, field), 0 }
@@ -86,6 +88,8 @@ static const struct column reqname_columns[] = {
 #define SCHEMA(row, strings) \
 	{ #row, row##_columns, sizeof(row##_columns) / sizeof(row##_columns[0]), strings, \
 	  sizeof(struct ldb_row_##row) }
+
+_Static_assert(sizeof(thread_columns) / sizeof(thread_columns[0]) <= COLUMNS_MAX, "the widest");
 
 static const struct schema schemas[] = {
 	[LDB_BLK_META]	  = SCHEMA(meta, 2),
@@ -232,16 +236,11 @@ static inline uint8_t *put_varint(uint8_t *out, uint64_t v)
 }
 
 /* NULL: it runs past end, or is no 64-bit value. */
-static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
+static const uint8_t *get_varint_bytes(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
-	uint64_t value;
-	unsigned shift;
+	uint64_t value = 0;
 
-	if (p < end && *p < 0x80) {
-		*v = *p;
-		return p + 1;
-	}
-	for (value = 0, shift = 0; p < end; shift += 7) {
+	for (unsigned shift = 0; p < end; shift += 7) {
 		uint8_t byte = *p++;
 
 		if (shift == 63 && byte > 1)
@@ -253,6 +252,31 @@ static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, ui
 		}
 	}
 	return NULL;
+}
+
+/* The same, with the lengths that make up nearly all values laid out. */
+static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	uint64_t x;
+
+	if (end - p < 4)
+		return get_varint_bytes(p, end, v);
+	x = p[0];
+	if (x < 0x80) {
+		*v = x;
+		return p + 1;
+	}
+	x = (x & 0x7f) | (uint64_t)p[1] << 7;
+	if (p[1] < 0x80) {
+		*v = x;
+		return p + 2;
+	}
+	x = (x & 0x3fff) | (uint64_t)p[2] << 14;
+	if (p[2] < 0x80) {
+		*v = x;
+		return p + 3;
+	}
+	return get_varint_bytes(p, end, v);
 }
 
 static inline uint64_t load(const char *row, const struct column *c)
@@ -344,12 +368,24 @@ size_t columns_encode(const struct schema *s, const void *rows, size_t nr, uint8
 	return p - out;
 }
 
+/*
+ * Rows are wide, and a block of them is larger than the caches near the CPU: so
+ * all columns of a few rows are decoded before the next few.
+ */
+#define TILE_ROWS	256
+
+struct column_state {
+	const uint8_t *p, *end;
+	uint64_t before;
+};
+
 /* Inlined with constant coding and size, so that the loop holds no decisions. */
 static inline __attribute__((always_inline)) bool
-decode_numbers(const struct column *c, unsigned coding, unsigned size, const uint8_t *p,
-	       const uint8_t *end, char *row, size_t nr, size_t stride)
+decode_numbers(const struct column *c, unsigned coding, unsigned size, struct column_state *state,
+	       char *row, size_t nr, size_t stride)
 {
-	uint64_t before = 0, v;
+	const uint8_t *p = state->p, *end = state->end;
+	uint64_t before = state->before, v;
 
 	for (char *last = row + nr * stride; row != last; row += stride) {
 		p = get_varint(p, end, &v);
@@ -371,69 +407,91 @@ decode_numbers(const struct column *c, unsigned coding, unsigned size, const uin
 			memcpy(row + c->offset, &v, 8);
 		}
 	}
-	return p == end;
+	state->p = p;
+	state->before = before;
+	return true;
 }
 
-static bool decode_strings(const struct column *c, const uint8_t *p, const uint8_t *end, char *row,
-			   size_t nr, size_t stride, char **strings)
+static bool decode_strings(const struct column *c, struct column_state *state, char *row, size_t nr,
+			   size_t stride, char **strings)
 {
 	char *out = *strings;
 
 	for (; nr; nr--, row += stride) {
 		uint64_t length;
 
-		p = get_varint(p, end, &length);
-		if (!p || length > (size_t)(end - p))
+		state->p = get_varint(state->p, state->end, &length);
+		if (!state->p || length > (size_t)(state->end - state->p))
 			return false;
 		memcpy(row + c->offset, &out, sizeof(out));
-		memcpy(out, p, length);
+		memcpy(out, state->p, length);
 		out[length] = '\0';
 		out += length + 1;
-		p += length;
+		state->p += length;
 	}
 	*strings = out;
-	return p == end;
+	return true;
 }
 
-static bool decode_column(const struct column *c, const uint8_t *p, const uint8_t *end, char *row,
-			  size_t nr, size_t stride, char **strings)
+static bool decode_column(const struct column *c, struct column_state *state, char *row, size_t nr,
+			  size_t stride, char **strings)
 {
 	switch (c->coding) {
 	case COLUMN_V:
 		if (c->size == 4)
-			return decode_numbers(c, COLUMN_V, 4, p, end, row, nr, stride);
-		return decode_numbers(c, COLUMN_V, 8, p, end, row, nr, stride);
+			return decode_numbers(c, COLUMN_V, 4, state, row, nr, stride);
+		return decode_numbers(c, COLUMN_V, 8, state, row, nr, stride);
 	case COLUMN_D:
 		if (c->size == 4)
-			return decode_numbers(c, COLUMN_D, 4, p, end, row, nr, stride);
-		return decode_numbers(c, COLUMN_D, 8, p, end, row, nr, stride);
+			return decode_numbers(c, COLUMN_D, 4, state, row, nr, stride);
+		return decode_numbers(c, COLUMN_D, 8, state, row, nr, stride);
 	case COLUMN_R:
-		return decode_numbers(c, COLUMN_R, 8, p, end, row, nr, stride);
+		return decode_numbers(c, COLUMN_R, 8, state, row, nr, stride);
 	case COLUMN_Z:
-		return decode_numbers(c, COLUMN_Z, 8, p, end, row, nr, stride);
+		return decode_numbers(c, COLUMN_Z, 8, state, row, nr, stride);
 	default:
-		return decode_strings(c, p, end, row, nr, stride, strings);
+		return decode_strings(c, state, row, nr, stride, strings);
 	}
+}
+
+static bool find_columns(const struct schema *s, const uint8_t *p, const uint8_t *end,
+			 struct column_state *states)
+{
+	for (unsigned i = 0; i < s->nr_columns; i++) {
+		uint32_t bytes;
+
+		if (end - p < 4)
+			return false;
+		memcpy(&bytes, p, 4);
+		p += 4;
+		if (bytes > (size_t)(end - p))
+			return false;
+		states[i] = (struct column_state){ p, p + bytes, 0 };
+		p += bytes;
+	}
+	return true;	/* columns of a later version may follow */
 }
 
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
 		    size_t nr, char *strings)
 {
-	const uint8_t *p = payload, *end = payload + bytes;
+	struct column_state states[COLUMNS_MAX];
+	char *row = rows;
 
-	for (unsigned i = 0; i < s->nr_columns; i++) {
-		uint32_t column_bytes;
+	if (!find_columns(s, payload, payload + bytes, states))
+		return false;
+	while (nr) {
+		size_t n = nr < TILE_ROWS ? nr : TILE_ROWS;
 
-		if (end - p < 4)
-			return false;
-		memcpy(&column_bytes, p, 4);
-		p += 4;
-		if (column_bytes > (size_t)(end - p))
-			return false;
-		if (!decode_column(&s->columns[i], p, p + column_bytes, rows, nr, s->row_bytes,
-				   &strings))
-			return false;
-		p += column_bytes;
+		for (unsigned i = 0; i < s->nr_columns; i++)
+			if (!decode_column(&s->columns[i], &states[i], row, n, s->row_bytes,
+					   &strings))
+				return false;
+		row += n * s->row_bytes;
+		nr -= n;
 	}
-	return true;	/* columns of a later version may follow */
+	for (unsigned i = 0; i < s->nr_columns; i++)
+		if (states[i].p != states[i].end)
+			return false;
+	return true;
 }

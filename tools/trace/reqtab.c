@@ -255,6 +255,40 @@ int reqtab_add(struct reqtab *t, const struct ldb_row_req *r)
 	}
 }
 
+static int by_tick(const void *a, const void *b)
+{
+	const struct ldb_row_req *x = *(const struct ldb_row_req *const *)a;
+	const struct ldb_row_req *y = *(const struct ldb_row_req *const *)b;
+
+	if (x->tick != y->tick)
+		return x->tick < y->tick ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+void reqtab_sort(struct ldb_row_req *rows, size_t nr)
+{
+	const struct ldb_row_req **order;
+	struct ldb_row_req *sorted;
+	size_t i = 1;
+
+	while (i < nr && rows[i - 1].tick <= rows[i].tick)
+		i++;
+	if (i >= nr)
+		return;
+	order = malloc(nr * sizeof(*order));
+	sorted = malloc(nr * sizeof(*sorted));
+	if (order && sorted) {
+		for (i = 0; i < nr; i++)
+			order[i] = &rows[i];
+		qsort(order, nr, sizeof(*order), by_tick);
+		for (i = 0; i < nr; i++)
+			sorted[i] = *order[i];
+		memcpy(rows, sorted, nr * sizeof(*sorted));
+	}
+	free(order);
+	free(sorted);
+}
+
 static int by_id_start(const void *a, const void *b)
 {
 	const struct ldb_row_reqtab *x = a, *y = b;

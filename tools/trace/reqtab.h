@@ -14,6 +14,9 @@ struct reqtab;
 struct reqtab *reqtab_alloc(size_t max_rows);
 void reqtab_free(struct reqtab *t);
 
+/* By time, rows of the same time as they came.  Without memory they stay as they are. */
+void reqtab_sort(struct ldb_row_req *rows, size_t nr);
+
 /* -ENOMEM, also when the table has reached its limit: it is then no longer complete. */
 int reqtab_add(struct reqtab *t, const struct ldb_row_req *row);
 

@@ -246,42 +246,6 @@ static void batch_free_strings(const struct schema *s, struct batch *b)
 	}
 }
 
-static int by_tick(const void *a, const void *b)
-{
-	const struct ldb_row_req *x = *(const struct ldb_row_req *const *)a;
-	const struct ldb_row_req *y = *(const struct ldb_row_req *const *)b;
-
-	if (x->tick != y->tick)
-		return x->tick < y->tick ? -1 : 1;
-	return x < y ? -1 : x > y;	/* as they came */
-}
-
-/* Requests are sorted, because the table made from them depends on their order. */
-static void sort_requests(struct batch *b)
-{
-	const struct ldb_row_req *rows = (const void *)b->rows;
-	const struct ldb_row_req **order;
-	struct ldb_row_req *sorted;
-	size_t i = 1;
-
-	while (i < b->nr && rows[i - 1].tick <= rows[i].tick)
-		i++;
-	if (i >= b->nr)
-		return;
-	order = malloc(b->nr * sizeof(*order));
-	sorted = malloc(b->nr * sizeof(*sorted));
-	if (order && sorted) {
-		for (i = 0; i < b->nr; i++)
-			order[i] = &rows[i];
-		qsort(order, b->nr, sizeof(*order), by_tick);
-		for (i = 0; i < b->nr; i++)
-			sorted[i] = *order[i];
-		memcpy(b->rows, sorted, b->nr * sizeof(*sorted));
-	}
-	free(order);
-	free(sorted);
-}
-
 static void fold_requests(struct writer *w, const struct batch *b)
 {
 	const struct ldb_row_req *rows = (const void *)b->rows;
@@ -303,7 +267,7 @@ static int batch_flush(struct writer *w, unsigned kind)
 	if (!b->nr)
 		return 0;
 	if (kind == LDB_BLK_REQ)
-		sort_requests(b);
+		reqtab_sort((struct ldb_row_req *)b->rows, b->nr);
 	rc = block_write(w, kind, b->rows, b->nr, b->string_bytes);
 	if (rc)
 		w->lost_rows += b->nr;

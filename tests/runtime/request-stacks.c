@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The table of stacks that are not a thread's own. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include "runtime/runtime.h"
+#include "request/request.h"
+#include "shim-harness.h"
+#include "tap.h"
+
+#define NR_MAX	1024
+#define SIZE	0x10000UL
+
+static void *at(unsigned n)
+{
+	return (void *)(0x100000000UL + n * SIZE * 2);
+}
+
+static void *end_of(unsigned n)
+{
+	return (char *)at(n) + SIZE;
+}
+
+static bool found(unsigned n, uintptr_t offset)
+{
+	uintptr_t lo = 0, hi = 0;
+
+	return stack_foreign((uintptr_t)at(n) + offset, &lo, &hi) &&
+	       lo == (uintptr_t)at(n) && hi == (uintptr_t)end_of(n);
+}
+
+static void simple(void)
+{
+	ok(!found(0, 0), "nothing is known at first");
+	is_int(stack_register(at(0), end_of(0)), 0, "register");
+	ok(found(0, 0) && found(0, SIZE - 1), "found from its first byte to its last");
+	ok(!found(0, SIZE) && !found(0, -1), "and not outside");
+	is_int(stack_register(end_of(1), at(1)), -EINVAL, "the wrong way round");
+	is_int(stack_register(NULL, at(1)), -EINVAL, "from NULL");
+	is_int(stack_register(at(1), at(1)), -EINVAL, "empty");
+	harness_nr_quiesce = 0;
+	errno = 4242;
+	stack_unregister(at(0));
+	is_int(harness_nr_quiesce, 1, "unregistering waits for the scanner");
+	is_int(errno, 4242, "errno is left alone");
+	ok(!found(0, 0), "and it is gone");
+	stack_unregister(at(0));
+	stack_unregister(NULL);
+	is_int(harness_nr_quiesce, 1, "what is not registered is not waited for");
+}
+
+static void full(void)
+{
+	unsigned bad = 0;
+
+	for (unsigned n = 0; n < NR_MAX; n++)
+		bad += stack_register(at(n), end_of(n)) != 0;
+	is_int(bad, 0, "1024 stacks");
+	is_int(stack_register(at(NR_MAX), end_of(NR_MAX)), -ENOMEM, "one more is too many");
+	for (unsigned n = 0; n < NR_MAX; n++)
+		bad += !found(n, 8);
+	is_int(bad, 0, "each is found");
+	stack_unregister(at(500));
+	is_int(stack_register(at(NR_MAX), end_of(NR_MAX)), 0, "a free place is used again");
+	ok(!found(500, 8) && found(NR_MAX, 8), "by the new one");
+	for (unsigned n = 0; n <= NR_MAX; n++)
+		stack_unregister(at(n));
+	for (unsigned n = 0; n <= NR_MAX; n++)
+		bad += found(n, 8);
+	is_int(bad, 0, "all gone");
+}
+
+/* Readers must see an entry whole or not at all. */
+static _Atomic bool stop;
+
+static void *changer(void *p)
+{
+	unsigned n = (unsigned)(long)p, rounds = 0;
+
+	while (!stop) {
+		stack_register(at(n), end_of(n));
+		stack_unregister(at(n));
+		rounds++;
+	}
+	return (void *)(long)rounds;
+}
+
+static void storm(void)
+{
+	pthread_t t[3];
+	long torn = 0, seen = 0;
+	void *rounds;
+
+	for (long n = 0; n < 3; n++)
+		if (pthread_create(&t[n], NULL, changer, (void *)n))
+			bail_out("pthread_create");
+	for (unsigned n = 0; n < 300000; n++) {
+		uintptr_t lo, hi, addr = (uintptr_t)at(n % 3) + 64;
+
+		if (!stack_foreign(addr, &lo, &hi))
+			continue;
+		seen++;
+		torn += lo != (uintptr_t)at(n % 3) || hi != lo + SIZE;
+	}
+	stop = true;
+	for (int n = 0; n < 3; n++) {
+		next_table.pthread_join(t[n], &rounds);
+		if (!rounds)
+			torn++;
+	}
+	ok(seen && !torn, "three threads change it: %ld looks found an entry, %ld a torn one", seen, torn);
+}
+
+int main(void)
+{
+	shim_init();
+	simple();
+	full();
+	storm();
+	return done();
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The request API, from the header a program includes to the record. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <ldb/ldb.h>
+#include "runtime/runtime.h"
+#include "shim-harness.h"
+#include "tap.h"
+
+static const struct ldb_req_rec *last(void)
+{
+	static const struct ldb_req_rec none;
+	unsigned nr = harness_nr();
+
+	return nr ? &harness_rec(nr - 1)->req : &none;
+}
+
+static void every_call(void)
+{
+	ldb_req_start(1, NULL);
+	ldb_req_block(2, NULL);
+	ldb_req_end(3);
+	ldb_req_end_all();
+	ldb_req_class(4, "GET");
+	ldb_req_link(5, NULL, NULL);
+}
+
+static void without(void)
+{
+	errno = 4242;
+	every_call();
+	is_int(harness_nr(), 0, "without the runtime a tag does nothing");
+	is_int(ldb_stack_register(&errno, &errno + 1), 0, "and a stack is registered");
+	ldb_stack_unregister(&errno);
+	is_int(errno, 4242, "errno is left alone");
+	request_fill(&__ldb_api);
+	every_call();
+	is_int(harness_nr(), 0, "nor when nobody records");
+}
+
+static __attribute__((noinline)) void tag_here(int queue)
+{
+	ldb_req_start(0x1122334455667788, (void *)(long)queue);
+}
+
+static void tags(void)
+{
+	uint64_t begin, site;
+
+	harness_start(LDB_MUTEX_OFF, 0);
+	begin = cpu_tsc();
+	errno = 4242;
+	tag_here(0x5000);
+	is_int(errno, 4242, "errno is left alone");
+	is_int(last()->type, LDB_EV_REQ_START, "start");
+	ok(last()->id == 0x1122334455667788, "its id");
+	is_int(last()->queue, 0x5000, "its queue");
+	is_int(last()->tid, syscall(SYS_gettid), "its thread");
+	ok(last()->tsc >= begin && last()->tsc <= cpu_tsc(), "its time");
+	site = last()->payload2;
+	ok(site >= (uintptr_t)tag_here && site < (uintptr_t)tag_here + 128, "its site");
+	is_int(last()->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
+	ldb_req_block(~0ULL, (void *)0x6000);
+	ok(last()->type == LDB_EV_REQ_BLOCK && last()->id == ~0ULL && last()->queue == 0x6000, "block");
+	ok(last()->payload2, "its site");
+	ldb_req_end(7);
+	ok(last()->type == LDB_EV_REQ_END && last()->id == 7 && last()->payload2, "end");
+	ldb_req_end_all();
+	ok(last()->type == LDB_EV_REQ_END_ALL && last()->payload2, "end of all");
+	is_int(harness_nr(), 4, "one record each");
+	harness_stop();
+}
+
+/* As the reader puts it together. */
+static const char *class_name(void)
+{
+	static char name[LDB_CLASS_MAX + 1];
+
+	memcpy(name, &last()->payload0, 4);
+	memcpy(name + 4, &last()->queue, 8);
+	memcpy(name + 12, &last()->payload1, 4);
+	memcpy(name + 16, &last()->payload2, 8);
+	return name;
+}
+
+static void classes(void)
+{
+	harness_start(LDB_MUTEX_OFF, 0);
+	ldb_req_class(9, "GET");
+	ok(last()->type == LDB_EV_REQ_CLASS && last()->id == 9, "class");
+	is_str(class_name(), "GET", "a short name");
+	ldb_req_class(9, "abcdefghijklmnopqrstuvw");
+	is_str(class_name(), "abcdefghijklmnopqrstuvw", "the longest name");
+	ldb_req_class(9, "abcdefghijklmnopqrstuvwxyz");
+	is_str(class_name(), "abcdefghijklmnopqrstuvw", "a longer one is cut");
+	ldb_req_class(9, "");
+	is_str(class_name(), "", "an empty one");
+	ldb_req_class(9, NULL);
+	is_str(class_name(), "", "none");
+	harness_stop();
+}
+
+static void links(void)
+{
+	static const unsigned char trace[16] = {
+		0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6,
+		0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36,
+	};
+	static const unsigned char span[8] = { 0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7 };
+
+	harness_start(LDB_MUTEX_OFF, 0);
+	ldb_req_link(11, trace, span);
+	ok(last()->type == LDB_EV_REQ_LINK && last()->id == 11, "link");
+	ok(last()->queue == 0x4bf92f3577b34da6, "trace id, first half, as its hex digits read");
+	ok(last()->payload2 == 0xa3ce929d0e0e4736, "and second half");
+	ok(((uint64_t)last()->payload1 << 32 | last()->payload0) == 0x00f067aa0ba902b7, "span id");
+	ldb_req_link(11, NULL, NULL);
+	ok(!last()->queue && !last()->payload2 && !last()->payload0 && !last()->payload1, "none");
+	harness_stop();
+}
+
+static void *unknown_thread(void *p)
+{
+	harness_unregistered = true;
+	*(int *)p = syscall(SYS_gettid);
+	ldb_req_start(12, NULL);
+	return NULL;
+}
+
+static void unknown(void)
+{
+	pthread_t t;
+	int tid;
+
+	harness_start(LDB_MUTEX_OFF, 0);
+	if (pthread_create(&t, NULL, unknown_thread, &tid))
+		bail_out("pthread_create");
+	next_table.pthread_join(t, NULL);
+	is_int(harness_nr(), 1, "a thread the runtime does not know is recorded");
+	is_int(last()->tid, tid, "by its tid");
+	harness_stop();
+}
+
+int main(void)
+{
+	shim_init();
+	without();
+	tags();
+	classes();
+	links();
+	unknown();
+	return done();
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ldb-record against a stand-in for the runtime, which writes a known number of
+# events, hangs, lies, dies, or fills the session with garbage.
+. "$(dirname "$0")/../engine.sh"
+PATH=$BUILD/tests/tools/helpers:$PATH
+LDB_LIBLDB=${LDB_LIBLDB:-$RUNTIME}
+[ -e "$LDB_LIBLDB" ] || LDB_LIBLDB=$(ldd "$(command -v ldb-record)" | sed -n 's/.*=> \(.*libzstd[^ ]*\).*/\1/p')
+export LDB_LIBLDB
+
+rows()	# file kind
+{
+	trace-cat "$1" "$2" | wc -l
+}
+
+sum_lost()	# file what
+{
+	trace-cat "$1" lost | sed -n "s/^lost what=$2 .*count=//p" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# Numbers.
+check "400000 events of four threads" "ldb-record -o f.data -- fake-runtime funcs 100000" 0 'funcs=400000'
+ok "arrive, or are counted as lost" test \
+	$(($(rows f.data func) * 3 + $(sum_lost f.data 1))) -eq 1200000
+ldb-record -q -o k.data -- fake-runtime kinds
+trace-cat k.data >k.txt
+status=$?
+ok "the trace is whole" test "$status" -eq 0
+for line in \
+	'^module flags=1 .* 400000-500000 bias=0 id=deadbeef /fake/module$' \
+	'^thread tid=5 flags=0 .* made=1000 seen=12 .* creator=4 name=worker$' \
+	'^thread tid=8 flags=1 .* made=3 .* name=short$' \
+	'^func tid=5 flags=0 pc=401010 ret=402000 gen=10000 .* depth=1 ' \
+	'^func tid=5 flags=1 pc=401000 .* gen=320000 parent=0 depth=0 ' \
+	'^func tid=5 flags=1 pc=401010 .* gen=330000 parent=320000 depth=1 ' \
+	'^lock op=1 flags=1 tid=5 lock=abc0 owner=6 .* gen=30000 site=7f1200345678$' \
+	'^reqname id=77 .* name=GET /index.html HTTP/1$' \
+	'^reqname id=77 trace=112233445566778899aabbccddeeff00 span=1122334455667788 name=$' \
+	'^gap tid=0 ' '^lost what=5 ring=0 count=12$' '^scan scanner=0 looks=4711 ' \
+	'^reqtab id=77 .* segments=1 complete=1$' '^meta end=exit:0$' '^meta kernel_events=none$'; do
+	ok "$line" grep -Eq "$line" k.txt
+done
+ok "requests come in order of time, whatever ring they were in" eval \
+	'test "$(sed -n "s/^req op=\([0-9]\).*/\1/p" k.txt | tr "\n" " ")" = "1 3 "'
+check "records never finished" "ldb-record -q -o h.data -- fake-runtime holes 1000" 0 'funcs=1000'
+ok "do not hold up the others" test "$(rows h.data func)" -eq 1000
+ok "and are counted, each" test "$(sum_lost h.data 2)" -eq 3000
+check "a record finished late" "ldb-record -q -o l.data -- fake-runtime late 300" 0
+ok "is not lost" test "$(rows l.data func)" -eq 101
+check "a ring that overflows" "ldb-record -q --ring-size 1M -o o.data -- fake-runtime funcs 200000" 0
+ok "every record is in the trace or counted" test \
+	$(($(rows o.data func) * 3 + $(sum_lost o.data 1) + $(sum_lost o.data 2))) -eq 2400000
+diag "$(rows o.data func) rows, $(sum_lost o.data 1) records overwritten"
+
+# Ends.
+check "the program is killed: its status" "ldb-record -q -o x.data -- fake-runtime kill 5000" 137
+ok "all its events are there" test "$(rows x.data func)" -eq 5000
+ok "the trace says how it ended" eval 'trace-cat x.data meta | grep -q "^meta end=signal:9$"'
+check "-d: the program runs on, its status is passed on" \
+	"ldb-record -d 300ms -q -o d.data -- fake-runtime forever 100" 5
+ok "the trace says that the time was over" eval 'trace-cat d.data meta | grep -q "^meta end=timeout$"'
+check "--max-size" "ldb-record -q --max-size 1M -o s.data -- fake-runtime forever" 5 \
+	'^ldb-record: s.data has reached --max-size \(1.00 MiB\): recording stopped$'
+ok "the trace is whole" eval "trace-cat s.data meta >/dev/null"
+ok "and not much larger" test "$(wc -c <s.data)" -lt 4000000
+
+ldb-record -o t.data -- fake-runtime forever 100 >t.out 2>t.err &
+rec=$!
+wait_for 5 'grep -q attached t.out'
+kill -TERM $rec
+wait $rec
+status=$?
+ok "SIGTERM is passed on to the program" test "$status" -eq 143
+ok "and the trace is whole" eval 'trace-cat t.data meta | grep -q "^meta end="'
+ldb-record -q -o i.data -- fake-runtime forever 100 >i.out 2>&1 &
+rec=$!
+wait_for 5 'grep -q attached i.out'
+sleep 1.3
+kill -9 $rec
+wait $rec 2>/dev/null
+trace-cat i.data >i.txt 2>i.err
+status=$?
+ok "the recorder is killed: the trace opens as damaged" test "$status" -eq 3
+ok "and has events" grep -q '^func' i.txt
+ok "and its modules" grep -q '^module.*/fake/module' i.txt
+ok "and one line says so" eval 'test "$(cat i.err)" = "trace-cat: the recording ended without being closed"'
+
+# Attaching.
+fake-runtime -l forever 100 >a.out & fake=$!
+at_end "kill -9 $fake 2>/dev/null || :"
+wait_for 5 'grep -q listening a.out'
+check "-p -d" "ldb-record -q -p $fake -d 0.5 -o a.data" 0
+ok "events arrive" test "$(rows a.data func)" -gt 0
+wait $fake
+ok "the trace says that the time was over" eval 'trace-cat a.data meta | grep -q "^meta end=timeout$"'
+fake-runtime -l kill 100 >b.out 2>&1 & fake=$!
+wait_for 5 'grep -q listening b.out'
+check "the process dies while it is recorded" "ldb-record -q -p $fake -o b.data" 0
+ok "all its events are there" test "$(rows b.data func)" -eq 100
+wait $fake 2>/dev/null
+
+# Programs that do not keep to the protocol.
+check_one_line "another version" "ldb-record -o y.data -- fake-runtime version 9" 1 'protocol 9.*needs protocol 1'
+check_one_line "no records" "ldb-record -o y.data -- fake-runtime bare" 1 '-fplugin=ldb.so'
+check_one_line "refused: the reason is shown, without its escapes" \
+	"ldb-record -o y.data -- fake-runtime refuse" 1 'another ldb-record is recording this program\?\[31m$'
+for n in 0 1 2 3; do
+	check_one_line "nonsense $n" "ldb-record -o y.data -- fake-runtime nonsense $n" 1 'does not keep to the protocol'
+done
+check "strings without an end" "ldb-record -o y.data -- fake-runtime nonsense 4" 0 'warning: AAAA'
+check_one_line "a connection closed at once" "ldb-record -o y.data -- fake-runtime nonsense 5" 1 'no ldb records'
+for n in 1 2; do
+	check "garbage in the session, run $n" "timeout 60 ldb-record -q -o g.data -- fake-runtime garbage 1" 0 garbage
+	ok "the trace is whole all the same" eval "trace-cat g.data scan >/dev/null"
+done
+fake-runtime -l mute >m.out & fake=$!
+wait_for 5 'grep -q listening m.out'
+check_one_line "a runtime that never answers" "timeout 30 ldb-record -q -p $fake -o m.data" 1 'does not answer'
+kill -9 $fake 2>/dev/null
+fake-runtime -l stuck >n.out & fake=$!
+wait_for 5 'grep -q listening n.out'
+check "a runtime that does not detach" "timeout 30 ldb-record -q -p $fake -d 0.2 -o n.data" 0 'does not answer'
+ok "the trace is whole" eval "trace-cat n.data meta >/dev/null"
+kill -9 $fake 2>/dev/null
+
+# The worked example of the format's manual page.
+grep -E '^000[0-9a-f]{5}: ' "$TOP/Documentation/ldb.data.v1.5" | cut -d: -f2 | tr -d ' \n' |
+	sed 's/../\\x&/g' >example.hex
+# shellcheck disable=SC2059	# the format is the data
+env printf "$(cat example.hex)" >example.data
+check "the example in ldb.data.v1(5) is a trace" "trace-cat example.data" 0 '^gap tid=7 begin=1000 end=1250$'
+check "its second row" "trace-cat example.data gap" 0 '^gap tid=0 begin=900 end=950$'
+
+# Every option is in the manual page, and the page has no others.
+ldb-record --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}--\([a-z-]*\).*/\2/p' | sort >help.txt
+sed -n 's/^\.It .*Fl -\([a-z-]*\).*/\1/p' "$TOP/Documentation/ldb-record.1" | sort >man.txt
+ok "the manual page and --help have the same options" diff help.txt man.txt
+finish

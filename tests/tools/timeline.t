@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ldb-timeline on traces with known content.
+. "$(dirname "$0")/../engine.sh"
+PATH=$BUILD/tests/tools/helpers:$PATH
+unset COLUMNS
+report-trace figure1 ldb.data && report-trace plain plain.data && report-trace hostile hostile.data ||
+	exit 1
+
+check "the sentence" "ldb-timeline" 0 '^req 4711: 12\.8 ms \(p50 .*\): 12\.5 ms waiting for mutex 0x[0-9a-f]+ \(db_lock\).*, held by thread snapshotter 2 in snapshot\(\) report-trace\.c:[0-9]+'
+check "the picture: the request's thread" "ldb-timeline" 0 '^main 1 works on the request'
+check "its functions" "ldb-timeline" 0 '^ +\|request_handler=='
+check "its wait" "ldb-timeline" 0 '^  waits for +\|db_lockwww'
+check "the thread in its way" "ldb-timeline" 0 '^snapshotter 2 is in its way'
+check "its lock" "ldb-timeline" 0 '^  holds +\|db_lock###'
+check "the list" "ldb-timeline" 0 '^ +200ns +12\.5ms .* main 1 .* waits for mutex'
+check "what held it up is marked" "ldb-timeline" 0 ' ! .*snapshot\(\) \(a part\)'
+check "seen of made" "ldb-timeline" 0 '20 seen of 2\.00 k made'
+check "losses" "ldb-timeline" 0 '3 records lost'
+check "80 columns: the picture fits" "COLUMNS=80 ldb-timeline | sed -n '/^  *0  */,/^\$/p' | awk 'length > 80' | wc -l" 0 '^0$'
+
+check "an id that occurs twice is listed" "ldb-timeline --req=4711" 0 '^req 4711 occurs 2 times'
+check "the slowest is shown" "ldb-timeline --req=4711" 0 '^req 4711: 12\.8 ms'
+check "--nth" "ldb-timeline --req=4711 --nth=2" 0 '^req 4711: 500 ns'
+check_one_line "--nth too far" "ldb-timeline --req=4711 --nth=3" 1 'occurs 2 times'
+ldb-timeline --req 4711 --json >t.json
+check_jq "an object" t.json '.req == 4711 and .occurrences == 2 and .nth == 1 and .complete and .p50_ns > 0'
+check_jq "times" t.json '.start_ns == 30000000 and .end_ns == 42750000 and .latency_ns == 12750000'
+check_jq "the function" t.json '.segments | any(.kind == "function" and .name == "request_handler" and .tid == 1 and
+	.thread == "main" and .start_ns == 30000100 and .end_ns == 42700000 and .resolution_ns == 50 + 50
+	and .line == .call_line and .func_line > 0 and (has("blocks_req") | not))'
+check_jq "the wait" t.json '.segments | any(.kind == "lock_wait" and .name == "db_lock" and .owner == 2 and
+	.end_ns - .start_ns == 12499800 and .lock_kind == "mutex")'
+check_jq "the hold" t.json '.segments | any(.kind == "lock_hold" and .tid == 2 and .blocks_req == 4711 and
+	.start_ns == 30000200 and .end_ns == 42499500 and .full_start_ns == 29940000 and (.inferred | not))'
+check_jq "what the holder executed" t.json '.segments | any(.kind == "function" and .name == "snapshot" and .tid == 2 and
+	.blocks_req == 4711 and .end_ns == 42499000)'
+check_jq "segments in order of their start" t.json '[.segments[].start_ns] | . == sort'
+check_jq "the causes add up to the latency" t.json '([.causes[].total_ns] | add) == .latency_ns'
+check "--slowest --json is an array" "ldb-timeline --slowest=3 --json | jq -c '[.[].req]'" 0 '^\[4711,'
+check "--slowest" "ldb-timeline --slowest=3 | grep -c '^req '" 0 '^3$'
+check "--class" "ldb-timeline --class=GET --json | jq -r '.[0].class'" 0 '^GET$'
+check "--from" "ldb-timeline --from=45ms --json | jq '.[0].latency_ns'" 0 '^500$'
+check "--csv" "ldb-timeline --csv" 0 '^4711,2,snapshotter,lock_hold,30000200,42499500,db_lock,'
+check "--top" "ldb-timeline --top=1" 0 'shorter ones are not listed'
+check "-o" "ldb-timeline --req 4711 -o out.json --json && jq .req out.json" 0 '^4711$'
+
+check_one_line "a request that is not there" "ldb-timeline --req=999" 1 '999.*ldb-report --requests'
+check "no requests" "ldb-timeline -i plain.data" 0 'ldb_req_start'
+check "no requests, JSON" "ldb-timeline -i plain.data --slowest 2 --json | jq -c ." 0 '^\[\]$'
+check_not "nothing steers the terminal" "ldb-timeline -q -i hostile.data" 0 "$(printf '\033')"
+check "the greatest id" "ldb-timeline -q -i hostile.data --req=18446744073709551615" 0 '^req 18446744073709551615'
+ok "and it is JSON" eval "ldb-timeline -q -i hostile.data --slowest 1 --json | jq -e . >/dev/null"
+check_one_line "--req and --slowest" "ldb-timeline --req=1 --slowest=1" 2 'give one'
+check_one_line "--nth alone" "ldb-timeline --nth=1" 2 'goes with --req'
+check_one_line "no number" "ldb-timeline --req=abc" 2 "'abc'"
+check_one_line "no trace" "ldb-timeline -i missing" 1 '^ldb-timeline: .*missing'
+size=$(wc -c <ldb.data)
+head -c $((size - 10)) ldb.data >cut.data
+check_one_line "a trace without its end" "ldb-timeline -i cut.data" 3 '^ldb-timeline: '
+check "is shown all the same" "ldb-timeline -i cut.data 2>/dev/null" 3 '^req 4711: '
+check "--help has examples" "ldb-timeline --help" 0 '^examples:'
+
+finish

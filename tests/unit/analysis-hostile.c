@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows of random content in whole blocks: everything that can be built from
+ * them is built and shown in every format.  What counts is that it ends, and
+ * that no sanitizer complains.
+ */
+#include <sys/stat.h>
+#include "analysis-sample.h"
+#include "render/render.h"
+
+static FILE *null;
+static uint64_t nr_shown;
+
+static void show_stats(struct model *m, const struct render *r, enum stats_by by)
+{
+	struct stats_options o = STATS_OPTIONS_ALL;
+	struct render_functions f = { .model = m, .by = by, .sorted_by = "total" };
+	const struct stats_entry **rows;
+	struct stats s;
+
+	o.by = by;
+	if (stats_build(m, &o, &s))
+		bail_out("stats_build");
+	rows = calloc(s.nr + 1, sizeof(*rows));
+	for (size_t i = 0; i < s.nr; i++)
+		rows[i] = &s.entries[i];
+	f.stats = &s;
+	f.rows = rows;
+	f.nr = s.nr;
+	text_functions(r, &f);
+	json_functions(r, &f);
+	csv_functions(r, &f);
+	text_summary(r, &(struct render_summary){ m, &s });
+	json_summary(r, &(struct render_summary){ m, &s });
+	nr_shown += s.nr;
+	free(rows);
+	stats_free(&s);
+}
+
+static void show_locks(struct model *m, const struct render *r)
+{
+	struct locks_options o = LOCKS_OPTIONS_ALL;
+	struct render_locks show = { .model = m };
+	struct locks locks;
+
+	if (locks_build(m, &o, &locks))
+		bail_out("locks_build");
+	show.locks = &locks;
+	show.nr = locks.nr;
+	text_locks(r, &show);
+	json_locks(r, &show);
+	csv_locks(r, &show);
+	nr_shown += locks.nr;
+	locks_free(&locks);
+}
+
+static void show_requests(struct model *m, const struct render *r, bool has_id)
+{
+	struct requests_options o = REQUESTS_OPTIONS_ALL;
+	struct timeline timelines[30];
+	struct requests q;
+
+	o.nr_slowest = 30;
+	o.has_id = has_id;	/* id 0: of END_ALL and of edge cases */
+	if (requests_build(m, &o, &q))
+		bail_out("requests_build");
+	if (q.nr_lives > 30)
+		q.nr_lives = 30;
+	for (size_t i = 0; i < q.nr_lives; i++) {
+		struct render_timeline show = {
+			.model = m, .timeline = &timelines[i], .nth = 1, .nr_occurrences = 1,
+			.nr_lines = 20, .p50_ns = q.all.p50_ns,
+		};
+
+		if (timeline_build(m, &q.lives[i], &timelines[i]))
+			bail_out("timeline_build");
+		text_timeline(r, &show);
+		json_timelines(r, &show, 1, i & 1);
+		csv_timeline(r, &show, 1);
+		nr_shown += timelines[i].nr_segments;
+	}
+	if (q.nr_lives)
+		text_lives(r, m, q.lives, q.nr_lives, 1);
+	text_requests(r, &(struct render_requests){ m, &q, timelines });
+	json_requests(r, &(struct render_requests){ m, &q, timelines });
+	csv_requests(r, &(struct render_requests){ m, &q, timelines });
+	for (size_t i = 0; i < q.nr_lives; i++)
+		timeline_free(&timelines[i]);
+	requests_free(&q);
+}
+
+static void show(const char *path)
+{
+	struct render r = { .out = null, .width = 60 + sample_random() % 200, .is_verbose = true };
+	struct made t = { 0 };
+
+	snprintf(t.path, sizeof(t.path), "%s", path);
+	made_open(&t);
+	r.has_color = sample_random() % 2;
+	show_stats(t.model, &r, STATS_BY_SITE);
+	show_stats(t.model, &r, STATS_BY_MODULE);
+	show_locks(t.model, &r);
+	show_requests(t.model, &r, false);
+	show_requests(t.model, &r, true);
+	made_close(&t);
+}
+
+/* Fields of random rows that say what a row is, made so that rows meet each other. */
+static void narrow(unsigned kind, union sample_row *r)
+{
+	uint64_t x = sample_random();
+
+	switch (kind) {
+	case LDB_BLK_FUNC:
+		r->func.tid = x % 4;
+		r->func.gen = (x >> 8) % 64 << 16;
+		r->func.parent_gen = (x >> 16) % 64 << 16;
+		r->func.depth = (x >> 24) % 5;
+		break;
+	case LDB_BLK_LOCK:
+		r->lock.op = 1 + x % 2;
+		r->lock.tid = (x >> 8) % 4;
+		r->lock.owner = (x >> 16) % 4;
+		r->lock.lock = (x >> 24) % 3;
+		r->lock.gen = (x >> 32) % 64 << 16;
+		break;
+	case LDB_BLK_REQ:
+		r->req.op = 1 + x % 4;
+		r->req.tid = (x >> 8) % 4;
+		r->req.id = (x >> 16) % 50;
+		r->req.queue = (x >> 24) % 3;
+		break;
+	case LDB_BLK_THREAD:
+		r->thread.tid = x % 4;
+		break;
+	}
+}
+
+static void make(const char *path, size_t nr, bool is_narrow)
+{
+	char err[256];
+	struct writer *w = writer_open(path, &sample_header, err, sizeof(err));
+	struct sample_strings s;
+	union sample_row r;
+
+	if (!w)
+		bail_out(err);
+	for (size_t i = 0; i < nr; i++) {
+		for (size_t k = 0; k < SAMPLE_KINDS; k++) {
+			sample_row(sample_kinds[k], &r, &s, i * 100);
+			if (is_narrow)
+				narrow(sample_kinds[k], &r);
+			sample_write(w, sample_kinds[k], &r);
+		}
+	}
+	if (writer_close(w))
+		bail_out("writer_close");
+}
+
+int main(void)
+{
+	null = fopen("/dev/null", "w");
+	for (int i = 0; i < 12; i++) {
+		const char *path = sample_path("hostile.data");
+
+		make(path, 20 + 40 * i, i % 3);
+		show(path);
+		unlink(path);
+	}
+	ok(nr_shown > 1000, "random rows are shown: %lu", (unsigned long)nr_shown);
+	fclose(null);
+	sample_cleanup();
+	return done();
+}

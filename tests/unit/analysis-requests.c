@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The lives of requests and their latencies. */
+#include "analysis/requests.h"
+#include "analysis-sample.h"
+
+enum { START = LDB_REQ_OP_START, BLOCK = LDB_REQ_OP_BLOCK, END = LDB_REQ_OP_END,
+       END_ALL = LDB_REQ_OP_END_ALL };
+
+static struct made t;
+static struct requests r;
+
+static void begin(void)
+{
+	made_begin(&t, "requests.data");
+}
+
+static void req(unsigned op, uint32_t tid, int64_t tick, uint64_t id, uint64_t queue)
+{
+	made_req(&t, op, tid, tick, id, queue);
+}
+
+/* All lives of an id. */
+static void lives_of(uint64_t id)
+{
+	struct requests_options o = REQUESTS_OPTIONS_ALL;
+
+	made_open(&t);
+	o.has_id = true;
+	o.id = id;
+	if (requests_build(t.model, &o, &r))
+		bail_out("requests_build");
+}
+
+static void end(void)
+{
+	requests_free(&r);
+	made_close(&t);
+}
+
+static const struct life *life(size_t i)
+{
+	static const struct life none;
+
+	return i < r.nr_lives ? &r.lives[i] : &none;
+}
+
+static void test_simple(void)
+{
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(END, 1, 250, 7, 0);
+	lives_of(7);
+	is_int(r.nr_lives, 1, "one life");
+	ok(life(0)->start == 100 && life(0)->end == 250 && life(0)->is_complete, "from START to END");
+	is_int(life(0)->nr_parts, 1, "one part");
+	is_int(r.all.p50_ns, 150, "its latency");
+	end();
+}
+
+/* From the network thread through two queues, on three threads. */
+static void test_hops(void)
+{
+	const struct life *l;
+
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(BLOCK, 1, 200, 7, 0xa0);
+	req(START, 2, 350, 7, 0xa0);
+	req(BLOCK, 2, 400, 7, 0xb0);
+	req(START, 3, 1000, 7, 0xb0);
+	req(END, 3, 1100, 7, 0);
+	lives_of(7);
+	l = life(0);
+	ok(r.nr_lives == 1 && l->is_complete && l->start == 100 && l->end == 1100, "one life");
+	is_int(l->nr_parts, 5, "three threads and two queues");
+	if (l->nr_parts == 5) {
+		ok(l->parts[1].is_queue && l->parts[1].queue == 0xa0 && l->parts[1].start == 200 &&
+		   l->parts[1].end == 350 && l->parts[1].tid == 1 && l->parts[1].to_tid == 2,
+		   "the first queue");
+		ok(l->parts[3].is_queue && l->parts[3].end - l->parts[3].start == 600 &&
+		   l->parts[3].to_tid == 3, "the second queue");
+	}
+	end();
+}
+
+static void test_repeats(void)
+{
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(END, 1, 150, 7, 0);
+	req(START, 2, 200, 7, 0);
+	req(END, 2, 900, 7, 0);
+	req(START, 1, 1000, 7, 0);
+	lives_of(7);
+	is_int(r.nr_lives, 3, "an id that is used again has a life each time");
+	ok(life(1)->end - life(1)->start == 700, "the second one");
+	ok(!life(2)->is_complete, "the third one did not end");
+	ok(r.all.count == 2 && r.all.incomplete == 1, "and is counted apart");
+	end();
+}
+
+/* Three threads at a time; END is per thread. */
+static void test_parallel(void)
+{
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(START, 2, 120, 7, 0);
+	req(START, 3, 130, 7, 0);
+	req(END, 2, 200, 7, 0);
+	req(END, 1, 210, 7, 0);
+	req(END, 3, 300, 7, 0);
+	lives_of(7);
+	ok(r.nr_lives == 1 && life(0)->end == 300 && life(0)->nr_parts == 3,
+	   "over when the last thread is done");
+	end();
+
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(END, 2, 200, 7, 0);
+	req(START, 1, 300, 7, 0);
+	req(END, 1, 310, 7, 0);
+	lives_of(7);
+	ok(r.nr_lives == 2 && life(0)->end == 200, "END on a thread that had no part ends all");
+	end();
+}
+
+static void test_end_all(void)
+{
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(START, 1, 110, 8, 0);
+	req(START, 2, 115, 7, 0);
+	req(END_ALL, 1, 200, 0, 0);
+	req(END, 2, 250, 7, 0);
+	lives_of(7);
+	ok(life(0)->is_complete && life(0)->end == 250, "END_ALL ends the parts of its thread");
+	is_int(r.all.count, 2, "of every request");
+	end();
+}
+
+static void test_races(void)
+{
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(START, 2, 190, 7, 0xa0);	/* was faster than the BLOCK of the producer */
+	req(BLOCK, 1, 200, 7, 0xa0);
+	req(END, 2, 300, 7, 0);
+	lives_of(7);
+	ok(r.nr_lives == 1 && life(0)->is_complete && !life(0)->has_lost_handoff,
+	   "a consumer may start before the producer's BLOCK");
+	ok(life(0)->nr_parts == 2 && life(0)->end == 300, "the queue part is empty");
+	end();
+
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(START, 1, 110, 7, 0);
+	req(END, 1, 200, 7, 0);
+	lives_of(7);
+	ok(r.nr_lives == 1 && life(0)->nr_parts == 1, "START twice on one thread is once");
+	end();
+}
+
+static void test_losses(void)
+{
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(BLOCK, 1, 200, 7, 0xa0);
+	req(END, 9, 500, 8, 0);
+	req(START, 1, 900, 9, 0);
+	req(END, 1, 1000, 9, 0);
+	lives_of(7);
+	ok(!life(0)->is_complete && life(0)->has_lost_handoff, "put into a queue, never taken out");
+	is_int(life(0)->end, 1000, "it lasts to the end of the trace");
+	is_int(r.all.lost_handoffs, 1, "and is counted");
+	is_int(r.result.nr_stray, 1, "an END without START is counted");
+	end();
+
+	begin();
+	req(BLOCK, 1, 100, 7, 0xa0);
+	req(START, 2, 300, 7, 0xa0);
+	req(END, 2, 400, 7, 0);
+	lives_of(7);
+	ok(life(0)->start == 100 && life(0)->nr_parts == 2, "a life may begin in a queue");
+	end();
+}
+
+static void test_classes(void)
+{
+	struct requests_options o = REQUESTS_OPTIONS_ALL;
+
+	begin();
+	for (int i = 0; i < 100; i++) {
+		bool slow = i % 10 == 0;
+
+		req(START, 1, i * 1000, i, 0);
+		made_class(&t, i * 1000 + 10, i, slow ? "SET" : "GET");
+		req(END, 1, i * 1000 + (slow ? 900 : 50) + i % 7, i, 0);
+	}
+	req(START, 1, 200000, 5, 0);	/* the id of a GET, now without a new name */
+	req(END, 1, 200010, 5, 0);
+	made_open(&t);
+	o.nr_slowest = 3;
+	requests_build(t.model, &o, &r);
+	is_int(r.nr_classes, 2, "two classes");
+	ok(!strcmp(r.classes[0].name, "SET") && r.classes[0].count == 10, "the slower one first");
+	ok(r.classes[1].count == 91 && r.classes[1].max_ns == 56, "the other one");
+	is_int(r.all.count, 101, "all");
+	ok(r.nr_lives == 3 && r.lives[0].id == 20 && r.lives[1].id == 90 && r.lives[2].id == 40,
+	   "the slowest, in order: %d %d %d", (int)r.lives[0].id, (int)r.lives[1].id,
+	   (int)r.lives[2].id);
+	ok(!strcmp(r.lives[0].class, "SET"), "with its class");
+	requests_free(&r);
+	o.class = "G*";
+	requests_build(t.model, &o, &r);
+	ok(r.all.count == 91 && r.lives[0].id % 10, "only of a class");
+	requests_free(&r);
+	o.class = NULL;
+	o.from = 50000;
+	o.to = 59999;
+	requests_build(t.model, &o, &r);
+	is_int(r.all.count, 10, "only those that start in a time");
+	end();
+}
+
+/* Many open at once, and rows that are out of order by less than the window. */
+static void test_storm(void)
+{
+	enum { NR = 50000 };
+	struct requests_options o = REQUESTS_OPTIONS_ALL;
+
+	begin();
+	for (int i = 0; i < NR; i++)
+		req(START, 1 + i % 50, i, i, 0);
+	for (int i = 0; i < NR; i++)
+		req(END, 1 + i % 50, 100000 + (i ^ 1), i, 0);
+	made_open(&t);
+	requests_build(t.model, &o, &r);
+	ok(r.all.count == NR && !r.all.incomplete && !r.result.nr_stray, "50000 at the same time");
+	is_int(r.all.max_ns, 100001, "latencies do not depend on the order in the file");
+	end();
+}
+
+int main(void)
+{
+	test_simple();
+	test_hops();
+	test_repeats();
+	test_parallel();
+	test_end_all();
+	test_races();
+	test_losses();
+	test_classes();
+	test_storm();
+	sample_cleanup();
+	return done();
+}
