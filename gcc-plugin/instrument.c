@@ -75,6 +75,7 @@ static const char relink_asm[] =
 	"{leaq\t%2, %0|lea\t%0, %2}\n\t"
 	"{movq\t%0, %%fs:(%1)|mov\tQWORD PTR fs:[%1], %0}";
 
+static_assert(sizeof(struct ldb_frame) == 32, "build_record_type()");
 static_assert(LDB_GEN_ONE == 65536, "written out in link_asm");
 static_assert(offsetof(struct ldb_thread, top) == 0, "written out in *_asm");
 static_assert(offsetof(struct ldb_thread, gen) == 8, "written out in link_asm");
@@ -343,7 +344,7 @@ static void instrument_function(struct function *fn, const struct placement *p)
 	char detail[96];
 	int nr_exits;
 
-	/* Unlink first: the other two change no block that it looks at. */
+	/* Before the others, which put statements into the blocks it reads. */
 	nr_exits = unlink_exits(fn, p, rec);
 	relink_receivers(fn, p, rec);
 	link_entries(fn, p, rec);

@@ -6,9 +6,7 @@
 #define LDB_INSTRUMENT_H
 
 #include "gcc-compat.h"
-#define _Static_assert static_assert
 #include "../libldb/include/ldb/abi.h"
-#undef _Static_assert
 
 /* ldb-plugin.c: what the user asked for with -fplugin-arg-ldb-* */
 struct options {

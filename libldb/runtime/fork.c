@@ -10,13 +10,27 @@
 #include <sys/mman.h>
 #include "runtime.h"
 
+/*
+ * In the forking thread, from its prepare to its parent or child handler: it
+ * holds registry_lock.  Handlers of others, ThreadSanitizer's for one, create
+ * threads meanwhile.
+ */
+static TLS_IE bool forking;
+
+bool fork_in_progress(void)
+{
+	return forking;
+}
+
 static void fork_before(void)
 {
 	raw_lock(&registry_lock);
+	forking = true;
 }
 
 static void fork_parent(void)
 {
+	forking = false;
 	raw_unlock(&registry_lock);
 }
 
@@ -24,6 +38,7 @@ static void fork_child(void)
 {
 	int saved = errno;
 
+	forking = false;
 	atomic_store(&registry_lock.word, 0);
 	session_fork_child();
 	scan_fork_child();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * State shared by runtime/ and scan/ only.
+ * State shared by runtime/ and scan/ (and shim/join.c, for a pthread_t's tid).
  */
 #ifndef LDB_RUNTIME_H
 #define LDB_RUNTIME_H
@@ -108,6 +108,7 @@ bool control_running(void);
 
 /* fork.c */
 void fork_init(void);
+bool fork_in_progress(void);		/* of the calling thread */
 
 /* init.c */
 extern bool inert;		/* AT_SECURE: nothing at all is done */

@@ -291,7 +291,7 @@ EXPORT int pthread_create(pthread_t *restrict out, const pthread_attr_t *restric
 
 	if (!next)
 		next = (create_fn *)dlsym(RTLD_NEXT, "pthread_create");
-	if (inert || !exit_key_ok)
+	if (inert || !exit_key_ok || fork_in_progress())
 		return next(out, attr, fn, arg);
 	if (attr)
 		pthread_attr_getstacksize(attr, &stack_size);
@@ -312,7 +312,7 @@ EXPORT int thrd_create(thrd_t *out, thrd_start_t fn, void *arg)
 
 	if (!next)
 		next = (thrd_create_fn *)dlsym(RTLD_NEXT, "thrd_create");
-	if (inert || !exit_key_ok)
+	if (inert || !exit_key_ok || fork_in_progress())
 		return next(out, fn, arg);
 	t = thread_prepare((void *)fn, arg, default_stack_size);
 	if (!t)

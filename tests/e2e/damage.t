@@ -5,7 +5,7 @@
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/convoy.c" -o convoy -pthread || exit 1
-run_cmd "ldb-record -o t.data -- ./convoy 40"
+run_cmd "ldb-record -o t.data -- ./convoy 20"
 ok "recorded" test "$status" -eq 0
 size=$(wc -c <t.data)
 diag "trace: $size bytes"

@@ -19,8 +19,8 @@ check "100 libraries, runtime preloaded" "LD_PRELOAD=$RUNTIME ./dlopen-main . 10
 check "100 libraries, recorded" "record_apart dl.data ./dlopen-main . 100" 0 "$want"
 ldb-report -i dl.data --json >dl.json
 check_jq "functions of the libraries are in the report" dl.json \
-	'[.[] | select(.function | test("lib_work|spin_200us"))] | map(.count) | add >= 20'
-check_jq "and their lines" dl.json 'any(.[]; (.function | test("spin_200us")) and (.file | test("dlopen-lib.c$")) and .line > 0)'
+	'[.[] | select(.function | test("lib_work|spin_1ms"))] | map(.count) | add >= 20'
+check_jq "and their lines" dl.json 'any(.[]; (.function | test("spin_1ms")) and (.file | test("dlopen-lib.c$")) and .line > 0)'
 run_cmd "ldb-record -o dlb.data -- ./dlopen-bare . 100"
 ok "100 libraries, main not instrumented, under the recorder: same output" matches "$want"
 diag "status $status: $out"
@@ -42,7 +42,7 @@ for kind in "-no-pie -fno-pie" "-pie -fPIE" "-no-pie -fno-pie -O0" "-flto"; do
 	check "requests $kind, alone" "./requests 10" 0 '^requests: errno 77$'
 	check "requests $kind, recorded" "record_apart r.data ./requests 100" 0 '^requests: errno 77$'
 	ldb-timeline -i r.data --req 100 --json >r.json
-	check_jq "requests $kind: the last takes 5 ms" r.json '.req == 100 and .latency_ns > 5000000 and .latency_ns < 1000000000'
+	check_jq "requests $kind: the last takes 100 ms" r.json '.req == 100 and .latency_ns > 100000000 and .latency_ns < 10000000000'
 	check_jq "requests $kind: it has the function" r.json 'any(.segments[]; .kind == "function" and .name == "serve")'
 	ldb-report -i r.data --requests --json >requests.json
 	check_jq "requests $kind: 100 are counted" requests.json '[.. | objects | .count? // empty] | any(. == 100) or (add == 100)'

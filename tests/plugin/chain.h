@@ -24,9 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __cplusplus
-#define _Static_assert static_assert
-#endif
 #include "../../libldb/include/ldb/abi.h"
 
 #define SUBJECT		__attribute__((noipa))

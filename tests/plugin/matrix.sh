@@ -51,11 +51,11 @@ build()	# output compiler sources flags...
 	fi
 }
 
-run()	# name cmd...: $name.out and $name.status
+run()	# name cmd...: $name.out and $name.status; a hung one goes with its children
 {
 	run_name=$1
 	shift
-	timeout 60 "$@" >"$run_name.out" 2>"$run_name.err"
+	timeout -s KILL 60 "$@" >"$run_name.out" 2>"$run_name.err"
 	echo $? >"$run_name.status"
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A convoy: four threads take one mutex in turn, each sleeps 300 us with it, each
+ * A convoy: four threads take one mutex in turn, each sleeps 2 ms with it, each
  * with a request of its own, so that the last in the row waits for several holders
  * one after the other, on any number of CPUs.  convoy [ROUNDS]; prints the number of turns.  Thread names
  * are convoy0 .. convoy3.
@@ -23,7 +23,7 @@ static long turns;
 /* noinline: the names a test looks for. */
 __attribute__((noinline)) void critical_section(void)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = 300000 }, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
 	turns++;
 }
 

@@ -7,7 +7,7 @@
 #endif
 
 /* noinline: one instrumented frame below lib_work. */
-static __attribute__((noinline)) int spin_200us(int i)
+static __attribute__((noinline)) int spin_1ms(int i)
 {
 	struct timespec a, b;
 	volatile int n = LIB_NR;
@@ -15,11 +15,11 @@ static __attribute__((noinline)) int spin_200us(int i)
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	do {
 		clock_gettime(CLOCK_MONOTONIC, &b);
-	} while ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec < 200000);
+	} while ((b.tv_sec - a.tv_sec) * 1000000000L + b.tv_nsec - a.tv_nsec < 1000000);
 	return n + i;
 }
 
 int lib_work(int i)
 {
-	return spin_200us(i) + 1;
+	return spin_1ms(i) + 1;
 }

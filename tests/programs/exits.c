@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	atexit(at_exit);
 	if (pthread_create(&thread, NULL, second, NULL))
 		return 1;
-	work_us(10000);
+	work_us(50000);
 	if (!strcmp(how, "return"))
 		return 7;
 	if (!strcmp(how, "exit"))

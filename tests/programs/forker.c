@@ -8,7 +8,7 @@
  *	forker vfork N		N times vfork and exec of /bin/true
  *	forker daemon FILE	forks and lets the parent exit (as memcached -d does);
  *				the child works 300 ms and then writes "done" to FILE
- *	forker exec PROG ARG...	works 5 ms, then becomes PROG
+ *	forker exec PROG ARG...	works 50 ms, then becomes PROG
  *	forker env NAME		prints NAME's value, or "NAME is not set"
  */
 #define _GNU_SOURCE
@@ -73,7 +73,7 @@ static int fork_many(int nr)
 			ldb_req_end(i);
 			exit(i % 256);
 		}
-		work_us(1000);
+		work_us(5000);
 		if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) ||
 		    WEXITSTATUS(status) != i % 256) {
 			fprintf(stderr, "forker: child %d: status %#x\n", i, status);
@@ -96,7 +96,7 @@ static int vfork_many(int nr)
 			execl("/bin/true", "true", (char *)NULL);
 			_exit(127);
 		}
-		work_us(1000);
+		work_us(5000);
 		if (waitpid(pid, &status, 0) != pid || status)
 			return 1;
 	}
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "daemon"))
 		return become_daemon(argv[2]);
 	if (!strcmp(what, "exec")) {
-		work_us(5000);
+		work_us(50000);
 		execvp(argv[2], argv + 2);
 		perror("forker: exec");
 		return 127;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Threads that come and go: many-threads TOTAL ALIVE makes TOTAL threads, at most
- * ALIVE at a time, each of which calls through a few frames for 50 us, takes a
+ * ALIVE at a time, each of which calls through a few frames for 250 us, takes a
  * shared mutex and leaves in one of three ways.  Prints the number that worked.
  */
 #include <pthread.h>
@@ -26,7 +26,7 @@ static uint64_t now_ns(void)
 /* noinline: DEPTH frames on the stack of each thread. */
 __attribute__((noinline)) int descend(int depth)
 {
-	uint64_t end = now_ns() + 10000;
+	uint64_t end = now_ns() + 50000;
 
 	while (now_ns() < end)
 		;

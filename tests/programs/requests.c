@@ -3,7 +3,7 @@
  * Every call of the request API, one thread, known ids.  Built with -no-pie too,
  * where weak function symbols would be bound to 0 for good.
  * requests [N]: requests 1..N of class "even" or "odd", each 100 us long, request
- * N 5 ms; id 1 is linked to a W3C trace; the last three are ended by one
+ * N 100 ms; id 1 is linked to a W3C trace; the last three are ended by one
  * ldb_req_end_all().  Prints errno's value, which the API must leave alone.
  */
 #include <errno.h>
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		ldb_req_class(id, id % 2 ? "odd" : "even");
 		if (id == 1)
 			ldb_req_link(id, trace, span);
-		serve(id == nr ? 5000 : 100);
+		serve(id == nr ? 100000 : 100);
 		if (id <= nr - 3)
 			ldb_req_end(id);
 	}

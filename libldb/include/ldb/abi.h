@@ -22,8 +22,8 @@
  * thread's and greater than its parent's, and its address lies inside the
  * thread's stack and below its parent's.
  *
- * The note: each instrumented object carries, in an allocated ELF note section
- * .note.ldb (COMDAT), notes of owner "LDB":
+ * The note: each object that the plugin generated code for carries, in an
+ * allocated ELF note section .note.ldb (COMDAT), notes of owner "LDB":
  *
  *	type	descriptor (16 bytes)
  *	1	int64: address of the accessor - address of this field

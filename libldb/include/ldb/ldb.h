@@ -109,7 +109,8 @@ ldb_req_link(uint64_t id, const void *trace16, const void *span8)
 /*
  * A stack that is not the thread's own (ucontext, coroutines, sigaltstack):
  * [lo, hi) must stay mapped until ldb_stack_unregister(lo) returns.  Returns 0,
- * or -ENOMEM (-12) when the table is full; 0 without the runtime.
+ * -EINVAL (-22) for an empty range, -ENOMEM (-12) when the table is full; 0
+ * without the runtime.
  */
 static inline __attribute__((always_inline, unused)) int
 ldb_stack_register(void *lo, void *hi)
