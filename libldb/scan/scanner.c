@@ -352,6 +352,7 @@ static void scan_main(void *arg)
 		}
 		atomic_store_explicit(&s->rounds, s->rounds + 1, memory_order_release);
 		s->stats->rounds++;
+		s->stats->busy_tsc += s->stamp - begin;
 		if (unlikely(s->sharing))
 			share_sleep(s, s->stamp - begin);
 		share_judge(s);

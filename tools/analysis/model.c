@@ -54,6 +54,31 @@ static int add_modules(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
+/* Written again once in a while: the last row of a scanner counts. */
+static int add_scanners(void *arg, const struct reader_rows *rows)
+{
+	struct model *m = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_scan *row = &rows->scan[i];
+
+		if (row->scanner >= LDB_MAX_SCANNERS)
+			continue;
+		m->scanners[row->scanner] = (struct scanner){
+			.rounds = row->rounds, .looks = row->looks, .changes = row->changes,
+			.scans = row->scans, .invalid = row->invalid, .frames = row->frames,
+			.gaps = row->gaps, .gap_ns = ticks_ns(m->reader, row->gap),
+			.busy_ns = ticks_ns(m->reader, row->busy),
+			.paused_ns = ticks_ns(m->reader, row->paused),
+		};
+		if (row->scanner >= m->nr_scanners)
+			m->nr_scanners = row->scanner + 1;
+		if (m->scanners[row->scanner].paused_ns > m->paused_ns)
+			m->paused_ns = m->scanners[row->scanner].paused_ns;
+	}
+	return 0;
+}
+
 static void set_thread(struct model *m, struct thread *t, const struct ldb_row_thread *row)
 {
 	*t = (struct thread){
@@ -180,6 +205,7 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	m->duration_ns = ticks_time_ns(reader, reader_end_tick(reader));
 	if (reader_each(reader, LDB_BLK_MODULE, NULL, add_modules, m) ||
 	    reader_each(reader, LDB_BLK_THREAD, NULL, add_threads, m) || sort_threads(m) ||
+	    reader_each(reader, LDB_BLK_SCAN, NULL, add_scanners, m) ||
 	    reader_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
 	    reader_each(reader, LDB_BLK_GAP, NULL, add_gaps, m))
 		goto err_free;

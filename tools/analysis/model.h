@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <linux/ldb.h>
 #include "symbol/symbol.h"
 #include "trace/reader.h"
 
@@ -25,6 +26,14 @@ struct thread {
 	const char *name;
 };
 
+/* One of the program's scanner threads; counts over the whole recording. */
+struct scanner {
+	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
+	int64_t gap_ns;		/* kept off the CPU */
+	int64_t busy_ns;	/* at work */
+	int64_t paused_ns;	/* asleep between rounds, for want of a core of its own */
+};
+
 #define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
 
 /* The recording as a whole: what a report must say about itself. */
@@ -35,6 +44,9 @@ struct model {
 	size_t nr_threads;
 	uint64_t made, seen;		/* of all threads */
 	uint64_t below_threshold;
+	struct scanner scanners[LDB_MAX_SCANNERS];
+	size_t nr_scanners;		/* 0: the recording was cut short */
+	int64_t paused_ns;		/* of all scanners, the most */
 	uint64_t nr_unwatched;		/* threads */
 	uint64_t lost[MODEL_NR_LOST];	/* records; [0]: of kinds not known here */
 	uint64_t nr_lost;		/* of all kinds */

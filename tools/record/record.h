@@ -41,6 +41,7 @@ enum target_kind {
 struct target {
 	char path[4096];	/* what will be executed */
 	enum target_kind kind;
+	bool lost_records;	/* compiled with the plugin, linked (-flto) without */
 	bool has_records;	/* a .note.ldb in the file itself */
 	char sanitizer[64];	/* library that insists on being loaded first, "" none */
 };

@@ -47,7 +47,7 @@ static int find_program(const char *program, char *path, size_t size)
 }
 
 struct elf_facts {
-	bool is_elf, is_native, has_interpreter, has_records;
+	bool is_elf, is_native, has_interpreter, has_records, compiled;
 	char sanitizer[64];
 };
 
@@ -57,19 +57,20 @@ static bool is_sanitizer(const char *library)
 	       !strncmp(library, "libhwasan.so", 12);
 }
 
-/* A note of ours: owner "LDB" of the accessor or of the "compiled with" mark. */
-static bool has_ldb_note(Elf *elf, const GElf_Phdr *ph)
+/* Notes of ours, see ldb/abi.h: 1 stands for records, 3 for the plugin's having been there. */
+static void read_notes(Elf *elf, const GElf_Phdr *ph, struct elf_facts *f)
 {
 	Elf_Data *d = elf_getdata_rawchunk(elf, ph->p_offset, ph->p_filesz,
 					   ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	size_t offset = 0, name, desc;
 	GElf_Nhdr note;
 
-	while (d && (offset = gelf_getnote(d, offset, &note, &name, &desc)))
-		if (note.n_namesz == 4 && !memcmp((char *)d->d_buf + name, "LDB", 4) &&
-		    note.n_type == 1)
-			return true;
-	return false;
+	while (d && (offset = gelf_getnote(d, offset, &note, &name, &desc))) {
+		if (note.n_namesz != 4 || memcmp((char *)d->d_buf + name, "LDB", 4))
+			continue;
+		f->has_records |= note.n_type == 1;
+		f->compiled |= note.n_type == 3;
+	}
 }
 
 static void read_needed(Elf *elf, const GElf_Phdr *ph, struct elf_facts *f)
@@ -108,8 +109,8 @@ static void read_segments(Elf *elf, struct elf_facts *f)
 			f->has_interpreter = true;
 		else if (ph.p_type == PT_DYNAMIC)
 			read_needed(elf, &ph, f);
-		else if (ph.p_type == PT_NOTE && !f->has_records)
-			f->has_records = has_ldb_note(elf, &ph);
+		else if (ph.p_type == PT_NOTE)
+			read_notes(elf, &ph, f);
 	}
 }
 
@@ -193,6 +194,7 @@ bool target_examine(const char *program, struct target *t)
 	read_elf(t->path, &f);
 	t->kind = f.is_elf ? TARGET_DYNAMIC : TARGET_SCRIPT;
 	t->has_records = f.has_records;
+	t->lost_records = f.compiled && !f.has_records;
 	memcpy(t->sanitizer, f.sanitizer, sizeof(t->sanitizer));
 	if (f.is_elf && !f.is_native) {
 		cli_error("%s is not a 64-bit x86 program: it cannot be recorded", program);

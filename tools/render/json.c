@@ -239,6 +239,23 @@ static void put_recording(struct json *j, const struct model *m)
 	json_object_end(j);
 }
 
+static void put_scanner(struct json *j, const struct scanner *s)
+{
+	json_flat(j);
+	json_object_begin(j, NULL);
+	json_u64(j, "rounds", s->rounds);
+	json_u64(j, "looks", s->looks);
+	json_u64(j, "changes", s->changes);
+	json_u64(j, "scans", s->scans);
+	json_u64(j, "invalid", s->invalid);
+	json_u64(j, "frames", s->frames);
+	json_u64(j, "gaps", s->gaps);
+	json_i64(j, "gap_ns", s->gap_ns);
+	json_i64(j, "busy_ns", s->busy_ns);
+	json_i64(j, "paused_ns", s->paused_ns);
+	json_object_end(j);
+}
+
 void json_summary(const struct render *r, const struct render_summary *s)
 {
 	const struct model *m = s->model;
@@ -265,6 +282,10 @@ void json_summary(const struct render *r, const struct render_summary *s)
 	json_array_begin(&j, "threads");
 	for (size_t i = 0; i < m->nr_threads; i++)
 		put_thread(&j, m, &m->threads[i]);
+	json_array_end(&j);
+	json_array_begin(&j, "scanners");
+	for (size_t i = 0; i < m->nr_scanners; i++)
+		put_scanner(&j, &m->scanners[i]);
 	json_array_end(&j);
 	put_recording(&j, m);
 	json_object_end(&j);

@@ -52,6 +52,9 @@ static void head_lost(const struct render *r, const struct model *m)
 		" (the scanner did not run), %s in %" PRIu64 " (of one thread).\n",
 		m->nr_unwatched, units_duration(m->gap_ns, a), m->nr_gaps,
 		units_duration(m->thread_gap_ns, b), m->nr_thread_gaps);
+	if (m->paused_ns)
+		fprintf(r->out, "The scanner had no core to itself and slept for %s: little is seen of short functions then.\n",
+			units_duration(m->paused_ns, a));
 }
 
 static void put_thread_seen(const struct render *r, const struct thread *t, unsigned *column)
