@@ -67,8 +67,9 @@ struct scanner {
 	_Atomic uint64_t rounds;
 	uint64_t stamp;			/* end of the look before */
 	bool sharing;			/* no core to itself: sleeps between rounds */
-	uint64_t window_start, away;	/* time off the CPU in this window */
-	uint64_t retry, retry_at;
+	bool was_away;			/* kept off the CPU since it last had one */
+	uint64_t check_at, retry_at;	/* for a core */
+	int loadavg_fd;
 	struct ldb_scan_stats *stats;
 	struct walk walk[2];
 };

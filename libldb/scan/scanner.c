@@ -18,9 +18,9 @@
  * To see that nothing changed, top is read before gen: the other way round, a
  * return and a call at the same address between the two loads would go unseen.
  *
- * A scanner that has no core of its own would take the program's: it notices
- * that it is kept off the CPU, and then looks only now and then, so seldom that
- * its wake-ups stay within the budget too, until a try shows that there is room.
+ * A scanner that has no core of its own would take the program's: once it was
+ * kept off the CPU it looks only now and then, so seldom that its wake-ups stay
+ * within the budget too, until no more threads want to run than there are CPUs.
  *
  * A walk during which the thread moved is done once more.  Whatever both walks
  * found in the same place with the same contents was there from one to the
@@ -28,6 +28,7 @@
  * so the older part of a busy stack is known even if the walk never succeeds.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <sched.h>
 #include "scan.h"
 #include "safe-load.h"
@@ -37,17 +38,15 @@
 #define BURST_NS	20000		/* saved up at most: this much time's budget */
 #define GAP_NS		1000		/* a scanner that was away longer says so */
 #define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
-#define AWAY_NS		20000		/* longer than an interrupt: another task ran here */
-#define WINDOW_NS	10000000	/* over which being away is judged ... */
-#define AWAY_PCT	25		/* ... as having no core to itself */
-#define RETRY_MIN_NS	50000000	/* before the next try to have a core */
-#define RETRY_MAX_NS	800000000
+#define AWAY_NS		500000		/* longer than an interrupt: another task ran here */
+#define ROOM_CHECK_NS	1000000		/* between two looks for a free core */
+#define ROOM_RETRY_NS	200000000	/* a try without having seen one */
 #define SPINS_PER_YIELD	200
 
 static struct scanner scanners[LDB_MAX_SCANNERS];
 static struct scan_state states[SESSION_THREADS_MAX];
 static uint64_t cost_look, cost_frame, burst, gap_min, away_min;
-static bool one_cpu;
+static int nr_allowed;		/* CPUs the scanners may use */
 
 static struct ldb_thread *block_of(const struct scan_state *st, unsigned b)
 {
@@ -71,7 +70,7 @@ static void stamp_next(struct scanner *s, uint64_t now)
 		s->stats->gaps++;
 		s->stats->gap_tsc += now - s->stamp;
 		if (now - s->stamp > away_min)
-			s->away += now - s->stamp;
+			s->was_away = true;
 	}
 	s->stamp = now;
 }
@@ -307,30 +306,55 @@ static void share_sleep(struct scanner *s, uint64_t round_ticks)
 	s->stamp = now;
 }
 
-/* Decides whether this scanner has a core to itself.  Judged once a window. */
+/*
+ * Threads of the whole machine that run or want to, this one included; 0 if that
+ * cannot be known.  The file is opened in the control thread's file table, of
+ * which the program sees nothing.
+ */
+static int nr_runnable(struct scanner *s)
+{
+	char buf[64];
+	int field = 0, nr = 0;
+	long n;
+
+	if (s->loadavg_fd < 0)
+		s->loadavg_fd = sys(SYS_openat, AT_FDCWD, "/proc/loadavg", O_RDONLY | O_CLOEXEC, 0);
+	if (s->loadavg_fd < 0)
+		return 0;
+	n = sys(SYS_pread64, s->loadavg_fd, buf, sizeof(buf), 0);
+	/* "0.20 0.18 0.12 3/80 11206" */
+	for (long i = 0; i < n && buf[i] != '/'; i++) {
+		if (buf[i] == ' ')
+			field++;
+		else if (field == 3)
+			nr = nr * 10 + buf[i] - '0';
+	}
+	return nr;
+}
+
+/* Decides whether this scanner has a core to itself. */
 static void share_judge(struct scanner *s)
 {
-	uint64_t window = session_ticks(WINDOW_NS);
+	int nr;
 
-	if (session.budget_ppm >= 1000000)
+	if (session.budget_ppm >= 1000000 || (nr_allowed == 1 && s->sharing))
 		return;
-	if (s->sharing) {
-		if (one_cpu || s->stamp < s->retry_at)
+	if (!s->sharing) {
+		if (!s->was_away && nr_allowed > 1)
 			return;
-		s->sharing = false;
-	} else if (s->stamp - s->window_start < window) {
-		return;
-	} else if (one_cpu || s->away > (s->stamp - s->window_start) * AWAY_PCT / 100) {
 		s->sharing = true;
-		s->retry = s->retry ? s->retry * 2 : session_ticks(RETRY_MIN_NS);
-		if (s->retry > session_ticks(RETRY_MAX_NS))
-			s->retry = session_ticks(RETRY_MAX_NS);
-		s->retry_at = s->stamp + s->retry;
-	} else {
-		s->retry = 0;
+		s->check_at = s->stamp + session_ticks(ROOM_CHECK_NS);
+		s->retry_at = s->stamp + session_ticks(ROOM_RETRY_NS);
+		return;
 	}
-	s->away = 0;
-	s->window_start = s->stamp;
+	if (s->stamp < s->check_at)
+		return;
+	s->check_at = s->stamp + session_ticks(ROOM_CHECK_NS);
+	nr = nr_runnable(s);
+	if ((nr && nr <= nr_allowed) || s->stamp >= s->retry_at) {
+		s->sharing = false;
+		s->was_away = false;
+	}
 }
 
 static void scan_main(void *arg)
@@ -339,9 +363,8 @@ static void scan_main(void *arg)
 
 	scan_pin(session.scanner_cpu);
 	s->stamp = scan_stamp();
-	s->window_start = s->stamp;
-	s->away = s->retry = 0;
-	s->sharing = one_cpu && session.budget_ppm < 1000000;
+	s->sharing = s->was_away = false;
+	s->loadavg_fd = -1;
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
 		uint64_t begin = s->stamp;
 
@@ -357,18 +380,23 @@ static void scan_main(void *arg)
 			share_sleep(s, s->stamp - begin);
 		share_judge(s);
 	}
+	if (s->loadavg_fd >= 0)
+		sys(SYS_close, s->loadavg_fd);
 }
 
-static bool single_cpu(void)
+static int count_allowed(void)
 {
 	uint64_t mask[16] = { 0 };
 	int n = 0;
 
+	/* pinned by the user: that core is taken for its own */
+	if (session.scanner_cpu >= 0)
+		return INT32_MAX;
 	if (sys(SYS_sched_getaffinity, 0, sizeof(mask), mask) < 0)
-		return false;
+		return 1;
 	for (int i = 0; i < 16; i++)
 		n += __builtin_popcountll(mask[i]);
-	return n == 1;
+	return n;
 }
 
 int scan_start(void)
@@ -378,7 +406,7 @@ int scan_start(void)
 	burst = session_ticks(BURST_NS);
 	gap_min = session_ticks(GAP_NS);
 	away_min = session_ticks(AWAY_NS);
-	one_cpu = session.scanner_cpu < 0 && single_cpu();
+	nr_allowed = count_allowed();
 	if (!session.budget_ppm)
 		session.budget_ppm = 1;
 	for (unsigned i = 0; i < session.nr_scanners; i++) {
