@@ -4,8 +4,8 @@
  *
  * A look reads (gen, top) of a thread.  While they do not change, the line
  * stays shared and looking costs the program nothing.  A look that finds a
- * change has taken the line from the program: about 130 ns of its time, and
- * about 50 ns more for each record walked (both measured).  Such looks are
+ * change has taken the line from the program: about 180 ns of its time, and
+ * about 120 ns more for each record read (both measured).  Such looks are
  * therefore paid for: after one, the thread is left alone until the cost is no
  * more than the budget's share of the time.  A quiet thread saves up for a
  * short burst.
@@ -33,14 +33,15 @@
 #include "scan.h"
 #include "safe-load.h"
 
-#define COST_LOOK_NS	130
-#define COST_FRAME_NS	50
+#define COST_LOOK_NS	180
+#define COST_FRAME_NS	120
 #define BURST_NS	20000		/* saved up at most: this much time's budget */
 #define GAP_NS		1000		/* a scanner that was away longer says so */
 #define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
 #define AWAY_NS		500000		/* longer than an interrupt: another task ran here */
 #define ROOM_CHECK_NS	1000000		/* between two looks for a free core */
 #define ROOM_RETRY_NS	200000000	/* a try without having seen one */
+#define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than GAP_NS */
 #define SPINS_PER_YIELD	200
 
 static struct scanner scanners[LDB_MAX_SCANNERS];
@@ -175,12 +176,12 @@ static uint64_t scan_block(struct scanner *s, struct scan_state *st, unsigned b,
 		if (unlikely(w->end > WALK_BOTTOM)) {
 			walk_failed(st, sb, w->end);
 			*ok = false;
-			return cost_frame * w->nr;
+			return cost_frame * (w->nr + 1);
 		}
 		track_apply(s, st, b, w->known, w->f, w->nr, hi);
 		st->page->scans++;
 		s->stats->scans++;
-		return cost_frame * w->nr;
+		return cost_frame * (w->nr + 1);	/* the known one, too, was read */
 	}
 	st->page->invalid++;
 	s->stats->invalid++;
@@ -189,7 +190,7 @@ static uint64_t scan_block(struct scanner *s, struct scan_state *st, unsigned b,
 		st->failed = true;
 		*ok = false;
 	}
-	return 2 * cost_look + cost_frame * (w->nr + s->walk[1].nr);
+	return 2 * cost_look + cost_frame * (w->nr + s->walk[1].nr + 2);
 }
 
 static void blocks_new(struct scan_state *st, uint32_t n)
@@ -370,7 +371,11 @@ static void scan_main(void *arg)
 
 		if (!scan_round(s)) {
 			/* nobody is due: being away still has to be noticed */
+			for (int i = 0; i < IDLE_RELAX; i++)
+				cpu_relax();
 			stamp_next(s, scan_stamp());
+		} else if (session.budget_ppm < 1000000) {
+			/* the other hyperthread of this core may be the program's */
 			cpu_relax();
 		}
 		atomic_store_explicit(&s->rounds, s->rounds + 1, memory_order_release);
