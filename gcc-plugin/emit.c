@@ -67,56 +67,51 @@ static void emit_block(FILE *f)
 		size_bytes, size_bytes, LDB_CANARY, size_bytes);
 }
 
-static void emit_accessor(FILE *f)
+/* A hidden COMDAT function in AT&T syntax, up to its first instruction. */
+static void emit_function_begin(FILE *f, const char *name, const char *group)
 {
-	bool cfi = dwarf2out_do_cfi_asm();
-
 	fprintf(f,
-		"\t.pushsection .text.__ldb_thread_addr,\"axG\",@progbits,"
-		"__ldb_thread_addr,comdat\n"
-		"\t.weak __ldb_thread_addr\n"
-		"\t.hidden __ldb_thread_addr\n"
-		"\t.type __ldb_thread_addr, @function\n"
-		"__ldb_thread_addr:\n");
+		"\t.pushsection .text.%s,\"axG\",@progbits,%s,comdat\n"
+		"\t.weak %s\n"
+		"\t.hidden %s\n"
+		"\t.type %s, @function\n"
+		"%s:\n", name, group, name, name, name, name);
 	if (ASSEMBLER_DIALECT == ASM_INTEL)
 		fprintf(f, "\t.att_syntax prefix\n");
-	if (cfi)
+	if (dwarf2out_do_cfi_asm())
 		fprintf(f, "\t.cfi_startproc\n");
-	/* Called through a pointer computed from the note. */
+	/* All are called through pointers. */
 	if (flag_cf_protection & CF_BRANCH)
 		fprintf(f, "\tendbr64\n");
-	fprintf(f,
-		"\tmovq %%fs:0, %%rax\n"
-		"\taddq __ldb_thread@gottpoff(%%rip), %%rax\n"
-		"\tret\n");
-	if (cfi)
+}
+
+static void emit_function_end(FILE *f, const char *name)
+{
+	if (dwarf2out_do_cfi_asm())
 		fprintf(f, "\t.cfi_endproc\n");
 	if (ASSEMBLER_DIALECT == ASM_INTEL)
 		fprintf(f, "\t.intel_syntax noprefix\n");
 	fprintf(f,
-		"\t.size __ldb_thread_addr, .-__ldb_thread_addr\n"
-		"\t.popsection\n");
+		"\t.size %s, .-%s\n"
+		"\t.popsection\n", name, name);
+}
+
+static void emit_accessor(FILE *f)
+{
+	emit_function_begin(f, "__ldb_thread_addr", "__ldb_thread_addr");
+	fprintf(f,
+		"\tmovq %%fs:0, %%rax\n"
+		"\taddq __ldb_thread@gottpoff(%%rip), %%rax\n"
+		"\tret\n");
+	emit_function_end(f, "__ldb_thread_addr");
 }
 
 /* A jump to a function of the runtime, whose weak reference may be 0. */
 static void emit_hook(FILE *f, const char *hook, const char *target,
 		      const char *array)
 {
-	bool cfi = dwarf2out_do_cfi_asm();
-
-	fprintf(f,
-		"\t.weak %s\n"
-		"\t.pushsection .text.%s,\"axG\",@progbits,__ldb_module,comdat\n"
-		"\t.weak %s\n"
-		"\t.hidden %s\n"
-		"\t.type %s, @function\n"
-		"%s:\n", target, hook, hook, hook, hook, hook);
-	if (ASSEMBLER_DIALECT == ASM_INTEL)
-		fprintf(f, "\t.att_syntax prefix\n");
-	if (cfi)
-		fprintf(f, "\t.cfi_startproc\n");
-	if (flag_cf_protection & CF_BRANCH)
-		fprintf(f, "\tendbr64\n");
+	fprintf(f, "\t.weak %s\n", target);
+	emit_function_begin(f, hook, "__ldb_module");
 	fprintf(f,
 		"\tmovq %s@GOTPCREL(%%rip), %%rax\n"
 		"\tleaq %s(%%rip), %%rdi\n"
@@ -124,17 +119,12 @@ static void emit_hook(FILE *f, const char *hook, const char *target,
 		"\tje 1f\n"
 		"\tjmp *%%rax\n"
 		"1:\tret\n", target, hook);
-	if (cfi)
-		fprintf(f, "\t.cfi_endproc\n");
-	if (ASSEMBLER_DIALECT == ASM_INTEL)
-		fprintf(f, "\t.intel_syntax noprefix\n");
+	emit_function_end(f, hook);
 	fprintf(f,
-		"\t.size %s, .-%s\n"
-		"\t.popsection\n"
 		"\t.pushsection .%s,\"awG\",@%s,__ldb_module,comdat\n"
 		"\t.balign 8\n"
 		"\t.quad %s\n"
-		"\t.popsection\n", hook, hook, array, array, hook);
+		"\t.popsection\n", array, array, hook);
 }
 
 static void emit_module_hooks(FILE *f)

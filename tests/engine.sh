@@ -29,7 +29,7 @@ PROGRAMS=$TOP/tests/programs
 PLUGIN=$BUILD/plugin/ldb.so
 RUNTIME=$BUILD/lib/libldbtrace.so.0
 # A recorder of the user's own must not be inherited.
-unset LDB_RECORD LDB_FOLLOW LDB_PRELOADED LD_PRELOAD 2>/dev/null || :
+unset LDB_RECORD LDB_PRELOADED LD_PRELOAD 2>/dev/null || :
 
 nr=0
 nr_failed=0

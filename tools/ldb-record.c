@@ -21,10 +21,12 @@ static struct record_options options = {
 static uint64_t pid, scanner_cpu;
 static bool pid_given, scanner_cpu_given;
 static int kernel;
+static int clock_kind;
 
 /* In the order of the values. */
 static const char *const mutex_levels[] = { "off", "wait", "hold", NULL };
 static const char *const kernels[] = { "auto", "none", NULL };
+static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct cli_option table[] = {
 	{ .letter = 'o', .name = "output", .type = CLI_STRING, .value = &options.output,
@@ -57,6 +59,8 @@ static const struct cli_option table[] = {
 	  .min = 1 << 20, .help = "stop recording when the trace has this size (2G)" },
 	{ .name = "kernel", .type = CLI_CHOICE, .value = &kernel, .arg = "SOURCE", .choices = kernels,
 	  .help = "source of kernel events: auto or none; this version has none" },
+	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,
+	  .help = "time stamps: auto (the TSC where the kernel trusts it) or monotonic" },
 	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "PATH",
 	  .help = "preload this libldbtrace.so.0 instead of the one that belongs to ldb-record" },
 	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &options.quiet,
@@ -91,6 +95,7 @@ int main(int argc, char **argv)
 	if (scanner_cpu_given)
 		options.scanner_cpu = scanner_cpu;
 	options.pid = pid;
+	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;
 	return record_run(&options);
 }

@@ -59,7 +59,6 @@ static void env_restore(char **env)
 	}
 	env_remove(env, LDB_ENV_PRELOADED);
 	env_remove(env, LDB_ENV_RECORD);
-	env_remove(env, LDB_ENV_FOLLOW);
 }
 
 __attribute__((constructor)) static void ldb_init(int argc, char **argv, char **env)
@@ -76,6 +75,7 @@ __attribute__((constructor)) static void ldb_init(int argc, char **argv, char **
 		return;
 	}
 	initialised = true;
+	session_init();
 	thread_init();
 	fork_init();
 	module_refresh();
@@ -86,7 +86,7 @@ __attribute__((constructor)) static void ldb_init(int argc, char **argv, char **
 	}
 	/* else: whoever this program executes, or loads, may be instrumented */
 	if (module_nr_instrumented()) {
-		if (name && !env_find(env, LDB_ENV_FOLLOW))
+		if (name)
 			env_restore(env);
 		control_start(record_name);
 		if (record_name)

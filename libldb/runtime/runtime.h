@@ -22,7 +22,6 @@
 extern struct raw_lock registry_lock;
 extern struct thread *_Atomic live[THREADS_MAX];
 extern _Atomic uint32_t nr_live;
-extern _Atomic uint64_t nr_unregistered;
 
 void thread_init(void);			/* registers the main thread */
 void thread_fork_child(void);		/* only the caller is left */
@@ -83,6 +82,7 @@ extern struct session session;
 
 #define SESSION_THREADS_MAX	4096
 
+void session_init(void);
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
 void session_begin(void);	/* pages for all threads, then on */
 void session_end(void);		/* off; the caller has stopped the scanners */

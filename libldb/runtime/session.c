@@ -7,6 +7,7 @@
  * stores into nothing instead of faulting.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -39,14 +40,29 @@ uint64_t session_ticks(uint64_t ns)
 	return (unsigned __int128)ns * session.hz / 1000000000;
 }
 
+/*
+ * The vDSO's function itself: the name clock_gettime() may be a sanitizer's,
+ * which would write thread-local memory that ldb's own threads do not have.
+ */
+static int (*vdso_clock_gettime)(clockid_t, struct timespec *);
+
+void session_init(void)
+{
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+
+	if (vdso)
+		vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))
+			dlsym(vdso, "__vdso_clock_gettime");
+}
+
 uint64_t session_clock(void)
 {
-	struct timespec ts;
+	struct timespec ts = { 0, 0 };
 
 	if (likely(session_page.a.clock_id != LDB_CLOCK_MONO))
 		return cpu_tsc();
-	/* the one libc call of raw threads: the vDSO's, it writes no TLS */
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	if (!vdso_clock_gettime || vdso_clock_gettime(CLOCK_MONOTONIC, &ts))
+		sys(SYS_clock_gettime, CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 

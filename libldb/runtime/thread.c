@@ -26,7 +26,6 @@ extern void *__libc_stack_end;
 struct raw_lock registry_lock;
 struct thread *_Atomic live[THREADS_MAX];
 _Atomic uint32_t nr_live;
-_Atomic uint64_t nr_unregistered;
 
 static struct thread threads[THREADS_MAX];
 static uint32_t nr_threads;		/* entries ever used */
@@ -92,13 +91,18 @@ static void thread_free(struct thread *t)
 	raw_unlock(&registry_lock);
 }
 
+static void count_unwatched(void)
+{
+	__atomic_add_fetch(&session_info()->unwatched_threads, 1, __ATOMIC_RELAXED);
+}
+
 void thread_assign_page(struct thread *t, bool existing)
 {
 	struct ldb_page *p;
 
 	t->slot = -1;
 	if (!session.nr_free) {
-		__atomic_add_fetch(&session_info()->unwatched_threads, 1, __ATOMIC_RELAXED);
+		count_unwatched();
 		return;
 	}
 	t->slot = session.free_slot[session.free_head];
@@ -244,7 +248,8 @@ static struct thread *thread_prepare(void *fn, void *arg, size_t stack_size)
 	struct thread *t = thread_alloc();
 
 	if (!t) {
-		atomic_fetch_add(&nr_unregistered, 1);
+		if (session_on())
+			count_unwatched();
 		return NULL;
 	}
 	t->start_routine = (uintptr_t)fn;

@@ -71,4 +71,14 @@ check_jq "whose threads have names" v.json 'any(.segments[]; .thread | test("^co
 check_jq "and who executed critical_section()" v.json \
 	'.req as $r | any(.segments[]; .kind == "function" and .blocks_req == $r and (.name | test("^critical_section")))'
 
+# Another clock; under ThreadSanitizer clock_gettime() is no longer libc's.
+cc_ldb -O1 -g -fsanitize=thread -DSANITIZED "$TOP/tests/plugin/control.c" -o control -pthread 2>/dev/null || exit 1
+./control >control.plain 2>&1
+status_plain=$?
+for i in 1 2 3; do
+	check "--clock monotonic, -fsanitize=thread, $i" \
+		"ldb-record -q --clock monotonic -o mono.data -- ./control >control.out; [ \$? -eq $status_plain ] && cmp control.plain control.out" 0
+done
+check "a trace of the other clock" "ldb-report -i mono.data --summary" 0 'nothing'
+
 finish

@@ -108,7 +108,7 @@ static int set_environment(const char *name, const struct target *t, const char 
 	    asprintf(&all, "%s%s", front, old ? old : "") < 0)
 		goto out;
 	rc = setenv("LD_PRELOAD", all, 1) || setenv(LDB_ENV_PRELOADED, front, 1) ||
-	     setenv(LDB_ENV_RECORD, name, 1) || unsetenv(LDB_ENV_FOLLOW);
+	     setenv(LDB_ENV_RECORD, name, 1);
 out:
 	free(front);
 	free(all);

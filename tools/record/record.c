@@ -492,7 +492,7 @@ int record_run(const struct record_options *o)
 		return CLI_FAILURE;
 	if (!output_check(o->output))
 		return CLI_FAILURE;
-	r.clock_id = clock_choose();
+	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();
 	clock_sample(r.clock_id, &r.first_clock);
 	r.signal_fd = signals_open();
 	if (r.signal_fd < 0) {

@@ -25,6 +25,7 @@ struct record_options {
 	int scanner_cpu;	/* -1: not pinned */
 	uint64_t ring_bytes, max_bytes;
 	const char *libldb;	/* the runtime to preload, or NULL */
+	bool monotonic;		/* CLOCK_MONOTONIC even where the TSC could be used */
 	bool quiet, verbose;
 };
 

@@ -32,7 +32,6 @@
 #define LDB_CONTROL_VERSION	1
 #define LDB_CONTROL_NAME	"ldb-control-%d"	/* pid as the program sees it */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
-#define LDB_ENV_FOLLOW		"LDB_FOLLOW"		/* "1": keep the two for children */
 #define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record put before LD_PRELOAD's old value */
 #define LDB_PATH_MAX		1024
 #define LDB_BUILD_ID_MAX	32
