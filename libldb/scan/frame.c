@@ -11,15 +11,35 @@
 
 #define GEN_OF(word)	((word) & ~(LDB_GEN_ONE - 1))
 
-static bool in_stack(const struct scan_state *st, uintptr_t addr)
-{
-	uintptr_t lo, hi;
+struct region {
+	uintptr_t lo, hi;	/* lo: nothing below it is known to be mapped */
+};
 
+static bool region_has(const struct region *r, uintptr_t addr)
+{
+	return addr >= r->lo && addr < r->hi;
+}
+
+/*
+ * Whether the record at addr may be read, r being where the one before it lay.
+ * Inside a region a record lies above the one before it: the main thread's
+ * stack is not mapped below what has been used.  A chain enters that stack from
+ * another one only where it has been seen in use.
+ */
+static bool may_read(const struct scan_state *st, uintptr_t addr, struct region *r)
+{
 	if (addr % 8)
 		return false;
-	if (addr >= st->t->stack_lo && addr + sizeof(struct ldb_frame) <= st->t->stack_hi)
-		return true;
-	return stack_foreign(addr, &lo, &hi) && addr + sizeof(struct ldb_frame) <= hi;
+	if (!region_has(r, addr)) {
+		r->lo = st->lowest_top;
+		r->hi = st->t->stack_hi;
+		if (!region_has(r, addr) && !stack_foreign(addr, &r->lo, &r->hi))
+			return false;
+	}
+	if (r->hi - addr < sizeof(struct ldb_frame))
+		return false;
+	r->lo = addr + sizeof(struct ldb_frame);
+	return true;
 }
 
 void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
@@ -28,6 +48,7 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 	const struct ldb_stack_frame *known = st->stack->frame;
 	uint64_t below = GEN_OF(gen) + LDB_GEN_ONE;	/* must be less than this */
 	int k = (int)st->depth - 1;
+	struct region r = { 0, 0 };
 	uintptr_t addr = top;
 
 	w->nr = 0;
@@ -37,7 +58,7 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 		uint64_t word;
 
 		w->end = WALK_FOREIGN;
-		if (!in_stack(st, addr))
+		if (!may_read(st, addr, &r))
 			return;
 		word = safe_load(addr + offsetof(struct ldb_frame, gen));
 		w->end = WALK_DISORDER;

@@ -51,6 +51,7 @@ struct scan_state {
 	uint32_t depth;
 	uint32_t scanner;
 	uint32_t nr_blocks;
+	uintptr_t lowest_top;	/* deepest address seen in use on its own stack */
 	bool existing;		/* ran before the recording began */
 	bool fresh;		/* not seen yet */
 	bool failed;		/* a look failed since last_ok */
@@ -88,6 +89,13 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 /* Every known invocation has ended by hi; written by the thread itself. */
 void track_flush(struct scan_state *st, uint64_t hi);
 
+/* A value of a thread's own top: its page has been used. */
+static inline void scan_top_seen(struct scan_state *st, uintptr_t top)
+{
+	if (top >= st->t->stack_lo && top < st->lowest_top)
+		st->lowest_top = top;
+}
+
 static inline uint64_t scan_clock(void)
 {
 	if (likely(session.clock_id != LDB_CLOCK_MONO))
@@ -98,9 +106,14 @@ static inline uint64_t scan_clock(void)
 /* Time stamp no load can pass. */
 static inline uint64_t scan_stamp(void)
 {
+	uint64_t t;
+
 	if (likely(session.clock_id != LDB_CLOCK_MONO))
 		return cpu_tsc_fenced();
-	return session_clock();
+	cpu_load_fence();
+	t = session_clock();
+	cpu_load_fence();
+	return t;
 }
 
 #pragma GCC visibility pop

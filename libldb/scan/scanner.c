@@ -146,6 +146,7 @@ static bool scan_moving(struct scanner *s, struct scan_state *st, unsigned b)
 	uintptr_t top = safe_load((uintptr_t)&blk->top);
 	uint32_t n = 0;
 
+	scan_top_seen(st, top);
 	frame_walk(y, st, b, top, gen);
 	if (x->end > WALK_BOTTOM || y->end > WALK_BOTTOM || y->known > x->known)
 		return false;
@@ -237,6 +238,7 @@ static void look(struct scanner *s, struct scan_state *st)
 		}
 		top = safe_load((uintptr_t)&blk->top);
 		changed = true;
+		scan_top_seen(st, top);
 		hi = scan_stamp();
 		sb->made_to = gen;
 		cost += scan_block(s, st, b, gen, top, hi, &ok);
@@ -459,6 +461,7 @@ void scan_thread_new(struct thread *t, bool existing)
 	st->depth = 0;
 	st->scanner = t->slot % session.nr_scanners;
 	st->nr_blocks = 0;
+	st->lowest_top = t->stack_hi;
 	st->existing = existing;
 	st->fresh = true;
 	st->failed = false;

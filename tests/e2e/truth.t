@@ -25,18 +25,45 @@ held()	# name args...: what was recorded last against what was written down
 	held_plan=
 }
 
+# The program's stamps must be in the clock of the trace.
+cxx_ldb -O2 -g -Wno-infinite-recursion "$PROGRAMS/truth.cc" -o truth -pthread || exit 1
+ldb-record -q -o t.data -- ./truth 0.01 truth.log >/dev/null
+if ldb-report -i t.data --summary --json | grep -q '"monotonic"'; then
+	diag "the clock here is CLOCK_MONOTONIC"
+	LDB_TRUTH_MONOTONIC=1
+	export LDB_TRUTH_MONOTONIC
+fi
+
+# Up to four times, until the scanner had its CPU for most of the time: other load
+# on the machine makes a trace of gaps, which shows nothing.  Looks at gaps only.
+record_watched()	# options...
+{
+	for try in 1 2 3 4; do
+		ldb-record -q "$@" -o t.data -- ./truth 1.5 truth.log || return
+		ldb-report -i t.data --summary --json >s.json
+		[ "$(jq '.gap_ns * 2 < .recording.duration_ns' s.json)" = true ] && return
+		diag "the scanner was off its CPU for $(jq '.gap_ns * 100 / .recording.duration_ns | floor' s.json) % of the time: again"
+	done
+	return 0
+}
+
 for opt in -O2 -O0; do
 	cxx_ldb $opt -g -Wno-infinite-recursion "$PROGRAMS/truth.cc" -o truth -pthread || exit 1
 	check "truth $opt recorded at --budget 100%" \
-		"ldb-record -q --budget 100% -o t.data -- ./truth 1.5 truth.log" 0
+		"record_watched --budget 100%" 0
 	[ "$opt" = -O2 ] && held "$opt --budget 100%" coverage || held "$opt --budget 100%"
 	check "truth $opt recorded at the default budget" \
 		"ldb-record -q -o t.data -- ./truth 1 truth.log" 0
 	held "$opt default budget"
 done
 
+LDB_TRUTH_MONOTONIC=1
+export LDB_TRUTH_MONOTONIC
+record_watched --clock monotonic --budget 100% >/dev/null
+held "--clock monotonic" coverage
+
 # How late a store can become visible is the machine's business: shown, not judged.
-LDB_TRUTH_UNFENCED=1 ldb-record -q --budget 100% -o t.data -- ./truth 0.5 truth.log >/dev/null
+LDB_TRUTH_UNFENCED=1 ldb-record -q --clock monotonic --budget 100% -o t.data -- ./truth 0.5 truth.log >/dev/null
 ./truth-check t.data truth.log | grep 'outside their bounds' | sed 's/^# /# without fences, /'
 
 finish

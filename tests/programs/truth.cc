@@ -71,12 +71,22 @@ static std::atomic<unsigned> dropped;
  */
 static bool fenced = true;
 
+/* LDB_TRUTH_MONOTONIC: the trace will be in CLOCK_MONOTONIC, so this must be. */
+static bool monotonic;
+
 NEVER uint64_t now()
 {
 	uint32_t lo, hi;
 
 	if (fenced)
 		__asm__ volatile("mfence" : : : "memory");
+	if (monotonic) {
+		timespec ts;
+
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		__asm__ volatile("lfence" : : : "memory");
+		return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+	}
 
 	__asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(lo), "=d"(hi) : : "memory");
 	return (uint64_t)hi << 32 | lo;
@@ -324,6 +334,7 @@ __attribute__((no_instrument_function)) int main(int argc, char **argv)
 	const char *path = argc > 2 ? argv[2] : "truth.log";
 
 	fenced = !getenv("LDB_TRUTH_UNFENCED");
+	monotonic = getenv("LDB_TRUTH_MONOTONIC");
 	calibrate();
 	uint64_t start = now(), end = start + seconds * 1e9 * ticks_per_ns;
 

@@ -25,6 +25,11 @@ static inline uint64_t cpu_tsc_fenced(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
+static inline void cpu_load_fence(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+}
+
 static inline void cpu_relax(void)
 {
 	__asm__ volatile("pause" : : : "memory");
