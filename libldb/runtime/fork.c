@@ -11,9 +11,10 @@
 #include "runtime.h"
 
 /*
- * In the forking thread, from its prepare to its parent or child handler: it
- * holds registry_lock.  Handlers of others, ThreadSanitizer's for one, create
- * threads meanwhile.
+ * In the forking thread, from its prepare to its parent or child handler.
+ * Handlers of others, ThreadSanitizer's for one, create threads meanwhile: in the
+ * child before the registry has been made new.  The lock is not held across the
+ * fork, because another library's handler may wait for a thread that needs it.
  */
 static TLS_IE bool forking;
 
@@ -24,14 +25,12 @@ bool fork_in_progress(void)
 
 static void fork_before(void)
 {
-	raw_lock(&registry_lock);
 	forking = true;
 }
 
 static void fork_parent(void)
 {
 	forking = false;
-	raw_unlock(&registry_lock);
 }
 
 static void fork_child(void)

@@ -61,13 +61,12 @@ static void env_restore(char **env)
 	env_remove(env, LDB_ENV_RECORD);
 }
 
-__attribute__((constructor)) static void ldb_init(int argc, char **argv, char **env)
+__attribute__((constructor)) static void ldb_init(void)
 {
+	char **env = environ;	/* an earlier constructor may have replaced it */
 	int saved = errno;
 	const char *name;
 
-	(void)argc;
-	(void)argv;
 	shim_init();
 	if (getauxval(AT_SECURE)) {
 		inert = true;

@@ -4,6 +4,7 @@
  */
 #include <linux/futex.h>
 #include <linux/sched.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -11,6 +12,7 @@
 #include "raw.h"
 
 #define RAW_STACK_SIZE	(128 * 1024)
+#define RAW_TLS_SIZE	(16 * 1024)	/* on either side of the thread pointer */
 
 void *memcpy(void *restrict d, const void *restrict s, size_t n)
 {
@@ -115,7 +117,10 @@ void raw_unlock(struct raw_lock *l)
 static void thread_main(void *p)
 {
 	struct raw_thread *t = p;
+	struct sched_param other = { 0 };
 
+	/* never the program's real-time policy: a scanner would not yield to it */
+	sys(SYS_sched_setscheduler, 0, SCHED_OTHER, &other);
 	sys(SYS_prctl, PR_SET_NAME, t->name);
 	t->fn(t->arg);
 }
@@ -123,25 +128,35 @@ static void thread_main(void *p)
 static void thread_main_own_files(void *p)
 {
 	sys(SYS_close_range, 0, ~0U, 0);
+	sys(SYS_chdir, "/");
 	thread_main(p);
 }
 
 int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files)
 {
-	unsigned long flags = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD |
+	unsigned long flags = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD |
 			      CLONE_SYSVSEM | CLONE_PARENT_SETTID |
-			      CLONE_CHILD_CLEARTID;
+			      CLONE_CHILD_CLEARTID | CLONE_SETTLS;
+	char *tp;
 	uint64_t all = ~0ULL, old;
 	long ret;
 
 	if (!t->stack) {
-		ret = sys(SYS_mmap, 0, RAW_STACK_SIZE, PROT_READ | PROT_WRITE,
+		ret = sys(SYS_mmap, 0, RAW_STACK_SIZE + 2 * RAW_TLS_SIZE, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 		if (ret < 0 && ret > -4096)
 			return ret;
 		t->stack = (void *)ret;
 	}
+	/*
+	 * What stands for thread-local memory: zero, a pointer to itself, and the
+	 * word that says that rseq is not registered.
+	 */
+	tp = (char *)t->stack + RAW_STACK_SIZE + RAW_TLS_SIZE;
+	*(void **)tp = tp;
+	if (__rseq_size && __rseq_offset > -RAW_TLS_SIZE && __rseq_offset < RAW_TLS_SIZE - 64)
+		((struct rseq *)(tp + __rseq_offset))->cpu_id = -1;
 	if (!own_files)
 		flags |= CLONE_FILES;
 	t->fn = fn;
@@ -150,7 +165,7 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 	sys(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, sizeof(all));
 	ret = sys_clone_thread(flags, (char *)t->stack + RAW_STACK_SIZE,
 			       (uint32_t *)&t->tid,
-			       own_files ? thread_main_own_files : thread_main, t);
+			       own_files ? thread_main_own_files : thread_main, t, tp);
 	sys(SYS_rt_sigprocmask, SIG_SETMASK, &old, 0, sizeof(old));
 	return ret < 0 ? ret : 0;
 }

@@ -38,7 +38,8 @@ void raw_futex_wake(_Atomic uint32_t *word);
 void raw_sleep_ns(uint64_t ns);
 
 /*
- * One of ldb's own threads.  All signals are blocked in it.  With own_files it
+ * One of ldb's own threads.  Its thread-local memory is a blank page or two that
+ * nothing but a stray access ever sees.  All signals are blocked in it.  With own_files it
  * has a file table of its own, from which everything inherited is closed, so
  * that its descriptors never show in the program's numbers.
  */

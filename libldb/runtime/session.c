@@ -162,6 +162,28 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 	return NULL;
 }
 
+/*
+ * Maps without locking the pages in memory, which mlockall(MCL_FUTURE) would
+ * have done to all of it; at base, replacing what is there, or anywhere.
+ */
+static long map_unlocked(char *base, uint64_t size, int flags, int fd)
+{
+	long at = sys(SYS_mmap, 0, size, PROT_NONE, flags | MAP_NORESERVE, fd, 0);
+	long ret;
+
+	if (at < 0 && at > -4096)
+		return at;
+	sys(SYS_munlock, at, size);
+	ret = sys(SYS_mprotect, at, size, PROT_READ | PROT_WRITE);
+	if (!ret && base)
+		ret = sys(SYS_mremap, at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, base);
+	if (ret < 0 && ret > -4096) {
+		sys(SYS_munmap, at, size);
+		return ret;
+	}
+	return base ? (long)base : at;
+}
+
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 {
 	struct stat st;
@@ -181,13 +203,8 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 	if (size < sizeof(struct ldb_info))
 		return -EINVAL;
 	*why = "the session memory cannot be mapped";
-	if (session.base && size <= session.mapped_size) {
-		ret = sys(SYS_mmap, session.base, size, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
-	} else {
-		ret = sys(SYS_mmap, 0, size, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_NORESERVE, fd, 0);
-	}
+	ret = map_unlocked(session.base && size <= session.mapped_size ? session.base : NULL,
+			   size, MAP_SHARED, fd);
 	if (ret < 0 && ret > -4096)
 		return ret;
 	*why = session_copy((struct ldb_info *)ret, size, msg);
@@ -249,8 +266,7 @@ void session_unmap(void)
 {
 	if (!session.base)
 		return;
-	sys(SYS_mmap, session.base, session.mapped_size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	map_unlocked(session.base, session.mapped_size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
 void session_fork_child(void)

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sys/prctl.h>
@@ -96,6 +97,22 @@ static void count_unwatched(void)
 	__atomic_add_fetch(&session_info()->unwatched_threads, 1, __ATOMIC_RELAXED);
 }
 
+/* Of another thread, by the control thread: the descriptor is its own. */
+static void read_name(struct thread *t)
+{
+	char path[48] = "/proc/self/task/";
+	long fd, n;
+
+	raw_strcpy(raw_decimal(path + strlen(path), t->tid), "/comm", 8);
+	fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	n = sys(SYS_read, fd, t->name, sizeof(t->name));
+	sys(SYS_close, fd);
+	if (n > 0)
+		t->name[n - 1] = 0;	/* the newline */
+}
+
 void thread_assign_page(struct thread *t, bool existing)
 {
 	struct ldb_page *p;
@@ -108,6 +125,8 @@ void thread_assign_page(struct thread *t, bool existing)
 	t->slot = session.free_slot[session.free_head];
 	session.free_head = (session.free_head + 1) % session.max_threads;
 	session.nr_free--;
+	if (existing)
+		read_name(t);
 	p = session_page_of(t->slot);
 	memset(p, 0, 512);
 	p->tid = t->tid;
@@ -141,10 +160,11 @@ static void thread_register(struct thread *t)
 	t->in_hook = 0;
 	t->nr_held = 0;
 	t->scan = NULL;
-	sys(SYS_prctl, PR_GET_NAME, t->name);
 	raw_lock(&registry_lock);
 	n = atomic_load(&nr_live);
 	if (session_on()) {
+		/* not while dormant: a sandbox may kill for a prctl() */
+		sys(SYS_prctl, PR_GET_NAME, t->name);
 		t->start_tsc = session_clock();
 		thread_assign_page(t, false);
 	}
@@ -180,18 +200,23 @@ static void remove_live(struct thread *t)
 
 static void thread_unregister(struct thread *t)
 {
+	uint32_t epoch;
 	int slot;
 
 	shim_thread_exit(t);
 	request_thread_exit(t);
 	self = NULL;
 	raw_lock(&registry_lock);
+	epoch = session_page.a.epoch;
 	atomic_store(&t->state, THREAD_DYING);
 	remove_live(t);
 	raw_unlock(&registry_lock);
 	scan_thread_gone(t);
 
 	raw_lock(&registry_lock);
+	/* the page was of a recording that has ended since */
+	if (epoch != session_page.a.epoch || !session_on())
+		t->slot = -1;
 	slot = t->slot;
 	if (slot >= 0 && session_on()) {
 		struct ldb_page *p = session_page_of(slot);

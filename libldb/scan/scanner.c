@@ -42,7 +42,8 @@
 #define ROOM_CHECK_NS	1000000		/* between two looks for a free core */
 #define ROOM_RETRY_NS	200000000	/* a try without having seen one */
 #define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than GAP_NS */
-#define SPINS_PER_YIELD	200
+#define SPINS_PER_SLEEP	200
+#define EXIT_SLEEP_NS	50000
 
 static struct scanner scanners[LDB_MAX_SCANNERS];
 static struct scan_state states[SESSION_THREADS_MAX];
@@ -273,8 +274,7 @@ static bool scan_round(struct scanner *s)
 			continue;
 		/* exchange: the hazard must be visible before the state is read */
 		atomic_exchange(&s->looking, t);
-		st = t->scan;
-		if (atomic_load(&t->state) == THREAD_LIVE && st &&
+		if (atomic_load(&t->state) == THREAD_LIVE && (st = t->scan) &&
 		    st->scanner == s->id && scan_clock() >= st->next_look) {
 			look(s, st);
 			any = true;
@@ -473,10 +473,20 @@ void scan_thread_new(struct thread *t, bool existing)
 
 static void wait_a_little(unsigned *spins)
 {
-	if (++*spins % SPINS_PER_YIELD)
+	/* a yield would not let the scanner run if this is a real-time thread */
+	if (++*spins % SPINS_PER_SLEEP)
 		cpu_relax();
 	else
-		sys(SYS_sched_yield);
+		raw_sleep_ns(EXIT_SLEEP_NS);
+}
+
+/*
+ * In the child of a fork that ran no handlers nobody looks, whatever the
+ * scanners' words say: the epoch is wiped there.
+ */
+static bool scanners_are_ours(void)
+{
+	return session_page.a.epoch != 0;
 }
 
 void scan_thread_gone(struct thread *t)
@@ -484,7 +494,7 @@ void scan_thread_gone(struct thread *t)
 	unsigned spins = 0;
 
 	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++)
-		while (atomic_load(&scanners[i].looking) == t)
+		while (scanners_are_ours() && atomic_load(&scanners[i].looking) == t)
 			wait_a_little(&spins);
 }
 
@@ -509,7 +519,8 @@ void scan_quiesce(void)
 		struct scanner *s = &scanners[i];
 		uint64_t from = atomic_load(&s->rounds);
 
-		while (atomic_load(&s->thread.tid) && atomic_load(&s->rounds) < from + 2)
+		while (scanners_are_ours() && atomic_load(&s->looking) &&
+		       atomic_load(&s->rounds) == from)
 			wait_a_little(&spins);
 	}
 }

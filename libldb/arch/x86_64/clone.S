@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* long sys_clone_thread(flags, stack_top, tid, fn, arg); see sys.h */
+/* long sys_clone_thread(flags, stack_top, tid, fn, arg, tp); see sys.h */
 	.text
 	.globl	sys_clone_thread
 	.hidden	sys_clone_thread
@@ -12,7 +12,7 @@ sys_clone_thread:
 	movq	%rcx, (%rsi)		/* fn */
 	movq	%r8, 8(%rsi)		/* arg */
 	movq	%rdx, %r10		/* child_tid; rdx is parent_tid: the same word */
-	xorl	%r8d, %r8d		/* no new thread pointer */
+	movq	%r9, %r8		/* tp */
 	movl	$56, %eax		/* clone */
 	syscall
 	testq	%rax, %rax

@@ -35,10 +35,10 @@ static inline long sys_call6(long nr, long a, long b, long c, long d, long e, lo
 /*
  * A thread that glibc does not know of.  flags as for clone(2), with
  * CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID on *tid.  Calls fn(arg) on the
- * new stack and exits the thread when fn returns.  The thread pointer is
- * inherited: fn must not write anything thread-local.
+ * new stack and exits the thread when fn returns.  tp becomes its thread
+ * pointer (CLONE_SETTLS).
  */
 long sys_clone_thread(unsigned long flags, void *stack_top, uint32_t *tid,
-		      void (*fn)(void *), void *arg);
+		      void (*fn)(void *), void *arg, void *tp);
 
 #endif /* LDB_ARCH_SYS_H */
