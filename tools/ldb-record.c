@@ -3,6 +3,7 @@
  * ldb-record: the command line.  The work is done in record/.
  */
 #include <stdlib.h>
+#include <unistd.h>
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "record/record.h"
@@ -92,6 +93,8 @@ int main(int argc, char **argv)
 		cli_usage("give either -p PID or a command, not both");
 	if (!pid_given && i == argc)
 		cli_usage("nothing to record: give a command after --, or -p PID");
+	if (scanner_cpu_given && scanner_cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
+		cli_usage("--scanner-cpu: this machine has no such CPU");
 	if (scanner_cpu_given)
 		options.scanner_cpu = scanner_cpu;
 	options.pid = pid;

@@ -123,6 +123,8 @@ void scan_fork_child(void);
 void scan_thread_new(struct thread *t, bool existing);
 /* The calling thread leaves: no scanner looks at it any more on return. */
 void scan_thread_gone(struct thread *t);
+/* Under registry_lock: what the thread has made up to now, seen or not. */
+void scan_count_made(struct thread *t);
 /* Under registry_lock, afterwards: its last invocations have ended. */
 void scan_thread_flush(struct thread *t);
 

@@ -256,6 +256,7 @@ void session_end(void)
 		struct thread *t = atomic_load(&live[i]);
 
 		shim_flush(t);
+		scan_count_made(t);
 		t->slot = -1;
 		t->scan = NULL;
 	}
@@ -274,4 +275,21 @@ void session_fork_child(void)
 	/* where the kernel could not wipe the page for us */
 	atomic_store(&session_page.a.on, 0);
 	session_unmap();
+}
+
+/*
+ * exit(): what was made since the scanner's last look is in no page yet.  Not
+ * after _exit() or a signal, of course.
+ */
+__attribute__((destructor)) static void session_at_exit(void)
+{
+	uint32_t unlocked = 0, n;
+
+	/* exit() may be called from a signal handler: never wait here */
+	if (!session_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
+		return;
+	n = atomic_load(&nr_live);
+	for (uint32_t i = 0; session_on() && i < n; i++)
+		scan_count_made(atomic_load(&live[i]));
+	raw_unlock(&registry_lock);
 }

@@ -498,15 +498,23 @@ void scan_thread_gone(struct thread *t)
 			wait_a_little(&spins);
 }
 
+void scan_count_made(struct thread *t)
+{
+	struct scan_state *st = t->scan;
+
+	for (unsigned b = 0; st && b < st->nr_blocks; b++)
+		st->b[b].made_to = safe_load((uintptr_t)&block_of(st, b)->gen);
+	if (st)
+		count_made(st);
+}
+
 void scan_thread_flush(struct thread *t)
 {
 	struct scan_state *st = t->scan;
 
 	if (!st)
 		return;
-	for (unsigned b = 0; b < st->nr_blocks; b++)
-		st->b[b].made_to = safe_load((uintptr_t)&block_of(st, b)->gen);
-	count_made(st);
+	scan_count_made(t);
 	track_flush(st, session_clock());
 	t->scan = NULL;
 }

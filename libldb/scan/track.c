@@ -60,7 +60,9 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 		if ((f[i].gen & (LDB_GEN_ONE - 1)) != block)
 			continue;
 		if (func_event(r, st, i, hi)) {
-			st->page->seen++;
+			/* What ran before is in no count of what was made. */
+			if (!(f[i].flags & LDB_FUNC_F_FROM_START))
+				st->page->seen++;
 			if (s)
 				ring_write_scan(s->id, r, 3);
 			else

@@ -393,6 +393,24 @@ static int64_t first_wait_on(const struct lock_event *e, const struct lock_event
 	return first;
 }
 
+/*
+ * Others may hold it, too: only a writer's release, and the thread's own, come
+ * before.  (A reader gives a lock it holds twice back with the last unlock.)
+ */
+static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t lo)
+{
+	const struct lock_event *e = &s->events[i];
+
+	for (size_t n = 0; i-- && s->events[i].lock == e->lock && n < WAITS_MAX; n++) {
+		const struct lock_event *o = &s->events[i];
+
+		if (o->op == LDB_LOCK_OP_HOLD &&
+		    (o->tid == e->tid || LDB_LOCK_KIND(o->flags) == LDB_LOCK_RWLOCK_WR))
+			return o->end > lo ? o->end : lo;
+	}
+	return lo;
+}
+
 /* What the other events of the same lock say; events are sorted. */
 static void bound_by_events(struct lockset *s)
 {
@@ -411,6 +429,8 @@ static void bound_by_events(struct lockset *s)
 			b = get_bound(e);
 			if (lock_kind_is_exclusive(kind) && last_release > b.lo)
 				b.lo = last_release;
+			else if (!lock_kind_is_exclusive(kind))
+				b.lo = last_release_of_reader(s, i, b.lo);
 			wait = first_wait_on(e, end, b.lo);
 			if (wait < b.hi)
 				b.hi = wait;

@@ -63,6 +63,10 @@ bool output_check(const char *path)
 		cli_error("cannot write %s: it is a folder", path);
 		return false;
 	}
+	if (!stat(path, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))) {
+		cli_error("cannot write %s: it is a pipe or a socket: give a file with -o", path);
+		return false;
+	}
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return true;	/* a device */
 	if (access(folder, W_OK | X_OK)) {

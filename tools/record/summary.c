@@ -30,7 +30,7 @@ void summary_progress(const struct recording *r, int64_t now_ns)
 static void print_threads(const struct threads_total *t)
 {
 	char made[UNITS_ROOM], seen[UNITS_ROOM];
-	double pct = t->made ? 100.0 * t->seen / t->made : 100;
+	double pct = t->made ? 100.0 * t->seen / t->made : 0;
 
 	cli_note("  %" PRIu64 " thread%s, %s of %s invocations seen (%.3g %%), %" PRIu64
 		 " still running at the end; kernel events: none",

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/error.h"
 #include "render/open.h"
@@ -39,6 +40,14 @@ void open_trace(struct opened *o, const struct open_options *options)
 		open_fail_memory();
 	/* Last, so that a trace that cannot be read does not cost an older output. */
 	if (options->output) {
+		const char *input = options->input ? options->input : INPUT_DEFAULT;
+		struct stat in, to;
+
+		if (!stat(input, &in) && !stat(options->output, &to) &&
+		    in.st_dev == to.st_dev && in.st_ino == to.st_ino) {
+			cli_error("%s is the trace itself: give another file with -o", options->output);
+			exit(CLI_FAILURE);
+		}
 		out = fopen(options->output, "we");
 		if (!out) {
 			cli_error("cannot write %s: %s", options->output, strerror(errno));
@@ -67,7 +76,11 @@ int open_finish(struct opened *o, bool is_quiet)
 	int status = close_output(o) ? CLI_OK : CLI_FAILURE;
 	char text[1024];
 
-	/* After reading: only now all damage is known.  It explains missing names, too. */
+	/*
+	 * After reading, what was not read: a report must not call a damaged trace
+	 * whole.  Damage explains missing names, too.
+	 */
+	reader_check(o->reader);
 	if (reader_is_damaged(o->reader)) {
 		cli_error("%s", reader_damage_text(o->reader, text, sizeof(text)));
 		if (status == CLI_OK)

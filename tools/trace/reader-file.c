@@ -70,6 +70,37 @@ void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t 
 	atomic_compare_exchange_strong(&r->damage_offset, &none, (int64_t)offset);
 }
 
+int reader_check(struct reader *r)
+{
+	struct ldb_block_header h;
+	char *payload = NULL;
+	size_t room = 0;
+
+	for (size_t n = 0; n < r->nr_blocks; n++) {
+		struct block *b = &r->blocks[n];
+
+		if (b->bad)
+			continue;
+		if (file_read(r, b->i.offset, &h, sizeof(h)) &&
+		    header_is_plausible(r, &h, b->i.offset)) {
+			if (h.bytes > room) {
+				free(payload);
+				room = h.bytes;
+				payload = malloc(room);
+				if (!payload)
+					return -ENOMEM;
+			}
+			if (file_read(r, b->i.offset + sizeof(h), payload, h.bytes) &&
+			    block_is_whole(&h, payload))
+				continue;
+		}
+		b->bad = true;
+		damage_add(r, b->i.offset, 1, b->i.bytes);
+	}
+	free(payload);
+	return 0;
+}
+
 static int blocks_add(struct reader *r, const struct ldb_row_index *row)
 {
 	if (r->nr_blocks == r->room_blocks) {

@@ -25,7 +25,7 @@ static int open_file(struct reader *r, const char *path, char *err, size_t err_s
 {
 	struct stat st;
 
-	r->fd = open(path, O_RDONLY | O_CLOEXEC);
+	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (r->fd < 0 || fstat(r->fd, &st)) {
 		snprintf(err, err_size, "cannot open %s: %s%s", path, strerror(errno),
 			 errno == ENOENT ? ": record one with ldb-record" : "");

@@ -116,6 +116,12 @@ int reader_each(struct reader *r, unsigned kind, const struct reader_filter *fil
  */
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 
+/*
+ * Reads every block once, so that all damage is known, not only that of what was
+ * read.  -ENOMEM.  Not while others use cursors.
+ */
+int reader_check(struct reader *r);
+
 struct reader_damage {
 	bool no_footer;		/* the recording ended without being closed */
 	uint64_t nr_bad_blocks;	/* damaged, left out */
