@@ -2,8 +2,8 @@
 /*
  * Requests handed from thread to thread through queues: an acceptor makes each
  * request and puts it into a queue, a worker takes it out, works and hands it to
- * a replier.  Every 50th request keeps the worker for 3 ms, so that the ones
- * behind it wait in the queue.
+ * a replier.  Every 50th request keeps the worker for 3 ms, and the next one,
+ * put into the queue together with it, waits there for that long.
  *
  *	queue [N]	requests 1..N; prints how many were answered
  */
@@ -29,6 +29,19 @@ public:
 		{
 			std::lock_guard<std::mutex> g(lock);
 			items.push_back(id);
+		}
+		filled.notify_one();
+	}
+
+	/* Both at once: whatever the scheduler does, the second waits for the first. */
+	void put_pair(long first, long second)
+	{
+		ldb_req_block(first, this);
+		ldb_req_block(second, this);
+		{
+			std::lock_guard<std::mutex> g(lock);
+			items.push_back(first);
+			items.push_back(second);
 		}
 		filled.notify_one();
 	}
@@ -100,7 +113,12 @@ int main(int argc, char **argv)
 
 	for (long id = 1; id <= nr; id++) {
 		ldb_req_start(id, nullptr);
-		requests.put(id);
+		if (id % 50 || id == nr) {
+			requests.put(id);
+		} else {
+			ldb_req_start(++id, nullptr);
+			requests.put_pair(id - 1, id);
+		}
 		usleep(200);
 	}
 	requests.close();
