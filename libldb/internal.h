@@ -10,7 +10,7 @@
  *    while calling us again from a signal handler.
  *
  *  - code that runs in ldb's own two kinds of threads (control, scanner).
- *    These are raw clone()s without a TLS block of their own, so that the
+ *    These are raw clone()s with blank thread-local memory, so that the
  *    program stays single-threaded in glibc's eyes (fast paths, exit when the
  *    last pthread leaves).  They must not call libc at all: only arch/ *.h
  *    (raw system calls), ldb_memcpy and friends.  Files of this kind say

@@ -373,20 +373,22 @@ static void control_main(void *arg)
 	}
 }
 
-void control_start(const char *record_name)
-{
-	started = true;
-	connect_to = record_name;
-	atomic_store(&ready, READY_NO);
-	if (raw_thread_start(&control_thread, "ldb-control", control_main, NULL, true))
-		become_ready();
-}
-
-void control_wait_ready(void)
+static void wait_ready(void)
 {
 	/* a recorder that hangs must not hang the program */
 	for (int i = 0; i < READY_TRIES && atomic_load(&ready) == READY_NO; i++)
 		raw_futex_wait(&ready, READY_NO, READY_WAIT_NS);
+}
+
+void control_start(const char *recorder)
+{
+	started = true;
+	connect_to = recorder;
+	atomic_store(&ready, READY_NO);
+	if (raw_thread_start(&control_thread, "ldb-control", control_main, NULL, true))
+		become_ready();
+	if (recorder)
+		wait_ready();
 }
 
 void control_fork_child(void)

@@ -88,8 +88,6 @@ __attribute__((constructor)) static void ldb_init(void)
 		if (name)
 			env_restore(env);
 		control_start(record_name);
-		if (record_name)
-			control_wait_ready();
 	}
 	errno = saved;
 }

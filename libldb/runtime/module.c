@@ -196,11 +196,8 @@ void __ldb_module_loaded(const void *addr)
 	/* libraries initialised before us are found by our own constructor */
 	if (initialised && !inert) {
 		module_refresh();
-		if (!control_running() && module_nr_instrumented()) {
+		if (!control_running() && module_nr_instrumented())
 			control_start(record_name);
-			if (record_name)
-				control_wait_ready();
-		}
 	}
 	errno = saved;
 }

@@ -98,11 +98,10 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr);
 /* control.c */
 
 /*
- * Starts the control thread; with a name, it connects to that recorder first
- * and control_wait_ready() returns when the recording runs (or has failed).
+ * Starts the control thread.  With a name, it connects to that recorder first,
+ * and this returns when the recording runs, or has failed.
  */
-void control_start(const char *record_name);
-void control_wait_ready(void);
+void control_start(const char *recorder);
 void control_fork_child(void);
 bool control_running(void);
 
