@@ -87,6 +87,19 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       q->complete);
 		break;
 	}
+	case LDB_BLK_SCHED: {
+		const struct ldb_row_sched *k = &rows->sched[i];
+
+		printf("sched op=%u flags=%x cpu=%u tid=%u other=%u tick=%" PRId64 " addr=%" PRIx64
+		       " gen=%" PRIx64 " pc=%" PRIx64 " value=%u\n", k->op, k->flags, k->cpu, k->tid,
+		       k->other, k->tick, k->addr, k->gen, k->pc, k->value);
+		break;
+	}
+	case LDB_BLK_TASK:
+		printf("task tid=%u pid=%u flags=%x tick=%" PRId64 " name=%s\n", rows->task[i].tid,
+		       rows->task[i].pid, rows->task[i].flags, rows->task[i].tick,
+		       rows->task[i].name);
+		break;
 	case LDB_BLK_SCAN: {
 		const struct ldb_row_scan *s = &rows->scan[i];
 
@@ -107,6 +120,7 @@ int main(int argc, char **argv)
 		{ "thread", LDB_BLK_THREAD }, { "func", LDB_BLK_FUNC }, { "lock", LDB_BLK_LOCK },
 		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "gap", LDB_BLK_GAP },
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
+		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
 	};
 	struct reader_rows rows;
 	char text[512];

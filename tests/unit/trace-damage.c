@@ -398,7 +398,7 @@ static void test_newer(const uint8_t *bytes, const char *path)
 	}
 	sample_state = 7;	/* put_block: version 1 */
 	size += put_block(file + size, LDB_BLK_GAP, 1, raw, at);
-	size += put_block(file + size, 33, 1, raw, at);
+	size += put_block(file + size, 63, 1, raw, at);
 	sample_store(path, file, size);
 	r = reader_open(path, err, sizeof(err));
 	c = r ? reader_cursor(r, LDB_BLK_GAP, NULL) : NULL;

@@ -31,6 +31,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(GAP, gap);
 	CASE(LOST, lost);
 	CASE(SCAN, scan);
+	CASE(SCHED, sched);
+	CASE(TASK, task);
 	default:
 		return false;
 	}
@@ -50,6 +52,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		STRING(thread, name);
 	} else if (kind == LDB_BLK_REQNAME) {
 		STRING(reqname, name);
+	} else if (kind == LDB_BLK_TASK) {
+		STRING(task, name);
 	}
 	/* Padding between fields is not part of a row. */
 	if (kind == LDB_BLK_FUNC)
@@ -88,6 +92,15 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		       a->thread.start_routine == b.thread.start_routine &&
 		       a->thread.creator == b.thread.creator &&
 		       a->thread.below_threshold == b.thread.below_threshold;
+	if (kind == LDB_BLK_SCHED)
+		return a->sched.op == b.sched.op && a->sched.flags == b.sched.flags &&
+		       a->sched.cpu == b.sched.cpu && a->sched.tid == b.sched.tid &&
+		       a->sched.other == b.sched.other && a->sched.value == b.sched.value &&
+		       a->sched.tick == b.sched.tick && a->sched.addr == b.sched.addr &&
+		       a->sched.gen == b.sched.gen && a->sched.pc == b.sched.pc;
+	if (kind == LDB_BLK_TASK)
+		return a->task.tid == b.task.tid && a->task.pid == b.task.pid &&
+		       a->task.flags == b.task.flags && a->task.tick == b.task.tick;
 	if (kind == LDB_BLK_SCAN)
 		return !memcmp((const char *)&a->scan + 8, (const char *)&b.scan + 8,
 			       sizeof(a->scan) - 8) && a->scan.scanner == b.scan.scanner;
@@ -107,6 +120,8 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_REQNAME: return sizeof(struct ldb_row_reqname);
 	case LDB_BLK_GAP: return sizeof(struct ldb_row_gap);
 	case LDB_BLK_LOST: return sizeof(struct ldb_row_lost);
+	case LDB_BLK_SCHED: return sizeof(struct ldb_row_sched);
+	case LDB_BLK_TASK: return sizeof(struct ldb_row_task);
 	default: return sizeof(struct ldb_row_scan);
 	}
 }

@@ -67,6 +67,8 @@ union sample_row {
 	struct ldb_row_gap gap;
 	struct ldb_row_lost lost;
 	struct ldb_row_scan scan;
+	struct ldb_row_sched sched;
+	struct ldb_row_task task;
 };
 
 /* tick: REQ rows are sorted by the writer, so they are made sorted here. */
@@ -153,6 +155,20 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.busy = sample_value(), .paused = sample_value(),
 		};
 		break;
+	case LDB_BLK_SCHED:
+		r->sched = (struct ldb_row_sched){
+			.op = sample_value(), .flags = sample_value(), .cpu = sample_value(),
+			.tid = sample_value(), .other = sample_value(), .value = sample_value(),
+			.tick = tick, .addr = sample_value(), .gen = sample_value(),
+			.pc = sample_value(),
+		};
+		break;
+	case LDB_BLK_TASK:
+		r->task = (struct ldb_row_task){
+			.tid = sample_value(), .pid = sample_value(), .flags = sample_value(),
+			.tick = tick, .name = sample_string(s->a, 16),
+		};
+		break;
 	}
 }
 
@@ -179,6 +195,10 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_gap(w, &r->gap);
 	case LDB_BLK_LOST:
 		return writer_add_lost(w, &r->lost);
+	case LDB_BLK_SCHED:
+		return writer_add_sched(w, &r->sched);
+	case LDB_BLK_TASK:
+		return writer_add_task(w, &r->task);
 	default:
 		return writer_add_scan(w, &r->scan);
 	}
@@ -187,6 +207,7 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 static const unsigned sample_kinds[] = {
 	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
+	LDB_BLK_SCHED, LDB_BLK_TASK,
 };
 #define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
 

@@ -85,6 +85,15 @@ static const struct column reqname_columns[] = {
 	V(reqname, span), S(reqname, name),
 };
 
+static const struct column sched_columns[] = {
+	V(sched, op), V(sched, flags), V(sched, cpu), D(sched, tick), D(sched, tid),
+	D(sched, other), D(sched, addr), D(sched, gen), D(sched, pc), V(sched, value),
+};
+
+static const struct column task_columns[] = {
+	V(task, tid), V(task, pid), V(task, flags), D(task, tick), S(task, name),
+};
+
 #define SCHEMA(row, strings) \
 	{ #row, row##_columns, sizeof(row##_columns) / sizeof(row##_columns[0]), strings, \
 	  sizeof(struct ldb_row_##row) }
@@ -105,6 +114,8 @@ static const struct schema schemas[] = {
 	[LDB_BLK_INDEX]	  = SCHEMA(index, 0),
 	[LDB_BLK_SCAN]	  = SCHEMA(scan, 0),
 	[LDB_BLK_REQNAME] = SCHEMA(reqname, 1),
+	[LDB_BLK_SCHED]	  = SCHEMA(sched, 0),
+	[LDB_BLK_TASK]	  = SCHEMA(task, 1),
 };
 
 const struct schema *schema_find(unsigned kind)
@@ -206,6 +217,20 @@ void schema_extent(unsigned kind, const void *row, struct extent *e)
 		const struct ldb_row_reqname *n = row;
 
 		extent_interval(e, n->tick, n->tick, n->id);
+		break;
+	}
+	case LDB_BLK_SCHED: {
+		const struct ldb_row_sched *k = row;
+
+		extent_interval(e, k->tick, k->tick, k->tid);
+		e->id_min = k->tid < k->other ? k->tid : k->other;
+		e->id_max = k->tid < k->other ? k->other : k->tid;
+		break;
+	}
+	case LDB_BLK_TASK: {
+		const struct ldb_row_task *t = row;
+
+		extent_interval(e, t->tick, t->tick, t->tid);
 		break;
 	}
 	default:

@@ -79,7 +79,7 @@ static bool has_id(unsigned kind)
 {
 	return kind == LDB_BLK_FUNC || kind == LDB_BLK_LOCK || kind == LDB_BLK_THREAD ||
 	       kind == LDB_BLK_GAP || kind == LDB_BLK_REQ || kind == LDB_BLK_REQNAME ||
-	       kind == LDB_BLK_REQTAB;
+	       kind == LDB_BLK_REQTAB || kind == LDB_BLK_SCHED || kind == LDB_BLK_TASK;
 }
 
 static bool has_time(unsigned kind)

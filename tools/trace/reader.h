@@ -57,9 +57,10 @@ int64_t reader_end_tick(const struct reader *r);
 
 /*
  * Rows that overlap [t_min, t_max] (ticks) with an id in [id_min, id_max].  The
- * id of FUNC, LOCK, THREAD and GAP is the tid (a GAP of tid 0 concerns all), of
+ * id of FUNC, LOCK, THREAD, TASK and GAP is the tid (a GAP of tid 0 concerns all), of
  * REQ, REQNAME and REQTAB the request.  Kinds without id or duration ignore them.
- * An END_ALL concerns every id.
+ * An END_ALL concerns every id, a SCHED row all ids from one of its tids to the
+ * other.
  */
 struct reader_filter {
 	int64_t t_min, t_max;
@@ -85,6 +86,8 @@ struct reader_rows {
 		const struct ldb_row_lost *lost;
 		const struct ldb_row_reqtab *reqtab;
 		const struct ldb_row_scan *scan;
+		const struct ldb_row_sched *sched;
+		const struct ldb_row_task *task;
 	};
 };
 

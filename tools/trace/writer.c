@@ -20,7 +20,7 @@
 #include "trace/reqtab.h"
 #include "trace/writer.h"
 
-#define WRITER_KINDS		(LDB_BLK_REQNAME + 1)
+#define WRITER_KINDS		(LDB_BLK_TASK + 1)
 #define WRITER_ZSTD_LEVEL	1
 #define WRITER_STRING_MAX	65536		/* longer ones are cut */
 #define WRITER_STRINGS_MAX	(8U << 20)	/* of one block */
@@ -401,6 +401,16 @@ int writer_add_lost(struct writer *w, const struct ldb_row_lost *row)
 int writer_add_scan(struct writer *w, const struct ldb_row_scan *row)
 {
 	return add(w, LDB_BLK_SCAN, row, 0);
+}
+
+int writer_add_sched(struct writer *w, const struct ldb_row_sched *row)
+{
+	return add(w, LDB_BLK_SCHED, row, row->tick);
+}
+
+int writer_add_task(struct writer *w, const struct ldb_row_task *row)
+{
+	return add(w, LDB_BLK_TASK, row, row->tick);
 }
 
 static void tell_lost(struct writer *w)

@@ -42,6 +42,8 @@ int writer_add_reqname(struct writer *w, const struct ldb_row_reqname *row);
 int writer_add_gap(struct writer *w, const struct ldb_row_gap *row);
 int writer_add_lost(struct writer *w, const struct ldb_row_lost *row);
 int writer_add_scan(struct writer *w, const struct ldb_row_scan *row);
+int writer_add_sched(struct writer *w, const struct ldb_row_sched *row);
+int writer_add_task(struct writer *w, const struct ldb_row_task *row);
 
 /* Writes what is kept; the first error of all kinds. */
 int writer_flush(struct writer *w);

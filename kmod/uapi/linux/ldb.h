@@ -13,6 +13,8 @@
  *	rings		nr_rings x ring_stride, one struct ldb_ring_hdr each,
  *			followed at +4096 by 1 << ring_order records
  *
+ * All of it is mapped in one piece, at offset 0.
+ *
  * Rings 0 .. nr_cpus-1 belong to the CPUs: whoever runs on CPU n, program or
  * kernel, writes into ring n.  The rings after them belong to the scanners, so
  * that a storm of function events cannot push out a kernel event.
@@ -38,6 +40,7 @@
 #ifndef _UAPI_LINUX_LDB_H
 #define _UAPI_LINUX_LDB_H
 
+#include <linux/ioctl.h>
 #include <linux/types.h>
 
 #define LDB_INFO_MAGIC		0x3142444cU	/* "LDB1" */
@@ -75,7 +78,23 @@ enum ldb_event {
 	LDB_EV_REQ_END_ALL	= 0x304,
 	LDB_EV_REQ_CLASS	= 0x305, /* arg: id; name in the payload, see struct ldb_req_rec */
 	LDB_EV_REQ_LINK		= 0x306, /* arg: id; W3C ids in the payload */
-	/* 0x4xx: kernel events (reserved for the module) */
+	/*
+	 * 0x4xx: kernel events, only written by the module.  Ring n holds those
+	 * of CPU n, each stamped on that CPU.  tids are as the program sees
+	 * them; 0: not visible to it, or hidden (see LDB_SCHED_F_*).
+	 */
+	LDB_EV_SWITCH		= 0x401, /* tid: left the CPU, arg2: came; one of the two is watched */
+	LDB_EV_SWITCH_OUT	= 0x402, /* 2 slots, see struct ldb_switch_rec; tid is watched and has a page */
+	LDB_EV_OCCUPANT		= 0x403, /* as SWITCH, but neither is watched: a watched thread waits for this CPU */
+	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
+	LDB_EV_WAKEUP		= 0x405, /* tid: woken and runnable, arg2: who has its CPU now, arg: that CPU */
+	LDB_EV_MIGRATE		= 0x406, /* tid, arg: from CPU, arg2: to CPU */
+	LDB_EV_FUTEX_WAIT	= 0x410, /* 2 slots, see struct ldb_futex_rec */
+	LDB_EV_FUTEX_WAKE	= 0x411, /* tid, arg: address, arg2: how many at most; flags: LDB_FUTEX_* */
+	LDB_EV_FORK		= 0x420, /* tid: parent, arg2: child, arg: thread group of the child */
+	LDB_EV_EXEC		= 0x421, /* tid, arg2: its tid before */
+	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
+	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: who a tid is */
 	/* 0xExx: continuation slots */
 	LDB_EV_CONT		= 0xe00,
 	/* 0xFxx: the trace itself */
@@ -189,10 +208,104 @@ struct ldb_req_rec {
 	__u32	commit1;
 };
 
+/*
+ * Flags of SWITCH, SWITCH_OUT, OCCUPANT, WAKING, WAKEUP.  Bits 0-3: the state in
+ * which the thread left (SWITCH*, OCCUPANT).
+ */
+#define LDB_SCHED_STATE(flags)	((flags) & 0xf)
+enum ldb_sched_state {
+	LDB_STATE_RUNNING	= 0,	/* runnable: it was preempted, or yielded */
+	LDB_STATE_SLEEPING	= 1,	/* S */
+	LDB_STATE_DISK		= 2,	/* D */
+	LDB_STATE_STOPPED	= 3,	/* T */
+	LDB_STATE_TRACED	= 4,	/* t */
+	LDB_STATE_DEAD		= 5,	/* X, Z */
+	LDB_STATE_IDLE		= 6,	/* I, P */
+};
+#define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
+#define LDB_SCHED_F_TID		0x0020	/* tid is a watched thread */
+#define LDB_SCHED_F_OTHER	0x0040	/* arg2 is a watched thread */
+#define LDB_SCHED_F_HIDDEN	0x0080	/* a tid is 0 for want of CAP_PERFMON, not because it is idle */
+#define LDB_SCHED_F_HARDIRQ	0x0100	/* WAKING: by an interrupt, tid is only who was interrupted */
+#define LDB_SCHED_F_SOFTIRQ	0x0200
+#define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: for the first time */
+
+/* LDB_EV_SWITCH_OUT: the innermost instrumented frame of the thread that left. */
+struct ldb_switch_rec {
+	/* slot 0: as LDB_EV_SWITCH */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;
+	__u64	gen;		/* as in ldb_func_rec; 0: none, or it could not be read */
+	__u32	next;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	top;		/* address of the frame's record */
+	__u32	pad0;
+	__u16	cont1;
+	__u16	pad1;
+	__u64	pc;		/* an address in the function */
+	__u32	pad2;
+	__u32	commit1;
+};
+
+/* LDB_EV_FUTEX_WAIT: about to wait, if the word still has the value expected. */
+struct ldb_futex_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FUTEX_* */
+	__u64	uaddr;
+	__u32	value;		/* expected; PI: 0 */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	pad0;
+	__u32	word;		/* at uaddr; valid with LDB_FUTEX_F_WORDS */
+	__u16	cont1;
+	__u16	pad1;
+	__u64	pad2;
+	__u32	owner;		/* at uaddr + 8: the owner, if this is a glibc mutex */
+	__u32	commit1;
+};
+#define LDB_FUTEX_OP(flags)	((flags) & 0xf)
+enum ldb_futex_op {
+	LDB_FUTEX_PLAIN		= 1,	/* wait, wake, and their bitset forms */
+	LDB_FUTEX_PI		= 2,	/* lock_pi, unlock_pi: word holds the owner's tid */
+	LDB_FUTEX_WAITV		= 3,	/* one record for each of the first 8 addresses */
+	LDB_FUTEX_REQUEUE	= 4,	/* requeue, wait_requeue_pi: the first address */
+	LDB_FUTEX_WAKE_OP	= 5,	/* the first address */
+};
+#define LDB_FUTEX_F_WORDS	0x0010	/* word and owner could be read */
+
+/* LDB_EV_TASK: written before or soon after the first event that names the tid. */
+struct ldb_task_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_SCHED_F_TID: a watched thread */
+	__u64	name0;		/* bytes 0-7 of the name, as in memory */
+	__u32	tgid;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	pad0;
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	name1;		/* bytes 8-15 */
+	__u32	pad3;
+	__u32	commit1;
+};
+
 struct ldb_ring_hdr {
 	__u64	head;		/* writers: next index to reserve */
 	__u64	pad0[7];
-	__u64	pad1[504];
+	/* kernel module: who runs on this CPU */
+	__u32	k_slot;		/* page of the watched thread + 1; 0: another, or none */
+	__u32	k_tid;
+	__u64	pad1[503];
 };
 
 /*
@@ -224,13 +337,22 @@ struct ldb_page {
 	__u64	gap_tsc;	/* total time in gaps, this thread */
 	__u64	below_threshold; /* invocations seen, but shorter than func_threshold: not written */
 	__u64	pad2[5];
-	/* kernel module */
-	__u32	k_seq;		/* odd: on a CPU */
+	/*
+	 * Kernel module.  k_seq counts: odd while the thread is on a CPU, even
+	 * while it is not, 0 while that is not known.  Two equal even values mean
+	 * that the thread did not run in between, not for one instruction.
+	 */
+	__u32	k_seq;
 	__u32	k_oncpu;
 	__u32	k_cpu;
-	__u32	k_tid;
-	__u64	k_tsc_in, k_tsc_out, k_nvcsw, k_nivcsw, k_runtime, k_slot_gen;
-	__u64	pad3[456 + 16];
+	__u32	k_tid;		/* as the program sees it; 0: no thread is registered */
+	__u64	k_tsc_in, k_tsc_out; /* last switches */
+	__u64	k_nvcsw, k_nivcsw; /* switches out: of its own will, preempted */
+	__u64	k_runtime;	/* on a CPU, up to k_tsc_out */
+	__u64	k_slot_gen;	/* how many threads were registered with this page */
+	/* the innermost frame at the last switch out: as in ldb_switch_rec */
+	__u64	k_gen, k_top, k_pc;
+	__u64	pad3[469];
 };
 
 enum ldb_page_state {
@@ -280,9 +402,119 @@ struct ldb_info {
 	__u64	attach_tsc;
 	__u64	unwatched_threads;	/* no page left, or never registered */
 	__u64	unwatched_events;	/* events of threads without a page */
-	__u64	pad[12];
+	/* LDB_INFO_F_SPLIT: kernel events of CPU n are in ring n here; not in total_size */
+	__u64	kernel_rings_off, kernel_ring_stride;
+	__u64	pad[10];
 	struct ldb_scan_stats scan[LDB_MAX_SCANNERS];
 };
+
+/* ldb_info.flags */
+#define LDB_INFO_F_KERNEL	0x1	/* the module provides the session: expect 0x4xx events */
+#define LDB_INFO_F_SPLIT	0x2	/* kernel events have rings of their own */
+
+/*
+ * The device, /dev/ldb.  Documentation/ldb.4 is the manual.
+ *
+ * Each open file can hold one session:
+ *
+ *	fd = open("/dev/ldb", O_RDWR | O_CLOEXEC)
+ *	ioctl(fd, LDB_IOC_CREATE, &create)	makes the memory, zeroed but for the
+ *						info page, and chooses the clock
+ *	mmap(create.total_size, fd, 0)		the area described at the head
+ *
+ * Who is watched:
+ *
+ *	create.pid 0	the thread group that calls LDB_IOC_JOIN on the file, which
+ *			it got from the recorder over a socket.  No privilege is
+ *			needed: the program itself agrees.  All its threads are
+ *			watched.  The session is dead after the program's exec().
+ *	create.pid > 0	that thread group, for good, exec() included; kernel events
+ *			alone.  Needs CAP_PERFMON or CAP_SYS_ADMIN.
+ *
+ * A thread group is in one session at most.  A thread that was registered
+ * (LDB_IOC_REG) has a page: its k_ fields are kept up to date and its switches
+ * carry the innermost frame.  A page has one thread: registering another one
+ * with it ends the first registration, as does the thread's exit.
+ *
+ * The memory can be mapped by the process that created the session and by the
+ * one that joined it, MAP_SHARED, not executable; no other.  A fork child that
+ * inherits a mapping reads and writes a page that nobody else sees.  An offset
+ * outside the area is SIGBUS.  Nothing that can be written through a mapping is
+ * ever trusted by the module.  With LDB_CREATE_F_SPLIT the kernel's events have
+ * rings that can only be mapped read-only, nr_cpus x kernel_ring_stride bytes
+ * at kernel_rings_off.
+ *
+ * poll() gives POLLIN when a quarter of a ring was filled with kernel events
+ * since the last poll() that said so, and POLLHUP when the session is dead: the
+ * thread group has ended, or its exec() ended the session.
+ *
+ * Threads outside the group appear only as far as the group's own scheduling
+ * concerns them, and without CAP_PERFMON (of the creator) as tid 0 with
+ * LDB_SCHED_F_HIDDEN and no name.
+ *
+ * The last close of the file, by the recorder and by the program, and the last
+ * munmap() end the session.
+ *
+ * Errors: EINVAL nonsense or a size this module does not know; EPERM; EBUSY the
+ * file has a session already, or the session has its program; EEXIST the thread
+ * group is in another session; ENOMEM, EDQUOT over the module's max_mb or
+ * max_sessions; ESRCH no such process or thread; ENXIO no session, or not joined;
+ * ENOTTY not an ioctl of this version.
+ */
+#define LDB_DEVICE		"/dev/ldb"
+#define LDB_DEVICE_ABI		1
+
+/* ldb_create.events: what is recorded */
+#define LDB_GROUP_SCHED		0x1	/* SWITCH, SWITCH_OUT, OCCUPANT, WAKING, WAKEUP, MIGRATE, TASK */
+#define LDB_GROUP_FUTEX		0x2	/* FUTEX_WAIT, FUTEX_WAKE */
+#define LDB_GROUP_PROCESS	0x4	/* FORK, EXEC, EXIT */
+#define LDB_GROUP_ALL		0x7
+
+#define LDB_CREATE_F_SPLIT	0x1
+
+struct ldb_create {
+	__u32	size;		/* sizeof(struct ldb_create) */
+	__u32	flags;		/* LDB_CREATE_F_* */
+	__s32	pid;
+	__u32	events;		/* LDB_GROUP_* */
+	__u32	ring_order;	/* 8 .. 20 */
+	__u32	scan_ring_order; /* 8 .. 24 */
+	__u32	nr_scanners;	/* 0 .. LDB_MAX_SCANNERS */
+	__u32	max_threads;	/* 1 .. 4096 */
+	__u32	clock_id;	/* in: 0, or what it must be; out: what it is */
+	__u32	pad;		/* 0 */
+	__u64	total_size;	/* out */
+};
+
+struct ldb_reg {
+	__u32	tid;		/* as the caller sees it; of the joined thread group */
+	__u32	slot;		/* page */
+	__u32	block;		/* number put into the low 16 bits of gen */
+	__u32	pad;		/* 0 */
+	__u64	tls;		/* address of the thread's struct ldb_thread; 0: none */
+};
+
+struct ldb_clock_sample {	/* all at one moment */
+	__u64	clock;		/* of the session */
+	__u64	raw_ns, mono_ns, real_ns;
+	__u64	err;		/* in units of clock: how far they may be apart */
+};
+
+struct ldb_session_stats {
+	__u64	events;		/* kernel events written, in slots */
+	__u64	hidden;		/* events in which a tid was hidden */
+	__u64	unreadable;	/* switches at which the frame could not be read */
+	__u32	threads;	/* registered now */
+	__u32	dead;		/* 1: see poll() */
+};
+
+#define LDB_IOC_ABI	_IO('L', 0)	/* returns LDB_DEVICE_ABI */
+#define LDB_IOC_CREATE	_IOWR('L', 1, struct ldb_create)
+#define LDB_IOC_JOIN	_IO('L', 2)	/* by the program, any of its threads */
+#define LDB_IOC_REG	_IOW('L', 3, struct ldb_reg)
+#define LDB_IOC_UNREG	_IOW('L', 4, __u32)	/* tid */
+#define LDB_IOC_CLOCK	_IOR('L', 5, struct ldb_clock_sample)
+#define LDB_IOC_STATS	_IOR('L', 6, struct ldb_session_stats)
 
 /* Mixes the payload of a slot into 32 bits. */
 static inline __u32 ldb_rec_hash(const struct ldb_rec *r)
@@ -301,6 +533,9 @@ _Static_assert(sizeof(struct ldb_rec) == 32, "one slot");
 _Static_assert(sizeof(struct ldb_func_rec) == 96, "three slots");
 _Static_assert(sizeof(struct ldb_lock_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_req_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_switch_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_futex_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_task_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_ring_hdr) == LDB_RING_HDR_SIZE, "one page");
 _Static_assert(sizeof(struct ldb_page) == LDB_PAGE_SIZE, "one page");
 _Static_assert(sizeof(struct ldb_stack) == 65536 - 0, "64 KiB");

@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP: tids; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -80,7 +80,8 @@ enum ldb_block_kind {
 	LDB_BLK_INDEX	= 11,
 	LDB_BLK_SCAN	= 12,
 	LDB_BLK_REQNAME	= 13,
-	/* 32.. : kernel events (reserved) */
+	LDB_BLK_SCHED	= 32,
+	LDB_BLK_TASK	= 33,
 };
 
 /*
@@ -194,6 +195,7 @@ struct ldb_row_gap {
 #define LDB_LOST_TORN		3	/* did not match its check word */
 #define LDB_LOST_DISK		4	/* could not be written to the file */
 #define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
+#define LDB_LOST_KERNEL		6	/* kernel events the kernel could not deliver (perf) */
 struct ldb_row_lost {
 	int64_t	 tick;
 	uint32_t ring;
@@ -219,6 +221,55 @@ struct ldb_row_scan {
 	uint64_t gap, busy, paused;	/* ticks */
 };
 
+/*
+ * SCHED: op V, flags V, cpu V, tick D, tid D, other D, addr D, gen D, pc D, value V.
+ * Kernel events, nearly in order of time.  op: LDB_EV_* - 0x400 of linux/ldb.h;
+ * flags as there.  tids as the program sees them; 0: idle, interrupt, or hidden.
+ *
+ *	op		tid		other		further
+ *	SWITCH		left the CPU	came		SWITCH_OUT: gen, pc, addr of the record
+ *	OCCUPANT	left the CPU	came		neither is watched
+ *	WAKING		waker		woken
+ *	WAKEUP		woken		has the CPU	value: the CPU it waits for
+ *	MIGRATE		thread		0		addr: from CPU, value: to CPU
+ *	FUTEX_WAIT	waits		owner word	addr; value: the word; with F_WORDS
+ *	FUTEX_WAKE	wakes		0		addr; value: how many
+ *	FORK		parent		child		value: thread group of the child
+ *	EXEC		thread		tid before
+ *	EXIT		thread		0		value: 1: last of its thread group
+ *
+ * A row's ids are tid and other: a filter by tid also finds rows in between,
+ * the reader of the rows must look.  SWITCH_OUT is written as SWITCH.
+ */
+#define LDB_SCHED_OP_SWITCH	0x01
+#define LDB_SCHED_OP_OCCUPANT	0x03
+#define LDB_SCHED_OP_WAKING	0x04
+#define LDB_SCHED_OP_WAKEUP	0x05
+#define LDB_SCHED_OP_MIGRATE	0x06
+#define LDB_SCHED_OP_FUTEX_WAIT	0x10
+#define LDB_SCHED_OP_FUTEX_WAKE	0x11
+#define LDB_SCHED_OP_FORK	0x20
+#define LDB_SCHED_OP_EXEC	0x21
+#define LDB_SCHED_OP_EXIT	0x22
+struct ldb_row_sched {
+	uint32_t op, flags;
+	uint32_t cpu;		/* where it happened */
+	uint32_t tid, other;
+	uint32_t value;
+	int64_t	 tick;
+	uint64_t addr, gen, pc;
+};
+
+/*
+ * TASK: tid V, pid V, flags V, tick D, name S.  Who a tid of SCHED is, from tick on;
+ * pid: thread group; flags: LDB_SCHED_F_TID: one of the program's own.
+ */
+struct ldb_row_task {
+	uint32_t tid, pid, flags;
+	int64_t	 tick;
+	const char *name;
+};
+
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
@@ -238,7 +289,8 @@ struct ldb_file_footer {
 
 /*
  * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
- * "exe", "clock", "kernel_events" (none|perf|module), "budget", "mutex",
+ * "exe", "clock", "kernel_events" (none|perf|module), "kernel_why" (why not a better
+ * one), "kernel_err_ns" (perf: how far its times may be off), "budget", "mutex",
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk.
