@@ -21,12 +21,11 @@ static struct record_options options = {
 
 static uint64_t pid, scanner_cpu;
 static bool pid_given, scanner_cpu_given;
-static int kernel;
 static int clock_kind;
 
 /* In the order of the values. */
 static const char *const mutex_levels[] = { "off", "wait", "hold", NULL };
-static const char *const kernels[] = { "auto", "none", NULL };
+static const char *const kernels[] = { "auto", "module", "perf", "none", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct cli_option table[] = {
@@ -58,8 +57,11 @@ static const struct cli_option table[] = {
 	  .help = "buffer for events of all CPUs together (64M); each scanner has 32M besides" },
 	{ .name = "max-size", .type = CLI_SIZE, .value = &options.max_bytes, .arg = "SIZE",
 	  .min = 1 << 20, .help = "stop recording when the trace has this size (2G)" },
-	{ .name = "kernel", .type = CLI_CHOICE, .value = &kernel, .arg = "SOURCE", .choices = kernels,
-	  .help = "source of kernel events: auto or none; this version has none" },
+	{ .name = "kernel", .type = CLI_CHOICE, .value = &options.kernel, .arg = "SOURCE",
+	  .choices = kernels,
+	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), perf, none, or auto, the first of these that works" },
+	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
+	  .help = "kernel events alone, of any program: it need not be compiled with the plugin" },
 	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,
 	  .help = "time stamps: auto (the TSC where the kernel trusts it) or monotonic" },
 	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "PATH",
@@ -81,7 +83,8 @@ static const struct cli_tool tool = {
 	.examples = "ldb-record -- ./server --port 80       run and record until it ends\n"
 		    "ldb-record -o slow.data -d 10 -- ./app  the first ten seconds\n"
 		    "ldb-record -p $(pidof server) -d 10    ten seconds of a running process\n"
-		    "ldb-record --mutex=hold --budget 20% -- ./app",
+		    "ldb-record --mutex=hold --budget 20% -- ./app\n"
+		    "ldb-record --kernel-only -p $(pidof nginx) -d 5   any program's scheduling",
 	.takes_command = true,
 };
 
@@ -97,6 +100,8 @@ int main(int argc, char **argv)
 		cli_usage("--scanner-cpu: this machine has no such CPU");
 	if (scanner_cpu_given)
 		options.scanner_cpu = scanner_cpu;
+	if (options.kernel_only && options.kernel == KERNEL_NONE)
+		cli_usage("--kernel-only and --kernel none leave nothing to record");
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;

@@ -283,7 +283,8 @@ static void serve(void)
 		    n >= (long)sizeof(struct ldb_msg_attach)) {
 			int ret = attach(fd);
 
-			sys(SYS_close, fd);
+			if (fd != session.device)
+				sys(SYS_close, fd);
 			if (ret)
 				break;
 			attached = true;

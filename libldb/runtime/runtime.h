@@ -74,6 +74,7 @@ struct session {		/* private copies: shared memory is never trusted */
 	uint64_t scan_interval;	/* ticks */
 	int32_t scanner_cpu;
 	uint64_t attach_tsc;
+	int device;		/* /dev/ldb in the control thread's file table, or -1: memfd */
 	/* free pages, first in first out: an exited page is reused last */
 	uint32_t free_head, nr_free;
 	uint16_t free_slot[4096];
@@ -83,6 +84,7 @@ extern struct session session;
 #define SESSION_THREADS_MAX	4096
 
 void session_init(void);
+/* Keeps fd open for as long as the session lasts if it is the module's device. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
 void session_begin(void);	/* pages for all threads, then on */
 void session_end(void);		/* off; the caller has stopped the scanners */

@@ -10,13 +10,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include "runtime.h"
 
 union session_page session_page __attribute__((aligned(4096)));
-struct session session;
+struct session session = { .device = -1 };
 
 struct ldb_info *session_info(void)
 {
@@ -184,6 +185,34 @@ static long map_unlocked(char *base, uint64_t size, int flags, int fd)
 	return base ? (long)base : at;
 }
 
+/* The size of the recorder's memfd, which cannot shrink any more; or < 0. */
+static long memfd_size(int fd, const struct stat *st, const char **why)
+{
+	long ret = sys(SYS_fcntl, fd, F_GET_SEALS, 0);
+
+	*why = "the session memory is not sealed";
+	if (ret < 0 || (ret & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
+		return -EPERM;
+	return st->st_size;
+}
+
+/* The size of the module's session, which this program thereby joins; or < 0. */
+static long device_size(int fd, const char **why)
+{
+	long ret = sys(SYS_ioctl, fd, LDB_IOC_JOIN, 0), at;
+
+	*why = "the kernel module refuses the program: try --kernel none";
+	if (ret < 0)
+		return ret;
+	*why = "the session memory cannot be mapped";
+	at = sys(SYS_mmap, 0, LDB_PAGE_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+	if (at < 0 && at > -4096)
+		return at;
+	ret = ((struct ldb_info *)at)->total_size;
+	sys(SYS_munmap, at, LDB_PAGE_SIZE);
+	return ret;
+}
+
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 {
 	struct stat st;
@@ -194,11 +223,10 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 	*why = "the session memory cannot be examined";
 	if (ret < 0)
 		return ret;
-	ret = sys(SYS_fcntl, fd, F_GET_SEALS, 0);
-	*why = "the session memory is not sealed";
-	if (ret < 0 || (ret & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
-		return -EPERM;
-	size = st.st_size;
+	ret = S_ISCHR(st.st_mode) ? device_size(fd, why) : memfd_size(fd, &st, why);
+	if (ret < 0)
+		return ret;
+	size = ret;
 	*why = "the session memory is too small";
 	if (size < sizeof(struct ldb_info))
 		return -EINVAL;
@@ -221,6 +249,7 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 		session.mapped_size = size;
 	}
 	sys(SYS_madvise, session.base, size, MADV_DONTDUMP);
+	session.device = S_ISCHR(st.st_mode) ? fd : -1;
 	return 0;
 }
 
@@ -265,6 +294,9 @@ void session_end(void)
 
 void session_unmap(void)
 {
+	if (session.device >= 0)
+		sys(SYS_close, session.device);
+	session.device = -1;
 	if (!session.base)
 		return;
 	map_unlocked(session.base, session.mapped_size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -274,6 +306,7 @@ void session_fork_child(void)
 {
 	/* where the kernel could not wipe the page for us */
 	atomic_store(&session_page.a.on, 0);
+	session.device = -1;	/* a number in a file table this process has not */
 	session_unmap();
 }
 

@@ -57,6 +57,8 @@ struct scan_state {
 	bool failed;		/* a look failed since last_ok */
 	uint64_t last_ok;	/* the state was known at this time */
 	uint64_t next_look;	/* not before */
+	uint32_t asleep_seq;	/* page->k_seq while it slept and was looked at; 0: it did not */
+	int32_t reg_blocks;	/* blocks it had when the module was told of it; -1: not told */
 	struct scan_block b[BLOCKS_MAX];
 };
 

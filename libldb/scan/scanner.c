@@ -22,6 +22,9 @@
  * kept off the CPU it looks only now and then, so seldom that its wake-ups stay
  * within the budget too, until no more threads want to run than there are CPUs.
  *
+ * With the kernel module, a thread that has not run since the last look at it is
+ * not looked at: its page says so (k_seq).
+ *
  * A walk during which the thread moved is done once more.  Whatever both walks
  * found in the same place with the same contents was there from one to the
  * other, since an invocation that ended does not come back with its generation;
@@ -260,11 +263,58 @@ static void look(struct scanner *s, struct scan_state *st)
 	}
 }
 
+/*
+ * Tells the module which page the thread has, and where its block is.  From here
+ * because the descriptor is in the control thread's file table, which program
+ * threads do not share.
+ */
+static void register_thread(struct scan_state *st)
+{
+	struct ldb_reg reg = {
+		.tid = st->t->tid, .slot = st->t->slot,
+		.tls = st->nr_blocks ? (uintptr_t)block_of(st, 0) : 0,
+	};
+
+	st->reg_blocks = st->nr_blocks;
+	st->asleep_seq = 0;
+	/* refused: its switches carry no frame, and it is looked at all the time */
+	sys(SYS_ioctl, session.device, LDB_IOC_REG, &reg);
+}
+
+/*
+ * What the module says of a thread; 0 while it says nothing.  What an earlier
+ * owner of the page left there does not count.
+ */
+static uint32_t kernel_seq(const struct scan_state *st)
+{
+	uint32_t seq = __atomic_load_n(&st->page->k_seq, __ATOMIC_ACQUIRE);
+
+	return st->reg_blocks >= 0 && st->page->k_tid == st->t->tid ? seq : 0;
+}
+
+/* Has it not run since it was last looked at?  Then its stack is as it was. */
+static bool still_asleep(const struct scan_state *st)
+{
+	return st->asleep_seq && kernel_seq(st) == st->asleep_seq;
+}
+
+static void look_registered(struct scanner *s, struct scan_state *st)
+{
+	uint32_t seq;
+
+	if (unlikely(st->reg_blocks < 0 || (!st->reg_blocks && st->nr_blocks)))
+		register_thread(st);
+	seq = kernel_seq(st);
+	look(s, st);
+	st->asleep_seq = !st->failed && seq % 2 == 0 ? seq : 0;
+}
+
 /* A round: each thread that is due.  Returns whether any was. */
 static bool scan_round(struct scanner *s)
 {
 	uint32_t n = atomic_load_explicit(&nr_live, memory_order_acquire);
-	bool any = false;
+	bool any = false, device = session.device >= 0;
+	uint64_t lo = s->stamp;		/* before any k_seq is read below */
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct thread *t = atomic_load_explicit(&live[i], memory_order_relaxed);
@@ -272,11 +322,20 @@ static bool scan_round(struct scanner *s)
 
 		if (!t)
 			continue;
+		/* without the hazard: states and pages outlive every thread */
+		if (device && (st = t->scan) && st->scanner == s->id && still_asleep(st)) {
+			st->last_ok = lo;
+			st->page->last_look_tsc = lo;
+			continue;
+		}
 		/* exchange: the hazard must be visible before the state is read */
 		atomic_exchange(&s->looking, t);
 		if (atomic_load(&t->state) == THREAD_LIVE && (st = t->scan) &&
 		    st->scanner == s->id && scan_clock() >= st->next_look) {
-			look(s, st);
+			if (device)
+				look_registered(s, st);
+			else
+				look(s, st);
 			any = true;
 		}
 		atomic_store_explicit(&s->looking, NULL, memory_order_release);
@@ -466,6 +525,8 @@ void scan_thread_new(struct thread *t, bool existing)
 	st->fresh = true;
 	st->failed = false;
 	st->next_look = 0;
+	st->asleep_seq = 0;
+	st->reg_blocks = -1;
 	st->last_ok = existing ? session.attach_tsc : t->start_tsc;
 	blocks_new(st, atomic_load(&nr_blocks));
 	t->scan = st;

@@ -192,7 +192,14 @@ static bool check_process(pid_t pid, struct process *p)
 			  pid, p->uid);
 		return false;
 	}
-	return seccomp_allows(pid);
+	return true;
+}
+
+bool attach_check(pid_t pid)
+{
+	struct process p;
+
+	return check_process(pid, &p);
 }
 
 int attach_connect(pid_t pid)
@@ -203,7 +210,7 @@ int attach_connect(pid_t pid)
 	uid_t uid;
 	int fd, n;
 
-	if (!check_process(pid, &p))
+	if (!check_process(pid, &p) || !seccomp_allows(pid))
 		return -1;
 	n = snprintf(sa.sun_path + 1, sizeof(sa.sun_path) - 1, LDB_CONTROL_NAME, p.inner);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

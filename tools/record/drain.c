@@ -53,10 +53,10 @@ struct drain *drain_alloc(const struct session *s, drain_event_fn *event, void *
 		return NULL;
 	d->event = event;
 	d->arg = arg;
-	d->rings = calloc(s->info.nr_rings, sizeof(*d->rings));
+	d->rings = calloc(session_nr_rings(s), sizeof(*d->rings));
 	if (!d->rings)
 		goto err_free;
-	for (; d->nr_rings < s->info.nr_rings; d->nr_rings++) {
+	for (; d->nr_rings < session_nr_rings(s); d->nr_rings++) {
 		struct ring *r = &d->rings[d->nr_rings];
 
 		r->hdr = session_ring(s, d->nr_rings);
@@ -120,6 +120,15 @@ static unsigned event_slots(unsigned type)
 	case LDB_EV_THREAD_EXIT:
 	case LDB_EV_GAP:
 	case LDB_EV_LOST:
+	case LDB_EV_SWITCH:
+	case LDB_EV_OCCUPANT:
+	case LDB_EV_WAKING:
+	case LDB_EV_WAKEUP:
+	case LDB_EV_MIGRATE:
+	case LDB_EV_FUTEX_WAKE:
+	case LDB_EV_FORK:
+	case LDB_EV_EXEC:
+	case LDB_EV_EXIT:
 		return 1;
 	case LDB_EV_LOCK_WAIT:
 	case LDB_EV_LOCK_HOLD:
@@ -129,6 +138,9 @@ static unsigned event_slots(unsigned type)
 	case LDB_EV_REQ_END_ALL:
 	case LDB_EV_REQ_CLASS:
 	case LDB_EV_REQ_LINK:
+	case LDB_EV_SWITCH_OUT:
+	case LDB_EV_FUTEX_WAIT:
+	case LDB_EV_TASK:
 		return 2;
 	case LDB_EV_FUNC:
 		return 3;

@@ -117,12 +117,16 @@ out:
 
 __attribute__((noreturn))
 static void child(const struct target *t, char **argv, const char *name, const char *runtime,
-		  int error_fd)
+		  int go_fd, int error_fd)
 {
 	int error = ENOMEM;
+	char go;
 
 	signals_child();
-	if (!set_environment(name, t, runtime)) {
+	/* At its end the recorder is gone: so are we. */
+	if (read(go_fd, &go, 1) != 1)
+		_exit(127);
+	if (!runtime || !set_environment(name, t, runtime)) {
 		execv(t->path, argv);
 		error = errno;
 		/* No magic number and no #!: what execvp() and shells do with it. */
@@ -148,35 +152,57 @@ static void child(const struct target *t, char **argv, const char *name, const c
 
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime)
 {
-	int fds[2], error = 0;
+	int go[2], error[2];
 	char name[64];
-	ssize_t n;
 
-	l->listen_fd = listen_somewhere(name, sizeof(name));
-	if (l->listen_fd < 0 || pipe2(fds, O_CLOEXEC)) {
-		cli_error("cannot open a socket for the program: %s", strerror(errno));
+	if (runtime) {
+		l->listen_fd = listen_somewhere(name, sizeof(name));
+		if (l->listen_fd < 0) {
+			cli_error("cannot open a socket for the program: %s", strerror(errno));
+			return false;
+		}
+	}
+	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
+		cli_error("cannot open a pipe to the program: %s", strerror(errno));
 		return false;
 	}
 	l->pid = fork();
-	if (!l->pid)
-		child(t, argv, name, runtime, fds[1]);
-	close(fds[1]);
+	if (!l->pid) {
+		close(go[1]);
+		child(t, argv, name, runtime, go[0], error[1]);
+	}
+	close(go[0]);
+	close(error[1]);
+	l->go_fd = go[1];
+	l->error_fd = error[0];
 	if (l->pid < 0) {
 		cli_error("cannot start a process: %s", strerror(errno));
 		l->pid = 0;
-		close(fds[0]);
+		close(l->go_fd);
+		close(l->error_fd);
 		return false;
 	}
+	return true;
+}
+
+bool launch_go(struct launch *l, const char *program)
+{
+	int error = 0;
+	ssize_t n;
+
+	if (write(l->go_fd, "", 1) != 1)
+		cli_error("cannot start the program: %s", strerror(errno));
+	close(l->go_fd);
 	/* Closed by a successful exec. */
 	do
-		n = read(fds[0], &error, sizeof(error));
+		n = read(l->error_fd, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);
-	close(fds[0]);
+	close(l->error_fd);
 	if (n != sizeof(error))
 		return true;
 	waitpid(l->pid, &l->status, 0);
 	l->pid = 0;
-	cli_error("cannot run %s: %s", argv[0], strerror(error));
+	cli_error("cannot run %s: %s", program, strerror(error));
 	return false;
 }
 

@@ -137,7 +137,7 @@ static void write_metas(struct recording *r)
 		writer_add_meta(r->writer, "kernel", text);
 	}
 	writer_add_meta(r->writer, "clock", clock_name(r->clock_id));
-	writer_add_meta(r->writer, "kernel_events", "none");
+	kernel_metas(r);
 	snprintf(text, sizeof(text), "%g%%", o->budget_ppm / 10000.0);
 	writer_add_meta(r->writer, "budget", text);
 	writer_add_meta(r->writer, "mutex", mutex_levels[o->mutex_level]);
@@ -188,6 +188,7 @@ static void release(struct recording *r)
 	threads_free(r->threads);
 	pack_free(r->pack);
 	drain_free(r->drain);
+	kernel_close(r);
 	session_close(&r->session);
 	r->modules = NULL;
 	r->threads = NULL;
@@ -197,16 +198,14 @@ static void release(struct recording *r)
 
 bool output_open(struct recording *r)
 {
-	uint64_t hz = clock_calibrate(r->clock_id, &r->first_clock);
-	int rc = session_open(&r->session, r->o->ring_bytes, r->o->nr_scanners, r->clock_id, hz);
+	uint64_t hz;
 
-	if (rc) {
-		cli_error("cannot make the session memory: %s", strerror(-rc));
-		return false;
-	}
+	if (!kernel_open(r, &hz))
+		goto err_release;
 	if (!open_writer(r, hz))
 		goto err_release;
-	r->pack = pack_alloc(r->writer, r->t0, (unsigned __int128)SLACK_NS * hz / 1000000000);
+	r->pack = pack_alloc(&r->session, r->writer, r->t0,
+			     (unsigned __int128)SLACK_NS * hz / 1000000000);
 	r->modules = modules_alloc(r->writer, r->t0, r->pid);
 	if (r->pack) {
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
@@ -237,6 +236,7 @@ unsigned output_drain(struct recording *r)
 	uint64_t begin = clock_now(r->clock_id);
 	unsigned fill = drain_pass(r->drain, now_ns());
 
+	kernel_drain(r, false);
 	pack_release(r->pack, begin);
 	return fill;
 }
@@ -269,7 +269,8 @@ static void write_losses(struct recording *r)
 		write_lost(r, 0, unwatched - r->unwatched_told, LDB_LOST_UNWATCHED);
 		r->unwatched_told = unwatched;
 	}
-	r->nr_events = drain_events(r->drain);
+	write_lost(r, 0, kernel_take_lost(r), LDB_LOST_KERNEL);
+	r->nr_events = recording_events(r);
 	r->disk_lost = writer_lost_rows(r->writer);
 	r->bytes = writer_bytes(r->writer);
 }
@@ -334,6 +335,7 @@ void output_close(struct recording *r)
 	int rc;
 
 	drain_finish(r->drain, now_ns());
+	kernel_drain(r, true);
 	pack_finish(r->pack);
 	r->end_ns = now_ns();
 	write_losses(r);

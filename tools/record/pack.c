@@ -13,14 +13,16 @@
 struct late {
 	int64_t tick;
 	uint64_t seq;
-	enum { LATE_REQ, LATE_LOCK } kind;
+	enum { LATE_REQ, LATE_LOCK, LATE_SCHED } kind;
 	union {
+		struct ldb_row_sched sched;
 		struct ldb_row_req req;
 		struct ldb_row_lock lock;
 	};
 };
 
 struct pack {
+	const struct session *s;
 	struct writer *w;
 	uint64_t t0, slack;
 	pack_exit_fn *on_exit;
@@ -30,9 +32,11 @@ struct pack {
 	uint64_t seq;
 	struct pack_birth *births;	/* open addressing by tid, BIRTHS_MAX * 2 slots */
 	size_t nr_births;
+	uint64_t nr_kernel;
 };
 
-struct pack *pack_alloc(struct writer *w, uint64_t t0, uint64_t slack_ticks)
+struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
+			uint64_t slack_ticks)
 {
 	struct pack *p = calloc(1, sizeof(*p));
 
@@ -43,6 +47,7 @@ struct pack *pack_alloc(struct writer *w, uint64_t t0, uint64_t slack_ticks)
 		free(p);
 		return NULL;
 	}
+	p->s = s;
 	p->w = w;
 	p->t0 = t0;
 	p->slack = slack_ticks;
@@ -71,10 +76,16 @@ static int64_t tick_of(const struct pack *p, uint64_t tsc)
 
 static void write_late(struct pack *p, const struct late *l)
 {
-	if (l->kind == LATE_REQ)
+	switch (l->kind) {
+	case LATE_REQ:
 		writer_add_req(p->w, &l->req);
-	else
+		break;
+	case LATE_LOCK:
 		writer_add_lock(p->w, &l->lock);
+		break;
+	case LATE_SCHED:
+		writer_add_sched(p->w, &l->sched);
+	}
 }
 
 static void keep_late(struct pack *p, struct late *l)
@@ -272,6 +283,92 @@ static void lost_event(struct pack *p, const struct ldb_rec *r)
 	writer_add_lost(p->w, &row);
 }
 
+/* Kernel events */
+
+void pack_sched(struct pack *p, const struct ldb_row_sched *row)
+{
+	struct late late = { .kind = LATE_SCHED, .tick = row->tick, .sched = *row };
+
+	p->nr_kernel++;
+	keep_late(p, &late);
+}
+
+static void switch_out(struct ldb_row_sched *row, const struct ldb_rec *recs)
+{
+	struct ldb_switch_rec s;
+
+	memcpy(&s, recs, sizeof(s));
+	row->op = LDB_SCHED_OP_SWITCH;
+	row->gen = s.gen;
+	row->addr = s.top;
+	row->pc = s.pc;
+}
+
+static void futex_wait(struct ldb_row_sched *row, const struct ldb_rec *recs)
+{
+	struct ldb_futex_rec f;
+
+	memcpy(&f, recs, sizeof(f));
+	row->addr = f.uaddr;
+	row->other = f.flags & LDB_FUTEX_F_WORDS ? f.owner : 0;
+	row->value = f.flags & LDB_FUTEX_F_WORDS ? f.word : f.value;
+}
+
+/* Which column arg and arg2 go to depends on the event; see trace-format.h. */
+static void sched_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	const struct ldb_rec *r = &recs[0];
+	struct ldb_row_sched row = {
+		.op = r->type - 0x400, .flags = r->flags, .cpu = session_ring_cpu(p->s, ring),
+		.tid = r->tid, .tick = tick_of(p, r->tsc),
+	};
+
+	switch (r->type) {
+	case LDB_EV_SWITCH_OUT:
+		row.other = r->arg2;
+		switch_out(&row, recs);
+		break;
+	case LDB_EV_FUTEX_WAIT:
+		futex_wait(&row, recs);
+		break;
+	case LDB_EV_FUTEX_WAKE:
+	case LDB_EV_MIGRATE:
+		row.addr = r->arg;
+		row.value = r->arg2;
+		break;
+	default:
+		row.other = r->arg2;
+		row.value = r->arg;
+	}
+	pack_sched(p, &row);
+}
+
+void pack_task(struct pack *p, const struct ldb_row_task *row)
+{
+	writer_add_task(p->w, row);
+}
+
+static void task_event(struct pack *p, const struct ldb_rec *recs)
+{
+	struct ldb_row_task row;
+	struct ldb_task_rec t;
+	char name[17] = "";
+
+	memcpy(&t, recs, sizeof(t));
+	memcpy(name, &t.name0, 8);
+	memcpy(name + 8, &t.name1, 8);
+	row = (struct ldb_row_task){
+		.tid = t.tid, .pid = t.tgid, .flags = t.flags, .tick = tick_of(p, t.tsc),
+		.name = name,
+	};
+	pack_task(p, &row);
+}
+
+uint64_t pack_nr_kernel(const struct pack *p)
+{
+	return p->nr_kernel;
+}
+
 void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr)
 {
 	struct pack *p = pack;
@@ -310,5 +407,11 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 	case LDB_EV_LOST:
 		lost_event(p, recs);
 		break;
+	case LDB_EV_TASK:
+		task_event(p, recs);
+		break;
+	default:
+		if (recs[0].type >= LDB_EV_SWITCH && recs[0].type <= LDB_EV_EXIT)
+			sched_event(p, ring, recs);
 	}
 }

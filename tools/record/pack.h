@@ -2,7 +2,7 @@
 /*
  * Events of the rings -> rows of the trace.
  *
- * Request and lock events come from many rings.  They are kept back until every
+ * Request, lock and kernel events come from many rings.  They are kept back until every
  * ring has been read beyond them, and leave in order of time.
  */
 #ifndef RECORD_PACK_H
@@ -10,12 +10,14 @@
 
 #include <stdbool.h>
 #include <linux/ldb.h>
+#include "record/session.h"
 #include "trace/writer.h"
 
 struct pack;
 
 /* slack_ticks: how long before its appearance in a ring an event may be stamped. */
-struct pack *pack_alloc(struct writer *w, uint64_t t0, uint64_t slack_ticks);
+struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
+			uint64_t slack_ticks);
 void pack_free(struct pack *p);
 
 /* A thread's THREAD_EXIT: its page is at slot.  tick: when. */
@@ -24,6 +26,12 @@ void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);
 
 /* drain_event_fn. */
 void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr);
+
+/* Kernel events from elsewhere; ticks since t0, in any order within the slack. */
+void pack_sched(struct pack *p, const struct ldb_row_sched *row);
+void pack_task(struct pack *p, const struct ldb_row_task *row);
+
+uint64_t pack_nr_kernel(const struct pack *p);	/* SCHED rows so far */
 
 /* All rings have been read up to clock value now: what is older may leave. */
 void pack_release(struct pack *p, uint64_t now);

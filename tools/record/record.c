@@ -78,6 +78,12 @@ static void close_recording(struct recording *r)
 	enter(r, PHASE_CLOSED);
 }
 
+/* Kernel events alone: there is no runtime to ask. */
+static bool is_kernel_only(const struct recording *r)
+{
+	return r->o->kernel_only;
+}
+
 /* No recording takes place; why was printed. */
 static void give_up(struct recording *r)
 {
@@ -94,7 +100,7 @@ static void detach(struct recording *r, const char *end)
 	if (r->phase == PHASE_DETACH || !is_open(r))
 		return;
 	set_end(r, end);
-	if (control_send(r->sock, &m, LDB_MSG_DETACH, -1))
+	if (is_kernel_only(r) || control_send(r->sock, &m, LDB_MSG_DETACH, -1))
 		close_recording(r);
 	else
 		enter(r, PHASE_DETACH);
@@ -406,6 +412,8 @@ static void tick(struct recording *r)
 		summary_progress(r, now);
 		r->next_progress_ns = now + PROGRESS_NS;
 	}
+	if (is_open(r) && is_kernel_only(r) && is_gone(r))
+		hung_up(r);
 	check_answer(r, now);
 	/* Nobody will call any more. */
 	if (r->phase == PHASE_PROGRAM && r->launch.ended)
@@ -441,14 +449,42 @@ static void loop(struct recording *r)
 	}
 }
 
+/* The recording runs before the program does. */
+static bool start_kernel_only(struct recording *r)
+{
+	if (r->o->argv) {
+		if (!launch_start(&r->launch, &r->target, r->o->argv, NULL))
+			return false;
+		r->pid = r->launch.pid;
+	} else {
+		r->pid = r->o->pid;
+		if (!attach_check(r->pid))
+			return false;
+	}
+	r->pidfd = syscall(SYS_pidfd_open, r->pid, 0);
+	if (!output_open(r))
+		return false;
+	r->recorded = true;
+	enter(r, PHASE_RUNNING);
+	if (!r->o->argv || launch_go(&r->launch, r->o->argv[0])) {
+		modules_complete(r->modules);
+		return true;
+	}
+	give_up(r);
+	return false;
+}
+
 static bool start(struct recording *r)
 {
 	char runtime[4096];
 
+	if (is_kernel_only(r))
+		return start_kernel_only(r);
 	if (r->o->argv) {
 		enter(r, PHASE_PROGRAM);
 		return launch_find_runtime(r->o->libldb, runtime, sizeof(runtime)) &&
-		       launch_start(&r->launch, &r->target, r->o->argv, runtime);
+		       launch_start(&r->launch, &r->target, r->o->argv, runtime) &&
+		       launch_go(&r->launch, r->o->argv[0]);
 	}
 	r->pid = r->o->pid;
 	r->sock = attach_connect(r->pid);
@@ -488,7 +524,7 @@ int record_run(const struct record_options *o)
 		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .launch.listen_fd = -1,
 	};
 
-	if (o->argv && !target_examine(o->argv[0], &r.target))
+	if (o->argv && !target_examine(o->argv[0], o->kernel_only, &r.target))
 		return CLI_FAILURE;
 	if (!output_check(o->output))
 		return CLI_FAILURE;
@@ -500,8 +536,10 @@ int record_run(const struct record_options *o)
 		return CLI_FAILURE;
 	}
 	progress_init(!o->quiet);
-	if (!start(&r))
+	if (!start(&r)) {
+		/* a child that waits for launch_go() ends when its pipe is closed */
 		return CLI_FAILURE;
+	}
 	loop(&r);
 	progress_clear();
 	return exit_status(&r);

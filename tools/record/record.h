@@ -12,6 +12,14 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 
+/* --kernel: where kernel events come from. */
+enum kernel_choice {
+	KERNEL_AUTO,		/* the first of the following that works */
+	KERNEL_MODULE,
+	KERNEL_PERF,
+	KERNEL_NONE,
+};
+
 struct record_options {
 	const char *output;
 	char **argv;		/* the program to launch, or NULL */
@@ -26,6 +34,8 @@ struct record_options {
 	uint64_t ring_bytes, max_bytes;
 	const char *libldb;	/* the runtime to preload, or NULL */
 	bool monotonic;		/* CLOCK_MONOTONIC even where the TSC could be used */
+	int kernel;		/* enum kernel_choice */
+	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	bool quiet, verbose;
 };
 
@@ -47,8 +57,8 @@ struct target {
 	char sanitizer[64];	/* library that insists on being loaded first, "" none */
 };
 
-/* False: one line was printed why it cannot be recorded. */
-bool target_examine(const char *program, struct target *t);
+/* False: one line was printed why it cannot be recorded.  kernel_only: without the runtime. */
+bool target_examine(const char *program, bool kernel_only, struct target *t);
 
 /* The file or one of those a running process has mapped holds records. */
 bool target_file_has_records(const char *path);
@@ -59,20 +69,32 @@ struct launch {
 	pid_t pid;		/* 0: not started */
 	bool ended;
 	int status;		/* of waitpid() */
-	int listen_fd;
+	int listen_fd;		/* the runtime connects here; -1 none */
+	int go_fd, error_fd;	/* before launch_go() */
 };
 
 /* The absolute path of the runtime's library; false: printed why there is none. */
 bool launch_find_runtime(const char *given, char *path, size_t size);
 
-/* Opens the listening socket and starts the program.  False: printed why not. */
+/*
+ * Makes the process, which waits for launch_go(), and the socket its runtime will
+ * connect to.  runtime NULL: none.  False: printed why not.
+ */
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime);
+
+/* The program begins.  False: printed why it does not. */
+bool launch_go(struct launch *l, const char *program);
 
 /* Collects the status if it has ended. */
 void launch_reap(struct launch *l);
 int launch_exit_status(const struct launch *l);
 
-/* attach.c: a connection to the runtime of a running process, or -1 after one line. */
+/* attach.c */
+
+/* Can kernel events of the process be recorded?  False: printed why not. */
+bool attach_check(pid_t pid);
+
+/* A connection to the runtime of a running process, or -1 after one line. */
 int attach_connect(pid_t pid);
 
 /* signals.c: what the user may send. */

@@ -42,6 +42,10 @@ struct recording {
 	struct ldb_row_clock first_clock;
 	uint64_t t0;
 
+	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
+	char kernel_why[512];	/* why not a better one; "" if there is none */
+	struct perf *perf;	/* KERNEL_PERF */
+
 	/* From output_open() to output_close(), else NULL. */
 	struct session session;
 	struct writer *writer;
@@ -61,6 +65,28 @@ static inline int64_t recording_tick(const struct recording *r, uint64_t tsc)
 {
 	return (int64_t)(tsc - r->t0);
 }
+
+/* Written by the program, or by the kernel for it. */
+static inline uint64_t recording_events(const struct recording *r)
+{
+	return drain_events(r->drain) +
+	       (r->kernel == KERNEL_PERF ? pack_nr_kernel(r->pack) : 0);
+}
+
+/* kernel.c: where kernel events come from. */
+
+/*
+ * Opens the session and the source of kernel events, which together choose the
+ * clock; *hz is its rate.  False: printed why there is none.
+ */
+bool kernel_open(struct recording *r, uint64_t *hz);
+void kernel_close(struct recording *r);
+void kernel_metas(struct recording *r);
+void kernel_drain(struct recording *r, bool last);
+/* Events the kernel dropped since this was last asked. */
+uint64_t kernel_take_lost(struct recording *r);
+/* "module", "perf", "none" */
+const char *kernel_name(const struct recording *r);
 
 /* output.c: the file and what fills it. */
 

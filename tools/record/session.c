@@ -20,7 +20,7 @@
 #define CPUS_MAX	4096
 
 /* The highest id there can be, plus one: ids may have holes. */
-static unsigned count_cpus(void)
+unsigned session_count_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 	unsigned nr = configured > 0 ? configured : 1, from, to;
@@ -46,8 +46,10 @@ static uint64_t ring_stride(unsigned order)
 	return LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order);
 }
 
-static unsigned order_for(uint64_t bytes)
+unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus)
 {
+	/* A power of two in records makes a little more than that in bytes: the header. */
+	uint64_t bytes = ring_bytes / nr_cpus + LDB_RING_HDR_SIZE;
 	unsigned order = RING_ORDER_MIN;
 
 	while (order < RING_ORDER_MAX && ring_stride(order + 1) <= bytes)
@@ -61,11 +63,10 @@ static void lay_out(struct ldb_info *i, uint64_t ring_bytes, unsigned nr_scanner
 
 	i->magic = LDB_INFO_MAGIC;
 	i->abi = LDB_SESSION_ABI;
-	i->nr_cpus = count_cpus();
+	i->nr_cpus = session_count_cpus();
 	i->nr_scanners = nr_scanners;
 	i->nr_rings = i->nr_cpus + nr_scanners;
-	/* A power of two in records makes a little more than that in bytes: the header. */
-	i->ring_order = order_for(ring_bytes / i->nr_cpus + LDB_RING_HDR_SIZE);
+	i->ring_order = session_order_for(ring_bytes, i->nr_cpus);
 	i->scan_ring_order = SESSION_SCAN_ORDER;
 	i->max_threads = SESSION_THREADS;
 	i->pages_off = at;
@@ -117,6 +118,9 @@ void session_close(struct session *s)
 	if (!s->base)
 		return;
 	munmap(s->base, s->size);
+	if (s->kernel_rings)
+		munmap(s->kernel_rings, s->kernel_size);
+	s->kernel_rings = NULL;
 	close(s->fd);
 	s->base = NULL;
 }
@@ -143,10 +147,26 @@ const struct ldb_ring_hdr *session_ring(const struct session *s, unsigned ring)
 	if (ring < i->nr_cpus)
 		return (const void *)(s->base + i->rings_off + ring * i->ring_stride);
 	ring -= i->nr_cpus;
+	if (ring >= i->nr_scanners)
+		return (const void *)(s->kernel_rings +
+				      (ring - i->nr_scanners) * i->kernel_ring_stride);
 	return (const void *)(s->base + i->scan_rings_off + ring * i->scan_ring_stride);
 }
 
 unsigned session_ring_order(const struct session *s, unsigned ring)
 {
-	return ring < s->info.nr_cpus ? s->info.ring_order : s->info.scan_ring_order;
+	const struct ldb_info *i = &s->info;
+
+	return ring < i->nr_cpus || ring >= i->nr_cpus + i->nr_scanners ? i->ring_order :
+									  i->scan_ring_order;
+}
+
+unsigned session_nr_rings(const struct session *s)
+{
+	return s->info.nr_rings + (s->kernel_rings ? s->info.nr_cpus : 0);
+}
+
+unsigned session_ring_cpu(const struct session *s, unsigned ring)
+{
+	return ring < s->info.nr_cpus ? ring : ring - s->info.nr_rings;
 }

@@ -13,25 +13,49 @@
 #define SESSION_SCAN_ORDER	20	/* records of a scanner's ring: 32 MiB */
 
 struct session {
-	int fd;			/* sealed memfd */
+	int fd;			/* sealed memfd, or /dev/ldb */
+	bool is_device;
 	char *base;
 	size_t size;
+	char *kernel_rings;	/* NULL: kernel events are in the rings of the CPUs */
+	size_t kernel_size;
 	/* What was written into the info page.  Its copy there may change; this may not. */
 	struct ldb_info info;
 };
 
-/* ring_bytes: of all rings of CPUs together.  0 or -errno. */
+/* Without the module.  ring_bytes: of all rings of CPUs together.  0 or -errno. */
 int session_open(struct session *s, uint64_t ring_bytes, unsigned nr_scanners, unsigned clock_id,
 		 uint64_t clock_hz);
 void session_close(struct session *s);
+
+/* The order of a CPU's ring, so that those of all nr_cpus together take ring_bytes. */
+unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus);
+unsigned session_count_cpus(void);
+
+/* device.c: with the module, which chooses the clock. */
+struct device_options {
+	uint64_t ring_bytes;
+	unsigned nr_scanners;
+	unsigned clock_id;	/* 0: the module's choice */
+	int pid;		/* 0: the program joins; else its kernel events alone */
+	bool split;		/* the program may not write into the kernel's rings */
+};
+
+/* 0, or -errno and in why what the user must know. */
+int device_open(struct session *s, const struct device_options *o, char *why, size_t size);
 
 /* The info page as the program left it. */
 const volatile struct ldb_info *session_info(const struct session *s);
 
 const struct ldb_page *session_page(const struct session *s, unsigned slot);
 const struct ldb_stack *session_stack(const struct session *s, unsigned slot);
+
+/* Rings of CPUs, of scanners, and the kernel's own of CPUs if it has any. */
+unsigned session_nr_rings(const struct session *s);
 const struct ldb_ring_hdr *session_ring(const struct session *s, unsigned ring);
 unsigned session_ring_order(const struct session *s, unsigned ring);
+/* The CPU whose kernel events a ring holds; meaningless for those of scanners. */
+unsigned session_ring_cpu(const struct session *s, unsigned ring);
 
 /* clock.c */
 

@@ -22,9 +22,18 @@ void summary_progress(const struct recording *r, int64_t now_ns)
 
 	progress_line("ldb-record: %.1f s, %s events, %" PRIu64 " lost, %s%s",
 		      (now_ns - r->begin_ns) / 1e9,
-		      units_count(drain_events(r->drain), events), lost(r),
+		      units_count(recording_events(r), events), lost(r),
 		      units_bytes(writer_bytes(r->writer), bytes),
 		      r->o->pid ? " (Ctrl-C ends the recording)" : "");
+}
+
+/* The summary's last line but one: where kernel events came from, and why not a better source. */
+static void print_kernel(const struct recording *r)
+{
+	const char *why = r->kernel_why;
+
+	cli_note("  kernel events: %s%s%s%s", kernel_name(r), why[0] ? " (" : "", why,
+		 why[0] ? ")" : "");
 }
 
 static void print_threads(const struct threads_total *t)
@@ -33,7 +42,7 @@ static void print_threads(const struct threads_total *t)
 	double pct = t->made ? 100.0 * t->seen / t->made : 0;
 
 	cli_note("  %" PRIu64 " thread%s, %s of %s invocations seen (%.3g %%), %" PRIu64
-		 " still running at the end; kernel events: none",
+		 " still running at the end",
 		 t->nr_threads, t->nr_threads == 1 ? "" : "s", units_count(t->seen, seen),
 		 units_count(t->made, made), pct > 100 ? 100 : pct, t->nr_open);
 }
@@ -49,7 +58,9 @@ void summary_print(const struct recording *r)
 	cli_note("ldb-record: %s: %.1f s, %s events, %" PRIu64 " lost, %s", file,
 		 (r->end_ns - r->begin_ns) / 1e9, units_count(r->nr_events, events), lost(r),
 		 units_bytes(stat(file, &st) ? r->bytes : (uint64_t)st.st_size, bytes));
-	print_threads(&r->threads_total);
+	if (!r->o->kernel_only)
+		print_threads(&r->threads_total);
+	print_kernel(r);
 	if (strcmp(file, "ldb.data"))
 		snprintf(input, sizeof(input), " -i %s", file);
 	cli_note("  open it with: ldb-report%s    ldb-timeline%s --slowest 3", input, input);

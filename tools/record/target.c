@@ -169,7 +169,23 @@ static bool is_switcher(const char *path)
 	return false;
 }
 
-bool target_examine(const char *program, struct target *t)
+/* What keeps the runtime out of a program. */
+static bool can_preload(const char *program, const struct target *t)
+{
+	if (is_switcher(t->path)) {
+		cli_error("%s drops the environment, so what it starts cannot be recorded: start ldb-record itself under %s",
+			  program, program);
+		return false;
+	}
+	if (gains_rights(t->path)) {
+		cli_error("%s is set-user-ID or has capabilities, so the loader refuses the runtime: run it as its owner, or link the runtime (pkg-config ldbtrace) and use -p",
+			  program);
+		return false;
+	}
+	return true;
+}
+
+bool target_examine(const char *program, bool kernel_only, struct target *t)
 {
 	struct elf_facts f;
 	struct stat st;
@@ -181,16 +197,10 @@ bool target_examine(const char *program, struct target *t)
 		cli_error("cannot run %s: %s", program, strerror(error));
 		return false;
 	}
-	if (is_switcher(t->path)) {
-		cli_error("%s drops the environment, so what it starts cannot be recorded: start ldb-record itself under %s",
-			  program, program);
+	if (kernel_only)
+		return true;
+	if (!can_preload(program, t))
 		return false;
-	}
-	if (gains_rights(t->path)) {
-		cli_error("%s is set-user-ID or has capabilities, so the loader refuses the runtime: run it as its owner, or link the runtime (pkg-config ldbtrace) and use -p",
-			  program);
-		return false;
-	}
 	read_elf(t->path, &f);
 	t->kind = f.is_elf ? TARGET_DYNAMIC : TARGET_SCRIPT;
 	t->has_records = f.has_records;

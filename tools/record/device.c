@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The session of the kernel module: /dev/ldb.  linux/ldb.h has the contract.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "record/session.h"
+
+#define ORDER_MAX	20	/* of a ring the module makes */
+
+/* Why there is no device, and what to do about it. */
+static void explain_open(int error, char *why, size_t size)
+{
+	switch (error) {
+	case ENOENT:
+	case ENXIO:
+	case ENODEV:
+		snprintf(why, size, "the module is not loaded (insmod ldb.ko)");
+		break;
+	case EACCES:
+	case EPERM:
+		snprintf(why, size, "no permission to open " LDB_DEVICE " (see ldb(4))");
+		break;
+	default:
+		snprintf(why, size, LDB_DEVICE ": %s", strerror(error));
+	}
+}
+
+static void explain_create(int error, const struct device_options *o, char *why, size_t size)
+{
+	switch (error) {
+	case EPERM:
+		snprintf(why, size, "--kernel-only needs CAP_PERFMON (run it as root)");
+		break;
+	case EEXIST:
+		snprintf(why, size, "the module is recording process %d already", o->pid);
+		break;
+	case EDQUOT:
+	case ENOMEM:
+		snprintf(why, size, "the module has no room for buffers of this size (see --ring-size, max_mb in ldb(4))");
+		break;
+	case ESRCH:
+		snprintf(why, size, "process %d has ended", o->pid);
+		break;
+	default:
+		snprintf(why, size, "the module made no session: %s", strerror(error));
+	}
+}
+
+static int create(int fd, const struct device_options *o, struct ldb_create *c)
+{
+	unsigned order = session_order_for(o->ring_bytes, session_count_cpus());
+
+	*c = (struct ldb_create){
+		.size = sizeof(*c), .flags = o->split ? LDB_CREATE_F_SPLIT : 0, .pid = o->pid,
+		.events = LDB_GROUP_ALL, .ring_order = order < ORDER_MAX ? order : ORDER_MAX,
+		.scan_ring_order = SESSION_SCAN_ORDER, .nr_scanners = o->nr_scanners,
+		.max_threads = SESSION_THREADS, .clock_id = o->clock_id,
+	};
+	return ioctl(fd, LDB_IOC_CREATE, c) ? -errno : 0;
+}
+
+/* All of it, and the kernel's own rings.  0 or -errno. */
+static int map(struct session *s, uint64_t size)
+{
+	s->base = mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_NORESERVE, s->fd, 0);
+	if (s->base == MAP_FAILED) {
+		s->base = NULL;
+		return -errno;
+	}
+	s->size = size;
+	/* Nobody has joined yet: this is what the module wrote. */
+	memcpy(&s->info, s->base, sizeof(s->info));
+	if (!(s->info.flags & LDB_INFO_F_SPLIT))
+		return 0;
+	s->kernel_size = s->info.nr_cpus * s->info.kernel_ring_stride;
+	s->kernel_rings = mmap(NULL, s->kernel_size, PROT_READ, MAP_SHARED | MAP_NORESERVE, s->fd,
+			       s->info.kernel_rings_off);
+	if (s->kernel_rings == MAP_FAILED) {
+		s->kernel_rings = NULL;
+		munmap(s->base, s->size);
+		s->base = NULL;
+		return -errno;
+	}
+	return 0;
+}
+
+int device_open(struct session *s, const struct device_options *o, char *why, size_t size)
+{
+	struct ldb_create c;
+	int rc;
+
+	memset(s, 0, sizeof(*s));
+	s->fd = open(LDB_DEVICE, O_RDWR | O_CLOEXEC);
+	if (s->fd < 0) {
+		rc = -errno;
+		explain_open(-rc, why, size);
+		return rc;
+	}
+	rc = ioctl(s->fd, LDB_IOC_ABI);
+	if (rc != LDB_DEVICE_ABI) {
+		snprintf(why, size, "the module that is loaded is of another version: build and load the one of this release");
+		rc = -EPROTO;
+		goto err_close;
+	}
+	rc = create(s->fd, o, &c);
+	if (rc) {
+		explain_create(-rc, o, why, size);
+		goto err_close;
+	}
+	rc = map(s, c.total_size);
+	if (rc) {
+		snprintf(why, size, "the module's session cannot be mapped: %s", strerror(-rc));
+		goto err_close;
+	}
+	s->is_device = true;
+	return 0;
+
+err_close:
+	close(s->fd);
+	s->fd = -1;
+	return rc;
+}
