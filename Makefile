@@ -5,10 +5,14 @@
 #	make demo		records the program of the paper's Figure 1 and explains it
 #	make check		all tests; the last line is "N passed, N failed"
 #	make check-quick	with a part of the compile matrix, without end-to-end tests
+#	make check-kmod-debug	the kernel module's tests and more of its stress, in a
+#				kernel with KASAN, lockdep and kmemleak (built once)
 #	make bench		costs, as ratios measured in one run
 #	make style		what clang-format, codespell and shellcheck would say
 #	make install		PREFIX=/usr/local DESTDIR=
 #	make uninstall		removes what the same install would have put there
+#	make modules		ldb.ko for the running kernel, or KDIR=/lib/modules/.../build
+#	make modules_install	installs it (INSTALL_MOD_PATH=), and its udev rule
 #
 # Each part has a Makefile of its own with the targets all and install.
 
@@ -47,6 +51,11 @@ demo: deps
 check check-quick: deps
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/run.sh $(if $(filter check-quick,$@),--quick)
+
+check-kmod-debug:
+	@sh tests/deps.sh --debug
+	+@$(MAKE) --no-print-directory all
+	+@MAKE="$(MAKE)" sh tests/kmod/debug.sh
 
 bench: deps
 	+@$(MAKE) --no-print-directory all
@@ -87,7 +96,27 @@ uninstall: all
 	rm -rf $(BUILD)/uninstall
 	@$(refresh)
 
+# kbuild writes beside the sources: it gets links to them in a folder of its own for
+# each kernel.  Without BTF: it would want pahole, and only for debuggers.
+KDIR ?= /lib/modules/$(shell uname -r)/build
+KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+KMOD_BUILD = $(BUILD)/kmod/$(KRELEASE)
+KBUILD = $(MAKE) -C $(KDIR) M=$(KMOD_BUILD) CONFIG_DEBUG_INFO_BTF_MODULES=
+
+modules:
+	@if ! [ -f "$(KDIR)/include/generated/utsrelease.h" ]; then \
+		echo "ldb: no kernel headers in $(KDIR): apt-get install linux-headers-$$(uname -r), or KDIR=" >&2; \
+		exit 1; \
+	fi
+	@mkdir -p $(KMOD_BUILD)
+	@ln -sfn $(addprefix $(CURDIR)/kmod/,Kbuild uapi $(notdir $(wildcard kmod/*.[ch]))) $(KMOD_BUILD)/
+	+@flock $(KMOD_BUILD)/.lock $(KBUILD) modules
+
+modules_install: modules
+	+$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) KERNELRELEASE=$(KRELEASE) modules_install
+	install -D -m 644 kmod/60-ldb.rules "$(or $(DESTDIR),$(INSTALL_MOD_PATH))/usr/lib/udev/rules.d/60-ldb.rules"
+
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all $(PARTS) hint deps demo check check-quick bench style install uninstall clean
+.PHONY: all $(PARTS) hint deps demo check check-quick check-kmod-debug bench style install uninstall modules modules_install clean

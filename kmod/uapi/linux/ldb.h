@@ -516,16 +516,22 @@ struct ldb_session_stats {
 #define LDB_IOC_CLOCK	_IOR('L', 5, struct ldb_clock_sample)
 #define LDB_IOC_STATS	_IOR('L', 6, struct ldb_session_stats)
 
-/* Mixes the payload of a slot into 32 bits. */
-static inline __u32 ldb_rec_hash(const struct ldb_rec *r)
+/* Mixes the payload of a slot into 32 bits; word is its tid, type and flags. */
+static inline __u32 ldb_words_hash(__u64 tsc, __u64 word, __u64 arg, __u32 arg2)
 {
-	__u64 h = r->tsc;
+	__u64 h = tsc;
 
-	h ^= ((__u64)r->flags << 48 | (__u64)r->type << 32 | r->tid) * 0x9e3779b97f4a7c15ULL;
-	h = (h << 29 | h >> 35) + r->arg * 0xff51afd7ed558ccdULL;
-	h ^= (__u64)r->arg2 * 0xc4ceb9fe1a85ec53ULL;
+	h ^= word * 0x9e3779b97f4a7c15ULL;
+	h = (h << 29 | h >> 35) + arg * 0xff51afd7ed558ccdULL;
+	h ^= (__u64)arg2 * 0xc4ceb9fe1a85ec53ULL;
 	h *= 0x9e3779b97f4a7c15ULL;
 	return (__u32)(h >> 32);
+}
+
+static inline __u32 ldb_rec_hash(const struct ldb_rec *r)
+{
+	return ldb_words_hash(r->tsc, (__u64)r->flags << 48 | (__u64)r->type << 32 | r->tid,
+			      r->arg, r->arg2);
 }
 
 #ifndef __KERNEL__

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The clocks of sessions: the TSC where the kernel itself relies on it. */
+#include "ldb_internal.h"
+#include "clock.h"
+
+#ifdef CONFIG_X86
+static bool tsc_trusted(void)
+{
+	if (ldb_force_tsc)
+		return true;
+	return !check_tsc_unstable() && boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
+	       (boot_cpu_has(X86_FEATURE_NONSTOP_TSC) || boot_cpu_has(X86_FEATURE_TSC_RELIABLE) ||
+		boot_cpu_has(X86_FEATURE_TSC_KNOWN_FREQ));
+}
+
+static u64 tsc_hz(void)
+{
+	return (u64)tsc_khz * 1000;
+}
+#else
+static bool tsc_trusted(void)
+{
+	return false;
+}
+
+static u64 tsc_hz(void)
+{
+	return 0;
+}
+#endif
+
+/* wanted: enum ldb_clock, or 0.  0 if it cannot be had. */
+u32 ldb_clock_choose(u32 wanted)
+{
+	if (wanted == LDB_CLOCK_TSC && !tsc_trusted())
+		return 0;
+	if (wanted)
+		return wanted;
+	return tsc_trusted() ? LDB_CLOCK_TSC : LDB_CLOCK_MONO;
+}
+
+u64 ldb_clock_hz(u32 clock)
+{
+	return clock == LDB_CLOCK_TSC ? tsc_hz() : NSEC_PER_SEC;
+}
+
+/* The best of some tries: an interrupt of the host, or of firmware, may hit one. */
+void ldb_clock_take(u32 clock, struct ldb_clock_sample *best)
+{
+	struct ldb_clock_sample now;
+	unsigned long flags;
+	int i;
+
+	best->err = U64_MAX;
+	for (i = 0; i < 5; i++) {
+		u64 begin, end;
+
+		local_irq_save(flags);
+		begin = ldb_clock_now(clock);
+		now.raw_ns = ktime_get_raw_ns();
+		now.mono_ns = ktime_get_ns();
+		now.real_ns = ktime_get_real_ns();
+		end = ldb_clock_now(clock);
+		local_irq_restore(flags);
+		now.clock = begin + (end - begin) / 2;
+		now.err = end - begin;
+		if (now.err < best->err)
+			*best = now;
+	}
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#ifndef LDB_CLOCK_H
+#define LDB_CLOCK_H
+
+#include <linux/ktime.h>
+#include <linux/ldb.h>
+#ifdef CONFIG_X86
+#include <asm/msr.h>
+#include <asm/tsc.h>
+#endif
+
+/*
+ * ktime_get() and not its NMI-safe variant, which may step back: it waits for an
+ * update of the clock to end, as the vDSO's reader does, so that kernel and user
+ * stamps are in order.  The kernel wakes nobody inside such an update (that is
+ * why its notifiers there defer to irq_work), and no probe runs in an NMI.
+ */
+static __always_inline u64 ldb_clock_now(u32 clock)
+{
+#ifdef CONFIG_X86
+	if (likely(clock == LDB_CLOCK_TSC))
+		return rdtsc_ordered();
+#endif
+	return ktime_get_ns();
+}
+
+/* As ldb_clock_now(), where the clock is known to be the TSC. */
+static __always_inline u64 ldb_clock_tsc(void)
+{
+#ifdef CONFIG_X86
+	return rdtsc_ordered();
+#else
+	return 0;
+#endif
+}
+
+#endif /* LDB_CLOCK_H */

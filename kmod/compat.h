@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What differs between kernels, from 6.1 on.  The only conditionals on the
+ * kernel's version are here.
+ */
+#ifndef LDB_COMPAT_H
+#define LDB_COMPAT_H
+
+#include <linux/ftrace.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
+#error "ldb needs Linux 6.1 or later"
+#endif
+
+/* 6.3: the flags of a mapping are no longer written directly. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				    unsigned long clear)
+{
+	vm_flags_mod(vma, set, clear);
+}
+#else
+static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				    unsigned long clear)
+{
+	vma->vm_flags |= set;
+	vma->vm_flags &= ~clear;
+}
+#endif
+
+/* 6.2: the registers at a traced function's entry have accessors. */
+#if !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
+#define LDB_HAVE_FTRACE_ARGS	0
+#define ldb_ftrace_arg(fregs, n)	0UL
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
+#define LDB_HAVE_FTRACE_ARGS	1
+#define ldb_ftrace_arg(fregs, n)	ftrace_regs_get_argument(fregs, n)
+#else
+#define LDB_HAVE_FTRACE_ARGS	1
+#define ldb_ftrace_arg(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
+#endif
+
+/* 6.7: futex_requeue() got the flags of its second address. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#define LDB_FUTEX_REQUEUE_NR_WAKE	4
+#else
+#define LDB_FUTEX_REQUEUE_NR_WAKE	3
+#endif
+
+/* 6.16: sched_process_exit says itself whether the thread group is dead. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#define LDB_EXIT_HAS_GROUP_DEAD	1
+#else
+#define LDB_EXIT_HAS_GROUP_DEAD	0
+#endif
+
+/* Until finish_task(): also while its switch out is still under way. */
+static inline bool ldb_on_cpu(const struct task_struct *p)
+{
+#ifdef CONFIG_SMP
+	return smp_load_acquire(&p->on_cpu);
+#else
+	return p == current;
+#endif
+}
+
+#endif /* LDB_COMPAT_H */

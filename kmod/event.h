@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the probes share: who a task is to a session, and who waits for a CPU. */
+#ifndef LDB_EVENT_H
+#define LDB_EVENT_H
+
+#include "clock.h"
+#include "ldb_internal.h"
+#include "ring.h"
+
+/* A tid, and what it adds to the event's flags.  Two registers, or one: never memory. */
+struct ldb_who {
+	u32	tid, flags;
+};
+
+/* process.c */
+struct ldb_who ldb_outsider(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
+struct ldb_who ldb_stranger(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
+void ldb_introduce_thread(struct ldb_thread *t, u64 now);
+void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name, u64 now);
+
+/*
+ * The tid of p as the session may know it.  t is its thread or NULL; bit is
+ * among the flags if the session watches it.
+ */
+static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struct ldb_session *s,
+					       struct task_struct *p, const struct ldb_thread *t,
+					       u32 bit, u64 now)
+{
+	if (likely(t && t->s == s))
+		return (struct ldb_who){ t->tid, bit };
+	return ldb_outsider(sc, p, now);
+}
+
+static __always_inline struct ldb_session_cpu *ldb_this_cpu(const struct ldb_session *s)
+{
+	return this_cpu_ptr(s->cpu);
+}
+
+#endif /* LDB_EVENT_H */

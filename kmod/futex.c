@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The kernel's futex functions, by ftrace at their entry.
+ *
+ * Filters are set once and freed once, with the module: between freeing and
+ * setting, a kernel may keep a pointer to what was freed.  All functions share
+ * one struct ftrace_ops, since each costs a slow grace period to unregister.
+ */
+#include <linux/ftrace.h>
+#include <linux/sched/task_stack.h>
+#include <linux/futex.h>
+#include <linux/kallsyms.h>
+#include <linux/uaccess.h>
+#include <asm/syscall.h>
+#include "event.h"
+
+#define WAITV_MAX	8	/* addresses of one futex_waitv() that are recorded */
+
+enum kind { WAIT, WAKE, LOCK_PI, UNLOCK_PI, WAIT_MULTIPLE, REQUEUE, WAKE_OP, WAIT_REQUEUE_PI };
+
+static struct function {
+	const char	*name;
+	u32		len;
+	unsigned long	ip;	/* learned at its first call */
+} functions[] = {
+	[WAIT]			= { "futex_wait" },
+	[WAKE]			= { "futex_wake" },
+	[LOCK_PI]		= { "futex_lock_pi" },
+	[UNLOCK_PI]		= { "futex_unlock_pi" },
+	[WAIT_MULTIPLE]		= { "futex_wait_multiple" },
+	[REQUEUE]		= { "futex_requeue" },
+	[WAKE_OP]		= { "futex_wake_op" },
+	[WAIT_REQUEUE_PI]	= { "futex_wait_requeue_pi" },
+};
+static bool usable;
+
+/* -1: not ours. */
+static noinline int learn(unsigned long ip)
+{
+	char name[KSYM_SYMBOL_LEN];
+	unsigned int i;
+
+	sprint_symbol_no_offset(name, ip);
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		if (strcmp(name, functions[i].name))
+			continue;
+		WRITE_ONCE(functions[i].ip, ip);
+		return i;
+	}
+	return -1;
+}
+
+static __always_inline int kind_of(unsigned long ip)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(functions); i++)
+		if (READ_ONCE(functions[i].ip) == ip)
+			return i;
+	return learn(ip);
+}
+
+/* The word, and the one where glibc keeps a mutex's owner. */
+static __always_inline bool read_words(u64 uaddr, u32 *word, u32 *owner)
+{
+	const u32 __user *p = (void __user *)uaddr;
+	bool ok = false;
+
+	pagefault_disable();
+	if (user_access_begin(p, 3 * sizeof(*p))) {
+		unsafe_get_user(*word, p, fault);
+		unsafe_get_user(*owner, p + 2, fault);
+		ok = true;
+fault:
+		user_access_end();
+	}
+	pagefault_enable();
+	return ok;
+}
+
+static __always_inline void emit_wait(struct ldb_thread *t, u32 op, u64 uaddr, u32 value)
+{
+	struct ldb_session *s = t->s;
+	struct ldb_session_cpu *sc = ldb_this_cpu(s);
+	u64 now = ldb_clock_now(s->clock), idx;
+	u32 word = 0, owner = 0, flags = op;
+
+	if (likely(current->mm == s->mm || !s->mm) && read_words(uaddr, &word, &owner))
+		flags |= LDB_FUTEX_F_WORDS;
+	else
+		word = owner = 0;
+	idx = ldb_reserve(sc, 2);
+	ldb_put(sc, idx, now, t->tid, LDB_EV_FUTEX_WAIT, flags, uaddr, value);
+	ldb_put(sc, idx + 1, 0, word, LDB_EV_CONT + 1, 0, 0, owner);
+	if (ldb_written(sc, 2))
+		ldb_ring_quarter(sc);
+}
+
+static __always_inline void emit_wake(struct ldb_thread *t, u32 op, u64 uaddr, u32 nr)
+{
+	ldb_emit(ldb_this_cpu(t->s), ldb_clock_now(t->s->clock), t->tid, LDB_EV_FUTEX_WAKE, op, uaddr, nr);
+}
+
+/*
+ * futex_wait_multiple() gets an array whose layout is private; the program's own
+ * has just been read by the system call, and still is in its registers.
+ */
+static noinline void emit_waitv(struct ldb_thread *t)
+{
+	const struct futex_waitv __user *v;
+	unsigned long args[6];
+	struct futex_waitv w[WAITV_MAX];
+	unsigned int i, nr;
+
+	syscall_get_arguments(current, task_pt_regs(current), args);
+	v = (void __user *)args[0];
+	nr = min_t(unsigned long, args[1], WAITV_MAX);
+	pagefault_disable();
+	if (__copy_from_user_inatomic(w, v, access_ok(v, nr * sizeof(*w)) ? nr * sizeof(*w) : 0))
+		nr = 0;
+	pagefault_enable();
+	if (!access_ok(v, nr * sizeof(*w)))
+		return;
+	for (i = 0; i < nr; i++)
+		emit_wait(t, LDB_FUTEX_WAITV, w[i].uaddr, w[i].val);
+}
+
+static __always_inline void dispatch(struct ldb_thread *t, unsigned long ip,
+				     struct ftrace_regs *fregs)
+{
+	u64 uaddr = ldb_ftrace_arg(fregs, 0);
+
+	switch (kind_of(ip)) {
+	case WAIT:
+		emit_wait(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2));
+		break;
+	case WAKE:
+		emit_wake(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2));
+		break;
+	case LOCK_PI:
+		emit_wait(t, LDB_FUTEX_PI, uaddr, 0);
+		break;
+	case UNLOCK_PI:
+		emit_wake(t, LDB_FUTEX_PI, uaddr, 1);
+		break;
+	case WAIT_MULTIPLE:
+		emit_waitv(t);
+		break;
+	case REQUEUE:
+		emit_wake(t, LDB_FUTEX_REQUEUE, uaddr,
+			  ldb_ftrace_arg(fregs, LDB_FUTEX_REQUEUE_NR_WAKE));
+		break;
+	case WAKE_OP:
+		emit_wake(t, LDB_FUTEX_WAKE_OP, uaddr, ldb_ftrace_arg(fregs, 3));
+		break;
+	case WAIT_REQUEUE_PI:
+		emit_wait(t, LDB_FUTEX_REQUEUE, uaddr, ldb_ftrace_arg(fregs, 2));
+		break;
+	}
+}
+
+static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+			    struct ftrace_regs *fregs)
+{
+	struct ldb_thread *t;
+
+	preempt_disable_notrace();
+	t = ldb_watched_current();
+	if (unlikely(t) && t->s->events & LDB_GROUP_FUTEX)
+		dispatch(t, ip, fregs);
+	preempt_enable_notrace();
+}
+
+static struct ftrace_ops ops = {
+	.func = entered,
+};
+
+void ldb_futex_init(void)
+{
+	unsigned int i;
+
+	if (!LDB_HAVE_FTRACE_ARGS) {
+		pr_info("ldb: this kernel's ftrace gives no arguments: no futex events\n");
+		return;
+	}
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		const char *name = functions[i].name;
+
+		if (ftrace_set_filter(&ops, (unsigned char *)name, strlen(name), 0))
+			pr_info("ldb: cannot trace %s(): its futex events will be missing\n", name);
+		else
+			usable = true;	/* an empty filter would mean all functions */
+	}
+}
+
+void ldb_futex_exit(void)
+{
+	if (LDB_HAVE_FTRACE_ARGS)
+		ftrace_free_filter(&ops);
+}
+
+int ldb_futex_arm(void)
+{
+	int rc = usable ? register_ftrace_function(&ops) : 0;
+
+	if (!rc)
+		return 0;
+	/* For instance switched off by kernel.ftrace_enabled: the rest still works. */
+	pr_warn_once("ldb: ftrace refused (%d): no futex events\n", rc);
+	usable = false;
+	return 0;
+}
+
+void ldb_futex_disarm(void)
+{
+	if (usable)
+		unregister_ftrace_function(&ops);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ldb.ko inside.  What it promises is in uapi/linux/ldb.h.
+ *
+ * A session belongs to an open file.  Once it is bound, to the thread group
+ * that joined it or was named at its creation, each thread of the group has a
+ * struct ldb_thread, found by its task_struct: that is what "watched" means.
+ * A thread that was registered has a page besides.
+ *
+ * Locks, outermost first:
+ *
+ *	ldb_arm_mutex		which probes are registered; held for seconds
+ *	ldb_file.lock		one file's session: create, join, register
+ *	ldb_sessions_mutex	the lists of sessions
+ *	ldb_threads_lock	raw, also taken inside the scheduler's locks: the table of
+ *				threads, and which of them has which page
+ *
+ * The probes run with preemption disabled and take no lock, but for a thread's
+ * birth and end.  What they find lives until an RCU grace period after it can
+ * no longer be found.
+ */
+#ifndef LDB_INTERNAL_H
+#define LDB_INTERNAL_H
+
+#include <linux/hash.h>
+#include <linux/irq_work.h>
+#include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/spinlock.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <asm/local.h>
+#include <linux/ldb.h>
+#include "compat.h"
+
+#define LDB_THREAD_BITS		12	/* buckets of the table of threads */
+#define LDB_SEEN_BITS		9	/* names of others that were written lately */
+
+/* As the compiler plugin defines them (ldb/abi.h). */
+#define LDB_CANARY		0x4c44
+struct ldb_user_block {		/* of a thread, in its thread-local memory */
+	u64	top;		/* the deepest frame's record, or 0 */
+	u64	gen;
+};
+struct ldb_user_frame {
+	u64	prev, gen, pc, ret;
+};
+
+/* Of one CPU in one session.  All but arrived is only written by that CPU. */
+struct ldb_session_cpu {
+	struct ldb_rec	*slots;		/* of the kernel's events, behind the ring's header */
+	u32		mask;		/* of the ring */
+	struct ldb_session *s;
+	local_t		left;		/* slots to write until the reader is woken */
+	local_t		quarters;	/* how often it was */
+	local_t		hidden, unreadable;
+	int		waiting;	/* watched threads that wait here; the run queue's lock */
+	atomic_t	arrived;	/* and those that came here while they waited */
+};
+
+struct ldb_session {
+	/* Constant while the probes can find it, but for dead. */
+	struct ldb_session_cpu __percpu *cpu;
+	u32		events;		/* LDB_GROUP_* */
+	u32		clock;		/* enum ldb_clock */
+	bool		fast;		/* SCHED events, and the TSC: no call in the usual probe */
+	bool		sees_others;	/* the creator has CAP_PERFMON */
+	bool		dead;
+	struct pid_namespace *ns;	/* of the tids; NULL: the initial one */
+	struct mm_struct *mm;		/* of the program that joined; held by mmgrab() */
+	struct signal_struct *signal;	/* names the thread group; held through task */
+	struct task_struct *task;
+	u32		tgid;		/* in the initial namespace */
+
+	/* Memory: page n of the area, made when needed unless the kernel writes it. */
+	struct page	**pages;
+	unsigned long	nr_pages;
+	unsigned long	first_page;	/* of threads */
+	unsigned long	ro_from;	/* the pages from here on are never writable */
+	struct page	*sink;		/* for the children of fork() */
+	struct mm_struct *creator;	/* held by mmgrab() */
+	struct ldb_info	info;		/* private copy of the info page */
+
+	struct ldb_thread **slots;	/* who has which page; ldb_threads_lock */
+	u32		nr_registered;
+	struct list_head threads;	/* ldb_threads_lock */
+	unsigned long	ended;		/* bit 0: the last thread's exit was written */
+
+	struct irq_work	wake;
+	wait_queue_head_t wait;
+	unsigned long	ready;		/* bit 0: for POLLIN */
+
+	struct list_head bound;		/* in ldb_bound, RCU; ldb_sessions_mutex */
+	struct list_head all;		/* in ldb_all; ldb_sessions_mutex */
+	kuid_t		uid;
+	struct rcu_work	free;
+	u64		seen[1 << LDB_SEEN_BITS]; /* races are harmless */
+};
+
+enum ldb_wait {
+	LDB_WAIT_NOT,		/* sleeps, or has a CPU */
+	LDB_WAIT_COUNTED,	/* in waiting of its CPU */
+	LDB_WAIT_ARRIVED,	/* in arrived */
+};
+
+struct ldb_thread {
+	struct hlist_node node;		/* in ldb_threads, by task; ldb_threads_lock */
+	struct task_struct *task;	/* valid until its last switch */
+	struct ldb_session *s;
+	struct ldb_page	*page;		/* NULL: not registered; ldb_threads_lock */
+	u64		tls;		/* with page: struct ldb_user_block in user memory, or 0 */
+	u32		block;		/* with page: what takes the canary's place in gen */
+	u32		slot;		/* with page: its number */
+	u32		tid;		/* as the program sees it */
+	u32		seq;		/* as ldb_page.k_seq */
+	u32		wait;		/* enum ldb_wait; the lock of the run queue it is on */
+	/* Written by the probe of the switch alone; the counts only with a page. */
+	u64		tsc_in, tsc_out, nvcsw, nivcsw, runtime;
+	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
+	struct llist_node dead;
+	struct rcu_head	rcu;
+};
+
+/*
+ * ldb_thread.seq of a thread that was asleep since before it was watched: a value
+ * that counting cannot soon come to, so that it never stands for two different
+ * absences from the CPU.
+ */
+#define LDB_SEQ_ASLEEP		0x80000000U
+#define LDB_SEQ_NEW		2	/* was never on a CPU */
+
+/* Of one CPU, and written by it in its switches, with its run queue's lock. */
+struct ldb_cpu {
+	int		gen;		/* thread is right if this is ldb_hot.gen */
+	int		waiting;	/* of all sessions together; may be too much */
+	struct ldb_thread *thread;	/* of the task that runs, or NULL */
+	struct task_struct *curr;	/* NULL: not yet known */
+	atomic_t	arrived;	/* as waiting */
+};
+DECLARE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
+
+/* Read at each switch of the machine, seldom written: one cache line. */
+struct ldb_hot {
+	atomic_t	gen;		/* counts changes of what ldb_cpu.thread may be */
+	u64		filter;		/* bit n: a group's tgid is n modulo 64 */
+} ____cacheline_aligned;
+extern struct ldb_hot ldb_hot;
+
+extern struct hlist_head ldb_threads[1 << LDB_THREAD_BITS];
+extern raw_spinlock_t ldb_threads_lock;
+extern struct mutex ldb_sessions_mutex;
+extern struct list_head ldb_bound;
+extern struct workqueue_struct *ldb_wq;
+extern unsigned int ldb_max_mb, ldb_max_sessions, ldb_max_user_sessions, ldb_disarm_delay_ms;
+extern bool ldb_force_tsc;
+
+struct ldb_file {
+	struct mutex	lock;
+	struct ldb_session *s;		/* set once; smp_load_acquire() without the lock */
+};
+
+/* session.c */
+int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg);
+int ldb_session_join(struct ldb_session *s);
+void ldb_session_release(struct ldb_session *s);
+void ldb_session_died(struct ldb_session *s);
+void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out);
+
+/* memory.c */
+int ldb_memory_create(struct ldb_session *s, const struct ldb_create *c);
+void ldb_memory_free(struct ldb_session *s);
+struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot);
+int ldb_memory_mmap(struct ldb_session *s, struct vm_area_struct *vma);
+
+/* thread.c */
+int ldb_threads_init(void);
+void ldb_threads_exit(void);
+int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq);
+void ldb_thread_remove(struct ldb_thread *t);
+void ldb_threads_remove_all(struct ldb_session *s);
+void ldb_thread_detach_self(struct ldb_thread *t);
+void ldb_threads_settle(struct ldb_session *s);
+void ldb_threads_refresh(void *unused);
+int ldb_thread_register(struct ldb_session *s, const struct ldb_reg *reg);
+int ldb_thread_unregister(struct ldb_session *s, u32 tid);
+
+/* probes.c */
+int ldb_probes_init(void);
+void ldb_probes_exit(void);
+int ldb_probes_get(u32 events);
+void ldb_probes_put(u32 events);
+
+/* switch.c */
+void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state);
+
+/* futex.c */
+void ldb_futex_init(void);
+void ldb_futex_exit(void);
+int ldb_futex_arm(void);
+void ldb_futex_disarm(void);
+
+/* clock.c */
+u32 ldb_clock_choose(u32 wanted);
+u64 ldb_clock_hz(u32 clock);
+void ldb_clock_take(u32 clock, struct ldb_clock_sample *sample);
+
+static __always_inline bool ldb_filter_passes(const struct task_struct *p)
+{
+	return ldb_hot.filter >> (p->tgid & 63) & 1;
+}
+
+/* Caller: preemption is disabled, or ldb_threads_lock held. */
+static __always_inline struct ldb_thread *ldb_thread_find(const struct task_struct *p)
+{
+	struct ldb_thread *t;
+
+	hlist_for_each_entry_rcu_notrace(t, &ldb_threads[hash_ptr(p, LDB_THREAD_BITS)], node)
+		if (t->task == p)
+			return t;
+	return NULL;
+}
+
+static __always_inline struct ldb_thread *ldb_watched(const struct task_struct *p)
+{
+	return likely(!ldb_filter_passes(p)) ? NULL : ldb_thread_find(p);
+}
+
+/* Pairs with the release in ldb_gen_bump(): what is found later is as new as this. */
+static __always_inline int ldb_gen(void)
+{
+	return atomic_read_acquire(&ldb_hot.gen);
+}
+
+static inline void ldb_gen_bump(void)
+{
+	smp_mb__before_atomic();
+	atomic_inc(&ldb_hot.gen);
+}
+
+/* current's, on this CPU. */
+static __always_inline struct ldb_thread *ldb_watched_current(void)
+{
+	if (unlikely(this_cpu_read(ldb_cpu.gen) != ldb_gen()))
+		return ldb_watched(current);
+	return this_cpu_read(ldb_cpu.thread);
+}
+
+static __always_inline struct ldb_ring_hdr *ldb_ring(const struct ldb_session_cpu *sc)
+{
+	return (void *)sc->slots - LDB_RING_HDR_SIZE;
+}
+
+static inline long ldb_quarter(const struct ldb_session_cpu *sc)
+{
+	return (sc->mask + 1) / 4;
+}
+
+static inline u32 ldb_tid_of(const struct ldb_session *s, struct task_struct *p)
+{
+	return s->ns ? task_pid_nr_ns(p, s->ns) : p->pid;
+}
+
+#endif /* LDB_INTERNAL_H */

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* ldb.ko: the device.  uapi/linux/ldb.h and Documentation/ldb.4 say what it does. */
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "ldb_internal.h"
+
+unsigned int ldb_max_mb = 1024;
+module_param_named(max_mb, ldb_max_mb, uint, 0644);
+MODULE_PARM_DESC(max_mb, "memory that one session can have, in MiB (1024)");
+
+unsigned int ldb_max_sessions = 64;
+module_param_named(max_sessions, ldb_max_sessions, uint, 0644);
+MODULE_PARM_DESC(max_sessions, "sessions at a time, at most 64 (64)");
+
+unsigned int ldb_max_user_sessions = 16;
+module_param_named(max_user_sessions, ldb_max_user_sessions, uint, 0644);
+MODULE_PARM_DESC(max_user_sessions, "sessions of a user without CAP_SYS_RESOURCE (16)");
+
+unsigned int ldb_disarm_delay_ms = 5000;
+module_param_named(disarm_delay_ms, ldb_disarm_delay_ms, uint, 0644);
+MODULE_PARM_DESC(disarm_delay_ms, "how long the probes stay after the last session (5000)");
+
+bool ldb_force_tsc;
+module_param_named(force_tsc, ldb_force_tsc, bool, 0644);
+MODULE_PARM_DESC(force_tsc, "use the TSC even if the kernel does not trust it; for tests (N)");
+
+static unsigned short mode = 0666;
+module_param(mode, ushort, 0444);
+MODULE_PARM_DESC(mode, "of /dev/ldb, until udev says otherwise (0666)");
+
+struct workqueue_struct *ldb_wq;
+
+static int ldb_open(struct inode *inode, struct file *file)
+{
+	struct ldb_file *f = kzalloc(sizeof(*f), GFP_KERNEL_ACCOUNT);
+
+	if (!f)
+		return -ENOMEM;
+	mutex_init(&f->lock);
+	file->private_data = f;
+	return nonseekable_open(inode, file);
+}
+
+static int ldb_release(struct inode *inode, struct file *file)
+{
+	struct ldb_file *f = file->private_data;
+
+	if (f->s)
+		ldb_session_release(f->s);
+	kfree(f);
+	return 0;
+}
+
+/* Those of the program, in any of its threads. */
+static long program_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
+{
+	struct ldb_reg reg;
+	u32 tid;
+
+	if (!s->mm)
+		return -ENXIO;
+	if (current->mm != s->mm || current->signal != s->signal)
+		return -EPERM;
+	if (READ_ONCE(s->dead))
+		return -ENXIO;
+	if (cmd == LDB_IOC_REG) {
+		if (copy_from_user(&reg, arg, sizeof(reg)))
+			return -EFAULT;
+		return ldb_thread_register(s, &reg);
+	}
+	if (get_user(tid, (u32 __user *)arg))
+		return -EFAULT;
+	return ldb_thread_unregister(s, tid);
+}
+
+static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg)
+{
+	struct ldb_clock_sample sample;
+	struct ldb_session_stats stats;
+
+	if (cmd == LDB_IOC_CREATE)
+		return ldb_session_create(f, arg);
+	if (!f->s)
+		return -ENXIO;
+	switch (cmd) {
+	case LDB_IOC_JOIN:
+		return ldb_session_join(f->s);
+	case LDB_IOC_CLOCK:
+		ldb_clock_take(f->s->clock, &sample);
+		return copy_to_user(arg, &sample, sizeof(sample)) ? -EFAULT : 0;
+	case LDB_IOC_STATS:
+		ldb_session_stats(f->s, &stats);
+		return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+	default:
+		return program_ioctl(f->s, cmd, arg);
+	}
+}
+
+static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	struct ldb_file *f = file->private_data;
+	long rc;
+
+	switch (cmd) {
+	case LDB_IOC_ABI:
+		return LDB_DEVICE_ABI;
+	case LDB_IOC_CREATE:
+	case LDB_IOC_JOIN:
+	case LDB_IOC_REG:
+	case LDB_IOC_UNREG:
+	case LDB_IOC_CLOCK:
+	case LDB_IOC_STATS:
+		break;
+	default:
+		return -ENOTTY;
+	}
+	if (mutex_lock_interruptible(&f->lock))
+		return -ERESTARTSYS;
+	rc = locked_ioctl(f, cmd, (void __user *)arg);
+	mutex_unlock(&f->lock);
+	return rc;
+}
+
+static int ldb_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct ldb_file *f = file->private_data;
+	/* Without f->lock, which is taken before the mm's. */
+	struct ldb_session *s = smp_load_acquire(&f->s);
+
+	return s ? ldb_memory_mmap(s, vma) : -ENXIO;
+}
+
+static __poll_t ldb_poll(struct file *file, struct poll_table_struct *wait)
+{
+	struct ldb_file *f = file->private_data;
+	struct ldb_session *s = smp_load_acquire(&f->s);
+	__poll_t mask = 0;
+
+	if (!s)
+		return EPOLLERR;
+	poll_wait(file, &s->wait, wait);
+	if (test_and_clear_bit(0, &s->ready))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(s->dead))
+		mask |= EPOLLHUP;
+	return mask;
+}
+
+static const struct file_operations fops = {
+	.owner		= THIS_MODULE,
+	.open		= ldb_open,
+	.release	= ldb_release,
+	.unlocked_ioctl	= ldb_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.mmap		= ldb_mmap,
+	.poll		= ldb_poll,
+};
+
+static struct miscdevice device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "ldb",
+	.fops	= &fops,
+};
+
+static int __init ldb_init(void)
+{
+	int rc;
+
+	ldb_wq = alloc_workqueue("ldb", WQ_UNBOUND, 0);
+	if (!ldb_wq)
+		return -ENOMEM;
+	rc = ldb_threads_init();
+	if (rc)
+		goto err_wq;
+	rc = ldb_probes_init();
+	if (rc)
+		goto err_threads;
+	ldb_futex_init();
+	device.mode = mode & 0666;
+	rc = misc_register(&device);
+	if (rc)
+		goto err_futex;
+	return 0;
+
+err_futex:
+	ldb_futex_exit();
+err_threads:
+	ldb_threads_exit();
+err_wq:
+	destroy_workqueue(ldb_wq);
+	return rc;
+}
+
+/* No file is open and nothing is mapped; what they left behind may be under way. */
+static void __exit ldb_exit(void)
+{
+	misc_deregister(&device);
+	ldb_probes_exit();
+	ldb_futex_exit();
+	rcu_barrier();		/* queue_rcu_work() */
+	destroy_workqueue(ldb_wq);
+	ldb_threads_exit();
+}
+
+module_init(ldb_init);
+module_exit(ldb_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("ldb: per-thread pages and kernel events for latency profiling");
+MODULE_VERSION("0.1.0");

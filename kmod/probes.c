@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which probes are registered: what some session wants, and for a while after.
+ *
+ * Unregistering waits for grace periods, which can take seconds, and release() may
+ * be the exit of a program that was killed: so it is done later, by work that
+ * holds no reference to the module and that the module's exit waits for.
+ */
+#include <linux/binfmts.h>
+#include <linux/mutex.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <trace/events/sched.h>
+#include <trace/events/task.h>
+#include "probes.h"
+
+#define ALWAYS	0	/* the probes without which no thread can be followed */
+
+struct probe {
+	const char	*name;
+	void		*fn;
+	u32		group;
+	struct tracepoint *tp;
+	bool		armed;
+};
+
+#define PROBE(event, group, fn)	{ #event, fn, group }
+static struct probe probes[] = {
+	PROBE(sched_switch, ALWAYS, ldb_probe_switch),
+	PROBE(sched_process_fork, ALWAYS, ldb_probe_fork),
+	PROBE(sched_process_exec, ALWAYS, ldb_probe_exec),
+	PROBE(sched_process_exit, ALWAYS, ldb_probe_exit),
+	PROBE(sched_waking, LDB_GROUP_SCHED, ldb_probe_waking),
+	PROBE(sched_wakeup, LDB_GROUP_SCHED, ldb_probe_wakeup),
+	PROBE(sched_wakeup_new, LDB_GROUP_SCHED, ldb_probe_wakeup_new),
+	PROBE(sched_migrate_task, LDB_GROUP_SCHED, ldb_probe_migrate),
+	PROBE(task_rename, LDB_GROUP_SCHED, ldb_probe_rename),
+};
+
+static DEFINE_MUTEX(ldb_arm_mutex);
+static atomic_t nr_sessions, nr_sched, nr_futex;
+static bool armed_futex;
+
+/* The kernel does not check what it is given. */
+static void __maybe_unused check_types(void)
+{
+	check_trace_callback_type_sched_switch(ldb_probe_switch);
+	check_trace_callback_type_sched_process_fork(ldb_probe_fork);
+	check_trace_callback_type_sched_process_exec(ldb_probe_exec);
+	check_trace_callback_type_sched_process_exit(ldb_probe_exit);
+	check_trace_callback_type_sched_waking(ldb_probe_waking);
+	check_trace_callback_type_sched_wakeup(ldb_probe_wakeup);
+	check_trace_callback_type_sched_wakeup_new(ldb_probe_wakeup_new);
+	check_trace_callback_type_sched_migrate_task(ldb_probe_migrate);
+	check_trace_callback_type_task_rename(ldb_probe_rename);
+}
+
+static bool wanted(const struct probe *p)
+{
+	return atomic_read(p->group == ALWAYS ? &nr_sessions : &nr_sched);
+}
+
+static int arm(void)
+{
+	unsigned int i;
+	int rc;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct probe *p = &probes[i];
+
+		if (p->armed || !wanted(p))
+			continue;
+		rc = tracepoint_probe_register(p->tp, p->fn, NULL);
+		if (rc)
+			return rc;
+		p->armed = true;
+		/* From now on each CPU keeps up to date who runs on it. */
+		if (p->fn == ldb_probe_switch)
+			on_each_cpu(ldb_threads_refresh, NULL, 1);
+	}
+	if (!armed_futex && atomic_read(&nr_futex)) {
+		rc = ldb_futex_arm();
+		if (rc)
+			return rc;
+		armed_futex = true;
+	}
+	return 0;
+}
+
+static void disarm(void)
+{
+	unsigned int i, cpu;
+	bool any = false;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct probe *p = &probes[i];
+
+		if (!p->armed || wanted(p))
+			continue;
+		tracepoint_probe_unregister(p->tp, p->fn, NULL);
+		p->armed = false;
+		any = true;
+	}
+	if (any)
+		tracepoint_synchronize_unregister();
+	/* Nobody keeps it up to date, and what it points to may be freed. */
+	if (!probes[0].armed)
+		for_each_possible_cpu(cpu)
+			WRITE_ONCE(per_cpu_ptr(&ldb_cpu, cpu)->curr, NULL);
+	if (armed_futex && !atomic_read(&nr_futex)) {
+		ldb_futex_disarm();
+		armed_futex = false;
+	}
+}
+
+static void disarm_work_fn(struct work_struct *work)
+{
+	mutex_lock(&ldb_arm_mutex);
+	disarm();
+	mutex_unlock(&ldb_arm_mutex);
+}
+static DECLARE_DELAYED_WORK(disarm_work, disarm_work_fn);
+
+static void count(u32 events, int n)
+{
+	atomic_add(n, &nr_sessions);
+	if (events & LDB_GROUP_SCHED)
+		atomic_add(n, &nr_sched);
+	if (events & LDB_GROUP_FUTEX)
+		atomic_add(n, &nr_futex);
+}
+
+/* For a session of these groups.  May wait for work that is unregistering. */
+int ldb_probes_get(u32 events)
+{
+	int rc;
+
+	count(events, 1);
+	rc = mutex_lock_killable(&ldb_arm_mutex);
+	if (!rc) {
+		rc = arm();
+		mutex_unlock(&ldb_arm_mutex);
+	}
+	if (rc)
+		ldb_probes_put(events);
+	return rc;
+}
+
+void ldb_probes_put(u32 events)
+{
+	count(events, -1);
+	mod_delayed_work(ldb_wq, &disarm_work, msecs_to_jiffies(ldb_disarm_delay_ms));
+}
+
+static void find(struct tracepoint *tp, void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!strcmp(tp->name, probes[i].name))
+			probes[i].tp = tp;
+}
+
+int ldb_probes_init(void)
+{
+	unsigned int i;
+
+	for_each_kernel_tracepoint(find, NULL);
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		if (probes[i].tp)
+			continue;
+		pr_err("ldb: this kernel has no tracepoint %s\n", probes[i].name);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+/* No session is left. */
+void ldb_probes_exit(void)
+{
+	cancel_delayed_work_sync(&disarm_work);
+	mutex_lock(&ldb_arm_mutex);
+	disarm();
+	mutex_unlock(&ldb_arm_mutex);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The probes of tracepoints, as their tracepoints call them. */
+#ifndef LDB_PROBES_H
+#define LDB_PROBES_H
+
+#include "ldb_internal.h"
+
+struct linux_binprm;
+
+/* wake.c */
+void ldb_probe_waking(void *unused, struct task_struct *p);
+void ldb_probe_wakeup(void *unused, struct task_struct *p);
+void ldb_probe_wakeup_new(void *unused, struct task_struct *p);
+void ldb_probe_migrate(void *unused, struct task_struct *p, int dest_cpu);
+
+/* process.c */
+void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct *child);
+void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm);
+#if LDB_EXIT_HAS_GROUP_DEAD
+void ldb_probe_exit(void *unused, struct task_struct *p, bool group_dead);
+#else
+void ldb_probe_exit(void *unused, struct task_struct *p);
+#endif
+void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm);
+
+#endif /* LDB_PROBES_H */

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* sched_process_fork, _exec, _exit, task_rename, and the names of tasks. */
+#include "event.h"
+#include "probes.h"
+
+static u32 tgid_of(const struct ldb_session *s, struct task_struct *p)
+{
+	return task_tgid_nr_ns(p, s->ns ?: &init_pid_ns);
+}
+
+/* In the parent, before the child can run. */
+void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
+{
+	struct ldb_thread *t = ldb_watched_current(), *c;
+	struct ldb_session_cpu *sc;
+	struct ldb_who who;
+	u32 tgid = 0;
+	u64 now;
+
+	if (likely(!t))
+		return;
+	sc = ldb_this_cpu(t->s);
+	if (child->signal == t->s->signal && ldb_thread_add(t->s, child, LDB_SEQ_NEW))
+		pr_warn_ratelimited("ldb: no memory: thread %d is not watched\n", child->pid);
+	c = ldb_watched(child);
+	now = ldb_clock_now(t->s->clock);
+	who = ldb_name(sc, t->s, child, c, LDB_SCHED_F_OTHER, now);
+	if (who.tid)
+		tgid = tgid_of(t->s, child);
+	if (t->s->events & LDB_GROUP_PROCESS)
+		ldb_emit(sc, now, t->tid, LDB_EV_FORK, LDB_SCHED_F_TID | who.flags, tgid, who.tid);
+	if (c)
+		ldb_introduce_thread(c, now);
+}
+
+/*
+ * All other threads are gone.  A program that joined is not the same any more:
+ * it cannot have the memory, and what its threads were says nothing of it.
+ */
+void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
+{
+	struct ldb_thread *t = ldb_watched_current();
+	struct ldb_session *s;
+	u32 before;
+	u64 now;
+
+	if (likely(!t))
+		return;
+	s = t->s;
+	before = t->tid;
+	t->tid = ldb_tid_of(s, p);
+	now = ldb_clock_now(s->clock);
+	if (s->events & LDB_GROUP_PROCESS)
+		ldb_emit(ldb_this_cpu(s), now, t->tid, LDB_EV_EXEC, LDB_SCHED_F_TID, 0, before);
+	ldb_introduce_thread(t, now);
+	if (s->mm)
+		ldb_session_died(s);
+}
+
+static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
+{
+	/* Two that exit at once may both see it: only one of them says so. */
+	return !atomic_read(&p->signal->live) && !test_and_set_bit(0, &s->ended);
+}
+
+/* In p, late in its exit, but before its last switch. */
+static void exiting(struct task_struct *p)
+{
+	struct ldb_thread *t = ldb_watched(p);
+	struct ldb_session *s;
+	bool last;
+
+	if (likely(!t))
+		return;
+	s = t->s;
+	ldb_thread_detach_self(t);
+	last = group_is_dead(p, s);
+	if (s->events & LDB_GROUP_PROCESS)
+		ldb_emit(ldb_this_cpu(s), ldb_clock_now(s->clock), t->tid, LDB_EV_EXIT, LDB_SCHED_F_TID,
+			 last, 0);
+	if (last) {
+		WRITE_ONCE(s->dead, true);
+		irq_work_queue(&s->wake);
+	}
+}
+
+#if LDB_EXIT_HAS_GROUP_DEAD
+void ldb_probe_exit(void *unused, struct task_struct *p, bool group_dead)
+#else
+void ldb_probe_exit(void *unused, struct task_struct *p)
+#endif
+{
+	exiting(p);
+}
+
+void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm)
+{
+	struct ldb_thread *t = ldb_watched(p);
+	char name[TASK_COMM_LEN] = {};
+
+	if (likely(!t))
+		return;
+	strscpy(name, comm, sizeof(name));
+	ldb_write_task(ldb_this_cpu(t->s), t->tid, tgid_of(t->s, p), LDB_SCHED_F_TID, name,
+		       ldb_clock_now(t->s->clock));
+}
+
+/* A quarter of a ring was written since the last time. */
+void ldb_ring_quarter(struct ldb_session_cpu *sc)
+{
+	local_add(ldb_quarter(sc), &sc->left);
+	local_inc(&sc->quarters);
+	set_bit(0, &sc->s->ready);
+	irq_work_queue(&sc->s->wake);
+}
+
+/* Callers: the probes.  name: TASK_COMM_LEN bytes, which may be changing. */
+void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name, u64 now)
+{
+	u64 idx, part[2];
+
+	BUILD_BUG_ON(TASK_COMM_LEN != sizeof(part));
+	if (!(sc->s->events & LDB_GROUP_SCHED))
+		return;
+	memcpy(part, name, sizeof(part));
+	idx = ldb_reserve(sc, 2);
+	ldb_put(sc, idx, now, tid, LDB_EV_TASK, flags, part[0], tgid);
+	ldb_put(sc, idx + 1, 0, 0, LDB_EV_CONT + 1, 0, part[1], 0);
+	if (ldb_written(sc, 2))
+		ldb_ring_quarter(sc);
+}
+
+void ldb_introduce_thread(struct ldb_thread *t, u64 now)
+{
+	ldb_write_task(ldb_this_cpu(t->s), t->tid, tgid_of(t->s, t->task), LDB_SCHED_F_TID,
+		       t->task->comm, now);
+}
+
+/* Writes who an outsider is, unless that was done lately. */
+static void introduce(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid, u64 now)
+{
+	u64 name[2], is;
+	u64 *seen;
+
+	memcpy(name, p->comm, sizeof(name));
+	is = (name[0] ^ hash_64(name[1], 64) ^ hash_64(tid, 64)) | 1;
+	seen = &sc->s->seen[tid & ((1 << LDB_SEEN_BITS) - 1)];
+	if (likely(READ_ONCE(*seen) == is))
+		return;
+	WRITE_ONCE(*seen, is);
+	ldb_write_task(sc, tid, tgid_of(sc->s, p), 0, p->comm, now);
+}
+
+/* Who p, which is not watched by the session, may be to it. */
+struct ldb_who ldb_stranger(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
+{
+	struct ldb_who who = {};
+
+	/* The idle task. */
+	if (!p->pid)
+		return who;
+	if (sc->s->sees_others)
+		who.tid = ldb_tid_of(sc->s, p);
+	if (who.tid)
+		introduce(sc, p, who.tid, now);
+	else
+		who.flags = LDB_SCHED_F_HIDDEN;
+	return who;
+}
+
+/* As ldb_stranger(), for the only stranger of an event. */
+struct ldb_who ldb_outsider(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
+{
+	struct ldb_who who = ldb_stranger(sc, p, now);
+
+	if (who.flags & LDB_SCHED_F_HIDDEN)
+		local_inc(&sc->hidden);
+	return who;
+}

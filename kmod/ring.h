@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writing records: the kernel's side of the protocol in linux/ldb.h.
+ *
+ * Everything in a ring may be mapped writable by the program.  Of it the kernel
+ * reads nothing but head, and only uses it under its own mask.
+ */
+#ifndef LDB_RING_H
+#define LDB_RING_H
+
+#include <linux/atomic.h>
+#include "ldb_internal.h"
+
+/* process.c */
+void ldb_ring_quarter(struct ldb_session_cpu *sc);
+
+/*
+ * Where n records go.  The atomic is locked also where only the kernel writes,
+ * since the switch relies on it as a full barrier (publish() in thread.c).
+ */
+static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
+{
+	return atomic64_fetch_add(n, (atomic64_t *)&ldb_ring(sc)->head);
+}
+
+/*
+ * After n records were written: true when a quarter of a ring was, and
+ * ldb_ring_quarter() is due.  Counted apart from head, which may have any value.
+ */
+static __always_inline bool ldb_written(struct ldb_session_cpu *sc, int n)
+{
+	return unlikely(local_add_negative(-n, &sc->left));
+}
+
+static __always_inline void ldb_put(struct ldb_session_cpu *sc, u64 idx, u64 tsc, u32 tid, u32 type,
+				    u32 flags, u64 arg, u32 arg2)
+{
+	struct ldb_rec *slot = sc->slots + (idx & sc->mask);
+	u64 word = (u64)flags << 48 | (u64)type << 32 | tid;
+
+	WRITE_ONCE(slot->tsc, tsc);
+	WRITE_ONCE(*(u64 *)&slot->tid, word);
+	WRITE_ONCE(slot->arg, arg);
+	WRITE_ONCE(slot->arg2, arg2);
+	/* Pairs with the reader's acquire of commit. */
+	smp_store_release(&slot->commit, (u32)(idx + 1) ^ ldb_words_hash(tsc, word, arg, arg2));
+}
+
+/* A record of one slot. */
+static __always_inline void ldb_emit(struct ldb_session_cpu *sc, u64 tsc, u32 tid, u32 type, u32 flags,
+				     u64 arg, u32 arg2)
+{
+	ldb_put(sc, ldb_reserve(sc, 1), tsc, tid, type, flags, arg, arg2);
+	if (ldb_written(sc, 1))
+		ldb_ring_quarter(sc);
+}
+
+#endif /* LDB_RING_H */

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sessions: made by the recorder, bound to a thread group, ended by the last close. */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "event.h"
+#include "stamp.h"
+
+DEFINE_MUTEX(ldb_sessions_mutex);
+LIST_HEAD(ldb_bound);
+static LIST_HEAD(all);
+
+static void wake_reader(struct irq_work *work)
+{
+	wake_up_interruptible(&container_of(work, struct ldb_session, wake)->wait);
+}
+
+static int check(const struct ldb_create *c)
+{
+	if (c->size != sizeof(*c) || c->flags & ~LDB_CREATE_F_SPLIT || c->pad || c->pid < 0 ||
+	    c->events & ~LDB_GROUP_ALL)
+		return -EINVAL;
+	if (c->ring_order < 8 || c->ring_order > 20 || c->nr_scanners > LDB_MAX_SCANNERS ||
+	    c->max_threads < 1 || c->max_threads > 4096)
+		return -EINVAL;
+	if (c->nr_scanners && (c->scan_ring_order < 8 || c->scan_ring_order > 24))
+		return -EINVAL;
+	if (c->clock_id > LDB_CLOCK_MONO || !ldb_clock_choose(c->clock_id))
+		return -EINVAL;
+	if (c->pid && !perfmon_capable())
+		return -EPERM;
+	return 0;
+}
+
+static int try_count_in(struct ldb_session *s)
+{
+	struct ldb_session *other;
+	unsigned int nr = 0, mine = 0;
+	int rc = -EDQUOT;
+
+	mutex_lock(&ldb_sessions_mutex);
+	list_for_each_entry(other, &all, all) {
+		nr++;
+		mine += uid_eq(other->uid, s->uid);
+	}
+	if (nr < ldb_max_sessions &&
+	    (mine < ldb_max_user_sessions || capable(CAP_SYS_RESOURCE))) {
+		list_add(&s->all, &all);
+		rc = 0;
+	}
+	mutex_unlock(&ldb_sessions_mutex);
+	return rc;
+}
+
+/* A session counts until its memory is free, which may take some time yet. */
+static int count_in(struct ldb_session *s)
+{
+	int rc = try_count_in(s);
+
+	if (rc != -EDQUOT)
+		return rc;
+	rcu_barrier();
+	flush_workqueue(ldb_wq);
+	return try_count_in(s);
+}
+
+static void free_session(struct ldb_session *s)
+{
+	irq_work_sync(&s->wake);
+	if (!list_empty(&s->all)) {
+		mutex_lock(&ldb_sessions_mutex);
+		list_del(&s->all);
+		mutex_unlock(&ldb_sessions_mutex);
+	}
+	ldb_memory_free(s);
+	if (s->task)
+		put_task_struct(s->task);
+	if (s->ns)
+		put_pid_ns(s->ns);
+	if (s->mm)
+		mmdrop(s->mm);
+	if (s->creator)
+		mmdrop(s->creator);
+	kvfree(s);
+}
+
+static void free_work(struct work_struct *work)
+{
+	free_session(container_of(to_rcu_work(work), struct ldb_session, free));
+}
+
+/* Two thread groups may share a bit: the table of threads knows better. */
+static void filter_update(void)
+{
+	struct ldb_session *s;
+	u64 filter = 0;
+
+	list_for_each_entry(s, &ldb_bound, bound)
+		filter |= BIT_ULL(s->tgid & 63);
+	WRITE_ONCE(ldb_hot.filter, filter);
+}
+
+/* The thread group of p gets watched, from the next event of each of its threads. */
+static int add_threads(struct ldb_session *s, struct task_struct *p)
+{
+	struct task_struct *t;
+	int rc = 0;
+
+	rcu_read_lock();
+	for_each_thread(p, t) {
+		struct ldb_thread *gone;
+
+		rc = ldb_thread_add(s, t, 0);
+		if (rc)
+			break;
+		/*
+		 * If its last switch was before it could be found, nobody would take it
+		 * out of the table again.  It has this state before that switch.
+		 */
+		smp_mb();
+		if (READ_ONCE(t->__state) != TASK_DEAD)
+			continue;
+		preempt_disable();
+		gone = ldb_thread_find(t);
+		if (gone)
+			ldb_thread_remove(gone);
+		preempt_enable();
+	}
+	rcu_read_unlock();
+	return rc;
+}
+
+static void introduce_threads(struct ldb_session *s)
+{
+	struct ldb_thread *t;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	list_for_each_entry(t, &s->threads, list)
+		ldb_introduce_thread(t, ldb_clock_now(s->clock));
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+}
+
+static void unbind(struct ldb_session *s)
+{
+	mutex_lock(&ldb_sessions_mutex);
+	list_del_rcu(&s->bound);
+	filter_update();
+	mutex_unlock(&ldb_sessions_mutex);
+	ldb_threads_remove_all(s);
+	ldb_gen_bump();
+}
+
+static int list_bound(struct ldb_session *s)
+{
+	struct ldb_session *other;
+	int rc = 0;
+
+	mutex_lock(&ldb_sessions_mutex);
+	list_for_each_entry(other, &ldb_bound, bound)
+		if (other->signal == s->signal && !READ_ONCE(other->dead))
+			rc = -EEXIST;
+	if (!rc) {
+		list_add_rcu(&s->bound, &ldb_bound);
+		filter_update();
+	}
+	mutex_unlock(&ldb_sessions_mutex);
+	return rc;
+}
+
+/* p: any thread of the group. */
+static int bind(struct ldb_session *s, struct task_struct *p)
+{
+	struct pid_namespace *ns;
+	int rc;
+
+	s->task = get_task_struct(p);
+	s->signal = p->signal;
+	s->tgid = p->tgid;
+	rcu_read_lock();
+	ns = task_active_pid_ns(p);
+	if (ns && ns != &init_pid_ns)
+		s->ns = get_pid_ns(ns);
+	rcu_read_unlock();
+	rc = list_bound(s);
+	if (rc)
+		goto err_task;
+	rc = add_threads(s, p);
+	ldb_gen_bump();
+	/* The last thread's exit may have been before the probe could see it. */
+	smp_mb();
+	if (!rc && !atomic_read(&s->signal->live))
+		rc = -ESRCH;
+	if (rc)
+		goto err_unbind;
+	on_each_cpu(ldb_threads_refresh, NULL, 1);
+	ldb_threads_settle(s);
+	introduce_threads(s);
+	return 0;
+
+err_unbind:
+	unbind(s);
+	INIT_LIST_HEAD(&s->bound);
+	synchronize_rcu();
+err_task:
+	if (s->ns)
+		put_pid_ns(s->ns);
+	s->ns = NULL;
+	put_task_struct(s->task);
+	s->task = NULL;
+	return rc;
+}
+
+static int bind_pid(struct ldb_session *s, pid_t nr)
+{
+	struct pid *pid = find_get_pid(nr);
+	struct task_struct *p = get_pid_task(pid, PIDTYPE_TGID);
+	int rc;
+
+	put_pid(pid);
+	if (!p)
+		return -ESRCH;
+	rc = p->flags & PF_KTHREAD ? -EINVAL : bind(s, p);
+	put_task_struct(p);
+	return rc;
+}
+
+static struct ldb_session *new_session(const struct ldb_create *c)
+{
+	struct ldb_session *s = kvzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	int rc;
+
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	s->events = c->events;
+	s->clock = ldb_clock_choose(c->clock_id);
+	s->fast = s->clock == LDB_CLOCK_TSC && s->events & LDB_GROUP_SCHED;
+	s->sees_others = perfmon_capable();
+	s->uid = current_uid();
+	s->creator = current->mm;
+	mmgrab(s->creator);
+	INIT_LIST_HEAD(&s->threads);
+	INIT_LIST_HEAD(&s->bound);
+	INIT_LIST_HEAD(&s->all);
+	init_waitqueue_head(&s->wait);
+	init_irq_work(&s->wake, wake_reader);
+	INIT_RCU_WORK(&s->free, free_work);
+	s->info.clock_id = s->clock;
+	s->info.tsc_hz = ldb_clock_hz(s->clock);
+	rc = count_in(s);
+	if (!rc)
+		rc = ldb_memory_create(s, c);
+	if (rc) {
+		free_session(s);
+		return ERR_PTR(rc);
+	}
+	return s;
+}
+
+/* ldb_file.lock held. */
+int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
+{
+	struct ldb_create c;
+	struct ldb_session *s;
+	int rc;
+
+	if (f->s)
+		return -EBUSY;
+	if (copy_from_user(&c, arg, sizeof(c)))
+		return -EFAULT;
+	rc = check(&c);
+	if (rc)
+		return rc;
+	s = new_session(&c);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	c.clock_id = s->clock;
+	c.total_size = s->info.total_size;
+	rc = ldb_probes_get(s->events);
+	if (rc)
+		goto err_free;
+	rc = c.pid ? bind_pid(s, c.pid) : 0;
+	if (rc)
+		goto err_put;
+	if (copy_to_user(arg, &c, sizeof(c))) {
+		ldb_session_release(s);
+		return -EFAULT;
+	}
+	smp_store_release(&f->s, s);
+	return 0;
+
+err_put:
+	ldb_probes_put(s->events);
+err_free:
+	free_session(s);
+	return rc;
+}
+
+/* ldb_file.lock held. */
+int ldb_session_join(struct ldb_session *s)
+{
+	int rc;
+
+	if (s->task)
+		return -EBUSY;
+	/* First: it is what tells a session that dies with exec() from one that stays. */
+	mmgrab(current->mm);
+	WRITE_ONCE(s->mm, current->mm);
+	rc = bind(s, current);
+	if (rc) {
+		WRITE_ONCE(s->mm, NULL);
+		mmdrop(current->mm);
+	}
+	return rc;
+}
+
+/* By the probe of exec.  The recorder may go on reading. */
+void ldb_session_died(struct ldb_session *s)
+{
+	ldb_threads_remove_all(s);
+	ldb_gen_bump();
+	ldb_stamp_cpu(ldb_this_cpu(s), 0, 0);
+	WRITE_ONCE(s->dead, true);
+	irq_work_queue(&s->wake);
+}
+
+/* No mapping and no file is left.  Nothing here waits for long. */
+void ldb_session_release(struct ldb_session *s)
+{
+	if (!list_empty(&s->bound))
+		unbind(s);
+	ldb_probes_put(s->events);
+	queue_rcu_work(ldb_wq, &s->free);
+}
+
+void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out)
+{
+	unsigned int cpu;
+
+	memset(out, 0, sizeof(*out));
+	for_each_possible_cpu(cpu) {
+		struct ldb_session_cpu *c = per_cpu_ptr(s->cpu, cpu);
+
+		out->events += (local_read(&c->quarters) + 1) * ldb_quarter(c) - local_read(&c->left);
+		out->hidden += local_read(&c->hidden);
+		out->unreadable += local_read(&c->unreadable);
+	}
+	out->threads = READ_ONCE(s->nr_registered);
+	out->dead = READ_ONCE(s->dead);
+}

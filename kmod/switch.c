@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sched_switch: the probe that runs most.  Who leaves was found when it came,
+ * so that a switch between two tasks that are not watched costs one look at the
+ * filter and one at whether somebody waits.
+ *
+ * It runs in the scheduler, with the run queue's lock held and interrupts off.
+ */
+#include <linux/uaccess.h>
+#include "event.h"
+#include "stamp.h"
+#include "wait.h"
+
+static noinline u32 state_slow(unsigned int state)
+{
+	if (state & (TASK_DEAD | EXIT_DEAD | EXIT_ZOMBIE))
+		return LDB_STATE_DEAD;
+	if (state & TASK_INTERRUPTIBLE)
+		return LDB_STATE_SLEEPING;
+	if (state & TASK_NOLOAD || state & TASK_PARKED)
+		return LDB_STATE_IDLE;
+	if (state & __TASK_STOPPED)
+		return LDB_STATE_STOPPED;
+	if (state & __TASK_TRACED)
+		return LDB_STATE_TRACED;
+	return LDB_STATE_DISK;
+}
+
+/*
+ * How prev left: LDB_STATE_RUNNING if it stays on the run queue.  That is not in
+ * prev_state alone: a task that has a signal pending does not sleep, whatever it
+ * says.
+ */
+static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev,
+				    unsigned int prev_state)
+{
+	if (preempt)
+		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
+	if (!READ_ONCE(prev->__state))
+		return LDB_STATE_RUNNING;
+	return likely(prev_state == TASK_INTERRUPTIBLE) ? LDB_STATE_SLEEPING : state_slow(prev_state);
+}
+
+/*
+ * The innermost frame of prev, which is current and has its own mm.  False: it
+ * should be there and cannot be read.  A thread that is between two of the
+ * stores that link or unlink a frame has a whole one at top, in this order.
+ */
+static __always_inline bool read_frame(const struct ldb_thread *t, struct ldb_frame_seen *f)
+{
+	const struct ldb_user_block __user *block = (void __user *)t->tls;
+	const struct ldb_user_frame __user *frame;
+	u64 top, last, gen, pc;
+
+	if (!user_access_begin(block, sizeof(*block)))
+		return false;
+	unsafe_get_user(top, &block->top, fault);
+	unsafe_get_user(last, &block->gen, fault);
+	user_access_end();
+	if ((u16)last != LDB_CANARY)
+		return false;
+	if (!top)
+		return true;
+	frame = (void __user *)top;
+	if (!user_access_begin(frame, sizeof(*frame)))
+		return false;
+	unsafe_get_user(gen, &frame->gen, fault);
+	unsafe_get_user(pc, &frame->pc, fault);
+	user_access_end();
+	if ((u16)gen != LDB_CANARY || gen > last)
+		return false;
+	f->gen = (gen & ~0xffffULL) | t->block;
+	f->top = top;
+	f->pc = pc;
+	return true;
+
+fault:
+	user_access_end();
+	return false;
+}
+
+static __always_inline void find_frame(const struct ldb_thread *t, const struct task_struct *prev,
+				       struct ldb_session_cpu *sc, struct ldb_frame_seen *f)
+{
+	bool readable;
+
+	if (!t->tls || prev->mm != t->s->mm || prev->flags & PF_EXITING)
+		return;
+	pagefault_disable();
+	readable = read_frame(t, f);
+	pagefault_enable();
+	if (unlikely(!readable))
+		local_inc(&sc->unreadable);
+}
+
+/*
+ * page: it is registered, and f is what was found.  ldb_ring_quarter() is left to
+ * finish().
+ */
+static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cpu *sc, bool page,
+				     u32 flags, u64 now, u32 other, const struct ldb_frame_seen *f)
+{
+	u64 idx;
+
+	flags |= LDB_SCHED_F_TID;
+	if (!page) {
+		ldb_put(sc, ldb_reserve(sc, 1), now, t->tid, LDB_EV_SWITCH, flags, 0, other);
+		ldb_written(sc, 1);
+		return;
+	}
+	idx = ldb_reserve(sc, 2);
+	ldb_put(sc, idx, now, t->tid, LDB_EV_SWITCH_OUT, flags, f->gen, other);
+	ldb_put(sc, idx + 1, f->top, 0, LDB_EV_CONT + 1, 0, f->pc, 0);
+	ldb_written(sc, 2);
+}
+
+static __always_inline void leaves(struct ldb_thread *t, struct ldb_cpu *c, struct ldb_session_cpu *sc,
+				   u32 flags, u64 now)
+{
+	WRITE_ONCE(t->seq, (t->seq | 1) + 1);
+	t->tsc_out = now;
+	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
+		ldb_wait_begin(t, c, sc);
+}
+
+static __always_inline void comes(struct ldb_thread *t, struct ldb_cpu *c, struct ldb_session_cpu *sc,
+				  u64 now)
+{
+	WRITE_ONCE(t->seq, t->seq | 1);
+	t->tsc_in = now;
+	ldb_wait_end(t, c, sc);
+}
+
+/*
+ * After seq was changed and a full barrier: the page that is there now gets it,
+ * even if it was not when the event was written (publish() in thread.c).
+ */
+static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cpu *sc)
+{
+	struct ldb_page *page = READ_ONCE(t->page);
+
+	ldb_stamp_cpu(sc, page ? t->slot + 1 : 0, t->tid);
+	if (page)
+		ldb_stamp_in(t, page, smp_processor_id());
+}
+
+/* Both are of one session: most switches of a busy program. */
+static __always_inline void within(struct ldb_cpu *c, struct ldb_session_cpu *sc, struct ldb_thread *out,
+				   struct ldb_thread *in, u32 flags, struct task_struct *prev, u64 now,
+				   bool emit)
+{
+	struct ldb_page *page = READ_ONCE(out->page);
+	struct ldb_frame_seen frame = {};
+
+	leaves(out, c, sc, flags, now);
+	comes(in, c, sc, now);
+	if (page)
+		find_frame(out, prev, sc, &frame);
+	if (emit)
+		emit_out(out, sc, page, flags | LDB_SCHED_F_OTHER, now, in->tid, &frame);
+	else
+		smp_mb();
+	page = READ_ONCE(out->page);
+	if (page)
+		ldb_stamp_out(out, page, LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING, &frame);
+	stamp_in(in, sc);
+}
+
+static noinline void to_stranger(struct ldb_cpu *c, struct ldb_thread *out, u32 flags,
+				 struct task_struct *prev, struct task_struct *next)
+{
+	struct ldb_session *s = out->s;
+	struct ldb_session_cpu *sc = ldb_this_cpu(s);
+	struct ldb_page *page = READ_ONCE(out->page);
+	struct ldb_frame_seen frame = {};
+	u64 now = ldb_clock_now(s->clock);
+
+	leaves(out, c, sc, flags, now);
+	if (page)
+		find_frame(out, prev, sc, &frame);
+	if (s->events & LDB_GROUP_SCHED) {
+		struct ldb_who other = ldb_outsider(sc, next, now);
+
+		emit_out(out, sc, page, flags | other.flags, now, other.tid, &frame);
+	} else {
+		smp_mb();
+	}
+	page = READ_ONCE(out->page);
+	if (page)
+		ldb_stamp_out(out, page, LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING, &frame);
+	ldb_stamp_cpu(sc, 0, 0);
+}
+
+static noinline void from_stranger(struct ldb_cpu *c, struct ldb_thread *in, u32 flags,
+				   struct task_struct *prev)
+{
+	struct ldb_session *s = in->s;
+	struct ldb_session_cpu *sc = ldb_this_cpu(s);
+	u64 now = ldb_clock_now(s->clock);
+
+	comes(in, c, sc, now);
+	if (s->events & LDB_GROUP_SCHED) {
+		struct ldb_who who = ldb_outsider(sc, prev, now);
+
+		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0, in->tid);
+	} else {
+		smp_mb();
+	}
+	stamp_in(in, sc);
+}
+
+/*
+ * Threads may wait here for a CPU that goes from one stranger to the next.  Both
+ * are strangers to a session that has not just recorded the switch.
+ */
+static noinline void occupied(struct ldb_cpu *c, const struct ldb_session *done,
+			      const struct ldb_session *done2, u32 flags,
+			      struct task_struct *prev, struct task_struct *next)
+{
+	struct ldb_session *s;
+	int waiting = 0;
+
+	list_for_each_entry_rcu(s, &ldb_bound, bound) {
+		struct ldb_session_cpu *sc = ldb_this_cpu(s);
+		struct ldb_who from, to;
+		u64 now;
+
+		if (!ldb_session_waits(sc))
+			continue;
+		waiting += sc->waiting;
+		if (s == done || s == done2 || !(s->events & LDB_GROUP_SCHED))
+			continue;
+		now = ldb_clock_now(s->clock);
+		from = ldb_stranger(sc, prev, now);
+		to = ldb_stranger(sc, next, now);
+		ldb_emit(sc, now, from.tid, LDB_EV_OCCUPANT, flags | from.flags | to.flags, 0, to.tid);
+		if ((from.flags | to.flags) & LDB_SCHED_F_HIDDEN)
+			local_inc(&sc->hidden);
+	}
+	/* What is missing was of sessions that are over. */
+	c->waiting = waiting;
+}
+
+/* What is seldom to do after a switch, that is, seldom of a thread of one session to another. */
+static noinline void finish(struct ldb_cpu *c, struct ldb_thread *out, struct ldb_thread *in,
+			    u32 flags, struct task_struct *prev, struct task_struct *next)
+{
+	if (ldb_waited_for(c))
+		occupied(c, out ? out->s : NULL, in ? in->s : NULL, flags, prev, next);
+	if (!out)
+		return;
+	if (local_read(&ldb_this_cpu(out->s)->left) < 0)
+		ldb_ring_quarter(ldb_this_cpu(out->s));
+	if (LDB_SCHED_STATE(flags) == LDB_STATE_DEAD)
+		ldb_thread_remove(out);
+	else if (!(out->seq & 0x1fff))
+		ldb_introduce_thread(out, out->tsc_out);
+}
+
+static noinline void watched_slow(struct ldb_cpu *c, struct ldb_thread *out, struct ldb_thread *in,
+				  u32 flags, struct task_struct *prev, struct task_struct *next)
+{
+	if (out && in && out->s == in->s) {
+		struct ldb_session *s = out->s;
+
+		within(c, ldb_this_cpu(s), out, in, flags, prev, ldb_clock_now(s->clock),
+		       s->events & LDB_GROUP_SCHED);
+	} else {
+		if (out)
+			to_stranger(c, out, flags, prev, next);
+		if (in)
+			from_stranger(c, in, flags, prev);
+	}
+	finish(c, out, in, flags, prev, next);
+}
+
+/* Written so that the usual case calls nothing and has no registers to save. */
+static __always_inline void watched(struct ldb_cpu *c, struct ldb_thread *out, struct ldb_thread *in,
+				    u32 flags, struct task_struct *prev, struct task_struct *next)
+{
+	struct ldb_session_cpu *sc;
+
+	if (unlikely(!out || !in || out->s != in->s || !out->s->fast)) {
+		watched_slow(c, out, in, flags, prev, next);
+		return;
+	}
+	sc = ldb_this_cpu(out->s);
+	within(c, sc, out, in, flags, prev, ldb_clock_tsc(), true);
+	if (unlikely(ldb_waited_for(c) || local_read(&sc->left) < 0 || !(out->seq & 0x1fff) ||
+		     LDB_SCHED_STATE(flags) == LDB_STATE_DEAD))
+		finish(c, out, in, flags, prev, next);
+}
+
+void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state)
+{
+	struct ldb_cpu *c = this_cpu_ptr(&ldb_cpu);
+	int gen = ldb_gen();
+	struct ldb_thread *out = c->thread, *in = ldb_watched(next);
+
+	if (unlikely(c->gen != gen)) {
+		out = ldb_watched(prev);
+		c->gen = gen;
+	}
+	c->thread = in;
+	WRITE_ONCE(c->curr, next);
+	if (unlikely(out || in))
+		watched(c, out, in, flags_of(preempt, prev, prev_state), prev, next);
+	else if (unlikely(ldb_waited_for(c)))
+		occupied(c, NULL, NULL, flags_of(preempt, prev, prev_state), prev, next);
+}

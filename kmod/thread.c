@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Watched threads: the table by which the probes find them, and their pages.
+ *
+ * An entry is made when a session is bound, or at fork, and removed at the
+ * thread's last switch out, after which its task may be freed; or when the
+ * session ends.  A page is given by the program and taken at the thread's exit.
+ */
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include "clock.h"
+#include "ldb_internal.h"
+#include "stamp.h"
+
+struct hlist_head ldb_threads[1 << LDB_THREAD_BITS];
+DEFINE_RAW_SPINLOCK(ldb_threads_lock);
+struct ldb_hot ldb_hot;
+DEFINE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
+
+static struct kmem_cache *cache;
+static LLIST_HEAD(dead);
+
+static void free_rcu(struct rcu_head *rcu)
+{
+	kmem_cache_free(cache, container_of(rcu, struct ldb_thread, rcu));
+}
+
+/* Out of the scheduler's locks: call_rcu() may want to wake somebody. */
+static void reap(struct irq_work *work)
+{
+	struct ldb_thread *t, *next;
+
+	llist_for_each_entry_safe(t, next, llist_del_all(&dead), dead)
+		call_rcu(&t->rcu, free_rcu);
+}
+static DEFINE_IRQ_WORK(reap_work, reap);
+
+int ldb_threads_init(void)
+{
+	cache = KMEM_CACHE(ldb_thread, SLAB_ACCOUNT);
+	return cache ? 0 : -ENOMEM;
+}
+
+/* No session is left, and no probe is registered. */
+void ldb_threads_exit(void)
+{
+	irq_work_sync(&reap_work);
+	rcu_barrier();
+	kmem_cache_destroy(cache);
+}
+
+/* 0 also if it is there already.  May be called in a probe. */
+int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
+{
+	struct ldb_thread *t;
+	unsigned long flags;
+	bool is_new;
+
+	t = kmem_cache_zalloc(cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!t)
+		return -ENOMEM;
+	t->task = p;
+	t->s = s;
+	t->tid = ldb_tid_of(s, p);
+	t->seq = seq;
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	is_new = !ldb_thread_find(p);
+	if (is_new) {
+		hlist_add_head_rcu(&t->node, &ldb_threads[hash_ptr(p, LDB_THREAD_BITS)]);
+		list_add(&t->list, &s->threads);
+	}
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+	if (!is_new)
+		kmem_cache_free(cache, t);
+	return 0;
+}
+
+/* ldb_threads_lock held, and the thread is current, or no probe can have its page. */
+static void detach(struct ldb_thread *t)
+{
+	struct ldb_page *page = t->page;
+
+	if (!page)
+		return;
+	WRITE_ONCE(t->page, NULL);
+	t->s->slots[t->slot] = NULL;
+	t->s->nr_registered--;
+	ldb_stamp_clear(page);
+}
+
+static void remove_locked(struct ldb_thread *t)
+{
+	if (hlist_unhashed(&t->node))
+		return;
+	hlist_del_init_rcu(&t->node);
+	list_del(&t->list);
+	detach(t);
+	llist_add(&t->dead, &dead);
+	irq_work_queue(&reap_work);
+}
+
+/* In its last switch out, so it waits for no CPU; or the session is over. */
+void ldb_thread_remove(struct ldb_thread *t)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	remove_locked(t);
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+}
+
+/*
+ * The session is over.  A probe may be about to stamp one of them off or on a
+ * CPU: its page has no other thread any more.
+ */
+void ldb_threads_remove_all(struct ldb_session *s)
+{
+	unsigned long flags;
+	bool more;
+
+	do {
+		int n = 256;
+
+		raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+		while (!list_empty(&s->threads) && n--)
+			remove_locked(list_first_entry(&s->threads, struct ldb_thread, list));
+		more = !list_empty(&s->threads);
+		raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+	} while (more);
+}
+
+void ldb_thread_detach_self(struct ldb_thread *t)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	detach(t);
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+}
+
+/*
+ * On each CPU, with interrupts off, so not between a switch's probe and its
+ * end: learns who runs there since before it was watched.
+ */
+void ldb_threads_refresh(void *unused)
+{
+	struct ldb_cpu *c = this_cpu_ptr(&ldb_cpu);
+	int gen = ldb_gen();
+	struct ldb_thread *t = ldb_watched(current);
+	struct ldb_page *page;
+
+	WRITE_ONCE(c->curr, current);
+	c->thread = t;
+	c->gen = gen;
+	if (!t)
+		return;
+	page = READ_ONCE(t->page);
+	ldb_stamp_cpu(this_cpu_ptr(t->s->cpu), page ? t->slot + 1 : 0, t->tid);
+	if (t->seq & 1)
+		return;
+	t->tsc_in = ldb_clock_now(t->s->clock);
+	WRITE_ONCE(t->seq, t->seq | 1);
+	smp_mb();	/* as in a switch: see publish() */
+	page = READ_ONCE(t->page);
+	if (page)
+		ldb_stamp_in(t, page, smp_processor_id());
+}
+
+/*
+ * Those that were asleep all the time since they are watched.  Each CPU has
+ * been refreshed since then: a thread that was on one has an odd seq.  One that
+ * comes onto a CPU now counts up, whether it sees what is written here or not.
+ */
+void ldb_threads_settle(struct ldb_session *s)
+{
+	struct ldb_thread *t;
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	list_for_each_entry(t, &s->threads, list)
+		if (!ldb_on_cpu(t->task))
+			cmpxchg(&t->seq, 0, LDB_SEQ_ASLEEP);
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+}
+
+/*
+ * Gives a thread its page while it may be switched on another CPU.  That probe
+ * writes seq, passes a full barrier, and reads page; here page is written, and
+ * after a barrier seq is read.  So either the probe finds the page and stamps
+ * it, or what it did is seen here.  If seq has moved on, nothing is said about
+ * the thread: k_seq stays 0 until its next switch.
+ */
+static void publish(struct ldb_thread *t, struct ldb_page *page)
+{
+	u32 seq = READ_ONCE(t->seq);
+
+	ldb_stamp_all(t, page);
+	smp_store_release(&t->page, page);
+	smp_mb();
+	if (READ_ONCE(t->seq) == seq)
+		cmpxchg(&page->k_seq, 0, seq);
+}
+
+static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb_reg *reg)
+{
+	t->nvcsw = 0;
+	t->nivcsw = 0;
+	t->runtime = 0;
+	t->tls = reg->tls;
+	t->block = reg->block;
+	t->slot = reg->slot;
+	t->s->slots[reg->slot] = t;
+	t->s->nr_registered++;
+	WRITE_ONCE(page->k_slot_gen, page->k_slot_gen + 1);
+	publish(t, page);
+	if (t->task == current)
+		ldb_threads_refresh(NULL);
+}
+
+/* Frees the slot and the thread's page.  True: a probe may still be stamping it. */
+static bool take_away(struct ldb_session *s, struct ldb_thread *t, u32 slot)
+{
+	struct ldb_thread *old = s->slots[slot];
+	bool foreign = false;
+
+	if (old) {
+		foreign = old->task != current;
+		detach(old);
+	}
+	if (t && t->page) {
+		foreign |= t->task != current;
+		detach(t);
+	}
+	return foreign;
+}
+
+/*
+ * A detached page is cleared once more after the wait: the probe that was
+ * stamping it is over.  f->lock keeps others from the slot meanwhile.
+ */
+static void clear_later(struct ldb_session *s, u32 slot)
+{
+	unsigned long flags;
+
+	synchronize_rcu();
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	if (!s->slots[slot])
+		ldb_stamp_clear(ldb_memory_thread_page(s, slot));
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+}
+
+static struct task_struct *get_member(struct ldb_session *s, u32 tid)
+{
+	struct task_struct *p;
+
+	rcu_read_lock();
+	p = pid_task(find_vpid(tid), PIDTYPE_PID);
+	if (p && p->signal == s->signal)
+		get_task_struct(p);
+	else
+		p = NULL;
+	rcu_read_unlock();
+	return p;
+}
+
+static int register_task(struct ldb_session *s, struct task_struct *p, struct ldb_page *page,
+			 const struct ldb_reg *reg)
+{
+	struct ldb_thread *t;
+	unsigned long flags;
+	int rc = 0, cpu = -1;
+	bool wait;
+
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	t = ldb_thread_find(p);
+	wait = take_away(s, t, reg->slot);
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+	if (wait)
+		clear_later(s, reg->slot);
+
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	t = ldb_thread_find(p);
+	/* After PF_EXITING comes the probe that takes the page away, and the same lock. */
+	if (!t || t->s != s || p->flags & PF_EXITING)
+		rc = -ESRCH;
+	else
+		attach(t, page, reg);
+	if (!rc && p != current && ldb_on_cpu(p))
+		cpu = task_cpu(p);
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+	/* It may go on running for long without a switch. */
+	if (cpu >= 0)
+		smp_call_function_single(cpu, ldb_threads_refresh, NULL, 1);
+	return rc;
+}
+
+/* ldb_file.lock held, so no other thread comes to or leaves the slot but by its exit. */
+int ldb_thread_register(struct ldb_session *s, const struct ldb_reg *reg)
+{
+	struct ldb_page *page;
+	struct task_struct *p;
+	int rc;
+
+	if (reg->pad || reg->slot >= s->info.max_threads || reg->block > U16_MAX)
+		return -EINVAL;
+	if (reg->tls && !access_ok((void __user *)reg->tls, sizeof(struct ldb_user_block)))
+		return -EINVAL;
+	page = ldb_memory_thread_page(s, reg->slot);
+	if (!page)
+		return -ENOMEM;
+	p = get_member(s, reg->tid);
+	if (!p)
+		return -ESRCH;
+	rc = register_task(s, p, page, reg);
+	put_task_struct(p);
+	return rc;
+}
+
+int ldb_thread_unregister(struct ldb_session *s, u32 tid)
+{
+	struct task_struct *p = get_member(s, tid);
+	struct ldb_thread *t;
+	unsigned long flags;
+	u32 slot = 0;
+	bool wait = false;
+	int rc = -ESRCH;
+
+	if (!p)
+		return -ESRCH;
+	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
+	t = ldb_thread_find(p);
+	if (t && t->s == s && t->page) {
+		slot = t->slot;
+		wait = take_away(s, t, slot);
+		rc = 0;
+	}
+	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+	if (wait)
+		clear_later(s, slot);
+	put_task_struct(p);
+	return rc;
+}

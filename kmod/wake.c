@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* sched_waking, sched_wakeup, sched_migrate_task. */
+#include "event.h"
+#include "probes.h"
+#include "wait.h"
+
+static __always_inline u32 context_flags(void)
+{
+	unsigned int count = preempt_count();
+
+	if (unlikely(count & (HARDIRQ_MASK | SOFTIRQ_OFFSET))) {
+		if (count & HARDIRQ_MASK)
+			return LDB_SCHED_F_HARDIRQ;
+		return LDB_SCHED_F_SOFTIRQ;
+	}
+	return 0;
+}
+
+/* To session s, of one of the two. */
+static void waking_to(struct ldb_session *s, struct ldb_thread *waker, struct task_struct *p,
+		      struct ldb_thread *t)
+{
+	struct ldb_session_cpu *sc = ldb_this_cpu(s);
+	struct ldb_who who, woken;
+	u64 now;
+
+	if (!(s->events & LDB_GROUP_SCHED))
+		return;
+	now = ldb_clock_now(s->clock);
+	who = ldb_name(sc, s, current, waker, LDB_SCHED_F_TID, now);
+	woken = ldb_name(sc, s, p, t, LDB_SCHED_F_OTHER, now);
+	ldb_emit(sc, now, who.tid, LDB_EV_WAKING, context_flags() | who.flags | woken.flags, 0,
+		 woken.tid);
+}
+
+static noinline void waking_slow(struct ldb_thread *waker, struct task_struct *p,
+				 struct ldb_thread *t)
+{
+	if (t)
+		waking_to(t->s, waker, p, t);
+	if (waker && (!t || waker->s != t->s))
+		waking_to(waker->s, waker, p, t);
+}
+
+/*
+ * On the waker's CPU, before the woken is anywhere.  The usual case, that both
+ * are of one session, is written so that it calls nothing: it saves no registers.
+ */
+void ldb_probe_waking(void *unused, struct task_struct *p)
+{
+	struct ldb_thread *waker = ldb_watched_current();
+	struct ldb_thread *t = ldb_watched(p);
+	struct ldb_session_cpu *sc;
+	struct ldb_session *s;
+
+	if (likely(!waker && !t))
+		return;
+	if (unlikely(!waker || !t || waker->s != t->s || !t->s->fast)) {
+		waking_slow(waker, p, t);
+		return;
+	}
+	s = t->s;
+	sc = ldb_this_cpu(s);
+	ldb_emit(sc, ldb_clock_tsc(), waker->tid, LDB_EV_WAKING,
+		 LDB_SCHED_F_TID | LDB_SCHED_F_OTHER | context_flags(), 0, t->tid);
+}
+
+/* Who runs on CPU c, whose run queue's lock is held, or which is this one. */
+static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c)
+{
+	return likely(c->gen == ldb_gen()) ? c->thread : ldb_watched(c->curr);
+}
+
+static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, struct ldb_cpu *c, u32 flags)
+{
+	struct ldb_session *s = t->s;
+	struct ldb_session_cpu *sc = ldb_this_cpu(s);
+	struct ldb_who other = {};
+	u64 now;
+
+	if (!(s->events & LDB_GROUP_SCHED))
+		return;
+	now = ldb_clock_now(s->clock);
+	/* It cannot be freed before this probe is over: it leaves curr at its switch. */
+	if (c->curr)
+		other = ldb_name(sc, s, c->curr, runs_on(c), LDB_SCHED_F_OTHER, now);
+	ldb_emit(sc, now, t->tid, LDB_EV_WAKEUP, flags | LDB_SCHED_F_TID | other.flags, task_cpu(p),
+		 other.tid);
+}
+
+/*
+ * Runnable on its CPU, whose run queue's lock is held.  A thread that was woken
+ * before it left its CPU never waits; then the lock may be missing.
+ */
+static __always_inline void wakeup(struct task_struct *p, u32 flags)
+{
+	struct ldb_thread *t = ldb_watched(p), *other;
+	struct ldb_session *s;
+	unsigned int cpu;
+	struct ldb_cpu *c;
+
+	if (likely(!t))
+		return;
+	s = t->s;
+	cpu = task_cpu(p);
+	c = per_cpu_ptr(&ldb_cpu, cpu);
+	if (likely(t->wait == LDB_WAIT_NOT && !ldb_on_cpu(p)))
+		ldb_wait_begin(t, c, per_cpu_ptr(s->cpu, cpu));
+	other = likely(c->gen == ldb_gen()) ? c->thread : NULL;
+	if (unlikely(!other || other->s != s || !s->fast)) {
+		wakeup_slow(t, p, c, flags);
+		return;
+	}
+	ldb_emit(ldb_this_cpu(s), ldb_clock_tsc(), t->tid, LDB_EV_WAKEUP,
+		 flags | LDB_SCHED_F_TID | LDB_SCHED_F_OTHER, cpu, other->tid);
+}
+
+void ldb_probe_wakeup(void *unused, struct task_struct *p)
+{
+	wakeup(p, 0);
+}
+
+void ldb_probe_wakeup_new(void *unused, struct task_struct *p)
+{
+	wakeup(p, LDB_SCHED_F_NEW);
+}
+
+/* While it still counts as on the CPU that it leaves. */
+void ldb_probe_migrate(void *unused, struct task_struct *p, int dest_cpu)
+{
+	struct ldb_thread *t = ldb_watched(p);
+
+	if (likely(!t))
+		return;
+	if (t->wait != LDB_WAIT_NOT)
+		ldb_wait_move(t, task_cpu(p), dest_cpu);
+	if (t->s->events & LDB_GROUP_SCHED)
+		ldb_emit(ldb_this_cpu(t->s), ldb_clock_now(t->s->clock), t->tid, LDB_EV_MIGRATE,
+			 LDB_SCHED_F_TID, task_cpu(p), dest_cpu);
+}
