@@ -12,10 +12,11 @@
 
 #define TOP_TEXT	30
 #define TOP_REQUESTS	10
+#define TOP_PARTIES	10
 
 static struct {
 	struct open_options open;
-	bool mutex, requests, summary, json_summary;
+	bool mutex, requests, sched, summary, json_summary;
 	int by, sort;
 	uint64_t top, from_ns, to_ns;
 	bool has_top, has_from, has_to, has_sort;
@@ -31,6 +32,8 @@ static const struct cli_option options[] = {
 	  .help = "waits and holds of each lock, by call site" },
 	{ .name = "requests", .type = CLI_FLAG, .value = &opt.requests,
 	  .help = "latencies of tagged requests by class, and the slowest ones" },
+	{ .name = "sched", .type = CLI_FLAG, .value = &opt.sched,
+	  .help = "kernel events: when threads were off the CPU, and who had it instead" },
 	{ .name = "summary", .type = CLI_FLAG, .value = &opt.summary,
 	  .help = "the recording itself: threads, what was seen, what was lost" },
 	{ .name = "json-summary", .type = CLI_FLAG, .value = &opt.json_summary,
@@ -70,13 +73,14 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-report",
-	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--summary [OPTION]...",
+	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--summary [OPTION]...",
 	.summary = "Shows how long functions took, by function and call site: percentiles of the "
 		   "invocations that were seen.",
 	.options = options,
 	.examples = "ldb-report                        the 30 calls with the worst p99.99\n"
 		    "ldb-report --sort=total --top=10  where the time went\n"
 		    "ldb-report --mutex                who waits for whom\n"
+		    "ldb-report --sched                who took the CPU from whom\n"
 		    "ldb-report --requests             how slow are requests, and which are slowest\n"
 		    "ldb-report --function='db_*' --json | jq '.[0]'",
 };
@@ -219,6 +223,43 @@ static void report_requests(struct model *m, const struct render *r)
 	requests_free(&requests);
 }
 
+/* False: there is nothing to report. */
+static bool report_sched(struct model *m, const struct render *r)
+{
+	struct schedstats_options options = SCHEDSTATS_OPTIONS_ALL;
+	struct render_sched s = { .model = m };
+	struct schedstats stats;
+
+	if (!m->has_sched) {
+		cli_error("this trace has no kernel events%s%s", *m->kernel_why ? ": " : "",
+			  *m->kernel_why ? m->kernel_why : *m->kernel_events ? "" :
+			  ": it was recorded without (ldb-record --kernel)");
+		return false;
+	}
+	options.thread = opt.thread;
+	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	if (schedstats_build(m, &options, &stats))
+		open_fail_memory();
+	if (opt.has_sort && schedstats_sort(&stats, functions_sort_keys[opt.sort]))
+		cli_usage("--sort=%s does not go with --sched: use total, max, p999, p99, p50, mean or "
+			  "count", functions_sort_keys[opt.sort]);
+	s.stats = &stats;
+	s.nr = nr_rows(stats.nr, TOP_TEXT);
+	s.nr_parties = nr_rows(SIZE_MAX, TOP_PARTIES);
+	if (opt.is_json)
+		json_sched(r, &s);
+	else if (opt.is_csv)
+		csv_sched(r, &s);
+	else if (stats.nr)
+		text_sched(r, &s);
+	else
+		open_say_empty(r, "no event of a thread%s", opt.thread || opt.has_from || opt.has_to ?
+			       " in this selection" : " of the program");
+	schedstats_free(&stats);
+	return true;
+}
+
 static void report_summary(struct model *m, const struct render *r)
 {
 	struct stats_options options = STATS_OPTIONS_ALL;
@@ -237,15 +278,16 @@ static void report_summary(struct model *m, const struct render *r)
 
 int main(int argc, char **argv)
 {
-	int first = cli_parse(&tool, argc, argv);
+	int first = cli_parse(&tool, argc, argv), status;
 	struct opened o;
+	bool found = true;
 
 	if (first < argc)
 		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
 	opt.summary |= opt.json_summary;
 	opt.is_json |= opt.json_summary;
-	if (opt.mutex + opt.requests + opt.summary > 1)
-		cli_usage("--mutex, --requests and --summary are one report each: give one");
+	if (opt.mutex + opt.requests + opt.sched + opt.summary > 1)
+		cli_usage("--mutex, --requests, --sched and --summary are one report each: give one");
 	if (opt.is_json && opt.is_csv)
 		cli_usage("--json and --csv: give one");
 	if (opt.summary && opt.is_csv)
@@ -256,9 +298,12 @@ int main(int argc, char **argv)
 		report_locks(o.model, &o.render);
 	else if (opt.requests)
 		report_requests(o.model, &o.render);
+	else if (opt.sched)
+		found = report_sched(o.model, &o.render);
 	else if (opt.summary)
 		report_summary(o.model, &o.render);
 	else
 		report_functions(o.model, &o.render);
-	return open_finish(&o, opt.is_quiet);
+	status = open_finish(&o, opt.is_quiet || !found);
+	return found ? status : CLI_FAILURE;
 }

@@ -116,8 +116,9 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 	size_t nth;
 
 	if (!requests->nr_lives) {
-		cli_error("no request %" PRIu64 " in this recording: ldb-report --requests lists "
-			  "the slowest", opt.req);
+		cli_error("no request %" PRIu64 " %s: ldb-report --requests lists the slowest", opt.req,
+			  opt.class || opt.has_from || opt.has_to ? "in this selection" :
+			  "in this recording");
 		return false;
 	}
 	nth = choose_life(requests);
@@ -142,6 +143,22 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 	return true;
 }
 
+static void say_none(const struct render *r, const struct requests *requests)
+{
+	bool is_selected = opt.class || opt.has_from || opt.has_to;
+
+	if (requests->all.incomplete)
+		open_say_empty(r, "no request%s ended in this recording: --req=N shows one that did "
+			       "not", is_selected ? " of this selection" : "");
+	else if (is_selected && requests->result.nr_events)
+		open_say_empty(r, "no request matches%s%s%s: ldb-report --requests lists the classes",
+			       opt.class ? " --class" : "", opt.has_from ? " --from" : "",
+			       opt.has_to ? " --to" : "");
+	else
+		open_say_empty(r, "no request was tagged: use ldb_req_start(id, queue) and "
+			       "ldb_req_end(id) of <ldb/ldb.h>");
+}
+
 static void show_slowest(struct model *m, const struct render *r, const struct requests *requests)
 {
 	size_t nr = requests->nr_lives;
@@ -162,10 +179,7 @@ static void show_slowest(struct model *m, const struct render *r, const struct r
 		text_timeline(r, &shown[i]);
 	}
 	if (!nr && !opt.is_json && !opt.is_csv)
-		open_say_empty(r, requests->all.incomplete ?
-			       "no request ended in this recording: --req=N shows one that did not" :
-			       "no request was tagged: use ldb_req_start(id, queue) and "
-			       "ldb_req_end(id) of <ldb/ldb.h>");
+		say_none(r, requests);
 	for (size_t i = 0; i < nr; i++)
 		timeline_free(&timelines[i]);
 	free(timelines);

@@ -5,15 +5,20 @@
  *	figure1		a request waits for a lock that another thread holds
  *	empty		no events at all
  *	plain		functions only: no locks, no requests
+ *	sched		kernel events: a holder that is preempted, a thread that is moved and
+ *			has to wait for its CPU, a futex of no lock, a hidden task
+ *	kernelonly	nothing else
+ *	nokernel	a recording that could have none
  *	hostile		names that try to steer the terminal
  *	big [ROWS]	that many invocations of a few functions
+ *	bigsched [ROWS]	that many switches
  */
 #include <errno.h>
 #include "unit/analysis-sample.h"
 
 #define LOCK	((uint64_t)(uintptr_t)&db_lock)
 
-int db_lock[10];
+int db_lock[10], raw_lock[4];
 
 __attribute__((noinline)) void request_handler(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
 __attribute__((noinline)) void lookup(void)		{ __asm__ volatile("nop; nop" ::: "memory"); }
@@ -55,8 +60,86 @@ static void figure1(void)
 	writer_add_meta(t.w, "end", "exit:0");
 }
 
+/* A request for each cause; 1 is main, 2 the snapshotter, 900 a hog. */
+static void sched(void)
+{
+	enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING, D = LDB_STATE_DISK };
+	const int64_t ms = 1000000;
+
+	writer_add_meta(t.w, "pid", "1");
+	writer_add_meta(t.w, "kernel_events", "module");
+	made_thread(&t, 1, "main", 0, 1000 * ms);
+	made_thread(&t, 2, "snapshotter", 0, 1000 * ms);
+	made_task(&t, 1, 1, "main");
+	made_task(&t, 2, 1, "snapshotter");
+	made_task(&t, 900, 900, "hog");
+	made_task(&t, 918, 918, "migration/0");
+	made_switch(&t, 100, 0, 0, R, 1, 0);
+	made_switch(&t, 100, 1, 0, R, 2, 0);
+
+	/* 1: waits for a lock whose holder lost its CPU. */
+	func(2, snapshot, NULL, 9, 0, 0, 9 * ms, 21 * ms);
+	made_hold(&t, 2, LOCK, 9 * ms + 1000, 20 * ms, 9);
+	made_switch(&t, 9 * ms + 5000, 1, 2, R | LDB_SCHED_F_PREEMPT, 900, 9);
+	made_req(&t, LDB_REQ_OP_START, 1, 10 * ms, 1, 0);
+	func(1, request_handler, lookup, 10, 0, 0, 10 * ms + 1000, 20 * ms + 90000);
+	made_wait(&t, 1, LOCK, 2, 10 * ms + 2000, 20 * ms + 50000, 10);
+	made_futex_wait(&t, 10 * ms + 3000, 0, 1, LOCK, 2);
+	made_switch(&t, 10 * ms + 4000, 0, 1, S, 0, 10);
+	made_switch(&t, 19 * ms, 1, 900, R, 2, 0);
+	made_futex_wake(&t, 20 * ms, 1, 2, LOCK);
+	made_waking(&t, 20 * ms + 1000, 1, 2, 0, 1);
+	made_wakeup(&t, 20 * ms + 2000, 0, 1, 0);
+	made_switch(&t, 20 * ms + 40000, 0, 0, R, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 20 * ms + 100000, 1, 0);
+
+	/* 2: moved to a CPU that the hog has. */
+	made_req(&t, LDB_REQ_OP_START, 1, 30 * ms, 2, 0);
+	func(1, request_handler, lookup, 11, 0, 0, 30 * ms + 1000, 34 * ms + 50000);
+	made_switch(&t, 31 * ms, 0, 1, R, 918, 11);
+	made_migrate(&t, 31 * ms + 5000, 1, 0, 3);
+	made_switch(&t, 34 * ms, 3, 900, R, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 34 * ms + 100000, 2, 0);
+
+	/* 3: woken by an interrupt, and the hog has the CPU. */
+	made_req(&t, LDB_REQ_OP_START, 1, 50 * ms, 3, 0);
+	func(1, request_handler, lookup, 12, 0, 0, 50 * ms + 1000, 57 * ms + 50000);
+	made_switch(&t, 51 * ms, 3, 1, D, 900, 12);
+	made_waking(&t, 52 * ms, 3, 900, LDB_SCHED_F_HARDIRQ, 1);
+	made_wakeup(&t, 52 * ms, 3, 1, 900);
+	made_switch(&t, 57 * ms, 3, 900, R, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 57 * ms + 100000, 3, 0);
+
+	/* 4: a futex that is no lock of the shim's. */
+	func(2, snapshot, NULL, 10, 0, 0, 59 * ms, 79 * ms);
+	made_req(&t, LDB_REQ_OP_START, 1, 60 * ms, 4, 0);
+	func(1, request_handler, lookup, 13, 0, 0, 60 * ms + 1000, 65 * ms + 50000);
+	made_futex_wait(&t, 60 * ms + 9000, 3, 1, (uintptr_t)&raw_lock, 2);
+	made_switch(&t, 60 * ms + 10000, 3, 1, S, 0, 13);
+	made_futex_wake(&t, 65 * ms, 1, 2, (uintptr_t)&raw_lock);
+	made_waking(&t, 65 * ms, 1, 2, 0, 1);
+	made_wakeup(&t, 65 * ms, 3, 1, 0);
+	made_switch(&t, 65 * ms + 10000, 3, 0, R, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 65 * ms + 100000, 4, 0);
+
+	/* 5: no time left, and a task whose name is not for us. */
+	made_req(&t, LDB_REQ_OP_START, 1, 70 * ms, 5, 0);
+	made_switch(&t, 70 * ms + 1000, 3, 1, R, 0, 0);
+	made_switch(&t, 71 * ms, 3, 0, R, 1, 0);
+	made_switch(&t, 71 * ms + 1000, 3, 1, R | LDB_SCHED_F_HIDDEN, 0, 0);
+	made_switch(&t, 71 * ms + 500000, 3, 0, R | LDB_SCHED_F_HIDDEN, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 72 * ms, 5, 0);
+	made_class(&t, 70 * ms, 5, "SET");
+}
+
 static void hostile(void)
 {
+	made_task(&t, 900, 900, "\033]0;\007");
+	made_switch(&t, 60, 0, 0, LDB_STATE_RUNNING, 1, 0);
+	made_switch(&t, 70, 0, 1, LDB_STATE_RUNNING, 900, 0);
+	made_switch(&t, 90, 0, 900, LDB_STATE_RUNNING, 1, 0);
+	writer_add_meta(t.w, "kernel_events", "\033[7mperf");
+	writer_add_meta(t.w, "kernel_why", "\033[2J\n");
 	made_thread(&t, 1, "\033]0;owned\007", 0, 1000000);
 	writer_add_meta(t.w, "cmdline", "\033[2Jcat \"/etc/passwd\"\n\xff\xfe");
 	writer_add_module(t.w, &(struct ldb_row_module){
@@ -67,6 +150,38 @@ static void hostile(void)
 	made_class(&t, 60, UINT64_MAX, "\033[31mclass\n");
 	made_wait(&t, 1, 0x1030, 1, 120, 5000, 1);
 	made_req(&t, LDB_REQ_OP_END, 1, 10000, UINT64_MAX, 0);
+}
+
+static void kernelonly(void)
+{
+	writer_add_meta(t.w, "kernel_events", "perf");
+	writer_add_meta(t.w, "kernel_only", "1");
+	made_task(&t, 7, 7, "nginx");
+	made_switch(&t, 1000, 0, 7, LDB_STATE_SLEEPING, 0, 0);
+	made_wakeup(&t, 5000, 0, 7, 0);
+	made_switch(&t, 6000, 0, 0, LDB_STATE_RUNNING, 7, 0);
+}
+
+static void nokernel(void)
+{
+	figure1();
+	writer_add_meta(t.w, "kernel_events", "none");
+	writer_add_meta(t.w, "kernel_why", "no /dev/ldb; perf_event_paranoid is 3");
+}
+
+/* Two threads that take turns on one CPU, a request now and then. */
+static void bigsched(long rows)
+{
+	writer_add_meta(t.w, "kernel_events", "module");
+	made_thread(&t, 1, "one", 0, rows * 1000);
+	made_thread(&t, 2, "two", 0, rows * 1000);
+	for (long i = 0; i < rows; i++) {
+		made_switch(&t, i * 1000, 0, 1 + i % 2, LDB_STATE_RUNNING, 2 - i % 2, 0);
+		if (i % 1000 == 500) {
+			made_req(&t, LDB_REQ_OP_START, 1, i * 1000, i, 0);
+			made_req(&t, LDB_REQ_OP_END, 1, i * 1000 + 50000, i, 0);
+		}
+	}
 }
 
 static void big(long rows)
@@ -89,6 +204,14 @@ int main(int argc, char **argv)
 		figure1();
 	else if (!strcmp(kind, "plain"))
 		func(1, lookup, snapshot, 1, 0, 0, 100, 200);
+	else if (!strcmp(kind, "sched"))
+		sched();
+	else if (!strcmp(kind, "kernelonly"))
+		kernelonly();
+	else if (!strcmp(kind, "nokernel"))
+		nokernel();
+	else if (!strcmp(kind, "bigsched"))
+		bigsched(argc > 3 ? atol(argv[3]) : 1000000);
 	else if (!strcmp(kind, "hostile"))
 		hostile();
 	else if (!strcmp(kind, "big"))

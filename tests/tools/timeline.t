@@ -46,6 +46,10 @@ check "-o" "ldb-timeline --req 4711 -o out.json --json && jq .req out.json" 0 '^
 
 check_one_line "a request that is not there" "ldb-timeline --req=999" 1 '999.*ldb-report --requests'
 check "no requests" "ldb-timeline -i plain.data" 0 'ldb_req_start'
+check "no such class" "ldb-timeline --class=NONE" 0 '^no request matches --class'
+check "none in that time" "ldb-timeline --from=90ms" 0 '^no request matches --from'
+check_not "which does not mean that none was tagged" "ldb-timeline --from=90ms --class=GET" 0 'ldb_req_start'
+check_one_line "--req of another class" "ldb-timeline --req=4711 --class=GET" 1 '4711 in this selection'
 check "no requests, JSON" "ldb-timeline -i plain.data --slowest 2 --json | jq -c ." 0 '^\[\]$'
 check_not "nothing steers the terminal" "ldb-timeline -q -i hostile.data" 0 "$(printf '\033')"
 check "the greatest id" "ldb-timeline -q -i hostile.data --req=18446744073709551615" 0 '^req 18446744073709551615'

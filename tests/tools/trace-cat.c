@@ -19,8 +19,8 @@ static void print_row(const struct reader_rows *rows, size_t i)
 	case LDB_BLK_CLOCK: {
 		const struct ldb_row_clock *c = &rows->clock[i];
 
-		printf("clock tick=%" PRId64 " raw=%" PRId64 " err=%" PRIu64 "\n", c->tick,
-		       c->raw_ns, c->err);
+		printf("clock tick=%" PRId64 " raw=%" PRId64 " mono=%" PRId64 " err=%" PRIu64 "\n", c->tick,
+		       c->raw_ns, c->mono_ns, c->err);
 		break;
 	}
 	case LDB_BLK_MODULE: {

@@ -9,7 +9,7 @@
 #include "render/render.h"
 
 static FILE *null;
-static uint64_t nr_shown;
+static uint64_t nr_shown, nr_switches, nr_off;
 
 static void show_stats(struct model *m, const struct render *r, enum stats_by by)
 {
@@ -54,6 +54,28 @@ static void show_locks(struct model *m, const struct render *r)
 	locks_free(&locks);
 }
 
+static void show_sched(struct model *m, const struct render *r)
+{
+	struct schedstats_options o = SCHEDSTATS_OPTIONS_ALL;
+	struct render_sched show = { .model = m, .nr_parties = 20 };
+	struct schedstats s;
+
+	for (int part = 0; part < 2; part++) {
+		if (schedstats_build(m, &o, &s))
+			bail_out("schedstats_build");
+		show.stats = &s;
+		show.nr = s.nr;
+		text_sched(r, &show);
+		json_sched(r, &show);
+		csv_sched(r, &show);
+		nr_shown += s.nr;
+		nr_switches += s.result.nr_switches;
+		schedstats_free(&s);
+		o.from = sample_random() % 20000;
+		o.to = sample_value();
+	}
+}
+
 static void show_requests(struct model *m, const struct render *r, bool has_id)
 {
 	struct requests_options o = REQUESTS_OPTIONS_ALL;
@@ -78,6 +100,8 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 		json_timelines(r, &show, 1, i & 1);
 		csv_timeline(r, &show, 1);
 		nr_shown += timelines[i].nr_segments;
+		for (size_t k = 0; k < timelines[i].nr_segments; k++)
+			nr_off += timelines[i].segments[k].sched != NULL;
 	}
 	if (q.nr_lives)
 		text_lives(r, m, q.lives, q.nr_lives, 1);
@@ -100,9 +124,31 @@ static void show(const char *path)
 	show_stats(t.model, &r, STATS_BY_SITE);
 	show_stats(t.model, &r, STATS_BY_MODULE);
 	show_locks(t.model, &r);
+	show_sched(t.model, &r);
 	show_requests(t.model, &r, false);
 	show_requests(t.model, &r, true);
 	made_close(&t);
+}
+
+static void narrow_sched(struct ldb_row_sched *row, uint64_t x)
+{
+	static const uint32_t ops[] = {
+		LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_SWITCH, LDB_SCHED_OP_OCCUPANT,
+		LDB_SCHED_OP_WAKING, LDB_SCHED_OP_WAKEUP, LDB_SCHED_OP_WAKEUP, LDB_SCHED_OP_MIGRATE,
+		LDB_SCHED_OP_FUTEX_WAIT, LDB_SCHED_OP_FUTEX_WAKE, LDB_SCHED_OP_FORK,
+		LDB_SCHED_OP_EXEC, LDB_SCHED_OP_EXIT,
+	};
+
+	row->op = ops[x % (sizeof(ops) / sizeof(ops[0]))];
+	row->flags = (x >> 8) % 0x800;
+	row->tid = (x >> 20) % 6;
+	row->other = (x >> 24) % 6;
+	row->cpu = (x >> 28) % 3;
+	row->value = (x >> 32) % 4;
+	row->addr = (x >> 36) % 100;
+	row->gen = (x >> 44) % 64 << 16;
+	/* Not always where it should be. */
+	row->tick += (int64_t)(x >> 50) % 300;
 }
 
 /* Fields of random rows that say what a row is, made so that rows meet each other. */
@@ -133,6 +179,12 @@ static void narrow(unsigned kind, union sample_row *r)
 	case LDB_BLK_THREAD:
 		r->thread.tid = x % 4;
 		break;
+	case LDB_BLK_TASK:
+		r->task.tid = x % 6;
+		break;
+	case LDB_BLK_SCHED:
+		narrow_sched(&r->sched, x);
+		break;
 	}
 }
 
@@ -160,14 +212,16 @@ static void make(const char *path, size_t nr, bool is_narrow)
 int main(void)
 {
 	null = fopen("/dev/null", "w");
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 24; i++) {
 		const char *path = sample_path("hostile.data");
 
-		make(path, 20 + 40 * i, i % 3);
+		make(path, 20 + 20 * i, i % 3);
 		show(path);
 		unlink(path);
 	}
 	ok(nr_shown > 1000, "random rows are shown: %lu", (unsigned long)nr_shown);
+	ok(nr_switches > 1000 && nr_off > 100, "and %lu switches, %lu times off the CPU",
+	   (unsigned long)nr_switches, (unsigned long)nr_off);
 	fclose(null);
 	sample_cleanup();
 	return done();

@@ -127,6 +127,83 @@ TAP_FN void made_class(struct made *t, int64_t tick, uint64_t id, const char *na
 	writer_add_reqname(t->w, &row);
 }
 
+/* Kernel events: the program is process 1, all of whose threads are watched. */
+
+TAP_FN void made_task(struct made *t, uint32_t tid, uint32_t pid, const char *name)
+{
+	struct ldb_row_task row = { .tid = tid, .pid = pid, .name = name };
+
+	writer_add_task(t->w, &row);
+}
+
+/* Tids below 100 are of the program. */
+TAP_FN unsigned made_watched(uint32_t tid, uint32_t other)
+{
+	return (tid && tid < 100 ? LDB_SCHED_F_TID : 0) |
+	       (other && other < 100 ? LDB_SCHED_F_OTHER : 0);
+}
+
+TAP_FN void made_sched(struct made *t, const struct ldb_row_sched *row)
+{
+	struct ldb_row_sched copy = *row;
+
+	copy.flags |= made_watched(row->tid, row->other);
+	writer_add_sched(t->w, &copy);
+}
+
+/* left gives the CPU to came; state: with LDB_SCHED_F_PREEMPT and others. */
+TAP_FN void made_switch(struct made *t, int64_t tick, uint32_t cpu, uint32_t left, unsigned state,
+			uint32_t came, unsigned gen)
+{
+	made_sched(t, &(struct ldb_row_sched){
+		.op = made_watched(left, came) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_OCCUPANT,
+		.flags = state, .cpu = cpu, .tick = tick, .tid = left, .other = came,
+		.gen = GEN(gen),
+	});
+}
+
+TAP_FN void made_waking(struct made *t, int64_t tick, uint32_t cpu, uint32_t waker, unsigned flags,
+			uint32_t woken)
+{
+	made_sched(t, &(struct ldb_row_sched){
+		.op = LDB_SCHED_OP_WAKING, .flags = flags, .cpu = cpu, .tick = tick, .tid = waker,
+		.other = woken,
+	});
+}
+
+TAP_FN void made_wakeup(struct made *t, int64_t tick, uint32_t cpu, uint32_t woken, uint32_t has)
+{
+	made_sched(t, &(struct ldb_row_sched){
+		.op = LDB_SCHED_OP_WAKEUP, .cpu = cpu, .value = cpu, .tick = tick, .tid = woken,
+		.other = has,
+	});
+}
+
+TAP_FN void made_migrate(struct made *t, int64_t tick, uint32_t tid, uint32_t from, uint32_t to)
+{
+	made_sched(t, &(struct ldb_row_sched){
+		.op = LDB_SCHED_OP_MIGRATE, .cpu = to, .tick = tick, .tid = tid, .addr = from,
+		.value = to,
+	});
+}
+
+TAP_FN void made_futex_wait(struct made *t, int64_t tick, uint32_t cpu, uint32_t tid, uint64_t addr,
+			    uint32_t owner)
+{
+	writer_add_sched(t->w, &(struct ldb_row_sched){
+		.op = LDB_SCHED_OP_FUTEX_WAIT, .flags = LDB_FUTEX_PLAIN | LDB_FUTEX_F_WORDS,
+		.cpu = cpu, .tick = tick, .tid = tid, .other = owner, .addr = addr, .value = 2,
+	});
+}
+
+TAP_FN void made_futex_wake(struct made *t, int64_t tick, uint32_t cpu, uint32_t tid, uint64_t addr)
+{
+	writer_add_sched(t->w, &(struct ldb_row_sched){
+		.op = LDB_SCHED_OP_FUTEX_WAKE, .flags = LDB_FUTEX_PLAIN, .cpu = cpu, .tick = tick,
+		.tid = tid, .addr = addr, .value = 1,
+	});
+}
+
 /* Closes the file and opens it for reading. */
 TAP_FN void made_open(struct made *t)
 {

@@ -78,6 +78,7 @@ static struct segment *add_segment(struct timeline_build *b, const struct lock_e
 {
 	struct segment *s = timeline_add(b, kind, tid, start, end);
 	const struct frame *f;
+	int64_t next;
 
 	if (!s)
 		return NULL;
@@ -89,6 +90,8 @@ static struct segment *add_segment(struct timeline_build *b, const struct lock_e
 		s->site = e->where;
 		s->gen = e->gen;
 		f = frames_at(b, tid, e->gen, e->begin);
+		if (!f && !e->gen && b->m->has_sched)
+			f = frames_by_time(b, tid, start, &next);
 		s->depth = f ? f->depth + 1 : 0;
 	}
 	return s;
@@ -100,7 +103,9 @@ static int blame(struct timeline_build *b, const struct lock_event *wait, int64_
 static struct segment *add_wait(struct timeline_build *b, const struct lock_event *w,
 				int64_t start, int64_t end, bool blocks, unsigned level)
 {
-	struct segment *s = add_segment(b, w, SEGMENT_LOCK_WAIT, w->tid, start, end, level);
+	bool is_futex = LDB_LOCK_KIND(w->flags) == LOCK_KIND_FUTEX;
+	struct segment *s = add_segment(b, w, is_futex ? SEGMENT_FUTEX_WAIT : SEGMENT_LOCK_WAIT,
+					w->tid, start, end, level);
 
 	if (!s)
 		return NULL;
@@ -251,7 +256,8 @@ int blame_own_waits(struct timeline_build *b)
 			s = add_wait(b, w, start, end, false, 1);
 			if (!s)
 				return -ENOMEM;
-			ticks_add(&b->t->lock_wait_ns, s->end_ns - s->start_ns);
+			if (s->kind == SEGMENT_LOCK_WAIT)
+				ticks_add(&b->t->lock_wait_ns, s->end_ns - s->start_ns);
 			if (!b->is_followed[w - b->locks.events])
 				ret = blame(b, w, start, end, 1);
 		}

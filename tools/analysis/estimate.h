@@ -17,6 +17,7 @@
 struct estimate {
 	int64_t start, end;	/* ticks; end >= start */
 	int64_t start_min, start_max; /* of the true start */
+	int64_t end_min, end_max; /* of the true end */
 	uint64_t resolution;	/* ticks */
 	bool is_truncated;	/* start or end was not seen: the duration is a lower bound */
 };
@@ -35,6 +36,8 @@ static inline struct estimate estimate_func(const struct ldb_row_func *f)
 		end_unc = end_max > start_max ? end_max - start_max : 0;
 	e.start_max = start_max;
 	e.start_min = start_max - (int64_t)start_unc;
+	e.end_max = end_max;
+	e.end_min = end_max - (int64_t)end_unc;
 	e.is_truncated = f->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START);
 	e.start = f->flags & LDB_FUNC_F_FROM_START ? start_max : start_max - (int64_t)(start_unc / 2);
 	e.end = f->flags & LDB_FUNC_F_OPEN ? end_max : end_max - (int64_t)(end_unc / 2);

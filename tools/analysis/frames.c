@@ -70,6 +70,7 @@ int frames_add(struct timeline_build *b, const struct ldb_row_func *row)
 		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
 		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,
 		.start_min = e.start_min, .start_max = e.start_max,
+		.end_min = e.end_min, .end_max = e.end_max,
 		.resolution = e.resolution,
 	};
 	return 0;
@@ -155,6 +156,46 @@ void frames_sort(struct timeline_build *b)
 	}
 }
 
+static void less_resolution(struct frame *f, uint64_t cut)
+{
+	f->resolution -= cut / 2 < f->resolution ? cut / 2 : f->resolution;
+}
+
+static struct frame *parent_of(const struct timeline_build *b, const struct frame *f)
+{
+	return f->parent ? &b->frames[f->parent - 1] : NULL;
+}
+
+void frames_began_by(struct timeline_build *b, const struct frame *found, int64_t tick)
+{
+	struct frame *f = found ? &b->frames[found - b->frames] : NULL;
+
+	while (f && f->start_max > tick && f->start_min <= tick && !f->is_truncated) {
+		uint64_t cut = f->start_max - tick;
+
+		f->start_max = tick;
+		f->start = f->start_min + (f->start_max - f->start_min) / 2;
+		f->full_start = f->start;
+		less_resolution(f, cut);
+		f = parent_of(b, f);
+	}
+}
+
+void frames_lasted_to(struct timeline_build *b, const struct frame *found, int64_t tick)
+{
+	struct frame *f = found ? &b->frames[found - b->frames] : NULL;
+
+	while (f && f->end_min < tick && f->end_max >= tick && !f->is_truncated) {
+		uint64_t cut = tick - f->end_min;
+
+		f->end_min = tick;
+		f->end = f->end_max - (f->end_max - f->end_min) / 2;
+		f->full_end = f->end;
+		less_resolution(f, cut);
+		f = parent_of(b, f);
+	}
+}
+
 /*
  * A stamped event in a frame began after the frame and its callers were
  * entered: often closer than the scanner's looks.
@@ -163,23 +204,10 @@ void frames_tighten(struct timeline_build *b)
 {
 	for (size_t i = 0; i < b->locks.nr; i++) {
 		const struct lock_event *e = &b->locks.events[i];
-		const struct frame *found;
-		struct frame *f;
 
 		if (e->op == LDB_LOCK_OP_HOLD && !(e->flags & LDB_LOCK_F_BEGIN_EXACT))
 			continue;
-		found = frames_at(b, e->tid, e->gen, e->begin);
-		f = found ? &b->frames[found - b->frames] : NULL;
-		while (f && f->start_max > e->begin && f->start_min <= e->begin &&
-		       !f->is_truncated) {
-			uint64_t cut = f->start_max - e->begin;
-
-			f->start_max = e->begin;
-			f->start = f->start_min + (f->start_max - f->start_min) / 2;
-			f->full_start = f->start;
-			f->resolution -= cut / 2 < f->resolution ? cut / 2 : f->resolution;
-			f = f->parent ? &b->frames[f->parent - 1] : NULL;
-		}
+		frames_began_by(b, frames_at(b, e->tid, e->gen, e->begin), e->begin);
 	}
 }
 
@@ -226,6 +254,59 @@ const struct frame *frames_at(const struct timeline_build *b, uint32_t tid, uint
 	while (f && f->gen != gen && f->end + (int64_t)f->resolution < tick)
 		f = f->parent ? &b->frames[f->parent - 1] : NULL;
 	return f;
+}
+
+/* The frames of one block of a thread from frames[i] on: how many. */
+static size_t block_length(const struct timeline_build *b, size_t i)
+{
+	struct frame last = b->frames[i];
+
+	last.gen |= ~(uint64_t)0xffff;
+	return frames_up_to(b, &last) - i;
+}
+
+/* How many of nr frames start at tick or before; they are in order of their starts. */
+static size_t started_by(const struct frame *frames, size_t nr, int64_t tick)
+{
+	size_t lo = 0, hi = nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (frames[mid].start <= tick)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+const struct frame *frames_by_time(const struct timeline_build *b, uint32_t tid, int64_t tick,
+				   int64_t *next)
+{
+	const struct thread *thread = model_thread(b->m, tid, tick);
+	struct frame first = {
+		.tid = tid, .nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
+	};
+	const struct frame *best = NULL, *f;
+	size_t i = frames_up_to(b, &first), nr;
+
+	*next = INT64_MAX;
+	for (; i < b->nr_frames && b->frames[i].tid == tid &&
+	     b->frames[i].nr_thread == first.nr_thread; i += nr) {
+		size_t started;
+
+		nr = block_length(b, i);
+		started = started_by(&b->frames[i], nr, tick);
+		if (started < nr && b->frames[i + started].start < *next)
+			*next = b->frames[i + started].start;
+		f = started ? &b->frames[i + started - 1] : NULL;
+		while (f && f->end <= tick)
+			f = parent_of(b, f);
+		if (f && (!best || f->start > best->start))
+			best = f;
+	}
+	return best;
 }
 
 static int emit(struct timeline_build *b, struct frame *f, const struct interval *in, bool blocks)

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/futexes.h"
 #include "analysis/locks.h"
+#include "analysis/sched.h"
 #include "analysis/stats.h"
 #include "analysis/ticks.h"
 
@@ -41,6 +43,8 @@ struct builder {
 	int64_t t_min, t_max;		/* of the chunk */
 	struct lock_build *buckets[NR_BUCKETS];
 	size_t nr;
+	struct futexes futexes;
+	int64_t futex_resolution;	/* ticks */
 };
 
 /* Readers and writers use one lock. */
@@ -151,6 +155,13 @@ static int add_owner(struct builder *b, struct lock_build *l, const struct lock_
 	return 0;
 }
 
+static bool is_selected(const struct builder *b, const struct lock_event *e)
+{
+	return e->end >= b->options->from && e->begin <= b->options->to &&
+	       stats_thread_matches(b->options->thread, e->tid,
+				    model_thread(b->m, e->tid, e->begin));
+}
+
 static int add_event(struct builder *b, const struct lock_event *e)
 {
 	uint64_t ns = ticks_ns(b->m->reader, e->end - e->begin);
@@ -158,9 +169,7 @@ static int add_event(struct builder *b, const struct lock_event *e)
 	struct lock_build *l;
 	int ret;
 
-	if (e->end < b->options->from || e->begin > b->options->to ||
-	    !stats_thread_matches(b->options->thread, e->tid,
-				  model_thread(b->m, e->tid, e->begin)))
+	if (!is_selected(b, e))
 		return 0;
 	l = get_lock(b, e);
 	site = l ? get_site(b, l, e) : NULL;
@@ -172,6 +181,93 @@ static int add_event(struct builder *b, const struct lock_event *e)
 	if (e->flags & LDB_LOCK_F_FAILED)
 		site->failed++;
 	return ret ? ret : add_owner(b, l, e, ns);
+}
+
+static int add_waker(struct builder *b, const struct lock_event *e, const struct futex_wait *w)
+{
+	struct lock_build *l = w->waker ? get_lock(b, e) : NULL;
+	struct lock_owner *o = l ? get_owner(b, l, w->waker, w->woken) : NULL;
+
+	if (o)
+		o->wakes++;
+	return o || !w->waker ? 0 : -ENOMEM;
+}
+
+struct woken {
+	struct builder *b;
+	const struct lock_event *wait;
+};
+
+static int on_woken(void *arg, const struct futex_wait *w)
+{
+	struct woken *k = arg;
+
+	return is_selected(k->b, k->wait) ? add_waker(k->b, k->wait, w) : 0;
+}
+
+static int lock_compare(const void *pa, const void *pb)
+{
+	const struct lock_build *a = *(struct lock_build *const *)pa;
+	const struct lock_build *b = *(struct lock_build *const *)pb;
+
+	return a->lock < b->lock ? -1 : a->lock > b->lock;
+}
+
+/* The lock of the shim's in whose object the futex lies. */
+static const struct lock_build *find_object(struct lock_build **locks, size_t nr, uint64_t futex)
+{
+	size_t lo = 0, hi = nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (locks[mid]->lock <= futex)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && futex_is_inside(futex, locks[lo - 1]->lock, locks[lo - 1]->kind) ?
+	       locks[lo - 1] : NULL;
+}
+
+static int add_futex(struct builder *b, const struct lock_build *object,
+		     const struct futex_wait *w)
+{
+	struct lock_event e = {
+		.op = LDB_LOCK_OP_WAIT, .flags = object ? object->kind : LOCK_KIND_FUTEX,
+		.tid = w->tid, .owner = w->owner, .lock = object ? object->lock : w->futex,
+		.begin = w->out, .end = w->woken,
+		.resolution = b->futex_resolution,
+		.where = w->pc ? symtab_lookup(b->m->symtab, w->pc, w->out) : NULL,
+	};
+	int ret = add_event(b, &e);
+
+	if (!ret && is_selected(b, &e))
+		ret = add_waker(b, &e, w);
+	return ret;
+}
+
+/* After all that the shim recorded: what is left belongs to none of it. */
+static int add_futexes(struct builder *b)
+{
+	struct lock_build **locks = calloc(b->nr + 1, sizeof(struct lock_build *));
+	size_t nr = 0;
+	int ret = 0;
+
+	if (!locks)
+		return -ENOMEM;
+	for (size_t i = 0; i < NR_BUCKETS; i++)
+		for (struct lock_build *l = b->buckets[i]; l; l = l->next)
+			locks[nr++] = l;
+	qsort(locks, nr, sizeof(*locks), lock_compare);
+	for (size_t i = 0; i < b->futexes.nr && !ret; i++) {
+		const struct futex_wait *w = &b->futexes.at[i];
+
+		if (!w->is_known)
+			ret = add_futex(b, find_object(locks, nr, w->futex), w);
+	}
+	free(locks);
+	return ret;
 }
 
 static int feed(void *arg, const struct reader_rows *rows)
@@ -194,8 +290,15 @@ static int end_chunk(struct builder *b)
 		ret = reader_each(b->m->reader, LDB_BLK_FUNC, &filter, feed, b);
 	if (!ret) {
 		lockset_resolve(&b->set);
-		for (size_t i = 0; i < b->set.nr && !ret; i++)
-			ret = add_event(b, &b->set.events[i]);
+		for (size_t i = 0; i < b->set.nr && !ret; i++) {
+			struct lock_event *e = &b->set.events[i];
+			struct woken woken = { b, e };
+
+			if (e->op == LDB_LOCK_OP_WAIT && b->futexes.nr)
+				ret = futexes_match(&b->futexes, e, on_woken, &woken);
+			if (!ret)
+				ret = add_event(b, e);
+		}
 	}
 	lockset_free(&b->set);
 	b->t_min = INT64_MAX;
@@ -346,6 +449,7 @@ static void free_builder(struct builder *b)
 			free(l);
 		}
 	lockset_free(&b->set);
+	futexes_free(&b->futexes);
 }
 
 int locks_build(struct model *m, const struct locks_options *options, struct locks *locks)
@@ -364,9 +468,16 @@ int locks_build(struct model *m, const struct locks_options *options, struct loc
 	lockset_init(&b->set, m);
 	/* No t_max: a hold that was not stamped is only known by its end. */
 	filter.t_min = options->from;
-	ret = reader_each(m->reader, LDB_BLK_LOCK, &filter, add_rows, b);
+	b->futex_resolution = ticks_sane(reader_tick(m->reader, sched_resolution_ns(m))) -
+			      ticks_sane(reader_tick(m->reader, 0));
+	ret = futexes_read(m, options->from, options->to, &b->futexes);
+	if (!ret)
+		ret = reader_each(m->reader, LDB_BLK_LOCK, &filter, add_rows, b);
 	if (!ret && b->set.nr)
 		ret = end_chunk(b);
+	if (!ret)
+		ret = add_futexes(b);
+	locks->nr_not_kept = b->futexes.nr_not_kept;
 	if (!ret)
 		ret = fill_locks(b, locks);
 	free_builder(b);

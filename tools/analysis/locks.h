@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waits and holds: by lock, by lock and call site, by lock and holder. */
+/*
+ * Waits and holds: by lock, by lock and call site, by lock and holder.  With
+ * kernel events also the sleeps on futexes that belong to no recorded wait: they
+ * are waits for the lock in whose object the futex lies, else for the futex
+ * itself, a lock of kind LOCK_KIND_FUTEX.
+ */
 #ifndef ANALYSIS_LOCKS_H
 #define ANALYSIS_LOCKS_H
 
@@ -32,6 +37,7 @@ struct lock_owner {
 	const struct thread *thread;	/* NULL: not in the trace */
 	uint64_t holds, waits;		/* recorded holds; waits that began while it had the lock */
 	int64_t hold_ns, wait_ns;	/* of these */
+	uint64_t wakes;			/* sleeps that it ended by waking the lock's futex */
 };
 
 struct lock_entry {
@@ -49,6 +55,7 @@ struct locks {
 	struct lock_entry *entries;	/* longest total wait first */
 	size_t nr;
 	uint64_t nr_waits, nr_holds;
+	uint64_t nr_not_kept;		/* sleeps on futexes left out, see futexes.h */
 };
 
 /* 0 or -ENOMEM. */

@@ -64,6 +64,8 @@ const char *lock_kind_name(unsigned kind)
 		[LDB_LOCK_BARRIER] = "barrier", [LDB_LOCK_JOIN] = "join",
 	};
 
+	if (kind == LOCK_KIND_FUTEX)
+		return "futex";
 	if (kind >= sizeof(names) / sizeof(names[0]) || !names[kind])
 		return "lock";
 	return names[kind];
@@ -74,20 +76,54 @@ bool lock_kind_is_exclusive(unsigned kind)
 	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN;
 }
 
-int lockset_add(struct lockset *s, const struct ldb_row_lock *row)
+/* Of glibc on x86-64. */
+unsigned lock_kind_size(unsigned kind)
 {
-	if (row->op != LDB_LOCK_OP_WAIT && row->op != LDB_LOCK_OP_HOLD)
-		return 0;
+	static const unsigned sizes[] = {
+		[LDB_LOCK_MUTEX] = 40, [LDB_LOCK_RWLOCK_RD] = 56, [LDB_LOCK_RWLOCK_WR] = 56,
+		[LDB_LOCK_SPIN] = 4, [LDB_LOCK_COND] = 48, [LDB_LOCK_SEM] = 32,
+		[LDB_LOCK_BARRIER] = 32,
+		[LDB_LOCK_JOIN] = 2304,	/* struct pthread: its tid is cleared by the kernel */
+	};
+
+	return kind < sizeof(sizes) / sizeof(sizes[0]) && sizes[kind] ? sizes[kind] : 4;
+}
+
+static struct lock_event *new_event(struct lockset *s)
+{
 	if (s->nr == s->room) {
 		size_t room = s->room ? 2 * s->room : 256;
 		struct lock_event *events = reallocarray(s->events, room, sizeof(*events));
 
 		if (!events)
-			return -ENOMEM;
+			return NULL;
 		s->events = events;
 		s->room = room;
 	}
-	s->events[s->nr++] = (struct lock_event){
+	return &s->events[s->nr++];
+}
+
+int lockset_add_wait(struct lockset *s, const struct lock_event *wait)
+{
+	struct lock_event *e = new_event(s);
+
+	if (!e)
+		return -ENOMEM;
+	*e = *wait;
+	e->op = LDB_LOCK_OP_WAIT;
+	return 0;
+}
+
+int lockset_add(struct lockset *s, const struct ldb_row_lock *row)
+{
+	struct lock_event *e;
+
+	if (row->op != LDB_LOCK_OP_WAIT && row->op != LDB_LOCK_OP_HOLD)
+		return 0;
+	e = new_event(s);
+	if (!e)
+		return -ENOMEM;
+	*e = (struct lock_event){
 		.op = row->op, .flags = row->flags, .tid = row->tid, .owner = row->owner,
 		.lock = row->lock, .gen = row->gen, .site = row->site,
 		.begin = ticks_sane(row->begin),

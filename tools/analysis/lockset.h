@@ -19,6 +19,9 @@
 #include <linux/ldb.h>
 #include "analysis/model.h"
 
+/* A futex that no lock of the shim is known for; not a kind of contract A. */
+#define LOCK_KIND_FUTEX		0xff
+
 struct lock_event {
 	uint32_t op;		/* LDB_LOCK_OP_* */
 	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
@@ -45,6 +48,9 @@ void lockset_free(struct lockset *s);
 /* 0 or -ENOMEM, here and below.  Rows of an unknown op are left out. */
 int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
 
+/* A wait known from the kernel: tid, owner, lock, gen, begin, end, kind in flags. */
+int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
+
 /* Pointers to events and their order are fixed from here to lockset_resolve(). */
 int lockset_prepare(struct lockset *s);
 
@@ -58,5 +64,8 @@ void lockset_resolve(struct lockset *s);
 /* "mutex", "rwlock", ... */
 const char *lock_kind_name(unsigned kind);
 bool lock_kind_is_exclusive(unsigned kind);
+
+/* Bytes of the object: its futex words lie in them. */
+unsigned lock_kind_size(unsigned kind);
 
 #endif

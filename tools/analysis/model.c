@@ -7,6 +7,7 @@
 
 #include "analysis/classes.h"
 #include "analysis/model.h"
+#include "analysis/tasks.h"
 #include "analysis/ticks.h"
 
 #define STRINGS_MAX	(1U << 20)
@@ -162,12 +163,35 @@ static int sort_threads(struct model *m)
 	return 0;
 }
 
+/* Kernel events can be among what was lost: only scanners write to the rings after the CPUs'. */
+static int add_loss(struct model *m, const struct ldb_row_lost *row, uint32_t nr_cpus)
+{
+	int64_t *at;
+
+	if (row->what == LDB_LOST_UNWATCHED ||
+	    (row->what != LDB_LOST_KERNEL && row->what != LDB_LOST_DISK && row->ring >= nr_cpus))
+		return 0;
+	if (!(m->nr_losses & (m->nr_losses - 1))) {
+		at = reallocarray(m->losses, m->nr_losses ? 2 * m->nr_losses : 1, sizeof(*at));
+		if (!at)
+			return -ENOMEM;
+		m->losses = at;
+	}
+	m->losses[m->nr_losses++] = ticks_sane(row->tick);
+	return 0;
+}
+
 static int add_lost(void *arg, const struct reader_rows *rows)
 {
 	struct model *m = arg;
+	const char *meta = reader_meta(m->reader, "nr_cpus");
+	uint32_t nr_cpus = meta ? strtoul(meta, NULL, 10) : UINT32_MAX;
 
 	for (size_t i = 0; i < rows->nr; i++) {
 		uint32_t what = rows->lost[i].what;
+
+		if (add_loss(m, &rows->lost[i], nr_cpus))
+			return -ENOMEM;
 
 		m->lost[what < MODEL_NR_LOST ? what : 0] += rows->lost[i].count;
 		m->nr_lost += rows->lost[i].count;
@@ -194,6 +218,53 @@ static int add_gaps(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
+static int compare_ticks(const void *pa, const void *pb)
+{
+	const int64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static int find_sched(void *arg, const struct reader_rows *rows)
+{
+	return 1;
+}
+
+/* What is known of the kernel events before they are read. */
+static int add_kernel(struct model *m)
+{
+	const char *err = reader_meta(m->reader, "kernel_err_ns");
+	const char *events = reader_meta(m->reader, "kernel_events");
+	const char *why = reader_meta(m->reader, "kernel_why");
+	const char *only = reader_meta(m->reader, "kernel_only");
+	int ret;
+
+	m->kernel_events = events ? events : "";
+	m->kernel_why = why ? why : "";
+	m->is_kernel_only = only && strcmp(only, "0");
+	m->kernel_err_ns = err ? strtoll(err, NULL, 10) : 0;
+	if (m->kernel_err_ns < 0 || m->kernel_err_ns > 1000000000)
+		m->kernel_err_ns = 1000000000;
+	if (m->nr_losses)
+		qsort(m->losses, m->nr_losses, sizeof(*m->losses), compare_ticks);
+	ret = reader_each(m->reader, LDB_BLK_SCHED, NULL, find_sched, m);
+	if (ret < 0)
+		return ret;
+	m->has_sched = ret;
+	m->tasks = tasks_open(m);
+	if (!m->tasks)
+		return -ENOMEM;
+	/* A thread that was renamed after its start: the kernel knows its last name. */
+	for (size_t i = 0; i < m->nr_threads; i++) {
+		struct thread *t = &m->threads[i];
+		const struct task *task = tasks_find(m->tasks, t->tid, t->end);
+
+		if (task && *task->name && task->tick <= t->end)
+			t->name = task->name;
+	}
+	return 0;
+}
+
 struct model *model_open(struct reader *reader, struct symtab *symtab, char *err, size_t err_size)
 {
 	struct model *m = calloc(1, sizeof(*m));
@@ -207,7 +278,7 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	    reader_each(reader, LDB_BLK_THREAD, NULL, add_threads, m) || sort_threads(m) ||
 	    reader_each(reader, LDB_BLK_SCAN, NULL, add_scanners, m) ||
 	    reader_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
-	    reader_each(reader, LDB_BLK_GAP, NULL, add_gaps, m))
+	    reader_each(reader, LDB_BLK_GAP, NULL, add_gaps, m) || add_kernel(m))
 		goto err_free;
 	return m;
 
@@ -225,6 +296,8 @@ void model_close(struct model *m)
 	for (size_t i = 0; i < m->nr_strings; i++)
 		free(m->strings[i]);
 	classes_close(m->classes);
+	tasks_close(m->tasks);
+	free(m->losses);
 	free(m->strings);
 	free(m->threads);
 	free(m);

@@ -34,6 +34,21 @@ struct scanner {
 	int64_t paused_ns;	/* asleep between rounds, for want of a core of its own */
 };
 
+/* Who had a CPU, who woke a thread. */
+enum party_kind {
+	PARTY_NONE,		/* not known */
+	PARTY_TASK,
+	PARTY_IDLE,		/* nobody */
+	PARTY_HIDDEN,		/* some task; the recorder was not allowed to know */
+	PARTY_HARDIRQ, PARTY_SOFTIRQ,
+};
+
+struct party {
+	enum party_kind kind;
+	uint32_t tid, pid;	/* TASK; 0: not known */
+	const char *name;	/* "": not known; NULL before party_identify() */
+};
+
 #define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
 
 /* The recording as a whole: what a report must say about itself. */
@@ -54,6 +69,14 @@ struct model {
 	int64_t gap_ns, thread_gap_ns;
 	int64_t duration_ns;
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
+	const char *kernel_events;	/* "module", "perf", "none"; "": a trace from before */
+	const char *kernel_why;		/* why not better; "" */
+	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
+	bool is_kernel_only;		/* no functions, locks, requests were recorded */
+	bool has_sched;			/* there are SCHED rows */
+	struct tasks *tasks;		/* whom they name */
+	int64_t *losses;		/* ticks at which losses of them were noted, sorted */
+	size_t nr_losses;
 	char **strings;			/* owns the names */
 	size_t nr_strings;
 	struct classes *classes;	/* of requests; NULL: not read yet */
@@ -87,6 +110,35 @@ enum segment_kind {
 	SEGMENT_LOCK_WAIT,
 	SEGMENT_LOCK_HOLD,
 	SEGMENT_QUEUE,
+	/* Of kernel events: the thread was not on a CPU. */
+	SEGMENT_RUNNABLE,	/* woken, and had to wait for a CPU */
+	SEGMENT_PREEMPTED,	/* had to give it away */
+	SEGMENT_BLOCKED,	/* asleep */
+	SEGMENT_FUTEX_WAIT,	/* asleep on a futex of no lock that the shim knows */
+	NR_SEGMENT_KINDS
+};
+
+#define CPU_UNKNOWN	UINT32_MAX
+
+struct segment_occupant {
+	struct party who;		/* PARTY_NONE: not known */
+	int64_t ns;			/* of the segment */
+};
+
+/* What the kernel said of a segment. */
+struct segment_sched {
+	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
+	struct party preempted_by;	/* PREEMPTED */
+	struct party waker;		/* of who slept */
+	uint32_t cpu;			/* where it slept, or waited for its turn */
+	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
+	bool has_futex, is_futex_woken;	/* is_futex_woken: the waker called FUTEX_WAKE on it */
+	uint64_t futex;
+	bool has_lost;			/* events were lost about then: more may have happened */
+	bool is_throttled;		/* PREEMPTED, and nobody came */
+	int64_t asleep_ns;		/* LOCK_WAIT: of it */
+	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: longest first */
+	size_t nr_occupants;
 };
 
 /* One bar of a timeline. */
@@ -112,6 +164,8 @@ struct segment {
 	bool blocks_req;		/* not the request's own: it held the request up */
 	unsigned level;			/* LOCK_*: 1: blocks the request, 2: blocks that, ... */
 	uint64_t gen;			/* LOCK_WAIT: of the frame it happened in */
+	int64_t start, end;		/* ticks */
+	struct segment_sched *sched;	/* off the CPU; LOCK_WAIT: if known; else NULL */
 };
 
 /* model_open() reads what all reports need and fills the symtab.  NULL: one line in err. */

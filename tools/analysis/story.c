@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Where a request's time went, biggest first: waits by lock and call site,
- * queues, and the time functions spent in themselves (without the instrumented
- * functions they called, without waits).  On a request that one thread at a
+ * queues, times off the CPU (culprits.c), and the time functions spent in
+ * themselves: without the instrumented functions they called, without waits,
+ * without what the kernel took from them.  On a request that one thread at a
  * time works on, the causes add up to the latency.
  */
 #include <errno.h>
@@ -17,7 +18,7 @@ struct self_time {
 	uint64_t resolution;		/* ticks */
 };
 
-static int add_cause(struct timeline *t, const struct timeline_cause *cause)
+int story_add_cause(struct timeline *t, const struct timeline_cause *cause)
 {
 	struct timeline_cause *at;
 
@@ -76,7 +77,7 @@ static int add_functions(struct timeline_build *b, const int64_t *self)
 		}
 		c.resolution_ns = ticks_ns(b->m->reader, resolution);
 		if (c.ns)
-			ret = add_cause(b->t, &c);
+			ret = story_add_cause(b->t, &c);
 	}
 	free(times);
 	return ret;
@@ -87,7 +88,46 @@ static int add_rest(struct timeline_build *b, int64_t rest)
 {
 	struct timeline_cause c = { .kind = SEGMENT_REQUEST, .ns = ticks_ns(b->m->reader, rest) };
 
-	return c.ns ? add_cause(b->t, &c) : 0;
+	return c.ns ? story_add_cause(b->t, &c) : 0;
+}
+
+/* Takes [start, end) of a thread from the functions that it was in then. */
+static void take(struct timeline_build *b, uint32_t tid, int64_t start, int64_t end,
+		 int64_t *self, int64_t *rest)
+{
+	while (start < end) {
+		int64_t next, to = end;
+		const struct frame *f = frames_by_time(b, tid, start, &next);
+
+		if (f && f->end < to)
+			to = f->end;
+		if (next < to)
+			to = next;
+		if (to <= start)
+			to = end;
+		ticks_add(f ? &self[f - b->frames] : rest, start - to);
+		start = to;
+	}
+}
+
+/* Of a wait for a lock: what the thread spent off the CPU for another reason is not its. */
+static void take_wait(struct timeline_build *b, const struct segment *wait, int64_t *self,
+		      int64_t *rest)
+{
+	const struct timeline *t = b->t;
+	int64_t start = wait->start;
+
+	for (size_t i = offs_find(b, wait->tid, start); i < b->nr_own_offs; i++) {
+		const struct segment *off = &t->segments[b->own_offs[i]];
+
+		if (off->tid != wait->tid || off->start >= wait->end)
+			break;
+		if (off->start > start)
+			take(b, wait->tid, start, off->start, self, rest);
+		if (off->end > start)
+			start = off->end;
+	}
+	take(b, wait->tid, start, wait->end, self, rest);
 }
 
 static int add_times(struct timeline_build *b)
@@ -111,121 +151,19 @@ static int add_times(struct timeline_build *b)
 	}
 	for (size_t i = 0; i < t->nr_segments; i++) {
 		const struct segment *s = &t->segments[i];
-		int64_t start = ticks_sane(reader_tick(b->m->reader, s->start_ns));
-		int64_t ticks = ticks_sane(reader_tick(b->m->reader, s->end_ns)) - start;
-		const struct frame *f;
 
-		if (s->kind != SEGMENT_LOCK_WAIT || s->blocks_req)
+		if (s->blocks_req)
 			continue;
-		f = frames_at(b, s->tid, s->gen, start);
-		if (f)
-			ticks_add(&self[f - b->frames], -ticks);
-		else
-			ticks_add(&rest, -ticks);
+		if (s->kind == SEGMENT_LOCK_WAIT)
+			take_wait(b, s, self, &rest);
+		else if (segment_is_off(s))
+			take(b, s->tid, s->start, s->end, self, &rest);
 	}
 	ret = add_functions(b, self);
 	if (!ret)
 		ret = add_rest(b, rest);
 	free(self);
 	return ret;
-}
-
-static int64_t overlap(const struct segment *a, const struct segment *b)
-{
-	int64_t start = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
-	int64_t end = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
-
-	return end > start ? end - start : 0;
-}
-
-static const struct segment *longest_hold(const struct timeline *t, const struct segment *wait)
-{
-	const struct segment *best = NULL;
-
-	for (size_t i = 0; i < t->nr_segments; i++) {
-		const struct segment *s = &t->segments[i];
-
-		if (s->kind != SEGMENT_LOCK_HOLD || s->lock != wait->lock || s->level != 1 ||
-		    !overlap(s, wait))
-			continue;
-		if (!best || overlap(s, wait) > overlap(best, wait))
-			best = s;
-	}
-	return best;
-}
-
-/*
- * What tells most about a hold: the deepest function that lasted for most of
- * it, the user's own before one of a system header; else the longest.
- */
-static bool tells_more(const struct segment *a, const struct segment *b,
-		       const struct segment *hold)
-{
-	int64_t most = (hold->end_ns - hold->start_ns) / 10 * 8;
-	bool a_most = overlap(a, hold) >= most, b_most = overlap(b, hold) >= most;
-
-	if (a_most != b_most)
-		return a_most;
-	if (a->func->func_in_system != b->func->func_in_system)
-		return b->func->func_in_system;
-	if (!a_most)
-		return overlap(a, hold) > overlap(b, hold);
-	return a->depth > b->depth;
-}
-
-static const struct segment *hold_function(const struct timeline *t, const struct segment *hold)
-{
-	const struct segment *best = NULL;
-
-	for (size_t i = 0; i < t->nr_segments; i++) {
-		const struct segment *s = &t->segments[i];
-
-		/* Functions of the request's own threads can be in its way, too. */
-		if (s->kind != SEGMENT_FUNCTION || s->tid != hold->tid || !overlap(s, hold))
-			continue;
-		if (!best || tells_more(s, best, hold))
-			best = s;
-	}
-	return best;
-}
-
-static bool same_cause(const struct segment *a, const struct segment *b)
-{
-	return a->kind == b->kind && a->lock == b->lock && a->site == b->site;
-}
-
-static int add_waits(struct timeline *t)
-{
-	size_t first = t->nr_causes;
-
-	for (size_t i = 0; i < t->nr_segments; i++) {
-		const struct segment *s = &t->segments[i];
-		struct timeline_cause *c = NULL;
-
-		if (s->blocks_req || (s->kind != SEGMENT_LOCK_WAIT && s->kind != SEGMENT_QUEUE))
-			continue;
-		for (size_t k = first; k < t->nr_causes && !c; k++)
-			if (same_cause(t->causes[k].wait, s))
-				c = &t->causes[k];
-		if (!c) {
-			if (add_cause(t, &(struct timeline_cause){ .kind = s->kind, .wait = s }))
-				return -ENOMEM;
-			c = &t->causes[t->nr_causes - 1];
-		}
-		c->nr++;
-		ticks_add(&c->ns, s->end_ns - s->start_ns);
-		if (s->end_ns - s->start_ns > c->wait->end_ns - c->wait->start_ns)
-			c->wait = s;
-	}
-	for (size_t k = first; k < t->nr_causes; k++) {
-		struct timeline_cause *c = &t->causes[k];
-
-		if (c->kind == SEGMENT_LOCK_WAIT)
-			c->hold = longest_hold(t, c->wait);
-		if (c->hold)
-			c->hold_func = hold_function(t, c->hold);
-	}
-	return 0;
 }
 
 static int cause_compare(const void *pa, const void *pb)
@@ -235,13 +173,42 @@ static int cause_compare(const void *pa, const void *pb)
 	return a->ns > b->ns ? -1 : a->ns < b->ns;
 }
 
+/*
+ * Each sum was rounded by itself: the nanoseconds that are missing, or too many,
+ * go where they matter least.
+ */
+static void round_off(struct timeline_build *b)
+{
+	struct timeline *t = b->t;
+	struct timeline_cause *most = NULL;
+	int64_t missing = t->queue_ns;
+
+	for (size_t i = 0; i < b->own.nr; i++)
+		ticks_add(&missing, ticks_time_ns(b->m->reader, b->own.at[i].end) -
+			  ticks_time_ns(b->m->reader, b->own.at[i].start));
+	for (size_t i = 0; i < t->nr_causes; i++) {
+		struct timeline_cause *c = &t->causes[i];
+
+		ticks_add(&missing, -c->ns);
+		if ((c->kind == SEGMENT_FUNCTION || c->kind == SEGMENT_REQUEST) &&
+		    (!most || c->ns > most->ns))
+			most = c;
+	}
+	/* More than that is no rounding. */
+	if (most && most->ns > 2 * (int64_t)t->nr_causes + 16 &&
+	    missing <= (int64_t)t->nr_causes + 8 && missing >= -(int64_t)t->nr_causes - 8)
+		most->ns += missing;
+}
+
 int story_build(struct timeline_build *b)
 {
 	struct timeline *t = b->t;
-	int ret = add_waits(t);
+	int ret = culprits_add(b);
 
 	if (!ret)
 		ret = add_times(b);
+	if (!ret)
+		round_off(b);
 	if (!ret && t->nr_causes)
 		qsort(t->causes, t->nr_causes, sizeof(*t->causes), cause_compare);
 	return ret;

@@ -4,6 +4,7 @@
 #define ANALYSIS_TIMELINE_PRIVATE_H
 
 #include "analysis/lockset.h"
+#include "analysis/sched.h"
 #include "analysis/timeline.h"
 
 /* One invocation.  Times are ticks. */
@@ -15,7 +16,7 @@ struct frame {
 	uint64_t pc, ret, gen, parent_gen;
 	int64_t start, end;		/* estimated; after frames_nest() inside the parent's */
 	int64_t full_start, full_end;	/* estimated */
-	int64_t start_min, start_max;
+	int64_t start_min, start_max, end_min, end_max;
 	uint64_t resolution;
 	int64_t own;		/* ticks inside the request's own times, see story.c */
 	uint32_t parent, last_child; /* index + 1; 0: none */
@@ -30,6 +31,13 @@ struct interval {
 struct interval_list {
 	struct interval *at;
 	size_t nr, room;
+};
+
+/* A time off the CPU that falls into the life. */
+struct offcpu {
+	struct sched_off off;
+	struct sched_span *spans;	/* of its own */
+	bool is_event;			/* its sleep is a wait among the lock events */
 };
 
 struct timeline_build {
@@ -48,6 +56,13 @@ struct timeline_build {
 	struct lock_event **waits;	/* all waits, by tid and begin */
 	size_t nr_waits;
 	bool *is_followed;		/* of waits */
+	struct offcpu *offs;		/* by tid, out; of a thread: disjoint */
+	size_t nr_offs, room_offs;
+	int64_t min_off;		/* shorter ones are left out; ticks */
+	struct sched_migration *migrations;
+	size_t nr_migrations, room_migrations;
+	size_t *own_offs;		/* numbers of segments: the request's own, by tid and end */
+	size_t nr_own_offs;
 };
 
 /* timeline.c */
@@ -61,6 +76,12 @@ int frames_add(struct timeline_build *b, const struct ldb_row_func *row);
 void frames_sort(struct timeline_build *b);
 void frames_tighten(struct timeline_build *b);
 void frames_nest(struct timeline_build *b);
+/* The frame and those it was called from had begun then, had not ended before then. */
+void frames_began_by(struct timeline_build *b, const struct frame *found, int64_t tick);
+void frames_lasted_to(struct timeline_build *b, const struct frame *found, int64_t tick);
+/* The innermost frame at that time, after frames_nest(); the next one begins at *next. */
+const struct frame *frames_by_time(const struct timeline_build *b, uint32_t tid, int64_t tick,
+				   int64_t *next);
 const struct frame *frames_at(const struct timeline_build *b, uint32_t tid, uint64_t gen,
 			      int64_t tick);
 int frames_emit(struct timeline_build *b);
@@ -69,7 +90,24 @@ int frames_emit(struct timeline_build *b);
 int blame_prepare(struct timeline_build *b);
 int blame_own_waits(struct timeline_build *b);
 
+/* offcpu.c: kernel events */
+int offcpu_read(struct timeline_build *b);
+int offcpu_add_futexes(struct timeline_build *b);
+int offcpu_read_more(struct timeline_build *b);
+void offcpu_tighten(struct timeline_build *b);
+void offcpu_free(struct timeline_build *b);
+
+/* offcpu-emit.c */
+int offcpu_emit(struct timeline_build *b);
+
+/* culprits.c */
+int culprits_add(struct timeline_build *b);
+bool segment_is_off(const struct segment *s);
+/* The first of the request's own times off the CPU that ends after tick. */
+size_t offs_find(const struct timeline_build *b, uint32_t tid, int64_t tick);
+
 /* story.c */
 int story_build(struct timeline_build *b);
+int story_add_cause(struct timeline *t, const struct timeline_cause *cause);
 
 #endif

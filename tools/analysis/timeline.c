@@ -30,6 +30,7 @@ struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, u
 	s = &t->segments[t->nr_segments++];
 	*s = (struct segment){
 		.kind = kind, .tid = tid, .thread = model_thread(b->m, tid, start),
+		.start = start, .end = end,
 		.start_ns = ticks_time_ns(b->m->reader, start),
 		.end_ns = ticks_time_ns(b->m->reader, end),
 	};
@@ -176,6 +177,8 @@ static int find_tids(struct timeline_build *b)
 	uint64_t *locks = calloc(nr_events + 1, sizeof(*locks));
 	int ret = -ENOMEM;
 
+	free(b->tids);
+	b->nr_tids = 0;
 	b->tids = calloc(b->own.nr + 2 * nr_events + 1, sizeof(*b->tids));
 	if (!locks || !b->tids)
 		goto out;
@@ -252,7 +255,19 @@ static int read_rows(struct timeline_build *b)
 	filter.t_max = b->life->end < INT64_MAX - after ? b->life->end + after : INT64_MAX;
 	ret = reader_each(reader, LDB_BLK_LOCK, &filter, add_locks, b);
 	if (!ret)
+		ret = offcpu_read(b);
+	if (!ret)
+		ret = offcpu_add_futexes(b);
+	if (!ret)
 		ret = find_tids(b);
+	if (!ret && b->nr_offs) {
+		/* Sleeps that began earlier may lead to more threads. */
+		ret = offcpu_read_more(b);
+		if (!ret)
+			ret = offcpu_add_futexes(b);
+		if (!ret)
+			ret = find_tids(b);
+	}
 	if (!ret)
 		ret = lockset_prepare(&b->locks);
 	filter.t_max = b->life->end;
@@ -266,12 +281,14 @@ static int read_rows(struct timeline_build *b)
 static void free_build(struct timeline_build *b)
 {
 	lockset_free(&b->locks);
+	offcpu_free(b);
 	free(b->frames);
 	free(b->tids);
 	free(b->own.at);
 	free(b->blamed.at);
 	free(b->waits);
 	free(b->is_followed);
+	free(b->own_offs);
 }
 
 int timeline_build(struct model *m, const struct life *life, struct timeline *t)
@@ -293,6 +310,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	if (!ret) {
 		frames_sort(&b);
 		frames_tighten(&b);
+		offcpu_tighten(&b);
 		frames_nest(&b);
 		ret = blame_prepare(&b);
 	}
@@ -300,6 +318,8 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		ret = blame_own_waits(&b);
 	if (!ret)
 		ret = frames_emit(&b);
+	if (!ret)
+		ret = offcpu_emit(&b);
 	if (!ret) {
 		if (b.min_ticks)
 			t->left_out_ns = ticks_ns(m->reader, b.min_ticks);
@@ -312,22 +332,36 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	return ret;
 }
 
+static void free_segments(struct timeline *t)
+{
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		if (t->segments[i].sched)
+			free(t->segments[i].sched->occupants);
+		free(t->segments[i].sched);
+	}
+	free(t->segments);
+}
+
 void timeline_free(struct timeline *t)
 {
-	free(t->segments);
+	free_segments(t);
 	free(t->tids);
 	free(t->causes);
+	free(t->migrations);
 	*t = (struct timeline){ 0 };
 }
 
 void timeline_forget_segments(struct timeline *t)
 {
-	free(t->segments);
+	free_segments(t);
 	t->segments = NULL;
 	t->nr_segments = 0;
 	for (size_t i = 0; i < t->nr_causes; i++) {
 		t->causes[i].wait = NULL;
 		t->causes[i].hold = NULL;
 		t->causes[i].hold_func = NULL;
+		t->causes[i].hold_off = NULL;
+		t->causes[i].off = NULL;
+		t->causes[i].nr_links = 0;
 	}
 }

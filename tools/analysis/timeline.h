@@ -18,15 +18,40 @@
 #define TIMELINE_WAIT_MIN_NS	1000		/* shorter waits are not followed */
 #define TIMELINE_LEVELS_MAX	8
 
+#define TIMELINE_LINKS_MAX	4
+
+/* A holder of a lock that waited itself: for which lock, held by whom. */
+struct timeline_link {
+	const struct segment *wait, *hold;
+	const struct segment *func;	/* what that one was executing; may be NULL */
+	const struct segment *off;	/* what kept it off the CPU longest; may be NULL */
+	int64_t off_ns;
+};
+
 struct timeline_cause {
-	enum segment_kind kind;		/* LOCK_WAIT, QUEUE or FUNCTION (time in itself) */
+	enum segment_kind kind;		/* waits, QUEUE, off the CPU, FUNCTION (time in itself), */
+					/* REQUEST (the rest) */
 	int64_t ns;			/* summed over the request's threads */
 	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
 	uint64_t nr;			/* waits or invocations */
 	const struct symbol *func;	/* FUNCTION */
-	const struct segment *wait;	/* LOCK_WAIT, QUEUE: the longest one */
-	const struct segment *hold;	/* LOCK_WAIT: who held longest during it; may be NULL */
+	const struct segment *wait;	/* LOCK_WAIT, FUTEX_WAIT, QUEUE: the longest one */
+	const struct segment *hold;	/* LOCK_WAIT, FUTEX_WAIT: who held longest during it; may be NULL */
 	const struct segment *hold_func; /* and what it was executing; may be NULL */
+	const struct segment *hold_off;	/* what kept it off the CPU longest meanwhile; may be NULL */
+	int64_t hold_off_ns;		/* by the same party, summed */
+	struct timeline_link links[TIMELINE_LINKS_MAX]; /* kernel events: on from the holder */
+	size_t nr_links;
+	const struct segment *off;	/* RUNNABLE, PREEMPTED, BLOCKED: the longest one */
+	struct party culprit;		/* RUNNABLE, PREEMPTED: who had the CPU longest */
+	int64_t culprit_ns;
+};
+
+struct timeline_migration {
+	uint32_t tid, from_cpu, to_cpu;
+	const struct thread *thread;
+	int64_t at_ns;
+	bool blocks_req;		/* of a thread that held the request up */
 };
 
 struct timeline {
@@ -39,6 +64,10 @@ struct timeline {
 	uint32_t *tids;			/* that worked on the request, in order */
 	size_t nr_tids;
 	int64_t lock_wait_ns, queue_ns;	/* summed */
+	/* of the request's threads off the CPU; waits for locks are not in blocked_ns */
+	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
+	struct timeline_migration *migrations; /* by time */
+	size_t nr_migrations;
 	struct timeline_cause *causes;	/* biggest first */
 	size_t nr_causes;
 	int64_t left_out_ns;		/* invocations shorter than this were left out; 0: none */

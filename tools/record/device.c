@@ -82,12 +82,27 @@ static int map(struct session *s, uint64_t size)
 	s->kernel_rings = mmap(NULL, s->kernel_size, PROT_READ, MAP_SHARED | MAP_NORESERVE, s->fd,
 			       s->info.kernel_rings_off);
 	if (s->kernel_rings == MAP_FAILED) {
+		int error = errno;
+
 		s->kernel_rings = NULL;
 		munmap(s->base, s->size);
 		s->base = NULL;
-		return -errno;
+		return -error;
 	}
 	return 0;
+}
+
+bool device_clock(const struct session *s, struct ldb_row_clock *row)
+{
+	struct ldb_clock_sample c;
+
+	if (!s->is_device || ioctl(s->fd, LDB_IOC_CLOCK, &c))
+		return false;
+	*row = (struct ldb_row_clock){
+		.tick = c.clock, .raw_ns = c.raw_ns, .mono_ns = c.mono_ns, .real_ns = c.real_ns,
+		.err = c.err,
+	};
+	return true;
 }
 
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size)

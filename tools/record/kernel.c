@@ -5,11 +5,14 @@
  * told, with the reason.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "record/perf.h"
 #include "record/recording.h"
 
 static const char *const names[] = { "auto", "module", "perf", "none" };
@@ -59,10 +62,43 @@ static bool open_module(struct recording *r)
 	return true;
 }
 
+static void perf_sched(void *arg, const struct ldb_row_sched *row)
+{
+	struct recording *r = arg;
+
+	pack_sched(r->pack, row);
+}
+
+static void perf_task(void *arg, const struct ldb_row_task *row)
+{
+	struct recording *r = arg;
+
+	pack_task(r->pack, row);
+}
+
+static void perf_lost_events(void *arg, const struct ldb_row_lost *row)
+{
+	struct recording *r = arg;
+
+	writer_add_lost(r->writer, row);
+	r->nr_lost += row->count;
+}
+
 static bool open_perf(struct recording *r)
 {
-	add_why(r, "perf", "not built in");
-	return false;
+	struct perf_options o = { .pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0 };
+	struct perf_sink sink = { perf_sched, perf_task, perf_lost_events, r };
+	char why[256];
+
+	r->perf = perf_open(&o, &sink, why, sizeof(why));
+	if (!r->perf) {
+		add_why(r, "perf", why);
+		return false;
+	}
+	if (perf_why_not_better(r->perf)[0])
+		add_why(r, "perf", perf_why_not_better(r->perf));
+	r->kernel = KERNEL_PERF;
+	return true;
 }
 
 static bool wants(const struct recording *r, enum kernel_choice source)
@@ -79,6 +115,15 @@ static bool open_memfd(struct recording *r, uint64_t hz)
 	return !rc;
 }
 
+static void begin(struct recording *r)
+{
+	struct timespec real;
+
+	clock_gettime(CLOCK_REALTIME, &real);
+	r->t0 = clock_now(r->clock_id);
+	r->realtime_ns = real.tv_sec * 1000000000LL + real.tv_nsec;
+}
+
 bool kernel_open(struct recording *r, uint64_t *hz)
 {
 	bool module;
@@ -89,8 +134,9 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	*hz = clock_calibrate(r->clock_id, &r->first_clock);
 	if (!module && !open_memfd(r, *hz))
 		return false;
-	if (!module && wants(r, KERNEL_PERF) && open_perf(r))
-		r->kernel = KERNEL_PERF;
+	begin(r);
+	if (!module && wants(r, KERNEL_PERF))
+		open_perf(r);
 	if (r->kernel == KERNEL_NONE && (r->o->kernel_only || r->o->kernel == KERNEL_MODULE ||
 					 r->o->kernel == KERNEL_PERF)) {
 		cli_error("no kernel events can be had: %s", r->kernel_why);
@@ -101,6 +147,9 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 
 void kernel_close(struct recording *r)
 {
+	if (r->perf)
+		perf_close(r->perf);
+	r->perf = NULL;
 }
 
 void kernel_metas(struct recording *r)
@@ -110,11 +159,18 @@ void kernel_metas(struct recording *r)
 		writer_add_meta(r->writer, "kernel_why", r->kernel_why);
 }
 
-void kernel_drain(struct recording *r, bool last)
+unsigned kernel_drain(struct recording *r)
 {
+	return r->perf ? perf_drain(r->perf) : 0;
 }
 
-uint64_t kernel_take_lost(struct recording *r)
+void kernel_finish(struct recording *r)
 {
-	return 0;
+	char text[32];
+
+	if (!r->perf)
+		return;
+	perf_finish(r->perf);
+	snprintf(text, sizeof(text), "%" PRIu64, perf_err_ns(r->perf));
+	writer_add_meta(r->writer, "kernel_err_ns", text);
 }

@@ -113,17 +113,11 @@ static void meta_cmdline(struct recording *r)
 	writer_add_meta(r->writer, "cmdline", text);
 }
 
-static void write_metas(struct recording *r)
+void output_program(struct recording *r)
 {
-	static const char *const mutex_levels[] = { "off", "wait", "hold" };
-	const struct record_options *o = r->o;
 	char text[PATH_MAX], path[64];
-	struct utsname u;
 	ssize_t n;
 
-	writer_add_meta(r->writer, "version", LDB_VERSION);
-	writer_add_meta(r->writer, "attached", o->pid ? "pid" : "launch");
-	meta_number(r, "pid", r->pid);
 	meta_cmdline(r);
 	snprintf(path, sizeof(path), "/proc/%d/exe", r->pid);
 	n = readlink(path, text, sizeof(text) - 1);
@@ -131,6 +125,19 @@ static void write_metas(struct recording *r)
 		text[n] = '\0';
 		writer_add_meta(r->writer, "exe", text);
 	}
+	modules_complete(r->modules);
+}
+
+static void write_metas(struct recording *r)
+{
+	static const char *const mutex_levels[] = { "off", "wait", "hold" };
+	const struct record_options *o = r->o;
+	char text[PATH_MAX];
+	struct utsname u;
+
+	writer_add_meta(r->writer, "version", LDB_VERSION);
+	writer_add_meta(r->writer, "attached", o->pid ? "pid" : "launch");
+	meta_number(r, "pid", r->pid);
 	if (!uname(&u)) {
 		writer_add_meta(r->writer, "host", u.nodename);
 		snprintf(text, sizeof(text), "%s %s %s", u.sysname, u.release, u.machine);
@@ -138,6 +145,8 @@ static void write_metas(struct recording *r)
 	}
 	writer_add_meta(r->writer, "clock", clock_name(r->clock_id));
 	kernel_metas(r);
+	if (o->kernel_only)
+		writer_add_meta(r->writer, "kernel_only", "1");
 	snprintf(text, sizeof(text), "%g%%", o->budget_ppm / 10000.0);
 	writer_add_meta(r->writer, "budget", text);
 	writer_add_meta(r->writer, "mutex", mutex_levels[o->mutex_level]);
@@ -161,7 +170,8 @@ static void write_clock(struct recording *r)
 {
 	struct ldb_row_clock row;
 
-	clock_sample(r->clock_id, &row);
+	if (!device_clock(&r->session, &row))
+		clock_sample(r->clock_id, &row);
 	row.tick = recording_tick(r, row.tick);
 	writer_add_clock(r->writer, &row);
 }
@@ -169,13 +179,10 @@ static void write_clock(struct recording *r)
 static bool open_writer(struct recording *r, uint64_t clock_hz)
 {
 	struct ldb_file_header h = { .clock_id = r->clock_id, .clock_hz = clock_hz };
-	struct timespec real;
 	char err[PATH_MAX + 128];
 
-	clock_gettime(CLOCK_REALTIME, &real);
-	r->t0 = clock_now(r->clock_id);
 	h.t0 = r->t0;
-	h.realtime_ns = real.tv_sec * 1000000000LL + real.tv_nsec;
+	h.realtime_ns = r->realtime_ns;
 	r->writer = writer_open(r->o->output, &h, err, sizeof(err));
 	if (!r->writer)
 		cli_error("%s: give another place with -o", err);
@@ -234,11 +241,10 @@ err_release:
 unsigned output_drain(struct recording *r)
 {
 	uint64_t begin = clock_now(r->clock_id);
-	unsigned fill = drain_pass(r->drain, now_ns());
+	unsigned fill = drain_pass(r->drain, now_ns()), kernel_fill = kernel_drain(r);
 
-	kernel_drain(r, false);
 	pack_release(r->pack, begin);
-	return fill;
+	return fill > kernel_fill ? fill : kernel_fill;
 }
 
 static void write_lost(struct recording *r, unsigned ring, uint64_t count, unsigned what)
@@ -269,7 +275,6 @@ static void write_losses(struct recording *r)
 		write_lost(r, 0, unwatched - r->unwatched_told, LDB_LOST_UNWATCHED);
 		r->unwatched_told = unwatched;
 	}
-	write_lost(r, 0, kernel_take_lost(r), LDB_LOST_KERNEL);
 	r->nr_events = recording_events(r);
 	r->disk_lost = writer_lost_rows(r->writer);
 	r->bytes = writer_bytes(r->writer);
@@ -335,7 +340,7 @@ void output_close(struct recording *r)
 	int rc;
 
 	drain_finish(r->drain, now_ns());
-	kernel_drain(r, true);
+	kernel_finish(r);
 	pack_finish(r->pack);
 	r->end_ns = now_ns();
 	write_losses(r);

@@ -212,7 +212,7 @@ static void on_attached(struct recording *r, const struct ldb_msg_attached *a)
 
 static void on_ready(struct recording *r)
 {
-	modules_complete(r->modules);
+	output_program(r);
 	threads_look(r->threads);
 	writer_flush(r->writer);
 	enter(r, PHASE_RUNNING);
@@ -467,7 +467,7 @@ static bool start_kernel_only(struct recording *r)
 	r->recorded = true;
 	enter(r, PHASE_RUNNING);
 	if (!r->o->argv || launch_go(&r->launch, r->o->argv[0])) {
-		modules_complete(r->modules);
+		output_program(r);
 		return true;
 	}
 	give_up(r);

@@ -41,6 +41,7 @@ struct recording {
 	unsigned clock_id;
 	struct ldb_row_clock first_clock;
 	uint64_t t0;
+	int64_t realtime_ns;	/* CLOCK_REALTIME at t0 */
 
 	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
 	char kernel_why[512];	/* why not a better one; "" if there is none */
@@ -77,14 +78,14 @@ static inline uint64_t recording_events(const struct recording *r)
 
 /*
  * Opens the session and the source of kernel events, which together choose the
- * clock; *hz is its rate.  False: printed why there is none.
+ * clock; *hz is its rate.  The recording's time begins here.  False: printed why there is none.
  */
 bool kernel_open(struct recording *r, uint64_t *hz);
 void kernel_close(struct recording *r);
 void kernel_metas(struct recording *r);
-void kernel_drain(struct recording *r, bool last);
-/* Events the kernel dropped since this was last asked. */
-uint64_t kernel_take_lost(struct recording *r);
+/* Returns how full the fullest of its buffers was, in 1/1000. */
+unsigned kernel_drain(struct recording *r);
+void kernel_finish(struct recording *r);
 /* "module", "perf", "none" */
 const char *kernel_name(const struct recording *r);
 
@@ -94,6 +95,9 @@ const char *kernel_name(const struct recording *r);
 bool output_check(const char *path);
 
 bool output_open(struct recording *r);
+
+/* The program runs, and all it is linked with is mapped: who it is. */
+void output_program(struct recording *r);
 
 /* One pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct recording *r);

@@ -44,6 +44,9 @@ struct device_options {
 /* 0, or -errno and in why what the user must know. */
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size);
 
+/* As clock_sample(), but taken by the kernel in one go.  False: not a device. */
+bool device_clock(const struct session *s, struct ldb_row_clock *row);
+
 /* The info page as the program left it. */
 const volatile struct ldb_info *session_info(const struct session *s);
 

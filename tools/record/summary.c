@@ -63,5 +63,8 @@ void summary_print(const struct recording *r)
 	print_kernel(r);
 	if (strcmp(file, "ldb.data"))
 		snprintf(input, sizeof(input), " -i %s", file);
-	cli_note("  open it with: ldb-report%s    ldb-timeline%s --slowest 3", input, input);
+	if (r->o->kernel_only)
+		cli_note("  open it with: ldb-report%s --sched", input);
+	else
+		cli_note("  open it with: ldb-report%s    ldb-timeline%s --slowest 3", input, input);
 }

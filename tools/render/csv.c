@@ -2,6 +2,7 @@
 /* Comma-separated values: one head line, one line per row. */
 #include "cli/csv.h"
 #include "render/columns.h"
+#include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"
 
@@ -107,6 +108,37 @@ void csv_requests(const struct render *r, const struct render_requests *q)
 	}
 }
 
+static void csv_cpu(struct csv *c, uint32_t cpu)
+{
+	if (cpu == CPU_UNKNOWN)
+		csv_string(c, "");
+	else
+		csv_u64(c, cpu);
+}
+
+/* Who had the CPU, or woke it. */
+static void csv_off_cpu(struct csv *c, const struct segment *s)
+{
+	const struct party *p = offcpu_party(s);
+	const struct segment_sched *k = s->sched;
+
+	if (p && p->kind == PARTY_TASK) {
+		csv_u64(c, p->tid);
+		csv_string(c, p->name);
+		csv_u64(c, p->pid);
+	} else {
+		csv_string(c, "");
+		csv_string(c, !p ? "" : p->kind == PARTY_IDLE ? "(idle)" :
+			   p->kind == PARTY_HIDDEN ? "(hidden)" :
+			   p->kind == PARTY_SOFTIRQ ? "(soft interrupt)" : "(interrupt)");
+		csv_string(c, "");
+	}
+	csv_string(c, k ? sched_state_name(k->state) : "");
+	csv_cpu(c, k ? k->cpu : CPU_UNKNOWN);
+	csv_cpu(c, k ? k->from_cpu : CPU_UNKNOWN);
+	csv_cpu(c, k ? k->to_cpu : CPU_UNKNOWN);
+}
+
 static void csv_segment(struct csv *c, const struct timeline *t, const struct segment *s)
 {
 	struct place place = segment_place(s);
@@ -131,6 +163,7 @@ static void csv_segment(struct csv *c, const struct timeline *t, const struct se
 	csv_u64(c, s->owner);
 	csv_u64(c, s->blocks_req);
 	csv_u64(c, s->is_truncated);
+	csv_off_cpu(c, s);
 	csv_row_end(c);
 }
 
@@ -138,7 +171,8 @@ void csv_timeline(const struct render *r, const struct render_timeline *t, size_
 {
 	static const char *const names[] = {
 		"req", "tid", "thread", "kind", "start_ns", "end_ns", "name", "caller", "file",
-		"line", "depth", "resolution_ns", "lock", "owner", "blocks_req", "truncated", NULL
+		"line", "depth", "resolution_ns", "lock", "owner", "blocks_req", "truncated",
+		"by_tid", "by_name", "by_pid", "state", "cpu", "from_cpu", "to_cpu", NULL
 	};
 	struct csv c;
 

@@ -2,6 +2,7 @@
 /* JSON.  Keys are a promise to other programs: add, never rename or remove. */
 #include "cli/json.h"
 #include "render/columns.h"
+#include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"
 
@@ -89,6 +90,7 @@ static void put_lock(struct json *j, const struct lock_entry *e)
 		json_i64(j, "hold_ns", o->hold_ns);
 		json_u64(j, "waits", o->waits);
 		json_i64(j, "wait_ns", o->wait_ns);
+		json_u64(j, "wakes", o->wakes);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -178,7 +180,7 @@ void json_requests(const struct render *r, const struct render_requests *q)
 }
 
 static const char *const lost_names[MODEL_NR_LOST] = {
-	"other", "overrun", "uncommitted", "torn", "disk", "unwatched",
+	"other", "overrun", "uncommitted", "torn", "disk", "unwatched", "kernel",
 };
 
 static void put_lost(struct json *j, const struct model *m)
@@ -279,6 +281,7 @@ void json_summary(const struct render *r, const struct render_summary *s)
 	json_i64(&j, "thread_gap_ns", m->thread_gap_ns);
 	json_u64(&j, "unwatched_threads", m->nr_unwatched);
 	json_u64(&j, "bad_modules", m->nr_bad_modules);
+	json_kernel(&j, m);
 	json_array_begin(&j, "threads");
 	for (size_t i = 0; i < m->nr_threads; i++)
 		put_thread(&j, m, &m->threads[i]);
@@ -307,7 +310,7 @@ static void put_lock_segment(struct json *j, const struct segment *s)
 	json_hex(j, "lock", s->lock);
 	json_string(j, "lock_kind", lock_kind_name(s->lock_kind));
 	json_u64(j, "level", s->level);
-	if (s->kind == SEGMENT_LOCK_WAIT) {
+	if (s->kind != SEGMENT_LOCK_HOLD) {
 		json_u64(j, "owner", s->owner);
 		json_bool(j, "failed", s->has_failed);
 	} else {
@@ -334,8 +337,14 @@ static void put_segment(struct json *j, const struct timeline *t, const struct s
 	json_u64(j, "depth", s->depth);
 	if (s->func)
 		put_function(j, s);
-	if (s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_LOCK_HOLD)
+	if (s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_LOCK_HOLD ||
+	    s->kind == SEGMENT_FUTEX_WAIT)
 		put_lock_segment(j, s);
+	else if (s->sched)
+		json_string(j, "caller", s->site ? s->site->function : "");
+	if (s->sched && s->level && s->kind != SEGMENT_LOCK_WAIT && s->kind != SEGMENT_FUTEX_WAIT)
+		json_u64(j, "level", s->level);
+	json_segment_sched(j, s);
 	if (s->kind == SEGMENT_QUEUE) {
 		json_hex(j, "queue", s->lock);
 		json_u64(j, "to_tid", s->to_tid);
@@ -347,6 +356,30 @@ static void put_segment(struct json *j, const struct timeline *t, const struct s
 	if (s->is_clipped) {
 		json_i64(j, "full_start_ns", s->full_start_ns);
 		json_i64(j, "full_end_ns", s->full_end_ns);
+	}
+	json_object_end(j);
+}
+
+static void put_link(struct json *j, const struct timeline_link *k)
+{
+	char name[TEXT_ROOM];
+
+	json_object_begin(j, NULL);
+	json_u64(j, "tid", k->wait->tid);
+	json_string(j, "kind", segment_kind_name(k->wait->kind));
+	json_string(j, "name", segment_name(k->wait, name));
+	json_i64(j, "wait_ns", k->wait->end_ns - k->wait->start_ns);
+	json_u64(j, "holder", k->hold->tid);
+	json_string(j, "holder_thread", model_thread_name(k->hold->thread));
+	if (k->func)
+		json_string(j, "holder_function", k->func->func->function);
+	if (k->off) {
+		const struct party *p = offcpu_party(k->off);
+
+		json_string(j, "holder_off_cpu", segment_kind_name(k->off->kind));
+		json_i64(j, "holder_off_cpu_ns", k->off_ns);
+		if (p)
+			json_party(j, "holder_off_cpu_by", p);
 	}
 	json_object_end(j);
 }
@@ -378,7 +411,52 @@ static void put_cause(struct json *j, const struct timeline_cause *c)
 	}
 	if (c->hold_func)
 		json_string(j, "holder_function", c->hold_func->func->function);
+	if (c->hold_off) {
+		const struct party *p = offcpu_party(c->hold_off);
+
+		json_string(j, "holder_off_cpu", segment_kind_name(c->hold_off->kind));
+		json_i64(j, "holder_off_cpu_ns", c->hold_off_ns);
+		if (p)
+			json_party(j, "holder_off_cpu_by", p);
+	}
+	if (c->nr_links) {
+		json_array_begin(j, "chain");
+		for (size_t i = 0; i < c->nr_links; i++)
+			put_link(j, &c->links[i]);
+		json_array_end(j);
+	}
+	if (c->off) {
+		json_string(j, "caller", c->off->site ? c->off->site->function : "");
+		json_string(j, "state", sched_state_name(c->off->sched->state));
+		json_party(j, "by", &c->culprit);
+		json_i64(j, "by_ns", c->culprit_ns);
+		json_i64(j, "resolution_ns", c->resolution_ns);
+	}
 	json_object_end(j);
+}
+
+static void put_off_cpu(struct json *j, const struct timeline *t)
+{
+	json_i64(j, "runnable_ns", t->runnable_ns);
+	json_i64(j, "preempted_ns", t->preempted_ns);
+	json_i64(j, "blocked_ns", t->blocked_ns);
+	json_i64(j, "futex_wait_ns", t->futex_wait_ns);
+	json_array_begin(j, "migrations");
+	for (size_t i = 0; i < t->nr_migrations; i++) {
+		const struct timeline_migration *m = &t->migrations[i];
+
+		json_flat(j);
+		json_object_begin(j, NULL);
+		json_u64(j, "tid", m->tid);
+		json_string(j, "thread", model_thread_name(m->thread));
+		json_i64(j, "at_ns", m->at_ns);
+		json_u64(j, "from_cpu", m->from_cpu);
+		json_u64(j, "to_cpu", m->to_cpu);
+		if (m->blocks_req)
+			json_u64(j, "blocks_req", t->req);
+		json_object_end(j);
+	}
+	json_array_end(j);
 }
 
 static void put_timeline(struct json *j, const struct render_timeline *rt)
@@ -404,6 +482,9 @@ static void put_timeline(struct json *j, const struct render_timeline *rt)
 	json_u64(j, "made", m->made);
 	json_u64(j, "seen", m->seen);
 	put_lost(j, m);
+	json_kernel(j, m);
+	if (m->has_sched)
+		put_off_cpu(j, t);
 	json_array_begin(j, "causes");
 	for (size_t i = 0; i < t->nr_causes; i++)
 		put_cause(j, &t->causes[i]);

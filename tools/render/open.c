@@ -55,6 +55,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 		}
 	}
 	render_init(&o->render, out);
+	o->render.is_kernel_only = o->model->is_kernel_only;
 }
 
 static bool close_output(struct opened *o)
@@ -103,6 +104,10 @@ void open_say_empty(const struct render *r, const char *format, ...)
 {
 	va_list ap;
 
+	if (r->is_kernel_only) {
+		fputs("this recording has kernel events only: ldb-report --sched\n", r->out);
+		return;
+	}
 	va_start(ap, format);
 	vfprintf(r->out, format, ap);
 	va_end(ap);

@@ -12,6 +12,7 @@
 #include "analysis/locks.h"
 #include "analysis/model.h"
 #include "analysis/requests.h"
+#include "analysis/schedstats.h"
 #include "analysis/stats.h"
 #include "analysis/timeline.h"
 
@@ -20,6 +21,7 @@ struct render {
 	unsigned width;		/* columns */
 	bool has_color;
 	bool is_verbose;
+	bool is_kernel_only;	/* of the trace: nothing to show but kernel events */
 };
 
 /* Width and colour as the terminal behind out has them, $COLUMNS and $NO_COLOR. */
@@ -64,6 +66,17 @@ struct render_requests {
 void text_requests(const struct render *r, const struct render_requests *q);
 void json_requests(const struct render *r, const struct render_requests *q);
 void csv_requests(const struct render *r, const struct render_requests *q);
+
+/* Kernel events: the first nr threads, nr_parties antagonists and wakers. */
+struct render_sched {
+	const struct model *model;
+	const struct schedstats *stats;
+	size_t nr, nr_parties;
+};
+
+void text_sched(const struct render *r, const struct render_sched *s);
+void json_sched(const struct render *r, const struct render_sched *s);
+void csv_sched(const struct render *r, const struct render_sched *s);
 
 /* The recording itself. */
 struct render_summary {

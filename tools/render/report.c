@@ -30,7 +30,7 @@ static void head_lost(const struct render *r, const struct model *m)
 {
 	static const char *const names[MODEL_NR_LOST] = {
 		"of unknown kind", "overwritten", "never written", "torn", "not on disk",
-		"of unwatched threads", "of unknown kind", "of unknown kind",
+		"of unwatched threads", "of the kernel's", "of unknown kind",
 	};
 	char a[UNITS_ROOM], b[UNITS_ROOM];
 	bool any = false;
@@ -95,7 +95,7 @@ static void head_threads(const struct render *r, const struct model *m)
 void text_head(const struct render *r, const struct model *m, const struct stats *stats)
 {
 	const char *cmdline = reader_meta(m->reader, "cmdline"), *end = reader_meta(m->reader, "end");
-	char a[UNITS_ROOM];
+	char a[UNITS_ROOM], text[TEXT_ROOM];
 
 	text_style(r, TEXT_BOLD);
 	text_cell(r, cmdline && *cmdline ? cmdline : "a program", r->width > 60 ? r->width - 40 : 20,
@@ -104,8 +104,12 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 	fprintf(r->out, ": %s recorded, ended: ", units_duration(m->duration_ns, a));
 	text_cell(r, end && *end ? end : "not known", 20, false);
 	fputc('\n', r->out);
-	head_seen(r, m, stats);
+	if (!m->is_kernel_only)
+		head_seen(r, m, stats);
 	head_lost(r, m);
+	text_kernel(m, text);
+	*text = 'K';
+	fprintf(r->out, "%s.\n", text);
 	head_threads(r, m);
 	fputc('\n', r->out);
 }
@@ -282,13 +286,17 @@ static void put_owners(const struct render *r, const struct lock_entry *e)
 	for (size_t i = 0; i < nr; i++) {
 		const struct lock_owner *o = &e->owners[i];
 
-		fprintf(r->out, "  held by %s:", text_thread(o->tid, o->thread, name));
+		fprintf(r->out, "  %s %s:", o->waits || o->holds ? "held by" : "woken by",
+			text_thread(o->tid, o->thread, name));
 		if (o->waits)
 			fprintf(r->out, " made others wait %s in %" PRIu64 " waits%s",
 				units_duration(o->wait_ns, a), o->waits, o->holds ? ";" : "");
 		if (o->holds)
 			fprintf(r->out, " %" PRIu64 " recorded holds, %s", o->holds,
 				units_duration(o->hold_ns, b));
+		if (o->wakes)
+			fprintf(r->out, "%s woke %" PRIu64 " sleepers",
+				o->waits || o->holds ? ";" : "", o->wakes);
 		fputc('\n', r->out);
 	}
 	if (nr < e->nr_owners)
@@ -316,6 +324,9 @@ void text_locks(const struct render *r, const struct render_locks *l)
 	if (l->nr < l->locks->nr)
 		fprintf(r->out, "%zu more locks: --top=%zu shows all.\n", l->locks->nr - l->nr,
 			l->locks->nr);
+	if (l->locks->nr_not_kept)
+		fprintf(r->out, "%" PRIu64 " sleeps on futexes were left out: take a part with --from "
+			"and --to.\n", l->locks->nr_not_kept);
 	fputs("Contended waits, and holds that others waited for (ldb-record --mutex=hold: all "
 	      "holds).\n", r->out);
 }

@@ -10,7 +10,9 @@ const char *segment_kind_name(enum segment_kind kind)
 	static const char *const names[] = {
 		[SEGMENT_REQUEST] = "request", [SEGMENT_FUNCTION] = "function",
 		[SEGMENT_LOCK_WAIT] = "lock_wait", [SEGMENT_LOCK_HOLD] = "lock_hold",
-		[SEGMENT_QUEUE] = "queue",
+		[SEGMENT_QUEUE] = "queue", [SEGMENT_RUNNABLE] = "runnable",
+		[SEGMENT_PREEMPTED] = "preempted", [SEGMENT_BLOCKED] = "blocked",
+		[SEGMENT_FUTEX_WAIT] = "futex_wait",
 	};
 
 	return names[kind];

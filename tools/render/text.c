@@ -176,6 +176,46 @@ const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol,
 	return buf;
 }
 
+const char *text_party(const struct model *m, const struct party *p, char *buf)
+{
+	static const char *const names[] = {
+		[PARTY_NONE] = "somebody", [PARTY_TASK] = "", [PARTY_IDLE] = "nobody (idle)",
+		[PARTY_HIDDEN] = "another program (hidden)", [PARTY_HARDIRQ] = "an interrupt",
+		[PARTY_SOFTIRQ] = "a soft interrupt",
+	};
+	const char *own = reader_meta(m->reader, "pid");
+	char clean[TEXT_ROOM];
+	const char *name = text_clean(p->name ? p->name : "", clean);
+	bool is_own = p->pid && own && p->pid == strtoul(own, NULL, 10);
+
+	if (p->kind != PARTY_TASK)
+		snprintf(buf, TEXT_ROOM, "%s", names[p->kind]);
+	else if (is_own || !p->pid)
+		snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "thread %1$" PRIu32, p->tid,
+			 name);
+	else if (p->pid == p->tid)
+		snprintf(buf, TEXT_ROOM, *name ? "%2$.100s (pid %1$" PRIu32 ")" : "pid %1$" PRIu32,
+			 p->pid, name);
+	else
+		snprintf(buf, TEXT_ROOM, "%.100s%s%" PRIu32 " (pid %" PRIu32 ")", name,
+			 *name ? " " : "thread ", p->tid, p->pid);
+	return buf;
+}
+
+const char *text_kernel(const struct model *m, char *buf)
+{
+	const char *events = *m->kernel_events ? m->kernel_events : m->has_sched ? "yes" : "none";
+	char a[TEXT_ROOM], b[TEXT_ROOM], ns[UNITS_ROOM];
+	int len = snprintf(buf, TEXT_ROOM, "kernel events: %.20s", text_clean(events, a));
+
+	if (m->kernel_err_ns)
+		len += snprintf(buf + len, TEXT_ROOM - len, " +-%s",
+				units_duration(m->kernel_err_ns, ns));
+	if (*m->kernel_why)
+		snprintf(buf + len, TEXT_ROOM - len, " (%.300s)", text_clean(m->kernel_why, b));
+	return buf;
+}
+
 const char *text_thread(uint32_t tid, const struct thread *thread, char *buf)
 {
 	char clean[TEXT_ROOM];

@@ -39,6 +39,12 @@ const char *text_function(const struct symbol *func, char *buf);
 /* "mutex 0x7f.. (name)" */
 const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol, char *buf);
 
+/* "hog (pid 99)"; of the program's own: "worker 4711" */
+const char *text_party(const struct model *m, const struct party *p, char *buf);
+
+/* "kernel events: perf (no /dev/ldb)" */
+const char *text_kernel(const struct model *m, char *buf);
+
 /* "worker 4711" */
 const char *text_thread(uint32_t tid, const struct thread *thread, char *buf);
 

@@ -9,17 +9,38 @@
 #include <string.h>
 
 #include "cli/units.h"
+#include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"
 
 #define ROWS_MAX	12	/* of functions in a lane */
 #define CAUSES_SHOWN	3
+#define MIGRATIONS_SHOWN 4
+#define OFF_SHARE_MIN	100	/* times off the CPU that are a smaller part are not listed */
 
 /* Causes */
 
-static void put_hold(const struct render *r, const struct timeline_cause *c)
+/* Who held it, what it was executing, and what kept it from that. */
+static void put_holder(const struct render *r, const struct model *m, const struct segment *hold,
+		       const struct segment *func, const struct segment *off, int64_t off_ns)
 {
 	char name[TEXT_ROOM], place[TEXT_ROOM], thread[TEXT_ROOM];
+
+	fprintf(r->out, ", held by thread %s", text_thread(hold->tid, hold->thread, thread));
+	if (func) {
+		text_function(func->func, name);
+		text_place(func->func->func_file, func->func->func_line, place);
+		fprintf(r->out, " in %s%s%s", name, *place ? " " : "", place);
+	}
+	if (off) {
+		offcpu_holder(m, off, off_ns, name);
+		fprintf(r->out, ", which %s", name);
+	}
+}
+
+static void put_hold(const struct render *r, const struct model *m, const struct timeline_cause *c)
+{
+	char name[TEXT_ROOM], ns[UNITS_ROOM];
 
 	if (!c->hold && c->wait->owner) {
 		fprintf(r->out, ", held by thread %" PRIu32, c->wait->owner);
@@ -27,15 +48,31 @@ static void put_hold(const struct render *r, const struct timeline_cause *c)
 	}
 	if (!c->hold)
 		return;
-	fprintf(r->out, ", held by thread %s", text_thread(c->hold->tid, c->hold->thread, thread));
-	if (!c->hold_func)
-		return;
-	text_function(c->hold_func->func, name);
-	text_place(c->hold_func->func->func_file, c->hold_func->func->func_line, place);
-	fprintf(r->out, " in %s%s%s", name, *place ? " " : "", place);
+	put_holder(r, m, c->hold, c->hold_func, c->hold_off, c->hold_off_ns);
+	for (size_t i = 0; i < c->nr_links; i++) {
+		const struct timeline_link *k = &c->links[i];
+
+		fprintf(r->out, "%s itself waited %s for %s",
+			(i ? c->links[i - 1].off : c->hold_off) ? " and" : ", which",
+			units_duration(k->wait->end_ns - k->wait->start_ns, ns),
+			text_lock(k->wait->lock_kind, k->wait->lock, k->wait->lock_symbol, name));
+		put_holder(r, m, k->hold, k->func, k->off, k->off_ns);
+	}
 }
 
-static void put_cause(const struct render *r, const struct timeline_cause *c)
+/* Who ended the wait, where its holder is not known. */
+static void put_waker(const struct render *r, const struct model *m, const struct timeline_cause *c)
+{
+	char waker[TEXT_ROOM];
+
+	if (c->hold || c->wait->owner)
+		return;
+	offcpu_waker(m, c->wait->sched, waker);
+	fputs(waker, r->out);
+}
+
+static void put_cause(const struct render *r, const struct model *m,
+		      const struct timeline_cause *c)
 {
 	char name[TEXT_ROOM], place[TEXT_ROOM], ns[UNITS_ROOM];
 
@@ -46,7 +83,22 @@ static void put_cause(const struct render *r, const struct timeline_cause *c)
 			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name));
 		text_site(c->wait->site, place);
 		fprintf(r->out, "%s%s", *place ? " at " : "", place);
-		put_hold(r, c);
+		put_hold(r, m, c);
+		break;
+	case SEGMENT_FUTEX_WAIT:
+		fprintf(r->out, "%s waiting for %s%s", ns,
+			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name),
+			c->hold ? "" : " (not a lock that ldb sees)");
+		if (c->wait->site)
+			fprintf(r->out, " in %s", text_function(c->wait->site, place));
+		put_hold(r, m, c);
+		put_waker(r, m, c);
+		break;
+	case SEGMENT_RUNNABLE:
+	case SEGMENT_PREEMPTED:
+	case SEGMENT_BLOCKED:
+		offcpu_cause(m, c, name);
+		fprintf(r->out, "%s %s", ns, name);
 		break;
 	case SEGMENT_QUEUE:
 		fprintf(r->out, "%s in queue %s", ns, text_clean(segment_name(c->wait, name), place));
@@ -86,16 +138,36 @@ static void put_story(const struct render *r, const struct render_timeline *rt)
 		if (i && t->causes[i].ns < t->latency_ns / 10)
 			break;
 		fputs(i ? "; " : ": ", r->out);
-		put_cause(r, &t->causes[i]);
+		put_cause(r, rt->model, &t->causes[i]);
 	}
 	fputs("\n", r->out);
+}
+
+static void put_migrations(const struct render *r, const struct render_timeline *rt)
+{
+	const struct timeline *t = rt->timeline;
+	size_t nr = r->is_verbose || t->nr_migrations <= MIGRATIONS_SHOWN ? t->nr_migrations :
+		    MIGRATIONS_SHOWN;
+	char name[TEXT_ROOM], ns[UNITS_ROOM];
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct timeline_migration *m = &t->migrations[i];
+
+		fprintf(r->out, "%s%s from CPU %" PRIu32 " to %" PRIu32 " at %s", i ? "; " : "migrated: ",
+			text_thread(m->tid, m->thread, name), m->from_cpu, m->to_cpu,
+			units_duration(m->at_ns - t->start_ns, ns));
+	}
+	if (nr < t->nr_migrations)
+		fprintf(r->out, "; and %zu times more (-v)", t->nr_migrations - nr);
+	if (nr)
+		fputc('\n', r->out);
 }
 
 static void put_facts(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
 	const struct model *m = rt->model;
-	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM];
 
 	fprintf(r->out, "started at %s of the recording", units_duration(t->start_ns, a));
 	if (rt->nr_occurrences > 1)
@@ -110,7 +182,14 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, "; %" PRIu64 " records lost", m->nr_lost);
 	if (t->left_out_ns)
 		fprintf(r->out, "; shorter than %s left out", units_duration(t->left_out_ns, a));
-	fputs("\n\n", r->out);
+	/* Not of traces from before there were any. */
+	if (*m->kernel_events || m->has_sched) {
+		text_kernel(m, text);
+		fprintf(r->out, "; %s", text);
+	}
+	fputc('\n', r->out);
+	put_migrations(r, rt);
+	fputc('\n', r->out);
 }
 
 /* The picture */
@@ -274,12 +353,31 @@ static void draw_kind(const struct render *r, struct canvas *c, const struct lan
 	canvas_row(r, c, head, style);
 }
 
+/* True if the thread was off the CPU at all. */
+static bool draw_off(const struct render *r, struct canvas *c, const struct lane *l)
+{
+	char label[TEXT_ROOM];
+	bool any = false;
+
+	for (size_t i = 0; i < c->t->nr_segments; i++) {
+		const struct segment *s = &c->t->segments[i];
+
+		if (!offcpu_is(s->kind) || s->tid != l->tid)
+			continue;
+		canvas_bar(c, s, offcpu_fill(s->kind), offcpu_label(s, label));
+		any = true;
+	}
+	canvas_row(r, c, "  off CPU", TEXT_WARN);
+	return any;
+}
+
 static void put_picture(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
 	struct canvas c = { .t = t, .width = r->width - 13 };
 	struct lanes lanes = { 0 };
 	char name[TEXT_ROOM], end[UNITS_ROOM];
+	bool has_off = false;
 
 	c.cells = malloc(c.width);
 	c.owner = malloc(c.width);
@@ -299,7 +397,11 @@ static void put_picture(const struct render *r, const struct render_timeline *rt
 		draw_functions(r, &c, l);
 		draw_kind(r, &c, l, SEGMENT_LOCK_WAIT, "  waits for", 'w', TEXT_WARN);
 		draw_kind(r, &c, l, SEGMENT_LOCK_HOLD, "  holds", '#', TEXT_BAD);
+		has_off |= draw_off(r, &c, l);
 	}
+	if (has_off)
+		text_styled(r, TEXT_DIM, "%-12s%s\n", "", "r runnable  p preempted  b blocked  "
+			    "f waits for a futex");
 	fputc('\n', r->out);
 out:
 	free(c.cells);
@@ -334,7 +436,7 @@ static int64_t length_from(const struct timeline *t, size_t nr)
 	return from;
 }
 
-static void segment_text(const struct segment *s, char *buf)
+static void segment_text(const struct model *m, const struct segment *s, char *buf)
 {
 	char name[TEXT_ROOM], other[TEXT_ROOM];
 
@@ -346,8 +448,15 @@ static void segment_text(const struct segment *s, char *buf)
 		break;
 	case SEGMENT_LOCK_WAIT:
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
-		snprintf(buf, TEXT_ROOM, "waits for %.300s%s", name,
-			 s->has_failed ? ", in vain" : "");
+		offcpu_waker(m, s->sched, other);
+		snprintf(buf, TEXT_ROOM, "waits for %.200s%s%.200s", name,
+			 s->has_failed ? ", in vain" : "", other);
+		break;
+	case SEGMENT_RUNNABLE:
+	case SEGMENT_PREEMPTED:
+	case SEGMENT_BLOCKED:
+	case SEGMENT_FUTEX_WAIT:
+		offcpu_text(m, s, buf);
 		break;
 	case SEGMENT_LOCK_HOLD:
 		if (s->lock_kind == LDB_LOCK_JOIN) {
@@ -367,8 +476,10 @@ static void segment_text(const struct segment *s, char *buf)
 	}
 }
 
-static void put_line(const struct render *r, const struct timeline *t, const struct segment *s)
+static void put_line(const struct render *r, const struct render_timeline *rt,
+		     const struct segment *s)
 {
+	const struct timeline *t = rt->timeline;
 	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM], place[TEXT_ROOM];
 	char thread[TEXT_ROOM], line[2 * TEXT_ROOM + 64];
 	unsigned indent = s->depth < 20 ? s->depth : 20;
@@ -382,11 +493,12 @@ static void put_line(const struct render *r, const struct timeline *t, const str
 		fprintf(r->out, "   %-7s", "");
 	fputc(' ', r->out);
 	text_cell(r, text_thread(s->tid, s->thread, thread), 16, true);
-	segment_text(s, text);
+	segment_text(rt->model, s, text);
 	text_place(p.file, p.line, place);
 	snprintf(line, sizeof(line), "%*s%s%s%s", (int)indent, "", text, *place ? "  " : "", place);
 	fputs(s->blocks_req ? " ! " : "   ", r->out);
-	text_style(r, s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_QUEUE ? TEXT_WARN :
+	text_style(r, s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_QUEUE ||
+		      offcpu_is(s->kind) ? TEXT_WARN :
 		      s->blocks_req ? TEXT_BAD : TEXT_PLAIN);
 	text_cell(r, line, r->width - 49, false);
 	text_style(r, TEXT_PLAIN);
@@ -406,8 +518,12 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 
 		if (s->end_ns - s->start_ns < from || shown == nr)
 			continue;
+		/* A thread that has to share its CPU loses it again and again. */
+		if (offcpu_is(s->kind) && !r->is_verbose &&
+		    s->end_ns - s->start_ns < t->latency_ns / OFF_SHARE_MIN)
+			continue;
 		shown++;
-		put_line(r, t, s);
+		put_line(r, rt, s);
 	}
 	if (shown < t->nr_segments)
 		fprintf(r->out, "%zu shorter ones are not listed (-v lists all).\n",

@@ -290,7 +290,8 @@ struct ldb_file_footer {
 /*
  * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
  * "exe", "clock", "kernel_events" (none|perf|module), "kernel_why" (why not a better
- * one), "kernel_err_ns" (perf: how far its times may be off), "budget", "mutex",
+ * one), "kernel_err_ns" (perf: how far its times may be off), "kernel_only" (1: no functions,
+ * locks and requests were recorded), "budget", "mutex",
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk.

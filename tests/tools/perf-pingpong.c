@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What recording with perf costs: a program that does little but switch, with
+ * and without it.
+ *
+ *	perf-pingpong KIND COUNT CPU RECORDER_CPU MODE
+ *
+ * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall.
+ * MODE: none, tracepoints, futex (tracepoints and sys_enter_futex), all, own;
+ * with "-other" after it a sleeping process is recorded, not the one that works.
+ * Prints "KIND COUNT NS", as tests/programs/call-storm.c does.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "record/perf.h"
+#include "record/session.h"
+
+#define DRAIN_US	10000
+
+static long count;
+static int ping[2], pong[2];
+static int turn;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "perf-pingpong: %s\n", what);
+	exit(1);
+}
+
+static void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("cannot use that CPU");
+}
+
+static void pass(int from, int to)
+{
+	char c = 0;
+
+	if ((from >= 0 && read(from, &c, 1) != 1) || (to >= 0 && write(to, &c, 1) != 1))
+		die("pipe");
+}
+
+static void *pipe_partner(void *arg)
+{
+	for (long i = 0; i < count; i++)
+		pass(ping[0], pong[1]);
+	return NULL;
+}
+
+static void take_turn(int mine)
+{
+	int seen;
+
+	while ((seen = __atomic_load_n(&turn, __ATOMIC_ACQUIRE)) % 2 != mine)
+		syscall(SYS_futex, &turn, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	__atomic_store_n(&turn, seen + 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void *futex_partner(void *arg)
+{
+	for (long i = 0; i < count; i++)
+		take_turn(1);
+	return NULL;
+}
+
+static void work(const char *kind)
+{
+	bool is_pipe = !strcmp(kind, "pipe");
+	pthread_t t;
+
+	if (!strcmp(kind, "syscall")) {
+		for (long i = 0; i < count; i++)
+			syscall(SYS_getppid);
+		return;
+	}
+	if (pthread_create(&t, NULL, is_pipe ? pipe_partner : futex_partner, NULL))
+		die("pthread_create");
+	for (long i = 0; i < count; i++) {
+		if (is_pipe) {
+			pass(-1, ping[1]);
+			pass(pong[0], -1);
+		} else {
+			take_turn(0);
+		}
+	}
+	pthread_join(t, NULL);
+}
+
+/* CPU time: what others did on this CPU meanwhile is not the recording's cost. */
+static pid_t start_worker(const char *kind, int cpu, int go)
+{
+	struct timespec begin, end;
+	pid_t pid = fork();
+	char c;
+
+	if (pid)
+		return pid;
+	pin(cpu);
+	if (read(go, &c, 1) != 1)
+		_exit(1);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+	work(kind);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+	printf("%s %ld %lld\n", kind, count,
+	       (end.tv_sec - begin.tv_sec) * 1000000000LL + end.tv_nsec - begin.tv_nsec);
+	fflush(stdout);
+	_exit(0);
+}
+
+static pid_t start_sleeper(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	for (;;)
+		pause();
+}
+
+static struct perf *start_recording(const char *mode, pid_t pid)
+{
+	static const struct perf_sink sink;
+	struct perf_options o = { .pid = pid, .clock_id = clock_choose() };
+	struct perf *p;
+	char why[512];
+
+	if (!strncmp(mode, "none", 4))
+		return NULL;
+	o.best = !strncmp(mode, "all", 3) ? PERF_SWITCHES_ALL :
+		 !strncmp(mode, "own", 3) ? PERF_SWITCHES_OWN : PERF_TRACEPOINTS;
+	o.futex = !strncmp(mode, "futex", 5);
+	p = perf_open(&o, &sink, why, sizeof(why));
+	if (!p)
+		die(why);
+	if (perf_mode(p) != o.best)
+		die(perf_why_not_better(p));
+	return p;
+}
+
+int main(int argc, char **argv)
+{
+	pid_t worker, sleeper = 0;
+	struct perf *p;
+	int go[2], status;
+
+	if (argc != 6 || (count = atol(argv[2])) <= 0)
+		die("usage: perf-pingpong KIND COUNT CPU RECORDER_CPU MODE");
+	if (pipe(go) || pipe(ping) || pipe(pong))
+		die(strerror(errno));
+	worker = start_worker(argv[1], atoi(argv[3]), go[0]);
+	if (strstr(argv[5], "-other"))
+		sleeper = start_sleeper();
+	pin(atoi(argv[4]));
+	p = start_recording(argv[5], sleeper ? sleeper : worker);
+	if (write(go[1], "", 1) != 1)
+		die(strerror(errno));
+	while (!waitpid(worker, &status, WNOHANG)) {
+		usleep(DRAIN_US);
+		if (p)
+			perf_drain(p);
+	}
+	if (p)
+		perf_finish(p);
+	if (p && perf_lost(p))
+		fprintf(stderr, "perf-pingpong: %llu events lost\n",
+			(unsigned long long)perf_lost(p));
+	perf_close(p);
+	if (sleeper)
+		kill(sleeper, SIGKILL);
+	return status != 0;
+}

@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Timelines with kernel events: the planted causes, and where every nanosecond goes. */
+#include "analysis/locks.h"
+#include "analysis/requests.h"
+#include "analysis/timeline.h"
+#include "analysis-sample.h"
+
+#define LOCK	0x7000
+#define COND	0x7100
+#define HOG	900
+
+enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING, D = LDB_STATE_DISK };
+enum { START = LDB_REQ_OP_START, END = LDB_REQ_OP_END };
+
+__attribute__((noinline)) void request_handler(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
+__attribute__((noinline)) void lookup(void)		{ __asm__ volatile("nop; nop" ::: "memory"); }
+__attribute__((noinline)) void snapshot(void)		{ __asm__ volatile("nop; nop" ::: "memory"); }
+
+static struct made t;
+static struct requests r;
+static struct timeline tl;
+
+static void begin(const char *name)
+{
+	made_begin(&t, name);
+	writer_add_meta(t.w, "pid", "1");
+	made_thread(&t, 1, "main", 0, 2000000000);
+	made_thread(&t, 2, "worker", 0, 2000000000);
+	made_task(&t, HOG, HOG, "hog");
+	made_switch(&t, 100, 0, 0, R, 1, 0);
+	made_switch(&t, 100, 1, 0, R, 2, 0);
+}
+
+static void build(uint64_t id)
+{
+	struct requests_options o = REQUESTS_OPTIONS_ALL;
+
+	made_open(&t);
+	o.has_id = true;
+	o.id = id;
+	if (requests_build(t.model, &o, &r) || !r.nr_lives ||
+	    timeline_build(t.model, &r.lives[0], &tl))
+		bail_out("timeline_build");
+}
+
+static void end(void)
+{
+	timeline_free(&tl);
+	requests_free(&r);
+	made_close(&t);
+}
+
+static const struct segment *find_nth(enum segment_kind kind, uint32_t tid, int nth)
+{
+	for (size_t i = 0; i < tl.nr_segments; i++)
+		if (tl.segments[i].kind == kind && tl.segments[i].tid == tid && nth-- == 0)
+			return &tl.segments[i];
+	return NULL;
+}
+
+static const struct segment *find(enum segment_kind kind, uint32_t tid)
+{
+	return find_nth(kind, tid, 0);
+}
+
+static bool is_at(const struct segment *s, int64_t start, int64_t end)
+{
+	if (s && s->start_ns == start && s->end_ns == end)
+		return true;
+	if (s)
+		diag("got [%ld, %ld], want [%ld, %ld]", (long)s->start_ns, (long)s->end_ns,
+		     (long)start, (long)end);
+	else
+		diag("no such segment");
+	return false;
+}
+
+static void func(uint32_t tid, void (*f)(void), unsigned gen, unsigned parent, unsigned depth,
+		 int64_t start, int64_t stop, uint64_t unc)
+{
+	made_func(&t, tid, (char *)f + 1, NULL, gen, parent, depth, start, stop, unc);
+}
+
+static const struct timeline_cause *cause(enum segment_kind kind)
+{
+	for (size_t i = 0; i < tl.nr_causes; i++)
+		if (tl.causes[i].kind == kind)
+			return &tl.causes[i];
+	return NULL;
+}
+
+static int64_t cause_ns(enum segment_kind kind)
+{
+	return cause(kind) ? cause(kind)->ns : 0;
+}
+
+static void is_whole(void)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < tl.nr_causes; i++)
+		sum += tl.causes[i].ns;
+	is_int(sum, tl.latency_ns, "the leaves add up to the latency");
+}
+
+/* The holder of the lock loses its CPU, to a hog, before the request even comes. */
+static void test_holder_preempted(void)
+{
+	const struct timeline_cause *c;
+	const struct segment *s;
+
+	begin("holder.data");
+	func(2, snapshot, 5, 0, 0, 1000, 99000, 0);
+	made_hold(&t, 2, LOCK, 2000, 95000, 5);
+	made_switch(&t, 3000, 1, 2, R | LDB_SCHED_F_PREEMPT, HOG, 5);
+	made_req(&t, START, 1, 10000, 42, 0);
+	func(1, request_handler, 9, 0, 0, 10500, 99500, 0);
+	made_wait(&t, 1, LOCK, 2, 11000, 96000, 9);
+	made_futex_wait(&t, 11500, 0, 1, LOCK, 2);
+	made_switch(&t, 12000, 0, 1, S, 0, 9);
+	made_switch(&t, 90000, 1, HOG, R, 2, 0);
+	made_futex_wake(&t, 95000, 1, 2, LOCK);
+	made_waking(&t, 95100, 1, 2, 0, 1);
+	made_wakeup(&t, 95200, 0, 1, 0);
+	made_switch(&t, 95500, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_PREEMPTED, 2);
+	ok(is_at(s, 11000, 90000) && s->blocks_req && s->level == 1 && s->is_clipped &&
+	   s->full_start_ns == 3000, "the holder was preempted, as far as the request waited");
+	ok(s->sched->preempted_by.tid == HOG && s->sched->preempted_by.pid == HOG &&
+	   !strcmp(s->sched->preempted_by.name, "hog"), "by whom");
+	ok(s->sched->nr_occupants == 1 && s->sched->occupants[0].ns == 79000, "who had its CPU");
+	ok(s->depth == 1 && s->site && !strcmp(s->site->function, "snapshot"), "in what function");
+	c = cause(SEGMENT_LOCK_WAIT);
+	ok(tl.causes == c && c->hold && c->hold->tid == 2 && c->hold_off == s &&
+	   c->hold_off_ns == 79000, "the cause says so");
+	s = find(SEGMENT_LOCK_WAIT, 1);
+	ok(is_at(s, 11000, 96000) && s->sched && s->sched->futex == LOCK &&
+	   s->sched->waker.tid == 2 && s->sched->is_futex_woken && s->sched->asleep_ns == 83200,
+	   "the wait has what the kernel knows");
+	ok(!find(SEGMENT_BLOCKED, 1) && !find(SEGMENT_FUTEX_WAIT, 1), "and is the only one");
+	s = find(SEGMENT_RUNNABLE, 1);
+	ok(is_at(s, 95200, 95500) && s->depth == 2 && !s->blocks_req,
+	   "then it waited for its CPU, in the wait");
+	is_int(c->ns, 85000 - 300, "which is not the lock's");
+	is_int(cause_ns(SEGMENT_RUNNABLE), 300, "but the CPU's");
+	is_int(tl.lock_wait_ns, 85000, "the wait is as long as it was");
+	is_whole();
+	end();
+}
+
+/* The holder lost its CPU long before; in between nothing happened to it. */
+static void test_look_back(void)
+{
+	const struct segment *s;
+
+	begin("look-back.data");
+	made_hold(&t, 2, LOCK, 2000, 1000095000, 0);
+	made_switch(&t, 3000, 1, 2, R, HOG, 0);
+	for (int i = 1; i < 100; i++)
+		made_switch(&t, i * 10000000, 3, 700, S, 701, 0);
+	made_req(&t, START, 1, 1000000000, 42, 0);
+	made_wait(&t, 1, LOCK, 2, 1000010000, 1000096000, 0);
+	made_switch(&t, 1000090000, 1, HOG, R, 2, 0);
+	made_req(&t, END, 1, 1000100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_PREEMPTED, 2);
+	ok(is_at(s, 1000010000, 1000090000) && s->full_start_ns == 3000 && !s->is_truncated,
+	   "found a second back");
+	end();
+}
+
+/* The request's thread is moved to another CPU by sched_setaffinity(). */
+static void test_migrated(void)
+{
+	const struct segment *s;
+
+	begin("migrated.data");
+	made_task(&t, 15, 15, "migration/0");
+	made_req(&t, START, 1, 1000, 42, 0);
+	func(1, request_handler, 2, 0, 0, 1500, 49500, 0);
+	made_switch(&t, 10000, 0, 1, R, 915, 2);
+	made_migrate(&t, 10500, 1, 0, 3);
+	made_switch(&t, 10800, 0, 915, S, 0, 0);
+	made_switch(&t, 20000, 3, HOG, R, 1, 0);
+	made_req(&t, END, 1, 50000, 42, 0);
+	made_migrate(&t, 60000, 1, 3, 0);
+	made_migrate(&t, 900, 1, 3, 0);
+	made_migrate(&t, 12000, 2, 1, 4);	/* has nothing to do with it */
+	build(42);
+	ok(tl.nr_migrations == 1 && tl.migrations[0].tid == 1 && tl.migrations[0].from_cpu == 0 &&
+	   tl.migrations[0].to_cpu == 3 && tl.migrations[0].at_ns == 10500 &&
+	   !tl.migrations[0].blocks_req, "the one migration inside the request");
+	s = find(SEGMENT_PREEMPTED, 1);
+	ok(is_at(s, 10000, 20000) && s->sched->from_cpu == 0 && s->sched->to_cpu == 3 &&
+	   s->sched->cpu == 3, "it waited on its new CPU");
+	ok(s->sched->occupants[0].who.tid == HOG && s->sched->occupants[0].ns == 9500 &&
+	   s->sched->occupants[1].who.tid == 915 && s->sched->occupants[1].ns == 500,
+	   "behind both, each on its CPU");
+	is_int(cause_ns(SEGMENT_FUNCTION), 48000 - 10000, "a function's own time is on the CPU");
+	is_int(tl.preempted_ns, 10000, "summed");
+	is_whole();
+	end();
+}
+
+/* Woken, and a hog has the CPU. */
+static void test_delayed(void)
+{
+	const struct timeline_cause *c;
+	const struct segment *s;
+
+	begin("delayed.data");
+	made_req(&t, START, 1, 1000, 42, 0);
+	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
+	func(1, lookup, 3, 2, 1, 2000, 98000, 0);
+	made_switch(&t, 5000, 0, 1, D, HOG, 3);
+	made_waking(&t, 20000, 0, HOG, LDB_SCHED_F_HARDIRQ, 1);
+	made_wakeup(&t, 20100, 0, 1, HOG);
+	made_switch(&t, 90000, 0, HOG, R, 1, 0);
+	made_switch(&t, 91000, 0, 1, S, HOG, 3);
+	made_wakeup(&t, 92000, 0, 1, HOG);
+	made_switch(&t, 93000, 0, HOG, S, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_BLOCKED, 1);
+	ok(is_at(s, 5000, 20100) && s->sched->state == D && s->depth == 2 &&
+	   s->sched->waker.kind == PARTY_HARDIRQ, "asleep for the disk, woken by an interrupt");
+	s = find(SEGMENT_RUNNABLE, 1);
+	ok(is_at(s, 20100, 90000) && s->sched->occupants[0].who.tid == HOG &&
+	   s->sched->occupants[0].ns == 69900, "then behind the hog");
+	c = cause(SEGMENT_RUNNABLE);
+	ok(c == tl.causes && c->ns == 70900 && c->nr == 2 && c->culprit.tid == HOG &&
+	   c->culprit_ns == 70900 && c->off == s, "the first cause, both times together");
+	ok(cause_ns(SEGMENT_BLOCKED) == 15100 && tl.nr_causes == 6,
+	   "two kinds of sleep are two causes");
+	is_int(tl.runnable_ns, 70900, "runnable");
+	is_int(tl.blocked_ns, 16100, "blocked");
+	is_whole();
+	end();
+}
+
+/* A futex that the shim does not see: its owner is followed all the same. */
+static void test_unseen(void)
+{
+	const struct timeline_cause *c;
+	const struct segment *s;
+
+	begin("unseen.data");
+	made_req(&t, START, 1, 1000, 42, 0);
+	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
+	func(2, snapshot, 7, 0, 0, 500, 99000, 0);
+	made_futex_wait(&t, 9900, 0, 1, 0x9000, 2);
+	made_switch(&t, 10000, 0, 1, S, 0, 2);
+	made_switch(&t, 30000, 1, 2, D, 0, 7);
+	made_waking(&t, 60000, 1, 0, LDB_SCHED_F_SOFTIRQ, 2);
+	made_wakeup(&t, 60000, 1, 2, 0);
+	made_switch(&t, 60100, 1, 0, R, 2, 0);
+	made_futex_wake(&t, 90000, 1, 2, 0x9000);
+	made_waking(&t, 90100, 1, 2, 0, 1);
+	made_wakeup(&t, 90200, 0, 1, 0);
+	made_switch(&t, 90300, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_FUTEX_WAIT, 1);
+	ok(is_at(s, 10000, 90200) && s->lock == 0x9000 && s->owner == 2 && s->depth == 1 &&
+	   s->sched && s->sched->waker.tid == 2 && s->sched->futex == 0x9000, "the wait");
+	ok(!find(SEGMENT_BLOCKED, 1) && !find_nth(SEGMENT_FUTEX_WAIT, 1, 1), "only once");
+	s = find(SEGMENT_LOCK_HOLD, 2);
+	ok(is_at(s, 10000, 90200) && s->is_inferred && s->blocks_req, "its owner had it");
+	ok(is_at(find(SEGMENT_FUNCTION, 2), 10000, 90200), "and executed this");
+	s = find(SEGMENT_BLOCKED, 2);
+	ok(is_at(s, 30000, 60000) && s->blocks_req && s->level == 1, "and slept itself");
+	c = cause(SEGMENT_FUTEX_WAIT);
+	ok(c == tl.causes && c->ns == 80200 && c->hold && c->hold->tid == 2 && c->hold_func &&
+	   c->hold_off == s, "the cause");
+	is_int(tl.futex_wait_ns, 80200, "summed");
+	is_int(tl.lock_wait_ns, 0, "it is no wait of the shim's");
+	is_whole();
+	end();
+
+	begin("garbage.data");
+	made_thread(&t, 3, "gone", 0, 5000);
+	made_req(&t, START, 1, 1000, 42, 0);
+	made_futex_wait(&t, 9900, 0, 1, 0x9000, 12345);
+	made_switch(&t, 10000, 0, 1, S, 0, 2);
+	made_wakeup(&t, 40200, 0, 1, 0);
+	made_switch(&t, 40300, 0, 0, R, 1, 0);
+	made_futex_wait(&t, 40400, 0, 1, 0x9000, 3);
+	made_switch(&t, 40500, 0, 1, S, 0, 2);
+	made_wakeup(&t, 90200, 0, 1, 0);
+	made_switch(&t, 90300, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_FUTEX_WAIT, 1);
+	ok(s && !s->owner && !find(SEGMENT_LOCK_HOLD, 12345), "a word that is no thread is no owner");
+	s = find_nth(SEGMENT_FUTEX_WAIT, 1, 1);
+	ok(s && !s->owner && !find(SEGMENT_LOCK_HOLD, 3), "nor is one that was gone");
+	end();
+}
+
+/* pthread_cond_wait(): signalled, then it waits for the mutex that another one has. */
+static void test_one_lock(void)
+{
+	struct locks_options o = LOCKS_OPTIONS_ALL;
+	const struct segment *s;
+	struct locks locks;
+
+	begin("one-lock.data");
+	made_req(&t, START, 1, 1000, 42, 0);
+	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_COND, 1, COND, 0, 5000, 95000, 0);
+	made_futex_wait(&t, 5500, 0, 1, COND + 40, 0);
+	made_switch(&t, 6000, 0, 1, S, 0, 0);
+	made_futex_wake(&t, 30000, 1, 2, COND + 40);
+	made_waking(&t, 30000, 1, 2, 0, 1);
+	made_wakeup(&t, 30000, 0, 1, 0);
+	made_switch(&t, 30100, 0, 0, R, 1, 0);
+	made_futex_wait(&t, 30200, 0, 1, LOCK, 2);
+	made_switch(&t, 30300, 0, 1, S, 0, 0);
+	made_futex_wake(&t, 90000, 1, 2, LOCK);
+	made_waking(&t, 90000, 1, 2, 0, 1);
+	made_wakeup(&t, 90000, 0, 1, 0);
+	made_switch(&t, 90100, 0, 0, R, 1, 0);
+	made_hold(&t, 2, LOCK, 20000, 90000, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find_nth(SEGMENT_LOCK_WAIT, 1, 0);
+	ok(is_at(s, 5000, 30300) && s->lock == COND && s->sched->futex == COND + 40 &&
+	   s->sched->asleep_ns == 24000, "a futex inside the condition is the condition");
+	s = find_nth(SEGMENT_LOCK_WAIT, 1, 1);
+	ok(is_at(s, 30300, 90000) && s->lock == LOCK && s->lock_kind == LDB_LOCK_MUTEX &&
+	   s->owner == 2, "then it waited for a mutex that the shim knows");
+	ok(!find(SEGMENT_FUTEX_WAIT, 1) && !find(SEGMENT_BLOCKED, 1), "nothing twice");
+	ok(is_at(find(SEGMENT_LOCK_HOLD, 2), 30300, 90000) && !find(SEGMENT_LOCK_HOLD, 2)->is_inferred,
+	   "its recorded holder");
+	is_whole();
+	if (locks_build(t.model, &o, &locks))
+		bail_out("locks_build");
+	is_int(locks.nr, 2, "two locks in the report");
+	ok(locks.entries[0].lock == LOCK && locks.entries[0].waits.count == 1 &&
+	   locks.entries[0].waits.total_ns == 59700 && locks.entries[0].kind == LDB_LOCK_MUTEX,
+	   "the mutex, with the wait that only the kernel saw");
+	ok(locks.entries[0].owners[0].tid == 2 && locks.entries[0].owners[0].waits == 1 &&
+	   locks.entries[0].owners[0].wakes == 1, "who had it, who woke");
+	ok(locks.entries[1].lock == COND && locks.entries[1].waits.total_ns == 25300 &&
+	   locks.entries[1].owners[0].wakes == 1, "the condition, without the wait for the mutex");
+	locks_free(&locks);
+	end();
+}
+
+static void test_locks_report(void)
+{
+	struct locks_options o = LOCKS_OPTIONS_ALL;
+	struct locks locks;
+
+	begin("locks.data");
+	for (int i = 0; i < 10; i++) {
+		int64_t at = 10000 + i * 100000;
+
+		/* In turn: seen by the shim, or not. */
+		if (i & 1)
+			made_wait(&t, 1, LOCK, 2, at, at + 50000, 0);
+		made_futex_wait(&t, at + 100, 0, 1, i & 1 ? LOCK : 0x9004, 2);
+		made_switch(&t, at + 200, 0, 1, S, 0, 0);
+		made_futex_wake(&t, at + 40000, 1, 2, i & 1 ? LOCK : 0x9004);
+		made_waking(&t, at + 40100, 1, 2, 0, 1);
+		made_wakeup(&t, at + 40200, 0, 1, 0);
+		made_switch(&t, at + 40300, 0, 0, R, 1, 0);
+	}
+	made_open(&t);
+	if (locks_build(t.model, &o, &locks))
+		bail_out("locks_build");
+	is_int(locks.nr, 2, "a mutex and a futex");
+	ok(locks.entries[0].lock == LOCK && locks.entries[0].waits.count == 5 &&
+	   locks.entries[0].waits.total_ns == 250000, "what both know counts once");
+	ok(locks.entries[1].lock == 0x9004 && locks.entries[1].kind == LOCK_KIND_FUTEX &&
+	   locks.entries[1].waits.count == 5 && locks.entries[1].waits.total_ns == 200000,
+	   "the futex is a lock with waits");
+	ok(locks.entries[1].owners[0].tid == 2 && locks.entries[1].owners[0].wakes == 5 &&
+	   locks.entries[1].owners[0].waits == 5, "with an owner and a waker");
+	locks_free(&locks);
+	o.from = 500000;
+	if (locks_build(t.model, &o, &locks))
+		bail_out("locks_build");
+	ok(locks.nr == 2 && locks.entries[1].waits.count == 2, "of a part of the recording");
+	locks_free(&locks);
+	o.from = INT64_MIN;
+	o.thread = "worker";
+	if (locks_build(t.model, &o, &locks))
+		bail_out("locks_build");
+	is_int(locks.nr, 0, "of a thread that did not wait");
+	locks_free(&locks);
+	made_close(&t);
+}
+
+/* Without generations, as perf has it: functions by time; a page fault inside a wait. */
+static void test_perf(void)
+{
+	const struct segment *s;
+
+	begin("perf.data");
+	writer_add_meta(t.w, "kernel_events", "perf");
+	writer_add_meta(t.w, "kernel_err_ns", "700");
+	made_req(&t, START, 1, 1000, 42, 0);
+	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
+	func(1, lookup, 3, 2, 1, 2000, 48000, 0);
+	func(1, snapshot, 4, 2, 1, 50000, 98000, 0);
+	made_switch(&t, 5000, 0, 1, R, HOG, 0);
+	made_switch(&t, 25000, 0, HOG, R, 1, 0);
+	made_wait(&t, 1, LOCK, 0, 51000, 91000, 4);
+	made_switch(&t, 52000, 0, 1, D, 0, 0);
+	made_wakeup(&t, 62000, 0, 1, 0);
+	made_switch(&t, 62000, 0, 0, R, 1, 0);
+	made_switch(&t, 63000, 0, 1, S, 0, 0);
+	made_wakeup(&t, 90000, 0, 1, 0);
+	made_switch(&t, 90000, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_PREEMPTED, 1);
+	ok(s && s->depth == 2 && s->site && !strcmp(s->site->function, "lookup"),
+	   "the function of that time");
+	is_int(s ? s->resolution_ns : 0, 1400, "both ends may be off");
+	s = find(SEGMENT_BLOCKED, 1);
+	ok(is_at(s, 52000, 62000) && s->depth == 3, "the disk is not the lock's, even in a wait");
+	ok(!find_nth(SEGMENT_BLOCKED, 1, 1), "any other sleep in it is");
+	is_int(cause_ns(SEGMENT_LOCK_WAIT), 30000, "the lock");
+	ok(!find(SEGMENT_FUTEX_WAIT, 1), "no futex was named");
+	for (size_t i = 0; i < tl.nr_causes; i++) {
+		const struct timeline_cause *c = &tl.causes[i];
+
+		if (c->kind != SEGMENT_FUNCTION)
+			continue;
+		is_int(c->ns, !strcmp(c->func->function, "lookup") ? 26000 :
+		       !strcmp(c->func->function, "snapshot") ? 8000 : 98000 - 46000 - 48000,
+		       c->func->function);
+	}
+	is_whole();
+	end();
+}
+
+/* The kernel knows which frame it was: better than the scanner's looks. */
+static void test_tighten(void)
+{
+	const struct segment *s;
+
+	begin("tighten.data");
+	made_req(&t, START, 1, 1000, 42, 0);
+	func(1, request_handler, 2, 0, 0, 11000, 80000, 18000);	/* [2000,20000], [71000,89000] */
+	made_switch(&t, 4000, 0, 1, R, HOG, 2);
+	made_switch(&t, 87000, 0, HOG, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_FUNCTION, 1);
+	ok(is_at(s, 3000, 88000), "it had begun when it lost the CPU, and lasted until it had it");
+	is_int(s ? s->resolution_ns : 0, 2000, "the resolution is better by as much");
+	is_int(cause_ns(SEGMENT_FUNCTION), 2000, "its own time");
+	is_whole();
+	end();
+
+	/* The estimates do not cover the time off the CPU: nothing is negative. */
+	begin("crossing.data");
+	made_req(&t, START, 1, 1000, 42, 0);
+	func(1, request_handler, 2, 0, 0, 10000, 80000, 0);
+	func(1, lookup, 3, 2, 1, 20000, 30000, 0);
+	made_switch(&t, 5000, 0, 1, R, HOG, 0);
+	made_switch(&t, 25000, 0, HOG, R, 1, 0);
+	made_switch(&t, 29000, 0, 1, R, HOG, 0);
+	made_switch(&t, 90000, 0, HOG, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	is_int(cause_ns(SEGMENT_PREEMPTED), 81000, "off the CPU");
+	is_int(cause_ns(SEGMENT_FUNCTION), 4000, "lookup() itself");
+	is_int(cause_ns(SEGMENT_REQUEST), 4000 + 10000, "outside of all functions");
+	is_whole();
+	end();
+}
+
+/* 1 waits for 2, which waits for 3, which a hog keeps off the CPU. */
+static void test_chain(void)
+{
+	const struct timeline_cause *c;
+
+	begin("chain.data");
+	made_thread(&t, 3, "third", 0, 2000000000);
+	func(3, snapshot, 7, 0, 0, 500, 99000, 0);
+	made_req(&t, START, 1, 1000, 42, 0);
+	made_wait(&t, 1, LOCK, 2, 10000, 95000, 0);
+	made_hold(&t, 2, LOCK, 5000, 94000, 0);
+	made_wait(&t, 2, LOCK + 64, 3, 12000, 92000, 0);
+	made_hold(&t, 3, LOCK + 64, 11000, 91000, 7);
+	made_switch(&t, 20000, 2, 3, R, HOG, 7);
+	made_switch(&t, 80000, 2, HOG, R, 3, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	c = cause(SEGMENT_LOCK_WAIT);
+	ok(c && c->hold && c->hold->tid == 2 && !c->hold_off, "the holder did not lose its CPU");
+	ok(c && c->nr_links == 1 && c->links[0].wait->tid == 2 && c->links[0].wait->lock == LOCK + 64 &&
+	   c->links[0].hold->tid == 3 && c->links[0].func &&
+	   !strcmp(c->links[0].func->func->function, "snapshot"), "it waited for another one");
+	ok(c && c->nr_links == 1 && c->links[0].off && c->links[0].off->kind == SEGMENT_PREEMPTED &&
+	   c->links[0].off_ns == 60000 && c->links[0].off->level == 2, "which was preempted");
+	end();
+}
+
+/* The same of futexes that the shim does not see. */
+static void test_futex_chain(void)
+{
+	const struct timeline_cause *c;
+
+	begin("futex-chain.data");
+	made_thread(&t, 3, "third", 0, 2000000000);
+	made_switch(&t, 200, 2, 0, R, 3, 0);
+	made_req(&t, START, 1, 1000, 42, 0);
+	made_futex_wait(&t, 10000, 0, 1, 0x9000, 2);
+	made_switch(&t, 10100, 0, 1, S, 0, 0);
+	made_futex_wait(&t, 12000, 1, 2, 0x9100, 3);
+	made_switch(&t, 12100, 1, 2, S, 0, 0);
+	made_switch(&t, 20000, 2, 3, R, HOG, 0);
+	made_switch(&t, 80000, 2, HOG, R, 3, 0);
+	made_wakeup(&t, 91000, 1, 2, 0);
+	made_switch(&t, 91000, 1, 0, R, 2, 0);
+	made_wakeup(&t, 95000, 0, 1, 0);
+	made_switch(&t, 95000, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	c = cause(SEGMENT_FUTEX_WAIT);
+	ok(c && c->hold && c->hold->tid == 2 && c->nr_links == 1 && c->links[0].hold->tid == 3 &&
+	   !c->hold_off, "a chain of futexes, each said once");
+	ok(c && c->nr_links && c->links[0].off && c->links[0].off_ns == 60000, "and what is at its end");
+	is_whole();
+	end();
+}
+
+/* A futex outside of the lock that the thread waits for: no part of it. */
+static void test_nested_futex(void)
+{
+	begin("nested.data");
+	made_req(&t, START, 1, 1000, 42, 0);
+	made_wait(&t, 1, LOCK, 2, 10000, 95000, 0);
+	made_futex_wait(&t, 20000, 0, 1, 0x9000, 0);
+	made_switch(&t, 20100, 0, 1, S, 0, 0);
+	made_wakeup(&t, 50100, 0, 1, 0);
+	made_switch(&t, 50100, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	ok(is_at(find(SEGMENT_FUTEX_WAIT, 1), 20100, 50100) && find(SEGMENT_FUTEX_WAIT, 1)->depth == 1,
+	   "a wait in the wait");
+	is_int(cause_ns(SEGMENT_LOCK_WAIT), 55000, "which is not the lock's");
+	is_whole();
+	end();
+}
+
+static void test_lost(void)
+{
+	const struct segment *s;
+
+	begin("lost.data");
+	made_req(&t, START, 1, 1000, 42, 0);
+	made_switch(&t, 5000, 0, 1, S, HOG, 0);
+	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 6000, .count = 1,
+						     .what = LDB_LOST_KERNEL });
+	made_wakeup(&t, 7000, 0, 1, HOG);
+	/* in, lost */
+	made_switch(&t, 60000, 0, 1, S, 0, 0);
+	made_wakeup(&t, 70000, 0, 1, 0);
+	made_switch(&t, 70000, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	made_switch(&t, 150000, 0, 1, S, 0, 0);
+	build(42);
+	s = find(SEGMENT_BLOCKED, 1);
+	ok(is_at(s, 5000, 7000) && s->sched->has_lost, "known up to the wake-up");
+	ok(!find(SEGMENT_RUNNABLE, 1), "from there on nothing is made up");
+	is_whole();
+	end();
+}
+
+int main(void)
+{
+	test_holder_preempted();
+	test_look_back();
+	test_migrated();
+	test_delayed();
+	test_unseen();
+	test_one_lock();
+	test_locks_report();
+	test_perf();
+	test_tighten();
+	test_chain();
+	test_futex_chain();
+	test_nested_futex();
+	test_lost();
+	sample_cleanup();
+	return done();
+}

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Kernel events: what thread was off which CPU, why, and who had it meanwhile. */
+#include "analysis/sched.h"
+#include "analysis/tasks.h"
+#include "analysis-sample.h"
+
+#define HOG	900
+#define CRON	901
+
+enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING, D = LDB_STATE_DISK, X = LDB_STATE_DEAD };
+
+struct kept {
+	struct sched_off off;
+	struct sched_span spans[SCHED_SPANS_MAX];
+};
+
+static struct made t;
+static struct kept offs[64];
+static struct sched_run runs[64];
+static struct sched_migration migrations[64];
+static unsigned nr_offs, nr_runs, nr_migrations, nr_born;
+static struct sched_result result;
+
+static int on_off(void *arg, const struct sched_off *off)
+{
+	if (nr_offs == 64)
+		return 0;
+	offs[nr_offs].off = *off;
+	memcpy(offs[nr_offs].spans, off->spans, off->nr_spans * sizeof(*off->spans));
+	offs[nr_offs].off.spans = offs[nr_offs].spans;
+	nr_offs++;
+	return 0;
+}
+
+static int on_run(void *arg, const struct sched_run *run)
+{
+	if (nr_runs < 64)
+		runs[nr_runs++] = *run;
+	return 0;
+}
+
+static int on_migration(void *arg, const struct sched_migration *m)
+{
+	if (nr_migrations < 64)
+		migrations[nr_migrations++] = *m;
+	return 0;
+}
+
+static int on_born(void *arg, uint32_t tid, int64_t tick)
+{
+	nr_born++;
+	return 0;
+}
+
+static void play_part(int64_t from, int64_t to)
+{
+	struct sched_sink sink = {
+		.off = on_off, .run = on_run, .migration = on_migration, .born = on_born,
+	};
+
+	nr_offs = nr_runs = nr_migrations = nr_born = 0;
+	if (sched_each(t.model, from, to, &sink, &result))
+		bail_out("sched_each");
+}
+
+static void play(void)
+{
+	made_open(&t);
+	play_part(INT64_MIN, INT64_MAX);
+}
+
+/* The nth time off the CPU of a thread; one of zeros if there is none. */
+static const struct sched_off *off(uint32_t tid, unsigned nth)
+{
+	static const struct sched_off none;
+
+	for (unsigned i = 0; i < nr_offs; i++)
+		if (offs[i].off.tid == tid && !nth--)
+			return &offs[i].off;
+	return &none;
+}
+
+static bool is_at(const struct sched_off *o, int64_t out, int64_t woken, int64_t in)
+{
+	if (o->out == out && o->woken == woken && o->in == in)
+		return true;
+	diag("got %ld %ld %ld, want %ld %ld %ld", (long)o->out, (long)o->woken, (long)o->in,
+	     (long)out, (long)woken, (long)in);
+	return false;
+}
+
+static int64_t had(const struct sched_off *o, enum party_kind kind, uint32_t tid)
+{
+	int64_t ticks = 0;
+
+	for (unsigned i = 0; i < o->nr_spans; i++)
+		if (o->spans[i].kind == kind && o->spans[i].tid == tid)
+			ticks += o->spans[i].end - o->spans[i].start;
+	return ticks;
+}
+
+static void test_preempted(void)
+{
+	const struct sched_off *o;
+
+	made_begin(&t, "preempted.data");
+	made_switch(&t, 1000, 3, 0, R, 1, 0);
+	made_switch(&t, 2000, 3, 1, R, HOG, 7);
+	made_switch(&t, 5000, 3, HOG, S, CRON, 0);
+	made_switch(&t, 5500, 3, CRON, R, HOG, 0);
+	made_switch(&t, 9000, 3, HOG, R, 1, 0);
+	made_switch(&t, 9500, 3, 1, S | LDB_SCHED_F_PREEMPT, 0, 8);
+	made_switch(&t, 9900, 3, 0, R, 1, 0);
+	made_switch(&t, 10000, 3, 1, X, 0, 0);
+	play();
+	o = off(1, 1);
+	ok(is_at(o, 2000, 2000, 9000) && o->is_preempted && o->has_out && o->has_in && o->has_woken,
+	   "runnable when it left: preempted");
+	ok(o->next.kind == PARTY_TASK && o->next.tid == HOG, "by who came");
+	ok(o->gen == GEN(7) && o->cpu_out == 3 && o->cpu_in == 3, "the frame, the CPU");
+	ok(had(o, PARTY_TASK, HOG) == 6500 && had(o, PARTY_TASK, CRON) == 500,
+	   "both that had the CPU");
+	o = off(1, 2);
+	ok(o->is_preempted && had(o, PARTY_IDLE, 0) == 400,
+	   "preempted on its way to sleep is preempted, even if nobody came");
+	ok(nr_runs == 3 && runs[0].start == 1000 && runs[0].end == 2000 && runs[0].has_start &&
+	   runs[2].end == 10000, "the times it ran");
+	ok(!off(1, 0)->has_out && off(1, 0)->in == 1000, "before the first row: begin not known");
+	is_int(nr_offs, 3, "a thread that exits is not off the CPU");
+	is_int(result.nr_broken, 0, "nothing is missing");
+	made_close(&t);
+}
+
+static void test_blocked(void)
+{
+	const struct sched_off *o;
+
+	made_begin(&t, "blocked.data");
+	made_switch(&t, 900, 0, 0, R, 1, 0);
+	made_switch(&t, 900, 1, 0, R, 2, 0);
+	made_switch(&t, 1000, 0, 1, S, 0, 0);
+	made_waking(&t, 4000, 1, 2, 0, 1);
+	made_migrate(&t, 4050, 1, 0, 2);
+	made_wakeup(&t, 4100, 2, 1, HOG);
+	made_switch(&t, 7000, 2, HOG, R, CRON, 0);
+	made_migrate(&t, 7500, 1, 2, 5);
+	made_switch(&t, 8000, 5, CRON, S, 1, 0);
+	made_switch(&t, 9000, 5, 1, D, 0, 0);
+	made_waking(&t, 9100, 5, 1, LDB_SCHED_F_HARDIRQ, 1);
+	made_wakeup(&t, 9200, 5, 1, 0);
+	made_switch(&t, 9300, 5, 0, R, 1, 0);
+	play();
+	o = off(1, 1);
+	ok(is_at(o, 1000, 4100, 8000) && !o->is_preempted && o->state == S, "asleep, then runnable");
+	ok(o->waker.kind == PARTY_TASK && o->waker.tid == 2, "the waker");
+	ok(had(o, PARTY_TASK, HOG) == 2900, "who had the CPU it was woken on");
+	/* Nothing was said of CPU 5 but who left it. */
+	ok(had(o, PARTY_TASK, CRON) == 500 + 500, "who came to it, and who had the next CPU");
+	ok(o->cpu_out == 0 && o->cpu_wait == 5 && o->cpu_in == 5 && o->nr_migrations == 2, "the CPUs");
+	ok(nr_migrations == 2 && migrations[1].from == 2 && migrations[1].to == 5 &&
+	   migrations[1].tick == 7500, "migrations");
+	o = off(1, 2);
+	ok(o->state == D && o->waker.kind == PARTY_HARDIRQ && !o->waker.tid,
+	   "the disk, and an interrupt: not who was interrupted");
+	is_int(had(o, PARTY_IDLE, 0), 100, "the CPU was idle");
+	made_close(&t);
+}
+
+/* Who had a CPU when nobody waited for it need not be who has it now. */
+static void test_stale(void)
+{
+	made_begin(&t, "stale.data");
+	made_switch(&t, 900, 0, 0, R, 1, 0);
+	made_switch(&t, 900, 1, 0, R, 2, 0);
+	made_switch(&t, 1000, 1, 2, S, HOG, 0);
+	made_switch(&t, 2000, 0, 1, R, HOG + 5, 0);
+	made_migrate(&t, 3000, 1, 0, 1);
+	made_switch(&t, 9000, 1, CRON, R, 1, 0);
+	play();
+	ok(had(off(1, 1), PARTY_TASK, CRON) == 6000 && had(off(1, 1), PARTY_TASK, HOG + 5) == 1000,
+	   "a CPU it was moved to: who left it had it");
+	made_close(&t);
+}
+
+/* Rows that are missing must not be made up for. */
+static void test_losses(void)
+{
+	const struct sched_off *o;
+
+	made_begin(&t, "losses.data");
+	writer_add_meta(t.w, "nr_cpus", "4");
+	made_switch(&t, 1000, 0, 0, R, 1, 0);
+	made_switch(&t, 2000, 0, 1, S, 0, 0);
+	made_wakeup(&t, 3000, 0, 1, HOG);
+	/* in at 3500, lost */
+	made_switch(&t, 9000, 0, 1, R, HOG, 0);
+	/* the hog is followed by somebody of whom nothing is said */
+	made_switch(&t, 12000, 0, CRON, R, 1, 0);
+	/* out, lost */
+	made_switch(&t, 20000, 0, 0, R, 1, 0);
+	made_switch(&t, 21000, 0, 1, S, 0, 0);
+	made_switch(&t, 2000, 1, 2, S, 0, 0);
+	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 9500, .ring = 0, .count = 2,
+						     .what = LDB_LOST_OVERRUN });
+	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 900000000, .ring = 9, .count = 2,
+						     .what = LDB_LOST_OVERRUN });
+	made_thread(&t, 1, "main", 0, 1000000000);
+	play();
+	o = off(1, 1);
+	ok(is_at(o, 2000, 3000, 3000) && !o->has_in && o->has_woken,
+	   "no switch in: it ends with what is known");
+	o = off(1, 2);
+	ok(is_at(o, 9000, 9000, 12000) && had(o, PARTY_NONE, 0) == 3000 &&
+	   !had(o, PARTY_TASK, HOG) && !had(o, PARTY_TASK, CRON),
+	   "a switch between two occupants is missing: nobody is blamed");
+	is_int(result.nr_broken, 2, "broken ones are counted");
+	ok(off(1, 1)->has_lost && off(1, 2)->has_lost, "losses are about then");
+	ok(is_at(off(1, 3), 21000, 1000000000, 1000000000) && !off(1, 3)->has_in &&
+	   !off(1, 3)->has_woken && !off(1, 3)->has_lost,
+	   "asleep at the end; a scanner's ring is none of the kernel's");
+	ok(nr_runs && runs[nr_runs - 1].start == 20000, "after a lost switch out the time is not known");
+	for (unsigned i = 0; i < nr_runs; i++)
+		if (runs[i].start == 12000)
+			ok(false, "what the thread did from 12000 on is not known");
+	made_close(&t);
+}
+
+static void test_futex(void)
+{
+	const struct sched_off *o;
+
+	made_begin(&t, "futex.data");
+	made_switch(&t, 900, 0, 0, R, 1, 0);
+	made_switch(&t, 900, 1, 0, R, 2, 0);
+	made_futex_wait(&t, 1000, 0, 1, 0x7000, 2);
+	made_switch(&t, 1500, 0, 1, R, HOG, 0);		/* preempted in between */
+	made_switch(&t, 5000, 0, HOG, S, 1, 0);
+	made_switch(&t, 6000, 0, 1, S, 0, 0);
+	made_futex_wake(&t, 7000, 1, 2, 0x7000);
+	made_waking(&t, 7010, 1, 2, 0, 1);
+	made_wakeup(&t, 7020, 0, 1, 0);
+	made_switch(&t, 7030, 0, 0, R, 1, 0);
+	/* Not equal any more: it did not sleep, and did much later for another reason. */
+	made_futex_wait(&t, 8000, 0, 1, 0x7000, 2);
+	made_switch(&t, 8000 + 2 * SCHED_FUTEX_NS, 0, 1, S, 0, 0);
+	made_wakeup(&t, 500000, 0, 1, 0);
+	made_switch(&t, 500010, 0, 0, R, 1, 0);
+	made_futex_wait(&t, 500020, 0, 1, 0x7000, 2);
+	made_switch(&t, 500030, 0, 1, D, 0, 0);
+	made_wakeup(&t, 600000, 0, 1, 0);
+	made_switch(&t, 600010, 0, 0, R, 1, 0);
+	made_switch(&t, 600020, 0, 1, S, 0, 0);
+	play();
+	ok(off(1, 1)->is_preempted && !off(1, 1)->nr_futexes, "a preemption is no wait for the futex");
+	o = off(1, 2);
+	ok(o->nr_futexes == 1 && o->futex == 0x7000 && o->owner == 2 && o->is_futex_woken &&
+	   o->futex_tick == 1000, "the sleep after it is");
+	ok(!off(1, 3)->nr_futexes, "long after the call it is another sleep");
+	ok(!off(1, 4)->nr_futexes && off(1, 4)->state == D, "nobody waits for a futex in state D");
+	ok(!off(1, 5)->nr_futexes, "a call is good for one sleep");
+	made_close(&t);
+}
+
+static void test_futex_kinds(void)
+{
+	const struct sched_off *o;
+	struct ldb_row_sched row = {
+		.op = LDB_SCHED_OP_FUTEX_WAIT, .flags = LDB_FUTEX_WAITV, .tick = 1000, .tid = 1,
+	};
+
+	made_begin(&t, "futex-kinds.data");
+	made_switch(&t, 900, 0, 0, R, 1, 0);
+	for (row.addr = 0x7000; row.addr < 0x7000 + 12; row.addr++, row.tick++)
+		writer_add_sched(t.w, &row);
+	made_switch(&t, 1100, 0, 1, S, 0, 0);
+	made_futex_wake(&t, 2000, 1, 2, 0x7003);
+	made_waking(&t, 2010, 1, 2, 0, 1);
+	made_wakeup(&t, 2020, 0, 1, 0);
+	made_switch(&t, 2030, 0, 0, R, 1, 0);
+	row = (struct ldb_row_sched){
+		.op = LDB_SCHED_OP_FUTEX_WAIT, .flags = LDB_FUTEX_PI | LDB_FUTEX_F_WORDS,
+		.tick = 3000, .tid = 1, .addr = 0x8000, .other = 77, .value = 0x80000005,
+	};
+	writer_add_sched(t.w, &row);
+	made_switch(&t, 3100, 0, 1, S, 0, 0);
+	made_waking(&t, 4000, 1, 2, 0, 1);
+	made_wakeup(&t, 4020, 0, 1, 0);
+	made_switch(&t, 4030, 0, 0, R, 1, 0);
+	row.flags = LDB_FUTEX_PLAIN;
+	row.tick = 5000;
+	writer_add_sched(t.w, &row);
+	made_switch(&t, 5100, 0, 1, S, 0, 0);
+	play();
+	o = off(1, 1);
+	ok(o->nr_futexes == SCHED_FUTEXES_MAX && o->futex == 0x7003 && o->is_futex_woken,
+	   "futex_waitv(): the address that was woken");
+	o = off(1, 2);
+	ok(o->futex == 0x8000 && o->owner == 5 && !o->is_futex_woken, "PI: the owner is in the word");
+	ok(off(1, 3)->futex == 0x8000 && !off(1, 3)->owner, "words that could not be read say nothing");
+	made_close(&t);
+}
+
+/* A wake-up on another CPU whose stamp is before the switch; a thread told not to sleep. */
+static void test_races(void)
+{
+	made_begin(&t, "races.data");
+	made_switch(&t, 900, 0, 0, R, 1, 0);
+	made_waking(&t, 1980, 1, 2, 0, 1);
+	made_wakeup(&t, 1990, 0, 1, 0);
+	made_switch(&t, 2000, 0, 1, S, 0, 0);
+	made_switch(&t, 2500, 0, 0, R, 1, 0);
+	made_waking(&t, 3000, 1, 2, 0, 1);
+	made_wakeup(&t, 3010, 0, 1, 1);
+	made_switch(&t, 1000000, 0, 1, S, 0, 0);
+	made_switch(&t, 1000500, 0, 0, R, 1, 0);
+	/* No WAKEUP row, but a WAKING one. */
+	made_switch(&t, 2000000, 0, 1, S, 0, 0);
+	made_waking(&t, 2000300, 1, 2, 0, 1);
+	made_switch(&t, 2000500, 0, 0, R, 1, 0);
+	play();
+	ok(is_at(off(1, 1), 2000, 2000, 2500) && off(1, 1)->has_woken && off(1, 1)->waker.tid == 2,
+	   "woken just before it left");
+	ok(is_at(off(1, 2), 1000000, 1000500, 1000500) && !off(1, 2)->has_woken &&
+	   off(1, 2)->waker.kind == PARTY_NONE, "a wake-up of long before is not its own");
+	ok(is_at(off(1, 3), 2000000, 2000300, 2000500) && off(1, 3)->waker.tid == 2,
+	   "the waker alone tells when");
+	made_close(&t);
+}
+
+static void test_births(void)
+{
+	struct ldb_row_sched row = {
+		.op = LDB_SCHED_OP_WAKEUP, .flags = LDB_SCHED_F_NEW, .tick = 1000, .tid = 5,
+		.other = HOG, .cpu = 2, .value = 2,
+	};
+
+	made_begin(&t, "births.data");
+	made_sched(&t, &row);
+	made_switch(&t, 3000, 2, HOG, R, 5, 0);
+	made_switch(&t, 4000, 2, 5, X, HOG, 0);
+	row.tick = 8000;
+	made_sched(&t, &row);
+	made_switch(&t, 9000, 2, HOG, R, 5, 0);
+	/* exec() by thread 6: it goes on as the leader, 5. */
+	made_switch(&t, 9500, 3, 0, R, 6, 0);
+	writer_add_sched(t.w, &(struct ldb_row_sched){
+		.op = LDB_SCHED_OP_EXEC, .tick = 10000, .tid = 5, .other = 6 });
+	made_switch(&t, 11000, 3, 5, S, 0, 0);
+	play();
+	ok(is_at(off(5, 0), 1000, 1000, 3000) && off(5, 0)->is_new &&
+	   had(off(5, 0), PARTY_TASK, HOG) == 2000, "a new thread waits for its first time");
+	ok(is_at(off(5, 1), 8000, 8000, 9000), "a tid that is used again");
+	is_int(nr_born, 3, "is another thread, and so is who called exec()");
+	ok(nr_runs == 4 && runs[2].tid == 6 && runs[2].end == 10000 && runs[3].tid == 5 &&
+	   runs[3].start == 10000 && runs[3].end == 11000, "which goes on under another tid");
+	made_close(&t);
+}
+
+static void test_hidden(void)
+{
+	const struct sched_off *o;
+
+	made_begin(&t, "hidden.data");
+	made_switch(&t, 900, 0, 0, R, 1, 0);
+	made_switch(&t, 1000, 0, 1, R | LDB_SCHED_F_HIDDEN, 0, 0);
+	made_switch(&t, 2000, 0, 0, R | LDB_SCHED_F_HIDDEN, 1, 0);
+	play();
+	o = off(1, 1);
+	ok(o->next.kind == PARTY_HIDDEN && had(o, PARTY_HIDDEN, 0) == 1000 && !had(o, PARTY_IDLE, 0),
+	   "a hidden task is not an idle CPU");
+	made_close(&t);
+}
+
+/* Rows come nearly in order; a part of the trace; more occupants than are kept. */
+static void test_order(void)
+{
+	const struct sched_off *o;
+	int64_t sum = 0;
+
+	made_begin(&t, "order.data");
+	made_switch(&t, 9000, 0, HOG, R, 1, 0);
+	made_switch(&t, 2000, 0, 1, R, HOG, 0);
+	made_switch(&t, 1000, 0, 0, R, 1, 0);
+	made_thread(&t, 1, "main", 0, 20000);
+	play();
+	ok(is_at(off(1, 1), 2000, 2000, 9000), "rows are sorted");
+	ok(nr_runs == 2 && runs[1].end == 20000 && !runs[1].has_end, "running at the end");
+	play_part(1500, 5000);
+	ok(is_at(off(1, 0), 2000, 2000, 5000) && !off(1, 0)->has_in && nr_runs == 1 &&
+	   runs[0].start == 1500 && !runs[0].has_start, "a part: what is cut off is said to be");
+	made_close(&t);
+
+	made_begin(&t, "storm.data");
+	made_switch(&t, 1000, 0, 1, R, 200, 0);
+	for (int i = 0; i < 200; i++)
+		made_switch(&t, 1100 + i * 100, 0, 200 + i, R, i < 199 ? 201 + i : 1, 0);
+	play();
+	o = off(1, 0);
+	for (unsigned i = 0; i < o->nr_spans; i++)
+		sum += o->spans[i].end - o->spans[i].start;
+	ok(o->nr_spans == SCHED_SPANS_MAX && sum <= o->in - o->out && is_at(o, 1000, 1000, 21000),
+	   "as many occupants as are kept");
+	made_close(&t);
+}
+
+static void test_tasks(void)
+{
+	struct party p = { .kind = PARTY_TASK, .tid = HOG };
+	struct party own = { .kind = PARTY_TASK, .tid = 7 };
+
+	made_begin(&t, "tasks.data");
+	writer_add_meta(t.w, "pid", "6");
+	writer_add_task(t.w, &(struct ldb_row_task){ HOG, 899, 0, 1000, "hog" });
+	writer_add_task(t.w, &(struct ldb_row_task){ HOG, 950, 0, 5000, "other" });
+	made_thread(&t, 7, "worker", 0, 1000);
+	made_open(&t);
+	party_identify(t.model, &p, 4999);
+	ok(!strcmp(p.name, "hog") && p.pid == 899, "who had the tid then");
+	party_identify(t.model, &p, 5000);
+	ok(!strcmp(p.name, "other") && p.pid == 950, "and later");
+	party_identify(t.model, &p, 10);
+	is_str(p.name, "hog", "before its first row: that one");
+	party_identify(t.model, &own, 10);
+	ok(!strcmp(own.name, "worker") && own.pid == 6, "the program's own");
+	own.tid = 8;
+	own.pid = 0;
+	party_identify(t.model, &own, 10);
+	ok(!strcmp(own.name, "") && !own.pid, "not known");
+	made_close(&t);
+}
+
+int main(void)
+{
+	test_preempted();
+	test_blocked();
+	test_stale();
+	test_losses();
+	test_futex();
+	test_futex_kinds();
+	test_races();
+	test_births();
+	test_hidden();
+	test_order();
+	test_tasks();
+	sample_cleanup();
+	return done();
+}

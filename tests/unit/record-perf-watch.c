@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * perf without the kernel, second half: events in order of time, and which of
+ * them concern the watched thread group.  The group is 100 with the threads 100
+ * and 101; 200 and 201 are others, 0 is the idle thread.
+ */
+#include <stdarg.h>
+#include "record/perf-private.h"
+#include "record/session.h"
+#include "tap.h"
+
+static char text[8192];
+
+static void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *fmt, ...)
+{
+	size_t n = strlen(text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - n, fmt, ap);
+	va_end(ap);
+}
+
+static const char *op_name(unsigned op)
+{
+	switch (op) {
+	case LDB_SCHED_OP_SWITCH: return "switch";
+	case LDB_SCHED_OP_OCCUPANT: return "occupant";
+	case LDB_SCHED_OP_WAKING: return "waking";
+	case LDB_SCHED_OP_WAKEUP: return "wakeup";
+	case LDB_SCHED_OP_MIGRATE: return "migrate";
+	case LDB_SCHED_OP_FUTEX_WAIT: return "futex-wait";
+	case LDB_SCHED_OP_FUTEX_WAKE: return "futex-wake";
+	case LDB_SCHED_OP_FORK: return "fork";
+	case LDB_SCHED_OP_EXEC: return "exec";
+	case LDB_SCHED_OP_EXIT: return "exit";
+	}
+	return "?";
+}
+
+/* "TICK:switch 100 200 cpu0 R+ tid other", value@addr where there are any. */
+static void on_sched(void *arg, const struct ldb_row_sched *r)
+{
+	static const char states[] = "RSDTtXI???????????";
+
+	say("%d:%s %u %u cpu%u", (int)r->tick, op_name(r->op), r->tid, r->other, r->cpu);
+	if (r->op == LDB_SCHED_OP_SWITCH || r->op == LDB_SCHED_OP_OCCUPANT)
+		say(" %c%s", states[LDB_SCHED_STATE(r->flags)],
+		    r->flags & LDB_SCHED_F_PREEMPT ? "+" : "");
+	if (r->value || r->addr)
+		say(" %u@%llx", r->value, (unsigned long long)r->addr);
+	say("%s%s%s%s\n", r->flags & LDB_SCHED_F_TID ? " tid" : "",
+	    r->flags & LDB_SCHED_F_OTHER ? " other" : "",
+	    r->flags & LDB_SCHED_F_HIDDEN ? " hidden" : "",
+	    r->flags & LDB_SCHED_F_NEW ? " new" : "");
+}
+
+static void on_task(void *arg, const struct ldb_row_task *r)
+{
+	say("%d:task %u of %u %s%s\n", (int)r->tick, r->tid, r->pid, r->name,
+	    r->flags & LDB_SCHED_F_TID ? " tid" : "");
+}
+
+static void on_lost(void *arg, const struct ldb_row_lost *r)
+{
+	say("%d:lost %llu cpu%u\n", (int)r->tick, (unsigned long long)r->count, r->ring);
+}
+
+static const struct perf_sink sink = { on_sched, on_task, on_lost, NULL };
+static const struct perf_sink rows_only = { on_sched, NULL, on_lost, NULL };
+static struct perf_tids tids = {
+	.tgid = 100, .keys_are_tids = true, .same_namespace = true, .shown_tgid = 100,
+};
+static struct perf_watch *w;
+static int now;
+
+static void begin(const struct perf_sink *s, enum perf_mode mode)
+{
+	perf_watch_free(w);
+	w = perf_watch_alloc(&tids, mode, 2, s);
+	perf_watch_member(w, 100, "main");
+	perf_watch_member(w, 101, "worker");
+	*text = '\0';
+	now = 0;
+}
+
+static bool is_102_ours;
+
+static int tgid_of(int tid)
+{
+	return tid == 101 || (tid == 102 && is_102_ours) ? 100 : tid;
+}
+
+static struct perf_event event(unsigned kind, int cpu, int by)
+{
+	struct perf_event e = { .kind = kind, .cpu = cpu, .by = by };
+
+	e.by_tid = by;
+	e.by_tgid = tgid_of(by);
+	return e;
+}
+
+static void feed(const struct perf_event *e)
+{
+	perf_watch_learn(w, e);
+	perf_watch_event(w, e, ++now);
+}
+
+static void named(char *name, int tid)
+{
+	memset(name, 0, 16);
+	snprintf(name, 16, "n%d", tid);
+}
+
+static void sw(int cpu, int prev, int next, unsigned flags)
+{
+	struct perf_event e = event(PERF_EVENT_SWITCH, cpu, prev);
+
+	e.a = prev;
+	e.b = next;
+	e.flags = flags;
+	e.names = 3;
+	named(e.name_a, prev);
+	named(e.name_b, next);
+	feed(&e);
+}
+
+#define S	LDB_STATE_SLEEPING
+#define R	LDB_STATE_RUNNING
+#define RP	(LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT)
+#define X	LDB_STATE_DEAD
+
+static void simple(unsigned kind, int cpu, int by, int a, int b, unsigned value)
+{
+	struct perf_event e = event(kind, cpu, by);
+
+	e.a = a;
+	e.b = b;
+	e.value = value;
+	feed(&e);
+}
+
+static void wakeup(int cpu, int by, int tid, int target)
+{
+	simple(PERF_EVENT_WAKEUP, cpu, by, tid, 0, target);
+}
+
+static void check(const char *want, const char *name)
+{
+	is_str(text, want, name);
+	*text = '\0';
+}
+
+static void test_switch(void)
+{
+	begin(&rows_only, PERF_TRACEPOINTS);
+	sw(0, 200, 201, S);
+	sw(0, 201, 100, S);
+	sw(0, 100, 101, S);
+	sw(0, 101, 0, S);
+	sw(1, 0, 200, R);
+	check("2:switch 201 100 cpu0 S other\n"
+	      "3:switch 100 101 cpu0 S tid other\n"
+	      "4:switch 101 0 cpu0 S tid\n", "switches of the group and no others");
+	sw(0, 0, 101, R);
+	sw(0, 101, 200, LDB_STATE_DISK);
+	check("6:switch 0 101 cpu0 R other\n7:switch 101 200 cpu0 D tid\n",
+	      "the idle thread is 0 and not hidden");
+}
+
+static void test_occupant(void)
+{
+	begin(&rows_only, PERF_TRACEPOINTS);
+	sw(0, 200, 100, S);
+	sw(0, 100, 200, RP);
+	sw(1, 200, 201, S);
+	check("1:switch 200 100 cpu0 S other\n2:switch 100 200 cpu0 R+ tid\n",
+	      "another CPU's switches do not matter");
+	sw(0, 200, 201, S);
+	sw(0, 201, 0, S);
+	sw(0, 0, 200, R);
+	check("4:occupant 200 201 cpu0 S\n5:occupant 201 0 cpu0 S\n6:occupant 0 200 cpu0 R\n",
+	      "preempted: who has its CPU instead");
+	simple(PERF_EVENT_MIGRATE, 1, 201, 100, 0, 1);
+	sw(0, 200, 201, S);
+	sw(1, 201, 200, S);
+	sw(1, 200, 100, S);
+	sw(1, 100, 201, S);
+	sw(1, 201, 200, S);
+	check("7:migrate 100 0 cpu1 1@0 tid\n9:occupant 201 200 cpu1 S\n"
+	      "10:switch 200 100 cpu1 S other\n11:switch 100 201 cpu1 S tid\n",
+	      "it waits where it was moved to, and not any more once it has run");
+	wakeup(1, 200, 100, 0);
+	sw(0, 201, 200, S);
+	sw(0, 200, 100, S);
+	sw(0, 100, 200, S);
+	sw(0, 200, 201, S);
+	check("13:wakeup 100 201 cpu1 tid\n14:occupant 201 200 cpu0 S\n"
+	      "15:switch 200 100 cpu0 S other\n16:switch 100 200 cpu0 S tid\n",
+	      "woken: who has the CPU it waits for");
+	sw(0, 201, 101, S);
+	wakeup(0, 101, 101, 0);
+	*text = '\0';
+	sw(0, 101, 200, S);
+	sw(0, 200, 201, S);
+	check("20:switch 101 200 cpu0 S tid\n", "woken while it ran: it does not wait");
+}
+
+static void test_wakes(void)
+{
+	begin(&rows_only, PERF_TRACEPOINTS);
+	simple(PERF_EVENT_WAKING, 0, 100, 200, 0, 0);
+	wakeup(0, 100, 200, 0);
+	check("1:waking 100 200 cpu0 tid\n", "whom the group wakes, but not what becomes of it");
+	wakeup(0, 200, 100, 1);
+	check("3:wakeup 100 0 cpu0 1@0 tid hidden\n", "nothing was seen of that CPU yet");
+	simple(PERF_EVENT_WAKING, 1, 101, 100, 0, 0);
+	wakeup(0, 200, 100, 1);
+	check("4:waking 101 100 cpu1 tid other\n5:wakeup 100 101 cpu0 1@0 tid other\n",
+	      "waker, and who has the CPU");
+	sw(1, 101, 0, S);
+	wakeup(0, 200, 100, 1);
+	check("6:switch 101 0 cpu1 S tid\n7:wakeup 100 0 cpu0 1@0 tid\n", "an idle CPU is not hidden");
+	simple(PERF_EVENT_LOST, 1, -1, 0, 0, 7);
+	wakeup(0, 200, 100, 1);
+	check("8:lost 7 cpu1\n9:wakeup 100 0 cpu0 1@0 tid hidden\n",
+	      "after a loss nobody knows who runs there");
+}
+
+static void fork_of(int by, int child, bool is_thread)
+{
+	struct perf_event e = event(PERF_EVENT_FORK, 0, by);
+
+	e.a = child;
+	e.value = is_thread;
+	feed(&e);
+}
+
+static void test_lives(void)
+{
+	begin(&rows_only, PERF_TRACEPOINTS);
+	is_102_ours = true;
+	fork_of(101, 102, true);
+	fork_of(100, 300, false);
+	fork_of(200, 202, true);
+	sw(0, 100, 102, S);
+	sw(0, 102, 300, S);
+	sw(0, 300, 202, S);
+	check("1:fork 101 102 cpu0 100@0 tid other\n2:fork 100 300 cpu0 300@0 tid\n"
+	      "4:switch 100 102 cpu0 S tid other\n5:switch 102 300 cpu0 S tid\n",
+	      "threads made are watched, processes made are not");
+	simple(PERF_EVENT_EXIT, 0, 102, 102, 0, 0);
+	simple(PERF_EVENT_EXIT, 0, 300, 300, 0, 1);
+	sw(0, 102, 200, X);
+	is_102_ours = false;
+	fork_of(200, 102, true);
+	sw(0, 200, 102, S);
+	check("7:exit 102 0 cpu0 tid\n9:switch 102 200 cpu0 X tid\n", "a number used again is another thread");
+	simple(PERF_EVENT_EXEC, 0, 100, 100, 101, 0);
+	check("12:exec 100 101 cpu0 tid\n", "exec by another thread than the first");
+	simple(PERF_EVENT_EXIT, 0, 100, 100, 0, 2);
+	check("13:exit 100 0 cpu0 1@0 tid\n", "the last one, on a kernel that does not say so");
+}
+
+/* The end of 101 was lost, its number is another process's now. */
+static void test_reuse(void)
+{
+	struct perf_event e = event(PERF_EVENT_SWITCH, 0, 101);
+
+	begin(&rows_only, PERF_TRACEPOINTS);
+	sw(0, 101, 200, R);
+	*text = '\0';
+	e.a = 101;
+	e.by_tgid = 500;
+	e.b = 200;
+	feed(&e);
+	sw(0, 200, 201, S);
+	check("", "an event's own thread group corrects what was believed");
+}
+
+static void test_names(void)
+{
+	struct perf_event e = event(PERF_EVENT_NAME, 0, 100);
+
+	begin(&sink, PERF_TRACEPOINTS);
+	sw(0, 200, 201, S);
+	check("", "no names of threads that no row names");
+	sw(0, 201, 100, S);
+	check("2:task 201 of 201 n201\n2:task 100 of 100 n100 tid\n2:switch 201 100 cpu0 S other\n",
+	      "names come with the first row");
+	sw(0, 100, 203, S);
+	check("3:switch 100 203 cpu0 S tid\n", "nobody knows yet whose thread it is");
+	sw(0, 203, 201, S);
+	check("4:task 203 of 203 n203\n", "it is told when it is known");
+	e.a = 100;
+	e.names = 1;
+	strcpy(e.name_a, "renamed");
+	feed(&e);
+	feed(&e);
+	check("5:task 100 of 100 renamed tid\n", "a new name, once");
+	sw(0, 201, 100, S);
+	sw(0, 100, 205, S);
+	*text = '\0';
+	perf_watch_finish(w);
+	check("8:task 205 of 0 n205\n", "at the end without the thread group");
+}
+
+/* The recorder in an inner namespace: thread 7 of group 5 has the key 1007. */
+static void test_namespaces(void)
+{
+	struct perf_tids inner = { .tgid = 5, .same_namespace = true, .shown_tgid = 5 };
+	struct perf_event e = { .kind = PERF_EVENT_SWITCH, .by = 1007, .by_tgid = 5, .by_tid = 7 };
+	struct perf_event wake = { .kind = PERF_EVENT_WAKEUP, .by = 0, .a = 1007 };
+
+	perf_watch_free(w);
+	w = perf_watch_alloc(&inner, PERF_TRACEPOINTS, 2, &rows_only);
+	perf_watch_member(w, 7, "");
+	*text = '\0';
+	now = 0;
+	e.a = 1007;
+	e.b = 1200;
+	perf_watch_learn(w, &e);	/* read, but its turn comes after the wakeup's */
+	feed(&wake);
+	feed(&e);
+	check("1:wakeup 7 0 cpu0 tid\n2:switch 7 0 cpu0 R tid hidden\n",
+	      "keys are learned from events, ahead of time; others are hidden");
+}
+
+static void test_switches_only(void)
+{
+	struct perf_event out = event(PERF_EVENT_OUT, 0, 100), in = event(PERF_EVENT_IN, 0, 101);
+	struct perf_event dead = event(PERF_EVENT_SWITCH, 0, -1);
+
+	begin(&rows_only, PERF_SWITCHES_OWN);
+	out.a = 100;
+	out.flags = S;
+	in.b = 101;
+	feed(&out);
+	feed(&in);
+	simple(PERF_EVENT_EXIT, 0, 101, 101, 0, 2);
+	simple(PERF_EVENT_EXIT, 0, 100, 100, 0, 2);
+	check("1:switch 100 0 cpu0 S tid hidden\n2:switch 0 101 cpu0 R other hidden\n"
+	      "3:exit 101 0 cpu0 tid\n4:exit 100 0 cpu0 1@0 tid\n", "own switches: the other is hidden");
+	begin(&rows_only, PERF_SWITCHES_ALL);
+	sw(0, 200, 101, S);
+	simple(PERF_EVENT_EXIT, 0, 101, 101, 0, 2);
+	dead.a = -1;
+	dead.b = 200;
+	dead.flags = S;
+	feed(&dead);
+	check("1:switch 200 101 cpu0 S other\n2:exit 101 0 cpu0 tid\n3:switch 101 200 cpu0 X tid\n",
+	      "a thread that has ended is who came last");
+}
+
+/* The stand-in of a switch comes after the tracepoint's event, if there is one. */
+static void switch_too(int cpu, int prev, int next)
+{
+	struct perf_event e = event(PERF_EVENT_SWITCH_TOO, cpu, prev);
+
+	e.a = prev;
+	e.b = next;
+	feed(&e);
+}
+
+static void test_deaf(void)
+{
+	begin(&rows_only, PERF_TRACEPOINTS);
+	sw(0, 200, 0, S);
+	sw(0, 0, 100, R);
+	ok(!perf_watch_is_deaf(w, 0) && perf_watch_heard_idle(w, 0), "all is heard");
+	sw(0, 100, 0, S);
+	sw(0, 101, 0, S);
+	ok(perf_watch_is_deaf(w, 0) && !perf_watch_is_deaf(w, 1),
+	   "a thread runs that never came: a switch was not told");
+	*text = '\0';
+	switch_too(0, 0, 100);
+	sw(0, 100, 200, S);
+	switch_too(0, 100, 200);
+	switch_too(0, 200, 101);
+	check("5:switch 0 100 cpu0 R other\n6:switch 100 200 cpu0 S tid\n"
+	      "8:switch 200 101 cpu0 R other\n", "what the tracepoint has told is not told twice");
+	begin(&rows_only, PERF_TRACEPOINTS);
+	sw(0, 200, 101, S);
+	simple(PERF_EVENT_EXEC, 0, 100, 100, 101, 0);
+	ok(!perf_watch_is_deaf(w, 0), "an exec changes a thread's number, that is all");
+}
+
+static void test_futex(void)
+{
+	struct perf_event e = event(PERF_EVENT_FUTEX_WAIT, 0, 101);
+
+	begin(&rows_only, PERF_TRACEPOINTS);
+	e.addr = 0xabc;
+	e.value = 2;
+	feed(&e);
+	e.kind = PERF_EVENT_FUTEX_WAKE;
+	feed(&e);
+	e.by = e.by_tid = e.by_tgid = 200;
+	feed(&e);
+	check("1:futex-wait 101 0 cpu0 2@abc\n2:futex-wake 101 0 cpu0 2@abc\n", "futex calls of the group");
+}
+
+static void test_order(void)
+{
+	struct perf_order *o = perf_order_alloc(5);
+	uint64_t base[5] = { 0 }, last = 0;
+	unsigned last_ring = 0, nr_in = 0, nr_out = 0, bad = 0;
+	const struct perf_event *e;
+
+	srand(7);
+	for (int round = 0; round < 200; round++) {
+		for (int i = 0; i < 300; i++) {
+			unsigned ring = rand() % 5;
+			struct perf_event in = { .kind = 1, .cpu = ring };
+
+			/* Nearly in order: at times a little back. */
+			base[ring] += rand() % 10;
+			in.time = base[ring] + (rand() % 50 ? 0 : 40);
+			nr_in += perf_order_put(o, ring, &in);
+		}
+		while ((e = perf_order_take(o, round * 200ULL))) {
+			bad += e->time > round * 200ULL || e->time < last ||
+			       (e->time == last && e->cpu < last_ring);
+			last = e->time;
+			last_ring = e->cpu;
+			nr_out++;
+		}
+	}
+	while ((e = perf_order_take(o, UINT64_MAX)))
+		nr_out++;
+	is_int(nr_in, 60000, "events put");
+	is_int(nr_out, nr_in, "events taken");
+	is_int(bad, 0, "in order of time, then of ring, none after the limit");
+	perf_order_free(o);
+}
+
+/* However short the recording was and however badly the clocks could be read. */
+static void test_clock(unsigned clock_id)
+{
+	struct perf_clock *c = perf_clock_alloc(clock_id, 0);
+	uint64_t before = clock_now(clock_id), ns, after;
+	int64_t tick;
+
+	ns = perf_clock_now(c);
+	after = clock_now(clock_id);
+	perf_clock_look(c, true);
+	tick = perf_clock_tick(c, ns);
+	/* 1 us at 5 GHz, for the look itself. */
+	ok(tick >= (int64_t)before - 5000 && tick <= (int64_t)after + 5000 &&
+	   perf_clock_err_ns(c) > 0, "%s: a time between two looks", clock_name(clock_id));
+	perf_clock_free(c);
+}
+
+int main(void)
+{
+	test_clock(LDB_CLOCK_MONO);
+	if (clock_choose() == LDB_CLOCK_TSC)
+		test_clock(LDB_CLOCK_TSC);
+	test_switch();
+	test_occupant();
+	test_wakes();
+	test_lives();
+	test_reuse();
+	test_names();
+	test_namespaces();
+	test_switches_only();
+	test_deaf();
+	test_futex();
+	test_order();
+	perf_watch_free(w);
+	return done();
+}

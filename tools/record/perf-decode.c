@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One record of the ring -> one event.  The layouts are those of the events that
+ * perf-open.c asks for:
+ *
+ *	sample	header, u32 tgid, tid; u64 time; u32 size, raw data
+ *	others	header, what belongs to the kind, u32 tgid, tid; u64 time
+ *
+ * Whatever the bytes, nothing outside the record is read.
+ */
+#include <linux/futex.h>
+#include <stddef.h>
+#include <string.h>
+#include "record/perf-private.h"
+
+#ifndef FUTEX_LOCK_PI2
+#define FUTEX_LOCK_PI2		13
+#endif
+#define CLONE_THREAD_BIT	0x00010000
+
+/* common_flags of a tracepoint: in the kernel, enum trace_flag_type. */
+#define TRACE_F_HARDIRQ		0x08
+#define TRACE_F_SOFTIRQ		0x10
+
+struct sample {
+	uint32_t tgid, tid;
+	uint64_t time;
+	uint32_t raw_size;
+	char raw[];
+};
+
+struct trailer {		/* sample_id_all */
+	uint32_t tgid, tid;
+	uint64_t time;
+};
+
+struct task_body {		/* FORK, EXIT */
+	uint32_t tgid, parent_tgid, tid, parent_tid;
+	uint64_t time;
+};
+
+static uint32_t state_of(const struct perf_formats *f, uint64_t prev_state)
+{
+	/* The text lists the bits from the lowest; a thread leaves in one state. */
+	if (prev_state & f->preempt_bit)
+		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
+	for (int bit = 0; bit < 16; bit++)
+		if (prev_state & 1ULL << bit && 1U << bit != f->preempt_bit)
+			return f->state_of_bit[bit];
+	return LDB_STATE_RUNNING;
+}
+
+static void take_name(struct perf_event *e, int which, const struct perf_field *field,
+		      const char *raw, size_t size)
+{
+	char *name = which ? e->name_b : e->name_a;
+
+	if (field->size != sizeof(e->name_a) || field->offset > size ||
+	    size - field->offset < sizeof(e->name_a))
+		return;
+	memcpy(name, raw + field->offset, sizeof(e->name_a));
+	e->names |= 1 << which;
+}
+
+/* enum ldb_futex_op; 0: not about waiting or waking. */
+static uint32_t futex_op(uint32_t op, uint8_t *kind)
+{
+	*kind = PERF_EVENT_FUTEX_WAIT;
+	switch (op & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT: case FUTEX_WAIT_BITSET: return LDB_FUTEX_PLAIN;
+	case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: return LDB_FUTEX_PI;
+	case FUTEX_WAIT_REQUEUE_PI: return LDB_FUTEX_REQUEUE;
+	}
+	*kind = PERF_EVENT_FUTEX_WAKE;
+	switch (op & FUTEX_CMD_MASK) {
+	case FUTEX_WAKE: case FUTEX_WAKE_BITSET: return LDB_FUTEX_PLAIN;
+	case FUTEX_UNLOCK_PI: return LDB_FUTEX_PI;
+	case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE: case FUTEX_CMP_REQUEUE_PI:
+		return LDB_FUTEX_REQUEUE;
+	case FUTEX_WAKE_OP: return LDB_FUTEX_WAKE_OP;
+	}
+	return 0;
+}
+
+static bool decode_futex(const int64_t *v, struct perf_event *e)
+{
+	e->flags = futex_op(v[1], &e->kind);
+	e->addr = v[0];
+	/* UNLOCK_PI has no count: it wakes one; LOCK_PI expects no value. */
+	e->value = e->flags == LDB_FUTEX_PI ? e->kind == PERF_EVENT_FUTEX_WAKE : (uint32_t)v[2];
+	return e->flags;
+}
+
+static bool decode_fields(const struct perf_decoder *d, enum perf_tracepoint tp, const char *raw,
+			  size_t size, struct perf_event *e)
+{
+	const struct perf_format *f = &d->formats->tp[tp];
+	int64_t v[PERF_FIELDS], flags = perf_field_read(&f->common_flags, raw, size);
+
+	for (int i = 0; i < PERF_FIELDS; i++)
+		v[i] = perf_field_read(&f->fields[i], raw, size);
+	e->a = v[0];
+	switch (tp) {
+	case PERF_TP_SWITCH:
+		e->kind = PERF_EVENT_SWITCH;
+		e->b = v[1];
+		e->flags = state_of(d->formats, v[2]);
+		take_name(e, 0, &f->fields[3], raw, size);
+		take_name(e, 1, &f->fields[4], raw, size);
+		return true;
+	case PERF_TP_WAKING:
+		e->kind = PERF_EVENT_WAKING;
+		e->flags = flags & TRACE_F_HARDIRQ ? LDB_SCHED_F_HARDIRQ :
+			   flags & TRACE_F_SOFTIRQ ? LDB_SCHED_F_SOFTIRQ : 0;
+		take_name(e, 0, &f->fields[2], raw, size);
+		return true;
+	case PERF_TP_WAKEUP:
+	case PERF_TP_WAKEUP_NEW:
+		e->kind = PERF_EVENT_WAKEUP;
+		e->flags = tp == PERF_TP_WAKEUP_NEW ? LDB_SCHED_F_NEW : 0;
+		e->value = v[1];
+		take_name(e, 0, &f->fields[2], raw, size);
+		return true;
+	case PERF_TP_MIGRATE:
+		e->kind = PERF_EVENT_MIGRATE;
+		e->addr = (uint32_t)v[1];
+		e->value = v[2];
+		return true;
+	case PERF_TP_NEWTASK:
+		e->kind = PERF_EVENT_NEW;
+		e->value = v[1] & CLONE_THREAD_BIT ? 1 : 0;
+		take_name(e, 0, &f->fields[2], raw, size);
+		return true;
+	case PERF_TP_FORK:
+		e->kind = PERF_EVENT_FORK;
+		e->value = 2;
+		return true;
+	case PERF_TP_RENAME:
+		e->kind = PERF_EVENT_NAME;
+		if (!f->fields[0].size)
+			e->a = e->by;	/* kernels that do not say it: the thread itself */
+		take_name(e, 0, &f->fields[1], raw, size);
+		return true;
+	case PERF_TP_EXEC:
+		e->kind = PERF_EVENT_EXEC;
+		e->b = v[1];
+		return true;
+	case PERF_TP_EXIT:
+		e->kind = PERF_EVENT_EXIT;
+		e->value = f->fields[1].size ? v[1] != 0 : 2;
+		return true;
+	case PERF_TP_FUTEX:
+		return decode_futex(v, e);
+	default:
+		return false;
+	}
+}
+
+static bool decode_sample(struct perf_decoder *d, const struct perf_event_header *record,
+			  struct perf_event *e)
+{
+	const struct sample *s = (const void *)(record + 1);
+	size_t room = record->size - sizeof(*record);
+	unsigned short id;
+
+	if (room < offsetof(struct sample, raw) || s->raw_size < sizeof(id) ||
+	    s->raw_size > room - offsetof(struct sample, raw)) {
+		d->nr_bad++;
+		return false;
+	}
+	e->time = s->time;
+	e->by_tgid = s->tgid;
+	e->by_tid = s->tid;
+	memcpy(&id, s->raw, sizeof(id));
+	for (int tp = 0; tp < PERF_TP_NR; tp++) {
+		const struct perf_format *f = &d->formats->tp[tp];
+
+		if (f->id != id)
+			continue;
+		e->by = perf_field_read(&f->common_pid, s->raw, s->raw_size);
+		return decode_fields(d, tp, s->raw, s->raw_size, e);
+	}
+	d->nr_bad++;
+	return false;
+}
+
+/* Who ran, and when: at the end of each record that is not a sample. */
+static bool take_trailer(const struct perf_event_header *record, size_t body, struct perf_event *e)
+{
+	const struct trailer *t;
+
+	if (record->size < sizeof(*record) + body + sizeof(*t))
+		return false;
+	t = (const void *)((const char *)record + record->size - sizeof(*t));
+	e->time = t->time;
+	e->by_tgid = t->tgid;
+	e->by = e->by_tid = t->tid;
+	return true;
+}
+
+static bool decode_lost(const struct perf_event_header *record, struct perf_event *e)
+{
+	const uint64_t *body = (const void *)(record + 1);	/* id, count */
+
+	if (!take_trailer(record, 2 * sizeof(*body), e))
+		return false;
+	e->kind = PERF_EVENT_LOST;
+	e->value = body[1] > UINT32_MAX ? UINT32_MAX : body[1];
+	return true;
+}
+
+static bool decode_task(const struct perf_event_header *record, struct perf_event *e)
+{
+	const struct task_body *body = (const void *)(record + 1);
+
+	if (!take_trailer(record, sizeof(*body), e))
+		return false;
+	e->a = body->tid;
+	if (record->type == PERF_RECORD_EXIT) {
+		e->kind = PERF_EVENT_EXIT;
+		e->value = 2;
+		return true;
+	}
+	e->kind = PERF_EVENT_FORK;
+	e->by = body->parent_tid;
+	e->by_tid = body->parent_tid;
+	e->by_tgid = body->parent_tgid;
+	e->value = body->tgid == body->parent_tgid;
+	return true;
+}
+
+static bool decode_comm(const struct perf_event_header *record, struct perf_event *e)
+{
+	const uint32_t *body = (const void *)(record + 1);	/* tgid, tid, then the name */
+	size_t room;
+
+	if (!take_trailer(record, 2 * sizeof(*body), e))
+		return false;
+	room = record->size - sizeof(*record) - 2 * sizeof(*body) - sizeof(struct trailer);
+	e->kind = record->misc & PERF_RECORD_MISC_COMM_EXEC ? PERF_EVENT_EXEC : PERF_EVENT_NAME;
+	e->a = body[1];
+	e->b = 0;
+	room = room < sizeof(e->name_a) ? room : sizeof(e->name_a);
+	memset(e->name_a, 0, sizeof(e->name_a));
+	memcpy(e->name_a, body + 2, strnlen((const char *)(body + 2), room));
+	e->names = 1;
+	return true;
+}
+
+/* samples: besides tracepoints, see perf-deaf.c. */
+static bool decode_switch(const struct perf_event_header *record, bool samples,
+			  struct perf_event *e)
+{
+	bool wide = record->type == PERF_RECORD_SWITCH_CPU_WIDE;
+	const uint32_t *body = (const void *)(record + 1);	/* wide: tgid, tid of the other */
+
+	if (!take_trailer(record, wide ? 2 * sizeof(*body) : 0, e))
+		return false;
+	if (!(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
+		e->kind = PERF_EVENT_IN;
+		e->b = e->by;
+		return !wide;	/* the other half of an OUT that tells both */
+	}
+	e->kind = !wide ? PERF_EVENT_OUT : samples ? PERF_EVENT_SWITCH_TOO : PERF_EVENT_SWITCH;
+	e->a = e->by;
+	e->b = wide ? (int32_t)body[1] : 0;
+	e->flags = record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? LDB_STATE_RUNNING :
+									LDB_STATE_SLEEPING;
+	return true;
+}
+
+bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_header *record,
+		 struct perf_event *e)
+{
+	bool samples = d->mode == PERF_TRACEPOINTS, good;
+
+	memset(e, 0, sizeof(*e));
+	e->cpu = cpu;
+	e->by = e->by_tgid = e->by_tid = -1;
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		return samples && decode_sample(d, record, e);
+	case PERF_RECORD_LOST:
+		good = decode_lost(record, e);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		good = !samples && decode_task(record, e);
+		break;
+	case PERF_RECORD_COMM:
+		good = !samples && decode_comm(record, e);
+		break;
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		return decode_switch(record, samples, e);
+	default:
+		return false;
+	}
+	d->nr_bad += !good;
+	return good;
+}

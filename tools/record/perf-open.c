@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Asks the kernel for events: perf_event_open() and the mapping of the rings.
+ * One ring for each CPU that is online; all events of a CPU share it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "record/perf-private.h"
+#include "record/perf-tracefs.h"
+
+#define RING_DEFAULT	(8UL << 20)	/* less where there are many CPUs */
+#define RINGS_DEFAULT	(128UL << 20)
+#define RING_MIN	(16UL << 10)
+#define RING_MAX	(256UL << 20)
+#define LISTINGS_MAX	16	/* of the threads, until none is new */
+
+struct opening {
+	struct perf_fds *s;
+	const struct perf_options *o;
+	const struct perf_formats *formats;
+	int clock;
+	int *cpus;
+	unsigned nr_cpus;
+	size_t ring_size;
+	int error;		/* errno of the call that failed */
+	pid_t *tids;		/* threads opened one by one, so far */
+	unsigned nr_tids;
+};
+
+static int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	return syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * Kernels that do not know an addition of later years say EINVAL: threads alone
+ * are inherited (5.13), what was lost can be asked for (6.0).
+ */
+static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
+{
+	int fd = perf_event_open(attr, pid, cpu);
+
+	if (fd >= 0 || errno != EINVAL)
+		return fd;
+	attr->read_format = 0;
+	fd = perf_event_open(attr, pid, cpu);
+	if (fd >= 0 || errno != EINVAL)
+		return fd;
+	attr->inherit_thread = 0;
+	return perf_event_open(attr, pid, cpu);
+}
+
+static void attr_init(struct perf_event_attr *attr, const struct opening *op)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	attr->sample_id_all = 1;
+	attr->read_format = PERF_FORMAT_LOST;
+	attr->use_clockid = 1;
+	attr->clockid = op->clock;
+	attr->watermark = 1;
+	attr->wakeup_watermark = op->ring_size / 4;
+	attr->disabled = 1;
+}
+
+static void attr_tracepoint(struct perf_event_attr *attr, const struct opening *op, int id)
+{
+	attr_init(attr, op);
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->config = id;
+	attr->sample_period = 1;
+	attr->sample_type |= PERF_SAMPLE_RAW;
+}
+
+/* Of one thread, and of those it makes; counting at once, so that none is missed. */
+static void attr_thread(struct perf_event_attr *attr)
+{
+	attr->inherit = 1;
+	attr->inherit_thread = 1;
+	attr->disabled = 0;
+}
+
+/* An event that never happens, for what the kernel says besides. */
+static void attr_switches(struct perf_event_attr *attr, const struct opening *op)
+{
+	attr_init(attr, op);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	attr->context_switch = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	if (op->s->mode == PERF_SWITCHES_OWN)
+		attr_thread(attr);
+}
+
+static void attr_futex(struct perf_event_attr *attr, const struct opening *op)
+{
+	attr_tracepoint(attr, op, op->formats->tp[PERF_TP_FUTEX].id);
+	attr_thread(attr);
+}
+
+static bool keep_fd(struct perf_fds *s, int fd)
+{
+	int *fds = realloc(s->fds, (s->nr_fds + 1) * sizeof(*fds));
+
+	if (!fds) {
+		close(fd);
+		errno = ENOMEM;
+		return false;
+	}
+	s->fds = fds;
+	s->fds[s->nr_fds++] = fd;
+	return true;
+}
+
+/* The ring of a CPU: made with its first event, shared by the others. */
+static bool into_ring(struct opening *op, unsigned ring, int fd)
+{
+	struct perf_ring *r = &op->s->rings[ring];
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	int error;
+
+	if (r->page)
+		return !ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, op->s->fds[ring]);
+	while ((error = perf_ring_map(r, fd, op->cpus[ring], op->ring_size)) &&
+	       (error == -EPERM || error == -ENOMEM) && op->ring_size > RING_MIN)
+		op->ring_size /= 2;	/* what a user may lock in memory is limited */
+	if (!error && !epoll_ctl(op->s->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
+		return true;
+	errno = error ? -error : errno;
+	return false;
+}
+
+static bool open_on(struct opening *op, struct perf_event_attr *attr, pid_t pid, unsigned ring)
+{
+	int fd = open_event(attr, pid, op->cpus[ring]);
+
+	if (fd < 0 || !keep_fd(op->s, fd) || !into_ring(op, ring, fd)) {
+		op->error = errno;
+		return false;
+	}
+	return true;
+}
+
+static bool open_on_all(struct opening *op, struct perf_event_attr *attr, pid_t pid)
+{
+	for (unsigned i = 0; i < op->nr_cpus; i++)
+		if (!open_on(op, attr, pid, i))
+			return false;
+	return true;
+}
+
+static bool open_tracepoints(struct opening *op)
+{
+	struct perf_event_attr attr;
+
+	for (int tp = 0; tp < PERF_TP_NR; tp++) {
+		int id = op->formats->tp[tp].id;
+
+		if (!id || tp == PERF_TP_FUTEX)
+			continue;
+		attr_tracepoint(&attr, op, id);
+		if (!open_on_all(op, &attr, -1))
+			return false;
+	}
+	return true;
+}
+
+static bool open_switches_all(struct opening *op)
+{
+	struct perf_event_attr attr;
+
+	attr_switches(&attr, op);
+	return open_on_all(op, &attr, -1);
+}
+
+static void open_thread(void *opening, pid_t tid, const char *name)
+{
+	struct opening *op = opening;
+	struct perf_event_attr attr;
+	pid_t *tids;
+
+	if (op->error)
+		return;
+	for (unsigned i = 0; i < op->nr_tids; i++)
+		if (op->tids[i] == tid)
+			return;
+	tids = realloc(op->tids, (op->nr_tids + 1) * sizeof(*tids));
+	if (!tids) {
+		op->error = ENOMEM;
+		return;
+	}
+	op->tids = tids;
+	op->tids[op->nr_tids++] = tid;
+	if (op->s->mode == PERF_SWITCHES_OWN)
+		attr_switches(&attr, op);
+	else
+		attr_futex(&attr, op);
+	if (!open_on_all(op, &attr, tid) && op->error == ESRCH)
+		op->error = 0;	/* it has just ended */
+}
+
+/* Every thread, and those that come while we are looking. */
+static bool open_threads(struct opening *op)
+{
+	unsigned before;
+
+	for (int i = 0; i < LISTINGS_MAX; i++) {
+		before = op->nr_tids;
+		perf_tids_list(op->o->pid, open_thread, op);
+		if (op->error)
+			return false;
+		if (op->nr_tids == before)
+			break;
+	}
+	if (!op->nr_tids)
+		op->error = ESRCH;
+	return op->nr_tids;
+}
+
+/* "0-3,8": returns the CPUs, NULL: no memory, or no such file. */
+static int *online_cpus(unsigned *nr)
+{
+	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+	int first, last, *cpus = NULL;
+	char sep;
+
+	*nr = 0;
+	while (f && fscanf(f, "%d", &first) == 1) {
+		int *more;
+
+		last = first;
+		sep = getc(f);
+		if (sep == '-' && fscanf(f, "%d", &last) == 1)
+			sep = getc(f);
+		if (first < 0 || last < first || last > 65535)
+			break;
+		more = realloc(cpus, (*nr + last - first + 1) * sizeof(*cpus));
+		if (!more)
+			break;
+		for (cpus = more; first <= last; first++)
+			cpus[(*nr)++] = first;
+		if (sep != ',')
+			break;
+	}
+	if (f)
+		fclose(f);
+	return cpus;
+}
+
+static size_t ring_size(size_t total, unsigned nr_cpus)
+{
+	size_t each = (total ? total : RINGS_DEFAULT) / nr_cpus, size = RING_MIN;
+
+	if (!total && each > RING_DEFAULT)
+		each = RING_DEFAULT;
+	while (size < RING_MAX && 2 * size <= each)
+		size *= 2;
+	return size;
+}
+
+/* Many threads on many CPUs are many files. */
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int paranoid(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int value = 2;
+
+	if (!f)
+		return value;
+	if (fscanf(f, "%d", &value) != 1)
+		value = 2;
+	fclose(f);
+	return value;
+}
+
+static void explain(const struct opening *op, char *why, size_t size)
+{
+	static const char *const needs[] = {
+		[PERF_TRACEPOINTS] = "tracepoints", [PERF_SWITCHES_ALL] = "the other threads' switches",
+		[PERF_SWITCHES_OWN] = "the program's switches",
+	};
+	static const int limit[] = { [PERF_TRACEPOINTS] = -1, [PERF_SWITCHES_ALL] = 0,
+				     [PERF_SWITCHES_OWN] = 2 };
+	enum perf_mode mode = op->s->mode;
+
+	/* The one check that is about the process and not about the kernel. */
+	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid() <= limit[mode]) {
+		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that we lack; run ldb-record as root",
+			 op->o->pid);
+		return;
+	}
+	switch (op->error) {
+	case EPERM:
+	case EACCES:
+		if (paranoid() > limit[mode])
+			snprintf(why, size, "kernel.perf_event_paranoid is %d: %s need CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d",
+				 paranoid(), needs[mode], limit[mode]);
+		else
+			snprintf(why, size, "perf_event_open is not permitted here, for %s: a container's seccomp filter, or lockdown",
+				 needs[mode]);
+		break;
+	case ENOSYS:
+	case ENOENT:
+	case EOPNOTSUPP:
+		snprintf(why, size, "this kernel was built without perf events");
+		break;
+	case ESRCH:
+		snprintf(why, size, "process %d has ended", op->o->pid);
+		break;
+	case EMFILE:
+	case ENFILE:
+		snprintf(why, size, "too many threads for perf: %u on %u CPUs, raise ulimit -n",
+			 op->nr_tids, op->nr_cpus);
+		break;
+	default:
+		snprintf(why, size, "perf_event_open for %s: %s", needs[mode], strerror(op->error));
+	}
+}
+
+static bool open_mode(struct opening *op)
+{
+	switch (op->s->mode) {
+	case PERF_TRACEPOINTS: return open_tracepoints(op);
+	case PERF_SWITCHES_ALL: return open_switches_all(op);
+	case PERF_SWITCHES_OWN: return open_threads(op);
+	}
+	return false;
+}
+
+static bool prepare(struct opening *op)
+{
+	struct perf_fds *s = op->s;
+
+	op->cpus = online_cpus(&op->nr_cpus);
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	s->rings = op->nr_cpus ? calloc(op->nr_cpus, sizeof(*s->rings)) : NULL;
+	if (s->epoll_fd < 0 || !s->rings) {
+		op->error = s->epoll_fd < 0 ? errno : ENOMEM;
+		return false;
+	}
+	s->nr_rings = op->nr_cpus;
+	op->ring_size = ring_size(op->o->ring_bytes, op->nr_cpus);
+	raise_fd_limit();
+	return true;
+}
+
+static void drop_fds(struct perf_fds *s, unsigned from)
+{
+	while (s->nr_fds > from)
+		close(s->fds[--s->nr_fds]);
+}
+
+/* All threads or none: half of the waits would be worse than no waits. */
+static void add_futex(struct opening *op, char *why, size_t why_size)
+{
+	unsigned before = op->s->nr_fds;
+
+	*why = '\0';
+	if (!op->o->futex)
+		return;
+	if (!op->formats->tp[PERF_TP_FUTEX].id) {
+		snprintf(why, why_size, "this kernel has no tracepoint syscalls/sys_enter_futex");
+		return;
+	}
+	if (open_threads(op))
+		return;
+	drop_fds(op->s, before);
+	explain(op, why, why_size);
+}
+
+bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
+		   struct perf_formats *formats, int clock, char *why, size_t why_size)
+{
+	struct opening op = { .s = s, .o = o, .formats = formats, .clock = clock };
+	bool good;
+
+	memset(s, 0, sizeof(*s));
+	s->mode = mode;
+	s->epoll_fd = -1;
+	if (mode == PERF_TRACEPOINTS && !perf_tracefs_read(formats, o->futex, why, why_size))
+		return false;
+	good = prepare(&op) && open_mode(&op);
+	if (good) {
+		*why = '\0';
+		if (mode == PERF_TRACEPOINTS)
+			add_futex(&op, why, why_size);
+		for (unsigned i = 0; i < s->nr_fds; i++)
+			ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	} else {
+		explain(&op, why, why_size);
+		perf_fds_close(s);
+	}
+	free(op.cpus);
+	free(op.tids);
+	return good;
+}
+
+bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock)
+{
+	struct opening op = { .s = s, .clock = clock, .ring_size = s->rings[ring].size };
+	struct perf_event_attr attr;
+	int cpus[ring + 1];
+
+	cpus[ring] = s->rings[ring].cpu;
+	op.cpus = cpus;
+	attr_switches(&attr, &op);
+	attr.comm = attr.comm_exec = attr.task = 0;
+	attr.disabled = 0;
+	return open_on(&op, &attr, -1, ring);
+}
+
+void perf_fds_disable(struct perf_fds *s)
+{
+	for (unsigned i = 0; i < s->nr_fds; i++)
+		ioctl(s->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+}
+
+uint64_t perf_fds_lost(const struct perf_fds *s)
+{
+	uint64_t value[2], lost = 0;	/* the event's count, and PERF_FORMAT_LOST */
+
+	for (unsigned i = 0; i < s->nr_fds; i++)
+		if (read(s->fds[i], value, sizeof(value)) == sizeof(value))
+			lost += value[1];
+	return lost;
+}
+
+void perf_fds_close(struct perf_fds *s)
+{
+	for (unsigned i = 0; i < s->nr_rings; i++)
+		perf_ring_unmap(&s->rings[i]);
+	drop_fds(s, 0);
+	if (s->epoll_fd >= 0)
+		close(s->epoll_fd);
+	free(s->rings);
+	free(s->fds);
+	memset(s, 0, sizeof(*s));
+	s->epoll_fd = -1;
+}

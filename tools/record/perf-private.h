@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside tools/record/perf*.c.  Prototypes grouped by defining file, in the
+ * order in which an event passes them:
+ *
+ *	ring -> decode -> order -> watch -> rows
+ *
+ * Only perf-open.c, perf-tracefs.c, perf-deaf.c, perf-ring.c (mmap), perf-tids.c
+ * (/proc) and perf-clock.c ask the system; the rest are functions of their input.
+ */
+#ifndef RECORD_PERF_PRIVATE_H
+#define RECORD_PERF_PRIVATE_H
+
+#include <linux/ldb.h>
+#include <linux/perf_event.h>
+#include "record/perf.h"
+
+/*
+ * A thread is known here by its "key": the pid that tracepoints write, which is
+ * that of the first pid namespace.  Everything else perf says is in the
+ * recorder's namespace ("tid", "tgid").  Where there are no tracepoints, the key
+ * is the tid.
+ */
+enum perf_event_kind {
+	PERF_EVENT_SWITCH	= 1,	/* a left in state flags, b came */
+	PERF_EVENT_SWITCH_TOO,		/* the same, told in another way, see perf-deaf.c */
+	PERF_EVENT_OUT,			/* a left; who came is not known */
+	PERF_EVENT_IN,			/* b came; who left is not known */
+	PERF_EVENT_WAKING,		/* by wakes a */
+	PERF_EVENT_WAKEUP,		/* a is runnable on CPU value */
+	PERF_EVENT_MIGRATE,		/* a from CPU addr to CPU value */
+	PERF_EVENT_NEW,			/* as FORK, a little earlier: for what it tells */
+	PERF_EVENT_FORK,		/* by made a; value: 1 a thread of its group, 0 a process, 2 see NEW */
+	PERF_EVENT_NAME,		/* a is called name_a */
+	PERF_EVENT_EXEC,		/* a, was b before */
+	PERF_EVENT_EXIT,		/* a; value: 1 last of its group, 0 not, 2 not known */
+	PERF_EVENT_FUTEX_WAIT,		/* by; addr, value */
+	PERF_EVENT_FUTEX_WAKE,
+	PERF_EVENT_LOST,		/* value: how many */
+};
+
+struct perf_event {
+	uint64_t time;		/* ns of the clock asked for */
+	uint16_t cpu;
+	uint8_t kind;
+	uint8_t names;		/* bit 0: name_a is known, bit 1: name_b */
+	uint32_t flags;		/* LDB_SCHED_F_* | enum ldb_sched_state; FUTEX: LDB_FUTEX_* */
+	int32_t by;		/* key of the thread that was running; -1 not known */
+	int32_t by_tgid, by_tid; /* the same; 0: idle or not in our namespace, -1: not known */
+	int32_t a, b;		/* keys */
+	uint32_t value;
+	uint64_t addr;
+	char name_a[16], name_b[16];	/* maybe without a NUL */
+};
+
+/* perf-format.c: what the tracepoints of this kernel look like. */
+
+enum perf_tracepoint {
+	PERF_TP_SWITCH,
+	PERF_TP_WAKING,
+	PERF_TP_WAKEUP,
+	PERF_TP_WAKEUP_NEW,
+	PERF_TP_MIGRATE,
+	PERF_TP_NEWTASK,	/* which clone() it was */
+	PERF_TP_FORK,
+	PERF_TP_EXEC,
+	PERF_TP_EXIT,
+	PERF_TP_RENAME,		/* the rest may be missing */
+	PERF_TP_FUTEX,
+	PERF_TP_NR,
+};
+#define PERF_TP_REQUIRED	PERF_TP_RENAME
+#define PERF_FIELDS		6
+
+struct perf_field {
+	unsigned offset, size;	/* size 0: this kernel does not have it */
+};
+
+struct perf_format {
+	int id;			/* 0: there is no such tracepoint */
+	struct perf_field common_flags, common_pid;
+	struct perf_field fields[PERF_FIELDS];	/* in the order of perf_format_names */
+};
+
+struct perf_formats {
+	struct perf_format tp[PERF_TP_NR];
+	uint8_t state_of_bit[16];	/* of prev_state -> enum ldb_sched_state */
+	uint32_t preempt_bit;		/* of prev_state: "R+" */
+};
+
+/* "sched/sched_switch". */
+const char *perf_format_path(enum perf_tracepoint tp);
+
+/* text: of the format file.  False: not understood, or a field is missing. */
+bool perf_format_parse(struct perf_formats *f, enum perf_tracepoint tp, const char *text,
+		       size_t size);
+
+/* The value, sign extended for sizes below 8; 0 if it is not there or outside the data. */
+int64_t perf_field_read(const struct perf_field *field, const void *data, size_t size);
+
+/* perf-decode.c */
+
+struct perf_decoder {
+	const struct perf_formats *formats;
+	enum perf_mode mode;
+	uint64_t nr_bad;	/* records that made no sense */
+};
+
+/* False: nothing in this record concerns us, or it is nonsense. */
+bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_header *record,
+		 struct perf_event *e);
+
+/* perf-ring.c */
+
+struct perf_ring {
+	struct perf_event_mmap_page *page;	/* followed by the data */
+	size_t size;				/* of the data: a power of two */
+	unsigned cpu;
+};
+
+/* record: whole, aligned, valid during the call. */
+typedef void perf_record_fn(void *arg, unsigned cpu, const struct perf_event_header *record);
+
+/* 0 or -errno. */
+int perf_ring_map(struct perf_ring *r, int fd, unsigned cpu, size_t size);
+void perf_ring_unmap(struct perf_ring *r);
+
+/*
+ * Hands out what is in the ring and gives the room back.  Returns how full it
+ * was, in 1/1000.  A ring that makes no sense is emptied and counted in *bad.
+ */
+unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint64_t *bad);
+
+/* perf-order.c: the events of several rings, in order of time. */
+
+struct perf_order;
+
+struct perf_order *perf_order_alloc(unsigned nr_rings);
+void perf_order_free(struct perf_order *o);
+
+/* Nearly in order within a ring.  False: no memory. */
+bool perf_order_put(struct perf_order *o, unsigned ring, const struct perf_event *e);
+
+/* The earliest, if it is not after limit; valid until the next call.  NULL: none. */
+const struct perf_event *perf_order_take(struct perf_order *o, uint64_t limit);
+
+/* perf-clock.c: times of perf -> ticks of the session. */
+
+struct perf_clock;
+
+struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0);
+void perf_clock_free(struct perf_clock *c);
+int perf_clock_id(const struct perf_clock *c);	/* clockid_t for perf_event_attr */
+
+/*
+ * Reads both clocks now; must: even if that went badly.  Returns up to which time
+ * perf_clock_tick() is good, ns.
+ */
+uint64_t perf_clock_look(struct perf_clock *c, bool must);
+int64_t perf_clock_tick(struct perf_clock *c, uint64_t ns);
+uint64_t perf_clock_now(const struct perf_clock *c);
+uint64_t perf_clock_err_ns(const struct perf_clock *c);
+
+/* perf-tids.c: pid namespaces. */
+
+struct perf_tids {
+	pid_t tgid;		/* watched, in the recorder's namespace */
+	bool keys_are_tids;	/* the recorder is in the first namespace, or has no tracepoints */
+	bool same_namespace;	/* the program is in the recorder's */
+	uint32_t shown_tgid;	/* as the program sees it */
+	unsigned depth;		/* of the program's, as its entry in NSpid */
+	uint64_t ns_inode;	/* of the program's */
+};
+
+void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
+
+/* As the program sees it; 0: it does not, or that is not known. */
+uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid);
+
+/* Each thread of the group, now. */
+typedef void perf_tids_fn(void *arg, pid_t tid, const char *name);
+void perf_tids_list(pid_t tgid, perf_tids_fn *fn, void *arg);
+
+/* perf-watch.c: which events concern the watched thread group. */
+
+struct perf_watch;
+
+struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode mode,
+				    unsigned nr_cpus, const struct perf_sink *sink);
+void perf_watch_free(struct perf_watch *w);
+
+/* A thread of the group that is there from the beginning. */
+void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name);
+
+/* As soon as an event is read: who its running thread is. */
+void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
+
+/* In order of time. */
+void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
+
+/* No more events: names not yet told. */
+void perf_watch_finish(struct perf_watch *w);
+
+uint64_t perf_watch_rows(const struct perf_watch *w);
+
+/* Threads came to this CPU and left it without our being told, see perf-deaf.c. */
+bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
+
+/* A switch from its idle task was told. */
+bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
+
+/* perf-open.c: the system calls. */
+
+struct perf_fds {
+	enum perf_mode mode;
+	int *fds;
+	unsigned nr_fds;
+	struct perf_ring *rings;
+	unsigned nr_rings;
+	int epoll_fd;
+};
+
+/* False: why is one line.  True: "", or why there are no futexes. */
+bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
+		   struct perf_formats *formats, int clock, char *why, size_t why_size);
+void perf_fds_disable(struct perf_fds *s);
+
+/* Lost so far, whether a record of it was written or not; 0 on older kernels. */
+uint64_t perf_fds_lost(const struct perf_fds *s);
+void perf_fds_close(struct perf_fds *s);
+
+/* Besides tracepoints, PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU. */
+bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
+
+/* perf-deaf.c: tasks whose events are not delivered. */
+
+/* Only on this CPU from now on.  False: not permitted. */
+bool perf_deaf_pin(unsigned cpu);
+
+/* Makes the CPU go idle and come back, if nothing else runs there. */
+void perf_deaf_provoke(void);
+
+#endif

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which events concern the watched thread group, and what their rows say.  The
+ * rules, as the module has them (linux/ldb.h):
+ *
+ *	SWITCH		one of the two is watched
+ *	OCCUPANT	a switch of two others, on a CPU that a watched thread
+ *			waits for: it is runnable there and does not run
+ *	WAKING		one of the two is watched
+ *	WAKEUP		the woken one is watched
+ *	MIGRATE		the thread is watched
+ *	FORK		the parent is watched; its threads and its processes
+ *	EXEC, EXIT	the thread is watched
+ *	FUTEX_*		the thread is watched
+ *	TASK		of each tid that a row names
+ *
+ * A thread is watched if its thread group is.  That is learned from the events:
+ * each says whose thread was running, so nothing is missed for long even where
+ * events were lost.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "record/perf-private.h"
+#include "record/perf-task.h"
+
+#define TASKS_MAX	(1U << 18)	/* threads whose end was lost must not pile up */
+
+struct cpu {
+	int32_t current;	/* key of who runs there */
+	bool is_known;
+	bool is_deaf;		/* somebody else than we knew was there */
+	bool heard_idle;
+	unsigned nr_waiting;	/* watched threads */
+};
+
+struct perf_watch {
+	const struct perf_tids *tids;
+	const struct perf_sink *sink;
+	enum perf_mode mode;
+	struct task_table *tasks;
+	struct cpu *cpus;
+	unsigned nr_cpus, nr_members;
+	uint64_t nr_rows;
+};
+
+struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode mode,
+				    unsigned nr_cpus, const struct perf_sink *sink)
+{
+	struct perf_watch *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->tids = tids;
+	w->mode = mode;
+	w->sink = sink;
+	w->nr_cpus = nr_cpus;
+	w->cpus = calloc(nr_cpus, sizeof(*w->cpus));
+	w->tasks = task_table_alloc();
+	if (w->cpus && w->tasks)
+		return w;
+	perf_watch_free(w);
+	return NULL;
+}
+
+void perf_watch_free(struct perf_watch *w)
+{
+	if (!w)
+		return;
+	task_table_free(w->tasks);
+	free(w->cpus);
+	free(w);
+}
+
+static struct cpu *cpu_of(struct perf_watch *w, uint64_t cpu)
+{
+	return cpu < w->nr_cpus ? &w->cpus[cpu] : NULL;
+}
+
+/* A watched thread waits for this CPU (-1: for none). */
+static void set_waiting(struct perf_watch *w, struct task *t, int cpu)
+{
+	struct cpu *before = t->waits_for < 0 ? NULL : cpu_of(w, t->waits_for);
+	struct cpu *now = cpu < 0 ? NULL : cpu_of(w, cpu);
+
+	if (before)
+		before->nr_waiting--;
+	if (now)
+		now->nr_waiting++;
+	t->waits_for = now ? cpu : -1;
+}
+
+static void set_watched(struct perf_watch *w, struct task *t, bool watched)
+{
+	if (t->watched == watched)
+		return;
+	if (t->watched)
+		set_waiting(w, t, -1);
+	t->watched = watched;
+	w->nr_members += watched ? 1 : -1;
+}
+
+/* The thread is gone, or its number belongs to another one now. */
+static void forget(struct perf_watch *w, int32_t key)
+{
+	struct task *t = task_find(w->tasks, key);
+
+	if (!t)
+		return;
+	set_watched(w, t, false);
+	task_remove(w->tasks, key);
+}
+
+/* NULL for the idle thread, and when memory is out. */
+static struct task *task_of(struct perf_watch *w, int32_t key)
+{
+	return key > 0 ? task_get(w->tasks, key) : NULL;
+}
+
+static bool is_foreign(const struct task *t)
+{
+	return !t->watched;
+}
+
+static bool is_watched(struct task *t)
+{
+	return t && t->watched;
+}
+
+/* The number to write; 0: hidden. */
+static uint32_t shown(struct perf_watch *w, struct task *t)
+{
+	if (!t->is_shown_known) {
+		pid_t tid = w->tids->keys_are_tids ? t->key : t->tid;
+
+		/* Not asked again: it may be another thread's by then. */
+		t->shown = perf_tids_shown(w->tids, tid);
+		t->is_shown_known = tid > 0;
+	}
+	return t->shown;
+}
+
+static void set_identity(struct perf_watch *w, struct task *t, int32_t tgid, int32_t tid)
+{
+	t->tgid = tgid;
+	t->tid = tid;
+	set_watched(w, t, tgid == w->tids->tgid);
+}
+
+void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name)
+{
+	struct task *t;
+
+	/* Otherwise the keys are only learned from the events. */
+	if (!w->tids->keys_are_tids)
+		return;
+	t = task_of(w, tid);
+	if (!t)
+		return;
+	set_identity(w, t, w->tids->tgid, tid);
+	shown(w, t);
+	memcpy(t->name, name, strnlen(name, sizeof(t->name)));
+	t->has_name = *name;
+}
+
+/* NULL: the event does not say whose it is.  A thread that is ending has no tid any more. */
+static struct task *task_of_event(struct perf_watch *w, const struct perf_event *e)
+{
+	return e->by_tgid > 0 && e->by_tid > 0 ? task_of(w, e->by) : NULL;
+}
+
+void perf_watch_learn(struct perf_watch *w, const struct perf_event *e)
+{
+	struct task *t = task_of_event(w, e), *child;
+	bool is_new;
+
+	if (t && !t->tgid) {
+		set_identity(w, t, e->by_tgid, e->by_tid);
+		if (t->watched)
+			shown(w, t);
+	}
+	/* Later its number in another namespace may not be found any more. */
+	is_new = e->kind == PERF_EVENT_NEW || e->kind == PERF_EVENT_FORK;
+	child = is_new && is_watched(t) && w->tids->keys_are_tids ? task_of(w, e->a) : NULL;
+	if (child)
+		shown(w, child);
+}
+
+/* A thread that executes a program takes over the first one's number. */
+static bool is_exec(struct perf_watch *w, const struct cpu *c, const struct perf_event *e)
+{
+	struct task *t = task_find(w->tasks, c->current);
+
+	return t && t->tgid == e->by_tgid && e->by_tid == e->by_tgid;
+}
+
+/* In order of time, what an event says about its thread is final. */
+static void identify(struct perf_watch *w, const struct perf_event *e)
+{
+	struct task *t = task_of_event(w, e);
+	struct cpu *c = cpu_of(w, e->cpu);
+
+	if (c && e->by >= 0) {
+		c->is_deaf |= c->is_known && c->current != e->by && !is_exec(w, c, e);
+		c->current = e->by;
+		c->is_known = true;
+	}
+	if (!t)
+		return;
+	if (t->tgid == e->by_tgid && t->tid == e->by_tid)
+		return;
+	t->is_shown_known = false;
+	set_identity(w, t, e->by_tgid, e->by_tid);
+}
+
+static void set_name(struct task *t, const char *name)
+{
+	if (t->has_name && !memcmp(t->name, name, sizeof(t->name)))
+		return;
+	memcpy(t->name, name, sizeof(t->name));
+	t->has_name = true;
+	t->told = false;
+}
+
+static void tell(struct perf_watch *w, struct task *t, int64_t tick)
+{
+	struct ldb_row_task row = { .tid = shown(w, t), .tick = tick };
+	char name[sizeof(t->name) + 1] = "";
+
+	if (t->told || !row.tid || !t->has_name)
+		return;
+	/* The thread group comes with the thread's own events: soon, or never. */
+	if (!t->tgid && tick != INT64_MAX)
+		return;
+	memcpy(name, t->name, sizeof(t->name));
+	if (t->watched)
+		row.pid = w->tids->shown_tgid;
+	else if (w->tids->same_namespace)
+		row.pid = t->tgid;
+	row.flags = t->watched ? LDB_SCHED_F_TID : 0;
+	row.name = name;
+	if (row.tick == INT64_MAX)
+		row.tick = t->named_tick;
+	t->told = true;
+	if (w->sink->task)
+		w->sink->task(w->sink->arg, &row);
+}
+
+/* key as a row's tid, or as its other. */
+static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int32_t key,
+			    uint32_t watched_flag)
+{
+	struct task *t = key > 0 ? task_of(w, key) : NULL;
+	uint32_t tid = t ? shown(w, t) : 0;
+
+	/* 0 is the idle thread, and is seen by all; -1 is not known. */
+	if (!tid && key)
+		row->flags |= LDB_SCHED_F_HIDDEN;
+	if (!t)
+		return 0;
+	if (t->watched)
+		row->flags |= watched_flag;
+	if (!t->is_named)
+		t->named_tick = row->tick;
+	t->is_named = true;
+	tell(w, t, row->tick);
+	return tid;
+}
+
+static void emit(struct perf_watch *w, struct ldb_row_sched *row)
+{
+	w->nr_rows++;
+	if (w->sink->sched)
+		w->sink->sched(w->sink->arg, row);
+}
+
+/* Without tracepoints a thread that has ended is not named: it is who came last. */
+static int32_t who_left(const struct cpu *c, const struct perf_event *e)
+{
+	if (e->kind == PERF_EVENT_IN)
+		return -1;
+	return e->a >= 0 || !c || !c->is_known ? e->a : c->current;
+}
+
+static void on_switch(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	struct cpu *c = cpu_of(w, e->cpu);
+	int32_t left = who_left(c, e), came = e->kind == PERF_EVENT_OUT ? -1 : e->b;
+	struct task *prev = task_of(w, left), *next = task_of(w, came);
+	unsigned state = LDB_SCHED_STATE(e->flags);
+
+	if (prev && prev->is_exiting && w->mode != PERF_TRACEPOINTS && state != LDB_STATE_RUNNING)
+		row->flags = state = LDB_STATE_DEAD;
+	if (prev && e->names & 1)
+		set_name(prev, e->name_a);
+	if (next && e->names & 2)
+		set_name(next, e->name_b);
+	if (is_watched(prev))
+		set_waiting(w, prev, state == LDB_STATE_RUNNING ? e->cpu : -1);
+	if (next)
+		set_waiting(w, next, -1);
+	if (c) {
+		c->heard_idle |= !left;
+		c->is_known = came >= 0;
+		c->current = came;
+	}
+	if (is_watched(prev) || is_watched(next))
+		row->op = LDB_SCHED_OP_SWITCH;
+	else if (c && c->nr_waiting)
+		row->op = LDB_SCHED_OP_OCCUPANT;
+	if (row->op) {
+		row->tid = name_in_row(w, row, left, LDB_SCHED_F_TID);
+		row->other = name_in_row(w, row, came, LDB_SCHED_F_OTHER);
+		emit(w, row);
+	}
+	if (prev && prev->is_named)
+		tell(w, prev, row->tick);
+	if (state == LDB_STATE_DEAD && prev)
+		forget(w, left);
+}
+
+static void on_waking(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	struct task *t = task_of(w, e->a);
+
+	if (!is_watched(t) && !is_watched(task_find(w->tasks, e->by)))
+		return;
+	if (t && e->names & 1)
+		set_name(t, e->name_a);
+	row->op = LDB_SCHED_OP_WAKING;
+	row->tid = name_in_row(w, row, e->by, LDB_SCHED_F_TID);
+	row->other = name_in_row(w, row, e->a, LDB_SCHED_F_OTHER);
+	emit(w, row);
+}
+
+static void on_wakeup(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	struct task *t = task_find(w->tasks, e->a);
+	struct cpu *c = cpu_of(w, e->value);
+
+	if (!is_watched(t))
+		return;
+	if (e->names & 1)
+		set_name(t, e->name_a);
+	/* If it has not left its CPU yet: nobody comes there before it does. */
+	set_waiting(w, t, e->value);
+	row->op = LDB_SCHED_OP_WAKEUP;
+	row->value = e->value;
+	row->tid = name_in_row(w, row, e->a, LDB_SCHED_F_TID);
+	row->other = name_in_row(w, row, c && c->is_known ? c->current : -1, LDB_SCHED_F_OTHER);
+	emit(w, row);
+}
+
+static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	struct task *t = task_find(w->tasks, e->a);
+
+	if (!is_watched(t))
+		return;
+	if (t->waits_for >= 0)
+		set_waiting(w, t, e->value);
+	row->op = LDB_SCHED_OP_MIGRATE;
+	row->addr = e->addr;
+	row->value = e->value;
+	row->tid = name_in_row(w, row, e->a, LDB_SCHED_F_TID);
+	emit(w, row);
+}
+
+/* by made a thread or a process: what is known of it. */
+static void on_new(struct perf_watch *w, const struct perf_event *e)
+{
+	struct task *parent = task_find(w->tasks, e->by), *t = task_find(w->tasks, e->a);
+	bool watched = is_watched(parent);
+
+	/* Named before it was made: that was another thread, whose end was lost. */
+	if (t && (t->is_named || (t->watched && !watched)))
+		forget(w, e->a);
+	if (!watched)
+		return;
+	t = task_of(w, e->a);
+	if (!t)
+		return;
+	if (w->tids->keys_are_tids)
+		set_identity(w, t, e->value ? w->tids->tgid : e->a, e->a);
+	else
+		set_watched(w, t, e->value);
+	if (e->names & 1)
+		set_name(t, e->name_a);
+	else if (parent->has_name && !t->has_name)
+		set_name(t, parent->name);
+}
+
+static void on_fork(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	if (e->value != 2)
+		on_new(w, e);
+	if (!is_watched(task_find(w->tasks, e->by)))
+		return;
+	row->op = LDB_SCHED_OP_FORK;
+	row->tid = name_in_row(w, row, e->by, LDB_SCHED_F_TID);
+	row->other = name_in_row(w, row, e->a, LDB_SCHED_F_OTHER);
+	row->value = row->flags & LDB_SCHED_F_OTHER ? w->tids->shown_tgid : row->other;
+	emit(w, row);
+}
+
+static void on_exec(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	struct task *t = task_find(w->tasks, e->a);
+
+	if (!is_watched(t))
+		return;
+	row->op = LDB_SCHED_OP_EXEC;
+	if (e->names & 1)
+		set_name(t, e->name_a);
+	row->tid = name_in_row(w, row, e->a, LDB_SCHED_F_TID);
+	row->other = e->b == e->a ? row->tid : name_in_row(w, row, e->b ? e->b : -1, 0);
+	if (e->b != e->a && e->b > 0)
+		forget(w, e->b);
+	emit(w, row);
+}
+
+static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
+		       struct ldb_row_sched *row)
+{
+	struct task *t = task_find(w->tasks, e->a);
+
+	if (t)
+		t->is_exiting = true;
+	if (!is_watched(t))
+		return;
+	row->op = LDB_SCHED_OP_EXIT;
+	row->value = e->value == 2 ? w->nr_members == 1 : e->value;
+	row->tid = name_in_row(w, row, e->a, LDB_SCHED_F_TID);
+	emit(w, row);
+	/* It still runs: its last switch takes it off the table, if we are shown it. */
+	if (w->mode == PERF_SWITCHES_OWN)
+		forget(w, e->a);
+}
+
+static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	if (!is_watched(task_find(w->tasks, e->by)))
+		return;
+	row->op = e->kind == PERF_EVENT_FUTEX_WAIT ? LDB_SCHED_OP_FUTEX_WAIT :
+						     LDB_SCHED_OP_FUTEX_WAKE;
+	row->addr = e->addr;
+	row->value = e->value;
+	row->tid = name_in_row(w, row, e->by, 0);
+	emit(w, row);
+}
+
+static void on_name(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+{
+	struct task *t = task_find(w->tasks, e->a);
+
+	if (!t || !(e->names & 1))
+		return;
+	set_name(t, e->name_a);
+	if (t->is_named)
+		tell(w, t, tick);
+}
+
+static void on_lost(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+{
+	struct ldb_row_lost row = {
+		.tick = tick, .ring = e->cpu, .count = e->value, .what = LDB_LOST_KERNEL,
+	};
+	struct cpu *c = cpu_of(w, e->cpu);
+
+	if (c)
+		c->is_known = false;
+	if (w->sink->lost)
+		w->sink->lost(w->sink->arg, &row);
+}
+
+/* The tracepoint comes before the record that stands in for it. */
+static bool is_told_twice(const struct cpu *c, const struct perf_event *e)
+{
+	return e->kind == PERF_EVENT_SWITCH_TOO && c && c->is_known && c->current == e->b;
+}
+
+void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+{
+	struct ldb_row_sched row = { .cpu = e->cpu, .flags = e->flags, .tick = tick };
+
+	if (is_told_twice(cpu_of(w, e->cpu), e))
+		return;
+	if (task_count(w->tasks) > TASKS_MAX)
+		task_remove_if(w->tasks, is_foreign);
+	identify(w, e);
+	switch (e->kind) {
+	case PERF_EVENT_SWITCH:
+	case PERF_EVENT_SWITCH_TOO:
+	case PERF_EVENT_OUT:
+	case PERF_EVENT_IN:
+		on_switch(w, e, &row);
+		break;
+	case PERF_EVENT_WAKING:
+		on_waking(w, e, &row);
+		break;
+	case PERF_EVENT_WAKEUP:
+		on_wakeup(w, e, &row);
+		break;
+	case PERF_EVENT_MIGRATE:
+		on_migrate(w, e, &row);
+		break;
+	case PERF_EVENT_NEW:
+		on_new(w, e);
+		break;
+	case PERF_EVENT_FORK:
+		on_fork(w, e, &row);
+		break;
+	case PERF_EVENT_NAME:
+		on_name(w, e, tick);
+		break;
+	case PERF_EVENT_EXEC:
+		on_exec(w, e, &row);
+		break;
+	case PERF_EVENT_EXIT:
+		on_exit_of(w, e, &row);
+		break;
+	case PERF_EVENT_FUTEX_WAIT:
+	case PERF_EVENT_FUTEX_WAKE:
+		on_futex(w, e, &row);
+		break;
+	case PERF_EVENT_LOST:
+		on_lost(w, e, tick);
+		break;
+	}
+}
+
+static void tell_last(void *watch, struct task *t)
+{
+	if (t->is_named)
+		tell(watch, t, INT64_MAX);
+}
+
+void perf_watch_finish(struct perf_watch *w)
+{
+	task_each(w->tasks, tell_last, w);
+}
+
+bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu)
+{
+	struct cpu *c = cpu_of(w, cpu);
+
+	return c && c->is_deaf;
+}
+
+bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu)
+{
+	struct cpu *c = cpu_of(w, cpu);
+
+	return c && c->heard_idle;
+}
+
+uint64_t perf_watch_rows(const struct perf_watch *w)
+{
+	return w->nr_rows;
+}

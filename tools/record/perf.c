@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Kernel events without the module: opens what is permitted, and moves events
+ * from the rings to the rows.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include "record/perf-private.h"
+
+/*
+ * A stamp is taken a little before its record can be read; with a virtual CPU
+ * that the host takes away in between, not so little.
+ */
+#define WINDOW_NS	20000000
+
+/* perf-deaf.c: sleeps on each CPU, and how long for all of them. */
+#define TRIES		20
+#define TRY_NS		50000000
+
+struct perf {
+	struct perf_options options;
+	struct perf_sink sink;
+	struct perf_formats formats;
+	struct perf_decoder decoder;
+	struct perf_tids tids;
+	struct perf_fds fds;
+	struct perf_clock *clock;
+	struct perf_order *order;
+	struct perf_watch *watch;
+	unsigned ring;			/* being read */
+	uint64_t nr_lost;		/* told by the kernel */
+	uint64_t nr_lost_before;	/* of them before the recording began */
+	uint64_t nr_unread;		/* lost here: nonsense, no memory */
+	uint64_t nr_unread_told;
+	bool *helped;			/* for each ring: see perf-deaf.c */
+	char why_not_better[512];
+};
+
+/* The best mode that works; reasons of those that did not are joined. */
+static bool open_best(struct perf *p, char *why, size_t size)
+{
+	enum perf_mode mode = p->options.best ? p->options.best : PERF_TRACEPOINTS;
+	int clock = perf_clock_id(p->clock);
+
+	for (; mode <= PERF_SWITCHES_OWN; mode++) {
+		char reason[256];
+
+		bool good = perf_fds_open(&p->fds, mode, &p->options, &p->formats, clock, reason,
+					  sizeof(reason));
+
+		/* The first is about the most that could be had: the one worth acting on. */
+		if (!*p->why_not_better)
+			snprintf(p->why_not_better, sizeof(p->why_not_better), "%s", reason);
+		if (good)
+			return true;
+		snprintf(why, size, "%s", reason);
+	}
+	return false;
+}
+
+void perf_close(struct perf *p)
+{
+	if (!p)
+		return;
+	perf_fds_close(&p->fds);
+	perf_watch_free(p->watch);
+	perf_order_free(p->order);
+	perf_clock_free(p->clock);
+	free(p->helped);
+	free(p);
+}
+
+enum perf_mode perf_mode(const struct perf *p)
+{
+	return p->fds.mode;
+}
+
+const char *perf_why_not_better(const struct perf *p)
+{
+	return p->why_not_better;
+}
+
+static void take_record(void *perf, unsigned cpu, const struct perf_event_header *record)
+{
+	struct perf *p = perf;
+	struct perf_event e;
+
+	if (!perf_decode(&p->decoder, cpu, record, &e))
+		return;
+	perf_watch_learn(p->watch, &e);
+	if (e.kind == PERF_EVENT_LOST)
+		p->nr_lost += e.value;
+	if (!perf_order_put(p->order, p->ring, &e))
+		p->nr_unread++;
+}
+
+static void tell_unread(struct perf *p)
+{
+	struct ldb_row_lost row = { .what = LDB_LOST_KERNEL };
+	uint64_t unread = p->nr_unread + p->decoder.nr_bad;
+
+	if (unread == p->nr_unread_told)
+		return;
+	row.tick = perf_clock_tick(p->clock, perf_clock_now(p->clock));
+	row.count = unread - p->nr_unread_told;
+	p->nr_unread_told = unread;
+	if (p->sink.lost)
+		p->sink.lost(p->sink.arg, &row);
+}
+
+static unsigned read_rings(struct perf *p)
+{
+	struct epoll_event events[16];
+	unsigned fullest = 0;
+
+	for (p->ring = 0; p->ring < p->fds.nr_rings; p->ring++) {
+		unsigned filled = perf_ring_read(&p->fds.rings[p->ring], take_record, p,
+						 &p->nr_unread);
+
+		fullest = filled > fullest ? filled : fullest;
+	}
+	/* perf_fd() is quiet again until a ring fills up. */
+	while (epoll_wait(p->fds.epoll_fd, events, 16, 0) == 16)
+		;
+	return fullest;
+}
+
+static void release(struct perf *p, uint64_t limit)
+{
+	const struct perf_event *e;
+
+	while ((e = perf_order_take(p->order, limit)))
+		perf_watch_event(p->watch, e, perf_clock_tick(p->clock, e->time));
+}
+
+/* Once for each CPU: what is missing is said, and what can be had in another way is. */
+static void help_deaf_cpu(struct perf *p, unsigned ring)
+{
+	static const char text[] = "this kernel drops the events of some tasks: not all wakeups on CPU";
+	char *why = p->why_not_better;
+	size_t size = sizeof(p->why_not_better), n = strlen(why);
+
+	if (!strstr(why, text))
+		n += snprintf(why + n, size - n, "%s%s", *why ? "; " : "", text);
+	if (n < size)
+		snprintf(why + n, size - n, " %u", p->fds.rings[ring].cpu);
+	p->helped[ring] = true;
+	/* Its records name threads in our namespace. */
+	if (p->tids.keys_are_tids)
+		perf_fds_add_switches(&p->fds, ring, perf_clock_id(p->clock));
+}
+
+static void help_deaf_cpus(struct perf *p)
+{
+	if (p->fds.mode != PERF_TRACEPOINTS)
+		return;
+	for (unsigned i = 0; i < p->fds.nr_rings; i++)
+		if (!p->helped[i] && perf_watch_is_deaf(p->watch, p->fds.rings[i].cpu))
+			help_deaf_cpu(p, i);
+}
+
+static void add_member(void *perf, pid_t tid, const char *name)
+{
+	struct perf *p = perf;
+
+	perf_watch_member(p->watch, tid, name);
+}
+
+static unsigned highest_cpu(const struct perf_fds *fds)
+{
+	unsigned highest = 0;
+
+	for (unsigned i = 0; i < fds->nr_rings; i++)
+		if (fds->rings[i].cpu > highest)
+			highest = fds->rings[i].cpu;
+	return highest;
+}
+
+static struct perf_watch *new_watch(struct perf *p, const struct perf_sink *sink)
+{
+	return perf_watch_alloc(&p->tids, p->fds.mode, highest_cpu(&p->fds) + 1, sink);
+}
+
+static void try_cpu(struct perf *p, unsigned cpu)
+{
+	for (int i = 0; i < TRIES; i++) {
+		perf_deaf_provoke();
+		read_rings(p);
+		release(p, UINT64_MAX);
+		if (perf_watch_is_deaf(p->watch, cpu) || perf_watch_heard_idle(p->watch, cpu))
+			return;
+	}
+}
+
+/* Before anything is handed out: whether all CPUs are heard. */
+static void try_cpus(struct perf *p)
+{
+	static const struct perf_sink nobody;
+	cpu_set_t before;
+	uint64_t until;
+
+	if (p->fds.mode != PERF_TRACEPOINTS)
+		return;
+	if (sched_getaffinity(0, sizeof(before), &before))
+		return;
+	p->watch = new_watch(p, &nobody);
+	if (!p->watch)
+		return;
+	until = perf_clock_now(p->clock) + TRY_NS;
+	for (unsigned i = 0; i < p->fds.nr_rings && perf_clock_now(p->clock) < until; i++)
+		if (perf_deaf_pin(p->fds.rings[i].cpu))
+			try_cpu(p, p->fds.rings[i].cpu);
+	sched_setaffinity(0, sizeof(before), &before);
+	help_deaf_cpus(p);
+	perf_watch_free(p->watch);
+	p->watch = NULL;
+	p->nr_lost_before = p->nr_lost;
+}
+
+struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sink, char *why,
+		       size_t why_size)
+{
+	struct perf *p = calloc(1, sizeof(*p));
+
+	snprintf(why, why_size, "out of memory");
+	if (!p)
+		return NULL;
+	p->options = *o;
+	p->sink = *sink;
+	p->fds.epoll_fd = -1;
+	if (kill(o->pid, 0) && errno == ESRCH) {
+		snprintf(why, why_size, "there is no process %d", o->pid);
+		goto err_close;
+	}
+	p->clock = perf_clock_alloc(o->clock_id, o->t0);
+	if (!p->clock || !open_best(p, why, why_size))
+		goto err_close;
+	p->decoder.formats = &p->formats;
+	p->decoder.mode = p->fds.mode;
+	perf_tids_init(&p->tids, o->pid, p->fds.mode);
+	snprintf(why, why_size, "out of memory");
+	p->order = perf_order_alloc(p->fds.nr_rings);
+	p->helped = calloc(p->fds.nr_rings, sizeof(*p->helped));
+	if (!p->order || !p->helped)
+		goto err_close;
+	try_cpus(p);
+	p->watch = new_watch(p, &p->sink);
+	if (!p->watch)
+		goto err_close;
+	perf_tids_list(o->pid, add_member, p);
+	*why = '\0';
+	return p;
+
+err_close:
+	perf_close(p);
+	return NULL;
+}
+
+unsigned perf_drain(struct perf *p)
+{
+	/* Before reading: what is stamped later may not be in the rings yet. */
+	uint64_t limit = perf_clock_look(p->clock, false);
+	unsigned fullest = read_rings(p);
+
+	release(p, limit > WINDOW_NS ? limit - WINDOW_NS : 0);
+	help_deaf_cpus(p);
+	tell_unread(p);
+	return fullest;
+}
+
+void perf_finish(struct perf *p)
+{
+	uint64_t lost;
+
+	perf_fds_disable(&p->fds);
+	read_rings(p);
+	/* The times of what was just read must lie between two looks. */
+	perf_clock_look(p->clock, true);
+	release(p, UINT64_MAX);
+	help_deaf_cpus(p);
+	perf_watch_finish(p->watch);
+	/* What was lost is told with the next event: the last of it never. */
+	lost = perf_fds_lost(&p->fds);
+	if (lost > p->nr_lost)
+		p->nr_unread += lost - p->nr_lost;
+	tell_unread(p);
+}
+
+int perf_fd(const struct perf *p)
+{
+	return p->fds.epoll_fd;
+}
+
+uint64_t perf_err_ns(const struct perf *p)
+{
+	return perf_clock_err_ns(p->clock);
+}
+
+uint64_t perf_rows(const struct perf *p)
+{
+	return perf_watch_rows(p->watch);
+}
+
+uint64_t perf_lost(const struct perf *p)
+{
+	return p->nr_lost - p->nr_lost_before + p->nr_unread + p->decoder.nr_bad;
+}

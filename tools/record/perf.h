@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel events without the module: perf_event_open(), decoded with
+ * libtraceevent.  The rows are those that the module's events become; which
+ * events concern the watched thread group is decided in perf-watch.c, by the
+ * rules in linux/ldb.h.
+ *
+ * What the kernel permits decides how much can be seen, best first:
+ *
+ *	PERF_TRACEPOINTS	everything but gen, pc and the addr of SWITCH; a thread
+ *				that could not sleep because of a signal leaves in the
+ *				state it meant to sleep in, as older kernels tell it
+ *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OCCUPANT
+ *				with both threads, FORK, EXEC, EXIT, TASK
+ *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
+ *				hidden, FORK, EXEC, EXIT, TASK
+ *
+ * In the last two a thread that left is RUNNING (it could have gone on) or
+ * SLEEPING (whatever it waits for), and EXEC's other is not known.
+ *
+ * Tids are as the program sees them.  A thread that it does not see, or of which
+ * that is not known, is 0 with LDB_SCHED_F_HIDDEN.
+ *
+ * One thread at a time.
+ */
+#ifndef RECORD_PERF_H
+#define RECORD_PERF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ldb/trace-format.h>
+
+struct perf;
+
+enum perf_mode {
+	PERF_TRACEPOINTS	= 1,
+	PERF_SWITCHES_ALL	= 2,
+	PERF_SWITCHES_OWN	= 3,
+};
+
+struct perf_options {
+	pid_t pid;		/* thread group to watch, in the recorder's pid namespace */
+	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
+	uint64_t t0;		/* clock value that is tick 0 */
+	size_t ring_bytes;	/* of all CPUs together; 0: 8 MiB for each, 128 MiB at most */
+	bool futex;		/* FUTEX_WAIT, FUTEX_WAKE: see perf_open() */
+	enum perf_mode best;	/* 0, or do not try a better one (for tests) */
+};
+
+/* Rows and names are only valid during the call.  NULL: not wanted. */
+struct perf_sink {
+	void (*sched)(void *arg, const struct ldb_row_sched *row);
+	void (*task)(void *arg, const struct ldb_row_task *row);
+	void (*lost)(void *arg, const struct ldb_row_lost *row); /* LDB_LOST_KERNEL; ring: CPU */
+	void *arg;
+};
+
+/*
+ * Events count from here on.  NULL: why is one line, what is missing and what
+ * would help.  futex: only with PERF_TRACEPOINTS, and it makes each system call
+ * of every process on the machine slower (Documentation/overhead.md).
+ */
+struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sink, char *why,
+		       size_t why_size);
+
+enum perf_mode perf_mode(const struct perf *p);
+
+/* Why it is not a better mode, one line; "" if there is none. */
+const char *perf_why_not_better(const struct perf *p);
+
+/*
+ * Empties the rings and hands out the rows that no other can come before any
+ * more, in order of time; the last 20 ms stay back.  Never waits.  Returns how
+ * full the fullest ring was, in 1/1000.
+ */
+unsigned perf_drain(struct perf *p);
+
+/* Stops the events and hands out the rest. */
+void perf_finish(struct perf *p);
+
+void perf_close(struct perf *p);
+
+/* Becomes readable when a ring is a quarter full. */
+int perf_fd(const struct perf *p);
+
+/* How far a row's time may be off, compared with stamps of the program; grows. */
+uint64_t perf_err_ns(const struct perf *p);
+
+uint64_t perf_rows(const struct perf *p);	/* SCHED rows handed out */
+uint64_t perf_lost(const struct perf *p);	/* events the kernel could not deliver */
+
+#endif

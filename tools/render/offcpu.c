@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* How times off the CPU are said; see offcpu.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis/sched.h"
+#include "cli/units.h"
+#include "render/offcpu.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define OCCUPANTS_SHOWN	3
+
+bool offcpu_is(enum segment_kind kind)
+{
+	return kind == SEGMENT_RUNNABLE || kind == SEGMENT_PREEMPTED || kind == SEGMENT_BLOCKED ||
+	       kind == SEGMENT_FUTEX_WAIT;
+}
+
+char offcpu_fill(enum segment_kind kind)
+{
+	return kind == SEGMENT_RUNNABLE ? 'r' : kind == SEGMENT_PREEMPTED ? 'p' :
+	       kind == SEGMENT_BLOCKED ? 'b' : 'f';
+}
+
+static bool is_known(const struct party *p)
+{
+	return p->kind != PARTY_NONE;
+}
+
+const struct party *offcpu_party(const struct segment *s)
+{
+	const struct segment_sched *k = s->sched;
+
+	if (!k)
+		return NULL;
+	if (s->kind == SEGMENT_PREEMPTED && is_known(&k->preempted_by))
+		return &k->preempted_by;
+	if (s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED)
+		return k->nr_occupants && is_known(&k->occupants[0].who) ? &k->occupants[0].who :
+		       NULL;
+	return is_known(&k->waker) ? &k->waker : NULL;
+}
+
+/* Who had the CPU longest, or who is behind it otherwise. */
+static const struct party *has_most(const struct segment *s)
+{
+	const struct segment_sched *k = s->sched;
+
+	return k && k->nr_occupants && is_known(&k->occupants[0].who) ? &k->occupants[0].who :
+	       offcpu_party(s);
+}
+
+const char *offcpu_label(const struct segment *s, char *buf)
+{
+	const struct party *p = has_most(s);
+	char name[TEXT_ROOM];
+
+	if (s->kind == SEGMENT_FUTEX_WAIT)
+		return text_clean(segment_name(s, name), buf);
+	if (s->kind == SEGMENT_BLOCKED)
+		return sched_state_name(s->sched->state);
+	if (!p || p->kind != PARTY_TASK || !p->name || !*p->name)
+		return p && p->kind == PARTY_IDLE ? "idle" : "";
+	return text_clean(p->name, buf);
+}
+
+/* ", CPU 1" or ", CPU 1 -> 2" */
+static void cpu_text(const struct segment_sched *k, char *buf)
+{
+	*buf = '\0';
+	if (k->from_cpu != CPU_UNKNOWN && k->to_cpu != CPU_UNKNOWN && k->from_cpu != k->to_cpu)
+		snprintf(buf, TEXT_ROOM, ", CPU %" PRIu32 " -> %" PRIu32, k->from_cpu, k->to_cpu);
+	else if (k->cpu != CPU_UNKNOWN)
+		snprintf(buf, TEXT_ROOM, ", CPU %" PRIu32, k->cpu);
+}
+
+void offcpu_waker(const struct model *m, const struct segment_sched *k, char *buf)
+{
+	char who[TEXT_ROOM];
+
+	*buf = '\0';
+	if (k && is_known(&k->waker))
+		snprintf(buf, TEXT_ROOM, ", woken by %.200s", text_party(m, &k->waker, who));
+}
+
+/* "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": those that matter, without but. */
+static void occupants_text(const struct model *m, const struct segment_sched *k,
+			   const struct party *but, char *buf)
+{
+	char who[TEXT_ROOM], ns[UNITS_ROOM];
+	size_t len = 0, nr = 0;
+	int64_t total = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < k->nr_occupants; i++)
+		total += k->occupants[i].ns;
+	for (size_t i = 0; i < k->nr_occupants && nr < OCCUPANTS_SHOWN; i++) {
+		const struct segment_occupant *o = &k->occupants[i];
+
+		if (o->ns < total / 10 || (but && party_is(&o->who, but)))
+			continue;
+		len += snprintf(buf + len, TEXT_ROOM - len, "%s%.80s", nr++ ? ", " : "behind ",
+				text_party(m, &o->who, who));
+		if (k->nr_occupants > 1)
+			len += snprintf(buf + len, TEXT_ROOM - len, " %s", text_ns(o->ns, ns));
+	}
+}
+
+static void preempted_text(const struct model *m, const struct segment_sched *k, char *buf)
+{
+	char who[TEXT_ROOM], behind[TEXT_ROOM];
+
+	if (k->is_throttled) {
+		snprintf(buf, TEXT_ROOM, "lost the CPU to nobody (a CPU quota?)");
+		return;
+	}
+	snprintf(buf, TEXT_ROOM, "preempted");
+	if (is_known(&k->preempted_by))
+		snprintf(buf, TEXT_ROOM, "preempted by %.150s", text_party(m, &k->preempted_by, who));
+	occupants_text(m, k, &k->preempted_by, behind);
+	if (*behind)
+		snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), ", then %.250s", behind);
+}
+
+static void runnable_text(const struct model *m, const struct segment_sched *k, char *buf)
+{
+	char behind[TEXT_ROOM];
+
+	occupants_text(m, k, NULL, behind);
+	if (k->nr_occupants == 1 && k->occupants[0].who.kind == PARTY_IDLE)
+		snprintf(buf, TEXT_ROOM, "runnable, its CPU was idle and had to wake up");
+	else
+		snprintf(buf, TEXT_ROOM, "runnable%s%.300s", *behind ? " " : "", behind);
+}
+
+void offcpu_text(const struct model *m, const struct segment *s, char *buf)
+{
+	const struct segment_sched *k = s->sched;
+	char waker[TEXT_ROOM], cpu[TEXT_ROOM], name[TEXT_ROOM], text[TEXT_ROOM];
+
+	*buf = '\0';
+	if (!k && s->kind != SEGMENT_FUTEX_WAIT)
+		return;
+	offcpu_waker(m, k, waker);
+	switch (s->kind) {
+	case SEGMENT_PREEMPTED:
+		preempted_text(m, k, text);
+		break;
+	case SEGMENT_RUNNABLE:
+		runnable_text(m, k, text);
+		break;
+	case SEGMENT_BLOCKED:
+		if (k->state == SCHED_STATE_UNKNOWN)
+			snprintf(text, sizeof(text), "off the CPU, not known why%.200s", waker);
+		else
+			snprintf(text, sizeof(text), "blocked (%s)%.200s",
+				 sched_state_name(k->state), waker);
+		break;
+	default:
+		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
+		snprintf(text, sizeof(text), "sleeps on %.200s%.200s", name, waker);
+	}
+	*cpu = '\0';
+	if (k && s->kind != SEGMENT_BLOCKED && s->kind != SEGMENT_FUTEX_WAIT)
+		cpu_text(k, cpu);
+	snprintf(buf, TEXT_ROOM, "%.400s%.50s%s", text, cpu,
+		 k && k->has_lost ? " (events were lost about then)" : "");
+}
+
+void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *buf)
+{
+	const struct segment_sched *k = c->off->sched;
+	char who[TEXT_ROOM], waker[TEXT_ROOM], site[TEXT_ROOM], cpu[TEXT_ROOM];
+
+	cpu_text(k, cpu);
+	switch (c->kind) {
+	case SEGMENT_PREEMPTED:
+		if (c->nr == 1) {
+			preempted_text(m, k, buf);
+		} else {
+			snprintf(buf, TEXT_ROOM, "preempted %" PRIu64 " times by %.200s", c->nr,
+				 text_party(m, &c->culprit, who));
+			return;
+		}
+		break;
+	case SEGMENT_RUNNABLE:
+		if (c->nr == 1)
+			runnable_text(m, k, buf);
+		else
+			snprintf(buf, TEXT_ROOM, "runnable behind %.200s (%" PRIu64 " times)",
+				 text_party(m, &c->culprit, who), c->nr);
+		if (c->nr > 1)
+			return;
+		break;
+	default:
+		offcpu_waker(m, k, waker);
+		*site = '\0';
+		if (c->off->site)
+			text_function(c->off->site, site);
+		snprintf(buf, TEXT_ROOM, "blocked (%s)%s%.150s%.200s", sched_state_name(k->state),
+			 *site ? " in " : "", site, waker);
+		return;
+	}
+	snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), "%.50s", cpu);
+}
+
+void offcpu_holder(const struct model *m, const struct segment *s, int64_t total_ns, char *buf)
+{
+	const struct party *p = offcpu_party(s), *most = has_most(s);
+	char who[TEXT_ROOM], ns[UNITS_ROOM], name[TEXT_ROOM], then[TEXT_ROOM];
+
+	units_duration(total_ns, ns);
+	*who = '\0';
+	if (p)
+		text_party(m, p, who);
+	switch (s->kind) {
+	case SEGMENT_PREEMPTED:
+		if (s->sched->is_throttled)
+			snprintf(buf, TEXT_ROOM, "had no CPU, though nobody took it (a CPU quota?), for %s",
+				 ns);
+		else
+			snprintf(buf, TEXT_ROOM, "was preempted%s%.150s%s%.150s for %s",
+				 *who ? " by " : "", who, p && !party_is(p, most) ? ", then behind " : "",
+				 p && !party_is(p, most) ? text_party(m, most, then) : "", ns);
+		break;
+	case SEGMENT_RUNNABLE:
+		snprintf(buf, TEXT_ROOM, "was runnable%s%.200s for %s", *who ? " behind " : "", who,
+			 ns);
+		break;
+	case SEGMENT_BLOCKED:
+		snprintf(buf, TEXT_ROOM, "was blocked (%s) for %s",
+			 sched_state_name(s->sched->state), ns);
+		break;
+	default:
+		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
+		snprintf(buf, TEXT_ROOM, "itself waited for %.200s for %s", name, ns);
+	}
+}
+
+/* JSON */
+
+void json_party_keys(struct json *j, const struct party *p)
+{
+	json_u64(j, "tid", p->tid);
+	json_string(j, "name", p->kind == PARTY_IDLE ? "idle" : p->name ? p->name : "");
+	json_u64(j, "pid", p->pid);
+	if (p->kind == PARTY_HARDIRQ || p->kind == PARTY_SOFTIRQ)
+		json_string(j, "irq", p->kind == PARTY_HARDIRQ ? "hard" : "soft");
+	if (p->kind == PARTY_HIDDEN)
+		json_bool(j, "hidden", true);
+	if (p->kind == PARTY_NONE)
+		json_bool(j, "unknown", true);
+}
+
+void json_party(struct json *j, const char *key, const struct party *p)
+{
+	if (p->kind == PARTY_NONE) {
+		json_null(j, key);
+		return;
+	}
+	json_object_begin(j, key);
+	json_party_keys(j, p);
+	json_object_end(j);
+}
+
+void json_kernel(struct json *j, const struct model *m)
+{
+	json_string(j, "kernel_events", *m->kernel_events ? m->kernel_events :
+		    m->has_sched ? "yes" : "none");
+	json_string(j, "kernel_why", m->kernel_why);
+	json_i64(j, "kernel_err_ns", m->kernel_err_ns);
+}
+
+static void put_cpu(struct json *j, const char *key, uint32_t cpu)
+{
+	if (cpu == CPU_UNKNOWN)
+		json_null(j, key);
+	else
+		json_u64(j, key, cpu);
+}
+
+void json_segment_sched(struct json *j, const struct segment *s)
+{
+	const struct segment_sched *k = s->sched;
+	bool waits = s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED;
+
+	if (!k)
+		return;
+	if (s->kind == SEGMENT_PREEMPTED)
+		json_party(j, "preempted_by", &k->preempted_by);
+	if (s->kind != SEGMENT_PREEMPTED)
+		json_party(j, "waker", &k->waker);
+	if (!waits)
+		json_string(j, "state", sched_state_name(k->state));
+	put_cpu(j, "cpu", k->cpu);
+	put_cpu(j, "from_cpu", k->from_cpu);
+	put_cpu(j, "to_cpu", k->to_cpu);
+	if (k->has_futex) {
+		json_hex(j, "futex", k->futex);
+		json_bool(j, "futex_woken", k->is_futex_woken);
+	}
+	if (s->kind == SEGMENT_LOCK_WAIT)
+		json_i64(j, "asleep_ns", k->asleep_ns);
+	if (s->kind == SEGMENT_PREEMPTED && k->is_throttled)
+		json_bool(j, "throttled", true);
+	if (k->has_lost)
+		json_bool(j, "events_lost", true);
+	if (!waits)
+		return;
+	json_array_begin(j, "occupants");
+	for (size_t i = 0; i < k->nr_occupants; i++) {
+		json_object_begin(j, NULL);
+		json_party_keys(j, &k->occupants[i].who);
+		json_i64(j, "ns", k->occupants[i].ns);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Times off the CPU, the same in timelines of all formats. */
+#ifndef RENDER_OFFCPU_H
+#define RENDER_OFFCPU_H
+
+#include "cli/json.h"
+#include "render/render.h"
+
+/* "preempted by hog (pid 99), CPU 1"; buf has TEXT_ROOM bytes. */
+void offcpu_text(const struct model *m, const struct segment *s, char *buf);
+
+/* ", woken by hog (pid 99)", or nothing. */
+void offcpu_waker(const struct model *m, const struct segment_sched *k, char *buf);
+
+/* The cause as a part of a sentence, after its duration. */
+void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *buf);
+
+/* "was preempted by hog (pid 99) for 9.1 ms": of the holder of a lock, ns in all. */
+void offcpu_holder(const struct model *m, const struct segment *off, int64_t ns, char *buf);
+
+/* What its bar is filled with, and a word to put on it. */
+char offcpu_fill(enum segment_kind kind);
+const char *offcpu_label(const struct segment *s, char *buf);
+bool offcpu_is(enum segment_kind kind);
+
+/* Who: an object; null if nothing is known.  Or its keys, inside of an object. */
+void json_party_keys(struct json *j, const struct party *p);
+void json_party(struct json *j, const char *key, const struct party *p);
+void json_kernel(struct json *j, const struct model *m);
+void json_segment_sched(struct json *j, const struct segment *s);
+
+/* Who is behind it: had the CPU, or woke it; NULL: nobody. */
+const struct party *offcpu_party(const struct segment *s);
+
+#endif
