@@ -3,6 +3,7 @@
 # What ldb needs from Debian.
 #
 #	tests/deps.sh			install what is missing, for building and testing
+#	tests/deps.sh --debug		and for building the kernel of make check-kmod-debug
 #	tests/deps.sh --check [build]	only look: exit status 0, or 1 and one line
 #					("build": without what only the tests need)
 #	tests/deps.sh --list		the packages that are missing
@@ -10,9 +11,16 @@
 # Uses nothing but sh and what every Debian has, so that it runs before make and
 # gcc are there.  Nothing is installed, and apt-get is not called, when nothing is
 # missing.  Without root it prints the command to give and stops.
+#
+# What only the guests of tests/kmod need is wanted, not needed: where it cannot be
+# had, those tests are skipped.
 
 : "${CC:=gcc}" "${CXX:=g++}"
+DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND
 missing=
+wanted=
+install_cmd="apt-get install -y --no-install-recommends"
 
 have()
 {
@@ -22,6 +30,11 @@ have()
 need()	# package
 {
 	missing="$missing $1"
+}
+
+want()	# package
+{
+	wanted="$wanted $1"
 }
 
 header()	# header package
@@ -43,6 +56,7 @@ look()	# build | all
 		header libelf.h libelf-dev
 		header elfutils/libdw.h libdw-dev
 		header zstd.h libzstd-dev
+		pkg-config --exists libtraceevent 2>/dev/null || need libtraceevent-dev
 	else
 		need gcc
 		need libc6-dev
@@ -50,11 +64,54 @@ look()	# build | all
 		need libelf-dev
 		need libdw-dev
 		need libzstd-dev
+		need libtraceevent-dev
 	fi
 	have "$CXX" || need g++
 	[ "$1" = build ] && return
 	have jq || need jq
 	have mandoc || need mandoc
+	look_guests
+}
+
+# Kernels of the two series that Debian 12 has; the images are fetched when they are
+# used (tests/kmod/kernels.sh), because installing them would build initrds.
+look_guests()
+{
+	have qemu-system-x86_64 || want qemu-system-x86
+	have busybox || want busybox-static
+	have cpio || want cpio
+	set -- /usr/src/linux-headers-6.1.*-cloud-amd64
+	[ -d "$1" ] || want linux-headers-cloud-amd64
+	set -- /usr/src/linux-headers-6.12.*-cloud-amd64
+	[ -d "$1" ] || want linux-headers-6.12-cloud-amd64
+}
+
+look_debug()
+{
+	for tool in flex bison bc; do
+		have "$tool" || need "$tool"
+	done
+	have xz || need xz-utils
+	header openssl/opensslv.h libssl-dev
+}
+
+refresh()
+{
+	[ -z "${refreshed:-}" ] || return
+	refreshed=1
+	# An old package list is often good enough when the network is not there.
+	apt-get -q update </dev/null || echo "ldb: apt-get update failed: trying with the lists at hand" >&2
+}
+
+# One by one: one that this Debian does not have must not keep out the others.
+install_wanted()
+{
+	refresh
+	for p in $wanted; do
+		echo "+ $install_cmd $p"
+		$install_cmd "$p" </dev/null ||
+			echo "ldb: apt-get could not install $p: tests in guests will be skipped" >&2
+	done
 }
 
 hint()
@@ -63,21 +120,25 @@ hint()
 }
 
 case ${1:-} in
---check | --list | "") ;;
+--check | --list | --debug | "") ;;
 *) echo "deps.sh: unknown option $1: see the head of $0" >&2; exit 2 ;;
 esac
 
 look "${2:-all}"
+[ "${1:-}" != --debug ] || look_debug
 # Two probes may ask for the same package.
 missing=$(for p in $missing; do echo "$p"; done | sort -u | tr '\n' ' ')
 missing=${missing:+ ${missing% }}
 if [ "${1:-}" = --list ]; then
-	for p in $missing; do echo "$p"; done
+	for p in $missing $wanted; do echo "$p"; done
 	exit 0
+fi
+if [ "${1:-}" != --check ] && [ -n "$wanted" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then
+	install_wanted
 fi
 [ -n "$missing" ] || exit 0
 
-install="apt-get install -y --no-install-recommends$missing"
+install="$install_cmd$missing"
 command="$install"
 [ "$(id -u)" -eq 0 ] || command="sudo $install"
 if [ "${1:-}" = --check ]; then
@@ -94,10 +155,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 
 echo "+ apt-get update && $install"
-DEBIAN_FRONTEND=noninteractive
-export DEBIAN_FRONTEND
-# An old package list is often good enough when the network is not there.
-apt-get -q update </dev/null || echo "ldb: apt-get update failed: trying with the lists at hand" >&2
+refresh
 if ! $install </dev/null; then
 	echo "ldb: apt-get could not install$missing: see its message above" >&2
 	exit 1

@@ -4,15 +4,15 @@
 #
 #	tests/run.sh [--quick] [PART | FILE]...
 #
-# Parts: lint unit runtime tools plugin e2e (default: all; --quick: without e2e, and
-# drivers get the argument "quick").  A part is whatever of these exists:
+# Parts: lint unit runtime tools plugin e2e kmod (default: all; --quick: without e2e
+# and kmod, and drivers get the argument "quick").  A part is whatever of these exists:
 #	tests/PART/Makefile	built first (target "all")
 #	build/tests/PART/*	executables, C and C++ programs
 #	tests/PART/run.sh	a driver of its own
 #	tests/PART/*.t		scripts
 # Each prints TAP, or nothing and exits 0 (passed), 77 (skipped), else (failed).
 # A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
-# seconds (default 120); LDB_DRIVER_TIMEOUT for a run.sh (default 480).
+# seconds (default 120); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 900).
 #
 # Output: one line per test file, failures in full, and last
 # "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
@@ -91,6 +91,7 @@ run_file()	# path
 	name=${1#"$TOP"/tests/}
 	name=${name#"$BUILD"/tests/}
 	case $1 in
+	*/kmod/run.sh)	run_one "$name" "${LDB_DRIVER_TIMEOUT:-900}" sh "$1" ${quick:+quick} ;;
 	*/run.sh)	run_one "$name" "$driver_limit" sh "$1" ${quick:+quick} ;;
 	*.t)		run_one "$name" "$limit" sh "$1" ;;
 	*)		run_one "$name" "$limit" "$1" ;;
@@ -132,7 +133,7 @@ for arg; do
 done
 if [ -z "$parts" ]; then
 	parts="lint unit runtime tools plugin"
-	[ -n "$quick" ] || parts="$parts e2e"
+	[ -n "$quick" ] || parts="$parts e2e kmod"
 fi
 
 for part in $parts; do

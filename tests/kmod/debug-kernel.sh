@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Builds the KASAN + lockdep + kmemleak kernel of "make check-kmod-debug" from
+# Debian's linux-source-6.1, once: kept in the cache under a name that is a hash of
+# the sources' version, the compiler and debug.config.
+#
+#	tests/kmod/debug-kernel.sh	prints the folder: bzImage, and a tree to build
+#					modules against; 7 minutes on two cores
+#
+# Messages go to stderr.  What make prints is in the folder's build.log.
+
+. "$(dirname "$0")/lib.sh"
+series=6.1
+package=linux-source-$series
+
+version=$(newest_version "$package")
+[ -n "$version" ] || die "no $package: run apt-get update?"
+hash=$({ echo "$version"; $CC --version | head -n 1; cat "$KMOD/debug.config"; } |
+	sha256sum | cut -c1-16)
+tree=$CACHE/debug-$series-$hash
+if [ -f "$tree/complete" ]; then
+	echo "$tree"
+	exit 0
+fi
+
+for tool in flex bison bc make xz; do
+	command -v "$tool" >/dev/null || die "no $tool: run sh tests/deps.sh --debug"
+done
+# Two runs must not build in one folder.
+mkdir -p "$CACHE"
+exec 9>"$CACHE/debug-$series.lock"
+flock 9
+if [ -f "$tree/complete" ]; then
+	echo "$tree"
+	exit 0
+fi
+
+rm -rf "$tree"
+deb=$CACHE/deb-$package-$version
+unpack_deb "$package=$version" "$deb" || exit 1
+note "unpacking $package $version"
+mkdir "$tree" || exit 1
+tar -C "$tree" --strip-components=1 -xf "$deb/usr/src/$package.tar.xz" || die "cannot unpack $package"
+log=$tree/build.log
+
+kmake()
+{
+	nice -n 19 make -C "$tree" ARCH=x86_64 CC="$CC" HOSTCC="$CC" "$@" >>"$log" 2>&1 9>&- ||
+		die "make $1 failed: see $log"
+}
+
+kmake tinyconfig
+cat "$KMOD/debug.config" >>"$tree/.config"
+kmake olddefconfig
+# An option that was dropped for want of another would leave a check out in silence.
+sed -n 's/^\(CONFIG_[A-Z0-9_]*=.*\)/\1/p' "$KMOD/debug.config" | while read -r option; do
+	grep -qx "$option" "$tree/.config" || echo "$option"
+done >"$tree/dropped"
+[ ! -s "$tree/dropped" ] || die "not accepted by this kernel: $(tr '\n' ' ' <"$tree/dropped")"
+note "building it, which takes minutes: tail -f $log"
+kmake -j"$(nproc)" bzImage modules
+cp "$tree/arch/x86/boot/bzImage" "$tree/bzImage" || exit 1
+
+# Modules need headers, scripts and symbols; the rest is a gigabyte of nothing.
+rm -f "$tree/vmlinux" "$tree/vmlinux.o" "$tree"/.tmp_vmlinux*
+find "$tree" \( -path "$tree/scripts" -o -path "$tree/tools" \) -prune -o -type f \
+	\( -name '*.o' -o -name '*.a' -o -name '*.c' -o -name '.*.cmd' \) -exec rm -f {} +
+for other in "$CACHE/debug-$series-"*; do
+	[ "$other" = "$tree" ] || [ ! -d "$other" ] || rm -rf "$other"
+done
+: >"$tree/complete"
+echo "$tree"

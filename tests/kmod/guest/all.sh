@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In the guest: runs tests one after the other, for tests/kmod/run.sh to read.
+#
+#	all.sh [-t SECONDS] TEST...
+#
+# A TEST is a path: a script (*.t) or a program; both print TAP.  Each is enclosed by
+# "@@ begin NAME" and "@@ end NAME STATUS SECONDS KERNEL", where KERNEL is "clean" or
+# "complained" since the test before.
+
+TOP=/ldb
+BUILD=/ldb/build
+PATH=$BUILD/bin:$BUILD/tests/tools/helpers:$BUILD/tests/kmod/guest:$PATH
+LDB_KO=/ldb/ldb.ko
+export TOP BUILD PATH LDB_KO
+. /vm/splat.sh
+
+limit=120
+if [ "$1" = -t ]; then
+	limit=$2
+	shift 2
+fi
+
+for test; do
+	name=${test##*/}
+	echo "@@ begin $name"
+	dmesg | wc -l >/tmp/seen
+	start=$(date +%s)
+	case $test in
+	*.t) timeout -k 5 "$limit" sh "$test" ;;
+	*) timeout -k 5 "$limit" "$test" ;;
+	esac
+	status=$?
+	# The next test starts from scratch, whatever this one left behind.
+	rmmod ldb 2>/dev/null
+	dmesg | tail -n "+$(($(cat /tmp/seen) + 1))" >/tmp/new-messages
+	kernel=clean
+	if splat /tmp/new-messages >/tmp/complaint; then
+		kernel=complained
+		sed 's/^/# /' /tmp/complaint
+	fi
+	echo "@@ end $name $status $(($(date +%s) - start)) $kernel"
+done

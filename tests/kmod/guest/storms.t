@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Threads, forks and execs by the thousand while they are recorded; killed at random
+# moments.  The program must not notice, the trace must be whole.
+# LDB_STORM: how much of it, default 1.
+. "$(dirname "$0")/guest.sh"
+
+much=${LDB_STORM:-1}
+load
+# A recording ends with the first exec, perhaps before a function was seen.
+record()	# name command...
+{
+	storm_name=$1
+	shift
+	check "$storm_name" "ldb-record --kernel module -o t.data -- $*" 0 'storm: done'
+	printf '%s\n' "$out" | grep -q 'storm: done' || diag "$out"
+	diag "$(printf '%s\n' "$out" | sed -n 's/^ldb-record: //p')"
+	check "$storm_name: a trace that can be read" "ldb-report -i t.data" 0 '^Kernel events: module|^no invocation of a function was seen'
+}
+
+record "10,000 threads" storm threads 10000
+record "a storm of forks" storm fork $((400 * much))
+record "a chain of execs" storm exec $((50 * much))
+
+killed=0
+i=0
+while [ $i -lt $((10 * much)) ]; do
+	i=$((i + 1))
+	ldb-record -q --kernel module -o k.data -- storm fork 100000 >/dev/null 2>&1 &
+	recorder=$!
+	usleep $((i * 104729 % 500000 + 50000))
+	if [ $((i % 2)) -eq 0 ]; then
+		kill -9 $recorder 2>/dev/null
+	else
+		killall -9 storm 2>/dev/null
+	fi
+	usleep 20000
+	killall -9 storm 2>/dev/null
+	kill -9 $recorder 2>/dev/null
+	wait $recorder 2>/dev/null
+	killed=$((killed + 1))
+done
+ok "killed $killed times" test $killed -gt 0
+check "and it still records" "ldb-record --kernel module -o t.data -- storm brief" 0 'storm: done'
+
+# Nobody holds it: but a disarming that is under way may.
+ok "the module unloads" wait_for 10 "rmmod ldb"
+finish

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The harness itself: what happens in a guest reaches the host, and what goes wrong
+# there cannot look like success.  LDB_KMOD_HARNESS=debug: the debug kernel too.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/kmod/lib.sh"
+need_guests
+
+vm=$KMOD/vm.sh
+triple=$(sh "$KMOD/kernels.sh" 6.1 2>kernels.err) || cannot "$(cat kernels.err)"
+image=$(echo "$triple" | cut -d' ' -f2)
+headers=$(echo "$triple" | cut -d' ' -f3)
+release=$(echo "$triple" | cut -d' ' -f1)
+
+start=$(date +%s)
+check "a command's output arrives" "sh $vm $image 'uname -r; nproc; id -u'" 0 "^$release\$"
+diag "boot and exit: $(($(date +%s) - start)) s"
+ok "both streams" test "$(sh "$vm" "$image" 'echo one; echo two >&2' 2>&1 | tr '\n' ' ')" = "one two "
+check "and its exit status" "sh $vm $image 'exit 37'" 37
+check "a program with its libraries" "sh $vm -f $(command -v jq) $image 'echo {} | jq -c .'" 0 '^\{\}$'
+
+check "a guest that ends in its middle is no success" "sh $vm $image 'echo halfway; reboot -f'" 98 halfway
+check "a panic is no success" "sh $vm $image 'echo c >/proc/sysrq-trigger; sleep 5'" 99 'Kernel panic'
+check "nor is a guest that hangs" "sh $vm -t 8 $image 'sleep 1000'" 97
+check "nor a kernel that is none" "echo >none; sh $vm -t 8 $image.none true" 1 'no kernel'
+
+ok "the bad module builds" build_module "$KMOD/bad" "$headers" "$WORK/bad"
+bad="-f $WORK/bad/ldb_bad.ko:/ldb_bad.ko"
+check "a module that behaves is none of its business" "sh $vm $bad $image 'insmod /ldb_bad.ko'" 0
+check "a WARN fails a command that succeeds" "sh $vm $bad $image 'insmod /ldb_bad.ko how=warn; true'" 99 'WARNING: CPU'
+check "an Oops is seen" "sh $vm $bad $image 'insmod /ldb_bad.ko how=oops; true'" 99 'Oops'
+
+# What a guest printed becomes results; none that is missing may look like a good one.
+merged()	# name regex line...
+{
+	merged_name=$1
+	merged_re=$2
+	shift 2
+	printf '%s\n' "$@" >printed
+	check "$merged_name" "awk -v kernel=k -v tests=/x/a.t -v first=1 -f $KMOD/merge.awk printed" 0 "$merged_re"
+}
+merged "a result is counted" '^ok 1 - k a.t: one' "@@ begin a.t" "ok 1 - one" "1..1" "@@ end a.t 0 1 clean"
+merged "a failure is" '^not ok 1 - k a.t: one' "@@ begin a.t" "not ok 1 - one" "1..1" "@@ end a.t 1 1 clean"
+merged "so is a plan that was not met" '^not ok 2 .* 2 results, not 1' "@@ begin a.t" "1..2" "ok 1 - one" "@@ end a.t 0 1 clean"
+merged "a test without a plan" '^not ok 2 .*its time was up' "@@ begin a.t" "ok 1 - one" "@@ end a.t 143 1 clean"
+merged "a bad exit status after good results" '^not ok 2 .*exit status 139' "@@ begin a.t" "ok 1 - one" "1..1" "@@ end a.t 139 1 clean"
+merged "a kernel that complained" '^not ok 2 .*nothing to say' "@@ begin a.t" "ok 1 - one" "1..1" "@@ end a.t 0 1 complained"
+merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a.t" "ok 1 - one"
+merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
+
+if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then
+	image=$(sh "$KMOD/kernels.sh" debug image) || exit 1
+	ok "the bad module builds for the debug kernel" \
+		build_module "$KMOD/bad" "$(sh "$KMOD/kernels.sh" debug headers)" "$WORK/bad"
+	vm="$vm -t 300"
+	check "two CPUs" "sh $vm $image 'test \$(nproc) = 2'" 0
+	check "lockdep sees an order of locks" "sh $vm $bad $image 'insmod /ldb_bad.ko how=lock'" 99 'possible circular'
+	check "KASAN sees a use after free" "sh $vm $bad $image 'insmod /ldb_bad.ko how=free'" 99 'KASAN: .*use-after-free'
+	check "kmemleak sees a leak" "sh $vm $bad $image 'insmod /ldb_bad.ko how=leak'" 99 'unreferenced object'
+fi
+finish

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Finds the Debian kernels of the tests, and fetches the image of one that is not
+# installed: into the cache, because installing it would build an initrd.
+#
+#	tests/kmod/kernels.sh SERIES [release | image | headers]
+#
+# SERIES is 6.1, 6.12 or debug (debug-kernel.sh: built when it is not there).  Prints
+# the three words, or the one asked for.  The release is that of the newest installed
+# headers (tests/deps.sh installs them) whose image can be had.  Exit status 1 and one
+# line when there is none.
+
+. "$(dirname "$0")/lib.sh"
+
+answer()	# release image headers
+{
+	case $what in
+	release) echo "$1" ;;
+	image) echo "$2" ;;
+	headers) echo "$3" ;;
+	*) echo "$1 $2 $3" ;;
+	esac
+	exit 0
+}
+
+fetch_image()	# release
+{
+	fetch_to=$CACHE/vmlinuz-$1
+	[ ! -f "$fetch_to" ] || return 0
+	# The signed one differs in the signature only, and comes some days later.
+	for fetch_package in "linux-image-$1" "linux-image-$1-unsigned"; do
+		[ -n "$(newest_version "$fetch_package")" ] || continue
+		fetch_tree=$CACHE/image.$$
+		unpack_deb "$fetch_package" "$fetch_tree" &&
+		mv "$fetch_tree/boot/vmlinuz-$1" "$fetch_to"
+		rm -rf "$fetch_tree"
+		[ ! -f "$fetch_to" ] || return 0
+	done
+	return 1
+}
+
+series=${1:-}
+what=${2:-all}
+case $series in
+6.1 | 6.12) ;;
+debug)
+	tree=$(sh "$KMOD/debug-kernel.sh") || exit 1
+	answer "$(cat "$tree/include/config/kernel.release")" "$tree/bzImage" "$tree"
+	;;
+*) die "which kernel? 6.1, 6.12 or debug" ;;
+esac
+
+found=
+for headers in $(printf '%s\n' /usr/src/linux-headers-"$series".*-cloud-amd64 | sort -rV); do
+	[ -d "$headers" ] || continue
+	release=${headers#/usr/src/linux-headers-}
+	found="$found $release"
+	[ ! -r "/boot/vmlinuz-$release" ] || answer "$release" "/boot/vmlinuz-$release" "$headers"
+	! fetch_image "$release" || answer "$release" "$CACHE/vmlinuz-$release" "$headers"
+done
+[ -n "$found" ] || die "no headers of a $series kernel: run sh tests/deps.sh"
+die "no image can be had for the $series headers installed:$found"

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * /dev/ldb without libldb, for the tests of the module.
+ *
+ * The environment's LDB_KO names the module to load; without it, it must be loaded.
+ */
+#ifndef DEV_H
+#define DEV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <linux/ldb.h>
+
+struct dev {
+	int fd;
+	struct ldb_create c;
+	struct ldb_info info;	/* copy */
+	char *base;
+	char *kernel_rings;	/* LDB_CREATE_F_SPLIT */
+};
+
+/* A record with its continuation, and the ring it was in. */
+struct event {
+	struct ldb_rec rec, cont;
+	unsigned ring;
+	uint64_t idx;
+};
+
+struct events {
+	struct event *v;
+	size_t nr;
+	uint64_t lost;		/* overwritten */
+	uint64_t holes;		/* reserved, but not committed */
+};
+
+/* Skips all, or bails out, if it cannot be had. */
+void dev_load(const char *params);
+int dev_unload(void);	/* 0 or -errno */
+
+/* Default: small, of all groups, for JOIN. */
+struct ldb_create dev_default(void);
+
+/* 0 or -errno. */
+int dev_open(struct dev *d, const struct ldb_create *c);
+int dev_map(struct dev *d);
+void dev_close(struct dev *d);
+/* dev_open(), dev_map() and JOIN: bails out if one fails. */
+void dev_self(struct dev *d, const struct ldb_create *c);
+
+int dev_ioctl(int fd, unsigned long cmd, void *arg);	/* result or -errno */
+int dev_reg(struct dev *d, unsigned tid, unsigned slot, uint64_t tls);
+struct ldb_page *dev_page(const struct dev *d, unsigned slot);
+struct ldb_ring_hdr *dev_ring(const struct dev *d, unsigned cpu);
+struct ldb_session_stats dev_stats(const struct dev *d);
+
+/* All that the kernel wrote, in order of time.  Free with events_free(). */
+struct events dev_events(const struct dev *d);
+void events_free(struct events *e);
+const char *event_name(unsigned type);
+void event_print(const struct event *e);
+
+unsigned gettid_(void);
+uint64_t dev_now(const struct dev *d);	/* the session's clock */
+void pin(unsigned cpu);
+unsigned nr_cpus(void);
+void msleep(unsigned ms);
+
+#endif

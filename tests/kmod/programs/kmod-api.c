@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The device as a contract: each ioctl with good and bad input, who may map what, poll(). */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "dev.h"
+#include "tap.h"
+
+#define NOBODY	65534
+
+static int create_with(struct ldb_create c)
+{
+	struct dev d;
+	int rc = dev_open(&d, &c);
+
+	if (!rc)
+		dev_close(&d);
+	return rc;
+}
+
+/* The result of one changed field. */
+#define CREATE(field, value) ({			\
+	struct ldb_create c_ = dev_default();	\
+	c_.field = (value);			\
+	create_with(c_);			\
+})
+
+static void test_create(void)
+{
+	struct dev d;
+	struct ldb_create c = dev_default();
+	int fd = open(LDB_DEVICE, O_RDWR);
+
+	is_int(dev_ioctl(fd, LDB_IOC_ABI, NULL), LDB_DEVICE_ABI, "ABI");
+	is_int(dev_ioctl(fd, _IO('L', 99), NULL), -ENOTTY, "an unknown ioctl");
+	is_int(dev_ioctl(fd, LDB_IOC_JOIN, NULL), -ENXIO, "JOIN without a session");
+	is_int(dev_ioctl(fd, LDB_IOC_CLOCK, NULL), -ENXIO, "CLOCK without a session");
+	is_int(dev_ioctl(fd, LDB_IOC_CREATE, (void *)8), -EFAULT, "CREATE from nowhere");
+	ok(mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED && errno == ENXIO,
+	   "mmap without a session");
+	close(fd);
+
+	is_int(create_with(c), 0, "the defaults");
+	is_int(CREATE(size, 44), -EINVAL, "another size");
+	is_int(CREATE(flags, 2), -EINVAL, "an unknown flag");
+	is_int(CREATE(pid, -1), -EINVAL, "a negative pid");
+	is_int(CREATE(pid, 1 << 29), -ESRCH, "a pid that is not there");
+	is_int(CREATE(events, 8), -EINVAL, "an unknown group");
+	is_int(CREATE(events, 0), 0, "no group");
+	is_int(CREATE(ring_order, 7), -EINVAL, "too small a ring");
+	is_int(CREATE(ring_order, 21), -EINVAL, "too large a ring");
+	is_int(CREATE(ring_order, 0xffffffff), -EINVAL, "a ring beyond all measure");
+	is_int(CREATE(nr_scanners, LDB_MAX_SCANNERS + 1), -EINVAL, "too many scanners");
+	is_int(CREATE(max_threads, 0), -EINVAL, "no threads");
+	is_int(CREATE(max_threads, 4097), -EINVAL, "too many threads");
+	is_int(CREATE(clock_id, 3), -EINVAL, "an unknown clock");
+	is_int(CREATE(clock_id, LDB_CLOCK_MONO), 0, "the clock that is always there");
+	is_int(CREATE(pad, 1), -EINVAL, "pad");
+	c.nr_scanners = 4;
+	c.scan_ring_order = 24;
+	is_int(create_with(c), -EDQUOT, "more than max_mb");
+	c.scan_ring_order = 25;
+	is_int(create_with(c), -EINVAL, "too large a scanner's ring");
+
+	c = dev_default();
+	is_int(dev_open(&d, &c), 0, "a session");
+	is_int(dev_ioctl(d.fd, LDB_IOC_CREATE, &c), -EBUSY, "a second one on the file");
+	ok(d.c.total_size && d.c.clock_id, "it says its size and clock");
+	dev_close(&d);
+}
+
+static void test_layout(void)
+{
+	struct ldb_create c = dev_default();
+	struct ldb_info *i;
+	struct dev d;
+
+	c.nr_scanners = 2;
+	c.scan_ring_order = 10;
+	if (!is_int(dev_open(&d, &c), 0, "with scanners") || !is_int(dev_map(&d), 0, "map it"))
+		return;
+	i = &d.info;
+	ok(i->magic == LDB_INFO_MAGIC && i->abi == LDB_SESSION_ABI, "magic and abi");
+	is_int(i->flags, LDB_INFO_F_KERNEL, "flags");
+	is_int(i->nr_rings, i->nr_cpus + 2, "rings");
+	is_int(i->total_size, d.c.total_size, "total size");
+	is_int(i->scan_rings_off + 2 * i->scan_ring_stride, i->total_size, "the last ring ends it");
+	is_int(i->rings_off + i->nr_cpus * i->ring_stride, i->scan_rings_off, "rings of CPUs before it");
+	is_int(i->clock_id, d.c.clock_id, "clock");
+	ok(i->tsc_hz > 1000000, "its frequency");
+	ok(i->nr_cpus >= nr_cpus(), "all CPUs");
+	/* Each page of it can be read and written, and is zero but for the info page. */
+	bool zero = true;
+
+	for (uint64_t off = 4096; off < i->total_size; off += 4096) {
+		zero &= *(uint64_t *)(d.base + off) == 0;
+		*(uint64_t *)(d.base + off + 8) = off;
+	}
+	ok(zero, "it is zeroed");
+	zero = true;
+	for (uint64_t off = 4096; off < i->total_size; off += 4096)
+		zero &= *(uint64_t *)(d.base + off + 8) == off;
+	ok(zero, "and all different pages");
+	dev_close(&d);
+}
+
+static sigjmp_buf escape;
+
+static void on_sigbus(int sig)
+{
+	siglongjmp(escape, sig);
+}
+
+/* The signal that an access gives, or 0. */
+static int touch(volatile char *p, bool write)
+{
+	int sig = sigsetjmp(escape, 1);
+
+	if (sig)
+		return sig;
+	if (write)
+		*p = 1;
+	else
+		(void)*p;
+	return 0;
+}
+
+static int map_error(int fd, int prot, int flags, uint64_t off)
+{
+	char *p = mmap(NULL, 4096, prot, flags, fd, off);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	munmap(p, 4096);
+	return 0;
+}
+
+static void test_mmap(void)
+{
+	struct ldb_create c = dev_default();
+	struct dev d;
+	char *p;
+
+	if (!is_int(dev_open(&d, &c), 0, "a session") || !is_int(dev_map(&d), 0, "map it"))
+		return;
+	is_int(map_error(d.fd, PROT_READ, MAP_PRIVATE, 0), -EINVAL, "a private mapping");
+	is_int(map_error(d.fd, PROT_READ | PROT_EXEC, MAP_SHARED, 0), -EPERM, "an executable one");
+	ok(mprotect(d.base, 4096, PROT_READ | PROT_EXEC) && errno == EACCES, "made executable later");
+	is_int(map_error(d.fd, PROT_READ, MAP_SHARED, d.c.total_size / 2 & ~4095ULL), 0, "a part");
+	p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, d.fd, d.c.total_size - 4096);
+	ok(p != MAP_FAILED, "beyond the end");
+	is_int(touch(p, false), 0, "the last page is there");
+	is_int(touch(p + 4096, false), SIGBUS, "what is beyond is SIGBUS");
+	munmap(p, 8192);
+	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, d.fd, 1ULL << 40);
+	is_int(touch(p, false), SIGBUS, "far beyond is SIGBUS");
+	munmap(p, 4096);
+	ok(mremap(d.base, 4096, 8192, MREMAP_MAYMOVE) == MAP_FAILED, "a mapping does not grow");
+	dev_close(&d);
+}
+
+static void test_split(void)
+{
+	struct ldb_create c = dev_default();
+	struct dev d;
+	struct events e;
+
+	c.flags = LDB_CREATE_F_SPLIT;
+	dev_self(&d, &c);
+	is_int(d.info.flags, LDB_INFO_F_KERNEL | LDB_INFO_F_SPLIT, "split: flags");
+	ok(d.info.kernel_rings_off >= d.c.total_size, "split: the kernel's rings are apart");
+	is_int(map_error(d.fd, PROT_READ | PROT_WRITE, MAP_SHARED, d.info.kernel_rings_off), -EPERM,
+	       "split: not writable");
+	ok(mprotect(d.kernel_rings, 4096, PROT_READ | PROT_WRITE) && errno == EACCES,
+	   "split: nor made so");
+	is_int(touch(d.kernel_rings + d.info.nr_cpus * d.info.kernel_ring_stride - 1, false), 0,
+	       "split: readable");
+	msleep(5);
+	e = dev_events(&d);
+	ok(e.nr > 2 && !e.holes, "split: %zu events in them", e.nr);
+	events_free(&e);
+	is_int(((struct ldb_ring_hdr *)(d.base + d.info.rings_off))->head, 0, "split: none elsewhere");
+	dev_close(&d);
+}
+
+static int reg_with(struct dev *d, unsigned tid, unsigned slot, unsigned block, uint64_t tls, unsigned pad)
+{
+	struct ldb_reg r = { .tid = tid, .slot = slot, .block = block, .tls = tls, .pad = pad };
+
+	return dev_ioctl(d->fd, LDB_IOC_REG, &r);
+}
+
+static void test_reg(void)
+{
+	unsigned tid = gettid_();
+	struct ldb_page *page;
+	struct dev d;
+	int rc;
+
+	rc = dev_open(&d, NULL);
+	if (!is_int(rc, 0, "a session") || !is_int(dev_map(&d), 0, "map it"))
+		return;
+	is_int(dev_reg(&d, tid, 0, 0), -ENXIO, "REG before JOIN");
+	is_int(dev_ioctl(d.fd, LDB_IOC_JOIN, NULL), 0, "JOIN");
+	is_int(dev_ioctl(d.fd, LDB_IOC_JOIN, NULL), -EBUSY, "JOIN again");
+	is_int(dev_reg(&d, tid, d.c.max_threads, 0), -EINVAL, "a page that is not there");
+	is_int(dev_reg(&d, tid, 0xffffffff, 0), -EINVAL, "nor this one");
+	is_int(reg_with(&d, tid, 0, 0x10000, 0, 0), -EINVAL, "a block of more than 16 bits");
+	is_int(reg_with(&d, tid, 0, 0, 0, 1), -EINVAL, "pad");
+	is_int(reg_with(&d, tid, 0, 0, 0xffffffff81000000ULL, 0), -EINVAL, "a block in the kernel");
+	is_int(dev_reg(&d, 1, 0, 0), -ESRCH, "a thread of others");
+	is_int(dev_reg(&d, 0, 0, 0), -ESRCH, "tid 0");
+	is_int(dev_ioctl(d.fd, LDB_IOC_REG, (void *)8), -EFAULT, "REG from nowhere");
+
+	page = dev_page(&d, 3);
+	is_int(dev_reg(&d, tid, 3, 0), 0, "REG");
+	ok(page->k_seq & 1 && page->k_oncpu == 1, "who registers itself is on a CPU");
+	is_int(page->k_tid, tid, "its tid");
+	is_int(page->k_slot_gen, 1, "first of the page");
+	is_int(dev_stats(&d).threads, 1, "one thread");
+	is_int(dev_reg(&d, tid, 3, 0), 0, "the same again");
+	is_int(page->k_slot_gen, 2, "second of the page");
+	is_int(dev_reg(&d, tid, 4, 0), 0, "another page");
+	ok(!page->k_tid && !page->k_seq, "the first is free");
+	is_int(dev_page(&d, 4)->k_tid, tid, "the other is not");
+	is_int(dev_stats(&d).threads, 1, "still one thread");
+	is_int(dev_ioctl(d.fd, LDB_IOC_UNREG, &tid), 0, "UNREG");
+	is_int(dev_ioctl(d.fd, LDB_IOC_UNREG, &tid), -ESRCH, "UNREG again");
+	is_int(dev_stats(&d).threads, 0, "no thread");
+	ok(!dev_page(&d, 4)->k_tid, "no tid");
+	dev_close(&d);
+}
+
+/* A thread that sleeps all the time. */
+static int pipe_[2];
+static unsigned sleeper_tid;
+static volatile bool spin;
+
+static void *sleeper(void *arg)
+{
+	char c;
+
+	__atomic_store_n(&sleeper_tid, gettid_(), __ATOMIC_RELEASE);
+	if (read(pipe_[0], &c, 1) != 1)
+		return NULL;
+	while (__atomic_load_n(&spin, __ATOMIC_ACQUIRE))
+		;
+	return NULL;
+}
+
+static void test_reg_others(void)
+{
+	struct ldb_page *page;
+	pthread_t t;
+	struct dev d;
+	unsigned seq;
+
+	if (pipe(pipe_))
+		bail_out("pipe");
+	sleeper_tid = 0;
+	pthread_create(&t, NULL, sleeper, NULL);
+	while (!__atomic_load_n(&sleeper_tid, __ATOMIC_ACQUIRE))
+		msleep(1);
+	msleep(50);
+	dev_self(&d, NULL);
+	is_int(dev_reg(&d, sleeper_tid, 0, 0), 0, "REG of a thread that sleeps since before");
+	page = dev_page(&d, 0);
+	seq = page->k_seq;
+	ok(seq && !(seq & 1) && !page->k_oncpu, "it is known to be asleep (k_seq %x)", seq);
+	is_int(page->k_tid, sleeper_tid, "its tid");
+	spin = true;
+	if (write(pipe_[1], "", 1) != 1)
+		bail_out("write");
+	msleep(100);
+	ok(page->k_seq & 1 && page->k_seq > seq, "and to be awake when it is");
+	dev_close(&d);
+
+	/* It goes on spinning: nothing but the registration can tell. */
+	if (nr_cpus() > 1) {
+		dev_self(&d, NULL);
+		page = dev_page(&d, 0);
+		is_int(dev_reg(&d, sleeper_tid, 0, 0), 0, "REG of a thread that runs since before");
+		ok(page->k_seq & 1 && page->k_oncpu, "it is known to run");
+		is_int(dev_ring(&d, page->k_cpu)->k_slot, 1, "its CPU says so too");
+		is_int(dev_ring(&d, page->k_cpu)->k_tid, sleeper_tid, "with its tid");
+		is_int(dev_reg(&d, gettid_(), 0, 0), 0, "its page for another thread");
+		is_int(page->k_tid, gettid_(), "that has it");
+		is_int(dev_stats(&d).threads, 1, "alone");
+		spin = false;
+		pthread_join(t, NULL);
+		is_int(page->k_tid, gettid_(), "the end of the one before does not change it");
+		dev_close(&d);
+	} else {
+		skip(8, "one CPU");
+		spin = false;
+		pthread_join(t, NULL);
+	}
+	close(pipe_[0]);
+	close(pipe_[1]);
+}
+
+/* What a forked child did, as its exit status. */
+static int in_child(int (*fn)(struct dev *), struct dev *d)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(fn(d));
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int child_inherits(struct dev *d)
+{
+	/* The parent's number must not be seen, and a write must not reach it. */
+	for (uint64_t off = 0; off < d->c.total_size; off += 4096 * 7) {
+		if (*(volatile uint64_t *)(d->base + off) == 0x1234567)
+			return 1;
+		*(volatile uint64_t *)(d->base + off) = 0x7654321;
+	}
+	return 0;
+}
+
+static int child_maps(struct dev *d)
+{
+	return -map_error(d->fd, PROT_READ, MAP_SHARED, 0);
+}
+
+static int child_registers(struct dev *d)
+{
+	return -dev_reg(d, gettid_(), 1, 0);
+}
+
+static int child_joins(struct dev *d)
+{
+	return -dev_ioctl(d->fd, LDB_IOC_JOIN, NULL);
+}
+
+static int child_creates(struct dev *d)
+{
+	struct ldb_create c = dev_default();
+
+	return -dev_ioctl(d->fd, LDB_IOC_CREATE, &c);
+}
+
+static int child_of_nobody(struct dev *d)
+{
+	struct ldb_create c = dev_default();
+
+	if (setuid(NOBODY))
+		return 0;
+	c.pid = getppid();
+	return -create_with(c);
+}
+
+static int child_has_own(struct dev *d)
+{
+	struct dev own;
+
+	dev_self(&own, NULL);
+	return dev_reg(&own, gettid_(), 0, 0) ? 1 : 0;
+}
+
+static void test_fork(void)
+{
+	struct dev d;
+	bool whole = true;
+
+	dev_self(&d, NULL);
+	is_int(dev_reg(&d, gettid_(), 0, 0), 0, "registered before fork");
+	for (uint64_t off = d.info.stacks_off; off < d.c.total_size; off += 4096)
+		*(volatile uint64_t *)(d.base + off + 4088) = 0x1234567;
+	for (uint64_t off = 4096 * 7; off < d.info.stacks_off; off += 4096 * 7)
+		*(volatile uint64_t *)(d.base + off) = 0x1234567;
+	is_int(in_child(child_inherits, &d), 0, "a child reads nothing of the parent's");
+	for (uint64_t off = 0; off < d.c.total_size; off += 4096 * 7)
+		whole &= *(volatile uint64_t *)(d.base + off) != 0x7654321;
+	ok(whole, "and writes nothing of it");
+	is_int(in_child(child_maps, &d), EPERM, "a child cannot map it");
+	is_int(in_child(child_registers, &d), EPERM, "nor register");
+	is_int(in_child(child_joins, &d), EBUSY, "nor join");
+	is_int(in_child(child_creates, &d), EBUSY, "nor create");
+	is_int(in_child(child_has_own, &d), 0, "but have a session of its own");
+	is_int(in_child(child_of_nobody, &d), EPERM, "a pid needs a privilege");
+	dev_close(&d);
+}
+
+static void test_one_session_each(void)
+{
+	struct ldb_create c = dev_default();
+	struct dev d, other;
+
+	dev_self(&d, NULL);
+	is_int(dev_open(&other, NULL), 0, "a second session");
+	is_int(dev_ioctl(other.fd, LDB_IOC_JOIN, NULL), -EEXIST, "the group has one already");
+	dev_close(&other);
+	c.pid = getpid();
+	is_int(dev_open(&other, &c), -EEXIST, "also when it is named");
+	dev_close(&d);
+	is_int(dev_open(&other, &c), 0, "it has none any more");
+	is_int(dev_ioctl(other.fd, LDB_IOC_JOIN, NULL), -EBUSY, "nobody joins a named one");
+	is_int(dev_reg(&other, gettid_(), 0, 0), -ENXIO, "nor registers");
+	dev_close(&other);
+	c.pid = 2;
+	is_int(dev_open(&other, &c), -EINVAL, "not a kernel thread");
+}
+
+static void test_limits(void)
+{
+	struct dev d[70];
+	unsigned nr = 0;
+	int rc = 0;
+
+	while (nr < 70 && !(rc = dev_open(&d[nr], NULL)))
+		nr++;
+	ok(nr == 64 && rc == -EDQUOT, "64 sessions (%u, %s)", nr, strerror(-rc));
+	while (nr)
+		dev_close(&d[--nr]);
+	is_int(dev_open(&d[0], NULL), 0, "room again at once");
+	dev_close(&d[0]);
+}
+
+static int poll_now(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) < 0 ? -errno : p.revents;
+}
+
+static void test_poll(void)
+{
+	struct ldb_create c = dev_default();
+	struct dev d;
+	uint64_t before;
+	int fd = open(LDB_DEVICE, O_RDWR), status, rc;
+	pid_t pid;
+
+	is_int(poll_now(fd, 0), POLLERR, "poll without a session");
+	close(fd);
+	c.ring_order = 10;
+	dev_self(&d, &c);
+	is_int(poll_now(d.fd, 0), 0, "poll: nothing yet");
+	before = dev_stats(&d).events;
+	pin(0);
+	rc = 0;
+	for (int i = 0; i < 2000 && !rc; i++) {
+		msleep(1);
+		rc = poll_now(d.fd, 0);
+	}
+	is_int(rc, POLLIN, "poll: a quarter of a ring");
+	ok(dev_stats(&d).events - before >= 128, "poll: not before (%llu events)",
+	   (unsigned long long)(dev_stats(&d).events - before));
+	is_int(poll_now(d.fd, 0), 0, "poll: said once");
+	dev_close(&d);
+
+	pid = fork();
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	c.pid = pid;
+	is_int(dev_open(&d, &c), 0, "a session of a child");
+	is_int(poll_now(d.fd, 50), 0, "poll: it lives");
+	is_int(dev_stats(&d).dead, 0, "not dead");
+	kill(pid, SIGKILL);
+	rc = poll_now(d.fd, 5000);
+	is_int(rc & POLLHUP, POLLHUP, "poll: it has ended");
+	is_int(dev_stats(&d).dead, 1, "dead");
+	waitpid(pid, &status, 0);
+	dev_close(&d);
+}
+
+static void test_clock(void)
+{
+	struct ldb_clock_sample a = {}, b = {};
+	struct dev d;
+	uint64_t before, after;
+
+	if (!is_int(dev_open(&d, NULL), 0, "a session"))
+		return;
+	before = dev_now(&d);
+	is_int(dev_ioctl(d.fd, LDB_IOC_CLOCK, &a), 0, "CLOCK");
+	after = dev_now(&d);
+	ok(a.clock >= before && a.clock <= after, "taken between before and after");
+	msleep(20);
+	is_int(dev_ioctl(d.fd, LDB_IOC_CLOCK, &b), 0, "CLOCK again");
+	ok(b.clock > a.clock && b.raw_ns > a.raw_ns && b.real_ns > a.real_ns, "time goes on");
+	ok(b.mono_ns - a.mono_ns >= 20000000, "for 20 ms at least");
+	ok(b.err < after - before + 100000000, "error bound %llu", (unsigned long long)b.err);
+	is_int(dev_ioctl(d.fd, LDB_IOC_CLOCK, (void *)8), -EFAULT, "CLOCK to nowhere");
+	is_int(dev_ioctl(d.fd, LDB_IOC_STATS, (void *)8), -EFAULT, "STATS to nowhere");
+	dev_close(&d);
+}
+
+int main(void)
+{
+	struct sigaction sa = { .sa_handler = on_sigbus };
+
+	sigaction(SIGBUS, &sa, NULL);
+	dev_load("disarm_delay_ms=60000");
+	test_create();
+	test_layout();
+	test_mmap();
+	test_split();
+	test_reg();
+	test_reg_others();
+	test_fork();
+	test_one_session_each();
+	test_limits();
+	test_poll();
+	test_clock();
+	return done();
+}

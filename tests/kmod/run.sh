@@ -1,0 +1,154 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The kernel module's tests: boots Debian kernels, runs what is in guest/ and
+# programs/ in each, prints TAP.  Part of make check.
+#
+#	tests/kmod/run.sh [-k KERNEL]... [-o FILE] [TEST]...
+#
+#	-k	6.1, 6.12 (default: both) or debug
+#	-o	keeps what the guests printed, unchanged
+#
+# TEST: name of a file in guest/ (*.t) or of a program in programs/; default: all that
+# the kernel's kind is for (stress-*: only the debug kernel and by name).  By hand:
+#
+#	tests/kmod/run.sh -k 6.1 truth.t
+#
+# LDB_TEST_TIMEOUT is for one test (default 120 s).  In CI, a kernel that cannot be
+# had is a failure; elsewhere it is skipped.
+
+. "$(dirname "$0")/lib.sh"
+
+kernels=
+keep=
+while getopts k:o: option; do
+	case $option in
+	k) kernels="$kernels $OPTARG" ;;
+	o) keep=$OPTARG ;;
+	*) exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+if [ "${1:-}" = quick ]; then
+	echo "1..0 # SKIP quick: no guests"
+	exit 77
+fi
+need_guests
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/ldb-kmod.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM HUP
+next=1
+failed=0
+
+result()	# ok|"not ok" text
+{
+	echo "$1 $next - $2"
+	next=$((next + 1))
+	[ "$1" = ok ] || failed=1
+}
+
+# What is the same for all kernels.
+make_tree()
+{
+	tree=$work/tree
+	mkdir -p "$tree/ldb/tests/kmod" "$tree/ldb/build/tests/kmod"
+	cp "$TOP/tests/engine.sh" "$tree/ldb/tests/" &&
+	cp -R "$KMOD/guest" "$KMOD/lib.sh" "$tree/ldb/tests/kmod/" || return 1
+	for file in "$BUILD"/bin/ldb-* "$BUILD"/lib/libldbtrace.so.0 "$BUILD"/tests/tools/helpers/trace-cat \
+		    "$BUILD"/tests/kmod/guest/* "$BUILD"/tests/kmod/programs/*; do
+		if [ -d "$file" ] || [ ! -x "$file" ]; then continue; fi
+		tree_add "$tree" "$file:/ldb/build/${file#"$BUILD"/}" || return 1
+	done
+	tree_add "$tree" "$(command -v jq):/bin/jq"
+}
+
+default_tests()	# kernel
+{
+	for file in "$KMOD"/guest/*.t; do
+		case ${file##*/} in
+		stress-*) [ "$1" = debug ] || continue ;;
+		esac
+		echo "${file##*/}"
+	done
+	for file in "$KMOD/programs"/kmod-*.c; do
+		[ ! -f "$file" ] || basename "$file" .c
+	done
+}
+
+guest_path()	# test
+{
+	case $1 in
+	*.t) echo "/ldb/tests/kmod/guest/$1" ;;
+	*) echo "/ldb/build/tests/kmod/programs/$1" ;;
+	esac
+}
+
+run_guest()	# kernel
+{
+	kernel=$1
+	shift
+	if ! triple=$(sh "$KMOD/kernels.sh" "$kernel" 2>"$work/why"); then
+		if [ "${CI:-}" = true ]; then
+			result "not ok" "$kernel: the kernel is there"
+			sed 's/^/# /' "$work/why"
+		else
+			result ok "$kernel # SKIP $(tail -n 1 "$work/why")"
+		fi
+		return
+	fi
+	release=$(echo "$triple" | cut -d' ' -f1)
+	image=$(echo "$triple" | cut -d' ' -f2)
+	headers=$(echo "$triple" | cut -d' ' -f3)
+	ko=$BUILD/kmod/$release/ldb.ko
+	if ! make -C "$TOP" --no-print-directory modules BUILD="$BUILD" KDIR="$headers" >"$work/build" 2>&1 ||
+	   ! [ -f "$ko" ]; then
+		result "not ok" "$kernel: the module builds"
+		tail -n 30 "$work/build" | sed 's/^/# /'
+		return
+	fi
+	result ok "$kernel: the module builds for $release"
+	cp "$ko" "$work/ldb.ko" && strip -g "$work/ldb.ko"
+
+	settings=$(env | grep -E '^LDB_(CYCLES|STORM)=[0-9]+$' | tr '\n' ' ')
+	limit=${LDB_TEST_TIMEOUT:-120}
+	boot_limit=${LDB_GUEST_TIMEOUT:-300}
+	memory=1024
+	if [ "$kernel" = debug ]; then
+		memory=2048
+		boot_limit=${LDB_GUEST_TIMEOUT:-1500}
+	fi
+	tests=${*:-$(default_tests "$kernel")}
+	paths=
+	for test in $tests; do
+		paths="$paths $(guest_path "$test")"
+	done
+	sh "$KMOD/vm.sh" -m "$memory" -t "$boot_limit" -r "$tree" -f "$work/ldb.ko:/ldb/ldb.ko" -c "$work/console" \
+		"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$work/out" 2>"$work/err"
+	status=$?
+	[ -z "$keep" ] || { cp "$work/out" "$keep.$kernel"; cp "$work/console" "$keep.$kernel.dmesg"; }
+	awk -v kernel="$kernel" -v tests="$(echo "$tests" | tr '\n' ' ')" -v first="$next" -f "$KMOD/merge.awk" \
+		"$work/out" >"$work/tap"
+	next=$(($(sed -n 's/^@@ total //p' "$work/tap") + 1))
+	! grep -q '^not ok' "$work/tap" || failed=1
+	sed '/^@@ total/d' "$work/tap"
+	if [ "$status" -eq 0 ]; then
+		result ok "$kernel: the guest ended well"
+	else
+		result "not ok" "$kernel: the guest ended well (vm.sh: exit status $status)"
+		sed 's/^/# /' "$work/err"
+		grep -v '^@@' "$work/out" | tail -n 20 | sed 's/^/#   /'
+	fi
+}
+
+if ! ${MAKE:-make} --no-print-directory -C "$KMOD" all BUILD="$BUILD" >"$work/build" 2>&1; then
+	result "not ok" "the guests' programs build"
+	tail -n 20 "$work/build" | sed 's/^/# /'
+	echo "1..1"
+	exit 1
+fi
+make_tree || die "cannot make the guests' tree"
+for kernel in ${kernels:-6.1 6.12}; do
+	run_guest "$kernel" "$@"
+done
+echo "1..$((next - 1))"
+exit "$failed"
