@@ -3,6 +3,7 @@
 #ifndef LDB_EVENT_H
 #define LDB_EVENT_H
 
+#include <linux/uaccess.h>
 #include "clock.h"
 #include "ldb_internal.h"
 #include "ring.h"
@@ -29,6 +30,22 @@ static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struc
 	if (likely(t && t->s == s))
 		return (struct ldb_who){ t->tid, bit };
 	return ldb_outsider(sc, p, now);
+}
+
+/*
+ * Around accesses to user memory that must not fault pages in.  With preemption
+ * counted, the probes are known not to be able to.
+ */
+static __always_inline void ldb_nofault_begin(void)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		pagefault_disable();
+}
+
+static __always_inline void ldb_nofault_end(void)
+{
+	if (!IS_ENABLED(CONFIG_PREEMPT_COUNT))
+		pagefault_enable();
 }
 
 static __always_inline struct ldb_session_cpu *ldb_this_cpu(const struct ldb_session *s)

@@ -20,7 +20,6 @@ enum kind { WAIT, WAKE, LOCK_PI, UNLOCK_PI, WAIT_MULTIPLE, REQUEUE, WAKE_OP, WAI
 
 static struct function {
 	const char	*name;
-	u32		len;
 	unsigned long	ip;	/* learned at its first call */
 } functions[] = {
 	[WAIT]			= { "futex_wait" },
@@ -66,7 +65,7 @@ static __always_inline bool read_words(u64 uaddr, u32 *word, u32 *owner)
 	const u32 __user *p = (void __user *)uaddr;
 	bool ok = false;
 
-	pagefault_disable();
+	ldb_nofault_begin();
 	if (user_access_begin(p, 3 * sizeof(*p))) {
 		unsafe_get_user(*word, p, fault);
 		unsafe_get_user(*owner, p + 2, fault);
@@ -74,18 +73,18 @@ static __always_inline bool read_words(u64 uaddr, u32 *word, u32 *owner)
 fault:
 		user_access_end();
 	}
-	pagefault_enable();
+	ldb_nofault_end();
 	return ok;
 }
 
-static __always_inline void emit_wait(struct ldb_thread *t, u32 op, u64 uaddr, u32 value)
+static __always_inline void emit_wait(struct ldb_thread *t, u32 op, u64 uaddr, u32 value, u64 now)
 {
 	struct ldb_session *s = t->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
-	u64 now = ldb_clock_now(s->clock), idx;
 	u32 word = 0, owner = 0, flags = op;
+	u64 idx;
 
-	if (likely(current->mm == s->mm || !s->mm) && read_words(uaddr, &word, &owner))
+	if (likely(read_words(uaddr, &word, &owner)))
 		flags |= LDB_FUTEX_F_WORDS;
 	else
 		word = owner = 0;
@@ -96,16 +95,16 @@ static __always_inline void emit_wait(struct ldb_thread *t, u32 op, u64 uaddr, u
 		ldb_ring_quarter(sc);
 }
 
-static __always_inline void emit_wake(struct ldb_thread *t, u32 op, u64 uaddr, u32 nr)
+static __always_inline void emit_wake(struct ldb_thread *t, u32 op, u64 uaddr, u32 nr, u64 now)
 {
-	ldb_emit(ldb_this_cpu(t->s), ldb_clock_now(t->s->clock), t->tid, LDB_EV_FUTEX_WAKE, op, uaddr, nr);
+	ldb_emit(ldb_this_cpu(t->s), now, t->tid, LDB_EV_FUTEX_WAKE, op, uaddr, nr);
 }
 
 /*
  * futex_wait_multiple() gets an array whose layout is private; the program's own
  * has just been read by the system call, and still is in its registers.
  */
-static noinline void emit_waitv(struct ldb_thread *t)
+static noinline void emit_waitv(struct ldb_thread *t, u64 now)
 {
 	const struct futex_waitv __user *v;
 	unsigned long args[6];
@@ -115,48 +114,66 @@ static noinline void emit_waitv(struct ldb_thread *t)
 	syscall_get_arguments(current, task_pt_regs(current), args);
 	v = (void __user *)args[0];
 	nr = min_t(unsigned long, args[1], WAITV_MAX);
-	pagefault_disable();
+	ldb_nofault_begin();
 	if (__copy_from_user_inatomic(w, v, access_ok(v, nr * sizeof(*w)) ? nr * sizeof(*w) : 0))
 		nr = 0;
-	pagefault_enable();
+	ldb_nofault_end();
 	if (!access_ok(v, nr * sizeof(*w)))
 		return;
 	for (i = 0; i < nr; i++)
-		emit_wait(t, LDB_FUTEX_WAITV, w[i].uaddr, w[i].val);
+		emit_wait(t, LDB_FUTEX_WAITV, w[i].uaddr, w[i].val, now);
 }
 
+static noinline void slow(struct ldb_thread *t, unsigned long ip, struct ftrace_regs *fregs)
+{
+	u64 uaddr = ldb_ftrace_arg(fregs, 0), now = ldb_clock_now(t->s->clock);
+
+	switch (kind_of(ip)) {
+	case WAIT:
+		emit_wait(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2), now);
+		break;
+	case WAKE:
+		emit_wake(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2), now);
+		break;
+	case LOCK_PI:
+		emit_wait(t, LDB_FUTEX_PI, uaddr, 0, now);
+		break;
+	case UNLOCK_PI:
+		emit_wake(t, LDB_FUTEX_PI, uaddr, 1, now);
+		break;
+	case WAIT_MULTIPLE:
+		emit_waitv(t, now);
+		break;
+	case REQUEUE:
+		emit_wake(t, LDB_FUTEX_REQUEUE, uaddr,
+			  ldb_ftrace_arg(fregs, LDB_FUTEX_REQUEUE_NR_WAKE), now);
+		break;
+	case WAKE_OP:
+		emit_wake(t, LDB_FUTEX_WAKE_OP, uaddr, ldb_ftrace_arg(fregs, 3), now);
+		break;
+	case WAIT_REQUEUE_PI:
+		emit_wait(t, LDB_FUTEX_REQUEUE, uaddr, ldb_ftrace_arg(fregs, 2), now);
+		break;
+	}
+}
+
+/* The two that run most, and the usual clock: without a call, as the other probes. */
 static __always_inline void dispatch(struct ldb_thread *t, unsigned long ip,
 				     struct ftrace_regs *fregs)
 {
 	u64 uaddr = ldb_ftrace_arg(fregs, 0);
 
-	switch (kind_of(ip)) {
-	case WAIT:
-		emit_wait(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2));
-		break;
-	case WAKE:
-		emit_wake(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2));
-		break;
-	case LOCK_PI:
-		emit_wait(t, LDB_FUTEX_PI, uaddr, 0);
-		break;
-	case UNLOCK_PI:
-		emit_wake(t, LDB_FUTEX_PI, uaddr, 1);
-		break;
-	case WAIT_MULTIPLE:
-		emit_waitv(t);
-		break;
-	case REQUEUE:
-		emit_wake(t, LDB_FUTEX_REQUEUE, uaddr,
-			  ldb_ftrace_arg(fregs, LDB_FUTEX_REQUEUE_NR_WAKE));
-		break;
-	case WAKE_OP:
-		emit_wake(t, LDB_FUTEX_WAKE_OP, uaddr, ldb_ftrace_arg(fregs, 3));
-		break;
-	case WAIT_REQUEUE_PI:
-		emit_wait(t, LDB_FUTEX_REQUEUE, uaddr, ldb_ftrace_arg(fregs, 2));
-		break;
+	if (likely(t->s->clock == LDB_CLOCK_TSC)) {
+		if (ip == READ_ONCE(functions[WAIT].ip)) {
+			emit_wait(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2), ldb_clock_tsc());
+			return;
+		}
+		if (ip == READ_ONCE(functions[WAKE].ip)) {
+			emit_wake(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2), ldb_clock_tsc());
+			return;
+		}
 	}
+	slow(t, ip, fregs);
 }
 
 static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,

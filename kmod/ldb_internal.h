@@ -82,13 +82,13 @@ struct ldb_session {
 	unsigned long	nr_pages;
 	unsigned long	first_page;	/* of threads */
 	unsigned long	ro_from;	/* the pages from here on are never writable */
-	struct page	*sink;		/* for the children of fork() */
 	struct mm_struct *creator;	/* held by mmgrab() */
 	struct ldb_info	info;		/* private copy of the info page */
 
 	struct ldb_thread **slots;	/* who has which page; ldb_threads_lock */
 	u32		nr_registered;
 	struct list_head threads;	/* ldb_threads_lock */
+	bool		over;		/* takes no more threads; ldb_threads_lock */
 	unsigned long	ended;		/* bit 0: the last thread's exit was written */
 
 	struct irq_work	wake;
@@ -115,24 +115,30 @@ struct ldb_thread {
 	struct ldb_page	*page;		/* NULL: not registered; ldb_threads_lock */
 	u64		tls;		/* with page: struct ldb_user_block in user memory, or 0 */
 	u32		block;		/* with page: what takes the canary's place in gen */
-	u32		slot;		/* with page: its number */
+	u32		page_nr;	/* its number + 1; 0: not registered */
 	u32		tid;		/* as the program sees it */
 	u32		seq;		/* as ldb_page.k_seq */
 	u32		wait;		/* enum ldb_wait; the lock of the run queue it is on */
-	/* Written by the probe of the switch alone; the counts only with a page. */
-	u64		tsc_in, tsc_out, nvcsw, nivcsw, runtime;
+	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
 	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
 	struct llist_node dead;
 	struct rcu_head	rcu;
 };
 
 /*
- * ldb_thread.seq of a thread that was asleep since before it was watched: a value
- * that counting cannot soon come to, so that it never stands for two different
- * absences from the CPU.
+ * ldb_thread.seq, which is as ldb_page.k_seq: odd on a CPU.  A switch in sets bit
+ * 0, a switch out adds one.
+ *
+ *	UNKNOWN	watched since it may be anywhere.  A switch in leaves it like this,
+ *		a switch out makes it 2: known.
+ *	NEW	was never on a CPU
+ *	ASLEEP	was asleep since before it was watched: a value that counting does
+ *		not come to, so that it never stands for two absences from the CPU
  */
+#define LDB_SEQ_UNKNOWN		1
+#define LDB_SEQ_NEW		2
+#define LDB_SEQ_RUNNING		3	/* was on a CPU since before it was watched */
 #define LDB_SEQ_ASLEEP		0x80000000U
-#define LDB_SEQ_NEW		2	/* was never on a CPU */
 
 /* Of one CPU, and written by it in its switches, with its run queue's lock. */
 struct ldb_cpu {
@@ -184,9 +190,9 @@ int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq);
 void ldb_thread_remove(struct ldb_thread *t);
 void ldb_threads_remove_all(struct ldb_session *s);
 void ldb_thread_detach_self(struct ldb_thread *t);
-void ldb_threads_settle(struct ldb_session *s);
+void ldb_thread_settle(struct ldb_thread *t);
 void ldb_threads_refresh(void *unused);
-int ldb_thread_register(struct ldb_session *s, const struct ldb_reg *reg);
+int ldb_thread_register(struct ldb_session *s, struct ldb_reg *reg);
 int ldb_thread_unregister(struct ldb_session *s, u32 tid);
 
 /* probes.c */

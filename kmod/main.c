@@ -55,72 +55,81 @@ static int ldb_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Those of the program, in any of its threads. */
-static long program_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
+/* An argument of REG or UNREG: the latter has a tid alone. */
+static int get_reg(unsigned int cmd, struct ldb_reg *reg, const void __user *arg)
 {
-	struct ldb_reg reg;
-	u32 tid;
+	return copy_from_user(reg, arg, cmd == LDB_IOC_REG ? sizeof(*reg) : sizeof(reg->tid)) ? -EFAULT : 0;
+}
 
+/* Those of the program, in any of its threads. */
+static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_reg *reg)
+{
 	if (!s->mm)
 		return -ENXIO;
 	if (current->mm != s->mm || current->signal != s->signal)
 		return -EPERM;
 	if (READ_ONCE(s->dead))
 		return -ENXIO;
-	if (cmd == LDB_IOC_REG) {
-		if (copy_from_user(&reg, arg, sizeof(reg)))
-			return -EFAULT;
-		return ldb_thread_register(s, &reg);
-	}
-	if (get_user(tid, (u32 __user *)arg))
-		return -EFAULT;
-	return ldb_thread_unregister(s, tid);
+	return cmd == LDB_IOC_REG ? ldb_thread_register(s, reg) : ldb_thread_unregister(s, reg->tid);
 }
 
-static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg)
+/*
+ * Without f->lock, so that the recorder need not wait for what the program does
+ * with the file that they share.
+ */
+static long report_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
 {
 	struct ldb_clock_sample sample;
 	struct ldb_session_stats stats;
 
+	if (!s)
+		return -ENXIO;
+	if (cmd == LDB_IOC_CLOCK) {
+		ldb_clock_take(s->clock, &sample);
+		return copy_to_user(arg, &sample, sizeof(sample)) ? -EFAULT : 0;
+	}
+	ldb_session_stats(s, &stats);
+	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+}
+
+static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg, struct ldb_reg *reg)
+{
 	if (cmd == LDB_IOC_CREATE)
 		return ldb_session_create(f, arg);
 	if (!f->s)
 		return -ENXIO;
-	switch (cmd) {
-	case LDB_IOC_JOIN:
-		return ldb_session_join(f->s);
-	case LDB_IOC_CLOCK:
-		ldb_clock_take(f->s->clock, &sample);
-		return copy_to_user(arg, &sample, sizeof(sample)) ? -EFAULT : 0;
-	case LDB_IOC_STATS:
-		ldb_session_stats(f->s, &stats);
-		return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
-	default:
-		return program_ioctl(f->s, cmd, arg);
-	}
+	return cmd == LDB_IOC_JOIN ? ldb_session_join(f->s) : program_ioctl(f->s, cmd, reg);
 }
 
 static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct ldb_file *f = file->private_data;
+	void __user *user = (void __user *)arg;
+	struct ldb_reg reg = {};
 	long rc;
 
 	switch (cmd) {
 	case LDB_IOC_ABI:
 		return LDB_DEVICE_ABI;
-	case LDB_IOC_CREATE:
-	case LDB_IOC_JOIN:
-	case LDB_IOC_REG:
-	case LDB_IOC_UNREG:
 	case LDB_IOC_CLOCK:
 	case LDB_IOC_STATS:
+		return report_ioctl(smp_load_acquire(&f->s), cmd, user);
+	case LDB_IOC_REG:
+	case LDB_IOC_UNREG:
+		/* Not under the lock: user memory can make this wait for ever. */
+		rc = get_reg(cmd, &reg, user);
+		if (rc)
+			return rc;
+		break;
+	case LDB_IOC_CREATE:
+	case LDB_IOC_JOIN:
 		break;
 	default:
 		return -ENOTTY;
 	}
 	if (mutex_lock_interruptible(&f->lock))
 		return -ERESTARTSYS;
-	rc = locked_ioctl(f, cmd, (void __user *)arg);
+	rc = locked_ioctl(f, cmd, user, &reg);
 	mutex_unlock(&f->lock);
 	return rc;
 }

@@ -11,6 +11,7 @@
  * copies no page table entries, and a child comes here with its first access.
  */
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -121,8 +122,7 @@ int ldb_memory_create(struct ldb_session *s, const struct ldb_create *c)
 	s->cpu = alloc_percpu_gfp(struct ldb_session_cpu, GFP_KERNEL_ACCOUNT);
 	s->pages = kvcalloc(s->nr_pages, sizeof(*s->pages), GFP_KERNEL_ACCOUNT);
 	s->slots = kvcalloc(i->max_threads, sizeof(*s->slots), GFP_KERNEL_ACCOUNT);
-	s->sink = new_page(NUMA_NO_NODE);
-	if (!s->cpu || !s->pages || !s->slots || !s->sink)
+	if (!s->cpu || !s->pages || !s->slots)
 		return -ENOMEM;
 	if (!get_page_at(s, 0))
 		return -ENOMEM;
@@ -152,8 +152,6 @@ void ldb_memory_free(struct ldb_session *s)
 		if (n % 1024 == 0)
 			cond_resched();
 	}
-	if (s->sink)
-		put_page(s->sink);
 	kvfree(s->pages);
 	kvfree(s->slots);
 }
@@ -166,30 +164,40 @@ struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot)
 	return page ? page_address(page) : NULL;
 }
 
-static bool may_map(const struct ldb_session *s, const struct mm_struct *mm)
+/*
+ * The kernel's own rings are for the creator alone: it may be allowed to know more
+ * of other tasks than the program is.
+ */
+static bool may_map(const struct ldb_session *s, const struct mm_struct *mm, unsigned long pgoff)
 {
-	return mm == s->creator || mm == READ_ONCE(s->mm);
+	return mm == s->creator || (mm == READ_ONCE(s->mm) && pgoff < s->ro_from);
 }
 
 static vm_fault_t fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct ldb_session *s = vma->vm_private_data;
-	struct page *page = s->sink;
+	struct page *page;
 
 	if (vmf->pgoff >= s->nr_pages)
 		return VM_FAULT_SIGBUS;
 	/* Refused by mmap() already. */
 	if (vmf->pgoff >= s->ro_from && vma->vm_flags & VM_MAYWRITE)
 		return VM_FAULT_SIGBUS;
-	/* The child of fork() has the mapping, but is not the one that may have it. */
-	if (may_map(s, vma->vm_mm))
-		page = get_page_at(s, vmf->pgoff);
-	if (!page)
-		return VM_FAULT_OOM;
-	get_page(page);
+	/*
+	 * The child of fork() has the mapping, but is not the one that may have it:
+	 * it gets memory of its own, not even shared with its brothers, which may be
+	 * other users by now.
+	 */
+	if (may_map(s, vma->vm_mm, vmf->pgoff)) {
+		page = get_page_at(s, array_index_nospec(vmf->pgoff, s->nr_pages));
+		if (page)
+			get_page(page);
+	} else {
+		page = new_page(NUMA_NO_NODE);
+	}
 	vmf->page = page;
-	return 0;
+	return page ? 0 : VM_FAULT_OOM;
 }
 
 static const struct vm_operations_struct vm_ops = {
@@ -202,7 +210,7 @@ int ldb_memory_mmap(struct ldb_session *s, struct vm_area_struct *vma)
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	if (vma->vm_flags & VM_EXEC || !may_map(s, vma->vm_mm))
+	if (vma->vm_flags & VM_EXEC || !may_map(s, vma->vm_mm, vma->vm_pgoff + vma_pages(vma) - 1))
 		return -EPERM;
 	if (vma->vm_pgoff + vma_pages(vma) > s->ro_from && s->ro_from < s->nr_pages) {
 		if (vma->vm_flags & VM_WRITE)

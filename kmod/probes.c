@@ -30,10 +30,11 @@ static struct probe probes[] = {
 	PROBE(sched_process_fork, ALWAYS, ldb_probe_fork),
 	PROBE(sched_process_exec, ALWAYS, ldb_probe_exec),
 	PROBE(sched_process_exit, ALWAYS, ldb_probe_exit),
+	/* Whoever waits for a CPU is counted there, and that must not be missed. */
+	PROBE(sched_migrate_task, ALWAYS, ldb_probe_migrate),
 	PROBE(sched_waking, LDB_GROUP_SCHED, ldb_probe_waking),
 	PROBE(sched_wakeup, LDB_GROUP_SCHED, ldb_probe_wakeup),
 	PROBE(sched_wakeup_new, LDB_GROUP_SCHED, ldb_probe_wakeup_new),
-	PROBE(sched_migrate_task, LDB_GROUP_SCHED, ldb_probe_migrate),
 	PROBE(task_rename, LDB_GROUP_SCHED, ldb_probe_rename),
 };
 

@@ -111,7 +111,10 @@ void ldb_ring_quarter(struct ldb_session_cpu *sc)
 	local_add(ldb_quarter(sc), &sc->left);
 	local_inc(&sc->quarters);
 	set_bit(0, &sc->s->ready);
-	irq_work_queue(&sc->s->wake);
+	/* Pairs with the atomic in ldb_poll(), after it has begun to wait. */
+	smp_mb__after_atomic();
+	if (waitqueue_active(&sc->s->wait))
+		irq_work_queue(&sc->s->wake);
 }
 
 /* Callers: the probes.  name: TASK_COMM_LEN bytes, which may be changing. */

@@ -67,8 +67,23 @@ static int count_in(struct ldb_session *s)
 	return try_count_in(s);
 }
 
+/*
+ * Threads that had arrived on a CPU when the session ended were never counted out
+ * of it.  No probe knows them any more.
+ */
+static void forget_arrived(struct ldb_session *s)
+{
+	unsigned int cpu;
+
+	if (!s->cpu)
+		return;
+	for_each_possible_cpu(cpu)
+		atomic_sub(atomic_read(&per_cpu_ptr(s->cpu, cpu)->arrived), &per_cpu(ldb_cpu, cpu).arrived);
+}
+
 static void free_session(struct ldb_session *s)
 {
+	forget_arrived(s);
 	irq_work_sync(&s->wake);
 	if (!list_empty(&s->all)) {
 		mutex_lock(&ldb_sessions_mutex);
@@ -113,14 +128,17 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 	for_each_thread(p, t) {
 		struct ldb_thread *gone;
 
-		rc = ldb_thread_add(s, t, 0);
+		rc = ldb_thread_add(s, t, LDB_SEQ_UNKNOWN);
 		if (rc)
 			break;
 		/*
-		 * If its last switch was before it could be found, nobody would take it
-		 * out of the table again.  It has this state before that switch.
+		 * Its CPU looks for it from its next event on.  So does it for its
+		 * children, that may already be behind the end of this walk.  If its
+		 * last switch was before, nobody would take it out of the table again,
+		 * and its task would be freed: it has this state before that switch.
 		 */
-		smp_mb();
+		ldb_gen_bump();
+		smp_mb__after_atomic();
 		if (READ_ONCE(t->__state) != TASK_DEAD)
 			continue;
 		preempt_disable();
@@ -133,25 +151,33 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 	return rc;
 }
 
+/* Without ldb_threads_lock, which stops the scheduler, for as long as this may take. */
 static void introduce_threads(struct ldb_session *s)
 {
+	struct task_struct *p;
 	struct ldb_thread *t;
-	unsigned long flags;
 
-	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
-	list_for_each_entry(t, &s->threads, list)
-		ldb_introduce_thread(t, ldb_clock_now(s->clock));
-	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+	rcu_read_lock();
+	for_each_thread(s->task, p) {
+		preempt_disable();
+		t = ldb_thread_find(p);
+		if (t && t->s == s) {
+			ldb_thread_settle(t);
+			ldb_introduce_thread(t, ldb_clock_now(s->clock));
+		}
+		preempt_enable();
+	}
+	rcu_read_unlock();
 }
 
+/* The threads first: a task that gets the memory of a dead one must not be taken for it. */
 static void unbind(struct ldb_session *s)
 {
+	ldb_threads_remove_all(s);
 	mutex_lock(&ldb_sessions_mutex);
 	list_del_rcu(&s->bound);
 	filter_update();
 	mutex_unlock(&ldb_sessions_mutex);
-	ldb_threads_remove_all(s);
-	ldb_gen_bump();
 }
 
 static int list_bound(struct ldb_session *s)
@@ -180,6 +206,7 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 	s->task = get_task_struct(p);
 	s->signal = p->signal;
 	s->tgid = p->tgid;
+	s->over = false;	/* it is, if it was tried before */
 	rcu_read_lock();
 	ns = task_active_pid_ns(p);
 	if (ns && ns != &init_pid_ns)
@@ -189,7 +216,6 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 	if (rc)
 		goto err_task;
 	rc = add_threads(s, p);
-	ldb_gen_bump();
 	/* The last thread's exit may have been before the probe could see it. */
 	smp_mb();
 	if (!rc && !atomic_read(&s->signal->live))
@@ -197,14 +223,14 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 	if (rc)
 		goto err_unbind;
 	on_each_cpu(ldb_threads_refresh, NULL, 1);
-	ldb_threads_settle(s);
 	introduce_threads(s);
 	return 0;
 
 err_unbind:
 	unbind(s);
-	INIT_LIST_HEAD(&s->bound);
+	/* Before it is a list of its own, from which a probe would not come back. */
 	synchronize_rcu();
+	INIT_LIST_HEAD(&s->bound);
 err_task:
 	if (s->ns)
 		put_pid_ns(s->ns);
@@ -321,7 +347,6 @@ int ldb_session_join(struct ldb_session *s)
 void ldb_session_died(struct ldb_session *s)
 {
 	ldb_threads_remove_all(s);
-	ldb_gen_bump();
 	ldb_stamp_cpu(ldb_this_cpu(s), 0, 0);
 	WRITE_ONCE(s->dead, true);
 	irq_work_queue(&s->wake);

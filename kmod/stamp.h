@@ -15,28 +15,30 @@ struct ldb_frame_seen {
 	u64	gen, top, pc;
 };
 
-static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_page *page, u32 cpu)
+static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_page *page, u32 cpu,
+					 u64 now)
 {
 	WRITE_ONCE(page->k_seq, t->seq);
 	smp_wmb();
 	WRITE_ONCE(page->k_oncpu, 1);
 	WRITE_ONCE(page->k_cpu, cpu);
-	WRITE_ONCE(page->k_tsc_in, t->tsc_in);
+	WRITE_ONCE(page->k_tsc_in, now);
 }
 
-/* runnable: it would rather have stayed. */
-static __always_inline void ldb_stamp_out(struct ldb_thread *t, struct ldb_page *page, bool runnable,
-					  const struct ldb_frame_seen *f)
+/*
+ * runnable: it would rather have stayed.  The counts are added to whatever the
+ * program has left there: nothing depends on them.
+ */
+static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb_page *page,
+					  bool runnable, u64 now, const struct ldb_frame_seen *f)
 {
-	if (likely(t->tsc_in))
-		t->runtime += t->tsc_out - t->tsc_in;
-	WRITE_ONCE(page->k_oncpu, 0);
-	WRITE_ONCE(page->k_tsc_out, t->tsc_out);
+	page->k_runtime += now - t->tsc_in;
 	if (runnable)
-		WRITE_ONCE(page->k_nivcsw, ++t->nivcsw);
+		page->k_nivcsw++;
 	else
-		WRITE_ONCE(page->k_nvcsw, ++t->nvcsw);
-	WRITE_ONCE(page->k_runtime, t->runtime);
+		page->k_nvcsw++;
+	WRITE_ONCE(page->k_oncpu, 0);
+	WRITE_ONCE(page->k_tsc_out, now);
 	WRITE_ONCE(page->k_gen, f->gen);
 	WRITE_ONCE(page->k_top, f->top);
 	WRITE_ONCE(page->k_pc, f->pc);
@@ -51,9 +53,9 @@ static inline void ldb_stamp_all(const struct ldb_thread *t, struct ldb_page *pa
 	WRITE_ONCE(page->k_cpu, task_cpu(t->task));
 	WRITE_ONCE(page->k_tsc_in, t->tsc_in);
 	WRITE_ONCE(page->k_tsc_out, t->tsc_out);
-	WRITE_ONCE(page->k_nvcsw, t->nvcsw);
-	WRITE_ONCE(page->k_nivcsw, t->nivcsw);
-	WRITE_ONCE(page->k_runtime, t->runtime);
+	WRITE_ONCE(page->k_nvcsw, 0);
+	WRITE_ONCE(page->k_nivcsw, 0);
+	WRITE_ONCE(page->k_runtime, 0);
 	WRITE_ONCE(page->k_gen, 0);
 	WRITE_ONCE(page->k_top, 0);
 	WRITE_ONCE(page->k_pc, 0);
@@ -67,12 +69,12 @@ static inline void ldb_stamp_clear(struct ldb_page *page)
 	WRITE_ONCE(page->k_tid, 0);
 }
 
-/* Who of the session runs on this CPU: slot is of its page + 1, or 0. */
-static __always_inline void ldb_stamp_cpu(struct ldb_session_cpu *sc, u32 slot, u32 tid)
+/* Who of the session runs on this CPU. */
+static __always_inline void ldb_stamp_cpu(struct ldb_session_cpu *sc, u32 page_nr, u32 tid)
 {
 	struct ldb_ring_hdr *ring = ldb_ring(sc);
 
-	WRITE_ONCE(ring->k_slot, slot);
+	WRITE_ONCE(ring->k_slot, page_nr);
 	WRITE_ONCE(ring->k_tid, tid);
 }
 

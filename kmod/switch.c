@@ -26,6 +26,12 @@ static noinline u32 state_slow(unsigned int state)
 	return LDB_STATE_DISK;
 }
 
+/* TASK_RUNNING, or the usual sleep: nearly always. */
+static __always_inline bool sleeps_or_runs(unsigned int prev_state)
+{
+	return (prev_state & ~TASK_FREEZABLE) <= TASK_INTERRUPTIBLE;
+}
+
 /*
  * How prev left: LDB_STATE_RUNNING if it stays on the run queue.  That is not in
  * prev_state alone: a task that has a signal pending does not sleep, whatever it
@@ -38,11 +44,11 @@ static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev
 		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
 	if (!READ_ONCE(prev->__state))
 		return LDB_STATE_RUNNING;
-	return likely(prev_state == TASK_INTERRUPTIBLE) ? LDB_STATE_SLEEPING : state_slow(prev_state);
+	return likely(sleeps_or_runs(prev_state)) ? LDB_STATE_SLEEPING : state_slow(prev_state);
 }
 
 /*
- * The innermost frame of prev, which is current and has its own mm.  False: it
+ * The innermost frame of the thread that leaves: it is current, with its own mm.  False: it
  * should be there and cannot be read.  A thread that is between two of the
  * stores that link or unlink a frame has a whole one at top, in this order.
  */
@@ -79,24 +85,21 @@ fault:
 	return false;
 }
 
-static __always_inline void find_frame(const struct ldb_thread *t, const struct task_struct *prev,
-				       struct ldb_session_cpu *sc, struct ldb_frame_seen *f)
+static __always_inline void find_frame(const struct ldb_thread *t, struct ldb_session_cpu *sc,
+				       struct ldb_frame_seen *f)
 {
 	bool readable;
 
-	if (!t->tls || prev->mm != t->s->mm || prev->flags & PF_EXITING)
+	if (!t->tls || current->mm != t->s->mm)
 		return;
-	pagefault_disable();
+	ldb_nofault_begin();
 	readable = read_frame(t, f);
-	pagefault_enable();
+	ldb_nofault_end();
 	if (unlikely(!readable))
 		local_inc(&sc->unreadable);
 }
 
-/*
- * page: it is registered, and f is what was found.  ldb_ring_quarter() is left to
- * finish().
- */
+/* page: it is registered, and f is what was found.  ldb_written() is left to the caller. */
 static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cpu *sc, bool page,
 				     u32 flags, u64 now, u32 other, const struct ldb_frame_seen *f)
 {
@@ -105,69 +108,70 @@ static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cp
 	flags |= LDB_SCHED_F_TID;
 	if (!page) {
 		ldb_put(sc, ldb_reserve(sc, 1), now, t->tid, LDB_EV_SWITCH, flags, 0, other);
-		ldb_written(sc, 1);
 		return;
 	}
 	idx = ldb_reserve(sc, 2);
 	ldb_put(sc, idx, now, t->tid, LDB_EV_SWITCH_OUT, flags, f->gen, other);
 	ldb_put(sc, idx + 1, f->top, 0, LDB_EV_CONT + 1, 0, f->pc, 0);
-	ldb_written(sc, 2);
 }
 
-static __always_inline void leaves(struct ldb_thread *t, struct ldb_cpu *c, struct ldb_session_cpu *sc,
-				   u32 flags, u64 now)
+static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags, u64 now)
 {
-	WRITE_ONCE(t->seq, (t->seq | 1) + 1);
+	t->seq++;
 	t->tsc_out = now;
 	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
-		ldb_wait_begin(t, c, sc);
+		ldb_wait_begin_here(t, sc);
 }
 
-static __always_inline void comes(struct ldb_thread *t, struct ldb_cpu *c, struct ldb_session_cpu *sc,
-				  u64 now)
+static __always_inline void comes(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
 {
-	WRITE_ONCE(t->seq, t->seq | 1);
+	t->seq |= 1;
 	t->tsc_in = now;
-	ldb_wait_end(t, c, sc);
+	ldb_wait_end_here(t, sc);
 }
 
 /*
  * After seq was changed and a full barrier: the page that is there now gets it,
  * even if it was not when the event was written (publish() in thread.c).
  */
-static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cpu *sc)
+static __always_inline void stamp_out(struct ldb_thread *t, u32 flags, u64 now,
+				      const struct ldb_frame_seen *f)
 {
 	struct ldb_page *page = READ_ONCE(t->page);
 
-	ldb_stamp_cpu(sc, page ? t->slot + 1 : 0, t->tid);
 	if (page)
-		ldb_stamp_in(t, page, smp_processor_id());
+		ldb_stamp_out(t, page, LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING, now, f);
 }
 
-/* Both are of one session: most switches of a busy program. */
-static __always_inline void within(struct ldb_cpu *c, struct ldb_session_cpu *sc, struct ldb_thread *out,
-				   struct ldb_thread *in, u32 flags, struct task_struct *prev, u64 now,
-				   bool emit)
+static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
 {
-	struct ldb_page *page = READ_ONCE(out->page);
+	struct ldb_page *page = READ_ONCE(t->page);
+
+	ldb_stamp_cpu(sc, READ_ONCE(t->page_nr), t->tid);
+	if (page)
+		ldb_stamp_in(t, page, smp_processor_id(), now);
+}
+
+/* Both are of one session.  True: ldb_ring_quarter() is due. */
+static __always_inline bool within(struct ldb_session_cpu *sc, struct ldb_thread *out,
+				   struct ldb_thread *in, u32 flags, u64 now, bool page, bool emit)
+{
 	struct ldb_frame_seen frame = {};
 
-	leaves(out, c, sc, flags, now);
-	comes(in, c, sc, now);
+	leaves(out, sc, flags, now);
+	comes(in, sc, now);
 	if (page)
-		find_frame(out, prev, sc, &frame);
+		find_frame(out, sc, &frame);
 	if (emit)
 		emit_out(out, sc, page, flags | LDB_SCHED_F_OTHER, now, in->tid, &frame);
 	else
 		smp_mb();
-	page = READ_ONCE(out->page);
-	if (page)
-		ldb_stamp_out(out, page, LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING, &frame);
-	stamp_in(in, sc);
+	stamp_out(out, flags, now, &frame);
+	stamp_in(in, sc, now);
+	return emit && ldb_written(sc, page ? 2 : 1);
 }
 
-static noinline void to_stranger(struct ldb_cpu *c, struct ldb_thread *out, u32 flags,
-				 struct task_struct *prev, struct task_struct *next)
+static noinline void to_stranger(struct ldb_thread *out, u32 flags, struct task_struct *next)
 {
 	struct ldb_session *s = out->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
@@ -175,137 +179,153 @@ static noinline void to_stranger(struct ldb_cpu *c, struct ldb_thread *out, u32 
 	struct ldb_frame_seen frame = {};
 	u64 now = ldb_clock_now(s->clock);
 
-	leaves(out, c, sc, flags, now);
+	leaves(out, sc, flags, now);
 	if (page)
-		find_frame(out, prev, sc, &frame);
+		find_frame(out, sc, &frame);
 	if (s->events & LDB_GROUP_SCHED) {
 		struct ldb_who other = ldb_outsider(sc, next, now);
 
 		emit_out(out, sc, page, flags | other.flags, now, other.tid, &frame);
+		ldb_written(sc, page ? 2 : 1);
 	} else {
 		smp_mb();
 	}
-	page = READ_ONCE(out->page);
-	if (page)
-		ldb_stamp_out(out, page, LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING, &frame);
+	stamp_out(out, flags, now, &frame);
 	ldb_stamp_cpu(sc, 0, 0);
 }
 
-static noinline void from_stranger(struct ldb_cpu *c, struct ldb_thread *in, u32 flags,
-				   struct task_struct *prev)
+static noinline void from_stranger(struct ldb_thread *in, u32 flags)
 {
 	struct ldb_session *s = in->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
 	u64 now = ldb_clock_now(s->clock);
 
-	comes(in, c, sc, now);
+	comes(in, sc, now);
 	if (s->events & LDB_GROUP_SCHED) {
-		struct ldb_who who = ldb_outsider(sc, prev, now);
+		struct ldb_who who = ldb_outsider(sc, current, now);
 
 		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0, in->tid);
 	} else {
 		smp_mb();
 	}
-	stamp_in(in, sc);
+	stamp_in(in, sc, now);
 }
 
 /*
  * Threads may wait here for a CPU that goes from one stranger to the next.  Both
  * are strangers to a session that has not just recorded the switch.
  */
-static noinline void occupied(struct ldb_cpu *c, const struct ldb_session *done,
-			      const struct ldb_session *done2, u32 flags,
-			      struct task_struct *prev, struct task_struct *next)
+static noinline void occupied(const struct ldb_session *done, const struct ldb_session *done2, u32 flags,
+			      struct task_struct *next)
 {
 	struct ldb_session *s;
 	int waiting = 0;
+	u32 clock = 0;
+	u64 now = 0;
 
 	list_for_each_entry_rcu(s, &ldb_bound, bound) {
 		struct ldb_session_cpu *sc = ldb_this_cpu(s);
 		struct ldb_who from, to;
-		u64 now;
 
 		if (!ldb_session_waits(sc))
 			continue;
 		waiting += sc->waiting;
 		if (s == done || s == done2 || !(s->events & LDB_GROUP_SCHED))
 			continue;
-		now = ldb_clock_now(s->clock);
-		from = ldb_stranger(sc, prev, now);
+		/* Once: there may be many sessions, and a clock can be slow. */
+		if (clock != s->clock) {
+			clock = s->clock;
+			now = ldb_clock_now(clock);
+		}
+		from = ldb_stranger(sc, current, now);
 		to = ldb_stranger(sc, next, now);
 		ldb_emit(sc, now, from.tid, LDB_EV_OCCUPANT, flags | from.flags | to.flags, 0, to.tid);
 		if ((from.flags | to.flags) & LDB_SCHED_F_HIDDEN)
 			local_inc(&sc->hidden);
 	}
 	/* What is missing was of sessions that are over. */
-	c->waiting = waiting;
+	this_cpu_write(ldb_cpu.waiting, waiting);
 }
 
-/* What is seldom to do after a switch, that is, seldom of a thread of one session to another. */
-static noinline void finish(struct ldb_cpu *c, struct ldb_thread *out, struct ldb_thread *in,
-			    u32 flags, struct task_struct *prev, struct task_struct *next)
+/* What is seldom to be done after a switch between threads of one session. */
+static noinline void finish(struct ldb_thread *out, u32 flags)
 {
-	if (ldb_waited_for(c))
-		occupied(c, out ? out->s : NULL, in ? in->s : NULL, flags, prev, next);
+	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
+
+	if (ldb_waited_for())
+		occupied(out ? out->s : NULL, in ? in->s : NULL, flags, this_cpu_read(ldb_cpu.curr));
 	if (!out)
 		return;
 	if (local_read(&ldb_this_cpu(out->s)->left) < 0)
 		ldb_ring_quarter(ldb_this_cpu(out->s));
 	if (LDB_SCHED_STATE(flags) == LDB_STATE_DEAD)
 		ldb_thread_remove(out);
-	else if (!(out->seq & 0x1fff))
-		ldb_introduce_thread(out, out->tsc_out);
 }
 
-static noinline void watched_slow(struct ldb_cpu *c, struct ldb_thread *out, struct ldb_thread *in,
-				  u32 flags, struct task_struct *prev, struct task_struct *next)
+/* All cases; current leaves, and what comes is in ldb_cpu already. */
+static noinline void slow(struct ldb_thread *out, bool preempt, unsigned int prev_state)
 {
+	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
+	u32 flags = flags_of(preempt, current, prev_state);
+
 	if (out && in && out->s == in->s) {
 		struct ldb_session *s = out->s;
 
-		within(c, ldb_this_cpu(s), out, in, flags, prev, ldb_clock_now(s->clock),
+		within(ldb_this_cpu(s), out, in, flags, ldb_clock_now(s->clock), READ_ONCE(out->page),
 		       s->events & LDB_GROUP_SCHED);
 	} else {
 		if (out)
-			to_stranger(c, out, flags, prev, next);
+			to_stranger(out, flags, this_cpu_read(ldb_cpu.curr));
 		if (in)
-			from_stranger(c, in, flags, prev);
+			from_stranger(in, flags);
 	}
-	finish(c, out, in, flags, prev, next);
+	finish(out, flags);
 }
 
-/* Written so that the usual case calls nothing and has no registers to save. */
-static __always_inline void watched(struct ldb_cpu *c, struct ldb_thread *out, struct ldb_thread *in,
-				    u32 flags, struct task_struct *prev, struct task_struct *next)
+/*
+ * The usual cases, with a page and without: they call nothing before their end,
+ * so that there is hardly a register to save.
+ */
+static noinline void fast_with_page(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
 {
-	struct ldb_session_cpu *sc;
+	struct ldb_session_cpu *sc = ldb_this_cpu(out->s);
 
-	if (unlikely(!out || !in || out->s != in->s || !out->s->fast)) {
-		watched_slow(c, out, in, flags, prev, next);
-		return;
-	}
-	sc = ldb_this_cpu(out->s);
-	within(c, sc, out, in, flags, prev, ldb_clock_tsc(), true);
-	if (unlikely(ldb_waited_for(c) || local_read(&sc->left) < 0 || !(out->seq & 0x1fff) ||
-		     LDB_SCHED_STATE(flags) == LDB_STATE_DEAD))
-		finish(c, out, in, flags, prev, next);
+	if (within(sc, out, in, flags, ldb_clock_tsc(), true, true) || ldb_others_wait(sc))
+		finish(out, flags);
+}
+
+static noinline void fast(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
+{
+	struct ldb_session_cpu *sc = ldb_this_cpu(out->s);
+
+	if (within(sc, out, in, flags, ldb_clock_tsc(), false, true) || ldb_others_wait(sc))
+		finish(out, flags);
 }
 
 void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
 {
-	struct ldb_cpu *c = this_cpu_ptr(&ldb_cpu);
 	int gen = ldb_gen();
-	struct ldb_thread *out = c->thread, *in = ldb_watched(next);
+	struct ldb_thread *out = this_cpu_read(ldb_cpu.thread), *in = ldb_watched(next);
 
-	if (unlikely(c->gen != gen)) {
+	if (unlikely(this_cpu_read(ldb_cpu.gen) != gen)) {
 		out = ldb_watched(prev);
-		c->gen = gen;
+		this_cpu_write(ldb_cpu.gen, gen);
 	}
-	c->thread = in;
-	WRITE_ONCE(c->curr, next);
-	if (unlikely(out || in))
-		watched(c, out, in, flags_of(preempt, prev, prev_state), prev, next);
-	else if (unlikely(ldb_waited_for(c)))
-		occupied(c, NULL, NULL, flags_of(preempt, prev, prev_state), prev, next);
+	this_cpu_write(ldb_cpu.thread, in);
+	this_cpu_write(ldb_cpu.curr, next);
+	if (!in) {
+		if (likely(!out && !ldb_waited_for()))
+			return;
+	} else if (out && out->s == in->s && out->s->fast && sleeps_or_runs(prev_state)) {
+		u32 flags = preempt ? LDB_SCHED_F_PREEMPT :
+			    READ_ONCE(prev->__state) ? LDB_STATE_SLEEPING : LDB_STATE_RUNNING;
+
+		if (READ_ONCE(out->page))
+			fast_with_page(out, in, flags);
+		else
+			fast(out, in, flags);
+		return;
+	}
+	slow(out, preempt, prev_state);
 }

@@ -6,6 +6,7 @@
  * thread's last switch out, after which its task may be freed; or when the
  * session ends.  A page is given by the program and taken at the thread's exit.
  */
+#include <linux/nospec.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include "clock.h"
@@ -49,7 +50,11 @@ void ldb_threads_exit(void)
 	kmem_cache_destroy(cache);
 }
 
-/* 0 also if it is there already.  May be called in a probe. */
+/*
+ * 0 also if it is there already, or if the session is over: the parent was found
+ * by a fork's probe before that, and nobody would remove the child again.  May be
+ * called in a probe.
+ */
 int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 {
 	struct ldb_thread *t;
@@ -64,7 +69,7 @@ int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 	t->tid = ldb_tid_of(s, p);
 	t->seq = seq;
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
-	is_new = !ldb_thread_find(p);
+	is_new = !s->over && !ldb_thread_find(p);
 	if (is_new) {
 		hlist_add_head_rcu(&t->node, &ldb_threads[hash_ptr(p, LDB_THREAD_BITS)]);
 		list_add(&t->list, &s->threads);
@@ -83,18 +88,21 @@ static void detach(struct ldb_thread *t)
 	if (!page)
 		return;
 	WRITE_ONCE(t->page, NULL);
-	t->s->slots[t->slot] = NULL;
+	t->s->slots[t->page_nr - 1] = NULL;
+	WRITE_ONCE(t->page_nr, 0);
 	t->s->nr_registered--;
 	ldb_stamp_clear(page);
 }
 
-static void remove_locked(struct ldb_thread *t)
+static void unhash(struct ldb_thread *t)
 {
-	if (hlist_unhashed(&t->node))
-		return;
 	hlist_del_init_rcu(&t->node);
 	list_del(&t->list);
 	detach(t);
+}
+
+static void bury(struct ldb_thread *t)
+{
 	llist_add(&t->dead, &dead);
 	irq_work_queue(&reap_work);
 }
@@ -105,7 +113,10 @@ void ldb_thread_remove(struct ldb_thread *t)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
-	remove_locked(t);
+	if (!hlist_unhashed(&t->node)) {
+		unhash(t);
+		bury(t);
+	}
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
 }
 
@@ -115,6 +126,7 @@ void ldb_thread_remove(struct ldb_thread *t)
  */
 void ldb_threads_remove_all(struct ldb_session *s)
 {
+	struct ldb_thread *t;
 	unsigned long flags;
 	bool more;
 
@@ -122,8 +134,13 @@ void ldb_threads_remove_all(struct ldb_session *s)
 		int n = 256;
 
 		raw_spin_lock_irqsave(&ldb_threads_lock, flags);
-		while (!list_empty(&s->threads) && n--)
-			remove_locked(list_first_entry(&s->threads, struct ldb_thread, list));
+		s->over = true;
+		while (n-- && (t = list_first_entry_or_null(&s->threads, struct ldb_thread, list))) {
+			unhash(t);
+			/* The CPU that it runs on knows it still: until now, and RCU counts from now. */
+			ldb_gen_bump();
+			bury(t);
+		}
 		more = !list_empty(&s->threads);
 		raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
 	} while (more);
@@ -154,33 +171,26 @@ void ldb_threads_refresh(void *unused)
 	c->gen = gen;
 	if (!t)
 		return;
-	page = READ_ONCE(t->page);
-	ldb_stamp_cpu(this_cpu_ptr(t->s->cpu), page ? t->slot + 1 : 0, t->tid);
-	if (t->seq & 1)
+	ldb_stamp_cpu(this_cpu_ptr(t->s->cpu), READ_ONCE(t->page_nr), t->tid);
+	if (t->seq != LDB_SEQ_UNKNOWN)
 		return;
 	t->tsc_in = ldb_clock_now(t->s->clock);
-	WRITE_ONCE(t->seq, t->seq | 1);
+	WRITE_ONCE(t->seq, LDB_SEQ_RUNNING);
 	smp_mb();	/* as in a switch: see publish() */
 	page = READ_ONCE(t->page);
 	if (page)
-		ldb_stamp_in(t, page, smp_processor_id());
+		ldb_stamp_in(t, page, smp_processor_id(), t->tsc_in);
 }
 
 /*
- * Those that were asleep all the time since they are watched.  Each CPU has
- * been refreshed since then: a thread that was on one has an odd seq.  One that
- * comes onto a CPU now counts up, whether it sees what is written here or not.
+ * If it was asleep all the time since it is watched.  Each CPU has been refreshed
+ * since then: a thread that was on one is known.  The seq of one that comes onto
+ * a CPU now gets odd, whether that sees what is written here or not.
  */
-void ldb_threads_settle(struct ldb_session *s)
+void ldb_thread_settle(struct ldb_thread *t)
 {
-	struct ldb_thread *t;
-	unsigned long flags;
-
-	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
-	list_for_each_entry(t, &s->threads, list)
-		if (!ldb_on_cpu(t->task))
-			cmpxchg(&t->seq, 0, LDB_SEQ_ASLEEP);
-	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
+	if (!ldb_on_cpu(t->task))
+		cmpxchg(&t->seq, LDB_SEQ_UNKNOWN, LDB_SEQ_ASLEEP);
 }
 
 /*
@@ -197,18 +207,15 @@ static void publish(struct ldb_thread *t, struct ldb_page *page)
 	ldb_stamp_all(t, page);
 	smp_store_release(&t->page, page);
 	smp_mb();
-	if (READ_ONCE(t->seq) == seq)
+	if (READ_ONCE(t->seq) == seq && seq != LDB_SEQ_UNKNOWN)
 		cmpxchg(&page->k_seq, 0, seq);
 }
 
 static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb_reg *reg)
 {
-	t->nvcsw = 0;
-	t->nivcsw = 0;
-	t->runtime = 0;
 	t->tls = reg->tls;
 	t->block = reg->block;
-	t->slot = reg->slot;
+	WRITE_ONCE(t->page_nr, reg->slot + 1);
 	t->s->slots[reg->slot] = t;
 	t->s->nr_registered++;
 	WRITE_ONCE(page->k_slot_gen, page->k_slot_gen + 1);
@@ -295,7 +302,7 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 }
 
 /* ldb_file.lock held, so no other thread comes to or leaves the slot but by its exit. */
-int ldb_thread_register(struct ldb_session *s, const struct ldb_reg *reg)
+int ldb_thread_register(struct ldb_session *s, struct ldb_reg *reg)
 {
 	struct ldb_page *page;
 	struct task_struct *p;
@@ -303,6 +310,7 @@ int ldb_thread_register(struct ldb_session *s, const struct ldb_reg *reg)
 
 	if (reg->pad || reg->slot >= s->info.max_threads || reg->block > U16_MAX)
 		return -EINVAL;
+	reg->slot = array_index_nospec(reg->slot, s->info.max_threads);
 	if (reg->tls && !access_ok((void __user *)reg->tls, sizeof(struct ldb_user_block)))
 		return -EINVAL;
 	page = ldb_memory_thread_page(s, reg->slot);
@@ -330,7 +338,7 @@ int ldb_thread_unregister(struct ldb_session *s, u32 tid)
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
 	t = ldb_thread_find(p);
 	if (t && t->s == s && t->page) {
-		slot = t->slot;
+		slot = t->page_nr - 1;
 		wait = take_away(s, t, slot);
 		rc = 0;
 	}

@@ -22,31 +22,55 @@ static __always_inline void ldb_wait_begin(struct ldb_thread *t, struct ldb_cpu 
 	c->waiting++;
 }
 
-/* It gets the CPU, or is moved away from it. */
-static __always_inline void ldb_wait_end(struct ldb_thread *t, struct ldb_cpu *c,
-					 struct ldb_session_cpu *sc)
+/* On this CPU, which is sc's. */
+static __always_inline void ldb_wait_begin_here(struct ldb_thread *t, struct ldb_session_cpu *sc)
+{
+	t->wait = LDB_WAIT_COUNTED;
+	sc->waiting++;
+	this_cpu_inc(ldb_cpu.waiting);
+}
+
+static __always_inline void ldb_wait_end_here(struct ldb_thread *t, struct ldb_session_cpu *sc)
 {
 	if (likely(t->wait == LDB_WAIT_COUNTED)) {
 		sc->waiting--;
-		c->waiting--;
+		this_cpu_dec(ldb_cpu.waiting);
 	} else if (t->wait == LDB_WAIT_ARRIVED) {
 		atomic_dec(&sc->arrived);
-		atomic_dec(&c->arrived);
+		atomic_dec(this_cpu_ptr(&ldb_cpu.arrived));
 	}
 	t->wait = LDB_WAIT_NOT;
 }
 
+/* The lock of its run queue is held; it may be another CPU's. */
 static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 {
-	ldb_wait_end(t, per_cpu_ptr(&ldb_cpu, from), per_cpu_ptr(t->s->cpu, from));
+	struct ldb_session_cpu *sc = per_cpu_ptr(t->s->cpu, from);
+	struct ldb_cpu *c = per_cpu_ptr(&ldb_cpu, from);
+
+	if (t->wait == LDB_WAIT_COUNTED) {
+		sc->waiting--;
+		c->waiting--;
+	} else {
+		atomic_dec(&sc->arrived);
+		atomic_dec(&c->arrived);
+	}
 	t->wait = LDB_WAIT_ARRIVED;
 	atomic_inc(&per_cpu_ptr(t->s->cpu, to)->arrived);
 	atomic_inc(&per_cpu_ptr(&ldb_cpu, to)->arrived);
 }
 
-static __always_inline bool ldb_waited_for(struct ldb_cpu *c)
+/* For this CPU. */
+static __always_inline bool ldb_waited_for(void)
 {
-	return c->waiting | atomic_read(&c->arrived);
+	return this_cpu_read(ldb_cpu.waiting) | this_cpu_read(ldb_cpu.arrived.counter);
+}
+
+/* Maybe by others than this session, which has recorded the switch itself. */
+static __always_inline bool ldb_others_wait(const struct ldb_session_cpu *sc)
+{
+	return unlikely(this_cpu_read(ldb_cpu.waiting) != sc->waiting) ||
+	       unlikely(this_cpu_read(ldb_cpu.arrived.counter));
 }
 
 static inline bool ldb_session_waits(const struct ldb_session_cpu *sc)

@@ -122,9 +122,14 @@ run_guest()	# kernel
 	for test in $tests; do
 		paths="$paths $(guest_path "$test")"
 	done
-	sh "$KMOD/vm.sh" -m "$memory" -t "$boot_limit" -r "$tree" -f "$work/ldb.ko:/ldb/ldb.ko" -c "$work/console" \
-		"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$work/out" 2>"$work/err"
-	status=$?
+	for try in 1 2 3; do
+		sh "$KMOD/vm.sh" -m "$memory" -t "$boot_limit" -r "$tree" -f "$work/ldb.ko:/ldb/ldb.ko" -c "$work/console" \
+			"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$work/out" 2>"$work/err"
+		status=$?
+		# Not the module's fault, but always said.
+		[ "$status" -eq 96 ] || break
+		echo "# $kernel: boot $try: the emulator failed (vm.sh: exit status 96)"
+	done
 	[ -z "$keep" ] || { cp "$work/out" "$keep.$kernel"; cp "$work/console" "$keep.$kernel.dmesg"; }
 	awk -v kernel="$kernel" -v tests="$(echo "$tests" | tr '\n' ' ')" -v first="$next" -f "$KMOD/merge.awk" \
 		"$work/out" >"$work/tap"

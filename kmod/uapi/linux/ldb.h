@@ -438,11 +438,12 @@ struct ldb_info {
  *
  * The memory can be mapped by the process that created the session and by the
  * one that joined it, MAP_SHARED, not executable; no other.  A fork child that
- * inherits a mapping reads and writes a page that nobody else sees.  An offset
+ * inherits a mapping reads and writes memory that nobody else sees.  An offset
  * outside the area is SIGBUS.  Nothing that can be written through a mapping is
  * ever trusted by the module.  With LDB_CREATE_F_SPLIT the kernel's events have
- * rings that can only be mapped read-only, nr_cpus x kernel_ring_stride bytes
- * at kernel_rings_off.
+ * rings that can only be mapped read-only and by the process that created the
+ * session, nr_cpus x kernel_ring_stride bytes at kernel_rings_off: a recorder with
+ * CAP_PERFMON does not show the program what it may not know.
  *
  * poll() gives POLLIN when a quarter of a ring was filled with kernel events
  * since the last poll() that said so, and POLLHUP when the session is dead: the

@@ -14,6 +14,27 @@
 #include "dev.h"
 #include "tap.h"
 
+/* As if it had been loaded with them. */
+static void set_params(const char *params)
+{
+	char *copy = strdup(params), *next = copy, *one, path[128];
+
+	while ((one = strsep(&next, " "))) {
+		char *value = strchr(one, '=');
+		int fd;
+
+		if (!value)
+			continue;
+		*value++ = 0;
+		snprintf(path, sizeof(path), "/sys/module/ldb/parameters/%s", one);
+		fd = open(path, O_WRONLY);
+		if (fd < 0 || write(fd, value, strlen(value)) < 0)
+			diag("%s: %s", path, strerror(errno));
+		close(fd);
+	}
+	free(copy);
+}
+
 void dev_load(const char *params)
 {
 	const char *ko = getenv("LDB_KO");
@@ -25,7 +46,13 @@ void dev_load(const char *params)
 		return;
 	}
 	fd = open(ko, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || (syscall(SYS_finit_module, fd, params, 0) && errno != EEXIST)) {
+	if (fd >= 0 && syscall(SYS_finit_module, fd, params, 0)) {
+		if (errno == EEXIST)
+			set_params(params);
+		else
+			fd = -1;
+	}
+	if (fd < 0) {
 		diag("%s: %s", ko, strerror(errno));
 		bail_out("the module cannot be loaded");
 	}
@@ -37,11 +64,14 @@ int dev_unload(void)
 	return syscall(SYS_delete_module, "ldb", O_NONBLOCK) ? -errno : 0;
 }
 
+unsigned dev_clock;
+
 struct ldb_create dev_default(void)
 {
 	return (struct ldb_create){
 		.size = sizeof(struct ldb_create), .events = LDB_GROUP_ALL, .ring_order = 15,
 		.scan_ring_order = 8, .max_threads = 64,
+		.clock_id = dev_clock,
 	};
 }
 

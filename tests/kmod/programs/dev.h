@@ -39,7 +39,8 @@ struct events {
 void dev_load(const char *params);
 int dev_unload(void);	/* 0 or -errno */
 
-/* Default: small, of all groups, for JOIN. */
+/* Default: small, of all groups, for JOIN; of this clock if it is not 0. */
+extern unsigned dev_clock;
 struct ldb_create dev_default(void);
 
 /* 0 or -errno. */

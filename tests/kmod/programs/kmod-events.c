@@ -545,9 +545,11 @@ static void test_groups(void)
 	}
 }
 
-int main(void)
+/* The probes have a way of their own for the TSC, which is the usual clock. */
+static void test_all(unsigned clock, const char *name)
 {
-	dev_load("disarm_delay_ms=60000");
+	dev_clock = clock;
+	diag("clock: %s", name);
 	test_pingpong();
 	test_migrate();
 	test_frames();
@@ -556,5 +558,12 @@ int main(void)
 	test_no_occupant();
 	test_wake();
 	test_groups();
+}
+
+int main(void)
+{
+	dev_load("disarm_delay_ms=60000 force_tsc=1");
+	test_all(LDB_CLOCK_TSC, "TSC");
+	test_all(LDB_CLOCK_MONO, "CLOCK_MONOTONIC");
 	return done();
 }

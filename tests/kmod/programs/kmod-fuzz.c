@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 		seconds = atoi(argv[1]);
 	else if (getenv("LDB_FUZZ_SECONDS"))
 		seconds = atoi(getenv("LDB_FUZZ_SECONDS"));
-	dev_load("disarm_delay_ms=60000");
+	dev_load("disarm_delay_ms=60000 force_tsc=1");
 	test_two_users();
 	test_hostile();
 	return done();

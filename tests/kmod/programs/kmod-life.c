@@ -481,7 +481,7 @@ static void test_unload(void)
 	for (unsigned i = 0; i < nr; i++) {
 		struct ldb_create c = dev_default();
 
-		dev_load(i % 2 ? "disarm_delay_ms=0" : "disarm_delay_ms=60000");
+		dev_load(i % 2 ? "disarm_delay_ms=0 force_tsc=1" : "disarm_delay_ms=60000");
 		c.events = i % 8;
 		dev_self(&d, &c);
 		bad += dev_reg(&d, gettid_(), 0, 0) != 0;
@@ -511,7 +511,7 @@ int main(int argc, char **argv)
 	 * that a kernel has put in place for patching and taken away again, and the more
 	 * often the more it patches.  test_unload() has probes that come and go.
 	 */
-	dev_load("disarm_delay_ms=60000");
+	dev_load("disarm_delay_ms=60000 force_tsc=1");
 	test_exec("exec ends the session", sleep_and_exec);
 	test_exec("so does that of another thread", exec_in_thread);
 	test_exec_named();
