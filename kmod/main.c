@@ -14,7 +14,7 @@ MODULE_PARM_DESC(max_mb, "memory that one session can have, in MiB (1024)");
 
 unsigned int ldb_max_sessions = 64;
 module_param_named(max_sessions, ldb_max_sessions, uint, 0644);
-MODULE_PARM_DESC(max_sessions, "sessions at a time, at most 64 (64)");
+MODULE_PARM_DESC(max_sessions, "sessions at a time (64)");
 
 unsigned int ldb_max_user_sessions = 16;
 module_param_named(max_user_sessions, ldb_max_user_sessions, uint, 0644);
