@@ -115,6 +115,8 @@ modules:
 modules_install: modules
 	+$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) KERNELRELEASE=$(KRELEASE) modules_install
 	install -D -m 644 kmod/60-ldb.rules "$(or $(DESTDIR),$(INSTALL_MOD_PATH))/usr/lib/udev/rules.d/60-ldb.rules"
+	@# Debian's headers lack the file that kbuild's own depmod wants.
+	$(if $(DESTDIR)$(INSTALL_MOD_PATH),,depmod $(KRELEASE))
 
 clean:
 	rm -rf $(BUILD)

@@ -114,6 +114,7 @@ static void test_pingpong(void)
 	const struct ldb_page *page;
 	struct events e;
 	pthread_t t;
+	unsigned first_seq, seq;
 	size_t sleeps = 0;
 	char c = 0;
 
@@ -125,14 +126,18 @@ static void test_pingpong(void)
 	real_time(1);
 	tids[0] = gettid_();
 	slots[0] = reg_self(0);
+	first_seq = dev_page(&d, slots[0])->k_seq;
 	pthread_create(&t, NULL, ponger, NULL);
 	for (int i = 0; i < ROUNDS; i++)
 		if (write(ping[1], &c, 1) != 1 || read(pong[0], &c, 1) != 1)
 			break;
+	page = dev_page(&d, slots[0]);
+	seq = page->k_seq;
 	e = dev_events(&d);
 	real_time(0);
-	page = dev_page(&d, slots[0]);
 	check_chain(&e, "ping-pong");
+	is_int(seq, first_seq + 2 * count(&e, LDB_EV_SWITCH_OUT, tids[0], 0),
+	       "k_seq counts each absence from the CPU");
 	ok(count(&e, LDB_EV_SWITCH_OUT, tids[0], tids[1]) >= ROUNDS, "each ping was a switch");
 	ok(count(&e, LDB_EV_WAKING, tids[0], tids[1]) >= ROUNDS - 1, "each ping woke");
 	ok(count(&e, LDB_EV_WAKING, tids[1], tids[0]) >= ROUNDS - 1, "each pong woke");
@@ -212,12 +217,16 @@ struct block {
 #define CANARY		0x4c44ULL
 #define GEN(n)		((uint64_t)(n) << 16 | CANARY)
 
-static struct event sleep_and_get(unsigned tid)
+static struct event sleep_and_get(unsigned tid, unsigned slot)
 {
+	const volatile struct ldb_page *page = dev_page(&d, slot);
+	uint64_t before = page->k_nvcsw;
 	struct event got = {};
 	struct events e;
 
-	msleep(2);
+	/* A short one may be over before it has begun. */
+	for (int i = 0; i < 100 && page->k_nvcsw == before; i++)
+		msleep(2);
 	e = dev_events(&d);
 	for (size_t i = e.nr; i-- > 0;)
 		if (e.v[i].rec.type == LDB_EV_SWITCH_OUT && e.v[i].rec.tid == tid) {
@@ -245,7 +254,7 @@ static void test_frames(void)
 	block = (struct block){ &inner, GEN(12) };
 	slot = reg_self((uintptr_t)&block);
 	page = dev_page(&d, slot);
-	e = sleep_and_get(tid);
+	e = sleep_and_get(tid, slot);
 	is_int(e.rec.arg, 9 << 16 | slot, "gen: of the frame, with the block's number");
 	is_int(e.cont.arg, 0x3000, "pc");
 	is_int(e.cont.tsc, (uintptr_t)&inner, "top");
@@ -253,11 +262,11 @@ static void test_frames(void)
 	ok(page->k_gen == e.rec.arg && page->k_pc == 0x3000 && page->k_top == (uintptr_t)&inner,
 	   "the page has the same");
 	block.top = &outer;
-	e = sleep_and_get(tid);
+	e = sleep_and_get(tid, slot);
 	ok(e.rec.arg == (7 << 16 | slot) && e.cont.arg == 0x1000, "another frame");
 	is_int(dev_stats(&d).unreadable, 0, "all could be read");
 	block.top = NULL;
-	e = sleep_and_get(tid);
+	e = sleep_and_get(tid, slot);
 	ok(!e.rec.arg && !e.cont.arg && !e.cont.tsc && !page->k_gen, "no frame");
 	is_int(dev_stats(&d).unreadable, 0, "which is nothing wrong");
 
@@ -274,16 +283,16 @@ static void test_frames(void)
 		bad = dev_stats(&d).unreadable;
 		inner.gen = wrong[i].gen;
 		block = wrong[i].b;
-		e = sleep_and_get(tid);
+		e = sleep_and_get(tid, slot);
 		ok(!e.rec.arg && dev_stats(&d).unreadable > bad, "%s: nothing, and counted", wrong[i].what);
 	}
 	inner.gen = GEN(9);
 	block = (struct block){ &inner, GEN(12) };
-	e = sleep_and_get(tid);
+	e = sleep_and_get(tid, slot);
 	is_int(e.rec.arg, 9 << 16 | slot, "and right again");
 	dev_reg(&d, tid, slot, (uintptr_t)hole);
 	bad = dev_stats(&d).unreadable;
-	e = sleep_and_get(tid);
+	e = sleep_and_get(tid, slot);
 	ok(!e.rec.arg && dev_stats(&d).unreadable > bad, "an unmapped block");
 	dev_close(&d);
 }
