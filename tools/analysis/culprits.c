@@ -35,17 +35,6 @@ static int64_t overlap(const struct segment *a, const struct segment *b)
 
 /* The request's own times off the CPU, by thread and time */
 
-static int off_compare(const void *pa, const void *pb, void *arg)
-{
-	const struct timeline *t = arg;
-	const struct segment *a = &t->segments[*(const size_t *)pa];
-	const struct segment *b = &t->segments[*(const size_t *)pb];
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->end < b->end ? -1 : a->end > b->end;
-}
-
 static int offs_make(struct timeline_build *b)
 {
 	struct timeline *t = b->t;
@@ -57,7 +46,7 @@ static int offs_make(struct timeline_build *b)
 		if (segment_is_off(&t->segments[i]) && !t->segments[i].blocks_req)
 			b->own_offs[b->nr_own_offs++] = i;
 	if (b->nr_own_offs)
-		qsort_r(b->own_offs, b->nr_own_offs, sizeof(*b->own_offs), off_compare, t);
+		qsort_r(b->own_offs, b->nr_own_offs, sizeof(*b->own_offs), segment_by_end, t);
 	return 0;
 }
 

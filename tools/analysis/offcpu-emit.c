@@ -27,7 +27,7 @@ struct emitter {
 	bool blocks;		/* what is emitted now is not the request's own */
 };
 
-static int index_compare(const void *pa, const void *pb, void *arg)
+int segment_by_end(const void *pa, const void *pb, void *arg)
 {
 	const struct timeline *t = arg;
 	const struct segment *a = &t->segments[*(const size_t *)pa];
@@ -48,7 +48,7 @@ static int index_make(struct index *x, struct timeline *t, enum segment_kind kin
 		if (t->segments[i].kind == kind || t->segments[i].kind == or)
 			x->at[x->nr++] = i;
 	if (x->nr)
-		qsort_r(x->at, x->nr, sizeof(*x->at), index_compare, t);
+		qsort_r(x->at, x->nr, sizeof(*x->at), segment_by_end, t);
 	return 0;
 }
 

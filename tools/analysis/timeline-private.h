@@ -99,6 +99,8 @@ void offcpu_free(struct timeline_build *b);
 
 /* offcpu-emit.c */
 int offcpu_emit(struct timeline_build *b);
+/* For qsort_r() of indices into the segments of a struct timeline: by tid, end. */
+int segment_by_end(const void *pa, const void *pb, void *arg);
 
 /* culprits.c */
 int culprits_add(struct timeline_build *b);

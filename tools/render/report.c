@@ -123,17 +123,6 @@ static void put_ns(const struct render *r, int64_t ns)
 	fprintf(r->out, " %7s", text_ns(ns, buf));
 }
 
-static void put_count(const struct render *r, uint64_t nr)
-{
-	char buf[UNITS_ROOM], *blank;
-
-	units_count(nr, buf);
-	blank = strchr(buf, ' ');
-	if (blank)
-		memmove(blank, blank + 1, strlen(blank));
-	fprintf(r->out, " %6s", buf);
-}
-
 /* "<- main() figure1.cc:88" */
 static void site_text(const struct stats_entry *e, enum stats_by by, char *buf)
 {
@@ -158,7 +147,7 @@ static void put_function_row(const struct render *r, const struct stats_entry *e
 	char name[TEXT_ROOM], site[TEXT_ROOM];
 	unsigned used = 7 + 6 * 8 + (is_wide ? 16 : 0) + 1, left;
 
-	put_count(r, e->count);
+	text_count(r, e->count);
 	if (e->count) {
 		put_ns(r, e->p50_ns);
 		put_ns(r, e->p99_ns);
@@ -235,7 +224,7 @@ static void put_times(const struct render *r, const char *what, const struct loc
 	unsigned used = 2 + 5 + 7 + 5 * 8 + 1;
 
 	fprintf(r->out, "  %-5s", what);
-	put_count(r, t->count);
+	text_count(r, t->count);
 	put_ns(r, t->p50_ns);
 	put_ns(r, t->p99_ns);
 	put_ns(r, t->max_ns);
@@ -335,7 +324,7 @@ void text_locks(const struct render *r, const struct render_locks *l)
 
 static void put_class(const struct render *r, const struct request_class *c, const char *name)
 {
-	put_count(r, c->count);
+	text_count(r, c->count);
 	put_ns(r, c->p50_ns);
 	put_ns(r, c->p99_ns);
 	put_ns(r, c->p999_ns);
@@ -416,12 +405,12 @@ static void put_thread(const struct render *r, const struct thread *t)
 	char name[TEXT_ROOM], a[UNITS_ROOM], b[UNITS_ROOM];
 
 	text_cell(r, text_thread(t->tid, t, name), 24, true);
-	put_count(r, t->made);
-	put_count(r, t->seen);
+	text_count(r, t->made);
+	text_count(r, t->seen);
 	fprintf(r->out, " %8s", text_share(t->seen, t->made, a));
-	put_count(r, t->scans);
-	put_count(r, t->invalid);
-	put_count(r, t->foreign + t->too_deep + t->disorder);
+	text_count(r, t->scans);
+	text_count(r, t->invalid);
+	text_count(r, t->foreign + t->too_deep + t->disorder);
 	fprintf(r->out, " %8s", text_ns(t->gap_ns, b));
 	fprintf(r->out, "%s%s\n", t->is_unwatched ? " not watched" : "",
 		t->has_exited ? " exited" : "");

@@ -21,17 +21,6 @@ static void put_ns(const struct render *r, int64_t ns)
 	fprintf(r->out, " %8s", text_ns(ns, buf));
 }
 
-static void put_count(const struct render *r, uint64_t nr)
-{
-	char buf[UNITS_ROOM], *blank;
-
-	units_count(nr, buf);
-	blank = strchr(buf, ' ');
-	if (blank)
-		memmove(blank, blank + 1, strlen(blank));
-	fprintf(r->out, " %6s", buf);
-}
-
 static void put_name(const struct render *r, const struct model *m, const struct sched_entry *e)
 {
 	char name[TEXT_ROOM];
@@ -56,15 +45,15 @@ static void put_states(const struct render *r, const struct model *m, const stru
 		put_ns(r, e->disk_ns);
 		put_ns(r, e->futex_ns);
 	}
-	put_count(r, e->voluntary);
-	put_count(r, e->involuntary);
-	put_count(r, e->migrations);
+	text_count(r, e->voluntary);
+	text_count(r, e->involuntary);
+	text_count(r, e->migrations);
 	fputs(e->is_ldb ? "  *\n" : "\n", r->out);
 }
 
 static void put_times(const struct render *r, const struct sched_times *t)
 {
-	put_count(r, t->count);
+	text_count(r, t->count);
 	put_ns(r, t->p50_ns);
 	put_ns(r, t->p99_ns);
 	if (r->width >= 90)
@@ -97,7 +86,7 @@ static void put_parties(const struct render *r, const struct model *m,
 		const struct sched_party *p = &parties[i];
 
 		put_ns(r, p->total_ns);
-		put_count(r, p->count);
+		text_count(r, p->count);
 		put_ns(r, p->max_ns);
 		fputs("  ", r->out);
 		text_cell(r, text_party(m, &p->who, who), r->width - 28, false);

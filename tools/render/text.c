@@ -224,3 +224,14 @@ const char *text_thread(uint32_t tid, const struct thread *thread, char *buf)
 	snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "%1$" PRIu32, tid, name);
 	return buf;
 }
+
+void text_count(const struct render *r, uint64_t nr)
+{
+	char buf[UNITS_ROOM], *blank;
+
+	units_count(nr, buf);
+	blank = strchr(buf, ' ');
+	if (blank)
+		memmove(blank, blank + 1, strlen(blank));
+	fprintf(r->out, " %6s", buf);
+}

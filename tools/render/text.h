@@ -24,6 +24,9 @@ const char *text_clean(const char *s, char *buf);
 /* "1.24us"; at most 7 columns.  buf has UNITS_ROOM bytes. */
 const char *text_ns(int64_t ns, char *buf);
 
+/* A column of 7: " 1.24k". */
+void text_count(const struct render *r, uint64_t nr);
+
 /* "12.3 %", "100 %", "<0.1 %"; buf has UNITS_ROOM bytes. */
 const char *text_share(uint64_t part, uint64_t whole, char *buf);
 
