@@ -22,9 +22,9 @@
  *	}			}
  *
  * Linking is one asm, because the order of the stores is the contract with the
- * reader: generation, record, top.  The thread's offset is loaded in each asm
- * (the linker turns it into an immediate in executables): a GIMPLE variable
- * would live in a callee-saved register across the whole function under -fPIC.
+ * reader: generation, record, top.  A shared object loads the thread's offset in
+ * each asm: a GIMPLE variable would live in a callee-saved register across the
+ * whole function.
  *
  * "ldb_clean" runs next and makes the record non-addressable.  Else
  * AddressSanitizer puts red zones around it and the stack protector guards
@@ -46,40 +46,82 @@ static const struct ggc_root_tab roots[] = {
 	LAST_GGC_ROOT_TAB
 };
 
-/* %0 scratch, %1 thread, %2 prev, %3 gen, %4 pc, %5 ret, %6 return address */
-static const char link_asm[] =
-	"{movq\t__ldb_thread@gottpoff(%%rip), %1|"
-	 "mov\t%1, QWORD PTR __ldb_thread@gottpoff[rip]}\n\t"
-	"{addq\t$65536, %%fs:8(%1)|add\tQWORD PTR fs:[%1+8], 65536}\n\t"
-	"{movq\t%%fs:8(%1), %0|mov\t%0, QWORD PTR fs:[%1+8]}\n\t"
-	"{movq\t%0, %3|mov\t%3, %0}\n\t"
-	"{movq\t%%fs:(%1), %0|mov\t%0, QWORD PTR fs:[%1]}\n\t"
-	"{movq\t%0, %2|mov\t%2, %0}\n\t"
-	"{leaq\t(%%rip), %0|lea\t%0, [rip]}\n\t"
-	"{movq\t%0, %4|mov\t%4, %0}\n\t"
-	"{movq\t%6, %5|mov\t%5, %6}\n\t"
-	"{leaq\t%2, %0|lea\t%0, %2}\n\t"
-	"{movq\t%0, %%fs:(%1)|mov\tQWORD PTR fs:[%1], %0}";
+/* Both dialects of one instruction. */
+#define INSN(att, intel)	"{" att "|" intel "}"
+#define NEXT			"\n\t"
+#define QWORD			"QWORD PTR "
 
-/* %0 scratch, %1 thread, %2 prev */
-static const char unlink_asm[] =
-	"{movq\t__ldb_thread@gottpoff(%%rip), %1|"
-	 "mov\t%1, QWORD PTR __ldb_thread@gottpoff[rip]}\n\t"
-	"{movq\t%2, %0|mov\t%0, %2}\n\t"
-	"{movq\t%0, %%fs:(%1)|mov\tQWORD PTR fs:[%1], %0}";
+/*
+ * %0 scratch, %1 thread, %2 prev, %3 gen, %4 pc, %5 ret, %6 return address
+ *
+ * The block's address costs a load, and saves more: stores with a segment prefix
+ * leave the store buffer one at a time, those to one line without it in pairs.
+ */
+#define LINK_ASM(load, att_top, intel_top, att_gen, intel_gen)			\
+	load									\
+	INSN("addq\t$65536, " att_gen,	"add\t" QWORD intel_gen ", 65536") NEXT	\
+	INSN("movq\t" att_gen ", %0",	"mov\t%0, " QWORD intel_gen) NEXT	\
+	INSN("movq\t%0, %3",		"mov\t%3, %0") NEXT			\
+	INSN("movq\t" att_top ", %0",	"mov\t%0, " QWORD intel_top) NEXT	\
+	INSN("movq\t%0, %2",		"mov\t%2, %0") NEXT			\
+	INSN("leaq\t(%%rip), %0",	"lea\t%0, [rip]") NEXT			\
+	INSN("movq\t%0, %4",		"mov\t%4, %0") NEXT			\
+	INSN("movq\t%6, %5",		"mov\t%5, %6") NEXT			\
+	INSN("leaq\t%2, %0",		"lea\t%0, %2") NEXT			\
+	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
+
+/* %0 scratch, %1 thread, %2 prev: with one store, the prefix costs nothing. */
+#define UNLINK_ASM(load, att_top, intel_top)					\
+	load									\
+	INSN("movq\t%2, %0",		"mov\t%0, %2") NEXT			\
+	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
 
 /* %0 scratch, %1 thread, %2 prev: the address of prev is the record's */
-static const char relink_asm[] =
-	"{movq\t__ldb_thread@gottpoff(%%rip), %1|"
-	 "mov\t%1, QWORD PTR __ldb_thread@gottpoff[rip]}\n\t"
-	"{leaq\t%2, %0|lea\t%0, %2}\n\t"
-	"{movq\t%0, %%fs:(%1)|mov\tQWORD PTR fs:[%1], %0}";
+#define RELINK_ASM(load, att_top, intel_top)					\
+	load									\
+	INSN("leaq\t%2, %0",		"lea\t%0, %2") NEXT			\
+	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
+
+/* Where the block is: in a shared object that is read from the GOT... */
+#define GOT_OFFSET	INSN("movq\t__ldb_thread@gottpoff(%%rip), %1",		\
+			     "mov\t%1, " QWORD "__ldb_thread@gottpoff[rip]") NEXT
+#define GOT_ADDRESS	GOT_OFFSET						\
+			INSN("addq\t%%fs:0, %1", "add\t%1, " QWORD "fs:0") NEXT
+#define GOT_TOP		"%%fs:(%1)", "fs:[%1]"
+/* ...and elsewhere a constant. */
+#define EXE_ADDRESS	INSN("movq\t%%fs:0, %1", "mov\t%1, " QWORD "fs:0") NEXT
+#define EXE_TOP		"%%fs:__ldb_thread@tpoff", "fs:__ldb_thread@tpoff"
+
+/* The macro's arguments come in pairs: expand them first. */
+#define EXPAND(macro, ...)	macro(__VA_ARGS__)
+
+struct asm_texts {
+	const char *link, *unlink, *relink;
+};
+
+static const struct asm_texts got_texts = {
+	LINK_ASM(GOT_ADDRESS, "(%1)", "[%1]", "8(%1)", "[%1+8]"),
+	EXPAND(UNLINK_ASM, GOT_OFFSET, GOT_TOP),
+	EXPAND(RELINK_ASM, GOT_OFFSET, GOT_TOP),
+};
+
+static const struct asm_texts exe_texts = {
+	LINK_ASM(EXE_ADDRESS, "__ldb_thread@tpoff(%1)", "__ldb_thread@tpoff[%1]",
+		 "__ldb_thread@tpoff+8(%1)", "__ldb_thread@tpoff[%1+8]"),
+	EXPAND(UNLINK_ASM, "", EXE_TOP),
+	EXPAND(RELINK_ASM, "", EXE_TOP),
+};
+
+static const struct asm_texts *asm_texts(void)
+{
+	return flag_pic && !flag_pie ? &got_texts : &exe_texts;
+}
 
 static_assert(sizeof(struct ldb_frame) == 32, "build_record_type()");
-static_assert(LDB_GEN_ONE == 65536, "written out in link_asm");
-static_assert(offsetof(struct ldb_thread, top) == 0, "written out in *_asm");
-static_assert(offsetof(struct ldb_thread, gen) == 8, "written out in link_asm");
-static_assert(offsetof(struct ldb_frame, prev) == 0, "lea in *_asm");
+static_assert(LDB_GEN_ONE == 65536, "written out in LINK_ASM");
+static_assert(offsetof(struct ldb_thread, top) == 0, "written out in *_TOP");
+static_assert(offsetof(struct ldb_thread, gen) == 8, "written out in LINK_ASM");
+static_assert(offsetof(struct ldb_frame, prev) == 0, "lea in LINK_ASM, RELINK_ASM");
 
 static void build_record_type(void)
 {
@@ -179,7 +221,7 @@ static gimple_seq build_link(tree rec)
 	push_operand(&outputs, "=m",
 		     build_field(rec, offsetof(struct ldb_frame, ret)));
 	push_operand(&inputs, "r", ret);
-	gimple_seq_add_stmt(&seq, finish_asm(link_asm, inputs, outputs));
+	gimple_seq_add_stmt(&seq, finish_asm(asm_texts()->link, inputs, outputs));
 	return seq;
 }
 
@@ -196,12 +238,12 @@ static gimple_seq build_short(const char *text, tree rec)
 
 static gimple_seq build_unlink(tree rec)
 {
-	return build_short(unlink_asm, rec);
+	return build_short(asm_texts()->unlink, rec);
 }
 
 static gimple_seq build_relink(tree rec)
 {
-	return build_short(relink_asm, rec);
+	return build_short(asm_texts()->relink, rec);
 }
 
 static void insert_at_start(basic_block bb, gimple_seq seq)
@@ -209,6 +251,26 @@ static void insert_at_start(basic_block bb, gimple_seq seq)
 	gimple_stmt_iterator gsi = gsi_after_labels(bb);
 
 	gsi_insert_seq_before(&gsi, seq, GSI_NEW_STMT);
+}
+
+/*
+ * Before the first statement that needs it: what comes earlier, the loads that a
+ * branch waits for among it, need not wait for the link.  Unlinks, which are there
+ * already, are asm that place_needs_record() takes for a need.
+ */
+static void insert_before_need(basic_block bb, gimple_seq seq)
+{
+	gimple_stmt_iterator gsi = gsi_after_labels(bb);
+
+	while (!gsi_end_p(gsi) && !stmt_ends_bb_p(gsi_stmt(gsi)) &&
+	       !place_needs_record(gsi_stmt(gsi)))
+		gsi_next(&gsi);
+	if (gsi_end_p(gsi)) {
+		gsi = gsi_last_bb(bb);
+		gsi_insert_seq_after(&gsi, seq, GSI_NEW_STMT);
+	} else {
+		gsi_insert_seq_before(&gsi, seq, GSI_SAME_STMT);
+	}
 }
 
 /* Where the statement ends its block: on the way that control takes after it. */
@@ -235,13 +297,13 @@ static void link_entries(struct function *fn, const struct placement *p,
 	unsigned int i;
 
 	if (p->entry)
-		insert_at_start(p->entry, build_link(rec));
+		insert_before_need(p->entry, build_link(rec));
 	else if (p->dead_ends.is_empty())
 		gsi_insert_seq_on_edge(
 			single_succ_edge(ENTRY_BLOCK_PTR_FOR_FN(fn)),
 			build_link(rec));
 	for (i = 0; i < p->dead_ends.length(); i++)
-		insert_at_start(p->dead_ends[i], build_link(rec));
+		insert_before_need(p->dead_ends[i], build_link(rec));
 }
 
 /* Before each return and tail call of one block. */
@@ -394,8 +456,12 @@ static unsigned int ldb_execute(struct function *fn)
 		keep_tail_calls_inside(fn);
 
 	struct placement p(fn);
+	bool needed = place_function(fn, verdict == SELECT_ALWAYS, &p);
 
-	if (!place_function(fn, verdict == SELECT_ALWAYS, &p)) {
+	/* Before the record's own statements come in. */
+	if (!p.has_loops && !p.has_receivers && verdict != SELECT_ALWAYS)
+		short_prove(fn);
+	if (!needed) {
 		tell(fn, "skipped: ", "no calls or loops");
 		return 0;
 	}

@@ -41,8 +41,13 @@ struct placement {
 };
 
 bool place_function(struct function *fn, bool always, struct placement *p);
+bool place_needs_record(gimple *stmt);
 bool place_is_tail_call(gimple *stmt);
 bool place_is_second_return(gimple *stmt);
+
+/* short.c: what takes no time worth a record */
+bool short_stmt(gimple *stmt);
+void short_prove(struct function *fn);
 
 /* select.c: which functions */
 enum select_verdict { SELECT_NO, SELECT_YES, SELECT_ALWAYS };

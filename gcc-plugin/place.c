@@ -2,8 +2,8 @@
 /*
  * Where a function links and unlinks its record ("shrink placement").
  *
- * A block needs the record if it calls something that may take time, or lies in
- * a cycle.  The record is linked at the nearest common dominator of all those
+ * A block needs the record if it calls something that may take time (short.c), or
+ * lies in a cycle.  The record is linked at the nearest common dominator of all those
  * blocks, moved up until it is in no cycle, and unlinked on the edges that leave
  * the blocks dominated by it:
  *
@@ -32,11 +32,6 @@
  */
 #include "instrument.h"
 
-/* Above this, copying an object takes time worth seeing. */
-static const int big_copy_bytes = 4096;
-/* Up to this GCC copies and clears without a call, whatever -mtune says. */
-static const int inline_copy_bytes = 64;
-
 placement::placement(struct function *fn)
 	: entry(NULL), inside(last_basic_block_for_fn(fn)),
 	  has_loops(false), has_receivers(false)
@@ -61,82 +56,9 @@ bool place_is_second_return(gimple *stmt)
 	       (gimple_call_flags(stmt) & ECF_RETURNS_TWICE);
 }
 
-static bool is_small_constant(tree size)
+bool place_needs_record(gimple *stmt)
 {
-	return tree_fits_uhwi_p(size) &&
-	       tree_to_uhwi(size) <= (unsigned int)inline_copy_bytes;
-}
-
-/* Builtins that GCC expands inline, so that no time is spent in a call. */
-static bool is_inline_builtin(gcall *call, tree decl)
-{
-	const char *name = IDENTIFIER_POINTER(DECL_NAME(decl));
-	enum built_in_function code;
-	size_t len;
-
-	if (is_inexpensive_builtin(decl))
-		return true;
-	if (DECL_BUILT_IN_CLASS(decl) != BUILT_IN_NORMAL)
-		return false;
-	code = DECL_FUNCTION_CODE(decl);
-	/* Not the program's calls: place as without the sanitizer. */
-	if (code > BEGIN_SANITIZER_BUILTINS && code < END_SANITIZER_BUILTINS)
-		return true;
-	if (startswith(name, "__atomic_") || startswith(name, "__sync_")) {
-		len = strlen(name);
-		return strcmp(name + len - 3, "_16") != 0;
-	}
-	if (!optimize || (flag_sanitize & SANITIZE_ADDRESS))
-		return false;
-	switch (code) {
-	case BUILT_IN_MEMCPY:
-	case BUILT_IN_MEMMOVE:
-	case BUILT_IN_MEMSET:
-		return is_small_constant(gimple_call_arg(call, 2));
-	default:
-		return false;
-	}
-}
-
-static bool call_needs_record(gcall *call)
-{
-	tree decl = gimple_call_fndecl(call);
-
-	if (gimple_call_internal_p(call) || place_is_tail_call(call))
-		return false;
-	if (!decl || !fndecl_built_in_p(decl))
-		return true;
-	if (gimple_call_noreturn_p(call) &&
-	    DECL_BUILT_IN_CLASS(decl) == BUILT_IN_NORMAL)
-		return false;
-	return !is_inline_builtin(call, decl);
-}
-
-static bool is_big_copy(gimple *stmt)
-{
-	tree size;
-
-	if (!gimple_assign_single_p(stmt) || !gimple_store_p(stmt) ||
-	    gimple_clobber_p(stmt))
-		return false;
-	size = TYPE_SIZE_UNIT(TREE_TYPE(gimple_assign_lhs(stmt)));
-	return !size || !tree_fits_uhwi_p(size) ||
-	       tree_to_uhwi(size) >= (unsigned int)big_copy_bytes;
-}
-
-static bool stmt_needs_record(gimple *stmt)
-{
-	switch (gimple_code(stmt)) {
-	case GIMPLE_CALL:
-		return call_needs_record(as_a<gcall *>(stmt));
-	case GIMPLE_ASM:
-		/* An empty one is a compiler barrier. */
-		return *gimple_asm_string(as_a<gasm *>(stmt)) != '\0';
-	case GIMPLE_ASSIGN:
-		return is_big_copy(stmt);
-	default:
-		return false;
-	}
+	return !short_stmt(stmt) && !place_is_tail_call(stmt);
 }
 
 static bool block_needs_record(basic_block bb)
@@ -144,7 +66,7 @@ static bool block_needs_record(basic_block bb)
 	gimple_stmt_iterator gsi;
 
 	for (gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
-		if (stmt_needs_record(gsi_stmt(gsi)))
+		if (place_needs_record(gsi_stmt(gsi)))
 			return true;
 	return false;
 }

@@ -14,6 +14,7 @@ int shrunk(int x)
 		return 7;
 	return ext(x) + ext(x + 1);
 }
+int late(const int *p) { int v = *p; return ext(v) + v; }
 int tail(int x) { ext(x); return ext(x + 1); }
 int two_regions(int x)
 {
@@ -39,33 +40,53 @@ in_function()	# file function: its lines
 check "compiles" "cc_ldb -O2 -S a.c -o att.s && cc_ldb -O2 -masm=intel -S a.c -o intel.s &&
 	cc_ldb -O2 -fPIC -S a.c -o pic.s && $CC -O2 -S a.c -o without.s"
 
-# Registers become R; an offset into the record becomes prev, gen, pc or ret: the
-# record's own address is the operand of the last lea.
-in_function att.s once | awk '/#APP/ { on = 1; next } /#NO_APP/ { exit } on' |
-	sed -E 's/\t/ /g; s/^ *//; s/%r([abcds][xip]|bp|[0-9]+)/R/g' >link.raw
-base=$(sed -nE 's/^leaq (-?[0-9]*)\(R\), R$/\1/p' link.raw)
-base=${base:-0}
-for field in prev:0 gen:8 pc:16 ret:24; do
-	off=$((base + ${field#*:}))
-	[ "$off" -ne 0 ] || off=
-	printf '%s\n' "s/^(movq R,|leaq) $off\\(R\\)/\\1 ${field%:*}/"
-done >fields.sed
-sed -E -f fields.sed link.raw >link.got
-cat >link.want <<'END'
-movq __ldb_thread@gottpoff(%rip), R
-addq $65536, %fs:8(R)
-movq %fs:8(R), R
+# The first link of a function.  The register with the thread's block becomes T, the
+# others R; an offset into the record becomes prev, gen, pc or ret: the record's own
+# address is the operand of the last lea.
+link_of()	# file function
+{
+	in_function "$1" "$2" | awk '/#APP/ { on = 1; next } /#NO_APP/ { exit } on' >link.raw
+	thread=$(sed -nE 's/.*addq.*\(%(r[a-z0-9]+)\)$/\1/p' link.raw)
+	sed -E "s/\t/ /g; s/^ *//; s/%$thread\>/T/g; s/%r([abcds][xip]|bp|[0-9]+)/R/g" \
+		link.raw >link.regs
+	base=$(sed -nE 's/^leaq (-?[0-9]*)\(R\), R$/\1/p' link.regs)
+	base=${base:-0}
+	for field in prev:0 gen:8 pc:16 ret:24; do
+		off=$((base + ${field#*:}))
+		[ "$off" -ne 0 ] || off=
+		printf '%s\n' "s/^(movq R,|leaq) $off\\(R\\)/\\1 ${field%:*}/"
+	done >fields.sed
+	sed -E -f fields.sed link.regs
+}
+cat >link.rest <<'END'
+addq $65536, GEN
+movq GEN, R
 movq R, gen
-movq %fs:(R), R
+movq TOP, R
 movq R, prev
 leaq (%rip), R
 movq R, pc
 movq R, ret
 leaq prev, R
-movq R, %fs:(R)
+movq R, TOP
 END
+{
+	echo 'movq %fs:0, T'
+	sed 's/GEN/__ldb_thread@tpoff+8(T)/; s/TOP/__ldb_thread@tpoff(T)/' link.rest
+} >exe.want
+{
+	echo 'movq __ldb_thread@gottpoff(%rip), T'
+	echo 'addq %fs:0, T'
+	sed 's/GEN/8(T)/; s/TOP/(T)/' link.rest
+} >pic.want
 check "the link's eleven instructions, in the contract's order" \
-	"diff link.want link.got"
+	"link_of att.s once | diff exe.want -"
+check "twelve in code for shared objects" "link_of pic.s once | diff pic.want -"
+check "code for executables reads no GOT" "grep -c gottpoff att.s pic.s" 0 \
+	"^att.s:1\$"
+check "the link comes after what does not need it" "in_function att.s late | awk '
+	/\(%rdi\), %e/ { print \"work\" } /#APP/ && !n++ { print \"link\" } /call.*ext/ { print \"call\" }' |
+	tr '\\n' ' '" 0 '^work link call $'
 for s in att intel; do
 	$CC -c $s.s -o $s.o && objdump -d --no-show-raw-insn $s.o | sed 1,3d >$s.dis
 done

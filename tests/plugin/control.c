@@ -522,6 +522,51 @@ SUBJECT void case_signals(void)
 	CHAIN_IS("case_signals", MAIN);
 }
 
+/* --- a signal before each instruction ---------------------------------------- */
+
+#ifndef SANITIZED
+static volatile int nr_steps;
+static uint64_t gen_seen;
+
+/* The interrupted link or unlink must neither lose a record nor repeat a generation. */
+SUBJECT void on_step(int sig)
+{
+	/* A chain that is broken already would be walked thousands of times. */
+	if (chain_failures)
+		return;
+	chain_walk("on_step");
+	if (chain_gen() < gen_seen)
+		chain_fail("on_step", "generation went back", nr_steps);
+	in_handler(sig);
+	gen_seen = chain_gen();
+	nr_steps++;
+	NO_TAIL();
+}
+
+NEVER void step(int on)
+{
+	uint64_t flags = __builtin_ia32_readeflags_u64();
+
+	__builtin_ia32_writeeflags_u64(on ? flags | 0x100 : flags & ~0x100ULL);
+}
+
+SUBJECT void case_steps(void)
+{
+	int want = fib(5);
+
+	signal(SIGTRAP, on_step);
+	step(1);
+	if (fib(5) != want || shapes(5) != 5)
+		puts("wrong");
+	step(0);
+	signal(SIGTRAP, SIG_DFL);
+	puts(nr_steps > 100 || chain_failures ? "stepped" : "not stepped");
+	CHAIN_IS("case_steps", MAIN);
+}
+#else
+SUBJECT void case_steps(void) { puts("stepped"); }
+#endif
+
 /* --- through libc, cleanup, constructors, ifunc ------------------------------ */
 
 SUBJECT int compare(const void *a, const void *b)
@@ -666,6 +711,7 @@ int main(int argc, char **argv)
 	run_case("vfork", case_vfork);
 	run_case("threads", case_threads);
 	run_case("signals", case_signals);
+	run_case("steps", case_steps);
 	run_case("qsort", case_qsort);
 	run_case("cleanup", case_cleanup);
 	run_case("ifunc", case_ifunc);

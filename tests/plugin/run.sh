@@ -41,7 +41,7 @@ trap 'exit 130' INT TERM HUP
 	for row in $extra; do
 		echo "matrix.sh O2 $row"
 	done
-	for script in self.sh select.sh asm.sh link.sh install.sh; do
+	for script in self.sh select.sh short.sh asm.sh link.sh install.sh; do
 		echo "$script"
 	done
 } >"$results/jobs"

@@ -2,7 +2,7 @@
 /*
  * Nothing but calls, for the benchmark.
  *
- *	call-storm leaf|fib|qsort|lock ROUNDS [CPU]
+ *	call-storm leaf|fib|qsort|lock|deep ROUNDS [CPU]
  *	call-storm stack20 SECONDS [CPU]
  *
  * CPU: the one to stay on.
@@ -10,6 +10,7 @@
  * deep; qsort: callbacks through libc; lock: uncontended lock and unlock.  Prints
  * "KIND CALLS NS", the time of the loop alone (CPU time of the thread, so that
  * other load on the machine counts less).
+ * deep: 20 frames and a microsecond of arithmetic, again and again.
  * stack20: 20 frames, taken down and built up again every microsecond.
  */
 #define _GNU_SOURCE
@@ -21,6 +22,16 @@
 #include <string.h>
 #include <time.h>
 #include <x86intrin.h>
+#ifdef BENCH_COZ	/* coz needs a point to count: once in a thousand calls */
+#include <coz.h>
+#define PROGRESS(calls)                 \
+	do {                            \
+		if (!((calls) & 1023))  \
+			COZ_PROGRESS;   \
+	} while (0)
+#else
+#define PROGRESS(calls)
+#endif
 
 static volatile int sink;
 static uint64_t calls;
@@ -37,23 +48,28 @@ static uint64_t now_ns(clockid_t clock)
 /* noinline, here and below: the calls are what is measured. */
 __attribute__((noinline)) int leaf(int x)
 {
-	/* The plugin takes an asm statement that is not empty for a call: a record. */
-	__asm__ volatile("nop" ::: "memory");
+	/* The plugin takes an asm statement it does not understand for a call: a record. */
+	__asm__ volatile("# unknown" ::: "memory");
 	return x + 1;
 }
 
 __attribute__((noinline)) int fib(int n)
 {
+	int sum;
+
+	if (n < 2)
+		return n;
+	sum = fib(n - 1) + fib(n - 2);
 	/* Or GCC makes a loop of the second call. */
-	__asm__ volatile("" ::: "memory");
-	return n < 2 ? n : fib(n - 1) + fib(n - 2);
+	__asm__ volatile("" : "+r"(sum));
+	return sum;
 }
 
 __attribute__((noinline)) static int compare(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
-	__asm__ volatile("nop" ::: "memory");
+	__asm__ volatile("# unknown" ::: "memory");
 	return (x > y) - (x < y);
 }
 
@@ -63,30 +79,59 @@ static int compare_counted(const void *a, const void *b)
 	return compare(a, b);
 }
 
-/* Not a tail call: the addition comes after it. */
 __attribute__((noinline)) int descend(int depth, uint64_t until)
 {
+	int below = 0;
+
 	if (depth)
-		return descend(depth - 1, until) + 1;
-	while (__rdtsc() < until)
-		;
-	return 0;
+		below = descend(depth - 1, until) + 1;
+	else
+		while (__rdtsc() < until)
+			;
+	/* Or GCC makes a loop of the call, and one frame of twenty. */
+	__asm__ volatile("" : "+r"(below));
+	return below;
+}
+
+/* As descend(), with so many steps of arithmetic in the innermost. */
+__attribute__((noinline)) uint64_t compute(int depth, long steps)
+{
+	uint64_t x = depth;
+
+	if (depth)
+		x = compute(depth - 1, steps);
+	else
+		while (steps--)
+			x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+	__asm__ volatile("" : "+r"(x));
+	return x;
+}
+
+static void storm_deep(long rounds)
+{
+	for (long i = 0; i < rounds; i++)
+		sink = compute(19, 700);
+	calls = rounds;
 }
 
 static void storm_leaf(long rounds)
 {
 	int x = 0;
 
-	for (long i = 0; i < rounds; i++)
+	for (long i = 0; i < rounds; i++) {
 		x = leaf(x);
+		PROGRESS(i);
+	}
 	sink = x;
 	calls = rounds;
 }
 
 static void storm_fib(long rounds)
 {
-	for (long i = 0; i < rounds; i++)
+	for (long i = 0; i < rounds; i++) {
 		sink = fib(12);
+		PROGRESS(i * 512);
+	}
 	calls = rounds * 465;	/* 2 fib(13) - 1 */
 }
 
@@ -155,7 +200,7 @@ int main(int argc, char **argv)
 		void (*run)(long rounds);
 	} kinds[] = {
 		{ "leaf", storm_leaf }, { "fib", storm_fib },
-		{ "qsort", storm_qsort }, { "lock", storm_lock },
+		{ "qsort", storm_qsort }, { "lock", storm_lock }, { "deep", storm_deep },
 	};
 
 	if (argc == 4) {
@@ -187,6 +232,6 @@ int main(int argc, char **argv)
 		       (unsigned long)(now_ns(CLOCK_THREAD_CPUTIME_ID) - begin));
 		return 0;
 	}
-	fprintf(stderr, "usage: call-storm leaf|fib|qsort|lock ROUNDS [CPU], stack20 SECONDS [CPU]\n");
+	fprintf(stderr, "usage: call-storm leaf|fib|qsort|lock|deep ROUNDS [CPU], stack20 SECONDS [CPU]\n");
 	return 2;
 }

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What takes no time worth a record.
+ *
+ * A statement is short unless it may take time that somebody would look for: a
+ * call into the unknown, a copy without a bound.  A function is proved short if
+ * it has no cycle, all its statements are short, and its longest path costs at
+ * most short_path_insns:
+ *
+ *	static int hash(key)	{ return key * 31 >> 7; }	proved
+ *	static int slot(key)	{ return hash(key) & mask; }	proved
+ *	int get(key)		{ return table[slot(key)]; }	needs no record
+ *
+ * GCC compiles callees before their callers where it can, so a list of what was
+ * proved so far is all it takes.  A callee that comes later, recursion included,
+ * is simply not on it.
+ *
+ * Invariant: only a body that the call cannot miss is believed.  A function that
+ * another module may replace (-fPIC, weak), that is noipa, or that is reached
+ * through a pointer or an ifunc, is a call into the unknown.  A C++ inline
+ * function is believed as GCC believes it when inlining: another copy of it has
+ * the same source.
+ */
+#include "instrument.h"
+
+/* Above this, copying an object takes time worth seeing. */
+static const int big_copy_bytes = 4096;
+/* Up to this GCC copies and clears without a call, whatever -mtune says. */
+static const int inline_copy_bytes = 64;
+
+/* In GCC's estimate of time, about instructions: well below 0.1 us. */
+static const int short_path_insns = 200;
+
+/* What a call of libm may cost, in the same unit. */
+static const int math_insns = 60;
+
+/* By DECL_UID, because a decl's memory may be used again. */
+static hash_map<int_hash<int, -1, -2>, int> proved_cost;
+
+/* The cost of the function called, if it was proved short, or -1. */
+static int callee_cost(gcall *call)
+{
+	tree decl = gimple_call_fndecl(call);
+	cgraph_node *node = decl ? cgraph_node::get(decl) : NULL;
+	enum availability avail;
+	int *cost;
+
+	if (!node || node->thunk || node->dispatcher_function)
+		return -1;
+	node = node->ultimate_alias_target(&avail);
+	if (avail <= AVAIL_INTERPOSABLE)
+		return -1;
+	cost = proved_cost.get(DECL_UID(node->decl));
+	return cost ? *cost : -1;
+}
+
+static bool is_at_most(tree size, int limit)
+{
+	return tree_fits_uhwi_p(size) &&
+	       tree_to_uhwi(size) <= (unsigned HOST_WIDE_INT)limit;
+}
+
+/*
+ * Functions of libm with a bound, in double precision and float: not fmod and
+ * remainder (which divide bit by bit), not jn, and nothing in long double.
+ */
+static bool is_math(enum built_in_function code)
+{
+#define MATH(name) case BUILT_IN_##name: case BUILT_IN_##name##F
+	switch (code) {
+	MATH(SQRT): MATH(CBRT): MATH(HYPOT): MATH(POW):
+	MATH(EXP): MATH(EXP2): MATH(EXPM1):
+	MATH(LOG): MATH(LOG2): MATH(LOG10): MATH(LOG1P):
+	MATH(SIN): MATH(COS): MATH(TAN): MATH(SINCOS):
+	MATH(ASIN): MATH(ACOS): MATH(ATAN): MATH(ATAN2):
+	MATH(SINH): MATH(COSH): MATH(TANH):
+	MATH(FLOOR): MATH(CEIL): MATH(TRUNC): MATH(ROUND): MATH(RINT):
+	MATH(NEARBYINT): MATH(LRINT): MATH(LROUND): MATH(LLRINT): MATH(LLROUND):
+	MATH(FMIN): MATH(FMAX): MATH(FMA): MATH(LDEXP): MATH(FREXP): MATH(MODF):
+		return true;
+	default:
+		return false;
+	}
+#undef MATH
+}
+
+/*
+ * Reads strings or memory, as long as they are.  Not a reason for a record, but no
+ * proof either: the caller has one, and the time is seen there.
+ */
+static bool is_string_read(gimple *stmt)
+{
+	if (!gimple_call_builtin_p(stmt, BUILT_IN_NORMAL))
+		return false;
+	switch (DECL_FUNCTION_CODE(gimple_call_fndecl(stmt))) {
+	case BUILT_IN_MEMCMP:
+	case BUILT_IN_MEMCMP_EQ:
+	case BUILT_IN_BCMP:
+	case BUILT_IN_STRCMP:
+	case BUILT_IN_STRNCMP:
+	case BUILT_IN_STRCASECMP:
+	case BUILT_IN_STRNCASECMP:
+	case BUILT_IN_STRLEN:
+	case BUILT_IN_STRNLEN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Builtins that GCC expands inline, so that no time is spent in a call. */
+static bool is_inline_builtin(gcall *call, tree decl)
+{
+	const char *name = IDENTIFIER_POINTER(DECL_NAME(decl));
+	enum built_in_function code;
+	size_t len;
+
+	if (is_inexpensive_builtin(decl))
+		return true;
+	if (DECL_BUILT_IN_CLASS(decl) != BUILT_IN_NORMAL)
+		return false;
+	code = DECL_FUNCTION_CODE(decl);
+	/* Not the program's calls: place as without the sanitizer. */
+	if (code > BEGIN_SANITIZER_BUILTINS && code < END_SANITIZER_BUILTINS)
+		return true;
+	if (startswith(name, "__atomic_") || startswith(name, "__sync_")) {
+		len = strlen(name);
+		return strcmp(name + len - 3, "_16") != 0;
+	}
+	if (is_math(code))
+		return true;
+	if (!optimize || (flag_sanitize & SANITIZE_ADDRESS))
+		return false;
+	switch (code) {
+	case BUILT_IN_MEMCPY:
+	case BUILT_IN_MEMMOVE:
+	case BUILT_IN_MEMSET:
+		return is_at_most(gimple_call_arg(call, 2), inline_copy_bytes);
+	default:
+		return false;
+	}
+}
+
+static bool is_short_call(gcall *call)
+{
+	tree decl = gimple_call_fndecl(call);
+
+	if (gimple_call_internal_p(call))
+		return true;
+	if (!decl || !fndecl_built_in_p(decl))
+		return callee_cost(call) >= 0;
+	if (gimple_call_noreturn_p(call) &&
+	    DECL_BUILT_IN_CLASS(decl) == BUILT_IN_NORMAL)
+		return true;
+	return is_inline_builtin(call, decl);
+}
+
+static bool is_big_copy(gimple *stmt)
+{
+	tree size;
+
+	if (!gimple_assign_single_p(stmt) || !gimple_store_p(stmt) ||
+	    gimple_clobber_p(stmt))
+		return false;
+	size = TYPE_SIZE_UNIT(TREE_TYPE(gimple_assign_lhs(stmt)));
+	return !size || !is_at_most(size, big_copy_bytes - 1);
+}
+
+/* What an asm may consist of and still be straight code. */
+static bool is_straight_insn(const char *name, size_t len)
+{
+	/* A star: whatever follows, an operand size or a condition. */
+	static const char * const known[] = {
+		"nop*", "mov*", "lea*", "xchg*", "xadd*", "push*", "pop*",
+		"add*", "adc*", "sub*", "sbb*", "inc*", "dec*", "neg*", "cmp*",
+		"mul*", "imul*", "div*", "idiv*", "cltq", "cqto", "cdq", "cqo",
+		"and*", "or*", "xor*", "not*", "test*", "bt*", "bsf*", "bsr*",
+		"bswap*", "shl*", "shr*", "sal*", "sar*", "rol*", "ror*",
+		"lzcnt*", "tzcnt*", "crc32*", "cmov*", "set*", "prefetch*",
+	};
+	unsigned int i;
+	size_t n;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		n = strcspn(known[i], "*");
+		if (!strncmp(name, known[i], n) && (known[i][n] || len == n))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Each instruction of the text is known to go straight on.  Labels, directives,
+ * macros, comments and alternatives of dialects are not understood, and neither
+ * is anything that waits, jumps, repeats or enters the kernel.  Nor fences and the
+ * time stamp counter: a function's record is linked before it takes a stamp of its own.
+ */
+static bool is_straight_text(const char *s)
+{
+	size_t len;
+
+	while (*(s += strspn(s, " \t\n;"))) {
+		len = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");
+		if (len == 4 && startswith(s, "lock")) {
+			s += len;
+			continue;
+		}
+		if (!is_straight_insn(s, len))
+			return false;
+		s += len + strcspn(s + len, "\n;{}#/:");
+		if (*s && *s != '\n' && *s != ';')
+			return false;
+	}
+	return true;
+}
+
+/* False: the statement is a reason for a record. */
+bool short_stmt(gimple *stmt)
+{
+	switch (gimple_code(stmt)) {
+	case GIMPLE_CALL:
+		return is_string_read(stmt) ||
+		       is_short_call(as_a<gcall *>(stmt));
+	case GIMPLE_ASM:
+		return is_straight_text(gimple_asm_string(as_a<gasm *>(stmt)));
+	case GIMPLE_ASSIGN:
+		return !is_big_copy(stmt);
+	default:
+		return true;
+	}
+}
+
+static int stmt_cost(gimple *stmt)
+{
+	gcall *call = dyn_cast<gcall *>(stmt);
+	int cost = estimate_num_insns(stmt, &eni_time_weights);
+
+	if (call && gimple_call_builtin_p(call, BUILT_IN_NORMAL)) {
+		if (is_math(DECL_FUNCTION_CODE(gimple_call_fndecl(call))))
+			cost += math_insns;
+	} else if (call) {
+		cost += MAX(callee_cost(call), 0);
+	}
+	return cost;
+}
+
+/* The cost of a block's statements, or -1 if one of them is not short. */
+static int block_cost(basic_block bb)
+{
+	gimple_stmt_iterator gsi;
+	int cost = 0;
+
+	for (gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
+		if (!short_stmt(gsi_stmt(gsi)) || is_string_read(gsi_stmt(gsi)))
+			return -1;
+		cost += stmt_cost(gsi_stmt(gsi));
+	}
+	return cost;
+}
+
+/*
+ * A block whose last call does not return is no way back to the caller, and has
+ * a record of its own (place.c).  But an exception must find its way past
+ * callers whose records repair the chain.
+ */
+static bool is_quiet_end(basic_block bb)
+{
+	gimple *last = last_stmt(bb);
+
+	return EDGE_COUNT(bb->succs) == 0 && last && is_gimple_call(last) &&
+	       gimple_call_noreturn_p(last) &&
+	       (!flag_exceptions || gimple_call_nothrow_p(as_a<gcall *>(last)));
+}
+
+/* FN has no cycle.  Puts it on the list if its longest path is short. */
+void short_prove(struct function *fn)
+{
+	int *order = XNEWVEC(int, n_basic_blocks_for_fn(fn));
+	int i, n = post_order_compute(order, false, false), longest = 0;
+	auto_vec<int> cost;
+	edge_iterator ei;
+	edge e;
+
+	cost.safe_grow_cleared(last_basic_block_for_fn(fn));
+	for (i = 0; i < n && longest <= short_path_insns; i++) {
+		basic_block bb = BASIC_BLOCK_FOR_FN(fn, order[i]);
+		int after = 0, own = block_cost(bb);
+
+		FOR_EACH_EDGE(e, ei, bb->succs)
+			after = MAX(after, cost[e->dest->index]);
+		if (own < 0 && !is_quiet_end(bb))
+			after = short_path_insns + 1;
+		cost[bb->index] = MAX(own, 0) + after;
+		longest = MAX(longest, cost[bb->index]);
+	}
+	free(order);
+	if (longest <= short_path_insns)
+		proved_cost.put(DECL_UID(fn->decl), longest);
+}
