@@ -44,8 +44,7 @@ struct held_lock {		/* a lock this thread holds; shim's business */
 	uint64_t begin;		/* stamp, or 0: not stamped */
 	uint64_t gen;		/* thread_gen() when it was taken */
 	uint64_t wait_begin;	/* a wait not yet written, which ended at begin; or 0 */
-	uintptr_t site;
-	uint32_t kind;
+	uint64_t site_kind;	/* call site | enum ldb_lock_kind << 56: one store */
 	uint32_t owner;		/* of that wait */
 };
 
@@ -67,11 +66,14 @@ struct thread {
 	/* shim, only touched by the thread itself */
 	uint32_t in_hook __attribute__((aligned(64)));
 	uint32_t nr_held;		/* of more than HELD_MAX, the newest */
-	uint32_t held_epoch;		/* session_active.epoch the entries belong to */
+	uint32_t held_epoch;		/* session_active.epoch the entries belong to; 0: forget them */
 	struct held_lock held[HELD_MAX];
 
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));
+
+	/* request; a line of its own: the scanner reads it when it has too much to do */
+	_Atomic uint32_t in_request __attribute__((aligned(64)));	/* one was started here and not left */
 };
 
 /*
@@ -85,6 +87,11 @@ struct thread *thread_self(void);
  * form of ldb_func_rec.gen; 0 if nothing is instrumented.  Own thread only.
  */
 uint64_t thread_gen(void);
+/*
+ * The same without a call: where it is, but for its low 16 bits, from the thread
+ * pointer of each thread.
+ */
+extern intptr_t thread_gen_off;
 
 /*
  * The calling thread's blocks (one for each instrumented module that does not
@@ -94,7 +101,7 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max);
 
 /* scan/scanner.c */
 
-/* Returns when no scanner can still be looking at anything it looked at before. */
+/* Returns when no scanner still reads a stack that it was reading before. */
 void scan_quiesce(void);
 
 /* request/stack.c: registered foreign stacks.  True: addr lies in [*lo, *hi). */

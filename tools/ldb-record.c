@@ -47,7 +47,7 @@ static const struct cli_option table[] = {
 	{ .name = "func-threshold", .type = CLI_DURATION, .value = &options.func_threshold_ns,
 	  .arg = "DUR", .help = "only count invocations surely shorter than DUR (0)" },
 	{ .name = "scan-interval", .type = CLI_DURATION, .value = &options.scan_interval_ns,
-	  .arg = "DUR", .max = UINT32_MAX, .help = "look at each thread at most once in DUR (0: as the budget allows)" },
+	  .arg = "DUR", .max = UINT32_MAX, .help = "leave a thread alone for DUR after a change was seen (0: as the budget allows)" },
 	{ .name = "scanners", .type = CLI_NUMBER, .value = &options.nr_scanners, .arg = "N", .min = 1,
 	  .max = 4, .help = "number of scanner threads, 1 to 4 (1)" },
 	{ .name = "scanner-cpu", .type = CLI_NUMBER, .value = &scanner_cpu,

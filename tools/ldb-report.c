@@ -4,6 +4,7 @@
  * render; nothing is computed or printed here.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/error.h"
 #include "cli/opts.h"
@@ -87,19 +88,19 @@ static const struct cli_tool tool = {
 
 static const char *sort_key;
 
+/* Nothing is left to chance: the order is the same in each run. */
 static int compare_entries(const void *pa, const void *pb)
 {
+	static const char *const keys[] = { "total", "function", "caller", "file", "module" };
 	const struct stats_entry *a = *(struct stats_entry *const *)pa;
 	const struct stats_entry *b = *(struct stats_entry *const *)pb;
 	int order = functions_compare(sort_key, a, b);
 
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !order; i++)
+		order = functions_compare(keys[i], a, b);
 	if (!order)
-		order = functions_compare("total", a, b);
-	if (!order)
-		order = functions_compare("function", a, b);
-	if (!order)
-		order = functions_compare("caller", a, b);
-	return order ? order : functions_compare("line", b, a);
+		order = functions_compare("line", b, a);
+	return order ? order : strcmp(a->func->path, b->func->path);
 }
 
 static int64_t tick_or(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
@@ -304,6 +305,6 @@ int main(int argc, char **argv)
 		report_summary(o.model, &o.render);
 	else
 		report_functions(o.model, &o.render);
-	status = open_finish(&o, opt.is_quiet || !found);
+	status = open_finish(&o, opt.is_quiet || !found, true);
 	return found ? status : CLI_FAILURE;
 }

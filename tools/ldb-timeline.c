@@ -19,7 +19,7 @@ static struct {
 	uint64_t req, slowest, nth, top, from_ns, to_ns;
 	bool has_req, has_slowest, has_nth, has_from, has_to;
 	const char *class;
-	bool is_json, is_csv, is_quiet, is_verbose;
+	bool verify, is_json, is_csv, is_quiet, is_verbose;
 } opt = { .top = TOP_TEXT, .slowest = 1 };
 
 static const struct cli_option options[] = {
@@ -43,6 +43,8 @@ static const struct cli_option options[] = {
 	  .given = &opt.has_to },
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list the N longest segments (text; default: 40)" },
+	{ .name = "verify", .type = CLI_FLAG, .value = &opt.verify,
+	  .help = "--req: check the whole trace for damage, not only what it read" },
 	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
 	  .help = "JSON, times in ns: an object; with --slowest an array of them" },
 	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
@@ -201,6 +203,8 @@ int main(int argc, char **argv)
 		cli_usage("--req and --slowest: give one");
 	if (opt.has_nth && !opt.has_req)
 		cli_usage("--nth goes with --req");
+	if (opt.verify && !opt.has_req)
+		cli_usage("--verify goes with --req: without, the whole trace is checked anyway");
 	if (opt.is_json && opt.is_csv)
 		cli_usage("--json and --csv: give one");
 	open_trace(&o, &opt.open);
@@ -218,6 +222,6 @@ int main(int argc, char **argv)
 	else
 		show_slowest(o.model, &o.render, &requests);
 	requests_free(&requests);
-	status = open_finish(&o, opt.is_quiet);
+	status = open_finish(&o, opt.is_quiet, !opt.has_req || opt.verify);
 	return found ? status : CLI_FAILURE;
 }

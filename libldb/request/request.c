@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Request tags: one record for each call, nothing is kept here.  Which request
- * a thread works on is worked out by the reader of the trace.
+ * Request tags: one record for each call.  Which request a thread works on is
+ * worked out by the reader of the trace; here is only kept whether it does, for
+ * the scanner.
  *
  * Async-signal-safe; errno stays as it is.
  */
@@ -24,6 +25,16 @@ static uint32_t self_tid(void)
 	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
 }
 
+/* Of one request at a time: of several, ending one is taken for leaving them all. */
+static void keep_in_request(uint16_t type)
+{
+	struct thread *t = thread_self();
+
+	if (t && type <= LDB_EV_REQ_END_ALL)
+		atomic_store_explicit(&t->in_request, type == LDB_EV_REQ_START,
+				      memory_order_relaxed);
+}
+
 static void request_write(struct ldb_req_rec *req)
 {
 	union {
@@ -35,6 +46,7 @@ static void request_write(struct ldb_req_rec *req)
 	r.req.tsc = session_clock();
 	r.req.tid = self_tid();
 	r.req.cont1 = LDB_EV_CONT + 1;
+	keep_in_request(req->type);
 	ring_write(r.slot, 2);
 	errno = saved;
 }

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include "runtime.h"
 
-#define POLL_MODULES_MS	20
+#define POLL_MODULES_MS	20	/* new modules, and rings to map */
 #define RETRY_BIND_NS	1000000000ULL
 #define NAME_TRIES	3
 #define READY_WAIT_NS	1000000000ULL
@@ -270,8 +270,10 @@ static void serve(void)
 		};
 
 		n = sys(SYS_poll, p, 2, attached ? POLL_MODULES_MS : -1);
-		if (attached)
+		if (attached) {
 			send_modules();
+			session_populate();
+		}
 		if (n > 0 && p[1].revents)
 			refuse_second();
 		if (n <= 0 || !p[0].revents)

@@ -40,6 +40,8 @@ static void block_add(void *block)
 		return;
 	}
 	block_off[n] = off;
+	if (!n)
+		thread_gen_off = off + offsetof(struct ldb_thread, gen);
 	atomic_store(&nr_blocks, n + 1);
 }
 

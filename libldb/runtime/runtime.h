@@ -86,6 +86,7 @@ extern struct session session;
 void session_init(void);
 /* Keeps fd open for as long as the session lasts if it is the module's device. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
+void session_populate(void);	/* maps what will soon be written to; now and then */
 void session_begin(void);	/* pages for all threads, then on */
 void session_end(void);		/* off; the caller has stopped the scanners */
 void session_unmap(void);	/* scratch memory in its place */

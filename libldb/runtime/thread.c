@@ -33,6 +33,8 @@ static uint32_t nr_threads;		/* entries ever used */
 static struct thread *free_threads;
 static TLS_IE struct thread *self;
 static TLS_IE unsigned exit_round;
+static TLS_IE uint64_t no_gen;		/* while nothing is instrumented */
+intptr_t thread_gen_off;
 static pthread_key_t exit_key;
 static bool exit_key_ok;
 static size_t default_stack_size;
@@ -49,12 +51,10 @@ struct thread *thread_self(void)
 
 uint64_t thread_gen(void)
 {
-	const struct ldb_thread *b;
-
 	if (!atomic_load_explicit(&nr_blocks, memory_order_relaxed))
 		return 0;
-	b = (const struct ldb_thread *)(cpu_thread_pointer() + block_off[0]);
-	return *(const volatile uint64_t *)&b->gen & ~(LDB_GEN_ONE - 1);
+	return *(const volatile uint64_t *)(cpu_thread_pointer() + thread_gen_off) &
+	       ~(LDB_GEN_ONE - 1);
 }
 
 unsigned blocks_of_self(struct ldb_thread **v, unsigned max)
@@ -158,7 +158,9 @@ static void thread_register(struct thread *t)
 	t->tp = cpu_thread_pointer();
 	t->slot = -1;
 	t->in_hook = 0;
+	atomic_store(&t->in_request, 0);
 	t->nr_held = 0;
+	t->held_epoch = 0;
 	t->scan = NULL;
 	raw_lock(&registry_lock);
 	n = atomic_load(&nr_live);
@@ -369,6 +371,8 @@ void thread_init(void)
 	pthread_attr_t attr;
 	struct thread *t;
 
+	if (!thread_gen_off)
+		thread_gen_off = (uintptr_t)&no_gen - cpu_thread_pointer();
 	next_create = (create_fn *)dlsym(RTLD_NEXT, "pthread_create");
 	next_thrd_create = (thrd_create_fn *)dlsym(RTLD_NEXT, "thrd_create");
 	exit_key_ok = pthread_key_create(&exit_key, thread_exit) == 0;
@@ -402,6 +406,7 @@ void thread_fork_child(void)
 		t->slot = -1;
 		t->scan = NULL;
 		t->nr_held = 0;
+		t->held_epoch = 0;
 		atomic_store(&live[0], t);
 		atomic_store(&nr_live, 1);
 	}

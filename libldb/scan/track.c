@@ -7,7 +7,8 @@
  * between the two; one known at a look and gone at the next ended between
  * them.  A look is the time between two stamps that no load can pass, so both
  * bounds hold to the cycle (LDB paper, section 3.2, has the idea without the
- * bounds).
+ * bounds).  A look that found the thread moving and read no stack (the block's
+ * mark) makes them tighter.
  */
 #include "scan.h"
 
@@ -18,6 +19,33 @@ static uint32_t uncertainty(uint64_t max, uint64_t min)
 	return d < 0xffffffff ? d : 0xffffffff;
 }
 
+/* The block's mark, if it was made since the state was last known. */
+static const struct scan_mark *mark_of(const struct scan_state *st, unsigned block)
+{
+	const struct scan_mark *m = &st->b[block].mark;
+
+	return m->gen && m->lo >= st->last_ok ? m : NULL;
+}
+
+static bool on_own_stack(const struct scan_state *st, uintptr_t addr)
+{
+	return addr >= st->t->stack_lo && addr < st->t->stack_hi;
+}
+
+/*
+ * An invocation known at last_ok and gone at hi: by when it had surely ended.  At
+ * the mark all that was linked lay above its top; other stacks are in no order.
+ */
+static uint64_t ended_by(const struct scan_state *st, const struct ldb_stack_frame *k, uint64_t hi)
+{
+	const struct scan_mark *m = mark_of(st, k->gen & (LDB_GEN_ONE - 1));
+
+	if (m && (!m->top || (m->top > k->addr && on_own_stack(st, m->top) &&
+			      on_own_stack(st, k->addr))))
+		return m->hi;
+	return hi;
+}
+
 /* Returns whether it was written. */
 static bool func_event(struct ldb_rec r[3], const struct scan_state *st,
 		       uint32_t i, uint64_t hi)
@@ -25,6 +53,7 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st,
 	const struct ldb_stack_frame *k = &st->stack->frame[i];
 	bool from_start = k->flags & LDB_FUNC_F_FROM_START;
 
+	hi = ended_by(st, k, hi);
 	if (hi - k->start_min < session_page.a.func_threshold && !from_start)
 		return false;
 	r[0].tsc = hi;
@@ -92,6 +121,22 @@ static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *
 	return i;
 }
 
+/* Between start_min and start_max a record was linked: the mark may tell better. */
+static void narrow_start(const struct scan_state *st, const struct scan_frame *f,
+			 struct ldb_stack_frame *k)
+{
+	const struct scan_mark *m = mark_of(st, f->gen & (LDB_GEN_ONE - 1));
+	uint64_t gen = f->gen & ~(LDB_GEN_ONE - 1), marked;
+
+	if (!m)
+		return;
+	marked = m->gen & ~(LDB_GEN_ONE - 1);
+	if (gen > marked)
+		k->start_min = m->lo;
+	else if (gen < marked || f->addr == m->top)
+		k->start_max = m->hi;	/* counted, but not linked yet, if top is another */
+}
+
 static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
 {
 	struct ldb_stack_frame *k = st->stack->frame;
@@ -106,6 +151,7 @@ static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
 	k->ret = f->ret;
 	k->start_min = st->last_ok;
 	k->start_max = hi;
+	narrow_start(st, f, k);
 	k->last_seen = hi;
 	k->flags = st->fresh && st->existing ? LDB_FUNC_F_FROM_START : 0;
 	st->depth++;

@@ -55,6 +55,15 @@ static inline bool glibc_mutex_untriable(const void *mutex)
 	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & GLIBC_MUTEX_ROBUST;
 }
 
+/* Neither that nor recursive. */
+static inline bool glibc_mutex_is_simple(const void *mutex)
+{
+	const pthread_mutex_t *m = mutex;
+	int kind = __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED);
+
+	return !(kind & GLIBC_MUTEX_ROBUST) && (kind & 3) != PTHREAD_MUTEX_RECURSIVE_NP;
+}
+
 static inline bool glibc_mutex_taken(const void *mutex, uint32_t self_tid)
 {
 	uint32_t owner = glibc_mutex_owner(mutex);

@@ -14,7 +14,7 @@ void held_write_wait(struct thread *t, struct held_lock *h)
 	if (!begin)
 		return;
 	h->wait_begin = 0;
-	lock_event_write(t, LDB_EV_LOCK_WAIT, h, begin, h->begin, h->kind);
+	lock_event_write(t, LDB_EV_LOCK_WAIT, h, begin, h->begin, held_kind(h));
 }
 
 void held_remove(struct thread *t, struct held_lock *h)
@@ -24,6 +24,7 @@ void held_remove(struct thread *t, struct held_lock *h)
 	for (; h < last; h++)
 		h[0] = h[1];
 	last->wait_begin = 0;	/* shim_flush() must not see it twice */
+	last->begin = 0;
 	t->nr_held--;
 }
 
@@ -51,7 +52,7 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   bool waiters)
 {
 	/* An entry of a mutex that somebody else has taken since is stale. */
-	bool known = h && (h->kind != LDB_LOCK_MUTEX ||
+	bool known = h && (held_kind(h) != LDB_LOCK_MUTEX ||
 			   glibc_mutex_owner((const void *)lock) == t->tid);
 
 	r->t = t;
@@ -66,12 +67,12 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		if (wait_begin)
 			held_write_wait(t, &r->h);
 		r->h = (struct held_lock){
-			.lock = (uintptr_t)lock, .site = site,
-			.kind = kind ? kind : rwlock_kind(lock, t->tid),
+			.lock = (uintptr_t)lock,
+			.site_kind = held_site_kind(site, kind ? kind : rwlock_kind(lock, t->tid)),
 		};
 	}
 	/* A reader that holds the lock twice gives it back with the last unlock. */
-	while ((h = held_find(t, lock)) && r->h.kind != LDB_LOCK_RWLOCK_RD)
+	while ((h = held_find(t, lock)) && held_kind(&r->h) != LDB_LOCK_RWLOCK_RD)
 		held_remove(t, h);	/* stale: another thread unlocked it */
 	r->write = !h;
 	r->end = session_clock();
@@ -83,7 +84,7 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 
 void release_end(struct release *r)
 {
-	uint32_t flags = r->h.kind;
+	uint32_t flags = held_kind(&r->h);
 
 	if (!session_on() || session_page.a.epoch != r->epoch)
 		return;

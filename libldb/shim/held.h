@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The locks a thread holds, newest last, and the records of holding them.
+ * The locks a thread holds, newest last, and the records of holding them.  In
+ * entries that are free begin and wait_begin are 0.
  *
  * Only the thread itself touches its list.  A signal handler may come in the
  * middle of that:
@@ -9,8 +10,8 @@
  *   alone;
  * - in a fast path: the handler finds a valid list and gives back what it takes.
  *   The only change it can leave behind is that the list was emptied for a new
- *   recording, so the fast paths change the count relatively, and after that
- *   use it once, within bounds.
+ *   recording, so the fast paths change the count relatively.  Then an entry may
+ *   be left that says nothing (no lock, or one that is found to be another).
  */
 #ifndef SHIM_HELD_H
 #define SHIM_HELD_H
@@ -65,6 +66,24 @@ static inline void hook_leave(struct thread *t)
 	t->in_hook = 0;
 }
 
+/* session_clock(), without a call where the clock is the CPU's. */
+static inline uint64_t held_clock(void)
+{
+	if (likely(session_page.a.clock_id != LDB_CLOCK_MONO))
+		return cpu_tsc();
+	return session_clock();
+}
+
+static inline uint32_t held_kind(const struct held_lock *h)
+{
+	return h->site_kind >> 56;
+}
+
+static inline uint64_t held_site_kind(uintptr_t site, uint32_t kind)
+{
+	return site | (uint64_t)kind << 56;
+}
+
 static inline struct held_lock *held_find(struct thread *t, const volatile void *lock)
 {
 	for (uint32_t n = t->nr_held; n-- > 0;)
@@ -87,33 +106,40 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 	h->begin = 0;
 	h->gen = thread_gen();
 	h->wait_begin = 0;
-	h->site = site;
-	h->kind = kind;
+	h->site_kind = held_site_kind(site, kind);
 	return h;
 }
 
 /*
  * Before the lock is tried: a load or store after an atomic operation waits for
- * it, one before it costs next to nothing.  Who does not get the lock takes the
- * entry back.
+ * it.  But the operation waits for the stores before it, so there are few: begin and
+ * wait_begin are 0 already.  Who does not get the lock takes the entry back.
  */
 static inline void held_push_fast(struct thread *t, const volatile void *lock,
 				  uint32_t kind, uintptr_t site)
 {
+	uint32_t n = t->nr_held;
 	struct held_lock *h;
-	uint32_t n;
 
-	t->nr_held++;
+	atomic_signal_fence(memory_order_seq_cst);
+	t->nr_held++;	/* relative, not n */
 	atomic_signal_fence(memory_order_seq_cst);	/* reserved, now fill */
-	n = t->nr_held - 1;
 	if (unlikely(n >= HELD_MAX))
 		return;
 	h = &t->held[n];
 	h->lock = (uintptr_t)lock;
-	h->begin = 0;
-	h->site = site;
-	h->kind = kind;
-	h->gen = thread_gen();
+	h->site_kind = held_site_kind(site, kind);
+	h->gen = *(const volatile uint64_t *)(cpu_thread_pointer() + thread_gen_off) &
+		 ~(LDB_GEN_ONE - 1);
+}
+
+/* The lock was got just now.  A handler may have emptied the list. */
+static inline void held_stamp_fast(struct thread *t, const volatile void *lock)
+{
+	uint32_t n = t->nr_held - 1;
+
+	if (n < HELD_MAX && t->held[n].lock == (uintptr_t)lock)
+		t->held[n].begin = held_clock();
 }
 
 static inline void held_unpush_fast(struct thread *t)
@@ -122,13 +148,20 @@ static inline void held_unpush_fast(struct thread *t)
 	t->nr_held--;
 }
 
-/* The newest entry, if it is this lock's and there is nothing to be timed. */
+/* The newest entry, if it is this lock's and there is nothing to be recorded. */
 static inline bool held_pop_fast(struct thread *t, const volatile void *lock)
 {
 	uint32_t n = t->nr_held - 1;
+	struct held_lock *h;
 
-	if (unlikely(n >= HELD_MAX || t->held[n].lock != (uintptr_t)lock || t->held[n].begin))
+	if (unlikely(n >= HELD_MAX || t->held[n].lock != (uintptr_t)lock))
 		return false;
+	h = &t->held[n];
+	if (h->begin) {
+		if (h->wait_begin || held_clock() - h->begin >= session_page.a.lock_threshold)
+			return false;
+		h->begin = 0;
+	}
 	atomic_signal_fence(memory_order_seq_cst);	/* relative, not n */
 	t->nr_held--;
 	return true;

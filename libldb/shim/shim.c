@@ -3,8 +3,8 @@
  * The interposed functions of pthread and C11 threads.
  *
  * - Nobody records: a load, a branch, a jump to the real function.
- * - A lock that is free is taken by its try function: no clock, only an entry
- *   in the thread's own list.  Only "busy" means that somebody else has it;
+ * - A lock that is free is taken by its try function: no clock but at level hold,
+ *   only an entry in the thread's own list.  Only "busy" means that somebody else has it;
  *   EOWNERDEAD means that we have it, and anything else is the answer.
  * - A lock that is busy is waited for by the real function between two stamps.
  *
@@ -39,7 +39,7 @@ static TLS_IE struct thread *fast_self;
 static __attribute__((noinline, cold)) void held_forget(struct thread *t)
 {
 	for (uint32_t n = 0; n < HELD_MAX; n++)
-		t->held[n].wait_begin = 0;
+		t->held[n] = (struct held_lock){ 0 };
 	t->nr_held = 0;
 	t->held_epoch = session_page.a.epoch;
 }
@@ -88,14 +88,16 @@ static struct thread *shim_enter(void)
 #define FAST(name, params)						\
 	static __attribute__((noinline)) int fast_##name params
 
-/* The thread, if the fast path of an acquisition may use its list. */
-static inline struct thread *fast_enter(void)
+/*
+ * The thread, if the fast path of an acquisition may use its list at this level.
+ */
+static inline struct thread *fast_enter(uint32_t level)
 {
 	struct thread *t = fast_self;
 
 	if (likely(t && !t->in_hook && t->nr_held < HELD_FAST &&
 		   t->held_epoch == session_page.a.epoch &&
-		   session_page.a.mutex_level == LDB_MUTEX_WAIT))
+		   session_page.a.mutex_level == level))
 		return t;
 	return NULL;
 }
@@ -128,22 +130,28 @@ static inline struct thread *fast_enter(void)
 		}							\
 		return rc;						\
 	}								\
-	FAST(name, params)						\
+	QUICK(hold, slow, LDB_MUTEX_HOLD, name, params, args, kind, try, valid) \
+	QUICK(fast, hold, LDB_MUTEX_WAIT, name, params, args, kind, try, valid)
+
+/* As few stores and saved registers as can be: see held_push_fast(). */
+#define QUICK(path, other, level, name, params, args, kind, try, valid)	\
+	static __attribute__((noinline)) int path##_##name params	\
 	{								\
-		struct thread *t = fast_enter();			\
+		struct thread *t = fast_enter(level);			\
 		int rc;							\
 									\
 		if (unlikely(!t || !(valid) ||				\
 			     (kind == LDB_LOCK_MUTEX &&			\
-			      glibc_mutex_untriable((const void *)lock)))) \
-			return slow_##name args;			\
+			      !glibc_mutex_is_simple((const void *)lock)))) \
+			return other##_##name args;			\
 		held_push_fast(t, lock, kind, SITE);			\
 		rc = next(try)(lock);					\
-		if (unlikely(rc || (kind == LDB_LOCK_MUTEX &&		\
-				    glibc_mutex_nested((const void *)lock)))) \
-			held_unpush_fast(t);				\
-		if (unlikely(rc))					\
+		if (unlikely(rc)) {					\
+			held_unpush_fast(fast_self);			\
 			return slow_##name args;			\
+		}							\
+		if (level == LDB_MUTEX_HOLD)				\
+			held_stamp_fast(fast_self, lock);		\
 		return 0;						\
 	}
 
@@ -163,7 +171,7 @@ static inline struct thread *fast_enter(void)
 	}								\
 	FAST(name, params)						\
 	{								\
-		struct thread *t = fast_enter();			\
+		struct thread *t = fast_enter(LDB_MUTEX_WAIT);		\
 		int rc;							\
 									\
 		if (unlikely(!t))					\
@@ -300,6 +308,7 @@ void shim_thread_exit(struct thread *t)
 		for (uint32_t n = 0; n < t->nr_held; n++)
 			held_write_wait(t, &t->held[n]);
 	t->nr_held = 0;
+	t->held_epoch = 0;
 	fast_self = NULL;
 }
 

@@ -27,9 +27,9 @@ void lock_event_write(const struct thread *t, uint32_t type, const struct held_l
 		.owner = h->owner,
 		.begin = begin,
 		.cont1 = LDB_EV_CONT + 1,
-		.site_hi = h->site >> 32,
+		.site_hi = h->site_kind >> 32,
 		.gen = h->gen,
-		.site_lo = h->site,
+		.site_lo = h->site_kind,
 	} };
 
 	ring_write(r.slot, 2);
@@ -38,7 +38,7 @@ void lock_event_write(const struct thread *t, uint32_t type, const struct held_l
 static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uint32_t flags)
 {
 	struct held_lock h = {
-		.lock = w->lock, .gen = w->gen, .site = w->site, .owner = w->owner,
+		.lock = w->lock, .gen = w->gen, .site_kind = w->site, .owner = w->owner,
 	};
 
 	if (end - w->begin >= session_page.a.lock_threshold)

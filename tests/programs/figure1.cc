@@ -5,11 +5,14 @@
  * every 10 ms, and one mutex serializes the two.  Most requests take well under
  * a microsecond; one that meets snapshot() waits for all of it.
  *
- *	figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-q]
+ *	figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-l] [-q]
  *
- * Prints how many requests it served (-q: nothing).  Exit status 0, or 1 when
+ * -t: sleep so long after every 32 requests; -c: stay on one CPU; -l: measure the latency
+ * of each request and print percentiles, "latency P50 P99 P99.9 P99.99 MAX" in ns.
+ * Prints how many requests it served (-q: not that).  Exit status 0, or 1 when
  * the snapshot file cannot be written.
  */
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -19,7 +22,9 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 #include <pthread.h>
+#include <sched.h>
 #include <unistd.h>
 #include <ldb/ldb.h>
 
@@ -31,6 +36,23 @@ static std::atomic<bool> failed{false};
 static std::atomic<long> nr_snapshots{0};
 
 /*
+ * As in the paper: a line, flushed.  With FIGURE1_CALLS, for the benchmark, a line that is
+ * buffered, by a function of its own: many short calls under the lock.
+ */
+#ifdef FIGURE1_CALLS
+__attribute__((noinline)) static void write_entry(std::ofstream &out,
+						  const std::pair<const int, std::string> &kv)
+{
+	out << kv.first << "," << kv.second << '\n';
+}
+#else
+static inline void write_entry(std::ofstream &out, const std::pair<const int, std::string> &kv)
+{
+	out << kv.first << "," << kv.second << std::endl;
+}
+#endif
+
+/*
  * noinline, here and below: each has one caller, so that GCC would fold it
  * into that caller, and the paper's figure is about these two names.
  */
@@ -40,7 +62,7 @@ __attribute__((noinline)) void snapshot()
 	std::lock_guard<std::mutex> g(lock);
 
 	for (const auto &kv : db)
-		out << kv.first << "," << kv.second << std::endl;
+		write_entry(out, kv);
 	out.close();
 	if (!out)
 		failed = true;
@@ -73,24 +95,63 @@ std::string generate_random_string()
 	return s;
 }
 
+static long now_ns()
+{
+	return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+
+/* The smallest latency that the given share of the requests does not exceed. */
+static unsigned percentile(const std::vector<unsigned> &sorted, double share)
+{
+	size_t rank = sorted.size() * share;
+
+	return sorted[std::min(rank, sorted.size() - 1)];
+}
+
+static void print_latencies(std::vector<unsigned> &ns)
+{
+	if (ns.empty())
+		return;
+	std::sort(ns.begin(), ns.end());
+	std::printf("latency %u %u %u %u %u\n", percentile(ns, 0.5), percentile(ns, 0.99),
+		    percentile(ns, 0.999), percentile(ns, 0.9999), ns.back());
+}
+
 static void usage()
 {
-	std::fputs("usage: figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-q]\n", stderr);
+	std::fputs("usage: figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-l] [-q]\n",
+		   stderr);
 	std::exit(2);
+}
+
+static void stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set)) {
+		std::perror("figure1: CPU");
+		std::exit(1);
+	}
 }
 
 int main(int argc, char **argv)
 {
 	double seconds = 3;
-	long rounds = 0, served = 0;
+	long rounds = 0, served = 0, sleep_us = 0;
 	int db_size = 20000, opt;
-	bool quiet = false;
+	bool quiet = false, measure = false;
+	std::vector<unsigned> latencies;
 
-	while ((opt = getopt(argc, argv, "s:n:d:q")) != -1) {
+	while ((opt = getopt(argc, argv, "s:n:d:t:c:lq")) != -1) {
 		switch (opt) {
 		case 's': seconds = std::atof(optarg); break;
 		case 'n': rounds = std::atol(optarg); break;
 		case 'd': db_size = std::atoi(optarg); break;
+		case 't': sleep_us = std::atol(optarg); break;
+		case 'c': stay_on(std::atoi(optarg)); break;
+		case 'l': measure = true; break;
 		case 'q': quiet = true; break;
 		default: usage();
 		}
@@ -106,6 +167,11 @@ int main(int argc, char **argv)
 	for (int key = 0; key < db_size; key++)
 		db[key] = generate_random_string();
 
+	/* No page faults in what is measured. */
+	if (measure)
+		latencies.assign(rounds ? rounds : seconds * 3000000, 0);
+	latencies.clear();
+
 	std::thread bg_thread(background_thread);
 	auto end = std::chrono::steady_clock::now() +
 		   std::chrono::duration<double>(seconds);
@@ -114,9 +180,15 @@ int main(int argc, char **argv)
 		int key = std::rand() % db_size;
 		std::string value = generate_random_string();
 
+		long begin = measure ? now_ns() : 0;
+
 		ldb_req_start(++served, nullptr);
 		request_handler(key, value);
 		ldb_req_end(served);
+		if (measure)
+			latencies.push_back(std::min(now_ns() - begin, 0xffffffffL));
+		if (sleep_us && served % 32 == 0)
+			usleep(sleep_us);
 	}
 
 	stop = true;
@@ -126,6 +198,7 @@ int main(int argc, char **argv)
 		std::fprintf(stderr, "figure1: cannot write %s\n", snapshot_path.c_str());
 		return 1;
 	}
+	print_latencies(latencies);
 	if (!quiet)
 		std::printf("figure1: %ld requests, %ld snapshots\n", served,
 			    nr_snapshots.load());

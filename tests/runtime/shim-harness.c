@@ -18,6 +18,7 @@ struct thread *_Atomic live[THREADS_MAX];
 _Atomic uint32_t nr_live;
 
 __thread uint64_t harness_gen;
+__attribute__((visibility("hidden"))) intptr_t thread_gen_off;
 __thread bool harness_unregistered;
 __thread struct ldb_thread harness_block = { NULL, LDB_CANARY };
 unsigned harness_nr_quiesce;
@@ -53,6 +54,7 @@ static void thread_gone(void *p)
 
 __attribute__((constructor(101))) static void harness_init(void)
 {
+	thread_gen_off = (uintptr_t)&harness_gen - cpu_thread_pointer();
 	pthread_key_create(&exit_key, thread_gone);
 }
 
@@ -95,7 +97,7 @@ struct thread *thread_self(void)
 
 uint64_t thread_gen(void)
 {
-	return harness_gen;
+	return harness_gen & ~(LDB_GEN_ONE - 1);
 }
 
 unsigned blocks_of_self(struct ldb_thread **v, unsigned max)

@@ -8,29 +8,12 @@
  *
  * Modes: see modes[] at the end.  Prints what it wrote as "NAME=NUMBER".
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
-#include <linux/ldb.h>
-#include <ldb/control.h>
+#include "fake-session.h"
 
-static int sock = -1;
-static char *base;
-static struct ldb_info info;
 static uint64_t random_state = 88172645463325252ULL;
 
 static uint64_t rnd(void)
@@ -39,181 +22,6 @@ static uint64_t rnd(void)
 	random_state ^= random_state >> 7;
 	random_state ^= random_state << 17;
 	return random_state * 0x2545f4914f6cdd1dULL;
-}
-
-static void die(const char *what)
-{
-	fprintf(stderr, "fake-runtime: %s: %s\n", what, strerror(errno));
-	exit(99);
-}
-
-static uint64_t clock_now(void)
-{
-	struct timespec ts;
-
-	if (info.clock_id == LDB_CLOCK_TSC)
-		return __builtin_ia32_rdtsc();
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-/* Protocol */
-
-static void send_msg(void *m, unsigned type, unsigned size)
-{
-	((struct ldb_msg *)m)->type = type;
-	((struct ldb_msg *)m)->size = size;
-	if (send(sock, m, size, MSG_NOSIGNAL) != (ssize_t)size && errno != EPIPE &&
-	    errno != ECONNRESET)
-		die("send");
-}
-
-static void send_hello(unsigned version, unsigned abi, unsigned nr_instrumented)
-{
-	struct ldb_msg_hello h = {
-		.version = version, .abi = abi, .pid = getpid(),
-		.nr_instrumented = nr_instrumented, .release = "fake",
-	};
-
-	send_msg(&h, LDB_MSG_HELLO, sizeof(h));
-}
-
-/* Returns the type, 0 when the other end is gone; *fd is -1 or the descriptor sent. */
-static unsigned receive(int *fd)
-{
-	union {
-		struct ldb_msg m;
-		char room[4096];
-	} buf;
-	union {
-		struct cmsghdr h;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec iov = { &buf, sizeof(buf) };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-
-	if (fd)
-		*fd = -1;
-	if (recvmsg(sock, &msg, 0) <= 0)
-		return 0;
-	if (fd && msg.msg_controllen && control.h.cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(&control.h), sizeof(int));
-	return buf.m.type;
-}
-
-static void name_address(struct sockaddr_un *sa, socklen_t *size, const char *name)
-{
-	memset(sa, 0, sizeof(*sa));
-	sa->sun_family = AF_UNIX;
-	strcpy(sa->sun_path + 1, name);
-	*size = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
-}
-
-static void open_socket(bool listens)
-{
-	struct sockaddr_un sa;
-	socklen_t size;
-	char name[64];
-
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (!listens) {
-		if (!getenv(LDB_ENV_RECORD)) {
-			fprintf(stderr, "fake-runtime: no %s in the environment\n", LDB_ENV_RECORD);
-			exit(98);
-		}
-		name_address(&sa, &size, getenv(LDB_ENV_RECORD));
-		if (connect(sock, (struct sockaddr *)&sa, size))
-			die("connect");
-		return;
-	}
-	snprintf(name, sizeof(name), LDB_CONTROL_NAME, getpid());
-	name_address(&sa, &size, name);
-	if (bind(sock, (struct sockaddr *)&sa, size) || listen(sock, 1))
-		die("listen");
-	puts("listening");
-	fflush(stdout);
-	sock = accept4(sock, NULL, NULL, SOCK_CLOEXEC);
-	if (sock < 0)
-		die("accept");
-}
-
-static void map_session(int fd)
-{
-	struct ldb_info *i = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
-
-	if (i == MAP_FAILED)
-		die("mmap");
-	info = *i;
-	if (info.magic != LDB_INFO_MAGIC || info.abi != LDB_SESSION_ABI ||
-	    !(fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK))
-		die("the session is not as it should be");
-	base = mmap(NULL, info.total_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (base == MAP_FAILED)
-		die("mmap");
-}
-
-/* HELLO to READY, as it should be. */
-static void attach(void)
-{
-	struct ldb_msg_attached a = { .nr_threads = 1 };
-	struct ldb_msg_module m = {
-		.flags = LDB_MODULE_F_INSTRUMENTED, .start = 0x400000, .end = 0x500000,
-		.build_id_size = 4, .build_id = { 0xde, 0xad, 0xbe, 0xef }, .path = "/fake/module",
-	};
-	struct ldb_msg ready;
-	int fd;
-
-	send_hello(LDB_CONTROL_VERSION, LDB_SESSION_ABI, 1);
-	if (receive(&fd) != LDB_MSG_ATTACH || fd < 0)
-		die("no ATTACH");
-	map_session(fd);
-	close(fd);
-	send_msg(&a, LDB_MSG_ATTACHED, sizeof(a));
-	send_msg(&m, LDB_MSG_MODULE, sizeof(m));
-	send_msg(&ready, LDB_MSG_READY, sizeof(ready));
-}
-
-/* Session */
-
-static struct ldb_page *page_of(unsigned slot)
-{
-	return (void *)(base + info.pages_off + slot * info.page_stride);
-}
-
-static struct ldb_ring_hdr *ring_of(unsigned ring)
-{
-	if (ring < info.nr_cpus)
-		return (void *)(base + info.rings_off + ring * info.ring_stride);
-	return (void *)(base + info.scan_rings_off + (ring - info.nr_cpus) * info.scan_ring_stride);
-}
-
-static uint64_t ring_mask(unsigned ring)
-{
-	return (1ULL << (ring < info.nr_cpus ? info.ring_order : info.scan_ring_order)) - 1;
-}
-
-static void ring_put(unsigned ring, struct ldb_rec *recs, unsigned n, unsigned commit)
-{
-	struct ldb_ring_hdr *h = ring_of(ring);
-	uint64_t idx = __atomic_fetch_add(&h->head, n, __ATOMIC_RELAXED);
-	struct ldb_rec *slots = (struct ldb_rec *)((char *)h + LDB_RING_HDR_SIZE);
-
-	for (unsigned k = 0; k < commit; k++) {
-		struct ldb_rec *s = &slots[(idx + k) & ring_mask(ring)];
-		struct ldb_rec r = recs[k];
-
-		s->tsc = r.tsc;
-		s->tid = r.tid;
-		s->type = r.type;
-		s->flags = r.flags;
-		s->arg = r.arg;
-		s->arg2 = r.arg2;
-		__atomic_store_n(&s->commit, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&r),
-				 __ATOMIC_RELEASE);
-	}
 }
 
 static void func_event(struct ldb_rec *recs, uint32_t tid, uint64_t n)
@@ -226,18 +34,6 @@ static void func_event(struct ldb_rec *recs, uint32_t tid, uint64_t n)
 
 	f.start_max = f.end_max - 100 - n % 1000;
 	memcpy(recs, &f, sizeof(f));
-}
-
-static void detach_or_gone(void)
-{
-	struct ldb_msg m;
-	unsigned type;
-
-	while ((type = receive(NULL)) && type != LDB_MSG_DETACH)
-		;
-	if (type)
-		send_msg(&m, LDB_MSG_DETACHED, sizeof(m));
-	receive(NULL);
 }
 
 /* Modes */
@@ -445,6 +241,64 @@ static void mode_garbage(uint64_t seconds)
 	puts("garbage");
 }
 
+static pid_t recorder_pid(void)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		die("SO_PEERCRED");
+	return peer.pid;
+}
+
+/*
+ * Much while the recorder is stopped: ARG functions into the scanner's ring and twice
+ * as many requests into those of two CPUs, in turns.
+ */
+static void mode_flood(uint64_t nr)
+{
+	struct ldb_req_rec req = {
+		.tid = 5, .queue = 0x9990, .payload2 = 0x4011, .cont1 = LDB_EV_CONT + 1,
+	};
+	pid_t recorder;
+	struct ldb_rec recs[3];
+
+	attach();
+	recorder = recorder_pid();
+	if (kill(recorder, SIGSTOP))
+		die("kill");
+	for (uint64_t i = 0; i < nr; i++) {
+		func_event(recs, 1, i);
+		ring_put(info.nr_cpus, recs, 3, 3);
+		for (unsigned half = 0; half < 2; half++) {
+			req.type = half ? LDB_EV_REQ_END : LDB_EV_REQ_START;
+			req.id = i;
+			req.tsc = clock_now();
+			memcpy(recs, &req, sizeof(req));
+			ring_put(info.nr_cpus > 1 ? half : 0, recs, 2, 2);
+		}
+	}
+	if (kill(recorder, SIGCONT))
+		die("kill");
+	printf("slots=%" PRIu64 "\n", nr * 7);
+	fflush(stdout);
+}
+
+/* The same, then tells how much memory the recorder has of its own. */
+static void mode_memory(uint64_t nr)
+{
+	char path[64], line[256];
+	FILE *f;
+
+	mode_flood(nr);
+	usleep(300000);
+	snprintf(path, sizeof(path), "/proc/%d/status", recorder_pid());
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "RssAnon:", 8))
+			printf("anon_kb=%ld\n", atol(line + 8));
+}
+
 /* Writes for ever; somebody ends it. */
 static void mode_forever(uint64_t nr)
 {
@@ -550,7 +404,7 @@ static const struct {
 	{ "late", mode_late }, { "garbage", mode_garbage }, { "forever", mode_forever },
 	{ "kill", mode_kill }, { "mute", mode_mute }, { "stuck", mode_stuck },
 	{ "version", mode_version }, { "bare", mode_bare }, { "refuse", mode_refuse },
-	{ "nonsense", mode_nonsense },
+	{ "nonsense", mode_nonsense }, { "flood", mode_flood }, { "memory", mode_memory },
 };
 
 int main(int argc, char **argv)

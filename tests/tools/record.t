@@ -51,6 +51,22 @@ ok "every record is in the trace or counted" test \
 	$(($(rows o.data func) * 3 + $(sum_lost o.data 1) + $(sum_lost o.data 2))) -eq 2400000
 diag "$(rows o.data func) rows, $(sum_lost o.data 1) records overwritten"
 
+
+# The recorder is stopped while the rings are filled: nobody waits for it.
+check "1400000 records while nobody reads" \
+	"ldb-record -q --ring-size 1G -o fl.data -- fake-runtime flood 200000" 0 'slots=1400000'
+ok "requests of many slices of two rings come in order of time" eval \
+	'test "$(trace-cat fl.data req | sed "s/.*tick=\([0-9]*\).*/\1/" | awk "\$1 < last { n++ } { last = \$1 } END { print NR, n + 0 }")" = "400000 0"'
+check "more than the rings hold" \
+	"ldb-record -q --ring-size 1M -o ov.data -- fake-runtime flood 500000" 0 'slots=3500000'
+ok "what was overwritten is counted, to the record" test \
+	$(($(rows ov.data func) * 3 + $(rows ov.data req) * 2 + $(sum_lost ov.data 1))) -eq 3500000
+ok "and much was" test "$(sum_lost ov.data 1)" -gt 2000000
+ok "but not what there was room for" test "$(rows ov.data func)" -gt 300000
+check "memory stays bounded" "ldb-record -q --ring-size 1G -o me.data -- fake-runtime memory 1000000 >me.out" 0
+ok "whatever is in the rings" test "$(sed -n 's/^anon_kb=//p' me.out)" -lt 90000
+diag "$(tr '\n' ' ' <me.out)"
+
 # Ends.
 check "the program is killed: its status" "ldb-record -q -o x.data -- fake-runtime kill 5000" 137
 ok "all its events are there" test "$(rows x.data func)" -eq 5000

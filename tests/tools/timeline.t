@@ -54,6 +54,20 @@ check "no requests, JSON" "ldb-timeline -i plain.data --slowest 2 --json | jq -c
 check_not "nothing steers the terminal" "ldb-timeline -q -i hostile.data" 0 "$(printf '\033')"
 check "the greatest id" "ldb-timeline -q -i hostile.data --req=18446744073709551615" 0 '^req 18446744073709551615'
 ok "and it is JSON" eval "ldb-timeline -q -i hostile.data --slowest 1 --json | jq -e . >/dev/null"
+# A trace of more than one block of each table: a request needs few of them.
+bench-trace many.data 300000 >many.txt || exit 1
+cp many.data hurt.data
+# The middle of the file is in the functions of requests long after the third.
+printf 'damaged here' | dd of=hurt.data bs=1 seek=$(($(wc -c <many.data) / 2)) conv=notrunc 2>/dev/null
+ldb-timeline -i many.data --req 3 --json >whole.json
+check "--req: damage elsewhere does not matter" "ldb-timeline -i hurt.data --req 3 --json | cmp - whole.json" 0
+check_one_line "--verify: and is told" "ldb-timeline -i hurt.data --req 3 --verify" 3 'damaged: 1 block left out'
+check "--verify: of a whole trace" "ldb-timeline -q -i many.data --req 3 --verify" 0 '^req 3'
+check_one_line "without --req it is told" "ldb-timeline -i hurt.data" 3 'damaged: 1 block left out'
+middle=$(($(sed 's/.*; \([0-9]*\) requests.*/\1/' many.txt) / 2))
+check_one_line "damage in what --req needs is told" "ldb-timeline -i hurt.data --req $middle" 3 'damaged: 1 block left out'
+check_one_line "--verify alone" "ldb-timeline --verify" 2 'goes with --req'
+
 check_one_line "--req and --slowest" "ldb-timeline --req=1 --slowest=1" 2 'give one'
 check_one_line "--nth alone" "ldb-timeline --nth=1" 2 'goes with --req'
 check_one_line "no number" "ldb-timeline --req=abc" 2 "'abc'"

@@ -43,6 +43,30 @@ static void test_ranks(void)
 	is_int(pool.nr_used, 0, "the pool is given back");
 }
 
+/* Exact ones: each rank, of numbers of one to 64 bits. */
+static void test_sorted(void)
+{
+	enum { NR = 1000 };
+	uint64_t values[NR];
+	size_t wrong = 0;
+
+	for (unsigned bits = 1; bits <= 64; bits++) {
+		struct dist_pool pool = { 0 };
+		struct dist d;
+
+		dist_init(&d, &pool);
+		for (int i = 0; i < NR; i++) {
+			values[i] = random_u64() >> (64 - bits);
+			dist_add(&d, values[i]);
+		}
+		qsort(values, NR, sizeof(*values), compare);
+		for (int i = 1; i <= NR; i++)
+			wrong += dist_percentile(&d, i, NR) != values[i - 1];
+		dist_free(&d);
+	}
+	ok(!wrong, "every rank of numbers of 1 to 64 bits");
+}
+
 /* Against a sorted copy of the same values. */
 static void test_buckets(void)
 {
@@ -121,11 +145,83 @@ static void test_pool(void)
 		bounded &= pool.nr_used <= DIST_POOL_MAX + NR * DIST_EXACT_MIN;
 	}
 	ok(bounded, "the pool bounds what is kept");
-	ok(dist_is_exact(&d[0]) && !dist_is_exact(&d[NR - 1]), "first come, first kept");
+	for (int i = 0; i < NR; i++)
+		dist_settle(&d[i]);
+	ok(!dist_is_exact(&d[0]) && !dist_is_exact(&d[NR - 1]), "too many are all treated alike");
+	ok(pool.nr_used == 0 && dist_limit(&pool) == DIST_EXACT_MAX / 2, "what is kept of each");
 	for (int i = 0; i < NR; i++)
 		dist_free(&d[i]);
 	is_int(pool.nr_used, 0, "the pool is given back");
 	free(d);
+}
+
+/* Two pools get the same values, one in turns and one distribution after the other. */
+static void test_order(void)
+{
+	enum { NR = 400, MAX = 50000 };
+	struct dist_pool pools[2] = { { 0 }, { 0 } };
+	struct dist *d[2] = { calloc(NR, sizeof(struct dist)), calloc(NR, sizeof(struct dist)) };
+	size_t differ = 0, exact = 0;
+
+	for (int i = 0; i < NR; i++) {
+		dist_init(&d[0][i], &pools[0]);
+		dist_init(&d[1][i], &pools[1]);
+	}
+	for (uint64_t k = 0; k < MAX; k++)
+		for (int i = 0; i < NR; i++)
+			if (k < (uint64_t)i * MAX / NR)
+				dist_add(&d[0][i], k * 977 % MAX);
+	for (int i = NR; i--;)
+		for (uint64_t k = (uint64_t)i * MAX / NR; k--;)
+			dist_add(&d[1][i], k * 977 % MAX);
+	/* All of them before the first is given up, which makes room. */
+	for (int i = 0; i < NR; i++)
+		if (dist_settle(&d[0][i]) || dist_settle(&d[1][i]))
+			bail_out("dist_settle");
+	for (int i = 0; i < NR; i++) {
+		exact += dist_is_exact(&d[0][i]);
+		differ += dist_is_exact(&d[0][i]) != dist_is_exact(&d[1][i]);
+		for (unsigned pct = 0; pct <= 100; pct++)
+			differ += dist_percentile(&d[0][i], pct, 100) !=
+				  dist_percentile(&d[1][i], pct, 100);
+		dist_free(&d[0][i]);
+		dist_free(&d[1][i]);
+	}
+	ok(!differ && exact > 0 && exact < NR, "the order makes no difference (%zu of %d exact)",
+	   exact, NR);
+	free(d[0]);
+	free(d[1]);
+}
+
+/* A bucket that 32 bits cannot count, one by one and by merging. */
+static void test_full_bucket(void)
+{
+	struct dist_pool pool = { 0 };
+	struct dist sum, power, copy;
+
+	dist_init(&sum, &pool);
+	dist_init(&power, &pool);
+	dist_init(&copy, &pool);
+	dist_add(&power, 1000);
+	for (unsigned i = 0; i < 32; i++) {
+		dist_merge(&sum, &power);
+		dist_merge(&copy, &power);
+		dist_merge(&power, &copy);
+		dist_free(&copy);
+	}
+	is_int(sum.nr, UINT32_MAX, "as many as fit");
+	for (unsigned i = 0; i < 1000; i++)
+		dist_add(&sum, 1000);
+	for (unsigned i = 0; i < 10; i++)
+		dist_add(&sum, 1000000);
+	ok(dist_percentile(&sum, 1, 2) >= 996 && dist_percentile(&sum, 1, 2) <= 1004,
+	   "and more: the median");
+	dist_merge(&sum, &power);
+	is_int(sum.nr, 2 * ((uint64_t)UINT32_MAX + 1) + 1009, "merged: count");
+	ok(dist_percentile(&sum, 1, 1000) >= 996 && dist_percentile(&sum, 999, 1000) <= 1004,
+	   "merged: percentiles");
+	dist_free(&sum);
+	dist_free(&power);
 }
 
 static void test_seen(void)
@@ -147,9 +243,12 @@ static void test_seen(void)
 int main(void)
 {
 	test_ranks();
+	test_sorted();
 	test_buckets();
 	test_merge_small();
 	test_pool();
+	test_order();
+	test_full_bucket();
 	test_seen();
 	return done();
 }

@@ -64,9 +64,32 @@ static void make_file(const char *path)
 struct outcome {
 	bool opened, damaged;
 	size_t nr, wrong;
+	size_t nr_shared;	/* seen by several threads, as columns */
 	struct reader_damage d;
 	char err[256];
 };
+
+static int count_funcs(void *arg, struct cursor *c)
+{
+	struct reader_funcs funcs;
+	size_t *nr = arg;
+	int rc;
+
+	while ((rc = cursor_next_funcs(c, true, &funcs)) > 0)
+		*nr += funcs.nr;
+	return rc;
+}
+
+/* Each thread is a reader of its own, so damage is found by several at a time. */
+static size_t share_funcs(struct reader *r)
+{
+	size_t nr[3] = { 0 };
+
+	if (reader_share(r, LDB_BLK_FUNC, NULL, 3, count_funcs,
+			 (void *[]){ &nr[0], &nr[1], &nr[2] }))
+		bail_out("reader_share");
+	return nr[0] + nr[1] + nr[2];
+}
 
 /* Reads everything there is. */
 static void read_all(const char *path, struct outcome *o)
@@ -81,6 +104,7 @@ static void read_all(const char *path, struct outcome *o)
 	if (!r)
 		return;
 	o->opened = true;
+	o->nr_shared = share_funcs(r);
 	for (unsigned kind = 0; kind < 40; kind++) {
 		struct cursor *c = reader_cursor(r, kind, NULL);
 
@@ -92,6 +116,7 @@ static void read_all(const char *path, struct outcome *o)
 		}
 		cursor_close(c);
 	}
+	reader_check(r);
 	reader_requests(r, &requests, &nr);
 	reader_ns(r, reader_end_tick(r));
 	reader_damage(r, &o->d);
@@ -107,7 +132,7 @@ static bool outcome_is_honest(const struct outcome *o)
 		return o->err[0] && !strchr(o->err, '\n');
 	if (o->damaged != !!o->err[0])
 		return false;
-	return !o->wrong && (o->damaged || o->nr == NR_FUNC);
+	return !o->wrong && o->nr_shared == o->nr && (o->damaged || o->nr == NR_FUNC);
 }
 
 static void test_truncate(const uint8_t *bytes, size_t size, const char *path)
@@ -410,6 +435,129 @@ static void test_newer(const uint8_t *bytes, const char *path)
 	reader_close(r);
 }
 
+/*
+ * A block of FUNC rows, right but for one value of one column: bytes of them in
+ * place of its second one.  As columns it is taken whole or not at all, too.
+ */
+static void test_wrong_column(const uint8_t *bytes, const char *path)
+{
+	static const struct {
+		unsigned column;
+		const char *value, *name;
+		size_t nr;		/* rows left */
+	} cases[] = {
+		{ 0, "\x01", "a right one", 500 },
+		{ 0, "\x81\x82\x83\x84\x02", "flags of 30 bits", 500 },
+		{ 0, "\x81\x82\x83\x84\x7f", "flags of 35 bits", 0 },
+		{ 1, "\xfe\xff\xff\xff\x1f", "a difference that makes the tid greater than 32 bits", 0 },
+		{ 1, "\x7f", "one that makes it less than 0", 0 },
+		{ 8, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "the greatest start_unc", 500 },
+		{ 8, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", "a start_unc of 65 bits", 0 },
+		{ 8, "\x01\x01", "a value too many", 0 },
+		{ 8, "", "a value too few", 0 },
+		{ 10, "\x81", "a value that takes the next one's byte", 0 },
+	};
+	static uint8_t file[20000], raw[20000];
+
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		size_t size = sizeof(struct ldb_file_header), at = 0, nr = 0, shared = 0;
+		struct reader_rows rows;
+		struct reader *r;
+		struct cursor *c;
+		char err[256];
+
+		memcpy(file, bytes, size);
+		for (unsigned column = 0; column < 11; column++) {
+			bool is_it = column == cases[n].column;
+			uint32_t length = 499 + (is_it ? strlen(cases[n].value) : 1);
+
+			memcpy(raw + at, &length, 4);
+			memset(raw + at + 4, 6, length);
+			if (is_it)
+				memcpy(raw + at + 5, cases[n].value, strlen(cases[n].value));
+			at += 4 + length;
+		}
+		sample_state = 7;	/* put_block: version 1 */
+		size += put_block(file + size, LDB_BLK_FUNC, 500, raw, at);
+		sample_store(path, file, size);
+		r = reader_open(path, err, sizeof(err));
+		if (!r)
+			bail_out(err);
+		shared = share_funcs(r);
+		ok(shared == cases[n].nr && reader_is_damaged(r), "as columns: %s: %zu",
+		   cases[n].name, shared);
+		c = reader_cursor(r, LDB_BLK_FUNC, NULL);
+		while (cursor_next(c, &rows) > 0)
+			nr += rows.nr;
+		ok(nr == cases[n].nr, "as rows: %s: %zu", cases[n].name, nr);
+		cursor_close(c);
+		reader_close(r);
+	}
+}
+
+/* Damage in what nobody reads is found by looking for it, once. */
+static void test_check(uint8_t *bytes, size_t size, const char *path)
+{
+	size_t missed = 0, by_check = 0, twice = 0;
+	struct reader_damage d;
+	struct reader *r;
+	char err[256];
+
+	for (size_t at = size / 4; at < size / 2; at += size / 50) {
+		bytes[at] ^= 0x10;
+		sample_store(path, bytes, size);
+		bytes[at] ^= 0x10;
+		r = reader_open(path, err, sizeof(err));
+		if (!r)
+			bail_out(err);
+		by_check += !reader_is_damaged(r);
+		if (reader_check(r) || reader_check(r))
+			bail_out("reader_check");
+		reader_damage(r, &d);
+		missed += !d.nr_bad_blocks;
+		twice += d.nr_bad_blocks > 1;
+		reader_close(r);
+	}
+	ok(!missed && !twice && by_check > 5, "reader_check() finds what was not read: %zu missed",
+	   missed);
+	sample_store(path, bytes, size);
+	r = reader_open(path, err, sizeof(err));
+	ok(r && !reader_check(r) && !reader_is_damaged(r), "and nothing in a whole file");
+	reader_close(r);
+}
+
+/* An earlier version had fewer columns. */
+static void test_older(const uint8_t *bytes, const char *path)
+{
+	static uint8_t file[10000], raw[1000];
+	size_t size = sizeof(struct ldb_file_header), at = 0;
+	struct reader_rows rows;
+	struct reader *r;
+	struct cursor *c;
+	char err[256];
+
+	memcpy(file, bytes, size);
+	for (unsigned column = 0; column < 10; column++) {	/* THREAD: of its columns, 10 */
+		uint32_t one = 1;
+
+		memcpy(raw + at, &one, 4);
+		raw[at + 4] = 6;
+		at += 5;
+	}
+	size += put_block(file + size, LDB_BLK_THREAD, 1, raw, at);
+	/* Cut within a column: not an older file, a wrong one. */
+	size += put_block(file + size, LDB_BLK_THREAD, 1, raw, at - 2);
+	sample_store(path, file, size);
+	r = reader_open(path, err, sizeof(err));
+	c = r ? reader_cursor(r, LDB_BLK_THREAD, NULL) : NULL;
+	ok(c && cursor_next(c, &rows) == 1 && rows.nr == 1 && rows.thread->tid == 6 &&
+	   rows.thread->too_deep == 6 && !rows.thread->disorder && !rows.thread->creator &&
+	   rows.thread->name && !*rows.thread->name, "columns of an earlier version are enough");
+	ok(c && !cursor_next(c, &rows) && reader_is_damaged(r), "half a column is damage");
+	cursor_close(c);
+	reader_close(r);
+}
+
 int main(void)
 {
 	const char *whole = sample_path("whole"), *path = sample_path("damaged");
@@ -430,6 +578,9 @@ int main(void)
 	test_hostile_index(bytes, path);
 	test_magic_flood(bytes, path);
 	test_newer(bytes, path);
+	test_older(bytes, path);
+	test_check(bytes, size, path);
+	test_wrong_column(bytes, path);
 	test_refused(bytes, size, path);
 	free(bytes);
 	sample_cleanup();

@@ -173,11 +173,126 @@ static void test_crc(void)
 	ok(crc32c(crc32c(0, "1234", 4), "56789", 5) == 0xe3069283, "CRC32C in two pieces");
 }
 
+/* The same rows, as rows and as columns; all of them and some; also far beyond the short varints. */
+static void test_columns(void)
+{
+	const char *path = sample_path("columns");
+	struct reader_filter f = READER_FILTER_ALL;
+	struct reader_funcs funcs;
+	struct reader_rows rows;
+	struct sample_strings s;
+	struct cursor *a, *b;
+	union sample_row r;
+	struct reader *reader;
+	struct writer *w;
+	char err[256];
+
+	w = writer_open(path, &sample_header, err, sizeof(err));
+	for (int64_t i = 0; i < 150000; i++) {
+		sample_row(LDB_BLK_FUNC, &r, &s, i);
+		/* The first block: plain numbers. */
+		if (i < LDB_BLOCK_ROWS)
+			r.func = (struct ldb_row_func){
+				.tid = 1 + i % 3, .pc = i * 16 % 999, .ret = i % 77, .gen = i << 16,
+				.start_max = i * 10, .end_max = i * 10 + i % 7000, .start_unc = i % 300,
+				.flags = i % 4,
+			};
+		writer_add_func(w, &r.func);
+	}
+	if (writer_close(w))
+		bail_out("writer_close");
+	reader = reader_open(path, err, sizeof(err));
+	for (unsigned filtered = 0; filtered < 4; filtered++) {
+		size_t nr = 0, wrong = 0, i = 0;
+
+		f.t_min = filtered & 1 ? 100000 : INT64_MIN;
+		f.t_max = filtered & 2 ? 500000 : INT64_MAX;
+		a = reader_cursor(reader, LDB_BLK_FUNC, &f);
+		b = reader_cursor(reader, LDB_BLK_FUNC, &f);
+		rows.nr = 0;
+		while (cursor_next_funcs(b, true, &funcs) > 0) {
+			for (size_t k = 0; k < funcs.nr; k++, i++) {
+				if (i == rows.nr) {
+					i = 0;
+					if (cursor_next(a, &rows) != 1)
+						bail_out("fewer rows than columns");
+				}
+				const struct ldb_row_func *row = &rows.func[i];
+
+				wrong += row->flags != funcs.flags[k] || row->pc != funcs.pc[k] ||
+					 row->ret != funcs.ret[k] || row->tid != funcs.tid[k] ||
+					 row->start_max != (int64_t)funcs.start_max[k] ||
+					 row->start_unc != funcs.start_unc[k] ||
+					 row->end_max != (int64_t)funcs.end_max[k] ||
+					 row->end_unc != funcs.end_unc[k];
+				wrong += row->end_max < f.t_min ||
+					 (row->start_unc < 1000 && row->start_max > 0 &&
+					  row->start_max - (int64_t)row->start_unc > f.t_max);
+			}
+			nr += funcs.nr;
+		}
+		ok(!wrong && nr && i == rows.nr && cursor_next(a, &rows) == 0,
+		   "rows and columns are the same: %zu%s", nr, filtered ? " of some" : "");
+		ok(filtered < 3 || nr > 40000, "there are some");
+		cursor_close(a);
+		cursor_close(b);
+	}
+	reader_close(reader);
+}
+
+/* Many blocks, so that the next ones are decoded while one is used. */
+static void test_order(void)
+{
+	enum { NR = 20 * LDB_BLOCK_ROWS + 1000 };
+	const char *path = sample_path("order");
+	struct ldb_row_gap want[100];
+	size_t nr = 0, wrong = 0, blocks = 0;
+	struct reader_rows rows;
+	struct reader *reader;
+	struct cursor *c;
+	struct writer *w;
+	char err[256];
+
+	w = writer_open(path, &sample_header, err, sizeof(err));
+	for (int64_t i = 0; i < NR; i++)
+		writer_add_gap(w, &(struct ldb_row_gap){ .tid = 1, .begin = i, .end = i + i % 9 });
+	if (writer_close(w))
+		bail_out("writer_close");
+	reader = reader_open(path, err, sizeof(err));
+	c = reader_cursor(reader, LDB_BLK_GAP, NULL);
+	while (cursor_next(c, &rows) > 0) {
+		memcpy(want, rows.gap, sizeof(want));
+		if (blocks++ % 3 == 0)
+			usleep(3000);	/* time for others to go too far ahead */
+		wrong += memcmp(want, rows.gap, sizeof(want)) != 0;
+		for (size_t i = 0; i < rows.nr; i++, nr++)
+			wrong += rows.gap[i].begin != (int64_t)nr ||
+				 rows.gap[i].end != (int64_t)(nr + nr % 9);
+	}
+	ok(nr == NR && !wrong, "%zu rows in order, %zu wrong", nr, wrong);
+	cursor_close(c);
+	/* Closed long before the end. */
+	c = reader_cursor(reader, LDB_BLK_GAP, NULL);
+	ok(cursor_next(c, &rows) == 1 && rows.gap->begin == 0, "the first ones, and no more");
+	cursor_close(c);
+	reader_close(reader);
+}
+
+static int count_rows(void *arg, struct cursor *c)
+{
+	struct reader_rows rows;
+	size_t *nr = arg;
+
+	while (cursor_next(c, &rows) > 0)
+		*nr += rows.nr;
+	return 0;
+}
+
 static void test_filter(void)
 {
 	const char *path = sample_path("filter");
 	struct reader_filter f = READER_FILTER_ALL;
-	size_t nr = 0, wrong = 0, parts = 0;
+	size_t nr = 0, wrong = 0, parts[3] = { 0 };
 	struct reader_rows rows;
 	struct reader *reader;
 	struct cursor *c;
@@ -235,13 +350,10 @@ static void test_filter(void)
 	}
 	cursor_close(c);
 	ok(nr == 201 && !wrong, "one request and every END_ALL: %zu rows", nr);
-	for (unsigned part = 0; part < 3; part++) {
-		c = reader_cursor_part(reader, LDB_BLK_FUNC, NULL, part, 3);
-		while (cursor_next(c, &rows) > 0)
-			parts += rows.nr;
-		cursor_close(c);
-	}
-	ok(parts == 200000, "three parts together are the whole: %zu", parts);
+	ok(!reader_share(reader, LDB_BLK_FUNC, NULL, 3, count_rows,
+			 (void *[]){ &parts[0], &parts[1], &parts[2] }) &&
+	   parts[0] + parts[1] + parts[2] == 200000, "three threads together read the whole: %zu",
+	   parts[0] + parts[1] + parts[2]);
 	reader_close(reader);
 }
 
@@ -371,6 +483,8 @@ int main(void)
 		test_kind(sample_kinds[k], strings ? 20000 : 150000, 50001);
 	}
 	test_filter();
+	test_columns();
+	test_order();
 	test_clock();
 	test_requests();
 	test_old();

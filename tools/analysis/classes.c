@@ -19,6 +19,7 @@ struct classes {
 	size_t nr, room;
 	char **names;
 	size_t nr_names;
+	size_t last;		/* row found last: ids are asked for nearly in order */
 };
 
 /* Programs have few classes, and use the same ones again and again. */
@@ -84,6 +85,15 @@ static int compare(const void *pa, const void *pb)
 	return a->tick < b->tick ? -1 : a->tick > b->tick;
 }
 
+static bool is_sorted(const struct classes *c)
+{
+	size_t i = 1;
+
+	while (i < c->nr && compare(&c->rows[i - 1], &c->rows[i]) <= 0)
+		i++;
+	return i >= c->nr;
+}
+
 struct classes *classes_open(struct model *m)
 {
 	struct classes *c = calloc(1, sizeof(*c));
@@ -94,7 +104,7 @@ struct classes *classes_open(struct model *m)
 		classes_close(c);
 		return NULL;
 	}
-	if (c->nr)
+	if (!is_sorted(c))
 		qsort(c->rows, c->nr, sizeof(*c->rows), compare);
 	return c;
 }
@@ -110,18 +120,33 @@ void classes_close(struct classes *c)
 	free(c);
 }
 
-const char *classes_find(const struct classes *c, uint64_t id, int64_t end)
+static bool is_before(const struct naming *n, uint64_t id, int64_t end)
 {
-	size_t lo = 0, hi = c->nr;
+	return n->id < id || (n->id == id && n->tick <= end);
+}
 
+const char *classes_find(struct classes *c, uint64_t id, int64_t end)
+{
+	size_t lo = 0, hi = c->nr, near = c->last < c->nr ? c->last : 0;
+
+	/* Not far from the one before, mostly. */
+	if (near < c->nr && is_before(&c->rows[near], id, end)) {
+		lo = near + 1;
+		if (near + 64 < hi && !is_before(&c->rows[near + 64], id, end))
+			hi = near + 64;
+	} else if (c->nr) {
+		hi = near;
+		if (near > 64 && is_before(&c->rows[near - 64], id, end))
+			lo = near - 63;
+	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		const struct naming *n = &c->rows[mid];
 
-		if (n->id < id || (n->id == id && n->tick <= end))
+		if (is_before(&c->rows[mid], id, end))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
+	c->last = lo;
 	return lo && c->rows[lo - 1].id == id ? c->names[c->rows[lo - 1].name] : "";
 }

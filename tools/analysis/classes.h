@@ -15,6 +15,6 @@ void classes_close(struct classes *c);
  * The class of the life of id that ended at end: the last name it was given by
  * then, perhaps before its start.  "" if it has none.
  */
-const char *classes_find(const struct classes *c, uint64_t id, int64_t end);
+const char *classes_find(struct classes *c, uint64_t id, int64_t end);
 
 #endif

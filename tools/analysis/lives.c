@@ -13,8 +13,7 @@
 #include "analysis/classes.h"
 #include "analysis/lives.h"
 #include "analysis/ticks.h"
-
-#define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
+#include "analysis/window.h"
 
 struct open_life {
 	struct open_life *next;		/* in the bucket */
@@ -33,11 +32,6 @@ struct worker {				/* what a thread works on */
 
 #define NR_WORKER_BUCKETS	256
 
-struct windowed {
-	struct ldb_row_req row;
-	uint64_t seq;			/* order in the file: equal ticks keep it */
-};
-
 struct lives {
 	struct model *m;
 	int (*life)(void *arg, struct life *life);
@@ -46,9 +40,8 @@ struct lives {
 	struct open_life **buckets;
 	size_t nr_buckets, nr_open;
 	struct worker *workers[NR_WORKER_BUCKETS];
-	struct windowed *window;
-	size_t nr_window;
-	uint64_t seq;
+	struct window window;		/* of rows */
+	struct open_life *spare;	/* not in use, with what they have room for */
 };
 
 static size_t hash_id(uint64_t id, size_t nr)
@@ -94,13 +87,17 @@ static struct open_life *begin_life(struct lives *l, const struct ldb_row_req *r
 	}
 	if (l->nr_open > l->nr_buckets)
 		grow_buckets(l);
-	o = calloc(1, sizeof(*o));
+	o = l->spare;
+	if (o)
+		l->spare = o->next;
+	else
+		o = calloc(1, sizeof(*o));
 	if (!o)
 		return NULL;
-	o->life.id = row->id;
-	o->life.start = row->tick;
-	o->life.end = row->tick;
-	o->life.class = "";
+	*o = (struct open_life){ .life = {
+		.id = row->id, .start = row->tick, .end = row->tick, .class = "",
+		.parts = o->life.parts, .room = o->life.room,
+	} };
 	o->next = l->buckets[hash_id(row->id, l->nr_buckets)];
 	l->buckets[hash_id(row->id, l->nr_buckets)] = o;
 	l->nr_open++;
@@ -127,8 +124,8 @@ static int end_life(struct lives *l, struct open_life *o)
 	l->nr_open--;
 	o->life.class = classes_find(l->m->classes, o->life.id, o->life.end);
 	ret = l->life(l->arg, &o->life);
-	life_free(&o->life);
-	free(o);
+	o->next = l->spare;
+	l->spare = o;
 	return ret;
 }
 
@@ -375,8 +372,11 @@ static int on_end_all(struct lives *l, const struct ldb_row_req *row)
 	return ret;
 }
 
-static int on_row(struct lives *l, const struct ldb_row_req *row)
+static int on_row(void *arg, const void *windowed)
 {
+	const struct ldb_row_req *row = windowed;
+	struct lives *l = arg;
+
 	l->result->nr_events++;
 	switch (row->op) {
 	case LDB_REQ_OP_START:
@@ -393,40 +393,16 @@ static int on_row(struct lives *l, const struct ldb_row_req *row)
 	}
 }
 
-static int compare_ticks(const void *pa, const void *pb)
-{
-	const struct windowed *a = pa, *b = pb;
-
-	if (a->row.tick != b->row.tick)
-		return a->row.tick < b->row.tick ? -1 : 1;
-	return a->seq < b->seq ? -1 : a->seq > b->seq;
-}
-
-/* Plays the older half of the window, or all of it. */
-static int play(struct lives *l, size_t nr)
-{
-	int ret = 0;
-	size_t i;
-
-	qsort(l->window, l->nr_window, sizeof(*l->window), compare_ticks);
-	for (i = 0; i < nr && !ret; i++)
-		ret = on_row(l, &l->window[i].row);
-	memmove(l->window, l->window + nr, (l->nr_window - nr) * sizeof(*l->window));
-	l->nr_window -= nr;
-	return ret;
-}
-
 static int add_rows(void *arg, const struct reader_rows *rows)
 {
 	struct lives *l = arg;
 	int ret = 0;
 
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		l->window[l->nr_window] = (struct windowed){ rows->req[i], l->seq++ };
-		l->window[l->nr_window].row.tick = ticks_sane(rows->req[i].tick);
-		l->nr_window++;
-		if (l->nr_window == WINDOW_ROWS)
-			ret = play(l, WINDOW_ROWS / 2);
+		struct ldb_row_req row = rows->req[i];
+
+		row.tick = ticks_sane(row.tick);
+		ret = window_add(&l->window, &row, row.tick);
 	}
 	return ret;
 }
@@ -483,8 +459,13 @@ static void free_all(struct lives *l)
 			free(w->ids);
 			free(w);
 		}
+	for (struct open_life *o = l->spare, *next; o; o = next) {
+		next = o->next;
+		life_free(&o->life);
+		free(o);
+	}
 	free(l->buckets);
-	free(l->window);
+	window_free(&l->window);
 }
 
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
@@ -496,13 +477,13 @@ int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void 
 	*result = (struct lives_result){ 0 };
 	l.nr_buckets = 1024;
 	l.buckets = calloc(l.nr_buckets, sizeof(*l.buckets));
-	l.window = malloc(WINDOW_ROWS * sizeof(*l.window));
+	window_init(&l.window, sizeof(struct ldb_row_req), on_row, &l);
 	if (!m->classes)
 		m->classes = classes_open(m);
-	if (l.buckets && l.window && m->classes)
+	if (l.buckets && m->classes)
 		ret = reader_each(m->reader, LDB_BLK_REQ, NULL, add_rows, &l);
 	if (!ret)
-		ret = play(&l, l.nr_window);
+		ret = window_finish(&l.window);
 	if (!ret)
 		ret = end_all_lives(&l);
 	free_all(&l);

@@ -37,6 +37,19 @@ struct lockset_climb {
 	unsigned steps;
 };
 
+/* Where the rows of a thread fall: looked up once, and then near the row before. */
+#define NR_NEAR	256
+
+struct lockset_near {
+	uint32_t tid;
+	uint32_t nr_thread;
+	uint16_t block;
+	bool is_used;
+	bool is_only;		/* thread of its tid: at any time */
+	size_t from, to;	/* queries of its group */
+	size_t last;		/* the one found last */
+};
+
 void lockset_init(struct lockset *s, struct model *m)
 {
 	*s = (struct lockset){ .m = m };
@@ -50,6 +63,7 @@ void lockset_free(struct lockset *s)
 			free(c);
 		}
 	free(s->climbs);
+	free(s->near);
 	free(s->queries);
 	free(s->events);
 	lockset_init(s, s->m);
@@ -192,7 +206,9 @@ static int prepare_queries(struct lockset *s)
 	}
 	s->nr_queries = nr + groups;
 	qsort(s->queries, s->nr_queries, sizeof(*s->queries), query_compare);
-	return 0;
+	free(s->near);
+	s->near = calloc(NR_NEAR, sizeof(*s->near));
+	return s->near ? 0 : -ENOMEM;
 }
 
 static struct lockset_climb **climb_bucket(struct lockset *s, uint32_t tid, uint64_t gen)
@@ -291,27 +307,95 @@ static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 	}
 }
 
-static void feed_queries(struct lockset *s, const struct ldb_row_func *row)
+/* How many queries come before want. */
+static size_t queries_before(const struct lockset *s, const struct lockset_query *want)
 {
-	struct lockset_query want = {
-		.tid = row->tid, .block = row->gen, .gen = row->gen,
-		.nr_thread = thread_nr(s->m, row->tid, row->start_max),
-	}, *q;
 	size_t lo = 0, hi = s->nr_queries;
-	struct estimate e = estimate_func(row);
-	int64_t start_min = e.start_min;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (query_compare(&s->queries[mid], &want) < 0)
+		if (query_compare(&s->queries[mid], want) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	q = &s->queries[lo];
-	if (lo == s->nr_queries || !same_group(q, &want))
+	return lo;
+}
+
+static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func *row)
+{
+	struct lockset_near *n = &s->near[(row->tid ^ (row->gen & 0xffff)) % NR_NEAR];
+	const struct model *m = s->m;
+	struct lockset_query want = { .tid = row->tid, .block = row->gen };
+	const struct thread *t;
+	bool is_found = n->is_used && n->tid == row->tid && n->block == (uint16_t)row->gen;
+
+	if (is_found && n->is_only)
+		return n;
+	want.nr_thread = thread_nr(m, row->tid, row->start_max);
+	if (is_found && n->nr_thread == want.nr_thread)
+		return n;
+	t = want.nr_thread == UINT32_MAX ? NULL : &m->threads[want.nr_thread];
+	*n = (struct lockset_near){
+		.tid = row->tid, .nr_thread = want.nr_thread, .block = row->gen, .is_used = true,
+		.is_only = !t || ((t == m->threads || t[-1].tid != t->tid) &&
+				  (t + 1 == m->threads + m->nr_threads || t[1].tid != t->tid)),
+		.from = queries_before(s, &want),
+	};
+	want.gen = UINT64_MAX;
+	n->to = queries_before(s, &want);
+	/* The end of the group is one of its queries. */
+	n->to += n->to < s->nr_queries && !query_compare(&s->queries[n->to], &want);
+	n->last = n->from;
+	return n;
+}
+
+/* The first query of the group that is not before gen: looked for from the last one on. */
+static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
+{
+	size_t lo = n->from, hi = n->to, step = 1;
+
+	if (s->queries[n->last].gen < gen) {
+		lo = n->last + 1;
+		while (lo + step < hi && s->queries[lo + step].gen < gen) {
+			lo += step + 1;
+			step *= 2;
+		}
+		hi = lo + step < hi ? lo + step : hi;
+	} else {
+		hi = n->last;
+		while (hi - lo > step && s->queries[hi - step].gen >= gen) {
+			hi -= step;
+			step *= 2;
+		}
+		lo = hi - lo > step ? hi - step : lo;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->queries[mid].gen < gen)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == n->to)
+		return NULL;
+	n->last = lo;
+	return &s->queries[lo];
+}
+
+static void feed_queries(struct lockset *s, const struct ldb_row_func *row)
+{
+	struct lockset_near *n = near_of(s, row);
+	struct lockset_query *q = n->from < n->to ? find_query(s, n, row->gen) : NULL;
+	struct estimate e;
+	int64_t start_min;
+
+	if (!q)
 		return;
+	e = estimate_func(row);
+	start_min = e.start_min;
 	if (row->start_unc == LDB_UNC_UNKNOWN || row->flags & LDB_FUNC_F_FROM_START)
 		start_min = INT64_MIN;
 	if (!q->has_row || row->gen < q->first_gen) {

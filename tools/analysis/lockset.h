@@ -38,6 +38,7 @@ struct lockset {
 	size_t nr, room;
 	struct lockset_query *queries;
 	size_t nr_queries;
+	struct lockset_near *near;
 	struct lockset_climb **climbs;	/* hash of (tid, gen) */
 	size_t nr_climb_buckets;
 };

@@ -71,6 +71,8 @@ static int add_scanners(void *arg, const struct reader_rows *rows)
 			.gaps = row->gaps, .gap_ns = ticks_ns(m->reader, row->gap),
 			.busy_ns = ticks_ns(m->reader, row->busy),
 			.paused_ns = ticks_ns(m->reader, row->paused),
+			.moving = row->moving, .pages = row->pages, .handed = row->handed,
+			.cost_ns = ticks_ns(m->reader, row->cost),
 		};
 		if (row->scanner >= m->nr_scanners)
 			m->nr_scanners = row->scanner + 1;
@@ -91,6 +93,7 @@ static void set_thread(struct model *m, struct thread *t, const struct ldb_row_t
 		.below_threshold = row->below_threshold, .scans = row->scans, .invalid = row->invalid, .foreign = row->foreign,
 		.too_deep = row->too_deep, .disorder = row->disorder,
 		.gap_ns = ticks_ns(m->reader, row->gap),
+		.cost_ns = ticks_ns(m->reader, row->cost),
 		.name = keep_string(m, row->name),
 	};
 }

@@ -23,12 +23,17 @@ struct thread {
 	uint64_t below_threshold; /* seen, but too short to be written */
 	uint64_t scans, invalid, foreign, too_deep, disorder;
 	int64_t gap_ns;		/* not watched, though the scanner ran */
+	int64_t cost_ns;	/* that looking at it has cost it, estimated */
 	const char *name;
 };
 
 /* One of the program's scanner threads; counts over the whole recording. */
 struct scanner {
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
+	uint64_t moving;	/* looks that found a change and read no stack */
+	uint64_t pages;		/* of threads, and CPUs' ring headers, touched */
+	uint64_t handed;	/* threads given to another scanner */
+	int64_t cost_ns;	/* of what looking cost the threads, its part */
 	int64_t gap_ns;		/* kept off the CPU */
 	int64_t busy_ns;	/* at work */
 	int64_t paused_ns;	/* asleep between rounds, for want of a core of its own */

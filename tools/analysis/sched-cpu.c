@@ -38,7 +38,7 @@ void sched_free(struct sched *s)
 		free(t);
 	}
 	free(s->cpus);
-	free(s->window);
+	window_free(&s->window);
 	free(s);
 }
 

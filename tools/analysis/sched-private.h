@@ -4,6 +4,7 @@
 #define ANALYSIS_SCHED_PRIVATE_H
 
 #include "analysis/sched.h"
+#include "analysis/window.h"
 
 #define SCHED_NO_CPU		UINT32_MAX
 #define SCHED_NR_BUCKETS	4096
@@ -53,20 +54,13 @@ struct sched_cpu {
 	struct party has;		/* PARTY_NONE: not known */
 };
 
-struct sched_windowed {
-	struct ldb_row_sched row;
-	uint64_t seq;			/* rows of the same time keep their order */
-};
-
 struct sched {
 	struct model *m;
 	const struct sched_sink *sink;
 	struct sched_result *result;
 	int64_t from;
 	int64_t futex_ticks, loss_slack, race_ticks;
-	struct sched_windowed *window;
-	size_t nr_window;
-	uint64_t seq;
+	struct window window;		/* of rows */
 	struct sched_thread *buckets[SCHED_NR_BUCKETS];
 	struct sched_thread *threads;	/* all of them */
 	size_t nr_threads;

@@ -10,7 +10,6 @@
 #include "analysis/sched-private.h"
 #include "analysis/ticks.h"
 
-#define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
 #define LOSS_SLACK_NS	20000000	/* a loss is noted when the buffers are next emptied */
 #define RACE_NS		20000		/* a wake-up on another CPU, stamped before the switch out */
 
@@ -392,8 +391,10 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 	return ret;
 }
 
-static int on_row(struct sched *s, const struct ldb_row_sched *row)
+static int on_row(void *arg, const void *windowed)
 {
+	const struct ldb_row_sched *row = windowed;
+	struct sched *s = arg;
 	struct sched_thread *t;
 
 	s->result->nr_rows++;
@@ -431,46 +432,16 @@ static int on_row(struct sched *s, const struct ldb_row_sched *row)
 	}
 }
 
-/* The window */
-
-static int compare_ticks(const void *pa, const void *pb)
-{
-	const struct sched_windowed *a = pa, *b = pb;
-
-	if (a->row.tick != b->row.tick)
-		return a->row.tick < b->row.tick ? -1 : 1;
-	return a->seq < b->seq ? -1 : a->seq > b->seq;
-}
-
-static int play(struct sched *s, size_t nr)
-{
-	int ret = 0;
-
-	if (!s->nr_window)
-		return 0;
-	qsort(s->window, s->nr_window, sizeof(*s->window), compare_ticks);
-	for (size_t i = 0; i < nr && !ret; i++)
-		ret = on_row(s, &s->window[i].row);
-	memmove(s->window, s->window + nr, (s->nr_window - nr) * sizeof(*s->window));
-	s->nr_window -= nr;
-	return ret;
-}
-
 static int add_rows(void *arg, const struct reader_rows *rows)
 {
 	struct sched *s = arg;
 	int ret = 0;
 
-	if (!s->window)
-		s->window = malloc(WINDOW_ROWS * sizeof(*s->window));
-	if (!s->window)
-		return -ENOMEM;
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		s->window[s->nr_window] = (struct sched_windowed){ rows->sched[i], s->seq++ };
-		s->window[s->nr_window].row.tick = ticks_sane(rows->sched[i].tick);
-		s->nr_window++;
-		if (s->nr_window == WINDOW_ROWS)
-			ret = play(s, WINDOW_ROWS / 2);
+		struct ldb_row_sched row = rows->sched[i];
+
+		row.tick = ticks_sane(row.tick);
+		ret = window_add(&s->window, &row, row.tick);
 	}
 	return ret;
 }
@@ -517,11 +488,12 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	s->loss_slack = ticks_of(m, LOSS_SLACK_NS);
 	s->race_ticks = ticks_of(m, RACE_NS + m->kernel_err_ns);
 	s->from = from < 0 ? 0 : ticks_sane(from);
+	window_init(&s->window, sizeof(struct ldb_row_sched), on_row, s);
 	filter.t_min = from;
 	filter.t_max = to;
 	ret = reader_each(m->reader, LDB_BLK_SCHED, &filter, add_rows, s);
 	if (!ret)
-		ret = play(s, s->nr_window);
+		ret = window_finish(&s->window);
 	if (!ret)
 		ret = end_all(s, ticks_sane(to));
 	sched_free(s);

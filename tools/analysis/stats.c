@@ -1,49 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Durations of functions.  Two tables: "paths" maps what a row says (pc, return
- * address, epoch of the module map) to an entry without asking for symbols
- * twice; "keys" maps names to entries, so that the copies of one call that the
- * compiler made are one line of the report.
+ * Durations of functions.  Keys map names to entries, so that the copies of one
+ * call that the compiler made are one line of the report.  The rows are added in
+ * stats-fold.c.
  */
 #include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/estimate.h"
-#include "analysis/stats.h"
+#include "analysis/stats-private.h"
 #include "analysis/ticks.h"
-
-
-struct key {
-	struct key *next;
-	uint64_t hash;
-	const struct symbol *func, *site;
-	struct dist durations, resolutions;
-	uint64_t open;
-};
-
-struct path {
-	uint64_t pc, ret;
-	uint32_t epoch;
-	bool is_used;
-	struct key *key;	/* NULL: filtered out */
-};
-
-struct builder {
-	struct model *m;
-	const struct stats_options *options;
-	struct dist_pool pool;
-	struct path *paths;	/* open addressing; a power of two */
-	size_t nr_paths, room_paths;
-	struct key **buckets;
-	size_t nr_keys, nr_buckets;
-	struct dist gaps, resolutions;
-	uint32_t last_tid;
-	const struct thread *last_thread;
-	bool last_matches, has_last;
-};
 
 static uint64_t mix(uint64_t h, uint64_t x)
 {
@@ -72,7 +39,7 @@ static bool same_function(const struct symbol *a, const struct symbol *b)
 	       a->func_file == b->func_file && a->func_line == b->func_line;
 }
 
-static bool same_key(enum stats_by by, const struct key *k, const struct symbol *func,
+static bool same_key(enum stats_by by, const struct stats_key *k, const struct symbol *func,
 		     const struct symbol *site)
 {
 	if (by == STATS_BY_MODULE)
@@ -84,15 +51,15 @@ static bool same_key(enum stats_by by, const struct key *k, const struct symbol 
 		k->site->line == site->line);
 }
 
-static int grow_buckets(struct builder *b)
+static int grow_buckets(struct stats_builder *b)
 {
 	size_t nr = b->nr_buckets ? b->nr_buckets * 2 : 256;
-	struct key **buckets = calloc(nr, sizeof(*buckets));
+	struct stats_key **buckets = calloc(nr, sizeof(*buckets));
 
 	if (!buckets)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->nr_buckets; i++)
-		for (struct key *k = b->buckets[i], *next; k; k = next) {
+		for (struct stats_key *k = b->buckets[i], *next; k; k = next) {
 			next = k->next;
 			k->next = buckets[k->hash & (nr - 1)];
 			buckets[k->hash & (nr - 1)] = k;
@@ -103,17 +70,23 @@ static int grow_buckets(struct builder *b)
 	return 0;
 }
 
-static struct key *get_key(struct builder *b, const struct symbol *func, const struct symbol *site)
+static struct stats_key *get_key(struct stats_builder *b, const struct symbol *func,
+				 const struct symbol *site)
 {
 	enum stats_by by = b->options->by;
 	uint64_t hash = key_hash(by, func, site);
-	struct key *k;
+	struct stats_key *k;
 
 	if (b->nr_keys >= b->nr_buckets && grow_buckets(b))
 		return NULL;
-	for (k = b->buckets[hash & (b->nr_buckets - 1)]; k; k = k->next)
-		if (k->hash == hash && same_key(by, k, func, site))
-			return k;
+	for (k = b->buckets[hash & (b->nr_buckets - 1)]; k; k = k->next) {
+		if (k->hash != hash || !same_key(by, k, func, site))
+			continue;
+		/* Of a module any function will do, but the same one in each run. */
+		if (by == STATS_BY_MODULE && strcmp(func->function, k->func->function) < 0)
+			k->func = func;
+		return k;
+	}
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return NULL;
@@ -122,65 +95,50 @@ static struct key *get_key(struct builder *b, const struct symbol *func, const s
 	k->site = site;
 	dist_init(&k->durations, &b->pool);
 	dist_init(&k->resolutions, &b->pool);
+	pthread_mutex_init(&k->lock, NULL);
+	k->number = b->nr_keys++;
 	k->next = b->buckets[hash & (b->nr_buckets - 1)];
 	b->buckets[hash & (b->nr_buckets - 1)] = k;
-	b->nr_keys++;
+	k->next_all = b->all;
+	b->all = k;
 	return k;
 }
 
-static struct path *path_slot(struct path *paths, size_t room, uint64_t pc, uint64_t ret,
-			      uint32_t epoch)
+/* Strings are interned and symbols kept by the symtab, which is not made for threads. */
+int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
+		   struct stats_key **key)
 {
-	size_t i = mix(mix(pc, ret), epoch) & (room - 1);
-
-	while (paths[i].is_used &&
-	       (paths[i].pc != pc || paths[i].ret != ret || paths[i].epoch != epoch))
-		i = (i + 1) & (room - 1);
-	return &paths[i];
-}
-
-static int grow_paths(struct builder *b)
-{
-	size_t room = b->room_paths ? b->room_paths * 2 : 1024;
-	struct path *paths = calloc(room, sizeof(*paths));
-
-	if (!paths)
-		return -ENOMEM;
-	for (size_t i = 0; i < b->room_paths; i++) {
-		const struct path *p = &b->paths[i];
-
-		if (p->is_used)
-			*path_slot(paths, room, p->pc, p->ret, p->epoch) = *p;
-	}
-	free(b->paths);
-	b->paths = paths;
-	b->room_paths = room;
-	return 0;
-}
-
-static int get_path(struct builder *b, const struct ldb_row_func *row, struct key **key)
-{
-	uint32_t epoch = symtab_epoch(b->m->symtab, row->start_max);
+	const char *wanted = b->options->function;
 	const struct symbol *func, *site;
-	struct path *p;
+	int rc = 0;
 
-	if (2 * b->nr_paths >= b->room_paths && grow_paths(b))
-		return -ENOMEM;
-	p = path_slot(b->paths, b->room_paths, row->pc, row->ret, epoch);
-	if (!p->is_used) {
-		func = symtab_lookup(b->m->symtab, row->pc, row->start_max);
-		site = symtab_lookup_call(b->m->symtab, row->ret, row->start_max);
-		*p = (struct path){ .pc = row->pc, .ret = row->ret, .epoch = epoch };
-		if (!b->options->function || !fnmatch(b->options->function, func->function, 0)) {
-			p->key = get_key(b, func, site);
-			if (!p->key)
-				return -ENOMEM;
-		}
-		p->is_used = true;
-		b->nr_paths++;
+	pthread_mutex_lock(&b->lock);
+	func = symtab_lookup(b->m->symtab, pc, tick);
+	site = symtab_lookup_call(b->m->symtab, ret, tick);
+	*key = NULL;
+	if (!wanted || !fnmatch(wanted, func->function, 0)) {
+		*key = get_key(b, func, site);
+		rc = *key ? 0 : -ENOMEM;
 	}
-	*key = p->key;
-	return 0;
+	pthread_mutex_unlock(&b->lock);
+	return rc;
+}
+
+int stats_settle(struct stats_builder *b)
+{
+	size_t limit = dist_limit(&b->pool);
+	int rc = 0;
+
+	if (limit >= atomic_exchange(&b->limit, limit))
+		return 0;
+	pthread_mutex_lock(&b->lock);
+	for (struct stats_key *k = b->all; k && !rc; k = k->next_all) {
+		pthread_mutex_lock(&k->lock);
+		rc = dist_settle(&k->durations) || dist_settle(&k->resolutions) ? -ENOMEM : 0;
+		pthread_mutex_unlock(&k->lock);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return rc;
 }
 
 bool stats_thread_matches(const char *thread, uint32_t tid, const struct thread *t)
@@ -196,57 +154,7 @@ bool stats_thread_matches(const char *thread, uint32_t tid, const struct thread 
 	return t && !fnmatch(thread, t->name, 0);
 }
 
-static bool thread_matches(struct builder *b, const struct ldb_row_func *row)
-{
-	if (!b->options->thread)
-		return true;
-	if (!b->has_last || b->last_tid != row->tid) {
-		b->has_last = true;
-		b->last_tid = row->tid;
-		b->last_thread = model_thread(b->m, row->tid, row->start_max);
-		b->last_matches = stats_thread_matches(b->options->thread, row->tid,
-						       b->last_thread);
-	}
-	return b->last_matches;
-}
-
-static int add_row(struct builder *b, const struct ldb_row_func *row)
-{
-	struct estimate e = estimate_func(row);
-	uint64_t resolution_ns;
-	struct key *key;
-	int ret;
-
-	if (!thread_matches(b, row))
-		return 0;
-	ret = get_path(b, row, &key);
-	if (ret || !key)
-		return ret;
-	if (e.is_truncated) {
-		key->open++;
-		return 0;
-	}
-	resolution_ns = ticks_ns(b->m->reader, e.resolution);
-	ret = dist_add(&key->durations, ticks_ns(b->m->reader, e.end - e.start));
-	if (!ret)
-		ret = dist_add(&key->resolutions, resolution_ns);
-	if (!ret)
-		ret = dist_add(&b->resolutions, resolution_ns);
-	if (!ret && row->start_unc != LDB_UNC_UNKNOWN)
-		ret = dist_add(&b->gaps, ticks_ns(b->m->reader, row->start_unc));
-	return ret;
-}
-
-static int add_rows(void *arg, const struct reader_rows *rows)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < rows->nr && !ret; i++)
-		ret = add_row(arg, &rows->func[i]);
-	return ret;
-}
-
-static void fill_entry(struct stats_entry *e, struct key *k, enum stats_by by)
+static void fill_entry(struct stats_entry *e, struct stats_key *k, enum stats_by by)
 {
 	struct dist *d = &k->durations;
 
@@ -268,55 +176,65 @@ static void fill_entry(struct stats_entry *e, struct key *k, enum stats_by by)
 	};
 }
 
-static int fill_stats(struct builder *b, struct stats *stats)
+static int fill_stats(struct stats_builder *b, struct stats *stats)
 {
+	struct dist_pool pool = { 0 };	/* the sum must not take room from its parts */
+	struct dist resolutions;
+	int rc = 0;
+
+	dist_init(&resolutions, &pool);
 	stats->entries = calloc(b->nr_keys + 1, sizeof(*stats->entries));
 	if (!stats->entries)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->nr_buckets; i++)
-		for (struct key *k = b->buckets[i]; k; k = k->next) {
-			struct stats_entry *e = &stats->entries[stats->nr++];
+	for (struct stats_key *k = b->all; k && !rc; k = k->next_all) {
+		struct stats_entry *e = &stats->entries[stats->nr++];
 
-			fill_entry(e, k, b->options->by);
-			stats->count += e->count;
-			stats->open += e->open;
-		}
-	stats->resolution_ns = dist_percentile(&b->resolutions, 1, 2);
-	stats->seen_from_ns = dist_seen_from(&b->gaps, 95);
-	return 0;
+		rc = dist_merge(&resolutions, &k->resolutions);
+		fill_entry(e, k, b->options->by);
+		stats->count += e->count;
+		stats->open += e->open;
+	}
+	stats->resolution_ns = dist_percentile(&resolutions, 1, 2);
+	dist_free(&resolutions);
+	return rc;
 }
 
-static void free_builder(struct builder *b)
+static void free_builder(struct stats_builder *b)
 {
-	for (size_t i = 0; i < b->nr_buckets; i++)
-		for (struct key *k = b->buckets[i], *next; k; k = next) {
-			next = k->next;
-			dist_free(&k->durations);
-			dist_free(&k->resolutions);
-			free(k);
-		}
+	for (struct stats_key *k = b->all, *next; k; k = next) {
+		next = k->next_all;
+		dist_free(&k->durations);
+		dist_free(&k->resolutions);
+		pthread_mutex_destroy(&k->lock);
+		free(k);
+	}
 	free(b->buckets);
-	free(b->paths);
-	dist_free(&b->gaps);
-	dist_free(&b->resolutions);
+	pthread_mutex_destroy(&b->lock);
 }
 
 int stats_build(struct model *m, const struct stats_options *options, struct stats *stats)
 {
 	struct reader_filter filter = READER_FILTER_ALL;
-	struct builder b = {
-		.m = m, .options = options,
+	struct stats_builder b = {
+		.m = m, .options = options, .ns_per_tick = reader_ticks_to_ns(m->reader, 1),
+		.has_epochs = symtab_epoch(m->symtab, INT64_MAX), .limit = DIST_EXACT_MAX,
 	};
+	struct dist_pool pool = { 0 };
+	struct dist gaps;
 	int ret;
 
 	*stats = (struct stats){ 0 };
-	dist_init(&b.gaps, &b.pool);
-	dist_init(&b.resolutions, &b.pool);
+	pthread_mutex_init(&b.lock, NULL);
+	dist_init(&gaps, &pool);
 	filter.t_min = options->from;
 	filter.t_max = options->to;
-	ret = reader_each(m->reader, LDB_BLK_FUNC, &filter, add_rows, &b);
+	ret = stats_fold(&b, &filter, &gaps);
+	if (!ret)
+		ret = stats_settle(&b);
 	if (!ret)
 		ret = fill_stats(&b, stats);
+	stats->seen_from_ns = dist_seen_from(&gaps, 95);
+	dist_free(&gaps);
 	free_builder(&b);
 	return ret;
 }

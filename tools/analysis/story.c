@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
@@ -37,12 +38,12 @@ static int self_compare(const void *pa, const void *pb)
 	const struct symbol *a = ((const struct self_time *)pa)->func;
 	const struct symbol *b = ((const struct self_time *)pb)->func;
 
-	/* Strings are interned: their addresses are as good as their order. */
+	/* Strings are interned: the same text is the same address. */
 	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
+		return strcmp(a->function, b->function);
 	if (a->func_file != b->func_file)
-		return a->func_file < b->func_file ? -1 : 1;
-	return a->path < b->path ? -1 : a->path > b->path;
+		return strcmp(a->func_file, b->func_file);
+	return a->path == b->path ? 0 : strcmp(a->path, b->path);
 }
 
 static int add_functions(struct timeline_build *b, const int64_t *self)

@@ -35,12 +35,17 @@ static inline void ticks_add(int64_t *sum, int64_t ticks)
 	*sum = ticks_sane(*sum + ticks);
 }
 
-/* A length in ticks as nanoseconds, rounded, from 0 to TICKS_MAX. */
-static inline int64_t ticks_ns(const struct reader *r, double ticks)
+/* A length in ticks as nanoseconds, rounded, from 0 to TICKS_MAX; of a clock with that rate. */
+static inline int64_t ticks_ns_at(double ns_per_tick, double ticks)
 {
-	double ns = ticks > 0 ? reader_ticks_to_ns(r, ticks) + 0.5 : 0;
+	double ns = ticks > 0 ? ticks * ns_per_tick + 0.5 : 0;
 
 	return ns < (double)TICKS_MAX ? (int64_t)ns : TICKS_MAX;
+}
+
+static inline int64_t ticks_ns(const struct reader *r, double ticks)
+{
+	return ticks_ns_at(reader_ticks_to_ns(r, 1), ticks);
 }
 
 #endif

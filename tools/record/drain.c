@@ -16,9 +16,19 @@
 #include <string.h>
 #include "record/drain.h"
 
+/* slot_read() takes a slot as four words. */
+_Static_assert(offsetof(struct ldb_rec, tid) == 8 && offsetof(struct ldb_rec, type) == 12 &&
+	       offsetof(struct ldb_rec, flags) == 14 && offsetof(struct ldb_rec, arg) == 16 &&
+	       offsetof(struct ldb_rec, arg2) == 24 && offsetof(struct ldb_rec, commit) == 28,
+	       "the words of a slot, little-endian");
+
 #define PENDING_MAX_NS	2000000000LL
 #define PENDING_MAX	4096	/* of a ring; the oldest are given up */
 #define EVENT_SLOTS_MAX	3
+#define AT_ONCE		64	/* slots copied at a time */
+#define AHEAD		32	/* slots: asked for while those before are looked at */
+#define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of read() */
+#define SLICE_MIN	4096	/* of one ring */
 
 struct pending {
 	uint64_t idx;
@@ -31,6 +41,8 @@ struct ring {
 	const struct ldb_rec *slots;
 	uint64_t size, mask;
 	uint64_t pos;		/* next slot to look at */
+	uint64_t head;		/* up to where this pass reads */
+	uint64_t time;		/* of the last event */
 	uint64_t first;		/* slots before it were overwritten unread */
 	struct pending *pending;	/* by idx */
 	unsigned nr_pending;
@@ -41,17 +53,20 @@ struct drain {
 	struct ring *rings;
 	unsigned nr_rings;
 	drain_event_fn *event;
+	drain_read_fn *read;
 	void *arg;
 	uint64_t nr_events;
 };
 
-struct drain *drain_alloc(const struct session *s, drain_event_fn *event, void *arg)
+struct drain *drain_alloc(const struct session *s, drain_event_fn *event, drain_read_fn *read,
+			  void *arg)
 {
 	struct drain *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
 	d->event = event;
+	d->read = read;
 	d->arg = arg;
 	d->rings = calloc(session_nr_rings(s), sizeof(*d->rings));
 	if (!d->rings)
@@ -97,56 +112,38 @@ static bool is_overwritten(const struct ring *r, uint64_t idx)
 }
 
 /* False: not written yet, or overwritten, or overwritten while it was copied. */
-static bool slot_read(const struct ring *r, uint64_t idx, struct ldb_rec *rec)
+static inline bool slot_read(const struct ring *r, uint64_t idx, struct ldb_rec *rec)
 {
-	const struct ldb_rec *slot = &r->slots[idx & r->mask];
-	uint32_t commit = __atomic_load_n(&slot->commit, __ATOMIC_ACQUIRE);
+	const uint64_t *slot = (const void *)&r->slots[idx & r->mask];
+	uint64_t arg2_commit = __atomic_load_n(&slot[3], __ATOMIC_ACQUIRE);
+	uint64_t tsc = __atomic_load_n(&slot[0], __ATOMIC_RELAXED);
+	uint64_t word = __atomic_load_n(&slot[1], __ATOMIC_RELAXED);
+	uint64_t arg = __atomic_load_n(&slot[2], __ATOMIC_RELAXED);
+	uint64_t *copy = (uint64_t *)rec;
 
-	rec->tsc = __atomic_load_n(&slot->tsc, __ATOMIC_RELAXED);
-	rec->tid = __atomic_load_n(&slot->tid, __ATOMIC_RELAXED);
-	rec->type = __atomic_load_n(&slot->type, __ATOMIC_RELAXED);
-	rec->flags = __atomic_load_n(&slot->flags, __ATOMIC_RELAXED);
-	rec->arg = __atomic_load_n(&slot->arg, __ATOMIC_RELAXED);
-	rec->arg2 = __atomic_load_n(&slot->arg2, __ATOMIC_RELAXED);
-	rec->commit = commit;
-	return commit == ((uint32_t)(idx + 1) ^ ldb_rec_hash(rec));
+	copy[0] = tsc;
+	copy[1] = word;
+	copy[2] = arg;
+	copy[3] = arg2_commit;
+	return arg2_commit >> 32 == ((uint32_t)(idx + 1) ^
+				     ldb_words_hash(tsc, word, arg, (uint32_t)arg2_commit));
 }
 
 /* Slots of the event that starts with this type; 0: none does. */
 static unsigned event_slots(unsigned type)
 {
-	switch (type) {
-	case LDB_EV_THREAD_START:
-	case LDB_EV_THREAD_EXIT:
-	case LDB_EV_GAP:
-	case LDB_EV_LOST:
-	case LDB_EV_SWITCH:
-	case LDB_EV_OCCUPANT:
-	case LDB_EV_WAKING:
-	case LDB_EV_WAKEUP:
-	case LDB_EV_MIGRATE:
-	case LDB_EV_FUTEX_WAKE:
-	case LDB_EV_FORK:
-	case LDB_EV_EXEC:
-	case LDB_EV_EXIT:
-		return 1;
-	case LDB_EV_LOCK_WAIT:
-	case LDB_EV_LOCK_HOLD:
-	case LDB_EV_REQ_START:
-	case LDB_EV_REQ_BLOCK:
-	case LDB_EV_REQ_END:
-	case LDB_EV_REQ_END_ALL:
-	case LDB_EV_REQ_CLASS:
-	case LDB_EV_REQ_LINK:
-	case LDB_EV_SWITCH_OUT:
-	case LDB_EV_FUTEX_WAIT:
-	case LDB_EV_TASK:
-		return 2;
-	case LDB_EV_FUNC:
-		return 3;
-	default:
-		return 0;
-	}
+	static const uint8_t slots[] = {
+		[LDB_EV_THREAD_START] = 1, [LDB_EV_THREAD_EXIT] = 1, [LDB_EV_FUNC] = 3,
+		[LDB_EV_GAP] = 1, [LDB_EV_LOCK_WAIT] = 2, [LDB_EV_LOCK_HOLD] = 2,
+		[LDB_EV_REQ_START] = 2, [LDB_EV_REQ_BLOCK] = 2, [LDB_EV_REQ_END] = 2,
+		[LDB_EV_REQ_END_ALL] = 2, [LDB_EV_REQ_CLASS] = 2, [LDB_EV_REQ_LINK] = 2,
+		[LDB_EV_SWITCH] = 1, [LDB_EV_SWITCH_OUT] = 2, [LDB_EV_OCCUPANT] = 1,
+		[LDB_EV_WAKING] = 1, [LDB_EV_WAKEUP] = 1, [LDB_EV_MIGRATE] = 1,
+		[LDB_EV_FUTEX_WAIT] = 2, [LDB_EV_FUTEX_WAKE] = 1, [LDB_EV_FORK] = 1,
+		[LDB_EV_EXEC] = 1, [LDB_EV_EXIT] = 1, [LDB_EV_TASK] = 2, [LDB_EV_LOST] = 1,
+	};
+
+	return type < sizeof(slots) ? slots[type] : 0;
 }
 
 /* Which slot of its event a continuation is; 0: it is none. */
@@ -203,10 +200,46 @@ static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct 
 	return n;
 }
 
-static void hand_out(struct drain *d, unsigned ring, const struct ldb_rec *recs, unsigned n)
+static void hand_out(struct drain *d, struct ring *r, const struct ldb_rec *recs, unsigned n)
 {
 	d->nr_events++;
-	d->event(d->arg, ring, recs, n);
+	r->time = recs[0].tsc;
+	d->event(d->arg, r - d->rings, recs, n);
+}
+
+/* Copies up to nr slots from r->pos on; returns how many are written. */
+static unsigned slots_read(const struct ring *r, unsigned nr, struct ldb_rec *recs)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		__builtin_prefetch(&r->slots[(r->pos + i + AHEAD) & r->mask]);
+		if (!slot_read(r, r->pos + i, &recs[i]))
+			return i;
+	}
+	return nr;
+}
+
+/* The usual case: whole events, one behind the other.  Stops at anything else. */
+static void ring_run(struct drain *d, struct ring *r, uint64_t until)
+{
+	while (r->pos < until) {
+		struct ldb_rec recs[AT_ONCE];
+		unsigned nr = until - r->pos < AT_ONCE ? until - r->pos : AT_ONCE, i = 0;
+
+		nr = slots_read(r, nr, recs);
+		while (i < nr) {
+			unsigned n = event_slots(recs[i].type), k = 1;
+
+			while (k < n && i + k < nr && recs[i + k].type == LDB_EV_CONT + k)
+				k++;
+			if (k != n)
+				break;
+			hand_out(d, r, &recs[i], n);
+			i += n;
+		}
+		if (!i)
+			return;
+		r->pos += i;
+	}
 }
 
 /* A continuation without its event: the first slot is still awaited, or was lost. */
@@ -251,7 +284,7 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	n = event_read(r, idx, head, recs);
 	if (n > 0) {
 		r->pos = idx + n;
-		hand_out(d, r - d->rings, recs, n);
+		hand_out(d, r, recs, n);
 	} else if (n < 0) {
 		r->lost.torn++;
 	} else if (is_overwritten(r, idx)) {
@@ -284,7 +317,7 @@ static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t n
 			first->nr_orphans++;
 		} else if (n > 0) {
 			taken = p.idx + n;
-			hand_out(d, r - d->rings, recs, n);
+			hand_out(d, r, recs, n);
 		} else if (n < 0) {
 			r->lost.torn += 1 + p.nr_orphans;
 		} else if (is_overwritten(r, p.idx)) {
@@ -298,11 +331,13 @@ static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t n
 	r->nr_pending = kept;
 }
 
-static unsigned ring_drain(struct drain *d, struct ring *r, int64_t now_ns, bool last)
+/* Settles how far this pass reads.  Returns how full the ring is, in 1/1000. */
+static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 {
-	uint64_t head = ring_head(r), behind = head - r->pos;
-	unsigned fill;
+	uint64_t behind;
 
+	r->head = ring_head(r);
+	behind = r->head - r->pos;
 	if (behind > r->size) {
 		uint64_t lost = behind - r->size;
 
@@ -315,16 +350,55 @@ static unsigned ring_drain(struct drain *d, struct ring *r, int64_t now_ns, bool
 		}
 		r->pos += lost;
 		r->first = r->pos;
-		behind = head - r->pos;
+		behind = r->head - r->pos;
 	}
-	fill = behind * 1000 / r->size;
 	if (r->nr_pending)
-		ring_retry(d, r, head, now_ns, false);
-	while (r->pos < head)
-		ring_step(d, r, head, now_ns);
-	if (last)
-		ring_retry(d, r, head, now_ns, true);
-	return fill;
+		ring_retry(d, r, r->head, now_ns, false);
+	return behind * 1000 / r->size;
+}
+
+static void ring_read(struct drain *d, struct ring *r, uint64_t nr, int64_t now_ns)
+{
+	uint64_t until = r->head - r->pos < nr ? r->head : r->pos + nr;
+
+	while (r->pos < until) {
+		ring_run(d, r, until);
+		if (r->pos < until)
+			ring_step(d, r, r->head, now_ns);
+	}
+}
+
+/* The ring that is furthest behind, or NULL: this pass has read all of them. */
+static struct ring *ring_behind(const struct drain *d)
+{
+	struct ring *behind = NULL;
+
+	for (unsigned i = 0; i < d->nr_rings; i++) {
+		struct ring *r = &d->rings[i];
+
+		if (r->pos < r->head && (!behind || r->time < behind->time))
+			behind = r;
+	}
+	return behind;
+}
+
+/*
+ * Many events at once in many rings: what is furthest behind comes first, so that
+ * what must wait for it, to be sorted, does not grow.
+ */
+static void read_rings(struct drain *d, int64_t now_ns)
+{
+	uint64_t slice = SLICE_ALL / d->nr_rings;
+	struct ring *r;
+
+	if (slice < SLICE_MIN)
+		slice = SLICE_MIN;
+	for (unsigned i = 0; i < d->nr_rings; i++)
+		ring_read(d, &d->rings[i], slice, now_ns);
+	while ((r = ring_behind(d))) {
+		d->read(d->arg, r->time);
+		ring_read(d, r, slice, now_ns);
+	}
 }
 
 unsigned drain_pass(struct drain *d, int64_t now_ns)
@@ -332,18 +406,20 @@ unsigned drain_pass(struct drain *d, int64_t now_ns)
 	unsigned fullest = 0;
 
 	for (unsigned i = 0; i < d->nr_rings; i++) {
-		unsigned fill = ring_drain(d, &d->rings[i], now_ns, false);
+		unsigned fill = ring_begin(d, &d->rings[i], now_ns);
 
 		if (fill > fullest)
 			fullest = fill;
 	}
+	read_rings(d, now_ns);
 	return fullest;
 }
 
 void drain_finish(struct drain *d, int64_t now_ns)
 {
+	drain_pass(d, now_ns);
 	for (unsigned i = 0; i < d->nr_rings; i++)
-		ring_drain(d, &d->rings[i], now_ns, true);
+		ring_retry(d, &d->rings[i], d->rings[i].head, now_ns, true);
 }
 
 struct drain_lost drain_take_lost(struct drain *d, unsigned ring)

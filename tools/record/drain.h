@@ -14,12 +14,16 @@ struct drain;
 /* nr records that belong together, private copies; the first tells the type. */
 typedef void drain_event_fn(void *arg, unsigned ring, const struct ldb_rec *recs, unsigned nr);
 
+/* Everything stamped before this clock value was handed out; while much is left to read. */
+typedef void drain_read_fn(void *arg, uint64_t time);
+
 /* Records, by LDB_LOST_*. */
 struct drain_lost {
 	uint64_t overrun, uncommitted, torn;
 };
 
-struct drain *drain_alloc(const struct session *s, drain_event_fn *event, void *arg);
+struct drain *drain_alloc(const struct session *s, drain_event_fn *event, drain_read_fn *read,
+			  void *arg);
 void drain_free(struct drain *d);
 
 /*

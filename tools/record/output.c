@@ -216,7 +216,7 @@ bool output_open(struct recording *r)
 	r->modules = modules_alloc(r->writer, r->t0, r->pid);
 	if (r->pack) {
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
-		r->drain = drain_alloc(&r->session, pack_event, r->pack);
+		r->drain = drain_alloc(&r->session, pack_event, pack_release, r->pack);
 	}
 	if (!r->modules || !r->threads || !r->drain) {
 		cli_error("out of memory");
@@ -326,7 +326,8 @@ static void write_scans(struct recording *r)
 			.scanner = i, .rounds = s->rounds, .looks = s->looks, .changes = s->changes,
 			.scans = s->scans, .invalid = s->invalid, .frames = s->frames,
 			.gaps = s->gaps, .gap = s->gap_tsc, .busy = s->busy_tsc,
-			.paused = s->paused_tsc,
+			.paused = s->paused_tsc, .moving = s->moving, .cost = s->cost_tsc,
+			.pages = s->pages, .handed = s->handed,
 		};
 
 		writer_add_scan(r->writer, &row);

@@ -6,20 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "record/pack.h"
+#include "record/backlog.h"
 
 #define BIRTHS_MAX	65536	/* remembered */
-#define LATE_MAX	(1U << 20) /* stamped in the future: a program that lies */
-
-struct late {
-	int64_t tick;
-	uint64_t seq;
-	enum { LATE_REQ, LATE_LOCK, LATE_SCHED } kind;
-	union {
-		struct ldb_row_sched sched;
-		struct ldb_row_req req;
-		struct ldb_row_lock lock;
-	};
-};
+#define FUNCS_AT_ONCE	128
 
 struct pack {
 	const struct session *s;
@@ -27,13 +17,28 @@ struct pack {
 	uint64_t t0, slack;
 	pack_exit_fn *on_exit;
 	void *exit_arg;
-	struct late *late;
-	size_t nr_late, room_late;
-	uint64_t seq;
+	struct backlog scheds, reqs, locks;
+	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
+	size_t nr_funcs;
 	struct pack_birth *births;	/* open addressing by tid, BIRTHS_MAX * 2 slots */
 	size_t nr_births;
 	uint64_t nr_kernel;
 };
+
+static void write_scheds(void *writer, const void *rows, size_t nr)
+{
+	writer_add_scheds(writer, rows, nr);
+}
+
+static void write_reqs(void *writer, const void *rows, size_t nr)
+{
+	writer_add_reqs(writer, rows, nr);
+}
+
+static void write_locks(void *writer, const void *rows, size_t nr)
+{
+	writer_add_locks(writer, rows, nr);
+}
 
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks)
@@ -43,8 +48,11 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 	if (!p)
 		return NULL;
 	p->births = calloc(BIRTHS_MAX * 2, sizeof(*p->births));
-	if (!p->births) {
-		free(p);
+	if (!p->births ||
+	    backlog_init(&p->scheds, sizeof(struct ldb_row_sched), write_scheds, w) ||
+	    backlog_init(&p->reqs, sizeof(struct ldb_row_req), write_reqs, w) ||
+	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, w)) {
+		pack_free(p);
 		return NULL;
 	}
 	p->s = s;
@@ -58,7 +66,9 @@ void pack_free(struct pack *p)
 {
 	if (!p)
 		return;
-	free(p->late);
+	backlog_exit(&p->scheds);
+	backlog_exit(&p->reqs);
+	backlog_exit(&p->locks);
 	free(p->births);
 	free(p);
 }
@@ -74,62 +84,20 @@ static int64_t tick_of(const struct pack *p, uint64_t tsc)
 	return (int64_t)(tsc - p->t0);
 }
 
-static void write_late(struct pack *p, const struct late *l)
-{
-	switch (l->kind) {
-	case LATE_REQ:
-		writer_add_req(p->w, &l->req);
-		break;
-	case LATE_LOCK:
-		writer_add_lock(p->w, &l->lock);
-		break;
-	case LATE_SCHED:
-		writer_add_sched(p->w, &l->sched);
-	}
-}
-
-static void keep_late(struct pack *p, struct late *l)
-{
-	if (p->nr_late == p->room_late) {
-		size_t room = p->room_late ? p->room_late * 2 : 1024;
-		struct late *grown = realloc(p->late, room * sizeof(*grown));
-
-		if (!grown) {
-			write_late(p, l);	/* out of order rather than lost */
-			return;
-		}
-		p->late = grown;
-		p->room_late = room;
-	}
-	l->seq = p->seq++;
-	p->late[p->nr_late++] = *l;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct late *x = a, *y = b;
-
-	if (x->tick != y->tick)
-		return x->tick < y->tick ? -1 : 1;
-	return x->seq < y->seq ? -1 : 1;
-}
-
 static void release_before(struct pack *p, int64_t tick)
 {
-	size_t n = 0;
-
-	if (!p->nr_late)
-		return;
-	qsort(p->late, p->nr_late, sizeof(*p->late), by_time);
-	while (n < p->nr_late && p->late[n].tick <= tick)
-		write_late(p, &p->late[n++]);
-	memmove(p->late, p->late + n, (p->nr_late - n) * sizeof(*p->late));
-	p->nr_late -= n;
+	writer_add_funcs(p->w, p->funcs, p->nr_funcs);
+	p->nr_funcs = 0;
+	backlog_release(&p->scheds, tick);
+	backlog_release(&p->reqs, tick);
+	backlog_release(&p->locks, tick);
 }
 
-void pack_release(struct pack *p, uint64_t now)
+void pack_release(void *pack, uint64_t now)
 {
-	release_before(p, p->nr_late > LATE_MAX ? INT64_MAX : tick_of(p, now - p->slack));
+	struct pack *p = pack;
+
+	release_before(p, tick_of(p, now - p->slack));
 }
 
 void pack_finish(struct pack *p)
@@ -188,48 +156,45 @@ static uint64_t uncertainty(uint32_t unc)
 
 static void func_event(struct pack *p, const struct ldb_rec *recs)
 {
-	struct ldb_func_rec f;
-	struct ldb_row_func row;
+	const struct ldb_func_rec *f = (const void *)recs;
 
-	memcpy(&f, recs, sizeof(f));
-	row = (struct ldb_row_func){
-		.flags = f.flags, .tid = f.tid, .pc = f.pc, .ret = f.ret, .gen = f.gen,
-		.parent_gen = f.parent_gen, .depth = f.depth,
-		.start_max = tick_of(p, f.start_max), .end_max = tick_of(p, f.end_max),
-		.start_unc = uncertainty(f.start_unc), .end_unc = uncertainty(f.end_unc),
+	p->funcs[p->nr_funcs++] = (struct ldb_row_func){
+		.flags = f->flags, .tid = f->tid, .pc = f->pc, .ret = f->ret, .gen = f->gen,
+		.parent_gen = f->parent_gen, .depth = f->depth,
+		.start_max = tick_of(p, f->start_max), .end_max = tick_of(p, f->end_max),
+		.start_unc = uncertainty(f->start_unc), .end_unc = uncertainty(f->end_unc),
 	};
-	writer_add_func(p->w, &row);
+	if (p->nr_funcs == FUNCS_AT_ONCE) {
+		writer_add_funcs(p->w, p->funcs, p->nr_funcs);
+		p->nr_funcs = 0;
+	}
 }
 
 static void lock_event(struct pack *p, const struct ldb_rec *recs)
 {
-	struct late late = { .kind = LATE_LOCK };
-	struct ldb_lock_rec l;
+	const struct ldb_lock_rec *l = (const void *)recs;
+	int64_t end = tick_of(p, l->end);
+	struct ldb_row_lock *row = backlog_add(&p->locks, end);
 
-	memcpy(&l, recs, sizeof(l));
-	late.tick = tick_of(p, l.end);
-	late.lock = (struct ldb_row_lock){
-		.op = l.type == LDB_EV_LOCK_WAIT ? LDB_LOCK_OP_WAIT : LDB_LOCK_OP_HOLD,
-		.flags = l.flags, .tid = l.tid, .lock = l.lock, .owner = l.owner,
+	*row = (struct ldb_row_lock){
+		.op = l->type == LDB_EV_LOCK_WAIT ? LDB_LOCK_OP_WAIT : LDB_LOCK_OP_HOLD,
+		.flags = l->flags, .tid = l->tid, .lock = l->lock, .owner = l->owner,
 		/* A begin that was not stamped is 0: then there is no interval. */
-		.begin = l.begin ? tick_of(p, l.begin) : late.tick, .end = late.tick,
-		.gen = l.gen, .site = (uint64_t)l.site_hi << 32 | l.site_lo,
+		.begin = l->begin ? tick_of(p, l->begin) : end, .end = end,
+		.gen = l->gen, .site = (uint64_t)l->site_hi << 32 | l->site_lo,
 	};
-	keep_late(p, &late);
 }
 
 static void req_event(struct pack *p, const struct ldb_rec *recs)
 {
-	struct late late = { .kind = LATE_REQ };
-	struct ldb_req_rec r;
+	const struct ldb_req_rec *r = (const void *)recs;
+	int64_t tick = tick_of(p, r->tsc);
+	struct ldb_row_req *row = backlog_add(&p->reqs, tick);
 
-	memcpy(&r, recs, sizeof(r));
-	late.tick = tick_of(p, r.tsc);
-	late.req = (struct ldb_row_req){
-		.op = r.type - 0x300, .tid = r.tid, .tick = late.tick, .id = r.id,
-		.queue = r.queue, .site = r.payload2,
+	*row = (struct ldb_row_req){
+		.op = r->type - 0x300, .tid = r->tid, .tick = tick, .id = r->id,
+		.queue = r->queue, .site = r->payload2,
 	};
-	keep_late(p, &late);
 }
 
 /* The name is spread over the payload words, without a NUL if it fills them. */
@@ -287,10 +252,10 @@ static void lost_event(struct pack *p, const struct ldb_rec *r)
 
 void pack_sched(struct pack *p, const struct ldb_row_sched *row)
 {
-	struct late late = { .kind = LATE_SCHED, .tick = row->tick, .sched = *row };
+	struct ldb_row_sched *kept = backlog_add(&p->scheds, row->tick);
 
+	*kept = *row;
 	p->nr_kernel++;
-	keep_late(p, &late);
 }
 
 static void switch_out(struct ldb_row_sched *row, const struct ldb_rec *recs)

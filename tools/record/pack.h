@@ -33,8 +33,8 @@ void pack_task(struct pack *p, const struct ldb_row_task *row);
 
 uint64_t pack_nr_kernel(const struct pack *p);	/* SCHED rows so far */
 
-/* All rings have been read up to clock value now: what is older may leave. */
-void pack_release(struct pack *p, uint64_t now);
+/* drain_read_fn: all rings have been read up to clock value now, what is older may leave. */
+void pack_release(void *pack, uint64_t now);
 
 /* Everything leaves. */
 void pack_finish(struct pack *p);

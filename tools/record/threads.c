@@ -82,6 +82,7 @@ static void read_page(const struct threads *t, const volatile struct ldb_page *p
 	row->gap = p->gap_tsc;
 	row->start_routine = p->start_routine;
 	row->below_threshold = p->below_threshold;
+	row->cost = p->cost_tsc;
 	copy_name(k->name, p->name);
 	row->name = k->name;
 	b = pack_birth_of(t->pack, k->tid);

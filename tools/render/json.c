@@ -214,6 +214,7 @@ static void put_thread(struct json *j, const struct model *m, const struct threa
 	json_u64(j, "too_deep", t->too_deep);
 	json_u64(j, "disorder", t->disorder);
 	json_i64(j, "gap_ns", t->gap_ns);
+	json_i64(j, "cost_ns", t->cost_ns);
 	json_object_end(j);
 }
 
@@ -255,6 +256,10 @@ static void put_scanner(struct json *j, const struct scanner *s)
 	json_i64(j, "gap_ns", s->gap_ns);
 	json_i64(j, "busy_ns", s->busy_ns);
 	json_i64(j, "paused_ns", s->paused_ns);
+	json_u64(j, "moving", s->moving);
+	json_i64(j, "cost_ns", s->cost_ns);
+	json_u64(j, "pages", s->pages);
+	json_u64(j, "handed", s->handed);
 	json_object_end(j);
 }
 

@@ -72,7 +72,7 @@ static bool close_output(struct opened *o)
 	return true;
 }
 
-int open_finish(struct opened *o, bool is_quiet)
+int open_finish(struct opened *o, bool is_quiet, bool check_all)
 {
 	int status = close_output(o) ? CLI_OK : CLI_FAILURE;
 	char text[1024];
@@ -81,7 +81,10 @@ int open_finish(struct opened *o, bool is_quiet)
 	 * After reading, what was not read: a report must not call a damaged trace
 	 * whole.  Damage explains missing names, too.
 	 */
-	reader_check(o->reader);
+	if (check_all && reader_check(o->reader)) {
+		cli_error("out of memory: the trace was not checked for damage");
+		status = CLI_FAILURE;
+	}
 	if (reader_is_damaged(o->reader)) {
 		cli_error("%s", reader_damage_text(o->reader, text, sizeof(text)));
 		if (status == CLI_OK)

@@ -39,8 +39,11 @@ struct opened {
 /* Ends the program after one line when the trace or the output cannot be opened. */
 void open_trace(struct opened *o, const struct open_options *options);
 
-/* Closes all, says what was missing or damaged; the exit status. */
-int open_finish(struct opened *o, bool is_quiet);
+/*
+ * Closes all, says what was missing or damaged; the exit status.  check_all: of the
+ * whole trace, also where nothing was read.
+ */
+int open_finish(struct opened *o, bool is_quiet, bool check_all);
 
 /* One line instead of a report without rows. */
 __attribute__((format(printf, 2, 3)))

@@ -57,6 +57,35 @@ static void head_lost(const struct render *r, const struct model *m)
 			units_duration(m->paused_ns, a));
 }
 
+/* What looking has cost, of the time the threads were there. */
+static void head_budget(const struct render *r, const struct model *m)
+{
+	const char *budget = reader_meta(m->reader, "budget");
+	const struct thread *worst = NULL;
+	double most = 0, cost = 0, time = 0;
+	char name[TEXT_ROOM];
+
+	for (size_t i = 0; i < m->nr_threads; i++) {
+		const struct thread *t = &m->threads[i];
+		double lived = reader_ns(m->reader, t->end) -
+			       (t->start > 0 ? reader_ns(m->reader, t->start) : 0);
+
+		if (t->is_unwatched || lived <= 0)
+			continue;
+		cost += t->cost_ns;
+		time += lived;
+		if (t->cost_ns / lived > most) {
+			most = t->cost_ns / lived;
+			worst = t;
+		}
+	}
+	if (!worst || !budget)
+		return;
+	text_thread(worst->tid, worst, name);
+	fprintf(r->out, "Budget: %.20s of a thread's time; looking cost about %.1f %% of all threads', at most %.1f %% (of %s).\n",
+		budget, 100 * cost / time, 100 * most, name);
+}
+
 static void put_thread_seen(const struct render *r, const struct thread *t, unsigned *column)
 {
 	char name[TEXT_ROOM], text[TEXT_ROOM], a[UNITS_ROOM], b[UNITS_ROOM];
@@ -107,6 +136,8 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 	if (!m->is_kernel_only)
 		head_seen(r, m, stats);
 	head_lost(r, m);
+	if (!m->is_kernel_only)
+		head_budget(r, m);
 	text_kernel(m, text);
 	*text = 'K';
 	fprintf(r->out, "%s.\n", text);

@@ -2,14 +2,9 @@
 /*
  * The tables of the trace file and their codings.  trace-format.h and
  * ldb.data.v1(5) say the same in words.
- *
- * Decoding is where hostile files are met: every read is bounded by the end of
- * its column, and a block is taken whole or not at all.
  */
 #include <string.h>
 #include "trace/columns.h"
-
-#define COLUMNS_MAX	16
 
 #define FIELD(row, coding, field) \
 	{ coding, sizeof(((struct ldb_row_##row *)0)->field), \
@@ -38,7 +33,7 @@ static const struct column thread_columns[] = {
 	V(thread, seen), V(thread, scans), V(thread, invalid), V(thread, foreign),
 	V(thread, too_deep), V(thread, disorder), V(thread, gap), V(thread, start_routine),
 	V(thread, creator), S(thread, name),
-	V(thread, below_threshold),
+	V(thread, below_threshold), V(thread, cost),
 };
 
 static const struct column func_columns[] = {
@@ -77,7 +72,7 @@ static const struct column index_columns[] = {
 static const struct column scan_columns[] = {
 	V(scan, scanner), V(scan, rounds), V(scan, looks), V(scan, changes), V(scan, scans),
 	V(scan, invalid), V(scan, frames), V(scan, gaps), V(scan, gap), V(scan, busy),
-	V(scan, paused),
+	V(scan, paused), V(scan, moving), V(scan, cost), V(scan, pages), V(scan, handed),
 };
 
 static const struct column reqname_columns[] = {
@@ -153,7 +148,8 @@ static void extent_all_ids(struct extent *e, bool all)
 	}
 }
 
-void schema_extent(unsigned kind, const void *row, struct extent *e)
+static inline __attribute__((always_inline)) void row_extent(unsigned kind, const void *row,
+							     struct extent *e)
 {
 	memset(e, 0, sizeof(*e));
 	switch (kind) {
@@ -238,285 +234,46 @@ void schema_extent(unsigned kind, const void *row, struct extent *e)
 	}
 }
 
-/* Coding */
-
-static inline uint64_t zigzag(uint64_t v)
+void schema_extent(unsigned kind, const void *row, struct extent *e)
 {
-	return v << 1 ^ -(v >> 63);
+	row_extent(kind, row, e);
 }
 
-static inline uint64_t unzigzag(uint64_t v)
+/* Inlined with a constant kind. */
+static inline __attribute__((always_inline)) void
+widen(unsigned kind, const char *row, size_t nr, size_t stride, struct extent *sum)
 {
-	return v >> 1 ^ -(v & 1);
-}
-
-static inline uint8_t *put_varint(uint8_t *out, uint64_t v)
-{
-	while (v >= 0x80) {
-		*out++ = (uint8_t)v | 0x80;
-		v >>= 7;
-	}
-	*out++ = (uint8_t)v;
-	return out;
-}
-
-/* NULL: it runs past end, or is no 64-bit value. */
-static const uint8_t *get_varint_bytes(const uint8_t *p, const uint8_t *end, uint64_t *v)
-{
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; p < end; shift += 7) {
-		uint8_t byte = *p++;
-
-		if (shift == 63 && byte > 1)
-			return NULL;
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			*v = value;
-			return p;
-		}
-	}
-	return NULL;
-}
-
-/* The same, with the lengths that make up nearly all values laid out. */
-static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint64_t *v)
-{
-	uint64_t x;
-
-	if (end - p < 4)
-		return get_varint_bytes(p, end, v);
-	x = p[0];
-	if (x < 0x80) {
-		*v = x;
-		return p + 1;
-	}
-	x = (x & 0x7f) | (uint64_t)p[1] << 7;
-	if (p[1] < 0x80) {
-		*v = x;
-		return p + 2;
-	}
-	x = (x & 0x3fff) | (uint64_t)p[2] << 14;
-	if (p[2] < 0x80) {
-		*v = x;
-		return p + 3;
-	}
-	return get_varint_bytes(p, end, v);
-}
-
-static inline uint64_t load(const char *row, const struct column *c)
-{
-	uint32_t v32;
-	uint64_t v64;
-
-	if (c->size == 4) {
-		memcpy(&v32, row + c->offset, 4);
-		return v32;
-	}
-	memcpy(&v64, row + c->offset, 8);
-	return v64;
-}
-
-static inline uint64_t load_base(const char *row, const struct column *c)
-{
-	uint64_t v;
-
-	memcpy(&v, row + c->base, 8);
-	return v;
-}
-
-static uint8_t *encode_strings(const struct column *c, const char *row, size_t nr, size_t stride,
-			       uint8_t *out)
-{
-	for (; nr; nr--, row += stride) {
-		const char *s;
-		size_t length;
-
-		memcpy(&s, row + c->offset, sizeof(s));
-		length = strlen(s);
-		out = put_varint(out, length);
-		memcpy(out, s, length);
-		out += length;
-	}
-	return out;
-}
-
-static uint8_t *encode_column(const struct column *c, const char *row, size_t nr, size_t stride,
-			      uint8_t *out)
-{
-	uint64_t before = 0, v;
-
-	switch (c->coding) {
-	case COLUMN_V:
-		for (; nr; nr--, row += stride)
-			out = put_varint(out, load(row, c));
-		break;
-	case COLUMN_D:
-		for (; nr; nr--, row += stride) {
-			v = load(row, c);
-			out = put_varint(out, zigzag(v - before));
-			before = v;
-		}
-		break;
-	case COLUMN_R:
-		for (; nr; nr--, row += stride)
-			out = put_varint(out, load(row, c) - load_base(row, c));
-		break;
-	case COLUMN_Z:
-		for (; nr; nr--, row += stride)
-			out = put_varint(out, zigzag(load(row, c) - load_base(row, c)));
-		break;
-	case COLUMN_S:
-		out = encode_strings(c, row, nr, stride, out);
-		break;
-	}
-	return out;
-}
-
-size_t columns_bound(const struct schema *s, size_t nr, size_t string_bytes)
-{
-	return s->nr_columns * (4 + nr * 10) + string_bytes;
-}
-
-size_t columns_encode(const struct schema *s, const void *rows, size_t nr, uint8_t *out)
-{
-	uint8_t *p = out;
-
-	for (unsigned i = 0; i < s->nr_columns; i++) {
-		uint8_t *column = p + 4;
-		uint32_t bytes;
-
-		p = encode_column(&s->columns[i], rows, nr, s->row_bytes, column);
-		bytes = p - column;
-		memcpy(column - 4, &bytes, 4);
-	}
-	return p - out;
-}
-
-/*
- * Rows are wide, and a block of them is larger than the caches near the CPU: so
- * all columns of a few rows are decoded before the next few.
- */
-#define TILE_ROWS	256
-
-struct column_state {
-	const uint8_t *p, *end;
-	uint64_t before;
-};
-
-/* Inlined with constant coding and size, so that the loop holds no decisions. */
-static inline __attribute__((always_inline)) bool
-decode_numbers(const struct column *c, unsigned coding, unsigned size, struct column_state *state,
-	       char *row, size_t nr, size_t stride)
-{
-	const uint8_t *p = state->p, *end = state->end;
-	uint64_t before = state->before, v;
-
-	for (char *last = row + nr * stride; row != last; row += stride) {
-		p = get_varint(p, end, &v);
-		if (!p)
-			return false;
-		if (coding == COLUMN_D)
-			v = before += unzigzag(v);
-		else if (coding == COLUMN_R)
-			v += load_base(row, c);
-		else if (coding == COLUMN_Z)
-			v = unzigzag(v) + load_base(row, c);
-		if (size == 4) {
-			uint32_t v32 = v;
-
-			if (v32 != v)
-				return false;
-			memcpy(row + c->offset, &v32, 4);
-		} else {
-			memcpy(row + c->offset, &v, 8);
-		}
-	}
-	state->p = p;
-	state->before = before;
-	return true;
-}
-
-static bool decode_strings(const struct column *c, struct column_state *state, char *row, size_t nr,
-			   size_t stride, char **strings)
-{
-	char *out = *strings;
+	struct extent all = *sum, e;
 
 	for (; nr; nr--, row += stride) {
-		uint64_t length;
-
-		state->p = get_varint(state->p, state->end, &length);
-		if (!state->p || length > (size_t)(state->end - state->p))
-			return false;
-		memcpy(row + c->offset, &out, sizeof(out));
-		memcpy(out, state->p, length);
-		out[length] = '\0';
-		out += length + 1;
-		state->p += length;
+		row_extent(kind, row, &e);
+		all.t_min = e.t_min < all.t_min ? e.t_min : all.t_min;
+		all.t_max = e.t_max > all.t_max ? e.t_max : all.t_max;
+		all.id_min = e.id_min < all.id_min ? e.id_min : all.id_min;
+		all.id_max = e.id_max > all.id_max ? e.id_max : all.id_max;
+		all.dur = e.dur > all.dur ? e.dur : all.dur;
 	}
-	*strings = out;
-	return true;
+	*sum = all;
 }
 
-static bool decode_column(const struct column *c, struct column_state *state, char *row, size_t nr,
-			  size_t stride, char **strings)
+void schema_extents(unsigned kind, const void *rows, size_t nr, struct extent *sum)
 {
-	switch (c->coding) {
-	case COLUMN_V:
-		if (c->size == 4)
-			return decode_numbers(c, COLUMN_V, 4, state, row, nr, stride);
-		return decode_numbers(c, COLUMN_V, 8, state, row, nr, stride);
-	case COLUMN_D:
-		if (c->size == 4)
-			return decode_numbers(c, COLUMN_D, 4, state, row, nr, stride);
-		return decode_numbers(c, COLUMN_D, 8, state, row, nr, stride);
-	case COLUMN_R:
-		return decode_numbers(c, COLUMN_R, 8, state, row, nr, stride);
-	case COLUMN_Z:
-		return decode_numbers(c, COLUMN_Z, 8, state, row, nr, stride);
+	size_t stride = schemas[kind].row_bytes;
+
+	switch (kind) {		/* those that come by the million */
+	case LDB_BLK_FUNC:
+		widen(LDB_BLK_FUNC, rows, nr, stride, sum);
+		break;
+	case LDB_BLK_LOCK:
+		widen(LDB_BLK_LOCK, rows, nr, stride, sum);
+		break;
+	case LDB_BLK_REQ:
+		widen(LDB_BLK_REQ, rows, nr, stride, sum);
+		break;
+	case LDB_BLK_SCHED:
+		widen(LDB_BLK_SCHED, rows, nr, stride, sum);
+		break;
 	default:
-		return decode_strings(c, state, row, nr, stride, strings);
+		widen(kind, rows, nr, stride, sum);
 	}
-}
-
-static bool find_columns(const struct schema *s, const uint8_t *p, const uint8_t *end,
-			 struct column_state *states)
-{
-	for (unsigned i = 0; i < s->nr_columns; i++) {
-		uint32_t bytes;
-
-		if (end - p < 4)
-			return false;
-		memcpy(&bytes, p, 4);
-		p += 4;
-		if (bytes > (size_t)(end - p))
-			return false;
-		states[i] = (struct column_state){ p, p + bytes, 0 };
-		p += bytes;
-	}
-	return true;	/* columns of a later version may follow */
-}
-
-bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
-		    size_t nr, char *strings)
-{
-	struct column_state states[COLUMNS_MAX];
-	char *row = rows;
-
-	if (!find_columns(s, payload, payload + bytes, states))
-		return false;
-	while (nr) {
-		size_t n = nr < TILE_ROWS ? nr : TILE_ROWS;
-
-		for (unsigned i = 0; i < s->nr_columns; i++)
-			if (!decode_column(&s->columns[i], &states[i], row, n, s->row_bytes,
-					   &strings))
-				return false;
-		row += n * s->row_bytes;
-		nr -= n;
-	}
-	for (unsigned i = 0; i < s->nr_columns; i++)
-		if (states[i].p != states[i].end)
-			return false;
-	return true;
 }

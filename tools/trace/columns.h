@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <ldb/trace-format.h>
 
+#define COLUMNS_MAX	20	/* of a table */
+
 enum column_coding {
 	COLUMN_V,	/* varint */
 	COLUMN_D,	/* zigzag difference to the row before */
@@ -49,11 +51,31 @@ const struct schema *schema_find(unsigned kind);
 
 void schema_extent(unsigned kind, const void *row, struct extent *e);
 
-/* Upper bound of the payload of nr rows whose strings have string_bytes in all. */
-size_t columns_bound(const struct schema *s, size_t nr, size_t string_bytes);
+/* Widens sum by the extents of nr rows.  Of no rows: EXTENT_NONE. */
+void schema_extents(unsigned kind, const void *rows, size_t nr, struct extent *sum);
+#define EXTENT_NONE	{ INT64_MAX, INT64_MIN, UINT64_MAX, 0, 0 }
 
-/* Returns the size of the payload written to out. */
-size_t columns_encode(const struct schema *s, const void *rows, size_t nr, uint8_t *out);
+#define ENCODER_STRING_MAX	65536	/* longer ones are cut */
+
+/* A block in the making: all zero but for its schema at first. */
+struct encoder {
+	const struct schema *schema;
+	size_t nr;		/* rows */
+	struct encoder_column {
+		uint8_t *data;
+		size_t bytes, room;
+		uint64_t before;	/* value of the last row */
+	} columns[COLUMNS_MAX];
+};
+
+/* All or nothing: 0 or -ENOMEM.  nr: at most ENCODER_TILE. */
+int encoder_add(struct encoder *e, const void *rows, size_t nr);
+#define ENCODER_TILE	256
+
+size_t encoder_bytes(const struct encoder *e);	/* of the payload */
+void encoder_put(const struct encoder *e, uint8_t *out);
+void encoder_clear(struct encoder *e);		/* the next block */
+void encoder_exit(struct encoder *e);
 
 /*
  * False: the payload is not a valid one of nr rows.  Strings are put into
@@ -61,5 +83,31 @@ size_t columns_encode(const struct schema *s, const void *rows, size_t nr, uint8
  */
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
 		    size_t nr, char *strings);
+
+struct column_state {		/* how far a column was decoded */
+	const uint8_t *p, *end;
+	uint64_t before;	/* the value of the last row */
+	bool is_missing;	/* the file is older than the column */
+};
+
+#define TILES_ROWS	4096	/* some columns of as many stay near the CPU */
+
+/* Some columns of a block, a few rows at a time. */
+struct tiles {
+	const struct schema *s;
+	uint32_t wanted;	/* a bit for each column: those wanted and those they need */
+	size_t left;		/* rows */
+	struct column_state states[COLUMNS_MAX];
+};
+
+/*
+ * False: the payload may not be valid, or has numbers so large that only
+ * columns_decode() can tell; else tiles_next() does not fail.  No strings.
+ */
+bool tiles_begin(struct tiles *t, const struct schema *s, const uint8_t *payload, size_t bytes,
+		 size_t nr, uint32_t wanted);
+
+/* Decodes wanted column i into values[i].  Returns how many rows; 0: there are no more. */
+size_t tiles_next(struct tiles *t, uint64_t (*values)[TILES_ROWS]);
 
 #endif

@@ -1,71 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the rows of a kind: which blocks, decoding them, which rows.
+ * Reading the rows of a kind: which blocks, which of their rows, in which form.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "trace/reader-private.h"
+#include "trace/cursor-private.h"
 
-struct cursor {
-	struct reader *r;
-	unsigned kind;
-	bool all;		/* no filter */
-	struct reader_filter filter;
-	size_t next;		/* block */
-	size_t seen;		/* blocks of this kind that passed, for the parts */
-	unsigned part, nr_parts;
-	struct decoder d;
-};
-
-static bool room_for(void *pp, size_t *room, size_t need)
-{
-	void **p = pp;
-
-	if (need <= *room && *p)
-		return true;
-	free(*p);		/* what is in there is not needed any more */
-	*p = malloc(need ? need : 1);
-	*room = *p ? need : 0;
-	return *p;
-}
-
-void decoder_exit(struct decoder *d)
-{
-	ZSTD_freeDCtx(d->zstd);
-	free(d->file);
-	free(d->raw);
-	free(d->rows);
-	free(d->strings);
-}
-
-int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
-		   unsigned kind, struct ldb_block_header *h)
-{
-	const struct schema *s = schema_find(kind);
-	size_t n;
-
-	if (!d->zstd)
-		d->zstd = ZSTD_createDCtx();
-	if (!d->zstd)
-		return -ENOMEM;
-	if (!file_read(r, offset, h, sizeof(*h)) || !header_is_plausible(r, h, offset) ||
-	    h->kind != kind || h->version != 1 || sizeof(*h) + h->bytes > bytes)
-		return 0;
-	if (!room_for(&d->file, &d->file_room, h->bytes))
-		return -ENOMEM;
-	if (!file_read(r, offset + sizeof(*h), d->file, h->bytes) || !block_is_whole(h, d->file))
-		return 0;
-	if (!room_for(&d->raw, &d->raw_room, h->raw_bytes) ||
-	    !room_for(&d->rows, &d->rows_room, (size_t)h->rows * s->row_bytes) ||
-	    !room_for(&d->strings, &d->strings_room,
-		      s->nr_strings ? h->raw_bytes + (size_t)h->rows * s->nr_strings : 0))
-		return -ENOMEM;
-	n = ZSTD_decompressDCtx(d->zstd, d->raw, h->raw_bytes, d->file, h->bytes);
-	if (n != h->raw_bytes)	/* covers zstd's error codes */
-		return 0;
-	return columns_decode(s, d->raw, h->raw_bytes, d->rows, h->rows, d->strings);
-}
+_Static_assert(READER_FUNCS_MAX == TILES_ROWS, "one tile at a time");
 
 /* A block's or a row's extent has something the filter wants. */
 static bool extent_matches(const struct reader_filter *f, int64_t t_min, int64_t t_max,
@@ -73,6 +15,13 @@ static bool extent_matches(const struct reader_filter *f, int64_t t_min, int64_t
 {
 	return t_max >= f->t_min && t_min <= f->t_max && id_max >= f->id_min &&
 	       id_min <= f->id_max;
+}
+
+/* All rows of the block match. */
+static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row_index *i)
+{
+	return i->t_min >= f->t_min && i->t_max <= f->t_max && i->id_min >= f->id_min &&
+	       i->id_max <= f->id_max && !f->min_dur;
 }
 
 static bool has_id(unsigned kind)
@@ -94,57 +43,45 @@ static bool has_dur(unsigned kind)
 	       kind == LDB_BLK_REQTAB;
 }
 
-struct cursor *reader_cursor_part(struct reader *r, unsigned kind,
-				  const struct reader_filter *filter, unsigned part,
-				  unsigned nr_parts)
+static void query_init(struct query *q, struct reader *r, unsigned kind,
+		       const struct reader_filter *filter)
 {
 	static const struct reader_filter all = READER_FILTER_ALL;
-	struct cursor *c = calloc(1, sizeof(*c));
 
-	if (!c)
-		return NULL;
-	c->r = r;
-	c->kind = kind;
-	c->part = part;
-	c->nr_parts = nr_parts ? nr_parts : 1;
-	c->filter = filter ? *filter : all;
+	*q = (struct query){ .r = r, .kind = kind, .filter = filter ? *filter : all };
 	if (!has_time(kind)) {
-		c->filter.t_min = INT64_MIN;
-		c->filter.t_max = INT64_MAX;
+		q->filter.t_min = INT64_MIN;
+		q->filter.t_max = INT64_MAX;
 	}
 	if (!has_id(kind)) {
-		c->filter.id_min = 0;
-		c->filter.id_max = UINT64_MAX;
+		q->filter.id_min = 0;
+		q->filter.id_max = UINT64_MAX;
 	}
 	if (!has_dur(kind))
-		c->filter.min_dur = 0;
-	c->all = !memcmp(&c->filter, &all, sizeof(all));
-	return c;
+		q->filter.min_dur = 0;
+	q->all = !memcmp(&q->filter, &all, sizeof(all));
 }
 
-struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter)
+bool query_wants(const struct query *q, const struct block *b)
 {
-	return reader_cursor_part(r, kind, filter, 0, 1);
-}
+	const struct reader_filter *f = &q->filter;
 
-void cursor_close(struct cursor *c)
-{
-	if (!c)
-		return;
-	decoder_exit(&c->d);
-	free(c);
+	if (b->i.kind != q->kind || !b->i.rows)
+		return false;
+	return q->all || (extent_matches(f, b->i.t_min, b->i.t_max, b->i.id_min, b->i.id_max) &&
+			  b->i.max_dur >= f->min_dur);
 }
 
 /* Moves the rows that match together; returns how many. */
-static size_t filter_rows(const struct cursor *c, char *rows, size_t nr)
+static size_t filter_rows(const struct query *q, char *rows, size_t nr)
 {
-	const struct reader_filter *f = &c->filter;
-	size_t size = schema_find(c->kind)->row_bytes;
+	const struct reader_filter *f = &q->filter;
+	size_t size = schema_find(q->kind)->row_bytes;
 	char *out = rows;
 	struct extent e;
 
 	for (char *row = rows; nr; nr--, row += size) {
-		schema_extent(c->kind, row, &e);
+		schema_extent(q->kind, row, &e);
 		if (!extent_matches(f, e.t_min, e.t_max, e.id_min, e.id_max) || e.dur < f->min_dur)
 			continue;
 		if (out != row)
@@ -154,47 +91,183 @@ static size_t filter_rows(const struct cursor *c, char *rows, size_t nr)
 	return (out - rows) / size;
 }
 
-static bool block_is_wanted(struct cursor *c, const struct block *b)
+void block_set_bad(struct reader *r, struct block *b)
 {
-	const struct reader_filter *f = &c->filter;
+	if (!atomic_exchange(&b->bad, true))
+		damage_add(r, b->i.offset, 1, b->i.bytes);
+}
 
-	if (b->i.kind != c->kind || !b->i.rows)
-		return false;
-	if (!c->all && (!extent_matches(f, b->i.t_min, b->i.t_max, b->i.id_min, b->i.id_max) ||
-			b->i.max_dur < f->min_dur))
-		return false;
-	return c->seen++ % c->nr_parts == c->part;
+/* What is known of a block after it was decoded, or was not. */
+static int block_result(struct reader *r, struct block *b, int rc)
+{
+	if (!rc)
+		block_set_bad(r, b);
+	else if (rc > 0)
+		b->is_whole = true;
+	return rc;
+}
+
+int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr)
+{
+	struct ldb_block_header h;
+	int rc = block_result(q->r, b, decoder_decode(d, q->r, b->i.offset, b->i.bytes, q->kind,
+						      &h));
+
+	if (rc <= 0)
+		return rc;
+	*nr = q->all || extent_is_inside(&q->filter, &b->i) ? h.rows :
+							       filter_rows(q, d->rows, h.rows);
+	return *nr > 0;
+}
+
+struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
+			   struct share *share)
+{
+	struct cursor *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	query_init(&c->q, r, kind, filter);
+	c->share = share;
+	return c;
+}
+
+struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter)
+{
+	return cursor_open(r, kind, filter, NULL);
+}
+
+void cursor_close(struct cursor *c)
+{
+	if (!c)
+		return;
+	ahead_close(c->ahead);
+	decoder_exit(&c->d);
+	free(c->values);
+	free(c);
+}
+
+/* NULL: no more. */
+static struct block *next_block(struct cursor *c)
+{
+	struct reader *r = c->q.r;
+	size_t n;
+
+	if (!schema_find(c->q.kind))
+		return NULL;
+	for (;;) {
+		n = c->share ? atomic_fetch_add(&c->share->next, 1) : c->next++;
+		if (n >= r->nr_blocks)
+			return NULL;
+		if (query_wants(&c->q, &r->blocks[n]))
+			return &r->blocks[n];
+	}
 }
 
 int cursor_next(struct cursor *c, struct reader_rows *rows)
 {
-	struct reader *r = c->r;
+	struct block *b;
+	int rc = 0;
 
-	while (schema_find(c->kind) && c->next < r->nr_blocks) {
-		struct block *b = &r->blocks[c->next++];
-		struct ldb_block_header h;
-		size_t nr;
-		int rc;
+	rows->kind = c->q.kind;
+	if (!c->next && !c->share && !c->ahead)
+		c->ahead = ahead_open(&c->q);
+	if (c->ahead)
+		return ahead_next(c->ahead, &rows->rows, &rows->nr);
+	while (!rc && (b = next_block(c)))
+		rc = query_decode(&c->q, &c->d, b, &rows->nr);
+	rows->rows = c->d.rows;
+	return rc;
+}
 
-		if (!block_is_wanted(c, b))
-			continue;
-		rc = decoder_decode(&c->d, r, b->i.offset, b->i.bytes, c->kind, &h);
+/* Columns */
+
+enum func_column {		/* in the order of the format */
+	FUNC_FLAGS, FUNC_TID, FUNC_PC, FUNC_RET, FUNC_GEN, FUNC_PARENT_GEN, FUNC_DEPTH,
+	FUNC_START_MAX, FUNC_START_UNC, FUNC_END_MAX, FUNC_END_UNC, NR_FUNC_COLUMNS
+};
+
+#define FUNC_COLUMNS	(1U << FUNC_FLAGS | 1U << FUNC_PC | 1U << FUNC_RET | \
+			 1U << FUNC_START_MAX | 1U << FUNC_START_UNC | 1U << FUNC_END_MAX | \
+			 1U << FUNC_END_UNC)
+
+/* The next rows of c->d.rows into c->values; returns how many. */
+static size_t gather_rows(struct cursor *c)
+{
+	size_t nr = c->nr_rows < TILES_ROWS ? c->nr_rows : TILES_ROWS;
+	const struct ldb_row_func *row = c->row;
+
+	for (size_t i = 0; i < nr; i++, row++) {
+		c->values[FUNC_FLAGS][i] = row->flags;
+		c->values[FUNC_TID][i] = row->tid;
+		c->values[FUNC_PC][i] = row->pc;
+		c->values[FUNC_RET][i] = row->ret;
+		c->values[FUNC_START_MAX][i] = row->start_max;
+		c->values[FUNC_START_UNC][i] = row->start_unc;
+		c->values[FUNC_END_MAX][i] = row->end_max;
+		c->values[FUNC_END_UNC][i] = row->end_unc;
+	}
+	c->row = row;
+	c->nr_rows -= nr;
+	return nr;
+}
+
+/* 1: rows or columns of the block can be had; 0: it is damaged. */
+static int load_funcs(struct cursor *c, struct block *b, bool with_tid)
+{
+	uint32_t wanted = FUNC_COLUMNS | (uint32_t)with_tid << FUNC_TID;
+	struct query *q = &c->q;
+	struct ldb_block_header h;
+	int rc = decoder_load(&c->d, q->r, b->i.offset, b->i.bytes, q->kind, &h);
+
+	if (rc != 1)
+		return rc;
+	if ((q->all || extent_is_inside(&q->filter, &b->i)) &&
+	    tiles_begin(&c->tiles, schema_find(q->kind), c->d.raw, h.raw_bytes, h.rows, wanted))
+		return 1;
+	c->tiles.left = 0;
+	rc = decoder_rows(&c->d, &h);
+	if (rc != 1)
+		return rc;
+	c->row = (const void *)c->d.rows;
+	c->nr_rows = q->all ? h.rows : filter_rows(q, c->d.rows, h.rows);
+	return 1;
+}
+
+static int set_funcs(struct cursor *c, size_t nr, bool with_tid, struct reader_funcs *f)
+{
+	uint64_t (*v)[TILES_ROWS] = c->values;
+
+	*f = (struct reader_funcs){
+		.nr = nr, .flags = v[FUNC_FLAGS], .pc = v[FUNC_PC], .ret = v[FUNC_RET],
+		.start_max = v[FUNC_START_MAX], .start_unc = v[FUNC_START_UNC],
+		.end_max = v[FUNC_END_MAX], .end_unc = v[FUNC_END_UNC],
+		.tid = with_tid ? v[FUNC_TID] : NULL,
+	};
+	return 1;
+}
+
+int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs)
+{
+	struct block *b;
+	int rc;
+
+	if (!c->values)
+		c->values = malloc(NR_FUNC_COLUMNS * sizeof(*c->values));
+	if (!c->values)
+		return -ENOMEM;
+	for (;;) {
+		if (c->tiles.left)
+			return set_funcs(c, tiles_next(&c->tiles, c->values), with_tid, funcs);
+		if (c->nr_rows)
+			return set_funcs(c, gather_rows(c), with_tid, funcs);
+		b = next_block(c);
+		if (!b)
+			return 0;
+		rc = block_result(c->q.r, b, load_funcs(c, b, with_tid));
 		if (rc < 0)
 			return rc;
-		if (!rc) {
-			if (!atomic_exchange(&b->bad, true))
-				damage_add(r, b->i.offset, 1, b->i.bytes);
-			continue;
-		}
-		nr = c->all ? h.rows : filter_rows(c, c->d.rows, h.rows);
-		if (!nr)
-			continue;
-		rows->kind = c->kind;
-		rows->nr = nr;
-		rows->rows = c->d.rows;
-		return 1;
 	}
-	return 0;
 }
 
 int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,

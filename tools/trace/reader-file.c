@@ -49,8 +49,8 @@ bool header_is_plausible(const struct reader *r, const struct ldb_block_header *
 		return false;
 	if (offset > r->file_size || r->file_size - offset < sizeof(*h) + h->bytes)
 		return false;
-	/* Each value takes a byte at least. */
-	return !s || (uint64_t)h->rows * s->nr_columns + 4 * s->nr_columns <= h->raw_bytes;
+	/* Each value takes a byte at least; the first column is always there. */
+	return !s || (uint64_t)h->rows + 4 <= h->raw_bytes;
 }
 
 bool block_is_whole(const struct ldb_block_header *h, const void *payload)
@@ -63,45 +63,16 @@ bool block_is_whole(const struct ldb_block_header *h, const void *payload)
 
 void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t bytes)
 {
-	int64_t none = -1;
+	int64_t first = r->damage_offset;
 
 	atomic_fetch_add(&r->nr_bad, nr_blocks);
 	atomic_fetch_add(&r->bytes_skipped, bytes);
-	atomic_compare_exchange_strong(&r->damage_offset, &none, (int64_t)offset);
+	while ((first < 0 || first > (int64_t)offset) &&
+	       !atomic_compare_exchange_weak(&r->damage_offset, &first, (int64_t)offset))
+		;
 }
 
-int reader_check(struct reader *r)
-{
-	struct ldb_block_header h;
-	char *payload = NULL;
-	size_t room = 0;
-
-	for (size_t n = 0; n < r->nr_blocks; n++) {
-		struct block *b = &r->blocks[n];
-
-		if (b->bad)
-			continue;
-		if (file_read(r, b->i.offset, &h, sizeof(h)) &&
-		    header_is_plausible(r, &h, b->i.offset)) {
-			if (h.bytes > room) {
-				free(payload);
-				room = h.bytes;
-				payload = malloc(room);
-				if (!payload)
-					return -ENOMEM;
-			}
-			if (file_read(r, b->i.offset + sizeof(h), payload, h.bytes) &&
-			    block_is_whole(&h, payload))
-				continue;
-		}
-		b->bad = true;
-		damage_add(r, b->i.offset, 1, b->i.bytes);
-	}
-	free(payload);
-	return 0;
-}
-
-static int blocks_add(struct reader *r, const struct ldb_row_index *row)
+static int blocks_add(struct reader *r, const struct ldb_row_index *row, bool is_whole)
 {
 	if (r->nr_blocks == r->room_blocks) {
 		size_t room = r->room_blocks ? r->room_blocks * 2 : 256;
@@ -116,6 +87,7 @@ static int blocks_add(struct reader *r, const struct ldb_row_index *row)
 		atomic_fetch_add(&r->nr_unknown, 1);
 	r->blocks[r->nr_blocks].i = *row;
 	r->blocks[r->nr_blocks].bad = false;
+	r->blocks[r->nr_blocks].is_whole = is_whole;
 	r->nr_blocks++;
 	return 0;
 }
@@ -131,7 +103,7 @@ static int blocks_add_header(struct reader *r, const struct ldb_block_header *h,
 
 	if (h->kind == LDB_BLK_INDEX)
 		return 0;
-	return blocks_add(r, &row);
+	return blocks_add(r, &row, true);
 }
 
 /* The index */
@@ -174,7 +146,7 @@ static int index_read(struct reader *r)
 		for (uint32_t i = 0; i < h.rows && rc == 1; i++, row++) {
 			if (index_row_is_wrong(row, from, f.index_offset))
 				rc = 0;
-			else if (blocks_add(r, row))
+			else if (blocks_add(r, row, false))
 				rc = -ENOMEM;
 			from = row->offset + row->bytes;
 		}

@@ -12,6 +12,7 @@
 struct block {
 	struct ldb_row_index i;
 	_Atomic bool bad;	/* counted as damaged already */
+	_Atomic bool is_whole;	/* its checksum was right */
 };
 
 struct reader {
@@ -33,6 +34,7 @@ struct reader {
 	/* clock: ns = tick * ns_mult / 2^ns_shift */
 	int64_t ns_mult;
 	unsigned ns_shift;
+	double ns_per_tick;
 
 	struct ldb_row_meta *metas;
 	size_t nr_metas, room_metas;
@@ -60,7 +62,7 @@ void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t 
 /* Fills blocks[]: from the index, or block by block.  -ENOMEM or -EIO. */
 int file_find_blocks(struct reader *r);
 
-/* cursor.c */
+/* decoder.c */
 
 /* Private scratch of one thread that decodes blocks. */
 struct decoder {
@@ -72,8 +74,47 @@ struct decoder {
 
 void decoder_exit(struct decoder *d);
 
-/* 1: d->rows holds h->rows rows; 0: damaged; -ENOMEM. */
+/* 1: d->raw holds the payload of the block at offset; 0: damaged; -ENOMEM. */
+int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
+		 unsigned kind, struct ldb_block_header *h);
+
+/* Of the payload loaded last: 1: d->rows holds h->rows rows; 0: damaged; -ENOMEM. */
+int decoder_rows(struct decoder *d, const struct ldb_block_header *h);
+
+/* Both. */
 int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
 		   unsigned kind, struct ldb_block_header *h);
+
+/* cursor.c */
+
+/* Which rows. */
+struct query {
+	struct reader *r;
+	unsigned kind;
+	bool all;		/* no filter */
+	struct reader_filter filter;
+};
+
+bool query_wants(const struct query *q, const struct block *b);
+
+/* 1: d->rows holds *nr rows of the block that match, at least one; 0: none; -ENOMEM. */
+int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
+
+void block_set_bad(struct reader *r, struct block *b);
+
+/* ahead.c: decoding the next blocks while the rows of one are used */
+struct ahead;
+
+/* NULL: not worth it, or it cannot be done. */
+struct ahead *ahead_open(const struct query *q);
+void ahead_close(struct ahead *a);
+
+/* Like cursor_next(). */
+int ahead_next(struct ahead *a, const void **rows, size_t *nr);
+
+/* share.c: blocks for several cursors */
+struct share {
+	_Atomic size_t next;	/* block */
+};
 
 #endif

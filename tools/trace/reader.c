@@ -138,6 +138,7 @@ static void clock_fit(struct reader *r, const struct clock_span *s)
 		r->ns_shift++;
 	}
 	r->ns_mult = slope;
+	r->ns_per_tick = ldexp(r->ns_mult, -(int)r->ns_shift);
 }
 
 static int64_t saturate(__int128 v)
@@ -156,7 +157,7 @@ int64_t reader_ns(const struct reader *r, int64_t tick)
 
 double reader_ticks_to_ns(const struct reader *r, double ticks)
 {
-	return ticks * ldexp(r->ns_mult, -(int)r->ns_shift);
+	return ticks * r->ns_per_tick;
 }
 
 int64_t reader_tick(const struct reader *r, int64_t ns)

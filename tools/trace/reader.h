@@ -94,11 +94,6 @@ struct reader_rows {
 /* filter NULL: all rows.  NULL: out of memory. */
 struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter);
 
-/* Part part of nr_parts of the same rows: whole blocks, for that many threads. */
-struct cursor *reader_cursor_part(struct reader *r, unsigned kind,
-				  const struct reader_filter *filter, unsigned part,
-				  unsigned nr_parts);
-
 /*
  * The next rows, in the order of the file: 1, or 0 at the end, or -ENOMEM.
  * Rows and strings live until the next call.
@@ -113,6 +108,27 @@ void cursor_close(struct cursor *c);
 int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		int (*batch)(void *arg, const struct reader_rows *rows), void *arg);
 
+/* How many threads are worth having: the CPUs that may be used, to a limit. */
+unsigned reader_nr_threads(void);
+
+/*
+ * Runs work(args[i], cursor) in nr threads, this one included, and returns the first
+ * that is not 0.  Together the cursors give every row once: whole blocks, in any order.
+ */
+int reader_share(struct reader *r, unsigned kind, const struct reader_filter *filter, unsigned nr,
+		 int (*work)(void *arg, struct cursor *c), void *const *args);
+
+/* Some columns of FUNC rows, one array each. */
+struct reader_funcs {
+	size_t nr;		/* at least 1, at most READER_FUNCS_MAX */
+	const uint64_t *flags, *pc, *ret, *start_max, *start_unc, *end_max, *end_unc;
+	const uint64_t *tid;	/* NULL unless asked for */
+};
+#define READER_FUNCS_MAX	4096
+
+/* cursor_next() of FUNC, for those who need no more and much of it. */
+int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs);
+
 /*
  * The request table sorted by id and start, made from the REQ rows where the
  * file has none.  Belongs to the reader.  -ENOMEM.  Not from two threads at once.
@@ -120,8 +136,8 @@ int reader_each(struct reader *r, unsigned kind, const struct reader_filter *fil
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 
 /*
- * Reads every block once, so that all damage is known, not only that of what was
- * read.  -ENOMEM.  Not while others use cursors.
+ * Reads the blocks that were not read yet, so that all damage is known.  -ENOMEM.
+ * Not while others use cursors.
  */
 int reader_check(struct reader *r);
 

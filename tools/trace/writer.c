@@ -22,8 +22,7 @@
 
 #define WRITER_KINDS		(LDB_BLK_TASK + 1)
 #define WRITER_ZSTD_LEVEL	1
-#define WRITER_STRING_MAX	65536		/* longer ones are cut */
-#define WRITER_STRINGS_MAX	(8U << 20)	/* of one block */
+#define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
 /*
  * Disk space kept for what ends a file: threads, losses, index, footer.  Fixed,
  * and for each block.  Taken in steps, since each is a call into the file system.
@@ -34,9 +33,10 @@
 #define WRITER_REQUESTS_MAX	(4U << 20)	/* in the request table */
 
 struct batch {			/* the rows of one kind that wait for their block */
-	char *rows;
-	size_t nr, room;
-	size_t string_bytes;
+	struct encoder encoder;
+	struct extent extent;
+	struct ldb_row_req *kept;	/* REQ: rows not encoded before they are sorted */
+	size_t nr_kept;
 };
 
 struct writer {
@@ -46,7 +46,8 @@ struct writer {
 	uint64_t offset;
 	uint64_t reserved_end;	/* the disk has room up to here */
 	struct batch batch[WRITER_KINDS];
-	struct batch index;	/* of struct ldb_row_index */
+	struct ldb_row_index *index;
+	size_t nr_index, index_room;	/* room: bytes */
 	struct reqtab *reqtab;	/* NULL: out of memory, the reader will make it */
 	int64_t last_tick;	/* of all rows */
 	uint64_t lost_rows, lost_told;
@@ -75,7 +76,7 @@ static int reserve(void **p, size_t *room, size_t need)
 /* Fails before the disk is so full that the end of the file would not fit any more. */
 static int file_reserve(struct writer *w, size_t size)
 {
-	uint64_t need = size + WRITER_RESERVE_BYTES + w->index.nr * WRITER_RESERVE_PER_BLOCK;
+	uint64_t need = size + WRITER_RESERVE_BYTES + w->nr_index * WRITER_RESERVE_PER_BLOCK;
 	uint64_t step = need + WRITER_RESERVE_STEP;
 
 	if (!w->regular || w->offset + need <= w->reserved_end)
@@ -134,51 +135,66 @@ static int file_append(struct writer *w, const void *data, size_t size)
 
 /* Blocks */
 
-static void header_extent(struct ldb_block_header *h, const struct schema *s, const void *rows,
-			  size_t nr)
+static void batch_clear(struct batch *b)
 {
-	const char *row = rows;
-	struct extent e;
-
-	h->t_min = INT64_MAX;
-	h->t_max = INT64_MIN;
-	h->id_min = UINT64_MAX;
-	for (; nr; nr--, row += s->row_bytes) {
-		schema_extent(h->kind, row, &e);
-		if (e.t_min < h->t_min)
-			h->t_min = e.t_min;
-		if (e.t_max > h->t_max)
-			h->t_max = e.t_max;
-		if (e.id_min < h->id_min)
-			h->id_min = e.id_min;
-		if (e.id_max > h->id_max)
-			h->id_max = e.id_max;
-		if (e.dur > h->max_dur)
-			h->max_dur = e.dur;
-	}
+	b->extent = (struct extent)EXTENT_NONE;
+	b->nr_kept = 0;
+	encoder_clear(&b->encoder);
 }
 
-/* Puts header and payload into w->out; returns the size of both, or -errno. */
-static ssize_t block_build(struct writer *w, unsigned kind, const void *rows, size_t nr,
-			   size_t string_bytes)
+static void note_extent(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
-	const struct schema *s = schema_find(kind);
+	struct extent *all = &w->batch[kind].extent, e = EXTENT_NONE;
+
+	schema_extents(kind, rows, nr, &e);
+	if (e.t_max > w->last_tick && e.t_max != INT64_MAX && kind != LDB_BLK_INDEX)
+		w->last_tick = e.t_max;
+	all->t_min = e.t_min < all->t_min ? e.t_min : all->t_min;
+	all->t_max = e.t_max > all->t_max ? e.t_max : all->t_max;
+	all->id_min = e.id_min < all->id_min ? e.id_min : all->id_min;
+	all->id_max = e.id_max > all->id_max ? e.id_max : all->id_max;
+	all->dur = e.dur > all->dur ? e.dur : all->dur;
+}
+
+static int encode(struct writer *w, unsigned kind, const void *rows, size_t nr)
+{
+	struct batch *b = &w->batch[kind];
+	const char *row = rows;
+
+	while (nr) {
+		size_t n = nr < ENCODER_TILE ? nr : ENCODER_TILE;
+		int rc = encoder_add(&b->encoder, row, n);
+
+		if (rc)
+			return rc;
+		note_extent(w, kind, row, n);
+		row += n * b->encoder.schema->row_bytes;
+		nr -= n;
+	}
+	return 0;
+}
+
+/* Puts header and payload of what is encoded into w->out; returns their size, or -errno. */
+static ssize_t block_build(struct writer *w, unsigned kind)
+{
+	const struct batch *b = &w->batch[kind];
 	struct ldb_block_header h = {
-		.magic = LDB_BLOCK_MAGIC, .kind = kind, .version = 1, .rows = nr,
+		.magic = LDB_BLOCK_MAGIC, .kind = kind, .version = 1, .rows = b->encoder.nr,
+		.t_min = b->extent.t_min, .t_max = b->extent.t_max, .id_min = b->extent.id_min,
+		.id_max = b->extent.id_max, .max_dur = b->extent.dur,
 	};
 	size_t n;
 
-	if (reserve((void **)&w->raw, &w->raw_room, columns_bound(s, nr, string_bytes)))
+	h.raw_bytes = encoder_bytes(&b->encoder);
+	if (reserve((void **)&w->raw, &w->raw_room, h.raw_bytes) ||
+	    reserve((void **)&w->out, &w->out_room, sizeof(h) + ZSTD_compressBound(h.raw_bytes)))
 		return -ENOMEM;
-	h.raw_bytes = columns_encode(s, rows, nr, w->raw);
-	if (reserve((void **)&w->out, &w->out_room, sizeof(h) + ZSTD_compressBound(h.raw_bytes)))
-		return -ENOMEM;
+	encoder_put(&b->encoder, w->raw);
 	n = ZSTD_compressCCtx(w->zstd, w->out + sizeof(h), w->out_room - sizeof(h), w->raw,
 			      h.raw_bytes, WRITER_ZSTD_LEVEL);
 	if (ZSTD_isError(n))
 		return -ENOMEM;
 	h.bytes = n;
-	header_extent(&h, s, rows, nr);
 	h.crc = crc32c(crc32c(0, &h, sizeof(h)), w->out + sizeof(h), n);
 	memcpy(w->out, &h, sizeof(h));
 	return sizeof(h) + n;
@@ -188,37 +204,34 @@ static ssize_t block_build(struct writer *w, unsigned kind, const void *rows, si
 static void index_add(struct writer *w, uint64_t offset, size_t bytes)
 {
 	struct ldb_block_header h;
-	struct ldb_row_index *row;
 
 	memcpy(&h, w->out, sizeof(h));
-	row = (struct ldb_row_index *)w->index.rows + w->index.nr++;
-	*row = (struct ldb_row_index){
+	w->index[w->nr_index++] = (struct ldb_row_index){
 		.kind = h.kind, .rows = h.rows, .offset = offset, .bytes = bytes,
 		.t_min = h.t_min, .t_max = h.t_max, .id_min = h.id_min, .id_max = h.id_max,
 		.max_dur = h.max_dur,
 	};
 }
 
-static int index_room(struct writer *w)
+static int index_reserve(struct writer *w)
 {
-	size_t need = (w->index.nr + 1) * sizeof(struct ldb_row_index);
+	size_t need = (w->nr_index + 1) * sizeof(*w->index);
 
-	if (need <= w->index.room)
+	if (need <= w->index_room)
 		return 0;
-	return reserve((void **)&w->index.rows, &w->index.room, need * 2);
+	return reserve((void **)&w->index, &w->index_room, need * 2);
 }
 
-static int block_write(struct writer *w, unsigned kind, const void *rows, size_t nr,
-		       size_t string_bytes)
+static int block_write(struct writer *w, unsigned kind)
 {
 	uint64_t offset = w->offset;
 	ssize_t size;
 	int rc;
 
-	rc = index_room(w);
+	rc = index_reserve(w);
 	if (rc)
 		return rc;
-	size = block_build(w, kind, rows, nr, string_bytes);
+	size = block_build(w, kind);
 	if (size < 0)
 		return size;
 	rc = is_bulky(kind) ? file_reserve(w, size) : 0;
@@ -231,27 +244,15 @@ static int block_write(struct writer *w, unsigned kind, const void *rows, size_t
 
 /* Batches */
 
-static void batch_free_strings(const struct schema *s, struct batch *b)
+static size_t batch_nr(const struct batch *b)
 {
-	for (unsigned i = 0; s->nr_strings && i < s->nr_columns; i++) {
-		if (s->columns[i].coding != COLUMN_S)
-			continue;
-		for (size_t n = 0; n < b->nr; n++) {
-			char *string;
-
-			memcpy(&string, b->rows + n * s->row_bytes + s->columns[i].offset,
-			       sizeof(string));
-			free(string);
-		}
-	}
+	return b->encoder.nr + b->nr_kept;
 }
 
 static void fold_requests(struct writer *w, const struct batch *b)
 {
-	const struct ldb_row_req *rows = (const void *)b->rows;
-
-	for (size_t i = 0; w->reqtab && i < b->nr; i++) {
-		if (reqtab_add(w->reqtab, &rows[i])) {
+	for (size_t i = 0; w->reqtab && i < b->nr_kept; i++) {
+		if (reqtab_add(w->reqtab, &b->kept[i])) {
 			reqtab_free(w->reqtab);
 			w->reqtab = NULL;
 		}
@@ -260,158 +261,113 @@ static void fold_requests(struct writer *w, const struct batch *b)
 
 static int batch_flush(struct writer *w, unsigned kind)
 {
-	const struct schema *s = schema_find(kind);
 	struct batch *b = &w->batch[kind];
-	int rc;
+	size_t nr = batch_nr(b);
+	int rc = 0;
 
-	if (!b->nr)
+	if (!nr)
 		return 0;
-	if (kind == LDB_BLK_REQ)
-		reqtab_sort((struct ldb_row_req *)b->rows, b->nr);
-	rc = block_write(w, kind, b->rows, b->nr, b->string_bytes);
+	if (b->nr_kept) {
+		reqtab_sort(b->kept, b->nr_kept);
+		rc = encode(w, kind, b->kept, b->nr_kept);
+	}
+	if (!rc)
+		rc = block_write(w, kind);
 	if (rc)
-		w->lost_rows += b->nr;
-	else if (kind == LDB_BLK_REQ)
+		w->lost_rows += nr;
+	else
 		fold_requests(w, b);
 	if (rc && !w->error)
 		w->error = rc;
-	batch_free_strings(s, b);
-	b->nr = 0;
-	b->string_bytes = 0;
+	batch_clear(b);
 	return rc;
 }
 
-/* Strings of the row are replaced by copies.  On failure none is left behind. */
-static int copy_strings(const struct schema *s, struct batch *b, char *row)
+static int keep_requests(struct batch *b, const void *rows, size_t nr)
 {
-	unsigned i;
-
-	for (i = 0; i < s->nr_columns; i++) {
-		char *string;
-
-		if (s->columns[i].coding != COLUMN_S)
-			continue;
-		memcpy(&string, row + s->columns[i].offset, sizeof(string));
-		string = strndup(string ? string : "", WRITER_STRING_MAX);
-		if (!string)
-			goto err_free;
-		memcpy(row + s->columns[i].offset, &string, sizeof(string));
-		b->string_bytes += strlen(string) + 10;
-	}
+	if (!b->kept)
+		b->kept = malloc(LDB_BLOCK_ROWS * sizeof(*b->kept));
+	if (!b->kept)
+		return -ENOMEM;
+	memcpy(b->kept + b->nr_kept, rows, nr * sizeof(*b->kept));
+	b->nr_kept += nr;
 	return 0;
-
-err_free:
-	while (i--) {
-		char *string;
-
-		if (s->columns[i].coding != COLUMN_S)
-			continue;
-		memcpy(&string, row + s->columns[i].offset, sizeof(string));
-		free(string);
-	}
-	return -ENOMEM;
 }
 
-static int batch_grow(struct batch *b, const struct schema *s)
+static bool batch_is_full(const struct batch *b)
 {
-	size_t room = b->room ? b->room * 4 : 64 * s->row_bytes;
-	size_t all = (size_t)LDB_BLOCK_ROWS * s->row_bytes;
-
-	return reserve((void **)&b->rows, &b->room, room < all ? room : all);
+	return batch_nr(b) == LDB_BLOCK_ROWS ||
+	       (b->encoder.schema->nr_strings && encoder_bytes(&b->encoder) > WRITER_STRINGS_MAX);
 }
 
-static int add(struct writer *w, unsigned kind, const void *row, int64_t tick)
+/* All of them, or none: then they are counted. */
+static int add_some(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
-	const struct schema *s = schema_find(kind);
 	struct batch *b = &w->batch[kind];
-	char *copy;
+	int rc;
 
-	if ((b->nr + 1) * s->row_bytes > b->room && batch_grow(b, s))
-		goto err_lost;
-	copy = b->rows + b->nr * s->row_bytes;
-	memcpy(copy, row, s->row_bytes);
-	if (s->nr_strings && copy_strings(s, b, copy))
-		goto err_lost;
-	b->nr++;
-	if (tick > w->last_tick && tick != INT64_MAX)
-		w->last_tick = tick;
-	if (b->nr == LDB_BLOCK_ROWS || b->string_bytes > WRITER_STRINGS_MAX)
-		return batch_flush(w, kind);
-	return 0;
+	rc = kind == LDB_BLK_REQ ? keep_requests(b, rows, nr) : encode(w, kind, rows, nr);
+	if (rc) {
+		w->lost_rows += nr;
+		if (!w->error)
+			w->error = rc;
+		return rc;
+	}
+	return batch_is_full(b) ? batch_flush(w, kind) : 0;
+}
 
-err_lost:
-	w->lost_rows++;
-	if (!w->error)
-		w->error = -ENOMEM;
-	return -ENOMEM;
+static int add(struct writer *w, unsigned kind, const void *rows, size_t nr)
+{
+	const char *row = rows;
+	int rc = 0;
+
+	while (nr) {
+		size_t room = LDB_BLOCK_ROWS - batch_nr(&w->batch[kind]);
+		size_t n = nr < ENCODER_TILE ? nr : ENCODER_TILE;
+		int rc2;
+
+		n = n < room ? n : room;
+		rc2 = add_some(w, kind, row, n);
+		rc = rc ? rc : rc2;
+		row += n * w->batch[kind].encoder.schema->row_bytes;
+		nr -= n;
+	}
+	return rc;
 }
 
 int writer_add_meta(struct writer *w, const char *key, const char *value)
 {
 	struct ldb_row_meta row = { key, value };
 
-	return add(w, LDB_BLK_META, &row, 0);
+	return add(w, LDB_BLK_META, &row, 1);
 }
 
-int writer_add_clock(struct writer *w, const struct ldb_row_clock *row)
-{
-	return add(w, LDB_BLK_CLOCK, row, row->tick);
-}
+#define ADD(row, kind)							\
+	int writer_add_##row(struct writer *w, const struct ldb_row_##row *row) \
+	{								\
+		return add(w, kind, row, 1);				\
+	}
 
-int writer_add_module(struct writer *w, const struct ldb_row_module *row)
-{
-	return add(w, LDB_BLK_MODULE, row, row->tick);
-}
+ADD(clock, LDB_BLK_CLOCK)
+ADD(module, LDB_BLK_MODULE)
+ADD(thread, LDB_BLK_THREAD)
+ADD(reqname, LDB_BLK_REQNAME)
+ADD(gap, LDB_BLK_GAP)
+ADD(lost, LDB_BLK_LOST)
+ADD(scan, LDB_BLK_SCAN)
+ADD(task, LDB_BLK_TASK)
 
-int writer_add_thread(struct writer *w, const struct ldb_row_thread *row)
-{
-	return add(w, LDB_BLK_THREAD, row, row->end);
-}
+#define ADD_MANY(row, kind)						\
+	ADD(row, kind)							\
+	int writer_add_##row##s(struct writer *w, const struct ldb_row_##row *rows, size_t nr) \
+	{								\
+		return add(w, kind, rows, nr);				\
+	}
 
-int writer_add_func(struct writer *w, const struct ldb_row_func *row)
-{
-	return add(w, LDB_BLK_FUNC, row, row->end_max);
-}
-
-int writer_add_lock(struct writer *w, const struct ldb_row_lock *row)
-{
-	return add(w, LDB_BLK_LOCK, row, row->end);
-}
-
-int writer_add_req(struct writer *w, const struct ldb_row_req *row)
-{
-	return add(w, LDB_BLK_REQ, row, row->tick);
-}
-
-int writer_add_reqname(struct writer *w, const struct ldb_row_reqname *row)
-{
-	return add(w, LDB_BLK_REQNAME, row, row->tick);
-}
-
-int writer_add_gap(struct writer *w, const struct ldb_row_gap *row)
-{
-	return add(w, LDB_BLK_GAP, row, row->end);
-}
-
-int writer_add_lost(struct writer *w, const struct ldb_row_lost *row)
-{
-	return add(w, LDB_BLK_LOST, row, row->tick);
-}
-
-int writer_add_scan(struct writer *w, const struct ldb_row_scan *row)
-{
-	return add(w, LDB_BLK_SCAN, row, 0);
-}
-
-int writer_add_sched(struct writer *w, const struct ldb_row_sched *row)
-{
-	return add(w, LDB_BLK_SCHED, row, row->tick);
-}
-
-int writer_add_task(struct writer *w, const struct ldb_row_task *row)
-{
-	return add(w, LDB_BLK_TASK, row, row->tick);
-}
+ADD_MANY(func, LDB_BLK_FUNC)
+ADD_MANY(lock, LDB_BLK_LOCK)
+ADD_MANY(req, LDB_BLK_REQ)
+ADD_MANY(sched, LDB_BLK_SCHED)
 
 static void tell_lost(struct writer *w)
 {
@@ -420,7 +376,7 @@ static void tell_lost(struct writer *w)
 		.what = LDB_LOST_DISK,
 	};
 
-	if (row.count && !add(w, LDB_BLK_LOST, &row, row.tick)) {
+	if (row.count && !add(w, LDB_BLK_LOST, &row, 1)) {
 		/* Not lost anew if this block cannot be written either. */
 		uint64_t before = w->lost_rows;
 
@@ -499,6 +455,10 @@ struct writer *writer_open(const char *path, const struct ldb_file_header *heade
 
 	if (!w)
 		goto err_message;
+	for (unsigned kind = 0; kind < WRITER_KINDS; kind++) {
+		w->batch[kind].encoder.schema = schema_find(kind);
+		batch_clear(&w->batch[kind]);
+	}
 	w->zstd = ZSTD_createCCtx();
 	w->reqtab = reqtab_alloc(WRITER_REQUESTS_MAX);
 	if (!w->zstd)
@@ -534,6 +494,7 @@ err_message:
 /* The table is a convenience: if there is no room for it, the reader makes its own. */
 static void write_reqtab(struct writer *w)
 {
+	uint64_t lost = w->lost_rows;
 	const struct ldb_row_reqtab *rows;
 	size_t nr;
 
@@ -543,25 +504,27 @@ static void write_reqtab(struct writer *w)
 	while (nr) {
 		size_t n = nr < LDB_BLOCK_ROWS ? nr : LDB_BLOCK_ROWS;
 
-		if (block_write(w, LDB_BLK_REQTAB, rows, n, 0))
-			return;
+		if (add(w, LDB_BLK_REQTAB, rows, n) || batch_flush(w, LDB_BLK_REQTAB))
+			break;
 		rows += n;
 		nr -= n;
 	}
+	w->lost_rows = lost;
 }
 
 /* Uses the space that file_reserve() kept. */
 static int write_index(struct writer *w)
 {
-	const struct ldb_row_index *rows = (const void *)w->index.rows;
-	struct ldb_file_footer f = { .index_offset = w->offset, .nr_blocks = w->index.nr };
+	struct ldb_file_footer f = { .index_offset = w->offset, .nr_blocks = w->nr_index };
 	int rc = 0;
 
-	for (size_t done = 0; !rc && done < w->index.nr;) {
-		size_t n = w->index.nr - done < LDB_BLOCK_ROWS ? w->index.nr - done :
-								 LDB_BLOCK_ROWS;
-		ssize_t size = block_build(w, LDB_BLK_INDEX, rows + done, n, 0);
+	for (size_t done = 0; !rc && done < w->nr_index;) {
+		size_t left = w->nr_index - done, n = left < LDB_BLOCK_ROWS ? left : LDB_BLOCK_ROWS;
+		ssize_t size;
 
+		batch_clear(&w->batch[LDB_BLK_INDEX]);
+		rc = encode(w, LDB_BLK_INDEX, w->index + done, n);
+		size = rc ? rc : block_build(w, LDB_BLK_INDEX);
 		rc = size < 0 ? size : file_append(w, w->out, size);
 		done += n;
 	}
@@ -582,13 +545,10 @@ int writer_close(struct writer *w)
 	if (close(w->fd) && !rc2)
 		rc2 = -errno;
 	for (unsigned kind = 0; kind < WRITER_KINDS; kind++) {
-		const struct schema *s = schema_find(kind);
-
-		if (s)
-			batch_free_strings(s, &w->batch[kind]);
-		free(w->batch[kind].rows);
+		encoder_exit(&w->batch[kind].encoder);
+		free(w->batch[kind].kept);
 	}
-	free(w->index.rows);
+	free(w->index);
 	reqtab_free(w->reqtab);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->raw);

@@ -45,6 +45,12 @@ int writer_add_scan(struct writer *w, const struct ldb_row_scan *row);
 int writer_add_sched(struct writer *w, const struct ldb_row_sched *row);
 int writer_add_task(struct writer *w, const struct ldb_row_task *row);
 
+/* Many at once cost a fraction of what they cost one by one. */
+int writer_add_funcs(struct writer *w, const struct ldb_row_func *rows, size_t nr);
+int writer_add_locks(struct writer *w, const struct ldb_row_lock *rows, size_t nr);
+int writer_add_reqs(struct writer *w, const struct ldb_row_req *rows, size_t nr);
+int writer_add_scheds(struct writer *w, const struct ldb_row_sched *rows, size_t nr);
+
 /* Writes what is kept; the first error of all kinds. */
 int writer_flush(struct writer *w);
 

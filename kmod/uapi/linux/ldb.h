@@ -336,7 +336,8 @@ struct ldb_page {
 	__u64	last_look_tsc;	/* the last look at which the state was known */
 	__u64	gap_tsc;	/* total time in gaps, this thread */
 	__u64	below_threshold; /* invocations seen, but shorter than func_threshold: not written */
-	__u64	pad2[5];
+	__u64	cost_tsc;	/* what looking at it has cost it, estimated: at most its budget */
+	__u64	pad2[4];
 	/*
 	 * Kernel module.  k_seq counts: odd while the thread is on a CPU, even
 	 * while it is not, 0 while that is not known.  Two equal even values mean
@@ -380,7 +381,12 @@ struct ldb_stack {
 
 struct ldb_scan_stats {		/* one line pair per scanner, in the info page */
 	__u64	rounds, looks, changes, scans, invalid, frames, gaps, gap_tsc;
-	__u64	busy_tsc, paused_tsc, dropped_no_slot, cpu, pad[4];
+	__u64	busy_tsc, paused_tsc;
+	__u64	moving;			/* looks that found a change and left it alone: no stack read */
+	__u64	cost_tsc;		/* of ldb_page.cost_tsc, this scanner's part */
+	__u64	pages;			/* thread pages and ring headers touched */
+	__u64	handed;			/* threads given to another scanner */
+	__u64	pad[2];
 };
 
 #define LDB_MAX_SCANNERS	4

@@ -25,6 +25,21 @@ static inline uint64_t cpu_tsc_fenced(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
+/* No load after it can come before it.  What is before it may still be on its way. */
+static inline uint64_t cpu_tsc_before(void)
+{
+	uint32_t lo, hi;
+
+	__asm__ volatile("rdtsc\n\tlfence" : "=a"(lo), "=d"(hi) : : "memory");
+	return (uint64_t)hi << 32 | lo;
+}
+
+/* Asks for a line to read from.  Never faults. */
+static inline void cpu_prefetch(uintptr_t addr)
+{
+	__asm__ volatile("prefetcht0 (%0)" : : "r"(addr));
+}
+
 static inline void cpu_load_fence(void)
 {
 	__asm__ volatile("lfence" : : : "memory");
@@ -33,6 +48,12 @@ static inline void cpu_load_fence(void)
 static inline void cpu_relax(void)
 {
 	__asm__ volatile("pause" : : : "memory");
+}
+
+/* Asks for a line to write to; whoever locks something next need not wait for it. */
+static inline void cpu_prefetch_write(const void *p)
+{
+	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
 }
 
 static inline uintptr_t cpu_thread_pointer(void)

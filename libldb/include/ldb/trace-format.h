@@ -114,7 +114,7 @@ struct ldb_row_module {
 /*
  * THREAD: tid V, flags V, start D, end D, made V, seen V, scans V, invalid V,
  * foreign V, too_deep V, disorder V, gap V, start_routine V, creator V, name S,
- * below_threshold V.
+ * below_threshold V, cost V.
  * Written again when it changes; the last row of a (tid, start) counts.
  */
 #define LDB_THREAD_F_EXITED	1	/* end is its exit; else still running at the end of the trace */
@@ -129,6 +129,7 @@ struct ldb_row_thread {
 	uint32_t creator;	/* tid or 0 */
 	const char *name;
 	uint64_t below_threshold; /* seen, but too short to be written */
+	uint64_t cost;		/* ticks that looking at it has cost it, estimated */
 };
 
 /*
@@ -214,11 +215,18 @@ struct ldb_row_reqtab {
 	uint32_t complete;	/* 0: no END before the end of the trace */
 };
 
-/* SCAN: scanner V, rounds V, looks V, changes V, scans V, invalid V, frames V, gaps V, gap V, busy V, paused V */
+/*
+ * SCAN: scanner V, rounds V, looks V, changes V, scans V, invalid V, frames V,
+ * gaps V, gap V, busy V, paused V, moving V, cost V, pages V, handed V
+ */
 struct ldb_row_scan {
 	uint32_t scanner;
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
 	uint64_t gap, busy, paused;	/* ticks */
+	uint64_t moving;	/* looks that found a change and read no stack */
+	uint64_t cost;		/* ticks: this scanner's part of the threads' cost */
+	uint64_t pages;		/* pages of threads and ring headers touched */
+	uint64_t handed;	/* threads given to another scanner */
 };
 
 /*

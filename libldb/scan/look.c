@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * One look at one thread.  (raw thread)
+ *
+ * A look reads (gen, top) of each of the thread's blocks, and only if that has
+ * changed the records.  Reading is a seqlock whose writer does not know of it:
+ *
+ *	thread	gen, record, top		(plain stores, in this order)
+ *	scanner	gen, top, records, top, gen
+ *
+ * To see that nothing changed, top is read before gen: the other way round, a
+ * return and a call at the same address between the two loads would go unseen.
+ *
+ * A walk during which the thread moved is done once more.  Whatever both walks
+ * found in the same place with the same contents was there from one to the
+ * other, since an invocation that ended does not come back with its generation;
+ * so the older part of a busy stack is known even if the walk never succeeds.
+ *
+ * A look that finds a change and leaves the stack alone (pace_settle) says
+ * something too: what has a later generation began after it, what has an earlier
+ * one before, and what lies below its top has ended.  It is kept as a mark.
+ */
+#include "scan.h"
+#include "safe-load.h"
+
+static struct ldb_thread *block_of(const struct scan_state *st, unsigned b)
+{
+	return (struct ldb_thread *)(st->t->tp + block_off[b]);
+}
+
+/* The thread's state was known at time lo. */
+static void look_ok(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	if (unlikely(st->failed)) {
+		st->failed = false;
+		if (pace_is_gap(lo - st->last_ok)) {
+			pace_gap(s, st->t->tid, st->last_ok, lo);
+			st->page->gap_tsc += lo - st->last_ok;
+		}
+	}
+	st->last_ok = lo;
+	st->page->last_look_tsc = lo;
+}
+
+static bool moved(const struct ldb_thread *b, uint64_t gen, uintptr_t top)
+{
+	/* top before gen, see the head */
+	if (safe_load((uintptr_t)&b->top) != top)
+		return true;
+	return safe_load((uintptr_t)&b->gen) != gen;
+}
+
+static void walk_failed(struct scan_state *st, struct scan_block *sb, enum walk_end end)
+{
+	st->failed = true;
+	sb->bad = true;
+	switch (end) {
+	case WALK_FOREIGN:
+		st->page->foreign++;
+		break;
+	case WALK_DEEP:
+		st->page->too_deep++;
+		break;
+	default:
+		st->page->disorder++;
+	}
+}
+
+static bool same_frame(const struct scan_frame *a, const struct scan_frame *b)
+{
+	return a->addr == b->addr && a->gen == b->gen && a->prev == b->prev &&
+	       a->pc == b->pc && a->ret == b->ret;
+}
+
+/*
+ * Two walks, the thread moving: takes what both agree on.  Returns false if
+ * that says nothing.
+ */
+static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uint64_t *end)
+{
+	const struct walk *x = &s->walk[0];
+	struct walk *y = &s->walk[1];
+	const struct ldb_thread *blk = block_of(st, b);
+	uint64_t gen = safe_load((uintptr_t)&blk->gen);
+	uintptr_t top = safe_load((uintptr_t)&blk->top);
+	uint32_t n = 0;
+
+	scan_top_seen(st, top);
+	frame_walk(y, st, b, top, gen);
+	*end = scan_stamp();
+	if (x->end > WALK_BOTTOM || y->end > WALK_BOTTOM || y->known > x->known)
+		return false;
+	if (x->known == y->known)
+		while (n < x->nr && n < y->nr &&
+		       same_frame(&x->f[x->nr - 1 - n], &y->f[y->nr - 1 - n]))
+			n++;
+	track_apply(s, st, b, y->known, &y->f[y->nr - n], n, *end);
+	return true;
+}
+
+/*
+ * Returns how many records were read, and in *took how long that took, without what
+ * is done with them; clears *ok if the state is not known now.
+ */
+static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
+			   const struct scan_mark *seen, uint64_t *took, bool *ok)
+{
+	struct scan_block *sb = &st->b[b];
+	struct walk *w = &s->walk[0];
+	uint64_t end;
+
+	frame_walk(w, st, b, seen->top, seen->gen);
+	sb->bad = false;
+	s->stats->frames += w->nr;
+	if (likely(!moved(block_of(st, b), seen->gen, seen->top))) {
+		*took += scan_stamp() - seen->hi;
+		sb->gen = seen->gen;
+		sb->top = seen->top;
+		pace_walked(st, true);
+		if (unlikely(w->end > WALK_BOTTOM)) {
+			walk_failed(st, sb, w->end);
+			*ok = false;
+			return w->nr + 1;
+		}
+		track_apply(s, st, b, w->known, w->f, w->nr, seen->hi);
+		sb->mark.gen = 0;
+		st->page->scans++;
+		s->stats->scans++;
+		return w->nr + 1;	/* the known one, too, was read */
+	}
+	st->page->invalid++;
+	s->stats->invalid++;
+	sb->gen = 0;
+	pace_walked(st, false);
+	if (!sb->mark.gen || sb->mark.lo < st->last_ok)
+		sb->mark = *seen;
+	if (!walk_again(s, st, b, &end)) {
+		st->failed = true;
+		*ok = false;
+	}
+	*took += end - seen->hi;
+	sb->mark = *seen;
+	return w->nr + s->walk[1].nr + 2;
+}
+
+/* Was its state known until it changed? */
+static bool was_known(const struct scan_state *st)
+{
+	for (unsigned b = 0; b < st->nr_blocks; b++)
+		if (!st->b[b].gen)
+			return false;
+	return true;
+}
+
+/* Is it as the marks say, so that it has not moved since? */
+static bool holds_still(const struct scan_state *st)
+{
+	for (unsigned b = 0; b < st->nr_blocks; b++) {
+		const struct scan_block *sb = &st->b[b];
+
+		if (!sb->gen && (!sb->mark.gen || moved(block_of(st, b), sb->mark.gen, sb->mark.top)))
+			return false;
+	}
+	return true;
+}
+
+/* Some block has changed.  Once more from the first one: a change may be in several. */
+static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	bool known = was_known(st), settle = pace_settle(st, lo, known, !known && holds_still(st));
+	bool ok = true;
+	uint64_t walks = s->walks, took = 0;
+	uint32_t frames = 0;
+
+	/* exchange: visible before any record or foreign stack is read (scan_quiesce) */
+	if (!settle)
+		atomic_exchange(&s->walks, walks + 1);
+	for (unsigned b = 0; b < st->nr_blocks; b++) {
+		const struct ldb_thread *blk = block_of(st, b);
+		struct scan_block *sb = &st->b[b];
+		struct scan_mark seen = { .lo = lo };
+
+		seen.top = safe_load((uintptr_t)&blk->top);
+		seen.gen = safe_load((uintptr_t)&blk->gen);
+		if (seen.gen == sb->gen && seen.top == sb->top) {
+			ok &= !sb->bad;
+			continue;
+		}
+		seen.top = safe_load((uintptr_t)&blk->top);
+		scan_top_seen(st, seen.top);
+		seen.hi = scan_stamp();
+		took += seen.hi - lo;
+		sb->made_to = seen.gen;
+		if (!settle)
+			frames += walk_block(s, st, b, &seen, &took, &ok);
+		else if (!known || !sb->mark.gen || sb->mark.lo < st->last_ok)
+			sb->mark = seen;
+	}
+	if (!settle)
+		atomic_store_explicit(&s->walks, walks + 2, memory_order_release);
+	if (settle) {
+		s->stats->moving++;
+	} else if (ok) {
+		look_ok(s, st, lo);
+		st->fresh = false;
+	} else {
+		st->failed = true;
+	}
+	s->stats->changes++;
+	st->page->looks_changed++;
+	look_count_made(st);
+	/* a long walk, or an interruption of it, hides what came and went */
+	pace_stamp(s, scan_stamp());
+	pace_pay(s, st, took, frames);
+	st->changed = s->stamp;
+}
+
+void look(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	uint32_t nr = atomic_load_explicit(&nr_blocks, memory_order_acquire);
+	bool ok = true;
+
+	s->stats->looks++;
+	if (unlikely(nr != st->nr_blocks))
+		look_blocks_new(st, nr);
+	for (unsigned b = 0; b < nr; b++) {
+		const struct ldb_thread *blk = block_of(st, b);
+		const struct scan_block *sb = &st->b[b];
+		uintptr_t top = safe_load((uintptr_t)&blk->top);
+		uint64_t gen = safe_load((uintptr_t)&blk->gen);
+
+		if (unlikely(gen != sb->gen || top != sb->top)) {
+			look_changed(s, st, lo);
+			st->looked = lo;
+			return;
+		}
+		ok &= !sb->bad;
+	}
+	st->settling = false;
+	st->looked = lo;
+	if (likely(ok)) {
+		look_ok(s, st, lo);
+		st->fresh = false;
+	} else {
+		st->failed = true;
+	}
+}
+
+void look_blocks_new(struct scan_state *st, uint32_t n)
+{
+	for (; st->nr_blocks < n; st->nr_blocks++) {
+		struct scan_block *sb = &st->b[st->nr_blocks];
+
+		sb->gen = 0;
+		sb->top = 0;
+		sb->bad = false;
+		sb->mark.gen = 0;
+		sb->made_from = safe_load((uintptr_t)&block_of(st, st->nr_blocks)->gen);
+		sb->made_to = sb->made_from;
+	}
+}
+
+void look_count_made(struct scan_state *st)
+{
+	uint64_t made = 0;
+
+	for (unsigned b = 0; b < st->nr_blocks; b++)
+		made += (st->b[b].made_to - st->b[b].made_from) >> LDB_GEN_SHIFT;
+	st->page->made = made;
+}
+
+void scan_count_made(struct thread *t)
+{
+	struct scan_state *st = t->scan;
+
+	for (unsigned b = 0; st && b < st->nr_blocks; b++)
+		st->b[b].made_to = safe_load((uintptr_t)&block_of(st, b)->gen);
+	if (st)
+		look_count_made(st);
+}

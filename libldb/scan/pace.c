@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * When to look, and what it costs.  (raw thread)
+ *
+ * While (gen, top) do not change, their line stays shared and looking costs the
+ * program nothing: it is looked at again at once.  A look that finds a change has
+ * taken the line from the program, and a walk takes those of the records.  What
+ * that costs the program is what it costs the scanner: the same lines go the same
+ * way back.  So the scanner's own time, half as much added to be safe, is paid
+ * for: the thread is left alone until that is no more than the budget's share of
+ * the time.  A quiet thread saves up for a short burst.
+ *
+ * A thread that was still at the last look and is not now may be in the midst of
+ * a burst of calls.  Each further look takes the line that it is writing, which
+ * makes the burst last, and no walk succeeds in it.  So such a change is left alone
+ * for a while first.  For how long is tried out with each thread: a while after
+ * which walks fail gives way to the next longer one, and the longest to none, since
+ * too long is as bad as too short when the next burst comes soon.  A while that has
+ * served well for long gives way to the next shorter one, for a try.  Only walks
+ * count whose begin the scanner has seen.  After one that failed, nobody knows what
+ * the thread is at: the next one waits until two looks see the same, or until that
+ * seems not to happen.
+ */
+#include "scan.h"
+
+#define BURST_NS	20000		/* saved up at most: this much time's budget */
+#define GAP_NS		1000		/* a scanner that was away longer says so */
+#define GAP_STAMPS	16		/* but not for what some stamps take where clocks are slow */
+#define AWAY_NS		500000		/* longer than an interrupt: another task ran here */
+/* At most this is charged: what takes longer was an interruption of the scanner. */
+#define COST_LOOK_NS	400
+#define COST_FRAME_NS	120
+
+#define LIVE_NS		1000		/* a look this long ago tells when the change came */
+#define SETTLE_STEP_NS	100
+#define SETTLE_STEPS	6		/* 0 .. 500 ns */
+#define TRUST_FIRST	4		/* in a new while; a failed walk takes two, a valid one gives one */
+#define TRUST_MAX	8
+#define TRIES_MAX	4		/* looks that see it move, then it is walked in motion */
+#define TRUST_LONG	256		/* valid walks with full trust, then a shorter while is tried */
+
+static uint64_t cost_look, cost_frame, burst, gap_min, away_min;
+static uint32_t live_max, settle_step;
+
+/* A look takes a few stamps, which cost microseconds where the clock is a system call. */
+static uint64_t shortest_gap(void)
+{
+	uint64_t least = session_ticks(GAP_NS), stamp = UINT64_MAX;
+
+	for (int i = 0; i < GAP_STAMPS; i++) {
+		uint64_t begin = scan_stamp(), took = scan_stamp() - begin;
+
+		if (took < stamp)
+			stamp = took;
+	}
+	return stamp * GAP_STAMPS > least ? stamp * GAP_STAMPS : least;
+}
+
+void pace_init(void)
+{
+	cost_look = session_ticks(COST_LOOK_NS);
+	cost_frame = session_ticks(COST_FRAME_NS);
+	burst = session_ticks(BURST_NS);
+	gap_min = shortest_gap();
+	away_min = session_ticks(AWAY_NS);
+	live_max = session_ticks(LIVE_NS);
+	settle_step = session_ticks(SETTLE_STEP_NS);
+	if (!session.budget_ppm)
+		session.budget_ppm = 1;
+}
+
+bool pace_is_gap(uint64_t ticks)
+{
+	return ticks > gap_min;
+}
+
+void pace_gap(struct scanner *s, uint32_t tid, uint64_t begin, uint64_t end)
+{
+	struct ldb_rec r = {
+		.tsc = end, .tid = tid, .type = LDB_EV_GAP, .arg = begin,
+	};
+
+	ring_write_scan(s->id, &r, 1);
+}
+
+void pace_stamp(struct scanner *s, uint64_t now)
+{
+	if (unlikely(now - s->stamp > gap_min)) {
+		pace_gap(s, 0, s->stamp, now);
+		s->stats->gaps++;
+		s->stats->gap_tsc += now - s->stamp;
+		if (now - s->stamp > away_min)
+			s->was_away = true;
+	}
+	s->stamp = now;
+}
+
+bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still)
+{
+	if (st->settling && st->in_step)
+		return false;	/* it was left alone */
+	if (lo - st->looked > live_max)
+		return false;	/* nobody knows when it changed */
+	st->in_step = known;
+	if (known ? !st->settle : still || ++st->tries > TRIES_MAX)
+		return false;
+	st->settling = true;
+	st->next_look = lo + (known ? st->settle : 1) * settle_step;
+	return true;
+}
+
+void pace_walked(struct scan_state *st, bool valid)
+{
+	bool counts = st->in_step;
+
+	st->settling = st->in_step = false;
+	st->tries = 0;
+	if (!counts)
+		return;
+	if (!valid) {
+		st->trust -= 2;
+		st->trusted = 0;
+		if (st->trust < 0) {
+			st->settle = (st->settle + 1) % SETTLE_STEPS;
+			st->trust = TRUST_FIRST;
+		}
+	} else if (st->trust < TRUST_MAX) {
+		st->trust++;
+	} else if (st->settle && ++st->trusted >= TRUST_LONG) {
+		st->settle--;
+		st->trust = TRUST_FIRST;
+		st->trusted = 0;
+	}
+}
+
+void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames)
+{
+	uint64_t most = cost_look + cost_frame * frames;
+	uint64_t cost = took * 3 / 2, now = s->stamp;
+
+	if (cost > most)
+		cost = most;
+	s->stats->cost_tsc += cost;
+	st->page->cost_tsc += cost;
+	if (st->settling) {
+		st->owed += cost;	/* the walk is still to come */
+		return;
+	}
+	cost += st->owed;
+	st->owed = 0;
+	if (session.budget_ppm < 1000000) {
+		if (st->next_look + burst < now)
+			st->next_look = now - burst;
+		st->next_look += cost * 1000000 / session.budget_ppm;
+	}
+	if (st->next_look < now + session.scan_interval)
+		st->next_look = now + session.scan_interval;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Whether the scanner has a core to itself.  (raw thread)
+ *
+ * One that has none would take the program's: once it was kept off the CPU it looks
+ * only now and then, so seldom that its wake-ups stay within the budget too, until
+ * no more threads want to run than there are CPUs.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include "scan.h"
+
+#define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
+#define ROOM_CHECK_NS	1000000		/* between two looks for a free core */
+#define ROOM_RETRY_NS	200000000	/* a try without having seen one */
+
+static int nr_allowed;		/* CPUs the scanners may use */
+
+static int count_allowed(void)
+{
+	uint64_t mask[16] = { 0 };
+	int n = 0;
+
+	/* pinned by the user: that core is taken for its own */
+	if (session.scanner_cpu >= 0)
+		return INT32_MAX;
+	if (sys(SYS_sched_getaffinity, 0, sizeof(mask), mask) < 0)
+		return 1;
+	for (int i = 0; i < 16; i++)
+		n += __builtin_popcountll(mask[i]);
+	return n;
+}
+
+void share_init(void)
+{
+	nr_allowed = count_allowed();
+}
+
+void share_begin(struct scanner *s)
+{
+	s->sharing = s->was_away = false;
+	s->loadavg_fd = -1;
+}
+
+/* Sleeps between two rounds: meant, and so no gap unless it was far too long. */
+static void share_sleep(struct scanner *s, uint64_t ticks)
+{
+	uint64_t ns = (WAKE_COST_NS + ticks * 1000000000 / session.hz) *
+		      1000000 / session.budget_ppm;
+	uint64_t before = s->stamp, now;
+
+	raw_sleep_ns(ns);
+	now = scan_stamp();
+	s->stats->paused_tsc += now - before;
+	if (now - before > 4 * session_ticks(ns))
+		pace_stamp(s, now);
+	s->stamp = now;
+}
+
+/*
+ * Threads of the whole machine that run or want to, this one included; 0 if that
+ * cannot be known.  The file is opened in the control thread's file table, of
+ * which the program sees nothing.
+ */
+static int nr_runnable(struct scanner *s)
+{
+	char buf[64];
+	int field = 0, nr = 0;
+	long n;
+
+	if (s->loadavg_fd < 0)
+		s->loadavg_fd = sys(SYS_openat, AT_FDCWD, "/proc/loadavg", O_RDONLY | O_CLOEXEC, 0);
+	if (s->loadavg_fd < 0)
+		return 0;
+	n = sys(SYS_pread64, s->loadavg_fd, buf, sizeof(buf), 0);
+	/* "0.20 0.18 0.12 3/80 11206" */
+	for (long i = 0; i < n && buf[i] != '/'; i++) {
+		if (buf[i] == ' ')
+			field++;
+		else if (field == 3)
+			nr = nr * 10 + buf[i] - '0';
+	}
+	return nr;
+}
+
+/* Decides whether this scanner has a core to itself. */
+static void share_judge(struct scanner *s)
+{
+	int nr;
+
+	if (session.budget_ppm >= 1000000 || (nr_allowed == 1 && s->sharing))
+		return;
+	if (!s->sharing) {
+		if (!s->was_away && nr_allowed > 1)
+			return;
+		s->sharing = true;
+		s->check_at = s->stamp + session_ticks(ROOM_CHECK_NS);
+		s->retry_at = s->stamp + session_ticks(ROOM_RETRY_NS);
+		return;
+	}
+	if (s->stamp < s->check_at)
+		return;
+	s->check_at = s->stamp + session_ticks(ROOM_CHECK_NS);
+	nr = nr_runnable(s);
+	if ((nr && nr <= nr_allowed) || s->stamp >= s->retry_at) {
+		s->sharing = false;
+		s->was_away = false;
+	}
+}
+
+void share_core(struct scanner *s, uint64_t stint_ticks)
+{
+	if (unlikely(s->sharing))
+		share_sleep(s, stint_ticks);
+	share_judge(s);
+}
+
+void share_end(struct scanner *s)
+{
+	if (s->loadavg_fd >= 0)
+		sys(SYS_close, s->loadavg_fd);
+}

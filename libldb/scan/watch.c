@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Whom to look at.  (raw thread)
+ *
+ * A scanner has a list of active threads.  It takes a few of them at a time, a
+ * stint, makes their hazards visible once, and looks at them again and again.  All
+ * others are idle: they have not changed for long, or the kernel module says that
+ * they do not run.  Between two stints a few idle ones are visited (the sweep), so
+ * a thousand that sleep do not keep it from the two that run.
+ *
+ * With the kernel module a thread becomes active when it is seen on a CPU (k_slot
+ * in the header of each CPU's ring), and idle when it has left and was looked at
+ * since; no line of it is touched in between, but by the sweep, which finds those
+ * that came and went unseen.  Without it a thread stays active for a while after it
+ * was last found changed.  What an idle thread does is known to happen after the
+ * last look at it, so nothing is taken for better known than it is.
+ *
+ * A thread that a scanner owns is touched by no other scanner.  The owner gives
+ * one away when another scanner has fewer that change.
+ */
+#include "scan.h"
+
+#define STINT_ROUNDS	32		/* looks at each thread of a stint, when all active ones fit into it */
+#define SWEEP		8		/* idle threads visited between two stints */
+#define SWEEP_ASLEEP	1		/* ... when the module tells which threads run */
+#define IDLE_NS		1000000		/* not changed for so long: idle */
+#define LONG_ROUND_NS	5000
+#define BEHIND_SKIP	4		/* then, outside of requests only every so many rounds */
+#define BALANCE_NS	10000000
+#define BUSY_NS		10000000	/* changed so short a time ago: counts */
+
+/*
+ * Tells the module which page the thread has, and where its block is.  From here
+ * because the descriptor is in the control thread's file table, which program
+ * threads do not share.
+ */
+static void register_thread(struct scan_state *st)
+{
+	struct ldb_reg reg = {
+		.tid = st->t->tid, .slot = st->t->slot,
+		.tls = st->nr_blocks ? (uintptr_t)(st->t->tp + block_off[0]) : 0,
+	};
+
+	st->reg_blocks = st->nr_blocks;
+	st->asleep_seq = 0;
+	/* refused: its switches carry no frame, and it is looked at all the time */
+	sys(SYS_ioctl, session.device, LDB_IOC_REG, &reg);
+}
+
+/*
+ * What the module says of a thread; 0 while it says nothing.  What an earlier
+ * owner of the page left there does not count.
+ */
+static uint32_t kernel_seq(const struct scan_state *st)
+{
+	uint32_t seq = __atomic_load_n(&st->page->k_seq, __ATOMIC_ACQUIRE);
+
+	return st->reg_blocks >= 0 && st->page->k_tid == st->t->tid ? seq : 0;
+}
+
+/*
+ * It was asleep when it was last looked at, and its page says seq now: until it
+ * came back its stack was as it is known.
+ */
+static void woken(struct scan_state *st, uint32_t seq, uint64_t lo)
+{
+	uint64_t in = __atomic_load_n(&st->page->k_tsc_in, __ATOMIC_ACQUIRE);
+
+	/* k_tsc_in of an earlier time on a CPU is too early, and says nothing */
+	if (st->asleep_seq && seq == st->asleep_seq + 1 && kernel_seq(st) == seq &&
+	    in > st->last_ok && in < lo)
+		st->last_ok = in;
+}
+
+static void look_registered(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	uint32_t seq;
+
+	if (unlikely(st->reg_blocks < 0 || (!st->reg_blocks && st->nr_blocks)))
+		register_thread(st);
+	seq = kernel_seq(st);
+	if (!st->failed)
+		woken(st, seq, lo);
+	look(s, st, lo);
+	st->asleep_seq = !st->failed && !st->settling && seq % 2 == 0 ? seq : 0;
+}
+
+/* Has it not run since it was last looked at?  Then its stack is as it was. */
+static bool still_asleep(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	if (!st->asleep_seq || kernel_seq(st) != st->asleep_seq)
+		return false;
+	s->stats->pages++;
+	st->last_ok = lo;
+	st->page->last_look_tsc = lo;
+	return true;
+}
+
+static void visit(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	s->stats->pages++;
+	if (session.device >= 0)
+		look_registered(s, st, lo);
+	else
+		look(s, st, lo);
+}
+
+/* The list of active threads */
+
+static bool is_active(const struct scanner *s, const struct scan_state *st, const struct thread *t)
+{
+	return (uint32_t)st->place < s->nr_active && s->active[st->place] == t;
+}
+
+static void activate(struct scanner *s, struct scan_state *st, struct thread *t)
+{
+	if (s->nr_active == SESSION_THREADS_MAX)
+		return;
+	st->place = s->nr_active;
+	s->active[s->nr_active++] = t;
+}
+
+/* The last one takes its place, if it is still a thread of ours. */
+static void remove_active(struct scanner *s, uint32_t i)
+{
+	struct thread *t = s->active[--s->nr_active];
+	struct scan_state *st = t->scan;
+
+	s->active[i] = t;
+	if (st && st->scanner == s->id)
+		st->place = i;
+}
+
+static void deactivate(struct scanner *s, struct scan_state *st)
+{
+	if (is_active(s, st, st->t))
+		remove_active(s, st->place);
+	st->place = -1;
+}
+
+/* Whether it may be left to the sweep. */
+static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32_t nr)
+{
+	if (session.device >= 0 && kernel_seq(st))
+		return st->asleep_seq && kernel_seq(st) == st->asleep_seq;
+	return nr > STINT_MAX && s->stamp - st->changed > session_ticks(IDLE_NS);
+}
+
+/* Threads that came are at the end of live[]; those moved there are found by the sweep. */
+static void add_new(struct scanner *s)
+{
+	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+
+	for (uint32_t i = s->nr_known; i < nr; i++) {
+		struct thread *t = atomic_load_explicit(&live[i], memory_order_relaxed);
+		struct scan_state *st = t ? t->scan : NULL;
+
+		if (st && st->scanner == s->id && !is_active(s, st, t))
+			activate(s, st, t);
+	}
+	s->nr_known = nr;
+}
+
+/* Who runs now, by the module.  Any value may be there. */
+static void add_running(struct scanner *s)
+{
+	for (uint32_t cpu = 0; cpu < session.nr_cpus; cpu++) {
+		const struct ldb_ring_hdr *hdr = (const struct ldb_ring_hdr *)
+			(session.base + session.rings_off + cpu * session.ring_stride);
+		uint32_t slot = __atomic_load_n(&hdr->k_slot, __ATOMIC_RELAXED);
+		struct scan_state *st;
+
+		s->stats->pages++;
+		if (!slot || slot > session.max_threads)
+			continue;
+		st = &states[slot - 1];
+		if (st->t && st->t->scan == st && st->scanner == s->id && !is_active(s, st, st->t))
+			activate(s, st, st->t);
+	}
+}
+
+/* Hazards */
+
+void watch_release(struct scanner *s)
+{
+	for (unsigned i = 0; i < STINT_MAX; i++)
+		if (atomic_load_explicit(&s->looking[i], memory_order_relaxed))
+			atomic_store_explicit(&s->looking[i], NULL, memory_order_release);
+	s->nr_stint = 0;
+}
+
+/* With the hazard visible: may it be looked at, and is it ours? */
+static struct scan_state *state_of(const struct scanner *s, struct thread *t)
+{
+	struct scan_state *st;
+
+	if (atomic_load(&t->state) != THREAD_LIVE)
+		return NULL;
+	st = t->scan;
+	return st && st->scanner == s->id ? st : NULL;
+}
+
+static void sweep(struct scanner *s, unsigned n)
+{
+	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+
+	for (uint32_t seen = 0; n && seen < nr && seen < 4 * SWEEP; seen++) {
+		uint32_t i = s->next_live < nr ? s->next_live : 0;
+		struct thread *t = atomic_load_explicit(&live[i], memory_order_relaxed);
+		/* without the hazard: states and pages outlive every thread */
+		struct scan_state *st = t ? t->scan : NULL;
+
+		s->next_live = i + 1;
+		if (!st || st->scanner != s->id || is_active(s, st, t))
+			continue;
+		n--;
+		pace_stamp(s, scan_stamp_before());
+		if (still_asleep(s, st, s->stamp))
+			continue;
+		atomic_store_explicit(&s->looking[0], t, memory_order_relaxed);
+		atomic_thread_fence(memory_order_seq_cst);
+		st = state_of(s, t);
+		if (st && s->stamp >= st->next_look)
+			visit(s, st, s->stamp);
+		if (st && !is_idle(s, st, nr))
+			activate(s, st, t);
+		atomic_store_explicit(&s->looking[0], NULL, memory_order_release);
+	}
+}
+
+/* Takes the next few active threads; those that are gone leave the list. */
+static void choose(struct scanner *s)
+{
+	uint32_t from = s->next_active < s->nr_active ? s->next_active : 0;
+	uint32_t n = s->nr_active - from < STINT_MAX ? s->nr_active - from : STINT_MAX;
+
+	for (uint32_t i = 0; i < n; i++)
+		atomic_store_explicit(&s->looking[i], s->active[from + i], memory_order_relaxed);
+	atomic_thread_fence(memory_order_seq_cst);
+	/* from the end: what takes the place of a removed one is not held */
+	for (uint32_t i = n; i--;) {
+		struct scan_state *st = state_of(s, s->active[from + i]);
+
+		if (st && st->place == (int32_t)(from + i))
+			s->stint[s->nr_stint++] = st;
+		else
+			remove_active(s, from + i);
+	}
+	s->next_active = from + n;
+}
+
+/* Several scanners */
+
+static bool is_busy(const struct scanner *s, const struct scan_state *st)
+{
+	return s->stamp - st->changed < session_ticks(BUSY_NS);
+}
+
+/* Gives one of the stint's busy threads to the scanner that has the fewest. */
+static void balance(struct scanner *s)
+{
+	struct scanner *least = s;
+	uint32_t busy = 0;
+
+	if (s->stamp < s->balance_at)
+		return;
+	s->balance_at = s->stamp + session_ticks(BALANCE_NS);
+	for (uint32_t i = 0; i < s->nr_active; i++) {
+		const struct scan_state *st = s->active[i]->scan;
+
+		busy += st && is_busy(s, st);
+	}
+	atomic_store_explicit(&s->nr_busy, busy, memory_order_relaxed);
+	for (unsigned i = 0; i < session.nr_scanners; i++)
+		if (atomic_load(&scanners[i].nr_busy) < atomic_load(&least->nr_busy))
+			least = &scanners[i];
+	if (busy < atomic_load(&least->nr_busy) + 2)
+		return;
+	for (unsigned i = 0; i < s->nr_stint; i++) {
+		struct scan_state *st = s->stint[i];
+
+		if (!is_busy(s, st) || st->settling)
+			continue;
+		deactivate(s, st);
+		s->stint[i] = s->stint[--s->nr_stint];
+		s->stats->handed++;
+		/* all that is known of it is written before */
+		atomic_store_explicit(&st->scanner, least->id, memory_order_release);
+		return;
+	}
+}
+
+void watch_begin(struct scanner *s)
+{
+	s->nr_active = s->nr_stint = 0;
+	s->next_active = s->next_live = s->nr_known = 0;
+	s->behind = false;
+	s->round_begin = s->balance_at = s->stamp;
+	atomic_store(&s->nr_busy, 0);
+}
+
+/* All active threads were looked at. */
+static void round_done(struct scanner *s)
+{
+	s->behind = s->nr_tagged && s->stamp - s->round_begin > session_ticks(LONG_ROUND_NS);
+	s->nr_tagged = 0;
+	s->round_begin = s->stamp;
+	s->stats->rounds++;
+}
+
+void watch_stint(struct scanner *s)
+{
+	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+
+	if (session.nr_scanners > 1)
+		balance(s);
+	for (unsigned i = 0; i < s->nr_stint; i++)
+		if (is_idle(s, s->stint[i], nr))
+			deactivate(s, s->stint[i]);
+	watch_release(s);
+	add_new(s);
+	if (session.device >= 0)
+		add_running(s);
+	sweep(s, session.device >= 0 ? SWEEP_ASLEEP : SWEEP);
+	choose(s);
+	s->stint_rounds = s->nr_active > STINT_MAX || s->sharing ? 1 : STINT_ROUNDS;
+}
+
+/* A thread that works on no request can wait when there is not time for all. */
+static bool can_wait(struct scanner *s, const struct scan_state *st)
+{
+	if (atomic_load_explicit(&st->t->in_request, memory_order_relaxed)) {
+		s->nr_tagged++;
+		return false;
+	}
+	return s->behind && (s->stats->rounds + st->place) % BEHIND_SKIP;
+}
+
+bool watch_round(struct scanner *s)
+{
+	bool any = false, many = s->nr_active > STINT_MAX;
+
+	for (unsigned i = 0; i < s->nr_stint; i++) {
+		struct scan_state *st = s->stint[i];
+		uint64_t lo = scan_stamp_before();
+
+		pace_stamp(s, lo);
+		if (lo < st->next_look || (many && can_wait(s, st)) || still_asleep(s, st, lo))
+			continue;
+		visit(s, st, lo);
+		any = true;
+	}
+	if (s->next_active >= s->nr_active)
+		round_done(s);
+	return any;
+}

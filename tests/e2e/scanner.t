@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the scanner says of itself: the budget it kept, whom it looked at, and where.
+. "$(dirname "$0")/../engine.sh"
+need_build
+
+cc_ldb -O2 -g "$PROGRAMS/sleepers.c" -o sleepers -pthread || exit 1
+
+cpu_one=$(taskset -cp $$ | sed 's/.*[: ]\([0-9]*\).*/\1/; s/[-,].*//')
+
+summary()	# options... -- command
+{
+	ldb-record -q "$@" && ldb-report -i ldb.data --summary --json >s.json
+}
+
+# The charge of each thread, of the time it lived.  A burst that was saved up and one
+# look are less than 10 us together.
+kept()	# percent
+{
+	jq -e "[.threads[] | .cost_ns - 10000 - $1 / 100 * (.end_ns - ([.start_ns, 0] | max))] | max <= 0" s.json >/dev/null
+}
+
+check "recorded with a budget of 2 %" "summary --budget 2% -- ./sleepers 20 2 0.5" 0
+ok "it was kept, for each thread" kept 2
+ok "the scanners' parts add up" eval "jq -e '([.threads[].cost_ns] | add) as \$t
+	| ([.scanners[].cost_ns] | add) as \$s | \$t <= \$s * 1.01 and \$s > 0' s.json >/dev/null"
+check "the report says so" "ldb-report" 0 'Budget: 2% of a thread.s time; looking cost about .* at most [0-9.]+ %'
+
+# The threads that run have odd pages, all of one scanner at first.
+# On a busy host a scanner may hardly have run: again, then.
+for try in 1 2 3 4 5; do
+	check "two scanners" "summary --scanners 2 -- ./sleepers 20 4 1" 0
+	[ "$(jq '[.scanners[].handed] | add' s.json)" = 0 ] || break
+done
+diag "$(jq -c '.scanners[] | {looks, changes, handed}' s.json)"
+ok "threads were given from one to the other" eval "jq -e '[.scanners[].handed] | add > 0' s.json >/dev/null"
+ok "both saw changes" eval "jq -e '[.scanners[].changes] | min > 0' s.json >/dev/null"
+ok "no invocation is there twice" eval "jq -e '.seen <= .made' s.json >/dev/null"
+
+# With one CPU for all the scanner sleeps nearly all of the time, and says so.
+check "one CPU" "taskset -c '$cpu_one' ldb-record -q -- ./sleepers 20 2 1 && ldb-report --summary --json >s.json" 0
+diag "$(jq -c '.scanners[0] | {busy_ns, paused_ns, gap_ns, looks}' s.json)"
+ok "the scanner slept" eval "jq -e '.scanners[0].paused_ns > .recording.duration_ns / 2' s.json >/dev/null"
+check "the report says that it had no core" "ldb-report" 0 'had no core to itself'
+
+# A thousand that sleep are not in the way of the two that run.
+check "a thousand threads" "summary -- ./sleepers 1000 2 1" 0
+diag "$(jq -c '.scanners[0] | {rounds, looks, pages, changes}' s.json)"
+ok "a round touches the pages of few" eval "jq -e '.scanners[0] | .pages < 100 * .rounds' s.json >/dev/null"
+
+finish

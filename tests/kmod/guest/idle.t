@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A thousand threads of which two run: the scanner asks the CPUs who runs, and does not
+# touch the pages of those that sleep.
+. "$(dirname "$0")/guest.sh"
+
+running=2
+load
+check "recorded" "ldb-record --kernel module -o t.data -- sleepers 1000 $running 4" 0 'wake-ups'
+diag "$out"
+wakeups=$(printf '%s\n' "$out" | sed -n 's/^\([0-9]*\) wake-ups$/\1/p')
+cpus=$(nproc)
+ok "summary" eval "ldb-report -i t.data --summary --json >s.json"
+diag "$(jq -c '.scanners[0] | {rounds, looks, changes, pages, paused_ns, busy_ns}' s.json)"
+diag "pages per round: $(jq '.scanners[0] | .pages / .rounds' s.json), of $cpus CPUs and $running running threads"
+check_jq "all threads are watched" s.json '(.threads | length) == 1001 and .unwatched_threads == 0'
+check_jq "pages per round: at most CPUs + running threads" s.json \
+	".scanners[0] | .rounds > 0 and .pages > 0 and .pages <= .rounds * ($cpus + $running)"
+
+# Each wake-up is a function of a millisecond, in a thread that had long been idle.  How
+# many are seen depends on whether the scanner has a CPU then: shown, not judged.
+ok "functions" eval "ldb-report -i t.data --json >f.json"
+seen=$(jq '[.. | objects | select((.function? // "") | startswith("woken")) | .count] | add // 0' f.json)
+diag "$seen of $wakeups wake-ups seen"
+check "the module unloads" "rmmod ldb"
+finish

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The encoder's fast ways against LEB128 as the books have it, byte for byte: values of
+ * every length, alone and mixed, in tiles of every size.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "trace/columns.h"
+#include "tap.h"
+
+#define ROWS_MAX	(3 * ENCODER_TILE)
+
+static uint64_t random_state = 88172645463325252ULL;
+
+static uint64_t rnd(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state * 0x2545f4914f6cdd1dULL;
+}
+
+static uint8_t *put(uint8_t *out, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*out++ = v | 0x80;
+	*out++ = v;
+	return out;
+}
+
+static uint64_t zigzag(uint64_t v)
+{
+	return v << 1 ^ -(v >> 63);
+}
+
+/* REQ: op V, tid D (32 bits), tick D, id D, queue D, site D. */
+static size_t by_the_book(const struct ldb_row_req *rows, size_t nr, uint8_t *out)
+{
+	uint8_t *begin = out;
+
+	for (int c = 0; c < 6; c++) {
+		uint8_t *column = out + 4;
+		uint64_t before = 0;
+		uint32_t bytes;
+
+		out = column;
+		for (size_t i = 0; i < nr; i++) {
+			const struct ldb_row_req *r = &rows[i];
+			uint64_t v[] = { r->op, r->tid, r->tick, r->id, r->queue, r->site };
+
+			out = put(out, c ? zigzag(v[c] - before) : v[c]);
+			before = v[c];
+		}
+		bytes = out - column;
+		memcpy(column - 4, &bytes, 4);
+	}
+	return out - begin;
+}
+
+/* The next row's value, whose difference has up to bits bits. */
+static uint64_t next_value(uint64_t before, unsigned bits)
+{
+	uint64_t step = bits ? rnd() >> (64 - bits) : 0;
+
+	switch (rnd() % 4) {
+	case 0:			/* at the edge */
+		step = bits < 64 ? (1ULL << bits) - rnd() % 2 : UINT64_MAX;
+		break;
+	case 1:
+		return before - step / 2;
+	}
+	return before + step / 2;
+}
+
+static bool is_same(struct encoder *e, const struct ldb_row_req *rows, size_t nr)
+{
+	static uint8_t expected[ROWS_MAX * 6 * 10 + 64], got[sizeof(expected)];
+	struct ldb_row_req back[ROWS_MAX];
+	size_t bytes = by_the_book(rows, nr, expected);
+
+	encoder_clear(e);
+	for (size_t done = 0; done < nr;) {
+		size_t n = rnd() % ENCODER_TILE + 1;
+
+		n = n < nr - done ? n : nr - done;
+		if (encoder_add(e, rows + done, n))
+			bail_out("out of memory");
+		done += n;
+	}
+	if (encoder_bytes(e) != bytes || e->nr != nr)
+		return false;
+	encoder_put(e, got);
+	return !memcmp(got, expected, bytes) &&
+	       columns_decode(e->schema, got, bytes, back, nr, NULL) &&
+	       !memcmp(back, rows, nr * sizeof(*rows));
+}
+
+static void test_bits(unsigned least, unsigned most, const char *name)
+{
+	struct encoder e = { .schema = schema_find(LDB_BLK_REQ) };
+	static struct ldb_row_req rows[ROWS_MAX];
+	unsigned wrong = 0;
+
+	for (int round = 0; round < 200; round++) {
+		size_t nr = rnd() % ROWS_MAX + 1;
+		struct ldb_row_req last = { 0 };
+
+		for (size_t i = 0; i < nr; i++) {
+			unsigned bits = least + rnd() % (most - least + 1);
+
+			last.op = bits ? (uint32_t)rnd() >> (bits < 32 ? 32 - bits : 0) : 0;
+			last.tid = next_value(last.tid, bits);
+			last.tick = next_value(last.tick, bits);
+			last.id = next_value(last.id, bits);
+			last.queue = next_value(last.queue, bits);
+			last.site = rnd() % 100 ? last.site : rnd();
+			rows[i] = last;
+		}
+		wrong += !is_same(&e, rows, nr);
+	}
+	encoder_exit(&e);
+	is_int(wrong, 0, name);
+}
+
+int main(void)
+{
+	test_bits(0, 0, "nothing changes");
+	test_bits(0, 6, "one byte");
+	test_bits(0, 7, "one byte, at its edge");
+	test_bits(7, 14, "two bytes, and their edges");
+	test_bits(14, 28, "three and four");
+	test_bits(28, 56, "five to eight");
+	test_bits(56, 64, "nine and ten");
+	test_bits(0, 64, "all lengths");
+	return done();
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows in order of time; see backlog.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "record/backlog.h"
+
+#define ROOM_MIN	1024
+#define OUT_BYTES	16384	/* rows that leave at a time */
+#define NEAR		8	/* a row out of place by so many is put right at once */
+
+static int set_room(struct backlog *w, size_t room)
+{
+	char *rows = realloc(w->rows, room * w->row_bytes);
+	struct backlog_key *keys;
+
+	if (!rows)
+		return -ENOMEM;
+	w->rows = rows;
+	keys = realloc(w->keys, room * sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	w->keys = keys;
+	rows = malloc(room * w->row_bytes);
+	keys = malloc(room * sizeof(*keys));
+	if (!rows || !keys) {
+		free(rows);
+		free(keys);
+		return -ENOMEM;
+	}
+	free(w->spare);
+	free(w->merged);
+	w->spare = rows;
+	w->merged = keys;
+	w->room = room;
+	return 0;
+}
+
+int backlog_init(struct backlog *w, size_t row_bytes, backlog_out_fn *out, void *arg)
+{
+	memset(w, 0, sizeof(*w));
+	w->row_bytes = row_bytes;
+	w->out = out;
+	w->arg = arg;
+	return set_room(w, ROOM_MIN);
+}
+
+void backlog_exit(struct backlog *w)
+{
+	free(w->rows);
+	free(w->spare);
+	free(w->keys);
+	free(w->merged);
+}
+
+void *backlog_add(struct backlog *w, int64_t tick)
+{
+	/* Without memory: out of order rather than lost. */
+	if (w->nr == w->room && (w->nr >= BACKLOG_MAX || set_room(w, w->room * 2)))
+		backlog_release(w, INT64_MAX);
+	w->keys[w->nr] = (struct backlog_key){ tick, w->nr };
+	return w->rows + w->nr++ * w->row_bytes;
+}
+
+/* Puts right what is out of place by a few; returns where the next run begins. */
+static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
+{
+	size_t i;
+
+	for (i = from + 1; i < nr; i++) {
+		struct backlog_key key = k[i];
+		size_t at = i;
+
+		if (key.tick >= k[i - 1].tick)
+			continue;
+		while (at > from && i - at < NEAR && k[at - 1].tick > key.tick)
+			at--;
+		if (at > from && k[at - 1].tick > key.tick)
+			break;
+		memmove(&k[at + 1], &k[at], (i - at) * sizeof(*k));
+		k[at] = key;
+	}
+	return i;
+}
+
+/* [0, mid) and [mid, nr) of in, both in order -> out. */
+static void merge(const struct backlog_key *in, size_t mid, size_t nr, struct backlog_key *out)
+{
+	size_t i = 0, j = mid;
+
+	while (i < mid && j < nr) {
+		int second = in[j].tick < in[i].tick;
+
+		*out++ = in[second ? j : i];
+		j += second;
+		i += !second;
+	}
+	memcpy(out, &in[i], (mid - i) * sizeof(*in));
+	memcpy(out + mid - i, &in[j], (nr - j) * sizeof(*in));
+}
+
+/* Merges neighbouring runs in pairs; returns how many there are then. */
+static size_t merge_runs(struct backlog *w)
+{
+	struct backlog_key *merged = w->merged;
+	size_t from = 0, runs;
+
+	for (runs = 0; from < w->nr; runs++) {
+		size_t mid = run_end(w->keys, from, w->nr), end = mid;
+
+		if (!from && mid == w->nr)
+			return 1;
+		if (mid < w->nr)
+			end = run_end(w->keys, mid, w->nr);
+		merge(w->keys + from, mid - from, end - from, merged + from);
+		from = end;
+	}
+	w->merged = w->keys;
+	w->keys = merged;
+	return runs;
+}
+
+/* Keys [from, from + nr) -> rows.  Inlined with constant size. */
+static inline __attribute__((always_inline)) void
+gather_rows(const struct backlog *w, size_t from, size_t nr, size_t row_bytes, char *out)
+{
+	for (size_t i = 0; i < nr; i++)
+		memcpy(out + i * row_bytes, w->rows + w->keys[from + i].row * row_bytes,
+		       row_bytes);
+}
+
+static void gather(const struct backlog *w, size_t from, size_t nr, char *out)
+{
+	switch (w->row_bytes) {
+	case 40:
+		gather_rows(w, from, nr, 40, out);
+		break;
+	case 56:
+		gather_rows(w, from, nr, 56, out);
+		break;
+	case 64:
+		gather_rows(w, from, nr, 64, out);
+		break;
+	default:
+		gather_rows(w, from, nr, w->row_bytes, out);
+	}
+}
+
+void backlog_release(struct backlog *w, int64_t tick)
+{
+	char rows[OUT_BYTES] __attribute__((aligned(64)));
+	size_t at_once = OUT_BYTES / w->row_bytes, nr = 0, left;
+	char *kept = w->spare;
+
+	if (!w->nr)
+		return;
+	while (merge_runs(w) > 1)
+		;
+	while (nr < w->nr && w->keys[nr].tick <= tick)
+		nr++;
+	if (!nr)
+		return;
+	for (size_t i = 0; i < nr;) {
+		size_t n = nr - i < at_once ? nr - i : at_once;
+
+		gather(w, i, n, rows);
+		w->out(w->arg, rows, n);
+		i += n;
+	}
+	left = w->nr - nr;
+	gather(w, nr, left, kept);
+	for (size_t i = 0; i < left; i++)
+		w->keys[i] = (struct backlog_key){ w->keys[nr + i].tick, i };
+	w->spare = w->rows;
+	w->rows = kept;
+	w->nr = left;
+}

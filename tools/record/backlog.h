@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rows of one kind, kept back until it is certain that no earlier one will come.
+ *
+ * They come in runs, each nearly in order: one for each ring that was read.  So they
+ * are merged rather than sorted.  Rows of the same tick leave as they came.
+ */
+#ifndef RECORD_BACKLOG_H
+#define RECORD_BACKLOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Takes rows in order. */
+typedef void backlog_out_fn(void *arg, const void *rows, size_t nr);
+
+struct backlog {
+	size_t row_bytes;
+	backlog_out_fn *out;
+	void *arg;
+	char *rows, *spare;
+	struct backlog_key {
+		int64_t tick;
+		uint64_t row;
+	} *keys, *merged;
+	size_t nr, room;
+};
+
+#define BACKLOG_MAX	(1U << 18)	/* rows; then all leave, in order or not */
+
+/* 0 or -ENOMEM. */
+int backlog_init(struct backlog *w, size_t row_bytes, backlog_out_fn *out, void *arg);
+void backlog_exit(struct backlog *w);
+
+/* Returns where to put the row: at once. */
+void *backlog_add(struct backlog *w, int64_t tick);
+
+/* What is of this tick or older leaves. */
+void backlog_release(struct backlog *w, int64_t tick);
+
+#endif

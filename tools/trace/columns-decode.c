@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Payload of a block -> rows, or some of its columns.
+ *
+ * This is where hostile files are met: every read is bounded by the end of its
+ * column, and a block is taken whole or not at all.
+ */
+#include <string.h>
+#include "trace/columns.h"
+#include "trace/varint.h"
+
+/*
+ * Rows are wide, and a block of them is larger than the caches near the CPU: so
+ * all columns of a few rows are decoded before the next few.
+ */
+#define TILE_ROWS	256
+
+static inline uint64_t unzigzag(uint64_t v)
+{
+	return v >> 1 ^ -(v & 1);
+}
+
+/* Values of one column, as they are coded, into rows.  False: one is too large. */
+static inline __attribute__((always_inline)) bool
+put_numbers(const struct column *c, unsigned coding, unsigned size, struct column_state *state,
+	    const uint64_t *values, size_t nr, char *row, size_t stride)
+{
+	uint64_t before = state->before, v, base, all = 0;
+
+	for (size_t i = 0; i < nr; i++, row += stride) {
+		v = values[i];
+		if (coding == COLUMN_D)
+			v = before += unzigzag(v);
+		if (coding == COLUMN_R || coding == COLUMN_Z) {
+			memcpy(&base, row + c->base, 8);
+			v = (coding == COLUMN_Z ? unzigzag(v) : v) + base;
+		}
+		if (size == 4) {
+			uint32_t v32 = v;
+
+			all |= v;
+			memcpy(row + c->offset, &v32, 4);
+		} else {
+			memcpy(row + c->offset, &v, 8);
+		}
+	}
+	state->before = before;
+	return size == 8 || all <= UINT32_MAX;
+}
+
+static bool decode_strings(const struct column *c, struct column_state *state, char *row, size_t nr,
+			   size_t stride, char **strings)
+{
+	char *out = *strings;
+
+	for (; nr; nr--, row += stride) {
+		uint64_t length = 0;
+
+		if (!state->is_missing)
+			state->p = varint_decode(state->p, state->end, &length, 1);
+		if (!state->p || length > (size_t)(state->end - state->p))
+			return false;
+		memcpy(row + c->offset, &out, sizeof(out));
+		memcpy(out, state->p, length);
+		out[length] = '\0';
+		out += length + 1;
+		state->p += length;
+	}
+	*strings = out;
+	return true;
+}
+
+/* Calls with constant coding and size, so that the loops hold no decisions. */
+static bool decode_column(const struct column *c, struct column_state *state, char *row, size_t nr,
+			  size_t stride, char **strings)
+{
+	uint64_t values[TILE_ROWS];
+
+	if (c->coding == COLUMN_S)
+		return decode_strings(c, state, row, nr, stride, strings);
+	if (state->is_missing)
+		memset(values, 0, nr * sizeof(*values));
+	else
+		state->p = varint_decode(state->p, state->end, values, nr);
+	if (!state->p)
+		return false;
+	switch (c->coding) {
+	case COLUMN_V:
+		if (c->size == 4)
+			return put_numbers(c, COLUMN_V, 4, state, values, nr, row, stride);
+		return put_numbers(c, COLUMN_V, 8, state, values, nr, row, stride);
+	case COLUMN_D:
+		if (c->size == 4)
+			return put_numbers(c, COLUMN_D, 4, state, values, nr, row, stride);
+		return put_numbers(c, COLUMN_D, 8, state, values, nr, row, stride);
+	case COLUMN_R:
+		return put_numbers(c, COLUMN_R, 8, state, values, nr, row, stride);
+	default:
+		return put_numbers(c, COLUMN_Z, 8, state, values, nr, row, stride);
+	}
+}
+
+/*
+ * A later version may have added columns, which are ignored; an earlier one did not
+ * have those at the end, which read as 0 and "".
+ */
+static bool find_columns(const struct schema *s, const uint8_t *p, const uint8_t *end,
+			 struct column_state *states)
+{
+	for (unsigned i = 0; i < s->nr_columns; i++) {
+		uint32_t bytes;
+
+		if (p == end && i) {
+			states[i] = (struct column_state){ p, p, 0, true };
+			continue;
+		}
+		if (end - p < 4)
+			return false;
+		memcpy(&bytes, p, 4);
+		p += 4;
+		if (bytes > (size_t)(end - p))
+			return false;
+		states[i] = (struct column_state){ p, p + bytes, 0, false };
+		p += bytes;
+	}
+	return true;
+}
+
+bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
+		    size_t nr, char *strings)
+{
+	struct column_state states[COLUMNS_MAX];
+	char *row = rows;
+
+	if (!find_columns(s, payload, payload + bytes, states))
+		return false;
+	while (nr) {
+		size_t n = nr < TILE_ROWS ? nr : TILE_ROWS;
+
+		for (unsigned i = 0; i < s->nr_columns; i++)
+			if (!decode_column(&s->columns[i], &states[i], row, n, s->row_bytes,
+					   &strings))
+				return false;
+		row += n * s->row_bytes;
+		nr -= n;
+	}
+	for (unsigned i = 0; i < s->nr_columns; i++)
+		if (states[i].p != states[i].end)
+			return false;
+	return true;
+}
+
+/* Some columns */
+
+static unsigned column_at(const struct schema *s, unsigned offset)
+{
+	unsigned i = 0;
+
+	while (s->columns[i].offset != offset)
+		i++;
+	return i;
+}
+
+/* Differences of a 4-byte field may add up to more. */
+static bool sums_fit(const struct column_state *c, size_t nr)
+{
+	uint64_t values[TILE_ROWS], sum = 0, all = 0;
+	const uint8_t *p = c->p;
+
+	while (nr) {
+		size_t n = nr < TILE_ROWS ? nr : TILE_ROWS;
+
+		p = varint_decode(p, c->end, values, n);
+		for (size_t i = 0; i < n; i++)
+			all |= sum += unzigzag(values[i]);
+		nr -= n;
+	}
+	return all <= UINT32_MAX;
+}
+
+static bool column_is_plain(const struct column *c, const struct column_state *state, size_t nr)
+{
+	return varint_are_short(state->p, state->end, nr, c->size) &&
+	       (c->size == 8 || c->coding == COLUMN_V || sums_fit(state, nr));
+}
+
+bool tiles_begin(struct tiles *t, const struct schema *s, const uint8_t *payload, size_t bytes,
+		 size_t nr, uint32_t wanted)
+{
+	for (unsigned i = s->nr_columns; i--;)
+		if (wanted >> i & 1 && (s->columns[i].coding == COLUMN_R ||
+					s->columns[i].coding == COLUMN_Z))
+			wanted |= 1U << column_at(s, s->columns[i].base);
+	*t = (struct tiles){ .s = s, .wanted = wanted, .left = nr };
+	if (!find_columns(s, payload, payload + bytes, t->states))
+		return false;
+	for (unsigned i = 0; i < s->nr_columns; i++)
+		if (wanted >> i & 1 && !column_is_plain(&s->columns[i], &t->states[i], nr))
+			return false;
+	return true;
+}
+
+static void undo_coding(struct tiles *t, unsigned i, uint64_t *v, size_t nr,
+			uint64_t (*values)[TILES_ROWS])
+{
+	const struct column *c = &t->s->columns[i];
+	uint64_t before = t->states[i].before;
+	const uint64_t *base;
+
+	if (c->coding == COLUMN_D) {
+		for (size_t k = 0; k < nr; k++)
+			v[k] = before += unzigzag(v[k]);
+		t->states[i].before = before;
+	} else if (c->coding != COLUMN_V) {
+		base = values[column_at(t->s, c->base)];
+		for (size_t k = 0; k < nr; k++)
+			v[k] = (c->coding == COLUMN_Z ? unzigzag(v[k]) : v[k]) + base[k];
+	}
+}
+
+size_t tiles_next(struct tiles *t, uint64_t (*values)[TILES_ROWS])
+{
+	size_t nr = t->left < TILES_ROWS ? t->left : TILES_ROWS;
+
+	for (unsigned i = 0; i < t->s->nr_columns; i++) {
+		struct column_state *c = &t->states[i];
+
+		if (!(t->wanted >> i & 1))
+			continue;
+		c->p = varint_decode(c->p, c->end, values[i], nr);
+		undo_coding(t, i, values[i], nr, values);
+	}
+	t->left -= nr;
+	return nr;
+}

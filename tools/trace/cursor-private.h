@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The cursor, for those who make them. */
+#ifndef TRACE_CURSOR_PRIVATE_H
+#define TRACE_CURSOR_PRIVATE_H
+
+#include "trace/reader-private.h"
+
+struct cursor {
+	struct query q;
+	struct share *share;	/* where blocks come from; NULL: all of them, by next */
+	size_t next;
+	struct ahead *ahead;	/* does it all, or NULL */
+	struct decoder d;
+	/* cursor_next_funcs(): what is left of the block, as columns or as rows */
+	struct tiles tiles;
+	const struct ldb_row_func *row;
+	size_t nr_rows;
+	uint64_t (*values)[TILES_ROWS];
+};
+
+/* share NULL: a cursor of its own. */
+struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
+			   struct share *share);
+
+#endif

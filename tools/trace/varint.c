@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Decoding a varint waits for its length before the next one can begin.  Here the
+ * ends of all values in 64 bytes are found first, as bits of a mask; then no value
+ * waits for the one before it.
+ */
+#include <string.h>
+#ifdef __x86_64__
+#include <emmintrin.h>
+#endif
+#include "trace/varint.h"
+
+#define GROUP	64		/* bytes looked at together */
+
+/* NULL: it runs past end, or is no 64-bit value. */
+static const uint8_t *decode_one(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	uint64_t value = 0;
+
+	for (unsigned shift = 0; p < end; shift += 7) {
+		uint8_t byte = *p++;
+
+		if (shift == 63 && byte > 1)
+			return NULL;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80) {
+			*v = value;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* A bit for each of 64 bytes: a value goes on after it. */
+static inline __attribute__((always_inline)) uint64_t continued(const uint8_t *p)
+{
+#ifdef __x86_64__
+	uint64_t mask = 0;
+
+	for (unsigned i = 0; i < GROUP / 16; i++) {
+		__m128i bytes = _mm_loadu_si128((const __m128i *)(p + 16 * i));
+
+		mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(bytes) << 16 * i;
+	}
+	return mask;
+#else
+	uint64_t mask = 0, word;
+
+	for (unsigned i = 0; i < GROUP / 8; i++) {
+		memcpy(&word, p + 8 * i, 8);
+		/* The top bits of the bytes, gathered in the highest byte. */
+		mask |= ((word & 0x8080808080808080ULL) >> 7) * 0x0102040810204080ULL >> 56 << 8 * i;
+	}
+	return mask;
+#endif
+}
+
+#define LOW_BITS	0x7f7f7f7f7f7f7f7fULL
+
+#ifdef __x86_64__
+#define FAST_TARGET	__attribute__((target("bmi,bmi2,popcnt")))
+
+/* Some CPUs have the instruction, and take hundreds of cycles for it. */
+static bool has_fast_pext(void)
+{
+	return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&
+	       !__builtin_cpu_is("znver2") && !__builtin_cpu_is("bdver4");
+}
+#else
+#define FAST_TARGET
+static bool has_fast_pext(void)
+{
+	return false;
+}
+#endif
+
+/* The low 7 bits of each of the first n bytes of x, put together. */
+static inline __attribute__((always_inline)) uint64_t squeeze(uint64_t x, unsigned n, bool pext)
+{
+	x &= LOW_BITS >> (64 - 8 * n);
+#ifdef __x86_64__
+	if (pext) {
+		uint64_t mask = LOW_BITS, out;
+
+		__asm__("pextq %2, %1, %0" : "=r"(out) : "r"(x), "r"(mask));
+		return out;
+	}
+#endif
+	x = (x & 0x007f007f007f007fULL) | (x & 0x7f007f007f007f00ULL) >> 1;
+	x = (x & 0x00003fff00003fffULL) | (x & 0x3fff00003fff0000ULL) >> 2;
+	return (x & 0x0fffffffULL) | (x & 0x0fffffff00000000ULL) >> 4;
+}
+
+/* 64 bytes that are all values of one byte, or of two.  Returns how many values; 0: they are not. */
+static inline __attribute__((always_inline)) size_t decode_alike(const uint8_t *p, uint64_t mask,
+								 uint64_t *out)
+{
+	uint16_t pair;
+
+	if (!mask) {
+		for (size_t i = 0; i < GROUP; i++)
+			out[i] = p[i];
+		return GROUP;
+	}
+	if (mask != 0x5555555555555555ULL)
+		return 0;
+	for (size_t i = 0; i < GROUP / 2; i++) {
+		memcpy(&pair, p + 2 * i, 2);
+		out[i] = (pair & 0x7f) | (pair >> 1 & 0x3f80);
+	}
+	return GROUP / 2;
+}
+
+/*
+ * Values that end in the 64 bytes at p, at most nr, where 8 bytes more can be read.
+ * Returns where the next one begins; p: it is longer than 8 bytes.
+ */
+static inline __attribute__((always_inline)) const uint8_t *
+decode_group(const uint8_t *p, uint64_t *out, size_t nr, size_t *done, bool pext)
+{
+	uint64_t mask = continued(p), ends = ~mask, x;
+	unsigned from = 0;
+	size_t i = 0;
+
+	if (nr >= GROUP) {
+		*done = decode_alike(p, mask, out);
+		if (*done)
+			return p + GROUP;
+	}
+	while (ends && i < nr) {
+		unsigned last = __builtin_ctzll(ends), n = last - from + 1;
+
+		if (n > VARINT_SHORT_MAX)
+			break;
+		ends &= ends - 1;
+		memcpy(&x, p + from, 8);
+		out[i++] = squeeze(x, n, pext);
+		from = last + 1;
+	}
+	*done = i;
+	return p + from;
+}
+
+static inline __attribute__((always_inline)) const uint8_t *
+decode(const uint8_t *p, const uint8_t *end, uint64_t *out, size_t nr, bool pext)
+{
+	while (nr) {
+		size_t done = 0;
+
+		if (end - p >= GROUP + 8) {
+			p = decode_group(p, out, nr, &done, pext);
+			out += done;
+			nr -= done;
+			if (done)
+				continue;
+		}
+		p = decode_one(p, end, out++);
+		if (!p)
+			return NULL;
+		nr--;
+	}
+	return p;
+}
+
+FAST_TARGET static const uint8_t *decode_fast(const uint8_t *p, const uint8_t *end, uint64_t *out,
+					      size_t nr)
+{
+	return decode(p, end, out, nr, true);
+}
+
+const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out, size_t nr)
+{
+	return has_fast_pext() ? decode_fast(p, end, out, nr) : decode(p, end, out, nr, false);
+}
+
+/* Of the bits that are set in a row: those with n - 1 more below them; n: 1, 2, 4 or 8. */
+static inline __attribute__((always_inline)) uint64_t runs_of(uint64_t mask, unsigned n)
+{
+	for (unsigned i = 1; i < n; i *= 2)
+		mask &= mask << i;
+	return mask;
+}
+
+static inline __attribute__((always_inline)) bool
+are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
+{
+	uint64_t mask, before = 0, found = 0;	/* before: of the group before this one */
+	size_t ends = 0;
+
+	if ((size_t)(end - p) < nr || (nr && end[-1] >= 0x80))
+		return false;
+	for (; end - p >= GROUP; p += GROUP) {
+		mask = continued(p);
+		ends += __builtin_popcountll(~mask);
+		/* As many in a row as a value may have bytes is one too many. */
+		found |= runs_of(mask, bytes) | runs_of(before >> 32 | mask << 32, bytes);
+		before = mask;
+	}
+	if (p < end) {
+		uint8_t rest[GROUP] = { 0 };
+
+		memcpy(rest, p, end - p);
+		mask = continued(rest);
+		ends += __builtin_popcountll(~mask) - (GROUP - (end - p));
+		found |= runs_of(mask, bytes) | runs_of(before >> 32 | mask << 32, bytes);
+	}
+	return ends == nr && !found;
+}
+
+FAST_TARGET static bool are_short_fast(const uint8_t *p, const uint8_t *end, size_t nr,
+				       unsigned bytes)
+{
+	return are_short(p, end, nr, bytes);
+}
+
+bool varint_are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
+{
+	return has_fast_pext() ? are_short_fast(p, end, nr, bytes) : are_short(p, end, nr, bytes);
+}

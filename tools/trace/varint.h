@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Many LEB128 varints at a time. */
+#ifndef TRACE_VARINT_H
+#define TRACE_VARINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * nr values from [p, end).  Returns where the next one begins; NULL: they run past
+ * the end, or one is no 64-bit value.
+ */
+const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out, size_t nr);
+
+#define VARINT_SHORT_MAX	8
+
+/*
+ * Is [p, end) exactly nr values of at most bytes (1, 2, 4 or 8) bytes each?  Then
+ * varint_decode() does not fail on them, and none has more than 7 * bytes bits.
+ */
+bool varint_are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes);
+
+#endif
