@@ -7,7 +7,9 @@
 #	make check-quick	with a part of the compile matrix, without end-to-end tests
 #	make check-kmod-debug	the kernel module's tests and more of its stress, in a
 #				kernel with KASAN, lockdep and kmemleak (built once)
-#	make bench		costs, as ratios measured in one run
+#	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long
+#	make bench		costs, as ratios measured in one run; ROUNDS=5 is quicker,
+#				SECTIONS="calls sqlite" does a part
 #	make style		what clang-format, codespell and shellcheck would say
 #	make install		PREFIX=/usr/local DESTDIR=
 #	make uninstall		removes what the same install would have put there
@@ -57,9 +59,15 @@ check-kmod-debug:
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/kmod/debug.sh
 
-bench: deps
+check-suites:
+	@sh tests/deps.sh --bench
 	+@$(MAKE) --no-print-directory all
-	+@MAKE="$(MAKE)" sh tests/bench/run.sh
+	+@MAKE="$(MAKE)" sh tests/suites/run.sh $(SUITES)
+
+bench:
+	@sh tests/deps.sh --bench
+	+@$(MAKE) --no-print-directory all
+	+@MAKE="$(MAKE)" sh tests/bench/run.sh $(SECTIONS)
 
 style:
 	@sh tests/style.sh
@@ -121,4 +129,4 @@ modules_install: modules
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all $(PARTS) hint deps demo check check-quick check-kmod-debug bench style install uninstall modules modules_install clean
+.PHONY: all $(PARTS) hint deps demo check check-quick check-kmod-debug check-suites bench style install uninstall modules modules_install clean

@@ -4,6 +4,8 @@
 #
 #	tests/deps.sh			install what is missing, for building and testing
 #	tests/deps.sh --debug		and for building the kernel of make check-kmod-debug
+#	tests/deps.sh --bench		and for make bench: the programs it measures are
+#					built from Debian's sources, beside other tools
 #	tests/deps.sh --check [build]	only look: exit status 0, or 1 and one line
 #					("build": without what only the tests need)
 #	tests/deps.sh --list		the packages that are missing
@@ -12,8 +14,8 @@
 # gcc are there.  Nothing is installed, and apt-get is not called, when nothing is
 # missing.  Without root it prints the command to give and stops.
 #
-# What only the guests of tests/kmod need is wanted, not needed: where it cannot be
-# had, those tests are skipped.
+# What only the guests of tests/kmod and the bench need is wanted, not needed: where it
+# cannot be had, those tests are skipped, and the rows of the bench say what is missing.
 
 : "${CC:=gcc}" "${CXX:=g++}"
 DEBIAN_FRONTEND=noninteractive
@@ -37,9 +39,14 @@ want()	# package
 	wanted="$wanted $1"
 }
 
+has_header()
+{
+	echo "#include <$1>" | $CC -E -x c - >/dev/null 2>&1
+}
+
 header()	# header package
 {
-	echo "#include <$1>" | $CC -E -x c - >/dev/null 2>&1 || need "$2"
+	has_header "$1" || need "$2"
 }
 
 look()	# build | all
@@ -95,6 +102,20 @@ look_debug()
 	header openssl/opensslv.h libssl-dev
 }
 
+look_bench()
+{
+	have clang || want clang
+	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.xray-*.a
+	[ -f "$1" ] || want libclang-rt-dev
+	have uftrace || want uftrace
+	have perf || want linux-perf
+	have coz || want coz-profiler
+	have dpkg-source || want dpkg-dev
+	have tclsh || want tcl
+	[ -f /usr/lib/tcl8.6/tclConfig.sh ] || want tcl-dev
+	has_header event.h || want libevent-dev
+}
+
 refresh()
 {
 	[ -z "${refreshed:-}" ] || return
@@ -110,7 +131,7 @@ install_wanted()
 	for p in $wanted; do
 		echo "+ $install_cmd $p"
 		$install_cmd "$p" </dev/null ||
-			echo "ldb: apt-get could not install $p: tests in guests will be skipped" >&2
+			echo "ldb: apt-get could not install $p: what needs it will be skipped" >&2
 	done
 }
 
@@ -120,12 +141,13 @@ hint()
 }
 
 case ${1:-} in
---check | --list | --debug | "") ;;
+--check | --list | --debug | --bench | "") ;;
 *) echo "deps.sh: unknown option $1: see the head of $0" >&2; exit 2 ;;
 esac
 
 look "${2:-all}"
 [ "${1:-}" != --debug ] || look_debug
+[ "${1:-}" != --bench ] || look_bench
 # Two probes may ask for the same package.
 missing=$(for p in $missing; do echo "$p"; done | sort -u | tr '\n' ' ')
 missing=${missing:+ ${missing% }}
@@ -135,6 +157,9 @@ if [ "${1:-}" = --list ]; then
 fi
 if [ "${1:-}" != --check ] && [ -n "$wanted" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then
 	install_wanted
+fi
+if [ "${1:-}" = --bench ] && [ -n "$wanted" ] && [ "$(id -u)" -ne 0 ]; then
+	echo "ldb: not root: rows of the bench will be missing without: sudo $install_cmd$wanted" >&2
 fi
 [ -n "$missing" ] || exit 0
 

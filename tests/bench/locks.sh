@@ -2,13 +2,48 @@
 # Section of make bench: sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# Lock and unlock, uncontended.
+lock_pairs=1000000
+lock_kinds="mutex std read write spin sem nested turns"
+
+# The plain program is not instrumented and has no runtime.
+lock_run()	# config: prints "KIND-CONFIG NS"
+{
+	case $1 in
+	base)	out=$(./locks-base "$lock_pairs" "$cpu") ;;
+	base2)	out=$(./locks-base "$lock_pairs" "$cpu") ;;
+	dormant) out=$(LD_PRELOAD=$BUILD/lib/libldbtrace.so.0 ./locks-ldb "$lock_pairs" "$cpu") ;;
+	record)	out=$(record -o locks.data -- ./locks-ldb "$lock_pairs" "$cpu") ;;
+	hold)	out=$(record --mutex=hold -o locks.data -- ./locks-ldb "$lock_pairs" "$cpu") ;;
+	esac || return
+	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 8 }'
+}
+
+lock_label()	# kind
+{
+	case $1 in
+	mutex)	echo "pthread_mutex_t" ;;
+	std)	echo "std::mutex" ;;
+	read)	echo "rwlock, reading" ;;
+	write)	echo "rwlock, writing" ;;
+	spin)	echo "spin lock" ;;
+	sem)	echo "semaphore" ;;
+	nested)	echo "four mutexes at once" ;;
+	turns)	echo "two threads, in turns" ;;
+	esac
+}
+
+# Lock and unlock, uncontended: what is added, in ns.
 bench_locks()
 {
-	storm lock 10000000 locks.txt "$rounds" base quiet dormant record hold
-	heading "uncontended lock and unlock: $(awk '$2 == "base" { s += $3; n++ } END { printf "%.2f", s / n }' locks.txt) ns without ldb"
-	row locks.txt quiet base "instrumented, nobody looking / plain"
-	row locks.txt dormant base "runtime loaded, nobody looking / plain"
-	row locks.txt record base "recorded / plain"
-	row locks.txt hold base "recorded with --mutex=hold / plain"
+	$cxx -O2 -g "$inc" "$programs/lock-storm.cc" -o locks-base -pthread &&
+	$cxx -O2 -g "$inc" "$plugin" "$programs/lock-storm.cc" -o locks-ldb -pthread || exit 1
+	interleave locks.txt "$rounds" lock_run base base2 dormant record hold
+	heading "uncontended lock and unlock: ns added to those without ldb"
+	for kind in $lock_kinds; do
+		note "$(lock_label "$kind"): $(mean locks.txt "$kind-base" %.1f) ns without ldb"
+		added locks.txt "$kind-base2" "$kind-base" "  the same again"
+		added locks.txt "$kind-dormant" "$kind-base" "  runtime loaded, nobody looking"
+		added locks.txt "$kind-record" "$kind-base" "  recorded" 5.0
+		added locks.txt "$kind-hold" "$kind-base" "  recorded with --mutex=hold"
+	done
 }

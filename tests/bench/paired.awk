@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Paired ratios.  Input: lines "ROUND CONFIG VALUE".  Variables: a, b (configs),
-# name, unit ("ratio", or a scale: then a's values alone), bound (upper limit, or
-# empty).  Prints one row: name, median of a/b over the rounds that have both, its
-# 95 % interval, the number of rounds, and PASS or FAIL.
+# One row of a table from paired values.  Input: lines "ROUND CONFIG VALUE".
 #
-# The interval is that of the sign test: the k-th smallest to the k-th largest
-# ratio, with k from the binomial distribution.  It assumes nothing about the
-# shape of the noise.  Fewer than six rounds have no such interval: the smallest
-# and the largest are printed, marked with "~".
-# PASS: the whole interval lies within the bound.
+# Variables: a, b, base: configs.  What is formed within each round that has them all:
+#	a b		the ratio a / b
+#	a b, diff=1	the difference a - b
+#	a b base	how many times as much a adds to base as b does: (a - base) /
+#			(b - base); "inf" where b adds nothing
+#	a alone		the value of a
+# a may be a list "x,y,z": the smallest of those there.
+# Others: name; fmt (of a value); bound (upper limit) or least (lower limit), or
+# neither; why (printed when a row without a limit has no data).
+#
+# Prints name, median, its 95 % interval, the number of rounds, and PASS or FAIL.  The
+# interval is that of the sign test: the k-th smallest to the k-th largest value, with
+# k from the binomial distribution.  It assumes nothing about the shape of the noise.
+# Fewer than six rounds have no such interval: the smallest and the largest are
+# printed, marked with "~".
+# PASS: the whole interval lies within the limit; without an interval nothing passes.
+
+BEGIN { INF = 1e30 }
 
 { v[$1, $2] = $3; if (!($1 in seen)) { seen[$1] = 1; round[++nr_rounds] = $1 } }
 
@@ -17,18 +27,56 @@ function print_row(text)
 	printf "%-52s %9s  %-22s %6s  %s\n", name, text, interval, n " rds", verdict
 }
 
-END {
-	n = 0
-	for (i = 1; i <= nr_rounds; i++) {
-		r = round[i]
-		if (!((r, a) in v)) continue
-		if (b == "") x[++n] = v[r, a]
-		else if ((r, b) in v && v[r, b] > 0) x[++n] = v[r, a] / v[r, b]
+# Sets found and returns the smallest of the configs in the list.
+function smallest(r, list,	part, nr, i, min)
+{
+	nr = split(list, part, ",")
+	found = 0
+	for (i = 1; i <= nr; i++)
+		if ((r, part[i]) in v && (!found || v[r, part[i]] < min)) {
+			min = v[r, part[i]]
+			found = 1
+		}
+	return min
+}
+
+function add_round(r,	va, vb, vbase)
+{
+	va = smallest(r, a)
+	if (!found) return
+	if (b == "") {
+		x[++n] = va
+		return
 	}
+	if (!((r, b) in v)) return
+	vb = v[r, b]
+	if (base != "") {
+		if (!((r, base) in v)) return
+		vbase = v[r, base]
+		x[++n] = vb > vbase ? (va - vbase) / (vb - vbase) : INF
+	} else if (diff)
+		x[++n] = va - vb
+	else if (vb > 0)
+		x[++n] = va / vb
+}
+
+function text(value)
+{
+	return value == INF ? "inf" : sprintf(fmt == "" ? "%.3f" : fmt, value)
+}
+
+END {
+	limited = bound != "" || least != ""
+	n = 0
+	for (i = 1; i <= nr_rounds; i++) add_round(round[i])
 	if (!n) {
-		interval = "-"; verdict = bound == "" ? "" : "FAIL (no data)"
-		print_row("-")
-		exit bound != ""
+		interval = why == "" ? "-" : why
+		verdict = limited ? "FAIL (no data)" : ""
+		if (!limited && why != "")
+			printf "%-52s %9s  %s\n", name, "-", why
+		else
+			print_row("-")
+		exit limited
 	}
 	for (i = 2; i <= n; i++) {	# insertion sort: a handful of values
 		t = x[i]
@@ -36,6 +84,7 @@ END {
 		x[j + 1] = t
 	}
 	median = n % 2 ? x[(n + 1) / 2] : (x[n / 2] + x[n / 2 + 1]) / 2
+	if (median > INF / 4) median = INF
 
 	# Largest k with 2 * P(X < k) <= 0.05 for X ~ Binomial(n, 1/2).
 	k = 0; p = 0.5 ^ n; sum = p
@@ -43,10 +92,14 @@ END {
 	mark = k ? "" : "~"
 	if (!k) k = 1
 	low = x[k]; high = x[n + 1 - k]
-	format = fmt == "" ? "%.3f" : fmt
-	interval = sprintf(mark format " .. " format, low, high)
-	verdict = ""
-	if (bound != "") verdict = (high <= bound ? "PASS" : "FAIL") " (bound " bound ")"
-	print_row(sprintf(format, median))
-	exit bound != "" && high > bound
+	interval = mark text(low) " .. " text(high)
+	verdict = ""; bad = 0
+	if (limited) {
+		bad = bound != "" ? high > bound : low < least
+		limit = bound != "" ? "bound " bound : "at least " least
+		if (mark && !bad) limit = limit "; too few rounds to tell"
+		verdict = (bad ? "FAIL" : mark ? "-" : "PASS") " (" limit ")"
+	}
+	print_row(text(median))
+	exit bad
 }

@@ -4,8 +4,8 @@
 #
 #	tests/bench/run.sh [ROUNDS] [SECTION]...
 #
-# Sections: calls scan trace locks perf kmod (default: all), one file each, with a
-# function bench_SECTION.  ROUNDS: default 15.
+# Sections: one file each, with a function bench_SECTION; default: all, in the order
+# below.  ROUNDS: default 15, also from the environment (make bench ROUNDS=5).
 #
 # Method (Documentation/overhead.md): in each round every configuration runs once,
 # in an order that rotates from round to round, so that a drift of the machine hits
@@ -23,10 +23,19 @@ LC_ALL=C
 export LC_ALL PATH
 mkdir -p "$OUT"
 cd "$OUT" || exit 1
-rounds=15
+rounds=${ROUNDS:-15}
 case ${1:-} in [0-9]*) rounds=$1; shift ;; esac
-sections=${*:-calls scan trace locks perf kmod}
+case $rounds in
+*[!0-9]* | 0*) echo "bench: ROUNDS is a number from 1 on, not '$rounds'" >&2; exit 2 ;;
+esac
+sections=$*
+if [ -z "$sections" ]; then
+	for section in calls peers sqlite figure1 servers scan locks recorder trace reader perf kmod; do
+		[ -f "$TOP/tests/bench/$section.sh" ] && sections="$sections $section"
+	done
+fi
 failed=0
+rm -f ./*.why
 
 # The first two CPUs we may use: the program's and the scanner's.
 cpus=$(awk '/^Cpus_allowed_list/ { n = split($2, part, ","); for (i = 1; i <= n; i++) {
@@ -45,12 +54,16 @@ cxx=${CXX:-g++}
 programs=$TOP/tests/programs
 inc=-I$TOP/libldb/include
 plugin=-fplugin=$BUILD/plugin/ldb.so
+$cc -O2 -c "$TOP/tests/bench/cpu-time.c" -o cpu-time.o.new || exit 1
+cmp -s cpu-time.o.new cpu-time.o || mv cpu-time.o.new cpu-time.o
 $cc -O2 -g "$inc" "$programs/call-storm.c" -o storm-base -pthread &&
 $cc -O2 -g "$inc" "$plugin" "$programs/call-storm.c" -o storm-ldb -pthread &&
 $cxx -O2 -g "$inc" "$plugin" "$programs/figure1.cc" -o figure1 -pthread || exit 1
 
 # shellcheck source=tests/bench/lib.sh
 . "$TOP/tests/bench/lib.sh"
+# shellcheck source=tests/bench/lib-peers.sh
+. "$TOP/tests/bench/lib-peers.sh"
 for section in $sections; do
 	[ -f "$TOP/tests/bench/$section.sh" ] || {
 		echo "bench: no section '$section': there is no tests/bench/$section.sh" >&2
@@ -62,9 +75,10 @@ done
 
 echo "bench: $rounds rounds, program on CPU $cpu, scanner on CPU $scanner_cpu, load $(cut -d' ' -f1 /proc/loadavg)"
 sed -n 's/^model name[ \t]*: /bench: /p' /proc/cpuinfo | head -n 1
+began=$(date +%s)
 for section in $sections; do
 	"bench_$section" || exit 1
 done
-echo
+printf '\nbench: %d minutes\n' "$((($(date +%s) - began + 30) / 60))"
 [ "$failed" -eq 0 ] && echo "bench: all bounds hold" || echo "bench: a bound was exceeded"
 exit "$failed"
