@@ -23,7 +23,7 @@
  */
 #include "scan.h"
 
-#define BURST_NS	20000		/* saved up at most: this much time's budget */
+#define BURST_NS	2000		/* saved up at most: this much time's budget, less than a look */
 #define GAP_NS		1000		/* a scanner that was away longer says so */
 #define GAP_STAMPS	16		/* but not for what some stamps take where clocks are slow */
 #define AWAY_NS		500000		/* longer than an interrupt: another task ran here */
