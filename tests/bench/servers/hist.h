@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A histogram whose buckets are at most 1/128 (0.8 %) wide: 128 for each power of
+ * two.  Writers need no lock if each has its own; a reader may look at any time.
+ */
+#ifndef BENCH_HIST_H
+#define BENCH_HIST_H
+
+#include <stdint.h>
+
+#define HIST_BITS	7
+#define HIST_SUB	(1u << HIST_BITS)
+/* Up to 2^41: half an hour in nanoseconds; what is longer counts as that. */
+#define HIST_BUCKETS	((41 - HIST_BITS + 1) * HIST_SUB)
+
+struct hist {
+	uint32_t count[HIST_BUCKETS];
+};
+
+static inline unsigned int hist_bucket(uint64_t v)
+{
+	unsigned int shift, b;
+
+	if (v < HIST_SUB)
+		return (unsigned int)v;
+	shift = 63 - (unsigned int)__builtin_clzll(v) - HIST_BITS;
+	b = (shift << HIST_BITS) + (unsigned int)(v >> shift);
+	return b < HIST_BUCKETS ? b : HIST_BUCKETS - 1;
+}
+
+/* The middle of bucket b. */
+static inline double hist_value(unsigned int b)
+{
+	unsigned int shift = b >> HIST_BITS;
+
+	if (shift < 1)
+		return b;
+	shift--;
+	return ((double)(b - (shift << HIST_BITS)) + 0.5) * (double)(1ull << shift);
+}
+
+static inline void hist_add(struct hist *h, uint64_t v)
+{
+	uint32_t *count = &h->count[hist_bucket(v)];
+
+	__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
+#endif
