@@ -438,6 +438,29 @@ static void test_perf(void)
 	end();
 }
 
+/* Bounds of the functions overlap: the one that can have slept has, not one that ended before. */
+static void test_slept(void)
+{
+	const struct segment *s;
+
+	begin("slept.data");
+	writer_add_meta(t.w, "kernel_events", "perf");
+	made_req(&t, START, 1, 1000, 42, 0);
+	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
+	/* ended at 10500 to 30500; began at 12000 to 40000: by its estimate after the sleep began */
+	func(1, lookup, 3, 2, 1, 5000, 20500, 20000);
+	func(1, snapshot, 4, 2, 1, 26000, 98000, 28000);
+	made_switch(&t, 20000, 0, 1, S, 0, 0);
+	made_wakeup(&t, 90000, 0, 1, 0);
+	made_switch(&t, 90000, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+	build(42);
+	s = find(SEGMENT_BLOCKED, 1);
+	ok(s && s->site && !strcmp(s->site->function, "snapshot"), "the one that lasted: %s",
+	   s && s->site ? s->site->function : "none");
+	end();
+}
+
 /* The kernel knows which frame it was: better than the scanner's looks. */
 static void test_tighten(void)
 {
@@ -584,6 +607,7 @@ int main(void)
 	test_one_lock();
 	test_locks_report();
 	test_perf();
+	test_slept();
 	test_tighten();
 	test_chain();
 	test_futex_chain();

@@ -14,6 +14,9 @@
 #include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
 
+/* Frames looked at that may have begun before a time but by their estimate did not. */
+#define LATE_MAX 64
+
 static int compare_u64(const void *pa, const void *pb)
 {
 	const uint64_t *a = pa, *b = pb;
@@ -302,6 +305,51 @@ const struct frame *frames_by_time(const struct timeline_build *b, uint32_t tid,
 			*next = b->frames[i + started].start;
 		f = started ? &b->frames[i + started - 1] : NULL;
 		while (f && f->end <= tick)
+			f = parent_of(b, f);
+		if (f && (!best || f->start > best->start))
+			best = f;
+	}
+	return best;
+}
+
+/* Of the times it may have begun, or ended, at those in which its thread ran, most speak for it. */
+static bool began(const struct frame *f, int64_t from, int64_t to)
+{
+	return from - f->start_min >= f->start_max - to;
+}
+
+static bool lasted(const struct frame *f, int64_t from, int64_t to)
+{
+	return f->end_max - to >= from - f->end_min;
+}
+
+/* The last one of a block that had begun, with what began late by its estimate only. */
+static const struct frame *last_begun(const struct frame *frames, size_t nr, int64_t from, int64_t to)
+{
+	size_t i = started_by(frames, nr, from);
+
+	for (size_t late = 0; late < LATE_MAX && i < nr && frames[i].start_min <= from; late++)
+		i++;
+	while (i && !began(&frames[i - 1], from, to))
+		i--;
+	return i ? &frames[i - 1] : NULL;
+}
+
+const struct frame *frames_through(const struct timeline_build *b, uint32_t tid, int64_t from,
+				   int64_t to)
+{
+	const struct thread *thread = model_thread(b->m, tid, from);
+	struct frame first = {
+		.tid = tid, .nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
+	};
+	const struct frame *best = NULL, *f;
+	size_t i = frames_up_to(b, &first), nr;
+
+	for (; i < b->nr_frames && b->frames[i].tid == tid &&
+	     b->frames[i].nr_thread == first.nr_thread; i += nr) {
+		nr = block_length(b, i);
+		f = last_begun(&b->frames[i], nr, from, to);
+		while (f && !lasted(f, from, to))
 			f = parent_of(b, f);
 		if (f && (!best || f->start > best->start))
 			best = f;

@@ -138,9 +138,8 @@ static int add_occupants(const struct model *m, struct segment_sched *k,
 static const struct frame *set_place(struct timeline_build *b, struct segment *s,
 				     const struct sched_off *off)
 {
-	int64_t next;
 	const struct frame *f = off->gen ? frames_at(b, off->tid, off->gen, off->out) :
-				frames_by_time(b, off->tid, s->start, &next);
+				frames_through(b, off->tid, off->out, off->in);
 
 	if (off->pc)
 		s->site = symtab_lookup(b->m->symtab, off->pc, off->out);

@@ -79,6 +79,12 @@ void frames_nest(struct timeline_build *b);
 /* The frame and those it was called from had begun then, had not ended before then. */
 void frames_began_by(struct timeline_build *b, const struct frame *found, int64_t tick);
 void frames_lasted_to(struct timeline_build *b, const struct frame *found, int64_t tick);
+/*
+ * The innermost frame that had begun at one time and lasted to the other, the thread
+ * being off the CPU between: what may have ended just before has not slept.
+ */
+const struct frame *frames_through(const struct timeline_build *b, uint32_t tid, int64_t from,
+				   int64_t to);
 /* The innermost frame at that time, after frames_nest(); the next one begins at *next. */
 const struct frame *frames_by_time(const struct timeline_build *b, uint32_t tid, int64_t tick,
 				   int64_t *next);
