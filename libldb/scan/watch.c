@@ -27,7 +27,7 @@
 #define LONG_ROUND_NS	5000
 #define BEHIND_SKIP	4		/* then, outside of requests only every so many rounds */
 #define BALANCE_NS	10000000
-#define BUSY_NS		10000000	/* changed so short a time ago: counts */
+#define BUSY_NS		50000000	/* changed so short a time ago: counts */
 
 /*
  * Tells the module which page the thread has, and where its block is.  From here
