@@ -241,16 +241,6 @@ static void mode_garbage(uint64_t seconds)
 	puts("garbage");
 }
 
-static pid_t recorder_pid(void)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		die("SO_PEERCRED");
-	return peer.pid;
-}
-
 /*
  * Much while the recorder is stopped: ARG functions into the scanner's ring and twice
  * as many requests into those of two CPUs, in turns.

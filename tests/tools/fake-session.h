@@ -160,6 +160,16 @@ static void attach(void)
 	send_msg(&ready, LDB_MSG_READY, sizeof(ready));
 }
 
+static inline pid_t recorder_pid(void)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		die("SO_PEERCRED");
+	return peer.pid;
+}
+
 /* Session */
 
 static inline struct ldb_page *page_of(unsigned slot)

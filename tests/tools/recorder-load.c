@@ -286,16 +286,6 @@ static uint64_t batch(struct kind *k, uint64_t from, uint64_t to, double bytes)
 
 /* The recorder, seen from outside */
 
-static pid_t recorder_pid(void)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		die("SO_PEERCRED");
-	return peer.pid;
-}
-
 static uint64_t recorder_cpu_ns(pid_t pid)
 {
 	uint64_t sum = 0, ns;

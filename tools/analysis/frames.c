@@ -268,6 +268,35 @@ static size_t block_length(const struct timeline_build *b, size_t i)
 	return frames_up_to(b, &last) - i;
 }
 
+/* The blocks of the thread that had tid at some time, one after the other. */
+struct blocks {
+	struct frame first;	/* no frame of the thread comes before it */
+	size_t at, nr;		/* the present one's frames */
+};
+
+static struct blocks blocks_of(const struct timeline_build *b, uint32_t tid, int64_t tick)
+{
+	const struct thread *thread = model_thread(b->m, tid, tick);
+	struct blocks x = {
+		.first.tid = tid,
+		.first.nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
+	};
+
+	x.at = frames_up_to(b, &x.first);
+	return x;
+}
+
+/* The frames of the next block, x->nr of them; NULL after the last. */
+static const struct frame *next_block(const struct timeline_build *b, struct blocks *x)
+{
+	const struct frame *f = &b->frames[x->at += x->nr];
+
+	if (x->at >= b->nr_frames || f->tid != x->first.tid || f->nr_thread != x->first.nr_thread)
+		return NULL;
+	x->nr = block_length(b, x->at);
+	return f;
+}
+
 /* How many of nr frames start at tick or before; they are in order of their starts. */
 static size_t started_by(const struct frame *frames, size_t nr, int64_t tick)
 {
@@ -287,23 +316,16 @@ static size_t started_by(const struct frame *frames, size_t nr, int64_t tick)
 const struct frame *frames_by_time(const struct timeline_build *b, uint32_t tid, int64_t tick,
 				   int64_t *next)
 {
-	const struct thread *thread = model_thread(b->m, tid, tick);
-	struct frame first = {
-		.tid = tid, .nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
-	};
-	const struct frame *best = NULL, *f;
-	size_t i = frames_up_to(b, &first), nr;
+	struct blocks x = blocks_of(b, tid, tick);
+	const struct frame *best = NULL, *block, *f;
 
 	*next = INT64_MAX;
-	for (; i < b->nr_frames && b->frames[i].tid == tid &&
-	     b->frames[i].nr_thread == first.nr_thread; i += nr) {
-		size_t started;
+	while ((block = next_block(b, &x))) {
+		size_t started = started_by(block, x.nr, tick);
 
-		nr = block_length(b, i);
-		started = started_by(&b->frames[i], nr, tick);
-		if (started < nr && b->frames[i + started].start < *next)
-			*next = b->frames[i + started].start;
-		f = started ? &b->frames[i + started - 1] : NULL;
+		if (started < x.nr && block[started].start < *next)
+			*next = block[started].start;
+		f = started ? &block[started - 1] : NULL;
 		while (f && f->end <= tick)
 			f = parent_of(b, f);
 		if (f && (!best || f->start > best->start))
@@ -338,17 +360,11 @@ static const struct frame *last_begun(const struct frame *frames, size_t nr, int
 const struct frame *frames_through(const struct timeline_build *b, uint32_t tid, int64_t from,
 				   int64_t to)
 {
-	const struct thread *thread = model_thread(b->m, tid, from);
-	struct frame first = {
-		.tid = tid, .nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
-	};
-	const struct frame *best = NULL, *f;
-	size_t i = frames_up_to(b, &first), nr;
+	struct blocks x = blocks_of(b, tid, from);
+	const struct frame *best = NULL, *block, *f;
 
-	for (; i < b->nr_frames && b->frames[i].tid == tid &&
-	     b->frames[i].nr_thread == first.nr_thread; i += nr) {
-		nr = block_length(b, i);
-		f = last_begun(&b->frames[i], nr, from, to);
+	while ((block = next_block(b, &x))) {
+		f = last_begun(block, x.nr, from, to);
 		while (f && !lasted(f, from, to))
 			f = parent_of(b, f);
 		if (f && (!best || f->start > best->start))
