@@ -113,13 +113,19 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
  * On a page of its own that fork() wipes (MADV_WIPEONFORK): a child is inactive
  * before it runs its first instruction.  Read with relaxed loads.
  */
+#define SESSION_ON	1
+#define SESSION_LOCKS	2		/* and wants to know of locks */
+#define SESSION_NO_EPOCH UINT32_MAX
+
 struct session_active {
-	_Atomic uint32_t on;		/* a recorder is listening */
+	_Atomic uint32_t on;		/* SESSION_*: a recorder is listening */
 	uint32_t mutex_level;		/* enum ldb_mutex_level */
 	uint64_t lock_threshold;	/* ticks */
 	uint64_t func_threshold;	/* ticks */
 	uint32_t epoch;			/* counts attaches; 0 never */
 	uint32_t clock_id;		/* enum ldb_clock */
+	/* epoch at the mutex_level, SESSION_NO_EPOCH at the others: two tests in one */
+	uint32_t level_epoch[LDB_MUTEX_HOLD + 1];
 };
 union session_page {
 	struct session_active a;
@@ -131,6 +137,22 @@ static inline bool session_on(void)
 {
 	return unlikely(atomic_load_explicit(&session_page.a.on,
 					     memory_order_relaxed));
+}
+
+/* A recording begins at the mutex_level that is set. */
+static inline void session_publish(struct session_active *a)
+{
+	a->epoch++;
+	for (uint32_t level = 0; level <= LDB_MUTEX_HOLD; level++)
+		a->level_epoch[level] = level == a->mutex_level ? a->epoch : SESSION_NO_EPOCH;
+	atomic_store(&a->on, SESSION_ON | (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0));
+}
+
+/* For the wrappers of the shim: one load, one test. */
+static inline bool session_wants_locks(void)
+{
+	return unlikely(atomic_load_explicit(&session_page.a.on, memory_order_relaxed) &
+			SESSION_LOCKS);
 }
 
 static inline uint32_t session_mutex_level(void)

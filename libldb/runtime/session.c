@@ -312,8 +312,7 @@ void session_begin(void)
 	n = atomic_load(&nr_live);
 	for (uint32_t i = 0; i < n; i++)
 		thread_assign_page(atomic_load(&live[i]), true);
-	a->epoch++;
-	atomic_store(&a->on, 1);
+	session_publish(a);
 	raw_unlock(&registry_lock);
 }
 

@@ -53,8 +53,7 @@ uint64_t thread_gen(void)
 {
 	if (!atomic_load_explicit(&nr_blocks, memory_order_relaxed))
 		return 0;
-	return *(const volatile uint64_t *)(cpu_thread_pointer() + thread_gen_off) &
-	       ~(LDB_GEN_ONE - 1);
+	return cpu_thread_word(thread_gen_off) & ~(LDB_GEN_ONE - 1);
 }
 
 unsigned blocks_of_self(struct ldb_thread **v, unsigned max)

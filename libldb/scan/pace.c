@@ -6,9 +6,9 @@
  * program nothing: it is looked at again at once.  A look that finds a change has
  * taken the line from the program, and a walk takes those of the records.  What
  * that costs the program is what it costs the scanner: the same lines go the same
- * way back.  So the scanner's own time, half as much added to be safe, is paid
- * for: the thread is left alone until that is no more than the budget's share of
- * the time.  A quiet thread saves up for a short burst.
+ * way back, and some of the program's caches lose more than the scanner's see.  So the
+ * scanner's own time is paid for twice: the thread is left alone until that is no more
+ * than the budget's share of the time.  A quiet thread saves up for a short burst.
  *
  * A thread that was still at the last look and is not now may be in the midst of
  * a burst of calls.  Each further look takes the line that it is writing, which
@@ -136,7 +136,7 @@ void pace_walked(struct scan_state *st, bool valid)
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames)
 {
 	uint64_t most = cost_look + cost_frame * frames;
-	uint64_t cost = took * 3 / 2, now = s->stamp;
+	uint64_t cost = took * 2, now = s->stamp;
 
 	if (cost > most)
 		cost = most;

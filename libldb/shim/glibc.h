@@ -11,11 +11,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/single_threaded.h>
 #include <threads.h>
 #include <time.h>
 
 #define GLIBC_MUTEX_ROBUST	0x10	/* __kind: PTHREAD_MUTEX_ROBUST_NORMAL_NP */
 #define GLIBC_MUTEX_PI		0x20	/* __kind: PTHREAD_MUTEX_PRIO_INHERIT_NP */
+#define GLIBC_MUTEX_SHARED	0x80	/* __kind: PTHREAD_MUTEX_PSHARED_BIT */
 #define GLIBC_TID_MASK		0x3fffffff	/* FUTEX_TID_MASK */
 
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_mutex_t");
@@ -55,13 +57,32 @@ static inline bool glibc_mutex_untriable(const void *mutex)
 	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & GLIBC_MUTEX_ROBUST;
 }
 
-/* Neither that nor recursive. */
+/* There is no other thread that could have it. */
+static inline bool glibc_mutex_alone(const void *mutex)
+{
+	const pthread_mutex_t *m = mutex;
+
+	return __libc_single_threaded &&
+	       !(__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) &
+		 (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_SHARED));
+}
+
+/* Neither robust nor recursive; of an adaptive one nobody knows at a glance. */
 static inline bool glibc_mutex_is_simple(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
-	int kind = __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED);
 
-	return !(kind & GLIBC_MUTEX_ROBUST) && (kind & 3) != PTHREAD_MUTEX_RECURSIVE_NP;
+	return !(__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) &
+		 (GLIBC_MUTEX_ROBUST | PTHREAD_MUTEX_RECURSIVE_NP));
+}
+
+/* Recursive, and the thread has it already. */
+static inline bool glibc_mutex_reentered(const void *mutex, uint32_t self_tid)
+{
+	const pthread_mutex_t *m = mutex;
+
+	return (__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & 3) ==
+		PTHREAD_MUTEX_RECURSIVE_NP && glibc_mutex_owner(mutex) == self_tid;
 }
 
 static inline bool glibc_mutex_taken(const void *mutex, uint32_t self_tid)

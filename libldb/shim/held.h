@@ -124,13 +124,10 @@ static inline void held_push_fast(struct thread *t, const volatile void *lock,
 	atomic_signal_fence(memory_order_seq_cst);
 	t->nr_held++;	/* relative, not n */
 	atomic_signal_fence(memory_order_seq_cst);	/* reserved, now fill */
-	if (unlikely(n >= HELD_MAX))
-		return;
-	h = &t->held[n];
+	h = &t->held[n];	/* n < HELD_FAST: a handler can only have emptied the list */
 	h->lock = (uintptr_t)lock;
 	h->site_kind = held_site_kind(site, kind);
-	h->gen = *(const volatile uint64_t *)(cpu_thread_pointer() + thread_gen_off) &
-		 ~(LDB_GEN_ONE - 1);
+	h->gen = cpu_thread_word(thread_gen_off) & ~(LDB_GEN_ONE - 1);
 }
 
 /* The lock was got just now.  A handler may have emptied the list. */

@@ -68,7 +68,7 @@ static struct thread *shim_enter(void)
 	static int slow_##name params;					\
 	EXPORT int name params						\
 	{								\
-		if (likely(!session_on()))				\
+		if (likely(!session_wants_locks()))			\
 			return next(name) args;				\
 		return slow_##name args;				\
 	}								\
@@ -79,14 +79,14 @@ static struct thread *shim_enter(void)
 	static int slow_##name params;					\
 	EXPORT int name params						\
 	{								\
-		if (likely(!session_on()))				\
+		if (likely(!session_wants_locks()))			\
 			return next(name) args;				\
 		return fast_##name args;				\
 	}								\
 	static __attribute__((noinline)) int slow_##name params
 
 #define FAST(name, params)						\
-	static __attribute__((noinline)) int fast_##name params
+	static inline __attribute__((always_inline)) int fast_##name params
 
 /*
  * The thread, if the fast path of an acquisition may use its list at this level.
@@ -96,8 +96,7 @@ static inline struct thread *fast_enter(uint32_t level)
 	struct thread *t = fast_self;
 
 	if (likely(t && !t->in_hook && t->nr_held < HELD_FAST &&
-		   t->held_epoch == session_page.a.epoch &&
-		   session_page.a.mutex_level == level))
+		   t->held_epoch == session_page.a.level_epoch[level]))
 		return t;
 	return NULL;
 }
@@ -130,26 +129,40 @@ static inline struct thread *fast_enter(uint32_t level)
 		}							\
 		return rc;						\
 	}								\
-	QUICK(hold, slow, LDB_MUTEX_HOLD, name, params, args, kind, try, valid) \
-	QUICK(fast, hold, LDB_MUTEX_WAIT, name, params, args, kind, try, valid)
+	static __attribute__((noinline, cold)) int failed_##name params	\
+	{								\
+		held_unpush_fast(fast_self);				\
+		return slow_##name args;				\
+	}								\
+	QUICK(__attribute__((noinline)), hold, slow, LDB_MUTEX_HOLD, name, params, args, kind, try, valid) \
+	QUICK(inline __attribute__((always_inline)), fast, hold, LDB_MUTEX_WAIT, name, params, args, kind, try, valid)
 
 /* As few stores and saved registers as can be: see held_push_fast(). */
-#define QUICK(path, other, level, name, params, args, kind, try, valid)	\
-	static __attribute__((noinline)) int path##_##name params	\
+#define QUICK(attr, path, other, level, name, params, args, kind, try, valid)	\
+	static attr int path##_##name params	\
 	{								\
-		struct thread *t = fast_enter(level);			\
+		struct thread *t;					\
 		int rc;							\
 									\
-		if (unlikely(!t || !(valid) ||				\
-			     (kind == LDB_LOCK_MUTEX &&			\
-			      !glibc_mutex_is_simple((const void *)lock)))) \
+		/* not on the list: who waits for it later infers the hold */ \
+		if (level == LDB_MUTEX_WAIT && kind == LDB_LOCK_MUTEX && \
+		    unlikely(glibc_mutex_alone((const void *)lock)) &&	\
+		    session_page.a.mutex_level == level)		\
+			return next(name) args;				\
+		t = fast_enter(level);					\
+		if (unlikely(!t || !(valid)))				\
 			return other##_##name args;			\
+		if (kind == LDB_LOCK_MUTEX &&				\
+		    unlikely(!glibc_mutex_is_simple((const void *)lock))) { \
+			if (glibc_mutex_untriable((const void *)lock))	\
+				return slow_##name args;		\
+			if (glibc_mutex_reentered((const void *)lock, t->tid)) \
+				return next(name) args;			\
+		}							\
 		held_push_fast(t, lock, kind, SITE);			\
 		rc = next(try)(lock);					\
-		if (unlikely(rc)) {					\
-			held_unpush_fast(fast_self);			\
-			return slow_##name args;			\
-		}							\
+		if (unlikely(rc))					\
+			return failed_##name args;			\
 		if (level == LDB_MUTEX_HOLD)				\
 			held_stamp_fast(fast_self, lock);		\
 		return 0;						\
@@ -217,11 +230,14 @@ static inline struct thread *fast_enter(uint32_t level)
 	{								\
 		struct thread *t = fast_self;				\
 									\
+		if (kind == LDB_LOCK_MUTEX &&				\
+		    unlikely(glibc_mutex_nested((const void *)lock)))	\
+			return next(name) args;				\
 		if (unlikely(!t || t->in_hook ||			\
 			     t->held_epoch != session_page.a.epoch ||	\
-			     (kind == LDB_LOCK_MUTEX &&			\
-			      glibc_mutex_nested((const void *)lock)) || \
-			     waiters_seen(lock) || !held_pop_fast(t, lock))) \
+			     waiters_seen(lock)))			\
+			return slow_##name args;			\
+		if (unlikely(!held_pop_fast(t, lock) && t->nr_held))	\
 			return slow_##name args;			\
 		return next(name) args;					\
 	}

@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 
 lock_pairs=1000000
-lock_kinds="mutex std read write spin sem nested turns"
+lock_kinds="mutex recursive alone std read write spin sem nested turns"
 
 # The plain program is not instrumented and has no runtime.
 lock_run()	# config: prints "KIND-CONFIG NS"
@@ -15,13 +15,15 @@ lock_run()	# config: prints "KIND-CONFIG NS"
 	record)	out=$(record -o locks.data -- ./locks-ldb "$lock_pairs" "$cpu") ;;
 	hold)	out=$(record --mutex=hold -o locks.data -- ./locks-ldb "$lock_pairs" "$cpu") ;;
 	esac || return
-	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 8 }'
+	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 10 }'
 }
 
 lock_label()	# kind
 {
 	case $1 in
 	mutex)	echo "pthread_mutex_t" ;;
+	recursive) echo "recursive mutex" ;;
+	alone)	echo "pthread_mutex_t, in a process of one thread" ;;
 	std)	echo "std::mutex" ;;
 	read)	echo "rwlock, reading" ;;
 	write)	echo "rwlock, writing" ;;

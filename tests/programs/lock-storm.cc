@@ -7,7 +7,8 @@
  * Prints "KIND NS" for each kind of lock: CPU time of the thread for a lock and an
  * unlock, the median of SLICES parts, because a neighbour of a virtual machine makes
  * some of them longer.  CPU: the one to stay on.  "turns": two threads use one mutex, never at the
- * same time; "nested": four mutexes held at once, each counts.
+ * same time; "nested": four mutexes held at once, each counts; "alone": before the
+ * process has a second thread, when glibc locks without an atomic operation.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -25,6 +26,7 @@ static pthread_mutex_t mutexes[4] = {
 	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
 	PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
 };
+static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
 static sem_t sem;
@@ -42,6 +44,12 @@ static void pair_mutex()
 {
 	pthread_mutex_lock(&mutexes[0]);
 	pthread_mutex_unlock(&mutexes[0]);
+}
+
+static void pair_recursive()
+{
+	pthread_mutex_lock(&recursive);
+	pthread_mutex_unlock(&recursive);
 }
 
 static void pair_std()
@@ -105,7 +113,9 @@ static void print_median(const char *name, double *ns, int nr)
 		print_median(#name, ns, SLICES);			\
 	}
 
+STORM(alone, pair_mutex, 1)
 STORM(mutex, pair_mutex, 1)
+STORM(recursive, pair_recursive, 1)
 STORM(std, pair_std, 1)
 STORM(read, pair_read, 1)
 STORM(write, pair_write, 1)
@@ -161,9 +171,11 @@ int main(int argc, char **argv)
 	}
 	pthread_spin_init(&spin, 0);
 	sem_init(&sem, 0, 1);
+	storm_alone(pairs);
 	if (pthread_create(&sleeper, nullptr, sleep_for_good, nullptr))
 		return 1;
 	storm_mutex(pairs);
+	storm_recursive(pairs);
 	storm_std(pairs);
 	storm_read(pairs);
 	storm_write(pairs);

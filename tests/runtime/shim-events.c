@@ -125,6 +125,38 @@ static void uncontended(void)
 	harness_gen = 0;
 }
 
+/* Comes first: while there is no second thread, nobody can wait for a mutex. */
+static void alone(void)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, shared;
+	struct other o = { .take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m };
+	const struct ldb_lock_rec *hold;
+	pthread_mutexattr_t a;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&shared, &a);
+	harness_start(LDB_MUTEX_WAIT, 1000);
+	pthread_mutex_lock(&shared);
+	is_int(thread_self()->nr_held, 1, "one thread: what other processes may wait for is listed");
+	pthread_mutex_unlock(&shared);
+	is_int(thread_self()->nr_held, 0, "until it is given back");
+	pthread_mutex_lock(&m);
+	is_int(thread_self()->nr_held, 0, "other mutexes are not");
+	other_start(&o);
+	wait_for_waiter(&m);
+	pthread_mutex_unlock(&m);
+	other_wait_took(&o);
+	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
+	is_int(harness_count(HOLD, LDB_LOCK_MUTEX, &m), 1, "who waits later finds out of the hold");
+	ok(!hold->begin && !hold->gen && hold->tid == (uint32_t)syscall(SYS_gettid),
+	   "and whose it is, but not when it began");
+	other_finish(&o);
+	is_int(harness_last(WAIT, LDB_LOCK_MUTEX, &m)->owner, syscall(SYS_gettid),
+	       "its wait names the owner");
+	harness_stop();
+}
+
 static void contended(const char *name, void *lock, unsigned kind, bool has_owner,
 		      int (*take)(void *), int (*give)(void *))
 {
@@ -596,6 +628,7 @@ static void fork_child(void)
 int main(void)
 {
 	shim_init();
+	alone();
 	uncontended();
 	contended_all();
 	readers();

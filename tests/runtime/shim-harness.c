@@ -134,8 +134,7 @@ void harness_start(enum ldb_mutex_level level, uint64_t threshold)
 	atomic_store(&nr_records, 0);
 	session_page.a.mutex_level = level;
 	session_page.a.lock_threshold = threshold;
-	session_page.a.epoch++;
-	atomic_store(&session_page.a.on, 1);
+	session_publish(&session_page.a);
 }
 
 void harness_stop(void)
@@ -146,8 +145,7 @@ void harness_stop(void)
 void harness_reattach(void)
 {
 	harness_stop();
-	session_page.a.epoch++;
-	atomic_store(&session_page.a.on, 1);
+	session_publish(&session_page.a);
 }
 
 unsigned harness_nr(void)

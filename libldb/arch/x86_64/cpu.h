@@ -64,6 +64,12 @@ static inline uintptr_t cpu_thread_pointer(void)
 	return tp;
 }
 
+/* The word at an offset from the thread pointer. */
+static inline uint64_t cpu_thread_word(intptr_t offset)
+{
+	return *(const volatile uint64_t __seg_fs *)offset;
+}
+
 static inline uintptr_t cpu_stack_pointer(void)
 {
 	uintptr_t sp;
