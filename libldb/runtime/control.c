@@ -274,7 +274,8 @@ static void serve(void)
 			send_modules();
 			session_populate();
 		}
-		if (n > 0 && p[1].revents)
+		/* If the first has just hung up, it is not the second any more. */
+		if (n > 0 && p[1].revents && !p[0].revents)
 			refuse_second();
 		if (n <= 0 || !p[0].revents)
 			continue;

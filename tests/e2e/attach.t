@@ -53,6 +53,14 @@ wait "$first"
 status=$?
 ok "the first recorder is not disturbed" test "$status" -eq 0
 
+# The next one may come while the last one leaves.
+refused=0
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+	ldb-record -q -p "$pid" -d 0.05 -o next.data 2>next.err || refused=$((refused + 1))
+done
+ok "none is refused for the one before it" test "$refused" -eq 0
+[ "$refused" -eq 0 ] || diag "$refused of 15: $(cat next.err)"
+
 # Ctrl-C ends a recording without -d cleanly.
 ldb-record -p "$pid" -o int.data >int.log 2>&1 &
 rec=$!
