@@ -14,8 +14,9 @@
 # gcc are there.  Nothing is installed, and apt-get is not called, when nothing is
 # missing.  Without root it prints the command to give and stops.
 #
-# What only the guests of tests/kmod and the bench need is wanted, not needed: where it
-# cannot be had, those tests are skipped, and the rows of the bench say what is missing.
+# What only the guests of tests/kmod, the browser, pprof and the bench need is wanted, not
+# needed: where it cannot be had, those tests are skipped, and the rows of the bench say
+# what is missing.
 
 : "${CC:=gcc}" "${CXX:=g++}"
 DEBIAN_FRONTEND=noninteractive
@@ -63,6 +64,9 @@ look()	# build | all
 		header libelf.h libelf-dev
 		header elfutils/libdw.h libdw-dev
 		header zstd.h libzstd-dev
+		header zlib.h zlib1g-dev
+		header sqlite3.h libsqlite3-dev
+		header babeltrace2/babeltrace.h libbabeltrace2-dev
 		pkg-config --exists libtraceevent 2>/dev/null || need libtraceevent-dev
 	else
 		need gcc
@@ -71,13 +75,31 @@ look()	# build | all
 		need libelf-dev
 		need libdw-dev
 		need libzstd-dev
+		need zlib1g-dev
+		need libsqlite3-dev
+		need libbabeltrace2-dev
 		need libtraceevent-dev
 	fi
 	have "$CXX" || need g++
 	[ "$1" = build ] && return
 	have jq || need jq
 	have mandoc || need mandoc
+	have dwz || need dwz
+	have sqlite3 || need sqlite3
+	have protoc || need protobuf-compiler
+	have babeltrace2 || need babeltrace2
+	have go || want golang-go
+	look_browser
 	look_guests
+}
+
+# The pages are looked at in a browser; npm gets its driver when it is used
+# (tests/browser/run.sh).
+look_browser()
+{
+	have chromium || want chromium
+	have node || want nodejs
+	have npm || want npm
 }
 
 # Kernels of the two series that Debian 12 has; the images are fetched when they are

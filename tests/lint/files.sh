@@ -10,7 +10,11 @@ source_files()	# pathspec...
 		git ls-files --cached --others --exclude-standard -- "$@"
 	else
 		find "${@:-.}" -type f ! -path './build/*' ! -path './.git/*' | sed 's|^\./||'
-	fi | while read -r f; do [ -f "$f" ] && echo "$f"; done
+	fi | while read -r f; do
+		# Files of others are as they were published; vendor.t checks that.
+		case $f in tools/page/vendor/*.min.* | tools/page/vendor/LICENSE.*) [ -z "${with_vendor:-}" ] && continue ;; esac
+		[ -f "$f" ] && echo "$f"
+	done
 }
 
 # One result: $WORK/list must be empty.  A file, not a pipe: a function at the end

@@ -15,8 +15,10 @@ wanted()	# file
 	esac
 }
 
-# Texts of licences, and trace files that are kept as they were written.
-source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' -e '^\.gitignore$' | while read -r f; do
+# Texts of licences, trace files that are kept as they were written, and formats without
+# comments.
+source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' -e '^\.gitignore$' \
+	-e '\.json$' -e '\.png$' | while read -r f; do
 	line=$(head -n 2 "$f" | grep -m 1 'SPDX-License-Identifier: ')
 	[ -n "$line" ] || { echo "$f: no licence"; continue; }
 	case $f in *.sh | *.t | .ci/run | *.in) ;; *)

@@ -4,12 +4,12 @@
 . "$TOP/tests/lint/files.sh"
 
 # Absolute paths: those every Debian has, or what the user chose.
-source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' | xargs -r grep -nHoE \
+source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' | xargs -r grep -InHoE \
 	"(^|[ \"'=(<\`])/[a-z][a-z0-9_-]*/[A-Za-z0-9_.-]+" |
 	grep -vE "[ \"'=(<\`:]/(include|share|fake|ldb|usr|etc|proc|sys|dev|tmp|bin|sbin|lib|lib64|opt|var|run|path|no|nonexistent|home/user|x|gnu|linux|boot|vm|tests|programs)/" >"$WORK/list"
 ok_empty "no absolute path outside the system"
 
-source_files | grep -v '^LICENSES/' | xargs -r grep -nHE '[ 	]+$' | grep -v '\.md:' >"$WORK/list"
+source_files | grep -v '^LICENSES/' | xargs -r grep -InHE '[ 	]+$' | grep -v '\.md:' >"$WORK/list"
 ok_empty "no blanks at the end of a line"
 
 source_files | grep -E '\.(sh|t)$|^\.ci/run$' | while read -r f; do

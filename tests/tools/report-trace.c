@@ -9,7 +9,11 @@
  *			has to wait for its CPU, a futex of no lock, a hidden task
  *	kernelonly	nothing else
  *	nokernel	a recording that could have none
+ *	otherhost	figure1, recorded elsewhere
+ *	twice		a thread puts a request into a queue and takes it out itself
+ *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
+ *	markup		names that try to be a part of a page
  *	big [ROWS]	that many invocations of a few functions
  *	bigsched [ROWS]	that many switches
  */
@@ -132,6 +136,25 @@ static void sched(void)
 	made_class(&t, 70 * ms, 5, "SET");
 }
 
+static void outlast(void)
+{
+	made_thread(&t, 1, "main", 0, 100000);
+	func(1, lookup, NULL, 1, 0, 0, 1000, 50000);
+	func(1, request_handler, lookup, 2, 1, 1, 10000, 20000);
+	made_wait(&t, 1, LOCK, 2, 15000, 24000, 2);
+	func(1, request_handler, lookup, 3, 1, 1, 22000, 30000);
+}
+
+static void twice(void)
+{
+	made_thread(&t, 1, "main", 0, 100000);
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 1, 0);
+	func(1, lookup, NULL, 1, 0, 0, 2000, 30000);
+	made_req(&t, LDB_REQ_OP_BLOCK, 1, 10000, 1, 0x1000);
+	made_req(&t, LDB_REQ_OP_START, 1, 20000, 1, 0x1000);
+	made_req(&t, LDB_REQ_OP_END, 1, 40000, 1, 0);
+}
+
 static void hostile(void)
 {
 	made_task(&t, 900, 900, "\033]0;\007");
@@ -150,6 +173,30 @@ static void hostile(void)
 	made_class(&t, 60, UINT64_MAX, "\033[31mclass\n");
 	made_wait(&t, 1, 0x1030, 1, 120, 5000, 1);
 	made_req(&t, LDB_REQ_OP_END, 1, 10000, UINT64_MAX, 0);
+}
+
+static void markup(void)
+{
+	static const char script[] = "</script><script>window.owned=1</script>";
+	static const char image[] = "<img src=x onerror=window.owned=2>";
+
+	writer_add_meta(t.w, "cmdline", "</title><script>window.owned=3</script><!--");
+	writer_add_meta(t.w, "kernel_events", "module");
+	writer_add_meta(t.w, "kernel_why", image);
+	made_thread(&t, 1, image, 0, 1000000);
+	made_thread(&t, 2, "\"><svg onload=window.owned=4>", 0, 1000000);
+	made_task(&t, 900, 900, script);
+	writer_add_module(t.w, &(struct ldb_row_module){
+		.start = 0x1000, .end = 0x2000, .build_id = "00", .end_tick = INT64_MAX,
+		.path = "/tmp/<img src=x onerror=window.owned=5><!--<script>" });
+	made_func(&t, 1, (void *)0x1010, (void *)0x1020, 1, 0, 0, 100, 9000, 0);
+	made_req(&t, LDB_REQ_OP_START, 1, 50, 7, 0);
+	made_class(&t, 60, 7, script);
+	made_wait(&t, 1, 0x1030, 2, 120, 5000, 1);
+	made_hold(&t, 2, 0x1030, 110, 4900, 1);
+	made_switch(&t, 6000, 0, 1, LDB_STATE_RUNNING, 900, 0);
+	made_switch(&t, 7000, 0, 900, LDB_STATE_RUNNING, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 10000, 7, 0);
 }
 
 static void kernelonly(void)
@@ -202,6 +249,13 @@ int main(int argc, char **argv)
 	made_begin(&t, "trace");
 	if (!strcmp(kind, "figure1"))
 		figure1();
+	else if (!strcmp(kind, "otherhost")) {
+		figure1();
+		writer_add_meta(t.w, "host", "elsewhere");
+	} else if (!strcmp(kind, "twice"))
+		twice();
+	else if (!strcmp(kind, "outlast"))
+		outlast();
 	else if (!strcmp(kind, "plain"))
 		func(1, lookup, snapshot, 1, 0, 0, 100, 200);
 	else if (!strcmp(kind, "sched"))
@@ -214,6 +268,8 @@ int main(int argc, char **argv)
 		bigsched(argc > 3 ? atol(argv[3]) : 1000000);
 	else if (!strcmp(kind, "hostile"))
 		hostile();
+	else if (!strcmp(kind, "markup"))
+		markup();
 	else if (!strcmp(kind, "big"))
 		big(argc > 3 ? atol(argv[3]) : 1000000);
 	if (writer_close(t.w))

@@ -86,6 +86,8 @@ static struct segment *add_segment(struct timeline_build *b, const struct lock_e
 	s->lock_symbol = e->lock ? symtab_lookup_data(b->m->symtab, e->lock, e->end) : NULL;
 	s->lock_kind = LDB_LOCK_KIND(e->flags);
 	s->level = level;
+	s->duration_ns = ticks_ns(b->m->reader, e->end - e->begin);
+	s->duration_resolution_ns = ticks_ns(b->m->reader, e->resolution);
 	if (tid == e->tid) {
 		s->site = e->where;
 		s->gen = e->gen;
@@ -100,8 +102,8 @@ static struct segment *add_segment(struct timeline_build *b, const struct lock_e
 static int blame(struct timeline_build *b, const struct lock_event *wait, int64_t start,
 		 int64_t end, unsigned level);
 
-static struct segment *add_wait(struct timeline_build *b, const struct lock_event *w,
-				int64_t start, int64_t end, bool blocks, unsigned level)
+struct segment *blame_wait_segment(struct timeline_build *b, const struct lock_event *w,
+				   int64_t start, int64_t end, unsigned level)
 {
 	bool is_futex = LDB_LOCK_KIND(w->flags) == LOCK_KIND_FUTEX;
 	struct segment *s = add_segment(b, w, is_futex ? SEGMENT_FUTEX_WAIT : SEGMENT_LOCK_WAIT,
@@ -114,7 +116,20 @@ static struct segment *add_wait(struct timeline_build *b, const struct lock_even
 	s->is_clipped = s->full_start_ns < s->start_ns || s->full_end_ns > s->end_ns;
 	s->owner = w->owner;
 	s->has_failed = w->flags & LDB_LOCK_F_FAILED;
-	s->blocks_req = blocks;
+	return s;
+}
+
+struct segment *blame_hold_segment(struct timeline_build *b, const struct lock_event *hold,
+				   int64_t start, int64_t end, unsigned level)
+{
+	struct segment *s = add_segment(b, hold, SEGMENT_LOCK_HOLD, hold->tid, start, end, level);
+
+	if (!s)
+		return NULL;
+	s->full_start_ns = ticks_time_ns(b->m->reader, hold->begin);
+	s->full_end_ns = ticks_time_ns(b->m->reader, hold->end);
+	s->is_clipped = s->full_start_ns < s->start_ns || s->full_end_ns > s->end_ns;
+	s->resolution_ns = ticks_ns(b->m->reader, hold->resolution);
 	return s;
 }
 
@@ -128,13 +143,16 @@ static int follow_waits(struct timeline_build *b, uint32_t tid, int64_t start, i
 		const struct lock_event *w = b->waits[i];
 		int64_t from = w->begin > start ? w->begin : start;
 		int64_t to = w->end < end ? w->end : end;
+		struct segment *s;
 
 		if (w->tid != tid || w->begin >= end)
 			break;
 		if (b->is_followed[w - b->locks.events])
 			continue;
-		if (!add_wait(b, w, from, to, true, level))
+		s = blame_wait_segment(b, w, from, to, level);
+		if (!s)
 			return -ENOMEM;
+		s->blocks_req = true;
 		ret = blame(b, w, from, to, level);
 	}
 	return ret;
@@ -144,20 +162,13 @@ static int add_holder(struct timeline_build *b, const struct lock_event *hold,
 		      const struct lock_event *wait, uint32_t tid, int64_t start, int64_t end,
 		      unsigned level)
 {
-	struct segment *s = add_segment(b, hold ? hold : wait, SEGMENT_LOCK_HOLD, tid, start, end,
-					level);
+	struct segment *s = hold ? blame_hold_segment(b, hold, start, end, level) :
+			    add_segment(b, wait, SEGMENT_LOCK_HOLD, tid, start, end, level);
 
 	if (!s)
 		return -ENOMEM;
 	s->blocks_req = true;
-	if (hold) {
-		s->full_start_ns = ticks_time_ns(b->m->reader, hold->begin);
-		s->full_end_ns = ticks_time_ns(b->m->reader, hold->end);
-		s->is_clipped = s->full_start_ns < s->start_ns || s->full_end_ns > s->end_ns;
-		s->resolution_ns = ticks_ns(b->m->reader, hold->resolution);
-	} else {
-		s->is_inferred = true;
-	}
+	s->is_inferred = !hold;
 	if (interval_add(&b->blamed, tid, start, end))
 		return -ENOMEM;
 	if (level >= TIMELINE_LEVELS_MAX)
@@ -253,7 +264,7 @@ int blame_own_waits(struct timeline_build *b)
 
 			if (w->tid != own->tid || w->begin >= own->end)
 				break;
-			s = add_wait(b, w, start, end, false, 1);
+			s = blame_wait_segment(b, w, start, end, 1);
 			if (!s)
 				return -ENOMEM;
 			if (s->kind == SEGMENT_LOCK_WAIT)

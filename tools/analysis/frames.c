@@ -74,7 +74,11 @@ int frames_add(struct timeline_build *b, const struct ldb_row_func *row)
 		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,
 		.start_min = e.start_min, .start_max = e.start_max,
 		.end_min = e.end_min, .end_max = e.end_max,
-		.resolution = e.resolution,
+		.row_start = row->start_unc != LDB_UNC_UNKNOWN ?
+			     (int64_t)((uint64_t)row->start_max - row->start_unc) : row->start_max,
+		.row_end = row->end_max,
+		.resolution = e.resolution, .length = e.end - e.start,
+		.length_resolution = e.resolution,
 	};
 	return 0;
 }
@@ -120,6 +124,8 @@ static size_t frame_number(const struct timeline_build *b, const struct frame *l
 
 static void clip(struct frame *f, int64_t start, int64_t end)
 {
+	if (f->is_given)
+		return;
 	if (f->start < start)
 		f->start = start;
 	if (f->end > end)
@@ -134,9 +140,9 @@ static void part_siblings(struct frame *before, struct frame *f)
 {
 	int64_t middle;
 
-	if (before->end <= f->start)
+	if (before->end <= f->start || f->is_given)
 		return;
-	middle = f->start + (before->end - f->start) / 2;
+	middle = before->is_given ? before->end : f->start + (before->end - f->start) / 2;
 	if (middle < before->start)
 		middle = before->start;
 	before->end = middle;
@@ -373,20 +379,20 @@ const struct frame *frames_through(const struct timeline_build *b, uint32_t tid,
 	return best;
 }
 
-static int emit(struct timeline_build *b, struct frame *f, const struct interval *in, bool blocks)
+struct segment *frames_segment(struct timeline_build *b, const struct frame *f, int64_t start,
+			       int64_t end)
 {
-	int64_t start = f->start > in->start ? f->start : in->start;
-	int64_t end = f->end < in->end ? f->end : in->end;
-	struct segment *s;
+	struct segment *s = timeline_add(b, SEGMENT_FUNCTION, f->tid, start, end);
 
-	if (start >= end && !(start == end && f->start == f->end && end < in->end))
-		return 0;
-	s = timeline_add(b, SEGMENT_FUNCTION, f->tid, start, end);
 	if (!s)
-		return -ENOMEM;
+		return NULL;
 	s->full_start_ns = ticks_time_ns(b->m->reader, f->full_start);
 	s->full_end_ns = ticks_time_ns(b->m->reader, f->full_end);
 	s->resolution_ns = ticks_ns(b->m->reader, f->resolution);
+	s->duration_ns = ticks_ns(b->m->reader, f->length);
+	s->duration_resolution_ns = ticks_ns(b->m->reader, f->length_resolution);
+	s->row_start = f->row_start;
+	s->row_end = f->row_end;
 	s->depth = f->depth;
 	s->func = symtab_lookup(b->m->symtab, f->pc, f->full_start);
 	s->site = symtab_lookup_call(b->m->symtab, f->ret, f->full_start);
@@ -395,6 +401,20 @@ static int emit(struct timeline_build *b, struct frame *f, const struct interval
 	/* Not by what the estimate may be wrong. */
 	s->is_clipped = s->start_ns - s->full_start_ns > s->resolution_ns ||
 			s->full_end_ns - s->end_ns > s->resolution_ns;
+	return s;
+}
+
+static int emit(struct timeline_build *b, struct frame *f, const struct interval *in, bool blocks)
+{
+	int64_t start = f->start > in->start ? f->start : in->start;
+	int64_t end = f->end < in->end ? f->end : in->end;
+	struct segment *s;
+
+	if (start >= end && !(start == end && f->start == f->end && end < in->end))
+		return 0;
+	s = frames_segment(b, f, start, end);
+	if (!s)
+		return -ENOMEM;
 	s->blocks_req = blocks;
 	if (!blocks)
 		ticks_add(&f->own, end - start);

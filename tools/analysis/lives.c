@@ -294,8 +294,10 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 	part = add_part(o, row, false);
 	if (!part)
 		return -ENOMEM;
-	if (pending)
+	if (pending) {
 		part->to_tid = row->tid;
+		part->was_queued = true;
+	}
 	if (row->tick > o->life.end)
 		o->life.end = row->tick;
 	return worker_add(l, row->tid, row->id);

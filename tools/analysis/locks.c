@@ -45,6 +45,8 @@ struct builder {
 	size_t nr;
 	struct futexes futexes;
 	int64_t futex_resolution;	/* ticks */
+	int (*each)(void *arg, const struct lock_event *e); /* instead of the statistics */
+	void *arg;
 };
 
 /* Readers and writers use one lock. */
@@ -172,6 +174,8 @@ static int add_event(struct builder *b, const struct lock_event *e)
 	if (!is_selected(b, e))
 		return 0;
 	l = get_lock(b, e);
+	if (b->each)
+		return l ? b->each(b->arg, e) : -ENOMEM;
 	site = l ? get_site(b, l, e) : NULL;
 	if (!site)
 		return -ENOMEM;
@@ -236,7 +240,7 @@ static int add_futex(struct builder *b, const struct lock_build *object,
 	struct lock_event e = {
 		.op = LDB_LOCK_OP_WAIT, .flags = object ? object->kind : LOCK_KIND_FUTEX,
 		.tid = w->tid, .owner = w->owner, .lock = object ? object->lock : w->futex,
-		.begin = w->out, .end = w->woken,
+		.gen = w->gen, .begin = w->out, .end = w->woken,
 		.resolution = b->futex_resolution,
 		.where = w->pc ? symtab_lookup(b->m->symtab, w->pc, w->out) : NULL,
 	};
@@ -452,9 +456,30 @@ static void free_builder(struct builder *b)
 	futexes_free(&b->futexes);
 }
 
-int locks_build(struct model *m, const struct locks_options *options, struct locks *locks)
+/* Rows -> events, to which the futexes are added at the end. */
+static int each_event(struct builder *b)
 {
 	struct reader_filter filter = READER_FILTER_ALL;
+	struct model *m = b->m;
+	int ret;
+
+	b->t_min = INT64_MAX;
+	b->t_max = INT64_MIN;
+	lockset_init(&b->set, m);
+	/* No t_max: a hold that was not stamped is only known by its end. */
+	filter.t_min = b->options->from;
+	b->futex_resolution = ticks_sane(reader_tick(m->reader, sched_resolution_ns(m))) -
+			      ticks_sane(reader_tick(m->reader, 0));
+	ret = futexes_read(m, b->options->from, b->options->to, &b->futexes);
+	if (!ret)
+		ret = reader_each(m->reader, LDB_BLK_LOCK, &filter, add_rows, b);
+	if (!ret && b->set.nr)
+		ret = end_chunk(b);
+	return ret ? ret : add_futexes(b);
+}
+
+int locks_build(struct model *m, const struct locks_options *options, struct locks *locks)
+{
 	struct builder *b = calloc(1, sizeof(*b));
 	int ret;
 
@@ -463,23 +488,30 @@ int locks_build(struct model *m, const struct locks_options *options, struct loc
 		return -ENOMEM;
 	b->m = m;
 	b->options = options;
-	b->t_min = INT64_MAX;
-	b->t_max = INT64_MIN;
-	lockset_init(&b->set, m);
-	/* No t_max: a hold that was not stamped is only known by its end. */
-	filter.t_min = options->from;
-	b->futex_resolution = ticks_sane(reader_tick(m->reader, sched_resolution_ns(m))) -
-			      ticks_sane(reader_tick(m->reader, 0));
-	ret = futexes_read(m, options->from, options->to, &b->futexes);
-	if (!ret)
-		ret = reader_each(m->reader, LDB_BLK_LOCK, &filter, add_rows, b);
-	if (!ret && b->set.nr)
-		ret = end_chunk(b);
-	if (!ret)
-		ret = add_futexes(b);
+	ret = each_event(b);
 	locks->nr_not_kept = b->futexes.nr_not_kept;
 	if (!ret)
 		ret = fill_locks(b, locks);
+	free_builder(b);
+	free(b);
+	return ret;
+}
+
+int locks_each(struct model *m, const struct locks_options *options,
+	       int (*event)(void *arg, const struct lock_event *e), void *arg,
+	       uint64_t *nr_not_kept)
+{
+	struct builder *b = calloc(1, sizeof(*b));
+	int ret;
+
+	if (!b)
+		return -ENOMEM;
+	b->m = m;
+	b->options = options;
+	b->each = event;
+	b->arg = arg;
+	ret = each_event(b);
+	*nr_not_kept = b->futexes.nr_not_kept;
 	free_builder(b);
 	free(b);
 	return ret;

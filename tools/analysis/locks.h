@@ -62,6 +62,14 @@ struct locks {
 int locks_build(struct model *m, const struct locks_options *options, struct locks *locks);
 void locks_free(struct locks *locks);
 
+/*
+ * The events that locks_build() counts, one by one, in no order; non-zero stops and is
+ * returned.  Sleeps on futexes have kind LOCK_KIND_FUTEX or that of their lock.
+ */
+int locks_each(struct model *m, const struct locks_options *options,
+	       int (*event)(void *arg, const struct lock_event *e), void *arg,
+	       uint64_t *nr_not_kept);
+
 /* By "total", "max", "p99", "p50", "mean" or "count" of the waits; else -EINVAL. */
 int locks_sort(struct locks *locks, const char *key);
 

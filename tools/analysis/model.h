@@ -93,6 +93,7 @@ struct life_part {
 	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: nobody;
 				   on a thread: not 0 if the queue it came from is known */
 	bool is_queue, is_open;	/* is_open: no end was seen */
+	bool was_queued;	/* on a thread: a part in a queue ended when it began */
 	uint64_t queue;		/* address or 0 */
 	int64_t start, end;	/* ticks */
 	uint64_t site;		/* where the end was tagged; open: the start */
@@ -154,6 +155,8 @@ struct segment {
 	int64_t start_ns, end_ns;	/* clipped to what concerns the request */
 	int64_t full_start_ns, full_end_ns; /* of the whole invocation, wait or hold */
 	int64_t resolution_ns;
+	int64_t duration_ns;		/* of the whole, as ldb-report counts it */
+	int64_t duration_resolution_ns;
 	unsigned depth;			/* nesting on its thread */
 	const struct symbol *func;	/* FUNCTION */
 	const struct symbol *site;	/* where it was called, locked, queued; NULL: not known */
@@ -161,7 +164,7 @@ struct segment {
 	const struct symbol *lock_symbol; /* NULL: no address */
 	unsigned lock_kind;		/* enum ldb_lock_kind */
 	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
-	uint32_t to_tid;		/* QUEUE: who took it out */
+	uint32_t to_tid;		/* QUEUE: who took it out; REQUEST of tracks.h: its own, if out of one */
 	bool is_truncated;		/* it was running when the recording began or ended */
 	bool is_clipped;		/* the whole is longer than the bar */
 	bool is_inferred;		/* LOCK_HOLD: known from the wait alone */
@@ -170,6 +173,9 @@ struct segment {
 	unsigned level;			/* LOCK_*: 1: blocks the request, 2: blocks that, ... */
 	uint64_t gen;			/* LOCK_WAIT: of the frame it happened in */
 	int64_t start, end;		/* ticks */
+	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
+	uint64_t req;			/* the request its thread worked on meanwhile, */
+	bool has_req;			/* if it was exactly one */
 	struct segment_sched *sched;	/* off the CPU; LOCK_WAIT: if known; else NULL */
 };
 

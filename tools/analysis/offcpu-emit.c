@@ -77,8 +77,12 @@ static struct segment_sched *get_sched(struct segment *s)
 	return s->sched;
 }
 
-static void fill_sched(const struct model *m, struct segment_sched *k, const struct sched_off *off)
+int offcpu_describe(const struct model *m, struct segment *s, const struct sched_off *off)
 {
+	struct segment_sched *k = get_sched(s);
+
+	if (!k)
+		return -ENOMEM;
 	k->state = off->state;
 	k->waker = off->waker;
 	party_identify(m, &k->waker, off->woken);
@@ -97,6 +101,7 @@ static void fill_sched(const struct model *m, struct segment_sched *k, const str
 		k->futex = off->futex;
 		k->is_futex_woken = off->is_futex_woken;
 	}
+	return 0;
 }
 
 static int occupant_compare(const void *pa, const void *pb)
@@ -107,7 +112,7 @@ static int occupant_compare(const void *pa, const void *pb)
 }
 
 /* Whoever had the CPU in [start, end). */
-static int add_occupants(const struct model *m, struct segment_sched *k,
+int offcpu_add_occupants(const struct model *m, struct segment_sched *k,
 			 const struct sched_off *off, int64_t start, int64_t end)
 {
 	k->occupants = calloc(off->nr_spans + 1, sizeof(*k->occupants));
@@ -135,7 +140,7 @@ static int add_occupants(const struct model *m, struct segment_sched *k,
 }
 
 /* The function that was being executed: the kernel saw it, or it is the one of that time. */
-static const struct frame *set_place(struct timeline_build *b, struct segment *s,
+const struct frame *offcpu_set_place(struct timeline_build *b, struct segment *s,
 				     const struct sched_off *off)
 {
 	const struct frame *f = off->gen ? frames_at(b, off->tid, off->gen, off->out) :
@@ -178,13 +183,12 @@ static struct segment *emit(struct emitter *e, const struct sched_off *off, enum
 	const struct frame *f;
 	size_t i;
 
-	if (!s || !get_sched(s))
+	if (!s || offcpu_describe(b->m, s, off))
 		return NULL;
-	fill_sched(b->m, s->sched, off);
 	if ((kind == SEGMENT_RUNNABLE || kind == SEGMENT_PREEMPTED) &&
-	    add_occupants(b->m, s->sched, off, p->start, p->end))
+	    offcpu_add_occupants(b->m, s->sched, off, p->start, p->end))
 		return NULL;
-	f = set_place(b, s, off);
+	f = offcpu_set_place(b, s, off);
 	s->depth = f ? f->depth + 1 : 0;
 	i = index_find(&e->waits, b->t, off->tid, p->start);
 	wait = i < e->waits.nr ? &b->t->segments[e->waits.at[i]] : NULL;
@@ -206,7 +210,7 @@ static struct segment *emit(struct emitter *e, const struct sched_off *off, enum
  * A sleep inside the wait for a lock: the lock's, or at least none of another
  * lock.  The disk is a reason of its own, wherever it strikes.
  */
-static bool is_of_wait(const struct offcpu *o, const struct segment *wait)
+bool offcpu_is_of_wait(const struct offcpu *o, const struct segment *wait)
 {
 	const struct sched_off *off = &o->off;
 
@@ -230,14 +234,13 @@ static int add_to_waits(struct emitter *e, const struct offcpu *o, const struct 
 
 		if (s->tid != o->off.tid || s->start >= p->end)
 			break;
-		if (!is_of_wait(o, s))
+		if (!offcpu_is_of_wait(o, s))
 			continue;
-		if (!get_sched(s))
+		if (offcpu_describe(e->b->m, s, &o->off))
 			return -ENOMEM;
-		fill_sched(e->b->m, s->sched, &o->off);
 		ticks_add(&s->sched->asleep_ns, ticks_ns(e->b->m->reader, end - start));
 		if (s->kind == SEGMENT_FUTEX_WAIT) {
-			set_place(e->b, s, &o->off);
+			offcpu_set_place(e->b, s, &o->off);
 			s->resolution_ns = e->resolution_ns;
 		}
 		found = 1;

@@ -162,6 +162,8 @@ static int add_life(void *arg, struct life *life)
 
 	if (life->start < o->from || life->start > o->to)
 		return 0;
+	if (life->is_complete && life->end < o->ended_from)
+		return 0;
 	if (o->class && fnmatch(o->class, life->class, 0))
 		return 0;
 	c = get_class(b, life->class);

@@ -15,8 +15,9 @@ struct requests_options {
 	size_t nr_slowest;	/* how many lives to keep */
 	bool has_id;
 	uint64_t id;		/* has_id: keep the lives of this id instead */
+	int64_t ended_from;	/* ticks: complete ones that end then or later */
 };
-#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0 }
+#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN }
 
 struct request_class {
 	const char *name;	/* "": requests without a class */

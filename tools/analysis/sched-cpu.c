@@ -69,6 +69,20 @@ static void charge(struct sched_thread *t, const struct party *who, int64_t tick
 	t->charged = tick;
 }
 
+/* Whoever had it until now. */
+static void end_run(struct sched *s, struct sched_cpu *c, int64_t tick, bool has_end)
+{
+	struct sched_cpu_run run = {
+		.cpu = c - s->cpus, .who = c->has, .start = c->since, .end = tick,
+		.has_start = c->has_since, .has_end = has_end, .state = s->left_state,
+	};
+
+	if (c->has.kind == PARTY_NONE || !s->sink->cpu || s->ret)
+		return;
+	if (tick > c->since || (has_end && c->has_since))
+		s->ret = s->sink->cpu(s->sink->arg, &run);
+}
+
 void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick)
 {
 	static const struct party nobody = { .kind = PARTY_NONE };
@@ -77,20 +91,35 @@ void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t
 	/* Another one had it, as far as is known: a switch in between is missing. */
 	if (c && c->has.kind != PARTY_NONE && !party_is(&c->has, left))
 		left = &nobody;
+	else if (c)
+		end_run(s, c, tick, true);
+	if (c)
+		c->has.kind = PARTY_NONE;
 	for (struct sched_thread *t = c ? c->waiters : NULL; t; t = t->next_waiter)
 		charge(t, left, tick);
 }
 
-void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own)
+void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
+	     bool came)
 {
 	struct sched_cpu *c = get_cpu(s, cpu);
 
 	if (!c)
 		return;
+	if (c->has.kind == PARTY_NONE || !party_is(&c->has, has)) {
+		c->since = tick;
+		c->has_since = came;
+	}
 	c->has = *has;
 	/* Nobody waits: others may come and go without an event. */
 	if (!c->waiters && !is_own)
 		c->has.kind = PARTY_NONE;
+}
+
+void cpu_end_all(struct sched *s, int64_t tick)
+{
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		end_run(s, &s->cpus[i], tick, false);
 }
 
 void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
@@ -104,8 +133,10 @@ void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
 	if (t->next_waiter)
 		t->next_waiter->prev_waiter = t->prev_waiter;
 	t->waits_on = NULL;
-	if (!c->waiters && !(c->has.kind == PARTY_TASK && sched_thread(s, c->has.tid, false)))
+	if (!c->waiters && !(c->has.kind == PARTY_TASK && sched_thread(s, c->has.tid, false))) {
+		end_run(s, c, tick, false);
 		c->has.kind = PARTY_NONE;
+	}
 }
 
 void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick)

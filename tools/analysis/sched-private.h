@@ -31,6 +31,7 @@ struct sched_thread {
 	bool has_waking, has_woken_futex;
 	int64_t waking;
 	struct party waker;
+	uint32_t cpu_waker;
 	uint64_t woken_futex;
 	/* a WAKEUP while it was on the CPU */
 	bool has_early;
@@ -52,6 +53,8 @@ struct sched_thread {
 struct sched_cpu {
 	struct sched_thread *waiters;
 	struct party has;		/* PARTY_NONE: not known */
+	int64_t since;			/* it has had it from then on */
+	bool has_since;			/* it came then */
 };
 
 struct sched {
@@ -60,6 +63,8 @@ struct sched {
 	struct sched_result *result;
 	int64_t from;
 	int64_t futex_ticks, loss_slack, race_ticks;
+	int ret;			/* what the sink returned for a CPU */
+	unsigned left_state;		/* of who leaves it now */
 	struct window window;		/* of rows */
 	struct sched_thread *buckets[SCHED_NR_BUCKETS];
 	struct sched_thread *threads;	/* all of them */
@@ -77,8 +82,12 @@ void sched_free(struct sched *s);
 /* left gives the CPU away: it has had it until now. */
 void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick);
 
-/* Who has it now; is_own: its leaving will be seen. */
-void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own);
+/* Who has it now; is_own: its leaving will be seen; came: it came at that moment. */
+void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
+	     bool came);
+
+/* The rows end. */
+void cpu_end_all(struct sched *s, int64_t tick);
 
 /* t waits for it, and for no other any more. */
 void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick);

@@ -112,7 +112,7 @@ static void begin_off(struct sched_thread *t, int64_t tick, bool has_out)
 	t->off = (struct sched_off){
 		.tid = t->tid, .out = tick, .has_out = has_out,
 		.state = SCHED_STATE_UNKNOWN, .cpu_out = SCHED_NO_CPU,
-		.cpu_wait = SCHED_NO_CPU, .cpu_in = SCHED_NO_CPU,
+		.cpu_wait = SCHED_NO_CPU, .cpu_in = SCHED_NO_CPU, .cpu_waker = SCHED_NO_CPU,
 	};
 }
 
@@ -231,6 +231,7 @@ static void set_waker(struct sched_thread *t)
 	if (!t->has_waking)
 		return;
 	off->waker = t->waker;
+	off->cpu_waker = t->cpu_waker;
 	for (unsigned i = 0; i < off->nr_futexes && t->has_woken_futex; i++) {
 		if (off->futexes[i] != t->woken_futex)
 			continue;
@@ -281,13 +282,16 @@ static int on_switch(struct sched *s, const struct ldb_row_sched *row)
 	int ret = 0;
 
 	s->result->nr_switches++;
+	s->left_state = LDB_SCHED_STATE(row->flags);
+	if (row->flags & LDB_SCHED_F_PREEMPT)
+		s->left_state = LDB_STATE_RUNNING;
 	cpu_switch(s, row->cpu, &left, row->tick);
 	if (t)
 		ret = thread_out(s, t, row);
 	if (!ret && in && in != t)
 		ret = thread_in(s, in, row);
-	cpu_set(s, row->cpu, &came, in != NULL);
-	return ret;
+	cpu_set(s, row->cpu, &came, in != NULL, row->tick, true);
+	return ret ? ret : s->ret;
 }
 
 static void on_waking(struct sched *s, const struct ldb_row_sched *row)
@@ -299,6 +303,7 @@ static void on_waking(struct sched *s, const struct ldb_row_sched *row)
 	t->has_waking = true;
 	t->waking = row->tick;
 	t->waker = party_of(row->tid, row->flags);
+	t->cpu_waker = row->cpu;
 	t->has_woken_futex = false;
 	if (row->flags & LDB_SCHED_F_HARDIRQ) {
 		t->waker.kind = PARTY_HARDIRQ;
@@ -348,8 +353,8 @@ static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
 	off->woken = row->tick;
 	set_waker(t);
 	cpu_enter(s, t, row->value, row->tick);
-	cpu_set(s, row->value, &has_cpu, sched_thread(s, row->other, false));
-	return ret;
+	cpu_set(s, row->value, &has_cpu, sched_thread(s, row->other, false), row->tick, false);
+	return ret ? ret : s->ret;
 }
 
 static int on_migrate(struct sched *s, const struct ldb_row_sched *row)
@@ -462,7 +467,9 @@ static int end_all(struct sched *s, int64_t to)
 		else if (t->phase == SCHED_ON)
 			ret = end_run(s, t, last, false);
 	}
-	return ret;
+	if (!ret)
+		cpu_end_all(s, last);
+	return ret ? ret : s->ret;
 }
 
 static int64_t ticks_of(const struct model *m, int64_t ns)

@@ -52,6 +52,7 @@ struct sched_off {
 	uint64_t gen, pc;		/* of the innermost frame; 0: not known */
 	struct party next;		/* who came */
 	struct party waker;
+	uint32_t cpu_waker;		/* UINT32_MAX: not known */
 	unsigned nr_futexes;		/* 0: it did not sleep on a futex */
 	unsigned futex_op;		/* enum ldb_futex_op */
 	uint64_t futex;			/* the address that was woken, or the first one */
@@ -75,11 +76,21 @@ struct sched_run {
 	bool has_start, has_end;
 };
 
+/* Somebody had a CPU, as far as it is known: others come and go unseen while no thread waits. */
+struct sched_cpu_run {
+	uint32_t cpu;
+	struct party who;		/* not identified; never PARTY_NONE */
+	int64_t start, end;		/* ticks */
+	bool has_start, has_end;	/* it came, it left then */
+	unsigned state;			/* enum ldb_sched_state in which it left; has_end only */
+};
+
 /* Called for each one when it has ended, NULL: not wanted.  Non-zero stops. */
 struct sched_sink {
 	int (*off)(void *arg, const struct sched_off *off);
 	int (*run)(void *arg, const struct sched_run *run);
 	int (*migration)(void *arg, const struct sched_migration *migration);
+	int (*cpu)(void *arg, const struct sched_cpu_run *run);
 	/* When the next thread of this tid begins; what came before is another one. */
 	int (*born)(void *arg, uint32_t tid, int64_t tick);
 	void *arg;

@@ -51,6 +51,19 @@ static bool same_key(enum stats_by by, const struct stats_key *k, const struct s
 		k->site->line == site->line);
 }
 
+uint64_t stats_hash(enum stats_by by, const struct symbol *func, const struct symbol *site)
+{
+	return key_hash(by, func, site);
+}
+
+bool stats_is_of(const struct stats_entry *e, enum stats_by by, const struct symbol *func,
+		 const struct symbol *site)
+{
+	struct stats_key k = { .func = e->func, .site = e->site };
+
+	return same_key(by, &k, func, site);
+}
+
 static int grow_buckets(struct stats_builder *b)
 {
 	size_t nr = b->nr_buckets ? b->nr_buckets * 2 : 256;

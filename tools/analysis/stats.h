@@ -41,6 +41,14 @@ struct stats {
 int stats_build(struct model *m, const struct stats_options *options, struct stats *stats);
 void stats_free(struct stats *stats);
 
+/*
+ * Which entry an invocation of func, called at site, was counted in: entries of the same
+ * hash (of their own func and site) are candidates.
+ */
+uint64_t stats_hash(enum stats_by by, const struct symbol *func, const struct symbol *site);
+bool stats_is_of(const struct stats_entry *e, enum stats_by by, const struct symbol *func,
+		 const struct symbol *site);
+
 /* Does thread (tid or glob of the name) mean t?  NULL means all. */
 bool stats_thread_matches(const char *thread, uint32_t tid, const struct thread *t);
 

@@ -16,8 +16,12 @@ struct frame {
 	uint64_t pc, ret, gen, parent_gen;
 	int64_t start, end;		/* estimated; after frames_nest() inside the parent's */
 	int64_t full_start, full_end;	/* estimated */
+	int64_t length;			/* estimated from its row alone, as is its error: */
+	uint64_t length_resolution;
 	int64_t start_min, start_max, end_min, end_max;
+	int64_t row_start, row_end;	/* of its row, as filters by time compare it */
 	uint64_t resolution;
+	bool is_given;		/* tracks.c: start and end were told and are fixed */
 	int64_t own;		/* ticks inside the request's own times, see story.c */
 	uint32_t parent, last_child; /* index + 1; 0: none */
 };
@@ -91,10 +95,18 @@ const struct frame *frames_by_time(const struct timeline_build *b, uint32_t tid,
 const struct frame *frames_at(const struct timeline_build *b, uint32_t tid, uint64_t gen,
 			      int64_t tick);
 int frames_emit(struct timeline_build *b);
+/* A segment for [start, end) of it; NULL: out of memory. */
+struct segment *frames_segment(struct timeline_build *b, const struct frame *f, int64_t start,
+			       int64_t end);
 
 /* blame.c */
 int blame_prepare(struct timeline_build *b);
 int blame_own_waits(struct timeline_build *b);
+/* Of a wait, or of a hold whatever the event says; NULL: out of memory. */
+struct segment *blame_wait_segment(struct timeline_build *b, const struct lock_event *wait,
+				   int64_t start, int64_t end, unsigned level);
+struct segment *blame_hold_segment(struct timeline_build *b, const struct lock_event *hold,
+				   int64_t start, int64_t end, unsigned level);
 
 /* offcpu.c: kernel events */
 int offcpu_read(struct timeline_build *b);
@@ -105,6 +117,15 @@ void offcpu_free(struct timeline_build *b);
 
 /* offcpu-emit.c */
 int offcpu_emit(struct timeline_build *b);
+/* Into s->sched; 0 or -ENOMEM. */
+int offcpu_describe(const struct model *m, struct segment *s, const struct sched_off *off);
+int offcpu_add_occupants(const struct model *m, struct segment_sched *k,
+			 const struct sched_off *off, int64_t start, int64_t end);
+/* The function that was being executed: site and gen; the frame, if it is known. */
+const struct frame *offcpu_set_place(struct timeline_build *b, struct segment *s,
+				     const struct sched_off *off);
+/* Is the sleep part of the wait? */
+bool offcpu_is_of_wait(const struct offcpu *o, const struct segment *wait);
 /* For qsort_r() of indices into the segments of a struct timeline: by tid, end. */
 int segment_by_end(const void *pa, const void *pb, void *arg);
 

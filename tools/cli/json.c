@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "cli/json.h"
+#include "cli/utf8.h"
 
 void json_init(struct json *j, FILE *f)
 {
@@ -21,47 +22,13 @@ static void new_line(const struct json *j)
 		fputs("  ", j->f);
 }
 
-/*
- * Length of the UTF-8 sequence at s, 0: none.  Rejects what RFC 3629 does:
- * overlong forms, surrogates, beyond U+10FFFF.
- */
-static unsigned utf8_length(const unsigned char *s)
-{
-	static const struct {
-		unsigned char lead_min, lead_max, second_min, second_max, length;
-	} forms[] = {
-		{ 0x01, 0x7f, 0, 0, 1 },
-		{ 0xc2, 0xdf, 0x80, 0xbf, 2 },
-		{ 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-		{ 0xe1, 0xec, 0x80, 0xbf, 3 },
-		{ 0xed, 0xed, 0x80, 0x9f, 3 },
-		{ 0xee, 0xef, 0x80, 0xbf, 3 },
-		{ 0xf0, 0xf0, 0x90, 0xbf, 4 },
-		{ 0xf1, 0xf3, 0x80, 0xbf, 4 },
-		{ 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (s[0] < forms[i].lead_min || s[0] > forms[i].lead_max)
-			continue;
-		if (forms[i].length > 1 &&
-		    (s[1] < forms[i].second_min || s[1] > forms[i].second_max))
-			return 0;
-		for (unsigned k = 2; k < forms[i].length; k++)
-			if ((s[k] & 0xc0) != 0x80)
-				return 0;
-		return forms[i].length;
-	}
-	return 0;
-}
-
 static void put_quoted(const struct json *j, const char *string)
 {
 	const unsigned char *s = (const unsigned char *)string;
 
 	putc('"', j->f);
 	while (*s) {
-		unsigned n = utf8_length(s);
+		unsigned n = utf8_length((const char *)s);
 
 		if (*s == '"' || *s == '\\')
 			fprintf(j->f, "\\%c", *s);
@@ -69,7 +36,7 @@ static void put_quoted(const struct json *j, const char *string)
 			fputs("\\n", j->f);
 		else if (*s == '\t')
 			fputs("\\t", j->f);
-		else if (*s < 0x20 || *s == 0x7f)
+		else if (*s < 0x20 || *s == 0x7f || (*s == '<' && j->is_html))
 			fprintf(j->f, "\\u%04x", *s);
 		else if (!n)
 			fputs("\xef\xbf\xbd", j->f);
@@ -164,6 +131,14 @@ void json_i64(struct json *j, const char *key, int64_t value)
 {
 	begin_value(j, key);
 	fprintf(j->f, "%" PRId64, value);
+}
+
+void json_micros(struct json *j, const char *key, int64_t ns)
+{
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+	begin_value(j, key);
+	fprintf(j->f, "%s%" PRIu64 ".%03" PRIu64, ns < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
 void json_double(struct json *j, const char *key, double value)

@@ -73,7 +73,9 @@ static void read_maps(pid_t pid, struct mapped *m)
 		snprintf(before, sizeof(before), "%s", name);
 		m->runtime |= !!strstr(name, "/libldbtrace.so");
 		snprintf(file, sizeof(file), "/proc/%d/root%s", pid, name);
-		m->records |= !m->records && target_file_has_records(file);
+		/* In a chroot the names are ours, in another mount namespace its own. */
+		m->records |= !m->records && (target_file_has_records(file) ||
+					      target_file_has_records(name));
 	}
 	free(line);
 	if (f)
@@ -97,8 +99,8 @@ static void explain(pid_t pid)
 
 	read_maps(pid, &m);
 	if (other_network(pid))
-		cli_error("process %d lives in another network namespace: run ldb-record there (nsenter -t %d -n)",
-			  pid, pid);
+		cli_error("process %d lives in another network namespace: run %s there (nsenter -t %d -n)",
+			  pid, cli_tool_name(), pid);
 	else if (!m.readable)
 		cli_error("process %d cannot be examined, and no ldb runtime listens in it: start it with ldb-record -- CMD",
 			  pid);
@@ -188,8 +190,8 @@ static bool check_process(pid_t pid, struct process *p)
 		return false;
 	}
 	if (geteuid() && geteuid() != p->uid) {
-		cli_error("no permission: process %d belongs to user %u: run ldb-record as that user or as root",
-			  pid, p->uid);
+		cli_error("no permission: process %d belongs to user %u: run %s as that user or as root",
+			  pid, p->uid, cli_tool_name());
 		return false;
 	}
 	return true;

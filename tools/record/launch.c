@@ -115,6 +115,22 @@ out:
 	return rc;
 }
 
+static bool hides_output;
+
+void launch_hide_output(void)
+{
+	hides_output = true;
+}
+
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd <= 2 && null >= 0; fd++)
+		if (isatty(fd))
+			dup2(null, fd);
+}
+
 __attribute__((noreturn))
 static void child(const struct target *t, char **argv, const char *name, const char *runtime,
 		  int go_fd, int error_fd)
@@ -126,6 +142,8 @@ static void child(const struct target *t, char **argv, const char *name, const c
 	/* At its end the recorder is gone: so are we. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127);
+	if (hides_output)
+		leave_terminal();
 	if (!runtime || !set_environment(name, t, runtime)) {
 		execv(t->path, argv);
 		error = errno;

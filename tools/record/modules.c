@@ -132,6 +132,34 @@ static void program_path(const struct modules *m, const char *path, char *buf, s
 		snprintf(buf, size, "%s", path);
 }
 
+/* What the kernel calls by our names, as the program sees it in its chroot. */
+static const char *own_name(const struct modules *m, const char *path)
+{
+	char link[64], root[LDB_PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/root", m->pid);
+	n = readlink(link, root, sizeof(root) - 1);
+	if (n <= 1)
+		return path;
+	root[n] = '\0';
+	return !strncmp(path, root, n) && path[n] == '/' ? path + n : path;
+}
+
+/* The program itself has no name to the loader, and without /proc none to the runtime. */
+static void name_program(const struct modules *m, struct module *x)
+{
+	char link[64], path[LDB_PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", m->pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return;
+	path[n] = '\0';
+	snprintf(x->path, sizeof(x->path), "%s", own_name(m, path));
+}
+
 static void build_id_of(const struct modules *m, struct module *x)
 {
 	char path[LDB_PATH_MAX + 32];
@@ -158,6 +186,8 @@ void modules_loaded(struct modules *m, const struct ldb_msg_module *msg)
 	x->row.end = msg->end;
 	x->row.bias = msg->bias;
 	snprintf(x->path, sizeof(x->path), "%.*s", LDB_PATH_MAX - 1, msg->path);
+	if (!x->path[0])
+		name_program(m, x);
 	if (msg->build_id_size && msg->build_id_size <= LDB_BUILD_ID_MAX)
 		to_hex(msg->build_id, msg->build_id_size, x->build_id);
 	else
@@ -174,8 +204,17 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg)
 			continue;
 		x->row.end_tick = (int64_t)(msg->tsc - m->t0);
 		write_row(m, x);
+		/* Nobody asks for it any more; programs may load and unload for days. */
+		free(x);
+		m->all[i] = m->all[--m->nr];
 		return;
 	}
+}
+
+void modules_write(struct modules *m)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		write_row(m, m->all[i]);
 }
 
 static bool is_known(const struct modules *m, uint64_t start, uint64_t end)
@@ -235,7 +274,7 @@ static void complete_line(struct modules *m, const char *line)
 	x->row.start = start;
 	x->row.end = end;
 	x->row.bias = bias;
-	snprintf(x->path, sizeof(x->path), "%s", path);
+	snprintf(x->path, sizeof(x->path), "%s", own_name(m, path));
 	build_id_of(m, x);
 	write_row(m, x);
 }

@@ -14,6 +14,9 @@ void modules_free(struct modules *m);
 void modules_loaded(struct modules *m, const struct ldb_msg_module *msg);
 void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 
+/* The rows of what is mapped now, once more. */
+void modules_write(struct modules *m);
+
 /* Executable mappings of files the runtime has not told of. */
 void modules_complete(struct modules *m);
 

@@ -183,9 +183,13 @@ static bool open_writer(struct recording *r, uint64_t clock_hz)
 
 	h.t0 = r->t0;
 	h.realtime_ns = r->realtime_ns;
-	r->writer = writer_open(r->o->output, &h, err, sizeof(err));
+	if (r->o->live)
+		r->writer = writer_open_blocks(&h, r->o->live->block, r->o->live->arg, err,
+					       sizeof(err));
+	else
+		r->writer = writer_open(r->o->output, &h, err, sizeof(err));
 	if (!r->writer)
-		cli_error("%s: give another place with -o", err);
+		cli_error("%s%s", err, r->o->live ? "" : ": give another place with -o");
 	return r->writer;
 }
 
@@ -211,8 +215,8 @@ bool output_open(struct recording *r)
 		goto err_release;
 	if (!open_writer(r, hz))
 		goto err_release;
-	r->pack = pack_alloc(&r->session, r->writer, r->t0,
-			     (unsigned __int128)SLACK_NS * hz / 1000000000);
+	r->slack = (unsigned __int128)SLACK_NS * hz / 1000000000;
+	r->pack = pack_alloc(&r->session, r->writer, r->t0, r->slack);
 	r->modules = modules_alloc(r->writer, r->t0, r->pid);
 	if (r->pack) {
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
@@ -228,7 +232,7 @@ bool output_open(struct recording *r)
 	write_clock(r);
 	writer_flush(r->writer);
 	r->begin_ns = now_ns();
-	r->next_second_ns = r->begin_ns + 1000000000;
+	r->next_second_ns = r->begin_ns + (r->o->live ? (int64_t)r->o->live->period_ns : 1000000000);
 	return true;
 
 err_release:
@@ -244,6 +248,7 @@ unsigned output_drain(struct recording *r)
 	unsigned fill = drain_pass(r->drain, now_ns()), kernel_fill = kernel_drain(r);
 
 	pack_release(r->pack, begin);
+	r->released_tick = recording_tick(r, begin - r->slack);
 	return fill > kernel_fill ? fill : kernel_fill;
 }
 
@@ -280,6 +285,52 @@ static void write_losses(struct recording *r)
 	r->bytes = writer_bytes(r->writer);
 }
 
+static void write_scans(struct recording *r)
+{
+	for (unsigned i = 0; i < r->session.info.nr_scanners; i++) {
+		const volatile struct ldb_scan_stats *s = &session_info(&r->session)->scan[i];
+		struct ldb_row_scan row = {
+			.scanner = i, .rounds = s->rounds, .looks = s->looks, .changes = s->changes,
+			.scans = s->scans, .invalid = s->invalid, .frames = s->frames,
+			.gaps = s->gaps, .gap = s->gap_tsc, .busy = s->busy_tsc,
+			.paused = s->paused_tsc, .moving = s->moving, .cost = s->cost_tsc,
+			.pages = s->pages, .handed = s->handed,
+		};
+
+		writer_add_scan(r->writer, &row);
+	}
+}
+
+static void tell_live(struct recording *r, const struct threads_total *now, const char *end)
+{
+	struct record_status status = {
+		.pid = r->pid, .now_ns = now_ns(), .begin_ns = r->begin_ns,
+		.tick = r->released_tick,
+		.made = now->made, .seen = now->seen, .nr_threads = now->nr_threads,
+		.nr_events = r->nr_events, .nr_lost = r->nr_lost + r->disk_lost, .end = end,
+	};
+
+	r->o->live->period(r->o->live->arg, &status);
+}
+
+/* Nobody keeps what was written before: so it is written again. */
+void output_live(struct recording *r)
+{
+	struct threads_total now;
+
+	threads_look(r->threads);
+	write_losses(r);
+	write_clock(r);
+	writer_flush(r->writer);
+	r->o->live->anew(r->o->live->arg);
+	threads_write(r->threads, recording_tick(r, clock_now(r->clock_id)));
+	modules_write(r->modules);
+	write_scans(r);
+	writer_flush(r->writer);
+	now = threads_now(r->threads);
+	tell_live(r, &now, NULL);
+}
+
 void output_second(struct recording *r)
 {
 	threads_look(r->threads);
@@ -294,6 +345,9 @@ const char *output_must_stop(struct recording *r, const char **end)
 {
 	static char text[PATH_MAX + 128];
 	char size[UNITS_ROOM];
+
+	if (r->o->live)
+		return NULL;	/* what found no room in memory is counted */
 
 	if (writer_lost_rows(r->writer)) {
 		*end = "disk";
@@ -318,22 +372,6 @@ const char *output_must_stop(struct recording *r, const char **end)
 
 /* Closing */
 
-static void write_scans(struct recording *r)
-{
-	for (unsigned i = 0; i < r->session.info.nr_scanners; i++) {
-		const volatile struct ldb_scan_stats *s = &session_info(&r->session)->scan[i];
-		struct ldb_row_scan row = {
-			.scanner = i, .rounds = s->rounds, .looks = s->looks, .changes = s->changes,
-			.scans = s->scans, .invalid = s->invalid, .frames = s->frames,
-			.gaps = s->gaps, .gap = s->gap_tsc, .busy = s->busy_tsc,
-			.paused = s->paused_tsc, .moving = s->moving, .cost = s->cost_tsc,
-			.pages = s->pages, .handed = s->handed,
-		};
-
-		writer_add_scan(r->writer, &row);
-	}
-}
-
 void output_close(struct recording *r)
 {
 	uint64_t unwatched = session_info(&r->session)->unwatched_threads;
@@ -352,13 +390,23 @@ void output_close(struct recording *r)
 			 unwatched == 1 ? " was" : "s were");
 		output_warning(r, text);
 	}
-	write_scans(r);
+	if (!r->o->live)
+		write_scans(r);
 	writer_add_meta(r->writer, "end", r->end);
 	writer_flush(r->writer);
 	r->disk_lost = writer_lost_rows(r->writer);
+	if (r->o->live) {
+		r->o->live->anew(r->o->live->arg);
+		threads_write(r->threads, recording_tick(r, clock_now(r->clock_id)));
+		modules_write(r->modules);
+		write_scans(r);
+		writer_flush(r->writer);
+		r->released_tick = recording_tick(r, clock_now(r->clock_id));
+		tell_live(r, &r->threads_total, r->end);
+	}
 	rc = writer_close(r->writer);
 	r->writer = NULL;
-	if (rc && !r->failed) {
+	if (rc && !r->failed && !r->o->live) {
 		cli_error("cannot write %s: %s", r->o->output, strerror(-rc));
 		r->failed = true;
 	}

@@ -180,9 +180,9 @@ static void send_session(struct recording *r)
 static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
 {
 	if (h->version != LDB_CONTROL_VERSION || h->abi != LDB_SESSION_ABI) {
-		cli_error("the runtime in process %d is of version %s (protocol %u, session %u), this ldb-record needs protocol %d, session %d: use those of one release",
-			  r->pid, h->release, h->version, h->abi, LDB_CONTROL_VERSION,
-			  LDB_SESSION_ABI);
+		cli_error("the runtime in process %d is of version %s (protocol %u, session %u), this %s needs protocol %d, session %d: use those of one release",
+			  r->pid, h->release, h->version, h->abi, cli_tool_name(),
+			  LDB_CONTROL_VERSION, LDB_SESSION_ABI);
 		give_up(r);
 		return;
 	}
@@ -316,10 +316,32 @@ static void accept_program(struct recording *r)
 
 /* Signals and time */
 
+/* Whoever looked has seen enough.  A program that was started for it has nobody left. */
+static void stop_live(struct recording *r)
+{
+	/* Asked twice: whatever we still wait for, it does not come. */
+	if (r->is_stopping) {
+		close_recording(r);
+		r->is_left = true;
+		return;
+	}
+	r->is_stopping = true;
+	if (r->launch.pid && !r->launch.ended)
+		kill(r->launch.pid, SIGTERM);
+	if (is_open(r))
+		detach(r, "detached");
+	else
+		enter(r, PHASE_CLOSED);
+}
+
 static void on_signal(struct recording *r, int signal)
 {
 	bool is_running = r->launch.pid && !r->launch.ended;
 
+	if (r->o->live && signal != SIGCHLD) {
+		stop_live(r);
+		return;
+	}
 	switch (signal) {
 	case SIGCHLD:
 		launch_reap(&r->launch);
@@ -405,8 +427,11 @@ static void tick(struct recording *r)
 		check_limits(r, now);
 	}
 	if (is_open(r) && now >= r->next_second_ns) {
-		output_second(r);
-		r->next_second_ns = now + SECOND_NS;
+		if (r->o->live && r->phase == PHASE_RUNNING)
+			output_live(r);
+		else
+			output_second(r);
+		r->next_second_ns = now + (r->o->live ? (int64_t)r->o->live->period_ns : SECOND_NS);
 	}
 	if (is_open(r) && progress_is_on() && now >= r->next_progress_ns) {
 		summary_progress(r, now);
@@ -429,22 +454,26 @@ static int poll_timeout(const struct recording *r)
 
 static void loop(struct recording *r)
 {
-	while (r->phase != PHASE_CLOSED || (r->launch.pid && !r->launch.ended)) {
-		struct pollfd p[3] = {
+	while (!r->is_left && (r->phase != PHASE_CLOSED || (r->launch.pid && !r->launch.ended))) {
+		struct pollfd p[4] = {
 			{ .fd = r->signal_fd, .events = POLLIN },
 			{ .fd = r->sock, .events = POLLIN },
 			{ .fd = r->phase == PHASE_PROGRAM ? r->launch.listen_fd : -1,
 			  .events = POLLIN },
+			{ .fd = r->o->live && !r->is_stopping ? r->o->live->stop_fd : -1,
+			  .events = POLLIN },
 		};
 		int signal;
 
-		poll(p, 3, poll_timeout(r));
+		poll(p, 4, poll_timeout(r));
 		while ((signal = signals_next(r->signal_fd)))
 			on_signal(r, signal);
 		if (p[2].revents)
 			accept_program(r);
 		if (p[1].revents)
 			receive(r);
+		if (p[3].revents)
+			stop_live(r);
 		tick(r);
 	}
 }
@@ -497,7 +526,7 @@ static int exit_status(const struct recording *r)
 	bool failed = r->failed;
 	int status;
 
-	if (!r->launch.pid)
+	if (!r->launch.pid || r->is_stopping)
 		return failed ? CLI_FAILURE : CLI_OK;
 	if (!r->recorded && !failed) {
 		failed = true;
@@ -526,7 +555,7 @@ int record_run(const struct record_options *o)
 
 	if (o->argv && !target_examine(o->argv[0], o->kernel_only, &r.target))
 		return CLI_FAILURE;
-	if (!output_check(o->output))
+	if (!o->live && !output_check(o->output))
 		return CLI_FAILURE;
 	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();
 	clock_sample(r.clock_id, &r.first_clock);

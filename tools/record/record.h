@@ -20,7 +20,34 @@ enum kernel_choice {
 	KERNEL_NONE,
 };
 
+/* What there is to say of a recording while it runs; counts are from its beginning. */
+struct record_status {
+	pid_t pid;
+	int64_t now_ns, begin_ns;	/* CLOCK_MONOTONIC */
+	int64_t tick;			/* everything older is in the blocks given */
+	uint64_t made, seen;		/* invocations, of all threads */
+	uint64_t nr_threads;		/* that live */
+	uint64_t nr_events, nr_lost;
+	const char *end;		/* META "end"; NULL: it goes on */
+};
+
+/*
+ * A recording that is looked at while it goes on, and kept by nobody else: its blocks
+ * are given away as they come, and in each period so are all rows that say what
+ * addresses and threads there are, so that older blocks can be forgotten.
+ */
+struct record_live {
+	int (*block)(void *arg, const void *data, size_t size);	/* writer_block_fn */
+	/* From here to the end of the period follow those rows; the former ones are stale. */
+	void (*anew)(void *arg);
+	void (*period)(void *arg, const struct record_status *status);
+	void *arg;
+	uint64_t period_ns;
+	int stop_fd;		/* readable: the recording is to end */
+};
+
 struct record_options {
+	const struct record_live *live;	/* instead of output, or NULL */
 	const char *output;
 	char **argv;		/* the program to launch, or NULL */
 	pid_t pid;		/* the program to attach to, or 0 */
@@ -84,6 +111,9 @@ bool launch_start(struct launch *l, const struct target *t, char **argv, const c
 
 /* The program begins.  False: printed why it does not. */
 bool launch_go(struct launch *l, const char *program);
+
+/* A terminal is no place for the program's output: it goes nowhere.  Before launch_start(). */
+void launch_hide_output(void);
 
 /* Collects the status if it has ended. */
 void launch_reap(struct launch *l);

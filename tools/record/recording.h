@@ -36,12 +36,15 @@ struct recording {
 	unsigned drain_ms;
 	bool recorded;		/* the program got as far as HELLO */
 	bool failed;		/* exit status 1; was explained */
+	bool is_stopping, is_left; /* live: the user wants to stop, and wants it now */
 	char end[32];		/* META "end" */
 
 	unsigned clock_id;
 	struct ldb_row_clock first_clock;
 	uint64_t t0;
 	int64_t realtime_ns;	/* CLOCK_REALTIME at t0 */
+	uint64_t slack;		/* of pack_alloc() */
+	int64_t released_tick;	/* what is older has left the pack */
 
 	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
 	char kernel_why[512];	/* why not a better one; "" if there is none */
@@ -104,6 +107,9 @@ unsigned output_drain(struct recording *r);
 
 /* Once a second: what is kept goes to the disk. */
 void output_second(struct recording *r);
+
+/* Instead of it, for struct record_live: all of it, and what was written before. */
+void output_live(struct recording *r);
 
 /* Why recording cannot go on: one line for the user, and META "end"; NULL: it can. */
 const char *output_must_stop(struct recording *r, const char **end);

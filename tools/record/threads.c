@@ -16,6 +16,7 @@
 struct known {
 	uint32_t tid;		/* 0: free */
 	bool is_final;		/* its last row was written */
+	uint64_t last_gen;	/* threads_write(): of its innermost frame then */
 	struct ldb_row_thread row;
 	char name[16];
 };
@@ -27,6 +28,7 @@ struct threads {
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
 	struct threads_total total;
+	struct ldb_stack copy;	/* write_running() */
 };
 
 static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
@@ -151,6 +153,24 @@ void threads_look(struct threads *t)
 		look_at(t, slot);
 }
 
+struct threads_total threads_now(const struct threads *t)
+{
+	struct threads_total all = t->total;
+
+	all.nr_threads = 0;
+	for (unsigned slot = 0; slot < SESSION_THREADS; slot++) {
+		const struct known *k = &t->known[slot];
+
+		if (!k->tid || k->is_final)
+			continue;
+		all.nr_threads++;
+		all.made += k->row.made;
+		all.seen += k->row.seen;
+		all.below_threshold += k->row.below_threshold;
+	}
+	return all;
+}
+
 static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 {
 	struct threads *t = arg;
@@ -182,9 +202,10 @@ static bool frame_is_sane(const struct ldb_stack_frame *f, const struct threads 
 	       (int64_t)(f->start_max - t->t0) <= end;
 }
 
-static void write_open(struct threads *t, unsigned slot, int64_t end)
+/* They count as seen when is_last. */
+static void write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
+		       int64_t end, bool is_last)
 {
-	const volatile struct ldb_stack *stack = session_stack(t->s, slot);
 	const volatile struct ldb_page *p = session_page(t->s, slot);
 	uint32_t depth = __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
 	uint64_t look = p->last_look_tsc, parent = 0;
@@ -213,9 +234,42 @@ static void write_open(struct threads *t, unsigned slot, int64_t end)
 		if (row.end_max > end)
 			row.end_max = end;
 		writer_add_func(t->w, &row);
-		t->known[slot].row.seen++;
-		t->total.nr_open++;
+		t->known[slot].row.seen += is_last;
+		t->total.nr_open += is_last;
 		parent = f.gen;
+	}
+}
+
+/*
+ * What has been running since the last time, while the scanner goes on writing: where
+ * the innermost frame is the same as then, nothing below it has changed either.
+ */
+static void write_running(struct threads *t, unsigned slot, int64_t end)
+{
+	const volatile struct ldb_stack *stack = session_stack(t->s, slot);
+	uint32_t depth = __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
+	uint64_t gen = depth && depth <= LDB_STACK_MAX ? stack->frame[depth - 1].gen : 0;
+	bool was_there = gen && gen == t->known[slot].last_gen;
+
+	t->known[slot].last_gen = gen;
+	if (!was_there)
+		return;
+	memcpy(t->copy.frame, (const void *)stack->frame, depth * sizeof(t->copy.frame[0]));
+	t->copy.depth = depth;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/* Not if it ended just now. */
+	if (stack->depth == depth && stack->frame[depth - 1].gen == gen)
+		write_open(t, slot, &t->copy, end, false);
+}
+
+void threads_write(struct threads *t, int64_t end)
+{
+	threads_look(t);
+	for (unsigned slot = 0; slot < SESSION_THREADS; slot++) {
+		if (!t->known[slot].tid || t->known[slot].is_final)
+			continue;
+		write_row(t, &t->known[slot]);
+		write_running(t, slot, end);
 	}
 }
 
@@ -239,7 +293,7 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 		look_at(t, slot);
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;
-		write_open(t, slot, end);
+		write_open(t, slot, session_stack(t->s, slot), end, true);
 		finish(t, &t->known[slot], end, false);
 	}
 	while ((b = pack_birth_next(t->pack, &i)))

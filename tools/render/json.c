@@ -6,29 +6,34 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-void json_functions(const struct render *r, const struct render_functions *f)
+void json_put_functions(struct json *j, const char *key, const struct render_functions *f)
 {
-	struct json j;
-
-	json_init(&j, r->out);
-	json_array_begin(&j, NULL);
+	json_array_begin(j, key);
 	for (size_t i = 0; i < f->nr; i++) {
-		json_flat(&j);
-		json_object_begin(&j, NULL);
+		json_flat(j);
+		json_object_begin(j, NULL);
 		for (size_t k = 0; k < nr_function_columns; k++) {
 			const struct function_column *col = &function_columns[k];
 			struct column_value v = col->get(f->rows[i]);
 
 			if (col->type == COLUMN_TEXT)
-				json_string(&j, col->key, v.text);
+				json_string(j, col->key, v.text);
 			else if (col->type == COLUMN_BOOL)
-				json_bool(&j, col->key, v.number);
+				json_bool(j, col->key, v.number);
 			else
-				json_i64(&j, col->key, v.number);
+				json_i64(j, col->key, v.number);
 		}
-		json_object_end(&j);
+		json_object_end(j);
 	}
-	json_array_end(&j);
+	json_array_end(j);
+}
+
+void json_functions(const struct render *r, const struct render_functions *f)
+{
+	struct json j;
+
+	json_init(&j, r->out);
+	json_put_functions(&j, NULL, f);
 	json_end(&j);
 }
 
@@ -97,15 +102,20 @@ static void put_lock(struct json *j, const struct lock_entry *e)
 	json_object_end(j);
 }
 
+void json_put_locks(struct json *j, const char *key, const struct render_locks *l)
+{
+	json_array_begin(j, key);
+	for (size_t i = 0; i < l->nr; i++)
+		put_lock(j, &l->locks->entries[i]);
+	json_array_end(j);
+}
+
 void json_locks(const struct render *r, const struct render_locks *l)
 {
 	struct json j;
 
 	json_init(&j, r->out);
-	json_array_begin(&j, NULL);
-	for (size_t i = 0; i < l->nr; i++)
-		put_lock(&j, &l->locks->entries[i]);
-	json_array_end(&j);
+	json_put_locks(&j, NULL, l);
 	json_end(&j);
 }
 
@@ -157,29 +167,35 @@ static void put_request(struct json *j, const struct model *m, const struct time
 	json_object_end(j);
 }
 
-void json_requests(const struct render *r, const struct render_requests *q)
+void json_put_requests(struct json *j, const char *key, const struct render_requests *q)
 {
 	const struct requests *requests = q->requests;
+
+	json_array_begin(j, key);
+	/* The first element is all classes together. */
+	for (size_t i = 0; requests->nr_classes && i <= requests->nr_classes; i++) {
+		json_object_begin(j, NULL);
+		put_class(j, i ? &requests->classes[i - 1] : &requests->all, !i);
+		json_array_begin(j, "slowest");
+		for (size_t k = 0; k < requests->nr_lives; k++)
+			if (!i || requests->lives[k].class == requests->classes[i - 1].name)
+				put_request(j, q->model, &q->timelines[k]);
+		json_array_end(j);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
+void json_requests(const struct render *r, const struct render_requests *q)
+{
 	struct json j;
 
 	json_init(&j, r->out);
-	json_array_begin(&j, NULL);
-	/* The first element is all classes together. */
-	for (size_t i = 0; requests->nr_classes && i <= requests->nr_classes; i++) {
-		json_object_begin(&j, NULL);
-		put_class(&j, i ? &requests->classes[i - 1] : &requests->all, !i);
-		json_array_begin(&j, "slowest");
-		for (size_t k = 0; k < requests->nr_lives; k++)
-			if (!i || requests->lives[k].class == requests->classes[i - 1].name)
-				put_request(&j, q->model, &q->timelines[k]);
-		json_array_end(&j);
-		json_object_end(&j);
-	}
-	json_array_end(&j);
+	json_put_requests(&j, NULL, q);
 	json_end(&j);
 }
 
-static const char *const lost_names[MODEL_NR_LOST] = {
+const char *const lost_names[MODEL_NR_LOST] = {
 	"other", "overrun", "uncommitted", "torn", "disk", "unwatched", "kernel",
 };
 
@@ -263,40 +279,46 @@ static void put_scanner(struct json *j, const struct scanner *s)
 	json_object_end(j);
 }
 
-void json_summary(const struct render *r, const struct render_summary *s)
+void json_put_summary(struct json *j, const char *key, const struct render_summary *s)
 {
 	const struct model *m = s->model;
+
+	json_object_begin(j, key);
+	json_u64(j, "made", m->made);
+	json_u64(j, "seen", m->seen);
+	json_u64(j, "below_threshold", m->below_threshold);
+	if (s->stats) {
+		json_u64(j, "complete", s->stats->count);
+		json_u64(j, "open", s->stats->open);
+		json_i64(j, "resolution_ns", s->stats->resolution_ns);
+		json_i64(j, "seen_95pct_from_ns", s->stats->seen_from_ns);
+	}
+	put_lost(j, m);
+	json_u64(j, "gaps", m->nr_gaps);
+	json_i64(j, "gap_ns", m->gap_ns);
+	json_u64(j, "thread_gaps", m->nr_thread_gaps);
+	json_i64(j, "thread_gap_ns", m->thread_gap_ns);
+	json_u64(j, "unwatched_threads", m->nr_unwatched);
+	json_u64(j, "bad_modules", m->nr_bad_modules);
+	json_kernel(j, m);
+	json_array_begin(j, "threads");
+	for (size_t i = 0; i < m->nr_threads; i++)
+		put_thread(j, m, &m->threads[i]);
+	json_array_end(j);
+	json_array_begin(j, "scanners");
+	for (size_t i = 0; i < m->nr_scanners; i++)
+		put_scanner(j, &m->scanners[i]);
+	json_array_end(j);
+	put_recording(j, m);
+	json_object_end(j);
+}
+
+void json_summary(const struct render *r, const struct render_summary *s)
+{
 	struct json j;
 
 	json_init(&j, r->out);
-	json_object_begin(&j, NULL);
-	json_u64(&j, "made", m->made);
-	json_u64(&j, "seen", m->seen);
-	json_u64(&j, "below_threshold", m->below_threshold);
-	if (s->stats) {
-		json_u64(&j, "complete", s->stats->count);
-		json_u64(&j, "open", s->stats->open);
-		json_i64(&j, "resolution_ns", s->stats->resolution_ns);
-		json_i64(&j, "seen_95pct_from_ns", s->stats->seen_from_ns);
-	}
-	put_lost(&j, m);
-	json_u64(&j, "gaps", m->nr_gaps);
-	json_i64(&j, "gap_ns", m->gap_ns);
-	json_u64(&j, "thread_gaps", m->nr_thread_gaps);
-	json_i64(&j, "thread_gap_ns", m->thread_gap_ns);
-	json_u64(&j, "unwatched_threads", m->nr_unwatched);
-	json_u64(&j, "bad_modules", m->nr_bad_modules);
-	json_kernel(&j, m);
-	json_array_begin(&j, "threads");
-	for (size_t i = 0; i < m->nr_threads; i++)
-		put_thread(&j, m, &m->threads[i]);
-	json_array_end(&j);
-	json_array_begin(&j, "scanners");
-	for (size_t i = 0; i < m->nr_scanners; i++)
-		put_scanner(&j, &m->scanners[i]);
-	json_array_end(&j);
-	put_recording(&j, m);
-	json_object_end(&j);
+	json_put_summary(&j, NULL, s);
 	json_end(&j);
 }
 

@@ -15,10 +15,12 @@
 #include "analysis/schedstats.h"
 #include "analysis/stats.h"
 #include "analysis/timeline.h"
+#include "cli/json.h"
 
 struct render {
 	FILE *out;
 	unsigned width;		/* columns */
+	bool has_width;		/* somebody said so: what is longer goes on in the next line */
 	bool has_color;
 	bool is_verbose;
 	bool is_kernel_only;	/* of the trace: nothing to show but kernel events */
@@ -67,6 +69,11 @@ void text_requests(const struct render *r, const struct render_requests *q);
 void json_requests(const struct render *r, const struct render_requests *q);
 void csv_requests(const struct render *r, const struct render_requests *q);
 
+/* The same as a part of a document. */
+void json_put_functions(struct json *j, const char *key, const struct render_functions *f);
+void json_put_locks(struct json *j, const char *key, const struct render_locks *l);
+void json_put_requests(struct json *j, const char *key, const struct render_requests *q);
+
 /* Kernel events: the first nr threads, nr_parties antagonists and wakers. */
 struct render_sched {
 	const struct model *model;
@@ -87,6 +94,9 @@ struct render_summary {
 void text_summary(const struct render *r, const struct render_summary *s);
 void json_summary(const struct render *r, const struct render_summary *s);
 
+void json_put_sched(struct json *j, const char *key, const struct render_sched *s);
+void json_put_summary(struct json *j, const char *key, const struct render_summary *s);
+
 /* The lines every text report begins with: what was seen, what was lost. */
 void text_head(const struct render *r, const struct model *m, const struct stats *stats);
 
@@ -101,6 +111,10 @@ struct render_timeline {
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
+/* Its first line: where the time went.  And one of the causes as a part of a sentence. */
+void text_story(const struct render *r, const struct render_timeline *t);
+void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c);
+
 /* The segments of nr of them. */
 void csv_timeline(const struct render *r, const struct render_timeline *t, size_t nr);
 
@@ -111,6 +125,9 @@ void json_timelines(const struct render *r, const struct render_timeline *t, siz
 /* The lives of one id, one line each. */
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
 		size_t nth);
+
+/* Kinds of losses, as model.lost counts them; NULL: not used. */
+extern const char *const lost_names[MODEL_NR_LOST];
 
 /* "function", "lock_wait", ... */
 const char *segment_kind_name(enum segment_kind kind);

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "cli/units.h"
-#include "render/segment.h"
+#include "render/rows.h"
 #include "render/text.h"
+#include "render/wrap.h"
 
-#define WIDE		130	/* columns from which a row fits on one line */
 #define THREADS_SHOWN	8
+#define INDENT		4	/* of what does not fit on a line */
 
 static void head_seen(const struct render *r, const struct model *m, const struct stats *stats)
 {
@@ -147,98 +148,14 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 
 /* Functions */
 
-static void put_ns(const struct render *r, int64_t ns)
-{
-	char buf[UNITS_ROOM];
-
-	fprintf(r->out, " %7s", text_ns(ns, buf));
-}
-
-/* "<- main() figure1.cc:88" */
-static void site_text(const struct stats_entry *e, enum stats_by by, char *buf)
-{
-	char name[TEXT_ROOM], place[TEXT_ROOM];
-
-	*buf = '\0';
-	if (by == STATS_BY_MODULE)
-		return;
-	if (by == STATS_BY_FUNCTION || !e->site) {
-		text_place(e->func->func_file, e->func->func_line, buf);
-		return;
-	}
-	text_function(e->site, name);
-	text_place(e->site->file, e->site->line, place);
-	snprintf(buf, TEXT_ROOM, "<- %.240s%s%.240s", name, *place ? " " : "", place);
-}
-
-static void put_function_row(const struct render *r, const struct stats_entry *e,
-			     enum stats_by by)
-{
-	bool is_wide = r->width >= WIDE;
-	char name[TEXT_ROOM], site[TEXT_ROOM];
-	unsigned used = 7 + 6 * 8 + (is_wide ? 16 : 0) + 1, left;
-
-	text_count(r, e->count);
-	if (e->count) {
-		put_ns(r, e->p50_ns);
-		put_ns(r, e->p99_ns);
-		put_ns(r, e->p999_ns);
-		put_ns(r, e->p9999_ns);
-		put_ns(r, e->max_ns);
-		if (is_wide) {
-			put_ns(r, e->mean_ns);
-			put_ns(r, e->total_ns);
-		}
-		put_ns(r, e->resolution_ns);
-	} else {
-		fprintf(r->out, " %*s", used - 7 - 2, "still running, no duration known");
-	}
-	fputc(' ', r->out);
-	text_style(r, TEXT_BOLD);
-	if (by == STATS_BY_MODULE)
-		text_clean(*e->func->module ? e->func->module : "?", name);
-	else
-		text_function(e->func, name);
-	left = r->width - used;
-	site_text(e, by, site);
-	if (is_wide && *site) {
-		/* Half each, and what one does not need goes to the other. */
-		unsigned half = left / 2, len = strlen(name) + 2;
-		unsigned want = strlen(site) < left - half ? left - strlen(site) : half;
-
-		text_cell(r, name, len < want ? len - 1 : want - 1, false);
-		text_style(r, TEXT_PLAIN);
-		fputc(' ', r->out);
-		text_style(r, TEXT_DIM);
-		text_cell(r, site, left - (len < want ? len : want), false);
-	} else {
-		text_cell(r, name, left, false);
-		text_style(r, TEXT_PLAIN);
-		if (*site) {
-			fprintf(r->out, "\n%*s", 8, "");
-			text_style(r, TEXT_DIM);
-			text_cell(r, site, r->width - 8, false);
-		}
-	}
-	text_style(r, TEXT_PLAIN);
-	if (!e->is_exact && r->is_verbose)
-		fputs(" (percentiles +-0.4 %)", r->out);
-	fputc('\n', r->out);
-}
-
-void text_functions(const struct render *r, const struct render_functions *f)
+static void put_functions_page(const struct render *r, const struct render_functions *f)
 {
 	char a[UNITS_ROOM];
 
 	text_head(r, f->model, f->stats);
-	text_styled(r, TEXT_BOLD, " %6s %7s %7s %7s %7s %7s", "count", "p50", "p99", "p99.9",
-		    "p99.99", "max");
-	if (r->width >= WIDE)
-		text_styled(r, TEXT_BOLD, " %7s %7s", "mean", "total");
-	text_styled(r, TEXT_BOLD, " %7s %s\n", "+-", f->by == STATS_BY_SITE ? "function <- call site" :
-		    f->by == STATS_BY_FUNCTION ? "function, definition" : "module");
+	rows_function_head(r, f->by);
 	for (size_t i = 0; i < f->nr; i++)
-		put_function_row(r, f->rows[i], f->by);
+		rows_function(r, f->rows[i], f->by);
 	if (f->nr_hidden)
 		fprintf(r->out, "%zu more rows: --top=%zu shows all.  Sorted by %s.\n",
 			f->nr_hidden, f->nr + f->nr_hidden, f->sorted_by);
@@ -247,37 +164,27 @@ void text_functions(const struct render *r, const struct render_functions *f)
 			"%s.\n", units_count(f->stats->open, a));
 }
 
-/* Locks */
-
-static void put_times(const struct render *r, const char *what, const struct lock_times *t,
-		      const char *where)
+void text_functions(const struct render *r, const struct render_functions *f)
 {
-	unsigned used = 2 + 5 + 7 + 5 * 8 + 1;
+	struct wrap w;
 
-	fprintf(r->out, "  %-5s", what);
-	text_count(r, t->count);
-	put_ns(r, t->p50_ns);
-	put_ns(r, t->p99_ns);
-	put_ns(r, t->max_ns);
-	put_ns(r, t->total_ns);
-	put_ns(r, t->resolution_ns);
-	fputc(' ', r->out);
-	text_cell(r, where, r->width - used, false);
-	fputc('\n', r->out);
+	put_functions_page(wrap_begin(&w, r), f);
+	wrap_end(&w, INDENT);
 }
+
+/* Locks */
 
 static void put_lock_sites(const struct render *r, const struct lock_entry *e, unsigned op)
 {
 	const struct lock_times *total = op == LDB_LOCK_OP_WAIT ? &e->waits : &e->holds;
 	const char *what = op == LDB_LOCK_OP_WAIT ? "wait" : "hold";
-	char name[TEXT_ROOM], place[TEXT_ROOM], text[TEXT_ROOM];
 	size_t nr = 0;
 
 	for (size_t i = 0; i < e->nr_sites; i++)
 		nr += e->sites[i].op == op;
 	if (nr > 1) {
 		text_style(r, TEXT_BOLD);
-		put_times(r, what, total, "all call sites");
+		rows_times(r, what, total, "all call sites", NULL);
 		text_style(r, TEXT_PLAIN);
 	}
 	for (size_t i = 0; i < e->nr_sites; i++) {
@@ -285,14 +192,7 @@ static void put_lock_sites(const struct render *r, const struct lock_entry *e, u
 
 		if (s->op != op)
 			continue;
-		snprintf(text, sizeof(text), "call site not known");
-		if (s->where) {
-			text_function(s->where, name);
-			text_place(s->where->file, s->where->line, place);
-			snprintf(text, sizeof(text), "%.240s%s%.240s", name, *place ? " " : "",
-				 place);
-		}
-		put_times(r, what, &s->times, text);
+		rows_times(r, what, &s->times, NULL, s->where);
 	}
 	if (total->failed)
 		fprintf(r->out, "  %" PRIu64 " waits ended without the lock.\n", total->failed);
@@ -323,18 +223,17 @@ static void put_owners(const struct render *r, const struct lock_entry *e)
 		fprintf(r->out, "  and %zu other holders (-v shows all)\n", e->nr_owners - nr);
 }
 
-void text_locks(const struct render *r, const struct render_locks *l)
+static void put_locks_page(const struct render *r, const struct render_locks *l)
 {
 	char name[TEXT_ROOM];
 
 	text_head(r, l->model, NULL);
-	text_styled(r, TEXT_BOLD, "  %-5s %6s %7s %7s %7s %7s %7s %s\n", "", "count", "p50", "p99",
-		    "max", "total", "+-", "call site");
+	rows_times_head(r, "call site");
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct lock_entry *e = &l->locks->entries[i];
 
 		text_style(r, TEXT_WARN);
-		text_cell(r, text_lock(e->kind, e->lock, e->symbol, name), r->width, false);
+		fputs(text_lock(e->kind, e->lock, e->symbol, name), r->out);
 		text_style(r, TEXT_PLAIN);
 		fputc('\n', r->out);
 		put_lock_sites(r, e, LDB_LOCK_OP_WAIT);
@@ -351,91 +250,54 @@ void text_locks(const struct render *r, const struct render_locks *l)
 	      "holds).\n", r->out);
 }
 
+void text_locks(const struct render *r, const struct render_locks *l)
+{
+	struct wrap w;
+
+	put_locks_page(wrap_begin(&w, r), l);
+	wrap_end(&w, INDENT);
+}
+
 /* Requests */
 
-static void put_class(const struct render *r, const struct request_class *c, const char *name)
-{
-	text_count(r, c->count);
-	put_ns(r, c->p50_ns);
-	put_ns(r, c->p99_ns);
-	put_ns(r, c->p999_ns);
-	put_ns(r, c->p9999_ns);
-	put_ns(r, c->max_ns);
-	put_ns(r, c->mean_ns);
-	fputc(' ', r->out);
-	text_cell(r, name, r->width - 7 - 6 * 8 - 1, false);
-	if (c->incomplete)
-		fprintf(r->out, " (%" PRIu64 " not ended)", c->incomplete);
-	if (c->lost_handoffs)
-		fprintf(r->out, " (%" PRIu64 " lost in a queue)", c->lost_handoffs);
-	fputc('\n', r->out);
-}
-
-static void put_request(const struct render *r, const struct model *m, const struct timeline *t)
-{
-	const struct timeline_cause *top = timeline_top_function(t);
-	char name[TEXT_ROOM], a[UNITS_ROOM];
-	const struct thread *thread;
-
-	fprintf(r->out, " %12" PRIu64 " %10s", t->req, units_duration(t->start_ns, a));
-	put_ns(r, t->latency_ns);
-	put_ns(r, t->lock_wait_ns);
-	put_ns(r, t->queue_ns);
-	fputc(' ', r->out);
-	if (top) {
-		put_ns(r, top->ns);
-		fputc(' ', r->out);
-		text_cell(r, text_function(top->func, name), 28, true);
-	} else {
-		fprintf(r->out, " %7s %-28s", "-", "-");
-	}
-	if (r->width >= 100) {
-		for (size_t i = 0; i < t->nr_tids && i < 3; i++) {
-			thread = model_thread(m, t->tids[i], reader_tick(m->reader, t->start_ns));
-			fprintf(r->out, "%s%s", i ? ", " : " ",
-				text_thread(t->tids[i], thread, name));
-		}
-		if (t->nr_tids > 3)
-			fprintf(r->out, " +%zu", t->nr_tids - 3);
-		if (*t->class) {
-			fputs("  ", r->out);
-			text_cell(r, t->class, 24, false);
-		}
-	}
-	fputc('\n', r->out);
-}
-
-void text_requests(const struct render *r, const struct render_requests *q)
+static void put_requests_page(const struct render *r, const struct render_requests *q)
 {
 	const struct requests *requests = q->requests;
 
 	text_head(r, q->model, NULL);
-	text_styled(r, TEXT_BOLD, " %6s %7s %7s %7s %7s %7s %7s class\n", "count", "p50", "p99",
-		    "p99.9", "p99.99", "max", "mean");
-	put_class(r, &requests->all, "all requests");
+	rows_class_head(r);
+	rows_class(r, &requests->all, "all requests");
 	for (size_t i = 0; i < requests->nr_classes; i++)
 		if (requests->nr_classes > 1 || *requests->classes[i].name)
-			put_class(r, &requests->classes[i], *requests->classes[i].name ?
+			rows_class(r, &requests->classes[i], *requests->classes[i].name ?
 				  requests->classes[i].name : "(no class)");
 	if (requests->result.nr_stray)
 		fprintf(r->out, "%" PRIu64 " ends without a start: begun before the recording, or "
 			"tagged twice.\n", requests->result.nr_stray);
 	if (!requests->nr_lives)
 		return;
-	text_styled(r, TEXT_BOLD, "\n %12s %10s %7s %7s %7s  %7s %s\n", "slowest", "start", "latency",
-		    "locks", "queues", "most in", "function (itself)");
+	fputc('\n', r->out);
+	rows_request_head(r);
 	for (size_t i = 0; i < requests->nr_lives; i++)
-		put_request(r, q->model, &q->timelines[i]);
+		rows_request(r, q->model, &q->timelines[i]);
 	fprintf(r->out, "ldb-timeline --req=%" PRIu64 " shows why.\n", requests->lives[0].id);
+}
+
+void text_requests(const struct render *r, const struct render_requests *q)
+{
+	struct wrap w;
+
+	put_requests_page(wrap_begin(&w, r), q);
+	wrap_end(&w, INDENT);
 }
 
 /* Summary */
 
 static void put_thread(const struct render *r, const struct thread *t)
 {
-	char name[TEXT_ROOM], a[UNITS_ROOM], b[UNITS_ROOM];
+	char name[TEXT_ROOM], fit[TEXT_ROOM], a[UNITS_ROOM], b[UNITS_ROOM];
 
-	text_cell(r, text_thread(t->tid, t, name), 24, true);
+	text_cell(r, wrap_numbered(text_thread(t->tid, t, name), 24, fit), 24, true);
 	text_count(r, t->made);
 	text_count(r, t->seen);
 	fprintf(r->out, " %8s", text_share(t->seen, t->made, a));
@@ -447,7 +309,7 @@ static void put_thread(const struct render *r, const struct thread *t)
 		t->has_exited ? " exited" : "");
 }
 
-void text_summary(const struct render *r, const struct render_summary *s)
+static void put_summary_page(const struct render *r, const struct render_summary *s)
 {
 	const struct model *m = s->model;
 	const struct ldb_row_meta *metas;
@@ -464,8 +326,7 @@ void text_summary(const struct render *r, const struct render_summary *s)
 	for (size_t i = 0; i < nr; i++) {
 		text_cell(r, metas[i].key, 24, true);
 		fputc(' ', r->out);
-		text_cell(r, metas[i].value, r->width - 25, false);
-		fputc('\n', r->out);
+		fprintf(r->out, "%s\n", text_clean(metas[i].value, text));
 	}
 	if (m->nr_bad_modules)
 		fprintf(r->out, "%" PRIu64 " modules make no sense and were left out\n",
@@ -473,4 +334,12 @@ void text_summary(const struct render *r, const struct render_summary *s)
 	if (reader_is_damaged(m->reader))
 		fprintf(r->out, "%-24s %s\n", "damage",
 			reader_damage_text(m->reader, text, sizeof(text)));
+}
+
+void text_summary(const struct render *r, const struct render_summary *s)
+{
+	struct wrap w;
+
+	put_summary_page(wrap_begin(&w, r), s);
+	wrap_end(&w, INDENT);
 }

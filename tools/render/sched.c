@@ -8,6 +8,7 @@
 #include "cli/units.h"
 #include "render/offcpu.h"
 #include "render/text.h"
+#include "render/wrap.h"
 
 static int name_columns(const struct render *r)
 {
@@ -23,7 +24,7 @@ static void put_ns(const struct render *r, int64_t ns)
 
 static void put_name(const struct render *r, const struct model *m, const struct sched_entry *e)
 {
-	char name[TEXT_ROOM];
+	char name[TEXT_ROOM], fit[TEXT_ROOM];
 
 	if (!e->tid)
 		snprintf(name, sizeof(name), "all threads");
@@ -31,7 +32,7 @@ static void put_name(const struct render *r, const struct model *m, const struct
 		text_thread(e->tid, e->thread, name);
 	else
 		text_party(m, &e->self, name);
-	text_cell(r, name, name_columns(r), true);
+	text_cell(r, wrap_numbered(name, name_columns(r), fit), name_columns(r), true);
 }
 
 static void put_states(const struct render *r, const struct model *m, const struct sched_entry *e)
@@ -80,7 +81,7 @@ static void put_delays(const struct render *r, const struct model *m, const stru
 static void put_parties(const struct render *r, const struct model *m,
 			const struct sched_party *parties, size_t nr, size_t nr_all)
 {
-	char who[TEXT_ROOM];
+	char who[TEXT_ROOM], fit[TEXT_ROOM];
 
 	for (size_t i = 0; i < nr; i++) {
 		const struct sched_party *p = &parties[i];
@@ -89,7 +90,7 @@ static void put_parties(const struct render *r, const struct model *m,
 		text_count(r, p->count);
 		put_ns(r, p->max_ns);
 		fputs("  ", r->out);
-		text_cell(r, text_party(m, &p->who, who), r->width - 28, false);
+		fputs(wrap_numbered(text_party(m, &p->who, who), r->width - 28, fit), r->out);
 		fputc('\n', r->out);
 	}
 	if (nr < nr_all)
@@ -114,7 +115,7 @@ static void put_doubts(const struct render *r, const struct schedstats *s)
 			s->result.nr_dropped);
 }
 
-void text_sched(const struct render *r, const struct render_sched *s)
+static void put_sched_page(const struct render *r, const struct render_sched *s)
 {
 	const struct schedstats *k = s->stats;
 	const struct model *m = s->model;
@@ -151,6 +152,14 @@ void text_sched(const struct render *r, const struct render_sched *s)
 	text_styled(r, TEXT_BOLD, "\n %8s %6s %8s  who woke them, and how long they had slept\n", "total",
 		    "wakes", "max");
 	put_parties(r, m, k->wakers, least(s->nr_parties, k->nr_wakers), k->nr_wakers);
+}
+
+void text_sched(const struct render *r, const struct render_sched *s)
+{
+	struct wrap w;
+
+	put_sched_page(wrap_begin(&w, r), s);
+	wrap_end(&w, 4);
 }
 
 /* JSON */
@@ -205,35 +214,41 @@ static void json_parties(struct json *j, const char *key, const struct sched_par
 	json_array_end(j);
 }
 
-void json_sched(const struct render *r, const struct render_sched *s)
+void json_put_sched(struct json *j, const char *key, const struct render_sched *s)
 {
 	const struct schedstats *k = s->stats;
-	struct json j;
 
-	json_init(&j, r->out);
-	json_object_begin(&j, NULL);
-	json_kernel(&j, s->model);
-	json_i64(&j, "resolution_ns", k->resolution_ns);
-	json_u64(&j, "events", k->result.nr_rows);
-	json_u64(&j, "switches", k->result.nr_switches);
-	json_u64(&j, "broken", k->result.nr_broken);
-	json_object_begin(&j, "all");
-	json_entry(&j, &k->all, k->resolution_ns);
-	json_object_end(&j);
-	json_array_begin(&j, "threads");
+	json_object_begin(j, key);
+	json_kernel(j, s->model);
+	json_i64(j, "resolution_ns", k->resolution_ns);
+	json_u64(j, "events", k->result.nr_rows);
+	json_u64(j, "switches", k->result.nr_switches);
+	json_u64(j, "broken", k->result.nr_broken);
+	json_object_begin(j, "all");
+	json_entry(j, &k->all, k->resolution_ns);
+	json_object_end(j);
+	json_array_begin(j, "threads");
 	for (size_t i = 0; i < s->nr; i++) {
 		const struct sched_entry *e = &k->entries[i];
 
-		json_object_begin(&j, NULL);
-		json_u64(&j, "tid", e->tid);
-		json_string(&j, "thread", e->thread ? e->thread->name : e->self.name);
-		json_entry(&j, e, k->resolution_ns);
-		json_object_end(&j);
+		json_object_begin(j, NULL);
+		json_u64(j, "tid", e->tid);
+		json_string(j, "thread", e->thread ? e->thread->name : e->self.name);
+		json_entry(j, e, k->resolution_ns);
+		json_object_end(j);
 	}
-	json_array_end(&j);
-	json_parties(&j, "antagonists", k->antagonists, least(s->nr_parties, k->nr_antagonists));
-	json_parties(&j, "wakers", k->wakers, least(s->nr_parties, k->nr_wakers));
-	json_object_end(&j);
+	json_array_end(j);
+	json_parties(j, "antagonists", k->antagonists, least(s->nr_parties, k->nr_antagonists));
+	json_parties(j, "wakers", k->wakers, least(s->nr_parties, k->nr_wakers));
+	json_object_end(j);
+}
+
+void json_sched(const struct render *r, const struct render_sched *s)
+{
+	struct json j;
+
+	json_init(&j, r->out);
+	json_put_sched(&j, NULL, s);
 	json_end(&j);
 }
 

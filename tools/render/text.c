@@ -18,16 +18,20 @@ void render_init(struct render *r, FILE *out)
 {
 	const char *columns = getenv("COLUMNS"), *no_color = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
-	bool is_tty = isatty(fileno(out));
+	bool is_tty = isatty(fileno(out)), has_width;
 	struct winsize ws;
-	long width = WIDTH_DEFAULT;
+	long width = 0;
 
 	if (is_tty && !ioctl(fileno(out), TIOCGWINSZ, &ws) && ws.ws_col)
 		width = ws.ws_col;
 	else if (columns && atol(columns) > 0)
 		width = atol(columns);
+	has_width = width > 0;
+	if (!has_width)
+		width = WIDTH_DEFAULT;
+	/* A pipe has no width, and what reads it may look for whole sentences. */
 	*r = (struct render){
-		.out = out,
+		.out = out, .has_width = has_width,
 		.width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width,
 		.has_color = is_tty && !(no_color && *no_color) && term && strcmp(term, "dumb"),
 	};

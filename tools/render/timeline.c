@@ -12,13 +12,29 @@
 #include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"
+#include "render/wrap.h"
 
+#define NAME_ROOM	60	/* of a name in a sentence, at least */
+#define INDENT		4	/* of what does not fit on a line */
+#define NEXT_INDENT	8	/* of a segment that has the next line to itself */
+#define NAME_MIN	12	/* columns of a name, however long the rest is */
+#define LIST_USED	49	/* columns before the text of a segment */
+#define LABEL_MIN	12	/* columns of a bar whose label is shortened like a name */
 #define ROWS_MAX	12	/* of functions in a lane */
 #define CAUSES_SHOWN	3
 #define MIGRATIONS_SHOWN 4
 #define OFF_SHARE_MIN	100	/* times off the CPU that are a smaller part are not listed */
 
 /* Causes */
+
+/* A name that takes a line at most, however many templates are in it. */
+static const char *short_name(const struct render *r, const struct symbol *func, char *buf)
+{
+	char name[TEXT_ROOM];
+
+	return wrap_name(text_function(func, name),
+			 r->width > NAME_ROOM + INDENT ? r->width - INDENT : NAME_ROOM, buf);
+}
 
 /* Who held it, what it was executing, and what kept it from that. */
 static void put_holder(const struct render *r, const struct model *m, const struct segment *hold,
@@ -28,7 +44,7 @@ static void put_holder(const struct render *r, const struct model *m, const stru
 
 	fprintf(r->out, ", held by thread %s", text_thread(hold->tid, hold->thread, thread));
 	if (func) {
-		text_function(func->func, name);
+		short_name(r, func->func, name);
 		text_place(func->func->func_file, func->func->func_line, place);
 		fprintf(r->out, " in %s%s%s", name, *place ? " " : "", place);
 	}
@@ -71,8 +87,7 @@ static void put_waker(const struct render *r, const struct model *m, const struc
 	fputs(waker, r->out);
 }
 
-static void put_cause(const struct render *r, const struct model *m,
-		      const struct timeline_cause *c)
+void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c)
 {
 	char name[TEXT_ROOM], place[TEXT_ROOM], ns[UNITS_ROOM];
 
@@ -90,7 +105,7 @@ static void put_cause(const struct render *r, const struct model *m,
 			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name),
 			c->hold ? "" : " (not a lock that ldb sees)");
 		if (c->wait->site)
-			fprintf(r->out, " in %s", text_function(c->wait->site, place));
+			fprintf(r->out, " in %s", short_name(r, c->wait->site, place));
 		put_hold(r, m, c);
 		put_waker(r, m, c);
 		break;
@@ -109,7 +124,7 @@ static void put_cause(const struct render *r, const struct model *m,
 		/* Where it matters: an estimate that may be mostly its neighbour's time. */
 		if (c->resolution_ns > c->ns / 20)
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
-		fprintf(r->out, " in %s itself%s%s", text_function(c->func, name),
+		fprintf(r->out, " in %s itself%s%s", short_name(r, c->func, name),
 			*place ? " " : "", place);
 		break;
 	default:
@@ -117,7 +132,7 @@ static void put_cause(const struct render *r, const struct model *m,
 	}
 }
 
-static void put_story(const struct render *r, const struct render_timeline *rt)
+void text_story(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
 	char latency[UNITS_ROOM], p50[UNITS_ROOM];
@@ -138,7 +153,7 @@ static void put_story(const struct render *r, const struct render_timeline *rt)
 		if (i && t->causes[i].ns < t->latency_ns / 10)
 			break;
 		fputs(i ? "; " : ": ", r->out);
-		put_cause(r, rt->model, &t->causes[i]);
+		text_cause(r, rt->model, &t->causes[i]);
 	}
 	fputs("\n", r->out);
 }
@@ -283,7 +298,8 @@ static unsigned canvas_column(const struct canvas *c, int64_t ns)
 static void canvas_bar(struct canvas *c, const struct segment *s, char fill, const char *label)
 {
 	unsigned from = canvas_column(c, s->start_ns), to = canvas_column(c, s->end_ns);
-	size_t len = strlen(label);
+	char fit[TEXT_ROOM];
+	size_t len;
 
 	if (from >= c->width)
 		from = c->width - 1;
@@ -299,6 +315,9 @@ static void canvas_bar(struct canvas *c, const struct segment *s, char fill, con
 	c->cells[from] = '|';
 	if (to - from < 5)
 		return;
+	if (to - from > LABEL_MIN)
+		label = wrap_name(label, to - from - 2, fit);
+	len = strlen(label);
 	if (len > to - from - 2)
 		len = to - from - 2;
 	for (size_t i = 0; i < len; i++)
@@ -436,15 +455,18 @@ static int64_t length_from(const struct timeline *t, size_t nr)
 	return from;
 }
 
-static void segment_text(const struct model *m, const struct segment *s, char *buf)
+/* In at most width columns, if shortening the name of a function can do it. */
+static void segment_text(const struct model *m, const struct segment *s, unsigned width, char *buf)
 {
+	const char *part = s->is_truncated ? " (not all of it was recorded)" :
+			   s->is_clipped ? " (a part)" : "";
 	char name[TEXT_ROOM], other[TEXT_ROOM];
 
 	switch (s->kind) {
 	case SEGMENT_FUNCTION:
-		snprintf(buf, TEXT_ROOM, "%.400s%s", text_function(s->func, name),
-			 s->is_truncated ? " (not all of it was recorded)" :
-			 s->is_clipped ? " (a part)" : "");
+		wrap_name(text_function(s->func, name),
+			  width > strlen(part) + NAME_MIN ? width - strlen(part) : NAME_MIN, other);
+		snprintf(buf, TEXT_ROOM, "%.460s%s", other, part);
 		break;
 	case SEGMENT_LOCK_WAIT:
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
@@ -481,8 +503,8 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 {
 	const struct timeline *t = rt->timeline;
 	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], text[TEXT_ROOM], place[TEXT_ROOM];
-	char thread[TEXT_ROOM], line[2 * TEXT_ROOM + 64];
-	unsigned indent = s->depth < 20 ? s->depth : 20;
+	char thread[TEXT_ROOM], fit[TEXT_ROOM], line[2 * TEXT_ROOM + 64];
+	unsigned indent = s->depth < 20 ? s->depth : 20, used;
 	struct place p = segment_place(s);
 
 	fprintf(r->out, "%9s %8s", text_ns(s->start_ns - t->start_ns, a),
@@ -492,15 +514,25 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 	else
 		fprintf(r->out, "   %-7s", "");
 	fputc(' ', r->out);
-	text_cell(r, text_thread(s->tid, s->thread, thread), 16, true);
-	segment_text(rt->model, s, text);
+	text_thread(s->tid, s->thread, thread);
+	text_cell(r, wrap_numbered(thread, 16, fit), 16, true);
+	segment_text(rt->model, s, TEXT_ROOM, text);
 	text_place(p.file, p.line, place);
-	snprintf(line, sizeof(line), "%*s%s%s%s", (int)indent, "", text, *place ? "  " : "", place);
 	fputs(s->blocks_req ? " ! " : "   ", r->out);
+	used = indent + (*place ? 2 + strlen(place) : 0);
+	if (LIST_USED + used + strlen(text) > r->width) {
+		/* More room on a line of its own; a name that needs even more is shortened. */
+		unsigned before = r->has_width ? NEXT_INDENT : LIST_USED;
+
+		if (r->has_width)
+			fprintf(r->out, "\n%*s", NEXT_INDENT, "");
+		segment_text(rt->model, s, r->width > before + used ? r->width - before - used : 0, text);
+	}
+	snprintf(line, sizeof(line), "%*s%s%s%s", (int)indent, "", text, *place ? "  " : "", place);
 	text_style(r, s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_QUEUE ||
 		      offcpu_is(s->kind) ? TEXT_WARN :
 		      s->blocks_req ? TEXT_BAD : TEXT_PLAIN);
-	text_cell(r, line, r->width - 49, false);
+	fputs(line, r->out);
 	text_style(r, TEXT_PLAIN);
 	fputc('\n', r->out);
 }
@@ -532,10 +564,14 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 
 void text_timeline(const struct render *r, const struct render_timeline *t)
 {
-	put_story(r, t);
-	put_facts(r, t);
-	put_picture(r, t);
-	put_list(r, t);
+	struct wrap w;
+	const struct render *in = wrap_begin(&w, r);
+
+	text_story(in, t);
+	put_facts(in, t);
+	put_picture(in, t);
+	put_list(in, t);
+	wrap_end(&w, INDENT);
 }
 
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,

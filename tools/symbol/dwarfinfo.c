@@ -39,6 +39,7 @@ struct dwarfinfo {
 	struct unit *units;
 	size_t nr_units;
 	struct range_list ranges;
+	bool lacks_split;
 };
 
 static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, const Dwarf_Die *die,
@@ -122,6 +123,7 @@ static bool collect_units(struct dwarfinfo *d, Dwarf *dw)
 				return false;
 			d->units = units;
 		}
+		d->lacks_split |= type == DW_UT_skeleton && !subdie.addr;
 		d->units[d->nr_units] = (struct unit){
 			.die = cudie,
 			.funcs_die = type == DW_UT_skeleton && subdie.addr ? subdie : cudie,
@@ -150,6 +152,11 @@ struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod)
 		return NULL;
 	}
 	return d;
+}
+
+bool dwarfinfo_lacks_split(const struct dwarfinfo *d)
+{
+	return d->lacks_split;
 }
 
 void dwarfinfo_close(struct dwarfinfo *d)
@@ -219,7 +226,8 @@ static bool is_system(const char *file)
 static void pos_set(struct dwarfinfo_pos *pos, const char *file, int line)
 {
 	pos->file = file;
-	pos->line = line > 0 ? line : 0;
+	/* A line of no file is none. */
+	pos->line = file && line > 0 ? line : 0;
 	pos->in_system = file && is_system(file);
 }
 
@@ -279,20 +287,39 @@ static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
 	return nr;
 }
 
+/*
+ * The file of an attribute.  Its number is one of the unit that holds the attribute,
+ * which -flto and dwz make another one than that of the function.  libdw's
+ * dwarf_decl_file() ends the process where there is no such table.
+ */
+static const char *attr_file(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	const char *file;
+	Dwarf_Word nr = 0;
+	Dwarf_Die cu;
+
+	if (!dwarf_attr_integrate(die, name, &attr) || dwarf_formudata(&attr, &nr))
+		return NULL;
+	if (!dwarf_cu_die(attr.cu, &cu, NULL, NULL, NULL, NULL, NULL, NULL) ||
+	    dwarf_getsrcfiles(&cu, &files, NULL))
+		return NULL;
+	/* 0 is a file in DWARF 5, and this before. */
+	file = dwarf_filesrc(files, nr, NULL, NULL);
+	return file && strcmp(file, "???") ? file : NULL;
+}
+
 /* Where the inlined function was called. */
 static bool call_pos(Dwarf_Die *die, struct dwarfinfo_pos *pos)
 {
-	Dwarf_Word file = 0, line = 0;
+	Dwarf_Word line = 0;
 	Dwarf_Attribute attr;
-	Dwarf_Files *files;
-	Dwarf_Die cu;
 	const char *name;
 
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &file) ||
-	    dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &line) ||
-	    !dwarf_diecu(die, &cu, NULL, NULL) || dwarf_getsrcfiles(&cu, &files, NULL))
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &line))
 		return false;
-	name = dwarf_filesrc(files, file, NULL, NULL);
+	name = attr_file(die, DW_AT_call_file);
 	if (!name || line > INT32_MAX)
 		return false;
 	pos_set(pos, name, line);
@@ -345,6 +372,6 @@ bool dwarfinfo_function(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_fun
 		func->linkage_name = attr_string(die, DW_AT_name);
 	if (dwarf_decl_line(die, &line))
 		line = 0;
-	pos_set(&func->decl, dwarf_decl_file(die), line);
+	pos_set(&func->decl, attr_file(die, DW_AT_decl_file), line);
 	return true;
 }

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One ELF file: find it, check that it is the one that ran, keep its symbols
- * sorted by address.  libdwfl finds the separate debug file (build-id folder,
- * .gnu_debuglink) and reads .symtab, .dynsym and the mini debug info.
+ * sorted by address.  libdwfl reads .symtab, .dynsym and the mini debug info, and
+ * asks for the separate debug file.
  *
  * Paths come from a trace, which may come from anywhere: only regular files
  * are opened, and nothing is opened for writing.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+#include "symbol/debugfile.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elffile.h"
 
-#define SYSTEM_DEBUG_DIR	"/usr/lib/debug"
 #define BACK_MAX	64	/* symbols looked at before the nearest one: nesting is shallow */
 
 struct sym_list {
@@ -31,47 +30,15 @@ struct elffile {
 	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
 	Dwfl_Module *mod;
+	struct debugfile where;
+	char *file;		/* that was opened */
+	int alt_fd;
+	Dwarf *alt;		/* of dwz */
+	bool lacks_alt;
 	struct dwarfinfo *dwarf;
 	struct sym_list funcs, data;
 	bool has_read_syms, has_read_dwarf;
 };
-
-char *elffile_debug_path(const struct elffile_search *search)
-{
-	size_t bytes = 64 + strlen(search->sysroot) + 2 * sizeof(SYSTEM_DEBUG_DIR);
-	char *path;
-
-	for (size_t i = 0; i < search->nr_debug_dirs; i++)
-		bytes += strlen(search->debug_dirs[i]) + 1;
-	path = malloc(bytes);
-	if (!path)
-		return NULL;
-	/* "": the folder of the file itself. */
-	strcpy(path, ":.debug");
-	for (size_t i = 0; i < search->nr_debug_dirs; i++) {
-		strcat(path, ":");
-		strcat(path, search->debug_dirs[i]);
-	}
-	if (*search->sysroot) {
-		strcat(path, ":");
-		strcat(path, search->sysroot);
-		strcat(path, SYSTEM_DEBUG_DIR);
-	}
-	strcat(path, ":" SYSTEM_DEBUG_DIR);
-	return path;
-}
-
-static int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
 
 static void drop_dwfl(struct elffile *f)
 {
@@ -99,13 +66,22 @@ static bool has_build_id(Dwfl_Module *mod, const char *hex)
 	return true;
 }
 
-/* Usable, or says why not in f->state unless an earlier try came further. */
-static bool try_file(struct elffile *f, const char *path, const char *build_id)
+/* dwfl_module_getdwarf() asks here.  With a name and no checksum it asks for dwz's. */
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
+			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
-	int fd = open_regular(path);
+	struct elffile *f = *userdata;
 
-	if (fd < 0)
-		return false;
+	if (!f || (link && !crc))
+		return -1;
+	return debugfile_link(&f->where, f->file, link, crc, found);
+}
+
+/* Usable, or says why not in f->state unless an earlier try came further.  Takes fd. */
+static bool use_file(struct elffile *f, const char *path, int fd)
+{
+	void **userdata;
+
 	f->dwfl = dwfl_begin(&f->callbacks);
 	if (!f->dwfl) {
 		close(fd);
@@ -116,7 +92,9 @@ static bool try_file(struct elffile *f, const char *path, const char *build_id)
 	if (!f->mod)
 		close(fd);
 	dwfl_report_end(f->dwfl, NULL, NULL);
-	if (f->mod && (!*build_id || has_build_id(f->mod, build_id))) {
+	if (f->mod && (!*f->where.build_id || has_build_id(f->mod, f->where.build_id))) {
+		dwfl_module_info(f->mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+		*userdata = f;
 		f->state = ELFFILE_USABLE;
 		return true;
 	}
@@ -126,68 +104,41 @@ static bool try_file(struct elffile *f, const char *path, const char *build_id)
 	return false;
 }
 
-static bool try_path(struct elffile *f, const char *build_id, const char *a, const char *b,
-		     const char *c)
+static bool try_itself(struct elffile *f)
 {
-	size_t bytes = strlen(a) + strlen(b) + strlen(c) + 1;
-	char *path = malloc(bytes);
-	bool done;
+	int fd;
 
-	if (!path)
+	if (asprintf(&f->file, "%s%s", f->where.search->sysroot, f->where.path) < 0) {
+		f->file = NULL;
 		return false;
-	snprintf(path, bytes, "%s%s%s", a, b, c);
-	done = try_file(f, path, build_id);
-	free(path);
-	return done;
-}
-
-/* DIR/.build-id/xx/yyyy.debug can stand in for the program itself. */
-static bool try_build_id_dir(struct elffile *f, const char *sysroot, const char *dir,
-			     const char *build_id)
-{
-	char name[160];
-
-	if (strlen(build_id) < 3 || strlen(build_id) > 64 ||
-	    build_id[strspn(build_id, "0123456789abcdef")])
-		return false;
-	snprintf(name, sizeof(name), "/.build-id/%.2s/%s.debug", build_id, build_id + 2);
-	return try_path(f, build_id, sysroot, dir, name);
-}
-
-static bool try_dirs(struct elffile *f, const struct elffile_search *search, const char *path,
-		     const char *build_id)
-{
-	const char *base = strrchr(path, '/');
-
-	for (size_t i = 0; i < search->nr_debug_dirs; i++) {
-		const char *dir = search->debug_dirs[i];
-
-		if (try_build_id_dir(f, "", dir, build_id))
-			return true;
-		/* Only the build-id says that a file found by its base name is the one. */
-		if (*build_id && base && try_path(f, build_id, dir, base, ""))
-			return true;
 	}
-	return try_build_id_dir(f, search->sysroot, SYSTEM_DEBUG_DIR, build_id) ||
-	       (*search->sysroot && try_build_id_dir(f, "", SYSTEM_DEBUG_DIR, build_id));
+	fd = debugfile_open(f->file);
+	if (fd >= 0 && use_file(f, f->file, fd))
+		return true;
+	free(f->file);
+	f->file = NULL;
+	return false;
 }
 
 struct elffile *elffile_open(const struct elffile_search *search, const char *path,
 			     const char *build_id)
 {
 	struct elffile *f = calloc(1, sizeof(*f));
+	int fd;
 
 	if (!f)
 		return NULL;
 	f->state = ELFFILE_ABSENT;
+	f->alt_fd = -1;
+	f->where = (struct debugfile){ .search = search, .path = path, .build_id = build_id };
 	f->callbacks = (Dwfl_Callbacks){
-		.find_debuginfo = dwfl_standard_find_debuginfo,
-		.section_address = dwfl_offline_section_address,
-		.debuginfo_path = (char **)&search->debug_path,
+		.find_debuginfo = find_debuginfo, .section_address = dwfl_offline_section_address,
 	};
-	if (path[0] == '/' && try_path(f, build_id, search->sysroot, path, ""))
+	if (path[0] == '/' && try_itself(f))
 		return f;
-	try_dirs(f, search, path, build_id);
+	fd = debugfile_instead(&f->where, &f->file);
+	if (fd >= 0)
+		use_file(f, f->file, fd);
 	return f;
 }
 
@@ -197,6 +148,11 @@ void elffile_close(struct elffile *f)
 		return;
 	dwarfinfo_close(f->dwarf);
 	drop_dwfl(f);
+	if (f->alt)
+		dwarf_end(f->alt);
+	if (f->alt_fd >= 0)
+		close(f->alt_fd);
+	free(f->file);
 	free(f->funcs.at);
 	free(f->data.at);
 	free(f);
@@ -344,14 +300,45 @@ bool elffile_has_symbols(struct elffile *f)
 	return f->funcs.nr > 0;
 }
 
+/* dwz has put what several files share into another one. */
+static void open_alt(struct elffile *f, Dwarf *dw)
+{
+	const char *link, *file = f->file;
+	const char *debug_file = NULL;
+	const void *id;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dw, &link, &id);
+
+	if (size <= 0)
+		return;
+	dwfl_module_info(f->mod, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
+	f->alt_fd = debugfile_alt(&f->where, debug_file ? debug_file : file, link, id, size);
+	f->alt = f->alt_fd >= 0 ? dwarf_begin(f->alt_fd, DWARF_C_READ) : NULL;
+	f->lacks_alt = !f->alt;
+	if (f->alt)
+		dwarf_setalt(dw, f->alt);
+}
+
 struct dwarfinfo *elffile_dwarf(struct elffile *f)
 {
+	Dwarf_Addr bias;
+	Dwarf *dw;
+
 	if (!f->has_read_dwarf) {
 		f->has_read_dwarf = true;
-		if (f->mod)
+		dw = f->mod ? dwfl_module_getdwarf(f->mod, &bias) : NULL;
+		if (dw) {
+			open_alt(f, dw);
 			f->dwarf = dwarfinfo_open(f->mod);
+		}
 	}
 	return f->dwarf;
+}
+
+bool elffile_lacks_part(struct elffile *f)
+{
+	struct dwarfinfo *dw = elffile_dwarf(f);
+
+	return f->lacks_alt || (dw && dwarfinfo_lacks_split(dw));
 }
 
 bool elffile_has_lines(struct elffile *f)

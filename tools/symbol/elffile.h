@@ -18,7 +18,6 @@ struct elffile_search {
 	const char *sysroot;		/* "" or a path */
 	const char *const *debug_dirs;
 	size_t nr_debug_dirs;
-	char *debug_path;		/* what libdwfl searches, see elffile_debug_path() */
 };
 
 enum elffile_state {
@@ -33,10 +32,10 @@ struct elffile_sym {
 	unsigned char rank;	/* which of several at one address: the highest */
 };
 
-/* malloc'ed; NULL: out of memory. */
-char *elffile_debug_path(const struct elffile_search *search);
-
-/* build_id: hex, "" unknown.  NULL: out of memory; see elffile_state(). */
+/*
+ * build_id: hex, "" unknown.  NULL: out of memory; see elffile_state().  Strings and
+ * search live as long as the file.
+ */
 struct elffile *elffile_open(const struct elffile_search *search, const char *path,
 			     const char *build_id);
 void elffile_close(struct elffile *f);
@@ -44,6 +43,9 @@ void elffile_close(struct elffile *f);
 enum elffile_state elffile_state(const struct elffile *f);
 bool elffile_has_symbols(struct elffile *f);
 bool elffile_has_lines(struct elffile *f);
+
+/* Its debug information refers to another file (dwz, .dwo) that was not found. */
+bool elffile_lacks_part(struct elffile *f);
 
 /* The function or the variable that holds addr, or NULL. */
 const struct elffile_sym *elffile_func(struct elffile *f, uint64_t addr);

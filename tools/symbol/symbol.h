@@ -46,6 +46,12 @@ struct symbol {
 struct symtab *symtab_open(const struct symtab_options *options);
 void symtab_close(struct symtab *st);
 
+/*
+ * Forgets all modules and every symbol that was handed out; files stay open.  For a
+ * program that is looked at again and again.
+ */
+void symtab_forget(struct symtab *st);
+
 /* 0, -ENOMEM, or -EINVAL for a row that makes no sense; strings are copied. */
 int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
 
@@ -76,6 +82,7 @@ enum symtab_problem {
 	SYMTAB_STALE,		/* the file on disk is not the one that ran */
 	SYMTAB_MISSING,		/* no file, or no symbols in it */
 	SYMTAB_NO_LINES,	/* an instrumented module without line numbers */
+	SYMTAB_PARTS,		/* a part of the debug information is in a file that is not there */
 	SYMTAB_NR_PROBLEMS
 };
 

@@ -16,6 +16,7 @@
 #include "symbol/demangle.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elffile.h"
+#include "symbol/hint.h"
 #include "symbol/symbol.h"
 
 #define MODULES_MAX	(1U << 20)	/* a trace with more is not to be believed */
@@ -27,7 +28,7 @@ struct file {
 	struct file *next;
 	struct elffile *elf;	/* NULL: not opened yet */
 	char *path, *build_id;
-	bool is_asked, is_instrumented;
+	bool is_asked, is_instrumented, lacks_name;
 };
 
 struct module {
@@ -123,8 +124,7 @@ static bool copy_options(struct symtab *st, const struct symtab_options *o)
 		.debug_dirs = (const char *const *)st->debug_dirs,
 		.nr_debug_dirs = o->nr_debug_dirs,
 	};
-	st->search.debug_path = elffile_debug_path(&st->search);
-	return st->search.debug_path;
+	return true;
 }
 
 struct symtab *symtab_open(const struct symtab_options *options)
@@ -158,15 +158,30 @@ static void free_files(struct symtab *st)
 	}
 }
 
-void symtab_close(struct symtab *st)
+static void free_entries(struct symtab *st)
 {
-	if (!st)
-		return;
-	for (size_t i = 0; st->buckets && i < st->nr_buckets; i++)
+	for (size_t i = 0; st->buckets && i < st->nr_buckets; i++) {
 		for (struct entry *e = st->buckets[i], *next; e; e = next) {
 			next = e->next;
 			free(e);
 		}
+		st->buckets[i] = NULL;
+	}
+	st->nr_entries = 0;
+}
+
+void symtab_forget(struct symtab *st)
+{
+	free_entries(st);
+	st->nr_modules = 0;
+	st->is_sorted = false;
+}
+
+void symtab_close(struct symtab *st)
+{
+	if (!st)
+		return;
+	free_entries(st);
 	for (size_t i = 0; st->strings && i < st->nr_string_buckets; i++)
 		for (struct string *s = st->strings[i], *next; s; s = next) {
 			next = s->next;
@@ -176,7 +191,6 @@ void symtab_close(struct symtab *st)
 	for (char **dir = st->debug_dirs; dir && *dir; dir++)
 		free(*dir);
 	free(st->debug_dirs);
-	free(st->search.debug_path);
 	free(st->sysroot);
 	free(st->buckets);
 	free(st->strings);
@@ -359,9 +373,7 @@ static const struct module *find_module(struct symtab *st, uint64_t addr, int64_
 
 static const char *base_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
 static struct elffile *get_elf(struct symtab *st, struct file *file)
@@ -439,6 +451,7 @@ static void resolve_code(struct symtab *st, struct symbol *s, const struct modul
 	dw = elffile_dwarf(elf);
 	if (dw)
 		set_lines(st, s, dw, vaddr, question);
+	m->file->lacks_name |= !s->known;
 }
 
 static void resolve_data(struct symtab *st, struct symbol *s, const struct module *m,
@@ -537,7 +550,7 @@ const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_
 	return ask(st, addr, tick, ASK_DATA);
 }
 
-static bool has_problem(struct file *f, enum symtab_problem problem)
+static bool has_problem(const struct file *f, enum symtab_problem problem)
 {
 	enum elffile_state state = f->elf ? elffile_state(f->elf) : ELFFILE_ABSENT;
 
@@ -548,12 +561,15 @@ static bool has_problem(struct file *f, enum symtab_problem problem)
 	case SYMTAB_STALE:
 		return state == ELFFILE_OTHER;
 	case SYMTAB_MISSING:
+		/* A stripped library still has the names it exports. */
 		return state == ELFFILE_ABSENT ||
-		       (state == ELFFILE_USABLE && !elffile_has_symbols(f->elf) &&
-			!elffile_has_lines(f->elf));
+		       (state == ELFFILE_USABLE && !elffile_has_lines(f->elf) &&
+			(!elffile_has_symbols(f->elf) || (f->lacks_name && !f->is_instrumented)));
 	case SYMTAB_NO_LINES:
 		return state == ELFFILE_USABLE && f->is_instrumented &&
 		       elffile_has_symbols(f->elf) && !elffile_has_lines(f->elf);
+	case SYMTAB_PARTS:
+		return state == ELFFILE_USABLE && f->is_instrumented && elffile_lacks_part(f->elf);
 	default:
 		return false;
 	}
@@ -562,29 +578,21 @@ static bool has_problem(struct file *f, enum symtab_problem problem)
 const char *symtab_problem_text(const struct symtab *st, enum symtab_problem problem, char *buf,
 				size_t size)
 {
-	static const char *const what[] = {
-		[SYMTAB_STALE] = "%s%s: changed since the recording, its names are left out: "
-				 "give the old file with --debug-dir or --sysroot",
-		[SYMTAB_MISSING] = "%s%s: no symbols found: install its debug package, or use "
-				   "--debug-dir or --sysroot",
-		[SYMTAB_NO_LINES] = "%s%s: no line numbers in it: compile with -g, or use "
-				    "--debug-dir",
-	};
-	const struct file *first = NULL;
-	char more[48] = "";
-	unsigned nr = 0;
+	struct hint hint = { .problem = problem };
 
-	*buf = '\0';
-	for (struct file *f = st->files; f; f = f->next) {
-		if (has_problem(f, problem)) {
-			first = f;
-			nr++;
-		}
+	for (const struct file *f = st->files; f; f = f->next) {
+		if (!has_problem(f, problem))
+			continue;
+		/* The one that is asked for first: the program, mostly. */
+		hint.path = f->path;
+		hint.build_id = f->build_id;
+		hint.is_there = f->elf && elffile_state(f->elf) == ELFFILE_USABLE;
+		hint.has_symbols = hint.is_there && elffile_has_symbols(f->elf);
+		hint.is_instrumented = f->is_instrumented;
+		hint.nr++;
 	}
-	if (!nr)
-		return buf;
-	if (nr > 1)
-		snprintf(more, sizeof(more), " and %u more", nr - 1);
-	snprintf(buf, size, what[problem], first->path, more);
+	*buf = '\0';
+	if (hint.nr)
+		hint_text(&hint, st->sysroot, buf, size);
 	return buf;
 }

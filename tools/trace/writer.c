@@ -40,7 +40,9 @@ struct batch {			/* the rows of one kind that wait for their block */
 };
 
 struct writer {
-	int fd;
+	int fd;			/* -1: the blocks go to block() */
+	writer_block_fn *block;
+	void *block_arg;
 	bool regular;		/* can be truncated */
 	bool cut;		/* something lies behind offset */
 	uint64_t offset;
@@ -104,6 +106,12 @@ static int file_append(struct writer *w, const void *data, size_t size)
 {
 	size_t done = 0;
 
+	if (w->block) {
+		int rc = w->block(w->block_arg, data, size);
+
+		w->offset += rc ? 0 : size;
+		return rc;
+	}
 	if (w->cut) {
 		if (ftruncate(w->fd, w->offset))
 			return -errno;
@@ -217,7 +225,7 @@ static int index_reserve(struct writer *w)
 {
 	size_t need = (w->nr_index + 1) * sizeof(*w->index);
 
-	if (need <= w->index_room)
+	if (w->block || need <= w->index_room)
 		return 0;
 	return reserve((void **)&w->index, &w->index_room, need * 2);
 }
@@ -237,7 +245,7 @@ static int block_write(struct writer *w, unsigned kind)
 	rc = is_bulky(kind) ? file_reserve(w, size) : 0;
 	if (!rc)
 		rc = file_append(w, w->out, size);
-	if (!rc)
+	if (!rc && !w->block)
 		index_add(w, offset, size);
 	return rc;
 }
@@ -447,22 +455,50 @@ static int write_header(struct writer *w, const struct ldb_file_header *given)
 	return rc ? rc : file_append(w, &h, sizeof(h));
 }
 
-struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
-			   size_t err_size)
+static struct writer *writer_alloc(void)
 {
 	struct writer *w = calloc(1, sizeof(*w));
-	int rc = -ENOMEM;
 
 	if (!w)
-		goto err_message;
+		return NULL;
 	for (unsigned kind = 0; kind < WRITER_KINDS; kind++) {
 		w->batch[kind].encoder.schema = schema_find(kind);
 		batch_clear(&w->batch[kind]);
 	}
+	w->fd = -1;
 	w->zstd = ZSTD_createCCtx();
+	if (w->zstd)
+		return w;
+	free(w);
+	return NULL;
+}
+
+struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
+				  void *arg, char *err, size_t err_size)
+{
+	struct writer *w = writer_alloc();
+
+	if (w) {
+		w->block = block;
+		w->block_arg = arg;
+		if (!write_header(w, header))
+			return w;
+		ZSTD_freeCCtx(w->zstd);
+		free(w);
+	}
+	snprintf(err, err_size, "out of memory");
+	return NULL;
+}
+
+struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
+			   size_t err_size)
+{
+	struct writer *w = writer_alloc();
+	int rc = -ENOMEM;
+
+	if (!w)
+		goto err_message;
 	w->reqtab = reqtab_alloc(WRITER_REQUESTS_MAX);
-	if (!w->zstd)
-		goto err_free;
 	rc = keep_old(path, &w->regular);
 	if (rc)
 		goto err_free;
@@ -539,10 +575,10 @@ int writer_close(struct writer *w)
 	int rc = writer_flush(w), rc2;
 
 	write_reqtab(w);
-	rc2 = write_index(w);
+	rc2 = w->block ? 0 : write_index(w);
 	if (w->regular && ftruncate(w->fd, w->offset) && !rc2)	/* gives the reserve back */
 		rc2 = -errno;
-	if (close(w->fd) && !rc2)
+	if (w->fd >= 0 && close(w->fd) && !rc2)
 		rc2 = -errno;
 	for (unsigned kind = 0; kind < WRITER_KINDS; kind++) {
 		encoder_exit(&w->batch[kind].encoder);

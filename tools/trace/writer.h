@@ -30,6 +30,15 @@ struct writer;
 struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
 			   size_t err_size);
 
+/*
+ * The same without a file: the header, and then each block, go to block(), which
+ * returns 0 or -errno.  What grows with a file, its index and its request table, is
+ * not made: a reader does without.  NULL: one line in err.
+ */
+typedef int writer_block_fn(void *arg, const void *data, size_t size);
+struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
+				  void *arg, char *err, size_t err_size);
+
 /* Rows and their strings are copied. */
 int writer_add_meta(struct writer *w, const char *key, const char *value);
 int writer_add_clock(struct writer *w, const struct ldb_row_clock *row);

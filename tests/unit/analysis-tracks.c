@@ -1,0 +1,619 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Everything of a trace, thread by thread: each thing once, sums as the reports
+ * have them, functions as a timeline of the whole would show them, properly
+ * nested, in bounded memory.
+ */
+#include <malloc.h>
+
+#include "analysis/locks.h"
+#include "analysis/lives.h"
+#include "analysis/schedstats.h"
+#include "analysis/spill.h"
+#include "analysis/stats.h"
+#include "analysis/timeline.h"
+#include "analysis/tracks.h"
+#include "analysis-sample.h"
+
+#define NR_TIDS		3
+#define GENS_MAX	(1U << 21)
+#define LOCK		((uint64_t)(uintptr_t)&a_lock)
+#define QUEUE		((uint64_t)(uintptr_t)&a_queue)
+
+int a_lock[10], a_queue[10];
+
+__attribute__((noinline)) void outer(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
+__attribute__((noinline)) void inner(void)	{ __asm__ volatile("nop; nop; nop" ::: "memory"); }
+
+/* A program that never was */
+
+struct maker {
+	struct made *t;
+	uint32_t tid;
+	unsigned gen;
+	int64_t now;
+	uint64_t nr_left, req;
+};
+
+static int64_t some(int64_t max)
+{
+	return sample_random() % max;
+}
+
+static void wait_or_hold(struct maker *k, unsigned gen)
+{
+	int64_t at = k->now + some(200), end = at + 1000 + some(3000);
+
+	switch (some(5)) {
+	case 0:
+		made_wait(k->t, k->tid, LOCK, k->tid % NR_TIDS + 1, at, end, gen);
+		break;
+	case 4:		/* asleep in it */
+		made_wait(k->t, k->tid, LOCK, k->tid % NR_TIDS + 1, at, end, gen);
+		made_futex_wait(k->t, at + 100, k->tid, k->tid, LOCK, k->tid % NR_TIDS + 1);
+		made_switch(k->t, at + 200, k->tid, k->tid, LDB_STATE_SLEEPING, 0, gen);
+		made_waking(k->t, end - 300, 0, k->tid % NR_TIDS + 1, 0, k->tid);
+		made_wakeup(k->t, end - 300, k->tid, k->tid, 900);
+		made_switch(k->t, end - 100, k->tid, 900, LDB_STATE_RUNNING, k->tid, 0);
+		break;
+	case 1:
+		made_hold(k->t, k->tid, LOCK, at, end, gen);
+		break;
+	case 2:
+		made_bounded_hold(k->t, k->tid, LOCK, end, gen);
+		break;
+	default:	/* off the CPU */
+		made_switch(k->t, at, k->tid, k->tid, LDB_STATE_SLEEPING, 0, gen);
+		made_waking(k->t, end, 0, k->tid % NR_TIDS + 1, 0, k->tid);
+		made_wakeup(k->t, end, k->tid, k->tid, 900);
+		end += 500;
+		made_switch(k->t, end, k->tid, 900, LDB_STATE_RUNNING, k->tid, 0);
+		break;
+	}
+	k->now = end + 100;
+}
+
+static void invoke(struct maker *k, unsigned parent, unsigned depth)
+{
+	unsigned gen = ++k->gen;
+	/* Seldom a gap: the estimates of those around it are far off. */
+	int64_t width = some(200) ? 200 : 20000, start = k->now, s_unc = some(width), e_unc = some(width);
+	int64_t s_late = s_unc ? some(s_unc) : 0, e_late = e_unc ? some(e_unc) : 0;
+
+	k->nr_left--;
+	k->now += 20 + some(500);
+	if (!some(50))
+		wait_or_hold(k, gen);
+	while (depth < 12 && k->nr_left && some(5) < 2) {
+		invoke(k, gen, depth + 1);
+		k->now += some(100);
+	}
+	/* Some are never seen: their callees have no parent then. */
+	if (some(100))
+		writer_add_func(k->t->w, &(struct ldb_row_func){
+			.tid = k->tid, .pc = (uintptr_t)(depth % 2 ? inner : outer) + 1,
+			.ret = (uintptr_t)outer + 2, .gen = GEN(gen),
+			.parent_gen = parent ? GEN(parent) : 0, .depth = depth,
+			.start_max = start + s_late, .start_unc = s_unc,
+			.end_max = k->now + e_late, .end_unc = e_unc,
+		});
+}
+
+static void run_thread(struct maker *k)
+{
+	while (k->nr_left) {
+		uint64_t req = k->tid * 1000000 + k->req++;
+
+		made_req(k->t, LDB_REQ_OP_START, k->tid, k->now, req, 0);
+		k->now += 50;
+		invoke(k, 1, 1);
+		k->now += 50;
+		if (k->req % 8)
+			made_req(k->t, LDB_REQ_OP_END, k->tid, k->now, req, 0);
+		else
+			made_req(k->t, LDB_REQ_OP_BLOCK, k->tid, k->now, req, QUEUE);
+		k->now += 20000;
+	}
+}
+
+/* nr invocations in each thread.  One for all of its time is the outermost. */
+static void make(struct made *t, const char *name, uint64_t nr)
+{
+	made_begin(t, name);
+	sample_state = 1;
+	writer_add_meta(t->w, "kernel_events", "module");
+	made_task(t, 900, 900, "hog");
+	for (uint32_t tid = 1; tid <= NR_TIDS; tid++) {
+		struct maker k = { .t = t, .tid = tid, .gen = 1, .now = 10000, .nr_left = nr };
+
+		made_task(t, tid, 1, "worker");
+		made_switch(t, 100, tid, 0, LDB_STATE_RUNNING, tid, 0);
+		run_thread(&k);
+		made_func(t, tid, (char *)outer + 1, NULL, 1, 0, 0, 5000, k.now, 0);
+		made_thread(t, tid, "worker", 0, k.now + 1000);
+	}
+	/* Of a thread that the trace does not know. */
+	made_func(t, 77, (char *)outer + 1, NULL, 1, 0, 0, 5000, 6000, 0);
+	made_open(t);
+}
+
+/* What is given */
+
+struct got {
+	struct made *t;
+	uint8_t *seen[NR_TIDS + 1];	/* by generation */
+	uint64_t nr_twice, nr_disorder, nr_crossing, nr_outside, nr_not_in_part;
+	uint64_t nr[NR_SEGMENT_KINDS], nr_open;
+	int64_t sum[NR_SEGMENT_KINDS], resolution[NR_SEGMENT_KINDS];
+	uint64_t with_req, nr_wrong_req, nr_outer_req, hash;
+	int64_t asleep_ns;
+	struct segment stack[256];
+	unsigned nr_stack;
+	int64_t last_start;
+	uint64_t nr_threads, nr_lives, nr_runs, nr_wakeups;
+	int64_t life_start;
+	int64_t run_ns;
+	size_t heap;			/* the most that was in use */
+};
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	struct got *g = arg;
+
+	g->nr_threads++;
+	g->nr_stack = 0;
+	g->last_start = INT64_MIN;
+	return 0;
+}
+
+static void check_nesting(struct got *g, const struct segment *s)
+{
+	while (g->nr_stack && g->stack[g->nr_stack - 1].end <= s->start &&
+	       !(g->stack[g->nr_stack - 1].end == s->start && s->end == s->start))
+		g->nr_stack--;
+	if (g->nr_stack && s->end > g->stack[g->nr_stack - 1].end)
+		g->nr_crossing++;
+	if (g->nr_stack < 256)
+		g->stack[g->nr_stack++] = *s;
+}
+
+static void mix(struct got *g, uint64_t value)
+{
+	g->hash = (g->hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	g->hash ^= g->hash >> 29;
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	struct got *g = arg;
+	unsigned gen = s->gen >> 16;
+
+	g->nr[s->kind]++;
+	g->nr_disorder += s->start < g->last_start || s->end < s->start;
+	g->last_start = s->start;
+	g->nr_open += s->kind == SEGMENT_FUNCTION && s->is_truncated;
+	if (!s->is_truncated || s->kind != SEGMENT_FUNCTION) {
+		g->sum[s->kind] += s->duration_ns;
+		g->resolution[s->kind] += s->duration_resolution_ns;
+	}
+	g->with_req += s->has_req;
+	g->asleep_ns += s->kind == SEGMENT_LOCK_WAIT && s->sched ? s->sched->asleep_ns : 0;
+	/* The outermost function lasts through all requests, the others through one. */
+	if (s->kind == SEGMENT_FUNCTION && s->tid <= NR_TIDS) {
+		g->nr_outer_req += gen == 1 && s->has_req;
+		g->nr_wrong_req += gen > 1 && (!s->has_req || s->req / 1000000 != s->tid);
+	}
+	mix(g, s->start), mix(g, s->end), mix(g, s->kind), mix(g, s->req), mix(g, s->depth);
+	mix(g, s->gen), mix(g, s->resolution_ns), mix(g, s->sched ? s->sched->asleep_ns : 1);
+	if (s->kind == SEGMENT_FUNCTION) {
+		check_nesting(g, s);
+		if (s->tid <= NR_TIDS && gen < GENS_MAX) {
+			g->nr_twice += g->seen[s->tid][gen];
+			g->seen[s->tid][gen] = 1;
+		}
+	}
+	if (!(g->nr[s->kind] & 0xfff) && mallinfo2().uordblks + mallinfo2().hblkhd > g->heap)
+		g->heap = mallinfo2().uordblks + mallinfo2().hblkhd;
+	return 0;
+}
+
+static int on_life(void *arg, const struct life *life)
+{
+	struct got *g = arg;
+
+	g->nr_lives++;
+	g->nr_disorder += life->start < g->life_start || !life->nr_parts || !life->parts;
+	g->life_start = life->start;
+	return 0;
+}
+
+static int on_run(void *arg, const struct tracks_run *r)
+{
+	struct got *g = arg;
+
+	g->nr_runs++;
+	if (r->who.kind == PARTY_TASK && r->who.tid <= NR_TIDS)
+		g->run_ns += r->end - r->start;
+	return 0;
+}
+
+static int on_wakeup(void *arg, const struct tracks_wakeup *w)
+{
+	struct got *g = arg;
+
+	g->nr_wakeups += w->waker.kind == PARTY_TASK && w->waker.tid && w->thread;
+	return 0;
+}
+
+static void walk(struct got *g, struct made *t, const struct tracks_options *o,
+		 struct tracks_result *result)
+{
+	struct tracks_sink sink = {
+		.thread = on_thread, .segment = on_segment, .request = on_life, .run = on_run,
+		.wakeup = on_wakeup, .arg = g,
+	};
+
+	*g = (struct got){ .t = t, .life_start = INT64_MIN };
+	for (unsigned i = 1; i <= NR_TIDS; i++)
+		g->seen[i] = calloc(GENS_MAX, 1);
+	is_int(tracks_each(t->model, o, &sink, result), 0, "tracks_each");
+}
+
+static void forget(struct got *g)
+{
+	for (unsigned i = 1; i <= NR_TIDS; i++)
+		free(g->seen[i]);
+}
+
+/* Tests */
+
+static int sum_lock(void *arg, const struct lock_event *e)
+{
+	(*(uint64_t *)arg)++;
+	return 0;
+}
+
+static void test_sums(struct made *t, const struct got *g, const struct tracks_result *result)
+{
+	struct stats_options so = STATS_OPTIONS_ALL;
+	struct locks_options lo = LOCKS_OPTIONS_ALL;
+	struct schedstats_options ko = SCHEDSTATS_OPTIONS_ALL;
+	int64_t total = 0, waits = 0, holds = 0, hold_count = 0, wait_count = 0;
+	uint64_t nr_events = 0, nr_not_kept;
+	struct stats stats;
+	struct locks locks;
+	struct schedstats sched;
+
+	stats_build(t->model, &so, &stats);
+	for (size_t i = 0; i < stats.nr; i++)
+		total += stats.entries[i].total_ns;
+	is_int(g->nr[SEGMENT_FUNCTION], stats.count + stats.open, "as many functions as the report");
+	is_int(g->nr_open, stats.open, "as many without an end");
+	is_int(g->sum[SEGMENT_FUNCTION], total, "that took as long, to the nanosecond");
+	is_int(g->nr[SEGMENT_FUNCTION], result->nr[SEGMENT_FUNCTION], "the result says how many");
+	stats_free(&stats);
+
+	locks_build(t->model, &lo, &locks);
+	for (size_t i = 0; i < locks.nr; i++) {
+		waits += locks.entries[i].waits.total_ns;
+		holds += locks.entries[i].holds.total_ns;
+		wait_count += locks.entries[i].waits.count;
+		hold_count += locks.entries[i].holds.count;
+	}
+	is_int(g->nr[SEGMENT_LOCK_WAIT] + g->nr[SEGMENT_FUTEX_WAIT], wait_count, "as many waits");
+	is_int(g->sum[SEGMENT_LOCK_WAIT] + g->sum[SEGMENT_FUTEX_WAIT], waits, "as long");
+	is_int(g->nr[SEGMENT_LOCK_HOLD], hold_count, "as many holds");
+	is_int(g->sum[SEGMENT_LOCK_HOLD], holds, "as long");
+	locks_each(t->model, &lo, sum_lock, &nr_events, &nr_not_kept);
+	is_int(nr_events, locks.nr_waits + locks.nr_holds, "locks_each() gives each event once");
+	locks_free(&locks);
+
+	schedstats_build(t->model, &ko, &sched);
+	is_int(g->sum[SEGMENT_BLOCKED] + g->asleep_ns, sched.all.blocked_ns, "as long asleep");
+	is_int(g->sum[SEGMENT_RUNNABLE], sched.all.runnable_ns, "as long runnable");
+	is_int(g->run_ns, sched.all.on_cpu_ns, "as long on the CPUs");
+	is_int(g->nr_wakeups, g->nr[SEGMENT_RUNNABLE], "each sleep ends with somebody's wake-up");
+	schedstats_free(&sched);
+}
+
+static int count_life(void *arg, struct life *life)
+{
+	uint64_t *nr = arg;
+
+	nr[0]++;
+	for (size_t i = 0; i < life->nr_parts; i++)
+		nr[1 + life->parts[i].is_queue]++;
+	return 0;
+}
+
+static void test_requests(struct made *t, const struct got *g)
+{
+	struct lives_result result;
+	uint64_t nr[3] = { 0 };
+
+	lives_each(t->model, count_life, nr, &result);
+	is_int(g->nr_lives, nr[0], "as many requests");
+	is_int(g->nr[SEGMENT_REQUEST], nr[1], "each part on a thread");
+	is_int(g->nr[SEGMENT_QUEUE], nr[2], "each part in a queue");
+}
+
+/* The same functions where a timeline of the whole thread has them. */
+struct compare {
+	const struct timeline *timeline;
+	int64_t *start, *end;		/* by generation */
+	uint64_t nr, nr_other, nr_far;
+	uint64_t nr_rest, hash_rest;	/* of waits and times off the CPU: in any order */
+};
+
+static uint64_t hash_segment(const struct segment *s)
+{
+	struct got g = { .hash = s->kind };
+
+	mix(&g, s->start), mix(&g, s->end), mix(&g, s->depth), mix(&g, s->resolution_ns);
+	mix(&g, s->sched ? s->sched->asleep_ns : 0);
+	mix(&g, (uintptr_t)s->site), mix(&g, s->gen);
+	return g.hash;
+}
+
+/*
+ * What a timeline has of a request that lasts all the time.  It shows, too, that the
+ * thread was somewhere before the first event; the report does not count that.
+ */
+static bool is_rest(const struct segment *s)
+{
+	return s->tid == 2 && s->start > 0 && s->kind != SEGMENT_FUNCTION && s->kind != SEGMENT_LOCK_HOLD &&
+	       s->kind != SEGMENT_REQUEST && s->kind != SEGMENT_QUEUE;
+}
+
+static int compare_segment(void *arg, const struct segment *s)
+{
+	struct compare *c = arg;
+	unsigned gen = s->gen >> 16;
+
+	if (is_rest(s)) {
+		c->nr_rest++;
+		c->hash_rest += hash_segment(s);
+	}
+	if (s->kind != SEGMENT_FUNCTION || gen >= GENS_MAX)
+		return 0;
+	c->nr++;
+	if (c->start[gen] == s->start && c->end[gen] == s->end)
+		return 0;
+	c->nr_other++;
+	c->nr_far += llabs(c->start[gen] - s->start) > s->resolution_ns ||
+		     llabs(c->end[gen] - s->end) > s->resolution_ns;
+	return 0;
+}
+
+static void test_brute_force(struct made *t)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct life_part part = { .tid = 2, .start = 0, .end = reader_end_tick(t->reader) + 1 };
+	struct life life = {
+		.start = part.start, .end = part.end, .is_complete = true, .class = "",
+		.parts = &part, .nr_parts = 1,
+	};
+	struct compare c = { .start = calloc(GENS_MAX, 8), .end = calloc(GENS_MAX, 8) };
+	struct tracks_sink sink = { .segment = compare_segment, .arg = &c };
+	struct tracks_result result;
+	uint64_t nr_rest = 0, hash_rest = 0;
+	struct timeline timeline;
+
+	if (timeline_build(t->model, &life, &timeline))
+		bail_out("timeline_build");
+	for (size_t i = 0; i < timeline.nr_segments; i++) {
+		const struct segment *s = &timeline.segments[i];
+
+		if (is_rest(s) && !s->blocks_req) {
+			nr_rest++;
+			hash_rest += hash_segment(s);
+		}
+		if (s->kind != SEGMENT_FUNCTION || s->tid != 2)
+			continue;
+		c.start[s->gen >> 16] = s->start;
+		c.end[s->gen >> 16] = s->end;
+	}
+	o.thread = "2";
+	is_int(tracks_each(t->model, &o, &sink, &result), 0, "one thread by its tid");
+	is_int(result.nr_threads, 1, "only that one");
+	diag("%lu functions, %lu not where the timeline has them, %lu by more than their resolution; "
+	     "%lu moved", c.nr, c.nr_other, c.nr_far, result.nr_shifted);
+	ok(c.nr_other <= c.nr / 50, "nearly all are where a timeline of the whole has them");
+	ok(c.nr_far <= c.nr / 1000, "others are off by their resolution at most, nearly all");
+	is_int(c.nr_rest, nr_rest, "as many waits and times off the CPU");
+	ok(c.hash_rest == hash_rest, "the same, in functions as deep");
+	timeline_free(&timeline);
+	free(c.start);
+	free(c.end);
+}
+
+static void test_options(struct made *t, const struct got *all)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_result result;
+	struct got g;
+
+	o.memory = 1 << 16;
+	walk(&g, t, &o, &result);
+	ok(g.hash == all->hash, "the same with little memory");
+	is_int(g.nr_lives, all->nr_lives, "requests too");
+	forget(&g);
+	o.memory = 0;
+	o.max_functions = 1000;
+	walk(&g, t, &o, &result);
+	ok(g.nr[SEGMENT_FUNCTION] <= 1000 && g.nr[SEGMENT_FUNCTION] > 900,
+	   "the longest 1000: %lu", g.nr[SEGMENT_FUNCTION]);
+	is_int(g.nr[SEGMENT_FUNCTION] + result.nr_left_out, all->nr[SEGMENT_FUNCTION],
+	       "the others are counted");
+	ok(result.min_ns > 0, "and it says how long they were at most");
+	forget(&g);
+	o.max_functions = 0;
+	o.min_ns = 5000;
+	walk(&g, t, &o, &result);
+	is_int(result.min_ns, 5000, "as long as wanted");
+	is_int(g.nr[SEGMENT_FUNCTION] + result.nr_left_out, all->nr[SEGMENT_FUNCTION], "all counted");
+	is_int(g.nr_crossing + g.nr_disorder, 0, "in order and nested without them");
+	forget(&g);
+}
+
+static void test_window(struct made *t)
+{
+	struct stats_options so = STATS_OPTIONS_ALL;
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_result result;
+	struct stats stats;
+	struct got g;
+
+	o.from = so.from = 2000000;
+	o.to = so.to = 3000000;
+	stats_build(t->model, &so, &stats);
+	walk(&g, t, &o, &result);
+	is_int(g.nr[SEGMENT_FUNCTION], stats.count + stats.open, "a window has what the report has");
+	stats_free(&stats);
+	forget(&g);
+}
+
+/* The most memory used for a trace of nr invocations a thread. */
+static size_t heap_of(uint64_t nr)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_result result;
+	struct made t;
+	struct got g;
+
+	make(&t, "tracks-heap.data", nr);
+	o.memory = 4 << 20;
+	walk(&g, &t, &o, &result);
+	forget(&g);
+	made_close(&t);
+	diag("%lu invocations: %zu bytes", g.nr[SEGMENT_FUNCTION], g.heap);
+	return g.heap;
+}
+
+/* Much of everything but functions: windows end by what there is most of. */
+static void make_dense(struct made *t, int64_t nr)
+{
+	made_begin(t, "dense.data");
+	writer_add_meta(t->w, "kernel_events", "module");
+	made_task(t, 900, 900, "hog");
+	made_switch(t, 10, 1, 0, LDB_STATE_RUNNING, 1, 0);
+	for (int64_t i = 0; i < nr; i++) {
+		int64_t at = 1000 + i * 1000;
+
+		made_req(t, LDB_REQ_OP_START, 1, at, 1000000 + i, 0);
+		made_hold(t, 1, LOCK, at + 100, at + 200, 1 + i / 10);
+		made_switch(t, at + 300, 1, 1, LDB_STATE_SLEEPING, 0, 1 + i / 10);
+		made_waking(t, at + 400, 0, 2, 0, 1);
+		made_wakeup(t, at + 400, 1, 1, 900);
+		made_switch(t, at + 500, 1, 900, LDB_STATE_RUNNING, 1, 0);
+		made_req(t, i % 2 ? LDB_REQ_OP_END : LDB_REQ_OP_BLOCK, 1, at + 600, 1000000 + i, QUEUE);
+		if (i % 10 == 9)
+			made_func(t, 1, (char *)inner + 1, NULL, 1 + i / 10, 0, 0, at - 9000, at + 700, 20);
+	}
+	made_thread(t, 1, "dense", 0, 1000 + nr * 1000);
+	made_open(t);
+}
+
+static void test_dense(void)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_result result;
+	struct made t;
+	struct got g;
+
+	make_dense(&t, 100000);
+	o.memory = 4 << 20;
+	walk(&g, &t, &o, &result);
+	is_int(g.nr[SEGMENT_FUNCTION], 10000, "few functions among many other things");
+	is_int(g.nr[SEGMENT_LOCK_HOLD], 100000, "all holds");
+	is_int(g.nr[SEGMENT_REQUEST], 100000, "all requests");
+	is_int(g.nr[SEGMENT_QUEUE], 50000, "all in the queue");
+	is_int(g.nr_twice + g.nr_disorder + g.nr_crossing, 0, "each once, in order, nested");
+	test_sums(&t, &g, &result);
+	test_requests(&t, &g);
+	ok(g.heap < 150 << 20, "windows stay small: %zu bytes", g.heap);
+	forget(&g);
+	made_close(&t);
+}
+
+static int count_item(struct spill *s, uint64_t *nr, uint64_t *nr_wrong)
+{
+	struct spill_item item, last = { .nr = 0 };
+	int ret;
+
+	while ((ret = spill_next(s, &item)) > 0) {
+		const uint64_t *data = item.data;
+
+		*nr_wrong += data[0] != item.major || (int64_t)data[1] != item.minor ||
+			     item.size < 16 || (uintptr_t)data & 7;
+		*nr_wrong += *nr && (last.major != item.major ? last.major > item.major :
+				     last.minor != item.minor ? last.minor > item.minor :
+				     last.nr >= item.nr);
+		last = item;
+		++*nr;
+	}
+	return ret;
+}
+
+static void test_spill(size_t room, bool is_file)
+{
+	uint64_t data[40], nr = 0, nr_wrong = 0;
+	struct spill s;
+	int ret = 0;
+
+	spill_open(&s, room);
+	for (unsigned i = 0; i < 100000 && !ret; i++) {
+		data[0] = some(5);
+		data[1] = some(1000) - 500;
+		ret = spill_add(&s, data[0], data[1], data, 16 + some(300));
+	}
+	is_int(ret, 0, "spill_add");
+	ok((s.fd >= 0) == is_file, is_file ? "in a file" : "in memory");
+	is_int(spill_sort(&s), 0, "spill_sort");
+	is_int(count_item(&s, &nr, &nr_wrong), 0, "spill_next");
+	is_int(nr, 100000, "all come back");
+	is_int(nr_wrong, 0, "in order, equal ones as they came");
+	spill_close(&s);
+}
+
+int main(void)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_result result;
+	size_t small, large;
+	struct made t;
+	struct got g;
+
+	make(&t, "tracks.data", 100000);
+	walk(&g, &t, &o, &result);
+	ok(g.nr[SEGMENT_FUNCTION] > 290000, "%lu functions", g.nr[SEGMENT_FUNCTION]);
+	is_int(g.nr_twice, 0, "each once");
+	is_int(g.nr_disorder, 0, "in order of start");
+	is_int(g.nr_crossing, 0, "they nest");
+	is_int(g.nr_threads, NR_TIDS + 1, "threads, the unknown one too");
+	ok(g.with_req, "%lu segments belong to one request", g.with_req);
+	is_int(g.nr_outer_req, 0, "the outermost function belongs to none");
+	/* The times of some are so uncertain that they reach into the next one. */
+	ok(g.nr_wrong_req < g.nr[SEGMENT_FUNCTION] / 100, "the others to theirs, but for %lu",
+	   g.nr_wrong_req);
+	test_sums(&t, &g, &result);
+	ok(g.asleep_ns > 100000, "asleep in waits for locks, too");
+	test_requests(&t, &g);
+	test_brute_force(&t);
+	test_options(&t, &g);
+	test_window(&t);
+	forget(&g);
+	made_close(&t);
+
+	test_dense();
+	test_spill(64 << 20, false);
+	test_spill(1 << 16, true);
+	small = heap_of(60000);
+	large = heap_of(600000);
+	if (!small)
+		skip(1, "the sanitizer's malloc does not count");
+	else
+		ok(large < small + small / 2, "a trace ten times as long takes %.2f times the memory",
+		   (double)large / small);
+	return done();
+}

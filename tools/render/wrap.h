@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Text that fits its width.
+ *
+ *	struct wrap w;
+ *	const struct render *in = wrap_begin(&w, r);	text into in->out
+ *	...
+ *	wrap_end(&w, 4);			goes to r, wrapped at blanks
+ */
+#ifndef RENDER_WRAP_H
+#define RENDER_WRAP_H
+
+#include "render/render.h"
+
+struct wrap {
+	const struct render *to;
+	struct render in;
+	char *text;
+	size_t size;
+};
+
+/* If r has a width.  What is written before wrap_end() keeps its lines and colours; blanks may become ends of lines. */
+const struct render *wrap_begin(struct wrap *w, const struct render *r);
+/* What continues a line is indented by so many columns more. */
+void wrap_end(struct wrap *w, unsigned indent);
+
+/*
+ * The name in at most width columns: without what stands between < and >, then without
+ * its first scopes; a ~ stands for what is left out.  buf has TEXT_ROOM bytes.
+ */
+const char *wrap_name(const char *name, unsigned width, char *buf);
+
+/* "worker 4711", "hog (pid 99)": only the name becomes shorter. */
+const char *wrap_numbered(const char *text, unsigned width, char *buf);
+
+#endif

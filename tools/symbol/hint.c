@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What to do about missing symbols.  Nothing is fetched and nobody is asked over the
+ * network: the hint names the package or the command, and the user decides.
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/hint.h"
+
+#define DPKG_LISTS	"/var/lib/dpkg/info/*.list"
+
+/* Is one of the lines the path?  /lib/x and /usr/lib/x are the same since /usr is merged. */
+static bool list_has(const char *list, const char *path)
+{
+	const char *merged = strncmp(path, "/usr/", 5) ? NULL : path + 4;
+	char *line = NULL;
+	bool found = false;
+	size_t room = 0;
+	FILE *f = fopen(list, "re");
+
+	while (f && !found && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		found = !strcmp(line, path) || (merged && !strcmp(line, merged)) ||
+			(!strncmp(line, "/usr/", 5) && !strcmp(line + 4, path));
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The Debian package that has the file's symbols; false: not of a package, or no Debian. */
+static bool debug_package(const char *path, char *name, size_t size)
+{
+	const char *found = NULL;
+	glob_t lists;
+
+	if (glob(DPKG_LISTS, GLOB_NOSORT, NULL, &lists))
+		return false;
+	for (size_t i = 0; i < lists.gl_pathc && !found; i++)
+		if (list_has(lists.gl_pathv[i], path))
+			found = strrchr(lists.gl_pathv[i], '/') + 1;
+	if (found) {
+		/* "libfoo1:amd64.list", "bar.list" */
+		int len = strcspn(found, ":");
+
+		if (found[len] != ':')
+			len = strlen(found) - strlen(".list");
+		snprintf(name, size, "%.*s%s", len, found,
+			 len == 5 && !strncmp(found, "libc6", 5) ? "-dbg" : "-dbgsym");
+	}
+	globfree(&lists);
+	return found;
+}
+
+/* "install libfoo1-dbgsym": of a file that others have compiled. */
+static void put_package(const struct hint *h, const char *sysroot, char *buf, size_t size)
+{
+	char package[160], fetch[200] = "";
+	bool is_debian = !*sysroot && h->is_there && debug_package(h->path, package, sizeof(package));
+
+	if (*h->build_id)
+		snprintf(fetch, sizeof(fetch), ", fetch it (debuginfod-find debuginfo %.64s)",
+			 h->build_id);
+	snprintf(buf, size, "install %s%s, or use --debug-dir or --sysroot",
+		 is_debian ? package : "its debug package", fetch);
+}
+
+void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size)
+{
+	char more[48] = "", what[512];
+
+	if (h->nr > 1)
+		snprintf(more, sizeof(more), " and %u more", h->nr - 1);
+	switch (h->problem) {
+	case SYMTAB_STALE:
+		snprintf(what, sizeof(what), "changed since the recording, its names are left out: give the old file with --debug-dir or --sysroot");
+		break;
+	case SYMTAB_MISSING:
+		snprintf(what, sizeof(what), h->has_symbols ? "not all symbols are in it: " : "no symbols found: ");
+		if (!h->is_there)
+			strcat(what, "the file is not here: give its folder with --debug-dir, or all files' with --sysroot");
+		else if (h->is_instrumented)
+			strcat(what, "compile with -g and do not strip it, or use --debug-dir or --sysroot");
+		else
+			put_package(h, sysroot, what + strlen(what), sizeof(what) - strlen(what));
+		break;
+	case SYMTAB_NO_LINES:
+		snprintf(what, sizeof(what), "no line numbers in it: compile with -g, or use --debug-dir");
+		break;
+	default:
+		snprintf(what, sizeof(what), "a part of its debug information is missing (a .dwo file, or what dwz took out): use --debug-dir or --sysroot");
+	}
+	snprintf(buf, size, "%s%s: %s", h->path, more, what);
+}

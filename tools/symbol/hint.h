@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What to do about symbols that could not be had: one line. */
+#ifndef SYMBOL_HINT_H
+#define SYMBOL_HINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "symbol/symbol.h"
+
+struct hint {
+	enum symtab_problem problem;
+	const char *path;	/* of a file that has it */
+	const char *build_id;	/* hex, "" */
+	bool is_there;		/* the file was found */
+	bool has_symbols;	/* some */
+	bool is_instrumented;	/* compiled with the plugin: the user can compile it */
+	unsigned nr;		/* files that have it */
+};
+
+void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size);
+
+#endif
