@@ -6,10 +6,11 @@
  */
 #include <sys/stat.h>
 #include "analysis-sample.h"
+#include "export/export.h"
 #include "render/render.h"
 
 static FILE *null;
-static uint64_t nr_shown, nr_switches, nr_off;
+static uint64_t nr_shown, nr_switches, nr_off, nr_exported, nr_disorder, nr_failed;
 
 static void show_stats(struct model *m, const struct render *r, enum stats_by by)
 {
@@ -113,7 +114,65 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 	requests_free(&q);
 }
 
-static void show(const char *path)
+/* Segments come in order and functions nest, whatever the rows say. */
+struct walk {
+	int64_t last, ends[256];
+	unsigned nr;
+};
+
+static int walk_thread(void *arg, const struct thread *t)
+{
+	*(struct walk *)arg = (struct walk){ .last = INT64_MIN };
+	return 0;
+}
+
+static int walk_segment(void *arg, const struct segment *s)
+{
+	struct walk *w = arg;
+
+	nr_disorder += s->start < w->last || s->end < s->start;
+	w->last = s->start;
+	if (s->kind != SEGMENT_FUNCTION)
+		return 0;
+	while (w->nr && w->ends[w->nr - 1] <= s->start)
+		w->nr--;
+	nr_disorder += w->nr && s->end > w->ends[w->nr - 1];
+	if (w->nr < 256)
+		w->ends[w->nr++] = s->end;
+	return 0;
+}
+
+static void export_all(struct model *m)
+{
+	struct tracks_options to = TRACKS_OPTIONS_ALL;
+	struct walk w;
+	struct tracks_sink sink = { .thread = walk_thread, .segment = walk_segment, .arg = &w };
+	struct export_result result = { .nr_threads = 0 };
+	struct export_options o = { .from = INT64_MIN, .to = INT64_MAX, .result = &result };
+	struct tracks_result tracks;
+	char err[1024], path[300], command[400];
+
+	if (tracks_each(m, &to, &sink, &tracks))
+		bail_out("tracks_each");
+	snprintf(path, sizeof(path), "%s", sample_path("hostile.out"));
+	snprintf(command, sizeof(command), "rm -rf %s", path);
+	for (const struct export_format *f = export_formats; f->name; f++) {
+		int ret;
+
+		*err = '\0';
+		ret = f->to_stream ? f->to_stream(m, &o, null, err, sizeof(err)) :
+		      f->to_path(m, &o, path, err, sizeof(err));
+		if (ret && !*err) {
+			nr_failed++;
+			diag("%s: %d", f->name, ret);
+		}
+		if (system(command))
+			bail_out("rm");
+	}
+	nr_exported += result.nr[SEGMENT_FUNCTION];
+}
+
+static void show(const char *path, bool with_exports)
 {
 	struct render r = { .out = null, .width = 60 + sample_random() % 200, .is_verbose = true };
 	struct made t = { 0 };
@@ -127,6 +186,8 @@ static void show(const char *path)
 	show_sched(t.model, &r);
 	show_requests(t.model, &r, false);
 	show_requests(t.model, &r, true);
+	if (with_exports)
+		export_all(t.model);
 	made_close(&t);
 }
 
@@ -216,12 +277,15 @@ int main(void)
 		const char *path = sample_path("hostile.data");
 
 		make(path, 20 + 20 * i, i % 3);
-		show(path);
+		show(path, i % 3 == 1);
 		unlink(path);
 	}
 	ok(nr_shown > 1000, "random rows are shown: %lu", (unsigned long)nr_shown);
 	ok(nr_switches > 1000 && nr_off > 100, "and %lu switches, %lu times off the CPU",
 	   (unsigned long)nr_switches, (unsigned long)nr_off);
+	ok(nr_exported > 1000, "and exported: %lu", (unsigned long)nr_exported);
+	is_int(nr_disorder, 0, "in order and nested, even so");
+	is_int(nr_failed, 0, "no export fails without saying why");
 	fclose(null);
 	sample_cleanup();
 	return done();

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * chrome://tracing's JSON, the last resort: what reads it reads it as a whole, and
+ * gives up somewhere above a hundred megabytes.  So more is refused, not cut: a
+ * part of the threads would look like all of them.
+ *
+ * Functions are complete events on their thread, where they nest.  All else is on
+ * rows of its own behind the thread's, lanes where it overlaps; those rows have
+ * tids beyond those of the kernel.  Times are microseconds with three digits, since
+ * the start of the recording: nothing is rounded.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/lockset.h"
+#include "analysis/ticks.h"
+#include "cli/json.h"
+#include "export/export.h"
+#include "render/offcpu.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define LIMIT_BYTES	(100ULL << 20)
+#define FIRST_ROW	0x10000000U	/* tids are smaller */
+#define TOO_MUCH	1
+
+struct chrome {
+	struct model *m;
+	const struct export_options *o;
+	struct json j;
+	uint64_t limit;
+	uint32_t pid;
+	uint32_t nr_rows;
+	struct thread thread;
+	uint32_t sort;			/* index of the thread */
+	struct export_lanes lanes[NR_SEGMENT_KINDS];
+	uint32_t *rows[NR_SEGMENT_KINDS]; /* tids of the lanes */
+	struct export_lanes requests;
+	uint32_t *request_rows;
+};
+
+static int check(struct chrome *x)
+{
+	long at = ftell(x->j.f);
+
+	if (ferror(x->j.f))
+		return errno ? -errno : -EIO;
+	return at > 0 && (uint64_t)at > x->limit ? TOO_MUCH : 0;
+}
+
+static void begin_event(struct chrome *x, const char *ph, uint32_t tid)
+{
+	json_flat(&x->j);
+	json_object_begin(&x->j, NULL);
+	json_string(&x->j, "ph", ph);
+	json_u64(&x->j, "pid", x->pid);
+	json_u64(&x->j, "tid", tid);
+}
+
+static void put_meta(struct chrome *x, uint32_t tid, const char *what, const char *name)
+{
+	begin_event(x, "M", tid);
+	json_string(&x->j, "name", what);
+	json_object_begin(&x->j, "args");
+	json_string(&x->j, "name", name);
+	json_object_end(&x->j);
+	json_object_end(&x->j);
+}
+
+static void put_sort(struct chrome *x, uint32_t tid)
+{
+	begin_event(x, "M", tid);
+	json_string(&x->j, "name", "thread_sort_index");
+	json_object_begin(&x->j, "args");
+	json_u64(&x->j, "sort_index", x->sort);
+	json_object_end(&x->j);
+	json_object_end(&x->j);
+}
+
+/* The row of a lane; 0: out of memory. */
+static uint32_t row_of(struct chrome *x, struct export_lanes *lanes, uint32_t **rows, int64_t start,
+		       int64_t end, const char *name)
+{
+	uint32_t *at;
+	bool is_new;
+	int lane = export_lane(lanes, start, end, &is_new);
+
+	if (lane < 0)
+		return 0;
+	if (!is_new)
+		return (*rows)[lane];
+	at = reallocarray(*rows, lane + 1, sizeof(*at));
+	if (!at)
+		return 0;
+	*rows = at;
+	at[lane] = FIRST_ROW + x->nr_rows++;
+	put_meta(x, at[lane], "thread_name", name);
+	put_sort(x, at[lane]);
+	return at[lane];
+}
+
+static void forget_thread(struct chrome *x)
+{
+	for (int i = 0; i < NR_SEGMENT_KINDS; i++) {
+		free(x->lanes[i].ends);
+		free(x->rows[i]);
+		x->lanes[i] = (struct export_lanes){ 0 };
+		x->rows[i] = NULL;
+	}
+}
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	struct chrome *x = arg;
+
+	forget_thread(x);
+	x->thread = *t;
+	x->sort++;
+	x->o->result->nr_threads++;
+	put_meta(x, t->tid, "thread_name", *t->name ? t->name : "?");
+	put_sort(x, t->tid);
+	return check(x);
+}
+
+static void put_args(struct chrome *x, const struct segment *s)
+{
+	struct place place = segment_place(s);
+	char text[TEXT_ROOM];
+
+	json_object_begin(&x->j, "args");
+	json_i64(&x->j, "duration_ns", s->duration_ns);
+	json_i64(&x->j, "resolution_ns", s->duration_resolution_ns);
+	if (s->is_truncated)
+		json_bool(&x->j, "open", true);
+	if (s->has_req)
+		json_u64(&x->j, "request", s->req);
+	if (*place.file)
+		json_string(&x->j, "at", text_place(place.file, place.line, text));
+	if (s->lock && s->kind != SEGMENT_QUEUE)
+		json_string(&x->j, "kind", lock_kind_name(s->lock_kind));
+	if (s->lock)
+		json_hex(&x->j, s->kind == SEGMENT_QUEUE ? "queue" : "lock", s->lock);
+	if (s->owner)
+		json_string(&x->j, "held_by", text_thread(s->owner, model_thread(x->m, s->owner,
+										s->start), text));
+	if (s->sched && offcpu_is(s->kind)) {
+		offcpu_text(x->m, s, text);
+		json_string(&x->j, "cause", text);
+	}
+	json_object_end(&x->j);
+}
+
+static void put_flow(struct chrome *x, uint64_t flow, uint32_t tid, const struct segment *s)
+{
+	char id[24];
+
+	begin_event(x, s->kind == SEGMENT_QUEUE ? "s" : "f", tid);
+	json_string(&x->j, "name", "taken out of the queue");
+	json_string(&x->j, "cat", "queue");
+	snprintf(id, sizeof(id), "0x%llx", (unsigned long long)flow);
+	json_string(&x->j, "id", id);
+	json_micros(&x->j, "ts", s->start_ns);
+	if (s->kind != SEGMENT_QUEUE)
+		json_string(&x->j, "bp", "e");
+	json_object_end(&x->j);
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	char name[EXPORT_NAME], row[TEXT_ROOM + 64];
+	struct chrome *x = arg;
+	unsigned group = export_group(s);
+	uint64_t flow = export_queue_flow(x->o, s);
+	uint32_t tid = s->tid;
+
+	if (!export_wants_time(x->o, s->start, s->end))
+		return 0;
+	if (s->kind != SEGMENT_FUNCTION) {
+		snprintf(row, sizeof(row), "%s %u: %s", x->thread.name, s->tid,
+			 export_group_name(group));
+		tid = row_of(x, &x->lanes[group], &x->rows[group], s->start_ns, s->end_ns, row);
+		if (!tid)
+			return -ENOMEM;
+	}
+	begin_event(x, "X", tid);
+	json_string(&x->j, "name", export_name(x->m, s, name));
+	json_string(&x->j, "cat", export_category(s));
+	json_micros(&x->j, "ts", s->start_ns);
+	json_micros(&x->j, "dur", s->end_ns - s->start_ns);
+	put_args(x, s);
+	json_object_end(&x->j);
+	if (flow) {
+		put_flow(x, flow, tid, s);
+		x->o->result->nr_flows += s->kind == SEGMENT_REQUEST;
+	}
+	export_count(x->o, s);
+	return check(x);
+}
+
+static int on_request(void *arg, const struct life *life)
+{
+	struct chrome *x = arg;
+	const char *class = export_class_name(x->m, life->id, life->end);
+	int64_t start = ticks_time_ns(x->m->reader, life->start);
+	int64_t end = ticks_time_ns(x->m->reader, life->end);
+	uint32_t tid;
+
+	if (!export_wants_life(x->o, life))
+		return 0;
+	x->sort = 0;
+	tid = row_of(x, &x->requests, &x->request_rows, start, end, "requests");
+	if (!tid)
+		return -ENOMEM;
+	begin_event(x, "X", tid);
+	json_string(&x->j, "name", class);
+	json_string(&x->j, "cat", "request");
+	json_micros(&x->j, "ts", start);
+	json_micros(&x->j, "dur", end - start);
+	json_object_begin(&x->j, "args");
+	json_u64(&x->j, "request", life->id);
+	json_i64(&x->j, "latency_ns", end - start);
+	if (!life->is_complete)
+		json_bool(&x->j, "open", true);
+	json_object_end(&x->j);
+	json_object_end(&x->j);
+	x->o->result->nr_requests++;
+	return check(x);
+}
+
+static void put_head(struct chrome *x)
+{
+	const char *pid = reader_meta(x->m->reader, "pid");
+	const char *cmdline = reader_meta(x->m->reader, "cmdline");
+
+	x->pid = pid ? strtoul(pid, NULL, 10) : 0;
+	json_init(&x->j, x->j.f);
+	json_object_begin(&x->j, NULL);
+	json_string(&x->j, "displayTimeUnit", "ns");
+	json_array_begin(&x->j, "traceEvents");
+	put_meta(x, x->pid, "process_name", cmdline ? cmdline : "?");
+}
+
+int export_chrome(struct model *m, const struct export_options *o, FILE *out, char *err,
+		  size_t err_size)
+{
+	struct chrome x = { .m = m, .o = o, .j = { .f = out } };
+	struct tracks_options options = export_tracks(o);
+	struct tracks_sink sink = {
+		.thread = on_thread, .segment = on_segment, .request = on_request, .arg = &x,
+	};
+	struct tracks_result result;
+	int ret;
+
+	x.limit = o->limit_bytes ? o->limit_bytes : LIMIT_BYTES;
+	put_head(&x);
+	ret = tracks_each(m, &options, &sink, &result);
+	json_array_end(&x.j);
+	json_object_end(&x.j);
+	json_end(&x.j);
+	forget_thread(&x);
+	free(x.requests.ends);
+	free(x.request_rows);
+	if (ret == TOO_MUCH) {
+		snprintf(err, err_size, "more than %.3g MB of chrome JSON, and its viewers read it "
+			 "whole: take perfetto, or a part with --from, --to, --slowest or "
+			 "--max-functions (--limit allows more)",
+			 (double)x.limit / (1 << 20));
+		return -1;
+	}
+	if (!ret)
+		export_take(o, &result);
+	return ret;
+}

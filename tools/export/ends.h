@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What has begun and not ended: ends in the order of time, of equal ones the last begun first. */
+#ifndef EXPORT_ENDS_H
+#define EXPORT_ENDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct export_end {
+	int64_t at;		/* ns */
+	uint64_t nr;		/* ends_push() sets it */
+	uint64_t track;		/* the user's own, as all that follows */
+	uint64_t flow;
+	bool is_instant;	/* nothing ends, something happens */
+	bool is_last;		/* of its flow */
+};
+
+struct export_ends {
+	struct export_end *heap;
+	size_t nr, room;
+	uint64_t nr_pushed;
+};
+
+/* 0 or -ENOMEM. */
+int ends_push(struct export_ends *e, const struct export_end *end);
+
+/* Calls end for those at that time or before and forgets them; non-zero stops and is returned. */
+int ends_until(struct export_ends *e, int64_t at, int (*end)(void *arg, const struct export_end *end),
+	       void *arg);
+void ends_free(struct export_ends *e);
+
+#endif

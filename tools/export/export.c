@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What all formats share; see export.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/classes.h"
+#include "analysis/ticks.h"
+#include "export/export.h"
+#include "render/segment.h"
+
+const struct export_format export_formats[] = {
+	{ .name = "perfetto", .what = "Perfetto's UI and trace_processor: threads, CPUs, requests, arrows",
+	  .is_binary = true, .to_stream = export_perfetto },
+	{ .name = "chrome", .what = "chrome://tracing, JSON; small traces only",
+	  .to_stream = export_chrome },
+	{ .name = "ctf", .what = "Trace Compass, babeltrace2: a directory", .is_binary = true,
+	  .to_path = export_ctf },
+	{ .name = "speedscope", .what = "speedscope: flame graphs over time",
+	  .to_stream = export_speedscope },
+	{ .name = "folded", .what = "folded stacks for flame graphs", .to_stream = export_folded },
+	{ .name = "pprof", .what = "go tool pprof, Parca, Pyroscope", .is_binary = true,
+	  .to_stream = export_pprof },
+	{ .name = "otlp", .what = "OpenTelemetry traces of requests, JSON lines",
+	  .to_stream = export_otlp },
+	{ .name = "sqlite", .what = "a database with tables, indexes and views", .is_binary = true,
+	  .to_path = export_sqlite },
+	{ .name = NULL }
+};
+
+struct tracks_options export_tracks(const struct export_options *o)
+{
+	return (struct tracks_options){
+		.from = o->from, .to = o->to, .thread = o->thread,
+		.max_functions = o->max_functions, .min_ns = o->min_ns,
+		.progress = o->progress, .progress_arg = o->progress_arg,
+	};
+}
+
+void export_take(const struct export_options *o, const struct tracks_result *tracks)
+{
+	struct export_result *result = o->result;
+
+	result->nr_left_out = tracks->nr_left_out;
+	result->min_ns = tracks->min_ns;
+	result->nr_not_kept = tracks->nr_not_kept;
+	result->nr_broken = tracks->nr_broken;
+}
+
+void export_count(const struct export_options *o, const struct segment *s)
+{
+	struct export_result *result = o->result;
+
+	result->nr[s->kind]++;
+	/* A lower bound is none of the report's durations. */
+	if (s->kind == SEGMENT_FUNCTION && s->is_truncated)
+		result->nr_open_functions++;
+	else
+		ticks_add(&result->total_ns[s->kind], s->duration_ns);
+}
+
+/* Lives are in order of their starts. */
+int export_find_windows(struct export_options *o)
+{
+	o->windows = calloc(o->nr_lives + 1, sizeof(*o->windows));
+	if (!o->windows)
+		return -ENOMEM;
+	for (size_t i = 0; i < o->nr_lives; i++) {
+		const struct life *l = &o->lives[i];
+		struct export_window *last = o->nr_windows ? &o->windows[o->nr_windows - 1] : NULL;
+
+		if (!last || l->start > last->end)
+			o->windows[o->nr_windows++] = (struct export_window){ l->start, l->end };
+		else if (l->end > last->end)
+			last->end = l->end;
+	}
+	return 0;
+}
+
+bool export_wants_time(const struct export_options *o, int64_t start, int64_t end)
+{
+	size_t lo = 0, hi = o->nr_windows;
+
+	if (!o->has_lives)
+		return true;
+	/* The first window that ends at start or later. */
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (o->windows[mid].end < start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < o->nr_windows && o->windows[lo].start <= end;
+}
+
+bool export_wants_life(const struct export_options *o, const struct life *life)
+{
+	size_t lo = 0, hi = o->nr_lives;
+
+	if (!o->has_lives)
+		return true;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (o->lives[mid].start < life->start)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < o->nr_lives && o->lives[lo].start == life->start; lo++)
+		if (o->lives[lo].id == life->id)
+			return true;
+	return false;
+}
+
+/* Both ends decide by the moment that they share, and by nothing else. */
+uint64_t export_queue_flow(const struct export_options *o, const struct segment *s)
+{
+	int64_t at = s->kind == SEGMENT_QUEUE ? s->end : s->start;
+	uint64_t h = (s->req ^ (uint64_t)at * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+
+	if ((s->kind != SEGMENT_QUEUE && s->kind != SEGMENT_REQUEST) || !s->to_tid || o->thread ||
+	    at < o->from || at > o->to || !export_wants_time(o, at, at))
+		return 0;
+	/* Numbers of other arrows are small. */
+	return (h ^ h >> 32) | 1ULL << 63;
+}
+
+static const struct {
+	unsigned group;		/* the kind that names it */
+	const char *rows, *category;
+} groups[NR_SEGMENT_KINDS] = {
+	[SEGMENT_REQUEST] = { SEGMENT_REQUEST, "works on", "request" },
+	[SEGMENT_FUNCTION] = { SEGMENT_FUNCTION, "functions", "function" },
+	[SEGMENT_LOCK_WAIT] = { SEGMENT_LOCK_WAIT, "waits for locks", "lock" },
+	[SEGMENT_FUTEX_WAIT] = { SEGMENT_LOCK_WAIT, "waits for locks", "futex" },
+	[SEGMENT_LOCK_HOLD] = { SEGMENT_LOCK_HOLD, "holds locks", "lock" },
+	[SEGMENT_QUEUE] = { SEGMENT_QUEUE, "put into queues", "queue" },
+	[SEGMENT_RUNNABLE] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
+	[SEGMENT_PREEMPTED] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
+	[SEGMENT_BLOCKED] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
+};
+
+unsigned export_group(const struct segment *s)
+{
+	return groups[s->kind].group;
+}
+
+const char *export_group_name(unsigned group)
+{
+	return groups[group].rows;
+}
+
+const char *export_category(const struct segment *s)
+{
+	return groups[s->kind].category;
+}
+
+const char *export_class_name(const struct model *m, uint64_t req, int64_t end)
+{
+	const char *class = m->classes ? classes_find(m->classes, req, end) : "";
+
+	return *class ? class : "request";
+}
+
+const char *export_name(const struct model *m, const struct segment *s, char *buf)
+{
+	char name[EXPORT_NAME - 16];
+
+	switch (s->kind) {
+	case SEGMENT_FUNCTION:
+		return s->func->function;
+	case SEGMENT_REQUEST:
+		return export_class_name(m, s->req, s->end);
+	case SEGMENT_LOCK_WAIT:
+	case SEGMENT_FUTEX_WAIT:
+	case SEGMENT_LOCK_HOLD:
+	case SEGMENT_QUEUE:
+		snprintf(buf, EXPORT_NAME, "%s%s", s->kind == SEGMENT_LOCK_HOLD ? "holds " :
+			 s->kind == SEGMENT_QUEUE ? "in " : "waits for ", segment_name(s, name));
+		return buf;
+	default:
+		return segment_kind_name(s->kind);
+	}
+}
+
+int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new)
+{
+	size_t i = 0;
+
+	while (i < l->nr && l->ends[i] > start)
+		i++;
+	*is_new = i == l->nr;
+	if (i == l->room) {
+		size_t room = l->room ? 2 * l->room : 8;
+		int64_t *ends = reallocarray(l->ends, room, sizeof(*ends));
+
+		if (!ends)
+			return -ENOMEM;
+		l->ends = ends;
+		l->room = room;
+	}
+	if (i == l->nr)
+		l->nr++;
+	l->ends[i] = end;
+	return i;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Traces for other people's tools: one function for each format, all with the
+ * same meaning.
+ *
+ *	int export_FORMAT(struct model *m, const struct export_options *o, FILE *out,
+ *			  char *err, size_t err_size)
+ *
+ * Formats of more than one file, or of a file that is not written from begin to end,
+ * take const char *path in the place of out: new, or to be replaced.
+ *
+ * Returns 0; else -errno, or -1 with one line, without the tool's name, in err.  A
+ * failing out need not be noticed before the end: the caller looks.
+ *
+ * What is selected: [from, to] in ticks; with has_lives those requests, and [from, to]
+ * lies around them.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include <stdio.h>
+
+#include "analysis/model.h"
+#include "analysis/tracks.h"
+
+/* A time in which one or more of the wanted requests lasted.  Ticks. */
+struct export_window {
+	int64_t start, end;
+};
+
+struct export_options {
+	int64_t from, to;		/* ticks; INT64_MIN, INT64_MAX: all */
+	const char *thread;		/* tid or glob of the name; NULL: all */
+	bool has_lives;			/* --req, --slowest or --class was given: */
+	const struct life *lives;	/* those requests; by start */
+	size_t nr_lives;
+	struct export_window *windows;	/* their times; export_find_windows() */
+	size_t nr_windows;
+	uint64_t max_functions;		/* keep the longest so many; 0: all */
+	int64_t min_ns;			/* shorter functions are left out */
+	bool with_causes;		/* formats of stacks: what a function waited for is in its stack */
+	bool all_requests;		/* otlp: not only the slow ones */
+	uint64_t limit_bytes;		/* chrome: refuse to write more; 0: its own limit */
+	struct export_result *result;	/* what was written; never NULL */
+	void (*progress)(void *arg, const char *what, double done); /* may be NULL */
+	void *progress_arg;
+};
+
+/* What was written, for the summary.  Zero where a format has no such thing. */
+struct export_result {
+	uint64_t nr[NR_SEGMENT_KINDS];	/* segments */
+	int64_t total_ns[NR_SEGMENT_KINDS]; /* sums of their duration_ns; functions: of complete ones */
+	uint64_t nr_open_functions;	/* in nr, not in the sum: begin or end was not seen */
+	uint64_t nr_threads, nr_requests, nr_samples;
+	uint64_t nr_flows;		/* arrows: hand-offs of queues and locks */
+	uint64_t nr_left_out;		/* functions shorter than min_ns */
+	int64_t min_ns;			/* 0: none was left out */
+	uint64_t nr_not_kept;		/* sleeps on futexes */
+	uint64_t nr_merged;		/* calls whose time is their callers': too many stacks */
+	uint64_t nr_broken;		/* switches without their counterpart */
+};
+
+/* With from, to, thread and the limits of o. */
+struct tracks_options export_tracks(const struct export_options *o);
+
+/* Copies the counts of what was left out. */
+void export_take(const struct export_options *o, const struct tracks_result *tracks);
+
+/* Adds a segment that was written to the counts and sums. */
+void export_count(const struct export_options *o, const struct segment *s);
+
+/* Of o->lives, for what follows.  0 or -ENOMEM; the caller frees o->windows. */
+int export_find_windows(struct export_options *o);
+
+/*
+ * Formats that show a time: does [start, end] (ticks) overlap one of the requests
+ * that are wanted?  True if none were named.
+ */
+bool export_wants_time(const struct export_options *o, int64_t start, int64_t end);
+
+/* Is it one of those that are wanted?  True if none were named. */
+bool export_wants_life(const struct export_options *o, const struct life *life);
+
+/*
+ * The arrow from a part in a queue to what its thread did next for the request: its
+ * number, or 0.  Both ends are given, or none: it needs no look at the other one.
+ */
+uint64_t export_queue_flow(const struct export_options *o, const struct segment *s);
+
+/* Which group of kinds a segment is drawn with, and the name of its rows. */
+unsigned export_group(const struct segment *s);
+const char *export_group_name(unsigned group);
+const char *export_category(const struct segment *s);
+
+/* "GET", or "request". */
+const char *export_class_name(const struct model *m, uint64_t req, int64_t end);
+
+/* The name of a segment's bar: of the function, "waits for db_lock", ...; buf: EXPORT_NAME. */
+#define EXPORT_NAME	1024
+const char *export_name(const struct model *m, const struct segment *s, char *buf);
+
+/* Segments that overlap lie in several lanes. */
+struct export_lanes {
+	int64_t *ends;
+	size_t nr, room;
+};
+
+/* The first lane that is free from start on; *is_new: it is used for the first time.  -ENOMEM. */
+int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new);
+
+struct export_format {
+	const char *name;
+	const char *what;		/* for the list */
+	bool is_binary;			/* nothing for a terminal */
+	/* One of them: */
+	int (*to_stream)(struct model *m, const struct export_options *o, FILE *out, char *err,
+			 size_t err_size);
+	int (*to_path)(struct model *m, const struct export_options *o, const char *path,
+		       char *err, size_t err_size);
+};
+
+/* Ends with a name of NULL. */
+extern const struct export_format export_formats[];
+
+#define EXPORT_TO_STREAM(name)							\
+	int export_##name(struct model *m, const struct export_options *o, FILE *out, char *err, \
+			  size_t err_size)
+#define EXPORT_TO_PATH(name)							\
+	int export_##name(struct model *m, const struct export_options *o, const char *path, \
+			  char *err, size_t err_size)
+
+EXPORT_TO_STREAM(perfetto);
+EXPORT_TO_STREAM(chrome);
+EXPORT_TO_PATH(ctf);
+EXPORT_TO_STREAM(speedscope);
+EXPORT_TO_STREAM(folded);
+EXPORT_TO_STREAM(pprof);
+EXPORT_TO_STREAM(otlp);
+EXPORT_TO_PATH(sqlite);
+
+#endif

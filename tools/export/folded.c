@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Folded stacks: "thread;outer;inner ns", one line a stack, with the time that its
+ * innermost function spent in itself, in ns.  Read by flame graph programs.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/utf8.h"
+#include "export/stacks-walk.h"
+
+/* What would end a name or a line, or is no text, is a '?'. */
+static void put_name(FILE *out, const char *name)
+{
+	while (*name) {
+		unsigned n = utf8_length(name);
+
+		if (!n || (unsigned char)*name < ' ' || *name == ';' || *name == 0x7f)
+			putc('?', out);
+		else
+			fwrite(name, 1, n, out);
+		name += n ? n : 1;
+	}
+}
+
+static void put_node(FILE *out, const struct stacks_node *n)
+{
+	char text[512];
+
+	if (n->is_cause)
+		put_name(out, stacks_cause_text(&n->cause, text, sizeof(text)));
+	else if (n->func)
+		put_name(out, n->func->function);
+	else
+		put_name(out, *n->thread ? n->thread : "[thread]");
+}
+
+static int put_stack(FILE *out, const struct stacks_node *n, const struct stacks_node ***path,
+		     size_t *room)
+{
+	size_t nr = 0;
+
+	for (const struct stacks_node *at = n; at; at = at->parent) {
+		if (nr == *room) {
+			size_t more = *room ? 2 * *room : 64;
+			const struct stacks_node **grown = reallocarray(*path, more, sizeof(**path));
+
+			if (!grown)
+				return -ENOMEM;
+			*path = grown;
+			*room = more;
+		}
+		(*path)[nr++] = at;
+	}
+	while (nr--) {
+		put_node(out, (*path)[nr]);
+		putc(nr ? ';' : ' ', out);
+	}
+	fprintf(out, "%" PRId64 "\n", n->self_ns);
+	return ferror(out) ? -EIO : 0;
+}
+
+int export_folded(struct model *m, const struct export_options *o, FILE *out, char *err,
+		  size_t err_size)
+{
+	struct stacks_options options = { .with_causes = o->with_causes };
+	const struct stacks_node **path = NULL;
+	struct stacks s;
+	size_t room = 0;
+	int ret;
+
+	stacks_init(&s, m, &options);
+	ret = stacks_walk(&s, m, o);
+	for (size_t i = 0; i < s.nr_nodes && !ret; i++)
+		if (s.nodes[i]->self_ns)
+			ret = put_stack(out, s.nodes[i], &path, &room);
+	free(path);
+	stacks_free(&s);
+	return ret;
+}

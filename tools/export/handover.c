@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who gave the lock; see handover.h.  All events of a lock come in the order of
+ * their ends.  The hold that ended last during the wait is what it waited for in
+ * the end; but an unlock is stamped after the waiter may have gone on, so if there
+ * is none, the next hold that had begun before may be it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/locks.h"
+#include "analysis/ticks.h"
+#include "export/handover.h"
+
+#define LATE_NS		10000000	/* an unlock that is stamped after its waiter went on */
+#define PENDING_MAX	64		/* waits of a lock at a time without a hold */
+
+struct matcher {
+	struct handover *h;
+	struct model *m;
+	const struct export_options *o;
+	int64_t late;
+	uint64_t lock;			/* whose events come */
+	struct lock_event hold, hold_before; /* the last ones, of different threads */
+	struct lock_event pending[PENDING_MAX];
+	size_t nr_pending;
+};
+
+static int add_event(void *arg, const struct lock_event *e)
+{
+	struct spill *s = arg;
+
+	return spill_add(s, e->lock, e->end, e, sizeof(*e));
+}
+
+static uint64_t major_of(const struct model *m, uint32_t tid, int64_t tick)
+{
+	const struct thread *t = model_thread(m, tid, tick);
+
+	return t ? (uint64_t)(t - m->threads) : 1ULL << 32 | tid;
+}
+
+static int add_end(struct matcher *x, const struct lock_event *e, bool is_wait, int64_t at)
+{
+	struct handover_end end = {
+		.nr = x->h->nr_flows, .is_wait = is_wait, .lock = e->lock, .begin = e->begin,
+		.end = e->end, .at = at,
+	};
+
+	return spill_add(&x->h->spill, major_of(x->m, e->tid, e->begin), e->begin, &end,
+			 sizeof(end));
+}
+
+static bool is_reader(const struct lock_event *e)
+{
+	return LDB_LOCK_KIND(e->flags) == LDB_LOCK_RWLOCK_RD;
+}
+
+static bool is_possible(const struct matcher *x, const struct lock_event *hold,
+			const struct lock_event *wait)
+{
+	return hold->op == LDB_LOCK_OP_HOLD && hold->tid != wait->tid &&
+	       hold->begin < wait->end && hold->end > wait->begin &&
+	       hold->end <= wait->end + x->late && !(is_reader(hold) && is_reader(wait)) &&
+	       export_wants_time(x->o, hold->begin, hold->end) &&
+	       export_wants_time(x->o, wait->begin, wait->end);
+}
+
+static int join(struct matcher *x, const struct lock_event *hold, const struct lock_event *wait)
+{
+	int ret;
+
+	x->h->nr_flows++;
+	ret = add_end(x, hold, false, hold->end < wait->end ? hold->end : wait->end);
+	return ret ? ret : add_end(x, wait, true, wait->end);
+}
+
+static int on_hold(struct matcher *x, const struct lock_event *hold)
+{
+	size_t nr = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < x->nr_pending && !ret; i++) {
+		if (is_possible(x, hold, &x->pending[i]))
+			ret = join(x, hold, &x->pending[i]);
+		else if (hold->end <= x->pending[i].end + x->late)
+			x->pending[nr++] = x->pending[i];
+	}
+	x->nr_pending = nr;
+	if (x->hold.tid != hold->tid)
+		x->hold_before = x->hold;
+	x->hold = *hold;
+	return ret;
+}
+
+static int on_wait(struct matcher *x, const struct lock_event *wait)
+{
+	if (wait->flags & LDB_LOCK_F_FAILED)
+		return 0;
+	if (is_possible(x, &x->hold, wait))
+		return join(x, &x->hold, wait);
+	/* The waiter's own hold may have ended already. */
+	if (x->hold.tid == wait->tid && is_possible(x, &x->hold_before, wait))
+		return join(x, &x->hold_before, wait);
+	if (x->nr_pending < PENDING_MAX)
+		x->pending[x->nr_pending++] = *wait;
+	return 0;
+}
+
+static int match_all(struct matcher *x, struct spill *events)
+{
+	struct spill_item item;
+	int ret;
+
+	while ((ret = spill_next(events, &item)) > 0) {
+		const struct lock_event *e = item.data;
+
+		if (e->lock != x->lock) {
+			x->lock = e->lock;
+			x->hold = x->hold_before = (struct lock_event){ 0 };
+			x->nr_pending = 0;
+		}
+		ret = e->op == LDB_LOCK_OP_HOLD ? on_hold(x, e) : on_wait(x, e);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+static int next_head(struct handover *h)
+{
+	int ret = spill_next(&h->spill, &h->head);
+
+	h->has_head = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+int handover_open(struct handover *h, struct model *m, const struct export_options *o)
+{
+	struct locks_options wanted = { o->from, o->to, o->thread };
+	struct matcher x = { .h = h, .m = m, .o = o };
+	struct spill events;
+	uint64_t nr_not_kept;
+	int ret;
+
+	*h = (struct handover){ 0 };
+	x.late = ticks_sane(reader_tick(m->reader, LATE_NS)) - ticks_sane(reader_tick(m->reader, 0));
+	spill_open(&events, 32 << 20);
+	spill_open(&h->spill, 16 << 20);
+	ret = locks_each(m, &wanted, add_event, &events, &nr_not_kept);
+	if (!ret)
+		ret = spill_sort(&events);
+	if (!ret)
+		ret = match_all(&x, &events);
+	spill_close(&events);
+	if (!ret)
+		ret = spill_sort(&h->spill);
+	return ret ? ret : next_head(h);
+}
+
+void handover_close(struct handover *h)
+{
+	spill_close(&h->spill);
+	free(h->at);
+}
+
+/* Those of s's thread that begin by then; older ones are of segments that were left out. */
+static int read_until(struct handover *h, uint64_t major, int64_t tick)
+{
+	size_t nr = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < h->nr; i++)
+		if (h->at[i].begin == tick)
+			h->at[nr++] = h->at[i];
+	h->nr = nr;
+	while (!ret && h->has_head && (h->head.major < major ||
+				       (h->head.major == major && h->head.minor <= tick))) {
+		if (h->head.major == major && h->head.minor == tick) {
+			if (h->nr == h->room) {
+				size_t room = h->room ? 2 * h->room : 16;
+				struct handover_end *at = reallocarray(h->at, room, sizeof(*at));
+
+				if (!at)
+					return -ENOMEM;
+				h->at = at;
+				h->room = room;
+			}
+			memcpy(&h->at[h->nr++], h->head.data, sizeof(*h->at));
+		}
+		ret = next_head(h);
+	}
+	return ret;
+}
+
+int handover_each(struct handover *h, struct model *m, const struct segment *s,
+		  int (*end)(void *arg, const struct handover_end *e), void *arg)
+{
+	bool is_wait = s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT;
+	int ret;
+
+	if (!is_wait && s->kind != SEGMENT_LOCK_HOLD)
+		return 0;
+	ret = read_until(h, major_of(m, s->tid, s->start), s->start);
+	for (size_t i = 0; i < h->nr && !ret; i++) {
+		struct handover_end *e = &h->at[i];
+
+		if (e->is_wait != is_wait || e->lock != s->lock || e->begin != s->start ||
+		    e->end != s->end)
+			continue;
+		ret = end(arg, e);
+		/* Told once, even if two look the same. */
+		e->lock = ~s->lock;
+	}
+	return ret;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Locks that passed from one thread to another: who gave a lock back before a
+ * wait for it came to an end.
+ *
+ * What is known of a handover is told thread by thread, in the order in which
+ * tracks.h tells of waits and holds.
+ */
+#ifndef EXPORT_HANDOVER_H
+#define EXPORT_HANDOVER_H
+
+#include "analysis/spill.h"
+#include "export/export.h"
+
+struct handover_end {
+	uint64_t nr;		/* the same at both ends; from 1 on */
+	bool is_wait;		/* of who got it; else of who gave it */
+	uint64_t lock;
+	int64_t begin, end;	/* ticks: of the wait, or the hold */
+	int64_t at;		/* when it was got, or given: never later than that */
+};
+
+struct handover {
+	struct spill spill;
+	struct handover_end *at; /* those of the thread at hand that may come */
+	size_t nr, room;
+	struct spill_item head;
+	bool has_head;
+	uint64_t nr_flows;
+};
+
+/* 0 or -errno. */
+int handover_open(struct handover *h, struct model *m, const struct export_options *o);
+void handover_close(struct handover *h);
+
+/*
+ * The ends of handovers that belong to the segment: calls end for each.  Segments must
+ * come as tracks.h has them.
+ */
+int handover_each(struct handover *h, struct model *m, const struct segment *s,
+		  int (*end)(void *arg, const struct handover_end *e), void *arg);
+
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Trace contexts; see links.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/links.h"
+
+struct link {
+	uint64_t id;
+	int64_t tick;
+	struct link_ids ids;
+};
+
+struct links {
+	struct model *m;
+	struct link *at;	/* by id, tick */
+	size_t nr, room;
+	uint64_t run;		/* of this recording alone */
+};
+
+/* The finaliser of splitmix64: every bit of the result depends on every bit of x. */
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ULL;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+	for (; text && *text; text++)
+		h = mix(h ^ (unsigned char)*text);
+	return mix(h);
+}
+
+static int add_rows(void *arg, const struct reader_rows *rows)
+{
+	struct links *l = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_reqname *row = &rows->reqname[i];
+
+		if (row->name && *row->name)
+			continue;
+		if (l->nr == l->room) {
+			size_t room = l->room ? 2 * l->room : 64;
+			struct link *at = reallocarray(l->at, room, sizeof(*at));
+
+			if (!at)
+				return -ENOMEM;
+			l->at = at;
+			l->room = room;
+		}
+		l->at[l->nr++] = (struct link){
+			row->id, row->tick, { row->trace_hi, row->trace_lo, row->span },
+		};
+	}
+	return 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct link *a = pa, *b = pb;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->tick < b->tick ? -1 : a->tick > b->tick;
+}
+
+struct links *links_open(struct model *m)
+{
+	const struct ldb_file_header *h = reader_header(m->reader);
+	struct links *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->m = m;
+	/* The clock at the start and the time of day then also tell one boot from another. */
+	l->run = mix(mix_text(0, reader_meta(m->reader, "host")) ^ h->t0);
+	l->run = mix(mix_text(l->run, reader_meta(m->reader, "pid")) ^ (uint64_t)h->realtime_ns);
+	if (reader_each(m->reader, LDB_BLK_REQNAME, NULL, add_rows, l)) {
+		links_close(l);
+		return NULL;
+	}
+	if (l->nr)
+		qsort(l->at, l->nr, sizeof(*l->at), compare);
+	return l;
+}
+
+void links_close(struct links *l)
+{
+	if (l)
+		free(l->at);
+	free(l);
+}
+
+/* When the life before this one of the same id ended; INT64_MIN: there is none. */
+static int end_before(struct links *l, const struct life *life, int64_t *end)
+{
+	const struct ldb_row_reqtab *rows;
+	size_t nr, lo = 0, hi;
+	int ret = reader_requests(l->m->reader, &rows, &nr);
+
+	*end = INT64_MIN;
+	if (ret)
+		return ret;
+	for (hi = nr; lo < hi;) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (rows[mid].id < life->id ||
+		    (rows[mid].id == life->id && rows[mid].start < life->start))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && rows[lo - 1].id == life->id)
+		*end = rows[lo - 1].end;
+	return 0;
+}
+
+int links_find(struct links *l, const struct life *life, struct link_ids *ids)
+{
+	size_t lo = 0, hi = l->nr;
+	int64_t since;
+	int ret;
+
+	*ids = (struct link_ids){ 0 };
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct link *k = &l->at[mid];
+
+		if (k->id < life->id || (k->id == life->id && k->tick <= life->end))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || l->at[lo - 1].id != life->id)
+		return 0;
+	ret = end_before(l, life, &since);
+	if (!ret && l->at[lo - 1].tick > since)
+		*ids = l->at[lo - 1].ids;
+	return ret;
+}
+
+static uint64_t make(const struct links *l, const struct life *life, uint64_t what)
+{
+	uint64_t h = mix(mix(mix(l->run ^ life->id) ^ (uint64_t)life->start) ^ what);
+
+	return h ? h : 1;	/* an id of zeros means that there is none */
+}
+
+void links_make_trace(const struct links *l, const struct life *life, struct link_ids *ids)
+{
+	ids->trace_hi = make(l, life, UINT64_MAX);
+	ids->trace_lo = make(l, life, UINT64_MAX - 1);
+}
+
+uint64_t links_make_span(const struct links *l, const struct life *life, uint64_t nth)
+{
+	return make(l, life, nth);
+}

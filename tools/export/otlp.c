@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * OTLP in its JSON form, one message a line and one request a message: a span
+ * for the request, and below it one for each of its parts, on a thread or in a
+ * queue.  What made the request slow are events of its span, biggest first, with
+ * the numbers of ldb-timeline; what a part waited for are events of the part.
+ *
+ * Of the whole trace only the slow requests are written: the slowest hundredth of
+ * each class, or thousandth of one of many.  When all of them are, only these have
+ * causes: to find out takes milliseconds each.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/requests.h"
+#include "analysis/ticks.h"
+#include "analysis/timeline.h"
+#include "export/export.h"
+#include "export/otlp-json.h"
+#include "render/offcpu.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define MANY		10000	/* requests of a class */
+#define EVENTS_MAX	64	/* of one span; OTLP's own default limit is 128 */
+
+enum { SPAN_INTERNAL = 1, SPAN_SERVER = 2 };	/* SpanKind of trace.proto */
+
+struct otlp {
+	struct model *m;
+	const struct export_options *options;
+	FILE *out;
+	struct links *links;
+	struct requests requests;	/* for the percentiles of the classes */
+	struct json j;
+	/* the request at hand */
+	const struct life *life;
+	const struct timeline *t;
+	bool has_causes;	/* else t has no more than what is known of the life */
+	struct link_ids ids;
+	uint64_t root;
+};
+
+static uint64_t unix_ns(const struct otlp *o, int64_t ns)
+{
+	return (uint64_t)reader_header(o->m->reader)->realtime_ns + (uint64_t)ns;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash ? slash + 1 : path;
+}
+
+static void put_resource(struct otlp *o)
+{
+	struct reader *r = o->m->reader;
+	const char *pid = reader_meta(r, "pid"), *exe = reader_meta(r, "exe");
+	char name[64] = "";
+
+	if (!exe) {
+		const char *cmdline = reader_meta(r, "cmdline");
+
+		snprintf(name, sizeof(name), "%.*s", cmdline ? (int)strcspn(cmdline, " ") : 0,
+			 cmdline ? cmdline : "");
+	}
+	json_object_begin(&o->j, "resource");
+	json_array_begin(&o->j, "attributes");
+	otlp_attr_text(&o->j, "service.name", base_name(exe ? exe : name));
+	otlp_attr_text(&o->j, "host.name", reader_meta(r, "host"));
+	if (pid)
+		otlp_attr_i64(&o->j, "process.pid", strtoll(pid, NULL, 10));
+	otlp_attr_text(&o->j, "process.executable.path", exe);
+	otlp_attr_text(&o->j, "process.command_line", reader_meta(r, "cmdline"));
+	otlp_attr_text(&o->j, "ldb.kernel_events", o->m->kernel_events);
+	otlp_attr_i64(&o->j, "ldb.lost_records", (int64_t)o->m->nr_lost);
+	json_array_end(&o->j);
+	json_object_end(&o->j);
+}
+
+static void put_site(struct otlp *o, const struct symbol *site)
+{
+	if (!site)
+		return;
+	otlp_attr_text(&o->j, "code.function.name", site->function);
+	otlp_attr_text(&o->j, "code.file.path", site->file);
+	if (site->line)
+		otlp_attr_i64(&o->j, "code.line.number", site->line);
+}
+
+static void put_party(struct otlp *o, const char *key, const struct party *p)
+{
+	char text[TEXT_ROOM];
+
+	if (p && p->kind != PARTY_NONE)
+		otlp_attr_text(&o->j, key, text_party(o->m, p, text));
+}
+
+static void event_begin(struct otlp *o, int64_t at_ns, const char *name)
+{
+	json_object_begin(&o->j, NULL);
+	otlp_u64(&o->j, "timeUnixNano", unix_ns(o, at_ns));
+	json_string(&o->j, "name", name);
+	json_array_begin(&o->j, "attributes");
+}
+
+static void event_end(struct otlp *o)
+{
+	json_array_end(&o->j);
+	json_object_end(&o->j);
+}
+
+static void put_holder(struct otlp *o, const struct timeline_cause *c)
+{
+	if (c->hold) {
+		otlp_attr_i64(&o->j, "ldb.holder.tid", c->hold->tid);
+		otlp_attr_text(&o->j, "ldb.holder.thread", model_thread_name(c->hold->thread));
+	}
+	if (c->hold_func)
+		otlp_attr_text(&o->j, "ldb.holder.function", c->hold_func->func->function);
+	if (c->hold_off) {
+		otlp_attr_text(&o->j, "ldb.holder.off_cpu", segment_kind_name(c->hold_off->kind));
+		otlp_attr_i64(&o->j, "ldb.holder.off_cpu_ns", c->hold_off_ns);
+		put_party(o, "ldb.holder.off_cpu_by", offcpu_party(c->hold_off));
+	}
+}
+
+/* At the time of the longest wait; of a function: when the request ended. */
+static void put_cause(struct otlp *o, const struct timeline_cause *c)
+{
+	const struct segment *at = c->wait ? c->wait : c->off;
+	char name[TEXT_ROOM];
+
+	event_begin(o, at ? at->start_ns : o->t->end_ns, "ldb.cause");
+	otlp_attr_text(&o->j, "ldb.kind",
+		       c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind));
+	otlp_attr_i64(&o->j, "ldb.total_ns", c->ns);
+	otlp_attr_i64(&o->j, "ldb.count", (int64_t)c->nr);
+	if (c->func)
+		otlp_attr_text(&o->j, "ldb.name", c->func->function);
+	else if (c->wait)
+		otlp_attr_text(&o->j, "ldb.name", segment_name(c->wait, name));
+	if (c->func || c->off)
+		otlp_attr_i64(&o->j, "ldb.resolution_ns", c->resolution_ns);
+	put_site(o, at ? at->site : NULL);
+	put_holder(o, c);
+	if (c->off) {
+		otlp_attr_text(&o->j, "ldb.state", sched_state_name(c->off->sched->state));
+		put_party(o, "ldb.by", &c->culprit);
+		otlp_attr_i64(&o->j, "ldb.by_ns", c->culprit_ns);
+	}
+	event_end(o);
+}
+
+static void put_dropped(struct otlp *o, size_t nr)
+{
+	if (nr)
+		json_u64(&o->j, "droppedEventsCount", nr);
+}
+
+static void put_causes(struct otlp *o)
+{
+	size_t nr = o->t->nr_causes < EVENTS_MAX ? o->t->nr_causes : EVENTS_MAX;
+
+	json_array_begin(&o->j, "events");
+	for (size_t i = 0; i < nr; i++)
+		put_cause(o, &o->t->causes[i]);
+	json_array_end(&o->j);
+	put_dropped(o, o->t->nr_causes - nr);
+}
+
+static void span_begin(struct otlp *o, uint64_t id, uint64_t parent, const char *name,
+		       unsigned kind, int64_t start_ns, int64_t end_ns)
+{
+	struct json *j = &o->j;
+
+	json_object_begin(j, NULL);
+	otlp_trace_id(j, "traceId", &o->ids);
+	otlp_span_id(j, "spanId", id);
+	if (parent)
+		otlp_span_id(j, "parentSpanId", parent);
+	json_string(j, "name", name);
+	json_u64(j, "kind", kind);
+	otlp_u64(j, "startTimeUnixNano", unix_ns(o, start_ns));
+	otlp_u64(j, "endTimeUnixNano", unix_ns(o, end_ns));
+}
+
+static void put_sums(struct otlp *o)
+{
+	const struct timeline *t = o->t;
+	struct json *j = &o->j;
+
+	otlp_attr_i64(j, "ldb.lock_wait_ns", t->lock_wait_ns);
+	otlp_attr_i64(j, "ldb.queue_ns", t->queue_ns);
+	if (o->m->has_sched) {
+		otlp_attr_i64(j, "ldb.runnable_ns", t->runnable_ns);
+		otlp_attr_i64(j, "ldb.preempted_ns", t->preempted_ns);
+		otlp_attr_i64(j, "ldb.blocked_ns", t->blocked_ns);
+		otlp_attr_i64(j, "ldb.futex_wait_ns", t->futex_wait_ns);
+	}
+	if (t->left_out_ns)
+		otlp_attr_i64(j, "ldb.left_out_below_ns", t->left_out_ns);
+}
+
+static void put_request_attributes(struct otlp *o)
+{
+	const struct timeline *t = o->t;
+	struct json *j = &o->j;
+	char id[24];
+
+	/* Not a number: those of OTLP have a sign. */
+	snprintf(id, sizeof(id), "%" PRIu64, t->req);
+	json_array_begin(j, "attributes");
+	otlp_attr_text(j, "ldb.request.id", id);
+	otlp_attr_text(j, "ldb.request.class", t->class);
+	otlp_attr_bool(j, "ldb.request.complete", t->is_complete);
+	if (t->has_lost_handoff)
+		otlp_attr_bool(j, "ldb.request.lost_handoff", true);
+	otlp_attr_i64(j, "ldb.latency_ns", t->latency_ns);
+	if (o->has_causes)
+		put_sums(o);
+	json_array_end(j);
+}
+
+static bool is_wait(const struct segment *s)
+{
+	return s->kind == SEGMENT_LOCK_WAIT || offcpu_is(s->kind);
+}
+
+static void put_wait(struct otlp *o, const struct segment *s)
+{
+	char name[TEXT_ROOM], key[64];
+
+	snprintf(key, sizeof(key), "ldb.%s", segment_kind_name(s->kind));
+	event_begin(o, s->start_ns, key);
+	otlp_attr_i64(&o->j, "ldb.duration_ns", s->end_ns - s->start_ns);
+	otlp_attr_i64(&o->j, "ldb.resolution_ns", s->resolution_ns);
+	if (s->lock)
+		otlp_attr_text(&o->j, "ldb.name", segment_name(s, name));
+	if (s->owner)
+		otlp_attr_i64(&o->j, "ldb.owner.tid", s->owner);
+	put_site(o, s->site);
+	if (s->sched)
+		put_party(o, "ldb.by", offcpu_party(s));
+	event_end(o);
+}
+
+static void put_waits(struct otlp *o, const struct life_part *p)
+{
+	int64_t start_ns = ticks_time_ns(o->m->reader, p->start);
+	int64_t end_ns = ticks_time_ns(o->m->reader, p->end);
+	size_t nr = 0;
+
+	json_array_begin(&o->j, "events");
+	for (size_t i = 0; i < o->t->nr_segments; i++) {
+		const struct segment *s = &o->t->segments[i];
+
+		if (s->tid != p->tid || s->blocks_req || !is_wait(s) || s->start_ns < start_ns ||
+		    s->start_ns >= end_ns)
+			continue;
+		if (nr++ < EVENTS_MAX)
+			put_wait(o, s);
+	}
+	json_array_end(&o->j);
+	put_dropped(o, nr > EVENTS_MAX ? nr - EVENTS_MAX : 0);
+}
+
+static void put_part(struct otlp *o, size_t nth)
+{
+	const struct life_part *p = &o->life->parts[nth];
+	const struct thread *thread = model_thread(o->m, p->tid, p->start);
+	int64_t end = p->end < o->life->end ? p->end : o->life->end;
+	const struct symbol *queue = NULL;
+	char name[TEXT_ROOM], address[32];
+
+	if (end < p->start)
+		return;
+	if (p->is_queue && p->queue)
+		queue = symtab_lookup_data(o->m->symtab, p->queue, p->start);
+	snprintf(address, sizeof(address), "0x%" PRIx64, p->queue);
+	if (p->is_queue)
+		snprintf(name, sizeof(name), "queue%s%s", p->queue ? " " : "",
+			 !p->queue ? "" : queue->known ? queue->function : address);
+	else
+		text_thread(p->tid, thread, name);
+	span_begin(o, links_make_span(o->links, o->life, nth + 1), o->root, name, SPAN_INTERNAL,
+		   ticks_time_ns(o->m->reader, p->start), ticks_time_ns(o->m->reader, end));
+	json_array_begin(&o->j, "attributes");
+	otlp_attr_text(&o->j, "ldb.part", p->is_queue ? "queue" : "thread");
+	otlp_attr_i64(&o->j, "thread.id", p->tid);
+	otlp_attr_text(&o->j, "thread.name", model_thread_name(thread));
+	if (p->queue)
+		otlp_attr_text(&o->j, "ldb.queue", address);
+	if (p->is_queue && p->to_tid)
+		otlp_attr_i64(&o->j, "ldb.to_thread.id", p->to_tid);
+	if (p->is_open)
+		otlp_attr_bool(&o->j, "ldb.open", true);
+	put_site(o, p->site ? symtab_lookup_call(o->m->symtab, p->site, p->start) : NULL);
+	json_array_end(&o->j);
+	if (!p->is_queue)
+		put_waits(o, p);
+	json_object_end(&o->j);
+}
+
+static void put_spans(struct otlp *o)
+{
+	const struct timeline *t = o->t;
+
+	json_array_begin(&o->j, "spans");
+	span_begin(o, o->root, o->ids.span, *t->class ? t->class : "request", SPAN_SERVER,
+		   t->start_ns, t->end_ns);
+	put_request_attributes(o);
+	put_causes(o);
+	json_object_end(&o->j);
+	for (size_t i = 0; i < o->life->nr_parts; i++)
+		put_part(o, i);
+	json_array_end(&o->j);
+}
+
+static void put_message(struct otlp *o)
+{
+	struct json *j = &o->j;
+
+	json_init(j, o->out);
+	json_flat(j);
+	json_object_begin(j, NULL);
+	json_array_begin(j, "resourceSpans");
+	json_object_begin(j, NULL);
+	put_resource(o);
+	json_array_begin(j, "scopeSpans");
+	json_object_begin(j, NULL);
+	json_object_begin(j, "scope");
+	json_string(j, "name", "ldb");
+	json_string(j, "version", LDB_VERSION);
+	json_object_end(j);
+	put_spans(o);
+	json_object_end(j);
+	json_array_end(j);
+	json_object_end(j);
+	json_array_end(j);
+	json_object_end(j);
+	json_end(j);
+}
+
+static int put_life(struct otlp *o, const struct life *life, bool with_causes)
+{
+	struct timeline t = {
+		.req = life->id, .class = life->class, .is_complete = life->is_complete,
+		.has_lost_handoff = life->has_lost_handoff,
+		.start_ns = ticks_time_ns(o->m->reader, life->start),
+		.end_ns = ticks_time_ns(o->m->reader, life->end),
+		.latency_ns = life_latency_ns(o->m, life),
+	};
+	int ret = links_find(o->links, life, &o->ids);
+
+	if (!ret && with_causes)
+		ret = timeline_build(o->m, life, &t);
+	if (ret)
+		return ret;
+	o->life = life;
+	o->t = &t;
+	o->has_causes = with_causes;
+	o->root = links_make_span(o->links, life, 0);
+	/* A span without its trace could not be found. */
+	if (!o->ids.trace_hi && !o->ids.trace_lo) {
+		links_make_trace(o->links, life, &o->ids);
+		o->ids.span = 0;
+	}
+	put_message(o);
+	timeline_free(&t);
+	o->options->result->nr_requests++;
+	if (o->options->progress)
+		o->options->progress(o->options->progress_arg, "requests",
+				     (double)ticks_time_ns(o->m->reader, life->end) /
+				     (o->m->duration_ns + 1));
+	return ferror(o->out) ? -EIO : 0;
+}
+
+/* Of a selection by time: the slow ones of each class. */
+static bool is_slow(const struct otlp *o, const struct life *life)
+{
+	for (size_t i = 0; i < o->requests.nr_classes; i++) {
+		const struct request_class *c = &o->requests.classes[i];
+
+		if (!strcmp(c->name, life->class))
+			return life->is_complete && life_latency_ns(o->m, life) >=
+			       (c->count > MANY ? c->p999_ns : c->p99_ns);
+	}
+	return false;
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct otlp *o = arg;
+	bool is_tail;
+
+	if (life->start < o->options->from || life->start > o->options->to)
+		return 0;
+	is_tail = is_slow(o, life);
+	return is_tail || o->options->all_requests ? put_life(o, life, is_tail) : 0;
+}
+
+static int put_by_time(struct otlp *o)
+{
+	struct requests_options options = REQUESTS_OPTIONS_ALL;
+	struct lives_result result;
+	int ret;
+
+	options.from = o->options->from;
+	options.to = o->options->to;
+	ret = requests_build(o->m, &options, &o->requests);
+	if (!ret)
+		ret = lives_each(o->m, on_life, o, &result);
+	requests_free(&o->requests);
+	return ret;
+}
+
+int export_otlp(struct model *m, const struct export_options *options, FILE *out, char *err,
+		size_t err_size)
+{
+	struct otlp o = { .m = m, .options = options, .out = out, .links = links_open(m) };
+	int ret = o.links ? 0 : -ENOMEM;
+
+	if (!ret && !options->has_lives)
+		ret = put_by_time(&o);
+	for (size_t i = 0; options->has_lives && i < options->nr_lives && !ret; i++)
+		ret = put_life(&o, &options->lives[i], true);
+	links_close(o.links);
+	return ret;
+}

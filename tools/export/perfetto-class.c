@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requests as a whole: lanes of their class, each used again when it is free.  A
+ * track for each request would drown the viewer.  And how many requests were in a
+ * queue, how many threads waited for a lock.
+ */
+#include <errno.h>
+
+#include "export/perfetto-private.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define COUNTERS_MAX	1024	/* locks and queues that have one: the first ones seen */
+
+static int class_number(struct perfetto *x, const char *name)
+{
+	struct perfetto_class *classes;
+
+	for (size_t i = 0; i < x->nr_classes; i++)
+		if (!strcmp(x->classes[i].name, name))
+			return i;
+	classes = reallocarray(x->classes, x->nr_classes + 1, sizeof(*classes));
+	if (!classes)
+		return -ENOMEM;
+	x->classes = classes;
+	classes[x->nr_classes] = (struct perfetto_class){ .name = name };
+	return x->nr_classes++;
+}
+
+static void say_life(struct perfetto *x, const struct life *life)
+{
+	int64_t start = ticks_time_ns(x->m->reader, life->start), queue_ns = 0;
+	int64_t end = ticks_time_ns(x->m->reader, life->end);
+	bool has_queue = false;
+
+	perfetto_name(x, "request", export_class_name(x->m, life->id, life->end));
+	packet_u64(&x->event, PB_CORRELATION, life->id);
+	perfetto_say_u64(x, "request", life->id);
+	perfetto_say_i64(x, "latency_ns", end - start);
+	for (size_t i = 0; i < life->nr_parts; i++) {
+		const struct life_part *p = &life->parts[i];
+
+		if (!p->is_queue)
+			continue;
+		has_queue = true;
+		ticks_add(&queue_ns, ticks_time_ns(x->m->reader, p->end) -
+			  ticks_time_ns(x->m->reader, p->start));
+	}
+	if (has_queue)
+		perfetto_say_i64(x, "queue_ns", queue_ns);
+	if (!life->is_complete)
+		perfetto_say_bool(x, "open", true);
+	if (life->has_lost_handoff)
+		perfetto_say_bool(x, "lost_handoff", true);
+}
+
+int perfetto_on_request(void *arg, const struct life *life)
+{
+	struct perfetto *x = arg;
+	int64_t start = perfetto_ns(x, ticks_time_ns(x->m->reader, life->start));
+	int64_t end = perfetto_ns(x, ticks_time_ns(x->m->reader, life->end));
+	const char *name = export_class_name(x->m, life->id, life->end);
+	int class = class_number(x, name), lane;
+	uint64_t track;
+	bool is_new;
+
+	if (!export_wants_life(x->o, life))
+		return 0;
+	if (class < 0)
+		return class;
+	if (!x->has_requests) {
+		perfetto_end_thread(x);
+		perfetto_sequence(x, 0);
+		x->has_requests = true;
+	}
+	lane = export_lane(&x->classes[class].lanes, start, end, &is_new);
+	if (lane < 0)
+		return lane;
+	track = perfetto_track(TRACK_CLASS, class, lane);
+	if (is_new)
+		perfetto_describe(x, track, perfetto_track(TRACK_PROCESS, 1, 0), name);
+	perfetto_until(x, start);
+	perfetto_event(x, PB_BEGIN, track);
+	say_life(x, life);
+	x->o->result->nr_requests++;
+	return perfetto_begin(x, track, start, end);
+}
+
+int perfetto_end_requests(struct perfetto *x)
+{
+	perfetto_until(x, INT64_MAX);
+	for (size_t i = 0; i < x->nr_classes; i++)
+		free(x->classes[i].lanes.ends);
+	free(x->classes);
+	x->classes = NULL;
+	x->nr_classes = 0;
+	return perfetto_error(x);
+}
+
+/* How many wait */
+
+struct count {
+	int change;
+	uint64_t object;
+	const struct symbol *symbol;
+	bool is_queue;
+};
+
+int perfetto_count(struct perfetto *x, const struct segment *s)
+{
+	bool is_queue = s->kind == SEGMENT_QUEUE, is_new;
+	struct count c = {
+		.change = 1, .object = s->lock, .symbol = s->lock_symbol, .is_queue = is_queue,
+	};
+	uint64_t number;
+	int ret;
+
+	if (!is_queue && s->kind != SEGMENT_LOCK_WAIT && s->kind != SEGMENT_FUTEX_WAIT)
+		return 0;
+	if (x->counted.nr == COUNTERS_MAX && !table_find(&x->counted, s->lock, is_queue, 0))
+		return 0;
+	number = table_get(&x->counted, s->lock, is_queue, 0, &is_new);
+	if (!number)
+		return -ENOMEM;
+	ret = spill_add(&x->counts, number, perfetto_ns(x, s->start_ns), &c, sizeof(c));
+	c.change = -1;
+	return ret ? ret : spill_add(&x->counts, number, perfetto_ns(x, s->end_ns), &c, sizeof(c));
+}
+
+static void describe_count(struct perfetto *x, uint64_t track, const struct count *c)
+{
+	struct segment s = { .lock = c->object, .lock_symbol = c->symbol, .kind = SEGMENT_QUEUE };
+	char name[TEXT_ROOM], text[2 * TEXT_ROOM];
+	size_t descriptor, counter;
+
+	snprintf(text, sizeof(text), c->is_queue ? "requests in %s" : "threads waiting for %s",
+		 segment_name(&s, name));
+	packet_u64(&x->p, PB_SEQUENCE, x->sequence);
+	descriptor = packet_begin(&x->p, PB_TRACK_DESCRIPTOR);
+	packet_u64(&x->p, PB_UUID, track);
+	packet_u64(&x->p, PB_PARENT, perfetto_track(TRACK_PROCESS, 1, 0));
+	packet_text(&x->p, PB_TRACK_NAME, text);
+	counter = packet_begin(&x->p, PB_COUNTER);
+	packet_u64(&x->p, 3, 2);	/* unit: UNIT_COUNT */
+	packet_end(&x->p, counter);
+	packet_end(&x->p, descriptor);
+	perfetto_put(x);
+}
+
+static void put_count(struct perfetto *x, int64_t at, int64_t value)
+{
+	perfetto_event(x, PB_COUNT, 0);
+	packet_i64(&x->event, PB_COUNTER_VALUE, value);
+	perfetto_put_event(x, at);
+}
+
+int perfetto_end_counts(struct perfetto *x)
+{
+	struct spill_item item;
+	uint64_t major = 0;
+	int64_t value = 0, at = 0;
+	int ret = spill_sort(&x->counts);
+
+	while (!ret && (ret = spill_next(&x->counts, &item)) > 0) {
+		const struct count *c = item.data;
+
+		/* One value for each moment. */
+		if (major && (item.major != major || item.minor != at))
+			put_count(x, at, value);
+		if (item.major != major) {
+			uint64_t track = perfetto_track(c->is_queue ? TRACK_QUEUE : TRACK_LOCK,
+							item.major, 0);
+
+			perfetto_sequence(x, track);
+			describe_count(x, track, c);
+			major = item.major;
+			value = 0;
+		}
+		at = item.minor;
+		value += c->change;
+		ret = perfetto_error(x);
+	}
+	if (!ret && major)
+		put_count(x, at, value);
+	return ret;
+}

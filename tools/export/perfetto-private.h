@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Between the files that write Perfetto traces, grouped by file.
+ *
+ * Numbers of fields and enums are those of the public schema,
+ * protos/perfetto/trace/ of the Perfetto project.
+ */
+#ifndef EXPORT_PERFETTO_PRIVATE_H
+#define EXPORT_PERFETTO_PRIVATE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/lockset.h"
+#include "analysis/spill.h"
+#include "analysis/ticks.h"
+#include "export/ends.h"
+#include "export/export.h"
+#include "export/handover.h"
+#include "export/packet.h"
+#include "export/table.h"
+
+enum {
+	PB_TRACE_PACKET = 1,
+	/* TracePacket */
+	PB_FTRACE_EVENTS = 1, PB_CLOCK_SNAPSHOT = 6, PB_TIMESTAMP = 8, PB_SEQUENCE = 10,
+	PB_TRACK_EVENT = 11, PB_INTERNED = 12, PB_SEQUENCE_FLAGS = 13, PB_DEFAULTS = 59,
+	PB_TRACK_DESCRIPTOR = 60, PB_FIRST_ON_SEQUENCE = 87,
+	PB_CLEARED = 1, PB_NEEDS_STATE = 2,
+	/* TracePacketDefaults */
+	PB_DEFAULT_EVENT = 11,
+	/* TrackDescriptor */
+	PB_UUID = 1, PB_TRACK_NAME = 2, PB_PROCESS = 3, PB_THREAD = 4, PB_PARENT = 5, PB_COUNTER = 8,
+	/* TrackEvent */
+	PB_CATEGORY_IID = 3, PB_ANNOTATION = 4, PB_TYPE = 9, PB_NAME_IID = 10, PB_TRACK_UUID = 11,
+	PB_COUNTER_VALUE = 30, PB_LOCATION_IID = 34, PB_FLOW = 47, PB_LAST_FLOW = 48,
+	PB_CORRELATION = 52,
+	PB_BEGIN = 1, PB_END = 2, PB_INSTANT = 3, PB_COUNT = 4,
+	/* InternedData; their messages have iid = 1, name = 2 */
+	PB_CATEGORIES = 1, PB_NAMES = 2, PB_ANNOTATION_NAMES = 3, PB_LOCATIONS = 4,
+	PB_ANNOTATION_TEXTS = 29,
+	/* DebugAnnotation */
+	PB_A_NAME_IID = 1, PB_A_BOOL = 2, PB_A_UINT = 3, PB_A_INT = 4, PB_A_TEXT = 6, PB_A_POINTER = 7,
+	PB_A_TEXT_IID = 17,
+};
+
+/* Tracks: a number of the kind, a number of the track, a lane. */
+enum { TRACK_PROCESS = 1, TRACK_THREAD, TRACK_LANE, TRACK_CLASS, TRACK_QUEUE, TRACK_LOCK };
+
+struct perfetto_class {
+	const char *name;
+	struct export_lanes lanes;
+};
+
+struct perfetto {
+	struct model *m;
+	const struct export_options *o;
+	FILE *out;
+	uint32_t pid;
+	int64_t base_ns;		/* of the output, when the recording began */
+	struct packet p, event, interned; /* being made */
+	uint32_t sequence;		/* the last one used */
+	uint64_t nr_flows;
+	int error;			/* of the output */
+
+	/* perfetto-event.c: of the sequence at hand */
+	struct table names;
+	/* perfetto-thread.c: of the thread at hand */
+	uint64_t nr_thread;
+	struct export_ends ends;	/* of what has begun; track: where */
+	int64_t now;			/* ns of the output: of the last packet */
+	struct export_lanes lanes[NR_SEGMENT_KINDS];
+	struct handover handover;
+	/* perfetto-class.c */
+	struct perfetto_class *classes;
+	size_t nr_classes;
+	bool has_requests;
+	struct spill counts;
+	struct table counted;		/* locks and queues */
+	/* perfetto-sched.c */
+	struct spill sched;
+};
+
+/* perfetto-event.c: packets and what they refer to */
+void perfetto_sequence(struct perfetto *x, uint64_t default_track);
+uint64_t perfetto_track(unsigned kind, uint64_t number, unsigned lane);
+void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, const char *name);
+int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
+/* An event is begun, gets what belongs to it, and is put at a time. */
+void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
+void perfetto_name(struct perfetto *x, const char *category, const char *name);
+void perfetto_location(struct perfetto *x, const struct symbol *s);
+void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
+void perfetto_say_u64(struct perfetto *x, const char *name, uint64_t value);
+void perfetto_say_i64(struct perfetto *x, const char *name, int64_t value);
+void perfetto_say_bool(struct perfetto *x, const char *name, bool value);
+void perfetto_say_pointer(struct perfetto *x, const char *name, uint64_t value);
+/* is_common: it will be said again. */
+void perfetto_say_text(struct perfetto *x, const char *name, const char *text, bool is_common);
+void perfetto_put_event(struct perfetto *x, int64_t at);
+/* What is in x->p, as a packet of the trace. */
+void perfetto_put(struct perfetto *x);
+int perfetto_error(const struct perfetto *x);
+
+/* perfetto-thread.c */
+int perfetto_on_thread(void *arg, const struct thread *t);
+int perfetto_on_segment(void *arg, const struct segment *s);
+int perfetto_end_thread(struct perfetto *x);
+
+/* Ends what has ended by then (ns of the output). */
+void perfetto_until(struct perfetto *x, int64_t at);
+/* Puts the event, a begin, and remembers its end. */
+int perfetto_begin(struct perfetto *x, uint64_t track, int64_t start, int64_t end);
+
+/* perfetto-class.c: requests, in lanes of their class; and how many wait */
+int perfetto_on_request(void *arg, const struct life *life);
+int perfetto_end_requests(struct perfetto *x);
+int perfetto_count(struct perfetto *x, const struct segment *s);
+int perfetto_end_counts(struct perfetto *x);
+
+/* perfetto-sched.c: who had the CPUs */
+int perfetto_on_run(void *arg, const struct tracks_run *r);
+int perfetto_on_wakeup(void *arg, const struct tracks_wakeup *w);
+int perfetto_end_sched(struct perfetto *x);
+
+#endif

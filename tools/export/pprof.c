@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A profile of wall-clock time for pprof and what reads its files (profile.proto,
+ * gzip).  A sample is a stack: how many invocations ended with it, and how long its
+ * innermost function spent in itself, in ns; apart by thread, by class of the
+ * request, and by what was waited for, which are labels.
+ *
+ * Samples are written one by one; only the tables they refer to are kept.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ticks.h"
+#include "cli/utf8.h"
+#include "export/proto-gzip.h"
+#include "export/stacks-walk.h"
+#include "export/table.h"
+
+/* Fields of profile.proto. */
+enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
+       PROFILE_FUNCTION, PROFILE_STRING, PROFILE_TIME_NS = 9, PROFILE_DURATION_NS = 10,
+       PROFILE_COMMENT = 13, PROFILE_DEFAULT_TYPE = 14 };
+enum { TYPE_TYPE = 1, TYPE_UNIT };
+enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
+enum { LABEL_KEY = 1, LABEL_TEXT };
+enum { MAPPING_ID = 1, MAPPING_START, MAPPING_LIMIT, MAPPING_OFFSET, MAPPING_FILE,
+       MAPPING_BUILD_ID, MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
+enum { LINE_FUNCTION = 1, LINE_LINE };
+enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNCTION_LINE };
+
+struct pprof {
+	struct model *m;
+	bool with_causes;	/* are also frames, not only labels */
+	struct proto_gzip gz;
+	struct proto message, part;
+	struct table strings;	/* hash of the text, and how many others had the same */
+	char **texts;		/* by number - 1 */
+	size_t nr_texts, room_texts;
+	struct table functions;	/* name, path, line */
+	struct table locations;	/* function, line */
+	struct table mappings;	/* path */
+	uint64_t *stack;
+	size_t room_stack;
+	uint64_t nr_samples;
+	int error;
+};
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+	h = (h ^ x) * 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 29;
+}
+
+/* The index of a text, made UTF-8; 0: "", or out of memory. */
+static uint64_t string(struct pprof *p, const char *text)
+{
+	uint64_t hash = 0, nr;
+	bool is_new;
+
+	if (!text || !*text || p->error)
+		return 0;
+	if (!utf8_is_valid(text)) {
+		char *copy = utf8_copy(text);
+
+		if (!copy)
+			p->error = -ENOMEM;
+		nr = copy ? string(p, copy) : 0;
+		free(copy);
+		return nr;
+	}
+	for (const char *c = text; *c; c++)
+		hash = mix(hash, (unsigned char)*c);
+	for (uint64_t same = 0;; same++) {
+		nr = table_get(&p->strings, hash, same, 0, &is_new);
+		if (!nr)
+			break;
+		if (!is_new && !strcmp(p->texts[nr - 1], text))
+			return nr;
+		if (!is_new)
+			continue;
+		if (nr > p->room_texts) {
+			size_t room = p->room_texts ? 2 * p->room_texts : 256;
+			char **texts = reallocarray(p->texts, room, sizeof(char *));
+
+			if (!texts)
+				break;
+			p->texts = texts;
+			p->room_texts = room;
+		}
+		p->texts[nr - 1] = strdup(text);
+		if (!p->texts[nr - 1])
+			break;
+		p->nr_texts++;
+		return nr;
+	}
+	p->error = -ENOMEM;
+	return 0;
+}
+
+static void put_type(struct pprof *p, const char *type, const char *unit)
+{
+	proto_u64(&p->message, TYPE_TYPE, string(p, type));
+	proto_u64(&p->message, TYPE_UNIT, string(p, unit));
+	proto_gzip_message(&p->gz, PROFILE_SAMPLE_TYPE, &p->message);
+}
+
+static void put_head(struct pprof *p, const struct export_options *o)
+{
+	const struct ldb_file_header *h = reader_header(p->m->reader);
+	const char *cmdline = reader_meta(p->m->reader, "cmdline");
+	int64_t from_ns = o->from > 0 ? ticks_time_ns(p->m->reader, o->from) : 0;
+	int64_t to_ns = ticks_time_ns(p->m->reader, o->to);
+
+	if (to_ns > p->m->duration_ns)
+		to_ns = p->m->duration_ns;
+	put_type(p, "count", "count");
+	put_type(p, "wall", "nanoseconds");
+	proto_u64(&p->message, PROFILE_TIME_NS, h->realtime_ns + from_ns);
+	proto_u64(&p->message, PROFILE_DURATION_NS, to_ns > from_ns ? to_ns - from_ns : 0);
+	proto_u64(&p->message, PROFILE_DEFAULT_TYPE, string(p, "wall"));
+	if (cmdline)
+		proto_u64(&p->message, PROFILE_COMMENT, string(p, cmdline));
+	proto_gzip_put(&p->gz, &p->message);
+}
+
+static int put_modules(void *arg, const struct reader_rows *rows)
+{
+	struct pprof *p = arg;
+	bool is_new;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_module *row = &rows->module[i];
+		uint64_t nr = table_get(&p->mappings, string(p, row->path), 0, 0, &is_new);
+
+		if (!nr)
+			p->error = -ENOMEM;
+		if (!nr || !is_new)
+			continue;
+		proto_u64(&p->message, MAPPING_ID, nr);
+		proto_u64(&p->message, MAPPING_START, row->start);
+		proto_u64(&p->message, MAPPING_LIMIT, row->end);
+		proto_u64(&p->message, MAPPING_OFFSET, row->start - row->bias);
+		proto_u64(&p->message, MAPPING_FILE, string(p, row->path));
+		proto_u64(&p->message, MAPPING_BUILD_ID, string(p, row->build_id));
+		proto_u64(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+		proto_u64(&p->message, MAPPING_HAS_FILES, 1);
+		proto_u64(&p->message, MAPPING_HAS_LINES, 1);
+		proto_gzip_message(&p->gz, PROFILE_MAPPING, &p->message);
+	}
+	return p->error;
+}
+
+static uint64_t mapping(struct pprof *p, const char *path)
+{
+	return *path ? table_find(&p->mappings, string(p, path), 0, 0) : 0;
+}
+
+static uint64_t function(struct pprof *p, const char *name, const struct symbol *f)
+{
+	uint64_t text = string(p, name), file = f ? string(p, f->func_file) : 0, nr;
+	bool is_new;
+
+	nr = table_get(&p->functions, text, file, f ? f->func_line : 0, &is_new);
+	if (!nr)
+		p->error = -ENOMEM;
+	if (!nr || !is_new)
+		return nr;
+	proto_u64(&p->message, FUNCTION_ID, nr);
+	proto_u64(&p->message, FUNCTION_NAME, text);
+	proto_u64(&p->message, FUNCTION_SYSTEM_NAME, f && *f->raw ? string(p, f->raw) : text);
+	proto_u64(&p->message, FUNCTION_FILE, file);
+	proto_u64(&p->message, FUNCTION_LINE, f ? f->func_line : 0);
+	proto_gzip_message(&p->gz, PROFILE_FUNCTION, &p->message);
+	return nr;
+}
+
+/*
+ * f, at the line of the call that leads on from it; of the innermost function, or
+ * where the call stands in code that was inlined into it, at its own line.
+ */
+static uint64_t location(struct pprof *p, const char *name, const struct symbol *f,
+			 const struct symbol *call)
+{
+	bool is_own = f && call && call->function == f->function && call->file == f->func_file;
+	unsigned line = is_own && call->line ? call->line : f ? f->func_line : 0;
+	uint64_t func = function(p, name, f), nr;
+	uint64_t map = f ? mapping(p, f->path) : 0;
+	bool is_new;
+
+	nr = table_get(&p->locations, func, line, map, &is_new);
+	if (!nr)
+		p->error = -ENOMEM;
+	if (!nr || !is_new)
+		return nr;
+	proto_u64(&p->part, LINE_FUNCTION, func);
+	proto_u64(&p->part, LINE_LINE, line);
+	proto_u64(&p->message, LOCATION_ID, nr);
+	proto_u64(&p->message, LOCATION_MAPPING, map);
+	proto_message(&p->message, LOCATION_LINE, &p->part);
+	proto_clear(&p->part);
+	proto_gzip_message(&p->gz, PROFILE_LOCATION, &p->message);
+	return nr;
+}
+
+static void put_label(struct pprof *p, const char *key, const char *text)
+{
+	if (!text || !*text)
+		return;
+	proto_u64(&p->part, LABEL_KEY, string(p, key));
+	proto_u64(&p->part, LABEL_TEXT, string(p, text));
+	proto_message(&p->message, SAMPLE_LABEL, &p->part);
+	proto_clear(&p->part);
+}
+
+static bool push(struct pprof *p, size_t nr, uint64_t location)
+{
+	if (nr >= p->room_stack) {
+		size_t room = p->room_stack ? 2 * p->room_stack : 64;
+		uint64_t *stack = reallocarray(p->stack, room, sizeof(*stack));
+
+		if (!stack)
+			return false;
+		p->stack = stack;
+		p->room_stack = room;
+	}
+	p->stack[nr] = location;
+	return true;
+}
+
+/* Time outside of all functions is not in a stack, unless waits are frames. */
+static bool is_sample(const struct pprof *p, const struct stacks_node *n)
+{
+	if (n->is_cause && !n->parent->func && !p->with_causes)
+		return false;
+	return n->self_ns || n->nr_calls;
+}
+
+static int put_sample(struct pprof *p, const struct stacks_node *n)
+{
+	const uint64_t values[2] = { n->nr_calls, (uint64_t)n->self_ns };
+	const struct stacks_node *at = n->is_cause ? n->parent : n;
+	const struct symbol *call = NULL;
+	char cause[512];
+	size_t nr = 0;
+
+	if (n->is_cause)
+		stacks_cause_text(&n->cause, cause, sizeof(cause));
+	/* Innermost first. */
+	if (n->is_cause && p->with_causes &&
+	    !push(p, nr++, location(p, cause, NULL, NULL)))
+		return -ENOMEM;
+	for (; at && at->func; call = at->site, at = at->parent)
+		if (!push(p, nr++, location(p, at->func->function, at->func, call)))
+			return -ENOMEM;
+	proto_packed(&p->message, SAMPLE_LOCATION, p->stack, nr);
+	proto_packed(&p->message, SAMPLE_VALUE, values, 2);
+	put_label(p, "thread", at ? at->thread : NULL);
+	put_label(p, "class", at ? at->class : NULL);
+	if (n->is_cause)
+		put_label(p, "cause", cause);
+	proto_gzip_message(&p->gz, PROFILE_SAMPLE, &p->message);
+	p->nr_samples++;
+	return p->error ? p->error : p->gz.error;
+}
+
+static void put_strings(struct pprof *p)
+{
+	proto_text(&p->message, PROFILE_STRING, "");
+	proto_gzip_put(&p->gz, &p->message);
+	for (size_t i = 0; i < p->nr_texts; i++) {
+		proto_text(&p->message, PROFILE_STRING, p->texts[i]);
+		proto_gzip_put(&p->gz, &p->message);
+	}
+}
+
+static void pprof_free(struct pprof *p)
+{
+	for (size_t i = 0; i < p->nr_texts; i++)
+		free(p->texts[i]);
+	free(p->texts);
+	table_free(&p->strings);
+	table_free(&p->functions);
+	table_free(&p->locations);
+	table_free(&p->mappings);
+	free(p->stack);
+	proto_free(&p->message);
+	proto_free(&p->part);
+}
+
+int export_pprof(struct model *m, const struct export_options *o, FILE *out, char *err,
+		 size_t err_size)
+{
+	struct stacks_options options = {
+		.with_sites = true, .with_classes = true, .with_causes = true,
+	};
+	struct pprof p = { .m = m, .with_causes = o->with_causes };
+	struct stacks s;
+	int ret;
+
+	stacks_init(&s, m, &options);
+	ret = stacks_walk(&s, m, o);
+	if (!ret)
+		ret = proto_gzip_begin(&p.gz, out);
+	if (!ret) {
+		int closed;
+
+		put_head(&p, o);
+		ret = reader_each(m->reader, LDB_BLK_MODULE, NULL, put_modules, &p);
+		for (size_t i = 0; i < s.nr_nodes && !ret; i++)
+			if (is_sample(&p, s.nodes[i]))
+				ret = put_sample(&p, s.nodes[i]);
+		put_strings(&p);
+		closed = proto_gzip_end(&p.gz);
+		ret = ret ? ret : p.error ? p.error : closed;
+	}
+	o->result->nr_samples = p.nr_samples;
+	pprof_free(&p);
+	stacks_free(&s);
+	return ret;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rows that others refer to. */
+#include <errno.h>
+
+#include "analysis/lockset.h"
+#include "export/sqlite-private.h"
+
+int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t)
+{
+	const struct model *m = e->m;
+	bool is_new;
+	uint64_t nr;
+
+	if (t >= m->threads && t < m->threads + m->nr_threads)
+		return t - m->threads + 1;
+	/* One that the trace says nothing of has rows all the same. */
+	nr = table_get(&e->strangers, t->tid, 0, 0, &is_new);
+	if (!nr)
+		return 0;
+	nr += m->nr_threads;
+	if (is_new)
+		sqlite_put(e, INSERT_THREAD, "iit", (int64_t)nr, (int64_t)t->tid, "");
+	return nr;
+}
+
+int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick)
+{
+	struct thread stranger = { .tid = tid };
+	const struct thread *t = tid ? model_thread(e->m, tid, tick) : NULL;
+
+	if (!tid)
+		return 0;
+	return sqlite_thread_of(e, t ? t : &stranger);
+}
+
+/* Strings of symbols are interned: pointers stand for their texts. */
+static uint64_t number(struct table *names, struct table *functions, const struct symbol *f,
+		       bool *is_new)
+{
+	uint64_t name = table_get(names, (uintptr_t)f->function, (uintptr_t)f->raw,
+				  (uintptr_t)f->path, is_new);
+
+	return table_get(functions, name, (uintptr_t)f->func_file, f->func_line, is_new);
+}
+
+int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f)
+{
+	uint64_t nr;
+	bool is_new;
+
+	if (!f)
+		return 0;
+	nr = number(&e->function_names, &e->functions, f, &is_new);
+	if (is_new && nr)
+		sqlite_put(e, INSERT_FUNCTION, "ittttti", (int64_t)nr, f->function, f->raw, f->module,
+			   f->path, f->func_file, (int64_t)f->func_line);
+	return nr;
+}
+
+int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s)
+{
+	uint64_t nr;
+	bool is_new;
+
+	if (!s)
+		return 0;
+	nr = number(&e->site_names, &e->site_functions, s, &is_new);
+	nr = table_get(&e->sites, nr, (uintptr_t)s->file, s->line, &is_new);
+	if (is_new && nr)
+		sqlite_put(e, INSERT_SITE, "itttti", (int64_t)nr, s->function, s->module, s->path,
+			   s->file, (int64_t)s->line);
+	return nr;
+}
+
+int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s)
+{
+	/* Readers and writers use one lock. */
+	unsigned group = s->lock_kind == LDB_LOCK_RWLOCK_WR ? LDB_LOCK_RWLOCK_RD : s->lock_kind;
+	bool is_new;
+	uint64_t nr = table_get(&e->locks, s->lock, group, 0, &is_new);
+
+	if (is_new && nr)
+		sqlite_put(e, INSERT_LOCK, "ixtt", (int64_t)nr, s->lock, lock_kind_name(s->lock_kind),
+			   s->lock_symbol && s->lock_symbol->known ? s->lock_symbol->function : "");
+	return nr;
+}
+
+uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns)
+{
+	sqlite3_stmt *stmt = e->stmts[SELECT_REQUEST];
+
+	if (e->last_id && e->last_req == req && start_ns <= e->last_end_ns &&
+	    end_ns >= e->last_start_ns)
+		return e->last_id;
+	if (!stmt || !e->nr_requests)
+		return 0;
+	sqlite_db_bind(stmt, "uii", req, end_ns, start_ns);
+	e->last_id = 0;
+	if (sqlite3_step(stmt) == SQLITE_ROW) {
+		e->last_req = req;
+		e->last_id = sqlite3_column_int64(stmt, 0);
+		e->last_start_ns = sqlite3_column_int64(stmt, 1);
+		e->last_end_ns = sqlite3_column_int64(stmt, 2);
+	}
+	sqlite3_reset(stmt);
+	return e->last_id;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files of the SQLite export, grouped by file. */
+#ifndef EXPORT_SQLITE_PRIVATE_H
+#define EXPORT_SQLITE_PRIVATE_H
+
+#include "analysis/lives.h"
+#include "analysis/tracks.h"
+#include "export/export.h"
+#include "export/links.h"
+#include "export/sqlite-db.h"
+#include "export/sweep.h"
+#include "export/table.h"
+
+enum sqlite_stmt {
+	INSERT_META, INSERT_RECORDING, INSERT_LOSS, INSERT_GAP, INSERT_MODULE, INSERT_THREAD,
+	INSERT_FUNCTION, INSERT_SITE, INSERT_LOCK, INSERT_REQUEST, INSERT_PART, INSERT_SPAN,
+	INSERT_REQUEST_TIME, INSERT_LOCK_EVENT, INSERT_OFF_CPU, INSERT_MIGRATION, INSERT_WAKEUP,
+	INSERT_RUN, INSERT_CAUSE, SELECT_REQUEST, NR_STMTS
+};
+
+/* Time of the request at hand in one function, on the thread at hand. */
+struct sqlite_time {
+	uint64_t function;
+	int64_t ns;
+};
+
+struct sqlite_export {
+	struct model *m;
+	const struct export_options *o;
+	struct sqlite_db db;
+	sqlite3_stmt *stmts[NR_STMTS];
+	/* Definitions take five words to tell apart, sites eight: two tables each. */
+	struct table function_names, functions, site_names, site_functions, sites;
+	struct table locks, strangers;
+	struct links *links;
+	uint64_t nr_requests, nr_spans;
+	/* the request asked for last */
+	uint64_t last_req, last_id;
+	int64_t last_start_ns, last_end_ns;
+	/* the thread that is being played */
+	struct sweep sweep;
+	int64_t thread;
+	uint64_t at_work;	/* the only request it works on; 0 */
+	struct sqlite_time *times;
+	size_t nr_times, room_times;
+};
+
+/* sqlite.c */
+int sqlite_put(struct sqlite_export *e, enum sqlite_stmt stmt, const char *types, ...);
+
+/* sqlite-names.c: ids of rows, which are made when they are asked for first; 0: NULL */
+int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick);
+int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t);
+int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f);
+int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s);
+int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s);
+/* Of the life of that id that overlaps, among those that were put. */
+uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns);
+
+/* sqlite-recording.c; 0 or -errno, here and below */
+int sqlite_put_recording(struct sqlite_export *e);
+int sqlite_put_summary(struct sqlite_export *e, const struct tracks_result *result);
+
+/* sqlite-requests.c */
+int sqlite_put_requests(struct sqlite_export *e);
+int sqlite_put_causes(struct sqlite_export *e);
+
+/* sqlite-tracks.c */
+int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result);
+
+#endif

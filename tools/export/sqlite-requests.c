@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Requests, their parts, and where the time of the slowest went. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/requests.h"
+#include "analysis/ticks.h"
+#include "analysis/timeline.h"
+#include "export/sqlite-private.h"
+#include "render/offcpu.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define CAUSES_OF	100	/* slowest requests, unless some were chosen */
+
+static int put_part(struct sqlite_export *e, const struct life *life, uint64_t id, size_t nth)
+{
+	const struct life_part *p = &life->parts[nth];
+	struct reader *r = e->m->reader;
+	int64_t end = p->end < life->end ? p->end : life->end;
+	int64_t start_ns = ticks_time_ns(r, p->start), end_ns = ticks_time_ns(r, end);
+	const struct symbol *queue = NULL;
+	char address[32] = "";
+
+	if (end < p->start)
+		return 0;
+	if (p->queue) {
+		queue = symtab_lookup_data(e->m->symtab, p->queue, p->start);
+		snprintf(address, sizeof(address), "0x%" PRIx64, p->queue);
+	}
+	return sqlite_put(e, INSERT_PART, "iitnnttniiib", (int64_t)id, (int64_t)nth + 1,
+			  p->is_queue ? "queue" : "thread", sqlite_thread(e, p->tid, p->start),
+			  p->is_queue ? sqlite_thread(e, p->to_tid, p->end) : (int64_t)0,
+			  p->queue ? address : NULL, queue && queue->known ? queue->function : NULL,
+			  p->site ? sqlite_site(e, symtab_lookup_call(e->m->symtab, p->site, p->start)) :
+				    (int64_t)0,
+			  start_ns, end_ns, end_ns - start_ns, p->is_open);
+}
+
+static int put_life(struct sqlite_export *e, const struct life *life)
+{
+	char trace[40], span[24];
+	struct link_ids ids;
+	uint64_t id = ++e->nr_requests;
+	int ret = links_find(e->links, life, &ids);
+
+	if (ret)
+		return ret;
+	snprintf(trace, sizeof(trace), "%016" PRIx64 "%016" PRIx64, ids.trace_hi, ids.trace_lo);
+	snprintf(span, sizeof(span), "%016" PRIx64, ids.span);
+	ret = sqlite_put(e, INSERT_REQUEST, "iutiiibbtt", (int64_t)id, life->id, life->class,
+			 ticks_time_ns(e->m->reader, life->start),
+			 ticks_time_ns(e->m->reader, life->end), life_latency_ns(e->m, life),
+			 life->is_complete, life->has_lost_handoff,
+			 ids.trace_hi || ids.trace_lo ? trace : NULL, ids.span ? span : NULL);
+	for (size_t i = 0; i < life->nr_parts && !ret; i++)
+		ret = put_part(e, life, id, i);
+	e->o->result->nr_requests++;
+	return ret;
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct sqlite_export *e = arg;
+
+	if (life->start < e->o->from || life->start > e->o->to)
+		return 0;
+	return put_life(e, life);
+}
+
+int sqlite_put_requests(struct sqlite_export *e)
+{
+	struct lives_result result;
+	int ret = 0;
+
+	if (!e->o->has_lives)
+		return lives_each(e->m, on_life, e, &result);
+	for (size_t i = 0; i < e->o->nr_lives && !ret; i++)
+		ret = put_life(e, &e->o->lives[i]);
+	return ret;
+}
+
+/* Who had the CPU, or what kept the holder of the lock from going on. */
+static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
+			    int64_t *ns)
+{
+	const struct party *p = c->off ? &c->culprit : c->hold_off ? offcpu_party(c->hold_off) : NULL;
+
+	*ns = c->off ? c->culprit_ns : c->hold_off ? c->hold_off_ns : 0;
+	return p && p->kind != PARTY_NONE ? text_party(e->m, p, buf) : NULL;
+}
+
+static int put_cause(struct sqlite_export *e, uint64_t id, size_t nth,
+		     const struct timeline_cause *c)
+{
+	const struct segment *at = c->wait ? c->wait : c->off;
+	struct place place = at ? segment_place(at) : (struct place){ "", 0 };
+	char name[TEXT_ROOM], by[TEXT_ROOM];
+	int64_t by_ns;
+	const char *who = cause_by(e, c, by, &by_ns);
+
+	return sqlite_put(e, INSERT_CAUSE, "iittiuntnnttn", (int64_t)id, (int64_t)nth + 1,
+			  c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind),
+			  c->func ? c->func->function : c->wait ? segment_name(c->wait, name) : NULL,
+			  c->ns, c->nr, c->resolution_ns, *place.file ? place.file : NULL,
+			  (int64_t)place.line,
+			  c->hold ? sqlite_thread(e, c->hold->tid, c->hold->start) : (int64_t)0,
+			  c->hold_func ? c->hold_func->func->function : NULL, who, by_ns);
+}
+
+static int put_causes(struct sqlite_export *e, const struct life *life)
+{
+	uint64_t id = sqlite_request(e, life->id, ticks_time_ns(e->m->reader, life->start),
+				     ticks_time_ns(e->m->reader, life->end));
+	struct timeline t;
+	int ret = timeline_build(e->m, life, &t);
+
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < t.nr_causes && !ret; i++)
+		ret = put_cause(e, id, i, &t.causes[i]);
+	timeline_free(&t);
+	return ret;
+}
+
+int sqlite_put_causes(struct sqlite_export *e)
+{
+	struct requests_options options = REQUESTS_OPTIONS_ALL;
+	const struct life *lives = e->o->lives;
+	size_t nr = e->o->nr_lives;
+	struct requests slowest = { 0 };
+	int ret = 0;
+
+	if (!e->o->has_lives) {
+		options.from = e->o->from;
+		options.to = e->o->to;
+		options.nr_slowest = CAUSES_OF;
+		ret = requests_build(e->m, &options, &slowest);
+		lives = slowest.lives;
+		nr = slowest.nr_lives;
+	}
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = put_causes(e, &lives[i]);
+	requests_free(&slowest);
+	return ret;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the threads did: spans, locks, times off the CPU, and who had the CPUs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/lockset.h"
+#include "analysis/sched.h"
+#include "analysis/ticks.h"
+#include "export/sqlite-private.h"
+#include "render/segment.h"
+
+static int64_t request_of(struct sqlite_export *e, const struct segment *s)
+{
+	return s->has_req ? sqlite_request(e, s->req, s->start_ns, s->end_ns) : 0;
+}
+
+/* The time of the request at hand that was added up. */
+static int flush_times(struct sqlite_export *e)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < e->nr_times && !ret; i++)
+		ret = sqlite_put(e, INSERT_REQUEST_TIME, "iii", (int64_t)e->at_work,
+				 (int64_t)e->times[i].function, e->times[i].ns);
+	e->nr_times = 0;
+	return ret;
+}
+
+static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
+{
+	/* Mostly one of those that came last. */
+	for (size_t i = e->nr_times; i-- > 0;) {
+		if (e->times[i].function != function)
+			continue;
+		ticks_add(&e->times[i].ns, ns);
+		return 0;
+	}
+	if (e->nr_times == e->room_times) {
+		size_t room = e->room_times ? 2 * e->room_times : 64;
+		struct sqlite_time *times = reallocarray(e->times, room, sizeof(*times));
+
+		if (!times)
+			return -ENOMEM;
+		e->times = times;
+		e->room_times = room;
+	}
+	e->times[e->nr_times++] = (struct sqlite_time){ function, ns };
+	return 0;
+}
+
+/* Open functions: nr is the id of the row, flag that a request was set, ns the time in itself. */
+static int pass(void *arg, int64_t from_ns, int64_t to_ns)
+{
+	struct sqlite_export *e = arg;
+	struct sweep_open *o = sweep_function(&e->sweep);
+
+	if (!o)
+		return 0;
+	ticks_add(&o->ns, to_ns - from_ns);
+	return e->at_work ? add_time(e, sqlite_function(e, o->s.func), to_ns - from_ns) : 0;
+}
+
+static int set_work(struct sqlite_export *e, const struct sweep_open *without)
+{
+	uint64_t id = 0;
+	size_t nr = 0;
+	int ret;
+
+	for (size_t i = 0; i < e->sweep.nr_open; i++) {
+		const struct sweep_open *o = &e->sweep.open[i];
+
+		if (o->s.kind != SEGMENT_REQUEST || o == without)
+			continue;
+		id = o->nr;
+		nr++;
+	}
+	if (nr != 1)
+		id = 0;
+	if (id == e->at_work)
+		return 0;
+	ret = flush_times(e);
+	e->at_work = id;
+	return ret;
+}
+
+static const struct sweep_open *parent_of(const struct sqlite_export *e, const struct sweep_open *o)
+{
+	for (; o-- > e->sweep.open;)
+		if (o->s.kind == SEGMENT_FUNCTION)
+			return o;
+	return NULL;
+}
+
+static int put_span(struct sqlite_export *e, const struct sweep_open *o)
+{
+	const struct sweep_open *parent = parent_of(e, o);
+	const struct segment *s = &o->s;
+
+	return sqlite_put(e, INSERT_SPAN, "iniinniiiiiib", (int64_t)o->nr,
+			  parent ? (int64_t)parent->nr : (int64_t)0, e->thread,
+			  sqlite_function(e, s->func), sqlite_site(e, s->site), request_of(e, s),
+			  (int64_t)s->depth, s->start_ns, s->end_ns, o->ns, s->duration_ns,
+			  s->duration_resolution_ns, s->is_truncated);
+}
+
+static int begin(void *arg, struct sweep_open *o)
+{
+	struct sqlite_export *e = arg;
+
+	if (o->s.kind == SEGMENT_FUNCTION) {
+		o->nr = ++e->nr_spans;
+		return 0;
+	}
+	o->nr = request_of(e, &o->s);
+	return set_work(e, NULL);
+}
+
+static int end(void *arg, struct sweep_open *o)
+{
+	struct sqlite_export *e = arg;
+
+	return o->s.kind == SEGMENT_FUNCTION ? put_span(e, o) : set_work(e, o);
+}
+
+/* The id of the span that s began in; 0. */
+static int64_t span_of(const struct sqlite_export *e, const struct segment *s)
+{
+	for (size_t i = e->sweep.nr_open; i-- > 0;) {
+		const struct sweep_open *o = &e->sweep.open[i];
+
+		if (o->s.kind == SEGMENT_FUNCTION && o->s.end_ns > s->start_ns)
+			return o->nr;
+	}
+	return 0;
+}
+
+static int put_lock_event(struct sqlite_export *e, const struct segment *s)
+{
+	bool is_hold = s->kind == SEGMENT_LOCK_HOLD;
+
+	return sqlite_put(e, INSERT_LOCK_EVENT, "titinnnniiiibbb",
+			  s->kind == SEGMENT_LOCK_WAIT ? "wait" : is_hold ? "hold" : "futex_wait",
+			  sqlite_lock(e, s), lock_kind_name(s->lock_kind), e->thread,
+			  is_hold ? (int64_t)0 : sqlite_thread(e, s->owner, s->start),
+			  sqlite_site(e, s->site), span_of(e, s), request_of(e, s), s->start_ns,
+			  s->end_ns, s->duration_ns, s->duration_resolution_ns, s->has_failed,
+			  s->is_inferred, s->is_truncated);
+}
+
+static const char *party_name(const struct party *p)
+{
+	static const char *const names[] = {
+		[PARTY_IDLE] = "[idle]", [PARTY_HIDDEN] = "[hidden]", [PARTY_HARDIRQ] = "[interrupt]",
+		[PARTY_SOFTIRQ] = "[softirq]",
+	};
+
+	if (!p || p->kind == PARTY_NONE)
+		return NULL;
+	return p->kind == PARTY_TASK ? p->name : names[p->kind];
+}
+
+static int64_t party_pid(const struct party *p)
+{
+	return p && p->kind == PARTY_TASK ? p->pid : 0;
+}
+
+/* A CPU that is not known is NULL, and the first one is 0: not for 'n'. */
+static const char *cpu_type(uint32_t cpu)
+{
+	return cpu == CPU_UNKNOWN ? "-" : "i";
+}
+
+static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
+{
+	const struct segment_sched *k = s->sched;
+	const struct segment_occupant *longest = k->nr_occupants ? &k->occupants[0] : NULL;
+	const struct party *by = longest ? &longest->who :
+				 s->kind == SEGMENT_PREEMPTED ? &k->preempted_by : NULL;
+	const struct party *waker = s->kind == SEGMENT_PREEMPTED ? NULL : &k->waker;
+	char types[24];
+
+	snprintf(types, sizeof(types), "ttinniiii%s%s%stnntn", cpu_type(k->cpu), cpu_type(k->from_cpu),
+		 cpu_type(k->to_cpu));
+	return sqlite_put(e, INSERT_OFF_CPU, types, segment_kind_name(s->kind),
+			  sched_state_name(k->state), e->thread, span_of(e, s), request_of(e, s),
+			  s->start_ns, s->end_ns, s->duration_ns, s->duration_resolution_ns,
+			  (int64_t)k->cpu, (int64_t)k->from_cpu, (int64_t)k->to_cpu, party_name(by),
+			  party_pid(by), longest ? longest->ns : (int64_t)0, party_name(waker),
+			  party_pid(waker));
+}
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	struct sqlite_export *e = arg;
+	int ret = sweep_finish(&e->sweep);
+
+	e->thread = sqlite_thread_of(e, t);
+	e->o->result->nr_threads++;
+	return ret;
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	struct sqlite_export *e = arg;
+
+	/* Of chosen requests nothing else is wanted. */
+	if (e->o->has_lives && !request_of(e, s))
+		return 0;
+	export_count(e->o, s);
+	switch (s->kind) {
+	case SEGMENT_FUNCTION: case SEGMENT_REQUEST:
+		return sweep_segment(&e->sweep, s);
+	case SEGMENT_LOCK_WAIT: case SEGMENT_LOCK_HOLD: case SEGMENT_FUTEX_WAIT:
+		return put_lock_event(e, s);
+	case SEGMENT_RUNNABLE: case SEGMENT_PREEMPTED: case SEGMENT_BLOCKED:
+		return s->sched ? put_off_cpu(e, s) : 0;
+	default:	/* QUEUE: a part of the request */
+		return 0;
+	}
+}
+
+static int on_migration(void *arg, const struct sched_migration *m)
+{
+	struct sqlite_export *e = arg;
+
+	return sqlite_put(e, INSERT_MIGRATION, "niii", sqlite_thread(e, m->tid, m->tick),
+			  ticks_time_ns(e->m->reader, m->tick), (int64_t)m->from, (int64_t)m->to);
+}
+
+static int on_wakeup(void *arg, const struct tracks_wakeup *w)
+{
+	struct sqlite_export *e = arg;
+	char types[8];
+
+	snprintf(types, sizeof(types), "ni%stnn", cpu_type(w->cpu));
+	return sqlite_put(e, INSERT_WAKEUP, types, sqlite_thread(e, w->tid, w->tick),
+			  ticks_time_ns(e->m->reader, w->tick), (int64_t)w->cpu, party_name(&w->waker),
+			  (int64_t)w->waker.tid, (int64_t)w->waker.pid);
+}
+
+static int on_run(void *arg, const struct tracks_run *r)
+{
+	struct sqlite_export *e = arg;
+
+	return sqlite_put(e, INSERT_RUN, "itnnii", (int64_t)r->cpu, party_name(&r->who),
+			  (int64_t)r->who.tid, (int64_t)r->who.pid,
+			  ticks_time_ns(e->m->reader, r->start), ticks_time_ns(e->m->reader, r->end));
+}
+
+int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result)
+{
+	struct tracks_options options = export_tracks(e->o);
+	struct tracks_sink sink = {
+		.thread = on_thread, .segment = on_segment, .migration = on_migration,
+		.wakeup = on_wakeup, .run = on_run, .arg = e,
+	};
+	int ret;
+
+	*result = (struct tracks_result){ 0 };
+	if (e->o->has_lives && !e->o->nr_lives)
+		return 0;
+	e->sweep = (struct sweep){ .begin = begin, .end = end, .pass = pass, .arg = e };
+	ret = tracks_each(e->m, &options, &sink, result);
+	if (!ret)
+		ret = sweep_finish(&e->sweep);
+	if (!ret)
+		ret = flush_times(e);
+	export_take(e->o, result);
+	sweep_free(&e->sweep);
+	free(e->times);
+	return ret;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Time by stack: what each thread's functions spent in themselves, added up over
+ * all times the same stack was there.
+ *
+ * A thread's segments are played in order of time.  At each moment its time
+ * belongs to the innermost function, to the class of the request it works on, and
+ * to what it waits for: a lock, a futex, a CPU.  Of several waits at once that is
+ * the one that began last: a sleep inside a wait for a lock says more than the wait.
+ *
+ * Memory is bounded by the number of nodes.  Where there is no room for one, its time
+ * is the caller's; nr_cut says of how many calls.
+ */
+#ifndef EXPORT_STACKS_H
+#define EXPORT_STACKS_H
+
+#include "export/sweep.h"
+
+#define STACKS_MAX	(1U << 20)
+
+/* What a thread waited for; kind REQUEST: nothing. */
+struct stacks_cause {
+	enum segment_kind kind;
+	const struct symbol *lock_symbol; /* LOCK_WAIT, FUTEX_WAIT; may be NULL */
+	uint64_t lock;
+	const char *who;	/* RUNNABLE, PREEMPTED: had the CPU; NULL: not known */
+	unsigned state;		/* BLOCKED */
+};
+
+/* A function called from one place, below another node; or a root, a cause. */
+struct stacks_node {
+	struct stacks_node *parent;	/* NULL: a root */
+	const struct symbol *func;	/* NULL: a root, a cause */
+	const struct symbol *site;	/* where the parent called it; NULL: not known */
+	const char *thread, *class;	/* a root's */
+	bool is_cause;
+	struct stacks_cause cause;
+	uint64_t nr_calls;		/* that ended here and were seen as a whole */
+	uint64_t nr_open;		/* seen in part */
+	int64_t self_ns;
+	struct stacks_node *next;	/* of the hash bucket */
+	uint64_t hash;
+	size_t nr;			/* from 0, in order of their making: parents first */
+};
+
+struct stacks_options {
+	bool with_sites;	/* calls from different lines are different nodes */
+	bool with_classes;	/* so are those for requests of different classes */
+	bool with_causes;	/* waits are nodes below the functions they are in */
+	size_t max_nodes;	/* 0: STACKS_MAX */
+};
+
+struct stacks {
+	struct model *m;
+	struct stacks_options options;
+	struct stacks_node **nodes;	/* in order of their making */
+	size_t nr_nodes, room_nodes;
+	struct stacks_node **buckets;
+	size_t nr_buckets;
+	uint64_t nr_cut;
+	/* the thread that is being played */
+	const char *name;
+	struct sweep sweep;
+	const char *class;
+};
+
+void stacks_init(struct stacks *s, struct model *m, const struct stacks_options *options);
+void stacks_free(struct stacks *s);
+
+/* A thread's segments follow.  0 or -ENOMEM, here and below. */
+int stacks_thread(struct stacks *s, const struct thread *t);
+
+/* Does the segment change anything? */
+bool stacks_wants(const struct stacks *s, const struct segment *segment);
+
+/* In order of their starts, parents first. */
+int stacks_segment(struct stacks *s, const struct segment *segment);
+
+/* After the last one. */
+int stacks_finish(struct stacks *s);
+
+bool stacks_is_cause(enum segment_kind kind);
+
+/* Of a wait, as sink functions get it: with sched. */
+struct stacks_cause stacks_cause_of(const struct segment *s);
+
+/* "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */
+const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers for keys of three words: 1, 2, 3, ... in the order they were asked for. */
+#ifndef EXPORT_TABLE_H
+#define EXPORT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct table {
+	struct table_entry *at;
+	size_t nr, room;
+};
+
+/* The number of the key; *is_new: it had none before.  0: out of memory. */
+uint64_t table_get(struct table *t, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
+
+/* 0: it has none. */
+uint64_t table_find(const struct table *t, uint64_t a, uint64_t b, uint64_t c);
+
+void table_free(struct table *t);
+
+#endif

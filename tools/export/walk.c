@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The segments that the options select; see walk.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/stats.h"
+#include "analysis/tracks.h"
+#include "export/table.h"
+#include "export/walk.h"
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	const struct walk_sink *sink = arg;
+
+	return sink->thread(sink->arg, t, NULL);
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	const struct walk_sink *sink = arg;
+
+	return sink->segment(sink->arg, s);
+}
+
+static int walk_time(struct model *m, const struct export_options *o, const struct walk_sink *sink)
+{
+	struct tracks_options options = export_tracks(o);
+	struct tracks_sink tracks = {
+		.thread = on_thread, .segment = on_segment, .arg = (void *)sink,
+	};
+	struct tracks_result result;
+	int ret = tracks_each(m, &options, &tracks, &result);
+
+	export_take(o, &result);
+	return ret;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct segment *a = *(struct segment *const *)pa, *b = *(struct segment *const *)pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	if (a->end != b->end)
+		return a->end > b->end ? -1 : 1;
+	return a->kind < b->kind ? -1 : a->kind > b->kind;
+}
+
+static int walk_segments(const struct export_options *o, const struct life *life,
+			 struct segment **segments, size_t nr, const struct walk_sink *sink)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret;) {
+		struct thread stranger = { .tid = segments[i]->tid, .name = "" };
+		const struct thread *t = segments[i]->thread ? segments[i]->thread : &stranger;
+		bool is_wanted = stats_thread_matches(o->thread, t->tid, t);
+		size_t first = i;
+
+		if (is_wanted)
+			ret = sink->thread(sink->arg, t, life);
+		for (; i < nr && segments[i]->tid == segments[first]->tid && !ret; i++)
+			if (is_wanted)
+				ret = sink->segment(sink->arg, segments[i]);
+	}
+	return ret;
+}
+
+/* An invocation during which its thread did something else, too, is still one. */
+static int tell_apart(struct segment **segments, size_t nr)
+{
+	struct table seen = { 0 };
+	bool is_new = true;
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		struct segment *s = segments[i];
+
+		if (s->kind != SEGMENT_FUNCTION)
+			continue;
+		if (!table_get(&seen, s->tid, s->gen, (uint64_t)s->full_start_ns, &is_new))
+			ret = -ENOMEM;
+		s->is_truncated |= !is_new;
+	}
+	table_free(&seen);
+	return ret;
+}
+
+static int walk_life(struct model *m, const struct export_options *o, const struct life *life,
+		     const struct walk_sink *sink)
+{
+	struct segment **segments;
+	struct timeline t;
+	size_t nr = 0;
+	int ret = timeline_build(m, life, &t);
+
+	if (ret)
+		return ret;
+	segments = calloc(t.nr_segments + 1, sizeof(struct segment *));
+	if (!segments) {
+		timeline_free(&t);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < t.nr_segments; i++) {
+		struct segment *s = &t.segments[i];
+
+		/* What others did is not what the request's time went into. */
+		if (s->blocks_req)
+			continue;
+		s->req = life->id;
+		s->has_req = true;
+		segments[nr++] = s;
+	}
+	qsort(segments, nr, sizeof(struct segment *), compare);
+	ret = tell_apart(segments, nr);
+	if (!ret)
+		ret = walk_segments(o, life, segments, nr, sink);
+	free(segments);
+	timeline_free(&t);
+	return ret;
+}
+
+int walk(struct model *m, const struct export_options *o, const struct walk_sink *sink)
+{
+	int ret = 0;
+
+	if (!o->has_lives)
+		return walk_time(m, o, sink);
+	for (size_t i = 0; i < o->nr_lives && !ret; i++)
+		ret = walk_life(m, o, &o->lives[i], sink);
+	return ret;
+}

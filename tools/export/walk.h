@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The segments that the options select, thread by thread: of a time, those of
+ * tracks.h; of requests, what the threads of each did for it, one request after
+ * the other.
+ */
+#ifndef EXPORT_WALK_H
+#define EXPORT_WALK_H
+
+#include "analysis/timeline.h"
+#include "export/export.h"
+
+struct walk_sink {
+	/* Its segments follow, by start, the outer ones first.  life: NULL without requests. */
+	int (*thread)(void *arg, const struct thread *t, const struct life *life);
+	int (*segment)(void *arg, const struct segment *s);
+	void *arg;
+};
+
+/* 0, -errno, or what a function of the sink returned that was not 0. */
+int walk(struct model *m, const struct export_options *o, const struct walk_sink *sink);
+
+#endif
