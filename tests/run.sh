@@ -4,8 +4,8 @@
 #
 #	tests/run.sh [--quick] [PART | FILE]...
 #
-# Parts: lint unit runtime tools plugin e2e kmod (default: all; --quick: without e2e
-# and kmod, and drivers get the argument "quick").  A part is whatever of these exists:
+# Parts: lint unit runtime tools plugin browser e2e kmod (default: all; --quick: without
+# e2e and kmod, and drivers get the argument "quick").  A part is whatever of these exists:
 #	tests/PART/Makefile	built first (target "all")
 #	build/tests/PART/*	executables, C and C++ programs
 #	tests/PART/run.sh	a driver of its own
@@ -132,7 +132,7 @@ for arg; do
 	esac
 done
 if [ -z "$parts" ]; then
-	parts="lint unit runtime tools plugin"
+	parts="lint unit runtime tools plugin browser"
 	[ -n "$quick" ] || parts="$parts e2e kmod"
 fi
 

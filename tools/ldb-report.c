@@ -3,11 +3,15 @@
  * ldb-report: statistics of a recording.  Options -> reader -> analysis ->
  * render; nothing is computed or printed here.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/error.h"
 #include "cli/opts.h"
+#include "page/page.h"
+#include "page/report.h"
 #include "render/open.h"
 #include "render/render.h"
 
@@ -21,7 +25,7 @@ static struct {
 	int by, sort;
 	uint64_t top, from_ns, to_ns;
 	bool has_top, has_from, has_to, has_sort;
-	const char *thread, *function, *class;
+	const char *thread, *function, *class, *diff;
 	bool is_json, is_csv, is_quiet, is_verbose;
 } opt;
 
@@ -61,6 +65,8 @@ static const struct cli_option options[] = {
 	  .help = "only functions of this name" },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "--requests: only of this class" },
+	{ .name = "diff", .type = CLI_STRING, .value = &opt.diff, .arg = "OTHER",
+	  .help = "-o FILE.html: compare with this trace" },
 	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
 	  .help = "JSON: all columns, times in ns" },
 	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
@@ -74,7 +80,8 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-report",
-	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--summary [OPTION]...",
+	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--summary [OPTION]...\n"
+		    "[-i FILE] -o FILE.html [--from TIME] [--to TIME] [--thread TID|NAME] [--diff OTHER]",
 	.summary = "Shows how long functions took, by function and call site: percentiles of the "
 		   "invocations that were seen.",
 	.options = options,
@@ -83,6 +90,7 @@ static const struct cli_tool tool = {
 		    "ldb-report --mutex                who waits for whom\n"
 		    "ldb-report --sched                who took the CPU from whom\n"
 		    "ldb-report --requests             how slow are requests, and which are slowest\n"
+		    "ldb-report -o report.html         all of this as a page for a browser\n"
 		    "ldb-report --function='db_*' --json | jq '.[0]'",
 };
 
@@ -277,11 +285,79 @@ static void report_summary(struct model *m, const struct render *r)
 	stats_free(&stats);
 }
 
+/* The other trace, with the same places to look for symbols. */
+static void open_other(struct opened *o)
+{
+	struct symtab_options symbols = {
+		.sysroot = opt.open.sysroot, .debug_dirs = opt.open.debug_dirs.items,
+		.nr_debug_dirs = opt.open.debug_dirs.nr, .no_demangle = opt.open.no_demangle,
+	};
+	struct stat in, to;
+	char err[512];
+
+	*o = (struct opened){ 0 };
+	if (!stat(opt.diff, &in) && !stat(opt.open.output, &to) && in.st_dev == to.st_dev &&
+	    in.st_ino == to.st_ino) {
+		cli_error("%s is the other trace: give another file with -o", opt.open.output);
+		exit(CLI_FAILURE);
+	}
+	o->reader = reader_open(opt.diff, err, sizeof(err));
+	if (!o->reader) {
+		cli_error("%s", err);
+		exit(CLI_FAILURE);
+	}
+	o->symtab = symtab_open(&symbols);
+	o->model = o->symtab ? model_open(o->reader, o->symtab, err, sizeof(err)) : NULL;
+	if (!o->model)
+		open_fail_memory();
+}
+
+static void close_other(struct opened *o)
+{
+	char text[1024];
+
+	if (reader_is_damaged(o->reader))
+		cli_warn("%s: %s", opt.diff, reader_damage_text(o->reader, text, sizeof(text)));
+	model_close(o->model);
+	symtab_close(o->symtab);
+	reader_close(o->reader);
+}
+
+static void report_html(struct model *m, const struct render *r, struct opened *other)
+{
+	const char *cmdline = reader_meta(m->reader, "cmdline");
+	struct report_options options = {
+		.title = cmdline && *cmdline ? cmdline : "a recording",
+		.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN),
+		.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX),
+		.thread = opt.thread, .other = other ? other->model : NULL, .other_title = opt.diff,
+	};
+	int ret = report_page(m, &options, r->out);
+
+	if (ret == -ENOMEM)
+		open_fail_memory();
+	if (ret) {
+		cli_error("cannot sort the trace in temporary files: %s", strerror(-ret));
+		exit(CLI_FAILURE);
+	}
+}
+
+/* A page holds all reports at once. */
+static void check_page(void)
+{
+	if (opt.mutex + opt.requests + opt.sched + opt.summary + opt.is_json + opt.is_csv)
+		cli_usage("a page holds every report: -o FILE.html goes with none of --mutex, --requests, "
+			  "--sched, --summary, --json and --csv");
+	if (opt.by || opt.has_sort || opt.has_top || opt.function || opt.class)
+		cli_usage("a page is sorted and filtered in the browser: -o FILE.html does not go with "
+			  "--by, --sort, --top, --function and --class");
+}
+
 int main(int argc, char **argv)
 {
 	int first = cli_parse(&tool, argc, argv), status;
-	struct opened o;
-	bool found = true;
+	bool found = true, is_page = page_is_wanted(opt.open.output);
+	struct opened o, other;
 
 	if (first < argc)
 		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
@@ -293,9 +369,17 @@ int main(int argc, char **argv)
 		cli_usage("--json and --csv: give one");
 	if (opt.summary && opt.is_csv)
 		cli_usage("--summary has no CSV: use --json");
+	if (is_page)
+		check_page();
+	else if (opt.diff)
+		cli_usage("--diff goes with a page: -o FILE.html");
+	if (opt.diff)
+		open_other(&other);
 	open_trace(&o, &opt.open);
 	o.render.is_verbose = opt.is_verbose;
-	if (opt.mutex)
+	if (is_page)
+		report_html(o.model, &o.render, opt.diff ? &other : NULL);
+	else if (opt.mutex)
 		report_locks(o.model, &o.render);
 	else if (opt.requests)
 		report_requests(o.model, &o.render);
@@ -305,6 +389,8 @@ int main(int argc, char **argv)
 		report_summary(o.model, &o.render);
 	else
 		report_functions(o.model, &o.render);
+	if (opt.diff)
+		close_other(&other);
 	status = open_finish(&o, opt.is_quiet || !found, true);
 	return found ? status : CLI_FAILURE;
 }

@@ -9,10 +9,13 @@
 
 #include "cli/error.h"
 #include "cli/opts.h"
+#include "page/page.h"
+#include "page/timeline.h"
 #include "render/open.h"
 #include "render/render.h"
 
 #define TOP_TEXT	40
+#define STORIES_PAGE	10	/* slowest requests of which a page says the causes */
 
 static struct {
 	struct open_options open;
@@ -66,6 +69,7 @@ static const struct cli_tool tool = {
 	.examples = "ldb-timeline                      the slowest request\n"
 		    "ldb-timeline --slowest=5          the five slowest\n"
 		    "ldb-timeline --req=4711           this one\n"
+		    "ldb-timeline -o slow.html         a page: everything, opened at the slowest\n"
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
 };
 
@@ -110,11 +114,9 @@ static size_t choose_life(const struct requests *requests)
 	return best;
 }
 
-/* False: there is no such request. */
-static bool show_one(struct model *m, const struct render *r, const struct requests *requests)
+/* The life to show; false: there is none, and a line says so. */
+static bool find_life(const struct requests *requests, const struct life **life)
 {
-	struct render_timeline shown;
-	struct timeline timeline;
 	size_t nth;
 
 	if (!requests->nr_lives) {
@@ -129,6 +131,21 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 			  opt.req, requests->nr_lives);
 		return false;
 	}
+	*life = &requests->lives[nth];
+	return true;
+}
+
+/* False: there is no such request. */
+static bool show_one(struct model *m, const struct render *r, const struct requests *requests)
+{
+	struct render_timeline shown;
+	struct timeline timeline;
+	const struct life *life;
+	size_t nth;
+
+	if (!find_life(requests, &life))
+		return false;
+	nth = life - requests->lives;
 	build(m, requests, &requests->lives[nth], &timeline, &shown);
 	shown.nth = nth + 1;
 	shown.nr_occurrences = requests->nr_lives + requests->nr_not_kept;
@@ -188,13 +205,42 @@ static void show_slowest(struct model *m, const struct render *r, const struct r
 	free(shown);
 }
 
+/* False: the request that was asked for is not there, or it failed; a line was printed. */
+static bool show_page(struct model *m, const struct render *r, const struct requests_options *wanted)
+{
+	struct timeline_page_options page = { .from = wanted->from, .to = wanted->to };
+	struct requests_options options = *wanted;
+	struct requests one = { 0 }, slowest;
+	char err[256];
+	bool ok = true;
+
+	if (wanted->has_id) {
+		if (requests_build(m, wanted, &one))
+			open_fail_memory();
+		ok = find_life(&one, &page.first);
+		options.has_id = false;
+	}
+	options.nr_slowest = opt.has_slowest ? opt.slowest : STORIES_PAGE;
+	if (requests_build(m, &options, &slowest))
+		open_fail_memory();
+	page.requests = &slowest;
+	if (ok && timeline_page(m, &page, r->out, err, sizeof(err))) {
+		cli_error("%s", err);
+		ok = false;
+	}
+	requests_free(&slowest);
+	if (wanted->has_id)
+		requests_free(&one);
+	return ok;
+}
+
 int main(int argc, char **argv)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
 	int first = cli_parse(&tool, argc, argv), status;
 	struct requests requests;
 	struct opened o;
-	bool found = true;
+	bool found = true, is_page = page_is_wanted(opt.open.output) && !opt.is_json && !opt.is_csv;
 
 	if (first < argc)
 		cli_usage("unexpected argument '%s' (the trace is given with -i, the request with "
@@ -215,13 +261,17 @@ int main(int argc, char **argv)
 	wanted.nr_slowest = opt.slowest;
 	wanted.from = tick_or(o.model, opt.has_from, opt.from_ns, INT64_MIN);
 	wanted.to = tick_or(o.model, opt.has_to, opt.to_ns, INT64_MAX);
-	if (requests_build(o.model, &wanted, &requests))
-		open_fail_memory();
-	if (opt.has_req)
-		found = show_one(o.model, &o.render, &requests);
-	else
-		show_slowest(o.model, &o.render, &requests);
-	requests_free(&requests);
-	status = open_finish(&o, opt.is_quiet, !opt.has_req || opt.verify);
+	if (is_page) {
+		found = show_page(o.model, &o.render, &wanted);
+	} else {
+		if (requests_build(o.model, &wanted, &requests))
+			open_fail_memory();
+		if (opt.has_req)
+			found = show_one(o.model, &o.render, &requests);
+		else
+			show_slowest(o.model, &o.render, &requests);
+		requests_free(&requests);
+	}
+	status = open_finish(&o, opt.is_quiet, !opt.has_req || opt.verify || is_page);
 	return found ? status : CLI_FAILURE;
 }

@@ -44,6 +44,20 @@ check "--csv" "ldb-timeline --csv" 0 '^4711,2,snapshotter,lock_hold,30000200,424
 check "--top" "ldb-timeline --top=1" 0 'shorter ones are not listed'
 check "-o" "ldb-timeline --req 4711 -o out.json --json && jq .req out.json" 0 '^4711$'
 
+# Pages: what a browser makes of them is in tests/browser/timeline.t.
+check "-o FILE.html writes a page" "ldb-timeline -o out.html && head -n 1 out.html" 0 '^<!DOCTYPE html>$'
+check_not "which asks for nothing: every address in it is its own" "grep -oE '(src|href)=[^ >]*' out.html | grep -v 'href=\"data:,\"'" 1 '.'
+check "of everything, whatever its name's case" "ldb-timeline --req=4711 -o OUT.HTM && head -n 1 OUT.HTM" 0 '^<!DOCTYPE html>$'
+check "--json is JSON, whatever the name" "ldb-timeline --req 4711 --json -o json.html && jq .req json.html" 0 '^4711$'
+check_one_line "a page of a request that is not there" "ldb-timeline --req=999 -o none.html" 1 '999.*ldb-report --requests'
+ln -s /dev/full full.html
+check_one_line "a full disk is told" "ldb-timeline -o full.html" 1 '^ldb-timeline: cannot write full.html: No space left'
+check_one_line "a folder that is not there" "ldb-timeline -o missing/out.html" 1 'cannot write missing/out.html'
+ln ldb.data same.html
+check_one_line "the trace itself" "ldb-timeline -i ldb.data -o same.html" 1 'is the trace itself'
+check "no requests: a page all the same" "ldb-timeline -q -i plain.data -o plain.html && grep -c '</html>' plain.html" 0 '^1$'
+check_not "names are no markup" "ldb-timeline -q -i hostile.data -o hostile.html; cat hostile.html" 0 "$(printf '\033')"
+
 check_one_line "a request that is not there" "ldb-timeline --req=999" 1 '999.*ldb-report --requests'
 check "no requests" "ldb-timeline -i plain.data" 0 'ldb_req_start'
 check "no such class" "ldb-timeline --class=NONE" 0 '^no request matches --class'

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tests of pages in Debian's chromium, driven by playwright-core.
+ *
+ *	const { run } = require("./browser");
+ *
+ *	run(async (t) => {
+ *		const page = await t.open("out.html", { hash: "...", width: 1600, height: 900 });
+ *
+ *		t.ok("name", condition, detail);
+ *		t.equal("name", got, wanted);
+ *		await t.close(page);	one result: no console error, no request
+ *	});
+ *
+ * Prints TAP.  A page is a file; what it asks for besides itself and data: is recorded
+ * and refused.  page.problems holds what was recorded.
+ */
+"use strict";
+
+const path = require("path");
+const { pathToFileURL } = require("url");
+
+let nr = 0, nrFailed = 0;
+
+function diag(text) {
+	for (const line of String(text).split("\n"))
+		console.log("# " + line.slice(0, 1000));
+}
+
+function ok(name, condition, detail) {
+	console.log(`${condition ? "ok" : "not ok"} ${++nr} - ${name}`);
+	if (!condition) {
+		nrFailed++;
+		if (detail !== undefined)
+			diag(typeof detail === "string" ? detail : JSON.stringify(detail));
+	}
+	return Boolean(condition);
+}
+
+function equal(name, got, wanted) {
+	const same = JSON.stringify(got) === JSON.stringify(wanted);
+
+	return ok(name, same, `got ${JSON.stringify(got)}, wanted ${JSON.stringify(wanted)}`);
+}
+
+function watch(page, url) {
+	page.problems = [];
+	page.on("console", (m) => {
+		if (m.type() === "error" || m.type() === "warning")
+			page.problems.push(`console ${m.type()}: ${m.text()}`);
+	});
+	page.on("pageerror", (e) => page.problems.push(`exception: ${e.stack || e}`));
+	page.on("request", (r) => {
+		if (r.url().split("#")[0] !== url && !r.url().startsWith("data:"))
+			page.problems.push(`request: ${r.url().slice(0, 200)}`);
+	});
+}
+
+/* The browser and the page as a test sees them. */
+async function launch() {
+	const { chromium } = require("playwright-core");
+	const args = ["--disable-gpu", "--force-color-profile=srgb", "--hide-scrollbars"];
+
+	return chromium.launch({
+		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+		chromiumSandbox: process.getuid() !== 0,
+		args,
+	});
+}
+
+async function open(browser, file, o = {}) {
+	const url = pathToFileURL(path.resolve(file)).href;
+	const context = await browser.newContext({
+		viewport: { width: o.width || 1600, height: o.height || 900 },
+		colorScheme: o.dark ? "dark" : "light",
+		reducedMotion: "reduce",
+		deviceScaleFactor: o.scale || 1,
+	});
+
+	await context.route("**/*", (route) => {
+		const asked = route.request().url();
+
+		if (asked.split("#")[0] === url || asked.startsWith("data:"))
+			route.continue();
+		else
+			route.abort();
+	});
+	const page = await context.newPage();
+
+	page.setDefaultTimeout(o.timeout || 30000);
+	watch(page, url);
+	await page.goto(url + (o.hash ? "#" + o.hash : ""));
+	return page;
+}
+
+async function close(page, name) {
+	await page.waitForTimeout(50);
+	ok(`${name || "page"}: no console error, no request`, page.problems.length === 0,
+	   page.problems.join("\n"));
+	await page.context().close();
+}
+
+async function run(body) {
+	let browser;
+
+	try {
+		browser = await launch();
+		await body({
+			ok, equal, diag, close, browser,
+			open: (file, o) => open(browser, file, o),
+		});
+	} catch (e) {
+		ok("the test ran to its end", false, e.stack || String(e));
+	} finally {
+		if (browser)
+			await browser.close();
+	}
+	console.log(`1..${nr}`);
+	process.exitCode = nrFailed ? 1 : 0;
+}
+
+/* Without TAP: opens a page, waits until it is ready, calls body(page); exit status 1: errors. */
+async function measure(file, body) {
+	let browser;
+
+	try {
+		browser = await launch();
+		const page = await open(browser, file);
+
+		await page.waitForFunction(() => document.documentElement.dataset.ready);
+		await body(page);
+		if (page.problems.length)
+			throw new Error(page.problems.join("\n"));
+	} catch (e) {
+		console.error(e.stack || String(e));
+		process.exitCode = 1;
+	} finally {
+		if (browser)
+			await browser.close();
+	}
+}
+
+module.exports = { run, measure };

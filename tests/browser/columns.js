@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The data in a page, read by the page's own reader: node columns.js PAGE TABLE COLUMN...
+ * prints a line for each row, columns parted by tabs; a COLUMN may be a sum: "length+extra".
+ *
+ * Of the page only the data and the first script are kept: the others would use the data up.
+ */
+"use strict";
+
+const fs = require("fs");
+const path = require("path");
+const { pathToFileURL } = require("url");
+const { chromium } = require("playwright-core");
+
+const [file, table, ...wanted] = process.argv.slice(2);
+
+async function read(browser) {
+	const html = fs.readFileSync(file, "utf8");
+	const data = html.match(/<script type="application\/[^]*?<\/script>/g) || [];
+	const script = html.match(/<script nonce[^]*?<\/script>/)[0];
+	const reduced = path.resolve(`${file}.data.html`);
+	const page = await browser.newPage();
+
+	fs.writeFileSync(reduced, `<!DOCTYPE html><meta charset=utf-8><body>${data.join("")}${script}`);
+	await page.goto(pathToFileURL(reduced).href);
+	return page.evaluate(async ([name, columns]) => {
+		const t = await ldb.columns(name);
+		const value = (sum, i) => sum.split("+").reduce((v, c) => v + t[c][i], 0);
+
+		return Array.from(t[columns[0].split("+")[0]], (_, i) => columns.map((c) => value(c, i)).join("\t"));
+	}, [table, wanted]);
+}
+
+(async () => {
+	const browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
+		chromiumSandbox: process.getuid() !== 0, args: ["--disable-gpu"],
+	});
+
+	try {
+		console.log((await read(browser)).join("\n"));
+	} catch (e) {
+		console.error(String(e.stack || e));
+		process.exitCode = 1;
+	} finally {
+		await browser.close();
+	}
+})();

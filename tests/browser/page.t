@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What all pages share: data get into the page as they are, and names stay names.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/browser/harness.sh"
+need_browser
+${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all >/dev/null || exit 1
+"$BUILD/tests/tools/helpers/page-sample" sample.html || exit 1
+browser_test page.js

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ldb-report -o FILE.html in a browser: the numbers of --json, of all and of a choice.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/browser/harness.sh"
+need_browser
+PATH=$BUILD/tests/tools/helpers:$PATH
+bench-trace small.data 60000 >/dev/null && bench-trace summed.data 320000 >/dev/null || exit 1
+for trace in small summed; do
+	ldb-report -q -i $trace.data -o $trace.html || exit 1
+done
+browser_test report.js small.html small.data summed.html summed.data

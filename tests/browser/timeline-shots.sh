@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Pictures of the timeline page, of a recording made for it, for Documentation/screenshots:
+#
+#	sh tests/browser/timeline-shots.sh [FOLDER]
+#
+# Needs what make check has built.
+
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/browser/harness.sh"
+need_browser
+folder=${1:-$TOP/Documentation/screenshots}
+mkdir -p "$folder" || exit 1
+# Not where this was compiled, but what a reader has.
+cxx_ldb -O2 -g "-ffile-prefix-map=$TOP/tests/programs/=" "-ffile-prefix-map=$PWD=." \
+	"$TOP/tests/programs/figure1.cc" -o figure1 -pthread &&
+	ldb-record -q -o ldb.data -- ./figure1 >/dev/null &&
+	ldb-timeline -q -o figure1.html || exit 1
+${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all >/dev/null &&
+	"$BUILD/tests/tools/helpers/bench-trace" busy.data 300000 >/dev/null &&
+	ldb-timeline -q -i busy.data -o busy.html || exit 1
+browser_test timeline-shots.js "$folder"

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Numbers for names, tables that keep their greatest rows, which outputs are pages. */
+#include "page/intern.h"
+#include "page/page.h"
+#include "page/store.h"
+#include "tap.h"
+
+static void test_intern(void)
+{
+	struct intern t = { 0 };
+	bool is_new, same = true;
+	char name[32];
+
+	is_int(intern_string(&t, ""), 0, "the first one");
+	is_int(intern_get(&t, "a\0b", 3, &is_new), 1, "bytes, also 0");
+	ok(is_new, "is new");
+	is_int(intern_get(&t, "a\0c", 3, &is_new), 2, "all of them count");
+	is_int(intern_get(&t, "a\0b", 3, &is_new), 1, "again");
+	ok(!is_new, "is not new");
+	is_int(intern_string(&t, "a"), 3, "a shorter one is another");
+	for (int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		same &= intern_string(&t, name) == 4 + i;
+	}
+	for (int i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "name %d", i);
+		same &= intern_string(&t, name) == 4 + i && !strcmp(intern_key(&t, 4 + i), name);
+	}
+	ok(same, "twenty thousand, twice");
+	intern_free(&t);
+}
+
+static void test_store(void)
+{
+	static const struct store_column columns[] = {
+		{ .name = "id" }, { .name = "weight" }, { .name = NULL }
+	};
+	struct store s;
+	bool in_order = true;
+	int64_t sum = 0;
+
+	store_init(&s, columns, 1, 10);
+	is_int(s.nr_columns, 2, "columns");
+	/* Weights 0 to 99 in some order, each twice. */
+	for (int i = 0; i < 200; i++)
+		if (store_add(&s, (int64_t[]){ i, i * 37 % 100 }))
+			bail_out("store_add");
+	ok(s.nr <= 20, "never more than twice as many");
+	store_prune(&s);
+	is_int(s.nr, 10, "as many as may stay");
+	for (size_t i = 0; i < s.nr; i++) {
+		sum += store_row(&s, i)[1];
+		in_order &= !i || store_row(&s, i)[0] > store_row(&s, i - 1)[0];
+	}
+	is_int(sum, 2 * (99 + 98 + 97 + 96 + 95), "the greatest, each");
+	ok(in_order, "in their order");
+	is_int(s.nr_dropped, 190, "the rest is counted");
+	is_int(s.dropped_below, 94, "and how great it was");
+	store_free(&s);
+
+	store_init(&s, columns, 1, 3);
+	for (int i = 0; i < 8; i++)
+		store_add(&s, (int64_t[]){ i, 7 });
+	store_prune(&s);
+	is_int(s.nr, 3, "of equal ones as many");
+	store_free(&s);
+}
+
+int main(void)
+{
+	test_intern();
+	test_store();
+	ok(page_is_wanted("a.html") && page_is_wanted("b/c.HTM") && !page_is_wanted("html") &&
+	   !page_is_wanted("a.html.json") && !page_is_wanted(NULL), "which outputs are pages");
+	ok(embed_find("page.js") && embed_find("page.js")->end > embed_find("page.js")->data,
+	   "page.js is built in");
+	ok(!embed_find("nothing.js"), "what is not");
+	return done();
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A page: one HTML file that needs nothing else, opened from the disk.
+ *
+ *	struct page p;
+ *
+ *	page_begin(&p, out, &(struct page_options){ .title = "...", .assets = names });
+ *	j = page_json_begin(&p, "about");	then json_*(j, ...) inside of its object
+ *	page_json_end(&p);
+ *	page_columns(&p, "spans", columns, nr);
+ *	page_end(&p);
+ *
+ * Styles come first, then the data, then the scripts, in the order of their names.
+ * Content-Security-Policy forbids the network, and runs only scripts that carry this
+ * page's random nonce: names in a trace are hostile.  Names reach the page as JSON in
+ * which no '<' is left, or in columns that are base64; the scripts make text of them,
+ * never HTML.
+ *
+ * page.js and page.css are in every page: reading the data (ldb.json, ldb.columns),
+ * numbers (ldb.ns, ldb.exact), elements (ldb.el), themes and palettes.
+ */
+#ifndef PAGE_PAGE_H
+#define PAGE_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "cli/json.h"
+
+struct page_options {
+	const char *title;		/* of the trace, so hostile; escaped */
+	const char *const *assets;	/* file names as in embed.c, ends with NULL: css and js */
+};
+
+struct page {
+	FILE *out;
+	const struct page_options *options;
+	char nonce[33];
+	struct json json;
+};
+
+/* Is that output a page?  file ends in .html or .htm; NULL: no. */
+bool page_is_wanted(const char *file);
+
+void page_begin(struct page *p, FILE *out, const struct page_options *o);
+
+/* ldb.json(id) in the page: an object, which the caller fills. */
+struct json *page_json_begin(struct page *p, const char *id);
+void page_json_end(struct page *p);
+
+/*
+ * A table by columns, ldb.columns(id) in the page: arrays of one length or of several.
+ * Values beyond 53 bits are not exact there.
+ */
+struct page_column {
+	const char *name;	/* [a-z_]+ */
+	const int64_t *values;
+	size_t nr, stride;	/* of values: 0 is 1 */
+	bool is_delta;		/* values resemble the one before */
+};
+
+/* 0 or -ENOMEM; errors of the file are found when it is closed. */
+int page_columns(struct page *p, const char *id, const struct page_column *columns, size_t nr);
+
+void page_end(struct page *p);
+
+/* The files that are built in (embed.c). */
+struct asset {
+	const char *name;
+	const char *data, *end;
+};
+
+const struct asset *embed_find(const char *name);	/* NULL: none */
+
+#endif

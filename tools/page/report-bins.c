@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Bins of time, buckets of latencies; see report-private.h. */
+#include "analysis/ticks.h"
+#include "page/report-private.h"
+
+void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to)
+{
+	const struct reader *r = m->reader;
+	int64_t lo = ticks_time_ns(r, ticks_sane(from)), hi = ticks_time_ns(r, ticks_sane(to));
+
+	if (lo < 0)
+		lo = 0;
+	if (hi > m->duration_ns)
+		hi = m->duration_ns;
+	if (hi < lo)
+		hi = lo;
+	hi++;
+	b->nr = hi - lo < REPORT_BINS ? hi - lo : REPORT_BINS;
+	for (unsigned i = 0; i <= b->nr; i++)
+		b->edge[i] = lo + (int64_t)((__int128)(hi - lo) * i / b->nr);
+	for (unsigned i = 0; i < b->nr; i++) {
+		b->from[i] = reader_tick(r, b->edge[i]);
+		b->to[i] = reader_tick(r, b->edge[i + 1] - 1);
+	}
+}
+
+unsigned bins_first(const struct bins *b, int64_t tick)
+{
+	unsigned lo = 0, hi = b->nr;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+
+		if (tick <= b->to[mid])
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < b->nr ? lo : REPORT_BINS;
+}
+
+unsigned bins_last(const struct bins *b, int64_t tick)
+{
+	unsigned lo = 0, hi = b->nr;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+
+		if (tick >= b->from[mid])
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+unsigned bins_at(const struct bins *b, int64_t ns)
+{
+	unsigned lo = 0, hi = b->nr - 1;
+
+	while (lo < hi) {
+		unsigned mid = (lo + hi) / 2;
+
+		if (ns < b->edge[mid + 1])
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+unsigned bins_bucket(uint64_t value, unsigned bits)
+{
+	unsigned octave = value >> bits ? 63 - __builtin_clzll(value) - bits + 1 : 0;
+	unsigned sub = value >> (octave ? octave - 1 : 0) & ((1U << bits) - 1);
+
+	return octave << bits | sub;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The invocations of the report page. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "page/report-private.h"
+
+#define NR_MEMO	(sizeof(((struct report_calls *)0)->memo) / sizeof(struct call_memo))
+
+int report_calls_init(struct report *r)
+{
+	uint64_t max = r->o->calls_max ? r->o->calls_max : REPORT_CALLS_MAX;
+	struct report_calls *c = &r->calls;
+
+	c->is_each = r->stats.count + r->stats.open <= max;
+	cells_init(&c->by_time, &r->coarse, true);
+	cells_init(&c->by_request, &r->request_coarse, true);
+	for (c->nr_slots = 64; c->nr_slots < 2 * r->stats.nr;)
+		c->nr_slots *= 2;
+	c->slots = calloc(c->nr_slots, sizeof(*c->slots));
+	if (!c->slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->stats.nr; i++) {
+		const struct stats_entry *e = r->rows[i];
+		size_t at = stats_hash(STATS_BY_SITE, e->func, e->site) >> 20;
+
+		while (c->slots[at & (c->nr_slots - 1)])
+			at++;
+		c->slots[at & (c->nr_slots - 1)] = i + 1;
+	}
+	return 0;
+}
+
+/* Number of the row + 1; 0: it is in none. */
+static uint32_t find_key(struct report *r, const struct symbol *func, const struct symbol *site)
+{
+	struct report_calls *c = &r->calls;
+	struct call_memo *memo = &c->memo[((uintptr_t)func >> 4 ^ (uintptr_t)site >> 5) % NR_MEMO];
+	size_t at;
+
+	if (memo->func == func && memo->site == site && memo->key)
+		return memo->key;
+	at = stats_hash(STATS_BY_SITE, func, site) >> 20;
+	for (; c->slots[at & (c->nr_slots - 1)]; at++) {
+		uint32_t key = c->slots[at & (c->nr_slots - 1)];
+
+		if (!stats_is_of(r->rows[key - 1], STATS_BY_SITE, func, site))
+			continue;
+		*memo = (struct call_memo){ func, site, key };
+		return key;
+	}
+	return 0;
+}
+
+static int add_call(struct report_calls *c, const struct call *call)
+{
+	if (c->nr == c->room) {
+		size_t room = c->room ? 2 * c->room : 1024;
+		struct call *at = reallocarray(c->at, room, sizeof(*at));
+
+		if (!at)
+			return -ENOMEM;
+		c->at = at;
+		c->room = room;
+	}
+	c->at[c->nr++] = *call;
+	return 0;
+}
+
+/* A copy for the choice of time, and one for the choice of requests. */
+static int add_cells(struct report_calls *c, const struct call *call, const struct request *q)
+{
+	struct cell like = { .key = call->key, .first = call->first, .last = call->last };
+	int ret = cells_add(&c->by_time, &like, call->duration_ns, call->resolution_ns,
+			    call->is_open);
+
+	if (ret || !q)
+		return ret;
+	like = (struct cell){ .key = call->key, .place = report_place(q) };
+	return cells_add(&c->by_request, &like, call->duration_ns, call->resolution_ns,
+			 call->is_open);
+}
+
+int report_calls_add(struct report *r, const struct segment *s)
+{
+	const struct request *q = NULL;
+	uint32_t key = find_key(r, s->func, s->site);
+	struct call call = {
+		.key = key - 1, .thread = r->thread, .is_open = s->is_truncated,
+		.duration_ns = s->duration_ns, .resolution_ns = s->duration_resolution_ns,
+		.first = bins_first(&r->bins, s->row_start),
+		.last = bins_last(&r->bins, s->row_end),
+	};
+
+	/* What the report does not count: its row does not overlap. */
+	if (!key || s->row_end < r->o->from || s->row_start > r->o->to)
+		return 0;
+	if (s->has_req)
+		q = report_request(&r->lives, s->req, s->start, s->end);
+	/* Of requests that had no end, there is no latency to choose them by. */
+	if (q && !q->is_complete)
+		q = NULL;
+	if (!r->calls.is_each)
+		return add_cells(&r->calls, &call, q);
+	if (q)
+		call.place = report_place(q);
+	call.request = q ? q->number + 1 : 0;
+	return add_call(&r->calls, &call);
+}
+
+/* A call's request by its number, or where all requests are summed by its place. */
+static int write_each(struct report *r)
+{
+	static const char *const names[] = {
+		"key", "first", "last", "request", "thread", "sum", "resolution", "open", "class", "from",
+		"to", "bucket",
+	};
+	const struct report_calls *k = &r->calls;
+	size_t nr = r->lives.is_each ? 8 : 12;
+	struct columns c = { .nr = 0 };
+
+	for (size_t i = 0; i < nr; i++)
+		if (columns_add(&c, names[i], i > 0 && i < 5, k->nr)) {
+			columns_free(&c);
+			return -ENOMEM;
+		}
+	for (size_t i = 0; i < k->nr; i++) {
+		const struct call *call = &k->at[i];
+		const int64_t row[] = {
+			call->key, coarse_first(&r->heat, call->first),
+			coarse_last(&r->heat, call->last), r->lives.is_each ? call->request : 0,
+			call->thread, call->is_open ? 0 : call->duration_ns,
+			call->is_open ? 0 : call->resolution_ns, call->is_open,
+			call->place.is_any ? (int64_t)call->place.class + 1 : 0,
+			coarse_first(&r->heat, call->place.first),
+			coarse_last(&r->heat, call->place.last), call->place.bucket,
+		};
+
+		for (size_t n = 0; n < nr; n++)
+			c.values[n][i] = row[n];
+	}
+	return columns_write(&c, &r->page, "calls");
+}
+
+int report_calls_write(struct report *r)
+{
+	int ret;
+
+	if (r->calls.is_each)
+		return write_each(r);
+	ret = cells_write(&r->calls.by_time, &r->page, "calls", "key");
+	return ret ? ret : cells_write(&r->calls.by_request, &r->page, "request_calls", "key");
+}
+
+void report_calls_free(struct report_calls *c)
+{
+	cells_free(&c->by_time);
+	cells_free(&c->by_request);
+	free(c->at);
+	free(c->slots);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows that are summed by key, bins and place.  When there are too many, bins become
+ * twice as wide and rows that are the same then are put together.
+ *
+ * A bin is what bins_first() or bins_last() said.  The first of the wider bins up to
+ * which one must choose is first >> 1; of last, which counts from one, (last + 1) >> 1.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page/report-private.h"
+
+void cells_init(struct cells *c, struct coarse *coarse, bool has_values)
+{
+	*c = (struct cells){ .coarse = coarse, .has_values = has_values };
+}
+
+void cells_free(struct cells *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		free(c->cells[i].values);
+	free(c->cells);
+	free(c->slots);
+	cells_init(c, c->coarse, c->has_values);
+}
+
+unsigned coarse_first(const struct coarse *c, unsigned first)
+{
+	return first >> c->shift;
+}
+
+unsigned coarse_last(const struct coarse *c, unsigned last)
+{
+	return (last + (1U << c->shift) - 1) >> c->shift;
+}
+
+static void widen(struct cell *k, unsigned shift)
+{
+	const struct coarse c = { shift };
+
+	k->first = coarse_first(&c, k->first);
+	k->last = coarse_last(&c, k->last);
+	k->place.first = coarse_first(&c, k->place.first);
+	k->place.last = coarse_last(&c, k->place.last);
+}
+
+static uint32_t hash(const struct cell *k)
+{
+	uint64_t h = (uint64_t)k->key << 32 | (uint32_t)k->first << 16 | k->last;
+
+	h *= 0x9e3779b97f4a7c15ULL;
+	h ^= h >> 29;
+	h ^= (uint64_t)k->place.class << 48 ^ (uint64_t)k->place.bucket << 32 ^
+	     (uint32_t)k->place.first << 16 ^ k->place.last ^ (uint64_t)k->place.is_any << 63;
+	h *= 0x9e3779b97f4a7c15ULL;
+	return h ^ h >> 32;
+}
+
+static bool same(const struct cell *a, const struct cell *b)
+{
+	return a->key == b->key && a->first == b->first && a->last == b->last &&
+	       a->place.class == b->place.class && a->place.first == b->place.first &&
+	       a->place.last == b->place.last && a->place.bucket == b->place.bucket &&
+	       a->place.is_any == b->place.is_any;
+}
+
+/* The slot of a row like that; a free one, which has its hash then: there is none. */
+static struct cell_slot *find_slot(const struct cells *c, const struct cell *like)
+{
+	uint32_t h = hash(like);
+	size_t i = h & (c->nr_slots - 1);
+
+	while (c->slots[i].number && (c->slots[i].hash != h ||
+				      !same(&c->cells[c->slots[i].number - 1], like)))
+		i = (i + 1) & (c->nr_slots - 1);
+	c->slots[i].hash = h;
+	return &c->slots[i];
+}
+
+/* Rows are all different: they need not be compared. */
+static int make_slots(struct cells *c, size_t nr)
+{
+	struct cell_slot *slots = calloc(nr, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < c->nr_slots; i++) {
+		size_t at = c->slots[i].hash & (nr - 1);
+
+		if (!c->slots[i].number)
+			continue;
+		while (slots[at].number)
+			at = (at + 1) & (nr - 1);
+		slots[at] = c->slots[i];
+	}
+	free(c->slots);
+	c->slots = slots;
+	c->nr_slots = nr;
+	return 0;
+}
+
+static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t nr)
+{
+	size_t lo = 0, hi = k->nr_values;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (k->values[mid].bucket < bucket)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < k->nr_values && k->values[lo].bucket == bucket) {
+		/* Full after 4 billion: percentiles of a bin, not its count, then err. */
+		k->values[lo].nr = UINT32_MAX - k->values[lo].nr < nr ? UINT32_MAX :
+				   k->values[lo].nr + nr;
+		return 0;
+	}
+	if (k->nr_values == k->room_values) {
+		size_t room = k->room_values ? 2 * k->room_values : 2;
+		struct cell_value *values = reallocarray(k->values, room, sizeof(*values));
+
+		if (!values)
+			return -ENOMEM;
+		k->values = values;
+		k->room_values = room;
+	}
+	memmove(&k->values[lo + 1], &k->values[lo], (k->nr_values - lo) * sizeof(*k->values));
+	k->values[lo] = (struct cell_value){ .bucket = bucket, .nr = nr };
+	k->nr_values++;
+	c->nr_values++;
+	return 0;
+}
+
+static int merge(struct cells *c, struct cell *to, const struct cell *from)
+{
+	int ret = 0;
+
+	if (from->nr) {
+		to->min = !to->nr || from->min < to->min ? from->min : to->min;
+		to->max = !to->nr || from->max > to->max ? from->max : to->max;
+	}
+	to->nr += from->nr;
+	to->nr_open += from->nr_open;
+	to->sum += from->sum;
+	if (from->resolution > to->resolution)
+		to->resolution = from->resolution;
+	for (size_t i = 0; i < from->nr_values && !ret; i++)
+		ret = add_value(c, to, from->values[i].bucket, from->values[i].nr);
+	return ret;
+}
+
+/* All rows again, with wider bins or other keys; those that are the same then become one. */
+static int rebuild(struct cells *c, const uint32_t *keys)
+{
+	struct cells old = *c;
+	int ret = 0;
+
+	cells_init(c, old.coarse, old.has_values);
+	c->shift = old.coarse->shift;
+	c->cells = calloc(old.nr + 1, sizeof(*c->cells));
+	c->room = old.nr;
+	ret = c->cells ? make_slots(c, old.nr_slots ? old.nr_slots : 1024) : -ENOMEM;
+	for (size_t i = 0; i < old.nr && !ret; i++) {
+		struct cell *from = &old.cells[i];
+		struct cell_slot *slot;
+
+		widen(from, c->shift - old.shift);
+		if (keys)
+			from->key = keys[from->key];
+		slot = find_slot(c, from);
+		if (slot->number) {
+			ret = merge(c, &c->cells[slot->number - 1], from);
+			continue;
+		}
+		slot->number = ++c->nr;
+		c->cells[c->nr - 1] = *from;
+		c->nr_values += from->nr_values;
+		from->values = NULL;
+	}
+	cells_free(&old);
+	return ret;
+}
+
+int cells_rekey(struct cells *c, const uint32_t *keys)
+{
+	return rebuild(c, keys);
+}
+
+/* To the width that all tables have. */
+static int follow(struct cells *c)
+{
+	return c->shift == c->coarse->shift ? 0 : rebuild(c, NULL);
+}
+
+/* Until they are few enough, or all time is one bin. */
+int cells_bound(struct cells *c)
+{
+	int ret = follow(c);
+
+	while (!ret && (c->nr > REPORT_ROWS_MAX || c->nr_values > REPORT_VALUES_MAX) &&
+	       REPORT_BINS >> c->coarse->shift > 1) {
+		c->coarse->shift++;
+		ret = follow(c);
+	}
+	return ret;
+}
+
+static struct cell *get(struct cells *c, const struct cell *like)
+{
+	struct cell wide = *like;
+	struct cell_slot *slot;
+
+	if (2 * c->nr >= c->nr_slots && make_slots(c, c->nr_slots ? 2 * c->nr_slots : 1024))
+		return NULL;
+	widen(&wide, c->shift);
+	slot = find_slot(c, &wide);
+	if (slot->number)
+		return &c->cells[slot->number - 1];
+	if (c->nr == c->room) {
+		size_t room = c->room ? 2 * c->room : 512;
+		struct cell *cells = reallocarray(c->cells, room, sizeof(*cells));
+
+		if (!cells)
+			return NULL;
+		c->cells = cells;
+		c->room = room;
+	}
+	c->cells[c->nr] = (struct cell){
+		.key = wide.key, .first = wide.first, .last = wide.last, .place = wide.place,
+	};
+	slot->number = ++c->nr;
+	return &c->cells[c->nr - 1];
+}
+
+int cells_add(struct cells *c, const struct cell *like, int64_t value, int64_t resolution,
+	      bool is_open)
+{
+	struct cell *k;
+	int ret = 0;
+
+	if (c->nr > REPORT_ROWS_MAX || c->nr_values > REPORT_VALUES_MAX ||
+	    c->shift != c->coarse->shift)
+		ret = cells_bound(c);
+	k = ret ? NULL : get(c, like);
+	if (!k)
+		return -ENOMEM;
+	if (is_open) {
+		k->nr_open++;
+		return 0;
+	}
+	k->min = !k->nr || value < k->min ? value : k->min;
+	k->max = !k->nr || value > k->max ? value : k->max;
+	k->nr++;
+	k->sum += value;
+	if (resolution > k->resolution)
+		k->resolution = resolution;
+	return c->has_values ? add_value(c, k, bins_bucket(value, VALUE_BITS), 1) : 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct cell *a = pa, *b = pb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	if (a->first != b->first)
+		return a->first < b->first ? -1 : 1;
+	if (a->last != b->last)
+		return a->last < b->last ? -1 : 1;
+	if (a->place.class != b->place.class)
+		return a->place.class < b->place.class ? -1 : 1;
+	if (a->place.first != b->place.first)
+		return a->place.first < b->place.first ? -1 : 1;
+	if (a->place.last != b->place.last)
+		return a->place.last < b->place.last ? -1 : 1;
+	return a->place.bucket < b->place.bucket ? -1 : a->place.bucket > b->place.bucket;
+}
+
+void cells_sort(struct cells *c)
+{
+	if (c->nr)
+		qsort(c->cells, c->nr, sizeof(*c->cells), compare);
+	/* Nothing is found by its hash any more. */
+	free(c->slots);
+	c->slots = NULL;
+	c->nr_slots = 0;
+}

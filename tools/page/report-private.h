@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files that make the report page, grouped by file. */
+#ifndef PAGE_REPORT_PRIVATE_H
+#define PAGE_REPORT_PRIVATE_H
+
+#include "analysis/requests.h"
+#include "analysis/stats.h"
+#include "export/sweep.h"
+#include "page/page.h"
+#include "page/report.h"
+
+/*
+ * report-bins.c: time, cut into bins [edge[i], edge[i + 1]) of nanoseconds.  Bins i to j
+ * are what ldb-report --from=edge[i] --to=edge[j + 1]-1 shows; as both are turned into
+ * ticks, times are compared as ticks.
+ */
+struct bins {
+	unsigned nr;
+	int64_t edge[REPORT_BINS + 1];
+	int64_t from[REPORT_BINS], to[REPORT_BINS];	/* ticks */
+};
+
+void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
+/* The first bin up to which one must choose for the tick not to be after it; REPORT_BINS: none. */
+unsigned bins_first(const struct bins *b, int64_t tick);
+/* One more than the last bin from which one may choose for it not to be before; 0: none. */
+unsigned bins_last(const struct bins *b, int64_t tick);
+/* The bin that holds the time. */
+unsigned bins_at(const struct bins *b, int64_t ns);
+/* Logarithmic buckets, 1 << bits of them for each power of two; as in dist.h. */
+unsigned bins_bucket(uint64_t value, unsigned bits);
+
+/* Of the heat map, and of values that were summed. */
+#define HEAT_BITS	2
+#define VALUE_BITS	4
+
+/* report-columns.c: columns under way. */
+#define REPORT_COLUMNS_MAX	12
+
+struct columns {
+	struct page_column at[REPORT_COLUMNS_MAX];
+	int64_t *values[REPORT_COLUMNS_MAX];
+	size_t nr, rows;
+};
+
+/* Of that many rows each; later columns may differ.  -ENOMEM: no column then. */
+int columns_add(struct columns *c, const char *name, bool is_delta, size_t nr);
+int columns_write(struct columns *c, struct page *p, const char *id);	/* and frees */
+void columns_free(struct columns *c);
+void columns_free(struct columns *c);
+
+/*
+ * report-cells.c: rows that were summed.  The bins of all tables by time become wider
+ * together, those of all tables by request, and those of the heat map: struct coarse is
+ * shared by them.
+ */
+struct coarse {
+	unsigned shift;			/* bins >> shift */
+};
+
+/* A request's place in the heat map: what is chosen is whole places. */
+struct place {
+	uint32_t class;
+	uint16_t first, last;		/* bins_first(), bins_last() */
+	uint16_t bucket;		/* bins_bucket() */
+	bool is_any;			/* false: of no request */
+};
+
+struct cell {
+	uint32_t key;			/* of the function table, or the node, or the class */
+	uint16_t first, last;
+	struct place place;
+	uint64_t nr, nr_open;
+	int64_t sum, min, max, resolution;
+	struct cell_value {
+		uint16_t bucket;
+		uint32_t nr;
+	} *values;			/* by bucket */
+	size_t nr_values, room_values;
+};
+
+struct cells {
+	struct coarse *coarse;
+	bool has_values;
+	unsigned shift;			/* of what is in it */
+	struct cell *cells;
+	size_t nr, room;
+	size_t nr_values;		/* of all cells: filled buckets */
+	/* Open addressing; the hash spares a look at the cell. */
+	struct cell_slot {
+		uint32_t number, hash;	/* number + 1; 0: free */
+	} *slots;
+	size_t nr_slots;
+};
+
+void cells_init(struct cells *c, struct coarse *coarse, bool has_values);
+void cells_free(struct cells *c);
+/*
+ * Adds one value to the row of like's key, bins and place; is_open: counted, and nothing
+ * else.  0 or -ENOMEM.
+ */
+int cells_add(struct cells *c, const struct cell *like, int64_t value, int64_t resolution,
+	      bool is_open);
+/* Makes bins wider until the table is small enough, as wide as those of the others. */
+int cells_bound(struct cells *c);
+/* Gives key k of each row the new value keys[k].  0 or -ENOMEM. */
+int cells_rekey(struct cells *c, const uint32_t *keys);
+void cells_sort(struct cells *c);
+/* The columns of a sorted table; name: of the key. */
+int cells_write(const struct cells *c, struct page *p, const char *id, const char *name);
+/* What a bin of the narrowest has become. */
+unsigned coarse_first(const struct coarse *c, unsigned first);
+unsigned coarse_last(const struct coarse *c, unsigned last);
+
+/* report-requests.c */
+struct request {
+	uint64_t id;
+	int64_t start, end;		/* ticks */
+	int64_t latency_ns;
+	uint32_t class;
+	uint16_t first, last;
+	uint32_t number;		/* in order of start */
+	bool is_complete, has_lost_handoff;
+};
+
+struct report_requests {
+	struct request *at;		/* by id, start */
+	size_t nr, room;
+	uint64_t nr_not_followed;	/* over REPORT_LIVES_MAX: in the cells alone */
+	bool is_each;			/* one by one in the page */
+	struct cells cells;		/* !is_each */
+	const char **classes;
+	size_t nr_classes;
+};
+
+struct report;
+
+struct place report_place(const struct request *q);
+int report_requests_read(struct report *r);
+int report_requests_write(struct report *r);
+void report_requests_free(struct report_requests *q);
+/* The life of id that overlaps these ticks; NULL: none that is known. */
+const struct request *report_request(const struct report_requests *q, uint64_t id,
+				     int64_t from, int64_t to);
+
+/* report-calls.c: invocations, one by one or summed */
+struct call {
+	uint32_t key, request;		/* request: number + 1; 0: none */
+	uint32_t thread;
+	uint16_t first, last;
+	struct place place;		/* of its request */
+	int64_t duration_ns, resolution_ns;
+	bool is_open;
+};
+
+struct report_calls {
+	bool is_each;
+	struct call *at;
+	size_t nr, room;
+	struct cells by_time, by_request;
+	uint32_t *slots;		/* entries of the stats by their hash */
+	size_t nr_slots;
+	/* What the last ones were looked up for. */
+	struct call_memo {
+		const struct symbol *func, *site;
+		uint32_t key;
+	} memo[4096];
+};
+
+int report_calls_init(struct report *r);
+int report_calls_add(struct report *r, const struct segment *s);
+int report_calls_write(struct report *r);
+void report_calls_free(struct report_calls *c);
+
+/* report-flame.c: time by stack, bin and request */
+struct flame_node {
+	uint32_t parent;		/* number; 0: the root, which has number 0 */
+	uint32_t name;			/* of names */
+	unsigned kind;			/* enum segment_kind: FUNCTION, or what was waited for */
+};
+
+struct flame {
+	struct model *m;
+	const struct bins *bins;
+	const struct report_requests *requests;
+	bool marks_requests;		/* all requests are in one place */
+	struct cells by_time;		/* key: node; first: bin; sum: ns */
+	struct cells by_request;	/* key: node; of requests alone */
+	struct flame_node *nodes;	/* parents first */
+	size_t nr_nodes, room_nodes;
+	uint32_t *slots;		/* numbers of nodes + 1 by parent, name and kind */
+	size_t nr_slots;
+	struct flame_names {
+		char **at;
+		size_t nr, room;
+		uint32_t *slots;
+		size_t nr_slots;
+	} names;
+	int64_t folded_ns;		/* frames of this time or less may be part of their callers */
+	struct sweep sweep;
+};
+
+void flame_init(struct flame *f, struct model *m, const struct bins *bins,
+		const struct report_requests *requests, struct coarse *by_time,
+		struct coarse *by_request);
+int flame_segment(struct flame *f, const struct segment *s);
+/* Ends what is open: of another thread is what comes, or nothing. */
+int flame_finish(struct flame *f);
+/* Elements PREFIX_names, PREFIX_nodes, PREFIX_cells, PREFIX_request_cells. */
+int flame_write(struct flame *f, struct page *p, const char *prefix);
+void flame_free(struct flame *f);
+
+/* report-nodes.c: the frames of a flame graph */
+int flame_name(struct flame *f, const char *text, uint32_t *number);
+int flame_child(struct flame *f, uint32_t parent, uint32_t name, unsigned kind, uint32_t *number);
+/* Makes the thinnest three quarters of the nodes part of their parents. */
+int flame_fold(struct flame *f);
+
+/* report.c */
+struct report {
+	struct model *m;
+	const struct report_options *o;
+	struct page page;
+	struct bins bins;
+	/* Of the heat map, and of what is chosen by time and by request: not narrower. */
+	struct coarse heat, coarse, request_coarse;
+	struct stats stats;
+	const struct stats_entry **rows;	/* in the page's order: keys of calls */
+	struct requests requests;
+	struct report_requests lives;
+	struct report_calls calls;
+	struct flame flame;
+	uint32_t thread;		/* number in the model, of the segments that come */
+};
+
+#endif

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The requests of the report page. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "page/report-private.h"
+
+static int find_class(struct report_requests *q, const char *name, uint32_t *number)
+{
+	const char **classes;
+
+	for (*number = 0; *number < q->nr_classes; (*number)++)
+		if (!strcmp(q->classes[*number], name))
+			return 0;
+	classes = reallocarray(q->classes, q->nr_classes + 1, sizeof(*classes));
+	if (!classes)
+		return -ENOMEM;
+	q->classes = classes;
+	classes[q->nr_classes++] = name;
+	return 0;
+}
+
+static int add_cell(struct report *r, const struct request *request)
+{
+	struct cell like = {
+		.key = request->class, .first = request->first, .last = request->last,
+		.place.bucket = bins_bucket(request->latency_ns, HEAT_BITS),
+	};
+
+	return cells_add(&r->lives.cells, &like, request->latency_ns, 0, !request->is_complete);
+}
+
+static int keep(struct report_requests *q, const struct request *request)
+{
+	if (q->nr >= REPORT_LIVES_MAX) {
+		q->nr_not_followed++;
+		return 0;
+	}
+	if (q->nr == q->room) {
+		size_t room = q->room ? 2 * q->room : 1024;
+		struct request *at = reallocarray(q->at, room, sizeof(*at));
+
+		if (!at)
+			return -ENOMEM;
+		q->at = at;
+		q->room = room;
+	}
+	q->at[q->nr++] = *request;
+	return 0;
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct report *r = arg;
+	struct request request = {
+		.id = life->id, .start = life->start, .end = life->end,
+		.latency_ns = life_latency_ns(r->m, life),
+		.first = bins_first(&r->bins, life->start),
+		.last = bins_last(&r->bins, life->start),
+		.is_complete = life->is_complete, .has_lost_handoff = life->has_lost_handoff,
+	};
+	int ret;
+
+	if (life->start < r->o->from || life->start > r->o->to)
+		return 0;
+	ret = find_class(&r->lives, life->class, &request.class);
+	if (!ret && !r->lives.is_each)
+		ret = add_cell(r, &request);
+	return ret ? ret : keep(&r->lives, &request);
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+	const struct request *a = pa, *b = pb;
+
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int by_id(const void *pa, const void *pb)
+{
+	const struct request *a = pa, *b = pb;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+struct place report_place(const struct request *q)
+{
+	return (struct place){
+		.class = q->class, .first = q->first, .last = q->last, .is_any = true,
+		.bucket = bins_bucket(q->latency_ns, HEAT_BITS),
+	};
+}
+
+int report_requests_read(struct report *r)
+{
+	uint64_t max = r->o->requests_max ? r->o->requests_max : REPORT_REQUESTS_MAX;
+	struct report_requests *q = &r->lives;
+	struct lives_result result;
+	int ret;
+
+	q->is_each = r->requests.all.count + r->requests.all.incomplete <= max;
+	cells_init(&q->cells, &r->heat, true);
+	ret = lives_each(r->m, on_life, r, &result);
+	if (ret || !q->nr)
+		return ret;
+	qsort(q->at, q->nr, sizeof(*q->at), by_start);
+	for (size_t i = 0; i < q->nr; i++)
+		q->at[i].number = i;
+	qsort(q->at, q->nr, sizeof(*q->at), by_id);
+	return 0;
+}
+
+const struct request *report_request(const struct report_requests *q, uint64_t id,
+				     int64_t from, int64_t to)
+{
+	size_t lo = 0, hi = q->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (q->at[mid].id < id || (q->at[mid].id == id && q->at[mid].start <= to))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && q->at[lo - 1].id == id && q->at[lo - 1].end >= from ? &q->at[lo - 1] : NULL;
+}
+
+static int write_each(struct report *r)
+{
+	static const char *const names[] = {
+		"id_low", "id_high", "first", "last", "start", "latency", "class", "state",
+	};
+	const struct report_requests *q = &r->lives;
+	struct columns c = { .nr = 0 };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (columns_add(&c, names[i], i < 5, q->nr)) {
+			columns_free(&c);
+			return -ENOMEM;
+		}
+	for (size_t i = 0; i < q->nr; i++) {
+		const struct request *s = &q->at[i];
+		const int64_t row[] = {
+			s->id & UINT32_MAX, s->id >> 32, coarse_first(&r->heat, s->first),
+			coarse_last(&r->heat, s->last), reader_ns(r->m->reader, s->start),
+			s->latency_ns, s->class, s->is_complete | s->has_lost_handoff << 1,
+		};
+
+		for (size_t n = 0; n < sizeof(row) / sizeof(row[0]); n++)
+			c.values[n][s->number] = row[n];
+	}
+	return columns_write(&c, &r->page, "requests");
+}
+
+int report_requests_write(struct report *r)
+{
+	return r->lives.is_each ? write_each(r) :
+	       cells_write(&r->lives.cells, &r->page, "requests", "class_number");
+}
+
+void report_requests_free(struct report_requests *q)
+{
+	cells_free(&q->cells);
+	free(q->at);
+	free(q->classes);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who waited for whom, who woke whom, who handed over to whom: ends of arcs, as times and
+ * rows of the layout.
+ */
+"use strict";
+
+tl.arcs = (() => {
+	const HOLDS_MAX = 40, WIDE = 4;
+
+	function at(thread, t, type, depth) {
+		return { t, row: thread < 0 ? null :
+			tl.views.place(tl.layout, tl.state.view, thread, t, type, depth) };
+	}
+
+	/* The hold of a lock by a thread that lasted longest during [from, to]; -1: none. */
+	function holdOf(thread, lock, from, to) {
+		const o = tl.d.others;
+		let best = -1, most = 0;
+
+		if (thread < 0)
+			return -1;
+		for (const track of tl.threads[thread].holds) {
+			for (let i = tl.data.firstAfter(track, from); i < track.n && track.start[i] < to; i++) {
+				const ref = tl.data.refOf(track, i);
+				const both = Math.min(track.end[i], to) - Math.max(track.start[i], from);
+
+				if (sameLock(o.lock[ref], lock) && both > most) {
+					most = both;
+					best = ref;
+				}
+			}
+		}
+		return best;
+	}
+
+	/* A wait may know the lock by its name, a futex by its address: the text says both. */
+	function sameLock(a, b) {
+		return a === b || tl.data.lockOf(a).name === tl.data.lockOf(b).name;
+	}
+
+	/* Of a wait: by its owner, else by whoever held it longest meanwhile. */
+	function holderOf(ref) {
+		const o = tl.d.others, from = o.start[ref], to = o.end[ref];
+		const own = o.owner[ref] ? holdOf(o.owner[ref] - 1, o.lock[ref], from, to) : -1;
+
+		if (own >= 0)
+			return own;
+		let best = -1, most = 0;
+
+		for (const t of tl.threads) {
+			const hold = t.index === o.thread[ref] ? -1 : holdOf(t.index, o.lock[ref], from, to);
+
+			if (hold < 0)
+				continue;
+			const both = Math.min(o.end[hold], to) - Math.max(o.start[hold], from);
+
+			if (both > most) {
+				most = both;
+				best = hold;
+			}
+		}
+		return best;
+	}
+
+	/* The waits that a hold caused. */
+	function waitersOf(ref) {
+		const o = tl.d.others, list = [];
+
+		for (const t of tl.threads) {
+			if (t.index === o.thread[ref])
+				continue;
+			for (const track of t.waits) {
+				let i = tl.data.firstAfter(track, o.start[ref]);
+
+				for (; i < track.n && track.start[i] < o.end[ref] && list.length < HOLDS_MAX; i++) {
+					const wait = tl.data.refOf(track, i);
+
+					if (sameLock(o.lock[wait], o.lock[ref]))
+						list.push(wait);
+				}
+			}
+		}
+		return list;
+	}
+
+	/* From the wait to the holder, and back when it let go. */
+	function waitArcs(wait, hold) {
+		const o = tl.d.others, type = o.kind[wait] === tl.LOCK_WAIT ? "wait" : "off";
+		const both = Math.max(o.start[wait], o.start[hold]);
+
+		return [{ from: at(o.thread[wait], o.start[wait], type), to: at(o.thread[hold], both, "hold"),
+			  color: "c-wait" },
+			{ from: at(o.thread[hold], o.end[hold], "hold"), to: at(o.thread[wait], o.end[wait], type),
+			  color: "c-hold" }];
+	}
+
+	/* To a holder whose hold was not recorded. */
+	function ownerArc(ref) {
+		const o = tl.d.others, t = o.start[ref];
+
+		return o.owner[ref] ? [{ from: at(o.thread[ref], t, o.kind[ref] === tl.LOCK_WAIT ? "wait" : "off"),
+					 to: at(o.owner[ref] - 1, t, "function", 0), color: "c-wait" }] : [];
+	}
+
+	function wakerArc(ref) {
+		const o = tl.d.others, p = o.waker[ref];
+		const thread = p ? tl.data.threadOfParty(p, o.end[ref]) : -1;
+
+		if (thread < 0)
+			return [];
+		return [{ from: at(thread, o.end[ref], "function", 0), color: "accent",
+			  to: at(o.thread[ref], o.end[ref], o.kind[ref] === tl.LOCK_WAIT ? "wait" : "off") }];
+	}
+
+	function handoffArc(part) {
+		const p = tl.d.parts, to = p.to_thread[part] - 1;
+
+		if (!(p.flags[part] & 1) || to < 0 || !p.thread[part])
+			return [];
+		return [{ from: at(p.thread[part] - 1, p.start[part], tl.state.view === "request" ? "part" : "request"),
+			  to: at(to, p.end[part], tl.state.view === "request" ? "part" : "request"),
+			  color: "c-queue" }];
+	}
+
+	function ofSelection() {
+		const s = tl.state.selected;
+
+		if (!s)
+			return [];
+		if (s.table === "part")
+			return handoffArc(s.ref);
+		if (s.table !== "other")
+			return [];
+		const o = tl.d.others;
+
+		if (o.kind[s.ref] === tl.LOCK_HOLD)
+			return waitersOf(s.ref).flatMap((w) => waitArcs(w, s.ref));
+		const hold = o.kind[s.ref] === tl.LOCK_WAIT || o.kind[s.ref] === tl.FUTEX_WAIT ?
+			holderOf(s.ref) : -1;
+
+		return (hold >= 0 ? waitArcs(s.ref, hold) : ownerArc(s.ref)).concat(wakerArc(s.ref));
+	}
+
+	/* The chain of the request that is looked at: [thread, start, end] of waits and holds. */
+	function ofFocus() {
+		const list = [];
+		const add = (wait, hold) => {
+			if (!wait || !hold || wait[0] === hold[0])
+				return;
+			const both = Math.max(wait[1], hold[1]);
+
+			list.push({ from: at(wait[0], wait[1], "wait"), to: at(hold[0], both, "hold"),
+				    color: "mark" });
+			list.push({ from: at(hold[0], hold[2], "hold"), to: at(wait[0], wait[2], "wait"),
+				    color: "c-hold" });
+		};
+
+		if (!tl.focus)
+			return list;
+		for (const c of tl.focus.story ? tl.focus.story.causes : []) {
+			add(c.wait, c.hold);
+			for (const k of c.links)
+				add(k.wait, k.hold);
+		}
+		for (const part of tl.focus.parts)
+			list.push(...handoffArc(part));
+		return list;
+	}
+
+	/* Rows of a sorted column in [t0, t1]. */
+	function range(column, order) {
+		const { t0, t1 } = tl.state, value = (i) => column[order[i]];
+		const find = (t) => {
+			let a = 0, b = order.length;
+
+			while (a < b) {
+				const mid = (a + b) >> 1;
+
+				if (value(mid) < t)
+					a = mid + 1;
+				else
+					b = mid;
+			}
+			return a;
+		};
+
+		return [find(t0), find(t1)];
+	}
+
+	function order(column) {
+		return Uint32Array.from({ length: column.length }, (_, i) => i)
+			.sort((a, b) => column[a] - column[b]);
+	}
+
+	let byTime = null;
+
+	function index() {
+		const o = tl.d.others, p = tl.d.parts;
+		const waits = order(o.start).filter((i) => o.kind[i] === tl.LOCK_WAIT);
+		const queues = order(p.end).filter((i) => p.flags[i] & 1 && p.to_thread[i]);
+
+		byTime = { wakeups: order(tl.d.wakeups.at), migrations: order(tl.d.migrations.at), waits,
+			   queues };
+	}
+
+	/* While a request is looked at: does the thread work on it, or hold it up, then? */
+	function isBright(thread, t) {
+		return !tl.focus || (tl.focus.bright.get(thread) || []).some(([s, e]) => s <= t && t <= e);
+	}
+
+	/* All of a kind, if they are few enough to be told apart. */
+	function inView(max) {
+		const { wakeups: w, others: o, parts: p } = tl.d, list = [];
+		const wide = WIDE * (tl.state.t1 - tl.state.t0) / tl.draw.width;
+
+		if (!byTime)
+			index();
+		let [a, b] = range(w.at, byTime.wakeups);
+
+		for (; a < b && b - a <= max; a++) {
+			const i = byTime.wakeups[a], t = w.at[i];
+			const thread = tl.data.threadOfParty(w.waker[i], t);
+
+			if (thread >= 0 && isBright(w.thread[i], t))
+				list.push({ from: at(thread, t, "function", 0), to: at(w.thread[i], t, "off"),
+					    color: "accent" });
+		}
+		[a, b] = range(p.end, byTime.queues);
+		for (; a < b && b - a <= max; a++)
+			if (isBright(p.to_thread[byTime.queues[a]] - 1, p.end[byTime.queues[a]]))
+				list.push(...handoffArc(byTime.queues[a]));
+		[a, b] = range(o.start, byTime.waits);
+		for (; a < b && b - a <= max; a++) {
+			const i = byTime.waits[a];
+			const hold = o.end[i] - o.start[i] > wide && isBright(o.thread[i], o.start[i]) ? holderOf(i) : -1;
+
+			if (hold >= 0)
+				list.push(waitArcs(i, hold)[0]);
+		}
+		return list;
+	}
+
+	/* Where threads changed their CPU. */
+	function migrations(max) {
+		const m = tl.d.migrations;
+
+		if (!byTime)
+			index();
+		const [a, b] = range(m.at, byTime.migrations);
+
+		if (b - a > max)
+			return [];
+		return Array.from(byTime.migrations.subarray(a, b), (i) => ({
+			at: m.at[i], i,
+			row: tl.views.place(tl.layout, tl.state.view, m.thread[i], m.at[i], "off"),
+		}));
+	}
+
+	return { holderOf, waitersOf, ofSelection, ofFocus, inView, migrations };
+})();

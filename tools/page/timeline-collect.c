@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The recording, as tables; see timeline-private.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ticks.h"
+#include "page/timeline-private.h"
+
+#define OCCUPANTS_MAX	8	/* of one wait; the longest */
+
+static const struct store_column span_columns[] = {
+	{ .name = "thread", .is_inner = true }, { .name = "depth", .is_inner = true },
+	{ .name = "start", .is_delta = true }, { .name = "length" }, { .name = "call" },
+	{ .name = "res" }, { .name = "extra" }, { .name = "dres" }, { .name = "flags" },
+	{ .name = NULL }
+};
+static const struct store_column track_columns[] = {
+	{ .name = "thread", .is_delta = true }, { .name = "depth", .is_delta = true },
+	{ .name = "count" }, { .name = NULL }
+};
+static const struct store_column other_columns[] = {
+	{ .name = "thread", .is_delta = true }, { .name = "kind" },
+	{ .name = "start", .is_delta = true }, { .name = "length" }, { .name = "lock" },
+	{ .name = "site" }, { .name = "res" }, { .name = "extra" }, { .name = "dres" },
+	{ .name = "owner" }, { .name = "flags" }, { .name = "state" }, { .name = "cpu" },
+	{ .name = "from" }, { .name = "to" }, { .name = "waker" }, { .name = "by" },
+	{ .name = "occupants" }, { .name = "asleep" },
+	{ .name = "occupants_at", .is_delta = true }, { .name = NULL }
+};
+static const struct store_column occupant_columns[] = {
+	{ .name = "party" }, { .name = "ns" }, { .name = NULL }
+};
+static const struct store_column run_columns[] = {
+	{ .name = "cpu" }, { .name = "party" }, { .name = "start", .is_delta = true },
+	{ .name = "length" }, { .name = "flags" }, { .name = NULL }
+};
+static const struct store_column wakeup_columns[] = {
+	{ .name = "at", .is_delta = true }, { .name = "thread" }, { .name = "waker" },
+	{ .name = "cpu" }, { .name = NULL }
+};
+static const struct store_column migration_columns[] = {
+	{ .name = "at", .is_delta = true }, { .name = "thread" }, { .name = "from" },
+	{ .name = "to" }, { .name = NULL }
+};
+static const struct store_column request_columns[] = {
+	{ .name = "seq", .is_delta = true }, { .name = "start", .is_delta = true },
+	{ .name = "length" }, { .name = "class" }, { .name = "flags" },
+	{ .name = "id_high", .is_delta = true }, { .name = "id_low", .is_delta = true },
+	{ .name = NULL }
+};
+static const struct store_column part_columns[] = {
+	{ .name = "seq", .is_delta = true }, { .name = "thread" }, { .name = "to_thread" },
+	{ .name = "start", .is_delta = true }, { .name = "length" }, { .name = "queue" },
+	{ .name = "site" }, { .name = "flags" }, { .name = NULL }
+};
+static const struct store_column gap_columns[] = {
+	{ .name = "thread", .is_delta = true }, { .name = "start", .is_delta = true },
+	{ .name = "length" }, { .name = NULL }
+};
+
+static int64_t ns_of(const struct timeline_data *d, int64_t tick)
+{
+	return ticks_time_ns(d->m->reader, tick);
+}
+
+/* The number + 1 of the thread that had tid at that time; 0: none. */
+static int64_t thread_at(struct timeline_data *d, uint32_t tid, int64_t tick)
+{
+	return tid ? names_thread(d, tid, model_thread(d->m, tid, tick)) + 1 : 0;
+}
+
+static int64_t cpu_of(uint32_t cpu)
+{
+	return cpu == CPU_UNKNOWN ? -1 : (int64_t)cpu;
+}
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	struct timeline_data *d = arg;
+
+	d->thread = names_thread(d, t->tid, model_thread(d->m, t->tid, t->start));
+	d->nr_open = 0;
+	return d->thread < 0 ? -ENOMEM : 0;
+}
+
+static int64_t flags_of(const struct segment *s)
+{
+	const struct segment_sched *k = s->sched;
+
+	return (s->is_truncated ? PAGE_F_TRUNCATED : 0) | (s->is_clipped ? PAGE_F_CLIPPED : 0) |
+	       (s->is_inferred ? PAGE_F_INFERRED : 0) | (s->has_failed ? PAGE_F_FAILED : 0) |
+	       (k && k->is_futex_woken ? PAGE_F_FUTEX_WOKEN : 0) |
+	       (k && k->has_lost ? PAGE_F_LOST : 0) | (k && k->is_throttled ? PAGE_F_THROTTLED : 0);
+}
+
+/* Depth counts what is shown: the page has a row for each. */
+static int add_function(struct timeline_data *d, const struct segment *s)
+{
+	int64_t call = names_call(d, s->func, s->site), end = s->end_ns;
+	unsigned depth;
+
+	while (d->nr_open && d->open_end[d->nr_open - 1] <= s->start_ns)
+		d->nr_open--;
+	depth = d->nr_open;
+	if (depth > DEPTH_MAX) {
+		d->nr_too_deep++;
+		return 0;
+	}
+	if (depth && end > d->open_end[depth - 1])
+		end = d->open_end[depth - 1];
+	d->open_end[d->nr_open++] = end;
+	if (depth > d->depth_max)
+		d->depth_max = depth;
+	return call < 0 ? -ENOMEM : store_add(&d->spans, (int64_t[]){
+		d->thread, depth, s->start_ns, end - s->start_ns, call, s->resolution_ns,
+		s->duration_ns - (end - s->start_ns),
+		s->duration_resolution_ns - s->resolution_ns, flags_of(s) });
+}
+
+static int add_occupants(struct timeline_data *d, const struct segment_sched *k)
+{
+	size_t nr = k->nr_occupants < OCCUPANTS_MAX ? k->nr_occupants : OCCUPANTS_MAX;
+
+	for (size_t i = 0; i < nr; i++) {
+		int64_t party = names_party(d, &k->occupants[i].who);
+
+		if (party < 0 || store_add(&d->occupants, (int64_t[]){ party, k->occupants[i].ns }))
+			return -ENOMEM;
+	}
+	return nr;
+}
+
+static int add_other(struct timeline_data *d, const struct segment *s)
+{
+	static const struct segment_sched none = {
+		.state = SCHED_STATE_UNKNOWN, .cpu = CPU_UNKNOWN, .from_cpu = CPU_UNKNOWN,
+		.to_cpu = CPU_UNKNOWN };
+	const struct segment_sched *k = s->sched ? s->sched : &none;
+	int64_t lock = s->lock || s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_LOCK_HOLD ?
+		       names_lock(d, s) : 0;
+	int64_t site = names_site(d, s->site), owner = thread_at(d, s->owner, s->start);
+	int64_t waker = names_party(d, &k->waker), by = names_party(d, &k->preempted_by);
+	int64_t length = s->end_ns - s->start_ns, at = d->occupants.nr;
+	int nr = add_occupants(d, k);
+
+	if (lock < 0 || site < 0 || waker < 0 || by < 0 || nr < 0)
+		return -ENOMEM;
+	return store_add(&d->others, (int64_t[]){
+		d->thread, s->kind, s->start_ns, length, lock, site, s->resolution_ns,
+		s->duration_ns - length, s->duration_resolution_ns - s->resolution_ns, owner,
+		flags_of(s), k->state, cpu_of(k->cpu), cpu_of(k->from_cpu), cpu_of(k->to_cpu),
+		waker, by, nr, k->asleep_ns, at });
+}
+
+/* Requests and queues come with the lives. */
+static int on_segment(void *arg, const struct segment *s)
+{
+	if (s->kind == SEGMENT_REQUEST || s->kind == SEGMENT_QUEUE)
+		return 0;
+	return s->kind == SEGMENT_FUNCTION ? add_function(arg, s) : add_other(arg, s);
+}
+
+static int on_migration(void *arg, const struct sched_migration *g)
+{
+	struct timeline_data *d = arg;
+	int64_t thread = thread_at(d, g->tid, g->tick) - 1;
+
+	return thread < 0 ? 0 : store_add(&d->migrations, (int64_t[]){
+		ns_of(d, g->tick), thread, cpu_of(g->from), cpu_of(g->to) });
+}
+
+static int on_wakeup(void *arg, const struct tracks_wakeup *w)
+{
+	struct timeline_data *d = arg;
+	int64_t thread = names_thread(d, w->tid, w->thread), waker = names_party(d, &w->waker);
+
+	if (thread < 0 || waker < 0)
+		return -ENOMEM;
+	return store_add(&d->wakeups, (int64_t[]){ ns_of(d, w->tick), thread, waker, cpu_of(w->cpu) });
+}
+
+static int on_run(void *arg, const struct tracks_run *r)
+{
+	struct timeline_data *d = arg;
+	int64_t party = names_party(d, &r->who), start = ns_of(d, r->start);
+
+	/* Nobody's is what is left blank. */
+	if (r->who.kind == PARTY_IDLE)
+		return 0;
+	return party < 0 ? -ENOMEM : store_add(&d->runs, (int64_t[]){
+		r->cpu, party, start, ns_of(d, r->end) - start,
+		(r->has_start ? 0 : PAGE_F_NO_START) | (r->has_end ? 0 : PAGE_F_NO_END) });
+}
+
+static int add_part(struct timeline_data *d, const struct life_part *p)
+{
+	struct segment s = { .kind = SEGMENT_QUEUE, .lock = p->queue };
+	int64_t thread = thread_at(d, p->tid, p->start), to = thread_at(d, p->to_tid, p->end);
+	int64_t queue = 0, site = names_site(d, p->site ?
+		symtab_lookup_call(d->m->symtab, p->site, p->end) : NULL), start = ns_of(d, p->start);
+
+	if (p->queue) {
+		s.lock_symbol = symtab_lookup_data(d->m->symtab, p->queue, p->start);
+		queue = names_lock(d, &s);
+	}
+	if (queue < 0 || site < 0)
+		return -ENOMEM;
+	return store_add(&d->parts, (int64_t[]){
+		d->nr_requests_seen, thread, to, start, ns_of(d, p->end) - start, queue, site,
+		(p->is_queue ? PAGE_F_QUEUE : 0) | (p->is_open ? PAGE_F_OPEN : 0) });
+}
+
+/* Parts of requests that were dropped. */
+static void drop_parts(struct timeline_data *d)
+{
+	size_t kept = 0, at = 0;
+
+	for (size_t i = 0; i < d->parts.nr; i++) {
+		int64_t *row = store_row(&d->parts, i);
+
+		while (at < d->requests.nr && store_row(&d->requests, at)[REQUEST_SEQ] < row[0])
+			at++;
+		if (at < d->requests.nr && store_row(&d->requests, at)[REQUEST_SEQ] == row[0])
+			memmove(store_row(&d->parts, kept++), row,
+				d->parts.nr_columns * sizeof(*row));
+	}
+	d->parts.nr = kept;
+}
+
+static int on_request(void *arg, const struct life *life)
+{
+	struct timeline_data *d = arg;
+	int64_t start = ns_of(d, life->start), length = ns_of(d, life->end) - start;
+	int64_t class = names_string(d, life->class);
+
+	if (class < 0)
+		return -ENOMEM;
+	if (d->requests.nr >= 2 * d->requests.max) {
+		if (store_prune(&d->requests))
+			return -ENOMEM;
+		drop_parts(d);
+	}
+	if (store_add(&d->requests, (int64_t[]){
+		d->nr_requests_seen, start, length, class,
+		(life->is_complete ? PAGE_F_COMPLETE : 0) |
+		(life->has_lost_handoff ? PAGE_F_LOST_HANDOFF : 0),
+		life->id >> 32, life->id & UINT32_MAX }))
+		return -ENOMEM;
+	for (size_t i = 0; i < life->nr_parts; i++)
+		if (add_part(d, &life->parts[i]))
+			return -ENOMEM;
+	d->nr_requests_seen++;
+	return 0;
+}
+
+static int on_gaps(void *arg, const struct reader_rows *rows)
+{
+	struct timeline_data *d = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_gap *g = &rows->gap[i];
+		int64_t start = ns_of(d, ticks_sane(g->begin)), end = ns_of(d, ticks_sane(g->end));
+
+		if (end > start && store_add(&d->gaps, (int64_t[]){
+			thread_at(d, g->tid, g->begin), start, end - start }))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Rows of one thread and depth follow each other: they are a track, and do not overlap. */
+static int sort_spans(struct timeline_data *d)
+{
+	size_t nr_depths = d->depth_max + 1, nr_tracks = d->threads.nr * nr_depths, at = 0;
+	size_t *first = calloc(nr_tracks + 1, sizeof(*first));
+	unsigned nr_columns = d->spans.nr_columns;
+	int64_t *rows = malloc((d->spans.nr + 1) * nr_columns * sizeof(*rows));
+
+	if (!first || !rows) {
+		free(first);
+		free(rows);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < d->spans.nr; i++) {
+		const int64_t *row = store_row(&d->spans, i);
+
+		first[row[SPAN_THREAD] * nr_depths + row[SPAN_DEPTH]]++;
+	}
+	for (size_t i = 0; i < nr_tracks; i++) {
+		size_t count = first[i];
+
+		if (count && store_add(&d->tracks, (int64_t[]){
+			i / nr_depths, i % nr_depths, count })) {
+			free(first);
+			free(rows);
+			return -ENOMEM;
+		}
+		first[i] = at;
+		at += count;
+	}
+	for (size_t i = 0; i < d->spans.nr; i++) {
+		const int64_t *row = store_row(&d->spans, i);
+
+		memcpy(rows + first[row[SPAN_THREAD] * nr_depths + row[SPAN_DEPTH]]++ * nr_columns, row,
+		       nr_columns * sizeof(*row));
+	}
+	free(first);
+	free(d->spans.rows);
+	d->spans.rows = rows;
+	return 0;
+}
+
+static void init_stores(struct timeline_data *d)
+{
+	store_init(&d->spans, span_columns, SPAN_LENGTH, SIZE_MAX / 4);
+	store_init(&d->tracks, track_columns, 2, SIZE_MAX / 4);
+	store_init(&d->others, other_columns, 3, TIMELINE_PAGE_OTHERS);
+	store_init(&d->occupants, occupant_columns, 1, SIZE_MAX / 4);
+	store_init(&d->runs, run_columns, 3, TIMELINE_PAGE_RUNS);
+	store_init(&d->wakeups, wakeup_columns, 0, TIMELINE_PAGE_RUNS);
+	store_init(&d->migrations, migration_columns, 0, TIMELINE_PAGE_RUNS);
+	store_init(&d->requests, request_columns, REQUEST_LENGTH, TIMELINE_PAGE_REQUESTS);
+	store_init(&d->parts, part_columns, 4, SIZE_MAX / 4);
+	store_init(&d->gaps, gap_columns, 2, TIMELINE_PAGE_GAPS);
+}
+
+static int prune(struct timeline_data *d)
+{
+	if (store_prune(&d->others) || store_prune(&d->runs) || store_prune(&d->wakeups) ||
+	    store_prune(&d->migrations) || store_prune(&d->requests) || store_prune(&d->gaps))
+		return -ENOMEM;
+	drop_parts(d);
+	return 0;
+}
+
+int collect(struct timeline_data *d)
+{
+	struct tracks_options options = TRACKS_OPTIONS_ALL;
+	struct reader_filter gaps = READER_FILTER_ALL;
+	struct tracks_sink sink = {
+		.thread = on_thread, .segment = on_segment, .migration = on_migration,
+		.wakeup = on_wakeup, .run = on_run, .request = on_request, .arg = d,
+	};
+	int ret = names_init(d);
+
+	init_stores(d);
+	options.from = gaps.t_min = d->o->from;
+	options.to = gaps.t_max = d->o->to;
+	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
+	/* Every thread has a row, also one of which nothing is known. */
+	for (size_t i = 0; i < d->m->nr_threads && !ret; i++)
+		if (names_thread(d, d->m->threads[i].tid, &d->m->threads[i]) < 0)
+			ret = -ENOMEM;
+	if (!ret)
+		ret = tracks_each(d->m, &options, &sink, &d->result);
+	if (!ret)
+		ret = reader_each(d->m->reader, LDB_BLK_GAP, &gaps, on_gaps, d);
+	if (!ret)
+		ret = prune(d);
+	return ret ? ret : sort_spans(d);
+}
+
+void collect_free(struct timeline_data *d)
+{
+	struct store *all[] = { &d->spans, &d->tracks, &d->others, &d->occupants, &d->runs,
+		&d->wakeups, &d->migrations, &d->requests, &d->parts, &d->gaps };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		store_free(all[i]);
+	names_free(d);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Tracks as lines of pixels.  A row of the picture is one line of pixels, repeated: its cost
+ * is that of the bars in view, and where many bars share a pixel that of their levels of
+ * detail.  Bars below a pixel are merged: the colour is that of the longest one, as strong
+ * as the part of the pixel that is covered.
+ *
+ * A tone is a number that stands for a colour: one for each call site and function, then
+ * two (plain, faded) for each kind, then those of tasks.
+ */
+"use strict";
+
+tl.paint = (() => {
+	const NR_FUNCTION_COLORS = 10;
+	let nrCalls = 0, kindBase = 0, runBase = 0;
+	let colors = new Uint32Array(0), edges = new Uint32Array(0);
+	let background = 0, isWaiting = false;
+
+	function parse(hex) {
+		const v = parseInt(hex.slice(1), 16);
+
+		return [v >> 16 & 255, v >> 8 & 255, v & 255];
+	}
+
+	/* As ImageData has it on machines of little endian. */
+	function pixel([r, g, b]) {
+		return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
+	}
+
+	function mix(a, b, part) {
+		const r = (a & 255) * part + (b & 255) * (1 - part);
+		const g = (a >> 8 & 255) * part + (b >> 8 & 255) * (1 - part);
+		const bl = (a >> 16 & 255) * part + (b >> 16 & 255) * (1 - part);
+
+		return (255 << 24 | bl << 16 | g << 8 | r) >>> 0;
+	}
+
+	/* The same name has the same colour on each page. */
+	function hash(name) {
+		let h = 2166136261;
+
+		for (let i = 0; i < name.length; i++)
+			h = Math.imul(h ^ name.charCodeAt(i), 16777619);
+		return (h ^ h >>> 15) >>> 0;
+	}
+
+	function makeTones() {
+		nrCalls = tl.names.calls.length / 2;
+		kindBase = nrCalls;
+		runBase = kindBase + 2 * KIND_COLORS.length;
+		colors = new Uint32Array(runBase + 4);
+		edges = new Uint32Array(runBase + 4);
+	}
+
+	function kindTone(kind, isFaded) {
+		return kindBase + 2 * kind + (isFaded ? 1 : 0);
+	}
+
+	function runTone(isOwn, isFaded) {
+		return runBase + 2 * (isOwn ? 1 : 0) + (isFaded ? 1 : 0);
+	}
+
+	const KIND_COLORS = ["--c-request", "--f0", "--c-wait", "--c-hold", "--c-queue", "--c-runnable",
+			     "--c-preempted", "--c-blocked", "--c-futex", "--c-part"];
+
+	/* After a change of the look; matches: null or one number for each call, 0: faded. */
+	function refresh(matches) {
+		const read = (name) => pixel(parse(ldb.look.color(name)));
+		const functions = [];
+		const set = (tone, color) => {
+			colors[tone] = color;
+			edges[tone] = mix(color, background, 0.62);
+		};
+		const pair = (tone, color) => {
+			set(tone, color);
+			set(tone + 1, mix(color, background, 0.22));
+		};
+
+		background = read("--bg");
+		for (let i = 0; i < NR_FUNCTION_COLORS; i++)
+			functions.push(read(`--f${i}`));
+		for (let i = 0; i < nrCalls; i++) {
+			const color = functions[hash(tl.data.callOf(i).name) % NR_FUNCTION_COLORS];
+
+			set(i, matches && !matches[i] ? mix(color, background, 0.22) : color);
+		}
+		KIND_COLORS.forEach((name, kind) => pair(kindBase + 2 * kind, read(name)));
+		pair(runBase, read("--c-other"));
+		pair(runBase + 2, read("--c-run"));
+	}
+
+	let px = -1, cover = 0, most = 0, tone = 0;
+
+	function flush(out) {
+		if (px >= 0) {
+			const floor = isWaiting ? 0.6 : 0.3;
+			const part = cover > 1 ? 1 : cover;
+
+			out[px] = mix(colors[tone], out[px], floor + (1 - floor) * part);
+		}
+		px = -1;
+		cover = most = 0;
+	}
+
+	function gather(out, x, width, length, t) {
+		if (x !== px) {
+			flush(out);
+			px = x;
+		}
+		cover += width;
+		if (length >= most) {
+			most = length;
+			tone = t;
+		}
+	}
+
+	/*
+	 * Bars of a track into out[xa .. xb).  view: { t0, scale }, scale in pixels per ns.
+	 * strong: bars below a pixel show well however short (waits).  labels: gets wide bars.
+	 */
+	function line(track, view, xa, xb, out, strong, labels) {
+		const { start, end, tone: tones, n } = track, { t0, scale } = view;
+		const limit = t0 + xb / scale, levels = n >= 64 ? tl.data.mipsOf(track) : [];
+		let i = tl.data.firstAfter(track, t0 + xa / scale);
+
+		isWaiting = strong;
+		next: while (i < n && start[i] < limit) {
+			const s = start[i];
+
+			if ((i & 15) === 0) {
+				for (let k = levels.length - 1; k >= 0; k--) {
+					const { step, cover: covers, longest } = levels[k];
+
+					if (i % step || i + step > n || (end[i + step - 1] - s) * scale >= 1)
+						continue;
+					const j = longest[i / step];
+
+					gather(out, clamp(Math.floor((s - t0) * scale), xa, xb - 1),
+					       covers[i / step] * scale, end[j] - start[j], tones[j]);
+					i += step;
+					continue next;
+				}
+			}
+			const width = (end[i] - s) * scale;
+
+			if (width < 1) {
+				gather(out, clamp(Math.floor((s - t0) * scale), xa, xb - 1), width,
+				       end[i] - s, tones[i]);
+			} else {
+				flush(out);
+				wide(track, i, view, xa, xb, out, labels);
+			}
+			i++;
+		}
+		flush(out);
+	}
+
+	function clamp(v, a, b) {
+		return v < a ? a : v > b ? b : v;
+	}
+
+	function wide(track, i, view, xa, xb, out, labels) {
+		const left = Math.round((track.start[i] - view.t0) * view.scale);
+		const right = Math.max(Math.round((track.end[i] - view.t0) * view.scale), left + 1);
+		const a = clamp(left, xa, xb), b = clamp(right, xa, xb);
+		const t = track.tone[i];
+
+		if (b <= a)
+			return;
+		out.fill(colors[t], a, b);
+		/* Neighbours of one colour are told apart by an edge. */
+		if (right - left >= 3 && right === b)
+			out[b - 1] = edges[t];
+		if (labels && b - a >= 24)
+			labels.push(track, i, a, b);
+	}
+
+	return {
+		makeTones, kindTone, runTone, refresh, line,
+		get background() { return background; },
+	};
+})();

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the timeline's page share: its data, before they are written. */
+#ifndef PAGE_TIMELINE_PRIVATE_H
+#define PAGE_TIMELINE_PRIVATE_H
+
+#include "analysis/tracks.h"
+#include "page/intern.h"
+#include "page/store.h"
+#include "page/timeline.h"
+
+#define DEPTH_MAX	1023	/* of nested invocations; deeper ones are left out and counted */
+
+enum span_column { SPAN_THREAD, SPAN_DEPTH, SPAN_START, SPAN_LENGTH, SPAN_CALL, SPAN_RES,
+	SPAN_EXTRA, SPAN_DRES, SPAN_FLAGS };
+enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS, REQUEST_FLAGS,
+	REQUEST_ID_HIGH, REQUEST_ID_LOW };
+
+/* Also in timeline-data.js. */
+enum page_flags {
+	PAGE_F_TRUNCATED = 1, PAGE_F_CLIPPED = 2, PAGE_F_INFERRED = 4, PAGE_F_FAILED = 8,
+	PAGE_F_FUTEX_WOKEN = 16, PAGE_F_LOST = 32, PAGE_F_THROTTLED = 64,
+	PAGE_F_COMPLETE = 1, PAGE_F_LOST_HANDOFF = 2,	/* of requests */
+	PAGE_F_QUEUE = 1, PAGE_F_OPEN = 2,		/* of their parts */
+	PAGE_F_NO_START = 1, PAGE_F_NO_END = 2,		/* of runs */
+};
+
+/* Names of threads, as they are numbered. */
+struct page_thread {
+	uint32_t tid;
+	int64_t start, end;	/* ns */
+};
+
+struct timeline_data {
+	struct model *m;
+	const struct timeline_page_options *o;
+	struct intern strings;
+	struct intern functions;	/* int64_t[4]: strings of name and file, line, string as shown */
+	struct intern sites;		/* int64_t[3]: strings of function and file, line */
+	struct intern calls;		/* int64_t[2]: function, site */
+	struct intern symbols, call_symbols; /* pointers, as a shortcut to both */
+	int64_t *function_of, *site_of;	/* by their number */
+	struct intern threads;		/* struct page_thread */
+	struct page_thread_more { int64_t name; uint64_t made, seen; bool is_unwatched; } *threads_more;
+	struct intern parties;		/* int64_t[5]: kind, tid, pid, string of the name, of the text */
+	struct intern locks;		/* int64_t[2]: strings of the name and of the text */
+	struct store spans, others, occupants, runs, wakeups, migrations, requests, parts, gaps;
+	struct store tracks;		/* of spans: thread, depth, count */
+	struct tracks_result result;
+	int64_t open_end[DEPTH_MAX + 1]; /* ns: of the invocations around the next one */
+	unsigned nr_open, depth_max;	/* depth_max: the greatest that occurs */
+	uint64_t nr_too_deep;
+	int64_t thread;			/* whose segments come */
+	int64_t nr_requests_seen;
+};
+
+/* timeline-names.c: numbers, or -1: out of memory. */
+int64_t names_string(struct timeline_data *d, const char *s);
+int64_t names_call(struct timeline_data *d, const struct symbol *func, const struct symbol *site);
+int64_t names_site(struct timeline_data *d, const struct symbol *site);	/* NULL: number 0 */
+int64_t names_thread(struct timeline_data *d, uint32_t tid, const struct thread *thread);
+int64_t names_party(struct timeline_data *d, const struct party *p);
+int64_t names_lock(struct timeline_data *d, const struct segment *s);
+int names_init(struct timeline_data *d);
+void names_free(struct timeline_data *d);
+void names_write(struct timeline_data *d, struct json *j);
+
+/* timeline-collect.c: all of the recording.  0 or -errno. */
+int collect(struct timeline_data *d);
+void collect_free(struct timeline_data *d);
+
+/* timeline-story.c: "about" and "stories", the causes of o->requests' lives. */
+void story_about(struct timeline_data *d, struct json *j);
+int story_write(struct timeline_data *d, struct json *j);
+
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a timeline's page says in words: of the recording, and of the slowest requests
+ * what held them up, as ldb-timeline says it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/ticks.h"
+#include "page/timeline-private.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define HEAD_WIDTH	100
+#define CHAIN_MAX	600	/* segments of a request that are marked: the longest */
+
+/* What write() prints, as a string to be freed; NULL: out of memory. */
+static char *printed(void (*write)(const struct render *r, const void *arg), const void *arg)
+{
+	struct render r = { .width = HEAD_WIDTH };
+	char *text = NULL;
+	size_t size;
+
+	r.out = open_memstream(&text, &size);
+	if (!r.out)
+		return NULL;
+	write(&r, arg);
+	if (fclose(r.out)) {
+		free(text);
+		return NULL;
+	}
+	while (size && text[size - 1] == '\n')
+		text[--size] = '\0';
+	return text;
+}
+
+static void print_head(const struct render *r, const void *arg)
+{
+	struct render with = *r;
+	const struct timeline_data *d = arg;
+
+	with.is_kernel_only = d->m->is_kernel_only;
+	text_head(&with, d->m, NULL);
+}
+
+static void print_story(const struct render *r, const void *arg)
+{
+	text_story(r, arg);
+}
+
+struct one_cause { const struct model *m; const struct timeline_cause *c; };
+
+static void print_cause(const struct render *r, const void *arg)
+{
+	const struct one_cause *one = arg;
+
+	text_cause(r, one->m, one->c);
+}
+
+static void put_printed(struct json *j, const char *key,
+			void (*write)(const struct render *r, const void *arg), const void *arg)
+{
+	char *text = printed(write, arg);
+
+	json_string(j, key, text ? text : "");
+	free(text);
+}
+
+/* About the recording */
+
+static void put_left_out(struct json *j, const char *what, const struct store *s)
+{
+	if (!s->nr_dropped)
+		return;
+	json_object_begin(j, NULL);
+	json_string(j, "what", what);
+	json_u64(j, "count", s->nr_dropped);
+	json_i64(j, "up_to", s->dropped_below);
+	json_object_end(j);
+}
+
+static void put_losses(struct timeline_data *d, struct json *j)
+{
+	struct model *m = d->m;
+	char damage[1024];
+
+	reader_damage_text(m->reader, damage, sizeof(damage));
+	json_string(j, "damage", damage);
+	json_u64(j, "lost", m->nr_lost);
+	json_u64(j, "unwatched", m->nr_unwatched);
+	json_u64(j, "gaps", m->nr_gaps);
+	json_i64(j, "gap_ns", m->gap_ns);
+	json_u64(j, "thread_gaps", m->nr_thread_gaps);
+	json_i64(j, "thread_gap_ns", m->thread_gap_ns);
+	json_i64(j, "paused_ns", m->paused_ns);
+	json_u64(j, "broken", d->result.nr_broken);
+	json_u64(j, "too_deep", d->nr_too_deep);
+	json_u64(j, "functions_left_out", d->result.nr_left_out);
+	json_i64(j, "functions_min_ns", d->result.min_ns);
+	json_array_begin(j, "left_out");
+	put_left_out(j, "locks and times off the CPU", &d->others);
+	put_left_out(j, "requests", &d->requests);
+	put_left_out(j, "runs of tasks", &d->runs);
+	put_left_out(j, "gaps", &d->gaps);
+	json_array_end(j);
+	/* The latest are kept. */
+	json_u64(j, "wakeups_left_out", d->wakeups.nr_dropped);
+	json_u64(j, "migrations_left_out", d->migrations.nr_dropped);
+	json_array_begin(j, "losses");
+	for (size_t i = 0; i < m->nr_losses && i < TIMELINE_PAGE_GAPS; i++)
+		json_i64(j, NULL, ticks_time_ns(m->reader, m->losses[i]));
+	json_array_end(j);
+}
+
+void story_about(struct timeline_data *d, struct json *j)
+{
+	struct model *m = d->m;
+	const char *cmdline = reader_meta(m->reader, "cmdline"), *pid = reader_meta(m->reader, "pid");
+	char kernel[TEXT_ROOM];
+
+	json_string(j, "version", LDB_VERSION);
+	json_string(j, "cmdline", cmdline ? cmdline : "");
+	json_u64(j, "pid", pid ? strtoul(pid, NULL, 10) : 0);
+	json_i64(j, "duration_ns", m->duration_ns);
+	if (d->o->from != INT64_MIN)
+		json_i64(j, "from_ns", ticks_time_ns(m->reader, d->o->from));
+	if (d->o->to != INT64_MAX)
+		json_i64(j, "to_ns", ticks_time_ns(m->reader, d->o->to));
+	json_u64(j, "made", m->made);
+	json_u64(j, "seen", m->seen);
+	json_bool(j, "has_sched", m->has_sched);
+	json_bool(j, "kernel_only", m->is_kernel_only);
+	json_string(j, "kernel", text_kernel(m, kernel));
+	json_i64(j, "sched_res_ns", m->has_sched ? sched_resolution_ns(m) : 0);
+	put_printed(j, "head", print_head, d);
+	json_array_begin(j, "states");
+	for (unsigned i = 0; i <= SCHED_STATE_UNKNOWN; i++)
+		json_string(j, NULL, sched_state_name(i));
+	json_array_end(j);
+	put_losses(d, j);
+}
+
+/* What held the requests up */
+
+static int64_t number_of(struct timeline_data *d, const struct segment *s)
+{
+	return names_thread(d, s->tid, s->thread);
+}
+
+static void put_bar(struct timeline_data *d, struct json *j, const char *key,
+		    const struct segment *s)
+{
+	if (!s)
+		return;
+	json_array_begin(j, key);
+	json_i64(j, NULL, number_of(d, s));
+	json_i64(j, NULL, s->start_ns);
+	json_i64(j, NULL, s->end_ns);
+	json_array_end(j);
+}
+
+static void put_cause(struct timeline_data *d, struct json *j, const struct timeline_cause *c)
+{
+	struct one_cause one = { d->m, c };
+
+	json_object_begin(j, NULL);
+	json_string(j, "kind", c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind));
+	json_i64(j, "ns", c->ns);
+	json_i64(j, "res", c->resolution_ns);
+	json_u64(j, "count", c->nr);
+	put_printed(j, "text", print_cause, &one);
+	if (c->func)
+		json_string(j, "func", c->func->function);
+	put_bar(d, j, "wait", c->wait);
+	put_bar(d, j, "hold", c->hold);
+	put_bar(d, j, "hold_func", c->hold_func);
+	put_bar(d, j, "off", c->off);
+	json_array_begin(j, "links");
+	for (size_t i = 0; i < c->nr_links; i++) {
+		json_object_begin(j, NULL);
+		put_bar(d, j, "wait", c->links[i].wait);
+		put_bar(d, j, "hold", c->links[i].hold);
+		json_object_end(j);
+	}
+	json_array_end(j);
+	json_object_end(j);
+}
+
+static int longer(const void *pa, const void *pb)
+{
+	const struct segment *a = *(const struct segment *const *)pa;
+	const struct segment *b = *(const struct segment *const *)pb;
+	int64_t x = a->end_ns - a->start_ns, y = b->end_ns - b->start_ns;
+
+	return x > y ? -1 : x < y;
+}
+
+/* The segments of those that were in its way: thread, start, end, kind, level. */
+static int put_chain(struct timeline_data *d, struct json *j, const struct timeline *t)
+{
+	const struct segment **chain = calloc(t->nr_segments + 1, sizeof(*chain));
+	size_t nr = 0;
+
+	if (!chain)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_segments; i++)
+		if (t->segments[i].blocks_req)
+			chain[nr++] = &t->segments[i];
+	qsort(chain, nr, sizeof(*chain), longer);
+	json_array_begin(j, "chain");
+	for (size_t i = 0; i < nr && i < CHAIN_MAX; i++) {
+		json_i64(j, NULL, number_of(d, chain[i]));
+		json_i64(j, NULL, chain[i]->start_ns);
+		json_i64(j, NULL, chain[i]->end_ns);
+		json_i64(j, NULL, chain[i]->kind);
+		json_i64(j, NULL, chain[i]->level);
+	}
+	json_array_end(j);
+	json_u64(j, "chain_left_out", nr > CHAIN_MAX ? nr - CHAIN_MAX : 0);
+	free(chain);
+	return 0;
+}
+
+static int64_t class_p50(const struct requests *requests, const char *class)
+{
+	for (size_t i = 0; i < requests->nr_classes; i++)
+		if (!strcmp(requests->classes[i].name, class) && requests->classes[i].count)
+			return requests->classes[i].p50_ns;
+	return -1;
+}
+
+static int put_story(struct timeline_data *d, struct json *j, const struct life *life)
+{
+	struct timeline t;
+	struct render_timeline shown = { .model = d->m, .timeline = &t, .nth = 1,
+		.nr_occurrences = 1, .p50_ns = class_p50(d->o->requests, life->class) };
+	int ret = timeline_build(d->m, life, &t);
+	char id[24];
+
+	if (ret)
+		return ret;
+	json_object_begin(j, NULL);
+	/* JavaScript's numbers are shorter. */
+	snprintf(id, sizeof(id), "%" PRIu64, life->id);
+	json_string(j, "id", id);
+	json_i64(j, "start", t.start_ns);
+	json_i64(j, "end", t.end_ns);
+	json_i64(j, "p50", shown.p50_ns);
+	json_i64(j, "left_out_below", t.left_out_ns);
+	put_printed(j, "text", print_story, &shown);
+	json_array_begin(j, "causes");
+	for (size_t i = 0; i < t.nr_causes; i++)
+		put_cause(d, j, &t.causes[i]);
+	json_array_end(j);
+	ret = put_chain(d, j, &t);
+	json_object_end(j);
+	timeline_free(&t);
+	return ret;
+}
+
+int story_write(struct timeline_data *d, struct json *j)
+{
+	const struct requests *requests = d->o->requests;
+	const struct life *first = d->o->first;
+	int ret = 0;
+
+	json_array_begin(j, "stories");
+	if (first)
+		ret = put_story(d, j, first);
+	for (size_t i = 0; i < requests->nr_lives && !ret; i++) {
+		const struct life *life = &requests->lives[i];
+
+		if (!first || life->id != first->id || life->start != first->start)
+			ret = put_story(d, j, life);
+	}
+	json_array_end(j);
+	return ret;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recording as a page: everything that happened, by thread, by request and by CPU.
+ *
+ * The page holds at most a million invocations, the longest ones, and limits of the same
+ * kind for all else: what was left out is counted and shown.
+ */
+#ifndef PAGE_TIMELINE_H
+#define PAGE_TIMELINE_H
+
+#include "analysis/requests.h"
+
+struct timeline_page_options {
+	int64_t from, to;		/* ticks: what overlaps */
+	const struct requests *requests; /* of its lives the causes are shown, .. */
+	const struct life *first;	/* .. and of this one, when the page opens; NULL: lives[0] */
+	uint64_t max_functions;		/* 0: TIMELINE_PAGE_FUNCTIONS */
+};
+
+#define TIMELINE_PAGE_FUNCTIONS	1000000
+#define TIMELINE_PAGE_OTHERS	400000	/* waits, holds, times off the CPU */
+#define TIMELINE_PAGE_REQUESTS	500000
+#define TIMELINE_PAGE_RUNS	500000
+#define TIMELINE_PAGE_GAPS	20000
+
+/* 0, or one line in err; errors of out are found when it is closed. */
+int timeline_page(struct model *m, const struct timeline_page_options *o, FILE *out, char *err,
+		  size_t err_size);
+
+#endif
