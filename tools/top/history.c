@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The blocks of the last seconds, in memory.
+ *
+ * A row is in one block and a block in one period, so windows that follow each other
+ * neither share an event nor miss one.  What is said anew in each period (modules,
+ * threads) is kept once.  Requests are kept longer than the window: the start of one
+ * that ends now may be far back.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <ldb/trace-format.h>
+#include "top/top.h"
+
+#define EXTRA_NS	5000000000LL	/* kept of all events beyond the window */
+#define EXTRA_REQ_NS	60000000000LL	/* of requests */
+#define METAS_MAX	64		/* blocks: a program may warn for ever */
+
+struct block {
+	atomic_uint refs;
+	unsigned kind;		/* 0: the file's header */
+	unsigned period;
+	bool is_state;		/* will be said anew */
+	size_t size;
+	char data[];
+};
+
+struct mark {			/* the end of a period */
+	unsigned period;
+	struct record_status status;
+};
+
+struct history {
+	int64_t window_ns;
+	uint64_t max_bytes, bytes;
+	struct block **blocks;
+	size_t nr, room, nr_metas;
+	bool has_clock, is_anew;
+	unsigned period;	/* the one that runs, from 1 */
+	unsigned old_period, old_req_period;	/* not kept any more */
+	unsigned cut_period;	/* of what was dropped for want of room; 0: nothing */
+	struct mark *marks;
+	size_t nr_marks, room_marks;
+};
+
+struct snapshot {
+	struct snapshot_info info;
+	unsigned first_period;	/* of the window */
+	size_t nr;
+	struct block *blocks[];
+};
+
+struct history *history_alloc(uint64_t window_ns, uint64_t max_bytes)
+{
+	struct history *h = calloc(1, sizeof(*h));
+
+	if (h) {
+		h->window_ns = window_ns;
+		h->max_bytes = max_bytes;
+		h->period = 1;
+	}
+	return h;
+}
+
+static void block_put(struct block *b)
+{
+	if (atomic_fetch_sub(&b->refs, 1) == 1)
+		free(b);
+}
+
+void history_free(struct history *h)
+{
+	if (!h)
+		return;
+	for (size_t i = 0; i < h->nr; i++)
+		block_put(h->blocks[i]);
+	free(h->blocks);
+	free(h->marks);
+	free(h);
+}
+
+/* Room for one more of these. */
+static int grow(void **at, size_t nr, size_t *room, size_t bytes)
+{
+	size_t more = *room ? 2 * *room : 64;
+	void *grown;
+
+	if (nr < *room)
+		return 0;
+	grown = reallocarray(*at, more, bytes);
+	if (!grown)
+		return -ENOMEM;
+	*at = grown;
+	*room = more;
+	return 0;
+}
+
+static bool is_event(const struct block *b)
+{
+	return b->kind && b->kind != LDB_BLK_META && b->kind != LDB_BLK_CLOCK && !b->is_state;
+}
+
+int history_block(struct history *h, const void *data, size_t size)
+{
+	const struct ldb_block_header *header = data;
+	struct block *b = malloc(sizeof(*b) + size);
+
+	if (!b || grow((void **)&h->blocks, h->nr, &h->room, sizeof(*h->blocks))) {
+		free(b);
+		return -ENOMEM;
+	}
+	*b = (struct block){ .refs = 1, .period = h->period, .is_state = h->is_anew, .size = size };
+	if (h->nr)
+		b->kind = header->kind;
+	memcpy(b->data, data, size);
+	h->blocks[h->nr++] = b;
+	h->bytes += size;
+	return 0;
+}
+
+/* Takes out what keep() does not want; the order stays. */
+static void sift(struct history *h, bool (*keep)(struct history *h, const struct block *b))
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < h->nr; i++) {
+		struct block *b = h->blocks[i];
+
+		if (keep(h, b)) {
+			h->blocks[nr++] = b;
+			continue;
+		}
+		h->bytes -= b->size;
+		block_put(b);
+	}
+	h->nr = nr;
+}
+
+static bool is_no_state(struct history *h, const struct block *b)
+{
+	return !b->is_state;
+}
+
+void history_anew(struct history *h)
+{
+	sift(h, is_no_state);
+	h->is_anew = true;
+}
+
+static const struct mark *last_mark(const struct history *h)
+{
+	return &h->marks[h->nr_marks - 1];
+}
+
+/* The last period that had ended by then; 0: none. */
+static unsigned period_at(const struct history *h, int64_t ns)
+{
+	for (size_t i = h->nr_marks; i--;)
+		if (h->marks[i].status.now_ns <= ns)
+			return h->marks[i].period;
+	return 0;
+}
+
+/* The clock's first row stays, so that its rate is that of the whole recording. */
+static bool is_wanted(struct history *h, const struct block *b)
+{
+	if (!b->kind || b->is_state)
+		return true;
+	if (b->kind == LDB_BLK_META)
+		return h->nr_metas++ < METAS_MAX;
+	if (b->kind == LDB_BLK_CLOCK && !h->has_clock)
+		return h->has_clock = true;
+	if (b->kind == LDB_BLK_REQ || b->kind == LDB_BLK_REQNAME)
+		return b->period > h->old_req_period;
+	return b->period > h->old_period;
+}
+
+static void forget_old(struct history *h)
+{
+	int64_t now = last_mark(h)->status.now_ns;
+
+	h->old_period = period_at(h, now - h->window_ns - EXTRA_NS);
+	h->old_req_period = period_at(h, now - h->window_ns - EXTRA_REQ_NS);
+	h->nr_metas = 0;
+	h->has_clock = false;
+	sift(h, is_wanted);
+}
+
+static bool is_not_cut(struct history *h, const struct block *b)
+{
+	return !is_event(b) || b->period > h->cut_period;
+}
+
+/* Of a program that does more than there is room for, a shorter time is kept. */
+static void limit_bytes(struct history *h)
+{
+	while (h->bytes > h->max_bytes) {
+		unsigned oldest = h->period;
+
+		for (size_t i = 0; i < h->nr; i++)
+			if (is_event(h->blocks[i]) && h->blocks[i]->period < oldest)
+				oldest = h->blocks[i]->period;
+		if (oldest == h->period)
+			return;
+		h->cut_period = oldest;
+		sift(h, is_not_cut);
+	}
+}
+
+static void forget_marks(struct history *h)
+{
+	int64_t old = last_mark(h)->status.now_ns - h->window_ns - EXTRA_REQ_NS;
+	size_t nr = 0;
+
+	while (nr + 1 < h->nr_marks && h->marks[nr + 1].status.now_ns < old)
+		nr++;
+	memmove(h->marks, h->marks + nr, (h->nr_marks - nr) * sizeof(*h->marks));
+	h->nr_marks -= nr;
+}
+
+void history_period(struct history *h, const struct record_status *status)
+{
+	h->is_anew = false;
+	if (grow((void **)&h->marks, h->nr_marks, &h->room_marks, sizeof(*h->marks)))
+		return;
+	h->marks[h->nr_marks++] = (struct mark){ h->period++, *status };
+	forget_old(h);
+	forget_marks(h);
+	limit_bytes(h);
+}
+
+/* Snapshots */
+
+static const struct mark *find_mark(const struct history *h, unsigned period)
+{
+	for (size_t i = h->nr_marks; i--;)
+		if (h->marks[i].period == period)
+			return &h->marks[i];
+	return NULL;
+}
+
+static void fill_info(const struct history *h, struct snapshot *s, unsigned before)
+{
+	const struct record_status *end = &last_mark(h)->status;
+	const struct mark *begin = before ? find_mark(h, before) : NULL;
+	struct snapshot_info *i = &s->info;
+
+	i->status = *end;
+	i->to = end->tick;
+	i->window_ns = end->now_ns - end->begin_ns;
+	i->made = end->made;
+	i->seen = end->seen;
+	i->nr_events = end->nr_events;
+	i->nr_lost = end->nr_lost;
+	if (!begin)
+		return;
+	i->from = begin->status.tick;
+	i->window_ns = end->now_ns - begin->status.now_ns;
+	i->made -= begin->status.made;
+	i->seen -= begin->status.seen;
+	i->nr_events -= begin->status.nr_events;
+	i->nr_lost -= begin->status.nr_lost;
+}
+
+struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before)
+{
+	struct snapshot *s = malloc(sizeof(*s) + h->nr * sizeof(*s->blocks));
+	int64_t from;
+	unsigned last;
+
+	if (!s || !h->nr_marks) {
+		free(s);
+		return NULL;
+	}
+	*s = (struct snapshot){ .nr = h->nr };
+	memcpy(s->blocks, h->blocks, h->nr * sizeof(*s->blocks));
+	for (size_t i = 0; i < s->nr; i++)
+		atomic_fetch_add(&s->blocks[i]->refs, 1);
+	/* Half a period of tolerance: periods are as long as the loop makes them. */
+	from = last_mark(h)->status.now_ns - h->window_ns;
+	last = period_at(h, from + (h->nr_marks > 1 ? (last_mark(h)->status.now_ns -
+				    h->marks[h->nr_marks - 2].status.now_ns) / 2 : 0));
+	if (before && before->first_period <= last)
+		last = before->first_period - 1;
+	if (last < h->cut_period) {
+		s->info.is_cut = true;
+		last = h->cut_period;
+	}
+	s->first_period = last + 1;
+	fill_info(h, s, last);
+	return s;
+}
+
+void snapshot_free(struct snapshot *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr; i++)
+		block_put(s->blocks[i]);
+	free(s);
+}
+
+const struct snapshot_info *snapshot_info(const struct snapshot *s)
+{
+	return &s->info;
+}
+
+static bool belongs(const struct snapshot *s, const struct block *b, bool is_wide)
+{
+	if (is_wide || !is_event(b))
+		return true;
+	/* Names of modules and threads that are gone are wanted as long as they may be. */
+	return b->period >= s->first_period || b->kind == LDB_BLK_MODULE ||
+	       b->kind == LDB_BLK_THREAD;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		data += n;
+		size -= n;
+	}
+	return 0;
+}
+
+int snapshot_file(const struct snapshot *s, bool is_wide)
+{
+	int fd = memfd_create("ldb-top", MFD_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (size_t i = 0; i < s->nr && !rc; i++)
+		if (belongs(s, s->blocks[i], is_wide))
+			rc = write_all(fd, s->blocks[i]->data, s->blocks[i]->size);
+	if (!rc)
+		return fd;
+	close(fd);
+	return rc;
+}

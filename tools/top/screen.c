@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The terminal, by plain escapes.  Whatever ends the tool, short of SIGKILL, gives it
+ * back as it was: normal ends through screen_close(), exit() through atexit(), crashes
+ * through a handler.  What is said on stderr meanwhile is kept, and said afterwards.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "top/top.h"
+
+#define ENTER	"\033[?1049h\033[?25l\033[?7l\033[H\033[2J"	/* ?7: lines do not wrap */
+#define LEAVE	"\033[0m\033[?7h\033[?25h\033[?1049l"
+
+static struct {
+	int fd;			/* of the terminal */
+	int said_fd, stderr_fd;	/* -1: stderr is no terminal */
+	struct termios old;
+	atomic_bool is_taken;	/* it looks other than it did */
+} screen = { .fd = -1, .said_fd = -1, .stderr_fd = -1 };
+
+static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS };
+
+bool screen_is_possible(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb");
+}
+
+static void put(const char *text, size_t size)
+{
+	while (size) {
+		ssize_t n = write(screen.fd, text, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		text += n;
+		size -= n;
+	}
+}
+
+/* Async-signal-safe. */
+void screen_leave(void)
+{
+	if (!atomic_exchange(&screen.is_taken, false))
+		return;
+	put(LEAVE, sizeof(LEAVE) - 1);
+	tcsetattr(screen.fd, TCSAFLUSH, &screen.old);
+}
+
+static void on_crash(int sig)
+{
+	screen_leave();
+	if (screen.stderr_fd >= 0)
+		dup2(screen.stderr_fd, STDERR_FILENO);
+	raise(sig);		/* SA_RESETHAND: now it ends us */
+}
+
+void screen_enter(void)
+{
+	struct termios raw;
+
+	if (atomic_exchange(&screen.is_taken, true))
+		return;
+	tcgetattr(screen.fd, &screen.old);
+	raw = screen.old;
+	raw.c_lflag &= ~(ICANON | ECHO);
+	raw.c_cc[VMIN] = 0;
+	raw.c_cc[VTIME] = 0;
+	tcsetattr(screen.fd, TCSAFLUSH, &raw);
+	put(ENTER, sizeof(ENTER) - 1);
+}
+
+/* A message in the middle of the screen would be lost, and spoil it. */
+static void keep_stderr(void)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	screen.said_fd = memfd_create("ldb-top-stderr", MFD_CLOEXEC);
+	screen.stderr_fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (screen.said_fd >= 0 && screen.stderr_fd >= 0)
+		dup2(screen.said_fd, STDERR_FILENO);
+}
+
+int screen_open(void)
+{
+	struct sigaction sa = { .sa_handler = on_crash, .sa_flags = SA_RESETHAND | SA_NODEFER };
+
+	screen.fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	if (screen.fd < 0)
+		screen.fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (screen.fd < 0 || tcgetattr(screen.fd, &screen.old)) {
+		cli_error("cannot use the terminal: %s: --batch does without", strerror(errno));
+		return -1;
+	}
+	for (size_t i = 0; i < sizeof(crashes) / sizeof(crashes[0]); i++)
+		sigaction(crashes[i], &sa, NULL);
+	atexit(screen_leave);
+	keep_stderr();
+	screen_enter();
+	return screen.fd;
+}
+
+void screen_close(void)
+{
+	char text[4096];
+	ssize_t n;
+
+	if (screen.fd < 0)
+		return;
+	screen_leave();
+	if (screen.said_fd >= 0 && screen.stderr_fd >= 0) {
+		fflush(stderr);
+		dup2(screen.stderr_fd, STDERR_FILENO);
+		lseek(screen.said_fd, 0, SEEK_SET);
+		while ((n = read(screen.said_fd, text, sizeof(text))) > 0)
+			if (write(STDERR_FILENO, text, n) != n)
+				break;
+	}
+	close(screen.fd);
+	screen.fd = -1;
+}
+
+void screen_size(unsigned *columns, unsigned *lines)
+{
+	struct winsize ws;
+
+	*columns = 80;
+	*lines = 24;
+	if (!ioctl(screen.fd, TIOCGWINSZ, &ws) && ws.ws_col && ws.ws_row) {
+		*columns = ws.ws_col;
+		*lines = ws.ws_row;
+	}
+}
+
+void screen_show(const char *text, unsigned lines)
+{
+	char *buf = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&buf, &size);
+
+	if (!f)
+		return;
+	fputs("\033[H", f);
+	for (unsigned i = 0; i < lines && *text; i++) {
+		size_t n = strcspn(text, "\n");
+
+		/* No line feed behind the last line: it would scroll. */
+		fprintf(f, "%s%.*s\033[0m\033[K", i ? "\r\n" : "", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+	fputs("\033[J", f);
+	if (!fclose(f))
+		put(buf, size);
+	free(buf);
+}
+
+/* The next byte of what was typed, -1: none (yet). */
+static int next_byte(int wait_ms, bool *is_gone)
+{
+	struct pollfd p = { .fd = screen.fd, .events = POLLIN };
+	unsigned char c;
+	ssize_t n;
+
+	if (poll(&p, 1, wait_ms) <= 0)
+		return -1;
+	n = read(screen.fd, &c, 1);
+	if (n == 1)
+		return c;
+	*is_gone |= (p.revents & (POLLHUP | POLLERR)) || (n < 0 && errno != EINTR && errno != EAGAIN);
+	return -1;
+}
+
+static enum screen_key escape_key(bool *is_gone)
+{
+	int c = next_byte(20, is_gone), last;
+
+	if (c != '[' && c != 'O')
+		return KEY_NONE;
+	last = c = next_byte(20, is_gone);
+	while (last >= 0 && (last < '@' || last > '~'))
+		last = next_byte(20, is_gone);
+	switch (last) {
+	case 'A':
+		return KEY_UP;
+	case 'B':
+		return KEY_DOWN;
+	case 'C':
+		return KEY_SORT;
+	case 'D':
+		return KEY_SORT_BACK;
+	case 'H':
+		return KEY_HOME;
+	case '~':
+		return c == '5' ? KEY_PAGE_UP : c == '6' ? KEY_PAGE_DOWN : c == '1' ? KEY_HOME :
+		       KEY_NONE;
+	default:
+		return KEY_NONE;
+	}
+}
+
+enum screen_key screen_key(bool *is_gone)
+{
+	switch (next_byte(0, is_gone)) {
+	case 'q':
+	case 'Q':
+		return KEY_QUIT;
+	case 's':
+	case '>':
+		return KEY_SORT;
+	case 'S':
+	case '<':
+		return KEY_SORT_BACK;
+	case 'p':
+	case ' ':
+		return KEY_PAUSE;
+	case 'h':
+	case '?':
+		return KEY_HELP;
+	case 'k':
+		return KEY_UP;
+	case 'j':
+		return KEY_DOWN;
+	case '\033':
+		return escape_key(is_gone);
+	default:
+		return KEY_NONE;
+	}
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a snapshot says: the analyses of ldb-report, of the window. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "top/top.h"
+
+#define NR_SLOWEST	10
+
+static int open_reader(const struct snapshot *s, bool is_wide, struct reader **reader)
+{
+	char path[64], err[256];
+	int fd = snapshot_file(s, is_wide);
+
+	if (fd < 0)
+		return fd;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	*reader = reader_open(path, err, sizeof(err));
+	close(fd);
+	return *reader ? 0 : -ENOMEM;
+}
+
+static int build_requests(struct view *v)
+{
+	struct requests_options options = REQUESTS_OPTIONS_ALL;
+	int rc;
+
+	options.nr_slowest = NR_SLOWEST;
+	options.ended_from = snapshot_info(v->snapshot)->from;
+	rc = requests_build(v->model, &options, &v->requests);
+	if (rc)
+		return rc;
+	v->timelines = calloc(v->requests.nr_lives + 1, sizeof(*v->timelines));
+	if (!v->timelines)
+		return -ENOMEM;
+	for (size_t i = 0; i < v->requests.nr_lives && !rc; i++) {
+		rc = timeline_build(v->model, &v->requests.lives[i], &v->timelines[i]);
+		if (!rc)
+			timeline_forget_segments(&v->timelines[i]);
+	}
+	return rc;
+}
+
+/* Of each thread the innermost function: it explains the others. */
+static int add_running(void *arg, const struct reader_rows *rows)
+{
+	struct view *v = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_func *f = &rows->func[i];
+		struct view_running *r = v->nr_running ? &v->running[v->nr_running - 1] : NULL;
+
+		if (!(f->flags & LDB_FUNC_F_OPEN))
+			continue;
+		if (!r || r->tid != f->tid) {
+			r = reallocarray(v->running, v->nr_running + 1, sizeof(*r));
+			if (!r)
+				return -ENOMEM;
+			v->running = r;
+			r += v->nr_running++;
+		}
+		*r = (struct view_running){
+			.tid = f->tid, .thread = model_thread(v->model, f->tid, f->start_max),
+			.func = symtab_lookup(v->model->symtab, f->pc, f->start_max),
+			.site = f->ret ? symtab_lookup_call(v->model->symtab, f->ret, f->start_max) : NULL,
+			.ns = reader_ns(v->window, f->end_max) - reader_ns(v->window, f->start_max),
+			.is_at_least = f->flags & LDB_FUNC_F_FROM_START,
+		};
+	}
+	return 0;
+}
+
+static int longer_first(const void *pa, const void *pb)
+{
+	const struct view_running *a = pa, *b = pb;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+static void sort_running(struct view *v)
+{
+	if (v->nr_running)
+		qsort(v->running, v->nr_running, sizeof(*v->running), longer_first);
+}
+
+static int build(struct view *v, const struct top_options *o)
+{
+	struct stats_options stats = STATS_OPTIONS_ALL;
+	struct locks_options locks = LOCKS_OPTIONS_ALL;
+	int rc;
+
+	stats.by = o->by;
+	rc = stats_build(&v->window_model, &stats, &v->stats);
+	if (rc)
+		return rc;
+	v->rows = calloc(v->stats.nr + 1, sizeof(*v->rows));
+	if (!v->rows)
+		return -ENOMEM;
+	/* What only runs has no duration yet. */
+	for (size_t i = 0; i < v->stats.nr; i++)
+		if (v->stats.entries[i].count)
+			v->rows[v->nr_rows++] = &v->stats.entries[i];
+	rc = reader_each(v->window, LDB_BLK_FUNC, NULL, add_running, v);
+	if (rc)
+		return rc;
+	sort_running(v);
+	rc = locks_build(&v->window_model, &locks, &v->locks);
+	return rc ? rc : build_requests(v);
+}
+
+int view_build(struct view *v, struct snapshot *s, struct symtab *symtab,
+	       const struct top_options *o)
+{
+	char err[256];
+	int rc;
+
+	*v = (struct view){ .snapshot = s };
+	symtab_forget(symtab);
+	rc = open_reader(s, true, &v->wide);
+	if (!rc)
+		rc = open_reader(s, false, &v->window);
+	if (rc)
+		goto err_free;
+	rc = -ENOMEM;
+	v->model = model_open(v->wide, symtab, err, sizeof(err));
+	if (!v->model)
+		goto err_free;
+	v->window_model = *v->model;
+	v->window_model.reader = v->window;
+	rc = build(v, o);
+	if (rc)
+		goto err_free;
+	view_sort(v, o->sort);
+	return 0;
+
+err_free:
+	view_free(v);
+	return rc;
+}
+
+static int compare(const void *pa, const void *pb, void *key)
+{
+	static const char *const keys[] = { "total", "function", "caller", "file", "module", "line" };
+	const struct stats_entry *a = *(struct stats_entry *const *)pa;
+	const struct stats_entry *b = *(struct stats_entry *const *)pb;
+	int order = functions_compare(key, a, b);
+
+	/* Nothing jumps about that has not changed. */
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !order; i++)
+		order = functions_compare(keys[i], a, b);
+	return order;
+}
+
+void view_sort(struct view *v, size_t sort)
+{
+	if (v->nr_rows)
+		qsort_r(v->rows, v->nr_rows, sizeof(*v->rows), compare,
+			(void *)functions_sort_keys[sort]);
+}
+
+void view_free(struct view *v)
+{
+	for (size_t i = 0; v->timelines && i < v->requests.nr_lives; i++)
+		timeline_free(&v->timelines[i]);
+	free(v->timelines);
+	requests_free(&v->requests);
+	locks_free(&v->locks);
+	free(v->rows);
+	free(v->running);
+	stats_free(&v->stats);
+	model_close(v->model);
+	reader_close(v->wide);
+	reader_close(v->window);
+	snapshot_free(v->snapshot);
+	*v = (struct view){ 0 };
+}
