@@ -61,7 +61,9 @@ check_jq "requests: the slowest first" all.json 'all(.[]; .requests[0] | .count 
 check_jq "a request is in one line only" all.json '[.[] | .requests[0].slowest[].req] | length == (unique | length)'
 check_jq "the numbers of requests go on" all.json '[.[] | [.requests[0].slowest[].req] | min] as $m | $m[0] < $m[1] and $m[1] < $m[2]'
 check_jq "the lock by name" all.json 'any(.[]; any(.locks[]; .name == "lock" and .waits.count > 0))'
-check_jq "what was seen of what was made" all.json 'all(.[]; .made >= .seen and .seen > 0)'
+# What began in one second may end in the next: a few of each of the three threads.
+check_jq "what was seen of what was made" all.json 'all(.[]; .made + 15 >= .seen and .seen > 0) and
+	([.[].made] | add) + 15 >= ([.[].seen] | add)'
 
 # Every request counts once: ids go up by one.
 first=$(jq -s '[.[] | .requests[0].slowest[].req] | min' top.json)

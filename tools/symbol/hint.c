@@ -69,6 +69,14 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 		 is_debian ? package : "its debug package", fetch);
 }
 
+/* Every std::thread is called from libstdc++: nobody misses the name of that function. */
+bool hint_is_of_use(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return strncmp(slash ? slash + 1 : path, "libstdc++.so", 12) != 0;
+}
+
 void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size)
 {
 	char more[48] = "", what[512];

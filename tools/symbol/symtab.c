@@ -564,7 +564,8 @@ static bool has_problem(const struct file *f, enum symtab_problem problem)
 		/* A stripped library still has the names it exports. */
 		return state == ELFFILE_ABSENT ||
 		       (state == ELFFILE_USABLE && !elffile_has_lines(f->elf) &&
-			(!elffile_has_symbols(f->elf) || (f->lacks_name && !f->is_instrumented)));
+			(!elffile_has_symbols(f->elf) || (f->lacks_name && !f->is_instrumented &&
+							 hint_is_of_use(f->path))));
 	case SYMTAB_NO_LINES:
 		return state == ELFFILE_USABLE && f->is_instrumented &&
 		       elffile_has_symbols(f->elf) && !elffile_has_lines(f->elf);
