@@ -28,10 +28,15 @@ browser_setup()
 		   cmp -s package-lock.json "$BROWSER/package-lock.json"; then
 			exit 0
 		fi
+		if [ -n "$(find npm.failed -mmin -10 2>/dev/null)" ]; then
+			cat npm.failed
+			exit
+		fi
 		cp "$BROWSER/package.json" "$BROWSER/package-lock.json" . &&
 		timeout 180 npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1 && exit 0
 		rm -f package-lock.json
-		echo "npm could not install playwright-core: $(grep -v '^npm warn' npm.log | head -n 1)"
+		echo "npm could not install playwright-core: $(grep -v '^npm warn' npm.log | head -n 1)" |
+			tee npm.failed
 	) 9>"$BROWSER_MODULES/.lock"
 }
 

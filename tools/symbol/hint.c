@@ -69,12 +69,16 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 		 is_debian ? package : "its debug package", fetch);
 }
 
-/* Every std::thread is called from libstdc++: nobody misses the name of that function. */
+/* main() and every thread are called from these: nobody misses the names of those functions. */
 bool hint_is_of_use(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	static const char *const starters[] = { "libc.so", "libc-", "libpthread", "libstdc++.so" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-	return strncmp(slash ? slash + 1 : path, "libstdc++.so", 12) != 0;
+	for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
+		if (!strncmp(name, starters[i], strlen(starters[i])))
+			return false;
+	return true;
 }
 
 void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size)
