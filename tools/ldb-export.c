@@ -124,11 +124,6 @@ static void on_progress(void *arg, const char *what, double done)
 
 /* The requests that were asked for */
 
-static int64_t tick_or(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
-{
-	return is_given ? reader_tick(m->reader, ns) : otherwise;
-}
-
 static int earlier_first(const void *pa, const void *pb)
 {
 	const struct life *a = pa, *b = pb;
@@ -267,14 +262,6 @@ static int fail(int ret, const char *err, bool is_output)
 	return CLI_FAILURE;
 }
 
-static bool is_trace_itself(const char *path)
-{
-	struct stat in, to;
-
-	return !stat(opt.open.input ? opt.open.input : "ldb.data", &in) && !stat(path, &to) &&
-	       in.st_dev == to.st_dev && in.st_ino == to.st_ino;
-}
-
 /* A part of a file is worth nothing; of what is no file nothing is removed. */
 static void remove_part(FILE *out, const char *path)
 {
@@ -348,7 +335,7 @@ static void check_usage(const struct export_format *f)
 		cli_usage("--json describes what was written to a file: give -o OUT");
 	if (f->is_binary && !output && isatty(STDOUT_FILENO))
 		cli_usage("%s is nothing for a terminal: give -o OUT", f->name);
-	if (output && is_trace_itself(output)) {
+	if (output && open_is_same_file(open_input(&opt.open), output)) {
 		cli_error("%s is the trace itself: give another file with -o", output);
 		exit(CLI_FAILURE);
 	}
@@ -379,8 +366,8 @@ int main(int argc, char **argv)
 	open_trace(&opened, &without_output);
 	m = opened.model;
 	progress_init(!opt.is_quiet);
-	o.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
-	o.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	o.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
+	o.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
 	o.thread = opt.thread;
 	o.max_functions = opt.max_functions;
 	o.min_ns = opt.min_ns;

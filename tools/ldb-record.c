@@ -10,12 +10,7 @@
 
 static struct record_options options = {
 	.output = "ldb.data",
-	.budget_ppm = 50000,
-	.mutex_level = LDB_MUTEX_WAIT,
-	.lock_threshold_ns = 1000,
-	.nr_scanners = 1,
-	.scanner_cpu = -1,
-	.ring_bytes = 64 << 20,
+	RECORD_DEFAULTS,
 	.max_bytes = 2ULL << 30,
 };
 
@@ -24,7 +19,6 @@ static bool pid_given, scanner_cpu_given;
 static int clock_kind;
 
 /* In the order of the values. */
-static const char *const mutex_levels[] = { "off", "wait", "hold", NULL };
 static const char *const kernels[] = { "auto", "module", "perf", "none", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 
@@ -40,7 +34,7 @@ static const struct cli_option table[] = {
 	{ .name = "budget", .type = CLI_PERCENT, .value = &options.budget_ppm, .arg = "PCT", .min = 1,
 	  .help = "slow each thread down by at most PCT of its time (5%); 100%: look as often as possible" },
 	{ .name = "mutex", .type = CLI_CHOICE, .value = &options.mutex_level, .arg = "LEVEL",
-	  .choices = mutex_levels,
+	  .choices = record_mutex_levels,
 	  .help = "lock events: off, wait (contended acquisitions, the default), hold (every hold too)" },
 	{ .name = "lock-threshold", .type = CLI_DURATION, .value = &options.lock_threshold_ns,
 	  .arg = "DUR", .help = "leave out lock waits and holds shorter than DUR (1us)" },

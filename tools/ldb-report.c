@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/error.h"
 #include "cli/opts.h"
@@ -111,11 +110,6 @@ static int compare_entries(const void *pa, const void *pb)
 	return order ? order : strcmp(a->func->path, b->func->path);
 }
 
-static int64_t tick_or(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
-{
-	return is_given ? reader_tick(m->reader, ns) : otherwise;
-}
-
 static size_t nr_rows(size_t nr, size_t text_default)
 {
 	size_t top = opt.has_top ? opt.top : opt.is_json || opt.is_csv ? nr : text_default;
@@ -133,8 +127,8 @@ static void report_functions(struct model *m, const struct render *r)
 	options.by = opt.by;
 	options.thread = opt.thread;
 	options.function = opt.function;
-	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
 	if (stats_build(m, &options, &stats))
 		open_fail_memory();
 	rows = calloc(stats.nr + 1, sizeof(*rows));
@@ -170,8 +164,8 @@ static void report_locks(struct model *m, const struct render *r)
 	struct locks locks;
 
 	options.thread = opt.thread;
-	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
 	if (locks_build(m, &options, &locks))
 		open_fail_memory();
 	if (opt.has_sort && locks_sort(&locks, functions_sort_keys[opt.sort]))
@@ -201,8 +195,8 @@ static void report_requests(struct model *m, const struct render *r)
 
 	options.class = opt.class;
 	options.nr_slowest = opt.has_top ? opt.top : TOP_REQUESTS;
-	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
 	if (requests_build(m, &options, &requests))
 		open_fail_memory();
 	timelines = calloc(requests.nr_lives + 1, sizeof(*timelines));
@@ -246,8 +240,8 @@ static bool report_sched(struct model *m, const struct render *r)
 		return false;
 	}
 	options.thread = opt.thread;
-	options.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
+	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
 	if (schedstats_build(m, &options, &stats))
 		open_fail_memory();
 	if (opt.has_sort && schedstats_sort(&stats, functions_sort_keys[opt.sort]))
@@ -292,12 +286,10 @@ static void open_other(struct opened *o)
 		.sysroot = opt.open.sysroot, .debug_dirs = opt.open.debug_dirs.items,
 		.nr_debug_dirs = opt.open.debug_dirs.nr, .no_demangle = opt.open.no_demangle,
 	};
-	struct stat in, to;
 	char err[512];
 
 	*o = (struct opened){ 0 };
-	if (!stat(opt.diff, &in) && !stat(opt.open.output, &to) && in.st_dev == to.st_dev &&
-	    in.st_ino == to.st_ino) {
+	if (open_is_same_file(opt.diff, opt.open.output)) {
 		cli_error("%s is the other trace: give another file with -o", opt.open.output);
 		exit(CLI_FAILURE);
 	}
@@ -328,8 +320,8 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 	const char *cmdline = reader_meta(m->reader, "cmdline");
 	struct report_options options = {
 		.title = cmdline && *cmdline ? cmdline : "a recording",
-		.from = tick_or(m, opt.has_from, opt.from_ns, INT64_MIN),
-		.to = tick_or(m, opt.has_to, opt.to_ns, INT64_MAX),
+		.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN),
+		.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX),
 		.thread = opt.thread, .other = other ? other->model : NULL, .other_title = opt.diff,
 	};
 	int ret = report_page(m, &options, r->out);

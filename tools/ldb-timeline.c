@@ -73,11 +73,6 @@ static const struct cli_tool tool = {
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
 };
 
-static int64_t tick_or(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
-{
-	return is_given ? reader_tick(m->reader, ns) : otherwise;
-}
-
 static int64_t class_p50(const struct requests *requests, const char *class)
 {
 	for (size_t i = 0; i < requests->nr_classes; i++)
@@ -259,8 +254,8 @@ int main(int argc, char **argv)
 	wanted.has_id = opt.has_req;
 	wanted.id = opt.req;
 	wanted.nr_slowest = opt.slowest;
-	wanted.from = tick_or(o.model, opt.has_from, opt.from_ns, INT64_MIN);
-	wanted.to = tick_or(o.model, opt.has_to, opt.to_ns, INT64_MAX);
+	wanted.from = open_tick(o.model, opt.has_from, opt.from_ns, INT64_MIN);
+	wanted.to = open_tick(o.model, opt.has_to, opt.to_ns, INT64_MAX);
 	if (is_page) {
 		found = show_page(o.model, &o.render, &wanted);
 	} else {

@@ -17,12 +17,7 @@
 #define WINDOW_NS	10000000000ULL	/* on a screen */
 
 static struct record_options record = {
-	.budget_ppm = 50000,
-	.mutex_level = LDB_MUTEX_WAIT,
-	.lock_threshold_ns = 1000,
-	.nr_scanners = 1,
-	.scanner_cpu = -1,
-	.ring_bytes = 64 << 20,
+	RECORD_DEFAULTS,
 	.kernel = KERNEL_NONE,
 	.quiet = true,
 };
@@ -34,7 +29,6 @@ static const char *output;
 static struct cli_list debug_dirs;
 
 /* In the order of the values. */
-static const char *const mutex_levels[] = { "off", "wait", "hold", NULL };
 static const char *const by_names[] = { "callsite", "function", "module", NULL };
 static int sort;
 
@@ -70,7 +64,7 @@ static const struct cli_option table[] = {
 	{ .name = "budget", .type = CLI_PERCENT, .value = &record.budget_ppm, .arg = "PCT", .min = 1,
 	  .help = "slow each thread down by at most PCT of its time (5%)" },
 	{ .name = "mutex", .type = CLI_CHOICE, .value = &record.mutex_level, .arg = "LEVEL",
-	  .choices = mutex_levels,
+	  .choices = record_mutex_levels,
 	  .help = "lock events: off, wait (contended acquisitions, the default), hold (every hold too)" },
 	{ .name = "scanner-cpu", .type = CLI_NUMBER, .value = &scanner_cpu,
 	  .given = &scanner_cpu_given, .arg = "N", .max = 4095, .help = "pin the scanner to CPU N" },

@@ -119,25 +119,38 @@ async function run(body) {
 	process.exitCode = nrFailed ? 1 : 0;
 }
 
-/* Without TAP: opens a page, waits until it is ready, calls body(page); exit status 1: errors. */
-async function measure(file, body) {
+/*
+ * Without TAP: calls body(browser), which may add to problems; they go to stderr, and
+ * exit status 1 says that there were some.
+ */
+async function examine(body, problems) {
 	let browser;
 
 	try {
 		browser = await launch();
-		const page = await open(browser, file);
-
-		await page.waitForFunction(() => document.documentElement.dataset.ready);
-		await body(page);
-		if (page.problems.length)
-			throw new Error(page.problems.join("\n"));
+		await body(browser);
 	} catch (e) {
-		console.error(e.stack || String(e));
-		process.exitCode = 1;
+		problems.push(e.stack || String(e));
 	} finally {
 		if (browser)
 			await browser.close();
 	}
+	for (const p of problems.slice(0, 20))
+		console.error(p);
+	process.exitCode = problems.length ? 1 : 0;
 }
 
-module.exports = { run, measure };
+/* The same for one of our pages: waits until it is ready, calls body(page). */
+async function measure(file, body) {
+	const problems = [];
+
+	await examine(async (browser) => {
+		const page = await open(browser, file);
+
+		await page.waitForFunction(() => document.documentElement.dataset.ready);
+		await body(page);
+		problems.push(...page.problems);
+	}, problems);
+}
+
+module.exports = { run, measure, examine };

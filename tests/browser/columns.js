@@ -10,7 +10,7 @@
 const fs = require("fs");
 const path = require("path");
 const { pathToFileURL } = require("url");
-const { chromium } = require("playwright-core");
+const { examine } = require("./browser");
 
 const [file, table, ...wanted] = process.argv.slice(2);
 
@@ -31,18 +31,4 @@ async function read(browser) {
 	}, [table, wanted]);
 }
 
-(async () => {
-	const browser = await chromium.launch({
-		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-		chromiumSandbox: process.getuid() !== 0, args: ["--disable-gpu"],
-	});
-
-	try {
-		console.log((await read(browser)).join("\n"));
-	} catch (e) {
-		console.error(String(e.stack || e));
-		process.exitCode = 1;
-	} finally {
-		await browser.close();
-	}
-})();
+examine(async (browser) => console.log((await read(browser)).join("\n")), []);

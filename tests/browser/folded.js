@@ -12,7 +12,7 @@
 const fs = require("fs");
 const path = require("path");
 const { pathToFileURL } = require("url");
-const { chromium } = require("playwright-core");
+const { examine } = require("./browser");
 
 const [vendor, file] = process.argv.slice(2);
 const libraries = ["d3-dispatch", "d3-ease", "d3-array", "d3-color", "d3-interpolate", "d3-timer",
@@ -81,25 +81,13 @@ function check(frames, root) {
 		problems.push("nothing is drawn");
 }
 
-(async () => {
-	const browser = await chromium.launch({
-		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-		chromiumSandbox: process.getuid() !== 0, args: ["--disable-gpu"],
-	});
+async function look(browser) {
+	const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
+	const root = tree(fs.readFileSync(file, "utf8"));
 
-	try {
-		const page = await browser.newPage({ viewport: { width: 1600, height: 900 } });
-		const root = tree(fs.readFileSync(file, "utf8"));
+	page.on("pageerror", (e) => problems.push(`exception: ${e}`));
+	page.on("console", (m) => m.type() === "error" && problems.push(`console: ${m.text()}`));
+	check(await draw(page, root), root);
+}
 
-		page.on("pageerror", (e) => problems.push(`exception: ${e}`));
-		page.on("console", (m) => m.type() === "error" && problems.push(`console: ${m.text()}`));
-		check(await draw(page, root), root);
-	} catch (e) {
-		problems.push(String(e.stack || e));
-	} finally {
-		await browser.close();
-	}
-	for (const p of problems.slice(0, 20))
-		console.error(p);
-	process.exitCode = problems.length ? 1 : 0;
-})();
+examine(look, problems);

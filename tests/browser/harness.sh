@@ -4,6 +4,7 @@
 #
 #	need_browser			skips the whole test where there is none
 #	browser_test SCRIPT ARGS...	runs it with node; it prints all of the TAP
+#	picture_begin [FOLDER]		for *-shots.sh: sets $folder, compiles ./figure1
 #
 # playwright-core, which drives the browser, and speedscope, which an export is opened in,
 # are installed once, into the build folder, from the lock file: npm checks the bytes.
@@ -56,4 +57,13 @@ browser_test()
 	shift
 	node "$BROWSER/$browser_script" "$@"
 	exit $?
+}
+
+picture_begin()
+{
+	folder=${1:-$TOP/Documentation/screenshots}
+	mkdir -p "$folder" || return
+	# Not where this was compiled, but what a reader has.
+	cxx_ldb -O2 -g "-ffile-prefix-map=$TOP/tests/programs/=" "-ffile-prefix-map=$PWD=." \
+		"$TOP/tests/programs/figure1.cc" -o figure1 -pthread
 }

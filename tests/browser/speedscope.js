@@ -11,7 +11,7 @@
 const fs = require("fs");
 const path = require("path");
 const { pathToFileURL } = require("url");
-const { chromium } = require("playwright-core");
+const { examine } = require("./browser");
 
 const [index, file] = process.argv.slice(2);
 const problems = [];
@@ -111,20 +111,4 @@ async function look(browser) {
 	}
 }
 
-(async () => {
-	const browser = await chromium.launch({
-		executablePath: process.env.CHROMIUM || "/usr/bin/chromium",
-		chromiumSandbox: process.getuid() !== 0, args: ["--disable-gpu"],
-	});
-
-	try {
-		await look(browser);
-	} catch (e) {
-		problems.push(String(e.stack || e));
-	} finally {
-		await browser.close();
-	}
-	for (const p of problems.slice(0, 20))
-		console.error(p);
-	process.exitCode = problems.length ? 1 : 0;
-})();
+examine(look, problems);

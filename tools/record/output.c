@@ -130,7 +130,6 @@ void output_program(struct recording *r)
 
 static void write_metas(struct recording *r)
 {
-	static const char *const mutex_levels[] = { "off", "wait", "hold" };
 	const struct record_options *o = r->o;
 	char text[PATH_MAX];
 	struct utsname u;
@@ -149,7 +148,7 @@ static void write_metas(struct recording *r)
 		writer_add_meta(r->writer, "kernel_only", "1");
 	snprintf(text, sizeof(text), "%g%%", o->budget_ppm / 10000.0);
 	writer_add_meta(r->writer, "budget", text);
-	writer_add_meta(r->writer, "mutex", mutex_levels[o->mutex_level]);
+	writer_add_meta(r->writer, "mutex", record_mutex_levels[o->mutex_level]);
 	meta_number(r, "lock_threshold_ns", o->lock_threshold_ns);
 	meta_number(r, "func_threshold_ns", o->func_threshold_ns);
 	meta_number(r, "scan_interval_ns", o->scan_interval_ns);

@@ -29,6 +29,8 @@
 #define IDLE_MS		200
 #define DRAIN_MS_MAX	10
 
+const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
+
 static int64_t now_ns(void)
 {
 	struct timespec ts;

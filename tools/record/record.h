@@ -66,6 +66,14 @@ struct record_options {
 	bool quiet, verbose;
 };
 
+/* What every tool that records begins with. */
+#define RECORD_DEFAULTS								\
+	.budget_ppm = 50000, .mutex_level = LDB_MUTEX_WAIT, .lock_threshold_ns = 1000, \
+	.nr_scanners = 1, .scanner_cpu = -1, .ring_bytes = 64 << 20
+
+/* Names of enum ldb_mutex_level, in its order; ends with NULL. */
+extern const char *const record_mutex_levels[];
+
 /* record.c: does it all; returns the exit status. */
 int record_run(const struct record_options *o);
 

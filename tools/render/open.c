@@ -17,6 +17,24 @@ void open_fail_memory(void)
 	exit(CLI_FAILURE);
 }
 
+int64_t open_tick(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
+{
+	return is_given ? reader_tick(m->reader, ns) : otherwise;
+}
+
+bool open_is_same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	return !stat(a, &of_a) && !stat(b, &of_b) && of_a.st_dev == of_b.st_dev &&
+	       of_a.st_ino == of_b.st_ino;
+}
+
+const char *open_input(const struct open_options *options)
+{
+	return options->input ? options->input : INPUT_DEFAULT;
+}
+
 void open_trace(struct opened *o, const struct open_options *options)
 {
 	struct symtab_options symbols = {
@@ -27,7 +45,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 	char err[512];
 
 	*o = (struct opened){ .options = options };
-	o->reader = reader_open(options->input ? options->input : INPUT_DEFAULT, err, sizeof(err));
+	o->reader = reader_open(open_input(options), err, sizeof(err));
 	if (!o->reader) {
 		cli_error("%s", err);
 		exit(CLI_FAILURE);
@@ -40,11 +58,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 		open_fail_memory();
 	/* Last, so that a trace that cannot be read does not cost an older output. */
 	if (options->output) {
-		const char *input = options->input ? options->input : INPUT_DEFAULT;
-		struct stat in, to;
-
-		if (!stat(input, &in) && !stat(options->output, &to) &&
-		    in.st_dev == to.st_dev && in.st_ino == to.st_ino) {
+		if (open_is_same_file(open_input(options), options->output)) {
 			cli_error("%s is the trace itself: give another file with -o", options->output);
 			exit(CLI_FAILURE);
 		}

@@ -45,6 +45,15 @@ void open_trace(struct opened *o, const struct open_options *options);
  */
 int open_finish(struct opened *o, bool is_quiet, bool check_all);
 
+/* A time of the command line as ticks of the trace; otherwise, if it was not given. */
+int64_t open_tick(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise);
+
+/* Both are there, and the same file.  Writing to the one would destroy the other. */
+bool open_is_same_file(const char *a, const char *b);
+
+/* --input of the options, or what it is without. */
+const char *open_input(const struct open_options *options);
+
 /* One line instead of a report without rows. */
 __attribute__((format(printf, 2, 3)))
 void open_say_empty(const struct render *r, const char *format, ...);
