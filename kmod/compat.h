@@ -57,6 +57,17 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define LDB_EXIT_HAS_GROUP_DEAD	0
 #endif
 
+/* The tracepoints of page faults were x86's own for long; other architectures may have none. */
+#if __has_include(<trace/events/exceptions.h>)
+#define LDB_HAVE_PAGE_FAULTS	1
+#define LDB_EXCEPTIONS_H	<trace/events/exceptions.h>
+#elif defined(CONFIG_X86)
+#define LDB_HAVE_PAGE_FAULTS	1
+#define LDB_EXCEPTIONS_H	<asm/trace/exceptions.h>
+#else
+#define LDB_HAVE_PAGE_FAULTS	0
+#endif
+
 /* Until finish_task(): also while its switch out is still under way. */
 static inline bool ldb_on_cpu(const struct task_struct *p)
 {

@@ -40,6 +40,7 @@
 
 #define LDB_THREAD_BITS		12	/* buckets of the table of threads */
 #define LDB_SEEN_BITS		9	/* names of others that were written lately */
+#define LDB_SEEN_IRQ_BITS	6	/* and of interrupts, on a CPU */
 
 /* As the compiler plugin defines them (ldb/abi.h). */
 #define LDB_CANARY		0x4c44
@@ -61,6 +62,7 @@ struct ldb_session_cpu {
 	local_t		hidden, unreadable;
 	int		waiting;	/* watched threads that wait here; the run queue's lock */
 	atomic_t	arrived;	/* and those that came here while they waited */
+	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
 };
 
 struct ldb_session {
@@ -71,6 +73,7 @@ struct ldb_session {
 	bool		fast;		/* SCHED events, and the TSC: no call in the usual probe */
 	bool		sees_others;	/* the creator has CAP_PERFMON */
 	bool		dead;
+	u64		irq_min;	/* ticks: shorter interrupts are only counted */
 	struct pid_namespace *ns;	/* of the tids; NULL: the initial one */
 	struct mm_struct *mm;		/* of the program that joined; held by mmgrab() */
 	struct signal_struct *signal;	/* names the thread group; held through task */
@@ -119,6 +122,7 @@ struct ldb_thread {
 	u32		tid;		/* as the program sees it */
 	u32		seq;		/* as ldb_page.k_seq */
 	u32		wait;		/* enum ldb_wait; the lock of the run queue it is on */
+	local_t		nr_short;	/* interrupts not written since the last; the CPU it runs on */
 	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
 	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
 	struct llist_node dead;
@@ -163,6 +167,7 @@ extern struct mutex ldb_sessions_mutex;
 extern struct list_head ldb_bound;
 extern struct workqueue_struct *ldb_wq;
 extern unsigned int ldb_max_mb, ldb_max_sessions, ldb_max_user_sessions, ldb_disarm_delay_ms;
+extern unsigned int ldb_irq_min_ns;
 extern bool ldb_force_tsc;
 
 struct ldb_file {
@@ -198,6 +203,7 @@ int ldb_thread_unregister(struct ldb_session *s, u32 tid);
 /* probes.c */
 int ldb_probes_init(void);
 void ldb_probes_exit(void);
+u32 ldb_probes_available(void);
 int ldb_probes_get(u32 events);
 void ldb_probes_put(u32 events);
 
@@ -210,6 +216,9 @@ void ldb_futex_init(void);
 void ldb_futex_exit(void);
 int ldb_futex_arm(void);
 void ldb_futex_disarm(void);
+
+/* irq.c */
+void ldb_irq_forget(void);
 
 /* clock.c */
 u32 ldb_clock_choose(u32 wanted);

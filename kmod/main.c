@@ -24,6 +24,10 @@ unsigned int ldb_disarm_delay_ms = 5000;
 module_param_named(disarm_delay_ms, ldb_disarm_delay_ms, uint, 0644);
 MODULE_PARM_DESC(disarm_delay_ms, "how long the probes stay after the last session (5000)");
 
+unsigned int ldb_irq_min_ns = 1000;
+module_param_named(irq_min_ns, ldb_irq_min_ns, uint, 0644);
+MODULE_PARM_DESC(irq_min_ns, "interrupts shorter than this are counted and not recorded (1000)");
+
 bool ldb_force_tsc;
 module_param_named(force_tsc, ldb_force_tsc, bool, 0644);
 MODULE_PARM_DESC(force_tsc, "use the TSC even if the kernel does not trust it; for tests (N)");

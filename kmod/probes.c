@@ -7,24 +7,35 @@
  * holds no reference to the module and that the module's exit waits for.
  */
 #include <linux/binfmts.h>
+#include <linux/interrupt.h>
+#include <linux/log2.h>
 #include <linux/mutex.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+#include <trace/events/irq.h>
 #include <trace/events/sched.h>
 #include <trace/events/task.h>
 #include "probes.h"
+#if LDB_HAVE_PAGE_FAULTS
+#include LDB_EXCEPTIONS_H
+#endif
+#ifdef CONFIG_X86
+#include <asm/trace/irq_vectors.h>
+#endif
 
 #define ALWAYS	0	/* the probes without which no thread can be followed */
 
 struct probe {
 	const char	*name;
 	void		*fn;
-	u32		group;
+	u32		group;		/* one of LDB_GROUP_*, or ALWAYS */
+	bool		optional;	/* its group is good for something without it */
 	struct tracepoint *tp;
 	bool		armed;
 };
 
-#define PROBE(event, group, fn)	{ #event, fn, group }
+#define PROBE(event, group, fn)		{ #event, fn, group, false }
+#define OPTIONAL(event, group, fn)	{ #event, fn, group, true }
 static struct probe probes[] = {
 	PROBE(sched_switch, ALWAYS, ldb_probe_switch),
 	PROBE(sched_process_fork, ALWAYS, ldb_probe_fork),
@@ -36,10 +47,24 @@ static struct probe probes[] = {
 	PROBE(sched_wakeup, LDB_GROUP_SCHED, ldb_probe_wakeup),
 	PROBE(sched_wakeup_new, LDB_GROUP_SCHED, ldb_probe_wakeup_new),
 	PROBE(task_rename, LDB_GROUP_SCHED, ldb_probe_rename),
+#if LDB_HAVE_PAGE_FAULTS
+	PROBE(page_fault_user, LDB_GROUP_FAULT, ldb_probe_fault_user),
+	OPTIONAL(page_fault_kernel, LDB_GROUP_FAULT, ldb_probe_fault_kernel),
+#endif
+	PROBE(irq_handler_entry, LDB_GROUP_IRQ, ldb_probe_irq_entry),
+	PROBE(irq_handler_exit, LDB_GROUP_IRQ, ldb_probe_irq_exit),
+	PROBE(softirq_entry, LDB_GROUP_IRQ, ldb_probe_softirq_entry),
+	PROBE(softirq_exit, LDB_GROUP_IRQ, ldb_probe_softirq_exit),
+#ifdef CONFIG_X86
+	OPTIONAL(local_timer_entry, LDB_GROUP_IRQ, ldb_probe_timer_entry),
+	OPTIONAL(local_timer_exit, LDB_GROUP_IRQ, ldb_probe_timer_exit),
+#endif
 };
 
+#define NR_GROUPS	5
 static DEFINE_MUTEX(ldb_arm_mutex);
-static atomic_t nr_sessions, nr_sched, nr_futex;
+static atomic_t nr_sessions, nr_group[NR_GROUPS];
+static u32 available = LDB_GROUP_ALL;
 static bool armed_futex;
 
 /* The kernel does not check what it is given. */
@@ -54,11 +79,28 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_sched_wakeup_new(ldb_probe_wakeup_new);
 	check_trace_callback_type_sched_migrate_task(ldb_probe_migrate);
 	check_trace_callback_type_task_rename(ldb_probe_rename);
+	check_trace_callback_type_irq_handler_entry(ldb_probe_irq_entry);
+	check_trace_callback_type_irq_handler_exit(ldb_probe_irq_exit);
+	check_trace_callback_type_softirq_entry(ldb_probe_softirq_entry);
+	check_trace_callback_type_softirq_exit(ldb_probe_softirq_exit);
+#if LDB_HAVE_PAGE_FAULTS
+	check_trace_callback_type_page_fault_user(ldb_probe_fault_user);
+	check_trace_callback_type_page_fault_kernel(ldb_probe_fault_kernel);
+#endif
+#ifdef CONFIG_X86
+	check_trace_callback_type_local_timer_entry(ldb_probe_timer_entry);
+	check_trace_callback_type_local_timer_exit(ldb_probe_timer_exit);
+#endif
+}
+
+static atomic_t *nr_of(u32 group)
+{
+	return group == ALWAYS ? &nr_sessions : &nr_group[ilog2(group)];
 }
 
 static bool wanted(const struct probe *p)
 {
-	return atomic_read(p->group == ALWAYS ? &nr_sessions : &nr_sched);
+	return p->tp && atomic_read(nr_of(p->group));
 }
 
 static int arm(void)
@@ -79,7 +121,7 @@ static int arm(void)
 		if (p->fn == ldb_probe_switch)
 			on_each_cpu(ldb_threads_refresh, NULL, 1);
 	}
-	if (!armed_futex && atomic_read(&nr_futex)) {
+	if (!armed_futex && atomic_read(nr_of(LDB_GROUP_FUTEX))) {
 		rc = ldb_futex_arm();
 		if (rc)
 			return rc;
@@ -104,11 +146,13 @@ static void disarm(void)
 	}
 	if (any)
 		tracepoint_synchronize_unregister();
+	if (any && !atomic_read(nr_of(LDB_GROUP_IRQ)))
+		ldb_irq_forget();
 	/* Nobody keeps it up to date, and what it points to may be freed. */
 	if (!probes[0].armed)
 		for_each_possible_cpu(cpu)
 			WRITE_ONCE(per_cpu_ptr(&ldb_cpu, cpu)->curr, NULL);
-	if (armed_futex && !atomic_read(&nr_futex)) {
+	if (armed_futex && !atomic_read(nr_of(LDB_GROUP_FUTEX))) {
 		ldb_futex_disarm();
 		armed_futex = false;
 	}
@@ -124,11 +168,12 @@ static DECLARE_DELAYED_WORK(disarm_work, disarm_work_fn);
 
 static void count(u32 events, int n)
 {
+	u32 group;
+
 	atomic_add(n, &nr_sessions);
-	if (events & LDB_GROUP_SCHED)
-		atomic_add(n, &nr_sched);
-	if (events & LDB_GROUP_FUTEX)
-		atomic_add(n, &nr_futex);
+	for (group = 1; group & LDB_GROUP_ALL; group <<= 1)
+		if (events & group)
+			atomic_add(n, nr_of(group));
 }
 
 /* For a session of these groups.  May wait for work that is unregistering. */
@@ -162,18 +207,38 @@ static void find(struct tracepoint *tp, void *unused)
 			probes[i].tp = tp;
 }
 
+/* Those that this kernel has no tracepoint for can do without: nobody gets them. */
+static bool can_miss(const struct probe *p)
+{
+	if (p->optional)
+		return true;
+	if (!(p->group & (LDB_GROUP_FAULT | LDB_GROUP_IRQ)))
+		return false;
+	available &= ~p->group;
+	return true;
+}
+
 int ldb_probes_init(void)
 {
 	unsigned int i;
 
+	BUILD_BUG_ON(LDB_GROUP_ALL != (1 << NR_GROUPS) - 1);
 	for_each_kernel_tracepoint(find, NULL);
+	if (!LDB_HAVE_PAGE_FAULTS)
+		available &= ~LDB_GROUP_FAULT;
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
-		if (probes[i].tp)
+		if (probes[i].tp || can_miss(&probes[i]))
 			continue;
 		pr_err("ldb: this kernel has no tracepoint %s\n", probes[i].name);
 		return -ENODEV;
 	}
 	return 0;
+}
+
+/* LDB_GROUP_* */
+u32 ldb_probes_available(void)
+{
+	return available;
 }
 
 /* No session is left. */

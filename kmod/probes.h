@@ -6,6 +6,8 @@
 #include "ldb_internal.h"
 
 struct linux_binprm;
+struct irqaction;
+struct pt_regs;
 
 /* wake.c */
 void ldb_probe_waking(void *unused, struct task_struct *p);
@@ -22,5 +24,17 @@ void ldb_probe_exit(void *unused, struct task_struct *p, bool group_dead);
 void ldb_probe_exit(void *unused, struct task_struct *p);
 #endif
 void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm);
+
+/* fault.c */
+void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error);
+void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error);
+
+/* irq.c */
+void ldb_probe_irq_entry(void *unused, int irq, struct irqaction *action);
+void ldb_probe_irq_exit(void *unused, int irq, struct irqaction *action, int ret);
+void ldb_probe_softirq_entry(void *unused, unsigned int nr);
+void ldb_probe_softirq_exit(void *unused, unsigned int nr);
+void ldb_probe_timer_entry(void *unused, int vector);
+void ldb_probe_timer_exit(void *unused, int vector);
 
 #endif /* LDB_PROBES_H */

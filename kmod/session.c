@@ -2,6 +2,7 @@
 /* Sessions: made by the recorder, bound to a thread group, ended by the last close. */
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/math64.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -261,8 +262,9 @@ static struct ldb_session *new_session(const struct ldb_create *c)
 
 	if (!s)
 		return ERR_PTR(-ENOMEM);
-	s->events = c->events;
+	s->events = c->events & ldb_probes_available();
 	s->clock = ldb_clock_choose(c->clock_id);
+	s->irq_min = mul_u64_u32_div(ldb_clock_hz(s->clock), ldb_irq_min_ns, NSEC_PER_SEC);
 	s->fast = s->clock == LDB_CLOCK_TSC && s->events & LDB_GROUP_SCHED;
 	s->sees_others = perfmon_capable();
 	s->uid = current_uid();
@@ -304,6 +306,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	if (IS_ERR(s))
 		return PTR_ERR(s);
 	c.clock_id = s->clock;
+	c.events = s->events;
 	c.total_size = s->info.total_size;
 	rc = ldb_probes_get(s->events);
 	if (rc)

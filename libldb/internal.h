@@ -183,9 +183,8 @@ void shim_fork_child(void);
  */
 void shim_flush(struct thread *t);
 
-/* request/request.c: fills an object's table of request functions. */
-struct ldb_api;
-void request_fill(struct ldb_api *api);
+/* request/request.c: fills an object's table of request functions, if it knows that version. */
+void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
 
 /* shim/unwind.c: pops records below sp from every block of this thread. */

@@ -90,6 +90,8 @@ static void build(struct model *m, const struct requests *requests, const struct
 		.model = m, .timeline = timeline, .p50_ns = class_p50(requests, life->class),
 		.nth = 1, .nr_occurrences = 1, .nr_lines = opt.top,
 	};
+	if (hits_of_timeline(m, timeline, &shown->hits))
+		open_fail_memory();
 }
 
 /* The life of --req to show: --nth, or the slowest complete one, or the slowest. */

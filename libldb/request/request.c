@@ -60,6 +60,15 @@ static void request_start(uint64_t id, void *queue, const void *site)
 		});
 }
 
+static void request_arrived(uint64_t id, void *queue, uint64_t age_ns)
+{
+	if (session_on() && age_ns <= LDB_AGE_MAX_NS)
+		request_write(&(struct ldb_req_rec){
+			.type = LDB_EV_REQ_ARRIVED, .id = id,
+			.queue = (uintptr_t)queue, .payload2 = age_ns,
+		});
+}
+
 static void request_block(uint64_t id, void *queue, const void *site)
 {
 	if (session_on())
@@ -132,7 +141,12 @@ static void request_link(uint64_t id, const void *trace, const void *span)
 /* The program may be calling through the table already. */
 #define FILL(member, fn)	__atomic_store_n(&api->member, fn, __ATOMIC_RELEASE)
 
-void request_fill(struct ldb_api *api)
+static void fill_2(struct ldb_api_2 *api)
+{
+	FILL(req_arrived, request_arrived);
+}
+
+static void fill_1(struct ldb_api *api)
 {
 	FILL(req_start, request_start);
 	FILL(req_block, request_block);
@@ -142,6 +156,14 @@ void request_fill(struct ldb_api *api)
 	FILL(req_link, request_link);
 	FILL(stack_register, stack_register);
 	FILL(stack_unregister, stack_unregister);
+}
+
+void request_fill(uint64_t version, void *table)
+{
+	if (version == 1)
+		fill_1(table);
+	else if (version == 2)
+		fill_2(table);
 }
 
 /* THREAD_EXIT ends what the thread was working on; there is nothing to free. */

@@ -57,8 +57,7 @@ static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct modul
 		m->flags |= LDB_MODULE_F_INSTRUMENTED;
 		break;
 	case LDB_NOTE_API:
-		if (d->version == LDB_API_VERSION)
-			request_fill((struct ldb_api *)(uintptr_t)target);
+		request_fill(d->version, (void *)(uintptr_t)target);
 		break;
 	case LDB_NOTE_COMPILED:
 		m->flags |= LDB_MODULE_F_COMPILED;

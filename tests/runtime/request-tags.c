@@ -21,6 +21,7 @@ static const struct ldb_req_rec *last(void)
 static void every_call(void)
 {
 	ldb_req_start(1, NULL);
+	ldb_req_arrived(6, NULL, 1000);
 	ldb_req_block(2, NULL);
 	ldb_req_end(3);
 	ldb_req_end_all();
@@ -36,9 +37,28 @@ static void without(void)
 	is_int(ldb_stack_register(&errno, &errno + 1), 0, "and a stack is registered");
 	ldb_stack_unregister(&errno);
 	is_int(errno, 4242, "errno is left alone");
-	request_fill(&__ldb_api);
+	request_fill(1, &__ldb_api);
+	request_fill(2, &__ldb_api_2);
 	every_call();
 	is_int(harness_nr(), 0, "nor when nobody records");
+}
+
+/* A table of a version to come is left alone, and so is what is behind one of the first. */
+static void versions(void)
+{
+	void *table[16] = { NULL };
+	int behind = 0;
+
+	request_fill(LDB_API_VERSION + 1, table);
+	request_fill(0, table);
+	for (unsigned i = 0; i < 16; i++)
+		behind += !!table[i];
+	is_int(behind, 0, "a version it does not know is not filled");
+	request_fill(1, table);
+	for (unsigned i = 0; i < 16; i++)
+		behind += !!table[i];
+	is_int(behind, 8, "version 1 has eight functions");
+	ok(table[7] && !table[8], "and nothing is written behind it");
 }
 
 static __attribute__((noinline)) void tag_here(int queue)
@@ -71,6 +91,25 @@ static void tags(void)
 	ldb_req_end_all();
 	ok(last()->type == LDB_EV_REQ_END_ALL && last()->payload2, "end of all");
 	is_int(harness_nr(), 4, "one record each");
+	harness_stop();
+}
+
+static void arrivals(void)
+{
+	harness_start(LDB_MUTEX_OFF, 0);
+	errno = 4242;
+	ldb_req_arrived(8, (void *)0x7000, 123456789012);
+	ok(last()->type == LDB_EV_REQ_ARRIVED && last()->id == 8 && last()->queue == 0x7000, "arrived");
+	ok(last()->payload2 == 123456789012, "how long ago");
+	is_int(last()->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
+	is_int(errno, 4242, "errno is left alone");
+	ldb_req_arrived(8, NULL, 0);
+	ok(!last()->payload2 && !last()->queue, "just now, in no queue");
+	ldb_req_arrived(8, NULL, LDB_AGE_MAX_NS);
+	is_int(harness_nr(), 3, "a day ago");
+	ldb_req_arrived(8, NULL, LDB_AGE_MAX_NS + 1);
+	ldb_req_arrived(8, NULL, -100);		/* stamped after now: two clocks */
+	is_int(harness_nr(), 3, "an age that cannot be is ignored");
 	harness_stop();
 }
 
@@ -148,7 +187,9 @@ int main(void)
 {
 	shim_init();
 	without();
+	versions();
 	tags();
+	arrivals();
 	classes();
 	links();
 	unknown();

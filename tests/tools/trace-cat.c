@@ -100,6 +100,21 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       rows->task[i].pid, rows->task[i].flags, rows->task[i].tick,
 		       rows->task[i].name);
 		break;
+	case LDB_BLK_FAULT: {
+		const struct ldb_row_fault *f = &rows->fault[i];
+
+		printf("fault tid=%u flags=%x tick=%" PRId64 " addr=%" PRIx64 " pc=%" PRIx64 "\n",
+		       f->tid, f->flags, f->tick, f->addr, f->pc);
+		break;
+	}
+	case LDB_BLK_IRQ: {
+		const struct ldb_row_irq *q = &rows->irq[i];
+
+		printf("irq kind=%u flags=%x cpu=%u nr=%u tid=%u start=%" PRId64 " end=%" PRId64
+		       " short=%u name=%s\n", q->kind, q->flags, q->cpu, q->nr, q->tid, q->start,
+		       q->end, q->nr_short, q->name);
+		break;
+	}
 	case LDB_BLK_SCAN: {
 		const struct ldb_row_scan *s = &rows->scan[i];
 
@@ -121,6 +136,7 @@ int main(int argc, char **argv)
 		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "gap", LDB_BLK_GAP },
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
+		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ },
 	};
 	struct reader_rows rows;
 	char text[512];

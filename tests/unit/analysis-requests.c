@@ -4,7 +4,7 @@
 #include "analysis-sample.h"
 
 enum { START = LDB_REQ_OP_START, BLOCK = LDB_REQ_OP_BLOCK, END = LDB_REQ_OP_END,
-       END_ALL = LDB_REQ_OP_END_ALL };
+       END_ALL = LDB_REQ_OP_END_ALL, ARRIVED = LDB_REQ_OP_ARRIVED };
 
 static struct made t;
 static struct requests r;
@@ -12,6 +12,14 @@ static struct requests r;
 static void begin(void)
 {
 	made_begin(&t, "requests.data");
+}
+
+/* site: of an ARRIVED, how long ago. */
+static void req_at(unsigned op, uint32_t tid, int64_t tick, uint64_t id, uint64_t queue,
+		   uint64_t site)
+{
+	writer_add_req(t.w, &(struct ldb_row_req){
+		.op = op, .tid = tid, .tick = tick, .id = id, .queue = queue, .site = site });
 }
 
 static void req(unsigned op, uint32_t tid, int64_t tick, uint64_t id, uint64_t queue)
@@ -80,6 +88,93 @@ static void test_hops(void)
 		ok(l->parts[3].is_queue && l->parts[3].end - l->parts[3].start == 600 &&
 		   l->parts[3].to_tid == 3, "the second queue");
 	}
+	end();
+}
+
+static bool is_part(size_t i, bool is_queue, int64_t start, int64_t end)
+{
+	const struct life_part *p = &life(0)->parts[i];
+
+	return i < life(0)->nr_parts && p->is_queue == is_queue && p->start == start && p->end == end;
+}
+
+static void test_arrived(void)
+{
+	begin();
+	req_at(ARRIVED, 1, 500, 7, 0xa0, 400);
+	req_at(START, 1, 510, 7, 0xa0, 0x4711);
+	req(END, 1, 600, 7, 0);
+	lives_of(7);
+	ok(r.nr_lives == 1 && life(0)->start == 100 && life(0)->end == 600 && life(0)->is_complete,
+	   "a life begins at the arrival");
+	ok(life(0)->nr_parts == 2 && is_part(0, true, 100, 510) && is_part(1, false, 510, 600),
+	   "in the queue until START");
+	ok(life(0)->parts[0].queue == 0xa0 && life(0)->parts[0].to_tid == 1 &&
+	   life(0)->parts[0].tid == 1 && life(0)->parts[0].site == 0x4711, "which one, whose, where");
+	ok(!life(0)->has_lost_handoff && life(0)->parts[1].was_queued, "and taken out of it");
+	is_int(r.all.p50_ns, 500, "its latency");
+	end();
+
+	begin();
+	req_at(ARRIVED, 1, 500, 7, 0, 700);
+	req(START, 1, 510, 7, 0);
+	req(END, 1, 600, 7, 0);
+	lives_of(7);
+	ok(life(0)->start == -200 && life(0)->nr_parts == 2, "before the recording began, in no queue");
+	end();
+
+	begin();
+	req_at(ARRIVED, 1, 500, 7, 0xa0, UINT64_MAX);
+	req(START, 1, 510, 7, 0xa0);
+	req(END, 1, 600, 7, 0);
+	lives_of(7);
+	ok(r.nr_lives == 1 && life(0)->is_complete && life(0)->start == 500, "an age that cannot be");
+	end();
+}
+
+/* What is known already is not said again, nor contradicted. */
+static void test_arrived_known(void)
+{
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(BLOCK, 1, 200, 7, 0xa0);
+	req_at(ARRIVED, 2, 500, 7, 0xa0, 450);
+	req(START, 2, 510, 7, 0xa0);
+	req_at(ARRIVED, 2, 520, 7, 0xa0, 450);
+	req(END, 2, 600, 7, 0);
+	lives_of(7);
+	ok(life(0)->start == 100 && life(0)->nr_parts == 3 && is_part(1, true, 200, 510),
+	   "a queue that BLOCK named, and a thread that works on it already");
+	ok(life(0)->is_complete && !life(0)->has_lost_handoff, "are left as they are");
+	end();
+
+	begin();
+	req(START, 1, 100, 7, 0);
+	req_at(ARRIVED, 2, 500, 7, 0xb0, 450);
+	req(START, 2, 510, 7, 0xb0);
+	req(END, 2, 600, 7, 0);
+	req(END, 1, 610, 7, 0);
+	lives_of(7);
+	ok(life(0)->start == 100 && life(0)->nr_parts == 3 && is_part(1, true, 100, 510),
+	   "in the middle of a life: not before what was last");
+	end();
+
+	begin();
+	req(START, 1, 100, 7, 0);
+	req(BLOCK, 1, 150, 7, 0xa0);
+	req(END, 1, 200, 7, 0);
+	req_at(ARRIVED, 1, 500, 7, 0, 50);
+	req(START, 1, 510, 7, 0);
+	req(END, 1, 600, 7, 0);
+	req_at(ARRIVED, 1, 700, 7, 0, 50);
+	req(START, 1, 710, 7, 0);
+	req(END, 1, 800, 7, 0);
+	req_at(ARRIVED, 1, 900, 7, 0xc0, 50);
+	lives_of(7);
+	is_int(r.nr_lives, 4, "an id that is used again has a life each time");
+	ok(life(1)->start == 450 && life(1)->end == 600 && life(2)->start == 650, "from its arrival");
+	ok(!life(3)->is_complete && life(3)->has_lost_handoff && life(3)->start == 850,
+	   "never started: lost");
 	end();
 }
 
@@ -244,6 +339,8 @@ int main(void)
 {
 	test_simple();
 	test_hops();
+	test_arrived();
+	test_arrived_known();
 	test_repeats();
 	test_parallel();
 	test_end_all();

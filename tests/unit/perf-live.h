@@ -185,7 +185,9 @@ LIVE_FN struct perf *live_open(pid_t pid, enum perf_mode best, size_t ring_bytes
 	struct perf_options o = {
 		.pid = pid, .clock_id = live_clock, .best = best, .ring_bytes = ring_bytes,
 	};
-	struct perf_sink sink = { live_sched, live_task, live_lost, rows };
+	struct perf_sink sink = {
+		.sched = live_sched, .task = live_task, .lost = live_lost, .arg = rows,
+	};
 
 	memset(rows, 0, sizeof(*rows));
 	return perf_open(&o, &sink, why, size);

@@ -90,8 +90,9 @@ struct record {
 	struct perf_event_header header;
 	union {
 		struct {
+			uint64_t ip;
 			uint32_t tgid, tid;
-			uint64_t time;
+			uint64_t time, addr;
 			uint32_t raw_size;
 			char raw[100];
 		} __attribute__((packed)) sample;
@@ -111,7 +112,7 @@ static struct record sample(int id, int flags, int pid, unsigned raw_size)
 	memcpy(r.sample.raw, &type, 2);
 	r.sample.raw[2] = flags;
 	memcpy(r.sample.raw + 4, &pid, 4);
-	r.header.size = sizeof(r.header) + 20 + raw_size;
+	r.header.size = sizeof(r.header) + 36 + raw_size;
 	return r;
 }
 
@@ -253,6 +254,69 @@ static void test_futex(void)
 	   e.flags == LDB_FUTEX_PI && e.value == 1, "PI unlock: wakes one");
 	ok(!futex_kind(FUTEX_TRYLOCK_PI_PRIVATE, 0, &e) && !futex_kind(127, 0, &e),
 	   "neither waits nor wakes");
+}
+
+/* Of an event without raw data; major: with a period. */
+static struct record fault(bool major, unsigned misc)
+{
+	struct record r = { .header = { .type = PERF_RECORD_SAMPLE, .misc = misc } };
+	uint64_t words[] = { 0x401000, 40 | 41ULL << 32, 123456789, 0x7f0000001234, 1, 4 };
+
+	if (!major)
+		words[4] = 4;
+	r.header.size = sizeof(r.header) + sizeof(words) - (major ? 0 : 8);
+	memcpy(r.words, words, sizeof(words));
+	return r;
+}
+
+static void test_faults(void)
+{
+	struct record r = fault(false, PERF_RECORD_MISC_USER);
+	enum perf_mode before = decoder.mode;
+	struct perf_event e;
+
+	ok(decode(&r, &e) && e.kind == PERF_EVENT_FAULT && e.flags == LDB_FAULT_ROW_MINOR &&
+	   e.addr == 0x7f0000001234 && e.pc == 0x401000 && e.by == 41 && e.by_tgid == 40 &&
+	   e.time == 123456789, "a page fault");
+	r = fault(true, PERF_RECORD_MISC_KERNEL);
+	ok(decode(&r, &e) && e.kind == PERF_EVENT_FAULT && !e.pc &&
+	   e.flags == (LDB_FAULT_ROW_MAJOR | LDB_FAULT_F_KERNEL), "one that needed a disk, in the kernel");
+	decoder.mode = PERF_SWITCHES_OWN;
+	ok(decode(&r, &e) && e.kind == PERF_EVENT_FAULT, "also where there are no tracepoints");
+	r = sample(372, 0, 9, 68);
+	ok(!decode(&r, &e), "which would not be taken for one");
+	decoder.mode = before;
+	/* As long as a major fault. */
+	r = sample(372, 0, 9, 12);
+	ok(decode(&r, &e) && e.kind == PERF_EVENT_SWITCH, "nor a tracepoint of the same size");
+}
+
+static const char irq_entry[] =
+	"name: irq_handler_entry\nID: 225\nformat:\n"
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+	"\tfield:int irq;\toffset:8;\tsize:4;\tsigned:1;\n"
+	"\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n\n"
+	"print fmt: \"irq=%d name=%s\", REC->irq, __get_str(name)\n";
+
+static void test_irqs(void)
+{
+	struct record r = sample(225, 0, 41, 40);
+	struct perf_event e;
+
+	ok(parse(PERF_TP_IRQ_ENTRY, irq_entry), "irq_handler_entry");
+	set32(&r, 8, 24);
+	set32(&r, 12, 16 | 20 << 16);
+	memcpy(r.sample.raw + 16, "virtio0-a-long-name", 20);
+	ok(decode(&r, &e) && e.kind == PERF_EVENT_IRQ_ENTER && e.flags == LDB_IRQ_HARD &&
+	   e.value == 24 && e.by == 41 && e.names == 3 && !memcmp(e.name_a, "virtio0-a-long-n", 16) &&
+	   !strcmp(e.name_b, "ame"), "an interrupt begins");
+	set32(&r, 12, 16 | 200 << 16);
+	ok(decode(&r, &e) && !e.names, "a name longer than the data");
+	set32(&r, 12, 0xffff | 1 << 16);
+	ok(decode(&r, &e) && !e.names, "a name behind the data");
 }
 
 static void test_bad_samples(void)
@@ -472,6 +536,8 @@ int main(void)
 	test_formats();
 	test_samples();
 	test_futex();
+	test_faults();
+	test_irqs();
 	test_bad_samples();
 	test_switch_records();
 	test_fuzz();

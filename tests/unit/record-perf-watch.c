@@ -68,8 +68,26 @@ static void on_lost(void *arg, const struct ldb_row_lost *r)
 	say("%d:lost %llu cpu%u\n", (int)r->tick, (unsigned long long)r->count, r->ring);
 }
 
-static const struct perf_sink sink = { on_sched, on_task, on_lost, NULL };
-static const struct perf_sink rows_only = { on_sched, NULL, on_lost, NULL };
+static void on_fault(void *arg, const struct ldb_row_fault *r)
+{
+	say("%d:fault %u %llx\n", (int)r->tick, r->tid, (unsigned long long)r->addr);
+}
+
+static void on_irq(void *arg, const struct ldb_row_irq *r)
+{
+	say("%d-%d:irq %u cpu%u %u/%u\n", (int)r->start, (int)r->end, r->tid, r->cpu, r->kind, r->nr);
+}
+
+static void on_irq_name(void *arg, uint32_t line, const char *name)
+{
+	say("line %u is %s\n", line, name);
+}
+
+static const struct perf_sink sink = { .sched = on_sched, .task = on_task, .lost = on_lost };
+static const struct perf_sink hits = {
+	.lost = on_lost, .fault = on_fault, .irq = on_irq, .irq_name = on_irq_name,
+};
+static const struct perf_sink rows_only = { .sched = on_sched, .lost = on_lost };
 static struct perf_tids tids = {
 	.tgid = 100, .keys_are_tids = true, .same_namespace = true, .shown_tgid = 100,
 };
@@ -453,6 +471,62 @@ static void test_clock(unsigned clock_id)
 	perf_clock_free(c);
 }
 
+static void irq(unsigned kind, int cpu, int by, unsigned what, unsigned nr)
+{
+	struct perf_event e = event(kind, cpu, by);
+
+	e.flags = what;
+	e.value = nr;
+	if (kind == PERF_EVENT_IRQ_ENTER && what == LDB_IRQ_HARD) {
+		strcpy(e.name_a, "eth0");
+		e.names = 3;
+	}
+	feed(&e);
+}
+
+static void test_hits(void)
+{
+	struct perf_event e;
+
+	begin(&hits, PERF_TRACEPOINTS);
+	e = event(PERF_EVENT_FAULT, 0, 101);
+	e.addr = 0x1000;
+	feed(&e);
+	e = event(PERF_EVENT_FAULT, 1, 200);
+	feed(&e);
+	is_str(text, "1:fault 101 1000\n", "a page fault, of ours only");
+	begin(&hits, PERF_TRACEPOINTS);
+	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 3);
+	irq(PERF_EVENT_IRQ_ENTER, 1, 100, LDB_IRQ_SOFT, 3);
+	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_HARD, 24);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_HARD, 24);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 3);
+	irq(PERF_EVENT_IRQ_LEAVE, 1, 100, LDB_IRQ_SOFT, 3);
+	is_str(text, "line 24 is eth0\n3-4:irq 101 cpu0 1/24\n1-5:irq 101 cpu0 2/3\n"
+	       "2-6:irq 100 cpu1 2/3\n", "interrupts, one in another");
+	begin(&hits, PERF_TRACEPOINTS);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 3);
+	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 1);
+	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 9);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 1);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 9);
+	irq(PERF_EVENT_IRQ_ENTER, 0, 200, LDB_IRQ_SOFT, 9);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 200, LDB_IRQ_SOFT, 9);
+	is_str(text, "2-4:irq 101 cpu0 2/1\n", "halves are left out");
+	begin(&hits, PERF_TRACEPOINTS);
+	irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, 3);
+	e = event(PERF_EVENT_LOST, 0, 101);
+	e.value = 5;
+	feed(&e);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 3);
+	is_str(text, "2:lost 5 cpu0\n", "none goes over a loss");
+	begin(&hits, PERF_TRACEPOINTS);
+	for (int i = 0; i < 20; i++)
+		irq(PERF_EVENT_IRQ_ENTER, 0, 101, LDB_IRQ_SOFT, i);
+	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 19);
+	is_str(text, "20-21:irq 101 cpu0 2/19\n", "however deep");
+}
+
 int main(void)
 {
 	test_clock(LDB_CLOCK_MONO);
@@ -468,6 +542,7 @@ int main(void)
 	test_switches_only();
 	test_deaf();
 	test_futex();
+	test_hits();
 	test_order();
 	perf_watch_free(w);
 	return done();

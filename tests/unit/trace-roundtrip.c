@@ -33,6 +33,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(SCAN, scan);
 	CASE(SCHED, sched);
 	CASE(TASK, task);
+	CASE(FAULT, fault);
+	CASE(IRQ, irq);
 	default:
 		return false;
 	}
@@ -54,6 +56,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		STRING(reqname, name);
 	} else if (kind == LDB_BLK_TASK) {
 		STRING(task, name);
+	} else if (kind == LDB_BLK_IRQ) {
+		STRING(irq, name);
 	}
 	/* Padding between fields is not part of a row. */
 	if (kind == LDB_BLK_FUNC)
@@ -122,6 +126,8 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_LOST: return sizeof(struct ldb_row_lost);
 	case LDB_BLK_SCHED: return sizeof(struct ldb_row_sched);
 	case LDB_BLK_TASK: return sizeof(struct ldb_row_task);
+	case LDB_BLK_FAULT: return sizeof(struct ldb_row_fault);
+	case LDB_BLK_IRQ: return sizeof(struct ldb_row_irq);
 	default: return sizeof(struct ldb_row_scan);
 	}
 }
@@ -406,7 +412,9 @@ static void check_requests(const char *path, const char *what)
 		{ 4, 35, 200, 1, 0 },	/* blocked, never taken up */
 		{ 5, 95, 99, 1, 1 },	/* an id used twice */
 		{ 5, 120, 130, 1, 1 },
-		{ 6, 140, 150, 1, 1 },	/* arrived by BLOCK of another thread */
+		{ 6, 140, 150, 1, 1 },	/* came by BLOCK of another thread */
+		{ 8, 115, 170, 1, 1 },	/* arrived before it was tagged */
+		{ 9, 180, 190, 1, 1 },	/* so long before that it cannot be */
 	};
 	const struct ldb_row_reqtab *rows;
 	struct reader *r;
@@ -418,7 +426,7 @@ static void check_requests(const char *path, const char *what)
 		bail_out(err);
 	if (reader_requests(r, &rows, &nr))
 		bail_out("reader_requests");
-	ok(nr == 7 && !memcmp(rows, want, sizeof(want)), "request table, %s", what);
+	ok(nr == 9 && !memcmp(rows, want, sizeof(want)), "request table, %s", what);
 	for (size_t i = 0; i < nr; i++)
 		diag("%" PRIu64 ": %" PRId64 " %" PRId64 " segments %u complete %u", rows[i].id,
 		     rows[i].start, rows[i].end, rows[i].nr_segments, rows[i].complete);
@@ -454,6 +462,14 @@ static void test_requests(void)
 	add_req(w, LDB_REQ_OP_BLOCK, 7, 140, 6);
 	add_req(w, LDB_REQ_OP_START, 2, 145, 6);
 	add_req(w, LDB_REQ_OP_END, 2, 150, 6);
+	writer_add_req(w, &(struct ldb_row_req){
+		.op = LDB_REQ_OP_ARRIVED, .tid = 2, .tick = 160, .id = 8, .site = 45 });
+	add_req(w, LDB_REQ_OP_START, 2, 161, 8);
+	add_req(w, LDB_REQ_OP_END, 2, 170, 8);
+	writer_add_req(w, &(struct ldb_row_req){
+		.op = LDB_REQ_OP_ARRIVED, .tid = 2, .tick = 180, .id = 9, .site = UINT64_MAX });
+	add_req(w, LDB_REQ_OP_START, 2, 181, 9);
+	add_req(w, LDB_REQ_OP_END, 2, 190, 9);
 	add_req(w, LDB_REQ_OP_END, 2, 200, 77);		/* never started; the last event */
 	writer_close(w);
 	check_requests(path, "from the file");

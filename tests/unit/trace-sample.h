@@ -69,6 +69,8 @@ union sample_row {
 	struct ldb_row_scan scan;
 	struct ldb_row_sched sched;
 	struct ldb_row_task task;
+	struct ldb_row_fault fault;
+	struct ldb_row_irq irq;
 };
 
 /* tick: REQ rows are sorted by the writer, so they are made sorted here. */
@@ -169,6 +171,20 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.tick = tick, .name = sample_string(s->a, 16),
 		};
 		break;
+	case LDB_BLK_FAULT:
+		r->fault = (struct ldb_row_fault){
+			.flags = sample_value(), .tid = sample_value(), .tick = tick,
+			.addr = sample_value(), .pc = sample_value(),
+		};
+		break;
+	case LDB_BLK_IRQ:
+		r->irq = (struct ldb_row_irq){
+			.kind = sample_value(), .flags = sample_value(), .cpu = sample_value(),
+			.nr = sample_value(), .tid = sample_value(), .nr_short = sample_value(),
+			.start = sample_value(), .end = sample_value(),
+			.name = sample_string(s->a, 24),
+		};
+		break;
 	}
 }
 
@@ -199,6 +215,10 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_sched(w, &r->sched);
 	case LDB_BLK_TASK:
 		return writer_add_task(w, &r->task);
+	case LDB_BLK_FAULT:
+		return writer_add_fault(w, &r->fault);
+	case LDB_BLK_IRQ:
+		return writer_add_irq(w, &r->irq);
 	default:
 		return writer_add_scan(w, &r->scan);
 	}
@@ -207,7 +227,7 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 static const unsigned sample_kinds[] = {
 	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
-	LDB_BLK_SCHED, LDB_BLK_TASK,
+	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ,
 };
 #define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
 

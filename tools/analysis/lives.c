@@ -258,27 +258,69 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 	return false;
 }
 
+/* It has an end, and nobody works on it: what it is still put into is lost. */
+static bool is_left(const struct open_life *o)
+{
+	for (size_t i = 0; i < o->life.nr_parts; i++)
+		if (o->life.parts[i].is_open && !o->life.parts[i].is_queue)
+			return false;
+	return o->has_end;
+}
+
+static int end_left(struct lives *l, struct open_life *o)
+{
+	o->life.has_lost_handoff = true;
+	o->life.is_complete = true;
+	o->life.end = o->last_end;
+	return end_life(l, o);
+}
+
+/*
+ * In a queue since before anybody tagged it.  In the middle of a life it can not have
+ * been there before the part that was last.
+ */
+static int on_arrived(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+	struct ldb_row_req then = *row;
+	int ret = 0;
+
+	/* One that cannot be is none. */
+	if (row->site <= TICKS_MAX)
+		then.tick = ticks_sane(row->tick - (int64_t)row->site);
+	then.site = 0;
+	if (o && is_left(o)) {
+		ret = end_left(l, o);
+		o = NULL;
+	}
+	for (size_t i = 0; o && i < o->life.nr_parts; i++) {
+		const struct life_part *p = &o->life.parts[i];
+		int64_t since = p->is_open ? p->start : p->end;
+
+		if (p->is_open && (p->is_queue ? p->queue == row->queue : p->tid == row->tid))
+			return 0;
+		if (then.tick < since)
+			then.tick = since;
+	}
+	if (!o && !ret)
+		o = begin_life(l, &then);
+	if (!o)
+		return ret ? ret : l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+	return add_part(o, &then, true) ? 0 : -ENOMEM;
+}
+
 static int on_start(struct lives *l, const struct ldb_row_req *row)
 {
 	struct open_life *o = find_open(l, row->id);
 	struct life_part *part, *pending;
 	int ret;
 
-	/* Ended, and what is pending is lost: this START belongs to the next life. */
-	if (o && o->has_end && !row->queue) {
-		bool only_queues = true;
-
-		for (size_t i = 0; i < o->life.nr_parts; i++)
-			only_queues &= !o->life.parts[i].is_open || o->life.parts[i].is_queue;
-		if (only_queues) {
-			o->life.has_lost_handoff = true;
-			o->life.is_complete = true;
-			o->life.end = o->last_end;
-			ret = end_life(l, o);
-			if (ret)
-				return ret;
-			o = NULL;
-		}
+	/* This START belongs to the next life. */
+	if (o && !row->queue && is_left(o)) {
+		ret = end_left(l, o);
+		if (ret)
+			return ret;
+		o = NULL;
 	}
 	if (!o)
 		o = begin_life(l, row);
@@ -289,6 +331,8 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 	pending = pending_part(o, row->queue);
 	if (pending) {
 		pending->to_tid = row->tid;
+		if (!pending->site)
+			pending->site = row->site;
 		end_part(o, pending, row->tick);
 	}
 	part = add_part(o, row, false);
@@ -383,6 +427,8 @@ static int on_row(void *arg, const void *windowed)
 	switch (row->op) {
 	case LDB_REQ_OP_START:
 		return on_start(l, row);
+	case LDB_REQ_OP_ARRIVED:
+		return on_arrived(l, row);
 	case LDB_REQ_OP_BLOCK:
 		return on_block(l, row);
 	case LDB_REQ_OP_END:

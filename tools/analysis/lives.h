@@ -5,6 +5,7 @@
  *	START(tid, q)	a part on tid begins; a pending part in queue q (or, if
  *			there is none there, the oldest pending one) ends
  *	BLOCK(tid, q)	the part on tid ends, a part in q begins
+ *	ARRIVED(tid, q)	a part in q begins, in the past
  *	END(tid)	the part on tid ends; on a thread that did not work on it,
  *			everything ends
  *	END_ALL(tid)	END of every request tid works on
@@ -12,7 +13,9 @@
  * A life is over when an END was seen and no part is left open.  An id seen
  * again after that has a new life.  START on a thread that works on the request
  * already changes nothing.  A consumer may START before the producer's BLOCK:
- * that queue part is empty and not pending.
+ * that queue part is empty and not pending.  ARRIVED is said by the thread whose
+ * START is next: nobody knows who put the request there, so the part has its tid.  It
+ * changes nothing if that thread works on it already, or if it is known to be in q.
  */
 #ifndef ANALYSIS_LIVES_H
 #define ANALYSIS_LIVES_H

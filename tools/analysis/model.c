@@ -13,7 +13,7 @@
 #define STRINGS_MAX	(1U << 20)
 #define RECENT		256
 
-static const char *keep_string(struct model *m, const char *text)
+const char *model_keep_string(struct model *m, const char *text)
 {
 	char *copy, **strings;
 
@@ -94,7 +94,7 @@ static void set_thread(struct model *m, struct thread *t, const struct ldb_row_t
 		.too_deep = row->too_deep, .disorder = row->disorder,
 		.gap_ns = ticks_ns(m->reader, row->gap),
 		.cost_ns = ticks_ns(m->reader, row->cost),
-		.name = keep_string(m, row->name),
+		.name = model_keep_string(m, row->name),
 	};
 }
 
@@ -233,6 +233,13 @@ static int find_sched(void *arg, const struct reader_rows *rows)
 	return 1;
 }
 
+static bool meta_is_set(const struct model *m, const char *key)
+{
+	const char *value = reader_meta(m->reader, key);
+
+	return value && !strcmp(value, "1");
+}
+
 /* What is known of the kernel events before they are read. */
 static int add_kernel(struct model *m)
 {
@@ -242,6 +249,8 @@ static int add_kernel(struct model *m)
 	const char *only = reader_meta(m->reader, "kernel_only");
 	int ret;
 
+	m->has_faults = meta_is_set(m, "kernel_faults");
+	m->has_irqs = meta_is_set(m, "kernel_irqs");
 	m->kernel_events = events ? events : "";
 	m->kernel_why = why ? why : "";
 	m->is_kernel_only = only && strcmp(only, "0");

@@ -79,6 +79,7 @@ struct model {
 	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
 	bool has_sched;			/* there are SCHED rows */
+	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
 	struct tasks *tasks;		/* whom they name */
 	int64_t *losses;		/* ticks at which losses of them were noted, sorted */
 	size_t nr_losses;
@@ -89,7 +90,7 @@ struct model {
 
 /* A part of a request's life: on a thread, or in a queue. */
 struct life_part {
-	uint32_t tid;		/* in a queue: of the thread that put it there */
+	uint32_t tid;		/* in a queue: of the thread that put it there; not known who: to_tid */
 	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: nobody;
 				   on a thread: not 0 if the queue it came from is known */
 	bool is_queue, is_open;	/* is_open: no end was seen */
@@ -141,7 +142,7 @@ struct segment_sched {
 	bool has_futex, is_futex_woken;	/* is_futex_woken: the waker called FUTEX_WAKE on it */
 	uint64_t futex;
 	bool has_lost;			/* events were lost about then: more may have happened */
-	bool is_throttled;		/* PREEMPTED, and nobody came */
+	bool is_throttled;		/* PREEMPTED, and the CPU was idle */
 	int64_t asleep_ns;		/* LOCK_WAIT: of it */
 	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: longest first */
 	size_t nr_occupants;
@@ -185,6 +186,9 @@ void model_close(struct model *m);
 
 /* The thread that had this tid at that time, or the nearest; NULL: none. */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
+
+/* A copy that lives as long as the model; "" if there are too many. */
+const char *model_keep_string(struct model *m, const char *text);
 
 /* "name" of the thread, or "". */
 const char *model_thread_name(const struct thread *thread);

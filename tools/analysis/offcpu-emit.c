@@ -14,6 +14,8 @@
 #include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
 
+#define IDLE_NS_MIN	50000	/* less: clocks and rows are not that exact */
+
 /* Numbers of segments, by thread and time. */
 struct index {
 	size_t *at;
@@ -77,6 +79,22 @@ static struct segment_sched *get_sched(struct segment *s)
 	return s->sched;
 }
 
+/*
+ * Nobody came, or the CPU was idle later, and yet the thread had to wait: its group has no
+ * time left.  A CPU is never idle while it has a thread to run.
+ */
+static bool is_throttled(const struct model *m, const struct sched_off *off)
+{
+	int64_t idle = 0;
+
+	if (off->nr_migrations)
+		return false;
+	for (unsigned i = 0; i < off->nr_spans; i++)
+		if (off->spans[i].kind == PARTY_IDLE)
+			idle += off->spans[i].end - off->spans[i].start;
+	return off->next.kind == PARTY_IDLE || ticks_ns(m->reader, idle) > IDLE_NS_MIN;
+}
+
 int offcpu_describe(const struct model *m, struct segment *s, const struct sched_off *off)
 {
 	struct segment_sched *k = get_sched(s);
@@ -89,8 +107,7 @@ int offcpu_describe(const struct model *m, struct segment *s, const struct sched
 	if (off->is_preempted) {
 		k->preempted_by = off->next;
 		party_identify(m, &k->preempted_by, off->out);
-		/* Nobody came, and yet it had to go: its group has no time left. */
-		k->is_throttled = off->next.kind == PARTY_IDLE && !off->nr_migrations;
+		k->is_throttled = is_throttled(m, off);
 	}
 	k->cpu = off->cpu_wait;
 	k->from_cpu = off->cpu_out;

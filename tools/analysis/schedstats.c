@@ -272,6 +272,39 @@ static void add_entry(struct sched_entry *to, const struct sched_entry *e)
 	to->has_lost += e->has_lost;
 }
 
+/* Of each thread while it was one: a tid may be used again. */
+static int count_hits(struct builder *b, struct schedstats *s)
+{
+	struct hits_part *parts = calloc(s->nr + 1, sizeof(*parts));
+	int ret;
+
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct sched_entry *e = &s->entries[i];
+		int64_t start = e->thread ? e->thread->start : INT64_MIN;
+		int64_t end = e->thread && e->thread->has_exited ? e->thread->end : INT64_MAX;
+
+		parts[i] = (struct hits_part){
+			e->tid, start > b->options->from ? start : b->options->from,
+			end < b->options->to ? end : b->options->to, &e->hits,
+		};
+	}
+	ret = hits_count(b->m, parts, s->nr);
+	free(parts);
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct hits *h = &s->entries[i].hits;
+
+		if (s->entries[i].is_ldb)
+			continue;
+		s->all.hits.nr_faults += h->nr_faults;
+		s->all.hits.nr_major += h->nr_major;
+		s->all.hits.nr_irqs += h->nr_irqs;
+		ticks_add(&s->all.hits.irq_ns, h->irq_ns);
+	}
+	return ret;
+}
+
 static int fill_entries(struct builder *b, struct schedstats *s)
 {
 	struct dist delays, wakeups;
@@ -352,6 +385,8 @@ int schedstats_build(struct model *m, const struct schedstats_options *options,
 	ret = sched_each(m, options->from, options->to, &sink, &s->result);
 	if (!ret)
 		ret = fill_entries(b, s);
+	if (!ret)
+		ret = count_hits(b, s);
 	if (!ret)
 		ret = fill_parties(&b->antagonists, &s->antagonists, &s->nr_antagonists);
 	if (!ret)

@@ -10,6 +10,7 @@
 #define ANALYSIS_SCHEDSTATS_H
 
 #include "analysis/dist.h"
+#include "analysis/hits.h"
 #include "analysis/sched.h"
 
 #define SCHEDSTATS_PARTIES_MAX	65536	/* antagonists, wakers; the others count as one */
@@ -34,6 +35,7 @@ struct sched_entry {
 	int64_t disk_ns, futex_ns;	/* of blocked_ns */
 	uint64_t voluntary, involuntary; /* switches */
 	uint64_t migrations;
+	struct hits hits;		/* page faults, interrupts */
 	struct sched_times delays;	/* waits for a CPU: after a wake-up, and preempted */
 	struct sched_times wakeups;	/* from the wake-up to the CPU */
 	bool is_ldb;			/* ldb's own: not in all, nobody is blamed for its waits */

@@ -36,7 +36,7 @@ struct tracks {
 	const struct tracks_sink *sink;
 	struct tracks_result *result;
 	int64_t min_ticks;
-	struct tracks_source funcs, locks, offs, parts, queues, lives;
+	struct tracks_source funcs, locks, offs, parts, queues, faults, irqs, lives;
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */
 
@@ -65,6 +65,10 @@ int tracks_read(struct tracks *k);
 uint64_t tracks_major(const struct model *m, uint32_t tid, int64_t tick);
 int source_next(struct tracks_source *s);
 bool source_is_at(const struct tracks_source *s, uint64_t major);
+
+/* tracks-events.c: page faults and interrupts, both before a thread's segments */
+int tracks_read_events(struct tracks *k);
+int tracks_tell_events(struct tracks *k);
 
 /* tracks-frames.c */
 int tracks_read_frames(struct tracks *k);

@@ -61,6 +61,11 @@ static bool is_selected(const struct tracks *k, uint32_t tid, int64_t tick)
 	return stats_thread_matches(k->o->thread, tid, model_thread(k->m, tid, tick));
 }
 
+static bool is_wanted(const struct tracks *k, uint32_t tid, int64_t start, int64_t end)
+{
+	return !k->o->wants || k->o->wants(k->o->wants_arg, tid, start, end);
+}
+
 /* Functions */
 
 #define NR_FINE		64	/* buckets to a power of two */
@@ -156,6 +161,9 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 			k->result->nr_left_out++;
 			continue;
 		}
+		/* With the margin in which its ends may lie. */
+		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
+			continue;
 		ret = spill_add(&k->funcs.spill, tracks_major(k->m, row->tid, row->start_max),
 				e.start, row, sizeof(*row));
 	}
@@ -180,6 +188,8 @@ static int add_lock(void *arg, const struct lock_event *e)
 {
 	struct tracks *k = arg;
 
+	if (!is_wanted(k, e->tid, e->begin, e->end))
+		return 0;
 	return spill_add(&k->locks.spill, tracks_major(k->m, e->tid, e->begin), e->begin, e,
 			 sizeof(*e));
 }
@@ -220,7 +230,8 @@ static int on_off(void *arg, const struct sched_off *off)
 	if (!is_selected(k, off->tid, off->out))
 		return 0;
 	ret = tell_wakeup(k, off);
-	if (ret || off->in <= off->out || off->in < k->o->from || off->out > k->o->to)
+	if (ret || off->in <= off->out || off->in < k->o->from || off->out > k->o->to ||
+	    !is_wanted(k, off->tid, off->out, off->in))
 		return ret;
 	item.off = *off;
 	memcpy(item.spans, off->spans, off->nr_spans * sizeof(*off->spans));
@@ -322,11 +333,13 @@ int tracks_read(struct tracks *k)
 	struct lives_result result;
 	int ret;
 
-	spill_open(&k->funcs.spill, memory / 2);
+	spill_open(&k->funcs.spill, memory / 8 * 3);
 	spill_open(&k->locks.spill, memory / 8);
 	spill_open(&k->offs.spill, memory / 8);
 	spill_open(&k->parts.spill, memory / 16);
 	spill_open(&k->queues.spill, memory / 16);
+	spill_open(&k->faults.spill, memory / 16);
+	spill_open(&k->irqs.spill, memory / 16);
 	spill_open(&k->lives.spill, memory / 8);
 	ret = read_funcs(k);
 	if (!ret) {
@@ -337,7 +350,9 @@ int tracks_read(struct tracks *k)
 		tell(k, "kernel events", 0.45, 0.45, 0, 0);
 		ret = read_sched(k);
 	}
-	if (!ret) {
+	if (!ret)
+		ret = tracks_read_events(k);
+	if (!ret && !k->o->no_requests) {
 		tell(k, "requests", 0.5, 0.5, 0, 0);
 		ret = lives_each(k->m, on_life, k, &result);
 	}
@@ -351,6 +366,10 @@ int tracks_read(struct tracks *k)
 		ret = source_start(&k->parts);
 	if (!ret)
 		ret = source_start(&k->queues);
+	if (!ret)
+		ret = source_start(&k->faults);
+	if (!ret)
+		ret = source_start(&k->irqs);
 	if (!ret)
 		ret = source_start(&k->lives);
 	return ret;

@@ -173,6 +173,8 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	k->result->nr_threads++;
 	if (k->sink->thread)
 		ret = k->sink->thread(k->sink->arg, thread);
+	if (!ret)
+		ret = tracks_tell_events(k);
 	do {
 		if (!ret)
 			ret = do_window(k);
@@ -183,7 +185,8 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 /* The first of all that is left; false: nothing is. */
 static bool next_major(const struct tracks *k, uint64_t *major)
 {
-	const struct tracks_source *all[] = { &k->funcs, &k->locks, &k->offs, &k->parts, &k->queues };
+	const struct tracks_source *all[] = { &k->funcs, &k->locks, &k->offs, &k->parts, &k->queues,
+					      &k->faults, &k->irqs };
 	bool found = false;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -244,6 +247,8 @@ static void free_all(struct tracks *k)
 	spill_close(&k->offs.spill);
 	spill_close(&k->parts.spill);
 	spill_close(&k->queues.spill);
+	spill_close(&k->faults.spill);
+	spill_close(&k->irqs.spill);
 	spill_close(&k->lives.spill);
 	tracks_free_offs(k, k->nr_off_at);
 	for (size_t i = 0; i < k->t.nr_segments; i++)

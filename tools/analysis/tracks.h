@@ -31,8 +31,15 @@ struct tracks_options {
 	size_t memory;		/* bytes, about; 0: 192 MiB */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
+	/*
+	 * NULL, or: is anything of that thread wanted in [start, end]?  Of what is not,
+	 * functions, locks and times off the CPU are left out.
+	 */
+	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
+	void *wants_arg;
+	bool no_requests;	/* the caller knows them: REQUEST, QUEUE and request() are not given */
 };
-#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL }
+#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, false }
 
 /* Somebody made a sleeping thread runnable. */
 struct tracks_wakeup {
@@ -53,15 +60,51 @@ struct tracks_run {
 	unsigned state;		/* enum ldb_sched_state in which it left; has_end only */
 };
 
+/* A thread touched memory that was not mapped yet.  See model.has_faults. */
+struct tracks_fault {
+	int64_t tick;
+	uint32_t tid;
+	const struct thread *thread; /* NULL: not in the trace */
+	uint64_t addr;		/* what it touched */
+	uint64_t pc;		/* where its own code was; 0: not known */
+	bool is_kernel;		/* in a system call, on its behalf */
+	bool is_major;		/* had to be read from a disk; */
+	bool has_major;		/* whether it was, is known */
+};
+
+enum irq_kind {
+	IRQ_HARD,		/* of a device */
+	IRQ_SOFT,
+	IRQ_TIMER,		/* the CPU's own */
+};
+
+/*
+ * An interrupt that ran on a thread's CPU while the thread had it.  They may nest, a
+ * hard one in a soft one: the outer one comes first, unless they begin in one tick.
+ * See model.has_irqs.
+ */
+struct tracks_irq {
+	uint32_t tid;		/* whom it held up */
+	const struct thread *thread; /* NULL: not in the trace */
+	uint32_t cpu;
+	int64_t start, end;	/* ticks */
+	enum irq_kind kind;
+	uint32_t nr;		/* of the line, or the vector */
+	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; lives as the model */
+	uint32_t nr_short;	/* others, too short for a record, that hit the thread since the last */
+};
+
 /*
  * NULL: not wanted.  Non-zero stops, and is returned.  Runs, wake-ups and migrations
  * come first, for all threads together, in the order of time in which each is known: a
- * run's end, the time a woken thread came to run.  Then the threads with their
- * segments, by tid; then the requests by start.  What is pointed to lives until the call
+ * run's end, the time a woken thread came to run.  Then the threads by tid, each with
+ * its page faults, its interrupts and its segments; then the requests by start.  What is pointed to lives until the call
  * returns; symbols, names and threads of the model as long as the model.
  */
 struct tracks_sink {
 	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
+	int (*fault)(void *arg, const struct tracks_fault *f);	/* of that thread, by tick */
+	int (*irq)(void *arg, const struct tracks_irq *i);	/* of that thread, by start */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
@@ -72,6 +115,7 @@ struct tracks_sink {
 
 struct tracks_result {
 	uint64_t nr[NR_SEGMENT_KINDS];	/* segments given */
+	uint64_t nr_faults, nr_irqs;	/* given */
 	uint64_t nr_threads;
 	uint64_t nr_left_out;		/* invocations shorter than min_ns */
 	int64_t min_ns;			/* 0: none was left out for its length */

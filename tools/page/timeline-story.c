@@ -10,6 +10,7 @@
 
 #include "analysis/ticks.h"
 #include "page/timeline-private.h"
+#include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"
 
@@ -48,6 +49,13 @@ static void print_head(const struct render *r, const void *arg)
 static void print_story(const struct render *r, const void *arg)
 {
 	text_story(r, arg);
+}
+
+static void print_hits(const struct render *r, const void *arg)
+{
+	const struct render_timeline *shown = arg;
+
+	offcpu_hits(r, &shown->hits);
 }
 
 struct one_cause { const struct model *m; const struct timeline_cause *c; };
@@ -241,6 +249,11 @@ static int put_story(struct timeline_data *d, struct json *j, const struct life 
 
 	if (ret)
 		return ret;
+	ret = hits_of_timeline(d->m, &t, &shown.hits);
+	if (ret) {
+		timeline_free(&t);
+		return ret;
+	}
 	json_object_begin(j, NULL);
 	/* JavaScript's numbers are shorter. */
 	snprintf(id, sizeof(id), "%" PRIu64, life->id);
@@ -250,6 +263,7 @@ static int put_story(struct timeline_data *d, struct json *j, const struct life 
 	json_i64(j, "p50", shown.p50_ns);
 	json_i64(j, "left_out_below", t.left_out_ns);
 	put_printed(j, "text", print_story, &shown);
+	put_printed(j, "hits", print_hits, &shown);
 	json_array_begin(j, "causes");
 	for (size_t i = 0; i < t.nr_causes; i++)
 		put_cause(d, j, &t.causes[i]);

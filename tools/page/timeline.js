@@ -396,7 +396,7 @@ function showStory() {
 		return;
 	}
 	const r = tl.d.requests, latency = r.length[f.request], id = tl.data.requestId(f.request);
-	const text = f.story ? f.story.text : `req ${id}: ${ldb.ns(latency)}`;
+	const text = f.story ? f.story.text + (f.story.hits ? `; ${f.story.hits}` : "") : `req ${id}: ${ldb.ns(latency)}`;
 	const at = text.indexOf(":");
 
 	box.replaceChildren(ldb.el("p", { id: "sentence" }, ldb.el("b", {}, text.slice(0, at + 1)), text.slice(at + 1)),

@@ -52,17 +52,26 @@ static void explain_create(int error, const struct device_options *o, char *why,
 	}
 }
 
-static int create(int fd, const struct device_options *o, struct ldb_create *c)
+static int try_create(int fd, const struct device_options *o, uint32_t events,
+		      struct ldb_create *c)
 {
 	unsigned order = session_order_for(o->ring_bytes, session_count_cpus());
 
 	*c = (struct ldb_create){
 		.size = sizeof(*c), .flags = o->split ? LDB_CREATE_F_SPLIT : 0, .pid = o->pid,
-		.events = LDB_GROUP_ALL, .ring_order = order < ORDER_MAX ? order : ORDER_MAX,
+		.events = events, .ring_order = order < ORDER_MAX ? order : ORDER_MAX,
 		.scan_ring_order = SESSION_SCAN_ORDER, .nr_scanners = o->nr_scanners,
 		.max_threads = SESSION_THREADS, .clock_id = o->clock_id,
 	};
 	return ioctl(fd, LDB_IOC_CREATE, c) ? -errno : 0;
+}
+
+/* A module that is older than some groups refuses all of them. */
+static int create(int fd, const struct device_options *o, struct ldb_create *c)
+{
+	int rc = try_create(fd, o, LDB_GROUP_ALL, c);
+
+	return rc == -EINVAL ? try_create(fd, o, LDB_GROUP_FIRST, c) : rc;
 }
 
 /* All of it, and the kernel's own rings.  0 or -errno. */
@@ -134,6 +143,7 @@ int device_open(struct session *s, const struct device_options *o, char *why, si
 		goto err_close;
 	}
 	s->is_device = true;
+	s->events = c.events;
 	return 0;
 
 err_close:

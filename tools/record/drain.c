@@ -137,10 +137,12 @@ static unsigned event_slots(unsigned type)
 		[LDB_EV_GAP] = 1, [LDB_EV_LOCK_WAIT] = 2, [LDB_EV_LOCK_HOLD] = 2,
 		[LDB_EV_REQ_START] = 2, [LDB_EV_REQ_BLOCK] = 2, [LDB_EV_REQ_END] = 2,
 		[LDB_EV_REQ_END_ALL] = 2, [LDB_EV_REQ_CLASS] = 2, [LDB_EV_REQ_LINK] = 2,
+		[LDB_EV_REQ_ARRIVED] = 2,
 		[LDB_EV_SWITCH] = 1, [LDB_EV_SWITCH_OUT] = 2, [LDB_EV_OCCUPANT] = 1,
 		[LDB_EV_WAKING] = 1, [LDB_EV_WAKEUP] = 1, [LDB_EV_MIGRATE] = 1,
 		[LDB_EV_FUTEX_WAIT] = 2, [LDB_EV_FUTEX_WAKE] = 1, [LDB_EV_FORK] = 1,
 		[LDB_EV_EXEC] = 1, [LDB_EV_EXIT] = 1, [LDB_EV_TASK] = 2, [LDB_EV_LOST] = 1,
+		[LDB_EV_FAULT] = 2, [LDB_EV_IRQ] = 1, [LDB_EV_IRQ_NAME] = 2,
 	};
 
 	return type < sizeof(slots) ? slots[type] : 0;

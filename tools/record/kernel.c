@@ -40,6 +40,19 @@ static bool is_foreign(pid_t pid)
 	return !stat(path, &st) && st.st_uid != geteuid();
 }
 
+/* A kernel without some tracepoints, or a module of a release before. */
+static void explain_groups(struct recording *r)
+{
+	uint32_t missing = LDB_GROUP_ALL & ~r->session.events;
+
+	if (missing & LDB_GROUP_FAULT && missing & LDB_GROUP_IRQ)
+		add_why(r, "module", "it is of an older release: no page faults, no interrupts");
+	else if (missing & LDB_GROUP_FAULT)
+		add_why(r, "module", "this kernel has no tracepoint for page faults");
+	else if (missing & LDB_GROUP_IRQ)
+		add_why(r, "module", "this kernel has no tracepoints for interrupts");
+}
+
 static bool open_module(struct recording *r)
 {
 	struct device_options o = {
@@ -55,6 +68,7 @@ static bool open_module(struct recording *r)
 		return false;
 	}
 	r->kernel = KERNEL_MODULE;
+	explain_groups(r);
 	if (r->session.info.clock_id != r->clock_id) {
 		r->clock_id = r->session.info.clock_id;
 		clock_sample(r->clock_id, &r->first_clock);
@@ -84,10 +98,34 @@ static void perf_lost_events(void *arg, const struct ldb_row_lost *row)
 	r->nr_lost += row->count;
 }
 
+static void perf_fault(void *arg, const struct ldb_row_fault *row)
+{
+	struct recording *r = arg;
+
+	pack_fault(r->pack, row);
+}
+
+static void perf_irq(void *arg, const struct ldb_row_irq *row)
+{
+	struct recording *r = arg;
+
+	pack_irq(r->pack, row);
+}
+
+static void perf_irq_name(void *arg, uint32_t line, const char *name)
+{
+	struct recording *r = arg;
+
+	pack_irq_name(r->pack, line, name);
+}
+
 static bool open_perf(struct recording *r)
 {
 	struct perf_options o = { .pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0 };
-	struct perf_sink sink = { perf_sched, perf_task, perf_lost_events, r };
+	struct perf_sink sink = {
+		.sched = perf_sched, .task = perf_task, .lost = perf_lost_events, .arg = r,
+		.fault = perf_fault, .irq = perf_irq, .irq_name = perf_irq_name,
+	};
 	char why[256];
 
 	r->perf = perf_open(&o, &sink, why, sizeof(why));
@@ -152,11 +190,29 @@ void kernel_close(struct recording *r)
 	r->perf = NULL;
 }
 
+static bool has_faults(const struct recording *r)
+{
+	if (r->kernel == KERNEL_PERF)
+		return perf_has_faults(r->perf);
+	return r->kernel == KERNEL_MODULE && r->session.events & LDB_GROUP_FAULT;
+}
+
+static bool has_irqs(const struct recording *r)
+{
+	if (r->kernel == KERNEL_PERF)
+		return perf_has_irqs(r->perf);
+	return r->kernel == KERNEL_MODULE && r->session.events & LDB_GROUP_IRQ;
+}
+
 void kernel_metas(struct recording *r)
 {
 	writer_add_meta(r->writer, "kernel_events", kernel_name(r));
 	if (r->kernel_why[0])
 		writer_add_meta(r->writer, "kernel_why", r->kernel_why);
+	if (has_faults(r))
+		writer_add_meta(r->writer, "kernel_faults", "1");
+	if (has_irqs(r))
+		writer_add_meta(r->writer, "kernel_irqs", "1");
 }
 
 unsigned kernel_drain(struct recording *r)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "record/pack.h"
 #include "record/backlog.h"
+#include "record/irqnames.h"
 
 #define BIRTHS_MAX	65536	/* remembered */
 #define FUNCS_AT_ONCE	128
@@ -17,7 +18,8 @@ struct pack {
 	uint64_t t0, slack;
 	pack_exit_fn *on_exit;
 	void *exit_arg;
-	struct backlog scheds, reqs, locks;
+	struct backlog scheds, reqs, locks, faults, irqs;
+	struct irqnames irqnames;
 	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
 	size_t nr_funcs;
 	struct pack_birth *births;	/* open addressing by tid, BIRTHS_MAX * 2 slots */
@@ -40,6 +42,26 @@ static void write_locks(void *writer, const void *rows, size_t nr)
 	writer_add_locks(writer, rows, nr);
 }
 
+static void write_faults(void *writer, const void *rows, size_t nr)
+{
+	writer_add_faults(writer, rows, nr);
+}
+
+/* Rings that say what a line is called were read up to here as well. */
+static void write_irqs(void *pack, const void *rows, size_t nr)
+{
+	const struct ldb_row_irq *irqs = rows;
+	struct pack *p = pack;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct ldb_row_irq row = irqs[i];
+
+		row.name = row.flags & LDB_IRQ_F_HIDDEN ? "" :
+			   irqnames_find(&p->irqnames, row.kind, row.nr);
+		writer_add_irq(p->w, &row);
+	}
+}
+
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks)
 {
@@ -51,7 +73,9 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 	if (!p->births ||
 	    backlog_init(&p->scheds, sizeof(struct ldb_row_sched), write_scheds, w) ||
 	    backlog_init(&p->reqs, sizeof(struct ldb_row_req), write_reqs, w) ||
-	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, w)) {
+	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, w) ||
+	    backlog_init(&p->faults, sizeof(struct ldb_row_fault), write_faults, w) ||
+	    backlog_init(&p->irqs, sizeof(struct ldb_row_irq), write_irqs, p)) {
 		pack_free(p);
 		return NULL;
 	}
@@ -69,6 +93,8 @@ void pack_free(struct pack *p)
 	backlog_exit(&p->scheds);
 	backlog_exit(&p->reqs);
 	backlog_exit(&p->locks);
+	backlog_exit(&p->faults);
+	backlog_exit(&p->irqs);
 	free(p->births);
 	free(p);
 }
@@ -91,6 +117,8 @@ static void release_before(struct pack *p, int64_t tick)
 	backlog_release(&p->scheds, tick);
 	backlog_release(&p->reqs, tick);
 	backlog_release(&p->locks, tick);
+	backlog_release(&p->faults, tick);
+	backlog_release(&p->irqs, tick);
 }
 
 void pack_release(void *pack, uint64_t now)
@@ -194,6 +222,19 @@ static void req_event(struct pack *p, const struct ldb_rec *recs)
 	*row = (struct ldb_row_req){
 		.op = r->type - 0x300, .tid = r->tid, .tick = tick, .id = r->id,
 		.queue = r->queue, .site = r->payload2,
+	};
+}
+
+static void arrived_event(struct pack *p, const struct ldb_rec *recs)
+{
+	const struct ldb_req_rec *r = (const void *)recs;
+	int64_t tick = tick_of(p, r->tsc);
+	struct ldb_row_req *row = backlog_add(&p->reqs, tick);
+
+	*row = (struct ldb_row_req){
+		.op = LDB_REQ_OP_ARRIVED, .tid = r->tid, .tick = tick, .id = r->id,
+		.queue = r->queue,
+		.site = (unsigned __int128)r->payload2 * p->s->info.tsc_hz / 1000000000,
 	};
 }
 
@@ -329,6 +370,64 @@ static void task_event(struct pack *p, const struct ldb_rec *recs)
 	pack_task(p, &row);
 }
 
+void pack_fault(struct pack *p, const struct ldb_row_fault *row)
+{
+	struct ldb_row_fault *kept = backlog_add(&p->faults, row->tick);
+
+	*kept = *row;
+	p->nr_kernel++;
+}
+
+static void fault_event(struct pack *p, const struct ldb_rec *recs)
+{
+	struct ldb_fault_rec f;
+
+	memcpy(&f, recs, sizeof(f));
+	pack_fault(p, &(struct ldb_row_fault){
+		.flags = f.flags, .tid = f.tid, .tick = tick_of(p, f.tsc), .addr = f.addr, .pc = f.pc,
+	});
+}
+
+void pack_irq(struct pack *p, const struct ldb_row_irq *row)
+{
+	struct ldb_row_irq *kept = backlog_add(&p->irqs, row->end);
+
+	*kept = *row;
+	p->nr_kernel++;
+}
+
+static void irq_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
+{
+	struct ldb_row_irq row = {
+		.kind = LDB_IRQ_KIND(r->flags), .flags = r->flags & LDB_IRQ_F_HIDDEN,
+		.cpu = session_ring_cpu(p->s, ring), .nr = r->arg2, .tid = r->tid,
+		.nr_short = LDB_IRQ_NR_SHORT(r->flags),
+		.start = tick_of(p, r->arg), .end = tick_of(p, r->tsc),
+	};
+
+	/* Nonsense that the program wrote: the row stays, but takes no time. */
+	if (row.start > row.end)
+		row.start = row.end;
+	pack_irq(p, &row);
+}
+
+void pack_irq_name(struct pack *p, uint32_t line, const char *name)
+{
+	irqnames_set(&p->irqnames, line, name);
+}
+
+static void irq_name_event(struct pack *p, const struct ldb_rec *recs)
+{
+	struct ldb_irq_name_rec r;
+	char name[IRQNAMES_SIZE] = "";
+
+	memcpy(&r, recs, sizeof(r));
+	memcpy(name, &r.name0, 8);
+	memcpy(name + 8, &r.name1, 8);
+	memcpy(name + 16, &r.name2, 8);
+	pack_irq_name(p, r.irq, name);
+}
+
 uint64_t pack_nr_kernel(const struct pack *p)
 {
 	return p->nr_kernel;
@@ -355,6 +454,9 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 	case LDB_EV_REQ_END_ALL:
 		req_event(p, recs);
 		break;
+	case LDB_EV_REQ_ARRIVED:
+		arrived_event(p, recs);
+		break;
 	case LDB_EV_REQ_CLASS:
 		class_event(p, recs);
 		break;
@@ -374,6 +476,15 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 		break;
 	case LDB_EV_TASK:
 		task_event(p, recs);
+		break;
+	case LDB_EV_FAULT:
+		fault_event(p, recs);
+		break;
+	case LDB_EV_IRQ:
+		irq_event(p, ring, recs);
+		break;
+	case LDB_EV_IRQ_NAME:
+		irq_name_event(p, recs);
 		break;
 	default:
 		if (recs[0].type >= LDB_EV_SWITCH && recs[0].type <= LDB_EV_EXIT)

@@ -30,8 +30,12 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 /* Kernel events from elsewhere; ticks since t0, in any order within the slack. */
 void pack_sched(struct pack *p, const struct ldb_row_sched *row);
 void pack_task(struct pack *p, const struct ldb_row_task *row);
+void pack_fault(struct pack *p, const struct ldb_row_fault *row);
+/* Its name is not taken: it is what pack_irq_name() says, before or a little later. */
+void pack_irq(struct pack *p, const struct ldb_row_irq *row);
+void pack_irq_name(struct pack *p, uint32_t line, const char *name);
 
-uint64_t pack_nr_kernel(const struct pack *p);	/* SCHED rows so far */
+uint64_t pack_nr_kernel(const struct pack *p);	/* SCHED, FAULT and IRQ rows so far */
 
 /* drain_read_fn: all rings have been read up to clock value now, what is older may leave. */
 void pack_release(void *pack, uint64_t now);

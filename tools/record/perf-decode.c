@@ -3,8 +3,12 @@
  * One record of the ring -> one event.  The layouts are those of the events that
  * perf-open.c asks for:
  *
- *	sample	header, u32 tgid, tid; u64 time; u32 size, raw data
+ *	sample	header, u64 ip; u32 tgid, tid; u64 time, addr; u32 size, raw data
+ *	major	header, u64 ip; u32 tgid, tid; u64 time, addr, period; u32 size, raw data
  *	others	header, what belongs to the kind, u32 tgid, tid; u64 time
+ *
+ * Page faults have raw data of four bytes, as no tracepoint has.  Those that had to
+ * be read from a disk have a period besides, which is 1.
  *
  * Whatever the bytes, nothing outside the record is read.
  */
@@ -22,11 +26,21 @@
 #define TRACE_F_HARDIRQ		0x08
 #define TRACE_F_SOFTIRQ		0x10
 
+#define RAW_OF_FAULT		4	/* perf_output_sample(): what an event without raw data has */
+
 struct sample {
+	uint64_t ip;
 	uint32_t tgid, tid;
-	uint64_t time;
+	uint64_t time, addr;
 	uint32_t raw_size;
 	char raw[];
+};
+
+struct major_fault {
+	uint64_t ip;
+	uint32_t tgid, tid;
+	uint64_t time, addr, period;
+	uint32_t raw_size, raw;
 };
 
 struct trailer {		/* sample_id_all */
@@ -91,6 +105,35 @@ static bool decode_futex(const int64_t *v, struct perf_event *e)
 	return e->flags;
 }
 
+/* __data_loc: offset and length in one number. */
+static void take_irq_name(struct perf_event *e, const struct perf_field *field, const char *raw,
+			  size_t size)
+{
+	uint32_t loc = perf_field_read(field, raw, size), offset = loc & 0xffff, n = loc >> 16;
+	char name[sizeof(e->name_a) + sizeof(e->name_b)] = "";
+
+	if (offset > size || n > size - offset)
+		return;
+	memcpy(name, raw + offset, n < sizeof(name) ? n : sizeof(name) - 1);
+	memcpy(e->name_a, name, sizeof(e->name_a));
+	memcpy(e->name_b, name + sizeof(e->name_a), sizeof(e->name_b));
+	e->names = 3;
+}
+
+static bool decode_irq(enum perf_tracepoint tp, int64_t nr, struct perf_event *e)
+{
+	bool enters = tp == PERF_TP_IRQ_ENTRY || tp == PERF_TP_SOFTIRQ_ENTRY ||
+		      tp == PERF_TP_TIMER_ENTRY;
+
+	e->kind = enters ? PERF_EVENT_IRQ_ENTER : PERF_EVENT_IRQ_LEAVE;
+	e->a = 0;
+	e->value = nr;
+	e->flags = tp == PERF_TP_IRQ_ENTRY || tp == PERF_TP_IRQ_EXIT ? LDB_IRQ_HARD :
+		   tp == PERF_TP_SOFTIRQ_ENTRY || tp == PERF_TP_SOFTIRQ_EXIT ? LDB_IRQ_SOFT :
+		   LDB_IRQ_LOCAL_TIMER;
+	return true;
+}
+
 static bool decode_fields(const struct perf_decoder *d, enum perf_tracepoint tp, const char *raw,
 			  size_t size, struct perf_event *e)
 {
@@ -151,9 +194,53 @@ static bool decode_fields(const struct perf_decoder *d, enum perf_tracepoint tp,
 		return true;
 	case PERF_TP_FUTEX:
 		return decode_futex(v, e);
+	case PERF_TP_IRQ_ENTRY:
+		take_irq_name(e, &f->fields[1], raw, size);
+		return decode_irq(tp, v[0], e);
+	case PERF_TP_IRQ_EXIT:
+	case PERF_TP_SOFTIRQ_ENTRY:
+	case PERF_TP_SOFTIRQ_EXIT:
+	case PERF_TP_TIMER_ENTRY:
+	case PERF_TP_TIMER_EXIT:
+		return decode_irq(tp, v[0], e);
 	default:
 		return false;
 	}
+}
+
+static bool is_major_fault(const struct perf_event_header *record)
+{
+	const struct major_fault *f = (const void *)(record + 1);
+
+	return record->size == sizeof(*record) + sizeof(*f) && f->period == 1 &&
+	       f->raw_size == RAW_OF_FAULT;
+}
+
+static bool is_fault(const struct perf_event_header *record)
+{
+	const struct sample *s = (const void *)(record + 1);
+
+	return record->size == sizeof(*record) + offsetof(struct sample, raw) + RAW_OF_FAULT &&
+	       s->raw_size == RAW_OF_FAULT;
+}
+
+/* What both layouts have at the same place. */
+static bool decode_fault(const struct perf_event_header *record, uint32_t flags, struct perf_event *e)
+{
+	const struct sample *s = (const void *)(record + 1);
+	unsigned mode = record->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	e->kind = PERF_EVENT_FAULT;
+	e->time = s->time;
+	e->by_tgid = s->tgid;
+	e->by = e->by_tid = s->tid;
+	e->addr = s->addr;
+	e->flags = flags;
+	if (mode == PERF_RECORD_MISC_KERNEL)
+		e->flags |= LDB_FAULT_F_KERNEL;	/* its code is no part of the program */
+	else
+		e->pc = s->ip;
+	return true;
 }
 
 static bool decode_sample(struct perf_decoder *d, const struct perf_event_header *record,
@@ -163,7 +250,11 @@ static bool decode_sample(struct perf_decoder *d, const struct perf_event_header
 	size_t room = record->size - sizeof(*record);
 	unsigned short id;
 
-	if (room < offsetof(struct sample, raw) || s->raw_size < sizeof(id) ||
+	if (is_major_fault(record))
+		return decode_fault(record, LDB_FAULT_ROW_MAJOR, e);
+	if (is_fault(record))
+		return decode_fault(record, LDB_FAULT_ROW_MINOR, e);
+	if (d->mode != PERF_TRACEPOINTS || room < offsetof(struct sample, raw) || s->raw_size < sizeof(id) ||
 	    s->raw_size > room - offsetof(struct sample, raw)) {
 		d->nr_bad++;
 		return false;
@@ -175,7 +266,7 @@ static bool decode_sample(struct perf_decoder *d, const struct perf_event_header
 	for (int tp = 0; tp < PERF_TP_NR; tp++) {
 		const struct perf_format *f = &d->formats->tp[tp];
 
-		if (f->id != id)
+		if (!f->id || f->id != id)
 			continue;
 		e->by = perf_field_read(&f->common_pid, s->raw, s->raw_size);
 		return decode_fields(d, tp, s->raw, s->raw_size, e);
@@ -279,7 +370,7 @@ bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_h
 	e->by = e->by_tgid = e->by_tid = -1;
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
-		return samples && decode_sample(d, record, e);
+		return decode_sample(d, record, e);
 	case PERF_RECORD_LOST:
 		good = decode_lost(record, e);
 		break;

@@ -31,6 +31,12 @@ static const struct {
 	[PERF_TP_EXIT] = { "sched/sched_process_exit", { "pid", "?group_dead" } },
 	[PERF_TP_RENAME] = { "task/task_rename", { "?pid", "newcomm" } },
 	[PERF_TP_FUTEX] = { "syscalls/sys_enter_futex", { "uaddr", "op", "val" } },
+	[PERF_TP_IRQ_ENTRY] = { "irq/irq_handler_entry", { "irq", "name" } },
+	[PERF_TP_IRQ_EXIT] = { "irq/irq_handler_exit", { "irq" } },
+	[PERF_TP_SOFTIRQ_ENTRY] = { "irq/softirq_entry", { "vec" } },
+	[PERF_TP_SOFTIRQ_EXIT] = { "irq/softirq_exit", { "vec" } },
+	[PERF_TP_TIMER_ENTRY] = { "irq_vectors/local_timer_entry", { "vector" } },
+	[PERF_TP_TIMER_EXIT] = { "irq_vectors/local_timer_exit", { "vector" } },
 };
 
 const char *perf_format_path(enum perf_tracepoint tp)

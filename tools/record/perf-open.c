@@ -33,6 +33,8 @@ struct opening {
 	unsigned nr_cpus;
 	size_t ring_size;
 	int error;		/* errno of the call that failed */
+	enum { THREAD_SWITCHES, THREAD_FUTEX, THREAD_FAULTS, THREAD_IRQS } what; /* of open_threads() */
+	bool user_only;		/* THREAD_FAULTS: those in the kernel are not permitted */
 	pid_t *tids;		/* threads opened one by one, so far */
 	unsigned nr_tids;
 };
@@ -80,7 +82,8 @@ static void attr_tracepoint(struct perf_event_attr *attr, const struct opening *
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = id;
 	attr->sample_period = 1;
-	attr->sample_type |= PERF_SAMPLE_RAW;
+	/* Those of page faults are in the same rings: see perf-decode.c. */
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW;
 }
 
 /* Of one thread, and of those it makes; counting at once, so that none is missed. */
@@ -107,9 +110,23 @@ static void attr_switches(struct perf_event_attr *attr, const struct opening *op
 		attr_thread(attr);
 }
 
-static void attr_futex(struct perf_event_attr *attr, const struct opening *op)
+static void attr_thread_tracepoint(struct perf_event_attr *attr, const struct opening *op,
+				   enum perf_tracepoint tp)
 {
-	attr_tracepoint(attr, op, op->formats->tp[PERF_TP_FUTEX].id);
+	attr_tracepoint(attr, op, op->formats->tp[tp].id);
+	attr_thread(attr);
+}
+
+static void attr_faults(struct perf_event_attr *attr, const struct opening *op, bool major)
+{
+	attr_init(attr, op);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = major ? PERF_COUNT_SW_PAGE_FAULTS_MAJ : PERF_COUNT_SW_PAGE_FAULTS_MIN;
+	attr->sample_period = 1;
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW |
+			     (major ? PERF_SAMPLE_PERIOD : 0);
+	attr->exclude_kernel = op->user_only;
+	attr->exclude_hv = 1;
 	attr_thread(attr);
 }
 
@@ -171,7 +188,7 @@ static bool open_tracepoints(struct opening *op)
 	for (int tp = 0; tp < PERF_TP_NR; tp++) {
 		int id = op->formats->tp[tp].id;
 
-		if (!id || tp == PERF_TP_FUTEX)
+		if (!id || tp >= PERF_TP_FUTEX)
 			continue;
 		attr_tracepoint(&attr, op, id);
 		if (!open_on_all(op, &attr, -1))
@@ -188,10 +205,54 @@ static bool open_switches_all(struct opening *op)
 	return open_on_all(op, &attr, -1);
 }
 
+static bool open_thread_irqs(struct opening *op, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	for (int tp = PERF_TP_IRQ_ENTRY; tp <= PERF_TP_TIMER_EXIT; tp++) {
+		if (!op->formats->tp[tp].id)
+			continue;
+		attr_thread_tracepoint(&attr, op, tp);
+		if (!open_on_all(op, &attr, tid))
+			return false;
+	}
+	return true;
+}
+
+static bool open_thread_faults(struct opening *op, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	for (int major = 0; major < 2; major++) {
+		attr_faults(&attr, op, major);
+		if (!open_on_all(op, &attr, tid))
+			return false;
+	}
+	return true;
+}
+
+static bool open_thread_of(struct opening *op, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	switch (op->what) {
+	case THREAD_FAULTS:
+		return open_thread_faults(op, tid);
+	case THREAD_IRQS:
+		return open_thread_irqs(op, tid);
+	case THREAD_FUTEX:
+		attr_thread_tracepoint(&attr, op, PERF_TP_FUTEX);
+		break;
+	case THREAD_SWITCHES:
+		attr_switches(&attr, op);
+		break;
+	}
+	return open_on_all(op, &attr, tid);
+}
+
 static void open_thread(void *opening, pid_t tid, const char *name)
 {
 	struct opening *op = opening;
-	struct perf_event_attr attr;
 	pid_t *tids;
 
 	if (op->error)
@@ -206,11 +267,7 @@ static void open_thread(void *opening, pid_t tid, const char *name)
 	}
 	op->tids = tids;
 	op->tids[op->nr_tids++] = tid;
-	if (op->s->mode == PERF_SWITCHES_OWN)
-		attr_switches(&attr, op);
-	else
-		attr_futex(&attr, op);
-	if (!open_on_all(op, &attr, tid) && op->error == ESRCH)
+	if (!open_thread_of(op, tid) && op->error == ESRCH)
 		op->error = 0;	/* it has just ended */
 }
 
@@ -219,6 +276,8 @@ static bool open_threads(struct opening *op)
 {
 	unsigned before;
 
+	op->nr_tids = 0;
+	op->error = 0;
 	for (int i = 0; i < LISTINGS_MAX; i++) {
 		before = op->nr_tids;
 		perf_tids_list(op->o->pid, open_thread, op);
@@ -374,11 +433,20 @@ static void drop_fds(struct perf_fds *s, unsigned from)
 		close(s->fds[--s->nr_fds]);
 }
 
-/* All threads or none: half of the waits would be worse than no waits. */
-static void add_futex(struct opening *op, char *why, size_t why_size)
+/* All threads or none: half of what happened would be worse than nothing. */
+static bool add_threads(struct opening *op, int what)
 {
 	unsigned before = op->s->nr_fds;
 
+	op->what = what;
+	if (open_threads(op))
+		return true;
+	drop_fds(op->s, before);
+	return false;
+}
+
+static void add_futex(struct opening *op, char *why, size_t why_size)
+{
 	*why = '\0';
 	if (!op->o->futex)
 		return;
@@ -386,10 +454,52 @@ static void add_futex(struct opening *op, char *why, size_t why_size)
 		snprintf(why, why_size, "this kernel has no tracepoint syscalls/sys_enter_futex");
 		return;
 	}
-	if (open_threads(op))
+	if (!add_threads(op, THREAD_FUTEX))
+		explain(op, why, why_size);
+}
+
+/* The next reason why something is missing. */
+static void add_why(char *why, size_t size, const char *what)
+{
+	size_t n = strlen(why);
+
+	snprintf(why + n, size - n, "%s%s", n ? "; " : "", what);
+}
+
+static void add_faults(struct opening *op, char *why, size_t why_size)
+{
+	struct perf_fds *s = op->s;
+
+	if (!perf_tids_are_keys(s->mode)) {
+		add_why(why, why_size, "no page faults: in a pid namespace perf cannot tell whose they are");
 		return;
-	drop_fds(op->s, before);
-	explain(op, why, why_size);
+	}
+	s->has_faults = add_threads(op, THREAD_FAULTS);
+	if (!s->has_faults && (op->error == EACCES || op->error == EPERM)) {
+		op->user_only = true;
+		s->has_faults = add_threads(op, THREAD_FAULTS);
+	}
+	if (!s->has_faults)
+		add_why(why, why_size, op->error == EMFILE || op->error == ENFILE ?
+			"no page faults: too many threads for perf, raise ulimit -n" :
+			"no page faults: perf_event_open does not give them");
+}
+
+static void add_irqs(struct opening *op, char *why, size_t why_size)
+{
+	struct perf_fds *s = op->s;
+
+	for (int tp = PERF_TP_IRQ_ENTRY; tp <= PERF_TP_SOFTIRQ_EXIT; tp++) {
+		if (op->formats->tp[tp].id)
+			continue;
+		add_why(why, why_size, "no interrupts: this kernel has no tracepoints of them that ldb knows");
+		return;
+	}
+	s->has_irqs = add_threads(op, THREAD_IRQS);
+	if (!s->has_irqs)
+		add_why(why, why_size, op->error == EMFILE || op->error == ENFILE ?
+			"no interrupts: too many threads for perf, raise ulimit -n" :
+			"no interrupts: perf_event_open does not give them");
 }
 
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
@@ -408,6 +518,9 @@ bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_op
 		*why = '\0';
 		if (mode == PERF_TRACEPOINTS)
 			add_futex(&op, why, why_size);
+		add_faults(&op, why, why_size);
+		if (mode == PERF_TRACEPOINTS)
+			add_irqs(&op, why, why_size);
 		for (unsigned i = 0; i < s->nr_fds; i++)
 			ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0);
 	} else {

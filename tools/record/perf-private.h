@@ -37,6 +37,9 @@ enum perf_event_kind {
 	PERF_EVENT_FUTEX_WAIT,		/* by; addr, value */
 	PERF_EVENT_FUTEX_WAKE,
 	PERF_EVENT_LOST,		/* value: how many */
+	PERF_EVENT_FAULT,		/* by; addr, pc; flags: of the row */
+	PERF_EVENT_IRQ_ENTER,		/* by: who was held up; flags: enum ldb_irq_kind, value: number, */
+	PERF_EVENT_IRQ_LEAVE,		/* name_a and name_b: its name, if names is not 0 */
 };
 
 struct perf_event {
@@ -49,7 +52,7 @@ struct perf_event {
 	int32_t by_tgid, by_tid; /* the same; 0: idle or not in our namespace, -1: not known */
 	int32_t a, b;		/* keys */
 	uint32_t value;
-	uint64_t addr;
+	uint64_t addr, pc;
 	char name_a[16], name_b[16];	/* maybe without a NUL */
 };
 
@@ -66,7 +69,13 @@ enum perf_tracepoint {
 	PERF_TP_EXEC,
 	PERF_TP_EXIT,
 	PERF_TP_RENAME,		/* the rest may be missing */
-	PERF_TP_FUTEX,
+	PERF_TP_FUTEX,		/* from here on: of the program's threads only */
+	PERF_TP_IRQ_ENTRY,
+	PERF_TP_IRQ_EXIT,
+	PERF_TP_SOFTIRQ_ENTRY,
+	PERF_TP_SOFTIRQ_EXIT,
+	PERF_TP_TIMER_ENTRY,	/* x86 */
+	PERF_TP_TIMER_EXIT,
 	PERF_TP_NR,
 };
 #define PERF_TP_REQUIRED	PERF_TP_RENAME
@@ -172,6 +181,9 @@ struct perf_tids {
 	uint64_t ns_inode;	/* of the program's */
 };
 
+/* Without tracepoints, and in the first namespace. */
+bool perf_tids_are_keys(enum perf_mode mode);
+
 void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
 
 /* As the program sees it; 0: it does not, or that is not known. */
@@ -180,6 +192,19 @@ uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid);
 /* Each thread of the group, now. */
 typedef void perf_tids_fn(void *arg, pid_t tid, const char *name);
 void perf_tids_list(pid_t tgid, perf_tids_fn *fn, void *arg);
+
+/* perf-hits.c: page faults and interrupts. */
+
+struct perf_hits;
+
+struct perf_hits *perf_hits_alloc(unsigned nr_cpus, const struct perf_sink *sink);
+void perf_hits_free(struct perf_hits *h);
+
+/* tid: of the watched thread that it hit, as the program sees it; 0: of none. */
+void perf_hits_event(struct perf_hits *h, const struct perf_event *e, int64_t tick, uint32_t tid);
+
+/* Events of this CPU were lost. */
+void perf_hits_lost(struct perf_hits *h, unsigned cpu);
 
 /* perf-watch.c: which events concern the watched thread group. */
 
@@ -218,9 +243,10 @@ struct perf_fds {
 	struct perf_ring *rings;
 	unsigned nr_rings;
 	int epoll_fd;
+	bool has_faults, has_irqs;
 };
 
-/* False: why is one line.  True: "", or why there are no futexes. */
+/* False: why is one line.  True: "", or why there are no futexes, faults or interrupts. */
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size);
 void perf_fds_disable(struct perf_fds *s);

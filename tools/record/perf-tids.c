@@ -55,6 +55,11 @@ static unsigned read_nspid(const char *who, unsigned *last)
 	return nr;
 }
 
+bool perf_tids_are_keys(enum perf_mode mode)
+{
+	return mode != PERF_TRACEPOINTS || namespace_of("self") == FIRST_NAMESPACE;
+}
+
 void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode)
 {
 	uint64_t own = namespace_of("self");
@@ -64,7 +69,7 @@ void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode)
 	snprintf(who, sizeof(who), "%d", tgid);
 	memset(t, 0, sizeof(*t));
 	t->tgid = tgid;
-	t->keys_are_tids = own == FIRST_NAMESPACE || mode != PERF_TRACEPOINTS;
+	t->keys_are_tids = perf_tids_are_keys(mode);
 	own_depth = read_nspid("self", &last);
 	t->depth = read_nspid(who, &last);
 	t->ns_inode = namespace_of(who);

@@ -12,6 +12,7 @@
  *	FORK		the parent is watched; its threads and its processes
  *	EXEC, EXIT	the thread is watched
  *	FUTEX_*		the thread is watched
+ *	FAULT, IRQ	the thread is watched
  *	TASK		of each tid that a row names
  *
  * A thread is watched if its thread group is.  That is learned from the events:
@@ -41,6 +42,7 @@ struct perf_watch {
 	struct cpu *cpus;
 	unsigned nr_cpus, nr_members;
 	uint64_t nr_rows;
+	struct perf_hits *hits;
 };
 
 struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode mode,
@@ -56,7 +58,8 @@ struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode
 	w->nr_cpus = nr_cpus;
 	w->cpus = calloc(nr_cpus, sizeof(*w->cpus));
 	w->tasks = task_table_alloc();
-	if (w->cpus && w->tasks)
+	w->hits = perf_hits_alloc(nr_cpus, sink);
+	if (w->cpus && w->tasks && w->hits)
 		return w;
 	perf_watch_free(w);
 	return NULL;
@@ -67,6 +70,7 @@ void perf_watch_free(struct perf_watch *w)
 	if (!w)
 		return;
 	task_table_free(w->tasks);
+	perf_hits_free(w->hits);
 	free(w->cpus);
 	free(w);
 }
@@ -448,6 +452,13 @@ static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ld
 	emit(w, row);
 }
 
+static void on_hit(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+{
+	struct task *t = task_find(w->tasks, e->by);
+
+	perf_hits_event(w->hits, e, tick, is_watched(t) ? shown(w, t) : 0);
+}
+
 static void on_name(struct perf_watch *w, const struct perf_event *e, int64_t tick)
 {
 	struct task *t = task_find(w->tasks, e->a);
@@ -468,6 +479,7 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, int64_t ti
 
 	if (c)
 		c->is_known = false;
+	perf_hits_lost(w->hits, e->cpu);
 	if (w->sink->lost)
 		w->sink->lost(w->sink->arg, &row);
 }
@@ -524,6 +536,11 @@ void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t 
 		break;
 	case PERF_EVENT_LOST:
 		on_lost(w, e, tick);
+		break;
+	case PERF_EVENT_FAULT:
+	case PERF_EVENT_IRQ_ENTER:
+	case PERF_EVENT_IRQ_LEAVE:
+		on_hit(w, e, tick);
 		break;
 	}
 }

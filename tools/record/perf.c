@@ -301,6 +301,16 @@ uint64_t perf_err_ns(const struct perf *p)
 	return perf_clock_err_ns(p->clock);
 }
 
+bool perf_has_faults(const struct perf *p)
+{
+	return p->fds.has_faults;
+}
+
+bool perf_has_irqs(const struct perf *p)
+{
+	return p->fds.has_irqs;
+}
+
 uint64_t perf_rows(const struct perf *p)
 {
 	return perf_watch_rows(p->watch);

@@ -15,6 +15,9 @@
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
+ * In all of them page faults, those in the kernel only where the kernel permits it;
+ * with PERF_TRACEPOINTS interrupts that hit the program's threads.
+ *
  * In the last two a thread that left is RUNNING (it could have gone on) or
  * SLEEPING (whatever it waits for), and EXEC's other is not known.
  *
@@ -55,6 +58,9 @@ struct perf_sink {
 	void (*task)(void *arg, const struct ldb_row_task *row);
 	void (*lost)(void *arg, const struct ldb_row_lost *row); /* LDB_LOST_KERNEL; ring: CPU */
 	void *arg;
+	void (*fault)(void *arg, const struct ldb_row_fault *row);
+	void (*irq)(void *arg, const struct ldb_row_irq *row);	/* without a name */
+	void (*irq_name)(void *arg, uint32_t line, const char *name); /* before a row of it */
 };
 
 /*
@@ -87,6 +93,10 @@ int perf_fd(const struct perf *p);
 
 /* How far a row's time may be off, compared with stamps of the program; grows. */
 uint64_t perf_err_ns(const struct perf *p);
+
+/* Whether page faults, interrupts are among the rows: they may not be permitted. */
+bool perf_has_faults(const struct perf *p);
+bool perf_has_irqs(const struct perf *p);
 
 uint64_t perf_rows(const struct perf *p);	/* SCHED rows handed out */
 uint64_t perf_lost(const struct perf *p);	/* events the kernel could not deliver */

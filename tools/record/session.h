@@ -17,6 +17,7 @@ struct session {
 	bool is_device;
 	char *base;
 	size_t size;
+	uint32_t events;	/* LDB_GROUP_* that the module tells */
 	char *kernel_rings;	/* NULL: kernel events are in the rings of the CPUs */
 	size_t kernel_size;
 	/* What was written into the info page.  Its copy there may change; this may not. */

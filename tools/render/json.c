@@ -512,6 +512,7 @@ static void put_timeline(struct json *j, const struct render_timeline *rt)
 	json_kernel(j, m);
 	if (m->has_sched)
 		put_off_cpu(j, t);
+	json_hits(j, m, &rt->hits);
 	json_array_begin(j, "causes");
 	for (size_t i = 0; i < t->nr_causes; i++)
 		put_cause(j, &t->causes[i]);

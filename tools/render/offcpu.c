@@ -272,6 +272,33 @@ void json_kernel(struct json *j, const struct model *m)
 	json_i64(j, "kernel_err_ns", m->kernel_err_ns);
 }
 
+void offcpu_hits(const struct render *r, const struct hits *h)
+{
+	char a[UNITS_ROOM];
+
+	if (h->nr_faults)
+		fprintf(r->out, "page faults: %" PRIu64, h->nr_faults);
+	if (h->nr_major)
+		fprintf(r->out, " (%" PRIu64 " from a disk)", h->nr_major);
+	if (h->nr_irqs)
+		fprintf(r->out, "%sinterrupts: %" PRIu64 ", %s", h->nr_faults ? "; " : "", h->nr_irqs,
+			units_duration(h->irq_ns, a));
+	if (h->nr_faults || h->nr_irqs)
+		fputc('\n', r->out);
+}
+
+void json_hits(struct json *j, const struct model *m, const struct hits *h)
+{
+	if (m->has_faults) {
+		json_u64(j, "page_faults", h->nr_faults);
+		json_u64(j, "major_faults", h->nr_major);
+	}
+	if (m->has_irqs) {
+		json_u64(j, "interrupts", h->nr_irqs);
+		json_i64(j, "interrupt_ns", h->irq_ns);
+	}
+}
+
 static void put_cpu(struct json *j, const char *key, uint32_t cpu)
 {
 	if (cpu == CPU_UNKNOWN)

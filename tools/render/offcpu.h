@@ -18,6 +18,9 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 /* "was preempted by hog (pid 99) for 9.1 ms": of the holder of a lock, ns in all. */
 void offcpu_holder(const struct model *m, const struct segment *off, int64_t ns, char *buf);
 
+/* A line on page faults and interrupts; none if there were none. */
+void offcpu_hits(const struct render *r, const struct hits *h);
+
 /* What its bar is filled with, and a word to put on it. */
 char offcpu_fill(enum segment_kind kind);
 const char *offcpu_label(const struct segment *s, char *buf);
@@ -27,6 +30,8 @@ bool offcpu_is(enum segment_kind kind);
 void json_party_keys(struct json *j, const struct party *p);
 void json_party(struct json *j, const char *key, const struct party *p);
 void json_kernel(struct json *j, const struct model *m);
+/* Page faults and interrupts: the keys of those that the trace knows. */
+void json_hits(struct json *j, const struct model *m, const struct hits *h);
 void json_segment_sched(struct json *j, const struct segment *s);
 
 /* Who is behind it: had the CPU, or woke it; NULL: nobody. */

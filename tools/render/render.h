@@ -9,6 +9,7 @@
 #define RENDER_RENDER_H
 
 #include <stdio.h>
+#include "analysis/hits.h"
 #include "analysis/locks.h"
 #include "analysis/model.h"
 #include "analysis/requests.h"
@@ -107,6 +108,7 @@ struct render_timeline {
 	int64_t p50_ns;			/* of the requests of its class; -1: not known */
 	size_t nth, nr_occurrences;	/* this is the nth life of the id, from 1 */
 	size_t nr_lines;		/* of the list of segments */
+	struct hits hits;		/* page faults, interrupts, where the trace has them */
 };
 
 void text_timeline(const struct render *r, const struct render_timeline *t);

@@ -78,6 +78,34 @@ static void put_delays(const struct render *r, const struct model *m, const stru
 	text_style(r, TEXT_PLAIN);
 }
 
+static void put_hits(const struct render *r, const struct model *m, const struct sched_entry *e)
+{
+	const struct hits *h = &e->hits;
+
+	if (!h->nr_faults && !h->nr_irqs)
+		return;
+	put_name(r, m, e);
+	text_count(r, h->nr_faults);
+	text_count(r, h->nr_major);
+	text_count(r, h->nr_irqs);
+	put_ns(r, h->irq_ns);
+	fputc('\n', r->out);
+}
+
+static void put_all_hits(const struct render *r, const struct render_sched *s)
+{
+	const struct schedstats *k = s->stats;
+
+	if (!k->all.hits.nr_faults && !k->all.hits.nr_irqs)
+		return;
+	text_styled(r, TEXT_BOLD, "\n%-*s %6s %6s %6s %8s\n", name_columns(r), "page faults, interrupts",
+		    "faults", "major", "irqs", "total");
+	if (k->nr > 1)
+		put_hits(r, s->model, &k->all);
+	for (size_t i = 0; i < s->nr; i++)
+		put_hits(r, s->model, &k->entries[i]);
+}
+
 static void put_parties(const struct render *r, const struct model *m,
 			const struct sched_party *parties, size_t nr, size_t nr_all)
 {
@@ -146,6 +174,7 @@ static void put_sched_page(const struct render *r, const struct render_sched *s)
 		put_delays(r, m, &k->all);
 	for (size_t i = 0; i < s->nr; i++)
 		put_delays(r, m, &k->entries[i]);
+	put_all_hits(r, s);
 	text_styled(r, TEXT_BOLD, "\n %8s %6s %8s  who had the CPU meanwhile\n", "total", "waits", "max");
 	put_parties(r, m, k->antagonists, least(s->nr_parties, k->nr_antagonists),
 		    k->nr_antagonists);
@@ -181,7 +210,8 @@ static void json_times(struct json *j, const char *key, const struct sched_times
 	json_object_end(j);
 }
 
-static void json_entry(struct json *j, const struct sched_entry *e, int64_t resolution_ns)
+static void json_entry(struct json *j, const struct model *m, const struct sched_entry *e,
+		       int64_t resolution_ns)
 {
 	json_i64(j, "on_cpu_ns", e->on_cpu_ns);
 	json_i64(j, "runnable_ns", e->runnable_ns);
@@ -192,6 +222,7 @@ static void json_entry(struct json *j, const struct sched_entry *e, int64_t reso
 	json_u64(j, "voluntary", e->voluntary);
 	json_u64(j, "involuntary", e->involuntary);
 	json_u64(j, "migrations", e->migrations);
+	json_hits(j, m, &e->hits);
 	json_bool(j, "ldb", e->is_ldb);
 	json_u64(j, "events_lost", e->has_lost);
 	json_times(j, "delays", &e->delays, resolution_ns);
@@ -225,7 +256,7 @@ void json_put_sched(struct json *j, const char *key, const struct render_sched *
 	json_u64(j, "switches", k->result.nr_switches);
 	json_u64(j, "broken", k->result.nr_broken);
 	json_object_begin(j, "all");
-	json_entry(j, &k->all, k->resolution_ns);
+	json_entry(j, s->model, &k->all, k->resolution_ns);
 	json_object_end(j);
 	json_array_begin(j, "threads");
 	for (size_t i = 0; i < s->nr; i++) {
@@ -234,7 +265,7 @@ void json_put_sched(struct json *j, const char *key, const struct render_sched *
 		json_object_begin(j, NULL);
 		json_u64(j, "tid", e->tid);
 		json_string(j, "thread", e->thread ? e->thread->name : e->self.name);
-		json_entry(j, e, k->resolution_ns);
+		json_entry(j, s->model, e, k->resolution_ns);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -283,6 +314,10 @@ static void csv_thread(struct csv *c, const struct sched_entry *e, int64_t resol
 	csv_u64(c, e->voluntary);
 	csv_u64(c, e->involuntary);
 	csv_u64(c, e->migrations);
+	csv_u64(c, e->hits.nr_faults);
+	csv_u64(c, e->hits.nr_major);
+	csv_u64(c, e->hits.nr_irqs);
+	csv_i64(c, e->hits.irq_ns);
 	csv_row_end(c);
 }
 
@@ -308,7 +343,7 @@ static void csv_party(struct csv *c, const char *what, const struct sched_party 
 	for (int i = 0; i < 7; i++)
 		csv_string(c, "");
 	csv_i64(c, resolution_ns);
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < 13; i++)
 		csv_string(c, "");
 	csv_row_end(c);
 }
@@ -320,7 +355,8 @@ void csv_sched(const struct render *r, const struct render_sched *s)
 		"mean_ns", "total_ns", "wakeups", "wakeup_p50_ns", "wakeup_p99_ns",
 		"wakeup_p999_ns", "wakeup_max_ns", "wakeup_mean_ns", "wakeup_total_ns",
 		"resolution_ns", "on_cpu_ns", "runnable_ns", "preempted_ns", "blocked_ns",
-		"disk_ns", "futex_ns", "voluntary", "involuntary", "migrations",
+		"disk_ns", "futex_ns", "voluntary", "involuntary", "migrations", "page_faults",
+		"major_faults", "interrupts", "interrupt_ns",
 	};
 	const struct schedstats *k = s->stats;
 	struct csv c;

@@ -203,6 +203,7 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, "; %s", text);
 	}
 	fputc('\n', r->out);
+	offcpu_hits(r, &rt->hits);
 	put_migrations(r, rt);
 	fputc('\n', r->out);
 }

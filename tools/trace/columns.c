@@ -89,6 +89,15 @@ static const struct column task_columns[] = {
 	V(task, tid), V(task, pid), V(task, flags), D(task, tick), S(task, name),
 };
 
+static const struct column fault_columns[] = {
+	V(fault, flags), D(fault, tid), D(fault, tick), D(fault, addr), D(fault, pc),
+};
+
+static const struct column irq_columns[] = {
+	V(irq, kind), V(irq, flags), V(irq, cpu), V(irq, nr), D(irq, tid), D(irq, start),
+	RELATIVE(irq, COLUMN_R, end, start), V(irq, nr_short), S(irq, name),
+};
+
 #define SCHEMA(row, strings) \
 	{ #row, row##_columns, sizeof(row##_columns) / sizeof(row##_columns[0]), strings, \
 	  sizeof(struct ldb_row_##row) }
@@ -111,6 +120,8 @@ static const struct schema schemas[] = {
 	[LDB_BLK_REQNAME] = SCHEMA(reqname, 1),
 	[LDB_BLK_SCHED]	  = SCHEMA(sched, 0),
 	[LDB_BLK_TASK]	  = SCHEMA(task, 1),
+	[LDB_BLK_FAULT]	  = SCHEMA(fault, 0),
+	[LDB_BLK_IRQ]	  = SCHEMA(irq, 1),
 };
 
 const struct schema *schema_find(unsigned kind)
@@ -227,6 +238,18 @@ static inline __attribute__((always_inline)) void row_extent(unsigned kind, cons
 		const struct ldb_row_task *t = row;
 
 		extent_interval(e, t->tick, t->tick, t->tid);
+		break;
+	}
+	case LDB_BLK_FAULT: {
+		const struct ldb_row_fault *f = row;
+
+		extent_interval(e, f->tick, f->tick, f->tid);
+		break;
+	}
+	case LDB_BLK_IRQ: {
+		const struct ldb_row_irq *i = row;
+
+		extent_interval(e, i->start, i->end, i->tid);
 		break;
 	}
 	default:

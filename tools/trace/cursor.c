@@ -28,7 +28,8 @@ static bool has_id(unsigned kind)
 {
 	return kind == LDB_BLK_FUNC || kind == LDB_BLK_LOCK || kind == LDB_BLK_THREAD ||
 	       kind == LDB_BLK_GAP || kind == LDB_BLK_REQ || kind == LDB_BLK_REQNAME ||
-	       kind == LDB_BLK_REQTAB || kind == LDB_BLK_SCHED || kind == LDB_BLK_TASK;
+	       kind == LDB_BLK_REQTAB || kind == LDB_BLK_SCHED || kind == LDB_BLK_TASK ||
+	       kind == LDB_BLK_FAULT || kind == LDB_BLK_IRQ;
 }
 
 static bool has_time(unsigned kind)

@@ -57,7 +57,7 @@ int64_t reader_end_tick(const struct reader *r);
 
 /*
  * Rows that overlap [t_min, t_max] (ticks) with an id in [id_min, id_max].  The
- * id of FUNC, LOCK, THREAD, TASK and GAP is the tid (a GAP of tid 0 concerns all), of
+ * id of FUNC, LOCK, THREAD, TASK, FAULT, IRQ and GAP is the tid (a GAP of tid 0 concerns all), of
  * REQ, REQNAME and REQTAB the request.  Kinds without id or duration ignore them.
  * An END_ALL concerns every id, a SCHED row all ids from one of its tids to the
  * other.
@@ -88,6 +88,8 @@ struct reader_rows {
 		const struct ldb_row_scan *scan;
 		const struct ldb_row_sched *sched;
 		const struct ldb_row_task *task;
+		const struct ldb_row_fault *fault;
+		const struct ldb_row_irq *irq;
 	};
 };
 

@@ -2,9 +2,9 @@
 /*
  * The request table; see reqtab.h.
  *
- * An id is open from its first START or BLOCK to its END.  Which requests a
- * thread works on matters for END_ALL alone, and is kept lazily: a thread's
- * list may name requests that have ended since.
+ * An id is open from its first START or BLOCK, or from when it ARRIVED, to its
+ * END.  Which requests a thread works on matters for END_ALL alone, and is kept
+ * lazily: a thread's list may name requests that have ended since.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -224,6 +224,14 @@ static void end_all(struct reqtab *t, const struct ldb_row_req *r)
 		w->nr = 0;
 }
 
+/* When it came; of nonsense, when this was said. */
+static int64_t arrival(const struct ldb_row_req *r)
+{
+	int64_t tick;
+
+	return __builtin_sub_overflow(r->tick, r->site, &tick) ? r->tick : tick;
+}
+
 int reqtab_add(struct reqtab *t, const struct ldb_row_req *r)
 {
 	struct work *w;
@@ -231,6 +239,8 @@ int reqtab_add(struct reqtab *t, const struct ldb_row_req *r)
 	uint32_t *found;
 
 	switch (r->op) {
+	case LDB_REQ_OP_ARRIVED:
+		return row_open(t, r->id, arrival(r)) < 0 ? -ENOMEM : 0;
 	case LDB_REQ_OP_START:
 	case LDB_REQ_OP_BLOCK:
 		row = row_open(t, r->id, r->tick);

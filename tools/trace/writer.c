@@ -20,7 +20,7 @@
 #include "trace/reqtab.h"
 #include "trace/writer.h"
 
-#define WRITER_KINDS		(LDB_BLK_TASK + 1)
+#define WRITER_KINDS		(LDB_BLK_IRQ + 1)
 #define WRITER_ZSTD_LEVEL	1
 #define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
 /*
@@ -376,6 +376,8 @@ ADD_MANY(func, LDB_BLK_FUNC)
 ADD_MANY(lock, LDB_BLK_LOCK)
 ADD_MANY(req, LDB_BLK_REQ)
 ADD_MANY(sched, LDB_BLK_SCHED)
+ADD_MANY(fault, LDB_BLK_FAULT)
+ADD_MANY(irq, LDB_BLK_IRQ)
 
 static void tell_lost(struct writer *w)
 {

@@ -53,12 +53,16 @@ int writer_add_lost(struct writer *w, const struct ldb_row_lost *row);
 int writer_add_scan(struct writer *w, const struct ldb_row_scan *row);
 int writer_add_sched(struct writer *w, const struct ldb_row_sched *row);
 int writer_add_task(struct writer *w, const struct ldb_row_task *row);
+int writer_add_fault(struct writer *w, const struct ldb_row_fault *row);
+int writer_add_irq(struct writer *w, const struct ldb_row_irq *row);
 
 /* Many at once cost a fraction of what they cost one by one. */
 int writer_add_funcs(struct writer *w, const struct ldb_row_func *rows, size_t nr);
 int writer_add_locks(struct writer *w, const struct ldb_row_lock *rows, size_t nr);
 int writer_add_reqs(struct writer *w, const struct ldb_row_req *rows, size_t nr);
 int writer_add_scheds(struct writer *w, const struct ldb_row_sched *rows, size_t nr);
+int writer_add_faults(struct writer *w, const struct ldb_row_fault *rows, size_t nr);
+int writer_add_irqs(struct writer *w, const struct ldb_row_irq *rows, size_t nr);
 
 /* Writes what is kept; the first error of all kinds. */
 int writer_flush(struct writer *w);

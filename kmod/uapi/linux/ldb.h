@@ -78,6 +78,7 @@ enum ldb_event {
 	LDB_EV_REQ_END_ALL	= 0x304,
 	LDB_EV_REQ_CLASS	= 0x305, /* arg: id; name in the payload, see struct ldb_req_rec */
 	LDB_EV_REQ_LINK		= 0x306, /* arg: id; W3C ids in the payload */
+	LDB_EV_REQ_ARRIVED	= 0x307, /* arg: id; has waited since before tsc, its START is next */
 	/*
 	 * 0x4xx: kernel events, only written by the module.  Ring n holds those
 	 * of CPU n, each stamped on that CPU.  tids are as the program sees
@@ -95,6 +96,9 @@ enum ldb_event {
 	LDB_EV_EXEC		= 0x421, /* tid, arg2: its tid before */
 	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
 	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: who a tid is */
+	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
+	LDB_EV_IRQ		= 0x431, /* tid: whom it held up, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
+	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: what a line is */
 	/* 0xExx: continuation slots */
 	LDB_EV_CONT		= 0xe00,
 	/* 0xFxx: the trace itself */
@@ -199,11 +203,12 @@ struct ldb_req_rec {
 	__u32	payload0;	/* CLASS: name bytes 0-3;   LINK: span id, low half */
 	__u32	commit0;
 	/* slot 1 */
-	__u64	queue;		/* START, BLOCK: queue address or 0; CLASS: name bytes 4-11; LINK: trace id, high half */
+	__u64	queue;		/* START, BLOCK, ARRIVED: queue address or 0; CLASS: name bytes 4-11; LINK: trace id, high half */
 	__u32	payload1;	/* CLASS: name bytes 12-15; LINK: span id, high half */
 	__u16	cont1;
 	__u16	pad1;
-	__u64	payload2;	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half */
+	__u64	payload2;	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half; */
+				/* ARRIVED: how long ago, ns */
 	__u32	pad2;
 	__u32	commit1;
 };
@@ -295,6 +300,64 @@ struct ldb_task_rec {
 	__u16	cont1;
 	__u16	pad2;
 	__u64	name1;		/* bytes 8-15 */
+	__u32	pad3;
+	__u32	commit1;
+};
+
+/* LDB_EV_FAULT: touched user memory that was not mapped, or not for this. */
+struct ldb_fault_rec {
+	/* slot 0 */
+	__u64	tsc;		/* when the exception was taken */
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FAULT_F_* */
+	__u64	addr;
+	__u32	pad0;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	pc;		/* of the program, also if the kernel touched it */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	pad3;
+	__u32	pad4;
+	__u32	commit1;
+};
+#define LDB_FAULT_F_WRITE	0x0001
+#define LDB_FAULT_F_EXEC	0x0002	/* to run code there */
+#define LDB_FAULT_F_PRESENT	0x0004	/* it was mapped, but not for this: copy on write */
+#define LDB_FAULT_F_KERNEL	0x0008	/* by the kernel, in a system call of the thread */
+
+/*
+ * LDB_EV_IRQ: an interrupt, over at tsc, on the CPU of a watched thread that had
+ * it.  Interrupts may nest.  One shorter than the module's irq_min_ns is only
+ * counted, in the thread's next record; there is one after 255 of them at last.
+ */
+#define LDB_IRQ_KIND(flags)	((flags) & 0xf)
+#define LDB_IRQ_NR_SHORT(flags)	((flags) >> 8)	/* not recorded since the thread's last record */
+enum ldb_irq_kind {
+	LDB_IRQ_HARD		= 1,	/* a device's handler; number: its line */
+	LDB_IRQ_SOFT		= 2,	/* number: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
+	LDB_IRQ_LOCAL_TIMER	= 3,	/* number: the CPU's vector */
+};
+#define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: the number is 0 for want of CAP_PERFMON */
+
+/* LDB_EV_IRQ_NAME: written before the first LDB_EV_IRQ on its CPU that it names. */
+struct ldb_irq_name_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	irq;
+	__u16	type;
+	__u16	flags;
+	__u64	name0;		/* bytes 0-7 of the name, as in memory, cut or filled with NUL */
+	__u32	pad0;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	name1;		/* bytes 8-15 */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	name2;		/* bytes 16-23 */
 	__u32	pad3;
 	__u32	commit1;
 };
@@ -475,7 +538,10 @@ struct ldb_info {
 #define LDB_GROUP_SCHED		0x1	/* SWITCH, SWITCH_OUT, OCCUPANT, WAKING, WAKEUP, MIGRATE, TASK */
 #define LDB_GROUP_FUTEX		0x2	/* FUTEX_WAIT, FUTEX_WAKE */
 #define LDB_GROUP_PROCESS	0x4	/* FORK, EXEC, EXIT */
-#define LDB_GROUP_ALL		0x7
+#define LDB_GROUP_FAULT		0x8	/* FAULT */
+#define LDB_GROUP_IRQ		0x10	/* IRQ, IRQ_NAME */
+#define LDB_GROUP_ALL		0x1f
+#define LDB_GROUP_FIRST		0x7	/* those that the first modules of this ABI knew */
 
 #define LDB_CREATE_F_SPLIT	0x1
 
@@ -483,7 +549,7 @@ struct ldb_create {
 	__u32	size;		/* sizeof(struct ldb_create) */
 	__u32	flags;		/* LDB_CREATE_F_* */
 	__s32	pid;
-	__u32	events;		/* LDB_GROUP_* */
+	__u32	events;		/* in: LDB_GROUP_*; out: those of them that this kernel can tell */
 	__u32	ring_order;	/* 8 .. 20 */
 	__u32	scan_ring_order; /* 8 .. 24 */
 	__u32	nr_scanners;	/* 0 .. LDB_MAX_SCANNERS */
@@ -549,6 +615,8 @@ _Static_assert(sizeof(struct ldb_req_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_switch_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_futex_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_task_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_fault_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_irq_name_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_ring_hdr) == LDB_RING_HDR_SIZE, "one page");
 _Static_assert(sizeof(struct ldb_page) == LDB_PAGE_SIZE, "one page");
 _Static_assert(sizeof(struct ldb_stack) == 65536 - 0, "64 KiB");

@@ -9,6 +9,9 @@
  *	ldb_req_start(id, queue)   this thread works on request id, taken from
  *				   queue (NULL: none).  Several threads may work
  *				   on one request, a thread on several.
+ *	ldb_req_arrived(id, queue, age_ns)  the request has been waiting in queue
+ *				   (NULL: none that has an address) for so long,
+ *				   and this thread is about to start it.
  *	ldb_req_block(id, queue)   this thread puts the request into queue and
  *				   is done with it for now.
  *	ldb_req_end(id)		   the request is finished.
@@ -25,8 +28,9 @@
 
 #include <stdint.h>
 
-#define LDB_API_VERSION	1
+#define LDB_API_VERSION	2		/* 2: ldb_req_arrived() */
 #define LDB_CLASS_MAX	23
+#define LDB_AGE_MAX_NS	86400000000000ULL /* a day; more is a mistake and ignored */
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +39,8 @@ extern "C" {
 /*
  * Filled by the runtime, which finds it through an ELF note (abi.h, type 2).
  * A table, because weak functions are bound to 0 for good in a -no-pie program.
+ * A version's table never changes and what a later version adds has a table and a
+ * note of its own: objects of several versions meet in one program, and any runtime.
  */
 struct ldb_api {
 	void (*req_start)(uint64_t id, void *queue, const void *site);
@@ -47,25 +53,33 @@ struct ldb_api {
 	void (*stack_unregister)(void *lo);
 };
 
+struct ldb_api_2 {
+	void (*req_arrived)(uint64_t id, void *queue, uint64_t age_ns);
+};
+
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api __ldb_api;
+__attribute__((weak, visibility("hidden"), used)) struct ldb_api_2 __ldb_api_2;
 
 /* PC-relative, so that it needs no relocation at run time. */
-__asm__(
-".pushsection .note.ldb.api,\"aGR\",@note,__ldb_api_note,comdat\n"
-".balign 4\n"
-".long 4, 16, 2\n"
-".asciz \"LDB\"\n"
-"1: .quad __ldb_api - 1b\n"
-".quad 1\n"
-".popsection\n");
+#define LDB_API_NOTE(table, version)						\
+	__asm__(".pushsection .note.ldb.api,\"aGR\",@note," #table "_note,comdat\n" \
+		".balign 4\n"							\
+		".long 4, 16, 2\n"						\
+		".asciz \"LDB\"\n"						\
+		"1: .quad " #table " - 1b\n"					\
+		".quad " #version "\n"						\
+		".popsection\n")
+LDB_API_NOTE(__ldb_api, 1);
+LDB_API_NOTE(__ldb_api_2, 2);
 
-#define LDB_API_CALL(fn, ...)						\
+#define LDB_API_CALL_OF(table, fn, ...)					\
 	do {								\
-		__typeof__(__ldb_api.fn) fn_ =				\
-			__atomic_load_n(&__ldb_api.fn, __ATOMIC_RELAXED); \
+		__typeof__(table.fn) fn_ =				\
+			__atomic_load_n(&table.fn, __ATOMIC_RELAXED);	\
 		if (__builtin_expect(fn_ != 0, 0))			\
 			fn_(__VA_ARGS__);				\
 	} while (0)
+#define LDB_API_CALL(fn, ...)	LDB_API_CALL_OF(__ldb_api, fn, __VA_ARGS__)
 
 /* An address in the function the call was written in. */
 #define LDB_SITE	__extension__({ void *pc_; __asm__("lea{q} {0(%%rip), %0|%0, [rip]}" : "=r"(pc_)); (const void *)pc_; })
@@ -74,6 +88,12 @@ static inline __attribute__((always_inline, unused)) void
 ldb_req_start(uint64_t id, void *queue)
 {
 	LDB_API_CALL(req_start, id, queue, LDB_SITE);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ldb_req_arrived(uint64_t id, void *queue, uint64_t age_ns)
+{
+	LDB_API_CALL_OF(__ldb_api_2, req_arrived, id, queue, age_ns);
 }
 
 static inline __attribute__((always_inline, unused)) void

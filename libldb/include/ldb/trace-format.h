@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -82,6 +82,8 @@ enum ldb_block_kind {
 	LDB_BLK_REQNAME	= 13,
 	LDB_BLK_SCHED	= 32,
 	LDB_BLK_TASK	= 33,
+	LDB_BLK_FAULT	= 34,
+	LDB_BLK_IRQ	= 35,
 };
 
 /*
@@ -162,18 +164,22 @@ struct ldb_row_lock {
 	uint64_t site;
 };
 
-/* REQ: op V, tid D, tick D, id D, queue D, site D.  op: LDB_EV_REQ_* - 0x300 */
+/*
+ * REQ: op V, tid D, tick D, id D, queue D, site D.  op: LDB_EV_REQ_* - 0x300.
+ * ARRIVED: it had been in queue for so many ticks before tick; its START is next.
+ */
 #define LDB_REQ_OP_START	1
 #define LDB_REQ_OP_BLOCK	2
 #define LDB_REQ_OP_END		3
 #define LDB_REQ_OP_END_ALL	4
+#define LDB_REQ_OP_ARRIVED	7
 struct ldb_row_req {
 	uint32_t op;
 	uint32_t tid;
 	int64_t	 tick;
 	uint64_t id;
 	uint64_t queue;
-	uint64_t site;
+	uint64_t site;		/* ARRIVED: how long it had waited, ticks */
 };
 
 /* REQNAME: tick D, id D, trace_hi V, trace_lo V, span V, class S */
@@ -278,6 +284,32 @@ struct ldb_row_task {
 	const char *name;
 };
 
+/* FAULT: flags V, tid D, tick D, addr D, pc D.  A page fault; nearly in order of time. */
+#define LDB_FAULT_ROW_MINOR	0x0100	/* what it took is known: no reading from a disk */
+#define LDB_FAULT_ROW_MAJOR	0x0200	/* known, and it did */
+struct ldb_row_fault {
+	uint32_t flags;		/* LDB_FAULT_F_* of linux/ldb.h, LDB_FAULT_ROW_* */
+	uint32_t tid;
+	int64_t	 tick;
+	uint64_t addr;
+	uint64_t pc;		/* 0: not known */
+};
+
+/*
+ * IRQ: kind V, flags V, cpu V, nr V, tid D, start D, end: as (end - start) V,
+ * nr_short V, name S.  An interrupt on the CPU that thread tid had; nearly in order
+ * of end.  They may nest.
+ */
+struct ldb_row_irq {
+	uint32_t kind;		/* enum ldb_irq_kind of linux/ldb.h */
+	uint32_t flags;		/* LDB_IRQ_F_* */
+	uint32_t cpu, nr;
+	uint32_t tid;
+	uint32_t nr_short;	/* others, too short for a row, that hit it since its last row */
+	int64_t	 start, end;	/* ticks */
+	const char *name;	/* "": not known */
+};
+
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
@@ -300,6 +332,7 @@ struct ldb_file_footer {
  * "exe", "clock", "kernel_events" (none|perf|module), "kernel_why" (why not a better
  * one), "kernel_err_ns" (perf: how far its times may be off), "kernel_only" (1: no functions,
  * locks and requests were recorded), "budget", "mutex",
+ * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * page_fault_user, page_fault_kernel: memory of the program that was not there.
+ *
+ * They run in the exception, in the thread's own context, before the fault is
+ * looked into: so what is recorded is that it was, not how it went.
+ */
+#include <linux/ptrace.h>
+#include <linux/sched/task_stack.h>
+#include "event.h"
+#include "probes.h"
+
+#if LDB_HAVE_PAGE_FAULTS
+
+#ifdef CONFIG_X86
+#include <asm/trap_pf.h>
+
+static __always_inline u32 flags_of(unsigned long error)
+{
+	return (error & X86_PF_WRITE ? LDB_FAULT_F_WRITE : 0) |
+	       (error & X86_PF_INSTR ? LDB_FAULT_F_EXEC : 0) |
+	       (error & X86_PF_PROT ? LDB_FAULT_F_PRESENT : 0);
+}
+#else
+/* What the error means is the architecture's own. */
+static __always_inline u32 flags_of(unsigned long error)
+{
+	return 0;
+}
+#endif
+
+static noinline void fault(struct ldb_thread *t, u64 addr, u64 pc, u32 flags)
+{
+	struct ldb_session_cpu *sc = ldb_this_cpu(t->s);
+	u64 now = ldb_clock_now(t->s->clock);
+	u64 idx = ldb_reserve(sc, 2);
+
+	ldb_put(sc, idx, now, t->tid, LDB_EV_FAULT, flags, addr, 0);
+	ldb_put(sc, idx + 1, pc, 0, LDB_EV_CONT + 1, 0, 0, 0);
+	if (ldb_written(sc, 2))
+		ldb_ring_quarter(sc);
+}
+
+void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error)
+{
+	struct ldb_thread *t = ldb_watched_current();
+
+	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT))
+		return;
+	fault(t, addr, instruction_pointer(regs), flags_of(error));
+}
+
+/*
+ * Where page faults are not allowed nothing is mapped, the access just fails: the
+ * probes of this module try so too.  One level of preemption is the tracepoint's.
+ */
+static __always_inline bool is_resolved(void)
+{
+	return !pagefault_disabled() && preempt_count() <= PREEMPT_DISABLE_OFFSET;
+}
+
+/* Of the program's memory alone, and nothing is told of the kernel's code. */
+void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error)
+{
+	struct ldb_thread *t = ldb_watched_current();
+
+	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT) || !is_resolved() ||
+	    !access_ok((void __user *)addr, 1))
+		return;
+	fault(t, addr, instruction_pointer(task_pt_regs(current)), flags_of(error) | LDB_FAULT_F_KERNEL);
+}
+
+#endif /* LDB_HAVE_PAGE_FAULTS */

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Interrupts on the CPU of a watched thread: one record for each, at its end.
+ *
+ * They nest, a device's in a soft one, and a probe may have been registered
+ * between entry and exit: each CPU has a stack of those that it is in, and an
+ * exit looks for its entry there.
+ */
+#include <linux/interrupt.h>
+#include <linux/string.h>
+#include "event.h"
+#include "probes.h"
+
+#define NEST_MAX	8	/* real nesting is at most half of it */
+#define NAME_WORDS	3
+
+struct inside {
+	const struct ldb_thread *t;	/* to be compared, not to be followed */
+	u64	begin;
+	u32	kind, nr;
+};
+
+struct nest {
+	u32	depth;
+	struct inside at[NEST_MAX];
+};
+static DEFINE_PER_CPU(struct nest, nest);
+
+/* No probe is registered any more: exits that are missing will never come. */
+void ldb_irq_forget(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		WRITE_ONCE(per_cpu_ptr(&nest, cpu)->depth, 0);
+}
+
+/* An interrupt of this push() is in and out of the stack meanwhile, above it. */
+static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
+{
+	struct nest *stack = this_cpu_ptr(&nest);
+	u32 depth = READ_ONCE(stack->depth);
+
+	/* Never reached unless exits were missed: what is there is out of date. */
+	if (depth >= NEST_MAX)
+		depth = 0;
+	WRITE_ONCE(stack->depth, depth + 1);
+	barrier();
+	stack->at[depth] = (struct inside){ t, ldb_clock_now(t->s->clock), kind, nr };
+}
+
+/* When it began; 0: that was not seen. */
+static u64 pop(const struct ldb_thread *t, u32 kind, u32 nr)
+{
+	struct nest *stack = this_cpu_ptr(&nest);
+	u32 depth = READ_ONCE(stack->depth);
+
+	while (depth--) {
+		const struct inside *in = &stack->at[depth];
+		u64 begin = in->begin;
+
+		if (in->t != t || in->kind != kind || in->nr != nr)
+			continue;
+		barrier();
+		WRITE_ONCE(stack->depth, depth);
+		return begin;
+	}
+	return 0;
+}
+
+static void write_name(struct ldb_session_cpu *sc, u32 irq, const char *text, u64 now)
+{
+	union { char text[NAME_WORDS * 8 + 1]; u64 words[NAME_WORDS]; } name = {};
+	u64 is, idx;
+	u64 *seen;
+
+	strscpy(name.text, text, sizeof(name.text));
+	is = (hash_64(name.words[0], 64) ^ hash_64(name.words[1] ^ hash_64(name.words[2], 64), 63) ^ irq) | 1;
+	seen = &sc->seen_irqs[irq & ((1 << LDB_SEEN_IRQ_BITS) - 1)];
+	if (likely(READ_ONCE(*seen) == is))
+		return;
+	WRITE_ONCE(*seen, is);
+	idx = ldb_reserve(sc, 2);
+	ldb_put(sc, idx, now, irq, LDB_EV_IRQ_NAME, 0, name.words[0], 0);
+	ldb_put(sc, idx + 1, name.words[1], 0, LDB_EV_CONT + 1, 0, name.words[2], 0);
+	if (ldb_written(sc, 2))
+		ldb_ring_quarter(sc);
+}
+
+/* Which device it was is not for everybody: keys can be told apart by their times. */
+static noinline void leave(struct ldb_thread *t, u32 kind, u32 nr, const char *name)
+{
+	struct ldb_session *s = t->s;
+	struct ldb_session_cpu *sc = ldb_this_cpu(s);
+	u64 begin = pop(t, kind, nr), now = ldb_clock_now(s->clock);
+	u32 flags = kind, nr_short;
+
+	if (!begin)
+		return;
+	/* Another may come in between, and count or write. */
+	if (now - begin < s->irq_min && local_read(&t->nr_short) < U8_MAX) {
+		local_inc(&t->nr_short);
+		return;
+	}
+	nr_short = min_t(long, local_xchg(&t->nr_short, 0), U8_MAX);
+	if (kind == LDB_IRQ_HARD && !s->sees_others) {
+		flags |= LDB_IRQ_F_HIDDEN;
+		nr = 0;
+	} else if (name) {
+		write_name(sc, nr, name, now);
+	}
+	ldb_emit(sc, now, t->tid, LDB_EV_IRQ, flags | nr_short << 8, begin, nr);
+}
+
+static __always_inline struct ldb_thread *held_up(void)
+{
+	struct ldb_thread *t = ldb_watched_current();
+
+	return unlikely(t) && t->s->events & LDB_GROUP_IRQ ? t : NULL;
+}
+
+static __always_inline void entry(u32 kind, u32 nr)
+{
+	struct ldb_thread *t = held_up();
+
+	if (t)
+		push(t, kind, nr);
+}
+
+static __always_inline void leaving(u32 kind, u32 nr, const char *name)
+{
+	struct ldb_thread *t = held_up();
+
+	if (t)
+		leave(t, kind, nr, name);
+}
+
+void ldb_probe_irq_entry(void *unused, int irq, struct irqaction *action)
+{
+	entry(LDB_IRQ_HARD, irq);
+}
+
+void ldb_probe_irq_exit(void *unused, int irq, struct irqaction *action, int ret)
+{
+	leaving(LDB_IRQ_HARD, irq, action->name);
+}
+
+void ldb_probe_softirq_entry(void *unused, unsigned int nr)
+{
+	entry(LDB_IRQ_SOFT, nr);
+}
+
+void ldb_probe_softirq_exit(void *unused, unsigned int nr)
+{
+	leaving(LDB_IRQ_SOFT, nr, NULL);
+}
+
+void ldb_probe_timer_entry(void *unused, int vector)
+{
+	entry(LDB_IRQ_LOCAL_TIMER, vector);
+}
+
+void ldb_probe_timer_exit(void *unused, int vector)
+{
+	leaving(LDB_IRQ_LOCAL_TIMER, vector, NULL);
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Request tags through several versions of <ldb/ldb.h> in one program, and programs that
+# meet an older or a newer runtime than that of their header.
+. "$(dirname "$0")/../engine.sh"
+need_build
+
+build()	# name options...: the object name.o of api-tags.c
+{
+	build_name=$1
+	shift
+	cc_ldb -O2 -g -Wall "$@" -c "$PROGRAMS/api-tags.c" -o "$build_name.o"
+}
+
+old='-DHEADER="api-ldb-1.h"'
+new='-DHEADER=<ldb/ldb.h>'
+build old-main "$old" -DTAG=tag -DNAME='"old"' -DMAIN || exit 1
+build old-mixed "$old" -DTAG=tag -DNAME='"old"' -DMAIN -DOTHER || exit 1
+build new-main "$new" -DTAG=tag -DNAME='"new"' -DMAIN || exit 1
+build new-other "$new" -DTAG=tag_other -DNAME='"new"' || exit 1
+cc_ldb -O2 -g -Wall -c "$PROGRAMS/api-future.c" -o future.o || exit 1
+
+# 20 requests of the old header, 10 and 10 of the new one, from START and from their arrival.
+is_old='any(.[]; .class == "old" and .count == 20 and .p50_ns < 40000000)'
+is_new='any(.[]; .class == "new" and .count == 10 and .p50_ns < 40000000) and
+	any(.[]; .class == "new early" and .count == 10 and .p50_ns > 52000000 and .p50_ns < 200000000)'
+
+recorded()	# what objects...: a program of these, recorded
+{
+	what=$1
+	shift
+	cc_ldb "$@" -o prog || exit 1
+	check "$what, alone" "./prog" 0 '^api-tags: done$'
+	check "$what, recorded" "record_apart t.data ./prog" 0 '^api-tags: done$'
+	ldb-report -i t.data --requests --json >t.json
+}
+
+recorded "the first header" old-main.o
+check_jq "its requests are there" t.json "$is_old"
+recorded "this header" new-main.o
+check_jq "its requests are there, from their arrival" t.json "$is_new"
+# The linker takes the tables of the first object that has them.
+recorded "both headers, the first one first" old-mixed.o new-other.o
+check_jq "the requests of both are there" t.json "$is_old and $is_new"
+recorded "both headers, this one first" new-other.o old-mixed.o
+check_jq "the requests of both are there as well" t.json "$is_old and $is_new"
+
+recorded "a later header" old-mixed.o future.o
+ok "what the runtime does not know is left alone" matches '^api-future: 0 filled$'
+check_jq "and the rest is there" t.json "$is_old"
+
+$CC -O2 -Wall -fPIC -shared "$PROGRAMS/api-runtime-1.c" -o runtime-1.so || exit 1
+cc_ldb new-main.o -o new || exit 1
+check "this header with the first runtime" "LD_PRELOAD=./runtime-1.so ./new" 0 \
+	'^runtime 1: 1 tables, 20 starts, 20 ends$'
+cc_ldb old-mixed.o new-other.o -o mixed || exit 1
+check "both headers with the first runtime" "LD_PRELOAD=./runtime-1.so ./mixed" 0 \
+	'^runtime 1: 1 tables, 40 starts, 40 ends$'
+
+finish

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * An object with a table of a version that this runtime does not know, as a later header
+ * would add it.  tag_other() says whether somebody wrote into it.
+ */
+#include <ldb/ldb.h>
+#include <stdio.h>
+
+struct ldb_api_later {
+	void *functions[8];
+};
+__attribute__((weak, visibility("hidden"), used)) struct ldb_api_later __ldb_api_later;
+LDB_API_NOTE(__ldb_api_later, 1000);
+
+void tag_other(uint64_t first);
+
+void tag_other(uint64_t first)
+{
+	int nr = 0;
+
+	for (int i = 0; i < 8; i++)
+		nr += !!__atomic_load_n(&__ldb_api_later.functions[i], __ATOMIC_RELAXED);
+	printf("api-future: %d filled\n", nr);
+	ldb_req_start(first, 0);
+	ldb_req_end(first);
+}

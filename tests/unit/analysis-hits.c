@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Page faults and interrupts: each is given once, with its thread and before its
+ * segments; what is counted of a request and of a thread.
+ */
+#include <string.h>
+
+#include "analysis/hits.h"
+#include "analysis/requests.h"
+#include "analysis/schedstats.h"
+#include "analysis/tracks.h"
+#include "analysis-sample.h"
+
+#define NR_FAULTS	200000	/* of thread 2: more than fit into little memory */
+
+static void fault(struct made *t, uint32_t tid, int64_t tick, uint32_t flags)
+{
+	writer_add_fault(t->w, &(struct ldb_row_fault){
+		.tid = tid, .tick = tick, .addr = tick * 16, .pc = 7, .flags = flags,
+	});
+}
+
+static void irq(struct made *t, uint32_t tid, int64_t start, int64_t end, unsigned kind,
+		uint32_t nr_short, const char *name)
+{
+	writer_add_irq(t->w, &(struct ldb_row_irq){
+		.kind = kind, .nr = 3, .cpu = 1, .tid = tid, .start = start, .end = end,
+		.nr_short = nr_short, .name = name,
+	});
+}
+
+static void make(struct made *t, const char *name)
+{
+	made_begin(t, name);
+	writer_add_meta(t->w, "kernel_events", "module");
+	writer_add_meta(t->w, "kernel_faults", "1");
+	writer_add_meta(t->w, "kernel_irqs", "1");
+	made_task(t, 1, 1, "one");
+	made_task(t, 2, 1, "two");
+	made_thread(t, 1, "one", 0, 1000000);
+	made_thread(t, 2, "two", 0, 1000000);
+	made_req(t, LDB_REQ_OP_START, 1, 1000, 9, 0);
+	made_req(t, LDB_REQ_OP_END, 1, 50000, 9, 0);
+	made_switch(t, 100, 1, 0, LDB_STATE_RUNNING, 1, 0);
+	made_switch(t, 100, 2, 0, LDB_STATE_RUNNING, 2, 0);
+	/* Not in order, and the inner interrupt first, as it ends first. */
+	fault(t, 1, 3000, LDB_FAULT_F_WRITE | LDB_FAULT_ROW_MAJOR);
+	fault(t, 1, 2000, LDB_FAULT_F_KERNEL);
+	fault(t, 1, 60000, LDB_FAULT_ROW_MINOR);
+	irq(t, 1, 5200, 5400, LDB_IRQ_HARD, 2, "eth0");
+	irq(t, 1, 5000, 6000, LDB_IRQ_SOFT, 0, "NET_RX");
+	irq(t, 1, 49000, 51000, LDB_IRQ_LOCAL_TIMER, 0, "local_timer");
+	irq(t, 1, 70000, 70500, LDB_IRQ_HARD, 0, "");
+	irq(t, 77, 80000, 80500, LDB_IRQ_SOFT, 0, "RCU");
+	for (int i = 0; i < NR_FAULTS; i++)
+		fault(t, 2, (int64_t)i * 7919 % NR_FAULTS, 0);
+	made_open(t);
+}
+
+static char told[1024];
+static int64_t last_fault;
+static unsigned nr_two, nr_bad, nr_segments;
+static bool is_late;
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	snprintf(told + strlen(told), sizeof(told) - strlen(told), "thread %u\n", t->tid);
+	nr_segments = 0;
+	last_fault = INT64_MIN;
+	return 0;
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	nr_segments++;
+	return 0;
+}
+
+static int on_fault(void *arg, const struct tracks_fault *f)
+{
+	is_late |= nr_segments;
+	nr_bad += f->tick < last_fault || f->addr != (uint64_t)f->tick * 16 || f->pc != 7 ||
+		  !f->thread || f->thread->tid != f->tid;
+	last_fault = f->tick;
+	if (f->tid == 2)
+		nr_two++;
+	else
+		snprintf(told + strlen(told), sizeof(told) - strlen(told), "fault %d%s%s%s\n",
+			 (int)f->tick, f->is_kernel ? " kernel" : "", f->has_major ? " known" : "",
+			 f->is_major ? " major" : "");
+	return 0;
+}
+
+static int on_irq(void *arg, const struct tracks_irq *q)
+{
+	is_late |= nr_segments;
+	snprintf(told + strlen(told), sizeof(told) - strlen(told), "irq %d-%d kind %d cpu %u '%s' %u\n",
+		 (int)q->start, (int)q->end, q->kind, q->cpu, q->name, q->nr_short);
+	return 0;
+}
+
+static const struct tracks_sink sink = {
+	.thread = on_thread, .segment = on_segment, .fault = on_fault, .irq = on_irq,
+};
+
+static int run(struct made *t, const struct tracks_options *o, struct tracks_result *result)
+{
+	*told = '\0';
+	nr_two = nr_bad = 0;
+	is_late = false;
+	return tracks_each(t->model, o, &sink, result);
+}
+
+static void test_tracks(struct made *t)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_result result;
+
+	o.memory = 1 << 20;
+	ok(t->model->has_faults && t->model->has_irqs, "the trace says that they were recorded");
+	is_int(run(t, &o, &result), 0, "all of it, in little memory");
+	is_str(told, "thread 1\nfault 2000 kernel\nfault 3000 known major\nfault 60000 known\n"
+	       "irq 5000-6000 kind 1 cpu 1 'NET_RX' 0\nirq 5200-5400 kind 0 cpu 1 'eth0' 2\n"
+	       "irq 49000-51000 kind 2 cpu 1 'local_timer' 0\nirq 70000-70500 kind 0 cpu 1 '' 0\n"
+	       "thread 2\nthread 77\nirq 80000-80500 kind 1 cpu 1 'RCU' 0\n",
+	       "thread by thread, in order of time");
+	is_int(nr_two, NR_FAULTS, "each fault once");
+	ok(!nr_bad && !is_late, "in order, before the segments");
+	ok(result.nr_faults == NR_FAULTS + 3 && result.nr_irqs == 5, "and counted");
+	o.thread = "one";
+	o.from = 3000;
+	o.to = 50000;
+	run(t, &o, &result);
+	is_str(told, "thread 1\nfault 3000 known major\nirq 5000-6000 kind 1 cpu 1 'NET_RX' 0\n"
+	       "irq 5200-5400 kind 0 cpu 1 'eth0' 2\nirq 49000-51000 kind 2 cpu 1 'local_timer' 0\n",
+	       "of one thread, of some time");
+}
+
+static int refuse(void *arg, const struct tracks_irq *q)
+{
+	return 42;
+}
+
+static void test_sink(struct made *t)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_sink one = { .irq = refuse };
+	struct tracks_result result;
+
+	is_int(tracks_each(t->model, &o, &one, &result), 42, "what the sink says stops it");
+	one.irq = NULL;
+	is_int(tracks_each(t->model, &o, &one, &result), 0, "nobody wants them");
+	ok(!result.nr_faults && !result.nr_irqs, "then nobody gets them");
+}
+
+static void test_request(struct made *t)
+{
+	struct requests_options o = REQUESTS_OPTIONS_ALL;
+	struct requests requests;
+	struct timeline timeline;
+	struct hits h;
+
+	o.nr_slowest = 1;
+	if (requests_build(t->model, &o, &requests) || requests.nr_lives != 1 ||
+	    timeline_build(t->model, &requests.lives[0], &timeline) ||
+	    hits_of_timeline(t->model, &timeline, &h))
+		bail_out("no timeline");
+	ok(h.nr_faults == 2 && h.nr_major == 1, "the faults of a request");
+	is_int(h.nr_irqs, 5, "its interrupts, with those too short");
+	is_int(h.irq_ns, 2000, "nested ones once, and only what is within it");
+	timeline_free(&timeline);
+	requests_free(&requests);
+}
+
+static void test_threads(struct made *t)
+{
+	struct schedstats_options o = SCHEDSTATS_OPTIONS_ALL;
+	struct schedstats s;
+
+	if (schedstats_build(t->model, &o, &s))
+		bail_out("no statistics");
+	for (size_t i = 0; i < s.nr; i++) {
+		const struct hits *h = &s.entries[i].hits;
+
+		if (s.entries[i].tid == 1)
+			ok(h->nr_faults == 3 && h->nr_irqs == 6 && h->irq_ns == 3500, "thread 1");
+		if (s.entries[i].tid == 2)
+			ok(h->nr_faults == NR_FAULTS && !h->nr_irqs, "thread 2");
+	}
+	ok(s.nr == 2 && s.all.hits.nr_faults == NR_FAULTS + 3, "all threads");
+	schedstats_free(&s);
+}
+
+/* A trace from before there were any. */
+static void test_old(void)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_result result;
+	struct made t;
+
+	made_begin(&t, "old");
+	made_thread(&t, 1, "one", 0, 1000);
+	made_open(&t);
+	ok(!t.model->has_faults && !t.model->has_irqs, "a trace from before");
+	is_int(run(&t, &o, &result), 0, "can be read");
+	is_str(told, "thread 1\n", "and has none");
+	made_close(&t);
+}
+
+int main(void)
+{
+	struct made t;
+
+	make(&t, "hits");
+	test_tracks(&t);
+	test_sink(&t);
+	test_request(&t);
+	test_threads(&t);
+	made_close(&t);
+	test_old();
+	return done();
+}

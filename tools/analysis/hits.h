@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Counts of the page faults and interrupts that hit threads in given times. */
+#ifndef ANALYSIS_HITS_H
+#define ANALYSIS_HITS_H
+
+#include "analysis/model.h"
+#include "analysis/timeline.h"
+
+struct hits {
+	uint64_t nr_faults, nr_major;	/* nr_major: of them, as far as it is known */
+	uint64_t nr_irqs;		/* also those too short for a row */
+	int64_t irq_ns;			/* of those that are not; nested ones count once */
+};
+
+struct hits_part {
+	uint32_t tid;
+	int64_t start, end;		/* ticks */
+	struct hits *to;
+};
+
+/* Adds up.  Parts of one thread do not overlap.  0 or -ENOMEM. */
+int hits_count(struct model *m, const struct hits_part *parts, size_t nr);
+
+/* While its threads worked on the request. */
+int hits_of_timeline(struct model *m, const struct timeline *t, struct hits *h);
+
+#endif
