@@ -12,7 +12,7 @@
 #	tests/PART/*.t		scripts
 # Each prints TAP, or nothing and exits 0 (passed), 77 (skipped), else (failed).
 # A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
-# seconds (default 120); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 900).
+# seconds (default 240); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 2400).
 #
 # Output: one line per test file, failures in full, and last
 # "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
@@ -26,7 +26,7 @@ mkdir -p "$LOG"
 # The plugin's matrix runs each program under the scanner too.
 LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
 export LDB_MATRIX_RECORD
-limit=${LDB_TEST_TIMEOUT:-120}
+limit=${LDB_TEST_TIMEOUT:-240}
 driver_limit=${LDB_DRIVER_TIMEOUT:-480}
 passed=0
 failed=0
@@ -91,7 +91,7 @@ run_file()	# path
 	name=${1#"$TOP"/tests/}
 	name=${name#"$BUILD"/tests/}
 	case $1 in
-	*/kmod/run.sh)	run_one "$name" "${LDB_DRIVER_TIMEOUT:-900}" sh "$1" ${quick:+quick} ;;
+	*/kmod/run.sh)	run_one "$name" "${LDB_DRIVER_TIMEOUT:-2400}" sh "$1" ${quick:+quick} ;;
 	*/run.sh)	run_one "$name" "$driver_limit" sh "$1" ${quick:+quick} ;;
 	*.t)		run_one "$name" "$limit" sh "$1" ;;
 	*)		run_one "$name" "$limit" "$1" ;;

@@ -15,7 +15,7 @@ page_options()	# page: those of its OPTIONS section
 	mandoc -Tascii "$1" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^[A-NP-Z]/p' | listed_options
 }
 
-for tool in ldb-record ldb-report ldb-timeline ldb-top ldb-export; do
+for tool in ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export; do
 	page=Documentation/$tool.1
 	if ! [ -f "$page" ]; then
 		fail "$tool has a man page"

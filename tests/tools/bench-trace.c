@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a large trace, as a busy server would: bench-trace FILE EVENTS [SEED].
+ * Writes a large trace, as a busy server would:
+ *	bench-trace FILE EVENTS [SEED [CALLS]]
  *
  * Eight workers serve requests that one acceptor puts into a queue.  A request is
- * a tree of calls some 85 invocations large, now and then with a wait for a lock
+ * a tree of calls some 85 invocations large (CALLS, 80, and the last one's callees), now and then with a wait for a lock
  * that another worker holds; kernel events say when workers slept.  One request in
  * a thousand is slow.  Invocations are seen by looks some 2 us apart, so their
  * bounds repeat from row to row as those of the scanner do.  The same arguments
@@ -42,7 +43,7 @@ struct worker {
 
 static struct writer *w;
 static struct worker workers[NR_WORKERS];
-static uint64_t nr_rows[LDB_BLK_TASK + 1], nr_requests;
+static uint64_t nr_rows[LDB_BLK_TASK + 1], nr_requests, nr_calls = 80;
 
 static uint64_t below(uint64_t n)
 {
@@ -186,7 +187,7 @@ static void serve(struct worker *k, uint64_t id)
 		.gen = k->gen += GEN(1), .parent_gen = GEN(1), .depth = 1, .start_max = k->look,
 		.start_unc = k->look - k->before,
 	};
-	for (k->left = 60 + below(40) + (below(1000) ? 0 : 2000); k->left;) {
+	for (k->left = nr_calls / 4 * 3 + below(nr_calls / 2) + (below(1000) ? 0 : 25 * nr_calls); k->left;) {
 		call(k, 4 + below(8), 0, row.gen, 2);
 		advance(k, some_us(1));
 		if (!below(8))
@@ -275,9 +276,11 @@ int main(int argc, char **argv)
 	int64_t end;
 
 	if (argc < 3) {
-		fputs("usage: bench-trace FILE EVENTS [SEED]\n", stderr);
+		fputs("usage: bench-trace FILE EVENTS [SEED [CALLS]]\n", stderr);
 		return 2;
 	}
+	if (argc > 4)
+		nr_calls = strtoull(argv[4], NULL, 10) | 4;
 	if (argc > 3)
 		sample_state = strtoull(argv[3], NULL, 10) | 1;
 	w = writer_open(argv[1], &header, err, sizeof(err));

@@ -18,6 +18,8 @@ ldb-record -q --mutex=hold -- ./$program --with=some --long=arguments --that=do 
 	ldb-report -q --sched --json 2>/dev/null | jq -r '.. | strings'
 	ldb-report -q --json-summary | jq -r '.threads[].name, (.recording.meta[] | .value)'
 	ldb-timeline -q --slowest 3 --json | jq -r '.. | strings'
+	ldb-why -q --json | jq -r '.causes[] | .label, .path[]'
+	ldb-why -q --slowest 1 --json --shares | jq -r '.requests[].shares[] | .label, (.path | join(";"))'
 } | sort -u >known
 
 # Of each word with a ~ in it, what stands around the ~ must be a part of such a name.
@@ -55,6 +57,8 @@ for columns in 60 80 120 200; do
 	fits $columns ldb-report -q --summary
 	fits $columns ldb-timeline -q --slowest 2
 	fits $columns ldb-timeline -q --slowest 1 -v
+	fits $columns ldb-why -q
+	fits $columns ldb-why -q --slowest 1
 	[ "$kernel_events" = none ] || fits $columns ldb-report -q --sched
 done
 

@@ -7,10 +7,12 @@
 #include <sys/stat.h>
 #include "analysis-sample.h"
 #include "export/export.h"
+#include "render/pictures.h"
 #include "render/render.h"
+#include "render/why.h"
 
 static FILE *null;
-static uint64_t nr_shown, nr_switches, nr_off, nr_exported, nr_disorder, nr_failed;
+static uint64_t nr_shown, nr_switches, nr_off, nr_exported, nr_disorder, nr_failed, nr_parted, nr_missing;
 
 static void show_stats(struct model *m, const struct render *r, enum stats_by by)
 {
@@ -114,6 +116,44 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 	requests_free(&q);
 }
 
+/* Every nanosecond in one place, also of nonsense; and causes, chains and pictures of it. */
+static void show_why(struct model *m, const struct render *r)
+{
+	struct partition_options o = { .from = INT64_MIN, .to = INT64_MAX };
+	struct why_options wo = {
+		.target_lo = 50, .target_hi = 100, .reference_lo = 40, .reference_hi = 60,
+		.explain = 0.8, .nr_chains = 20, .is_strict = sample_random() % 2,
+	};
+	struct partition p;
+	struct why w;
+
+	if (sample_random() % 2) {
+		o.select = why_select;
+		o.select_arg = &wo;
+	}
+	if (partition_build(m, &o, &p))
+		bail_out("partition_build");
+	for (size_t i = 0; i < p.nr_requests; i++) {
+		int64_t sum = p.requests[i].is_left_out ? p.requests[i].latency_ns : 0;
+
+		for (uint32_t k = 0; k < p.requests[i].nr_shares; k++)
+			sum += p.shares[p.requests[i].first + k].ns;
+		nr_missing += sum != p.requests[i].latency_ns;
+	}
+	nr_parted += p.nr_requests;
+	if (why_build(&p, &wo, &w))
+		bail_out("why_build");
+	text_why(r, &(struct render_why){ m, &w, &wo, 100, 100, false });
+	csv_why(r, &(struct render_why){ m, &w, &wo, 100, 100, true });
+	json_why(r, &(struct render_why){ m, &w, &wo, 100, 100, true });
+	for (unsigned i = 0; i < NR_PICTURES; i++)
+		for (unsigned form = 0; form < PICTURE_FOLDED; form++)
+			if (picture_show(r, i, form, &w, NULL))
+				bail_out("picture_show");
+	why_free(&w);
+	partition_free(&p);
+}
+
 /* Segments come in order and functions nest, whatever the rows say. */
 struct walk {
 	int64_t last, ends[256];
@@ -186,6 +226,7 @@ static void show(const char *path, bool with_exports)
 	show_sched(t.model, &r);
 	show_requests(t.model, &r, false);
 	show_requests(t.model, &r, true);
+	show_why(t.model, &r);
 	if (with_exports)
 		export_all(t.model);
 	made_close(&t);
@@ -246,6 +287,13 @@ static void narrow(unsigned kind, union sample_row *r)
 	case LDB_BLK_SCHED:
 		narrow_sched(&r->sched, x);
 		break;
+	case LDB_BLK_FAULT:
+		r->fault.tid = x % 4;
+		break;
+	case LDB_BLK_IRQ:
+		r->irq.tid = x % 4;
+		r->irq.kind = (x >> 8) % 5;
+		break;
 	}
 }
 
@@ -285,6 +333,8 @@ int main(void)
 	   (unsigned long)nr_switches, (unsigned long)nr_off);
 	ok(nr_exported > 1000, "and exported: %lu", (unsigned long)nr_exported);
 	is_int(nr_disorder, 0, "in order and nested, even so");
+	ok(nr_parted > 200, "%lu requests are partitioned", (unsigned long)nr_parted);
+	is_int(nr_missing, 0, "and their shares are their latency");
 	is_int(nr_failed, 0, "no export fails without saying why");
 	fclose(null);
 	sample_cleanup();

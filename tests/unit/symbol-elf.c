@@ -214,6 +214,35 @@ static void test_program(const char *flags, uint64_t bias)
 	ok(!s->known && !strcmp(s->function, "0x7fff00000000"), "no variable");
 }
 
+static char called[512];
+
+static void on_call(void *arg, const char *raw)
+{
+	size_t len = strlen(called);
+
+	snprintf(called + len, sizeof(called) - len, "%s ", raw);
+}
+
+/* With a PLT of either kind, and without one. */
+static void test_calls(const char *flags, uint64_t bias)
+{
+	const struct symbol *s;
+
+	if (!ok(compile("calls", flags), "compiled with %s", flags))
+		return;
+	map("calls", bias, "", NULL);
+	s = symtab_lookup(st, bias + address_of("calls", SERVE), 0);
+	*called = '\0';
+	symtab_calls(st, s, on_call, NULL);
+	ok(strstr(called, "pthread_mutex_lock ") && strstr(called, "pthread_mutex_unlock "),
+	   "%s: calls of other modules: %s", flags, called);
+	ok(!strstr(called, "helper") && !strstr(called, "runtime_error"),
+	   "%s: none within the module, none of another function", flags);
+	*called = '\0';
+	symtab_calls(st, symtab_lookup(st, 0x7fff00000000, 0), on_call, NULL);
+	is_str(called, "", "an address in no module calls nothing");
+}
+
 static void test_parts(void)
 {
 	const struct symbol *s;
@@ -359,6 +388,10 @@ int main(void)
 	test_program("-O2 -g -no-pie -fno-pie", 0);
 	test_program("-O2 -gdwarf-4", 0x7f0000000000);
 	test_program("-O2 -g -flto", 0x7f0000000000);
+	test_calls("-O2 -g", 0x7f0000000000);
+	test_calls("-O2 -g -fcf-protection", 0x7f0000000000);
+	test_calls("-O2 -g -fno-plt", 0x7f0000000000);
+	test_calls("-O2 -g -no-pie -fno-pie", 0);
 	test_parts();
 	test_strip();
 	test_changed();

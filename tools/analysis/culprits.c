@@ -318,8 +318,7 @@ int culprits_add(struct timeline_build *b)
 			continue;
 		c->hold_func = hold_function(t, c->hold);
 		c->hold_off = find_off(t, c->hold, c->ns, &c->hold_off_ns);
-		if (b->m->has_sched)
-			find_links(t, c);
+		find_links(t, c);
 	}
 	return ret;
 }

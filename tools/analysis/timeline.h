@@ -40,7 +40,7 @@ struct timeline_cause {
 	const struct segment *hold_func; /* and what it was executing; may be NULL */
 	const struct segment *hold_off;	/* what kept it off the CPU longest meanwhile; may be NULL */
 	int64_t hold_off_ns;		/* by the same party, summed */
-	struct timeline_link links[TIMELINE_LINKS_MAX]; /* kernel events: on from the holder */
+	struct timeline_link links[TIMELINE_LINKS_MAX]; /* on from the holder */
 	size_t nr_links;
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, BLOCKED: the longest one */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: who had the CPU longest */

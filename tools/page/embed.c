@@ -8,6 +8,7 @@
 
 #include "page/page.h"
 #include "page/report-assets.h"
+#include "page/why-assets.h"
 
 /* X(symbol, name, path) */
 #define ASSETS(X)						\
@@ -34,8 +35,9 @@
 
 ASSETS(INCLUDE)
 REPORT_ASSETS(INCLUDE)
+WHY_ASSETS(INCLUDE)
 
-static const struct asset assets[] = { ASSETS(ENTRY) REPORT_ASSETS(ENTRY) };
+static const struct asset assets[] = { ASSETS(ENTRY) REPORT_ASSETS(ENTRY) WHY_ASSETS(ENTRY) };
 
 const struct asset *embed_find(const char *name)
 {

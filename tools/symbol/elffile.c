@@ -16,6 +16,7 @@
 
 #include "symbol/debugfile.h"
 #include "symbol/dwarfinfo.h"
+#include "symbol/elfcalls.h"
 #include "symbol/elffile.h"
 
 #define BACK_MAX	64	/* symbols looked at before the nearest one: nesting is shallow */
@@ -291,6 +292,19 @@ const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr)
 		read_syms(f);
 	s = sym_find(&f->data, addr);
 	return s && s->size ? s : NULL;
+}
+
+void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, const char *name),
+		   void *arg)
+{
+	GElf_Addr bias;
+	Elf *elf = f->mod ? dwfl_module_getelf(f->mod, &bias) : NULL;
+
+	if (!f->has_read_syms)
+		read_syms(f);
+	for (size_t i = 0; elf && i < f->funcs.nr; i++)
+		if (!strcmp(f->funcs.at[i].name, name))
+			elfcalls_each(elf, f->funcs.at[i].addr, f->funcs.at[i].size, fn, arg);
 }
 
 bool elffile_has_symbols(struct elffile *f)

@@ -51,6 +51,10 @@ bool elffile_lacks_part(struct elffile *f);
 const struct elffile_sym *elffile_func(struct elffile *f, uint64_t addr);
 const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr);
 
+/* Functions of other modules that the function of this name calls; see elfcalls.h. */
+void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, const char *name),
+		   void *arg);
+
 /* NULL: no debug information. */
 struct dwarfinfo *elffile_dwarf(struct elffile *f);
 

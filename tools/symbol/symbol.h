@@ -69,6 +69,13 @@ const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
+ * Calls fn with the linker's name of each function of another module that the code of
+ * func calls: what it may call, not what it did.
+ */
+void symtab_calls(struct symtab *st, const struct symbol *func,
+		  void (*fn)(void *arg, const char *raw), void *arg);
+
+/*
  * Equal for two ticks between which no address changes its module: what was
  * looked up at one holds at the other.
  */

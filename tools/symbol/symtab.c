@@ -597,3 +597,14 @@ const char *symtab_problem_text(const struct symtab *st, enum symtab_problem pro
 		hint_text(&hint, st->sysroot, buf, size);
 	return buf;
 }
+
+void symtab_calls(struct symtab *st, const struct symbol *func,
+		  void (*fn)(void *arg, const char *raw), void *arg)
+{
+	struct file *f = st->files;
+
+	while (f && strcmp(f->path, func->path))
+		f = f->next;
+	if (f && *func->raw && get_elf(st, f))
+		elffile_calls(get_elf(st, f), func->raw, fn, arg);
+}

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Pictures of the page of ldb-why, of a recording made for it, for Documentation/screenshots:
+#
+#	sh tests/browser/why-shots.sh [FOLDER]
+#
+# Needs what make check has built.
+
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/browser/harness.sh"
+need_browser
+picture_begin "$@" &&
+	ldb-record -q -o ldb.data -- ./figure1 >/dev/null &&
+	ldb-why -q -o why.html || exit 1
+node "$BROWSER/why-shots.js" why.html "$folder"

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ldb-why -o FILE.html in a browser: its pictures are drawn, and its numbers are those of
+# ldb-why --json.  One trace is known, with kernel events; the other one has requests that
+# waited behind others; the names of the third one try to be HTML.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/browser/harness.sh"
+need_browser
+PATH=$BUILD/tests/tools/helpers:$PATH
+bench-trace known.data 60000 >/dev/null || exit 1
+cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1
+ldb-record -q -o queue.data -- ./queue >/dev/null || exit 1
+report-trace markup markup.data || exit 1
+for trace in known queue markup; do
+	ldb-why -q -i $trace.data --slowest=60 -o $trace.html || exit 1
+done
+ldb-why -q -i known.data --class=nothing -o none.html || exit 1
+browser_test why.js known.html known.data queue.html queue.data markup.html none.html

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests whose functions do what others' do not: slower, more often, or not at all.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/why.sh"
+need_build
+build_why why-functions
+
+record_cause slow ./why-functions slow
+judge slow cause=function anomaly=slower label=match at_most=20
+record_cause rare ./why-functions rare 15000
+judge rare cause=function anomaly=unexpected_function label=rebuild
+record_cause more ./why-functions more
+judge more cause=function anomaly=more_calls label=probe
+check_jq "more: how many more" more-plant.judged 'all(.[]; .amounts[0].more >= 200 and .amounts[0].more <= 310)'
+
+judge_not "no other function" slow-plant cause=function label=lookup
+judge_sums
+judge_times slow-plant rare-plant more-plant
+judge_coverage
+finish

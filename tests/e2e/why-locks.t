@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests that wait for a lock: ldb-why names it and what its holder was executing.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/why.sh"
+need_build
+build_why why-locks
+
+record_cause io ./why-locks io
+judge io cause=lock_wait anomaly=gap label=db_lock root=function root_label=flush
+record_cause chain ./why-locks chain
+judge chain cause=lock_wait anomaly=gap label=db_lock root=function root_label=compact
+
+# The chain itself, edge by edge.  A scanner that was away saw less of the holders.
+jq '[.requests[] | select(.first.root_label == "compact")]' chain-plant.why >chains.json
+most='def most(f): (map(select(f)) | length) >= 0.9 * length and length > 0;'
+check_jq "chain: it leads over both locks" chains.json \
+	"$most most([.chain[] | select(.kind == \"lock_wait\") | .label] == [\"db_lock\", \"log_lock\"])"
+check_jq "chain: both holders are named" chains.json \
+	"$most most([.chain[].thread] | index(\"committer\") and index(\"compactor\"))"
+check_jq "chain: and how each is known" chains.json \
+	'length > 0 and all(.[].chain[]; .source != "" and .confidence > 0 and .confidence <= 1)'
+check_jq "chain: the sentence has it" chains.json "$most most(.sentence | test(\"log_lock.*compact\"))"
+
+# The judge can say no.
+judge_not "another lock is not named" io-plant cause=lock_wait label=log_lock
+judge_not "another function neither" io-plant cause=lock_wait label=db_lock root_label=compact
+ok "what is there is not judged as gone" eval '! judge_clean io-plant 0 cause=lock_wait label=db_lock'
+
+judge_sums
+judge_waits io-plant chain-plant
+judge_coverage
+finish

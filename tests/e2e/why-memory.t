@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests that pay for memory: an allocator's slow path, malloc(), page faults.  What the
+# kernel says of them is judged in a guest.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/why.sh"
+need_build
+build_why why-functions
+
+record_cause arena ./why-functions arena
+judge arena cause=function anomaly=unexpected_function label=arena_grow category=Allocation
+record_cause malloc ./why-functions malloc
+judge malloc cause=function anomaly=unexpected_function label=make_buffer
+record_cause faults ./why-functions faults
+judge faults cause=function anomaly=slower label=fill at_most=40
+
+judge_sums
+judge_times arena-plant malloc-plant
+judge_coverage
+finish

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests behind others: in a queue, and in a batch that one thread started at once.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/why.sh"
+need_build
+build_why why-queues
+
+record_cause queue ./why-queues queue
+judge queue cause=head_of_line anomaly=overlap label=scan
+check_jq "queue: one request was ahead" queue-plant.judged 'all(.[]; .ahead == 1)'
+record_cause batch ./why-queues batch
+judge batch cause=head_of_line anomaly=overlap label=scan
+check_jq "batch: those before it in the batch were ahead" batch-plant.judged 'all(.[]; .ahead >= 1 and .ahead <= 7)'
+
+judge_not "there is no such class" queue-plant cause=head_of_line label=put
+judge_sums
+judge_coverage
+finish

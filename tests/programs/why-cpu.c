@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Planted causes: a request has no CPU.  See why-load.h; both are meant for one CPU.
+ *
+ *	hog		another process, "hog" of real-time priority, takes the CPU away;
+ *			needs the right to set priorities
+ *	throttled	FILE is the folder of a threaded cgroup: the thread that serves goes
+ *			there, and its quota (cpu.max) ends in the middle of requests
+ *
+ * With "clean" the hog works between two requests, and the quota is the test's to lift.
+ */
+#include "why-load.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#define THROTTLED_US	2000	/* so long off the CPU: not by chance */
+
+static sem_t *go_hog;
+
+NAMED void lookup(bool is_disturbed)
+{
+	burn(20);
+	if (is_disturbed)
+		sem_post(go_hog);
+	burn(20);
+}
+
+NAMED void serve(bool is_disturbed)
+{
+	parse();
+	lookup(is_disturbed);
+	reply();
+}
+
+static void request(long id, bool is_disturbed)
+{
+	ldb_req_start(id, NULL);
+	ldb_req_class(id, "get");
+	serve(is_disturbed);
+	ldb_req_end(id);
+}
+
+/* hog */
+
+NAMED void crunch(void)
+{
+	burn(PLANT_US);
+}
+
+static void hog(void)
+{
+	prctl(PR_SET_NAME, "hog");
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ 20 }))
+		die("sched_setscheduler");
+	for (;;)
+		if (!sem_wait(go_hog))
+			crunch();
+}
+
+static void run_hog(void)
+{
+	pid_t child;
+
+	go_hog = mmap(NULL, sizeof(*go_hog), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (go_hog == MAP_FAILED)
+		die("mmap");
+	sem_init(go_hog, 1, 0);
+	child = fork();
+	if (child < 0)
+		die("fork");
+	if (!child)
+		hog();
+	pause_us(10000);
+	for (long id = 1; id <= nr_requests; id++) {
+		if (is_due(id) && !planted)
+			sem_post(go_hog);
+		request(id, planted && is_due(id));
+		if (is_due(id) && planted)
+			hit(id);
+		pause_us(20);
+	}
+}
+
+/* throttled */
+
+static int in_cgroup(const char *name, int flags)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", file_arg ? file_arg : ".", name);
+	fd = open(path, flags);
+	if (fd < 0)
+		die(path);
+	return fd;
+}
+
+/* cpu.stat's count of periods in which the quota ended. */
+static long nr_throttled(int fd)
+{
+	char text[1024], *at;
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = 0;
+	at = strstr(text, "nr_throttled ");
+	return at ? atol(at + strlen("nr_throttled ")) : 0;
+}
+
+static double cpu_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1e6 + ts.tv_nsec / 1e3;
+}
+
+static void run_throttled(void)
+{
+	int stat = in_cgroup("cpu.stat", O_RDONLY), threads = in_cgroup("cgroup.threads", O_WRONLY);
+	double last = now_us();
+	long before = 0;
+	char tid[16];
+
+	snprintf(tid, sizeof(tid), "%d", (int)gettid());
+	if (write(threads, tid, strlen(tid)) < 0)
+		die("cgroup.threads");
+	for (long id = 1; id <= nr_requests; id++) {
+		double start = now_us(), cpu = cpu_us();
+
+		/* It may end between two requests, too. */
+		if (start - last > THROTTLED_US || id == 1)
+			before = nr_throttled(stat);
+		request(id, false);
+		last = now_us();
+		if (last - start - (cpu_us() - cpu) > THROTTLED_US) {
+			long now = nr_throttled(stat);
+
+			if (now > before)
+				hit(id);
+			before = now;
+		}
+	}
+}
+
+static const struct cause causes[] = {
+	{ "hog", run_hog },
+	{ "throttled", run_throttled },
+	{ NULL, NULL },
+};
+
+int main(int argc, char **argv)
+{
+	return why_main(argc, argv, causes);
+}

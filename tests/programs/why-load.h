@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the programs with planted causes (why-*.c) have in common: a load of requests
+ * that is the same whether the cause is there or not, and the truth about it.
+ *
+ *	why-X CAUSE plant|clean [REQUESTS [FILE]]
+ *
+ * Requests 1.. of class "get", some 100 us of work each; about one in seventy is due.
+ * With "plant" the cause hits it for some PLANT_US.  With "clean" the same work is done,
+ * but where it holds nobody up.  Prints "hit ID" for each request that was hit.
+ */
+#ifndef WHY_LOAD_H
+#define WHY_LOAD_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <ldb/ldb.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PLANT_US	10000
+#define DUE_EVERY	70
+#define MAX_HITS	100000
+
+/* A name that tests look for; GCC would fold a function with one caller into it. */
+#define NAMED		__attribute__((noinline, noclone)) static
+
+struct cause {
+	const char *name;
+	void (*run)(void);
+};
+
+static const char *program;
+static long nr_requests = 3000;
+static const char *file_arg;
+static bool planted;
+static double loops_per_us;
+static unsigned *hits, nr_hits;
+
+static inline __attribute__((always_inline)) double now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1e6 + ts.tv_nsec / 1e3;
+}
+
+/* Work, not time: who loses the CPU in it takes longer.  Inline: it is the caller's. */
+static inline __attribute__((always_inline)) void burn(double us)
+{
+	for (long left = (long)(us * loops_per_us); left > 0; left--)
+		__asm__ volatile("" : "+r"(left));
+}
+
+static inline void pause_us(long us)
+{
+	nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000 }, NULL);
+}
+
+/* The fastest of several: others may have had the CPU in the rest. */
+static void calibrate(void)
+{
+	loops_per_us = 1;
+	for (int try = 0; try < 40; try++) {
+		double start = now_us(), us;
+
+		for (long left = 100000; left > 0; left--)
+			__asm__ volatile("" : "+r"(left));
+		us = now_us() - start;
+		if (us > 0 && 100000 / us > loops_per_us)
+			loops_per_us = 100000 / us;
+	}
+}
+
+static inline void die(const char *what)
+{
+	fprintf(stderr, "%s: ", program);
+	perror(what);
+	exit(1);
+}
+
+static inline bool is_due(long id)
+{
+	return id % DUE_EVERY == DUE_EVERY / 2;
+}
+
+static inline void hit(long id)
+{
+	if (nr_hits < MAX_HITS)
+		hits[nr_hits++] = id;
+}
+
+/* The parts of every request. */
+static double part_us = 30;
+
+NAMED void parse(void)
+{
+	burn(part_us);
+}
+
+NAMED void reply(void)
+{
+	burn(part_us);
+}
+
+static pthread_t threads[4];
+static int nr_threads;
+
+static inline void start_thread(void *(*run)(void *))
+{
+	if (pthread_create(&threads[nr_threads++], NULL, run, NULL))
+		die("pthread_create");
+}
+
+/* They wait for more work.  The recorder knows the names of those only that ended. */
+static inline void end_threads(void)
+{
+	for (int i = 0; i < nr_threads; i++) {
+		pthread_cancel(threads[i]);
+		pthread_join(threads[i], NULL);
+	}
+}
+
+/* Here, not by taskset: ldb's own threads are there already, and stay where they are. */
+static inline void stay_on_cpu(const char *cpu)
+{
+	cpu_set_t set;
+
+	if (!cpu)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(atoi(cpu), &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		die("sched_setaffinity");
+}
+
+static inline int why_main(int argc, char **argv, const struct cause *causes)
+{
+	const struct cause *c = causes;
+
+	program = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
+	while (c->name && (argc < 3 || strcmp(argv[1], c->name)))
+		c++;
+	if (!c->name || (strcmp(argv[2], "plant") && strcmp(argv[2], "clean"))) {
+		fprintf(stderr, "usage: %s CAUSE plant|clean [REQUESTS [FILE]]\n", program);
+		return 2;
+	}
+	planted = !strcmp(argv[2], "plant");
+	if (argc > 3)
+		nr_requests = atol(argv[3]);
+	if (argc > 4)
+		file_arg = argv[4];
+	hits = calloc(MAX_HITS, sizeof(*hits));
+	if (!hits)
+		die("calloc");
+	stay_on_cpu(getenv("WHY_CPU"));
+	calibrate();
+	c->run();
+	end_threads();
+	for (unsigned i = 0; i < nr_hits; i++)
+		printf("hit %u\n", hits[i]);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Checks the partition of a trace's requests: their shares are disjoint (each leaf once),
+ * none is negative, and they sum to the latency exactly.
+ *
+ *	partition-sums FILE [times | waits]
+ *
+ * Prints "N requests, N shares"; exit status 1 and a line for each request that does not
+ * add up.  times: instead, "REQ FUNCTION NS" for the time of each request under each
+ * function as the innermost, running or not; waits: "REQ LOCK NS", by address.  For
+ * whoever computed the same another way.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "analysis/partition.h"
+
+static bool is_right(const struct partition *p, const struct request *req)
+{
+	const struct share *s = &p->shares[req->first];
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < req->nr_shares; i++) {
+		const struct leaf *leaf = &p->leaves[s[i].leaf];
+
+		if (s[i].ns < 0 || (!s[i].ns && !(s[i].nr && leaf->kind == LEAF_FUNCTION))) {
+			printf("request %" PRIu64 ": %s has %" PRId64 " ns\n", req->id,
+			       leaf_kind_name(leaf->kind), s[i].ns);
+			return false;
+		}
+		if (i && s[i].leaf <= s[i - 1].leaf) {
+			printf("request %" PRIu64 ": a leaf is there twice\n", req->id);
+			return false;
+		}
+		sum += s[i].ns;
+	}
+	if (sum != req->latency_ns || req->latency_ns < 0) {
+		printf("request %" PRIu64 ": the shares sum to %" PRId64 ", its latency is %" PRId64 "\n",
+		       req->id, sum, req->latency_ns);
+		return false;
+	}
+	return true;
+}
+
+static int check(const struct partition *p)
+{
+	uint64_t nr_shares = 0, nr_wrong = 0;
+
+	for (size_t r = 0; r < p->nr_requests; r++) {
+		nr_shares += p->requests[r].nr_shares;
+		if (p->requests[r].first + p->requests[r].nr_shares > p->nr_shares) {
+			printf("request %" PRIu64 ": has shares that are not there\n", p->requests[r].id);
+			return 1;
+		}
+		nr_wrong += !is_right(p, &p->requests[r]);
+	}
+	if (nr_shares != p->nr_shares) {
+		printf("%zu shares are there, the requests have %" PRIu64 "\n", p->nr_shares, nr_shares);
+		nr_wrong++;
+	}
+	printf("%zu requests, %zu shares\n", p->nr_requests, p->nr_shares);
+	return nr_wrong != 0;
+}
+
+/* What a server did meanwhile is not on the request's own threads. */
+static bool is_in_queue(const struct partition *p, uint32_t path)
+{
+	for (; path; path = p->paths[path].parent)
+		if (p->paths[path].is_queue)
+			return true;
+	return false;
+}
+
+static void print_times(const struct partition *p)
+{
+	for (size_t r = 0; r < p->nr_requests; r++) {
+		const struct request *req = &p->requests[r];
+
+		for (uint32_t i = 0; i < req->nr_shares; i++) {
+			const struct share *s = &p->shares[req->first + i];
+			uint32_t path = p->leaves[s->leaf].path;
+
+			if (s->ns && p->paths[path].func && !is_in_queue(p, path))
+				printf("%" PRIu64 " %s %" PRId64 "\n", req->id,
+				       p->paths[path].func->function, s->ns);
+		}
+	}
+}
+
+static void print_waits(const struct partition *p)
+{
+	for (size_t r = 0; r < p->nr_requests; r++) {
+		const struct request *req = &p->requests[r];
+
+		for (uint32_t i = 0; i < req->nr_shares; i++) {
+			const struct share *s = &p->shares[req->first + i];
+
+			if (p->leaves[s->leaf].kind == LEAF_LOCK)
+				printf("%" PRIu64 " 0x%" PRIx64 " %" PRId64 "\n", req->id,
+				       p->leaves[s->leaf].lock, s->ns);
+		}
+	}
+}
+
+static int fail(const char *text)
+{
+	fprintf(stderr, "partition-sums: %s\n", text);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct partition_options options = { .from = INT64_MIN, .to = INT64_MAX };
+	struct partition p;
+	struct reader *reader;
+	struct symtab *symtab;
+	struct model *m;
+	char err[512];
+	int status = 0;
+
+	if (argc < 2)
+		return fail("usage: partition-sums FILE [times | waits]");
+	reader = reader_open(argv[1], err, sizeof(err));
+	if (!reader)
+		return fail(err);
+	symtab = symtab_open(NULL);
+	m = symtab ? model_open(reader, symtab, err, sizeof(err)) : NULL;
+	if (!m)
+		return fail("no memory");
+	if (partition_build(m, &options, &p))
+		return fail("the partition cannot be built");
+	if (argc < 3)
+		status = check(&p);
+	else if (!strcmp(argv[2], "times"))
+		print_times(&p);
+	else
+		print_waits(&p);
+	partition_free(&p);
+	model_close(m);
+	symtab_close(symtab);
+	reader_close(reader);
+	return status;
+}

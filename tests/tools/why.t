@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ldb-why on traces with known content.
+. "$(dirname "$0")/../engine.sh"
+PATH=$BUILD/tests/tools/helpers:$PATH
+unset COLUMNS
+report-trace figure1 ldb.data && report-trace plain plain.data && report-trace hostile hostile.data ||
+	exit 1
+
+check "the sentence" "ldb-why" 0 '^req 4711 12\.8ms \(usual 500ns\): 12\.5ms waiting for lock db_lock, held by snapshot\(\) of thread snapshotter 2 for 12\.5ms$'
+check "the reference is said" "ldb-why" 0 '^1 of 2 requests, 12\.8ms to 12\.8ms, against the usual 500ns \(1 requests\)$'
+check "the cause" "ldb-why" 0 '^ +1 +1 +12\.5ms +12\.5ms  Locking +lock: db_lock$'
+check "what helps" "ldb-why" 0 '^Locking: '
+check "coverage" "ldb-why --class=" 0 '^explained: median 99\.6 %, at least 99\.6 %'
+check "losses" "ldb-why" 0 '3 records overwritten'
+check "one request: where all of its time went" "ldb-why --slowest 1" 0 '^  12\.5ms  98\.0 % +1  lock_wait db_lock in request_handler$'
+check "the only one of its kind" "ldb-why -i hostile.data" 0 'the only one of its class'
+check "names do not steer the terminal" "ldb-why -i hostile.data | tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]'" 1 '^0$'
+
+ldb-why --json >w.json
+check_jq "JSON: what it is" w.json '.format == "ldb-why" and .version == 1 and .options.target == [99, 100]'
+check_jq "the request" w.json '.requests[0] | .req == 4711 and .latency_ns == 12750000 and .deviation_ns == 12749500'
+check_jq "its first cause" w.json '.requests[0].first | .cause == "lock_wait" and .label == "db_lock" and
+	.anomaly == "gap" and .category == "Locking" and .root == "function" and .root_label == "snapshot"'
+check_jq "its chain, and how each step is known" w.json '[.requests[0].chain[] | [.kind, .label, .source]] ==
+	[["lock_wait", "db_lock", "shim"], ["held_by", "snapshot", "shim"]]'
+check_jq "confidence and resolution" w.json '.requests[0].chain | all(.confidence > 0.99 and .confidence <= 1 and has("resolution_ns"))'
+check_jq "who" w.json '.requests[0].chain[1] | .tid == 2 and .thread == "snapshotter" and (.file | test("^report-trace.c:[0-9]+$"))'
+check_jq "amounts explain no more than there is" w.json '.requests | all((([.amounts[].ns] | add) // 0) <= .deviation_ns or .deviation_ns < 0)'
+check_jq "causes count requests" w.json '.causes[0] | .requests == 1 and .first == 1 and .median_ns == .total_ns'
+check_jq "without --shares there are none" w.json '.requests | all(has("shares") | not)'
+ldb-why --slice 50 --shares --json >s.json
+check_jq "--slice" s.json '.options.target == [45, 55] and (.requests | length) > 10'
+check_jq "shares sum up to the latency" s.json '.requests | all(([.shares[].ns] | add) == .latency_ns)'
+ldb-why --slowest 3 --json >n.json
+check_jq "--slowest" n.json '[.requests[].latency_ns] | length == 3 and . == (sort | reverse)'
+ldb-why --req 4711 --json >r.json
+check_jq "--req: both lives, with their shares" r.json '.requests | length == 2 and all(.req == 4711 and has("shares"))'
+check "CSV: a row for each cause" "ldb-why --csv | grep -c '^4711,'" 0 '^3$'
+check "CSV: the first" "ldb-why --csv" 0 '^4711,"",30000000,12750000,12749500,1,lock_wait,gap,"db_lock","Locking",12499800,function,"snapshot"$'
+check "CSV: shares" "ldb-why --csv --shares" 0 '^4711,"",30000000,12750000,12749500,lock_wait,"db_lock","request_handler",12499800,1,0$'
+check "--class" "ldb-why --class=GET --json | jq -c '[.requests[].class] | unique'" 0 '^\["GET"\]$'
+check "--from, --to" "ldb-why --from 40ms --json | jq -c '[.requests[].start_ns] | min >= 40000000'" 0 '^true$'
+check "--top" "ldb-why --top 1 | grep -c '^req '" 0 '^1$'
+check "-o" "ldb-why -o out.txt; grep -c db_lock out.txt" 0 '^[2-9]$'
+check "--chains=0 follows none" "ldb-why --chains 0 --json | jq -c '.chains'" 0 '^0$'
+check "--nsight-strict" "ldb-why --nsight-strict --json | jq -c '.requests[0].first.label'" 0 '^"db_lock"$'
+
+check "no request was tagged" "ldb-why -i plain.data" 0 'no request was tagged'
+check "none of that class" "ldb-why --class=none" 0 'no request matches'
+check_one_line "no such request" "ldb-why --req=99999" 1 'no request 99999'
+check_one_line "no trace" "ldb-why -i none.data" 1 'none\.data'
+check_one_line "not onto the trace itself" "ldb-why -o ldb.data" 1 'the trace itself'
+check_one_line "two choices" "ldb-why --req=1 --slowest=2" 2 'give one'
+check_one_line "--shares needs a form for programs" "ldb-why --shares" 2 '--json or --csv'
+check_one_line "an argument" "ldb-why 4711" 2 "unexpected argument '4711'"
+check_one_line "no such file of categories" "ldb-why --categories=none.csv" 1 'none\.csv'
+printf 'a,b\n' >bad.csv
+check_one_line "a bad one" "ldb-why --categories=bad.csv" 1 'bad\.csv:1: '
+printf 'db_*,lock,Mine,app,do something\n' >mine.csv
+check "one's own category counts first" "ldb-why --categories=mine.csv" 0 ' Mine +lock: db_lock$'
+head -c $(($(wc -c <ldb.data) - 300)) ldb.data >cut.data
+check "a trace that was cut: what is left, and status 3" "ldb-why -q -i cut.data" 3
+finish

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Additive differences: sums that are exact, shares, intervals that cover. */
+#include <math.h>
+#include <time.h>
+
+#include "analysis/bootstrap.h"
+#include "analysis/differential.h"
+#include "partition-sample.h"
+
+static struct hand a, b;
+static struct differential d;
+static struct random dice;
+
+/* 0 .. 1 */
+static double uniform(void)
+{
+	return (random_next(&dice) >> 11) * 0x1p-53;
+}
+
+static double exponential(double mean)
+{
+	return -mean * log(1 - uniform());
+}
+
+enum { PARSE, STORE, WAIT, NR_SHARED_LEAVES };
+
+/* main;serve;{parse,store} and a lock in store. */
+static void make(struct hand *h)
+{
+	uint32_t serve, store;
+
+	hand_open(h);
+	hand_class(h, "get");
+	serve = hand_path(h, hand_path(h, 0, "main", "a.c"), "serve", "a.c");
+	store = hand_path(h, serve, "store", "a.c");
+	hand_leaf(h, LEAF_FUNCTION, hand_path(h, serve, "parse", "a.c"), "");
+	hand_leaf(h, LEAF_FUNCTION, store, "");
+	hand_leaf(h, LEAF_LOCK, store, "db_lock");
+}
+
+static void add(struct hand *h, int64_t parse, int64_t store, int64_t wait)
+{
+	hand_request(h, 0);
+	hand_share(h, PARSE, parse, 1);
+	hand_share(h, STORE, store, 1);
+	if (wait)
+		hand_share(h, WAIT, wait, 1);
+}
+
+static void build(const struct hand *target, double t_lo, double t_hi, const struct hand *reference,
+		  double r_lo, double r_hi, size_t nr_shown)
+{
+	struct differential_options o = {
+		.target = { &target->p, 0, t_lo, t_hi }, .reference = { &reference->p, 0, r_lo, r_hi },
+		.nr_shown = nr_shown,
+	};
+
+	if (differential_build(&o, &d))
+		bail_out("differential_build");
+}
+
+static const struct differential_part *part(const char *label)
+{
+	static const struct differential_part none;
+
+	for (size_t i = 0; i < d.nr_parts; i++)
+		if (!strcmp(d.parts[i].label, label))
+			return &d.parts[i];
+	return &none;
+}
+
+/* Everything that must sum to something, at every level. */
+static bool sums_are_exact(void)
+{
+	int64_t target = 0, reference = 0, shown = 0, others = differential_gap(&d.others);
+	double share = 0;
+
+	for (size_t i = 0; i < d.nr_parts; i++) {
+		const struct differential_part *p = &d.parts[i];
+		int64_t t = 0, r = 0;
+
+		for (size_t k = p->first; k < p->first + p->nr; k++) {
+			t += d.leaves[k].target_ns;
+			r += d.leaves[k].reference_ns;
+		}
+		if (t != p->target_ns || r != p->reference_ns)
+			return false;
+		target += t;
+		reference += r;
+		share += p->share;
+		if (i < d.nr_shown)
+			shown += differential_gap(p);
+	}
+	return target == d.target.mean_ns && reference == d.reference.mean_ns &&
+	       shown + others == target - reference &&
+	       (!d.has_shares || fabs(share - 1) < 1e-9);
+}
+
+static void test_known(void)
+{
+	make(&a);
+	make(&b);
+	for (int i = 0; i < 100; i++) {
+		add(&a, 1000, 2000, 0);
+		add(&b, 1000, 5000, i % 4 < 2 ? 400 : 0);
+	}
+	build(&b, 0, 100, &a, 0, 100, 10);
+	is_int(d.target.mean_ns - d.reference.mean_ns, 3200, "the gap");
+	is_int(differential_gap(part("store")), 3000, "of the function that is slower");
+	is_int(differential_gap(part("db_lock")), 200, "of a lock that half of them waited for");
+	is_int(differential_gap(part("parse")), 0, "of what is as it was");
+	ok(!strcmp(d.parts[0].label, "store"), "the greatest first");
+	ok(part("db_lock")->target_nr == 0.5 && part("db_lock")->reference_nr == 0, "waits per request");
+	ok(part("db_lock")->kind == LEAF_LOCK, "it is a wait");
+	is_int(d.nr_shown, 2, "what is 0 is not shown");
+	ok(sums_are_exact(), "sums");
+	/* All of the variance is the lock's. */
+	ok(fabs(part("db_lock")->share - 1) < 1e-9, "share");
+	ok(part("store")->gap.is_known && part("store")->gap.lo_ns == 3000 &&
+	   part("store")->gap.hi_ns == 3000, "what does not vary has an interval without width");
+	ok(part("db_lock")->gap.lo_ns > 0 && part("db_lock")->gap.lo_ns < 200 &&
+	   part("db_lock")->gap.hi_ns > 200 && part("db_lock")->gap.hi_ns < 400, "what varies has one");
+	differential_free(&d);
+	hand_close(&a);
+	hand_close(&b);
+}
+
+/* Numbers that do not divide: sums are exact all the same. */
+static void test_sums(void)
+{
+	size_t nr_wrong = 0, nr_far = 0;
+
+	for (int round = 0; round < 200; round++) {
+		int nr_a = 1 + random_next(&dice) % 300, nr_b = 1 + random_next(&dice) % 300;
+		double sum_a = 0, sum_b = 0;
+
+		make(&a);
+		make(&b);
+		for (int i = 0; i < nr_a; i++) {
+			add(&a, exponential(1000), exponential(100000), exponential(10));
+			sum_a += a.p.requests[i].latency_ns;
+		}
+		for (int i = 0; i < nr_b; i++) {
+			add(&b, exponential(1e9), exponential(3), 0);
+			sum_b += b.p.requests[i].latency_ns;
+		}
+		build(&b, 0, 100, &a, 0, 100, round % 4);
+		nr_wrong += !sums_are_exact();
+		/* Means are those of the latencies, rounded once. */
+		nr_far += fabs(d.target.mean_ns - sum_b / nr_b) > 0.51 ||
+			  fabs(d.reference.mean_ns - sum_a / nr_a) > 0.51;
+		differential_free(&d);
+		build(&b, 90, 100, &b, 40, 60, 1);
+		nr_wrong += !sums_are_exact();
+		differential_free(&d);
+		hand_close(&a);
+		hand_close(&b);
+	}
+	is_int(nr_wrong, 0, "400 differences sum to the nanosecond, at every level");
+	is_int(nr_far, 0, "to the difference of the latencies");
+}
+
+static void test_slices(void)
+{
+	make(&a);
+	for (int i = 0; i < 1000; i++)
+		add(&a, 1000, 1000 + (i * 7919) % 1000, i % 100 == 3 ? 1000000 + i : 0);
+	build(&a, 99, 100, &a, 40, 60, 3);
+	is_int(d.target.nr, 10, "p99 to p100 of 1000");
+	is_int(d.reference.nr, 200, "p40 to p60");
+	ok(d.target.lo_ns > 1000000 && d.reference.hi_ns < 3000, "the slow ones and the usual ones");
+	is_str(d.parts[0].label, "db_lock", "the lock makes the difference");
+	ok(sums_are_exact(), "sums");
+	ok(part("db_lock")->share > 0.99, "and the variance");
+	ok(d.gap.is_known && d.gap.lo_ns > 0, "for sure");
+	differential_free(&d);
+	build(&a, 100, 100, &a, 0, 0, 3);
+	ok(d.target.nr == 1 && d.reference.nr == 1 && d.target.lo_ns > d.reference.lo_ns,
+	   "an empty slice is the request nearest to it");
+	ok(!d.gap.is_known, "of one request, no interval");
+	differential_free(&d);
+	build(&a, 0, 100, &a, 0, 100, 3);
+	ok(!d.target.mean_ns == !d.reference.mean_ns && sums_are_exact() && !d.nr_shown &&
+	   d.gap.lo_ns == 0 && d.gap.hi_ns == 0, "a slice against itself: nothing, and that is certain");
+	differential_free(&d);
+	hand_close(&a);
+}
+
+/* Names, not numbers: the other run has other leaves, and some the first has not. */
+static void test_runs(void)
+{
+	uint32_t serve, other;
+
+	make(&a);
+	hand_open(&b);
+	hand_class(&b, "put");
+	hand_class(&b, "get");
+	other = hand_path(&b, 0, "start", "b.c");
+	serve = hand_path(&b, hand_path(&b, 0, "main", "a.c"), "serve", "a.c");
+	hand_leaf(&b, LEAF_FUNCTION, other, "");
+	hand_leaf(&b, LEAF_FUNCTION, hand_path(&b, serve, "store", "a.c"), "");
+	hand_leaf(&b, LEAF_IO, serve, "");
+	for (int i = 0; i < 10; i++) {
+		add(&a, 10, 20, 30);
+		hand_request(&b, 1);
+		hand_share(&b, 1, 25, 1);
+		hand_share(&b, 2, 100, 1);
+		hand_request(&b, 0);
+		hand_share(&b, 0, 7777, 1);
+	}
+	struct differential_options o = {
+		.target = { &b.p, differential_class(&b.p, "get"), 0, 100 },
+		.reference = { &a.p, differential_class(&a.p, "get"), 0, 100 }, .nr_shown = 10,
+	};
+	if (differential_build(&o, &d))
+		bail_out("differential_build");
+	is_int(differential_class(&a.p, "put"), UINT32_MAX, "a class that a run has not");
+	is_int(d.target.mean_ns - d.reference.mean_ns, 65, "requests of that class alone");
+	is_int(differential_gap(part("store")), 5, "in both");
+	is_int(differential_gap(part("db_lock")), -30, "gone");
+	is_int(differential_gap(part("")), 100, "new");
+	is_str(part("")->where, "serve", "I/O has a place");
+	ok(!part("start")->target_ns, "nothing of other classes");
+	ok(sums_are_exact(), "sums");
+	differential_free(&d);
+	o.target.class = 0;
+	o.target.p = &a.p;
+	hand_class(&a, "empty");
+	o.target.class = 1;
+	is_int(differential_build(&o, &d), -2, "a class without requests: ENOENT");
+	hand_close(&a);
+	hand_close(&b);
+}
+
+/* Intervals */
+
+static double rate(size_t nr, size_t of)
+{
+	return 100.0 * nr / of;
+}
+
+/*
+ * Requests that depend on each other: each stall, geometric with that mean, hits its
+ * neighbours, too.
+ */
+static void fill(struct hand *h, int nr, double store, int burst)
+{
+	int64_t wait = 0;
+
+	make(h);
+	for (int i = 0; i < nr; i++) {
+		if (i % burst == 0)
+			wait = uniform() < 0.1 ? exponential(20000) : 0;
+		add(h, 1000 + exponential(500), store + exponential(1000), wait);
+	}
+}
+
+static void cover_means(int nr, int burst, double least)
+{
+	enum { ROUNDS = 200 };
+	size_t nr_store = 0, nr_all = 0, nr_lock = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		fill(&a, nr, 1000, burst);
+		fill(&b, nr, 1500, burst);
+		build(&b, 0, 100, &a, 0, 100, 3);
+		nr_store += part("store")->gap.lo_ns <= 500 && part("store")->gap.hi_ns >= 500;
+		nr_lock += part("db_lock")->gap.lo_ns <= 0 && part("db_lock")->gap.hi_ns >= 0;
+		nr_all += d.gap.lo_ns <= 500 && d.gap.hi_ns >= 500;
+		differential_free(&d);
+		hand_close(&a);
+		hand_close(&b);
+	}
+	ok(rate(nr_store, ROUNDS) >= least && rate(nr_all, ROUNDS) >= least &&
+	   rate(nr_lock, ROUNDS) >= least,
+	   "%d requests, stalls of %d: 95 %% intervals cover %.1f %% (a function), %.1f %% (a lock), "
+	   "%.1f %% (all)", nr, burst, rate(nr_store, ROUNDS), rate(nr_lock, ROUNDS),
+	   rate(nr_all, ROUNDS));
+	if (nr > 300)
+		ok(nr_store < ROUNDS, "and are no wider than that");
+}
+
+/* Slices of two runs that are the same: their limits vary, and no gap is real. */
+static void cover_slices(double lo, double hi)
+{
+	enum { ROUNDS = 200, NR = 2000 };
+	size_t nr = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		fill(&a, NR, 1000, 1);
+		fill(&b, NR, 1000, 1);
+		build(&b, lo, hi, &a, lo, hi, 3);
+		nr += d.gap.lo_ns <= 0 && d.gap.hi_ns >= 0;
+		differential_free(&d);
+		hand_close(&a);
+		hand_close(&b);
+	}
+	ok(rate(nr, ROUNDS) >= 91 && nr < ROUNDS, "p%g to p%g of equal runs: 0 is in %.1f %% of the "
+	   "intervals", lo, hi, rate(nr, ROUNDS));
+}
+
+/* The true mean of a tail, of latencies that are exponential: its threshold and the mean. */
+static void cover_tail(void)
+{
+	enum { ROUNDS = 200, NR = 3000 };
+	const double mean = 100000, want = mean * (log(20) + 1) - mean * (1 - log(2));
+	double sum = 0;
+	size_t nr = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		make(&a);
+		for (int i = 0; i < NR; i++) {
+			double x = exponential(mean);
+
+			hand_request(&a, 0);
+			hand_share(&a, STORE, x, 1);
+		}
+		build(&a, 95, 100, &a, 0, 50, 3);
+		/* Mean below the median of an exponential distribution: 1 - log 2. */
+		nr += d.gap.lo_ns <= want && d.gap.hi_ns >= want;
+		sum += d.target.mean_ns - d.reference.mean_ns;
+		differential_free(&d);
+		hand_close(&a);
+	}
+	ok(rate(nr, ROUNDS) >= 91 && nr < ROUNDS,
+	   "the true gap of a tail (%.0f; mean of the measured: %.0f) is in %.1f %% of the intervals",
+	   want, sum / ROUNDS, rate(nr, ROUNDS));
+}
+
+static void test_repeats(void)
+{
+	struct differential_interval first;
+
+	fill(&a, 500, 1000, 10);
+	build(&a, 90, 100, &a, 40, 60, 3);
+	first = d.gap;
+	differential_free(&d);
+	build(&a, 90, 100, &a, 40, 60, 3);
+	ok(first.lo_ns == d.gap.lo_ns && first.hi_ns == d.gap.hi_ns && first.lo_ns < first.hi_ns,
+	   "the same intervals each time");
+	differential_free(&d);
+	hand_close(&a);
+}
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void test_size(void)
+{
+	enum { NR = 1000000, SHARES = 10 };
+	uint32_t path = 0, leaves[SHARES];
+	double begin, took;
+
+	hand_open(&a);
+	hand_class(&a, "get");
+	for (int i = 0; i < SHARES; i++) {
+		static char names[SHARES][8];
+
+		snprintf(names[i], sizeof(names[i]), "f%d", i);
+		path = hand_path(&a, path, names[i], "a.c");
+		leaves[i] = hand_leaf(&a, LEAF_FUNCTION, path, "");
+	}
+	for (int i = 0; i < NR; i++) {
+		hand_request(&a, 0);
+		for (int k = 0; k < SHARES; k++)
+			hand_share(&a, leaves[k], random_next(&dice) % 100000, 1);
+	}
+	begin = seconds();
+	build(&a, 99, 100, &a, 40, 60, 10);
+	took = seconds() - begin;
+	/* About 0.7 s; the limit is for machines with other things to do. */
+	ok(took < 8 && sums_are_exact(), "a million requests of ten leaves: %.2f s", took);
+	differential_free(&d);
+	hand_close(&a);
+}
+
+int main(void)
+{
+	dice.state = 4711;
+	test_known();
+	test_sums();
+	test_slices();
+	test_runs();
+	cover_means(1000, 1, 92);
+	cover_means(2000, 8, 88);
+	cover_means(30, 1, 88);
+	cover_slices(0, 100);
+	cover_slices(20, 30);
+	cover_slices(99, 100);
+	cover_tail();
+	test_repeats();
+	test_size();
+	return done();
+}

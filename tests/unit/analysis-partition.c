@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The partition: each nanosecond of each request in one leaf.  By hand for each kind of
+ * piece; then random programs, whose requests must sum up and agree with what the
+ * timeline of each says of its causes, which is found another way.
+ */
+#include "analysis/lives.h"
+#include "analysis/partition.h"
+#include "analysis/timeline.h"
+#include "analysis-sample.h"
+
+#define LOCK	((uint64_t)(uintptr_t)&a_lock)
+#define QUEUE	((uint64_t)(uintptr_t)&a_queue)
+
+int a_lock, a_queue;
+
+__attribute__((noinline)) void outer(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
+__attribute__((noinline)) void inner(void)	{ __asm__ volatile("nop; nop; nop" ::: "memory"); }
+
+static struct partition built(struct made *t)
+{
+	struct partition_options o = { .from = INT64_MIN, .to = INT64_MAX };
+	struct partition p;
+
+	made_open(t);
+	if (partition_build(t->model, &o, &p))
+		bail_out("partition_build");
+	return p;
+}
+
+static void done_with(struct made *t, struct partition *p)
+{
+	partition_free(p);
+	made_close(t);
+}
+
+static const struct request *find(const struct partition *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->nr_requests; i++)
+		if (p->requests[i].id == id)
+			return &p->requests[i];
+	bail_out("no such request");
+	return NULL;
+}
+
+/* Of a kind, below a function or queue (NULL: wherever), with a label (NULL: any). */
+static int64_t spent(const struct partition *p, uint64_t id, enum leaf_kind kind, const char *path,
+		     const char *label)
+{
+	const struct request *r = find(p, id);
+	int64_t ns = 0;
+
+	for (uint32_t i = 0; i < r->nr_shares; i++) {
+		const struct share *s = &p->shares[r->first + i];
+		const struct leaf *leaf = &p->leaves[s->leaf];
+
+		if (leaf->kind == kind && (!path || !strcmp(path_name(p, leaf->path), path)) &&
+		    (!label || !strcmp(leaf->label, label)))
+			ns += s->ns;
+	}
+	return ns;
+}
+
+/* Requests whose shares are not positive, come twice, or do not sum up. */
+static unsigned count_wrong(const struct partition *p)
+{
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < p->nr_requests; i++) {
+		const struct request *r = &p->requests[i];
+		int64_t sum = 0;
+		bool ok = true;
+
+		for (uint32_t k = 0; k < r->nr_shares; k++) {
+			const struct share *s = &p->shares[r->first + k];
+
+			sum += s->ns;
+			ok &= s->ns > 0 || (!s->ns && s->nr);
+			ok &= !k || s[-1].leaf < s->leaf;
+		}
+		nr += !ok || sum != r->latency_ns;
+	}
+	return nr;
+}
+
+static void test_thread(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "thread");
+	made_thread(&t, 1, "worker", 0, 20000);
+	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 15000, 0);
+	made_func(&t, 1, (char *)inner + 1, (char *)outer + 2, 2, 1, 1, 2000, 4000, 0);
+	made_func(&t, 1, (char *)inner + 1, (char *)outer + 2, 3, 1, 1, 4500, 4600, 0);
+	made_wait(&t, 1, LOCK, 2, 5000, 6000, 1);
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 9000, 7, 0);
+	made_req(&t, LDB_REQ_OP_START, 1, 14000, 8, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 16000, 8, 0);
+	p = built(&t);
+	is_int(p.nr_requests, 2, "thread: requests");
+	is_int(count_wrong(&p), 0, "thread: they sum up");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 4900, "thread: a function's own time");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "inner", NULL), 2100, "thread: that of what it called");
+	is_int(spent(&p, 7, LEAF_LOCK, "outer", "a_lock"), 1000, "thread: a wait, where it was");
+	is_int(spent(&p, 8, LEAF_FUNCTION, "outer", NULL), 1000, "thread: cut at the request's begin");
+	is_int(spent(&p, 8, LEAF_UNKNOWN, NULL, NULL), 1000, "thread: in no function");
+	for (uint32_t i = 0; i < find(&p, 7)->nr_shares; i++) {
+		const struct share *s = &p.shares[find(&p, 7)->first + i];
+
+		if (!strcmp(path_name(&p, p.leaves[s->leaf].path), "inner"))
+			is_int(s->nr, 2, "thread: calls are counted");
+	}
+	done_with(&t, &p);
+}
+
+static void test_off_cpu(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "off");
+	writer_add_meta(t.w, "kernel_events", "module");
+	made_task(&t, 1, 1, "worker");
+	made_task(&t, 900, 900, "hog-17");
+	made_thread(&t, 1, "worker", 0, 20000);
+	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 15000, 0);
+	made_switch(&t, 100, 0, 0, LDB_STATE_RUNNING, 1, 0);
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	/* Preempted, then in I/O, then woken behind the hog. */
+	made_switch(&t, 2000, 0, 1, LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 900, 1);
+	made_switch(&t, 3000, 0, 900, LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 1, 0);
+	made_switch(&t, 4000, 0, 1, LDB_STATE_DISK, 900, 1);
+	made_waking(&t, 6000, 0, 900, LDB_SCHED_F_HARDIRQ, 1);
+	made_wakeup(&t, 6000, 0, 1, 900);
+	made_switch(&t, 6500, 0, 900, LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 9000, 7, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "off: it sums up");
+	is_int(spent(&p, 7, LEAF_PREEMPTED, "outer", "hog"), 1000, "off: preempted, by whom");
+	is_int(spent(&p, 7, LEAF_IO, "outer", NULL), 2000, "off: input and output");
+	is_int(spent(&p, 7, LEAF_RUNNABLE, "outer", "hog"), 500, "off: waiting for the CPU");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 4500, "off: the rest is the function's");
+	done_with(&t, &p);
+}
+
+static void test_queue(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "queue");
+	made_thread(&t, 1, "listener", 0, 20000);
+	made_thread(&t, 2, "worker", 0, 20000);
+	made_func(&t, 2, (char *)outer + 1, NULL, 1, 0, 0, 100, 19000, 0);
+	made_func(&t, 2, (char *)inner + 1, (char *)outer + 2, 2, 1, 1, 5000, 5400, 0);
+	made_class(&t, 10, 5, "BIG");
+	made_class(&t, 10, 6, "BIG");
+	made_class(&t, 10, 7, "SMALL");
+	made_req(&t, LDB_REQ_OP_START, 2, 500, 5, 0);
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_req(&t, LDB_REQ_OP_BLOCK, 1, 1200, 7, QUEUE);
+	made_req(&t, LDB_REQ_OP_END, 2, 3000, 5, 0);
+	made_req(&t, LDB_REQ_OP_START, 2, 3500, 6, 0);
+	made_req(&t, LDB_REQ_OP_END, 2, 4500, 6, 0);
+	made_req(&t, LDB_REQ_OP_START, 2, 6000, 7, QUEUE);
+	made_req(&t, LDB_REQ_OP_END, 2, 6800, 7, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "queue: all sum up");
+	is_int(spent(&p, 7, LEAF_BEHIND, "queue a_queue", "BIG"), 2800, "queue: behind others");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 500 + 500 + 600 + 800,
+	       "queue: what its server did for nobody, and then for it");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "inner", NULL), 400, "queue: a function of that");
+	is_int(spent(&p, 7, LEAF_UNKNOWN, NULL, NULL), 200, "queue: the thread that put it there");
+	is_int(find(&p, 7)->nr_ahead, 2, "queue: how many were ahead");
+	is_int(spent(&p, 5, LEAF_BEHIND, NULL, NULL), 0, "queue: the first one waited for nobody");
+	done_with(&t, &p);
+}
+
+static void test_batch(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "batch");
+	made_thread(&t, 1, "worker", 0, 20000);
+	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 100, 19000, 0);
+	for (uint64_t id = 1; id <= 3; id++)
+		made_req(&t, LDB_REQ_OP_START, 1, 1000, id, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 2000, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 5000, 2, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 6000, 3, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "batch: all sum up");
+	is_int(spent(&p, 1, LEAF_BEHIND, NULL, NULL), 0, "batch: the first");
+	is_int(spent(&p, 2, LEAF_BEHIND, NULL, NULL), 1000, "batch: the second is behind it");
+	is_int(spent(&p, 2, LEAF_FUNCTION, "outer", NULL), 3000, "batch: and has its own time");
+	is_int(spent(&p, 3, LEAF_BEHIND, NULL, NULL), 4000, "batch: the third is behind both");
+	is_int(find(&p, 3)->nr_ahead, 2, "batch: which are two");
+	is_int(find(&p, 1)->nr_ahead, 0, "batch: none before the first");
+	done_with(&t, &p);
+}
+
+static void test_parallel(void)
+{
+	struct partition p;
+	struct made t;
+
+	/* Two threads at once, the later end counts; then nobody; then a third one. */
+	made_begin(&t, "parallel");
+	for (uint32_t tid = 1; tid <= 3; tid++) {
+		made_thread(&t, tid, "worker", 0, 20000);
+		made_func(&t, tid, (char *)(tid == 2 ? inner : outer) + 1, NULL, 1, 0, 0, 100, 19000, 0);
+	}
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_req(&t, LDB_REQ_OP_START, 2, 2000, 7, 0);
+	made_req(&t, LDB_REQ_OP_START, 3, 2500, 7, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 3000, 7, 0);
+	made_req(&t, LDB_REQ_OP_END, 3, 3500, 7, 0);
+	made_req(&t, LDB_REQ_OP_END, 2, 6000, 7, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "parallel: it sums up");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "inner", NULL), 4000, "parallel: the one that ended last");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 1000, "parallel: before it the one that began");
+	done_with(&t, &p);
+}
+
+/* Random programs */
+
+static int64_t some(int64_t max)
+{
+	return sample_random() % max;
+}
+
+static int64_t invoke(struct made *t, uint32_t tid, unsigned *gen, unsigned parent, unsigned depth,
+		      int64_t now)
+{
+	unsigned own = ++*gen;
+	int64_t start = now;
+
+	now += 10 + some(300);
+	while (depth < 6 && some(5) < 2)
+		now = invoke(t, tid, gen, own, depth + 1, now) + some(200);
+	if (!some(4)) {
+		made_wait(t, tid, LOCK, tid % 3 + 1, now, now + 500, own);
+		now += 700;
+	}
+	if (!some(4)) {
+		made_switch(t, now, tid, tid, some(2) ? LDB_STATE_SLEEPING : LDB_STATE_DISK, 900, own);
+		made_waking(t, now + 400, 0, tid % 3 + 1, 0, tid);
+		made_wakeup(t, now + 400, tid, tid, 900);
+		now += 400 + some(300);
+		made_switch(t, now, tid, 900, LDB_STATE_RUNNING, tid, 0);
+		now += 20;
+	}
+	made_func(t, tid, (char *)(depth % 2 ? inner : outer) + 1, (char *)outer + 2, own, parent, depth,
+		  start, now, 0);
+	return now + 5;
+}
+
+static void make_random(struct made *t, const char *name)
+{
+	made_begin(t, name);
+	writer_add_meta(t->w, "kernel_events", "module");
+	made_task(t, 900, 900, "hog");
+	for (uint32_t tid = 1; tid <= 3; tid++) {
+		int64_t now = 5000;
+		unsigned gen = 1;
+
+		made_task(t, tid, 1, "worker");
+		made_switch(t, 100, tid, 0, LDB_STATE_RUNNING, tid, 0);
+		for (uint64_t i = 0; i < 300; i++) {
+			made_req(t, LDB_REQ_OP_START, tid, now + some(5), tid * 1000 + i, 0);
+			now = invoke(t, tid, &gen, 0, 0, now);
+			made_req(t, LDB_REQ_OP_END, tid, now - some(4), tid * 1000 + i, 0);
+			now += 300;
+		}
+		made_thread(t, tid, "worker", 0, now + 1000);
+	}
+}
+
+struct compare {
+	const struct partition *p;
+	unsigned nr, nr_wrong;
+};
+
+static int64_t timeline_ns(const struct timeline *t, enum segment_kind kind, const char *func)
+{
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < t->nr_causes; i++)
+		if (t->causes[i].kind == kind &&
+		    (!func || !strcmp(t->causes[i].func->function, func)))
+			ns += t->causes[i].ns;
+	return ns;
+}
+
+static bool is_near(int64_t a, int64_t b)
+{
+	/* A timeline's sums were rounded, each by itself. */
+	return a - b < 8 && b - a < 8;
+}
+
+static int compare_life(void *arg, struct life *life)
+{
+	struct compare *c = arg;
+	const struct partition *p = c->p;
+	uint64_t id = life->id;
+	struct timeline t;
+	bool same;
+
+	if (timeline_build(p->m, life, &t))
+		return -1;
+	same = is_near(timeline_ns(&t, SEGMENT_LOCK_WAIT, NULL), spent(p, id, LEAF_LOCK, NULL, NULL));
+	same &= is_near(timeline_ns(&t, SEGMENT_RUNNABLE, NULL), spent(p, id, LEAF_RUNNABLE, NULL, NULL));
+	same &= is_near(timeline_ns(&t, SEGMENT_BLOCKED, NULL),
+			spent(p, id, LEAF_SLEEP, NULL, NULL) + spent(p, id, LEAF_IO, NULL, NULL));
+	same &= is_near(timeline_ns(&t, SEGMENT_FUNCTION, "outer"),
+			spent(p, id, LEAF_FUNCTION, "outer", NULL));
+	same &= is_near(timeline_ns(&t, SEGMENT_FUNCTION, "inner"),
+			spent(p, id, LEAF_FUNCTION, "inner", NULL));
+	c->nr++;
+	c->nr_wrong += !same;
+	if (!same && c->nr_wrong < 4)
+		diag("request %llu: lock %lld/%lld outer %lld/%lld", (unsigned long long)id,
+		     (long long)timeline_ns(&t, SEGMENT_LOCK_WAIT, NULL),
+		     (long long)spent(p, id, LEAF_LOCK, NULL, NULL),
+		     (long long)timeline_ns(&t, SEGMENT_FUNCTION, "outer"),
+		     (long long)spent(p, id, LEAF_FUNCTION, "outer", NULL));
+	timeline_free(&t);
+	return 0;
+}
+
+static void test_random(void)
+{
+	struct lives_result result;
+	struct compare c = { 0 };
+	struct partition p;
+	struct made t;
+
+	sample_state = 3;
+	make_random(&t, "random");
+	p = built(&t);
+	c.p = &p;
+	is_int(p.nr_requests, 900, "random: requests");
+	is_int(count_wrong(&p), 0, "random: all sum up");
+	ok(!lives_each(t.model, compare_life, &c, &result), "random: timelines");
+	is_int(c.nr, 900, "random: of all");
+	is_int(c.nr_wrong, 0, "random: waits, times off the CPU and functions as the timelines have them");
+	done_with(&t, &p);
+}
+
+static int every_seventh(void *arg, struct partition *p)
+{
+	for (size_t i = 0; i < p->nr_requests; i++)
+		p->requests[i].is_left_out = i % 7;
+	return 0;
+}
+
+/* Looking at some requests only: what is said of them stays the same. */
+static void test_selected(void)
+{
+	struct partition_options o = { .from = INT64_MIN, .to = INT64_MAX, .select = every_seventh };
+	unsigned nr_wrong = 0, nr = 0;
+	struct partition all, some;
+	struct made t;
+
+	sample_state = 3;
+	make_random(&t, "selected");
+	all = built(&t);
+	if (partition_build(t.model, &o, &some))
+		bail_out("partition_build");
+	is_int(some.nr_requests, all.nr_requests, "selected: all requests are known");
+	for (size_t i = 0; i < some.nr_requests; i++) {
+		const struct request *r = &some.requests[i], *s = &all.requests[i];
+		enum leaf_kind kind;
+
+		if (i % 7) {
+			nr_wrong += r->nr_shares != 0;
+			continue;
+		}
+		nr++;
+		nr_wrong += r->id != s->id || r->nr_shares != s->nr_shares;
+		for (kind = 0; kind < NR_LEAF_KINDS; kind++)
+			nr_wrong += spent(&some, r->id, kind, NULL, NULL) != spent(&all, r->id, kind, NULL, NULL);
+	}
+	ok(nr > 100, "selected: %u of them", nr);
+	is_int(nr_wrong, 0, "selected: they have the shares they have among all, the others none");
+	partition_free(&some);
+	done_with(&t, &all);
+}
+
+/* Requests, parts and queues without any sense: they still sum up. */
+static void test_chaos(void)
+{
+	unsigned nr_wrong = 0;
+	size_t nr = 0;
+
+	for (unsigned round = 0; round < 30; round++) {
+		struct partition p;
+		struct made t;
+
+		sample_state = round + 1;
+		made_begin(&t, "chaos");
+		for (uint32_t tid = 1; tid <= 4; tid++)
+			made_thread(&t, tid, "worker", 0, 200000);
+		made_func(&t, 2, (char *)outer + 1, NULL, 1, 0, 0, 100, 190000, 0);
+		for (int i = 0; i < 600; i++) {
+			uint32_t tid = some(4) + 1;
+			uint64_t id = some(12);
+
+			made_req(&t, some(4) + 1, tid, 1000 + 100 * i + some(150), id,
+				 some(2) ? QUEUE : 0);
+			if (!some(3))
+				made_wait(&t, tid, LOCK, 1, 1000 + 100 * i, 1000 + 100 * i + some(400), 0);
+		}
+		p = built(&t);
+		nr += p.nr_requests;
+		nr_wrong += count_wrong(&p);
+		done_with(&t, &p);
+	}
+	ok(nr > 1000, "chaos: %zu requests", nr);
+	is_int(nr_wrong, 0, "chaos: all sum up");
+}
+
+int main(void)
+{
+	test_thread();
+	test_off_cpu();
+	test_queue();
+	test_batch();
+	test_parallel();
+	test_random();
+	test_selected();
+	test_chaos();
+	return done();
+}

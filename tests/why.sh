@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sourced by the tests of planted causes (why-*.t), after engine.sh or guest.sh: records
+# the programs why-*.c and judges what ldb-why says of them by what they did.
+#
+#	build_why [PROGRAM]	programs/PROGRAM.c and what the checks need
+#	record_cause NAME PROGRAM CAUSE [REQUESTS [FILE]]
+#				twice: NAME-plant.data and NAME-clean.data; NAME-*.facts has
+#				the ids of the requests that were hit, NAME-*.why what ldb-why says
+#	judge NAME KEY=WORD...	two results.  Planted: of the hit requests that ldb-why was
+#				to explain, 95 % at least have that for a first cause.  Clean:
+#				ldb-why says nothing of the kind.
+#	judge_not TEXT NAME KEY=WORD...	the planted run does not pass with these: the judge
+#				can say no
+#	judge_coverage [KIND]	how much ldb-why explains of all that was recorded, or of the
+#				plant or clean runs
+#	judge_sums		and that the shares of each request are its latency
+#	judge_times NAME...	and that they are what the other tools say, summed up another
+#	judge_waits NAME...	way: the time in each function of programs that do not wait,
+#				and the waits for each lock
+#
+# A KEY is one of a request's "first": cause, anomaly, label, category, root, root_label.
+# The WORD, an extended regular expression, is one of the words of its value.  Another is
+# at_most=PERCENT: so many requests of the clean run may be said to have it, by chance;
+# it must then be one that every request meets.
+#
+# record_options has what ldb-record is to be told besides, record_under a command that it
+# is started by.
+
+: "${record_options:=--kernel none}"
+[ "$program_cpu" = "$scanner_cpu" ] || record_apart="--scanner-cpu $scanner_cpu"
+# What was planted takes some milliseconds.
+why_long_ns=1000000
+# Percent of the time without a scanner, beyond which nothing is judged as wrong.
+: "${why_tries:=1 2}" "${why_away:=30}"
+
+build_why()	# [program]
+{
+	PATH=$BUILD/tests/tools/helpers:$PATH
+	if ! ${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" "$BUILD/tests/tools/helpers/partition-sums" ||
+	   { [ $# -gt 0 ] && ! cc_ldb -std=gnu11 -O2 -g "$PROGRAMS/$1.c" -o "$1" -pthread; }; then
+		echo "Bail out! the programs do not build"
+		exit 1
+	fi
+}
+
+# A scanner that had no CPU saw little, and that is the machine's mood: then once more, and
+# what fails for that is not judged.
+record_one()	# file facts command...
+{
+	record_file=$1
+	record_facts=$2
+	shift 2
+	record_start=$(date +%s)
+	for record_try in $why_tries; do
+		# shellcheck disable=SC2086	# words
+		WHY_CPU=$program_cpu ${record_under:-} ldb-record -q $record_options ${record_apart:-} -o "$record_file" -- "$@" \
+			>"$record_facts" 2>record.err || { cat record.err; return 1; }
+		record_away=$(ldb-report -i "$record_file" --summary --json 2>/dev/null |
+			jq '100 * .gap_ns / .recording.duration_ns | floor')
+		# What took long once takes long again.
+		[ $(($(date +%s) - record_start)) -lt 4 ] || break
+		[ "${record_away:-100}" -gt 20 ] || break
+	done
+	echo "${record_away:-100}" >"${record_file%.data}.away"
+	diag "$record_file: try $record_try, scanner away $record_away % of the time, $(grep -c '^hit ' "$record_facts") hit"
+}
+
+before_recording()	# plant|clean: for tests to replace
+{
+	:
+}
+
+record_cause()	# name program cause [requests [file]]
+{
+	cause_name=$1
+	cause_program=$2
+	cause_mode=$3
+	shift 3
+	for cause_kind in plant clean; do
+		cause_file=$cause_name-$cause_kind
+		before_recording "$cause_kind"
+		check "$cause_file: recorded" "record_one $cause_file.data $cause_file.facts \
+			$cause_program $cause_mode $cause_kind $*" 0
+		[ -z "$out" ] || printf '%s\n' "$out" | grep '^# '
+		ok "$cause_file: explained" eval "ldb-why -i $cause_file.data --json >$cause_file.why"
+	done
+}
+
+# The filter that a request's "first", or a cause, must pass.
+why_filter()	# key=word...
+{
+	printf true
+	for why_pair; do
+		printf ' and (.%s // "" | test("(^|[^A-Za-z0-9_])(%s)([^A-Za-z0-9_]|$)"))' \
+			"${why_pair%%=*}" "${why_pair#*=}"
+	done
+}
+
+why_firsts()	# requests as JSON: how often which first cause
+{
+	jq -r 'group_by(.first) | sort_by(-length) | .[:6][] | "\(length) x \(.[0].first | tojson)"' | cut -c1-220
+}
+
+judge_planted()	# name key=word...
+{
+	planted_name=$1
+	shift
+	sed -n 's/^hit //p' "$planted_name.facts" | jq -s . >hits.json
+	jq --slurpfile hits hits.json '[.requests[] | select(.req as $r | $hits[0] | index($r))]' \
+		"$planted_name.why" >"$planted_name.judged"
+	planted_right=$(jq "map(select(.first | $(why_filter "$@"))) | length" "$planted_name.judged")
+	planted_of=$(jq length "$planted_name.judged")
+	diag "$planted_name: $* is the first cause of $planted_right of $planted_of hit requests in the tail;" \
+		"hit $(jq length hits.json), in the tail $(jq '.requests | length' "$planted_name.why")"
+	why_firsts <"$planted_name.judged" | sed 's/^/#   /'
+	[ "${planted_of:-0}" -ge 10 ] && [ $((planted_right * 100)) -ge $((planted_of * 95)) ]
+}
+
+judge_clean()	# name percent key=word...
+{
+	clean_name=$1
+	clean_most=$2
+	shift 2
+	clean_root=true
+	clean_keys=
+	for clean_pair; do
+		case $clean_pair in
+		root=*) clean_root="$clean_root and any(.chain[]?; .kind == \"${clean_pair#*=}\")" ;;
+		root_label=*) clean_root="$clean_root and any(.chain[]?; .label | test(\"${clean_pair#*=}\"))" ;;
+		*) clean_keys="$clean_keys $clean_pair" ;;
+		esac
+	done
+	jq ".requests | map(select((.first | $(why_filter "$@")) and
+		([.amounts[].ns] | max // 0) >= $why_long_ns))" "$clean_name.why" >judged.json
+	# shellcheck disable=SC2086	# words
+	jq ".causes | map(select(($(why_filter $clean_keys)) and $clean_root and .median_ns >= $why_long_ns))" \
+		"$clean_name.why" >causes.json
+	clean_of=$(jq '.requests | length' "$clean_name.why")
+	clean_wrong=$(jq length judged.json)
+	clean_in=$(jq 'map(.requests) | max // 0' causes.json)
+	diag "$clean_name: $* is the first cause of $clean_wrong, a cause of $clean_in of $clean_of requests in the tail"
+	jq '.requests' "$clean_name.why" | why_firsts | sed 's/^/#   /'
+	[ "${clean_of:-0}" -gt 0 ] && [ $((clean_wrong * 100)) -le $((clean_of * clean_most)) ] &&
+		[ $((clean_in * 100)) -le $((clean_of * clean_most)) ]
+}
+
+ok_seen()	# name text cmd...: a result that counts if the scanner was there
+{
+	seen_name=$1
+	seen_text=$2
+	shift 2
+	if "$@"; then
+		pass "$seen_text"
+	elif [ "$(cat "$seen_name.away")" -gt "$why_away" ]; then
+		skip "$seen_text" "the scanner had no CPU for $(cat "$seen_name.away") % of the time"
+	else
+		fail "$seen_text"
+	fi
+}
+
+judge()	# name key=word... [at_most=percent]
+{
+	judge_name=$1
+	judge_most=0
+	judge_keys=
+	shift
+	for judge_pair; do
+		case $judge_pair in
+		at_most=*) judge_most=${judge_pair#*=} ;;
+		*) judge_keys="$judge_keys $judge_pair" ;;
+		esac
+	done
+	# shellcheck disable=SC2086	# words
+	ok_seen "$judge_name-plant" "$judge_name: planted, and named:$judge_keys" judge_planted "$judge_name-plant" $judge_keys
+	# shellcheck disable=SC2086
+	ok_seen "$judge_name-clean" "$judge_name: clean, and not named" judge_clean "$judge_name-clean" "$judge_most" $judge_keys
+}
+
+judge_not()	# text name key=word...
+{
+	not_text=$1
+	shift
+	ok "$not_text: judged as wrong" eval "! judge_planted $*"
+}
+
+judge_coverage()	# [kind]
+{
+	jq -s '[.[].requests[]] | {n: length, coverage: ([.[].coverage] | sort),
+		unknown: (([.[].unknown_ns] | add) / ([.[].latency_ns] | add))}
+		| . + {min: .coverage[0], p10: .coverage[.n * 0.1 | floor], median: .coverage[.n / 2 | floor],
+		       max: .coverage[-1]} | del(.coverage)' ./*"${1:-}".why >coverage.json
+	for coverage_file in *.why; do
+		diag "$coverage_file: $(cat "${coverage_file%.why}.away") % away, $(jq -c '.coverage | map_values(. * 10000 | round / 10000)' "$coverage_file")"
+	done
+	diag "all${1:+ of $1}: $(jq -c 'map_values(. * 10000 | round / 10000)' coverage.json)"
+	check_jq "of each request 80 % at least are explained" coverage.json '.min >= 0.8'
+	check_jq "of most requests 96 %" coverage.json '.median >= 0.96'
+	check_jq "5 % at most of their time are unknown" coverage.json '.unknown <= 0.05'
+}
+
+judge_sums()
+{
+	for sums_file in *.data; do
+		check "$sums_file: every nanosecond of every request is in one share" "partition-sums $sums_file" 0 '^[0-9]+ requests'
+		diag "$out"
+	done
+}
+
+# Of the sqlite export: the self time of each function, and each lock's waits.
+same_times()	# name
+{
+	[ -f "$1.db" ] || ldb-export -q -i "$1.data" -o "$1.db" sqlite || return 1
+	sqlite3 -bail -separator ' ' "$1.db" "SELECT r.req, f.name, t.self_ns FROM request_time t
+		JOIN request r ON r.id = t.request JOIN function f ON f.id = t.function WHERE r.complete" >"$1.times"
+	partition-sums "$1.data" times >"$1.parts" || return 1
+	same_sums "$1.times" "$1.parts" 1
+}
+
+same_waits()	# name
+{
+	[ -f "$1.db" ] || ldb-export -q -i "$1.data" -o "$1.db" sqlite || return 1
+	sqlite3 -bail -separator ' ' "$1.db" "SELECT r.req, l.address, e.duration_ns FROM lock_event e
+		JOIN request r ON r.id = e.request JOIN lock l ON l.id = e.lock
+		WHERE e.op = 'wait' AND r.complete" >"$1.times"
+	partition-sums "$1.data" waits >"$1.parts" || return 1
+	same_sums "$1.times" "$1.parts" 1
+}
+
+# Lines "REQ NAME NS", in two files, may be off by some nanoseconds: each end is rounded.
+same_sums()	# want got most
+{
+	awk -v most="$3" '
+	NR == FNR { want[$1 " " $2] += $3; nr[$1 " " $2]++; next }
+	{ got[$1 " " $2] += $3 }
+	END {
+		for (k in want) {
+			off = got[k] - want[k]
+			if (off > most * nr[k] || off < -most * nr[k]) wrong[k] = 1
+			n++
+		}
+		for (k in got) if (!(k in want) && got[k] > most) wrong[k] = 1
+		for (k in wrong) if (nr_wrong++ < 8) print k ": " want[k] + 0 " ns, but " got[k] + 0
+		print n + 0 " sums compared, " nr_wrong + 0 " differ"
+		exit nr_wrong > 0 || n == 0
+	}' "$1" "$2" >same.out
+	same_status=$?
+	diag "$(cat same.out)"
+	return $same_status
+}
+
+judge_times()	# name...
+{
+	for times_name; do
+		ok "$times_name: the export has the same time for each function" same_times "$times_name"
+	done
+}
+
+judge_waits()	# name...
+{
+	for waits_name; do
+		ok "$waits_name: the export has the same waits" same_waits "$waits_name"
+	done
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Texts, classes, call paths and leaves of a partition: each is kept once and gets a
+ * number, found through one hash table per kind.  A number, once given, stays.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/partition-private.h"
+
+struct table {
+	uint32_t *slots;		/* number + 1; 0: free */
+	size_t nr, room;		/* room: a power of two, or 0 */
+};
+
+struct partition_names {
+	struct table texts, paths, leaves;
+	char **text;			/* by number */
+	size_t room_text, room_paths, room_leaves, room_classes;
+};
+
+bool partition_room(void *array, size_t *room, size_t nr, size_t size)
+{
+	void **at = array;
+	size_t more = *room ? 2 * *room : 64;
+	void *new;
+
+	if (nr < *room)
+		return true;
+	new = reallocarray(*at, more, size);
+	if (!new)
+		return false;
+	*at = new;
+	*room = more;
+	return true;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t hash_text(const char *text)
+{
+	uint64_t hash = 14695981039346656037ULL;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
+	return hash ^ hash >> 32;
+}
+
+/* Makes room for one more; hash(arg, n): of number n. */
+static bool table_grow(struct table *t, uint64_t (*hash)(const struct partition *p, uint32_t n),
+		       const struct partition *p)
+{
+	size_t room = t->room ? 2 * t->room : 256;
+	uint32_t *slots;
+
+	if (2 * (t->nr + 1) <= t->room)
+		return true;
+	slots = calloc(room, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (size_t n = 0; n < t->nr; n++) {
+		size_t i = hash(p, n) & (room - 1);
+
+		while (slots[i])
+			i = (i + 1) & (room - 1);
+		slots[i] = n + 1;
+	}
+	free(t->slots);
+	t->slots = slots;
+	t->room = room;
+	return true;
+}
+
+/* Texts */
+
+static uint64_t text_hash(const struct partition *p, uint32_t n)
+{
+	return hash_text(p->names->text[n]);
+}
+
+const char *partition_intern(struct partition *p, const char *text)
+{
+	struct partition_names *names = p->names;
+	struct table *t = &names->texts;
+	size_t i;
+
+	if (!table_grow(t, text_hash, p))
+		return NULL;
+	for (i = hash_text(text) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1))
+		if (!strcmp(names->text[t->slots[i] - 1], text))
+			return names->text[t->slots[i] - 1];
+	if (!partition_room(&names->text, &names->room_text, t->nr, sizeof(*names->text)))
+		return NULL;
+	names->text[t->nr] = strdup(text);
+	if (!names->text[t->nr])
+		return NULL;
+	t->slots[i] = ++t->nr;
+	return names->text[t->nr - 1];
+}
+
+uint32_t partition_class(struct partition *p, const char *name)
+{
+	const char *text;
+
+	for (size_t i = p->nr_classes; i-- > 0;)
+		if (!strcmp(p->classes[i], name))
+			return i;
+	text = partition_intern(p, name);
+	if (!text || !partition_room(&p->classes, &p->names->room_classes, p->nr_classes,
+				     sizeof(*p->classes)))
+		return UINT32_MAX;
+	p->classes[p->nr_classes] = text;
+	return p->nr_classes++;
+}
+
+/* Paths: the same function, called the same way, whatever address in it was seen */
+
+static uint64_t hash_path(const struct path *path)
+{
+	uint64_t hash = mix(path->parent + 1, path->is_queue ? path->queue : 0);
+
+	if (path->func) {
+		hash = mix(hash, (uintptr_t)path->func->function);
+		hash = mix(hash, (uintptr_t)path->func->func_file);
+		hash = mix(hash, (uintptr_t)path->func->path);
+	}
+	return mix(hash, path->is_queue);
+}
+
+static bool same_path(const struct path *a, const struct path *b)
+{
+	if (a->parent != b->parent || a->is_queue != b->is_queue || a->queue != b->queue ||
+	    !a->func != !b->func)
+		return false;
+	return !a->func || (a->func->function == b->func->function &&
+			    a->func->func_file == b->func->func_file &&
+			    a->func->path == b->func->path);
+}
+
+static uint64_t path_hash(const struct partition *p, uint32_t n)
+{
+	return hash_path(&p->paths[n]);
+}
+
+static uint32_t get_path(struct partition *p, const struct path *path)
+{
+	struct table *t = &p->names->paths;
+	size_t i;
+
+	if (!table_grow(t, path_hash, p))
+		return UINT32_MAX;
+	for (i = hash_path(path) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1))
+		if (same_path(&p->paths[t->slots[i] - 1], path))
+			return t->slots[i] - 1;
+	if (!partition_room(&p->paths, &p->names->room_paths, p->nr_paths, sizeof(*p->paths)))
+		return UINT32_MAX;
+	p->paths[p->nr_paths++] = *path;
+	t->slots[i] = ++t->nr;
+	return p->nr_paths - 1;
+}
+
+uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbol *func)
+{
+	if (p->paths[parent].depth >= PATH_DEPTH_MAX)
+		return parent;
+	return get_path(p, &(struct path){ .parent = parent, .depth = p->paths[parent].depth + 1,
+					   .func = func });
+}
+
+uint32_t partition_queue_path(struct partition *p, uint64_t queue, int64_t tick)
+{
+	return get_path(p, &(struct path){
+		.depth = 1, .queue = queue, .is_queue = true,
+		.queue_symbol = queue ? symtab_lookup_data(p->m->symtab, queue, tick) : NULL,
+	});
+}
+
+const char *path_name(const struct partition *p, uint32_t path)
+{
+	const struct path *at = &p->paths[path];
+	char text[256];
+	const char *name;
+
+	if (at->func)
+		return at->func->function;
+	if (!at->is_queue)
+		return "";
+	if (at->queue_symbol && at->queue_symbol->known)
+		snprintf(text, sizeof(text), "queue %s", at->queue_symbol->function);
+	else if (at->queue)
+		snprintf(text, sizeof(text), "queue 0x%llx", (unsigned long long)at->queue);
+	else
+		snprintf(text, sizeof(text), "queue");
+	name = partition_intern((struct partition *)p, text);
+	return name ? name : "queue";
+}
+
+char *path_text(const struct partition *p, uint32_t path, char *buf, size_t size)
+{
+	uint32_t at[PATH_DEPTH_MAX + 2];
+	size_t nr = 0, used = 0;
+
+	for (; path && nr < PATH_DEPTH_MAX + 2; path = p->paths[path].parent)
+		at[nr++] = path;
+	if (size)
+		*buf = '\0';
+	while (nr-- > 0 && used + 1 < size)
+		used += snprintf(buf + used, size - used, "%s%s", used ? ";" : "",
+				 path_name(p, at[nr]));
+	return buf;
+}
+
+/* Leaves */
+
+static uint64_t hash_leaf(const struct leaf *leaf)
+{
+	return mix(mix(leaf->kind + 1, leaf->path), (uintptr_t)leaf->label);
+}
+
+static uint64_t leaf_hash(const struct partition *p, uint32_t n)
+{
+	return hash_leaf(&p->leaves[n]);
+}
+
+uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
+			const char *label, uint64_t lock, const struct symbol *site)
+{
+	struct leaf new = { kind, path, partition_intern(p, label), lock, site };
+	struct table *t = &p->names->leaves;
+	size_t i;
+
+	if (path == UINT32_MAX || !new.label || !table_grow(t, leaf_hash, p))
+		return NO_LEAF;
+	for (i = hash_leaf(&new) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
+		const struct leaf *at = &p->leaves[t->slots[i] - 1];
+
+		if (at->kind == kind && at->path == path && at->label == new.label)
+			return t->slots[i] - 1;
+	}
+	if (!partition_room(&p->leaves, &p->names->room_leaves, p->nr_leaves, sizeof(*p->leaves)))
+		return NO_LEAF;
+	p->leaves[p->nr_leaves++] = new;
+	t->slots[i] = ++t->nr;
+	return p->nr_leaves - 1;
+}
+
+int partition_names_open(struct partition *p)
+{
+	p->names = calloc(1, sizeof(*p->names));
+	if (!p->names)
+		return -ENOMEM;
+	return get_path(p, &(struct path){ .func = NULL }) == UINT32_MAX ? -ENOMEM : 0;
+}
+
+void partition_names_close(struct partition *p)
+{
+	struct partition_names *names = p->names;
+
+	if (!names)
+		return;
+	for (size_t i = 0; i < names->texts.nr; i++)
+		free(names->text[i]);
+	free(names->text);
+	free(names->texts.slots);
+	free(names->paths.slots);
+	free(names->leaves.slots);
+	free(names);
+	p->names = NULL;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * ldb-why: why requests are slow.  Options -> reader -> partition -> causes -> render;
+ * nothing is computed or printed here.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/categories.h"
+#include "cli/error.h"
+#include "cli/opts.h"
+#include "page/page.h"
+#include "page/why.h"
+#include "render/compare.h"
+#include "render/open.h"
+#include "render/pictures.h"
+#include "render/whatif.h"
+#include "render/why.h"
+
+#define TOP_TEXT	10	/* causes */
+#define REQUESTS_TEXT	5	/* sentences */
+#define PARTS_TEXT	12	/* of a difference */
+#define CHAINS_MAX	500	/* requests whose chains are followed: 4 ms each */
+
+static struct {
+	struct open_options open;
+	uint64_t req, slowest, slice, top, chains, from_ns, to_ns;
+	bool has_req, has_slowest, has_slice, is_p99, has_top, has_from, has_to;
+	const char *class, *categories, *slices;
+	struct cli_list fail_if, what_if;
+	bool is_compare, is_uncategorised;
+	uint32_t explain;
+	bool is_strict, has_shares, is_json, is_csv, is_quiet;
+	bool pictures[NR_PICTURES], is_folded;
+} opt = { .explain = 800000, .chains = CHAINS_MAX };
+
+static const struct cli_option options[] = {
+	OPEN_OPTIONS(opt.open),
+	{ .letter = 'r', .name = "req", .type = CLI_NUMBER, .value = &opt.req, .arg = "N",
+	  .help = "the request with this id", .given = &opt.has_req },
+	{ .name = "slowest", .type = CLI_NUMBER, .value = &opt.slowest, .arg = "K",
+	  .help = "the K slowest requests", .given = &opt.has_slowest, .min = 1 },
+	{ .name = "p99", .type = CLI_FLAG, .value = &opt.is_p99,
+	  .help = "the slowest hundredth of each class (the default)" },
+	{ .name = "slice", .type = CLI_NUMBER, .value = &opt.slice, .arg = "P",
+	  .help = "the requests from percentile P - 5 to P + 5 of each class",
+	  .given = &opt.has_slice, .max = 100 },
+	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
+	  .help = "only requests of this class" },
+	{ .name = "from", .type = CLI_DURATION, .value = &opt.from_ns, .arg = "TIME",
+	  .help = "only requests that start at TIME or later", .given = &opt.has_from },
+	{ .name = "to", .type = CLI_DURATION, .value = &opt.to_ns, .arg = "TIME",
+	  .help = "only requests that start at TIME or earlier", .given = &opt.has_to },
+	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
+	  .help = "list N causes and N requests (text: 10 and 5; JSON, CSV: all)",
+	  .given = &opt.has_top },
+	{ .name = "explain", .type = CLI_PERCENT, .value = &opt.explain, .arg = "PCT",
+	  .help = "a caller is a cause itself if its callees explain less of its time (80%)" },
+	{ .name = "nsight-strict", .type = CLI_FLAG, .value = &opt.is_strict,
+	  .help = "as NSight does it: by what its callees take longer, explained or not" },
+	{ .name = "chains", .type = CLI_NUMBER, .value = &opt.chains, .arg = "N",
+	  .help = "follow the waits of the N slowest (500)" },
+	{ .name = "categories", .type = CLI_STRING, .value = &opt.categories, .arg = "FILE",
+	  .help = "CSV of names and their categories, read before the one that comes with ldb" },
+	{ .name = "uncategorised", .type = CLI_FLAG, .value = &opt.is_uncategorised,
+	  .help = "only the names that have no category, by time" },
+	{ .name = "compare", .type = CLI_FLAG, .value = &opt.is_compare,
+	  .help = "what is slower in the recording AFTER than in BEFORE, in parts that sum to it: "
+	  "of all requests, or of those of --slice or --p99 in each" },
+	{ .name = "fail-if", .type = CLI_LIST, .value = &opt.fail_if, .arg = "COND",
+	  .help = "--compare: exit status 4 if COND holds: p99+5%, GET:p50+100us, p99.9>2ms, mean+1% "
+	  "(repeats)" },
+	{ .name = "compare-slices", .type = CLI_STRING, .value = &opt.slices, .arg = "A,B",
+	  .help = "what is slower in slice A of each class than in slice B: p99,p50 or 90-99,40-60" },
+	{ .name = "shares", .type = CLI_FLAG, .value = &opt.has_shares,
+	  .help = "JSON, CSV: where each nanosecond of these requests went" },
+	{ .name = "balloons", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_BALLOONS],
+	  .help = "latencies in order of arrival, and the causes of the slow ones" },
+	{ .name = "boxes", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_BOXES],
+	  .help = "how much each cause added to the requests that have it" },
+	{ .name = "queues", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_QUEUES],
+	  .help = "how many requests more than usual were ahead, and what that cost" },
+	{ .name = "cpus", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_CPUS],
+	  .help = "kernel events: who had the CPUs while these requests lived" },
+	{ .name = "blame", .type = CLI_FLAG, .value = &opt.pictures[PICTURE_BLAME],
+	  .help = "where the time comes from: paths, locks, their holders, what held those up" },
+	{ .name = "folded", .type = CLI_FLAG, .value = &opt.is_folded,
+	  .help = "--blame as folded stacks, for flame graph programs" },
+	{ .name = "what-if", .type = CLI_LIST, .value = &opt.what_if, .arg = "EXPR",
+	  .help = "replay with changed durations: 'parse*0.5', 'lock:NAME*0.5', "
+	  "'lock:NAME=sharded(8)', no-preempt, cpus+2 (repeats)" },
+	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
+	  .help = "JSON, times in ns" },
+	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
+	  .help = "CSV: a row for each request and cause" },
+	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &opt.is_quiet,
+	  .help = "no hints on stderr" },
+	{ .name = NULL }
+};
+
+static const struct cli_tool tool = {
+	.name = "ldb-why",
+	.synopsis = "[-i FILE] [--p99 | --slowest=K | --slice=P | --req=N] [OPTION]...\n"
+		    "[-i FILE] --balloons|--boxes|--queues|--cpus|--blame [OPTION]...\n"
+		    "[-i FILE] -o FILE.html [OPTION]...\n"
+		    "[-i FILE] --compare-slices=A,B | --uncategorised [OPTION]...\n"
+		    "--compare [--fail-if=COND]... [OPTION]... BEFORE AFTER\n"
+		    "[-i FILE] --what-if=EXPR... [OPTION]...",
+	.summary = "Says why requests are slow: what took them longer than the usual requests of "
+		   "their class, who held the locks they waited for, and what held those up.",
+	.options = options,
+	.examples = "ldb-why                           the slowest hundredth\n"
+		    "ldb-why --req=4711                this one\n"
+		    "ldb-why --class=GET --slice=50    what is usual for the usual ones\n"
+		    "ldb-why -o why.html               all of this as a page, with pictures\n"
+		    "ldb-why --blame --folded | flamegraph.pl >blame.svg\n"
+		    "ldb-why --compare-slices=p99,p50  in what the slow ones differ, summed up\n"
+		    "ldb-why --compare old.data new.data --fail-if=p99+5%\n"
+		    "ldb-why --what-if='snapshot*0.25' if snapshot() took a quarter of its time\n"
+		    "ldb-why --json | jq -r '.requests[].sentence'",
+};
+
+static struct why_options why_options(const struct categories *categories)
+{
+	struct why_options o = {
+		.target_lo = 99, .target_hi = 100, .reference_lo = 40, .reference_hi = 60,
+		.class = opt.class, .has_id = opt.has_req, .id = opt.req, .nr_slowest = opt.has_slowest ? opt.slowest : 0,
+		.explain = opt.explain / 1e6, .is_strict = opt.is_strict, .nr_chains = opt.chains,
+		.categories = (struct categories *)categories,
+	};
+
+	if (opt.has_slice) {
+		o.target_lo = opt.slice > 5 ? opt.slice - 5 : 0;
+		o.target_hi = opt.slice < 95 ? opt.slice + 5 : 100;
+	}
+	return o;
+}
+
+/* The picture that was asked for; NR_PICTURES: none. */
+static enum picture picture(void)
+{
+	enum picture which = 0;
+
+	while (which < NR_PICTURES && !opt.pictures[which])
+		which++;
+	return which;
+}
+
+static bool is_page(void)
+{
+	return page_is_wanted(opt.open.output) && !opt.is_json && !opt.is_csv && !opt.is_folded;
+}
+
+static void check_pictures(void)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < NR_PICTURES; i++)
+		nr += opt.pictures[i];
+	if (nr > 1)
+		cli_usage("--balloons, --boxes, --queues, --cpus and --blame: give one; -o FILE.html has "
+			  "all of them");
+	if (opt.is_folded && (!opt.pictures[PICTURE_BLAME] || opt.is_json || opt.is_csv))
+		cli_usage("--folded goes with --blame, without --json and --csv");
+	if (nr && is_page())
+		cli_usage("-o FILE.html has all pictures: leave out the option for one");
+}
+
+/* What does not explain causes. */
+static void check_compare(void)
+{
+	bool is_other = opt.is_compare || opt.slices || opt.is_uncategorised;
+
+	if (opt.is_compare + !!opt.slices + opt.is_uncategorised > 1)
+		cli_usage("--compare, --compare-slices and --uncategorised: give one");
+	if (is_other && (opt.has_req || opt.has_slowest || opt.has_shares || is_page() ||
+			 picture() != NR_PICTURES))
+		cli_usage("--compare, --compare-slices and --uncategorised are reports of their own: "
+			  "--req, --slowest, --shares and pictures do not go with them");
+	if (opt.slices && (opt.has_slice || opt.is_p99))
+		cli_usage("--compare-slices names its slices: --slice and --p99 do not go with it");
+	if (opt.is_uncategorised && (opt.is_json || opt.is_csv))
+		cli_usage("--uncategorised has no JSON and no CSV");
+	if (opt.fail_if.nr && !opt.is_compare)
+		cli_usage("--fail-if goes with --compare");
+	if (opt.is_compare && opt.open.input)
+		cli_usage("--compare takes its recordings as arguments, not with -i");
+}
+
+/* Replays, and explains nothing. */
+static int what_if(void)
+{
+	struct whatif_show show = {
+		.expressions = &opt.what_if, .class = opt.class, .has_from = opt.has_from,
+		.has_to = opt.has_to, .from_ns = opt.from_ns, .to_ns = opt.to_ns,
+		.nr_requests = opt.has_top ? opt.top : TOP_TEXT, .is_json = opt.is_json,
+		.is_csv = opt.is_csv, .is_quiet = opt.is_quiet,
+	};
+
+	if (opt.has_req || opt.has_slowest || opt.has_slice || opt.is_p99 || opt.has_shares ||
+	    opt.is_compare || opt.slices || opt.is_uncategorised || is_page() ||
+	    picture() != NR_PICTURES)
+		cli_usage("--what-if is a report of its own: it goes with --class, --from, --to, --top, "
+			  "--json and --csv");
+	return whatif_show(&opt.open, &show);
+}
+
+static void check_usage(void)
+{
+	if (opt.has_req + opt.has_slowest + opt.has_slice + opt.is_p99 > 1)
+		cli_usage("--req, --slowest, --slice and --p99: give one");
+	if (opt.is_json && opt.is_csv)
+		cli_usage("--json and --csv: give one");
+	if (opt.has_shares && !opt.is_json && !opt.is_csv)
+		cli_usage("--shares goes with --json or --csv");
+	check_pictures();
+	check_compare();
+}
+
+static bool say_none(const struct render *r, const struct partition *p)
+{
+	if (opt.has_req) {
+		cli_error("no request %" PRIu64 " ended in this recording: ldb-report --requests lists "
+			  "the slowest", opt.req);
+		return false;
+	}
+	if (opt.is_json || opt.is_csv)
+		return true;
+	if (opt.class || opt.has_from || opt.has_to)
+		open_say_empty(r, "no request matches: ldb-report --requests lists the classes");
+	else if (p->nr_incomplete)
+		open_say_empty(r, "no request ended in this recording");
+	else
+		open_say_empty(r, "no request was tagged: use ldb_req_start(id, queue) and "
+			       "ldb_req_end(id) of <ldb/ldb.h>");
+	return true;
+}
+
+/* A picture, or a page with all of them.  False: it failed, and a line was printed. */
+static bool show_picture(const struct opened *o, const struct why *why,
+			 const struct why_options *wo)
+{
+	const char *cmdline = reader_meta(o->reader, "cmdline");
+	const struct why_page_options page = {
+		.title = cmdline && *cmdline ? cmdline : "a recording", .why = wo,
+	};
+	enum picture_form form = opt.is_json ? PICTURE_JSON : opt.is_csv ? PICTURE_CSV :
+				 opt.is_folded ? PICTURE_FOLDED : PICTURE_TEXT;
+	int ret = is_page() ? why_page(why, &page, o->render.out) :
+		  picture_show(&o->render, picture(), form, why, wo->against);
+
+	if (ret == -ENOMEM)
+		open_fail_memory();
+	if (ret)
+		cli_error("a temporary file failed: %s (TMPDIR says where they are)", strerror(-ret));
+	return !ret;
+}
+
+static bool show(const struct opened *o, const struct partition *p, const struct why_options *wo)
+{
+	struct render_why shown;
+	struct why why;
+	bool found = true;
+
+	if (why_build(p, wo, &why))
+		open_fail_memory();
+	shown = (struct render_why){
+		.model = o->model, .why = &why, .options = wo,
+		.nr_causes = opt.has_top ? opt.top : opt.is_json || opt.is_csv ? SIZE_MAX : TOP_TEXT,
+		.nr_requests = opt.has_top ? opt.top :
+			       opt.is_json || opt.is_csv ? SIZE_MAX : REQUESTS_TEXT,
+		.has_shares = opt.has_shares || (opt.has_req && opt.is_json),
+	};
+	if (!why.nr_targets && (opt.has_req || !is_page()))
+		found = say_none(&o->render, p);
+	if (found && (is_page() || (picture() != NR_PICTURES && (why.nr_targets || opt.is_json || opt.is_csv))))
+		found = show_picture(o, &why, wo);
+	else if (opt.is_json && found)
+		json_why(&o->render, &shown);
+	else if (opt.is_csv && found)
+		csv_why(&o->render, &shown);
+	else if (why.nr_targets)
+		text_why(&o->render, &shown);
+	why_free(&why);
+	return found;
+}
+
+/* wo: only of the requests that it looks at; NULL: of all. */
+static void build_for(const struct opened *o, struct partition *p, struct why_options *wo)
+{
+	struct partition_options po = {
+		.from = open_tick(o->model, opt.has_from, opt.from_ns, INT64_MIN),
+		.to = open_tick(o->model, opt.has_to, opt.to_ns, INT64_MAX),
+		/* A slow one may be behind another class: the causes want all of them. */
+		.class = wo ? NULL : opt.class, .select = wo ? why_select : NULL, .select_arg = wo,
+	};
+	int ret = partition_build(o->model, &po, p);
+
+	if (ret == -ENOMEM)
+		open_fail_memory();
+	if (ret) {
+		cli_error("a temporary file failed: %s (TMPDIR says where they are)", strerror(-ret));
+		exit(CLI_FAILURE);
+	}
+}
+
+static void build(const struct opened *o, struct partition *p)
+{
+	build_for(o, p, NULL);
+}
+
+static struct compare_options compare_options(struct categories *categories)
+{
+	struct compare_options o = {
+		.target = { 0, 100 }, .fail_if = &opt.fail_if, .categories = categories, .build = build,
+		.nr_shown = opt.has_top ? opt.top : PARTS_TEXT, .is_json = opt.is_json,
+		.is_csv = opt.is_csv, .is_quiet = opt.is_quiet,
+	};
+
+	if (opt.is_p99 || opt.has_slice) {
+		struct why_options slice = why_options(NULL);
+
+		o.target = (struct compare_slice){ slice.target_lo, slice.target_hi };
+	}
+	o.reference = o.target;
+	if (opt.slices)
+		compare_parse_slices(opt.slices, &o);
+	return o;
+}
+
+int main(int argc, char **argv)
+{
+	int first = cli_parse(&tool, argc, argv), status;
+	struct compare_options co;
+	struct why_options wo;
+	struct categories *categories;
+	struct partition partition;
+	struct opened o;
+	char err[512];
+	bool found;
+
+	if (first < argc && !opt.is_compare)
+		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
+	check_usage();
+	if (opt.is_compare && argc - first != 2)
+		cli_usage("--compare takes two recordings: BEFORE AFTER");
+	if (opt.what_if.nr)
+		return what_if();
+	categories = categories_open(opt.categories, err, sizeof(err));
+	if (!categories) {
+		cli_error("%s", err);
+		return CLI_FAILURE;
+	}
+	co = compare_options(categories);
+	if (opt.is_compare) {
+		status = compare_files(&opt.open, argv[first], argv[first + 1], &co);
+		categories_close(categories);
+		return status;
+	}
+	wo = why_options(categories);
+	open_trace(&o, &opt.open);
+	wo = why_options(categories);
+	build_for(&o, &partition, opt.slices || opt.is_uncategorised ? NULL : &wo);
+	if (opt.slices)
+		found = compare_slices(&o, &partition, &co);
+	else if (opt.is_uncategorised)
+		found = text_uncategorised(&o.render, &partition, categories, opt.has_top ? opt.top : TOP_TEXT);
+	else
+		found = show(&o, &partition, &wo);
+	partition_free(&partition);
+	categories_close(categories);
+	status = open_finish(&o, opt.is_quiet, true);
+	return found ? status : CLI_FAILURE;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What happened in some of the targets: the slowest ones, and of each cause the slowest
+ * whose first it is.  One pass over the requests finds their lives.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/lives.h"
+#include "analysis/timeline.h"
+#include "page/intern.h"
+#include "page/why-private.h"
+#include "render/offcpu.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+#define OF_CAUSES	(WHY_PAGE_LIVES / 2)
+
+struct chosen {
+	size_t target;
+	struct life life;
+	bool is_found;
+};
+
+struct lives {
+	const struct why *w;
+	struct chosen chosen[WHY_PAGE_LIVES];
+	size_t nr;
+	struct intern names;
+	int64_t *rows;
+	size_t nr_rows, room;
+};
+
+enum { LIFE, KIND, NAME, THREAD, TID, START, END, RESOLUTION, DEPTH, LEVEL, BLOCKS, NR_COLUMNS };
+
+static void choose(struct lives *l, size_t target)
+{
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->chosen[i].target == target)
+			return;
+	if (l->nr < WHY_PAGE_LIVES)
+		l->chosen[l->nr++].target = target;
+}
+
+static void choose_all(struct lives *l)
+{
+	const struct why *w = l->w;
+
+	for (uint32_t c = 0; c < w->nr_causes && c < OF_CAUSES; c++)
+		for (size_t i = 0; i < w->nr_targets; i++)
+			if (w->targets[i].nr_amounts && w->targets[i].amounts[0].cause == c) {
+				choose(l, i);
+				break;
+			}
+	for (size_t i = 0; i < w->nr_targets && i < WHY_PAGE_LIVES; i++)
+		choose(l, i);
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct lives *l = arg;
+
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct request *r = l->w->targets[l->chosen[i].target].request;
+
+		if (l->chosen[i].is_found || r->id != life->id || r->start != life->start)
+			continue;
+		l->chosen[i].life = *life;
+		l->chosen[i].is_found = true;
+		life->parts = NULL;	/* now ours */
+		life->nr_parts = 0;
+		life->room = 0;
+		break;
+	}
+	return 0;
+}
+
+static const char *segment_label(const struct segment *s, char *buf)
+{
+	char text[TEXT_ROOM];
+
+	if (offcpu_is(s->kind))
+		return text_clean(offcpu_label(s, text), buf);
+	return text_clean(segment_name(s, text), buf);
+}
+
+static int add_row(struct lives *l, size_t number, const struct segment *s, int64_t start_ns)
+{
+	char label[TEXT_ROOM];
+	int64_t name, thread;
+
+	if (l->nr_rows == l->room) {
+		size_t room = l->room ? 2 * l->room : 4096;
+		int64_t *rows = reallocarray(l->rows, room, NR_COLUMNS * sizeof(*rows));
+
+		if (!rows)
+			return -ENOMEM;
+		l->rows = rows;
+		l->room = room;
+	}
+	name = intern_string(&l->names, segment_label(s, label));
+	thread = intern_string(&l->names, model_thread_name(s->thread));
+	if (name < 0 || thread < 0)
+		return -ENOMEM;
+	memcpy(l->rows + l->nr_rows++ * NR_COLUMNS,
+	       (int64_t[NR_COLUMNS]){
+			[LIFE] = number, [KIND] = s->kind, [NAME] = name, [THREAD] = thread,
+			[TID] = s->tid, [START] = s->start_ns - start_ns, [END] = s->end_ns - start_ns,
+			[RESOLUTION] = s->resolution_ns, [DEPTH] = s->depth, [LEVEL] = s->level,
+			[BLOCKS] = s->blocks_req,
+	       }, NR_COLUMNS * sizeof(int64_t));
+	return 0;
+}
+
+static int compare_lengths(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+
+	return a > b ? -1 : a < b;
+}
+
+/* The length that the longest WHY_PAGE_SEGMENTS have at least. */
+static int shortest(const struct timeline *t, int64_t *ns)
+{
+	int64_t *lengths;
+
+	*ns = INT64_MIN;
+	if (t->nr_segments <= WHY_PAGE_SEGMENTS)
+		return 0;
+	lengths = calloc(t->nr_segments, sizeof(*lengths));
+	if (!lengths)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_segments; i++)
+		lengths[i] = t->segments[i].end_ns - t->segments[i].start_ns;
+	qsort(lengths, t->nr_segments, sizeof(*lengths), compare_lengths);
+	*ns = lengths[WHY_PAGE_SEGMENTS - 1];
+	free(lengths);
+	return 0;
+}
+
+static int add_life(struct lives *l, size_t number)
+{
+	struct timeline t;
+	int64_t least;
+	int ret = timeline_build(l->w->p->m, &l->chosen[number].life, &t);
+
+	if (ret)
+		return ret;
+	ret = shortest(&t, &least);
+	for (size_t i = 0; i < t.nr_segments && !ret; i++) {
+		const struct segment *s = &t.segments[i];
+
+		if (s->end_ns - s->start_ns >= least)
+			ret = add_row(l, number, s, t.start_ns);
+	}
+	timeline_free(&t);
+	return ret;
+}
+
+static int write_rows(struct lives *l, struct page *p)
+{
+	static const char *const names[] = {
+		"life", "kind", "name", "thread", "tid", "start", "end", "resolution", "depth",
+		"level", "blocks",
+	};
+	struct page_column columns[NR_COLUMNS];
+
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		columns[i] = (struct page_column){
+			.name = names[i], .values = l->rows ? l->rows + i : NULL, .nr = l->nr_rows,
+			.stride = NR_COLUMNS, .is_delta = i == START || i == LIFE,
+		};
+	return page_columns(p, "life_segments", columns, NR_COLUMNS);
+}
+
+static int write_all(struct lives *l, struct page *p)
+{
+	struct json *j = page_json_begin(p, "lives");
+
+	json_array_begin(j, "targets");
+	for (size_t i = 0; i < l->nr; i++)
+		json_i64(j, NULL, l->chosen[i].is_found ? (int64_t)l->chosen[i].target : -1);
+	json_array_end(j);
+	json_array_begin(j, "kinds");
+	for (int k = 0; k < NR_SEGMENT_KINDS; k++)
+		json_string(j, NULL, segment_kind_name(k));
+	json_array_end(j);
+	json_array_begin(j, "names");
+	for (size_t i = 0; i < l->names.nr; i++)
+		json_string(j, NULL, intern_key(&l->names, i));
+	json_array_end(j);
+	page_json_end(p);
+	return write_rows(l, p);
+}
+
+int why_lives_write(const struct why *w, struct page *p)
+{
+	struct lives l = { .w = w };
+	struct lives_result result;
+	int ret;
+
+	choose_all(&l);
+	ret = l.nr ? lives_each(w->p->m, on_life, &l, &result) : 0;
+	for (size_t i = 0; i < l.nr && !ret; i++)
+		if (l.chosen[i].is_found)
+			ret = add_life(&l, i);
+	if (!ret)
+		ret = write_all(&l, p);
+	for (size_t i = 0; i < l.nr; i++)
+		free(l.chosen[i].life.parts);
+	intern_free(&l.names);
+	free(l.rows);
+	return ret;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files that make the page of ldb-why, grouped by file. */
+#ifndef PAGE_WHY_PRIVATE_H
+#define PAGE_WHY_PRIVATE_H
+
+#include "analysis/why.h"
+#include "page/page.h"
+#include "page/why.h"
+
+/* why-lives.c: elements "lives", "life_segments" and "life_names". */
+int why_lives_write(const struct why *w, struct page *p);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why requests are slow, as a page: the pictures of analysis/pictures.h, the causes, the
+ * slowest targets with their chains, and what happened in some of them.
+ *
+ * All targets are in the page, up to WHY_PAGE_TARGETS; how many were left out is shown.
+ */
+#ifndef PAGE_WHY_H
+#define PAGE_WHY_H
+
+#include <stdio.h>
+#include "analysis/why.h"
+
+#define WHY_PAGE_TARGETS	20000	/* one by one: the slowest; boxes and blame are of all */
+#define WHY_PAGE_CHAINS		500	/* targets whose chains can be read */
+#define WHY_PAGE_LIVES		24	/* targets of which all that happened can be seen */
+#define WHY_PAGE_SEGMENTS	1500	/* of each of those, the longest */
+#define WHY_PAGE_BINS		1600
+
+struct why_page_options {
+	const char *title;
+	const struct why_options *why;	/* that it was built with */
+	const char *against_title;	/* where why->against is from; NULL: nowhere */
+};
+
+/* 0 or -errno; errors of out are found when it is closed. */
+int why_page(const struct why *w, const struct why_page_options *o, FILE *out);
+
+#endif

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The additive difference between two sets of requests as text; see differential.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/units.h"
+#include "render/differential.h"
+#include "render/text.h"
+#include "render/wrap.h"
+
+#define CALLS_FROM	100	/* columns of the screen from which calls and share are shown */
+#define INTERVAL_FROM	76	/* and the interval */
+#define CAUSE_MIN	20
+#define PLACE_FROM	40	/* columns of a cause from which it says where */
+
+/* A column of times whose printed sum is right: all in one unit, rounded together. */
+struct column {
+	const char *unit;
+	double factor;			/* ns */
+	int decimals;
+	int64_t quantum;		/* of the last digit, ns */
+};
+
+static int64_t size_of(int64_t ns)
+{
+	return ns < 0 ? -ns : ns;
+}
+
+/* Four digits of the greatest. */
+static struct column column_for(int64_t greatest)
+{
+	static const struct { const char *name; int64_t ns; } units[] = {
+		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
+	};
+	struct column c = { .quantum = 1 };
+	size_t i = 0;
+
+	while (i < 3 && greatest < units[i].ns)
+		i++;
+	c.unit = units[i].name;
+	c.factor = units[i].ns;
+	while (greatest / c.quantum >= 10000)
+		c.quantum *= 10;
+	for (int64_t at = c.quantum; at < units[i].ns; at *= 10)
+		c.decimals++;
+	/* Of whole units, digits in front of the point are not rounded away. */
+	if (c.quantum > units[i].ns)
+		c.quantum = units[i].ns;
+	return c;
+}
+
+static int64_t round_down(int64_t ns, int64_t quantum)
+{
+	int64_t rest = ns % quantum;
+
+	return ns - (rest < 0 ? rest + quantum : rest);
+}
+
+static int64_t round_near(int64_t ns, int64_t quantum)
+{
+	return round_down(ns + quantum / 2, quantum);
+}
+
+static void put_gap(const struct render *r, const struct column *c, int64_t ns)
+{
+	char text[64];
+
+	/* No "-0.00". */
+	ns = round_near(ns, c->quantum);
+	snprintf(text, sizeof(text), "%+.*f%s", c->decimals, ns / c->factor, c->unit);
+	fprintf(r->out, " %10s", text);
+}
+
+struct row {
+	int64_t gap, shown, left;	/* shown: rounded; left: by what it is too small */
+	const struct differential_part *part;
+};
+
+static int compare_left(const void *pa, const void *pb)
+{
+	const struct row *a = *(struct row *const *)pa, *b = *(struct row *const *)pb;
+
+	return a->left > b->left ? -1 : a->left < b->left;
+}
+
+/* Rounds the gaps such that they sum to the total, rounded. */
+static void round_rows(struct row *rows, size_t nr, int64_t total, int64_t quantum)
+{
+	struct row *order[DIFFERENTIAL_SHOWN_MAX + 1];
+	int64_t left = round_near(total, quantum);
+
+	for (size_t i = 0; i < nr; i++) {
+		rows[i].shown = round_down(rows[i].gap, quantum);
+		rows[i].left = rows[i].gap - rows[i].shown;
+		left -= rows[i].shown;
+		order[i] = &rows[i];
+	}
+	qsort(order, nr, sizeof(order[0]), compare_left);
+	for (size_t i = 0; i < nr && left > 0; i++, left -= quantum)
+		order[i]->shown += quantum;
+}
+
+/* What a part is, for people; buf has TEXT_ROOM bytes. */
+static const char *part_text(const struct differential_part *p, char *buf)
+{
+	const char *label = p->label;
+
+	switch (p->kind) {
+	case LEAF_FUNCTION:
+		snprintf(buf, TEXT_ROOM, "%s()", label);
+		break;
+	case LEAF_LOCK:
+		snprintf(buf, TEXT_ROOM, "waiting for lock %s", label);
+		break;
+	case LEAF_FUTEX:
+		snprintf(buf, TEXT_ROOM, "waiting on futex %s", label);
+		break;
+	case LEAF_RUNNABLE:
+		snprintf(buf, TEXT_ROOM, "waiting for a CPU%s%s", *label ? " behind " : "", label);
+		break;
+	case LEAF_PREEMPTED:
+		snprintf(buf, TEXT_ROOM, "preempted%s%s", *label ? " by " : "", label);
+		break;
+	case LEAF_THROTTLED:
+		snprintf(buf, TEXT_ROOM, "stopped, the CPU quota was used up");
+		break;
+	case LEAF_IO:
+	case LEAF_SLEEP:
+		snprintf(buf, TEXT_ROOM, "%s%s%s%s", p->kind == LEAF_IO ? "I/O" : "asleep",
+			 *p->where ? " in " : "", p->where, *p->where ? "()" : "");
+		break;
+	case LEAF_IRQ:
+		snprintf(buf, TEXT_ROOM, "interrupt%s%s", *label ? " " : "", label);
+		break;
+	case LEAF_QUEUE:
+		snprintf(buf, TEXT_ROOM, "in %s%s", *label ? "queue " : "a queue", label);
+		break;
+	case LEAF_BEHIND:
+		snprintf(buf, TEXT_ROOM, "behind other requests%s%s", *label ? " of class " : "",
+			 label);
+		break;
+	default:
+		snprintf(buf, TEXT_ROOM, "in code without records");
+		break;
+	}
+	return buf;
+}
+
+/* "p99-100" */
+static const char *slice_text(const struct differential_slice *s, char *buf)
+{
+	snprintf(buf, UNITS_ROOM, "p%.6g-%.6g", s->lo, s->hi);
+	return buf;
+}
+
+static bool is_whole(const struct differential_slice *s)
+{
+	return s->nr == s->nr_class;
+}
+
+/* The interval does not hold 0. */
+static bool is_certain(const struct differential_interval *i)
+{
+	return i->is_known && (i->lo_ns > 0 || i->hi_ns < 0);
+}
+
+static void text_interval(const struct render *r, const struct differential_interval *i)
+{
+	char lo[UNITS_ROOM], hi[UNITS_ROOM];
+
+	if (!i->is_known)
+		return;
+	fprintf(r->out, "; 95 %% interval %s to %s", text_ns(i->lo_ns, lo), text_ns(i->hi_ns, hi));
+}
+
+static void text_sets(const struct render *r, const struct render_differential *rd,
+		      const struct differential *d)
+{
+	char after[UNITS_ROOM], before[UNITS_ROOM], target[UNITS_ROOM], reference[UNITS_ROOM];
+	const char *slice = is_whole(&d->target) && is_whole(&d->reference) ? "" :
+			    slice_text(&d->target, target);
+
+	text_ns(d->target.mean_ns, after);
+	text_ns(d->reference.mean_ns, before);
+	if (rd->is_compare)
+		fprintf(r->out, "%s on average now (%zu request%s%s%s), %s before (%zu)", after,
+			d->target.nr, d->target.nr == 1 ? "" : "s", *slice ? ", " : "", slice, before,
+			d->reference.nr);
+	else
+		fprintf(r->out, "%s on average from %s (%zu request%s), %s from %s (%zu)", after,
+			slice_text(&d->target, target), d->target.nr, d->target.nr == 1 ? "" : "s",
+			before, slice_text(&d->reference, reference), d->reference.nr);
+}
+
+/* "GET: 2.06ms slower: ..." */
+static void text_verdict(const struct render *r, const struct render_differential *rd,
+			 const struct differential *d)
+{
+	int64_t gap = d->target.mean_ns - d->reference.mean_ns;
+	char name[TEXT_ROOM], size[UNITS_ROOM];
+	struct wrap w;
+	const struct render *in = wrap_begin(&w, r);
+
+	text_clean(d->class, name);
+	text_style(in, TEXT_BOLD);
+	if (*name)
+		fprintf(in->out, "%s: ", name);
+	if (d->gap.is_known && !is_certain(&d->gap))
+		fprintf(in->out, "no difference that is more than chance");
+	else
+		fprintf(in->out, "%s %s", text_ns(size_of(gap), size),
+			gap < 0 ? "faster" : "slower");
+	text_style(in, TEXT_PLAIN);
+	if (rd->is_compare && d->reference.mean_ns && is_certain(&d->gap))
+		fprintf(in->out, " (%+.1f %%)", 100.0 * gap / d->reference.mean_ns);
+	fprintf(in->out, ": ");
+	text_sets(in, rd, d);
+	text_interval(in, &d->gap);
+	fputc('\n', in->out);
+	wrap_end(&w, 2);
+}
+
+static void text_rows_head(const struct render *r, const struct render_differential *rd,
+			   const struct differential *d)
+{
+	char before[UNITS_ROOM], after[UNITS_ROOM];
+
+	text_style(r, TEXT_BOLD);
+	fprintf(r->out, " %10s", "gap");
+	if (r->width >= INTERVAL_FROM)
+		fprintf(r->out, " %21s", "95 % interval");
+	fprintf(r->out, " %9.9s %9.9s", rd->is_compare ? "before" : slice_text(&d->reference, before),
+		rd->is_compare ? "now" : slice_text(&d->target, after));
+	if (r->width >= CALLS_FROM)
+		fprintf(r->out, " %13s %6s", "calls", "share");
+	fprintf(r->out, "  cause");
+	text_style(r, TEXT_PLAIN);
+	fputc('\n', r->out);
+}
+
+/* Where most of it is: "in main;serve". */
+static void put_cause(const struct render *r, const struct differential *d,
+		       const struct differential_part *p, unsigned width)
+{
+	char cause[TEXT_ROOM], name[TEXT_ROOM], place[TEXT_ROOM] = "";
+	const struct leafkey_path *path;
+
+	part_text(p, cause);
+	text_cell(r, wrap_name(cause, width, name), width, false);
+	if (!p->nr || width < PLACE_FROM || strlen(cause) + 8 > width)
+		return;
+	path = &d->keys.paths[d->keys.leaves[d->leaves[p->first].key].path];
+	/* The function that was named is at its end. */
+	if (p->kind == LEAF_FUNCTION || *p->where)
+		path = &d->keys.paths[path->parent];
+	if (path->depth)
+		path_text(path->p, path->path, place, sizeof(place));
+	if (!*place)
+		return;
+	text_style(r, TEXT_DIM);
+	fputs(" in ", r->out);
+	text_cell(r, place, width - strlen(cause) - 4, false);
+	text_style(r, TEXT_PLAIN);
+}
+
+static void text_times(const struct render *r, const struct column *c,
+		       const struct differential_part *p, int64_t gap)
+{
+	char before[UNITS_ROOM], after[UNITS_ROOM];
+
+	put_gap(r, c, gap);
+	if (r->width >= INTERVAL_FROM) {
+		if (p->gap.is_known) {
+			put_gap(r, c, p->gap.lo_ns);
+			put_gap(r, c, p->gap.hi_ns);
+		} else {
+			fprintf(r->out, " %21s", "");
+		}
+	}
+	fprintf(r->out, " %9s %9s", text_ns(p->reference_ns, before), text_ns(p->target_ns, after));
+}
+
+static void text_row(const struct render *r, const struct differential *d, const struct column *c,
+		     const struct row *row)
+{
+	const struct differential_part *p = row->part;
+	unsigned used = 31 + (r->width >= INTERVAL_FROM ? 22 : 0) + (r->width >= CALLS_FROM ? 21 : 0);
+	bool is_others = p == &d->others;
+
+	if (!is_certain(&p->gap) && p->gap.is_known)
+		text_style(r, TEXT_DIM);
+	text_times(r, c, p, row->shown);
+	if (r->width >= CALLS_FROM) {
+		char calls[UNITS_ROOM] = "";
+
+		if (!is_others && (p->target_nr || p->reference_nr))
+			snprintf(calls, sizeof(calls), "%.3g > %.3g", p->reference_nr, p->target_nr);
+		fprintf(r->out, " %13s %5.1f%%", calls, 100 * p->share);
+	}
+	text_style(r, TEXT_PLAIN);
+	fputs("  ", r->out);
+	if (is_others)
+		fprintf(r->out, "%zu others", d->nr_parts - d->nr_shown);
+	else
+		put_cause(r, d, p, r->width > used + CAUSE_MIN ? r->width - used - 2 : CAUSE_MIN);
+	fputc('\n', r->out);
+}
+
+static void text_parts(const struct render *r, const struct render_differential *rd,
+		       const struct differential *d)
+{
+	int64_t total = d->target.mean_ns - d->reference.mean_ns, greatest = size_of(total);
+	struct row rows[DIFFERENTIAL_SHOWN_MAX + 1];
+	struct differential_part all = {
+		.target_ns = d->target.mean_ns, .reference_ns = d->reference.mean_ns, .gap = d->gap,
+	};
+	struct column c;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < d->nr_shown; i++)
+		rows[nr++] = (struct row){ .gap = differential_gap(&d->parts[i]), .part = &d->parts[i] };
+	if (d->nr_shown < d->nr_parts)
+		rows[nr++] = (struct row){ .gap = differential_gap(&d->others), .part = &d->others };
+	for (size_t i = 0; i < nr; i++)
+		if (size_of(rows[i].gap) > greatest)
+			greatest = size_of(rows[i].gap);
+	c = column_for(greatest);
+	round_rows(rows, nr, total, c.quantum);
+	text_rows_head(r, rd, d);
+	for (size_t i = 0; i < nr; i++)
+		text_row(r, d, &c, &rows[i]);
+	text_times(r, &c, &all, round_near(total, c.quantum));
+	if (r->width >= CALLS_FROM)
+		fprintf(r->out, " %13s %5.1f%%", "", d->has_shares ? 100.0 : 0.0);
+	fputs("  all\n", r->out);
+}
+
+static void text_advice(const struct render *r, const struct differential *d)
+{
+	const struct differential_part *p = d->parts;
+	char category[TEXT_ROOM], advice[TEXT_ROOM];
+
+	if (d->nr_parts && is_certain(&p->gap) && differential_gap(p) > 0 && *p->advice)
+		fprintf(r->out, "%s: %s\n", text_clean(p->category, category),
+			text_clean(p->advice, advice));
+}
+
+static void text_only(const struct render *r, const char *const *classes, size_t nr, const char *when)
+{
+	char name[TEXT_ROOM];
+
+	for (size_t i = 0; i < nr; i++)
+		fprintf(r->out, "%s: requests only %s\n",
+			*classes[i] ? text_clean(classes[i], name) : "no class", when);
+}
+
+static void text_recording(const struct render *r, const char *when, const char *file,
+			   const struct model *m)
+{
+	char name[TEXT_ROOM];
+
+	text_styled(r, TEXT_BOLD, "%s: %s\n", when, text_clean(file, name));
+	text_head(r, m, NULL);
+}
+
+void text_differential(const struct render *r, const struct render_differential *rd)
+{
+	char sentence[GATE_SENTENCE_MAX];
+
+	if (rd->is_compare) {
+		text_recording(r, "before", rd->reference_file, rd->reference_model);
+		text_recording(r, "now", rd->target_file, rd->target_model);
+	} else {
+		text_head(r, rd->target_model, NULL);
+	}
+	for (size_t i = 0; i < rd->nr; i++) {
+		fputc('\n', r->out);
+		text_verdict(r, rd, &rd->of[i]);
+		text_parts(r, rd, &rd->of[i]);
+		text_advice(r, &rd->of[i]);
+	}
+	if (rd->nr_only_target + rd->nr_only_reference)
+		fputc('\n', r->out);
+	text_only(r, rd->only_target, rd->nr_only_target, "now");
+	text_only(r, rd->only_reference, rd->nr_only_reference, "before");
+	if (rd->nr_gates)
+		fputc('\n', r->out);
+	for (size_t i = 0; i < rd->nr_gates; i++) {
+		text_style(r, rd->gates[i].holds ? TEXT_BAD : TEXT_PLAIN);
+		fprintf(r->out, "%s", gate_sentence(&rd->gates[i], sentence));
+		text_style(r, TEXT_PLAIN);
+		fputc('\n', r->out);
+	}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the additive difference between two sets of requests looks, and conditions on it. */
+#ifndef RENDER_DIFFERENTIAL_H
+#define RENDER_DIFFERENTIAL_H
+
+#include "analysis/differential.h"
+#include "analysis/gate.h"
+#include "render/render.h"
+
+struct render_differential {
+	const struct differential *of;	/* one for each class */
+	size_t nr;
+	bool is_compare;		/* two recordings, not two slices of one */
+	const char *target_file, *reference_file;
+	const struct model *target_model, *reference_model; /* the same, if not is_compare */
+	const char *const *only_target, *const *only_reference; /* classes without the other side */
+	size_t nr_only_target, nr_only_reference;
+	const struct gate_result *gates;
+	size_t nr_gates;
+};
+
+void text_differential(const struct render *r, const struct render_differential *d);
+void json_differential(const struct render *r, const struct render_differential *d);
+
+/* A row for each class and part. */
+void csv_differential(const struct render *r, const struct render_differential *d);
+
+/* "GET: p99 3.1ms -> 3.5ms ..."; one line without its end.  Returns buf. */
+#define GATE_SENTENCE_MAX	512
+char *gate_sentence(const struct gate_result *g, char *buf);
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* --what-if: expressions -> trace -> replay -> output. */
+#include <errno.h>
+#include <string.h>
+
+#include "cli/error.h"
+#include "cli/progress.h"
+#include "render/whatif.h"
+
+static void parse(const struct cli_list *expressions, struct whatif_change *changes)
+{
+	char err[256];
+
+	if (expressions->nr > WHATIF_CHANGES_MAX)
+		cli_usage("--what-if: at most %d at once", WHATIF_CHANGES_MAX);
+	for (size_t i = 0; i < expressions->nr; i++) {
+		int ret = whatif_parse(expressions->items[i], &changes[i], err, sizeof(err));
+
+		if (ret == -ENOMEM)
+			open_fail_memory();
+		if (ret)
+			cli_usage("--what-if %s", err);
+	}
+}
+
+static void tell(void *arg, const char *what, double done)
+{
+	progress_line("%s: %.0f %%", what, 100 * done);
+}
+
+/* False: it failed, and a line was printed. */
+static bool replay(struct opened *o, const struct whatif_show *s,
+		   const struct whatif_change *changes)
+{
+	struct whatif_options wo = {
+		.changes = changes, .nr_changes = s->expressions->nr, .class = s->class,
+		.from = open_tick(o->model, s->has_from, s->from_ns, INT64_MIN),
+		.to = open_tick(o->model, s->has_to, s->to_ns, INT64_MAX),
+		.nr_requests = s->nr_requests, .progress = tell,
+	};
+	struct whatif w;
+	char err[256];
+	int ret = whatif_build(o->model, &wo, &w, err, sizeof(err));
+
+	progress_clear();
+	if (ret == -ENOMEM)
+		open_fail_memory();
+	if (ret == -EINVAL)
+		cli_error("--what-if: %s", err);
+	else if (ret)
+		cli_error("a temporary file failed: %s (TMPDIR says where they are)", strerror(-ret));
+	if (ret)
+		return false;
+	if (s->is_json)
+		json_whatif(&o->render, &w);
+	else if (s->is_csv)
+		csv_whatif(&o->render, &w);
+	else
+		text_whatif(&o->render, &w);
+	whatif_free(&w);
+	return true;
+}
+
+int whatif_show(const struct open_options *open, const struct whatif_show *s)
+{
+	struct whatif_change changes[WHATIF_CHANGES_MAX] = { 0 };
+	struct opened o;
+	int status;
+	bool ok;
+
+	parse(s->expressions, changes);
+	open_trace(&o, open);
+	progress_init(!s->is_quiet);
+	ok = replay(&o, s, changes);
+	for (size_t i = 0; i < s->expressions->nr; i++)
+		whatif_change_free(&changes[i]);
+	status = open_finish(&o, s->is_quiet, true);
+	return ok ? status : CLI_FAILURE;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Causes as sentences: the first cause with its chain, then what else matters. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/units.h"
+#include "render/text.h"
+#include "render/why.h"
+
+#define OTHERS_SAID	2	/* further causes in a sentence */
+
+struct sentence {
+	char *buf;
+	size_t used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void say(struct sentence *s, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	if (s->used + 1 >= WHY_SENTENCE_MAX)
+		return;
+	va_start(ap, format);
+	n = vsnprintf(s->buf + s->used, WHY_SENTENCE_MAX - s->used, format, ap);
+	va_end(ap);
+	s->used += n > 0 ? n : 0;
+}
+
+const char *why_cause_name(const struct why_cause *c)
+{
+	return c->has_faults ? "page_faults" : leaf_kind_name(c->kind);
+}
+
+const char *why_kind_text(const struct why_cause *c)
+{
+	static const char *const texts[NR_LEAF_KINDS] = {
+		[LEAF_FUNCTION] = "function", [LEAF_LOCK] = "lock", [LEAF_FUTEX] = "futex",
+		[LEAF_RUNNABLE] = "waiting for a CPU", [LEAF_PREEMPTED] = "preempted",
+		[LEAF_THROTTLED] = "CPU quota", [LEAF_IO] = "I/O", [LEAF_SLEEP] = "asleep",
+		[LEAF_IRQ] = "interrupt", [LEAF_QUEUE] = "queue",
+		[LEAF_BEHIND] = "head-of-line blocking", [LEAF_UNKNOWN] = "unknown",
+	};
+
+	return c->has_faults ? "page faults" : texts[c->kind];
+}
+
+static const char *function_text(const struct why_cause *c)
+{
+	switch (c->anomaly) {
+	case ANOMALY_MORE:
+		return "more calls of";
+	case ANOMALY_UNEXPECTED:
+		return "rarely called";
+	default:
+		return "slower";
+	}
+}
+
+/* "in" a place, if it has a name. */
+static const char *in(const char *label)
+{
+	return *label ? " in " : "";
+}
+
+/* Without a name of its own it is called by where it is waited for. */
+static const char *lock_word(const char *label)
+{
+	return !strncmp(label, "lock ", 5) || !strcmp(label, "a lock") ? "" : "lock ";
+}
+
+/* A cause without its chain. */
+static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
+{
+	const char *label = c->label;
+	char d[UNITS_ROOM];
+
+	text_ns(ns, d);
+	switch (c->kind) {
+	case LEAF_FUNCTION:
+		say(s, "%s %s %s()%s", d, function_text(c), label,
+		    c->has_faults ? " with page faults" : "");
+		break;
+	case LEAF_LOCK:
+		say(s, "%s waiting for %s%s", d, lock_word(label), label);
+		break;
+	case LEAF_FUTEX:
+		say(s, "%s waiting on futex %s", d, label);
+		break;
+	case LEAF_RUNNABLE:
+		say(s, "%s waiting for a CPU%s%s", d, *label ? " behind " : "", label);
+		break;
+	case LEAF_PREEMPTED:
+		say(s, "%s preempted%s%s", d, *label ? " by " : "", label);
+		break;
+	case LEAF_THROTTLED:
+		say(s, "%s stopped because the CPU quota was used up", d);
+		break;
+	case LEAF_IO:
+		say(s, "%s in I/O%s%s", d, in(label), label);
+		break;
+	case LEAF_SLEEP:
+		say(s, "%s asleep%s%s", d, in(label), label);
+		break;
+	case LEAF_IRQ:
+		say(s, "%s interrupted by %s", d, *label ? label : "an interrupt");
+		break;
+	case LEAF_QUEUE:
+		say(s, "%s%s%s", d, in(label), *label ? label : " in a queue");
+		break;
+	case LEAF_BEHIND:
+		say(s, "%s behind other requests%s%s", d, *label ? " of class " : "", label);
+		break;
+	default:
+		say(s, "%s in code without records", d);
+		break;
+	}
+}
+
+/* One more step of a chain, behind what was said. */
+static void say_link(struct sentence *s, const struct why_link *l)
+{
+	char d[UNITS_ROOM];
+
+	text_ns(l->ns, d);
+	if (!strcmp(l->kind, "held_by")) {
+		say(s, ", held by %s() of thread %s%s%" PRIu32 " for %s", l->label, l->thread,
+		    *l->thread ? " " : "", l->tid, d);
+		if (l->source == EDGE_OWNER)
+			say(s, " (known from the wait)");
+	} else if (!strcmp(l->kind, "function")) {
+		say(s, ", there in %s() for %s", l->label, d);
+	} else if (!strcmp(l->kind, "lock_wait") || !strcmp(l->kind, "futex_wait")) {
+		say(s, ", which itself waited %s for %s%s", d, lock_word(l->label), l->label);
+	} else if (!strcmp(l->kind, "io")) {
+		say(s, ", of that %s in I/O", d);
+	} else if (!strcmp(l->kind, "sleep")) {
+		say(s, ", of that %s asleep", d);
+	} else if (!strcmp(l->kind, "preempted")) {
+		say(s, ", of that %s preempted by %s", d, *l->label ? l->label : "somebody");
+	} else if (!strcmp(l->kind, "runnable")) {
+		say(s, ", of that %s waiting for a CPU behind %s", d, *l->label ? l->label : "somebody");
+	} else if (!strcmp(l->kind, "throttled")) {
+		say(s, ", of that %s stopped because the CPU quota was used up", d);
+	} else if (!strcmp(l->kind, "calls")) {
+		say(s, ", which calls %s() (I/O)", l->label);
+	} else if (!strcmp(l->kind, "request")) {
+		say(s, ", the longest of them request %s with %s", l->label, d);
+	}
+}
+
+static void say_chain(struct sentence *s, const struct why_chain *chain)
+{
+	for (size_t i = 1; chain && i < chain->nr; i++)
+		say_link(s, &chain->links[i]);
+}
+
+char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf)
+{
+	const struct why_class *class = &w->classes[t->request->class];
+	struct sentence s = { buf, 0 };
+	char latency[UNITS_ROOM], usual[UNITS_ROOM];
+
+	*buf = '\0';
+	say(&s, "req %" PRIu64 "%s%s %s ", t->request->id, *class->name ? " " : "", class->name,
+	    text_ns(t->request->latency_ns, latency));
+	if (class->nr_reference)
+		say(&s, "(usual %s): ", text_ns(class->reference_ns, usual));
+	else
+		say(&s, "(the only one of its class): ");
+	if (!t->nr_amounts) {
+		say(&s, "nothing deviates from the reference by more than the noise");
+		return buf;
+	}
+	say_cause(&s, &w->causes[t->amounts[0].cause], t->amounts[0].ns);
+	say_chain(&s, t->chain);
+	for (size_t i = 1; i < t->nr_amounts && i <= OTHERS_SAID; i++) {
+		if (t->amounts[i].ns < t->deviation_ns / 20)
+			break;
+		say(&s, "; ");
+		say_cause(&s, &w->causes[t->amounts[i].cause], t->amounts[i].ns);
+	}
+	return buf;
+}
+
+char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf)
+{
+	struct sentence s = { buf, 0 };
+
+	*buf = '\0';
+	say(&s, "%zu of %zu slow requests: ", c->nr_requests, w->nr_targets);
+	say_cause(&s, c, c->median_ns);
+	if (c->chain) {
+		say(&s, " (median); in the slowest");
+		say_chain(&s, c->chain);
+	}
+	return buf;
+}

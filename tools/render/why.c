@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Causes of slow requests as text and CSV. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/units.h"
+#include "render/text.h"
+#include "render/why.h"
+#include "render/wrap.h"
+
+#define ADVICE_SAID	3	/* categories */
+#define SHARES_SHOWN	12	/* of one request */
+
+static void text_classes(const struct render *r, const struct why *w)
+{
+	for (size_t i = 0; i < w->p->nr_classes; i++) {
+		const struct why_class *c = &w->classes[i];
+		char usual[UNITS_ROOM], lo[UNITS_ROOM], hi[UNITS_ROOM], name[TEXT_ROOM];
+
+		if (!c->nr_targets)
+			continue;
+		fprintf(r->out, "%s%s%zu of %zu requests, %s to %s, ", text_clean(c->name, name),
+			*c->name ? ": " : "", c->nr_targets, c->nr, text_ns(c->target_lo_ns, lo),
+			text_ns(c->target_hi_ns, hi));
+		if (c->nr_reference)
+			fprintf(r->out, "against the usual %s (%zu requests)\n",
+				text_ns(c->reference_ns, usual), c->nr_reference);
+		else
+			fputs("and no others to compare them with: where all of their time went\n", r->out);
+	}
+}
+
+static void text_coverage(const struct render *r, const struct why *w)
+{
+	fprintf(r->out, "explained: median %.1f %%, at least %.1f %% of what a request took longer; "
+		"unknown: %.1f %% of the time", 100 * w->coverage_median, 100 * w->coverage_min,
+		100 * w->unknown);
+	if (w->nr_chains < w->nr_targets)
+		fprintf(r->out, "; chains followed for the %zu slowest", w->nr_chains);
+	fputc('\n', r->out);
+}
+
+/* What does not fit goes on in a line of its own. */
+static void text_causes(const struct render *r, const struct why *w, size_t nr)
+{
+	bool has_category = r->width >= 100;
+	unsigned used = 36 + (has_category ? 15 : 0), rest = r->width - used;
+
+	text_styled(r, TEXT_BOLD, "%7s %7s %8s %8s  ", "first", "in", "median", "total");
+	text_styled(r, TEXT_BOLD, has_category ? "%-14s cause\n" : "cause%s\n",
+		    has_category ? "category" : "");
+	for (size_t i = 0; i < nr; i++) {
+		const struct why_cause *c = &w->causes[i];
+		char median[UNITS_ROOM], total[UNITS_ROOM], line[TEXT_ROOM], clean[TEXT_ROOM];
+
+		fprintf(r->out, "%7zu %7zu %8s %8s  ", c->nr_first, c->nr_requests,
+			text_ns(c->median_ns, median), text_ns(c->total_ns, total));
+		if (has_category) {
+			text_cell(r, *c->category ? c->category : "-", 14, true);
+			fputc(' ', r->out);
+		}
+		snprintf(line, sizeof(line), "%s%s%s%s", why_kind_text(c), *c->label ? ": " : "",
+			 c->label, c->kind == LEAF_FUNCTION && *c->label ? "()" : "");
+		text_clean(line, clean);
+		if (strlen(clean) > rest)
+			fputs("\n    ", r->out);
+		text_cell(r, clean, strlen(clean) > rest ? r->width - 4 : rest, false);
+		fputc('\n', r->out);
+	}
+}
+
+/* Names in it may be anything. */
+static void text_sentence(const struct render *r, const char *sentence)
+{
+	const struct render *in;
+	char clean[TEXT_ROOM];
+	struct wrap wrap;
+
+	in = wrap_begin(&wrap, r);
+	while (*sentence) {
+		text_clean(sentence, clean);
+		fputs(clean, in->out);
+		sentence += strlen(clean);
+	}
+	fputc('\n', in->out);
+	wrap_end(&wrap, 4);
+}
+
+static int share_compare(const void *pa, const void *pb)
+{
+	const struct share *a = pa, *b = pb;
+
+	return a->ns > b->ns ? -1 : a->ns < b->ns;
+}
+
+/* Its innermost functions, as many as fit: they tell most. */
+static const char *path_end(char *path, size_t width)
+{
+	size_t len = strlen(path);
+	char *at;
+
+	if (len <= width)
+		return path;
+	at = strchr(path + len - width, ';');
+	if (!at)
+		return path;
+	at[-1] = '~';
+	return at - 1;
+}
+
+/* Where all of one request's time went. */
+static void text_shares(const struct render *r, const struct why *w, const struct request *q)
+{
+	struct share *shares = malloc((q->nr_shares + 1) * sizeof(*shares));
+	unsigned rest = r->width > 27 ? r->width - 27 : 20;
+	char line[WHY_SENTENCE_MAX], clean[TEXT_ROOM];
+
+	if (!shares)
+		return;
+	memcpy(shares, w->p->shares + q->first, q->nr_shares * sizeof(*shares));
+	qsort(shares, q->nr_shares, sizeof(*shares), share_compare);
+	text_styled(r, TEXT_BOLD, "\n%8s %7s %8s  where\n", "time", "share", "times");
+	for (uint32_t i = 0; i < q->nr_shares && i < SHARES_SHOWN && shares[i].ns; i++) {
+		const struct leaf *leaf = &w->p->leaves[shares[i].leaf];
+		char ns[UNITS_ROOM], share[UNITS_ROOM], path[1024];
+		int n = leaf->kind == LEAF_FUNCTION ? 0 :
+			snprintf(line, sizeof(line), "%s%s%s%s", leaf_kind_name(leaf->kind),
+				 *leaf->label ? " " : "", leaf->label, leaf->path ? " in " : "");
+
+		path_text(w->p, leaf->path, path, sizeof(path));
+		snprintf(line + n, sizeof(line) - n, "%s",
+			 path_end(path, rest > (unsigned)n + 20 ? rest - n : 20));
+		fprintf(r->out, "%8s %7s %8" PRIu32 "  ", text_ns(shares[i].ns, ns),
+			text_share(shares[i].ns, q->latency_ns, share), shares[i].nr);
+		text_cell(r, text_clean(line, clean), rest, false);
+		fputc('\n', r->out);
+	}
+	free(shares);
+}
+
+static void text_advice(const struct render *r, const struct why *w, size_t nr)
+{
+	char line[WHY_SENTENCE_MAX];
+	const char *last = "";
+
+	for (size_t i = 0, said = 0; i < nr && said < ADVICE_SAID; i++) {
+		const struct why_cause *c = &w->causes[i];
+
+		if (!c->nr_first || !*c->advice || !strcmp(c->category, last))
+			continue;
+		if (!said++)
+			fputc('\n', r->out);
+		snprintf(line, sizeof(line), "%s: %s", c->category, c->advice);
+		text_sentence(r, line);
+		last = c->category;
+	}
+}
+
+void text_why(const struct render *r, const struct render_why *rw)
+{
+	const struct why *w = rw->why;
+	size_t nr = rw->nr_causes < w->nr_causes ? rw->nr_causes : w->nr_causes;
+	char sentence[WHY_SENTENCE_MAX];
+	const struct render *in;
+	struct wrap wrap;
+
+	in = wrap_begin(&wrap, r);
+	text_head(in, rw->model, NULL);
+	text_classes(in, w);
+	text_coverage(in, w);
+	wrap_end(&wrap, 4);
+	fputc('\n', r->out);
+	for (size_t i = 0; i < w->nr_targets && i < rw->nr_requests; i++)
+		text_sentence(r, why_target_sentence(w, &w->targets[i], sentence));
+	if (w->nr_targets == 1)
+		text_shares(r, w, w->targets[0].request);
+	if (nr) {
+		fputc('\n', r->out);
+		text_causes(r, w, nr);
+	}
+	if (nr < w->nr_causes)
+		text_styled(r, TEXT_DIM, "... and %zu more causes: --top\n", w->nr_causes - nr);
+	text_advice(r, w, nr);
+}
+
+/* CSV */
+
+static void csv_text(FILE *f, const char *text)
+{
+	fputc('"', f);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', f);
+		fputc(*text, f);
+	}
+	fputc('"', f);
+}
+
+static void csv_request(const struct render *r, const struct why *w, const struct why_target *t)
+{
+	fprintf(r->out, "%" PRIu64 ",", t->request->id);
+	csv_text(r->out, w->classes[t->request->class].name);
+	fprintf(r->out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",", t->request->start_ns,
+		t->request->latency_ns, t->deviation_ns);
+}
+
+static void csv_shares(const struct render *r, const struct why *w, const struct why_target *t)
+{
+	char path[4096];
+
+	for (uint32_t i = 0; i < t->request->nr_shares; i++) {
+		const struct share *s = &w->p->shares[t->request->first + i];
+		const struct leaf *leaf = &w->p->leaves[s->leaf];
+
+		csv_request(r, w, t);
+		fprintf(r->out, "%s,", leaf_kind_name(leaf->kind));
+		csv_text(r->out, leaf->label);
+		fputc(',', r->out);
+		csv_text(r->out, path_text(w->p, leaf->path, path, sizeof(path)));
+		fprintf(r->out, ",%" PRId64 ",%" PRIu32 ",%" PRIu32 "\n", s->ns, s->nr, s->nr_faults);
+	}
+}
+
+static void csv_amounts(const struct render *r, const struct why *w, const struct why_target *t)
+{
+	for (size_t i = 0; i < t->nr_amounts; i++) {
+		const struct why_cause *c = &w->causes[t->amounts[i].cause];
+
+		csv_request(r, w, t);
+		fprintf(r->out, "%zu,%s,%s,", i + 1, why_cause_name(c), anomaly_name(c->anomaly));
+		csv_text(r->out, c->label);
+		fputc(',', r->out);
+		csv_text(r->out, c->category);
+		fprintf(r->out, ",%" PRId64 ",%s,", t->amounts[i].ns, i ? "" : t->root);
+		csv_text(r->out, i ? "" : t->root_label);
+		fputc('\n', r->out);
+	}
+}
+
+void csv_why(const struct render *r, const struct render_why *rw)
+{
+	fputs("req,class,start_ns,latency_ns,deviation_ns,", r->out);
+	fputs(rw->has_shares ? "cause,label,path,ns,nr,faults\n" :
+	      "rank,cause,anomaly,label,category,ns,root,root_label\n", r->out);
+	for (size_t i = 0; i < rw->why->nr_targets && i < rw->nr_requests; i++) {
+		if (rw->has_shares)
+			csv_shares(r, rw->why, &rw->why->targets[i]);
+		else
+			csv_amounts(r, rw->why, &rw->why->targets[i]);
+	}
+}

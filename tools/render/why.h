@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How the causes of slow requests look. */
+#ifndef RENDER_WHY_H
+#define RENDER_WHY_H
+
+#include "analysis/why.h"
+#include "render/render.h"
+
+struct render_why {
+	const struct model *model;
+	const struct why *why;
+	const struct why_options *options;
+	size_t nr_causes, nr_requests;	/* to show at most */
+	bool has_shares;		/* JSON, CSV: the whole partition of each */
+};
+
+void text_why(const struct render *r, const struct render_why *w);
+void json_why(const struct render *r, const struct render_why *w);
+
+/* A row for each request and cause; has_shares: for each request and leaf. */
+void csv_why(const struct render *r, const struct render_why *w);
+
+#define WHY_SENTENCE_MAX	2048
+
+/* One sentence, no newline, cut to WHY_SENTENCE_MAX; returns buf. */
+char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf);
+char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf);
+
+/* "a lock", "head-of-line blocking": a cause's kind for people. */
+const char *why_kind_text(const struct why_cause *c);
+
+/* "function", "lock_wait", "page_faults", ...: in JSON. */
+const char *why_cause_name(const struct why_cause *c);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which functions of other modules the code of a function calls: read from the code, so
+ * what it may call, not what it did.
+ */
+#ifndef SYMBOL_ELFCALLS_H
+#define SYMBOL_ELFCALLS_H
+
+#include <stdint.h>
+#include <libelf.h>
+
+/*
+ * Calls fn with the linker's name of each, in order of the code; one that is called in
+ * several places comes several times.  addr: the ELF file's own.
+ */
+void elfcalls_each(Elf *elf, uint64_t addr, uint64_t size,
+		   void (*fn)(void *arg, const char *name), void *arg);
+
+#endif
