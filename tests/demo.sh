@@ -37,10 +37,12 @@ step "4. Which requests were slow?"
 run build/bin/ldb-report -i $OUT/ldb.data --requests --top 5
 
 step "5. Why was the slowest one slow?"
+run build/bin/ldb-why -i $OUT/ldb.data --slowest 1
 run build/bin/ldb-timeline -i $OUT/ldb.data --slowest 1
 
 step "6. Look at it: pages that a browser opens from the disk"
 run build/bin/ldb-timeline -q -i $OUT/ldb.data -o $OUT/slowest.html
 run build/bin/ldb-report -q -i $OUT/ldb.data -o $OUT/report.html
+run build/bin/ldb-why -q -i $OUT/ldb.data -o $OUT/why.html
 
 step "The program is tests/programs/figure1.cc, the trace $OUT/ldb.data.  Next: man Documentation/ldb-intro.7"

@@ -3,11 +3,14 @@
 # Builds a server from Debian's source package, and prints the path of its binary.
 #
 #	sh tests/bench/servers/build.sh memcached|redis plain|ldb|original
+#	sh tests/bench/servers/build.sh memcached arrival
 #
 # plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
 # boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's
-# source as it is.  All with -O2 -g, into $BUILD/bench/servers/PROGRAM-VARIANT, again
-# only when something it is made of has changed.
+# source as it is; arrival is ldb with another patch on top, by which requests begin when
+# the kernel received them (arrival.h), and only the server.  All with -O2 -g, into
+# $BUILD/bench/servers/PROGRAM-VARIANT, again only when something it is made of has
+# changed.
 
 here=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$here/../../.." && pwd)
@@ -25,19 +28,26 @@ fail()
 case $program in
 memcached) binary=$dir/memcached ;;
 redis) binary=$dir/src/redis-server ;;
-*) fail "usage: build.sh memcached|redis plain|ldb|original" ;;
+*) fail "usage: build.sh memcached|redis plain|ldb|original|arrival" ;;
 esac
+patches=$here/$program.patch
+targets="memcached memcached-debug testapp timedrun sizes"
 case $variant in
-plain | original) cc=${CC:-gcc} ;;
+plain) cc=${CC:-gcc} ;;
+original) cc=${CC:-gcc} patches= ;;
 ldb) cc=$BUILD/bin/ldb-gcc ;;
-*) fail "usage: build.sh memcached|redis plain|ldb|original" ;;
+arrival)
+	cc=$BUILD/bin/ldb-gcc targets=memcached
+	patches="$patches $here/$program-arrival.patch $here/arrival.h" ;;
+*) fail "usage: build.sh memcached|redis plain|ldb|original|arrival" ;;
 esac
 
 # Is the binary newer than all it was made of?
 fresh()
 {
 	[ -f "$dir/.complete" ] || return 1
-	for f in "$here/build.sh" "$here/stamps.h" "$here/hist.h" "$here/$program.patch" \
+	# shellcheck disable=SC2086	# several words
+	for f in "$here/build.sh" "$here/stamps.h" "$here/hist.h" $patches \
 		"$TOP/libldb/include/ldb/ldb.h" "$BUILD/plugin/ldb.so"; do
 		[ "$variant" = original ] && [ "$f" != "$here/build.sh" ] && continue
 		[ "$variant" = plain ] && [ "$f" = "$BUILD/plugin/ldb.so" ] && continue
@@ -50,7 +60,8 @@ fresh()
 build_memcached()
 {
 	pkg-config --exists libevent || fail "libevent is missing: apt-get install libevent-dev"
-	./configure CC="$cc" CFLAGS="$cflags" && make -j"$(nproc)" memcached memcached-debug testapp timedrun sizes
+	# shellcheck disable=SC2086	# several words
+	./configure CC="$cc" CFLAGS="$cflags" && make -j"$(nproc)" $targets
 }
 
 build_redis()
@@ -69,7 +80,10 @@ rm -rf "$dir" && mkdir -p "${dir%/*}" && cp -a "$src" "$dir" && cd "$dir" || exi
 rm -f .complete
 cflags="-O2 -g"
 if [ "$variant" != original ]; then
-	patch -s -p0 <"$here/$program.patch" >build.log 2>&1 || fail "$program.patch does not apply: see $dir/build.log"
+	for p in $patches; do
+		[ "${p%.patch}" = "$p" ] || patch -s -p0 <"$p" >>build.log 2>&1 ||
+			fail "${p##*/} does not apply: see $dir/build.log"
+	done
 	cflags="$cflags -I$here -I$TOP/libldb/include"
 fi
 "build_$program" >>build.log 2>&1 || fail "cannot build $program: see $dir/build.log"

@@ -83,17 +83,23 @@ static inline __attribute__((always_inline, unused)) void request_drop(struct re
 }
 
 /* A request that is still being read goes on; one whose response waits is over. */
-static inline __attribute__((always_inline, unused)) void request_begin(struct request *r)
+static inline __attribute__((always_inline, unused)) bool request_is_new(struct request *r)
 {
 	static uint64_t last_id;
 
 	if (r->id && !r->done)
-		return;
+		return false;
 	request_drop(r);
 	r->begin = __rdtsc();
 	r->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	r->done = false;
-	ldb_req_start(r->id, NULL);
+	return true;
+}
+
+static inline __attribute__((always_inline, unused)) void request_begin(struct request *r)
+{
+	if (request_is_new(r))
+		ldb_req_start(r->id, NULL);
 }
 
 static inline __attribute__((always_inline, unused)) void request_done(struct request *r)
