@@ -43,6 +43,15 @@ END {
 		}
 		print ""
 	}
+	if (("all", "fault") in insns) {
+		added = insns["all", "fault"] - insns["baseline", "fault"]
+		verdict("a page fault, instructions for its record", events["all", "fault"] ? added / events["all", "fault"] : 1e9, 150)
+		verdict("a page fault, all on", insns["all", "fault"] / insns["baseline", "fault"], 1.15)
+		# One record is lost in what else the kernel does in the time.
+		if (!events["all", "irq"])
+			failed = 1
+		verdict("a time in which only interrupts come, all on", insns["all", "irq"] / insns["baseline", "irq"], 1.005)
+	}
 	for (k = 1; k <= 2; k++) {
 		kind = k == 1 ? "pipe" : "futex"
 		base = insns["baseline", kind]

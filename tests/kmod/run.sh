@@ -13,7 +13,7 @@
 #
 #	tests/kmod/run.sh -k 6.1 truth.t
 #
-# LDB_TEST_TIMEOUT is for one test (default 120 s).  In CI, a kernel that cannot be
+# LDB_TEST_TIMEOUT is for one test (default 240 s).  In CI, a kernel that cannot be
 # had is a failure; elsewhere it is skipped.
 
 . "$(dirname "$0")/lib.sh"
@@ -52,7 +52,7 @@ make_tree()
 {
 	tree=$work/tree
 	mkdir -p "$tree/ldb/tests/kmod" "$tree/ldb/build/tests/kmod"
-	cp "$TOP/tests/engine.sh" "$tree/ldb/tests/" &&
+	cp "$TOP/tests/engine.sh" "$TOP/tests/why.sh" "$TOP/tests/hits.sh" "$tree/ldb/tests/" &&
 	cp -R "$KMOD/guest" "$KMOD/lib.sh" "$tree/ldb/tests/kmod/" || return 1
 	for file in "$BUILD"/bin/ldb-* "$BUILD"/lib/libldbtrace.so.0 "$BUILD"/tests/tools/helpers/trace-cat \
 		    "$BUILD"/tests/kmod/guest/* "$BUILD"/tests/kmod/programs/*; do
@@ -110,8 +110,8 @@ run_guest()	# kernel
 	cp "$ko" "$work/ldb.ko" && strip -g "$work/ldb.ko"
 
 	settings=$(env | grep -E '^LDB_(CYCLES|STORM)=[0-9]+$' | tr '\n' ' ')
-	limit=${LDB_TEST_TIMEOUT:-120}
-	boot_limit=${LDB_GUEST_TIMEOUT:-300}
+	limit=${LDB_TEST_TIMEOUT:-240}
+	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
 	memory=1024
 	if [ "$kernel" = debug ]; then
 		memory=2048
@@ -123,7 +123,7 @@ run_guest()	# kernel
 		paths="$paths $(guest_path "$test")"
 	done
 	for try in 1 2 3; do
-		sh "$KMOD/vm.sh" -m "$memory" -t "$boot_limit" -r "$tree" -f "$work/ldb.ko:/ldb/ldb.ko" -c "$work/console" \
+		sh "$KMOD/vm.sh" -d -m "$memory" -t "$boot_limit" -r "$tree" -f "$work/ldb.ko:/ldb/ldb.ko" -c "$work/console" \
 			"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$work/out" 2>"$work/err"
 		status=$?
 		# Not the module's fault, but always said.

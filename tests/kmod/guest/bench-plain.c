@@ -2,13 +2,14 @@
 /*
  * What a switch costs with a recorder and without: two threads play ping-pong, and the
  * time stamp counter, which counts instructions in a guest that runs under -icount,
- * says what a round trip took.
+ * says what a round trip took.  The same of a page fault, and of a while in which
+ * nothing but interrupts takes time.
  *
  *	bench-plain WATCH KIND ROUNDS
  *
  * WATCH: none, or the session of the module that it opens for itself: sched (switches,
  * wake-ups, migrations), all (futexes and the end of threads too, and a page and an
- * innermost frame for each thread, as the runtime has it).  KIND: pipe or futex.
+ * innermost frame for each thread, as the runtime has it).  KIND: pipe, futex, fault or irq.
  * Prints "KIND WATCH ROUNDS INSTRUCTIONS EVENTS".
  */
 #include <fcntl.h>
@@ -115,6 +116,45 @@ static void *play(void *arg)
 	return NULL;
 }
 
+static void begin_counting(void)
+{
+	begin_head = area ? ring()->head : 0;
+	begin_tsc = __rdtsc();
+}
+
+static void end_counting(void)
+{
+	end_tsc = __rdtsc();
+	end_head = area ? ring()->head : 0;
+}
+
+/* Each round is a page that is not there. */
+static void touch_pages(void)
+{
+	size_t size = rounds * 4096UL;
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		fail("bench: mmap");
+	madvise(p, size, MADV_NOHUGEPAGE);
+	for (int warm = 1; warm >= 0; warm--) {
+		begin_counting();
+		for (int i = 0; i < rounds; i++)
+			*(volatile char *)(p + i * 4096UL) = 1;
+		end_counting();
+		madvise(p, size, MADV_DONTNEED);
+	}
+}
+
+/* Each round is some time. */
+static void spin(void)
+{
+	begin_counting();
+	for (long i = 0; i < rounds * 50000L; i++)
+		__asm__ volatile("" ::: "memory");
+	end_counting();
+}
+
 static int open_session(unsigned events)
 {
 	struct ldb_create create = {
@@ -168,7 +208,7 @@ int main(int argc, char **argv)
 	int ab[2], ba[2], fd = -1, i;
 
 	if (argc != 4 || (rounds = atoi(argv[3])) < 10) {
-		fprintf(stderr, "bench-plain none|sched|all pipe|futex ROUNDS\n");
+		fprintf(stderr, "bench-plain none|sched|all pipe|futex|fault|irq ROUNDS\n");
 		return 2;
 	}
 	/* A round trip is some 16 slots. */
@@ -191,6 +231,13 @@ int main(int argc, char **argv)
 
 	if (strcmp(argv[1], "none"))
 		fd = open_session(strcmp(argv[1], "all") ? LDB_GROUP_SCHED : LDB_GROUP_ALL);
+	if (!strcmp(argv[2], "fault") || !strcmp(argv[2], "irq")) {
+		if (*argv[2] == 'f')
+			touch_pages();
+		else
+			spin();
+		goto print;
+	}
 	for (i = 0; i < 2; i++)
 		if (pthread_create(&thread[i], NULL, play, &side[i]))
 			return 1;
@@ -203,6 +250,7 @@ int main(int argc, char **argv)
 	go = 1;
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
+print:
 	printf("%s %s %d %" PRIu64 " %lu\n", argv[2], argv[1], rounds, end_tsc - begin_tsc, count_events());
 	return 0;
 }

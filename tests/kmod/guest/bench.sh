@@ -10,6 +10,9 @@ kinds="pipe futex"
 # Until the kernel has done with its boot.
 sleep 5
 
+# Nothing to compare them with.
+kinds_module="pipe futex fault irq"
+
 bench()	# row watch command...: command's arguments are followed by the benchmark
 {
 	row=$1
@@ -25,16 +28,20 @@ bench()	# row watch command...: command's arguments are followed by the benchmar
 	done
 }
 
+kinds=$kinds_module
 bench baseline none env
 if insmod /ldb/ldb.ko force_tsc=1; then
 	bench idle none env
+	kinds="pipe futex"
 	bench sched sched env
+	kinds=$kinds_module
 	bench all all env
 	rmmod ldb
 else
 	echo "# the module cannot be loaded"
 fi
 
+kinds="pipe futex"
 for event in sched_switch sched_waking sched_wakeup sched_migrate_task; do
 	echo 1 >$TRACING/events/sched/"$event"/enable
 done

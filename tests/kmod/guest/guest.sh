@@ -3,6 +3,8 @@
 . "$(dirname "$0")/../../engine.sh"
 
 TRACING=/sys/kernel/tracing
+# Each read takes some milliseconds: vm.sh -d.
+GUEST_DISK=/dev/nvme0n1
 SCHED_EVENTS="sched_switch sched_waking sched_wakeup sched_wakeup_new sched_migrate_task"
 
 load()	# parameter...

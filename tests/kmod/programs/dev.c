@@ -260,6 +260,9 @@ const char *event_name(unsigned type)
 	case LDB_EV_EXEC: return "EXEC";
 	case LDB_EV_EXIT: return "EXIT";
 	case LDB_EV_TASK: return "TASK";
+	case LDB_EV_FAULT: return "FAULT";
+	case LDB_EV_IRQ: return "IRQ";
+	case LDB_EV_IRQ_NAME: return "IRQ_NAME";
 	default: return "?";
 	}
 }

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests without a CPU: a hog has it, or the quota of their cgroup has ended.
+. "$(dirname "$0")/guest.sh"
+record_options="--kernel module"
+# Or it would take the CPU away from the program now and then.
+record_under="taskset -c 1"
+# An emulator's CPUs are never there all of the time.  What the kernel says is.
+why_tries=1 why_away=100
+. "$TOP/tests/why.sh"
+group=/sys/fs/cgroup/limited
+
+load
+record_cause hog why-cpu hog 2100
+judge hog cause=preempted label=hog
+
+record_under=
+ok "a cgroup for threads" eval "mkdir -p /sys/fs/cgroup && mount -t cgroup2 cgroup /sys/fs/cgroup && mkdir $group &&
+	echo threaded >$group/cgroup.type && echo +cpu >/sys/fs/cgroup/cgroup.subtree_control"
+at_end "rmdir $group 2>/dev/null; umount /sys/fs/cgroup 2>/dev/null"
+before_recording()	# plant|clean
+{
+	case $1 in
+	plant) echo "10000 60000" >$group/cpu.max ;;
+	clean) echo max >$group/cpu.max ;;
+	esac
+}
+record_cause throttled why-cpu throttled 2100 $group
+judge throttled cause=throttled
+judge_not "the quota is not a hog" throttled-plant cause=preempted
+
+judge_coverage plant
+check "the module unloads" "rmmod ldb"
+finish

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests that wait for a lock, and what its holder was held up by, as the kernel says.
+. "$(dirname "$0")/guest.sh"
+record_options="--kernel module"
+# Or it would take the CPU away from the program now and then.
+record_under="taskset -c 1"
+# An emulator's CPUs are never there all of the time.  What the kernel says is.
+why_tries=1 why_away=100
+. "$TOP/tests/why.sh"
+
+load
+# Requester, holder and hog have one CPU and its real-time class, all of the time.
+echo -1 >/proc/sys/kernel/sched_rt_runtime_us
+ok "there is a disk" test -b "$GUEST_DISK"
+
+record_cause io why-locks io 2100 "$GUEST_DISK"
+judge io cause=lock_wait label=db_lock root=io "root_label=flush|flusher"
+record_cause preempted why-locks preempted 2100
+judge preempted cause=lock_wait label=db_lock root=preempted root_label=hog
+record_cause inversion why-locks inversion 2100
+judge inversion cause=lock_wait label=db_lock root=preempted root_label=hog
+judge_not "the hog is not in I/O" preempted-plant cause=lock_wait root=io
+
+judge_coverage plant
+check "the module unloads" "rmmod ldb"
+finish

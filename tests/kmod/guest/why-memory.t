@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Requests that pay for fresh memory: the kernel's page faults are in the function that
+# touches it.  (What one costs in an emulator says nothing, so the cause need not name them.)
+. "$(dirname "$0")/guest.sh"
+record_options="--kernel module"
+# Or it would take the CPU away from the program now and then.
+record_under="taskset -c 1"
+why_tries=1
+. "$TOP/tests/why.sh"
+
+# Of the hit requests in the tail most have all of their faults, or nearly, in the function.
+has_faults()	# name function pages
+{
+	ldb-why -q -i "$1.data" --json --shares >shares.json
+	jq --slurpfile hits hits.json "[.requests[] | select(.req as \$r | \$hits[0] | index(\$r))
+		| [.shares[] | select(.path[-1] == \"$2\") | .faults] | add // 0]" shares.json >faults.json
+	diag "$1: faults in $2(): $(jq -c . faults.json)"
+	jq -e "length >= 10 and (map(select(. >= 0.9 * $3)) | length) >= 0.8 * length" faults.json >/dev/null
+}
+
+load
+record_cause faults why-functions faults 2100 512
+judge faults cause=function label=fill at_most=40
+ok_seen faults-plant "faults: planted, and in fill()" has_faults faults-plant fill 512
+check_jq "clean: nothing came with faults" faults-clean.why 'all(.causes[]; .label != "fill" or (.has_faults | not))'
+record_cause malloc why-functions malloc 2100 512
+judge malloc cause=function label=make_buffer
+ok_seen malloc-plant "malloc: planted, and in make_buffer()" has_faults malloc-plant make_buffer 512
+
+judge_coverage plant
+check "the module unloads" "rmmod ldb"
+finish
