@@ -14,7 +14,7 @@
 # gcc are there.  Nothing is installed, and apt-get is not called, when nothing is
 # missing.  Without root it prints the command to give and stops.
 #
-# What only the guests of tests/kmod, the browser, pprof and the bench need is wanted, not
+# What only the guests of tests/kmod, the browser, pprof, memcached and the bench need is wanted, not
 # needed: where it cannot be had, those tests are skipped, and the rows of the bench say
 # what is missing.
 
@@ -89,6 +89,9 @@ look()	# build | all
 	have protoc || need protobuf-compiler
 	have babeltrace2 || need babeltrace2
 	have go || want golang-go
+	# memcached's source and what it is built with.
+	have dpkg-source || want dpkg-dev
+	has_header event.h || want libevent-dev
 	look_browser
 	look_guests
 }
@@ -132,10 +135,8 @@ look_bench()
 	have uftrace || want uftrace
 	have perf || want linux-perf
 	have coz || want coz-profiler
-	have dpkg-source || want dpkg-dev
 	have tclsh || want tcl
 	[ -f /usr/lib/tcl8.6/tclConfig.sh ] || want tcl-dev
-	has_header event.h || want libevent-dev
 }
 
 refresh()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests that pay for fresh memory: the kernel's page faults are in the function that
-# touches it.  (What one costs in an emulator says nothing, so the cause need not name them.)
+# touches it.
 . "$(dirname "$0")/guest.sh"
 record_options="--kernel module"
 # Or it would take the CPU away from the program now and then.
@@ -20,11 +20,11 @@ has_faults()	# name function pages
 
 load
 record_cause faults why-functions faults 2100 512
-judge faults cause=function label=fill at_most=40
+judge faults cause=page_faults label=fill root=page_faults
 ok_seen faults-plant "faults: planted, and in fill()" has_faults faults-plant fill 512
 check_jq "clean: nothing came with faults" faults-clean.why 'all(.causes[]; .label != "fill" or (.has_faults | not))'
 record_cause malloc why-functions malloc 2100 512
-judge malloc cause=function label=make_buffer
+judge malloc cause=page_faults label=make_buffer
 ok_seen malloc-plant "malloc: planted, and in make_buffer()" has_faults malloc-plant make_buffer 512
 
 judge_coverage plant
