@@ -19,9 +19,10 @@
 #				and the waits for each lock
 #
 # A KEY is one of a request's "first": cause, anomaly, label, category, root, root_label.
-# The WORD, an extended regular expression, is one of the words of its value.  Another is
-# at_least=PERCENT, of_hits=NUMBER: instead of 95 and 10.  at_most=PERCENT: so many requests of the clean run may be said to have it, by chance;
-# it must then be one that every request meets.
+# The WORD, an extended regular expression, is one of the words of its value.  Others are
+# at_least=PERCENT, of_hits=NUMBER: instead of 95 and 10; at_most=PERCENT: so many requests
+# of the clean run may be said to have it, by chance; it must then be one that every
+# request meets.
 #
 # record_options has what ldb-record is to be told besides, record_under a command that it
 # is started by.

@@ -167,6 +167,8 @@ static inline int why_main(int argc, char **argv, const struct cause *causes)
 	stay_on_cpu(getenv("WHY_CPU"));
 	calibrate();
 	c->run();
+	/* The last look at the last request shall not be in the middle of it. */
+	usleep(20000);
 	end_threads();
 	for (unsigned i = 0; i < nr_hits; i++)
 		printf("hit %u\n", hits[i]);

@@ -57,7 +57,7 @@ struct overlay {
 struct active {				/* a function */
 	int64_t end;
 	uint32_t path, leaf;
-	int64_t resolution_ns;
+	uint64_t gen;
 };
 
 #define OVERLAYS_MAX	16		/* at a time */

@@ -258,7 +258,7 @@ static int on_function(struct partition_build *b, const struct segment *s)
 	if (leaf == NO_LEAF ||
 	    !partition_room(&b->stack, &b->room_stack, b->depth, sizeof(*b->stack)))
 		return -ENOMEM;
-	b->stack[b->depth++] = (struct active){ s->end, path, leaf, s->resolution_ns };
+	b->stack[b->depth++] = (struct active){ s->end, path, leaf, s->gen };
 	if (s->resolution_ns && b->spot < b->nr_owned && b->owned[b->spot].start <= s->start &&
 	    b->owned[b->spot].work->request != NO_REQUEST) {
 		struct request *r = &b->p->requests[b->owned[b->spot].work->request];
@@ -269,9 +269,23 @@ static int on_function(struct partition_build *b, const struct segment *s)
 	return count(b, s->start, leaf);
 }
 
+/*
+ * Where it happened.  A wait for a lock names the last function that was entered before;
+ * when that was left is only an estimate.
+ */
+static uint32_t path_of(const struct partition_build *b, const struct segment *s)
+{
+	size_t depth = b->depth;
+
+	while (depth > 1 && s->kind == SEGMENT_LOCK_WAIT && s->gen &&
+	       b->stack[depth - 1].gen > s->gen)
+		depth--;
+	return depth ? b->stack[depth - 1].path : 0;
+}
+
 static int on_overlay(struct partition_build *b, const struct segment *s, unsigned rank)
 {
-	uint32_t path = b->depth ? b->stack[b->depth - 1].path : 0;
+	uint32_t path = path_of(b, s);
 	uint32_t leaf = partition_segment_leaf(b->p, s, path);
 
 	if (leaf == NO_LEAF)

@@ -10,6 +10,7 @@
 #include "render/wrap.h"
 
 #define ADVICE_SAID	3	/* categories */
+#define CATEGORY_MAX	32	/* columns */
 #define SHARES_SHOWN	12	/* of one request */
 
 static void text_classes(const struct render *r, const struct why *w)
@@ -41,23 +42,35 @@ static void text_coverage(const struct render *r, const struct why *w)
 	fputc('\n', r->out);
 }
 
+/* So that none is cut, but for those of a user who likes long ones. */
+static unsigned category_width(const struct why *w, size_t nr)
+{
+	size_t width = strlen("category");
+
+	for (size_t i = 0; i < nr; i++)
+		if (strlen(w->causes[i].category) > width)
+			width = strlen(w->causes[i].category);
+	return width < CATEGORY_MAX ? width : CATEGORY_MAX;
+}
+
 /* What does not fit goes on in a line of its own. */
 static void text_causes(const struct render *r, const struct why *w, size_t nr)
 {
-	bool has_category = r->width >= 100;
-	unsigned used = 36 + (has_category ? 15 : 0), rest = r->width - used;
+	unsigned category = r->width >= 100 ? category_width(w, nr) : 0;
+	unsigned rest = r->width - 36 - (category ? category + 1 : 0);
 
 	text_styled(r, TEXT_BOLD, "%7s %7s %8s %8s  ", "first", "in", "median", "total");
-	text_styled(r, TEXT_BOLD, has_category ? "%-14s cause\n" : "cause%s\n",
-		    has_category ? "category" : "");
+	if (category)
+		text_styled(r, TEXT_BOLD, "%-*s ", (int)category, "category");
+	text_styled(r, TEXT_BOLD, "cause\n");
 	for (size_t i = 0; i < nr; i++) {
 		const struct why_cause *c = &w->causes[i];
 		char median[UNITS_ROOM], total[UNITS_ROOM], line[TEXT_ROOM], clean[TEXT_ROOM];
 
 		fprintf(r->out, "%7zu %7zu %8s %8s  ", c->nr_first, c->nr_requests,
 			text_ns(c->median_ns, median), text_ns(c->total_ns, total));
-		if (has_category) {
-			text_cell(r, *c->category ? c->category : "-", 14, true);
+		if (category) {
+			text_cell(r, *c->category ? c->category : "-", category, true);
 			fputc(' ', r->out);
 		}
 		snprintf(line, sizeof(line), "%s%s%s%s", why_kind_text(c), *c->label ? ": " : "",
