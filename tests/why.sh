@@ -20,9 +20,8 @@
 #
 # A KEY is one of a request's "first": cause, anomaly, label, category, root, root_label.
 # The WORD, an extended regular expression, is one of the words of its value.  Others are
-# at_least=PERCENT, of_hits=NUMBER: instead of 95 and 10; at_most=PERCENT: so many requests
-# of the clean run may be said to have it, by chance; it must then be one that every
-# request meets.
+# of_hits=NUMBER: instead of 10; at_most=PERCENT: so many requests of the clean run may be
+# said to have it, by chance; it must then be one that every request meets.
 #
 # record_options has what ldb-record is to be told besides, record_under a command that it
 # is started by.
@@ -115,7 +114,7 @@ judge_planted()	# name key=word...
 		"hit $(jq length hits.json), in the tail $(jq '.requests | length' "$planted_name.why")"
 	why_firsts <"$planted_name.judged" | sed 's/^/#   /'
 	[ "${planted_of:-0}" -ge "${planted_hits:-10}" ] &&
-		[ $((planted_right * 100)) -ge $((planted_of * ${planted_percent:-95})) ]
+		[ $((planted_right * 100)) -ge $((planted_of * 95)) ]
 }
 
 judge_clean()	# name percent key=word...
@@ -164,14 +163,12 @@ judge()	# name key=word... [at_most=percent]
 {
 	judge_name=$1
 	judge_most=0
-	planted_percent=95
 	planted_hits=10
 	judge_keys=
 	shift
 	for judge_pair; do
 		case $judge_pair in
 		at_most=*) judge_most=${judge_pair#*=} ;;
-		at_least=*) planted_percent=${judge_pair#*=} ;;
 		of_hits=*) planted_hits=${judge_pair#*=} ;;
 		*) judge_keys="$judge_keys $judge_pair" ;;
 		esac

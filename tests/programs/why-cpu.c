@@ -120,28 +120,20 @@ static double cpu_us(void)
 static void run_throttled(void)
 {
 	int stat = in_cgroup("cpu.stat", O_RDONLY), threads = in_cgroup("cgroup.threads", O_WRONLY);
-	double last = now_us();
-	long before = 0;
 	char tid[16];
 
 	snprintf(tid, sizeof(tid), "%d", (int)gettid());
 	if (write(threads, tid, strlen(tid)) < 0)
 		die("cgroup.threads");
 	for (long id = 1; id <= nr_requests; id++) {
-		double start = now_us(), cpu = cpu_us();
+		/* It may end between two requests, too, or for a moment only. */
+		long before = nr_throttled(stat);
+		double cpu = cpu_us(), start = now_us(), wall;
 
-		/* It may end between two requests, too. */
-		if (start - last > THROTTLED_US || id == 1)
-			before = nr_throttled(stat);
 		request(id, false);
-		last = now_us();
-		if (last - start - (cpu_us() - cpu) > THROTTLED_US) {
-			long now = nr_throttled(stat);
-
-			if (now > before)
-				hit(id);
-			before = now;
-		}
+		wall = now_us() - start;
+		if (wall - (cpu_us() - cpu) > THROTTLED_US && nr_throttled(stat) > before)
+			hit(id);
 	}
 }
 

@@ -14,74 +14,26 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-static bool make_room(void *array, size_t *room, size_t nr, size_t size)
-{
-	void **at = array;
-	size_t more = *room ? 2 * *room : 64;
-	void *new;
-
-	if (nr < *room)
-		return true;
-	new = reallocarray(*at, more, size);
-	if (!new)
-		return false;
-	*at = new;
-	*room = more;
-	return true;
-}
-
-/* Makes room for one more; hash(keys, n): of number n. */
-static bool grow(struct leafkey_table *t, const struct leafkeys *keys,
-		 uint64_t (*hash)(const struct leafkeys *keys, uint32_t n))
-{
-	size_t room = t->room ? 2 * t->room : 256;
-	uint32_t *slots;
-
-	if (2 * (t->nr + 1) <= t->room)
-		return true;
-	slots = calloc(room, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t n = 0; n < t->nr; n++) {
-		size_t i = hash(keys, n) & (room - 1);
-
-		while (slots[i])
-			i = (i + 1) & (room - 1);
-		slots[i] = n + 1;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->room = room;
-	return true;
-}
-
 /* Texts */
 
-static uint64_t hash_bytes(const char *text, size_t len)
+static uint64_t text_hash(const void *arg, uint32_t n)
 {
-	uint64_t hash = 14695981039346656037ULL;
+	const struct leafkeys *keys = arg;
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 1099511628211ULL;
-	return hash ^ hash >> 32;
-}
-
-static uint64_t text_hash(const struct leafkeys *keys, uint32_t n)
-{
-	return hash_bytes(keys->texts[n], strlen(keys->texts[n]));
+	return numbers_hash_text(keys->texts[n], SIZE_MAX);
 }
 
 static uint32_t get_text(struct leafkeys *keys, const char *text, size_t len)
 {
-	struct leafkey_table *t = &keys->text_table;
+	struct numbers *t = &keys->text_table;
 	size_t i;
 
 	if (len > TEXT_MAX)
 		len = TEXT_MAX;
-	if (!grow(t, keys, text_hash) ||
-	    !make_room(&keys->texts, &keys->room_texts, t->nr, sizeof(*keys->texts)))
+	if (!numbers_grow(t, text_hash, keys) ||
+	    !array_room(&keys->texts, &keys->room_texts, t->nr, sizeof(*keys->texts)))
 		return LEAFKEY_NONE;
-	for (i = hash_bytes(text, len) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
+	for (i = numbers_hash_text(text, len) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
 		const char *at = keys->texts[t->slots[i] - 1];
 
 		if (!strncmp(at, text, len) && !at[len])
@@ -120,8 +72,9 @@ static size_t function_length(const char *name)
 
 /* Paths */
 
-static uint64_t path_hash(const struct leafkeys *keys, uint32_t n)
+static uint64_t path_hash(const void *arg, uint32_t n)
 {
+	const struct leafkeys *keys = arg;
 	const struct leafkey_path *path = &keys->paths[n];
 
 	return mix(mix(path->parent + 1, path->name), path->file);
@@ -129,11 +82,11 @@ static uint64_t path_hash(const struct leafkeys *keys, uint32_t n)
 
 static uint32_t get_path(struct leafkeys *keys, const struct leafkey_path *new)
 {
-	struct leafkey_table *t = &keys->path_table;
+	struct numbers *t = &keys->path_table;
 	size_t i;
 
-	if (!grow(t, keys, path_hash) ||
-	    !make_room(&keys->paths, &keys->room_paths, t->nr, sizeof(*keys->paths)))
+	if (!numbers_grow(t, path_hash, keys) ||
+	    !array_room(&keys->paths, &keys->room_paths, t->nr, sizeof(*keys->paths)))
 		return LEAFKEY_NONE;
 	/* Hashed where it will be. */
 	keys->paths[t->nr] = *new;
@@ -183,8 +136,9 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 
 /* Leaves */
 
-static uint64_t leaf_hash(const struct leafkeys *keys, uint32_t n)
+static uint64_t leaf_hash(const void *arg, uint32_t n)
 {
+	const struct leafkeys *keys = arg;
 	const struct leafkey *leaf = &keys->leaves[n];
 
 	return mix(mix(leaf->kind + 1, leaf->path), leaf->label);
@@ -192,11 +146,11 @@ static uint64_t leaf_hash(const struct leafkeys *keys, uint32_t n)
 
 static uint32_t get_leaf(struct leafkeys *keys, const struct leafkey *new)
 {
-	struct leafkey_table *t = &keys->leaf_table;
+	struct numbers *t = &keys->leaf_table;
 	size_t i;
 
-	if (!grow(t, keys, leaf_hash) ||
-	    !make_room(&keys->leaves, &keys->room_leaves, t->nr, sizeof(*keys->leaves)))
+	if (!numbers_grow(t, leaf_hash, keys) ||
+	    !array_room(&keys->leaves, &keys->room_leaves, t->nr, sizeof(*keys->leaves)))
 		return LEAFKEY_NONE;
 	keys->leaves[t->nr] = *new;
 	for (i = leaf_hash(keys, t->nr) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {

@@ -17,6 +17,7 @@
 #ifndef ANALYSIS_LEAFKEY_H
 #define ANALYSIS_LEAFKEY_H
 
+#include "analysis/numbers.h"
 #include "analysis/partition.h"
 
 #define LEAFKEY_NONE	UINT32_MAX
@@ -38,16 +39,11 @@ struct leafkey {
 	uint32_t label;			/* of the key; number of a text */
 };
 
-struct leafkey_table {
-	uint32_t *slots;		/* number + 1; 0: free */
-	size_t nr, room;		/* room: a power of two, or 0 */
-};
-
 struct leafkeys {
 	struct leafkey_path *paths;
 	struct leafkey *leaves;
 	char **texts;
-	struct leafkey_table path_table, leaf_table, text_table;
+	struct numbers path_table, leaf_table, text_table;
 	size_t room_paths, room_leaves, room_texts;
 };
 

@@ -62,7 +62,7 @@ static int add_owned(struct partition_build *b, const struct work *w, int64_t st
 		last->end_ns = partition_ns(b, end);
 		return 0;
 	}
-	if (!partition_room(&b->owned, &b->room_owned, b->nr_owned, sizeof(*b->owned)))
+	if (!array_room(&b->owned, &b->room_owned, b->nr_owned, sizeof(*b->owned)))
 		return -ENOMEM;
 	b->owned[b->nr_owned++] = (struct owned){
 		start, end, partition_ns(b, start), partition_ns(b, end), w,

@@ -98,7 +98,7 @@ static int add_piece(struct walk *w, const struct life_part *part, int64_t start
 	if (!part->is_queue && !part->tid)
 		return add_gap(w, start, end);
 	if (part->is_queue) {
-		if (!partition_room(&b->queued, &b->room_queued, b->nr_queued, sizeof(*b->queued)))
+		if (!array_room(&b->queued, &b->room_queued, b->nr_queued, sizeof(*b->queued)))
 			return -ENOMEM;
 		b->queued[b->nr_queued++] = (struct queued){
 			.start = start, .end = end, .server = part->to_tid, .request = w->request,
@@ -181,7 +181,7 @@ static int add_works(struct partition_build *b, const struct life *life, uint32_
 	for (size_t i = 0; i < life->nr_parts; i++) {
 		const struct life_part *part = &life->parts[i];
 
-		if (!partition_room(&b->works, &b->room_works, b->nr_works, sizeof(*b->works)))
+		if (!array_room(&b->works, &b->room_works, b->nr_works, sizeof(*b->works)))
 			return -ENOMEM;
 		b->works[b->nr_works++] = (struct work){
 			.start = part->start, .end = part->end,
@@ -216,7 +216,7 @@ static int add_request(struct partition_build *b, const struct life *life, uint3
 	struct partition *p = b->p;
 	struct request *r;
 
-	if (!partition_room(&p->requests, &b->room_requests, p->nr_requests, sizeof(*p->requests)) ||
+	if (!array_room(&p->requests, &b->room_requests, p->nr_requests, sizeof(*p->requests)) ||
 	    p->nr_requests == NO_REQUEST)
 		return -ENOMEM;
 	r = &p->requests[p->nr_requests++];

@@ -10,32 +10,11 @@
 
 #include "analysis/partition-private.h"
 
-struct table {
-	uint32_t *slots;		/* number + 1; 0: free */
-	size_t nr, room;		/* room: a power of two, or 0 */
-};
-
 struct partition_names {
-	struct table texts, paths, leaves;
+	struct numbers texts, paths, leaves;
 	char **text;			/* by number */
 	size_t room_text, room_paths, room_leaves, room_classes;
 };
-
-bool partition_room(void *array, size_t *room, size_t nr, size_t size)
-{
-	void **at = array;
-	size_t more = *room ? 2 * *room : 64;
-	void *new;
-
-	if (nr < *room)
-		return true;
-	new = reallocarray(*at, more, size);
-	if (!new)
-		return false;
-	*at = new;
-	*room = more;
-	return true;
-}
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -43,59 +22,27 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t hash = 14695981039346656037ULL;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 1099511628211ULL;
-	return hash ^ hash >> 32;
-}
-
-/* Makes room for one more; hash(arg, n): of number n. */
-static bool table_grow(struct table *t, uint64_t (*hash)(const struct partition *p, uint32_t n),
-		       const struct partition *p)
-{
-	size_t room = t->room ? 2 * t->room : 256;
-	uint32_t *slots;
-
-	if (2 * (t->nr + 1) <= t->room)
-		return true;
-	slots = calloc(room, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t n = 0; n < t->nr; n++) {
-		size_t i = hash(p, n) & (room - 1);
-
-		while (slots[i])
-			i = (i + 1) & (room - 1);
-		slots[i] = n + 1;
-	}
-	free(t->slots);
-	t->slots = slots;
-	t->room = room;
-	return true;
-}
-
 /* Texts */
 
-static uint64_t text_hash(const struct partition *p, uint32_t n)
+static uint64_t text_hash(const void *arg, uint32_t n)
 {
-	return hash_text(p->names->text[n]);
+	const struct partition *p = arg;
+
+	return numbers_hash_text(p->names->text[n], SIZE_MAX);
 }
 
 const char *partition_intern(struct partition *p, const char *text)
 {
 	struct partition_names *names = p->names;
-	struct table *t = &names->texts;
+	struct numbers *t = &names->texts;
 	size_t i;
 
-	if (!table_grow(t, text_hash, p))
+	if (!numbers_grow(t, text_hash, p))
 		return NULL;
-	for (i = hash_text(text) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1))
+	for (i = numbers_hash_text(text, SIZE_MAX) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1))
 		if (!strcmp(names->text[t->slots[i] - 1], text))
 			return names->text[t->slots[i] - 1];
-	if (!partition_room(&names->text, &names->room_text, t->nr, sizeof(*names->text)))
+	if (!array_room(&names->text, &names->room_text, t->nr, sizeof(*names->text)))
 		return NULL;
 	names->text[t->nr] = strdup(text);
 	if (!names->text[t->nr])
@@ -112,7 +59,7 @@ uint32_t partition_class(struct partition *p, const char *name)
 		if (!strcmp(p->classes[i], name))
 			return i;
 	text = partition_intern(p, name);
-	if (!text || !partition_room(&p->classes, &p->names->room_classes, p->nr_classes,
+	if (!text || !array_room(&p->classes, &p->names->room_classes, p->nr_classes,
 				     sizeof(*p->classes)))
 		return UINT32_MAX;
 	p->classes[p->nr_classes] = text;
@@ -143,22 +90,24 @@ static bool same_path(const struct path *a, const struct path *b)
 			    a->func->path == b->func->path);
 }
 
-static uint64_t path_hash(const struct partition *p, uint32_t n)
+static uint64_t path_hash(const void *arg, uint32_t n)
 {
+	const struct partition *p = arg;
+
 	return hash_path(&p->paths[n]);
 }
 
 static uint32_t get_path(struct partition *p, const struct path *path)
 {
-	struct table *t = &p->names->paths;
+	struct numbers *t = &p->names->paths;
 	size_t i;
 
-	if (!table_grow(t, path_hash, p))
+	if (!numbers_grow(t, path_hash, p))
 		return UINT32_MAX;
 	for (i = hash_path(path) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1))
 		if (same_path(&p->paths[t->slots[i] - 1], path))
 			return t->slots[i] - 1;
-	if (!partition_room(&p->paths, &p->names->room_paths, p->nr_paths, sizeof(*p->paths)))
+	if (!array_room(&p->paths, &p->names->room_paths, p->nr_paths, sizeof(*p->paths)))
 		return UINT32_MAX;
 	p->paths[p->nr_paths++] = *path;
 	t->slots[i] = ++t->nr;
@@ -223,8 +172,10 @@ static uint64_t hash_leaf(const struct leaf *leaf)
 	return mix(mix(leaf->kind + 1, leaf->path), (uintptr_t)leaf->label);
 }
 
-static uint64_t leaf_hash(const struct partition *p, uint32_t n)
+static uint64_t leaf_hash(const void *arg, uint32_t n)
 {
+	const struct partition *p = arg;
+
 	return hash_leaf(&p->leaves[n]);
 }
 
@@ -232,10 +183,10 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site)
 {
 	struct leaf new = { kind, path, partition_intern(p, label), lock, site };
-	struct table *t = &p->names->leaves;
+	struct numbers *t = &p->names->leaves;
 	size_t i;
 
-	if (path == UINT32_MAX || !new.label || !table_grow(t, leaf_hash, p))
+	if (path == UINT32_MAX || !new.label || !numbers_grow(t, leaf_hash, p))
 		return NO_LEAF;
 	for (i = hash_leaf(&new) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
 		const struct leaf *at = &p->leaves[t->slots[i] - 1];
@@ -243,7 +194,7 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 		if (at->kind == kind && at->path == path && at->label == new.label)
 			return t->slots[i] - 1;
 	}
-	if (!partition_room(&p->leaves, &p->names->room_leaves, p->nr_leaves, sizeof(*p->leaves)))
+	if (!array_room(&p->leaves, &p->names->room_leaves, p->nr_leaves, sizeof(*p->leaves)))
 		return NO_LEAF;
 	p->leaves[p->nr_leaves++] = new;
 	t->slots[i] = ++t->nr;

@@ -41,7 +41,7 @@ static int add(struct partition_build *b, uint32_t tid, int64_t start, int64_t e
 {
 	if (start >= end)
 		return 0;
-	if (!partition_room(&b->needed, &b->room_needed, b->nr_needed, sizeof(*b->needed)))
+	if (!array_room(&b->needed, &b->room_needed, b->nr_needed, sizeof(*b->needed)))
 		return -ENOMEM;
 	b->needed[b->nr_needed++] = (struct needed){ tid, start, end };
 	return 0;

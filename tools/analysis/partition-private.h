@@ -4,6 +4,7 @@
 #define ANALYSIS_PARTITION_PRIVATE_H
 
 #include "analysis/lives.h"
+#include "analysis/numbers.h"
 #include "analysis/partition.h"
 #include "analysis/tracks.h"
 
@@ -150,8 +151,5 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 #define PARTITION_LABEL_MAX	192
 enum leaf_kind partition_label(const struct segment *s, char *label);
 uint32_t partition_segment_leaf(struct partition *p, const struct segment *s, uint32_t path);
-
-/* Doubles the room of an array for one more; false: out of memory. */
-bool partition_room(void *array, size_t *room, size_t nr, size_t size);
 
 #endif

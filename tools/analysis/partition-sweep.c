@@ -48,7 +48,7 @@ static struct spent *touch(struct partition_build *b, uint32_t leaf)
 	s = &b->spent[leaf];
 	if (s->stamp == b->stamp)
 		return s;
-	if (!partition_room(&b->touched, &b->room_touched, b->nr_touched, sizeof(*b->touched)))
+	if (!array_room(&b->touched, &b->room_touched, b->nr_touched, sizeof(*b->touched)))
 		return NULL;
 	*s = (struct spent){ .stamp = b->stamp };
 	b->touched[b->nr_touched++] = leaf;
@@ -83,7 +83,7 @@ static int add_idle(struct partition_build *b, int64_t start, int64_t end, uint3
 		last->end = end;
 		return 0;
 	}
-	if (!partition_room(&b->idle, &b->room_idle, b->nr_idle, sizeof(*b->idle)))
+	if (!array_room(&b->idle, &b->room_idle, b->nr_idle, sizeof(*b->idle)))
 		return -ENOMEM;
 	b->idle[b->nr_idle++] = (struct idle){ start, end, leaf };
 	return 0;
@@ -256,7 +256,7 @@ static int on_function(struct partition_build *b, const struct segment *s)
 
 	leaf = partition_leaf(b->p, LEAF_FUNCTION, path, "", 0, NULL);
 	if (leaf == NO_LEAF ||
-	    !partition_room(&b->stack, &b->room_stack, b->depth, sizeof(*b->stack)))
+	    !array_room(&b->stack, &b->room_stack, b->depth, sizeof(*b->stack)))
 		return -ENOMEM;
 	b->stack[b->depth++] = (struct active){ s->end, path, leaf, s->gen };
 	if (s->resolution_ns && b->spot < b->nr_owned && b->owned[b->spot].start <= s->start &&
@@ -300,7 +300,7 @@ static int on_fault(void *arg, const struct tracks_fault *f)
 
 	if (!b->nr_owned)
 		return 0;
-	if (!partition_room(&b->faults, &b->room_faults, b->nr_faults, sizeof(*b->faults)))
+	if (!array_room(&b->faults, &b->room_faults, b->nr_faults, sizeof(*b->faults)))
 		return -ENOMEM;
 	b->faults[b->nr_faults++] = ticks_sane(f->tick);
 	return 0;
@@ -312,7 +312,7 @@ static int on_irq(void *arg, const struct tracks_irq *i)
 
 	if (!b->nr_owned || i->end <= i->start)
 		return 0;
-	if (!partition_room(&b->irqs, &b->room_irqs, b->nr_irqs, sizeof(*b->irqs)))
+	if (!array_room(&b->irqs, &b->room_irqs, b->nr_irqs, sizeof(*b->irqs)))
 		return -ENOMEM;
 	b->irqs[b->nr_irqs++] = (struct interrupt){ ticks_sane(i->start), ticks_sane(i->end), i->name };
 	return 0;

@@ -25,7 +25,7 @@ int partition_add_share(struct partition_build *b, uint32_t request, uint32_t le
 {
 	struct partition *p = b->p;
 
-	if (!partition_room(&p->shares, &b->room_shares, p->nr_shares, sizeof(*p->shares)))
+	if (!array_room(&p->shares, &b->room_shares, p->nr_shares, sizeof(*p->shares)))
 		return -ENOMEM;
 	p->shares[p->nr_shares++] = (struct share){ leaf, nr, ns, nr_faults, request };
 	return 0;

@@ -155,6 +155,9 @@ __attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const 
 /* Room for one more of size bytes each; nr is counted up by the caller. */
 void *replay_grow(void *at, size_t nr, size_t *room, size_t size);
 
+/* Behind the last one; NULL: out of memory. */
+struct step *replay_add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base);
+
 /* replay-read.c */
 int replay_read(struct replay *r);
 struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t actor, int64_t start,

@@ -57,15 +57,7 @@ struct maker {
 
 static struct step *add_step(struct maker *k, enum step_kind kind, uint32_t object, int64_t base)
 {
-	struct replay *r = k->r;
-	struct step *at = replay_grow(r->steps, r->nr_steps, &r->room_steps, sizeof(*at));
-
-	if (!at)
-		return NULL;
-	r->steps = at;
-	at += r->nr_steps++;
-	*at = (struct step){ .kind = kind, .object = object, .base = base, .scaled = base };
-	return at;
+	return replay_add_step(k->r, kind, object, base);
 }
 
 /* The length of [from, to] with what is changed. */

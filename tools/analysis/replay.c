@@ -363,7 +363,7 @@ static int part_compare(const void *pa, const void *pb, void *arg)
 	return a->start != b->start ? (a->start < b->start ? -1 : 1) : a < b ? -1 : a > b;
 }
 
-static struct step *add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base)
+struct step *replay_add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base)
 {
 	struct step *at = replay_grow(r->steps, r->nr_steps, &r->room_steps, sizeof(*at));
 
@@ -389,12 +389,12 @@ static int add_arrivals(struct replay *r)
 	for (size_t i = 0; i < nr && is_full; i++) {
 		const struct replay_part *p = &r->parts[order[i]];
 
-		is_full = add_step(r, STEP_UNTIL, NONE, p->start) &&
-			  (!p->is_first || add_step(r, STEP_BEGIN, p->life, 0)) &&
-			  add_step(r, STEP_PUT, order[i], 0);
+		is_full = replay_add_step(r, STEP_UNTIL, NONE, p->start) &&
+			  (!p->is_first || replay_add_step(r, STEP_BEGIN, p->life, 0)) &&
+			  replay_add_step(r, STEP_PUT, order[i], 0);
 	}
 	free(order);
-	if (!is_full || !add_step(r, STEP_EXIT, NONE, 0))
+	if (!is_full || !replay_add_step(r, STEP_EXIT, NONE, 0))
 		return -ENOMEM;
 	actor = replay_new_actor(r, 0);
 	if (actor == NONE)

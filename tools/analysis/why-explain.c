@@ -230,8 +230,8 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 		if (same_key(&key, &at))
 			return k->slots[i] - 1;
 	}
-	if (!partition_room(&w->causes, &k->room_causes, w->nr_causes, sizeof(*w->causes)) ||
-	    !partition_room(&k->by_anomaly, &k->room_by_anomaly, w->nr_causes, sizeof(*k->by_anomaly)))
+	if (!array_room(&w->causes, &k->room_causes, w->nr_causes, sizeof(*w->causes)) ||
+	    !array_room(&k->by_anomaly, &k->room_by_anomaly, w->nr_causes, sizeof(*k->by_anomaly)))
 		return NO_NODE;
 	c = &w->causes[w->nr_causes];
 	*c = (struct why_cause){
@@ -261,7 +261,7 @@ static void add_amount(struct explanation *e, uint32_t n, int64_t ns)
 		if (k->amounts[i].cause == cause)
 			a = &k->amounts[i];
 	if (!a) {
-		if (!partition_room(&k->amounts, &k->room_amounts, k->nr_amounts, sizeof(*a))) {
+		if (!array_room(&k->amounts, &k->room_amounts, k->nr_amounts, sizeof(*a))) {
 			e->ret = -ENOMEM;
 			return;
 		}

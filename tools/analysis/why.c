@@ -39,7 +39,7 @@ const char *why_keep(struct why *w, const char *text)
 	struct why_private *k = w->private;
 	char *copy;
 
-	if (!partition_room(&k->strings, &k->room_strings, k->nr_strings, sizeof(*k->strings)))
+	if (!array_room(&k->strings, &k->room_strings, k->nr_strings, sizeof(*k->strings)))
 		return NULL;
 	copy = strdup(text);
 	if (copy)
@@ -133,7 +133,7 @@ static int add_target(struct why *w, struct ranked *ranked)
 	const struct request *r = &w->p->requests[ranked->request];
 	struct why_class *c = &w->classes[r->class];
 
-	if (!partition_room(&w->targets, &w->private->room_targets, w->nr_targets,
+	if (!array_room(&w->targets, &w->private->room_targets, w->nr_targets,
 			    sizeof(*w->targets)))
 		return -ENOMEM;
 	w->targets[w->nr_targets++] = (struct why_target){

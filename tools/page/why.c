@@ -25,27 +25,6 @@ static size_t least(size_t a, size_t b)
 
 /* The documents */
 
-static void put_chain(struct json *j, const struct why_chain *chain)
-{
-	json_array_begin(j, "chain");
-	for (size_t i = 0; chain && i < chain->nr; i++) {
-		const struct why_link *l = &chain->links[i];
-
-		json_object_begin(j, NULL);
-		json_string(j, "kind", l->kind);
-		json_string(j, "label", l->label);
-		json_string(j, "file", l->file);
-		json_u64(j, "tid", l->tid);
-		json_string(j, "thread", l->thread);
-		json_i64(j, "ns", l->ns);
-		json_i64(j, "resolution_ns", l->resolution_ns);
-		json_string(j, "source", edge_source_name(l->source));
-		json_double(j, "confidence", l->confidence);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
 static void put_cause(struct json *j, const struct why *w, const struct why_cause *c)
 {
 	char text[TEXT_ROOM], path[4096], sentence[WHY_SENTENCE_MAX];
@@ -66,29 +45,8 @@ static void put_cause(struct json *j, const struct why *w, const struct why_caus
 	json_i64(j, "median_ns", c->median_ns);
 	json_i64(j, "total_ns", c->total_ns);
 	json_i64(j, "reference_ns", c->reference_ns);
-	put_chain(j, c->chain);
+	json_put_why_chain(j, c->chain);
 	json_object_end(j);
-}
-
-static void put_classes(struct json *j, const struct why *w)
-{
-	json_array_begin(j, "classes");
-	for (size_t i = 0; i < w->p->nr_classes; i++) {
-		const struct why_class *c = &w->classes[i];
-
-		json_object_begin(j, NULL);
-		json_string(j, "class", c->name);
-		json_u64(j, "requests", c->nr);
-		json_u64(j, "reference", c->nr_reference);
-		json_u64(j, "targets", c->nr_targets);
-		json_i64(j, "reference_ns", c->reference_ns);
-		json_i64(j, "reference_lo_ns", c->reference_lo_ns);
-		json_i64(j, "reference_hi_ns", c->reference_hi_ns);
-		json_i64(j, "target_lo_ns", c->target_lo_ns);
-		json_i64(j, "target_hi_ns", c->target_hi_ns);
-		json_object_end(j);
-	}
-	json_array_end(j);
 }
 
 static void put_options(struct json *j, const struct why_page_options *o)
@@ -136,7 +94,7 @@ static void put_chains(struct json *j, const struct why *w)
 		json_string(j, "sentence", why_target_sentence(w, &w->targets[i], sentence));
 		json_string(j, "root", w->targets[i].root);
 		json_string(j, "root_label", w->targets[i].root_label);
-		put_chain(j, w->targets[i].chain);
+		json_put_why_chain(j, w->targets[i].chain);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -185,7 +143,7 @@ static void write_document(struct page *p, const struct why *w, const struct why
 	json_u64(j, "targets", w->nr_targets);
 	put_options(j, o);
 	put_quality(j, w);
-	put_classes(j, w);
+	json_put_why_classes(j, w);
 	json_array_begin(j, "causes");
 	for (size_t i = 0; i < w->nr_causes; i++)
 		put_cause(j, w, &w->causes[i]);

@@ -2,7 +2,7 @@
 /* Causes of slow requests as JSON.  Keys are a promise: add, never rename or remove. */
 #include "render/why.h"
 
-static void put_chain(struct json *j, const struct why_chain *chain)
+void json_put_why_chain(struct json *j, const struct why_chain *chain)
 {
 	json_array_begin(j, "chain");
 	for (size_t i = 0; chain && i < chain->nr; i++) {
@@ -38,7 +38,7 @@ static void put_path(struct json *j, const struct partition *p, uint32_t path)
 	json_array_end(j);
 }
 
-static void put_classes(struct json *j, const struct why *w)
+void json_put_why_classes(struct json *j, const struct why *w)
 {
 	json_array_begin(j, "classes");
 	for (size_t i = 0; i < w->p->nr_classes; i++) {
@@ -77,7 +77,7 @@ static void put_cause(struct json *j, const struct why *w, const struct why_caus
 	json_i64(j, "total_ns", c->total_ns);
 	json_i64(j, "reference_ns", c->reference_ns);
 	json_bool(j, "has_faults", c->has_faults);
-	put_chain(j, c->chain);
+	json_put_why_chain(j, c->chain);
 	json_string(j, "sentence", why_cause_sentence(w, c, sentence));
 	json_object_end(j);
 }
@@ -157,7 +157,7 @@ static void put_target(struct json *j, const struct render_why *rw, const struct
 	put_first(j, w, t);
 	json_string(j, "sentence", why_target_sentence(w, t, sentence));
 	put_amounts(j, w, t);
-	put_chain(j, t->chain);
+	json_put_why_chain(j, t->chain);
 	if (rw->has_shares)
 		put_shares(j, w->p, t->request);
 	json_object_end(j);
@@ -206,7 +206,7 @@ void json_why(const struct render *r, const struct render_why *rw)
 	json_u64(&j, "version", 1);
 	json_put_summary(&j, "summary", &summary);
 	put_options(&j, rw);
-	put_classes(&j, w);
+	json_put_why_classes(&j, w);
 	json_u64(&j, "incomplete", w->p->nr_incomplete);
 	json_u64(&j, "lost_handoffs", w->p->nr_lost_handoffs);
 	json_u64(&j, "targets", w->nr_targets);

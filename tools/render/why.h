@@ -20,6 +20,10 @@ void json_why(const struct render *r, const struct render_why *w);
 /* A row for each request and cause; has_shares: for each request and leaf. */
 void csv_why(const struct render *r, const struct render_why *w);
 
+/* "chain": [...], "classes": [...]: parts of a document. */
+void json_put_why_chain(struct json *j, const struct why_chain *chain);
+void json_put_why_classes(struct json *j, const struct why *w);
+
 #define WHY_SENTENCE_MAX	2048
 
 /* One sentence, no newline, cut to WHY_SENTENCE_MAX; returns buf. */

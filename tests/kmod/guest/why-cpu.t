@@ -24,9 +24,8 @@ before_recording()	# plant|clean
 	esac
 }
 record_cause throttled why-cpu throttled 8000 $group
-# Not 95: on 6.12 up to a quarter of them look as if the thread had run all the time, and it
-# is not known why.  A quota ends seldom, so there are few.
-judge throttled cause=throttled at_least=70 of_hits=4
+# A quota does not end often.
+judge throttled cause=throttled of_hits=4
 judge_not "the quota is not a hog" throttled-plant cause=preempted
 
 judge_coverage plant
