@@ -188,7 +188,7 @@ judge_not()	# text name key=word...
 
 judge_coverage()	# [kind]
 {
-	jq -s '[.[].requests[]] | {n: length, coverage: ([.[].coverage] | sort),
+	jq -s '[.[].requests[] | select(.deviation_ns > .resolution_ns)] | {n: length, coverage: ([.[].coverage] | sort),
 		unknown: (([.[].unknown_ns] | add) / ([.[].latency_ns] | add))}
 		| . + {min: .coverage[0], p10: .coverage[.n * 0.1 | floor], median: .coverage[.n / 2 | floor],
 		       max: .coverage[-1]} | del(.coverage)' ./*"${1:-}".why >coverage.json
