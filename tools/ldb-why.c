@@ -122,13 +122,14 @@ static const struct cli_tool tool = {
 		    "ldb-why --json | jq -r '.requests[].sentence'",
 };
 
-static struct why_options why_options(const struct categories *categories)
+static struct why_options why_options(struct categories *categories)
 {
 	struct why_options o = {
 		.target_lo = 99, .target_hi = 100, .reference_lo = 40, .reference_hi = 60,
-		.class = opt.class, .has_id = opt.has_req, .id = opt.req, .nr_slowest = opt.has_slowest ? opt.slowest : 0,
+		.class = opt.class, .has_id = opt.has_req, .id = opt.req,
+		.nr_slowest = opt.has_slowest ? opt.slowest : 0,
 		.explain = opt.explain / 1e6, .is_strict = opt.is_strict, .nr_chains = opt.chains,
-		.categories = (struct categories *)categories,
+		.categories = categories,
 	};
 
 	if (opt.has_slice) {

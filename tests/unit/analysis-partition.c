@@ -202,6 +202,31 @@ static void test_batch(void)
 	done_with(&t, &p);
 }
 
+/* Put into a queue, and ended by somebody else: nobody took it out. */
+static void test_never_taken(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "never");
+	for (uint32_t tid = 1; tid <= 2; tid++) {
+		made_thread(&t, tid, "worker", 0, 20000);
+		made_func(&t, tid, (char *)outer + 1, NULL, 1, 0, 0, 100, 19000, 0);
+	}
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_req(&t, LDB_REQ_OP_BLOCK, 1, 2000, 7, QUEUE);
+	made_req(&t, LDB_REQ_OP_END, 2, 5000, 7, 0);
+	/* Of a thread that the trace has nothing else of. */
+	made_req(&t, LDB_REQ_OP_START, 77, 6000, 8, 0);
+	made_req(&t, LDB_REQ_OP_END, 77, 6500, 8, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "never taken: it sums up");
+	is_int(spent(&p, 8, LEAF_UNKNOWN, NULL, NULL), 500, "never taken: beside one of which nothing is known");
+	is_int(spent(&p, 7, LEAF_QUEUE, "queue a_queue", NULL), 3000, "never taken: in the queue");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 1000, "never taken: before it on its thread");
+	done_with(&t, &p);
+}
+
 static void test_parallel(void)
 {
 	struct partition p;
@@ -431,6 +456,7 @@ int main(void)
 	test_queue();
 	test_batch();
 	test_parallel();
+	test_never_taken();
 	test_random();
 	test_selected();
 	test_chaos();

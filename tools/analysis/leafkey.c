@@ -8,12 +8,6 @@
 
 #define TEXT_MAX	1024	/* longer names are told apart by their beginning alone */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 29;
-}
-
 /* Texts */
 
 static uint64_t text_hash(const void *arg, uint32_t n)
@@ -77,7 +71,7 @@ static uint64_t path_hash(const void *arg, uint32_t n)
 	const struct leafkeys *keys = arg;
 	const struct leafkey_path *path = &keys->paths[n];
 
-	return mix(mix(path->parent + 1, path->name), path->file);
+	return numbers_mix(numbers_mix(path->parent + 1, path->name), path->file);
 }
 
 static uint32_t get_path(struct leafkeys *keys, const struct leafkey_path *new)
@@ -141,7 +135,7 @@ static uint64_t leaf_hash(const void *arg, uint32_t n)
 	const struct leafkeys *keys = arg;
 	const struct leafkey *leaf = &keys->leaves[n];
 
-	return mix(mix(leaf->kind + 1, leaf->path), leaf->label);
+	return numbers_mix(numbers_mix(leaf->kind + 1, leaf->path), leaf->label);
 }
 
 static uint32_t get_leaf(struct leafkeys *keys, const struct leafkey *new)

@@ -16,12 +16,6 @@ struct partition_names {
 	size_t room_text, room_paths, room_leaves, room_classes;
 };
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 29;
-}
-
 /* Texts */
 
 static uint64_t text_hash(const void *arg, uint32_t n)
@@ -70,14 +64,14 @@ uint32_t partition_class(struct partition *p, const char *name)
 
 static uint64_t hash_path(const struct path *path)
 {
-	uint64_t hash = mix(path->parent + 1, path->is_queue ? path->queue : 0);
+	uint64_t hash = numbers_mix(path->parent + 1, path->is_queue ? path->queue : 0);
 
 	if (path->func) {
-		hash = mix(hash, (uintptr_t)path->func->function);
-		hash = mix(hash, (uintptr_t)path->func->func_file);
-		hash = mix(hash, (uintptr_t)path->func->path);
+		hash = numbers_mix(hash, (uintptr_t)path->func->function);
+		hash = numbers_mix(hash, (uintptr_t)path->func->func_file);
+		hash = numbers_mix(hash, (uintptr_t)path->func->path);
 	}
-	return mix(hash, path->is_queue);
+	return numbers_mix(hash, path->is_queue);
 }
 
 static bool same_path(const struct path *a, const struct path *b)
@@ -169,7 +163,7 @@ char *path_text(const struct partition *p, uint32_t path, char *buf, size_t size
 
 static uint64_t hash_leaf(const struct leaf *leaf)
 {
-	return mix(mix(leaf->kind + 1, leaf->path), (uintptr_t)leaf->label);
+	return numbers_mix(numbers_mix(leaf->kind + 1, leaf->path), (uintptr_t)leaf->label);
 }
 
 static uint64_t leaf_hash(const void *arg, uint32_t n)

@@ -63,8 +63,7 @@ static int add_work(struct partition_build *b, size_t i)
 	return add(b, w->tid, start, end);
 }
 
-/* The first work of the thread that starts after tick; works are sorted by thread, start. */
-static size_t first_after(const struct partition_build *b, uint32_t tid, int64_t tick)
+size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick)
 {
 	size_t lo = 0, hi = b->nr_works;
 
@@ -82,7 +81,7 @@ static size_t first_after(const struct partition_build *b, uint32_t tid, int64_t
 /* While its server worked on requests, it does not matter how. */
 static int add_queued(struct partition_build *b, const struct queued *q)
 {
-	size_t i = first_after(b, q->server, q->start);
+	size_t i = partition_first_work(b, q->server, q->start);
 	int64_t at = q->start;
 	int ret = 0;
 

@@ -128,6 +128,8 @@ int partition_read_lives(struct partition_build *b);
 
 /* partition-needed.c: what is needed for the requests that are not left out */
 int partition_find_needed(struct partition_build *b);
+/* Index of the thread's first work that starts after tick; works are sorted by thread, start. */
+size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
 
 /* partition-behind.c: owned[] of the thread, and what is behind them */

@@ -344,21 +344,6 @@ static int on_segment(void *arg, const struct segment *s)
 
 /* Threads */
 
-static const struct work *first_work(const struct partition_build *b, uint32_t tid)
-{
-	size_t lo = 0, hi = b->nr_works;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->works[mid].tid < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return b->works + lo;
-}
-
 static size_t first_queued(const struct partition_build *b, uint32_t tid)
 {
 	size_t lo = 0, hi = b->nr_queued;
@@ -391,9 +376,18 @@ static int end_thread(struct partition_build *b)
 	return ret;
 }
 
+/* What it was in, and what is to come. */
+static void forget_thread(struct partition_build *b)
+{
+	b->depth = 0;
+	b->nr_overlays = 0;
+	b->nr_faults = b->next_fault = 0;
+	b->nr_irqs = b->next_irq = 0;
+}
+
 static int start_thread(struct partition_build *b, uint32_t tid)
 {
-	const struct work *first = first_work(b, tid), *last = first;
+	const struct work *first = b->works + partition_first_work(b, tid, INT64_MIN), *last = first;
 	size_t queued = first_queued(b, tid);
 
 	while (last < b->works + b->nr_works && last->tid == tid)
@@ -403,10 +397,7 @@ static int start_thread(struct partition_build *b, uint32_t tid)
 	b->nr_thread_works = last - first;
 	b->has_queued = tid && queued < b->nr_queued && b->queued[queued].server == tid;
 	b->cursor = -TICKS_MAX;
-	b->depth = 0;
-	b->nr_overlays = 0;
-	b->nr_faults = b->next_fault = 0;
-	b->nr_irqs = b->next_irq = 0;
+	forget_thread(b);
 	return partition_own(b);
 }
 
@@ -418,10 +409,7 @@ static int on_thread(void *arg, const struct thread *t)
 
 	if (t->tid == b->tid) {
 		ret = sweep_to(b, t->start);
-		b->depth = 0;
-		b->nr_overlays = 0;
-		b->nr_faults = b->next_fault = 0;
-		b->nr_irqs = b->next_irq = 0;
+		forget_thread(b);
 		return ret;
 	}
 	ret = end_thread(b);
@@ -434,25 +422,27 @@ static int on_thread(void *arg, const struct thread *t)
 	return ret ? ret : start_thread(b, t->tid);
 }
 
-/* Threads of requests of which the trace has nothing else. */
+/* Of which the trace has nothing else. */
+static int do_stranger(struct partition_build *b, uint32_t tid)
+{
+	int ret;
+
+	/* 0, not known who, came before all others. */
+	if (!tid || b->tids[tid / 64] & 1ULL << tid % 64)
+		return 0;
+	b->tids[tid / 64] |= 1ULL << tid % 64;
+	ret = start_thread(b, tid);
+	return ret ? ret : end_thread(b);
+}
+
 static int do_strangers(struct partition_build *b)
 {
-	uint32_t tid = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i <= b->nr_works + b->nr_queued && !ret; i++) {
-		uint32_t at = i < b->nr_works ? b->works[i].tid :
-			      i < b->nr_works + b->nr_queued ? b->queued[i - b->nr_works].server : 0;
-
-		if (at == tid || i == b->nr_works + b->nr_queued ||
-		    (at && b->tids[at / 64] & 1ULL << at % 64))
-			continue;
-		tid = at;
-		b->tids[at / 64] |= 1ULL << at % 64;
-		ret = start_thread(b, at);
-		if (!ret)
-			ret = end_thread(b);
-	}
+	for (size_t i = 0; i < b->nr_works && !ret; i++)
+		ret = do_stranger(b, b->works[i].tid);
+	for (size_t i = 0; i < b->nr_queued && !ret; i++)
+		ret = do_stranger(b, b->queued[i].server);
 	return ret;
 }
 
@@ -491,7 +481,6 @@ int partition_sweep(struct partition_build *b)
 		ret = tracks_each(b->m, &options, &sink, &result);
 	if (!ret)
 		ret = end_thread(b);
-	b->tid = 0;
 	if (!ret)
 		ret = do_strangers(b);
 	return ret;

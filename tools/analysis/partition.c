@@ -180,17 +180,18 @@ static int cut_all(struct partition_build *b)
 	return ret;
 }
 
-static int count_losses(struct partition_build *b)
+/* Losses and requests are sorted: it is enough to know how far the requests reach so far. */
+static void count_losses(struct partition *p)
 {
-	struct partition *p = b->p;
+	const struct model *m = p->m;
+	int64_t reach = INT64_MIN;
 
-	for (size_t i = 0; i < b->m->nr_losses; i++)
-		for (size_t r = 0; r < p->nr_requests && p->requests[r].start <= b->m->losses[i]; r++)
-			if (p->requests[r].end >= b->m->losses[i]) {
-				p->nr_losses++;
-				break;
-			}
-	return 0;
+	for (size_t i = 0, r = 0; i < m->nr_losses; i++) {
+		for (; r < p->nr_requests && p->requests[r].start <= m->losses[i]; r++)
+			if (p->requests[r].end > reach)
+				reach = p->requests[r].end;
+		p->nr_losses += reach >= m->losses[i];
+	}
 }
 
 static void free_build(struct partition_build *b)
@@ -226,8 +227,7 @@ int partition_build(struct model *m, const struct partition_options *o, struct p
 		ret = partition_read_lives(&b);
 	if (!ret && p->nr_requests)
 		ret = cut_all(&b);
-	if (!ret)
-		ret = count_losses(&b);
+	count_losses(p);
 	free_build(&b);
 	if (ret)
 		partition_free(p);

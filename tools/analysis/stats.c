@@ -9,28 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/numbers.h"
 #include "analysis/stats-private.h"
 #include "analysis/ticks.h"
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 29;
-}
 
 /* Strings are interned by the symtab: pointers stand for their texts. */
 static uint64_t key_hash(enum stats_by by, const struct symbol *func, const struct symbol *site)
 {
-	uint64_t h = mix(by, (uintptr_t)func->path);
+	uint64_t h = numbers_mix(by, (uintptr_t)func->path);
 
 	if (by == STATS_BY_MODULE)
 		return h;
-	h = mix(h, (uintptr_t)(func->known ? func->raw : func->function));
-	h = mix(mix(h, (uintptr_t)func->func_file), func->func_line);
+	h = numbers_mix(h, (uintptr_t)(func->known ? func->raw : func->function));
+	h = numbers_mix(numbers_mix(h, (uintptr_t)func->func_file), func->func_line);
 	if (by == STATS_BY_FUNCTION)
 		return h;
-	h = mix(h, (uintptr_t)(site->known ? site->raw : site->function));
-	return mix(mix(h, (uintptr_t)site->file), site->line);
+	h = numbers_mix(h, (uintptr_t)(site->known ? site->raw : site->function));
+	return numbers_mix(numbers_mix(h, (uintptr_t)site->file), site->line);
 }
 
 static bool same_function(const struct symbol *a, const struct symbol *b)

@@ -15,9 +15,9 @@
 #include "analysis/ticks.h"
 #include "analysis/timeline.h"
 #include "analysis/why-private.h"
+#include "symbol/demangle.h"
 
 #define AHEAD_MAX	20000	/* requests before and after one, among which is what it was behind */
-#include "symbol/demangle.h"
 
 struct wanted {				/* a request whose life is needed */
 	uint64_t id;
@@ -448,7 +448,7 @@ static void want(struct chains *k, struct why_target *t)
 
 int chains_build(struct why *w, const struct why_options *o)
 {
-	struct chains k = { .w = w, .categories = (struct categories *)o->categories };
+	struct chains k = { .w = w, .categories = o->categories };
 	struct lives_result result;
 	size_t nr = o->nr_chains < w->nr_targets ? o->nr_chains : w->nr_targets;
 	int ret = -ENOMEM;
