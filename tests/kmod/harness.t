@@ -27,6 +27,8 @@ ok "the bad module builds" build_module "$KMOD/bad" "$headers" "$WORK/bad"
 bad="-f $WORK/bad/ldb_bad.ko:/ldb_bad.ko"
 check "a module that behaves is none of its business" "sh $vm $bad $image 'insmod /ldb_bad.ko'" 0
 check "a WARN fails a command that succeeds" "sh $vm $bad $image 'insmod /ldb_bad.ko how=warn; true'" 99 'WARNING: CPU'
+check "a breakpoint that never ends is the emulator's" \
+	"LDB_STORM_EVERY=4 sh $vm $bad $image 'insmod /ldb_bad.ko how=storm'" 96 'round a breakpoint'
 check "an Oops is seen" "sh $vm $bad $image 'insmod /ldb_bad.ko how=oops; true'" 99 'Oops'
 
 # What a guest printed becomes results; none that is missing may look like a good one.

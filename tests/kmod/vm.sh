@@ -18,7 +18,7 @@
 #
 # COMMAND is given to the guest's shell (busybox).  Its output is printed as it
 # comes.  Exit status: the command's, but
-#	96  the emulator failed, see below
+#	96  the emulator failed, see below and storm.sh
 #	97  the time limit		98  the guest ended without an exit status
 #	99  the kernel complained: WARN, BUG, Oops, lockdep, KASAN, kmemleak (splat.sh)
 #
@@ -26,6 +26,7 @@
 
 . "$(dirname "$0")/lib.sh"
 . "$KMOD/splat.sh"
+. "$KMOD/storm.sh"
 
 cpus=2
 memory=1024
@@ -61,10 +62,11 @@ command -v qemu-system-x86_64 >/dev/null || die "no qemu-system-x86_64"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/ldb-vm.XXXXXX") || exit 1
 qemu=
+watch=
 # shellcheck disable=SC2317	# called by the trap
 cleanup()
 {
-	[ -z "$qemu" ] || kill "$qemu" 2>/dev/null
+	[ -z "$qemu" ] || kill "$qemu" "$watch" 2>/dev/null
 	rm -rf "$work"
 }
 trap cleanup EXIT
@@ -97,7 +99,7 @@ for tree in "$root" $trees; do
 	(cd "$tree" && find . | cpio -o -H newc --quiet) || exit 1
 done >"$work/initrd"
 
-mkfifo "$work/out"
+mkfifo "$work/out" "$work/monitor.in" "$work/monitor.out"
 # Sockets, not cores: a kernel without ACPI finds those only.
 # shellcheck disable=SC2086	# $icount, $disk: words or none
 timeout -k 5 "$limit" qemu-system-x86_64 -accel "$accel" -cpu max $icount $disk -smp "$cpus,sockets=$cpus" -m "$memory" \
@@ -105,12 +107,16 @@ timeout -k 5 "$limit" qemu-system-x86_64 -accel "$accel" -cpu max $icount $disk 
 	-append "console=ttyS0 panic=-1 oops=panic ignore_loglevel $args" \
 	-device isa-debug-exit,iobase=0xf4,iosize=4 \
 	-serial "file:$work/console" -chardev stdio,id=out,signal=off -serial chardev:out \
+	-chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor \
 	</dev/null >"$work/out" 2>"$work/qemu-err" &
 qemu=$!
+storm_watch "$work/monitor" "$qemu" "$work/storm" >/dev/null 2>&1 &
+watch=$!
 tr -d '\r' <"$work/out" | tee "$work/output" | sed -u '/^LDB-VM-EXIT=/d'
 wait "$qemu"
 qemu_status=$?
 qemu=
+kill "$watch" 2>/dev/null
 cat "$work/qemu-err" >&2
 tr -d '\r' <"$work/console" >"$work/log"
 [ -z "$console" ] || cp "$work/log" "$console"
@@ -120,11 +126,22 @@ if grep -q '^LDB-VM-SPLAT' "$work/output"; then
 	note "the kernel complained"
 	exit 99
 fi
+
+# Other than of a CPU that is stuck, which is what the emulator does to it.
+complains()
+{
+	grep -E 'WARNING: |BUG: |KASAN|kernel BUG at' "$work/log" | grep -qv 'soft lockup'
+}
+
+if [ -s "$work/storm" ] && ! complains; then
+	note "the emulator went round a breakpoint that was gone: try again"
+	exit 96
+fi
 # QEMU's translator can run a breakpoint on one CPU that another has already taken out
 # of the kernel's code (any kernel that switches tracepoints or static keys on and off
 # shows it now and then, and no real CPU does).  The kernel's first and only complaint is
 # then an int3 nobody put there.
-if grep -q 'int3: 0000 \[#1\]' "$work/log" && ! grep -qE 'WARNING: |BUG: |KASAN|kernel BUG at' "$work/log"; then
+if grep -q 'int3: 0000 \[#1\]' "$work/log" && ! complains; then
 	note "the emulator ran a breakpoint that was gone: try again"
 	exit 96
 fi

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Sees when the emulator goes round a breakpoint for ever.  Sourced by vm.sh.
+#
+# QEMU's translator can keep a breakpoint that another CPU has already taken out of the
+# kernel's code.  Some kernels then die of an int3 that nobody put there; others see that
+# there is none in memory, go back to run what is there now, and get the breakpoint again.
+# Nothing but the exception's entry tells that from a test that hangs: no code that goes
+# on is there for more than some instructions, each time that code is changed.
+#
+#	storm_watch MONITOR PID MARK	MONITOR.in, MONITOR.out: of the emulator; ends with
+#			PID, or kills it after writing MARK
+
+storm_every=${LDB_STORM_EVERY:-10}	# seconds
+storm_samples=12
+storm_most=3				# of one CPU
+
+# What the monitor said of the registers: true if a CPU keeps being in the handler.
+storm_is_seen()	# said handler
+{
+	awk -v handler="$2" -v most="$storm_most" '
+	function number(hex,	i, n) {
+		for (i = 1; i <= length(hex); i++)
+			n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+		return n
+	}
+	BEGIN { from = number(substr(handler, 9)) }
+	/^CPU#/ { cpu = $1 }
+	match($0, /^RIP=[0-9a-f]+/) {
+		rip = substr($0, 5, 16)
+		at = number(substr(rip, 9))
+		if (substr(rip, 1, 8) == substr(handler, 1, 8) && at >= from && at < from + 64 && ++nr[cpu] >= most)
+			seen = 1
+	}
+	END { exit !seen }' "$1"
+}
+
+# The handler of exception 3, from the table that CPU 0 has.
+storm_handler()	# monitor
+{
+	echo "info registers" >&3
+	sleep 0.3
+	storm_idt=$(sed -n 's/^IDT= *\([0-9a-f]*\)000 .*/\1/p' "$1.said" | tail -n 1)
+	[ -n "$storm_idt" ] || return
+	echo "x/2gx 0x${storm_idt}030" >&3
+	sleep 0.3
+	sed -n "s/^${storm_idt}030: 0x\(....\)........\(....\) 0x........\(........\).*/\3\1\2/p" "$1.said" | tail -n 1
+}
+
+storm_watch()	# monitor pid mark
+{
+	exec 3<>"$1.in"
+	while sleep "$storm_every" && kill -0 "$2" 2>/dev/null; do
+		timeout 9 cat "$1.out" >"$1.said" &
+		storm_cat=$!
+		storm_at=$(storm_handler "$1")
+		storm_nr=0
+		while [ -n "$storm_at" ] && [ "$storm_nr" -lt "$storm_samples" ]; do
+			echo "info registers -a" >&3
+			sleep 0.1
+			storm_nr=$((storm_nr + 1))
+		done
+		kill "$storm_cat"
+		if [ -n "$storm_at" ] && storm_is_seen "$1.said" "$storm_at"; then
+			echo "$storm_at" >"$3"
+			kill "$2"
+			return
+		fi
+	done
+}
