@@ -186,12 +186,15 @@ judge_not()	# text name key=word...
 	ok "$not_text: judged as wrong" eval "! judge_planted $*"
 }
 
+# Of requests that the scanner saw: what is not watched counts among what is unknown.
 judge_coverage()	# [kind]
 {
-	jq -s '[.[].requests[] | select(.deviation_ns > .resolution_ns)] | {n: length, coverage: ([.[].coverage] | sort),
+	jq -s '[.[].requests[] | select(.deviation_ns > .resolution_ns)] | {n: length,
+		not_watched: map(select(.not_watched_ns * 20 > .latency_ns)) | length,
+		coverage: ([.[] | select(.not_watched_ns * 20 <= .latency_ns) | .coverage] | sort),
 		unknown: (([.[].unknown_ns] | add) / ([.[].latency_ns] | add))}
-		| . + {min: .coverage[0], p10: .coverage[.n * 0.1 | floor], median: .coverage[.n / 2 | floor],
-		       max: .coverage[-1]} | del(.coverage)' ./*"${1:-}".why >coverage.json
+		| .n -= .not_watched | . + {min: .coverage[0], p10: .coverage[.n * 0.1 | floor],
+		       median: .coverage[.n / 2 | floor], max: .coverage[-1]} | del(.coverage)' ./*"${1:-}".why >coverage.json
 	for coverage_file in *.why; do
 		diag "$coverage_file: $(cat "${coverage_file%.why}.away") % away, $(jq -c '.coverage | map_values(. * 10000 | round / 10000)' "$coverage_file")"
 	done

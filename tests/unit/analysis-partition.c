@@ -115,6 +115,30 @@ static void test_thread(void)
 	done_with(&t, &p);
 }
 
+static void test_not_watched(void)
+{
+	const char *away = PARTITION_NOT_WATCHED;
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "watched");
+	made_thread(&t, 1, "worker", 0, 20000);
+	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 2000, 4000, 0);
+	/* They overlap each other and a function, which was seen all the same. */
+	made_gap(&t, 1, 4500, 5000);
+	made_gap(&t, 0, 3000, 4600);
+	made_gap(&t, 2, 6000, 7000);
+	made_gap(&t, 0, 7500, 9000);
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 8000, 7, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "not watched: it sums up");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 2000, "not watched: a function that was seen stays");
+	is_int(spent(&p, 7, LEAF_UNKNOWN, NULL, away), 1500, "not watched: of all threads, and of this one");
+	is_int(spent(&p, 7, LEAF_UNKNOWN, NULL, ""), 3500, "not watched: the rest is code without records");
+	done_with(&t, &p);
+}
+
 static void test_off_cpu(void)
 {
 	struct partition p;
@@ -452,6 +476,7 @@ static void test_chaos(void)
 int main(void)
 {
 	test_thread();
+	test_not_watched();
 	test_off_cpu();
 	test_queue();
 	test_batch();

@@ -120,6 +120,14 @@ TAP_FN void made_req(struct made *t, unsigned op, uint32_t tid, int64_t tick, ui
 	writer_add_req(t->w, &row);
 }
 
+/* tid 0: all threads. */
+TAP_FN void made_gap(struct made *t, uint32_t tid, int64_t begin, int64_t end)
+{
+	struct ldb_row_gap row = { .tid = tid, .begin = begin, .end = end };
+
+	writer_add_gap(t->w, &row);
+}
+
 TAP_FN void made_class(struct made *t, int64_t tick, uint64_t id, const char *name)
 {
 	struct ldb_row_reqname row = { .tick = tick, .id = id, .name = name };

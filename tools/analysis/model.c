@@ -210,6 +210,8 @@ static int add_gaps(void *arg, const struct reader_rows *rows)
 		const struct ldb_row_gap *gap = &rows->gap[i];
 		int64_t ns = ticks_ns(m->reader, (double)gap->end - (double)gap->begin);
 
+		if (!gaps_add(&m->gaps, gap->tid, ticks_sane(gap->begin), ticks_sane(gap->end)))
+			return -ENOMEM;
 		if (gap->tid) {
 			m->nr_thread_gaps++;
 			m->thread_gap_ns = ticks_sane(m->thread_gap_ns + ns);
@@ -292,6 +294,7 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	    reader_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
 	    reader_each(reader, LDB_BLK_GAP, NULL, add_gaps, m) || add_kernel(m))
 		goto err_free;
+	gaps_sort(&m->gaps);
 	return m;
 
 err_free:
@@ -309,6 +312,7 @@ void model_close(struct model *m)
 		free(m->strings[i]);
 	classes_close(m->classes);
 	tasks_close(m->tasks);
+	gaps_free(&m->gaps);
 	free(m->losses);
 	free(m->strings);
 	free(m->threads);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/ldb.h>
+#include "analysis/gaps.h"
 #include "symbol/symbol.h"
 #include "trace/reader.h"
 
@@ -72,6 +73,7 @@ struct model {
 	uint64_t nr_lost;		/* of all kinds */
 	uint64_t nr_gaps, nr_thread_gaps; /* of all threads: the scanner did not run; of one */
 	int64_t gap_ns, thread_gap_ns;
+	struct gaps gaps;		/* and when */
 	int64_t duration_ns;
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
 	const char *kernel_events;	/* "module", "perf", "none"; "": a trace from before */

@@ -82,7 +82,7 @@ static const struct life_part *queue_of(const struct walk *w, const struct life_
 
 static int add_gap(struct walk *w, int64_t start, int64_t end)
 {
-	uint32_t leaf = partition_leaf(w->b->p, LEAF_UNKNOWN, 0, "between threads", 0, NULL);
+	uint32_t leaf = partition_leaf(w->b->p, LEAF_UNKNOWN, 0, PARTITION_BETWEEN, 0, NULL);
 
 	if (leaf == NO_LEAF)
 		return -ENOMEM;

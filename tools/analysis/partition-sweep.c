@@ -68,11 +68,6 @@ static bool spot_range(const struct partition_build *b, const struct owned *o, i
 	return *start < *end;
 }
 
-static uint32_t unknown_leaf(struct partition_build *b)
-{
-	return partition_leaf(b->p, LEAF_UNKNOWN, 0, "", 0, NULL);
-}
-
 static int add_idle(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
 	struct idle *last = b->nr_idle ? &b->idle[b->nr_idle - 1] : NULL;
@@ -91,11 +86,8 @@ static int add_idle(struct partition_build *b, int64_t start, int64_t end, uint3
 
 static int spend_on(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
-	struct spent *s;
+	struct spent *s = leaf == NO_LEAF ? NULL : touch(b, leaf);
 
-	if (leaf == NO_LEAF)
-		leaf = unknown_leaf(b);
-	s = leaf == NO_LEAF ? NULL : touch(b, leaf);
 	if (!s)
 		return -ENOMEM;
 	s->ns += partition_ns(b, end) - partition_ns(b, start);
@@ -104,6 +96,22 @@ static int spend_on(struct partition_build *b, int64_t start, int64_t end, uint3
 	for (; b->next_fault < b->nr_faults && b->faults[b->next_fault] < end; b->next_fault++)
 		s->nr_faults++;
 	return 0;
+}
+
+/* The thread was in no function that is known. */
+static int spend_unknown(struct partition_build *b, int64_t start, int64_t end)
+{
+	int ret = 0;
+
+	while (start < end && !ret) {
+		int64_t until = end;
+		bool is_away = gaps_cover(&b->m->gaps, b->tid, start, &until);
+
+		ret = spend_on(b, start, until, partition_leaf(b->p, LEAF_UNKNOWN, 0,
+			       is_away ? PARTITION_NOT_WATCHED : "", 0, NULL));
+		start = until;
+	}
+	return ret;
 }
 
 /* The thread was in the leaf in [start, end). */
@@ -124,7 +132,9 @@ static int spend(struct partition_build *b, int64_t start, int64_t end, uint32_t
 		if (!ret && spot_range(b, o, &from, &to)) {
 			from = from > start ? from : start;
 			to = to < until ? to : until;
-			if (from < to)
+			if (leaf == NO_LEAF)
+				ret = spend_unknown(b, from, to);
+			else if (from < to)
 				ret = spend_on(b, from, to, leaf);
 		}
 		if (until > start)

@@ -37,9 +37,13 @@ enum leaf_kind {
 	LEAF_IRQ,		/* an interrupt on its CPU */
 	LEAF_QUEUE,		/* in a queue, and it is not known why nobody took it out */
 	LEAF_BEHIND,		/* head of line: its thread worked on other requests, of class */
-	LEAF_UNKNOWN,		/* code without records, times not watched, between threads */
+	LEAF_UNKNOWN,		/* code without records; PARTITION_NOT_WATCHED; between threads */
 	NR_LEAF_KINDS
 };
+
+/* Label of UNKNOWN: the scanner did not run, or not for that thread. */
+#define PARTITION_NOT_WATCHED	"not watched"
+#define PARTITION_BETWEEN	"between threads"
 
 /* A node of the tree of call paths; index 0 is the root, of all classes. */
 struct path {

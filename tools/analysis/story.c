@@ -88,7 +88,12 @@ static int add_functions(struct timeline_build *b, const int64_t *self)
 static int add_rest(struct timeline_build *b, int64_t rest)
 {
 	struct timeline_cause c = { .kind = SEGMENT_REQUEST, .ns = ticks_ns(b->m->reader, rest) };
+	int64_t away = 0;
 
+	for (size_t i = 0; i < b->own.nr; i++)
+		ticks_add(&away, gaps_within(&b->m->gaps, b->own.at[i].tid, b->own.at[i].start,
+					     b->own.at[i].end));
+	c.unwatched_ns = ticks_ns(b->m->reader, away < rest ? away : rest);
 	return c.ns ? story_add_cause(b->t, &c) : 0;
 }
 

@@ -33,6 +33,7 @@ struct timeline_cause {
 					/* REQUEST (the rest) */
 	int64_t ns;			/* summed over the request's threads */
 	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
+	int64_t unwatched_ns;		/* REQUEST: at most so much of it while no scanner looked */
 	uint64_t nr;			/* waits or invocations */
 	const struct symbol *func;	/* FUNCTION */
 	const struct segment *wait;	/* LOCK_WAIT, FUTEX_WAIT, QUEUE: the longest one */

@@ -329,8 +329,13 @@ int explain_target(struct why *w, const struct why_options *o, struct why_target
 	for (uint32_t i = 0; i < target->request->nr_shares; i++) {
 		const struct share *s = &w->p->shares[target->request->first + i];
 
-		if (w->p->leaves[s->leaf].kind == LEAF_UNKNOWN)
-			target->unknown_ns += s->ns;
+		const struct leaf *leaf = &w->p->leaves[s->leaf];
+
+		if (leaf->kind != LEAF_UNKNOWN)
+			continue;
+		target->unknown_ns += s->ns;
+		if (!strcmp(leaf->label, PARTITION_NOT_WATCHED))
+			target->unwatched_ns += s->ns;
 	}
 	return 0;
 }

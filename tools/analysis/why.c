@@ -390,7 +390,7 @@ static int compare_double(const void *pa, const void *pb)
 static int sum_coverage(struct why *w)
 {
 	double *coverage = calloc(w->nr_targets + 1, sizeof(*coverage));
-	double latency = 0, unknown = 0;
+	double latency = 0, unknown = 0, unwatched = 0;
 	size_t nr = 0;
 
 	if (!coverage)
@@ -400,6 +400,7 @@ static int sum_coverage(struct why *w)
 
 		latency += (double)t->request->latency_ns;
 		unknown += (double)t->unknown_ns;
+		unwatched += (double)t->unwatched_ns;
 		if (t->deviation_ns > t->request->resolution_ns)
 			coverage[nr++] = t->coverage;
 	}
@@ -407,6 +408,7 @@ static int sum_coverage(struct why *w)
 	w->coverage_min = nr ? coverage[0] : 1;
 	w->coverage_median = nr ? coverage[nr / 2] : 1;
 	w->unknown = latency > 0 ? unknown / latency : 0;
+	w->unwatched = latency > 0 ? unwatched / latency : 0;
 	free(coverage);
 	return 0;
 }

@@ -89,7 +89,7 @@ struct why_target {
 	size_t nr_amounts;
 	int64_t deviation_ns;	/* latency less the class's reference median */
 	double coverage;	/* explained / deviation; may exceed 1 */
-	int64_t unknown_ns;
+	int64_t unknown_ns, unwatched_ns; /* unwatched: part of unknown, no scanner looked */
 	const struct why_chain *chain; /* of its first cause; NULL: not followed */
 	const char *root;	/* "io", "preempted", "function", ... : last link's kind, else the first cause's */
 	const char *root_label;
@@ -125,7 +125,7 @@ struct why {
 	size_t nr_causes;
 	struct why_class *classes;	/* by index of partition.classes */
 	double coverage_min, coverage_median;
-	double unknown;			/* part of the targets' time */
+	double unknown, unwatched;	/* part of the targets' time; unwatched: of it, no scanner looked */
 	size_t nr_chains;		/* followed */
 	struct why_private *private;
 };

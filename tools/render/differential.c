@@ -141,7 +141,7 @@ static const char *part_text(const struct differential_part *p, char *buf)
 			 label);
 		break;
 	default:
-		snprintf(buf, TEXT_ROOM, "in code without records");
+		snprintf(buf, TEXT_ROOM, "%s", *label ? label : "in code without records");
 		break;
 	}
 	return buf;

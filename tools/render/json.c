@@ -421,6 +421,8 @@ static void put_cause(struct json *j, const struct timeline_cause *c)
 	json_string(j, "kind", c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind));
 	json_i64(j, "total_ns", c->ns);
 	json_u64(j, "count", c->nr);
+	if (c->kind == SEGMENT_REQUEST)
+		json_i64(j, "not_watched_ns", c->unwatched_ns);
 	if (c->func) {
 		json_string(j, "name", c->func->function);
 		json_i64(j, "resolution_ns", c->resolution_ns);

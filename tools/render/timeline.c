@@ -87,6 +87,20 @@ static void put_waker(const struct render *r, const struct model *m, const struc
 	fputs(waker, r->out);
 }
 
+/* ns: all of it, in words. */
+static void put_rest(const struct render *r, const struct timeline_cause *c, const char *ns)
+{
+	char away[UNITS_ROOM];
+
+	if (c->unwatched_ns >= c->ns) {
+		fprintf(r->out, "%s not watched (the scanner did not run)", ns);
+		return;
+	}
+	fprintf(r->out, "%s in code without records", ns);
+	if (c->unwatched_ns > 0)
+		fprintf(r->out, " (up to %s of it not watched)", units_duration(c->unwatched_ns, away));
+}
+
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c)
 {
 	char name[TEXT_ROOM], place[TEXT_ROOM], ns[UNITS_ROOM];
@@ -128,7 +142,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 			*place ? " " : "", place);
 		break;
 	default:
-		fprintf(r->out, "%s in code without records", ns);
+		put_rest(r, c, ns);
 	}
 }
 

@@ -153,6 +153,7 @@ static void put_target(struct json *j, const struct render_why *rw, const struct
 	json_i64(j, "deviation_ns", t->deviation_ns);
 	json_double(j, "coverage", t->coverage);
 	json_i64(j, "unknown_ns", t->unknown_ns);
+	json_i64(j, "not_watched_ns", t->unwatched_ns);
 	json_u64(j, "ahead", t->request->nr_ahead);
 	put_first(j, w, t);
 	json_string(j, "sentence", why_target_sentence(w, t, sentence));
@@ -191,6 +192,7 @@ static void put_coverage(struct json *j, const struct why *w)
 	json_double(j, "min", w->coverage_min);
 	json_double(j, "median", w->coverage_median);
 	json_double(j, "unknown", w->unknown);
+	json_double(j, "not_watched", w->unwatched);
 	json_object_end(j);
 }
 

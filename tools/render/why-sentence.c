@@ -115,7 +115,7 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 		say(s, "%s behind other requests%s%s", d, *label ? " of class " : "", label);
 		break;
 	default:
-		say(s, "%s in code without records", d);
+		say(s, "%s %s", d, *label ? label : "in code without records");
 		break;
 	}
 }
