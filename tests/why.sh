@@ -11,6 +11,7 @@
 #				ldb-why says nothing of the kind.
 #	judge_not TEXT NAME KEY=WORD...	the planted run does not pass with these: the judge
 #				can say no
+#	check_seen NAME TEXT FILE FILTER	a filter that must hold, if the scanner was there
 #	judge_coverage [KIND]	how much ldb-why explains of all that was recorded, or of the
 #				plant or clean runs
 #	judge_sums		and that the shares of each request are its latency
@@ -159,6 +160,12 @@ ok_seen()	# name text cmd...: a result that counts if the scanner was there
 	fi
 }
 
+# What a filter says of a recording, if the scanner was there.
+check_seen()	# name text file filter
+{
+	ok_seen "$1" "$2" eval "test \"\$(jq '$4' $3)\" = true"
+}
+
 judge()	# name key=word... [at_most=percent]
 {
 	judge_name=$1
@@ -189,15 +196,22 @@ judge_not()	# text name key=word...
 # Of requests that the scanner saw: what is not watched counts among what is unknown.
 judge_coverage()	# [kind]
 {
+	coverage_of=
+	for coverage_file in ./*"${1:-}".why; do
+		[ "$(cat "${coverage_file%.why}.away")" -gt "$why_away" ] || coverage_of="$coverage_of $coverage_file"
+		diag "$coverage_file: $(cat "${coverage_file%.why}.away") % away, $(jq -c '.coverage | map_values(. * 10000 | round / 10000)' "$coverage_file")"
+	done
+	if [ -z "$coverage_of" ]; then
+		skip "how much is explained" "the scanner had no CPU for more than $why_away % of the time in all of them"
+		return
+	fi
+	# shellcheck disable=SC2086	# words
 	jq -s '[.[].requests[] | select(.deviation_ns > .resolution_ns)] | {n: length,
 		not_watched: map(select(.not_watched_ns * 20 > .latency_ns)) | length,
 		coverage: ([.[] | select(.not_watched_ns * 20 <= .latency_ns) | .coverage] | sort),
 		unknown: (([.[].unknown_ns] | add) / ([.[].latency_ns] | add))}
 		| .n -= .not_watched | . + {min: .coverage[0], p10: .coverage[.n * 0.1 | floor],
-		       median: .coverage[.n / 2 | floor], max: .coverage[-1]} | del(.coverage)' ./*"${1:-}".why >coverage.json
-	for coverage_file in *.why; do
-		diag "$coverage_file: $(cat "${coverage_file%.why}.away") % away, $(jq -c '.coverage | map_values(. * 10000 | round / 10000)' "$coverage_file")"
-	done
+		       median: .coverage[.n / 2 | floor], max: .coverage[-1]} | del(.coverage)' $coverage_of >coverage.json
 	diag "all${1:+ of $1}: $(jq -c 'map_values(. * 10000 | round / 10000)' coverage.json)"
 	check_jq "of each request 80 % at least are explained" coverage.json '.min >= 0.8'
 	check_jq "of most requests 96 %" coverage.json '.median >= 0.96'

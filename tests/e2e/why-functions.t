@@ -11,7 +11,7 @@ record_cause rare ./why-functions rare 15000
 judge rare cause=function anomaly=unexpected_function label=rebuild
 record_cause more ./why-functions more
 judge more cause=function anomaly=more_calls label=probe
-check_jq "more: how many more" more-plant.judged '[.[].amounts[0].more] | sort | .[length / 2 | floor] >= 400 and .[-1] <= 510'
+check_seen more-plant "more: how many more" more-plant.judged '[.[].amounts[0].more] | sort | .[length / 2 | floor] >= 400 and .[-1] <= 510'
 
 judge_not "no other function" slow-plant cause=function label=lookup
 judge_sums

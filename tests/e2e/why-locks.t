@@ -13,13 +13,13 @@ judge chain cause=lock_wait anomaly=gap label=db_lock root=function root_label=c
 # The chain itself, edge by edge.  A scanner that was away saw less of the holders.
 jq '[.requests[] | select(.first.root_label == "compact")]' chain-plant.why >chains.json
 most='def most(f): (map(select(f)) | length) >= 0.9 * length and length > 0;'
-check_jq "chain: it leads over both locks" chains.json \
+check_seen chain-plant "chain: it leads over both locks" chains.json \
 	"$most most([.chain[] | select(.kind == \"lock_wait\") | .label] == [\"db_lock\", \"log_lock\"])"
-check_jq "chain: both holders are named" chains.json \
+check_seen chain-plant "chain: both holders are named" chains.json \
 	"$most most([.chain[].thread] | index(\"committer\") and index(\"compactor\"))"
-check_jq "chain: and how each is known" chains.json \
+check_seen chain-plant "chain: and how each is known" chains.json \
 	'length > 0 and all(.[].chain[]; .source != "" and .confidence > 0 and .confidence <= 1)'
-check_jq "chain: the sentence has it" chains.json "$most most(.sentence | test(\"log_lock.*compact\"))"
+check_seen chain-plant "chain: the sentence has it" chains.json "$most most(.sentence | test(\"log_lock.*compact\"))"
 
 # The judge can say no.
 judge_not "another lock is not named" io-plant cause=lock_wait label=log_lock
