@@ -139,6 +139,33 @@ static void test_not_watched(void)
 	done_with(&t, &p);
 }
 
+static void test_resolution(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "resolution");
+	made_thread(&t, 1, "worker", 0, 90000);
+	/* Begin and end +-1000 each, so its length +-2000. */
+	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 20000, 26000, 2000);
+	for (unsigned i = 0; i < 4; i++) {
+		static const int64_t spans[][2] = {
+			{ 10000, 19500 }, { 19600, 25500 }, { 25600, 25700 }, { 28500, 30000 },
+		};
+
+		made_req(&t, LDB_REQ_OP_START, 1, spans[i][0], 7 + i, 0);
+		made_req(&t, LDB_REQ_OP_END, 1, spans[i][1], 7 + i, 0);
+	}
+	p = built(&t);
+	is_int(find(&p, 7)->resolution_ns, 2000, "resolution: a function may have begun before");
+	is_int(find(&p, 8)->resolution_ns, 2000, "resolution: it began in this request");
+	is_int(find(&p, 9)->resolution_ns, 100, "resolution: it may have ended before; not more than the latency");
+	is_int(find(&p, 10)->resolution_ns, 0, "resolution: it had ended long before");
+	is_int(find(&p, 7)->noise_ns, 0, "resolution: no function of its own");
+	is_int(find(&p, 8)->noise_ns, 2000, "resolution: one of its own");
+	done_with(&t, &p);
+}
+
 static void test_off_cpu(void)
 {
 	struct partition p;
@@ -477,6 +504,7 @@ int main(void)
 {
 	test_thread();
 	test_not_watched();
+	test_resolution();
 	test_off_cpu();
 	test_queue();
 	test_batch();

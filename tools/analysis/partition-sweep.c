@@ -10,6 +10,8 @@
 #include "analysis/partition-private.h"
 #include "analysis/ticks.h"
 
+#define NEAR_MAX	64	/* requests, before and after a function's begin */
+
 /* Of what covers the functions, the higher one counts. */
 enum rank { RANK_WAIT = 1, RANK_ASLEEP, RANK_WAITING, RANK_IRQ };
 
@@ -259,6 +261,40 @@ static int sweep_to(struct partition_build *b, int64_t tick)
 	return ret;
 }
 
+static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
+{
+	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
+}
+
+/* When it began and ended is not known exactly: that is the resolution of the requests near. */
+static void blur(struct partition_build *b, const struct owned *o, const struct segment *s)
+{
+	struct request *r = o->work->request != NO_REQUEST ? &b->p->requests[o->work->request] : NULL;
+	int64_t ns = s->resolution_ns;
+
+	if (!r || !(is_near(o, s->start_ns, ns) || is_near(o, s->end_ns, ns)))
+		return;
+	if (o == b->owned + b->spot && o->start <= s->start && ns > r->noise_ns)
+		r->noise_ns = ns;
+	if (ns > r->latency_ns)
+		ns = r->latency_ns;
+	if (ns > r->resolution_ns)
+		r->resolution_ns = ns;
+}
+
+static void add_resolution(struct partition_build *b, const struct segment *s)
+{
+	size_t first = b->spot > NEAR_MAX ? b->spot - NEAR_MAX : 0, last = b->spot + NEAR_MAX;
+
+	if (s->resolution_ns <= 0)
+		return;
+	for (size_t i = b->spot; i-- > first && b->owned[i].end_ns > s->start_ns - s->resolution_ns;)
+		blur(b, &b->owned[i], s);
+	for (size_t i = b->spot; i < b->nr_owned && i < last &&
+	     b->owned[i].start_ns < s->end_ns + s->resolution_ns; i++)
+		blur(b, &b->owned[i], s);
+}
+
 static int on_function(struct partition_build *b, const struct segment *s)
 {
 	uint32_t parent = b->depth ? b->stack[b->depth - 1].path : 0;
@@ -269,13 +305,7 @@ static int on_function(struct partition_build *b, const struct segment *s)
 	    !array_room(&b->stack, &b->room_stack, b->depth, sizeof(*b->stack)))
 		return -ENOMEM;
 	b->stack[b->depth++] = (struct active){ s->end, path, leaf, s->gen };
-	if (s->resolution_ns && b->spot < b->nr_owned && b->owned[b->spot].start <= s->start &&
-	    b->owned[b->spot].work->request != NO_REQUEST) {
-		struct request *r = &b->p->requests[b->owned[b->spot].work->request];
-
-		if (s->resolution_ns > r->resolution_ns)
-			r->resolution_ns = s->resolution_ns;
-	}
+	add_resolution(b, s);
 	return count(b, s->start, leaf);
 }
 

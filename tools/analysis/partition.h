@@ -81,7 +81,9 @@ struct request {
 	uint32_t nr_ahead;		/* requests it was behind */
 	uint32_t nr_shares;
 	uint64_t first;			/* index into partition.shares */
-	int64_t resolution_ns;		/* of what is attributed to functions: the coarsest of its frames */
+	int64_t resolution_ns;		/* of what is attributed to functions: the coarsest of its frames,
+					   at most the latency */
+	int64_t noise_ns;		/* the same of those that it began itself, and not cut */
 	bool is_left_out;		/* by options.select: it has no shares */
 };
 

@@ -44,8 +44,8 @@ static int64_t noise(const struct explanation *e, uint32_t n)
 	const struct leaf *leaf = leaf_of(e, n);
 	int64_t floor = e->ref->nodes[n].mad_ns;
 
-	if (leaf && leaf->kind == LEAF_FUNCTION && e->target->request->resolution_ns > floor)
-		floor = e->target->request->resolution_ns;
+	if (leaf && leaf->kind == LEAF_FUNCTION && e->target->request->noise_ns > floor)
+		floor = e->target->request->noise_ns;
 	return floor;
 }
 

@@ -158,6 +158,17 @@ static void say_chain(struct sentence *s, const struct why_chain *chain)
 		say_link(s, &chain->links[i]);
 }
 
+/* The resolution is said where it matters. */
+static void say_amount(struct sentence *s, const struct why *w, const struct why_target *t, size_t i)
+{
+	const struct why_cause *c = &w->causes[t->amounts[i].cause];
+	char d[UNITS_ROOM];
+
+	say_cause(s, c, t->amounts[i].ns);
+	if (c->kind == LEAF_FUNCTION && t->request->resolution_ns > t->amounts[i].ns / 20)
+		say(s, " (+-%s)", text_ns(t->request->resolution_ns, d));
+}
+
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf)
 {
 	const struct why_class *class = &w->classes[t->request->class];
@@ -175,13 +186,13 @@ char *why_target_sentence(const struct why *w, const struct why_target *t, char 
 		say(&s, "nothing deviates from the reference by more than the noise");
 		return buf;
 	}
-	say_cause(&s, &w->causes[t->amounts[0].cause], t->amounts[0].ns);
+	say_amount(&s, w, t, 0);
 	say_chain(&s, t->chain);
 	for (size_t i = 1; i < t->nr_amounts && i <= OTHERS_SAID; i++) {
 		if (t->amounts[i].ns < t->deviation_ns / 20)
 			break;
 		say(&s, "; ");
-		say_cause(&s, &w->causes[t->amounts[i].cause], t->amounts[i].ns);
+		say_amount(&s, w, t, i);
 	}
 	return buf;
 }
