@@ -131,7 +131,10 @@ for arg; do
 	*) parts="$parts $arg" ;;
 	esac
 done
+all=
 if [ -z "$parts" ]; then
+	all=1
+	rm -f "$LOG"/*.log
 	parts="lint unit runtime tools plugin browser"
 	[ -n "$quick" ] || parts="$parts e2e kmod"
 fi
@@ -143,6 +146,12 @@ for part in $parts; do
 		run_part "$part"
 	fi
 done
+
+# Over all of them.
+if [ -n "$all" ] && [ -z "$quick" ]; then
+	run_one coverage.sh "$limit" sh "$TOP/tests/coverage.sh" "$LOG"/*.log
+	grep '^# ' "$LOG/coverage.sh.log" | sed 's/^#/ /'
+fi
 
 total="$passed passed, $failed failed"
 [ "$skipped" -eq 0 ] || total="$total, $skipped skipped"

@@ -209,9 +209,14 @@ judge_coverage()	# [kind]
 	jq -s '[.[].requests[] | select(.deviation_ns > .resolution_ns)] | {n: length,
 		not_watched: map(select(.not_watched_ns * 20 > .latency_ns)) | length,
 		coverage: ([.[] | select(.not_watched_ns * 20 <= .latency_ns) | .coverage] | sort),
-		unknown: (([.[].unknown_ns] | add) / ([.[].latency_ns] | add))}
-		| .n -= .not_watched | . + {min: .coverage[0], p10: .coverage[.n * 0.1 | floor],
-		       median: .coverage[.n / 2 | floor], max: .coverage[-1]} | del(.coverage)' $coverage_of >coverage.json
+		unknown_ns: ([.[].unknown_ns] | add), ns: ([.[].latency_ns] | add)}
+		| .n -= .not_watched | . + {unknown: (.unknown_ns / .ns), min: .coverage[0],
+			p10: .coverage[.n * 0.1 | floor], median: .coverage[.n / 2 | floor], max: .coverage[-1]}' \
+		$coverage_of >all-coverage.json
+	# For coverage.sh: by percent, downwards.
+	diag "coverage $(jq -c '{n, not_watched, min, unknown_ns, ns, percent: (.coverage | map([. * 100, 100] | min | floor)
+		| group_by(.) | map({key: (.[0] | tostring), value: length}) | from_entries)}' all-coverage.json)"
+	jq 'del(.coverage)' all-coverage.json >coverage.json
 	diag "all${1:+ of $1}: $(jq -c 'map_values(. * 10000 | round / 10000)' coverage.json)"
 	check_jq "of each request 80 % at least are explained" coverage.json '.min >= 0.8'
 	check_jq "of most requests 96 %" coverage.json '.median >= 0.96'

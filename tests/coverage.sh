@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# How much ldb-why explained of the slow requests of all traces that the tests judged
+# (judge_coverage in why.sh): one distribution of what their logs say.
+#
+#	tests/coverage.sh LOG...
+. "$(dirname "$0")/engine.sh"
+
+grep -h '^# coverage {' "$@" | sed 's/^# coverage //' >coverage.all
+if ! [ -s coverage.all ]; then
+	echo "1..0 # SKIP no test judged it"
+	exit 77
+fi
+jq -s '. as $all | (map(.percent | to_entries[] | {of: (.key | tonumber), nr: .value}) | group_by(.of)
+		| map({of: .[0].of, nr: (map(.nr) | add)})) as $by
+	| [$by[] | .of as $of | range(.nr) | $of] as $each
+	| {tests: length, n: ($each | length), not_watched: (map(.not_watched) | add), min: (map(.min) | min),
+	   unknown: ((map(.unknown_ns) | add) / (map(.ns) | add)),
+	   below_100: ($by | map(select(.of < 100)))}
+	| .p1 = $each[.n * 0.01 | floor] | .p10 = $each[.n * 0.1 | floor] | .median = $each[.n * 0.5 | floor]' \
+	coverage.all >coverage.json
+diag "$(jq -r '"\(.n) slow requests of \(.tests) tests; explained of what they took longer: at least " +
+	"\(.min * 1000 | floor / 10) %, 1st percentile \(.p1) %, 10th \(.p10) %, median \(.median) % or more; " +
+	"unknown \(.unknown * 1000 | round / 10) % of their time; \(.not_watched) others were not watched"' coverage.json)"
+diag "less than all: $(jq -r '.below_100 | map("\(.nr) x \(.of) %") | join(", ")' coverage.json)"
+check_jq "there are many" coverage.json '.n >= 100'
+check_jq "of each 80 % at least are explained" coverage.json '.min >= 0.8'
+check_jq "of most 96 %" coverage.json '.median >= 96'
+check_jq "5 % at most of their time are unknown" coverage.json '.unknown <= 0.05'
+finish
