@@ -90,7 +90,7 @@ boot_guest()
 		"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$work/boot" 2>"$work/err"
 	status=$?
 	[ -z "$keep" ] || { cp "$work/boot" "$keep.$kernel"; cp "$work/console" "$keep.$kernel.dmesg"; }
-	[ "$status" -ne 96 ] || [ "$boots" -ge 5 ]
+	[ "$status" -ne 96 ] || [ "$boots" -ge 8 ]
 }
 
 run_guest()	# kernel
