@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include "analysis/order.h"
 #include "analysis/partition-private.h"
 #include "analysis/ticks.h"
 
@@ -254,24 +255,23 @@ static int on_life(void *arg, struct life *life)
 	return ret;
 }
 
-static int work_compare(const void *pa, const void *pb)
+ORDER_KEY(work_tid, struct work, tid)
+ORDER_KEY(work_start, struct work, start)
+ORDER_KEY(work_end, struct work, end)
+ORDER_KEY(queued_server, struct queued, server)
+ORDER_KEY(queued_start, struct queued, start)
+
+static int sort_all(struct partition_build *b)
 {
-	const struct work *a = pa, *b = pb;
+	static const order_key of_work[] = { work_tid, work_start, work_end };
+	static const order_key of_queued[] = { queued_server, queued_start };
+	int ret = order_sort(&b->works, b->nr_works, sizeof(*b->works), of_work, 3);
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end < b->end ? -1 : a->end > b->end;
-}
-
-static int queued_compare(const void *pa, const void *pb)
-{
-	const struct queued *a = pa, *b = pb;
-
-	if (a->server != b->server)
-		return a->server < b->server ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
+	b->room_works = b->nr_works;
+	if (!ret)
+		ret = order_sort(&b->queued, b->nr_queued, sizeof(*b->queued), of_queued, 2);
+	b->room_queued = b->nr_queued;
+	return ret;
 }
 
 int partition_read_lives(struct partition_build *b)
@@ -279,9 +279,5 @@ int partition_read_lives(struct partition_build *b)
 	struct lives_result result;
 	int ret = lives_each(b->m, on_life, b, &result);
 
-	if (!ret && b->nr_works)
-		qsort(b->works, b->nr_works, sizeof(*b->works), work_compare);
-	if (!ret && b->nr_queued)
-		qsort(b->queued, b->nr_queued, sizeof(*b->queued), queued_compare);
-	return ret;
+	return ret ? ret : sort_all(b);
 }

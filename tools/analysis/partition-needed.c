@@ -6,19 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/order.h"
 #include "analysis/partition-private.h"
 
 #define GAPS_MAX	64	/* between the works of a server, for one request */
 #define NEAR		4
 
-static int needed_compare(const void *pa, const void *pb)
-{
-	const struct needed *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+ORDER_KEY(needed_tid, struct needed, tid)
+ORDER_KEY(needed_start, struct needed, start)
 
 static void merge(struct partition_build *b)
 {
@@ -101,6 +96,7 @@ static int add_queued(struct partition_build *b, const struct queued *q)
 
 int partition_find_needed(struct partition_build *b)
 {
+	static const order_key keys[] = { needed_tid, needed_start };
 	const struct request *requests = b->p->requests;
 	int ret = 0;
 
@@ -114,8 +110,9 @@ int partition_find_needed(struct partition_build *b)
 	for (size_t i = 0; i < b->nr_queued && !ret; i++)
 		if (!requests[b->queued[i].request].is_left_out && b->queued[i].server)
 			ret = add_queued(b, &b->queued[i]);
-	if (b->nr_needed)
-		qsort(b->needed, b->nr_needed, sizeof(*b->needed), needed_compare);
+	if (!ret)
+		ret = order_sort(&b->needed, b->nr_needed, sizeof(*b->needed), keys, 2);
+	b->room_needed = b->nr_needed;
 	merge(b);
 	return ret;
 }

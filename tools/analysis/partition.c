@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/order.h"
 #include "analysis/partition-private.h"
 #include "analysis/ticks.h"
 
@@ -31,28 +32,16 @@ int partition_add_share(struct partition_build *b, uint32_t request, uint32_t le
 	return 0;
 }
 
-struct order {
-	int64_t start, end;
-	uint32_t request;
-};
-
-static int order_compare(const void *pa, const void *pb)
-{
-	const struct order *a = pa, *b = pb;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	return a->request < b->request ? -1 : 1;
-}
+ORDER_KEY(request_start, struct request, start)
+ORDER_KEY(request_end, struct request, end)
 
 /* Requests by start: lives come when they end. */
 static int sort_requests(struct partition_build *b)
 {
+	static const order_key keys[] = { request_start, request_end };
 	struct partition *p = b->p;
+	uint32_t *order = order_of(p->requests, p->nr_requests, sizeof(*p->requests), keys, 2);
 	uint32_t *to = calloc(p->nr_requests + 1, sizeof(*to));
-	struct order *order = calloc(p->nr_requests + 1, sizeof(*order));
 	struct request *sorted = calloc(p->nr_requests + 1, sizeof(*sorted));
 
 	if (!order || !sorted || !to) {
@@ -61,12 +50,9 @@ static int sort_requests(struct partition_build *b)
 		free(to);
 		return -ENOMEM;
 	}
-	for (size_t i = 0; i < p->nr_requests; i++)
-		order[i] = (struct order){ p->requests[i].start, p->requests[i].end, i };
-	qsort(order, p->nr_requests, sizeof(*order), order_compare);
 	for (size_t i = 0; i < p->nr_requests; i++) {
-		to[order[i].request] = i;
-		sorted[i] = p->requests[order[i].request];
+		to[order[i]] = i;
+		sorted[i] = p->requests[order[i]];
 	}
 	free(order);
 	free(p->requests);

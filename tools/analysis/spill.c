@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/order.h"
 #include "analysis/spill.h"
 
 #define RUN_BYTES	(256U << 10)	/* read ahead of each run */
@@ -43,9 +44,22 @@ static bool is_before(const struct spill_item *a, const struct spill_item *b)
 	return a->nr < b->nr;
 }
 
-static int item_compare(const void *pa, const void *pb)
+/* Unsigned numbers, as signed ones in the same order. */
+static int64_t item_major(const void *item)
 {
-	return is_before(pa, pb) ? -1 : is_before(pb, pa);
+	return (int64_t)(((const struct spill_item *)item)->major ^ 1ULL << 63);
+}
+
+ORDER_KEY(item_minor, struct spill_item, minor)
+
+/* They are in the order they came in. */
+static int sort_items(struct spill *s)
+{
+	static const order_key keys[] = { item_major, item_minor };
+	int ret = order_sort(&s->items, s->nr_items, sizeof(*s->items), keys, 2);
+
+	s->room_items = s->nr_items;
+	return ret;
 }
 
 void spill_open(struct spill *s, size_t bytes)
@@ -116,7 +130,8 @@ static int spill(struct spill *s)
 		ret = -ENOMEM;
 	if (!ret && s->fd < 0)
 		ret = open_file(s);
-	qsort(s->items, s->nr_items, sizeof(*s->items), item_compare);
+	if (!ret)
+		ret = sort_items(s);
 	for (size_t i = 0; i < s->nr_items && !ret; i++) {
 		const struct spill_item *item = &s->items[i];
 		size_t size = sizeof(struct header) + rounded(item->size);
@@ -278,11 +293,8 @@ int spill_sort(struct spill *s)
 	size_t each;
 	int ret = 0;
 
-	if (!s->nr_runs) {
-		if (s->nr_items)
-			qsort(s->items, s->nr_items, sizeof(*s->items), item_compare);
-		return 0;
-	}
+	if (!s->nr_runs)
+		return sort_items(s);
 	if (s->nr_items)
 		ret = spill(s);
 	free(s->items);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/order.h"
 #include "analysis/why-private.h"
 
 int tree_open(struct tree *t, const struct partition *p)
@@ -107,14 +108,8 @@ static int add_values(struct values *v, const struct tree *t, struct node_refere
 	return 0;
 }
 
-static int by_node(const void *pa, const void *pb)
-{
-	const struct value *a = pa, *b = pb;
-
-	if (a->node != b->node)
-		return a->node < b->node ? -1 : 1;
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
+ORDER_KEY(value_node, struct value, node)
+ORDER_KEY(value_ns, struct value, ns)
 
 static int by_nr(const void *pa, const void *pb)
 {
@@ -167,6 +162,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 
 int reference_build(struct tree *t, struct reference *ref)
 {
+	static const order_key keys[] = { value_node, value_ns };
 	struct values v = { NULL, 0, 0 };
 	int ret = 0;
 
@@ -177,8 +173,8 @@ int reference_build(struct tree *t, struct reference *ref)
 		tree_fill(t, &t->p->requests[ref->requests[i]]);
 		ret = add_values(&v, t, ref->nodes);
 	}
-	if (!ret && v.nr)
-		qsort(v.at, v.nr, sizeof(*v.at), by_node);
+	if (!ret)
+		ret = order_sort(&v.at, v.nr, sizeof(*v.at), keys, 2);
 	for (size_t i = 0, next; i < v.nr && !ret; i = next) {
 		for (next = i; next < v.nr && v.at[next].node == v.at[i].node;)
 			next++;

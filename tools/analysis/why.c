@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/order.h"
 #include "analysis/partition-private.h"
 #include "analysis/ticks.h"
 #include "analysis/why-private.h"
@@ -55,15 +56,27 @@ struct ranked {
 	bool is_target;
 };
 
-static int rank_compare(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
+ORDER_KEY(request_class, struct request, class)
+ORDER_KEY(request_latency, struct request, latency_ns)
 
-	if (a->class != b->class)
-		return a->class < b->class ? -1 : 1;
-	if (a->latency_ns != b->latency_ns)
-		return a->latency_ns < b->latency_ns ? -1 : 1;
-	return a->request < b->request ? -1 : a->request > b->request;
+/* NULL: out of memory. */
+static struct ranked *rank_all(const struct partition *p)
+{
+	static const order_key keys[] = { request_class, request_latency };
+	uint32_t *order = order_of(p->requests, p->nr_requests, sizeof(*p->requests), keys, 2);
+	struct ranked *ranked = calloc(p->nr_requests + 1, sizeof(*ranked));
+
+	for (size_t i = 0; order && ranked && i < p->nr_requests; i++) {
+		const struct request *r = &p->requests[order[i]];
+
+		ranked[i] = (struct ranked){ r->latency_ns, r->class, order[i], false };
+	}
+	if (!order) {
+		free(ranked);
+		ranked = NULL;
+	}
+	free(order);
+	return ranked;
 }
 
 /* The rank of a percentile, as everywhere in ldb: ceil(p * n), from 0. */
@@ -226,18 +239,9 @@ static int select_ranked(struct why *w, const struct why_options *o, struct rank
 
 static int select_all(struct why *w, const struct why_options *o)
 {
-	const struct partition *p = w->p;
-	struct ranked *ranked = calloc(p->nr_requests + 1, sizeof(*ranked));
-	int ret = ranked ? 0 : -ENOMEM;
+	struct ranked *ranked = rank_all(w->p);
+	int ret = ranked ? select_ranked(w, o, ranked) : -ENOMEM;
 
-	for (size_t i = 0; i < p->nr_requests && !ret; i++)
-		ranked[i] = (struct ranked){
-			p->requests[i].latency_ns, p->requests[i].class, i, false,
-		};
-	if (!ret) {
-		qsort(ranked, p->nr_requests, sizeof(*ranked), rank_compare);
-		ret = select_ranked(w, o, ranked);
-	}
 	free(ranked);
 	for (size_t i = 0; i < w->nr_targets; i++)
 		w->targets[i].deviation_ns = w->targets[i].request->latency_ns -
