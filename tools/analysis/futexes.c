@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/futexes.h"
+#include "analysis/numbers.h"
 #include "analysis/sched.h"
 
 struct builder {
@@ -23,32 +24,29 @@ bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind)
 	return futex >= lock && futex - lock < lock_kind_size(kind);
 }
 
-static int on_off(void *arg, const struct sched_off *off)
+int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off)
 {
-	struct builder *b = arg;
-	struct futexes *f = b->f;
-
 	if (!off->nr_futexes || !off->has_out)
 		return 0;
 	if (f->nr == FUTEXES_MAX) {
 		f->nr_not_kept++;
 		return 0;
 	}
-	if (f->nr == f->room) {
-		size_t room = f->room ? 2 * f->room : 256;
-		struct futex_wait *at = reallocarray(f->at, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		f->at = at;
-		f->room = room;
-	}
+	if (!array_room(&f->at, &f->room, f->nr, sizeof(*f->at)))
+		return -ENOMEM;
 	f->at[f->nr++] = (struct futex_wait){
-		.tid = off->tid, .owner = futex_owner(b->m, off->owner, off->out, off->woken),
+		.tid = off->tid, .owner = futex_owner(m, off->owner, off->out, off->woken),
 		.waker = off->is_futex_woken ? off->waker.tid : 0, .futex = off->futex,
 		.gen = off->gen, .pc = off->pc, .out = off->out, .woken = off->woken,
 	};
 	return 0;
+}
+
+static int on_off(void *arg, const struct sched_off *off)
+{
+	struct builder *b = arg;
+
+	return futexes_add(b->m, b->f, off);
 }
 
 static int compare(const void *pa, const void *pb)
@@ -58,6 +56,12 @@ static int compare(const void *pa, const void *pb)
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
 	return a->out < b->out ? -1 : a->out > b->out;
+}
+
+void futexes_sort(struct futexes *f)
+{
+	if (f->nr)
+		qsort(f->at, f->nr, sizeof(*f->at), compare);
 }
 
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f)
@@ -71,8 +75,8 @@ int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f)
 	if (!m->has_sched)
 		return 0;
 	ret = sched_each(m, from, to, &sink, &result);
-	if (!ret && f->nr)
-		qsort(f->at, f->nr, sizeof(*f->at), compare);
+	if (!ret)
+		futexes_sort(f);
 	return ret;
 }
 

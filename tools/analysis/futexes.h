@@ -25,8 +25,14 @@ struct futexes {
 	uint64_t nr_not_kept;
 };
 
+struct sched_off;
+
 /* 0 or -ENOMEM.  Nothing without kernel events. */
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
+
+/* The same for who reads the kernel events anyway: add all, then sort.  0 or -ENOMEM. */
+int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
+void futexes_sort(struct futexes *f);
 void futexes_free(struct futexes *f);
 
 /* Does the futex lie in the object of that lock? */

@@ -45,6 +45,7 @@ struct builder {
 	size_t nr;
 	struct futexes futexes;
 	int64_t futex_resolution;	/* ticks */
+	bool is_giving, has_given;	/* options->funcs is given its rows, was given them */
 	int (*each)(void *arg, const struct lock_event *e); /* instead of the statistics */
 	void *arg;
 };
@@ -274,24 +275,46 @@ static int add_futexes(struct builder *b)
 	return ret;
 }
 
-static int feed(void *arg, const struct reader_rows *rows)
+/* As a filter sees it: mostly what is asked first says so. */
+static bool is_in_chunk(const struct builder *b, const struct ldb_row_func *row)
+{
+	return (row->start_max <= b->t_max && row->end_max >= b->t_min) ||
+	       reader_overlaps(LDB_BLK_FUNC, row, b->t_min, b->t_max);
+}
+
+static int on_funcs(void *arg, const struct reader_rows *rows)
 {
 	struct builder *b = arg;
 
-	for (size_t i = 0; i < rows->nr; i++)
-		lockset_feed(&b->set, &rows->func[i]);
-	return 0;
+	if (lockset_wants_funcs(&b->set))
+		for (size_t i = 0; i < rows->nr; i++)
+			if (is_in_chunk(b, &rows->func[i]))
+				lockset_feed(&b->set, &rows->func[i]);
+	return b->is_giving ? b->options->funcs(b->arg, rows) : 0;
+}
+
+/* For the chunk, for the caller, or for both if he gets all rows that there are. */
+static int read_funcs(struct builder *b, bool is_end)
+{
+	const struct locks_options *o = b->options;
+	struct reader_filter filter = READER_FILTER_ALL;
+	bool is_all = o->from == INT64_MIN && o->to == INT64_MAX;
+
+	b->is_giving = o->funcs && !b->has_given && (is_end || is_all);
+	if (is_end && !b->is_giving)
+		return 0;
+	b->has_given |= b->is_giving;
+	filter.t_min = b->is_giving ? o->from : b->t_min;
+	filter.t_max = b->is_giving ? o->to : b->t_max;
+	return reader_each(b->m->reader, LDB_BLK_FUNC, &filter, on_funcs, b);
 }
 
 static int end_chunk(struct builder *b)
 {
-	struct reader_filter filter = READER_FILTER_ALL;
 	int ret = lockset_prepare(&b->set);
 
-	filter.t_min = b->t_min;
-	filter.t_max = b->t_max;
 	if (!ret && lockset_wants_funcs(&b->set))
-		ret = reader_each(b->m->reader, LDB_BLK_FUNC, &filter, feed, b);
+		ret = read_funcs(b, false);
 	if (!ret) {
 		lockset_resolve(&b->set);
 		for (size_t i = 0; i < b->set.nr && !ret; i++) {
@@ -456,6 +479,17 @@ static void free_builder(struct builder *b)
 	futexes_free(&b->futexes);
 }
 
+static int read_futexes(struct builder *b)
+{
+	struct futexes *known = b->options->futexes;
+
+	if (!known)
+		return futexes_read(b->m, b->options->from, b->options->to, &b->futexes);
+	b->futexes = *known;
+	*known = (struct futexes){ 0 };
+	return 0;
+}
+
 /* Rows -> events, to which the futexes are added at the end. */
 static int each_event(struct builder *b)
 {
@@ -470,11 +504,13 @@ static int each_event(struct builder *b)
 	filter.t_min = b->options->from;
 	b->futex_resolution = ticks_sane(reader_tick(m->reader, sched_resolution_ns(m))) -
 			      ticks_sane(reader_tick(m->reader, 0));
-	ret = futexes_read(m, b->options->from, b->options->to, &b->futexes);
+	ret = read_futexes(b);
 	if (!ret)
 		ret = reader_each(m->reader, LDB_BLK_LOCK, &filter, add_rows, b);
 	if (!ret && b->set.nr)
 		ret = end_chunk(b);
+	if (!ret)
+		ret = read_funcs(b, true);
 	return ret ? ret : add_futexes(b);
 }
 

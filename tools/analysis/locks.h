@@ -9,14 +9,18 @@
 #define ANALYSIS_LOCKS_H
 
 #include "analysis/dist.h"
+#include "analysis/futexes.h"
 #include "analysis/lockset.h"
 #include "analysis/model.h"
 
 struct locks_options {
 	int64_t from, to;	/* ticks: events that overlap */
 	const char *thread;	/* the waiting or holding one: tid or glob; NULL: all */
+	/* locks_each(): both save a pass over the trace, and may be NULL. */
+	struct futexes *futexes; /* that were read before, of [from, to]: it takes them over */
+	int (*funcs)(void *arg, const struct reader_rows *rows); /* is given the FUNC rows of [from, to] */
 };
-#define LOCKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL }
+#define LOCKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
 
 /* Durations of waits, or of holds. */
 struct lock_times {

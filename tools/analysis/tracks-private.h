@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_TRACKS_PRIVATE_H
 #define ANALYSIS_TRACKS_PRIVATE_H
 
+#include "analysis/futexes.h"
 #include "analysis/spill.h"
 #include "analysis/timeline-private.h"
 #include "analysis/tracks.h"
@@ -36,6 +37,7 @@ struct tracks {
 	const struct tracks_sink *sink;
 	struct tracks_result *result;
 	int64_t min_ticks;
+	struct futexes futexes;		/* until the locks are read */
 	struct tracks_source funcs, locks, offs, parts, queues, faults, irqs, lives;
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */

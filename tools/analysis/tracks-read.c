@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rows of a trace, sorted by thread and time: one pass for functions, locks,
- * kernel events and requests each, and one before to find how long a function
+ * The rows of a trace, sorted by thread and time: one pass each for functions
+ * and locks, kernel events and requests, and one before to find how long a function
  * must be when not all are wanted.
  */
 #include <errno.h>
@@ -150,7 +150,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	int ret = 0;
 
 	k->nr_read += rows->nr;
-	tell(k, "functions", 0.1, 0.4, k->nr_read, k->m->seen);
+	tell(k, "functions", 0.2, 0.45, k->nr_read, k->m->seen);
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
 		const struct ldb_row_func *row = &rows->func[i];
 		struct estimate e = estimate_func(row);
@@ -170,18 +170,6 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-static int read_funcs(struct tracks *k)
-{
-	struct reader_filter filter = window_of(k);
-	int ret = find_min(k);
-
-	if (!ret)
-		ret = reader_each(k->m->reader, LDB_BLK_FUNC, &filter, add_funcs, k);
-	if (k->result->nr_left_out)
-		k->result->min_ns = ticks_ns(k->m->reader, k->min_ticks);
-	return ret;
-}
-
 /* Locks */
 
 static int add_lock(void *arg, const struct lock_event *e)
@@ -194,11 +182,18 @@ static int add_lock(void *arg, const struct lock_event *e)
 			 sizeof(*e));
 }
 
-static int read_locks(struct tracks *k)
+/* When a hold began is asked of the same rows that become functions. */
+static int read_funcs_and_locks(struct tracks *k)
 {
-	struct locks_options options = { k->o->from, k->o->to, k->o->thread };
+	struct locks_options options = {
+		.from = k->o->from, .to = k->o->to, .thread = k->o->thread,
+		.futexes = &k->futexes, .funcs = add_funcs,
+	};
+	int ret = locks_each(k->m, &options, add_lock, k, &k->result->nr_not_kept);
 
-	return locks_each(k->m, &options, add_lock, k, &k->result->nr_not_kept);
+	if (k->result->nr_left_out)
+		k->result->min_ns = ticks_ns(k->m->reader, k->min_ticks);
+	return ret;
 }
 
 /* Kernel events */
@@ -225,10 +220,10 @@ static int on_off(void *arg, const struct sched_off *off)
 		struct sched_off off;
 		struct sched_span spans[SCHED_SPANS_MAX];
 	} item;
-	int ret;
+	int ret = futexes_add(k->m, &k->futexes, off);
 
-	if (!is_selected(k, off->tid, off->out))
-		return 0;
+	if (ret || !is_selected(k, off->tid, off->out))
+		return ret;
 	ret = tell_wakeup(k, off);
 	if (ret || off->in <= off->out || off->in < k->o->from || off->out > k->o->to ||
 	    !is_wanted(k, off->tid, off->out, off->in))
@@ -274,6 +269,7 @@ static int read_sched(struct tracks *k)
 	k->off_resolution_ns = sched_resolution_ns(k->m);
 	ret = sched_each(k->m, k->o->from, k->o->to, &sink, &result);
 	k->result->nr_broken = result.nr_broken;
+	futexes_sort(&k->futexes);
 	return ret;
 }
 
@@ -341,14 +337,14 @@ int tracks_read(struct tracks *k)
 	spill_open(&k->faults.spill, memory / 16);
 	spill_open(&k->irqs.spill, memory / 16);
 	spill_open(&k->lives.spill, memory / 8);
-	ret = read_funcs(k);
+	ret = find_min(k);
 	if (!ret) {
-		tell(k, "locks", 0.4, 0.4, 0, 0);
-		ret = read_locks(k);
+		tell(k, "kernel events", 0.1, 0.1, 0, 0);
+		ret = read_sched(k);
 	}
 	if (!ret) {
-		tell(k, "kernel events", 0.45, 0.45, 0, 0);
-		ret = read_sched(k);
+		tell(k, "functions and locks", 0.2, 0.2, 0, 0);
+		ret = read_funcs_and_locks(k);
 	}
 	if (!ret)
 		ret = tracks_read_events(k);

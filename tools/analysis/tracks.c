@@ -259,6 +259,7 @@ static void free_all(struct tracks *k)
 	free(k->off_at);
 	free(k->part_at);
 	lockset_free(&k->b.locks);
+	futexes_free(&k->futexes);
 	free(k->b.frames);
 	free(k->b.offs);
 	free(k);

@@ -138,7 +138,7 @@ static int next_head(struct handover *h)
 
 int handover_open(struct handover *h, struct model *m, const struct export_options *o)
 {
-	struct locks_options wanted = { o->from, o->to, o->thread };
+	struct locks_options wanted = { .from = o->from, .to = o->to, .thread = o->thread };
 	struct matcher x = { .h = h, .m = m, .o = o };
 	struct spill events;
 	uint64_t nr_not_kept;

@@ -24,6 +24,14 @@ static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row
 	       i->id_max <= f->id_max && !f->min_dur;
 }
 
+bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_max)
+{
+	struct extent e;
+
+	schema_extent(kind, row, &e);
+	return e.t_max >= t_min && e.t_min <= t_max;
+}
+
 static bool has_id(unsigned kind)
 {
 	return kind == LDB_BLK_FUNC || kind == LDB_BLK_LOCK || kind == LDB_BLK_THREAD ||

@@ -69,6 +69,9 @@ struct reader_filter {
 };
 #define READER_FILTER_ALL	{ INT64_MIN, INT64_MAX, 0, UINT64_MAX, 0 }
 
+/* Does a row of that kind overlap [t_min, t_max], as a filter sees it? */
+bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_max);
+
 struct reader_rows {
 	unsigned kind;		/* enum ldb_block_kind */
 	size_t nr;		/* at least 1 */
