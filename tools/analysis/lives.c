@@ -42,6 +42,8 @@ struct lives {
 	struct worker *workers[NR_WORKER_BUCKETS];
 	struct window window;		/* of rows */
 	struct open_life *spare;	/* not in use, with what they have room for */
+	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
+	size_t nr_wanted_bits;
 };
 
 static size_t hash_id(uint64_t id, size_t nr)
@@ -418,12 +420,24 @@ static int on_end_all(struct lives *l, const struct ldb_row_req *row)
 	return ret;
 }
 
+static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
+{
+	size_t bit;
+
+	if (!l->wanted || row->op == LDB_REQ_OP_END_ALL)
+		return true;
+	bit = hash_id(row->id, l->nr_wanted_bits);
+	return l->wanted[bit / 64] >> bit % 64 & 1;
+}
+
 static int on_row(void *arg, const void *windowed)
 {
 	const struct ldb_row_req *row = windowed;
 	struct lives *l = arg;
 
 	l->result->nr_events++;
+	if (!is_wanted(l, row))
+		return 0;
 	switch (row->op) {
 	case LDB_REQ_OP_START:
 		return on_start(l, row);
@@ -513,27 +527,57 @@ static void free_all(struct lives *l)
 		free(o);
 	}
 	free(l->buckets);
+	free(l->wanted);
 	window_free(&l->window);
+}
+
+/* Frees all. */
+static int read_lives(struct lives *l)
+{
+	struct model *m = l->m;
+	int ret = -ENOMEM;
+
+	l->nr_buckets = 1024;
+	l->buckets = calloc(l->nr_buckets, sizeof(*l->buckets));
+	window_init(&l->window, sizeof(struct ldb_row_req), on_row, l);
+	if (!m->classes)
+		m->classes = classes_open(m);
+	if (l->buckets && m->classes)
+		ret = reader_each(m->reader, LDB_BLK_REQ, NULL, add_rows, l);
+	if (!ret)
+		ret = window_finish(&l->window);
+	if (!ret)
+		ret = end_all_lives(l);
+	free_all(l);
+	return ret;
 }
 
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
 	       struct lives_result *result)
 {
 	struct lives l = { .m = m, .life = life, .arg = arg, .result = result };
-	int ret = -ENOMEM;
 
 	*result = (struct lives_result){ 0 };
-	l.nr_buckets = 1024;
-	l.buckets = calloc(l.nr_buckets, sizeof(*l.buckets));
-	window_init(&l.window, sizeof(struct ldb_row_req), on_row, &l);
-	if (!m->classes)
-		m->classes = classes_open(m);
-	if (l.buckets && m->classes)
-		ret = reader_each(m->reader, LDB_BLK_REQ, NULL, add_rows, &l);
-	if (!ret)
-		ret = window_finish(&l.window);
-	if (!ret)
-		ret = end_all_lives(&l);
-	free_all(&l);
-	return ret;
+	return read_lives(&l);
+}
+
+int lives_some(struct model *m, const uint64_t *ids, size_t nr,
+	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result)
+{
+	struct lives l = { .m = m, .life = life, .arg = arg, .result = result };
+	size_t bits = 4096;
+
+	*result = (struct lives_result){ 0 };
+	while (bits / 16 < nr)
+		bits *= 2;
+	l.wanted = calloc(bits / 64, sizeof(*l.wanted));
+	l.nr_wanted_bits = bits;
+	if (!l.wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		size_t bit = hash_id(ids[i], bits);
+
+		l.wanted[bit / 64] |= 1ULL << bit % 64;
+	}
+	return read_lives(&l);
 }

@@ -38,6 +38,13 @@ struct lives_result {
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
 	       struct lives_result *result);
 
+/*
+ * Those of some requests: of nr ids, in any order.  Costs less than all; lives of a few others
+ * may be among them.
+ */
+int lives_some(struct model *m, const uint64_t *ids, size_t nr,
+	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
+
 void life_free(struct life *life);
 
 #endif

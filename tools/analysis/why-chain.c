@@ -446,10 +446,24 @@ static void want(struct chains *k, struct why_target *t)
 	at->start = r->start;
 }
 
+static int find_lives(struct chains *k)
+{
+	uint64_t *ids = calloc(k->nr_wanted + 1, sizeof(*ids));
+	struct lives_result result;
+	int ret;
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->nr_wanted; i++)
+		ids[i] = k->wanted[i].id;
+	ret = lives_some(k->w->p->m, ids, k->nr_wanted, on_life, k, &result);
+	free(ids);
+	return ret;
+}
+
 int chains_build(struct why *w, const struct why_options *o)
 {
 	struct chains k = { .w = w, .categories = o->categories };
-	struct lives_result result;
 	size_t nr = o->nr_chains < w->nr_targets ? o->nr_chains : w->nr_targets;
 	int ret = -ENOMEM;
 
@@ -462,7 +476,7 @@ int chains_build(struct why *w, const struct why_options *o)
 			want(&k, &w->targets[i]);
 	if (!ret && k.nr_wanted) {
 		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), wanted_compare);
-		ret = lives_each(w->p->m, on_life, &k, &result);
+		ret = find_lives(&k);
 		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), by_target);
 	}
 	for (size_t i = 0; i < k.nr_wanted && !ret; i++)

@@ -197,11 +197,14 @@ static int write_all(struct lives *l, struct page *p)
 int why_lives_write(const struct why *w, struct page *p)
 {
 	struct lives l = { .w = w };
+	uint64_t ids[WHY_PAGE_LIVES];
 	struct lives_result result;
 	int ret;
 
 	choose_all(&l);
-	ret = l.nr ? lives_each(w->p->m, on_life, &l, &result) : 0;
+	for (size_t i = 0; i < l.nr; i++)
+		ids[i] = w->targets[l.chosen[i].target].request->id;
+	ret = l.nr ? lives_some(w->p->m, ids, l.nr, on_life, &l, &result) : 0;
 	for (size_t i = 0; i < l.nr && !ret; i++)
 		if (l.chosen[i].is_found)
 			ret = add_life(&l, i);
