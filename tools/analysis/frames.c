@@ -11,11 +11,13 @@
 #include <stdlib.h>
 
 #include "analysis/estimate.h"
+#include "analysis/order.h"
 #include "analysis/ticks.h"
 #include "analysis/timeline-private.h"
 
 /* Frames looked at that may have begun before a time but by their estimate did not. */
 #define LATE_MAX 64
+#define NEAR_MAX 16	/* callers that are looked at for a parent */
 
 static int compare_u64(const void *pa, const void *pb)
 {
@@ -151,18 +153,52 @@ static void part_siblings(struct frame *before, struct frame *f)
 		f->end = middle;
 }
 
-void frames_sort(struct timeline_build *b)
+/* It is the frame before, or one that it was called from; else it has to be looked for. */
+static size_t parent_number(const struct timeline_build *b, size_t i)
 {
-	if (b->nr_frames)
-		qsort(b->frames, b->nr_frames, sizeof(*b->frames), frame_compare);
+	const struct frame *f = &b->frames[i];
+
+	for (size_t nr = i, n = 0; nr && n < NEAR_MAX; nr = b->frames[nr - 1].parent, n++) {
+		const struct frame *at = &b->frames[nr - 1];
+
+		if (at->gen == f->parent_gen && at->tid == f->tid && at->nr_thread == f->nr_thread &&
+		    frame_compare(at, at + 1))
+			return nr;
+	}
+	return frame_number(b, f, f->parent_gen);
+}
+
+ORDER_KEY(frame_tid, struct frame, tid)
+ORDER_KEY(frame_thread, struct frame, nr_thread)
+
+/* As frame_compare() does. */
+static int64_t frame_block(const void *frame)
+{
+	return (uint16_t)((const struct frame *)frame)->gen;
+}
+
+static int64_t frame_gen(const void *frame)
+{
+	return (int64_t)(((const struct frame *)frame)->gen ^ 1ULL << 63);
+}
+
+int frames_sort(struct timeline_build *b)
+{
+	static const order_key keys[] = { frame_tid, frame_thread, frame_block, frame_gen };
+	int ret = order_sort(&b->frames, b->nr_frames, sizeof(*b->frames), keys, 4);
+
+	if (ret)
+		return ret;
+	b->room_frames = b->nr_frames;
 	for (size_t i = 0; i < b->nr_frames; i++) {
 		struct frame *f = &b->frames[i];
-		size_t nr = f->parent_gen != f->gen ? frame_number(b, f, f->parent_gen) : 0;
+		size_t nr = f->parent_gen && f->parent_gen != f->gen ? parent_number(b, i) : 0;
 
 		/* A parent in another block may come later; a damaged trace may say anything. */
 		if (nr <= i)
 			f->parent = nr;
 	}
+	return 0;
 }
 
 static void less_resolution(struct frame *f, uint64_t cut)

@@ -77,7 +77,7 @@ void interval_merge(struct interval_list *list);
 
 /* frames.c */
 int frames_add(struct timeline_build *b, const struct ldb_row_func *row);
-void frames_sort(struct timeline_build *b);
+int frames_sort(struct timeline_build *b);
 void frames_tighten(struct timeline_build *b);
 void frames_nest(struct timeline_build *b);
 /* The frame and those it was called from had begun then, had not ended before then. */

@@ -307,8 +307,9 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	ret = add_parts(&b);
 	if (!ret)
 		ret = read_rows(&b);
+	if (!ret)
+		ret = frames_sort(&b);
 	if (!ret) {
-		frames_sort(&b);
 		frames_tighten(&b);
 		offcpu_tighten(&b);
 		frames_nest(&b);

@@ -134,9 +134,10 @@ static int do_window(struct tracks *k)
 		ret = tracks_add_requests(k);
 	if (!ret)
 		ret = lend_offs(k);
+	if (!ret)
+		ret = frames_sort(b);
 	if (ret)
 		return ret;
-	frames_sort(b);
 	frames_tighten(b);
 	offcpu_tighten(b);
 	b->nr_offs = 0;
