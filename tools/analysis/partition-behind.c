@@ -278,8 +278,7 @@ static uint32_t idle_leaf(struct partition_build *b, uint32_t leaf, uint32_t pat
 	case LEAF_FUNCTION:
 		if (!p->paths[at.path].func)
 			break;
-		return partition_leaf(p, LEAF_FUNCTION, partition_path(p, path, p->paths[at.path].func),
-				      "", 0, NULL);
+		return partition_function(p, path, p->paths[at.path].func);
 	case LEAF_RUNNABLE:
 	case LEAF_PREEMPTED:
 	case LEAF_THROTTLED:

@@ -14,6 +14,8 @@ struct partition_names {
 	struct numbers texts, paths, leaves;
 	char **text;			/* by number */
 	size_t room_text, room_paths, room_leaves, room_classes;
+	uint32_t *functions;		/* by path: its FUNCTION leaf + 1; 0: none yet */
+	size_t room_functions;
 };
 
 /* Texts */
@@ -195,6 +197,31 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 	return p->nr_leaves - 1;
 }
 
+uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func)
+{
+	struct partition_names *names = p->names;
+	uint32_t path = partition_path(p, parent, func), leaf;
+
+	if (path == UINT32_MAX)
+		return NO_LEAF;
+	if (path >= names->room_functions) {
+		size_t room = 2 * p->nr_paths;
+		uint32_t *functions = reallocarray(names->functions, room, sizeof(*functions));
+
+		if (!functions)
+			return NO_LEAF;
+		memset(functions + names->room_functions, 0,
+		       (room - names->room_functions) * sizeof(*functions));
+		names->functions = functions;
+		names->room_functions = room;
+	}
+	if (names->functions[path])
+		return names->functions[path] - 1;
+	leaf = partition_leaf(p, LEAF_FUNCTION, path, "", 0, NULL);
+	names->functions[path] = leaf + 1;
+	return leaf;
+}
+
 int partition_names_open(struct partition *p)
 {
 	p->names = calloc(1, sizeof(*p->names));
@@ -215,6 +242,7 @@ void partition_names_close(struct partition *p)
 	free(names->texts.slots);
 	free(names->paths.slots);
 	free(names->leaves.slots);
+	free(names->functions);
 	free(names);
 	p->names = NULL;
 }

@@ -122,10 +122,10 @@ static bool is_before(const struct needed *n, uint32_t tid, int64_t tick)
 	return n->tid < tid || (n->tid == tid && n->end <= tick);
 }
 
-/* The first that ends after tick.  Rows come nearly in order, so it is mostly near the last. */
-static size_t find(struct partition_build *b, uint32_t tid, int64_t tick)
+/* The first that ends after tick; mostly near the one at. */
+static size_t find(const struct partition_build *b, uint32_t tid, int64_t tick, size_t at)
 {
-	size_t lo = 0, hi = b->nr_needed, at = b->last_needed;
+	size_t lo = 0, hi = b->nr_needed;
 
 	if (!at || is_before(&b->needed[at - 1], tid, tick)) {
 		for (size_t n = 0; n < NEAR && at < hi; n++, at++)
@@ -133,7 +133,10 @@ static size_t find(struct partition_build *b, uint32_t tid, int64_t tick)
 				return at;
 		lo = at;
 	} else {
-		hi = at - 1;
+		for (size_t n = 0; n < NEAR && --at; n++)
+			if (is_before(&b->needed[at - 1], tid, tick))
+				return at;
+		hi = at;
 	}
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
@@ -149,8 +152,10 @@ static size_t find(struct partition_build *b, uint32_t tid, int64_t tick)
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end)
 {
 	struct partition_build *b = arg;
-	size_t at = find(b, tid, start);
+	/* Rows of a thread come nearly in order. */
+	size_t *last = &b->last_needed[tid % NEEDED_LAST];
+	size_t at = find(b, tid, start, *last);
 
-	b->last_needed = at;
+	*last = at;
 	return at < b->nr_needed && b->needed[at].tid == tid && b->needed[at].start < end;
 }

@@ -42,6 +42,8 @@ struct idle {
 	uint32_t leaf;
 };
 
+#define NEEDED_LAST	64
+
 /* Nothing of a thread outside of these is needed. */
 struct needed {
 	uint32_t tid;
@@ -86,7 +88,8 @@ struct partition_build {
 	size_t nr_queued, room_queued;
 	size_t room_requests, room_shares, room_classes;
 	struct needed *needed;		/* by tid, start; they do not touch each other */
-	size_t nr_needed, room_needed, last_needed;
+	size_t nr_needed, room_needed;
+	size_t last_needed[NEEDED_LAST]; /* found last, by tid */
 	uint64_t *tids;			/* bits: threads that were seen */
 	size_t nr_tid_words;
 	/* of the current thread */
@@ -149,6 +152,8 @@ uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbo
 uint32_t partition_queue_path(struct partition *p, uint64_t queue, int64_t tick);
 uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site);
+/* The leaf of a function that was called from the path. */
+uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func);
 /* partition-label.c: of a segment that is no function */
 #define PARTITION_LABEL_MAX	192
 enum leaf_kind partition_label(const struct segment *s, char *label);

@@ -298,13 +298,12 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 static int on_function(struct partition_build *b, const struct segment *s)
 {
 	uint32_t parent = b->depth ? b->stack[b->depth - 1].path : 0;
-	uint32_t path = partition_path(b->p, parent, s->func), leaf;
+	uint32_t leaf = partition_function(b->p, parent, s->func);
 
-	leaf = partition_leaf(b->p, LEAF_FUNCTION, path, "", 0, NULL);
 	if (leaf == NO_LEAF ||
 	    !array_room(&b->stack, &b->room_stack, b->depth, sizeof(*b->stack)))
 		return -ENOMEM;
-	b->stack[b->depth++] = (struct active){ s->end, path, leaf, s->gen };
+	b->stack[b->depth++] = (struct active){ s->end, b->p->leaves[leaf].path, leaf, s->gen };
 	add_resolution(b, s);
 	return count(b, s->start, leaf);
 }
