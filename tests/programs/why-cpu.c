@@ -134,9 +134,10 @@ static void run_throttled(void)
 	for (long id = 1; id <= nr_requests; id++) {
 		/* It may end between two requests, too, or for a moment only. */
 		long before = nr_throttled(stat);
-		double cpu = cpu_us(), wall = request(id, false);
+		double cpu = cpu_us(), wall = request(id, false), off = wall - (cpu_us() - cpu);
 
-		if (wall - (cpu_us() - cpu) > THROTTLED_US && nr_throttled(stat) > before)
+		/* Nor is a machine that stood still meanwhile its fault. */
+		if (off > THROTTLED_US && 2 * off > wall && nr_throttled(stat) > before)
 			hit(id);
 	}
 }
