@@ -250,7 +250,18 @@ static void test_futex(void)
 	made_wakeup(&t, 600000, 0, 1, 0);
 	made_switch(&t, 600010, 0, 0, R, 1, 0);
 	made_switch(&t, 600020, 0, 1, S, 0, 0);
+	/* So late, too, but woken as a futex is. */
+	made_wakeup(&t, 700000, 0, 1, 0);
+	made_switch(&t, 700010, 0, 0, R, 1, 0);
+	made_futex_wait(&t, 700020, 0, 1, 0x7000, 2);
+	made_switch(&t, 700020 + 2 * SCHED_FUTEX_NS, 0, 1, S, 0, 0);
+	made_futex_wake(&t, 1200000, 1, 2, 0x7000);
+	made_waking(&t, 1200010, 1, 2, 0, 1);
+	made_wakeup(&t, 1200020, 0, 1, 0);
+	made_switch(&t, 1200030, 0, 0, R, 1, 0);
+	made_switch(&t, 1300000, 0, 1, S, 0, 0);
 	play();
+	ok(off(1, 6)->nr_futexes == 1 && off(1, 6)->is_futex_woken, "late, but woken by FUTEX_WAKE: it is that sleep");
 	ok(off(1, 1)->is_preempted && !off(1, 1)->nr_futexes, "a preemption is no wait for the futex");
 	o = off(1, 2);
 	ok(o->nr_futexes == 1 && o->futex == 0x7000 && o->owner == 2 && o->is_futex_woken &&

@@ -40,6 +40,7 @@ struct sched_thread {
 	unsigned nr_futexes, futex_op;
 	uint64_t futexes[SCHED_FUTEXES_MAX];
 	int64_t futex_tick, futex_since, futex_ran;
+	bool is_futex_late;		/* of the sleep: it may be another one's */
 	uint32_t owner;
 	/* its last FUTEX_WAKE */
 	bool has_wake;
@@ -62,7 +63,7 @@ struct sched {
 	const struct sched_sink *sink;
 	struct sched_result *result;
 	int64_t from;
-	int64_t futex_ticks, loss_slack, race_ticks;
+	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
 	int ret;			/* what the sink returned for a CPU */
 	unsigned left_state;		/* of who leaves it now */
 	struct window window;		/* of rows */

@@ -61,6 +61,8 @@ static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	} else if (off->woken < off->out) {
 		off->woken = off->out;
 	}
+	if (t->is_futex_late && !off->is_futex_woken)
+		off->nr_futexes = 0;
 	off->has_lost = has_lost(s, off);
 	/* Who came and went later says nothing of the part that is known. */
 	if (!has_in && off->in < t->charged)
@@ -108,6 +110,7 @@ static int end_broken(struct sched *s, struct sched_thread *t)
 static void begin_off(struct sched_thread *t, int64_t tick, bool has_out)
 {
 	t->phase = SCHED_OFF;
+	t->is_futex_late = false;
 	t->last_seen = tick;
 	t->off = (struct sched_off){
 		.tid = t->tid, .out = tick, .has_out = has_out,
@@ -166,7 +169,7 @@ static void take_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 	struct sched_off *off = &t->off;
 
 	ticks_add(&t->futex_ran, tick - t->futex_since);
-	if (!t->nr_futexes || t->futex_ran > s->futex_ticks) {
+	if (!t->nr_futexes || t->futex_ran > s->futex_late_ticks) {
 		t->nr_futexes = 0;
 		return;
 	}
@@ -175,6 +178,7 @@ static void take_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 		return;
 	if (off->state == LDB_STATE_SLEEPING) {
 		off->nr_futexes = t->nr_futexes;
+		t->is_futex_late = t->futex_ran > s->futex_ticks;
 		off->futex_op = t->futex_op;
 		off->futex_tick = t->futex_tick;
 		off->futex = t->futexes[0];
@@ -492,6 +496,7 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	s->sink = sink;
 	s->result = result;
 	s->futex_ticks = ticks_of(m, SCHED_FUTEX_NS);
+	s->futex_late_ticks = ticks_of(m, SCHED_FUTEX_LATE_NS);
 	s->loss_slack = ticks_of(m, LOSS_SLACK_NS);
 	s->race_ticks = ticks_of(m, RACE_NS + m->kernel_err_ns);
 	s->from = from < 0 ? 0 : ticks_sane(from);

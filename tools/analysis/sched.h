@@ -13,7 +13,9 @@
  * two disagree, rows are missing and nobody is named.
  *
  * A FUTEX_WAIT belongs to the sleep that directly follows it, at most
- * SCHED_FUTEX_NS later; a preemption may lie between the two.
+ * SCHED_FUTEX_NS later; a preemption may lie between the two.  Up to
+ * SCHED_FUTEX_LATE_NS later (a virtual CPU had to wait for a real one), if a
+ * FUTEX_WAKE of that address ended the sleep.
  *
  * Rows need be in order of time only within a window.  Memory is bounded by the
  * number of threads, not of rows.
@@ -27,6 +29,7 @@
 #define SCHED_CPUS_MAX		8192
 #define SCHED_SPANS_MAX		48	/* of one wait; what comes later has no occupant */
 #define SCHED_FUTEX_NS		200000
+#define SCHED_FUTEX_LATE_NS	50000000
 #define SCHED_STATE_UNKNOWN	15
 #define SCHED_FUTEXES_MAX	8	/* addresses of one futex_waitv() */
 
