@@ -11,7 +11,7 @@
 #			PID, or kills it after writing MARK
 
 storm_every=${LDB_STORM_EVERY:-10}	# seconds
-storm_samples=12
+storm_samples=40
 storm_most=3				# of one CPU
 
 # What the monitor said of the registers: true if a CPU keeps being in the handler.
@@ -56,7 +56,7 @@ storm_watch()	# monitor pid mark
 		storm_nr=0
 		while [ -n "$storm_at" ] && [ "$storm_nr" -lt "$storm_samples" ]; do
 			echo "info registers -a" >&3
-			sleep 0.1
+			sleep 0.05
 			storm_nr=$((storm_nr + 1))
 		done
 		kill "$storm_cat"

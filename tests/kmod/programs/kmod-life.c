@@ -260,10 +260,12 @@ static void test_kill(void)
 		pid = program(&d, be_busy);
 		usleep(rand() % 30000);
 		kill(pid, SIGKILL);
-		no_hup += !(poll_now(d.fd, 0) & POLLHUP) && (wait_for(pid), true) &&
-			  dev_stats(&d).events && !dev_stats(&d).dead;
-		waitpid(pid, NULL, WNOHANG);
-		bad += dev_stats(&d).threads != 0;
+		/* Every other session is closed while the program still dies. */
+		if (i % 2) {
+			wait_for(pid);
+			no_hup += dev_stats(&d).events && !dev_stats(&d).dead;
+			bad += dev_stats(&d).threads != 0;
+		}
 		e = dev_events(&d);
 		holes += e.holes;
 		events_free(&e);
