@@ -9,10 +9,12 @@
 #
 #	storm_watch MONITOR PID MARK	MONITOR.in, MONITOR.out: of the emulator; ends with
 #			PID, or kills it after writing MARK
+#
+# LDB_STORM_SAID: a file for what the monitor said last.
 
 storm_every=${LDB_STORM_EVERY:-10}	# seconds
-storm_samples=40
-storm_most=3				# of one CPU
+storm_samples=60
+storm_most=2				# of one CPU
 
 # What the monitor said of the registers: true if a CPU keeps being in the handler.
 storm_is_seen()	# said handler
@@ -34,16 +36,31 @@ storm_is_seen()	# said handler
 	END { exit !seen }' "$1"
 }
 
+storm_idt()	# said: the table's address, without its last three digits
+{
+	sed -n 's/^IDT= *\([0-9a-f]*\)000 .*/\1/p' "$1" | tail -n 1
+}
+
 # The handler of exception 3, from the table that CPU 0 has.
-storm_handler()	# monitor
+storm_handler()	# said
+{
+	sed -n "s/^$(storm_idt "$1")030: 0x\(....\)........\(....\) 0x........\(........\).*/\3\1\2/p" "$1" | tail -n 1
+}
+
+# Asks the monitor for the table, the handler and the registers, some times.
+storm_ask()	# said
 {
 	echo "info registers" >&3
 	sleep 0.3
-	storm_idt=$(sed -n 's/^IDT= *\([0-9a-f]*\)000 .*/\1/p' "$1.said" | tail -n 1)
-	[ -n "$storm_idt" ] || return
-	echo "x/2gx 0x${storm_idt}030" >&3
+	[ -n "$(storm_idt "$1")" ] || return
+	echo "x/2gx 0x$(storm_idt "$1")030" >&3
+	storm_nr=0
+	while [ "$storm_nr" -lt "$storm_samples" ]; do
+		sleep 0.03
+		echo "info registers -a" >&3
+		storm_nr=$((storm_nr + 1))
+	done
 	sleep 0.3
-	sed -n "s/^${storm_idt}030: 0x\(....\)........\(....\) 0x........\(........\).*/\3\1\2/p" "$1.said" | tail -n 1
 }
 
 storm_watch()	# monitor pid mark
@@ -52,14 +69,10 @@ storm_watch()	# monitor pid mark
 	while sleep "$storm_every" && kill -0 "$2" 2>/dev/null; do
 		timeout 9 cat "$1.out" >"$1.said" &
 		storm_cat=$!
-		storm_at=$(storm_handler "$1")
-		storm_nr=0
-		while [ -n "$storm_at" ] && [ "$storm_nr" -lt "$storm_samples" ]; do
-			echo "info registers -a" >&3
-			sleep 0.05
-			storm_nr=$((storm_nr + 1))
-		done
+		storm_ask "$1.said"
 		kill "$storm_cat"
+		[ -z "${LDB_STORM_SAID:-}" ] || cp "$1.said" "$LDB_STORM_SAID"
+		storm_at=$(storm_handler "$1.said")
 		if [ -n "$storm_at" ] && storm_is_seen "$1.said" "$storm_at"; then
 			echo "$storm_at" >"$3"
 			kill "$2"

@@ -130,7 +130,7 @@ fi
 # Other than of a CPU that is stuck, which is what the emulator does to it.
 complains()
 {
-	grep -E 'WARNING: |BUG: |KASAN|kernel BUG at' "$work/log" | grep -qv 'soft lockup'
+	grep -E 'WARNING: |BUG: |KASAN|kernel BUG at' "$work/log" | grep -qvE 'soft lockup|workqueue lockup'
 }
 
 if [ -s "$work/storm" ] && ! complains; then

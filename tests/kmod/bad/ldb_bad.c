@@ -4,8 +4,6 @@
  * that the harness notices.
  */
 #include <linux/delay.h>
-#include <linux/kdebug.h>
-#include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -38,26 +36,6 @@ static void use_after_free(void)
 		pr_info("ldb_bad: %d\n", READ_ONCE(p[8]));
 }
 
-static int take_int3(struct notifier_block *nb, unsigned long event, void *args)
-{
-	return event == DIE_INT3 ? NOTIFY_STOP : NOTIFY_DONE;
-}
-
-/* As the emulator does it when it keeps a breakpoint that is gone. */
-static void int3_storm(void)
-{
-	struct notifier_block nb = { .notifier_call = take_int3, .priority = INT_MAX };
-	u64 end = ktime_get_ns() + 30ULL * NSEC_PER_SEC;
-
-	register_die_notifier(&nb);
-	while (ktime_get_ns() < end) {
-		for (int i = 0; i < 1000; i++)
-			asm volatile("int3" ::: "memory");
-		cond_resched();
-	}
-	unregister_die_notifier(&nb);
-}
-
 static int __init bad_init(void)
 {
 	if (!strcmp(how, "warn"))
@@ -68,8 +46,6 @@ static int __init bad_init(void)
 		deadlock_order();
 	else if (!strcmp(how, "free"))
 		use_after_free();
-	else if (!strcmp(how, "storm"))
-		int3_storm();
 	else if (!strcmp(how, "leak"))
 		pr_info("ldb_bad: %d\n", !kmalloc(100, GFP_KERNEL));
 	return 0;
