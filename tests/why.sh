@@ -218,6 +218,11 @@ judge_coverage()	# [kind]
 		| group_by(.) | map({key: (.[0] | tostring), value: length}) | from_entries)}' all-coverage.json)"
 	jq 'del(.coverage)' all-coverage.json >coverage.json
 	diag "all${1:+ of $1}: $(jq -c 'map_values(. * 10000 | round / 10000)' coverage.json)"
+	check_coverage
+}
+
+check_coverage()	# of coverage.json
+{
 	check_jq "of each request 80 % at least are explained" coverage.json '.min >= 0.8'
 	check_jq "of most requests 96 %" coverage.json '.median >= 0.96'
 	check_jq "5 % at most of their time are unknown" coverage.json '.unknown <= 0.05'

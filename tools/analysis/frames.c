@@ -179,7 +179,7 @@ static int64_t frame_block(const void *frame)
 
 static int64_t frame_gen(const void *frame)
 {
-	return (int64_t)(((const struct frame *)frame)->gen ^ 1ULL << 63);
+	return order_unsigned(((const struct frame *)frame)->gen);
 }
 
 int frames_sort(struct timeline_build *b)

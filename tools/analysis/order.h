@@ -17,6 +17,12 @@ typedef int64_t (*order_key)(const void *thing);
 		return ((const type *)thing)->member;		\
 	}
 
+/* Unsigned numbers as signed ones, in the same order. */
+static inline int64_t order_unsigned(uint64_t number)
+{
+	return (int64_t)(number ^ 1ULL << 63);
+}
+
 /*
  * Which of nr things of size bytes at base comes first, second, ...: by keys[0], those
  * with the same by keys[1], and so on.  NULL: out of memory.

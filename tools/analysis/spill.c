@@ -44,10 +44,9 @@ static bool is_before(const struct spill_item *a, const struct spill_item *b)
 	return a->nr < b->nr;
 }
 
-/* Unsigned numbers, as signed ones in the same order. */
 static int64_t item_major(const void *item)
 {
-	return (int64_t)(((const struct spill_item *)item)->major ^ 1ULL << 63);
+	return order_unsigned(((const struct spill_item *)item)->major);
 }
 
 ORDER_KEY(item_minor, struct spill_item, minor)

@@ -158,29 +158,12 @@ static bool same_key(const struct cause_key *a, const struct cause_key *b)
 	       !strcmp(a->label, b->label);
 }
 
-static bool grow_slots(struct why *w)
+static uint64_t cause_hash(const void *arg, uint32_t n)
 {
-	struct why_private *k = w->private;
-	size_t nr = k->nr_slots ? 2 * k->nr_slots : 256;
-	uint32_t *slots;
+	const struct why *w = arg;
+	struct cause_key key = key_of_cause(w, &w->causes[n]);
 
-	if (2 * (w->nr_causes + 1) <= k->nr_slots)
-		return true;
-	slots = calloc(nr, sizeof(*slots));
-	if (!slots)
-		return false;
-	for (size_t c = 0; c < w->nr_causes; c++) {
-		struct cause_key key = key_of_cause(w, &w->causes[c]);
-		size_t i = hash_key(&key) & (nr - 1);
-
-		while (slots[i])
-			i = (i + 1) & (nr - 1);
-		slots[i] = c + 1;
-	}
-	free(k->slots);
-	k->slots = slots;
-	k->nr_slots = nr;
-	return true;
+	return hash_key(&key);
 }
 
 static const char *category_kind(enum leaf_kind kind)
@@ -217,18 +200,19 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 {
 	struct why *w = e->w;
 	struct why_private *k = w->private;
+	struct numbers *t = &k->by_key;
 	const struct leaf *leaf = leaf_of(e, n);
 	struct cause_key key = key_of(e, n);
 	struct why_cause *c;
 	size_t i;
 
-	if (!grow_slots(w))
+	if (!numbers_grow(t, cause_hash, w))
 		return NO_NODE;
-	for (i = hash_key(&key) & (k->nr_slots - 1); k->slots[i]; i = (i + 1) & (k->nr_slots - 1)) {
-		struct cause_key at = key_of_cause(w, &w->causes[k->slots[i] - 1]);
+	for (i = hash_key(&key) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
+		struct cause_key at = key_of_cause(w, &w->causes[t->slots[i] - 1]);
 
 		if (same_key(&key, &at))
-			return k->slots[i] - 1;
+			return t->slots[i] - 1;
 	}
 	if (!array_room(&w->causes, &k->room_causes, w->nr_causes, sizeof(*w->causes)) ||
 	    !array_room(&k->by_anomaly, &k->room_by_anomaly, w->nr_causes, sizeof(*k->by_anomaly)))
@@ -242,8 +226,8 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 	};
 	memset(&k->by_anomaly[w->nr_causes], 0, sizeof(k->by_anomaly[0]));
 	set_category(e, c);
-	k->slots[i] = ++w->nr_causes;
-	return w->nr_causes - 1;
+	t->slots[i] = ++t->nr;
+	return w->nr_causes++;
 }
 
 static void add_amount(struct explanation *e, uint32_t n, int64_t ns)
@@ -328,7 +312,6 @@ int explain_target(struct why *w, const struct why_options *o, struct why_target
 	target->coverage = target->deviation_ns > 0 ? (double)explained / (double)target->deviation_ns : 1;
 	for (uint32_t i = 0; i < target->request->nr_shares; i++) {
 		const struct share *s = &w->p->shares[target->request->first + i];
-
 		const struct leaf *leaf = &w->p->leaves[s->leaf];
 
 		if (leaf->kind != LEAF_UNKNOWN)

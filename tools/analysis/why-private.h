@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_WHY_PRIVATE_H
 #define ANALYSIS_WHY_PRIVATE_H
 
+#include "analysis/numbers.h"
 #include "analysis/why.h"
 
 #define REFERENCE_MAX	4000	/* requests of a class that medians are taken of, evenly spread */
@@ -56,8 +57,7 @@ struct why_private {
 	struct why_amount *amounts;
 	size_t nr_amounts, room_amounts;
 	size_t room_causes, room_targets;
-	uint32_t *slots;		/* hash of causes */
-	size_t nr_slots;
+	struct numbers by_key;		/* of causes */
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation seen as each */
 	size_t room_by_anomaly;
 	struct why_chain *chains;

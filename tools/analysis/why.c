@@ -253,7 +253,7 @@ static int select_all(struct why *w, const struct why_options *o)
 
 int why_select(void *options, struct partition *p)
 {
-	struct why_private k = { .nr_slots = 0 };
+	struct why_private k = { .nr_strings = 0 };
 	struct why w = { .p = p, .private = &k };
 	int ret = -ENOMEM;
 
@@ -459,7 +459,7 @@ void why_free(struct why *w)
 	tree_close(&k->tree);
 	free(k->references);
 	free(k->amounts);
-	free(k->slots);
+	free(k->by_key.slots);
 	free(k->by_anomaly);
 	free(k->chains);
 	free(k->strings);
