@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When the scanner looks and what it charges: scan/pace.c alone, with a clock that the
+ * test sets.  The numbers are those of the head of pace.c; a tick is a third of a
+ * nanosecond, so that what is not converted shows.
+ */
+#include "scan/scan.h"
+#include "tap.h"
+
+#define TICKS	3ULL
+#define LOOK	(400 * TICKS)	/* the most that a look is charged */
+#define FRAME	(120 * TICKS)	/* and a record that was walked */
+#define GAP	(1000 * TICKS)
+#define AWAY	(500000 * TICKS)
+#define BURST	(2000 * TICKS)
+#define LIVE	(1000 * TICKS)
+#define STEP	(100 * TICKS)	/* of leaving a change alone */
+
+struct session session;
+
+static uint64_t now, step;
+static struct ldb_rec written;
+static unsigned nr_written;
+static struct scanner scanner;
+static struct ldb_scan_stats stats;
+static struct ldb_page page;
+static struct scan_state st;
+
+uint64_t session_clock(void)
+{
+	return now += step;
+}
+
+uint64_t session_ticks(uint64_t ns)
+{
+	return ns * TICKS;
+}
+
+void ring_write_scan(unsigned id, struct ldb_rec *slots, unsigned nr)
+{
+	(void)id;
+	written = slots[0];
+	nr_written += nr;
+}
+
+static void begin(uint64_t clock_step, uint32_t budget_ppm)
+{
+	memset(&session, 0, sizeof(session));
+	session.clock_id = LDB_CLOCK_MONO;
+	session.budget_ppm = budget_ppm;
+	step = clock_step;
+	pace_init();
+	step = 1;
+	memset(&stats, 0, sizeof(stats));
+	memset(&page, 0, sizeof(page));
+	memset(&st, 0, sizeof(st));
+	memset(&scanner, 0, sizeof(scanner));
+	st.page = &page;
+	scanner.stats = &stats;
+	scanner.stamp = now = 1000000000;
+	nr_written = 0;
+}
+
+static void gaps(void)
+{
+	begin(1, 50000);
+	ok(!pace_is_gap(GAP) && pace_is_gap(GAP + 1), "away for a microsecond is no gap, longer is");
+	begin(GAP / 16 + 10, 50000);
+	ok(!pace_is_gap(16 * (GAP / 16 + 10)) &&
+	   pace_is_gap(16 * (GAP / 16 + 10) + 1), "with a slow clock, what 16 stamps take is none");
+
+	begin(1, 50000);
+	scanner.id = 3;
+	pace_stamp(&scanner, 1000000000 + GAP);
+	is_int(nr_written, 0, "a stamp after a microsecond: nothing is written");
+	is_int(scanner.stamp, 1000000000 + GAP, "and it is kept");
+	pace_stamp(&scanner, scanner.stamp + GAP + 1);
+	is_int(nr_written, 1, "after more: one record");
+	ok(written.type == LDB_EV_GAP && written.tid == 0 && written.arg == 1000000000 + GAP &&
+	   written.tsc == 1000000000 + 2 * GAP + 1, "a gap, from the one stamp to the other");
+	is_int(stats.gaps, 1, "it is counted");
+	is_int(stats.gap_tsc, GAP + 1, "with its length");
+	ok(!scanner.was_away, "nobody else ran meanwhile");
+	pace_stamp(&scanner, scanner.stamp + AWAY);
+	ok(!scanner.was_away, "nor in half a millisecond");
+	pace_stamp(&scanner, scanner.stamp + AWAY + 1);
+	ok(scanner.was_away, "in more, another task did");
+	is_int(stats.gaps, 3, "three gaps");
+	is_int(stats.gap_tsc, GAP + 1 + 2 * AWAY + 1, "add up");
+	pace_gap(&scanner, 77, 5, 9);
+	ok(written.tid == 77 && written.arg == 5 && written.tsc == 9, "a thread's gap names it");
+}
+
+/* Pays for one look and gives by how much the next one was put off. */
+static uint64_t put_off(uint64_t took, uint32_t frames)
+{
+	uint64_t before = st.next_look = scanner.stamp + 1000;
+
+	pace_pay(&scanner, &st, took, frames);
+	return st.next_look - before;
+}
+
+static void charges(void)
+{
+	begin(1, 50000);
+	is_int(put_off(100, 0), 2 * 100 * 20, "a look is paid for twice, from a budget of a twentieth");
+	is_int(stats.cost_tsc, 200, "the scanner counts what it cost");
+	is_int(page.cost_tsc, 200, "and so does the thread");
+	is_int(put_off(LOOK / 2, 0), LOOK * 20, "up to 400 ns");
+	is_int(put_off(LOOK / 2 + 1, 0), LOOK * 20, "what takes longer was an interruption");
+	is_int(put_off(100000, 3), (LOOK + 3 * FRAME) * 20, "120 ns more for each record walked");
+	is_int(stats.cost_tsc, 200 + 2 * LOOK + LOOK + 3 * FRAME, "all of it is counted");
+	is_int(page.cost_tsc, stats.cost_tsc, "twice");
+	session.budget_ppm = 999999;
+	is_int(put_off(LOOK, 0), LOOK * 1000000 / 999999, "a budget of all but a millionth");
+	session.budget_ppm = 1000000;
+	is_int(put_off(100, 0), 0, "a budget of everything: nothing is put off");
+	begin(1, 0);
+	is_int(session.budget_ppm, 1, "no budget is the smallest one");
+	is_int(put_off(1, 0), 2000000, "and can be divided by");
+}
+
+static void owes(void)
+{
+	begin(1, 50000);
+	st.settling = true;
+	is_int(put_off(100, 0), 0, "a look that only found it moving is not paid for yet");
+	is_int(st.owed, 200, "but owed");
+	is_int(stats.cost_tsc, 200, "and counted");
+	put_off(10, 0);
+	is_int(st.owed, 220, "as is the next");
+	st.settling = false;
+	is_int(put_off(100, 0), 420 * 20, "the walk pays for all of them");
+	is_int(st.owed, 0, "nothing is owed any more");
+}
+
+static void bursts(void)
+{
+	begin(1, 50000);
+	st.next_look = scanner.stamp - BURST;
+	pace_pay(&scanner, &st, 1, 0);
+	is_int(st.next_look, scanner.stamp, "a quiet thread has saved up 2 us");
+	st.next_look = scanner.stamp - BURST;
+	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
+	is_int(st.next_look, scanner.stamp + 40, "what a look costs more than that puts off");
+	st.next_look = scanner.stamp - BURST - 1;
+	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
+	is_int(st.next_look, scanner.stamp + 40, "but no more than that was saved up");
+	st.next_look = scanner.stamp - BURST + 1;
+	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
+	is_int(st.next_look, scanner.stamp + 41, "and less, if it was");
+	session.scan_interval = 5000;
+	st.next_look = scanner.stamp;
+	pace_pay(&scanner, &st, 1, 0);
+	is_int(st.next_look, scanner.stamp + 5000, "not before the interval is over");
+	st.next_look = scanner.stamp + 5000;
+	pace_pay(&scanner, &st, 1, 0);
+	is_int(st.next_look, scanner.stamp + 5040, "later, if that is due");
+}
+
+/* A change seen from its begin, after a look at now - 1. */
+static bool seen_change(void)
+{
+	st.looked = now - 1;
+	return pace_settle(&st, now, true, false);
+}
+
+static void settles(void)
+{
+	begin(1, 50000);
+	ok(!seen_change() && st.in_step && !st.settling, "at first a change is looked at at once");
+	st.settle = 2;
+	st.in_step = false;
+	ok(seen_change(), "a thread that is left alone for two steps is");
+	ok(st.settling && st.in_step && st.next_look == now + 2 * STEP, "for 200 ns");
+	ok(!seen_change(), "and then looked at, changed or not");
+	st.settling = false;
+	st.looked = now - LIVE;
+	ok(pace_settle(&st, now, true, false), "the last look was a microsecond ago: the change is fresh");
+	st.settling = st.in_step = false;
+	st.looked = now - LIVE - 1;
+	ok(!pace_settle(&st, now, true, false) && !st.in_step, "longer: nobody knows when it came");
+	st.looked = now - 1;
+	for (int i = 1; i <= 4; i++) {
+		ok(pace_settle(&st, now, false, false) && st.settling && !st.in_step &&
+		   st.next_look == now + STEP, "what it does is not known: it is waited, %d", i);
+	}
+	ok(!pace_settle(&st, now, false, false), "four times");
+	st.tries = 0;
+	ok(!pace_settle(&st, now, false, true) && !st.in_step, "or until two looks see the same");
+	is_int(st.tries, 0, "which is no try");
+}
+
+static void walk(bool valid, unsigned nr)
+{
+	while (nr--) {
+		st.in_step = st.settling = true;
+		st.tries = 1;
+		pace_walked(&st, valid);
+	}
+}
+
+static void learns(void)
+{
+	begin(1, 50000);
+	st.in_step = false;
+	st.settling = true;
+	st.tries = 3;
+	pace_walked(&st, false);
+	ok(!st.settling && !st.tries && st.trust == 0 && st.settle == 0,
+	   "a walk whose begin was not seen does not count, but is over");
+	walk(false, 1);
+	ok(!st.settling && !st.in_step && !st.tries, "one that counts is over too");
+	ok(st.settle == 1 && st.trust == 4, "no trust, and it fails: the next longer while, trusted anew");
+	walk(false, 2);
+	ok(st.settle == 1 && st.trust == 0, "a failure takes two");
+	walk(true, 1);
+	walk(false, 1);
+	ok(st.settle == 2 && st.trust == 4, "one more failure than that: the next");
+	walk(true, 4);
+	is_int(st.trust, 8, "a walk that succeeds gives one");
+	walk(true, 1);
+	ok(st.trust == 8 && st.trusted == 1, "up to eight; then those are counted");
+	walk(false, 1);
+	ok(st.trust == 6 && st.trusted == 0, "until one fails");
+	walk(true, 2 + 255);
+	ok(st.settle == 2 && st.trusted == 255, "255 successes with full trust");
+	walk(true, 1);
+	ok(st.settle == 1 && st.trust == 4 && st.trusted == 0, "256: a shorter while, for a try");
+	walk(true, 4 + 256);
+	is_int(st.settle, 0, "the shortest is none");
+	walk(true, 4 + 300);
+	ok(st.settle == 0 && st.trusted == 0, "and stays");
+	for (unsigned i = 1; i <= 5; i++) {
+		st.trust = 0;
+		walk(false, 1);
+		is_int(st.settle, i, "longer");
+	}
+	st.trust = 0;
+	walk(false, 1);
+	is_int(st.settle, 0, "after the longest comes none");
+	st.trust = 0;
+	walk(true, 1);
+	ok(st.trust == 1 && st.settle == 0, "a success with no trust is one");
+}
+
+int main(void)
+{
+	now = 1000000000;
+	gaps();
+	charges();
+	owes();
+	bursts();
+	settles();
+	learns();
+	return done();
+}
