@@ -20,15 +20,6 @@ static void fault(struct made *t, uint32_t tid, int64_t tick, uint32_t flags)
 	});
 }
 
-static void irq(struct made *t, uint32_t tid, int64_t start, int64_t end, unsigned kind,
-		uint32_t nr_short, const char *name)
-{
-	writer_add_irq(t->w, &(struct ldb_row_irq){
-		.kind = kind, .nr = 3, .cpu = 1, .tid = tid, .start = start, .end = end,
-		.nr_short = nr_short, .name = name,
-	});
-}
-
 static void make(struct made *t, const char *name)
 {
 	made_begin(t, name);
@@ -47,11 +38,11 @@ static void make(struct made *t, const char *name)
 	fault(t, 1, 3000, LDB_FAULT_F_WRITE | LDB_FAULT_ROW_MAJOR);
 	fault(t, 1, 2000, LDB_FAULT_F_KERNEL);
 	fault(t, 1, 60000, LDB_FAULT_ROW_MINOR);
-	irq(t, 1, 5200, 5400, LDB_IRQ_HARD, 2, "eth0");
-	irq(t, 1, 5000, 6000, LDB_IRQ_SOFT, 0, "NET_RX");
-	irq(t, 1, 49000, 51000, LDB_IRQ_LOCAL_TIMER, 0, "local_timer");
-	irq(t, 1, 70000, 70500, LDB_IRQ_HARD, 0, "");
-	irq(t, 77, 80000, 80500, LDB_IRQ_SOFT, 0, "RCU");
+	made_irq(t, 1, 5200, 5400, LDB_IRQ_HARD, 2, "eth0");
+	made_irq(t, 1, 5000, 6000, LDB_IRQ_SOFT, 0, "NET_RX");
+	made_irq(t, 1, 49000, 51000, LDB_IRQ_LOCAL_TIMER, 0, "local_timer");
+	made_irq(t, 1, 70000, 70500, LDB_IRQ_HARD, 0, "");
+	made_irq(t, 77, 80000, 80500, LDB_IRQ_SOFT, 0, "RCU");
 	for (int i = 0; i < NR_FAULTS; i++)
 		fault(t, 2, (int64_t)i * 7919 % NR_FAULTS, 0);
 	made_open(t);

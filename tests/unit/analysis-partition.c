@@ -196,6 +196,39 @@ static void test_off_cpu(void)
 	done_with(&t, &p);
 }
 
+/* An interrupt stops whatever its thread does, also waiting on the CPU for a lock. */
+static void test_interrupts(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "interrupts");
+	writer_add_meta(t.w, "kernel_events", "module");
+	writer_add_meta(t.w, "kernel_irqs", "1");
+	made_task(&t, 1, 1, "worker");
+	made_thread(&t, 1, "worker", 0, 20000);
+	made_switch(&t, 100, 1, 0, LDB_STATE_RUNNING, 1, 0);
+	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 15000, 0);
+	made_wait(&t, 1, LOCK, 2, 5000, 6000, 1);
+	made_irq(&t, 1, 2000, 2300, LDB_IRQ_SOFT, 0, "TIMER");
+	made_irq(&t, 1, 5200, 5600, LDB_IRQ_SOFT, 0, "NET_RX");
+	made_irq(&t, 1, 5900, 6100, LDB_IRQ_SOFT, 0, "TIMER");
+	/* One in another: the inner one has the time. */
+	made_irq(&t, 1, 7000, 7500, LDB_IRQ_SOFT, 0, "NET_RX");
+	made_irq(&t, 1, 7100, 7200, LDB_IRQ_SOFT, 0, "TIMER");
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 9000, 7, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "interrupts: it sums up");
+	is_int(spent(&p, 7, LEAF_IRQ, "outer", NULL), 300 + 400 + 200 + 500, "interrupts: each has its time");
+	is_int(spent(&p, 7, LEAF_LOCK, "outer", "a_lock"), 1000 - 400 - 100,
+	       "interrupts: of a wait for a lock, too");
+	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 8000 - 1400 - 500, "interrupts: the rest is the function's");
+	is_int(spent(&p, 7, LEAF_IRQ, NULL, "TIMER"), 300 + 200 + 100, "interrupts: by its name");
+	is_int(spent(&p, 7, LEAF_IRQ, NULL, "NET_RX"), 400 + 400, "interrupts: the other one's");
+	done_with(&t, &p);
+}
+
 static void test_queue(void)
 {
 	struct partition p;
@@ -506,6 +539,7 @@ int main(void)
 	test_not_watched();
 	test_resolution();
 	test_off_cpu();
+	test_interrupts();
 	test_queue();
 	test_batch();
 	test_parallel();

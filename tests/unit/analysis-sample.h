@@ -212,6 +212,15 @@ TAP_FN void made_futex_wake(struct made *t, int64_t tick, uint32_t cpu, uint32_t
 	});
 }
 
+TAP_FN void made_irq(struct made *t, uint32_t tid, int64_t start, int64_t end, unsigned kind,
+		     uint32_t nr_short, const char *name)
+{
+	writer_add_irq(t->w, &(struct ldb_row_irq){
+		.kind = kind, .nr = 3, .cpu = 1, .tid = tid, .start = start, .end = end,
+		.nr_short = nr_short, .name = name,
+	});
+}
+
 /* Closes the file and opens it for reading. */
 TAP_FN void made_open(struct made *t)
 {
