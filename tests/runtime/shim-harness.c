@@ -23,6 +23,7 @@ __thread bool harness_unregistered;
 __thread struct ldb_thread harness_block = { NULL, LDB_CANARY };
 unsigned harness_nr_quiesce;
 void (*harness_on_write)(void);
+_Atomic uint64_t harness_clock;
 
 static __thread struct thread *self;
 static pthread_key_t exit_key;
@@ -115,7 +116,9 @@ void scan_quiesce(void)
 
 uint64_t session_clock(void)
 {
-	return cpu_tsc();
+	uint64_t set = atomic_load(&harness_clock);
+
+	return set ? set : cpu_tsc();
 }
 
 void ring_write(struct ldb_rec *slots, unsigned nr)

@@ -19,6 +19,7 @@ extern __thread uint64_t harness_gen;		/* what thread_gen() returns */
 extern __thread bool harness_unregistered;	/* thread_self() returns NULL */
 extern __thread struct ldb_thread harness_block;
 extern unsigned harness_nr_quiesce;		/* calls of scan_quiesce() */
+extern _Atomic uint64_t harness_clock;		/* not 0: what session_clock() returns */
 extern void (*harness_on_write)(void);		/* called by each ring_write(), if set */
 
 /* A new session: no records, the next epoch. */
