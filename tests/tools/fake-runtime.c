@@ -386,6 +386,24 @@ static void mode_nonsense(uint64_t what)
 	receive(NULL);
 }
 
+/* Modules without a build-id at the paths of FAKE_PATHS, which blanks separate. */
+static void mode_paths(uint64_t unused)
+{
+	const char *at = getenv("FAKE_PATHS");
+	uint64_t start = 0x600000;
+
+	attach();
+	for (size_t n; at && *at; at += n + strspn(at + n, " "), start += 0x100000) {
+		struct ldb_msg_module m = { .start = start, .end = start + 0x100000 };
+
+		n = strcspn(at, " ");
+		snprintf(m.path, sizeof(m.path), "%.*s", (int)n, at);
+		send_msg(&m, LDB_MSG_MODULE, sizeof(m));
+	}
+	/* Its root is gone when it is. */
+	detach_or_gone();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(uint64_t arg);
@@ -395,6 +413,7 @@ static const struct {
 	{ "kill", mode_kill }, { "mute", mode_mute }, { "stuck", mode_stuck },
 	{ "version", mode_version }, { "bare", mode_bare }, { "refuse", mode_refuse },
 	{ "nonsense", mode_nonsense }, { "flood", mode_flood }, { "memory", mode_memory },
+	{ "paths", mode_paths },
 };
 
 int main(int argc, char **argv)

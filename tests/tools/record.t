@@ -138,6 +138,36 @@ check "a runtime that does not detach" "timeout 30 ldb-record -q -p $fake -d 0.2
 ok "the trace is whole" eval "trace-cat n.data meta >/dev/null"
 kill -9 $fake 2>/dev/null
 
+# Paths of modules come from the program, which may be hostile to who records it.
+mkfifo fifo
+# Something that has a build-id.
+cp -L "$(ldd "$(command -v ldb-record)" | sed -n 's/.*=> \(.*libc\.so[^ ]*\).*/\1/p')" real && ln -s /dev/zero device && ln -s real link
+FAKE_PATHS="$WORK/fifo $WORK/device /dev/zero /proc/kmsg $WORK/link $WORK/real $WORK/" \
+	check "modules that are pipes and devices do not hold the recorder up" \
+	"timeout -k 1 30 ldb-record -q -d 300ms -o pa.data -- fake-runtime paths" 0
+trace-cat pa.data module >pa.txt
+ok "they are in the trace, without a build-id" test "$(grep -Ec 'id= (.*/fifo|.*/device|/dev/zero|/proc/kmsg)$' pa.txt)" -eq 4
+ok "a file has its own" eval 'test "$(grep -Ec "id=[0-9a-f]{40} .*/(link|real)$" pa.txt)" -eq 2'
+if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
+	# A program in a chroot, whose libraries link to files outside.
+	mkdir -p jail/lib jail/away
+	ldd "$(command -v fake-runtime)" | grep -oE '/[^ ]+' | while read -r file; do
+		mkdir -p "jail$(dirname "$file")" && cp -L "$file" "jail$file"
+	done
+	cp "$(command -v fake-runtime)" jail && cp real jail/lib/inside.so
+	ln -s "$WORK/real" jail/outside.so && ln -s ../real jail/up.so && ln -s /lib/inside.so jail/link.so
+	FAKE_PATHS="/outside.so /up.so /../real $WORK/real /link.so /lib/inside.so" \
+		chroot jail /fake-runtime -l paths >ja.out 2>&1 & fake=$!
+	at_end "kill -9 $fake 2>/dev/null || :"
+	wait_for 5 'grep -q listening ja.out'
+	check "a program in a chroot" "timeout -k 1 30 ldb-record -q -p $fake -d 300ms -o ja.data" 0
+	trace-cat ja.data module >ja.txt
+	ok "no file outside of it is read" eval '! grep -E "id=[0-9a-f]{40} .*real|id=[0-9a-f]{40} .*(outside|up)\.so$" ja.txt'
+	ok "and those inside are" eval 'test "$(grep -Ec "id=[0-9a-f]{40} /(link|lib/inside)\.so$" ja.txt)" -eq 2'
+else
+	skip "a chroot" "not root"
+fi
+
 # The worked example of the format's manual page.
 grep -E '^000[0-9a-f]{5}: ' "$TOP/Documentation/ldb.data.v1.5" | cut -d: -f2 | tr -d ' \n' |
 	sed 's/../\\x&/g' >example.hex

@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "cli/foreign.h"
 #include "record/record.h"
 
 struct process {
@@ -54,7 +56,8 @@ struct mapped {
 /* Which of the two halves the process has: the library, and programs with records. */
 static void read_maps(pid_t pid, struct mapped *m)
 {
-	char path[64], file[PATH_MAX], before[PATH_MAX] = "", *line = NULL;
+	char path[64], before[PATH_MAX] = "", *line = NULL;
+	uint64_t start, end;
 	size_t room = 0;
 	FILE *f;
 
@@ -65,17 +68,15 @@ static void read_maps(pid_t pid, struct mapped *m)
 		char *name = strchr(line, '/');
 
 		m->readable = true;
-		if (!name)
+		if (!name || sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2)
 			continue;
 		name[strcspn(name, "\n")] = '\0';
 		if (!strcmp(name, before))
 			continue;
 		snprintf(before, sizeof(before), "%s", name);
 		m->runtime |= !!strstr(name, "/libldbtrace.so");
-		snprintf(file, sizeof(file), "/proc/%d/root%s", pid, name);
-		/* In a chroot the names are ours, in another mount namespace its own. */
-		m->records |= !m->records && (target_file_has_records(file) ||
-					      target_file_has_records(name));
+		m->records |= !m->records && target_file_has_records(
+				foreign_open_mapped(pid, start, end, name));
 	}
 	free(line);
 	if (f)

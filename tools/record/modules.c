@@ -4,7 +4,6 @@
  * them the addresses in a trace mean nothing.  An unloaded file is written a
  * second time, with its end; the last row of a (start, tick) counts.
  */
-#include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -12,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cli/foreign.h"
 #include "record/modules.h"
 
 #define MODULES_MAX	65536	/* a program that tells of more is lying */
+#define NOTES_MAX	(1 << 20)	/* bytes: a file with holes may claim any size */
 
 struct module {
 	struct ldb_row_module row;
@@ -75,15 +76,12 @@ static bool notes_build_id(Elf_Data *notes, char *buf)
 	return false;
 }
 
-void modules_build_id(const char *path, char *buf)
+/* The build-id of a file in hex, "" if it has none. */
+static void file_build_id(int fd, char *buf)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t nr = 0;
 	Elf *elf;
 
-	buf[0] = '\0';
-	if (fd < 0)
-		return;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
@@ -91,14 +89,13 @@ void modules_build_id(const char *path, char *buf)
 	for (size_t i = 0; i < nr; i++) {
 		GElf_Phdr ph;
 
-		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_NOTE &&
+		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_NOTE && ph.p_filesz <= NOTES_MAX &&
 		    notes_build_id(elf_getdata_rawchunk(elf, ph.p_offset, ph.p_filesz,
 							ph.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR),
 				   buf))
 			break;
 	}
 	elf_end(elf);
-	close(fd);
 }
 
 static struct module *add(struct modules *m)
@@ -124,28 +121,6 @@ static void write_row(struct modules *m, struct module *x)
 	writer_add_module(m->w, &x->row);
 }
 
-/* The name as the program sees it: it may live in another mount namespace. */
-static void program_path(const struct modules *m, const char *path, char *buf, size_t size)
-{
-	snprintf(buf, size, "/proc/%d/root%s", m->pid, path);
-	if (access(buf, R_OK))
-		snprintf(buf, size, "%s", path);
-}
-
-/* What the kernel calls by our names, as the program sees it in its chroot. */
-static const char *own_name(const struct modules *m, const char *path)
-{
-	char link[64], root[LDB_PATH_MAX];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/%d/root", m->pid);
-	n = readlink(link, root, sizeof(root) - 1);
-	if (n <= 1)
-		return path;
-	root[n] = '\0';
-	return !strncmp(path, root, n) && path[n] == '/' ? path + n : path;
-}
-
 /* The program itself has no name to the loader, and without /proc none to the runtime. */
 static void name_program(const struct modules *m, struct module *x)
 {
@@ -157,17 +132,17 @@ static void name_program(const struct modules *m, struct module *x)
 	if (n <= 0)
 		return;
 	path[n] = '\0';
-	snprintf(x->path, sizeof(x->path), "%s", own_name(m, path));
+	snprintf(x->path, sizeof(x->path), "%s", foreign_name(m->pid, path));
 }
 
 static void build_id_of(const struct modules *m, struct module *x)
 {
-	char path[LDB_PATH_MAX + 32];
+	int fd = x->path[0] == '/' ? foreign_open_of(m->pid, x->path) : -1;
 
-	if (x->path[0] != '/')
+	if (fd < 0)
 		return;
-	program_path(m, x->path, path, sizeof(path));
-	modules_build_id(path, x->build_id);
+	file_build_id(fd, x->build_id);
+	close(fd);
 }
 
 void modules_loaded(struct modules *m, const struct ldb_msg_module *msg)
@@ -227,15 +202,12 @@ static bool is_known(const struct modules *m, uint64_t start, uint64_t end)
 }
 
 /* Address minus ELF address of the segment mapped from this offset; false: unknown. */
-static bool file_bias(const char *path, uint64_t start, uint64_t offset, uint64_t *bias)
+static bool file_bias(int fd, uint64_t start, uint64_t offset, uint64_t *bias)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	bool found = false;
 	size_t nr = 0;
 	Elf *elf;
 
-	if (fd < 0)
-		return false;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
@@ -250,33 +222,34 @@ static bool file_bias(const char *path, uint64_t start, uint64_t offset, uint64_
 		found = true;
 	}
 	elf_end(elf);
-	close(fd);
 	return found;
 }
 
 static void complete_line(struct modules *m, const char *line)
 {
 	uint64_t start, end, offset, bias;
-	char perms[8], path[LDB_PATH_MAX], file[LDB_PATH_MAX + 32];
+	char perms[8], path[LDB_PATH_MAX];
 	struct module *x;
+	int fd;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %1023[^\n]", &start, &end,
 		   perms, &offset, path) != 5 ||
 	    perms[2] != 'x' || path[0] != '/' || is_known(m, start, end))
 		return;
-	program_path(m, path, file, sizeof(file));
-	if (!file_bias(file, start, offset, &bias))
+	fd = foreign_open_mapped(m->pid, start, end, path);
+	if (fd < 0)
 		return;
-	x = add(m);
-	if (!x)
-		return;
-	x->row.end_tick = INT64_MAX;
-	x->row.start = start;
-	x->row.end = end;
-	x->row.bias = bias;
-	snprintf(x->path, sizeof(x->path), "%s", own_name(m, path));
-	build_id_of(m, x);
-	write_row(m, x);
+	x = file_bias(fd, start, offset, &bias) ? add(m) : NULL;
+	if (x) {
+		x->row.end_tick = INT64_MAX;
+		x->row.start = start;
+		x->row.end = end;
+		x->row.bias = bias;
+		snprintf(x->path, sizeof(x->path), "%s", foreign_name(m->pid, path));
+		file_build_id(fd, x->build_id);
+		write_row(m, x);
+	}
+	close(fd);
 }
 
 void modules_complete(struct modules *m)

@@ -20,7 +20,4 @@ void modules_write(struct modules *m);
 /* Executable mappings of files the runtime has not told of. */
 void modules_complete(struct modules *m);
 
-/* The build-id of a file in hex, "" if it has none.  buf: LDB_BUILD_ID_MAX * 2 + 1. */
-void modules_build_id(const char *path, char *buf);
-
 #endif

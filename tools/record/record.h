@@ -95,8 +95,8 @@ struct target {
 /* False: one line was printed why it cannot be recorded.  kernel_only: without the runtime. */
 bool target_examine(const char *program, bool kernel_only, struct target *t);
 
-/* The file or one of those a running process has mapped holds records. */
-bool target_file_has_records(const char *path);
+/* The file holds records.  Takes fd; less than 0: it does not. */
+bool target_file_has_records(int fd);
 
 /* launch.c: the child. */
 

@@ -4,7 +4,6 @@
  * all, and what has to be loaded with it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +12,10 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "cli/foreign.h"
 #include "record/record.h"
 
-#define LIBRARIES_MAX	64	/* of a program, looked at for sanitizers */
+#define PART_MAX	(16 << 20)	/* bytes of a file: one with holes may claim any size */
 
 /* As execvp() would find it. */
 static int find_program(const char *program, char *path, size_t size)
@@ -76,14 +76,15 @@ static void read_notes(Elf *elf, const GElf_Phdr *ph, struct elf_facts *f)
 static void read_needed(Elf *elf, const GElf_Phdr *ph, struct elf_facts *f)
 {
 	Elf_Scn *scn = NULL;
-	GElf_Shdr sh;
+	GElf_Shdr sh, strings;
 
 	while ((scn = elf_nextscn(elf, scn))) {
 		Elf_Data *d;
 		GElf_Dyn dyn;
 
 		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNAMIC ||
-		    sh.sh_offset != ph->p_offset)
+		    sh.sh_offset != ph->p_offset || sh.sh_size > PART_MAX ||
+		    !gelf_getshdr(elf_getscn(elf, sh.sh_link), &strings) || strings.sh_size > PART_MAX)
 			continue;
 		d = elf_getdata(scn, NULL);
 		for (int i = 0; d && gelf_getdyn(d, i, &dyn) && dyn.d_tag != DT_NULL; i++) {
@@ -107,6 +108,8 @@ static void read_segments(Elf *elf, struct elf_facts *f)
 	for (size_t i = 0; i < nr && gelf_getphdr(elf, i, &ph); i++) {
 		if (ph.p_type == PT_INTERP)
 			f->has_interpreter = true;
+		else if (ph.p_filesz > PART_MAX)
+			continue;
 		else if (ph.p_type == PT_DYNAMIC)
 			read_needed(elf, &ph, f);
 		else if (ph.p_type == PT_NOTE)
@@ -114,9 +117,9 @@ static void read_segments(Elf *elf, struct elf_facts *f)
 	}
 }
 
-static void read_elf(const char *path, struct elf_facts *f)
+/* Takes fd. */
+static void read_elf(int fd, struct elf_facts *f)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	GElf_Ehdr header;
 	Elf *elf;
 
@@ -135,11 +138,11 @@ static void read_elf(const char *path, struct elf_facts *f)
 	close(fd);
 }
 
-bool target_file_has_records(const char *path)
+bool target_file_has_records(int fd)
 {
 	struct elf_facts f;
 
-	read_elf(path, &f);
+	read_elf(fd, &f);
 	return f.has_records;
 }
 
@@ -201,7 +204,7 @@ bool target_examine(const char *program, bool kernel_only, struct target *t)
 		return true;
 	if (!can_preload(program, t))
 		return false;
-	read_elf(t->path, &f);
+	read_elf(foreign_open(t->path), &f);
 	t->kind = f.is_elf ? TARGET_DYNAMIC : TARGET_SCRIPT;
 	t->has_records = f.has_records;
 	t->lost_records = f.compiled && !f.has_records;
