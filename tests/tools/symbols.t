@@ -180,6 +180,13 @@ mkdir dwo && mv split/run/*.dwo dwo
 has "without its .dwo files, calls have lines" 'add <- main app\.cc:25, :0$' split
 hint "and the hint says what is missing" 'split/run/.*\.dwo'
 
+for file in dwo/*; do
+	mkfifo "split/run/${file##*/}"
+done
+run_cmd "timeout -k 1 20 ldb-report -q -i split/ldb.data"
+ok "pipes in their places do not hold the report up" test "$status" -eq 0
+rm split/run/*.dwo
+
 # Debug information that was cut: libdw must not end the tool.
 build cut -g && (cd cut/run && objcopy -R .debug_line -R .debug_line_str app) && record cut
 has "without tables of lines: names" '^shop::Cart<shop::Item>::add <- main :0, :0$' cut
@@ -238,6 +245,10 @@ if command -v dwz >/dev/null; then
 		rm -r dwz/d/.dwz
 		lacks "dwz: without the third file, what was in it is not known" 'lib\.h:4$' dwz --debug-dir dwz/d
 		hint "dwz: without the third file, a hint" 'libbusy\.so: .*dwz'
+		mkfifo dwz/d/common.dwz
+		run_cmd "timeout -k 1 20 ldb-report -q -i dwz/ldb.data --debug-dir dwz/d"
+		ok "dwz: a pipe in its place does not hold the report up" test "$status" -eq 0
+		rm dwz/d/common.dwz
 	else
 		fail "dwz has made a third file"
 		diag "$(cat dwz.log)"
@@ -335,7 +346,10 @@ if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
 	check "ldb-top finds the files in the chroot" "ldb-top -p $pid --batch -d 0.5 -n 1" 0 's shop::Cart<shop::Item>::add\(\)'
 	kill $pid
 	has "a library in a chroot: module and offset" '^libbusy\.so\+0x' jailed
-	has "a library in a chroot, --sysroot" '^busy_loop <- shop::Cart<shop::Item>::add long\.cc:15, lib\.cc:3$' jailed --sysroot jail
+	mv jail$in_jail/libbusy.so away.so && ln -s "$WORK/away.so" jail$in_jail/libbusy.so
+	has "--sysroot: a link that leads out of it is not followed" '^libbusy\.so\+0x' jailed --sysroot jail
+	mv away.so jail$in_jail/busy.so && ln -sf $in_jail/busy.so jail$in_jail/libbusy.so
+	has "a library in a chroot, --sysroot; links are those of the chroot" '^busy_loop <- shop::Cart<shop::Item>::add long\.cc:15, lib\.cc:3$' jailed --sysroot jail
 else
 	skip "a chroot" "not root"
 fi

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Finding separate debug files; see debugfile.h. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <elfutils/libdwelf.h>
 #include <zlib.h>
 
+#include "cli/foreign.h"
 #include "symbol/debugfile.h"
 
 #define SYSTEM_DEBUG_DIR	"/usr/lib/debug"
@@ -25,16 +25,13 @@ struct wanted {
 	char **found;			/* NULL: nobody asks */
 };
 
-int debugfile_open(const char *path)
+int debugfile_open(const struct elffile_search *search, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	size_t len = strlen(search->sysroot);
+	bool is_below = len && !strncmp(path, search->sysroot, len) && path[len] == '/';
+	int fd = is_below ? foreign_open_below(search->sysroot, path + len) : foreign_open(path);
 
-	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	return fd < 0 ? -1 : fd;
 }
 
 static void to_hex(const void *id, size_t size, char *hex, size_t room)
@@ -78,12 +75,17 @@ static bool has_crc(int fd, uint32_t wanted)
 	return n == 0 && crc == wanted;
 }
 
-static bool is_same_file(int fd, const char *path)
+static bool is_same_file(const struct wanted *w, int fd)
 {
+	int file = w->file ? debugfile_open(w->d->search, w->file) : -1;
 	struct stat a, b;
+	bool is_same;
 
-	return path && !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
+	if (file < 0)
+		return false;
+	is_same = !fstat(fd, &a) && !fstat(file, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	close(file);
+	return is_same;
 }
 
 /* a to d make up the path. */
@@ -96,8 +98,8 @@ static int try(const struct wanted *w, const char *a, const char *b, const char 
 	if (!path)
 		return -1;
 	snprintf(path, bytes, "%s%s%s%s", a, b, c, d);
-	fd = debugfile_open(path);
-	if (fd >= 0 && (is_same_file(fd, w->file) ||
+	fd = debugfile_open(w->d->search, path);
+	if (fd >= 0 && (is_same_file(w, fd) ||
 			!(*w->build_id ? has_build_id(fd, w->build_id) : has_crc(fd, w->crc)))) {
 		close(fd);
 		fd = -1;

@@ -33,7 +33,10 @@ int debugfile_link(const struct debugfile *d, const char *file, const char *link
 int debugfile_alt(const struct debugfile *d, const char *file, const char *link,
 		  const void *id, size_t id_size);
 
-/* Opens nothing but regular files. */
-int debugfile_open(const char *path);
+/*
+ * The path may come from a trace or an ELF file: see cli/foreign.h.  What is below the
+ * sysroot is looked up as if that were "/".  -1: not to be had.
+ */
+int debugfile_open(const struct elffile_search *search, const char *path);
 
 #endif

@@ -7,11 +7,15 @@
  * address: libdw's dwarf_getscopes() walks the whole unit for each address,
  * which takes minutes for a program linked with -flto.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include "cli/foreign.h"
 #include "symbol/dwarfinfo.h"
 
 #define DIE_DEPTH_MAX	64	/* of nested scopes: a broken file must not end the stack */
@@ -37,7 +41,7 @@ struct unit {
 struct dwarfinfo {
 	Dwarf_Addr bias;
 	struct unit *units;
-	size_t nr_units;
+	size_t nr_units, room;
 	struct range_list ranges;
 	bool lacks_split;
 };
@@ -104,31 +108,96 @@ static struct range *range_find(struct range_list *list, Dwarf_Addr addr)
 	return NULL;
 }
 
-static bool collect_units(struct dwarfinfo *d, Dwarf *dw)
+static const char *attr_text(Dwarf_Die *die, unsigned name)
 {
+	Dwarf_Attribute attr;
+
+	return dwarf_formstring(dwarf_attr(die, name, &attr));
+}
+
+/* Nothing is there, or a file that may be opened. */
+static bool is_harmless(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (*name == '/')
+		folder = "";
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, name) >= sizeof(path))
+		return false;
+	fd = foreign_open(path);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || fd == -ENOENT || fd == -ENOTDIR;
+}
+
+/*
+ * libdw opens .dwo files itself, by names that stand in the file: beside the file, in the
+ * folder it was compiled in, or in the current one.
+ */
+static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
+{
+	const char *name = attr_text(skeleton, DW_AT_dwo_name);
+	const char *compiled_in = attr_text(skeleton, DW_AT_comp_dir);
+
+	if (!name)
+		name = attr_text(skeleton, DW_AT_GNU_dwo_name);
+	return name && is_harmless(folder, name) && is_harmless(".", name) &&
+	       (!compiled_in || is_harmless(compiled_in, name));
+}
+
+/* Where the file with the debug information lies. */
+static void folder_of(Dwfl_Module *mod, char *folder)
+{
+	const char *file = NULL, *debug_file = NULL;
+	char *slash;
+
+	dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, &file, &debug_file);
+	if (debug_file)
+		file = debug_file;
+	if (!file || !realpath(file, folder))
+		strcpy(folder, ".");
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+static bool unit_add(struct dwarfinfo *d, const struct unit *unit)
+{
+	if (d->nr_units == d->room) {
+		size_t room = d->room ? d->room * 2 : 16;
+		struct unit *units = reallocarray(d->units, room, sizeof(*units));
+
+		if (!units)
+			return false;
+		d->units = units;
+		d->room = room;
+	}
+	d->units[d->nr_units++] = *unit;
+	return true;
+}
+
+static bool collect_units(struct dwarfinfo *d, Dwarf *dw, const char *folder)
+{
+	Dwarf_CU *cu = NULL, *before = NULL;
 	Dwarf_Die cudie, subdie;
-	Dwarf_CU *cu = NULL;
-	size_t room = 0;
 	uint8_t type;
 
-	while (dwarf_get_units(dw, cu, &cu, NULL, &type, &cudie, &subdie) == 0) {
+	/* Asked for without the split part first. */
+	for (; dwarf_get_units(dw, before, &cu, NULL, &type, &cudie, NULL) == 0; before = cu) {
+		struct unit unit = { .die = cudie, .funcs_die = cudie };
+
 		if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
 			continue;
-		if (d->nr_units == room) {
-			struct unit *units;
-
-			room = room ? room * 2 : 16;
-			units = reallocarray(d->units, room, sizeof(*units));
-			if (!units)
-				return false;
-			d->units = units;
+		if (type == DW_UT_skeleton) {
+			if (may_open_split(&cudie, folder) &&
+			    dwarf_get_units(dw, before, &cu, NULL, NULL, NULL, &subdie) == 0 &&
+			    subdie.addr)
+				unit.funcs_die = subdie;
+			else
+				d->lacks_split = true;
 		}
-		d->lacks_split |= type == DW_UT_skeleton && !subdie.addr;
-		d->units[d->nr_units] = (struct unit){
-			.die = cudie,
-			.funcs_die = type == DW_UT_skeleton && subdie.addr ? subdie : cudie,
-		};
-		if (!range_add_die(&d->ranges, &cudie, d->nr_units++))
+		if (!unit_add(d, &unit) || !range_add_die(&d->ranges, &cudie, d->nr_units - 1))
 			return false;
 	}
 	range_sort(&d->ranges);
@@ -140,6 +209,7 @@ struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod)
 	struct dwarfinfo *d;
 	Dwarf_Addr bias;
 	Dwarf *dw = dwfl_module_getdwarf(mod, &bias);
+	char folder[PATH_MAX];
 
 	if (!dw)
 		return NULL;
@@ -147,7 +217,8 @@ struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod)
 	if (!d)
 		return NULL;
 	d->bias = bias;
-	if (!collect_units(d, dw) || !d->ranges.nr) {
+	folder_of(mod, folder);
+	if (!collect_units(d, dw, folder) || !d->ranges.nr) {
 		dwarfinfo_close(d);
 		return NULL;
 	}

@@ -4,8 +4,7 @@
  * sorted by address.  libdwfl reads .symtab, .dynsym and the mini debug info, and
  * asks for the separate debug file.
  *
- * Paths come from a trace, which may come from anywhere: only regular files
- * are opened, and nothing is opened for writing.
+ * Paths come from a trace, which may come from anywhere: see cli/foreign.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 #include "symbol/elfcalls.h"
 #include "symbol/elffile.h"
 
+#define NO_ALT		((Dwarf *)-1)	/* what libdw notes when it has looked in vain */
 #define BACK_MAX	64	/* symbols looked at before the nearest one: nesting is shallow */
 
 struct sym_list {
@@ -113,7 +113,7 @@ static bool try_itself(struct elffile *f)
 		f->file = NULL;
 		return false;
 	}
-	fd = debugfile_open(f->file);
+	fd = debugfile_open(f->where.search, f->file);
 	if (fd >= 0 && use_file(f, f->file, fd))
 		return true;
 	free(f->file);
@@ -328,8 +328,8 @@ static void open_alt(struct elffile *f, Dwarf *dw)
 	f->alt_fd = debugfile_alt(&f->where, debug_file ? debug_file : file, link, id, size);
 	f->alt = f->alt_fd >= 0 ? dwarf_begin(f->alt_fd, DWARF_C_READ) : NULL;
 	f->lacks_alt = !f->alt;
-	if (f->alt)
-		dwarf_setalt(dw, f->alt);
+	/* libdw would look for it by itself, and open whatever the link names. */
+	dwarf_setalt(dw, f->alt ? f->alt : NO_ALT);
 }
 
 struct dwarfinfo *elffile_dwarf(struct elffile *f)
