@@ -9,6 +9,7 @@
 #include <linux/ftrace.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/isolation.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
@@ -66,6 +67,20 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define LDB_EXCEPTIONS_H	<asm/trace/exceptions.h>
 #else
 #define LDB_HAVE_PAGE_FAULTS	0
+#endif
+
+/* 6.3: cpu_is_isolated(), which knows of cpusets too from 6.8 on. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+static inline bool ldb_cpu_is_isolated(int cpu)
+{
+	return cpu_is_isolated(cpu);
+}
+#else
+static inline bool ldb_cpu_is_isolated(int cpu)
+{
+	return !housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) ||
+	       !housekeeping_test_cpu(cpu, HK_TYPE_TICK);
+}
 #endif
 
 /* Until finish_task(): also while its switch out is still under way. */

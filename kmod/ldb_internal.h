@@ -37,6 +37,7 @@
 #include <asm/local.h>
 #include <linux/ldb.h>
 #include "compat.h"
+#include "seq.h"
 
 #define LDB_THREAD_BITS		12	/* buckets of the table of threads */
 #define LDB_SEEN_BITS		9	/* names of others that were written lately */
@@ -120,7 +121,7 @@ struct ldb_thread {
 	u32		block;		/* with page: what takes the canary's place in gen */
 	u32		page_nr;	/* its number + 1; 0: not registered */
 	u32		tid;		/* as the program sees it */
-	u32		seq;		/* as ldb_page.k_seq */
+	u32		seq;		/* as ldb_page.k_seq: seq.h */
 	u32		wait;		/* enum ldb_wait; the lock of the run queue it is on */
 	local_t		nr_short;	/* interrupts not written since the last; the CPU it runs on */
 	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
@@ -128,21 +129,6 @@ struct ldb_thread {
 	struct llist_node dead;
 	struct rcu_head	rcu;
 };
-
-/*
- * ldb_thread.seq, which is as ldb_page.k_seq: odd on a CPU.  A switch in sets bit
- * 0, a switch out adds one.
- *
- *	UNKNOWN	watched since it may be anywhere.  A switch in leaves it like this,
- *		a switch out makes it 2: known.
- *	NEW	was never on a CPU
- *	ASLEEP	was asleep since before it was watched: a value that counting does
- *		not come to, so that it never stands for two absences from the CPU
- */
-#define LDB_SEQ_UNKNOWN		1
-#define LDB_SEQ_NEW		2
-#define LDB_SEQ_RUNNING		3	/* was on a CPU since before it was watched */
-#define LDB_SEQ_ASLEEP		0x80000000U
 
 /* Of one CPU, and written by it in its switches, with its run queue's lock. */
 struct ldb_cpu {
@@ -196,7 +182,7 @@ void ldb_thread_remove(struct ldb_thread *t);
 void ldb_threads_remove_all(struct ldb_session *s);
 void ldb_thread_detach_self(struct ldb_thread *t);
 void ldb_thread_settle(struct ldb_thread *t);
-void ldb_threads_refresh(void *unused);
+void ldb_threads_refresh(struct ldb_session *s);
 int ldb_thread_register(struct ldb_session *s, struct ldb_reg *reg);
 int ldb_thread_unregister(struct ldb_session *s, u32 tid);
 

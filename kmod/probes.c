@@ -117,9 +117,6 @@ static int arm(void)
 		if (rc)
 			return rc;
 		p->armed = true;
-		/* From now on each CPU keeps up to date who runs on it. */
-		if (p->fn == ldb_probe_switch)
-			on_each_cpu(ldb_threads_refresh, NULL, 1);
 	}
 	if (!armed_futex && atomic_read(nr_of(LDB_GROUP_FUTEX))) {
 		rc = ldb_futex_arm();

@@ -223,7 +223,7 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 		rc = -ESRCH;
 	if (rc)
 		goto err_unbind;
-	on_each_cpu(ldb_threads_refresh, NULL, 1);
+	ldb_threads_refresh(s);
 	introduce_threads(s);
 	return 0;
 

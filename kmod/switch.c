@@ -117,7 +117,7 @@ static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cp
 
 static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags, u64 now)
 {
-	t->seq++;
+	t->seq = ldb_seq_out(t->seq);
 	t->tsc_out = now;
 	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
 		ldb_wait_begin_here(t, sc);
@@ -125,7 +125,7 @@ static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu 
 
 static __always_inline void comes(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
 {
-	t->seq |= 1;
+	t->seq = ldb_seq_in(t->seq);
 	t->tsc_in = now;
 	ldb_wait_end_here(t, sc);
 }

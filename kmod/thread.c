@@ -156,10 +156,10 @@ void ldb_thread_detach_self(struct ldb_thread *t)
 }
 
 /*
- * On each CPU, with interrupts off, so not between a switch's probe and its
- * end: learns who runs there since before it was watched.
+ * On its CPU, with interrupts off, so not between a switch's probe and its end:
+ * learns who runs there since before it was watched.
  */
-void ldb_threads_refresh(void *unused)
+static void refresh(void *unused)
 {
 	struct ldb_cpu *c = this_cpu_ptr(&ldb_cpu);
 	int gen = ldb_gen();
@@ -183,12 +183,42 @@ void ldb_threads_refresh(void *unused)
 }
 
 /*
- * If it was asleep all the time since it is watched.  Each CPU has been refreshed
- * since then: a thread that was on one is known.  The seq of one that comes onto
- * a CPU now gets odd, whether that sees what is written here or not.
+ * The CPUs on which threads of the session run now learn it, and no others are
+ * interrupted; nor are those that are isolated, whose threads are looked at all the
+ * time until their next switch.
+ */
+void ldb_threads_refresh(struct ldb_session *s)
+{
+	struct task_struct *p;
+	cpumask_var_t cpus;
+
+	if (!zalloc_cpumask_var(&cpus, GFP_KERNEL_ACCOUNT))
+		return;
+	rcu_read_lock();
+	for_each_thread(s->task, p) {
+		int cpu = task_cpu(p);
+
+		if (ldb_on_cpu(p) && !ldb_cpu_is_isolated(cpu))
+			cpumask_set_cpu(cpu, cpus);
+	}
+	rcu_read_unlock();
+	on_each_cpu_mask(cpus, refresh, NULL, true);
+	free_cpumask_var(cpus);
+}
+
+/*
+ * If it was asleep all the time since it is watched.  Who is on no run queue and on
+ * no CPU, looked at in this order, is in no switch: one whose probe did not find it
+ * watched is over, and the next one comes after a wake-up, whose run queue's lock
+ * makes its probe see the table.  That one may come in here, before or after: what it
+ * leaves is not UNKNOWN, and what it finds is even.
  */
 void ldb_thread_settle(struct ldb_thread *t)
 {
+	smp_mb();	/* pairs with the scheduler's, between on_rq and the probe */
+	if (READ_ONCE(t->task->on_rq))
+		return;
+	smp_rmb();	/* on_rq is cleared before on_cpu */
 	if (!ldb_on_cpu(t->task))
 		cmpxchg(&t->seq, LDB_SEQ_UNKNOWN, LDB_SEQ_ASLEEP);
 }
@@ -221,7 +251,7 @@ static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb
 	WRITE_ONCE(page->k_slot_gen, page->k_slot_gen + 1);
 	publish(t, page);
 	if (t->task == current)
-		ldb_threads_refresh(NULL);
+		refresh(NULL);
 }
 
 /* Frees the slot and the thread's page.  True: a probe may still be stamping it. */
@@ -296,8 +326,8 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 		cpu = task_cpu(p);
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
 	/* It may go on running for long without a switch. */
-	if (cpu >= 0)
-		smp_call_function_single(cpu, ldb_threads_refresh, NULL, 1);
+	if (cpu >= 0 && !ldb_cpu_is_isolated(cpu))
+		smp_call_function_single(cpu, refresh, NULL, 1);
 	return rc;
 }
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whether a thread is on a CPU: ldb_thread.seq, which ldb_page.k_seq is a copy of.
+ *
+ * Odd on a CPU.  Each switch in sets bit 0, each switch out adds one, both by the
+ * probe of the switch alone.  Whoever binds a session to a thread that may be
+ * anywhere begins with UNKNOWN, and may replace it when it finds out: but a switch
+ * in may be half done then, and after it nothing may be replaced.  So UNKNOWN is
+ * the one value without KNOWN that is odd, and each switch in sets KNOWN too.
+ *
+ *	UNKNOWN	watched since it may be anywhere.  A switch in makes it odd and
+ *		known, a switch out makes it 2.
+ *	NEW	was never on a CPU
+ *	RUNNING	was on a CPU since before it was watched
+ *	ASLEEP	was asleep since before it was watched: a value that counting does
+ *		not come to, so that it never stands for two absences from the CPU
+ *
+ * tests/unit/kmod-seq.c goes through all orders of these steps.
+ */
+#ifndef LDB_SEQ_H
+#define LDB_SEQ_H
+
+#define LDB_SEQ_KNOWN		0x40000000U
+#define LDB_SEQ_UNKNOWN		1U
+#define LDB_SEQ_NEW		(LDB_SEQ_KNOWN | 2)
+#define LDB_SEQ_RUNNING		(LDB_SEQ_KNOWN | 3)
+#define LDB_SEQ_ASLEEP		(LDB_SEQ_KNOWN | 0x80000000U)
+
+static __always_inline u32 ldb_seq_in(u32 seq)
+{
+	return seq | LDB_SEQ_KNOWN | 1;
+}
+
+static __always_inline u32 ldb_seq_out(u32 seq)
+{
+	return seq + 1;
+}
+
+#endif /* LDB_SEQ_H */
