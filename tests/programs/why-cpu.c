@@ -4,7 +4,7 @@
  *
  *	hog		another process, "hog" of real-time priority, takes the CPU away;
  *			needs the right to set priorities
- *	throttled	FILE is the folder of a threaded cgroup: the thread that serves goes
+ *	throttled	FILE is the folder of a cgroup of threads: the thread that serves goes
  *			there, and its quota (cpu.max) ends in the middle of requests
  *
  * With "clean" the hog works between two requests, and the quota is the test's to lift.
@@ -92,6 +92,15 @@ static void run_hog(void)
 
 /* throttled */
 
+/* Of cgroups of version 2, or 1. */
+static const char *tasks_file(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/cgroup.threads", file_arg ? file_arg : ".");
+	return access(path, F_OK) ? "tasks" : "cgroup.threads";
+}
+
 static int in_cgroup(const char *name, int flags)
 {
 	char path[256];
@@ -115,26 +124,18 @@ static long nr_throttled(int fd)
 	return at ? atol(at + strlen("nr_throttled ")) : 0;
 }
 
-static double cpu_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return ts.tv_sec * 1e6 + ts.tv_nsec / 1e3;
-}
-
 static void run_throttled(void)
 {
-	int stat = in_cgroup("cpu.stat", O_RDONLY), threads = in_cgroup("cgroup.threads", O_WRONLY);
+	int stat = in_cgroup("cpu.stat", O_RDONLY), threads = in_cgroup(tasks_file(), O_WRONLY);
 	char tid[16];
 
 	snprintf(tid, sizeof(tid), "%d", (int)gettid());
 	if (write(threads, tid, strlen(tid)) < 0)
-		die("cgroup.threads");
+		die(tasks_file());
 	for (long id = 1; id <= nr_requests; id++) {
 		/* It may end between two requests, too, or for a moment only. */
 		long before = nr_throttled(stat);
-		double cpu = cpu_us(), wall = request(id, false), off = wall - (cpu_us() - cpu);
+		double cpu = own_cpu_us(), wall = request(id, false), off = wall - (own_cpu_us() - cpu);
 
 		/* Nor is a machine that stood still meanwhile its fault. */
 		if (off > THROTTLED_US && 2 * off > wall && nr_throttled(stat) > before)

@@ -8,6 +8,10 @@
  * Requests 1.. of class "get", some 100 us of work each; about one in seventy is due.
  * With "plant" the cause hits it for some PLANT_US.  With "clean" the same work is done,
  * but where it holds nobody up.  Prints "hit ID" for each request that was hit.
+ *
+ * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
+ * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request
+ * that by the clocks of its thread had no CPU for so long between begin and end.
  */
 #ifndef WHY_LOAD_H
 #define WHY_LOAD_H
@@ -20,7 +24,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +32,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLANT_US	10000
-#define DUE_EVERY	70
+static double plant_us = 10000;
+static long due_every = 70;
+
+#define PLANT_US	plant_us
+#define DUE_EVERY	due_every
 #define MAX_HITS	100000
+#define MAX_SERVERS	8
+#define OFF_US		50	/* less is not worth a line */
 
 /* A name that tests look for; GCC would fold a function with one caller into it. */
 #define NAMED		__attribute__((noinline, noclone)) static
@@ -47,6 +55,12 @@ static const char *file_arg;
 static bool planted;
 static double loops_per_us;
 static unsigned *hits, nr_hits;
+static int nr_servers = 1;
+
+/* By request, from the first: when it began on the thread that works on it. */
+static struct own_clock {
+	double wall_us, cpu_us, off_us;
+} *own_clocks;
 
 static inline __attribute__((always_inline)) double now_us(void)
 {
@@ -65,14 +79,49 @@ static inline __attribute__((always_inline)) void burn(double us)
 
 static inline void pause_us(long us)
 {
-	nanosleep(&(struct timespec){ us / 1000000, us % 1000000 * 1000 }, NULL);
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
+
+	nanosleep(&ts, NULL);
 }
+
+static inline double own_cpu_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1e6 + ts.tv_nsec / 1e3;
+}
+
+/* Outside of the request. */
+static inline __attribute__((always_inline)) void own_start(uint64_t id, void *queue)
+{
+	if (own_clocks && id < MAX_HITS) {
+		own_clocks[id].cpu_us = own_cpu_us();
+		own_clocks[id].wall_us = now_us();
+	}
+	ldb_req_start(id, queue);
+}
+
+static inline __attribute__((always_inline)) void own_end(uint64_t id)
+{
+	struct own_clock *own = own_clocks && id < MAX_HITS ? &own_clocks[id] : NULL;
+
+	ldb_req_end(id);
+	if (own) {
+		double wall = now_us() - own->wall_us;
+
+		own->off_us = wall - (own_cpu_us() - own->cpu_us);
+	}
+}
+
+#define ldb_req_start	own_start
+#define ldb_req_end	own_end
 
 /* The fastest of several: others may have had the CPU in the rest. */
 static void calibrate(void)
 {
 	loops_per_us = 1;
-	for (int try = 0; try < 40; try++) {
+	for (int round = 0; round < 40; round++) {
 		double start = now_us(), us;
 
 		for (long left = 100000; left > 0; left--)
@@ -97,8 +146,10 @@ static inline bool is_due(long id)
 
 static inline void hit(long id)
 {
-	if (nr_hits < MAX_HITS)
-		hits[nr_hits++] = id;
+	unsigned i = __atomic_fetch_add(&nr_hits, 1, __ATOMIC_RELAXED);
+
+	if (i < MAX_HITS)
+		hits[i] = id;
 }
 
 /* The parts of every request. */
@@ -114,7 +165,7 @@ NAMED void reply(void)
 	burn(part_us);
 }
 
-static pthread_t threads[4];
+static pthread_t threads[16];
 static int nr_threads;
 
 static inline void start_thread(void *(*run)(void *))
@@ -145,6 +196,25 @@ static inline void stay_on_cpu(const char *cpu)
 		die("sched_setaffinity");
 }
 
+static inline void from_environment(void)
+{
+	const char *text;
+
+	if ((text = getenv("WHY_PLANT_US")))
+		plant_us = atof(text);
+	if ((text = getenv("WHY_DUE_EVERY")))
+		due_every = atol(text);
+	if ((text = getenv("WHY_THREADS")))
+		nr_servers = atoi(text);
+	if (plant_us <= 0 || due_every < 1 || nr_servers < 1 || nr_servers > MAX_SERVERS) {
+		fprintf(stderr, "%s: WHY_PLANT_US, WHY_DUE_EVERY or WHY_THREADS is no such number\n",
+			program);
+		exit(2);
+	}
+	if (getenv("WHY_TRUTH"))
+		own_clocks = (struct own_clock *)calloc(MAX_HITS, sizeof(*own_clocks));
+}
+
 static inline int why_main(int argc, char **argv, const struct cause *causes)
 {
 	const struct cause *c = causes;
@@ -161,7 +231,8 @@ static inline int why_main(int argc, char **argv, const struct cause *causes)
 		nr_requests = atol(argv[3]);
 	if (argc > 4)
 		file_arg = argv[4];
-	hits = calloc(MAX_HITS, sizeof(*hits));
+	from_environment();
+	hits = (unsigned *)calloc(MAX_HITS, sizeof(*hits));
 	if (!hits)
 		die("calloc");
 	stay_on_cpu(getenv("WHY_CPU"));
@@ -170,8 +241,11 @@ static inline int why_main(int argc, char **argv, const struct cause *causes)
 	/* The last look at the last request shall not be in the middle of it. */
 	usleep(20000);
 	end_threads();
-	for (unsigned i = 0; i < nr_hits; i++)
+	for (unsigned i = 0; i < nr_hits && i < MAX_HITS; i++)
 		printf("hit %u\n", hits[i]);
+	for (unsigned i = 0; own_clocks && i < MAX_HITS; i++)
+		if (own_clocks[i].off_us >= OFF_US)
+			printf("off %u %.0f\n", i, own_clocks[i].off_us);
 	return 0;
 }
 
