@@ -5,10 +5,11 @@
  * every 10 ms, and one mutex serializes the two.  Most requests take well under
  * a microsecond; one that meets snapshot() waits for all of it.
  *
- *	figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-l] [-q]
+ *	figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-w US] [-l] [-q]
  *
  * -t: sleep so long after every 32 requests; -c: stay on one CPU; -l: measure the latency
- * of each request and print percentiles, "latency P50 P99 P99.9 P99.99 MAX" in ns.
+ * of each request and print percentiles, "latency P50 P99 P99.9 P99.99 MAX" in ns; -w: print
+ * "hit ID" for each request during which a snapshot() ended, and which took so long.
  * Prints how many requests it served (-q: not that).  Exit status 0, or 1 when
  * the snapshot file cannot be written.
  */
@@ -119,8 +120,8 @@ static void print_latencies(std::vector<unsigned> &ns)
 
 static void usage()
 {
-	std::fputs("usage: figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-l] [-q]\n",
-		   stderr);
+	std::fputs("usage: figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-w US]\n"
+		   "               [-l] [-q]\n", stderr);
 	std::exit(2);
 }
 
@@ -139,18 +140,20 @@ static void stay_on(int cpu)
 int main(int argc, char **argv)
 {
 	double seconds = 3;
-	long rounds = 0, served = 0, sleep_us = 0;
+	long rounds = 0, served = 0, sleep_us = 0, hit_ns = 0;
 	int db_size = 20000, opt;
 	bool quiet = false, measure = false;
 	std::vector<unsigned> latencies;
+	std::vector<long> hits;
 
-	while ((opt = getopt(argc, argv, "s:n:d:t:c:lq")) != -1) {
+	while ((opt = getopt(argc, argv, "s:n:d:t:c:w:lq")) != -1) {
 		switch (opt) {
 		case 's': seconds = std::atof(optarg); break;
 		case 'n': rounds = std::atol(optarg); break;
 		case 'd': db_size = std::atoi(optarg); break;
 		case 't': sleep_us = std::atol(optarg); break;
 		case 'c': stay_on(std::atoi(optarg)); break;
+		case 'w': hit_ns = std::atol(optarg) * 1000; break;
 		case 'l': measure = true; break;
 		case 'q': quiet = true; break;
 		default: usage();
@@ -180,13 +183,15 @@ int main(int argc, char **argv)
 		int key = std::rand() % db_size;
 		std::string value = generate_random_string();
 
-		long begin = measure ? now_ns() : 0;
+		long begin = measure || hit_ns ? now_ns() : 0, before = nr_snapshots;
 
 		ldb_req_start(++served, nullptr);
 		request_handler(key, value);
 		ldb_req_end(served);
 		if (measure)
 			latencies.push_back(std::min(now_ns() - begin, 0xffffffffL));
+		if (hit_ns && nr_snapshots != before && now_ns() - begin >= hit_ns)
+			hits.push_back(served);
 		if (sleep_us && served % 32 == 0)
 			usleep(sleep_us);
 	}
@@ -199,6 +204,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	print_latencies(latencies);
+	for (long id : hits)
+		std::printf("hit %ld\n", id);
 	if (!quiet)
 		std::printf("figure1: %ld requests, %ld snapshots\n", served,
 			    nr_snapshots.load());
