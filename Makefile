@@ -8,6 +8,9 @@
 #	make check-kmod-debug	the kernel module's tests and more of its stress, in a
 #				kernel with KASAN, lockdep and kmemleak (built once)
 #	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long
+#	make corpus		how often ldb-why names what was planted, in some 300 cases,
+#				a quarter of an hour; CASES="lock-*", SLICE=1/4 or QUICK=1
+#				does a part
 #	make bench		costs, as ratios measured in one run; ROUNDS=5 is quicker,
 #				SECTIONS="calls sqlite" does a part
 #	make style		what clang-format, codespell and shellcheck would say
@@ -63,6 +66,10 @@ check-suites:
 	@sh tests/deps.sh --bench
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/suites/run.sh $(SUITES)
+
+corpus: deps
+	+@$(MAKE) --no-print-directory all
+	@sh tests/corpus/run.sh
 
 bench:
 	@sh tests/deps.sh --bench
@@ -129,4 +136,4 @@ modules_install: modules
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all $(PARTS) hint deps demo check check-quick check-kmod-debug check-suites bench style install uninstall modules modules_install clean
+.PHONY: all $(PARTS) hint deps demo check check-quick check-kmod-debug check-suites corpus bench style install uninstall modules modules_install clean

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What ldb-why says of one case (stdin: ldb-why --json), judged by what its program did.
+# run.sh says what the words mean.
+#
+#	--argjson case '{"name": "...", "kind": "...", "cause": "KEY=WORD ...", "holder": "...",
+#		"is_planted": true, "plant_ns": N, "has_kernel": true, "away": PERCENT}'
+#	--argjson hits '[ID...]' --argjson offs '{"ID": US}'
+
+def keys_of: [splits(" +") | select(. != "" and . != "-") | capture("^(?<key>[a-z_]+)=(?<word>.*)$")];
+def has_word($word): test("(^|[^A-Za-z0-9_])(" + $word + ")([^A-Za-z0-9_]|$)");
+
+# Of a request's "first".
+def is($keys): . as $first | all($keys[]; .word as $word | ($first[.key] // "") | has_word($word));
+
+# Of a request: by its chain, or by its first.
+def is_held($keys): . as $request | all($keys[]; .word as $word |
+	if .key == "thread" then any($request.chain[]?; .thread | has_word($word))
+	elif .key == "function" then any($request.chain[]?; (.kind == "held_by" or .kind == "function") and
+		(.label | has_word($word)))
+	else ($request.first[.key] // "") | has_word($word) end);
+
+# What the machine does to a program can make a function slower, not a lock held.
+def is_accusation: .cause as $cause | ["function", "lock_wait", "futex_wait", "queue", "head_of_line"] | index($cause);
+def is_false($keys): (.req | tostring) as $id | (($offs[$id] // 0) * 2000 >= .amounts[0].ns) as $was_off | .first |
+	is_accusation and if .cause != "function" or .anomaly != "slower" then true
+		elif $was_off then $case.has_kernel
+		else is($keys) end;
+def first_row: group_by([.first.cause, .first.label]) | max_by(length) // [];
+def told: group_by([.first.cause, .first.label, .first.root_label]) | sort_by(-length) | .[:4] |
+	map("\(length) x \(.[0].first | "\(.cause) \(.label)" + if .root_label == .label then "" else " <- \(.root) \(.root_label)" end)") |
+	join("; ");
+
+([$case.plant_ns / 2, 1000000] | min) as $long |
+($case.cause | keys_of) as $keys | ($case.holder | keys_of) as $holder |
+[.requests[] | select(.first and (.amounts | length > 0))] as $tail |
+[$tail[] | select(.req as $r | $hits | index($r))] as $hit |
+[$tail[] | select((.req as $r | $hits | index($r) | not) and .amounts[0].ns >= $long)] as $others |
+[$others[] | select(is_false($keys))] as $false |
+{
+	name: $case.name, kind: $case.kind, planted: $case.is_planted, away: $case.away, has_holder: ($holder | length > 0),
+	hits: ($hits | length), tail: ($tail | length), nr: ($hit | length),
+	nr_cause: ($hit | map(select(.first | is($keys))) | length),
+	nr_holder: ($hit | map(select((.first | is($keys)) and is_held($holder))) | length),
+	nr_others: ($tail | length - ($hit | length)), nr_false: ($false | length),
+	nr_machine: ($others | length - ($false | length)),
+	told: ($hit | told), false_told: ($false | told)
+} |
+if $case.away > $case.most_away then
+	.verdict = "not judged" | .why = "the scanner was away for \($case.away) % of the time"
+elif $case.is_planted and .nr < 5 then
+	.verdict = "not judged" | .why = "of \(.hits) requests that were hit, \(.nr) are in the tail of \(.tail)"
+elif $case.is_planted then
+	.cause = ($hit | first_row | (.[0].first | is($keys))) |
+	.holder = (.cause and .nr_holder * 2 > .nr_cause) |
+	.verdict = if .cause and (.holder or (.has_holder | not)) then "right" elif .cause then "holder" else "cause" end
+else
+	.verdict = if .nr_false > 0 then "false alarm" else "right" end
+end
