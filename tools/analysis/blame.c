@@ -6,7 +6,8 @@
  * A lock that passes from thread to thread while the request waits (a convoy)
  * has several holds in one wait: all of them are shown.  When the holder named
  * by the wait has no recorded hold, its hold is inferred: from the begin of the
- * wait to the next recorded hold, or to the end of the wait.
+ * wait to the next recorded hold, or to the end of the wait.  So is that of who ended a
+ * wait for what nobody holds (wakers.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -191,7 +192,8 @@ static int blame(struct timeline_build *b, const struct lock_event *wait, int64_
 		 int64_t end, unsigned level)
 {
 	size_t first = first_event(b, wait->lock, start);
-	bool has_owner = !wait->owner || wait->owner == wait->tid;
+	uint32_t owner = wait->owner ? wait->owner : wait->waker;
+	bool has_owner = !owner || owner == wait->tid;
 	int64_t next = end;
 	int ret = 0;
 
@@ -214,7 +216,7 @@ static int blame(struct timeline_build *b, const struct lock_event *wait, int64_
 				 e->end < end ? e->end : end, level);
 	}
 	if (!ret && !has_owner && next > start)
-		ret = add_holder(b, NULL, wait, wait->owner, start, next, level);
+		ret = add_holder(b, NULL, wait, owner, start, next, level);
 	return ret;
 }
 

@@ -26,6 +26,7 @@ struct lock_event {
 	uint32_t op;		/* LDB_LOCK_OP_* */
 	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
 	uint32_t tid, owner;
+	uint32_t waker;		/* WAIT for what nobody holds: a thread that ended it; 0: not known */
 	uint64_t lock, gen, site;
 	int64_t begin, end;	/* ticks */
 	uint64_t resolution;	/* ticks; of the duration */
@@ -42,6 +43,13 @@ struct lockset {
 	struct lockset_climb **climbs;	/* hash of (tid, gen) */
 	size_t nr_climb_buckets;
 };
+
+/* Can there be a holder?  Conditions, semaphores, barriers and joins end when somebody says so. */
+static inline bool lock_kind_is_held(unsigned kind)
+{
+	return kind != LDB_LOCK_COND && kind != LDB_LOCK_SEM && kind != LDB_LOCK_BARRIER &&
+	       kind != LDB_LOCK_JOIN;
+}
 
 void lockset_init(struct lockset *s, struct model *m);
 void lockset_free(struct lockset *s);

@@ -115,6 +115,9 @@ int offcpu_read_more(struct timeline_build *b);
 void offcpu_tighten(struct timeline_build *b);
 void offcpu_free(struct timeline_build *b);
 
+/* wakers.c: after offcpu_read(), before anybody is blamed */
+void wakers_find(struct timeline_build *b);
+
 /* offcpu-emit.c */
 int offcpu_emit(struct timeline_build *b);
 /* Into s->sched; 0 or -ENOMEM. */

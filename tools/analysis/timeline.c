@@ -196,8 +196,8 @@ static int find_tids(struct timeline_build *b)
 			if (e->op != LDB_LOCK_OP_WAIT || !wants_tid(b, e->tid))
 				continue;
 			locks[nr_locks++] = e->lock;
-			if (e->owner)
-				b->tids[nr++] = e->owner;
+			if (e->owner || e->waker)
+				b->tids[nr++] = e->owner ? e->owner : e->waker;
 		}
 		if (nr_locks)
 			qsort(locks, nr_locks, sizeof(*locks), u64_compare);
@@ -244,6 +244,17 @@ static int segment_compare(const void *pa, const void *pb)
 	return a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns;
 }
 
+/* Waits that only the kernel knows, or knows who ended them. */
+static int find_futexes(struct timeline_build *b)
+{
+	int ret = offcpu_add_futexes(b);
+
+	if (ret)
+		return ret;
+	wakers_find(b);
+	return find_tids(b);
+}
+
 static int read_rows(struct timeline_build *b)
 {
 	struct reader *reader = b->m->reader;
@@ -257,17 +268,12 @@ static int read_rows(struct timeline_build *b)
 	if (!ret)
 		ret = offcpu_read(b);
 	if (!ret)
-		ret = offcpu_add_futexes(b);
-	if (!ret)
-		ret = find_tids(b);
-	if (!ret && b->nr_offs) {
-		/* Sleeps that began earlier may lead to more threads. */
+		ret = find_futexes(b);
+	/* Sleeps that began earlier may lead to more threads. */
+	if (!ret && b->nr_offs)
 		ret = offcpu_read_more(b);
-		if (!ret)
-			ret = offcpu_add_futexes(b);
-		if (!ret)
-			ret = find_tids(b);
-	}
+	if (!ret && b->nr_offs)
+		ret = find_futexes(b);
 	if (!ret)
 		ret = lockset_prepare(&b->locks);
 	filter.t_max = b->life->end;

@@ -11,6 +11,7 @@
 
 #include "analysis/categories.h"
 #include "analysis/lives.h"
+#include "analysis/lockset.h"
 #include "analysis/partition-private.h"
 #include "analysis/ticks.h"
 #include "analysis/timeline.h"
@@ -136,17 +137,18 @@ static int64_t overlap(const struct segment *a, const struct segment *b)
 	return end > start ? end - start : 0;
 }
 
-/* Who held it, where it was taken, and what was executed meanwhile. */
+/* Who held it, where it was taken, or who ended the wait; and what was executed meanwhile. */
 static void add_holder(struct chains *k, struct why_chain *chain, const struct segment *wait,
 		       const struct segment *hold, const struct segment *func)
 {
 	const struct symbol *taker = hold->site ? hold->site : func ? func->func : NULL;
-	enum edge_source source = hold->is_inferred ? EDGE_OWNER :
+	bool is_held = lock_kind_is_held(wait->lock_kind);
+	enum edge_source source = hold->is_inferred ? (wait->owner ? EDGE_OWNER : EDGE_WAKER) :
 				  wait->kind == SEGMENT_FUTEX_WAIT ? EDGE_FUTEX : EDGE_SHIM;
 	const char *name = model_thread_name(hold->thread);
 	struct why_link *link;
 
-	link = add_link(k, chain, "held_by", taker ? taker->function : *name ? name : "a thread",
+	link = add_link(k, chain, is_held ? "held_by" : "woken_by", taker ? taker->function : *name ? name : "a thread",
 			overlap(wait, hold), source);
 	set_thread(k, link, hold);
 	set_place(k, link, taker);
@@ -383,7 +385,7 @@ static void set_root(struct why *w, struct why_target *t)
 		last--;		/* of the function, what it may do */
 	t->root = last ? last->kind : c->has_faults ? "page_faults" : leaf_kind_name(c->kind);
 	t->root_label = last ? last->label : c->label;
-	if (!strcmp(t->root, "held_by"))
+	if (!strcmp(t->root, "held_by") || !strcmp(t->root, "woken_by"))
 		t->root = leaf_kind_name(LEAF_FUNCTION);
 }
 

@@ -44,7 +44,7 @@ enum edge_source {
 
 /* One step of a chain: first what the request waited for, last the root. */
 struct why_link {
-	const char *kind;	/* "lock_wait", "held_by", "function", "io", "preempted", ... */
+	const char *kind;	/* "lock_wait", "held_by", "woken_by", "function", "io", "preempted", ... */
 	const char *label;	/* lock, function, occupant */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	uint32_t tid;		/* 0: none */

@@ -6,7 +6,7 @@
 "use strict";
 
 const makeBlame = (() => {
-	const WAITS = { lock_wait: "wait", futex_wait: "futex", futex: "futex", held_by: "hold", runnable: "runnable",
+	const WAITS = { lock_wait: "wait", futex_wait: "futex", futex: "futex", held_by: "hold", woken_by: "hold", runnable: "runnable",
 		preempted: "preempted", throttled: "preempted", io: "blocked", sleep: "blocked", irq: "preempted",
 		queue: "queue", head_of_line: "queue", class: "part", unknown: "other", unexplained: "other", all: "other" };
 

@@ -132,9 +132,9 @@
 	}
 
 	function linkText(l) {
-		const words = { held_by: "held by", io: "I/O", function: "" };
+		const words = { held_by: "held by", woken_by: "woken by", io: "I/O", function: "" };
 		const kind = l.kind in words ? words[l.kind] : l.kind.replace(/_/g, " ");
-		const name = l.kind === "held_by" ? [l.label, [l.thread, l.tid || ""].join(" ").trim()].filter(Boolean).join(", ") : l.label;
+		const name = l.kind === "held_by" || l.kind === "woken_by" ? [l.label, [l.thread, l.tid || ""].join(" ").trim()].filter(Boolean).join(", ") : l.label;
 
 		return [kind, name].filter(Boolean).join(" ");
 	}
@@ -149,7 +149,7 @@
 				items.push(el("li", { class: "arrow", "aria-hidden": "true" }, "\u2190"));
 			items.push(el("li", {}, el("b", {}, linkText(l)),
 				el("span", {}, `${ldb.ns(l.ns)}${l.resolution_ns ? ` \u00b1${ldb.ns(l.resolution_ns)}` : ""}`,
-					l.file ? ` ${l.file}` : "", l.thread && l.kind !== "held_by" ? ` on ${l.thread} ${l.tid || ""}` : ""),
+					l.file ? ` ${l.file}` : "", l.thread && l.kind !== "held_by" && l.kind !== "woken_by" ? ` on ${l.thread} ${l.tid || ""}` : ""),
 				el("span", { class: "how" }, `known by ${l.source}` + (l.confidence < 1 ? `, ${Math.round(100 * l.confidence)} %` : ""))));
 		});
 		return el("ol", { class: "chain", id: "chain" }, items);

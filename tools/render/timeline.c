@@ -42,7 +42,8 @@ static void put_holder(const struct render *r, const struct model *m, const stru
 {
 	char name[TEXT_ROOM], place[TEXT_ROOM], thread[TEXT_ROOM];
 
-	fprintf(r->out, ", held by thread %s", text_thread(hold->tid, hold->thread, thread));
+	fprintf(r->out, ", %s by thread %s", lock_kind_is_held(hold->lock_kind) ? "held" : "woken",
+		text_thread(hold->tid, hold->thread, thread));
 	if (func) {
 		short_name(r, func->func, name);
 		text_place(func->func->func_file, func->func->func_line, place);
@@ -496,11 +497,12 @@ static void segment_text(const struct model *m, const struct segment *s, unsigne
 		offcpu_text(m, s, buf);
 		break;
 	case SEGMENT_LOCK_HOLD:
-		if (s->lock_kind == LDB_LOCK_JOIN) {
-			snprintf(buf, TEXT_ROOM, "is being waited for (join)");
+		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
+		if (!lock_kind_is_held(s->lock_kind)) {
+			snprintf(buf, TEXT_ROOM, "is being waited for (%.300s)",
+				 s->lock_kind == LDB_LOCK_JOIN ? "join" : name);
 			break;
 		}
-		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
 		snprintf(buf, TEXT_ROOM, "holds %.300s%s", name,
 			 s->is_inferred ? " (known from the wait)" : "");
 		break;

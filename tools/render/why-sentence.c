@@ -131,6 +131,10 @@ static void say_link(struct sentence *s, const struct why_link *l)
 		    *l->thread ? " " : "", l->tid, d);
 		if (l->source == EDGE_OWNER)
 			say(s, " (known from the wait)");
+	} else if (!strcmp(l->kind, "woken_by")) {
+		say(s, ", until thread %s%s%" PRIu32 " ended that", l->thread, *l->thread ? " " : "", l->tid);
+		if (*l->file)
+			say(s, ", which was in %s()", l->label);
 	} else if (!strcmp(l->kind, "function")) {
 		say(s, ", there in %s() for %s", l->label, d);
 	} else if (!strcmp(l->kind, "lock_wait") || !strcmp(l->kind, "futex_wait")) {

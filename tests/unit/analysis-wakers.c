@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Waits for what nobody holds: who ended them, and what that thread did until then. */
+#include "analysis/requests.h"
+#include "analysis/timeline.h"
+#include "analysis-sample.h"
+
+#define OBJECT	0x7100
+#define OTHER	0x7200
+
+enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING };
+enum { START = LDB_REQ_OP_START, END = LDB_REQ_OP_END };
+
+__attribute__((noinline)) void prepare(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
+
+static struct made t;
+static struct requests r;
+static struct timeline tl;
+
+/* Thread 1 waits in request 42, from 5000 to its wake-up at 90000. */
+static void begin(const char *name, unsigned kind, uint32_t owner)
+{
+	made_begin(&t, name);
+	writer_add_meta(t.w, "pid", "1");
+	made_thread(&t, 1, "main", 0, 2000000);
+	made_thread(&t, 2, "helper", 0, 2000000);
+	made_thread(&t, 3, "deep", 0, 2000000);
+	made_task(&t, 900, 900, "stranger");
+	made_switch(&t, 100, 0, 0, R, 1, 0);
+	made_switch(&t, 100, 1, 0, R, 2, 0);
+	made_req(&t, START, 1, 1000, 42, 0);
+	made_lock(&t, LDB_LOCK_OP_WAIT, kind, 1, OBJECT, owner, 5000, 90500, 0);
+	made_switch(&t, 6000, 0, 1, S, 0, 0);
+}
+
+static void wake(uint32_t waker, unsigned flags)
+{
+	made_waking(&t, 90000, 1, waker, flags, 1);
+	made_wakeup(&t, 90000, 0, 1, 0);
+	made_switch(&t, 90100, 0, 0, R, 1, 0);
+	made_req(&t, END, 1, 100000, 42, 0);
+}
+
+static const struct timeline_cause *build(void)
+{
+	struct requests_options o = REQUESTS_OPTIONS_ALL;
+
+	made_open(&t);
+	o.has_id = true;
+	o.id = 42;
+	if (requests_build(t.model, &o, &r) || !r.nr_lives ||
+	    timeline_build(t.model, &r.lives[0], &tl))
+		bail_out("timeline_build");
+	for (size_t i = 0; i < tl.nr_causes; i++)
+		if (tl.causes[i].kind == SEGMENT_LOCK_WAIT)
+			return &tl.causes[i];
+	bail_out("no wait");
+}
+
+static void end(void)
+{
+	timeline_free(&tl);
+	requests_free(&r);
+	made_close(&t);
+}
+
+static void test_kinds(void)
+{
+	static const unsigned kinds[] = {
+		LDB_LOCK_COND, LDB_LOCK_SEM, LDB_LOCK_BARRIER, LDB_LOCK_JOIN,
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		const struct timeline_cause *c;
+
+		begin("wakers.data", kinds[i], 0);
+		made_func(&t, 2, (char *)prepare + 1, NULL, 0x10000, 0, 0, 4000, 89000, 10);
+		wake(2, 0);
+		c = build();
+		ok(c->hold && c->hold->tid == 2 && c->hold->is_inferred && c->hold->blocks_req &&
+		   c->hold->start_ns == 5000 && c->hold->end_ns == 90500, "kind %u: who woke it", kinds[i]);
+		ok(c->hold_func && !strcmp(c->hold_func->func->function, "prepare"), "and was in prepare()");
+		ok(!c->wait->owner, "nobody held it");
+		end();
+	}
+}
+
+static void test_nobody(void)
+{
+	begin("wakers.data", LDB_LOCK_COND, 0);
+	wake(2, LDB_SCHED_F_HARDIRQ);
+	ok(!build()->hold, "an interrupt is nobody: the time was over");
+	end();
+	begin("wakers.data", LDB_LOCK_COND, 0);
+	wake(900, 0);
+	ok(!build()->hold, "another process's thread is not followed");
+	end();
+	begin("wakers.data", LDB_LOCK_MUTEX, 0);
+	wake(2, 0);
+	ok(!build()->hold, "who wakes a thread that waits for a mutex need not have held it");
+	end();
+}
+
+/* The last sleep ended the wait; those before it were woken for nothing. */
+static void test_last(void)
+{
+	const struct timeline_cause *c;
+
+	begin("wakers.data", LDB_LOCK_COND, 0);
+	made_waking(&t, 20000, 1, 3, 0, 1);
+	made_wakeup(&t, 20000, 0, 1, 0);
+	made_switch(&t, 20100, 0, 0, R, 1, 0);
+	made_switch(&t, 21000, 0, 1, S, 0, 0);
+	wake(2, 0);
+	c = build();
+	ok(c->hold && c->hold->tid == 2, "not who woke it first");
+	end();
+}
+
+/* The waker waited itself, for another one. */
+static void test_chain(void)
+{
+	const struct timeline_cause *c;
+
+	begin("wakers.data", LDB_LOCK_COND, 0);
+	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_SEM, 2, OTHER, 0, 10000, 80500, 0);
+	made_switch(&t, 10500, 1, 2, S, 3, 0);
+	made_waking(&t, 80000, 1, 3, 0, 2);
+	made_wakeup(&t, 80000, 1, 2, 3);
+	made_switch(&t, 80100, 1, 3, S, 2, 0);
+	wake(2, 0);
+	c = build();
+	ok(c->hold && c->hold->tid == 2 && c->nr_links == 1 && c->links[0].wait->lock == OTHER &&
+	   c->links[0].hold->tid == 3, "a chain of wakers");
+	end();
+}
+
+int main(void)
+{
+	test_kinds();
+	test_nobody();
+	test_last();
+	test_chain();
+	sample_cleanup();
+	return done();
+}
