@@ -20,6 +20,8 @@
  * What a request waited for the lock it knows by its own clock: it is hit if that is half
  * of PLANT_US or more, or half a millisecond.  With "clean" the keeper does nothing while it has the lock.
  * WHY_THREADS servers share the requests.
+ *
+ * Functions with the same code would become one, with one of their names.
  */
 #include "../programs/why-load.h"
 #include <fcntl.h>
@@ -151,7 +153,7 @@ static void wait_sem(sem_t *sem)
 
 NAMED void sweep(void)
 {
-	burn(PLANT_US);
+	burn(PLANT_US + 1);
 }
 
 static void *sweeper(void *arg)
@@ -206,7 +208,7 @@ NAMED void need_both(void)
 
 NAMED void store(void)
 {
-	burn(PLANT_US);
+	burn(PLANT_US + 2);
 }
 
 /* The keeper */

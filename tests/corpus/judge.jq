@@ -15,7 +15,7 @@ def is($keys): . as $first | all($keys[]; .word as $word | ($first[.key] // "") 
 # Of a request: by its chain, or by its first.
 def is_held($keys): . as $request | all($keys[]; .word as $word |
 	if .key == "thread" then any($request.chain[]?; .thread | has_word($word))
-	elif .key == "function" then any($request.chain[]?; (.kind == "held_by" or .kind == "function") and
+	elif .key == "function" then any($request.chain[]?; (.kind | IN("held_by", "woken_by", "function")) and
 		(.label | has_word($word)))
 	else ($request.first[.key] // "") | has_word($word) end);
 

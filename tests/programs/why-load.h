@@ -77,7 +77,8 @@ static inline __attribute__((always_inline)) void burn(double us)
 		__asm__ volatile("" : "+r"(left));
 }
 
-static inline void pause_us(long us)
+/* Inline: who sleeps is the caller. */
+static inline __attribute__((always_inline)) void pause_us(long us)
 {
 	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
 
