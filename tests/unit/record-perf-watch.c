@@ -399,6 +399,13 @@ static void test_deaf(void)
 	switch_too(0, 200, 101);
 	check("5:switch 0 100 cpu0 R other\n6:switch 100 200 cpu0 S tid\n"
 	      "8:switch 200 101 cpu0 R other\n", "what the tracepoint has told is not told twice");
+	*text = '\0';
+	sw(0, 101, 100, S);
+	switch_too(0, 101, -1);
+	switch_too(0, -1, -1);
+	switch_too(0, 100, -1);
+	check("9:switch 101 100 cpu0 S tid other\n12:switch 100 0 cpu0 R tid hidden\n",
+	      "nor if it came to a thread that is ending, which has no number any more");
 	begin(&rows_only, PERF_TRACEPOINTS);
 	sw(0, 200, 101, S);
 	simple(PERF_EVENT_EXEC, 0, 100, 100, 101, 0);

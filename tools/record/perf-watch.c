@@ -484,10 +484,15 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, int64_t ti
 		w->sink->lost(w->sink->arg, &row);
 }
 
-/* The tracepoint comes before the record that stands in for it. */
+/*
+ * The tracepoint comes before the record that stands in for it.  That one has no number
+ * for a thread that is ending: then who left is not there any more.
+ */
 static bool is_told_twice(const struct cpu *c, const struct perf_event *e)
 {
-	return e->kind == PERF_EVENT_SWITCH_TOO && c && c->is_known && c->current == e->b;
+	if (e->kind != PERF_EVENT_SWITCH_TOO || !c || !c->is_known)
+		return false;
+	return c->current == e->b || (e->b < 0 && c->current != e->a);
 }
 
 void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick)
