@@ -220,6 +220,22 @@ unsigned kernel_drain(struct recording *r)
 	return r->perf ? perf_drain(r->perf) : 0;
 }
 
+/* It may show late, so that what was written at the begin is not all. */
+static void finish_deaf(struct recording *r)
+{
+	char cpus[512], text[600];
+
+	perf_deaf_cpus(r->perf, cpus, sizeof(cpus));
+	if (!*cpus)
+		return;
+	writer_add_meta(r->writer, "kernel_deaf", cpus);
+	if (strstr(r->kernel_why, perf_why_not_better(r->perf)))
+		return;
+	snprintf(text, sizeof(text), "this kernel dropped events of some tasks on CPU %s", cpus);
+	add_why(r, "perf", text);
+	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
+}
+
 void kernel_finish(struct recording *r)
 {
 	char text[32];
@@ -227,6 +243,7 @@ void kernel_finish(struct recording *r)
 	if (!r->perf)
 		return;
 	perf_finish(r->perf);
+	finish_deaf(r);
 	snprintf(text, sizeof(text), "%" PRIu64, perf_err_ns(r->perf));
 	writer_add_meta(r->writer, "kernel_err_ns", text);
 }

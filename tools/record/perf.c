@@ -164,6 +164,16 @@ static void help_deaf_cpus(struct perf *p)
 			help_deaf_cpu(p, i);
 }
 
+void perf_deaf_cpus(const struct perf *p, char *list, size_t size)
+{
+	size_t n = 0;
+
+	*list = '\0';
+	for (unsigned i = 0; i < p->fds.nr_rings && n < size; i++)
+		if (p->helped[i])
+			n += snprintf(list + n, size - n, "%s%u", n ? " " : "", p->fds.rings[i].cpu);
+}
+
 static void add_member(void *perf, pid_t tid, const char *name)
 {
 	struct perf *p = perf;

@@ -98,6 +98,12 @@ uint64_t perf_err_ns(const struct perf *p);
 bool perf_has_faults(const struct perf *p);
 bool perf_has_irqs(const struct perf *p);
 
+/*
+ * The CPUs, by number with blanks between, on which events of some tasks were not
+ * delivered (perf-deaf.c); "" if there is none.  Final after perf_finish().
+ */
+void perf_deaf_cpus(const struct perf *p, char *list, size_t size);
+
 uint64_t perf_rows(const struct perf *p);	/* SCHED rows handed out */
 uint64_t perf_lost(const struct perf *p);	/* events the kernel could not deliver */
 

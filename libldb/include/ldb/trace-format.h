@@ -330,7 +330,8 @@ struct ldb_file_footer {
 /*
  * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
  * "exe", "clock", "kernel_events" (none|perf|module), "kernel_why" (why not a better
- * one), "kernel_err_ns" (perf: how far its times may be off), "kernel_only" (1: no functions,
+ * one), "kernel_err_ns" (perf: how far its times may be off), "kernel_deaf" (perf: CPUs on
+ * which events of some tasks were not delivered), "kernel_only" (1: no functions,
  * locks and requests were recorded), "budget", "mutex",
  * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
