@@ -127,8 +127,8 @@ void scan_thread_new(struct thread *t, bool existing);
 void scan_thread_gone(struct thread *t);
 /* Under registry_lock: what the thread has made up to now, seen or not. */
 void scan_count_made(struct thread *t);
-/* Under registry_lock, afterwards: its last invocations have ended. */
-void scan_thread_flush(struct thread *t);
+/* Under registry_lock, afterwards: its last invocations end with it, now. */
+void scan_thread_flush(struct thread *t, uint64_t now);
 
 #pragma GCC visibility pop
 #endif /* LDB_RUNTIME_H */

@@ -226,7 +226,7 @@ static void thread_unregister(struct thread *t)
 			.type = LDB_EV_THREAD_EXIT, .arg = slot,
 		};
 
-		scan_thread_flush(t);
+		scan_thread_flush(t, r.tsc);
 		sys(SYS_prctl, PR_GET_NAME, p->name);
 		p->exit_tsc = r.tsc;
 		__atomic_store_n(&p->state, LDB_PAGE_EXITED, __ATOMIC_RELEASE);

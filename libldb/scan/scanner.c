@@ -171,14 +171,14 @@ void scan_thread_gone(struct thread *t)
 			wait_a_little(&spins);
 }
 
-void scan_thread_flush(struct thread *t)
+void scan_thread_flush(struct thread *t, uint64_t now)
 {
 	struct scan_state *st = t->scan;
 
 	if (!st)
 		return;
 	scan_count_made(t);
-	track_flush(st, session_clock());
+	track_flush(st, now);
 	t->scan = NULL;
 }
 
