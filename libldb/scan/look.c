@@ -15,6 +15,8 @@
  * found in the same place with the same contents was there from one to the
  * other, since an invocation that ended does not come back with its generation;
  * so the older part of a busy stack is known even if the walk never succeeds.
+ * What neither found has ended.  What one of them found has not for certain: a frame
+ * that is left while its record is read may look like the outermost one.
  *
  * A look that finds a change and leaves the stack alone (pace_settle) says
  * something too: what has a later generation began after it, what has an earlier
@@ -94,7 +96,7 @@ static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uin
 		while (n < x->nr && n < y->nr &&
 		       same_frame(&x->f[x->nr - 1 - n], &y->f[y->nr - 1 - n]))
 			n++;
-	track_apply(s, st, b, y->known, &y->f[y->nr - n], n, *end);
+	track_apply(s, st, b, x->known, &y->f[y->nr - n], n, *end);
 	return true;
 }
 
