@@ -6,17 +6,27 @@
  * copied at every look: a thread whose page is gone by the time its exit is read
  * still gets the counters of the last look.  A row for each thread is written
  * when it is first seen, so that a recorder that is killed leaves names behind,
- * and again when its counters are final.
+ * and again when its counters are final.  Its beginning may be in a ring that is read
+ * after its end: then there is one more row, which has the creator.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "record/threads.h"
 
+#define UNBORN_STEP	64
+#define UNBORN_MAX	65536	/* births that were lost must not pile up */
+
 struct known {
 	uint32_t tid;		/* 0: free */
 	bool is_final;		/* its last row was written */
 	uint64_t last_gen;	/* threads_write(): of its innermost frame then */
+	struct ldb_row_thread row;
+	char name[16];
+};
+
+/* A thread whose end was read before its beginning, which another ring has. */
+struct unborn {
 	struct ldb_row_thread row;
 	char name[16];
 };
@@ -27,6 +37,8 @@ struct threads {
 	struct pack *pack;
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
+	struct unborn *unborn;
+	size_t nr_unborn;
 	struct threads_total total;
 	struct ldb_stack copy;	/* write_running() */
 };
@@ -50,6 +62,8 @@ struct threads *threads_alloc(const struct session *s, struct writer *w, struct 
 
 void threads_free(struct threads *t)
 {
+	if (t)
+		free(t->unborn);
 	free(t);
 }
 
@@ -100,6 +114,45 @@ static void write_row(struct threads *t, struct known *k)
 	writer_add_thread(t->w, &k->row);
 }
 
+/* Its THREAD_START, if it was read already. */
+static bool find_birth(struct threads *t, struct ldb_row_thread *row)
+{
+	struct pack_birth *b = pack_birth_of(t->pack, row->tid);
+
+	if (!b || b->tick != row->start)
+		return false;
+	b->has_page = true;
+	row->creator = b->creator;
+	return true;
+}
+
+static void keep_unborn(struct threads *t, const struct known *k)
+{
+	struct unborn *u;
+
+	if (t->nr_unborn % UNBORN_STEP == 0) {
+		u = t->nr_unborn < UNBORN_MAX ?
+			realloc(t->unborn, (t->nr_unborn + UNBORN_STEP) * sizeof(*u)) : NULL;
+		if (!u)
+			return;
+		t->unborn = u;
+	}
+	u = &t->unborn[t->nr_unborn++];
+	u->row = k->row;
+	memcpy(u->name, k->name, sizeof(u->name));
+}
+
+static void finish_unborn(struct threads *t)
+{
+	for (size_t i = 0; i < t->nr_unborn; i++) {
+		struct unborn *u = &t->unborn[i];
+
+		u->row.name = u->name;
+		if (find_birth(t, &u->row))
+			writer_add_thread(t->w, &u->row);	/* now with its creator */
+	}
+}
+
 static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 {
 	if (!k->tid || k->is_final)
@@ -107,6 +160,8 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->row.end = end;
 	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
 	k->is_final = true;
+	if (k->row.start > 0 && !find_birth(t, &k->row))
+		keep_unborn(t, k);
 	write_row(t, k);
 	t->total.nr_threads++;
 	t->total.made += k->row.made;
@@ -296,6 +351,7 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 		write_open(t, slot, session_stack(t->s, slot), end, true);
 		finish(t, &t->known[slot], end, false);
 	}
+	finish_unborn(t);
 	while ((b = pack_birth_next(t->pack, &i)))
 		if (!b->has_page)
 			write_unwatched(t, b, end);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Threads in the order in which the rings are read, which need not be that of time: each
+ * has one life in the trace, with its counters and its creator.
+ */
+#include <string.h>
+#include "record/threads.h"
+#include "trace-sample.h"
+
+#define TID	500
+#define SLOT	3
+
+static struct session session;
+static struct writer *w;
+static struct pack *pack;
+static struct threads *threads;
+
+static void begin(const char *path)
+{
+	char err[256];
+
+	if (session_open(&session, 1 << 20, 1, LDB_CLOCK_MONO, 1000000000))
+		bail_out("session_open");
+	w = writer_open(path, &sample_header, err, sizeof(err));
+	pack = w ? pack_alloc(&session, w, 0, 0) : NULL;
+	threads = pack ? threads_alloc(&session, w, pack, 0) : NULL;
+	if (!threads)
+		bail_out("cannot begin");
+}
+
+/* Reads what was written; returns the last row of TID, and how many lives it has. */
+static struct ldb_row_thread end(const char *path, int *lives)
+{
+	struct ldb_row_thread last = { 0 };
+	struct threads_total total;
+	struct reader_rows in;
+	struct reader *r;
+	struct cursor *c;
+	char err[256];
+
+	pack_finish(pack);
+	threads_finish(threads, 9000, &total);
+	*lives = total.nr_threads;
+	threads_free(threads);
+	pack_free(pack);
+	writer_close(w);
+	session_close(&session);
+	r = reader_open(path, err, sizeof(err));
+	c = r ? reader_cursor(r, LDB_BLK_THREAD, NULL) : NULL;
+	while (c && cursor_next(c, &in) > 0)
+		for (size_t i = 0; i < in.nr; i++)
+			if (in.thread[i].tid == TID)
+				last = in.thread[i];
+	last.name = NULL;
+	cursor_close(c);
+	reader_close(r);
+	return last;
+}
+
+static void page(uint32_t state)
+{
+	struct ldb_page *p = (struct ldb_page *)session_page(&session, SLOT);
+
+	p->tid = TID;
+	p->start_tsc = 1000;
+	p->exit_tsc = 5000;
+	p->made = 7;
+	p->seen = 2;
+	p->state = state;
+}
+
+static void starts(void)
+{
+	struct ldb_rec r = { .tsc = 1000, .tid = TID, .type = LDB_EV_THREAD_START, .arg = 0x400, .arg2 = 77 };
+
+	pack_event(pack, 0, &r, 1);
+}
+
+static void exits(void)
+{
+	struct ldb_rec r = { .tsc = 5000, .tid = TID, .type = LDB_EV_THREAD_EXIT, .arg = SLOT };
+
+	pack_event(pack, 0, &r, 1);
+}
+
+static void check(const char *path, const char *order)
+{
+	struct ldb_row_thread row;
+	int lives;
+
+	row = end(path, &lives);
+	is_int(lives, 1, order);
+	ok(row.start == 1000 && row.end == 5000 && row.flags == LDB_THREAD_F_EXITED,
+	   "it ends with its exit");
+	ok(row.made == 7 && row.seen == 2, "its counters are its own");
+	is_int(row.creator, 77, "its creator is known");
+}
+
+int main(void)
+{
+	const char *path = sample_path("threads.data");
+
+	begin(path);
+	page(LDB_PAGE_LIVE);
+	starts();
+	threads_look(threads);
+	page(LDB_PAGE_EXITED);
+	exits();
+	check(path, "in order: one life");
+
+	begin(path);
+	page(LDB_PAGE_EXITED);
+	exits();
+	starts();
+	check(path, "the end is read before the beginning: one life");
+
+	begin(path);
+	page(LDB_PAGE_LIVE);
+	threads_look(threads);
+	page(LDB_PAGE_EXITED);
+	threads_look(threads);
+	starts();
+	exits();
+	check(path, "the page is looked at before its beginning is read: one life");
+
+	sample_cleanup();
+	return done();
+}
