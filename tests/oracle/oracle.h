@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An oracle over traces: says whether what a trace tells can have happened.
+ *
+ * Four automata read the rows, each for itself, through the one reader and with none of
+ * the analysis code, so that a mistake made there is not made here again:
+ *
+ *	calls.c		nesting of invocations, their bounds, their generations
+ *	locks.c		request, wait, own, release
+ *	requests.c	start, block, end; the request table
+ *	threads.c	born, runs, sleeps, dies: the kernel's events, and who may have
+ *			written a record at that time
+ *
+ * What the format permits is no violation: what began before the recording or went on
+ * after it, what was lost, by how much clocks may differ.  Each such exception is in the
+ * automaton that makes it, with its reason.  There is no general tolerance:
+ *
+ * - A loss is a number of records.  Something missing that a lost record explains takes
+ *   one of them away (oracle_excused()), and when they are used up it is a violation.
+ * - An error of clocks is what the trace itself says it is.
+ *
+ * Memory is bounded: rows pass through windows (sorted.h), states are kept for what is
+ * alive.
+ */
+#ifndef TESTS_ORACLE_H
+#define TESTS_ORACLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <linux/ldb.h>
+#include "trace/reader.h"
+
+enum automaton { ORACLE_TRACE, ORACLE_THREADS, ORACLE_LOCKS, ORACLE_REQUESTS, ORACLE_CALLS,
+		 ORACLE_NR };
+
+#define TICK_UNKNOWN	INT64_MIN	/* a lower bound that is not known */
+
+struct life {				/* of a thread, as THREAD rows have it */
+	uint32_t tid, creator;
+	int64_t start, end;		/* start: TICK_UNKNOWN: before the recording */
+	bool exited, unwatched;
+	uint64_t made, seen, below;
+	uint64_t rows, open_rows, old_rows;	/* FUNC: ended; open; running when it began */
+};
+
+struct oracle {
+	struct reader *r;
+	FILE *out;			/* NULL: silent */
+
+	int64_t end;			/* nothing was stamped later */
+	int64_t kernel_err;		/* ticks: the kernel's stamps and the program's */
+	int64_t stamp_err;		/* ticks: a stamp and the lock it is for, see locks.c */
+	int64_t lock_threshold;		/* ticks */
+	unsigned nr_cpus, nr_scanners;
+	bool is_cut;			/* the recorder was killed: there is no end */
+	bool attached;			/* to a program that ran */
+	bool kernel_only;
+	bool kernel_module;		/* and not perf */
+	uint64_t nr_unwatched;		/* threads that have no row */
+	uint64_t nr_lost, lost_left;	/* see oracle_excused() */
+	uint64_t nr_excused;
+
+	struct life *lives;		/* by tid and start */
+	size_t nr_lives;
+
+	uint64_t nr_violations, of[ORACLE_NR];
+	const char *last_rule;		/* of the last violation */
+};
+
+struct oracle_options {
+	bool may_be_cut;	/* the recorder was killed on purpose */
+	FILE *out;
+};
+
+/* The number of violations; < 0: the file cannot be read. */
+int64_t oracle_check(const char *path, const struct oracle_options *options);
+/* The same; rule: that of the first violation, or "". */
+int64_t oracle_first(const char *path, const struct oracle_options *options, char *rule, size_t size);
+
+/* rule: a short name that no other place has. */
+void oracle_violation(struct oracle *o, enum automaton a, const char *rule, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* What was checked. */
+void oracle_counts(struct oracle *o, enum automaton a, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Is there a lost record to explain what is missing?  Each is asked for twice: what it
+ * would have said is missed by its thread and by its CPU, lock or request.
+ */
+bool oracle_excused(struct oracle *o);
+
+/* The life of tid at tick: the last one that had begun, or the first one; NULL: none. */
+struct life *oracle_life(struct oracle *o, uint32_t tid, int64_t tick);
+
+/* A record that tid itself wrote at tick: false if it was said to be impossible. */
+bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t tid, int64_t tick);
+
+void oracle_out_of_memory(void) __attribute__((noreturn));
+
+void check_trace(struct oracle *o);	/* context.c: and fills the context */
+void check_calls(struct oracle *o);
+void check_locks(struct oracle *o);
+void check_requests(struct oracle *o);
+void check_threads(struct oracle *o);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rows of a kind in order of time.  Files have them nearly in order: those that are
+ * out of place by no more than SORTED_WINDOW rows are put right, others come when they
+ * come, and are counted.
+ */
+#ifndef TESTS_ORACLE_SORTED_H
+#define TESTS_ORACLE_SORTED_H
+
+#include <stddef.h>
+#include "oracle.h"
+
+#define SORTED_WINDOW	(1U << 17)	/* two blocks of the file: what its readers sort in */
+
+struct sorted_key {
+	int64_t tick;
+	uint64_t then;		/* of the same tick */
+};
+
+/* The key of a row. */
+typedef void sorted_key_fn(const void *row, struct sorted_key *key);
+
+struct sorted {
+	struct cursor *cursor;
+	sorted_key_fn *key;
+	size_t row_bytes;
+	char *rows, *spare;
+	struct sorted_place {
+		struct sorted_key key;
+		size_t row;
+	} *places, *scratch;
+	size_t nr, at, room;
+	bool ended;
+	int64_t last;		/* tick told last */
+	uint64_t nr_rows, nr_late;
+};
+
+void sorted_open(struct sorted *s, struct oracle *o, unsigned kind, size_t row_bytes,
+		 sorted_key_fn *key);
+void sorted_close(struct sorted *s);
+
+/* The next row, or NULL; lives until the next call. */
+const void *sorted_next(struct sorted *s);
+
+/* The next row, which stays the next. */
+const void *sorted_peek(struct sorted *s);
+
+#endif
