@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Opens a trace and has all automata look at it; see oracle.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "oracle.h"
+
+/* A trace that a test keeps is whole; of one whose recorder was killed the end is missing. */
+static void check_damage(struct oracle *o, const struct oracle_options *options)
+{
+	struct reader_damage d;
+	char text[512];
+
+	reader_damage(o->r, &d);
+	if (!reader_is_damaged(o->r) || (d.no_footer && options->may_be_cut && !d.nr_bad_blocks))
+		return;
+	oracle_violation(o, ORACLE_TRACE, "damaged", "%s", reader_damage_text(o->r, text, sizeof(text)));
+}
+
+int64_t oracle_first(const char *path, const struct oracle_options *options, char *rule, size_t size)
+{
+	struct oracle o = { .out = options->out };
+	struct reader_damage d;
+	char err[512];
+
+	o.r = reader_open(path, err, sizeof(err));
+	if (!o.r) {
+		if (options->out)
+			fprintf(options->out, "%s\n", err);
+		return -1;
+	}
+	if (reader_check(o.r))
+		oracle_out_of_memory();
+	reader_damage(o.r, &d);
+	o.is_cut = d.no_footer;
+	check_damage(&o, options);
+	check_trace(&o);
+	check_calls(&o);
+	check_locks(&o);
+	check_requests(&o);
+	check_threads(&o);
+	if (o.nr_excused && o.out)
+		fprintf(o.out, "trace: %" PRIu64 " things missing are put down to records that were lost\n",
+			o.nr_excused);
+	snprintf(rule, size, "%s", o.last_rule ? o.last_rule : "");
+	free(o.lives);
+	reader_close(o.r);
+	return (int64_t)o.nr_violations;
+}
+
+int64_t oracle_check(const char *path, const struct oracle_options *options)
+{
+	char rule[64];
+
+	return oracle_first(path, options, rule, sizeof(rule));
+}
