@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Invocations nest.
+ *
+ * A thread's invocations (of one block: another block counts for itself) are numbered in
+ * the order in which they began, and come here in the order in which they ended.  That is
+ * a walk of a tree which says, for each one that ends, what lay in it: all those that
+ * ended before and have a higher number.  A stack has those whose caller has not ended.
+ *
+ *	what A pops began and ended in it, and has A for its caller
+ *	what it leaves had ended when A began
+ *
+ * each as far as the bounds tell: true times are somewhere in them.
+ *
+ * Legal exceptions:
+ * - What was still running at the end ends with the recording, in the order of the stack,
+ *   whatever its row says: that is when it was last seen.
+ * - What was running when the recording began has no known start.
+ * - Callers that did not end before the recorder was killed have no row.
+ * - Callers in another block (a library with a block of its own) are in another stack.
+ * - A row that was lost is missing: oracle_excused().
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "map.h"
+#include "sorted.h"
+
+#define GEN_ONE		(1ULL << 16)	/* the lower bits are the number of the block */
+
+struct ended {				/* one invocation, or neighbours of one caller */
+	uint64_t gen_first, gen_last, parent;
+	int64_t start_max;		/* the least of them */
+	int64_t end_min;		/* the greatest */
+	uint32_t depth;
+};
+
+struct stack {				/* of a thread's block */
+	struct ended *ended;
+	size_t nr, room;
+	struct life *life;
+};
+
+struct calls {
+	struct oracle *o;
+	struct map stacks;		/* life and block -> struct stack */
+	struct map blocks;		/* life -> how many blocks it has, and which was last */
+	uint64_t nr_rows, nr_open, nr_old, nr_parents, nr_pairs;
+	int64_t nearly;
+};
+
+static void key_of(const void *row, struct sorted_key *key)
+{
+	const struct ldb_row_func *f = row;
+
+	/* Of one look the innermost ended first. */
+	*key = (struct sorted_key){ f->flags & LDB_FUNC_F_OPEN ? INT64_MAX : f->end_max, ~f->gen };
+}
+
+static int64_t lower(int64_t max, uint64_t unc)
+{
+	int64_t min;
+
+	if (unc == LDB_UNC_UNKNOWN || unc > INT64_MAX || __builtin_sub_overflow(max, (int64_t)unc, &min))
+		return TICK_UNKNOWN;
+	return min;
+}
+
+static void bad(struct calls *c, const char *rule, const struct ldb_row_func *f, const char *with,
+		uint64_t other)
+{
+	oracle_violation(c->o, ORACLE_CALLS, rule, "tid %u gen %" PRIx64 " parent %" PRIx64
+			 " depth %u flags %u start %" PRId64 "-%" PRIu64 " end %" PRId64 "-%" PRIu64
+			 ": %s %" PRIx64, f->tid, f->gen, f->parent_gen, f->depth, f->flags, f->start_max,
+			 f->start_unc, f->end_max, f->end_unc, with, other);
+}
+
+/* What can be said of one row. */
+static void check_row(struct calls *c, const struct ldb_row_func *f)
+{
+	int64_t start_min = lower(f->start_max, f->start_unc), end_min = lower(f->end_max, f->end_unc);
+	bool open = f->flags & LDB_FUNC_F_OPEN, old = f->flags & LDB_FUNC_F_FROM_START;
+
+	if (f->flags & ~(uint32_t)(LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START) || !f->pc || !f->tid ||
+	    f->gen < GEN_ONE)
+		bad(c, "row", f, "flags", f->flags);
+	if (f->start_max > f->end_max || (start_min != TICK_UNKNOWN && end_min != TICK_UNKNOWN &&
+					  start_min > end_min && !open))
+		bad(c, "ends before it starts", f, "", 0);
+	if (old && f->start_unc != LDB_UNC_UNKNOWN)
+		bad(c, "start of what ran before", f, "", 0);
+	if (f->start_max < 0 || (!old && start_min != TICK_UNKNOWN && start_min < 0))
+		bad(c, "before the recording", f, "", 0);
+	if (f->end_max > c->o->end)
+		bad(c, "after the recording", f, "", 0);
+	if (!f->depth != !f->parent_gen)
+		bad(c, "depth without parent", f, "", 0);
+	if (f->parent_gen % GEN_ONE == f->gen % GEN_ONE && f->parent_gen >= f->gen)
+		bad(c, "younger than its callee", f, "", 0);
+}
+
+static void check_life(struct calls *c, const struct ldb_row_func *f, struct life *l)
+{
+	int64_t start_min = lower(f->start_max, f->start_unc);
+	bool old = f->flags & LDB_FUNC_F_FROM_START;
+
+	if (f->flags & LDB_FUNC_F_OPEN)
+		l->open_rows++;
+	else if (old)
+		l->old_rows++;
+	else
+		l->rows++;
+	if (l->start != TICK_UNKNOWN &&
+	    (old || f->start_max < l->start || (start_min != TICK_UNKNOWN && start_min < l->start)))
+		bad(c, "before its thread", f, "tid's start", l->start);
+	if (l->exited && f->end_max > l->end)
+		bad(c, "after its thread", f, "tid's end", l->end);
+	if (l->exited && f->flags & LDB_FUNC_F_OPEN)
+		bad(c, "open in a dead thread", f, "", 0);
+}
+
+static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
+{
+	struct ended *top = s->nr ? &s->ended[s->nr - 1] : NULL;
+
+	/* Neighbours: nothing can come any more that contains one of them alone. */
+	if (top && top->parent == f->parent_gen && top->depth == f->depth) {
+		top->gen_last = f->gen;
+		if (f->start_max < top->start_max)
+			top->start_max = f->start_max;
+		if (end_min > top->end_min)
+			top->end_min = end_min;
+		return;
+	}
+	if (s->nr == s->room) {
+		s->room = s->room ? 2 * s->room : 16;
+		s->ended = realloc(s->ended, s->room * sizeof(*s->ended));
+		if (!s->ended)
+			oracle_out_of_memory();
+	}
+	s->ended[s->nr++] = (struct ended){
+		.gen_first = f->gen, .gen_last = f->gen, .parent = f->parent_gen, .depth = f->depth,
+		.start_max = f->start_max, .end_min = end_min,
+	};
+}
+
+/* Is the caller in this stack, and did it need a row? */
+static bool wants_parent(const struct calls *c, const struct ended *e)
+{
+	return e->parent && e->parent % GEN_ONE == e->gen_first % GEN_ONE && !c->o->is_cut;
+}
+
+static void contain(struct calls *c, struct stack *s, const struct ldb_row_func *f, bool one_block)
+{
+	int64_t start_min = lower(f->start_max, f->start_unc);
+
+	while (s->nr && s->ended[s->nr - 1].gen_last > f->gen) {
+		const struct ended *e = &s->ended[--s->nr];
+
+		c->nr_pairs++;
+		if (start_min != TICK_UNKNOWN && e->start_max < start_min)
+			bad(c, "starts before its caller", f, "callee", e->gen_last);
+		if (!(f->flags & LDB_FUNC_F_OPEN) && e->end_min > f->end_max)
+			bad(c, "ends after its caller", f, "callee", e->gen_last);
+		if (!wants_parent(c, e))
+			continue;
+		c->nr_parents++;
+		if (e->parent != f->gen) {
+			if (!oracle_excused(c->o))
+				bad(c, "parent missing", f, "it has a callee that says it is of", e->parent);
+		} else if (one_block && e->depth != f->depth + 1) {
+			bad(c, "depth", f, "callee", e->gen_last);
+		}
+	}
+}
+
+static void follow(struct calls *c, struct stack *s, const struct ldb_row_func *f)
+{
+	int64_t end_min = f->flags & LDB_FUNC_F_OPEN ? f->end_max : lower(f->end_max, f->end_unc);
+	const struct ended *top;
+
+	top = s->nr ? &s->ended[s->nr - 1] : NULL;
+	if (top && top->gen_last == f->gen) {
+		bad(c, "twice", f, "", 0);
+		return;
+	}
+	if (top) {
+		c->nr_pairs++;
+		if (top->end_min > f->start_max)
+			bad(c, "overlaps one before", f, "that", top->gen_last);
+	}
+	push(s, f, end_min);
+}
+
+static struct stack *stack_of(struct calls *c, const struct ldb_row_func *f, struct life *l,
+			      bool *one_block)
+{
+	uint64_t thread = l ? (size_t)(l - c->o->lives) : c->o->nr_lives + f->tid, block = f->gen % GEN_ONE;
+	struct { uint64_t last; bool several, any; } *b = map_get(&c->blocks, thread);
+	struct stack *s;
+
+	b->several |= b->any && b->last != block;
+	b->any = true;
+	b->last = block;
+	*one_block = !b->several;
+	s = map_get(&c->stacks, thread << 16 | block);
+	s->life = l;
+	return s;
+}
+
+static void check_call(struct calls *c, const struct ldb_row_func *f)
+{
+	int64_t when = f->flags & LDB_FUNC_F_OPEN ? INT64_MAX : f->start_max;
+	struct life *l = oracle_life(c->o, f->tid, when);
+	bool one_block;
+	struct stack *s;
+
+	c->nr_rows++;
+	c->nr_open += !!(f->flags & LDB_FUNC_F_OPEN);
+	c->nr_old += !!(f->flags & LDB_FUNC_F_FROM_START);
+	check_row(c, f);
+	if (!l)
+		oracle_alive(c->o, ORACLE_CALLS, "invocation", f->tid, f->start_max);
+	else
+		check_life(c, f, l);
+	s = stack_of(c, f, l, &one_block);
+	contain(c, s, f, one_block);
+	follow(c, s, f);
+}
+
+/* All callers have come; whoever still waits for one does so in vain. */
+static void check_ends(struct calls *c)
+{
+	struct stack *s;
+	uint64_t key;
+	size_t i = 0;
+
+	while ((s = map_next(&c->stacks, &i, &key))) {
+		for (size_t n = 0; n < s->nr; n++) {
+			const struct ended *e = &s->ended[n];
+
+			if (!wants_parent(c, e))
+				continue;
+			if (!oracle_excused(c->o))
+				oracle_violation(c->o, ORACLE_CALLS, "parent missing", "tid %u gen %" PRIx64
+						 " .. %" PRIx64 " are of %" PRIx64 ", which has no row",
+						 s->life ? s->life->tid : 0, e->gen_first, e->gen_last,
+						 e->parent);
+		}
+		free(s->ended);
+	}
+}
+
+/*
+ * The threads' own count of what was written about them.  Rows of what ran before count
+ * only if it went on to the end.  Of a thread whose page was used again before anybody
+ * looked there are no counters (made is 0, too).
+ */
+static void check_counts(struct calls *c)
+{
+	uint64_t nr = 0;
+
+	if (c->o->is_cut)
+		return;
+	for (size_t i = 0; i < c->o->nr_lives; i++) {
+		const struct life *l = &c->o->lives[i];
+		uint64_t rows = l->rows + l->open_rows;
+
+		nr++;
+		if (l->seen > l->made + l->open_rows)
+			oracle_violation(c->o, ORACLE_CALLS, "seen and not made", "tid %u made %" PRIu64
+					 " seen %" PRIu64, l->tid, l->made, l->seen);
+		if (rows == l->seen)
+			continue;
+		if (rows < l->seen && l->seen - rows <= c->o->nr_lost)
+			continue;
+		oracle_violation(c->o, ORACLE_CALLS, "rows and counter differ", "tid %u has %" PRIu64 " rows, %"
+				 PRIu64 " of them open, and %" PRIu64 " that ran before, but seen %" PRIu64,
+				 l->tid, rows, l->open_rows, l->old_rows, l->seen);
+	}
+	oracle_counts(c->o, ORACLE_CALLS, "%" PRIu64 " counters", nr);
+}
+
+/* Nothing is known in a gap: so it is a time, of somebody, in the recording. */
+static void check_gaps(struct calls *c)
+{
+	struct cursor *cursor = reader_cursor(c->o->r, LDB_BLK_GAP, NULL);
+	struct reader_rows in;
+	uint64_t nr = 0;
+
+	while (cursor && cursor_next(cursor, &in) > 0) {
+		for (size_t i = 0; i < in.nr; i++) {
+			const struct ldb_row_gap *g = &in.gap[i];
+
+			nr++;
+			if (g->begin >= g->end || g->begin < 0 || g->end > c->o->end)
+				oracle_violation(c->o, ORACLE_CALLS, "gap", "tid %u %" PRId64 " .. %" PRId64,
+						 g->tid, g->begin, g->end);
+			if (g->tid)
+				oracle_alive(c->o, ORACLE_CALLS, "gap", g->tid, g->end);
+		}
+	}
+	cursor_close(cursor);
+	oracle_counts(c->o, ORACLE_CALLS, "%" PRIu64 " gaps", nr);
+}
+
+void check_calls(struct oracle *o)
+{
+	struct calls c = { .o = o, .stacks = MAP_OF(struct stack), .blocks = { .entry_bytes = 16 } };
+	const struct ldb_row_func *f;
+	struct sorted rows;
+
+	sorted_open(&rows, o, LDB_BLK_FUNC, sizeof(*f), key_of);
+	while ((f = sorted_next(&rows)))
+		check_call(&c, f);
+	if (rows.nr_late)
+		oracle_violation(o, ORACLE_CALLS, "not in order", "%" PRIu64 " rows come more than %u too late",
+				 rows.nr_late, SORTED_WINDOW);
+	sorted_close(&rows);
+	check_ends(&c);
+	oracle_counts(o, ORACLE_CALLS, "%" PRIu64 " invocations, %" PRIu64 " open, %" PRIu64
+		      " from before; %" PRIu64 " pairs and %" PRIu64 " callers looked at, %zu stacks",
+		      c.nr_rows, c.nr_open, c.nr_old, c.nr_pairs, c.nr_parents, c.stacks.nr);
+	check_counts(&c);
+	check_gaps(&c);
+	map_exit(&c.stacks);
+	map_exit(&c.blocks);
+}
