@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Locks: request, wait, own, release.
+ *
+ * Three times a thread says that it has an exclusive lock: at the end of a wait that did
+ * not fail, from begin to end of a hold that was stamped, and at the end of one that was
+ * not.  None of that may lie in another's hold; readers may be in each other's.  By thread,
+ * waits do not cross each other, none is for an exclusive lock that the thread has, and the
+ * generations at their begins do not go back.  Whom a wait names as the holder was there.
+ *
+ * Legal exceptions:
+ * - Waits may lie in each other: in a signal handler that came while the thread waited.
+ * - A wait that failed may be for a lock that the thread has: with a timeout, for instance.
+ * - A hold is longer than it says: its end is stamped before the lock is given back, and its
+ *   begin when it was taken.  But the CPU reads its time stamp counter when it gets to it, and
+ *   the lock's instruction may still be waiting for a line that another CPU has: so a begin,
+ *   and the end of a wait, may be early by what that takes (80 ns were seen, STAMP_NS are
+ *   allowed).  CLOCK_MONOTONIC is read in order.
+ * - The holder is read before the begin is stamped: a thread that is kept off its CPU in
+ *   between names one that has ended meanwhile.  And a thread may end without giving a lock
+ *   back: so a dead holder is wrong only if somebody else was seen to have the lock since.
+ * - The holder may be of another process, if the lock is shared with it: no row says so.
+ *   Then it is no thread of ours at any time.
+ *
+ * Rows of waits come when the lock is given back, so there is no order of time in the file:
+ * all are sorted, CHUNK of them at a time.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include "map.h"
+
+#define STAMP_NS	500
+#define CHUNK		(2U << 20)
+#define KINDS		(LDB_LOCK_JOIN + 1)
+
+#define GOT_MAX		4
+
+struct lock_state {
+	int64_t exclusive_end, shared_end;	/* the latest so far */
+	uint32_t exclusive_tid, shared_tid;
+	struct {				/* ends of the last waits, when it was got */
+		int64_t at;
+		uint32_t tid;
+		bool exclusive;
+	} got[GOT_MAX];
+	unsigned nr_got;
+};
+
+struct suspect {			/* a wait for a holder that was dead */
+	const struct ldb_row_lock *wait;
+	int64_t died;
+};
+
+struct locks {
+	struct oracle *o;
+	struct ldb_row_lock *rows;
+	size_t nr;
+	struct suspect *suspects;
+	size_t nr_suspects;
+	uint64_t nr_waits, nr_failed, nr_holds, nr_stamped, nr_owners, nr_strangers, nr_locks, nr_compared;
+	uint64_t of_kind[KINDS];
+};
+
+static void bad(struct locks *k, const char *rule, const struct ldb_row_lock *l, const char *with,
+		int64_t other)
+{
+	oracle_violation(k->o, ORACLE_LOCKS, rule, "%s flags %x tid %u lock %" PRIx64 " owner %u %" PRId64
+			 " .. %" PRId64 " gen %" PRIx64 ": %s %" PRId64,
+			 l->op == LDB_LOCK_OP_WAIT ? "wait" : "hold", l->flags, l->tid, l->lock, l->owner,
+			 l->begin, l->end, l->gen, with, other);
+}
+
+static bool is_wait(const struct ldb_row_lock *l)
+{
+	return l->op == LDB_LOCK_OP_WAIT;
+}
+
+static bool is_stamped(const struct ldb_row_lock *l)
+{
+	return l->flags & LDB_LOCK_F_BEGIN_EXACT;
+}
+
+static bool has_failed(const struct ldb_row_lock *l)
+{
+	return l->flags & LDB_LOCK_F_FAILED;
+}
+
+static bool is_exclusive(const struct ldb_row_lock *l)
+{
+	unsigned kind = LDB_LOCK_KIND(l->flags);
+
+	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN;
+}
+
+static bool is_shared(const struct ldb_row_lock *l)
+{
+	return LDB_LOCK_KIND(l->flags) == LDB_LOCK_RWLOCK_RD;
+}
+
+/* What can be said of one row. */
+static void check_row(struct locks *k, const struct ldb_row_lock *l)
+{
+	unsigned kind = LDB_LOCK_KIND(l->flags);
+	bool hold = !is_wait(l);
+
+	if ((hold && l->op != LDB_LOCK_OP_HOLD) || !kind || kind >= KINDS || !l->lock || !l->tid ||
+	    l->flags & ~(uint32_t)(0xff | LDB_LOCK_F_FAILED | LDB_LOCK_F_BEGIN_EXACT))
+		bad(k, "row", l, "op", l->op);
+	else
+		k->of_kind[kind]++;
+	if (hold && (has_failed(l) || l->owner || (!is_exclusive(l) && !is_shared(l))))
+		bad(k, "hold", l, "", 0);
+	if (!hold && is_stamped(l))
+		bad(k, "wait", l, "", 0);
+	if (l->begin > l->end || (hold && !is_stamped(l) && l->begin != l->end))
+		bad(k, "ends before it begins", l, "", 0);
+	if (l->begin < 0 || l->end > k->o->end)
+		bad(k, "outside of the recording", l, "end", k->o->end);
+	/* What is shorter is not written; one tick for what the two sides round. */
+	if ((is_stamped(l) || !hold) && l->end - l->begin + 1 < k->o->lock_threshold)
+		bad(k, "below the threshold", l, "ticks", k->o->lock_threshold);
+	if (oracle_alive(k->o, ORACLE_LOCKS, hold ? "hold" : "wait", l->tid, l->begin))
+		oracle_alive(k->o, ORACLE_LOCKS, hold ? "release" : "end of a wait", l->tid, l->end);
+	k->nr_holds += hold;
+	k->nr_waits += !hold;
+	k->nr_stamped += is_stamped(l);
+	k->nr_failed += has_failed(l);
+}
+
+/* Holders */
+
+static void suspect(struct locks *k, const struct ldb_row_lock *l, int64_t died)
+{
+	if (k->nr_suspects % 256 == 0) {
+		k->suspects = realloc(k->suspects, (k->nr_suspects + 256) * sizeof(*k->suspects));
+		if (!k->suspects)
+			oracle_out_of_memory();
+	}
+	k->suspects[k->nr_suspects++] = (struct suspect){ l, died };
+}
+
+static void check_join(struct locks *k, const struct ldb_row_lock *l)
+{
+	const struct life *joined = oracle_life(k->o, l->owner, l->end);
+
+	if (!joined)
+		oracle_alive(k->o, ORACLE_LOCKS, "joined", l->owner, l->end);
+	else if (!has_failed(l) && joined->exited && l->end < joined->end)
+		bad(k, "joined before it ended", l, "ended at", joined->end);
+	else if (!has_failed(l) && !joined->exited && !joined->unwatched && !k->o->is_cut &&
+		 !oracle_excused(k->o))
+		bad(k, "joined and did not end", l, "seen until", joined->end);
+}
+
+static void check_owner(struct locks *k, const struct ldb_row_lock *l)
+{
+	const struct life *owner;
+
+	if (!is_wait(l) || !l->owner)
+		return;
+	k->nr_owners++;
+	if (LDB_LOCK_KIND(l->flags) == LDB_LOCK_JOIN) {
+		check_join(k, l);
+		return;
+	}
+	if (!is_exclusive(l) && !is_shared(l))
+		bad(k, "nobody holds such", l, "", 0);
+	if (l->owner == l->tid && !has_failed(l))
+		bad(k, "waits for itself", l, "", 0);
+	owner = oracle_life(k->o, l->owner, l->end);
+	if (!owner)
+		k->nr_strangers++;
+	else if (owner->start > l->end)
+		bad(k, "holder not born", l, "born", owner->start);
+	else if (owner->exited && owner->end < l->begin)
+		suspect(k, l, owner->end);
+}
+
+/* Somebody had it after its holder's death, and before the wait: so it was free. */
+static void check_suspects(struct locks *k)
+{
+	for (size_t s = 0; s < k->nr_suspects && s < 1000; s++) {
+		const struct suspect *x = &k->suspects[s];
+
+		for (size_t i = 0; i < k->nr; i++) {
+			const struct ldb_row_lock *l = &k->rows[i];
+
+			if (l->lock == x->wait->lock && !has_failed(l) && l->end > x->died &&
+			    l->end < x->wait->begin && (is_exclusive(l) || is_shared(l))) {
+				bad(k, "holder was dead", x->wait, "since", x->died);
+				break;
+			}
+		}
+	}
+	free(k->suspects);
+	k->suspects = NULL;
+	k->nr_suspects = 0;
+}
+
+/* By lock, in the order of the ends */
+
+static int by_end(const void *a, const void *b)
+{
+	const struct ldb_row_lock *x = a, *y = b;
+
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Whoever got it in the midst of this hold did not wait for its end. */
+static void check_got(struct locks *k, const struct lock_state *s, const struct ldb_row_lock *l,
+		      int64_t since)
+{
+	for (unsigned i = 0; i < s->nr_got && i < GOT_MAX; i++) {
+		if (s->got[i].tid == l->tid || (!s->got[i].exclusive && !is_exclusive(l)))
+			continue;
+		k->nr_compared++;
+		if (s->got[i].at > since && s->got[i].at + k->o->stamp_err < l->end)
+			bad(k, "got while held", l, "another did at", s->got[i].at);
+	}
+}
+
+/* A thread has it for certain from when its begin cannot be early any more. */
+static void owns(struct locks *k, struct lock_state *s, const struct ldb_row_lock *l)
+{
+	int64_t since = l->begin + k->o->stamp_err;
+
+	if (is_wait(l)) {
+		unsigned i = s->nr_got++ % GOT_MAX;
+
+		s->got[i].at = l->end;
+		s->got[i].tid = l->tid;
+		s->got[i].exclusive = is_exclusive(l);
+		return;
+	}
+	if (since > l->end)
+		since = l->end;
+	check_got(k, s, l, since);
+	k->nr_compared++;
+	if (s->exclusive_tid && s->exclusive_end > since)
+		bad(k, "held by two", l, s->exclusive_tid == l->tid ? "itself until" : "another until",
+		    s->exclusive_end);
+	if (is_exclusive(l) && s->shared_tid && s->shared_end > since)
+		bad(k, "held by a reader", l, "until", s->shared_end);
+	if (is_shared(l) && l->end >= s->shared_end) {
+		s->shared_end = l->end;
+		s->shared_tid = l->tid;
+	} else if (is_exclusive(l) && l->end >= s->exclusive_end) {
+		s->exclusive_end = l->end;
+		s->exclusive_tid = l->tid;
+	}
+}
+
+static void check_by_lock(struct locks *k)
+{
+	struct map locks = MAP_OF(struct lock_state);
+
+	qsort(k->rows, k->nr, sizeof(*k->rows), by_end);
+	for (size_t i = 0; i < k->nr; i++) {
+		const struct ldb_row_lock *l = &k->rows[i];
+
+		if (!has_failed(l) && (is_exclusive(l) || is_shared(l)))
+			owns(k, map_get(&locks, l->lock), l);
+	}
+	k->nr_locks += locks.nr;
+	map_exit(&locks);
+}
+
+/* By thread, in the order of the begins */
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct ldb_row_lock *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->end > y->end ? -1 : x->end < y->end;
+}
+
+#define NESTED_MAX	64	/* waits in handlers in waits, and holds at a time */
+
+struct thread_state {
+	uint32_t tid;
+	const struct ldb_row_lock *waits[NESTED_MAX], *holds[NESTED_MAX];
+	unsigned nr_waits, nr_holds;
+	uint64_t gen;
+	int64_t began;
+};
+
+static void keep_since(const struct ldb_row_lock **rows, unsigned *nr, int64_t begin)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < *nr; i++)
+		if (rows[i]->end > begin)
+			rows[kept++] = rows[i];
+	*nr = kept;
+}
+
+static void check_wait(struct locks *k, const struct thread_state *t, const struct ldb_row_lock *l)
+{
+	for (unsigned i = 0; i < t->nr_waits; i++)
+		if (t->waits[i]->end < l->end)
+			bad(k, "two waits cross", l, "the other until", t->waits[i]->end);
+	for (unsigned i = 0; i < t->nr_holds && !has_failed(l); i++)
+		if (t->holds[i]->lock == l->lock && is_exclusive(t->holds[i]))
+			bad(k, "waits for what it has", l, "held until", t->holds[i]->end);
+}
+
+static void same_as(struct locks *k, const struct ldb_row_lock *a, const struct ldb_row_lock *b)
+{
+	if (a->tid == b->tid && a->begin == b->begin && a->end == b->end && a->lock == b->lock &&
+	    a->op == b->op && a->begin != a->end)
+		bad(k, "told twice", a, "", 0);
+}
+
+static void check_by_thread(struct locks *k)
+{
+	struct thread_state t = { 0 };
+
+	qsort(k->rows, k->nr, sizeof(*k->rows), by_thread);
+	for (size_t i = 0; i < k->nr; i++) {
+		const struct ldb_row_lock *l = &k->rows[i];
+		const struct life *life;
+
+		if (l->tid != t.tid)
+			t = (struct thread_state){ .tid = l->tid };
+		if (i)
+			same_as(k, &k->rows[i - 1], l);
+		/* A number that is used again is another thread, and counts from 0. */
+		life = oracle_life(k->o, l->tid, l->begin);
+		if (life && life->start > t.began)
+			t.gen = 0;
+		t.began = l->begin;
+		keep_since(t.waits, &t.nr_waits, l->begin);
+		keep_since(t.holds, &t.nr_holds, l->begin);
+		/* Of a hold that was not stamped the begin is not known, but gen is of then. */
+		if (is_wait(l) || is_stamped(l)) {
+			if (l->gen && l->gen < t.gen)
+				bad(k, "generation goes back", l, "from", t.gen);
+			if (l->gen)
+				t.gen = l->gen;
+		}
+		if (is_wait(l)) {
+			check_wait(k, &t, l);
+			if (t.nr_waits < NESTED_MAX)
+				t.waits[t.nr_waits++] = l;
+		} else if (t.nr_holds < NESTED_MAX) {
+			t.holds[t.nr_holds++] = l;
+		}
+	}
+}
+
+static void check_chunk(struct locks *k)
+{
+	for (size_t i = 0; i < k->nr; i++)
+		check_row(k, &k->rows[i]);
+	check_by_lock(k);
+	check_by_thread(k);
+	for (size_t i = 0; i < k->nr; i++)
+		check_owner(k, &k->rows[i]);
+	check_suspects(k);
+	k->nr = 0;
+}
+
+void check_locks(struct oracle *o)
+{
+	struct cursor *c = reader_cursor(o->r, LDB_BLK_LOCK, NULL);
+	struct locks k = { .o = o };
+	struct reader_rows in;
+	size_t room = 0;
+
+	if (reader_header(o->r)->clock_id == LDB_CLOCK_TSC)
+		o->stamp_err = STAMP_NS * (reader_header(o->r)->clock_hz / 1000000) / 1000;
+	while (c && cursor_next(c, &in) > 0) {
+		if (k.nr + in.nr > CHUNK)
+			check_chunk(&k);
+		if (k.nr + in.nr > room) {
+			room = 2 * (k.nr + in.nr) < CHUNK ? 2 * (k.nr + in.nr) : CHUNK;
+			k.rows = realloc(k.rows, room * sizeof(*k.rows));
+			if (!k.rows)
+				oracle_out_of_memory();
+		}
+		memcpy(k.rows + k.nr, in.lock, in.nr * sizeof(*k.rows));
+		k.nr += in.nr;
+	}
+	cursor_close(c);
+	check_chunk(&k);
+	free(k.rows);
+	oracle_counts(o, ORACLE_LOCKS, "%" PRIu64 " waits (%" PRIu64 " failed), %" PRIu64 " holds (%" PRIu64
+		      " stamped), %" PRIu64 " locks, %" PRIu64 " compared, %" PRIu64 " holders (%" PRIu64
+		      " of another process)", k.nr_waits, k.nr_failed, k.nr_holds, k.nr_stamped, k.nr_locks,
+		      k.nr_compared, k.nr_owners, k.nr_strangers);
+	oracle_counts(o, ORACLE_LOCKS, "mutex %" PRIu64 ", rwlock %" PRIu64 " + %" PRIu64 ", spin %" PRIu64
+		      ", condition %" PRIu64 ", semaphore %" PRIu64 ", barrier %" PRIu64 ", join %" PRIu64,
+		      k.of_kind[1], k.of_kind[2], k.of_kind[3], k.of_kind[4], k.of_kind[5], k.of_kind[6],
+		      k.of_kind[7], k.of_kind[8]);
+}
