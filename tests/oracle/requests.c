@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Requests: start, block, end.
+ *
+ * A request begins when it is first heard of, goes on on threads and in queues, and ends
+ * with the first end.  What is heard of it later, under the same id, is another one.  So
+ * each end needs a request, a thread does not start twice what it has not left, and what
+ * has arrived is started at once by the thread that said so.  The table of requests says the
+ * same as the rows: it is made again here and compared by its sum.
+ *
+ * Legal exceptions:
+ * - Attached to a program that runs: a request that is heard of for the first time by its
+ *   end had begun before.
+ * - A request that has not ended goes on after the recording.
+ * - A request may be blocked by who never started it (who put it into the queue), and
+ *   ended by any thread: so the API has it.
+ * - One who is on its way out, or was never registered, may tell of requests: the API works
+ *   in threads that ldb does not know.  But not before it was born.
+ * - What was lost is missing: oracle_excused().
+ * - Recordings of more requests than the table may have, and those that were cut, have no
+ *   table.
+ */
+#include <inttypes.h>
+#include "map.h"
+#include "sorted.h"
+
+#define WORKERS		3	/* threads of a request that are kept; more are counted only */
+#define TABLE_MAX	(4U << 20)	/* rows the recorder keeps at most */
+#define AGE_MAX_S	86400	/* the API refuses more */
+
+struct request {
+	int64_t start;
+	uint64_t serial;		/* tells the lives of an id apart */
+	uint32_t nr_segments;
+	uint32_t nr_workers;
+	uint32_t workers[WORKERS];
+};
+
+struct work {				/* a request a thread has started, and perhaps left */
+	uint64_t id, serial;
+};
+
+struct worker {				/* a thread */
+	struct work *works;
+	size_t nr, room;
+	bool awaits_start;
+	uint64_t arrived;		/* id */
+};
+
+struct sum {
+	uint64_t nr, nr_complete, segments, hash;
+};
+
+struct requests {
+	struct oracle *o;
+	struct map open, workers, seen;
+	uint64_t serial, nr_of[LDB_REQ_OP_ARRIVED + 1], nr_before, age_max;
+	struct sum sum;
+};
+
+static void bad(struct requests *q, const char *rule, const struct ldb_row_req *r, const char *text)
+{
+	oracle_violation(q->o, ORACLE_REQUESTS, rule, "op %u tid %u tick %" PRId64 " id %" PRIu64 " queue %"
+			 PRIx64 " site %" PRIx64 "%s%s", r->op, r->tid, r->tick, r->id, r->queue, r->site,
+			 *text ? ": " : "", text);
+}
+
+/* The table */
+
+static uint64_t mix(uint64_t h)
+{
+	h ^= h >> 33;
+	h *= 0xff51afd7ed558ccdULL;
+	h ^= h >> 33;
+	h *= 0xc4ceb9fe1a85ec53ULL;
+	return h ^ h >> 33;
+}
+
+static void sum_add(struct sum *s, uint64_t id, int64_t start, int64_t end, uint32_t segments,
+		    bool complete)
+{
+	s->nr++;
+	s->nr_complete += complete;
+	s->segments += segments;
+	s->hash += mix(id ^ mix(start ^ mix(complete ? (uint64_t)end : 1) ^ mix(segments)));
+}
+
+static void check_table(struct requests *q)
+{
+	struct cursor *c = reader_cursor(q->o->r, LDB_BLK_REQTAB, NULL);
+	struct ldb_row_reqtab before = { 0 };
+	struct reader_rows in;
+	struct sum sum = { 0 };
+
+	while (c && cursor_next(c, &in) > 0) {
+		for (size_t i = 0; i < in.nr; i++) {
+			const struct ldb_row_reqtab *t = &in.reqtab[i];
+
+			if (t->end < t->start)
+				oracle_violation(q->o, ORACLE_REQUESTS, "table: ends before it starts", "id %"
+						 PRIu64, t->id);
+			if (sum.nr && (t->id < before.id || (t->id == before.id && t->start < before.start)))
+				oracle_violation(q->o, ORACLE_REQUESTS, "table: not in order", "id %" PRIu64,
+						 t->id);
+			before = *t;
+			sum_add(&sum, t->id, t->start, t->end, t->nr_segments, t->complete);
+		}
+	}
+	cursor_close(c);
+	oracle_counts(q->o, ORACLE_REQUESTS, "%" PRIu64 " in the table", sum.nr);
+	if (!sum.nr && (q->o->is_cut || q->sum.nr >= TABLE_MAX))
+		return;
+	if (sum.nr != q->sum.nr || sum.nr_complete != q->sum.nr_complete ||
+	    sum.segments != q->sum.segments || sum.hash != q->sum.hash)
+		oracle_violation(q->o, ORACLE_REQUESTS, "table and rows differ", "table: %" PRIu64
+				 " requests, %" PRIu64 " complete, %" PRIu64 " segments; rows: %" PRIu64 ", %"
+				 PRIu64 ", %" PRIu64 "%s", sum.nr, sum.nr_complete, sum.segments, q->sum.nr,
+				 q->sum.nr_complete, q->sum.segments,
+				 sum.nr == q->sum.nr && sum.segments == q->sum.segments ? ": other times" : "");
+}
+
+/* Events */
+
+static struct request *heard_of(struct requests *q, uint64_t id, int64_t tick)
+{
+	struct request *r = map_find(&q->open, id);
+
+	if (r)
+		return r;
+	r = map_get(&q->open, id);
+	*r = (struct request){ .start = tick, .serial = ++q->serial };
+	if (q->o->attached)
+		map_get(&q->seen, id);
+	return r;
+}
+
+static bool works_on(const struct request *r, uint32_t tid)
+{
+	for (uint32_t i = 0; i < r->nr_workers; i++)
+		if (r->workers[i] == tid)
+			return true;
+	return false;
+}
+
+static void leave(struct request *r, uint32_t tid)
+{
+	for (uint32_t i = 0; i < r->nr_workers; i++)
+		if (r->workers[i] == tid)
+			r->workers[i--] = r->workers[--r->nr_workers];
+}
+
+/* Which requests it works on matters for ending all of them. */
+static void remember(struct requests *q, struct worker *w, uint64_t id, uint64_t serial)
+{
+	size_t kept = 0;
+
+	if (w->nr == w->room) {
+		for (size_t i = 0; i < w->nr; i++) {
+			const struct request *r = map_find(&q->open, w->works[i].id);
+
+			if (r && r->serial == w->works[i].serial)
+				w->works[kept++] = w->works[i];
+		}
+		w->nr = kept;
+		if (kept * 2 >= w->room) {
+			w->room = w->room ? 2 * w->room : 8;
+			w->works = realloc(w->works, w->room * sizeof(*w->works));
+			if (!w->works)
+				oracle_out_of_memory();
+		}
+	}
+	w->works[w->nr++] = (struct work){ id, serial };
+}
+
+static void forget(struct worker *w, uint64_t id, uint64_t serial)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->nr; i++)
+		if (w->works[i].id != id || w->works[i].serial != serial)
+			w->works[kept++] = w->works[i];
+	w->nr = kept;
+}
+
+static void ended(struct requests *q, uint64_t id, const struct request *r, int64_t tick)
+{
+	sum_add(&q->sum, id, r->start, tick, r->nr_segments, true);
+	map_remove(&q->open, id);
+}
+
+static void on_start(struct requests *q, struct worker *w, const struct ldb_row_req *row)
+{
+	struct request *r = heard_of(q, row->id, row->tick);
+
+	if (works_on(r, row->tid) && !oracle_excused(q->o))
+		bad(q, "started twice", row, "the thread has not left it");
+	r->nr_segments++;
+	if (r->nr_workers < WORKERS && !works_on(r, row->tid))
+		r->workers[r->nr_workers++] = row->tid;
+	remember(q, w, row->id, r->serial);
+}
+
+static void on_block(struct requests *q, struct worker *w, const struct ldb_row_req *row)
+{
+	struct request *r = heard_of(q, row->id, row->tick);
+
+	leave(r, row->tid);
+	forget(w, row->id, r->serial);
+}
+
+static void on_end(struct requests *q, const struct ldb_row_req *row)
+{
+	const struct request *r = map_find(&q->open, row->id);
+
+	if (r) {
+		ended(q, row->id, r, row->tick);
+		return;
+	}
+	if (q->o->attached && !map_find(&q->seen, row->id)) {
+		q->nr_before++;
+		map_get(&q->seen, row->id);
+		return;
+	}
+	if (!oracle_excused(q->o))
+		bad(q, "end without start", row, "");
+}
+
+static void on_end_all(struct requests *q, struct worker *w, const struct ldb_row_req *row)
+{
+	for (size_t i = 0; i < w->nr; i++) {
+		const struct request *r = map_find(&q->open, w->works[i].id);
+
+		if (r && r->serial == w->works[i].serial)
+			ended(q, w->works[i].id, r, row->tick);
+	}
+	w->nr = 0;
+}
+
+static void on_arrived(struct requests *q, struct worker *w, const struct ldb_row_req *row)
+{
+	uint64_t most = AGE_MAX_S * reader_header(q->o->r)->clock_hz;
+	int64_t tick = row->tick;
+
+	/* No age is negative: as such it would be a very large one. */
+	if (row->site > most + 1 || __builtin_sub_overflow(row->tick, (int64_t)row->site, &tick)) {
+		bad(q, "age", row, "");
+		tick = row->tick;
+	}
+	if (row->site > q->age_max)
+		q->age_max = row->site;
+	heard_of(q, row->id, tick);
+	w->awaits_start = true;
+	w->arrived = row->id;
+}
+
+/* The API works where ldb knows no thread; but nobody tells of anything before its birth. */
+static void check_teller(struct requests *q, const struct ldb_row_req *row)
+{
+	const struct life *l = oracle_life(q->o, row->tid, row->tick);
+
+	if (l && row->tick < l->start)
+		bad(q, "before its thread", row, "");
+	if (!row->tid || row->tick < 0 || row->tick > q->o->end)
+		bad(q, "outside of the recording", row, "");
+}
+
+static void check_event(struct requests *q, const struct ldb_row_req *row)
+{
+	struct worker *w = map_get(&q->workers, row->tid);
+
+	if (row->op > LDB_REQ_OP_ARRIVED || !row->op) {
+		bad(q, "row", row, "unknown op");
+		return;
+	}
+	q->nr_of[row->op]++;
+	check_teller(q, row);
+	if (w->awaits_start && (row->op != LDB_REQ_OP_START || row->id != w->arrived) &&
+	    !oracle_excused(q->o))
+		bad(q, "arrived and not started", row, "is the thread's next");
+	w->awaits_start = false;
+	switch (row->op) {
+	case LDB_REQ_OP_START:
+		on_start(q, w, row);
+		break;
+	case LDB_REQ_OP_BLOCK:
+		on_block(q, w, row);
+		break;
+	case LDB_REQ_OP_END:
+		on_end(q, row);
+		break;
+	case LDB_REQ_OP_END_ALL:
+		on_end_all(q, w, row);
+		break;
+	case LDB_REQ_OP_ARRIVED:
+		on_arrived(q, w, row);
+		break;
+	default:
+		bad(q, "row", row, "unknown op");
+	}
+}
+
+static void finish(struct requests *q)
+{
+	const struct request *r;
+	struct worker *w;
+	uint64_t key;
+	size_t i = 0;
+
+	while ((r = map_next(&q->open, &i, &key)))
+		sum_add(&q->sum, key, r->start, 0, r->nr_segments, false);
+	i = 0;
+	while ((w = map_next(&q->workers, &i, &key)))
+		free(w->works);
+}
+
+static uint64_t count_names(struct requests *q)
+{
+	struct cursor *c = reader_cursor(q->o->r, LDB_BLK_REQNAME, NULL);
+	struct reader_rows in;
+	uint64_t nr = 0;
+
+	while (c && cursor_next(c, &in) > 0) {
+		for (size_t i = 0; i < in.nr; i++) {
+			const struct ldb_row_reqname *n = &in.reqname[i];
+
+			nr++;
+			if (n->tick < 0 || n->tick > q->o->end)
+				oracle_violation(q->o, ORACLE_REQUESTS, "name outside of the recording", "id %"
+						 PRIu64 " tick %" PRId64, n->id, n->tick);
+		}
+	}
+	cursor_close(c);
+	return nr;
+}
+
+static void key_of(const void *row, struct sorted_key *key)
+{
+	*key = (struct sorted_key){ ((const struct ldb_row_req *)row)->tick, 0 };
+}
+
+void check_requests(struct oracle *o)
+{
+	struct requests q = {
+		.o = o, .open = MAP_OF(struct request), .workers = MAP_OF(struct worker),
+		.seen = { .entry_bytes = 1 },
+	};
+	const struct ldb_row_req *row;
+	uint64_t nr_names;
+	struct sorted rows;
+	size_t nr_open;
+
+	sorted_open(&rows, o, LDB_BLK_REQ, sizeof(*row), key_of);
+	while ((row = sorted_next(&rows)))
+		check_event(&q, row);
+	if (rows.nr_late)
+		oracle_violation(o, ORACLE_REQUESTS, "not in order", "%" PRIu64 " rows come more than %u too late",
+				 rows.nr_late, SORTED_WINDOW);
+	sorted_close(&rows);
+	nr_open = q.open.nr;
+	finish(&q);
+	nr_names = count_names(&q);
+	oracle_counts(o, ORACLE_REQUESTS, "%" PRIu64 " starts, %" PRIu64 " blocks, %" PRIu64 " ends, %" PRIu64
+		      " ends of all, %" PRIu64 " arrivals, %" PRIu64 " names; %" PRIu64 " requests, %zu open, %"
+		      PRIu64 " from before", q.nr_of[1], q.nr_of[2], q.nr_of[3], q.nr_of[4], q.nr_of[7],
+		      nr_names, q.sum.nr, nr_open, q.nr_before);
+	check_table(&q);
+	map_exit(&q.open);
+	map_exit(&q.workers);
+	map_exit(&q.seen);
+}
