@@ -4,7 +4,7 @@
 #
 #	tests/run.sh [--quick] [PART | FILE]...
 #
-# Parts: lint unit runtime tools plugin browser e2e kmod (default: all; --quick: without
+# Parts: lint unit runtime tools oracle plugin browser e2e kmod (default: all; --quick: without
 # e2e and kmod, and drivers get the argument "quick").  A part is whatever of these exists:
 #	tests/PART/Makefile	built first (target "all")
 #	build/tests/PART/*	executables, C and C++ programs
@@ -135,7 +135,7 @@ all=
 if [ -z "$parts" ]; then
 	all=1
 	rm -f "$LOG"/*.log
-	parts="lint unit runtime tools plugin browser"
+	parts="lint unit runtime tools oracle plugin browser"
 	[ -n "$quick" ] || parts="$parts e2e kmod"
 fi
 
