@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a look makes of a stack: scan/look.c, frame.c and track.c together, against the
+ * thread of scan-stack.h.
+ */
+#include "scan-stack.h"
+
+static void first_look(void)
+{
+	begin(3, true);
+	look_now();
+	is_int(stack.depth, 3, "the first look finds all frames");
+	is_int(st.depth, 3, "and knows them");
+	for (unsigned i = 0; i < 3; i++) {
+		const struct ldb_stack_frame *k = &stack.frame[i];
+
+		ok(k->gen == (i + 1) << LDB_GEN_SHIFT && k->addr == (uintptr_t)at(i) &&
+		   k->pc == 0x1001 + i && k->ret == 0x2001 + i, "frame %u is what the program wrote", i);
+		ok(k->start_min == 90000 && k->start_max == looked_at + 10 &&
+		   k->last_seen == looked_at + 10, "it began before the look");
+		is_int(k->flags, LDB_FUNC_F_FROM_START, "and before the recording");
+	}
+	ok(st.last_ok == looked_at && page.last_look_tsc == looked_at, "the state is known");
+	ok(!st.fresh && st.looked == looked_at && st.changed == scanner.stamp, "from then on");
+	ok(stats.looks == 1 && stats.changes == 1 && stats.scans == 1 && stats.frames == 3 &&
+	   page.scans == 1 && page.looks_changed == 1, "all is counted");
+	ok(nr_walked == 1 && was_valid && !was_known && !was_still, "it was a walk, and valid");
+	is_int(paid_frames, 4, "which is paid for, and for its end");
+	is_int(paid_took, 20, "from before the look to after the walk");
+	is_int(scanner.walks % 2, 0, "nobody reads now");
+	look_now();
+	ok(st.last_ok == looked_at && page.last_look_tsc == looked_at && st.looked == looked_at,
+	   "the same: known again");
+	ok(stats.looks == 2 && stats.changes == 1 && nr_stamps == 3, "without a stamp or a walk");
+	is_int(st.lowest_top, (uintptr_t)at(2), "so deep its stack was seen in use");
+	begin(1, false);
+	look_now();
+	is_int(stack.frame[0].flags, 0, "a thread that was born in the recording");
+	begin(0, true);
+	look_now();
+	ok(!stack.depth && st.last_ok == looked_at && stats.scans == 1, "a thread in no function");
+}
+
+static void calls(void)
+{
+	uint64_t known, came;
+
+	begin(2, true);
+	look_now();
+	known = looked_at;
+	enter(0, at(2));
+	look_now();
+	came = looked_at + 10;
+	is_int(stack.depth, 3, "a call");
+	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == came &&
+	   !stack.frame[2].flags, "began between two looks");
+	ok(was_known, "of which the first one knew the state");
+	ok(stats.frames == 3 && paid_frames == 2, "only what is new was read, and the one before");
+	is_int(page.made, 1, "one was made");
+	known = looked_at;
+	leave(0);
+	look_now();
+	is_int(nr_written, 1, "a return: one record");
+	is_int(record(0)->type, LDB_EV_FUNC, "of a function");
+	ok(record(0)->tid == TID && record(0)->pc == 0x1003 && record(0)->ret == 0x2003 &&
+	   record(0)->gen == 3 << LDB_GEN_SHIFT && record(0)->parent_gen == 2 << LDB_GEN_SHIFT &&
+	   record(0)->depth == 2 && record(0)->flags == 0, "which one");
+	ok(record(0)->end_max == looked_at + 10 && record(0)->end_unc == looked_at + 10 - known,
+	   "ended between two looks");
+	ok(record(0)->start_max == came && record(0)->start_unc == came - (known - 100 - 30),
+	   "its begin, and how well that is known");
+	ok(record(0)->cont1 == LDB_EV_CONT + 1 && record(0)->cont2 == LDB_EV_CONT + 2, "three slots");
+	ok(page.seen == 1 && !page.below_threshold, "counted as seen");
+	leave(0);
+	look_now();
+	ok(nr_written == 2 && record(1)->flags == LDB_FUNC_F_FROM_START && record(1)->start_unc == 0xffffffff,
+	   "one from before the recording says so");
+	ok(page.seen == 1, "and is not counted");
+	leave(0);
+	look_now();
+	ok(nr_written == 3 && record(2)->parent_gen == 0 && record(2)->depth == 0, "the outermost has no parent");
+	is_int(stack.depth, 0, "none is left");
+}
+
+static void again(void)
+{
+	begin(2, true);
+	look_now();
+	leave(0);
+	enter(0, at(1));
+	look_now();
+	ok(nr_written == 1 && record(0)->gen == 2 << LDB_GEN_SHIFT, "return and call at the same address: it ended");
+	ok(stack.depth == 2 && stack.frame[1].gen == 3 << LDB_GEN_SHIFT && stack.frame[1].pc == 0x1003,
+	   "and the other one is there");
+	for (unsigned i = 0; i < 5; i++)
+		enter(0, at(2 + i));
+	for (unsigned i = 0; i < 5; i++)
+		leave(0);
+	look_now();
+	ok(nr_written == 1 && stack.depth == 2, "what came and went between two looks is not seen");
+	is_int(page.made, 6, "but counted");
+	is_int(st.b[0].made_to - st.b[0].made_from, 6 * LDB_GEN_ONE, "by its generations");
+	leave(0);
+	enter(0, at(9));
+	enter(0, at(11));
+	look_now();
+	ok(nr_written == 2 && stack.depth == 3, "one goes, two come");
+	is_int(stack.frame[0].flags, LDB_FUNC_F_FROM_START, "the oldest is the same");
+}
+
+static void thresholds(void)
+{
+	begin(1, true);
+	look_now();
+	session_page.a.func_threshold = 1000;
+	enter(0, at(1));
+	enter(0, at(2));
+	look_now();
+	now = st.stack->frame[2].start_min + 999 - 110;	/* the look takes 100, its stamp 10 */
+	leave(0);
+	look_now();
+	ok(nr_written == 0 && page.below_threshold == 1 && page.seen == 0, "shorter than the threshold: only counted");
+	leave(0);
+	now = st.stack->frame[1].start_min + 1000 - 110;
+	look_now();
+	ok(nr_written == 1 && page.seen == 1, "as long as it: written");
+	leave(0);
+	session_page.a.func_threshold = 1000000000;
+	look_now();
+	is_int(nr_written, 2, "nobody knows how long one from before was: written");
+}
+
+/* 32 bits of ticks are more than a second; longer is the same as not known. */
+static void uncertain(void)
+{
+	for (unsigned more = 0; more < 2; more++) {
+		begin(1, true);
+		look_now();
+		enter(0, at(1));
+		now = st.last_ok + 0xfffffffe + more - 110;
+		look_now();
+		leave(0);
+		now = st.last_ok + 0xfffffffe + more - 110;
+		look_now();
+		is_int(record(0)->start_unc, 0xfffffffe + more, "an unsure begin");
+		is_int(record(0)->end_unc, 0xfffffffe + more, "an unsure end");
+	}
+	begin(1, true);
+	look_now();
+	enter(0, at(1));
+	now += 1ULL << 33;
+	look_now();
+	leave(0);
+	now += 1ULL << 33;
+	look_now();
+	ok(record(0)->start_unc == 0xffffffff && record(0)->end_unc == 0xffffffff, "hardly known at all");
+	ok(!written[0][1].arg2 && !written[0][2].tid && !written[0][2].flags && !written[0][2].arg2,
+	   "what is not used is 0");
+}
+
+static void bad_chains(void)
+{
+	static const char *const what[] = {
+		"above the stack", "not aligned", "in its last 24 bytes", "a wrong canary",
+		"not older than its callee", "a generation from the future", "below the one before",
+	};
+
+	for (unsigned i = 0; i < 7; i++) {
+		uint64_t before;
+
+		begin(3, true);
+		look_now();
+		before = st.last_ok;
+		enter(0, at(3));
+		enter(0, at(5));
+		if (i == 0)
+			at(5)->prev = own + NR_FRAMES;
+		else if (i == 1)
+			at(5)->prev = (void *)((char *)at(3) + 4);
+		else if (i == 2)
+			at(5)->prev = (void *)((char *)(own + NR_FRAMES) - 24);
+		else if (i == 3)
+			at(3)->gen ^= 1;
+		else if (i == 4)
+			at(3)->gen = at(5)->gen;
+		else if (i == 5)
+			at(5)->gen += LDB_GEN_ONE;
+		else
+			at(5)->prev = other + 3;
+		look_now();
+		ok(st.depth == 3 && !nr_written && st.failed && st.last_ok == before,
+		   "%s: nothing is learned", what[i]);
+		is_int(page.disorder, i >= 3 && i <= 5, "counted as disorder, or not");
+		is_int(page.foreign, i < 3 || i == 6, "or as another stack");
+		ok(was_valid && !page.invalid && stats.scans == 1, "the walk was not disturbed, but is none that counts");
+		look_now();
+		ok(st.failed && st.last_ok == before && stats.changes == 2, "the same: still not known");
+		at(3)->gen = gen_word(4);
+		at(5)->gen = gen_word(5);
+		at(5)->prev = at(3);
+		enter(0, at(6));
+		now = before + GAP + 50;
+		look_now();
+		ok(st.depth == 6 && !st.failed && st.last_ok == looked_at, "in order again: known");
+		ok(nr_gaps == 1 && gap_begin == before && gap_end == looked_at &&
+		   page.gap_tsc == looked_at - before, "what was between is a gap of the thread");
+	}
+	begin(1, true);
+	look_now();
+	enter(0, at(1));
+	at(1)->gen ^= 1;
+	look_now();
+	at(1)->gen ^= 1;
+	enter(0, at(2));
+	look_now();
+	ok(!st.failed && nr_gaps == 0 && page.gap_tsc == 0, "a short one is none");
+}
+
+static void too_deep(void)
+{
+	static struct ldb_frame deep[SCAN_DEPTH_MAX + 2];
+
+	for (unsigned more = 0; more < 2; more++) {
+		begin(0, true);
+		thread.stack_lo = (uintptr_t)deep;
+		thread.stack_hi = st.lowest_top = (uintptr_t)(deep + SCAN_DEPTH_MAX + 2);
+		for (unsigned i = 0; i < SCAN_DEPTH_MAX + more; i++)
+			enter(0, &deep[SCAN_DEPTH_MAX + 1 - i]);
+		look_now();
+		is_int(stack.depth, more ? 0 : SCAN_DEPTH_MAX, "a stack with %s");
+		is_int(page.too_deep, more, "frames more than there is room for");
+	}
+	/* One known from before, and as many new ones as there is room for. */
+	begin(0, true);
+	thread.stack_lo = (uintptr_t)deep;
+	thread.stack_hi = st.lowest_top = (uintptr_t)(deep + SCAN_DEPTH_MAX + 2);
+	enter(0, &deep[SCAN_DEPTH_MAX + 1]);
+	look_now();
+	for (unsigned i = 1; i < SCAN_DEPTH_MAX + 1; i++)
+		enter(0, &deep[SCAN_DEPTH_MAX + 1 - i]);
+	look_now();
+	ok(stack.depth == SCAN_DEPTH_MAX && page.too_deep == 1, "what has no room any more is counted");
+	is_int(stack.frame[SCAN_DEPTH_MAX - 1].gen, (uint64_t)SCAN_DEPTH_MAX << LDB_GEN_SHIFT,
+	       "the outer ones are kept");
+}
+
+/* Between the look's stamp and the walk: returns, and calls another at the same address. */
+static void moves(unsigned nr)
+{
+	if (nr != 1)
+		return;
+	leave(0);
+	enter(0, at(3));
+}
+
+static void calls_meanwhile(unsigned nr)
+{
+	if (nr == 1)
+		enter(0, at(4));
+}
+
+static void disturbed(void)
+{
+	uint64_t known;
+
+	begin(3, true);
+	look_now();
+	known = looked_at;
+	enter(0, at(3));
+	nr_stamps = 0;
+	on_stamp = moves;
+	look_now();
+	on_stamp = NULL;
+	ok(page.invalid == 1 && stats.invalid == 1 && !was_valid && nr_walked == 2, "the thread moved: not valid");
+	ok(stats.scans == 1 && st.b[0].gen == 0, "whatever comes is looked at again");
+	ok(st.depth == 3 && st.failed && st.last_ok == known, "two walks that do not agree: nothing is known");
+	is_int(paid_frames, 0 + 1 + 2, "both are paid for");
+	ok(st.b[0].mark.gen == gen_word(4) && st.b[0].mark.top == (uintptr_t)at(3) &&
+	   st.b[0].mark.lo == looked_at && st.b[0].mark.hi == looked_at + 10, "the mark is what was seen first");
+	look_now();
+	ok(st.depth == 4 && stats.scans == 2 && st.b[0].gen == blocks[0].gen && !st.b[0].mark.gen,
+	   "still: a walk that is valid");
+	ok(stack.frame[3].start_min == looked_at - 100 - 20 - 10 && stack.frame[3].start_max == looked_at + 10,
+	   "it began after the mark");
+
+	begin(3, true);
+	look_now();
+	enter(0, at(3));
+	nr_stamps = 0;
+	on_stamp = calls_meanwhile;
+	look_now();
+	on_stamp = NULL;
+	ok(page.invalid == 1 && st.depth == 4 && !st.failed && st.last_ok == looked_at,
+	   "a call in between: what was there before is known");
+	ok(stack.frame[3].gen == 4 << LDB_GEN_SHIFT && stack.frame[3].start_max == looked_at + 10,
+	   "since the mark");
+	is_int(paid_frames, 1 + 2 + 2, "both walks are paid for");
+	is_int(paid_took, 20, "to the end of the second");
+	look_now();
+	is_int(st.depth, 5, "and then the call");
+}
+
+/* All but the outermost two are left, and others called. */
+static void moves_on(unsigned nr)
+{
+	if (nr != 1)
+		return;
+	leave(0);
+	leave(0);
+	enter(0, at(3));
+	at(3)->gen = blocks[0].gen = gen_word(20);
+}
+
+static uint64_t walks_seen;
+
+static void looks_at_walks(unsigned nr)
+{
+	if (nr == 1)
+		walks_seen = scanner.walks;
+}
+
+/* Two walks agree on the outer part of what is new. */
+static void agree(void)
+{
+	begin(1, true);
+	look_now();
+	enter(0, at(1));
+	enter(0, at(2));
+	enter(0, at(3));
+	enter(0, at(4));
+	nr_stamps = 0;
+	/* The first walk follows what is there then: the top that it was given is gone. */
+	on_stamp = moves_on;
+	look_now();
+	on_stamp = NULL;
+	ok(page.invalid == 1 && st.depth == 1 && st.failed, "a walk from where the stack no longer is");
+	look_now();
+	ok(st.depth == 4 && stack.frame[3].gen == 20 << LDB_GEN_SHIFT && !st.failed, "known when it is still");
+
+	nr_stamps = 0;
+	on_stamp = looks_at_walks;
+	enter(0, at(5));
+	look_now();
+	is_int(walks_seen % 2, 1, "while a stack is read, everybody can see that");
+	is_int(scanner.walks - walks_seen, 1, "and afterwards that it is not");
+	settle = true;
+	nr_stamps = 0;
+	enter(0, at(6));
+	look_now();
+	is_int(walks_seen % 2, 0, "a look that reads none says nothing");
+	on_stamp = NULL;
+	settle = false;
+	st.settling = true;
+	look_now();
+	st.settling = true;
+	look_now();
+	ok(!st.settling, "a look that finds nothing changed: it is left alone no longer");
+}
+
+static void settles(void)
+{
+	uint64_t known, mark_lo, mark_hi;
+
+	begin(2, true);
+	look_now();
+	known = looked_at;
+	enter(0, at(2));
+	settle = true;
+	look_now();
+	mark_lo = looked_at;
+	mark_hi = looked_at + 10;
+	ok(stats.moving == 1 && st.depth == 2 && stats.scans == 1 && nr_walked == 1, "left alone: no stack is read");
+	ok(st.last_ok == known && st.b[0].mark.gen == gen_word(3) && st.b[0].mark.top == (uintptr_t)at(2) &&
+	   st.b[0].mark.lo == mark_lo && st.b[0].mark.hi == mark_hi, "but what was seen is kept");
+	ok(paid_took == 10 && paid_frames == 0 && was_known, "and paid for");
+	enter(0, at(3));
+	settle = false;
+	look_now();
+	is_int(st.depth, 4, "then it is read");
+	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == mark_hi,
+	   "what was at the mark began before it");
+	ok(stack.frame[3].start_min == mark_lo && stack.frame[3].start_max == looked_at + 10,
+	   "what has a later generation, after");
+	known = looked_at;
+	leave(0);
+	settle = true;
+	look_now();
+	mark_hi = looked_at + 10;
+	settle = false;
+	leave(0);
+	look_now();
+	ok(nr_written == 2 && record(0)->end_max == mark_hi && record(0)->end_unc == mark_hi - known,
+	   "what lay below the mark's top had ended by then");
+	ok(record(1)->end_max == looked_at + 10 && record(1)->end_unc == looked_at + 10 - known,
+	   "what was its top had not");
+
+	/* Entered, but not linked yet: nothing but the generation has changed. */
+	begin(2, true);
+	look_now();
+	known = looked_at;
+	blocks[0].gen += LDB_GEN_ONE;
+	settle = true;
+	look_now();
+	settle = false;
+	blocks[0].gen -= LDB_GEN_ONE;
+	enter(0, at(2));
+	look_now();
+	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == looked_at + 10,
+	   "one that was counted and not linked began somewhere");
+	/* No frame at all at the mark: all of them had ended. */
+	settle = true;
+	blocks[0].top = NULL;
+	look_now();
+	mark_hi = looked_at + 10;
+	settle = false;
+	look_now();
+	ok(nr_written == 3 && record(0)->end_max == mark_hi && record(2)->end_max == mark_hi,
+	   "with no frame at the mark, all had ended");
+
+	begin(2, true);
+	look_now();
+	settle = true;
+	enter(0, at(2));
+	look_now();
+	look_now();
+	ok(was_known && !was_still, "a change after a look that knew the state");
+	st.b[0].gen = 0;
+	look_now();
+	ok(!was_known && was_still, "not known, but as the mark has it");
+	mark_lo = st.b[0].mark.lo;
+	enter(0, at(3));
+	look_now();
+	ok(!was_known && !was_still, "nor that");
+	is_int(st.b[0].mark.lo, looked_at, "a later mark is better while the state is not known");
+	mark_lo = looked_at;
+	st.b[0].gen = 1;
+	look_now();
+	is_int(st.b[0].mark.lo, mark_lo, "the first one is, where it was known");
+}
+
+static void foreign(void)
+{
+	begin(2, true);
+	enter(0, &other[5]);
+	enter(0, &other[4]);
+	look_now();
+	ok(page.foreign == 1 && st.depth == 0, "a stack that is not registered is not read");
+	is_registered = true;
+	enter(0, &other[3]);
+	look_now();
+	ok(page.foreign == 2 && st.depth == 0, "nor is the own one where it was not seen in use");
+	st.lowest_top = (uintptr_t)at(1);
+	enter(0, &other[2]);
+	look_now();
+	is_int(st.depth, 6, "registered, and seen: from it to the thread's own");
+	ok(stack.frame[1].addr == (uintptr_t)at(1) && stack.frame[2].addr == (uintptr_t)&other[5],
+	   "in the order of the calls");
+	is_int(st.lowest_top, (uintptr_t)at(1), "its top says nothing about the own stack");
+	/* At a mark on the other stack nothing is known of what is on the own one. */
+	settle = true;
+	leave(0);
+	look_now();
+	settle = false;
+	while (blocks[0].top)
+		leave(0);
+	look_now();
+	ok(nr_written == 6, "all end");
+	for (unsigned i = 0; i < 6; i++)
+		is_int(record(i)->end_max, looked_at + 10, "not known to have ended before");
+}
+
+static void two_blocks(void)
+{
+	begin(2, true);
+	look_now();
+	atomic_store(&nr_blocks, 2);
+	blocks[1].gen = gen_word(40);
+	look_now();
+	ok(st.nr_blocks == 2 && page.made == 0, "another module: its calls count from now on");
+	enter(1, at(2));
+	enter(0, at(3));
+	enter(1, at(4));
+	look_now();
+	is_int(st.depth, 5, "calls to and fro");
+	is_int(paid_frames, 2 + 3, "both are paid for");
+	ok(stack.frame[2].gen == (41 << LDB_GEN_SHIFT | 1) && stack.frame[3].gen == 3 << LDB_GEN_SHIFT &&
+	   stack.frame[4].gen == (42 << LDB_GEN_SHIFT | 1), "are put in the order of the stack");
+	is_int(page.made, 3, "of both, calls are counted");
+	leave(1);
+	look_now();
+	ok(nr_written == 1 && record(0)->gen == (42 << LDB_GEN_SHIFT | 1) &&
+	   record(0)->parent_gen == 3 << LDB_GEN_SHIFT && record(0)->depth == 4, "one goes: its caller is the other's");
+	leave(0);
+	look_now();
+	ok(nr_written == 2 && st.depth == 3 && stack.frame[2].gen == (41 << LDB_GEN_SHIFT | 1), "then that");
+	enter(0, at(5));
+	leave(1);
+	look_now();
+	ok(st.depth == 3 && stack.frame[2].gen == 4 << LDB_GEN_SHIFT && nr_written == 3,
+	   "the hole that one leaves is closed");
+	/* One of them cannot be read: the state is not known, whatever the other one does. */
+	enter(1, at(6));
+	at(6)->gen ^= 1;
+	look_now();
+	ok(st.failed && st.b[1].bad && !st.b[0].bad, "one that cannot be read");
+	is_int(paid_frames, 1, "is paid for as far as it was read");
+	st.failed = false;
+	look_now();
+	ok(st.failed, "a look that finds nothing changed does not know more");
+	enter(0, at(7));
+	look_now();
+	ok(st.failed && st.depth == 4, "is not forgiven because the other one can");
+	at(6)->gen ^= 1;
+	leave(1);
+	look_now();
+	ok(!st.failed && !st.b[1].bad, "but when it is gone");
+}
+
+static void flushed(void)
+{
+	begin(3, true);
+	look_now();
+	enter(0, at(3));
+	look_now();
+	scan_count_made(&thread);
+	is_int(page.made, 1, "the thread ends: what it made");
+	blocks[0].gen += 4 * LDB_GEN_ONE;
+	scan_count_made(&thread);
+	is_int(page.made, 5, "is read once more");
+	track_flush(&st, now + 1000);
+	ok(nr_written == 4 && nr_own_ring == 4 && st.depth == 0 && stack.depth == 0, "all its invocations have ended");
+	is_int(record(0)->end_max, now + 1000, "by then");
+	thread.scan = NULL;
+	scan_count_made(&thread);
+	ok(page.made == 5, "a thread without a page");
+}
+
+int main(void)
+{
+	first_look();
+	calls();
+	again();
+	thresholds();
+	uncertain();
+	bad_chains();
+	too_deep();
+	disturbed();
+	agree();
+	settles();
+	foreign();
+	two_blocks();
+	flushed();
+	return done();
+}
