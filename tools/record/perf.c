@@ -285,13 +285,14 @@ unsigned perf_drain(struct perf *p)
 
 void perf_finish(struct perf *p)
 {
-	uint64_t lost;
+	/* They are switched off one by one: then some would go on when others have ended. */
+	uint64_t lost, end = perf_clock_now(p->clock);
 
 	perf_fds_disable(&p->fds);
 	read_rings(p);
 	/* The times of what was just read must lie between two looks. */
 	perf_clock_look(p->clock, true);
-	release(p, UINT64_MAX);
+	release(p, end);
 	help_deaf_cpus(p);
 	perf_watch_finish(p->watch);
 	/* What was lost is told with the next event: the last of it never. */
