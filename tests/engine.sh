@@ -10,7 +10,13 @@
 #	diag "text"				a comment line
 #	cc_ldb ARGS..., cxx_ldb ARGS...		compile with the plugin
 #	record_apart FILE CMD...		ldb-record, program and scanner on two CPUs
+#	oracle_cut NAME...			the recorder of these files is killed on purpose
+#	oracle_not NAME WHY			this file can be no recording
+#	oracle_off WHY				none that comes now is of a real program
 #	finish					prints the plan; must come last
+#
+# Each file that ldb-record writes is looked at by the oracle (oracle/oracle.h), at the end or
+# before another one takes its place: one result for each.
 #
 # A script that ends without finish has no plan and counts as failed.  Each runs
 # in a scratch folder of its own, removed at the end (kept if LDB_KEEP=1).
@@ -23,7 +29,7 @@ export LC_ALL
 : "${BUILD:=$TOP/build}"
 : "${CC:=gcc}" "${CXX:=g++}"
 export TOP BUILD CC CXX
-PATH=$BUILD/bin:$PATH
+PATH=$TOP/tests/oracle/bin:$BUILD/bin:$PATH
 export PATH
 PROGRAMS=$TOP/tests/programs
 PLUGIN=$BUILD/plugin/ldb.so
@@ -37,7 +43,11 @@ out=
 status=0
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/ldb-test.XXXXXX") || exit 1
 TMPDIR=$WORK
-export TMPDIR
+LDB_ORACLE=$WORK/.oracle
+mkdir "$LDB_ORACLE"
+export TMPDIR LDB_ORACLE
+# shellcheck source=tests/oracle/judge.sh
+. "$TOP/tests/oracle/judge.sh"
 cleanup_cmds=
 
 at_end()	# cmd: run it when the script ends, last registered first
@@ -232,8 +242,41 @@ wait_for()	# seconds cmd: until cmd succeeds
 	done
 }
 
+oracle_cut()	# name...
+{
+	printf '%s\n' "$@" >>"$LDB_ORACLE/cut"
+}
+
+oracle_not()	# name why
+{
+	echo "$1 $2" >>"$LDB_ORACLE/not"
+}
+
+oracle_off()	# why
+{
+	oracle_finish
+	diag "not looked at by the oracle: $1"
+	LDB_ORACLE=
+}
+
+# What the oracle said becomes this test's.
+oracle_finish()
+{
+	oracle_judge
+	[ -s "${LDB_ORACLE:-}/results" ] || return 0
+	while IFS= read -r oracle_line; do
+		case $oracle_line in
+		"ok - "*) pass "${oracle_line#ok - }" ;;
+		"not ok - "*) fail "${oracle_line#not ok - }" ;;
+		*) echo "$oracle_line" ;;
+		esac
+	done <"$LDB_ORACLE/results"
+	rm "$LDB_ORACLE/results"
+}
+
 finish()
 {
+	oracle_finish
 	echo "1..$nr"
 	[ "$nr_failed" -eq 0 ]
 	exit $?

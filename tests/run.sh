@@ -26,6 +26,11 @@ mkdir -p "$LOG"
 # The plugin's matrix runs each program under the scanner too.
 LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
 export LDB_MATRIX_RECORD
+# It looks at each recording: see engine.sh.
+if ${MAKE:-make} -s --no-print-directory -C "$TOP/tests/oracle" oracle >"$LOG/oracle-build.log" 2>&1; then
+	LDB_ORACLE_BUILT=1
+	export LDB_ORACLE_BUILT
+fi
 limit=${LDB_TEST_TIMEOUT:-240}
 driver_limit=${LDB_DRIVER_TIMEOUT:-480}
 passed=0

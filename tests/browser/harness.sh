@@ -50,13 +50,19 @@ need_browser()
 	export CHROMIUM NODE_PATH
 }
 
-# The script's exit status is that of the test: it must be the last command.
+# The script's results become the test's: it must be the last command.
 browser_test()
 {
 	browser_script=$1
 	shift
-	node "$BROWSER/$browser_script" "$@"
-	exit $?
+	node "$BROWSER/$browser_script" "$@" >browser.tap
+	browser_status=$?
+	sed '/^1\.\./d' browser.tap
+	nr=$(grep -cE '^(not )?ok ' browser.tap)
+	nr_failed=$(grep -c '^not ok ' browser.tap)
+	browser_plan=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' browser.tap)
+	[ "$browser_status" -eq 0 ] && [ "${browser_plan:-none}" = "$nr" ] || exit 1
+	finish
 }
 
 picture_begin()

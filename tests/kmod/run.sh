@@ -54,7 +54,10 @@ make_tree()
 	mkdir -p "$tree/ldb/tests/kmod" "$tree/ldb/build/tests/kmod"
 	cp "$TOP/tests/engine.sh" "$TOP/tests/why.sh" "$TOP/tests/hits.sh" "$tree/ldb/tests/" &&
 	cp -R "$KMOD/guest" "$KMOD/lib.sh" "$tree/ldb/tests/kmod/" || return 1
+	mkdir -p "$tree/ldb/tests/oracle"
+	cp -R "$TOP/tests/oracle/bin" "$TOP/tests/oracle/judge.sh" "$tree/ldb/tests/oracle/" || return 1
 	for file in "$BUILD"/bin/ldb-* "$BUILD"/lib/libldbtrace.so.0 "$BUILD"/tests/tools/helpers/trace-cat \
+		    "$BUILD"/tests/oracle/helpers/oracle \
 		    "$BUILD"/tests/kmod/guest/* "$BUILD"/tests/kmod/programs/*; do
 		if [ -d "$file" ] || [ ! -x "$file" ]; then continue; fi
 		tree_add "$tree" "$file:/ldb/build/${file#"$BUILD"/}" || return 1

@@ -127,18 +127,18 @@ static void read_metas(struct oracle *o)
 	const char *text = reader_meta(o->r, "attached");
 
 	o->attached = text && !strcmp(text, "pid");
-	o->kernel_only = meta_number(o, "kernel_only");
 	text = reader_meta(o->r, "kernel_events");
 	o->kernel_module = text && !strcmp(text, "module");
 	o->nr_cpus = meta_number(o, "nr_cpus");
 	o->nr_scanners = meta_number(o, "nr_scanners");
 	o->lock_threshold = ticks(o, meta_number(o, "lock_threshold_ns"));
 	/*
-	 * perf's stamps are translated, each by itself; the module's are of the session's own
-	 * clock.  Rounded up.
+	 * perf's stamps are translated, each by itself, and how well that went is said last;
+	 * the module's are of the session's own clock.  Rounded up.
 	 */
 	if (!o->kernel_module)
 		o->kernel_err = ticks(o, meta_number(o, "kernel_err_ns")) + 1;
+	o->knows_err = o->kernel_module || reader_meta(o->r, "kernel_err_ns");
 	o->nr_unwatched = count_unwatched(o);
 	text = reader_meta(o->r, "end");
 	if (!o->is_cut && !text)
@@ -170,7 +170,7 @@ static void read_clock(struct oracle *o)
 		o->end = before.tick + (int64_t)before.err;
 	/* The last look of a recorder that was killed is up to a second old. */
 	if (o->is_cut || !nr)
-		o->end = INT64_MAX;
+		o->end = INT64_MAX / 2;
 	if (!nr && !o->is_cut)
 		oracle_violation(o, ORACLE_TRACE, "no clock", "there is no row of the clocks");
 	oracle_counts(o, ORACLE_TRACE, "%" PRIu64 " looks at the clocks, end %" PRId64, nr,
@@ -287,8 +287,6 @@ static void check_lives(struct oracle *o)
 						 PRId64, l->tid, l->creator, l->start);
 		}
 	}
-	if (!o->nr_lives && !o->kernel_only && !o->is_cut)
-		oracle_violation(o, ORACLE_THREADS, "no threads", "a program has at least one");
 	oracle_counts(o, ORACLE_THREADS, "%zu lives, %" PRIu64 " ended, %" PRIu64 " not watched",
 		      o->nr_lives, nr_exited, o->nr_unwatched);
 }

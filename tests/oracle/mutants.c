@@ -169,7 +169,7 @@ static const struct {
 	M("interrupts somebody else", irq_before_it_came), M("no such CPU", no_such_cpu),
 	M("to itself", to_itself), M("of the wrong kind", watched_occupant),
 
-	M("no end", no_end), M("clock goes back", clock_back), M("no threads", no_threads), M("damaged", cut),
+	M("no end", no_end), M("clock goes back", clock_back), M("thread unknown", no_threads), M("damaged", cut),
 };
 
 static struct sample sample;
@@ -216,7 +216,7 @@ CHANGE(no_wakeups, for (size_t i = 0; i < s->nr_sched;)
 		i++;)
 CHANGE(deaf, came_missing(s); s->meta[META_KERNEL].value = "perf"; s->sched[S_SECOND].tick = 10000;
        sample_add(s, sched, { .op = LDB_SCHED_OP_OCCUPANT, .cpu = 1, .tick = 50, .other = 5 });
-       sample_add(s, meta, { "kernel_deaf", "1" });)
+       sample_add(s, meta, { "kernel_err_ns", "1" }); sample_add(s, meta, { "kernel_deaf", "1" });)
 CHANGE(deaf_elsewhere, deaf(s); s->meta[s->nr_meta - 1].value = "0";)
 CHANGE(failed_wait, waits_for_own(s); s->lock[L_JOIN + 1].flags |= LDB_LOCK_F_FAILED;)
 CHANGE(nested_wait, waits_cross(s); s->lock[L_COND].begin = 6600; s->lock[L_COND].end = 6900;)

@@ -50,12 +50,12 @@ struct oracle {
 
 	int64_t end;			/* nothing was stamped later */
 	int64_t kernel_err;		/* ticks: the kernel's stamps and the program's */
+	bool knows_err;			/* how large that is */
 	int64_t stamp_err;		/* ticks: a stamp and the lock it is for, see locks.c */
 	int64_t lock_threshold;		/* ticks */
 	unsigned nr_cpus, nr_scanners;
 	bool is_cut;			/* the recorder was killed: there is no end */
 	bool attached;			/* to a program that ran */
-	bool kernel_only;
 	bool kernel_module;		/* and not perf */
 	uint64_t nr_unwatched;		/* threads that have no row */
 	uint64_t nr_lost, lost_left;	/* see oracle_excused() */

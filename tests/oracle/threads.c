@@ -26,7 +26,9 @@
  * - Some kernels do not deliver what happens while certain tasks, of others or idle, have a
  *   CPU; the trace says which CPUs those are (kernel_deaf).  A thread may come there unseen
  *   when a stranger was there last, and wake-ups may be missing, from those CPUs to any.
- *   That a watched thread leaves is told in its own time, and so is never missing.
+ *   That a watched thread leaves is told in its own time, and so is never missing.  That, and
+ *   by how much perf's times may be off, is said last: where the recorder was killed all CPUs
+ *   may be deaf, and what the program stamped is not compared with the kernel's events.
  * - A lost record is missing, on its CPU and in its thread: oracle_excused().
  */
 #include <inttypes.h>
@@ -86,7 +88,7 @@ static void bad_wakeup(struct threads *t, const char *rule, const char *fmt, uin
 
 static bool may_come_unseen(const struct cpu *c)
 {
-	return c->deaf && !c->watched;
+	return c->deaf && !c->watched;	/* or not known yet */
 }
 
 static struct cpu *cpu_of(struct threads *t, uint32_t cpu)
@@ -503,7 +505,8 @@ static void others_until(struct threads *t, struct sorted *faults, struct sorted
 	}
 	while ((r = sorted_peek(reqs)) && r->tick < tick) {
 		t->nr_stamps++;
-		check_runs(t, "tells of a request", r->tid, r->tick);
+		if (t->o->knows_err)
+			check_runs(t, "tells of a request", r->tid, r->tick);
 		sorted_next(reqs);
 	}
 }
@@ -514,6 +517,10 @@ static void find_deaf(struct threads *t)
 	unsigned cpu;
 	int n;
 
+	for (cpu = 0; !t->o->knows_err && cpu < t->o->nr_cpus; cpu++) {
+		cpu_of(t, cpu)->deaf = true;
+		t->any_deaf = true;
+	}
 	for (; text && sscanf(text, "%u%n", &cpu, &n) == 1; text += n) {
 		cpu_of(t, cpu)->deaf = true;
 		t->any_deaf = true;

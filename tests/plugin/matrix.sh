@@ -86,7 +86,7 @@ subject()	# name compiler source flags...
 	run ldb ./ldb
 	ok "$title: same output and exit status, chain right" same plain ldb
 	if [ "${LDB_MATRIX_RECORD:-}" = 1 ]; then
-		run recorded "$BUILD/bin/ldb-record" -q -o ldb.data -- ./ldb
+		run recorded ldb-record -q -o ldb.data -- ./ldb
 		ok "$title: the same while recorded" same plain recorded
 	fi
 }

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=sh
+# Sourced by engine.sh and by bin/ldb-record: has the oracle look at recordings.
+#
+#	oracle_add FILE		it is going to be written: what is there now is looked at first
+#	oracle_judge		looks at all that are there
+#
+# In the folder $LDB_ORACLE, of one test; none: nothing is looked at.
+#
+#	files		what was written, by its full path
+#	cut		those whose recorder is killed, by name (engine.sh: oracle_cut)
+#	not		those that are not looked at, and why (oracle_not)
+#	results		what came out: TAP without numbers
+
+# run.sh has built it; else it is built here, once for each test.  Guests have it built.
+oracle_build()
+{
+	ORACLE=$BUILD/tests/oracle/helpers/oracle
+	[ -z "${LDB_ORACLE_BUILT:-}" ] && [ ! -e "$LDB_ORACLE/built" ] || return 0
+	: >"$LDB_ORACLE/built"
+	[ -f "$TOP/tests/oracle/Makefile" ] || return 0
+	mkdir -p "$BUILD/tests/oracle"
+	(
+		flock 9
+		env -u LD_PRELOAD "${MAKE:-make}" -s --no-print-directory -C "$TOP/tests/oracle" oracle
+	) 9>"$BUILD/tests/oracle/.lock" >"$LDB_ORACLE/build" 2>&1
+}
+
+oracle_is_listed()	# list file
+{
+	[ -f "$LDB_ORACLE/$1" ] && cut -d' ' -f1 "$LDB_ORACLE/$1" | grep -qxF -e "${2##*/}"
+}
+
+oracle_look()	# file
+{
+	oracle_of=$1
+	[ -f "$oracle_of" ] && ! oracle_is_listed not "$oracle_of" || return 0
+	oracle_build
+	oracle_option=
+	! oracle_is_listed cut "$oracle_of" || oracle_option=--cut
+	# shellcheck disable=SC2086	# one word or none
+	if "$ORACLE" $oracle_option "$oracle_of" >"$LDB_ORACLE/said" 2>&1; then
+		echo "ok - oracle: ${oracle_of##*/}"
+		sed 's/^/# /' "$LDB_ORACLE/said"
+	else
+		echo "not ok - oracle: ${oracle_of##*/}"
+		sed 's/^/# /' "$LDB_ORACLE/said"
+		[ ! -s "$LDB_ORACLE/build" ] || head -n 5 "$LDB_ORACLE/build" | sed 's/^/# /'
+		[ -z "${LDB_ORACLE_KEEP:-}" ] || cp "$oracle_of" "$LDB_ORACLE_KEEP/$$.${oracle_of##*/}"
+	fi >>"$LDB_ORACLE/results"
+}
+
+oracle_add()	# file
+{
+	[ -d "${LDB_ORACLE:-}" ] || return 0
+	case $1 in
+	/*) oracle_path=$1 ;;
+	*) oracle_path=$PWD/$1 ;;
+	esac
+	if [ -f "$LDB_ORACLE/files" ] && grep -qxF -e "$oracle_path" "$LDB_ORACLE/files"; then
+		oracle_look "$oracle_path"
+	else
+		echo "$oracle_path" >>"$LDB_ORACLE/files"
+	fi
+}
+
+oracle_judge()
+{
+	[ -f "${LDB_ORACLE:-}/files" ] || return 0
+	while read -r oracle_next; do
+		oracle_look "$oracle_next"
+	done <"$LDB_ORACLE/files"
+}
