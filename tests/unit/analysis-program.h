@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recordings of programs that a seed makes up: threads that serve requests, call
+ * functions, wait for the locks of each other, for CPUs, disks and queues.  Times are
+ * such as could have been; addresses are constants, so that nothing depends on where the
+ * test program lies.
+ */
+#ifndef UNIT_ANALYSIS_PROGRAM_H
+#define UNIT_ANALYSIS_PROGRAM_H
+
+#include "analysis-sample.h"
+
+#define PROGRAM_LOCKS	3
+#define PROGRAM_REQS	120	/* of each thread */
+#define PROGRAM_THREADS	4
+#define PROGRAM_QUEUE	0x9000
+#define PROGRAM_HOG	900
+
+struct program_options {
+	uint64_t seed;
+	unsigned nr_threads;
+	bool has_kernel;	/* events of the scheduler, page faults, interrupts */
+	bool has_queues;	/* the first thread takes requests and puts them into a queue */
+	bool is_simple;		/* locks are taken in the order of time: it can be replayed */
+	bool is_unsure;		/* begins and ends of functions are known in part; gaps */
+};
+
+struct program {
+	struct made *t;
+	struct program_options o;
+	int64_t now[PROGRAM_THREADS + 1];
+	unsigned gen[PROGRAM_THREADS + 1];
+	struct {
+		int64_t free_at;
+		uint32_t owner;
+	} lock[PROGRAM_LOCKS];
+	struct {
+		uint64_t id;
+		int64_t at;
+	} queue[2 * PROGRAM_REQS];
+	size_t nr_queued, nr_taken;
+};
+
+static inline int64_t program_some(int64_t max)
+{
+	return sample_random() % max;
+}
+
+/* The thread is away from its CPU from now to then. */
+static inline void program_away(struct program *p, uint32_t tid, int64_t then, unsigned state, uint32_t waker,
+				uint32_t occupant)
+{
+	int64_t now = p->now[tid], woken = then - (then - now) / 4;
+
+	if (p->o.has_kernel) {
+		made_switch(p->t, now, tid, tid, state, occupant, p->gen[tid]);
+		if (LDB_SCHED_STATE(state) != LDB_STATE_RUNNING) {
+			made_waking(p->t, woken, waker ? waker : 0, waker, waker ? 0 : LDB_SCHED_F_HARDIRQ, tid);
+			made_wakeup(p->t, woken + 2, tid, tid, occupant);
+		}
+		made_switch(p->t, then, tid, occupant, LDB_STATE_RUNNING, tid, 0);
+	}
+	p->now[tid] = then + 3;
+}
+
+static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
+{
+	unsigned n = program_some(PROGRAM_LOCKS);
+	uint64_t lock = 0x7000 + n * 0x100;
+	int64_t held = 50 + program_some(n ? 400 : 1500), begin = p->now[tid];
+
+	if (p->lock[n].free_at > begin) {
+		int64_t until = p->lock[n].free_at;
+
+		made_wait(p->t, tid, lock, p->lock[n].owner, begin, until, gen);
+		if (p->o.has_kernel) {
+			made_futex_wait(p->t, begin + 5, tid, tid, lock, p->lock[n].owner);
+			p->now[tid] += 8;
+			made_futex_wake(p->t, until - 4, p->lock[n].owner, p->lock[n].owner, lock);
+		}
+		if (until > p->now[tid] + 40)
+			program_away(p, tid, until, LDB_STATE_SLEEPING, p->lock[n].owner, 0);
+		if (p->now[tid] < until)
+			p->now[tid] = until;
+	}
+	begin = p->now[tid];
+	p->now[tid] += held;
+	if (!program_some(6) && p->o.has_kernel && !p->o.is_simple)
+		program_away(p, tid, p->now[tid] + 300 + program_some(2000), LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
+			     0, PROGRAM_HOG + program_some(2));
+	if (program_some(5) || p->o.is_simple)
+		made_hold(p->t, tid, lock, begin, p->now[tid], gen);
+	else
+		made_bounded_hold(p->t, tid, lock, p->now[tid], gen);
+	p->lock[n].free_at = p->now[tid];
+	p->lock[n].owner = tid;
+}
+
+static inline void program_hits(struct program *p, uint32_t tid)
+{
+	static const char *const names[] = { "TIMER", "NET_RX", "RCU", "eth0", "local_timer" };
+	unsigned which = program_some(5);
+	int64_t at = p->now[tid];
+
+	if (!p->o.has_kernel)
+		return;
+	if (!program_some(5))
+		writer_add_fault(p->t->w, &(struct ldb_row_fault){
+			.tid = tid, .tick = at, .addr = 0x50000 + 4096 * program_some(9), .pc = 0x1000 + 16 * program_some(6),
+			.flags = program_some(2) ? LDB_FAULT_ROW_MAJOR : LDB_FAULT_ROW_MINOR | LDB_FAULT_F_WRITE,
+		});
+	if (!program_some(8)) {
+		made_irq(p->t, tid, at + 2, at + 40 + program_some(200),
+			 which < 3 ? LDB_IRQ_SOFT : which == 3 ? LDB_IRQ_HARD : LDB_IRQ_LOCAL_TIMER,
+			 program_some(3), names[which]);
+		p->now[tid] += 60;
+	}
+}
+
+static inline void program_call(struct program *p, uint32_t tid, unsigned parent, unsigned depth)
+{
+	unsigned own = ++p->gen[tid], which = program_some(3) + 2 * (depth > 2);
+	uint64_t unsure = p->o.is_unsure ? 2 * program_some(60) : 0;
+	int64_t start = p->now[tid];
+
+	p->now[tid] += 10 + program_some(which == 2 ? 900 : 200);
+	while (depth < 5 && program_some(7) < 3) {
+		program_call(p, tid, own, depth + 1);
+		p->now[tid] += program_some(100);
+	}
+	program_hits(p, tid);
+	if (!program_some(4))
+		program_lock(p, tid, own);
+	if (!program_some(9))
+		program_away(p, tid, p->now[tid] + 200 + program_some(3000),
+			     program_some(2) ? LDB_STATE_SLEEPING : LDB_STATE_DISK, program_some(2) ? tid % p->o.nr_threads + 1 : 0,
+			     program_some(2) ? PROGRAM_HOG : 0);
+	p->now[tid] += 5 + unsure;
+	if (program_some(12))	/* else it was not seen */
+		made_func(p->t, tid, (void *)(uintptr_t)(0x1000 + 0x100 * which), (void *)(uintptr_t)(0x1040 + 0x100 * (depth ? which : 9)),
+			  own, parent, depth, start, p->now[tid], unsure);
+	p->now[tid] += 2;
+}
+
+/* A lock a fixed time after the begin, and then something else. */
+static inline void program_turn(struct program *p, uint32_t tid, uint64_t id)
+{
+	unsigned outer = ++p->gen[tid], inner = ++p->gen[tid];
+	int64_t start = p->now[tid];
+
+	made_req(p->t, LDB_REQ_OP_START, tid, start, id, 0);
+	made_class(p->t, start, id, program_some(3) ? "A" : "BIG");
+	p->now[tid] += 100;
+	program_lock(p, tid, inner);
+	made_func(p->t, tid, (void *)0x1200, (void *)0x1040, inner, outer, 1, start + 10, p->now[tid], 0);
+	p->now[tid] += 200 + program_some(4000);
+	if (!program_some(4))
+		program_away(p, tid, p->now[tid] + 500 + program_some(3000),
+			     program_some(2) ? LDB_STATE_DISK : LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 0,
+			     PROGRAM_HOG);
+	made_func(p->t, tid, (void *)0x1000, (void *)0x1940, outer, 0, 0, start + 2, p->now[tid], 0);
+	made_req(p->t, LDB_REQ_OP_END, tid, p->now[tid] + 4, id, 0);
+	p->now[tid] += 300 + program_some(3000);
+}
+
+static inline void program_request(struct program *p, uint32_t tid, unsigned i)
+{
+	static const char *const classes[] = { "A", "BIG", "" };
+	uint64_t id = tid * 1000 + i;
+
+	if (p->o.is_simple) {
+		program_turn(p, tid, id);
+		return;
+	}
+	if (p->o.has_queues && tid > 1) {
+		if (p->nr_taken == p->nr_queued || p->queue[p->nr_taken].at > p->now[tid]) {
+			p->now[tid] += 300;
+			return;
+		}
+		id = p->queue[p->nr_taken++].id;
+		made_req(p->t, LDB_REQ_OP_START, tid, p->now[tid], id, PROGRAM_QUEUE);
+	} else {
+		made_req(p->t, LDB_REQ_OP_START, tid, p->now[tid], id, 0);
+		made_class(p->t, p->now[tid], id, classes[program_some(3)]);
+	}
+	p->now[tid] += 5;
+	if (p->o.has_queues && tid == 1) {
+		p->now[tid] += 20 + program_some(300);
+		p->queue[p->nr_queued].id = id;
+		p->queue[p->nr_queued++].at = p->now[tid] + 5;
+		made_req(p->t, LDB_REQ_OP_BLOCK, tid, p->now[tid], id, PROGRAM_QUEUE);
+		p->now[tid] += 200 + program_some(1200);
+		return;
+	}
+	program_call(p, tid, 0, 0);
+	if (!program_some(20))	/* a batch: the next one begins before this one ends */
+		made_req(p->t, LDB_REQ_OP_START, tid, p->now[tid], id + 100000, 0);
+	program_call(p, tid, 0, 0);
+	made_req(p->t, program_some(9) ? LDB_REQ_OP_END : LDB_REQ_OP_END_ALL, tid, p->now[tid], id, 0);
+	p->now[tid] += 50 + program_some(400);
+	if (p->o.is_unsure && !program_some(15)) {
+		made_gap(p->t, program_some(2) ? tid : 0, p->now[tid] - 400, p->now[tid] + 100);
+		p->now[tid] += 100;
+	}
+}
+
+/* Written, and opened for reading. */
+TAP_FN void program_make(struct made *t, const char *name, const struct program_options *o)
+{
+	struct program p = { .t = t, .o = *o };
+	unsigned done[PROGRAM_THREADS + 1] = { 0 };
+	char err[256];
+
+	*t = (struct made){ 0 };
+	snprintf(t->path, sizeof(t->path), "%s", sample_path(name));
+	t->w = writer_open(t->path, &sample_header, err, sizeof(err));
+	if (!t->w)
+		bail_out(err);
+	sample_state = o->seed;
+	if (o->has_kernel) {
+		writer_add_meta(t->w, "kernel_events", "module");
+		writer_add_meta(t->w, "kernel_faults", "1");
+		writer_add_meta(t->w, "kernel_irqs", "1");
+		made_task(t, PROGRAM_HOG, PROGRAM_HOG, "hog");
+		made_task(t, PROGRAM_HOG + 1, 990, "kworker/1:0");
+	}
+	writer_add_meta(t->w, "mutex", "hold");
+	writer_add_meta(t->w, "lock_threshold_ns", "20");
+	for (uint32_t tid = 1; tid <= o->nr_threads; tid++) {
+		p.now[tid] = 5000 + 100 * tid;
+		p.gen[tid] = 1;
+		made_task(t, tid, 1, tid == 1 ? "main" : "worker");
+		if (o->has_kernel)
+			made_switch(t, 100, tid, 0, LDB_STATE_RUNNING, tid, 0);
+	}
+	for (;;) {
+		uint32_t next = 0;
+
+		for (uint32_t tid = 1; tid <= o->nr_threads; tid++)
+			if (done[tid] < PROGRAM_REQS && (!next || p.now[tid] < p.now[next]))
+				next = tid;
+		if (!next)
+			break;
+		program_request(&p, next, done[next]++);
+	}
+	for (uint32_t tid = 1; tid <= o->nr_threads; tid++)
+		made_thread(t, tid, tid == 1 ? "main" : "worker", 0, p.now[tid] + 1000);
+	made_open(t);
+}
+
+#endif
