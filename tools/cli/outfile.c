@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Making the files that the tools write; see outfile.h.
+ *
+ * The folder is opened once and everything is done in it by name, so that there is nothing
+ * to exchange between one step and the next.  The file is made with O_EXCL, which follows
+ * no link.  Only what nobody else can exchange is followed: a link of root's or one's own,
+ * in a folder of root's or one's own where others may not write, or is sticky.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/outfile.h"
+
+#define MODE		0600
+#define MODE_FOLDER	0700
+#define TRIES_MAX	16	/* somebody puts a file there again and again */
+
+struct place {
+	int dir;
+	struct stat dir_stat;
+	char name[NAME_MAX + 1];
+};
+
+const char *outfile_why(int rc)
+{
+	return rc == OUTFILE_OTHERS ? "another user's is there" : strerror(-rc);
+}
+
+/* Places */
+
+static int place_open(struct place *p, const char *path)
+{
+	size_t len = strlen(path);
+	char folder[PATH_MAX];
+	const char *slash;
+
+	if (!len)
+		return -ENOENT;
+	if (len >= sizeof(folder))
+		return -ENAMETOOLONG;
+	if (path[len - 1] == '/')
+		return -EISDIR;
+	slash = strrchr(path, '/');
+	if (strlen(slash ? slash + 1 : path) >= sizeof(p->name))
+		return -ENAMETOOLONG;
+	strcpy(p->name, slash ? slash + 1 : path);
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash + 1 - path) : 1,
+		 slash ? path : ".");
+	p->dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p->dir < 0)
+		return -errno;
+	if (!fstat(p->dir, &p->dir_stat))
+		return 0;
+	close(p->dir);
+	return -EIO;
+}
+
+static bool is_trusted(const struct stat *st)
+{
+	return !st->st_uid || st->st_uid == geteuid();
+}
+
+static bool is_open_to_others(const struct place *p)
+{
+	return p->dir_stat.st_mode & (S_IWGRP | S_IWOTH);
+}
+
+static bool is_sticky(const struct place *p)
+{
+	return p->dir_stat.st_mode & S_ISVTX;
+}
+
+/* Nobody else can have put it there, nor can exchange it. */
+static bool is_safe(const struct place *p, const struct stat *st)
+{
+	return is_trusted(&p->dir_stat) &&
+	       (!is_open_to_others(p) || (is_sticky(p) && is_trusted(st)));
+}
+
+/* Away with it, unless it is another user's in everybody's folder. */
+static int check_removal(const struct place *p, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(p->dir, name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : -errno;
+	return is_open_to_others(p) && is_sticky(p) && !is_trusted(&st) ? OUTFILE_OTHERS : 0;
+}
+
+static int make_room(const struct place *p, enum outfile_old old)
+{
+	char kept[NAME_MAX + 1];
+	int rc = check_removal(p, p->name);
+
+	if (rc)
+		return rc;
+	if (old == OUTFILE_REPLACE)
+		return unlinkat(p->dir, p->name, 0) && errno != ENOENT ? -errno : 0;
+	if ((size_t)snprintf(kept, sizeof(kept), "%s.old", p->name) >= sizeof(kept))
+		return -ENAMETOOLONG;
+	rc = check_removal(p, kept);
+	if (rc)
+		return rc;
+	return renameat(p->dir, p->name, p->dir, kept) && errno != ENOENT ? -errno : 0;
+}
+
+/* What is there, links not followed, or with its follow. */
+static int hold(const struct place *p, int flags, struct stat *st)
+{
+	int fd = openat(p->dir, p->name, O_PATH | O_CLOEXEC | flags);
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, st))
+		return fd;
+	close(fd);
+	return -EIO;
+}
+
+/* Opens what is held, and nothing else that may be there by now.  Takes held. */
+static int open_held(int held)
+{
+	char link[64];
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", held);
+	fd = open(link, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	close(held);
+	return fd;
+}
+
+static bool is_stdout(const struct stat *st)
+{
+	struct stat own;
+
+	return !fstat(STDOUT_FILENO, &own) && own.st_dev == st->st_dev && own.st_ino == st->st_ino;
+}
+
+/*
+ * There is something.  A device or a pipe is opened; -EEXIST: a file or link, which is to
+ * make room.
+ */
+static int open_odd(const struct place *p)
+{
+	struct stat st;
+	bool is_followed;
+	int fd = hold(p, O_NOFOLLOW, &st);
+
+	if (fd < 0)
+		return fd == -ENOENT ? -EEXIST : fd;
+	is_followed = S_ISLNK(st.st_mode) && is_safe(p, &st);
+	if (is_followed) {
+		close(fd);
+		fd = hold(p, 0, &st);
+		if (fd < 0)
+			return fd == -ENOENT ? -EEXIST : fd;
+		if (is_stdout(&st)) {
+			close(fd);
+			fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+			return fd < 0 ? -errno : fd;
+		}
+	}
+	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode)) {
+		close(fd);
+		return -EEXIST;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		close(fd);
+		return -EISDIR;
+	}
+	if (is_followed || is_trusted(&st) || is_safe(p, &st))
+		return open_held(fd);
+	close(fd);
+	return OUTFILE_OTHERS;
+}
+
+/* A link of one's own to a file stays, and leads to the new file. */
+static int place_open_target(struct place *p, const char *path)
+{
+	int rc = place_open(p, path);
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (rc || fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISLNK(st.st_mode) ||
+	    !is_safe(p, &st) || fstatat(p->dir, p->name, &st, 0) || !S_ISREG(st.st_mode) ||
+	    is_stdout(&st) || !realpath(path, real))
+		return rc;
+	close(p->dir);
+	return place_open(p, real);
+}
+
+int outfile_open(const char *path, enum outfile_old old, bool *is_regular)
+{
+	struct place p;
+	int fd = old == OUTFILE_REPLACE ? place_open_target(&p, path) : place_open(&p, path);
+
+	*is_regular = false;
+	if (fd)
+		return fd;
+	for (int i = 0; i < TRIES_MAX; i++) {
+		fd = openat(p.dir, p.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    MODE);
+		*is_regular = fd >= 0;
+		if (fd < 0)
+			fd = errno == EEXIST ? open_odd(&p) : -errno;
+		if (fd != -EEXIST)
+			break;
+		fd = make_room(&p, old);
+		if (fd)
+			break;
+		fd = -EEXIST;
+	}
+	close(p.dir);
+	return fd;
+}
+
+FILE *outfile_stream(const char *path, int *why)
+{
+	bool is_regular;
+	int fd = outfile_open(path, OUTFILE_REPLACE, &is_regular);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	*why = fd < 0 ? fd : -ENOMEM;
+	if (fd >= 0 && !f)
+		close(fd);
+	return f;
+}
+
+/* Files that get their names later */
+
+int outfile_begin(struct outfile *o, const char *path)
+{
+	struct place p;
+	struct stat st;
+	uint64_t number;
+	int rc = place_open_target(&p, path);
+
+	if (rc)
+		return rc;
+	rc = -EINVAL;
+	if (!fstatat(p.dir, p.name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode) &&
+	    !S_ISLNK(st.st_mode))
+		goto err_close;
+	rc = check_removal(&p, p.name);
+	if (rc)
+		goto err_close;
+	rc = -EIO;
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		goto err_close;
+	strcpy(o->name, p.name);
+	rc = -ENAMETOOLONG;
+	if ((size_t)snprintf(o->temporary, sizeof(o->temporary), "%s.%016llx.tmp", p.name,
+			     (unsigned long long)number) >= sizeof(o->temporary))
+		goto err_close;
+	o->dir = p.dir;
+	o->fd = openat(o->dir, o->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		       MODE);
+	rc = -errno;
+	if (o->fd >= 0)
+		return 0;
+err_close:
+	close(p.dir);
+	return rc;
+}
+
+int outfile_commit(struct outfile *o)
+{
+	int rc = 0;
+
+	if (renameat(o->dir, o->temporary, o->dir, o->name)) {
+		rc = -errno;
+		unlinkat(o->dir, o->temporary, 0);
+	}
+	if (close(o->fd) && !rc)
+		rc = -errno;
+	close(o->dir);
+	return rc;
+}
+
+void outfile_drop(struct outfile *o)
+{
+	unlinkat(o->dir, o->temporary, 0);
+	close(o->fd);
+	close(o->dir);
+}
+
+/* Folders */
+
+int outfile_folder(const char *path, bool *is_new)
+{
+	char copy[PATH_MAX];
+	struct place p;
+	struct stat st;
+	int fd, rc;
+
+	if ((size_t)snprintf(copy, sizeof(copy), "%s", path) >= sizeof(copy))
+		return -ENAMETOOLONG;
+	for (size_t len = strlen(copy); len > 1 && copy[len - 1] == '/'; len--)
+		copy[len - 1] = '\0';
+	rc = place_open(&p, copy);
+	if (rc)
+		return rc;
+	*is_new = !mkdirat(p.dir, p.name, MODE_FOLDER);
+	if (!*is_new && errno != EEXIST) {
+		rc = -errno;
+		goto err_close;
+	}
+	fd = openat(p.dir, p.name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	rc = -errno;
+	if (fd < 0)
+		goto err_close;
+	close(p.dir);
+	/* A folder of another user may be in its place by now. */
+	rc = fstat(fd, &st) || st.st_uid != geteuid() ? OUTFILE_OTHERS : fd;
+	if (rc < 0)
+		close(fd);
+	return rc;
+
+err_close:
+	close(p.dir);
+	return rc;
+}
