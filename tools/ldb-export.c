@@ -16,6 +16,7 @@
 #include "cli/error.h"
 #include "cli/json.h"
 #include "cli/opts.h"
+#include "cli/outfile.h"
 #include "cli/progress.h"
 #include "export/export.h"
 #include "render/open.h"
@@ -280,9 +281,10 @@ static int write_stream(struct model *m, const struct export_format *f,
 	int ret;
 
 	if (opt.open.output) {
-		out = fopen(opt.open.output, "we");
+		out = outfile_stream(opt.open.output, &ret);
 		if (!out) {
-			cli_error("cannot write %s: %s", opt.open.output, strerror(errno));
+			cli_error("cannot write %s: %s: give another file with -o", opt.open.output,
+				  outfile_why(ret));
 			return CLI_FAILURE;
 		}
 	}

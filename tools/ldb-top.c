@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/opts.h"
+#include "cli/outfile.h"
 #include "top/top.h"
 
 #define PERIOD_NS	1000000000ULL	/* no longer, so that the window slides smoothly */
@@ -200,12 +201,12 @@ static void say_end(void)
 int main(int argc, char **argv)
 {
 	struct record_live live = { .block = on_block, .anew = on_anew, .period = on_period };
-	int status;
+	int status, why;
 
 	check_arguments(argc, argv, cli_parse(&tool, argc, argv));
-	options.out = output ? fopen(output, "we") : stdout;
+	options.out = output ? outfile_stream(output, &why) : stdout;
 	if (!options.out) {
-		cli_error("cannot write %s: %s", output, strerror(errno));
+		cli_error("cannot write %s: %s: give another file with -o", output, outfile_why(why));
 		return CLI_FAILURE;
 	}
 	top.history = history_alloc(options.window_ns, memory);

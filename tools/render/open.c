@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli/error.h"
+#include "cli/outfile.h"
 #include "render/open.h"
 
 #define INPUT_DEFAULT	"ldb.data"
@@ -43,6 +44,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 	};
 	FILE *out = stdout;
 	char err[512];
+	int why;
 
 	*o = (struct opened){ .options = options };
 	o->reader = reader_open(open_input(options), err, sizeof(err));
@@ -62,9 +64,10 @@ void open_trace(struct opened *o, const struct open_options *options)
 			cli_error("%s is the trace itself: give another file with -o", options->output);
 			exit(CLI_FAILURE);
 		}
-		out = fopen(options->output, "we");
+		out = outfile_stream(options->output, &why);
 		if (!out) {
-			cli_error("cannot write %s: %s", options->output, strerror(errno));
+			cli_error("cannot write %s: %s: give another file with -o", options->output,
+				  outfile_why(why));
 			exit(CLI_FAILURE);
 		}
 	}

@@ -28,7 +28,8 @@ static int open_file(struct reader *r, const char *path, char *err, size_t err_s
 	r->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (r->fd < 0 || fstat(r->fd, &st)) {
 		snprintf(err, err_size, "cannot open %s: %s%s", path, strerror(errno),
-			 errno == ENOENT ? ": record one with ldb-record" : "");
+			 errno == ENOENT ? ": record one with ldb-record" :
+			 errno == EACCES ? ": it is its owner's: be that user, or chown it" : "");
 		return -errno;
 	}
 	if (!S_ISREG(st.st_mode)) {

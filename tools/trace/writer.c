@@ -7,14 +7,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include "cli/outfile.h"
 #include "trace/columns.h"
 #include "trace/crc32c.h"
 #include "trace/reqtab.h"
@@ -422,26 +421,6 @@ uint64_t writer_lost_rows(const struct writer *w)
 
 /* Opening */
 
-/* The name must be free afterwards, or be that of a device or pipe. */
-static int keep_old(const char *path, bool *regular)
-{
-	char old[PATH_MAX];
-	struct stat st;
-
-	*regular = true;
-	if (stat(path, &st))
-		return errno == ENOENT ? 0 : -errno;
-	if (S_ISDIR(st.st_mode))
-		return -EISDIR;
-	if (!S_ISREG(st.st_mode)) {
-		*regular = false;
-		return 0;
-	}
-	if ((size_t)snprintf(old, sizeof(old), "%s.old", path) >= sizeof(old))
-		return -ENAMETOOLONG;
-	return rename(path, old) ? -errno : 0;
-}
-
 static int write_header(struct writer *w, const struct ldb_file_header *given)
 {
 	struct ldb_file_header h = {
@@ -501,12 +480,9 @@ struct writer *writer_open(const char *path, const struct ldb_file_header *heade
 	if (!w)
 		goto err_message;
 	w->reqtab = reqtab_alloc(WRITER_REQUESTS_MAX);
-	rc = keep_old(path, &w->regular);
-	if (rc)
-		goto err_free;
-	w->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (w->regular ? O_EXCL : 0), 0644);
+	w->fd = outfile_open(path, OUTFILE_KEEP, &w->regular);
 	if (w->fd < 0) {
-		rc = -errno;
+		rc = w->fd;
 		goto err_free;
 	}
 	rc = write_header(w, header);
@@ -523,7 +499,7 @@ err_free:
 	reqtab_free(w->reqtab);
 	free(w);
 err_message:
-	snprintf(err, err_size, "cannot create %s: %s", path, strerror(-rc));
+	snprintf(err, err_size, "cannot create %s: %s", path, outfile_why(rc));
 	return NULL;
 }
 
