@@ -362,10 +362,10 @@ static void describe_error(const struct ctf *c, const char *path, char *err, siz
 	if (c->ret)
 		snprintf(err, err_size, "cannot sort in a temporary file: %s", strerror(-c->ret));
 	else if (!statvfs(path, &fs) && !fs.f_bavail)
-		snprintf(err, err_size, "cannot write %s: %s", path, strerror(ENOSPC));
+		snprintf(err, err_size, "cannot write %s: %s", c->shown, strerror(ENOSPC));
 	else
 		snprintf(err, err_size, "cannot write %s: babeltrace gave up: is there room for it?",
-			 path);
+			 c->shown);
 }
 
 int ctf_write(struct ctf *c, const char *path, char *err, size_t err_size)

@@ -42,6 +42,7 @@ struct ctf_stream {
 struct ctf {
 	struct model *m;
 	const struct export_options *o;
+	const char *shown;	/* the path as it was given */
 	int64_t base_ns;	/* on the clock of the output, when the recording began */
 	struct spill items;
 	struct ctf_stream *streams;
@@ -50,7 +51,7 @@ struct ctf {
 	uint64_t nr_played;	/* items */
 };
 
-/* Writes all of it to the directory.  -1: a line in err. */
+/* Writes all of it to the directory, which it makes.  -1: a line in err. */
 int ctf_write(struct ctf *c, const char *path, char *err, size_t err_size);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "analysis/lockset.h"
 #include "analysis/ticks.h"
+#include "cli/outfile.h"
 #include "export/ctf-private.h"
 #include "export/ends.h"
 #include "export/packet.h"
@@ -23,6 +24,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
+#define INNER		"trace"
 #define SPILL_BYTES	(64UL << 20)
 #define BASE_NS		3600000000000	/* nothing is before the clock's zero */
 
@@ -220,44 +222,79 @@ static int on_request(void *arg, const struct life *life)
 
 /* The directory */
 
-/* New, or empty: babeltrace wants to make it itself. */
-static int check_directory(const char *path, char *err, size_t err_size)
+static bool is_empty(int dir)
 {
-	DIR *d = opendir(path);
+	DIR *d = fdopendir(dup(dir));
 	const struct dirent *e;
 	bool is_empty = true;
 
-	/* babeltrace would not say why it could not. */
-	if (!d && errno == ENOENT && !mkdir(path, 0777) && !rmdir(path))
-		return 0;
-	if (!d) {
-		snprintf(err, err_size, "cannot write %s: %s: ctf is a directory, a new one", path,
-			 strerror(errno));
-		return -1;
-	}
+	if (!d)
+		return false;
+	rewinddir(d);
 	while ((e = readdir(d)))
 		is_empty &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
 	closedir(d);
-	if (is_empty && !rmdir(path))
-		return 0;
-	snprintf(err, err_size, is_empty ? "%s cannot be replaced: give a new directory with -o" :
-		 "%s is not empty: give a new directory with -o", path);
+	return is_empty;
+}
+
+/* New, or empty and then made private; open, or -1. */
+static int open_directory(const char *path, bool *is_new, char *err, size_t err_size)
+{
+	int dir = outfile_folder(path, is_new);
+
+	if (dir < 0) {
+		snprintf(err, err_size, "cannot write %s: %s: ctf is a directory, a new one", path,
+			 outfile_why(dir));
+		return -1;
+	}
+	if (is_empty(dir) && !fchmod(dir, 0700) && is_empty(dir))
+		return dir;
+	snprintf(err, err_size, "%s is not empty: give a new directory with -o", path);
+	close(dir);
 	return -1;
 }
 
-/* It was new, or empty: all files in it are ours. */
-static void remove_directory(const char *path)
+/* From the directory in it that babeltrace has made; to < 0: they are removed. */
+static int move_files(int dir, int to)
 {
-	DIR *d = opendir(path);
+	int from = openat(dir, INNER, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = from < 0 ? NULL : fdopendir(from);
 	const struct dirent *e;
+	int ret = 0;
 
-	if (!d)
-		return;
-	while ((e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
-	closedir(d);
-	rmdir(path);
+	while (d && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		if (to < 0)
+			unlinkat(from, e->d_name, 0);
+		else if (renameat(from, e->d_name, to, e->d_name))
+			ret = -1;
+	}
+	if (d)
+		closedir(d);
+	return d && !unlinkat(dir, INNER, AT_REMOVEDIR) ? ret : -1;
+}
+
+/*
+ * babeltrace wants to make its directory itself, and files that everybody may read: it
+ * makes both in ours, by way of the open directory, which nobody can exchange.
+ */
+static int write_into(struct ctf *c, int dir, char *err, size_t err_size)
+{
+	mode_t mask = umask(077);
+	char inner[64];
+	int ret;
+
+	snprintf(inner, sizeof(inner), "/proc/self/fd/%d/" INNER, dir);
+	ret = ctf_write(c, inner, err, err_size);
+	umask(mask);
+	if (!ret && move_files(dir, dir)) {
+		snprintf(err, err_size, "cannot write %s: %s", c->shown, strerror(errno));
+		ret = -1;
+	}
+	if (ret)
+		move_files(dir, -1);
+	return ret;
 }
 
 /* Collecting is half of the work. */
@@ -271,17 +308,18 @@ static void on_progress(void *arg, const char *what, double done)
 int export_ctf(struct model *m, const struct export_options *o, const char *path, char *err,
 	       size_t err_size)
 {
-	struct ctf c = { .m = m, .o = o, .base_ns = BASE_NS };
+	struct ctf c = { .m = m, .o = o, .base_ns = BASE_NS, .shown = path };
 	struct collector x = { .c = &c };
 	struct tracks_options options = export_tracks(o);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .request = on_request, .arg = &x,
 	};
 	struct tracks_result result;
-	int ret = check_directory(path, err, err_size);
+	bool is_new;
+	int dir = open_directory(path, &is_new, err, err_size), ret;
 
-	if (ret)
-		return ret;
+	if (dir < 0)
+		return -1;
 	spill_open(&c.items, SPILL_BYTES);
 	options.progress = o->progress ? on_progress : NULL;
 	options.progress_arg = &c;
@@ -295,10 +333,11 @@ int export_ctf(struct model *m, const struct export_options *o, const char *path
 		ret = spill_sort(&c.items);
 	if (!ret) {
 		export_take(o, &result);
-		ret = ctf_write(&c, path, err, err_size);
-		if (ret)
-			remove_directory(path);
+		ret = write_into(&c, dir, err, err_size);
 	}
+	close(dir);
+	if (ret && is_new)
+		rmdir(path);
 	spill_close(&c.items);
 	ends_free(&x.ends);
 	free(x.item.at);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* An SQLite database that is written once; see sqlite-db.h. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/utf8.h"
@@ -28,29 +28,32 @@ static int fail(struct sqlite_db *d, const char *why)
 	return -EIO;
 }
 
-/* The new file takes the place of the old one: of a device, that would be the end. */
-static int check_place(struct sqlite_db *d)
-{
-	struct stat st;
+/*
+ * SQLite opens files by name, and another user could exchange a name.  So it gets the file
+ * that was made, when it opens that name; its own temporary files it opens as ever.
+ */
+static const struct outfile *opening;
 
-	if (!stat(d->path, &st) && !S_ISREG(st.st_mode))
-		return fail(d, "not a file");
-	return 0;
+static int open_made(const char *path, int flags, int mode)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (opening && !strcmp(slash ? slash + 1 : path, opening->temporary))
+		return fcntl(opening->fd, F_DUPFD_CLOEXEC, 3);
+	return open(path, flags, mode);
 }
 
-static int open_at(struct sqlite_db *d)
+static int open_file(struct sqlite_db *d)
 {
-	int ret = check_place(d);
+	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+	int rc;
 
-	if (ret)
-		return ret;
-	if (asprintf(&d->temporary, "%s.%ld.tmp", d->path, (long)getpid()) < 0) {
-		d->temporary = NULL;
-		return -ENOMEM;
-	}
-	unlink(d->temporary);
-	if (sqlite3_open_v2(d->temporary, &d->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
-			    NULL) != SQLITE_OK)
+	if (!vfs || vfs->iVersion < 3 ||
+	    vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_made) != SQLITE_OK)
+		return fail(d, "this SQLite cannot be given a file");
+	opening = &d->file;
+	rc = sqlite3_open_v2(d->file.temporary, &d->db, SQLITE_OPEN_READWRITE, NULL);
+	if (rc != SQLITE_OK)
 		return fail(d, NULL);
 	/* What is half done is thrown away: no journal, no waiting for the disk. */
 	return sqlite_db_exec(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
@@ -60,16 +63,17 @@ static int open_at(struct sqlite_db *d)
 
 int sqlite_db_open(struct sqlite_db *d, const char *path, char *err, size_t err_size)
 {
-	/* A link stays, and leads to the new file. */
-	char *real = realpath(path, NULL);
+	int rc;
 
 	*d = (struct sqlite_db){ .err = err, .err_size = err_size, .shown = path };
-	d->path = real ? real : strdup(path);
-	if (!d->path) {
-		snprintf(err, err_size, "out of memory");
-		return -ENOMEM;
+	rc = outfile_begin(&d->file, path);
+	if (rc) {
+		snprintf(err, err_size, "cannot write %s: %s: give another file with -o", path,
+			 rc == -EINVAL ? "not a file" : outfile_why(rc));
+		return -EIO;
 	}
-	return open_at(d);
+	d->has_file = true;
+	return open_file(d);
 }
 
 int sqlite_db_exec(struct sqlite_db *d, const char *sql)
@@ -179,11 +183,13 @@ int sqlite_db_close(struct sqlite_db *d, bool keep)
 		ret = sqlite_db_exec(d, "COMMIT");
 	if (d->db && sqlite3_close(d->db) != SQLITE_OK)
 		ret = fail(d, "statements are left");
-	if (keep && !ret && rename(d->temporary, d->path))
-		ret = fail(d, strerror(errno));
-	if (d->temporary && (!keep || ret))
-		unlink(d->temporary);
-	free(d->temporary);
-	free(d->path);
-	return ret;
+	opening = NULL;
+	if (!d->has_file)
+		return ret;
+	if (!keep || ret) {
+		outfile_drop(&d->file);
+		return ret;
+	}
+	ret = outfile_commit(&d->file);
+	return ret ? fail(d, outfile_why(ret)) : 0;
 }

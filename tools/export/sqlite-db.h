@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "cli/outfile.h"
 
 struct sqlite_db {
 	sqlite3 *db;
 	const char *shown;	/* the path as it was given */
-	char *path, *temporary;
+	struct outfile file;
+	bool has_file;
 	char *err;		/* one line: the first thing that went wrong */
 	size_t err_size;
 	bool has_failed;
