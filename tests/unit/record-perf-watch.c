@@ -464,7 +464,7 @@ static void test_order(void)
 /* However short the recording was and however badly the clocks could be read. */
 static void test_clock(unsigned clock_id)
 {
-	struct perf_clock *c = perf_clock_alloc(clock_id, 0);
+	struct perf_clock *c = perf_clock_alloc(clock_id, 0, 0);
 	uint64_t before = clock_now(clock_id), ns, after;
 	int64_t tick;
 

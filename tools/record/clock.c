@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include "record/session.h"
 
@@ -87,9 +88,77 @@ static int64_t read_ns(clockid_t id)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
+static int64_t shift_ns;	/* of the program's CLOCK_MONOTONIC against ours */
+
 uint64_t clock_now(unsigned clock_id)
 {
-	return clock_id == LDB_CLOCK_TSC ? read_tsc() : (uint64_t)read_ns(CLOCK_MONOTONIC);
+	return clock_id == LDB_CLOCK_TSC ? read_tsc() :
+	       (uint64_t)(read_ns(CLOCK_MONOTONIC) + shift_ns);
+}
+
+/* Time namespaces */
+
+static void process_path(pid_t pid, const char *name, char *path, size_t size)
+{
+	if (pid)
+		snprintf(path, size, "/proc/%d/%s", pid, name);
+	else
+		snprintf(path, size, "/proc/self/%s", name);
+}
+
+static bool namespace_of(pid_t pid, const char *name, struct stat *st)
+{
+	char path[64];
+
+	process_path(pid, name, path, sizeof(path));
+	return !stat(path, st);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* timens_offsets: of the namespace that children of the process will be in. */
+static bool read_offset(pid_t pid, int64_t *ns)
+{
+	long long seconds, rest;
+	char path[64], line[128];
+	bool found = false;
+	FILE *f;
+
+	process_path(pid, "timens_offsets", path, sizeof(path));
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "monotonic %lld %lld", &seconds, &rest) == 2;
+	if (f)
+		fclose(f);
+	if (found)
+		*ns = seconds * 1000000000 + rest;
+	return found;
+}
+
+bool clock_offset(pid_t pid, int64_t *ns)
+{
+	struct stat own, its, children;
+
+	*ns = 0;
+	/* A kernel without time namespaces. */
+	if (!namespace_of(0, "ns/time", &own))
+		return true;
+	/* Where we may not look, what its children will have is most likely its own. */
+	if (!namespace_of(pid, "ns/time", &its) ||
+	    !namespace_of(pid, "ns/time_for_children", &children) || is_same(&its, &children))
+		return read_offset(pid, ns);
+	/* It has made one that only its children will be in. */
+	return pid && is_same(&its, &own) && clock_offset(0, ns);
+}
+
+void clock_follow(int64_t offset_ns)
+{
+	int64_t own;
+
+	shift_ns = clock_offset(0, &own) ? offset_ns - own : 0;
 }
 
 void clock_sample(unsigned clock_id, struct ldb_row_clock *row)

@@ -63,8 +63,18 @@ static bool open_module(struct recording *r)
 	};
 	char why[256];
 
+	/* It stamps with the kernel's own clock, in the program's session. */
+	if (r->clock_id == LDB_CLOCK_MONO && r->offset_ns) {
+		add_why(r, "module", "the program is in another time namespace");
+		return false;
+	}
 	if (device_open(&r->session, &o, why, sizeof(why))) {
 		add_why(r, "module", why);
+		return false;
+	}
+	if (r->session.info.clock_id == LDB_CLOCK_MONO && r->offset_ns) {
+		add_why(r, "module", "the program is in another time namespace");
+		session_close(&r->session);
 		return false;
 	}
 	r->kernel = KERNEL_MODULE;
@@ -121,7 +131,9 @@ static void perf_irq_name(void *arg, uint32_t line, const char *name)
 
 static bool open_perf(struct recording *r)
 {
-	struct perf_options o = { .pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0 };
+	struct perf_options o = {
+		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
+	};
 	struct perf_sink sink = {
 		.sched = perf_sched, .task = perf_task, .lost = perf_lost_events, .arg = r,
 		.fault = perf_fault, .irq = perf_irq, .irq_name = perf_irq_name,

@@ -2,7 +2,8 @@
 /*
  * Times of perf -> ticks of the session.
  *
- * A session on CLOCK_MONOTONIC gets its times from perf as they are.  perf cannot
+ * A session on CLOCK_MONOTONIC gets its times from perf as they are, but for the offset
+ * of the program's time namespace.  perf cannot
  * stamp with the time stamp counter; there it uses CLOCK_MONOTONIC_RAW, and both
  * are read together again and again.  Between two such looks a time is found by
  * interpolation, so it is off by no more than the looks are, whatever the two
@@ -26,6 +27,8 @@ struct look {
 
 struct perf_clock {
 	bool same;		/* perf stamps in the session's clock */
+	int64_t own_offset_ns;	/* perf knows no time namespaces: that of this process */
+	int64_t offset_ns;	/* same: that of the program */
 	uint64_t t0;
 	struct look looks[LOOKS_MAX];	/* circular, ascending in both */
 	size_t first, nr;
@@ -33,7 +36,7 @@ struct perf_clock {
 	double ns_per_tick;
 };
 
-struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0)
+struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0, int64_t offset_ns)
 {
 	struct perf_clock *c = calloc(1, sizeof(*c));
 
@@ -41,6 +44,8 @@ struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0)
 		return NULL;
 	c->same = clock_id == LDB_CLOCK_MONO;
 	c->t0 = t0;
+	c->offset_ns = offset_ns;
+	clock_offset(0, &c->own_offset_ns);
 	c->best_err = UINT64_MAX;
 	c->ns_per_tick = 1;
 	perf_clock_look(c, true);
@@ -62,7 +67,7 @@ uint64_t perf_clock_now(const struct perf_clock *c)
 	struct timespec ts;
 
 	clock_gettime(perf_clock_id(c), &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec - c->own_offset_ns;
 }
 
 static struct look *look_at(struct perf_clock *c, size_t i)
@@ -130,7 +135,7 @@ int64_t perf_clock_tick(struct perf_clock *c, uint64_t ns)
 	size_t low = 0, high = c->nr - 1;
 
 	if (c->same)
-		return (int64_t)(ns - c->t0);
+		return (int64_t)(ns + c->offset_ns - c->t0);
 	if (c->nr < 2)
 		return (int64_t)(look_at(c, 0)->tick - c->t0);
 	/* Nearly always between the last two, or near them. */

@@ -157,7 +157,7 @@ const struct perf_event *perf_order_take(struct perf_order *o, uint64_t limit);
 
 struct perf_clock;
 
-struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0);
+struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0, int64_t offset_ns);
 void perf_clock_free(struct perf_clock *c);
 int perf_clock_id(const struct perf_clock *c);	/* clockid_t for perf_event_attr */
 

@@ -247,7 +247,7 @@ struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sin
 		snprintf(why, why_size, "there is no process %d", o->pid);
 		goto err_close;
 	}
-	p->clock = perf_clock_alloc(o->clock_id, o->t0);
+	p->clock = perf_clock_alloc(o->clock_id, o->t0, o->offset_ns);
 	if (!p->clock || !open_best(p, why, why_size))
 		goto err_close;
 	p->decoder.formats = &p->formats;

@@ -47,6 +47,7 @@ struct perf_options {
 	pid_t pid;		/* thread group to watch, in the recorder's pid namespace */
 	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
 	uint64_t t0;		/* clock value that is tick 0 */
+	int64_t offset_ns;	/* clock_offset() of the program */
 	size_t ring_bytes;	/* of all CPUs together; 0: 8 MiB for each, 128 MiB at most */
 	bool futex;		/* FUTEX_WAIT, FUTEX_WAKE: see perf_open() */
 	enum perf_mode best;	/* 0, or do not try a better one (for tests) */

@@ -179,6 +179,22 @@ static void send_session(struct recording *r)
 		enter(r, PHASE_ATTACH);
 }
 
+/* Events of the program are stamped with the clock it sees. */
+static bool follow_clock(struct recording *r)
+{
+	if (!clock_offset(r->pid, &r->offset_ns)) {
+		if (r->clock_id != LDB_CLOCK_MONO)
+			return true;
+		cli_error("process %d has another time namespace for its children than its own, so its clock cannot be told: use --clock=auto on a machine with a reliable time stamp counter",
+			  r->pid);
+		return false;
+	}
+	clock_follow(r->offset_ns);
+	if (r->clock_id == LDB_CLOCK_MONO)
+		clock_sample(r->clock_id, &r->first_clock);
+	return true;
+}
+
 static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
 {
 	if (h->version != LDB_CONTROL_VERSION || h->abi != LDB_SESSION_ABI) {
@@ -199,6 +215,10 @@ static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
 		close(r->launch.listen_fd);
 	r->launch.listen_fd = -1;
 	r->pidfd = syscall(SYS_pidfd_open, r->pid, 0);
+	if (!follow_clock(r)) {
+		give_up(r);
+		return;
+	}
 	if (r->o->verbose)
 		cli_note("ldb-record: recording process %d, runtime %s, clock %s", r->pid,
 			 h->release, clock_name(r->clock_id));
@@ -560,6 +580,7 @@ int record_run(const struct record_options *o)
 	if (!o->live && !output_check(o->output))
 		return CLI_FAILURE;
 	r.clock_id = o->monotonic ? LDB_CLOCK_MONO : clock_choose();
+	clock_offset(0, &r.offset_ns);
 	clock_sample(r.clock_id, &r.first_clock);
 	r.signal_fd = signals_open();
 	if (r.signal_fd < 0) {

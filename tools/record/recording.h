@@ -40,6 +40,7 @@ struct recording {
 	char end[32];		/* META "end" */
 
 	unsigned clock_id;
+	int64_t offset_ns;		/* clock_offset() of the program */
 	struct ldb_row_clock first_clock;
 	uint64_t t0;
 	int64_t realtime_ns;	/* CLOCK_REALTIME at t0 */

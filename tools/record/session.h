@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <linux/ldb.h>
 #include <ldb/trace-format.h>
 
@@ -67,6 +68,19 @@ unsigned session_ring_cpu(const struct session *s, unsigned ring);
 unsigned clock_choose(void);
 const char *clock_name(unsigned clock_id);
 uint64_t clock_now(unsigned clock_id);
+
+/*
+ * By how much a process's CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are ahead of the kernel's:
+ * its time namespace's offset.  perf and the kernel module stamp without it.  pid 0: this
+ * process.  False: cannot be told.
+ */
+bool clock_offset(pid_t pid, int64_t *ns);
+
+/*
+ * A program in another time namespace stamps its events with its own CLOCK_MONOTONIC:
+ * clock_now() gives that of a process with this offset from now on.
+ */
+void clock_follow(int64_t offset_ns);
 
 /* tick is absolute here: subtract t0. */
 void clock_sample(unsigned clock_id, struct ldb_row_clock *row);
