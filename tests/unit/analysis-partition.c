@@ -262,6 +262,43 @@ static void test_queue(void)
 	done_with(&t, &p);
 }
 
+/* Two requests wait for a server that sleeps: until a timer ends that, until the second comes. */
+static void test_nap(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "nap");
+	writer_add_meta(t.w, "kernel_events", "module");
+	made_thread(&t, 1, "listener", 0, 20000);
+	made_thread(&t, 2, "worker", 0, 20000);
+	made_switch(&t, 100, 1, 0, LDB_STATE_RUNNING, 2, 0);
+	made_func(&t, 2, (char *)outer + 1, NULL, 1, 0, 0, 500, 19000, 0);
+	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_req(&t, LDB_REQ_OP_BLOCK, 1, 1200, 7, QUEUE);
+	made_switch(&t, 1100, 1, 2, LDB_STATE_SLEEPING, 0, 0);
+	made_waking(&t, 5000, 1, 0, LDB_SCHED_F_HARDIRQ, 2);
+	made_wakeup(&t, 5000, 1, 2, 0);
+	made_switch(&t, 5000, 1, 0, LDB_STATE_RUNNING, 2, 0);
+	made_req(&t, LDB_REQ_OP_START, 2, 5200, 7, QUEUE);
+	made_req(&t, LDB_REQ_OP_END, 2, 6000, 7, 0);
+	made_req(&t, LDB_REQ_OP_START, 1, 9000, 8, 0);
+	made_req(&t, LDB_REQ_OP_BLOCK, 1, 9200, 8, QUEUE);
+	made_switch(&t, 8000, 1, 2, LDB_STATE_SLEEPING, 0, 0);
+	made_waking(&t, 9500, 0, 1, 0, 2);
+	made_wakeup(&t, 9500, 1, 2, 0);
+	made_switch(&t, 9500, 1, 0, LDB_STATE_RUNNING, 2, 0);
+	made_req(&t, LDB_REQ_OP_START, 2, 9600, 8, QUEUE);
+	made_req(&t, LDB_REQ_OP_END, 2, 9900, 8, 0);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "nap: all sum up");
+	is_int(spent(&p, 7, LEAF_SLEEP, "outer", NULL), 3800, "nap: its server slept for nobody");
+	is_int(spent(&p, 7, LEAF_QUEUE, NULL, NULL), 0, "nap: nothing of the queue is left");
+	is_int(spent(&p, 8, LEAF_QUEUE, "queue a_queue", "hand-over"), 300, "nap: this one waited to be told");
+	is_int(spent(&p, 8, LEAF_SLEEP, NULL, NULL), 0, "nap: which is no sleep of its");
+	done_with(&t, &p);
+}
+
 static void test_batch(void)
 {
 	struct partition p;
@@ -541,6 +578,7 @@ int main(void)
 	test_off_cpu();
 	test_interrupts();
 	test_queue();
+	test_nap();
 	test_batch();
 	test_parallel();
 	test_never_taken();

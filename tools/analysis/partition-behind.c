@@ -269,16 +269,22 @@ int partition_add_behind(struct partition_build *b)
 }
 
 /* What the server did for nobody, as the request in its queue sees it. */
-static uint32_t idle_leaf(struct partition_build *b, uint32_t leaf, uint32_t path)
+static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, uint32_t path)
 {
 	struct partition *p = b->p;
-	struct leaf at = leaf == NO_LEAF ? (struct leaf){ .kind = LEAF_UNKNOWN } : p->leaves[leaf];
+	struct leaf at = idle->leaf == NO_LEAF ? (struct leaf){ .kind = LEAF_UNKNOWN } : p->leaves[idle->leaf];
 
 	switch (at.kind) {
 	case LEAF_FUNCTION:
 		if (!p->paths[at.path].func)
 			break;
 		return partition_function(p, path, p->paths[at.path].func);
+	case LEAF_SLEEP:
+		/* The request that was put in would have woken it, had it waited for one. */
+		if (!idle->is_nap || !p->paths[at.path].func)
+			break;
+		path = partition_path(p, path, p->paths[at.path].func);
+		return path == UINT32_MAX ? NO_LEAF : partition_leaf(p, at.kind, path, "", 0, NULL);
 	case LEAF_RUNNABLE:
 	case LEAF_PREEMPTED:
 	case LEAF_THROTTLED:
@@ -323,7 +329,7 @@ static int add_idle(struct partition_build *b, const struct queued *q, int64_t *
 			ns = *rest;
 		if (ns <= 0)
 			continue;
-		leaf = idle_leaf(b, idle->leaf, q->path);
+		leaf = idle_leaf(b, idle, q->path);
 		ret = leaf == NO_LEAF ? -ENOMEM : partition_add_share(b, q->request, leaf, ns, 1, 0);
 		*rest -= ns;
 	}

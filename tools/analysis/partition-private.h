@@ -40,6 +40,7 @@ struct owned {
 struct idle {
 	int64_t start, end;		/* ticks */
 	uint32_t leaf;
+	bool is_nap;			/* asleep until an interrupt ended it: nobody did */
 };
 
 #define NEEDED_LAST	64
@@ -55,6 +56,7 @@ struct overlay {
 	int64_t end;
 	uint32_t leaf;
 	unsigned rank;
+	bool is_nap;			/* as of struct idle */
 };
 
 struct active {				/* a function */
@@ -103,6 +105,7 @@ struct partition_build {
 	uint32_t *nr_ended;		/* works that ended in the intervals before */
 	struct idle *idle;
 	size_t nr_idle, room_idle;
+	bool is_nap;			/* what is swept over now */
 	bool has_queued;
 	size_t spot;			/* the first of owned that has not ended */
 	struct active *stack;

@@ -76,13 +76,13 @@ static int add_idle(struct partition_build *b, int64_t start, int64_t end, uint3
 
 	if (!b->has_queued || start >= end)
 		return 0;
-	if (last && last->leaf == leaf && last->end == start) {
+	if (last && last->leaf == leaf && last->is_nap == b->is_nap && last->end == start) {
 		last->end = end;
 		return 0;
 	}
 	if (!array_room(&b->idle, &b->room_idle, b->nr_idle, sizeof(*b->idle)))
 		return -ENOMEM;
-	b->idle[b->nr_idle++] = (struct idle){ start, end, leaf };
+	b->idle[b->nr_idle++] = (struct idle){ start, end, leaf, b->is_nap };
 	return 0;
 }
 
@@ -191,11 +191,12 @@ static void forget_ended(struct partition_build *b)
 }
 
 /* More at a time than there can be: the first gives way. */
-static void add_overlay(struct partition_build *b, int64_t end, uint32_t leaf, unsigned rank)
+static void add_overlay(struct partition_build *b, int64_t end, uint32_t leaf, unsigned rank,
+			bool is_nap)
 {
 	if (b->nr_overlays == OVERLAYS_MAX)
 		memmove(b->overlays, b->overlays + 1, --b->nr_overlays * sizeof(*b->overlays));
-	b->overlays[b->nr_overlays++] = (struct overlay){ end, leaf, rank };
+	b->overlays[b->nr_overlays++] = (struct overlay){ end, leaf, rank, is_nap };
 }
 
 static int start_irqs(struct partition_build *b)
@@ -213,7 +214,7 @@ static int start_irqs(struct partition_build *b)
 				      irq->name, 0, NULL);
 		if (leaf == NO_LEAF)
 			return -ENOMEM;
-		add_overlay(b, irq->end, leaf, RANK_IRQ);
+		add_overlay(b, irq->end, leaf, RANK_IRQ, false);
 		ret = count(b, b->cursor, leaf);
 	}
 	return ret;
@@ -226,6 +227,7 @@ static uint32_t current_leaf(struct partition_build *b, int64_t *until)
 	uint32_t leaf = NO_LEAF;
 	int64_t end = *until;
 
+	b->is_nap = over && over->is_nap;
 	if (over) {
 		leaf = over->leaf;
 		end = over->end;
@@ -329,7 +331,8 @@ static int on_overlay(struct partition_build *b, const struct segment *s, unsign
 
 	if (leaf == NO_LEAF)
 		return -ENOMEM;
-	add_overlay(b, s->end, leaf, rank);
+	add_overlay(b, s->end, leaf, rank, s->kind == SEGMENT_BLOCKED && s->sched &&
+		    s->sched->waker.kind == PARTY_HARDIRQ);
 	return count(b, s->start, leaf);
 }
 
