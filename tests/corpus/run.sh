@@ -135,11 +135,13 @@ quota_folder()
 	if mkdir "$quota" 2>/dev/null && [ -e "$quota/cpu.cfs_quota_us" ]; then
 		echo 20000 >"$quota/cpu.cfs_period_us"
 		echo "$1" >"$quota/cpu.cfs_quota_us"
+		echo 100000 >"$quota/cpu.shares"
 	else
 		rmdir "$quota" 2>/dev/null
 		quota=/sys/fs/cgroup/ldb-corpus
 		mkdir "$quota" && echo threaded >"$quota/cgroup.type" &&
-			echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && echo "$1 20000" >"$quota/cpu.max"
+			echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && echo "$1 20000" >"$quota/cpu.max" &&
+			echo 10000 >"$quota/cpu.weight"
 	fi 2>/dev/null && echo "$quota"
 }
 
