@@ -54,6 +54,14 @@ static bool is_usual(const struct explanation *e, uint32_t n)
 	return 2 * e->ref->nodes[n].nr_present >= e->ref->nr;
 }
 
+/* A function that usually has no time of its own is called all the same. */
+static bool is_called(const struct explanation *e, uint32_t n)
+{
+	const struct leaf *leaf = leaf_of(e, n);
+
+	return is_usual(e, n) || (leaf && is_usual(e, leaf->path));
+}
+
 /* dev = more calls at the usual time + the usual calls at more time: the bigger part names it. */
 static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 {
@@ -61,7 +69,7 @@ static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 	const struct node_reference *ref = &e->ref->nodes[n];
 	double usual, more;
 
-	if (!is_usual(e, n))
+	if (!is_called(e, n))
 		return ANOMALY_UNEXPECTED;
 	if (!node->nr || !ref->median_nr || node->nr <= ref->median_nr)
 		return ANOMALY_SLOWER;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What ldb-why says of a function: that it was slower, or that others do not call it. */
+#include "analysis/why.h"
+#include "analysis-sample.h"
+
+#define NR	20	/* requests, 10000 apart */
+
+__attribute__((noinline)) void outer(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
+__attribute__((noinline)) void inner(void)	{ __asm__ volatile("nop; nop; nop" ::: "memory"); }
+__attribute__((noinline)) void rare(void)	{ __asm__ volatile("nop; nop; nop; nop" ::: "memory"); }
+
+/* Each is in inner() for 1000, called by outer(), which goes on from request to request. */
+static void make(struct made *t)
+{
+	int64_t end = NR * 10000;
+
+	made_begin(t, "why.data");
+	made_thread(t, 1, "worker", 0, end + 1000);
+	made_func(t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, end + 500, 0);
+	for (int i = 0; i < NR; i++) {
+		int64_t at = 1000 + i * 10000, took = i == 7 || i == 8 ? 8000 : 1000;
+
+		made_req(t, LDB_REQ_OP_START, 1, at, i + 1, 0);
+		made_func(t, 1, (char *)inner + 1, (char *)outer + 2, 2 * i + 2, 1, 1, at, at + 1000, 0);
+		if (i == 7)
+			made_func(t, 1, (char *)rare + 1, (char *)outer + 2, 2 * i + 3, 1, 1, at + 1000,
+				  at + took, 0);
+		made_req(t, LDB_REQ_OP_END, 1, at + took, i + 1, 0);
+	}
+	made_open(t);
+}
+
+static const struct why_cause *first_of(const struct why *w, uint64_t id)
+{
+	for (size_t i = 0; i < w->nr_targets; i++)
+		if (w->targets[i].request->id == id && w->targets[i].nr_amounts)
+			return &w->causes[w->targets[i].amounts[0].cause];
+	bail_out("a request without a cause");
+	return NULL;
+}
+
+int main(void)
+{
+	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
+	struct why_options wo = {
+		.target_lo = 95, .target_hi = 100, .reference_lo = 40, .reference_hi = 60, .explain = 0.8,
+	};
+	const struct why_cause *c;
+	struct partition p;
+	struct made t;
+	struct why w;
+
+	make(&t);
+	if (partition_build(t.model, &po, &p) || why_build(&p, &wo, &w))
+		bail_out("why_build");
+	is_int(w.nr_targets, 2, "the two slow ones");
+	c = first_of(&w, 8);
+	ok(!strcmp(c->label, "rare") && c->anomaly == ANOMALY_UNEXPECTED, "others do not call it");
+	c = first_of(&w, 9);
+	ok(!strcmp(c->label, "outer") && c->anomaly == ANOMALY_SLOWER,
+	   "others call it, if it has no time of its own there: %s", anomaly_name(c->anomaly));
+	why_free(&w);
+	partition_free(&p);
+	made_close(&t);
+	sample_cleanup();
+	return done();
+}
