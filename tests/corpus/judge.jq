@@ -4,7 +4,7 @@
 #
 #	--argjson case '{"name": "...", "kind": "...", "cause": "KEY=WORD ...", "holder": "...",
 #		"is_planted": true, "plant_ns": N, "has_kernel": true, "away": PERCENT}'
-#	--argjson hits '[ID...]' --argjson offs '{"ID": US}'
+#	--argjson hits '[ID...]' --argjson off '{"ID": US}' --argjson stolen '{"ID": US}'
 
 def keys_of: [splits(" +") | select(. != "" and . != "-") | capture("^(?<key>[a-z_]+)=(?<word>.*)$")];
 def has_word($word): test("(^|[^A-Za-z0-9_])(" + $word + ")([^A-Za-z0-9_]|$)");
@@ -19,12 +19,18 @@ def is_held($keys): . as $request | all($keys[]; .word as $word |
 		(.label | has_word($word)))
 	else ($request.first[.key] // "") | has_word($word) end);
 
+# The machine took more of it than was planted, if what was planted is on the CPU.
+def is_disturbed: (.req | tostring) as $id | ($case.kind | IN("wait", "off-cpu", "queue") | not) and
+	($case.cause | test("function|page_faults")) and ($off[$id] // $stolen[$id] // 0) * 1000 >= $case.plant_ns;
+
 # What the machine does to a program can make a function slower, not a lock held.
 def is_accusation: .cause as $cause | ["function", "lock_wait", "futex_wait", "queue", "head_of_line"] | index($cause);
-def is_false($keys): (.req | tostring) as $id | (($offs[$id] // 0) * 2000 >= .amounts[0].ns) as $was_off | .first |
+def is_sure: .first.cause != "function" or .amounts[0].ns > .resolution_ns;
+def is_false($keys): (.req | tostring) as $id | .amounts[0].ns as $ns | is_sure and (.first |
 	is_accusation and if .cause != "function" or .anomaly != "slower" then true
-		elif $was_off then $case.has_kernel
-		else is($keys) end;
+		elif ($off[$id] // 0) * 2000 >= $ns then $case.has_kernel
+		elif ($stolen[$id] // 0) * 2000 >= $ns then false
+		else is($keys) end);
 def first_row: group_by([.first.cause, .first.label]) | max_by(length) // [];
 def told: group_by([.first.cause, .first.label, .first.root_label]) | sort_by(-length) | .[:4] |
 	map("\(length) x \(.[0].first | "\(.cause) \(.label)" + if .root_label == .label then "" else " <- \(.root) \(.root_label)" end)") |
@@ -33,7 +39,8 @@ def told: group_by([.first.cause, .first.label, .first.root_label]) | sort_by(-l
 ([$case.plant_ns / 2, 1000000] | min) as $long |
 ($case.cause | keys_of) as $keys | ($case.holder | keys_of) as $holder |
 [.requests[] | select(.first and (.amounts | length > 0))] as $tail |
-[$tail[] | select(.req as $r | $hits | index($r))] as $hit |
+[$tail[] | select(.req as $r | $hits | index($r))] as $all_hit |
+[$all_hit[] | select(is_disturbed | not)] as $hit |
 [$tail[] | select((.req as $r | $hits | index($r) | not) and .amounts[0].ns >= $long)] as $others |
 [$others[] | select(is_false($keys))] as $false |
 {
@@ -41,14 +48,14 @@ def told: group_by([.first.cause, .first.label, .first.root_label]) | sort_by(-l
 	hits: ($hits | length), tail: ($tail | length), nr: ($hit | length),
 	nr_cause: ($hit | map(select(.first | is($keys))) | length),
 	nr_holder: ($hit | map(select((.first | is($keys)) and is_held($holder))) | length),
-	nr_others: ($tail | length - ($hit | length)), nr_false: ($false | length),
+	nr_disturbed: ($all_hit | length - ($hit | length)), nr_others: ($tail | length - ($all_hit | length)), nr_false: ($false | length),
 	nr_machine: ($others | length - ($false | length)),
 	told: ($hit | told), false_told: ($false | told)
 } |
 if $case.away > $case.most_away then
 	.verdict = "not judged" | .why = "the scanner was away for \($case.away) % of the time"
 elif $case.is_planted and .nr < 5 then
-	.verdict = "not judged" | .why = "of \(.hits) requests that were hit, \(.nr) are in the tail of \(.tail)"
+	.verdict = "not judged" | .why = "of \(.hits) requests that were hit, \(.nr) are in the tail of \(.tail), or undisturbed"
 elif $case.is_planted then
 	.cause = ($hit | first_row | (.[0].first | is($keys))) |
 	.holder = (.cause and .nr_holder * 2 > .nr_cause) |

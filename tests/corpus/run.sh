@@ -10,21 +10,24 @@
 #	--report		records nothing: the table of the results that are there
 #
 # What the words mean.  The truth is cases.txt, written by hand, and what the programs print
-# of themselves: "hit ID" for each request that the planted cause met, "off ID US" for each
-# whose thread had no CPU for so long, by its own clocks.  ldb has no part in either.
+# of themselves: "hit ID" for each request that the planted cause met, "off ID US" and
+# "stolen ID US" for each whose thread had no CPU for so long, by its own clocks.  ldb has no
+# part in either.
 #
 #	tail		the requests that ldb-why explains: the slowest hundredth of a class
 #	right cause	of the requests in the tail that were hit, those whose first cause is
-#			that of the table.  Of a case: the cause that is first of most of them.
+#			that of the table.  Not judged are those that lost their CPU for
+#			longer, by the clock of their thread, than what was planted on it lasts.  Of a case: the cause that is first of most of them.
 #	right holder	of those that have one in the table: the cause is right, and the chain
 #			names the thread and the function that were the reason of the wait
 #	false alarm	a request in the tail in which nothing was planted, with a first cause
 #			of half of the planted delay or more, or of 1 ms, that accuses the
-#			program: a function, a lock, a queue, other requests.  Not the time that
+#			program: a function, a lock, a queue, other requests.  A function only
+#			if that is more than what ldb-why calls the request's resolution.  Not the time that
 #			a function took longer because the machine did: "slower" of a function
-#			in a request whose thread had no CPU by its own clock (but if kernel
-#			events were recorded, that is false, too), or of one of which nobody
-#			said that it could be slow.  Of a case: a clean one with any such request.
+#			in a request whose thread had no CPU by its own clock (but if it was
+#			switched out and kernel events were recorded, that is false, too), or
+#			of one of which nobody said that it could be slow.  Of a case: a clean one with any such request.
 #	not judged	a case during which the scanner did not run for most_away percent of
 #			the time (ldb-report says so), whatever ldb-why said of it; or too few
 #			of whose hit requests are in the tail.  Their number is printed.
@@ -133,14 +136,14 @@ quota_folder()
 {
 	quota=/sys/fs/cgroup/cpu/ldb-corpus
 	if mkdir "$quota" 2>/dev/null && [ -e "$quota/cpu.cfs_quota_us" ]; then
-		echo 20000 >"$quota/cpu.cfs_period_us"
+		echo 10000 >"$quota/cpu.cfs_period_us"
 		echo "$1" >"$quota/cpu.cfs_quota_us"
 		echo 100000 >"$quota/cpu.shares"
 	else
 		rmdir "$quota" 2>/dev/null
 		quota=/sys/fs/cgroup/ldb-corpus
 		mkdir "$quota" && echo threaded >"$quota/cgroup.type" &&
-			echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && echo "$1 20000" >"$quota/cpu.max" &&
+			echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && echo "$1 10000" >"$quota/cpu.max" &&
 			echo 10000 >"$quota/cpu.weight"
 	fi 2>/dev/null && echo "$quota"
 }
@@ -186,7 +189,7 @@ record_case()
 	done
 	case $words in
 	*@quota*)
-		case $case_planted in true) quota_us=5000 ;; *) quota_us=-1 ;; esac
+		case $case_planted in true) quota_us=2500 ;; *) quota_us=-1 ;; esac
 		quota_at=$(quota_folder $quota_us) || return 1
 		words="${words%@quota*}$quota_at${words#*@quota}" ;;
 	esac
@@ -224,9 +227,11 @@ judge_case()
 		--argjson plant_ns "${case_plant}000" --argjson has_kernel "$has_kernel" \
 		--argjson away "$away" --argjson most_away "$most_away" '$ARGS.named' >case.json
 	sed -n 's/^hit //p' facts | jq -s . >hits.json
-	sed -n 's/^off \([0-9]*\) \(.*\)/{"key": "\1", "value": \2}/p' facts | jq -s from_entries >offs.json
+	for fact in off stolen; do
+		sed -n "s/^$fact \([0-9]*\) \(.*\)/{\"key\": \"\1\", \"value\": \2}/p" facts | jq -s from_entries >$fact.json
+	done
 	jq --argjson case "$(cat case.json)" --argjson hits "$(cat hits.json)" \
-		--argjson offs "$(cat offs.json)" -f "$here/judge.jq" why.json >result 2>err ||
+		--argjson off "$(cat off.json)" --argjson stolen "$(cat stolen.json)" -f "$here/judge.jq" why.json >result 2>err ||
 		broken "judge.jq failed"
 }
 

@@ -11,7 +11,8 @@
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
  * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request
- * that by the clocks of its thread had no CPU for so long between begin and end.
+ * that by the clocks of its thread had no CPU for so long between begin and end, or "stolen
+ * ID US" if the thread was never switched out: then the CPU itself was away.
  */
 #ifndef WHY_LOAD_H
 #define WHY_LOAD_H
@@ -29,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -60,6 +62,7 @@ static int nr_servers = 1;
 /* By request, from the first: when it began on the thread that works on it. */
 static struct own_clock {
 	double wall_us, cpu_us, off_us;
+	long nr_switches;
 } *own_clocks;
 
 static inline __attribute__((always_inline)) double now_us(void)
@@ -93,10 +96,19 @@ static inline double own_cpu_us(void)
 	return ts.tv_sec * 1e6 + ts.tv_nsec / 1e3;
 }
 
+static inline long own_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
 /* Outside of the request. */
 static inline __attribute__((always_inline)) void own_start(uint64_t id, void *queue)
 {
 	if (own_clocks && id < MAX_HITS) {
+		own_clocks[id].nr_switches = own_switches();
 		own_clocks[id].cpu_us = own_cpu_us();
 		own_clocks[id].wall_us = now_us();
 	}
@@ -112,6 +124,7 @@ static inline __attribute__((always_inline)) void own_end(uint64_t id)
 		double wall = now_us() - own->wall_us;
 
 		own->off_us = wall - (own_cpu_us() - own->cpu_us);
+		own->nr_switches = own_switches() - own->nr_switches;
 	}
 }
 
@@ -246,7 +259,8 @@ static inline int why_main(int argc, char **argv, const struct cause *causes)
 		printf("hit %u\n", hits[i]);
 	for (unsigned i = 0; own_clocks && i < MAX_HITS; i++)
 		if (own_clocks[i].off_us >= OFF_US)
-			printf("off %u %.0f\n", i, own_clocks[i].off_us);
+			printf("%s %u %.0f\n", own_clocks[i].nr_switches ? "off" : "stolen", i,
+			       own_clocks[i].off_us);
 	return 0;
 }
 

@@ -39,7 +39,7 @@ requests()	# first last cause...
 	done
 }
 
-# Hit are 1 to 10; 90 was off the CPU for 8 ms.
+# Hit are 1 to 10; 90 was off the CPU for 8 ms, of 92 it was stolen.
 verdict()	# planted holder kernel away <requests
 {
 	{
@@ -47,7 +47,7 @@ verdict()	# planted holder kernel away <requests
 		sed '$ s/,$//'
 		echo ']}'
 	} >why.json
-	jq -c --argjson hits '[1,2,3,4,5,6,7,8,9,10]' --argjson offs '{"90": 8000}' --argjson case \
+	jq -c --argjson hits '[1,2,3,4,5,6,7,8,9,10]' --argjson off '{"90": 8000}' --argjson stolen '{"92": 8000}' --argjson case \
 		"{\"name\": \"x\", \"kind\": \"x\", \"cause\": \"cause=lock_wait label=a_lock\", \"holder\": \"$2\",
 		  \"is_planted\": $1, \"plant_ns\": 10000000, \"has_kernel\": $3, \"away\": $4, \"most_away\": 30}" \
 		-f "$corpus/judge.jq" why.json >result
@@ -78,6 +78,10 @@ check "a function is none if the thread had no CPU and nobody could know" \
 	"requests 90 90 function f 9000000 | verdict false - false 0" 0 '"nr_false":0,"nr_machine":1.*"verdict":"right"'
 check "but is one if the kernel told" \
 	"requests 90 90 function f 9000000 | verdict false - true 0" 0 '"nr_false":1.*"verdict":"false alarm"'
+check "nor if the CPU was away" \
+	"requests 92 92 function f 9000000 | verdict false - true 0" 0 '"nr_false":0,"nr_machine":1.*"verdict":"right"'
+check "nor if it is no more than the resolution" \
+	"requests 91 91 function a_lock 9000000 | sed 's/\"amounts\"/\"resolution_ns\": 9000000, &/' | verdict false - true 0" 0 '"verdict":"right"'
 check "where no scanner was, nothing is judged, right or wrong" \
 	"requests 1 10 lock_wait a_lock 9000000 | verdict true - true 31" 0 '"verdict":"not judged"'
 check "nor on a few requests" \
@@ -85,7 +89,7 @@ check "nor on a few requests" \
 
 # Of 100 cases 95 are right.  The interval is Wilson's: 88.8 to 97.8.
 row='{"name": "x", "kind": "k", "planted": true, "has_holder": false, "nr": 10, "nr_cause": 10, "nr_holder": 0,
-	"nr_others": 0, "nr_false": 0, "nr_machine": 0}'
+	"nr_others": 0, "nr_false": 0, "nr_machine": 0, "nr_disturbed": 0}'
 jq -nc "$row as \$r | range(95) | \$r + {verdict: \"right\", cause: true}" >rows
 jq -nc "$row as \$r | range(5) | \$r + {verdict: \"cause\", cause: false, nr_cause: 0}" >>rows
 jq -nc "$row + {verdict: \"not judged\", why: \"the scanner was away for 40 % of the time\"}" >>rows
