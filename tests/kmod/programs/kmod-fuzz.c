@@ -1,54 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A hostile program: scribbles over all that it can write while events flow, calls
- * with nonsense, maps at random.  And two users, each of whom sees only what is
- * his own.
+ * What programs do to /dev/ldb that mean no good: the generator (fuzz.h) makes them and
+ * runs some at a time.  And two users beside them, each of whom sees only what is his own.
  *
- *	kmod-fuzz [SECONDS]	default 4
+ *	kmod-fuzz [SECONDS]		default LDB_FUZZ_SECONDS, or 10
+ *	kmod-fuzz --replay CHAIN [TIMES]	one program, printed, and run again and again
+ *
+ * LDB_FUZZ_SEED: default is the time.  LDB_FUZZ_COVER=1 lists the code that was reached.
+ * What runs is on the console, so that it is known after a panic too.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
 #include "dev.h"
+#include "fuzz.h"
 #include "tap.h"
 
-static unsigned seconds = 4;
+#define NR_WORKERS	3
+#define UNLOAD_MS	15000
 
-static uint64_t random_state;
-
-static uint64_t rnd(void)
-{
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
-}
-
-/* Values that are more likely to hurt. */
-static uint64_t nasty(void)
-{
-	static const uint64_t values[] = {
-		0, 1, 7, 8, 63, 64, 4095, 4096, 0x7fffffff, 0x80000000, 0xffffffff, 0x100000000,
-		0x7fffffffffff, 0x800000000000, 0x7ffffffff000, 0x00fffffffffff000, 0x0800000000000000,
-		0x7fffffffffffffff, 0x8000000000000000, 0xffff888000000000, 0xffffffff81000000,
-		0xfffffffffffffff0, 0xffffffffffffffff,
-	};
-
-	switch (rnd() % 3) {
-	case 0: return rnd();
-	case 1: return rnd() % 100;
-	default: return values[rnd() % (sizeof(values) / sizeof(*values))];
-	}
-}
+struct fuzz_shared *fuzz;
+int fuzz_box[FUZZ_BOXES][2];
+static bool as_nobody;
+static int console;
 
 static uint64_t now_ms(void)
 {
@@ -58,122 +42,276 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-static struct dev d;
-static volatile bool stop;
-
-/* Makes events: switches, wake-ups, futexes, with a block that points anywhere. */
-static void *event_maker(void *arg)
+/* After exec: what was left open is tried. */
+static int be_child(unsigned int ms)
 {
-	static unsigned word;
-	uint64_t block[4] = { 0, 0x4c44 };
-	unsigned n = 0;
+	for (int fd = 3; fd < 12; fd++) {
+		struct ldb_session_stats s;
 
-	while (!stop) {
-		if (n++ % 16 == 0)
-			dev_reg(&d, gettid_(), (uintptr_t)arg, n % 64 ? (uintptr_t)block : nasty());
-		block[0] = n % 5 ? nasty() : (uintptr_t)block;
-		syscall(SYS_futex, &word, FUTEX_WAKE, 1, NULL, NULL, 0);
-		syscall(SYS_futex, nasty(), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
-		if (n % 3)
-			usleep(n % 50);
-		else
-			sched_yield();
+		ioctl(fd, LDB_IOC_STATS, &s);
+		ioctl(fd, LDB_IOC_JOIN);
 	}
-	return NULL;
+	msleep(ms);
+	return 0;
 }
 
-static void *scribbler(void *arg)
+/* Fresh, or one that was worth keeping, changed. */
+static void choose(struct fuzz_chain *chain, uint64_t *r)
 {
-	uint64_t rings = d.info.rings_off, size = d.c.total_size;
+	unsigned int nr = __atomic_load_n(&fuzz->nr_corpus, __ATOMIC_ACQUIRE);
 
-	while (!stop) {
-		uint64_t at = rnd() % 4 ? rings + rnd() % d.info.nr_cpus * d.info.ring_stride + rnd() % 4 * 8 :
-				rnd() % (size - 8);
-
-		if (rnd() % 3 == 0)
-			at = d.info.pages_off + rnd() % 64 * 4096 + 256 + rnd() % 32 * 8;
-		*(volatile uint64_t *)(d.base + (at & ~7ULL)) = nasty();
-	}
-	return NULL;
+	if (nr > FUZZ_CORPUS)
+		nr = FUZZ_CORPUS;
+	chain->depth = 0;
+	if (nr && fuzz_rnd(r) % 4)
+		*chain = fuzz->corpus[fuzz_rnd(r) % nr];
+	if (chain->depth == FUZZ_DEPTH)
+		chain->depth = 0;
+	chain->seed[chain->depth++] = fuzz_rnd(r);
 }
 
-static void *caller(void *arg)
+static void keep(const struct fuzz_chain *chain)
 {
-	static const unsigned long cmds[] = {
-		LDB_IOC_ABI, LDB_IOC_CREATE, LDB_IOC_JOIN, LDB_IOC_REG, LDB_IOC_UNREG, LDB_IOC_CLOCK,
-		LDB_IOC_STATS,
-	};
-	uint64_t words[16];
+	unsigned int n = __atomic_fetch_add(&fuzz->nr_corpus, 1, __ATOMIC_ACQ_REL);
 
-	while (!stop) {
-		unsigned long cmd = rnd() % 4 ? cmds[rnd() % 7] : rnd();
-		void *p;
-		int fd = open(LDB_DEVICE, O_RDWR | O_CLOEXEC);
-
-		for (int i = 0; i < 16; i++)
-			words[i] = nasty();
-		if (rnd() % 2) {
-			struct ldb_create c = dev_default();
-
-			/* Nearly right. */
-			((uint32_t *)&c)[rnd() % (sizeof(c) / 4)] = nasty();
-			c.max_threads %= 64;
-			dev_ioctl(fd, LDB_IOC_CREATE, &c);
-		}
-		dev_ioctl(rnd() % 2 ? fd : d.fd, cmd, rnd() % 4 ? words : (void *)nasty());
-		if (rnd() % 2) {
-			struct ldb_reg r = { .tid = rnd() % 2 ? gettid_() : nasty(), .slot = nasty(), .tls = nasty() };
-
-			dev_ioctl(d.fd, LDB_IOC_REG, &r);
-		}
-		p = mmap(NULL, nasty() % (1 << 24), rnd() % 8, rnd() % 4, rnd() % 2 ? fd : d.fd,
-			 nasty() & ~4095ULL);
-		if (p != MAP_FAILED)
-			munmap(p, 4096);
-		close(fd);
-	}
-	return NULL;
+	if (n < FUZZ_CORPUS)
+		fuzz->corpus[n] = *chain;
 }
 
-/* The program that does all of this at once, as a user without privileges. */
-static void hostile(unsigned seed)
+static void announce(int worker, const struct fuzz_chain *chain)
 {
-	pthread_t t[6];
+	char text[FUZZ_DEPTH * 11], line[sizeof(text) + 32];
+	int len;
 
+	fuzz->last[worker][fuzz->nr_last[worker]++ % 16] = *chain;
+	fuzz_print_chain(text, sizeof(text), chain);
+	len = snprintf(line, sizeof(line), "fuzz %d: %s\n", worker, text);
+	if (write(console, line, len) != len)
+		return;
+}
+
+static void run_one(int worker, const struct fuzz_chain *chain)
+{
+	struct fuzz_program p;
+
+	fuzz_make(&p, chain);
+	if (as_nobody)
+		p.who = FUZZ_NOBODY;
+	announce(worker, chain);
+	fuzz_cover_reset();
+	fuzz_run(&p, worker);
+}
+
+static pid_t start_worker(int worker, uint64_t seed)
+{
+	uint64_t r = seed * (FUZZ_WORKERS + 1) + worker;
+	struct fuzz_chain chain;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	random_state = seed * 0x9e3779b97f4a7c15ULL | 1;
-	if (setuid(65534))
-		_exit(1);
-	dev_self(&d, NULL);
-	for (uintptr_t i = 0; i < 3; i++)
-		pthread_create(&t[i], NULL, event_maker, (void *)(i + 1));
-	pthread_create(&t[3], NULL, scribbler, NULL);
-	pthread_create(&t[4], NULL, caller, NULL);
-	for (;;)
-		pause();
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	fuzz_cover_open();
+	while (!fuzz->stop) {
+		if (fuzz->hold) {
+			msleep(1);
+			continue;
+		}
+		choose(&chain, &r);
+		run_one(worker, &chain);
+		if (fuzz_cover_brought())
+			keep(&chain);
+	}
+	_exit(0);
 }
 
-static void test_hostile(void)
+/* What is in flight holds the module. */
+static void empty_boxes(void)
 {
-	uint64_t end = now_ms() + seconds * 1000;
-	unsigned seed = 1, early = 0;
+	char byte;
+
+	for (int i = 0; i < FUZZ_BOXES; i++)
+		while (recv(fuzz_box[i][1], &byte, 1, MSG_DONTWAIT) >= 0)
+			;
+}
+
+/* True: the kernel complained since the last time. */
+static bool complained(int kmsg)
+{
+	static const char *const words[] = {
+		"BUG: ", "WARNING: ", "KASAN", "possible ", "INFO: ", "Oops", "ODEBUG", "refcount_t", "suspicious RCU",
+		"inconsistent lock",
+	};
+	char record[8192];
+	ssize_t len;
+
+	while ((len = read(kmsg, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		if (len <= 0)
+			continue;
+		record[len] = 0;
+		for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
+			if (strstr(record, words[i])) {
+				diag("%s", record);
+				return true;
+			}
+	}
+	return false;
+}
+
+static void print_last(void)
+{
+	char text[FUZZ_DEPTH * 11];
+
+	for (int w = 0; w < NR_WORKERS; w++)
+		for (int i = 0; i < 16; i++) {
+			unsigned int n = fuzz->nr_last[w] + i;
+
+			fuzz_print_chain(text, sizeof(text), &fuzz->last[w][n % 16]);
+			if (*text)
+				diag("worker %d ran: kmod-fuzz --replay %s", w, text);
+		}
+}
+
+static bool all_rest(void)
+{
+	for (int i = 0; i < FUZZ_WORKERS; i++)
+		if (fuzz->running[i])
+			return false;
+	return true;
+}
+
+/* Its exit races with the opens of programs that begin just then. */
+static void unload_in_the_middle(void)
+{
+	fuzz->hold = true;
+	for (int i = 0; i < 3000 && !all_rest(); i++)
+		msleep(1);
+	empty_boxes();
+	fuzz->hold = false;
+	for (int i = 0; i < 20 && fuzz_unload(); i++)
+		msleep(1);
+	if (fuzz->gone)
+		fuzz_load();
+}
+
+static void print_calls(void)
+{
+	for (unsigned int i = 0; i < fuzz_nr_ops(); i++) {
+		char text[400];
+		int at = 0;
+
+		for (int e = 1; e < FUZZ_ERRORS && at < (int)sizeof(text) - 32; e++)
+			if (fuzz->errors[i][e])
+				at += snprintf(text + at, sizeof(text) - at, " %s %u", strerrorname_np(e) ?: "?",
+					       fuzz->errors[i][e]);
+		text[at] = 0;
+		diag("%-12s %6u of %u,%s", fuzz_op(i)->name, fuzz->errors[i][0], fuzz->ran[i], text);
+	}
+}
+
+/* In a hundred times.  The others need luck: a thread that waits, a mapping that is there. */
+static void judge_calls(void)
+{
+	static const char *const sure[] = {
+		"open", "create", "join", "reg", "unreg", "clock", "stats", "mmap", "munmap", "write_memory",
+		"scribble", "poll", "close", "send", "receive", "take", "thread", "fork", "futex",
+	};
+
+	print_calls();
+	for (unsigned int i = 0; i < fuzz_nr_ops(); i++)
+		for (unsigned int k = 0; k < sizeof(sure) / sizeof(*sure); k++)
+			if (!strcmp(sure[k], fuzz_op(i)->name))
+				ok(fuzz->errors[i][0] || fuzz->ran[i] < 100, "%s() succeeds", sure[k]);
+}
+
+static void report(uint64_t ms)
+{
+	unsigned int total = fuzz_cover_total();
+
+	diag("%lu programs, %lu calls in %llu s; %lu took too long, %lu times unloaded", fuzz->nr_programs,
+	     fuzz->nr_calls, (unsigned long long)ms / 1000, fuzz->nr_timeouts, fuzz->nr_unloads);
+	diag("%u kept for %lu pairs of a call and what it brought", fuzz->nr_corpus, fuzz->nr_new);
+	if (total)
+		diag("%u of %u places in the module were reached", fuzz->nr_text, total);
+	if (getenv("LDB_FUZZ_COVER"))
+		fuzz_cover_list();
+}
+
+/* Until the time is over, or the kernel complains. */
+static void watch(int kmsg, uint64_t end)
+{
+	uint64_t unload = now_ms() + UNLOAD_MS, said = now_ms() + 60000;
 
 	while (now_ms() < end) {
-		pid_t pid = fork();
-		int status;
-
-		if (!pid)
-			hostile(seed);
-		seed++;
-		msleep(400);
-		/* Nonsense must not end it: all it wrote to is its own. */
-		early += waitpid(pid, &status, WNOHANG) == pid;
-		kill(pid, SIGKILL);
-		waitpid(pid, &status, 0);
+		msleep(100);
+		if (complained(kmsg)) {
+			print_last();
+			return;
+		}
+		if (now_ms() > unload) {
+			unload_in_the_middle();
+			unload = now_ms() + UNLOAD_MS;
+		}
+		if (now_ms() > said) {
+			diag("%lu programs, %lu calls, %u kept, %u places", fuzz->nr_programs, fuzz->nr_calls,
+			     fuzz->nr_corpus, fuzz->nr_text);
+			said = now_ms() + 60000;
+		}
 	}
-	is_int(early, 0, "a hostile program lives as long as it wants");
-	diag("%u of them", seed - 1);
 }
+
+static bool unloads(void)
+{
+	for (int i = 0; i < 200; i++) {
+		empty_boxes();
+		if (!dev_unload())
+			return true;
+		msleep(100);
+	}
+	return false;
+}
+
+static void test_generator(unsigned int seconds, uint64_t seed)
+{
+	uint64_t begin = now_ms();
+	int kmsg = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	pid_t pids[NR_WORKERS];
+
+	lseek(kmsg, 0, SEEK_END);
+	diag("seed %llu", (unsigned long long)seed);
+	for (int i = 0; i < NR_WORKERS; i++)
+		pids[i] = start_worker(i, seed);
+	watch(kmsg, begin + seconds * 1000);
+	fuzz->stop = true;
+	for (int i = 0; i < NR_WORKERS; i++)
+		waitpid(pids[i], NULL, 0);
+	report(now_ms() - begin);
+	judge_calls();
+	is_int(fuzz->nr_unkillable, 0, "each process could be killed");
+	ok(unloads(), "the module unloads");
+}
+
+static int replay(const char *text, unsigned int times)
+{
+	struct fuzz_chain chain;
+	struct fuzz_program p;
+
+	if (!fuzz_parse_chain(&chain, text))
+		bail_out("not a chain of seeds");
+	fuzz_make(&p, &chain);
+	fuzz_print(&p);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	fuzz_cover_open();
+	while (times--)
+		run_one(0, &chain);
+	print_calls();
+	report(0);
+	ok(unloads(), "the module unloads");
+	return done();
+}
+
+static volatile bool stop;
 
 /* An honest session beside a hostile one has what it should have, and nothing else. */
 static void *honest_thread(void *arg)
@@ -239,6 +377,9 @@ static void test_two_users(void)
 	pid_t pids[3];
 	int p[2];
 
+	as_nobody = true;
+	pids[2] = start_worker(0, 4711);
+	as_nobody = false;
 	if (pipe(p))
 		bail_out("pipe");
 	for (int i = 0; i < 2; i++) {
@@ -246,34 +387,67 @@ static void test_two_users(void)
 		if (!pids[i])
 			honest(p[1], 1000 + i);
 	}
-	pids[2] = fork();
-	if (!pids[2])
-		hostile(4711);
 	for (int i = 0; i < 2; i++) {
 		memset(&r, 0, sizeof(r));
-		ok(read(p[0], &r, sizeof(r)) == sizeof(r) && r.events > 100, "user %d: %u events", i, r.events);
+		if (read(p[0], &r, sizeof(r)) != sizeof(r))
+			r.events = 0;
+		ok(r.events > 100, "user %d: %u events", i, r.events);
 		is_int(r.threads, 3, "of both his threads");
 		is_int(r.foreign, 0, "and of nobody else");
 		is_int(r.names, 0, "no name of others");
 		is_int(r.unhidden, 0, "no tid of others");
 		is_int(r.holes, 0, "whole");
 	}
-	for (int i = 0; i < 3; i++) {
-		kill(pids[i], i == 2 ? SIGKILL : 0);
+	fuzz->stop = true;
+	for (int i = 0; i < 3; i++)
 		waitpid(pids[i], NULL, 0);
-	}
+	fuzz->stop = false;
 	close(p[0]);
 	close(p[1]);
 }
 
+static void open_shared(void)
+{
+	fuzz = mmap(NULL, sizeof(*fuzz), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (fuzz == MAP_FAILED)
+		bail_out("no memory");
+	for (int i = 0; i < FUZZ_BOXES; i++)
+		if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fuzz_box[i]))
+			bail_out("socketpair");
+	console = open("/dev/ttyS0", O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+}
+
+/* A failed allocation that was asked for is no complaint. */
+static void quiet_failures(void)
+{
+	static const char *const paths[] = {
+		"/sys/kernel/debug/failslab/verbose", "/sys/kernel/debug/fail_page_alloc/verbose",
+	};
+
+	for (int i = 0; i < 2; i++) {
+		int fd = open(paths[i], O_WRONLY | O_CLOEXEC);
+
+		if (fd >= 0 && write(fd, "0", 1) != 1)
+			diag("%s: %s", paths[i], strerror(errno));
+		close(fd);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	if (argc > 1)
-		seconds = atoi(argv[1]);
-	else if (getenv("LDB_FUZZ_SECONDS"))
-		seconds = atoi(getenv("LDB_FUZZ_SECONDS"));
-	dev_load("disarm_delay_ms=60000 force_tsc=1");
+	const char *seconds = getenv("LDB_FUZZ_SECONDS"), *seed = getenv("LDB_FUZZ_SEED");
+
+	if (argc > 2 && !strcmp(argv[1], "--child"))
+		return be_child(atoi(argv[2]));
+	open_shared();
+	quiet_failures();
+	if (!fuzz_load())
+		dev_load("");
+	if (argc > 2 && !strcmp(argv[1], "--replay"))
+		return replay(argv[2], argc > 3 ? atoi(argv[3]) : 100);
 	test_two_users();
-	test_hostile();
+	test_generator(atoi(argc > 1 ? argv[1] : seconds ? seconds : "10"),
+		       seed ? strtoull(seed, NULL, 10) : (unsigned long long)time(NULL));
 	return done();
 }
