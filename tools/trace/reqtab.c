@@ -5,15 +5,22 @@
  * An id is open from its first START or BLOCK, or from when it ARRIVED, to its
  * END.  Which requests a thread works on matters for END_ALL alone, and is kept
  * lazily: a thread's list may name requests that have ended since.
+ *
+ * Ids and threads are what the program says.  So that it cannot choose some that make
+ * the recorder slow, the hash has a secret, and no list is searched beyond LINEAR_MAX.
  */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include "trace/reqtab.h"
+
+#define LINEAR_MAX	32
 
 /* uint64_t -> uint32_t, open addressing, at most half full. */
 struct map {
+	const uint64_t *secret;		/* two numbers */
 	struct map_slot {
 		uint64_t key;
 		uint32_t value;
@@ -23,8 +30,9 @@ struct map {
 };
 
 struct work {			/* the requests a thread works on */
-	uint32_t *rows;		/* numbers of rows */
+	uint32_t *rows;		/* numbers of rows, each once */
 	size_t nr, room;
+	struct map at;		/* row -> where in rows; empty as long as there are few */
 };
 
 struct reqtab {
@@ -33,17 +41,27 @@ struct reqtab {
 	struct map open;	/* id -> row */
 	struct map threads;	/* tid -> work */
 	struct work *work;
-	size_t nr_work;
+	size_t nr_work, room_work;
+	uint64_t secret[2];
 };
 
-static size_t map_hash(uint64_t key, size_t room)
+static uint64_t mix(uint64_t a, uint64_t b)
 {
-	return (key * 0x9e3779b97f4a7c15ULL >> 20) & (room - 1);
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* As wyhash mixes its words. */
+static size_t map_hash(const struct map *m, uint64_t key)
+{
+	return mix(mix(key ^ m->secret[0], 0x9e3779b97f4a7c15ULL) ^ m->secret[1],
+		   0xe7037ed1a0b428dbULL) & (m->room - 1);
 }
 
 static struct map_slot *map_slot(const struct map *m, uint64_t key)
 {
-	size_t i = map_hash(key, m->room);
+	size_t i = map_hash(m, key);
 
 	while (m->slots[i].used && m->slots[i].key != key)
 		i = (i + 1) & (m->room - 1);
@@ -59,7 +77,7 @@ static uint32_t *map_find(const struct map *m, uint64_t key)
 
 static int map_grow(struct map *m)
 {
-	struct map grown = { .room = m->room ? m->room * 2 : 64 };
+	struct map grown = { .secret = m->secret, .room = m->room ? m->room * 2 : 64 };
 
 	grown.slots = calloc(grown.room, sizeof(*grown.slots));
 	if (!grown.slots)
@@ -94,7 +112,7 @@ static void map_remove(struct map *m, uint64_t key)
 	hole = map_slot(m, key) - m->slots;
 	/* Pull up what would no longer be found behind the hole. */
 	for (i = (hole + 1) & mask; m->slots[i].used; i = (i + 1) & mask) {
-		size_t home = map_hash(m->slots[i].key, m->room);
+		size_t home = map_hash(m, m->slots[i].key);
 
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			m->slots[hole] = m->slots[i];
@@ -105,12 +123,23 @@ static void map_remove(struct map *m, uint64_t key)
 	m->nr--;
 }
 
+static void map_clear(struct map *m)
+{
+	free(m->slots);
+	*m = (struct map){ .secret = m->secret };
+}
+
 struct reqtab *reqtab_alloc(size_t max_rows)
 {
 	struct reqtab *t = calloc(1, sizeof(*t));
 
-	if (t)
-		t->max = max_rows;
+	if (!t)
+		return NULL;
+	t->max = max_rows;
+	t->open.secret = t->threads.secret = t->secret;
+	/* Early at boot there is none: then the program cannot know it either. */
+	if (getrandom(t->secret, sizeof(t->secret), GRND_NONBLOCK) < 0)
+		t->secret[0] = (uintptr_t)t;
 	return t;
 }
 
@@ -118,8 +147,10 @@ void reqtab_free(struct reqtab *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->nr_work; i++)
+	for (size_t i = 0; i < t->nr_work; i++) {
 		free(t->work[i].rows);
+		free(t->work[i].at.slots);
+	}
 	free(t->work);
 	free(t->open.slots);
 	free(t->threads.slots);
@@ -134,51 +165,93 @@ static struct work *work_of(struct reqtab *t, uint32_t tid)
 
 	if (found)
 		return &t->work[*found];
-	grown = realloc(t->work, (t->nr_work + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	t->work = grown;
+	if (t->nr_work == t->room_work) {
+		size_t room = t->room_work ? t->room_work * 2 : 16;
+
+		grown = realloc(t->work, room * sizeof(*grown));
+		if (!grown)
+			return NULL;
+		t->work = grown;
+		t->room_work = room;
+	}
 	if (map_put(&t->threads, tid, t->nr_work))
 		return NULL;
-	grown[t->nr_work] = (struct work){ 0 };
-	return &grown[t->nr_work++];
+	t->work[t->nr_work] = (struct work){ .at.secret = t->secret };
+	return &t->work[t->nr_work++];
+}
+
+/* Where the row is in the list; -1: it is not. */
+static int64_t work_find(const struct work *w, uint32_t row)
+{
+	uint32_t *found;
+
+	if (w->at.room) {
+		found = map_find(&w->at, row);
+		return found ? (int64_t)*found : -1;
+	}
+	for (size_t i = w->nr; i--;)
+		if (w->rows[i] == row)
+			return i;
+	return -1;
+}
+
+/* Where each row is; for few of them nothing is kept. */
+static int work_index(struct work *w)
+{
+	map_clear(&w->at);
+	for (size_t i = 0; w->nr > LINEAR_MAX && i < w->nr; i++)
+		if (map_put(&w->at, w->rows[i], i))
+			return -ENOMEM;
+	return 0;
+}
+
+/* There is room for one more: of what has ended, or more memory. */
+static int work_grow(struct reqtab *t, struct work *w)
+{
+	size_t kept = 0, room = w->room ? w->room * 2 : LINEAR_MAX;
+	uint32_t *grown;
+
+	for (size_t i = 0; i < w->nr; i++)
+		if (!t->rows[w->rows[i]].complete)
+			w->rows[kept++] = w->rows[i];
+	w->nr = kept;
+	if (kept * 2 >= w->room) {
+		grown = realloc(w->rows, room * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		w->rows = grown;
+		w->room = room;
+	}
+	return work_index(w);
 }
 
 static int work_add(struct reqtab *t, struct work *w, uint32_t row)
 {
-	size_t kept = 0;
-	uint32_t *grown;
-
-	for (size_t i = w->nr > 8 ? w->nr - 8 : 0; i < w->nr; i++)
-		if (w->rows[i] == row)
-			return 0;
-	if (w->nr == w->room) {
-		for (size_t i = 0; i < w->nr; i++)
-			if (!t->rows[w->rows[i]].complete)
-				w->rows[kept++] = w->rows[i];
-		w->nr = kept;
-		if (kept * 2 >= w->room) {
-			size_t room = w->room ? w->room * 2 : 16;
-
-			grown = realloc(w->rows, room * sizeof(*grown));
-			if (!grown)
-				return -ENOMEM;
-			w->rows = grown;
-			w->room = room;
-		}
-	}
+	if (work_find(w, row) >= 0)
+		return 0;
+	if (w->nr == w->room && work_grow(t, w))
+		return -ENOMEM;
 	w->rows[w->nr++] = row;
-	return 0;
+	if (w->at.room)
+		return map_put(&w->at, row, w->nr - 1);
+	return w->nr > LINEAR_MAX ? work_index(w) : 0;
 }
 
 static void work_remove(struct work *w, uint32_t row)
 {
-	for (size_t i = w->nr; i--;) {
-		if (w->rows[i] == row) {
-			memmove(&w->rows[i], &w->rows[i + 1], (w->nr - i - 1) * sizeof(*w->rows));
-			w->nr--;
-		}
-	}
+	int64_t at = work_find(w, row);
+	uint32_t last, *found;
+
+	if (at < 0)
+		return;
+	last = w->rows[--w->nr];
+	w->rows[at] = last;
+	if (!w->at.room)
+		return;
+	found = map_find(&w->at, last);
+	if (found)
+		*found = at;
+	map_remove(&w->at, row);
 }
 
 /* The open row of an id, made where there is none.  -ENOMEM. */
@@ -220,8 +293,10 @@ static void end_all(struct reqtab *t, const struct ldb_row_req *r)
 	for (size_t i = 0; w && i < w->nr; i++)
 		if (!t->rows[w->rows[i]].complete)
 			row_end(t, w->rows[i], r->tick);
-	if (w)
+	if (w) {
 		w->nr = 0;
+		map_clear(&w->at);
+	}
 }
 
 /* When it came; of nonsense, when this was said. */
