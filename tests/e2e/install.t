@@ -25,6 +25,7 @@ plugin=$(find "$stage" -name ldb.so | head -n 1)
 runtime=$root/lib/libldbtrace.so.0
 ok "the plugin is there by its name" test -n "$plugin"
 check "an app compiles with the installed plugin" "$CC -O2 -g -fplugin='$plugin' '$PROGRAMS/app.c' -o app && ./app 20" 0 'app: end'
+oracle_add t.data
 check "the installed recorder finds the installed runtime" "env PATH='$root/bin:/usr/bin:/bin' ldb-record -o t.data -- ./app 100" 0 'app: end'
 check "the installed report" "env PATH='$root/bin:/usr/bin:/bin' ldb-report -i t.data" 0 'spin_us'
 pc="PKG_CONFIG_PATH='$root/lib/pkgconfig' pkg-config --define-variable=prefix='$root' --define-variable=libdir='$root/lib'"
@@ -55,6 +56,7 @@ real_install()	# prefix
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 	check "gcc -fplugin=ldb.so app.c -o app" "gcc -fplugin=ldb.so app.c -o app" 0
 	check "./app" "./app 20" 0 'app: end'
+	oracle_add ldb.data
 	check "ldb-record -- ./app" "ldb-record -- ./app 100 && ldb-report" 0 'spin_us'
 	check "g++ -fplugin=ldb.so" "g++ -O2 -g -fplugin=ldb.so '$PROGRAMS/figure1.cc' -o figure1 -pthread && ./figure1 -n 1000" 0 '^figure1: 1000 requests'
 	check "gcc, pkg-config" "gcc -O2 -g -fplugin=ldb.so server.c -o server -pthread \$(pkg-config --cflags --libs ldbtrace)" 0
@@ -63,6 +65,7 @@ real_install()	# prefix
 	at_end "kill $pid 2>/dev/null || :"
 	sleep 0.2
 	for i in 1 2 3; do
+		oracle_add ldb.data
 		check "ldb-record -p PID -d 1, time $i" "ldb-record -p $pid -d 1 && ldb-report" 0 'handle'
 	done
 	kill -TERM "$pid"
