@@ -54,12 +54,16 @@ static bool is_usual(const struct explanation *e, uint32_t n)
 	return 2 * e->ref->nodes[n].nr_present >= e->ref->nr;
 }
 
-/* A function that usually has no time of its own is called all the same. */
-static bool is_called(const struct explanation *e, uint32_t n)
+/*
+ * A function that usually has no time of its own is called all the same, and a short one is
+ * not seen in each request that calls it.
+ */
+static bool is_rare(const struct explanation *e, uint32_t n)
 {
 	const struct leaf *leaf = leaf_of(e, n);
+	uint32_t nr = e->ref->nodes[n].nr_present, nr_path = leaf ? e->ref->nodes[leaf->path].nr_present : 0;
 
-	return is_usual(e, n) || (leaf && is_usual(e, leaf->path));
+	return (nr > nr_path ? nr : nr_path) * RARE_PART < e->ref->nr;
 }
 
 /* dev = more calls at the usual time + the usual calls at more time: the bigger part names it. */
@@ -69,7 +73,7 @@ static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 	const struct node_reference *ref = &e->ref->nodes[n];
 	double usual, more;
 
-	if (!is_called(e, n))
+	if (is_rare(e, n))
 		return ANOMALY_UNEXPECTED;
 	if (!node->nr || !ref->median_nr || node->nr <= ref->median_nr)
 		return ANOMALY_SLOWER;

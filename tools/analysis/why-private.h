@@ -6,6 +6,7 @@
 #include "analysis/numbers.h"
 #include "analysis/why.h"
 
+#define RARE_PART	10	/* a function is rare if it is seen in fewer of the reference: one in so many */
 #define REFERENCE_MAX	4000	/* requests of a class that medians are taken of, evenly spread */
 /* A page fault is believed to explain no more; one of many may take longer (a slow machine). */
 #define FAULT_NS_MAX	10000

@@ -23,7 +23,7 @@ enum anomaly {
 	ANOMALY_GAP,		/* off the CPU, or waiting */
 	ANOMALY_SLOWER,		/* a function's time per call */
 	ANOMALY_MORE,		/* a function's number of calls */
-	ANOMALY_UNEXPECTED,	/* a function that most requests did not call */
+	ANOMALY_UNEXPECTED,	/* a function that few requests call */
 	ANOMALY_OVERLAP,	/* behind other requests */
 	ANOMALY_UNKNOWN,
 	NR_ANOMALIES
