@@ -19,6 +19,9 @@ def is_held($keys): . as $request | all($keys[]; .word as $word |
 		(.label | has_word($word)))
 	else ($request.first[.key] // "") | has_word($word) end);
 
+# Not what was planted itself: requests that are in the way of others.
+def is_bystander: ($case.is_planted and (.class | IN("scan", "put"))) | not;
+
 # The machine took more of it than was planted, if what was planted is on the CPU.
 def is_disturbed: (.req | tostring) as $id | ($case.kind | IN("wait", "off-cpu", "queue") | not) and
 	($case.cause | test("function|page_faults")) and ($off[$id] // $stolen[$id] // 0) * 1000 >= $case.plant_ns;
@@ -41,14 +44,15 @@ def told: group_by([.first.cause, .first.label, .first.root_label]) | sort_by(-l
 [.requests[] | select(.first and (.amounts | length > 0))] as $tail |
 [$tail[] | select(.req as $r | $hits | index($r))] as $all_hit |
 [$all_hit[] | select(is_disturbed | not)] as $hit |
-[$tail[] | select((.req as $r | $hits | index($r) | not) and .amounts[0].ns >= $long)] as $others |
+[$tail[] | select((.req as $r | $hits | index($r) | not) and is_bystander)] as $bystanders |
+[$bystanders[] | select(.amounts[0].ns >= $long)] as $others |
 [$others[] | select(is_false($keys))] as $false |
 {
 	name: $case.name, kind: $case.kind, planted: $case.is_planted, away: $case.away, has_holder: ($holder | length > 0),
 	hits: ($hits | length), tail: ($tail | length), nr: ($hit | length),
 	nr_cause: ($hit | map(select(.first | is($keys))) | length),
 	nr_holder: ($hit | map(select((.first | is($keys)) and is_held($holder))) | length),
-	nr_disturbed: ($all_hit | length - ($hit | length)), nr_others: ($tail | length - ($all_hit | length)), nr_false: ($false | length),
+	nr_disturbed: ($all_hit | length - ($hit | length)), nr_others: ($bystanders | length), nr_false: ($false | length),
 	nr_machine: ($others | length - ($false | length)),
 	told: ($hit | told), false_told: ($false | told)
 } |
