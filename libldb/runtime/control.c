@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The control thread: asleep in poll() until a recorder comes.  (raw thread)
+ * The control thread: there while somebody records, or, with LDB=listen, from the
+ * start, asleep until a recorder comes.  (raw thread)
  *
  * It has a file table of its own, so its sockets take no descriptor number
  * from the program and no closefrom() can hit them.  The same reason makes it
  * poll for new modules while recording: program threads cannot reach its
  * socket.
+ *
+ * It runs with the rights of the thread that started it, and must not outlive them:
+ * control_leave() ends it and the scanners before the program changes what it is,
+ * control_return() starts it anew after that, and the session goes on.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include "runtime.h"
 
 #define POLL_MODULES_MS	20	/* new modules, and rings to map */
+#define POLL_LEAVE_MS	50	/* whether to leave, while no scanner tells it */
+#define IDENTITY_TICKS	20	/* polls between two looks at what the program is */
+#define LEAVE_WAIT_NS	100000000ULL
+#define LEAVE_TRIES	100
 #define RETRY_BIND_NS	1000000000ULL
 #define NAME_TRIES	3
 #define READY_WAIT_NS	1000000000ULL
@@ -24,12 +36,19 @@
 enum { READY_NO, READY_YES };
 
 static struct raw_thread control_thread;
-static bool started;
-static const char *connect_to;
 static _Atomic uint32_t ready;
+static uint32_t control_pid;		/* a child that ran no fork handler has none of this */
 
-static int conn = -1, listener = -1;
-static uint32_t sent_modules;		/* how many of modules[] were reported */
+static char recorder[64];		/* its socket, to connect to; "": wait for one */
+static bool listens;
+static bool paused;			/* a session is on, and nobody of ours is there */
+static _Atomic uint32_t leaving;	/* enum control_leave */
+static _Atomic uint32_t leave_owner;	/* tid of the thread that changes something */
+
+static int conn = -1, listener = -1, kick = -1;
+static uint64_t identity;
+static unsigned identity_wait;
+static uint32_t sent_modules;		/* how many of the modules were reported */
 static bool sent_unload[MODULES_MAX];
 static uint32_t sent_lost;
 
@@ -39,11 +58,6 @@ static union {
 	struct ldb_msg_module module;
 	char bytes[sizeof(struct ldb_msg_module)];
 } buf;
-
-bool control_running(void)
-{
-	return started;
-}
 
 static void become_ready(void)
 {
@@ -81,7 +95,7 @@ static void send_modules(void)
 	uint32_t n = atomic_load(&nr_modules), lost = atomic_load(&nr_modules_lost);
 
 	for (; sent_modules < n; sent_modules++) {
-		const struct module *m = &modules[sent_modules];
+		const struct module *m = module_at(sent_modules);
 		struct ldb_msg_module *o = &buf.module;
 
 		memset(o, 0, sizeof(*o));
@@ -104,8 +118,8 @@ static void send_modules(void)
 				  "or give -fplugin=ldb.so at link too)", 0);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct ldb_msg_unloaded u = { .tsc = modules[i].unloaded_tsc,
-					      .start = modules[i].start };
+		const struct module *m = module_at(i);
+		struct ldb_msg_unloaded u = { .tsc = m->unloaded_tsc, .start = m->start };
 
 		if (!u.tsc || sent_unload[i])
 			continue;
@@ -146,7 +160,7 @@ static bool peer_allowed(void)
 
 	if (sys(SYS_getsockopt, conn, SOL_SOCKET, SO_PEERCRED, &cred, &len, 0) < 0)
 		return false;
-	return cred.uid == 0 || (long)cred.uid == sys(SYS_geteuid);
+	return identity_may_be_watched(cred.uid);
 }
 
 /* Returns the size, 0 at end of file, < 0 on error; *fd is -1 if none came. */
@@ -193,11 +207,15 @@ static int attach(int fd)
 			  "different versions", 0);
 		return -1;
 	}
-	ret = session_map(fd, a, &why);
+	why = "there is no memory for the scanner";
+	ret = scan_prepare();
+	if (!ret)
+		ret = session_map(fd, a, &why);
 	if (ret) {
 		send_text(LDB_MSG_ERROR, why, ret);
 		return -1;
 	}
+	raw_strcpy(recorder, a->name, sizeof(recorder));
 	session_page.a.mutex_level = a->mutex_level;
 	session_page.a.lock_threshold = session_ticks(a->lock_threshold_ns);
 	session_page.a.func_threshold = session_ticks(a->func_threshold_ns);
@@ -231,6 +249,20 @@ static void detach(void)
 	raw_sleep_ns(1000000);
 }
 
+/* Where it left the session: scanners again, with the rights of today. */
+static int resume(int fd)
+{
+	struct stat st;
+
+	if (sys(SYS_fstat, fd, &st) == 0 && S_ISCHR(st.st_mode))
+		session.device = fd;
+	if (scan_resume())
+		return -1;
+	send_modules();
+	msg_send(&buf, LDB_MSG_READY, sizeof(struct ldb_msg));
+	return 0;
+}
+
 /* A second recorder is told why it cannot have this program. */
 static void refuse_second(void)
 {
@@ -244,32 +276,114 @@ static void refuse_second(void)
 	conn = first;
 }
 
-/* One recorder, from HELLO to the end of the connection. */
-static void serve(void)
+/* The program is about to be somebody else, or became that behind our back. */
+static bool must_leave(bool attached)
+{
+	uint64_t now;
+
+	if (atomic_load(&leaving) != LEAVE_NOT)
+		return true;
+	if (!attached || ++identity_wait < IDENTITY_TICKS)
+		return false;
+	identity_wait = 0;
+	now = identity_now();
+	return now && identity && now != identity;
+}
+
+/* Says so to the recorder.  With the session on and a place to come back to, it stays on. */
+static void leave(bool attached)
+{
+	struct ldb_msg_leaving m = {
+		.returns = attached && recorder[0] && atomic_load(&leaving) == LEAVE_AND_RETURN,
+	};
+
+	if (!attached)
+		return;
+	if (m.returns) {
+		scan_stop();
+		if (session.device >= 0)
+			sys(SYS_close, session.device);
+		session.device = -1;
+		paused = true;
+	} else {
+		raw_strcpy(m.text, atomic_load(&leaving) == LEAVE_NOT ?
+			   "the program changed its credentials by a raw system call, and ldb's threads must not keep the old ones: recording ended" :
+			   "the program takes rights from itself that ldb's threads would keep (seccomp, or no longer dumpable): recording ended",
+			   sizeof(m.text));
+		detach();
+	}
+	msg_send(&m, LDB_MSG_LEAVING, sizeof(m));
+	if (!m.returns)
+		session_unmap();
+}
+
+static void send_hello(bool resumes)
 {
 	struct ldb_msg_hello hello = {
 		.version = LDB_CONTROL_VERSION,
 		.abi = LDB_SESSION_ABI,
 		.pid = sys(SYS_getpid),
 		.nr_instrumented = module_nr_instrumented(),
+		.resumes = resumes,
 	};
-	bool attached = false;
+
+	raw_strcpy(hello.release, LDB_RELEASE, sizeof(hello.release));
+	msg_send(&hello, LDB_MSG_HELLO, sizeof(hello));
+}
+
+/* A message that came with a descriptor or -1.  Returns whether to go on. */
+static bool on_message(long n, int fd, bool resumes, bool *attached)
+{
+	bool begins = !*attached && fd >= 0;
+	int ret;
+
+	if (begins && !resumes && buf.m.type == LDB_MSG_ATTACH &&
+	    n >= (long)sizeof(struct ldb_msg_attach))
+		ret = attach(fd);
+	else if (begins && resumes && buf.m.type == LDB_MSG_RESUME)
+		ret = resume(fd);
+	else
+		begins = false;
+	if (fd >= 0 && !(begins && fd == session.device))
+		sys(SYS_close, fd);
+	if (begins) {
+		*attached = !ret;
+		if (!ret)
+			become_ready();
+		return !ret;
+	}
+	if (buf.m.type == LDB_MSG_DETACH && *attached) {
+		detach();
+		*attached = false;
+		msg_send(&buf, LDB_MSG_DETACHED, sizeof(struct ldb_msg));
+		session_unmap();
+	}
+	return true;
+}
+
+/* One recorder, from HELLO to the end of the connection. */
+static void serve(bool resumes)
+{
+	bool attached = false, leaves;
 	int fd;
 	long n;
 
-	raw_strcpy(hello.release, LDB_RELEASE, sizeof(hello.release));
 	if (!peer_allowed()) {
-		send_text(LDB_MSG_ERROR, "the program belongs to another user", 0);
+		send_text(LDB_MSG_ERROR, "the program belongs to another user, or is not dumpable", 0);
 		return;
 	}
-	msg_send(&hello, LDB_MSG_HELLO, sizeof(hello));
+	send_hello(resumes);
 	for (;;) {
-		struct pollfd p[2] = {
+		struct pollfd p[3] = {
 			{ .fd = conn, .events = POLLIN },
 			{ .fd = listener, .events = POLLIN },
+			{ .fd = kick, .events = POLLIN },
 		};
 
-		n = sys(SYS_poll, p, 2, attached ? POLL_MODULES_MS : -1);
+		n = sys(SYS_poll, p, 3, attached ? POLL_MODULES_MS : POLL_LEAVE_MS);
+		leaves = must_leave(attached);
+		if (leaves)
+			break;
 		if (attached) {
 			send_modules();
 			session_populate();
@@ -280,30 +394,12 @@ static void serve(void)
 		if (n <= 0 || !p[0].revents)
 			continue;
 		n = receive(&fd);
-		if (n < (long)sizeof(struct ldb_msg))
+		if (n < (long)sizeof(struct ldb_msg) || !on_message(n, fd, resumes, &attached))
 			break;
-		if (buf.m.type == LDB_MSG_ATTACH && !attached && fd >= 0 &&
-		    n >= (long)sizeof(struct ldb_msg_attach)) {
-			int ret = attach(fd);
-
-			if (fd != session.device)
-				sys(SYS_close, fd);
-			if (ret)
-				break;
-			attached = true;
-			become_ready();
-			continue;
-		}
-		if (fd >= 0)
-			sys(SYS_close, fd);
-		if (buf.m.type == LDB_MSG_DETACH && attached) {
-			detach();
-			attached = false;
-			msg_send(&buf, LDB_MSG_DETACHED, sizeof(struct ldb_msg));
-			session_unmap();
-		}
 	}
-	if (attached) {
+	if (leaves) {
+		leave(attached);
+	} else if (attached) {
 		detach();
 		session_unmap();
 	}
@@ -317,29 +413,47 @@ static int abstract_name(struct sockaddr_un *sa, const char *name)
 	return offsetof(struct sockaddr_un, sun_path) + 1 + strlen(sa->sun_path + 1);
 }
 
-/* Under ldb-record: the recorder of this run. */
-static void connect_first(void)
+static void hang_up(void)
 {
-	struct sockaddr_un sa;
-	int len = abstract_name(&sa, connect_to);
-
-	conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (conn >= 0 && sys(SYS_connect, conn, &sa, len) == 0)
-		serve();
 	if (conn >= 0)
 		sys(SYS_close, conn);
 	conn = -1;
-	connect_to = NULL;
 }
 
+/* The recorder that wants this program, or that left it for a moment. */
+static void call_recorder(bool resumes)
+{
+	struct sockaddr_un sa;
+	int len = abstract_name(&sa, recorder);
+
+	conn = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (conn >= 0 && sys(SYS_connect, conn, &sa, len) == 0)
+		serve(resumes);
+	hang_up();
+	if (!paused)
+		recorder[0] = 0;
+}
+
+/* Nobody came to go on with it: the network or the user is another one now. */
+static void end_paused(void)
+{
+	detach();
+	session_unmap();
+}
+
+/* Two containers may share a network: the name tells their processes apart. */
 static void listener_open(void)
 {
 	struct sockaddr_un sa;
-	char name[32];
+	struct stat st = { .st_ino = 0 };
+	char name[48], *end;
 	int len, fd;
 
+	sys(SYS_stat, "/proc/self/ns/pid", &st);
 	raw_strcpy(name, "ldb-control-", sizeof(name));
-	raw_decimal(name + strlen(name), sys(SYS_getpid));
+	end = raw_decimal(name + strlen(name), st.st_ino);
+	*end++ = '-';
+	raw_decimal(end, sys(SYS_getpid));
 	len = abstract_name(&sa, name);
 	fd = sys(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -350,56 +464,176 @@ static void listener_open(void)
 		listener = fd;
 }
 
-static void control_main(void *arg)
+static void listen_forever(void)
 {
-	(void)arg;
-	listener = -1;
-	listener_open();
-	if (connect_to) {
-		connect_first();
-		become_ready();
-	}
 	for (int i = 0; listener < 0; i++) {
-		if (i == NAME_TRIES)
+		if (i == NAME_TRIES || atomic_load(&leaving) != LEAVE_NOT)
 			return;		/* no sockets here, or somebody squats the name */
 		raw_sleep_ns(RETRY_BIND_NS);
 		listener_open();
 	}
-	for (;;) {
+	while (!must_leave(true)) {
+		struct pollfd p = { .fd = listener, .events = POLLIN };
+
+		if (sys(SYS_poll, &p, 1, POLL_LEAVE_MS) <= 0)
+			continue;
 		conn = sys(SYS_accept4, listener, 0, 0, SOCK_CLOEXEC);
 		if (conn < 0) {
-			raw_sleep_ns(RETRY_BIND_NS);
+			raw_sleep_ns(POLL_LEAVE_MS * 1000000ULL);
 			continue;
 		}
-		serve();
-		sys(SYS_close, conn);
-		conn = -1;
+		serve(false);
+		hang_up();
 	}
+}
+
+static void control_main(void *arg)
+{
+	bool resumes = paused;
+
+	(void)arg;
+	identity_drop();
+	identity_cpus();
+	identity = identity_now();
+	identity_wait = 0;
+	listener = conn = -1;
+	kick = sys(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (listens)
+		listener_open();
+	paused = false;
+	if (recorder[0])
+		call_recorder(resumes);
+	if (resumes && session_on() && !paused)
+		end_paused();
+	become_ready();
+	if (listens && !paused)
+		listen_forever();
 }
 
 static void wait_ready(void)
 {
 	/* a recorder that hangs must not hang the program */
-	for (int i = 0; i < READY_TRIES && atomic_load(&ready) == READY_NO; i++)
+	for (int i = 0; i < READY_TRIES && atomic_load(&ready) == READY_NO &&
+			atomic_load(&control_thread.tid); i++)
 		raw_futex_wait(&ready, READY_NO, READY_WAIT_NS);
 }
 
-void control_start(const char *recorder)
+/* The calling thread is the program's, or stands in for one of them. */
+static int control_start(void)
 {
-	started = true;
-	connect_to = recorder;
+	int ret;
+
+	control_pid = sys(SYS_getpid);
 	atomic_store(&ready, READY_NO);
-	if (raw_thread_start(&control_thread, "ldb-control", control_main, NULL, true))
+	ret = raw_thread_start(&control_thread, "ldb-control", control_main, NULL, true);
+	if (ret)
 		become_ready();
-	if (recorder)
-		wait_ready();
+	return ret;
+}
+
+bool control_runs(void)
+{
+	return unlikely(atomic_load_explicit(&control_thread.tid, memory_order_relaxed) || paused);
+}
+
+/* Not so in a child that was made by a raw system call, nor in a vfork()'s. */
+static bool is_ours(void)
+{
+	return control_pid == sys(SYS_getpid);
+}
+
+void control_launched(const char *name)
+{
+	raw_strcpy(recorder, name, sizeof(recorder));
+	control_start();
+	wait_ready();
+}
+
+int control_called(const char *name)
+{
+	if (is_ours() && (atomic_load(&control_thread.tid) || paused))
+		return -EBUSY;
+	atomic_store(&control_thread.tid, 0);
+	raw_strcpy(recorder, name, sizeof(recorder));
+	return control_start();
+}
+
+void control_listen(void)
+{
+	listens = true;
+	if (!is_ours() || !atomic_load(&control_thread.tid))
+		control_start();
 }
 
 void control_fork_child(void)
 {
-	if (!started)
-		return;
 	conn = -1;
+	recorder[0] = 0;
+	paused = false;
 	atomic_store(&control_thread.tid, 0);
-	control_start(NULL);
+	atomic_store(&leaving, LEAVE_NOT);
+	atomic_store(&leave_owner, 0);
+	if (listens)
+		control_start();
+}
+
+/* Leaving, and coming back */
+
+bool control_is_leaving(void)
+{
+	return atomic_load_explicit(&leaving, memory_order_relaxed) != LEAVE_NOT;
+}
+
+void control_kick(void)
+{
+	uint64_t one = 1;
+
+	sys(SYS_write, kick, &one, sizeof(one));
+}
+
+/*
+ * One change at a time.  A signal handler that changes something in the midst of a
+ * change of the same thread just does it: nobody of ours is there then.
+ */
+static bool own_leave(void)
+{
+	uint32_t self = sys(SYS_gettid), none;
+
+	for (int i = 0; i < LEAVE_TRIES; i++) {
+		none = 0;
+		if (atomic_compare_exchange_strong(&leave_owner, &none, self))
+			return true;
+		if (none == self)
+			return false;
+		raw_sleep_ns(LEAVE_WAIT_NS / 10);
+	}
+	return false;
+}
+
+bool control_leave(enum control_leave how)
+{
+	uint32_t tid;
+
+	if (!is_ours() || !own_leave())
+		return false;
+	atomic_store(&leaving, how);
+	for (int i = 0; i < LEAVE_TRIES && (tid = atomic_load(&control_thread.tid)) != 0; i++)
+		raw_thread_wait(&control_thread, tid, LEAVE_WAIT_NS);
+	/* It did not get a CPU in ten seconds?  Then it leaves as soon as it does. */
+	if (!atomic_load(&control_thread.tid))
+		atomic_store(&leaving, LEAVE_NOT);
+	if ((!paused && !listens) || how == LEAVE_FOR_GOOD) {
+		atomic_store(&leave_owner, 0);
+		return false;
+	}
+	return true;
+}
+
+void control_return(void)
+{
+	bool resumes = paused;
+
+	if (!atomic_load(&control_thread.tid) && !control_start() && resumes)
+		wait_ready();
+	atomic_store(&leave_owner, 0);
 }

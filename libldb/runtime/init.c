@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Start of the runtime: one constructor.  It registers the main thread, looks
- * for instrumented modules and, if there are any, starts the control thread.
- * Under ldb-record it returns when the recording runs, so that nothing of
- * main() is missed.
+ * for instrumented modules and opens the door to recorders that come later.
+ * Only under ldb-record, and with LDB=listen, is there a control thread; under
+ * ldb-record this returns when the recording runs, so that nothing of main() is
+ * missed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,7 +24,7 @@ static char *env_find(char **env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; *env; env++)
+	for (; env && *env; env++)	/* clearenv() leaves NULL */
 		if (!memcmp(*env, name, n) && (*env)[n] == '=')
 			return *env + n + 1;
 	return NULL;
@@ -61,6 +62,22 @@ static void env_restore(char **env)
 	env_remove(env, LDB_ENV_RECORD);
 }
 
+static const char *env_value(char **env, const char *name)
+{
+	const char *value = env_find(env, name);
+
+	return value ? value : "";
+}
+
+/* By the first instrumented module, which may be one that is loaded later. */
+void launched(void)
+{
+	const char *name = record_name;
+
+	record_name = NULL;
+	control_launched(name);
+}
+
 __attribute__((constructor)) static void ldb_init(void)
 {
 	char **env = environ;	/* an earlier constructor may have replaced it */
@@ -84,10 +101,12 @@ __attribute__((constructor)) static void ldb_init(void)
 		record_name = record_name_buf;
 	}
 	/* else: whoever this program executes, or loads, may be instrumented */
-	if (module_nr_instrumented()) {
-		if (name)
-			env_restore(env);
-		control_start(record_name);
+	if (name && module_nr_instrumented()) {
+		env_restore(env);
+		launched();
 	}
+	door_open();
+	if (raw_str_equal(env_value(env, LDB_ENV), "listen"))
+		control_listen();
 	errno = saved;
 }

@@ -18,13 +18,30 @@
 #include <ldb/ldb.h>
 #include "runtime.h"
 
-struct module modules[MODULES_MAX];
+#define CHUNK		32
+static struct module first_chunk[CHUNK];
+static struct module *chunks[MODULES_MAX / CHUNK] = { first_chunk };
 _Atomic uint32_t nr_modules;
 _Atomic uint32_t nr_modules_lost;
 intptr_t block_off[BLOCKS_MAX];
 _Atomic uint32_t nr_blocks;
 
 static bool seen[MODULES_MAX];
+
+struct module *module_at(uint32_t i)
+{
+	return &chunks[i / CHUNK][i % CHUNK];
+}
+
+/* Under the loader's lock.  False: there are too many, or there is no memory. */
+static bool module_room(uint32_t i)
+{
+	if (i == MODULES_MAX)
+		return false;
+	if (!chunks[i / CHUNK])
+		chunks[i / CHUNK] = raw_map(CHUNK * sizeof(struct module));
+	return chunks[i / CHUNK];
+}
 
 /* Every block is in static TLS: its distance to the thread pointer is fixed. */
 static void block_add(void *block)
@@ -141,18 +158,21 @@ static int module_one(struct dl_phdr_info *info, size_t size, void *arg)
 		if (ph->p_type == PT_NOTE)
 			note_scan(p, p + ph->p_memsz, &m);
 	}
-	for (uint32_t i = 0; i < n; i++)
-		if (!atomic_load(&modules[i].unloaded_tsc) && same_file(&modules[i], &m)) {
+	for (uint32_t i = 0; i < n; i++) {
+		struct module *known = module_at(i);
+
+		if (!atomic_load(&known->unloaded_tsc) && same_file(known, &m)) {
 			seen[i] = true;
-			modules[i].fini_tsc = 0;
+			known->fini_tsc = 0;
 			return 0;
 		}
-	if (n == MODULES_MAX) {
+	}
+	if (!module_room(n)) {
 		atomic_fetch_add(&nr_modules_lost, 1);
 		return 0;
 	}
 	m.loaded_tsc = session_on() ? session_clock() : 0;
-	modules[n] = m;
+	*module_at(n) = m;
 	seen[n] = true;
 	atomic_store(&nr_modules, n + 1);
 	return 0;
@@ -165,11 +185,13 @@ void module_refresh(void)
 	for (uint32_t i = 0; i < n; i++)
 		seen[i] = false;
 	dl_iterate_phdr(module_one, NULL);
-	for (uint32_t i = 0; i < n; i++)
-		if (!seen[i] && !atomic_load(&modules[i].unloaded_tsc))
-			atomic_store(&modules[i].unloaded_tsc,
-				     modules[i].fini_tsc ? modules[i].fini_tsc :
+	for (uint32_t i = 0; i < n; i++) {
+		struct module *m = module_at(i);
+
+		if (!seen[i] && !atomic_load(&m->unloaded_tsc))
+			atomic_store(&m->unloaded_tsc, m->fini_tsc ? m->fini_tsc :
 				     session_on() ? session_clock() : 1);
+	}
 }
 
 uint32_t module_nr_instrumented(void)
@@ -177,8 +199,8 @@ uint32_t module_nr_instrumented(void)
 	uint32_t n = atomic_load(&nr_modules), count = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		count += modules[i].flags & LDB_MODULE_F_INSTRUMENTED &&
-			 !atomic_load(&modules[i].unloaded_tsc);
+		count += module_at(i)->flags & LDB_MODULE_F_INSTRUMENTED &&
+			 !atomic_load(&module_at(i)->unloaded_tsc);
 	return count;
 }
 
@@ -197,8 +219,8 @@ void __ldb_module_loaded(const void *addr)
 	/* libraries initialised before us are found by our own constructor */
 	if (initialised && !inert) {
 		module_refresh();
-		if (!control_running() && module_nr_instrumented())
-			control_start(record_name);
+		if (record_name && module_nr_instrumented())
+			launched();
 	}
 	errno = saved;
 }
@@ -208,8 +230,10 @@ void __ldb_module_unloaded(const void *addr)
 	uint32_t n = atomic_load(&nr_modules);
 	uintptr_t a = (uintptr_t)addr;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (a >= modules[i].start && a < modules[i].end &&
-		    !atomic_load(&modules[i].unloaded_tsc))
-			modules[i].fini_tsc = session_on() ? session_clock() : 1;
+	for (uint32_t i = 0; i < n; i++) {
+		struct module *m = module_at(i);
+
+		if (a >= m->start && a < m->end && !atomic_load(&m->unloaded_tsc))
+			m->fini_tsc = session_on() ? session_clock() : 1;
+	}
 }

@@ -2,6 +2,9 @@
 /*
  * Memory, locks and threads without libc.  (raw thread)
  */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -79,6 +82,45 @@ char *raw_decimal(char *d, uint64_t v)
 	return d;
 }
 
+long raw_number(const char *s)
+{
+	long n = 0;
+
+	if (!*s)
+		return -1;
+	for (; *s; s++) {
+		if (*s < '0' || *s > '9' || n > INT32_MAX / 10)
+			return -1;
+		n = n * 10 + *s - '0';
+	}
+	return n;
+}
+
+long raw_map_unlocked(char *base, uint64_t size, int flags, int fd)
+{
+	long at = sys(SYS_mmap, 0, size, PROT_NONE, flags | MAP_NORESERVE, fd, 0);
+	long ret;
+
+	if (at < 0 && at > -4096)
+		return at;
+	sys(SYS_munlock, at, size);
+	ret = sys(SYS_mprotect, at, size, PROT_READ | PROT_WRITE);
+	if (!ret && base)
+		ret = sys(SYS_mremap, at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, base);
+	if (ret < 0 && ret > -4096) {
+		sys(SYS_munmap, at, size);
+		return ret;
+	}
+	return base ? (long)base : at;
+}
+
+void *raw_map(size_t size)
+{
+	long at = raw_map_unlocked(0, size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	return at < 0 && at > -4096 ? NULL : (void *)at;
+}
+
 void raw_futex_wait(_Atomic uint32_t *word, uint32_t val, uint64_t timeout_ns)
 {
 	struct timespec ts = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
@@ -125,9 +167,41 @@ static void thread_main(void *p)
 	t->fn(t->arg);
 }
 
+/* Where close_range() is missing (before 5.9) or refused by a container's filter. */
+static bool close_each(void)
+{
+	char dir[1024] __attribute__((aligned(8))), path[48] = "/proc/self/task/";
+	bool any;
+	long fd, n;
+
+	raw_strcpy(raw_decimal(path + strlen(path), sys(SYS_gettid)), "/fd", 4);
+	do {	/* again from the begin: what is closed meanwhile moves the rest */
+		any = false;
+		fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+		if (fd < 0)
+			return false;
+		n = sys(SYS_getdents64, fd, dir, sizeof(dir));
+		for (long off = 0; off < n;) {
+			struct dirent64 *d = (struct dirent64 *)(dir + off);
+			long number = raw_number(d->d_name);
+
+			if (number >= 0 && number != fd)
+				any |= !sys(SYS_close, number);
+			off += d->d_reclen;
+		}
+		sys(SYS_close, fd);
+	} while (any);
+	return true;
+}
+
+/*
+ * A descriptor that stays open here keeps a pipe of the program's from ending, for
+ * ever: better no thread at all.
+ */
 static void thread_main_own_files(void *p)
 {
-	sys(SYS_close_range, 0, ~0U, 0);
+	if (sys(SYS_close_range, 0, ~0U, 0) && !close_each())
+		return;
 	sys(SYS_chdir, "/");
 	thread_main(p);
 }
@@ -170,11 +244,18 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 	return ret < 0 ? ret : 0;
 }
 
+void raw_thread_wait(struct raw_thread *t, uint32_t tid, uint64_t timeout_ns)
+{
+	struct timespec ts = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
+
+	/* not private: the kernel wakes CLEARTID as shared */
+	sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, timeout_ns ? &ts : NULL);
+}
+
 void raw_thread_join(struct raw_thread *t)
 {
 	uint32_t tid;
 
 	while ((tid = atomic_load(&t->tid)) != 0)
-		/* not private: the kernel wakes CLEARTID as shared */
-		sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, 0);
+		raw_thread_wait(t, tid, 0);
 }

@@ -25,6 +25,18 @@ bool raw_str_equal(const char *a, const char *b);
 /* Writes v in decimal, terminated; returns the end. */
 char *raw_decimal(char *d, uint64_t v);
 
+/* The decimal number that s is, as a whole; -1: it is none. */
+long raw_number(const char *s);
+
+/*
+ * Maps without locking the pages in memory, which mlockall(MCL_FUTURE) would
+ * have done to all of it; at base, replacing what is there, or anywhere.
+ * Returns the address, or -errno.
+ */
+long raw_map_unlocked(char *base, uint64_t size, int flags, int fd);
+/* Memory that costs nothing until it is used, and is never given back; NULL: there is none. */
+void *raw_map(size_t size);
+
 /* A sleeping lock; 0 free, 1 held, 2 held with sleepers. */
 struct raw_lock {
 	_Atomic uint32_t word;
@@ -53,6 +65,8 @@ struct raw_thread {
 int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files);
 void raw_thread_join(struct raw_thread *t);
+/* Until it is not thread tid any more; at most timeout_ns, 0: no limit. */
+void raw_thread_wait(struct raw_thread *t, uint32_t tid, uint64_t timeout_ns);
 
 #pragma GCC visibility pop
 #endif /* LDB_RAW_H */

@@ -45,7 +45,7 @@ struct module {
 };
 
 /* Append-only; entry i is complete once nr_modules > i. */
-extern struct module modules[MODULES_MAX];
+struct module *module_at(uint32_t i);
 extern _Atomic uint32_t nr_modules;
 extern _Atomic uint32_t nr_modules_lost;
 
@@ -101,12 +101,41 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr);
 /* control.c */
 
 /*
- * Starts the control thread.  With a name, it connects to that recorder first,
- * and this returns when the recording runs, or has failed.
+ * Starts the control thread for a recorder that launched the program: it connects to
+ * that name, and this returns when the recording runs, or has failed.
  */
-void control_start(const char *recorder);
+void control_launched(const char *recorder);
+/* The same for one that attaches, from door_pass(): returns at once, 0 or -errno. */
+int control_called(const char *recorder);
+/* LDB=listen: starts it to wait for recorders; also in each child. */
+void control_listen(void);
 void control_fork_child(void);
-bool control_running(void);
+/*
+ * Has ldb's threads end, before the program changes what they must not keep.  After the
+ * change, with what this returned: they come back.  Program threads only; false: there
+ * are none, or they do not come back.
+ */
+enum control_leave {
+	LEAVE_NOT,
+	LEAVE_AND_RETURN,
+	LEAVE_FOR_GOOD,
+};
+bool control_leave(enum control_leave how);
+void control_return(void);
+/* One load: is there a thread of ours to think of? */
+bool control_runs(void);
+/* By a scanner: the control thread should look at once whether it is to leave. */
+bool control_is_leaving(void);
+void control_kick(void);
+
+/* door.c */
+void door_open(void);
+
+/* identity.c */
+void identity_drop(void);	/* the calling thread's capabilities, for good */
+void identity_cpus(void);	/* its CPUs: all that the program uses */
+uint64_t identity_now(void);	/* changes with what the program is; 0: not known */
+bool identity_may_be_watched(uint32_t peer_uid);
 
 /* fork.c */
 void fork_init(void);
@@ -115,11 +144,16 @@ bool fork_in_progress(void);		/* of the calling thread */
 /* init.c */
 extern bool inert;		/* AT_SECURE: nothing at all is done */
 extern bool initialised;
-extern const char *record_name;	/* of the recorder that started us, or NULL */
+extern const char *record_name;	/* of the recorder that started us and was not called yet, or NULL */
+void launched(void);		/* calls it */
 
 /* scan/scanner.c */
+/* Memory for all of it, before session_begin(); 0 or -errno. */
+int scan_prepare(void);
 int scan_start(void);
 void scan_stop(void);
+/* Goes on after scan_stop() in the same session; what was missed is a gap. */
+int scan_resume(void);
 void scan_fork_child(void);
 /* Under registry_lock, after the thread got its page. */
 void scan_thread_new(struct thread *t, bool existing);

@@ -204,28 +204,6 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 	return NULL;
 }
 
-/*
- * Maps without locking the pages in memory, which mlockall(MCL_FUTURE) would
- * have done to all of it; at base, replacing what is there, or anywhere.
- */
-static long map_unlocked(char *base, uint64_t size, int flags, int fd)
-{
-	long at = sys(SYS_mmap, 0, size, PROT_NONE, flags | MAP_NORESERVE, fd, 0);
-	long ret;
-
-	if (at < 0 && at > -4096)
-		return at;
-	sys(SYS_munlock, at, size);
-	ret = sys(SYS_mprotect, at, size, PROT_READ | PROT_WRITE);
-	if (!ret && base)
-		ret = sys(SYS_mremap, at, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, base);
-	if (ret < 0 && ret > -4096) {
-		sys(SYS_munmap, at, size);
-		return ret;
-	}
-	return base ? (long)base : at;
-}
-
 /* The size of the recorder's memfd, which cannot shrink any more; or < 0. */
 static long memfd_size(int fd, const struct stat *st, const char **why)
 {
@@ -272,7 +250,7 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 	if (size < sizeof(struct ldb_info))
 		return -EINVAL;
 	*why = "the session memory cannot be mapped";
-	ret = map_unlocked(session.base && size <= session.mapped_size ? session.base : NULL,
+	ret = raw_map_unlocked(session.base && size <= session.mapped_size ? session.base : NULL,
 			   size, MAP_SHARED, fd);
 	if (ret < 0 && ret > -4096)
 		return ret;
@@ -341,7 +319,7 @@ void session_unmap(void)
 	session.device = -1;
 	if (!session.base)
 		return;
-	map_unlocked(session.base, session.mapped_size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	raw_map_unlocked(session.base, session.mapped_size, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 }
 
 void session_fork_child(void)

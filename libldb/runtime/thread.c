@@ -28,7 +28,13 @@ struct raw_lock registry_lock;
 struct thread *_Atomic live[THREADS_MAX];
 _Atomic uint32_t nr_live;
 
-static struct thread threads[THREADS_MAX];
+/*
+ * Entries come a chunk at a time, so that a program which nobody records has little
+ * memory of ours: all of it is locked by mlockall().  A chunk is never given back.
+ */
+#define CHUNK		64
+static struct thread first_chunk[CHUNK];
+static struct thread *chunks[THREADS_MAX / CHUNK] = { first_chunk };
 static uint32_t nr_threads;		/* entries ever used */
 static struct thread *free_threads;
 static TLS_IE struct thread *self;
@@ -68,6 +74,26 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max)
 	return n;
 }
 
+static struct thread *thread_entry(uint32_t i)
+{
+	return &chunks[i / CHUNK][i % CHUNK];
+}
+
+/* Under registry_lock.  NULL: there are too many, or there is no memory. */
+static struct thread *thread_unused(void)
+{
+	uint32_t i = nr_threads;
+
+	if (i == THREADS_MAX)
+		return NULL;
+	if (!chunks[i / CHUNK])
+		chunks[i / CHUNK] = raw_map(CHUNK * sizeof(struct thread));
+	if (!chunks[i / CHUNK])
+		return NULL;
+	nr_threads++;
+	return thread_entry(i);
+}
+
 static struct thread *thread_alloc(void)
 {
 	struct thread *t;
@@ -76,8 +102,8 @@ static struct thread *thread_alloc(void)
 	t = free_threads;
 	if (t)
 		free_threads = t->next_free;
-	else if (nr_threads < THREADS_MAX)
-		t = &threads[nr_threads++];
+	else
+		t = thread_unused();
 	raw_unlock(&registry_lock);
 	return t;
 }
@@ -393,11 +419,13 @@ void thread_fork_child(void)
 
 	free_threads = NULL;
 	for (uint32_t i = 0; i < n; i++) {
-		if (&threads[i] == t)
+		struct thread *other = thread_entry(i);
+
+		if (other == t)
 			continue;
-		atomic_store(&threads[i].state, THREAD_FREE);
-		threads[i].next_free = free_threads;
-		free_threads = &threads[i];
+		atomic_store(&other->state, THREAD_FREE);
+		other->next_free = free_threads;
+		free_threads = other;
 	}
 	atomic_store(&nr_live, 0);
 	if (t) {

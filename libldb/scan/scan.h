@@ -87,6 +87,7 @@ struct scan_state {
 struct scanner {
 	struct raw_thread thread;
 	unsigned id;
+	bool resumes;			/* it ran before, in this session */
 	_Atomic uint32_t stop;
 	/*
 	 * Hazards: these threads' memory may be read now.  A thread that leaves
@@ -117,8 +118,9 @@ struct scanner {
 	struct walk walk[2];
 };
 
-extern struct scanner scanners[LDB_MAX_SCANNERS];
-extern struct scan_state states[SESSION_THREADS_MAX];
+/* Of LDB_MAX_SCANNERS and SESSION_THREADS_MAX; NULL until the first recording. */
+extern struct scanner *scanners;
+extern struct scan_state *states;
 
 /* frame.c */
 

@@ -5,14 +5,15 @@
  * What they do is in watch.c (whom to look at), pace.c (when), look.c (how) and
  * share.c (on which core).
  */
+#include <errno.h>
 #include "scan.h"
 
 #define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than what counts as a gap */
 #define SPINS_PER_SLEEP	200
 #define EXIT_SLEEP_NS	50000
 
-struct scanner scanners[LDB_MAX_SCANNERS];
-struct scan_state states[SESSION_THREADS_MAX];
+struct scanner *scanners;
+struct scan_state *states;
 
 static void scan_pin(int32_t cpu)
 {
@@ -45,7 +46,8 @@ static void scan_main(void *arg)
 	struct scanner *s = arg;
 
 	scan_pin(session.scanner_cpu);
-	s->stamp = scan_stamp();
+	if (!s->resumes)	/* else it has been away since its last one: a gap */
+		s->stamp = scan_stamp();
 	share_begin(s);
 	watch_begin(s);
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
@@ -56,6 +58,8 @@ static void scan_main(void *arg)
 		if (unlikely(s->sharing))
 			watch_release(s);
 		share_core(s, s->stamp - begin);
+		if (unlikely(control_is_leaving()))
+			control_kick();
 	}
 	watch_release(s);
 	share_end(s);
@@ -69,15 +73,23 @@ static void forget(struct scanner *s)
 	atomic_store(&s->walks, 0);
 }
 
-int scan_start(void)
+int scan_prepare(void)
 {
-	pace_init();
-	share_init();
+	if (!states)
+		states = raw_map(SESSION_THREADS_MAX * sizeof(*states));
+	if (!scanners && states)
+		scanners = raw_map(LDB_MAX_SCANNERS * sizeof(*scanners));
+	return scanners ? 0 : -ENOMEM;
+}
+
+static int start_all(bool resumes)
+{
 	for (unsigned i = 0; i < session.nr_scanners; i++) {
 		struct scanner *s = &scanners[i];
 		int ret;
 
 		s->id = i;
+		s->resumes = resumes;
 		s->stats = &session_info()->scan[i];
 		atomic_store(&s->stop, 0);
 		ret = raw_thread_start(&s->thread, "ldb-scan", scan_main, s, false);
@@ -87,6 +99,19 @@ int scan_start(void)
 		}
 	}
 	return 0;
+}
+
+int scan_start(void)
+{
+	pace_init();
+	share_init();
+	return start_all(false);
+}
+
+int scan_resume(void)
+{
+	share_init();
+	return start_all(true);
 }
 
 void scan_stop(void)
@@ -101,7 +126,7 @@ void scan_stop(void)
 
 void scan_fork_child(void)
 {
-	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
+	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++) {
 		atomic_store(&scanners[i].thread.tid, 0);
 		forget(&scanners[i]);
 	}
@@ -166,7 +191,7 @@ void scan_thread_gone(struct thread *t)
 {
 	unsigned spins = 0;
 
-	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++)
+	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++)
 		while (scanners_are_ours() && is_looking(&scanners[i], t))
 			wait_a_little(&spins);
 }
@@ -186,7 +211,7 @@ void scan_quiesce(void)
 {
 	unsigned spins = 0;
 
-	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
+	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++) {
 		const struct scanner *s = &scanners[i];
 		uint64_t from = atomic_load(&s->walks);
 

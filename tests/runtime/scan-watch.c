@@ -17,8 +17,10 @@ struct thread *_Atomic live[THREADS_MAX];
 _Atomic uint32_t nr_live;
 _Atomic uint32_t nr_blocks;
 intptr_t block_off[BLOCKS_MAX];
-struct scanner scanners[LDB_MAX_SCANNERS];
-struct scan_state states[SESSION_THREADS_MAX];
+static struct scanner all_scanners[LDB_MAX_SCANNERS];
+struct scanner *scanners = all_scanners;
+static struct scan_state all_states[SESSION_THREADS_MAX];
+struct scan_state *states = all_states;
 
 static struct thread threads[NR];
 static struct ldb_page pages[NR];

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,6 +100,7 @@ static void open_socket(bool listens)
 {
 	struct sockaddr_un sa;
 	socklen_t size;
+	struct stat st;
 	char name[64];
 
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -113,7 +115,9 @@ static void open_socket(bool listens)
 			die("connect");
 		return;
 	}
-	snprintf(name, sizeof(name), LDB_CONTROL_NAME, getpid());
+	if (stat("/proc/self/ns/pid", &st))
+		die("/proc/self/ns/pid");
+	snprintf(name, sizeof(name), LDB_CONTROL_NAME, (unsigned long long)st.st_ino, getpid());
 	name_address(&sa, &size, name);
 	if (bind(sock, (struct sockaddr *)&sa, size) || listen(sock, 1))
 		die("listen");

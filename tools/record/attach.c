@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finding the runtime in a running process, or saying why it cannot be found.
+ * Finding the runtime in a running process and having it call, or saying why it cannot.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <poll.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,8 +14,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "cli/error.h"
-#include "cli/foreign.h"
+#include "record/image.h"
+#include "record/inject.h"
 #include "record/record.h"
+
+#define CALL_MS	3000	/* for a thread that was started to connect */
 
 struct process {
 	char state;
@@ -49,131 +51,24 @@ static bool read_status(pid_t pid, struct process *p)
 	return true;
 }
 
-struct mapped {
-	bool readable, runtime, records;
-};
-
-/* Which of the two halves the process has: the library, and programs with records. */
-static void read_maps(pid_t pid, struct mapped *m)
+/* There is no door to go through. */
+static void explain(pid_t pid, const struct image *image)
 {
-	char path[64], before[PATH_MAX] = "", *line = NULL;
-	uint64_t start, end;
-	size_t room = 0;
-	FILE *f;
-
-	memset(m, 0, sizeof(*m));
-	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	f = fopen(path, "r");
-	while (f && getline(&line, &room, f) > 0) {
-		char *name = strchr(line, '/');
-
-		m->readable = true;
-		if (!name || sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &end) != 2)
-			continue;
-		name[strcspn(name, "\n")] = '\0';
-		if (!strcmp(name, before))
-			continue;
-		snprintf(before, sizeof(before), "%s", name);
-		m->runtime |= !!strstr(name, "/libldbtrace.so");
-		m->records |= !m->records && target_file_has_records(
-				foreign_open_mapped(pid, start, end, name));
-	}
-	free(line);
-	if (f)
-		fclose(f);
-}
-
-static bool other_network(pid_t pid)
-{
-	char path[64];
-	struct stat self, other;
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-	return !stat("/proc/self/ns/net", &self) && !stat(path, &other) &&
-	       (self.st_ino != other.st_ino || self.st_dev != other.st_dev);
-}
-
-/* Nobody listens. */
-static void explain(pid_t pid)
-{
-	struct mapped m;
-
-	read_maps(pid, &m);
-	if (other_network(pid))
-		cli_error("process %d lives in another network namespace: run %s there (nsenter -t %d -n)",
-			  pid, cli_tool_name(), pid);
-	else if (!m.readable)
-		cli_error("process %d cannot be examined, and no ldb runtime listens in it: start it with ldb-record -- CMD",
-			  pid);
-	else if (!m.records)
+	if (!image->readable)
+		cli_error("no permission to read process %d, it has rights that you have not, or is not dumpable: run %s as root",
+			  pid, cli_tool_name());
+	else if (!image->records)
 		cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so", pid);
-	else if (!m.runtime)
+	else if (!image->door)
 		cli_error("the ldb runtime is not loaded in process %d: start it with ldb-record -- CMD, with LD_PRELOAD=libldbtrace.so.0, or link it (pkg-config ldbtrace)",
 			  pid);
-	else
-		cli_error("the ldb runtime in process %d does not listen: it may not have started yet, or be forbidden to open sockets",
+	else if (image->copy.magic != LDB_DOOR_MAGIC)
+		cli_error("the ldb runtime in process %d has not started yet, or the program is set-user-ID: try again, or run the program as its owner",
 			  pid);
-}
-
-/* Filters a thread is under; tid 0: this process.  -1: not known. */
-static int seccomp_filters(pid_t pid, const char *tid)
-{
-	char path[320], line[512];
-	int nr = -1;
-	FILE *f;
-
-	if (tid)
-		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid, tid);
 	else
-		snprintf(path, sizeof(path), "/proc/self/status");
-	f = fopen(path, "r");
-	if (!f)
-		return -1;
-	while (fgets(line, sizeof(line), f))
-		sscanf(line, "Seccomp_filters: %d", &nr);
-	fclose(f);
-	return nr;
-}
-
-static bool is_control_thread(pid_t pid, const char *tid)
-{
-	char path[320], name[32] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/comm", pid, tid);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	if (!fgets(name, sizeof(name), f))
-		name[0] = 0;
-	fclose(f);
-	return !strcmp(name, "ldb-control\n");
-}
-
-/*
- * A filter that came after the runtime's control thread, and was put on all
- * threads, was written without ldb in mind: the first system call of an attach
- * could kill the program.  Filters we share came with the container.
- */
-static bool seccomp_allows(pid_t pid)
-{
-	char path[64];
-	struct dirent *d;
-	bool allows = true;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir)))
-		if (is_control_thread(pid, d->d_name) &&
-		    seccomp_filters(pid, d->d_name) > seccomp_filters(pid, NULL))
-			allows = false;
-	if (dir)
-		closedir(dir);
-	if (!allows)
-		cli_error("process %d has put its own seccomp filter on all its threads, which could kill it if ldb attached: record it without the filter",
-			  pid);
-	return allows;
+		cli_error("the runtime in process %d is of version %.16s (protocol %u), this %s needs protocol %d: use those of one release",
+			  pid, image->copy.release, image->copy.version, cli_tool_name(),
+			  LDB_CONTROL_VERSION);
 }
 
 static bool check_process(pid_t pid, struct process *p)
@@ -182,7 +77,8 @@ static bool check_process(pid_t pid, struct process *p)
 		cli_error("there is no process %d", pid);
 		return false;
 	}
-	if (p->state == 'Z' || p->state == 'X') {
+	/* main() may have left by pthread_exit(): then its thread is a zombie, and others go on. */
+	if ((p->state == 'Z' || p->state == 'X') && !inject_live_thread(pid)) {
 		cli_error("process %d has ended", pid);
 		return false;
 	}
@@ -205,39 +101,78 @@ bool attach_check(pid_t pid)
 	return check_process(pid, &p);
 }
 
-int attach_connect(pid_t pid)
+/* A program that was started with LDB=listen; -1: nobody does. */
+static int connect_listener(pid_t pid, const struct process *p)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	struct process p;
+	struct stat st = { .st_ino = 0 };
+	char path[64];
 	pid_t peer;
 	uid_t uid;
 	int fd, n;
 
-	if (!check_process(pid, &p) || !seccomp_allows(pid))
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
+	if (stat(path, &st) && stat("/proc/self/ns/pid", &st))
 		return -1;
-	n = snprintf(sa.sun_path + 1, sizeof(sa.sun_path) - 1, LDB_CONTROL_NAME, p.inner);
+	n = snprintf(sa.sun_path + 1, sizeof(sa.sun_path) - 1, LDB_CONTROL_NAME,
+		     (unsigned long long)st.st_ino, p->inner);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0) {
-		cli_error("cannot open a socket: %s", strerror(errno));
+	if (fd < 0)
 		return -1;
-	}
-	if (connect(fd, (struct sockaddr *)&sa, offsetof(struct sockaddr_un, sun_path) + 1 + n)) {
-		if (errno == EAGAIN)
-			cli_error("the ldb runtime in process %d does not answer: is the process stopped?",
-				  pid);
-		else
-			explain(pid);
-		goto err_close;
-	}
-	/* Names of abstract sockets can be taken by anybody. */
-	if (!control_peer(fd, &peer, &uid) || peer != pid) {
-		cli_error("the control name of process %d is held by process %d: not connecting",
-			  pid, peer);
-		goto err_close;
-	}
-	return fd;
-
-err_close:
+	/* Names of abstract sockets can be taken by anybody: such a one is not asked. */
+	if (!connect(fd, (struct sockaddr *)&sa, offsetof(struct sockaddr_un, sun_path) + 1 + n) &&
+	    control_peer(fd, &peer, &uid) && peer == pid)
+		return fd;
 	close(fd);
 	return -1;
+}
+
+/* The runtime that was called. */
+static int accept_runtime(pid_t pid, int listen_fd)
+{
+	struct pollfd p = { .fd = listen_fd, .events = POLLIN };
+
+	while (poll(&p, 1, CALL_MS) > 0) {
+		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		pid_t peer;
+		uid_t uid;
+
+		if (fd < 0)
+			continue;
+		if (control_peer(fd, &peer, &uid) && peer == pid)
+			return fd;
+		close(fd);
+	}
+	cli_error("the ldb runtime in process %d does not answer: it may be forbidden to open sockets",
+		  pid);
+	return -1;
+}
+
+int attach_connect(pid_t pid, int listen_fd, const char *name)
+{
+	struct image image;
+	struct process p;
+	pid_t tid;
+	int fd;
+
+	if (!check_process(pid, &p))
+		return -1;
+	fd = connect_listener(pid, &p);
+	if (fd >= 0)
+		return fd;
+	tid = inject_live_thread(pid);
+	image_read(tid ? tid : pid, &image);
+	if (!image.records || image.copy.magic != LDB_DOOR_MAGIC ||
+	    image.copy.version != LDB_CONTROL_VERSION) {
+		explain(pid, &image);
+		return -1;
+	}
+	if (inject_is_filtered(pid)) {
+		cli_error("process %d has put its own seccomp filter on all its threads, which could kill it if ldb attached: record it without the filter",
+			  pid);
+		return -1;
+	}
+	if (!inject_enter(pid, &image, name))
+		return -1;
+	return accept_runtime(pid, listen_fd);
 }

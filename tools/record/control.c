@@ -24,7 +24,10 @@ static size_t message_size(unsigned type)
 		return sizeof(struct ldb_msg_module);
 	case LDB_MSG_UNLOADED:
 		return sizeof(struct ldb_msg_unloaded);
+	case LDB_MSG_LEAVING:
+		return sizeof(struct ldb_msg_leaving);
 	case LDB_MSG_READY:
+	case LDB_MSG_RESUME:
 	case LDB_MSG_DETACH:
 	case LDB_MSG_DETACHED:
 		return sizeof(struct ldb_msg);
@@ -75,6 +78,9 @@ int control_receive(int sock, union control_message *m)
 	case LDB_MSG_ERROR:
 	case LDB_MSG_TEXT:
 		m->text.text[sizeof(m->text.text) - 1] = '\0';
+		break;
+	case LDB_MSG_LEAVING:
+		m->leaving.text[sizeof(m->leaving.text) - 1] = '\0';
 		break;
 	case LDB_MSG_MODULE:
 		m->module.path[sizeof(m->module.path) - 1] = '\0';

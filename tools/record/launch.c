@@ -13,16 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/error.h"
 #include "record/record.h"
 
 #define RUNTIME		"libldbtrace.so.0"
-#define BACKLOG		8
 
 static bool usable(const char *path, char *buf, size_t size)
 {
@@ -72,28 +68,6 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
 		return false;
 	}
 	return true;
-}
-
-/* A name nobody can guess, for the program to call. */
-static int listen_somewhere(char *name, size_t size)
-{
-	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-	uint64_t random[2];
-	int fd, n;
-
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return -1;
-	n = snprintf(name, size, "ldb-record-%016lx%016lx", random[0], random[1]);
-	memcpy(sa.sun_path + 1, name, n);
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return -1;
-	if (bind(fd, (struct sockaddr *)&sa, offsetof(struct sockaddr_un, sun_path) + 1 + n) ||
-	    listen(fd, BACKLOG)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
 }
 
 /* LDB_PRELOADED is exactly what was put in front, so that it can be taken away. */
@@ -168,18 +142,11 @@ static void child(const struct target *t, char **argv, const char *name, const c
 	_exit(127);
 }
 
-bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime)
+bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
+		  const char *name)
 {
 	int go[2], error[2];
-	char name[64];
 
-	if (runtime) {
-		l->listen_fd = listen_somewhere(name, sizeof(name));
-		if (l->listen_fd < 0) {
-			cli_error("cannot open a socket for the program: %s", strerror(errno));
-			return false;
-		}
-	}
 	if (pipe2(go, O_CLOEXEC) || pipe2(error, O_CLOEXEC)) {
 		cli_error("cannot open a pipe to the program: %s", strerror(errno));
 		return false;

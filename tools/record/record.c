@@ -169,6 +169,7 @@ static void send_session(struct recording *r)
 		.func_threshold_ns = o->func_threshold_ns,
 	} };
 
+	memcpy(m.attach.name, r->name, sizeof(m.attach.name));
 	if (!output_open(r)) {
 		give_up(r);
 		return;
@@ -195,8 +196,36 @@ static bool follow_clock(struct recording *r)
 	return true;
 }
 
+/* It is back, and the session is where it was. */
+static void send_resume(struct recording *r)
+{
+	union control_message m;
+
+	if (control_send(r->sock, &m, LDB_MSG_RESUME, r->session.fd))
+		hung_up(r);
+	else
+		enter(r, PHASE_RESUME);
+}
+
+/* ldb's threads do not outlive the program's rights: see ldb/control.h. */
+static void on_leaving(struct recording *r, const struct ldb_msg_leaving *m)
+{
+	hang_up(r);
+	if (m->returns) {
+		enter(r, PHASE_AWAY);
+		return;
+	}
+	output_warning(r, m->text);
+	set_end(r, "rights");
+	close_recording(r);
+}
+
 static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
 {
+	if (r->phase == PHASE_AWAY) {
+		send_resume(r);
+		return;
+	}
 	if (h->version != LDB_CONTROL_VERSION || h->abi != LDB_SESSION_ABI) {
 		cli_error("the runtime in process %d is of version %s (protocol %u, session %u), this %s needs protocol %d, session %d: use those of one release",
 			  r->pid, h->release, h->version, h->abi, cli_tool_name(),
@@ -211,9 +240,6 @@ static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
 		return;
 	}
 	r->recorded = true;
-	if (r->launch.listen_fd >= 0)
-		close(r->launch.listen_fd);
-	r->launch.listen_fd = -1;
 	r->pidfd = syscall(SYS_pidfd_open, r->pid, 0);
 	if (!follow_clock(r)) {
 		give_up(r);
@@ -234,7 +260,8 @@ static void on_attached(struct recording *r, const struct ldb_msg_attached *a)
 
 static void on_ready(struct recording *r)
 {
-	output_program(r);
+	if (r->phase == PHASE_READY)
+		output_program(r);
 	threads_look(r->threads);
 	writer_flush(r->writer);
 	enter(r, PHASE_RUNNING);
@@ -244,11 +271,13 @@ static bool is_expected(const struct recording *r, unsigned type)
 {
 	switch (type) {
 	case LDB_MSG_HELLO:
-		return r->phase == PHASE_HELLO;
+		return r->phase == PHASE_HELLO || r->phase == PHASE_AWAY;
+	case LDB_MSG_LEAVING:
+		return r->phase == PHASE_RUNNING || r->phase == PHASE_READY;
 	case LDB_MSG_ATTACHED:
 		return r->phase == PHASE_ATTACH;
 	case LDB_MSG_READY:
-		return r->phase == PHASE_READY;
+		return r->phase == PHASE_READY || r->phase == PHASE_RESUME;
 	case LDB_MSG_DETACHED:
 		return r->phase == PHASE_DETACH;
 	case LDB_MSG_MODULE:
@@ -282,6 +311,9 @@ static void on_message(struct recording *r, const union control_message *m)
 		break;
 	case LDB_MSG_READY:
 		on_ready(r);
+		break;
+	case LDB_MSG_LEAVING:
+		on_leaving(r, &m->leaving);
 		break;
 	case LDB_MSG_MODULE:
 		modules_loaded(r->modules, &m->module);
@@ -320,19 +352,27 @@ static void receive(struct recording *r)
 	}
 }
 
-/* The first instrumented program of the launched ones. */
+/*
+ * The first instrumented program of the launched ones, or the one that left.  That one
+ * may have become another user's; it knows the name, and it is the process we know.
+ */
 static void accept_program(struct recording *r)
 {
-	int sock = accept4(r->launch.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int sock = accept4(r->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	pid_t pid;
 	uid_t uid;
 
 	if (sock < 0)
 		return;
-	if (!control_peer(sock, &r->pid, &uid) || (uid != geteuid() && uid != getuid())) {
+	if (!control_peer(sock, &pid, &uid) ||
+	    (r->phase == PHASE_AWAY ? pid != r->pid : uid != geteuid() && uid != getuid())) {
 		close(sock);
 		return;
 	}
 	r->sock = sock;
+	if (r->phase == PHASE_AWAY)
+		return;
+	r->pid = pid;
 	enter(r, PHASE_HELLO);
 }
 
@@ -393,6 +433,12 @@ static void check_answer(struct recording *r, int64_t now)
 	if (now - r->phase_since_ns < ANSWER_NS)
 		return;
 	switch (r->phase) {
+	case PHASE_AWAY:
+	case PHASE_RESUME:
+		output_warning(r, "the program changed its user, root or namespace, and ldb could not follow: recording ended");
+		set_end(r, "rights");
+		close_recording(r);
+		break;
 	case PHASE_HELLO:
 	case PHASE_ATTACH:
 	case PHASE_READY:
@@ -459,7 +505,7 @@ static void tick(struct recording *r)
 		summary_progress(r, now);
 		r->next_progress_ns = now + PROGRESS_NS;
 	}
-	if (is_open(r) && is_kernel_only(r) && is_gone(r))
+	if (is_open(r) && (is_kernel_only(r) || r->phase == PHASE_AWAY) && is_gone(r))
 		hung_up(r);
 	check_answer(r, now);
 	/* Nobody will call any more. */
@@ -480,7 +526,8 @@ static void loop(struct recording *r)
 		struct pollfd p[4] = {
 			{ .fd = r->signal_fd, .events = POLLIN },
 			{ .fd = r->sock, .events = POLLIN },
-			{ .fd = r->phase == PHASE_PROGRAM ? r->launch.listen_fd : -1,
+			{ .fd = r->phase == PHASE_PROGRAM ||
+				(r->phase == PHASE_AWAY && r->sock < 0) ? r->listen_fd : -1,
 			  .events = POLLIN },
 			{ .fd = r->o->live && !r->is_stopping ? r->o->live->stop_fd : -1,
 			  .events = POLLIN },
@@ -504,7 +551,7 @@ static void loop(struct recording *r)
 static bool start_kernel_only(struct recording *r)
 {
 	if (r->o->argv) {
-		if (!launch_start(&r->launch, &r->target, r->o->argv, NULL))
+		if (!launch_start(&r->launch, &r->target, r->o->argv, NULL, NULL))
 			return false;
 		r->pid = r->launch.pid;
 	} else {
@@ -531,14 +578,19 @@ static bool start(struct recording *r)
 
 	if (is_kernel_only(r))
 		return start_kernel_only(r);
+	r->pid = r->o->pid;
+	if (r->pid && !attach_check(r->pid))
+		return false;
+	r->listen_fd = listen_open(r->pid, r->name, sizeof(r->name));
+	if (r->listen_fd < 0)
+		return false;
 	if (r->o->argv) {
 		enter(r, PHASE_PROGRAM);
 		return launch_find_runtime(r->o->libldb, runtime, sizeof(runtime)) &&
-		       launch_start(&r->launch, &r->target, r->o->argv, runtime) &&
+		       launch_start(&r->launch, &r->target, r->o->argv, runtime, r->name) &&
 		       launch_go(&r->launch, r->o->argv[0]);
 	}
-	r->pid = r->o->pid;
-	r->sock = attach_connect(r->pid);
+	r->sock = attach_connect(r->pid, r->listen_fd, r->name);
 	enter(r, PHASE_HELLO);
 	return r->sock >= 0;
 }
@@ -572,7 +624,7 @@ static int exit_status(const struct recording *r)
 int record_run(const struct record_options *o)
 {
 	struct recording r = {
-		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .launch.listen_fd = -1,
+		.o = o, .sock = -1, .pidfd = -1, .drain_ms = 1, .listen_fd = -1,
 	};
 
 	if (o->argv && !target_examine(o->argv[0], o->kernel_only, &r.target))

@@ -104,7 +104,6 @@ struct launch {
 	pid_t pid;		/* 0: not started */
 	bool ended;
 	int status;		/* of waitpid() */
-	int listen_fd;		/* the runtime connects here; -1 none */
 	int go_fd, error_fd;	/* before launch_go() */
 };
 
@@ -112,10 +111,11 @@ struct launch {
 bool launch_find_runtime(const char *given, char *path, size_t size);
 
 /*
- * Makes the process, which waits for launch_go(), and the socket its runtime will
- * connect to.  runtime NULL: none.  False: printed why not.
+ * Makes the process, which waits for launch_go().  runtime NULL: none, else it connects to
+ * name.  False: printed why not.
  */
-bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime);
+bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
+		  const char *name);
 
 /* The program begins.  False: printed why it does not. */
 bool launch_go(struct launch *l, const char *program);
@@ -132,8 +132,19 @@ int launch_exit_status(const struct launch *l);
 /* Can kernel events of the process be recorded?  False: printed why not. */
 bool attach_check(pid_t pid);
 
-/* A connection to the runtime of a running process, or -1 after one line. */
-int attach_connect(pid_t pid);
+/*
+ * A connection to the runtime of a running process, or -1 after one line.  It is called
+ * to listen_fd, whose name is given.
+ */
+int attach_connect(pid_t pid, int listen_fd, const char *name);
+
+/* listen.c */
+
+/*
+ * A socket that a process (0: any) can connect to, and its abstract name; -1 after one line.
+ */
+int listen_open(pid_t pid, char *name, size_t size);
+bool listen_other_network(pid_t pid);
 
 /* signals.c: what the user may send. */
 
@@ -151,6 +162,7 @@ union control_message {
 	struct ldb_msg_attach attach;
 	struct ldb_msg_attached attached;
 	struct ldb_msg_text text;
+	struct ldb_msg_leaving leaving;
 	struct ldb_msg_module module;
 	struct ldb_msg_unloaded unloaded;
 };

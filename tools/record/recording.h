@@ -17,6 +17,8 @@ enum phase {
 	PHASE_ATTACH,		/* session sent */
 	PHASE_READY,		/* attached; modules are coming in */
 	PHASE_RUNNING,
+	PHASE_AWAY,		/* the runtime left for a moment: it will connect again */
+	PHASE_RESUME,		/* it has; the session goes on as soon as it says so */
 	PHASE_DETACH,		/* waiting for the runtime to stop writing */
 	PHASE_CLOSED,		/* no recording, or no more */
 };
@@ -27,6 +29,8 @@ struct recording {
 	struct launch launch;
 	int signal_fd;
 	int sock;		/* to the runtime, -1 none */
+	int listen_fd;		/* the runtime connects here; -1 none */
+	char name[64];		/* abstract, of listen_fd */
 	int pidfd;		/* of the program, -1 none */
 	pid_t pid;		/* of the program that is recorded */
 	enum phase phase;

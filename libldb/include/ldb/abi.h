@@ -35,6 +35,9 @@
  *	3	int64: 0; uint64: LDB_ABI_VERSION.  The object was compiled with
  *		the plugin.  A module with type 3 and no type 1 was linked with
  *		-flto without the plugin: its functions have no records.
+ *	4	int64: address of the runtime's struct ldb_door (ldb/control.h) -
+ *		address of this field; uint64: LDB_CONTROL_VERSION.  Only in the
+ *		runtime itself.
  */
 #ifndef LDB_ABI_H
 #define LDB_ABI_H
@@ -50,6 +53,7 @@
 #define LDB_NOTE_ACCESSOR	1
 #define LDB_NOTE_API		2
 #define LDB_NOTE_COMPILED	3
+#define LDB_NOTE_RUNTIME	4
 
 struct ldb_frame {
 	struct ldb_frame *prev;	/* the caller's record, or NULL */

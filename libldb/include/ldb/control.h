@@ -4,13 +4,21 @@
  *
  * AF_UNIX, SOCK_SEQPACKET, abstract names.  Messages are native-endian structs
  * that start with struct ldb_msg; both sides check type, size and version, and
- * both check the peer by SO_PEERCRED (runtime: uid 0 or its own effective uid;
- * recorder: the pid it wanted).
+ * both check the peer by SO_PEERCRED (runtime: uid 0, or its own effective uid
+ * if the process is dumpable; recorder: the pid it wanted).
  *
- * Attaching (-p): the runtime listens on LDB_CONTROL_NAME; the recorder
- * connects.  Launching (--): the recorder listens on a random name, passed in
- * the environment as LDB_RECORD, and the runtime of the first instrumented
- * program connects before main().
+ * The recorder listens on a random name, and the runtime connects to it:
+ *
+ *   Launching (--): the name is in the environment as LDB_RECORD; the runtime of
+ *   the first instrumented program connects before main().
+ *
+ *   Attaching (-p): a program that nobody records has no thread, socket or
+ *   descriptor of ldb's.  The recorder stops one of its threads by ptrace, so the
+ *   kernel decides who may, and has it go through the door (struct ldb_door):
+ *   there it starts the thread that connects, and goes on where it was.
+ *
+ *   Started with LDB=listen: the runtime listens on LDB_CONTROL_NAME, for who
+ *   wants to attach without ptrace, and the recorder connects.
  *
  *	runtime  -> HELLO			who I am
  *	recorder -> ATTACH + fd of the session	map it, start scanning
@@ -22,6 +30,17 @@
  *	runtime  -> DETACHED			nothing is written any more
  *	either end closes: the other one cleans up and goes on.
  *
+ * When the program changes its credentials, root or namespaces, ldb's threads
+ * must not keep the old ones.  They end before, and come back with the new ones:
+ *
+ *	runtime  -> LEAVING, hangs up		returns: 1
+ *	  (the program makes its system call)
+ *	runtime connects again -> HELLO		resumes: 1
+ *	recorder -> RESUME + fd of the session	the same one
+ *	runtime  -> READY
+ *
+ * LEAVING with returns: 0 says why the recording is over.
+ *
  * The session memfd is sealed (F_SEAL_SHRINK | F_SEAL_GROW) by the recorder.
  */
 #ifndef LDB_CONTROL_H
@@ -29,8 +48,9 @@
 
 #include <stdint.h>
 
-#define LDB_CONTROL_VERSION	1
-#define LDB_CONTROL_NAME	"ldb-control-%d"	/* pid as the program sees it */
+#define LDB_CONTROL_VERSION	2
+#define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
+#define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
 #define LDB_ENV_PRELOADED	"LDB_PRELOADED"		/* what ldb-record put before LD_PRELOAD's old value */
 #define LDB_PATH_MAX		1024
@@ -47,6 +67,8 @@ enum ldb_msg_type {
 	LDB_MSG_DETACH		= 8,
 	LDB_MSG_DETACHED	= 9,
 	LDB_MSG_TEXT		= 10,	/* a warning for the user */
+	LDB_MSG_LEAVING		= 11,
+	LDB_MSG_RESUME		= 12,
 };
 
 struct ldb_msg {
@@ -61,6 +83,7 @@ struct ldb_msg_hello {
 	int32_t pid;		/* getpid() of the program */
 	uint32_t nr_instrumented; /* modules with records */
 	char release[16];	/* of the runtime */
+	uint32_t resumes;	/* 1: it left this recorder for a moment */
 };
 
 enum ldb_mutex_level {
@@ -79,6 +102,7 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	int32_t scanner_cpu;	/* -1: do not pin */
 	uint64_t lock_threshold_ns; /* waits and holds shorter than this are not written */
 	uint64_t func_threshold_ns; /* invocations surely shorter than this are only counted */
+	char name[64];		/* where to come back to, abstract */
 };
 
 struct ldb_msg_attached {
@@ -86,6 +110,12 @@ struct ldb_msg_attached {
 	uint32_t nr_threads;	/* watched */
 	uint32_t nr_unwatched;	/* in /proc/self/task, but never registered */
 	uint64_t tsc;
+};
+
+struct ldb_msg_leaving {
+	struct ldb_msg m;
+	uint32_t returns;	/* 1: comes back at once; 0: does not */
+	char text[252];		/* why */
 };
 
 struct ldb_msg_text {		/* ERROR and TEXT */
@@ -111,6 +141,32 @@ struct ldb_msg_unloaded {
 	struct ldb_msg m;
 	uint64_t tsc;
 	uint64_t start;
+};
+
+/*
+ * The door: where a thread of the program, stopped by ptrace, is sent to start the
+ * runtime's own thread.  The library's ELF note of type LDB_NOTE_RUNTIME (ldb/abi.h)
+ * points to it.
+ *
+ * The recorder stores its name, puts a signal frame that describes the thread as it
+ * was at the upper end of the stack, and sets the registers: the stack pointer behind the
+ * frame's return address, the instruction pointer to entry, all signals blocked.  The code
+ * there needs no thread-local memory, no lock and no libc, so it does not matter where
+ * the thread was.  It ends in rt_sigreturn(), which the recorder sees coming and makes
+ * needless by restoring the thread itself: only so is an interrupted system call
+ * restarted as if nothing had been.  If the recorder is killed meanwhile, the frame
+ * brings the thread back.
+ */
+#define LDB_DOOR_MAGIC		0x726f6f642d62646cULL	/* "ldb-door" */
+
+struct ldb_door {
+	uint64_t magic;		/* once the runtime has started; else 0 */
+	uint32_t version;	/* LDB_CONTROL_VERSION */
+	int32_t result;		/* of the last visit: 0, or -errno; -EBUSY: is being recorded */
+	uint64_t entry;
+	uint64_t stack, stack_size;
+	char release[16];
+	char name[64];		/* of the recorder's socket, abstract */
 };
 
 #endif /* LDB_CONTROL_H */

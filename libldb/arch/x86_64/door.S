@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The way through the door (ldb/control.h), and the note that tells where it is.
+ * door_pass() has the recorder's request done.  Then rsp is what it was on entry:
+ * behind the return address of a signal frame, which is all that rt_sigreturn()
+ * wants.  It does not return; should a recorder have skipped it and died, it is
+ * called again.
+ */
+	.text
+	.globl	door_entry
+	.hidden	door_entry
+	.type	door_entry, @function
+door_entry:
+	.cfi_startproc
+	.cfi_undefined rip		/* nobody called */
+	endbr64
+	cld
+	call	door_pass
+1:	movl	$15, %eax		/* rt_sigreturn */
+	syscall
+	jmp	1b
+	.cfi_endproc
+	.size	door_entry, . - door_entry
+
+	.section .note.ldb,"a",@note
+	.balign	4
+	.long	4			/* "LDB" */
+	.long	16
+	.long	4			/* LDB_NOTE_RUNTIME */
+	.asciz	"LDB"
+2:	.quad	door - 2b
+	.quad	2			/* LDB_CONTROL_VERSION */
+	.section .note.GNU-stack,"",@progbits

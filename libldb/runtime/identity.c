@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * With whose rights ldb's own threads run.  (raw thread)
+ *
+ * They have those of the thread that started them, without any capability, for good.
+ * What the program does to its credentials later does not reach them: glibc's set*id()
+ * knows its own threads only, and most other calls are for the calling thread.  So
+ * shim/privilege.c has them end before such a change.  What goes past it, a raw system
+ * call, is found by looking once a second.
+ */
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include "runtime.h"
+
+#define STATUS_MAX	4096
+#define CPUS_MAX	8192
+#define THREADS_ASKED	256	/* whose CPUs are looked at */
+
+void identity_drop(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	sys(SYS_capset, &header, none);
+	sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/*
+ * The CPUs that the program's threads may use, together.  The thread that was stopped
+ * to start us may be pinned to its own, the one place where we must not be.
+ */
+void identity_cpus(void)
+{
+	uint64_t all[CPUS_MAX / 64] = { 0 }, one[CPUS_MAX / 64];
+	uint32_t n = atomic_load(&nr_live);
+	long size = 0;
+
+	for (uint32_t i = 0; i < n && i < THREADS_ASKED; i++) {
+		struct thread *t = atomic_load(&live[i]);
+		long got = t ? sys(SYS_sched_getaffinity, t->tid, sizeof(one), one) : 0;
+
+		for (long k = 0; k < got / 8; k++)
+			all[k] |= one[k];
+		if (got > size)
+			size = got;
+	}
+	if (size > 0)
+		sys(SYS_sched_setaffinity, 0, size, all);
+}
+
+static bool is_about_rights(const char *line)
+{
+	return !memcmp(line, "Uid:", 4) || !memcmp(line, "Gid:", 4) ||
+	       !memcmp(line, "Groups:", 7) || !memcmp(line, "Seccomp", 7);
+}
+
+/* FNV-1a of these lines of the program's status; 0: it cannot be read. */
+uint64_t identity_now(void)
+{
+	static char status[STATUS_MAX];
+	uint64_t hash = 0xcbf29ce484222325ULL;
+	bool wanted = false, any = false, begins = true;
+	long fd = sys(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+	long n;
+
+	if (fd < 0)
+		return 0;
+	memset(status, 0, sizeof(status));
+	n = sys(SYS_read, fd, status, sizeof(status) - 8);
+	sys(SYS_close, fd);
+	for (long i = 0; i < n; i++) {
+		if (begins)
+			wanted = is_about_rights(status + i);
+		begins = status[i] == '\n';
+		any |= wanted;
+		if (wanted)
+			hash = (hash ^ (unsigned char)status[i]) * 0x100000001b3ULL;
+	}
+	return any ? hash : 0;
+}
+
+bool identity_may_be_watched(uint32_t peer_uid)
+{
+	/* What the kernel would say of ptrace(), had it been asked. */
+	return peer_uid == 0 ||
+	       (peer_uid == sys(SYS_geteuid) && sys(SYS_prctl, PR_GET_DUMPABLE) == 1);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What a program does to its own rights: its users and groups, its root, its namespaces,
+ * a seccomp filter, being dumpable.  ldb's threads would keep what it gives up, so they
+ * end before the call and come back after it with what is left, or not at all.
+ *
+ * Nobody records: a load, a branch, a jump to the real function.  While somebody does, each
+ * of these calls costs a few hundred microseconds.
+ *
+ * Capabilities need nothing: ldb's threads have none (runtime/identity.c).
+ *
+ * The variadic ones are declared here as what they are to the caller, which is why the
+ * headers that declare them are not included.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <grp.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include "runtime/runtime.h"
+
+#define NEW_NAMESPACE	(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+			 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP | 0x80 /* CLONE_NEWTIME */)
+
+/* A function this libc does not have fails as an unknown system call does. */
+static long no_such_function(void)
+{
+	errno = ENOSYS;
+	return -1;
+}
+
+static __attribute__((noinline, cold)) void *next_find(void **slot, const char *name)
+{
+	void *fn = dlsym(RTLD_NEXT, name);
+
+	if (!fn) {
+		dlerror();	/* ours; the program must not see it */
+		fn = (void *)no_such_function;
+	}
+	__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+	return fn;
+}
+
+/*
+ * how: an expression of the arguments, enum control_leave.  errno is the real
+ * function's.
+ */
+#define PRIVILEGE(ret, name, params, args, how)					\
+	static void *next_##name;						\
+	EXPORT ret name params;							\
+	static __attribute__((noinline)) ret slow_##name params		\
+	{									\
+		ret (*next) params = (ret (*) params)next_find(&next_##name, #name); \
+		enum control_leave leave = control_runs() ? how : LEAVE_NOT;	\
+		bool returns = leave != LEAVE_NOT && control_leave(leave);	\
+		ret rc = next args;						\
+		int saved = errno;						\
+										\
+		if (returns)							\
+			control_return();					\
+		errno = saved;							\
+		return rc;							\
+	}									\
+	ret name params								\
+	{									\
+		void *next = __atomic_load_n(&next_##name, __ATOMIC_RELAXED);	\
+										\
+		if (likely(next && !control_runs()))				\
+			return ((ret (*) params)next) args;			\
+		return slow_##name args;					\
+	}
+
+PRIVILEGE(int, setuid, (uid_t uid), (uid), LEAVE_AND_RETURN)
+PRIVILEGE(int, seteuid, (uid_t uid), (uid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setreuid, (uid_t ruid, uid_t euid), (ruid, euid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setresuid, (uid_t ruid, uid_t euid, uid_t suid), (ruid, euid, suid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setfsuid, (uid_t uid), (uid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setgid, (gid_t gid), (gid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setegid, (gid_t gid), (gid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setregid, (gid_t rgid, gid_t egid), (rgid, egid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setresgid, (gid_t rgid, gid_t egid, gid_t sgid), (rgid, egid, sgid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setfsgid, (gid_t gid), (gid), LEAVE_AND_RETURN)
+PRIVILEGE(int, setgroups, (size_t n, const gid_t *groups), (n, groups), LEAVE_AND_RETURN)
+/* These two call setgroups() and the like inside of libc, past the names above. */
+PRIVILEGE(int, initgroups, (const char *user, gid_t group), (user, group), LEAVE_AND_RETURN)
+PRIVILEGE(int, chroot, (const char *path), (path), LEAVE_AND_RETURN)
+PRIVILEGE(int, unshare, (int flags), (flags),
+	  flags & NEW_NAMESPACE ? LEAVE_AND_RETURN : LEAVE_NOT)
+PRIVILEGE(int, setns, (int fd, int type), (fd, type), LEAVE_AND_RETURN)
+
+static enum control_leave prctl_leaves(int option, unsigned long value)
+{
+	switch (option) {
+	case PR_SET_SECCOMP:
+		return LEAVE_FOR_GOOD;
+	case PR_SET_DUMPABLE:	/* root may still look */
+		return value == 1 ? LEAVE_NOT : LEAVE_AND_RETURN;
+	default:
+		return LEAVE_NOT;
+	}
+}
+
+PRIVILEGE(int, prctl,
+	  (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
+	  (option, a, b, c, d), prctl_leaves(option, a))
+
+/* Of one thread only, where glibc would have told all. */
+static enum control_leave syscall_leaves(long number, long a, long b)
+{
+	switch (number) {
+	case SYS_seccomp:
+	case SYS_landlock_restrict_self:
+		return LEAVE_FOR_GOOD;
+	case SYS_prctl:
+		return prctl_leaves(a, b);
+	case SYS_unshare:
+		return a & NEW_NAMESPACE ? LEAVE_AND_RETURN : LEAVE_NOT;
+	case SYS_setuid:
+	case SYS_setgid:
+	case SYS_setreuid:
+	case SYS_setregid:
+	case SYS_setresuid:
+	case SYS_setresgid:
+	case SYS_setfsuid:
+	case SYS_setfsgid:
+	case SYS_setgroups:
+	case SYS_chroot:
+	case SYS_pivot_root:
+	case SYS_setns:
+		return LEAVE_AND_RETURN;
+	default:
+		return LEAVE_NOT;
+	}
+}
+
+PRIVILEGE(long, syscall, (long number, long a, long b, long c, long d, long e, long f),
+	  (number, a, b, c, d, e, f), syscall_leaves(number, a, b))

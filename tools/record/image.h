@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a running process has mapped, read out of its memory: no file that it names is
+ * opened.  All of it is the process's own word, and believed in nothing that could
+ * hurt the reader.
+ */
+#ifndef RECORD_IMAGE_H
+#define RECORD_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <ldb/control.h>
+
+struct image {
+	bool readable;		/* its memory may be read: else nothing below is known */
+	bool records;		/* something in it was compiled with the plugin */
+	uint64_t door;		/* address of the runtime's struct ldb_door; 0: no runtime */
+	struct ldb_door copy;	/* of it */
+};
+
+/* tid: a thread of the process that lives. */
+void image_read(pid_t tid, struct image *image);
+
+/* Reads or writes exactly size bytes of its memory.  False: not possible. */
+bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size);
+bool image_poke(pid_t tid, uint64_t address, const void *buf, size_t size);
+
+#endif

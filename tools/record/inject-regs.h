@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The registers of a stopped thread: all that is particular to the CPU in inject.c.
+ */
+#ifndef RECORD_INJECT_REGS_H
+#define RECORD_INJECT_REGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+#include "record/image.h"
+
+#define FPU_MAX	(16 << 10)	/* with AMX: 11 KB */
+
+struct inject_regs {
+	struct user_regs_struct user;
+	uint64_t mask;			/* signals */
+	size_t fpu_size;
+	char fpu[FPU_MAX] __attribute__((aligned(64)));
+};
+
+enum inject_place {
+	PLACE_SAFE,		/* in user code, or in a call that the kernel restarts */
+	PLACE_REDO,		/* a call that was ended by the stop, to be made again */
+	PLACE_SIGNAL,		/* a call that a signal is about to end as well */
+	PLACE_CRITICAL,		/* a restartable sequence: it must not be left alone in there */
+	PLACE_FOREIGN,		/* not 64-bit code */
+};
+
+/* Of a stopped thread. */
+bool inject_regs_get(pid_t tid, struct inject_regs *r);
+/* All of them, and the signal mask. */
+bool inject_regs_put(pid_t tid, const struct inject_regs *r);
+enum inject_place inject_regs_place(pid_t tid, const struct inject_regs *r, bool signal_pending);
+/* PLACE_REDO: so that the call is made again. */
+void inject_regs_redo(struct inject_regs *r);
+/* Builds the frame on the door's stack, and sets what runs there next. */
+bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct ldb_door *door);
+/* It is about to make the call that ends its visit. */
+bool inject_regs_leaves(pid_t tid, const struct ldb_door *door);
+/* Keeps it from that call. */
+bool inject_regs_skip(pid_t tid);
+
+/*
+ * System calls of a thread that is asleep, as /proc has them: 0, none is as good; else
+ * how bad it would be to interrupt this one.  INJECT_NEVER: it would notice.
+ */
+#define INJECT_NEVER	100
+int inject_call_rank(long number);
+
+#endif

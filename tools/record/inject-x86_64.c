@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* See inject-regs.h, and arch/x86/kernel/signal_64.c in Linux for the frame. */
+#include <elf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/ucontext.h>
+#include <sys/uio.h>
+#include <ldb/control.h>
+#include "record/inject-regs.h"
+
+#define CS_64BIT	0x33
+#define FLAGS_OFF	(0x400 | 0x100)	/* direction, single step */
+#define CALL_SIZE	2		/* bytes of a syscall instruction */
+/* What the kernel says between interrupting a call and restarting it; linux/errno.h */
+#define ERESTARTSYS	512
+#define ERESTARTNOINTR	513
+#define ERESTARTNOHAND	514
+#define ERESTART_RESTARTBLOCK 516
+
+/* The frame: asm/sigcontext.h, which cannot be included beside sys/ucontext.h. */
+#define XSTATE_MAGIC1	0x46505853U
+#define XSTATE_MAGIC2	0x46505845U
+#define XSTATE_SW	464		/* offset of struct xstate_sw in the FPU's state */
+#define UC_FP_XSTATE	1
+#define UC_SS		(2 | 4)
+#define SS_LEAVE_ALONE	0x40		/* no such flag: the alternate stack stays as it is */
+
+struct xstate_sw {
+	uint32_t magic1, extended_size;
+	uint64_t features;
+	uint32_t size, padding[7];
+};
+
+struct kernel_ucontext {
+	unsigned long flags;
+	void *link;
+	stack_t stack;
+	greg_t gregs[23];
+	void *fpu;
+	uint64_t reserved[8];
+	uint64_t mask;
+};
+
+struct frame {
+	uint64_t return_address;
+	struct kernel_ucontext uc;
+	char siginfo[128];
+};
+
+_Static_assert(offsetof(struct kernel_ucontext, fpu) == 40 + 23 * 8, "sigcontext");
+_Static_assert(offsetof(struct kernel_ucontext, mask) == 40 + 256, "sigcontext");
+
+bool inject_regs_get(pid_t tid, struct inject_regs *r)
+{
+	struct iovec fpu = { r->fpu, sizeof(r->fpu) };
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &r->user) ||
+	    ptrace(PTRACE_GETSIGMASK, tid, sizeof(r->mask), &r->mask) ||
+	    ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &fpu))
+		return false;
+	r->fpu_size = fpu.iov_len;
+	return fpu.iov_len >= 512 + 64 && fpu.iov_len < sizeof(r->fpu);
+}
+
+bool inject_regs_put(pid_t tid, const struct inject_regs *r)
+{
+	struct iovec fpu = { (void *)r->fpu, r->fpu_size };
+
+	/* The mask first: should we be killed in between, the frame restores the rest. */
+	return !ptrace(PTRACE_SETSIGMASK, tid, sizeof(r->mask), &r->mask) &&
+	       !ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &fpu) &&
+	       !ptrace(PTRACE_SETREGS, tid, NULL, &r->user);
+}
+
+static bool in_call(const struct user_regs_struct *u)
+{
+	return (long)u->orig_rax >= 0;
+}
+
+/*
+ * The kernel aborts a restartable sequence by looking at the instruction pointer when
+ * the thread goes on, and by then it would be ours.
+ */
+static bool in_critical_section(pid_t tid, const struct user_regs_struct *u)
+{
+	struct __ptrace_rseq_configuration c;
+	struct {
+		uint32_t version, flags;
+		uint64_t start, length, abort;
+	} cs;
+	uint64_t at;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, sizeof(c), &c) != sizeof(c) ||
+	    !c.rseq_abi_pointer || !image_peek(tid, c.rseq_abi_pointer + 8, &at, sizeof(at)) || !at)
+		return false;
+	if (!image_peek(tid, at, &cs, sizeof(cs)))
+		return true;
+	return u->rip - cs.start < cs.length;
+}
+
+enum inject_place inject_regs_place(pid_t tid, const struct inject_regs *r, bool signal_pending)
+{
+	const struct user_regs_struct *u = &r->user;
+
+	if (u->cs != CS_64BIT)
+		return PLACE_FOREIGN;
+	if (in_critical_section(tid, u))
+		return PLACE_CRITICAL;
+	if (!in_call(u) || (long)u->rax != -EINTR)
+		return PLACE_SAFE;
+	return signal_pending ? PLACE_SIGNAL : PLACE_REDO;
+}
+
+void inject_regs_redo(struct inject_regs *r)
+{
+	r->user.rax = r->user.orig_rax;
+	r->user.orig_rax = -1;
+	r->user.rip -= CALL_SIZE;
+}
+
+/* What the thread would have gone on with, had nobody been there. */
+static void restart_call(struct user_regs_struct *u)
+{
+	if (!in_call(u))
+		return;
+	switch (-(long)u->rax) {
+	case ERESTARTSYS:
+	case ERESTARTNOINTR:
+	case ERESTARTNOHAND:
+		u->rax = u->orig_rax;
+		u->rip -= CALL_SIZE;
+		break;
+	case ERESTART_RESTARTBLOCK:	/* rt_sigreturn() forgets what to restart */
+		u->rax = -EINTR;
+		break;
+	}
+}
+
+static void fill_frame(struct frame *f, const struct inject_regs *r, uint64_t fpu_at)
+{
+	struct user_regs_struct u = r->user;
+	greg_t *g = f->uc.gregs;
+
+	restart_call(&u);
+	f->uc.flags = UC_FP_XSTATE | UC_SS;
+	f->uc.stack.ss_flags = SS_LEAVE_ALONE;
+	g[REG_R8] = u.r8;
+	g[REG_R9] = u.r9;
+	g[REG_R10] = u.r10;
+	g[REG_R11] = u.r11;
+	g[REG_R12] = u.r12;
+	g[REG_R13] = u.r13;
+	g[REG_R14] = u.r14;
+	g[REG_R15] = u.r15;
+	g[REG_RDI] = u.rdi;
+	g[REG_RSI] = u.rsi;
+	g[REG_RBP] = u.rbp;
+	g[REG_RBX] = u.rbx;
+	g[REG_RDX] = u.rdx;
+	g[REG_RAX] = u.rax;
+	g[REG_RCX] = u.rcx;
+	g[REG_RSP] = u.rsp;
+	g[REG_RIP] = u.rip;
+	g[REG_EFL] = u.eflags;
+	g[REG_CSGSFS] = (u.cs & 0xffff) | (u.ss & 0xffff) << 48;
+	f->uc.fpu = (void *)fpu_at;
+	f->uc.mask = r->mask;
+}
+
+/* As the kernel writes it for a signal: with its size, and a mark behind its end. */
+static bool write_fpu(pid_t tid, const struct inject_regs *r, uint64_t at)
+{
+	static char copy[FPU_MAX + 4];
+	struct xstate_sw sw = { .magic1 = XSTATE_MAGIC1, .extended_size = r->fpu_size + 4,
+				.size = r->fpu_size };
+	uint32_t end = XSTATE_MAGIC2;
+
+	memcpy(copy, r->fpu, r->fpu_size);
+	memcpy(&sw.features, r->fpu + XSTATE_SW, sizeof(sw.features));
+	memcpy(copy + XSTATE_SW, &sw, sizeof(sw));
+	memcpy(copy + r->fpu_size, &end, sizeof(end));
+	return image_poke(tid, at, copy, r->fpu_size + 4);
+}
+
+bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct ldb_door *door)
+{
+	uint64_t fpu_at = (door->stack + door->stack_size - r->fpu_size - 64) & ~63UL, all = ~0UL;
+	/* The stack pointer behind the return address is a multiple of 16. */
+	uint64_t at = ((fpu_at - sizeof(struct frame)) & ~15UL) - 8;
+	struct user_regs_struct u = r->user;
+	struct frame f;
+
+	if (door->stack_size < 2 * FPU_MAX || door->stack_size > 1 << 20)
+		return false;
+	memset(&f, 0, sizeof(f));
+	fill_frame(&f, r, fpu_at);
+	if (!write_fpu(tid, r, fpu_at) || !image_poke(tid, at, &f, sizeof(f)))
+		return false;
+	u.rip = door->entry;
+	u.rsp = at + sizeof(f.return_address);
+	u.orig_rax = -1;
+	u.eflags &= ~FLAGS_OFF;
+	return !ptrace(PTRACE_SETREGS, tid, NULL, &u) &&
+	       !ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all);
+}
+
+bool inject_regs_leaves(pid_t tid, const struct ldb_door *door)
+{
+	struct user_regs_struct u;
+
+	return !ptrace(PTRACE_GETREGS, tid, NULL, &u) && u.orig_rax == SYS_rt_sigreturn &&
+	       u.rsp > door->stack && u.rsp < door->stack + door->stack_size;
+}
+
+bool inject_regs_skip(pid_t tid)
+{
+	struct user_regs_struct u;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &u))
+		return false;
+	u.orig_rax = -1;
+	return !ptrace(PTRACE_SETREGS, tid, NULL, &u);
+}
+
+int inject_call_rank(long number)
+{
+	switch (number) {
+	/* The kernel restarts these, with what is left of a timeout. */
+	case SYS_futex:
+	case SYS_poll:
+	case SYS_ppoll:
+	case SYS_select:
+	case SYS_pselect6:
+	case SYS_nanosleep:
+	case SYS_clock_nanosleep:
+	case SYS_pause:
+	case SYS_rt_sigsuspend:
+	case SYS_restart_syscall:
+	case SYS_wait4:
+	case SYS_waitid:
+		return 0;
+	/* These mostly, or they end with EINTR and nothing done: then we do. */
+	case SYS_read:
+	case SYS_readv:
+	case SYS_recvfrom:
+	case SYS_recvmsg:
+	case SYS_accept:
+	case SYS_accept4:
+	case SYS_flock:
+		return 2;
+	case SYS_epoll_wait:
+	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
+	case SYS_rt_sigtimedwait:
+	case SYS_semop:
+	case SYS_semtimedop:
+	case SYS_msgrcv:
+	case SYS_msgsnd:
+	case SYS_io_getevents:
+	case SYS_io_uring_enter:
+		return 3;
+	default:
+		return INJECT_NEVER;
+	}
+}

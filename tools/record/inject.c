@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * See inject.h.  A process of its own does it, so that what it traces is let go without
+ * being stopped once more.  The thread is chosen so that nobody notices: one that sleeps
+ * in a call which the kernel restarts, or one that runs.  The first thread of the process
+ * is seized all the time, though not stopped, so that two recorders do not meet on
+ * the door's stack.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "record/inject.h"
+#include "record/inject-regs.h"
+
+#define TRIES		40		/* for a thread that can be stopped; some seconds at most */
+#define BUSY_TRIES	10
+#define TRY_PAUSE_NS	5000000
+#define STOP_NS		50000000LL	/* for it to stop */
+#define PASS_NS		2000000000LL	/* to go through the door */
+#define POLL_NS		20000
+#define THREADS_MAX	64		/* looked at in one try */
+#define SYSCALL_STOP	(SIGTRAP | 0x80)
+
+struct candidate {
+	pid_t tid;
+	int rank;
+};
+
+enum outcome {
+	PASSED,
+	MOVED,			/* this thread cannot, now */
+	REFUSED,		/* no thread will: a line was printed */
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+static void pause_ns(long ns)
+{
+	struct timespec ts = { 0, ns };
+
+	nanosleep(&ts, NULL);
+}
+
+/* What is not known is 0. */
+struct thread_status {
+	char state;
+	bool signal_pending;
+	int nr_filters;		/* of seccomp */
+};
+
+static void read_status(pid_t pid, pid_t tid, struct thread_status *s)
+{
+	unsigned long long own = 0, shared = 0, blocked = 0;
+	char path[64], line[256];
+	FILE *f;
+
+	memset(s, 0, sizeof(*s));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &s->state);
+		sscanf(line, "SigPnd: %llx", &own);
+		sscanf(line, "ShdPnd: %llx", &shared);
+		sscanf(line, "SigBlk: %llx", &blocked);
+		sscanf(line, "Seccomp_filters: %d", &s->nr_filters);
+	}
+	if (f)
+		fclose(f);
+	s->signal_pending = (own | shared) & ~blocked;
+}
+
+static bool is_alive(const struct thread_status *s)
+{
+	return s->state && s->state != 'Z' && s->state != 'X';
+}
+
+/* Calls fn for each thread until it returns true. */
+static void each_thread(pid_t pid, bool (*fn)(void *arg, pid_t tid), void *arg)
+{
+	char path[64];
+	struct dirent *d;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (d = readdir(dir)))
+		if (atoi(d->d_name) > 0 && fn(arg, atoi(d->d_name)))
+			break;
+	if (dir)
+		closedir(dir);
+}
+
+struct search {
+	pid_t pid, found;
+};
+
+static bool take_live(void *arg, pid_t tid)
+{
+	struct search *s = arg;
+	struct thread_status status;
+
+	read_status(s->pid, tid, &status);
+	if (is_alive(&status))
+		s->found = tid;
+	return s->found;
+}
+
+pid_t inject_live_thread(pid_t pid)
+{
+	struct search s = { .pid = pid };
+
+	each_thread(pid, take_live, &s);
+	return s.found;
+}
+
+static bool take_unfiltered(void *arg, pid_t tid)
+{
+	struct search *s = arg;
+	struct thread_status status, own;
+
+	read_status(getpid(), getpid(), &own);
+	read_status(s->pid, tid, &status);
+	if (is_alive(&status) && status.nr_filters <= own.nr_filters)
+		s->found = tid;
+	return s->found;
+}
+
+bool inject_is_filtered(pid_t pid)
+{
+	struct search s = { .pid = pid };
+
+	each_thread(pid, take_unfiltered, &s);
+	return !s.found;
+}
+
+/* Choosing a thread */
+
+struct choice {
+	pid_t pid;
+	struct candidate c[THREADS_MAX];
+	unsigned nr;
+	int nr_filters;		/* our own: those a container put on all of us */
+};
+
+/* What the thread is doing: "running", or the number of a system call. */
+static int rank_of(pid_t pid, pid_t tid)
+{
+	char path[64], text[32] = "";
+	long number;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	f = fopen(path, "r");
+	if (!f)
+		return 1;	/* a kernel without it */
+	if (!fgets(text, sizeof(text), f))
+		text[0] = '\0';
+	fclose(f);
+	if (!strncmp(text, "running", 7))
+		return 1;
+	/* -1: in the kernel, but not for a call */
+	return sscanf(text, "%ld", &number) == 1 && number >= 0 ? inject_call_rank(number) :
+								  INJECT_NEVER;
+}
+
+static bool add_candidate(void *arg, pid_t tid)
+{
+	struct choice *all = arg;
+	struct thread_status status;
+
+	read_status(all->pid, tid, &status);
+	if ((status.state == 'R' || status.state == 'S') && status.nr_filters <= all->nr_filters) {
+		struct candidate c = { tid, rank_of(all->pid, tid) };
+
+		if (c.rank < INJECT_NEVER)
+			all->c[all->nr++] = c;
+	}
+	return all->nr == THREADS_MAX;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	return ((const struct candidate *)a)->rank - ((const struct candidate *)b)->rank;
+}
+
+static void choose(pid_t pid, struct choice *all)
+{
+	struct thread_status own;
+
+	read_status(getpid(), getpid(), &own);
+	all->pid = pid;
+	all->nr = 0;
+	all->nr_filters = own.nr_filters;
+	each_thread(pid, add_candidate, all);
+	qsort(all->c, all->nr, sizeof(all->c[0]), by_rank);
+}
+
+/* Stopping it */
+
+/* The next stop: a wait status; 0: none in time; -1: the thread is gone. */
+static int next_stop(pid_t tid, int64_t timeout_ns)
+{
+	int64_t until = now_ns() + timeout_ns;
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+
+		if (got < 0 || (got == tid && !WIFSTOPPED(status)))
+			return -1;
+		if (got == tid)
+			return status;
+		if (now_ns() > until)
+			return 0;
+		pause_ns(POLL_NS);
+	}
+}
+
+static bool is_our_stop(int status)
+{
+	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
+}
+
+/* Goes on to our stop; signals on the way are delivered as they would have been. */
+static bool stop(pid_t tid)
+{
+	int status;
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return false;
+	while ((status = next_stop(tid, STOP_NS)) > 0) {
+		bool signal = !(status >> 16) && WSTOPSIG(status) != SYSCALL_STOP;
+
+		if (is_our_stop(status))
+			return true;
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			return false;	/* SIGSTOP and the like */
+		if (ptrace(PTRACE_CONT, tid, NULL, signal ? (long)WSTOPSIG(status) : 0))
+			return false;
+	}
+	return false;
+}
+
+/* Through the door */
+
+/* From call to call until the one that ends the visit.  False: it did not get there. */
+static bool run_to_end(pid_t tid, const struct ldb_door *door)
+{
+	int64_t until = now_ns() + PASS_NS;
+
+	while (now_ns() < until) {
+		int status;
+
+		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
+			return false;
+		status = next_stop(tid, PASS_NS);
+		if (status <= 0)
+			return false;
+		if (WSTOPSIG(status) == SYSCALL_STOP) {
+			if (inject_regs_leaves(tid, door))
+				return true;
+		} else if (status >> 16 != PTRACE_EVENT_STOP) {
+			return false;	/* a fault, all other signals are blocked */
+		}
+	}
+	return false;
+}
+
+/* Stops it where the kernel decides on the restart of interrupted calls. */
+static bool stop_for_return(pid_t tid)
+{
+	int status;
+
+	if (!inject_regs_skip(tid) || ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return false;
+	do {
+		if (ptrace(PTRACE_CONT, tid, NULL, NULL))
+			return false;
+		status = next_stop(tid, PASS_NS);
+	} while (status > 0 && status >> 16 != PTRACE_EVENT_STOP);
+	return status > 0;
+}
+
+static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
+{
+	bool entered = inject_regs_enter(tid, r, &image->copy);
+	/* Not even begun, or it came to harm there: it goes back all the same. */
+	bool ok = entered && run_to_end(tid, &image->copy) && stop_for_return(tid);
+
+	return inject_regs_put(tid, r) && ok;
+}
+
+/* A thread that is stopped is let go in any case. */
+static enum outcome visit(pid_t pid, pid_t tid, const struct image *image)
+{
+	static struct inject_regs r;
+	struct thread_status status;
+	enum outcome outcome = MOVED;
+	enum inject_place place;
+
+	read_status(pid, tid, &status);
+	if (!inject_regs_get(tid, &r))
+		goto out;
+	place = inject_regs_place(tid, &r, status.signal_pending);
+	if (place == PLACE_REDO && inject_call_rank(r.user.orig_rax) < INJECT_NEVER)
+		inject_regs_redo(&r);
+	else if (place != PLACE_SAFE)
+		goto out;
+	if (pass(tid, &r, image)) {
+		outcome = PASSED;
+	} else {
+		cli_error("process %d could not be entered: it goes on, and is not recorded", pid);
+		outcome = REFUSED;
+	}
+out:
+	ptrace(PTRACE_DETACH, tid, NULL, NULL);
+	return outcome;
+}
+
+/*
+ * Waits, and lets go whoever stops meanwhile: threads that were asked to and took too
+ * long, and the gate when a signal comes for it.
+ */
+static void idle(pid_t gate, long ns)
+{
+	int64_t until = now_ns() + ns;
+	int status;
+	pid_t tid;
+
+	do {
+		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+			bool signal = WIFSTOPPED(status) && !(status >> 16);
+
+			if (WIFSTOPPED(status))
+				ptrace(tid == gate ? PTRACE_CONT : PTRACE_DETACH, tid, NULL,
+				       signal ? (long)WSTOPSIG(status) : 0);
+		}
+		pause_ns(POLL_NS);
+	} while (now_ns() < until);
+}
+
+static bool seize(pid_t tid)
+{
+	return !ptrace(PTRACE_SEIZE, tid, NULL, PTRACE_O_TRACESYSGOOD);
+}
+
+static enum outcome try_threads(pid_t pid, const struct image *image, pid_t gate)
+{
+	static struct choice all;
+
+	choose(pid, &all);
+	for (unsigned i = 0; i < all.nr; i++) {
+		pid_t tid = all.c[i].tid;
+		enum outcome outcome;
+
+		if ((tid != gate && !seize(tid)) || !stop(tid))
+			continue;
+		outcome = visit(pid, tid, image);
+		if (outcome != MOVED)
+			return outcome;
+		if (tid == gate && !seize(tid))
+			return MOVED;
+	}
+	return MOVED;
+}
+
+/* Why not */
+
+static int yama_scope(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "r");
+	int scope = 0;
+
+	if (f) {
+		if (fscanf(f, "%d", &scope) != 1)
+			scope = 0;
+		fclose(f);
+	}
+	return scope;
+}
+
+static pid_t tracer_of(pid_t pid, pid_t tid)
+{
+	char path[64], line[256];
+	pid_t tracer = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "TracerPid: %d", &tracer);
+	if (f)
+		fclose(f);
+	return tracer;
+}
+
+static void explain(pid_t pid, pid_t tid, int error)
+{
+	struct thread_status status;
+	pid_t tracer = tracer_of(pid, tid);
+
+	read_status(pid, tid, &status);
+	if (!is_alive(&status))
+		cli_error("process %d has ended", pid);
+	else if (tracer)
+		cli_error("process %d is traced by process %d: end that first", pid, tracer);
+	else if (status.state == 'T')
+		cli_error("process %d is stopped: let it go on first (kill -CONT %d)", pid, pid);
+	else if (error == EPERM && yama_scope() && geteuid())
+		cli_error("no permission to attach to process %d, kernel.yama.ptrace_scope is %d: run %s as root, or start the program with LDB=listen in its environment",
+			  pid, yama_scope(), cli_tool_name());
+	else if (error == EPERM)
+		cli_error("no permission to attach to process %d, it has rights that you have not, or is not dumpable: run %s as root",
+			  pid, cli_tool_name());
+	else
+		cli_error("no thread of process %d could be stopped without harm: try again, or start the program with LDB=listen in its environment",
+			  pid);
+}
+
+/* The door's answer */
+
+static enum outcome answer(pid_t pid, pid_t tid, const struct image *image)
+{
+	struct ldb_door door;
+
+	if (!image_peek(tid, image->door, &door, sizeof(door))) {
+		cli_error("process %d has ended", pid);
+		return REFUSED;
+	}
+	if (!door.result)
+		return PASSED;
+	if (door.result == -EBUSY)
+		return MOVED;
+	cli_error("process %d cannot be recorded: the runtime's thread cannot be started there: %s",
+		  pid, strerror(-door.result));
+	return REFUSED;
+}
+
+static bool write_name(pid_t tid, const struct image *image, const char *name)
+{
+	char room[sizeof(image->copy.name)] = "";
+
+	snprintf(room, sizeof(room), "%s", name);
+	return image_poke(tid, image->door + offsetof(struct ldb_door, name), room, sizeof(room));
+}
+
+/* In a process of its own. */
+static bool enter(pid_t pid, const struct image *image, const char *name)
+{
+	bool busy = false, seized = false;
+	pid_t gate = 0;
+	int error = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		enum outcome outcome;
+
+		if (i)
+			idle(gate, TRY_PAUSE_NS << (i > TRIES / 2 ? 4 : 0));
+		if (!seized) {
+			gate = inject_live_thread(pid);
+			seized = gate && seize(gate);
+			error = errno;
+		}
+		if (!seized || !write_name(gate, image, name))
+			continue;
+		busy = false;
+		outcome = try_threads(pid, image, gate);
+		if (outcome == PASSED) {
+			/* The recorder before may just be leaving. */
+			outcome = answer(pid, gate, image);
+			busy = outcome == MOVED;
+			if (busy && i >= BUSY_TRIES)
+				break;
+		}
+		if (outcome != MOVED)
+			return outcome == PASSED;
+		seized = tracer_of(pid, gate) == getpid();
+		error = 0;
+	}
+	if (busy)
+		cli_error("another ldb-record is recording process %d", pid);
+	else
+		explain(pid, gate ? gate : pid, error);
+	return false;
+}
+
+bool inject_enter(pid_t pid, const struct image *image, const char *name)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child < 0) {
+		cli_error("cannot start a process: %s", strerror(errno));
+		return false;
+	}
+	if (!child)
+		_exit(enter(pid, image, name) ? 0 : 1);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
