@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A program that carries the runtime while nobody records is as one that does not.
+. "$(dirname "$0")/../engine.sh"
+need_build
+
+# shellcheck disable=SC2086	# link_runtime is several words
+cc_ldb -O2 -g "$PROGRAMS/dormant.c" -o linked -pthread $link_runtime || exit 1
+cc_ldb -O2 -g "$PROGRAMS/dormant.c" -o plain -pthread || exit 1
+$CC -O2 "$PROGRAMS/refuse.c" -o refuse || exit 1
+preloaded="env LD_PRELOAD=$RUNTIME ./plain"
+chmod 755 . linked plain
+
+# Another library of the same kind: any costs a mapping for what it adds to thread-local
+# memory and the loader's lists.
+echo '__thread long own[2]; long *get(void) { return own; }' >other.c
+$CC -shared -fPIC other.c -o libother.so || exit 1
+LD_PRELOAD=$WORK/libother.so ./plain look >want
+for how in ./linked "$preloaded"; do
+	run_cmd "$how look"
+	ok "${how##*/}: threads, descriptors and mappings are the program's own" \
+		test "$out" = "$(cat want)"
+	[ "$out" = "$(cat want)" ] || diag "$out" "wanted: $(cat want)"
+done
+# A private folder's libraries cannot be read by nobody, so a copy is.
+cp "$RUNTIME" runtime.so && chmod 755 runtime.so
+nobody=
+[ "$(id -u)" -ne 0 ] || nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
+check "mlockall() within 8 MB, plain" "$nobody sh -c 'ulimit -l 8192; exec ./plain lock'" 0 '^locked$'
+check "mlockall() within 8 MB, preloaded" \
+	"$nobody sh -c 'ulimit -l 8192; LD_PRELOAD=./runtime.so exec ./plain lock'" 0 '^locked$'
+newuser=$(./plain newuser)
+check "unshare(CLONE_NEWUSER), preloaded" "$preloaded newuser" 0 "^$newuser\$"
+check "unshare(CLONE_NEWUSER), recorded" "ldb-record -q -o u.data -- ./plain newuser" 0 "^$newuser\$"
+
+# A constructor that runs before ours and leaves no environment at all.
+echo '#include <stdlib.h>
+__attribute__((constructor)) static void blank(void) { clearenv(); }' >blank.c
+$CC -shared -fPIC blank.c -o libblank.so || exit 1
+# shellcheck disable=SC2086
+cc_ldb -O2 -g "$PROGRAMS/dormant.c" -o unset -pthread -Wl,--no-as-needed $link_runtime -L. -lblank -Wl,-rpath,"$WORK" || exit 1
+check "no environment at all" "LD_PRELOAD=$WORK/libblank.so ./linked blank" 0
+check "no environment, linked" "./unset blank" 0
+
+# Tools that look at a program or stand in for the kernel.
+for tool in "valgrind -q --error-exitcode=9" "strace -f -o trace.out" "gdb -q -batch -ex run --args"; do
+	if ! command -v "${tool%% *}" >/dev/null; then
+		skip "${tool%% *}" "it is not there"
+		continue
+	fi
+	check "under ${tool%% *}, linked" "$tool ./linked look" 0 '^descriptors'
+done
+cc_ldb -O1 -g -fsanitize=address "$PROGRAMS/dormant.c" -o asan -pthread
+check "with AddressSanitizer, recorded" "ldb-record -q -o asan.data -- ./asan look" 0 '^descriptors'
+
+# close_range() is refused: what was inherited must be closed all the same, or the
+# reader of a pipe waits for ever.  cat ends when the last writer's end is closed.
+for how in "" "./refuse close_range"; do
+	# shellcheck disable=SC2086	# how is words or none
+	check "${how:-no refusal}: a pipe ends when the program closes it" \
+		"ldb-record -q -o r.data -- $how ./plain pipe 2>r.err | timeout 20 sh -c 'cat; : >ended'; test -e ended" 0 '^x$'
+	check "${how:-no refusal}: and it is recorded" "ldb-report -i r.data" 0 'main\(\)'
+	rm -f ended
+done
+before=$(date +%s%N)
+ldb-record -q -o r.data -- ./refuse close_range ./plain pipe 2>r.err | cat >/dev/null
+ok "... as soon as that, not at its end" test $((($(date +%s%N) - before) / 1000000)) -lt 20000
+
+# main() has left, the process goes on.
+mkfifo input
+./linked leave-main <input >left.out &
+pid=$!
+exec 8>input
+at_end "kill $pid 2>/dev/null || :"
+wait_for 10 "grep -q 'State:.*Z' /proc/$pid/status"
+check "attached after main() has left" "ldb-record -p $pid -d 0.5 -o left.data" 0
+check "and its threads are recorded" "ldb-report -i left.data" 0 'work\(\)'
+exec 8>&-
+wait "$pid"
+status=$?
+ok "exit status as without ldb" test "$status" -eq 3
+ok "its output too" test "$(cat left.out)" = worked
+
+# Two processes with the same number, in pid namespaces of one network namespace.
+if [ "$(id -u)" -eq 0 ] && unshare --pid --fork --mount-proc true 2>/dev/null; then
+	for mode in attach listen; do
+		for i in 1 2; do
+			LDB=$mode unshare --pid --fork --mount-proc ./linked leave-main </dev/zero >ns$i.out &
+		done
+		wait_for 10 '[ "$(pgrep -c -x linked)" -ge 2 ]'
+		sleep 0.3
+		for pid in $(pgrep -x linked); do
+			check "LDB=$mode, process 1 of its pid namespace" \
+				"ldb-record -p $pid -d 0.2 -o ns.data && ldb-report -i ns.data" 0 'work\(\)'
+		done
+		pkill -KILL -x linked
+		wait_for 5 '! pgrep -x linked'
+	done
+else
+	skip "pid namespaces" "not allowed here"
+fi
+finish

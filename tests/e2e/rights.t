@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A program that gives up rights has given them up: no thread of ldb's keeps them,
+# whether nobody records it, it was launched by a recorder, or attached to.
+# tests/programs/drop-rights.c looks at the threads it did not make, and attacks them.
+. "$(dirname "$0")/../engine.sh"
+need_build
+[ "$(id -u)" -eq 0 ] || skip_all "only root has rights to give up"
+
+# shellcheck disable=SC2086	# link_runtime is several words
+cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o linked $link_runtime || exit 1
+cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o plain || exit 1
+mkdir -m 700 private
+chmod 711 "$WORK"
+
+# Nobody records: nobody is there.
+for how in keep glibc syscall raw seccomp caps chroot userns fork; do
+	rm -rf jail
+	check "dormant, $how: done" "LD_PRELOAD=$RUNTIME ./plain $how" 0 '^changed$'
+	ok "dormant, $how: no thread but its own" matches '^0 other threads$'
+done
+for how in glibc fork raw; do
+	check_not "dormant, $how: an attack finds nobody" "./linked $how attack $WORK/private/$how" 0 '^made'
+done
+
+# Recorded.  What ldb's threads have is what the program has, and no capability ever.
+says()	# name regex
+{
+	if matches "$2"; then
+		pass "$1"
+	else
+		fail "$1"
+		diag "$out"
+	fi
+}
+
+keeps_nothing()	# label uid
+{
+	says "$1: done" '^changed$'
+	if printf '%s\n' "$out" | grep -E '^ldb-(control|scan) ' | grep -qv "uid=$2 caps=0*  *nnp=1 root=same"; then
+		fail "$1: ldb's threads have no more rights than the program"
+		diag "$out"
+	else
+		pass "$1: ldb's threads have no more rights than the program"
+	fi
+}
+
+for how in keep caps glibc syscall chroot userns impersonate dumpable; do
+	rm -rf jail
+	uid=0
+	case $how in glibc | syscall) uid=65534 ;; userns) uid=65534 ;; esac
+	run_cmd "ldb-record -o $how.data -- ./plain $how"
+	keeps_nothing "recorded, $how" "$uid"
+	says "recorded, $how: they are there" '^ldb-scan '
+	[ "$how" = keep ] || ldb-report -i "$how.data" --json >report.json
+	check "recorded, $how: to the end" "ldb-report -i $how.data" 0 'ended: exit:0'
+done
+
+# What cannot be followed ends the recording, not the program.
+for how in seccomp raw; do
+	run_cmd "ldb-record -o $how.data -- ./plain $how"
+	ok "recorded, $how: the program's own exit status" test "$status" -eq 0
+	says "recorded, $how: nobody of ldb's is left" '^0 other threads$'
+	says "recorded, $how: and ldb says so" '^ldb-record: .*recording ended'
+	check "recorded, $how: what came before is in the trace" "ldb-report -i $how.data" 0 'ended: rights'
+done
+
+# The attack: it does work where the program keeps its rights.
+check "recorded, keep: an attack has what the program has" \
+	"ldb-record -q -o a.data -- ./plain keep attack $WORK/private/keep 2>/dev/null" 0 '^made as root$'
+for how in glibc syscall raw; do
+	# What it does to the program by patching it is its own affair.
+	run_cmd "ldb-record -q -o a.data -- ./plain $how attack $WORK/private/$how 2>/dev/null"
+	ok "recorded, $how: an attack makes no file in root's folder" test ! -e "private/$how"
+done
+
+# Attached, after and before the change.
+./linked glibc wait "$WORK/stop" >attached.out &
+pid=$!
+at_end "kill $pid 2>/dev/null || :"
+wait_for 10 "grep -q 'other threads' attached.out"
+check "attached after it: recorded" "ldb-record -p $pid -d 0.5 -o after.data" 0
+ldb-record -p "$pid" -d 3 -o during.data >during.log 2>&1 &
+rec=$!
+sleep 1
+out=$(grep -h -E '^(Name|Uid|CapPrm)' /proc/"$pid"/task/*/status | paste - - - | awk '{ print $2, $4, $NF }')
+wait "$rec"
+if printf '%s\n' "$out" | grep -q '^ldb-scan 65534 0*$' &&
+   ! printf '%s\n' "$out" | grep -v -q ' 65534 0*$'; then
+	pass "attached after it: all threads are nobody's"
+else
+	fail "attached after it: all threads are nobody's"
+	diag "$out"
+fi
+: >stop
+chmod 644 stop
+wait "$pid"
+status=$?
+ok "attached after it: exit status 0" test "$status" -eq 0
+
+# Whom the kernel would not let look by ptrace() is not let in by other ways either.
+if command -v setpriv >/dev/null; then
+	chmod 755 linked
+	setpriv --reuid 65534 --regid 65534 --clear-groups env LDB=listen ./linked dumpable wait "$WORK/stop2" >nd.out &
+	pid=$!
+	at_end "kill $pid 2>/dev/null || :"
+	wait_for 10 "grep -q 'other threads' nd.out"
+	pid=$(pgrep -P "$pid" -x linked || echo "$pid")
+	cp "$BUILD/bin/ldb-record" . 2>/dev/null
+	mkdir -m 777 nobodys
+	check "the same user cannot attach to what is not dumpable" \
+		"cd nobodys && setpriv --reuid 65534 --regid 65534 --clear-groups ../ldb-record -p $pid -d 0.2 -o nd.data" 1 '^ldb-record: .*(not dumpable|permission)'
+	check "root can" "ldb-record -p $pid -d 0.2 -o nd.data" 0
+	: >stop2
+	chmod 644 stop2
+fi
+finish
