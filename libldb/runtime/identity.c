@@ -5,7 +5,7 @@
  * They have those of the thread that started them, without any capability, for good.
  * What the program does to its credentials later does not reach them: glibc's set*id()
  * knows its own threads only, and most other calls are for the calling thread.  So
- * shim/privilege.c has them end before such a change.  What goes past it, a raw system
+ * runtime/privilege.c has them end before such a change.  What goes past it, a raw system
  * call, is found by looking once a second.
  */
 #include <fcntl.h>

@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
+#include "record/inject.h"
 #include "record/recording.h"
 
 #define DISK_FREE_PCT	5
@@ -91,6 +92,14 @@ static void meta_number(struct recording *r, const char *key, uint64_t value)
 	writer_add_meta(r->writer, key, text);
 }
 
+/* Whom /proc knows more of than of a first thread that has ended. */
+static pid_t living(const struct recording *r)
+{
+	pid_t tid = inject_live_thread(r->pid);
+
+	return tid ? tid : r->pid;
+}
+
 /* Arguments joined by blanks. */
 static void meta_cmdline(struct recording *r)
 {
@@ -98,7 +107,7 @@ static void meta_cmdline(struct recording *r)
 	size_t n = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", r->pid);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", living(r));
 	f = fopen(path, "r");
 	if (f) {
 		n = fread(text, 1, sizeof(text) - 1, f);
@@ -119,7 +128,7 @@ void output_program(struct recording *r)
 	ssize_t n;
 
 	meta_cmdline(r);
-	snprintf(path, sizeof(path), "/proc/%d/exe", r->pid);
+	snprintf(path, sizeof(path), "/proc/%d/exe", living(r));
 	n = readlink(path, text, sizeof(text) - 1);
 	if (n > 0) {
 		text[n] = '\0';
@@ -216,7 +225,7 @@ bool output_open(struct recording *r)
 		goto err_release;
 	r->slack = (unsigned __int128)SLACK_NS * hz / 1000000000;
 	r->pack = pack_alloc(&r->session, r->writer, r->t0, r->slack);
-	r->modules = modules_alloc(r->writer, r->t0, r->pid);
+	r->modules = modules_alloc(r->writer, r->t0, living(r));
 	if (r->pack) {
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		r->drain = drain_alloc(&r->session, pack_event, pack_release, r->pack);

@@ -95,9 +95,6 @@ struct target {
 /* False: one line was printed why it cannot be recorded.  kernel_only: without the runtime. */
 bool target_examine(const char *program, bool kernel_only, struct target *t);
 
-/* The file holds records.  Takes fd; less than 0: it does not. */
-bool target_file_has_records(int fd);
-
 /* launch.c: the child. */
 
 struct launch {

@@ -138,14 +138,6 @@ static void read_elf(int fd, struct elf_facts *f)
 	close(fd);
 }
 
-bool target_file_has_records(int fd)
-{
-	struct elf_facts f;
-
-	read_elf(fd, &f);
-	return f.has_records;
-}
-
 /* The loader drops LD_PRELOAD for a program that gains rights. */
 static bool gains_rights(const char *path)
 {

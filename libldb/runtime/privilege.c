@@ -20,7 +20,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include "runtime/runtime.h"
+#include "runtime.h"
 
 #define NEW_NAMESPACE	(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 			 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP | 0x80 /* CLONE_NEWTIME */)

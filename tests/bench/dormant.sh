@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Section of make bench: sourced by run.sh, which says how rows are made.
+# shellcheck shell=sh
+
+dormant_calls="fork exec setuid prctl syscall mlockall thread"
+
+# Any library that is preloaded makes exec and fork a little dearer; ldb is compared
+# with one that does nothing.
+dormant_run()	# config: prints "CALL-CONFIG NS"
+{
+	case $1 in
+	base | base2) out=$(LD_PRELOAD=$OUT/libnothing.so ./dormant-plain 400) ;;
+	dormant) out=$(LD_PRELOAD=$BUILD/lib/libldbtrace.so.0 ./dormant-ldb 400) ;;
+	esac || return
+	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 7 }'
+}
+
+# How long until a recording of a running program has begun.
+attach_time()	# config: prints "attach SECONDS"
+{
+	from=$(date +%s%N)
+	ldb-record --kernel none -q -p "$attach_pid" -d 10ms -o attach.data 2>attach.log || return
+	echo "attach $((($(date +%s%N) - from) / 1000000 - 10))"
+}
+
+bench_dormant()
+{
+	echo 'int nothing;' | $cc -shared -fPIC -x c - -o libnothing.so &&
+	$cc -O2 -g "$inc" "$programs/dormant-calls.c" -o dormant-plain -pthread &&
+	$cc -O2 -g "$inc" "$plugin" "$programs/dormant-calls.c" -o dormant-ldb -pthread || exit 1
+	interleave dormant.txt "$rounds" dormant_run base base2 dormant
+	heading "calls of a program that carries ldb and that nobody records / with an empty library"
+	for call in $dormant_calls; do
+		note "$call: $(mean dormant.txt "$call-base" %.0f) ns"
+		row dormant.txt "$call-base2" "$call-base" "  the same again"
+		row dormant.txt "$call-dormant" "$call-base" "  carrying ldb"
+	done
+	LD_PRELOAD=$BUILD/lib/libldbtrace.so.0 ./storm-ldb leaf 100000000000 "$cpu" >/dev/null &
+	attach_pid=$!
+	sleep 0.3
+	interleave attach.txt "$rounds" attach_time once
+	kill "$attach_pid"
+	heading "ldb-record -p, from its start until it has ended, but for the 10 ms recorded"
+	note "$(mean attach.txt attach %.0f) ms (bound 200)"
+}
