@@ -567,6 +567,9 @@ void control_listen(void)
 
 void control_fork_child(void)
 {
+	/* A page that is written to is copied first: not where nobody ever recorded. */
+	if (!control_pid)
+		return;
 	conn = -1;
 	recorder[0] = 0;
 	paused = false;

@@ -2,8 +2,8 @@
 /*
  * fork(): before / parent / child.  A child starts unrecorded: the page that
  * says "on" is wiped by the kernel before the child's first instruction, also
- * after a raw fork system call.  It gets a control thread of its own, so that
- * a daemon that forks itself into the background can be attached.
+ * after a raw fork system call.  It is as dormant as a program that starts, and a
+ * daemon that forks itself into the background can be attached to like any other.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,7 +38,8 @@ static void fork_child(void)
 	int saved = errno;
 
 	forking = false;
-	atomic_store(&registry_lock.word, 0);
+	if (atomic_load(&registry_lock.word))
+		atomic_store(&registry_lock.word, 0);
 	session_fork_child();
 	scan_fork_child();
 	shim_fork_child();

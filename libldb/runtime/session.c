@@ -325,8 +325,10 @@ void session_unmap(void)
 void session_fork_child(void)
 {
 	/* where the kernel could not wipe the page for us */
-	atomic_store(&session_page.a.on, 0);
-	session.device = -1;	/* a number in a file table this process has not */
+	if (session_on())
+		atomic_store(&session_page.a.on, 0);
+	if (session.device >= 0)
+		session.device = -1;	/* a number in a file table this process has not */
 	session_unmap();
 }
 

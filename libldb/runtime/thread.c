@@ -412,9 +412,9 @@ void thread_init(void)
 	thread_register(t);
 }
 
-void thread_fork_child(void)
+/* What the other threads had is free again. */
+static void forget_others(const struct thread *t)
 {
-	struct thread *t = self;
 	uint32_t n = nr_threads;
 
 	free_threads = NULL;
@@ -427,13 +427,25 @@ void thread_fork_child(void)
 		other->next_free = free_threads;
 		free_threads = other;
 	}
-	atomic_store(&nr_live, 0);
-	if (t) {
-		t->tid = sys(SYS_gettid);
-		t->slot = -1;
-		t->scan = NULL;
-		t->nr_held = 0;
-		t->held_epoch = 0;
+}
+
+/* Each page that is written to in the child is copied first. */
+void thread_fork_child(void)
+{
+	struct thread *t = self;
+
+	if (nr_threads > 1)
+		forget_others(t);
+	if (!t) {
+		atomic_store(&nr_live, 0);
+		return;
+	}
+	t->tid = sys(SYS_gettid);
+	t->slot = -1;
+	t->scan = NULL;
+	t->nr_held = 0;
+	t->held_epoch = 0;
+	if (atomic_load(&nr_live) != 1 || atomic_load(&live[0]) != t) {
 		atomic_store(&live[0], t);
 		atomic_store(&nr_live, 1);
 	}

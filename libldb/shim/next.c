@@ -55,11 +55,13 @@ static int no_such_sem(void)
 		return fn ? fn args : failed;				\
 	}
 
-#define VOID_STUB(name, params, args)					\
+#define VOID_STUB(name, params, args, otherwise)			\
 	static void stub_##name params					\
 	{								\
 		__typeof__(next_table.name) fn = FIND(name, NULL);	\
 									\
+		if (!fn)						\
+			fn = (__typeof__(fn))otherwise;			\
 		if (!fn)						\
 			__builtin_trap();				\
 		fn args;						\
@@ -71,8 +73,8 @@ static int no_such_sem(void)
 #define COND(name, params, args, ...)	STUB(name, params, args, COND_VERSION, ENOSYS)
 #define SEM(name, params, args, ...)	STUB(name, params, args, NULL, no_such_sem())
 #define WAIT(name, params, args, ...)	STUB(name, params, args, NULL, ENOSYS)
-#define JUMP(name, params, args)	VOID_STUB(name, params, args)
-#define UNWIND(name, params, args)	VOID_STUB(name, params, args)
+#define JUMP(name, params, args)	VOID_STUB(name, params, args, NULL)
+#define UNWIND(name, params, args)	VOID_STUB(name, params, args, libgcc_function(#name))
 #include "list.h"
 
 struct next next_table = {

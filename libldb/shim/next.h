@@ -36,6 +36,9 @@ extern struct next next_table;
 /* Finds all of them. */
 void next_init(void);
 
+/* libgcc.c: one of the unwinder's own, which may be where dlsym() does not look. */
+void *libgcc_function(const char *name);
+
 #pragma GCC visibility pop
 
 /* Relaxed: whichever value is seen, the stub or the function, is right. */

@@ -331,7 +331,8 @@ void shim_thread_exit(struct thread *t)
 void shim_fork_child(void)
 {
 	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
-		atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
+		if (atomic_load_explicit(&waiters_table[n], memory_order_relaxed))
+			atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
 }
 
 /*

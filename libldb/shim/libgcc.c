@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the compiler's unwinder gives, found when something unwinds.  Then it is loaded:
+ * with a C++ program, or by glibc for a cancellation.  To be linked with it would load
+ * it, five mappings and as many page faults, into each C program that carries the runtime.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unwind.h>
+#include "internal.h"
+#include "next.h"
+
+void *libgcc_function(const char *name)
+{
+	void *lib = dlopen("libgcc_s.so.1", RTLD_LAZY);
+
+	return lib ? dlsym(lib, name) : NULL;
+}
+
+static void *libgcc_find(void **slot, const char *name)
+{
+	void *fn = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	if (fn)
+		return fn;
+	fn = dlsym(RTLD_DEFAULT, name);
+	if (!fn) {	/* loaded out of sight: by glibc, or for a plugin in C++ */
+		dlerror();
+		fn = libgcc_function(name);
+	}
+	if (!fn)
+		abort();	/* as glibc does when it cannot unwind */
+	__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+	return fn;
+}
+
+#define FIND(name) ({								\
+		static void *slot_;						\
+		(__typeof__(&name))libgcc_find(&slot_, #name);			\
+	})
+
+/* Ours alone, whatever unwind.h says: dlsym() above must not find them. */
+__asm__(".hidden __gcc_personality_v0, _Unwind_Resume, _Unwind_GetCFA");
+
+/* Named by the unwind tables of the wrappers that clean up. */
+_Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
+						_Unwind_Exception_Class class,
+						struct _Unwind_Exception *exception,
+						struct _Unwind_Context *context);
+
+_Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
+					 _Unwind_Exception_Class class,
+					 struct _Unwind_Exception *exception,
+					 struct _Unwind_Context *context)
+{
+	return FIND(__gcc_personality_v0)(version, actions, class, exception, context);
+}
+
+/* Where they go on when they have. */
+void _Unwind_Resume(struct _Unwind_Exception *exception)
+{
+	FIND(_Unwind_Resume)(exception);
+	__builtin_unreachable();
+}
+
+_Unwind_Word _Unwind_GetCFA(struct _Unwind_Context *context)
+{
+	return FIND(_Unwind_GetCFA)(context);
+}
