@@ -12,7 +12,8 @@
 struct session session;
 _Atomic uint32_t nr_blocks;
 intptr_t block_off[BLOCKS_MAX];
-struct scanner scanners[LDB_MAX_SCANNERS];
+static struct scanner all_scanners[LDB_MAX_SCANNERS];
+struct scanner *scanners = all_scanners;
 
 static struct ldb_thread block;
 static struct thread thread;
