@@ -182,6 +182,7 @@ static void read_losses(struct oracle *o)
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_LOST, NULL);
 	uint64_t of[LDB_LOST_KERNEL + 1] = { 0 };
 	struct reader_rows in;
+	const char *text;
 
 	while (c && cursor_next(c, &in) > 0) {
 		for (size_t i = 0; i < in.nr; i++) {
@@ -201,6 +202,8 @@ static void read_losses(struct oracle *o)
 		if (what != LDB_LOST_UNWATCHED)
 			o->nr_lost += of[what];
 	o->nr_unwatched += of[LDB_LOST_UNWATCHED];
+	text = reader_meta(o->r, "end");
+	o->disk_full = of[LDB_LOST_DISK] || (text && !strcmp(text, "disk"));
 	o->lost_left = o->nr_lost > UINT64_MAX / GUESSES ? UINT64_MAX : o->nr_lost * GUESSES;
 	if (o->nr_lost && o->out)
 		fprintf(o->out, "trace: %" PRIu64 " records lost: overrun %" PRIu64 ", unfinished %" PRIu64

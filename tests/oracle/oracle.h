@@ -55,6 +55,7 @@ struct oracle {
 	int64_t lock_threshold;		/* ticks */
 	unsigned nr_cpus, nr_scanners;
 	bool is_cut;			/* the recorder was killed: there is no end */
+	bool disk_full;			/* what can be made again was not written */
 	bool attached;			/* to a program that ran */
 	bool kernel_module;		/* and not perf */
 	uint64_t nr_unwatched;		/* threads that have no row */
