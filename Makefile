@@ -4,7 +4,9 @@
 #	make			plugin, runtime and tools
 #	make demo		records the program of the paper's Figure 1 and explains it
 #	make check		all tests; the last line is "N passed, N failed"
-#	make check-quick	with a part of the compile matrix, without end-to-end tests
+#	make check-quick	those that see most: five minutes
+#	make mutate		changes one thing at a time and looks whether they see it:
+#				N=200 SEED=, ONLY="scan shim", TIME=600 for a slice
 #	make check-kmod-debug	the kernel module's tests and more of its stress, in a
 #				kernel with KASAN, lockdep and kmemleak (built once)
 #	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long
@@ -56,6 +58,10 @@ demo: deps
 check check-quick: deps
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/run.sh $(if $(filter check-quick,$@),--quick)
+
+mutate: all
+	@sh tests/mutate/run.sh $(if $(N),-n $(N)) $(if $(SEED),-s $(SEED)) $(if $(TIME),-t $(TIME)) \
+		$(foreach part,$(ONLY),-p $(part))
 
 check-kmod-debug:
 	@sh tests/deps.sh --debug
@@ -136,4 +142,4 @@ modules_install: modules
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all $(PARTS) hint deps demo check check-quick check-kmod-debug check-suites corpus bench style install uninstall modules modules_install clean
+.PHONY: all $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus bench style install uninstall modules modules_install clean

@@ -1,0 +1,419 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Changes one thing at a time in the sources and looks whether the tests see it.
+#
+#	tests/mutate/run.sh [-n N] [-s SEED] [-p PART]... [-t SECONDS] [-l LEVEL]
+#	tests/mutate/run.sh -a [-p PART]... [-t SECONDS] [-l LEVEL]
+#	tests/mutate/run.sh -r
+#
+#	-n	how many mutants (default 200), over the parts as their lines are
+#	-s	seed of the draw (default: a new one); it is printed
+#	-p	analysis, trace, scan, shim, module (default: all)
+#	-t	stops after so long; what is done is in the log, and the next run with the
+#		same seed goes on
+#	-l	fast: only tests that take three seconds at most; unit: only those that do not
+#		depend on the machine's mood; default: all of make check-quick that can see
+#		the part
+#	-a	tries those again that survived: after a test was written
+#	-r	the score
+#
+# A draw is a place in a file (mutate.c).  A mutant that does not compile is drawn
+# again, and so is one whose objects are the same: nobody can see it.  The others are
+# run under the tests, the likeliest first, until one fails.  A test that does not end
+# in four times its usual time and ten seconds has seen it, too.  What a test outside of
+# tests/unit sees must be seen twice, because such a test may fail for another reason.
+#
+# All happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
+# run; later runs bring the tests up to date, not what is mutated.  Remove the folder
+# to begin anew.  Its log has one line for each mutant: part, file, place, line, kind,
+# result, seconds, test.  What survived is in diffs/; equivalent names those of it
+# that no test can see, with the reason.
+
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+BUILD=${BUILD:-$TOP/build}
+WORK=$BUILD/mutate
+TREE=$WORK/tree
+LOG=$WORK/log
+LC_ALL=C
+export LC_ALL
+unset LDB_TEST_TIMEOUT
+
+die()
+{
+	echo "mutate: $*" >&2
+	exit 1
+}
+
+number=200
+seed=
+parts=
+seconds=0
+level=all
+mode=draw
+while getopts n:s:p:t:l:ar option; do
+	case $option in
+	n) number=$OPTARG ;;
+	s) seed=$OPTARG ;;
+	p) parts="$parts $OPTARG" ;;
+	t) seconds=$OPTARG ;;
+	l) level=$OPTARG ;;
+	a) mode=again ;;
+	r) mode=score ;;
+	*) exit 2 ;;
+	esac
+done
+PARTS="analysis trace scan shim module"
+parts=${parts:-$PARTS}
+began=$(date +%s)
+
+files_of()	# part, in the current folder
+{
+	case $1 in
+	analysis | trace) ls "tools/$1"/*.[ch] ;;
+	scan | shim) ls "libldb/$1"/*.[ch] ;;
+	module) ls kmod/*.[ch] ;;
+	*) die "unknown part $1: see the head of $0" ;;
+	esac
+}
+
+# What is mutated has no debug info with columns: two objects are the same when their
+# code is.
+build()	# folder
+{
+	case $1 in
+	tests/unit | tests/tools) flags="-O2 -g -fPIC" ;;
+	tools) flags="-O2 -g0 -fPIC" ;;
+	*) flags="-O2 -g -gno-column-info -fPIC" ;;
+	esac
+	make --no-print-directory -C "$TREE/$1" all BUILD="$TREE/build" CFLAGS="$flags" \
+		AR="sh $TREE/tests/mutate/ar.sh" </dev/null
+}
+
+copy_sources()	# what
+{
+	(cd "$TOP" && git ls-files -co --exclude-standard -- "$@" | while read -r file; do
+		[ ! -f "$file" ] || printf '%s\n' "$file"
+	done | cpio -pdmu --quiet "$TREE") || die "cannot copy the sources to $TREE"
+}
+
+# What has to be built when a file changes, or any of a part; the tests of the tools are
+# linked with a shared library.
+folders_of()	# part [file]
+{
+	case $1 in
+	analysis | trace)
+		echo tools
+		case ${2:-all.h} in *.c) return ;; esac
+		echo "tests/unit"
+		[ "$level" != all ] || echo "tests/tools" ;;
+	scan | shim)
+		echo "tests/runtime"
+		[ "$level" != all ] || echo "libldb" ;;
+	module) echo "tests/kmod/user" ;;
+	esac
+}
+
+tests_of()	# part
+{
+	case $1 in
+	analysis | trace)
+		words="analysis render export top"
+		[ "$1" = analysis ] || words="trace analysis record"
+		for word in $words; do
+			ls "$TREE/tests/unit/$word"-*.c | sed "s|.*/\(.*\)\.c\$|build/tests/unit/\1|"
+		done
+		[ "$level" != all ] || (cd "$TREE" && ls tests/tools/*.t) ;;
+	scan | shim)
+		(cd "$TREE/tests/runtime" && ls scan-*.c shim-*.c request-*.c unwind-*.c* |
+			grep -v -e '-plain' -e harness | sed 's|\(.*\)\.cc*$|build/tests/runtime/\1|')
+		[ "$level" != all ] || (cd "$TREE" && ls tests/runtime/*.t tests/e2e/truth.t) ;;
+	module) ls "$TREE"/tests/kmod/user/*.c | sed "s|.*/\(.*\)\.c\$|build/tests/kmod/user/\1|" ;;
+	esac
+}
+
+# True when it passed; sets $result otherwise.
+run_test()	# test seconds
+{
+	(cd "$TREE" && ulimit -v 12000000 && LDB_TEST_TIMEOUT=$2 BUILD=$TREE/build sh tests/run.sh "$1") >"$WORK/out" 2>&1 </dev/null &&
+		return 0
+	result=caught
+	! grep -q '^  ended after' "$WORK/out" || result=timeout
+	return 1
+}
+
+# Each test's usual time, and which ones pass at all.
+baseline()	# part
+{
+	for test in $(tests_of "$1"); do
+		stamp=$(stat -c %Y "$TREE/$test" 2>/dev/null)
+		! grep -q "^$test $stamp " "$WORK/times" 2>/dev/null || continue
+		at=$(date +%s)
+		if run_test "$test" 240; then
+			sed -i "\|^$test |d" "$WORK/times" 2>/dev/null
+			echo "$test $stamp $(($(date +%s) - at))" >>"$WORK/times"
+		else
+			echo "mutate: $test fails without any mutant: left out" >&2
+			sed -n '1,20s/^/  | /p' "$WORK/out" >&2
+		fi
+	done
+}
+
+# Which lines each test of the tools executes: the others need not be run for a change
+# there.  Lines of "file line count test"; a test of which nothing is known has none.
+cover()
+{
+	[ ! -f "$WORK/covered" ] || return 0
+	echo "mutate: looking which test executes what" >&2
+	rm -rf "$WORK/cover" "$WORK/profile" && mkdir -p "$WORK/cover" &&
+	(cd "$TREE" && find . -path ./build -prune -o -type f -print | cpio -pdm --quiet "$WORK/cover") || return 1
+	for folder in tools tests/unit; do
+		MUTATE_CC="${CC:-gcc} --coverage" make --no-print-directory -C "$WORK/cover/$folder" all \
+			BUILD="$WORK/cover/build" CC="${CC:-gcc} --coverage" CFLAGS="-O1 -g -fPIC" \
+			AR="sh $TREE/tests/mutate/ar.sh" </dev/null >"$WORK/build.log" 2>&1 || return 1
+	done
+	for test in $(tests_of analysis; tests_of trace); do
+		case $test in build/tests/unit/*) ;; *) continue ;; esac
+		to=$WORK/profile/${test##*/}
+		[ ! -d "$to" ] || continue
+		mkdir -p "$to"
+		(cd "$WORK/cover" && GCOV_PREFIX=$to timeout 600 "./$test") >/dev/null 2>&1 </dev/null
+		notes=$(find "$to" -name obj -type d)/tools
+		for data in "$notes"/analysis/*.gcda "$notes"/trace/*.gcda; do
+			[ -f "$data" ] || continue
+			ln -s "$(echo "${data#"$to"}" | sed 's/\.gcda$/.gcno/')" "${data%.gcda}.gcno"
+			(cd "$WORK/cover/tools" && gcov -t "$data" 2>/dev/null)
+		done | awk -v test="$test" -F: '
+			$2 + 0 == 0 && $3 == "Source" { file = $4; sub(/^\.\//, "", file); next }
+			{ gsub(/[ *]/, "", $1) }
+			$1 != "-" && file ~ /^(analysis|trace)\// {
+				key = "tools/" file " " $2 + 0
+				n = $1 ~ /^[0-9]/ ? 1 : 0
+				if (!(key in seen) || n > seen[key]) seen[key] = n
+			}
+			END { for (key in seen) print key, seen[key], test }'
+		rm -rf "$to"/*
+	done >"$WORK/covered.new"
+	mv "$WORK/covered.new" "$WORK/covered"
+	rm -rf "$WORK/cover" "$WORK/profile"
+}
+
+# The likeliest first: named as the file, then as the first word of its name, then
+# those that saw most mutants of this file and of this part, then the quickest.
+order()	# part file line
+{
+	stem=${2##*/}
+	stem=${stem%.*}
+	tests_of "$1" | awk -v part="$1" -v file="$2" -v stem="$stem" -v times="$WORK/times" -v log_file="$LOG" \
+		-v line_nr="$3" -v covered="$WORK/covered" -v most="$([ "$level" = fast ] && echo 3 || echo 1000)" '
+	# The line, or the one that its statement begins in; a macro is executed where it is used.
+	function find_covering(from, to,   n, t) {
+		if (!knows_file) return
+		for (n = from; n >= to; n--) {
+			if (!(n in is_code)) continue
+			for (t in knows) if (!((n, t) in runs)) skip[t] = 1
+			return
+		}
+		for (t in knows) if (!(t in runs_file)) skip[t] = 1
+	}
+	BEGIN {
+		while ((getline line < covered) > 0) {
+			split(line, f, " ")
+			knows[f[4]] = 1
+			if (f[1] != file) continue
+			is_code[f[2]] = 1
+			knows_file = 1
+			if (f[3]) { runs[f[2], f[4]] = 1; runs_file[f[4]] = 1 }
+		}
+		find_covering(line_nr, line_nr - 6)
+		while ((getline line < times) > 0) { split(line, f, " "); took[f[1]] = f[3] }
+		while ((getline line < log_file) > 0) {
+			split(line, f, " ")
+			if (f[6] != "caught" && f[6] != "timeout") continue
+			if (f[1] == part) seen[f[8]] += 1
+			if (f[2] == file) seen[f[8]] += 20
+		}
+		word = stem
+		sub(/-.*/, "", word)
+	}
+	$1 in took && !($1 in skip) && took[$1] <= most {
+		name = $1
+		sub(/.*\//, "", name)
+		score = seen[$1] - took[$1]
+		if (name ~ "-" stem "$") score += 1000
+		if (index(name, "-" word)) score += 500
+		print -score, $1, took[$1] * 4 + 10
+	}' | sort -n | cut -d' ' -f2-
+}
+
+# Puts back whatever the last mutant changed, with its time: make then sees nothing to do.
+restore()
+{
+	(cd "$TREE" && find . -newer "$WORK/stamp" ! -path './build/tests/log/*' \( -type f -o -type l \)) |
+	while read -r file; do
+		if [ -e "$WORK/clean/$file" ]; then
+			cp -p "$WORK/clean/$file" "$TREE/$file"
+		else
+			rm -f "$TREE/$file"
+		fi
+	done
+}
+
+is_same()
+{
+	(cd "$TREE" && find build -newer "$WORK/stamp" -type f ! -name '*.d' ! -path 'build/tests/log/*') >"$WORK/changed"
+	while read -r file; do
+		cmp -s "$TREE/$file" "$WORK/clean/$file" || return 1
+	done <"$WORK/changed"
+}
+
+# One mutant; sets $result and $test.
+try()	# part file place line
+{
+	test=-
+	touch "$WORK/stamp"
+	# A change must be newer than the stamp and than every object.
+	sleep 0.02
+	"$WORK/mutate" apply "$TREE/$2" "$3" >"$WORK/mutant" || die "cannot change $2"
+	diff -u --label "a/$2" --label "b/$2" "$TREE/$2" "$WORK/mutant" >"$WORK/diff"
+	cat "$WORK/mutant" >"$TREE/$2"
+	for folder in $(folders_of "$1" "$2"); do
+		build "$folder" >"$WORK/build.log" 2>&1 && continue
+		result=broken
+		return
+	done
+	if is_same; then
+		result=same
+		return
+	fi
+	order "$1" "$2" "$4" >"$WORK/order"
+	result=survived
+	while read -r test limit; do
+		run_test "$test" "$limit" && continue
+		case $test in build/tests/unit/*) [ "$result" = timeout ] || return ;; esac
+		run_test "$test" "$limit" || return
+		result=survived
+	done <"$WORK/order"
+	test=-
+}
+
+is_over()
+{
+	[ "$seconds" -gt 0 ] && [ $(($(date +%s) - began)) -ge "$seconds" ]
+}
+
+one()	# part file place line kind
+{
+	at=$(date +%s)
+	try "$@"
+	restore
+	echo "$1 $2 $3 $4 $5 $result $(($(date +%s) - at)) $test" >>"$LOG"
+	diff=$WORK/diffs/$(echo "$2" | tr / -).$3
+	if [ "$result" = survived ]; then
+		cp "$WORK/diff" "$diff"
+	else
+		rm -f "$diff"
+	fi
+	echo "$1 $2:$4 $5 $result $test"
+}
+
+# The last result of each place counts.
+results()
+{
+	[ ! -f "$LOG" ] || awk '{ key = $2 " " $3; if (!(key in last)) order[++nr] = key; last[key] = $0 }
+	END { for (i = 1; i <= nr; i++) print last[order[i]] }' "$LOG"
+}
+
+# How many mutants each part gets.
+quotas()
+{
+	(cd "$TREE" && for part in $PARTS; do
+		# shellcheck disable=SC2046	# the list is meant
+		echo "$part $("$WORK/mutate" lines $(files_of "$part"))"
+	done) | awk -v n="$number" '{ part[NR] = $1; lines[NR] = $2; sum += $2 }
+	END { for (i = 1; i <= NR; i++) { upto += lines[i]; now = int(n * upto / sum + 0.5); print part[i], now - was; was = now } }'
+}
+
+draw()	# part quota
+{
+	have=$(results | awk -v part="$1" '$1 == part && $6 != "same" && $6 != "broken"' | wc -l)
+	# shellcheck disable=SC2046
+	(cd "$TREE" && "$WORK/mutate" draw "$seed" 100000 "$1" $(files_of "$1")) >"$WORK/draws.$1"
+	while [ "$have" -lt "$2" ] && read -r part file place line kind; do
+		! results | grep -q "^$part $file $place " || continue
+		! is_over || return
+		one "$part" "$file" "$place" "$line" "$kind"
+		case $result in same | broken) ;; *) have=$((have + 1)) ;; esac
+	done <"$WORK/draws.$1"
+}
+
+score()
+{
+	echo "seed $(cat "$WORK/seed")"
+	results | awk -v equivalent="$TOP/tests/mutate/equivalent" '
+	BEGIN { while ((getline line < equivalent) > 0) { split(line, f, " "); known[f[1] " " f[2] " " f[3]] = 1 } }
+	{ drawn++ }
+	$6 == "same" || $6 == "broken" { again[$6]++; next }
+	{ nr[$1]++; all++ }
+	$6 == "survived" { left[$1]++; lost++; if (($2 " " $3 " " $5) in known) same++ }
+	$6 == "caught" || $6 == "timeout" { by[$8]++; if ($6 == "timeout") late++ }
+	END {
+		if (!all) { print "nothing was tried"; exit }
+		printf "%d drawn: %d did not compile, %d compiled to the same, %d tried\n", drawn, again["broken"], again["same"], all
+		for (p in nr) printf "  %-10s %4d tried, %4d caught (%.0f %%)\n", p, nr[p], nr[p] - left[p], 100 * (nr[p] - left[p]) / nr[p]
+		for (t in by) printf "  %4d by %s\n", by[t], t | "sort -k1,1nr -k3"
+		close("sort -k1,1nr -k3")
+		printf "%d of %d caught (%.1f %%), %d of them by a test that did not end; %d survived, %d of them equivalent\n",
+			all - lost, all, 100 * (all - lost) / all, late, lost, same
+	}'
+}
+
+prepare()
+{
+	mkdir -p "$WORK/diffs"
+	${CC:-gcc} -O2 -Wall -Wextra -o "$WORK/mutate" "$TOP/tests/mutate/mutate.c" "$TOP/tests/mutate/source.c" ||
+		die "mutate.c does not compile"
+	# An interrupted run leaves its mutant behind.
+	[ ! -f "$WORK/stamp" ] || [ ! -d "$WORK/clean" ] || restore
+	[ -d "$TREE" ] || { mkdir -p "$TREE" && copy_sources .; }
+	copy_sources tests
+	for part in $parts; do
+		for folder in gcc-plugin libldb tools $(folders_of "$part"); do
+			[ -d "$TREE/$folder" ] || continue
+			build "$folder" >"$WORK/build.log" 2>&1 ||
+				{ tail -n 20 "$WORK/build.log" >&2; die "$folder does not build"; }
+		done
+	done
+	# Links: a file that the next build replaces is another one than this.
+	rm -rf "$WORK/clean" && cp -Rp "$TREE" "$WORK/clean" || die "cannot copy $TREE"
+	for part in $parts; do
+		baseline "$part"
+		case $part in analysis | trace) cover || die "cannot see which test executes what" ;; esac
+	done
+}
+
+if [ "$mode" = score ]; then
+	[ -f "$WORK/seed" ] || die "nothing was tried yet: run tests/mutate/run.sh"
+	score
+	exit
+fi
+prepare
+if [ "$mode" = again ]; then
+	results | awk -v parts="$parts" 'BEGIN { n = split(parts, p, " "); for (i = 1; i <= n; i++) is[p[i]] = 1 }
+		$6 == "survived" && $1 in is { print $1, $2, $3, $4, $5 }' >"$WORK/again"
+	while read -r part file place line kind; do
+		! is_over || break
+		one "$part" "$file" "$place" "$line" "$kind"
+	done <"$WORK/again"
+else
+	[ -n "$seed" ] || seed=$(cat "$WORK/seed" 2>/dev/null) ||
+		seed=$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+	[ ! -f "$WORK/seed" ] || [ "$(cat "$WORK/seed")" = "$seed" ] ||
+		die "the last draw had seed $(cat "$WORK/seed"): remove $WORK for another one"
+	echo "$seed" >"$WORK/seed"
+	echo "seed $seed"
+	quotas >"$WORK/quotas"
+	for part in $parts; do
+		draw "$part" "$(awk -v part="$part" '$1 == part { print $2 }' "$WORK/quotas")"
+	done
+fi
+score
