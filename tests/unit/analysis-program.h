@@ -19,6 +19,7 @@
 struct program_options {
 	uint64_t seed;
 	unsigned nr_threads;
+	unsigned nr_requests;	/* of each thread; 0: PROGRAM_REQS, the most */
 	bool has_kernel;	/* events of the scheduler, page faults, interrupts */
 	bool has_queues;	/* the first thread takes requests and puts them into a queue */
 	bool is_simple;		/* locks are taken in the order of time: it can be replayed */
@@ -208,7 +209,7 @@ static inline void program_request(struct program *p, uint32_t tid, unsigned i)
 TAP_FN void program_make(struct made *t, const char *name, const struct program_options *o)
 {
 	struct program p = { .t = t, .o = *o };
-	unsigned done[PROGRAM_THREADS + 1] = { 0 };
+	unsigned done[PROGRAM_THREADS + 1] = { 0 }, nr = o->nr_requests ? o->nr_requests : PROGRAM_REQS;
 	char err[256];
 
 	*t = (struct made){ 0 };
@@ -237,7 +238,7 @@ TAP_FN void program_make(struct made *t, const char *name, const struct program_
 		uint32_t next = 0;
 
 		for (uint32_t tid = 1; tid <= o->nr_threads; tid++)
-			if (done[tid] < PROGRAM_REQS && (!next || p.now[tid] < p.now[next]))
+			if (done[tid] < nr && (!next || p.now[tid] < p.now[next]))
 				next = tid;
 		if (!next)
 			break;

@@ -528,6 +528,8 @@ int locks_build(struct model *m, const struct locks_options *options, struct loc
 	locks->nr_not_kept = b->futexes.nr_not_kept;
 	if (!ret)
 		ret = fill_locks(b, locks);
+	if (ret)
+		locks_free(locks);
 	free_builder(b);
 	free(b);
 	return ret;
