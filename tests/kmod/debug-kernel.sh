@@ -1,23 +1,34 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Builds the KASAN + lockdep + kmemleak kernel of "make check-kmod-debug" from
-# Debian's linux-source-6.1, once: kept in the cache under a name that is a hash of
-# the sources' version, the compiler and debug.config.
+# Builds a kernel of "make check-kmod-debug" from Debian's linux-source-6.1, once: kept
+# in the cache under a name that is a hash of the sources' version, the compiler and
+# the configuration.
 #
-#	tests/kmod/debug-kernel.sh	prints the folder: bzImage, and a tree to build
-#					modules against; 7 minutes on two cores
+#	tests/kmod/debug-kernel.sh [kasan | kcsan]
 #
+# prints the folder: bzImage, and a tree to build modules against; 7 minutes on two
+# cores.  kasan, the default, has kmemleak too, and both have lockdep and KCOV.
 # Messages go to stderr.  What make prints is in the folder's build.log.
 
 . "$(dirname "$0")/lib.sh"
 series=6.1
+kind=${1:-kasan}
 package=linux-source-$series
+
+configs="$KMOD/debug.config $KMOD/$kind.config"
+instrument=
+case $kind in
+kasan) ;;
+kcsan) instrument=KCSAN_SANITIZE=n ;;	# see kcsan.config
+*) die "which kernel? kasan or kcsan" ;;
+esac
 
 version=$(newest_version "$package")
 [ -n "$version" ] || die "no $package: run apt-get update?"
-hash=$({ echo "$version"; $CC --version | head -n 1; cat "$KMOD/debug.config"; } |
+# shellcheck disable=SC2086	# a list
+hash=$({ echo "$version"; $CC --version | head -n 1; cat $configs; echo "$instrument"; } |
 	sha256sum | cut -c1-16)
-tree=$CACHE/debug-$series-$hash
+tree=$CACHE/$kind-$series-$hash
 if [ -f "$tree/complete" ]; then
 	echo "$tree"
 	exit 0
@@ -28,7 +39,7 @@ for tool in flex bison bc make xz; do
 done
 # Two runs must not build in one folder.
 mkdir -p "$CACHE"
-exec 9>"$CACHE/debug-$series.lock"
+exec 9>"$CACHE/$kind-$series.lock"
 flock 9
 if [ -f "$tree/complete" ]; then
 	echo "$tree"
@@ -50,22 +61,25 @@ kmake()
 }
 
 kmake tinyconfig
-cat "$KMOD/debug.config" >>"$tree/.config"
+# shellcheck disable=SC2086
+cat $configs >>"$tree/.config"
 kmake olddefconfig
 # An option that was dropped for want of another would leave a check out in silence.
-sed -n 's/^\(CONFIG_[A-Z0-9_]*=.*\)/\1/p' "$KMOD/debug.config" | while read -r option; do
+# shellcheck disable=SC2086
+sed -n 's/^\(CONFIG_[A-Z0-9_]*=.*\)/\1/p' $configs | while read -r option; do
 	grep -qx "$option" "$tree/.config" || echo "$option"
 done >"$tree/dropped"
 [ ! -s "$tree/dropped" ] || die "not accepted by this kernel: $(tr '\n' ' ' <"$tree/dropped")"
 note "building it, which takes minutes: tail -f $log"
-kmake -j"$(nproc)" bzImage modules
+# shellcheck disable=SC2086	# none is no argument
+kmake -j"$(nproc)" $instrument bzImage modules
 cp "$tree/arch/x86/boot/bzImage" "$tree/bzImage" || exit 1
 
 # Modules need headers, scripts and symbols; the rest is a gigabyte of nothing.
 rm -f "$tree/vmlinux" "$tree/vmlinux.o" "$tree"/.tmp_vmlinux*
 find "$tree" \( -path "$tree/scripts" -o -path "$tree/tools" \) -prune -o -type f \
 	\( -name '*.o' -o -name '*.a' -o -name '*.c' -o -name '.*.cmd' \) -exec rm -f {} +
-for other in "$CACHE/debug-$series-"*; do
+for other in "$CACHE/$kind-$series-"*; do
 	[ "$other" = "$tree" ] || [ ! -d "$other" ] || rm -rf "$other"
 done
 : >"$tree/complete"

@@ -59,10 +59,14 @@ merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
 if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then
-	image=$(sh "$KMOD/kernels.sh" debug image) || exit 1
-	ok "the bad module builds for the debug kernel" \
-		build_module "$KMOD/bad" "$(sh "$KMOD/kernels.sh" debug headers)" "$WORK/bad"
 	vm="$vm -t 300"
+	bad_module()	# kernel
+	{
+		image=$(sh "$KMOD/kernels.sh" "$1" image) || exit 1
+		ok "the bad module builds for the $1 kernel" \
+			build_module "$KMOD/bad" "$(sh "$KMOD/kernels.sh" "$1" headers)" "$WORK/bad"
+	}
+	bad_module kasan
 	check "two CPUs" "sh $vm $image 'test \$(nproc) = 2'" 0
 	check "lockdep sees an order of locks" "sh $vm $bad $image 'insmod /ldb_bad.ko how=lock'" 99 'possible circular'
 	check "KASAN sees a use after free" "sh $vm $bad $image 'insmod /ldb_bad.ko how=free'" 99 'KASAN: .*use-after-free'

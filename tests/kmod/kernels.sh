@@ -5,7 +5,7 @@
 #
 #	tests/kmod/kernels.sh SERIES [release | image | headers]
 #
-# SERIES is 6.1, 6.12 or debug (debug-kernel.sh: built when it is not there).  Prints
+# SERIES is 6.1, 6.12, kasan or kcsan (debug-kernel.sh: built when it is not there).  Prints
 # the three words, or the one asked for.  The release is that of the newest installed
 # headers (tests/deps.sh installs them) whose image can be had.  Exit status 1 and one
 # line when there is none.
@@ -43,11 +43,11 @@ series=${1:-}
 what=${2:-all}
 case $series in
 6.1 | 6.12) ;;
-debug)
-	tree=$(sh "$KMOD/debug-kernel.sh") || exit 1
+kasan | kcsan)
+	tree=$(sh "$KMOD/debug-kernel.sh" "$series") || exit 1
 	answer "$(cat "$tree/include/config/kernel.release")" "$tree/bzImage" "$tree"
 	;;
-*) die "which kernel? 6.1, 6.12 or debug" ;;
+*) die "which kernel? 6.1, 6.12, kasan or kcsan" ;;
 esac
 
 found=

@@ -5,11 +5,11 @@
 #
 #	tests/kmod/run.sh [-k KERNEL]... [-o FILE] [TEST]...
 #
-#	-k	6.1, 6.12 (default: both) or debug
+#	-k	6.1, 6.12 (default: both), kasan or kcsan
 #	-o	keeps what the guests printed, unchanged
 #
 # TEST: name of a file in guest/ (*.t) or of a program in programs/; default: all that
-# the kernel's kind is for (stress-*: only the debug kernel and by name).  By hand:
+# the kernel's kind is for (stress-*: only the debug kernels and by name).  By hand:
 #
 #	tests/kmod/run.sh -k 6.1 truth.t
 #
@@ -67,11 +67,16 @@ make_tree()
 	tree_add "$tree" "$(command -v jq):/bin/jq"
 }
 
+is_debug()	# kernel
+{
+	[ "$1" = kasan ] || [ "$1" = kcsan ]
+}
+
 default_tests()	# kernel
 {
 	for file in "$KMOD"/guest/*.t; do
 		case ${file##*/} in
-		stress-*) [ "$1" = debug ] || continue ;;
+		stress-*) is_debug "$1" || continue ;;
 		esac
 		echo "${file##*/}"
 	done
@@ -114,8 +119,15 @@ run_guest()	# kernel
 	release=$(echo "$triple" | cut -d' ' -f1)
 	image=$(echo "$triple" | cut -d' ' -f2)
 	headers=$(echo "$triple" | cut -d' ' -f3)
-	ko=$BUILD/kmod/$release/ldb.ko
-	if ! make -C "$TOP" --no-print-directory modules BUILD="$BUILD" KDIR="$headers" >"$work/build" 2>&1 ||
+	# The two debug kernels have the same release.  Their module tells what of it ran.
+	kmod_build=$BUILD
+	cover=
+	if is_debug "$kernel"; then
+		kmod_build=$BUILD/$kernel
+		cover=KCOV_INSTRUMENT=y
+	fi
+	ko=$kmod_build/kmod/$release/ldb.ko
+	if ! make -C "$TOP" --no-print-directory modules BUILD="$kmod_build" KDIR="$headers" $cover >"$work/build" 2>&1 ||
 	   ! [ -f "$ko" ]; then
 		result "not ok" "$kernel: the module builds"
 		tail -n 30 "$work/build" | sed 's/^/# /'
@@ -124,11 +136,11 @@ run_guest()	# kernel
 	result ok "$kernel: the module builds for $release"
 	cp "$ko" "$work/ldb.ko" && strip -g "$work/ldb.ko"
 
-	settings=$(env | grep -E '^LDB_(CYCLES|STORM)=[0-9]+$' | tr '\n' ' ')
+	settings=$(env | grep -E '^LDB_(CYCLES|STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
 	limit=${LDB_TEST_TIMEOUT:-240}
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
 	memory=1024
-	if [ "$kernel" = debug ]; then
+	if is_debug "$kernel"; then
 		memory=2048
 		boot_limit=${LDB_GUEST_TIMEOUT:-1500}
 	fi
