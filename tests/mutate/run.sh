@@ -20,8 +20,8 @@
 # A draw is a place in a file (mutate.c).  A mutant that does not compile is drawn
 # again, and so is one whose objects are the same: nobody can see it.  The others are
 # run under the tests, the likeliest first, until one fails.  A test that does not end
-# in four times its usual time and ten seconds has seen it, too.  What a test outside of
-# tests/unit sees must be seen twice, because such a test may fail for another reason.
+# in four times its usual time and ten seconds has seen it, too.  That, and what a test
+# outside of tests/unit sees, must be seen twice: there may be another reason.
 #
 # All happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
 # run; later runs bring the tests up to date, not what is mutated.  Remove the folder
@@ -35,7 +35,8 @@ WORK=$BUILD/mutate
 TREE=$WORK/tree
 LOG=$WORK/log
 LC_ALL=C
-export LC_ALL
+KCFLAGS=-g0
+export LC_ALL KCFLAGS
 unset LDB_TEST_TIMEOUT
 
 die()
@@ -76,11 +77,15 @@ files_of()	# part, in the current folder
 	esac
 }
 
-# What is mutated has no debug info with columns: two objects are the same when their
-# code is.
+# What is mutated has no debug info, or none with columns: two objects are the same when
+# their code is.
 build()	# folder
 {
 	case $1 in
+	kmod)
+		make --no-print-directory -C "$TREE" modules BUILD="$TREE/build" \
+			KDIR="$(sh "$TREE/tests/kmod/kernels.sh" 6.1 headers)" </dev/null
+		return ;;
 	tests/unit | tests/tools) flags="-O2 -g -fPIC" ;;
 	tools) flags="-O2 -g0 -fPIC" ;;
 	*) flags="-O2 -g -gno-column-info -fPIC" ;;
@@ -109,7 +114,7 @@ folders_of()	# part [file]
 	scan | shim)
 		echo "tests/runtime"
 		[ "$level" != all ] || echo "libldb" ;;
-	module) echo "tests/kmod/user" ;;
+	module) echo kmod ;;
 	esac
 }
 
@@ -127,14 +132,15 @@ tests_of()	# part
 		(cd "$TREE/tests/runtime" && ls scan-*.c shim-*.c request-*.c unwind-*.c* |
 			grep -v -e '-plain' -e harness | sed 's|\(.*\)\.cc*$|build/tests/runtime/\1|')
 		[ "$level" != all ] || (cd "$TREE" && ls tests/runtime/*.t tests/e2e/truth.t) ;;
-	module) ls "$TREE"/tests/kmod/user/*.c | sed "s|.*/\(.*\)\.c\$|build/tests/kmod/user/\1|" ;;
+	module) echo tests/kmod/run.sh ;;
 	esac
 }
 
 # True when it passed; sets $result otherwise.
 run_test()	# test seconds
 {
-	(cd "$TREE" && ulimit -v 12000000 && LDB_TEST_TIMEOUT=$2 BUILD=$TREE/build sh tests/run.sh "$1") >"$WORK/out" 2>&1 </dev/null &&
+	(cd "$TREE" && { [ "$1" = tests/kmod/run.sh ] || ulimit -v 12000000; } &&
+		LDB_TEST_TIMEOUT=$2 LDB_DRIVER_TIMEOUT=$2 LDB_GUEST_TIMEOUT=$2 BUILD=$TREE/build sh tests/run.sh --quick "$1") >"$WORK/out" 2>&1 </dev/null &&
 		return 0
 	result=caught
 	! grep -q '^  ended after' "$WORK/out" || result=timeout
@@ -148,7 +154,7 @@ baseline()	# part
 		stamp=$(stat -c %Y "$TREE/$test" 2>/dev/null)
 		! grep -q "^$test $stamp " "$WORK/times" 2>/dev/null || continue
 		at=$(date +%s)
-		if run_test "$test" 240; then
+		if run_test "$test" 600; then
 			sed -i "\|^$test |d" "$WORK/times" 2>/dev/null
 			echo "$test $stamp $(($(date +%s) - at))" >>"$WORK/times"
 		else
@@ -204,7 +210,7 @@ order()	# part file line
 	stem=${2##*/}
 	stem=${stem%.*}
 	tests_of "$1" | awk -v part="$1" -v file="$2" -v stem="$stem" -v times="$WORK/times" -v log_file="$LOG" \
-		-v line_nr="$3" -v covered="$WORK/covered" -v most="$([ "$level" = fast ] && echo 3 || echo 1000)" '
+		-v line_nr="$3" -v covered="$WORK/covered" -v most="$([ "$level" = fast ] && [ "$1" != module ] && echo 3 || echo 1000)" '
 	# The line, or the one that its statement begins in; a macro is executed where it is used.
 	function find_covering(from, to,   n, t) {
 		if (!knows_file) return
@@ -289,7 +295,7 @@ try()	# part file place line
 	result=survived
 	while read -r test limit; do
 		run_test "$test" "$limit" && continue
-		case $test in build/tests/unit/*) [ "$result" = timeout ] || return ;; esac
+		case $test in build/tests/unit/* | build/tests/runtime/scan-*) [ "$result" = timeout ] || return ;; esac
 		run_test "$test" "$limit" || return
 		result=survived
 	done <"$WORK/order"
