@@ -47,6 +47,53 @@ static const struct why_cause *first_of(const struct why *w, uint64_t id)
 	return NULL;
 }
 
+/* One of a few requests sleeps, until thread 2 wakes it, or a timer. */
+static void test_waker(unsigned flags)
+{
+	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
+	struct why_options wo = {
+		.has_id = true, .id = 3, .reference_lo = 40, .reference_hi = 60, .explain = 0.8,
+		.nr_chains = 10,
+	};
+	const struct why_chain *chain;
+	struct partition p;
+	struct made t;
+	struct why w;
+
+	made_begin(&t, "why-waker.data");
+	writer_add_meta(t.w, "kernel_events", "module");
+	writer_add_meta(t.w, "pid", "1");
+	made_thread(&t, 1, "worker", 0, 100000);
+	made_thread(&t, 2, "helper", 0, 100000);
+	made_task(&t, 2, 1, "helper");
+	made_switch(&t, 100, 0, 0, LDB_STATE_RUNNING, 1, 0);
+	made_switch(&t, 100, 1, 0, LDB_STATE_RUNNING, 2, 0);
+	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 90000, 0);
+	for (int i = 0; i < 3; i++) {
+		made_req(&t, LDB_REQ_OP_START, 1, 1000 + i * 10000, i + 1, 0);
+		made_req(&t, LDB_REQ_OP_END, 1, 2000 + i * 10000 + (i == 2) * 50000, i + 1, 0);
+	}
+	made_switch(&t, 22000, 0, 1, LDB_STATE_SLEEPING, 0, 0);
+	made_waking(&t, 70000, 1, 2, flags, 1);
+	made_wakeup(&t, 70000, 0, 1, 0);
+	made_switch(&t, 70100, 0, 0, LDB_STATE_RUNNING, 1, 0);
+	made_open(&t);
+	if (partition_build(t.model, &po, &p) || why_build(&p, &wo, &w) || !w.nr_targets)
+		bail_out("why_build");
+	chain = w.targets[0].chain;
+	ok(chain && chain->nr && !strcmp(chain->links[0].kind, "sleep") && !strcmp(w.targets[0].root, "sleep"),
+	   "it slept");
+	if (flags)
+		ok(chain && chain->nr == 1, "an interrupt ended it, not whom it interrupted");
+	else
+		ok(chain && chain->nr == 2 && !strcmp(chain->links[1].kind, "woken_by") &&
+		   !strcmp(chain->links[1].thread, "helper") && chain->links[1].tid == 2 &&
+		   chain->links[1].source == EDGE_WAKER, "until a thread ended it");
+	why_free(&w);
+	partition_free(&p);
+	made_close(&t);
+}
+
 int main(void)
 {
 	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
@@ -73,6 +120,8 @@ int main(void)
 	why_free(&w);
 	partition_free(&p);
 	made_close(&t);
+	test_waker(0);
+	test_waker(LDB_SCHED_F_HARDIRQ);
 	sample_cleanup();
 	return done();
 }

@@ -199,6 +199,21 @@ static void add_calls(struct chains *k, struct why_chain *chain, const struct sy
 		link->confidence = 0;	/* how much of the time is not known */
 }
 
+/* A sleep that a thread ended, and no interrupt: until then it waited for that one. */
+static void add_waker(struct chains *k, struct why_chain *chain, const struct segment *sleep, int64_t ns)
+{
+	const struct party *waker = sleep->sched ? &sleep->sched->waker : NULL;
+	struct why_link *link;
+
+	if (!waker || waker->kind != PARTY_TASK || waker->tid == sleep->tid || !waker->name || !*waker->name)
+		return;
+	link = add_link(k, chain, "woken_by", waker->name, ns, EDGE_WAKER);
+	if (link) {
+		link->tid = waker->tid;
+		link->thread = link->label;
+	}
+}
+
 /* What kept somebody off the CPU. */
 static void add_off(struct chains *k, struct why_chain *chain, const struct segment *off,
 		    int64_t ns, const char *func)
@@ -214,6 +229,8 @@ static void add_off(struct chains *k, struct why_chain *chain, const struct segm
 	set_thread(k, link, off);
 	if (link)
 		link->resolution_ns = off->resolution_ns;
+	if (kind == LEAF_SLEEP)
+		add_waker(k, chain, off, ns);
 }
 
 static const char *function_name(const struct segment *func, const struct segment *hold)
@@ -381,8 +398,8 @@ static void set_root(struct why *w, struct why_target *t)
 	const struct why_link *last = t->chain && t->chain->nr ?
 				      &t->chain->links[t->chain->nr - 1] : NULL;
 
-	if (last && last->source == EDGE_CODE)
-		last--;		/* of the function, what it may do */
+	if (last && (last->source == EDGE_CODE || (!strcmp(last->kind, "woken_by") && !*last->file)))
+		last--;		/* of the function, what it may do; of who woke it, nothing is known */
 	t->root = last ? last->kind : c->has_faults ? "page_faults" : leaf_kind_name(c->kind);
 	t->root_label = last ? last->label : c->label;
 	if (!strcmp(t->root, "held_by") || !strcmp(t->root, "woken_by"))
