@@ -75,7 +75,7 @@ bool query_wants(const struct query *q, const struct block *b)
 {
 	const struct reader_filter *f = &q->filter;
 
-	if (b->i.kind != q->kind || !b->i.rows)
+	if (b->i.kind != q->kind || !b->i.rows || b->bad)
 		return false;
 	return q->all || (extent_matches(f, b->i.t_min, b->i.t_max, b->i.id_min, b->i.id_max) &&
 			  b->i.max_dur >= f->min_dur);

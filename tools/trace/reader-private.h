@@ -29,6 +29,7 @@ struct reader {
 	/* damage */
 	bool no_footer;
 	_Atomic uint64_t nr_bad, bytes_skipped, nr_unknown;
+	uint64_t nr_too_large;	/* of nr_bad: see TEXT_BYTES of reader-file.c */
 	_Atomic int64_t damage_offset;
 
 	/* clock: ns = tick * ns_mult / 2^ns_shift */
@@ -38,6 +39,8 @@ struct reader {
 
 	struct ldb_row_meta *metas;
 	size_t nr_metas, room_metas;
+	char **texts;		/* of the metas of a block each */
+	size_t nr_texts;
 
 	bool has_requests;
 	struct reqtab *reqtab;		/* made here, or NULL: */

@@ -73,28 +73,47 @@ static int read_header(struct reader *r, const char *path, char *err, size_t err
 	return -EINVAL;
 }
 
+/* One piece of memory for the strings of nr rows: many are short. */
+static char *texts_add(struct reader *r, const struct ldb_row_meta *rows, size_t nr)
+{
+	char **grown = realloc(r->texts, (r->nr_texts + 1) * sizeof(*grown));
+	size_t bytes = 0;
+
+	if (!grown)
+		return NULL;
+	r->texts = grown;
+	for (size_t i = 0; i < nr; i++)
+		bytes += strlen(rows[i].key) + strlen(rows[i].value) + 2;
+	grown[r->nr_texts] = malloc(bytes);
+	return grown[r->nr_texts] ? grown[r->nr_texts++] : NULL;
+}
+
 static int add_metas(void *arg, const struct reader_rows *rows)
 {
 	struct reader *r = arg;
+	size_t left = READER_METAS_MAX - r->nr_metas, nr = rows->nr < left ? rows->nr : left;
+	size_t room = r->room_metas ? r->room_metas : 32;
+	struct ldb_row_meta *m;
+	char *text;
 
-	for (size_t i = 0; i < rows->nr && r->nr_metas < READER_METAS_MAX; i++) {
-		struct ldb_row_meta *m;
-
-		if (r->nr_metas == r->room_metas) {
-			size_t room = r->room_metas ? r->room_metas * 2 : 32;
-
-			m = realloc(r->metas, room * sizeof(*m));
-			if (!m)
-				return -ENOMEM;
-			r->metas = m;
-			r->room_metas = room;
-		}
-		m = &r->metas[r->nr_metas];
-		m->key = strdup(rows->meta[i].key);
-		m->value = strdup(rows->meta[i].value);
-		r->nr_metas++;
-		if (!m->key || !m->value)
-			return -ENOMEM;
+	while (room < r->nr_metas + nr)
+		room *= 2;
+	m = realloc(r->metas, room * sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	r->metas = m;
+	r->room_metas = room;
+	if (!nr)
+		return 0;
+	text = texts_add(r, rows->meta, nr);
+	if (!text)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		m = &r->metas[r->nr_metas++];
+		m->key = text;
+		text = stpcpy(text, rows->meta[i].key) + 1;
+		m->value = text;
+		text = stpcpy(text, rows->meta[i].value) + 1;
 	}
 	return 0;
 }
@@ -221,10 +240,9 @@ void reader_close(struct reader *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
-	for (size_t i = 0; i < r->nr_metas; i++) {
-		free((char *)r->metas[i].key);
-		free((char *)r->metas[i].value);
-	}
+	for (size_t i = 0; i < r->nr_texts; i++)
+		free(r->texts[i]);
+	free(r->texts);
 	free(r->metas);
 	free(r->blocks);
 	reqtab_free(r->reqtab);
@@ -284,13 +302,21 @@ static int fold_reqs(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
+static bool has_bad(const struct reader *r, unsigned kind)
+{
+	size_t i = 0;
+
+	while (i < r->nr_blocks && !(r->blocks[i].i.kind == kind && r->blocks[i].bad))
+		i++;
+	return i < r->nr_blocks;
+}
+
 /* A table that lacks a block is of no use: requests would be missing. */
 static int load_reqtab(struct reader *r, struct request_rows *t)
 {
-	uint64_t bad = r->nr_bad;
 	int rc = reader_each(r, LDB_BLK_REQTAB, NULL, add_reqtab, t);
 
-	if (!rc && r->nr_bad != bad) {
+	if (!rc && has_bad(r, LDB_BLK_REQTAB)) {
 		free(t->rows);
 		*t = (struct request_rows){ 0 };
 	}
@@ -329,6 +355,7 @@ void reader_damage(const struct reader *r, struct reader_damage *d)
 	*d = (struct reader_damage){
 		.no_footer = r->no_footer,
 		.nr_bad_blocks = r->nr_bad,
+		.nr_too_large = r->nr_too_large,
 		.bytes_skipped = r->bytes_skipped,
 		.nr_unknown = r->nr_unknown,
 		.offset = r->damage_offset,
@@ -354,6 +381,10 @@ const char *reader_damage_text(const struct reader *r, char *buf, size_t size)
 			     " bytes, first at offset %" PRId64 ")",
 			     d.nr_bad_blocks, d.nr_bad_blocks == 1 ? "" : "s", d.bytes_skipped,
 			     d.offset);
+	if (d.nr_too_large && n < size)
+		n += snprintf(buf + n, size - n,
+			      "; %" PRIu64 " of them hold%s more text than a trace of its size can have",
+			      d.nr_too_large, d.nr_too_large == 1 ? "s" : "");
 	if (d.no_footer && n < size)
 		n += snprintf(buf + n, size - n, "%sthe recording ended without being closed",
 			      n ? "; " : "");

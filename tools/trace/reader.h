@@ -129,7 +129,9 @@ struct reader_funcs {
 	const uint64_t *flags, *pc, *ret, *start_max, *start_unc, *end_max, *end_unc;
 	const uint64_t *tid;	/* NULL unless asked for */
 };
+#ifndef READER_FUNCS_MAX		/* fewer: tests/fuzz */
 #define READER_FUNCS_MAX	4096
+#endif
 
 /* cursor_next() of FUNC, for those who need no more and much of it. */
 int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs);
@@ -149,6 +151,7 @@ int reader_check(struct reader *r);
 struct reader_damage {
 	bool no_footer;		/* the recording ended without being closed */
 	uint64_t nr_bad_blocks;	/* damaged, left out */
+	uint64_t nr_too_large;	/* of them: not read, text for which a file of this size has no use */
 	uint64_t bytes_skipped;	/* of them, and where no block could be found */
 	uint64_t nr_unknown;	/* blocks of kinds this version does not know; no damage */
 	int64_t offset;		/* of the first damage, -1: none */
