@@ -7,6 +7,8 @@
 #	make check-quick	those that see most: five minutes
 #	make mutate		changes one thing at a time and looks whether they see it:
 #				N=200 SEED=, ONLY="scan shim", TIME=600 for a slice
+#	make check-kmod		the kernel module's tests in all kernels; make check leaves
+#				out some in the second while the module is unchanged
 #	make check-kmod-debug	the kernel module's tests and more of its stress, in a
 #				kernel with KASAN, lockdep and kmemleak (built once)
 #	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long
@@ -62,6 +64,10 @@ check check-quick: deps
 mutate: all
 	@sh tests/mutate/run.sh $(if $(N),-n $(N)) $(if $(SEED),-s $(SEED)) $(if $(TIME),-t $(TIME)) \
 		$(foreach part,$(ONLY),-p $(part))
+
+check-kmod: deps
+	+@$(MAKE) --no-print-directory all
+	+@MAKE="$(MAKE)" LDB_KMOD_ALL=1 sh tests/run.sh kmod
 
 check-kmod-debug:
 	@sh tests/deps.sh --debug

@@ -58,6 +58,29 @@ merged "a kernel that complained" '^not ok 2 .*nothing to say' "@@ begin a.t" "o
 merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a.t" "ok 1 - one"
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
+# What is left out in the second kernel, and when.
+commit()	# days-ago file
+{
+	mkdir -p "tree/$(dirname "$2")" && date >>"tree/$2" && git -C tree add . &&
+		when=$(($(date +%s) - $1 * 86400)) &&
+		GIT_AUTHOR_DATE="$when +0000" GIT_COMMITTER_DATE="$when +0000" \
+			git -C tree -c user.name=x -c user.email=x@example.org commit -q -m x
+}
+unchanged()
+{
+	TOP=$WORK/tree CACHE=$WORK/cache module_is_unchanged
+}
+mkdir -p cache
+git init -q tree
+commit 5 kmod/a.c && commit 5 tests/kmod/a.t && commit 3 tools/b.c
+ok "unchanged: nothing but tools for a day" unchanged
+commit 3 kmod/a.c && commit 3 tools/b.c
+ok "not with a change of the module just before" eval "! unchanged"
+: >"cache/kmod-passed-$(TOP=$WORK/tree module_state)"
+ok "but if all of it passed" unchanged
+echo change >>tree/tests/kmod/a.t
+ok "not with a change that is not committed" eval "! unchanged"
+
 if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then
 	vm="$vm -t 300"
 	bad_module()	# kernel
