@@ -26,8 +26,8 @@
 # All happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
 # run; later runs bring the tests up to date, not what is mutated.  Remove the folder
 # to begin anew.  Its log has one line for each mutant: part, file, place, line, kind,
-# result, seconds, test.  What survived is in diffs/; equivalent names those of it
-# that no test can see, with the reason.
+# result, seconds, test.  What survived is in diffs/; the file equivalent beside this one
+# names those that no test can see, each with the reason.
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$TOP/build}
@@ -90,15 +90,18 @@ build()	# folder
 	tools) flags="-O2 -g0 -fPIC" ;;
 	*) flags="-O2 -g -gno-column-info -fPIC" ;;
 	esac
-	make --no-print-directory -C "$TREE/$1" all BUILD="$TREE/build" CFLAGS="$flags" \
+	make -j2 --no-print-directory -C "$TREE/$1" all BUILD="$TREE/build" CFLAGS="$flags" \
 		AR="sh $TREE/tests/mutate/ar.sh" </dev/null
 }
 
+# Only what differs, and with the time of now: make then sees what to do.
 copy_sources()	# what
 {
-	(cd "$TOP" && git ls-files -co --exclude-standard -- "$@" | while read -r file; do
-		[ ! -f "$file" ] || printf '%s\n' "$file"
-	done | cpio -pdmu --quiet "$TREE") || die "cannot copy the sources to $TREE"
+	(cd "$TOP" && git ls-files -co --exclude-standard -- "$@") | while read -r file; do
+		if ! [ -f "$TOP/$file" ] || cmp -s "$TOP/$file" "$TREE/$file"; then continue; fi
+		mkdir -p "$(dirname "$TREE/$file")" && cp "$TOP/$file" "$TREE/$file" ||
+			die "cannot copy $file to $TREE"
+	done
 }
 
 # What has to be built when a file changes, or any of a part; the tests of the tools are
@@ -352,15 +355,35 @@ draw()	# part quota
 	done <"$WORK/draws.$1"
 }
 
+# What tells survivors apart, also when lines have moved: the file, and what was changed.
+signature()	# diff
+{
+	sed -n 's|^--- a/||p; 3,$s/^[-+]/&/p' "$1" | tr -s ' \t\n' ' '
+	echo
+}
+
+# The survivors that tests/mutate/equivalent knows: file and place.
+known()
+{
+	grep -v '^#' "$TOP/tests/mutate/equivalent" | awk '/^[^-+]/ { sub(/:.*/, ""); text = $0 "\n" }
+		/^[-+]/ { text = text $0 "\n" } /^$/ { gsub(/[ \t\n]+/, " ", text); print text; text = "" }
+		END { gsub(/[ \t\n]+/, " ", text); print text }' >"$WORK/equivalent"
+	results | awk '$6 == "survived" { print $2, $3 }' | while read -r file place; do
+		signature "$WORK/diffs/$(echo "$file" | tr / -).$place" >"$WORK/signature"
+		! grep -qxFf "$WORK/signature" "$WORK/equivalent" || echo "$file $place"
+	done
+}
+
 score()
 {
 	echo "seed $(cat "$WORK/seed")"
-	results | awk -v equivalent="$TOP/tests/mutate/equivalent" '
-	BEGIN { while ((getline line < equivalent) > 0) { split(line, f, " "); known[f[1] " " f[2] " " f[3]] = 1 } }
+	known >"$WORK/known"
+	results | awk -v equivalent="$WORK/known" '
+	BEGIN { while ((getline line < equivalent) > 0) known[line] = 1 }
 	{ drawn++ }
 	$6 == "same" || $6 == "broken" { again[$6]++; next }
 	{ nr[$1]++; all++ }
-	$6 == "survived" { left[$1]++; lost++; if (($2 " " $3 " " $5) in known) same++ }
+	$6 == "survived" { left[$1]++; lost++; if (($2 " " $3) in known) same++ }
 	$6 == "caught" || $6 == "timeout" { by[$8]++; if ($6 == "timeout") late++ }
 	END {
 		if (!all) { print "nothing was tried"; exit }
@@ -380,11 +403,15 @@ prepare()
 		die "mutate.c does not compile"
 	# An interrupted run leaves its mutant behind.
 	[ ! -f "$WORK/stamp" ] || [ ! -d "$WORK/clean" ] || restore
-	[ -d "$TREE" ] || { mkdir -p "$TREE" && copy_sources .; }
-	copy_sources tests
+	mkdir -p "$TREE"
+	if [ -f "$LOG" ]; then copy_sources tests; else copy_sources .; fi
 	for part in $parts; do
-		for folder in gcc-plugin libldb tools $(folders_of "$part"); do
-			[ -d "$TREE/$folder" ] || continue
+		case $level.$part in
+		*.module) folders= ;;
+		all.*) folders="gcc-plugin libldb tools" ;;
+		*) folders= ;;
+		esac
+		for folder in $folders $(folders_of "$part"); do
 			build "$folder" >"$WORK/build.log" 2>&1 ||
 				{ tail -n 20 "$WORK/build.log" >&2; die "$folder does not build"; }
 		done
