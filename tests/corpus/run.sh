@@ -26,8 +26,9 @@
 #			if that is more than what ldb-why calls the request's resolution.  Not the time that
 #			a function took longer because the machine did: "slower" of a function
 #			in a request whose thread had no CPU by its own clock (but if it was
-#			switched out and kernel events were recorded, that is false, too), or
-#			of one of which nobody said that it could be slow.  Of a case: a clean one with any such request.
+#			switched out and kernel events were recorded, all of them as ldb-report
+#			says, that is false, too), or of one of which nobody said that it could
+#			be slow.  Of a case: a clean one with any such request.
 #	not judged	a case during which the scanner did not run for most_away percent of
 #			the time (ldb-report says so), whatever ldb-why said of it; or too few
 #			of whose hit requests are in the tail.  Their number is printed.
@@ -117,7 +118,7 @@ start_load()
 		hog-beside) [ "$load_cpu" != "$program_cpu" ] || continue
 			taskset -c "$load_cpu" sh -c 'while :; do :; done' & ;;
 		compile) taskset -c "$load_cpu" sh -c "while :; do $CXX -O1 -I'$TOP/libldb/include' -c \
-			-o '$WORK/load-$load_cpu.o' '$PROGRAMS/figure1.cc' || exit; done" & ;;
+			-o '$WORK/load-$load_cpu.o' '$PROGRAMS/figure1.cc' || exit; done" 2>/dev/null & ;;
 		*) return ;;
 		esac
 		load_pids="$load_pids $!"
@@ -199,8 +200,8 @@ record_case()
 
 away_percent()
 {
-	ldb-report -i case.data --summary --json 2>/dev/null |
-		jq '100 * .gap_ns / ([.recording.duration_ns, 1] | max) | floor'
+	ldb-report -i case.data --summary --json >summary.json 2>/dev/null
+	jq '100 * .gap_ns / ([.recording.duration_ns, 1] | max) | floor' summary.json
 }
 
 keep_log()
@@ -220,8 +221,8 @@ broken()	# what
 judge_case()
 {
 	ldb-why -i case.data --json ${case_select:+"$case_select"} >why.json 2>err || { broken "ldb-why failed"; return; }
-	has_kernel=true
-	case $case_record in *none*) has_kernel=false ;; esac
+	# Not all of them, if it says so.
+	has_kernel=$(jq '.kernel_events != "none" and .kernel_why == ""' summary.json)
 	jq -n --arg name "$case_name" --arg kind "$case_kind" --arg cause "$case_cause" \
 		--arg holder "$case_holder" --argjson is_planted "$case_planted" \
 		--argjson plant_ns "${case_plant}000" --argjson has_kernel "$has_kernel" \
