@@ -157,20 +157,20 @@ static void twice(void)
 
 static void hostile(void)
 {
-	made_task(&t, 900, 900, "\033]0;\007");
+	made_task(&t, 900, 900, "\033]0;\007\x9b" "2J\xc2\x9b");
 	made_switch(&t, 60, 0, 0, LDB_STATE_RUNNING, 1, 0);
 	made_switch(&t, 70, 0, 1, LDB_STATE_RUNNING, 900, 0);
 	made_switch(&t, 90, 0, 900, LDB_STATE_RUNNING, 1, 0);
 	writer_add_meta(t.w, "kernel_events", "\033[7mperf");
-	writer_add_meta(t.w, "kernel_why", "\033[2J\n");
-	made_thread(&t, 1, "\033]0;owned\007", 0, 1000000);
-	writer_add_meta(t.w, "cmdline", "\033[2Jcat \"/etc/passwd\"\n\xff\xfe");
+	writer_add_meta(t.w, "kernel_why", "\033[2J\n\x90\xc2\x90");
+	made_thread(&t, 1, "\033]0;owned\007\xc2\x9d" "0;\x9d", 0, 1000000);
+	writer_add_meta(t.w, "cmdline", "\033[2Jcat \"/etc/passwd\"\n\xff\xfe\x9b" "31m\xc2\x9b" "31m");
 	writer_add_module(t.w, &(struct ldb_row_module){
-		.start = 0x1000, .end = 0x2000, .path = "/tmp/\033[31m\n,\"evil\"", .build_id = "00",
+		.start = 0x1000, .end = 0x2000, .path = "/tmp/\033[31m\n,\"evil\"\x9b\xc2\x85", .build_id = "00",
 		.end_tick = INT64_MAX });
 	made_func(&t, 1, (void *)0x1010, (void *)0x1020, 1, 0, 0, 100, 200, 0);
 	made_req(&t, LDB_REQ_OP_START, 1, 50, UINT64_MAX, 0);
-	made_class(&t, 60, UINT64_MAX, "\033[31mclass\n");
+	made_class(&t, 60, UINT64_MAX, "\033[31mclass\n\x9b\xc2\x9b");
 	made_wait(&t, 1, 0x1030, 1, 120, 5000, 1);
 	made_req(&t, LDB_REQ_OP_END, 1, 10000, UINT64_MAX, 0);
 }

@@ -78,7 +78,21 @@ for what in "" --mutex --requests; do
 	check "an empty array${what:+, $what}" "ldb-report -i empty.data $what --json | jq -c ." 0 '^\[\]$'
 done
 
-# What comes from a trace is not to be trusted.
+# What comes from a trace is not to be trusted: ESC, and what 8-bit terminals take for it.
+controls()	# file: what is no text in it, or steers a terminal
+{
+	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || echo "bytes that are no text"
+	LC_ALL=C.UTF-8 grep -aPo '[\x{01}-\x{08}\x{0b}-\x{1f}\x{7f}-\x{9f}]' "$1" | od -An -c | head -n 5
+}
+
+for how in "report" "report --mutex" "report --requests" "report --sched" "report --summary" \
+	   "report --csv" "report --csv --mutex" "report --json" "report --json --sched" \
+	   "report --json-summary" "timeline" "timeline --json" "timeline --sched" "why" "why --json" \
+	   "export chrome" "export folded" "export otlp --all" "export speedscope"; do
+	ldb-$how -i hostile.data >steer.out 2>steer.err
+	ok "no control reaches the terminal: $how" test -z "$(controls steer.out)" -a -z "$(controls steer.err)"
+	[ -z "$(controls steer.out)$(controls steer.err)" ] || diag "$(controls steer.out)$(controls steer.err)"
+done
 for how in "" --mutex --requests --summary; do
 	check_not "nothing steers the terminal ${how:-(functions)}" "ldb-report -q -i hostile.data $how" 0 "$(printf '\033')"
 	ok "and it is JSON" eval "ldb-report -q -i hostile.data $how --json | jq -e . >/dev/null"

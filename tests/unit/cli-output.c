@@ -83,6 +83,7 @@ static void print_json(FILE *f)
 	json_object_begin(&j, NULL);
 	json_string(&j, "s", "a\"b\\c\n\t\x01\x7f");
 	json_string(&j, "utf8", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+	json_string(&j, "c1", "a\xc2\x9b" "b\xc2\xa0");
 	json_string(&j, "bad", "x\xff\xc0\xaf\xed\xa0\x80y\xe2\x82");
 	json_u64(&j, "u", UINT64_MAX);
 	json_i64(&j, "i", INT64_MIN);
@@ -121,6 +122,8 @@ static void print_csv(FILE *f)
 	csv_double(&c, INFINITY);
 	csv_i64(&c, -3);
 	csv_row_end(&c);
+	csv_string(&c, "a\033[31m\xc2\x9b" "1m\x9b" "b\tc\xc3\xa4");
+	csv_row_end(&c);
 	csv_u64(&c, 7);
 	csv_hex(&c, 16);
 	csv_row_end(&c);
@@ -134,6 +137,7 @@ int main(void)
 	       "{\n"
 	       "  \"s\": \"a\\\"b\\\\c\\n\\t\\u0001\\u007f\",\n"
 	       "  \"utf8\": \"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\",\n"
+	       "  \"c1\": \"a\\u009bb\xc2\xa0\",\n"
 	       "  \"bad\": \"x\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdy"
 	       "\xef\xbf\xbd\xef\xbf\xbd\",\n"
 	       "  \"u\": 18446744073709551615,\n"
@@ -149,6 +153,7 @@ int main(void)
 	       "  ]\n"
 	       "}\n", "JSON");
 	is_str(printed(print_csv),
-	       "plain,\"a,b\",\"say \"\"hi\"\"\",\" blank\",,1.5,,-3\n7,0x10\n", "CSV");
+	       "plain,\"a,b\",\"say \"\"hi\"\"\",\" blank\",,1.5,,-3\n"
+	       "a?[31m?1m?b\tc\xc3\xa4\n7,0x10\n", "CSV");
 	return done();
 }

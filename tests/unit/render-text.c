@@ -28,7 +28,9 @@ static void test_cells(void)
 	is_str(cell("\xc3\xa4\xc3\xb6\xc3\xbc", 3, true), "\xc3\xa4\xc3\xb6\xc3\xbc", "UTF-8 counts characters");
 	is_str(cell("\xc3\xa4\xc3\xb6\xc3\xbc", 2, true), "\xc3\xa4~", "and is not cut inside one");
 	is_str(cell("a\033[31mb\n\x7f", 20, false), "a?[31mb??", "nothing steers the terminal");
-	is_str(cell("a\xc2\x9b" "b", 20, false), "a?\x9b" "b", "nor do C1 controls");
+	is_str(cell("a\xc2\x9b" "b\xc2\x80" "c\xc2\x9f" "d\xc2\xa0", 20, false),
+	       "a?b?c?d\xc2\xa0", "nor do C1 controls");
+	is_str(cell("a\x9b" "b\x80\x9f" "c\xc2", 20, false), "a?b??c?", "nor those as bytes");
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	is_int(strlen(cell(long_name, 30, true)), 30, "long names");

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "cli/csv.h"
+#include "cli/utf8.h"
 
 void csv_init(struct csv *c, FILE *f)
 {
@@ -28,21 +29,35 @@ static bool needs_quotes(const char *s)
 	return n && (strpbrk(s, ",\"\r\n") || s[0] == ' ' || s[n - 1] == ' ');
 }
 
+/* Cells may have lines and tabs; other controls are for no reader of a table. */
+static void put(const struct csv *c, const char *s)
+{
+	while (*s) {
+		unsigned n = utf8_length(s);
+
+		if (*s == '"')
+			fputs("\"\"", c->f);
+		else if (*s == '\n' || *s == '\t')
+			putc(*s, c->f);
+		else if (!n || utf8_is_control(s, n))
+			putc('?', c->f);
+		else
+			fwrite(s, 1, n, c->f);
+		s += n ? n : 1;
+	}
+}
+
 void csv_string(struct csv *c, const char *value)
 {
 	const char *s = value ? value : "";
 
 	separate(c);
 	if (!needs_quotes(s)) {
-		fputs(s, c->f);
+		put(c, s);
 		return;
 	}
 	putc('"', c->f);
-	for (; *s; s++) {
-		if (*s == '"')
-			putc('"', c->f);
-		putc(*s, c->f);
-	}
+	put(c, s);
 	putc('"', c->f);
 }
 

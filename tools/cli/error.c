@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cli/error.h"
 #include "cli/progress.h"
+#include "cli/utf8.h"
 
 static const char *tool = "ldb";
 
@@ -28,9 +29,7 @@ static void print(const char *prefix, const char *format, va_list ap)
 
 	n = *prefix ? snprintf(line, sizeof(line), "%s: %s", tool, prefix + 1) : 0;
 	vsnprintf(line + n, sizeof(line) - n, format, ap);
-	for (char *c = line; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	utf8_clean(line, line, sizeof(line));
 	progress_clear();
 	fprintf(stderr, "%s\n", line);
 	fflush(stderr);

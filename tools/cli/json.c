@@ -40,6 +40,8 @@ static void put_quoted(const struct json *j, const char *string)
 			fprintf(j->f, "\\u%04x", *s);
 		else if (!n)
 			fputs("\xef\xbf\xbd", j->f);
+		else if (utf8_is_control((const char *)s, n))
+			fprintf(j->f, "\\u%04x", s[1]);	/* C2 xx is U+00xx */
 		else
 			fwrite(s, 1, n, j->f);
 		s += n ? n : 1;

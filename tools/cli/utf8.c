@@ -40,6 +40,35 @@ unsigned utf8_length(const char *string)
 	return 0;
 }
 
+bool utf8_is_control(const char *s, unsigned n)
+{
+	unsigned char first = s[0];
+
+	return (n == 1 && (first < 0x20 || first == 0x7f)) ||
+	       (n == 2 && first == 0xc2 && (unsigned char)s[1] < 0xa0);
+}
+
+void utf8_clean(const char *s, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	while (*s) {
+		unsigned n = utf8_length(s);
+		bool is_good = n && !utf8_is_control(s, n);
+		unsigned bytes = is_good ? n : 1;
+
+		if (used + bytes >= size)
+			break;
+		if (is_good)
+			memmove(buf + used, s, n);
+		else
+			buf[used] = '?';
+		used += bytes;
+		s += n ? n : 1;
+	}
+	buf[used] = '\0';
+}
+
 bool utf8_is_valid(const char *s)
 {
 	while (*s) {

@@ -4,11 +4,22 @@
 #define CLI_UTF8_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Bytes of the character at s, which is not the end; 0 if it is none. */
 unsigned utf8_length(const char *s);
 
 bool utf8_is_valid(const char *s);
+
+/* Is the character at s, of n bytes, a control: of ASCII, or of C1, U+0080 to U+009F? */
+bool utf8_is_control(const char *s, unsigned n);
+
+/*
+ * What cannot steer a terminal, whether that takes bytes or UTF-8: '?' for each control
+ * and for each byte that belongs to no character.  Never ends inside a character.  buf
+ * may be s.
+ */
+void utf8_clean(const char *s, char *buf, size_t size);
 
 /* A copy, '?' for each byte that belongs to no character; to be freed.  NULL: out of memory. */
 char *utf8_copy(const char *s);

@@ -16,7 +16,7 @@ static void put_name(FILE *out, const char *name)
 	while (*name) {
 		unsigned n = utf8_length(name);
 
-		if (!n || (unsigned char)*name < ' ' || *name == ';' || *name == 0x7f)
+		if (!n || *name == ';' || utf8_is_control(name, n))
 			putc('?', out);
 		else
 			fwrite(name, 1, n, out);

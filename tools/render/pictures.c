@@ -73,10 +73,9 @@ static void fold_name(char *s)
 	for (; *s; s++) {
 		unsigned n = utf8_length(s);
 
-		if (!n || (unsigned char)*s < ' ' || *s == ';' || *s == 0x7f)
-			*s = '?';
-		else
-			s += n - 1;
+		if (!n || *s == ';' || utf8_is_control(s, n))
+			memset(s, '?', n ? n : 1);
+		s += n ? n - 1 : 0;
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/units.h"
+#include "cli/utf8.h"
 #include "render/text.h"
 
 #define WIDTH_DEFAULT	120	/* into a file or a pipe */
@@ -67,21 +68,7 @@ static bool is_first(char c)
 
 const char *text_clean(const char *s, char *buf)
 {
-	size_t n = 0;
-
-	for (; *s && n + 1 < TEXT_ROOM; s++, n++) {
-		unsigned char c = *s;
-
-		/* C1 controls are two bytes in UTF-8: c2 80 to c2 9f. */
-		if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0))
-			buf[n] = '?';
-		else
-			buf[n] = c;
-	}
-	/* Not in the middle of a character. */
-	while (*s && n && !is_first(buf[n - 1]))
-		n--;
-	buf[n] = '\0';
+	utf8_clean(s, buf, TEXT_ROOM);
 	return buf;
 }
 
