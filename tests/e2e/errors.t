@@ -62,7 +62,18 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 		"setpriv --reuid=65534 --regid=65534 --clear-groups ./record-copy -o /x.data -- ./server 1" 1 \
 		'^[a-z-]*record[a-z-]*: .*(ermission|not permitted)'
 	ok "the process runs on" kill -0 "$linked"
-	check "root can still attach" "ldb-record -p $linked -d 0.5 -o root.data" 0
+	check_not "root can still attach" "ldb-record -p $linked -d 0.5 -o root.data" 0 'as root'
+	setpriv --reuid=65534 --regid=65534 --clear-groups ./linked >other.out 2>&1 & other=$!
+	at_end "kill $other 2>/dev/null || :"
+	sleep 0.2
+	check "root records another user's program: it says so" \
+		"ldb-record -p $other -d 0.5 -o root.data 2>&1 | grep -c ' as root'" 0 '^1$'
+	check "in these words" "ldb-record -p $other -d 0.5 -o root.data" 0 \
+		"^ldb-record: recording process $other of user 65534 as root$"
+	check_not "-q: it does not" "ldb-record -q -p $other -d 0.5 -o root.data" 0 'root'
+	check "root starts a program: it says so" "ldb-record -o root.data -- ./linked 1" 0 \
+		'^ldb-record: process [0-9]+, ./linked, runs as root, as ldb-record does$'
+	kill "$other"
 else
 	skip "no permission" "needs root and setpriv"
 fi

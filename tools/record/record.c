@@ -264,6 +264,7 @@ static void on_ready(struct recording *r)
 		output_program(r);
 	threads_look(r->threads);
 	writer_flush(r->writer);
+	summary_root(r);
 	enter(r, PHASE_RUNNING);
 }
 
@@ -566,6 +567,7 @@ static bool start_kernel_only(struct recording *r)
 	enter(r, PHASE_RUNNING);
 	if (!r->o->argv || launch_go(&r->launch, r->o->argv[0])) {
 		output_program(r);
+		summary_root(r);
 		return true;
 	}
 	give_up(r);

@@ -126,6 +126,8 @@ void output_close(struct recording *r);
 
 /* summary.c */
 void summary_progress(const struct recording *r, int64_t now_ns);
+/* Root records what is not its own, or starts what then is: that should not go unsaid. */
+void summary_root(const struct recording *r);
 void summary_print(const struct recording *r);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "cli/units.h"
@@ -45,6 +46,21 @@ static void print_threads(const struct threads_total *t)
 		 " still running at the end",
 		 t->nr_threads, t->nr_threads == 1 ? "" : "s", units_count(t->seen, seen),
 		 units_count(t->made, made), pct > 100 ? 100 : pct, t->nr_open);
+}
+
+void summary_root(const struct recording *r)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", r->pid);
+	if (r->o->quiet || geteuid() || stat(path, &st))
+		return;
+	if (st.st_uid)
+		cli_note("ldb-record: recording process %d of user %u as root", r->pid, st.st_uid);
+	else if (r->o->argv)
+		cli_note("ldb-record: process %d, %s, runs as root, as ldb-record does", r->pid,
+			 r->o->argv[0]);
 }
 
 void summary_print(const struct recording *r)
