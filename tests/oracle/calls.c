@@ -44,8 +44,7 @@ struct calls {
 	struct oracle *o;
 	struct map stacks;		/* life and block -> struct stack */
 	struct map blocks;		/* life -> how many blocks it has, and which was last */
-	uint64_t nr_rows, nr_open, nr_old, nr_parents, nr_pairs;
-	int64_t nearly;
+	uint64_t nr_rows, nr_open, nr_old, nr_parents, nr_pairs, nr_witnessed;
 };
 
 static void key_of(const void *row, struct sorted_key *key)
@@ -116,6 +115,20 @@ static void check_life(struct calls *c, const struct ldb_row_func *f, struct lif
 		bad(c, "after its thread", f, "tid's end", l->end);
 	if (l->exited && f->flags & LDB_FUNC_F_OPEN)
 		bad(c, "open in a dead thread", f, "", 0);
+}
+
+/* What the scanner saw, and what the thread itself noted when it came to a lock. */
+static void check_witness(struct calls *c, const struct ldb_row_func *f, const struct life *l)
+{
+	int64_t start_min = lower(f->start_max, f->start_unc), before, after;
+
+	if (f->gen % GEN_ONE || !witness_find(c->o, l, f->gen, &before, &after))
+		return;
+	c->nr_witnessed++;
+	if (f->start_max < before)
+		bad(c, "seen before it began", f, "a lock's generation says not before", before);
+	if (start_min != TICK_UNKNOWN && after != INT64_MAX && start_min > after + c->o->stamp_err)
+		bad(c, "seen to begin too late", f, "a lock's generation says before", after);
 }
 
 static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
@@ -218,10 +231,12 @@ static void check_call(struct calls *c, const struct ldb_row_func *f)
 	c->nr_open += !!(f->flags & LDB_FUNC_F_OPEN);
 	c->nr_old += !!(f->flags & LDB_FUNC_F_FROM_START);
 	check_row(c, f);
-	if (!l)
-		oracle_alive(c->o, ORACLE_CALLS, "invocation", f->tid, f->start_max);
-	else
+	if (l) {
 		check_life(c, f, l);
+		check_witness(c, f, l);
+	} else {
+		oracle_alive(c->o, ORACLE_CALLS, "invocation", f->tid, f->start_max);
+	}
 	s = stack_of(c, f, l, &one_block);
 	contain(c, s, f, one_block);
 	follow(c, s, f);
@@ -318,8 +333,10 @@ void check_calls(struct oracle *o)
 	sorted_close(&rows);
 	check_ends(&c);
 	oracle_counts(o, ORACLE_CALLS, "%" PRIu64 " invocations, %" PRIu64 " open, %" PRIu64
-		      " from before; %" PRIu64 " pairs and %" PRIu64 " callers looked at, %zu stacks",
-		      c.nr_rows, c.nr_open, c.nr_old, c.nr_pairs, c.nr_parents, c.stacks.nr);
+		      " from before; %" PRIu64 " pairs and %" PRIu64 " callers looked at, %zu stacks, %"
+		      PRIu64 " beginnings have a second witness",
+		      c.nr_rows, c.nr_open, c.nr_old, c.nr_pairs, c.nr_parents, c.stacks.nr,
+		      c.nr_witnessed);
 	check_counts(&c);
 	check_gaps(&c);
 	map_exit(&c.stacks);

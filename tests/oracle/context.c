@@ -9,6 +9,7 @@
 #include <string.h>
 #include "oracle.h"
 
+#define STAMP_NS	500	/* by which a stamp beside a lock may be early: locks.c */
 #define SHOWN_MAX	20	/* of each automaton */
 #define GUESSES		2	/* see oracle_excused() */
 
@@ -327,6 +328,8 @@ static void read_lives(struct oracle *o)
 
 void check_trace(struct oracle *o)
 {
+	if (reader_header(o->r)->clock_id == LDB_CLOCK_TSC)
+		o->stamp_err = ticks(o, STAMP_NS);
 	read_metas(o);
 	read_clock(o);
 	read_losses(o);

@@ -14,8 +14,8 @@
  * - A hold is longer than it says: its end is stamped before the lock is given back, and its
  *   begin when it was taken.  But the CPU reads its time stamp counter when it gets to it, and
  *   the lock's instruction may still be waiting for a line that another CPU has: so a begin,
- *   and the end of a wait, may be early by what that takes (80 ns were seen, STAMP_NS are
- *   allowed).  CLOCK_MONOTONIC is read in order.
+ *   and the end of a wait, may be early by what that takes (80 ns were seen, and half a
+ *   microsecond is allowed: stamp_err).  CLOCK_MONOTONIC is read in order.
  * - The holder is read before the begin is stamped: a thread that is kept off its CPU in
  *   between names one that has ended meanwhile.  And a thread may end without giving a lock
  *   back: so a dead holder is wrong only if somebody else was seen to have the lock since.
@@ -29,7 +29,6 @@
 #include <stdlib.h>
 #include "map.h"
 
-#define STAMP_NS	500
 #define CHUNK		(2U << 20)
 #define KINDS		(LDB_LOCK_JOIN + 1)
 
@@ -373,8 +372,6 @@ void check_locks(struct oracle *o)
 	struct reader_rows in;
 	size_t room = 0;
 
-	if (reader_header(o->r)->clock_id == LDB_CLOCK_TSC)
-		o->stamp_err = STAMP_NS * (reader_header(o->r)->clock_hz / 1000000) / 1000;
 	while (c && cursor_next(c, &in) > 0) {
 		if (k.nr + in.nr > CHUNK)
 			check_chunk(&k);

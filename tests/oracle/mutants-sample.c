@@ -52,7 +52,7 @@ static void lock(struct sample *s, uint32_t op, uint32_t flags, uint32_t tid, ui
 {
 	sample_add(s, lock, {
 		.op = op, .flags = flags, .tid = tid, .lock = lock, .owner = owner, .begin = begin,
-		.end = end, .gen = GEN(1), .site = 0x3000,
+		.end = end, .gen = tid == FIRST ? GEN(5) : GEN(1), .site = 0x3000,
 	});
 }
 

@@ -35,6 +35,8 @@ CHANGE(open_in_dead, s->func[F_SECOND].flags = LDB_FUNC_F_OPEN;)
 CHANGE(seen_too_many, s->thread[2].seen++;)
 CHANGE(seen_too_few, s->thread[2].seen--;)
 CHANGE(seen_not_made, s->thread[1].made = 0;)
+CHANGE(call_too_early, s->lock[L_HOLD].gen = GEN(4);)
+CHANGE(call_too_late, s->func[F_SECOND].start_max = 7200;)
 CHANGE(gap_backwards, s->gap[0].end = 49000;)
 
 /* Locks */
@@ -44,7 +46,7 @@ CHANGE(release_in_hold, s->lock[L_POINT].begin = s->lock[L_POINT].end = 7600;)
 CHANGE(reader_and_writer, s->lock[L_WRITE].begin = 30900;)
 CHANGE(writer_and_reader, s->lock[L_WRITE].begin = 29000; s->lock[L_WRITE].end = 30600;)
 CHANGE(waits_cross, s->lock[L_COND].begin = 7000; s->lock[L_COND].end = 7200;)
-CHANGE(waits_for_own, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST;
+CHANGE(waits_for_own, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST; s->lock[L_JOIN + 1].gen = GEN(5);
        s->lock[L_JOIN + 1].owner = SECOND;)
 CHANGE(waits_for_itself, s->lock[L_WAIT].owner = SECOND;)
 CHANGE(holder_unborn, s->lock[L_POINT] = s->lock[L_WAIT]; s->lock[L_POINT].owner = SECOND;
@@ -55,6 +57,7 @@ static void holder_dead(struct sample *s)
 	s->lock[L_POINT].begin = s->lock[L_POINT].end = 91000;
 	sample_add(s, lock, s->lock[L_WAIT]);
 	s->lock[L_JOIN + 1].tid = FIRST;
+	s->lock[L_JOIN + 1].gen = GEN(5);
 	s->lock[L_JOIN + 1].owner = SECOND;
 	s->lock[L_JOIN + 1].begin = 96000;
 	s->lock[L_JOIN + 1].end = 97000;
@@ -62,7 +65,7 @@ static void holder_dead(struct sample *s)
 CHANGE(joined_early, s->lock[L_JOIN].end = 89000;)
 CHANGE(lock_backwards, s->lock[L_HOLD].end = 5900;)
 CHANGE(unstamped_lasts, s->lock[L_POINT].begin = 8900;)
-CHANGE(lock_gen_back, s->lock[L_HOLD].gen = GEN(5);)
+CHANGE(lock_gen_back, s->lock[L_HOLD].gen = GEN(9);)
 CHANGE(hold_of_condition, s->lock[L_COND].op = LDB_LOCK_OP_HOLD;)
 CHANGE(lock_of_nobody, s->lock[L_COND].tid = 12;)
 CHANGE(lock_after_death, s->lock[L_COND].end = 90500;)
@@ -140,7 +143,8 @@ static const struct {
 	M("thread unknown", call_of_nobody), M("start of what ran before", old_has_start),
 	M("open in a dead thread", open_in_dead), M("rows and counter differ", seen_too_many),
 	M("rows and counter differ", seen_too_few), M("seen and not made", seen_not_made),
-	M("gap", gap_backwards),
+	M("gap", gap_backwards), M("seen before it began", call_too_early),
+	M("seen to begin too late", call_too_late),
 
 	M("held by two", holds_overlap), M("got while held", wait_ends_early), M("held by two", release_in_hold),
 	M("held by a reader", reader_and_writer), M("held by two", writer_and_reader),
@@ -220,7 +224,7 @@ CHANGE(deaf, came_missing(s); s->meta[META_KERNEL].value = "perf"; s->sched[S_SE
 CHANGE(deaf_elsewhere, deaf(s); s->meta[s->nr_meta - 1].value = "0";)
 CHANGE(failed_wait, waits_for_own(s); s->lock[L_JOIN + 1].flags |= LDB_LOCK_F_FAILED;)
 CHANGE(nested_wait, waits_cross(s); s->lock[L_COND].begin = 6600; s->lock[L_COND].end = 6900;)
-CHANGE(abandoned, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST;
+CHANGE(abandoned, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST; s->lock[L_JOIN + 1].gen = GEN(5);
        s->lock[L_JOIN + 1].owner = SECOND; s->lock[L_JOIN + 1].begin = 96000;
        s->lock[L_JOIN + 1].end = 97000;)
 CHANGE(stamped_early, s->lock[L_AFTER].begin = 6700; s->lock[L_WAIT].end = 6700;)

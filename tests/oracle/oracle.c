@@ -35,6 +35,7 @@ int64_t oracle_first(const char *path, const struct oracle_options *options, cha
 	o.is_cut = d.no_footer;
 	check_damage(&o, options);
 	check_trace(&o);
+	witness_read(&o);
 	check_calls(&o);
 	check_locks(&o);
 	check_requests(&o);
@@ -43,6 +44,7 @@ int64_t oracle_first(const char *path, const struct oracle_options *options, cha
 		fprintf(o.out, "trace: %" PRIu64 " things missing are put down to records that were lost\n",
 			o.nr_excused);
 	snprintf(rule, size, "%s", o.last_rule ? o.last_rule : "");
+	free(o.witnesses);
 	free(o.lives);
 	reader_close(o.r);
 	return (int64_t)o.nr_violations;

@@ -64,6 +64,8 @@ struct oracle {
 
 	struct life *lives;		/* by tid and start */
 	size_t nr_lives;
+	struct witness *witnesses;	/* witness.c */
+	size_t nr_witnesses;
 
 	uint64_t nr_violations, of[ORACLE_NR];
 	const char *last_rule;		/* of the last violation */
@@ -98,6 +100,14 @@ struct life *oracle_life(struct oracle *o, uint32_t tid, int64_t tick);
 
 /* A record that tid itself wrote at tick: false if it was said to be impossible. */
 bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t tid, int64_t tick);
+
+/*
+ * When an invocation of that generation had not begun yet for certain, and when it had,
+ * as the thread's locks say.  False: they say nothing of it.
+ */
+void witness_read(struct oracle *o);
+bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,
+		  int64_t *after);
 
 void oracle_out_of_memory(void) __attribute__((noreturn));
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two witnesses of when a function was entered: the scanner, which looks from another CPU,
+ * and the thread, which notes with a lock the generation of the frame it entered last.
+ *
+ * An invocation with a later generation had not begun when that was stamped; one with the
+ * same or an earlier one had.  Only of the thread's first block, which is what locks name.
+ *
+ * Legal exception: a stamp may be early, see locks.c.
+ */
+#include <stdlib.h>
+#include "oracle.h"
+
+#define WITNESSES_MAX	(2U << 20)
+
+struct witness {
+	size_t life;
+	int64_t tick;
+	uint64_t gen;
+};
+
+static int by_life_gen(const void *a, const void *b)
+{
+	const struct witness *x = a, *y = b;
+
+	if (x->life != y->life)
+		return x->life < y->life ? -1 : 1;
+	if (x->gen != y->gen)
+		return x->gen < y->gen ? -1 : 1;
+	return x->tick < y->tick ? -1 : x->tick > y->tick;
+}
+
+static void add(struct oracle *o, const struct ldb_row_lock *l)
+{
+	const struct life *life = oracle_life(o, l->tid, l->begin);
+
+	/* Of a hold that was not stamped nobody knows when it began. */
+	if (!life || !l->gen || (l->op == LDB_LOCK_OP_HOLD && !(l->flags & LDB_LOCK_F_BEGIN_EXACT)))
+		return;
+	if (o->nr_witnesses % 4096 == 0) {
+		o->witnesses = realloc(o->witnesses, (o->nr_witnesses + 4096) * sizeof(*o->witnesses));
+		if (!o->witnesses)
+			oracle_out_of_memory();
+	}
+	o->witnesses[o->nr_witnesses++] = (struct witness){ life - o->lives, l->begin, l->gen };
+}
+
+void witness_read(struct oracle *o)
+{
+	struct cursor *c = reader_cursor(o->r, LDB_BLK_LOCK, NULL);
+	struct reader_rows in;
+
+	while (c && o->nr_witnesses < WITNESSES_MAX && cursor_next(c, &in) > 0)
+		for (size_t i = 0; i < in.nr; i++)
+			add(o, &in.lock[i]);
+	cursor_close(c);
+	if (o->nr_witnesses)
+		qsort(o->witnesses, o->nr_witnesses, sizeof(*o->witnesses), by_life_gen);
+}
+
+bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,
+		  int64_t *after)
+{
+	size_t life = l - o->lives, lo = 0, hi = o->nr_witnesses;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		const struct witness *w = &o->witnesses[mid];
+
+		if (w->life < life || (w->life == life && w->gen < gen))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*before = lo && o->witnesses[lo - 1].life == life ? o->witnesses[lo - 1].tick : INT64_MIN;
+	*after = lo < o->nr_witnesses && o->witnesses[lo].life == life ? o->witnesses[lo].tick : INT64_MAX;
+	return *before != INT64_MIN || *after != INT64_MAX;
+}
