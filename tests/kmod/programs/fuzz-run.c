@@ -25,8 +25,8 @@
 #include "dev.h"
 #include "fuzz.h"
 
-#define STUCK_MS	500	/* without a new call */
-#define STUCK_TIMES	20
+#define STUCK_MS	1500	/* without a new call */
+#define STUCK_TIMES	10
 #define KILL_LIMIT_MS	60000
 
 int fuzz_fd[FUZZ_SLOTS];

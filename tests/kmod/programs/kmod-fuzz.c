@@ -250,8 +250,10 @@ static void watch(int kmsg, uint64_t end)
 			return;
 		}
 		if (now_ms() > unload) {
+			unload = now_ms();
 			unload_in_the_middle();
-			unload = now_ms() + UNLOAD_MS;
+			/* Loading takes long in some kernels. */
+			unload = now_ms() + UNLOAD_MS + 10 * (now_ms() - unload);
 		}
 		if (now_ms() > said) {
 			diag("%lu programs, %lu calls, %u kept, %u places", fuzz->nr_programs, fuzz->nr_calls,
