@@ -46,7 +46,8 @@ CHANGE(release_in_hold, s->lock[L_POINT].begin = s->lock[L_POINT].end = 7600;)
 CHANGE(reader_and_writer, s->lock[L_WRITE].begin = 30900;)
 CHANGE(writer_and_reader, s->lock[L_WRITE].begin = 29000; s->lock[L_WRITE].end = 30600;)
 CHANGE(waits_cross, s->lock[L_COND].begin = 7000; s->lock[L_COND].end = 7200;)
-CHANGE(waits_for_own, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST; s->lock[L_JOIN + 1].gen = GEN(5);
+CHANGE(waits_for_own, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST;
+       s->lock[L_JOIN + 1].gen = GEN(5);
        s->lock[L_JOIN + 1].owner = SECOND;)
 CHANGE(waits_for_itself, s->lock[L_WAIT].owner = SECOND;)
 CHANGE(holder_unborn, s->lock[L_POINT] = s->lock[L_WAIT]; s->lock[L_POINT].owner = SECOND;
@@ -224,7 +225,8 @@ CHANGE(deaf, came_missing(s); s->meta[META_KERNEL].value = "perf"; s->sched[S_SE
 CHANGE(deaf_elsewhere, deaf(s); s->meta[s->nr_meta - 1].value = "0";)
 CHANGE(failed_wait, waits_for_own(s); s->lock[L_JOIN + 1].flags |= LDB_LOCK_F_FAILED;)
 CHANGE(nested_wait, waits_cross(s); s->lock[L_COND].begin = 6600; s->lock[L_COND].end = 6900;)
-CHANGE(abandoned, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST; s->lock[L_JOIN + 1].gen = GEN(5);
+CHANGE(abandoned, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid = FIRST;
+       s->lock[L_JOIN + 1].gen = GEN(5);
        s->lock[L_JOIN + 1].owner = SECOND; s->lock[L_JOIN + 1].begin = 96000;
        s->lock[L_JOIN + 1].end = 97000;)
 CHANGE(stamped_early, s->lock[L_AFTER].begin = 6700; s->lock[L_WAIT].end = 6700;)
