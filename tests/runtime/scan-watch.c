@@ -75,6 +75,7 @@ static void begin(unsigned nr_scanners, unsigned nr)
 		scanners[i].stats = &stats[i];
 		scanners[i].stamp = now;
 		scanners[i].sharing = false;
+		scanners[i].behind = true;	/* at the end of the recording before */
 		watch_begin(&scanners[i]);
 	}
 	for (unsigned n = 0; n < nr; n++) {
@@ -131,6 +132,7 @@ static void hands_over(void)
 static void keeps(void)
 {
 	begin(2, 6);
+	ok(!scanners[0].behind && !scanners[1].behind, "a scanner that begins is not behind");
 	is_running[0] = true;
 	for (unsigned n = 0; n < 6; n++)
 		states[n].changed = 0;
