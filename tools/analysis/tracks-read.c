@@ -16,7 +16,9 @@
 #include "analysis/ticks.h"
 #include "analysis/tracks-private.h"
 
+#ifndef MEMORY		/* fewer: tests/fuzz */
 #define MEMORY		(192UL << 20)
+#endif
 #define STRANGER	(1ULL << 32)
 
 uint64_t tracks_major(const struct model *m, uint32_t tid, int64_t tick)

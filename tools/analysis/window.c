@@ -77,11 +77,12 @@ static void sort(struct window *w)
 
 static int play(struct window *w, size_t nr)
 {
-	struct window_key *played = w->keys + WINDOW_ROWS;
+	struct window_key *played;
 	int rc = 0;
 
 	if (!nr)
-		return 0;
+		return 0;	/* there may be no room yet */
+	played = w->keys + WINDOW_ROWS;
 	sort(w);
 	for (size_t i = 0; i < nr && !rc; i++)
 		rc = w->play(w->arg, w->rows + w->keys[i].slot * w->row_bytes);

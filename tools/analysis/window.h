@@ -11,7 +11,9 @@
 #include <stdint.h>
 #include <ldb/trace-format.h>
 
+#ifndef WINDOW_ROWS		/* fewer: tests/fuzz */
 #define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
+#endif
 
 struct window_key {
 	int64_t tick;

@@ -26,7 +26,9 @@ struct backlog {
 	size_t nr, room;
 };
 
+#ifndef BACKLOG_MAX		/* fewer: tests/fuzz */
 #define BACKLOG_MAX	(1U << 18)	/* rows; then all leave, in order or not */
+#endif
 
 /* 0 or -ENOMEM. */
 int backlog_init(struct backlog *w, size_t row_bytes, backlog_out_fn *out, void *arg);

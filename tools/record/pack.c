@@ -9,7 +9,9 @@
 #include "record/backlog.h"
 #include "record/irqnames.h"
 
+#ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
 #define BIRTHS_MAX	65536	/* remembered */
+#endif
 #define FUNCS_AT_ONCE	128
 
 struct pack {

@@ -24,7 +24,9 @@
 #include "record/perf-private.h"
 #include "record/perf-task.h"
 
+#ifndef TASKS_MAX		/* fewer: tests/fuzz */
 #define TASKS_MAX	(1U << 18)	/* threads whose end was lost must not pile up */
+#endif
 
 struct cpu {
 	int32_t current;	/* key of who runs there */

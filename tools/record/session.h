@@ -10,7 +10,9 @@
 #include <linux/ldb.h>
 #include <ldb/trace-format.h>
 
+#ifndef SESSION_THREADS		/* fewer: tests/fuzz */
 #define SESSION_THREADS		4096
+#endif
 #define SESSION_SCAN_ORDER	20	/* records of a scanner's ring: 32 MiB */
 
 struct session {

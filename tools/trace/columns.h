@@ -90,7 +90,9 @@ struct column_state {		/* how far a column was decoded */
 	bool is_missing;	/* the file is older than the column */
 };
 
+#ifndef TILES_ROWS		/* fewer: tests/fuzz */
 #define TILES_ROWS	4096	/* some columns of as many stay near the CPU */
+#endif
 
 /* Some columns of a block, a few rows at a time. */
 struct tiles {

@@ -89,7 +89,9 @@ int reader_share(struct reader *r, unsigned kind, const struct reader_filter *fi
 
 /* Checking */
 
+#ifndef CHECK_STEP		/* fewer: tests/fuzz */
 #define CHECK_STEP	(256U << 10)	/* stays near the CPU */
+#endif
 
 static bool is_whole(const struct reader *r, const struct block *b, uint8_t *buf)
 {
