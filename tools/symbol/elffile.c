@@ -39,6 +39,7 @@ struct elffile {
 	struct dwarfinfo *dwarf;
 	struct sym_list funcs, data;
 	bool has_read_syms, has_read_dwarf;
+	bool has_asked;		/* libdwfl, for the debug file */
 };
 
 static void drop_dwfl(struct elffile *f)
@@ -75,6 +76,10 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 
 	if (!f || (link && !crc))
 		return -1;
+	/* It asks again when it could not use what it got, and loses the name it had. */
+	if (f->has_asked)
+		return -1;
+	f->has_asked = true;
 	return debugfile_link(&f->where, f->file, link, crc, found);
 }
 
