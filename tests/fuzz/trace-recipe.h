@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A recipe -> a trace file, with every checksum right unless the recipe says otherwise:
+ *
+ *	header	u8 FILE_*; with FILE_HEADER: t0, clock_hz, realtime_ns 8 each, clock_id 1,
+ *		bytes between header and blocks 1
+ *	blocks	u8 kind, u8 BLOCK_*, then by form (two bits of the flags), until the end:
+ *
+ *	CELLS	u8 rows, then each field of each row: numbers as take_number(), for columns
+ *		of differences the difference; strings: u8 length, bytes
+ *	COLUMNS	u16 rows, u16 bytes, the payload before it is compressed
+ *	FRAME	u16 rows, u32 raw_bytes, u16 bytes, the payload as it is in the file
+ *	AGAIN	u8: a copy of so many bytes of the file before, from u16 bytes back
+ */
+#ifndef FUZZ_TRACE_RECIPE_H
+#define FUZZ_TRACE_RECIPE_H
+
+#include "fuzz.h"
+
+enum {
+	FILE_NO_INDEX	= 0x01,
+	FILE_NO_FOOTER	= 0x02,
+	FILE_HEADER	= 0x04,
+	FILE_OWN_INDEX	= 0x08,	/* the blocks of kind INDEX in the recipe are the index */
+	FILE_CUT	= 0x10,	/* the last bytes are missing: u8 more at the end of the recipe */
+
+	BLOCK_CELLS	= 0x00,
+	BLOCK_COLUMNS	= 0x01,
+	BLOCK_FRAME	= 0x02,
+	BLOCK_AGAIN	= 0x03,
+	BLOCK_FORM	= 0x03,
+	BLOCK_EXTENT	= 0x04,	/* t_min, t_max, id_min, id_max, max_dur follow, as take_number() */
+	BLOCK_RUN	= 0x08,	/* u8 byte, u16 times: appended to the payload; u8: times 256 more rows */
+	BLOCK_BAD_CRC	= 0x10,
+	BLOCK_VERSION	= 0x20,	/* u8 follows */
+};
+
+#define RECIPE_BYTES_MAX	(1U << 20)
+
+/* The file in a buffer of this function's own; *size is set. */
+const uint8_t *recipe_file(struct input *in, size_t *size);
+
+#endif
