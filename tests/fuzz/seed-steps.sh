@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Seeds for the targets that take one step after the other: seed-steps.sh FOLDER
+# Each kind of step once, with small numbers; see the enums of perf.c and control.c.
+
+set -e
+mkdir -p "$1/perf" "$1/control"
+
+bytes()	# number...
+{
+	for n; do
+		# shellcheck disable=SC2059
+		printf "\\$(printf %o "$n")"
+	done
+}
+
+for mode in 0 1 2; do
+	{
+		bytes $mode 0 1
+		for tp in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+			bytes 0 $tp 0 11 10 11 5 0 11 20 1 65 66 3
+			bytes 128 $tp 8 11 10 10 2 0 12 0 0 67 68 3
+		done
+		bytes 1 2 0 10 11 3 99 1 1 1 10 11 3 99
+		for type in 2 3 4 7 9 14 15; do
+			bytes 2 $type 0 32 4 10 11 10 11 10 11 4
+		done
+		bytes 4 50
+	} >"$1/perf/mode-$mode"
+done
+
+for flags in 10 11 14; do
+	event=0
+	while [ $event -lt 34 ]; do
+		{
+			bytes $flags
+			bytes 3 1 2 10
+			bytes 1 0 0 0 65 1 0 0 7 2 66 1 0 0 8 3
+			bytes 1 2 $event 0 70 1 0 0 7 2 71 1 0 0 7 2 72 1 0 0 7 2 73
+			bytes 1 1 $event 0 80 2 1 2 3 4 81 2 0 0 7 2 82 2 0 0 7 2 83
+			bytes 4 0 0 9 8 1 2 3 0 5 0 1 7 16 0
+			bytes 0 5 0 1 0 1 1 5 9 1 2 3 47 98 120 0 6 0 1 5 9 10 7 255 7
+		} >"$1/control/event-$flags-$event"
+		event=$((event + 1))
+	done
+done
+{
+	bytes 2
+	bytes 0 1 0 1 65 0 3 0 8 1 0 0 0 0 7 0 0 7 100 0 8 1 0 9 0
+} >"$1/control/from-hello"
