@@ -15,6 +15,8 @@
 #	make corpus		how often ldb-why names what was planted, in some 300 cases,
 #				a quarter of an hour; CASES="lock-*", SLICE=1/4 or QUICK=1
 #				does a part
+#	make fuzz		libFuzzer on the readers and the recorder: FUZZ_TIME=60 seconds or
+#				FUZZ_RUNS=N of each of FUZZ_TARGETS="trace perf control symbol"
 #	make bench		costs, as ratios measured in one run; ROUNDS=5 is quicker,
 #				SECTIONS="calls sqlite" does a part
 #	make style		what clang-format, codespell and shellcheck would say
@@ -83,6 +85,11 @@ corpus: deps
 	+@$(MAKE) --no-print-directory all
 	@sh tests/corpus/run.sh
 
+fuzz: deps
+	+@$(MAKE) --no-print-directory all
+	+@$(MAKE) --no-print-directory -C tests/fuzz all
+	@sh tests/fuzz/long.sh
+
 bench:
 	@sh tests/deps.sh --bench
 	+@$(MAKE) --no-print-directory all
@@ -148,4 +155,4 @@ modules_install: modules
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus bench style install uninstall modules modules_install clean
+.PHONY: all $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus fuzz bench style install uninstall modules modules_install clean

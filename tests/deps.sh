@@ -14,7 +14,7 @@
 # gcc are there.  Nothing is installed, and apt-get is not called, when nothing is
 # missing.  Without root it prints the command to give and stops.
 #
-# What only the guests of tests/kmod, the browser, pprof, memcached and the bench need is wanted, not
+# What only the fuzz targets, the guests of tests/kmod, the browser, pprof, memcached and the bench need is wanted, not
 # needed: where it cannot be had, those tests are skipped, and the rows of the bench say
 # what is missing.
 
@@ -92,8 +92,16 @@ look()	# build | all
 	# memcached's source and what it is built with.
 	have dpkg-source || want dpkg-dev
 	has_header event.h || want libevent-dev
+	look_fuzz
 	look_browser
 	look_guests
+}
+
+look_fuzz()
+{
+	have clang || have clang-14 || want clang-14
+	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a
+	[ -f "$1" ] || want libclang-rt-14-dev
 }
 
 # The pages are looked at in a browser; npm gets its driver when it is used

@@ -4,7 +4,7 @@
 #
 #	tests/run.sh [--quick] [PART | FILE]...
 #
-# Parts: lint unit runtime tools oracle plugin browser e2e kmod (default: all).  --quick:
+# Parts: lint unit runtime tools oracle fuzz plugin browser e2e kmod (default: all).  --quick:
 # what sees most of what can be wrong in five minutes (tests/mutate); drivers get the
 # argument "quick".  A part is whatever of these exists:
 #	tests/PART/Makefile	built first (target "all")
@@ -145,7 +145,7 @@ if [ -z "$parts" ]; then
 	if [ -n "$quick" ]; then
 		parts="$parts $TOP/tests/e2e/truth.t $TOP/tests/kmod/run.sh"
 	else
-		parts="$parts plugin browser e2e kmod"
+		parts="$parts fuzz plugin browser e2e kmod"
 	fi
 fi
 

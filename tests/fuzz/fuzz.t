@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The fuzz targets, shortly: what they once found is played again, always; and, where clang
+# has libFuzzer, so many executions of each.  make fuzz does it for long.
+. "$(dirname "$0")/../engine.sh"
+
+FUZZ=$BUILD/fuzz
+
+for target in trace perf control symbol; do
+	known=$TOP/tests/fuzz/corpus/$target
+	nr_known=$(find "$known" -type f 2>/dev/null | wc -l)
+	check "$target: $nr_known inputs that once broke it" \
+		"$BUILD/tests/fuzz/helpers/replay-$target $known $FUZZ/seeds/$target" 0 'replayed$'
+done
+
+# With a corpus of their own, so that a run is the same each time but for its seed.
+mkdir -p out/fuzz
+for f in "$FUZZ"/fuzz-* "$FUZZ/seeds"; do
+	[ ! -e "$f" ] || ln -s "$f" out/fuzz/
+done
+
+# Of each so many that it takes a few seconds.
+while read -r target runs; do
+	if ! [ -x "$FUZZ/fuzz-$target" ]; then
+		skip "$target: $runs executions" "no clang with libFuzzer: sh tests/deps.sh"
+		continue
+	fi
+	check "$target: $runs executions with sanitizers" \
+		"FUZZ_RUNS=$runs FUZZ_TARGETS=$target BUILD=$WORK/out sh $TOP/tests/fuzz/long.sh" 0 'nothing found'
+	diag "$(printf '%s\n' "$out" | head -n 1)"
+done <<END
+trace 1500
+perf 10000
+control 3000
+symbol 3000
+END
+finish
