@@ -33,6 +33,7 @@ static void show_stats(struct model *m, const struct render *r, enum stats_by by
 	text_functions(r, &f);
 	json_functions(r, &f);
 	csv_functions(r, &f);
+	text_head(r, m, &s);
 	text_summary(r, &(struct render_summary){ m, &s });
 	json_summary(r, &(struct render_summary){ m, &s });
 	nr_shown += s.nr;
@@ -318,8 +319,33 @@ static void make(const char *path, size_t nr, bool is_narrow)
 		bail_out("writer_close");
 }
 
+/* A life that ended 292 years before it began took no time, and looking at it no share of that. */
+static void test_life(void)
+{
+	struct render r = { .width = 100 };
+	struct made t;
+	char *text;
+	size_t size;
+
+	made_begin(&t, "life.data");
+	writer_add_meta(t.w, "budget", "5%");
+	made_thread(&t, 1, "odd", 0, 1000000);
+	made_open(&t);
+	t.model->threads[0].start = INT64_MAX;
+	t.model->threads[0].end = INT64_MIN;
+	t.model->threads[0].cost_ns = 1000;
+	r.out = open_memstream(&text, &size);
+	text_head(&r, t.model, NULL);
+	fclose(r.out);
+	if (!ok(!strstr(text, "Budget:"), "no share of a time that cannot be"))
+		diag("%s", text);
+	free(text);
+	made_close(&t);
+}
+
 int main(void)
 {
+	test_life();
 	null = fopen("/dev/null", "w");
 	for (int i = 0; i < 24; i++) {
 		const char *path = sample_path("hostile.data");

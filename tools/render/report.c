@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/ticks.h"
 #include "cli/units.h"
 #include "render/rows.h"
 #include "render/text.h"
@@ -68,8 +69,8 @@ static void head_budget(const struct render *r, const struct model *m)
 
 	for (size_t i = 0; i < m->nr_threads; i++) {
 		const struct thread *t = &m->threads[i];
-		double lived = reader_ns(m->reader, t->end) -
-			       (t->start > 0 ? reader_ns(m->reader, t->start) : 0);
+		double lived = ticks_time_ns(m->reader, t->end) -
+			       (t->start > 0 ? ticks_time_ns(m->reader, t->start) : 0);
 
 		if (t->is_unwatched || lived <= 0)
 			continue;

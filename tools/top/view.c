@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "analysis/ticks.h"
 #include "top/top.h"
 
 #define NR_SLOWEST	10
@@ -65,7 +66,7 @@ static int add_running(void *arg, const struct reader_rows *rows)
 			.tid = f->tid, .thread = model_thread(v->model, f->tid, f->start_max),
 			.func = symtab_lookup(v->model->symtab, f->pc, f->start_max),
 			.site = f->ret ? symtab_lookup_call(v->model->symtab, f->ret, f->start_max) : NULL,
-			.ns = reader_ns(v->window, f->end_max) - reader_ns(v->window, f->start_max),
+			.ns = ticks_time_ns(v->window, f->end_max) - ticks_time_ns(v->window, f->start_max),
 			.is_at_least = f->flags & LDB_FUNC_F_FROM_START,
 		};
 	}
