@@ -130,11 +130,9 @@ static void restart_call(struct user_regs_struct *u)
 	case ERESTARTSYS:
 	case ERESTARTNOINTR:
 	case ERESTARTNOHAND:
+	case ERESTART_RESTARTBLOCK:	/* with its whole timeout: what is left is forgotten */
 		u->rax = u->orig_rax;
 		u->rip -= CALL_SIZE;
-		break;
-	case ERESTART_RESTARTBLOCK:	/* rt_sigreturn() forgets what to restart */
-		u->rax = -EINTR;
 		break;
 	}
 }

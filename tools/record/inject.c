@@ -22,7 +22,8 @@
 #include "record/inject-regs.h"
 
 #define TRIES		40		/* for a thread that can be stopped; some seconds at most */
-#define BUSY_TRIES	10
+#define BUSY_TRIES	20		/* while the one before leaves, if it does */
+#define BUSY_PAUSE_NS	50000000
 #define TRY_PAUSE_NS	5000000
 #define STOP_NS		50000000LL	/* for it to stop */
 #define PASS_NS		2000000000LL	/* to go through the door */
@@ -417,10 +418,8 @@ static void explain(pid_t pid, pid_t tid, int error)
 	read_status(pid, tid, &status);
 	if (!is_alive(&status))
 		cli_error("process %d has ended", pid);
-	else if (tracer)
+	else if (tracer && tracer != getpid())
 		cli_error("process %d is traced by process %d: end that first", pid, tracer);
-	else if (status.state == 'T')
-		cli_error("process %d is stopped: let it go on first (kill -CONT %d)", pid, pid);
 	else if (error == EPERM && yama_scope() && geteuid())
 		cli_error("no permission to attach to process %d, kernel.yama.ptrace_scope is %d: run %s as root, or start the program with LDB=listen in its environment",
 			  pid, yama_scope(), cli_tool_name());
@@ -459,6 +458,18 @@ static bool write_name(pid_t tid, const struct image *image, const char *name)
 	return image_poke(tid, image->door + offsetof(struct ldb_door, name), room, sizeof(room));
 }
 
+/* By SIGSTOP or a terminal.  A tracer would hide it. */
+static bool is_stopped(pid_t pid)
+{
+	struct thread_status status;
+	pid_t tid = inject_live_thread(pid);
+
+	read_status(pid, tid, &status);
+	if (status.state == 'T')
+		cli_error("process %d is stopped: let it go on first (kill -CONT %d)", pid, pid);
+	return status.state == 'T';
+}
+
 /* In a process of its own. */
 static bool enter(pid_t pid, const struct image *image, const char *name)
 {
@@ -466,16 +477,21 @@ static bool enter(pid_t pid, const struct image *image, const char *name)
 	pid_t gate = 0;
 	int error = 0;
 
+	if (is_stopped(pid))
+		return false;
 	for (int i = 0; i < TRIES; i++) {
 		enum outcome outcome;
 
 		if (i)
-			idle(gate, TRY_PAUSE_NS << (i > TRIES / 2 ? 4 : 0));
+			idle(gate, busy ? BUSY_PAUSE_NS : TRY_PAUSE_NS << (i > TRIES / 2 ? 4 : 0));
 		if (!seized) {
 			gate = inject_live_thread(pid);
 			seized = gate && seize(gate);
 			error = errno;
 		}
+		/* Another recorder's may be there for a moment; else it stays forbidden. */
+		if (!seized && error == EPERM && !tracer_of(pid, gate))
+			break;
 		if (!seized || !write_name(gate, image, name))
 			continue;
 		busy = false;
