@@ -68,6 +68,23 @@ void stack_unregister(void *lo)
 	errno = saved;
 }
 
+bool stack_taken(uintptr_t from, uintptr_t to)
+{
+	unsigned nr = atomic_load(&nr_used);
+	bool any = false;
+
+	for (unsigned n = 0; n < nr; n++) {
+		uintptr_t lo = atomic_load_explicit(&stacks[n].lo, memory_order_acquire);
+		uintptr_t hi = atomic_load_explicit(&stacks[n].hi, memory_order_relaxed);
+
+		if (lo <= BUSY || lo >= to || hi <= from)
+			continue;
+		stack_unregister((void *)lo);
+		any = true;
+	}
+	return any;
+}
+
 bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi)
 {
 	unsigned nr = atomic_load_explicit(&nr_used, memory_order_acquire);

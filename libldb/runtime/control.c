@@ -222,6 +222,7 @@ static int attach(int fd)
 	sent_modules = 0;
 	sent_lost = 0;
 	memset(sent_unload, 0, sizeof(sent_unload));
+	unmap_find_gone();
 	session_begin();
 	ret = scan_start();
 	if (ret) {

@@ -137,6 +137,9 @@ void identity_cpus(void);	/* its CPUs: all that the program uses */
 uint64_t identity_now(void);	/* changes with what the program is; 0: not known */
 bool identity_may_be_watched(uint32_t peer_uid);
 
+/* unmap.c: stacks whose memory the program took away while nobody recorded. */
+void unmap_find_gone(void);
+
 /* fork.c */
 void fork_init(void);
 bool fork_in_progress(void);		/* of the calling thread */

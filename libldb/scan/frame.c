@@ -34,7 +34,7 @@ static bool may_read(const struct scan_state *st, uintptr_t addr, struct region 
 	if (addr % 8)
 		return false;
 	if (!region_has(r, addr)) {
-		r->lo = st->lowest_top;
+		r->lo = st->lowest_top > st->t->stack_lo ? st->lowest_top : st->t->stack_lo;
 		r->hi = st->t->stack_hi;
 		if (!region_has(r, addr) && !stack_foreign(addr, &r->lo, &r->hi))
 			return false;

@@ -524,8 +524,11 @@ bool inject_enter(pid_t pid, const struct image *image, const char *name)
 		cli_error("cannot start a process: %s", strerror(errno));
 		return false;
 	}
-	if (!child)
+	if (!child) {
+		/* What ends ldb-record, a key or kill(-pgid), lets this come to its end. */
+		setpgid(0, 0);
 		_exit(enter(pid, image, name) ? 0 : 1);
+	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) && !WEXITSTATUS(status);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A program that takes away the memory of a stack it has used: it went on on one of
+ * its own, or lets a guard page grow.  The scanner must not be reading there then, and
+ * not follow a chain of records into it later.
+ *
+ * While somebody records, munmap(), mremap() and mprotect() are looked at before they
+ * happen.  Where nobody does, nothing is: what is gone by then is found when a recorder
+ * comes (unmap_find_gone()).
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include "runtime.h"
+#include "request/request.h"
+
+/* What lies below is not read any more. */
+static void raise_stack(struct thread *t, uintptr_t lo)
+{
+	if (lo > t->stack_lo)
+		__atomic_store_n(&t->stack_lo, lo, __ATOMIC_RELAXED);
+}
+
+/* Before [lo, hi) can be read no more. */
+static __attribute__((noinline, cold)) void taken(uintptr_t lo, uintptr_t hi)
+{
+	uint32_t n = atomic_load(&nr_live);
+	bool overlaps = stack_taken(lo, hi);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *t = atomic_load(&live[i]);
+
+		if (!t || t->stack_hi <= lo || t->stack_lo >= hi)
+			continue;
+		overlaps = true;
+		raise_stack(t, hi);
+	}
+	if (overlaps)
+		scan_quiesce();
+}
+
+/* What is gone when a recorder comes (raw thread, as the parts below) */
+
+struct maps {
+	uint64_t from, to, run;		/* of this mapping; where what can be read without a hole begins */
+	bool readable, grows;
+};
+
+static void mapping_done(const struct maps *m)
+{
+	uint32_t n = atomic_load(&nr_live);
+
+	/* The first thread's stack is mapped as it is used. */
+	if (!m->readable || m->grows)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *t = atomic_load(&live[i]);
+
+		if (t && t->stack_hi > m->from && t->stack_hi <= m->to)
+			raise_stack(t, m->run);
+	}
+}
+
+/* "from-to rwxp ... [stack]", a character at a time; *field counts the blanks. */
+static void take_char(struct maps *m, char c, int *field, int *column)
+{
+	uint64_t digit = c <= '9' ? c - '0' : c - 'a' + 10;
+
+	if (c == ' ' || c == '-') {
+		*field += *field < 2 || c == ' ';
+		*column = 0;
+		return;
+	}
+	if (*field == 0)
+		m->from = m->from << 4 | digit;
+	else if (*field == 1)
+		m->to = m->to << 4 | digit;
+	else if (*field == 2 && *column == 0)
+		m->readable = c == 'r';
+	else if (c == '[')
+		m->grows = true;
+	(*column)++;
+}
+
+void unmap_find_gone(void)
+{
+	static char buf[4096];
+	struct maps m = { 0 }, before = { 0 };
+	int field = 0, column = 0;
+	long fd = sys(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), n;
+
+	if (fd < 0)
+		return;
+	while ((n = sys(SYS_read, fd, buf, sizeof(buf))) > 0)
+		for (long i = 0; i < n; i++) {
+			if (buf[i] != '\n') {
+				take_char(&m, buf[i], &field, &column);
+				continue;
+			}
+			m.run = before.readable && before.to == m.from ? before.run : m.from;
+			mapping_done(&m);
+			before = m;
+			m = (struct maps){ 0 };
+			field = column = 0;
+		}
+	sys(SYS_close, fd);
+}
+
+#define NEXT(fn, name) ({							\
+		static __typeof__(fn) *next_;					\
+		__typeof__(fn) *found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED); \
+										\
+		if (unlikely(!found_)) {					\
+			found_ = (__typeof__(fn) *)dlsym(RTLD_NEXT, name);	\
+			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);	\
+		}								\
+		found_;								\
+	})
+
+EXPORT int munmap(void *addr, size_t size)
+{
+	if (session_on())
+		taken((uintptr_t)addr, (uintptr_t)addr + size);
+	return NEXT(munmap, "munmap")(addr, size);
+}
+
+EXPORT int mprotect(void *addr, size_t size, int prot)
+{
+	if (session_on() && !(prot & PROT_READ))
+		taken((uintptr_t)addr, (uintptr_t)addr + size);
+	return NEXT(mprotect, "mprotect")(addr, size, prot);
+}
+
+EXPORT void *mremap(void *addr, size_t old_size, size_t size, int flags, ...)
+{
+	void *to = NULL;
+	va_list ap;
+
+	if (flags & MREMAP_FIXED) {
+		va_start(ap, flags);
+		to = va_arg(ap, void *);
+		va_end(ap);
+	}
+	if (session_on() && (size < old_size || flags & MREMAP_MAYMOVE))
+		taken((uintptr_t)addr, (uintptr_t)addr + old_size);
+	return NEXT(mremap, "mremap")(addr, old_size, size, flags, to);
+}
