@@ -377,6 +377,9 @@ static void on_new(struct perf_watch *w, const struct perf_event *e)
 	struct task *parent = task_find(w->tasks, e->by), *t = task_find(w->tasks, e->a);
 	bool watched = is_watched(parent);
 
+	/* Nonsense: and what is forgotten below must not be its parent. */
+	if (e->by == e->a)
+		return;
 	/* Named before it was made: that was another thread, whose end was lost. */
 	if (t && (t->is_named || (t->watched && !watched)))
 		forget(w, e->a);
