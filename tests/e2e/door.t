@@ -26,8 +26,9 @@ for kind in compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals; do
 	at_end "kill -9 $pid 2>/dev/null || :"
 	sleep 0.1
 	refused=0
+	: >d.err
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
-		ldb-record -q --kernel none -p "$pid" -d 10ms -o d.data 2>d.err || refused=$((refused + 1))
+		ldb-record -q --kernel none -p "$pid" -d 10ms -o d.data 2>>d.err || refused=$((refused + 1))
 	done
 	ok "$kind: attached 12 times" test "$refused" -eq 0
 	[ "$refused" -eq 0 ] || diag "$refused refused: $(cat d.err)"

@@ -41,6 +41,18 @@ cc_ldb -O2 -g "$PROGRAMS/dormant.c" -o unset -pthread -Wl,--no-as-needed $link_r
 check "no environment at all" "LD_PRELOAD=$WORK/libblank.so ./linked blank" 0
 check "no environment, linked" "./unset blank" 0
 
+# A program that gains rights when it is executed does not hear of ldb at all.
+if [ "$(id -u)" -eq 0 ]; then
+	cp "$RUNTIME" libldbtrace.so.0 && chmod 755 libldbtrace.so.0
+	cc_ldb -O2 -g "$PROGRAMS/dormant.c" -o suid -pthread ./libldbtrace.so.0 -Wl,-rpath,"$WORK" || exit 1
+	chmod 4755 suid
+	check "set-user-ID: its environment says nothing to ldb" \
+		"$nobody env LDB=listen LDB_RECORD=somebody ./suid look" 0 '^threads 1$'
+	check "the same program, not set-user-ID" "chmod 755 suid; LDB=listen ./suid look" 0 '^threads 2$'
+else
+	skip "set-user-ID" "only root can make one of another user's"
+fi
+
 # Tools that look at a program or stand in for the kernel.
 for tool in "valgrind -q --error-exitcode=9" "strace -f -o trace.out" "gdb -q -batch -ex run --args"; do
 	if ! command -v "${tool%% *}" >/dev/null; then

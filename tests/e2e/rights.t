@@ -97,6 +97,16 @@ wait "$pid"
 status=$?
 ok "attached after it: exit status 0" test "$status" -eq 0
 
+# A filter that the program wrote for itself knows nothing of ldb.
+./linked seccomp wait "$WORK/stop3" >filter.out &
+pid=$!
+at_end "kill $pid 2>/dev/null || :"
+wait_for 10 "grep -q 'other threads' filter.out"
+check_one_line "a program under a filter of its own is left alone" \
+	"ldb-record -p $pid -d 0.2 -o f.data" 1 '^ldb-record: .*seccomp filter'
+ok "and goes on" kill -0 "$pid"
+: >stop3
+
 # Whom the kernel would not let look by ptrace() is not let in by other ways either.
 if command -v setpriv >/dev/null; then
 	chmod 755 linked
