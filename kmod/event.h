@@ -17,7 +17,8 @@ struct ldb_who {
 struct ldb_who ldb_outsider(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
 struct ldb_who ldb_stranger(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
 void ldb_introduce_thread(struct ldb_thread *t, u64 now);
-void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name, u64 now);
+void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name,
+		    u64 now);
 
 /*
  * The tid of p as the session may know it.  t is its thread or NULL; bit is

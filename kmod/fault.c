@@ -41,7 +41,8 @@ static noinline void fault(struct ldb_thread *t, u64 addr, u64 pc, u32 flags)
 		ldb_ring_quarter(sc);
 }
 
-void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error)
+void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs,
+			  unsigned long error)
 {
 	struct ldb_thread *t = ldb_watched_current();
 
@@ -52,7 +53,7 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 
 /*
  * Where page faults are not allowed nothing is mapped, the access just fails: the
- * probes of this module try so too.  One level of preemption is the tracepoint's.
+ * probes of this module try so too.  One level of preemption may be the tracepoint's.
  */
 static __always_inline bool is_resolved(void)
 {
@@ -60,14 +61,16 @@ static __always_inline bool is_resolved(void)
 }
 
 /* Of the program's memory alone, and nothing is told of the kernel's code. */
-void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error)
+void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs,
+			    unsigned long error)
 {
 	struct ldb_thread *t = ldb_watched_current();
 
 	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT) || !is_resolved() ||
 	    !access_ok((void __user *)addr, 1))
 		return;
-	fault(t, addr, instruction_pointer(task_pt_regs(current)), flags_of(error) | LDB_FAULT_F_KERNEL);
+	fault(t, addr, instruction_pointer(task_pt_regs(current)),
+	      flags_of(error) | LDB_FAULT_F_KERNEL);
 }
 
 #endif /* LDB_HAVE_PAGE_FAULTS */

@@ -24,6 +24,7 @@ struct nest {
 	u32	depth;
 	struct inside at[NEST_MAX];
 };
+
 static DEFINE_PER_CPU(struct nest, nest);
 
 /* No probe is registered any more: exits that are missing will never come. */
@@ -75,7 +76,8 @@ static void write_name(struct ldb_session_cpu *sc, u32 irq, const char *text, u6
 	u64 *seen;
 
 	strscpy(name.text, text, sizeof(name.text));
-	is = (hash_64(name.words[0], 64) ^ hash_64(name.words[1] ^ hash_64(name.words[2], 64), 63) ^ irq) | 1;
+	is = hash_64(name.words[1] ^ hash_64(name.words[2], 64), 63);
+	is = (hash_64(name.words[0], 64) ^ is ^ irq) | 1;
 	seen = &sc->seen_irqs[irq & ((1 << LDB_SEEN_IRQ_BITS) - 1)];
 	if (likely(READ_ONCE(*seen) == is))
 		return;

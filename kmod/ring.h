@@ -47,8 +47,8 @@ static __always_inline void ldb_put(struct ldb_session_cpu *sc, u64 idx, u64 tsc
 }
 
 /* A record of one slot. */
-static __always_inline void ldb_emit(struct ldb_session_cpu *sc, u64 tsc, u32 tid, u32 type, u32 flags,
-				     u64 arg, u32 arg2)
+static __always_inline void ldb_emit(struct ldb_session_cpu *sc, u64 tsc, u32 tid, u32 type,
+				     u32 flags, u64 arg, u32 arg2)
 {
 	ldb_put(sc, ldb_reserve(sc, 1), tsc, tid, type, flags, arg, arg2);
 	if (ldb_written(sc, 1))

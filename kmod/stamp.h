@@ -19,7 +19,7 @@ static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_
 					 u64 now)
 {
 	WRITE_ONCE(page->k_seq, t->seq);
-	smp_wmb();
+	smp_wmb();	/* an odd k_seq comes first: see above */
 	WRITE_ONCE(page->k_oncpu, 1);
 	WRITE_ONCE(page->k_cpu, cpu);
 	WRITE_ONCE(page->k_tsc_in, now);
@@ -42,6 +42,7 @@ static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb
 	WRITE_ONCE(page->k_gen, f->gen);
 	WRITE_ONCE(page->k_top, f->top);
 	WRITE_ONCE(page->k_pc, f->pc);
+	/* An even one comes last. */
 	smp_store_release(&page->k_seq, t->seq);
 }
 

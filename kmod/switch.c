@@ -115,7 +115,8 @@ static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cp
 	ldb_put(sc, idx + 1, f->top, 0, LDB_EV_CONT + 1, 0, f->pc, 0);
 }
 
-static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags, u64 now)
+static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags,
+				   u64 now)
 {
 	t->seq = ldb_seq_out(t->seq);
 	t->tsc_out = now;
@@ -165,7 +166,7 @@ static __always_inline bool within(struct ldb_session_cpu *sc, struct ldb_thread
 	if (emit)
 		emit_out(out, sc, page, flags | LDB_SCHED_F_OTHER, now, in->tid, &frame);
 	else
-		smp_mb();
+		smp_mb();	/* as that of a record: see stamp_out() */
 	stamp_out(out, flags, now, &frame);
 	stamp_in(in, sc, now);
 	return emit && ldb_written(sc, page ? 2 : 1);
@@ -188,7 +189,7 @@ static noinline void to_stranger(struct ldb_thread *out, u32 flags, struct task_
 		emit_out(out, sc, page, flags | other.flags, now, other.tid, &frame);
 		ldb_written(sc, page ? 2 : 1);
 	} else {
-		smp_mb();
+		smp_mb();	/* as that of a record: see stamp_out() */
 	}
 	stamp_out(out, flags, now, &frame);
 	ldb_stamp_cpu(sc, 0, 0);
@@ -204,9 +205,10 @@ static noinline void from_stranger(struct ldb_thread *in, u32 flags)
 	if (s->events & LDB_GROUP_SCHED) {
 		struct ldb_who who = ldb_outsider(sc, current, now);
 
-		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0, in->tid);
+		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0,
+			 in->tid);
 	} else {
-		smp_mb();
+		smp_mb();	/* as that of a record: see stamp_out() */
 	}
 	stamp_in(in, sc, now);
 }
@@ -215,8 +217,8 @@ static noinline void from_stranger(struct ldb_thread *in, u32 flags)
  * Threads may wait here for a CPU that goes from one stranger to the next.  Both
  * are strangers to a session that has not just recorded the switch.
  */
-static noinline void occupied(const struct ldb_session *done, const struct ldb_session *done2, u32 flags,
-			      struct task_struct *next)
+static noinline void occupied(const struct ldb_session *done, const struct ldb_session *done2,
+			      u32 flags, struct task_struct *next)
 {
 	struct ldb_session *s;
 	int waiting = 0;
@@ -239,7 +241,8 @@ static noinline void occupied(const struct ldb_session *done, const struct ldb_s
 		}
 		from = ldb_stranger(sc, current, now);
 		to = ldb_stranger(sc, next, now);
-		ldb_emit(sc, now, from.tid, LDB_EV_OCCUPANT, flags | from.flags | to.flags, 0, to.tid);
+		ldb_emit(sc, now, from.tid, LDB_EV_OCCUPANT, flags | from.flags | to.flags, 0,
+			 to.tid);
 		if ((from.flags | to.flags) & LDB_SCHED_F_HIDDEN)
 			local_inc(&sc->hidden);
 	}
@@ -253,7 +256,8 @@ static noinline void finish(struct ldb_thread *out, u32 flags)
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
 
 	if (ldb_waited_for())
-		occupied(out ? out->s : NULL, in ? in->s : NULL, flags, this_cpu_read(ldb_cpu.curr));
+		occupied(out ? out->s : NULL, in ? in->s : NULL, flags,
+			 this_cpu_read(ldb_cpu.curr));
 	if (!out)
 		return;
 	if (local_read(&ldb_this_cpu(out->s)->left) < 0)
@@ -271,8 +275,8 @@ static noinline void slow(struct ldb_thread *out, bool preempt, unsigned int pre
 	if (out && in && out->s == in->s) {
 		struct ldb_session *s = out->s;
 
-		within(ldb_this_cpu(s), out, in, flags, ldb_clock_now(s->clock), READ_ONCE(out->page),
-		       s->events & LDB_GROUP_SCHED);
+		within(ldb_this_cpu(s), out, in, flags, ldb_clock_now(s->clock),
+		       READ_ONCE(out->page), s->events & LDB_GROUP_SCHED);
 	} else {
 		if (out)
 			to_stranger(out, flags, this_cpu_read(ldb_cpu.curr));

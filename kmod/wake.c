@@ -71,7 +71,8 @@ static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c)
 	return likely(c->gen == ldb_gen()) ? c->thread : ldb_watched(c->curr);
 }
 
-static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, struct ldb_cpu *c, u32 flags)
+static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, struct ldb_cpu *c,
+				 u32 flags)
 {
 	struct ldb_session *s = t->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
