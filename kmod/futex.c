@@ -4,7 +4,8 @@
  *
  * Filters are set once and freed once, with the module: between freeing and
  * setting, a kernel may keep a pointer to what was freed.  All functions share
- * one struct ftrace_ops, since each costs a slow grace period to unregister.
+ * one struct ftrace_ops, since each costs a slow grace period to unregister; one of
+ * them is the module's own, called to see whether the others would be.
  */
 #include <linux/ftrace.h>
 #include <linux/sched/task_stack.h>
@@ -18,10 +19,12 @@
 
 enum kind { WAIT, WAKE, LOCK_PI, UNLOCK_PI, WAIT_MULTIPLE, REQUEUE, WAKE_OP, WAIT_REQUEUE_PI };
 
-static struct function {
+struct function {
 	const char	*name;
 	unsigned long	ip;	/* learned at its first call */
-} functions[] = {
+};
+
+static struct function functions[] = {
 	[WAIT]			= { "futex_wait" },
 	[WAKE]			= { "futex_wake" },
 	[LOCK_PI]		= { "futex_lock_pi" },
@@ -31,7 +34,9 @@ static struct function {
 	[WAKE_OP]		= { "futex_wake_op" },
 	[WAIT_REQUEUE_PI]	= { "futex_wait_requeue_pi" },
 };
-static bool usable;
+
+static bool usable;	/* constant after init: there is something to trace */
+static bool traced;
 
 /* -1: not ours. */
 static noinline int learn(unsigned long ip)
@@ -84,10 +89,12 @@ static __always_inline void emit_wait(struct ldb_thread *t, u32 op, u64 uaddr, u
 	u32 word = 0, owner = 0, flags = op;
 	u64 idx;
 
-	if (likely(read_words(uaddr, &word, &owner)))
+	if (likely(read_words(uaddr, &word, &owner))) {
 		flags |= LDB_FUTEX_F_WORDS;
-	else
-		word = owner = 0;
+	} else {
+		word = 0;
+		owner = 0;
+	}
 	idx = ldb_reserve(sc, 2);
 	ldb_put(sc, idx, now, t->tid, LDB_EV_FUTEX_WAIT, flags, uaddr, value);
 	ldb_put(sc, idx + 1, 0, word, LDB_EV_CONT + 1, 0, 0, owner);
@@ -124,10 +131,21 @@ static noinline void emit_waitv(struct ldb_thread *t, u64 now)
 		emit_wait(t, LDB_FUTEX_WAITV, w[i].uaddr, w[i].val, now);
 }
 
+/* With or without endbr before it. */
+static __always_inline bool is_own(unsigned long ip)
+{
+	return ip - (unsigned long)ldb_traced < 16;
+}
+
 static noinline void slow(struct ldb_thread *t, unsigned long ip, struct ftrace_regs *fregs)
 {
-	u64 uaddr = ldb_ftrace_arg(fregs, 0), now = ldb_clock_now(t->s->clock);
+	u64 uaddr = ldb_ftrace_arg(fregs, 0), now;
 
+	if (unlikely(is_own(ip))) {
+		WRITE_ONCE(traced, true);
+		return;
+	}
+	now = ldb_clock_now(t->s->clock);
 	switch (kind_of(ip)) {
 	case WAIT:
 		emit_wait(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2), now);
@@ -165,11 +183,13 @@ static __always_inline void dispatch(struct ldb_thread *t, unsigned long ip,
 
 	if (likely(t->s->clock == LDB_CLOCK_TSC)) {
 		if (ip == READ_ONCE(functions[WAIT].ip)) {
-			emit_wait(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2), ldb_clock_tsc());
+			emit_wait(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2),
+				  ldb_clock_tsc());
 			return;
 		}
 		if (ip == READ_ONCE(functions[WAKE].ip)) {
-			emit_wake(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2), ldb_clock_tsc());
+			emit_wake(t, LDB_FUTEX_PLAIN, uaddr, ldb_ftrace_arg(fregs, 2),
+				  ldb_clock_tsc());
 			return;
 		}
 	}
@@ -185,12 +205,19 @@ static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ft
 	t = ldb_watched_current();
 	if (unlikely(t) && t->s->events & LDB_GROUP_FUTEX)
 		dispatch(t, ip, fregs);
+	else if (unlikely(is_own(ip)))
+		WRITE_ONCE(traced, true);
 	preempt_enable_notrace();
 }
 
 static struct ftrace_ops ops = {
 	.func = entered,
 };
+
+static bool add_filter(const char *name)
+{
+	return !ftrace_set_filter(&ops, (unsigned char *)name, strlen(name), 0);
+}
 
 void ldb_futex_init(void)
 {
@@ -201,12 +228,15 @@ void ldb_futex_init(void)
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(functions); i++) {
-		const char *name = functions[i].name;
-
-		if (ftrace_set_filter(&ops, (unsigned char *)name, strlen(name), 0))
-			pr_info("ldb: cannot trace %s(): its futex events will be missing\n", name);
+		if (!add_filter(functions[i].name))
+			pr_info("ldb: cannot trace %s(): its futex events will be missing\n",
+				functions[i].name);
 		else
 			usable = true;	/* an empty filter would mean all functions */
+	}
+	if (usable && !add_filter("ldb_traced")) {
+		pr_info("ldb: cannot trace its own function: no futex events\n");
+		usable = false;
 	}
 }
 
@@ -216,20 +246,26 @@ void ldb_futex_exit(void)
 		ftrace_free_filter(&ops);
 }
 
+bool ldb_futex_usable(void)
+{
+	return usable;
+}
+
+/* Succeeds also while ftrace is switched off. */
 int ldb_futex_arm(void)
 {
-	int rc = usable ? register_ftrace_function(&ops) : 0;
-
-	if (!rc)
-		return 0;
-	/* For instance switched off by kernel.ftrace_enabled: the rest still works. */
-	pr_warn_once("ldb: ftrace refused (%d): no futex events\n", rc);
-	usable = false;
-	return 0;
+	return register_ftrace_function(&ops);
 }
 
 void ldb_futex_disarm(void)
 {
-	if (usable)
-		unregister_ftrace_function(&ops);
+	unregister_ftrace_function(&ops);
+}
+
+/* Armed; ldb_arm_mutex held: whether calls arrive now. */
+bool ldb_futex_delivers(void)
+{
+	WRITE_ONCE(traced, false);
+	ldb_traced();
+	return READ_ONCE(traced);
 }

@@ -9,9 +9,9 @@
  *
  * Locks, outermost first:
  *
- *	ldb_arm_mutex		which probes are registered; held for seconds
  *	ldb_file.lock		one file's session: create, join, register
- *	ldb_sessions_mutex	the lists of sessions
+ *	ldb_arm_mutex		which probes are registered; held for seconds
+ *	ldb_sessions_mutex	the list of bound sessions, and what each user has
  *	ldb_threads_lock	raw, also taken inside the scheduler's locks: the table of
  *				threads, and which of them has which page
  *
@@ -49,6 +49,7 @@ struct ldb_user_block {		/* of a thread, in its thread-local memory */
 	u64	top;		/* the deepest frame's record, or 0 */
 	u64	gen;
 };
+
 struct ldb_user_frame {
 	u64	prev, gen, pc, ret;
 };
@@ -65,6 +66,8 @@ struct ldb_session_cpu {
 	atomic_t	arrived;	/* and those that came here while they waited */
 	u64		seen_irqs[1 << LDB_SEEN_IRQ_BITS];
 };
+
+struct ldb_account;
 
 struct ldb_session {
 	/* Constant while the probes can find it, but for dead. */
@@ -87,6 +90,7 @@ struct ldb_session {
 	unsigned long	first_page;	/* of threads */
 	unsigned long	ro_from;	/* the pages from here on are never writable */
 	struct mm_struct *creator;	/* held by mmgrab() */
+	const struct cred *cred;	/* the creator's */
 	struct ldb_info	info;		/* private copy of the info page */
 
 	struct ldb_thread **slots;	/* who has which page; ldb_threads_lock */
@@ -100,8 +104,13 @@ struct ldb_session {
 	unsigned long	ready;		/* bit 0: for POLLIN */
 
 	struct list_head bound;		/* in ldb_bound, RCU; ldb_sessions_mutex */
-	struct list_head all;		/* in ldb_all; ldb_sessions_mutex */
-	kuid_t		uid;
+
+	/* limits.c */
+	struct ldb_account *account;
+	struct user_struct *user;
+	unsigned long	nr_locked, nr_pinned; /* pages charged to user, and to creator */
+	bool		leaving;
+
 	struct rcu_work	free;
 	u64		seen[1 << LDB_SEEN_BITS]; /* races are harmless */
 };
@@ -123,7 +132,8 @@ struct ldb_thread {
 	u32		tid;		/* as the program sees it */
 	u32		seq;		/* as ldb_page.k_seq: seq.h */
 	u32		wait;		/* enum ldb_wait; the lock of the run queue it is on */
-	local_t		nr_short;	/* interrupts not written since the last; the CPU it runs on */
+	/* interrupts not written since the last; the CPU it runs on */
+	local_t		nr_short;
 	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
 	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
 	struct llist_node dead;
@@ -149,15 +159,15 @@ extern struct ldb_hot ldb_hot;
 
 extern struct hlist_head ldb_threads[1 << LDB_THREAD_BITS];
 extern raw_spinlock_t ldb_threads_lock;
-extern struct mutex ldb_sessions_mutex;
+extern struct mutex ldb_arm_mutex, ldb_sessions_mutex;
 extern struct list_head ldb_bound;
 extern struct workqueue_struct *ldb_wq;
-extern unsigned int ldb_max_mb, ldb_max_sessions, ldb_max_user_sessions, ldb_disarm_delay_ms;
-extern unsigned int ldb_irq_min_ns;
-extern bool ldb_force_tsc;
+extern unsigned int ldb_max_mb, ldb_mlock_kb, ldb_max_sessions, ldb_max_user_sessions;
+extern unsigned int ldb_max_user_rate, ldb_disarm_delay_ms, ldb_irq_min_ns;
+extern bool ldb_arm_isolated, ldb_force_tsc;
 
 struct ldb_file {
-	struct mutex	lock;
+	struct mutex	lock;		/* one ioctl that changes it at a time */
 	struct ldb_session *s;		/* set once; smp_load_acquire() without the lock */
 };
 
@@ -167,6 +177,13 @@ int ldb_session_join(struct ldb_session *s);
 void ldb_session_release(struct ldb_session *s);
 void ldb_session_died(struct ldb_session *s);
 void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out);
+
+/* limits.c */
+int ldb_limits_enter(struct ldb_session *s);
+int ldb_limits_charge(struct ldb_session *s, unsigned long nr_pages);
+void ldb_limits_leaving(struct ldb_session *s);
+void ldb_limits_leave(struct ldb_session *s);
+void ldb_limits_exit(void);
 
 /* memory.c */
 int ldb_memory_create(struct ldb_session *s, const struct ldb_create *c);
@@ -190,7 +207,7 @@ int ldb_thread_unregister(struct ldb_session *s, u32 tid);
 int ldb_probes_init(void);
 void ldb_probes_exit(void);
 u32 ldb_probes_available(void);
-int ldb_probes_get(u32 events);
+int ldb_probes_get(u32 *events);
 void ldb_probes_put(u32 events);
 
 /* switch.c */
@@ -202,6 +219,11 @@ void ldb_futex_init(void);
 void ldb_futex_exit(void);
 int ldb_futex_arm(void);
 void ldb_futex_disarm(void);
+bool ldb_futex_usable(void);
+bool ldb_futex_delivers(void);
+
+/* traced.c */
+void ldb_traced(void);
 
 /* irq.c */
 void ldb_irq_forget(void);
@@ -240,7 +262,7 @@ static __always_inline int ldb_gen(void)
 
 static inline void ldb_gen_bump(void)
 {
-	smp_mb__before_atomic();
+	smp_mb__before_atomic();	/* pairs with ldb_gen() */
 	atomic_inc(&ldb_hot.gen);
 }
 

@@ -5,12 +5,17 @@
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
+#include <linux/tracepoint.h>
 #include <linux/uaccess.h>
 #include "ldb_internal.h"
 
 unsigned int ldb_max_mb = 1024;
 module_param_named(max_mb, ldb_max_mb, uint, 0644);
 MODULE_PARM_DESC(max_mb, "memory that one session can have, in MiB (1024)");
+
+unsigned int ldb_mlock_kb = 516;
+module_param_named(mlock_kb, ldb_mlock_kb, uint, 0644);
+MODULE_PARM_DESC(mlock_kb, "memory that a user can have per CPU, in KiB, beside RLIMIT_MEMLOCK (516)");
 
 unsigned int ldb_max_sessions = 64;
 module_param_named(max_sessions, ldb_max_sessions, uint, 0644);
@@ -20,6 +25,10 @@ unsigned int ldb_max_user_sessions = 16;
 module_param_named(max_user_sessions, ldb_max_user_sessions, uint, 0644);
 MODULE_PARM_DESC(max_user_sessions, "sessions of a user without CAP_SYS_RESOURCE (16)");
 
+unsigned int ldb_max_user_rate = 10;
+module_param_named(max_user_rate, ldb_max_user_rate, uint, 0644);
+MODULE_PARM_DESC(max_user_rate, "sessions a second of a user without CAP_SYS_RESOURCE; 0: any (10)");
+
 unsigned int ldb_disarm_delay_ms = 5000;
 module_param_named(disarm_delay_ms, ldb_disarm_delay_ms, uint, 0644);
 MODULE_PARM_DESC(disarm_delay_ms, "how long the probes stay after the last session (5000)");
@@ -28,15 +37,42 @@ unsigned int ldb_irq_min_ns = 1000;
 module_param_named(irq_min_ns, ldb_irq_min_ns, uint, 0644);
 MODULE_PARM_DESC(irq_min_ns, "interrupts shorter than this are counted and not recorded (1000)");
 
+bool ldb_arm_isolated;
+module_param_named(arm_isolated, ldb_arm_isolated, bool, 0644);
+MODULE_PARM_DESC(arm_isolated, "users without CAP_PERFMON may interrupt isolated CPUs (N)");
+
 bool ldb_force_tsc;
 module_param_named(force_tsc, ldb_force_tsc, bool, 0644);
 MODULE_PARM_DESC(force_tsc, "use the TSC even if the kernel does not trust it; for tests (N)");
 
-static unsigned short mode = 0666;
+static unsigned short mode = 0660;
 module_param(mode, ushort, 0444);
-MODULE_PARM_DESC(mode, "of /dev/ldb, until udev says otherwise (0666)");
+MODULE_PARM_DESC(mode, "of /dev/ldb, until udev says otherwise (0660)");
 
 struct workqueue_struct *ldb_wq;
+
+static void init_file(struct ldb_file *f)
+{
+	mutex_init(&f->lock);
+}
+
+/* The order of ldb_internal.h, so that lockdep sees any other at once. */
+static void __init teach_lockdep(void)
+{
+	static struct ldb_file f __initdata;
+
+	if (!IS_ENABLED(CONFIG_PROVE_LOCKING))
+		return;
+	init_file(&f);
+	mutex_lock(&f.lock);
+	mutex_lock(&ldb_arm_mutex);
+	mutex_lock(&ldb_sessions_mutex);
+	raw_spin_lock_irq(&ldb_threads_lock);
+	raw_spin_unlock_irq(&ldb_threads_lock);
+	mutex_unlock(&ldb_sessions_mutex);
+	mutex_unlock(&ldb_arm_mutex);
+	mutex_unlock(&f.lock);
+}
 
 static int ldb_open(struct inode *inode, struct file *file)
 {
@@ -44,7 +80,7 @@ static int ldb_open(struct inode *inode, struct file *file)
 
 	if (!f)
 		return -ENOMEM;
-	mutex_init(&f->lock);
+	init_file(f);
 	file->private_data = f;
 	return nonseekable_open(inode, file);
 }
@@ -62,7 +98,9 @@ static int ldb_release(struct inode *inode, struct file *file)
 /* An argument of REG or UNREG: the latter has a tid alone. */
 static int get_reg(unsigned int cmd, struct ldb_reg *reg, const void __user *arg)
 {
-	return copy_from_user(reg, arg, cmd == LDB_IOC_REG ? sizeof(*reg) : sizeof(reg->tid)) ? -EFAULT : 0;
+	size_t size = cmd == LDB_IOC_REG ? sizeof(*reg) : sizeof(reg->tid);
+
+	return copy_from_user(reg, arg, size) ? -EFAULT : 0;
 }
 
 /* Those of the program, in any of its threads. */
@@ -74,7 +112,9 @@ static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_re
 		return -EPERM;
 	if (READ_ONCE(s->dead))
 		return -ENXIO;
-	return cmd == LDB_IOC_REG ? ldb_thread_register(s, reg) : ldb_thread_unregister(s, reg->tid);
+	if (cmd == LDB_IOC_REG)
+		return ldb_thread_register(s, reg);
+	return ldb_thread_unregister(s, reg->tid);
 }
 
 /*
@@ -96,13 +136,16 @@ static long report_ioctl(struct ldb_session *s, unsigned int cmd, void __user *a
 	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
 }
 
-static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg, struct ldb_reg *reg)
+static long locked_ioctl(struct ldb_file *f, unsigned int cmd, void __user *arg,
+			 struct ldb_reg *reg)
 {
 	if (cmd == LDB_IOC_CREATE)
 		return ldb_session_create(f, arg);
 	if (!f->s)
 		return -ENXIO;
-	return cmd == LDB_IOC_JOIN ? ldb_session_join(f->s) : program_ioctl(f->s, cmd, reg);
+	if (cmd == LDB_IOC_JOIN)
+		return ldb_session_join(f->s);
+	return program_ioctl(f->s, cmd, reg);
 }
 
 static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -117,6 +160,7 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return LDB_DEVICE_ABI;
 	case LDB_IOC_CLOCK:
 	case LDB_IOC_STATS:
+		/* Pairs with the release in ldb_session_create(), as the others here. */
 		return report_ioctl(smp_load_acquire(&f->s), cmd, user);
 	case LDB_IOC_REG:
 	case LDB_IOC_UNREG:
@@ -141,16 +185,17 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 static int ldb_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	struct ldb_file *f = file->private_data;
-	/* Without f->lock, which is taken before the mm's. */
-	struct ldb_session *s = smp_load_acquire(&f->s);
+	struct ldb_session *s;
 
+	/* Without f->lock, which is taken before the mm's. */
+	s = smp_load_acquire(&f->s);
 	return s ? ldb_memory_mmap(s, vma) : -ENXIO;
 }
 
 static __poll_t ldb_poll(struct file *file, struct poll_table_struct *wait)
 {
 	struct ldb_file *f = file->private_data;
-	struct ldb_session *s = smp_load_acquire(&f->s);
+	struct ldb_session *s = smp_load_acquire(&f->s);	/* see ldb_ioctl() */
 	__poll_t mask = 0;
 
 	if (!s)
@@ -183,6 +228,7 @@ static int __init ldb_init(void)
 {
 	int rc;
 
+	teach_lockdep();
 	ldb_wq = alloc_workqueue("ldb", WQ_UNBOUND, 0);
 	if (!ldb_wq)
 		return -ENOMEM;
@@ -214,13 +260,16 @@ static void __exit ldb_exit(void)
 	misc_deregister(&device);
 	ldb_probes_exit();
 	ldb_futex_exit();
+	/* No probe runs any more, whatever the tracepoints protect themselves by. */
+	tracepoint_synchronize_unregister();
 	rcu_barrier();		/* queue_rcu_work() */
 	destroy_workqueue(ldb_wq);
 	ldb_threads_exit();
+	ldb_limits_exit();
 }
 
 module_init(ldb_init);
 module_exit(ldb_exit);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("ldb: per-thread pages and kernel events for latency profiling");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION(LDB_VERSION);

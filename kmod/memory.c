@@ -57,9 +57,16 @@ static u64 lay_out(struct ldb_info *i, const struct ldb_create *c)
 	return at;
 }
 
-static struct page *new_page(int node)
+/*
+ * The OOM killer would shoot whom it takes for large, which our memory is not seen in:
+ * rather none.  A session that is made gives up at once, a page fault tries harder.
+ */
+#define GFP_CREATE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+#define GFP_FAULT	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+static struct page *new_page(int node, gfp_t how)
 {
-	return alloc_pages_node(node, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN, 0);
+	return alloc_pages_node(node, how | __GFP_ZERO, 0);
 }
 
 static struct page *get_page_at(struct ldb_session *s, unsigned long n)
@@ -68,7 +75,7 @@ static struct page *get_page_at(struct ldb_session *s, unsigned long n)
 
 	if (page)
 		return page;
-	page = new_page(NUMA_NO_NODE);
+	page = new_page(NUMA_NO_NODE, GFP_FAULT);
 	if (!page)
 		return NULL;
 	other = cmpxchg(&s->pages[n], NULL, page);
@@ -91,7 +98,7 @@ static int make_ring(struct ldb_session *s, unsigned int cpu)
 	for (n = 0; n < nr; n++) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		pages[n] = new_page(cpu_to_node(cpu));
+		pages[n] = new_page(cpu_to_node(cpu), GFP_CREATE);
 		if (!pages[n])
 			return -ENOMEM;
 		cond_resched();
@@ -119,9 +126,12 @@ int ldb_memory_create(struct ldb_session *s, const struct ldb_create *c)
 	s->first_page = i->pages_off >> PAGE_SHIFT;
 	s->nr_pages = size >> PAGE_SHIFT;
 	s->ro_from = i->total_size >> PAGE_SHIFT;
-	s->cpu = alloc_percpu_gfp(struct ldb_session_cpu, GFP_KERNEL_ACCOUNT);
-	s->pages = kvcalloc(s->nr_pages, sizeof(*s->pages), GFP_KERNEL_ACCOUNT);
-	s->slots = kvcalloc(i->max_threads, sizeof(*s->slots), GFP_KERNEL_ACCOUNT);
+	rc = ldb_limits_charge(s, (size + size / PAGE_SIZE * sizeof(*s->pages)) >> PAGE_SHIFT);
+	if (rc)
+		return rc;
+	s->cpu = alloc_percpu_gfp(struct ldb_session_cpu, GFP_CREATE);
+	s->pages = kvcalloc(s->nr_pages, sizeof(*s->pages), GFP_CREATE);
+	s->slots = kvcalloc(i->max_threads, sizeof(*s->slots), GFP_CREATE);
 	if (!s->cpu || !s->pages || !s->slots)
 		return -ENOMEM;
 	if (!get_page_at(s, 0))
@@ -194,7 +204,7 @@ static vm_fault_t fault(struct vm_fault *vmf)
 		if (page)
 			get_page(page);
 	} else {
-		page = new_page(NUMA_NO_NODE);
+		page = new_page(NUMA_NO_NODE, GFP_FAULT);
 	}
 	vmf->page = page;
 	return page ? 0 : VM_FAULT_OOM;

@@ -7,6 +7,7 @@
  * holds no reference to the module and that the module's exit waits for.
  */
 #include <linux/binfmts.h>
+#include <linux/capability.h>
 #include <linux/interrupt.h>
 #include <linux/log2.h>
 #include <linux/mutex.h>
@@ -17,7 +18,11 @@
 #include <trace/events/task.h>
 #include "probes.h"
 #if LDB_HAVE_PAGE_FAULTS
-#include LDB_EXCEPTIONS_H
+#if LDB_EXCEPTIONS_GENERIC
+#include <trace/events/exceptions.h>
+#else
+#include <asm/trace/exceptions.h>
+#endif
 #endif
 #ifdef CONFIG_X86
 #include <asm/trace/irq_vectors.h>
@@ -62,7 +67,7 @@ static struct probe probes[] = {
 };
 
 #define NR_GROUPS	5
-static DEFINE_MUTEX(ldb_arm_mutex);
+DEFINE_MUTEX(ldb_arm_mutex);		/* armed of each probe, and armed_futex */
 static atomic_t nr_sessions, nr_group[NR_GROUPS];
 static u32 available = LDB_GROUP_ALL;
 static bool armed_futex;
@@ -103,11 +108,42 @@ static bool wanted(const struct probe *p)
 	return p->tp && atomic_read(nr_of(p->group));
 }
 
+/*
+ * Each tracepoint and function that is patched interrupts every CPU some times, isolated
+ * or not: what was asked not to happen is left to who may watch the whole machine.
+ */
+static bool may_interrupt(void)
+{
+	unsigned int cpu;
+
+	if (ldb_arm_isolated || perfmon_capable())
+		return true;
+	for_each_online_cpu(cpu)
+		if (ldb_cpu_is_isolated(cpu))
+			return false;
+	return true;
+}
+
+static bool is_complete(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!probes[i].armed && wanted(&probes[i]))
+			return false;
+	return armed_futex || !atomic_read(nr_of(LDB_GROUP_FUTEX));
+}
+
 static int arm(void)
 {
 	unsigned int i;
 	int rc;
 
+	lockdep_assert_held(&ldb_arm_mutex);
+	if (is_complete())
+		return 0;
+	if (!may_interrupt())
+		return -EPERM;
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		struct probe *p = &probes[i];
 
@@ -118,12 +154,9 @@ static int arm(void)
 			return rc;
 		p->armed = true;
 	}
-	if (!armed_futex && atomic_read(nr_of(LDB_GROUP_FUTEX))) {
-		rc = ldb_futex_arm();
-		if (rc)
-			return rc;
-		armed_futex = true;
-	}
+	/* The rest works without. */
+	if (!armed_futex && atomic_read(nr_of(LDB_GROUP_FUTEX)))
+		armed_futex = !ldb_futex_arm();
 	return 0;
 }
 
@@ -132,6 +165,7 @@ static void disarm(void)
 	unsigned int i, cpu;
 	bool any = false;
 
+	lockdep_assert_held(&ldb_arm_mutex);
 	for (i = 0; i < ARRAY_SIZE(probes); i++) {
 		struct probe *p = &probes[i];
 
@@ -161,6 +195,7 @@ static void disarm_work_fn(struct work_struct *work)
 	disarm();
 	mutex_unlock(&ldb_arm_mutex);
 }
+
 static DECLARE_DELAYED_WORK(disarm_work, disarm_work_fn);
 
 static void count(u32 events, int n)
@@ -173,19 +208,30 @@ static void count(u32 events, int n)
 			atomic_add(n, nr_of(group));
 }
 
-/* For a session of these groups.  May wait for work that is unregistering. */
-int ldb_probes_get(u32 events)
+/*
+ * For a session of these groups, of which those are left that will be delivered: the
+ * futexes' are not while somebody has switched ftrace off.  May wait for work that is
+ * unregistering.
+ */
+int ldb_probes_get(u32 *events)
 {
 	int rc;
 
-	count(events, 1);
+	count(*events, 1);
 	rc = mutex_lock_killable(&ldb_arm_mutex);
-	if (!rc) {
-		rc = arm();
-		mutex_unlock(&ldb_arm_mutex);
-	}
 	if (rc)
-		ldb_probes_put(events);
+		goto err_count;
+	rc = arm();
+	if (!rc && *events & LDB_GROUP_FUTEX && !(armed_futex && ldb_futex_delivers())) {
+		atomic_dec(nr_of(LDB_GROUP_FUTEX));
+		*events &= ~LDB_GROUP_FUTEX;
+	}
+	mutex_unlock(&ldb_arm_mutex);
+	if (!rc)
+		return 0;
+
+err_count:
+	ldb_probes_put(*events);
 	return rc;
 }
 
@@ -235,7 +281,7 @@ int ldb_probes_init(void)
 /* LDB_GROUP_* */
 u32 ldb_probes_available(void)
 {
-	return available;
+	return ldb_futex_usable() ? available : available & ~LDB_GROUP_FUTEX;
 }
 
 /* No session is left. */

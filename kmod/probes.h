@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The probes of tracepoints, as their tracepoints call them. */
+/*
+ * The probes of tracepoints, as their tracepoints call them.
+ *
+ * All rely on not being preempted: RCU, the CPU's ring.  A tracepoint need not see to
+ * that (newer kernels protect themselves by SRCU).  Those of switches, wake-ups and
+ * migrations are hit with interrupts off or, by a task that wakes itself, preemption;
+ * those of interrupts and page faults inside of one, before interrupts are allowed
+ * again.  The others, of process.c, switch preemption off themselves.
+ */
 #ifndef LDB_PROBES_H
 #define LDB_PROBES_H
 
@@ -26,8 +34,10 @@ void ldb_probe_exit(void *unused, struct task_struct *p);
 void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm);
 
 /* fault.c */
-void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error);
-void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs, unsigned long error);
+void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs,
+			  unsigned long error);
+void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs,
+			    unsigned long error);
 
 /* irq.c */
 void ldb_probe_irq_entry(void *unused, int irq, struct irqaction *action);

@@ -8,8 +8,7 @@ static u32 tgid_of(const struct ldb_session *s, struct task_struct *p)
 	return task_tgid_nr_ns(p, s->ns ?: &init_pid_ns);
 }
 
-/* In the parent, before the child can run. */
-void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
+static void forked(struct task_struct *child)
 {
 	struct ldb_thread *t = ldb_watched_current(), *c;
 	struct ldb_session_cpu *sc;
@@ -33,11 +32,19 @@ void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct
 		ldb_introduce_thread(c, now);
 }
 
+/* In the parent, before the child can run. */
+void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
+{
+	preempt_disable_notrace();
+	forked(child);
+	preempt_enable_notrace();
+}
+
 /*
  * All other threads are gone.  A program that joined is not the same any more:
  * it cannot have the memory, and what its threads were says nothing of it.
  */
-void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
+static void execs(struct task_struct *p)
 {
 	struct ldb_thread *t = ldb_watched_current();
 	struct ldb_session *s;
@@ -55,6 +62,13 @@ void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct l
 	ldb_introduce_thread(t, now);
 	if (s->mm)
 		ldb_session_died(s);
+}
+
+void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
+{
+	preempt_disable_notrace();
+	execs(p);
+	preempt_enable_notrace();
 }
 
 static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
@@ -76,8 +90,8 @@ static void exiting(struct task_struct *p)
 	ldb_thread_detach_self(t);
 	last = group_is_dead(p, s);
 	if (s->events & LDB_GROUP_PROCESS)
-		ldb_emit(ldb_this_cpu(s), ldb_clock_now(s->clock), t->tid, LDB_EV_EXIT, LDB_SCHED_F_TID,
-			 last, 0);
+		ldb_emit(ldb_this_cpu(s), ldb_clock_now(s->clock), t->tid, LDB_EV_EXIT,
+			 LDB_SCHED_F_TID, last, 0);
 	if (last) {
 		WRITE_ONCE(s->dead, true);
 		irq_work_queue(&s->wake);
@@ -90,10 +104,12 @@ void ldb_probe_exit(void *unused, struct task_struct *p, bool group_dead)
 void ldb_probe_exit(void *unused, struct task_struct *p)
 #endif
 {
+	preempt_disable_notrace();
 	exiting(p);
+	preempt_enable_notrace();
 }
 
-void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm)
+static void renamed(struct task_struct *p, const char *comm)
 {
 	struct ldb_thread *t = ldb_watched(p);
 	char name[TASK_COMM_LEN] = {};
@@ -105,6 +121,13 @@ void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm)
 		       ldb_clock_now(t->s->clock));
 }
 
+void ldb_probe_rename(void *unused, struct task_struct *p, const char *comm)
+{
+	preempt_disable_notrace();
+	renamed(p, comm);
+	preempt_enable_notrace();
+}
+
 /* A quarter of a ring was written since the last time. */
 void ldb_ring_quarter(struct ldb_session_cpu *sc)
 {
@@ -113,16 +136,18 @@ void ldb_ring_quarter(struct ldb_session_cpu *sc)
 	set_bit(0, &sc->s->ready);
 	/* Pairs with the atomic in ldb_poll(), after it has begun to wait. */
 	smp_mb__after_atomic();
+	/* After a full barrier: that of the atomic above. */
 	if (waitqueue_active(&sc->s->wait))
 		irq_work_queue(&sc->s->wake);
 }
 
 /* Callers: the probes.  name: TASK_COMM_LEN bytes, which may be changing. */
-void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name, u64 now)
+void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name,
+		    u64 now)
 {
 	u64 idx, part[2];
 
-	BUILD_BUG_ON(TASK_COMM_LEN != sizeof(part));
+	BUILD_BUG_ON(sizeof(part) != TASK_COMM_LEN);
 	if (!(sc->s->events & LDB_GROUP_SCHED))
 		return;
 	memcpy(part, name, sizeof(part));

@@ -3,6 +3,7 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/math64.h>
+#include <linux/sched/coredump.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
@@ -10,9 +11,8 @@
 #include "event.h"
 #include "stamp.h"
 
-DEFINE_MUTEX(ldb_sessions_mutex);
+DEFINE_MUTEX(ldb_sessions_mutex);	/* ldb_bound, and the accounts of limits.c */
 LIST_HEAD(ldb_bound);
-static LIST_HEAD(all);
 
 static void wake_reader(struct irq_work *work)
 {
@@ -36,38 +36,6 @@ static int check(const struct ldb_create *c)
 	return 0;
 }
 
-static int try_count_in(struct ldb_session *s)
-{
-	struct ldb_session *other;
-	unsigned int nr = 0, mine = 0;
-	int rc = -EDQUOT;
-
-	mutex_lock(&ldb_sessions_mutex);
-	list_for_each_entry(other, &all, all) {
-		nr++;
-		mine += uid_eq(other->uid, s->uid);
-	}
-	if (nr < ldb_max_sessions &&
-	    (mine < ldb_max_user_sessions || capable(CAP_SYS_RESOURCE))) {
-		list_add(&s->all, &all);
-		rc = 0;
-	}
-	mutex_unlock(&ldb_sessions_mutex);
-	return rc;
-}
-
-/* A session counts until its memory is free, which may take some time yet. */
-static int count_in(struct ldb_session *s)
-{
-	int rc = try_count_in(s);
-
-	if (rc != -EDQUOT)
-		return rc;
-	rcu_barrier();
-	flush_workqueue(ldb_wq);
-	return try_count_in(s);
-}
-
 /*
  * Threads that had arrived on a CPU when the session ended were never counted out
  * of it.  No probe knows them any more.
@@ -79,19 +47,16 @@ static void forget_arrived(struct ldb_session *s)
 	if (!s->cpu)
 		return;
 	for_each_possible_cpu(cpu)
-		atomic_sub(atomic_read(&per_cpu_ptr(s->cpu, cpu)->arrived), &per_cpu(ldb_cpu, cpu).arrived);
+		atomic_sub(atomic_read(&per_cpu_ptr(s->cpu, cpu)->arrived),
+			   &per_cpu(ldb_cpu, cpu).arrived);
 }
 
 static void free_session(struct ldb_session *s)
 {
 	forget_arrived(s);
 	irq_work_sync(&s->wake);
-	if (!list_empty(&s->all)) {
-		mutex_lock(&ldb_sessions_mutex);
-		list_del(&s->all);
-		mutex_unlock(&ldb_sessions_mutex);
-	}
 	ldb_memory_free(s);
+	ldb_limits_leave(s);
 	if (s->task)
 		put_task_struct(s->task);
 	if (s->ns)
@@ -100,6 +65,7 @@ static void free_session(struct ldb_session *s)
 		mmdrop(s->mm);
 	if (s->creator)
 		mmdrop(s->creator);
+	put_cred(s->cred);
 	kvfree(s);
 }
 
@@ -114,6 +80,7 @@ static void filter_update(void)
 	struct ldb_session *s;
 	u64 filter = 0;
 
+	lockdep_assert_held(&ldb_sessions_mutex);
 	list_for_each_entry(s, &ldb_bound, bound)
 		filter |= BIT_ULL(s->tgid & 63);
 	WRITE_ONCE(ldb_hot.filter, filter);
@@ -139,7 +106,7 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 		 * and its task would be freed: it has this state before that switch.
 		 */
 		ldb_gen_bump();
-		smp_mb__after_atomic();
+		smp_mb__after_atomic();	/* pairs with the scheduler's, after __state is set */
 		if (READ_ONCE(t->__state) != TASK_DEAD)
 			continue;
 		preempt_disable();
@@ -255,9 +222,9 @@ static int bind_pid(struct ldb_session *s, pid_t nr)
 	return rc;
 }
 
-static struct ldb_session *new_session(const struct ldb_create *c)
+static struct ldb_session *new_session(struct ldb_create *c)
 {
-	struct ldb_session *s = kvzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	struct ldb_session *s = kvzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT | __GFP_NORETRY);
 	int rc;
 
 	if (!s)
@@ -267,34 +234,34 @@ static struct ldb_session *new_session(const struct ldb_create *c)
 	s->irq_min = mul_u64_u32_div(ldb_clock_hz(s->clock), ldb_irq_min_ns, NSEC_PER_SEC);
 	s->fast = s->clock == LDB_CLOCK_TSC && s->events & LDB_GROUP_SCHED;
 	s->sees_others = perfmon_capable();
-	s->uid = current_uid();
+	s->cred = get_current_cred();
 	s->creator = current->mm;
 	mmgrab(s->creator);
 	INIT_LIST_HEAD(&s->threads);
 	INIT_LIST_HEAD(&s->bound);
-	INIT_LIST_HEAD(&s->all);
 	init_waitqueue_head(&s->wait);
 	init_irq_work(&s->wake, wake_reader);
 	INIT_RCU_WORK(&s->free, free_work);
 	s->info.clock_id = s->clock;
 	s->info.tsc_hz = ldb_clock_hz(s->clock);
-	rc = count_in(s);
+	rc = ldb_limits_enter(s);
 	if (!rc)
 		rc = ldb_memory_create(s, c);
 	if (rc) {
+		c->total_size = (u64)s->nr_pages << PAGE_SHIFT;
 		free_session(s);
 		return ERR_PTR(rc);
 	}
 	return s;
 }
 
-/* ldb_file.lock held. */
 int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 {
 	struct ldb_create c;
 	struct ldb_session *s;
 	int rc;
 
+	lockdep_assert_held(&f->lock);
 	if (f->s)
 		return -EBUSY;
 	if (copy_from_user(&c, arg, sizeof(c)))
@@ -303,14 +270,17 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	if (rc)
 		return rc;
 	s = new_session(&c);
+	/* For who wants to know how much must be allowed. */
+	if (PTR_ERR_OR_ZERO(s) == -ENOMEM && put_user(c.total_size, &arg->total_size))
+		return -EFAULT;
 	if (IS_ERR(s))
 		return PTR_ERR(s);
+	rc = ldb_probes_get(&s->events);
+	if (rc)
+		goto err_free;
 	c.clock_id = s->clock;
 	c.events = s->events;
 	c.total_size = s->info.total_size;
-	rc = ldb_probes_get(s->events);
-	if (rc)
-		goto err_free;
 	rc = c.pid ? bind_pid(s, c.pid) : 0;
 	if (rc)
 		goto err_put;
@@ -318,6 +288,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 		ldb_session_release(s);
 		return -EFAULT;
 	}
+	/* Pairs with the acquire in main.c: who finds it finds all of it. */
 	smp_store_release(&f->s, s);
 	return 0;
 
@@ -328,6 +299,34 @@ err_free:
 	return rc;
 }
 
+static bool may_ptrace(const struct ldb_session *s, struct user_namespace *ns)
+{
+	const struct cred *mine = override_creds(s->cred);
+	bool may = ns_capable_noaudit(ns, CAP_SYS_PTRACE);
+
+	revert_creds(mine);
+	return may;
+}
+
+/*
+ * Whether the session's creator could ptrace the caller, who agrees, but may not know
+ * what it does: as __ptrace_may_access(), which modules cannot call.
+ */
+static bool may_be_watched(const struct ldb_session *s)
+{
+	const struct cred *by = s->cred, *me = current_cred();
+
+	if (s->sees_others || s->creator == current->mm)
+		return true;
+	if ((!uid_eq(by->uid, me->uid) || !uid_eq(by->uid, me->euid) ||
+	     !uid_eq(by->uid, me->suid) || !gid_eq(by->gid, me->gid) ||
+	     !gid_eq(by->gid, me->egid) || !gid_eq(by->gid, me->sgid)) &&
+	    !may_ptrace(s, me->user_ns))
+		return false;
+	return get_dumpable(current->mm) == SUID_DUMP_USER ||
+	       may_ptrace(s, current->mm->user_ns);
+}
+
 /* ldb_file.lock held. */
 int ldb_session_join(struct ldb_session *s)
 {
@@ -335,6 +334,8 @@ int ldb_session_join(struct ldb_session *s)
 
 	if (s->task)
 		return -EBUSY;
+	if (!may_be_watched(s))
+		return -EPERM;
 	/* First: it is what tells a session that dies with exec() from one that stays. */
 	mmgrab(current->mm);
 	WRITE_ONCE(s->mm, current->mm);
@@ -361,6 +362,7 @@ void ldb_session_release(struct ldb_session *s)
 	if (!list_empty(&s->bound))
 		unbind(s);
 	ldb_probes_put(s->events);
+	ldb_limits_leaving(s);
 	queue_rcu_work(ldb_wq, &s->free);
 }
 
@@ -372,7 +374,8 @@ void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out)
 	for_each_possible_cpu(cpu) {
 		struct ldb_session_cpu *c = per_cpu_ptr(s->cpu, cpu);
 
-		out->events += (local_read(&c->quarters) + 1) * ldb_quarter(c) - local_read(&c->left);
+		out->events += (local_read(&c->quarters) + 1) * ldb_quarter(c);
+		out->events -= local_read(&c->left);
 		out->hidden += local_read(&c->hidden);
 		out->unreadable += local_read(&c->unreadable);
 	}

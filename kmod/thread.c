@@ -34,6 +34,7 @@ static void reap(struct irq_work *work)
 	llist_for_each_entry_safe(t, next, llist_del_all(&dead), dead)
 		call_rcu(&t->rcu, free_rcu);
 }
+
 static DEFINE_IRQ_WORK(reap_work, reap);
 
 int ldb_threads_init(void)
@@ -80,11 +81,12 @@ int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 	return 0;
 }
 
-/* ldb_threads_lock held, and the thread is current, or no probe can have its page. */
+/* The thread is current, or no probe can have its page. */
 static void detach(struct ldb_thread *t)
 {
 	struct ldb_page *page = t->page;
 
+	lockdep_assert_held(&ldb_threads_lock);
 	if (!page)
 		return;
 	WRITE_ONCE(t->page, NULL);
@@ -135,9 +137,10 @@ void ldb_threads_remove_all(struct ldb_session *s)
 
 		raw_spin_lock_irqsave(&ldb_threads_lock, flags);
 		s->over = true;
-		while (n-- && (t = list_first_entry_or_null(&s->threads, struct ldb_thread, list))) {
+		while (n-- && !list_empty(&s->threads)) {
+			t = list_first_entry(&s->threads, struct ldb_thread, list);
 			unhash(t);
-			/* The CPU that it runs on knows it still: until now, and RCU counts from now. */
+			/* Its CPU knows it still: until now, and RCU counts from now. */
 			ldb_gen_bump();
 			bury(t);
 		}
@@ -235,8 +238,8 @@ static void publish(struct ldb_thread *t, struct ldb_page *page)
 	u32 seq = READ_ONCE(t->seq);
 
 	ldb_stamp_all(t, page);
-	smp_store_release(&t->page, page);
-	smp_mb();
+	smp_store_release(&t->page, page);	/* what is in it is there */
+	smp_mb();	/* pairs with that of the switch */
 	if (READ_ONCE(t->seq) == seq && seq != LDB_SEQ_UNKNOWN)
 		cmpxchg(&page->k_seq, 0, seq);
 }

@@ -67,7 +67,8 @@ enum ldb_event {
 	LDB_EV_THREAD_START	= 0x101, /* arg: start routine, arg2: tid of the creator */
 	LDB_EV_THREAD_EXIT	= 0x102, /* arg: page slot, arg2: 0 */
 	LDB_EV_FUNC		= 0x110, /* 3 slots, see struct ldb_func_rec */
-	LDB_EV_GAP		= 0x111, /* tid 0: all threads of the scanner; tsc: end, arg: begin */
+	/* tid 0: all threads of the scanner; tsc: end, arg: begin */
+	LDB_EV_GAP		= 0x111,
 	/* 0x2xx: locks and other waits, from the shim; see struct ldb_lock_rec */
 	LDB_EV_LOCK_WAIT	= 0x201, /* 2 slots; tsc: end of the wait */
 	LDB_EV_LOCK_HOLD	= 0x202, /* 2 slots; tsc: the unlock */
@@ -78,26 +79,34 @@ enum ldb_event {
 	LDB_EV_REQ_END_ALL	= 0x304,
 	LDB_EV_REQ_CLASS	= 0x305, /* arg: id; name in the payload, see struct ldb_req_rec */
 	LDB_EV_REQ_LINK		= 0x306, /* arg: id; W3C ids in the payload */
-	LDB_EV_REQ_ARRIVED	= 0x307, /* arg: id; has waited since before tsc, its START is next */
+	/* arg: id; has waited since before tsc, its START is next */
+	LDB_EV_REQ_ARRIVED	= 0x307,
 	/*
 	 * 0x4xx: kernel events, only written by the module.  Ring n holds those
 	 * of CPU n, each stamped on that CPU.  tids are as the program sees
 	 * them; 0: not visible to it, or hidden (see LDB_SCHED_F_*).
 	 */
-	LDB_EV_SWITCH		= 0x401, /* tid: left the CPU, arg2: came; one of the two is watched */
-	LDB_EV_SWITCH_OUT	= 0x402, /* 2 slots, see struct ldb_switch_rec; tid is watched and has a page */
-	LDB_EV_OCCUPANT		= 0x403, /* as SWITCH, but neither is watched: a watched thread waits for this CPU */
+	/* tid: left the CPU, arg2: came; one of the two is watched */
+	LDB_EV_SWITCH		= 0x401,
+	/* 2 slots, see struct ldb_switch_rec; tid is watched and has a page */
+	LDB_EV_SWITCH_OUT	= 0x402,
+	/* as SWITCH, but neither is watched: a watched thread waits for this CPU */
+	LDB_EV_OCCUPANT		= 0x403,
 	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
-	LDB_EV_WAKEUP		= 0x405, /* tid: woken and runnable, arg2: who has its CPU now, arg: that CPU */
+	/* tid: woken and runnable, arg2: who has its CPU now, arg: that CPU */
+	LDB_EV_WAKEUP		= 0x405,
 	LDB_EV_MIGRATE		= 0x406, /* tid, arg: from CPU, arg2: to CPU */
 	LDB_EV_FUTEX_WAIT	= 0x410, /* 2 slots, see struct ldb_futex_rec */
-	LDB_EV_FUTEX_WAKE	= 0x411, /* tid, arg: address, arg2: how many at most; flags: LDB_FUTEX_* */
-	LDB_EV_FORK		= 0x420, /* tid: parent, arg2: child, arg: thread group of the child */
+	/* tid, arg: address, arg2: how many at most; flags: LDB_FUTEX_* */
+	LDB_EV_FUTEX_WAKE	= 0x411,
+	/* tid: parent, arg2: child, arg: thread group of the child */
+	LDB_EV_FORK		= 0x420,
 	LDB_EV_EXEC		= 0x421, /* tid, arg2: its tid before */
 	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
 	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: who a tid is */
 	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
-	LDB_EV_IRQ		= 0x431, /* tid: whom it held up, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
+	/* tid: whom it held up, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
+	LDB_EV_IRQ		= 0x431,
 	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: what a line is */
 	/* 0xExx: continuation slots */
 	LDB_EV_CONT		= 0xe00,
@@ -116,6 +125,7 @@ enum ldb_lock_kind {
 	LDB_LOCK_BARRIER	= 7,	/* wait only */
 	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the thread joined */
 };
+
 #define LDB_LOCK_KIND(flags)	((flags) & 0xff)
 #define LDB_LOCK_F_FAILED	0x0100	/* the wait ended without the lock (timeout, error) */
 #define LDB_LOCK_F_BEGIN_EXACT	0x0200	/* hold: begin was stamped, not bounded by gen */
@@ -164,6 +174,7 @@ struct ldb_func_rec {
 	__u32	pad4;
 	__u32	commit2;
 };
+
 #define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last seen */
 #define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start unknown */
 
@@ -203,11 +214,16 @@ struct ldb_req_rec {
 	__u32	payload0;	/* CLASS: name bytes 0-3;   LINK: span id, low half */
 	__u32	commit0;
 	/* slot 1 */
-	__u64	queue;		/* START, BLOCK, ARRIVED: queue address or 0; CLASS: name bytes 4-11; LINK: trace id, high half */
+	/*
+	 * START, BLOCK, ARRIVED: queue address or 0; CLASS: name bytes 4-11; LINK: trace
+	 * id, high half
+	 */
+	__u64	queue;
 	__u32	payload1;	/* CLASS: name bytes 12-15; LINK: span id, high half */
 	__u16	cont1;
 	__u16	pad1;
-	__u64	payload2;	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half; */
+	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half; */
+	__u64	payload2;
 				/* ARRIVED: how long ago, ns */
 	__u32	pad2;
 	__u32	commit1;
@@ -227,11 +243,14 @@ enum ldb_sched_state {
 	LDB_STATE_DEAD		= 5,	/* X, Z */
 	LDB_STATE_IDLE		= 6,	/* I, P */
 };
+
 #define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
 #define LDB_SCHED_F_TID		0x0020	/* tid is a watched thread */
 #define LDB_SCHED_F_OTHER	0x0040	/* arg2 is a watched thread */
-#define LDB_SCHED_F_HIDDEN	0x0080	/* a tid is 0 for want of CAP_PERFMON, not because it is idle */
-#define LDB_SCHED_F_HARDIRQ	0x0100	/* WAKING: by an interrupt, tid is only who was interrupted */
+/* a tid is 0 for want of CAP_PERFMON, not because it is idle */
+#define LDB_SCHED_F_HIDDEN	0x0080
+/* WAKING: by an interrupt, tid is only who was interrupted */
+#define LDB_SCHED_F_HARDIRQ	0x0100
 #define LDB_SCHED_F_SOFTIRQ	0x0200
 #define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: for the first time */
 
@@ -274,6 +293,7 @@ struct ldb_futex_rec {
 	__u32	owner;		/* at uaddr + 8: the owner, if this is a glibc mutex */
 	__u32	commit1;
 };
+
 #define LDB_FUTEX_OP(flags)	((flags) & 0xf)
 enum ldb_futex_op {
 	LDB_FUTEX_PLAIN		= 1,	/* wait, wake, and their bitset forms */
@@ -282,6 +302,7 @@ enum ldb_futex_op {
 	LDB_FUTEX_REQUEUE	= 4,	/* requeue, wait_requeue_pi: the first address */
 	LDB_FUTEX_WAKE_OP	= 5,	/* the first address */
 };
+
 #define LDB_FUTEX_F_WORDS	0x0010	/* word and owner could be read */
 
 /* LDB_EV_TASK: written before or soon after the first event that names the tid. */
@@ -323,6 +344,7 @@ struct ldb_fault_rec {
 	__u32	pad4;
 	__u32	commit1;
 };
+
 #define LDB_FAULT_F_WRITE	0x0001
 #define LDB_FAULT_F_EXEC	0x0002	/* to run code there */
 #define LDB_FAULT_F_PRESENT	0x0004	/* it was mapped, but not for this: copy on write */
@@ -340,6 +362,7 @@ enum ldb_irq_kind {
 	LDB_IRQ_SOFT		= 2,	/* number: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
 	LDB_IRQ_LOCAL_TIMER	= 3,	/* number: the CPU's vector */
 };
+
 #define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: the number is 0 for want of CAP_PERFMON */
 
 /* LDB_EV_IRQ_NAME: written before the first LDB_EV_IRQ on its CPU that it names. */
@@ -398,7 +421,8 @@ struct ldb_page {
 	__u64	disorder;	/* records rejected: canary, order, generation */
 	__u64	last_look_tsc;	/* the last look at which the state was known */
 	__u64	gap_tsc;	/* total time in gaps, this thread */
-	__u64	below_threshold; /* invocations seen, but shorter than func_threshold: not written */
+	/* invocations seen, but shorter than func_threshold: not written */
+	__u64	below_threshold;
 	__u64	cost_tsc;	/* what looking at it has cost it, estimated: at most its budget */
 	__u64	pad2[4];
 	/*
@@ -422,7 +446,8 @@ struct ldb_page {
 enum ldb_page_state {
 	LDB_PAGE_FREE	= 0,
 	LDB_PAGE_LIVE	= 1,
-	LDB_PAGE_EXITED	= 2,	/* final values; the slot may be reused after THREAD_EXIT was read */
+	/* final values; the slot may be reused after THREAD_EXIT was read */
+	LDB_PAGE_EXITED	= 2,
 };
 
 /* What the scanner knows of a thread's stack, outermost frame first. */
@@ -445,7 +470,8 @@ struct ldb_stack {
 struct ldb_scan_stats {		/* one line pair per scanner, in the info page */
 	__u64	rounds, looks, changes, scans, invalid, frames, gaps, gap_tsc;
 	__u64	busy_tsc, paused_tsc;
-	__u64	moving;			/* looks that found a change and left it alone: no stack read */
+	/* looks that found a change and left it alone: no stack read */
+	__u64	moving;
 	__u64	cost_tsc;		/* of ldb_page.cost_tsc, this scanner's part */
 	__u64	pages;			/* thread pages and ring headers touched */
 	__u64	handed;			/* threads given to another scanner */
@@ -495,8 +521,9 @@ struct ldb_info {
  *
  *	create.pid 0	the thread group that calls LDB_IOC_JOIN on the file, which
  *			it got from the recorder over a socket.  No privilege is
- *			needed: the program itself agrees.  All its threads are
- *			watched.  The session is dead after the program's exec().
+ *			needed: the program itself agrees, and is one that the
+ *			creator could ptrace.  All its threads are watched.  The
+ *			session is dead after the program's exec().
  *	create.pid > 0	that thread group, for good, exec() included; kernel events
  *			alone.  Needs CAP_PERFMON or CAP_SYS_ADMIN.
  *
@@ -527,15 +554,17 @@ struct ldb_info {
  *
  * Errors: EINVAL nonsense or a size this module does not know; EPERM; EBUSY the
  * file has a session already, or the session has its program; EEXIST the thread
- * group is in another session; ENOMEM, EDQUOT over the module's max_mb or
- * max_sessions; ESRCH no such process or thread; ENXIO no session, or not joined;
+ * group is in another session; ENOMEM, for one over RLIMIT_MEMLOCK, with total_size
+ * set; EDQUOT over the module's max_mb or max_sessions; ESRCH no such process or
+ * thread; ENXIO no session, or not joined;
  * ENOTTY not an ioctl of this version.
  */
 #define LDB_DEVICE		"/dev/ldb"
 #define LDB_DEVICE_ABI		1
 
 /* ldb_create.events: what is recorded */
-#define LDB_GROUP_SCHED		0x1	/* SWITCH, SWITCH_OUT, OCCUPANT, WAKING, WAKEUP, MIGRATE, TASK */
+/* SWITCH, SWITCH_OUT, OCCUPANT, WAKING, WAKEUP, MIGRATE, TASK */
+#define LDB_GROUP_SCHED		0x1
 #define LDB_GROUP_FUTEX		0x2	/* FUTEX_WAIT, FUTEX_WAKE */
 #define LDB_GROUP_PROCESS	0x4	/* FORK, EXEC, EXIT */
 #define LDB_GROUP_FAULT		0x8	/* FAULT */
@@ -549,14 +578,14 @@ struct ldb_create {
 	__u32	size;		/* sizeof(struct ldb_create) */
 	__u32	flags;		/* LDB_CREATE_F_* */
 	__s32	pid;
-	__u32	events;		/* in: LDB_GROUP_*; out: those of them that this kernel can tell */
+	__u32	events;		/* in: LDB_GROUP_*; out: those that will be delivered */
 	__u32	ring_order;	/* 8 .. 20 */
 	__u32	scan_ring_order; /* 8 .. 24 */
 	__u32	nr_scanners;	/* 0 .. LDB_MAX_SCANNERS */
 	__u32	max_threads;	/* 1 .. 4096 */
 	__u32	clock_id;	/* in: 0, or what it must be; out: what it is */
 	__u32	pad;		/* 0 */
-	__u64	total_size;	/* out */
+	__u64	total_size;	/* out, also with ENOMEM */
 };
 
 struct ldb_reg {

@@ -35,7 +35,7 @@ static void set_params(const char *params)
 	free(copy);
 }
 
-void dev_load(const char *params)
+static void load(const char *params, const char *all)
 {
 	const char *ko = getenv("LDB_KO");
 	int fd;
@@ -46,7 +46,7 @@ void dev_load(const char *params)
 		return;
 	}
 	fd = open(ko, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && syscall(SYS_finit_module, fd, params, 0)) {
+	if (fd >= 0 && syscall(SYS_finit_module, fd, all, 0)) {
 		if (errno == EEXIST)
 			set_params(params);
 		else
@@ -57,6 +57,19 @@ void dev_load(const char *params)
 		bail_out("the module cannot be loaded");
 	}
 	close(fd);
+}
+
+void dev_load(const char *params)
+{
+	char all[512];
+
+	snprintf(all, sizeof(all), "mode=0666 max_user_rate=0 mlock_kb=4194304 %s", params);
+	load(params, all);
+}
+
+void dev_load_strict(const char *params)
+{
+	load(params, params);
 }
 
 int dev_unload(void)

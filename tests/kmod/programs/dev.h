@@ -35,8 +35,9 @@ struct events {
 	uint64_t holes;		/* reserved, but not committed */
 };
 
-/* Skips all, or bails out, if it cannot be had. */
+/* Skips all, or bails out, if it cannot be had.  Everybody may use it, without limits; */
 void dev_load(const char *params);
+void dev_load_strict(const char *params);	/* or as it is for users */
 int dev_unload(void);	/* 0 or -errno */
 
 /* Default: small, of all groups, for JOIN; of this clock if it is not 0. */

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What one user may take of the machine: sessions at a time, how fast one follows the
+ * other, and memory that is never swapped.
+ *
+ * An account is a user.  Users of a user namespace are as many as somebody maps: they
+ * have one account together, that of whoever owns the outermost such namespace; or,
+ * if that is root, the namespace's own.
+ */
+#include <linux/capability.h>
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/sched/user.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include "ldb_internal.h"
+
+struct ldb_account {
+	struct list_head list;		/* in accounts; ldb_sessions_mutex */
+	kuid_t		uid;
+	/* compared only: a session's cred holds it, or none is left */
+	const struct user_namespace *ns;
+	unsigned int	nr;		/* sessions */
+	unsigned long	due;		/* jiffies: when the next one is, at the rate allowed */
+};
+
+static LIST_HEAD(accounts);
+static unsigned int nr_sessions;	/* ldb_sessions_mutex */
+static atomic_t nr_ending;		/* released, but not free yet */
+static unsigned int nr_ended;
+static DECLARE_WAIT_QUEUE_HEAD(ended);
+
+static void key_of(const struct cred *cred, struct ldb_account *key)
+{
+	const struct user_namespace *ns = cred->user_ns;
+
+	key->uid = cred->uid;
+	key->ns = NULL;
+	if (ns == &init_user_ns)
+		return;
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	key->uid = ns->owner;
+	if (uid_eq(ns->owner, GLOBAL_ROOT_UID))
+		key->ns = ns;
+}
+
+/* Forgets those of which nothing is left to be known. */
+static struct ldb_account *find_account(const struct ldb_account *key)
+{
+	struct ldb_account *a, *next, *found = NULL;
+
+	lockdep_assert_held(&ldb_sessions_mutex);
+	list_for_each_entry_safe(a, next, &accounts, list) {
+		if (uid_eq(a->uid, key->uid) && a->ns == key->ns) {
+			found = a;
+		} else if (!a->nr && time_after_eq(jiffies, a->due)) {
+			list_del(&a->list);
+			kfree(a);
+		}
+	}
+	if (found)
+		return found;
+	a = kzalloc(sizeof(*a), GFP_KERNEL_ACCOUNT | __GFP_NORETRY);
+	if (!a)
+		return NULL;
+	a->uid = key->uid;
+	a->ns = key->ns;
+	a->due = jiffies;
+	list_add(&a->list, &accounts);
+	return a;
+}
+
+static int try_enter(struct ldb_session *s)
+{
+	struct ldb_account key, *a;
+	int rc = -EDQUOT;
+
+	key_of(s->cred, &key);
+	mutex_lock(&ldb_sessions_mutex);
+	a = find_account(&key);
+	if (!a) {
+		rc = -ENOMEM;
+	} else if (nr_sessions < ldb_max_sessions &&
+		   (a->nr < ldb_max_user_sessions || capable(CAP_SYS_RESOURCE))) {
+		nr_sessions++;
+		a->nr++;
+		s->account = a;
+		rc = 0;
+	}
+	mutex_unlock(&ldb_sessions_mutex);
+	return rc;
+}
+
+/* A session counts until its memory is free, which may take some time yet. */
+static int enter(struct ldb_session *s)
+{
+	unsigned int seen;
+	int rc;
+
+	do {
+		seen = READ_ONCE(nr_ended);
+		rc = try_enter(s);
+		if (rc != -EDQUOT || !atomic_read(&nr_ending))
+			return rc;
+	} while (wait_event_killable_timeout(ended, READ_ONCE(nr_ended) != seen, HZ) > 0);
+	return fatal_signal_pending(current) ? -EINTR : rc;
+}
+
+/*
+ * Making and ending sessions is not for free for others, whose TLBs are flushed now and
+ * then.  Who makes many waits, so that they are max_user_rate a second at most, but
+ * for as many at once as there may be at a time.
+ */
+static int pace(struct ldb_account *a)
+{
+	unsigned long interval, burst, ahead;
+
+	if (!ldb_max_user_rate || capable(CAP_SYS_RESOURCE))
+		return 0;
+	interval = max(HZ / ldb_max_user_rate, 1U);
+	burst = (unsigned long)ldb_max_user_sessions * interval;
+	mutex_lock(&ldb_sessions_mutex);
+	if (time_before(a->due, jiffies))
+		a->due = jiffies;
+	a->due += interval;
+	ahead = a->due - jiffies;
+	mutex_unlock(&ldb_sessions_mutex);
+	if (ahead > burst && schedule_timeout_killable(ahead - burst))
+		return -EINTR;
+	return 0;
+}
+
+/* In its creator.  After a failure too, ldb_limits_leave() is to be called. */
+int ldb_limits_enter(struct ldb_session *s)
+{
+	int rc = enter(s);
+
+	return rc ? rc : pace(s->account);
+}
+
+/* As perf_event_open(2)'s buffers: some for each user and CPU, the rest is mlock()'s. */
+int ldb_limits_charge(struct ldb_session *s, unsigned long nr)
+{
+	unsigned long for_free = (ldb_mlock_kb >> (PAGE_SHIFT - 10)) * num_online_cpus();
+	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT, locked, extra = 0;
+
+	s->user = get_uid(current_user());
+	locked = atomic_long_add_return(nr, &s->user->locked_vm);
+	if (locked > for_free)
+		extra = min(locked - for_free, nr);
+	atomic_long_sub(extra, &s->user->locked_vm);
+	s->nr_locked = nr - extra;
+	s->nr_pinned = extra;
+	if (atomic64_add_return(extra, &s->creator->pinned_vm) > limit && extra &&
+	    !capable(CAP_IPC_LOCK))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Its end has begun: others may wait for it. */
+void ldb_limits_leaving(struct ldb_session *s)
+{
+	atomic_inc(&nr_ending);
+	s->leaving = true;
+}
+
+/* Its memory is free. */
+void ldb_limits_leave(struct ldb_session *s)
+{
+	if (s->user) {
+		atomic_long_sub(s->nr_locked, &s->user->locked_vm);
+		atomic64_sub(s->nr_pinned, &s->creator->pinned_vm);
+		free_uid(s->user);
+	}
+	if (s->account) {
+		mutex_lock(&ldb_sessions_mutex);
+		s->account->nr--;
+		nr_sessions--;
+		mutex_unlock(&ldb_sessions_mutex);
+	}
+	if (s->leaving)
+		atomic_dec(&nr_ending);
+	WRITE_ONCE(nr_ended, nr_ended + 1);
+	wake_up_all(&ended);
+}
+
+void ldb_limits_exit(void)
+{
+	struct ldb_account *a, *next;
+
+	list_for_each_entry_safe(a, next, &accounts, list)
+		kfree(a);
+}

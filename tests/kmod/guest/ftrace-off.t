@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# kernel.ftrace_enabled=0: a session does not claim futex calls that nobody will deliver,
+# and the next one has them when it is 1 again, without loading anew.
+. "$(dirname "$0")/guest.sh"
+
+switch=/proc/sys/kernel/ftrace_enabled
+load disarm_delay_ms=60000
+at_end "echo 1 >$switch"
+
+run()	# name: leaves the recorder's words in $out, and how many futex calls there are in $nr_futexes
+{
+	check "$1: recorded" "ldb-record --kernel module -o $1.data -- forced 50 100" 0
+	trace-cat "$1.data" sched >"$1.rows"
+	# LDB_SCHED_OP_FUTEX_WAIT and _WAKE
+	nr_futexes=$(grep -cE '^sched op=1[67] ' "$1.rows")
+	diag "$1: $nr_futexes futex calls of $(wc -l <"$1.rows") events"
+}
+
+says_so()
+{
+	printf '%s\n' "$out" | grep -q 'ftrace delivers no futex calls: sysctl kernel.ftrace_enabled=1'
+}
+
+run on
+ok "there are futex calls" test "$nr_futexes" -gt 50
+ok "and nothing is said" eval "! says_so"
+echo 0 >$switch
+run off
+ok "switched off there are none" test "$nr_futexes" -eq 0
+ok "and it is said, with what to do" says_so
+ok "the rest is there" eval "grep -q '^sched op=1 ' off.rows"
+echo 1 >$switch
+run again
+ok "switched on again there are" test "$nr_futexes" -gt 50
+ok "and nothing is said any more" eval "! says_so"
+check "the module unloads" "rmmod ldb"
+finish
