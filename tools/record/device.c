@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "record/session.h"
 
@@ -24,25 +26,44 @@ static void explain_open(int error, char *why, size_t size)
 		break;
 	case EACCES:
 	case EPERM:
-		snprintf(why, size, "no permission to open " LDB_DEVICE " (see ldb(4))");
+		snprintf(why, size, LDB_DEVICE " is for members of its group: usermod -aG ldb USER and log in again, or run it as root");
 		break;
 	default:
 		snprintf(why, size, LDB_DEVICE ": %s", strerror(error));
 	}
 }
 
-static void explain_create(int error, const struct device_options *o, char *why, size_t size)
+/* size: of the session that could not be made. */
+static void explain_memory(uint64_t bytes, char *why, size_t size)
+{
+	struct rlimit limit;
+
+	if (bytes && !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur < bytes)
+		snprintf(why, size, "its buffers take %" PRIu64 " MiB of locked memory, and %" PRIu64
+			 " are allowed: ulimit -l %" PRIu64 ", or a smaller --ring-size", (bytes >> 20) + 1,
+			 (uint64_t)limit.rlim_cur >> 20, (bytes >> 10) * 102 / 100);
+	else
+		snprintf(why, size, "there is no memory for its buffers: a smaller --ring-size may help");
+}
+
+static void explain_create(int error, const struct device_options *o, uint64_t bytes, char *why,
+			   size_t size)
 {
 	switch (error) {
 	case EPERM:
-		snprintf(why, size, "--kernel-only needs CAP_PERFMON (run it as root)");
+		if (o->pid)
+			snprintf(why, size, "--kernel-only needs CAP_PERFMON (run it as root)");
+		else
+			snprintf(why, size, "it would interrupt isolated CPUs of this machine: run it as root (see arm_isolated in ldb(4))");
+		break;
+	case ENOMEM:
+		explain_memory(bytes, why, size);
 		break;
 	case EEXIST:
 		snprintf(why, size, "the module is recording process %d already", o->pid);
 		break;
 	case EDQUOT:
-	case ENOMEM:
-		snprintf(why, size, "the module has no room for buffers of this size (see --ring-size, max_mb in ldb(4))");
+		snprintf(why, size, "the module has no room for this session: a smaller --ring-size, or see max_mb and max_sessions in ldb(4)");
 		break;
 	case ESRCH:
 		snprintf(why, size, "process %d has ended", o->pid);
@@ -52,16 +73,24 @@ static void explain_create(int error, const struct device_options *o, char *why,
 	}
 }
 
-static int try_create(int fd, const struct device_options *o, uint32_t events,
-		      struct ldb_create *c)
+/*
+ * What locked memory may be too scarce for: most of it is for threads, and made only
+ * when they are there, but it counts as a whole.
+ */
+static const struct room {
+	unsigned threads, scan_order;
+} rooms[] = { { SESSION_THREADS, SESSION_SCAN_ORDER }, { 512, 17 }, { 64, 15 } };
+
+static int try_create(int fd, const struct device_options *o, const struct room *room,
+		      uint32_t events, struct ldb_create *c)
 {
 	unsigned order = session_order_for(o->ring_bytes, session_count_cpus());
 
 	*c = (struct ldb_create){
 		.size = sizeof(*c), .flags = o->split ? LDB_CREATE_F_SPLIT : 0, .pid = o->pid,
 		.events = events, .ring_order = order < ORDER_MAX ? order : ORDER_MAX,
-		.scan_ring_order = SESSION_SCAN_ORDER, .nr_scanners = o->nr_scanners,
-		.max_threads = SESSION_THREADS, .clock_id = o->clock_id,
+		.scan_ring_order = room->scan_order, .nr_scanners = o->nr_scanners,
+		.max_threads = room->threads, .clock_id = o->clock_id,
 	};
 	return ioctl(fd, LDB_IOC_CREATE, c) ? -errno : 0;
 }
@@ -69,9 +98,17 @@ static int try_create(int fd, const struct device_options *o, uint32_t events,
 /* A module that is older than some groups refuses all of them. */
 static int create(int fd, const struct device_options *o, struct ldb_create *c)
 {
-	int rc = try_create(fd, o, LDB_GROUP_ALL, c);
+	uint32_t events = LDB_GROUP_ALL;
+	unsigned i = 0;
+	int rc;
 
-	return rc == -EINVAL ? try_create(fd, o, LDB_GROUP_FIRST, c) : rc;
+	for (;;) {
+		rc = try_create(fd, o, &rooms[i], events, c);
+		if (rc == -EINVAL && events == LDB_GROUP_ALL)
+			events = LDB_GROUP_FIRST;
+		else if (rc != -ENOMEM || ++i == sizeof(rooms) / sizeof(*rooms))
+			return rc;
+	}
 }
 
 /* All of it, and the kernel's own rings.  0 or -errno. */
@@ -134,7 +171,7 @@ int device_open(struct session *s, const struct device_options *o, char *why, si
 	}
 	rc = create(s->fd, o, &c);
 	if (rc) {
-		explain_create(-rc, o, why, size);
+		explain_create(-rc, o, c.total_size, why, size);
 		goto err_close;
 	}
 	rc = map(s, c.total_size);

@@ -51,6 +51,19 @@ static void explain_groups(struct recording *r)
 		add_why(r, "module", "this kernel has no tracepoint for page faults");
 	else if (missing & LDB_GROUP_IRQ)
 		add_why(r, "module", "this kernel has no tracepoints for interrupts");
+	if (missing & LDB_GROUP_FUTEX)
+		add_why(r, "module", "ftrace delivers no futex calls: sysctl kernel.ftrace_enabled=1");
+}
+
+static void explain_threads(struct recording *r)
+{
+	char why[128];
+
+	if (r->session.info.max_threads == SESSION_THREADS)
+		return;
+	snprintf(why, sizeof(why), "locked memory is scarce: %u threads are watched at most (ulimit -l)",
+		 r->session.info.max_threads);
+	add_why(r, "module", why);
 }
 
 static bool open_module(struct recording *r)
@@ -79,6 +92,7 @@ static bool open_module(struct recording *r)
 	}
 	r->kernel = KERNEL_MODULE;
 	explain_groups(r);
+	explain_threads(r);
 	if (r->session.info.clock_id != r->clock_id) {
 		r->clock_id = r->session.info.clock_id;
 		clock_sample(r->clock_id, &r->first_clock);

@@ -204,7 +204,7 @@ static void look_at(struct threads *t, unsigned slot)
 
 void threads_look(struct threads *t)
 {
-	for (unsigned slot = 0; slot < SESSION_THREADS; slot++)
+	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++)
 		look_at(t, slot);
 }
 
@@ -213,7 +213,7 @@ struct threads_total threads_now(const struct threads *t)
 	struct threads_total all = t->total;
 
 	all.nr_threads = 0;
-	for (unsigned slot = 0; slot < SESSION_THREADS; slot++) {
+	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++) {
 		const struct known *k = &t->known[slot];
 
 		if (!k->tid || k->is_final)
@@ -231,7 +231,7 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 	struct threads *t = arg;
 	struct pack_birth *b = pack_birth_of(t->pack, tid);
 
-	if (slot >= SESSION_THREADS)
+	if (slot >= t->s->info.max_threads)
 		return;		/* had no page */
 	look_at(t, slot);
 	if (t->known[slot].tid == tid) {
@@ -320,7 +320,7 @@ static void write_running(struct threads *t, unsigned slot, int64_t end)
 void threads_write(struct threads *t, int64_t end)
 {
 	threads_look(t);
-	for (unsigned slot = 0; slot < SESSION_THREADS; slot++) {
+	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++) {
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;
 		write_row(t, &t->known[slot]);
@@ -344,7 +344,7 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 	struct pack_birth *b;
 	size_t i = 0;
 
-	for (unsigned slot = 0; slot < SESSION_THREADS; slot++) {
+	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++) {
 		look_at(t, slot);
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;
