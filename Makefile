@@ -23,7 +23,10 @@
 #	make install		PREFIX=/usr/local DESTDIR=
 #	make uninstall		removes what the same install would have put there
 #	make modules		ldb.ko for the running kernel, or KDIR=/lib/modules/.../build
-#	make modules_install	installs it (INSTALL_MOD_PATH=), and its udev rule
+#				(LDB_UNTESTED=1: also one newer than what was tested)
+#	make modules_install	installs it (INSTALL_MOD_PATH=), its udev rule and group
+#	make dkms		installs its sources for dkms(8), which builds it for each
+#				kernel: /usr/src/ldb-VERSION, rule and group
 #
 # Each part has a Makefile of its own with the targets all and install.
 
@@ -135,7 +138,7 @@ uninstall: all
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 KMOD_BUILD = $(BUILD)/kmod/$(KRELEASE)
-KBUILD = $(MAKE) -C $(KDIR) M=$(KMOD_BUILD) CONFIG_DEBUG_INFO_BTF_MODULES=
+KBUILD = $(MAKE) -C $(KDIR) M=$(KMOD_BUILD) LDB_VERSION=$(VERSION) CONFIG_DEBUG_INFO_BTF_MODULES=
 
 modules:
 	@if ! [ -f "$(KDIR)/include/generated/utsrelease.h" ]; then \
@@ -148,11 +151,28 @@ modules:
 
 modules_install: modules
 	+$(KBUILD) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) KERNELRELEASE=$(KRELEASE) modules_install
-	install -D -m 644 kmod/60-ldb.rules "$(or $(DESTDIR),$(INSTALL_MOD_PATH))/usr/lib/udev/rules.d/60-ldb.rules"
+	$(call install_access,$(or $(DESTDIR),$(INSTALL_MOD_PATH)))
 	@# Debian's headers lack the file that kbuild's own depmod wants.
 	$(if $(DESTDIR)$(INSTALL_MOD_PATH),,depmod $(KRELEASE))
+
+# Who may use it.
+define install_access
+	install -D -m 644 kmod/60-ldb.rules "$1/usr/lib/udev/rules.d/60-ldb.rules"
+	install -D -m 644 kmod/ldb.sysusers "$1/usr/lib/sysusers.d/ldb.conf"
+	$(if $1,,if command -v systemd-sysusers >/dev/null; then systemd-sysusers ldb.conf; fi)
+endef
+
+DKMS_SOURCE = $(DESTDIR)/usr/src/ldb-$(VERSION)
+
+dkms:
+	rm -rf "$(DKMS_SOURCE)"
+	install -D -m 644 -t "$(DKMS_SOURCE)" kmod/Kbuild $(wildcard kmod/*.[ch])
+	install -D -m 644 -t "$(DKMS_SOURCE)/uapi/linux" kmod/uapi/linux/ldb.h
+	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in >"$(DKMS_SOURCE)/dkms.conf"
+	$(call install_access,$(DESTDIR))
+	@$(if $(DESTDIR),,echo "now: dkms install ldb/$(VERSION)")
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus fuzz bench style install uninstall modules modules_install clean
+.PHONY: all $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus fuzz bench style install uninstall modules modules_install dkms clean

@@ -120,6 +120,7 @@ look_guests()
 	have qemu-system-x86_64 || want qemu-system-x86
 	have busybox || want busybox-static
 	have cpio || want cpio
+	have dkms || want dkms
 	set -- /usr/src/linux-headers-6.1.*-cloud-amd64
 	[ -d "$1" ] || want linux-headers-cloud-amd64
 	set -- /usr/src/linux-headers-6.12.*-cloud-amd64

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# "make dkms" and dkms(8): built and installed for each kernel of the guests, in scratch
+# trees; what was installed is loaded there.  And what the module refuses to be built for.
+. "$(dirname "$0")/../engine.sh"
+. "$TOP/tests/kmod/lib.sh"
+
+# compat.h alone, with nothing of the kernel's but a version.
+mkdir -p "$WORK/stub/linux/sched"
+for header in ftrace mm sched version sched/isolation; do
+	: >"$WORK/stub/linux/$header.h"
+done
+compat()	# version option...: what the compiler says
+{
+	compat_code=$(echo "$1" | awk -F. '{ print $1 * 65536 + $2 * 256 + $3 }')
+	shift
+	$CC -E -I"$WORK/stub" -DLINUX_VERSION_CODE="$compat_code" '-DKERNEL_VERSION(a,b,c)=((a)*65536+(b)*256+(c))' \
+		'-DIS_ENABLED(x)=1' "$@" -x c "$TOP/kmod/compat.h" 2>&1 >/dev/null | grep '#error' | head -n 1
+}
+ok "6.1 and 6.12 are built for" test -z "$(compat 6.1.0)$(compat 6.12.117)"
+ok "6.0 is not" eval "compat 6.0.19 | grep -q 'needs Linux 6.1'"
+ok "nor what it was not tested with" eval "compat 6.13.0 | grep -q 'make modules LDB_UNTESTED=1'"
+ok "unless it is asked for" test -z "$(compat 6.13.0 -DLDB_UNTESTED_KERNEL)"
+ok "nor real-time kernels" eval "compat 6.12.0 -DCONFIG_PREEMPT_RT=1 | grep -q PREEMPT_RT"
+ok "not even then" eval "compat 6.12.0 -DCONFIG_PREEMPT_RT=1 -DLDB_UNTESTED_KERNEL | grep -q PREEMPT_RT"
+
+if ! command -v dkms >/dev/null; then
+	skip "dkms" "no dkms: package dkms"
+	finish
+	exit
+fi
+need_guests
+version=$(sed -n 's/^VERSION := //p' "$TOP/Makefile")
+check "make dkms" "make -s -C $TOP dkms DESTDIR=$WORK/root" 0
+ok "with the rule" test -f "$WORK/root/usr/lib/udev/rules.d/60-ldb.rules"
+ok "and the group" grep -q '^g ldb ' "$WORK/root/usr/lib/sysusers.d/ldb.conf"
+mkdir "$WORK/tree"
+# A key that it would make otherwise is made here.
+mok_signing_key=$WORK/mok.key
+mok_certificate=$WORK/mok.pub
+export mok_signing_key mok_certificate
+
+scratch_dkms()	# command argument...
+{
+	dkms --dkmstree "$WORK/tree" --sourcetree "$WORK/root/usr/src" --installtree "$WORK/lib/modules" \
+		"$@" -m ldb -v "$version"
+}
+
+check "dkms add" "scratch_dkms add" 0
+for series in 6.1 6.12; do
+	if ! triple=$(sh "$KMOD/kernels.sh" $series 2>kernels.err); then
+		skip "$series" "$(tail -n 1 kernels.err)"
+		continue
+	fi
+	release=$(echo "$triple" | cut -d' ' -f1)
+	image=$(echo "$triple" | cut -d' ' -f2)
+	for_this="-k $release --kernelsourcedir $(echo "$triple" | cut -d' ' -f3)"
+	mkdir -p "$WORK/lib/modules/$release"
+	check "$series: dkms build" "scratch_dkms build $for_this" 0
+	check "$series: dkms install" "scratch_dkms install --no-depmod $for_this" 0
+	ko=$(find "$WORK/lib/modules/$release" -name 'ldb.ko*')
+	case $ko in
+	*.xz) xz -d "$ko"; ko=${ko%.xz} ;;
+	esac
+	ok "$series: it is for $release" eval "modinfo -F vermagic $ko | grep -q '^$release '"
+	check "$series: what was installed loads in the guest" \
+		"sh $KMOD/vm.sh -f $ko:/ldb.ko $image 'insmod /ldb.ko && cat /sys/module/ldb/version && stat -c %a /dev/ldb && rmmod ldb && echo gone'" \
+		0 "gone"
+	ok "$series: of this version, for a group" test "$(printf '%s\n' "$out" | head -n 2 | tr '\n' ' ')" = "$version 660 "
+	check "$series: dkms uninstall" "scratch_dkms uninstall --no-depmod $for_this" 0
+	ok "$series: nothing is left" test -z "$(find "$WORK/lib/modules/$release" -name 'ldb.ko*')"
+done
+check "dkms remove" "scratch_dkms remove --all" 0
+finish
