@@ -150,8 +150,9 @@ run_test()	# test seconds
 	esac
 	seconds_most=$1
 	shift
-	(cd "$TREE" && { [ "$1" = sh ] || ulimit -v 12000000; } &&
-		TOP=$TREE BUILD=$TREE/build timeout -k 5 "$seconds_most" "$@") >"$WORK/out" 2>&1 </dev/null
+	# The shell that runs it says so when it dies.
+	{ (cd "$TREE" && { [ "$1" = sh ] || ulimit -v 12000000; } &&
+		TOP=$TREE BUILD=$TREE/build timeout -k 5 "$seconds_most" "$@") >"$WORK/out" 2>&1 </dev/null; } 2>/dev/null
 	status=$?
 	[ "$status" -ne 0 ] || grep -q '^not ok\|^Bail out' "$WORK/out" || return 0
 	result=caught
@@ -211,7 +212,7 @@ cover()
 				if (!(key in seen) || n > seen[key]) seen[key] = n
 			}
 			END { for (key in seen) print key, seen[key], test }'
-		rm -rf "$to"/*
+		rm -rf "${to:?}"/*
 	done >"$WORK/covered.new"
 	mv "$WORK/covered.new" "$WORK/covered"
 	rm -rf "$WORK/cover" "$WORK/profile"
