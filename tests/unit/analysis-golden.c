@@ -347,6 +347,7 @@ int main(int argc, char **argv)
 		{ "queues", { .seed = 13, .nr_threads = 4, .has_kernel = true, .has_queues = true } },
 		{ "turns", { .seed = 15, .nr_threads = 4, .is_simple = true } },
 		{ "turns-kernel", { .seed = 16, .nr_threads = 4, .is_simple = true, .has_kernel = true } },
+		{ "empty", { .seed = 17 } },
 		{ "unsure", { .seed = 14, .nr_threads = 2, .has_queues = true, .is_unsure = true } },
 	};
 

@@ -64,6 +64,16 @@ static inline void program_away(struct program *p, uint32_t tid, int64_t then, u
 	p->now[tid] = then + 3;
 }
 
+/* As made_lock(), at a call site. */
+static inline void program_lock_row(struct program *p, unsigned op, unsigned flags, uint32_t tid, uint64_t lock,
+				    uint32_t owner, int64_t begin, int64_t end, unsigned gen)
+{
+	writer_add_lock(p->t->w, &(struct ldb_row_lock){
+		.op = op, .flags = flags, .tid = tid, .lock = lock, .owner = owner, .begin = begin, .end = end,
+		.gen = GEN(gen), .site = 0x1210 + lock % 0x300,
+	});
+}
+
 static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
 {
 	unsigned n = program_some(PROGRAM_LOCKS);
@@ -73,7 +83,8 @@ static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
 	if (p->lock[n].free_at > begin) {
 		int64_t until = p->lock[n].free_at;
 
-		made_wait(p->t, tid, lock, p->lock[n].owner, begin, until, gen);
+		program_lock_row(p, LDB_LOCK_OP_WAIT, LDB_LOCK_MUTEX, tid, lock, p->lock[n].owner, begin, until,
+				 gen);
 		if (p->o.has_kernel) {
 			made_futex_wait(p->t, begin + 5, tid, tid, lock, p->lock[n].owner);
 			p->now[tid] += 8;
@@ -90,7 +101,8 @@ static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
 		program_away(p, tid, p->now[tid] + 300 + program_some(2000), LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
 			     0, PROGRAM_HOG + program_some(2));
 	if (program_some(5) || p->o.is_simple)
-		made_hold(p->t, tid, lock, begin, p->now[tid], gen);
+		program_lock_row(p, LDB_LOCK_OP_HOLD, LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, tid, lock, 0, begin,
+				 p->now[tid], gen);
 	else
 		made_bounded_hold(p->t, tid, lock, p->now[tid], gen);
 	p->lock[n].free_at = p->now[tid];
@@ -231,6 +243,12 @@ TAP_FN void program_make(struct made *t, const char *name, const struct program_
 		p.now[tid] = 5000 + 100 * tid;
 		p.gen[tid] = 1;
 		made_task(t, tid, 1, tid == 1 ? "main" : "worker");
+		if (o->is_unsure)	/* runs since before the recording */
+			writer_add_func(t->w, &(struct ldb_row_func){
+				.tid = tid, .pc = 0x1400, .ret = 0x1940, .gen = GEN(1), .start_max = 2000,
+				.end_max = 400000, .start_unc = LDB_UNC_UNKNOWN, .end_unc = 900,
+				.flags = tid == 1 ? LDB_FUNC_F_FROM_START : 0,
+			});
 		if (o->has_kernel)
 			made_switch(t, 100, tid, 0, LDB_STATE_RUNNING, tid, 0);
 	}
