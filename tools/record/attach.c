@@ -59,6 +59,9 @@ static void explain(pid_t pid, const struct image *image)
 			  pid, cli_tool_name());
 	else if (!image->records)
 		cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so", pid);
+	else if (!image->door && image->runtime)
+		cli_error("the ldb runtime in process %d is of an older release than this %s: use those of one release",
+			  pid, cli_tool_name());
 	else if (!image->door)
 		cli_error("the ldb runtime is not loaded in process %d: start it with ldb-record -- CMD, with LD_PRELOAD=libldbtrace.so.0, or link it (pkg-config ldbtrace)",
 			  pid);

@@ -131,6 +131,7 @@ void image_read(pid_t tid, struct image *image)
 		char perms[8];
 
 		image->readable = true;
+		image->runtime |= !!strstr(line, "/libldbtrace.so");
 		if (sscanf(line, "%lx-%*x %7s %lx", &start, perms, &offset) == 3 &&
 		    perms[0] == 'r' && !offset && strchr(line, '/'))
 			read_file(mem, start, image);

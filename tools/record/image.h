@@ -15,7 +15,8 @@
 struct image {
 	bool readable;		/* its memory may be read: else nothing below is known */
 	bool records;		/* something in it was compiled with the plugin */
-	uint64_t door;		/* address of the runtime's struct ldb_door; 0: no runtime */
+	bool runtime;		/* a file of the runtime's name is mapped */
+	uint64_t door;		/* address of the runtime's struct ldb_door; 0: none */
 	struct ldb_door copy;	/* of it */
 };
 
