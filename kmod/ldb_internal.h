@@ -235,7 +235,7 @@ void ldb_clock_take(u32 clock, struct ldb_clock_sample *sample);
 
 static __always_inline bool ldb_filter_passes(const struct task_struct *p)
 {
-	return ldb_hot.filter >> (p->tgid & 63) & 1;
+	return READ_ONCE(ldb_hot.filter) >> (p->tgid & 63) & 1;
 }
 
 /* Caller: preemption is disabled, or ldb_threads_lock held. */

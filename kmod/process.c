@@ -150,7 +150,7 @@ void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, co
 	BUILD_BUG_ON(sizeof(part) != TASK_COMM_LEN);
 	if (!(sc->s->events & LDB_GROUP_SCHED))
 		return;
-	memcpy(part, name, sizeof(part));
+	data_race(memcpy(part, name, sizeof(part)));	/* may be anything */
 	idx = ldb_reserve(sc, 2);
 	ldb_put(sc, idx, now, tid, LDB_EV_TASK, flags, part[0], tgid);
 	ldb_put(sc, idx + 1, 0, 0, LDB_EV_CONT + 1, 0, part[1], 0);
@@ -170,7 +170,7 @@ static void introduce(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid
 	u64 name[2], is;
 	u64 *seen;
 
-	memcpy(name, p->comm, sizeof(name));
+	data_race(memcpy(name, p->comm, sizeof(name)));	/* it may rename itself */
 	is = (name[0] ^ hash_64(name[1], 64) ^ hash_64(tid, 64)) | 1;
 	seen = &sc->s->seen[tid & ((1 << LDB_SEEN_BITS) - 1)];
 	if (likely(READ_ONCE(*seen) == is))

@@ -18,7 +18,7 @@ struct ldb_frame_seen {
 static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_page *page, u32 cpu,
 					 u64 now)
 {
-	WRITE_ONCE(page->k_seq, t->seq);
+	WRITE_ONCE(page->k_seq, data_race(t->seq));	/* its own, see seq.h */
 	smp_wmb();	/* an odd k_seq comes first: see above */
 	WRITE_ONCE(page->k_oncpu, 1);
 	WRITE_ONCE(page->k_cpu, cpu);
@@ -32,28 +32,28 @@ static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_
 static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb_page *page,
 					  bool runnable, u64 now, const struct ldb_frame_seen *f)
 {
-	page->k_runtime += now - t->tsc_in;
+	data_race(page->k_runtime += now - t->tsc_in);	/* may be anything */
 	if (runnable)
-		page->k_nivcsw++;
+		data_race(page->k_nivcsw++);	/* may be anything */
 	else
-		page->k_nvcsw++;
+		data_race(page->k_nvcsw++);	/* may be anything */
 	WRITE_ONCE(page->k_oncpu, 0);
 	WRITE_ONCE(page->k_tsc_out, now);
 	WRITE_ONCE(page->k_gen, f->gen);
 	WRITE_ONCE(page->k_top, f->top);
 	WRITE_ONCE(page->k_pc, f->pc);
 	/* An even one comes last. */
-	smp_store_release(&page->k_seq, t->seq);
+	smp_store_release(&page->k_seq, data_race(t->seq));	/* its own, see seq.h */
 }
 
 /* At registration: all that is known, but whether it is on a CPU. */
 static inline void ldb_stamp_all(const struct ldb_thread *t, struct ldb_page *page)
 {
 	WRITE_ONCE(page->k_seq, 0);
-	WRITE_ONCE(page->k_oncpu, t->seq & 1);
+	WRITE_ONCE(page->k_oncpu, READ_ONCE(t->seq) & 1);
 	WRITE_ONCE(page->k_cpu, task_cpu(t->task));
-	WRITE_ONCE(page->k_tsc_in, t->tsc_in);
-	WRITE_ONCE(page->k_tsc_out, t->tsc_out);
+	WRITE_ONCE(page->k_tsc_in, READ_ONCE(t->tsc_in));
+	WRITE_ONCE(page->k_tsc_out, READ_ONCE(t->tsc_out));
 	WRITE_ONCE(page->k_nvcsw, 0);
 	WRITE_ONCE(page->k_nivcsw, 0);
 	WRITE_ONCE(page->k_runtime, 0);

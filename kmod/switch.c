@@ -115,19 +115,23 @@ static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cp
 	ldb_put(sc, idx + 1, f->top, 0, LDB_EV_CONT + 1, 0, f->pc, 0);
 }
 
+/*
+ * seq: others read it at any time, and may replace UNKNOWN (seq.h); what is read
+ * here may be used plainly.
+ */
 static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags,
 				   u64 now)
 {
-	t->seq = ldb_seq_out(t->seq);
-	t->tsc_out = now;
+	WRITE_ONCE(t->seq, ldb_seq_out(data_race(t->seq)));	/* its own, see seq.h */
+	WRITE_ONCE(t->tsc_out, now);
 	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
 		ldb_wait_begin_here(t, sc);
 }
 
 static __always_inline void comes(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
 {
-	t->seq = ldb_seq_in(t->seq);
-	t->tsc_in = now;
+	WRITE_ONCE(t->seq, ldb_seq_in(data_race(t->seq)));	/* its own, see seq.h */
+	WRITE_ONCE(t->tsc_in, now);
 	ldb_wait_end_here(t, sc);
 }
 

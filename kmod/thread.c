@@ -92,7 +92,7 @@ static void detach(struct ldb_thread *t)
 	WRITE_ONCE(t->page, NULL);
 	t->s->slots[t->page_nr - 1] = NULL;
 	WRITE_ONCE(t->page_nr, 0);
-	t->s->nr_registered--;
+	WRITE_ONCE(t->s->nr_registered, t->s->nr_registered - 1);
 	ldb_stamp_clear(page);
 }
 
@@ -170,14 +170,14 @@ static void refresh(void *unused)
 	struct ldb_page *page;
 
 	WRITE_ONCE(c->curr, current);
-	c->thread = t;
-	c->gen = gen;
+	WRITE_ONCE(c->thread, t);
+	WRITE_ONCE(c->gen, gen);
 	if (!t)
 		return;
 	ldb_stamp_cpu(this_cpu_ptr(t->s->cpu), READ_ONCE(t->page_nr), t->tid);
-	if (t->seq != LDB_SEQ_UNKNOWN)
+	if (READ_ONCE(t->seq) != LDB_SEQ_UNKNOWN)
 		return;
-	t->tsc_in = ldb_clock_now(t->s->clock);
+	WRITE_ONCE(t->tsc_in, ldb_clock_now(t->s->clock));
 	WRITE_ONCE(t->seq, LDB_SEQ_RUNNING);
 	smp_mb();	/* as in a switch: see publish() */
 	page = READ_ONCE(t->page);
@@ -250,8 +250,8 @@ static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb
 	t->block = reg->block;
 	WRITE_ONCE(t->page_nr, reg->slot + 1);
 	t->s->slots[reg->slot] = t;
-	t->s->nr_registered++;
-	WRITE_ONCE(page->k_slot_gen, page->k_slot_gen + 1);
+	WRITE_ONCE(t->s->nr_registered, t->s->nr_registered + 1);
+	WRITE_ONCE(page->k_slot_gen, READ_ONCE(page->k_slot_gen) + 1);
 	publish(t, page);
 	if (t->task == current)
 		refresh(NULL);
@@ -321,7 +321,7 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
 	t = ldb_thread_find(p);
 	/* After PF_EXITING comes the probe that takes the page away, and the same lock. */
-	if (!t || t->s != s || p->flags & PF_EXITING)
+	if (!t || t->s != s || READ_ONCE(p->flags) & PF_EXITING)
 		rc = -ESRCH;
 	else
 		attach(t, page, reg);

@@ -17,7 +17,7 @@
 static __always_inline void ldb_wait_begin(struct ldb_thread *t, struct ldb_cpu *c,
 					   struct ldb_session_cpu *sc)
 {
-	t->wait = LDB_WAIT_COUNTED;
+	WRITE_ONCE(t->wait, LDB_WAIT_COUNTED);
 	sc->waiting++;
 	c->waiting++;
 }
@@ -25,7 +25,7 @@ static __always_inline void ldb_wait_begin(struct ldb_thread *t, struct ldb_cpu 
 /* On this CPU, which is sc's. */
 static __always_inline void ldb_wait_begin_here(struct ldb_thread *t, struct ldb_session_cpu *sc)
 {
-	t->wait = LDB_WAIT_COUNTED;
+	WRITE_ONCE(t->wait, LDB_WAIT_COUNTED);
 	sc->waiting++;
 	this_cpu_inc(ldb_cpu.waiting);
 }
@@ -39,7 +39,7 @@ static __always_inline void ldb_wait_end_here(struct ldb_thread *t, struct ldb_s
 		atomic_dec(&sc->arrived);
 		atomic_dec(this_cpu_ptr(&ldb_cpu.arrived));
 	}
-	t->wait = LDB_WAIT_NOT;
+	WRITE_ONCE(t->wait, LDB_WAIT_NOT);
 }
 
 /* The lock of its run queue is held; it may be another CPU's. */
@@ -55,7 +55,7 @@ static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 		atomic_dec(&sc->arrived);
 		atomic_dec(&c->arrived);
 	}
-	t->wait = LDB_WAIT_ARRIVED;
+	WRITE_ONCE(t->wait, LDB_WAIT_ARRIVED);
 	atomic_inc(&per_cpu_ptr(t->s->cpu, to)->arrived);
 	atomic_inc(&per_cpu_ptr(&ldb_cpu, to)->arrived);
 }

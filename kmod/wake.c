@@ -66,9 +66,9 @@ void ldb_probe_waking(void *unused, struct task_struct *p)
 }
 
 /* Who runs on CPU c, whose run queue's lock is held, or which is this one. */
-static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c)
+static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c, struct task_struct *curr)
 {
-	return likely(c->gen == ldb_gen()) ? c->thread : ldb_watched(c->curr);
+	return likely(READ_ONCE(c->gen) == ldb_gen()) ? READ_ONCE(c->thread) : ldb_watched(curr);
 }
 
 static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, struct ldb_cpu *c,
@@ -77,14 +77,16 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 	struct ldb_session *s = t->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
 	struct ldb_who other = {};
+	struct task_struct *curr;
 	u64 now;
 
 	if (!(s->events & LDB_GROUP_SCHED))
 		return;
 	now = ldb_clock_now(s->clock);
 	/* It cannot be freed before this probe is over: it leaves curr at its switch. */
-	if (c->curr)
-		other = ldb_name(sc, s, c->curr, runs_on(c), LDB_SCHED_F_OTHER, now);
+	curr = READ_ONCE(c->curr);
+	if (curr)
+		other = ldb_name(sc, s, curr, runs_on(c, curr), LDB_SCHED_F_OTHER, now);
 	ldb_emit(sc, now, t->tid, LDB_EV_WAKEUP, flags | LDB_SCHED_F_TID | other.flags, task_cpu(p),
 		 other.tid);
 }
@@ -105,9 +107,9 @@ static __always_inline void wakeup(struct task_struct *p, u32 flags)
 	s = t->s;
 	cpu = task_cpu(p);
 	c = per_cpu_ptr(&ldb_cpu, cpu);
-	if (likely(t->wait == LDB_WAIT_NOT && !ldb_on_cpu(p)))
+	if (likely(READ_ONCE(t->wait) == LDB_WAIT_NOT && !ldb_on_cpu(p)))
 		ldb_wait_begin(t, c, per_cpu_ptr(s->cpu, cpu));
-	other = likely(c->gen == ldb_gen()) ? c->thread : NULL;
+	other = likely(READ_ONCE(c->gen) == ldb_gen()) ? READ_ONCE(c->thread) : NULL;
 	if (unlikely(!other || other->s != s || !s->fast)) {
 		wakeup_slow(t, p, c, flags);
 		return;
