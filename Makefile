@@ -9,8 +9,8 @@
 #				N=200 SEED=, ONLY="scan shim", TIME=600 for a slice
 #	make check-kmod		the kernel module's tests in all kernels; make check leaves
 #				out some in the second while the module is unchanged
-#	make check-kmod-debug	the kernel module's tests and more of its stress, in a
-#				kernel with KASAN, lockdep and kmemleak (built once)
+#	make check-kmod-debug	the kernel module's tests and more of its stress, in
+#				kernels with KASAN, KCSAN, lockdep and kmemleak (built once)
 #	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long
 #	make corpus		how often ldb-why names what was planted, in some 300 cases,
 #				a quarter of an hour; CASES="lock-*", SLICE=1/4 or QUICK=1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The harness itself: what happens in a guest reaches the host, and what goes wrong
-# there cannot look like success.  LDB_KMOD_HARNESS=debug: the debug kernel too.
+# there cannot look like success.  LDB_KMOD_HARNESS=debug: the debug kernels too.
 . "$(dirname "$0")/../engine.sh"
 . "$TOP/tests/kmod/lib.sh"
 need_guests
@@ -94,5 +94,9 @@ if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then
 	check "lockdep sees an order of locks" "sh $vm $bad $image 'insmod /ldb_bad.ko how=lock'" 99 'possible circular'
 	check "KASAN sees a use after free" "sh $vm $bad $image 'insmod /ldb_bad.ko how=free'" 99 'KASAN: .*use-after-free'
 	check "kmemleak sees a leak" "sh $vm $bad $image 'insmod /ldb_bad.ko how=leak'" 99 'unreferenced object'
+	bad_module kcsan
+	check "KCSAN has nothing to say of a module that behaves" "sh $vm $bad $image 'insmod /ldb_bad.ko'" 0
+	check "KCSAN sees a race" "sh $vm $bad $image 'insmod /ldb_bad.ko how=race'" 99 'KCSAN: data-race in .*increment'
+	check "lockdep is there too" "sh $vm $bad $image 'insmod /ldb_bad.ko how=lock'" 99 'possible circular'
 fi
 finish

@@ -4,6 +4,8 @@
  * that the harness notices.
  */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -36,6 +38,28 @@ static void use_after_free(void)
 		pr_info("ldb_bad: %d\n", READ_ONCE(p[8]));
 }
 
+static unsigned int shared;
+
+static int increment(void *unused)
+{
+	unsigned long end = jiffies + 3 * HZ;
+
+	while (time_before(jiffies, end)) {
+		shared++;
+		barrier();
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Two of them, on two CPUs if there are two. */
+static void race(void)
+{
+	kthread_run(increment, NULL, "ldb_bad");
+	increment(NULL);
+	msleep(500);
+}
+
 static int __init bad_init(void)
 {
 	if (!strcmp(how, "warn"))
@@ -46,6 +70,8 @@ static int __init bad_init(void)
 		deadlock_order();
 	else if (!strcmp(how, "free"))
 		use_after_free();
+	else if (!strcmp(how, "race"))
+		race();
 	else if (!strcmp(how, "leak"))
 		pr_info("ldb_bad: %d\n", !kmalloc(100, GFP_KERNEL));
 	return 0;
