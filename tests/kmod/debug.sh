@@ -26,7 +26,7 @@ for kernel in kasan kcsan; do
 	sh "$KMOD/debug-kernel.sh" $kernel >/dev/null || exit 1
 done
 # What only uses the module is slow there, and says no more of its races.
-races="kmod-api kmod-events kmod-fuzz kmod-hits kmod-life kmod-order kmod-race"
+races="kmod-api kmod-events kmod-fuzz kmod-hits kmod-join kmod-life kmod-order kmod-race"
 {
 	sh "$KMOD/run.sh" -k kasan "$@"
 	# shellcheck disable=SC2086	# a list
