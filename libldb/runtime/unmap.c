@@ -68,8 +68,8 @@ static void take_char(struct maps *m, char c, int *field, int *column)
 {
 	uint64_t digit = c <= '9' ? c - '0' : c - 'a' + 10;
 
-	if (c == ' ' || c == '-') {
-		*field += *field < 2 || c == ' ';
+	if (c == ' ' || (c == '-' && *field == 0)) {
+		++*field;
 		*column = 0;
 		return;
 	}

@@ -45,8 +45,10 @@ fuzz()	# target
 	fi
 	target=$1
 	shift
+	known=$TOP/tests/fuzz/corpus/$target
+	[ -d "$known" ] || known=
 	"$FUZZ/fuzz-$target" "$@" "$FUZZ/corpus/$target" "$FUZZ/seeds/$target" \
-		"$TOP/tests/fuzz/corpus/$target" >"$FUZZ/$target.log" 2>&1
+		${known:+"$known"} >"$FUZZ/$target.log" 2>&1
 	rc=$?
 	line="$target: seed $seed, $(number number_of_executed_units "$FUZZ/$target.log") executions,"
 	line="$line $(($(date +%s) - begin)) s, $(grep -o 'cov: [0-9]*' "$FUZZ/$target.log" | tail -n 1 |

@@ -269,7 +269,8 @@ static void on_waking(struct threads *t)
 		task->early_waking = true;
 		break;
 	case WOKEN:
-		bad(t, "woken twice", "tid", s->other, "");
+		/* Unless it came to a CPU unseen, and was about to sleep there. */
+		bad_wakeup(t, "woken twice", "tid", s->other, "");
 		break;
 	case NEW:
 	case DEAD:
