@@ -28,8 +28,8 @@
 #define IDENTITY_TICKS	20	/* polls between two looks at what the program is */
 #define LEAVE_WAIT_NS	100000000ULL
 #define LEAVE_TRIES	100
-#define RETRY_BIND_NS	1000000000ULL
-#define NAME_TRIES	3
+#define RETRY_BIND_NS	100000000ULL
+#define NAME_TRIES	30
 #define READY_WAIT_NS	1000000000ULL
 #define READY_TRIES	10
 
@@ -509,6 +509,9 @@ static void control_main(void *arg)
 	become_ready();
 	if (listens && !paused)
 		listen_forever();
+	/* Before the kernel says that we are gone: the next one wants the name. */
+	if (listener >= 0)
+		sys(SYS_close, listener);
 }
 
 static void wait_ready(void)
