@@ -4,6 +4,7 @@
 . "$(dirname "$0")/guest.sh"
 
 cycles=${LDB_CYCLES:-50}
+oracle_not k.data "its recorder is killed at any time, also before there is anything in it"
 
 # Memory of the kernel that a forgotten session would be in, in KiB.
 kernel_memory()
@@ -20,7 +21,7 @@ cycle()	# nr: prints a line when something is wrong
 			echo "cycle $1: $(cat log)"
 		;;
 	1)	# the recorder is killed
-		ldb-record -q --ring-size 1M --kernel module -o t.data -- storm forever >log 2>&1 &
+		ldb-record -q --ring-size 1M --kernel module -o k.data -- storm forever >log 2>&1 &
 		recorder=$!
 		usleep $(($1 * 7919 % 300000 + 100000))
 		kill -9 $recorder
