@@ -5,6 +5,8 @@
 
 switch=/proc/sys/kernel/ftrace_enabled
 load disarm_delay_ms=60000
+# "forced" writes marks, which the test before may have switched off.
+echo 1 >"$TRACING/tracing_on"
 at_end "echo 1 >$switch"
 
 run()	# name: leaves the recorder's words in $out, and how many futex calls there are in $nr_futexes
