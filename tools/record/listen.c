@@ -42,7 +42,7 @@ static int listen_somewhere(char *name, size_t size)
 	return fd;
 }
 
-bool listen_other_network(pid_t pid)
+static bool other_network(pid_t pid)
 {
 	char path[64];
 	struct stat self, other;
@@ -78,7 +78,7 @@ static int listen_there(pid_t pid, char *name, size_t size)
 
 int listen_open(pid_t pid, char *name, size_t size)
 {
-	bool other = pid && listen_other_network(pid);
+	bool other = pid && other_network(pid);
 	int fd = other ? listen_there(pid, name, size) : listen_somewhere(name, size);
 
 	if (fd < 0 && other)

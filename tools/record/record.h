@@ -141,7 +141,6 @@ int attach_connect(pid_t pid, int listen_fd, const char *name);
  * A socket that a process (0: any) can connect to, and its abstract name; -1 after one line.
  */
 int listen_open(pid_t pid, char *name, size_t size);
-bool listen_other_network(pid_t pid);
 
 /* signals.c: what the user may send. */
 
