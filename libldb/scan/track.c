@@ -77,35 +77,49 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st,
 	return true;
 }
 
+/*
+ * Writes the end of an invocation, and counts it.  The program may be killed at any
+ * instruction here, mostly in the page fault of a ring's next page: the recorder tells
+ * by ending_gen and ending_seen what was done (threads.c there).
+ */
+static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i, uint64_t hi)
+{
+	const struct ldb_stack_frame *f = &st->stack->frame[i];
+	struct ldb_page *p = st->page;
+	/* What ran before is in no count of what was made. */
+	uint64_t seen = p->seen + !(f->flags & LDB_FUNC_F_FROM_START);
+	struct ldb_rec r[3];
+
+	__atomic_store_n(&p->ending_gen, f->gen, __ATOMIC_RELEASE);
+	if (!func_event(r, st, i, hi)) {
+		p->below_threshold++;
+		return;
+	}
+	__atomic_store_n(&p->ending_seen, seen, __ATOMIC_RELEASE);
+	if (s)
+		ring_write_scan(s->id, r, 3);
+	else
+		ring_write(r, 3);
+	__atomic_store_n(&p->seen, seen, __ATOMIC_RELEASE);
+}
+
 /* Ends the known invocations of a block that are newer than index `known`. */
 static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 		       int known, uint64_t hi)
 {
 	struct ldb_stack_frame *f = st->stack->frame;
 	uint32_t to = known + 1, i;
-	struct ldb_rec r[3];
 
-	for (i = st->depth; i-- > (uint32_t)(known + 1);) {
-		if ((f[i].gen & (LDB_GEN_ONE - 1)) != block)
-			continue;
-		if (func_event(r, st, i, hi)) {
-			/* What ran before is in no count of what was made. */
-			if (!(f[i].flags & LDB_FUNC_F_FROM_START))
-				st->page->seen++;
-			if (s)
-				ring_write_scan(s->id, r, 3);
-			else
-				ring_write(r, 3);
-		} else {
-			st->page->below_threshold++;
-		}
-	}
+	for (i = st->depth; i-- > (uint32_t)(known + 1);)
+		if ((f[i].gen & (LDB_GEN_ONE - 1)) == block)
+			end_invocation(s, st, i, hi);
 	/* close the holes; with one block there is nothing to keep */
 	for (i = to; i < st->depth; i++)
 		if ((f[i].gen & (LDB_GEN_ONE - 1)) != block)
 			f[to++] = f[i];
 	st->depth = to;
 	__atomic_store_n(&st->stack->depth, to, __ATOMIC_RELEASE);
+	__atomic_store_n(&st->page->ending_gen, 0, __ATOMIC_RELEASE);
 }
 
 /* Frames of another block that lie deeper in the same stack stay deeper. */

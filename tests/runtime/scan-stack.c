@@ -535,6 +535,27 @@ static void flushed(void)
 	ok(page.made == 5, "a thread without a page");
 }
 
+/* The recorder of a program that was killed there must be able to tell: record-ending. */
+static void killed_meanwhile(void)
+{
+	begin(1, true);
+	look_now();
+	enter(0, at(1));
+	enter(0, at(2));
+	look_now();
+	for (unsigned i = 0; i < 3; i++)
+		leave(0);
+	look_now();
+	is_int(nr_written, 3, "three returns");
+	for (unsigned i = 0; i < 3; i++)
+		ok(at_write[i].ending_gen == record(i)->gen && at_write[i].depth == 3,
+		   "it is named before it is written, and still in the stack");
+	ok(at_write[0].seen == 0 && at_write[0].ending_seen == 1, "the first one: not counted yet");
+	ok(at_write[1].seen == 1 && at_write[1].ending_seen == 2, "the second one");
+	ok(at_write[2].seen == 2 && at_write[2].ending_seen == 2, "what ran before is not counted");
+	ok(page.seen == 2 && !page.ending_gen && !stack.depth, "all done: nothing ends");
+}
+
 int main(void)
 {
 	first_look();
@@ -550,5 +571,6 @@ int main(void)
 	foreign();
 	two_blocks();
 	flushed();
+	killed_meanwhile();
 	return done();
 }

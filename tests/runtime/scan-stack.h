@@ -36,6 +36,10 @@ static uint64_t now;
 static unsigned nr_stamps;
 static void (*on_stamp)(unsigned nr);
 static struct ldb_rec written[64][3];
+static struct at_write {		/* what the page and the stack say when one is written */
+	uint64_t seen, ending_gen, ending_seen;
+	uint32_t depth;
+} at_write[64];
 static unsigned nr_written, nr_own_ring;
 static bool settle, was_known, was_still, was_valid;
 static unsigned nr_walked, nr_gaps;
@@ -55,6 +59,7 @@ static void keep(const struct ldb_rec *slots, unsigned nr)
 {
 	if (nr != 3 || nr_written == 64)
 		bail_out("a record of another kind, or too many");
+	at_write[nr_written] = (struct at_write){ page.seen, page.ending_gen, page.ending_seen, stack.depth };
 	memcpy(written[nr_written++], slots, 3 * sizeof(*slots));
 }
 

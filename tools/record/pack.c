@@ -24,6 +24,11 @@ struct pack {
 	struct irqnames irqnames;
 	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
 	size_t nr_funcs;
+	struct last_func {
+		uint64_t gen;
+		uint32_t tid;
+	} *last_funcs;			/* of each ring */
+	unsigned nr_rings;
 	struct pack_birth *births;	/* open addressing by tid, BIRTHS_MAX * 2 slots */
 	size_t nr_births;
 	uint64_t nr_kernel;
@@ -72,7 +77,9 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 	if (!p)
 		return NULL;
 	p->births = calloc(BIRTHS_MAX * 2, sizeof(*p->births));
-	if (!p->births ||
+	p->nr_rings = session_nr_rings(s);
+	p->last_funcs = calloc(p->nr_rings, sizeof(*p->last_funcs));
+	if (!p->births || !p->last_funcs ||
 	    backlog_init(&p->scheds, sizeof(struct ldb_row_sched), write_scheds, w) ||
 	    backlog_init(&p->reqs, sizeof(struct ldb_row_req), write_reqs, w) ||
 	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, w) ||
@@ -97,6 +104,7 @@ void pack_free(struct pack *p)
 	backlog_exit(&p->locks);
 	backlog_exit(&p->faults);
 	backlog_exit(&p->irqs);
+	free(p->last_funcs);
 	free(p->births);
 	free(p);
 }
@@ -184,9 +192,11 @@ static uint64_t uncertainty(uint32_t unc)
 	return unc == UINT32_MAX ? LDB_UNC_UNKNOWN : unc;
 }
 
-static void func_event(struct pack *p, const struct ldb_rec *recs)
+static void func_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_func_rec *f = (const void *)recs;
+
+	p->last_funcs[ring] = (struct last_func){ f->gen, f->tid };
 
 	p->funcs[p->nr_funcs++] = (struct ldb_row_func){
 		.flags = f->flags, .tid = f->tid, .pc = f->pc, .ret = f->ret, .gen = f->gen,
@@ -430,6 +440,14 @@ static void irq_name_event(struct pack *p, const struct ldb_rec *recs)
 	pack_irq_name(p, r.irq, name);
 }
 
+bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen)
+{
+	for (unsigned i = 0; i < p->nr_rings; i++)
+		if (p->last_funcs[i].tid == tid && p->last_funcs[i].gen == gen)
+			return true;
+	return false;
+}
+
 uint64_t pack_nr_kernel(const struct pack *p)
 {
 	return p->nr_kernel;
@@ -441,7 +459,7 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 
 	switch (recs[0].type) {
 	case LDB_EV_FUNC:
-		func_event(p, recs);
+		func_event(p, ring, recs);
 		break;
 	case LDB_EV_GAP:
 		gap_event(p, recs);

@@ -40,6 +40,9 @@ uint64_t pack_nr_kernel(const struct pack *p);	/* SCHED, FAULT and IRQ rows so f
 /* drain_read_fn: all rings have been read up to clock value now, what is older may leave. */
 void pack_release(void *pack, uint64_t now);
 
+/* Whether this is the last FUNC of some ring. */
+bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
+
 /* Everything leaves. */
 void pack_finish(struct pack *p);
 

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ldb/abi.h>
 #include "record/threads.h"
 
 #define UNBORN_STEP	64
@@ -257,6 +258,34 @@ static bool frame_is_sane(const struct ldb_stack_frame *f, const struct threads 
 	       (int64_t)(f->start_max - t->t0) <= end;
 }
 
+/*
+ * What was being ended when the process died: the stack still has it, and so may a ring.
+ * Each of them counts once.
+ */
+struct ending {
+	uint64_t gen;		/* 0: nothing */
+	bool is_written;
+};
+
+static struct ending ending_of(struct threads *t, unsigned slot)
+{
+	const volatile struct ldb_page *p = session_page(t->s, slot);
+	struct ldb_row_thread *row = &t->known[slot].row;
+	struct ending e = { .gen = p->ending_gen };
+
+	e.is_written = e.gen && pack_is_last_func(t->pack, row->tid, e.gen);
+	if (e.is_written)
+		row->seen = p->ending_seen;
+	return e;
+}
+
+static bool has_ended(const struct ending *e, uint64_t gen)
+{
+	bool is_of_block = (gen & (LDB_GEN_ONE - 1)) == (e->gen & (LDB_GEN_ONE - 1));
+
+	return e->gen && is_of_block && gen >= e->gen + !e->is_written;
+}
+
 /* They count as seen when is_last. */
 static void write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
 		       int64_t end, bool is_last)
@@ -264,9 +293,12 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 	const volatile struct ldb_page *p = session_page(t->s, slot);
 	uint32_t depth = __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
 	uint64_t look = p->last_look_tsc, parent = 0;
+	struct ending ending = { 0 };
 
 	if (depth > LDB_STACK_MAX)
 		return;
+	if (is_last)
+		ending = ending_of(t, slot);
 	for (uint32_t i = 0; i < depth; i++) {
 		struct ldb_stack_frame f;
 		struct ldb_row_func row;
@@ -274,6 +306,10 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 		memcpy(&f, (const void *)&stack->frame[i], sizeof(f));
 		if (!frame_is_sane(&f, t, end))
 			return;	/* what lies above is not to be trusted either */
+		if (has_ended(&ending, f.gen)) {
+			parent = f.gen;
+			continue;
+		}
 		row = (struct ldb_row_func){
 			.flags = LDB_FUNC_F_OPEN | (f.flags & LDB_FUNC_F_FROM_START),
 			.tid = t->known[slot].tid, .pc = f.pc, .ret = f.ret, .gen = f.gen,

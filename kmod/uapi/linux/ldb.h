@@ -424,7 +424,13 @@ struct ldb_page {
 	/* invocations seen, but shorter than func_threshold: not written */
 	__u64	below_threshold;
 	__u64	cost_tsc;	/* what looking at it has cost it, estimated: at most its budget */
-	__u64	pad2[4];
+	/*
+	 * The process may die between any two stores.  ending_gen: the invocation being
+	 * ended now, 0: none; what is newer in its block has ended, though it still is in
+	 * struct ldb_stack.  ending_seen: what seen is as soon as its FUNC is in a ring.
+	 */
+	__u64	ending_gen, ending_seen;
+	__u64	pad2[2];
 	/*
 	 * Kernel module.  k_seq counts: odd while the thread is on a CPU, even
 	 * while it is not, 0 while that is not known.  Two equal even values mean
