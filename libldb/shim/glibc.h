@@ -22,6 +22,20 @@
 
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_mutex_t");
 
+/*
+ * Tid of a thread that can be joined, 0 if it has ended or nothing is known: a word in what
+ * its pthread_t points to, written by the kernel.  It is believed only if the calling
+ * thread's own is at the same place.
+ */
+#define GLIBC_TID_OFFSET	720	/* x86-64 */
+
+static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t self_tid)
+{
+	if (__atomic_load_n((uint32_t *)(self + GLIBC_TID_OFFSET), __ATOMIC_RELAXED) != self_tid)
+		return 0;
+	return __atomic_load_n((uint32_t *)(pthread + GLIBC_TID_OFFSET), __ATOMIC_RELAXED);
+}
+
 /* Tid of the owner, 0 if there is none or the lock does not say. */
 static inline uint32_t glibc_mutex_owner(const void *mutex)
 {

@@ -2,9 +2,10 @@
 /*
  * Whom a join waits for.  Without a lock: registry entries are never freed, and
  * a thread that can still be joined keeps its pthread_t to itself.  A thread
- * that has left the registry has no tid to wait for.
+ * that has ended has no tid to wait for.
  */
 #include "runtime/runtime.h"
+#include "glibc.h"
 #include "wait.h"
 
 uint32_t join_tid_of(uintptr_t pthread)
@@ -18,5 +19,6 @@ uint32_t join_tid_of(uintptr_t pthread)
 		if (t && t->tp == pthread)
 			return t->tid;
 	}
-	return 0;
+	/* One that has just been created has not come to register itself. */
+	return glibc_tid_of(pthread, cpu_thread_pointer(), thread_self()->tid);
 }

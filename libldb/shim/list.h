@@ -15,12 +15,13 @@
  *		point even if it does not block (in glibc, sem_clockwait is not)
  *	WAIT(name, params, args, kind, object, owner)
  *		waits for something nobody holds
+ *	WAKE(name, params, args, object)	ends the waits of others for object
  *	JUMP(name, params, args)		cuts the stack back, does not return
  *	UNWIND(name, params, args)		the same, for exceptions; unwind.c
  *
  * C11's functions do not go through the names of pthread in glibc, so they
- * have rows of their own.  Functions that cannot block and take nothing
- * (sem_trywait, sem_post, signal, broadcast) are not interposed at all.
+ * have rows of their own.  sem_trywait, which cannot block, takes nothing and wakes
+ * nobody, is not interposed at all.
  */
 #ifndef ACQUIRE
 #define ACQUIRE(...)
@@ -39,6 +40,9 @@
 #endif
 #ifndef WAIT
 #define WAIT(...)
+#endif
+#ifndef WAKE
+#define WAKE(...)
 #endif
 #ifndef JUMP
 #define JUMP(...)
@@ -127,6 +131,12 @@ WAIT(pthread_clockjoin_np,
 WAIT(thrd_join, (thrd_t thread, int *ret), (thread, ret),
      LDB_LOCK_JOIN, thread, join_tid_of(thread))
 
+WAKE(pthread_cond_signal, (pthread_cond_t *cond), (cond), cond)
+WAKE(pthread_cond_broadcast, (pthread_cond_t *cond), (cond), cond)
+WAKE(cnd_signal, (cnd_t *cond), (cond), cond)
+WAKE(cnd_broadcast, (cnd_t *cond), (cond), cond)
+WAKE(sem_post, (sem_t *sem), (sem), sem)
+
 JUMP(longjmp, (struct __jmp_buf_tag env[1], int val), (env, val))
 JUMP(_longjmp, (struct __jmp_buf_tag env[1], int val), (env, val))
 JUMP(siglongjmp, (struct __jmp_buf_tag env[1], int val), (env, val))
@@ -139,5 +149,6 @@ UNWIND(_Unwind_SetIP, (struct _Unwind_Context *context, uintptr_t ip), (context,
 #undef COND
 #undef SEM
 #undef WAIT
+#undef WAKE
 #undef JUMP
 #undef UNWIND

@@ -32,6 +32,10 @@ static void *next_find(const char *name, const char *version)
 	return fn;
 }
 
+/* As of the condition variables' other functions; sem_post has one version. */
+#define WAKE_VERSION(name)	(#name[0] == 'p' ? COND_VERSION : NULL)
+#define WAKE_FAILED(name)	(#name[0] == 's' ? no_such_sem() : ENOSYS)
+
 static int no_such_sem(void)
 {
 	errno = ENOSYS;
@@ -73,6 +77,7 @@ static int no_such_sem(void)
 #define COND(name, params, args, ...)	STUB(name, params, args, COND_VERSION, ENOSYS)
 #define SEM(name, params, args, ...)	STUB(name, params, args, NULL, no_such_sem())
 #define WAIT(name, params, args, ...)	STUB(name, params, args, NULL, ENOSYS)
+#define WAKE(name, params, args, ...)	STUB(name, params, args, WAKE_VERSION(name), WAKE_FAILED(name))
 #define JUMP(name, params, args)	VOID_STUB(name, params, args, NULL)
 #define UNWIND(name, params, args)	VOID_STUB(name, params, args, libgcc_function(#name))
 #include "list.h"
@@ -85,6 +90,7 @@ struct next next_table = {
 #define COND(name, ...)		INIT(name)
 #define SEM(name, ...)		INIT(name)
 #define WAIT(name, ...)		INIT(name)
+#define WAKE(name, ...)		INIT(name)
 #define JUMP(name, ...)		INIT(name)
 #define UNWIND(name, ...)	INIT(name)
 #include "list.h"
@@ -98,6 +104,7 @@ void next_init(void)
 #define COND(name, ...)		(void)FIND(name, COND_VERSION);
 #define SEM(name, ...)		(void)FIND(name, NULL);
 #define WAIT(name, ...)		(void)FIND(name, NULL);
+#define WAKE(name, ...)		(void)FIND(name, WAKE_VERSION(name));
 #define JUMP(name, ...)		(void)FIND(name, NULL);
 #define UNWIND(name, ...)	(void)FIND(name, NULL);
 #include "list.h"

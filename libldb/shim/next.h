@@ -26,6 +26,7 @@ struct next {
 #define COND(name, params, ...)		MEMBER(name, params)
 #define SEM(name, params, ...)		MEMBER(name, params)
 #define WAIT(name, params, ...)		MEMBER(name, params)
+#define WAKE(name, params, ...)		MEMBER(name, params)
 #define JUMP(name, params, ...)		void (*name) params;
 #define UNWIND(name, params, ...)	void (*name) params;
 #include "list.h"

@@ -311,6 +311,16 @@ static inline struct thread *fast_enter(uint32_t level)
 		}							\
 	}
 
+/* Async-signal-safe, as sem_post() is.  What is woken may be gone afterwards. */
+#define WAKE(name, params, args, object)				\
+	EXPORT int name params						\
+	{								\
+		if (unlikely(session_wants_locks()) &&			\
+		    waker_is_awaited(object) && thread_self())		\
+			waker_set(object, thread_self()->tid);		\
+		return next(name) args;					\
+	}
+
 #include "list.h"
 
 void shim_init(void)

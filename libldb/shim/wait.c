@@ -11,6 +11,7 @@
 #include "wait.h"
 
 _Atomic uint32_t waiters_table[1 << WAITERS_BITS];
+_Atomic uint64_t wakers_table[1 << WAITERS_BITS];
 
 void lock_event_write(const struct thread *t, uint32_t type, const struct held_lock *h,
 		      uint64_t begin, uint64_t end, uint32_t flags)
@@ -45,6 +46,21 @@ static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uin
 		lock_event_write(t, LDB_EV_LOCK_WAIT, &h, w->begin, end, w->kind | flags);
 }
 
+/* Of a wait that has ended well. */
+static uint32_t waker_of(const struct wait *w, const struct thread *t)
+{
+	const void *object = (const void *)w->lock;
+	uint64_t word = atomic_load_explicit(waker_slot(object), memory_order_relaxed);
+	uint32_t tid = word & ((1U << WAKER_TID_BITS) - 1);
+
+	return word == waker_word(object, tid) && tid != t->tid ? tid : 0;
+}
+
+static bool has_waker(uint32_t kind)
+{
+	return kind == LDB_LOCK_COND || kind == LDB_LOCK_SEM || kind == LDB_LOCK_BARRIER;
+}
+
 void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kind,
 		uint32_t owner, uintptr_t site)
 {
@@ -54,6 +70,9 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->site = site;
 	w->epoch = session_page.a.epoch;
 	w->gen = thread_gen();
+	/* The last one that comes to a barrier wakes the others. */
+	if (has_waker(kind))
+		waker_set((const void *)object, kind == LDB_LOCK_BARRIER ? t->tid : 0);
 	w->begin = session_clock();
 	w->t = t;
 }
@@ -70,6 +89,12 @@ static struct thread *wait_over(struct wait *w)
 	return t;
 }
 
+static void name_waker(struct wait *w, const struct thread *t, int err)
+{
+	if (!err && has_waker(w->kind))
+		w->owner = waker_of(w, t);
+}
+
 /* The call was refused: it did not wait for anybody. */
 static bool wait_refused(int err)
 {
@@ -82,6 +107,7 @@ void wait_end(struct wait *w, int err)
 
 	if (!t)
 		return;
+	name_waker(w, t, err);
 	if (!wait_refused(err))
 		wait_write(t, w, session_clock(), err ? LDB_LOCK_F_FAILED : 0);
 	hook_leave(t);
@@ -179,6 +205,7 @@ void wait_cond_end(struct wait_cond *c, int err)
 		h = held_push(t, c->mutex, LDB_LOCK_MUTEX, w->site);
 		h->begin = end;
 	}
+	name_waker(w, t, err);
 	if (!wait_refused(err))
 		wait_write(t, w, end, err && err != EOWNERDEAD ? LDB_LOCK_F_FAILED : 0);
 	hook_leave(t);

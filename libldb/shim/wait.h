@@ -34,6 +34,37 @@ static inline bool waiters_seen(const volatile void *lock)
 	return atomic_load_explicit(waiters_of(lock), memory_order_relaxed);
 }
 
+/*
+ * What nobody holds: who waits for it says so in its slot, and whoever ends waits puts
+ * its tid there, if somebody did.  One word for object and tid, so that the two belong
+ * together; two objects in one slot lose a name, never give a wrong one.
+ */
+extern _Atomic uint64_t wakers_table[1 << WAITERS_BITS];
+
+#define WAKER_TID_BITS	22	/* Linux's greatest pid_max */
+
+static inline _Atomic uint64_t *waker_slot(const volatile void *object)
+{
+	return &wakers_table[waiters_of(object) - waiters_table];
+}
+
+static inline uint64_t waker_word(const volatile void *object, uint32_t tid)
+{
+	return (uintptr_t)object << WAKER_TID_BITS | tid;
+}
+
+static inline bool waker_is_awaited(const volatile void *object)
+{
+	return atomic_load_explicit(waker_slot(object), memory_order_relaxed) >> WAKER_TID_BITS ==
+	       waker_word(object, 0) >> WAKER_TID_BITS;
+}
+
+/* By who waits, with its own tid if it wakes the others, too; then by who ends waits. */
+static inline void waker_set(const volatile void *object, uint32_t tid)
+{
+	atomic_store_explicit(waker_slot(object), waker_word(object, tid), memory_order_relaxed);
+}
+
 /* A wait in progress.  Lives on the stack of the wrapper. */
 struct wait {
 	struct thread *t;	/* NULL when it is over */

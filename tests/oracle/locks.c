@@ -162,8 +162,8 @@ static void check_owner(struct locks *k, const struct ldb_row_lock *l)
 		check_join(k, l);
 		return;
 	}
-	if (!is_exclusive(l) && !is_shared(l))
-		bad(k, "nobody holds such", l, "", 0);
+	if (!is_exclusive(l) && !is_shared(l) && has_failed(l))
+		bad(k, "failed, and was ended by somebody", l, "", 0);
 	if (l->owner == l->tid && !has_failed(l))
 		bad(k, "waits for itself", l, "", 0);
 	owner = oracle_life(k->o, l->owner, l->end);
@@ -171,7 +171,7 @@ static void check_owner(struct locks *k, const struct ldb_row_lock *l)
 		k->nr_strangers++;
 	else if (owner->start > l->end)
 		bad(k, "holder not born", l, "born", owner->start);
-	else if (owner->exited && owner->end < l->begin)
+	else if (owner->exited && owner->end < l->begin && (is_exclusive(l) || is_shared(l)))
 		suspect(k, l, owner->end);
 }
 

@@ -50,6 +50,7 @@ CHANGE(waits_for_own, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].
        s->lock[L_JOIN + 1].gen = GEN(5);
        s->lock[L_JOIN + 1].owner = SECOND;)
 CHANGE(waits_for_itself, s->lock[L_WAIT].owner = SECOND;)
+CHANGE(timeout_woken, s->lock[L_WAIT].flags = LDB_LOCK_COND | LDB_LOCK_F_FAILED;)
 CHANGE(holder_unborn, s->lock[L_POINT] = s->lock[L_WAIT]; s->lock[L_POINT].owner = SECOND;
        s->lock[L_POINT].tid = FIRST; s->lock[L_POINT].lock = 0x500; s->lock[L_POINT].begin = 200;
        s->lock[L_POINT].end = 900;)
@@ -150,6 +151,7 @@ static const struct {
 	M("held by two", holds_overlap), M("got while held", wait_ends_early), M("held by two", release_in_hold),
 	M("held by a reader", reader_and_writer), M("held by two", writer_and_reader),
 	M("two waits cross", waits_cross), M("waits for what it has", waits_for_own),
+	M("failed, and was ended by somebody", timeout_woken),
 	M("waits for itself", waits_for_itself), M("holder not born", holder_unborn),
 	M("holder was dead", holder_dead), M("joined before it ended", joined_early),
 	M("ends before it begins", lock_backwards), M("ends before it begins", unstamped_lasts),

@@ -39,6 +39,7 @@ int main(void)
 #define COND(name, ...)		CHECK(name)
 #define SEM(name, ...)		CHECK(name)
 #define WAIT(name, ...)		CHECK(name)
+#define WAKE(name, ...)		CHECK(name)
 #define JUMP(name, ...)		CHECK(name)
 #define UNWIND(name, ...)	CHECK(name)
 #include "shim/list.h"

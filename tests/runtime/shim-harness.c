@@ -41,6 +41,7 @@ const struct next harness_shim = {
 #define COND(name, ...)		INIT(name)
 #define SEM(name, ...)		INIT(name)
 #define WAIT(name, ...)		INIT(name)
+#define WAKE(name, ...)		INIT(name)
 #include "shim/list.h"
 };
 

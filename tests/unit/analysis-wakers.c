@@ -100,6 +100,29 @@ static void test_nobody(void)
 	end();
 }
 
+/* No kernel events of the wait: the row says who signalled last. */
+static void test_shim(void)
+{
+	const struct timeline_cause *c;
+
+	begin("wakers.data", LDB_LOCK_SEM, 2);
+	made_func(&t, 2, (char *)prepare + 1, NULL, 0x10000, 0, 0, 4000, 89000, 10);
+	made_req(&t, END, 1, 100000, 42, 0);
+	c = build();
+	ok(c->hold && c->hold->tid == 2 && !c->wait->owner, "who posted last, and it held nothing");
+	ok(c->hold_func && !strcmp(c->hold_func->func->function, "prepare"), "and was in prepare()");
+	end();
+	begin("wakers.data", LDB_LOCK_SEM, 3);
+	wake(2, 0);
+	c = build();
+	ok(c->hold && c->hold->tid == 2, "the kernel knows better");
+	end();
+	begin("wakers.data", LDB_LOCK_SEM, 777);
+	made_req(&t, END, 1, 100000, 42, 0);
+	ok(!build()->hold, "a thread that there is not");
+	end();
+}
+
 /* The last sleep ended the wait; those before it were woken for nothing. */
 static void test_last(void)
 {
@@ -138,6 +161,7 @@ int main(void)
 {
 	test_kinds();
 	test_nobody();
+	test_shim();
 	test_last();
 	test_chain();
 	sample_cleanup();

@@ -130,6 +130,8 @@ int lockset_add_wait(struct lockset *s, const struct lock_event *wait)
 
 int lockset_add(struct lockset *s, const struct ldb_row_lock *row)
 {
+	unsigned kind = LDB_LOCK_KIND(row->flags);
+	bool is_woken = !lock_kind_is_held(kind) && kind != LDB_LOCK_JOIN;
 	struct lock_event *e;
 
 	if (row->op != LDB_LOCK_OP_WAIT && row->op != LDB_LOCK_OP_HOLD)
@@ -138,7 +140,8 @@ int lockset_add(struct lockset *s, const struct ldb_row_lock *row)
 	if (!e)
 		return -ENOMEM;
 	*e = (struct lock_event){
-		.op = row->op, .flags = row->flags, .tid = row->tid, .owner = row->owner,
+		.op = row->op, .flags = row->flags, .tid = row->tid,
+		.owner = is_woken ? 0 : row->owner, .waker = is_woken ? row->owner : 0,
 		.lock = row->lock, .gen = row->gen, .site = row->site,
 		.begin = ticks_sane(row->begin),
 		.end = ticks_sane(row->end > row->begin ? row->end : row->begin),

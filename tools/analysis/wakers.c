@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Waits that end because somebody says so: for conditions, semaphores, barriers and the ends
- * of threads there is no holder, and the shim sees nobody.  The kernel saw who woke the
- * thread from the last sleep in such a wait.
+ * of threads there is no holder.  The kernel saw who woke the thread from the last sleep in
+ * such a wait; without kernel events, the shim saw who signalled last.
  *
  * A thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
  * waker.
@@ -45,6 +45,16 @@ static uint32_t waker_of(const struct timeline_build *b, const struct lock_event
 	return waker->tid;
 }
 
+static void set_waker(const struct timeline_build *b, struct lock_event *e)
+{
+	uint32_t waker = waker_of(b, e);
+
+	if (waker)
+		e->waker = waker;
+	else if (e->waker == e->tid || !model_thread(b->m, e->waker, e->end))
+		e->waker = 0;
+}
+
 void wakers_find(struct timeline_build *b)
 {
 	for (size_t i = 0; i < b->locks.nr; i++) {
@@ -52,6 +62,6 @@ void wakers_find(struct timeline_build *b)
 
 		if (e->op == LDB_LOCK_OP_WAIT && !e->owner &&
 		    !lock_kind_is_held(LDB_LOCK_KIND(e->flags)))
-			e->waker = waker_of(b, e);
+			set_waker(b, e);
 	}
 }

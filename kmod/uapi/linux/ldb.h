@@ -191,7 +191,11 @@ struct ldb_lock_rec {
 	__u16	type;
 	__u16	flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
 	__u64	lock;		/* address of the object */
-	__u32	owner;		/* wait: tid of the holder at begin, 0 unknown */
+	/*
+	 * wait: tid of the holder at begin; condition, semaphore, barrier: of the last one
+	 * that ended such waits (a signal, a post, an arrival); 0 unknown
+	 */
+	__u32	owner;
 	__u32	commit0;
 	/* slot 1 */
 	__u64	begin;
