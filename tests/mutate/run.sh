@@ -20,8 +20,9 @@
 # A draw is a place in a file (mutate.c).  A mutant that does not compile is drawn
 # again, and so is one whose objects are the same: nobody can see it.  The others are
 # run under the tests, the likeliest first, until one fails.  A test that does not end
-# in four times its usual time and ten seconds has seen it, too.  That, and what a test
-# outside of tests/unit sees, must be seen twice: there may be another reason.
+# in four times its usual time and ten seconds has seen it, too: a program has that in
+# time of the CPU, and else three times as much, as the machine may be busy.  That, and
+# what a test outside of tests/unit sees, must be seen twice: there may be another reason.
 #
 # All happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
 # run; later runs bring the tests up to date, not what is mutated.  Remove the folder
@@ -149,8 +150,10 @@ run_test()	# test seconds
 	*) set -- "$2" "./$1" ;;
 	esac
 	seconds_most=$1
+	cpu_most=unlimited
 	shift
-	(cd "$TREE" && { [ "$1" = sh ] || ulimit -v 12000000; } &&
+	[ "$1" = sh ] || { cpu_most=$seconds_most; seconds_most=$((3 * seconds_most)); }
+	(cd "$TREE" && { [ "$1" = sh ] || ulimit -v 12000000; } && ulimit -t "$cpu_most" &&
 		TOP=$TREE BUILD=$TREE/build timeout -k 5 "$seconds_most" "$@") >"$WORK/out" 2>&1 </dev/null
 	status=$?
 	[ "$status" -ne 0 ] || grep -q '^not ok\|^Bail out' "$WORK/out" || return 0
