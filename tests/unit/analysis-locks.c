@@ -5,6 +5,12 @@
 
 #define LOCK	0x7000
 
+__attribute__((noinline)) void in_source(void)	{ __asm__ volatile("nop; nop" ::: "memory"); }
+#line 1 "/usr/include/sample.h"
+__attribute__((noinline)) void in_header(void)	{ __asm__ volatile("nop; nop; nop" ::: "memory"); }
+__attribute__((noinline)) void in_other(void)	{ __asm__ volatile("nop" ::: "memory"); }
+#line 13 "analysis-locks.c"
+
 static struct made t;
 static struct lockset set;
 
@@ -111,6 +117,65 @@ static void test_events(void)
 	end();
 }
 
+/* A frame that was there when the recording began: when it was entered is not known. */
+static void test_from_start(void)
+{
+	made_begin(&t, "from-start.data");
+	made_thread(&t, 1, "a", 50, 100000);
+	writer_add_func(t.w, &(struct ldb_row_func){
+		.tid = 1, .pc = 1, .gen = GEN(10), .start_max = 600, .end_max = 9000,
+		.flags = LDB_FUNC_F_FROM_START });
+	made_bounded_hold(&t, 1, LOCK, 5000, 10);
+	resolve();
+	is_bound(1, 5000, 50, 5000, "since the thread began");
+	end();
+}
+
+static const char *place_of(uint64_t lock)
+{
+	for (size_t i = 0; i < set.nr; i++)
+		if (set.events[i].lock == lock && set.events[i].where)
+			return set.events[i].where->function;
+	return "none";
+}
+
+/* A frame, and a hold whose call stands in a system header. */
+static void made_frame(unsigned gen, unsigned parent, const char *ret)
+{
+	made_func(&t, 1, (char *)in_header + 1, ret, gen, parent, parent ? 1 : 0, 1000, 9000, 0);
+}
+
+static void made_place(uint64_t lock, unsigned gen)
+{
+	writer_add_lock(t.w, &(struct ldb_row_lock){
+		.op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, .tid = 1,
+		.lock = lock, .begin = 2000, .end = 3000, .gen = GEN(gen),
+		.site = (uintptr_t)in_header + 2 });
+}
+
+static void test_places(void)
+{
+	made_begin(&t, "places.data");
+	made_thread(&t, 1, "a", 0, 100000);
+	made_frame(11, 10, (char *)in_source + 2);
+	made_frame(10, 0, (char *)in_other + 1);
+	made_frame(21, 20, (char *)in_other + 1);
+	made_frame(20, 0, (char *)in_source + 2);
+	made_frame(31, 30, (char *)in_other + 1);
+	made_frame(30, 0, (char *)8);
+	made_frame(41, 40, (char *)8);
+	made_frame(40, 0, (char *)in_source + 2);
+	for (unsigned i = 1; i <= 5; i++)
+		made_place(LOCK + i, i * 10 + 1);
+	resolve();
+	is_str(place_of(LOCK + 1), "in_source", "a call in a header: who called its function");
+	is_str(place_of(LOCK + 2), "in_source", "or the next one outwards");
+	is_str(place_of(LOCK + 3), "in_header", "nobody in the user's source: where it was");
+	is_str(place_of(LOCK + 4), "in_header", "no further than what is not known");
+	is_str(place_of(LOCK + 5), "in_header", "a frame that was not seen");
+	end();
+}
+
 /* A tid that is used by a second thread, whose generations start again. */
 static void test_reuse(void)
 {
@@ -173,6 +238,8 @@ int main(void)
 {
 	test_frames();
 	test_events();
+	test_from_start();
+	test_places();
 	test_reuse();
 	test_report();
 	sample_cleanup();

@@ -570,9 +570,32 @@ static void test_chaos(void)
 	is_int(nr_wrong, 0, "chaos: all sum up");
 }
 
+/* Losses of the kernel's rows that may be of a request. */
+static void test_losses(void)
+{
+	static const int64_t ticks[] = { 500, 1000, 1500, 2500, 3000, 4000, 4001 };
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "losses.data");
+	writer_add_meta(t.w, "nr_cpus", "1");
+	made_thread(&t, 1, "worker", 0, 10000);
+	for (int i = 0; i < 2; i++) {
+		made_req(&t, LDB_REQ_OP_START, 1, 1000 + i * 2000, i + 1, 0);
+		made_req(&t, LDB_REQ_OP_END, 1, 2000 + i * 2000, i + 1, 0);
+	}
+	for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
+		writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = ticks[i], .count = 1,
+							     .what = LDB_LOST_OVERRUN });
+	p = built(&t);
+	is_int(p.nr_losses, 4, "losses in a request, not before, between and after them");
+	done_with(&t, &p);
+}
+
 int main(void)
 {
 	test_thread();
+	test_losses();
 	test_not_watched();
 	test_resolution();
 	test_off_cpu();

@@ -204,6 +204,26 @@ static void test_queues(void)
 		s.w.classes[c].reference_lo_ns = s.w.classes[c].reference_hi_ns = WHY_REFERENCE_NS;
 }
 
+/* A wait is of the queue around its path. */
+static void test_place(void)
+{
+	struct leaf *leaf = &s.p.leaves[s.leaves[CAUSE_BEHIND]];
+	uint32_t queue = leaf->path;
+	struct queues q;
+
+	leaf->path = partition_path(&s.p, queue, &why_functions[1]);
+	if (queues_build(&s.w, NULL, &q))
+		bail_out("queues_build");
+	ok(q.nr && !strcmp(q.at[0].where, "queue 0x1000"), "in a function, in the queue");
+	queues_free(&q);
+	leaf->path = s.main_path;
+	if (queues_build(&s.w, NULL, &q))
+		bail_out("queues_build");
+	ok(q.nr && !strcmp(q.at[0].where, "main"), "in a function alone");
+	queues_free(&q);
+	leaf->path = queue;
+}
+
 /* What all of the run's ticks together are, one by one. */
 static int64_t overlap(int64_t from, int64_t to)
 {
@@ -366,6 +386,7 @@ int main(void)
 	test_boxes();
 	test_queues();
 	test_median();
+	test_place();
 	test_cpus();
 	test_blame();
 	test_empty();

@@ -204,6 +204,8 @@ static void test_many(void)
 	ok(s.entries[0].p50_ns > 50800 && s.entries[0].p50_ns < 51200, "p50 of a histogram");
 	is_int(s.entries[0].max_ns, 100999, "the greatest is exact");
 	stats_free(&s);
+	ok(!s.entries && !s.nr, "freed: nothing is left that could be used, or freed again");
+	stats_free(&s);
 	made_close(&t);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What ldb-why says of a function: that it was slower, or that others do not call it. */
+#include "analysis/categories.h"
 #include "analysis/why.h"
 #include "analysis-sample.h"
 
@@ -90,8 +91,51 @@ static void test_waker(unsigned flags)
 		   !strcmp(chain->links[1].thread, "helper") && chain->links[1].tid == 2 &&
 		   chain->links[1].source == EDGE_WAKER, "until a thread ended it");
 	why_free(&w);
+	wo.id = 1;
+	if (why_build(&p, &wo, &w))
+		bail_out("why_build");
+	ok(w.nr_targets == 1 && !w.targets[0].nr_amounts && !w.targets[0].chain,
+	   "one that took no longer than others has no cause, and no chain");
+	why_free(&w);
 	partition_free(&p);
 	made_close(&t);
+}
+
+/* Each cause has the category of its kind and name; of none without categories. */
+static void is_categorised(const struct partition *p, const struct why_options *o)
+{
+	size_t wrong = 0, found = 0;
+	struct why w;
+
+	if (why_build(p, o, &w))
+		bail_out("why_build");
+	for (size_t i = 0; i < w.nr_causes; i++) {
+		const struct why_cause *c = &w.causes[i];
+		bool is_rare = o->categories && !strcmp(c->label, "rare");
+
+		found += is_rare;
+		wrong += strcmp(c->category, is_rare ? "Seldom" : "") != 0;
+		wrong += strcmp(c->advice, is_rare ? "call it less" : "") != 0;
+	}
+	ok(w.nr_causes > 1 && !wrong && found == !!o->categories, "%s categories",
+	   o->categories ? "with" : "without");
+	why_free(&w);
+}
+
+static void test_categories(const struct partition *p, struct why_options o)
+{
+	const char *path = sample_path("categories.csv");
+	char err[256] = "";
+	FILE *f = fopen(path, "w");
+
+	if (!f || fputs("rare,function,Seldom,app,call it less\n", f) < 0 || fclose(f))
+		bail_out("cannot write a temporary file");
+	is_categorised(p, &o);
+	o.categories = categories_open(path, err, sizeof(err));
+	if (!o.categories)
+		bail_out(err);
+	is_categorised(p, &o);
+	categories_close(o.categories);
 }
 
 int main(void)
@@ -118,6 +162,7 @@ int main(void)
 	ok(!strcmp(c->label, "brief") && c->anomaly == ANOMALY_SLOWER,
 	   "others may call it, though few were seen in it: %s", anomaly_name(c->anomaly));
 	why_free(&w);
+	test_categories(&p, wo);
 	partition_free(&p);
 	made_close(&t);
 	test_waker(0);
