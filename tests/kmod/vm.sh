@@ -100,11 +100,12 @@ for tree in "$root" $trees; do
 done >"$work/initrd"
 
 mkfifo "$work/out" "$work/monitor.in" "$work/monitor.out"
-# Sockets, not cores: a kernel without ACPI finds those only.
+# Sockets, not cores: a kernel without ACPI finds those only.  no_timer_check: a busy host
+# gives the guest no CPU for a while, and its kernel would panic for want of ticks.
 # shellcheck disable=SC2086	# $icount, $disk: words or none
 timeout -k 5 "$limit" qemu-system-x86_64 -accel "$accel" -cpu max $icount $disk -smp "$cpus,sockets=$cpus" -m "$memory" \
 	-no-reboot -nodefaults -display none -net none -kernel "$image" -initrd "$work/initrd" \
-	-append "console=ttyS0 panic=-1 oops=panic ignore_loglevel $args" \
+	-append "console=ttyS0 panic=-1 oops=panic ignore_loglevel no_timer_check $args" \
 	-device isa-debug-exit,iobase=0xf4,iosize=4 \
 	-serial "file:$work/console" -chardev stdio,id=out,signal=off -serial chardev:out \
 	-chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor \
