@@ -151,13 +151,15 @@ ok_seen()	# name text cmd...: a result that counts if the scanner was there
 	seen_name=$1
 	seen_text=$2
 	shift 2
-	if "$@"; then
+	# What it found comes after the verdict: run.sh shows what follows a failure.
+	if "$@" >seen.out; then
 		pass "$seen_text"
 	elif [ "$(cat "$seen_name.away")" -gt "$why_away" ]; then
 		skip "$seen_text" "the scanner had no CPU for $(cat "$seen_name.away") % of the time"
 	else
 		fail "$seen_text"
 	fi
+	cat seen.out
 }
 
 # What a filter says of a recording, if the scanner was there.
