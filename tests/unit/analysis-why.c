@@ -49,7 +49,7 @@ static const struct why_cause *first_of(const struct why *w, uint64_t id)
 }
 
 /* One of a few requests sleeps, until thread 2 wakes it, or a timer. */
-static void test_waker(unsigned flags)
+static void test_waker(unsigned flags, bool is_seen)
 {
 	struct partition_options po = { .from = INT64_MIN, .to = INT64_MAX };
 	struct why_options wo = {
@@ -70,6 +70,8 @@ static void test_waker(unsigned flags)
 	made_switch(&t, 100, 0, 0, LDB_STATE_RUNNING, 1, 0);
 	made_switch(&t, 100, 1, 0, LDB_STATE_RUNNING, 2, 0);
 	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 90000, 0);
+	if (is_seen)
+		made_func(&t, 2, (char *)rare + 1, NULL, 1, 0, 0, 21000, 69000, 0);
 	for (int i = 0; i < 3; i++) {
 		made_req(&t, LDB_REQ_OP_START, 1, 1000 + i * 10000, i + 1, 0);
 		made_req(&t, LDB_REQ_OP_END, 1, 2000 + i * 10000 + (i == 2) * 50000, i + 1, 0);
@@ -82,14 +84,17 @@ static void test_waker(unsigned flags)
 	if (partition_build(t.model, &po, &p) || why_build(&p, &wo, &w) || !w.nr_targets)
 		bail_out("why_build");
 	chain = w.targets[0].chain;
-	ok(chain && chain->nr && !strcmp(chain->links[0].kind, "sleep") && !strcmp(w.targets[0].root, "sleep"),
-	   "it slept");
+	ok(chain && chain->nr && !strcmp(chain->links[0].kind, "sleep"), "it slept");
+	ok(!strcmp(w.targets[0].root, is_seen && !flags ? "function" : "sleep"), "the root");
 	if (flags)
 		ok(chain && chain->nr == 1, "an interrupt ended it, not whom it interrupted");
 	else
-		ok(chain && chain->nr == 2 && !strcmp(chain->links[1].kind, "woken_by") &&
+		ok(chain && chain->nr == 2U + is_seen && !strcmp(chain->links[1].kind, "woken_by") &&
 		   !strcmp(chain->links[1].thread, "helper") && chain->links[1].tid == 2 &&
 		   chain->links[1].source == EDGE_WAKER, "until a thread ended it");
+	if (!flags && is_seen)
+		ok(chain && chain->nr == 3 && !strcmp(chain->links[2].label, "rare") &&
+		   chain->links[2].ns == 47000 && chain->links[2].tid == 2, "which did something until then");
 	why_free(&w);
 	wo.id = 1;
 	if (why_build(&p, &wo, &w))
@@ -165,8 +170,9 @@ int main(void)
 	test_categories(&p, wo);
 	partition_free(&p);
 	made_close(&t);
-	test_waker(0);
-	test_waker(LDB_SCHED_F_HARDIRQ);
+	test_waker(0, false);
+	test_waker(0, true);
+	test_waker(LDB_SCHED_F_HARDIRQ, true);
 	sample_cleanup();
 	return done();
 }

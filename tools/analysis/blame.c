@@ -251,29 +251,61 @@ static int cut_own(struct timeline_build *b)
 	return ret;
 }
 
-int blame_own_waits(struct timeline_build *b)
+static int blame_waits(struct timeline_build *b, const struct interval *own)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < b->own.nr; i++) {
-		const struct interval *own = &b->own.at[i];
+	for (size_t k = first_wait(b, own->tid, own->start); k < b->nr_waits && !ret; k++) {
+		const struct lock_event *w = b->waits[k];
+		int64_t start = w->begin > own->start ? w->begin : own->start;
+		int64_t end = w->end < own->end ? w->end : own->end;
+		struct segment *s;
 
-		for (size_t k = first_wait(b, own->tid, own->start); k < b->nr_waits && !ret; k++) {
-			const struct lock_event *w = b->waits[k];
-			int64_t start = w->begin > own->start ? w->begin : own->start;
-			int64_t end = w->end < own->end ? w->end : own->end;
-			struct segment *s;
+		if (w->tid != own->tid || w->begin >= own->end)
+			break;
+		s = blame_wait_segment(b, w, start, end, 1);
+		if (!s)
+			return -ENOMEM;
+		if (s->kind == SEGMENT_LOCK_WAIT)
+			ticks_add(&b->t->lock_wait_ns, s->end_ns - s->start_ns);
+		if (!b->is_followed[w - b->locks.events])
+			ret = blame(b, w, start, end, 1);
+	}
+	return ret;
+}
 
-			if (w->tid != own->tid || w->begin >= own->end)
-				break;
-			s = blame_wait_segment(b, w, start, end, 1);
-			if (!s)
-				return -ENOMEM;
-			if (s->kind == SEGMENT_LOCK_WAIT)
-				ticks_add(&b->t->lock_wait_ns, s->end_ns - s->start_ns);
-			if (!b->is_followed[w - b->locks.events])
-				ret = blame(b, w, start, end, 1);
-		}
+/* What they slept for, if it is no wait of the shim's: until then it was the waker's turn. */
+static int blame_sleeps(struct timeline_build *b, const struct interval *own)
+{
+	int ret = 0;
+
+	for (size_t i = wakers_first(b, own->tid, own->start); i < b->nr_offs && !ret; i++) {
+		const struct sched_off *off = &b->offs[i].off;
+		int64_t start = off->out > own->start ? off->out : own->start;
+		int64_t end = off->woken < own->end ? off->woken : own->end;
+		uint32_t waker = wakers_of_sleep(b, &b->offs[i]);
+		size_t w = first_wait(b, own->tid, start);
+
+		if (off->tid != own->tid || off->out >= own->end)
+			break;
+		if (!waker || start >= end ||
+		    (w < b->nr_waits && b->waits[w]->tid == own->tid && b->waits[w]->begin < end))
+			continue;
+		ret = interval_add(&b->blamed, waker, start, end);
+		if (!ret)
+			ret = follow_waits(b, waker, start, end, 2);
+	}
+	return ret;
+}
+
+int blame_own(struct timeline_build *b)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < b->own.nr && !ret; i++) {
+		ret = blame_waits(b, &b->own.at[i]);
+		if (!ret)
+			ret = blame_sleeps(b, &b->own.at[i]);
 	}
 	return ret ? ret : cut_own(b);
 }

@@ -136,6 +136,19 @@ static const struct segment *hold_function(const struct timeline *t, const struc
 	return best;
 }
 
+/* What the thread that ended the sleep was executing for most of it; NULL: not known. */
+static const struct segment *waker_function(const struct timeline *t, const struct segment *sleep)
+{
+	const struct party *waker = &sleep->sched->waker;
+	struct segment until = { .tid = waker->tid, .start_ns = sleep->start_ns, .end_ns = sleep->end_ns };
+	const struct segment *func;
+
+	if (waker->kind != PARTY_TASK || waker->tid == sleep->tid || sleep->sched->state == LDB_STATE_DISK)
+		return NULL;
+	func = hold_function(t, &until);
+	return func && overlap(func, &until) > length(&until) / 2 ? func : NULL;
+}
+
 /* Who is behind a time off the CPU: who had it longest, who woke it. */
 static struct party culprit_of(const struct segment *s, int64_t *ns)
 {
@@ -284,12 +297,14 @@ static int add_wait(struct timeline_build *b, const struct segment *s, size_t fi
 	ticks_add(&c->ns, is_off ? length(s) : wait_ns(b, s));
 	if (is_off) {
 		int64_t ns;
+		struct party culprit = culprit_of(s, &ns);
 
-		c->culprit = culprit_of(s, &ns);
 		ticks_add(&c->culprit_ns, ns);
 		c->resolution_ns = s->resolution_ns;
-		if (length(s) > length(c->off))
+		if (c->nr == 1 || length(s) > length(c->off)) {
 			c->off = s;
+			c->culprit = culprit;
+		}
 	} else if (length(s) > length(c->wait)) {
 		c->wait = s;
 	}
@@ -312,6 +327,8 @@ int culprits_add(struct timeline_build *b)
 	for (size_t k = first; k < t->nr_causes && !ret; k++) {
 		struct timeline_cause *c = &t->causes[k];
 
+		if (c->kind == SEGMENT_BLOCKED)
+			c->waker_func = waker_function(t, c->off);
 		if (c->kind == SEGMENT_LOCK_WAIT || c->kind == SEGMENT_FUTEX_WAIT)
 			c->hold = longest_hold(t, c->wait);
 		if (!c->hold)

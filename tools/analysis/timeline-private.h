@@ -101,7 +101,7 @@ struct segment *frames_segment(struct timeline_build *b, const struct frame *f, 
 
 /* blame.c */
 int blame_prepare(struct timeline_build *b);
-int blame_own_waits(struct timeline_build *b);
+int blame_own(struct timeline_build *b);
 /* Of a wait, or of a hold whatever the event says; NULL: out of memory. */
 struct segment *blame_wait_segment(struct timeline_build *b, const struct lock_event *wait,
 				   int64_t start, int64_t end, unsigned level);
@@ -117,6 +117,10 @@ void offcpu_free(struct timeline_build *b);
 
 /* wakers.c: after offcpu_read(), before anybody is blamed */
 void wakers_find(struct timeline_build *b);
+/* The first time off the CPU of tid that ends after tick. */
+size_t wakers_first(const struct timeline_build *b, uint32_t tid, int64_t tick);
+/* The thread of the program that ended this sleep, which is no lock event; 0: none. */
+uint32_t wakers_of_sleep(const struct timeline_build *b, const struct offcpu *o);
 
 /* offcpu-emit.c */
 int offcpu_emit(struct timeline_build *b);

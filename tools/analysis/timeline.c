@@ -167,9 +167,22 @@ static size_t unique_tids(uint32_t *tids, size_t nr)
 	return out;
 }
 
+static void add_wakers(struct timeline_build *b)
+{
+	size_t nr = b->nr_tids;
+
+	for (size_t i = 0; i < b->nr_offs; i++) {
+		uint32_t waker = wants_tid(b, b->offs[i].off.tid) ? wakers_of_sleep(b, &b->offs[i]) : 0;
+
+		if (waker)
+			b->tids[nr++] = waker;
+	}
+	b->nr_tids = unique_tids(b->tids, nr);
+}
+
 /*
- * Whose functions are wanted: the request's threads, whoever may hold a lock
- * they wait for, whoever may hold a lock those wait for, ...
+ * Whose functions are wanted: the request's threads, whoever ended a sleep of theirs, whoever
+ * may hold a lock they wait for, whoever may hold a lock those wait for, ...
  */
 static int find_tids(struct timeline_build *b)
 {
@@ -179,12 +192,13 @@ static int find_tids(struct timeline_build *b)
 
 	free(b->tids);
 	b->nr_tids = 0;
-	b->tids = calloc(b->own.nr + 2 * nr_events + 1, sizeof(*b->tids));
+	b->tids = calloc(b->own.nr + 2 * nr_events + b->nr_offs + 1, sizeof(*b->tids));
 	if (!locks || !b->tids)
 		goto out;
 	for (size_t i = 0; i < b->own.nr; i++)
 		b->tids[b->nr_tids++] = b->own.at[i].tid;
 	b->nr_tids = unique_tids(b->tids, b->nr_tids);
+	add_wakers(b);
 	for (unsigned level = 0; level <= TIMELINE_LEVELS_MAX && b->nr_tids > before; level++) {
 		size_t nr = b->nr_tids;
 
@@ -322,7 +336,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		ret = blame_prepare(&b);
 	}
 	if (!ret)
-		ret = blame_own_waits(&b);
+		ret = blame_own(&b);
 	if (!ret)
 		ret = frames_emit(&b);
 	if (!ret)

@@ -44,6 +44,7 @@ struct timeline_cause {
 	struct timeline_link links[TIMELINE_LINKS_MAX]; /* on from the holder */
 	size_t nr_links;
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, BLOCKED: the longest one */
+	const struct segment *waker_func; /* BLOCKED: what its waker was executing meanwhile; may be NULL */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: who had the CPU longest */
 	int64_t culprit_ns;
 };

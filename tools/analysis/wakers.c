@@ -9,8 +9,7 @@
  */
 #include "analysis/timeline-private.h"
 
-/* The first time off the CPU of tid that ends after tick. */
-static size_t first_off(const struct timeline_build *b, uint32_t tid, int64_t tick)
+size_t wakers_first(const struct timeline_build *b, uint32_t tid, int64_t tick)
 {
 	size_t lo = 0, hi = b->nr_offs;
 
@@ -30,7 +29,7 @@ static uint32_t waker_of(const struct timeline_build *b, const struct lock_event
 {
 	const struct party *waker = NULL;
 
-	for (size_t i = first_off(b, wait->tid, wait->begin); i < b->nr_offs; i++) {
+	for (size_t i = wakers_first(b, wait->tid, wait->begin); i < b->nr_offs; i++) {
 		const struct sched_off *off = &b->offs[i].off;
 
 		if (off->tid != wait->tid || off->out >= wait->end)
@@ -43,6 +42,18 @@ static uint32_t waker_of(const struct timeline_build *b, const struct lock_event
 	    !model_thread(b->m, waker->tid, wait->end))
 		return 0;
 	return waker->tid;
+}
+
+/* Other sleeps: a byte in a pipe, a message, an event.  Of a disk nobody is in the way. */
+uint32_t wakers_of_sleep(const struct timeline_build *b, const struct offcpu *o)
+{
+	const struct sched_off *off = &o->off;
+
+	if (o->is_event || off->is_preempted || off->state == LDB_STATE_DISK || !off->has_woken || off->waker.kind != PARTY_TASK ||
+	    off->waker.tid == off->tid || off->woken - off->out < b->min_off ||
+	    !model_thread(b->m, off->waker.tid, off->woken))
+		return 0;
+	return off->waker.tid;
 }
 
 static void set_waker(const struct timeline_build *b, struct lock_event *e)

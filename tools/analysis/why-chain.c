@@ -200,7 +200,8 @@ static void add_calls(struct chains *k, struct why_chain *chain, const struct sy
 }
 
 /* A sleep that a thread ended, and no interrupt: until then it waited for that one. */
-static void add_waker(struct chains *k, struct why_chain *chain, const struct segment *sleep, int64_t ns)
+static void add_waker(struct chains *k, struct why_chain *chain, const struct segment *sleep, int64_t ns,
+		      const struct segment *func)
 {
 	const struct party *waker = sleep->sched ? &sleep->sched->waker : NULL;
 	struct why_link *link;
@@ -212,11 +213,18 @@ static void add_waker(struct chains *k, struct why_chain *chain, const struct se
 		link->tid = waker->tid;
 		link->thread = link->label;
 	}
+	if (!func)
+		return;
+	link = add_link(k, chain, "function", func->func->function, overlap(func, sleep), EDGE_SCANNER);
+	set_thread(k, link, func);
+	set_place(k, link, func->func);
+	if (link)
+		link->resolution_ns = func->resolution_ns;
 }
 
 /* What kept somebody off the CPU. */
 static void add_off(struct chains *k, struct why_chain *chain, const struct segment *off,
-		    int64_t ns, const char *func)
+		    int64_t ns, const char *func, const struct segment *waker_func)
 {
 	char label[PARTITION_LABEL_MAX];
 	enum leaf_kind kind = partition_label(off, label);
@@ -230,7 +238,7 @@ static void add_off(struct chains *k, struct why_chain *chain, const struct segm
 	if (link)
 		link->resolution_ns = off->resolution_ns;
 	if (kind == LEAF_SLEEP)
-		add_waker(k, chain, off, ns);
+		add_waker(k, chain, off, ns, waker_func);
 }
 
 static const char *function_name(const struct segment *func, const struct segment *hold)
@@ -266,7 +274,7 @@ static void chain_wait(struct chains *k, struct why_chain *chain, const struct t
 	if (!off || partition_label(off, label) != LEAF_IO)
 		add_calls(k, chain, func ? func->func : hold->site);
 	if (off)
-		add_off(k, chain, off, off_ns, function_name(func, hold));
+		add_off(k, chain, off, off_ns, function_name(func, hold), NULL);
 }
 
 static int by_end(const void *pa, const void *pb)
@@ -381,7 +389,7 @@ static void chain_target(struct chains *k, const struct wanted *at, const struct
 	} else if (found && found->wait) {
 		chain_wait(k, chain, found);
 	} else if (found && found->off) {
-		add_off(k, chain, found->off, ns, c->label);
+		add_off(k, chain, found->off, ns, c->label, found->waker_func);
 	} else {
 		link = add_link(k, chain, c->has_faults ? "page_faults" : leaf_kind_name(c->kind),
 				c->label, ns, EDGE_SCANNER);

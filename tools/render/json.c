@@ -459,6 +459,8 @@ static void put_cause(struct json *j, const struct timeline_cause *c)
 		json_string(j, "state", sched_state_name(c->off->sched->state));
 		json_party(j, "by", &c->culprit);
 		json_i64(j, "by_ns", c->culprit_ns);
+		if (c->waker_func)
+			json_string(j, "by_function", c->waker_func->func->function);
 		json_i64(j, "resolution_ns", c->resolution_ns);
 	}
 	json_object_end(j);

@@ -171,7 +171,7 @@ void offcpu_text(const struct model *m, const struct segment *s, char *buf)
 void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *buf)
 {
 	const struct segment_sched *k = c->off->sched;
-	char who[TEXT_ROOM], waker[TEXT_ROOM], site[TEXT_ROOM], cpu[TEXT_ROOM];
+	char who[TEXT_ROOM], waker[TEXT_ROOM], site[TEXT_ROOM], cpu[TEXT_ROOM], func[TEXT_ROOM] = "";
 
 	cpu_text(k, cpu);
 	switch (c->kind) {
@@ -198,8 +198,10 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 		*site = '\0';
 		if (c->off->site)
 			text_function(c->off->site, site);
-		snprintf(buf, TEXT_ROOM, "blocked (%s)%s%.150s%.200s", sched_state_name(k->state),
-			 *site ? " in " : "", site, waker);
+		if (c->waker_func)
+			text_function(c->waker_func->func, func);
+		snprintf(buf, TEXT_ROOM, "blocked (%s)%s%.150s%.150s%s%.100s", sched_state_name(k->state),
+			 *site ? " in " : "", site, waker, *func ? " in " : "", func);
 		return;
 	}
 	snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), "%.50s", cpu);
