@@ -10,9 +10,11 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <time.h>
 #include "runtime.h"
 
@@ -204,15 +206,27 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 	return NULL;
 }
 
-/* The size of the recorder's memfd, which cannot shrink any more; or < 0. */
-static long memfd_size(int fd, const struct stat *st, const char **why)
+/*
+ * The size of the recorder's memfd, which cannot shrink any more; or < 0.  Huge pages are
+ * refused: where there is none left, the first access is a SIGBUS for the program.
+ */
+static long memfd_size(int fd, const char **why)
 {
 	long ret = sys(SYS_fcntl, fd, F_GET_SEALS, 0);
+	struct statfs fs;
+	struct stat st;
 
 	*why = "the session memory is not sealed";
 	if (ret < 0 || (ret & (F_SEAL_SHRINK | F_SEAL_GROW)) != (F_SEAL_SHRINK | F_SEAL_GROW))
 		return -EPERM;
-	return st->st_size;
+	*why = "the session memory cannot be examined";
+	ret = sys(SYS_fstatfs, fd, &fs);
+	if (!ret && fs.f_type == HUGETLBFS_MAGIC)
+		ret = -EINVAL;
+	/* Not before: it could have shrunk until it was sealed. */
+	if (!ret)
+		ret = sys(SYS_fstat, fd, &st);
+	return ret ? ret : st.st_size;
 }
 
 /* The size of the module's session, which this program thereby joins; or < 0. */
@@ -242,7 +256,7 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 	*why = "the session memory cannot be examined";
 	if (ret < 0)
 		return ret;
-	ret = S_ISCHR(st.st_mode) ? device_size(fd, why) : memfd_size(fd, &st, why);
+	ret = S_ISCHR(st.st_mode) ? device_size(fd, why) : memfd_size(fd, why);
 	if (ret < 0)
 		return ret;
 	size = ret;
