@@ -116,8 +116,10 @@ int scan_resume(void)
 
 void scan_stop(void)
 {
-	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++)
+	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
 		atomic_store(&scanners[i].stop, 1);
+		raw_futex_wake(&scanners[i].stop);	/* share_sleep() */
+	}
 	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
 		raw_thread_join(&scanners[i].thread);
 		forget(&scanners[i]);

@@ -11,6 +11,7 @@
 #include "scan.h"
 
 #define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
+#define SLEEP_MAX_NS	3600000000000ULL
 #define ROOM_CHECK_NS	1000000		/* between two looks for a free core */
 #define ROOM_RETRY_NS	200000000	/* a try without having seen one */
 
@@ -42,14 +43,18 @@ void share_begin(struct scanner *s)
 	s->loadavg_fd = -1;
 }
 
-/* Sleeps between two rounds: meant, and so no gap unless it was far too long. */
+/*
+ * Sleeps between two rounds: meant, and so no gap unless it was far too long.  With the
+ * smallest budgets that takes seconds and more, and scan_stop() wakes it.
+ */
 static void share_sleep(struct scanner *s, uint64_t ticks)
 {
-	uint64_t ns = (WAKE_COST_NS + ticks * 1000000000 / session.hz) *
-		      1000000 / session.budget_ppm;
+	unsigned __int128 wanted = (WAKE_COST_NS + (unsigned __int128)ticks * 1000000000 / session.hz) *
+				   1000000 / session.budget_ppm;
+	uint64_t ns = wanted < SLEEP_MAX_NS ? wanted : SLEEP_MAX_NS;
 	uint64_t before = s->stamp, now;
 
-	raw_sleep_ns(ns);
+	raw_futex_wait(&s->stop, 0, ns);
 	now = scan_stamp();
 	s->stats->paused_tsc += now - before;
 	if (now - before > 4 * session_ticks(ns))
