@@ -163,7 +163,10 @@ static bool peer_allowed(void)
 	return identity_may_be_watched(cred.uid);
 }
 
-/* Returns the size, 0 at end of file, < 0 on error; *fd is -1 if none came. */
+/*
+ * Returns the size, 0 at end of file, < 0 on error; *fd is -1 if none came.  With less than
+ * a message none is left open: nobody looks at it.
+ */
 static long receive(int *fd)
 {
 	union {
@@ -187,7 +190,7 @@ static long receive(int *fd)
 		int got;
 
 		memcpy(&got, CMSG_DATA(&c.h) + i * sizeof(int), sizeof(int));
-		if (i == 0)
+		if (i == 0 && n >= (long)sizeof(struct ldb_msg))
 			*fd = got;
 		else
 			sys(SYS_close, got);
@@ -195,7 +198,8 @@ static long receive(int *fd)
 	return n;
 }
 
-static int attach(int fd)
+/* *fd becomes -1 if the session keeps the descriptor. */
+static int attach(int *fd)
 {
 	struct ldb_msg_attached ok = { .nr_threads = 0 };
 	const struct ldb_msg_attach *a = &buf.attach;
@@ -210,11 +214,13 @@ static int attach(int fd)
 	why = "there is no memory for the scanner";
 	ret = scan_prepare();
 	if (!ret)
-		ret = session_map(fd, a, &why);
+		ret = session_map(*fd, a, &why);
 	if (ret) {
 		send_text(LDB_MSG_ERROR, why, ret);
 		return -1;
 	}
+	if (session.device >= 0)
+		*fd = -1;
 	raw_strcpy(recorder, a->name, sizeof(recorder));
 	session_page.a.mutex_level = a->mutex_level;
 	session_page.a.lock_threshold = session_ticks(a->lock_threshold_ns);
@@ -250,13 +256,15 @@ static void detach(void)
 	raw_sleep_ns(1000000);
 }
 
-/* Where it left the session: scanners again, with the rights of today. */
-static int resume(int fd)
+/* Where it left the session: scanners again, with the rights of today.  *fd as above. */
+static int resume(int *fd)
 {
 	struct stat st;
 
-	if (sys(SYS_fstat, fd, &st) == 0 && S_ISCHR(st.st_mode))
-		session.device = fd;
+	if (sys(SYS_fstat, *fd, &st) == 0 && S_ISCHR(st.st_mode)) {
+		session.device = *fd;
+		*fd = -1;
+	}
 	if (scan_resume())
 		return -1;
 	send_modules();
@@ -340,12 +348,12 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 
 	if (begins && !resumes && buf.m.type == LDB_MSG_ATTACH &&
 	    n >= (long)sizeof(struct ldb_msg_attach))
-		ret = attach(fd);
+		ret = attach(&fd);
 	else if (begins && resumes && buf.m.type == LDB_MSG_RESUME)
-		ret = resume(fd);
+		ret = resume(&fd);
 	else
 		begins = false;
-	if (fd >= 0 && !(begins && fd == session.device))
+	if (fd >= 0)
 		sys(SYS_close, fd);
 	if (begins) {
 		*attached = !ret;
