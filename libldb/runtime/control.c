@@ -346,10 +346,10 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 	bool begins = !*attached && fd >= 0;
 	int ret;
 
-	if (begins && !resumes && buf.m.type == LDB_MSG_ATTACH &&
+	if (begins && !resumes && session_on() && buf.m.type == LDB_MSG_ATTACH &&
 	    n >= (long)sizeof(struct ldb_msg_attach))
 		ret = attach(&fd);
-	else if (begins && resumes && buf.m.type == LDB_MSG_RESUME)
+	else if (begins && resumes && session_on() && buf.m.type == LDB_MSG_RESUME)
 		ret = resume(&fd);
 	else
 		begins = false;
