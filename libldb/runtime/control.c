@@ -346,7 +346,7 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 	bool begins = !*attached && fd >= 0;
 	int ret;
 
-	if (begins && !resumes && session_on() && buf.m.type == LDB_MSG_ATTACH &&
+	if (begins && !resumes && buf.m.type == LDB_MSG_ATTACH &&
 	    n >= (long)sizeof(struct ldb_msg_attach))
 		ret = attach(&fd);
 	else if (begins && resumes && session_on() && buf.m.type == LDB_MSG_RESUME)
@@ -650,5 +650,10 @@ void control_return(void)
 
 	if (!atomic_load(&control_thread.tid) && !control_start() && resumes)
 		wait_ready();
+	/* The user it is now may have no more threads.  No lock here: see the head of internal.h. */
+	if (resumes && paused && !atomic_load(&control_thread.tid)) {
+		atomic_store(&session_page.a.on, 0);
+		paused = false;
+	}
 	atomic_store(&leave_owner, 0);
 }
