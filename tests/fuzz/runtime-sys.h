@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Put before each source file of the runtime (-include) for the fuzz target: its system
+ * calls, threads and clocks are those of runtime-machine.c.
+ */
+#ifndef TESTS_FUZZ_RUNTIME_SYS_H
+#define TESTS_FUZZ_RUNTIME_SYS_H
+
+#include <string.h>
+#include "runtime-machine.h"
+
+/* raw.c has memcpy() and the like of its own; a sanitizer knows only libc's. */
+#define memcpy	raw_memcpy
+#define memset	raw_memset
+#define memcmp	raw_memcmp
+#define strlen	raw_strlen
+#include "runtime/raw.h"
+#ifndef FUZZ_RAW
+#undef memcpy
+#undef memset
+#undef memcmp
+#undef strlen
+#endif
+
+#define sys_call6		machine_call
+#define sys_clone_thread	machine_clone
+#define cpu_tsc			machine_tick
+#define cpu_tsc_fenced		machine_tick
+#define cpu_tsc_before		machine_tick
+#define cpu_thread_pointer	machine_thread_pointer
+#define cpu_number		machine_cpu
+#define cpu_relax()		((void)0)
+#define cpu_prefetch(addr)	((void)(addr))
+#define cpu_prefetch_write(p)	((void)(p))
+
+#ifdef FUZZ_SCANNER	/* once in each of its rounds */
+#define control_is_leaving	machine_is_leaving
+#endif
+
+/* Of these files only what ldb's own threads do is called. */
+#define pthread_create	runtime_pthread_create
+#define thrd_create	runtime_thrd_create
+#define munmap		runtime_munmap
+#define mprotect	runtime_mprotect
+#define mremap		runtime_mremap
+
+#endif
