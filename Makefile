@@ -15,8 +15,8 @@
 #	make corpus		how often ldb-why names what was planted, in some 300 cases,
 #				a quarter of an hour; CASES="lock-*", SLICE=1/4 or QUICK=1
 #				does a part
-#	make fuzz		libFuzzer on the readers and the recorder: FUZZ_TIME=60 seconds or
-#				FUZZ_RUNS=N of each of FUZZ_TARGETS="trace perf control symbol"
+#	make fuzz		libFuzzer on readers, recorder and runtime: FUZZ_TIME=60 seconds or
+#				FUZZ_RUNS=N of each of FUZZ_TARGETS="trace perf control symbol runtime"
 #	make bench		costs, as ratios measured in one run; ROUNDS=5 is quicker,
 #				SECTIONS="calls sqlite" does a part
 #	make style		what clang-format, codespell and shellcheck would say

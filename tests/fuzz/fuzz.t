@@ -5,7 +5,7 @@
 
 FUZZ=$BUILD/fuzz
 
-for target in trace perf control symbol; do
+for target in trace perf control symbol runtime; do
 	# git keeps no folder for a target in which nothing was found yet.
 	known=$TOP/tests/fuzz/corpus/$target
 	[ -d "$known" ] || known=
@@ -35,5 +35,6 @@ trace 1500
 perf 10000
 control 3000
 symbol 3000
+runtime 3000
 END
 finish

@@ -5,6 +5,7 @@
 #
 #	FUZZ_TARGETS="trace perf"	not all
 #	FUZZ_SEED=N			else a new one, printed
+#	FUZZ_CPU=N			on that CPU alone
 #	FUZZ_TRACES="a.data b.data"	recordings to begin with, beside made ones
 #
 # What was learned stays in build/fuzz/corpus, and one line for each run in build/fuzz/log:
@@ -47,7 +48,7 @@ fuzz()	# target
 	shift
 	known=$TOP/tests/fuzz/corpus/$target
 	[ -d "$known" ] || known=
-	"$FUZZ/fuzz-$target" "$@" "$FUZZ/corpus/$target" "$FUZZ/seeds/$target" \
+	${FUZZ_CPU:+taskset -c "$FUZZ_CPU"} "$FUZZ/fuzz-$target" "$@" "$FUZZ/corpus/$target" "$FUZZ/seeds/$target" \
 		${known:+"$known"} >"$FUZZ/$target.log" 2>&1
 	rc=$?
 	line="$target: seed $seed, $(number number_of_executed_units "$FUZZ/$target.log") executions,"
@@ -64,7 +65,7 @@ fuzz()	# target
 	[ $rc -eq 0 ] || sed -n '/ERROR\|runtime error\|does not hold\|SUMMARY\|^ *#[0-9] /p' "$FUZZ/$target.log" | head -n 30
 }
 
-for target in ${FUZZ_TARGETS:-trace perf control symbol}; do
+for target in ${FUZZ_TARGETS:-trace perf control symbol runtime}; do
 	if ! [ -x "$FUZZ/fuzz-$target" ]; then
 		echo "ldb: there is no $FUZZ/fuzz-$target: install clang with its libFuzzer (sh tests/deps.sh)" >&2
 		exit 1

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Seeds for the targets that take one step after the other: seed-steps.sh FOLDER
-# Each kind of step once, with small numbers; see the enums of perf.c and control.c.
+# Each kind of step once, with small numbers; see the enums of perf.c, control.c and runtime.c.
 
 set -e
-mkdir -p "$1/perf" "$1/control"
+mkdir -p "$1/perf" "$1/control" "$1/runtime"
 
 bytes()	# number...
 {
@@ -48,3 +48,41 @@ done
 	bytes 2
 	bytes 0 1 0 1 65 0 3 0 8 1 0 0 0 0 7 0 0 7 100 0 8 1 0 9 0
 } >"$1/control/from-hello"
+
+# A program at work: modules, threads, calls, records, and then a look at it.
+work()
+{
+	bytes 6 2 9 1 10 0 0 1 2 10 0 0 3 4 6 3 11 1 1 10 0 2 10 1 0 5 6 6 1 9 129 13 1 6 2
+}
+
+for file in 0 1 2 3 4 5 6 7 8 9 10 11; do
+	{ bytes 2 5 6 0 0 5 $file 0 0 0 0 6 1; work; bytes 4 6 1; } >"$1/runtime/file-$file"
+done
+for shape in 0 2 7 42 129 255; do
+	{ bytes 1 0 $shape 0 0 0 0 0; work; bytes 2 6 1; } >"$1/runtime/shape-$shape"
+done
+for word in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 138 140 142; do
+	{ bytes 0 0 0 0 0 0 1 $word 1 0; work; } >"$1/runtime/info-$word"
+	{ bytes 0 0 0 0 0 0 8 $word 1 0; work; } >"$1/runtime/attach-$word"
+done
+for nr in 0 1 2 5 16; do
+	{ bytes 2 5 6 0 3 $nr 8 $nr 0 0 0 $nr 0 0 0 6 1; work; bytes 3 1 4 $nr 6 1; } >"$1/runtime/many-$nr"
+done
+for after in 1 2 3 4 5 6 7 8; do
+	{ bytes 0 7 0 $after 0 0 0 0 0 0 0 0; work; } >"$1/runtime/fails-$after"
+	{ bytes 0 7 1 $after 3 0 0 1 0 0 0 0; work; } >"$1/runtime/shrinks-$after"
+done
+{
+	bytes 0 0 2 0 0 0 0 0
+	work
+	bytes 12 2 1 2 0 0 0 0 0
+	work
+	bytes 8 1 3 200 1 2 8 2 9 9 8 3 0 9 6 1 14 1 6 7 6 7 6 7
+} >"$1/runtime/leaves"
+{
+	bytes 2 5 6 0 0 0 0 0 0 0 0 6 1 5 6 0
+	work
+	bytes 2 6 1 4 5 6 0 0 255 0 0 0 0 0
+	work
+	bytes 12 1
+} >"$1/runtime/listens"

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorder's side of the fuzz target of the runtime: what it sends.
+ */
+#ifndef TESTS_FUZZ_RUNTIME_RECORDER_H
+#define TESTS_FUZZ_RUNTIME_RECORDER_H
+
+#include <linux/ldb.h>
+#include <ldb/control.h>
+#include "fuzz.h"
+#include "runtime-machine.h"
+
+#define FILE_MAX	(4ULL << 20)
+
+extern struct input in;		/* what is left of it */
+
+extern struct recorder_files {
+	int session;		/* the last file that was sent as one; -1 */
+	struct ldb_info info;	/* as it was laid out */
+	int pipe[2], folder, null;
+	unsigned event;		/* what to do in machine_session_event() */
+	unsigned nr_polls;
+} r;
+
+void send_session(uint32_t type);
+void send_message(const void *m, size_t size, int fd, unsigned nr_fds);
+void send_any(void);
+void write_memory(void);
+void hang_up_recorder(void);
+
+#endif
