@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of one recording, shared by record.c, output.c and summary.c. */
+/* The state of one recording, shared by record.c and what it calls. */
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
@@ -81,6 +81,45 @@ static inline uint64_t recording_events(const struct recording *r)
 	return drain_events(r->drain) +
 	       (r->kernel == KERNEL_PERF ? pack_nr_kernel(r->pack) : 0);
 }
+
+/* phase.c */
+
+int64_t recording_now_ns(void);		/* CLOCK_MONOTONIC */
+void recording_enter(struct recording *r, enum phase phase);
+
+/* Is there a session the program may write into? */
+bool recording_is_open(const struct recording *r);
+
+/* Kernel events alone: there is no runtime to ask. */
+bool recording_is_kernel_only(const struct recording *r);
+
+/* META "end"; the first one stays. */
+void recording_set_end(struct recording *r, const char *end);
+
+/* Asks the runtime to stop writing; it answers, or check_answer() of record.c gives up. */
+void recording_detach(struct recording *r, const char *end);
+
+void recording_hang_up(struct recording *r);
+bool recording_is_gone(const struct recording *r);
+
+/* The runtime has closed its end: the program has ended, or runs another one. */
+void recording_hung_up(struct recording *r);
+
+void recording_close(struct recording *r);
+
+/* No recording takes place; why was printed. */
+void recording_give_up(struct recording *r);
+
+/* messages.c */
+
+/* All that the runtime has sent by now. */
+void messages_receive(struct recording *r);
+
+/*
+ * The first instrumented program of the launched ones, or the one that left.  That one
+ * may have become another user's; it knows the name, and it is the process we know.
+ */
+void messages_accept(struct recording *r);
 
 /* kernel.c: where kernel events come from. */
 

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The runtime's messages: who connects, what it says, what it is told.  Nothing of it is
+ * believed that has not been asked for.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "record/recording.h"
+
+static void send_session(struct recording *r)
+{
+	const struct record_options *o = r->o;
+	union control_message m = { .attach = {
+		.version = LDB_CONTROL_VERSION, .mutex_level = o->mutex_level,
+		.budget_ppm = o->budget_ppm, .scan_interval_ns = o->scan_interval_ns,
+		.nr_scanners = o->nr_scanners, .scanner_cpu = o->scanner_cpu,
+		.lock_threshold_ns = o->lock_threshold_ns,
+		.func_threshold_ns = o->func_threshold_ns,
+	} };
+
+	memcpy(m.attach.name, r->name, sizeof(m.attach.name));
+	if (!output_open(r)) {
+		recording_give_up(r);
+		return;
+	}
+	if (control_send(r->sock, &m, LDB_MSG_ATTACH, r->session.fd))
+		recording_hung_up(r);
+	else
+		recording_enter(r, PHASE_ATTACH);
+}
+
+/* Events of the program are stamped with the clock it sees. */
+static bool follow_clock(struct recording *r)
+{
+	if (!clock_offset(r->pid, &r->offset_ns)) {
+		if (r->clock_id != LDB_CLOCK_MONO)
+			return true;
+		cli_error("process %d has another time namespace for its children than its own, so its clock cannot be told: use --clock=auto on a machine with a reliable time stamp counter",
+			  r->pid);
+		return false;
+	}
+	clock_follow(r->offset_ns);
+	if (r->clock_id == LDB_CLOCK_MONO)
+		clock_sample(r->clock_id, &r->first_clock);
+	return true;
+}
+
+/* It is back, and the session is where it was. */
+static void send_resume(struct recording *r)
+{
+	union control_message m;
+
+	if (control_send(r->sock, &m, LDB_MSG_RESUME, r->session.fd))
+		recording_hung_up(r);
+	else
+		recording_enter(r, PHASE_RESUME);
+}
+
+/* ldb's threads do not outlive the program's rights: see ldb/control.h. */
+static void on_leaving(struct recording *r, const struct ldb_msg_leaving *m)
+{
+	recording_hang_up(r);
+	if (m->returns) {
+		recording_enter(r, PHASE_AWAY);
+		return;
+	}
+	output_warning(r, m->text);
+	recording_set_end(r, "rights");
+	recording_close(r);
+}
+
+static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
+{
+	if (r->phase == PHASE_AWAY) {
+		send_resume(r);
+		return;
+	}
+	if (h->version != LDB_CONTROL_VERSION || h->abi != LDB_SESSION_ABI) {
+		cli_error("the runtime in process %d is of version %s (protocol %u, session %u), this %s needs protocol %d, session %d: use those of one release",
+			  r->pid, h->release, h->version, h->abi, cli_tool_name(),
+			  LDB_CONTROL_VERSION, LDB_SESSION_ABI);
+		recording_give_up(r);
+		return;
+	}
+	if (!h->nr_instrumented) {
+		cli_error("process %d has no ldb records: compile it with gcc -fplugin=ldb.so",
+			  r->pid);
+		recording_give_up(r);
+		return;
+	}
+	r->recorded = true;
+	r->pidfd = syscall(SYS_pidfd_open, r->pid, 0);
+	if (!follow_clock(r)) {
+		recording_give_up(r);
+		return;
+	}
+	if (r->o->verbose)
+		cli_note("ldb-record: recording process %d, runtime %s, clock %s", r->pid,
+			 h->release, clock_name(r->clock_id));
+	send_session(r);
+}
+
+static void on_attached(struct recording *r, const struct ldb_msg_attached *a)
+{
+	if (a->nr_unwatched && r->o->verbose)
+		cli_note("ldb-record: %u threads watched, %u not", a->nr_threads, a->nr_unwatched);
+	recording_enter(r, PHASE_READY);
+}
+
+static void on_ready(struct recording *r)
+{
+	if (r->phase == PHASE_READY)
+		output_program(r);
+	threads_look(r->threads);
+	writer_flush(r->writer);
+	summary_root(r);
+	recording_enter(r, PHASE_RUNNING);
+}
+
+static bool is_expected(const struct recording *r, unsigned type)
+{
+	switch (type) {
+	case LDB_MSG_HELLO:
+		return r->phase == PHASE_HELLO || r->phase == PHASE_AWAY;
+	case LDB_MSG_LEAVING:
+		return r->phase == PHASE_RUNNING || r->phase == PHASE_READY;
+	case LDB_MSG_ATTACHED:
+		return r->phase == PHASE_ATTACH;
+	case LDB_MSG_READY:
+		return r->phase == PHASE_READY || r->phase == PHASE_RESUME;
+	case LDB_MSG_DETACHED:
+		return r->phase == PHASE_DETACH;
+	case LDB_MSG_MODULE:
+	case LDB_MSG_UNLOADED:
+		return recording_is_open(r);
+	case LDB_MSG_ERROR:
+	case LDB_MSG_TEXT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void on_message(struct recording *r, const union control_message *m)
+{
+	if (!is_expected(r, m->m.type)) {
+		/* An answer that crossed our DETACH. */
+		if (r->phase == PHASE_DETACH)
+			return;
+		cli_error("process %d does not keep to the protocol (message %u): recording stopped",
+			  r->pid, m->m.type);
+		recording_give_up(r);
+		return;
+	}
+	switch (m->m.type) {
+	case LDB_MSG_HELLO:
+		on_hello(r, &m->hello);
+		break;
+	case LDB_MSG_ATTACHED:
+		on_attached(r, &m->attached);
+		break;
+	case LDB_MSG_READY:
+		on_ready(r);
+		break;
+	case LDB_MSG_LEAVING:
+		on_leaving(r, &m->leaving);
+		break;
+	case LDB_MSG_MODULE:
+		modules_loaded(r->modules, &m->module);
+		break;
+	case LDB_MSG_UNLOADED:
+		modules_unloaded(r->modules, &m->unloaded);
+		break;
+	case LDB_MSG_TEXT:
+		output_warning(r, m->text.text);
+		break;
+	case LDB_MSG_ERROR:
+		cli_error("process %d cannot be recorded: %s", r->pid, m->text.text);
+		recording_give_up(r);
+		break;
+	case LDB_MSG_DETACHED:
+		recording_close(r);
+		break;
+	}
+}
+
+void messages_receive(struct recording *r)
+{
+	union control_message m;
+	int rc;
+
+	while (r->sock >= 0 && (rc = control_receive(r->sock, &m)) != 0) {
+		if (rc == -ECONNRESET) {
+			recording_hung_up(r);
+		} else if (rc < 0) {
+			cli_error("process %d does not keep to the protocol: recording stopped",
+				  r->pid);
+			recording_give_up(r);
+		} else {
+			on_message(r, &m);
+		}
+	}
+}
+
+void messages_accept(struct recording *r)
+{
+	int sock = accept4(r->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	pid_t pid;
+	uid_t uid;
+
+	if (sock < 0)
+		return;
+	if (!control_peer(sock, &pid, &uid) ||
+	    (r->phase == PHASE_AWAY ? pid != r->pid : uid != geteuid() && uid != getuid())) {
+		close(sock);
+		return;
+	}
+	r->sock = sock;
+	if (r->phase == PHASE_AWAY)
+		return;
+	r->pid = pid;
+	recording_enter(r, PHASE_HELLO);
+}

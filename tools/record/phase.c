@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How a recording goes from phase to phase, and how it ends: see enum phase.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/error.h"
+#include "cli/progress.h"
+#include "record/recording.h"
+
+#define GONE_NS		1000000000LL	/* a program that hung up must be gone within */
+
+int64_t recording_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+void recording_enter(struct recording *r, enum phase phase)
+{
+	r->phase = phase;
+	r->phase_since_ns = recording_now_ns();
+}
+
+bool recording_is_open(const struct recording *r)
+{
+	return r->writer;
+}
+
+void recording_hang_up(struct recording *r)
+{
+	if (r->sock >= 0)
+		close(r->sock);
+	r->sock = -1;
+}
+
+void recording_set_end(struct recording *r, const char *end)
+{
+	if (!r->end[0])
+		snprintf(r->end, sizeof(r->end), "%s", end);
+}
+
+void recording_close(struct recording *r)
+{
+	if (recording_is_open(r)) {
+		output_close(r);
+		progress_clear();
+		summary_print(r);
+	}
+	recording_hang_up(r);
+	if (r->pidfd >= 0)
+		close(r->pidfd);
+	r->pidfd = -1;
+	recording_enter(r, PHASE_CLOSED);
+}
+
+bool recording_is_kernel_only(const struct recording *r)
+{
+	return r->o->kernel_only;
+}
+
+void recording_give_up(struct recording *r)
+{
+	r->failed = true;
+	recording_set_end(r, "detached");
+	recording_close(r);
+}
+
+void recording_detach(struct recording *r, const char *end)
+{
+	union control_message m;
+
+	if (r->phase == PHASE_DETACH || !recording_is_open(r))
+		return;
+	recording_set_end(r, end);
+	if (recording_is_kernel_only(r) || control_send(r->sock, &m, LDB_MSG_DETACH, -1))
+		recording_close(r);
+	else
+		recording_enter(r, PHASE_DETACH);
+}
+
+bool recording_is_gone(const struct recording *r)
+{
+	struct pollfd p = { .fd = r->pidfd, .events = POLLIN };
+
+	return r->pidfd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* Until its last thread has stopped writing, and its status can be had. */
+static void wait_gone(struct recording *r)
+{
+	int64_t until = recording_now_ns() + GONE_NS;
+	bool is_child = r->launch.pid && r->pid == r->launch.pid;
+
+	while (recording_now_ns() < until) {
+		launch_reap(&r->launch);
+		if (is_child ? r->launch.ended : recording_is_gone(r))
+			return;
+		output_drain(r);
+		poll(NULL, 0, 1);
+	}
+}
+
+void recording_hung_up(struct recording *r)
+{
+	char end[32] = "ended";
+
+	if (!recording_is_open(r)) {
+		recording_hang_up(r);
+		if (r->launch.pid) {
+			recording_enter(r, PHASE_PROGRAM);
+			return;
+		}
+		cli_error("process %d closed the connection: nothing was recorded", r->pid);
+		recording_give_up(r);
+		return;
+	}
+	wait_gone(r);
+	if (r->launch.ended && r->pid == r->launch.pid)
+		snprintf(end, sizeof(end), WIFSIGNALED(r->launch.status) ? "signal:%d" : "exit:%d",
+			 WIFSIGNALED(r->launch.status) ? WTERMSIG(r->launch.status) :
+							 WEXITSTATUS(r->launch.status));
+	else if (!recording_is_gone(r))
+		snprintf(end, sizeof(end), "exec");
+	recording_set_end(r, end);
+	recording_close(r);
+}
