@@ -113,15 +113,17 @@ static int in_cgroup(const char *name, int flags)
 	return fd;
 }
 
-/* cpu.stat's count of periods in which the quota ended. */
-static long nr_throttled(int fd)
+/* So long the group was kept off the CPUs, says cpu.stat: of version 2, or in ns of 1. */
+static double throttled_us(int fd)
 {
 	char text[1024], *at;
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
 	text[n > 0 ? n : 0] = 0;
-	at = strstr(text, "nr_throttled ");
-	return at ? atol(at + strlen("nr_throttled ")) : 0;
+	if ((at = strstr(text, "throttled_usec ")))
+		return atof(at + strlen("throttled_usec "));
+	at = strstr(text, "throttled_time ");
+	return at ? atof(at + strlen("throttled_time ")) / 1e3 : 0;
 }
 
 static void run_throttled(void)
@@ -134,11 +136,17 @@ static void run_throttled(void)
 		die(tasks_file());
 	for (long id = 1; id <= nr_requests; id++) {
 		/* It may end between two requests, too, or for a moment only. */
-		long before = nr_throttled(stat);
-		double cpu = own_cpu_us(), wall = request(id, false), off = wall - (own_cpu_us() - cpu);
+		double before = throttled_us(stat), cpu = own_cpu_us();
+		double wall = request(id, false), off = wall - (own_cpu_us() - cpu);
+		double throttled = throttled_us(stat) - before;
 
-		/* Nor is a machine that stood still meanwhile its fault. */
-		if (off > THROTTLED_US && 2 * off > wall && nr_throttled(stat) > before)
+		/*
+		 * Off the CPU it is when others have that, too; and a machine that stood still
+		 * meanwhile is not the quota's fault.
+		 */
+		if (throttled > off)
+			throttled = off;
+		if (throttled > THROTTLED_US && 2 * throttled > wall)
 			hit(id);
 	}
 }
