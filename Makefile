@@ -7,8 +7,8 @@
 #	make check-quick	those that see most: five minutes
 #	make mutate		changes one thing at a time and looks whether they see it:
 #				N=200 SEED=, ONLY="scan shim", TIME=600 for a slice
-#	make check-kmod		the kernel module's tests in all kernels; make check leaves
-#				out some in the second while the module is unchanged
+#	make check-kmod		the kernel module's tests in all kernels; make check has
+#				those that no kernel differs for in one of them
 #	make check-kmod-debug	the kernel module's tests and more of its stress, in
 #				kernels with KASAN, KCSAN, lockdep and kmemleak (built once)
 #	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long

@@ -58,28 +58,23 @@ merged "a kernel that complained" '^not ok 2 .*nothing to say' "@@ begin a.t" "o
 merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a.t" "ok 1 - one"
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
-# What is left out in the second kernel, and when.
-commit()	# days-ago file
+# What runs in one kernel only runs in one.
+runs()	# option...: a line "TEST KERNEL" for each test
 {
-	mkdir -p "tree/$(dirname "$2")" && date >>"tree/$2" && git -C tree add . &&
-		when=$(($(date +%s) - $1 * 86400)) &&
-		GIT_AUTHOR_DATE="$when +0000" GIT_COMMITTER_DATE="$when +0000" \
-			git -C tree -c user.name=x -c user.email=x@example.org commit -q -m x
+	sh "$KMOD/run.sh" -n "$@" | while read -r kernel tests; do
+		for test in $tests; do
+			echo "$test ${kernel%:}"
+		done
+	done | sort
 }
-unchanged()
-{
-	TOP=$WORK/tree CACHE=$WORK/cache module_is_unchanged
-}
-mkdir -p cache
-git init -q tree
-commit 5 kmod/a.c && commit 5 tests/kmod/a.t && commit 3 tools/b.c
-ok "unchanged: nothing but tools for a day" unchanged
-commit 3 kmod/a.c && commit 3 tools/b.c
-ok "not with a change of the module just before" eval "! unchanged"
-: >"cache/kmod-passed-$(TOP=$WORK/tree module_state)"
-ok "but if all of it passed" unchanged
-echo change >>tree/tests/kmod/a.t
-ok "not with a change that is not committed" eval "! unchanged"
+tests=$(cd "$KMOD" && printf '%s\n' guest/*.t programs/kmod-*.c | grep -v '/stress-' | sed 's|.*/||; s|\.c$||' | sort)
+runs >default.runs
+runs -a >all.runs
+ok "every test runs in a kernel" test "$(cut -d' ' -f1 default.runs | sort -u)" = "$tests"
+ok "all in both, when asked for all" test "$(for test in $tests; do printf '%s 6.1\n%s 6.12\n' "$test" "$test"; done)" = "$(cat all.runs)"
+ok "what looks at the module itself always does" \
+	test "$(grep -c -e '^kmod-' -e '^truth' -e '^both' default.runs)" -eq $((2 * $(echo "$tests" | grep -c -e '^kmod-' -e '^truth' -e '^both')))
+diag "in one: $(cut -d' ' -f1 default.runs | uniq -u | tr '\n' ' ')"
 
 if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then
 	vm="$vm -t 300"

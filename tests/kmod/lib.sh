@@ -85,18 +85,3 @@ build_module()	# folder headers to
 	mkdir -p "$3" && cp -R "$1/." "$3/" &&
 	make -C "$2" M="$3" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$3/build.log" 2>&1 </dev/null
 }
-
-# The module and its tests, as they are.
-module_state()
-{
-	(cd "$TOP" && find kmod tests/kmod -type f | sort | xargs cat) | sha256sum | cut -c1-16
-}
-
-# As when all tests passed here; or, where they never did, as a day before the last commit.
-module_is_unchanged()
-{
-	[ ! -f "$CACHE/kmod-passed-$(module_state)" ] || return 0
-	changed=$(git -C "$TOP" log -1 --format=%ct -- kmod tests/kmod 2>/dev/null)
-	[ -n "$changed" ] && git -C "$TOP" diff --quiet HEAD -- kmod tests/kmod &&
-		[ $(($(git -C "$TOP" log -1 --format=%ct) - changed)) -gt 86400 ]
-}

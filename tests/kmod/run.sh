@@ -3,15 +3,16 @@
 # The kernel module's tests: boots Debian kernels, runs what is in guest/ and
 # programs/ in each, prints TAP.  Part of make check.
 #
-#	tests/kmod/run.sh [-a] [-k KERNEL]... [-o FILE] [TEST]...
+#	tests/kmod/run.sh [-ajn] [-k KERNEL]... [-o FILE] [TEST]...
 #
 #	-a	all tests in all kernels, as LDB_KMOD_ALL=1 (make check-kmod)
+#	-j	their guests side by side, as LDB_KMOD_JOBS=1: where CPUs are to spare
+#	-n	only says what would run: a line for each kernel
 #	-k	6.1, 6.12 (default: both), kasan or kcsan
 #	-o	keeps what the guests printed, unchanged
 #
-# Without -a, -k or TEST: while the module and its tests are as they were when all of
-# them passed, tests of what is no kernel's business are left out in the second kernel
-# (left_out below), and one line says so.  That state is kept in the cache.
+# Without -a, -k or TEST, what is no kernel's business runs in one of them (one_kernel
+# below), and one line says so.
 #
 # TEST: name of a file in guest/ (*.t) or of a program in programs/; default: all that
 # the kernel's kind is for (stress-*: only the debug kernels and by name).  By hand:
@@ -28,9 +29,13 @@
 kernels=
 keep=
 all=${LDB_KMOD_ALL:-}
-while getopts ak:o: option; do
+jobs=${LDB_KMOD_JOBS:-}
+list=
+while getopts ajnk:o: option; do
 	case $option in
 	a) all=1 ;;
+	j) jobs=1 ;;
+	n) list=1 ;;
 	k) kernels="$kernels $OPTARG" ;;
 	o) keep=$OPTARG ;;
 	*) exit 2 ;;
@@ -43,13 +48,6 @@ if [ "${1:-}" = quick ]; then
 	programs=$KMOD/programs		# needs neither plugin nor tools
 	set -- kmod-api kmod-events kmod-hits
 fi
-need_guests
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/ldb-kmod.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM HUP
-next=1
-failed=0
 
 result()	# ok|"not ok" text
 {
@@ -81,9 +79,10 @@ is_debug()	# kernel
 	[ "$1" = kasan ] || [ "$1" = kcsan ]
 }
 
-# What these look at, the analysis and the scanner, is the same in each kernel; what the
-# module tells them is looked at by the others.
-left_out="idle.t planted.t why-cpu.t why-locks.t why-memory.t"
+# What these look at, the analysis, the scanner and the recorder's words, is the same in
+# each kernel; what the module tells them is looked at by the others.  Of each pair that is
+# alike one runs here, one there.
+one_kernel="6.1:idle.t 6.1:why-cpu.t 6.1:why-memory.t 6.12:planted.t 6.12:why-locks.t 6.12:rights.t"
 
 default_tests()	# kernel
 {
@@ -91,14 +90,21 @@ default_tests()	# kernel
 		case ${file##*/} in
 		stress-*) is_debug "$1" || continue ;;
 		esac
-		case " $leave_out " in
-		*" $1:${file##*/} "*) continue ;;
+		case " $one_kernel " in
+		*" $1:${file##*/} "*) ;;
+		*":${file##*/} "*) [ -z "$default" ] || continue ;;
 		esac
 		echo "${file##*/}"
 	done
 	for file in "$KMOD/programs"/kmod-*.c; do
 		[ ! -f "$file" ] || basename "$file" .c
 	done
+}
+
+list_tests()	# of $kernel, or those
+{
+	[ $# -gt 0 ] || default_tests "$kernel" | tr '\n' ' '
+	echo "$*"
 }
 
 guest_path()	# test
@@ -112,26 +118,31 @@ guest_path()	# test
 # Runs $paths.  False: the emulator failed, and it is worth trying again.
 boot_guest()
 {
-	sh "$KMOD/vm.sh" -d -m "$memory" -t "$boot_limit" -r "$tree" -f "$work/ldb.ko:/ldb/ldb.ko" -c "$work/console" \
-		"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$work/boot" 2>"$work/err"
+	# Waited for: a signal need not wait for the guest's end.
+	sh "$KMOD/vm.sh" -d -m "$memory" -t "$boot_limit" -r "$tree" -f "$own/ldb.ko:/ldb/ldb.ko" -c "$own/console" \
+		"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$own/boot" 2>"$own/err" &
+	vm=$!
+	wait "$vm"
 	status=$?
-	[ -z "$keep" ] || { cp "$work/boot" "$keep.$kernel"; cp "$work/console" "$keep.$kernel.dmesg"; }
+	[ -z "$keep" ] || { cp "$own/boot" "$keep.$kernel"; cp "$own/console" "$keep.$kernel.dmesg"; }
 	[ "$status" -ne 96 ] || [ "$boots" -ge 8 ]
 }
 
-run_guest()	# kernel
+# Finds the kernel and builds the module; false, with a result, if that is all.
+prepare_guest()	# kernel test...
 {
 	kernel=$1
+	own=$work/$kernel
 	shift
-	if ! triple=$(sh "$KMOD/kernels.sh" "$kernel" 2>"$work/why"); then
+	mkdir -p "$own"
+	if ! triple=$(sh "$KMOD/kernels.sh" "$kernel" 2>"$own/why"); then
 		if [ "${CI:-}" = true ]; then
 			result "not ok" "$kernel: the kernel is there"
-			sed 's/^/# /' "$work/why"
+			sed 's/^/# /' "$own/why"
 		else
-			result ok "$kernel # SKIP $(tail -n 1 "$work/why")"
-			whole=
+			result ok "$kernel # SKIP $(tail -n 1 "$own/why")"
 		fi
-		return
+		return 1
 	fi
 	release=$(echo "$triple" | cut -d' ' -f1)
 	image=$(echo "$triple" | cut -d' ' -f2)
@@ -144,15 +155,21 @@ run_guest()	# kernel
 		cover=KCOV_INSTRUMENT=y
 	fi
 	ko=$kmod_build/kmod/$release/ldb.ko
-	if ! make -C "$TOP" --no-print-directory modules BUILD="$kmod_build" KDIR="$headers" $cover >"$work/build" 2>&1 ||
+	if ! make -C "$TOP" --no-print-directory modules BUILD="$kmod_build" KDIR="$headers" $cover >"$own/build" 2>&1 ||
 	   ! [ -f "$ko" ]; then
 		result "not ok" "$kernel: the module builds"
-		tail -n 30 "$work/build" | sed 's/^/# /'
-		return
+		tail -n 30 "$own/build" | sed 's/^/# /'
+		return 1
 	fi
 	result ok "$kernel: the module builds for $release"
-	cp "$ko" "$work/ldb.ko" && strip -g "$work/ldb.ko"
+	cp "$ko" "$own/ldb.ko" && strip -g "$own/ldb.ko"
+	list_tests "$@" >"$own/tests"
+}
 
+# Boots it until it has been through all of $own/tests; leaves $own/out and $own/status.
+run_guest()
+{
+	trap 'kill "$vm" 2>/dev/null; exit 130' TERM
 	settings=$(env | grep -E '^LDB_(CYCLES|STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
 	limit=${LDB_TEST_TIMEOUT:-240}
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
@@ -161,38 +178,69 @@ run_guest()	# kernel
 		memory=2048
 		boot_limit=${LDB_GUEST_TIMEOUT:-1500}
 	fi
-	tests=${*:-$(default_tests "$kernel")}
 	paths=
-	for test in $tests; do
+	for test in $(cat "$own/tests"); do
 		paths="$paths $(guest_path "$test")"
 	done
-	: >"$work/out"
+	: >"$own/out"
 	boots=1
 	until boot_guest; do
 		# Not the module's fault, but always said.  What came to its end counts.
-		echo "# $kernel: boot $boots: $(tail -n 1 "$work/err"), from $(sed -n 's/^@@ begin //p' "$work/boot" | tail -n 1) on"
+		echo "# $kernel: boot $boots: $(tail -n 1 "$own/err"), from $(sed -n 's/^@@ begin //p' "$own/boot" | tail -n 1) on"
 		awk '/^@@ begin / { text = "" } { text = text $0 "\n" } /^@@ end / { printf "%s", text; text = "" }' \
-			"$work/boot" >>"$work/out"
+			"$own/boot" >>"$own/out"
 		paths=$(for path in $paths; do
-			grep -q "^@@ end ${path##*/} " "$work/out" || printf ' %s' "$path"
+			grep -q "^@@ end ${path##*/} " "$own/out" || printf ' %s' "$path"
 		done)
 		boots=$((boots + 1))
 	done
-	cat "$work/boot" >>"$work/out"
-	awk -v kernel="$kernel" -v tests="$(echo "$tests" | tr '\n' ' ')" -v first="$next" -f "$KMOD/merge.awk" \
-		"$work/out" >"$work/tap"
-	next=$(($(sed -n 's/^@@ total //p' "$work/tap") + 1))
-	! grep -q '^not ok' "$work/tap" || failed=1
-	sed '/^@@ total/d' "$work/tap"
+	cat "$own/boot" >>"$own/out"
+	echo "$status" >"$own/status"
+}
+
+report_guest()	# kernel
+{
+	kernel=$1
+	own=$work/$kernel
+	status=$(cat "$own/status")
+	awk -v kernel="$kernel" -v tests="$(cat "$own/tests")" -v first="$next" -f "$KMOD/merge.awk" \
+		"$own/out" >"$own/tap"
+	next=$(($(sed -n 's/^@@ total //p' "$own/tap") + 1))
+	! grep -q '^not ok' "$own/tap" || failed=1
+	sed '/^@@ total/d' "$own/tap"
 	if [ "$status" -eq 0 ]; then
 		result ok "$kernel: the guest ended well"
 	else
 		result "not ok" "$kernel: the guest ended well (vm.sh: exit status $status)"
-		sed 's/^/# /' "$work/err"
-		grep -v '^@@' "$work/out" | tail -n 20 | sed 's/^/#   /'
+		sed 's/^/# /' "$own/err"
+		grep -v '^@@' "$own/out" | tail -n 20 | sed 's/^/#   /'
 	fi
 }
 
+report_all()	# of $running, as they end
+{
+	for guest in $running; do
+		wait "${guest#*:}"
+		report_guest "${guest%%:*}"
+	done
+	running=
+}
+
+default=
+[ -n "$all$kernels$*" ] || default=1
+if [ -n "$list" ]; then
+	for kernel in ${kernels:-6.1 6.12}; do
+		echo "$kernel: $(list_tests "$@")"
+	done
+	exit 0
+fi
+need_guests
+work=$(mktemp -d "${TMPDIR:-/tmp}/ldb-kmod.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+running=
+trap 'for guest in $running; do kill "${guest#*:}" 2>/dev/null; done; exit 130' INT TERM HUP
+next=1
+failed=0
 if ! ${MAKE:-make} --no-print-directory -C "$programs" all BUILD="$BUILD" >"$work/build" 2>&1; then
 	result "not ok" "the guests' programs build"
 	tail -n 20 "$work/build" | sed 's/^/# /'
@@ -200,20 +248,13 @@ if ! ${MAKE:-make} --no-print-directory -C "$programs" all BUILD="$BUILD" >"$wor
 	exit 1
 fi
 make_tree || die "cannot make the guests' tree"
-leave_out=
-if [ -z "$all$kernels$*" ] && module_is_unchanged; then
-	for test in $left_out; do
-		leave_out="$leave_out 6.12:$test"
-	done
-	echo "# left out, since neither the module nor its tests changed:$leave_out (make check-kmod runs them)"
-fi
-whole=
-[ -n "$kernels$leave_out$*" ] || whole=1
+[ -z "$default" ] || echo "# in one kernel, being the same in both: $one_kernel (make check-kmod: in both)"
 for kernel in ${kernels:-6.1 6.12}; do
-	run_guest "$kernel" "$@"
+	prepare_guest "$kernel" "$@" || continue
+	run_guest &
+	running="$running $kernel:$!"
+	[ -n "$jobs" ] || report_all
 done
-if [ -n "$whole" ] && [ "$failed" -eq 0 ]; then
-	mkdir -p "$CACHE" && rm -f "$CACHE"/kmod-passed-* && : >"$CACHE/kmod-passed-$(module_state)"
-fi
+report_all
 echo "1..$((next - 1))"
 exit "$failed"
