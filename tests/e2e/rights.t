@@ -7,7 +7,7 @@ need_build
 [ "$(id -u)" -eq 0 ] || skip_all "only root has rights to give up"
 
 # shellcheck disable=SC2086	# link_runtime is several words
-cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o linked $link_runtime || exit 1
+cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o linked -Wl,--no-as-needed $link_runtime || exit 1
 cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o plain || exit 1
 mkdir -m 700 private
 chmod 711 "$WORK"

@@ -8,6 +8,7 @@
  *	dormant newuser		unshare(CLONE_NEWUSER): "unshared", or why not
  *	dormant leave-main	main() leaves by pthread_exit(); another thread works on
  *				until its input ends
+ *	dormant stay		main() works until it is killed
  *	dormant blank		as a constructor's clearenv() leaves it: environ is NULL
  *	dormant pipe		writes "x" to its output, closes it and sleeps for 2 s
  */
@@ -109,6 +110,8 @@ int main(int argc, char **argv)
 		pthread_create(&t, NULL, busy, NULL);
 		pthread_create(&t, NULL, worker, NULL);
 		pthread_exit(NULL);
+	} else if (!strcmp(what, "stay")) {
+		busy(NULL);
 	} else if (!strcmp(what, "pipe")) {
 		puts("x");
 		fclose(stdout);
