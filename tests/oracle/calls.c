@@ -16,6 +16,9 @@
  * - What was still running at the end ends with the recording, in the order of the stack,
  *   whatever its row says: that is when it was last seen.
  * - What was running when the recording began has no known start.
+ * - A coroutine that is resumed goes on with invocations that had been left, and have a row
+ *   for each time between two switches; meanwhile others were made.  The later rows
+ *   (LDB_FUNC_F_RESUMED) are no part of the tree, and callers of what was made in them.
  * - Callers that did not end before the recorder was killed have no row.
  * - Callers in another block (a library with a block of its own) are in another stack.
  * - A row that was lost is missing: oracle_excused().
@@ -44,6 +47,7 @@ struct calls {
 	struct oracle *o;
 	struct map stacks;		/* life and block -> struct stack */
 	struct map blocks;		/* life -> how many blocks it has, and which was last */
+	struct map resumed;		/* resumed_key() -> whether it has such a row */
 	uint64_t nr_rows, nr_open, nr_old, nr_parents, nr_pairs, nr_witnessed;
 };
 
@@ -78,9 +82,10 @@ static void check_row(struct calls *c, const struct ldb_row_func *f)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc), end_min = lower(f->end_max, f->end_unc);
 	bool open = f->flags & LDB_FUNC_F_OPEN, old = f->flags & LDB_FUNC_F_FROM_START;
+	bool resumed = f->flags & LDB_FUNC_F_RESUMED;
+	uint32_t known = LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START | LDB_FUNC_F_RESUMED;
 
-	if (f->flags & ~(uint32_t)(LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START) || !f->pc || !f->tid ||
-	    f->gen < GEN_ONE)
+	if (f->flags & ~known || (resumed && !old) || !f->pc || !f->tid || f->gen < GEN_ONE)
 		bad(c, "row", f, "flags", f->flags);
 	if (f->start_max > f->end_max || (start_min != TICK_UNKNOWN && end_min != TICK_UNKNOWN &&
 					  start_min > end_min && !open))
@@ -100,11 +105,11 @@ static void check_row(struct calls *c, const struct ldb_row_func *f)
 static void check_life(struct calls *c, const struct ldb_row_func *f, struct life *l)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc);
-	bool old = f->flags & LDB_FUNC_F_FROM_START;
+	bool old = (f->flags & LDB_FUNC_F_FROM_START) && !(f->flags & LDB_FUNC_F_RESUMED);
 
 	if (f->flags & LDB_FUNC_F_OPEN)
 		l->open_rows++;
-	else if (old)
+	else if (f->flags & LDB_FUNC_F_FROM_START)
 		l->old_rows++;
 	else
 		l->rows++;
@@ -122,7 +127,7 @@ static void check_witness(struct calls *c, const struct ldb_row_func *f, const s
 {
 	int64_t start_min = lower(f->start_max, f->start_unc), before, after;
 
-	if (f->gen % GEN_ONE || !witness_find(c->o, l, f->gen, &before, &after))
+	if (f->gen % GEN_ONE || f->flags & LDB_FUNC_F_RESUMED || !witness_find(c->o, l, f->gen, &before, &after))
 		return;
 	c->nr_witnessed++;
 	if (f->start_max < before)
@@ -156,10 +161,25 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 	};
 }
 
-/* Is the caller in this stack, and did it need a row? */
-static bool wants_parent(const struct calls *c, const struct ended *e)
+/* A thread's invocation.  Two that share one excuse each other. */
+static uint64_t resumed_key(uint64_t thread, uint64_t gen)
 {
-	return e->parent && e->parent % GEN_ONE == e->gen_first % GEN_ONE && !c->o->is_cut;
+	return gen ^ thread << 48 ^ thread << 8;
+}
+
+static bool is_resumed(const struct calls *c, const struct stack *s, uint64_t gen)
+{
+	uint64_t thread = s->life ? (size_t)(s->life - c->o->lives) : 0;
+	const bool *is = map_find(&c->resumed, resumed_key(thread, gen));
+
+	return is && *is;
+}
+
+/* Is the caller in this stack, and did it need a row? */
+static bool wants_parent(const struct calls *c, const struct stack *s, const struct ended *e)
+{
+	return e->parent && e->parent % GEN_ONE == e->gen_first % GEN_ONE && !c->o->is_cut &&
+	       !is_resumed(c, s, e->parent);
 }
 
 static void contain(struct calls *c, struct stack *s, const struct ldb_row_func *f, bool one_block)
@@ -174,7 +194,7 @@ static void contain(struct calls *c, struct stack *s, const struct ldb_row_func 
 			bad(c, "starts before its caller", f, "callee", e->gen_last);
 		if (!(f->flags & LDB_FUNC_F_OPEN) && e->end_min > f->end_max)
 			bad(c, "ends after its caller", f, "callee", e->gen_last);
-		if (!wants_parent(c, e))
+		if (!wants_parent(c, s, e))
 			continue;
 		c->nr_parents++;
 		if (e->parent != f->gen) {
@@ -238,6 +258,10 @@ static void check_call(struct calls *c, const struct ldb_row_func *f)
 		oracle_alive(c->o, ORACLE_CALLS, "invocation", f->tid, f->start_max);
 	}
 	s = stack_of(c, f, l, &one_block);
+	if (f->flags & LDB_FUNC_F_RESUMED) {
+		*(bool *)map_get(&c->resumed, resumed_key(l ? (size_t)(l - c->o->lives) : 0, f->gen)) = true;
+		return;
+	}
 	contain(c, s, f, one_block);
 	follow(c, s, f);
 }
@@ -253,7 +277,7 @@ static void check_ends(struct calls *c)
 		for (size_t n = 0; n < s->nr; n++) {
 			const struct ended *e = &s->ended[n];
 
-			if (!wants_parent(c, e))
+			if (!wants_parent(c, s, e))
 				continue;
 			if (!oracle_excused(c->o))
 				oracle_violation(c->o, ORACLE_CALLS, "parent missing", "tid %u gen %" PRIx64
@@ -320,7 +344,8 @@ static void check_gaps(struct calls *c)
 
 void check_calls(struct oracle *o)
 {
-	struct calls c = { .o = o, .stacks = MAP_OF(struct stack), .blocks = { .entry_bytes = 16 } };
+	struct calls c = { .o = o, .stacks = MAP_OF(struct stack), .blocks = { .entry_bytes = 16 },
+			   .resumed = MAP_OF(bool) };
 	const struct ldb_row_func *f;
 	struct sorted rows;
 
@@ -341,4 +366,5 @@ void check_calls(struct oracle *o)
 	check_gaps(&c);
 	map_exit(&c.stacks);
 	map_exit(&c.blocks);
+	map_exit(&c.resumed);
 }

@@ -69,9 +69,11 @@ int frames_add(struct timeline_build *b, const struct ldb_row_func *row)
 		b->room_frames = room;
 	}
 	thread = model_thread(b->m, row->tid, row->start_max);
+	b->has_resumed |= !!(row->flags & LDB_FUNC_F_RESUMED);
 	b->frames[b->nr_frames++] = (struct frame){
 		.tid = row->tid, .nr_thread = thread ? thread - b->m->threads : UINT32_MAX,
 		.depth = row->depth, .is_truncated = e.is_truncated,
+		.is_resumed = row->flags & LDB_FUNC_F_RESUMED,
 		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
 		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,
 		.start_min = e.start_min, .start_max = e.start_max,
@@ -115,13 +117,47 @@ static size_t frames_up_to(const struct timeline_build *b, const struct frame *w
 	return lo;
 }
 
-/* Index + 1 of the frame with exactly this generation. */
-static size_t frame_number(const struct timeline_build *b, const struct frame *like, uint64_t gen)
+/* How many frames come before it and its parts. */
+static size_t frames_before(const struct timeline_build *b, const struct frame *want)
 {
-	struct frame want = { .tid = like->tid, .nr_thread = like->nr_thread, .gen = gen };
+	size_t lo = 0, hi = b->nr_frames;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (frame_compare(&b->frames[mid], want) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The first of its parts that did not end before f did, or else the last.  Index + 1 of each. */
+static size_t part_around(const struct timeline_build *b, size_t last, const struct frame *f)
+{
+	size_t lo = frames_before(b, &b->frames[last - 1]), hi = last - 1;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->frames[mid].end_max < f->end_max)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo + 1;
+}
+
+/* Index + 1 of the frame with exactly this generation, of which f was called. */
+static size_t frame_number(const struct timeline_build *b, const struct frame *f, uint64_t gen)
+{
+	struct frame want = { .tid = f->tid, .nr_thread = f->nr_thread, .gen = gen };
 	size_t nr = gen ? frames_up_to(b, &want) : 0;
 
-	return nr && !frame_compare(&b->frames[nr - 1], &want) ? nr : 0;
+	if (!nr || frame_compare(&b->frames[nr - 1], &want))
+		return 0;
+	return b->frames[nr - 1].is_resumed ? part_around(b, nr, f) : nr;
 }
 
 static void clip(struct frame *f, int64_t start, int64_t end)
@@ -162,7 +198,7 @@ static size_t parent_number(const struct timeline_build *b, size_t i)
 		const struct frame *at = &b->frames[nr - 1];
 
 		if (at->gen == f->parent_gen && at->tid == f->tid && at->nr_thread == f->nr_thread &&
-		    frame_compare(at, at + 1))
+		    frame_compare(at, at + 1) && !at->is_resumed)
 			return nr;
 	}
 	return frame_number(b, f, f->parent_gen);
@@ -182,10 +218,12 @@ static int64_t frame_gen(const void *frame)
 	return order_unsigned(((const struct frame *)frame)->gen);
 }
 
+ORDER_KEY(frame_end, struct frame, end_max)
+
 int frames_sort(struct timeline_build *b)
 {
-	static const order_key keys[] = { frame_tid, frame_thread, frame_block, frame_gen };
-	int ret = order_sort(&b->frames, b->nr_frames, sizeof(*b->frames), keys, 4);
+	static const order_key keys[] = { frame_tid, frame_thread, frame_block, frame_gen, frame_end };
+	int ret = order_sort(&b->frames, b->nr_frames, sizeof(*b->frames), keys, b->has_resumed ? 5 : 4);
 
 	if (ret)
 		return ret;
@@ -265,6 +303,8 @@ void frames_nest(struct timeline_build *b)
 			continue;
 		parent = &b->frames[f->parent - 1];
 		clip(f, parent->start, parent->end);
+		if (f->is_resumed)
+			continue;	/* not in the order in which they were entered */
 		if (parent->last_child)
 			part_siblings(&b->frames[parent->last_child - 1], f);
 		parent->last_child = i + 1;

@@ -13,6 +13,7 @@ struct frame {
 	uint32_t nr_thread;	/* which thread of that tid */
 	uint32_t depth;
 	bool is_truncated;
+	bool is_resumed;	/* a later part of an invocation that a switch of stacks left */
 	uint64_t pc, ret, gen, parent_gen;
 	int64_t start, end;		/* estimated; after frames_nest() inside the parent's */
 	int64_t full_start, full_end;	/* estimated */
@@ -51,6 +52,7 @@ struct timeline_build {
 	struct lockset locks;
 	struct frame *frames;		/* sorted by thread and gen */
 	size_t nr_frames, room_frames;
+	bool has_resumed;	/* some have several parts */
 	int64_t min_ticks;		/* shorter frames are left out */
 	uint32_t *tids;			/* whose frames are wanted; sorted */
 	size_t nr_tids;

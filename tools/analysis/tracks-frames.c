@@ -75,8 +75,10 @@ void tracks_keep_frames(struct tracks *k)
 /* Was f called from within top, directly or not?  Of those that overlap. */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
-	if ((uint16_t)top->gen != (uint16_t)f->gen || top->gen >= f->gen)
+	if ((uint16_t)top->gen != (uint16_t)f->gen)
 		return true;
+	if (top->gen >= f->gen)
+		return !f->is_resumed;
 	if ((uint16_t)f->parent_gen != (uint16_t)f->gen)
 		return f->depth > top->depth;
 	/* Its caller was entered after top: from it, or after its end. */

@@ -311,7 +311,8 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 			continue;
 		}
 		row = (struct ldb_row_func){
-			.flags = LDB_FUNC_F_OPEN | (f.flags & LDB_FUNC_F_FROM_START),
+			.flags = LDB_FUNC_F_OPEN |
+				 (f.flags & (LDB_FUNC_F_FROM_START | LDB_FUNC_F_RESUMED)),
 			.tid = t->known[slot].tid, .pc = f.pc, .ret = f.ret, .gen = f.gen,
 			.parent_gen = parent, .depth = i,
 			.start_max = (int64_t)(f.start_max - t->t0),

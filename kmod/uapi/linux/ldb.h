@@ -177,6 +177,7 @@ struct ldb_func_rec {
 
 #define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last seen */
 #define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start unknown */
+#define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: left by a switch of stacks, and back */
 
 /*
  * LDB_EV_LOCK_WAIT and LDB_EV_LOCK_HOLD.  The interval is [begin, end].
@@ -467,7 +468,7 @@ struct ldb_stack_frame {
 	__u64	pc, ret;
 	__u64	start_min, start_max;
 	__u64	last_seen;	/* end_min: it was alive at this time */
-	__u32	flags;		/* LDB_FUNC_F_FROM_START */
+	__u32	flags;		/* LDB_FUNC_F_FROM_START, LDB_FUNC_F_RESUMED */
 	__u32	pad;
 };
 
