@@ -47,12 +47,32 @@ bool place_is_tail_call(gimple *stmt)
 			gimple_call_must_tail_p(call));
 }
 
+/*
+ * A function that goes on on another stack, and returns when somebody comes back to this
+ * one: meanwhile others have linked their records.  Not in GCC's own list of those that
+ * return twice; whoever writes one gives it that attribute.
+ */
+static bool is_switch(gimple *stmt)
+{
+	static const char * const names[] = { "swapcontext", "jump_fcontext", "ontop_fcontext" };
+	tree callee = gimple_call_fndecl(stmt);
+	unsigned int i;
+
+	if (!callee || !TREE_PUBLIC(callee) || !DECL_EXTERNAL(callee))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(callee)), names[i]))
+			return true;
+	return false;
+}
+
 /* After such a statement control may have come back from any depth. */
 bool place_is_second_return(gimple *stmt)
 {
 	if (!is_gimple_call(stmt))
 		return false;
-	return gimple_call_builtin_p(stmt, BUILT_IN_SETJMP_RECEIVER) ||
+	return is_switch(stmt) ||
+	       gimple_call_builtin_p(stmt, BUILT_IN_SETJMP_RECEIVER) ||
 	       (gimple_call_flags(stmt) & ECF_RETURNS_TWICE);
 }
 

@@ -130,7 +130,8 @@ ldb_req_link(uint64_t id, const void *trace16, const void *span8)
  * A stack that is not the thread's own (ucontext, coroutines, sigaltstack):
  * [lo, hi) must stay mapped until ldb_stack_unregister(lo) returns.  Returns 0,
  * -EINVAL (-22) for an empty range, -ENOMEM (-12) when the table is full; 0
- * without the runtime.
+ * without the runtime.  Declare a function of yours that switches stacks with
+ * __attribute__((returns_twice)): see ldb_stack_register(3).
  */
 static inline __attribute__((always_inline, unused)) int
 ldb_stack_register(void *lo, void *hi)
