@@ -65,6 +65,93 @@ static void pull(const struct scan_state *st, uintptr_t top)
 	}
 }
 
+static bool is_still_there(const struct scan_state *st, const struct ldb_stack_frame *k)
+{
+	uint64_t word;
+
+	if (k->addr < st->lowest_top || !scan_on_own_stack(st, k->addr))
+		return false;
+	word = safe_load(k->addr + offsetof(struct ldb_frame, gen));
+	return (word & (LDB_GEN_ONE - 1)) == LDB_CANARY && GEN_OF(word) == GEN_OF(k->gen);
+}
+
+/*
+ * Whoever switches stacks does not switch the chain.  A record that was linked first on
+ * its stack has for prev whatever ran before: its caller, if that went on to another
+ * stack and is still there; or what has long ended, or was left by another switch, or
+ * belongs to another thread.
+ *
+ * So the chain is followed from a registered stack to the thread's own one, if the record
+ * there is known to be live, and never to another registered stack.  Where it is not
+ * followed, the nearest that is certain is taken for the caller: the innermost known
+ * invocation on the thread's own stack that is older and still there.
+ */
+static void join(struct walk *w, const struct scan_state *st, unsigned block, uint64_t below)
+{
+	const struct ldb_stack_frame *known = st->stack->frame;
+	uintptr_t from = w->f[w->nr - 1].addr;
+	int k = (int)st->depth - 1;
+
+	if (!scan_on_own_stack(st, from))
+		from = 0;
+	for (; k >= 0; k--)
+		if ((known[k].gen & (LDB_GEN_ONE - 1)) == block && GEN_OF(known[k].gen) < below &&
+		    known[k].addr > from && is_still_there(st, &known[k]))
+			break;
+	w->switched = true;
+	w->known = k;
+	w->end = k >= 0 ? WALK_KNOWN : WALK_BOTTOM;
+}
+
+/* A record of the thread's own stack that the chain of another stack leads to. */
+static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen)
+{
+	const struct ldb_stack_frame *known = st->stack->frame;
+
+	/* Younger than what was known: entered since, as those of the other stack were. */
+	if (st->fresh || gen > GEN_OF(st->b[block].ok_gen))
+		return true;
+	for (uint32_t k = 0; k < st->depth; k++)
+		if (known[k].addr == addr && known[k].gen == (gen | block))
+			return true;
+	return false;
+}
+
+/* From one stack to another, or within a registered one, where the record looked like that. */
+static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen,
+		       enum walk_end end, bool was_own, bool crosses)
+{
+	if (was_own)
+		return end == WALK_FOREIGN;	/* nobody registered it: nothing can be said */
+	if (end != WALK_BOTTOM)
+		return false;
+	return scan_on_own_stack(st, addr) ? is_live(st, block, addr, gen) : !crosses;
+}
+
+/* known[k] is on a registered stack.  Is it still called from where it was? */
+static bool is_still_called(const struct scan_state *st, int k, unsigned block)
+{
+	const struct ldb_stack_frame *known = st->stack->frame;
+
+	while (--k >= 0)
+		if ((known[k].gen & (LDB_GEN_ONE - 1)) == block && scan_on_own_stack(st, known[k].addr))
+			return is_still_there(st, &known[k]);
+	return true;
+}
+
+/* Whether the record at addr can be one of the chain; then *gen is its generation. */
+static enum walk_end check(const struct scan_state *st, uintptr_t addr, struct region *r,
+			   uint64_t below, uint64_t *gen)
+{
+	uint64_t word;
+
+	if (!may_read(st, addr, r))
+		return WALK_FOREIGN;
+	word = safe_load(addr + offsetof(struct ldb_frame, gen));
+	*gen = GEN_OF(word);
+	return (word & (LDB_GEN_ONE - 1)) != LDB_CANARY || *gen >= below ? WALK_DISORDER : WALK_BOTTOM;
+}
+
 void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 		uintptr_t top, uint64_t gen)
 {
@@ -72,27 +159,34 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 	uint64_t below = GEN_OF(gen) + LDB_GEN_ONE;	/* must be less than this */
 	int k = (int)st->depth - 1;
 	struct region r = { 0, 0 };
+	bool is_own, was_own = true;
 	uintptr_t addr = top;
 
 	pull(st, top);
 	w->nr = 0;
 	w->known = -1;
-	for (; addr; w->nr++) {
+	w->switched = false;
+	for (; addr; w->nr++, was_own = is_own) {
+		bool crosses = !region_has(&r, addr);
 		struct scan_frame *f;
-		uint64_t word;
 
-		w->end = WALK_FOREIGN;
-		if (!may_read(st, addr, &r))
+		is_own = scan_on_own_stack(st, addr);
+		w->end = check(st, addr, &r, below, &gen);
+		if (unlikely(!is_own || !was_own)) {
+			w->switched = true;
+			if (w->nr && !may_follow(st, block, addr, gen, w->end, was_own, crosses)) {
+				join(w, st, block, below);
+				return;
+			}
+		}
+		if (w->end != WALK_BOTTOM)
 			return;
-		word = safe_load(addr + offsetof(struct ldb_frame, gen));
-		w->end = WALK_DISORDER;
-		if ((word & (LDB_GEN_ONE - 1)) != LDB_CANARY || GEN_OF(word) >= below)
-			return;
-		below = GEN_OF(word);
+		below = gen;
 		while (k >= 0 && ((known[k].gen & (LDB_GEN_ONE - 1)) != block ||
 				  GEN_OF(known[k].gen) > below))
 			k--;
-		if (k >= 0 && GEN_OF(known[k].gen) == below && known[k].addr == addr) {
+		if (k >= 0 && GEN_OF(known[k].gen) == below && known[k].addr == addr &&
+		    (likely(is_own) || is_still_called(st, k, block))) {
 			w->end = WALK_KNOWN;
 			w->known = k;
 			return;

@@ -96,6 +96,7 @@ static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uin
 		while (n < x->nr && n < y->nr &&
 		       same_frame(&x->f[x->nr - 1 - n], &y->f[y->nr - 1 - n]))
 			n++;
+	st->switches |= y->switched;
 	track_apply(s, st, b, x->known, &y->f[y->nr - n], n, *end);
 	return true;
 }
@@ -124,8 +125,10 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 			*ok = false;
 			return w->nr + 1;
 		}
+		st->switches |= w->switched;
 		track_apply(s, st, b, w->known, w->f, w->nr, seen->hi);
 		sb->mark.gen = 0;
+		sb->ok_gen = seen->gen;
 		st->page->scans++;
 		s->stats->scans++;
 		return w->nr + 1;	/* the known one, too, was read */
@@ -136,7 +139,9 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 	pace_walked(st, false);
 	if (!sb->mark.gen || sb->mark.lo < st->last_ok)
 		sb->mark = *seen;
-	if (!walk_again(s, st, b, &end)) {
+	if (walk_again(s, st, b, &end)) {
+		sb->ok_gen = seen->gen;
+	} else {
 		st->failed = true;
 		*ok = false;
 	}
@@ -257,6 +262,8 @@ void look_blocks_new(struct scan_state *st, uint32_t n)
 		sb->top = 0;
 		sb->bad = false;
 		sb->mark.gen = 0;
+		sb->ok_gen = 0;
+		sb->known_gen = 0;
 		sb->made_from = safe_load((uintptr_t)&block_of(st, st->nr_blocks)->gen);
 		sb->made_to = sb->made_from;
 	}

@@ -34,6 +34,7 @@ struct walk {
 	enum walk_end end;
 	int known;		/* index of the known record, -1 bottom */
 	uint32_t nr;		/* new records, innermost first */
+	bool switched;		/* there were records on a registered stack */
 	struct scan_frame f[SCAN_DEPTH_MAX];
 };
 
@@ -50,6 +51,8 @@ struct scan_block {
 	struct scan_mark mark;	/* since the state was last known */
 	uint64_t made_from;	/* generation when the recording began */
 	uint64_t made_to;	/* ... at the last look */
+	uint64_t ok_gen;	/* ... when the state was last known; 0: never */
+	uint64_t known_gen;	/* of the youngest record that was ever known */
 	bool bad;		/* the chain could not be read in this state */
 };
 
@@ -70,6 +73,7 @@ struct scan_state {
 	bool failed;		/* a look failed since last_ok */
 	bool settling;		/* found moving; next_look is when to read its stack */
 	bool in_step;		/* ... and that was seen from the begin */
+	bool switches;		/* was seen on a registered stack */
 	uint8_t tries;		/* looks that found it moving and unknown */
 	uint32_t settle;	/* for how long a change is left alone, in steps */
 	int32_t trust;		/* how well that serves */
@@ -177,6 +181,11 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi);
 /* Every known invocation has ended by hi; written by the thread itself. */
 void track_flush(struct scan_state *st, uint64_t hi);
+
+static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr)
+{
+	return addr >= st->t->stack_lo && addr < st->t->stack_hi;
+}
 
 /* A value of a thread's own top: its page has been used. */
 static inline void scan_top_seen(struct scan_state *st, uintptr_t top)

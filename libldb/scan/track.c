@@ -27,11 +27,6 @@ static const struct scan_mark *mark_of(const struct scan_state *st, unsigned blo
 	return m->gen && m->lo >= st->last_ok ? m : NULL;
 }
 
-static bool on_own_stack(const struct scan_state *st, uintptr_t addr)
-{
-	return addr >= st->t->stack_lo && addr < st->t->stack_hi;
-}
-
 /*
  * An invocation known at last_ok and gone at hi: by when it had surely ended.  At
  * the mark all that was linked lay above its top; other stacks are in no order.
@@ -40,8 +35,8 @@ static uint64_t ended_by(const struct scan_state *st, const struct ldb_stack_fra
 {
 	const struct scan_mark *m = mark_of(st, k->gen & (LDB_GEN_ONE - 1));
 
-	if (m && (!m->top || (m->top > k->addr && on_own_stack(st, m->top) &&
-			      on_own_stack(st, k->addr))))
+	if (m && (!m->top || (m->top > k->addr && scan_on_own_stack(st, m->top) &&
+			      scan_on_own_stack(st, k->addr))))
 		return m->hi;
 	return hi;
 }
@@ -151,6 +146,19 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
 		k->start_max = m->hi;	/* counted, but not linked yet, if top is another */
 }
 
+/*
+ * A record that was there before the state was last known, but not linked then: a switch
+ * of stacks had left its function, and another one has brought it back.  (The one with
+ * just that generation may have been counted then, and not linked yet.)
+ */
+static bool was_left(const struct scan_state *st, const struct scan_frame *f)
+{
+	const struct scan_block *sb = &st->b[f->gen & (LDB_GEN_ONE - 1)];
+
+	return unlikely(st->switches) &&
+	       (f->gen < (sb->ok_gen & ~(LDB_GEN_ONE - 1)) || f->gen <= sb->known_gen);
+}
+
 static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
 {
 	struct ldb_stack_frame *k = st->stack->frame;
@@ -165,9 +173,14 @@ static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
 	k->ret = f->ret;
 	k->start_min = st->last_ok;
 	k->start_max = hi;
-	narrow_start(st, f, k);
 	k->last_seen = hi;
 	k->flags = st->fresh && st->existing ? LDB_FUNC_F_FROM_START : 0;
+	if (was_left(st, f))
+		k->flags = LDB_FUNC_F_FROM_START | LDB_FUNC_F_RESUMED;
+	else
+		narrow_start(st, f, k);
+	if (f->gen > st->b[f->gen & (LDB_GEN_ONE - 1)].known_gen)
+		st->b[f->gen & (LDB_GEN_ONE - 1)].known_gen = f->gen;
 	st->depth++;
 }
 

@@ -448,9 +448,12 @@ static void foreign(void)
 	is_registered = true;
 	enter(0, &other[3]);
 	look_now();
-	ok(page.foreign == 2 && st.depth == 0, "nor is the own one where it was not seen in use");
+	ok(page.foreign == 1 && st.depth == 3, "nor is the own one where it was not seen in use");
+	begin(2, true);
+	is_registered = true;
 	st.lowest_top = (uintptr_t)at(1);
-	enter(0, &other[2]);
+	for (unsigned i = 0; i < 4; i++)
+		enter(0, &other[5 - i]);
 	look_now();
 	is_int(st.depth, 6, "registered, and seen: from it to the thread's own");
 	ok(stack.frame[1].addr == (uintptr_t)at(1) && stack.frame[2].addr == (uintptr_t)&other[5],

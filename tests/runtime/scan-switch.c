@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who is taken for a caller where a program switches stacks: scan/frame.c and track.c
+ * against the thread of scan-stack.h, which has a registered stack besides its own.
+ */
+#include "scan-stack.h"
+
+#define RESUMED	(LDB_FUNC_F_FROM_START | LDB_FUNC_F_RESUMED)
+
+static uint64_t gen_of(unsigned i)
+{
+	return stack.frame[i].gen >> LDB_GEN_SHIFT;
+}
+
+/* main() and loop(), which have been seen; from there on to the other stack. */
+static void begin_loop(void)
+{
+	begin(2, true);
+	is_registered = true;
+	look_now();
+}
+
+static void first_run(void)
+{
+	begin_loop();
+	enter(0, &other[9]);
+	enter(0, &other[8]);
+	look_now();
+	ok(st.depth == 4 && !page.foreign && !page.disorder, "a coroutine is called by who started it");
+	is_int(stack.frame[2].flags, 0, "its begin is known");
+	begin_loop();
+	enter(0, at(2));
+	look_now();
+	leave(0);
+	look_now();
+	enter(0, at(2));
+	enter(0, &other[9]);
+	look_now();
+	ok(st.depth == 4 && gen_of(2) == 4 && gen_of(3) == 5, "also by who was called since the last look");
+	begin_loop();
+	enter(0, at(2));
+	enter(0, &other[9]);
+	look_now();
+	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 4,
+	   "where the own stack was not seen in use nothing is read: the nearest is taken");
+}
+
+/* The switch back was not told: the chain leads from the own stack to the other one. */
+static void back_untold(void)
+{
+	begin_loop();
+	enter(0, &other[9]);
+	look_now();
+	enter(0, at(2));
+	look_now();
+	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 4, "what the loop calls next is called by the loop");
+	ok(nr_written == 1 && record(0)->gen == 3 << LDB_GEN_SHIFT, "the coroutine is left");
+	leave(0);
+	blocks[0].top = at(1);
+	look_now();
+	is_int(record(1)->parent_gen, 2 << LDB_GEN_SHIFT, "and the trace says so");
+	ok(!page.foreign && !page.disorder && !st.failed, "all is known");
+
+	begin(0, true);
+	is_registered = true;
+	enter(0, &other[9]);
+	look_now();
+	enter(0, at(2));
+	look_now();
+	ok(st.depth == 1 && gen_of(0) == 2, "nobody certain: nobody");
+}
+
+/* body() is on the other stack, was started by run(), which has returned. */
+static void start_from_run(bool is_seen)
+{
+	begin_loop();
+	st.lowest_top = (uintptr_t)at(2);
+	enter(0, at(2));
+	enter(0, &other[9]);
+	look_now();
+	blocks[0].top = at(1);
+	if (is_seen)
+		look_now();
+	enter(0, at(2));
+}
+
+static void resumed(void)
+{
+	for (unsigned is_seen = 0; is_seen < 2; is_seen++) {
+		start_from_run(is_seen);
+		blocks[0].top = &other[9];
+		enter(0, &other[8]);
+		look_now();
+		ok(st.depth == 4 && gen_of(0) == 1 && gen_of(1) == 2 && gen_of(2) == 4 && gen_of(3) == 6,
+		   "resumed by another: what both have above them is the caller");
+		is_int(stack.frame[2].flags, RESUMED, "its begin is not known");
+		is_int(stack.frame[3].flags, 0, "that of what it calls is");
+		ok(!page.disorder && !st.failed, "nothing is missing");
+		blocks[0].top = at(1);
+		nr_written = 0;
+		look_now();
+		ok(nr_written == 2 && record(1)->flags == RESUMED && record(1)->start_unc == 0xffffffff &&
+		   record(1)->parent_gen == 2 << LDB_GEN_SHIFT && record(0)->parent_gen == 4 << LDB_GEN_SHIFT,
+		   "and so it is written");
+	}
+	is_int(page.seen, 3, "each counts once");
+}
+
+/* The record of who started it is whole, but that one was seen to be gone. */
+static void dead_but_whole(void)
+{
+	start_from_run(true);
+	blocks[0].top = at(1);
+	*at(2) = (struct ldb_frame){ .prev = at(1), .gen = gen_word(3) };
+	look_now();
+	blocks[0].top = &other[9];
+	enter(0, &other[8]);
+	look_now();
+	ok(st.depth == 4 && gen_of(1) == 2 && gen_of(2) == 4, "a record that was left is no caller");
+}
+
+/* What is on the stack is of another thread's count. */
+static void migrated(void)
+{
+	begin_loop();
+	other[9] = (struct ldb_frame){ .gen = gen_word(1000), .prev = own };
+	blocks[0].top = &other[9];
+	enter(0, &other[8]);
+	look_now();
+	ok(st.depth == 3 && gen_of(1) == 2 && gen_of(2) == 3, "what another thread called is not ours");
+	ok(!page.disorder && !st.failed, "what this one calls there is");
+	blocks[0].top = &other[9];
+	look_now();
+	ok(st.failed && page.disorder == 1, "a top that is not ours is not read");
+}
+
+/* Without stacks of its own a thread's disorder is that. */
+static void no_switch(void)
+{
+	begin_loop();
+	enter(0, at(2));
+	enter(0, at(3));
+	at(2)->gen = at(3)->gen;
+	look_now();
+	ok(st.failed && page.disorder == 1 && st.depth == 2, "on its own stack disorder stays that");
+	ok(!st.switches, "nothing was switched");
+}
+
+int main(void)
+{
+	first_run();
+	back_untold();
+	resumed();
+	dead_but_whole();
+	migrated();
+	no_switch();
+	return done();
+}
