@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that switch stacks: nobody is said to have called what he did not call, and what
+# runs on a stack of the program's own is seen.  tests/programs/coroutines.c says whose
+# functions are called by whom.
+. "$(dirname "$0")/../engine.sh"
+need_build
+
+cc_ldb -O2 -g "$PROGRAMS/coroutines.c" -o coroutines -pthread || exit 1
+
+in_stack()	# regex: ns spent in stacks that match
+{
+	awk -v regex="$1" '$0 ~ regex { n += $NF } END { printf "%d\n", n }' stacks
+}
+
+# Up to four times, until what should be seen is: the scanner needs its CPU for that.
+record_seen()	# form how name...
+{
+	form=$1
+	how=$2
+	shift 2
+	for try in 1 2 3 4; do
+		record_apart c.data ./coroutines "$form" "$how" 400 >spent || return
+		ldb-export -i c.data folded -o stacks 2>export.err || return
+		missing=
+		for name; do
+			# Of a switch that nobody was told of the caller may be not known.
+			[ "$how" = untold ] && by= || by="body_($name|short)[^;]*;"
+			[ "$(in_stack "${by}work_$name ")" -gt 2000000 ] || missing="$missing work_$name()"
+		done
+		[ -n "$missing" ] || return 0
+		diag "$how, $form: not seen enough:$missing, spent: $(cat spent), once more"
+	done
+	return 0
+}
+
+for how in ucontext by_hand untold; do
+	for form in generator loop symmetric migrate ends destroyed; do
+		case $form in
+		loop | symmetric) names="a b" ;;
+		*) names=a ;;
+		esac
+		# shellcheck disable=SC2086	# names are words
+		record_seen $form $how $names
+		ok "$how, $form: what runs on a stack of its own is seen" test -z "$missing"
+		# Between a function and where its stack begins there is nothing of another stack.
+		wrong=$(grep -E '(body_|first).*;(work_main|loop_|run_)|body_a.*(body_b|work_b)|body_b.*(body_a|work_a)' stacks)
+		ok "$how, $form: no caller that called nothing" test -z "$wrong"
+		[ -z "$wrong" ] || diag "$wrong"
+		ldb-report -i c.data --summary --json >report.json
+		# Each look that is rejected is a time of which nothing is known.
+		unread=$(jq '[.threads[] | .disorder + .foreign] | add' report.json)
+		[ "$form" = migrate ] ||
+			ok "$how, $form: all stacks can be read ($unread looks could not)" test "${unread:-1000}" -lt 20
+	done
+done
+finish
