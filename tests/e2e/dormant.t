@@ -83,7 +83,7 @@ pid=$!
 exec 8>input
 at_end "kill $pid 2>/dev/null || :"
 wait_for 10 "grep -q 'State:.*Z' /proc/$pid/status"
-check "attached after main() has left" "ldb-record -p $pid -d 0.5 -o left.data" 0
+check "attached after main() has left" "ldb-record --clock=monotonic -p $pid -d 0.5 -o left.data" 0
 check "and its threads are recorded" "ldb-report -i left.data" 0 'work\(\)'
 exec 8>&-
 wait "$pid"

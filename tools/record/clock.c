@@ -3,6 +3,7 @@
  * The session's clock: the time stamp counter where the kernel relies on it,
  * else CLOCK_MONOTONIC.  One clock for everything in a trace, never both.
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,25 @@ static bool read_offset(pid_t pid, int64_t *ns)
 	return found;
 }
 
+/* Once main() has left, what is there of it tells nothing; other threads do. */
+static pid_t living_thread(pid_t pid)
+{
+	pid_t living = 0;
+	struct dirent *d;
+	struct stat st;
+	char path[64];
+	DIR *dir;
+
+	process_path(pid, "task", path, sizeof(path));
+	dir = opendir(path);
+	while (dir && !living && (d = readdir(dir)))
+		if (atoi(d->d_name) && namespace_of(atoi(d->d_name), "ns/time", &st))
+			living = atoi(d->d_name);
+	if (dir)
+		closedir(dir);
+	return living ? living : pid;
+}
+
 bool clock_offset(pid_t pid, int64_t *ns)
 {
 	struct stat own, its, children;
@@ -146,6 +166,8 @@ bool clock_offset(pid_t pid, int64_t *ns)
 	/* A kernel without time namespaces. */
 	if (!namespace_of(0, "ns/time", &own))
 		return true;
+	if (pid && !namespace_of(pid, "ns/time", &its))
+		pid = living_thread(pid);
 	/* Where we may not look, what its children will have is most likely its own. */
 	if (!namespace_of(pid, "ns/time", &its) ||
 	    !namespace_of(pid, "ns/time_for_children", &children) || is_same(&its, &children))
