@@ -88,6 +88,27 @@ static void test_user(void)
 	categories_close(c);
 }
 
+/* As long as a pattern, and a file, may be. */
+static void test_limits(void)
+{
+	static char pattern[257], text[400];
+	struct categories *c;
+	size_t size;
+
+	memset(pattern, 'a', sizeof(pattern) - 1);
+	size = snprintf(text, sizeof(text), "%s,function,Long\n", pattern);
+	c = open_text(text, size);
+	is_str(name_in(c, "function", pattern), "Long", "a pattern of 256 characters");
+	categories_close(c);
+	c = open_text("# x\n", 4);
+	categories_close(c);
+	if (truncate(path, (4 << 20) + 1))
+		bail_out("cannot make a file longer");
+	c = categories_open(path, err, sizeof(err));
+	ok(!c && strstr(err, "more than 4 MiB"), "no file is larger than 4 MiB: %s", err);
+	categories_close(c);
+}
+
 static void wrong(const char *text, size_t size, const char *what, const char *name)
 {
 	struct categories *c = open_text(text, size);
@@ -119,9 +140,9 @@ static void test_hostile(void)
 	WRONG("a,function,b\na\0,function,b\n", "2: a byte of 0", "a byte of 0");
 	WRONG("a,function,b\033[31m\n", "1: a control character", "what steers a terminal");
 	WRONG("a,function,\xff\xfe\n", "1: not UTF-8", "other bytes");
-	memset(longer + strlen(longer), 'a', 300);
+	memset(longer + strlen(longer), 'a', 257);
 	strcat(longer, ",function,b\n");
-	wrong(longer, strlen(longer), "2: a pattern of more than", "a pattern that is too long");
+	wrong(longer, strlen(longer), "2: a pattern of more than 256", "a pattern that is too long");
 	for (int i = 0; i < 10; i++)
 		strcat(stars, "*a");
 	strcat(stars, ",function,b\n");
@@ -195,6 +216,7 @@ int main(void)
 	close(fd);
 	test_shipped();
 	test_user();
+	test_limits();
 	test_hostile();
 	test_damage();
 	test_names();

@@ -260,6 +260,16 @@ static void test_convoy(void)
 }
 
 /* All take the lock one after the other; with many shards hardly two take the same. */
+static void test_freed(void)
+{
+	make_convoy();
+	must(NULL, NULL);
+	whatif_free(&w);
+	ok(!w.requests && !w.nr_requests && !w.classes && !w.nr_classes, "freed: nothing is left");
+	forget();
+	made_close(&t);
+}
+
 static void test_shards(void)
 {
 	begin("shards.data", 20);
@@ -695,6 +705,7 @@ int main(void)
 {
 	test_expressions();
 	test_convoy();
+	test_freed();
 	test_shards();
 	test_two_locks();
 	test_policies();

@@ -440,6 +440,37 @@ static void test_tasks(void)
 	made_close(&t);
 }
 
+static void test_kernel_only(const char *value, bool is_only)
+{
+	made_begin(&t, "kernel-only.data");
+	if (value)
+		writer_add_meta(t.w, "kernel_only", value);
+	made_open(&t);
+	ok(t.model->is_kernel_only == is_only, "kernel_only %s", value ? value : "is not said");
+	made_close(&t);
+}
+
+/* As many as are kept. */
+static void test_many_tasks(void)
+{
+	enum { MOST = 1048576 };
+	const struct task *last;
+	struct tasks *tasks;
+
+	made_begin(&t, "many-tasks.data");
+	for (uint32_t i = 0; i <= MOST; i++)
+		writer_add_task(t.w, &(struct ldb_row_task){ 1000 + i, 7, 0, i, "many" });
+	made_open(&t);
+	tasks = tasks_open(t.model);
+	if (!tasks)
+		bail_out("tasks_open");
+	last = tasks_find(tasks, 1000 + MOST - 1, INT64_MAX);
+	ok(last && !strcmp(last->name, "many"), "a million tasks have names");
+	ok(!tasks_find(tasks, 1000 + MOST, INT64_MAX), "the next one has none");
+	tasks_close(tasks);
+	made_close(&t);
+}
+
 int main(void)
 {
 	test_preempted();
@@ -453,6 +484,10 @@ int main(void)
 	test_hidden();
 	test_order();
 	test_tasks();
+	test_many_tasks();
+	test_kernel_only("1", true);
+	test_kernel_only("0", false);
+	test_kernel_only(NULL, false);
 	sample_cleanup();
 	return done();
 }

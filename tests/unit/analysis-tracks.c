@@ -241,7 +241,8 @@ static int on_wakeup(void *arg, const struct tracks_wakeup *w)
 {
 	struct got *g = arg;
 
-	g->nr_wakeups += w->waker.kind == PARTY_TASK && w->waker.tid && w->thread;
+	g->nr_wakeups += w->waker.kind == PARTY_TASK && w->waker.tid && w->thread &&
+			 w->waker.name && *w->waker.name;
 	return 0;
 }
 
@@ -496,6 +497,7 @@ static void make_dense(struct made *t, int64_t nr)
 	made_begin(t, "dense.data");
 	writer_add_meta(t->w, "kernel_events", "module");
 	made_task(t, 900, 900, "hog");
+	made_task(t, 2, 1, "other");
 	made_switch(t, 10, 1, 0, LDB_STATE_RUNNING, 1, 0);
 	for (int64_t i = 0; i < nr; i++) {
 		int64_t at = 1000 + i * 1000;
