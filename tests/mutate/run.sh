@@ -21,8 +21,9 @@
 # again, and so is one whose objects are the same: nobody can see it.  The others are
 # run under the tests, the likeliest first, until one fails.  A test that does not end
 # in four times its usual time and ten seconds has seen it, too: a program has that in
-# time of the CPU, and else three times as much, as the machine may be busy.  That, and
-# what a test outside of tests/unit sees, must be seen twice: there may be another reason.
+# time of the CPU, or three times that by the clock, as the machine may be busy.  What is
+# seen by the clock, or by a test outside of tests/unit, must be seen twice: there may be
+# another reason.
 #
 # All happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
 # run; later runs bring the tests up to date, not what is mutated.  Remove the folder
@@ -312,7 +313,7 @@ try()	# part file place line
 	result=survived
 	while read -r test limit; do
 		run_test "$test" "$limit" && continue
-		case $test in build/tests/unit/* | build/tests/runtime/scan-*) [ "$result" = timeout ] || return ;; esac
+		case $test in build/tests/unit/* | build/tests/runtime/scan-*) [ "$status" = 124 ] || return ;; esac
 		run_test "$test" "$limit" || return
 		result=survived
 	done <"$WORK/order"
