@@ -33,6 +33,13 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define TLS_IE		__thread __attribute__((tls_model("initial-exec")))
 
+/*
+ * What is written to in a program that nobody records, next to the tables that the
+ * loader writes to.  Together they are less than a page: one that is copied when the
+ * program starts, and no other.
+ */
+#define DORMANT_PAGE		__attribute__((section(".data.dormant")))
+
 #pragma GCC visibility push(hidden)
 
 /* runtime/thread.c: the registry of the program's threads */

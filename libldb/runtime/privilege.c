@@ -13,7 +13,6 @@
  * headers that declare them are not included.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <grp.h>
 #include <linux/prctl.h>
@@ -21,6 +20,7 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include "runtime.h"
+#include "shim/symbol.h"
 
 #define NEW_NAMESPACE	(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 			 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP | 0x80 /* CLONE_NEWTIME */)
@@ -34,12 +34,10 @@ static long no_such_function(void)
 
 static __attribute__((noinline, cold)) void *next_find(void **slot, const char *name)
 {
-	void *fn = dlsym(RTLD_NEXT, name);
+	void *fn = symbol_next(name, NULL);
 
-	if (!fn) {
-		dlerror();	/* ours; the program must not see it */
+	if (!fn)
 		fn = (void *)no_such_function;
-	}
 	__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
 	return fn;
 }
@@ -49,7 +47,7 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
  * function's.
  */
 #define PRIVILEGE(ret, name, params, args, how)					\
-	static void *next_##name;						\
+	DORMANT_PAGE static void *next_##name;						\
 	EXPORT ret name params;							\
 	static __attribute__((noinline)) ret slow_##name params		\
 	{									\

@@ -9,12 +9,12 @@
  * comes (unmap_find_gone()).
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include "runtime.h"
 #include "request/request.h"
+#include "shim/symbol.h"
 
 /* What lies below is not read any more. */
 static void raise_stack(struct thread *t, uintptr_t lo)
@@ -109,11 +109,11 @@ void unmap_find_gone(void)
 }
 
 #define NEXT(fn, name) ({							\
-		static __typeof__(fn) *next_;					\
+		DORMANT_PAGE static __typeof__(fn) *next_;				\
 		__typeof__(fn) *found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED); \
 										\
 		if (unlikely(!found_)) {					\
-			found_ = (__typeof__(fn) *)dlsym(RTLD_NEXT, name);	\
+			found_ = (__typeof__(fn) *)symbol_next(name, NULL);\
 			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);	\
 		}								\
 		found_;								\

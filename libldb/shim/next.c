@@ -2,35 +2,19 @@
 /*
  * Finds the functions our wrappers hide.
  *
- * A successful dlsym() neither allocates nor calls anything interposed, so a
- * stub may run inside malloc() or a constructor.  A function this libc does not
- * have fails with ENOSYS, and only when it is called.
+ * On the first call of each, so that a program pays for those it uses.  A function
+ * this libc does not have fails with ENOSYS.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include "next.h"
+#include "symbol.h"
 
 /*
- * dlsym(RTLD_NEXT) returns the oldest version of a symbol.  For condition
- * variables that is another implementation (of LinuxThreads), which does not
- * work with the objects of today.  Where the version does not exist, there is
- * only one.
+ * The oldest version of these is another implementation (of LinuxThreads), which does
+ * not work with the objects of today.
  */
 #define COND_VERSION	"GLIBC_2.3.2"
-
-static void *next_find(const char *name, const char *version)
-{
-	void *fn = NULL;
-
-	if (version)
-		fn = dlvsym(RTLD_NEXT, name, version);
-	if (!fn)
-		fn = dlsym(RTLD_NEXT, name);
-	if (!fn)
-		dlerror();	/* ours; the program must not see it */
-	return fn;
-}
 
 /* As of the condition variables' other functions; sem_post has one version. */
 #define WAKE_VERSION(name)	(#name[0] == 'p' ? COND_VERSION : NULL)
@@ -44,7 +28,7 @@ static int no_such_sem(void)
 
 #define FIND(name, version) ({						\
 		__typeof__(next_table.name) fn_ = (__typeof__(fn_))	\
-			next_find(#name, version);			\
+			symbol_next(#name, version);			\
 		if (fn_)						\
 			__atomic_store_n(&next_table.name, fn_,		\
 					 __ATOMIC_RELAXED);		\
@@ -98,6 +82,8 @@ struct next next_table = {
 
 void next_init(void)
 {
+	if (symbol_lockless())
+		return;
 #define ACQUIRE(name, ...)	(void)FIND(name, NULL);
 #define TRY(name, ...)		(void)FIND(name, NULL);
 #define RELEASE(name, ...)	(void)FIND(name, NULL);

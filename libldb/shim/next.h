@@ -34,7 +34,7 @@ struct next {
 };
 extern struct next next_table;
 
-/* Finds all of them. */
+/* Finds all of them now, where finding them later would take the loader's lock. */
 void next_init(void);
 
 /* libgcc.c: one of the unwinder's own, which may be where dlsym() does not look. */

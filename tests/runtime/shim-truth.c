@@ -15,6 +15,7 @@
 #include "arch/x86_64/cpu.h"
 #include "shim/wait.h"
 #include "shim-harness.h"
+#include "shim/symbol.h"
 #include "tap.h"
 
 #define NR_THREADS	4
@@ -163,7 +164,13 @@ static void test(const char *name, enum ldb_mutex_level level)
 int main(void)
 {
 	shim_init();
+	/* found now: the first call would put them in the place of ours */
+#define FIND(name)	libc.name = (__typeof__(libc.name))symbol_next(#name, NULL)
 	libc = next_table;
+	FIND(pthread_mutex_lock);
+	FIND(pthread_rwlock_rdlock);
+	FIND(pthread_rwlock_wrlock);
+	FIND(pthread_spin_lock);
 	next_table.pthread_mutex_lock = true_pthread_mutex_lock;
 	next_table.pthread_rwlock_rdlock = true_pthread_rwlock_rdlock;
 	next_table.pthread_rwlock_wrlock = true_pthread_rwlock_wrlock;

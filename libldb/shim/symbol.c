@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Finds a function in the libraries after ours, up to libc, without dlsym().
+ *
+ * A wrapper finds its function on the first call, which may be anywhere: in a signal
+ * handler, in a child of vfork(), or while another thread holds the loader's lock and
+ * waits for a lock of the caller's.  dlsym() would wait for the loader's lock.  To find
+ * them all at the start instead costs each program that starts.
+ *
+ * What a program starts with is never unloaded, and the loader's list of it does not
+ * change up to libc.  Where ours was loaded later, or something is found that only the
+ * loader understands, dlsym() is asked after all.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <elf.h>
+#include <gnu/lib-names.h>
+#include <link.h>
+#include <stdint.h>
+#include "internal.h"
+#include "symbol.h"
+
+extern const ElfW(Dyn) our_dynamic[] __asm__("_DYNAMIC") HIDDEN;
+
+struct table {			/* of one library's symbols */
+	const ElfW(Sym) *sym;
+	const char *str;
+	const ElfW(Half) *version;
+	const uint32_t *hash;
+};
+
+enum found { FOUND, FOUND_NOT, FOUND_ASK };
+
+static uint32_t gnu_hash(const char *name)
+{
+	uint32_t h = 5381;
+
+	for (; *name; name++)
+		h = h * 33 + (unsigned char)*name;
+	return h;
+}
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+static bool is_libc(const char *path)
+{
+	const char *base = path;
+
+	for (; *path; path++)
+		if (*path == '/')
+			base = path + 1;
+	return same(base, LIBC_SO);
+}
+
+/* The loader has made them addresses, but for the vDSO, which it cannot write to. */
+static const void *address(const struct link_map *l, ElfW(Addr) value)
+{
+	return (const void *)(value < l->l_addr ? value + l->l_addr : value);
+}
+
+static void table_read(const struct link_map *l, struct table *t)
+{
+	*t = (struct table){ NULL };
+	for (const ElfW(Dyn) *d = l->l_ld; d->d_tag != DT_NULL; d++)
+		switch (d->d_tag) {
+		case DT_SYMTAB:
+			t->sym = address(l, d->d_un.d_ptr);
+			break;
+		case DT_STRTAB:
+			t->str = address(l, d->d_un.d_ptr);
+			break;
+		case DT_VERSYM:
+			t->version = address(l, d->d_un.d_ptr);
+			break;
+		case DT_GNU_HASH:
+			t->hash = address(l, d->d_un.d_ptr);
+			break;
+		}
+}
+
+static enum found table_find(const struct link_map *l, const struct table *t, const char *name,
+			     uint32_t hash, void **fn)
+{
+	uint32_t nr_buckets = t->hash[0], first = t->hash[1], nr_words = t->hash[2];
+	const uint64_t *bloom = (const uint64_t *)(t->hash + 4);
+	const uint32_t *buckets = (const uint32_t *)(bloom + nr_words);
+	const uint32_t *chain = buckets + nr_buckets;
+	uint64_t word = bloom[hash / 64 % nr_words];
+	uint32_t i;
+
+	if (!(word >> hash % 64 & word >> (hash >> t->hash[3]) % 64 & 1) || !nr_buckets)
+		return FOUND_NOT;
+	i = buckets[hash % nr_buckets];
+	for (; i >= first; i++) {
+		const ElfW(Sym) *s = &t->sym[i];
+		bool hidden = t->version && t->version[i] & 0x8000;
+
+		if (!((chain[i - first] ^ hash) & ~1U) && !hidden && s->st_shndx != SHN_UNDEF &&
+		    same(t->str + s->st_name, name)) {
+			if (ELF64_ST_TYPE(s->st_info) != STT_FUNC)
+				return FOUND_ASK;
+			*fn = (void *)(l->l_addr + s->st_value);
+			return FOUND;
+		}
+		if (chain[i - first] & 1)
+			break;
+	}
+	return FOUND_NOT;
+}
+
+/* Ours in the loader's list, if libc comes after it. */
+static const struct link_map *ours(void)
+{
+	const struct link_map *l;
+
+	for (l = _r_debug.r_map; l && l->l_ld != our_dynamic; l = l->l_next)
+		if (is_libc(l->l_name))
+			return NULL;
+	return l;
+}
+
+bool symbol_lockless(void)
+{
+	return ours();
+}
+
+/* dlsym() would return the oldest version.  Where there is but one, that is none of these. */
+static void *ask_loader(const char *name, const char *version)
+{
+	void *fn = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+
+	if (!fn)
+		fn = dlsym(RTLD_NEXT, name);
+	if (!fn)
+		dlerror();	/* ours; the program must not see it */
+	return fn;
+}
+
+void *symbol_next(const char *name, const char *version)
+{
+	const struct link_map *l = ours();
+	uint32_t hash = gnu_hash(name);
+	enum found found = FOUND_ASK;
+	struct table t;
+	void *fn;
+
+	for (l = l ? l->l_next : NULL; l; l = l->l_next) {
+		table_read(l, &t);
+		found = t.hash && t.sym && t.str ? table_find(l, &t, name, hash, &fn) : FOUND_ASK;
+		if (found != FOUND_NOT || is_libc(l->l_name))
+			break;
+	}
+	return found == FOUND ? fn : ask_loader(name, version);
+}
+
+/* The program headers tell how far the image lies from where it says it is. */
+void *symbol_vdso(const void *image, const char *name)
+{
+	const ElfW(Ehdr) *e = image;
+	const ElfW(Phdr) *ph = (const ElfW(Phdr) *)((const char *)image + (e ? e->e_phoff : 0));
+	struct link_map l = { 0 };
+	struct table t;
+	void *fn;
+
+	for (int i = 0; e && i < e->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD)
+			l.l_addr = (uintptr_t)image + ph[i].p_offset - ph[i].p_vaddr;
+	for (int i = 0; e && i < e->e_phnum; i++)
+		if (ph[i].p_type == PT_DYNAMIC)
+			l.l_ld = (ElfW(Dyn) *)(l.l_addr + ph[i].p_vaddr);
+	if (!l.l_ld)
+		return NULL;
+	table_read(&l, &t);
+	if (!t.hash || !t.sym || !t.str ||
+	    table_find(&l, &t, name, gnu_hash(name), &fn) != FOUND)
+		return NULL;
+	return fn;
+}

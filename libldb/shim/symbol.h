@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the functions are that ours hide.
+ */
+#ifndef SHIM_SYMBOL_H
+#define SHIM_SYMBOL_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/*
+ * As dlsym(RTLD_NEXT), with the default version of the symbol, which may be given for
+ * where that is not its oldest; NULL: there is none.  In a program that started with
+ * our library it takes no lock and is async-signal-safe; symbol_lockless(): it did.
+ */
+void *symbol_next(const char *name, const char *version);
+bool symbol_lockless(void);
+
+/* In the kernel's image (AT_SYSINFO_EHDR), which may be NULL.  For raw threads, too. */
+void *symbol_vdso(const void *image, const char *name);
+
+#pragma GCC visibility pop
+#endif /* SHIM_SYMBOL_H */
