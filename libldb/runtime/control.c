@@ -35,13 +35,13 @@
 
 enum { READY_NO, READY_YES };
 
-static struct raw_thread control_thread;
+DORMANT_PAGE static struct raw_thread control_thread;
 static _Atomic uint32_t ready;
-static uint32_t control_pid;		/* a child that ran no fork handler has none of this */
+DORMANT_PAGE static uint32_t control_pid;		/* a child that ran no fork handler has none of this */
 
 static char recorder[64];		/* its socket, to connect to; "": wait for one */
 static bool listens;
-static bool paused;			/* a session is on, and nobody of ours is there */
+DORMANT_PAGE static bool paused;			/* a session is on, and nobody of ours is there */
 static _Atomic uint32_t leaving;	/* enum control_leave */
 static _Atomic uint32_t leave_owner;	/* tid of the thread that changes something */
 
@@ -505,7 +505,7 @@ static void control_main(void *arg)
 	identity_cpus();
 	identity = identity_now();
 	identity_wait = 0;
-	listener = conn = -1;
+	listener = conn = session.device = -1;
 	kick = sys(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (listens)
 		listener_open();
@@ -522,6 +522,11 @@ static void control_main(void *arg)
 		sys(SYS_close, listener);
 }
 
+bool control_ever_ran(void)
+{
+	return control_pid;
+}
+
 static void wait_ready(void)
 {
 	/* a recorder that hangs must not hang the program */
@@ -536,6 +541,7 @@ static int control_start(void)
 	int ret;
 
 	control_pid = sys(SYS_getpid);
+	thread_renumber();
 	atomic_store(&ready, READY_NO);
 	ret = raw_thread_start(&control_thread, "ldb-control", control_main, NULL, true);
 	if (ret)
@@ -579,8 +585,7 @@ void control_listen(void)
 
 void control_fork_child(void)
 {
-	/* A page that is written to is copied first: not where nobody ever recorded. */
-	if (!control_pid)
+	if (!control_ever_ran())
 		return;
 	conn = -1;
 	recorder[0] = 0;

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include "runtime.h"
 
 /*
@@ -35,11 +34,16 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
-	int saved = errno;
+	int saved;
 
 	forking = false;
+	/* A page that is written to, or seen for the first time, is a page fault. */
+	if (!control_ever_ran() && thread_alone())
+		return;
+	saved = errno;
 	if (atomic_load(&registry_lock.word))
 		atomic_store(&registry_lock.word, 0);
+	module_fork_child();
 	session_fork_child();
 	scan_fork_child();
 	shim_fork_child();
@@ -50,6 +54,5 @@ static void fork_child(void)
 
 void fork_init(void)
 {
-	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
 	pthread_atfork(fork_before, fork_parent, fork_child);
 }

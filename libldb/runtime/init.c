@@ -12,8 +12,14 @@
 #include <unistd.h>
 #include "runtime.h"
 
-bool inert;
-bool initialised;
+DORMANT_PAGE bool inert;
+DORMANT_PAGE bool initialised;
+
+/*
+ * Of the compiler's own start files only this is wanted: what they would do when the
+ * library goes is for one that can go, and writes to a page.
+ */
+HIDDEN void *__dso_handle = &__dso_handle;
 
 const char *record_name;
 
@@ -91,10 +97,10 @@ __attribute__((constructor)) static void ldb_init(void)
 		return;
 	}
 	initialised = true;
-	session_init();
+	session_init((const void *)getauxval(AT_SYSINFO_EHDR));
 	thread_init();
 	fork_init();
-	module_refresh();
+	module_init();
 	name = env_find(env, LDB_ENV_RECORD);
 	if (name) {
 		raw_strcpy(record_name_buf, name, sizeof(record_name_buf));

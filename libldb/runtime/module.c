@@ -7,6 +7,11 @@
  * (the library's constructor, and the constructors and destructors that the
  * plugin puts into shared objects), because ldb's own threads must not take
  * that lock.  They read the list, which only grows.
+ *
+ * What the program started with stays where it is, so the constructor only looks for
+ * instrumented code in it, and notes where it is.  The list is made of that when
+ * somebody asks, mostly a recorder that comes: paths are system calls, and each page
+ * that is written to is a page fault of every program that starts.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -14,23 +19,36 @@
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <ldb/ldb.h>
 #include "runtime.h"
+#include "shim/symbol.h"
+
+#define STARTED_MAX	24	/* with more, what the list costs is not seen */
+
+struct started {
+	uint64_t bias;
+	const ElfW(Phdr) *phdr;
+	const char *name;
+	uint64_t nr_phdr;
+};
+DORMANT_PAGE static struct started started[STARTED_MAX];
+DORMANT_PAGE static uint32_t nr_started;
+DORMANT_PAGE static _Atomic bool started_wait;	/* the list is not made yet */
+static struct raw_lock started_lock;
 
 #define CHUNK		32
 static struct module first_chunk[CHUNK];
-static struct module *chunks[MODULES_MAX / CHUNK] = { first_chunk };
+static struct module *chunks[MODULES_MAX / CHUNK];	/* but for the first */
 _Atomic uint32_t nr_modules;
 _Atomic uint32_t nr_modules_lost;
-intptr_t block_off[BLOCKS_MAX];
-_Atomic uint32_t nr_blocks;
+DORMANT_PAGE intptr_t block_off[BLOCKS_MAX];
+DORMANT_PAGE _Atomic uint32_t nr_blocks;
 
 static bool seen[MODULES_MAX];
 
 struct module *module_at(uint32_t i)
 {
-	return &chunks[i / CHUNK][i % CHUNK];
+	return i < CHUNK ? &first_chunk[i] : &chunks[i / CHUNK][i % CHUNK];
 }
 
 /* Under the loader's lock.  False: there are too many, or there is no memory. */
@@ -38,6 +56,8 @@ static bool module_room(uint32_t i)
 {
 	if (i == MODULES_MAX)
 		return false;
+	if (i < CHUNK)
+		return true;
 	if (!chunks[i / CHUNK])
 		chunks[i / CHUNK] = raw_map(CHUNK * sizeof(struct module));
 	return chunks[i / CHUNK];
@@ -62,22 +82,28 @@ static void block_add(void *block)
 	atomic_store(&nr_blocks, n + 1);
 }
 
+/* What a note of ours asks for; with m, what it says of the module. */
 static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct module *m)
 {
-	const char *target = (const char *)d + d->off;
+	char *target = (char *)d + d->off;
 
 	switch (type) {
 	case LDB_NOTE_ACCESSOR:
 		if (d->version != LDB_ABI_VERSION)
 			break;
-		block_add(((void *(*)(void))(uintptr_t)target)());
-		m->flags |= LDB_MODULE_F_INSTRUMENTED;
+		if (m)
+			m->flags |= LDB_MODULE_F_INSTRUMENTED;
+		else
+			block_add(((void *(*)(void))(uintptr_t)target)());
 		break;
 	case LDB_NOTE_API:
-		request_fill(d->version, (void *)(uintptr_t)target);
+		/* this library's own, by the header, calls nothing and is not written to */
+		if (!m && target != (char *)&__ldb_api && target != (char *)&__ldb_api_2)
+			request_fill(d->version, target);
 		break;
 	case LDB_NOTE_COMPILED:
-		m->flags |= LDB_MODULE_F_COMPILED;
+		if (m)
+			m->flags |= LDB_MODULE_F_COMPILED;
 		break;
 	}
 }
@@ -95,7 +121,7 @@ static void note_scan(const char *p, const char *end, struct module *m)
 		if (n->n_namesz == 4 && !memcmp(name, LDB_NOTE_OWNER, 4) &&
 		    n->n_descsz == sizeof(struct ldb_note_desc)) {
 			note_ours(n->n_type, (const struct ldb_note_desc *)desc, m);
-		} else if (n->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
+		} else if (m && n->n_namesz == 4 && !memcmp(name, "GNU", 4) &&
 			   n->n_type == NT_GNU_BUILD_ID &&
 			   n->n_descsz <= LDB_BUILD_ID_MAX) {
 			memcpy(m->build_id, desc, n->n_descsz);
@@ -105,19 +131,49 @@ static void note_scan(const char *p, const char *end, struct module *m)
 	}
 }
 
+static void notes_of(const struct started *o, struct module *m)
+{
+	for (uint64_t i = 0; i < o->nr_phdr; i++) {
+		const ElfW(Phdr) *ph = &o->phdr[i];
+		const char *p = (const char *)(o->bias + ph->p_vaddr);
+
+		if (ph->p_type == PT_NOTE)
+			note_scan(p, p + ph->p_memsz, m);
+	}
+}
+
+/* As at the start, also if the file has another name by now, or none. */
+static void exe_path(char *path, size_t size)
+{
+	static const char gone[] = " (deleted)";
+	long n = sys(SYS_readlink, "/proc/self/exe", path, size - 1);
+	long cut = n - (long)strlen(gone);
+
+	path[n > 0 ? n : 0] = 0;
+	if (cut > 0 && raw_str_equal(path + cut, gone))
+		path[cut] = 0;
+}
+
+/* Of the current folder: only for a program's own thread. */
+static bool is_relative(const char *name)
+{
+	const char *p = name;
+
+	while (*p && *p != '/')
+		p++;
+	return *p && p != name;		/* the vDSO's name has none */
+}
+
 static void module_path(struct module *m, const char *name)
 {
 	char buf[PATH_MAX];
-	ssize_t n;
 
-	if (*name == '\0') {
-		n = readlink("/proc/self/exe", m->path, sizeof(m->path) - 1);
-		m->path[n > 0 ? n : 0] = 0;
-	} else if (*name == '/' || !realpath(name, buf)) {
-		raw_strcpy(m->path, name, sizeof(m->path));
-	} else {
+	if (*name == '\0')
+		exe_path(m->path, sizeof(m->path));
+	else if (is_relative(name) && realpath(name, buf))
 		raw_strcpy(m->path, buf, sizeof(m->path));
-	}
+	else
+		raw_strcpy(m->path, name, sizeof(m->path));
 }
 
 static bool same_file(const struct module *a, const struct module *b)
@@ -128,18 +184,17 @@ static bool same_file(const struct module *a, const struct module *b)
 	       raw_str_equal(a->path, b->path);
 }
 
-static int module_one(struct dl_phdr_info *info, size_t size, void *arg)
+/* Under the loader's lock, or of what the program started with. */
+static void module_one(const struct started *o)
 {
-	static struct module m;		/* under the loader's lock */
+	static struct module m;
 	uint32_t n = atomic_load(&nr_modules);
 
-	(void)size;
-	(void)arg;
 	memset(&m, 0, sizeof(m));
-	m.bias = info->dlpi_addr;
+	m.bias = o->bias;
 	m.start = UINT64_MAX;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+	for (uint64_t i = 0; i < o->nr_phdr; i++) {
+		const ElfW(Phdr) *ph = &o->phdr[i];
 
 		if (ph->p_type != PT_LOAD)
 			continue;
@@ -149,42 +204,97 @@ static int module_one(struct dl_phdr_info *info, size_t size, void *arg)
 			m.end = m.bias + ph->p_vaddr + ph->p_memsz;
 	}
 	if (m.start >= m.end)
-		return 0;
-	module_path(&m, info->dlpi_name);
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		const char *p = (const char *)(m.bias + ph->p_vaddr);
-
-		if (ph->p_type == PT_NOTE)
-			note_scan(p, p + ph->p_memsz, &m);
-	}
+		return;
+	module_path(&m, o->name);
+	notes_of(o, &m);
 	for (uint32_t i = 0; i < n; i++) {
 		struct module *known = module_at(i);
 
 		if (!atomic_load(&known->unloaded_tsc) && same_file(known, &m)) {
 			seen[i] = true;
 			known->fini_tsc = 0;
-			return 0;
+			return;
 		}
 	}
 	if (!module_room(n)) {
 		atomic_fetch_add(&nr_modules_lost, 1);
-		return 0;
+		return;
 	}
 	m.loaded_tsc = session_on() ? session_clock() : 0;
 	*module_at(n) = m;
 	seen[n] = true;
 	atomic_store(&nr_modules, n + 1);
+}
+
+static struct started as_started(const struct dl_phdr_info *info)
+{
+	return (struct started){
+		info->dlpi_addr, info->dlpi_phdr, info->dlpi_name, info->dlpi_phnum,
+	};
+}
+
+static int loaded_one(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct started o = as_started(info);
+
+	(void)size;
+	(void)arg;
+	notes_of(&o, NULL);
+	module_one(&o);
 	return 0;
+}
+
+/* False, in the end: the list must be made at once. */
+static int started_one(struct dl_phdr_info *info, size_t size, void *all)
+{
+	struct started o = as_started(info);
+
+	(void)size;
+	notes_of(&o, NULL);
+	if (nr_started == STARTED_MAX || is_relative(o.name))
+		*(bool *)all = false;
+	else
+		started[nr_started++] = o;
+	return 0;
+}
+
+void module_list(void)
+{
+	if (!atomic_load(&started_wait))
+		return;
+	raw_lock(&started_lock);
+	for (uint32_t i = 0; atomic_load(&started_wait) && i < nr_started; i++)
+		module_one(&started[i]);
+	atomic_store(&started_wait, false);
+	raw_unlock(&started_lock);
+}
+
+void module_fork_child(void)
+{
+	if (atomic_load(&started_lock.word))
+		atomic_store(&started_lock.word, 0);
+}
+
+void module_init(void)
+{
+	bool all = symbol_lockless();	/* else this is no start, and what is here may go */
+
+	dl_iterate_phdr(started_one, &all);
+	if (all)
+		atomic_store(&started_wait, true);
+	else
+		module_refresh();
 }
 
 void module_refresh(void)
 {
-	uint32_t n = atomic_load(&nr_modules);
+	uint32_t n;
 
+	module_list();
+	n = atomic_load(&nr_modules);
 	for (uint32_t i = 0; i < n; i++)
 		seen[i] = false;
-	dl_iterate_phdr(module_one, NULL);
+	dl_iterate_phdr(loaded_one, NULL);
 	for (uint32_t i = 0; i < n; i++) {
 		struct module *m = module_at(i);
 
@@ -196,8 +306,10 @@ void module_refresh(void)
 
 uint32_t module_nr_instrumented(void)
 {
-	uint32_t n = atomic_load(&nr_modules), count = 0;
+	uint32_t n, count = 0;
 
+	module_list();
+	n = atomic_load(&nr_modules);
 	for (uint32_t i = 0; i < n; i++)
 		count += module_at(i)->flags & LDB_MODULE_F_INSTRUMENTED &&
 			 !atomic_load(&module_at(i)->unloaded_tsc);

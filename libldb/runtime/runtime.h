@@ -20,11 +20,14 @@
  * thread or see it twice.
  */
 extern struct raw_lock registry_lock;
-extern struct thread *_Atomic live[THREADS_MAX];
+extern struct thread *_Atomic *_Atomic live;
 extern _Atomic uint32_t nr_live;
 
 void thread_init(void);			/* registers the main thread */
 void thread_fork_child(void);		/* only the caller is left */
+bool thread_alone(void);		/* there never was another than the first */
+/* Its number, which is another in a child that was alone already. */
+void thread_renumber(void);
 /* Under registry_lock: gives a thread a page in the running session. */
 void thread_assign_page(struct thread *t, bool existing);
 
@@ -53,6 +56,11 @@ extern _Atomic uint32_t nr_modules_lost;
 extern intptr_t block_off[BLOCKS_MAX];
 extern _Atomic uint32_t nr_blocks;
 
+/* At the start.  Of what is there, it finds thread blocks and tables of functions. */
+void module_init(void);
+/* Makes the list of what was there then, if that was not done yet.  Any thread. */
+void module_list(void);
+void module_fork_child(void);
 /* Looks for modules not seen yet, and for those gone.  Program threads only. */
 void module_refresh(void);
 uint32_t module_nr_instrumented(void);
@@ -83,7 +91,7 @@ extern struct session session;
 
 #define SESSION_THREADS_MAX	4096
 
-void session_init(void);
+void session_init(const void *vdso_image);
 /* Keeps fd open for as long as the session lasts if it is the module's device. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
 void session_populate(void);	/* maps what will soon be written to; now and then */
@@ -124,6 +132,17 @@ bool control_leave(enum control_leave how);
 void control_return(void);
 /* One load: is there a thread of ours to think of? */
 bool control_runs(void);
+/* In this process or one that it was forked from. */
+bool control_ever_ran(void);
+
+/*
+ * session_on() for where each program passes: its page is not touched, which would
+ * be a page fault, before there is something in it.
+ */
+static inline bool session_was_on(void)
+{
+	return control_ever_ran() && session_on();
+}
 /* By a scanner: the control thread should look at once whether it is to leave. */
 bool control_is_leaving(void);
 void control_kick(void);

@@ -7,7 +7,6 @@
  * stores into nothing instead of faulting.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -17,6 +16,7 @@
 #include <sys/statfs.h>
 #include <time.h>
 #include "runtime.h"
+#include "shim/symbol.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23
@@ -27,7 +27,7 @@
 static uint64_t populated[POPULATE_CPUS];	/* bytes of the CPU's ring */
 
 union session_page session_page __attribute__((aligned(4096)));
-struct session session = { .device = -1 };
+struct session session;
 
 struct ldb_info *session_info(void)
 {
@@ -56,14 +56,11 @@ uint64_t session_ticks(uint64_t ns)
  * which would write thread-local memory that ldb's own threads do not have.
  */
 static int (*vdso_clock_gettime)(clockid_t, struct timespec *);
+DORMANT_PAGE static const void *vdso;
 
-void session_init(void)
+void session_init(const void *vdso_image)
 {
-	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (vdso)
-		vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))
-			dlsym(vdso, "__vdso_clock_gettime");
+	vdso = vdso_image;
 }
 
 uint64_t session_clock(void)
@@ -185,6 +182,8 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 	    !region_ok(i.scan_rings_off, i.scan_ring_stride, i.nr_scanners,
 		       LDB_RING_HDR_SIZE + (32ULL << i.scan_ring_order), i.total_size))
 		return "the session memory is not laid out right";
+	vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))
+		symbol_vdso(vdso, "__vdso_clock_gettime");
 	session.nr_cpus = i.nr_cpus;
 	session.nr_scanners = msg->nr_scanners;
 	session.max_threads = i.max_threads;
@@ -304,6 +303,7 @@ void session_begin(void)
 	n = atomic_load(&nr_live);
 	for (uint32_t i = 0; i < n; i++)
 		thread_assign_page(atomic_load(&live[i]), true);
+	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
 	session_publish(a);
 	raw_unlock(&registry_lock);
 }
@@ -355,7 +355,7 @@ __attribute__((destructor)) static void session_at_exit(void)
 	uint32_t unlocked = 0, n;
 
 	/* exit() may be called from a signal handler: never wait here */
-	if (!session_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
+	if (!session_was_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
 		return;
 	n = atomic_load(&nr_live);
 	for (uint32_t i = 0; session_on() && i < n; i++)

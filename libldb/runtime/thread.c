@@ -8,7 +8,6 @@
  * scan_thread_gone() waits for the one that may be in flight.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,38 +16,59 @@
 #include <sys/resource.h>
 #include <threads.h>
 #include "runtime.h"
+#include "shim/symbol.h"
 
 /* Set by the loader: the end of the main thread's stack, below argv. */
 extern void *__libc_stack_end;
 
 #define MAIN_STACK_MAX	(1ULL << 33)	/* when it is unlimited */
+#define LIVE_FEW	16
 #define DESTRUCTOR_ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 
-struct raw_lock registry_lock;
-struct thread *_Atomic live[THREADS_MAX];
-_Atomic uint32_t nr_live;
+DORMANT_PAGE struct raw_lock registry_lock;
+DORMANT_PAGE static struct thread *_Atomic live_few[LIVE_FEW];
+static struct thread *_Atomic live_all[THREADS_MAX];
+DORMANT_PAGE struct thread *_Atomic *_Atomic live = live_few;
+DORMANT_PAGE _Atomic uint32_t nr_live;
 
 /*
  * Entries come a chunk at a time, so that a program which nobody records has little
  * memory of ours: all of it is locked by mlockall().  A chunk is never given back.
  */
 #define CHUNK		64
-static struct thread first_chunk[CHUNK];
-static struct thread *chunks[THREADS_MAX / CHUNK] = { first_chunk };
-static uint32_t nr_threads;		/* entries ever used */
-static struct thread *free_threads;
+DORMANT_PAGE static struct thread first_thread;
+static struct thread first_chunk[CHUNK];	/* but for the first */
+static struct thread *chunks[THREADS_MAX / CHUNK];	/* but for the first */
+DORMANT_PAGE static uint32_t nr_threads;	/* entries ever used */
+DORMANT_PAGE static struct thread *free_threads;
 static TLS_IE struct thread *self;
 static TLS_IE unsigned exit_round;
 static TLS_IE uint64_t no_gen;		/* while nothing is instrumented */
-intptr_t thread_gen_off;
-static pthread_key_t exit_key;
-static bool exit_key_ok;
-static size_t default_stack_size;
+DORMANT_PAGE intptr_t thread_gen_off;
+DORMANT_PAGE static pthread_key_t exit_key;
+DORMANT_PAGE static bool exit_key_ok;
+DORMANT_PAGE static size_t default_stack_size;
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
-static create_fn *next_create;
-static thrd_create_fn *next_thrd_create;
+DORMANT_PAGE static create_fn *next_create;
+DORMANT_PAGE static thrd_create_fn *next_thrd_create;
+
+static __attribute__((noinline, cold)) create_fn *find_create(void)
+{
+	create_fn *fn = (create_fn *)symbol_next("pthread_create", NULL);
+
+	__atomic_store_n(&next_create, fn, __ATOMIC_RELAXED);
+	return fn;
+}
+
+static __attribute__((noinline, cold)) thrd_create_fn *find_thrd_create(void)
+{
+	thrd_create_fn *fn = (thrd_create_fn *)symbol_next("thrd_create", NULL);
+
+	__atomic_store_n(&next_thrd_create, fn, __ATOMIC_RELAXED);
+	return fn;
+}
 
 struct thread *thread_self(void)
 {
@@ -76,7 +96,9 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max)
 
 static struct thread *thread_entry(uint32_t i)
 {
-	return &chunks[i / CHUNK][i % CHUNK];
+	if (i == 0)
+		return &first_thread;
+	return i < CHUNK ? &first_chunk[i] : &chunks[i / CHUNK][i % CHUNK];
 }
 
 /* Under registry_lock.  NULL: there are too many, or there is no memory. */
@@ -86,9 +108,9 @@ static struct thread *thread_unused(void)
 
 	if (i == THREADS_MAX)
 		return NULL;
-	if (!chunks[i / CHUNK])
+	if (i >= CHUNK && !chunks[i / CHUNK])
 		chunks[i / CHUNK] = raw_map(CHUNK * sizeof(struct thread));
-	if (!chunks[i / CHUNK])
+	if (i >= CHUNK && !chunks[i / CHUNK])
 		return NULL;
 	nr_threads++;
 	return thread_entry(i);
@@ -175,6 +197,14 @@ static void release_page(struct thread *t)
 	t->slot = -1;
 }
 
+/* Under registry_lock.  Who reads the number first finds as many in the table. */
+static void live_grow(void)
+{
+	for (uint32_t i = 0; i < LIVE_FEW; i++)
+		atomic_store(&live_all[i], atomic_load(&live_few[i]));
+	live = live_all;
+}
+
 static void thread_register(struct thread *t)
 {
 	uint32_t n;
@@ -189,20 +219,22 @@ static void thread_register(struct thread *t)
 	t->scan = NULL;
 	raw_lock(&registry_lock);
 	n = atomic_load(&nr_live);
-	if (session_on()) {
+	if (session_was_on()) {
 		/* not while dormant: a sandbox may kill for a prctl() */
 		sys(SYS_prctl, PR_GET_NAME, t->name);
 		t->start_tsc = session_clock();
 		thread_assign_page(t, false);
 	}
 	atomic_store(&t->state, THREAD_LIVE);
+	if (n == LIVE_FEW && live == live_few)
+		live_grow();
 	atomic_store(&live[n], t);
 	atomic_store(&nr_live, n + 1);
 	raw_unlock(&registry_lock);
 	self = t;
 	if (exit_key_ok)
 		pthread_setspecific(exit_key, t);
-	if (session_on()) {
+	if (session_was_on()) {
 		struct ldb_rec r = {
 			.tsc = t->start_tsc, .tid = t->tid,
 			.type = LDB_EV_THREAD_START,
@@ -341,13 +373,13 @@ static int thrd_trampoline(void *p)
 EXPORT int pthread_create(pthread_t *restrict out, const pthread_attr_t *restrict attr,
 			  void *(*fn)(void *), void *restrict arg)
 {
-	create_fn *next = next_create;
+	create_fn *next = __atomic_load_n(&next_create, __ATOMIC_RELAXED);
 	size_t stack_size = default_stack_size;
 	struct thread *t;
 	int ret;
 
 	if (!next)
-		next = (create_fn *)dlsym(RTLD_NEXT, "pthread_create");
+		next = find_create();
 	if (inert || !exit_key_ok || fork_in_progress())
 		return next(out, attr, fn, arg);
 	if (attr)
@@ -363,12 +395,12 @@ EXPORT int pthread_create(pthread_t *restrict out, const pthread_attr_t *restric
 
 EXPORT int thrd_create(thrd_t *out, thrd_start_t fn, void *arg)
 {
-	thrd_create_fn *next = next_thrd_create;
+	thrd_create_fn *next = __atomic_load_n(&next_thrd_create, __ATOMIC_RELAXED);
 	struct thread *t;
 	int ret;
 
 	if (!next)
-		next = (thrd_create_fn *)dlsym(RTLD_NEXT, "thrd_create");
+		next = find_thrd_create();
 	if (inert || !exit_key_ok || fork_in_progress())
 		return next(out, fn, arg);
 	t = thread_prepare((void *)fn, arg, default_stack_size);
@@ -398,8 +430,6 @@ void thread_init(void)
 
 	if (!thread_gen_off)
 		thread_gen_off = (uintptr_t)&no_gen - cpu_thread_pointer();
-	next_create = (create_fn *)dlsym(RTLD_NEXT, "pthread_create");
-	next_thrd_create = (thrd_create_fn *)dlsym(RTLD_NEXT, "thrd_create");
 	exit_key_ok = pthread_key_create(&exit_key, thread_exit) == 0;
 	if (pthread_attr_init(&attr) == 0) {
 		pthread_attr_getstacksize(&attr, &default_stack_size);
@@ -427,6 +457,17 @@ static void forget_others(const struct thread *t)
 		other->next_free = free_threads;
 		free_threads = other;
 	}
+}
+
+bool thread_alone(void)
+{
+	return nr_threads == 1 && self == &first_thread;
+}
+
+void thread_renumber(void)
+{
+	if (nr_threads == 1 && atomic_load(&nr_live) == 1)
+		first_thread.tid = sys(SYS_getpid);
 }
 
 /* Each page that is written to in the child is copied first. */

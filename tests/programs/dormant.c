@@ -4,6 +4,7 @@
  *
  *	dormant look		threads, descriptors, sockets, and pages that no file backs, one
  *				"NAME NUMBER" a line
+ *	dormant faults		mappings; page faults until main(), and of a child that just ends
  *	dormant lock		mlockall(): "locked", or why not
  *	dormant newuser		unshare(CLONE_NEWUSER): "unshared", or why not
  *	dormant leave-main	main() leaves by pthread_exit(); another thread works on
@@ -20,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <dirent.h>
 #include <unistd.h>
 
@@ -68,6 +71,33 @@ static unsigned long count_anonymous(void)
 	return n;
 }
 
+static int count_mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	int c, n = 0;
+
+	while (f && (c = getc(f)) != EOF)
+		n += c == '\n';
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static int faults(void)
+{
+	struct rusage start, child;
+	pid_t pid;
+
+	getrusage(RUSAGE_SELF, &start);
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	getrusage(RUSAGE_CHILDREN, &child);
+	printf("start %ld\nchild %ld\nmappings %d\n", start.ru_minflt, child.ru_minflt, count_mappings());
+	return 0;
+}
+
 static void *worker(void *arg)
 {
 	struct timespec ts = { 0, 1000000 };
@@ -102,6 +132,8 @@ int main(int argc, char **argv)
 		printf("threads %d\n", count_entries("/proc/self/task"));
 		printf("descriptors %d\n", count_entries("/proc/self/fd"));
 		printf("anonymous %lu\n", count_anonymous());
+	} else if (!strcmp(what, "faults")) {
+		return faults();
 	} else if (!strcmp(what, "lock")) {
 		puts(mlockall(MCL_CURRENT | MCL_FUTURE) ? strerror(errno) : "locked");
 	} else if (!strcmp(what, "newuser")) {

@@ -13,7 +13,8 @@
 #define US	1000ULL
 
 struct session session;
-struct thread *_Atomic live[THREADS_MAX];
+static struct thread *_Atomic live_table[THREADS_MAX];
+struct thread *_Atomic *_Atomic live = live_table;
 _Atomic uint32_t nr_live;
 _Atomic uint32_t nr_blocks;
 intptr_t block_off[BLOCKS_MAX];

@@ -14,7 +14,8 @@
 #define RECORDS_MAX	(1 << 20)
 
 __attribute__((visibility("hidden"))) union session_page session_page;
-struct thread *_Atomic live[THREADS_MAX];
+static struct thread *_Atomic live_table[THREADS_MAX];
+struct thread *_Atomic *_Atomic live = live_table;
 _Atomic uint32_t nr_live;
 
 __thread uint64_t harness_gen;
