@@ -37,8 +37,7 @@ DORMANT_PAGE static _Atomic bool started_wait;	/* the list is not made yet */
 static struct raw_lock started_lock;
 
 #define CHUNK		32
-static struct module first_chunk[CHUNK];
-static struct module *chunks[MODULES_MAX / CHUNK];	/* but for the first */
+static struct module *chunks[MODULES_MAX / CHUNK];	/* mapped when they are needed, and kept */
 _Atomic uint32_t nr_modules;
 _Atomic uint32_t nr_modules_lost;
 DORMANT_PAGE intptr_t block_off[BLOCKS_MAX];
@@ -48,7 +47,7 @@ static bool seen[MODULES_MAX];
 
 struct module *module_at(uint32_t i)
 {
-	return i < CHUNK ? &first_chunk[i] : &chunks[i / CHUNK][i % CHUNK];
+	return &chunks[i / CHUNK][i % CHUNK];
 }
 
 /* Under the loader's lock.  False: there are too many, or there is no memory. */
@@ -56,8 +55,6 @@ static bool module_room(uint32_t i)
 {
 	if (i == MODULES_MAX)
 		return false;
-	if (i < CHUNK)
-		return true;
 	if (!chunks[i / CHUNK])
 		chunks[i / CHUNK] = raw_map(CHUNK * sizeof(struct module));
 	return chunks[i / CHUNK];

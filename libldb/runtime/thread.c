@@ -27,7 +27,6 @@ extern void *__libc_stack_end;
 
 DORMANT_PAGE struct raw_lock registry_lock;
 DORMANT_PAGE static struct thread *_Atomic live_few[LIVE_FEW];
-static struct thread *_Atomic live_all[THREADS_MAX];
 DORMANT_PAGE struct thread *_Atomic *_Atomic live = live_few;
 DORMANT_PAGE _Atomic uint32_t nr_live;
 
@@ -37,8 +36,8 @@ DORMANT_PAGE _Atomic uint32_t nr_live;
  */
 #define CHUNK		64
 DORMANT_PAGE static struct thread first_thread;
-static struct thread first_chunk[CHUNK];	/* but for the first */
-static struct thread *chunks[THREADS_MAX / CHUNK];	/* but for the first */
+static struct thread first_few[LIVE_FEW];	/* but for the first */
+static struct thread *chunks[THREADS_MAX / CHUNK];	/* but for the first few */
 DORMANT_PAGE static uint32_t nr_threads;	/* entries ever used */
 DORMANT_PAGE static struct thread *free_threads;
 static TLS_IE struct thread *self;
@@ -98,7 +97,23 @@ static struct thread *thread_entry(uint32_t i)
 {
 	if (i == 0)
 		return &first_thread;
-	return i < CHUNK ? &first_chunk[i] : &chunks[i / CHUNK][i % CHUNK];
+	return i < LIVE_FEW ? &first_few[i] : &chunks[i / CHUNK][i % CHUNK];
+}
+
+/*
+ * Under registry_lock: room for as many as there are entries.  Who reads the number of
+ * threads first finds as many in the table.
+ */
+static bool live_grow(void)
+{
+	struct thread *_Atomic *all = raw_map(THREADS_MAX * sizeof(*all));
+
+	if (!all)
+		return false;
+	for (uint32_t i = 0; i < LIVE_FEW; i++)
+		atomic_store(&all[i], atomic_load(&live_few[i]));
+	live = all;
+	return true;
 }
 
 /* Under registry_lock.  NULL: there are too many, or there is no memory. */
@@ -106,11 +121,11 @@ static struct thread *thread_unused(void)
 {
 	uint32_t i = nr_threads;
 
-	if (i == THREADS_MAX)
+	if (i == THREADS_MAX || (i >= LIVE_FEW && live == live_few && !live_grow()))
 		return NULL;
-	if (i >= CHUNK && !chunks[i / CHUNK])
+	if (i >= LIVE_FEW && !chunks[i / CHUNK])
 		chunks[i / CHUNK] = raw_map(CHUNK * sizeof(struct thread));
-	if (i >= CHUNK && !chunks[i / CHUNK])
+	if (i >= LIVE_FEW && !chunks[i / CHUNK])
 		return NULL;
 	nr_threads++;
 	return thread_entry(i);
@@ -197,14 +212,6 @@ static void release_page(struct thread *t)
 	t->slot = -1;
 }
 
-/* Under registry_lock.  Who reads the number first finds as many in the table. */
-static void live_grow(void)
-{
-	for (uint32_t i = 0; i < LIVE_FEW; i++)
-		atomic_store(&live_all[i], atomic_load(&live_few[i]));
-	live = live_all;
-}
-
 static void thread_register(struct thread *t)
 {
 	uint32_t n;
@@ -226,8 +233,6 @@ static void thread_register(struct thread *t)
 		thread_assign_page(t, false);
 	}
 	atomic_store(&t->state, THREAD_LIVE);
-	if (n == LIVE_FEW && live == live_few)
-		live_grow();
 	atomic_store(&live[n], t);
 	atomic_store(&nr_live, n + 1);
 	raw_unlock(&registry_lock);
