@@ -187,6 +187,8 @@ void thread_assign_page(struct thread *t, bool existing)
 	t->slot = session.free_slot[session.free_head];
 	session.free_head = (session.free_head + 1) % session.max_threads;
 	session.nr_free--;
+	if (session_info()->pages_used <= (uint64_t)t->slot)
+		__atomic_store_n(&session_info()->pages_used, t->slot + 1, __ATOMIC_RELEASE);
 	if (existing)
 		read_name(t);
 	p = session_page_of(t->slot);

@@ -4,6 +4,7 @@
  * has one life in the trace, with its counters and its creator.
  */
 #include <string.h>
+#include <sys/mman.h>
 #include "record/threads.h"
 #include "trace-sample.h"
 
@@ -96,6 +97,32 @@ static void check(const char *path, const char *order)
 	is_int(row.creator, 77, "its creator is known");
 }
 
+static bool has_memory(unsigned slot)
+{
+	unsigned char in = 0;
+
+	if (mincore((void *)session_page(&session, slot), 1, &in))
+		bail_out("mincore");
+	return in & 1;
+}
+
+/* A page fault for each page that was never used took longer than all else of a start. */
+static void unused(const char *path)
+{
+	int lives;
+
+	begin(path);
+	((struct ldb_info *)session_info(&session))->pages_used = SLOT + 1;
+	page(LDB_PAGE_LIVE);
+	threads_look(threads);
+	ok(has_memory(SLOT) && !has_memory(SLOT + 1), "pages that were not used are not touched");
+	((struct ldb_info *)session_info(&session))->pages_used = 0;
+	threads_look(threads);
+	ok(has_memory(SLOT + 1), "not known: all are looked at");
+	end(path, &lives);
+	is_int(lives, 1, "one thread");
+}
+
 int main(void)
 {
 	const char *path = sample_path("threads.data");
@@ -123,6 +150,7 @@ int main(void)
 	exits();
 	check(path, "the page is looked at before its beginning is read: one life");
 
+	unused(path);
 	sample_cleanup();
 	return done();
 }

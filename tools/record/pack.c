@@ -29,8 +29,9 @@ struct pack {
 		uint32_t tid;
 	} *last_funcs;			/* of each ring */
 	unsigned nr_rings;
-	struct pack_birth *births;	/* open addressing by tid, BIRTHS_MAX * 2 slots */
+	struct pack_birth *births;	/* BIRTHS_MAX, in order; most of it is never touched */
 	size_t nr_births;
+	uint32_t *birth_slots;		/* open addressing by tid, BIRTHS_MAX * 2: index + 1 */
 	uint64_t nr_kernel;
 };
 
@@ -76,10 +77,11 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 
 	if (!p)
 		return NULL;
-	p->births = calloc(BIRTHS_MAX * 2, sizeof(*p->births));
+	p->births = calloc(BIRTHS_MAX, sizeof(*p->births));
+	p->birth_slots = calloc(BIRTHS_MAX * 2, sizeof(*p->birth_slots));
 	p->nr_rings = session_nr_rings(s);
 	p->last_funcs = calloc(p->nr_rings, sizeof(*p->last_funcs));
-	if (!p->births || !p->last_funcs ||
+	if (!p->births || !p->birth_slots || !p->last_funcs ||
 	    backlog_init(&p->scheds, sizeof(struct ldb_row_sched), write_scheds, w) ||
 	    backlog_init(&p->reqs, sizeof(struct ldb_row_req), write_reqs, w) ||
 	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, w) ||
@@ -106,6 +108,7 @@ void pack_free(struct pack *p)
 	backlog_exit(&p->irqs);
 	free(p->last_funcs);
 	free(p->births);
+	free(p->birth_slots);
 	free(p);
 }
 
@@ -145,41 +148,37 @@ void pack_finish(struct pack *p)
 
 /* Births */
 
-static struct pack_birth *birth_slot(struct pack *p, uint32_t tid)
+/* Where the number of its birth is, or is to be. */
+static uint32_t *birth_slot(struct pack *p, uint32_t tid)
 {
 	size_t mask = BIRTHS_MAX * 2 - 1, i = tid * 0x9e3779b1U & mask;
 
-	while (p->births[i].tid && p->births[i].tid != tid)
+	while (p->birth_slots[i] && p->births[p->birth_slots[i] - 1].tid != tid)
 		i = (i + 1) & mask;
-	return &p->births[i];
+	return &p->birth_slots[i];
 }
 
 struct pack_birth *pack_birth_of(struct pack *p, uint32_t tid)
 {
-	struct pack_birth *b = tid ? birth_slot(p, tid) : NULL;
+	uint32_t nr = tid ? *birth_slot(p, tid) : 0;
 
-	return b && b->tid ? b : NULL;
+	return nr ? &p->births[nr - 1] : NULL;
 }
 
 struct pack_birth *pack_birth_next(struct pack *p, size_t *i)
 {
-	while (*i < BIRTHS_MAX * 2) {
-		struct pack_birth *b = &p->births[(*i)++];
-
-		if (b->tid)
-			return b;
-	}
-	return NULL;
+	return *i < p->nr_births ? &p->births[(*i)++] : NULL;
 }
 
 static void thread_start(struct pack *p, const struct ldb_rec *r)
 {
-	struct pack_birth *b = r->tid ? birth_slot(p, r->tid) : NULL;
+	uint32_t *slot = r->tid ? birth_slot(p, r->tid) : NULL;
 
-	if (!b || (!b->tid && p->nr_births == BIRTHS_MAX))
+	if (!slot || (!*slot && p->nr_births == BIRTHS_MAX))
 		return;
-	p->nr_births += !b->tid;
-	*b = (struct pack_birth){
+	if (!*slot)
+		*slot = ++p->nr_births;
+	p->births[*slot - 1] = (struct pack_birth){
 		.tid = r->tid, .creator = r->arg2, .start_routine = r->arg,
 		.tick = tick_of(p, r->tsc),
 	};

@@ -176,6 +176,17 @@ static bool is_same(const struct threads *t, const struct known *k,
 	return k->tid && k->tid == p->tid && k->row.start == tick_of(t, p->start_tsc);
 }
 
+/*
+ * Pages that were never used are not looked at: that would be a page fault each, and a page
+ * of memory.
+ */
+static unsigned nr_slots(const struct threads *t)
+{
+	uint64_t used = __atomic_load_n(&session_info(t->s)->pages_used, __ATOMIC_ACQUIRE);
+
+	return used && used < t->s->info.max_threads ? used : t->s->info.max_threads;
+}
+
 /* Brings what is known of a slot up to date. */
 static void look_at(struct threads *t, unsigned slot)
 {
@@ -205,7 +216,7 @@ static void look_at(struct threads *t, unsigned slot)
 
 void threads_look(struct threads *t)
 {
-	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++)
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++)
 		look_at(t, slot);
 }
 
@@ -214,7 +225,7 @@ struct threads_total threads_now(const struct threads *t)
 	struct threads_total all = t->total;
 
 	all.nr_threads = 0;
-	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++) {
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
 		const struct known *k = &t->known[slot];
 
 		if (!k->tid || k->is_final)
@@ -357,7 +368,7 @@ static void write_running(struct threads *t, unsigned slot, int64_t end)
 void threads_write(struct threads *t, int64_t end)
 {
 	threads_look(t);
-	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++) {
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;
 		write_row(t, &t->known[slot]);
@@ -381,7 +392,7 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 	struct pack_birth *b;
 	size_t i = 0;
 
-	for (unsigned slot = 0; slot < t->s->info.max_threads; slot++) {
+	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
 		look_at(t, slot);
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;

@@ -510,7 +510,8 @@ struct ldb_info {
 	__u64	unwatched_events;	/* events of threads without a page */
 	/* LDB_INFO_F_SPLIT: kernel events of CPU n are in ring n here; not in total_size */
 	__u64	kernel_rings_off, kernel_ring_stride;
-	__u64	pad[10];
+	__u64	pages_used;		/* by the runtime: no page from here on was; 0: not known */
+	__u64	pad[9];
 	struct ldb_scan_stats scan[LDB_MAX_SCANNERS];
 };
 
