@@ -440,16 +440,6 @@ static void test_tasks(void)
 	made_close(&t);
 }
 
-static void test_kernel_only(const char *value, bool is_only)
-{
-	made_begin(&t, "kernel-only.data");
-	if (value)
-		writer_add_meta(t.w, "kernel_only", value);
-	made_open(&t);
-	ok(t.model->is_kernel_only == is_only, "kernel_only %s", value ? value : "is not said");
-	made_close(&t);
-}
-
 /* As many as are kept. */
 static void test_many_tasks(void)
 {
@@ -485,9 +475,6 @@ int main(void)
 	test_order();
 	test_tasks();
 	test_many_tasks();
-	test_kernel_only("1", true);
-	test_kernel_only("0", false);
-	test_kernel_only(NULL, false);
 	sample_cleanup();
 	return done();
 }

@@ -147,8 +147,19 @@ static void test_device(void)
 	ok(w && !writer_close(w), "/dev/null takes a trace");
 }
 
+/* What to do is said where it is known. */
+static void test_open(void)
+{
+	char err[256] = "";
+
+	ok(!reader_open("/no/such/file", err, sizeof(err)) && strstr(err, "record one"), "no file: %s", err);
+	ok(!reader_open("/dev/null/file", err, sizeof(err)) && strstr(err, "/dev/null/file: ") &&
+	   !strstr(err, "record one") && !strstr(err, "owner"), "below what is no folder: %s", err);
+}
+
 int main(void)
 {
+	test_open();
 	test_limit();
 	test_full();
 	test_device();
