@@ -7,6 +7,8 @@
  *
  * u8 CONTROL_*; then what the program does, one by one: see enum.
  */
+#include "../../tools/record/phase.c"
+#include "../../tools/record/messages.c"
 #include "../../tools/record/record.c"
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -256,7 +258,7 @@ static void do_message(struct input *in)
 	}
 	if (type > LDB_MSG_RESUME + 2) {
 		t.message_size = SIZE_MAX;
-		receive(&r);
+		messages_receive(&r);
 		return;
 	}
 	if (type == LDB_MSG_MODULE) {
@@ -282,7 +284,7 @@ static void do_message(struct input *in)
 	m.m.size = size + (wrong & 3);
 	put(&n, &m, size);
 	t.message_size = size + (wrong >> 2 & 3) * 9;
-	receive(&r);
+	messages_receive(&r);
 }
 
 static struct ldb_ring_hdr *ring_of(unsigned ring)
@@ -371,7 +373,7 @@ static void act(struct input *in)
 	unsigned what = take8(in) % NR_DOINGS;
 
 	/* Without a session there is nothing that could be written to. */
-	if (!is_open(&r) && what != DO_MESSAGE && what != DO_SIGNAL && what != DO_TIME)
+	if (!recording_is_open(&r) && what != DO_MESSAGE && what != DO_SIGNAL && what != DO_TIME)
 		return;
 	switch (what) {
 	case DO_MESSAGE:
@@ -459,13 +461,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.o = &o, .sock = NO_SOCKET, .pidfd = -1, .drain_ms = 1, .listen_fd = -1,
 		.pid = o.pid, .clock_id = LDB_CLOCK_MONO,
 	};
-	enter(&r, PHASE_HELLO);
+	recording_enter(&r, PHASE_HELLO);
 	if (flags & CONTROL_RUNNING)
 		begin_running();
 	while (in.left)
 		act(&in);
-	set_end(&r, "detached");
-	close_recording(&r);
+	recording_set_end(&r, "detached");
+	recording_close(&r);
 	if (flags & CONTROL_READ && t.nr_out > sizeof(struct ldb_file_header))
 		check_out();
 	sandbox_recv = NULL;

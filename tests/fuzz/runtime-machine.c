@@ -326,6 +326,8 @@ static long do_munmap(void *at, size_t size)
 /* Nothing is done: it must be the runtime's memory. */
 static long do_madvise(const char *at, size_t size)
 {
+	if (at == (const char *)&session_page && size == sizeof(session_page))
+		return 0;
 	for (int i = 0; i < MAPS_MAX; i++)
 		if (maps[i].at && at >= maps[i].at && at <= maps[i].at + maps[i].size &&
 		    size <= (size_t)(maps[i].at + maps[i].size - at))
