@@ -323,10 +323,12 @@ static long do_munmap(void *at, size_t size)
 	return munmap(at, size) ? -errno : 0;
 }
 
-/* Nothing is done: it must be the runtime's memory. */
+/* Nothing is done: it must be the runtime's memory, mapped or its own variables. */
 static long do_madvise(const char *at, size_t size)
 {
-	if (at == (const char *)&session_page && size == sizeof(session_page))
+	extern const char __data_start, _end;
+
+	if (at >= &__data_start && at < &_end && size <= (size_t)(&_end - at))
 		return 0;
 	for (int i = 0; i < MAPS_MAX; i++)
 		if (maps[i].at && at >= maps[i].at && at <= maps[i].at + maps[i].size &&
