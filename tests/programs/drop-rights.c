@@ -24,6 +24,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,31 @@ static void same_root(int tasks, const char *tid, const struct stat *own, char *
 		strcpy(out, st.st_ino == own->st_ino && st.st_dev == own->st_dev ? "same" : "other");
 }
 
+/* A thread that has just been made has its maker's name: two of one name are looked at again. */
+static void wait_names(int tasks, DIR *dir)
+{
+	char last[32] = "", name[32];
+	struct dirent *d;
+
+	for (int i = 0; i < 50; i++) {
+		bool again = false;
+
+		*last = '\0';
+		rewinddir(dir);
+		while ((d = readdir(dir))) {
+			if (d->d_name[0] == '.' || atoi(d->d_name) == getpid())
+				continue;
+			field(tasks, d->d_name, "Name", name, sizeof(name));
+			again |= !strcmp(name, last);
+			strcpy(last, name);
+		}
+		rewinddir(dir);
+		if (!again)
+			return;
+		usleep(10000);
+	}
+}
+
 /* tasks: opened before the change, it may be out of reach afterwards. */
 static void look(int tasks)
 {
@@ -158,6 +184,7 @@ static void look(int tasks)
 	if (stat("/", &own) || !dir)
 		return;
 	rewinddir(dir);
+	wait_names(tasks, dir);
 	while ((d = readdir(dir))) {
 		char name[32], uid[32], caps[32], nnp[32], root[8];
 
@@ -211,8 +238,10 @@ static int patch_runtime(const char *path)
 			continue;
 		if (mprotect((void *)from, to - from, PROT_READ | PROT_WRITE | PROT_EXEC))
 			return -1;
-		memset((void *)from, 0x90, to - from - 64);
 		write_code((unsigned char *)to - 64, keep);
+		/* From the end: whoever comes to what is overwritten slides to the code. */
+		for (volatile unsigned char *p = (unsigned char *)to - 65; p >= (unsigned char *)from; p--)
+			*p = 0x90;
 		patched = 1;
 	}
 	if (maps)
