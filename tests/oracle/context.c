@@ -328,6 +328,7 @@ static void read_lives(struct oracle *o)
 
 void check_trace(struct oracle *o)
 {
+	o->store_err = ticks(o, STAMP_NS);
 	if (reader_header(o->r)->clock_id == LDB_CLOCK_TSC)
 		o->stamp_err = ticks(o, STAMP_NS);
 	read_metas(o);

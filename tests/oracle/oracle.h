@@ -52,6 +52,7 @@ struct oracle {
 	int64_t kernel_err;		/* ticks: the kernel's stamps and the program's */
 	bool knows_err;			/* how large that is */
 	int64_t stamp_err;		/* ticks: a stamp and the lock it is for, see locks.c */
+	int64_t store_err;		/* ticks: a store and when another CPU sees it, see calls.c */
 	int64_t lock_threshold;		/* ticks */
 	unsigned nr_cpus, nr_scanners;
 	bool is_cut;			/* the recorder was killed: there is no end */
