@@ -254,8 +254,13 @@ void raw_thread_wait(struct raw_thread *t, uint32_t tid, uint64_t timeout_ns)
 
 void raw_thread_join(struct raw_thread *t)
 {
-	uint32_t tid;
+	uint32_t tid, last = 0;
 
-	while ((tid = atomic_load(&t->tid)) != 0)
+	while ((tid = atomic_load(&t->tid)) != 0) {
+		last = tid;
 		raw_thread_wait(t, tid, 0);
+	}
+	/* The kernel clears the word a moment before it counts one thread less: unshare() sees. */
+	for (int i = 0; last && i < 1000 && !sys(SYS_tgkill, sys(SYS_getpid), last, 0); i++)
+		raw_sleep_ns(10000);
 }

@@ -44,7 +44,7 @@ while read -r name bound; do
 		"$(($(awk -v n="$name" '$1 == n { print $2 }' nothing.least) + bound))"
 done <<-EOF
 	start 5
-	child 1
+	child 3
 	mappings 0
 EOF
 diag "$(paste -d' ' nothing.least ldb.least)"
