@@ -89,6 +89,11 @@ static int64_t read_ns(clockid_t id)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
+int64_t clock_mono_ns(void)
+{
+	return read_ns(CLOCK_MONOTONIC);
+}
+
 static int64_t shift_ns;	/* of the program's CLOCK_MONOTONIC against ours */
 
 uint64_t clock_now(unsigned clock_id)

@@ -20,6 +20,7 @@
 #include "cli/error.h"
 #include "record/inject.h"
 #include "record/inject-regs.h"
+#include "record/session.h"
 
 #define TRIES		40		/* for a thread that can be stopped; some seconds at most */
 #define BUSY_TRIES	20		/* while the one before leaves, if it does */
@@ -41,14 +42,6 @@ enum outcome {
 	MOVED,			/* this thread cannot, now */
 	REFUSED,		/* no thread will: a line was printed */
 };
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
 
 static void pause_ns(long ns)
 {
@@ -216,7 +209,7 @@ static void choose(pid_t pid, struct choice *all)
 /* The next stop: a wait status; 0: none in time; -1: the thread is gone. */
 static int next_stop(pid_t tid, int64_t timeout_ns)
 {
-	int64_t until = now_ns() + timeout_ns;
+	int64_t until = clock_mono_ns() + timeout_ns;
 	int status;
 
 	for (;;) {
@@ -226,7 +219,7 @@ static int next_stop(pid_t tid, int64_t timeout_ns)
 			return -1;
 		if (got == tid)
 			return status;
-		if (now_ns() > until)
+		if (clock_mono_ns() > until)
 			return 0;
 		pause_ns(POLL_NS);
 	}
@@ -262,9 +255,9 @@ static bool stop(pid_t tid)
 /* From call to call until the one that ends the visit.  False: it did not get there. */
 static bool run_to_end(pid_t tid, const struct ldb_door *door)
 {
-	int64_t until = now_ns() + PASS_NS;
+	int64_t until = clock_mono_ns() + PASS_NS;
 
-	while (now_ns() < until) {
+	while (clock_mono_ns() < until) {
 		int status;
 
 		if (ptrace(PTRACE_SYSCALL, tid, NULL, NULL))
@@ -339,7 +332,7 @@ out:
  */
 static void idle(pid_t gate, long ns)
 {
-	int64_t until = now_ns() + ns;
+	int64_t until = clock_mono_ns() + ns;
 	int status;
 	pid_t tid;
 
@@ -352,7 +345,7 @@ static void idle(pid_t gate, long ns)
 				       signal ? (long)WSTOPSIG(status) : 0);
 		}
 		pause_ns(POLL_NS);
-	} while (now_ns() < until);
+	} while (clock_mono_ns() < until);
 }
 
 static bool seize(pid_t tid)

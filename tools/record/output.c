@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
@@ -24,14 +23,6 @@
 #define DISK_FREE_PCT	5
 #define DISK_FREE_BYTES	(16ULL << 30)	/* enough, however large the disk is */
 #define SLACK_NS	5000000		/* pack_alloc(): a writer preempted after its stamp */
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
 
 static void folder_of(const char *path, char *folder, size_t size)
 {
@@ -239,7 +230,7 @@ bool output_open(struct recording *r)
 	write_metas(r);
 	write_clock(r);
 	writer_flush(r->writer);
-	r->begin_ns = now_ns();
+	r->begin_ns = clock_mono_ns();
 	r->next_second_ns = r->begin_ns + (r->o->live ? (int64_t)r->o->live->period_ns : 1000000000);
 	return true;
 
@@ -253,7 +244,7 @@ err_release:
 unsigned output_drain(struct recording *r)
 {
 	uint64_t begin = clock_now(r->clock_id);
-	unsigned fill = drain_pass(r->drain, now_ns()), kernel_fill = kernel_drain(r);
+	unsigned fill = drain_pass(r->drain, clock_mono_ns()), kernel_fill = kernel_drain(r);
 
 	pack_release(r->pack, begin);
 	r->released_tick = recording_tick(r, begin - r->slack);
@@ -312,7 +303,7 @@ static void write_scans(struct recording *r)
 static void tell_live(struct recording *r, const struct threads_total *now, const char *end)
 {
 	struct record_status status = {
-		.pid = r->pid, .now_ns = now_ns(), .begin_ns = r->begin_ns,
+		.pid = r->pid, .now_ns = clock_mono_ns(), .begin_ns = r->begin_ns,
 		.tick = r->released_tick,
 		.made = now->made, .seen = now->seen, .nr_threads = now->nr_threads,
 		.nr_events = r->nr_events, .nr_lost = r->nr_lost + r->disk_lost, .end = end,
@@ -386,10 +377,10 @@ void output_close(struct recording *r)
 	char text[128];
 	int rc;
 
-	drain_finish(r->drain, now_ns());
+	drain_finish(r->drain, clock_mono_ns());
 	kernel_finish(r);
 	pack_finish(r->pack);
-	r->end_ns = now_ns();
+	r->end_ns = clock_mono_ns();
 	write_losses(r);
 	write_clock(r);
 	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/progress.h"
@@ -14,18 +13,10 @@
 
 #define GONE_NS		1000000000LL	/* a program that hung up must be gone within */
 
-int64_t recording_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
 void recording_enter(struct recording *r, enum phase phase)
 {
 	r->phase = phase;
-	r->phase_since_ns = recording_now_ns();
+	r->phase_since_ns = clock_mono_ns();
 }
 
 bool recording_is_open(const struct recording *r)
@@ -95,10 +86,10 @@ bool recording_is_gone(const struct recording *r)
 /* Until its last thread has stopped writing, and its status can be had. */
 static void wait_gone(struct recording *r)
 {
-	int64_t until = recording_now_ns() + GONE_NS;
+	int64_t until = clock_mono_ns() + GONE_NS;
 	bool is_child = r->launch.pid && r->pid == r->launch.pid;
 
-	while (recording_now_ns() < until) {
+	while (clock_mono_ns() < until) {
 		launch_reap(&r->launch);
 		if (is_child ? r->launch.ended : recording_is_gone(r))
 			return;

@@ -138,7 +138,7 @@ static void drain(struct recording *r)
 
 static void tick(struct recording *r)
 {
-	int64_t now = recording_now_ns();
+	int64_t now = clock_mono_ns();
 
 	if (recording_is_open(r)) {
 		drain(r);

@@ -84,7 +84,6 @@ static inline uint64_t recording_events(const struct recording *r)
 
 /* phase.c */
 
-int64_t recording_now_ns(void);		/* CLOCK_MONOTONIC */
 void recording_enter(struct recording *r, enum phase phase);
 
 /* Is there a session the program may write into? */

@@ -70,6 +70,7 @@ unsigned session_ring_cpu(const struct session *s, unsigned ring);
 unsigned clock_choose(void);
 const char *clock_name(unsigned clock_id);
 uint64_t clock_now(unsigned clock_id);
+int64_t clock_mono_ns(void);		/* our own CLOCK_MONOTONIC, for waits and progress */
 
 /*
  * By how much a process's CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are ahead of the kernel's:
