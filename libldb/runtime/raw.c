@@ -16,6 +16,8 @@
 
 #define RAW_STACK_SIZE	(128 * 1024)
 #define RAW_TLS_SIZE	(16 * 1024)	/* on either side of the thread pointer */
+#define UNCOUNTED_TRIES	1000
+#define UNCOUNTED_NS	10000
 
 void *memcpy(void *restrict d, const void *restrict s, size_t n)
 {
@@ -252,6 +254,12 @@ void raw_thread_wait(struct raw_thread *t, uint32_t tid, uint64_t timeout_ns)
 	sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, timeout_ns ? &ts : NULL);
 }
 
+void raw_thread_uncounted(uint32_t tid)
+{
+	for (int i = 0; tid && i < UNCOUNTED_TRIES && !sys(SYS_tgkill, sys(SYS_getpid), tid, 0); i++)
+		raw_sleep_ns(UNCOUNTED_NS);
+}
+
 void raw_thread_join(struct raw_thread *t)
 {
 	uint32_t tid, last = 0;
@@ -260,7 +268,5 @@ void raw_thread_join(struct raw_thread *t)
 		last = tid;
 		raw_thread_wait(t, tid, 0);
 	}
-	/* The kernel clears the word a moment before it counts one thread less: unshare() sees. */
-	for (int i = 0; last && i < 1000 && !sys(SYS_tgkill, sys(SYS_getpid), last, 0); i++)
-		raw_sleep_ns(10000);
+	raw_thread_uncounted(last);
 }

@@ -67,6 +67,11 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 void raw_thread_join(struct raw_thread *t);
 /* Until it is not thread tid any more; at most timeout_ns, 0: no limit. */
 void raw_thread_wait(struct raw_thread *t, uint32_t tid, uint64_t timeout_ns);
+/*
+ * After that: until the kernel counts one thread less, which unshare() and setns() look at.
+ * It clears the word a moment before.  At most 10 ms or so.
+ */
+void raw_thread_uncounted(uint32_t tid);
 
 #pragma GCC visibility pop
 #endif /* LDB_RAW_H */

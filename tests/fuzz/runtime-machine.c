@@ -396,6 +396,10 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 		return 77;
 	case SYS_gettid:
 		return machine.tid;
+	case SYS_tgkill:
+		if (c)
+			broken("a signal is sent");
+		return -ESRCH;		/* of a thread that has ended: nothing lies between */
 	case SYS_geteuid:
 		return 1000;
 	case SYS_prctl:
