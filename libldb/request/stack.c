@@ -8,18 +8,42 @@
  * memory back, so no entry changes its meaning under the scanner's eyes.
  */
 #include <errno.h>
-#include "internal.h"
+#include "runtime/runtime.h"
 #include "request.h"
 
 #define STACKS_MAX	1024
+#define STACKS_FEW	16	/* of a program with more the others are mapped */
 #define FREE		0UL
 #define BUSY		1UL	/* being filled or taken away */
 
-static struct {
+struct stack {
 	_Atomic uintptr_t lo;
 	_Atomic uintptr_t hi;
-} stacks[STACKS_MAX];
+};
+
+static struct stack few[STACKS_FEW];
+static struct stack *_Atomic others;	/* written before nr_used says so */
 static _Atomic unsigned nr_used;	/* no entry in use at or after it */
+
+static struct stack *entry(unsigned n)
+{
+	if (n < STACKS_FEW)
+		return &few[n];
+	return atomic_load_explicit(&others, memory_order_relaxed) + (n - STACKS_FEW);
+}
+
+static bool map_others(void)
+{
+	struct stack *none = NULL, *mapped;
+
+	if (atomic_load(&others))
+		return true;
+	mapped = raw_map((STACKS_MAX - STACKS_FEW) * sizeof(*mapped));
+	/* Of two at the same time the later one's is never touched. */
+	if (mapped)
+		atomic_compare_exchange_strong(&others, &none, mapped);
+	return mapped;
+}
 
 static void raise_nr_used(unsigned nr)
 {
@@ -35,14 +59,18 @@ int stack_register(void *lo, void *hi)
 		return -EINVAL;
 	for (unsigned n = 0; n < STACKS_MAX; n++) {
 		uintptr_t expect = FREE;
+		struct stack *s;
 
-		if (atomic_load_explicit(&stacks[n].lo, memory_order_relaxed) != FREE ||
-		    !atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
+		if (n == STACKS_FEW && !map_others())
+			break;
+		s = entry(n);
+		if (atomic_load_explicit(&s->lo, memory_order_relaxed) != FREE ||
+		    !atomic_compare_exchange_strong(&s->lo, &expect, BUSY))
 			continue;
 		raise_nr_used(n + 1);
-		atomic_store_explicit(&stacks[n].hi, (uintptr_t)hi, memory_order_relaxed);
+		atomic_store_explicit(&s->hi, (uintptr_t)hi, memory_order_relaxed);
 		/* pairs with the acquire in stack_foreign() */
-		atomic_store_explicit(&stacks[n].lo, (uintptr_t)lo, memory_order_release);
+		atomic_store_explicit(&s->lo, (uintptr_t)lo, memory_order_release);
 		return 0;
 	}
 	return -ENOMEM;
@@ -57,12 +85,13 @@ void stack_unregister(void *lo)
 		return;
 	for (unsigned n = 0; n < nr; n++) {
 		uintptr_t expect = (uintptr_t)lo;
+		struct stack *s = entry(n);
 
-		if (atomic_load_explicit(&stacks[n].lo, memory_order_relaxed) != expect ||
-		    !atomic_compare_exchange_strong(&stacks[n].lo, &expect, BUSY))
+		if (atomic_load_explicit(&s->lo, memory_order_relaxed) != expect ||
+		    !atomic_compare_exchange_strong(&s->lo, &expect, BUSY))
 			continue;
 		scan_quiesce();
-		atomic_store_explicit(&stacks[n].lo, FREE, memory_order_release);
+		atomic_store_explicit(&s->lo, FREE, memory_order_release);
 		break;
 	}
 	errno = saved;
@@ -74,8 +103,9 @@ bool stack_taken(uintptr_t from, uintptr_t to)
 	bool any = false;
 
 	for (unsigned n = 0; n < nr; n++) {
-		uintptr_t lo = atomic_load_explicit(&stacks[n].lo, memory_order_acquire);
-		uintptr_t hi = atomic_load_explicit(&stacks[n].hi, memory_order_relaxed);
+		const struct stack *s = entry(n);
+		uintptr_t lo = atomic_load_explicit(&s->lo, memory_order_acquire);
+		uintptr_t hi = atomic_load_explicit(&s->hi, memory_order_relaxed);
 
 		if (lo <= BUSY || lo >= to || hi <= from)
 			continue;
@@ -90,14 +120,15 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi)
 	unsigned nr = atomic_load_explicit(&nr_used, memory_order_acquire);
 
 	for (unsigned n = 0; n < nr; n++) {
-		uintptr_t l = atomic_load_explicit(&stacks[n].lo, memory_order_acquire);
+		const struct stack *s = entry(n);
+		uintptr_t l = atomic_load_explicit(&s->lo, memory_order_acquire);
 		uintptr_t h;
 
 		if (l <= BUSY || addr < l)
 			continue;
-		h = atomic_load_explicit(&stacks[n].hi, memory_order_relaxed);
+		h = atomic_load_explicit(&s->hi, memory_order_relaxed);
 		atomic_thread_fence(memory_order_acquire);
-		if (addr >= h || atomic_load_explicit(&stacks[n].lo, memory_order_relaxed) != l)
+		if (addr >= h || atomic_load_explicit(&s->lo, memory_order_relaxed) != l)
 			continue;
 		*lo = l;
 		*hi = h;

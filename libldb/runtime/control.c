@@ -135,7 +135,7 @@ static void send_modules(void)
 /* Threads the kernel has and the registry has not; ours are not counted. */
 static uint32_t count_unwatched(void)
 {
-	static char dir[4096] __attribute__((aligned(8)));
+	char dir[4096] __attribute__((aligned(8)));
 	long fd = sys(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	uint32_t total = 0, known = atomic_load(&nr_live) + 1 + session.nr_scanners;
 	long n;

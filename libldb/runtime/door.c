@@ -12,7 +12,7 @@
 
 _Static_assert(LDB_CONTROL_VERSION == 2, "door.S says so too");
 
-#define DOOR_STACK	(64 * 1024)	/* a signal frame has up to 12 KB of registers */
+#define DOOR_STACK	(32 * 1024)	/* a signal frame has up to 12 KB of registers */
 
 /* In arch/: calls door_pass(). */
 void door_entry(void) HIDDEN;

@@ -22,24 +22,35 @@ bool fork_in_progress(void)
 	return forking;
 }
 
+/*
+ * Nobody ever came, and there is no other thread: the child has nothing to make new.
+ * Looked at without a write, because a page that is written to before a fork is copied
+ * after it.
+ */
+static bool nothing_to_renew(void)
+{
+	return !control_ever_ran() && thread_alone();
+}
+
 static void fork_before(void)
 {
-	forking = true;
+	if (!nothing_to_renew())
+		forking = true;
 }
 
 static void fork_parent(void)
 {
-	forking = false;
+	if (forking)
+		forking = false;
 }
 
 static void fork_child(void)
 {
 	int saved;
 
-	forking = false;
-	/* A page that is written to, or seen for the first time, is a page fault. */
-	if (!control_ever_ran() && thread_alone())
+	if (nothing_to_renew())
 		return;
+	forking = false;
 	saved = errno;
 	if (atomic_load(&registry_lock.word))
 		atomic_store(&registry_lock.word, 0);

@@ -60,7 +60,7 @@ static bool is_about_rights(const char *line)
 /* FNV-1a of these lines of the program's status; 0: it cannot be read. */
 uint64_t identity_now(void)
 {
-	static char status[STATUS_MAX];
+	char status[STATUS_MAX];
 	uint64_t hash = 0xcbf29ce484222325ULL;
 	bool wanted = false, any = false, begins = true;
 	long fd = sys(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);

@@ -86,7 +86,7 @@ static void take_char(struct maps *m, char c, int *field, int *column)
 
 void unmap_find_gone(void)
 {
-	static char buf[4096];
+	char buf[4096];
 	struct maps m = { 0 }, before = { 0 };
 	int field = 0, column = 0;
 	long fd = sys(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0), n;

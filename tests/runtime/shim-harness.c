@@ -111,6 +111,11 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max)
 	return 1;
 }
 
+void *raw_map(size_t size)
+{
+	return calloc(1, size);
+}
+
 void scan_quiesce(void)
 {
 	harness_nr_quiesce++;
