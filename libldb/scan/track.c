@@ -28,28 +28,32 @@ static const struct scan_mark *mark_of(const struct scan_state *st, unsigned blo
 }
 
 /*
- * An invocation known at last_ok and gone at hi: by when it had surely ended.  At
- * the mark all that was linked lay above its top; other stacks are in no order.
+ * Of what was known at last_ok and is gone: the outermost invocation of the block that had
+ * surely ended at the mark, from `from` on.  All that was linked then lay above the mark's
+ * top; other stacks are in no order, but what was called from there had ended, too.
  */
-static uint64_t ended_by(const struct scan_state *st, unsigned block, const struct ldb_stack_frame *k,
-			 uint64_t hi)
+static uint32_t marked_from(const struct scan_state *st, unsigned block, const struct scan_mark *m,
+			    uint32_t from)
 {
-	const struct scan_mark *m = mark_of(st, block);
+	const struct ldb_stack_frame *k = st->stack->frame;
+	uint32_t i = from;
 
-	if (m && (!m->top || (m->top > k->addr && scan_on_own_stack(st, m->top) &&
-			      scan_on_own_stack(st, k->addr))))
-		return m->hi;
-	return hi;
+	if (!m)
+		return st->depth;
+	if (!m->top)
+		return from;
+	while (i < st->depth && !((k[i].gen & (LDB_GEN_ONE - 1)) == block && m->top > k[i].addr &&
+				  scan_on_own_stack(st, m->top) && scan_on_own_stack(st, k[i].addr)))
+		i++;
+	return i;
 }
 
-/* Returns whether it is to be written.  The block: what a recorder can change is read once. */
-static bool func_event(struct ldb_rec r[3], const struct scan_state *st, unsigned block,
-		       uint32_t i, uint64_t hi)
+/* Returns whether it is to be written: what a recorder can change is read once. */
+static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_t i, uint64_t hi)
 {
 	const struct ldb_stack_frame *k = &st->stack->frame[i];
 	bool from_start = k->flags & LDB_FUNC_F_FROM_START;
 
-	hi = ended_by(st, block, k, hi);
 	if (hi - k->start_min < session_page.a.func_threshold && !from_start)
 		return false;
 	r[0].tsc = hi;
@@ -78,8 +82,7 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, unsigne
  * instruction here, mostly in the page fault of a ring's next page: the recorder tells
  * by ending_gen and ending_seen what was done (threads.c there).
  */
-static void end_invocation(struct scanner *s, struct scan_state *st, unsigned block, uint32_t i,
-			   uint64_t hi)
+static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i, uint64_t hi)
 {
 	const struct ldb_stack_frame *f = &st->stack->frame[i];
 	struct ldb_page *p = st->page;
@@ -88,7 +91,7 @@ static void end_invocation(struct scanner *s, struct scan_state *st, unsigned bl
 	struct ldb_rec r[3];
 
 	__atomic_store_n(&p->ending_gen, f->gen, __ATOMIC_RELEASE);
-	if (!func_event(r, st, block, i, hi)) {
+	if (!func_event(r, st, i, hi)) {
 		p->below_threshold++;
 		return;
 	}
@@ -105,11 +108,12 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 		       int known, uint64_t hi)
 {
 	struct ldb_stack_frame *f = st->stack->frame;
-	uint32_t to = known + 1, i;
+	const struct scan_mark *m = mark_of(st, block);
+	uint32_t to = known + 1, marked = marked_from(st, block, m, to), i;
 
 	for (i = st->depth; i-- > (uint32_t)(known + 1);)
 		if ((f[i].gen & (LDB_GEN_ONE - 1)) == block)
-			end_invocation(s, st, block, i, hi);
+			end_invocation(s, st, i, i >= marked ? m->hi : hi);
 	/* close the holes; with one block there is nothing to keep */
 	for (i = to; i < st->depth; i++)
 		if ((f[i].gen & (LDB_GEN_ONE - 1)) != block)

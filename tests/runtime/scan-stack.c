@@ -440,6 +440,8 @@ static void settles(void)
 
 static void foreign(void)
 {
+	uint64_t mark_hi;
+
 	begin(2, true);
 	enter(0, &other[5]);
 	enter(0, &other[4]);
@@ -470,6 +472,24 @@ static void foreign(void)
 	ok(nr_written == 6, "all end");
 	for (unsigned i = 0; i < 6; i++)
 		is_int(record(i)->end_max, looked_at + 10, "not known to have ended before");
+	/* What was called there by what had ended at the mark had ended before that. */
+	begin(3, true);
+	is_registered = true;
+	st.lowest_top = (uintptr_t)at(2);
+	enter(0, &other[5]);
+	enter(0, &other[4]);
+	look_now();
+	settle = true;
+	blocks[0].top = at(1);
+	look_now();
+	settle = false;
+	mark_hi = looked_at + 10;
+	leave(0);
+	look_now();
+	is_int(nr_written, 4, "two functions and two of the coroutine's have ended");
+	ok(record(2)->end_max == mark_hi && record(3)->end_max == looked_at + 10,
+	   "of the own stack what the mark tells");
+	ok(record(0)->end_max == mark_hi && record(1)->end_max == mark_hi, "a callee ends with its caller");
 }
 
 static void two_blocks(void)
