@@ -34,11 +34,12 @@ static long no_such_function(void)
 
 static __attribute__((noinline, cold)) void *next_find(void **slot, const char *name)
 {
-	void *fn = symbol_next(name, NULL);
+	void *fn = symbol_cached(slot, name);
 
-	if (!fn)
+	if (!fn) {
 		fn = (void *)no_such_function;
-	__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+		__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+	}
 	return fn;
 }
 

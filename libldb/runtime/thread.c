@@ -50,24 +50,8 @@ DORMANT_PAGE static size_t default_stack_size;
 
 typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
-DORMANT_PAGE static create_fn *next_create;
-DORMANT_PAGE static thrd_create_fn *next_thrd_create;
-
-static __attribute__((noinline, cold)) create_fn *find_create(void)
-{
-	create_fn *fn = (create_fn *)symbol_next("pthread_create", NULL);
-
-	__atomic_store_n(&next_create, fn, __ATOMIC_RELAXED);
-	return fn;
-}
-
-static __attribute__((noinline, cold)) thrd_create_fn *find_thrd_create(void)
-{
-	thrd_create_fn *fn = (thrd_create_fn *)symbol_next("thrd_create", NULL);
-
-	__atomic_store_n(&next_thrd_create, fn, __ATOMIC_RELAXED);
-	return fn;
-}
+DORMANT_PAGE static void *next_create;
+DORMANT_PAGE static void *next_thrd_create;
 
 struct thread *thread_self(void)
 {
@@ -380,13 +364,11 @@ static int thrd_trampoline(void *p)
 EXPORT int pthread_create(pthread_t *restrict out, const pthread_attr_t *restrict attr,
 			  void *(*fn)(void *), void *restrict arg)
 {
-	create_fn *next = __atomic_load_n(&next_create, __ATOMIC_RELAXED);
+	create_fn *next = (create_fn *)symbol_cached(&next_create, "pthread_create");
 	size_t stack_size = default_stack_size;
 	struct thread *t;
 	int ret;
 
-	if (!next)
-		next = find_create();
 	if (inert || !exit_key_ok || fork_in_progress())
 		return next(out, attr, fn, arg);
 	if (attr)
@@ -402,12 +384,10 @@ EXPORT int pthread_create(pthread_t *restrict out, const pthread_attr_t *restric
 
 EXPORT int thrd_create(thrd_t *out, thrd_start_t fn, void *arg)
 {
-	thrd_create_fn *next = __atomic_load_n(&next_thrd_create, __ATOMIC_RELAXED);
+	thrd_create_fn *next = (thrd_create_fn *)symbol_cached(&next_thrd_create, "thrd_create");
 	struct thread *t;
 	int ret;
 
-	if (!next)
-		next = find_thrd_create();
 	if (inert || !exit_key_ok || fork_in_progress())
 		return next(out, fn, arg);
 	t = thread_prepare((void *)fn, arg, default_stack_size);

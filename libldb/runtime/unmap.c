@@ -109,14 +109,8 @@ void unmap_find_gone(void)
 }
 
 #define NEXT(fn, name) ({							\
-		DORMANT_PAGE static __typeof__(fn) *next_;				\
-		__typeof__(fn) *found_ = __atomic_load_n(&next_, __ATOMIC_RELAXED); \
-										\
-		if (unlikely(!found_)) {					\
-			found_ = (__typeof__(fn) *)symbol_next(name, NULL);\
-			__atomic_store_n(&next_, found_, __ATOMIC_RELAXED);	\
-		}								\
-		found_;								\
+		DORMANT_PAGE static void *next_;				\
+		(__typeof__(fn) *)symbol_cached(&next_, name);			\
 	})
 
 EXPORT int munmap(void *addr, size_t size)

@@ -17,6 +17,18 @@
 void *symbol_next(const char *name, const char *version);
 bool symbol_lockless(void);
 
+/* What *slot holds, looked up the first time; NULL: there is none, and it is looked up again. */
+static inline void *symbol_cached(void **slot, const char *name)
+{
+	void *fn = __atomic_load_n(slot, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!fn, 0)) {
+		fn = symbol_next(name, NULL);
+		__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+	}
+	return fn;
+}
+
 /* In the kernel's image (AT_SYSINFO_EHDR), which may be NULL.  For raw threads, too. */
 void *symbol_vdso(const void *image, const char *name);
 
