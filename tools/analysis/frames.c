@@ -101,15 +101,15 @@ static int frame_compare(const void *pa, const void *pb)
 	return a->gen < b->gen ? -1 : a->gen > b->gen;
 }
 
-/* How many frames come before want or are it. */
-static size_t frames_up_to(const struct timeline_build *b, const struct frame *want)
+/* How many frames come before want: bound 0; or are it or one of its parts, too: bound 1. */
+static size_t frames_below(const struct timeline_build *b, const struct frame *want, int bound)
 {
 	size_t lo = 0, hi = b->nr_frames;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (frame_compare(&b->frames[mid], want) <= 0)
+		if (frame_compare(&b->frames[mid], want) < bound)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -117,20 +117,14 @@ static size_t frames_up_to(const struct timeline_build *b, const struct frame *w
 	return lo;
 }
 
-/* How many frames come before it and its parts. */
 static size_t frames_before(const struct timeline_build *b, const struct frame *want)
 {
-	size_t lo = 0, hi = b->nr_frames;
+	return frames_below(b, want, 0);
+}
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (frame_compare(&b->frames[mid], want) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+static size_t frames_up_to(const struct timeline_build *b, const struct frame *want)
+{
+	return frames_below(b, want, 1);
 }
 
 /* The first of its parts that did not end before f did, or else the last.  Index + 1 of each. */

@@ -49,8 +49,8 @@ uint32_t wakers_of_sleep(const struct timeline_build *b, const struct offcpu *o)
 {
 	const struct sched_off *off = &o->off;
 
-	if (o->is_event || off->is_preempted || off->state == LDB_STATE_DISK || !off->has_woken || off->waker.kind != PARTY_TASK ||
-	    off->waker.tid == off->tid || off->woken - off->out < b->min_off ||
+	if (o->is_event || off->is_preempted || off->state == LDB_STATE_DISK || !off->has_woken ||
+	    off->waker.kind != PARTY_TASK || off->waker.tid == off->tid || off->woken - off->out < b->min_off ||
 	    !model_thread(b->m, off->waker.tid, off->woken))
 		return 0;
 	return off->waker.tid;
