@@ -384,6 +384,8 @@ static void switch_too(int cpu, int prev, int next)
 
 static void test_deaf(void)
 {
+	struct perf_watch *taken;
+
 	begin(&rows_only, PERF_TRACEPOINTS);
 	sw(0, 200, 0, S);
 	sw(0, 0, 100, R);
@@ -406,6 +408,16 @@ static void test_deaf(void)
 	switch_too(0, 100, -1);
 	check("9:switch 101 100 cpu0 S tid other\n12:switch 100 0 cpu0 R tid hidden\n",
 	      "nor if it came to a thread that is ending, which has no number any more");
+	begin(&rows_only, PERF_TRACEPOINTS);
+	sw(0, 100, 200, S);
+	taken = w;
+	w = NULL;
+	begin(&rows_only, PERF_TRACEPOINTS);
+	perf_watch_take_cpus(w, taken);
+	perf_watch_free(taken);
+	ok(!perf_watch_is_deaf(w, 0), "what another watch has been told");
+	simple(PERF_EVENT_EXEC, 0, 101, 101, 101, 0);
+	ok(perf_watch_is_deaf(w, 0), "tells that a thread came unseen");
 	begin(&rows_only, PERF_TRACEPOINTS);
 	sw(0, 200, 101, S);
 	simple(PERF_EVENT_EXEC, 0, 100, 100, 101, 0);

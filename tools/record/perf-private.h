@@ -223,6 +223,9 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 /* In order of time. */
 void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
 
+/* Who runs where, and which CPUs are heard, as another one with as many has been told. */
+void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
+
 /* No more events: names not yet told. */
 void perf_watch_finish(struct perf_watch *w);
 

@@ -566,6 +566,14 @@ void perf_watch_finish(struct perf_watch *w)
 	task_each(w->tasks, tell_last, w);
 }
 
+void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from)
+{
+	for (unsigned i = 0; i < w->nr_cpus && i < from->nr_cpus; i++) {
+		w->cpus[i] = from->cpus[i];
+		w->cpus[i].nr_waiting = 0;
+	}
+}
+
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu)
 {
 	struct cpu *c = cpu_of(w, cpu);

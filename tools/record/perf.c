@@ -207,7 +207,10 @@ static void try_cpu(struct perf *p, unsigned cpu)
 	}
 }
 
-/* Before anything is handed out: whether all CPUs are heard. */
+/*
+ * Before anything is handed out: whether all CPUs are heard.  One whose idle task had no
+ * turn is not known to be; that a thread came from it unseen is noticed by who was there.
+ */
 static void try_cpus(struct perf *p)
 {
 	static const struct perf_sink nobody;
@@ -227,8 +230,6 @@ static void try_cpus(struct perf *p)
 			try_cpu(p, p->fds.rings[i].cpu);
 	sched_setaffinity(0, sizeof(before), &before);
 	help_deaf_cpus(p);
-	perf_watch_free(p->watch);
-	p->watch = NULL;
 	p->nr_lost_before = p->nr_lost;
 }
 
@@ -236,6 +237,7 @@ struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sin
 		       size_t why_size)
 {
 	struct perf *p = calloc(1, sizeof(*p));
+	struct perf_watch *tried;
 
 	snprintf(why, why_size, "out of memory");
 	if (!p)
@@ -259,7 +261,11 @@ struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sin
 	if (!p->order || !p->helped)
 		goto err_close;
 	try_cpus(p);
+	tried = p->watch;
 	p->watch = new_watch(p, &p->sink);
+	if (p->watch && tried)
+		perf_watch_take_cpus(p->watch, tried);
+	perf_watch_free(tried);
 	if (!p->watch)
 		goto err_close;
 	perf_tids_list(o->pid, add_member, p);
