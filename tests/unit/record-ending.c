@@ -5,33 +5,18 @@
  */
 #include <string.h>
 #include <ldb/abi.h>
-#include "record/threads.h"
-#include "trace-sample.h"
+#include "recording-sample.h"
 
-#define TID	500
-#define SLOT	3
 #define DEPTH	4
 #define GEN(i)	((i) * LDB_GEN_ONE)
-
-static struct session session;
-static struct writer *w;
-static struct pack *pack;
-static struct threads *threads;
 
 /* A stack of DEPTH open invocations with generations 1 .. DEPTH, of which one is seen. */
 static void begin(const char *path)
 {
 	struct ldb_page *p;
 	struct ldb_stack *s;
-	char err[256];
 
-	if (session_open(&session, 1 << 20, 1, LDB_CLOCK_MONO, 1000000000))
-		bail_out("session_open");
-	w = writer_open(path, &sample_header, err, sizeof(err));
-	pack = w ? pack_alloc(&session, w, 0, 0) : NULL;
-	threads = pack ? threads_alloc(&session, w, pack, 0) : NULL;
-	if (!threads)
-		bail_out("cannot begin");
+	recording_begin(path);
 	p = (struct ldb_page *)session_page(&session, SLOT);
 	p->tid = TID;
 	p->start_tsc = 1000;
@@ -72,18 +57,10 @@ static void check(const char *path, unsigned nr_open, const char *where)
 	uint64_t parent = 0, seen = 0;
 	struct threads_total total;
 	struct reader_rows in;
-	struct reader *r;
+	struct reader *r = recording_end(path, &total);
 	struct cursor *c;
-	char err[256];
 
-	pack_finish(pack);
-	threads_finish(threads, 9000, &total);
-	threads_free(threads);
-	pack_free(pack);
-	writer_close(w);
-	session_close(&session);
-	r = reader_open(path, err, sizeof(err));
-	for (c = r ? reader_cursor(r, LDB_BLK_FUNC, NULL) : NULL; c && cursor_next(c, &in) > 0;)
+	for (c = reader_cursor(r, LDB_BLK_FUNC, NULL); c && cursor_next(c, &in) > 0;)
 		for (size_t i = 0; i < in.nr; i++) {
 			if (in.func[i].gen / LDB_GEN_ONE <= DEPTH)
 				rows[in.func[i].gen / LDB_GEN_ONE]++;
@@ -91,7 +68,7 @@ static void check(const char *path, unsigned nr_open, const char *where)
 			parent |= in.func[i].gen - in.func[i].parent_gen != LDB_GEN_ONE;
 		}
 	cursor_close(c);
-	for (c = r ? reader_cursor(r, LDB_BLK_THREAD, NULL) : NULL; c && cursor_next(c, &in) > 0;)
+	for (c = reader_cursor(r, LDB_BLK_THREAD, NULL); c && cursor_next(c, &in) > 0;)
 		for (size_t i = 0; i < in.nr; i++)
 			seen = in.thread[i].seen;
 	cursor_close(c);

@@ -5,29 +5,7 @@
  */
 #include <string.h>
 #include <sys/mman.h>
-#include "record/threads.h"
-#include "trace-sample.h"
-
-#define TID	500
-#define SLOT	3
-
-static struct session session;
-static struct writer *w;
-static struct pack *pack;
-static struct threads *threads;
-
-static void begin(const char *path)
-{
-	char err[256];
-
-	if (session_open(&session, 1 << 20, 1, LDB_CLOCK_MONO, 1000000000))
-		bail_out("session_open");
-	w = writer_open(path, &sample_header, err, sizeof(err));
-	pack = w ? pack_alloc(&session, w, 0, 0) : NULL;
-	threads = pack ? threads_alloc(&session, w, pack, 0) : NULL;
-	if (!threads)
-		bail_out("cannot begin");
-}
+#include "recording-sample.h"
 
 /* Reads what was written; returns the last row of TID, and how many lives it has. */
 static struct ldb_row_thread end(const char *path, int *lives)
@@ -35,19 +13,10 @@ static struct ldb_row_thread end(const char *path, int *lives)
 	struct ldb_row_thread last = { 0 };
 	struct threads_total total;
 	struct reader_rows in;
-	struct reader *r;
-	struct cursor *c;
-	char err[256];
+	struct reader *r = recording_end(path, &total);
+	struct cursor *c = reader_cursor(r, LDB_BLK_THREAD, NULL);
 
-	pack_finish(pack);
-	threads_finish(threads, 9000, &total);
 	*lives = total.nr_threads;
-	threads_free(threads);
-	pack_free(pack);
-	writer_close(w);
-	session_close(&session);
-	r = reader_open(path, err, sizeof(err));
-	c = r ? reader_cursor(r, LDB_BLK_THREAD, NULL) : NULL;
 	while (c && cursor_next(c, &in) > 0)
 		for (size_t i = 0; i < in.nr; i++)
 			if (in.thread[i].tid == TID)
@@ -111,7 +80,7 @@ static void unused(const char *path)
 {
 	int lives;
 
-	begin(path);
+	recording_begin(path);
 	((struct ldb_info *)session_info(&session))->pages_used = SLOT + 1;
 	page(LDB_PAGE_LIVE);
 	threads_look(threads);
@@ -127,7 +96,7 @@ int main(void)
 {
 	const char *path = sample_path("threads.data");
 
-	begin(path);
+	recording_begin(path);
 	page(LDB_PAGE_LIVE);
 	starts();
 	threads_look(threads);
@@ -135,13 +104,13 @@ int main(void)
 	exits();
 	check(path, "in order: one life");
 
-	begin(path);
+	recording_begin(path);
 	page(LDB_PAGE_EXITED);
 	exits();
 	starts();
 	check(path, "the end is read before the beginning: one life");
 
-	begin(path);
+	recording_begin(path);
 	page(LDB_PAGE_LIVE);
 	threads_look(threads);
 	page(LDB_PAGE_EXITED);
