@@ -234,6 +234,17 @@ CHANGE(abandoned, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid 
 CHANGE(stamped_early, s->lock[L_AFTER].begin = 6700; s->lock[L_WAIT].end = 6700;)
 CHANGE(monotonic, stamped_early(s); s->clock_id = LDB_CLOCK_MONO;)
 CHANGE(early_waking, s->sched[S_WAKING].tick = 10050;)
+/* Its waker spins for the run queue, while it is preempted and comes back. */
+CHANGE(preempted_waking,
+       sample_add(s, sched, { .op = LDB_SCHED_OP_WAKING, .flags = LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_OTHER,
+			      .cpu = 1, .tick = 16000, .other = SECOND });
+       sample_add(s, sched, { .op = LDB_SCHED_OP_SWITCH, .flags = LDB_SCHED_F_TID | LDB_SCHED_F_PREEMPT,
+			      .tick = 16100, .tid = SECOND, .other = 5 });
+       sample_add(s, sched, { .op = LDB_SCHED_OP_SWITCH, .flags = LDB_SCHED_F_OTHER, .tick = 16200, .tid = 5,
+			      .other = SECOND });
+       sample_add(s, sched, { .op = LDB_SCHED_OP_WAKEUP, .flags = LDB_SCHED_F_TID | LDB_SCHED_F_OTHER, .cpu = 1,
+			      .tick = 16300, .tid = SECOND, .other = SECOND });)
+CHANGE(woken_awake, preempted_waking(s); sample_drop(s, sched, S_DEAD + 1);)
 CHANGE(perf_error, s->meta[META_KERNEL].value = "perf"; sample_add(s, meta, { "kernel_err_ns", "60" });
        s->req[R_TAKEN].tick = 12950;)
 CHANGE(perf_error_more, perf_error(s); s->req[R_TAKEN].tick = 12930;)
@@ -265,6 +276,8 @@ static void test_permitted(void)
 		{ true, "a stamp that did not wait for its lock", stamped_early },
 		{ false, "and one that does", monotonic },
 		{ true, "woken before it slept", early_waking },
+		{ true, "preempted between being woken and waking up", preempted_waking },
+		{ false, "and not woken up without it", woken_awake },
 		{ true, "times within their error", perf_error },
 		{ false, "and not beyond it", perf_error_more },
 	};

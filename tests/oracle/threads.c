@@ -17,7 +17,7 @@
  * - Of a thread and of a CPU nothing is known before their first event.
  * - A thread that is about to sleep (it has announced it, and runs still) may be woken: then
  *   its next sleep, if it comes to one, needs no further WAKING.  So may one that was preempted
- *   in that state.
+ *   in that state; and it may be preempted, and come back, between its WAKING and its WAKEUP.
  * - Strangers come and go unseen, so a CPU that has one may have another.
  * - Where the source has no wake-ups (a perf that shows switches alone) nobody is awaited to
  *   be woken.
@@ -179,10 +179,11 @@ static void comes(struct threads *t, uint32_t tid, uint32_t cpu)
 		if (task->has_cpu && task->cpu != cpu && t->has_wakeups)
 			bad_wakeup(t, "comes where it is not", "was on CPU", task->cpu, "");
 	}
+	/* Preempted, it may still be woken from the sleep that it did not come to. */
+	task->early_waking &= task->state == RUNNABLE;
 	task->state = RUNS;
 	task->cpu = cpu;
 	task->has_cpu = true;
-	task->early_waking = false;
 }
 
 /* What the kernel did not tell: from here on it is as if it had. */
