@@ -66,6 +66,34 @@ static void check(const char *path, const char *order)
 	is_int(row.creator, 77, "its creator is known");
 }
 
+/* Its page is another thread's by the time its beginning and its end are read. */
+static void reused(const char *path)
+{
+	struct ldb_page *p;
+	int lives;
+
+	for (unsigned is_seen = 0; is_seen < 2; is_seen++) {
+		struct ldb_row_thread row;
+
+		recording_begin(path);
+		page(LDB_PAGE_EXITED);
+		if (is_seen)
+			threads_look(threads);
+		p = (struct ldb_page *)session_page(&session, SLOT);
+		p->tid = TID + 1;
+		p->start_tsc = 6000;
+		p->state = LDB_PAGE_LIVE;
+		threads_look(threads);
+		starts();
+		exits();
+		row = end(path, &lives);
+		is_int(lives, 2, is_seen ? "seen before: one life, and the other's" : "not seen: one life, and the other's");
+		ok(row.start == 1000 && row.end == 5000 && row.flags == LDB_THREAD_F_EXITED && row.creator == 77,
+		   "which is whole");
+		is_int(row.made, is_seen ? 7 : 0, "with the counters that were seen");
+	}
+}
+
 static bool has_memory(unsigned slot)
 {
 	unsigned char in = 0;
@@ -119,6 +147,7 @@ int main(void)
 	exits();
 	check(path, "the page is looked at before its beginning is read: one life");
 
+	reused(path);
 	unused(path);
 	sample_cleanup();
 	return done();

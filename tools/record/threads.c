@@ -143,6 +143,15 @@ static void keep_unborn(struct threads *t, const struct known *k)
 	memcpy(u->name, k->name, sizeof(u->name));
 }
 
+/* Was its page seen with its end, while it waits for its beginning?  The latest are first. */
+static bool is_unborn(const struct threads *t, uint32_t tid, int64_t start)
+{
+	for (size_t i = t->nr_unborn; i--;)
+		if (t->unborn[i].row.tid == tid && t->unborn[i].row.start == start)
+			return true;
+	return false;
+}
+
 static void finish_unborn(struct threads *t)
 {
 	for (size_t i = 0; i < t->nr_unborn; i++) {
@@ -248,7 +257,7 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 	look_at(t, slot);
 	if (t->known[slot].tid == tid) {
 		finish(t, &t->known[slot], tick, true);
-	} else if (b && !b->has_page) {
+	} else if (b && !b->has_page && !is_unborn(t, tid, b->tick)) {
 		/* Its page was used again before anybody looked: no counters. */
 		struct ldb_row_thread row = {
 			.tid = tid, .flags = LDB_THREAD_F_EXITED, .start = b->tick, .end = tick,
