@@ -58,6 +58,20 @@ merged "a kernel that complained" '^not ok 2 .*nothing to say' "@@ begin a.t" "o
 merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a.t" "ok 1 - one"
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
+# Where allocations fail on purpose the kernel's word for it is no complaint; of ours it is.
+. "$KMOD/splat.sh"
+failed_allocation()	# function that asked for it
+{
+	printf '[1.0] %s\n' "futex_wake_op: tries to shift" "kmod-fuzz: vmalloc error: size 32768, vm_struct allocation failed, mode:0xdc0" \
+		"Call Trace:" " <TASK>" " $1" " </TASK>" "Mem-Info:"
+}
+failed_allocation copy_process+0x588 >log
+ok "an allocation that was made to fail" eval '! splat log'
+failed_allocation 'ldb_ioctl+0x10/0x20 [ldb]' >log
+ok "but not the module's" splat log
+{ failed_allocation copy_process+0x588; echo '[2.0] BUG: KASAN: use-after-free'; } >log
+ok "nor what comes after it" splat log
+
 # What runs in one kernel only runs in one.
 runs()	# option...: a line "TEST KERNEL" for each test
 {

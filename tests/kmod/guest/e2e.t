@@ -29,8 +29,12 @@ check "in the terminal too" "ldb-timeline -i t.data --slowest 1" 0 'preempted|ru
 diag "$out"
 check "--sched" "ldb-report -i t.data --sched" 0 'server'
 
+is_used()
+{
+	grep -q '^ldb [0-9]* [1-9]' /proc/modules
+}
 check "unloading while a recorder has it open is refused" \
-	"ldb-record --kernel module -p $pid -d 2 -o again.data & sleep 1; rmmod ldb; rc=\$?; wait \$!; exit \$rc" 1
+	"ldb-record --kernel module -p $pid -d 2 -o again.data & wait_for 30 is_used; rmmod ldb; rc=\$?; wait \$!; exit \$rc" 1
 kill -TERM "$pid"
 wait "$pid"
 status=$?

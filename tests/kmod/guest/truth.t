@@ -3,6 +3,7 @@
 # records of the same run, event by event, and what the program forced.
 . "$(dirname "$0")/guest.sh"
 
+[ -d "$TRACING/events/syscalls" ] || skip_all "this kernel's ftrace has no system calls"
 rounds=${TRUTH_ROUNDS:-100}
 load
 ftrace_on
