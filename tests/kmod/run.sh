@@ -120,12 +120,12 @@ boot_guest()
 {
 	# Waited for: a signal need not wait for the guest's end.
 	sh "$KMOD/vm.sh" -d -m "$memory" -t "$boot_limit" -r "$tree" -f "$own/ldb.ko:/ldb/ldb.ko" -c "$own/console" \
-		"$image" "$settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$own/boot" 2>"$own/err" &
+		"$image" "LDB_CYCLES=$cycles $settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$own/boot" 2>"$own/err" &
 	vm=$!
 	wait "$vm"
 	status=$?
 	[ -z "$keep" ] || { cp "$own/boot" "$keep.$kernel"; cp "$own/console" "$keep.$kernel.dmesg"; }
-	[ "$status" -ne 96 ] || [ "$boots" -ge 8 ]
+	[ "$status" -ne 96 ] || [ "$boots" -ge 12 ]
 }
 
 # Finds the kernel and builds the module; false, with a result, if that is all.
@@ -170,7 +170,8 @@ prepare_guest()	# kernel test...
 run_guest()
 {
 	trap 'kill "$vm" 2>/dev/null; exit 130' TERM
-	settings=$(env | grep -E '^LDB_(CYCLES|STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
+	settings=$(env | grep -E '^LDB_(STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
+	cycles=${LDB_CYCLES:-50}
 	limit=${LDB_TEST_TIMEOUT:-240}
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
 	memory=1024
@@ -193,6 +194,8 @@ run_guest()
 			grep -q "^@@ end ${path##*/} " "$own/out" || printf ' %s' "$path"
 		done)
 		boots=$((boots + 1))
+		# It comes with each switching on and off: so many may never be had in one boot.
+		cycles=$((cycles > 40 ? cycles / 2 : 20))
 	done
 	cat "$own/boot" >>"$own/out"
 	echo "$status" >"$own/status"
