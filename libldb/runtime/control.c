@@ -632,20 +632,12 @@ static bool own_leave(void)
 
 bool control_leave(enum control_leave how)
 {
-	uint32_t tid, last = 0;
-
 	if (!is_ours() || !own_leave())
 		return false;
 	atomic_store(&leaving, how);
-	for (int i = 0; i < LEAVE_TRIES && (tid = atomic_load(&control_thread.tid)) != 0; i++) {
-		last = tid;
-		raw_thread_wait(&control_thread, tid, LEAVE_WAIT_NS);
-	}
 	/* It did not get a CPU in ten seconds?  Then it leaves as soon as it does. */
-	if (!atomic_load(&control_thread.tid)) {
-		raw_thread_uncounted(last);
+	if (raw_thread_join(&control_thread, LEAVE_TRIES, LEAVE_WAIT_NS))
 		atomic_store(&leaving, LEAVE_NOT);
-	}
 	if ((!paused && !listens) || how == LEAVE_FOR_GOOD) {
 		atomic_store(&leave_owner, 0);
 		return false;

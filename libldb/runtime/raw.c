@@ -246,27 +246,28 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 	return ret < 0 ? ret : 0;
 }
 
-void raw_thread_wait(struct raw_thread *t, uint32_t tid, uint64_t timeout_ns)
-{
-	struct timespec ts = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
-
-	/* not private: the kernel wakes CLEARTID as shared */
-	sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, timeout_ns ? &ts : NULL);
-}
-
-void raw_thread_uncounted(uint32_t tid)
+/*
+ * The kernel clears the word a moment before it counts one thread less, which unshare()
+ * and setns() look at.  At most 10 ms or so.
+ */
+static void wait_uncounted(uint32_t tid)
 {
 	for (int i = 0; tid && i < UNCOUNTED_TRIES && !sys(SYS_tgkill, sys(SYS_getpid), tid, 0); i++)
 		raw_sleep_ns(UNCOUNTED_NS);
 }
 
-void raw_thread_join(struct raw_thread *t)
+bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns)
 {
+	struct timespec ts = { wait_ns / 1000000000, wait_ns % 1000000000 };
 	uint32_t tid, last = 0;
 
-	while ((tid = atomic_load(&t->tid)) != 0) {
+	for (unsigned i = 0; (tid = atomic_load(&t->tid)) != 0; i++) {
+		if (tries && i == tries)
+			return false;
 		last = tid;
-		raw_thread_wait(t, tid, 0);
+		/* not private: the kernel wakes CLEARTID as shared */
+		sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, wait_ns ? &ts : NULL);
 	}
-	raw_thread_uncounted(last);
+	wait_uncounted(last);
+	return true;
 }

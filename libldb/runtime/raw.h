@@ -64,14 +64,11 @@ struct raw_thread {
 };
 int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files);
-void raw_thread_join(struct raw_thread *t);
-/* Until it is not thread tid any more; at most timeout_ns, 0: no limit. */
-void raw_thread_wait(struct raw_thread *t, uint32_t tid, uint64_t timeout_ns);
 /*
- * After that: until the kernel counts one thread less, which unshare() and setns() look at.
- * It clears the word a moment before.  At most 10 ms or so.
+ * Until it has ended, and the kernel has counted one thread less; false: it has not, after
+ * so many waits of at most wait_ns each (0: no limit, of either).
  */
-void raw_thread_uncounted(uint32_t tid);
+bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns);
 
 #pragma GCC visibility pop
 #endif /* LDB_RAW_H */

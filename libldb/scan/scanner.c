@@ -121,7 +121,7 @@ void scan_stop(void)
 		raw_futex_wake(&scanners[i].stop);	/* share_sleep() */
 	}
 	for (unsigned i = 0; i < LDB_MAX_SCANNERS; i++) {
-		raw_thread_join(&scanners[i].thread);
+		raw_thread_join(&scanners[i].thread, 0, 0);
 		forget(&scanners[i]);
 	}
 }
