@@ -9,7 +9,6 @@
 #include "scan.h"
 #include "safe-load.h"
 
-#define GEN_OF(word)	((word) & ~(LDB_GEN_ONE - 1))
 
 #define PULL_MAX	24	/* records; there are few more buffers for lines under way */
 #define LINE		64
@@ -72,7 +71,7 @@ static bool is_still_there(const struct scan_state *st, const struct ldb_stack_f
 	if (k->addr < st->lowest_top || !scan_on_own_stack(st, k->addr))
 		return false;
 	word = safe_load(k->addr + offsetof(struct ldb_frame, gen));
-	return (word & (LDB_GEN_ONE - 1)) == LDB_CANARY && GEN_OF(word) == GEN_OF(k->gen);
+	return GEN_LOW(word) == LDB_CANARY && GEN_OF(word) == GEN_OF(k->gen);
 }
 
 /*
@@ -95,7 +94,7 @@ static void join(struct walk *w, const struct scan_state *st, unsigned block, ui
 	if (!scan_on_own_stack(st, from))
 		from = 0;
 	for (; k >= 0; k--)
-		if ((known[k].gen & (LDB_GEN_ONE - 1)) == block && GEN_OF(known[k].gen) < below &&
+		if (GEN_LOW(known[k].gen) == block && GEN_OF(known[k].gen) < below &&
 		    known[k].addr > from && is_still_there(st, &known[k]))
 			break;
 	w->switched = true;
@@ -134,7 +133,7 @@ static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 	const struct ldb_stack_frame *known = st->stack->frame;
 
 	while (--k >= 0)
-		if ((known[k].gen & (LDB_GEN_ONE - 1)) == block && scan_on_own_stack(st, known[k].addr))
+		if (GEN_LOW(known[k].gen) == block && scan_on_own_stack(st, known[k].addr))
 			return is_still_there(st, &known[k]);
 	return true;
 }
@@ -149,7 +148,7 @@ static enum walk_end check(const struct scan_state *st, uintptr_t addr, struct r
 		return WALK_FOREIGN;
 	word = safe_load(addr + offsetof(struct ldb_frame, gen));
 	*gen = GEN_OF(word);
-	return (word & (LDB_GEN_ONE - 1)) != LDB_CANARY || *gen >= below ? WALK_DISORDER : WALK_BOTTOM;
+	return GEN_LOW(word) != LDB_CANARY || *gen >= below ? WALK_DISORDER : WALK_BOTTOM;
 }
 
 void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
@@ -182,7 +181,7 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 		if (w->end != WALK_BOTTOM)
 			return;
 		below = gen;
-		while (k >= 0 && ((known[k].gen & (LDB_GEN_ONE - 1)) != block ||
+		while (k >= 0 && (GEN_LOW(known[k].gen) != block ||
 				  GEN_OF(known[k].gen) > below))
 			k--;
 		if (k >= 0 && GEN_OF(known[k].gen) == below && known[k].addr == addr &&

@@ -15,6 +15,10 @@
 
 #define SCAN_DEPTH_MAX	LDB_STACK_MAX
 
+/* Of a generation word: the count, and below it a record's canary or what is known's block. */
+#define GEN_OF(word)	((word) & ~(LDB_GEN_ONE - 1))
+#define GEN_LOW(word)	((word) & (LDB_GEN_ONE - 1))
+
 /* A record as it was read; it may be torn until two reads agree. */
 struct scan_frame {
 	uintptr_t addr, prev;

@@ -36,16 +36,15 @@ static uint32_t marked_from(const struct scan_state *st, unsigned block, const s
 			    uint32_t from)
 {
 	const struct ldb_stack_frame *k = st->stack->frame;
-	uint32_t i = from;
 
-	if (!m)
-		return st->depth;
-	if (!m->top)
+	if (m && !m->top)
 		return from;
-	while (i < st->depth && !((k[i].gen & (LDB_GEN_ONE - 1)) == block && m->top > k[i].addr &&
-				  scan_on_own_stack(st, m->top) && scan_on_own_stack(st, k[i].addr)))
-		i++;
-	return i;
+	if (!m || !scan_on_own_stack(st, m->top))
+		return st->depth;
+	while (from < st->depth && (GEN_LOW(k[from].gen) != block || k[from].addr >= m->top ||
+				    !scan_on_own_stack(st, k[from].addr)))
+		from++;
+	return from;
 }
 
 /* Returns whether it is to be written: what a recorder can change is read once. */
@@ -112,11 +111,11 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 	uint32_t to = known + 1, marked = marked_from(st, block, m, to), i;
 
 	for (i = st->depth; i-- > (uint32_t)(known + 1);)
-		if ((f[i].gen & (LDB_GEN_ONE - 1)) == block)
+		if (GEN_LOW(f[i].gen) == block)
 			end_invocation(s, st, i, i >= marked ? m->hi : hi);
 	/* close the holes; with one block there is nothing to keep */
 	for (i = to; i < st->depth; i++)
-		if ((f[i].gen & (LDB_GEN_ONE - 1)) != block)
+		if (GEN_LOW(f[i].gen) != block)
 			f[to++] = f[i];
 	st->depth = to;
 	__atomic_store_n(&st->stack->depth, to, __ATOMIC_RELEASE);
@@ -127,10 +126,10 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *f)
 {
 	const struct ldb_stack_frame *k = st->stack->frame;
-	unsigned block = f->gen & (LDB_GEN_ONE - 1);
+	unsigned block = GEN_LOW(f->gen);
 	uint32_t i = st->depth;
 
-	while (i > 0 && (k[i - 1].gen & (LDB_GEN_ONE - 1)) != block &&
+	while (i > 0 && GEN_LOW(k[i - 1].gen) != block &&
 	       k[i - 1].addr < f->addr)
 		i--;
 	return i;
@@ -140,12 +139,12 @@ static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *
 static void narrow_start(const struct scan_state *st, const struct scan_frame *f,
 			 struct ldb_stack_frame *k)
 {
-	const struct scan_mark *m = mark_of(st, f->gen & (LDB_GEN_ONE - 1));
-	uint64_t gen = f->gen & ~(LDB_GEN_ONE - 1), marked;
+	const struct scan_mark *m = mark_of(st, GEN_LOW(f->gen));
+	uint64_t gen = GEN_OF(f->gen), marked;
 
 	if (!m)
 		return;
-	marked = m->gen & ~(LDB_GEN_ONE - 1);
+	marked = GEN_OF(m->gen);
 	if (gen > marked)
 		k->start_min = m->lo;
 	else if (gen < marked || f->addr == m->top)
@@ -159,10 +158,10 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
  */
 static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 {
-	const struct scan_block *sb = &st->b[f->gen & (LDB_GEN_ONE - 1)];
+	const struct scan_block *sb = &st->b[GEN_LOW(f->gen)];
 
 	return unlikely(st->switches) &&
-	       (f->gen < (sb->ok_gen & ~(LDB_GEN_ONE - 1)) || f->gen <= sb->known_gen);
+	       (f->gen < GEN_OF(sb->ok_gen) || f->gen <= sb->known_gen);
 }
 
 static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
@@ -185,8 +184,8 @@ static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
 		k->flags = LDB_FUNC_F_FROM_START | LDB_FUNC_F_RESUMED;
 	else
 		narrow_start(st, f, k);
-	if (f->gen > st->b[f->gen & (LDB_GEN_ONE - 1)].known_gen)
-		st->b[f->gen & (LDB_GEN_ONE - 1)].known_gen = f->gen;
+	if (f->gen > st->b[GEN_LOW(f->gen)].known_gen)
+		st->b[GEN_LOW(f->gen)].known_gen = f->gen;
 	st->depth++;
 }
 
