@@ -195,7 +195,7 @@ run_guest()
 		done)
 		boots=$((boots + 1))
 		# It comes with each switching on and off: so many may never be had in one boot.
-		cycles=$((cycles > 40 ? cycles / 2 : 20))
+		[ "$cycles" -lt 40 ] || cycles=$((cycles / 2))
 	done
 	cat "$own/boot" >>"$own/out"
 	echo "$status" >"$own/status"
