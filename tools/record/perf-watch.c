@@ -568,7 +568,7 @@ void perf_watch_finish(struct perf_watch *w)
 
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from)
 {
-	for (unsigned i = 0; i < w->nr_cpus && i < from->nr_cpus; i++) {
+	for (unsigned i = 0; i < w->nr_cpus; i++) {
 		w->cpus[i] = from->cpus[i];
 		w->cpus[i].nr_waiting = 0;
 	}

@@ -233,11 +233,22 @@ static void try_cpus(struct perf *p)
 	p->nr_lost_before = p->nr_lost;
 }
 
+/* From here on all is handed out.  What the tries have learned of the CPUs is kept. */
+static bool begin_watch(struct perf *p)
+{
+	struct perf_watch *tried = p->watch;
+
+	p->watch = new_watch(p, &p->sink);
+	if (p->watch && tried)
+		perf_watch_take_cpus(p->watch, tried);
+	perf_watch_free(tried);
+	return p->watch;
+}
+
 struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sink, char *why,
 		       size_t why_size)
 {
 	struct perf *p = calloc(1, sizeof(*p));
-	struct perf_watch *tried;
 
 	snprintf(why, why_size, "out of memory");
 	if (!p)
@@ -261,12 +272,7 @@ struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sin
 	if (!p->order || !p->helped)
 		goto err_close;
 	try_cpus(p);
-	tried = p->watch;
-	p->watch = new_watch(p, &p->sink);
-	if (p->watch && tried)
-		perf_watch_take_cpus(p->watch, tried);
-	perf_watch_free(tried);
-	if (!p->watch)
+	if (!begin_watch(p))
 		goto err_close;
 	perf_tids_list(o->pid, add_member, p);
 	*why = '\0';
