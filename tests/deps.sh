@@ -14,7 +14,7 @@
 # gcc are there.  Nothing is installed, and apt-get is not called, when nothing is
 # missing.  Without root it prints the command to give and stops.
 #
-# What only the fuzz targets, the guests of tests/kmod, the browser, pprof, memcached and the bench need is wanted, not
+# What only BPF programs, the fuzz targets, the guests of tests/kmod, the browser, pprof, memcached and the bench need is wanted, not
 # needed: where it cannot be had, those tests are skipped, and the rows of the bench say
 # what is missing.
 
@@ -81,6 +81,7 @@ look()	# build | all
 		need libtraceevent-dev
 	fi
 	have "$CXX" || need g++
+	look_bpf
 	[ "$1" = build ] && return
 	have jq || need jq
 	have mandoc || need mandoc
@@ -97,9 +98,15 @@ look()	# build | all
 	look_guests
 }
 
-look_fuzz()
+# Without them ldb-record has kernel events from the module and perf alone.
+look_bpf()
 {
 	have clang || have clang-14 || want clang-14
+	has_header bpf/libbpf.h || want libbpf-dev
+}
+
+look_fuzz()
+{
 	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a
 	[ -f "$1" ] || want libclang-rt-14-dev
 }

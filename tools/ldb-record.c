@@ -19,7 +19,7 @@ static bool pid_given, scanner_cpu_given;
 static int clock_kind;
 
 /* In the order of the values. */
-static const char *const kernels[] = { "auto", "module", "perf", "none", NULL };
+static const char *const kernels[] = { "auto", "module", "bpf", "perf", "none", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct cli_option table[] = {

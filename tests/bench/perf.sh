@@ -22,6 +22,8 @@ perf_table()	# kind title
 	row "perf-$1.txt" own none "own switches (no privilege) / not recorded"
 	row "perf-$1.txt" all none "switches of all / not recorded"
 	row "perf-$1.txt" tracepoints none "tracepoints / not recorded"
+	row "perf-$1.txt" bpf none "BPF programs / not recorded" 1.15
+	row "perf-$1.txt" bpf-other none "BPF programs, of another process / not recorded"
 	row "perf-$1.txt" futex none "tracepoints and futexes / not recorded"
 	row "perf-$1.txt" tracepoints-other none "tracepoints, of another process / not recorded"
 }
@@ -35,7 +37,7 @@ bench_perf()
 		return 0
 	fi
 	rm -f perf-pipe.txt perf-futex.txt perf-syscall.txt
-	modes="none own all tracepoints futex tracepoints-other none2"
+	modes="none own all tracepoints bpf bpf-other futex tracepoints-other none2"
 	round=1
 	while [ "$round" -le "$rounds" ]; do
 		# shellcheck disable=SC2086	# a list

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What recording with perf costs: a program that does little but switch, with
+ * What recording without the module costs: a program that does little but switch, with
  * and without it.
  *
  *	perf-pingpong KIND COUNT CPU RECORDER_CPU MODE
  *
  * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall.
- * MODE: none, tracepoints, futex (tracepoints and sys_enter_futex), all, own;
+ * MODE: none, bpf, and of perf tracepoints, futex (tracepoints and sys_enter_futex), all, own;
  * with "-other" after it a sleeping process is recorded, not the one that works.
  * Prints "KIND COUNT NS", as tests/programs/call-storm.c does.
  */
@@ -22,8 +22,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "record/ebpf.h"
 #include "record/perf.h"
-#include "record/session.h"
 
 #define DRAIN_US	10000
 
@@ -140,7 +140,7 @@ static struct perf *start_recording(const char *mode, pid_t pid)
 	struct perf *p;
 	char why[512];
 
-	if (!strncmp(mode, "none", 4))
+	if (!strncmp(mode, "none", 4) || !strncmp(mode, "bpf", 3))
 		return NULL;
 	o.best = !strncmp(mode, "all", 3) ? PERF_SWITCHES_ALL :
 		 !strncmp(mode, "own", 3) ? PERF_SWITCHES_OWN : PERF_TRACEPOINTS;
@@ -153,10 +153,29 @@ static struct perf *start_recording(const char *mode, pid_t pid)
 	return p;
 }
 
+/* The rings overflow in the end: nobody reads them, as nobody formats perf's. */
+static struct ebpf *start_programs(const char *mode, pid_t pid, struct session *s)
+{
+	struct ebpf_options o = { .pid = pid, .clock_id = clock_choose(), .ring_bytes = 64 << 20 };
+	struct ebpf *e;
+	char why[512];
+
+	if (strncmp(mode, "bpf", 3))
+		return NULL;
+	if (session_open(s, o.ring_bytes, 1, o.clock_id, 1000000000))
+		die("no session");
+	e = ebpf_open(s, &o, why, sizeof(why));
+	if (!e)
+		die(why);
+	return e;
+}
+
 int main(int argc, char **argv)
 {
 	pid_t worker, sleeper = 0;
+	struct session session;
 	struct perf *p;
+	struct ebpf *e;
 	int go[2], status;
 
 	if (argc != 6 || (count = atol(argv[2])) <= 0)
@@ -168,6 +187,7 @@ int main(int argc, char **argv)
 		sleeper = start_sleeper();
 	pin(atoi(argv[4]));
 	p = start_recording(argv[5], sleeper ? sleeper : worker);
+	e = start_programs(argv[5], sleeper ? sleeper : worker, &session);
 	if (write(go[1], "", 1) != 1)
 		die(strerror(errno));
 	while (!waitpid(worker, &status, WNOHANG)) {
@@ -181,6 +201,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "perf-pingpong: %llu events lost\n",
 			(unsigned long long)perf_lost(p));
 	perf_close(p);
+	ebpf_close(e);
 	if (sleeper)
 		kill(sleeper, SIGKILL);
 	return status != 0;

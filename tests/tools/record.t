@@ -37,7 +37,7 @@ for line in \
 	'^reqname id=77 .* name=GET /index.html HTTP/1$' \
 	'^reqname id=77 trace=112233445566778899aabbccddeeff00 span=1122334455667788 name=$' \
 	'^gap tid=0 ' '^lost what=5 ring=0 count=12$' '^scan scanner=0 looks=4711 ' \
-	'^reqtab id=77 .* segments=1 complete=1$' '^meta end=exit:0$' '^meta kernel_events=(module|perf|none)$'; do
+	'^reqtab id=77 .* segments=1 complete=1$' '^meta end=exit:0$' '^meta kernel_events=(module|bpf|perf|none)$'; do
 	ok "$line" grep -Eq "$line" k.txt
 done
 ok "requests come in order of time, whatever ring they were in" eval \
@@ -47,7 +47,7 @@ ok "do not hold up the others" test "$(rows h.data func)" -eq 1000
 ok "and are counted, each" test "$(sum_lost h.data 2)" -eq 3000
 check "a record finished late" "ldb-record -q -o l.data -- fake-runtime late 300" 0
 ok "is not lost" test "$(rows l.data func)" -eq 101
-check "a ring that overflows" "ldb-record -q --ring-size 1M -o o.data -- fake-runtime funcs 200000" 0
+check "a ring that overflows" "ldb-record -q --kernel=none --ring-size 1M -o o.data -- fake-runtime funcs 200000" 0
 ok "every record is in the trace or counted" test \
 	$(($(rows o.data func) * 3 + $(sum_lost o.data 1) + $(sum_lost o.data 2))) -eq 2400000
 diag "$(rows o.data func) rows, $(sum_lost o.data 1) records overwritten"
@@ -59,7 +59,7 @@ check "1400000 records while nobody reads" \
 ok "requests of many slices of two rings come in order of time" eval \
 	'test "$(trace-cat fl.data req | sed "s/.*tick=\([0-9]*\).*/\1/" | awk "\$1 < last { n++ } { last = \$1 } END { print NR, n + 0 }")" = "400000 0"'
 check "more than the rings hold" \
-	"ldb-record -q --ring-size 1M -o ov.data -- fake-runtime flood 500000" 0 'slots=3500000'
+	"ldb-record -q --kernel=none --ring-size 1M -o ov.data -- fake-runtime flood 500000" 0 'slots=3500000'
 ok "what was overwritten is counted, to the record" test \
 	$(($(rows ov.data func) * 3 + $(rows ov.data req) * 2 + $(sum_lost ov.data 1))) -eq 3500000
 ok "and much was" test "$(sum_lost ov.data 1)" -gt 2000000

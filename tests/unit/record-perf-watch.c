@@ -476,18 +476,18 @@ static void test_order(void)
 /* However short the recording was and however badly the clocks could be read. */
 static void test_clock(unsigned clock_id)
 {
-	struct perf_clock *c = perf_clock_alloc(clock_id, 0, 0);
+	struct kernel_clock *c = kernel_clock_alloc(clock_id, CLOCK_MONOTONIC_RAW, 0, 0);
 	uint64_t before = clock_now(clock_id), ns, after;
 	int64_t tick;
 
-	ns = perf_clock_now(c);
+	ns = kernel_clock_now(c);
 	after = clock_now(clock_id);
-	perf_clock_look(c, true);
-	tick = perf_clock_tick(c, ns);
+	kernel_clock_look(c, true);
+	tick = kernel_clock_tick(c, ns);
 	/* 1 us at 5 GHz, for the look itself. */
 	ok(tick >= (int64_t)before - 5000 && tick <= (int64_t)after + 5000 &&
-	   perf_clock_err_ns(c) > 0, "%s: a time between two looks", clock_name(clock_id));
-	perf_clock_free(c);
+	   kernel_clock_err_ns(c) > 0, "%s: a time between two looks", clock_name(clock_id));
+	kernel_clock_free(c);
 }
 
 static void irq(unsigned kind, int cpu, int by, unsigned what, unsigned nr)

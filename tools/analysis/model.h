@@ -76,7 +76,7 @@ struct model {
 	struct gaps gaps;		/* and when */
 	int64_t duration_ns;
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
-	const char *kernel_events;	/* "module", "perf", "none"; "": a trace from before */
+	const char *kernel_events;	/* "module", "bpf", "perf", "none"; "": a trace from before */
 	const char *kernel_why;		/* why not better; "" */
 	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */

@@ -114,6 +114,8 @@ static int create(int fd, const struct device_options *o, struct ldb_create *c)
 /* All of it, and the kernel's own rings.  0 or -errno. */
 static int map(struct session *s, uint64_t size)
 {
+	void *rings;
+
 	s->base = mmap(NULL, size, PROT_READ, MAP_SHARED | MAP_NORESERVE, s->fd, 0);
 	if (s->base == MAP_FAILED) {
 		s->base = NULL;
@@ -124,17 +126,16 @@ static int map(struct session *s, uint64_t size)
 	memcpy(&s->info, s->base, sizeof(s->info));
 	if (!(s->info.flags & LDB_INFO_F_SPLIT))
 		return 0;
-	s->kernel_size = s->info.nr_cpus * s->info.kernel_ring_stride;
-	s->kernel_rings = mmap(NULL, s->kernel_size, PROT_READ, MAP_SHARED | MAP_NORESERVE, s->fd,
-			       s->info.kernel_rings_off);
-	if (s->kernel_rings == MAP_FAILED) {
+	rings = mmap(NULL, s->info.nr_cpus * s->info.kernel_ring_stride, PROT_READ,
+		     MAP_SHARED | MAP_NORESERVE, s->fd, s->info.kernel_rings_off);
+	if (rings == MAP_FAILED) {
 		int error = errno;
 
-		s->kernel_rings = NULL;
 		munmap(s->base, s->size);
 		s->base = NULL;
 		return -error;
 	}
+	session_add_kernel_rings(s, rings, s->info.kernel_ring_stride, s->info.ring_order);
 	return 0;
 }
 

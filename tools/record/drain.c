@@ -57,6 +57,9 @@ struct drain {
 	drain_event_fn *event;
 	drain_read_fn *read;
 	void *arg;
+	drain_stamp_fn *stamp;	/* NULL: all have the session's clock */
+	void *stamp_arg;
+	unsigned first_stamped;
 	uint64_t nr_events;
 };
 
@@ -67,6 +70,7 @@ struct drain *drain_alloc(const struct session *s, drain_event_fn *event, drain_
 
 	if (!d)
 		return NULL;
+	d->first_stamped = s->info.nr_rings;
 	d->event = event;
 	d->read = read;
 	d->arg = arg;
@@ -99,6 +103,12 @@ void drain_free(struct drain *d)
 		free(d->rings[i].pending);
 	free(d->rings);
 	free(d);
+}
+
+void drain_stamp_with(struct drain *d, drain_stamp_fn *stamp, void *arg)
+{
+	d->stamp = stamp;
+	d->stamp_arg = arg;
 }
 
 static uint64_t ring_head(const struct ring *r)
@@ -204,11 +214,15 @@ static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct 
 	return n;
 }
 
-static void hand_out(struct drain *d, struct ring *r, const struct ldb_rec *recs, unsigned n)
+static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs, unsigned n)
 {
+	unsigned ring = r - d->rings;
+
 	d->nr_events++;
+	if (d->stamp && ring >= d->first_stamped)
+		d->stamp(d->stamp_arg, recs);
 	r->time = recs[0].tsc;
-	d->event(d->arg, r - d->rings, recs, n);
+	d->event(d->arg, ring, recs, n);
 }
 
 /* Copies up to nr slots from r->pos on; returns how many are written. */

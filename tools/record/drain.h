@@ -17,6 +17,12 @@ typedef void drain_event_fn(void *arg, unsigned ring, const struct ldb_rec *recs
 /* Everything stamped before this clock value was handed out; while much is left to read. */
 typedef void drain_read_fn(void *arg, uint64_t time);
 
+/*
+ * Brings the times of an event from a kernel ring into the session's clock: its first record's
+ * tsc, and whatever other times it has.
+ */
+typedef void drain_stamp_fn(void *arg, struct ldb_rec *recs);
+
 /* Records, by LDB_LOST_*. */
 struct drain_lost {
 	uint64_t overrun, uncommitted, torn;
@@ -25,6 +31,9 @@ struct drain_lost {
 struct drain *drain_alloc(const struct session *s, drain_event_fn *event, drain_read_fn *read,
 			  void *arg);
 void drain_free(struct drain *d);
+
+/* The kernel's rings are stamped by another clock. */
+void drain_stamp_with(struct drain *d, drain_stamp_fn *stamp, void *arg);
 
 /*
  * One pass over all rings.  now_ns: any steady clock, for the age of records

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Where a recording's kernel events come from: the module, whose session is then
- * the recording's; perf_event_open(2); or nowhere.  Whatever was not used is
+ * the recording's; BPF programs; perf_event_open(2); or nowhere.  Whatever was not used is
  * told, with the reason.
  */
 #include <errno.h>
@@ -12,10 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "record/ebpf.h"
 #include "record/perf.h"
 #include "record/recording.h"
 
-static const char *const names[] = { "auto", "module", "perf", "none" };
+static const char *const names[] = { "auto", "module", "bpf", "perf", "none" };
 
 const char *kernel_name(const struct recording *r)
 {
@@ -100,6 +101,26 @@ static bool open_module(struct recording *r)
 	return true;
 }
 
+static bool open_ebpf(struct recording *r)
+{
+	struct ebpf_options o = {
+		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
+		.ring_bytes = r->o->ring_bytes, .verbose = r->o->verbose,
+	};
+	char why[256];
+
+	r->ebpf = ebpf_open(&r->session, &o, why, sizeof(why));
+	if (!r->ebpf) {
+		add_why(r, "bpf", why);
+		return false;
+	}
+	if (ebpf_why_not_better(r->ebpf)[0])
+		add_why(r, "bpf", ebpf_why_not_better(r->ebpf));
+	r->kernel = KERNEL_BPF;
+	r->session.events = ebpf_events(r->ebpf);
+	return true;
+}
+
 static void perf_sched(void *arg, const struct ldb_row_sched *row)
 {
 	struct recording *r = arg;
@@ -114,7 +135,7 @@ static void perf_task(void *arg, const struct ldb_row_task *row)
 	pack_task(r->pack, row);
 }
 
-static void perf_lost_events(void *arg, const struct ldb_row_lost *row)
+static void lost_events(void *arg, const struct ldb_row_lost *row)
 {
 	struct recording *r = arg;
 
@@ -149,7 +170,7 @@ static bool open_perf(struct recording *r)
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
 	};
 	struct perf_sink sink = {
-		.sched = perf_sched, .task = perf_task, .lost = perf_lost_events, .arg = r,
+		.sched = perf_sched, .task = perf_task, .lost = lost_events, .arg = r,
 		.fault = perf_fault, .irq = perf_irq, .irq_name = perf_irq_name,
 	};
 	char why[256];
@@ -168,6 +189,12 @@ static bool open_perf(struct recording *r)
 static bool wants(const struct recording *r, enum kernel_choice source)
 {
 	return r->o->kernel == (int)source || r->o->kernel == KERNEL_AUTO;
+}
+
+/* The user named one: nothing else will do. */
+static bool is_demanded(const struct recording *r)
+{
+	return r->o->kernel != KERNEL_AUTO && r->o->kernel != KERNEL_NONE;
 }
 
 static bool open_memfd(struct recording *r, uint64_t hz)
@@ -199,10 +226,11 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	if (!module && !open_memfd(r, *hz))
 		return false;
 	begin(r);
-	if (!module && wants(r, KERNEL_PERF))
+	if (!module && wants(r, KERNEL_BPF))
+		open_ebpf(r);
+	if (r->kernel == KERNEL_NONE && wants(r, KERNEL_PERF))
 		open_perf(r);
-	if (r->kernel == KERNEL_NONE && (r->o->kernel_only || r->o->kernel == KERNEL_MODULE ||
-					 r->o->kernel == KERNEL_PERF)) {
+	if (r->kernel == KERNEL_NONE && (r->o->kernel_only || is_demanded(r))) {
 		cli_error("no kernel events can be had: %s", r->kernel_why);
 		return false;
 	}
@@ -211,8 +239,9 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 
 void kernel_close(struct recording *r)
 {
-	if (r->perf)
-		perf_close(r->perf);
+	ebpf_close(r->ebpf);
+	perf_close(r->perf);
+	r->ebpf = NULL;
 	r->perf = NULL;
 }
 
@@ -220,14 +249,14 @@ static bool has_faults(const struct recording *r)
 {
 	if (r->kernel == KERNEL_PERF)
 		return perf_has_faults(r->perf);
-	return r->kernel == KERNEL_MODULE && r->session.events & LDB_GROUP_FAULT;
+	return r->kernel != KERNEL_NONE && r->session.events & LDB_GROUP_FAULT;
 }
 
 static bool has_irqs(const struct recording *r)
 {
 	if (r->kernel == KERNEL_PERF)
 		return perf_has_irqs(r->perf);
-	return r->kernel == KERNEL_MODULE && r->session.events & LDB_GROUP_IRQ;
+	return r->kernel != KERNEL_NONE && r->session.events & LDB_GROUP_IRQ;
 }
 
 void kernel_metas(struct recording *r)
@@ -246,30 +275,70 @@ unsigned kernel_drain(struct recording *r)
 	return r->perf ? perf_drain(r->perf) : 0;
 }
 
-/* It may show late, so that what was written at the begin is not all. */
-static void finish_deaf(struct recording *r)
+static void write_error(struct recording *r, uint64_t err_ns)
 {
-	char cpus[512], text[600];
+	char text[32];
 
-	perf_deaf_cpus(r->perf, cpus, sizeof(cpus));
+	snprintf(text, sizeof(text), "%" PRIu64, err_ns);
+	writer_add_meta(r->writer, "kernel_err_ns", text);
+}
+
+void kernel_look(struct recording *r)
+{
+	if (r->ebpf)
+		ebpf_look(r->ebpf);
+}
+
+void kernel_stop(struct recording *r)
+{
+	if (r->ebpf)
+		ebpf_stop(r->ebpf);
+}
+
+/* It may show late, so that what was written at the begin is not all. */
+static void write_deaf(struct recording *r, const char *source, const char *cpus, bool is_told)
+{
+	char text[600];
+
 	if (!*cpus)
 		return;
 	writer_add_meta(r->writer, "kernel_deaf", cpus);
-	if (strstr(r->kernel_why, perf_why_not_better(r->perf)))
+	if (is_told)
 		return;
 	snprintf(text, sizeof(text), "this kernel dropped events of some tasks on CPU %s", cpus);
-	add_why(r, "perf", text);
+	add_why(r, source, text);
 	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
+}
+
+static void finish_perf(struct recording *r)
+{
+	char cpus[512];
+
+	perf_finish(r->perf);
+	perf_deaf_cpus(r->perf, cpus, sizeof(cpus));
+	write_deaf(r, "perf", cpus, strstr(r->kernel_why, perf_why_not_better(r->perf)));
+	write_error(r, perf_err_ns(r->perf));
+}
+
+static void finish_ebpf(struct recording *r)
+{
+	struct ldb_row_lost row = {
+		.tick = recording_tick(r, clock_now(r->clock_id)), .count = ebpf_lost(r->ebpf),
+		.what = LDB_LOST_KERNEL,
+	};
+	char cpus[512];
+
+	if (row.count)
+		lost_events(r, &row);
+	ebpf_deaf_cpus(r->ebpf, cpus, sizeof(cpus));
+	write_deaf(r, "bpf", cpus, false);
+	write_error(r, ebpf_err_ns(r->ebpf));
 }
 
 void kernel_finish(struct recording *r)
 {
-	char text[32];
-
-	if (!r->perf)
-		return;
-	perf_finish(r->perf);
-	finish_deaf(r);
-	snprintf(text, sizeof(text), "%" PRIu64, perf_err_ns(r->perf));
-	writer_add_meta(r->writer, "kernel_err_ns", text);
+	if (r->ebpf)
+		finish_ebpf(r);
+	if (r->perf)
+		finish_perf(r);
 }

@@ -18,6 +18,7 @@
 #include "cli/error.h"
 #include "cli/units.h"
 #include "record/inject.h"
+#include "record/ebpf.h"
 #include "record/recording.h"
 
 #define DISK_FREE_PCT	5
@@ -220,6 +221,8 @@ bool output_open(struct recording *r)
 	if (r->pack) {
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		r->drain = drain_alloc(&r->session, pack_event, pack_release, r->pack);
+		if (r->drain && r->ebpf)
+			drain_stamp_with(r->drain, ebpf_stamp, r->ebpf);
 	}
 	if (!r->modules || !r->threads || !r->drain) {
 		cli_error("out of memory");
@@ -244,8 +247,11 @@ err_release:
 unsigned output_drain(struct recording *r)
 {
 	uint64_t begin = clock_now(r->clock_id);
-	unsigned fill = drain_pass(r->drain, clock_mono_ns()), kernel_fill = kernel_drain(r);
+	unsigned fill, kernel_fill;
 
+	kernel_look(r);
+	fill = drain_pass(r->drain, clock_mono_ns());
+	kernel_fill = kernel_drain(r);
 	pack_release(r->pack, begin);
 	r->released_tick = recording_tick(r, begin - r->slack);
 	return fill > kernel_fill ? fill : kernel_fill;
@@ -377,6 +383,7 @@ void output_close(struct recording *r)
 	char text[128];
 	int rc;
 
+	kernel_stop(r);
 	drain_finish(r->drain, clock_mono_ns());
 	kernel_finish(r);
 	pack_finish(r->pack);

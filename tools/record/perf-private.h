@@ -6,13 +6,14 @@
  *	ring -> decode -> order -> watch -> rows
  *
  * Only perf-open.c, perf-tracefs.c, perf-deaf.c, perf-ring.c (mmap), perf-tids.c
- * (/proc) and perf-clock.c ask the system; the rest are functions of their input.
+ * (/proc) and kernel-clock.c ask the system; the rest are functions of their input.
  */
 #ifndef RECORD_PERF_PRIVATE_H
 #define RECORD_PERF_PRIVATE_H
 
 #include <linux/ldb.h>
 #include <linux/perf_event.h>
+#include "record/kernel-clock.h"
 #include "record/perf.h"
 
 /*
@@ -152,23 +153,6 @@ bool perf_order_put(struct perf_order *o, unsigned ring, const struct perf_event
 
 /* The earliest, if it is not after limit; valid until the next call.  NULL: none. */
 const struct perf_event *perf_order_take(struct perf_order *o, uint64_t limit);
-
-/* perf-clock.c: times of perf -> ticks of the session. */
-
-struct perf_clock;
-
-struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0, int64_t offset_ns);
-void perf_clock_free(struct perf_clock *c);
-int perf_clock_id(const struct perf_clock *c);	/* clockid_t for perf_event_attr */
-
-/*
- * Reads both clocks now; must: even if that went badly.  Returns up to which time
- * perf_clock_tick() is good, ns.
- */
-uint64_t perf_clock_look(struct perf_clock *c, bool must);
-int64_t perf_clock_tick(struct perf_clock *c, uint64_t ns);
-uint64_t perf_clock_now(const struct perf_clock *c);
-uint64_t perf_clock_err_ns(const struct perf_clock *c);
 
 /* perf-tids.c: pid namespaces. */
 

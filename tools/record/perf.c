@@ -29,7 +29,7 @@ struct perf {
 	struct perf_decoder decoder;
 	struct perf_tids tids;
 	struct perf_fds fds;
-	struct perf_clock *clock;
+	struct kernel_clock *clock;
 	struct perf_order *order;
 	struct perf_watch *watch;
 	unsigned ring;			/* being read */
@@ -45,7 +45,7 @@ struct perf {
 static bool open_best(struct perf *p, char *why, size_t size)
 {
 	enum perf_mode mode = p->options.best ? p->options.best : PERF_TRACEPOINTS;
-	int clock = perf_clock_id(p->clock);
+	int clock = kernel_clock_id(p->clock);
 
 	for (; mode <= PERF_SWITCHES_OWN; mode++) {
 		char reason[256];
@@ -70,7 +70,7 @@ void perf_close(struct perf *p)
 	perf_fds_close(&p->fds);
 	perf_watch_free(p->watch);
 	perf_order_free(p->order);
-	perf_clock_free(p->clock);
+	kernel_clock_free(p->clock);
 	free(p->helped);
 	free(p);
 }
@@ -106,7 +106,7 @@ static void tell_unread(struct perf *p)
 
 	if (unread == p->nr_unread_told)
 		return;
-	row.tick = perf_clock_tick(p->clock, perf_clock_now(p->clock));
+	row.tick = kernel_clock_tick(p->clock, kernel_clock_now(p->clock));
 	row.count = unread - p->nr_unread_told;
 	p->nr_unread_told = unread;
 	if (p->sink.lost)
@@ -135,7 +135,7 @@ static void release(struct perf *p, uint64_t limit)
 	const struct perf_event *e;
 
 	while ((e = perf_order_take(p->order, limit)))
-		perf_watch_event(p->watch, e, perf_clock_tick(p->clock, e->time));
+		perf_watch_event(p->watch, e, kernel_clock_tick(p->clock, e->time));
 }
 
 /* Once for each CPU: what is missing is said, and what can be had in another way is. */
@@ -152,7 +152,7 @@ static void help_deaf_cpu(struct perf *p, unsigned ring)
 	p->helped[ring] = true;
 	/* Its records name threads in our namespace. */
 	if (p->tids.keys_are_tids)
-		perf_fds_add_switches(&p->fds, ring, perf_clock_id(p->clock));
+		perf_fds_add_switches(&p->fds, ring, kernel_clock_id(p->clock));
 }
 
 static void help_deaf_cpus(struct perf *p)
@@ -224,8 +224,8 @@ static void try_cpus(struct perf *p)
 	p->watch = new_watch(p, &nobody);
 	if (!p->watch)
 		return;
-	until = perf_clock_now(p->clock) + TRY_NS;
-	for (unsigned i = 0; i < p->fds.nr_rings && perf_clock_now(p->clock) < until; i++)
+	until = kernel_clock_now(p->clock) + TRY_NS;
+	for (unsigned i = 0; i < p->fds.nr_rings && kernel_clock_now(p->clock) < until; i++)
 		if (perf_deaf_pin(p->fds.rings[i].cpu))
 			try_cpu(p, p->fds.rings[i].cpu);
 	sched_setaffinity(0, sizeof(before), &before);
@@ -260,7 +260,7 @@ struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sin
 		snprintf(why, why_size, "there is no process %d", o->pid);
 		goto err_close;
 	}
-	p->clock = perf_clock_alloc(o->clock_id, o->t0, o->offset_ns);
+	p->clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC_RAW, o->t0, o->offset_ns);
 	if (!p->clock || !open_best(p, why, why_size))
 		goto err_close;
 	p->decoder.formats = &p->formats;
@@ -286,7 +286,7 @@ err_close:
 unsigned perf_drain(struct perf *p)
 {
 	/* Before reading: what is stamped later may not be in the rings yet. */
-	uint64_t limit = perf_clock_look(p->clock, false);
+	uint64_t limit = kernel_clock_look(p->clock, false);
 	unsigned fullest = read_rings(p);
 
 	release(p, limit > WINDOW_NS ? limit - WINDOW_NS : 0);
@@ -298,12 +298,12 @@ unsigned perf_drain(struct perf *p)
 void perf_finish(struct perf *p)
 {
 	/* They are switched off one by one: then some would go on when others have ended. */
-	uint64_t lost, end = perf_clock_now(p->clock);
+	uint64_t lost, end = kernel_clock_now(p->clock);
 
 	perf_fds_disable(&p->fds);
 	read_rings(p);
 	/* The times of what was just read must lie between two looks. */
-	perf_clock_look(p->clock, true);
+	kernel_clock_look(p->clock, true);
 	release(p, end);
 	help_deaf_cpus(p);
 	perf_watch_finish(p->watch);
@@ -321,7 +321,7 @@ int perf_fd(const struct perf *p)
 
 uint64_t perf_err_ns(const struct perf *p)
 {
-	return perf_clock_err_ns(p->clock);
+	return kernel_clock_err_ns(p->clock);
 }
 
 bool perf_has_faults(const struct perf *p)

@@ -16,6 +16,7 @@
 enum kernel_choice {
 	KERNEL_AUTO,		/* the first of the following that works */
 	KERNEL_MODULE,
+	KERNEL_BPF,
 	KERNEL_PERF,
 	KERNEL_NONE,
 };

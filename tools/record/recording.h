@@ -53,6 +53,7 @@ struct recording {
 
 	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
 	char kernel_why[512];	/* why not a better one; "" if there is none */
+	struct ebpf *ebpf;	/* KERNEL_BPF */
 	struct perf *perf;	/* KERNEL_PERF */
 
 	/* From output_open() to output_close(), else NULL. */
@@ -131,8 +132,11 @@ void kernel_close(struct recording *r);
 void kernel_metas(struct recording *r);
 /* Returns how full the fullest of its buffers was, in 1/1000. */
 unsigned kernel_drain(struct recording *r);
+/* Before the rings of the session are read: once for each pass, and for the last one. */
+void kernel_look(struct recording *r);
+void kernel_stop(struct recording *r);
 void kernel_finish(struct recording *r);
-/* "module", "perf", "none" */
+/* "module", "bpf", "perf", "none" */
 const char *kernel_name(const struct recording *r);
 
 /* output.c: the file and what fills it. */

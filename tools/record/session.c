@@ -125,6 +125,14 @@ void session_close(struct session *s)
 	s->base = NULL;
 }
 
+void session_add_kernel_rings(struct session *s, void *rings, uint64_t stride, unsigned order)
+{
+	s->kernel_rings = rings;
+	s->kernel_size = stride * s->info.nr_cpus;
+	s->kernel_order = order;
+	s->info.kernel_ring_stride = stride;
+}
+
 const volatile struct ldb_info *session_info(const struct session *s)
 {
 	return (const volatile struct ldb_info *)s->base;
@@ -157,8 +165,9 @@ unsigned session_ring_order(const struct session *s, unsigned ring)
 {
 	const struct ldb_info *i = &s->info;
 
-	return ring < i->nr_cpus || ring >= i->nr_cpus + i->nr_scanners ? i->ring_order :
-									  i->scan_ring_order;
+	if (ring < i->nr_cpus)
+		return i->ring_order;
+	return ring < i->nr_cpus + i->nr_scanners ? i->scan_ring_order : s->kernel_order;
 }
 
 unsigned session_nr_rings(const struct session *s)

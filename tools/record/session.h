@@ -23,6 +23,7 @@ struct session {
 	uint32_t events;	/* LDB_GROUP_* that the module tells */
 	char *kernel_rings;	/* NULL: kernel events are in the rings of the CPUs */
 	size_t kernel_size;
+	unsigned kernel_order;
 	/* What was written into the info page.  Its copy there may change; this may not. */
 	struct ldb_info info;
 };
@@ -31,6 +32,9 @@ struct session {
 int session_open(struct session *s, uint64_t ring_bytes, unsigned nr_scanners, unsigned clock_id,
 		 uint64_t clock_hz);
 void session_close(struct session *s);
+
+/* Rings that the program cannot map, one for each CPU; unmapped with the session. */
+void session_add_kernel_rings(struct session *s, void *rings, uint64_t stride, unsigned order);
 
 /* The order of a CPU's ring, so that those of all nr_cpus together take ring_bytes. */
 unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus);

@@ -202,7 +202,7 @@ struct ldb_row_gap {
 #define LDB_LOST_TORN		3	/* did not match its check word */
 #define LDB_LOST_DISK		4	/* could not be written to the file */
 #define LDB_LOST_UNWATCHED	5	/* events of threads without a page */
-#define LDB_LOST_KERNEL		6	/* kernel events the kernel could not deliver (perf) */
+#define LDB_LOST_KERNEL		6	/* kernel events the kernel could not deliver (perf, bpf) */
 struct ldb_row_lost {
 	int64_t	 tick;
 	uint32_t ring;
@@ -329,9 +329,9 @@ struct ldb_file_footer {
 
 /*
  * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
- * "exe", "clock", "kernel_events" (none|perf|module), "kernel_why" (why not a better
- * one), "kernel_err_ns" (perf: how far its times may be off), "kernel_deaf" (perf: CPUs on
- * which events of some tasks were not delivered), "kernel_only" (1: no functions,
+ * "exe", "clock", "kernel_events" (none|perf|bpf|module), "kernel_why" (why not a better
+ * one), "kernel_err_ns" (perf, bpf: how far its times may be off), "kernel_deaf" (the same: CPUs
+ * on which events of some tasks were not delivered), "kernel_only" (1: no functions,
  * locks and requests were recorded), "budget", "mutex",
  * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Times of perf -> ticks of the session.
+ * Times of kernel events -> ticks of the session.
  *
- * A session on CLOCK_MONOTONIC gets its times from perf as they are, but for the offset
- * of the program's time namespace.  perf cannot
- * stamp with the time stamp counter; there it uses CLOCK_MONOTONIC_RAW, and both
- * are read together again and again.  Between two such looks a time is found by
- * interpolation, so it is off by no more than the looks are, whatever the two
- * clocks do in the long run.  Times only ever lie between two looks: the caller
- * waits for the second.
+ * A session on CLOCK_MONOTONIC gets its times as they are, but for the offset of the
+ * program's time namespace.  Neither perf nor a BPF program can stamp with the time stamp
+ * counter; there another clock is used, and both are read together again and again.
+ * Between two such looks a time is found by interpolation, so it is off by no more than
+ * the looks are, whatever the two clocks do in the long run.  Perf's times only ever lie
+ * between two looks; BPF's may lie some milliseconds behind the last.
  */
 #include <stdlib.h>
 #include <time.h>
-#include "record/perf-private.h"
+#include "record/kernel-clock.h"
 #include "record/session.h"
 
 #define LOOKS_MAX	1024
@@ -25,9 +24,10 @@ struct look {
 	uint64_t ns, tick;
 };
 
-struct perf_clock {
-	bool same;		/* perf stamps in the session's clock */
-	int64_t own_offset_ns;	/* perf knows no time namespaces: that of this process */
+struct kernel_clock {
+	bool same;		/* stamps are in the session's clock */
+	clockid_t stamps;
+	int64_t own_offset_ns;	/* the kernel's have no time namespaces: that of this process */
 	int64_t offset_ns;	/* same: that of the program */
 	uint64_t t0;
 	struct look looks[LOOKS_MAX];	/* circular, ascending in both */
@@ -36,52 +36,54 @@ struct perf_clock {
 	double ns_per_tick;
 };
 
-struct perf_clock *perf_clock_alloc(unsigned clock_id, uint64_t t0, int64_t offset_ns)
+struct kernel_clock *kernel_clock_alloc(unsigned clock_id, clockid_t stamps, uint64_t t0,
+					int64_t offset_ns)
 {
-	struct perf_clock *c = calloc(1, sizeof(*c));
+	struct kernel_clock *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
 	c->same = clock_id == LDB_CLOCK_MONO;
+	c->stamps = c->same ? CLOCK_MONOTONIC : stamps;
 	c->t0 = t0;
 	c->offset_ns = offset_ns;
 	clock_offset(0, &c->own_offset_ns);
 	c->best_err = UINT64_MAX;
 	c->ns_per_tick = 1;
-	perf_clock_look(c, true);
+	kernel_clock_look(c, true);
 	return c;
 }
 
-void perf_clock_free(struct perf_clock *c)
+void kernel_clock_free(struct kernel_clock *c)
 {
 	free(c);
 }
 
-int perf_clock_id(const struct perf_clock *c)
+clockid_t kernel_clock_id(const struct kernel_clock *c)
 {
-	return c->same ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_RAW;
+	return c->stamps;
 }
 
-uint64_t perf_clock_now(const struct perf_clock *c)
+uint64_t kernel_clock_now(const struct kernel_clock *c)
 {
 	struct timespec ts;
 
-	clock_gettime(perf_clock_id(c), &ts);
+	clock_gettime(c->stamps, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec - c->own_offset_ns;
 }
 
-static struct look *look_at(struct perf_clock *c, size_t i)
+static struct look *look_at(struct kernel_clock *c, size_t i)
 {
 	return &c->looks[(c->first + i) % LOOKS_MAX];
 }
 
 /* Both clocks, as close together as they can be read. */
-static uint64_t read_both(struct perf_clock *c, struct look *look, int tries)
+static uint64_t read_both(struct kernel_clock *c, struct look *look, int tries)
 {
 	uint64_t err = UINT64_MAX;
 
 	for (int i = 0; i < tries && (!c->nr || err > c->best_err + c->best_err / 2); i++) {
-		uint64_t before = clock_now(LDB_CLOCK_TSC), ns = perf_clock_now(c);
+		uint64_t before = clock_now(LDB_CLOCK_TSC), ns = kernel_clock_now(c);
 		uint64_t after = clock_now(LDB_CLOCK_TSC);
 
 		if ((after - before + 1) / 2 >= err)
@@ -93,7 +95,7 @@ static uint64_t read_both(struct perf_clock *c, struct look *look, int tries)
 	return err;
 }
 
-static void add_look(struct perf_clock *c, const struct look *look, uint64_t err, bool must)
+static void add_look(struct kernel_clock *c, const struct look *look, uint64_t err, bool must)
 {
 	if (err < c->best_err)
 		c->best_err = err;
@@ -117,19 +119,19 @@ static void add_look(struct perf_clock *c, const struct look *look, uint64_t err
 				 (double)(look->tick - look_at(c, 0)->tick);
 }
 
-uint64_t perf_clock_look(struct perf_clock *c, bool must)
+uint64_t kernel_clock_look(struct kernel_clock *c, bool must)
 {
 	struct look look;
 	uint64_t err;
 
 	if (c->same)
-		return perf_clock_now(c);
+		return kernel_clock_now(c);
 	err = read_both(c, &look, must ? TRIES_HARD : TRIES);
 	add_look(c, &look, err, must);
 	return look_at(c, c->nr - 1)->ns;
 }
 
-int64_t perf_clock_tick(struct perf_clock *c, uint64_t ns)
+int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 {
 	const struct look *from, *to;
 	size_t low = 0, high = c->nr - 1;
@@ -154,7 +156,7 @@ int64_t perf_clock_tick(struct perf_clock *c, uint64_t ns)
 			 (int64_t)(to->ns - from->ns));
 }
 
-uint64_t perf_clock_err_ns(const struct perf_clock *c)
+uint64_t kernel_clock_err_ns(const struct kernel_clock *c)
 {
 	return c->same ? ROUND_NS : (uint64_t)(c->worst_err * c->ns_per_tick) + 1 + ROUND_NS;
 }

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rings of the BPF programs, and what the recorder tells them.  Records and protocol are
+ * those of linux/ldb.h; the stamps are CLOCK_MONOTONIC of the kernel, in nanoseconds, and
+ * become the session's clock in the recorder (tools/record/bpf.c).
+ *
+ * Only the programs write to this memory, and the recorder alone maps it.
+ */
+#ifndef RECORD_BPF_EMIT_H
+#define RECORD_BPF_EMIT_H
+
+#include "kernel.h"
+#include <linux/ldb.h>
+#include "shared.h"
+
+/* A ring of each CPU: a struct ldb_ring_hdr and its records.  The recorder sets the sizes. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, 2 * LDB_RING_HDR_SIZE);
+} rings SEC(".maps");
+
+const volatile struct bpf_config config SEC(".rodata.config") = {};
+struct bpf_state state SEC(".data.state") = { .watched_tgid = -1, .found_tgid = -1 };
+
+static __always_inline u64 now_ns(void)
+{
+	return bpf_ktime_get_ns();
+}
+
+/* Of this CPU, which current is on; 0 also where it is not known. */
+static __always_inline u32 preempt_count(struct task_struct *current)
+{
+	struct rq *rq = task_rq(current);
+	s64 at = config.preempt_count_offset;
+	u32 count = 0;
+
+	if (!at || !rq)
+		return 0;
+	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
+		at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
+	bpf_probe_read_kernel(&count, sizeof(count), (char *)rq + at);
+	return count;
+}
+
+static __always_inline char *this_ring(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	char *ring = bpf_map_lookup_elem(&rings, &cpu);
+
+	if (!ring)
+		__sync_fetch_and_add(&state.nr_unwritten, 1);
+	return ring;
+}
+
+/* Locked: an interrupt may write in between, and the recorder reads it. */
+static __always_inline u64 reserve(char *ring, u32 n)
+{
+	return __sync_fetch_and_add((u64 *)ring, n);
+}
+
+static __always_inline void put(char *ring, u64 idx, u64 stamp, u32 tid, u32 type, u32 flags,
+				u64 arg, u32 arg2)
+{
+	u64 at = (idx & config.ring_mask) * sizeof(struct ldb_rec);
+	volatile u64 *slot = (volatile u64 *)(ring + LDB_RING_HDR_SIZE + at);
+	u64 word = (u64)flags << 48 | (u64)type << 32 | tid;
+	u32 commit = (u32)(idx + 1) ^ ldb_words_hash(stamp, word, arg, arg2);
+
+	slot[0] = stamp;
+	slot[1] = word;
+	slot[2] = arg;
+	/* One store: what it says is either not there, or whole. */
+	slot[3] = (u64)commit << 32 | arg2;
+}
+
+static __always_inline void emit(u64 stamp, u32 tid, u32 type, u32 flags, u64 arg, u32 arg2)
+{
+	char *ring = this_ring();
+
+	if (ring)
+		put(ring, reserve(ring, 1), stamp, tid, type, flags, arg, arg2);
+}
+
+/* The second slot's payload: w0 in its tsc, w1 in its arg. */
+static __always_inline void emit2(u64 stamp, u32 tid, u32 type, u32 flags, u64 arg, u32 arg2, u64 w0,
+				  u64 w1)
+{
+	char *ring = this_ring();
+	u64 idx;
+
+	if (!ring)
+		return;
+	idx = reserve(ring, 2);
+	put(ring, idx, stamp, tid, type, flags, arg, arg2);
+	put(ring, idx + 1, w0, 0, LDB_EV_CONT + 1, 0, w1, 0);
+}
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Page faults of watched threads, and the interrupts that hit them. */
+#ifndef RECORD_BPF_HITS_H
+#define RECORD_BPF_HITS_H
+
+#include "who.h"
+
+#define NEST_MAX	8	/* real nesting is at most half of it */
+#define SEEN_IRQS_MAX	256
+
+/* x86: why the fault was taken. */
+#define FAULT_PRESENT	0x01
+#define FAULT_WRITE	0x02
+#define FAULT_INSTR	0x10
+#define USER_MAX	0x00007fffffffffffULL
+
+static __always_inline void fault(struct task_struct *p, u64 addr, u64 pc, u64 error, u32 flags)
+{
+	struct member *m = member_of(p);
+
+	flags |= (error & FAULT_WRITE ? LDB_FAULT_F_WRITE : 0) |
+		 (error & FAULT_INSTR ? LDB_FAULT_F_EXEC : 0) |
+		 (error & FAULT_PRESENT ? LDB_FAULT_F_PRESENT : 0);
+	emit2(now_ns(), m ? m->tid : shown_tid(p), LDB_EV_FAULT, flags, addr, 0, pc, 0);
+}
+
+SEC("tp_btf/page_fault_user")
+int ldb_fault_user(u64 *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct pt_regs *regs = (void *)ctx[1];
+
+	if (is_watched(p))
+		fault(p, ctx[0], regs->ip, ctx[2], 0);
+	return 0;
+}
+
+/*
+ * Of the program's memory alone.  Where page faults are not allowed nothing is mapped, the
+ * access just fails.  One level of preemption may be the tracepoint's.
+ */
+SEC("tp_btf/page_fault_kernel")
+int ldb_fault_kernel(u64 *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct pt_regs *regs;
+	u64 pc = 0;
+
+	if (!is_watched(p) || ctx[0] > USER_MAX || p->pagefault_disabled ||
+	    preempt_count(p) > PREEMPT_OFFSET)
+		return 0;
+	regs = (void *)bpf_task_pt_regs(p);
+	bpf_core_read(&pc, sizeof(pc), &regs->ip);
+	fault(p, ctx[0], pc, ctx[2], LDB_FAULT_F_KERNEL);
+	return 0;
+}
+
+struct inside {
+	u64 begin;
+	u32 pid, kind, nr, pad;
+};
+
+struct nest {
+	u32 depth, pad;
+	struct inside at[NEST_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct nest);
+} nests SEC(".maps");
+
+u64 seen_irqs[SEEN_IRQS_MAX];
+
+static __always_inline struct nest *this_nest(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&nests, &zero);
+}
+
+/* An interrupt of this one is in and out of the stack meanwhile, above it. */
+static __always_inline void enter(u32 kind, u32 nr)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct nest *n;
+	u32 depth;
+
+	if (!is_watched(p))
+		return;
+	n = this_nest();
+	if (!n)
+		return;
+	depth = n->depth;
+	/* Never reached unless exits were missed: what is there is out of date. */
+	if (depth >= NEST_MAX)
+		depth = 0;
+	*(volatile u32 *)&n->depth = depth + 1;
+	n->at[depth & (NEST_MAX - 1)] = (struct inside){
+		.begin = now_ns(), .pid = p->pid, .kind = kind, .nr = nr,
+	};
+}
+
+/* When it began; 0: that was not seen. */
+static __always_inline u64 pop(u32 pid, u32 kind, u32 nr)
+{
+	struct nest *n = this_nest();
+	u32 depth;
+
+	if (!n)
+		return 0;
+	depth = n->depth;
+	for (int i = 0; i < NEST_MAX && depth; i++) {
+		const struct inside *in = &n->at[--depth & (NEST_MAX - 1)];
+		u64 begin = in->begin;
+
+		if (in->pid != pid || in->kind != kind || in->nr != nr)
+			continue;
+		*(volatile u32 *)&n->depth = depth;
+		return begin;
+	}
+	return 0;
+}
+
+static __always_inline void write_name(u32 irq, const char *text, u64 now)
+{
+	union { char text[32]; u64 words[4]; } name = {};
+	u32 at = irq & (SEEN_IRQS_MAX - 1);
+	char *ring;
+	u64 is, idx;
+
+	bpf_probe_read_kernel_str(name.text, 25, text);
+	is = (name.words[0] ^ name.words[1] * 0x9e3779b97f4a7c15ULL ^
+	      name.words[2] * 0xff51afd7ed558ccdULL ^ irq) | 1;
+	if (seen_irqs[at] == is)
+		return;
+	seen_irqs[at] = is;
+	ring = this_ring();
+	if (!ring)
+		return;
+	idx = reserve(ring, 2);
+	put(ring, idx, now, irq, LDB_EV_IRQ_NAME, 0, name.words[0], 0);
+	put(ring, idx + 1, name.words[1], 0, LDB_EV_CONT + 1, 0, name.words[2], 0);
+}
+
+static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	u64 begin, now, nr_short = 0;
+	struct member *m;
+
+	if (!is_watched(p))
+		return;
+	begin = pop(p->pid, kind, nr);
+	if (!begin)
+		return;
+	m = member_of(p);
+	now = now_ns();
+	/* Another may come in between, and count or write. */
+	if (m && now - begin < config.irq_min_ns && m->nr_short < 255) {
+		__sync_fetch_and_add(&m->nr_short, 1);
+		return;
+	}
+	if (m)
+		nr_short = __sync_lock_test_and_set(&m->nr_short, 0);
+	if (nr_short > 255)
+		nr_short = 255;
+	if (action)
+		write_name(nr, action->name, now);
+	emit(now, m ? m->tid : shown_tid(p), LDB_EV_IRQ, kind | nr_short << 8, begin, nr);
+}
+
+SEC("tp_btf/irq_handler_entry")
+int ldb_irq_entry(u64 *ctx)
+{
+	enter(LDB_IRQ_HARD, ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int ldb_irq_exit(u64 *ctx)
+{
+	leave(LDB_IRQ_HARD, ctx[0], (void *)ctx[1]);
+	return 0;
+}
+
+SEC("tp_btf/softirq_entry")
+int ldb_softirq_entry(u64 *ctx)
+{
+	enter(LDB_IRQ_SOFT, ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int ldb_softirq_exit(u64 *ctx)
+{
+	leave(LDB_IRQ_SOFT, ctx[0], NULL);
+	return 0;
+}
+
+SEC("tp_btf/local_timer_entry")
+int ldb_timer_entry(u64 *ctx)
+{
+	enter(LDB_IRQ_LOCAL_TIMER, ctx[0]);
+	return 0;
+}
+
+SEC("tp_btf/local_timer_exit")
+int ldb_timer_exit(u64 *ctx)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+
+	leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL);
+	if (is_watched(p))
+		check_came(p, member_of(p), now_ns());
+	return 0;
+}
+
+#endif

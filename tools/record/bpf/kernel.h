@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the programs use of the kernel's structures.  Names and types alone matter: where
+ * a field lies in the kernel that runs is filled in when the programs are loaded (CO-RE).
+ * The kernel-version conditionals of the programs are here, and nowhere else.
+ */
+#ifndef RECORD_BPF_KERNEL_H
+#define RECORD_BPF_KERNEL_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+typedef __u8 u8;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+#define __always_inline	inline __attribute__((always_inline))
+#define noinline	__attribute__((noinline))
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pid_namespace;
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+enum pid_type {
+	PIDTYPE_PID,
+	PIDTYPE_TGID,
+	PIDTYPE_MAX = 4,
+};
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live;
+	struct pid *pids[PIDTYPE_MAX];
+};
+
+struct thread_info {
+	u32 cpu;
+};
+
+struct task_struct;
+
+struct rq {
+	struct task_struct *curr;
+	u64 clock;		/* as of the last switch or tick */
+};
+
+struct sched_info {
+	u64 last_arrival;	/* on its CPU, in the run queue's clock */
+};
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+/* The run queue is kept with groups of tasks alone (CONFIG_FAIR_GROUP_SCHED: usual). */
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	struct sched_entity se;
+	struct sched_info sched_info;
+	unsigned int __state;
+	int on_cpu, on_rq;
+	int pid, tgid;
+	int pagefault_disabled;
+	struct pid *thread_pid;
+	struct signal_struct *signal;
+	char comm[16];
+};
+
+/* Before 5.16. */
+struct task_struct___cpu {
+	unsigned int cpu;
+};
+
+/* From 6.2 to 6.14. */
+struct pcpu_hot {
+	int preempt_count;
+};
+
+struct irqaction {
+	const char *name;
+};
+
+struct pt_regs {
+	unsigned long ip;
+};
+
+#pragma clang attribute pop
+
+/* The context of the iterator over tasks. */
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task;
+};
+
+/* Of preempt_count, and of a task's state: the kernel's own numbers. */
+#define PREEMPT_OFFSET		0x00000001U
+#define SOFTIRQ_OFFSET		0x00000100U
+#define HARDIRQ_MASK		0x000f0000U
+
+#define TASK_INTERRUPTIBLE	0x00000001U
+#define TASK_STOPPED_BIT	0x00000004U
+#define TASK_TRACED_BIT		0x00000008U
+#define TASK_DEADS		0x000000b0U	/* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+#define TASK_PARKED		0x00000040U
+#define TASK_NOLOAD		0x00000400U
+
+static __always_inline u32 task_cpu(struct task_struct *p)
+{
+	if (bpf_core_field_exists(p->thread_info.cpu))
+		return p->thread_info.cpu;
+	return ((struct task_struct___cpu *)p)->cpu;
+}
+
+/* Of its CPU, also while it sleeps or is of another class; NULL: this kernel does not say. */
+static __always_inline struct rq *task_rq(struct task_struct *p)
+{
+	if (bpf_core_field_exists(p->se.cfs_rq) && bpf_core_field_exists(struct cfs_rq, rq))
+		return p->se.cfs_rq->rq;
+	return NULL;
+}
+
+#endif

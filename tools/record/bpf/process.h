@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Threads that are there, and those that come, change and go. */
+#ifndef RECORD_BPF_PROCESS_H
+#define RECORD_BPF_PROCESS_H
+
+#include "who.h"
+
+static __always_inline struct member *add_member(struct task_struct *p)
+{
+	struct member *m = bpf_task_storage_get(&members, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	if (m)
+		m->tid = shown_tid(p);
+	return m;
+}
+
+/* p is of the target: as the recorder numbers it, who is the one that reads the iterator. */
+static __always_inline bool is_target(struct task_struct *p)
+{
+	struct task_struct *recorder = bpf_get_current_task_btf();
+	u32 level = recorder->thread_pid->level;
+
+	return number_at(p->signal->pids[PIDTYPE_TGID], level, 0) == config.target;
+}
+
+static __always_inline void find_target(struct task_struct *p)
+{
+	struct pid *pid = p->thread_pid;
+
+	if (!pid || !is_target(p))
+		return;
+	state.ns_level = pid->level;
+	state.ns_address = number_in(pid, pid->level).ns;
+	state.shown_tgid = shown_tgid_of(p);
+	state.found_tgid = p->tgid;
+}
+
+/*
+ * Read twice: before the other programs run, for who is watched, and after, for the threads
+ * that are there already.
+ */
+SEC("iter/task")
+int ldb_threads(struct bpf_iter__task *ctx)
+{
+	struct task_struct *p = ctx->task;
+
+	if (!p)
+		return 0;
+	if (!state.is_adding)
+		find_target(p);
+	else if (is_watched(p))
+		introduce(p, add_member(p), now_ns());
+	return 0;
+}
+
+/* In the parent, before the child can run. */
+SEC("tp_btf/sched_process_fork")
+int ldb_process_fork(u64 *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+	struct member *m = NULL, *by;
+	u64 now = now_ns();
+	u32 tgid = 0;
+	who_t who;
+
+	if (!is_watched(parent))
+		return 0;
+	if (is_watched(child))
+		m = add_member(child);
+	if (m)
+		m->has_switched = 1;
+	by = member_of(parent);
+	who = name_of(child, m, LDB_SCHED_F_OTHER, now);
+	if (WHO_TID(who))
+		tgid = shown_tgid_of(child);
+	emit(now, by ? by->tid : shown_tid(parent), LDB_EV_FORK, LDB_SCHED_F_TID | WHO_FLAGS(who), tgid,
+	     WHO_TID(who));
+	if (is_watched(child))
+		introduce(child, m, now);
+	return 0;
+}
+
+/* All other threads are gone, and it has the first one's number now. */
+SEC("tp_btf/sched_process_exec")
+int ldb_process_exec(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct member *m;
+	u32 before, tid;
+	u64 now;
+
+	if (!is_watched(p))
+		return 0;
+	m = member_of(p);
+	tid = shown_tid(p);
+	before = m ? m->tid : tid;
+	if (m)
+		m->tid = tid;
+	now = now_ns();
+	emit(now, tid, LDB_EV_EXEC, LDB_SCHED_F_TID, 0, before);
+	introduce(p, m, now);
+	return 0;
+}
+
+/* Two that exit at once may both see that they are the last: only one of them says so. */
+static __always_inline bool is_last(struct task_struct *p)
+{
+	return !p->signal->live.counter && !__sync_fetch_and_or(&state.has_ended, 1);
+}
+
+SEC("tp_btf/sched_process_exit")
+int ldb_process_exit(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	struct member *m;
+
+	if (!is_watched(p))
+		return 0;
+	m = member_of(p);
+	emit(now_ns(), m ? m->tid : shown_tid(p), LDB_EV_EXIT, LDB_SCHED_F_TID, is_last(p), 0);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int ldb_task_rename(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	union { char text[16]; u64 words[2]; } name = {};
+	struct member *m;
+
+	if (!is_watched(p))
+		return 0;
+	m = member_of(p);
+	bpf_probe_read_kernel_str(name.text, sizeof(name.text), (const void *)ctx[1]);
+	write_task(now_ns(), m ? m->tid : shown_tid(p), state.shown_tgid, LDB_SCHED_F_TID, name.words);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sched_switch, sched_waking, sched_wakeup, sched_migrate_task. */
+#ifndef RECORD_BPF_SCHED_H
+#define RECORD_BPF_SCHED_H
+
+#include "who.h"
+
+static __always_inline u32 state_of(unsigned int state)
+{
+	if (state & TASK_DEADS)
+		return LDB_STATE_DEAD;
+	if (state & TASK_INTERRUPTIBLE)
+		return LDB_STATE_SLEEPING;
+	if (state & (TASK_NOLOAD | TASK_PARKED))
+		return LDB_STATE_IDLE;
+	if (state & TASK_STOPPED_BIT)
+		return LDB_STATE_STOPPED;
+	if (state & TASK_TRACED_BIT)
+		return LDB_STATE_TRACED;
+	return LDB_STATE_DISK;
+}
+
+/*
+ * How prev left: LDB_STATE_RUNNING if it stays on the run queue.  That is not in the state
+ * that is told alone: a task that has a signal pending does not sleep, whatever it says.
+ */
+static __always_inline u32 flags_of(bool preempt, struct task_struct *prev, u64 told)
+{
+	unsigned int now = prev->__state;
+
+	if (preempt)
+		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
+	if (!now)
+		return LDB_STATE_RUNNING;
+	return state_of(config.has_prev_state ? told : now);
+}
+
+static __always_inline void leaves(struct member *m, u32 flags, u32 cpu)
+{
+	m->has_switched = 1;
+	m->sleeps = LDB_SCHED_STATE(flags) != LDB_STATE_RUNNING;
+	m->cpu = cpu + 1;
+}
+
+/* One of the two is watched. */
+static __always_inline void switched(struct task_struct *prev, struct task_struct *next, bool out,
+				     bool in, u32 flags)
+{
+	struct member *left = out ? member_of(prev) : NULL, *came = in ? member_of(next) : NULL;
+	u32 nr = bpf_get_smp_processor_id();
+	struct cpu *cpu = cpu_of(nr);
+	u64 now = now_ns();
+	who_t from, to;
+
+	if (out) {
+		check_came(prev, left, now);
+		if (left)
+			leaves(left, flags, nr);
+	}
+	if (came)
+		check_woken(came, nr);
+	cpu->current = in ? next->pid : 0;
+	cpu->has_switched = 1;
+	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
+		wait_begin(left, nr);
+	wait_end(came);
+	from = name_of(prev, left, LDB_SCHED_F_TID, now);
+	to = name_of(next, came, LDB_SCHED_F_OTHER, now);
+	emit(now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
+	     WHO_TID(to));
+}
+
+/* Neither is, and a watched thread waits here. */
+static noinline void occupied(struct task_struct *prev, struct task_struct *next, u32 flags)
+{
+	u64 now = now_ns();
+	who_t from, to;
+
+	/* The recording has ended: who still waits is not counted any more. */
+	if (state.watched_tgid < 0)
+		return;
+	from = outsider(prev, now);
+	to = outsider(next, now);
+	emit(now, WHO_TID(from), LDB_EV_OCCUPANT, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
+	     WHO_TID(to));
+}
+
+/* What every switch of the machine costs is up to the first return. */
+SEC("tp_btf/sched_switch")
+int ldb_sched_switch(u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	bool out = is_watched(prev), in = is_watched(next);
+	u32 flags;
+
+	if (!out && !in && !is_waited_for(bpf_get_smp_processor_id()))
+		return 0;
+	flags = flags_of(ctx[0], prev, config.has_prev_state ? ctx[3] : 0);
+	if (out || in)
+		switched(prev, next, out, in, flags);
+	else
+		occupied(prev, next, flags);
+	return 0;
+}
+
+static __always_inline u32 context_flags(struct task_struct *current)
+{
+	u32 count = preempt_count(current);
+
+	if (count & HARDIRQ_MASK)
+		return LDB_SCHED_F_HARDIRQ;
+	return count & SOFTIRQ_OFFSET ? LDB_SCHED_F_SOFTIRQ : 0;
+}
+
+/* On the waker's CPU, before the woken is anywhere. */
+SEC("tp_btf/sched_waking")
+int ldb_sched_waking(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0], *waker = bpf_get_current_task_btf();
+	bool by = is_watched(waker), of = is_watched(p);
+	struct member *m;
+	who_t who, woken;
+	u64 now;
+
+	if (!by && !of)
+		return 0;
+	now = now_ns();
+	who = name_of(waker, by ? member_of(waker) : NULL, LDB_SCHED_F_TID, now);
+	m = of ? member_of(p) : NULL;
+	if (m)
+		m->is_woken = 1;
+	woken = name_of(p, m, LDB_SCHED_F_OTHER, now);
+	emit(now, WHO_TID(who), LDB_EV_WAKING,
+	     context_flags(waker) | WHO_FLAGS(who) | WHO_FLAGS(woken), 0, WHO_TID(woken));
+	return 0;
+}
+
+/*
+ * Runnable on its CPU, whose run queue's lock is held.  A thread that was woken before it
+ * left its CPU never waits.
+ */
+static __always_inline void woken_up(struct task_struct *p, u32 flags)
+{
+	struct member *m = member_of(p);
+	u32 cpu = task_cpu(p);
+	struct rq *rq = task_rq(p);
+	struct task_struct *curr = rq ? rq->curr : NULL;
+	who_t other = (u64)LDB_SCHED_F_HIDDEN << 32;
+	u64 now = now_ns();
+
+	if (!p->on_cpu)
+		wait_begin(m, cpu);
+	if (m) {
+		/* Its waking was in a task that is not told of, this is in another. */
+		if (m->sleeps && !m->is_woken)
+			is_deaf(cpu);
+		m->sleeps = m->is_woken = 0;
+		m->cpu = cpu + 1;
+	}
+	if (curr)
+		other = name_of(curr, NULL, LDB_SCHED_F_OTHER, now);
+	emit(now, m ? m->tid : shown_tid(p), LDB_EV_WAKEUP,
+	     flags | LDB_SCHED_F_TID | WHO_FLAGS(other), cpu, WHO_TID(other));
+}
+
+SEC("tp_btf/sched_wakeup")
+int ldb_sched_wakeup(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+
+	if (is_watched(p))
+		woken_up(p, 0);
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int ldb_sched_wakeup_new(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+
+	if (is_watched(p))
+		woken_up(p, LDB_SCHED_F_NEW);
+	return 0;
+}
+
+/* While it still counts as on the CPU that it leaves. */
+SEC("tp_btf/sched_migrate_task")
+int ldb_sched_migrate(u64 *ctx)
+{
+	struct task_struct *p = (void *)ctx[0];
+	u32 to = ctx[1];
+	struct member *m;
+
+	if (!is_watched(p))
+		return 0;
+	m = member_of(p);
+	if (m && m->waits)
+		wait_begin(m, to);
+	if (m)
+		m->cpu = to + 1;
+	emit(now_ns(), m ? m->tid : shown_tid(p), LDB_EV_MIGRATE, LDB_SCHED_F_TID, task_cpu(p), to);
+	return 0;
+}
+
+#endif

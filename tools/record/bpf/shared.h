@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the recorder and the BPF programs share, besides the rings of linux/ldb.h. */
+#ifndef RECORD_BPF_SHARED_H
+#define RECORD_BPF_SHARED_H
+
+#include <linux/types.h>
+
+#define BPF_CPUS_MAX	4096	/* a power of two */
+
+/* Set before the programs are loaded; constants to whoever compiles them. */
+struct bpf_config {
+	__u64 ring_mask;	/* records of a ring - 1 */
+	/*
+	 * From a CPU's run queue to its preempt_count, or to the structure that it is in, all
+	 * variables of each CPU; 0: not known.  Not a symbol of the programs: many kernels
+	 * give no addresses of data away.
+	 */
+	__s64 preempt_count_offset;
+	__u64 irq_min_ns;	/* shorter interrupts are only counted */
+	__u32 target;		/* thread group, in the recorder's pid namespace */
+	__u32 has_prev_state;	/* sched_switch tells it: from 5.18 on */
+};
+
+/* Read and written by both while they run. */
+struct bpf_state {
+	__s32 watched_tgid;	/* in the first pid namespace; -1: nobody, yet or any more */
+	__s32 found_tgid;	/* who it is going to be; -1: not found */
+	__u32 shown_tgid;	/* as the program sees it */
+	__u32 ns_level;		/* of the program's pid namespace */
+	__u32 is_adding;	/* the iterator's second turn, see process.h */
+	__u64 ns_address;
+	__u64 nr_unwritten;	/* events that found no ring */
+	__u32 has_ended;	/* the last thread has, and it was told */
+	/* 1: the kernel did not tell that a thread came there, see came_unseen() */
+	__u8 is_deaf[BPF_CPUS_MAX];
+};
+
+#endif

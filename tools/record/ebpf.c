@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Loads the BPF programs, tells them whom to watch, and gives their rings to the session.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include "record/bpf/shared.h"
+#include "record/ebpf.h"
+#include "record/kernel-clock.h"
+
+#define RING_ORDER_MAX	16	/* the values of a map have 4 MiB at most */
+#define IRQ_MIN_NS	1000
+#define TRACEPOINT	"btf_trace_"
+#define LINKS_MAX	32
+
+/* The programs, compiled: tools/Makefile says how. */
+extern const char ebpf_object[], ebpf_object_end[];
+asm(".pushsection .rodata\n"
+    "	.balign 8\n"
+    "	.globl ebpf_object, ebpf_object_end\n"
+    "ebpf_object:\n"
+    "	.incbin \"" LDB_BPF_OBJECT "\"\n"
+    "ebpf_object_end:\n"
+    "	.byte 0\n"
+    "	.popsection\n");
+
+struct ebpf {
+	struct bpf_object *object;
+	struct bpf_link *links[LINKS_MAX];
+	unsigned nr_links;
+	struct bpf_state *state;	/* as the programs see it, once they are loaded */
+	struct kernel_clock *clock;
+	uint64_t t0;
+	uint32_t events;
+	uint64_t nr_lost;
+	char why_not_better[128];
+};
+
+/* What a kernel may be without. */
+static const struct group {
+	uint32_t bit;
+	const char *tracepoints[6], *why;
+} groups[] = {
+	{ LDB_GROUP_FAULT, { "page_fault_user", "page_fault_kernel" },
+	  "this kernel has no tracepoints for page faults" },
+	{ LDB_GROUP_IRQ, { "irq_handler_entry", "irq_handler_exit", "softirq_entry", "softirq_exit",
+			   "local_timer_entry", "local_timer_exit" },
+	  "this kernel has no tracepoints for interrupts" },
+};
+
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return 0;
+}
+
+static int print_warnings(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
+}
+
+/* The prototype of a tracepoint's probes; NULL: this kernel has no such tracepoint. */
+static const struct btf_type *probe_of(const struct btf *btf, const char *tracepoint)
+{
+	char name[64];
+	int id;
+
+	snprintf(name, sizeof(name), TRACEPOINT "%s", tracepoint);
+	id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	if (id < 0)
+		return NULL;
+	id = btf__type_by_id(btf, id)->type;
+	return btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+}
+
+/* Where a variable is in a CPU's part of memory; -1: there is none. */
+static int64_t offset_of_variable(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
+
+	for (unsigned i = 1; id > 0 && i < btf__type_cnt(btf); i++) {
+		const struct btf_type *t = btf__type_by_id(btf, i);
+		const struct btf_var_secinfo *var = btf_is_datasec(t) ? btf_var_secinfos(t) : NULL;
+
+		for (unsigned k = 0; var && k < btf_vlen(t); k++)
+			if (var[k].type == (unsigned)id)
+				return var[k].offset;
+	}
+	return -1;
+}
+
+static int64_t preempt_count_offset(const struct btf *btf)
+{
+	/* From 6.2 to 6.14 it is in a structure; which of its two names is told depends. */
+	static const char *const names[] = { "__preempt_count", "pcpu_hot", "const_pcpu_hot" };
+	int64_t queue = offset_of_variable(btf, "runqueues");
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names) && queue >= 0; i++) {
+		int64_t count = offset_of_variable(btf, names[i]);
+
+		if (count >= 0)
+			return count - queue;
+	}
+	return 0;
+}
+
+static bool has_all(const struct btf *btf, const struct group *g)
+{
+	for (unsigned i = 0; i < 6 && g->tracepoints[i]; i++)
+		if (!probe_of(btf, g->tracepoints[i]))
+			return false;
+	return true;
+}
+
+static bool is_of(const struct group *g, const char *tracepoint)
+{
+	for (unsigned i = 0; i < 6 && g->tracepoints[i]; i++)
+		if (!strcmp(g->tracepoints[i], tracepoint))
+			return true;
+	return false;
+}
+
+/* Of a group the kernel has all tracepoints, or its programs are left out. */
+static void choose_groups(struct ebpf *e, const struct btf *btf)
+{
+	struct bpf_program *p;
+
+	e->events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS;
+	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
+		const struct group *g = &groups[i];
+
+		if (has_all(btf, g)) {
+			e->events |= g->bit;
+			continue;
+		}
+		snprintf(e->why_not_better, sizeof(e->why_not_better), "%s", g->why);
+		bpf_object__for_each_program(p, e->object)
+			if (is_of(g, strrchr(bpf_program__section_name(p), '/') + 1))
+				bpf_program__set_autoload(p, false);
+	}
+}
+
+/* Variables have sections, and so maps, of their own. */
+static struct bpf_config *config_of(const struct ebpf *e)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(e->object, ".rodata.config");
+	size_t size = 0;
+	void *at = map ? (void *)bpf_map__initial_value(map, &size) : NULL;
+
+	return size == sizeof(struct bpf_config) ? at : NULL;
+}
+
+static int map_state(struct ebpf *e)
+{
+	int fd = bpf_object__find_map_fd_by_name(e->object, ".data.state");
+	void *state = mmap(NULL, sizeof(*e->state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (state == MAP_FAILED)
+		return -errno;
+	e->state = state;
+	return 0;
+}
+
+static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, unsigned nr_cpus)
+{
+	struct bpf_map *rings = bpf_object__find_map_by_name(e->object, "rings");
+	struct bpf_config *config = config_of(e);
+	struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *probe;
+	int ret;
+
+	if (!btf)
+		return -ENODATA;
+	probe = probe_of(btf, "sched_switch");
+	if (!rings || !config || !probe) {
+		btf__free(btf);
+		return -ENOTSUP;
+	}
+	*config = (struct bpf_config){
+		.ring_mask = (1ULL << order) - 1, .irq_min_ns = IRQ_MIN_NS, .target = o->pid,
+		/* A probe's first argument is its own. */
+		.has_prev_state = btf_vlen(probe) >= 5,
+		.preempt_count_offset = preempt_count_offset(btf),
+	};
+	choose_groups(e, btf);
+	btf__free(btf);
+	ret = bpf_map__set_value_size(rings, LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order));
+	return ret ? ret : bpf_map__set_max_entries(rings, nr_cpus);
+}
+
+/* The iterator runs once for each task, while it is read. */
+static int read_threads(struct ebpf *e)
+{
+	struct bpf_program *p = bpf_object__find_program_by_name(e->object, "ldb_threads");
+	struct bpf_link *link = bpf_program__attach_iter(p, NULL);
+	char none[64];
+	int fd, ret = 0;
+
+	if (!link)
+		return -errno;
+	fd = bpf_iter_create(bpf_link__fd(link));
+	if (fd < 0)
+		ret = -errno;
+	while (!ret && read(fd, none, sizeof(none)) > 0)
+		;
+	if (fd >= 0)
+		close(fd);
+	bpf_link__destroy(link);
+	return ret;
+}
+
+static int attach_all(struct ebpf *e)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, e->object) {
+		if (!bpf_program__autoload(p) || !strcmp(bpf_program__name(p), "ldb_threads"))
+			continue;
+		if (e->nr_links == LINKS_MAX)
+			return -ENOSPC;
+		e->links[e->nr_links] = bpf_program__attach(p);
+		if (!e->links[e->nr_links])
+			return -errno;
+		e->nr_links++;
+	}
+	return 0;
+}
+
+static void watch(struct ebpf *e, int tgid)
+{
+	__atomic_store_n(&e->state->watched_tgid, tgid, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * All programs begin to tell at once, and so they end: one by one, some would tell what the
+ * others do not.  Threads that are there are added when nobody new can be missed any more.
+ */
+static int begin(struct ebpf *e)
+{
+	int ret = read_threads(e);
+
+	if (!ret && e->state->found_tgid < 0)
+		return -ESRCH;
+	if (!ret)
+		ret = attach_all(e);
+	if (ret)
+		return ret;
+	watch(e, e->state->found_tgid);
+	e->state->is_adding = 1;
+	return read_threads(e);
+}
+
+static int give_rings(struct ebpf *e, struct session *s, unsigned order)
+{
+	int fd = bpf_object__find_map_fd_by_name(e->object, "rings");
+	uint64_t stride = LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order);
+	void *rings = mmap(NULL, stride * s->info.nr_cpus, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (rings == MAP_FAILED)
+		return -errno;
+	session_add_kernel_rings(s, rings, stride, order);
+	return 0;
+}
+
+static void explain(int error, char *why, size_t size)
+{
+	switch (error) {
+	case EPERM:
+	case EACCES:
+		snprintf(why, size, "needs CAP_BPF and CAP_PERFMON (run it as root)");
+		break;
+	case ENODATA:
+		snprintf(why, size, "this kernel has no type information (CONFIG_DEBUG_INFO_BTF)");
+		break;
+	case ESRCH:
+		snprintf(why, size, "the process has ended");
+		break;
+	case ENOMEM:
+		snprintf(why, size, "there is no memory for its buffers: a smaller --ring-size may help");
+		break;
+	default:
+		snprintf(why, size, "this kernel does not take the programs: %s", strerror(error));
+	}
+}
+
+struct ebpf *ebpf_open(struct session *s, const struct ebpf_options *o, char *why, size_t size)
+{
+	unsigned order = session_order_for(o->ring_bytes, s->info.nr_cpus);
+	struct ebpf *e = calloc(1, sizeof(*e));
+	int ret = -ENOMEM;
+
+	if (!e)
+		goto err;
+	if (order > RING_ORDER_MAX)
+		order = RING_ORDER_MAX;
+	e->t0 = o->t0;
+	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
+	e->clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
+	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);
+	if (!e->clock || !e->object)
+		goto err;
+	ret = set_up(e, o, order, s->info.nr_cpus);
+	if (ret)
+		goto err;
+	ret = bpf_object__load(e->object);
+	if (ret)
+		goto err;
+	ret = map_state(e);
+	if (!ret)
+		ret = begin(e);
+	if (!ret)
+		ret = give_rings(e, s, order);
+	if (!ret)
+		return e;
+err:
+	explain(-ret, why, size);
+	ebpf_close(e);
+	return NULL;
+}
+
+const char *ebpf_why_not_better(const struct ebpf *e)
+{
+	return e->why_not_better;
+}
+
+uint32_t ebpf_events(const struct ebpf *e)
+{
+	return e->events;
+}
+
+void ebpf_look(struct ebpf *e)
+{
+	kernel_clock_look(e->clock, false);
+}
+
+void ebpf_stamp(void *ebpf, struct ldb_rec *recs)
+{
+	struct ebpf *e = ebpf;
+
+	recs[0].tsc = e->t0 + kernel_clock_tick(e->clock, recs[0].tsc);
+	if (recs[0].type == LDB_EV_IRQ)
+		recs[0].arg = e->t0 + kernel_clock_tick(e->clock, recs[0].arg);
+}
+
+/* Where one of them interrupted itself, the kernel left it out, and counted. */
+static uint64_t count_missed(const struct ebpf *e)
+{
+	struct bpf_program *p;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_program(p, e->object) {
+		struct bpf_prog_info info = { 0 };
+		__u32 size = sizeof(info);
+
+		if (bpf_program__autoload(p) &&
+		    !bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+void ebpf_stop(struct ebpf *e)
+{
+	watch(e, -1);
+	while (e->nr_links)
+		bpf_link__destroy(e->links[--e->nr_links]);
+	kernel_clock_look(e->clock, true);
+	e->nr_lost = e->state->nr_unwritten + count_missed(e);
+}
+
+uint64_t ebpf_lost(const struct ebpf *e)
+{
+	return e->nr_lost;
+}
+
+void ebpf_deaf_cpus(const struct ebpf *e, char *list, size_t size)
+{
+	size_t n = 0;
+
+	*list = '\0';
+	for (unsigned i = 0; i < BPF_CPUS_MAX && n < size; i++)
+		if (e->state->is_deaf[i])
+			n += snprintf(list + n, size - n, "%s%u", n ? " " : "", i);
+}
+
+uint64_t ebpf_err_ns(const struct ebpf *e)
+{
+	return kernel_clock_err_ns(e->clock);
+}
+
+void ebpf_close(struct ebpf *e)
+{
+	if (!e)
+		return;
+	while (e->nr_links)
+		bpf_link__destroy(e->links[--e->nr_links]);
+	if (e->state)
+		munmap(e->state, sizeof(*e->state));
+	bpf_object__close(e->object);
+	kernel_clock_free(e->clock);
+	free(e);
+}
