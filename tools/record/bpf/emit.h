@@ -41,13 +41,17 @@ static __always_inline u32 preempt_count(struct task_struct *current)
 		return 0;
 	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
 		at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
+	/* Any structure that begins with a number. */
+	if (bpf_rdonly_cast)
+		return ((struct upid *)bpf_rdonly_cast((char *)rq + at,
+						       bpf_core_type_id_kernel(struct upid)))->nr;
 	bpf_probe_read_kernel(&count, sizeof(count), (char *)rq + at);
 	return count;
 }
 
-static __always_inline char *this_ring(void)
+/* cpu: this one. */
+static __always_inline char *ring_of(u32 cpu)
 {
-	u32 cpu = bpf_get_smp_processor_id();
 	char *ring = bpf_map_lookup_elem(&rings, &cpu);
 
 	if (!ring)
@@ -76,12 +80,23 @@ static __always_inline void put(char *ring, u64 idx, u64 stamp, u32 tid, u32 typ
 	slot[3] = (u64)commit << 32 | arg2;
 }
 
-static __always_inline void emit(u64 stamp, u32 tid, u32 type, u32 flags, u64 arg, u32 arg2)
+static __always_inline char *this_ring(void)
 {
-	char *ring = this_ring();
+	return ring_of(bpf_get_smp_processor_id());
+}
+
+static __always_inline void emit_on(u32 cpu, u64 stamp, u32 tid, u32 type, u32 flags, u64 arg,
+				    u32 arg2)
+{
+	char *ring = ring_of(cpu);
 
 	if (ring)
 		put(ring, reserve(ring, 1), stamp, tid, type, flags, arg, arg2);
+}
+
+static __always_inline void emit(u64 stamp, u32 tid, u32 type, u32 flags, u64 arg, u32 arg2)
+{
+	emit_on(bpf_get_smp_processor_id(), stamp, tid, type, flags, arg, arg2);
 }
 
 /* The second slot's payload: w0 in its tsc, w1 in its arg. */

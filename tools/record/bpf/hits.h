@@ -21,7 +21,7 @@ static __always_inline void fault(struct task_struct *p, u64 addr, u64 pc, u64 e
 	flags |= (error & FAULT_WRITE ? LDB_FAULT_F_WRITE : 0) |
 		 (error & FAULT_INSTR ? LDB_FAULT_F_EXEC : 0) |
 		 (error & FAULT_PRESENT ? LDB_FAULT_F_PRESENT : 0);
-	emit2(now_ns(), m ? m->tid : shown_tid(p), LDB_EV_FAULT, flags, addr, 0, pc, 0);
+	emit2(now_ns(), member_tid(p, m), LDB_EV_FAULT, flags, addr, 0, pc, 0);
 }
 
 SEC("tp_btf/page_fault_user")
@@ -169,7 +169,7 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 		nr_short = 255;
 	if (action)
 		write_name(nr, action->name, now);
-	emit(now, m ? m->tid : shown_tid(p), LDB_EV_IRQ, kind | nr_short << 8, begin, nr);
+	emit(now, member_tid(p, m), LDB_EV_IRQ, kind | nr_short << 8, begin, nr);
 }
 
 SEC("tp_btf/irq_handler_entry")

@@ -111,6 +111,9 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
+/* Since 6.2: what follows it is a load and no call. */
+extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
+
 /* Of preempt_count, and of a task's state: the kernel's own numbers. */
 #define PREEMPT_OFFSET		0x00000001U
 #define SOFTIRQ_OFFSET		0x00000100U
@@ -130,12 +133,15 @@ static __always_inline u32 task_cpu(struct task_struct *p)
 	return ((struct task_struct___cpu *)p)->cpu;
 }
 
+static __always_inline bool knows_rq(struct task_struct *p)
+{
+	return bpf_core_field_exists(p->se.cfs_rq) && bpf_core_field_exists(struct cfs_rq, rq);
+}
+
 /* Of its CPU, also while it sleeps or is of another class; NULL: this kernel does not say. */
 static __always_inline struct rq *task_rq(struct task_struct *p)
 {
-	if (bpf_core_field_exists(p->se.cfs_rq) && bpf_core_field_exists(struct cfs_rq, rq))
-		return p->se.cfs_rq->rq;
-	return NULL;
+	return knows_rq(p) ? p->se.cfs_rq->rq : NULL;
 }
 
 #endif

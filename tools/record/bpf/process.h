@@ -5,32 +5,25 @@
 
 #include "who.h"
 
-static __always_inline struct member *add_member(struct task_struct *p)
-{
-	struct member *m = bpf_task_storage_get(&members, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-
-	if (m)
-		m->tid = shown_tid(p);
-	return m;
-}
-
 /* p is of the target: as the recorder numbers it, who is the one that reads the iterator. */
 static __always_inline bool is_target(struct task_struct *p)
 {
-	struct task_struct *recorder = bpf_get_current_task_btf();
-	u32 level = recorder->thread_pid->level;
+	u32 level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
 
-	return number_at(p->signal->pids[PIDTYPE_TGID], level, 0) == config.target;
+	return number_at(tgid_of(p), level, 0) == config.target;
 }
 
 static __always_inline void find_target(struct task_struct *p)
 {
-	struct pid *pid = p->thread_pid;
+	struct pid *pid = pid_of(p);
+	struct upid *own;
 
 	if (!pid || !is_target(p))
 		return;
-	state.ns_level = pid->level;
-	state.ns_address = number_in(pid, pid->level).ns;
+	bpf_core_read(&state.ns_level, sizeof(state.ns_level), &pid->level);
+	own = (struct upid *)((char *)pid + bpf_core_field_offset(struct pid, numbers) +
+			      (u64)state.ns_level * bpf_core_type_size(struct upid));
+	bpf_core_read(&state.ns_address, sizeof(state.ns_address), &own->ns);
 	state.shown_tgid = shown_tgid_of(p);
 	state.found_tgid = p->tgid;
 }
@@ -49,7 +42,7 @@ int ldb_threads(struct bpf_iter__task *ctx)
 	if (!state.is_adding)
 		find_target(p);
 	else if (is_watched(p))
-		introduce(p, add_member(p), now_ns());
+		introduce(p, member_of(p), now_ns());
 	return 0;
 }
 
@@ -66,38 +59,41 @@ int ldb_process_fork(u64 *ctx)
 	if (!is_watched(parent))
 		return 0;
 	if (is_watched(child))
-		m = add_member(child);
-	if (m)
+		m = member_of(child);
+	if (m) {
 		m->has_switched = 1;
+		m->sleeps = m->is_woken = m->cpu = 0;
+	}
 	by = member_of(parent);
 	who = name_of(child, m, LDB_SCHED_F_OTHER, now);
 	if (WHO_TID(who))
 		tgid = shown_tgid_of(child);
-	emit(now, by ? by->tid : shown_tid(parent), LDB_EV_FORK, LDB_SCHED_F_TID | WHO_FLAGS(who), tgid,
+	emit(now, member_tid(parent, by), LDB_EV_FORK, LDB_SCHED_F_TID | WHO_FLAGS(who), tgid,
 	     WHO_TID(who));
 	if (is_watched(child))
 		introduce(child, m, now);
 	return 0;
 }
 
-/* All other threads are gone, and it has the first one's number now. */
+/* All other threads are gone, and it has the first one's number now, and its place. */
 SEC("tp_btf/sched_process_exec")
 int ldb_process_exec(u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0];
-	struct member *m;
-	u32 before, tid;
-	u64 now;
+	u32 old = ctx[1], before = old;
+	struct member *m, *was = &members[old & (MEMBERS_MAX - 1)];
+	u64 now = now_ns();
 
 	if (!is_watched(p))
 		return 0;
+	if (state.ns_level)
+		before = was->pid == old ? was->tid : 0;
+	if (old != (u32)p->pid && was->pid == old)
+		forget_member(was);
 	m = member_of(p);
-	tid = shown_tid(p);
-	before = m ? m->tid : tid;
 	if (m)
-		m->tid = tid;
-	now = now_ns();
-	emit(now, tid, LDB_EV_EXEC, LDB_SCHED_F_TID, 0, before);
+		m->sleeps = m->is_woken = m->cpu = 0;
+	emit(now, member_tid(p, m), LDB_EV_EXEC, LDB_SCHED_F_TID, 0, before);
 	introduce(p, m, now);
 	return 0;
 }
@@ -117,7 +113,7 @@ int ldb_process_exit(u64 *ctx)
 	if (!is_watched(p))
 		return 0;
 	m = member_of(p);
-	emit(now_ns(), m ? m->tid : shown_tid(p), LDB_EV_EXIT, LDB_SCHED_F_TID, is_last(p), 0);
+	emit(now_ns(), member_tid(p, m), LDB_EV_EXIT, LDB_SCHED_F_TID, is_last(p), 0);
 	return 0;
 }
 
@@ -132,7 +128,7 @@ int ldb_task_rename(u64 *ctx)
 		return 0;
 	m = member_of(p);
 	bpf_probe_read_kernel_str(name.text, sizeof(name.text), (const void *)ctx[1]);
-	write_task(now_ns(), m ? m->tid : shown_tid(p), state.shown_tgid, LDB_SCHED_F_TID, name.words);
+	write_task(now_ns(), member_tid(p, m), state.shown_tgid, LDB_SCHED_F_TID, name.words);
 	return 0;
 }
 

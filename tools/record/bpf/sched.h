@@ -40,6 +40,8 @@ static __always_inline void leaves(struct member *m, u32 flags, u32 cpu)
 	m->has_switched = 1;
 	m->sleeps = LDB_SCHED_STATE(flags) != LDB_STATE_RUNNING;
 	m->cpu = cpu + 1;
+	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
+		wait_begin(m, cpu);
 }
 
 /* One of the two is watched. */
@@ -61,13 +63,13 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 		check_woken(came, nr);
 	cpu->current = in ? next->pid : 0;
 	cpu->has_switched = 1;
-	if (LDB_SCHED_STATE(flags) == LDB_STATE_RUNNING)
-		wait_begin(left, nr);
 	wait_end(came);
 	from = name_of(prev, left, LDB_SCHED_F_TID, now);
 	to = name_of(next, came, LDB_SCHED_F_OTHER, now);
-	emit(now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
-	     WHO_TID(to));
+	emit_on(nr, now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
+		WHO_TID(to));
+	if (left && LDB_SCHED_STATE(flags) == LDB_STATE_DEAD)
+		forget_member(left);
 }
 
 /* Neither is, and a watched thread waits here. */
@@ -125,7 +127,7 @@ int ldb_sched_waking(u64 *ctx)
 	if (!by && !of)
 		return 0;
 	now = now_ns();
-	who = name_of(waker, by ? member_of(waker) : NULL, LDB_SCHED_F_TID, now);
+	who = name_of(waker, by && state.ns_level ? member_of(waker) : NULL, LDB_SCHED_F_TID, now);
 	m = of ? member_of(p) : NULL;
 	if (m)
 		m->is_woken = 1;
@@ -159,7 +161,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	}
 	if (curr)
 		other = name_of(curr, NULL, LDB_SCHED_F_OTHER, now);
-	emit(now, m ? m->tid : shown_tid(p), LDB_EV_WAKEUP,
+	emit(now, member_tid(p, m), LDB_EV_WAKEUP,
 	     flags | LDB_SCHED_F_TID | WHO_FLAGS(other), cpu, WHO_TID(other));
 }
 
@@ -195,10 +197,10 @@ int ldb_sched_migrate(u64 *ctx)
 		return 0;
 	m = member_of(p);
 	if (m && m->waits)
-		wait_begin(m, to);
+		wait_move(m, to);
 	if (m)
 		m->cpu = to + 1;
-	emit(now_ns(), m ? m->tid : shown_tid(p), LDB_EV_MIGRATE, LDB_SCHED_F_TID, task_cpu(p), to);
+	emit(now_ns(), member_tid(p, m), LDB_EV_MIGRATE, LDB_SCHED_F_TID, task_cpu(p), to);
 	return 0;
 }
 

@@ -5,34 +5,38 @@
 
 #include "emit.h"
 
-#define SEEN_MAX	4096	/* a power of two */
+#define SEEN_MAX	4096	/* powers of two */
+#define MEMBERS_MAX	65536
 
 /*
- * Of each watched thread, from its birth or the beginning of the recording on.  Never made
- * where the scheduler's locks are held: that may want to wake somebody.
+ * What is remembered of a watched thread, from when it is met first to its last switch, in
+ * the place that its pid has.  Two threads with one place are met seldom, and the second has
+ * none: then nobody else is told of while it waits for a CPU.  A map of the kernel's would
+ * have to be asked at each event, and task storage is made by an allocation, which may want
+ * to wake somebody while the run queue is locked.
  */
 struct member {
-	u32 tid;		/* as the program sees it */
+	u32 pid;		/* in the first namespace; 0: nobody has it, MEMBER_BUSY: soon */
+	u32 tid;		/* as the program sees it; 0: not known */
 	u32 waits;		/* for this CPU, + 1; 0: for none */
-	u32 has_switched;	/* it was seen to leave a CPU, or to be born */
-	u32 sleeps;		/* left to sleep, and nobody has woken it */
-	u32 is_woken;		/* its waking was seen: that may come before it has left */
 	u32 cpu;		/* it was there last, + 1; 0: not known */
-	u64 nr_short;		/* interrupts that were only counted */
-};
+	u32 nr_short;		/* interrupts that were only counted */
+	u8 has_arrived;		/* as which of the two it waits, see struct cpu */
+	u8 has_switched;	/* it was seen to leave a CPU, or to be born */
+	u8 sleeps;		/* left to sleep, and nobody has woken it */
+	u8 is_woken;		/* its waking was seen: that may come before it has left */
+	u64 pad;
+} members[MEMBERS_MAX];
 
-struct {
-	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct member);
-} members SEC(".maps");
+#define MEMBER_BUSY	0xffffffffU
 
 struct cpu {
-	s64 nr_waiting;		/* watched threads, for this CPU */
+	/* Watched threads that wait for this CPU: changed with its run queue's lock held. */
+	s64 nr_waiting;
+	s64 nr_arrived;		/* the same; moved here while they waited, with another's lock */
 	u32 current;		/* pid of the watched thread that came last; 0: it left again */
 	u32 has_switched;	/* between a watched thread and another */
-	u32 pad[12];
+	u64 pad[5];
 } cpus[BPF_CPUS_MAX];
 
 u64 seen[SEEN_MAX];		/* names that were told, by tid */
@@ -47,56 +51,82 @@ static __always_inline bool is_watched(const struct task_struct *p)
 	return p->tgid == state.watched_tgid;
 }
 
-static __always_inline struct member *member_of(struct task_struct *p)
-{
-	return bpf_task_storage_get(&members, p, NULL, 0);
-}
-
-/* Pid namespaces nest 32 deep at most. */
-#define NS_LEVELS	32
-
-/* struct upid, as it is everywhere. */
-struct number {
-	u32 nr;
-	u64 ns;
-};
-
-/* What pid is called at this level of namespaces. */
-static __always_inline struct number number_in(struct pid *pid, u32 level)
-{
-	/* In this form the verifier of 6.1 sees that it is bounded. */
-	u64 at = ((u64)level * sizeof(struct number)) & ((NS_LEVELS - 1) * sizeof(struct number));
-	struct number n = {};
-
-	bpf_probe_read_kernel(&n, sizeof(n),
-			      (char *)pid + bpf_core_field_offset(struct pid, numbers) + at);
-	return n;
-}
-
-/* Its number in the pid namespace at this level, if that is ns or ns is 0; 0: it has none. */
+/*
+ * What pid is called at this level of namespaces, if it is in ns there or ns is 0; 0: it is
+ * not.  Read through a helper, here and where it is seldom done: a pointer that is followed
+ * costs the kernel, which checks each way through a program, milliseconds each time.
+ */
 static __always_inline u32 number_at(struct pid *pid, u32 level, u64 ns)
 {
-	struct number n;
+	struct upid_read { u32 nr; u64 ns; } upid = {};
+	u32 own = 0;
 
-	if (!pid)
+	bpf_core_read(&own, sizeof(own), &pid->level);
+	if (own < level)
 		return 0;
-	if (!level)
-		return pid->numbers[0].nr;
-	if (pid->level < level)
-		return 0;
-	n = number_in(pid, level);
-	return !ns || n.ns == ns ? n.nr : 0;
+	bpf_probe_read_kernel(&upid, sizeof(upid), (char *)pid + bpf_core_field_offset(struct pid, numbers) +
+			      (u64)level * sizeof(upid));
+	return !ns || upid.ns == ns ? upid.nr : 0;
+}
+
+static __always_inline struct pid *pid_of(struct task_struct *p)
+{
+	struct pid *pid = NULL;
+
+	bpf_core_read(&pid, sizeof(pid), &p->thread_pid);
+	return pid;
+}
+
+static __always_inline struct pid *tgid_of(struct task_struct *p)
+{
+	return BPF_CORE_READ(p, signal, pids[PIDTYPE_TGID]);
 }
 
 /* As the program sees it; 0: it does not. */
 static __always_inline u32 shown_tid(struct task_struct *p)
 {
-	return state.ns_level ? number_at(p->thread_pid, state.ns_level, state.ns_address) : p->pid;
+	return state.ns_level ? number_at(pid_of(p), state.ns_level, state.ns_address) : p->pid;
 }
 
 static __always_inline u32 shown_tgid_of(struct task_struct *p)
 {
-	return state.ns_level ? number_at(p->signal->pids[PIDTYPE_TGID], state.ns_level, state.ns_address) : p->tgid;
+	return state.ns_level ? number_at(tgid_of(p), state.ns_level, state.ns_address) : p->tgid;
+}
+
+static noinline struct member *new_member(struct task_struct *p)
+{
+	struct member *m = &members[p->pid & (MEMBERS_MAX - 1)];
+
+	if (__sync_val_compare_and_swap(&m->pid, 0, MEMBER_BUSY))
+		return NULL;
+	m->tid = shown_tid(p);
+	m->waits = m->cpu = m->nr_short = 0;
+	m->has_switched = m->sleeps = m->is_woken = 0;
+	*(volatile u32 *)&m->pid = p->pid;
+	return m;
+}
+
+/* p is watched.  NULL: another one has its place. */
+static __always_inline struct member *member_of(struct task_struct *p)
+{
+	u32 pid = p->pid;
+	struct member *m = &members[pid & (MEMBERS_MAX - 1)];
+
+	return m->pid == pid ? m : new_member(p);
+}
+
+/* It will not be met again. */
+static __always_inline void forget_member(struct member *m)
+{
+	*(volatile u32 *)&m->pid = 0;
+}
+
+/* Of a watched thread, as the program sees it, also after its exit. */
+static __always_inline u32 member_tid(struct task_struct *p, const struct member *m)
+{
+	if (!state.ns_level)
+		return p->pid;
+	return m && m->tid ? m->tid : shown_tid(p);
 }
 
 static __always_inline void write_task(u64 now, u32 tid, u32 tgid, u32 flags, const u64 name[2])
@@ -137,7 +167,7 @@ static __always_inline who_t name_of(struct task_struct *p, const struct member 
 {
 	if (!is_watched(p))
 		return outsider(p, now);
-	return (u64)bit << 32 | (m ? m->tid : shown_tid(p));
+	return (u64)bit << 32 | member_tid(p, m);
 }
 
 static __always_inline void introduce(struct task_struct *p, const struct member *m, u64 now)
@@ -145,24 +175,25 @@ static __always_inline void introduce(struct task_struct *p, const struct member
 	u64 name[2];
 
 	bpf_probe_read_kernel(name, sizeof(name), p->comm);
-	write_task(now, m ? m->tid : shown_tid(p), state.shown_tgid, LDB_SCHED_F_TID, name);
+	write_task(now, member_tid(p, m), state.shown_tgid, LDB_SCHED_F_TID, name);
 }
 
 /*
  * Waiting threads are counted for each CPU, so that a switch between two strangers is
  * recorded while one waits there, and costs next to nothing else.  A thread's own entry is
- * only changed with the lock of its run queue held.
+ * only changed with the lock of its run queue held, which is the one of the CPU it waits for.
  */
-static __always_inline void count_waiting(u32 cpu, int n)
-{
-	__sync_fetch_and_add(&cpu_of(cpu)->nr_waiting, n);
-}
-
 static __always_inline void wait_end(struct member *m)
 {
+	struct cpu *c;
+
 	if (!m || !m->waits)
 		return;
-	count_waiting(m->waits - 1, -1);
+	c = cpu_of(m->waits - 1);
+	if (m->has_arrived)
+		__sync_fetch_and_add(&c->nr_arrived, -1);
+	else
+		c->nr_waiting--;
 	m->waits = 0;
 }
 
@@ -172,12 +203,24 @@ static __always_inline void wait_begin(struct member *m, u32 cpu)
 		return;
 	wait_end(m);
 	m->waits = cpu + 1;
-	count_waiting(cpu, 1);
+	m->has_arrived = 0;
+	cpu_of(cpu)->nr_waiting++;
+}
+
+/* The lock is that of the CPU it leaves. */
+static __always_inline void wait_move(struct member *m, u32 to)
+{
+	wait_end(m);
+	m->waits = to + 1;
+	m->has_arrived = 1;
+	__sync_fetch_and_add(&cpu_of(to)->nr_arrived, 1);
 }
 
 static __always_inline bool is_waited_for(u32 cpu)
 {
-	return cpu_of(cpu)->nr_waiting > 0;
+	const struct cpu *c = cpu_of(cpu);
+
+	return c->nr_waiting > 0 || c->nr_arrived > 0;
 }
 
 static __always_inline void is_deaf(u32 cpu)
@@ -206,20 +249,26 @@ static __always_inline void check_came(struct task_struct *p, const struct membe
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	struct cpu *c = cpu_of(cpu);
-	struct rq *rq = task_rq(p);
-	u64 ago;
+	u64 ago, arrival;
+	struct rq *rq;
 
 	if (c->current == (u32)p->pid)
 		return;
 	c->current = p->pid;
 	/* It may have been there before anybody looked. */
-	if (!m || (!m->has_switched && !c->has_switched) || !rq || !bpf_core_field_exists(p->sched_info.last_arrival))
+	if (!m || (!m->has_switched && !c->has_switched))
 		return;
 	is_deaf(cpu);
-	ago = rq->clock - p->sched_info.last_arrival;
+	if (!bpf_core_field_exists(p->sched_info.last_arrival) || !knows_rq(p))
+		return;
+	rq = BPF_CORE_READ(p, se.cfs_rq, rq);
+	bpf_core_read(&ago, sizeof(ago), &rq->clock);
+	bpf_core_read(&arrival, sizeof(arrival), &p->sched_info.last_arrival);
+	ago -= arrival;
 	if ((s64)ago < 0 || ago > now)
 		ago = 0;
-	emit(now - ago, 0, LDB_EV_SWITCH, LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0, m->tid);
+	emit(now - ago, 0, LDB_EV_SWITCH, LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0,
+	     member_tid(p, m));
 }
 
 #endif
