@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Section of make bench: sourced by run.sh, which says how rows are made.
+# shellcheck shell=sh
+
+# What a user gets who asks for nothing: nobody is pinned, every option as it comes.
+#
+# A server of our own (planted.c) at 60 % of two CPUs: what the program's threads wait for
+# ldb's, by the trace itself, and what a request costs.  Its work is counted in steps, not
+# in time, and its CPU time is that of its own threads.  Then Figure 1, as it is.
+#
+# The table of components is a ladder: each configuration has one thing more than the one
+# before, and the row is what that adds to the CPU time of a request.
+defaults_seconds=2
+defaults_busy=1.2		# CPU seconds a second: 60 % of two
+defaults_figure1_requests=1000000
+
+defaults_record()	# options... -- command
+{
+	ldb-record -q -o defaults.data "$@" 2>record.log
+}
+
+# Time behind ldb's threads / all time that the program's threads waited for a CPU.
+defaults_waits()
+{
+	ldb-report -i defaults.data --sched --json >sched.json 2>report.err || return
+	ldb-why -i defaults.data --json >why.json 2>report.err || return
+	jq -r '([.antagonists[] | select(.name | startswith("ldb-")) | .total_ns] | add // 0) as $ours |
+		"behind \(100 * $ours / .all.delays.total_ns)",
+		"delay \(.all.delays.total_ns / 1e6)"' sched.json &&
+	jq -r '"first_ten \([.causes[:10][] | select(.category == "Recorder")] | length)",
+		"causes \(.causes | length)"' why.json &&
+	ldb-report -i defaults.data --json-summary 2>report.err |
+		jq -r '"lost \(.lost.total)", "seen \(100 * .seen / .made)"'
+}
+
+planted_run()	# config
+{
+	# shellcheck disable=SC2086	# arguments
+	set -- "$1" $planted_rate $defaults_seconds $planted_steps
+	config=$1
+	shift
+	case $config in
+	plain | plain2) ./planted-plain "$@" ;;
+	quiet)	./planted-ldb "$@" ;;
+	loaded)	LD_PRELOAD=$BUILD/lib/libldbtrace.so.0 ./planted-ldb "$@" ;;
+	tags)	defaults_record --kernel=none --mutex=off --budget 0.0001% -- ./planted-ldb "$@" ;;
+	locks)	defaults_record --kernel=none --budget 0.0001% -- ./planted-ldb "$@" ;;
+	scan)	defaults_record --kernel=none -- ./planted-ldb "$@" ;;
+	record)	defaults_record -- ./planted-ldb "$@" ;;
+	esac >planted.out || return
+	if [ "$config" = record ]; then
+		defaults_waits >>planted.out || return
+	fi
+	sed "s/^/$config /; s/ /./" planted.out
+}
+
+figure1_defaults_run()	# config
+{
+	began_ns=$(now_ns)
+	case $1 in
+	plain | plain2) ./figure1-plain -q -l -n "$defaults_figure1_requests" ;;
+	record)	defaults_record -- ./figure1 -q -l -n "$defaults_figure1_requests" ;;
+	esac >figure1.out || return
+	echo "$1.wall $(($(now_ns) - began_ns))"
+	awk -v c="$1" '$1 == "latency" { print c ".p9999", $5; n++ } END { exit n != 1 }' figure1.out
+}
+
+# CPU time of a request decides the rate: the same work for every machine.
+planted_rate_find()
+{
+	planted_steps=$(./planted-plain 0 0 0) || return
+	planted_rate=$(./planted-plain 2000 1 "$planted_steps" |
+		awk -v busy="$defaults_busy" '$1 == "cpu" { printf "%d", busy * 1e6 / $2 }')
+	[ "${planted_rate:-0}" -gt 0 ]
+}
+
+planted_rows()
+{
+	f=planted.txt
+	heading "A server at 60 % of two CPUs ($planted_rate requests/s), nobody pinned, defaults: $(mean "$f" plain.cpu %.1f) us of CPU a request"
+	row "$f" record.behind "" "  waits for a CPU: behind ldb's threads, % of all" 0.5 %.3f
+	row "$f" record.delay "" "  ... all of them, ms" "" %.1f
+	row "$f" record.first_ten "" "  Recorder among the first ten causes" 0 %.0f
+	row "$f" record.causes "" "  ... of so many causes" "" %.0f
+	row "$f" record.lost "" "  events lost" 0 %.0f
+	row "$f" record.seen "" "  invocations seen, %" "" %.1f
+	for m in cpu p50 p99; do
+		case $m in cpu) bound=1.05 ;; p50) bound=1.06 ;; p99) bound=1.15 ;; esac
+		row "$f" "plain2.$m" "plain.$m" "  $m: the same again (noise)"
+		row "$f" "quiet.$m" "plain.$m" "  $m: nobody looking / plain"
+		row "$f" "record.$m" "plain.$m" "  $m: recorded / plain" "$bound"
+	done
+	heading "Where the CPU time of a request goes, us more than the configuration before"
+	added "$f" plain2.cpu plain.cpu "  the same again (noise)"
+	added "$f" quiet.cpu plain.cpu "  call path"
+	added "$f" loaded.cpu quiet.cpu "  runtime loaded"
+	added "$f" tags.cpu loaded.cpu "  tags, and a recorder that has little to do"
+	added "$f" locks.cpu tags.cpu "  locks"
+	added "$f" scan.cpu locks.cpu "  polling and walks, and what they give to record"
+	added "$f" record.cpu scan.cpu "  kernel events"
+}
+
+bench_defaults()
+{
+	rm -f plain.why plain2.why quiet.why loaded.why tags.why locks.why scan.why record.why
+	$cc -O2 -g "$inc" "$programs/planted.c" -o planted-plain -pthread -lm &&
+	$cc -O2 -g "$inc" "$plugin" "$programs/planted.c" -o planted-ldb -pthread -lm &&
+	$cxx -O2 -g "$inc" "$programs/figure1.cc" -o figure1-plain -pthread || return 1
+	planted_rate_find || return 1
+	interleave planted.txt "$rounds" planted_run plain quiet loaded tags locks scan record plain2
+	planted_rows
+	interleave figure1-defaults.txt "$rounds" figure1_defaults_run plain record plain2
+	f=figure1-defaults.txt
+	heading "Figure 1, nobody pinned, defaults: p99.99 $(mean "$f" plain.p9999 %.0f) ns"
+	for m in p9999 wall; do
+		row "$f" "plain2.$m" "plain.$m" "  $m: the same again (noise)"
+		row "$f" "record.$m" "plain.$m" "  $m: recorded / plain" 1.05
+	done
+}
