@@ -5,6 +5,7 @@
  *
  *	__ldb_thread		the thread's block: weak TLS, one per link
  *	__ldb_thread_addr	hidden function that returns its address
+ *	__ldb_link		hidden function that links a record (record.c)
  *	.note.ldb		tells the runtime and other tools where that is
  *
  * and in a shared object
@@ -80,7 +81,7 @@ static void emit_function_begin(FILE *f, const char *name, const char *group)
 		fprintf(f, "\t.att_syntax prefix\n");
 	if (dwarf2out_do_cfi_asm())
 		fprintf(f, "\t.cfi_startproc\n");
-	/* All are called through pointers. */
+	/* All but __ldb_link are called through pointers. */
 	if (flag_cf_protection & CF_BRANCH)
 		fprintf(f, "\tendbr64\n");
 }
@@ -104,6 +105,30 @@ static void emit_accessor(FILE *f)
 		"\taddq __ldb_thread@gottpoff(%%rip), %%rax\n"
 		"\tret\n");
 	emit_function_end(f, "__ldb_thread_addr");
+}
+
+/*
+ * What record.c writes out for functions that are called often.  In: rax return address of
+ * the function that calls this, r10 its record.
+ */
+static void emit_link(FILE *f)
+{
+	emit_function_begin(f, LINK_FUNCTION, LINK_FUNCTION);
+	fprintf(f, "%s"
+		"\taddq %%fs:0, %%r11\n"
+		"\taddq $%llu, 8(%%r11)\n"
+		"\tmovq %%rax, 24(%%r10)\n"
+		"\tmovq 8(%%r11), %%rax\n"
+		"\tmovq %%rax, 8(%%r10)\n"
+		"\tmovq (%%r11), %%rax\n"
+		"\tmovq %%rax, (%%r10)\n"
+		"\tmovq (%%rsp), %%rax\n"
+		"\tmovq %%rax, 16(%%r10)\n"
+		"\tmovq %%r10, (%%r11)\n"
+		"\tret\n",
+		flag_pic && !flag_pie ? "\tmovq __ldb_thread@gottpoff(%rip), %r11\n" :
+		"\tmovq $__ldb_thread@tpoff, %r11\n", LDB_GEN_ONE);
+	emit_function_end(f, LINK_FUNCTION);
 }
 
 /* A jump to a function of the runtime, whose weak reference may be 0. */
@@ -170,6 +195,7 @@ void emit_thread_block(void)
 		return;
 	emit_block(f);
 	emit_accessor(f);
+	emit_link(f);
 	emit_module_hooks(f);
 	emit_accessor_note(f);
 }

@@ -40,6 +40,11 @@
 #include "calls.h"
 #include "context.h"
 #include "output.h"
+#include "rtl.h"
+#include "memmodel.h"
+#include "emit-rtl.h"
+#include "tm_p.h"
+#include "regs.h"
 /* dwarf2out.h needs a header that is not installed. */
 extern bool dwarf2out_do_cfi_asm(void);
 

@@ -41,6 +41,7 @@ struct placement {
 };
 
 bool place_function(struct function *fn, bool always, struct placement *p);
+bool place_has_calls(struct function *fn, const struct placement *p);
 bool place_needs_record(gimple *stmt);
 bool place_is_tail_call(gimple *stmt);
 bool place_is_second_return(gimple *stmt);
@@ -57,6 +58,29 @@ void select_register_attributes(void);
 void select_mark_resolvers(void);
 enum select_verdict select_function(struct function *fn, const char **why);
 bool select_is_big_enough(struct function *fn);
+
+/* record.c: a function's record, and the statements that link and unlink it */
+enum record_kind {
+	RECORD_NEAR,	/* linked by instructions of the function */
+	RECORD_KEPT,	/* the same, prev in a register from the link to the unlinks */
+	RECORD_FAR,	/* linked by a call of LINK_FUNCTION */
+};
+
+struct record {
+	enum record_kind	kind;
+	tree			decl;
+	tree			prev;	/* RECORD_KEPT: the register */
+};
+
+#define LINK_FUNCTION "__ldb_link"
+
+void record_build(struct function *fn, enum record_kind kind, struct record *r);
+gimple_seq record_link(const struct record *r, bool main);
+gimple_seq record_unlink(const struct record *r);
+gimple_seq record_relink(const struct record *r);
+bool record_can_be_far(void);
+void record_mend_far(void);
+void record_register_roots(const char *plugin_name);
 
 /* instrument.c: the passes */
 void instrument_register_passes(const char *plugin_name);

@@ -285,3 +285,33 @@ bool place_function(struct function *fn, bool always, struct placement *p)
 	free_dominance_info(CDI_DOMINATORS);
 	return true;
 }
+
+static bool is_real_call(gimple *stmt)
+{
+	gcall *call = dyn_cast<gcall *>(stmt);
+	tree decl;
+
+	if (!call || gimple_call_internal_p(call) || place_is_tail_call(stmt))
+		return false;
+	decl = gimple_call_fndecl(call);
+	return !decl || !is_inexpensive_builtin(decl);
+}
+
+/*
+ * Whether there is a call between the link and an unlink, so that nothing stays in a
+ * register that the function need not save.
+ */
+bool place_has_calls(struct function *fn, const struct placement *p)
+{
+	gimple_stmt_iterator gsi;
+	basic_block bb;
+
+	FOR_EACH_BB_FN(bb, fn) {
+		if (!bitmap_bit_p(p->inside, bb->index) || EDGE_COUNT(bb->succs) == 0)
+			continue;
+		for (gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi))
+			if (is_real_call(gsi_stmt(gsi)))
+				return true;
+	}
+	return false;
+}
