@@ -141,6 +141,7 @@ bool kernel_open(struct recording *rec, uint64_t *hz)
 	if (t.is_kernel) {
 		s->events = LDB_GROUP_ALL;
 		s->kernel_size = NR_CPUS * s->info.kernel_ring_stride;
+		s->kernel_order = s->info.ring_order;
 		s->kernel_rings = map(s->kernel_size);
 	}
 	memset(t.heads, 0, sizeof(t.heads));
@@ -162,6 +163,14 @@ void kernel_metas(struct recording *rec)
 unsigned kernel_drain(struct recording *rec)
 {
 	return 0;
+}
+
+void kernel_look(struct recording *rec)
+{
+}
+
+void kernel_stop(struct recording *rec)
+{
 }
 
 void kernel_finish(struct recording *rec)
