@@ -53,7 +53,7 @@ static const struct cli_option table[] = {
 	  .min = 1 << 20, .help = "stop recording when the trace has this size (2G)" },
 	{ .name = "kernel", .type = CLI_CHOICE, .value = &options.kernel, .arg = "SOURCE",
 	  .choices = kernels,
-	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), perf, none, or auto, the first of these that works" },
+	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf, none, or auto, the first of these that works" },
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
 	  .help = "kernel events alone, of any program: it need not be compiled with the plugin" },
 	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,
