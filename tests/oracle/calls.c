@@ -22,6 +22,8 @@
  * - Callers that did not end before the recorder was killed have no row.
  * - Callers in another block (a library with a block of its own) are in another stack.
  * - A row that was lost is missing: oracle_excused().
+ * - A signal may come between an invocation being numbered and its record being linked: what the
+ *   handler calls has a higher number, and the same caller, and has ended when it begins.
  * - A generation that the thread had made when it stamped a lock may have been in its CPU's store
  *   buffer still when the scanner looked: bounds are those of what another CPU can see.  With
  *   either clock (11 ns were seen; half a microsecond is allowed: store_err).
@@ -185,6 +187,13 @@ static bool wants_parent(const struct calls *c, const struct stack *s, const str
 	       !is_resumed(c, s, e->parent);
 }
 
+/* Of a signal's handler that came between f's number and its link: see above. */
+static bool came_between(const struct ended *e, const struct ldb_row_func *f, int64_t start_min)
+{
+	return e->parent && e->parent == f->parent_gen && e->depth == f->depth &&
+	       e->end_min <= f->start_max && (start_min == TICK_UNKNOWN || e->start_max >= start_min);
+}
+
 static void contain(struct calls *c, struct stack *s, const struct ldb_row_func *f, bool one_block)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc);
@@ -193,6 +202,8 @@ static void contain(struct calls *c, struct stack *s, const struct ldb_row_func 
 		const struct ended *e = &s->ended[--s->nr];
 
 		c->nr_pairs++;
+		if (came_between(e, f, start_min))
+			continue;
 		if (start_min != TICK_UNKNOWN && e->start_max < start_min)
 			bad(c, "starts before its caller", f, "callee", e->gen_last);
 		if (!(f->flags & LDB_FUNC_F_OPEN) && e->end_min > f->end_max)

@@ -248,6 +248,7 @@ CHANGE(woken_awake, preempted_waking(s); sample_drop(s, sched, S_DEAD + 1);)
 CHANGE(perf_error, s->meta[META_KERNEL].value = "perf"; sample_add(s, meta, { "kernel_err_ns", "60" });
        s->req[R_TAKEN].tick = 12950;)
 CHANGE(perf_error_more, perf_error(s); s->req[R_TAKEN].tick = 12930;)
+CHANGE(signal_between, gens_swapped(s); s->func[F_INNER2].start_unc = 2500;)
 CHANGE(out_of_place, struct ldb_row_func f = s->func[F_LEAF]; s->func[F_LEAF] = s->func[F_OUTER];
        s->func[F_OUTER] = f;)
 CHANGE(nothing, s->is_cut = false;)
@@ -261,6 +262,7 @@ static void test_permitted(void)
 	} cases[] = {
 		{ true, "the recording can have been", nothing },
 		{ true, "rows may be out of place", out_of_place },
+		{ true, "a signal between a number and its link", signal_between },
 		{ true, "attached: a request that is heard of by its end", attached },
 		{ false, "but not twice", attached_twice },
 		{ true, "a caller that may have been lost", lost_parent },
