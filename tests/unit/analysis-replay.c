@@ -585,6 +585,33 @@ static void test_wakers(void)
 	made_close(&t);
 }
 
+/* The woken is put on a run queue by its own CPU, and the waker may sleep by then. */
+static void test_late_wakeup(void)
+{
+	begin("late.data", 2);
+	made_task(&t, 1, 1, "thread");
+	made_task(&t, 2, 1, "thread");
+	made_func(&t, 1, replay_work, NULL, 1, 0, 0, 500 * US, 3000 * US, 0);
+	made_req(&t, LDB_REQ_OP_START, 2, 900 * US, 1, 0);
+	made_switch(&t, 100 * US, 0, 0, LDB_STATE_RUNNING, 1, 0);
+	made_switch(&t, 101 * US, 1, 0, LDB_STATE_RUNNING, 2, 0);
+	made_switch(&t, 1010 * US, 1, 2, LDB_STATE_SLEEPING, 0, 0);
+	made_waking(&t, 3000 * US, 0, 1, 0, 2);
+	made_switch(&t, 3005 * US, 0, 1, LDB_STATE_SLEEPING, 0, 0);
+	made_wakeup(&t, 3010 * US, 1, 2, 0);
+	made_switch(&t, 3020 * US, 1, 0, LDB_STATE_RUNNING, 2, 0);
+	made_req(&t, LDB_REQ_OP_END, 2, 3100 * US, 1, 0);
+	made_wakeup(&t, 8000 * US, 0, 1, 0);
+	made_switch(&t, 8010 * US, 0, 0, LDB_STATE_RUNNING, 1, 0);
+	made_switch(&t, 9000 * US, 0, 1, LDB_STATE_SLEEPING, 0, 0);
+	made_switch(&t, 9001 * US, 1, 2, LDB_STATE_SLEEPING, 0, 0);
+	made_open(&t);
+	must("replay_work*0.5", NULL);
+	is_after(1, 2200 * US, 950 * US, 950 * US, "woken before its waker sleeps");
+	forget();
+	made_close(&t);
+}
+
 static void test_cpus(void)
 {
 	begin("cpus.data", 2);
@@ -717,6 +744,7 @@ int main(void)
 	test_blind();
 	test_readers();
 	test_wakers();
+	test_late_wakeup();
 	test_cpus();
 	test_deadlock();
 	test_refusals();

@@ -280,24 +280,129 @@ static int on_thread(void *arg, const struct thread *t)
 }
 
 /* The other half of events: on the thread that woke. */
+
+struct asleep {
+	int64_t start, end;
+	int64_t since;		/* start of what this is a part of */
+	uint32_t actor;
+};
+
+struct sleepers {
+	struct asleep *at;	/* by actor and start */
+	size_t nr;
+};
+
+static int asleep_compare(const void *pa, const void *pb)
+{
+	const struct asleep *a = pa, *b = pb;
+
+	if (a->actor != b->actor)
+		return a->actor < b->actor ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* The call that waits is one item, the sleeps in it are others. */
+static void find_outer(struct sleepers *w)
+{
+	const struct asleep *outer = NULL;
+
+	for (size_t i = 0; i < w->nr; i++) {
+		struct asleep *a = &w->at[i];
+		bool is_part = outer && outer->actor == a->actor && a->start < outer->end;
+
+		a->since = is_part ? outer->since : a->start;
+		if (!is_part || a->end > outer->end)
+			outer = a;
+	}
+}
+
+/* Of the threads that woke others.  w->at is the caller's, also after an error. */
+static int find_sleepers(const struct replay *r, struct sleepers *w)
+{
+	bool *has_woken = calloc(r->nr_actors + 1, sizeof(*has_woken));
+
+	*w = (struct sleepers){ malloc((r->nr_items + 1) * sizeof(*w->at)), 0 };
+	if (!w->at || !has_woken) {
+		free(has_woken);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->nr_items; i++)
+		if (r->items[i].kind == ITEM_EVENT)
+			has_woken[r->items[i].object] = true;
+	for (size_t i = 0; i < r->nr_items; i++) {
+		const struct item *k = &r->items[i];
+
+		if (k->kind >= ITEM_WAIT && k->kind <= ITEM_SLEEP && has_woken[k->actor])
+			w->at[w->nr++] = (struct asleep){ k->start, k->end, k->start, k->actor };
+	}
+	free(has_woken);
+	qsort(w->at, w->nr, sizeof(*w->at), asleep_compare);
+	find_outer(w);
+	return 0;
+}
+
+/*
+ * Who sleeps wakes nobody.  A wake-up has the time when the woken was on a run queue: another
+ * CPU may have put it there, and the waker may sleep since.
+ */
+static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
+{
+	const struct asleep key = { .actor = actor, .start = at };
+	size_t low = 0, high = w->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (asleep_compare(&w->at[mid], &key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || w->at[low - 1].actor != actor || w->at[low - 1].end <= at)
+		return at;
+	return w->at[low - 1].since;
+}
+
+/* When the wakers woke; who cannot have done it has not. */
+static int mend_events(struct replay *r)
+{
+	struct sleepers w;
+	int ret = find_sleepers(r, &w);
+
+	for (size_t i = 0; i < r->nr_items && !ret; i++) {
+		struct item *e = &r->items[i];
+		int64_t at;
+
+		if (e->kind != ITEM_EVENT)
+			continue;
+		at = awake_at(&w, e->object, e->mid);
+		if (e->object == e->actor || at < e->start)
+			e->kind = ITEM_FIXED;
+		else
+			e->mid = at;
+	}
+	free(w.at);
+	return ret;
+}
+
 static int add_posts(struct replay *r)
 {
-	for (size_t i = 0, nr = r->nr_items; i < nr; i++) {
+	int ret = mend_events(r);
+
+	for (size_t i = 0, nr = r->nr_items; i < nr && !ret; i++) {
 		struct item *e = &r->items[i];
 		uint32_t waker = e->object;
 		int64_t at = e->mid;
 
 		if (e->kind != ITEM_EVENT)
 			continue;
-		if (waker == e->actor) {
-			e->kind = ITEM_FIXED;
-			continue;
-		}
 		e->object = r->nr_events++;
 		if (!replay_add_item(r, ITEM_POST, waker, at, at, e->object))
-			return r->err[0] ? -EINVAL : -ENOMEM;
+			ret = r->err[0] ? -EINVAL : -ENOMEM;
 	}
-	return 0;
+	return ret;
 }
 
 int replay_read(struct replay *r)
