@@ -26,8 +26,10 @@
 #define POLL_MODULES_MS	20	/* new modules, and rings to map */
 #define POLL_LEAVE_MS	50	/* whether to leave, while no scanner tells it */
 #define IDENTITY_TICKS	20	/* polls between two looks at what the program is */
-#define LEAVE_WAIT_NS	100000000ULL
-#define LEAVE_TRIES	100
+#define LEAVE_WAIT_NS	20000000ULL
+#define LEAVE_TRIES	500
+#define OWN_WAIT_NS	10000000ULL
+#define OWN_TRIES	100
 #define RETRY_BIND_NS	100000000ULL
 #define NAME_TRIES	30
 #define READY_WAIT_NS	1000000000ULL
@@ -393,6 +395,9 @@ static void serve(bool resumes)
 		leaves = must_leave(attached);
 		if (leaves)
 			break;
+		/* Not before: the program waits for the begin, and nobody raises it at the end. */
+		if (attached && !listens && session.scanner_cpu < 0)
+			priority_give_way(&control_thread);
 		if (attached) {
 			send_modules();
 			session_populate();
@@ -501,6 +506,7 @@ static void control_main(void *arg)
 	bool resumes = paused;
 
 	(void)arg;
+	priority_find();
 	identity_drop();
 	identity_cpus();
 	identity = identity_now();
@@ -604,6 +610,11 @@ bool control_is_leaving(void)
 	return atomic_load_explicit(&leaving, memory_order_relaxed) != LEAVE_NOT;
 }
 
+void control_raise(void)
+{
+	priority_raise(&control_thread);
+}
+
 void control_kick(void)
 {
 	uint64_t one = 1;
@@ -619,13 +630,13 @@ static bool own_leave(void)
 {
 	uint32_t self = sys(SYS_gettid), none;
 
-	for (int i = 0; i < LEAVE_TRIES; i++) {
+	for (int i = 0; i < OWN_TRIES; i++) {
 		none = 0;
 		if (atomic_compare_exchange_strong(&leave_owner, &none, self))
 			return true;
 		if (none == self)
 			return false;
-		raw_sleep_ns(LEAVE_WAIT_NS / 10);
+		raw_sleep_ns(OWN_WAIT_NS);
 	}
 	return false;
 }

@@ -28,6 +28,46 @@ void identity_drop(void)
 	sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
+/* Takes away what a list of the kernel's names: "1-3,8". */
+static void leave_out(uint64_t *cpus, const char *path)
+{
+	char list[STATUS_MAX];
+	long fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? 0 : sys(SYS_read, fd, list, sizeof(list));
+	uint64_t from = 0, number = 0;
+
+	if (fd >= 0)
+		sys(SYS_close, fd);
+	for (long i = 0; i < n; i++) {
+		if (list[i] >= '0' && list[i] <= '9') {
+			number = number * 10 + list[i] - '0';
+			continue;
+		}
+		if (list[i] == '-') {
+			from = number + 1;	/* 0: no range */
+		} else if (i && list[i - 1] >= '0' && list[i - 1] <= '9') {
+			for (uint64_t cpu = from ? from - 1 : number; cpu <= number && cpu < CPUS_MAX; cpu++)
+				cpus[cpu / 64] &= ~(1ULL << cpu % 64);
+			from = 0;
+		}
+		number = 0;
+	}
+}
+
+/* Where nothing is to interrupt what the user has put there: we stay away, if we can. */
+static void leave_out_isolated(uint64_t *cpus)
+{
+	uint64_t rest[CPUS_MAX / 64], any = 0;
+
+	memcpy(rest, cpus, sizeof(rest));
+	leave_out(rest, "/sys/devices/system/cpu/isolated");
+	leave_out(rest, "/sys/devices/system/cpu/nohz_full");
+	for (unsigned i = 0; i < CPUS_MAX / 64; i++)
+		any |= rest[i];
+	if (any)
+		memcpy(cpus, rest, sizeof(rest));
+}
+
 /*
  * The CPUs that the program's threads may use, together.  The thread that was stopped
  * to start us may be pinned to its own, the one place where we must not be.
@@ -47,6 +87,7 @@ void identity_cpus(void)
 		if (got > size)
 			size = got;
 	}
+	leave_out_isolated(all);
 	if (size > 0)
 		sys(SYS_sched_setaffinity, 0, size, all);
 }

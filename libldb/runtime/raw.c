@@ -12,10 +12,11 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include "raw.h"
+#include "runtime.h"
 
 #define RAW_STACK_SIZE	(128 * 1024)
 #define RAW_TLS_SIZE	(16 * 1024)	/* on either side of the thread pointer */
+#define LOCK_WAIT_NS	1000000
 #define UNCOUNTED_TRIES	1000
 #define UNCOUNTED_NS	10000
 
@@ -148,8 +149,11 @@ void raw_lock(struct raw_lock *l)
 
 	if (atomic_compare_exchange_strong(&l->word, &v, 1))
 		return;
-	while (atomic_exchange(&l->word, 2))
-		raw_futex_wait(&l->word, 2, 0);
+	for (bool again = false; atomic_exchange(&l->word, 2); again = true) {
+		if (again)
+			priority_raise_all();
+		raw_futex_wait(&l->word, 2, LOCK_WAIT_NS);
+	}
 }
 
 void raw_unlock(struct raw_lock *l)
@@ -235,6 +239,7 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 		((struct rseq *)(tp + __rseq_offset))->cpu_id = -1;
 	if (!own_files)
 		flags |= CLONE_FILES;
+	atomic_store(&t->is_raised, 1);
 	t->fn = fn;
 	t->arg = arg;
 	t->name = name;
@@ -265,6 +270,8 @@ bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns)
 		if (tries && i == tries)
 			return false;
 		last = tid;
+		/* again and again: it may just have been about to give way */
+		priority_raise_all();
 		/* not private: the kernel wakes CLEARTID as shared */
 		sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, wait_ns ? &ts : NULL);
 	}

@@ -37,7 +37,10 @@ long raw_map_unlocked(char *base, uint64_t size, int flags, int fd);
 /* Memory that costs nothing until it is used, and is never given back; NULL: there is none. */
 void *raw_map(size_t size);
 
-/* A sleeping lock; 0 free, 1 held, 2 held with sleepers. */
+/*
+ * A sleeping lock; 0 free, 1 held, 2 held with sleepers.  Who has slept for it for long
+ * raises ldb's own threads: one of them may have it.
+ */
 struct raw_lock {
 	_Atomic uint32_t word;
 };
@@ -57,6 +60,7 @@ void raw_sleep_ns(uint64_t ns);
  */
 struct raw_thread {
 	_Atomic uint32_t tid;	/* the kernel clears it when the thread is gone */
+	_Atomic uint32_t is_raised;	/* or never was lower: see runtime/priority.c */
 	void *stack;
 	void (*fn)(void *);
 	void *arg;
@@ -66,7 +70,8 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files);
 /*
  * Until it has ended, and the kernel has counted one thread less; false: it has not, after
- * so many waits of at most wait_ns each (0: no limit, of either).
+ * so many waits of at most wait_ns each (0: no limit, of either).  Raises all of ldb's threads,
+ * as the one that ends may wait for the others.
  */
 bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns);
 

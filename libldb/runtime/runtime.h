@@ -146,6 +146,8 @@ static inline bool session_was_on(void)
 /* By a scanner: the control thread should look at once whether it is to leave. */
 bool control_is_leaving(void);
 void control_kick(void);
+/* A thread of the program waits for it. */
+void control_raise(void);
 
 /* door.c */
 void door_open(void);
@@ -155,6 +157,18 @@ void identity_drop(void);	/* the calling thread's capabilities, for good */
 void identity_cpus(void);	/* its CPUs: all that the program uses */
 uint64_t identity_now(void);	/* changes with what the program is; 0: not known */
 bool identity_may_be_watched(uint32_t peer_uid);
+
+/* priority.c */
+
+/* By a thread of ours that still has the program's rights: whether they suffice. */
+void priority_find(void);
+/* By t itself, where nobody waits for it: after its start, and after it was raised. */
+void priority_give_way(struct raw_thread *t);
+/* By t itself, between two pieces of work: others on its CPU come first. */
+void priority_rest(const struct raw_thread *t);
+/* By who waits for it, again and again: it may be about to give way.  Any thread. */
+void priority_raise(struct raw_thread *t);
+void priority_raise_all(void);
 
 /* unmap.c: stacks whose memory the program took away while nobody recorded. */
 void unmap_find_gone(void);
@@ -176,6 +190,7 @@ int scan_start(void);
 void scan_stop(void);
 /* Goes on after scan_stop() in the same session; what was missed is a gap. */
 int scan_resume(void);
+void scan_raise(void);	/* a thread of the program waits for one of them */
 void scan_fork_child(void);
 /* Under registry_lock, after the thread got its page. */
 void scan_thread_new(struct thread *t, bool existing);

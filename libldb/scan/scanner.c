@@ -25,6 +25,19 @@ static void scan_pin(int32_t cpu)
 	sys(SYS_sched_setaffinity, 0, sizeof(mask), mask);
 }
 
+/* The user pinned it: that core is its own. */
+static void give_way(struct scanner *s)
+{
+	if (session.scanner_cpu >= 0)
+		return;
+	if (unlikely(atomic_load_explicit(&s->thread.is_raised, memory_order_relaxed))) {
+		watch_release(s);	/* who raised it has waited for that */
+		priority_give_way(&s->thread);
+	} else if (!s->sharing) {	/* else it has just slept */
+		priority_rest(&s->thread);
+	}
+}
+
 static void scan_stint(struct scanner *s)
 {
 	watch_stint(s);
@@ -53,6 +66,7 @@ static void scan_main(void *arg)
 	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
 		uint64_t begin = s->stamp;
 
+		give_way(s);
 		scan_stint(s);
 		s->stats->busy_tsc += s->stamp - begin;
 		if (unlikely(s->sharing))
@@ -126,6 +140,12 @@ void scan_stop(void)
 	}
 }
 
+void scan_raise(void)
+{
+	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++)
+		priority_raise(&scanners[i].thread);
+}
+
 void scan_fork_child(void)
 {
 	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++) {
@@ -163,13 +183,15 @@ void scan_thread_new(struct thread *t, bool existing)
 	t->scan = st;
 }
 
-static void wait_a_little(unsigned *spins)
+static void wait_a_little(struct scanner *s, unsigned *spins)
 {
-	/* a yield would not let the scanner run if this is a real-time thread */
-	if (++*spins % SPINS_PER_SLEEP)
+	if (++*spins % SPINS_PER_SLEEP) {
 		cpu_relax();
-	else
-		raw_sleep_ns(EXIT_SLEEP_NS);
+		return;
+	}
+	/* a yield would not let the scanner run if this is a real-time thread */
+	priority_raise(&s->thread);
+	raw_sleep_ns(EXIT_SLEEP_NS);
 }
 
 /*
@@ -195,7 +217,7 @@ void scan_thread_gone(struct thread *t)
 
 	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++)
 		while (scanners_are_ours() && is_looking(&scanners[i], t))
-			wait_a_little(&spins);
+			wait_a_little(&scanners[i], &spins);
 }
 
 void scan_thread_flush(struct thread *t, uint64_t now)
@@ -214,10 +236,10 @@ void scan_quiesce(void)
 	unsigned spins = 0;
 
 	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++) {
-		const struct scanner *s = &scanners[i];
+		struct scanner *s = &scanners[i];
 		uint64_t from = atomic_load(&s->walks);
 
 		while (scanners_are_ours() && from % 2 && atomic_load(&s->walks) == from)
-			wait_a_little(&spins);
+			wait_a_little(s, &spins);
 	}
 }

@@ -219,6 +219,12 @@ static long do_open(const char *path)
 		return own_null(loadavg, sizeof(loadavg) - 1);
 	if (!strcmp(path, "/proc/self/task"))
 		return own_null((const char *)tasks, sizeof(tasks));
+	if (!strncmp(path, "/sys/devices/system/cpu/", 24)) {
+		static const char *const lists[] = { "\n", "0-3,8\n", "(null)\n", "1-,-,9999999999999-3", "7" };
+
+		s = lists[machine.identity % (sizeof(lists) / sizeof(lists[0]))];
+		return own_null(s, strlen(s));
+	}
 	if (n > 5 && !strcmp(path + n - 5, "/comm"))
 		return own_null("worker\n", 7);
 	broken("%s is opened", path);
@@ -408,6 +414,10 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 		memset((void *)c, 0xff, 8);
 		return 8;
 	case SYS_capset:
+	case SYS_sched_yield:
+	case SYS_getpriority:
+	case SYS_setpriority:
+	case SYS_prlimit64:
 	case SYS_sched_setscheduler:
 	case SYS_sched_setaffinity:
 	case SYS_rt_sigprocmask:

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * How ldb's own threads give way to the program's: at SCHED_IDLE they run while nobody
+ * else wants their CPU, and whoever wakes takes it from them at once.  (raw thread)
+ *
+ * Now and then a thread of the program waits for one of them: for a scanner that reads
+ * what is about to go, for all of them to end before it changes its rights, for a lock.
+ * On a machine that is full they would not run for seconds.  Who waits raises them, and
+ * they lower themselves again when nobody can wait any more.  It takes a right to do
+ * that, CAP_SYS_NICE or RLIMIT_NICE; ldb's threads have none, so the program's must.
+ * Where these have not, or where a filter of system calls may kill for one more of them,
+ * nobody is ever lowered.
+ */
+#define _GNU_SOURCE
+#include <linux/prctl.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include "runtime.h"
+
+#define NICE_BASE	20	/* getpriority() and RLIMIT_NICE count down from there */
+
+DORMANT_PAGE static bool may_lower;
+
+/* Nothing is changed by it, whatever it says: see priority_find(). */
+static bool may_be_nicer(void)
+{
+	long now = sys(SYS_getpriority, PRIO_PROCESS, 0);
+	struct rlimit limit = { 0, 0 };
+
+	if (now < 0)
+		return false;
+	if (!sys(SYS_prlimit64, 0, RLIMIT_NICE, 0, &limit) && limit.rlim_cur >= (unsigned long)now)
+		return true;
+	/* A capability may be one of a user namespace, which does not count: try. */
+	if (now >= 2 * NICE_BASE || sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now - 1))
+		return false;
+	sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now);
+	return true;
+}
+
+void priority_find(void)
+{
+	may_lower = !sys(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0) && may_be_nicer();
+}
+
+void priority_give_way(struct raw_thread *t)
+{
+	struct sched_param none = { 0 };
+
+	if (!atomic_load_explicit(&t->is_raised, memory_order_relaxed))
+		return;
+	atomic_store(&t->is_raised, 0);
+	if (may_lower)
+		sys(SYS_sched_setscheduler, 0, SCHED_IDLE, &none);
+}
+
+/*
+ * Whoever wakes is there at once, but who was preempted, or has waited for another, is not:
+ * a thread at SCHED_IDLE has a share, too, and keeps the CPU until the next tick.
+ */
+void priority_rest(const struct raw_thread *t)
+{
+	if (may_lower && !atomic_load_explicit(&t->is_raised, memory_order_relaxed))
+		sys(SYS_sched_yield);
+}
+
+void priority_raise(struct raw_thread *t)
+{
+	uint32_t tid = atomic_load(&t->tid);
+	struct sched_param none = { 0 };
+
+	if (!may_lower || !tid)
+		return;
+	/* In this order: it must not miss that it was raised. */
+	sys(SYS_sched_setscheduler, tid, SCHED_OTHER, &none);
+	atomic_store(&t->is_raised, 1);
+}
+
+void priority_raise_all(void)
+{
+	if (!may_lower)
+		return;
+	control_raise();
+	scan_raise();
+}
