@@ -207,6 +207,13 @@ static void release(struct recording *r)
 	r->drain = NULL;
 }
 
+static void rest(void *recording)
+{
+	const struct recording *r = recording;
+
+	giveway_rest(r->giveway);
+}
+
 bool output_open(struct recording *r)
 {
 	uint64_t hz;
@@ -219,6 +226,7 @@ bool output_open(struct recording *r)
 	r->pack = pack_alloc(&r->session, r->writer, r->t0, r->slack);
 	r->modules = modules_alloc(r->writer, r->t0, living(r));
 	if (r->pack) {
+		pack_on_rest(r->pack, rest, r);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		r->drain = drain_alloc(&r->session, pack_event, pack_release, r->pack);
 		if (r->drain && r->ebpf)

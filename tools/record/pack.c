@@ -13,6 +13,7 @@
 #define BIRTHS_MAX	65536	/* remembered */
 #endif
 #define FUNCS_AT_ONCE	128
+#define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
 struct pack {
 	const struct session *s;
@@ -33,26 +34,54 @@ struct pack {
 	size_t nr_births;
 	uint32_t *birth_slots;		/* open addressing by tid, BIRTHS_MAX * 2: index + 1 */
 	uint64_t nr_kernel;
+	pack_rest_fn *on_rest;
+	void *rest_arg;
+	unsigned nr_since;		/* events, since that was called */
 };
 
-static void write_scheds(void *writer, const void *rows, size_t nr)
+static void rest(struct pack *p)
 {
-	writer_add_scheds(writer, rows, nr);
+	p->nr_since = 0;
+	if (p->on_rest)
+		p->on_rest(p->rest_arg);
 }
 
-static void write_reqs(void *writer, const void *rows, size_t nr)
+static inline void rest_sometimes(struct pack *p)
 {
-	writer_add_reqs(writer, rows, nr);
+	if (!(++p->nr_since & (EVENTS_PER_REST - 1)))
+		rest(p);
 }
 
-static void write_locks(void *writer, const void *rows, size_t nr)
+static void write_scheds(void *pack, const void *rows, size_t nr)
 {
-	writer_add_locks(writer, rows, nr);
+	struct pack *p = pack;
+
+	writer_add_scheds(p->w, rows, nr);
+	rest(p);
 }
 
-static void write_faults(void *writer, const void *rows, size_t nr)
+static void write_reqs(void *pack, const void *rows, size_t nr)
 {
-	writer_add_faults(writer, rows, nr);
+	struct pack *p = pack;
+
+	writer_add_reqs(p->w, rows, nr);
+	rest(p);
+}
+
+static void write_locks(void *pack, const void *rows, size_t nr)
+{
+	struct pack *p = pack;
+
+	writer_add_locks(p->w, rows, nr);
+	rest(p);
+}
+
+static void write_faults(void *pack, const void *rows, size_t nr)
+{
+	struct pack *p = pack;
+
+	writer_add_faults(p->w, rows, nr);
+	rest(p);
 }
 
 /* Rings that say what a line is called were read up to here as well. */
@@ -68,6 +97,7 @@ static void write_irqs(void *pack, const void *rows, size_t nr)
 			   irqnames_find(&p->irqnames, row.kind, row.nr);
 		writer_add_irq(p->w, &row);
 	}
+	rest(p);
 }
 
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
@@ -82,10 +112,10 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 	p->nr_rings = session_nr_rings(s);
 	p->last_funcs = calloc(p->nr_rings, sizeof(*p->last_funcs));
 	if (!p->births || !p->birth_slots || !p->last_funcs ||
-	    backlog_init(&p->scheds, sizeof(struct ldb_row_sched), write_scheds, w) ||
-	    backlog_init(&p->reqs, sizeof(struct ldb_row_req), write_reqs, w) ||
-	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, w) ||
-	    backlog_init(&p->faults, sizeof(struct ldb_row_fault), write_faults, w) ||
+	    backlog_init(&p->scheds, sizeof(struct ldb_row_sched), write_scheds, p) ||
+	    backlog_init(&p->reqs, sizeof(struct ldb_row_req), write_reqs, p) ||
+	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, p) ||
+	    backlog_init(&p->faults, sizeof(struct ldb_row_fault), write_faults, p) ||
 	    backlog_init(&p->irqs, sizeof(struct ldb_row_irq), write_irqs, p)) {
 		pack_free(p);
 		return NULL;
@@ -110,6 +140,12 @@ void pack_free(struct pack *p)
 	free(p->births);
 	free(p->birth_slots);
 	free(p);
+}
+
+void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg)
+{
+	p->on_rest = fn;
+	p->rest_arg = arg;
 }
 
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg)
@@ -307,6 +343,7 @@ void pack_sched(struct pack *p, const struct ldb_row_sched *row)
 	struct ldb_row_sched *kept = backlog_add(&p->scheds, row->tick);
 
 	*kept = *row;
+	rest_sometimes(p);
 	p->nr_kernel++;
 }
 
@@ -386,6 +423,7 @@ void pack_fault(struct pack *p, const struct ldb_row_fault *row)
 	struct ldb_row_fault *kept = backlog_add(&p->faults, row->tick);
 
 	*kept = *row;
+	rest_sometimes(p);
 	p->nr_kernel++;
 }
 
@@ -404,6 +442,7 @@ void pack_irq(struct pack *p, const struct ldb_row_irq *row)
 	struct ldb_row_irq *kept = backlog_add(&p->irqs, row->end);
 
 	*kept = *row;
+	rest_sometimes(p);
 	p->nr_kernel++;
 }
 
@@ -456,6 +495,7 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 {
 	struct pack *p = pack;
 
+	rest_sometimes(p);
 	switch (recs[0].type) {
 	case LDB_EV_FUNC:
 		func_event(p, ring, recs);

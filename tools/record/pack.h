@@ -20,6 +20,10 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks);
 void pack_free(struct pack *p);
 
+/* Called every few microseconds of work, so that others may come in between. */
+typedef void pack_rest_fn(void *arg);
+void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg);
+
 /* A thread's THREAD_EXIT: its page is at slot.  tick: when. */
 typedef void pack_exit_fn(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);

@@ -39,6 +39,7 @@ void recording_set_end(struct recording *r, const char *end)
 
 void recording_close(struct recording *r)
 {
+	giveway_hurry(r->giveway);
 	if (recording_is_open(r)) {
 		output_close(r);
 		progress_clear();
@@ -70,6 +71,7 @@ void recording_detach(struct recording *r, const char *end)
 	if (r->phase == PHASE_DETACH || !recording_is_open(r))
 		return;
 	recording_set_end(r, end);
+	giveway_raise_runtime(r->giveway, r->pid);
 	if (recording_is_kernel_only(r) || control_send(r->sock, &m, LDB_MSG_DETACH, -1))
 		recording_close(r);
 	else
@@ -112,6 +114,7 @@ void recording_hung_up(struct recording *r)
 		recording_give_up(r);
 		return;
 	}
+	giveway_hurry(r->giveway);
 	wait_gone(r);
 	if (r->launch.ended && r->pid == r->launch.pid)
 		snprintf(end, sizeof(end), WIFSIGNALED(r->launch.status) ? "signal:%d" : "exit:%d",

@@ -24,7 +24,7 @@
 #define PROGRESS_NS	200000000LL
 #define SECOND_NS	1000000000LL
 #define IDLE_MS		200
-#define DRAIN_MS_MAX	10
+#define DRAIN_MS_MAX	40
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 
@@ -163,6 +163,19 @@ static void tick(struct recording *r)
 		recording_enter(r, PHASE_CLOSED);
 }
 
+/* Before it waits: where nobody waits for it, and rings are far from full. */
+static void give_way(struct recording *r)
+{
+	const int fds[] = { r->signal_fd, r->listen_fd, r->o->live ? r->o->live->stop_fd : -1 };
+	bool is_low = r->phase == PHASE_RUNNING && r->drain_ms;
+
+	if (is_low && !r->giveway && !r->has_tried_giveway && r->o->scanner_cpu < 0) {
+		r->has_tried_giveway = true;
+		r->giveway = giveway_begin(fds, 3);
+	}
+	giveway_turn(r->giveway, r->sock, is_low);
+}
+
 static int poll_timeout(const struct recording *r)
 {
 	if (!recording_is_open(r))
@@ -184,7 +197,9 @@ static void loop(struct recording *r)
 		};
 		int signal;
 
-		poll(p, 4, poll_timeout(r));
+		give_way(r);
+		if (poll(p, 4, poll_timeout(r)) > 0)
+			giveway_hurry(r->giveway);
 		while ((signal = signals_next(r->signal_fd)))
 			on_signal(r, signal);
 		if (p[2].revents)
@@ -296,6 +311,7 @@ int record_run(const struct record_options *o)
 		return CLI_FAILURE;
 	}
 	loop(&r);
+	giveway_end(r.giveway);
 	progress_clear();
 	return exit_status(&r);
 }

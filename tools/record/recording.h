@@ -4,6 +4,7 @@
 #define RECORD_RECORDING_H
 
 #include "record/drain.h"
+#include "record/giveway.h"
 #include "record/modules.h"
 #include "record/pack.h"
 #include "record/record.h"
@@ -38,6 +39,8 @@ struct recording {
 	int64_t begin_ns, end_ns;	/* of the recording */
 	int64_t next_second_ns, next_progress_ns;
 	unsigned drain_ms;
+	struct giveway *giveway;	/* while it runs; NULL: it does not */
+	bool has_tried_giveway;
 	bool recorded;		/* the program got as far as HELLO */
 	bool failed;		/* exit status 1; was explained */
 	bool is_stopping, is_left; /* live: the user wants to stop, and wants it now */

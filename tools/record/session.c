@@ -13,32 +13,22 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "record/cpulist.h"
 #include "record/session.h"
 
 #define RING_ORDER_MIN	10
 #define RING_ORDER_MAX	24
-#define CPUS_MAX	4096
 
 /* The highest id there can be, plus one: ids may have holes. */
 unsigned session_count_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
-	unsigned nr = configured > 0 ? configured : 1, from, to;
-	FILE *f = fopen("/sys/devices/system/cpu/online", "r");
-	char sep = ',';
+	unsigned nr = configured > 0 ? configured : 1;
+	unsigned online = cpulist_read("/sys/devices/system/cpu/online", NULL);
 
-	while (f && sep == ',' && fscanf(f, "%u", &from) == 1) {
-		to = from;
-		if (fscanf(f, "%c", &sep) != 1)
-			sep = '\n';
-		if (sep == '-' && (fscanf(f, "%u", &to) != 1 || fscanf(f, "%c", &sep) != 1))
-			sep = '\n';
-		if (to >= nr)
-			nr = to + 1;
-	}
-	if (f)
-		fclose(f);
-	return nr < CPUS_MAX ? nr : CPUS_MAX;
+	if (online > nr)
+		nr = online;
+	return nr < CPULIST_MAX ? nr : CPULIST_MAX;
 }
 
 static uint64_t ring_stride(unsigned order)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists of CPUs as the kernel writes them: "0-3,8". */
+#ifndef RECORD_CPULIST_H
+#define RECORD_CPULIST_H
+
+#include <stdint.h>
+
+#define CPULIST_MAX	4096	/* ids from 0; higher ones are left out */
+
+/*
+ * Reads a file.  Returns the highest id in it, plus one; 0: none, or no such file.  NULL, or an
+ * array of CPULIST_MAX: is 1 afterwards where an id is in the list, the rest stays.
+ */
+unsigned cpulist_read(const char *path, uint8_t *is_in);
+
+#endif

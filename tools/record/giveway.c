@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "record/giveway.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/cpulist.h"
+
+#define STARVED_MS	100	/* it did not run for so long: then at normal priority, once */
+#define ANSWER_NS	5000000	/* until it is raised again */
+#define ANSWER_TRIES	40
+
+struct giveway {
+	pid_t tid;		/* who records */
+	int epoll_fd, stop_fd, sock;
+	pthread_t watcher;
+	bool is_low;
+	_Atomic bool is_raised;	/* by the watcher, since it was last lowered */
+	_Atomic bool stop;
+	_Atomic unsigned nr_turns;
+};
+
+static void set_policy(pid_t tid, int policy)
+{
+	struct sched_param none = { 0 };
+
+	sched_setscheduler(tid, policy, &none);
+}
+
+/* Says so without changing anything. */
+static bool may_return(void)
+{
+	struct rlimit limit;
+	int nice, ret;
+
+	errno = 0;
+	nice = getpriority(PRIO_PROCESS, 0);
+	if (nice == -1 && errno)
+		return false;
+	if (!getrlimit(RLIMIT_NICE, &limit) && limit.rlim_cur >= (rlim_t)(20 - nice))
+		return true;
+	/* A capability may be one of a user namespace, which does not count: try. */
+	ret = nice > -20 ? setpriority(PRIO_PROCESS, 0, nice - 1) : -1;
+	if (!ret)
+		setpriority(PRIO_PROCESS, 0, nice);
+	return !ret;
+}
+
+/* Nothing is to interrupt what the user has put there. */
+static void leave_isolated(void)
+{
+	uint8_t is_isolated[CPULIST_MAX] = { 0 };
+	cpu_set_t *set = CPU_ALLOC(CPULIST_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPULIST_MAX);
+
+	if (!set)
+		return;
+	cpulist_read("/sys/devices/system/cpu/isolated", is_isolated);
+	cpulist_read("/sys/devices/system/cpu/nohz_full", is_isolated);
+	if (!sched_getaffinity(0, size, set)) {
+		for (unsigned cpu = 0; cpu < CPULIST_MAX; cpu++)
+			if (is_isolated[cpu])
+				CPU_CLR_S(cpu, size, set);
+		if (CPU_COUNT_S(size, set))
+			sched_setaffinity(0, size, set);
+	}
+	CPU_FREE(set);
+}
+
+/* The watcher */
+
+/* In this order: it must not miss that it was raised. */
+static void raise_recorder(struct giveway *g)
+{
+	set_policy(g->tid, SCHED_OTHER);
+	atomic_store(&g->is_raised, true);
+}
+
+/* Until it has seen what has come; it may just have been about to lower itself. */
+static void raise_until_seen(struct giveway *g)
+{
+	const struct timespec pause = { 0, ANSWER_NS };
+	unsigned before = atomic_load(&g->nr_turns);
+
+	for (int i = 0; i < ANSWER_TRIES && atomic_load(&g->nr_turns) - before < 2 &&
+			!atomic_load(&g->stop); i++) {
+		raise_recorder(g);
+		nanosleep(&pause, NULL);
+	}
+}
+
+static void *watch(void *arg)
+{
+	struct giveway *g = arg;
+	struct epoll_event event;
+	unsigned last = atomic_load(&g->nr_turns), now;
+
+	while (!atomic_load(&g->stop)) {
+		int n = epoll_wait(g->epoll_fd, &event, 1, STARVED_MS);
+
+		now = atomic_load(&g->nr_turns);
+		if (n > 0)
+			raise_until_seen(g);
+		else if (now == last)
+			raise_recorder(g);
+		last = now;
+	}
+	return NULL;
+}
+
+/* Once for each thing that comes: the recorder reads it. */
+static void look_at(struct giveway *g, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+	if (fd >= 0)
+		epoll_ctl(g->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static bool start_watcher(struct giveway *g)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	ret = pthread_create(&g->watcher, NULL, watch, g);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return !ret;
+}
+
+/* The recorder */
+
+struct giveway *giveway_begin(const int *fds, unsigned nr)
+{
+	struct giveway *g;
+
+	if (sched_getscheduler(0) != SCHED_OTHER || !may_return())
+		return NULL;
+	g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	leave_isolated();
+	*g = (struct giveway){ .tid = gettid(), .sock = -1, .is_raised = true };
+	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	g->stop_fd = eventfd(0, EFD_CLOEXEC);
+	look_at(g, g->stop_fd);
+	for (unsigned i = 0; i < nr; i++)
+		look_at(g, fds[i]);
+	if (g->epoll_fd >= 0 && g->stop_fd >= 0 && start_watcher(g))
+		return g;
+	if (g->epoll_fd >= 0)
+		close(g->epoll_fd);
+	if (g->stop_fd >= 0)
+		close(g->stop_fd);
+	free(g);
+	return NULL;
+}
+
+void giveway_end(struct giveway *g)
+{
+	uint64_t one = 1;
+
+	if (!g)
+		return;
+	giveway_hurry(g);
+	atomic_store(&g->stop, true);
+	if (write(g->stop_fd, &one, sizeof(one)) == sizeof(one))
+		pthread_join(g->watcher, NULL);
+	close(g->epoll_fd);
+	close(g->stop_fd);
+	free(g);
+}
+
+void giveway_hurry(struct giveway *g)
+{
+	if (!g || !g->is_low)
+		return;
+	set_policy(g->tid, SCHED_OTHER);
+	g->is_low = false;
+}
+
+/* A thread at SCHED_IDLE has a share, too, and keeps the CPU until the next tick. */
+void giveway_rest(const struct giveway *g)
+{
+	if (g && g->is_low && !atomic_load_explicit(&g->is_raised, memory_order_relaxed))
+		sched_yield();
+}
+
+void giveway_turn(struct giveway *g, int sock, bool is_low)
+{
+	if (!g)
+		return;
+	atomic_fetch_add(&g->nr_turns, 1);
+	if (!is_low) {
+		giveway_hurry(g);
+		return;
+	}
+	/* A closed one has left by itself, also if the next has its number. */
+	if (sock != g->sock || !g->is_low)
+		look_at(g, sock);
+	g->sock = sock;
+	if (g->is_low && !atomic_load(&g->is_raised))
+		return;
+	atomic_store(&g->is_raised, false);
+	g->is_low = true;
+	set_policy(g->tid, SCHED_IDLE);
+}
+
+static bool is_runtime(pid_t pid, const char *tid)
+{
+	char path[64], name[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/comm", pid, tid);
+	f = fopen(path, "r");
+	if (!f)
+		return false;
+	if (!fgets(name, sizeof(name), f))
+		name[0] = '\0';
+	fclose(f);
+	return !strcmp(name, "ldb-control\n") || !strcmp(name, "ldb-scan\n");
+}
+
+void giveway_raise_runtime(const struct giveway *g, pid_t pid)
+{
+	const struct dirent *e;
+	char path[64];
+	DIR *dir;
+
+	if (!g)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		pid_t tid = atoi(e->d_name);
+
+		if (tid > 0 && is_runtime(pid, e->d_name) && sched_getscheduler(tid) == SCHED_IDLE)
+			set_policy(tid, SCHED_OTHER);
+	}
+	if (dir)
+		closedir(dir);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The recorder gives way to the program: at SCHED_IDLE it runs while nobody else wants its
+ * CPU, and whoever wakes takes it at once.
+ *
+ * Not where somebody would wait for it: for an answer, or because rings are about to be
+ * full.  A small thread of normal priority looks at the descriptors with it, and raises it
+ * when something comes or when it did not run for long.
+ *
+ * All of it by the thread that records, and of no effect where the recorder could not come
+ * back (that takes CAP_SYS_NICE or RLIMIT_NICE), where it was not started at SCHED_OTHER, and
+ * where the user has pinned the scanner and so decides himself who runs where.
+ */
+#ifndef RECORD_GIVEWAY_H
+#define RECORD_GIVEWAY_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct giveway;
+
+/*
+ * fds: what else is waited for, -1: none.  The calling thread leaves isolated and nohz_full
+ * CPUs for good.  NULL: it stays as it is.
+ */
+struct giveway *giveway_begin(const int *fds, unsigned nr);
+/* At normal priority again. */
+void giveway_end(struct giveway *g);
+
+/*
+ * Before each wait for something to do.  sock: the connection to the program, or -1.
+ * Lowers the thread, or raises it if it is not to be low now.
+ */
+void giveway_turn(struct giveway *g, int sock, bool is_low);
+/* Something has come. */
+void giveway_hurry(struct giveway *g);
+
+/* In the midst of work: who waits for this CPU comes first.  Any time, also without g. */
+void giveway_rest(const struct giveway *g);
+
+/* So that the runtime's threads in the program, which gave way, can answer. */
+void giveway_raise_runtime(const struct giveway *g, pid_t pid);
+
+#endif
