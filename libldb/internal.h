@@ -55,6 +55,18 @@ struct held_lock {		/* a lock this thread holds; shim's business */
 	uint32_t owner;		/* of that wait */
 };
 
+/*
+ * What the shim knows of a thread, in its thread-local memory; only touched by the
+ * thread itself, but for shim_flush().  The words that each lock needs, and the first
+ * entry, are one line of the cache.
+ */
+struct held_list {
+	uint32_t in_hook;
+	uint32_t nr_held;		/* of more than HELD_MAX, the newest */
+	uint32_t held_epoch;		/* session_active.epoch the entries belong to; 0: forget them */
+	struct held_lock held[HELD_MAX];
+} __attribute__((aligned(64)));
+
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_DYING };
 
 /* Known for as long as the process lives; entries are reused. */
@@ -70,11 +82,7 @@ struct thread {
 	char name[16];
 	struct thread *next_free;
 
-	/* shim, only touched by the thread itself */
-	uint32_t in_hook __attribute__((aligned(64)));
-	uint32_t nr_held;		/* of more than HELD_MAX, the newest */
-	uint32_t held_epoch;		/* session_active.epoch the entries belong to; 0: forget them */
-	struct held_lock held[HELD_MAX];
+	struct held_list *list;		/* valid while the thread is registered */
 
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));
@@ -94,11 +102,6 @@ struct thread *thread_self(void);
  * form of ldb_func_rec.gen; 0 if nothing is instrumented.  Own thread only.
  */
 uint64_t thread_gen(void);
-/*
- * The same without a call: where it is, but for its low 16 bits, from the thread
- * pointer of each thread.
- */
-extern intptr_t thread_gen_off;
 
 /*
  * The calling thread's blocks (one for each instrumented module that does not
@@ -179,9 +182,17 @@ void ring_write(struct ldb_rec *slots, unsigned nr);
 
 /* shim/: interposed functions.  Resolves all next functions; constructor time. */
 void shim_init(void);
+/*
+ * Where thread_gen() is, but for its low 16 bits, from the thread pointer of each thread.
+ * Said before the first recording.
+ */
+void shim_locate(intptr_t gen_off);
+intptr_t shim_gen_off(void);
+/* The calling thread has an entry now. */
+void shim_thread_enter(struct thread *t);
 /* The calling thread is going away: write its last waits, forget its held locks. */
 void shim_thread_exit(struct thread *t);
-/* In a fork child: nobody waits for anything. */
+/* In a fork child: nobody waits for anything, and there is no other thread. */
 void shim_fork_child(void);
 /*
  * The recording ends (session_on() is false, the rings are still mapped):

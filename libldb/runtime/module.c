@@ -75,7 +75,7 @@ static void block_add(void *block)
 	}
 	block_off[n] = off;
 	if (!n)
-		thread_gen_off = off + offsetof(struct ldb_thread, gen);
+		shim_locate(off + offsetof(struct ldb_thread, gen));
 	atomic_store(&nr_blocks, n + 1);
 }
 

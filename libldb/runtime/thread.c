@@ -43,7 +43,6 @@ DORMANT_PAGE static struct thread *free_threads;
 static TLS_IE struct thread *self;
 static TLS_IE unsigned exit_round;
 static TLS_IE uint64_t no_gen;		/* while nothing is instrumented */
-DORMANT_PAGE intptr_t thread_gen_off;
 DORMANT_PAGE static pthread_key_t exit_key;
 DORMANT_PAGE static bool exit_key_ok;
 DORMANT_PAGE static size_t default_stack_size;
@@ -62,7 +61,7 @@ uint64_t thread_gen(void)
 {
 	if (!atomic_load_explicit(&nr_blocks, memory_order_relaxed))
 		return 0;
-	return cpu_thread_word(thread_gen_off) & ~(LDB_GEN_ONE - 1);
+	return cpu_thread_word(shim_gen_off()) & ~(LDB_GEN_ONE - 1);
 }
 
 unsigned blocks_of_self(struct ldb_thread **v, unsigned max)
@@ -205,10 +204,8 @@ static void thread_register(struct thread *t)
 	t->tid = sys(SYS_gettid);
 	t->tp = cpu_thread_pointer();
 	t->slot = -1;
-	t->in_hook = 0;
+	shim_thread_enter(t);
 	atomic_store(&t->in_request, 0);
-	t->nr_held = 0;
-	t->held_epoch = 0;
 	t->scan = NULL;
 	raw_lock(&registry_lock);
 	n = atomic_load(&nr_live);
@@ -311,11 +308,11 @@ struct start_args {
 	void *arg;
 };
 
-/* Between creation and start the held list is unused: the arguments pass there. */
+/* Between creation and start the name is unused: the arguments pass there. */
 static struct start_args *start_args(struct thread *t)
 {
-	_Static_assert(sizeof(t->held) >= sizeof(struct start_args), "fits");
-	return (struct start_args *)t->held;
+	_Static_assert(sizeof(t->name) >= sizeof(struct start_args), "fits");
+	return (struct start_args *)t->name;
 }
 
 static struct thread *thread_prepare(void *fn, void *arg, size_t stack_size)
@@ -415,8 +412,8 @@ void thread_init(void)
 	pthread_attr_t attr;
 	struct thread *t;
 
-	if (!thread_gen_off)
-		thread_gen_off = (uintptr_t)&no_gen - cpu_thread_pointer();
+	if (!shim_gen_off())
+		shim_locate((uintptr_t)&no_gen - cpu_thread_pointer());
 	exit_key_ok = pthread_key_create(&exit_key, thread_exit) == 0;
 	if (pthread_attr_init(&attr) == 0) {
 		pthread_attr_getstacksize(&attr, &default_stack_size);
@@ -471,8 +468,6 @@ void thread_fork_child(void)
 	t->tid = sys(SYS_gettid);
 	t->slot = -1;
 	t->scan = NULL;
-	t->nr_held = 0;
-	t->held_epoch = 0;
 	if (atomic_load(&nr_live) != 1 || atomic_load(&live[0]) != t) {
 		atomic_store(&live[0], t);
 		atomic_store(&nr_live, 1);

@@ -19,20 +19,21 @@ void held_write_wait(struct thread *t, struct held_lock *h)
 
 void held_remove(struct thread *t, struct held_lock *h)
 {
-	struct held_lock *last = &t->held[t->nr_held - 1];
+	struct held_list *l = t->list;
+	struct held_lock *last = &l->held[l->nr_held - 1];
 
 	for (; h < last; h++)
 		h[0] = h[1];
 	last->wait_begin = 0;	/* shim_flush() must not see it twice */
 	last->begin = 0;
-	t->nr_held--;
+	l->nr_held--;
 }
 
 /* The oldest goes: its unlock will look like that of a lock taken long ago. */
 uint32_t held_make_room(struct thread *t)
 {
-	held_write_wait(t, &t->held[0]);
-	held_remove(t, &t->held[0]);
+	held_write_wait(t, &t->list->held[0]);
+	held_remove(t, &t->list->held[0]);
 	return HELD_MAX - 1;
 }
 

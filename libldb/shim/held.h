@@ -19,6 +19,7 @@
 #include "arch/x86_64/cpu.h"
 #include "glibc.h"
 #include "internal.h"
+#include "next.h"
 
 /* Fast paths stop here: room for a handler's locks without moving entries. */
 #define HELD_FAST	(HELD_MAX - 4)
@@ -56,14 +57,14 @@ void release_end(struct release *r);
  */
 static inline void hook_enter(struct thread *t)
 {
-	t->in_hook = (uint32_t)cpu_stack_pointer() | 1;
+	t->list->in_hook = (uint32_t)cpu_stack_pointer() | 1;
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
 static inline void hook_leave(struct thread *t)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	t->in_hook = 0;
+	t->list->in_hook = 0;
 }
 
 /* session_clock(), without a call where the clock is the CPU's. */
@@ -86,22 +87,25 @@ static inline uint64_t held_site_kind(uintptr_t site, uint32_t kind)
 
 static inline struct held_lock *held_find(struct thread *t, const volatile void *lock)
 {
-	for (uint32_t n = t->nr_held; n-- > 0;)
-		if (t->held[n].lock == (uintptr_t)lock)
-			return &t->held[n];
+	struct held_list *l = t->list;
+
+	for (uint32_t n = l->nr_held; n-- > 0;)
+		if (l->held[n].lock == (uintptr_t)lock)
+			return &l->held[n];
 	return NULL;
 }
 
 static inline struct held_lock *held_push(struct thread *t, const volatile void *lock,
 					  uint32_t kind, uintptr_t site)
 {
-	uint32_t n = t->nr_held;
+	struct held_list *l = t->list;
+	uint32_t n = l->nr_held;
 	struct held_lock *h;
 
 	if (unlikely(n >= HELD_MAX))
 		n = held_make_room(t);
-	h = &t->held[n];
-	t->nr_held = n + 1;
+	h = &l->held[n];
+	l->nr_held = n + 1;
 	h->lock = (uintptr_t)lock;
 	h->begin = 0;
 	h->gen = thread_gen();
@@ -111,56 +115,65 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 }
 
 /*
+ * The calling thread's list, for the fast paths: without a line of the cache for a
+ * pointer to it.
+ */
+static inline struct held_list __seg_fs *held_of_self(void)
+{
+	return (struct held_list __seg_fs *)next_table.held_off;
+}
+
+/*
  * Before the lock is tried: a load or store after an atomic operation waits for
  * it.  But the operation waits for the stores before it, so there are few: begin and
  * wait_begin are 0 already.  Who does not get the lock takes the entry back.
  */
-static inline void held_push_fast(struct thread *t, const volatile void *lock,
+static inline void held_push_fast(struct held_list __seg_fs *l, const volatile void *lock,
 				  uint32_t kind, uintptr_t site)
 {
-	uint32_t n = t->nr_held;
-	struct held_lock *h;
+	uint32_t n = l->nr_held;
+	struct held_lock __seg_fs *h;
 
 	atomic_signal_fence(memory_order_seq_cst);
-	t->nr_held++;	/* relative, not n */
+	l->nr_held++;	/* relative, not n */
 	atomic_signal_fence(memory_order_seq_cst);	/* reserved, now fill */
-	h = &t->held[n];	/* n < HELD_FAST: a handler can only have emptied the list */
+	h = &l->held[n];	/* n < HELD_FAST: a handler can only have emptied the list */
 	h->lock = (uintptr_t)lock;
 	h->site_kind = held_site_kind(site, kind);
-	h->gen = cpu_thread_word(thread_gen_off) & ~(LDB_GEN_ONE - 1);
+	h->gen = cpu_thread_word(next_table.gen_off) & ~(LDB_GEN_ONE - 1);
 }
 
 /* The lock was got just now.  A handler may have emptied the list. */
-static inline void held_stamp_fast(struct thread *t, const volatile void *lock)
+static inline void held_stamp_fast(struct held_list __seg_fs *l, const volatile void *lock)
 {
-	uint32_t n = t->nr_held - 1;
+	uint32_t n = l->nr_held - 1;
 
-	if (n < HELD_MAX && t->held[n].lock == (uintptr_t)lock)
-		t->held[n].begin = held_clock();
+	if (n < HELD_MAX && l->held[n].lock == (uintptr_t)lock)
+		l->held[n].begin = held_clock();
 }
 
-static inline void held_unpush_fast(struct thread *t)
+static inline void held_unpush_fast(struct held_list __seg_fs *l)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	t->nr_held--;
+	l->nr_held--;
 }
 
 /* The newest entry, if it is this lock's and there is nothing to be recorded. */
-static inline bool held_pop_fast(struct thread *t, const volatile void *lock)
+static inline bool held_pop_fast(struct held_list __seg_fs *l, const volatile void *lock)
 {
-	uint32_t n = t->nr_held - 1;
-	struct held_lock *h;
+	uint32_t n = l->nr_held - 1;
+	struct held_lock __seg_fs *h;
 
-	if (unlikely(n >= HELD_MAX || t->held[n].lock != (uintptr_t)lock))
+	if (unlikely(n >= HELD_MAX || l->held[n].lock != (uintptr_t)lock))
 		return false;
-	h = &t->held[n];
-	if (h->begin) {
+	h = &l->held[n];
+	if (unlikely(h->begin)) {
 		if (h->wait_begin || held_clock() - h->begin >= session_page.a.lock_threshold)
 			return false;
 		h->begin = 0;
 	}
 	atomic_signal_fence(memory_order_seq_cst);	/* relative, not n */
-	t->nr_held--;
+	l->nr_held--;
 	return true;
 }
 

@@ -18,7 +18,11 @@ struct _Unwind_Context;
 
 #pragma GCC visibility push(hidden)
 
+/* What each lock needs of it comes first, and is one line of the cache. */
 struct next {
+	/* From the thread pointer of each thread: thread_gen() but for its low 16 bits, */
+	intptr_t gen_off;
+	intptr_t held_off;		/* and its struct held_list. */
 #define MEMBER(name, params)	int (*name) params;
 #define ACQUIRE(name, params, ...)	MEMBER(name, params)
 #define TRY(name, params, ...)		MEMBER(name, params)
@@ -31,7 +35,7 @@ struct next {
 #define UNWIND(name, params, ...)	void (*name) params;
 #include "list.h"
 #undef MEMBER
-};
+} __attribute__((aligned(64)));
 extern struct next next_table;
 
 /* Finds all of them now, where finding them later would take the loader's lock. */

@@ -26,22 +26,21 @@
 #error "compile the shim with -fexceptions, or cancellation skips its cleanup"
 #endif
 
+/* Next to each other, and no more lines of the cache than their size says. */
+#define HOT_TEXT	__attribute__((section(".text.hot"), aligned(64)))
 #define CLEANUP(fn)	__attribute__((cleanup(fn)))
 #define SITE		((uintptr_t)__builtin_return_address(0))
 
-/*
- * thread_self() of a thread that has been here before, for the fast paths; they
- * leave everything unusual to the slow ones.
- */
-static TLS_IE struct thread *fast_self;
+/* Of a thread that was never here, or has gone, the epoch is none that is ever recorded. */
+static TLS_IE struct held_list held_list;
 
 /* What is on the list is from another recording, or from before a fork. */
-static __attribute__((noinline, cold)) void held_forget(struct thread *t)
+static __attribute__((noinline, cold)) void held_forget(struct held_list *l)
 {
 	for (uint32_t n = 0; n < HELD_MAX; n++)
-		t->held[n] = (struct held_lock){ 0 };
-	t->nr_held = 0;
-	t->held_epoch = session_page.a.epoch;
+		l->held[n] = (struct held_lock){ 0 };
+	l->nr_held = 0;
+	l->held_epoch = session_page.a.epoch;
 }
 
 /* NULL: there is nothing to do but to call the real function.  Else in a hook. */
@@ -49,12 +48,11 @@ static struct thread *shim_enter(void)
 {
 	struct thread *t = thread_self();
 
-	if (unlikely(!t || t->in_hook || session_mutex_level() == LDB_MUTEX_OFF))
+	if (unlikely(!t || t->list->in_hook || session_mutex_level() == LDB_MUTEX_OFF))
 		return NULL;
-	fast_self = t;
 	hook_enter(t);
-	if (unlikely(t->held_epoch != session_page.a.epoch || t->nr_held > HELD_MAX))
-		held_forget(t);
+	if (unlikely(t->list->held_epoch != session_page.a.epoch || t->list->nr_held > HELD_MAX))
+		held_forget(t->list);
 	return t;
 }
 
@@ -77,7 +75,7 @@ static struct thread *shim_enter(void)
 #define FAST_WRAPPER(name, params, args)				\
 	static int fast_##name params;					\
 	static int slow_##name params;					\
-	EXPORT int name params						\
+	EXPORT HOT_TEXT int name params					\
 	{								\
 		if (likely(!session_wants_locks()))			\
 			return next(name) args;				\
@@ -89,16 +87,13 @@ static struct thread *shim_enter(void)
 	static inline __attribute__((always_inline)) int fast_##name params
 
 /*
- * The thread, if the fast path of an acquisition may use its list at this level.
+ * May the fast path of an acquisition use the thread's list at this level?  What is
+ * unusual is left to the slow ones.
  */
-static inline struct thread *fast_enter(uint32_t level)
+static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level)
 {
-	struct thread *t = fast_self;
-
-	if (likely(t && !t->in_hook && t->nr_held < HELD_FAST &&
-		   t->held_epoch == session_page.a.level_epoch[level]))
-		return t;
-	return NULL;
+	return likely(!l->in_hook && l->nr_held < HELD_FAST &&
+		      l->held_epoch == session_page.a.level_epoch[level]);
 }
 
 #define ACQUIRE(name, params, args, kind, try, busy, valid)		\
@@ -131,7 +126,7 @@ static inline struct thread *fast_enter(uint32_t level)
 	}								\
 	static __attribute__((noinline, cold)) int failed_##name params	\
 	{								\
-		held_unpush_fast(fast_self);				\
+		held_unpush_fast(held_of_self());			\
 		return slow_##name args;				\
 	}								\
 	QUICK(__attribute__((noinline)), hold, slow, LDB_MUTEX_HOLD, name, params, args, kind, try, valid) \
@@ -139,9 +134,9 @@ static inline struct thread *fast_enter(uint32_t level)
 
 /* As few stores and saved registers as can be: see held_push_fast(). */
 #define QUICK(attr, path, other, level, name, params, args, kind, try, valid)	\
-	static attr int path##_##name params	\
+	static attr int path##_##name params				\
 	{								\
-		struct thread *t;					\
+		struct held_list __seg_fs *l = held_of_self();		\
 		int rc;							\
 									\
 		/* not on the list: who waits for it later infers the hold */ \
@@ -149,22 +144,21 @@ static inline struct thread *fast_enter(uint32_t level)
 		    unlikely(glibc_mutex_alone((const void *)lock)) &&	\
 		    session_page.a.mutex_level == level)		\
 			return next(name) args;				\
-		t = fast_enter(level);					\
-		if (unlikely(!t || !(valid)))				\
+		if (unlikely(!fast_enter(l, level) || !(valid)))	\
 			return other##_##name args;			\
 		if (kind == LDB_LOCK_MUTEX &&				\
 		    unlikely(!glibc_mutex_is_simple((const void *)lock))) { \
 			if (glibc_mutex_untriable((const void *)lock))	\
 				return slow_##name args;		\
-			if (glibc_mutex_reentered((const void *)lock, t->tid)) \
+			if (glibc_mutex_reentered((const void *)lock, thread_self()->tid)) \
 				return next(name) args;			\
 		}							\
-		held_push_fast(t, lock, kind, SITE);			\
+		held_push_fast(l, lock, kind, SITE);			\
 		rc = next(try)(lock);					\
 		if (unlikely(rc))					\
 			return failed_##name args;			\
 		if (level == LDB_MUTEX_HOLD)				\
-			held_stamp_fast(fast_self, lock);		\
+			held_stamp_fast(l, lock);			\
 		return 0;						\
 	}
 
@@ -184,17 +178,17 @@ static inline struct thread *fast_enter(uint32_t level)
 	}								\
 	FAST(name, params)						\
 	{								\
-		struct thread *t = fast_enter(LDB_MUTEX_WAIT);		\
+		struct held_list __seg_fs *l = held_of_self();		\
 		int rc;							\
 									\
-		if (unlikely(!t))					\
+		if (unlikely(!fast_enter(l, LDB_MUTEX_WAIT)))		\
 			return slow_##name args;			\
-		held_push_fast(t, lock, kind, SITE);			\
+		held_push_fast(l, lock, kind, SITE);			\
 		rc = next(name) args;					\
 		if ((rc && rc != EOWNERDEAD) ||				\
 		    (kind == LDB_LOCK_MUTEX &&				\
 		     unlikely(glibc_mutex_nested((const void *)lock))))	\
-			held_unpush_fast(t);				\
+			held_unpush_fast(l);				\
 		return rc;						\
 	}
 
@@ -228,16 +222,16 @@ static inline struct thread *fast_enter(uint32_t level)
 	}								\
 	FAST(name, params)						\
 	{								\
-		struct thread *t = fast_self;				\
+		struct held_list __seg_fs *l = held_of_self();		\
 									\
 		if (kind == LDB_LOCK_MUTEX &&				\
 		    unlikely(glibc_mutex_nested((const void *)lock)))	\
 			return next(name) args;				\
-		if (unlikely(!t || t->in_hook ||			\
-			     t->held_epoch != session_page.a.epoch ||	\
+		if (unlikely(l->in_hook ||				\
+			     l->held_epoch != session_page.a.epoch ||	\
 			     waiters_seen(lock)))			\
 			return slow_##name args;			\
-		if (unlikely(!held_pop_fast(t, lock) && t->nr_held))	\
+		if (unlikely(!held_pop_fast(l, lock) && l->nr_held))	\
 			return slow_##name args;			\
 		return next(name) args;					\
 	}
@@ -328,18 +322,40 @@ void shim_init(void)
 	next_init();
 }
 
+void shim_locate(intptr_t gen_off)
+{
+	next_table.gen_off = gen_off;
+	next_table.held_off = (uintptr_t)&held_list - cpu_thread_pointer();
+}
+
+intptr_t shim_gen_off(void)
+{
+	return next_table.gen_off;
+}
+
+void shim_thread_enter(struct thread *t)
+{
+	held_list.in_hook = 0;
+	held_list.nr_held = 0;
+	held_list.held_epoch = 0;
+	t->list = &held_list;
+}
+
 void shim_thread_exit(struct thread *t)
 {
-	if (session_on() && t->held_epoch == session_page.a.epoch)
-		for (uint32_t n = 0; n < t->nr_held; n++)
-			held_write_wait(t, &t->held[n]);
-	t->nr_held = 0;
-	t->held_epoch = 0;
-	fast_self = NULL;
+	struct held_list *l = t->list;
+
+	if (session_on() && l->held_epoch == session_page.a.epoch)
+		for (uint32_t n = 0; n < l->nr_held; n++)
+			held_write_wait(t, &l->held[n]);
+	l->nr_held = 0;
+	l->held_epoch = 0;
 }
 
 void shim_fork_child(void)
 {
+	held_list.nr_held = 0;
+	held_list.held_epoch = 0;
 	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
 		if (atomic_load_explicit(&waiters_table[n], memory_order_relaxed))
 			atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
@@ -352,10 +368,11 @@ void shim_fork_child(void)
  */
 void shim_flush(struct thread *t)
 {
-	uint32_t nr = __atomic_load_n(&t->nr_held, __ATOMIC_ACQUIRE);
+	const struct held_list *l = t->list;
+	uint32_t nr = __atomic_load_n(&l->nr_held, __ATOMIC_ACQUIRE);
 
 	for (uint32_t n = 0; n < nr && n < HELD_MAX; n++) {
-		const volatile struct held_lock *p = &t->held[n];
+		const volatile struct held_lock *p = &l->held[n];
 		struct held_lock h = *p;
 
 		if (h.wait_begin && h.wait_begin == p->wait_begin && h.lock == p->lock)

@@ -97,8 +97,8 @@ static void pop_below(uintptr_t sp, uintptr_t here)
 	if (!t)
 		return;
 	/* A signal handler jumps out of one of our hooks: that is over, too. */
-	if (t->in_hook && (int32_t)((uint32_t)sp - t->in_hook) > 0)
-		t->in_hook = 0;
+	if (t->list->in_hook && (int32_t)((uint32_t)sp - t->list->in_hook) > 0)
+		t->list->in_hook = 0;
 	if (!region_of(t, sp, &to))
 		return;
 	nr = blocks_of_self(block, BLOCKS_MAX);

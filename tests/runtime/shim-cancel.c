@@ -49,7 +49,7 @@ static void on_cancel(void *p)
 {
 	(void)p;
 	w.cleaned++;
-	w.nr_held = session_on() ? thread_self()->nr_held : 0;
+	w.nr_held = session_on() ? thread_self()->list->nr_held : 0;
 }
 
 /* POSIX: the mutex is held again before the first handler runs. */

@@ -126,7 +126,7 @@ static void uncontended(unsigned clock_id)
 		pthread_mutex_unlock(&m);
 		diag("a hold of %u ticks", held);
 		is_int(harness_nr(), held >= THRESHOLD, "level hold: a record");
-		is_int(thread_self()->nr_held, 0, "level hold: given back");
+		is_int(thread_self()->list->nr_held, 0, "level hold: given back");
 		harness_start(LDB_MUTEX_WAIT, THRESHOLD);
 		at(BEGIN);
 		pthread_mutex_lock(&m);

@@ -106,7 +106,7 @@ static void uncontended(void)
 		pthread_rwlock_unlock(&l);
 	}
 	is_int(harness_nr(), 0, "level wait: nothing is written without contention");
-	is_int(thread_self()->nr_held, 0, "and the list is empty");
+	is_int(thread_self()->list->nr_held, 0, "and the list is empty");
 	harness_start(LDB_MUTEX_HOLD, 0);
 	harness_gen = 7 << 16;
 	pthread_mutex_lock(&m);
@@ -138,11 +138,11 @@ static void alone(void)
 	pthread_mutex_init(&shared, &a);
 	harness_start(LDB_MUTEX_WAIT, 1000);
 	pthread_mutex_lock(&shared);
-	is_int(thread_self()->nr_held, 1, "one thread: what other processes may wait for is listed");
+	is_int(thread_self()->list->nr_held, 1, "one thread: what other processes may wait for is listed");
 	pthread_mutex_unlock(&shared);
-	is_int(thread_self()->nr_held, 0, "until it is given back");
+	is_int(thread_self()->list->nr_held, 0, "until it is given back");
 	pthread_mutex_lock(&m);
-	is_int(thread_self()->nr_held, 0, "other mutexes are not");
+	is_int(thread_self()->list->nr_held, 0, "other mutexes are not");
 	other_start(&o);
 	wait_for_waiter(&m);
 	pthread_mutex_unlock(&m);
@@ -264,13 +264,13 @@ static void recursive(void)
 	pthread_mutex_lock(&m);
 	pthread_mutex_lock(&m);
 	pthread_mutex_trylock(&m);
-	is_int(thread_self()->nr_held, 1, "a recursive mutex is held once");
+	is_int(thread_self()->list->nr_held, 1, "a recursive mutex is held once");
 	pthread_mutex_unlock(&m);
 	pthread_mutex_unlock(&m);
 	is_int(harness_nr(), 0, "inner unlocks are not written");
 	pthread_mutex_unlock(&m);
 	is_int(harness_nr(), 1, "the outermost is");
-	is_int(thread_self()->nr_held, 0, "and the list is empty");
+	is_int(thread_self()->list->nr_held, 0, "and the list is empty");
 	harness_stop();
 }
 
@@ -289,7 +289,7 @@ static void owner_dead(void)
 	other_start(&o);
 	other_finish(&o);
 	is_int(pthread_mutex_lock(&m), EOWNERDEAD, "the owner of a robust mutex died");
-	is_int(thread_self()->nr_held, 1, "it is held");
+	is_int(thread_self()->list->nr_held, 1, "it is held");
 	pthread_mutex_consistent(&m);
 	pthread_mutex_unlock(&m);
 	is_int(harness_last(HOLD, 0, &m)->flags, LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT,
@@ -299,10 +299,10 @@ static void owner_dead(void)
 	other_start(&o);
 	other_finish(&o);
 	is_int(pthread_mutex_trylock(&m), EOWNERDEAD, "by trylock, too");
-	is_int(thread_self()->nr_held, 1, "it is held");
+	is_int(thread_self()->list->nr_held, 1, "it is held");
 	pthread_mutex_unlock(&m);
 	is_int(pthread_mutex_lock(&m), ENOTRECOVERABLE, "one that was not made consistent");
-	is_int(thread_self()->nr_held, 0, "is not");
+	is_int(thread_self()->list->nr_held, 0, "is not");
 	harness_stop();
 }
 
@@ -326,7 +326,7 @@ static void failures(void)
 	r = harness_last(WAIT, LDB_LOCK_MUTEX, &m);
 	is_int(r->flags, LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED, "is a failed wait");
 	is_int(r->owner, o.tid, "for its owner");
-	is_int(thread_self()->nr_held, 0, "and is not held");
+	is_int(thread_self()->list->nr_held, 0, "and is not held");
 	is_int(pthread_mutex_trylock(&m), EBUSY, "a trylock that fails");
 	is_int(harness_nr(), 1, "is not written");
 	other_finish(&o);
@@ -335,7 +335,7 @@ static void failures(void)
 	is_int(pthread_mutex_lock(&check), EDEADLK, "a deadlock found");
 	is_int(harness_nr(), 0, "is no wait");
 	pthread_mutex_unlock(&check);
-	is_int(thread_self()->nr_held, 0, "and the first lock is given back");
+	is_int(thread_self()->list->nr_held, 0, "and the first lock is given back");
 	harness_stop();
 }
 
@@ -363,7 +363,7 @@ static void condition(void)
 	wait = harness_last(WAIT, LDB_LOCK_COND, &c);
 	ok(hold->end <= wait->begin && wait->begin < wait->end, "in this order");
 	is_int(wait->flags, LDB_LOCK_COND, "its flags");
-	is_int(thread_self()->nr_held, 1, "afterwards the mutex is held");
+	is_int(thread_self()->list->nr_held, 1, "afterwards the mutex is held");
 	pthread_mutex_unlock(&m);
 	hold = harness_last(HOLD, LDB_LOCK_MUTEX, &m);
 	is_int(harness_nr(), 3, "its unlock is written");
@@ -374,14 +374,14 @@ static void condition(void)
 	pthread_cond_timedwait(&c, &m, &past);
 	is_int(harness_last(WAIT, LDB_LOCK_COND, &c)->flags, LDB_LOCK_COND | LDB_LOCK_F_FAILED,
 	       "a timeout is a failed wait");
-	is_int(thread_self()->nr_held, 1, "and the mutex is held");
+	is_int(thread_self()->list->nr_held, 1, "and the mutex is held");
 	pthread_mutex_unlock(&m);
 	harness_start(LDB_MUTEX_WAIT, FAR);
 	pthread_mutex_lock(&m);
 	pthread_cond_timedwait(&c, &m, &past);
 	pthread_mutex_unlock(&m);
 	is_int(harness_nr(), 0, "nothing below the threshold");
-	is_int(thread_self()->nr_held, 0, "the list is empty");
+	is_int(thread_self()->list->nr_held, 0, "the list is empty");
 	harness_stop();
 }
 
@@ -486,7 +486,7 @@ static void across_sessions(void)
 	pthread_mutex_unlock(&n);
 	pthread_mutex_unlock(&m);
 	is_int(harness_nr(), 0, "a lock taken in an earlier recording is not timed in this one");
-	is_int(thread_self()->nr_held, 0, "and forgotten");
+	is_int(thread_self()->list->nr_held, 0, "and forgotten");
 
 	o = (struct other){ .take = do_pthread_mutex_lock, .give = do_pthread_mutex_unlock, .lock = &m };
 	harness_start(LDB_MUTEX_WAIT, 0);
@@ -570,7 +570,7 @@ static void handed_over(void)
 	pthread_mutex_lock(&m);
 	pthread_mutex_unlock(&m);
 	is_int(harness_count(HOLD, 0, &m), 1, "the next hold is the last one's, not longer");
-	is_int(thread_self()->nr_held, 0, "and nothing stale stays");
+	is_int(thread_self()->list->nr_held, 0, "and nothing stale stays");
 	harness_stop();
 }
 
@@ -584,7 +584,7 @@ static void many(void)
 		pthread_mutex_init(&m[n], NULL);
 		pthread_mutex_lock(&m[n]);
 	}
-	is_int(thread_self()->nr_held, HELD_MAX, "of too many locks the newest are kept");
+	is_int(thread_self()->list->nr_held, HELD_MAX, "of too many locks the newest are kept");
 	for (int n = HELD_MAX * 2; n-- > 0;)
 		pthread_mutex_unlock(&m[n]);
 	is_int(harness_nr(), HELD_MAX, "and timed");

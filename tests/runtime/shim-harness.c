@@ -19,7 +19,6 @@ struct thread *_Atomic *_Atomic live = live_table;
 _Atomic uint32_t nr_live;
 
 __thread uint64_t harness_gen;
-__attribute__((visibility("hidden"))) intptr_t thread_gen_off;
 __thread bool harness_unregistered;
 __thread struct ldb_thread harness_block = { NULL, LDB_CANARY };
 unsigned harness_nr_quiesce;
@@ -57,7 +56,7 @@ static void thread_gone(void *p)
 
 __attribute__((constructor(101))) static void harness_init(void)
 {
-	thread_gen_off = (uintptr_t)&harness_gen - cpu_thread_pointer();
+	shim_locate((uintptr_t)&harness_gen - cpu_thread_pointer());
 	pthread_key_create(&exit_key, thread_gone);
 }
 
@@ -92,6 +91,7 @@ struct thread *thread_self(void)
 	t->tid = syscall(SYS_gettid);
 	t->tp = (uintptr_t)pthread_self();
 	stack_bounds(t);
+	shim_thread_enter(t);
 	self = t;
 	atomic_store(&live[n], t);
 	pthread_setspecific(exit_key, t);

@@ -574,10 +574,10 @@ static void *scenario_thread(void *f)
 
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &prio);
 	if (in_hook)
-		thread_self()->in_hook = 1;
+		thread_self()->list->in_hook = 1;
 	((void (*)(void))f)();
 	if (in_hook)
-		thread_self()->in_hook = 0;
+		thread_self()->list->in_hook = 0;
 	return NULL;
 }
 

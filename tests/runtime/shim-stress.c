@@ -172,7 +172,7 @@ static void *worker(void *p)
 		rounds++;
 	}
 	pthread_sigmask(SIG_BLOCK, &(sigset_t){ { 1UL << (SIGUSR1 - 1) } }, NULL);
-	return (void *)(long)thread_self()->nr_held;
+	return (void *)(long)thread_self()->list->nr_held;
 }
 
 static void locks_init(void)

@@ -232,11 +232,11 @@ static void hook_left(void)
 	struct thread *t = thread_self();
 	char here;
 
-	t->in_hook = (uint32_t)(uintptr_t)&here | 1;
+	t->list->in_hook = (uint32_t)(uintptr_t)&here | 1;
 	unwind_pop_below((uintptr_t)&here - 4096);
-	ok(t->in_hook, "a jump within the handler: the hook goes on");
+	ok(t->list->in_hook, "a jump within the handler: the hook goes on");
 	unwind_pop_below((uintptr_t)&here + 4096);
-	is_int(t->in_hook, 0, "a jump out of it: the hook is over");
+	is_int(t->list->in_hook, 0, "a jump out of it: the hook is over");
 }
 
 static void *in_thread(void *p)
