@@ -62,6 +62,7 @@ struct held_lock {		/* a lock this thread holds; shim's business */
  */
 struct held_list {
 	uint32_t in_hook;
+	uint32_t tid;			/* of the thread, if it takes usual mutexes itself; or 0 */
 	uint32_t nr_held;		/* of more than HELD_MAX, the newest */
 	uint32_t held_epoch;		/* session_active.epoch the entries belong to; 0: forget them */
 	struct held_lock held[HELD_MAX];
@@ -190,6 +191,8 @@ void shim_locate(intptr_t gen_off);
 intptr_t shim_gen_off(void);
 /* The calling thread has an entry now. */
 void shim_thread_enter(struct thread *t);
+/* The calling thread has made another, while it is recorded. */
+void shim_not_alone(void);
 /* The calling thread is going away: write its last waits, forget its held locks. */
 void shim_thread_exit(struct thread *t);
 /* In a fork child: nobody waits for anything, and there is no other thread. */

@@ -376,6 +376,8 @@ EXPORT int pthread_create(pthread_t *restrict out, const pthread_attr_t *restric
 	ret = next(out, attr, pthread_trampoline, t);
 	if (ret)
 		thread_free(t);
+	else if (session_was_on())
+		shim_not_alone();
 	return ret;
 }
 
@@ -393,6 +395,8 @@ EXPORT int thrd_create(thrd_t *out, thrd_start_t fn, void *arg)
 	ret = next(out, thrd_trampoline, t);
 	if (ret != thrd_success)
 		thread_free(t);
+	else if (session_was_on())
+		shim_not_alone();
 	return ret;
 }
 

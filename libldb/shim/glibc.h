@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the shim knows of glibc's insides.  The words read here have been at
- * the same place, with the same meaning, since glibc 2.25; their offsets are
- * part of the ABI of statically initialised objects.  All are read without the
- * lock and may be stale: a wrong owner is a hint lost, nothing more.
+ * What the shim knows of glibc's insides, and what it does in its place, with the usual
+ * mutex.  The words read here have been at the same place, with the same meaning, since
+ * glibc 2.25; their offsets are part of the ABI of statically initialised objects.  All
+ * are read without the lock and may be stale: a wrong owner is a hint lost, nothing more.
  */
 #ifndef SHIM_GLIBC_H
 #define SHIM_GLIBC_H
@@ -14,10 +14,12 @@
 #include <sys/single_threaded.h>
 #include <threads.h>
 #include <time.h>
+#include "internal.h"
 
 #define GLIBC_MUTEX_ROBUST	0x10	/* __kind: PTHREAD_MUTEX_ROBUST_NORMAL_NP */
 #define GLIBC_MUTEX_PI		0x20	/* __kind: PTHREAD_MUTEX_PRIO_INHERIT_NP */
 #define GLIBC_MUTEX_SHARED	0x80	/* __kind: PTHREAD_MUTEX_PSHARED_BIT */
+#define GLIBC_MUTEX_NO_ELISION	0x200	/* __kind: PTHREAD_MUTEX_NO_ELISION_NP */
 #define GLIBC_TID_MASK		0x3fffffff	/* FUTEX_TID_MASK */
 
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_mutex_t");
@@ -79,6 +81,61 @@ static inline bool glibc_mutex_alone(const void *mutex)
 	return __libc_single_threaded &&
 	       !(__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) &
 		 (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_SHARED));
+}
+
+/* Of the type that PTHREAD_MUTEX_INITIALIZER makes, whether elision was forbidden or not. */
+static inline bool glibc_mutex_is_usual(const void *mutex)
+{
+	const pthread_mutex_t *m = mutex;
+
+	return !(__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & ~GLIBC_MUTEX_NO_ELISION);
+}
+
+/*
+ * A usual one, taken, for which nobody sleeps: who is about to sleep makes its word 2
+ * first, and leaves it so when it has got it.
+ */
+static inline bool glibc_mutex_unwanted(const void *mutex)
+{
+	const pthread_mutex_t *m = mutex;
+
+	return glibc_mutex_is_usual(mutex) &&
+	       __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) == 1;
+}
+
+/*
+ * Taking and giving back the usual mutex when nobody else wants it, as glibc does.  Only
+ * where mutex.c has seen that it does.  A function of glibc's in between, called through
+ * a pointer and, trylock, going through a table, is several lines of the cache and two
+ * branches that a CPU with other work has forgotten.
+ */
+static inline bool glibc_mutex_take(void *mutex, uint32_t self_tid)
+{
+	pthread_mutex_t *m = mutex;
+	int free = 0;
+
+	if (!__atomic_compare_exchange_n(&m->__data.__lock, &free, 1, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	m->__data.__nusers++;
+	__atomic_store_n(&m->__data.__owner, self_tid, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* False: somebody wants it by now, and all is as it was.  Else it may be gone. */
+static inline bool glibc_mutex_give(void *mutex)
+{
+	pthread_mutex_t *m = mutex;
+	int owner = m->__data.__owner, taken = 1;
+
+	m->__data.__nusers--;
+	__atomic_store_n(&m->__data.__owner, 0, __ATOMIC_RELAXED);
+	if (likely(__atomic_compare_exchange_n(&m->__data.__lock, &taken, 0, false,
+					       __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
+		return true;
+	m->__data.__nusers++;
+	__atomic_store_n(&m->__data.__owner, owner, __ATOMIC_RELAXED);
+	return false;
 }
 
 /* Neither robust nor recursive; of an adaptive one nobody knows at a glance. */

@@ -158,6 +158,18 @@ static inline void held_unpush_fast(struct held_list __seg_fs *l)
 	l->nr_held--;
 }
 
+/* The newest entry, if it is this lock's and says nothing. */
+static inline bool held_pop_quick(struct held_list __seg_fs *l, const volatile void *lock)
+{
+	uint32_t n = l->nr_held - 1;
+
+	if (unlikely(n >= HELD_MAX || l->held[n].lock != (uintptr_t)lock || l->held[n].begin))
+		return false;
+	atomic_signal_fence(memory_order_seq_cst);	/* relative, not n */
+	l->nr_held--;
+	return true;
+}
+
 /* The newest entry, if it is this lock's and there is nothing to be recorded. */
 static inline bool held_pop_fast(struct held_list __seg_fs *l, const volatile void *lock)
 {

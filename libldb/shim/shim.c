@@ -3,9 +3,10 @@
  * The interposed functions of pthread and C11 threads.
  *
  * - Nobody records: a load, a branch, a jump to the real function.
- * - A lock that is free is taken by its try function: no clock but at level hold,
- *   only an entry in the thread's own list.  Only "busy" means that somebody else has it;
- *   EOWNERDEAD means that we have it, and anything else is the answer.
+ * - A lock that is free is taken by its try function, or, a usual mutex, right here:
+ *   no clock but at level hold, only an entry in the thread's own list.  Only "busy"
+ *   means that somebody else has it; EOWNERDEAD means that we have it, and anything else
+ *   is the answer.
  * - A lock that is busy is waited for by the real function between two stamps.
  *
  * What the program can see stays as it is: return value, errno, cancellation.
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include "glibc.h"
 #include "held.h"
+#include "mutex.h"
 #include "next.h"
 #include "wait.h"
 
@@ -34,9 +36,20 @@
 /* Of a thread that was never here, or has gone, the epoch is none that is ever recorded. */
 static TLS_IE struct held_list held_list;
 
-/* What is on the list is from another recording, or from before a fork. */
-static __attribute__((noinline, cold)) void held_forget(struct held_list *l)
+/*
+ * From now on the thread takes usual mutexes itself, unless it is the only one: then
+ * libc needs no atomic operation.
+ */
+static void quick_begin(struct held_list *l, uint32_t tid)
 {
+	if (!__libc_single_threaded && mutex_is_known(tid))
+		l->tid = tid;
+}
+
+/* What is on the list is from another recording, or from before a fork. */
+static __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t tid)
+{
+	quick_begin(l, tid);
 	for (uint32_t n = 0; n < HELD_MAX; n++)
 		l->held[n] = (struct held_lock){ 0 };
 	l->nr_held = 0;
@@ -52,15 +65,15 @@ static struct thread *shim_enter(void)
 		return NULL;
 	hook_enter(t);
 	if (unlikely(t->list->held_epoch != session_page.a.epoch || t->list->nr_held > HELD_MAX))
-		held_forget(t->list);
+		held_forget(t->list, t->tid);
 	return t;
 }
 
 /*
- * Each function comes in three parts: what the program calls, which needs no
- * stack frame; with FAST_WRAPPER, a short way for the usual case; and the whole
- * of it.  Each reaches the next by a jump, so that the return address is still
- * the caller's.
+ * Each function comes in parts: what the program calls, which needs no stack
+ * frame; with FAST_WRAPPER, in the same function a short way for the usual case,
+ * and others for what is less usual; and the whole of it.  Each reaches the next
+ * by a jump, so that the return address is still the caller's.
  */
 #define WRAPPER(name, params, args)					\
 	static int slow_##name params;					\
@@ -130,7 +143,30 @@ static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level
 		return slow_##name args;				\
 	}								\
 	QUICK(__attribute__((noinline)), hold, slow, LDB_MUTEX_HOLD, name, params, args, kind, try, valid) \
-	QUICK(inline __attribute__((always_inline)), fast, hold, LDB_MUTEX_WAIT, name, params, args, kind, try, valid)
+	QUICK(inline __attribute__((always_inline)), wait, hold, LDB_MUTEX_WAIT, name, params, args, kind, try, valid) \
+	static __attribute__((noinline)) int other_##name params	\
+	{								\
+		return wait_##name args;				\
+	}								\
+	FAST(name, params)						\
+	{								\
+		struct held_list __seg_fs *l = held_of_self();		\
+		uint32_t tid = l->tid;					\
+									\
+		if (kind != LDB_LOCK_MUTEX)				\
+			return wait_##name args;			\
+		/* not on the list: who waits for it later infers the hold */ \
+		if (unlikely(!tid && glibc_mutex_alone((const void *)lock) && \
+			     session_page.a.mutex_level == LDB_MUTEX_WAIT)) \
+			return next(name) args;				\
+		if (unlikely(!glibc_mutex_is_usual((const void *)lock) || !tid || \
+			     !fast_enter(l, LDB_MUTEX_WAIT) || !(valid)))	\
+			return other_##name args;			\
+		held_push_fast(l, lock, kind, SITE);			\
+		if (unlikely(!glibc_mutex_take((void *)lock, tid)))	\
+			return failed_##name args;			\
+		return 0;						\
+	}
 
 /* As few stores and saved registers as can be: see held_push_fast(). */
 #define QUICK(attr, path, other, level, name, params, args, kind, try, valid)	\
@@ -139,18 +175,13 @@ static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level
 		struct held_list __seg_fs *l = held_of_self();		\
 		int rc;							\
 									\
-		/* not on the list: who waits for it later infers the hold */ \
-		if (level == LDB_MUTEX_WAIT && kind == LDB_LOCK_MUTEX && \
-		    unlikely(glibc_mutex_alone((const void *)lock)) &&	\
-		    session_page.a.mutex_level == level)		\
-			return next(name) args;				\
 		if (unlikely(!fast_enter(l, level) || !(valid)))	\
 			return other##_##name args;			\
 		if (kind == LDB_LOCK_MUTEX &&				\
 		    unlikely(!glibc_mutex_is_simple((const void *)lock))) { \
-			if (glibc_mutex_untriable((const void *)lock))	\
+			if (glibc_mutex_untriable((const void *)lock) || !l->tid) \
 				return slow_##name args;		\
-			if (glibc_mutex_reentered((const void *)lock, thread_self()->tid)) \
+			if (glibc_mutex_reentered((const void *)lock, l->tid)) \
 				return next(name) args;			\
 		}							\
 		held_push_fast(l, lock, kind, SITE);			\
@@ -220,7 +251,7 @@ static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level
 			release_end(&r);				\
 		return rc;						\
 	}								\
-	FAST(name, params)						\
+	static inline __attribute__((always_inline)) int any_##name params \
 	{								\
 		struct held_list __seg_fs *l = held_of_self();		\
 									\
@@ -234,6 +265,27 @@ static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level
 		if (unlikely(!held_pop_fast(l, lock) && l->nr_held))	\
 			return slow_##name args;			\
 		return next(name) args;					\
+	}								\
+	static __attribute__((noinline)) int other_##name params	\
+	{								\
+		return any_##name args;					\
+	}								\
+	FAST(name, params)						\
+	{								\
+		struct held_list __seg_fs *l = held_of_self();		\
+									\
+		if (kind != LDB_LOCK_MUTEX)				\
+			return any_##name args;				\
+		if (unlikely(!l->tid && !l->nr_held &&			\
+			     glibc_mutex_alone((const void *)lock)))	\
+			return next(name) args;				\
+		if (unlikely(!glibc_mutex_unwanted((const void *)lock) || !l->tid || \
+			     l->in_hook || l->held_epoch != session_page.a.epoch || \
+			     !held_pop_quick(l, lock)))			\
+			return other_##name args;			\
+		if (unlikely(!glibc_mutex_give((void *)lock)))		\
+			return next(name) args;				\
+		return 0;						\
 	}
 
 #define COND(name, params, args, valid)					\
@@ -333,9 +385,18 @@ intptr_t shim_gen_off(void)
 	return next_table.gen_off;
 }
 
+void shim_not_alone(void)
+{
+	struct thread *t = thread_self();
+
+	if (t)
+		quick_begin(t->list, t->tid);
+}
+
 void shim_thread_enter(struct thread *t)
 {
 	held_list.in_hook = 0;
+	held_list.tid = 0;
 	held_list.nr_held = 0;
 	held_list.held_epoch = 0;
 	t->list = &held_list;
@@ -354,6 +415,7 @@ void shim_thread_exit(struct thread *t)
 
 void shim_fork_child(void)
 {
+	held_list.tid = 0;
 	held_list.nr_held = 0;
 	held_list.held_epoch = 0;
 	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)

@@ -158,6 +158,23 @@ void *symbol_next(const char *name, const char *version)
 	return found == FOUND ? fn : ask_loader(name, version);
 }
 
+void *symbol_of_libc(const char *name)
+{
+	const struct link_map *l = ours();
+	struct table t;
+	void *fn;
+
+	while (l && !is_libc(l->l_name))
+		l = l->l_next;
+	if (!l)
+		return NULL;
+	table_read(l, &t);
+	if (!t.hash || !t.sym || !t.str ||
+	    table_find(l, &t, name, gnu_hash(name), &fn) != FOUND)
+		return NULL;
+	return fn;
+}
+
 /* The program headers tell how far the image lies from where it says it is. */
 void *symbol_vdso(const void *image, const char *name)
 {

@@ -16,6 +16,8 @@
  */
 void *symbol_next(const char *name, const char *version);
 bool symbol_lockless(void);
+/* libc's own, whoever hides it; or NULL.  Only where symbol_lockless(). */
+void *symbol_of_libc(const char *name);
 
 /* What *slot holds, looked up the first time; NULL: there is none, and it is looked up again. */
 static inline void *symbol_cached(void **slot, const char *name)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * May the shim take and give back the usual mutex itself (glibc_mutex_take)?  Only if
+ * nobody else but libc would have done it, and if libc does just the same: that is
+ * tried once, with a mutex of our own.
+ */
+#define _GNU_SOURCE
+#include <string.h>
+#include "glibc.h"
+#include "mutex.h"
+#include "next.h"
+#include "symbol.h"
+
+/* After each step of a lock and an unlock: all of the mutex. */
+struct steps {
+	pthread_mutex_t taken, given;
+};
+
+static bool libc_steps(struct steps *s, pthread_mutex_t *m)
+{
+	if (next(pthread_mutex_trylock)(m))
+		return false;
+	s->taken = *m;
+	if (next(pthread_mutex_unlock)(m))
+		return false;
+	s->given = *m;
+	return true;
+}
+
+static bool our_steps(struct steps *s, pthread_mutex_t *m, uint32_t tid)
+{
+	if (!glibc_mutex_take(m, tid))
+		return false;
+	s->taken = *m;
+	if (!glibc_mutex_give(m))
+		return false;
+	s->given = *m;
+	return true;
+}
+
+/* What one took the other gives back. */
+static bool steps_mix(pthread_mutex_t *m, uint32_t tid)
+{
+	return glibc_mutex_take(m, tid) && next(pthread_mutex_trylock)(m) &&
+	       !next(pthread_mutex_unlock)(m) && !next(pthread_mutex_trylock)(m) &&
+	       !glibc_mutex_take(m, tid) && glibc_mutex_give(m);
+}
+
+static bool libc_does_the_same(uint32_t tid)
+{
+	static const pthread_mutex_t unused = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_t m = unused;
+	struct steps libc, ours;
+
+	memset(&libc, 0, sizeof(libc));
+	memset(&ours, 1, sizeof(ours));
+	return libc_steps(&libc, &m) && our_steps(&ours, &m, tid) &&
+	       !memcmp(&libc, &ours, sizeof(libc)) &&
+	       !memcmp(&libc.given, &unused, sizeof(unused)) &&
+	       steps_mix(&m, tid) && !memcmp(&m, &unused, sizeof(unused));
+}
+
+static bool is_libc_next(const char *name)
+{
+	void *fn = symbol_next(name, NULL);
+
+	return fn && fn == symbol_of_libc(name);
+}
+
+/* Another library in between would miss what the program does. */
+static bool libc_is_next(void)
+{
+	static const char *const names[] = {
+		"pthread_mutex_lock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
+		"mtx_lock", "mtx_timedlock", "mtx_trylock", "mtx_unlock",
+	};
+
+	/* These two pointers are final: libc_does_the_same() has used them. */
+	if (!symbol_lockless() ||
+	    (void *)next(pthread_mutex_trylock) != symbol_of_libc("pthread_mutex_trylock") ||
+	    (void *)next(pthread_mutex_unlock) != symbol_of_libc("pthread_mutex_unlock"))
+		return false;
+	for (unsigned n = 0; n < sizeof(names) / sizeof(*names); n++)
+		if (!is_libc_next(names[n]))
+			return false;
+	return true;
+}
+
+bool mutex_is_known(uint32_t tid)
+{
+	static _Atomic uint32_t known;	/* 0: not looked yet; else 1 + the answer */
+	uint32_t k = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!k) {
+		k = 1 + (libc_does_the_same(tid) && libc_is_next());
+		atomic_store_explicit(&known, k, memory_order_relaxed);
+	}
+	return k == 2;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SHIM_MUTEX_H
+#define SHIM_MUTEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* tid: the caller's.  Async-signal-safe. */
+bool mutex_is_known(uint32_t tid);
+
+#pragma GCC visibility pop
+
+#endif /* SHIM_MUTEX_H */
