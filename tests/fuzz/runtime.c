@@ -87,6 +87,27 @@ bool stack_taken(uintptr_t lo, uintptr_t hi)
 	return false;
 }
 
+static intptr_t gen_off;
+
+void shim_locate(intptr_t off)
+{
+	gen_off = off;
+}
+
+intptr_t shim_gen_off(void)
+{
+	return gen_off;
+}
+
+void shim_thread_enter(struct thread *t)
+{
+	t->list = NULL;
+}
+
+void shim_not_alone(void)
+{
+}
+
 void shim_flush(struct thread *t)
 {
 }
