@@ -63,6 +63,7 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 		check_woken(came, nr);
 	cpu->current = in ? next->pid : 0;
 	cpu->has_switched = 1;
+	cpu->switched_at = now;
 	wait_end(came);
 	from = name_of(prev, left, LDB_SCHED_F_TID, now);
 	to = name_of(next, came, LDB_SCHED_F_OTHER, now);

@@ -36,7 +36,8 @@ struct cpu {
 	s64 nr_arrived;		/* the same; moved here while they waited, with another's lock */
 	u32 current;		/* pid of the watched thread that came last; 0: it left again */
 	u32 has_switched;	/* between a watched thread and another */
-	u64 pad[5];
+	u64 switched_at;	/* the last of those */
+	u64 pad[4];
 } cpus[BPF_CPUS_MAX];
 
 u64 seen[SEEN_MAX];		/* names that were told, by tid */
@@ -242,8 +243,9 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 }
 
 /*
- * A thread that comes after one of them came unseen.  Then when it came is known from its own statistics, whose clock is the run queue's.  Called when
- * that was just updated: at a switch and after a tick.
+ * A thread that comes after one of them came unseen.  Then when it came is known from its
+ * own statistics, whose clock is the run queue's.  Called when that was just updated: at a
+ * switch and after a tick.
  */
 static __always_inline void check_came(struct task_struct *p, const struct member *m, u64 now)
 {
@@ -267,6 +269,9 @@ static __always_inline void check_came(struct task_struct *p, const struct membe
 	ago -= arrival;
 	if ((s64)ago < 0 || ago > now)
 		ago = 0;
+	/* Nobody came before the last one left; the two clocks are not one. */
+	if (now - ago <= c->switched_at)
+		ago = now - c->switched_at - 1;
 	emit(now - ago, 0, LDB_EV_SWITCH, LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0,
 	     member_tid(p, m));
 }
