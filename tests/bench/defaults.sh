@@ -33,6 +33,18 @@ defaults_waits()
 		jq -r '"lost \(.lost.total)", "seen \(100 * .seen / .made)"'
 }
 
+# CPU time that ldb takes for itself, us a request: the scanner, of which part it walked and
+# wrote (that of its time in which it did not only look), and all else: ldb-record, and the
+# thread that talks with it.
+defaults_own()	# requests
+{
+	sed 's/[ms]/ /g' times.txt | awk -v n="$1" '
+		NR == 2 { printf "tree %.3f\n", ($1 * 60 + $2 + $3 * 60 + $4) * 1e6 / n }'
+	ldb-report -i defaults.data --json-summary 2>report.err | jq -r --argjson n "$1" '
+		"scanner \([.scanners[].busy_ns] | add / 1000 / $n)",
+		"looking \([.scanners[].cost_ns] | add / 1000 / $n)"'
+}
+
 planted_run()	# config
 {
 	# shellcheck disable=SC2086	# arguments
@@ -46,10 +58,15 @@ planted_run()	# config
 	tags)	defaults_record --kernel=none --mutex=off --budget 0.0001% -- ./planted-ldb "$@" ;;
 	locks)	defaults_record --kernel=none --budget 0.0001% -- ./planted-ldb "$@" ;;
 	scan)	defaults_record --kernel=none -- ./planted-ldb "$@" ;;
-	record)	defaults_record -- ./planted-ldb "$@" ;;
+	record)	(defaults_record -- ./planted-ldb "$@" && times >times.txt) ;;
 	esac >planted.out || return
 	if [ "$config" = record ]; then
 		defaults_waits >>planted.out || return
+		defaults_own "$(awk '$1 == "requests" { print $2 }' planted.out)" >own.txt || return
+		awk '$1 == "cpu" { cpu = $2 } $1 == "tree" { tree = $2 } $1 == "scanner" { scanner = $2 }
+			$1 == "looking" { print }
+			END { print "scanner", scanner; print "recorder", tree - cpu - scanner }' \
+			planted.out own.txt >>planted.out || return
 	fi
 	sed "s/^/$config /; s/ /./" planted.out
 }
@@ -98,6 +115,10 @@ planted_rows()
 	added "$f" locks.cpu tags.cpu "  locks"
 	added "$f" scan.cpu locks.cpu "  polling and walks, and what they give to record"
 	added "$f" record.cpu scan.cpu "  kernel events"
+	heading "What ldb takes for itself, us of CPU a request, while nobody else wants it"
+	row "$f" record.scanner "" "  scanner: it polls" "" %.2f
+	row "$f" record.looking "" "  ... of that, reading what had changed, and walks" "" %.2f
+	row "$f" record.recorder "" "  ldb-record, from its start to its end, and ldb-control" "" %.2f
 }
 
 bench_defaults()
