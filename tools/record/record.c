@@ -24,7 +24,9 @@
 #define PROGRESS_NS	200000000LL
 #define SECOND_NS	1000000000LL
 #define IDLE_MS		200
-#define DRAIN_MS_MAX	40
+#define DRAIN_MS_MAX	40	/* each look wakes a thread up, on a CPU that may be wanted */
+#define DRAIN_MS_SMALL	10	/* ... but what comes then must have room */
+#define SMALL_BYTES	(16 << 20)
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 
@@ -126,13 +128,14 @@ static void check_limits(struct recording *r, int64_t now)
 /* Often while rings fill quickly, seldom while little happens. */
 static void drain(struct recording *r)
 {
+	unsigned most = r->o->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
 	unsigned fill = output_drain(r);
 
 	if (fill > 250)
 		r->drain_ms = 0;
 	else if (fill > 60)
 		r->drain_ms = r->drain_ms > 2 ? r->drain_ms / 2 : 1;
-	else if (fill < 20 && r->drain_ms < DRAIN_MS_MAX)
+	else if (fill < 20 && r->drain_ms < most)
 		r->drain_ms++;
 }
 
