@@ -53,24 +53,26 @@ int ldb_process_fork(u64 *ctx)
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	struct member *m = NULL, *by;
 	u64 now = now_ns();
+	int watched = watched_tgid();
+	bool is_thread = child->tgid == watched;
 	u32 tgid = 0;
 	who_t who;
 
-	if (!is_watched(parent))
+	if (parent->tgid != watched)
 		return 0;
-	if (is_watched(child))
+	if (is_thread)
 		m = member_of(child);
 	if (m) {
 		m->has_switched = 1;
 		m->sleeps = m->is_woken = m->cpu = 0;
 	}
 	by = member_of(parent);
-	who = name_of(child, m, LDB_SCHED_F_OTHER, now);
+	who = name_of(child, is_thread, m, LDB_SCHED_F_OTHER, now);
 	if (WHO_TID(who))
 		tgid = shown_tgid_of(child);
 	emit(now, member_tid(parent, by), LDB_EV_FORK, LDB_SCHED_F_TID | WHO_FLAGS(who), tgid,
 	     WHO_TID(who));
-	if (is_watched(child))
+	if (is_thread)
 		introduce(child, m, now);
 	return 0;
 }

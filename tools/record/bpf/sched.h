@@ -65,8 +65,8 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	cpu->has_switched = 1;
 	cpu->switched_at = now;
 	wait_end(came);
-	from = name_of(prev, left, LDB_SCHED_F_TID, now);
-	to = name_of(next, came, LDB_SCHED_F_OTHER, now);
+	from = name_of(prev, out, left, LDB_SCHED_F_TID, now);
+	to = name_of(next, in, came, LDB_SCHED_F_OTHER, now);
 	emit_on(nr, now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
 		WHO_TID(to));
 	if (left && LDB_SCHED_STATE(flags) == LDB_STATE_DEAD)
@@ -93,7 +93,8 @@ SEC("tp_btf/sched_switch")
 int ldb_sched_switch(u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-	bool out = is_watched(prev), in = is_watched(next);
+	int tgid = watched_tgid();
+	bool out = prev->tgid == tgid, in = next->tgid == tgid;
 	u32 flags;
 
 	if (!out && !in && !is_waited_for(bpf_get_smp_processor_id()))
@@ -120,7 +121,8 @@ SEC("tp_btf/sched_waking")
 int ldb_sched_waking(u64 *ctx)
 {
 	struct task_struct *p = (void *)ctx[0], *waker = bpf_get_current_task_btf();
-	bool by = is_watched(waker), of = is_watched(p);
+	int tgid = watched_tgid();
+	bool by = waker->tgid == tgid, of = p->tgid == tgid;
 	struct member *m;
 	who_t who, woken;
 	u64 now;
@@ -128,11 +130,12 @@ int ldb_sched_waking(u64 *ctx)
 	if (!by && !of)
 		return 0;
 	now = now_ns();
-	who = name_of(waker, by && state.ns_level ? member_of(waker) : NULL, LDB_SCHED_F_TID, now);
+	who = name_of(waker, by, by && state.ns_level ? member_of(waker) : NULL, LDB_SCHED_F_TID,
+		      now);
 	m = of ? member_of(p) : NULL;
 	if (m)
 		m->is_woken = 1;
-	woken = name_of(p, m, LDB_SCHED_F_OTHER, now);
+	woken = name_of(p, of, m, LDB_SCHED_F_OTHER, now);
 	emit(now, WHO_TID(who), LDB_EV_WAKING,
 	     context_flags(waker) | WHO_FLAGS(who) | WHO_FLAGS(woken), 0, WHO_TID(woken));
 	return 0;
@@ -161,7 +164,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 		m->cpu = cpu + 1;
 	}
 	if (curr)
-		other = name_of(curr, NULL, LDB_SCHED_F_OTHER, now);
+		other = name_of(curr, curr->tgid == p->tgid, NULL, LDB_SCHED_F_OTHER, now);
 	emit(now, member_tid(p, m), LDB_EV_WAKEUP,
 	     flags | LDB_SCHED_F_TID | WHO_FLAGS(other), cpu, WHO_TID(other));
 }

@@ -47,6 +47,12 @@ static __always_inline struct cpu *cpu_of(u32 cpu)
 	return &cpus[cpu & (BPF_CPUS_MAX - 1)];
 }
 
+/* For who is asked for two tasks: the answer is of one moment. */
+static __always_inline int watched_tgid(void)
+{
+	return *(volatile int *)&state.watched_tgid;
+}
+
 static __always_inline bool is_watched(const struct task_struct *p)
 {
 	return p->tgid == state.watched_tgid;
@@ -163,10 +169,14 @@ static noinline who_t outsider(struct task_struct *p, u64 now)
 	return tid;
 }
 
-/* m: of p, or NULL.  bit is among the flags if p is watched. */
-static __always_inline who_t name_of(struct task_struct *p, const struct member *m, u32 bit, u64 now)
+/*
+ * m: of p, or NULL.  bit is among the flags if p is watched, which is asked once in a program:
+ * the recording may end in the midst of it.
+ */
+static __always_inline who_t name_of(struct task_struct *p, bool watched, const struct member *m,
+				     u32 bit, u64 now)
 {
-	if (!is_watched(p))
+	if (!watched)
 		return outsider(p, now);
 	return (u64)bit << 32 | member_tid(p, m);
 }
