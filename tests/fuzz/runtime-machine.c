@@ -419,6 +419,8 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 	case SYS_setpriority:
 	case SYS_prlimit64:
 	case SYS_sched_setscheduler:
+	case SYS_sched_getattr:
+	case SYS_sched_setattr:
 	case SYS_sched_setaffinity:
 	case SYS_rt_sigprocmask:
 	case SYS_chdir:
