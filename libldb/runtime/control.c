@@ -561,7 +561,7 @@ bool control_runs(void)
 }
 
 /* Not so in a child that was made by a raw system call, nor in a vfork()'s. */
-static bool is_ours(void)
+bool control_is_ours(void)
 {
 	return control_pid == sys(SYS_getpid);
 }
@@ -575,7 +575,7 @@ void control_launched(const char *name)
 
 int control_called(const char *name)
 {
-	if (is_ours() && (atomic_load(&control_thread.tid) || paused))
+	if (control_is_ours() && (atomic_load(&control_thread.tid) || paused))
 		return -EBUSY;
 	atomic_store(&control_thread.tid, 0);
 	raw_strcpy(recorder, name, sizeof(recorder));
@@ -585,7 +585,7 @@ int control_called(const char *name)
 void control_listen(void)
 {
 	listens = true;
-	if (!is_ours() || !atomic_load(&control_thread.tid))
+	if (!control_is_ours() || !atomic_load(&control_thread.tid))
 		control_start();
 }
 
@@ -643,7 +643,7 @@ static bool own_leave(void)
 
 bool control_leave(enum control_leave how)
 {
-	if (!is_ours() || !own_leave())
+	if (!control_is_ours() || !own_leave())
 		return false;
 	atomic_store(&leaving, how);
 	/* It did not get a CPU in ten seconds?  Then it leaves as soon as it does. */

@@ -159,7 +159,8 @@ void priority_raise(struct raw_thread *t)
 
 void priority_raise_all(void)
 {
-	if (!may_lower)
+	/* a child made by a raw system call knows its parent's threads, which it must leave alone */
+	if (!may_lower || !control_is_ours())
 		return;
 	control_raise();
 	scan_raise();

@@ -145,6 +145,8 @@ static inline bool session_was_on(void)
 }
 /* By a scanner: the control thread should look at once whether it is to leave. */
 bool control_is_leaving(void);
+/* Whether its threads, if any, are this process's: a child of a raw fork has only their numbers. */
+bool control_is_ours(void);
 void control_kick(void);
 /* A thread of the program waits for it. */
 void control_raise(void);
