@@ -395,13 +395,16 @@ static void serve(bool resumes)
 		leaves = must_leave(attached);
 		if (leaves)
 			break;
-		/* Not before: the program waits for the begin, and nobody raises it at the end. */
-		if (attached && !listens && session.scanner_cpu < 0)
-			priority_give_way(&control_thread);
 		if (attached) {
 			send_modules();
 			session_populate();
 		}
+		/*
+		 * Not before: the program waits for the begin, nobody raises it at the end, and who
+		 * raised it has loaded a module.
+		 */
+		if (!n && attached && !listens && session.scanner_cpu < 0)
+			priority_give_way(&control_thread);
 		/* If the first has just hung up, it is not the second any more. */
 		if (n > 0 && p[1].revents && !p[0].revents)
 			refuse_second();

@@ -328,6 +328,8 @@ void __ldb_module_loaded(const void *addr)
 	/* libraries initialised before us are found by our own constructor */
 	if (initialised && !inert) {
 		module_refresh();
+		if (session_was_on())
+			control_raise();	/* what it has not told by the end is nameless */
 		if (record_name && module_nr_instrumented())
 			launched();
 	}
