@@ -4,11 +4,23 @@
 . "$(dirname "$0")/../engine.sh"
 need_build
 
-cc_ldb -O2 -g "$PROGRAMS/give-way.c" -o app -pthread || exit 1
+cc_ldb -O2 -g "$PROGRAMS/give-way.c" -o app -pthread -ldl || exit 1
+echo 'volatile unsigned long sum; void late_function(void) { for (int i = 0; i < 100000; i++) sum += i; }' >late.c
+cc_ldb -O2 -g -shared -fPIC late.c -o late.so || exit 1
 
 are()	# name policy: control thread and scanner
 {
 	if matches "^ldb-control $2" && matches "^ldb-scan $2"; then
+		pass "$1"
+	else
+		fail "$1"
+		diag "$out"
+	fi
+}
+
+cpus_are()	# name regex
+{
+	if matches "^ldb-control $2\$" && matches "^ldb-scan $2\$"; then
 		pass "$1"
 	else
 		fail "$1"
@@ -42,6 +54,12 @@ recorder_is()	# name regex options...
 if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_OTHER ]; then
 	run_cmd "ldb-record -q -o look.data -- ./app look"
 	are "by default they give way" idle
+	run_cmd "ldb-record -q --kernel=none -o slices.data -- ./app slices"
+	if [ -n "$out" ]; then
+		are "and a yield costs them little: a short slice" 100000
+	else
+		skip "and a yield costs them little: a short slice" "this kernel has one for all"
+	fi
 	run_cmd "ldb-record -q --scanner-cpu=0 -o look.data -- ./app look"
 	are "not when the scanner is pinned" other
 	run_cmd "prlimit --nice=0 setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice ldb-record -q --kernel=none -o look.data -- ./app look"
@@ -52,6 +70,32 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 	else
 		skip "but with RLIMIT_NICE" "this root may not raise limits"
 	fi
+
+	# One thread's filter may kill for the call that raises: nobody is lowered then.
+	# shellcheck disable=SC2154	# link_runtime is engine.sh's
+	LD_PRELOAD=$RUNTIME ./app filtered >filtered.out &
+	pid=$!
+	at_end "kill $pid 2>/dev/null"
+	sleep 0.3
+	ldb-record -q --kernel=none -p "$pid" -d 1 -o f.data 2>/dev/null
+	wait "$pid"
+	run_cmd "cat filtered.out"
+	are "not where any thread has a seccomp filter" other
+
+	# As if the kernel had been told to isolate the second of two CPUs, and then both.
+	isolate='mount --bind isolated /sys/devices/system/cpu/isolated'
+	# shellcheck disable=SC2154	# of engine.sh
+	if [ "$program_cpu" != "$scanner_cpu" ] && echo >isolated && unshare -m sh -c "$isolate" 2>/dev/null; then
+		echo "$scanner_cpu" >isolated
+		run_cmd "unshare -m sh -c '$isolate && exec taskset -c $program_cpu,$scanner_cpu ldb-record -q --kernel=none -o cpus.data -- ./app cpus'"
+		cpus_are "isolated CPUs are left alone" "$program_cpu"
+		echo "$program_cpu,$scanner_cpu" >isolated
+		run_cmd "unshare -m sh -c '$isolate && exec taskset -c $program_cpu,$scanner_cpu ldb-record -q --kernel=none -o cpus.data -- ./app cpus'"
+		cpus_are "unless there are no others" "$program_cpu[-,]$scanner_cpu"
+	else
+		skip "isolated CPUs are left alone" "one CPU, or no mount namespaces"
+	fi
+
 	recorder_is "so does the recorder, but for the thread that watches" "IDL TS "
 	recorder_is "not when the scanner is pinned (recorder)" "TS " --scanner-cpu=0
 
@@ -89,6 +133,15 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 		"ldb-record -q -o threads.data -- ./app threads 200" 0 '^longest [0-9]+$'
 	diag "$out ms"
 	check "... all were seen" "ldb-report -i threads.data --summary" 0 'Lost: nothing'
+	run_cmd "ldb-record -q --kernel=none -o fork.data -- ./app raw-fork"
+	are "a child of a raw fork leaves its parent's threads as they are" idle
+	late=0
+	for _ in 1 2 3; do
+		ldb-record -q --kernel=none -o load.data -- ./app load ./late.so
+		! grep -aqF "$PWD/late.so" load.data || late=$((late + 1))	# the path, not the argument
+	done
+	ok "full machine: a library that is loaded late is known" test "$late" -eq 3
+	[ "$late" -eq 3 ] || diag "$late of 3"
 	kill $loops
 else
 	skip "SCHED_IDLE" "needs root, and a test that is not at another policy itself"

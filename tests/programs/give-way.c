@@ -6,14 +6,26 @@
  *	give-way change NR	gives its group anew NR times, with pauses; "longest MS"
  *	give-way threads NR	makes and joins so many, one after the other; "longest MS"
  *	give-way wait SECONDS
+ *	give-way cpus		as look: "NAME CPUS"
+ *	give-way slices		raises them: "NAME NANOSECONDS"; nothing where the kernel has none
+ *	give-way filtered	as look, once ldb has come, and one thread has a seccomp filter
+ *	give-way raw-fork	as look, after a child that ldb knows nothing of had many threads
+ *	give-way load LIBRARY	calls its late_function() for 0.1 s, after a while
  */
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,26 +54,124 @@ static const char *policy_of(pid_t tid)
 	}
 }
 
-static void look(void)
+static void print_policy(const char *name, const char *tid)
+{
+	printf("%s %s\n", name, policy_of(atoi(tid)));
+}
+
+static void print_cpus(const char *name, const char *tid)
+{
+	char path[64], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%.16s/status", tid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "Cpus_allowed_list:", 18))
+			printf("%s %s", name, line + 19);
+	if (f)
+		fclose(f);
+}
+
+struct policy {		/* of sched_setattr() */
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+/* At SCHED_IDLE the kernel does not say. */
+static void print_slice(const char *name, const char *tid)
+{
+	struct sched_param none = { 0 };
+	struct policy p = { .size = sizeof(p) };
+
+	if (!sched_setscheduler(atoi(tid), SCHED_OTHER, &none) &&
+	    !syscall(SYS_sched_getattr, atoi(tid), &p, sizeof(p), 0))
+		printf("%s %lu\n", name, (unsigned long)p.runtime);
+}
+
+/* Since Linux 6.12 a thread may choose; the program that tries is done with it. */
+static int has_slices(void)
+{
+	struct policy p = { .size = sizeof(p), .runtime = 300000 };
+
+	return !syscall(SYS_sched_setattr, 0, &p, 0) &&
+	       !syscall(SYS_sched_getattr, 0, &p, sizeof(p), 0) && p.runtime == 300000;
+}
+
+/* Calls fn for each thread of ldb's; returns how many there are. */
+static int each_of_ldb(void (*fn)(const char *name, const char *tid))
 {
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *e;
+	int n = 0;
 
-	usleep(300000);		/* they are lowered a moment after the program began */
 	while (dir && (e = readdir(dir))) {
 		char path[64], name[32] = "";
 		FILE *f;
 
-		if (e->d_name[0] == '.' || atoi(e->d_name) == getpid())
-			continue;
 		snprintf(path, sizeof(path), "/proc/self/task/%.16s/comm", e->d_name);
-		f = fopen(path, "r");
-		if (!f || !fgets(name, sizeof(name), f))
+		f = e->d_name[0] == '.' ? NULL : fopen(path, "r");
+		if (!f)
 			continue;
-		name[strcspn(name, "\n")] = '\0';
-		printf("%s %s\n", name, policy_of(atoi(e->d_name)));
+		if (!fgets(name, sizeof(name), f))
+			name[0] = '\0';
 		fclose(f);
+		name[strcspn(name, "\n")] = '\0';
+		if (strncmp(name, "ldb-", 4))
+			continue;
+		n++;
+		if (fn)
+			fn(name, e->d_name);
 	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static void look(void (*fn)(const char *name, const char *tid))
+{
+	usleep(300000);		/* they have their names and are lowered a moment after the begin */
+	each_of_ldb(fn);
+}
+
+static void *stay_filtered(void *arg)
+{
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	struct sock_fprog all = { 1, &allow };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &all, 0, 0))
+		exit(1);
+	pause();
+	return arg;
+}
+
+static void filtered(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, stay_filtered, NULL))
+		exit(1);
+	for (int i = 0; i < 200 && each_of_ldb(NULL) < 2; i++)
+		usleep(50000);
+	look(print_policy);
+}
+
+static void load(const char *library)
+{
+	long begin;
+	void *handle, (*late)(void);
+
+	usleep(300000);
+	handle = dlopen(library, RTLD_NOW);
+	late = handle ? (void (*)(void))dlsym(handle, "late_function") : NULL;
+	if (!late)
+		exit(1);
+	for (begin = now_ms(); now_ms() - begin < 100;)
+		late();
 }
 
 static void *run(void *arg)
@@ -76,6 +186,34 @@ static void one_thread(void)
 
 	if (!pthread_create(&t, NULL, run, NULL))
 		pthread_join(t, NULL);
+}
+
+/* They wait for each other where ldb keeps its list of threads. */
+static void *make_threads(void *arg)
+{
+	for (long end = now_ms() + 2000; now_ms() < end;)
+		one_thread();
+	return arg;
+}
+
+static void raw_fork(void)
+{
+	pthread_t t[60];
+	long pid;
+	int i;
+
+	usleep(300000);
+	pid = syscall(SYS_fork);
+	if (!pid) {
+		for (i = 0; i < 60; i++)
+			if (pthread_create(&t[i], NULL, make_threads, NULL))
+				break;
+		while (i--)
+			pthread_join(t[i], NULL);
+		_exit(0);
+	}
+	if (waitpid(pid, NULL, 0) == pid)
+		look(print_policy);
 }
 
 static void change(void)
@@ -108,7 +246,17 @@ int main(int argc, char **argv)
 
 	work();
 	if (!strcmp(what, "look"))
-		look();
+		look(print_policy);
+	else if (!strcmp(what, "cpus"))
+		look(print_cpus);
+	else if (!strcmp(what, "slices") && has_slices())
+		look(print_slice);
+	else if (!strcmp(what, "filtered"))
+		filtered();
+	else if (!strcmp(what, "raw-fork"))
+		raw_fork();
+	else if (!strcmp(what, "load"))
+		load(argv[2]);
 	else if (!strcmp(what, "change"))
 		longest(change, nr);
 	else if (!strcmp(what, "threads"))
