@@ -13,6 +13,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 #define STARVED_MS	100	/* it did not run for so long: then at normal priority, once */
 #define ANSWER_NS	5000000	/* until it is raised again */
 #define ANSWER_TRIES	40
+#define SLICE_NS	100000	/* the shortest there is */
 
 struct giveway {
 	pid_t tid;		/* who records */
@@ -37,6 +39,26 @@ static void set_policy(pid_t tid, int policy)
 	struct sched_param none = { 0 };
 
 	sched_setscheduler(tid, policy, &none);
+}
+
+/*
+ * A yield gives up what is left of a slice: see libldb/runtime/priority.c.  A change of policy
+ * keeps it, and kernels before 6.12 ignore it.
+ */
+static void ask_short_slice(void)
+{
+	struct policy {		/* as the kernel has it since there is such a call */
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} p = { .size = sizeof(p) };
+
+	if (syscall(SYS_sched_getattr, 0, &p, sizeof(p), 0))
+		return;
+	p.runtime = SLICE_NS;
+	syscall(SYS_sched_setattr, 0, &p, 0);
 }
 
 /* Says so without changing anything. */
@@ -153,6 +175,7 @@ struct giveway *giveway_begin(const int *fds, unsigned nr)
 	if (!g)
 		return NULL;
 	leave_isolated();
+	ask_short_slice();
 	*g = (struct giveway){ .tid = gettid(), .sock = -1, .is_raised = true };
 	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	g->stop_fd = eventfd(0, EFD_CLOEXEC);
