@@ -66,7 +66,7 @@ planted_run()	# config
 		awk '$1 == "cpu" { cpu = $2 } $1 == "tree" { tree = $2 } $1 == "scanner" { scanner = $2 }
 			$1 == "looking" { print }
 			END { print "scanner", scanner; print "recorder", tree - cpu - scanner }' \
-			planted.out own.txt >>planted.out || return
+			planted.out own.txt >sums.txt && cat sums.txt >>planted.out || return
 	fi
 	sed "s/^/$config /; s/ /./" planted.out
 }
@@ -121,6 +121,88 @@ planted_rows()
 	row "$f" record.recorder "" "  ldb-record, from its start to its end, and ldb-control" "" %.2f
 }
 
+# memcached and redis, nobody pinned: the load of servers.sh, ldb-record -p without options.
+
+# CPU time of a server's own threads, ns.
+server_cpu()	# pid
+{
+	for task in /proc/"$1"/task/*; do
+		case $(cat "$task/comm") in
+		ldb-*) ;;
+		*)	cat "$task/schedstat" ;;
+		esac
+	done | awk '{ ns += $1 } END { printf "%.0f", ns }'
+}
+
+defaults_attach()	# pid
+{
+	ldb-record -q -o server.data -p "$1" 2>record.log &
+	recorder=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		sleep 0.1
+		! grep -qx ldb-scan "/proc/$1/task/"*/comm || return 0
+	done
+	servers_fail "ldb-record cannot attach to $server: $(tail -n 1 record.log)"
+}
+
+defaults_load()	# config name: prints "CONFIG METRIC VALUE"
+{
+	read -r server_pid port <"$2.server"
+	[ "$1" != record ] || defaults_attach "$server_pid"
+	cpu_before=$(server_cpu "$server_pid")
+	client "$2" --rate "$rate" --seconds "$servers_seconds" --seed "$round_seed" --stamps "$2.stamps" >load.txt 2>load.err ||
+		servers_fail "the client failed: $(tail -n 1 load.err)"
+	cpu_after=$(server_cpu "$server_pid")
+	[ "$1" != record ] || recorder_stop
+	awk -v c="$1" -v ns="$((cpu_after - cpu_before))" '{ print c, $1, $2 }
+		$1 == "requests" { print c, "cpu", ns / 1000 / $2 }' load.txt
+}
+
+defaults_server_round()	# round configs...
+{
+	round_seed=$1
+	shift
+	for name in plain plain2 ldb; do
+		server_start "$name"
+	done
+	for percent in 20 60; do
+		rate=$((server_peak * percent / 100))
+		for config; do
+			name=$config
+			[ "$config" != record ] || name=ldb
+			defaults_load "$config" "$name" >config.txt || exit 1
+			sed "s/^/$round_seed /" config.txt >>"$server-$percent.txt"
+		done
+	done
+	servers_stop
+}
+
+defaults_server()
+{
+	servers_make
+	rm -f "$server"-*.txt
+	find_peak
+	set -- plain record plain2
+	server_done=1
+	while [ "$server_done" -le "$rounds" ]; do
+		defaults_server_round "$server_done" "$@"
+		first=$1
+		shift
+		set -- "$@" "$first"
+		server_done=$((server_done + 1))
+	done
+	for percent in 20 60; do
+		heading "$server at $percent % of its peak, nobody pinned, defaults: $((server_peak * percent / 100)) requests/s"
+		for m in cpu:1.05 latency.p50:1.06 latency.p99:1.15 sent.p50 sent.p99; do
+			case $m in *:*) bound=${m#*:} ;; *) bound= ;; esac
+			m=${m%:*}
+			f=$(metric "$percent" "$m")
+			row "$f" plain2 plain "  $m: the same again (noise)"
+			row "$f" record plain "  $m: recorded / plain" "$bound"
+		done
+	done
+}
+
 bench_defaults()
 {
 	rm -f plain.why plain2.why quiet.why loaded.why tags.why locks.why scan.why record.why
@@ -136,5 +218,12 @@ bench_defaults()
 	for m in p9999 wall; do
 		row "$f" "plain2.$m" "plain.$m" "  $m: the same again (noise)"
 		row "$f" "record.$m" "plain.$m" "  $m: recorded / plain" 1.05
+	done
+	# shellcheck source=tests/bench/servers.sh
+	. "$TOP/tests/bench/servers.sh"
+	server_on='' client_on=''
+	servers_make_client
+	for server in ${SERVERS:-memcached redis}; do
+		defaults_server
 	done
 }

@@ -42,7 +42,8 @@ server_start()	# name
 	name=$1
 	shift
 	rm -f "$name.stamps"
-	STAMPS_FILE=$OUT/$name.stamps LD_PRELOAD=$preload taskset -c "$cpu" "$@" >"$name.out" 2>&1 &
+	# shellcheck disable=SC2086	# nothing, or a command and its arguments
+	STAMPS_FILE=$OUT/$name.stamps LD_PRELOAD=$preload $server_on "$@" >"$name.out" 2>&1 &
 	echo "$! $port" >"$name.server"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		client "$name" --fill >fill.txt 2>fill.err && return
@@ -77,7 +78,8 @@ client()	# name options...
 	read -r pid port <"$1.server"
 	shift
 	[ "$server" = redis ] && set -- --redis "$@"
-	taskset -c "$scanner_cpu" ./client --port "$port" --keys "$servers_keys" --set "$servers_set" "$@"
+	# shellcheck disable=SC2086	# as above
+	$client_on ./client --port "$port" --keys "$servers_keys" --set "$servers_set" "$@"
 }
 
 # Something that keeps the client's CPU busy, and gives way to the client at once.
@@ -272,16 +274,27 @@ server_table()
 	done
 }
 
-bench_servers()
+servers_make_client()
 {
 	"$cc" -O2 -g -I"$TOP/libldb/include" "$servers_dir/client.c" "$servers_dir/drive.c" "$servers_dir/wire.c" \
 		-lm -o client || exit 1
+}
+
+servers_make()
+{
+	for variant in plain ldb; do
+		BUILD=$BUILD sh "$servers_dir/build.sh" "$server" "$variant" >/dev/null || exit 1
+	done
+	case $server in memcached) servers_set=100 ;; redis) servers_set=50 ;; esac
+}
+
+bench_servers()
+{
+	server_on="taskset -c $cpu" client_on="taskset -c $scanner_cpu"
+	servers_make_client
 	server_rounds=$((rounds < 10 ? rounds : 10))
 	for server in ${SERVERS:-memcached redis}; do
-		for variant in plain ldb; do
-			BUILD=$BUILD sh "$servers_dir/build.sh" "$server" "$variant" >/dev/null || exit 1
-		done
-		case $server in memcached) servers_set=100 ;; redis) servers_set=50 ;; esac
+		servers_make
 		rm -f "$server"-*.txt perf.log
 		find_peak
 		set -- plain record quiet hold plain2 kernel idle
