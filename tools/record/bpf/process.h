@@ -28,6 +28,16 @@ static __always_inline void find_target(struct task_struct *p)
 	state.found_tgid = p->tgid;
 }
 
+static __always_inline void meet(struct task_struct *p)
+{
+	struct member *m = member_of(p);
+
+	/* Then it will come, seen or not. */
+	if (m && !p->on_cpu)
+		m->has_switched = 1;
+	introduce(p, m, now_ns());
+}
+
 /*
  * Read twice: before the other programs run, for who is watched, and after, for the threads
  * that are there already.
@@ -42,7 +52,7 @@ int ldb_threads(struct bpf_iter__task *ctx)
 	if (!state.is_adding)
 		find_target(p);
 	else if (is_watched(p))
-		introduce(p, member_of(p), now_ns());
+		meet(p);
 	return 0;
 }
 

@@ -29,6 +29,7 @@ struct member {
 } members[MEMBERS_MAX];
 
 #define MEMBER_BUSY	0xffffffffU
+#define CLOCKS_APART_NS	500
 
 struct cpu {
 	/* Watched threads that wait for this CPU: changed with its run queue's lock held. */
@@ -279,9 +280,9 @@ static __always_inline void check_came(struct task_struct *p, const struct membe
 	ago -= arrival;
 	if ((s64)ago < 0 || ago > now)
 		ago = 0;
-	/* Nobody came before the last one left; the two clocks are not one. */
-	if (now - ago <= c->switched_at)
-		ago = now - c->switched_at - 1;
+	/* Nobody came before the last one left; the two clocks are not one, and a third is to come. */
+	if (now - ago <= c->switched_at + CLOCKS_APART_NS)
+		ago = (now - c->switched_at) / 2;
 	emit(now - ago, 0, LDB_EV_SWITCH, LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0,
 	     member_tid(p, m));
 }
