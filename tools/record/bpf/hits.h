@@ -214,7 +214,7 @@ int ldb_timer_exit(u64 *ctx)
 
 	leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL);
 	if (is_watched(p))
-		check_came(p, member_of(p), now_ns());
+		check_came(p, member_of(p), bpf_get_smp_processor_id(), now_ns());
 	return 0;
 }
 

@@ -55,7 +55,7 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	who_t from, to;
 
 	if (out) {
-		check_came(prev, left, now);
+		check_came(prev, left, nr, now);
 		if (left)
 			leaves(left, flags, nr);
 	}
@@ -163,6 +163,9 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 		m->sleeps = m->is_woken = 0;
 		m->cpu = cpu + 1;
 	}
+	/* The wake-up is going to say that it is there. */
+	if (curr && curr->tgid == p->tgid)
+		check_came(curr, member_of(curr), cpu, now);
 	if (curr)
 		other = name_of(curr, curr->tgid == p->tgid, NULL, LDB_SCHED_F_OTHER, now);
 	emit(now, member_tid(p, m), LDB_EV_WAKEUP,

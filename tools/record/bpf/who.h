@@ -256,13 +256,12 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 /*
  * A thread that comes after one of them came unseen.  Then when it came is known from its
  * own statistics, whose clock is the run queue's.  Called when that was just updated: at a
- * switch and after a tick.
+ * switch, after a tick, and with the run queue's lock held when another is woken there.
  */
-static __always_inline void check_came(struct task_struct *p, const struct member *m, u64 now)
+static __always_inline void check_came(struct task_struct *p, const struct member *m, u32 cpu, u64 now)
 {
-	u32 cpu = bpf_get_smp_processor_id();
 	struct cpu *c = cpu_of(cpu);
-	u64 ago, arrival;
+	u64 ago, arrival, since;
 	struct rq *rq;
 
 	if (c->current == (u32)p->pid)
@@ -281,8 +280,9 @@ static __always_inline void check_came(struct task_struct *p, const struct membe
 	if ((s64)ago < 0 || ago > now)
 		ago = 0;
 	/* Nobody came before the last one left; the two clocks are not one, and a third is to come. */
-	if (now - ago <= c->switched_at + CLOCKS_APART_NS)
-		ago = (now - c->switched_at) / 2;
+	since = now - c->switched_at;
+	if (ago + CLOCKS_APART_NS >= since)
+		ago = since > CLOCKS_APART_NS ? since - CLOCKS_APART_NS : since / 2;
 	emit(now - ago, 0, LDB_EV_SWITCH, LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0,
 	     member_tid(p, m));
 }
