@@ -16,8 +16,10 @@
 
 static __always_inline void fault(struct task_struct *p, u64 addr, u64 pc, u64 error, u32 flags)
 {
-	struct member *m = member_of(p);
+	struct member *m;
 
+	is_here(p);
+	m = member_of(p);
 	flags |= (error & FAULT_WRITE ? LDB_FAULT_F_WRITE : 0) |
 		 (error & FAULT_INSTR ? LDB_FAULT_F_EXEC : 0) |
 		 (error & FAULT_PRESENT ? LDB_FAULT_F_PRESENT : 0);
@@ -90,6 +92,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 
 	if (!is_watched(p))
 		return;
+	is_here(p);
 	n = this_nest();
 	if (!n)
 		return;
@@ -210,11 +213,7 @@ int ldb_timer_entry(u64 *ctx)
 SEC("tp_btf/local_timer_exit")
 int ldb_timer_exit(u64 *ctx)
 {
-	struct task_struct *p = bpf_get_current_task_btf();
-
 	leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL);
-	if (is_watched(p))
-		check_came(p, member_of(p), bpf_get_smp_processor_id(), now_ns());
 	return 0;
 }
 

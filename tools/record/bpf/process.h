@@ -62,7 +62,7 @@ int ldb_process_fork(u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	struct member *m = NULL, *by;
-	u64 now = now_ns();
+	u64 now;
 	int watched = watched_tgid();
 	bool is_thread = child->tgid == watched;
 	u32 tgid = 0;
@@ -70,6 +70,8 @@ int ldb_process_fork(u64 *ctx)
 
 	if (parent->tgid != watched)
 		return 0;
+	is_here(parent);
+	now = now_ns();
 	if (is_thread)
 		m = member_of(child);
 	if (m) {
@@ -94,10 +96,15 @@ int ldb_process_exec(u64 *ctx)
 	struct task_struct *p = (void *)ctx[0];
 	u32 old = ctx[1], before = old;
 	struct member *m, *was = &members[old & (MEMBERS_MAX - 1)];
-	u64 now = now_ns();
+	struct cpu *c = cpu_of(bpf_get_smp_processor_id());
+	u64 now;
 
 	if (!is_watched(p))
 		return 0;
+	if (c->current == old)
+		c->current = p->pid;
+	is_here(p);
+	now = now_ns();
 	if (state.ns_level)
 		before = was->pid == old ? was->tid : 0;
 	if (old != (u32)p->pid && was->pid == old)
@@ -124,6 +131,7 @@ int ldb_process_exit(u64 *ctx)
 
 	if (!is_watched(p))
 		return 0;
+	is_here(p);
 	m = member_of(p);
 	emit(now_ns(), member_tid(p, m), LDB_EV_EXIT, LDB_SCHED_F_TID, is_last(p), 0);
 	return 0;

@@ -48,22 +48,26 @@ static __always_inline void leaves(struct member *m, u32 flags, u32 cpu)
 static __always_inline void switched(struct task_struct *prev, struct task_struct *next, bool out,
 				     bool in, u32 flags)
 {
-	struct member *left = out ? member_of(prev) : NULL, *came = in ? member_of(next) : NULL;
 	u32 nr = bpf_get_smp_processor_id();
+	struct member *left, *came;
 	struct cpu *cpu = cpu_of(nr);
-	u64 now = now_ns();
+	struct rq *rq = task_rq(prev);
 	who_t from, to;
+	u64 now;
 
-	if (out) {
-		check_came(prev, left, nr, now);
-		if (left)
-			leaves(left, flags, nr);
-	}
+	if (out)
+		is_on(prev, nr);
+	left = out ? member_of(prev) : NULL;
+	came = in ? member_of(next) : NULL;
+	now = now_ns();
+	if (left)
+		leaves(left, flags, nr);
 	if (came)
 		check_woken(came, nr);
 	cpu->current = in ? next->pid : 0;
 	cpu->has_switched = 1;
 	cpu->switched_at = now;
+	cpu->clock_behind = rq ? now - rq->clock : 0;
 	wait_end(came);
 	from = name_of(prev, out, left, LDB_SCHED_F_TID, now);
 	to = name_of(next, in, came, LDB_SCHED_F_OTHER, now);
@@ -129,6 +133,8 @@ int ldb_sched_waking(u64 *ctx)
 
 	if (!by && !of)
 		return 0;
+	if (by)
+		is_here(waker);
 	now = now_ns();
 	who = name_of(waker, by, by && state.ns_level ? member_of(waker) : NULL, LDB_SCHED_F_TID,
 		      now);
@@ -152,8 +158,12 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	struct rq *rq = task_rq(p);
 	struct task_struct *curr = rq ? rq->curr : NULL;
 	who_t other = (u64)LDB_SCHED_F_HIDDEN << 32;
-	u64 now = now_ns();
+	u64 now;
 
+	/* The wake-up is going to say that it is there. */
+	if (curr && curr->tgid == p->tgid)
+		is_on(curr, cpu);
+	now = now_ns();
 	if (!p->on_cpu)
 		wait_begin(m, cpu);
 	if (m) {
@@ -163,9 +173,6 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 		m->sleeps = m->is_woken = 0;
 		m->cpu = cpu + 1;
 	}
-	/* The wake-up is going to say that it is there. */
-	if (curr && curr->tgid == p->tgid)
-		check_came(curr, member_of(curr), cpu, now);
 	if (curr)
 		other = name_of(curr, curr->tgid == p->tgid, NULL, LDB_SCHED_F_OTHER, now);
 	emit(now, member_tid(p, m), LDB_EV_WAKEUP,

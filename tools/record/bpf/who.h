@@ -38,7 +38,8 @@ struct cpu {
 	u32 current;		/* pid of the watched thread that came last; 0: it left again */
 	u32 has_switched;	/* between a watched thread and another */
 	u64 switched_at;	/* the last of those */
-	u64 pad[4];
+	u64 clock_behind;	/* then: our clock - the run queue's */
+	u64 pad[3];
 } cpus[BPF_CPUS_MAX];
 
 u64 seen[SEEN_MAX];		/* names that were told, by tid */
@@ -255,36 +256,59 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 
 /*
  * A thread that comes after one of them came unseen.  Then when it came is known from its
- * own statistics, whose clock is the run queue's.  Called when that was just updated: at a
- * switch, after a tick, and with the run queue's lock held when another is woken there.
+ * own statistics, whose clock is the run queue's: at each switch told how far that is behind
+ * ours, and at most as far as it seems now, when nobody may have looked at it for a while.
  */
-static __always_inline void check_came(struct task_struct *p, const struct member *m, u32 cpu, u64 now)
+static __always_inline u64 came_at(struct task_struct *p, const struct cpu *c, u64 now)
 {
-	struct cpu *c = cpu_of(cpu);
-	u64 ago, arrival, since;
+	u64 clock, arrival, behind = c->clock_behind, at = now;
+	u64 first = c->switched_at + CLOCKS_APART_NS;
 	struct rq *rq;
 
-	if (c->current == (u32)p->pid)
+	if (bpf_core_field_exists(p->sched_info.last_arrival) && knows_rq(p)) {
+		rq = BPF_CORE_READ(p, se.cfs_rq, rq);
+		bpf_core_read(&clock, sizeof(clock), &rq->clock);
+		bpf_core_read(&arrival, sizeof(arrival), &p->sched_info.last_arrival);
+		if (!behind || behind > now - clock)
+			behind = now - clock;
+		at = arrival + behind;
+	}
+	if (at > now)
+		at = now;
+	/* Nobody came before the last one left; the two clocks are not one, and a third is to come. */
+	if (at < first)
+		at = first < now ? first : now - (now - c->switched_at) / 2;
+	return at;
+}
+
+static noinline void came_unseen(struct task_struct *p, u32 cpu)
+{
+	const struct member *m = member_of(p);
+	struct cpu *c = cpu_of(cpu);
+	u32 pid = p->pid, was = c->current;
+
+	/* The thread itself and one that wakes another there may both see it. */
+	if (was == pid || __sync_val_compare_and_swap(&c->current, was, pid) != was)
 		return;
-	c->current = p->pid;
 	/* It may have been there before anybody looked. */
 	if (!m || (!m->has_switched && !c->has_switched))
 		return;
 	is_deaf(cpu);
-	if (!bpf_core_field_exists(p->sched_info.last_arrival) || !knows_rq(p))
-		return;
-	rq = BPF_CORE_READ(p, se.cfs_rq, rq);
-	bpf_core_read(&ago, sizeof(ago), &rq->clock);
-	bpf_core_read(&arrival, sizeof(arrival), &p->sched_info.last_arrival);
-	ago -= arrival;
-	if ((s64)ago < 0 || ago > now)
-		ago = 0;
-	/* Nobody came before the last one left; the two clocks are not one, and a third is to come. */
-	since = now - c->switched_at;
-	if (ago + CLOCKS_APART_NS >= since)
-		ago = since > CLOCKS_APART_NS ? since - CLOCKS_APART_NS : since / 2;
-	emit(now - ago, 0, LDB_EV_SWITCH, LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0,
-	     member_tid(p, m));
+	emit_on(cpu, came_at(p, c, now_ns()), 0, LDB_EV_SWITCH,
+		LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0, member_tid(p, m));
+}
+
+/* A watched thread is on the CPU: before that says anything else. */
+static __always_inline void is_on(struct task_struct *p, u32 cpu)
+{
+	if (cpu_of(cpu)->current != (u32)p->pid)
+		came_unseen(p, cpu);
+}
+
+/* The same, of current. */
+static __always_inline void is_here(struct task_struct *p)
+{
+	is_on(p, bpf_get_smp_processor_id());
 }
 
 #endif
