@@ -127,6 +127,8 @@ ok "with its functions" grep -q 'handle()' killed.out
 check "-- CMD, -o" "ldb-top -d 0.4 --json -o own.json -- ./plain 1" 0 '^server: served'
 check "-o has the numbers, the last ones say how it ended" "jq -r .ended own.json | tail -n 1" 0 '^exit:0$'
 check "-- CMD: its status is passed on" "ldb-top --batch -- sh -c './plain 1 >/dev/null; exit 7' >/dev/null" 7
+check "a shell goes on when its program has ended" \
+	"ldb-top --batch -- sh -c './plain 1 >/dev/null; sleep 1; echo went on >on.out; exit 7' >/dev/null; cat on.out" 0 '^went on$'
 ldb-top -d 0.4 -n 1 --batch -- ./plain >own.out 2>&1
 status=$?
 ok "-n: the program that was started for it is ended" test "$status" -eq 0

@@ -119,7 +119,10 @@ static void take(struct ui *ui, struct snapshot *s)
 	view_sort(&ui->view, ui->draw.sort);
 	show(ui);
 	ui->nr_shown++;
-	if (is_last || (ui->o->times && ui->nr_shown >= ui->o->times))
+	/* A recording that is over ends by itself, after whatever the program was started from. */
+	if (is_last)
+		ui->has_stopped = true;
+	else if (ui->o->times && ui->nr_shown >= ui->o->times)
 		stop(ui);
 }
 
