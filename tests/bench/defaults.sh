@@ -145,12 +145,14 @@ defaults_attach()	# pid
 	servers_fail "ldb-record cannot attach to $server: $(tail -n 1 record.log)"
 }
 
-defaults_load()	# config name: prints "CONFIG METRIC VALUE"
+defaults_load()	# config: prints "CONFIG METRIC VALUE"
 {
-	read -r server_pid port <"$2.server"
+	name=$1
+	[ "$1" != record ] || name=ldb
+	read -r server_pid port <"$name.server"
 	[ "$1" != record ] || defaults_attach "$server_pid"
 	cpu_before=$(server_cpu "$server_pid")
-	client "$2" --rate "$rate" --seconds "$servers_seconds" --seed "$round_seed" --stamps "$2.stamps" >load.txt 2>load.err ||
+	client "$name" --rate "$rate" --seconds "$servers_seconds" --seed "$round_seed" --stamps "$name.stamps" >load.txt 2>load.err ||
 		servers_fail "the client failed: $(tail -n 1 load.err)"
 	cpu_after=$(server_cpu "$server_pid")
 	[ "$1" != record ] || recorder_stop
@@ -158,39 +160,10 @@ defaults_load()	# config name: prints "CONFIG METRIC VALUE"
 		$1 == "requests" { print c, "cpu", ns / 1000 / $2 }' load.txt
 }
 
-defaults_server_round()	# round configs...
-{
-	round_seed=$1
-	shift
-	for name in plain plain2 ldb; do
-		server_start "$name"
-	done
-	for percent in 20 60; do
-		rate=$((server_peak * percent / 100))
-		for config; do
-			name=$config
-			[ "$config" != record ] || name=ldb
-			defaults_load "$config" "$name" >config.txt || exit 1
-			sed "s/^/$round_seed /" config.txt >>"$server-$percent.txt"
-		done
-	done
-	servers_stop
-}
-
 defaults_server()
 {
 	servers_make
-	rm -f "$server"-*.txt
-	find_peak
-	set -- plain record plain2
-	server_done=1
-	while [ "$server_done" -le "$rounds" ]; do
-		defaults_server_round "$server_done" "$@"
-		first=$1
-		shift
-		set -- "$@" "$first"
-		server_done=$((server_done + 1))
-	done
+	server_rounds "$rounds" defaults_load plain record plain2
 	for percent in 20 60; do
 		heading "$server at $percent % of its peak, nobody pinned, defaults: $((server_peak * percent / 100)) requests/s"
 		for m in cpu:1.05 latency.p50:1.06 latency.p99:1.15 sent.p50 sent.p99; do

@@ -8,16 +8,25 @@ cold_kinds="first-near all-near first-far all-far"
 lock_kinds="mutex recursive alone std read write spin sem nested turns"
 
 # The plain program is not instrumented and has no runtime.
-lock_run()	# config: prints "KIND-CONFIG NS"
+lock_config()	# config program argument lines: prints "KIND-CONFIG NS"
 {
 	case $1 in
-	base)	out=$(./locks-base "$lock_pairs" "$cpu") ;;
-	base2)	out=$(./locks-base "$lock_pairs" "$cpu") ;;
-	dormant) out=$(LD_PRELOAD=$BUILD/lib/libldbtrace.so.0 ./locks-ldb "$lock_pairs" "$cpu") ;;
-	record)	out=$(record -o locks.data -- ./locks-ldb "$lock_pairs" "$cpu") ;;
-	hold)	out=$(record --mutex=hold -o locks.data -- ./locks-ldb "$lock_pairs" "$cpu") ;;
+	base | base2) out=$("./$2-base" "$3" "$cpu") ;;
+	dormant) out=$(LD_PRELOAD=$BUILD/lib/libldbtrace.so.0 "./$2-ldb" "$3" "$cpu") ;;
+	record)	out=$(record -o locks.data -- "./$2-ldb" "$3" "$cpu") ;;
+	hold)	out=$(record --mutex=hold -o locks.data -- "./$2-ldb" "$3" "$cpu") ;;
 	esac || return
-	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 10 }'
+	echo "$out" | awk -v c="$1" -v lines="$4" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != lines }'
+}
+
+lock_run()	# config
+{
+	lock_config "$1" locks "$lock_pairs" 10
+}
+
+cold_run()	# config
+{
+	lock_config "$1" cold "$cold_rounds" 4
 }
 
 lock_label()	# kind
@@ -36,17 +45,6 @@ lock_label()	# kind
 	esac
 }
 
-cold_run()	# config: prints "KIND-CONFIG NS"
-{
-	case $1 in
-	base | base2) out=$(./cold-base "$cold_rounds" "$cpu") ;;
-	dormant) out=$(LD_PRELOAD=$BUILD/lib/libldbtrace.so.0 ./cold-ldb "$cold_rounds" "$cpu") ;;
-	record)	out=$(record -o locks.data -- ./cold-ldb "$cold_rounds" "$cpu") ;;
-	hold)	out=$(record --mutex=hold -o locks.data -- ./cold-ldb "$cold_rounds" "$cpu") ;;
-	esac || return
-	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 4 }'
-}
-
 cold_label()	# kind
 {
 	case $1 in
@@ -57,37 +55,35 @@ cold_label()	# kind
 	esac
 }
 
-# The same between other work: the caches have lost what a lock needs.
-bench_cold_locks()
+# Of each kind: what is added, in ns.
+lock_rows()	# file kinds label bounded bound: the one kind that has a bound, or all
 {
-	$cxx -O2 -g "$inc" "$programs/lock-cold.cc" -o cold-base -pthread &&
-	$cxx -O2 -g "$inc" "$plugin" "$programs/lock-cold.cc" -o cold-ldb -pthread || exit 1
-	interleave cold.txt "$((rounds * 2))" cold_run base base2 dormant record hold
-	heading "the same in cold caches: ns added to those without ldb, and to reading the clock"
-	for kind in $cold_kinds; do
+	for kind in $2; do
 		bound=
-		[ "$kind" != all-near ] || bound=10.0
-		note "$(cold_label "$kind"): $(mean cold.txt "$kind-base" %.1f) ns without ldb"
-		added cold.txt "$kind-base2" "$kind-base" "  the same again"
-		added cold.txt "$kind-dormant" "$kind-base" "  runtime loaded, nobody looking"
-		added cold.txt "$kind-record" "$kind-base" "  recorded" "$bound"
-		added cold.txt "$kind-hold" "$kind-base" "  recorded with --mutex=hold"
+		case $4 in all | "$kind") bound=$5 ;; esac
+		note "$("$3" "$kind"): $(mean "$1" "$kind-base" %.1f) ns without ldb"
+		added "$1" "$kind-base2" "$kind-base" "  the same again"
+		added "$1" "$kind-dormant" "$kind-base" "  runtime loaded, nobody looking"
+		added "$1" "$kind-record" "$kind-base" "  recorded" "$bound"
+		added "$1" "$kind-hold" "$kind-base" "  recorded with --mutex=hold"
 	done
 }
 
-# Lock and unlock, uncontended: what is added, in ns.
+lock_programs()	# source name
+{
+	$cxx -O2 -g "$inc" "$programs/$1.cc" -o "$2-base" -pthread &&
+	$cxx -O2 -g "$inc" "$plugin" "$programs/$1.cc" -o "$2-ldb" -pthread || exit 1
+}
+
+# Lock and unlock, uncontended; then between other work: the caches have lost what a lock needs.
 bench_locks()
 {
-	$cxx -O2 -g "$inc" "$programs/lock-storm.cc" -o locks-base -pthread &&
-	$cxx -O2 -g "$inc" "$plugin" "$programs/lock-storm.cc" -o locks-ldb -pthread || exit 1
+	lock_programs lock-storm locks
 	interleave locks.txt "$rounds" lock_run base base2 dormant record hold
 	heading "uncontended lock and unlock: ns added to those without ldb"
-	for kind in $lock_kinds; do
-		note "$(lock_label "$kind"): $(mean locks.txt "$kind-base" %.1f) ns without ldb"
-		added locks.txt "$kind-base2" "$kind-base" "  the same again"
-		added locks.txt "$kind-dormant" "$kind-base" "  runtime loaded, nobody looking"
-		added locks.txt "$kind-record" "$kind-base" "  recorded" 5.0
-		added locks.txt "$kind-hold" "$kind-base" "  recorded with --mutex=hold"
-	done
-	bench_cold_locks
+	lock_rows locks.txt "$lock_kinds" lock_label all 5.0
+	lock_programs lock-cold cold
+	interleave cold.txt "$((rounds * 2))" cold_run base base2 dormant record hold
+	heading "the same in cold caches: ns added to those without ldb, and to reading the clock"
+	lock_rows cold.txt "$cold_kinds" cold_label all-near 10.0
 }

@@ -163,6 +163,7 @@ load_values()	# config name
 
 server_config()	# config: prints "CONFIG METRIC VALUE"
 {
+	case $percent-$1 in 60-idle | 60-perf | 60-plain2) return ;; esac
 	case $1 in
 	plain | plain2)
 		loop_start
@@ -197,18 +198,18 @@ server_config()	# config: prints "CONFIG METRIC VALUE"
 }
 
 # Each configuration at each load, servers started anew: "ROUND CONFIG METRIC VALUE".
-server_round()	# round configs...
+server_round()	# round runner config...
 {
 	round_seed=$1
-	shift
+	runner=$2
+	shift 2
 	for name in plain plain2 ldb; do
 		server_start "$name"
 	done
 	for percent in 20 60; do
 		rate=$((server_peak * percent / 100))
 		for config; do
-			case $percent-$config in 60-idle | 60-perf | 60-plain2) continue ;; esac
-			server_config "$config" >config.txt || exit 1
+			"$runner" "$config" >config.txt || exit 1
 			sed "s/^/$round_seed /" config.txt >>"$server-$percent.txt"
 		done
 	done
@@ -226,6 +227,24 @@ find_peak()
 	done
 	servers_stop
 	[ "$server_peak" -gt 0 ] || servers_fail "no peak of $server"
+}
+
+# RUNNER CONFIG prints "CONFIG METRIC VALUE", of $server at $percent of its peak; the order rotates.
+server_rounds()	# rounds runner config...
+{
+	nr=$1
+	runner=$2
+	shift 2
+	rm -f "$server"-*.txt
+	find_peak
+	server_done=1
+	while [ "$server_done" -le "$nr" ]; do
+		server_round "$server_done" "$runner" "$@"
+		first=$1
+		shift
+		set -- "$@" "$first"
+		server_done=$((server_done + 1))
+	done
 }
 
 metric()	# load metric: the file with "ROUND CONFIG VALUE"
@@ -292,21 +311,12 @@ bench_servers()
 {
 	server_on="taskset -c $cpu" client_on="taskset -c $scanner_cpu"
 	servers_make_client
-	server_rounds=$((rounds < 10 ? rounds : 10))
 	for server in ${SERVERS:-memcached redis}; do
 		servers_make
-		rm -f "$server"-*.txt perf.log
-		find_peak
+		rm -f perf.log
 		set -- plain record quiet hold plain2 kernel idle
 		! command -v perf >/dev/null || set -- "$@" perf
-		server_done=1
-		while [ "$server_done" -le "$server_rounds" ]; do
-			server_round "$server_done" "$@"
-			first=$1
-			shift
-			set -- "$@" "$first"
-			server_done=$((server_done + 1))
-		done
+		server_rounds "$((rounds < 10 ? rounds : 10))" server_config "$@"
 		report_rounds
 		server_table
 	done
