@@ -33,6 +33,8 @@ static const struct cli_option table[] = {
 	  .help = "stop after SEC seconds (or 500ms, ...); a program that was started runs on" },
 	{ .name = "budget", .type = CLI_PERCENT, .value = &options.budget_ppm, .arg = "PCT", .min = 1,
 	  .help = "slow each thread down by at most PCT of its time (5%); 100%: look as often as possible" },
+	{ .name = "kernel-budget", .type = CLI_PERCENT, .value = &options.kernel_budget_ppm, .arg = "PCT", .min = 1,
+	  .help = "leave soft interrupts out if they cost more than PCT of the program's CPU time (1%)" },
 	{ .name = "mutex", .type = CLI_CHOICE, .value = &options.mutex_level, .arg = "LEVEL",
 	  .choices = record_mutex_levels,
 	  .help = "lock events: off, wait (contended acquisitions, the default), hold (every hold too)" },

@@ -27,6 +27,11 @@ void ebpf_stamp(void *ebpf, struct ldb_rec *recs)
 {
 }
 
+const char *ebpf_leave_out_irqs(struct ebpf *e)
+{
+	return "";
+}
+
 void ebpf_stop(struct ebpf *e)
 {
 }

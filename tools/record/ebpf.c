@@ -35,7 +35,10 @@ asm(".pushsection .rodata\n"
 
 struct ebpf {
 	struct bpf_object *object;
-	struct bpf_link *links[LINKS_MAX];
+	struct {
+		struct bpf_link *link;
+		bool is_softirq;
+	} links[LINKS_MAX];
 	unsigned nr_links;
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
 	struct kernel_clock *clock;
@@ -226,9 +229,10 @@ static int attach_all(struct ebpf *e)
 			continue;
 		if (e->nr_links == LINKS_MAX)
 			return -ENOSPC;
-		e->links[e->nr_links] = bpf_program__attach(p);
-		if (!e->links[e->nr_links])
+		e->links[e->nr_links].link = bpf_program__attach(p);
+		if (!e->links[e->nr_links].link)
 			return -errno;
+		e->links[e->nr_links].is_softirq = strstr(bpf_program__section_name(p), "/softirq_");
 		e->nr_links++;
 	}
 	return 0;
@@ -367,11 +371,27 @@ static uint64_t count_missed(const struct ebpf *e)
 	return sum;
 }
 
+const char *ebpf_leave_out_irqs(struct ebpf *e)
+{
+	for (unsigned i = 0; i < e->nr_links; i++) {
+		if (!e->links[i].is_softirq)
+			continue;
+		bpf_link__destroy(e->links[i].link);
+		e->links[i--] = e->links[--e->nr_links];
+	}
+	return "soft interrupts";
+}
+
+static void detach_all(struct ebpf *e)
+{
+	while (e->nr_links)
+		bpf_link__destroy(e->links[--e->nr_links].link);
+}
+
 void ebpf_stop(struct ebpf *e)
 {
 	watch(e, -1);
-	while (e->nr_links)
-		bpf_link__destroy(e->links[--e->nr_links]);
+	detach_all(e);
 	kernel_clock_look(e->clock, true);
 	e->nr_lost = e->state->nr_unwritten + count_missed(e);
 }
@@ -400,8 +420,7 @@ void ebpf_close(struct ebpf *e)
 {
 	if (!e)
 		return;
-	while (e->nr_links)
-		bpf_link__destroy(e->links[--e->nr_links]);
+	detach_all(e);
 	if (e->state)
 		munmap(e->state, sizeof(*e->state));
 	bpf_object__close(e->object);

@@ -39,6 +39,9 @@ void ebpf_look(struct ebpf *e);
 /* Brings the times of an event from the kernel's rings into the session's clock. */
 void ebpf_stamp(void *ebpf, struct ldb_rec *recs);
 
+/* Of interrupts those that are frequent are not told from here on; says which. */
+const char *ebpf_leave_out_irqs(struct ebpf *e);
+
 /* No event comes any more; what is in the rings stays there to be read. */
 void ebpf_stop(struct ebpf *e);
 

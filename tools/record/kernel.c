@@ -237,6 +237,12 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	return true;
 }
 
+void kernel_tell(struct recording *r, const char *why)
+{
+	add_why(r, names[r->kernel], why);
+	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
+}
+
 void kernel_close(struct recording *r)
 {
 	ebpf_close(r->ebpf);
@@ -252,7 +258,7 @@ static bool has_faults(const struct recording *r)
 	return r->kernel != KERNEL_NONE && r->session.events & LDB_GROUP_FAULT;
 }
 
-static bool has_irqs(const struct recording *r)
+bool kernel_has_irqs(const struct recording *r)
 {
 	if (r->kernel == KERNEL_PERF)
 		return perf_has_irqs(r->perf);
@@ -266,7 +272,7 @@ void kernel_metas(struct recording *r)
 		writer_add_meta(r->writer, "kernel_why", r->kernel_why);
 	if (has_faults(r))
 		writer_add_meta(r->writer, "kernel_faults", "1");
-	if (has_irqs(r))
+	if (kernel_has_irqs(r))
 		writer_add_meta(r->writer, "kernel_irqs", "1");
 }
 
@@ -296,7 +302,7 @@ void kernel_stop(struct recording *r)
 }
 
 /* It may show late, so that what was written at the begin is not all. */
-static void write_deaf(struct recording *r, const char *source, const char *cpus, bool is_told)
+static void write_deaf(struct recording *r, const char *cpus, bool is_told)
 {
 	char text[600];
 
@@ -306,8 +312,7 @@ static void write_deaf(struct recording *r, const char *source, const char *cpus
 	if (is_told)
 		return;
 	snprintf(text, sizeof(text), "this kernel dropped events of some tasks on CPU %s", cpus);
-	add_why(r, source, text);
-	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
+	kernel_tell(r, text);
 }
 
 static void finish_perf(struct recording *r)
@@ -316,7 +321,7 @@ static void finish_perf(struct recording *r)
 
 	perf_finish(r->perf);
 	perf_deaf_cpus(r->perf, cpus, sizeof(cpus));
-	write_deaf(r, "perf", cpus, strstr(r->kernel_why, perf_why_not_better(r->perf)));
+	write_deaf(r, cpus, strstr(r->kernel_why, perf_why_not_better(r->perf)));
 	write_error(r, perf_err_ns(r->perf));
 }
 
@@ -331,7 +336,7 @@ static void finish_ebpf(struct recording *r)
 	if (row.count)
 		lost_events(r, &row);
 	ebpf_deaf_cpus(r->ebpf, cpus, sizeof(cpus));
-	write_deaf(r, "bpf", cpus, false);
+	write_deaf(r, cpus, false);
 	write_error(r, ebpf_err_ns(r->ebpf));
 }
 

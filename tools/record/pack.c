@@ -33,7 +33,7 @@ struct pack {
 	struct pack_birth *births;	/* BIRTHS_MAX, in order; most of it is never touched */
 	size_t nr_births;
 	uint32_t *birth_slots;		/* open addressing by tid, BIRTHS_MAX * 2: index + 1 */
-	uint64_t nr_kernel;
+	uint64_t nr_kernel, nr_irqs;
 	pack_rest_fn *on_rest;
 	void *rest_arg;
 	unsigned nr_since;		/* events, since that was called */
@@ -444,6 +444,7 @@ void pack_irq(struct pack *p, const struct ldb_row_irq *row)
 	*kept = *row;
 	rest_sometimes(p);
 	p->nr_kernel++;
+	p->nr_irqs += 1 + row->nr_short;
 }
 
 static void irq_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
@@ -489,6 +490,11 @@ bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen)
 uint64_t pack_nr_kernel(const struct pack *p)
 {
 	return p->nr_kernel;
+}
+
+uint64_t pack_nr_irqs(const struct pack *p)
+{
+	return p->nr_irqs;
 }
 
 void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr)

@@ -40,6 +40,7 @@ void pack_irq(struct pack *p, const struct ldb_row_irq *row);
 void pack_irq_name(struct pack *p, uint32_t line, const char *name);
 
 uint64_t pack_nr_kernel(const struct pack *p);	/* SCHED, FAULT and IRQ rows so far */
+uint64_t pack_nr_irqs(const struct pack *p);	/* interrupts, also those too short for a row */
 
 /* drain_read_fn: all rings have been read up to clock value now, what is older may leave. */
 void pack_release(void *pack, uint64_t now);

@@ -495,7 +495,9 @@ static void add_irqs(struct opening *op, char *why, size_t why_size)
 		add_why(why, why_size, "no interrupts: this kernel has no tracepoints of them that ldb knows");
 		return;
 	}
+	s->irqs_from = s->nr_fds;
 	s->has_irqs = add_threads(op, THREAD_IRQS);
+	s->irqs_end = s->nr_fds;
 	if (!s->has_irqs)
 		add_why(why, why_size, op->error == EMFILE || op->error == ENFILE ?
 			"no interrupts: too many threads for perf, raise ulimit -n" :
@@ -546,9 +548,9 @@ bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock)
 	return open_on(&op, &attr, -1, ring);
 }
 
-void perf_fds_disable(struct perf_fds *s)
+void perf_fds_disable(struct perf_fds *s, unsigned from, unsigned end)
 {
-	for (unsigned i = 0; i < s->nr_fds; i++)
+	for (unsigned i = from; i < end; i++)
 		ioctl(s->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 }
 

@@ -231,12 +231,13 @@ struct perf_fds {
 	unsigned nr_rings;
 	int epoll_fd;
 	bool has_faults, has_irqs;
+	unsigned irqs_from, irqs_end;	/* in fds */
 };
 
 /* False: why is one line.  True: "", or why there are no futexes, faults or interrupts. */
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size);
-void perf_fds_disable(struct perf_fds *s);
+void perf_fds_disable(struct perf_fds *s, unsigned from, unsigned end);
 
 /* Lost so far, whether a record of it was written or not; 0 on older kernels. */
 uint64_t perf_fds_lost(const struct perf_fds *s);

@@ -300,7 +300,7 @@ void perf_finish(struct perf *p)
 	/* They are switched off one by one: then some would go on when others have ended. */
 	uint64_t lost, end = kernel_clock_now(p->clock);
 
-	perf_fds_disable(&p->fds);
+	perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
 	read_rings(p);
 	/* The times of what was just read must lie between two looks. */
 	kernel_clock_look(p->clock, true);
@@ -332,6 +332,12 @@ bool perf_has_faults(const struct perf *p)
 bool perf_has_irqs(const struct perf *p)
 {
 	return p->fds.has_irqs;
+}
+
+const char *perf_leave_out_irqs(struct perf *p)
+{
+	perf_fds_disable(&p->fds, p->fds.irqs_from, p->fds.irqs_end);
+	return "interrupts";
 }
 
 uint64_t perf_rows(const struct perf *p)

@@ -99,6 +99,9 @@ uint64_t perf_err_ns(const struct perf *p);
 bool perf_has_faults(const struct perf *p);
 bool perf_has_irqs(const struct perf *p);
 
+/* They are not told from here on; says which. */
+const char *perf_leave_out_irqs(struct perf *p);
+
 /*
  * The CPUs, by number with blanks between, on which events of some tasks were not
  * delivered (perf-deaf.c); "" if there is none.  Final after perf_finish().

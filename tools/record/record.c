@@ -148,6 +148,7 @@ static void tick(struct recording *r)
 		check_limits(r, now);
 	}
 	if (recording_is_open(r) && now >= r->next_second_ns) {
+		kernel_hold_budget(r);
 		if (r->o->live && r->phase == PHASE_RUNNING)
 			output_live(r);
 		else

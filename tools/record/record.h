@@ -54,6 +54,7 @@ struct record_options {
 	pid_t pid;		/* the program to attach to, or 0 */
 	uint64_t duration_ns;	/* 0: until the program ends */
 	uint32_t budget_ppm;
+	uint32_t kernel_budget_ppm;	/* of the program's CPU time: what interrupts may cost */
 	int mutex_level;	/* enum ldb_mutex_level */
 	uint64_t lock_threshold_ns, func_threshold_ns;
 	uint64_t scan_interval_ns;
@@ -69,7 +70,7 @@ struct record_options {
 
 /* What every tool that records begins with. */
 #define RECORD_DEFAULTS								\
-	.budget_ppm = 50000, .mutex_level = LDB_MUTEX_WAIT, .lock_threshold_ns = 1000, \
+	.budget_ppm = 50000, .kernel_budget_ppm = 10000, .mutex_level = LDB_MUTEX_WAIT, .lock_threshold_ns = 1000, \
 	.nr_scanners = 1, .scanner_cpu = -1, .ring_bytes = 64 << 20
 
 /* Names of enum ldb_mutex_level, in its order; ends with NULL. */

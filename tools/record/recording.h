@@ -58,6 +58,10 @@ struct recording {
 	char kernel_why[512];	/* why not a better one; "" if there is none */
 	struct ebpf *ebpf;	/* KERNEL_BPF */
 	struct perf *perf;	/* KERNEL_PERF */
+	struct {
+		uint64_t cpu_ns, nr;	/* of the program, and its interrupts, when last judged */
+		bool are_left_out;
+	} irqs;			/* kernel-budget.c */
 
 	/* From output_open() to output_close(), else NULL. */
 	struct session session;
@@ -139,6 +143,11 @@ unsigned kernel_drain(struct recording *r);
 void kernel_look(struct recording *r);
 void kernel_stop(struct recording *r);
 void kernel_finish(struct recording *r);
+/* What is not recorded, and why: reports say it of the source. */
+void kernel_tell(struct recording *r, const char *why);
+bool kernel_has_irqs(const struct recording *r);
+/* Once a second: interrupts are left out from there on if they are too dear. */
+void kernel_hold_budget(struct recording *r);
 /* "module", "bpf", "perf", "none" */
 const char *kernel_name(const struct recording *r);
 

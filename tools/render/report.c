@@ -123,6 +123,18 @@ static void head_threads(const struct render *r, const struct model *m)
 	fputc('\n', r->out);
 }
 
+/* What the recorder had to say. */
+static void head_warnings(const struct render *r, const struct model *m)
+{
+	size_t nr;
+	const struct ldb_row_meta *metas = reader_metas(m->reader, &nr);
+	char text[TEXT_ROOM];
+
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(metas[i].key, "warning"))
+			fprintf(r->out, "Warning: %s.\n", text_clean(metas[i].value, text));
+}
+
 void text_head(const struct render *r, const struct model *m, const struct stats *stats)
 {
 	const char *cmdline = reader_meta(m->reader, "cmdline"), *end = reader_meta(m->reader, "end");
@@ -143,6 +155,7 @@ void text_head(const struct render *r, const struct model *m, const struct stats
 	text_kernel(m, text);
 	*text = 'K';
 	fprintf(r->out, "%s.\n", text);
+	head_warnings(r, m);
 	head_threads(r, m);
 	fputc('\n', r->out);
 }
