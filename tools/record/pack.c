@@ -52,37 +52,19 @@ static inline void rest_sometimes(struct pack *p)
 		rest(p);
 }
 
-static void write_scheds(void *pack, const void *rows, size_t nr)
-{
-	struct pack *p = pack;
-
-	writer_add_scheds(p->w, rows, nr);
-	rest(p);
+#define WRITE_ROWS(kind)							\
+static void write_##kind(void *pack, const void *rows, size_t nr)		\
+{										\
+	struct pack *p = pack;							\
+										\
+	writer_add_##kind(p->w, rows, nr);					\
+	rest(p);								\
 }
 
-static void write_reqs(void *pack, const void *rows, size_t nr)
-{
-	struct pack *p = pack;
-
-	writer_add_reqs(p->w, rows, nr);
-	rest(p);
-}
-
-static void write_locks(void *pack, const void *rows, size_t nr)
-{
-	struct pack *p = pack;
-
-	writer_add_locks(p->w, rows, nr);
-	rest(p);
-}
-
-static void write_faults(void *pack, const void *rows, size_t nr)
-{
-	struct pack *p = pack;
-
-	writer_add_faults(p->w, rows, nr);
-	rest(p);
-}
+WRITE_ROWS(scheds)
+WRITE_ROWS(reqs)
+WRITE_ROWS(locks)
+WRITE_ROWS(faults)
 
 /* Rings that say what a line is called were read up to here as well. */
 static void write_irqs(void *pack, const void *rows, size_t nr)
@@ -501,7 +483,9 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 {
 	struct pack *p = pack;
 
-	rest_sometimes(p);
+	/* Those of the kernel rest where perf's come to as well. */
+	if (recs[0].type < LDB_EV_SWITCH)
+		rest_sometimes(p);
 	switch (recs[0].type) {
 	case LDB_EV_FUNC:
 		func_event(p, ring, recs);
