@@ -13,7 +13,6 @@
  * control_return() starts it anew after that, and the session goes on.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -134,24 +133,20 @@ static void send_modules(void)
 	}
 }
 
+static bool count_one(void *total, const char *name, long fd)
+{
+	(void)name;
+	(void)fd;
+	++*(uint32_t *)total;
+	return true;
+}
+
 /* Threads the kernel has and the registry has not; ours are not counted. */
 static uint32_t count_unwatched(void)
 {
-	char dir[4096] __attribute__((aligned(8)));
-	long fd = sys(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	uint32_t total = 0, known = atomic_load(&nr_live) + 1 + session.nr_scanners;
-	long n;
 
-	if (fd < 0)
-		return 0;
-	while ((n = sys(SYS_getdents64, fd, dir, sizeof(dir))) > 0)
-		for (long off = 0; off < n;) {
-			struct dirent64 *d = (struct dirent64 *)(dir + off);
-
-			total += d->d_name[0] != '.';
-			off += d->d_reclen;
-		}
-	sys(SYS_close, fd);
+	raw_each_entry("/proc/self/task", count_one, &total);
 	return total > known ? total - known : 0;
 }
 

@@ -12,7 +12,6 @@
  * nobody is ever lowered.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -41,8 +40,8 @@ static bool may_be_nicer(void)
 	return true;
 }
 
-/* "Seccomp:" of its status is not 0, or there is no status. */
-static bool has_filter(const char *tid)
+/* "Seccomp:" of its status is not 0, or there is no status: false, and look no further. */
+static bool has_no_filter(void *any, const char *tid, long dir)
 {
 	static const char key[] = "\nSeccomp:\t";
 	char path[64] = "/proc/self/task/", part[512];
@@ -50,11 +49,14 @@ static bool has_filter(const char *tid)
 	bool has = false;
 	long fd, n;
 
+	(void)dir;
 	raw_strcpy(path + strlen(path), tid, 24);
 	raw_strcpy(path + strlen(path), "/status", 8);
 	fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return fd != -ENOENT;		/* it has ended */
+	if (fd < 0) {
+		*(bool *)any = fd != -ENOENT;	/* it has ended */
+		return fd == -ENOENT;
+	}
 	while ((n = sys(SYS_read, fd, part, sizeof(part))) > 0)
 		for (long i = 0; i < n; i++) {
 			if (found == sizeof(key) - 1) {
@@ -65,7 +67,8 @@ static bool has_filter(const char *tid)
 			}
 		}
 	sys(SYS_close, fd);
-	return has;
+	*(bool *)any = has;
+	return !has;
 }
 
 /*
@@ -75,22 +78,9 @@ static bool has_filter(const char *tid)
  */
 static bool any_filter(void)
 {
-	char dir[4096] __attribute__((aligned(8)));
-	long fd = sys(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	bool any = false;
-	long n = -1;
 
-	if (fd < 0)
-		return true;
-	while (!any && (n = sys(SYS_getdents64, fd, dir, sizeof(dir))) > 0)
-		for (long off = 0; off < n && !any;) {
-			const struct dirent64 *d = (const struct dirent64 *)(dir + off);
-
-			any = d->d_name[0] != '.' && has_filter(d->d_name);
-			off += d->d_reclen;
-		}
-	sys(SYS_close, fd);
-	return any || n < 0;
+	return raw_each_entry("/proc/self/task", has_no_filter, &any) || any;
 }
 
 void priority_find(void)

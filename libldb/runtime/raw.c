@@ -173,29 +173,46 @@ static void thread_main(void *p)
 	t->fn(t->arg);
 }
 
+long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg)
+{
+	char dir[1024] __attribute__((aligned(8)));
+	long fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0), n = 0;
+	bool goes_on = true;
+
+	if (fd < 0)
+		return fd;
+	while (goes_on && (n = sys(SYS_getdents64, fd, dir, sizeof(dir))) > 0)
+		for (long off = 0; off < n && goes_on;) {
+			const struct dirent64 *d = (const struct dirent64 *)(dir + off);
+
+			if (d->d_name[0] != '.')
+				goes_on = fn(arg, d->d_name, fd);
+			off += d->d_reclen;
+		}
+	sys(SYS_close, fd);
+	return n < 0 ? n : 0;
+}
+
+static bool close_one(void *any, const char *name, long fd)
+{
+	long number = raw_number(name);
+
+	if (number >= 0 && number != fd)
+		*(bool *)any |= !sys(SYS_close, number);
+	return true;
+}
+
 /* Where close_range() is missing (before 5.9) or refused by a container's filter. */
 static bool close_each(void)
 {
-	char dir[1024] __attribute__((aligned(8))), path[48] = "/proc/self/task/";
+	char path[48] = "/proc/self/task/";
 	bool any;
-	long fd, n;
 
 	raw_strcpy(raw_decimal(path + strlen(path), sys(SYS_gettid)), "/fd", 4);
 	do {	/* again from the begin: what is closed meanwhile moves the rest */
 		any = false;
-		fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-		if (fd < 0)
+		if (raw_each_entry(path, close_one, &any))
 			return false;
-		n = sys(SYS_getdents64, fd, dir, sizeof(dir));
-		for (long off = 0; off < n;) {
-			struct dirent64 *d = (struct dirent64 *)(dir + off);
-			long number = raw_number(d->d_name);
-
-			if (number >= 0 && number != fd)
-				any |= !sys(SYS_close, number);
-			off += d->d_reclen;
-		}
-		sys(SYS_close, fd);
 	} while (any);
 	return true;
 }

@@ -29,6 +29,13 @@ char *raw_decimal(char *d, uint64_t v);
 long raw_number(const char *s);
 
 /*
+ * Calls fn with each entry of a folder, until one is told false; fd: the folder's, which is
+ * an entry itself of /proc/self/fd.  0, or -errno: not all of them were seen.
+ */
+typedef bool raw_entry_fn(void *arg, const char *name, long fd);
+long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);
+
+/*
  * Maps without locking the pages in memory, which mlockall(MCL_FUTURE) would
  * have done to all of it; at base, replacing what is there, or anywhere.
  * Returns the address, or -errno.
