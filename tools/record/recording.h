@@ -60,6 +60,7 @@ struct recording {
 	struct perf *perf;	/* KERNEL_PERF */
 	struct {
 		uint64_t cpu_ns, nr;	/* of the program, and its interrupts, when last judged */
+		int64_t next_ns;
 		bool are_left_out;
 	} irqs;			/* kernel-budget.c */
 
@@ -146,7 +147,7 @@ void kernel_finish(struct recording *r);
 /* What is not recorded, and why: reports say it of the source. */
 void kernel_tell(struct recording *r, const char *why);
 bool kernel_has_irqs(const struct recording *r);
-/* Once a second: interrupts are left out from there on if they are too dear. */
+/* Now and then: interrupts are left out from there on if they are too dear. */
 void kernel_hold_budget(struct recording *r);
 /* "module", "bpf", "perf", "none" */
 const char *kernel_name(const struct recording *r);
