@@ -102,6 +102,14 @@ static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i,
 	__atomic_store_n(&p->seen, seen, __ATOMIC_RELEASE);
 }
 
+/* From here on nothing is known. */
+static void cut(struct scan_state *st, uint32_t depth)
+{
+	st->depth = depth;
+	__atomic_store_n(&st->stack->depth, depth, __ATOMIC_RELEASE);
+	__atomic_store_n(&st->page->ending_gen, 0, __ATOMIC_RELEASE);
+}
+
 /* Ends the known invocations of a block that are newer than index `known`. */
 static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 		       int known, uint64_t hi)
@@ -117,9 +125,7 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 	for (i = to; i < st->depth; i++)
 		if (GEN_LOW(f[i].gen) != block)
 			f[to++] = f[i];
-	st->depth = to;
-	__atomic_store_n(&st->stack->depth, to, __ATOMIC_RELEASE);
-	__atomic_store_n(&st->page->ending_gen, 0, __ATOMIC_RELEASE);
+	cut(st, to);
 }
 
 /* Frames of another block that lie deeper in the same stack stay deeper. */
@@ -164,6 +170,29 @@ static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 	       (f->gen < GEN_OF(sb->ok_gen) || f->gen <= sb->known_gen);
 }
 
+/*
+ * Blocks are read one after the other.  What another block had at last_ok, deeper in the
+ * stack than a record that was not there then, has ended, though its block was not read
+ * since: it is no callee of what was called after it.
+ */
+static void end_overtaken(struct scanner *s, struct scan_state *st, const struct scan_frame *f,
+			  uint64_t hi)
+{
+	const struct ldb_stack_frame *k = st->stack->frame;
+	uint32_t from = insert_at(st, f), i;
+
+	if (likely(from == st->depth) || !scan_on_own_stack(st, f->addr) || was_left(st, f))
+		return;
+	while (from < st->depth &&
+	       (k[from].start_max > st->last_ok || !scan_on_own_stack(st, k[from].addr)))
+		from++;
+	if (from == st->depth)
+		return;
+	for (i = st->depth; i-- > from;)
+		end_invocation(s, st, i, hi);
+	cut(st, from);
+}
+
 static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
 {
 	struct ldb_stack_frame *k = st->stack->frame;
@@ -193,8 +222,10 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi)
 {
 	drop_newer(s, st, block, known, hi);
-	while (nr && st->depth < SCAN_DEPTH_MAX)
-		push(st, &f[--nr], hi);
+	while (nr && st->depth < SCAN_DEPTH_MAX) {
+		end_overtaken(s, st, &f[--nr], hi);
+		push(st, &f[nr], hi);
+	}
 	st->page->too_deep += nr;
 	__atomic_store_n(&st->stack->depth, st->depth, __ATOMIC_RELEASE);
 }
