@@ -2,10 +2,16 @@
 /*
  * ldb-record: the command line.  The work is done in record/.
  */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include "analysis/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
+#include "cli/progress.h"
 #include "record/record.h"
 
 static struct record_options options = {
@@ -14,9 +20,50 @@ static struct record_options options = {
 	.max_bytes = 2ULL << 30,
 };
 
+/* The user wants to leave: what is recorded is whole without names, too. */
+static bool nobody_waits(void *arg)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) || !(sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+					 sigismember(&pending, SIGQUIT));
+}
+
+/* The program's root, if that is not ours and it is still there; else "". */
+static const char *root_of(pid_t pid, char *path, size_t size)
+{
+	struct stat own, its;
+
+	snprintf(path, size, "/proc/%d/root", pid);
+	if (stat(path, &its) || stat("/", &own) || (its.st_dev == own.st_dev && its.st_ino == own.st_ino))
+		*path = '\0';
+	return path;
+}
+
+static uint64_t store_names(const char *path, pid_t pid)
+{
+	char err[512] = "", root[64];
+	struct names_options o = { .goes_on = nobody_waits };
+	struct names_done done;
+	struct stat st;
+	int rc;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	o.symbols.sysroot = root_of(pid, root, sizeof(root));
+	progress_line("looking up names for %s", path);
+	rc = names_store(path, &o, &done, err, sizeof(err));
+	if (rc == -EINTR)
+		cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
+	else if (rc && rc != -EEXIST)
+		cli_warn("%s has no names of its own: %s", path, *err ? err : "out of memory");
+	return done.bytes;
+}
+
 static uint64_t pid, scanner_cpu;
 static bool pid_given, scanner_cpu_given;
 static int clock_kind;
+static bool no_symbols;
 
 /* In the order of the values. */
 static const char *const kernels[] = { "auto", "module", "bpf", "perf", "none", NULL };
@@ -62,6 +109,8 @@ static const struct cli_option table[] = {
 	  .help = "time stamps: auto (the TSC where the kernel trusts it) or monotonic" },
 	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "PATH",
 	  .help = "preload this libldbtrace.so.0 instead of the one that belongs to ldb-record" },
+	{ .name = "no-symbols", .type = CLI_FLAG, .value = &no_symbols,
+	  .help = "do not write names into the trace when it ends: they are looked up in the program's files later" },
 	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &options.quiet,
 	  .help = "no progress line and no summary" },
 	{ .letter = 'v', .name = "verbose", .type = CLI_FLAG, .value = &options.verbose,
@@ -101,5 +150,6 @@ int main(int argc, char **argv)
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;
+	options.store_names = no_symbols ? NULL : store_names;
 	return record_run(&options);
 }

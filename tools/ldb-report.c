@@ -4,11 +4,16 @@
  * render; nothing is computed or printed here.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analysis/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
+#include "cli/outfile.h"
+#include "cli/units.h"
 #include "page/page.h"
 #include "page/report.h"
 #include "render/open.h"
@@ -24,7 +29,7 @@ static struct {
 	int by, sort;
 	uint64_t top, from_ns, to_ns;
 	bool has_top, has_from, has_to, has_sort;
-	const char *thread, *function, *class, *diff;
+	const char *thread, *function, *class, *diff, *archive;
 	bool is_json, is_csv, is_quiet, is_verbose;
 } opt;
 
@@ -66,6 +71,8 @@ static const struct cli_option options[] = {
 	  .help = "--requests: only of this class" },
 	{ .name = "diff", .type = CLI_STRING, .value = &opt.diff, .arg = "OTHER",
 	  .help = "-o FILE.html: compare with this trace" },
+	{ .name = "archive", .type = CLI_STRING, .value = &opt.archive, .arg = "FILE",
+	  .help = "copy the trace to FILE with the names in it, to be read where the program is not" },
 	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
 	  .help = "JSON: all columns, times in ns" },
 	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
@@ -279,13 +286,86 @@ static void report_summary(struct model *m, const struct render *r)
 	stats_free(&stats);
 }
 
-/* The other trace, with the same places to look for symbols. */
-static void open_other(struct opened *o)
+static struct symtab_options symbol_options(void)
 {
-	struct symtab_options symbols = {
+	return (struct symtab_options){
 		.sysroot = opt.open.sysroot, .debug_dirs = opt.open.debug_dirs.items,
 		.nr_debug_dirs = opt.open.debug_dirs.nr, .no_demangle = opt.open.no_demangle,
 	};
+}
+
+static int fail_archive(struct outfile *out, const char *what, const char *why)
+{
+	if (out)
+		outfile_drop(out);
+	cli_error("%s %s: %s", what, opt.archive, why);
+	return CLI_FAILURE;
+}
+
+/* 0 or -errno. */
+static int copy_trace(const char *input, int to)
+{
+	int from = open(input, O_RDONLY | O_CLOEXEC), rc = from < 0 ? -errno : 0;
+	char part[65536];
+	ssize_t n = 0;
+
+	while (!rc && (n = read(from, part, sizeof(part))) > 0)
+		for (ssize_t done = 0, w; done < n && !rc; done += w) {
+			w = write(to, part + done, n - done);
+			rc = w < 0 ? -errno : 0;
+		}
+	rc = rc ? rc : n < 0 ? -errno : 0;
+	if (from >= 0)
+		close(from);
+	return rc;
+}
+
+/* A copy, with the names that can be had here and now. */
+static int archive(void)
+{
+	struct names_options o = { .symbols = symbol_options() };
+	char err[512] = "out of memory", bytes[UNITS_ROOM], path[NAME_MAX + 64];
+	const char *input = open_input(&opt.open);
+	struct names_done done;
+	struct outfile out;
+	struct reader *r;
+	int rc, names;
+
+	if (open_is_same_file(input, opt.archive))
+		cli_usage("--archive: %s is the trace itself, give another file", opt.archive);
+	r = reader_open(input, err, sizeof(err));
+	if (!r) {
+		cli_error("%s", err);
+		return CLI_FAILURE;
+	}
+	reader_close(r);
+	rc = outfile_begin(&out, opt.archive);
+	if (rc)
+		return fail_archive(NULL, "cannot write", outfile_why(rc));
+	rc = copy_trace(input, out.fd);
+	if (rc)
+		return fail_archive(&out, "cannot write", strerror(-rc));
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", out.dir, out.temporary);
+	names = names_store(path, &o, &done, err, sizeof(err));
+	if (names && names != -EEXIST)
+		return fail_archive(&out, "cannot make", err);
+	rc = outfile_commit(&out);
+	if (rc)
+		return fail_archive(NULL, "cannot write", strerror(-rc));
+	if (opt.is_quiet)
+		return CLI_OK;
+	if (names)
+		printf("%s: a copy, the trace has its names already\n", opt.archive);
+	else
+		printf("%s: names of %zu addresses in %zu files, %s\n", opt.archive, done.nr_symbols,
+		       done.nr_files, units_bytes(done.bytes, bytes));
+	return cli_flush() ? CLI_OK : CLI_FAILURE;
+}
+
+/* The other trace, with the same places to look for symbols. */
+static void open_other(struct opened *o)
+{
+	struct symtab_options symbols = symbol_options();
 	char err[512];
 
 	*o = (struct opened){ 0 };
@@ -365,6 +445,8 @@ int main(int argc, char **argv)
 		check_page();
 	else if (opt.diff)
 		cli_usage("--diff goes with a page: -o FILE.html");
+	if (opt.archive)
+		return archive();
 	if (opt.diff)
 		open_other(&other);
 	open_trace(&o, &opt.open);

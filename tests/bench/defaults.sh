@@ -33,16 +33,16 @@ defaults_waits()
 		jq -r '"lost \(.lost.total)", "seen \(100 * .seen / .made)"'
 }
 
-# CPU time that ldb takes for itself, us a request: the scanner, of which part it walked and
-# wrote (that of its time in which it did not only look), and all else: ldb-record, and the
-# thread that talks with it.
-defaults_own()	# requests
+# CPU time that ldb takes for itself, us a request: in the program its threads, of which part
+# they walked and wrote (the time in which the scanner did not only look), and ldb-record.
+defaults_own()
 {
-	sed 's/[ms]/ /g' times.txt | awk -v n="$1" '
-		NR == 2 { printf "tree %.3f\n", ($1 * 60 + $2 + $3 * 60 + $4) * 1e6 / n }'
-	ldb-report -i defaults.data --json-summary 2>report.err | jq -r --argjson n "$1" '
-		"scanner \([.scanners[].busy_ns] | add / 1000 / $n)",
-		"looking \([.scanners[].cost_ns] | add / 1000 / $n)"'
+	looking=$(ldb-report -i defaults.data --json-summary 2>report.err | jq '[.scanners[].cost_ns] | add / 1000') || return
+	tree=$(sed 's/[ms]/ /g' times.txt | awk 'NR == 2 { print ($1 * 60 + $2 + $3 * 60 + $4) * 1e6 }')
+	awk -v looking="$looking" -v tree="$tree" '{ v[$1] = $2 } END {
+		print "inside", v["process"] - v["cpu"]
+		print "looking", looking / v["requests"]
+		print "recorder", tree / v["requests"] - v["process"] }' planted.out
 }
 
 planted_run()	# config
@@ -61,12 +61,8 @@ planted_run()	# config
 	record)	(defaults_record -- ./planted-ldb "$@" && times >times.txt) ;;
 	esac >planted.out || return
 	if [ "$config" = record ]; then
-		defaults_waits >>planted.out || return
-		defaults_own "$(awk '$1 == "requests" { print $2 }' planted.out)" >own.txt || return
-		awk '$1 == "cpu" { cpu = $2 } $1 == "tree" { tree = $2 } $1 == "scanner" { scanner = $2 }
-			$1 == "looking" { print }
-			END { print "scanner", scanner; print "recorder", tree - cpu - scanner }' \
-			planted.out own.txt >sums.txt && cat sums.txt >>planted.out || return
+		defaults_own >own.txt && defaults_waits >>own.txt || return
+		cat own.txt >>planted.out
 	fi
 	sed "s/^/$config /; s/ /./" planted.out
 }
@@ -116,9 +112,9 @@ planted_rows()
 	added "$f" scan.cpu locks.cpu "  polling and walks, and what they give to record"
 	added "$f" record.cpu scan.cpu "  kernel events"
 	heading "What ldb takes for itself, us of CPU a request, while nobody else wants it"
-	row "$f" record.scanner "" "  scanner: it polls" "" %.2f
+	row "$f" record.inside "" "  its threads in the program: scanner, which polls, and control" "" %.2f
 	row "$f" record.looking "" "  ... of that, reading what had changed, and walks" "" %.2f
-	row "$f" record.recorder "" "  ldb-record, from its start to its end, and ldb-control" "" %.2f
+	row "$f" record.recorder "" "  ldb-record, from its start to its end" "" %.2f
 }
 
 # memcached and redis, nobody pinned: the load of servers.sh, ldb-record -p without options.

@@ -14,7 +14,7 @@ for f in bin/ldb-record bin/ldb-report bin/ldb-timeline bin/ldb-why bin/ldb-top 
 	 include/ldb/ldb.h include/ldb/abi.h \
 	 share/man/man1/ldb-record.1 share/man/man1/ldb-report.1 share/man/man1/ldb-timeline.1 share/man/man1/ldb-why.1 \
 	 share/man/man1/ldb-top.1 \
-	 share/man/man5/ldb.data.v1.5 share/man/man7/ldb-intro.7; do
+	 share/man/man5/ldb.data.v2.5 share/man/man7/ldb-intro.7; do
 	ok "installs $f" test -e "$root/$f"
 done
 ok "nothing outside PREFIX but GCC's plugin folder" eval \

@@ -172,11 +172,11 @@ else
 fi
 
 # The worked example of the format's manual page.
-grep -E '^000[0-9a-f]{5}: ' "$TOP/Documentation/ldb.data.v1.5" | cut -d: -f2 | tr -d ' \n' |
+grep -E '^000[0-9a-f]{5}: ' "$TOP/Documentation/ldb.data.v2.5" | cut -d: -f2 | tr -d ' \n' |
 	sed 's/../\\x&/g' >example.hex
 # shellcheck disable=SC2059	# the format is the data
 env printf "$(cat example.hex)" >example.data
-check "the example in ldb.data.v1(5) is a trace" "trace-cat example.data" 0 '^gap tid=7 begin=1000 end=1250$'
+check "the example in ldb.data.v2(5) is a trace" "trace-cat example.data" 0 '^gap tid=7 begin=1000 end=1250$'
 check "its second row" "trace-cat example.data gap" 0 '^gap tid=0 begin=900 end=950$'
 
 # Every option is in the manual page, and the page has no others.

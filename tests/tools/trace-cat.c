@@ -95,6 +95,22 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       k->other, k->tick, k->addr, k->gen, k->pc, k->value);
 		break;
 	}
+	case LDB_BLK_FILE:
+		printf("file id=%u flags=%x build_id=%s %s\n", rows->file[i].id, rows->file[i].flags,
+		       rows->file[i].build_id, rows->file[i].path);
+		break;
+	case LDB_BLK_SYMBOL: {
+		const struct ldb_row_symbol *s = &rows->symbol[i];
+
+		printf("symbol file=%u ask=%u flags=%x addr=%" PRIx64 " offset=%" PRIx64
+		       " raw=%s %s:%u %s:%u\n", s->file, s->ask, s->flags, s->addr, s->offset, s->raw,
+		       s->source, s->line, s->func_source, s->func_line);
+		break;
+	}
+	case LDB_BLK_CALL:
+		printf("call file=%u %s -> %s\n", rows->call[i].file, rows->call[i].caller,
+		       rows->call[i].callee);
+		break;
 	case LDB_BLK_TASK:
 		printf("task tid=%u pid=%u flags=%x tick=%" PRId64 " name=%s\n", rows->task[i].tid,
 		       rows->task[i].pid, rows->task[i].flags, rows->task[i].tick,
@@ -136,7 +152,8 @@ int main(int argc, char **argv)
 		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "gap", LDB_BLK_GAP },
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
-		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ },
+		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "file", LDB_BLK_FILE },
+		{ "symbol", LDB_BLK_SYMBOL }, { "call", LDB_BLK_CALL },
 	};
 	struct reader_rows rows;
 	char text[512];

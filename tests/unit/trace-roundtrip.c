@@ -35,6 +35,9 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(TASK, task);
 	CASE(FAULT, fault);
 	CASE(IRQ, irq);
+	CASE(FILE, file);
+	CASE(SYMBOL, symbol);
+	CASE(CALL, call);
 	default:
 		return false;
 	}
@@ -58,6 +61,16 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		STRING(task, name);
 	} else if (kind == LDB_BLK_IRQ) {
 		STRING(irq, name);
+	} else if (kind == LDB_BLK_FILE) {
+		STRING(file, build_id);
+		STRING(file, path);
+	} else if (kind == LDB_BLK_SYMBOL) {
+		STRING(symbol, raw);
+		STRING(symbol, source);
+		STRING(symbol, func_source);
+	} else if (kind == LDB_BLK_CALL) {
+		STRING(call, caller);
+		STRING(call, callee);
 	}
 	/* Padding between fields is not part of a row. */
 	if (kind == LDB_BLK_FUNC)
@@ -105,6 +118,13 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	if (kind == LDB_BLK_TASK)
 		return a->task.tid == b.task.tid && a->task.pid == b.task.pid &&
 		       a->task.flags == b.task.flags && a->task.tick == b.task.tick;
+	if (kind == LDB_BLK_SYMBOL)
+		return a->symbol.file == b.symbol.file && a->symbol.ask == b.symbol.ask &&
+		       a->symbol.flags == b.symbol.flags && a->symbol.addr == b.symbol.addr &&
+		       a->symbol.offset == b.symbol.offset && a->symbol.line == b.symbol.line &&
+		       a->symbol.func_line == b.symbol.func_line;
+	if (kind == LDB_BLK_CALL)
+		return a->call.file == b.call.file;
 	if (kind == LDB_BLK_SCAN)
 		return !memcmp((const char *)&a->scan + 8, (const char *)&b.scan + 8,
 			       sizeof(a->scan) - 8) && a->scan.scanner == b.scan.scanner;
@@ -128,6 +148,9 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_TASK: return sizeof(struct ldb_row_task);
 	case LDB_BLK_FAULT: return sizeof(struct ldb_row_fault);
 	case LDB_BLK_IRQ: return sizeof(struct ldb_row_irq);
+	case LDB_BLK_FILE: return sizeof(struct ldb_row_file);
+	case LDB_BLK_SYMBOL: return sizeof(struct ldb_row_symbol);
+	case LDB_BLK_CALL: return sizeof(struct ldb_row_call);
 	default: return sizeof(struct ldb_row_scan);
 	}
 }
@@ -171,6 +194,59 @@ static void test_kind(unsigned kind, size_t nr, size_t flush_every)
 	ok(got == nr && !wrong && !reader_is_damaged(reader),
 	   "kind %u: %zu rows come back as they were (%zu, %zu wrong)", kind, nr, got, wrong);
 	reader_close(reader);
+}
+
+static size_t count_rows(struct reader *r, unsigned kind)
+{
+	struct cursor *c = reader_cursor(r, kind, NULL);
+	struct reader_rows rows;
+	size_t nr = 0;
+
+	while (cursor_next(c, &rows) > 0)
+		nr += rows.nr;
+	cursor_close(c);
+	return nr;
+}
+
+/* A closed file goes on; one that is damaged, or no trace, does not, and stays as it was. */
+static void test_reopen(void)
+{
+	const char *path = sample_path("reopened"), *copy = sample_path("cut");
+	struct ldb_row_symbol row = { .file = 1, .raw = "f", .source = "", .func_source = "" };
+	size_t size, size_after, before[SAMPLE_KINDS], requests, requests_after, wrong = 0;
+	const struct ldb_row_reqtab *table;
+	uint8_t *bytes, *after;
+	struct reader *r;
+	struct writer *w;
+	char err[256];
+	int64_t end;
+
+	sample_file(path, 3000, 1000, true);
+	r = reader_open(path, err, sizeof(err));
+	end = reader_end_tick(r);
+	for (size_t k = 0; k < SAMPLE_KINDS; k++)
+		before[k] = count_rows(r, sample_kinds[k]);
+	reader_requests(r, &table, &requests);
+	reader_close(r);
+	w = writer_reopen(path, err, sizeof(err));
+	ok(w && !writer_add_symbol(w, &row) && !writer_close(w), "a closed trace goes on");
+	r = reader_open(path, err, sizeof(err));
+	for (size_t k = 0; k < SAMPLE_KINDS; k++)
+		wrong += count_rows(r, sample_kinds[k]) != before[k] + (sample_kinds[k] == LDB_BLK_SYMBOL);
+	reader_requests(r, &table, &requests_after);
+	ok(!wrong && requests_after == requests && reader_end_tick(r) == end && !reader_is_damaged(r),
+	   "with all that was in it, its request table and its end");
+	reader_close(r);
+
+	bytes = sample_load(path, &size);
+	sample_store(copy, bytes, size - 10);
+	ok(!writer_reopen(copy, err, sizeof(err)), "not without a footer: %s", err);
+	after = sample_load(copy, &size_after);
+	ok(size_after == size - 10 && !memcmp(after, bytes, size_after), "and it is as before");
+	free(after);
+	free(bytes);
+	sample_store(copy, (const uint8_t *)"no trace", 8);
+	ok(!writer_reopen(copy, err, sizeof(err)), "nor what is no trace: %s", err);
 }
 
 static void test_crc(void)
@@ -493,7 +569,9 @@ int main(void)
 {
 	test_crc();
 	for (size_t k = 0; k < SAMPLE_KINDS; k++) {
-		bool strings = sample_kinds[k] == LDB_BLK_META || sample_kinds[k] == LDB_BLK_MODULE;
+		bool strings = sample_kinds[k] == LDB_BLK_META || sample_kinds[k] == LDB_BLK_MODULE ||
+			       sample_kinds[k] == LDB_BLK_FILE || sample_kinds[k] == LDB_BLK_SYMBOL ||
+			       sample_kinds[k] == LDB_BLK_CALL;
 
 		test_kind(sample_kinds[k], 1, 1);
 		test_kind(sample_kinds[k], strings ? 20000 : 150000, 50001);
@@ -504,6 +582,7 @@ int main(void)
 	test_clock();
 	test_requests();
 	test_old();
+	test_reopen();
 	sample_cleanup();
 	return done();
 }

@@ -52,7 +52,7 @@ TAP_FN const char *sample_string(char *buf, size_t max)
 }
 
 struct sample_strings {
-	char a[80], b[2000];
+	char a[80], b[2000], c[80];
 };
 
 union sample_row {
@@ -71,6 +71,9 @@ union sample_row {
 	struct ldb_row_task task;
 	struct ldb_row_fault fault;
 	struct ldb_row_irq irq;
+	struct ldb_row_file file;
+	struct ldb_row_symbol symbol;
+	struct ldb_row_call call;
 };
 
 /* tick: REQ rows are sorted by the writer, so they are made sorted here. */
@@ -185,6 +188,28 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.name = sample_string(s->a, 24),
 		};
 		break;
+	case LDB_BLK_FILE:
+		r->file = (struct ldb_row_file){
+			.id = sample_value(), .flags = sample_value(),
+			.build_id = sample_string(s->a, sizeof(s->a)),
+			.path = sample_string(s->b, sizeof(s->b)),
+		};
+		break;
+	case LDB_BLK_SYMBOL:
+		r->symbol = (struct ldb_row_symbol){
+			.file = sample_value(), .ask = sample_value(), .flags = sample_value(),
+			.addr = sample_value(), .offset = sample_value(), .line = sample_value(),
+			.func_line = sample_value(), .raw = sample_string(s->a, sizeof(s->a)),
+			.source = sample_string(s->b, sizeof(s->b)),
+			.func_source = sample_string(s->c, sizeof(s->c)),
+		};
+		break;
+	case LDB_BLK_CALL:
+		r->call = (struct ldb_row_call){
+			.file = sample_value(), .caller = sample_string(s->a, sizeof(s->a)),
+			.callee = sample_string(s->b, sizeof(s->b)),
+		};
+		break;
 	}
 }
 
@@ -219,6 +244,12 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_fault(w, &r->fault);
 	case LDB_BLK_IRQ:
 		return writer_add_irq(w, &r->irq);
+	case LDB_BLK_FILE:
+		return writer_add_file(w, &r->file);
+	case LDB_BLK_SYMBOL:
+		return writer_add_symbol(w, &r->symbol);
+	case LDB_BLK_CALL:
+		return writer_add_call(w, &r->call);
 	default:
 		return writer_add_scan(w, &r->scan);
 	}
@@ -227,7 +258,8 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 static const unsigned sample_kinds[] = {
 	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
-	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ,
+	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_FILE, LDB_BLK_SYMBOL,
+	LDB_BLK_CALL,
 };
 #define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
 

@@ -55,6 +55,19 @@ static int add_modules(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
+/* What the trace brings along; nonsense is left out. */
+static int add_names(void *arg, const struct reader_rows *rows)
+{
+	struct model *m = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr && ret != -ENOMEM; i++)
+		ret = rows->kind == LDB_BLK_FILE ? symtab_add_file(m->symtab, &rows->file[i]) :
+		      rows->kind == LDB_BLK_SYMBOL ? symtab_add_symbol(m->symtab, &rows->symbol[i]) :
+						     symtab_add_call(m->symtab, &rows->call[i]);
+	return ret == -ENOMEM ? ret : 0;
+}
+
 /* Written again once in a while: the last row of a scanner counts. */
 static int add_scanners(void *arg, const struct reader_rows *rows)
 {
@@ -289,6 +302,9 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	m->symtab = symtab;
 	m->duration_ns = ticks_time_ns(reader, reader_end_tick(reader));
 	if (reader_each(reader, LDB_BLK_MODULE, NULL, add_modules, m) ||
+	    reader_each(reader, LDB_BLK_FILE, NULL, add_names, m) ||
+	    reader_each(reader, LDB_BLK_SYMBOL, NULL, add_names, m) ||
+	    reader_each(reader, LDB_BLK_CALL, NULL, add_names, m) ||
 	    reader_each(reader, LDB_BLK_THREAD, NULL, add_threads, m) || sort_threads(m) ||
 	    reader_each(reader, LDB_BLK_SCAN, NULL, add_scanners, m) ||
 	    reader_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||

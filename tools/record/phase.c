@@ -39,16 +39,23 @@ void recording_set_end(struct recording *r, const char *end)
 
 void recording_close(struct recording *r)
 {
+	bool was_open = recording_is_open(r);
+
 	giveway_hurry(r->giveway);
-	if (recording_is_open(r)) {
+	if (was_open)
 		output_close(r);
-		progress_clear();
-		summary_print(r);
-	}
 	recording_hang_up(r);
 	if (r->pidfd >= 0)
 		close(r->pidfd);
 	r->pidfd = -1;
+	if (was_open && r->o->store_names && !r->disk_lost) {
+		giveway_turn(r->giveway, -1, true);
+		r->bytes += r->o->store_names(r->o->output, r->pid);
+		giveway_hurry(r->giveway);
+	}
+	progress_clear();
+	if (was_open)
+		summary_print(r);
 	recording_enter(r, PHASE_CLOSED);
 }
 

@@ -66,6 +66,11 @@ struct record_options {
 	int kernel;		/* enum kernel_choice */
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	bool quiet, verbose;
+	/*
+	 * When the trace is closed: writes names into it, or NULL.  pid: of the program, which
+	 * may be gone.  Returns how many bytes it has added.
+	 */
+	uint64_t (*store_names)(const char *path, pid_t pid);
 };
 
 /* What every tool that records begins with. */

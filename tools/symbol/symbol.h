@@ -55,6 +55,23 @@ void symtab_forget(struct symtab *st);
 /* 0, -ENOMEM, or -EINVAL for a row that makes no sense; strings are copied. */
 int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
 
+/*
+ * Names that the trace brings along: they are taken where the file has lines, or is not
+ * to be had.  FILE rows first.  0, -ENOMEM, or -EINVAL for a row that makes no sense.
+ */
+int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
+int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
+int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
+
+/* The same for a trace: all that was looked up so far.  The first that is not 0 ends it. */
+struct symtab_sink {
+	int (*file)(void *arg, const struct ldb_row_file *row);
+	int (*symbol)(void *arg, const struct ldb_row_symbol *row);
+	int (*call)(void *arg, const struct ldb_row_call *row);
+	void *arg;
+};
+int symtab_give(struct symtab *st, const struct symtab_sink *sink);
+
 /* The function that holds addr.  Never NULL: out of memory ends in a fixed answer. */
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 

@@ -16,56 +16,14 @@
 #include "symbol/demangle.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elffile.h"
-#include "symbol/hint.h"
-#include "symbol/symbol.h"
+#include "symbol/symtab-private.h"
 
 #define MODULES_MAX	(1U << 20)	/* a trace with more is not to be believed */
 #define NR_BUCKETS_MIN	1024
 
-enum question { ASK_FUNC, ASK_CALL, ASK_DATA };
-
-struct file {
-	struct file *next;
-	struct elffile *elf;	/* NULL: not opened yet */
-	char *path, *build_id;
-	bool is_asked, is_instrumented, lacks_name;
-};
-
-struct module {
-	uint64_t start, end, bias;
-	int64_t tick, end_tick;
-	uint64_t max_end;	/* of this and all modules before it */
-	struct file *file;
-};
-
-struct entry {
-	struct entry *next;
-	uint64_t addr;
-	const struct module *module;
-	enum question question;
-	struct symbol symbol;
-};
-
 struct string {
 	struct string *next;
 	char text[];
-};
-
-struct symtab {
-	struct elffile_search search;
-	char **debug_dirs;
-	char *sysroot;
-	bool no_demangle;
-	struct file *files;
-	struct module *modules;
-	size_t nr_modules, room_modules;
-	bool is_sorted;
-	int64_t *epochs;	/* ticks at which some address changes its module */
-	size_t nr_epochs;
-	struct entry **buckets;
-	size_t nr_buckets, nr_entries;
-	struct string **strings;
-	size_t nr_string_buckets, nr_strings;
 };
 
 static const struct symbol nothing = {
@@ -79,8 +37,7 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 29;
 }
 
-/* One copy of each text; "" when memory is out. */
-static const char *intern(struct symtab *st, const char *text)
+const char *symtab_intern(struct symtab *st, const char *text)
 {
 	uint64_t hash = 14695981039346656037ULL;
 	struct string *s;
@@ -182,6 +139,7 @@ void symtab_close(struct symtab *st)
 	if (!st)
 		return;
 	free_entries(st);
+	archive_free(st->archive);
 	for (size_t i = 0; st->strings && i < st->nr_string_buckets; i++)
 		for (struct string *s = st->strings[i], *next; s; s = next) {
 			next = s->next;
@@ -199,7 +157,7 @@ void symtab_close(struct symtab *st)
 	free(st);
 }
 
-static struct file *get_file(struct symtab *st, const char *path, const char *build_id)
+struct file *symtab_file(struct symtab *st, const char *path, const char *build_id)
 {
 	struct file *f;
 
@@ -238,7 +196,7 @@ int symtab_add_module(struct symtab *st, const struct ldb_row_module *row)
 		st->modules = at;
 		st->room_modules = room;
 	}
-	file = get_file(st, row->path ? row->path : "", row->build_id ? row->build_id : "");
+	file = symtab_file(st, row->path ? row->path : "", row->build_id ? row->build_id : "");
 	if (!file)
 		return -ENOMEM;
 	file->is_instrumented |= row->flags & LDB_MODULE_F_INSTRUMENTED;
@@ -376,7 +334,7 @@ static const char *base_name(const char *path)
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 }
 
-static struct elffile *get_elf(struct symtab *st, struct file *file)
+struct elffile *symtab_elf(struct symtab *st, struct file *file)
 {
 	if (!file->elf)
 		file->elf = elffile_open(&st->search, file->path, file->build_id);
@@ -395,50 +353,50 @@ static void set_offset_name(struct symtab *st, struct symbol *s, const struct mo
 		snprintf(text, sizeof(text), "%.400s+0x%" PRIx64, s->module, addr - m->start);
 	else
 		snprintf(text, sizeof(text), "0x%" PRIx64, addr);
-	s->function = intern(st, text);
+	s->function = symtab_intern(st, text);
 }
 
-static void set_name(struct symtab *st, struct symbol *s, const char *linker_name)
+void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_name)
 {
 	char *raw = strdup(linker_name), *name;
 
 	if (!raw)
 		return;
 	demangle_fold(raw);
-	s->raw = intern(st, raw);
+	s->raw = symtab_intern(st, raw);
 	name = st->no_demangle ? NULL : demangle_name(raw);
-	s->function = intern(st, name ? name : raw);
+	s->function = symtab_intern(st, name ? name : raw);
 	s->known = *s->function;
 	free(name);
 	free(raw);
 }
 
 static void set_lines(struct symtab *st, struct symbol *s, struct dwarfinfo *dw, uint64_t vaddr,
-		      enum question question)
+		      enum ldb_symbol_ask question)
 {
 	struct dwarfinfo_func func;
 	struct dwarfinfo_pos pos;
 
-	if (question == ASK_CALL ? dwarfinfo_user_line(dw, vaddr, &pos)
+	if (question == LDB_ASK_CALL ? dwarfinfo_user_line(dw, vaddr, &pos)
 				 : dwarfinfo_line(dw, vaddr, &pos)) {
-		s->file = intern(st, pos.file);
+		s->file = symtab_intern(st, pos.file);
 		s->line = pos.line;
 		s->in_system = pos.in_system;
 	}
 	if (dwarfinfo_function(dw, vaddr, &func)) {
-		s->func_file = intern(st, func.decl.file);
+		s->func_file = symtab_intern(st, func.decl.file);
 		s->func_line = func.decl.line;
 		s->func_in_system = func.decl.in_system;
 		/* Where the symbols were stripped and the debug information was not. */
 		if (!s->known && func.linkage_name)
-			set_name(st, s, func.linkage_name);
+			symtab_set_name(st, s, func.linkage_name);
 	}
 }
 
 static void resolve_code(struct symtab *st, struct symbol *s, const struct module *m,
-			 uint64_t addr, enum question question)
+			 uint64_t addr, enum ldb_symbol_ask question)
 {
-	struct elffile *elf = get_elf(st, m->file);
+	struct elffile *elf = symtab_elf(st, m->file);
 	const struct elffile_sym *sym;
 	struct dwarfinfo *dw;
 	uint64_t vaddr = addr - m->bias;
@@ -447,29 +405,33 @@ static void resolve_code(struct symtab *st, struct symbol *s, const struct modul
 		return;
 	sym = elffile_func(elf, vaddr);
 	if (sym)
-		set_name(st, s, sym->name);
+		symtab_set_name(st, s, sym->name);
 	dw = elffile_dwarf(elf);
 	if (dw)
 		set_lines(st, s, dw, vaddr, question);
 	m->file->lacks_name |= !s->known;
 }
 
+void symtab_set_offset(struct symtab *st, struct symbol *s, uint64_t offset)
+{
+	char text[1024];
+
+	if (!offset)
+		return;
+	snprintf(text, sizeof(text), "%.900s+0x%" PRIx64, s->function, offset);
+	s->function = symtab_intern(st, text);
+}
+
 static void resolve_data(struct symtab *st, struct symbol *s, const struct module *m,
 			 uint64_t addr)
 {
-	struct elffile *elf = get_elf(st, m->file);
+	struct elffile *elf = symtab_elf(st, m->file);
 	const struct elffile_sym *sym = elf ? elffile_data(elf, addr - m->bias) : NULL;
-	char text[1024];
-	uint64_t off;
 
 	if (!sym)
 		return;
-	set_name(st, s, sym->name);
-	off = addr - m->bias - sym->addr;
-	if (off) {
-		snprintf(text, sizeof(text), "%.900s+0x%" PRIx64, s->function, off);
-		s->function = intern(st, text);
-	}
+	symtab_set_name(st, s, sym->name);
+	symtab_set_offset(st, s, addr - m->bias - sym->addr);
 }
 
 static void resolve(struct symtab *st, struct entry *e)
@@ -479,9 +441,11 @@ static void resolve(struct symtab *st, struct entry *e)
 
 	*s = nothing;
 	if (m) {
-		s->path = intern(st, m->file->path);
-		s->module = intern(st, base_name(m->file->path));
-		if (e->question == ASK_DATA)
+		s->path = symtab_intern(st, m->file->path);
+		s->module = symtab_intern(st, base_name(m->file->path));
+		if (symtab_archived(st, e))
+			;
+		else if (e->question == LDB_ASK_DATA)
 			resolve_data(st, s, m, e->addr);
 		else
 			resolve_code(st, s, m, e->addr, e->question);
@@ -511,7 +475,7 @@ static void grow_cache(struct symtab *st)
 }
 
 static const struct symbol *ask(struct symtab *st, uint64_t addr, int64_t tick,
-				enum question question)
+				enum ldb_symbol_ask question)
 {
 	const struct module *m = find_module(st, addr, tick);
 	struct entry *e;
@@ -536,75 +500,16 @@ static const struct symbol *ask(struct symtab *st, uint64_t addr, int64_t tick,
 
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick)
 {
-	return ask(st, addr, tick, ASK_FUNC);
+	return ask(st, addr, tick, LDB_ASK_FUNC);
 }
 
 /* A return address is behind the call: the call may be the last instruction of its line. */
 const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick)
 {
-	return ask(st, ret ? ret - 1 : 0, tick, ASK_CALL);
+	return ask(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALL);
 }
 
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick)
 {
-	return ask(st, addr, tick, ASK_DATA);
-}
-
-static bool has_problem(const struct file *f, enum symtab_problem problem)
-{
-	enum elffile_state state = f->elf ? elffile_state(f->elf) : ELFFILE_ABSENT;
-
-	/* The kernel's own pages in a process have no file. */
-	if (!f->is_asked || f->path[0] != '/')
-		return false;
-	switch (problem) {
-	case SYMTAB_STALE:
-		return state == ELFFILE_OTHER;
-	case SYMTAB_MISSING:
-		/* A stripped library still has the names it exports. */
-		return state == ELFFILE_ABSENT ||
-		       (state == ELFFILE_USABLE && !elffile_has_lines(f->elf) &&
-			(!elffile_has_symbols(f->elf) || (f->lacks_name && !f->is_instrumented &&
-							 hint_is_of_use(f->path))));
-	case SYMTAB_NO_LINES:
-		return state == ELFFILE_USABLE && f->is_instrumented &&
-		       elffile_has_symbols(f->elf) && !elffile_has_lines(f->elf);
-	case SYMTAB_PARTS:
-		return state == ELFFILE_USABLE && f->is_instrumented && elffile_lacks_part(f->elf);
-	default:
-		return false;
-	}
-}
-
-const char *symtab_problem_text(const struct symtab *st, enum symtab_problem problem, char *buf,
-				size_t size)
-{
-	struct hint hint = { .problem = problem };
-
-	for (const struct file *f = st->files; f; f = f->next) {
-		if (!has_problem(f, problem))
-			continue;
-		/* The one that is asked for first: the program, mostly. */
-		hint.path = f->path;
-		hint.build_id = f->build_id;
-		hint.is_there = f->elf && elffile_state(f->elf) == ELFFILE_USABLE;
-		hint.has_symbols = hint.is_there && elffile_has_symbols(f->elf);
-		hint.is_instrumented = f->is_instrumented;
-		hint.nr++;
-	}
-	*buf = '\0';
-	if (hint.nr)
-		hint_text(&hint, st->sysroot, buf, size);
-	return buf;
-}
-
-void symtab_calls(struct symtab *st, const struct symbol *func,
-		  void (*fn)(void *arg, const char *raw), void *arg)
-{
-	struct file *f = st->files;
-
-	while (f && strcmp(f->path, func->path))
-		f = f->next;
-	if (f && *func->raw && get_elf(st, f))
-		elffile_calls(get_elf(st, f), func->raw, fn, arg);
+	return ask(st, addr, tick, LDB_ASK_DATA);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The tables of the trace file and their codings.  trace-format.h and
- * ldb.data.v1(5) say the same in words.
+ * ldb.data.v2(5) say the same in words.
  */
 #include <string.h>
 #include "trace/columns.h"
@@ -98,6 +98,20 @@ static const struct column irq_columns[] = {
 	RELATIVE(irq, COLUMN_R, end, start), V(irq, nr_short), S(irq, name),
 };
 
+static const struct column file_columns[] = {
+	V(file, id), V(file, flags), S(file, build_id), S(file, path),
+};
+
+static const struct column symbol_columns[] = {
+	V(symbol, file), V(symbol, ask), V(symbol, flags), D(symbol, addr), V(symbol, offset),
+	V(symbol, line), V(symbol, func_line), S(symbol, raw), S(symbol, source),
+	S(symbol, func_source),
+};
+
+static const struct column call_columns[] = {
+	V(call, file), S(call, caller), S(call, callee),
+};
+
 #define SCHEMA(row, strings) \
 	{ #row, row##_columns, sizeof(row##_columns) / sizeof(row##_columns[0]), strings, \
 	  sizeof(struct ldb_row_##row) }
@@ -118,6 +132,9 @@ static const struct schema schemas[] = {
 	[LDB_BLK_INDEX]	  = SCHEMA(index, 0),
 	[LDB_BLK_SCAN]	  = SCHEMA(scan, 0),
 	[LDB_BLK_REQNAME] = SCHEMA(reqname, 1),
+	[LDB_BLK_FILE]	  = SCHEMA(file, 2),
+	[LDB_BLK_SYMBOL]  = SCHEMA(symbol, 3),
+	[LDB_BLK_CALL]	  = SCHEMA(call, 2),
 	[LDB_BLK_SCHED]	  = SCHEMA(sched, 0),
 	[LDB_BLK_TASK]	  = SCHEMA(task, 1),
 	[LDB_BLK_FAULT]	  = SCHEMA(fault, 0),

@@ -163,6 +163,7 @@ static int index_read(struct reader *r)
 	}
 	if (rc == 1 && (offset != end || r->nr_blocks != f.nr_blocks))
 		rc = 0;
+	r->index_offset = f.index_offset;
 	decoder_exit(&d);
 	return rc;
 }

@@ -23,7 +23,8 @@ struct reader {
 	size_t nr_blocks, room_blocks;
 	int64_t end_tick;
 
-	bool has_index;		/* blocks are from it */
+	bool has_index;		/* blocks are from it, */
+	uint64_t index_offset;	/* and it is here */
 	uint64_t search_budget;	/* bytes that may still be checked in search of blocks */
 
 	/* damage */

@@ -89,6 +89,9 @@ struct reader_rows {
 		const struct ldb_row_lost *lost;
 		const struct ldb_row_reqtab *reqtab;
 		const struct ldb_row_scan *scan;
+		const struct ldb_row_file *file;
+		const struct ldb_row_symbol *symbol;
+		const struct ldb_row_call *call;
 		const struct ldb_row_sched *sched;
 		const struct ldb_row_task *task;
 		const struct ldb_row_fault *fault;

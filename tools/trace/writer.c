@@ -17,9 +17,8 @@
 #include "trace/columns.h"
 #include "trace/crc32c.h"
 #include "trace/reqtab.h"
-#include "trace/writer.h"
+#include "trace/writer-private.h"
 
-#define WRITER_KINDS		(LDB_BLK_IRQ + 1)
 #define WRITER_ZSTD_LEVEL	1
 #define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
 /*
@@ -29,34 +28,6 @@
 #define WRITER_RESERVE_BYTES	(512 << 10)
 #define WRITER_RESERVE_PER_BLOCK 32
 #define WRITER_RESERVE_STEP	(8 << 20)
-#define WRITER_REQUESTS_MAX	(4U << 20)	/* in the request table */
-
-struct batch {			/* the rows of one kind that wait for their block */
-	struct encoder encoder;
-	struct extent extent;
-	struct ldb_row_req *kept;	/* REQ: rows not encoded before they are sorted */
-	size_t nr_kept;
-};
-
-struct writer {
-	int fd;			/* -1: the blocks go to block() */
-	writer_block_fn *block;
-	void *block_arg;
-	bool regular;		/* can be truncated */
-	bool cut;		/* something lies behind offset */
-	uint64_t offset;
-	uint64_t reserved_end;	/* the disk has room up to here */
-	struct batch batch[WRITER_KINDS];
-	struct ldb_row_index *index;
-	size_t nr_index, index_room;	/* room: bytes */
-	struct reqtab *reqtab;	/* NULL: out of memory, the reader will make it */
-	int64_t last_tick;	/* of all rows */
-	uint64_t lost_rows, lost_told;
-	int error;		/* sticky for writer_flush(): the first since the last one */
-	ZSTD_CCtx *zstd;
-	uint8_t *raw, *out;	/* scratch: payload; header and compressed payload */
-	size_t raw_room, out_room;
-};
 
 static int reserve(void **p, size_t *room, size_t need)
 {
@@ -74,8 +45,7 @@ static int reserve(void **p, size_t *room, size_t need)
 
 /* The file */
 
-/* Fails before the disk is so full that the end of the file would not fit any more. */
-static int file_reserve(struct writer *w, size_t size)
+int file_reserve(struct writer *w, size_t size)
 {
 	uint64_t need = size + WRITER_RESERVE_BYTES + w->nr_index * WRITER_RESERVE_PER_BLOCK;
 	uint64_t step = need + WRITER_RESERVE_STEP;
@@ -97,11 +67,11 @@ static int file_reserve(struct writer *w, size_t size)
 static bool is_bulky(unsigned kind)
 {
 	return kind == LDB_BLK_FUNC || kind == LDB_BLK_LOCK || kind == LDB_BLK_REQ ||
-	       kind == LDB_BLK_REQNAME || kind == LDB_BLK_REQTAB;
+	       kind == LDB_BLK_REQNAME || kind == LDB_BLK_REQTAB || kind == LDB_BLK_SYMBOL ||
+	       kind == LDB_BLK_CALL;
 }
 
-/* All or nothing. */
-static int file_append(struct writer *w, const void *data, size_t size)
+int file_append(struct writer *w, const void *data, size_t size)
 {
 	size_t done = 0;
 
@@ -142,7 +112,7 @@ static int file_append(struct writer *w, const void *data, size_t size)
 
 /* Blocks */
 
-static void batch_clear(struct batch *b)
+void batch_clear(struct batch *b)
 {
 	b->extent = (struct extent)EXTENT_NONE;
 	b->nr_kept = 0;
@@ -220,7 +190,7 @@ static void index_add(struct writer *w, uint64_t offset, size_t bytes)
 	};
 }
 
-static int index_reserve(struct writer *w)
+int index_reserve(struct writer *w)
 {
 	size_t need = (w->nr_index + 1) * sizeof(*w->index);
 
@@ -363,6 +333,9 @@ ADD(gap, LDB_BLK_GAP)
 ADD(lost, LDB_BLK_LOST)
 ADD(scan, LDB_BLK_SCAN)
 ADD(task, LDB_BLK_TASK)
+ADD(file, LDB_BLK_FILE)
+ADD(symbol, LDB_BLK_SYMBOL)
+ADD(call, LDB_BLK_CALL)
 
 #define ADD_MANY(row, kind)						\
 	ADD(row, kind)							\
@@ -417,90 +390,6 @@ uint64_t writer_bytes(const struct writer *w)
 uint64_t writer_lost_rows(const struct writer *w)
 {
 	return w->lost_rows;
-}
-
-/* Opening */
-
-static int write_header(struct writer *w, const struct ldb_file_header *given)
-{
-	struct ldb_file_header h = {
-		.version = LDB_FILE_VERSION, .header_size = sizeof(h),
-		.features = given->features, .clock_id = given->clock_id, .t0 = given->t0,
-		.clock_hz = given->clock_hz, .realtime_ns = given->realtime_ns,
-	};
-	int rc;
-
-	memcpy(h.magic, LDB_FILE_MAGIC, sizeof(h.magic));
-	h.crc = crc32c(0, &h, offsetof(struct ldb_file_header, crc));
-	rc = file_reserve(w, sizeof(h));
-	return rc ? rc : file_append(w, &h, sizeof(h));
-}
-
-static struct writer *writer_alloc(void)
-{
-	struct writer *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	for (unsigned kind = 0; kind < WRITER_KINDS; kind++) {
-		w->batch[kind].encoder.schema = schema_find(kind);
-		batch_clear(&w->batch[kind]);
-	}
-	w->fd = -1;
-	w->zstd = ZSTD_createCCtx();
-	if (w->zstd)
-		return w;
-	free(w);
-	return NULL;
-}
-
-struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
-				  void *arg, char *err, size_t err_size)
-{
-	struct writer *w = writer_alloc();
-
-	if (w) {
-		w->block = block;
-		w->block_arg = arg;
-		if (!write_header(w, header))
-			return w;
-		ZSTD_freeCCtx(w->zstd);
-		free(w);
-	}
-	snprintf(err, err_size, "out of memory");
-	return NULL;
-}
-
-struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
-			   size_t err_size)
-{
-	struct writer *w = writer_alloc();
-	int rc = -ENOMEM;
-
-	if (!w)
-		goto err_message;
-	w->reqtab = reqtab_alloc(WRITER_REQUESTS_MAX);
-	w->fd = outfile_open(path, OUTFILE_KEEP, &w->regular);
-	if (w->fd < 0) {
-		rc = w->fd;
-		goto err_free;
-	}
-	rc = write_header(w, header);
-	if (rc)
-		goto err_close;
-	return w;
-
-err_close:
-	close(w->fd);
-	if (w->regular)
-		unlink(path);
-err_free:
-	ZSTD_freeCCtx(w->zstd);
-	reqtab_free(w->reqtab);
-	free(w);
-err_message:
-	snprintf(err, err_size, "cannot create %s: %s", path, outfile_why(rc));
-	return NULL;
 }
 
 /* Closing */

@@ -31,6 +31,13 @@ struct writer *writer_open(const char *path, const struct ldb_file_header *heade
 			   size_t err_size);
 
 /*
+ * Goes on with a trace that was closed, which must not be damaged: what is added comes
+ * after what is there.  Until writer_close() it has no index and no footer.  NULL: why is
+ * in err, without the path, and the file is as before.
+ */
+struct writer *writer_reopen(const char *path, char *err, size_t err_size);
+
+/*
  * The same without a file: the header, and then each block, go to block(), which
  * returns 0 or -errno.  What grows with a file, its index and its request table, is
  * not made: a reader does without.  NULL: one line in err.
@@ -52,6 +59,9 @@ int writer_add_gap(struct writer *w, const struct ldb_row_gap *row);
 int writer_add_lost(struct writer *w, const struct ldb_row_lost *row);
 int writer_add_scan(struct writer *w, const struct ldb_row_scan *row);
 int writer_add_sched(struct writer *w, const struct ldb_row_sched *row);
+int writer_add_file(struct writer *w, const struct ldb_row_file *row);
+int writer_add_symbol(struct writer *w, const struct ldb_row_symbol *row);
+int writer_add_call(struct writer *w, const struct ldb_row_call *row);
 int writer_add_task(struct writer *w, const struct ldb_row_task *row);
 int writer_add_fault(struct writer *w, const struct ldb_row_fault *row);
 int writer_add_irq(struct writer *w, const struct ldb_row_irq *row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ldb: contract C, the trace file (ldb.data), version 1.
- * Documentation/ldb.data.v1.5 describes the same byte by byte.
+ * ldb: contract C, the trace file (ldb.data), version 2.
+ * Documentation/ldb.data.v2.5 describes the same byte by byte.
  *
  *	struct ldb_file_header
  *	block ...			struct ldb_block_header, payload
@@ -34,7 +34,7 @@
 #define LDB_FILE_MAGIC		"LDBTRACE"	/* 8 bytes, no NUL */
 #define LDB_FOOTER_MAGIC	"LDBTREND"
 #define LDB_BLOCK_MAGIC		0x4b424c42U	/* "BLBK" */
-#define LDB_FILE_VERSION	1
+#define LDB_FILE_VERSION	2		/* 1: without FILE, SYMBOL and CALL */
 #define LDB_FILE_VERSION_MIN	1		/* oldest version this reader reads */
 #define LDB_BLOCK_ROWS		65536
 #define LDB_BLOCK_BYTES_MAX	(64U << 20)	/* payload, before and after compression */
@@ -80,6 +80,9 @@ enum ldb_block_kind {
 	LDB_BLK_INDEX	= 11,
 	LDB_BLK_SCAN	= 12,
 	LDB_BLK_REQNAME	= 13,
+	LDB_BLK_FILE	= 14,
+	LDB_BLK_SYMBOL	= 15,
+	LDB_BLK_CALL	= 16,
 	LDB_BLK_SCHED	= 32,
 	LDB_BLK_TASK	= 33,
 	LDB_BLK_FAULT	= 34,
@@ -111,6 +114,49 @@ struct ldb_row_module {
 	uint64_t start, end, bias;
 	const char *build_id;	/* lower-case hex, "" if none */
 	const char *path;
+};
+
+/*
+ * What the addresses of the trace are called, looked up when the recording had ended,
+ * so that it can be read where the files are gone or are others now.  At the end of the
+ * file, all or none.  addr is the ELF file's own: run-time address - bias of the module.
+ */
+
+/* FILE: id V, flags V, build_id S, path S.  A file of MODULE rows that was found. */
+#define LDB_FILE_F_SYMBOLS	1	/* it has names of functions */
+#define LDB_FILE_F_LINES	2	/* ... files and lines */
+#define LDB_FILE_F_LACKS_PART	4	/* a part of them is in another file, which was not found */
+struct ldb_row_file {
+	uint32_t id;		/* of SYMBOL and CALL */
+	uint32_t flags;
+	const char *build_id, *path;	/* as in MODULE */
+};
+
+/*
+ * SYMBOL: file V, ask V, flags V, addr D, offset V, line V, func_line V, raw S, source S,
+ * func_source S.  One for each question to each address; "" and 0: not known.
+ */
+enum ldb_symbol_ask {
+	LDB_ASK_FUNC = 0,	/* the function that has addr */
+	LDB_ASK_CALL = 1,	/* the call before it; one inlined from a system header is moved out */
+	LDB_ASK_DATA = 2,	/* the variable that has addr */
+};
+#define LDB_SYMBOL_F_SYSTEM	 1	/* source is a system header */
+#define LDB_SYMBOL_F_FUNC_SYSTEM 2	/* func_source is one */
+struct ldb_row_symbol {
+	uint32_t file, ask, flags;
+	uint64_t addr;
+	uint64_t offset;	/* DATA: of addr in the variable */
+	uint32_t line, func_line;
+	const char *raw;	/* the linker's name, without suffixes of clones */
+	const char *source;	/* file of the address or the call */
+	const char *func_source; /* where the function is defined */
+};
+
+/* CALL: file V, caller S, callee S.  The code of caller may call that function of another file. */
+struct ldb_row_call {
+	uint32_t file;
+	const char *caller, *callee;	/* the linker's names */
 };
 
 /*

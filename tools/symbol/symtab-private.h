@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the symtab share. */
+#ifndef SYMBOL_SYMTAB_PRIVATE_H
+#define SYMBOL_SYMTAB_PRIVATE_H
+
+#include "symbol/archive.h"
+#include "symbol/elffile.h"
+#include "symbol/symbol.h"
+
+struct file {
+	struct file *next;
+	struct elffile *elf;	/* NULL: not opened yet */
+	char *path, *build_id;
+	bool is_asked, is_instrumented, lacks_name;
+	bool is_archived;	/* the trace has its names */
+	uint32_t archived_flags;	/* LDB_FILE_F_* */
+	uint32_t id;		/* for a trace that is to have them; 0: none */
+};
+
+struct module {
+	uint64_t start, end, bias;
+	int64_t tick, end_tick;
+	uint64_t max_end;	/* of this and all modules before it */
+	struct file *file;
+};
+
+struct entry {
+	struct entry *next;
+	uint64_t addr;
+	const struct module *module;
+	enum ldb_symbol_ask question;
+	struct symbol symbol;
+};
+
+struct symtab {
+	struct elffile_search search;
+	char **debug_dirs;
+	char *sysroot;
+	bool no_demangle;
+	struct file *files;
+	struct module *modules;
+	size_t nr_modules, room_modules;
+	bool is_sorted;
+	int64_t *epochs;	/* ticks at which some address changes its module */
+	size_t nr_epochs;
+	struct entry **buckets;
+	size_t nr_buckets, nr_entries;
+	struct string **strings;
+	size_t nr_string_buckets, nr_strings;
+	struct archive *archive;	/* names of the trace; NULL: it has none */
+};
+
+/* One copy of each text; "" when memory is out. */
+const char *symtab_intern(struct symtab *st, const char *text);
+
+/* NULL: out of memory. */
+struct file *symtab_file(struct symtab *st, const char *path, const char *build_id);
+
+/* NULL: it is not to be had, or is another one. */
+struct elffile *symtab_elf(struct symtab *st, struct file *file);
+
+void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_name);
+void symtab_set_offset(struct symtab *st, struct symbol *s, uint64_t offset);
+
+/* symtab-archive.c: false: the trace does not say what is asked, or the file knows better. */
+bool symtab_archived(struct symtab *st, struct entry *e);
+
+#endif

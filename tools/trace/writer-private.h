@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the files of the writer share. */
+#ifndef TRACE_WRITER_PRIVATE_H
+#define TRACE_WRITER_PRIVATE_H
+
+#include <stdbool.h>
+#include <zstd.h>
+#include "trace/columns.h"
+#include "trace/reqtab.h"
+#include "trace/writer.h"
+
+#define WRITER_KINDS		(LDB_BLK_IRQ + 1)
+
+struct batch {			/* the rows of one kind that wait for their block */
+	struct encoder encoder;
+	struct extent extent;
+	struct ldb_row_req *kept;	/* REQ: rows not encoded before they are sorted */
+	size_t nr_kept;
+};
+
+struct writer {
+	int fd;			/* -1: the blocks go to block() */
+	writer_block_fn *block;
+	void *block_arg;
+	bool regular;		/* can be truncated */
+	bool cut;		/* something lies behind offset */
+	uint64_t offset;
+	uint64_t reserved_end;	/* the disk has room up to here */
+	struct batch batch[WRITER_KINDS];
+	struct ldb_row_index *index;
+	size_t nr_index, index_room;	/* room: bytes */
+	struct reqtab *reqtab;	/* NULL: out of memory, the reader will make it */
+	int64_t last_tick;	/* of all rows */
+	uint64_t lost_rows, lost_told;
+	int error;		/* sticky for writer_flush(): the first since the last one */
+	ZSTD_CCtx *zstd;
+	uint8_t *raw, *out;	/* scratch: payload; header and compressed payload */
+	size_t raw_room, out_room;
+};
+
+/* writer.c */
+
+/* Fails before the disk is so full that the end of the file would not fit any more. */
+int file_reserve(struct writer *w, size_t size);
+
+/* All or nothing. */
+int file_append(struct writer *w, const void *data, size_t size);
+
+void batch_clear(struct batch *b);
+
+/* Room for one more row. */
+int index_reserve(struct writer *w);
+
+#endif
