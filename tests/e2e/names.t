@@ -35,10 +35,10 @@ show()	# trace folder
 	ldb-why -q -i "$1" -o "$2/why.html"
 	# What is drawn anew each time: a nonce, the id of a trace.
 	sed -i 's,nonce[-=]"*[0-9a-f]*,nonce,g' "$2"/*.html
-	for format in chrome folded otlp perfetto pprof speedscope sqlite; do
+	for format in chrome ctf folded otlp perfetto pprof speedscope sqlite; do
 		ldb-export -q -i "$1" -o "$2/$format" "$format" >"$2/$format.out" 2>&1
 	done
-	:
+	sed -i '/uuid = /d' "$2/ctf/metadata"
 }
 show whole.data before
 ldb-report -q -i bare.data --archive later.data
