@@ -2,6 +2,7 @@
 # ldb: builds everything into build/.  See README.md.
 #
 #	make			plugin, runtime and tools
+#	make plugin CC=gcc-13	the plugin for one more compiler
 #	make demo		records the program of the paper's Figure 1 and explains it
 #	make check		all tests; the last line is "N passed, N failed"
 #	make check-quick	those that see most: five minutes
@@ -55,10 +56,14 @@ $(PARTS): hint
 hint:
 	@sh tests/deps.sh --check build
 
+plugin:
+	+@$(MAKE) --no-print-directory -C gcc-plugin plugin
+
 deps:
 	@sh tests/deps.sh
 
-demo: deps
+demo:
+	@sh tests/deps.sh --build
 	+@$(MAKE) --no-print-directory all
 	@sh tests/demo.sh
 
@@ -175,4 +180,4 @@ dkms:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus fuzz bench style install uninstall modules modules_install dkms clean
+.PHONY: all plugin $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus fuzz bench style install uninstall modules modules_install dkms clean

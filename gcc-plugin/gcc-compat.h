@@ -45,6 +45,13 @@
 #include "emit-rtl.h"
 #include "tm_p.h"
 #include "regs.h"
+#if GCCPLUGIN_VERSION_MAJOR >= 14
+static inline gimple *last_stmt(basic_block bb)
+{
+	return last_nondebug_stmt(bb);
+}
+#endif
+
 /* dwarf2out.h needs a header that is not installed. */
 extern bool dwarf2out_do_cfi_asm(void);
 

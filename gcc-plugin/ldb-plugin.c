@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb.so: makes GCC keep a struct ldb_frame (libldb/include/ldb/abi.h) in the
+ * ldb-gcc-N.so, loaded by ldb.so (loader.c): makes GCC keep a struct ldb_frame (libldb/include/ldb/abi.h) in the
  * stack frame of every function that calls something or loops.
  *
  * This file reads the options and registers everything with GCC.  The order in
@@ -124,10 +124,9 @@ int plugin_init(struct plugin_name_args *plugin, struct plugin_gcc_version *gcc)
 	 */
 	if (!plugin_default_version_check(gcc, &gcc_version)) {
 		error("ldb.so: built for GCC %s (%s), loaded into GCC %s (%s): "
-		      "rebuild it with %<make -C gcc-plugin clean all "
-		      "CC=/path/to/this/gcc CXX=/path/to/this/g++%>",
+		      "build it anew with %<make plugin CC=gcc-%d%> in its sources",
 		      gcc_version.basever, gcc_version.datestamp,
-		      gcc->basever, gcc->datestamp);
+		      gcc->basever, gcc->datestamp, atoi(gcc->basever));
 		return 0;
 	}
 

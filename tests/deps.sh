@@ -6,6 +6,7 @@
 #	tests/deps.sh --debug		and for building the kernel of make check-kmod-debug
 #	tests/deps.sh --bench		and for make bench: the programs it measures are
 #					built from Debian's sources, beside other tools
+#	tests/deps.sh --build		what building needs, and make demo
 #	tests/deps.sh --check [build]	only look: exit status 0, or 1 and one line
 #					("build": without what only the tests need)
 #	tests/deps.sh --list		the packages that are missing
@@ -54,8 +55,6 @@ look()	# build | all
 {
 	have make || need make
 	have pkg-config || need pkg-config
-	# Version 12 is what Debian 12's gcc is; another $CC brings its own.
-	major=12
 	if have "$CC"; then
 		major=$($CC -dumpversion | cut -d. -f1)
 		plugin=$($CC -print-file-name=plugin)
@@ -69,6 +68,11 @@ look()	# build | all
 		header babeltrace2/babeltrace.h libbabeltrace2-dev
 		pkg-config --exists libtraceevent 2>/dev/null || need libtraceevent-dev
 	else
+		# The one that this Debian has; a compiler that is there brings its own.
+		case $(sed -n 's/^VERSION_ID="*\([0-9]*\).*/\1/p' /etc/os-release 2>/dev/null) in
+		13) major=14 ;;
+		*) major=12 ;;
+		esac
 		need gcc
 		need libc6-dev
 		need "gcc-$major-plugin-dev"
@@ -101,14 +105,14 @@ look()	# build | all
 # Without them ldb-record has kernel events from the module and perf alone.
 look_bpf()
 {
-	have clang || have clang-14 || want clang-14
+	have clang || have clang-14 || want clang
 	has_header bpf/libbpf.h || want libbpf-dev
 }
 
 look_fuzz()
 {
 	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a
-	[ -f "$1" ] || want libclang-rt-14-dev
+	[ -f "$1" ] || want libclang-rt-dev
 }
 
 # The pages are looked at in a browser; npm gets its driver when it is used
@@ -180,10 +184,11 @@ hint()
 }
 
 case ${1:-} in
---check | --list | --debug | --bench | "") ;;
+--check | --list | --build | --debug | --bench | "") ;;
 *) echo "deps.sh: unknown option $1: see the head of $0" >&2; exit 2 ;;
 esac
 
+[ "${1:-}" != --build ] || set -- --build build
 look "${2:-all}"
 [ "${1:-}" != --debug ] || look_debug
 [ "${1:-}" != --bench ] || look_bench

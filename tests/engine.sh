@@ -209,14 +209,15 @@ allowed_cpus=$(awk '/^Cpus_allowed_list/ { n = split($2, part, ","); for (i = 1;
 program_cpu=${allowed_cpus%%[!0-9]*}
 scanner_cpu=${allowed_cpus##*[!0-9]}
 
-record_apart()	# file command...
+record_apart()	# file command...; $record_options: more of them
 {
 	record_to=$1
 	shift
+	# shellcheck disable=SC2086	# options
 	if [ "$program_cpu" = "$scanner_cpu" ]; then
-		ldb-record -o "$record_to" -- "$@"
+		ldb-record ${record_options:-} -o "$record_to" -- "$@"
 	else
-		ldb-record --scanner-cpu "$scanner_cpu" -o "$record_to" -- taskset -c "$program_cpu" "$@"
+		ldb-record ${record_options:-} --scanner-cpu "$scanner_cpu" -o "$record_to" -- taskset -c "$program_cpu" "$@"
 	fi
 }
 

@@ -38,7 +38,8 @@ show()	# trace folder
 	for format in chrome ctf folded otlp perfetto pprof speedscope sqlite; do
 		ldb-export -q -i "$1" -o "$2/$format" "$format" >"$2/$format.out" 2>&1
 	done
-	sed -i '/uuid = /d' "$2/ctf/metadata"
+	babeltrace2 "$2/ctf" >"$2/ctf.txt" 2>&1
+	rm -r "$2/ctf"
 }
 show whole.data before
 ldb-report -q -i bare.data --archive later.data

@@ -155,6 +155,10 @@ void kernel_close(struct recording *rec)
 {
 }
 
+void kernel_hold_budget(struct recording *rec)
+{
+}
+
 void kernel_metas(struct recording *rec)
 {
 	writer_add_meta(rec->writer, "kernel_events", kernel_name(rec));

@@ -44,6 +44,8 @@ check "LDB_GCC" "LDB_GCC=echo ldb-gcc x y" 0 '^-fplugin=.*/ldb.so x y$'
 check "LDB_GXX" "LDB_GXX=echo ldb-g++ x y" 0 '^-fplugin=.*/ldb.so x y$'
 check "ldb-g++ reads LDB_GCC=gcc-12 as g++-12" "mkdir bin; echo 'echo called \$0' >bin/my-g++-12;
 	chmod +x bin/my-g++-12; LDB_GCC=$PWD/bin/my-gcc-12 ldb-g++ x" 0 'called .*/bin/my-g[+][+]-12$'
+check "LDB=off is the plain compiler" "LDB=off LDB_GCC=echo ldb-gcc x y && LDB=off LDB_GXX=echo ldb-g++ x" 0 '^x y$'
+check_not "without the plugin" "LDB=off LDB_GCC=echo ldb-gcc x y && LDB=off LDB_GXX=echo ldb-g++ x" 0 fplugin
 check "through a symbolic link" "ln -s $BUILD/bin/ldb-gcc lnk && ./lnk app.c -o app && ./app" 0 '^app$'
 
 # --- DESTDIR ------------------------------------------------------------------------
@@ -59,6 +61,14 @@ for prefix in /usr/local /usr "/opt/my ldb"; do
 		"'stage$prefix/bin/ldb-gcc' app.c -o app && ./app" 0 '^app$'
 	ok "$prefix: instrumented" instrumented app
 	check "$prefix: by path" "$CC '-fplugin=stage$lib/ldb.so' app.c -o app -fplugin-arg-ldb-version" 0 '^ldb.so '
+	for so in $(find "$BUILD/plugin" -name "ldb-gcc-*.so"); do
+		n=${so##*/ldb-gcc-}
+		n=${n%.so}
+		command -v "gcc-$n" >/dev/null || continue
+		check "$prefix: one installation serves gcc-$n" \
+			"gcc-$n '-fplugin=stage$lib/ldb.so' app.c -o app && g++-$n '-fplugin=stage$lib/ldb.so' app.cc -o app2 && ./app && ./app2" 0 '^app$'
+		ok "$prefix: gcc-$n: instrumented" eval "instrumented app && instrumented app2"
+	done
 	check "$prefix: man page" "cat 'stage$prefix/share/man/man7/ldb-plugin.7'" 0 LDB-PLUGIN
 	case $prefix in
 	/opt*) ok "$prefix: GCC's own folder is left alone" [ ! -e "stage$gccdir" ] ;;

@@ -183,18 +183,31 @@ check "C++ with inline functions in both" "
 
 # The version the plugin was built for, changed in the binary.
 version=$($CC -dumpfullversion)
-sed "s/$(echo "$version" | sed 's/\./\\./g')/99.9.9/" "$PLUGIN" >ldb.so
+major=${version%%.*}
+mkdir other alone
+cp "$PLUGIN" other
+cp "$PLUGIN" alone
+sed "s/$(echo "$version" | sed 's/\./\\./g')/99.9.9/" "$BUILD/plugin/ldb-gcc-$major.so" >"other/ldb-gcc-$major.so"
 if [ "${#version}" -eq 6 ]; then
 	check_one_line "another point release: one line" \
-		"$CC -fplugin=./ldb.so -c other.c -o x.o" 1 \
-		"ldb.so: built for GCC 99.9.9 .* loaded into GCC $version .*rebuild it with"
+		"$CC -fplugin=./other/ldb.so -c other.c -o x.o" 1 \
+		"ldb.so: built for GCC 99.9.9 .* loaded into GCC $version .*build it anew with .make plugin CC=gcc-$major"
 else
 	skip "another point release: one line" "GCC's version $version is not six characters"
 fi
+check_one_line "no plugin at all: one line" "$CC -fplugin=./alone/ldb.so -c other.c -o x.o" 1 \
+	"error: ldb.so: this is GCC $version, there are plugins for no GCC: build one with 'make plugin CC=gcc-$major'"
+touch alone/ldb-gcc-98.so alone/ldb-gcc-99.so alone/ldb-gcc-100.so
+check_one_line "for others alone: one line, and which" "$CC -fplugin=./alone/ldb.so -c other.c -o x.o" 1 \
+	"this is GCC $version, there are plugins for GCC 98, GCC 99 and GCC 100: build"
+touch "alone/ldb-gcc-$major.so"
+check_one_line "a plugin that is none" "$CC -fplugin=./alone/ldb.so -c other.c -o x.o" 1 "ldb.so: .*build it anew with"
+rm "alone/ldb-gcc-$major.so"
+check "with -flto at link, too" "$CC -fPIC -flto -c other.c -o lto.o && $CC -shared -flto -fplugin=./alone/ldb.so lto.o -o x.so" 1 \
+	"lto1: error: ldb.so: this is GCC $version"
 if command -v clang >/dev/null; then
-	check_one_line "clang refuses it in one line" \
-		"clang -fplugin=$PLUGIN -c other.c -o x.o" 1 'unable to load plugin'
+	check_one_line "clang: one line" "clang -fplugin=$PLUGIN -c other.c -o x.o" 1 '^ldb.so is a plugin for GCC, and this is clang'
 else
-	skip "clang refuses it in one line" "no clang here"
+	skip "clang: one line" "no clang here"
 fi
 finish

@@ -6,6 +6,8 @@
 # LDB_MATRIX_RECORD=1 runs each program of the matrix under ldb-record as well.
 # Each job is a script of this folder with arguments, a TAP producer by itself;
 # two run at a time and their results are numbered through here.
+#
+# The compilers are $CC and each gcc-N for which there is a plugin beside its own.
 
 here=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$here/../.." && pwd)
@@ -27,38 +29,53 @@ if ! [ -e "$BUILD/plugin/ldb.so" ]; then
 	exit 1
 fi
 
+: "${CC:=gcc}" "${CXX:=g++}"
+export CC CXX
+major=$($CC -dumpversion | cut -d. -f1)
+compilers=$CC
+for n in 12 13 14 15 16; do
+	[ "$n" = "$major" ] || ! [ -e "$BUILD/plugin/ldb-gcc-$n.so" ] || ! command -v "gcc-$n" >/dev/null ||
+		compilers="$compilers gcc-$n"
+done
+
 results=$(mktemp -d "${TMPDIR:-/tmp}/ldb-plugin.XXXXXX") || exit 1
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # The slow rows first, so that both processors end together.
-{
+for compiler in $compilers; do
 	for row in $rows; do
 		for level in $levels; do
-			echo "matrix.sh $level $row"
+			echo "$compiler matrix.sh $level $row"
 		done
 	done
 	for row in $extra; do
-		echo "matrix.sh O2 $row"
+		echo "$compiler matrix.sh O2 $row"
 	done
 	for script in self.sh select.sh short.sh asm.sh link.sh install.sh; do
-		echo "$script"
+		echo "$compiler $script"
 	done
-} >"$results/jobs"
+done >"$results/jobs"
 
 # shellcheck disable=SC2016 # expanded by the inner shell
 xargs -P "${LDB_TEST_JOBS:-2}" -I '{}' sh -c '
 	set -- {}
-	log=$2/$(echo "$3 $4 $5" | tr " /" "--")
-	cd "$1" && sh "./$3" $4 $5 >"$log.out" 2>&1
+	log=$2/$(echo "$3 $4 $5 $6" | tr " /" "--")
+	if [ "$3" != "$CC" ]; then
+		CC=$3 CXX=$(echo "$3" | sed s/gcc/g++/)
+	fi
+	cd "$1" && sh "./$4" $5 $6 >"$log.out" 2>&1
 	echo $? >"$log.status"
 ' <<EOF
 $(sed "s|^|$here $results |" "$results/jobs")
 EOF
 
 while read -r job; do
-	log=$results/$(printf '%s' "$job" | awk '{ print $1 "-" $2 "-" $3 }')
-	cat "$log.out"
+	log=$results/$(printf '%s' "$job" | awk '{ print $1 " " $2 " " $3 " " $4 }' | tr ' /' '--')
+	case $job in
+	"$CC "*) cat "$log.out" ;;
+	*)	sed "s/^\(\(not \)\{0,1\}ok [0-9]* - \)/\1${job%% *}: /" "$log.out" ;;
+	esac
 	# Without its plan, or with a plan not met, a script ended too early.
 	plan=$(sed -n 's/^1\.\.//p' "$log.out")
 	count=$(grep -c -E '^(not )?ok ' "$log.out")

@@ -388,10 +388,18 @@ static void test_refused(uint8_t *bytes, size_t size, const char *path)
 		ok(!o.opened && strstr(o.err, text), "refused: %s", o.err); \
 	} while (0)
 	REFUSED(h.magic[0] = 'X', "no trace");
-	REFUSED(h.version = 2, "format version 2");
+	REFUSED(h.version = LDB_FILE_VERSION + 1, "format version");
+	REFUSED(h.version = 0, "format version 0");
 	REFUSED(h.features = 4, "features");
 	REFUSED(h.clock_hz = 0, "no sense");
 	REFUSED(h.header_size = 8, "no sense");
+	h = good;
+	h.version = LDB_FILE_VERSION_MIN;
+	h.crc = crc32c(0, &h, offsetof(struct ldb_file_header, crc));
+	memcpy(bytes, &h, sizeof(h));
+	sample_store(path, bytes, size);
+	read_all(path, &o);
+	ok(o.opened, "the oldest version is read");
 	memcpy(bytes, &good, sizeof(good));
 	sample_store(path, bytes, 0);
 	read_all(path, &o);

@@ -196,7 +196,7 @@ static void test_kind(unsigned kind, size_t nr, size_t flush_every)
 	reader_close(reader);
 }
 
-static size_t count_rows(struct reader *r, unsigned kind)
+static size_t count_kind(struct reader *r, unsigned kind)
 {
 	struct cursor *c = reader_cursor(r, kind, NULL);
 	struct reader_rows rows;
@@ -225,14 +225,14 @@ static void test_reopen(void)
 	r = reader_open(path, err, sizeof(err));
 	end = reader_end_tick(r);
 	for (size_t k = 0; k < SAMPLE_KINDS; k++)
-		before[k] = count_rows(r, sample_kinds[k]);
+		before[k] = count_kind(r, sample_kinds[k]);
 	reader_requests(r, &table, &requests);
 	reader_close(r);
 	w = writer_reopen(path, err, sizeof(err));
 	ok(w && !writer_add_symbol(w, &row) && !writer_close(w), "a closed trace goes on");
 	r = reader_open(path, err, sizeof(err));
 	for (size_t k = 0; k < SAMPLE_KINDS; k++)
-		wrong += count_rows(r, sample_kinds[k]) != before[k] + (sample_kinds[k] == LDB_BLK_SYMBOL);
+		wrong += count_kind(r, sample_kinds[k]) != before[k] + (sample_kinds[k] == LDB_BLK_SYMBOL);
 	reader_requests(r, &table, &requests_after);
 	ok(!wrong && requests_after == requests && reader_end_tick(r) == end && !reader_is_damaged(r),
 	   "with all that was in it, its request table and its end");
