@@ -52,7 +52,7 @@ for compiler in $compilers; do
 	for row in $extra; do
 		echo "$compiler matrix.sh O2 $row"
 	done
-	for script in self.sh select.sh short.sh asm.sh link.sh install.sh; do
+	for script in self.sh select.sh short.sh debug-info.sh asm.sh link.sh install.sh; do
 		echo "$compiler $script"
 	done
 done >"$results/jobs"

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What is instrumented does not depend on -g: what is said of each function is the same.
+. "$TOP/tests/engine.sh"
+
+flags="-I$TOP/tools -I$TOP/libldb/include -I$TOP/kmod/uapi -D_GNU_SOURCE -DLDB_VERSION=\"x\" -w
+	-fplugin=$PLUGIN -fplugin-arg-ldb-verbose -c -o /dev/null"
+
+decided()	# compiler file option...
+{
+	compiler=$1
+	shift
+	# shellcheck disable=SC2086	# options
+	$compiler "$@" $flags 2>&1
+}
+
+for level in O0 O2 Os; do
+	: >without
+	: >with
+	for file in "$TOP/tools/trace/"*.c "$TOP/tests/programs/"[fqn]*.cc; do
+		case $file in *.cc) compiler=$CXX ;; *) compiler=$CC ;; esac
+		decided "$compiler" "$file" -$level >>without
+		decided "$compiler" "$file" -$level -g >>with
+	done
+	diag "-$level: $(grep -c instrumented with) functions"
+	ok "-$level: there are some" test "$(grep -c ': instrumented' with)" -gt 50
+	ok "-$level: with -g the same" cmp without with
+done
+finish
