@@ -30,7 +30,7 @@
 #include "map.h"
 
 #define CHUNK		(2U << 20)
-#define KINDS		(LDB_LOCK_JOIN + 1)
+#define KINDS		(LDB_LOCK_OWN + 1)
 
 #define GOT_MAX		4
 
@@ -88,7 +88,8 @@ static bool is_exclusive(const struct ldb_row_lock *l)
 {
 	unsigned kind = LDB_LOCK_KIND(l->flags);
 
-	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN;
+	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN ||
+	       kind == LDB_LOCK_OWN;
 }
 
 static bool is_shared(const struct ldb_row_lock *l)
@@ -392,7 +393,8 @@ void check_locks(struct oracle *o)
 		      " of another process)", k.nr_waits, k.nr_failed, k.nr_holds, k.nr_stamped, k.nr_locks,
 		      k.nr_compared, k.nr_owners, k.nr_strangers);
 	oracle_counts(o, ORACLE_LOCKS, "mutex %" PRIu64 ", rwlock %" PRIu64 " + %" PRIu64 ", spin %" PRIu64
-		      ", condition %" PRIu64 ", semaphore %" PRIu64 ", barrier %" PRIu64 ", join %" PRIu64,
+		      ", condition %" PRIu64 ", semaphore %" PRIu64 ", barrier %" PRIu64 ", join %" PRIu64
+		      ", own %" PRIu64,
 		      k.of_kind[1], k.of_kind[2], k.of_kind[3], k.of_kind[4], k.of_kind[5], k.of_kind[6],
-		      k.of_kind[7], k.of_kind[8]);
+		      k.of_kind[7], k.of_kind[8], k.of_kind[9]);
 }

@@ -513,6 +513,24 @@ static void test_blind(void)
 	made_close(&t);
 }
 
+/* One that the program made itself is a lock, too. */
+static void test_own_lock(void)
+{
+	begin("own.data", 2);
+	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_OWN | LDB_LOCK_F_BEGIN_EXACT, 1, LOCK, 0, 1000 * US,
+		  3000 * US, 1);
+	made_req(&t, LDB_REQ_OP_START, 2, 2000 * US, 1, 0);
+	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_OWN, 2, LOCK, 1, 2000 * US, 3010 * US, 1);
+	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_OWN | LDB_LOCK_F_BEGIN_EXACT, 2, LOCK, 0, 3010 * US,
+		  4010 * US, 1);
+	made_req(&t, LDB_REQ_OP_END, 2, 4010 * US, 1, 0);
+	made_open(&t);
+	must("lock:0x7000*0.75", NULL);
+	is_after(1, 2010 * US, 1260 * US, 1260 * US, "one that was held for less long");
+	forget();
+	made_close(&t);
+}
+
 /* Readers hold it together; a writer keeps them out. */
 static void test_readers(void)
 {
@@ -742,6 +760,7 @@ int main(void)
 	test_arrivals();
 	test_contended_only();
 	test_blind();
+	test_own_lock();
 	test_readers();
 	test_wakers();
 	test_late_wakeup();

@@ -70,6 +70,7 @@ static void test_places(void)
 	s.known = true;
 	s.function = "lock";
 	is_str(text_lock(LDB_LOCK_MUTEX, 0x10, &s, buf), "mutex 0x10 (lock)", "a lock");
+	is_str(text_lock(LDB_LOCK_OWN, 0x10, &s, buf), "own_lock 0x10 (lock)", "one of the program's own");
 	is_str(text_lock(99, 0x10, NULL, buf), "lock 0x10", "a lock of another kind");
 }
 

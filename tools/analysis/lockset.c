@@ -76,6 +76,7 @@ const char *lock_kind_name(unsigned kind)
 		[LDB_LOCK_RWLOCK_WR] = "rwlock_wr", [LDB_LOCK_SPIN] = "spin",
 		[LDB_LOCK_COND] = "cond", [LDB_LOCK_SEM] = "sem",
 		[LDB_LOCK_BARRIER] = "barrier", [LDB_LOCK_JOIN] = "join",
+		[LDB_LOCK_OWN] = "own_lock",
 	};
 
 	if (kind == LOCK_KIND_FUTEX)
@@ -87,7 +88,8 @@ const char *lock_kind_name(unsigned kind)
 
 bool lock_kind_is_exclusive(unsigned kind)
 {
-	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN;
+	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN ||
+	       kind == LDB_LOCK_OWN;
 }
 
 /* Of glibc on x86-64. */

@@ -121,11 +121,6 @@ static uint32_t get_lock(struct replay *r, const struct segment *s)
 	return r->nr_locks++;
 }
 
-static bool is_lock(unsigned kind)
-{
-	return kind >= LDB_LOCK_MUTEX && kind <= LDB_LOCK_SPIN;
-}
-
 static int add_lock(struct reading *g, const struct segment *s)
 {
 	bool is_hold = s->kind == SEGMENT_LOCK_HOLD;
@@ -242,7 +237,7 @@ static int on_segment(void *arg, const struct segment *s)
 	case SEGMENT_LOCK_HOLD:
 		return add_lock(g, s);
 	case SEGMENT_LOCK_WAIT:
-		if (is_lock(s->lock_kind))
+		if (lock_kind_is_exclusive(s->lock_kind) || s->lock_kind == LDB_LOCK_RWLOCK_RD)
 			return add_lock(g, s);
 		return s->lock_kind == LDB_LOCK_JOIN ? add_join(g, s) : add_event(g, s);
 	case SEGMENT_FUTEX_WAIT:

@@ -124,6 +124,7 @@ enum ldb_lock_kind {
 	LDB_LOCK_SEM		= 6,	/* wait only */
 	LDB_LOCK_BARRIER	= 7,	/* wait only */
 	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the thread joined */
+	LDB_LOCK_OWN		= 9,	/* the program's own, which says so: ldb_lock_wait(3) */
 };
 
 #define LDB_LOCK_KIND(flags)	((flags) & 0xff)
