@@ -83,6 +83,20 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		r->write &= waiters;
 }
 
+bool release_start(struct release *r, struct thread *t, const volatile void *lock,
+		   uint32_t kind, uintptr_t site)
+{
+	struct held_lock *h = held_find(t, lock);
+	bool waiters = waiters_seen(lock), has_something = waiters || (h && h->begin);
+
+	if (has_something)
+		release_begin(r, t, h, lock, kind, site, waiters);
+	else if (h)
+		held_remove(t, h);
+	hook_leave(t);
+	return has_something;
+}
+
 void release_end(struct release *r)
 {
 	uint32_t flags = held_kind(&r->h);

@@ -26,6 +26,8 @@
 
 #pragma GCC visibility push(hidden)
 
+/* shim.c: what is on the list is from another recording, or from before a fork. */
+void held_forget(struct held_list *l, uint32_t tid);
 /* Returns the free slot at the end of a full list. */
 uint32_t held_make_room(struct thread *t);
 void held_remove(struct thread *t, struct held_lock *h);
@@ -44,6 +46,9 @@ struct release {
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,
 		   bool waiters);
+/* The same in a hook, which it leaves.  False: there is nothing to record. */
+bool release_start(struct release *r, struct thread *t, const volatile void *lock,
+		   uint32_t kind, uintptr_t site);
 void release_end(struct release *r);
 
 #pragma GCC visibility pop
@@ -65,6 +70,19 @@ static inline void hook_leave(struct thread *t)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	t->list->in_hook = 0;
+}
+
+/* NULL: there is nothing to do but to call the real function.  Else in a hook. */
+static inline struct thread *shim_enter(void)
+{
+	struct thread *t = thread_self();
+
+	if (unlikely(!t || t->list->in_hook || session_mutex_level() == LDB_MUTEX_OFF))
+		return NULL;
+	hook_enter(t);
+	if (unlikely(t->list->held_epoch != session_page.a.epoch || t->list->nr_held > HELD_MAX))
+		held_forget(t->list, t->tid);
+	return t;
 }
 
 /* session_clock(), without a call where the clock is the CPU's. */
@@ -121,6 +139,16 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 static inline struct held_list __seg_fs *held_of_self(void)
 {
 	return (struct held_list __seg_fs *)next_table.held_off;
+}
+
+/*
+ * May the fast path of an acquisition use the thread's list at this level?  What is
+ * unusual is left to the slow ones.
+ */
+static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level)
+{
+	return likely(!l->in_hook && l->nr_held < HELD_FAST &&
+		      l->held_epoch == session_page.a.level_epoch[level]);
 }
 
 /*

@@ -47,26 +47,13 @@ static void quick_begin(struct held_list *l, uint32_t tid)
 }
 
 /* What is on the list is from another recording, or from before a fork. */
-static __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t tid)
+__attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t tid)
 {
 	quick_begin(l, tid);
 	for (uint32_t n = 0; n < HELD_MAX; n++)
 		l->held[n] = (struct held_lock){ 0 };
 	l->nr_held = 0;
 	l->held_epoch = session_page.a.epoch;
-}
-
-/* NULL: there is nothing to do but to call the real function.  Else in a hook. */
-static struct thread *shim_enter(void)
-{
-	struct thread *t = thread_self();
-
-	if (unlikely(!t || t->list->in_hook || session_mutex_level() == LDB_MUTEX_OFF))
-		return NULL;
-	hook_enter(t);
-	if (unlikely(t->list->held_epoch != session_page.a.epoch || t->list->nr_held > HELD_MAX))
-		held_forget(t->list, t->tid);
-	return t;
 }
 
 /*
@@ -98,16 +85,6 @@ static struct thread *shim_enter(void)
 
 #define FAST(name, params)						\
 	static inline __attribute__((always_inline)) int fast_##name params
-
-/*
- * May the fast path of an acquisition use the thread's list at this level?  What is
- * unusual is left to the slow ones.
- */
-static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level)
-{
-	return likely(!l->in_hook && l->nr_held < HELD_FAST &&
-		      l->held_epoch == session_page.a.level_epoch[level]);
-}
 
 #define ACQUIRE(name, params, args, kind, try, busy, valid)		\
 	FAST_WRAPPER(name, params, args)				\
@@ -229,23 +206,13 @@ static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level
 		bool inner = kind == LDB_LOCK_MUTEX &&			\
 			     glibc_mutex_nested((const void *)lock);	\
 		struct thread *t = inner ? NULL : shim_enter();		\
-		struct held_lock *h;					\
 		struct release r;					\
-		bool waiters;						\
 		int rc;							\
 									\
 		if (!t)							\
 			return next(name) args;				\
-		h = held_find(t, lock);					\
-		waiters = waiters_seen(lock);				\
-		if (!waiters && (!h || !h->begin)) {			\
-			if (h)						\
-				held_remove(t, h);			\
-			hook_leave(t);					\
+		if (!release_start(&r, t, lock, kind, SITE))		\
 			return next(name) args;				\
-		}							\
-		release_begin(&r, t, h, lock, kind, SITE, waiters);	\
-		hook_leave(t);						\
 		rc = next(name) args;					\
 		if (rc == 0)						\
 			release_end(&r);				\
