@@ -204,7 +204,15 @@ void shim_fork_child(void);
  */
 void shim_flush(struct thread *t);
 
-/* request/request.c: fills an object's table of request functions, if it knows that version. */
+/* Before a recording: of locks and conditions nothing is known yet.  Raw thread. */
+void shim_begin(void);
+
+/* shim/own.c: what <ldb/ldb.h> promises of ldb_lock_wait() and its partners. */
+void own_wait(const volatile void *lock, const void *site);
+void own_acquired(const volatile void *lock, const void *site);
+void own_released(const volatile void *lock, const void *site);
+
+/* request/request.c: fills an object's table of functions, if it knows that version. */
 void request_fill(uint64_t version, void *table);
 void request_thread_exit(struct thread *t);
 

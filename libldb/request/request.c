@@ -146,6 +146,13 @@ static void fill_2(struct ldb_api_2 *api)
 	FILL(req_arrived, request_arrived);
 }
 
+static void fill_3(struct ldb_api_3 *api)
+{
+	FILL(lock_wait, own_wait);
+	FILL(lock_acquired, own_acquired);
+	FILL(lock_released, own_released);
+}
+
 static void fill_1(struct ldb_api *api)
 {
 	FILL(req_start, request_start);
@@ -164,6 +171,8 @@ void request_fill(uint64_t version, void *table)
 		fill_1(table);
 	else if (version == 2)
 		fill_2(table);
+	else if (version == 3)
+		fill_3(table);
 }
 
 /* THREAD_EXIT ends what the thread was working on; there is nothing to free. */

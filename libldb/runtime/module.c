@@ -95,7 +95,8 @@ static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct modul
 		break;
 	case LDB_NOTE_API:
 		/* this library's own, by the header, calls nothing and is not written to */
-		if (!m && target != (char *)&__ldb_api && target != (char *)&__ldb_api_2)
+		if (!m && target != (char *)&__ldb_api && target != (char *)&__ldb_api_2 &&
+		    target != (char *)&__ldb_api_3)
 			request_fill(d->version, target);
 		break;
 	case LDB_NOTE_COMPILED:

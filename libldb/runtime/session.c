@@ -304,6 +304,7 @@ void session_begin(void)
 	for (uint32_t i = 0; i < n; i++)
 		thread_assign_page(atomic_load(&live[i]), true);
 	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
+	shim_begin();
 	session_publish(a);
 	raw_unlock(&registry_lock);
 }

@@ -49,6 +49,7 @@ static void quick_begin(struct held_list *l, uint32_t tid)
 /* What is on the list is from another recording, or from before a fork. */
 __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t tid)
 {
+	own_forget();
 	quick_begin(l, tid);
 	for (uint32_t n = 0; n < HELD_MAX; n++)
 		l->held[n] = (struct held_lock){ 0 };
@@ -378,6 +379,12 @@ void shim_thread_exit(struct thread *t)
 			held_write_wait(t, &l->held[n]);
 	l->nr_held = 0;
 	l->held_epoch = 0;
+	own_forget();
+}
+
+void shim_begin(void)
+{
+	wakers_forget();
 }
 
 void shim_fork_child(void)
@@ -388,6 +395,8 @@ void shim_fork_child(void)
 	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
 		if (atomic_load_explicit(&waiters_table[n], memory_order_relaxed))
 			atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
+	own_fork_child();
+	wakers_forget();
 }
 
 /*

@@ -46,14 +46,20 @@ static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uin
 		lock_event_write(t, LDB_EV_LOCK_WAIT, &h, w->begin, end, w->kind | flags);
 }
 
-/* Of a wait that has ended well. */
-static uint32_t waker_of(const struct wait *w, const struct thread *t)
+/* Whom the object's slot names; 0: nobody. */
+static uint32_t waker_of(const volatile void *object)
 {
-	const void *object = (const void *)w->lock;
 	uint64_t word = atomic_load_explicit(waker_slot(object), memory_order_relaxed);
 	uint32_t tid = word & ((1U << WAKER_TID_BITS) - 1);
 
-	return word == waker_word(object, tid) && tid != t->tid ? tid : 0;
+	return word == waker_word(object, tid) ? tid : 0;
+}
+
+void wakers_forget(void)
+{
+	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
+		if (atomic_load_explicit(&wakers_table[n], memory_order_relaxed))
+			atomic_store_explicit(&wakers_table[n], 0, memory_order_relaxed);
 }
 
 static bool has_waker(uint32_t kind)
@@ -91,8 +97,11 @@ static struct thread *wait_over(struct wait *w)
 
 static void name_waker(struct wait *w, const struct thread *t, int err)
 {
-	if (!err && has_waker(w->kind))
-		w->owner = waker_of(w, t);
+	if (!err && has_waker(w->kind)) {
+		w->owner = waker_of((const void *)w->lock);
+		if (w->owner == t->tid)
+			w->owner = 0;
+	}
 }
 
 /* The call was refused: it did not wait for anybody. */
@@ -127,6 +136,8 @@ static uint32_t owner_of(const volatile void *lock, uint32_t kind)
 	case LDB_LOCK_RWLOCK_RD:
 	case LDB_LOCK_RWLOCK_WR:
 		return glibc_rwlock_writer((const void *)lock);
+	case LDB_LOCK_OWN:
+		return waker_of(lock);
 	}
 	return 0;
 }

@@ -38,6 +38,8 @@ static inline bool waiters_seen(const volatile void *lock)
  * What nobody holds: who waits for it says so in its slot, and whoever ends waits puts
  * its tid there, if somebody did.  One word for object and tid, so that the two belong
  * together; two objects in one slot lose a name, never give a wrong one.
+ *
+ * The program's own locks do the same with the tid of who has the lock: see own.c.
  */
 extern _Atomic uint64_t wakers_table[1 << WAITERS_BITS];
 
@@ -65,7 +67,10 @@ static inline void waker_set(const volatile void *object, uint32_t tid)
 	atomic_store_explicit(waker_slot(object), waker_word(object, tid), memory_order_relaxed);
 }
 
-/* A wait in progress.  Lives on the stack of the wrapper. */
+/* Nobody is awaited, and nobody has ended a wait. */
+void wakers_forget(void);
+
+/* A wait in progress.  Lives on the stack of the wrapper, or in own.c. */
 struct wait {
 	struct thread *t;	/* NULL when it is over */
 	uintptr_t lock;
@@ -99,6 +104,11 @@ void wait_cond_begin(struct wait_cond *c, struct thread *t, const void *cond,
 		     const void *mutex, uintptr_t site);
 void wait_cond_end(struct wait_cond *c, int err);
 void wait_cond_cancelled(struct wait_cond *c);
+
+/* own.c: the calling thread waits for none of the program's own locks any more. */
+void own_forget(void);
+/* There is no other thread that could. */
+void own_fork_child(void);
 
 /* join.c: tid of the registered thread with this pthread_t, or 0. */
 uint32_t join_tid_of(uintptr_t pthread);

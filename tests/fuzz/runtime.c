@@ -108,6 +108,10 @@ void shim_not_alone(void)
 {
 }
 
+void shim_begin(void)
+{
+}
+
 void shim_flush(struct thread *t)
 {
 }

@@ -27,6 +27,9 @@ static void every_call(void)
 	ldb_req_end_all();
 	ldb_req_class(4, "GET");
 	ldb_req_link(5, NULL, NULL);
+	ldb_lock_wait(&errno);
+	ldb_lock_acquired(&errno);
+	ldb_lock_released(&errno);
 }
 
 static void without(void)
@@ -39,6 +42,7 @@ static void without(void)
 	is_int(errno, 4242, "errno is left alone");
 	request_fill(1, &__ldb_api);
 	request_fill(2, &__ldb_api_2);
+	request_fill(3, &__ldb_api_3);
 	every_call();
 	is_int(harness_nr(), 0, "nor when nobody records");
 }

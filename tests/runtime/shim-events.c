@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <ldb/ldb.h>
 #include "runtime/runtime.h"
 #include "shim/wait.h"
 #include "shim-harness.h"
@@ -87,6 +88,25 @@ FN(pthread_spin_unlock, pthread_spinlock_t)
 FN(sem_wait, sem_t)
 FN(mtx_lock, mtx_t)
 FN(mtx_unlock, mtx_t)
+
+/* One that the program made itself. */
+static int do_own_lock(void *p)
+{
+	if (__atomic_exchange_n((int *)p, 1, __ATOMIC_ACQUIRE)) {
+		ldb_lock_wait(p);
+		while (__atomic_exchange_n((int *)p, 1, __ATOMIC_ACQUIRE))
+			usleep(100);
+	}
+	ldb_lock_acquired(p);
+	return 0;
+}
+
+static int do_own_unlock(void *p)
+{
+	ldb_lock_released(p);
+	__atomic_store_n((int *)p, 0, __ATOMIC_RELEASE);
+	return 0;
+}
 
 static bool lies_in(uint64_t addr, const void *fn, unsigned size)
 {
@@ -182,7 +202,7 @@ static void contended(const char *name, void *lock, unsigned kind, bool has_owne
 	is_int(hold->flags, kind, "its begin was not stamped");
 	ok(hold->begin == 0 && hold->gen == 0x30000, "but bounded by the generation");
 	ok(hold->end >= begin && hold->end <= end, "it ends at the unlock");
-	ok(lies_in(harness_site(hold), (void *)take, 64), "site: the call that took it");
+	ok(lies_in(harness_site(hold), (void *)take, 256), "site: the call that took it");
 	is_int(hold->cont1, LDB_EV_CONT + 1, "the second slot says what it is");
 	is_int(harness_count(WAIT, 0, NULL), 0, "the wait is kept back until the unlock");
 	other_finish(&o);
@@ -212,6 +232,7 @@ static void contended_all(void)
 	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
 	pthread_spinlock_t s;
 	mtx_t c11;
+	int own = 0;
 
 	pthread_spin_init(&s, 0);
 	mtx_init(&c11, mtx_plain);
@@ -232,6 +253,8 @@ static void contended_all(void)
 	contended("spin lock", (void *)&s, LDB_LOCK_SPIN, false, do_pthread_spin_lock,
 		  do_pthread_spin_unlock);
 	contended("C11 mutex", &c11, LDB_LOCK_MUTEX, true, do_mtx_lock, do_mtx_unlock);
+	request_fill(3, &__ldb_api_3);
+	contended("a lock of its own", &own, LDB_LOCK_OWN, false, do_own_lock, do_own_unlock);
 }
 
 static void readers(void)

@@ -144,6 +144,7 @@ void harness_start(enum ldb_mutex_level level, uint64_t threshold)
 	atomic_store(&nr_records, 0);
 	session_page.a.mutex_level = level;
 	session_page.a.lock_threshold = threshold;
+	shim_begin();
 	session_publish(&session_page.a);
 }
 
@@ -155,6 +156,7 @@ void harness_stop(void)
 void harness_reattach(void)
 {
 	harness_stop();
+	shim_begin();
 	session_publish(&session_page.a);
 }
 

@@ -30,8 +30,8 @@
  *		uint64: LDB_ABI_VERSION
  *		The accessor, void *f(void), returns the calling thread's block.
  *	2	int64: address of a table of ldb.h - address of this field
- *		uint64: which one, 1: struct ldb_api, 2: struct ldb_api_2.  A
- *		runtime fills those it knows and leaves the others alone.
+ *		uint64: which one, 1: struct ldb_api, 2: struct ldb_api_2, and
+ *		so on.  A runtime fills those it knows and leaves the others alone.
  *	3	int64: 0; uint64: LDB_ABI_VERSION.  The object was compiled with
  *		the plugin.  A module with type 3 and no type 1 was linked with
  *		-flto without the plugin: its functions have no records.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ldb: tagging requests.
+ * ldb: tagging requests, and locks of the program's own.
  *
  * Tell ldb which request a thread is working on, and ldb-timeline shows what
  * that request waited for (LDB paper, section 4.2).  Nothing has to be linked:
@@ -20,6 +20,13 @@
  *				   most LDB_CLASS_MAX bytes are kept.
  *	ldb_req_link(id, trace, span)  W3C trace context: 16 and 8 bytes.
  *
+ * The locks of pthread and C11 are known; one that the program made itself it tells of:
+ *
+ *	ldb_lock_wait(lock)	   this thread found the lock taken and waits for it.
+ *	ldb_lock_acquired(lock)	   it has the lock now; just after it was taken.
+ *	ldb_lock_released(lock)	   it gives the lock back; just before.  Of a lock that
+ *				   it waits for: it gives up.
+ *
  * All are thread-safe, async-signal-safe, never fail, and leave errno alone.
  * Ids are the program's own; they may repeat.
  */
@@ -28,7 +35,7 @@
 
 #include <stdint.h>
 
-#define LDB_API_VERSION	2		/* 2: ldb_req_arrived() */
+#define LDB_API_VERSION	3		/* 2: ldb_req_arrived(); 3: ldb_lock_*() */
 #define LDB_CLASS_MAX	23
 #define LDB_AGE_MAX_NS	86400000000000ULL /* a day; more is a mistake and ignored */
 
@@ -57,8 +64,15 @@ struct ldb_api_2 {
 	void (*req_arrived)(uint64_t id, void *queue, uint64_t age_ns);
 };
 
+struct ldb_api_3 {
+	void (*lock_wait)(const volatile void *lock, const void *site);
+	void (*lock_acquired)(const volatile void *lock, const void *site);
+	void (*lock_released)(const volatile void *lock, const void *site);
+};
+
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api __ldb_api;
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api_2 __ldb_api_2;
+__attribute__((weak, visibility("hidden"), used)) struct ldb_api_3 __ldb_api_3;
 
 /* PC-relative, so that it needs no relocation at run time. */
 #define LDB_API_NOTE(table, version)						\
@@ -71,6 +85,7 @@ __attribute__((weak, visibility("hidden"), used)) struct ldb_api_2 __ldb_api_2;
 		".popsection\n")
 LDB_API_NOTE(__ldb_api, 1);
 LDB_API_NOTE(__ldb_api_2, 2);
+LDB_API_NOTE(__ldb_api_3, 3);
 
 #define LDB_API_CALL_OF(table, fn, ...)					\
 	do {								\
@@ -124,6 +139,28 @@ static inline __attribute__((always_inline, unused)) void
 ldb_req_link(uint64_t id, const void *trace16, const void *span8)
 {
 	LDB_API_CALL(req_link, id, trace16, span8);
+}
+
+/*
+ * A lock is its address, which is never looked at.  What ldb makes of calls that do
+ * not fit together: ldb_lock_wait(3).
+ */
+static inline __attribute__((always_inline, unused)) void
+ldb_lock_wait(const volatile void *lock)
+{
+	LDB_API_CALL_OF(__ldb_api_3, lock_wait, lock, LDB_SITE);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ldb_lock_acquired(const volatile void *lock)
+{
+	LDB_API_CALL_OF(__ldb_api_3, lock_acquired, lock, LDB_SITE);
+}
+
+static inline __attribute__((always_inline, unused)) void
+ldb_lock_released(const volatile void *lock)
+{
+	LDB_API_CALL_OF(__ldb_api_3, lock_released, lock, LDB_SITE);
 }
 
 /*

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Locks that the program made itself, from what it says of them: ldb_lock_wait(3).
+ *
+ * Of such a lock only the address is known; its memory is never read.  So who has it is
+ * kept in the table of wakers, but not while nobody wants it: who waits puts the address
+ * there, from then on whoever takes that lock adds its tid and takes it away again when it
+ * gives the lock back, until another lock needs the slot.  A lock that nobody has ever
+ * waited for writes to nothing that threads share.  The first wait does not find a name,
+ * but the holder sees it, and records its hold.
+ *
+ * What the program says may be wrong in any way: then what is recorded is wrong, and
+ * nothing else.  Async-signal-safe; errno stays as it is.
+ */
+#include <errno.h>
+#include "held.h"
+#include "wait.h"
+
+/* One in the slow path of another, and in signal handlers. */
+#define OWN_WAITS_MAX	4
+
+struct own_waits {		/* the newest last; only the thread itself, in a hook */
+	uint32_t nr;
+	struct wait at[OWN_WAITS_MAX];
+};
+static TLS_IE struct own_waits own_waits;
+
+static struct wait *own_find(const volatile void *lock)
+{
+	for (uint32_t n = own_waits.nr; n-- > 0;)
+		if (own_waits.at[n].lock == (uintptr_t)lock)
+			return &own_waits.at[n];
+	return NULL;
+}
+
+static void own_drop(const struct wait *w)
+{
+	atomic_fetch_sub_explicit(waiters_of((const void *)w->lock), 1, memory_order_relaxed);
+}
+
+void own_forget(void)
+{
+	while (own_waits.nr)
+		own_drop(&own_waits.at[--own_waits.nr]);
+}
+
+void own_fork_child(void)
+{
+	own_waits.nr = 0;	/* the counters are 0 already */
+}
+
+/* The place of the next one.  Of too many the oldest goes: the program has not said how it ended. */
+static struct wait *own_room(void)
+{
+	struct own_waits *l = &own_waits;
+
+	if (l->nr == OWN_WAITS_MAX) {
+		own_drop(&l->at[0]);
+		for (uint32_t n = 1; n < l->nr; n++)
+			l->at[n - 1] = l->at[n];
+		l->nr--;
+	}
+	return &l->at[l->nr];
+}
+
+/* The thread does not wait for this lock any more, and for none that it came to since. */
+static bool own_take(const volatile void *lock, struct wait *taken)
+{
+	struct wait *w = own_find(lock);
+
+	if (!w)
+		return false;
+	while (&own_waits.at[own_waits.nr - 1] != w)
+		own_drop(&own_waits.at[--own_waits.nr]);
+	*taken = *w;
+	own_waits.nr--;
+	return true;
+}
+
+void own_wait(const volatile void *lock, const void *site)
+{
+	struct thread *t = session_wants_locks() ? shim_enter() : NULL;
+	struct wait *w;
+
+	if (!t)
+		return;
+	if (!own_find(lock)) {
+		w = own_room();
+		wait_lock_begin(w, t, lock, LDB_LOCK_OWN, (uintptr_t)site);
+		own_waits.nr++;
+		if (w->owner == t->tid)		/* it has never said that it gave it back */
+			w->owner = 0;
+		if (!waker_is_awaited(lock))
+			waker_set(lock, 0);
+	}
+	hook_leave(t);
+}
+
+static __attribute__((noinline)) void slow_acquired(const volatile void *lock, uintptr_t site)
+{
+	struct thread *t = shim_enter();
+	struct wait w;
+
+	if (!t)
+		return;
+	if (waker_is_awaited(lock))
+		waker_set(lock, t->tid);
+	if (own_take(lock, &w)) {
+		hook_leave(t);
+		wait_lock_end(&w, 0);
+	} else {
+		held_acquired(t, lock, LDB_LOCK_OWN, site);
+		hook_leave(t);
+	}
+}
+
+/* Somebody waits for it, maybe the thread itself, or has done so. */
+static inline bool own_is_wanted(const volatile void *lock)
+{
+	return unlikely(waiters_seen(lock) || waker_is_awaited(lock));
+}
+
+static __attribute__((noinline)) void stamped_acquired(const volatile void *lock, uintptr_t site)
+{
+	struct held_list __seg_fs *l = held_of_self();
+
+	if (own_is_wanted(lock) || !fast_enter(l, LDB_MUTEX_HOLD)) {
+		slow_acquired(lock, site);
+	} else {
+		held_push_fast(l, lock, LDB_LOCK_OWN, site);
+		held_stamp_fast(l, lock);
+	}
+}
+
+/* Calls are jumps: what is usual needs no stack frame. */
+void own_acquired(const volatile void *lock, const void *site)
+{
+	struct held_list __seg_fs *l;
+
+	if (likely(!session_wants_locks()))
+		return;
+	l = held_of_self();
+	if (own_is_wanted(lock) || !fast_enter(l, LDB_MUTEX_WAIT))
+		stamped_acquired(lock, (uintptr_t)site);
+	else
+		held_push_fast(l, lock, LDB_LOCK_OWN, (uintptr_t)site);
+}
+
+static __attribute__((noinline)) void slow_released(const volatile void *lock, uintptr_t site)
+{
+	struct thread *t = shim_enter();
+	struct release r;
+	struct wait w;
+
+	if (!t)
+		return;
+	/* If it is another's by now, the lock was given back before we came. */
+	if (atomic_load_explicit(waker_slot(lock), memory_order_relaxed) == waker_word(lock, t->tid))
+		waker_set(lock, 0);
+	if (own_take(lock, &w)) {
+		hook_leave(t);
+		wait_lock_end(&w, ETIMEDOUT);
+	} else if (release_start(&r, t, lock, LDB_LOCK_OWN, site)) {
+		release_end(&r);
+	}
+}
+
+/* May the newest entry be taken from the list without a look at the others? */
+static inline bool own_is_plain(const struct held_list __seg_fs *l, const volatile void *lock)
+{
+	return likely(!l->in_hook && l->held_epoch == session_page.a.epoch) && !own_is_wanted(lock);
+}
+
+static __attribute__((noinline)) void stamped_released(const volatile void *lock, uintptr_t site)
+{
+	struct held_list __seg_fs *l = held_of_self();
+
+	if (!own_is_plain(l, lock) || !held_pop_fast(l, lock))
+		slow_released(lock, site);
+}
+
+void own_released(const volatile void *lock, const void *site)
+{
+	struct held_list __seg_fs *l;
+
+	if (likely(!session_wants_locks()))
+		return;
+	l = held_of_self();
+	if (!own_is_plain(l, lock) || !held_pop_quick(l, lock))
+		stamped_released(lock, (uintptr_t)site);
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Locks of the program's own: what is recorded of what it says, and what of nonsense. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <ldb/ldb.h>
+#include "runtime/runtime.h"
+#include "shim/wait.h"
+#include "shim-harness.h"
+#include "tap.h"
+
+#define WAIT	LDB_EV_LOCK_WAIT
+#define HOLD	LDB_EV_LOCK_HOLD
+#define OWN	LDB_LOCK_OWN
+#define FAR	(1ULL << 60)	/* a threshold nothing reaches */
+
+static char locks[64];		/* the address is all there is to them */
+static uint32_t main_tid;
+
+/* Threads that say something when they are told to. */
+enum say { SAY_NOTHING, SAY_WAIT, SAY_ACQUIRED, SAY_RELEASED, SAY_BYE };
+
+struct speaker {
+	pthread_t thread;
+	_Atomic enum say say;
+	const char *lock;
+	uint32_t tid;
+};
+
+static void *speak(void *p)
+{
+	struct speaker *s = p;
+	enum say say;
+
+	s->tid = thread_self()->tid;
+	do {
+		while (!(say = s->say))
+			usleep(50);
+		if (say == SAY_WAIT)
+			ldb_lock_wait(s->lock);
+		else if (say == SAY_ACQUIRED)
+			ldb_lock_acquired(s->lock);
+		else if (say == SAY_RELEASED)
+			ldb_lock_released(s->lock);
+		s->say = SAY_NOTHING;
+	} while (say != SAY_BYE);
+	return NULL;
+}
+
+static void speaker_start(struct speaker *s)
+{
+	*s = (struct speaker){ .say = SAY_NOTHING };
+	if (pthread_create(&s->thread, NULL, speak, s))
+		bail_out("pthread_create");
+}
+
+static void tell(struct speaker *s, enum say say, const char *lock)
+{
+	s->lock = lock;
+	s->say = say;
+	while (s->say)
+		usleep(50);
+}
+
+static void speaker_end(struct speaker *s)
+{
+	s->say = SAY_BYE;
+	next_table.pthread_join(s->thread, NULL);
+}
+
+static unsigned nr_waiters(void)
+{
+	unsigned nr = 0;
+
+	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
+		nr += atomic_load(&waiters_table[n]);
+	return nr;
+}
+
+static unsigned nr_names(void)
+{
+	unsigned nr = 0;
+
+	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
+		nr += atomic_load(&wakers_table[n]) != 0;
+	return nr;
+}
+
+static void every_call(const char *lock)
+{
+	ldb_lock_wait(lock);
+	ldb_lock_acquired(lock);
+	ldb_lock_released(lock);
+}
+
+static void nobody_records(void)
+{
+	errno = 4242;
+	every_call(locks);
+	request_fill(3, &__ldb_api_3);
+	every_call(locks);
+	harness_start(LDB_MUTEX_OFF, 0);
+	every_call(locks);
+	harness_stop();
+	is_int(harness_nr() + nr_waiters() + nr_names(), 0,
+	       "nothing, without the runtime, when nobody records and with --mutex=off");
+	harness_start(LDB_MUTEX_WAIT, 0);
+	every_call(locks);
+	ok(harness_nr() > 0, "with it there are records");
+	is_int(errno, 4242, "errno is left alone");
+	harness_stop();
+}
+
+static void uncontended(void)
+{
+	const struct ldb_lock_rec *hold;
+
+	harness_start(LDB_MUTEX_WAIT, 0);
+	for (int n = 0; n < 100; n++) {
+		ldb_lock_acquired(&locks[0]);
+		ldb_lock_acquired(&locks[1]);
+		ldb_lock_released(&locks[0]);
+		ldb_lock_released(&locks[1]);
+	}
+	is_int(harness_nr(), 0, "level wait: nothing is written without contention");
+	is_int(thread_self()->list->nr_held, 0, "the list is empty");
+	is_int(nr_names(), 0, "and nothing was written to what threads share");
+	harness_start(LDB_MUTEX_HOLD, 0);
+	harness_gen = 7 << 16;
+	for (int n = 0; n < 2; n++) {		/* the first in a recording goes a longer way */
+		ldb_lock_acquired(locks);
+		ldb_lock_released(locks);
+	}
+	hold = harness_last(HOLD, OWN, locks);
+	is_int(harness_nr(), 2, "level hold: one record for a hold");
+	is_int(hold->flags, OWN | LDB_LOCK_F_BEGIN_EXACT, "its flags");
+	ok(hold->end >= hold->begin && hold->begin && hold->gen == 7 << 16, "its begin and generation");
+	harness_start(LDB_MUTEX_HOLD, FAR);
+	every_call(locks);
+	ldb_lock_acquired(locks);
+	ldb_lock_released(locks);
+	is_int(harness_nr(), 0, "nothing below the threshold");
+	harness_stop();
+	harness_gen = 0;
+}
+
+static void holders(void)
+{
+	const struct ldb_lock_rec *wait;
+	struct speaker a, b;
+
+	speaker_start(&a);
+	speaker_start(&b);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	ldb_lock_acquired(locks);
+	tell(&a, SAY_WAIT, locks);
+	tell(&b, SAY_WAIT, locks);
+	ldb_lock_released(locks);
+	is_int(harness_count(HOLD, OWN, locks), 1, "who gives back what others wait for is recorded");
+	is_int(harness_last(HOLD, OWN, locks)->tid, main_tid, "as its holder");
+	tell(&a, SAY_ACQUIRED, locks);
+	ldb_lock_wait(locks);
+	is_int(harness_count(WAIT, OWN, locks), 0, "waits are kept back");
+	tell(&a, SAY_RELEASED, locks);
+	wait = harness_last(WAIT, OWN, locks);
+	ok(wait->tid == a.tid && wait->owner == 0, "the first one's holder has no name");
+	ldb_lock_acquired(locks);
+	ldb_lock_released(locks);
+	wait = harness_last(WAIT, OWN, locks);
+	ok(wait->tid == main_tid && wait->owner == a.tid, "who comes later knows it");
+	is_int(harness_last(HOLD, OWN, locks)->begin, wait->end, "its hold begins when its wait ends");
+	tell(&b, SAY_ACQUIRED, locks);
+	tell(&b, SAY_RELEASED, locks);
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "a wait's holder is that of its begin");
+	is_int(nr_waiters(), 0, "nobody waits any more");
+
+	/* In free air: it is known that the lock is wanted at times. */
+	tell(&a, SAY_ACQUIRED, locks);
+	tell(&b, SAY_WAIT, locks);
+	tell(&a, SAY_RELEASED, locks);
+	tell(&b, SAY_ACQUIRED, locks);
+	tell(&b, SAY_RELEASED, locks);
+	is_int(harness_last(WAIT, OWN, locks)->owner, a.tid, "of one that was wanted before, the holder is known");
+	ldb_lock_wait(locks);
+	ldb_lock_acquired(locks);
+	ldb_lock_released(locks);
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "who has given it back is not named");
+	ldb_lock_acquired(locks);
+	ldb_lock_wait(locks);
+	ldb_lock_released(locks);
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "nobody waits for itself");
+	harness_stop();
+	speaker_end(&a);
+	speaker_end(&b);
+}
+
+static void gives_up(void)
+{
+	const struct ldb_lock_rec *wait;
+	struct speaker a;
+
+	speaker_start(&a);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	tell(&a, SAY_ACQUIRED, locks);
+	ldb_lock_wait(locks);
+	ldb_lock_released(locks);
+	wait = harness_last(WAIT, OWN, locks);
+	is_int(harness_nr(), 1, "who gives up has waited");
+	is_int(wait->flags, OWN | LDB_LOCK_F_FAILED, "in vain");
+	is_int(thread_self()->list->nr_held + nr_waiters(), 0, "and has nothing, and waits for nothing");
+	tell(&a, SAY_RELEASED, locks);
+	is_int(harness_nr(), 1, "its holder did not see it");
+	harness_stop();
+	speaker_end(&a);
+}
+
+/* Not as it should be. */
+static void nonsense(void)
+{
+	struct speaker a;
+
+	speaker_start(&a);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	ldb_lock_released(locks);
+	ldb_lock_released(NULL);
+	is_int(harness_nr(), 0, "giving back what nobody has");
+	ldb_lock_wait(locks);
+	harness_clock = cpu_tsc();
+	ldb_lock_wait(locks);
+	is_int(nr_waiters(), 1, "waiting twice is waiting once");
+	harness_clock = 0;
+	ldb_lock_acquired(locks);
+	ldb_lock_acquired(locks);
+	ldb_lock_released(locks);
+	ldb_lock_released(locks);
+	ldb_lock_released(locks);
+	is_int(harness_count(WAIT, OWN, locks), 1, "taken twice: one wait");
+	is_int(thread_self()->list->nr_held, 0, "and given back thrice, nothing is left");
+	ldb_lock_acquired(&locks[1]);
+	tell(&a, SAY_RELEASED, &locks[1]);
+	ldb_lock_acquired(&locks[1]);
+	ldb_lock_released(&locks[1]);
+	ldb_lock_released(&locks[1]);
+	is_int(thread_self()->list->nr_held, 0, "given back by another thread");
+	for (int n = 0; n < 20; n++)
+		ldb_lock_wait(&locks[n]);
+	ok(nr_waiters() > 0 && nr_waiters() <= 4, "only the last of many waits count");
+	ldb_lock_acquired(&locks[18]);
+	is_int(nr_waiters(), 2, "what ends ends those that came later");
+	ldb_lock_released(&locks[18]);
+	for (int n = 0; n < 40; n++)
+		ldb_lock_acquired(&locks[n]);
+	is_int(thread_self()->list->nr_held, HELD_MAX, "and so with locks");
+	tell(&a, SAY_WAIT, locks);
+	speaker_end(&a);
+	is_int(nr_waiters(), 0, "who ends does not wait");
+	ldb_lock_wait(&locks[50]);
+	harness_reattach();
+	ldb_lock_wait(locks);
+	is_int(nr_waiters(), 1, "nor who did before this recording");
+	ldb_lock_released(locks);
+	is_int(nr_waiters(), 0, "all are forgotten");
+	harness_stop();
+}
+
+static void recordings(void)
+{
+	struct speaker a;
+
+	speaker_start(&a);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	tell(&a, SAY_WAIT, locks);
+	tell(&a, SAY_ACQUIRED, locks);
+	ldb_lock_wait(locks);
+	harness_stop();
+	tell(&a, SAY_RELEASED, locks);		/* nobody listens */
+	ldb_lock_acquired(locks);
+	ldb_lock_released(locks);
+	harness_start(LDB_MUTEX_WAIT, 0);
+	ldb_lock_wait(locks);
+	ldb_lock_acquired(locks);
+	ldb_lock_released(locks);
+	is_int(harness_count(WAIT, OWN, locks), 1, "a wait of the last recording is not of this one");
+	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "nor is its holder");
+	ldb_lock_wait(locks);
+	harness_reattach();
+	ldb_lock_acquired(locks);
+	ldb_lock_released(locks);
+	is_int(harness_count(WAIT, OWN, locks), 1, "one from recording to recording is none");
+	is_int(nr_waiters(), 0, "and nobody waits");
+	harness_stop();
+	speaker_end(&a);
+}
+
+static void forks(void)
+{
+	pid_t pid;
+	int status;
+
+	harness_start(LDB_MUTEX_WAIT, 0);
+	ldb_lock_wait(locks);
+	pid = fork();
+	if (!pid) {
+		unsigned before = harness_nr();
+
+		shim_fork_child();
+		ldb_lock_acquired(locks);
+		ldb_lock_released(locks);
+		ldb_lock_wait(&locks[1]);
+		_exit(harness_nr() != before || nr_waiters() != 1 || nr_names() != 1);
+	}
+	ok(waitpid(pid, &status, 0) == pid && !status,
+	   "a child waits for nothing, and knows of no holders");
+	ldb_lock_released(locks);
+	harness_stop();
+}
+
+static _Atomic bool on_signal_stop;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	ldb_lock_wait(&locks[40]);
+	ldb_lock_acquired(&locks[40]);
+	ldb_lock_released(&locks[40]);
+}
+
+static void *storm(void *p)
+{
+	unsigned seed = (unsigned)(uintptr_t)p;
+
+	while (!on_signal_stop) {
+		const char *lock = &locks[rand_r(&seed) % 24];
+
+		switch (rand_r(&seed) % 3) {
+		case 0: ldb_lock_wait(lock); break;
+		case 1: ldb_lock_acquired(lock); break;
+		case 2: ldb_lock_released(lock); break;
+		}
+	}
+	return NULL;
+}
+
+/* Anything, by anybody, at any time, with signals and recordings that come and go. */
+static void storms(void)
+{
+	pthread_t t[4];
+
+	signal(SIGUSR1, on_signal);
+	harness_start(LDB_MUTEX_WAIT, FAR);
+	for (int n = 0; n < 4; n++)
+		if (pthread_create(&t[n], NULL, storm, (void *)(uintptr_t)(n + 1)))
+			bail_out("pthread_create");
+	for (int n = 0; n < 1000; n++) {
+		pthread_kill(t[n % 4], SIGUSR1);
+		if (n % 10 == 0)
+			harness_start(n % 20 ? LDB_MUTEX_HOLD : LDB_MUTEX_WAIT, FAR);
+		usleep(200);
+	}
+	on_signal_stop = true;
+	for (int n = 0; n < 4; n++)
+		next_table.pthread_join(t[n], NULL);
+	is_int(nr_waiters(), 0, "after a storm of nonsense nobody is left waiting");
+	harness_stop();
+}
+
+int main(void)
+{
+	shim_init();
+	main_tid = thread_self()->tid;
+	nobody_records();
+	uncontended();
+	holders();
+	gives_up();
+	nonsense();
+	recordings();
+	forks();
+	storms();
+	return done();
+}
