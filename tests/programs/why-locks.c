@@ -6,6 +6,7 @@
  *			"why.tmp"; from a block device it reads, past the cache)
  *	preempted	its holder is preempted by a thread "hog" of real-time priority
  *	chain		its holder waits for another lock, whose holder is in compact()
+ *	own		the lock is the program's own spin lock, whose holder is in compact()
  *	inversion	priority inversion: a requester of high priority, a holder of low
  *			priority and a "hog" between them, on one CPU
  *
@@ -20,9 +21,10 @@
 
 static pthread_mutex_t db_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static int slot_lock;			/* 1: taken */
 static sem_t go, holding, asked, go_log, log_held, go_hog;
 static bool is_held;			/* the requester knows that db_lock is */
-static bool is_inversion, has_hog;
+static bool is_inversion, has_hog, is_own;
 static int disk = -1;
 static bool is_device;
 
@@ -44,13 +46,40 @@ static void stay_in_background(void)
 		die("sched_setscheduler");
 }
 
+static inline bool try_slot(void)
+{
+	return !__atomic_exchange_n(&slot_lock, 1, __ATOMIC_ACQUIRE);
+}
+
+static inline void lock_slot(void)
+{
+	if (!try_slot()) {
+		ldb_lock_wait(&slot_lock);
+		while (!try_slot())
+			sched_yield();
+	}
+	ldb_lock_acquired(&slot_lock);
+}
+
+static inline void unlock_slot(void)
+{
+	ldb_lock_released(&slot_lock);
+	__atomic_store_n(&slot_lock, 0, __ATOMIC_RELEASE);
+}
+
 NAMED void lookup(void)
 {
 	if (is_held)
 		sem_post(&asked);
-	pthread_mutex_lock(&db_lock);
+	if (is_own)
+		lock_slot();
+	else
+		pthread_mutex_lock(&db_lock);
 	burn(20);
-	pthread_mutex_unlock(&db_lock);
+	if (is_own)
+		unlock_slot();
+	else
+		pthread_mutex_unlock(&db_lock);
 }
 
 NAMED void serve(void)
@@ -267,11 +296,38 @@ static void run_chain(void)
 	requests();
 }
 
+/* own */
+
+static void *slot_compactor(void *arg)
+{
+	prctl(PR_SET_NAME, "compactor");
+	stay_in_background();
+	for (;;) {
+		wait_sem(&go);
+		lock_slot();
+		if (!planted)
+			unlock_slot();
+		sem_post(&holding);
+		compact();
+		if (planted)
+			unlock_slot();
+	}
+	return arg;
+}
+
+static void run_own(void)
+{
+	is_own = true;
+	start_thread(slot_compactor);
+	requests();
+}
+
 static const struct cause causes[] = {
 	{ "io", run_io },
 	{ "preempted", run_preempted },
 	{ "chain", run_chain },
 	{ "inversion", run_inversion },
+	{ "own", run_own },
 	{ NULL, NULL },
 };
 
