@@ -5,7 +5,7 @@
 lock_pairs=1000000
 cold_rounds=3000
 cold_kinds="first-near all-near first-far all-far"
-lock_kinds="mutex recursive alone std read write spin sem nested turns"
+lock_kinds="mutex recursive alone std read write spin own sem nested turns"
 
 # The plain program is not instrumented and has no runtime.
 lock_config()	# config program argument lines: prints "KIND-CONFIG NS"
@@ -21,7 +21,7 @@ lock_config()	# config program argument lines: prints "KIND-CONFIG NS"
 
 lock_run()	# config
 {
-	lock_config "$1" locks "$lock_pairs" 10
+	lock_config "$1" locks "$lock_pairs" 12
 }
 
 cold_run()	# config
@@ -39,6 +39,7 @@ lock_label()	# kind
 	read)	echo "rwlock, reading" ;;
 	write)	echo "rwlock, writing" ;;
 	spin)	echo "spin lock" ;;
+	own)	echo "spin lock of the program's own, which says so" ;;
 	sem)	echo "semaphore" ;;
 	nested)	echo "four mutexes at once" ;;
 	turns)	echo "two threads, in turns" ;;
@@ -82,6 +83,7 @@ bench_locks()
 	interleave locks.txt "$rounds" lock_run base base2 dormant record hold
 	heading "uncontended lock and unlock: ns added to those without ldb"
 	lock_rows locks.txt "$lock_kinds" lock_label all 5.0
+	added locks.txt own-base own_bare-base "to say so, without the runtime"
 	lock_programs lock-cold cold
 	interleave cold.txt "$((rounds * 2))" cold_run base base2 dormant record hold
 	heading "the same in cold caches: ns added to those without ldb, and to reading the clock"

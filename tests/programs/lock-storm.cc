@@ -8,8 +8,10 @@
  * unlock, the median of SLICES parts, because a neighbour of a virtual machine makes
  * some of them longer.  CPU: the one to stay on.  "turns": two threads use one mutex, never at the
  * same time; "nested": four mutexes held at once, each counts; "alone": before the
- * process has a second thread, when glibc locks without an atomic operation.
+ * process has a second thread, when glibc locks without an atomic operation; "own": a spin
+ * lock of its own, which it tells ldb of; "own_bare": the same, untold.
  */
+#include <ldb/ldb.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -30,6 +32,7 @@ static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
 static sem_t sem;
+static std::atomic<bool> own;
 static std::mutex std_mutex;
 
 static uint64_t cpu_ns()
@@ -73,6 +76,22 @@ static void pair_spin()
 {
 	pthread_spin_lock(&spin);
 	pthread_spin_unlock(&spin);
+}
+
+static void pair_own_bare()
+{
+	while (own.exchange(true, std::memory_order_acquire))
+		;
+	own.store(false, std::memory_order_release);
+}
+
+static void pair_own()
+{
+	while (own.exchange(true, std::memory_order_acquire))
+		ldb_lock_wait(&own);
+	ldb_lock_acquired(&own);
+	ldb_lock_released(&own);
+	own.store(false, std::memory_order_release);
 }
 
 static void pair_sem()
@@ -120,6 +139,8 @@ STORM(std, pair_std, 1)
 STORM(read, pair_read, 1)
 STORM(write, pair_write, 1)
 STORM(spin, pair_spin, 1)
+STORM(own, pair_own, 1)
+STORM(own_bare, pair_own_bare, 1)
 STORM(sem, pair_sem, 1)
 STORM(nested, pairs_nested, 4)
 
@@ -180,6 +201,8 @@ int main(int argc, char **argv)
 	storm_read(pairs);
 	storm_write(pairs);
 	storm_spin(pairs);
+	storm_own(pairs);
+	storm_own_bare(pairs);
 	storm_sem(pairs);
 	storm_nested(pairs);
 	storm_turns(pairs);
