@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "analysis/names.h"
 #include "cli/error.h"
@@ -40,24 +42,61 @@ static const char *root_of(pid_t pid, char *path, size_t size)
 	return path;
 }
 
-static uint64_t store_names(const char *path, pid_t pid)
+/* In a process of its own: 0, or 1 after one line. */
+static int look_up(const char *path, pid_t pid)
 {
 	char err[512] = "", root[64];
 	struct names_options o = { .goes_on = nobody_waits };
 	struct names_done done;
-	struct stat st;
 	int rc;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return 0;
 	o.symbols.sysroot = root_of(pid, root, sizeof(root));
-	progress_line("looking up names for %s", path);
 	rc = names_store(path, &o, &done, err, sizeof(err));
 	if (rc == -EINTR)
 		cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
 	else if (rc && rc != -EEXIST)
 		cli_warn("%s has no names of its own: %s", path, *err ? err : "out of memory");
-	return done.bytes;
+	return rc && rc != -EEXIST;
+}
+
+/* Whoever ends us ends the search, too: it looks whether it goes on. */
+static int wait_for(pid_t child)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	int status = 0;
+
+	while (!waitpid(child, &status, WNOHANG)) {
+		if (!nobody_waits(NULL))
+			kill(child, SIGTERM);
+		nanosleep(&pause, NULL);
+	}
+	return status;
+}
+
+/*
+ * Debug information is the program's, and of any kind; who reads it may end over it.  So a
+ * child does, and the trace it may leave without names is whole.
+ */
+static uint64_t store_names(const char *path, pid_t pid)
+{
+	struct stat before, after;
+	pid_t child;
+	int status;
+
+	if (stat(path, &before) || !S_ISREG(before.st_mode))
+		return 0;
+	progress_line("looking up names for %s", path);
+	child = fork();
+	if (!child) {
+		status = look_up(path, pid);
+		fflush(NULL);
+		_exit(status);
+	}
+	status = child > 0 ? wait_for(child) : W_EXITCODE(0, SIGKILL);
+	if (WIFSIGNALED(status))
+		cli_warn("%s has no names of its own: who looked them up was ended by signal %d", path,
+			 WTERMSIG(status));
+	return stat(path, &after) || after.st_size < before.st_size ? 0 : after.st_size - before.st_size;
 }
 
 static uint64_t pid, scanner_cpu;

@@ -77,6 +77,22 @@ check_not "and nothing is missing" "cat compared.err" 0 'warning'
 ldb-why --compare bare.data new.data >compared.txt 2>compared.err
 check "as they have not without" "cat compared.err" 0 'warning'
 
+# Debug information of any kind: who looks names up may end over it.  A file that takes long.
+gcc -O2 -g -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$PROGRAMS/compare.c" -o long || exit 1
+objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-debuglink=long.debug long
+truncate -s 8G long.debug
+ldb-record --kernel=none -o killed.data -- ./long 20 100 100 >killed.out 2>&1 &
+rec=$!
+# Its other child was called so for a moment, before it became the program.
+wait_for 10 "test -s killed.data && pgrep -P $rec -x ldb-record && ! pgrep -P $rec -x long"
+kill -KILL "$(pgrep -P $rec -x ldb-record)"
+wait $rec
+status=$?
+ok "who looks up names is killed: the program's status" test "$status" -eq 0
+ok "and it is said" grep -q 'warning: killed.data has no names of its own: who looked them up was ended by signal 9' killed.out
+check "the trace is whole" "ldb-report -q -i killed.data --requests" 0 'req'
+rm long.debug
+
 # What it takes.
 with=$(stat -c %s whole.data)
 bare=$(stat -c %s bare.data)
