@@ -31,17 +31,6 @@ static bool nobody_waits(void *arg)
 					 sigismember(&pending, SIGQUIT));
 }
 
-/* The program's root, if that is not ours and it is still there; else "". */
-static const char *root_of(pid_t pid, char *path, size_t size)
-{
-	struct stat own, its;
-
-	snprintf(path, size, "/proc/%d/root", pid);
-	if (stat(path, &its) || stat("/", &own) || (its.st_dev == own.st_dev && its.st_ino == own.st_ino))
-		*path = '\0';
-	return path;
-}
-
 /* In a process of its own: 0, or 1 after one line. */
 static int look_up(const char *path, pid_t pid)
 {
@@ -50,7 +39,7 @@ static int look_up(const char *path, pid_t pid)
 	struct names_done done;
 	int rc;
 
-	o.symbols.sysroot = root_of(pid, root, sizeof(root));
+	o.symbols.sysroot = target_root(pid, root, sizeof(root));
 	rc = names_store(path, &o, &done, err, sizeof(err));
 	if (rc == -EINTR)
 		cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);

@@ -128,27 +128,18 @@ static void give(const struct record_status *status)
 		top.next_ns = status->now_ns + options.interval_ns;
 }
 
-/* The files of a process in a chroot or a container are where it sees them. */
-static void find_root(pid_t pid)
-{
-	static char root[64];
-	struct stat ours, its;
-
-	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	if (!options.symbols.sysroot && !stat("/", &ours) && !stat(root, &its) &&
-	    (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino))
-		options.symbols.sysroot = root;
-}
-
 static void on_period(void *arg, const struct record_status *status)
 {
+	static char root[64];
+
 	history_period(top.history, status);
 	top.pid = status->pid;
 	if (status->end)
 		snprintf(top.end, sizeof(top.end), "%s", status->end);
 	/* Now the program is being recorded: what goes wrong before is said in a plain line. */
 	if (!top.ui && !top.has_failed) {
-		find_root(status->pid);
+		if (!options.symbols.sysroot)
+			options.symbols.sysroot = target_root(status->pid, root, sizeof(root));
 		top.ui = ui_start(&options, top.stop_fd);
 		top.has_failed = !top.ui;
 		top.next_ns = status->begin_ns + options.interval_ns;

@@ -80,15 +80,16 @@ check "as they have not without" "cat compared.err" 0 'warning'
 # Debug information of any kind: who looks names up may end over it.  A file that takes long.
 gcc -O2 -g -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$PROGRAMS/compare.c" -o long || exit 1
 objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-debuglink=long.debug long
-truncate -s 8G long.debug
+truncate -s 32G long.debug
 ldb-record --kernel=none -o killed.data -- ./long 20 100 100 >killed.out 2>&1 &
 rec=$!
 # Its other child was called so for a moment, before it became the program.
-wait_for 10 "test -s killed.data && pgrep -P $rec -x ldb-record && ! pgrep -P $rec -x long"
-kill -KILL "$(pgrep -P $rec -x ldb-record)"
+wait_for 10 "test -s killed.data && ! pgrep -P $rec -x long && child=\$(pgrep -P $rec -x ldb-record)"
+kill -KILL "$child"
 wait $rec
 status=$?
 ok "who looks up names is killed: the program's status" test "$status" -eq 0
+diag "$(cat killed.out)"
 ok "and it is said" grep -q 'warning: killed.data has no names of its own: who looked them up was ended by signal 9' killed.out
 check "the trace is whole" "ldb-report -q -i killed.data --requests" 0 'req'
 rm long.debug

@@ -331,7 +331,7 @@ if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
 	in_jail=/app
 	mkdir -p jail$in_jail
 	# shellcheck disable=SC2086	# link_runtime is several words
-	sed 's/i < 8/i < 800/' app.cc >long.cc &&
+	sed 's/i < 8/i < 2000/' app.cc >long.cc &&
 		cxx_ldb -O2 -g -fPIC -shared -o jail$in_jail/libbusy.so lib.cc &&
 		cxx_ldb -O2 -g -o jail$in_jail/app long.cc -Ljail$in_jail -lbusy -Wl,-rpath,$in_jail -Wl,--no-as-needed $link_runtime
 	LD_LIBRARY_PATH=jail$in_jail:$BUILD/lib ldd jail$in_jail/app | grep -oE '/[^ ]+' | while read -r file; do
@@ -345,8 +345,11 @@ if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
 	mkdir jailed
 	ldb-record -q --no-symbols -p $pid -d 0.5 -o jailed/ldb.data >record.log 2>&1 || diag "$(cat record.log)"
 	sleep 0.3
+	ldb-record -q -p $pid -d 0.5 -o named.data >record.log 2>&1 || diag "$(cat record.log)"
+	sleep 0.3
 	check "ldb-top finds the files in the chroot" "ldb-top -p $pid --batch -d 0.5 -n 1" 0 's shop::Cart<shop::Item>::add\(\)'
 	kill $pid
+	check "names are taken from the chroot, while the program is there" "ldb-report -i named.data --csv" 0 '^busy_loop,.*long\.cc,15'
 	has "a library in a chroot: module and offset" '^libbusy\.so\+0x' jailed
 	mv jail$in_jail/libbusy.so away.so && ln -s "$WORK/away.so" jail$in_jail/libbusy.so
 	has "--sysroot: a link that leads out of it is not followed" '^libbusy\.so\+0x' jailed --sysroot jail

@@ -99,6 +99,12 @@ struct target {
 	char sanitizer[64];	/* library that insists on being loaded first, "" none */
 };
 
+/*
+ * The files of a process in a chroot or a container are where it sees them: below path, which
+ * is returned; NULL: its root is ours, or it is gone.
+ */
+const char *target_root(pid_t pid, char *path, size_t size);
+
 /* False: one line was printed why it cannot be recorded.  kernel_only: without the runtime. */
 bool target_examine(const char *program, bool kernel_only, struct target *t);
 

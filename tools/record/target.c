@@ -212,3 +212,12 @@ bool target_examine(const char *program, bool kernel_only, struct target *t)
 	}
 	return true;
 }
+
+const char *target_root(pid_t pid, char *path, size_t size)
+{
+	struct stat ours, its;
+
+	snprintf(path, size, "/proc/%d/root", pid);
+	return !stat("/", &ours) && !stat(path, &its) &&
+	       (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino) ? path : NULL;
+}
