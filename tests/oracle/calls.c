@@ -248,7 +248,11 @@ static struct stack *stack_of(struct calls *c, const struct ldb_row_func *f, str
 	b->several |= b->any && b->last != block;
 	b->any = true;
 	b->last = block;
-	*one_block = !b->several;
+	/*
+	 * Of several chains one is read after the other, and what ends in one look is written
+	 * chain by chain: a caller in another chain may be gone when its callee is.
+	 */
+	*one_block = !b->several && c->o->one_chain;
 	s = map_get(&c->stacks, thread << 16 | block);
 	s->life = l;
 	return s;
