@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb-gcc-N.so, loaded by ldb.so (loader.c): makes GCC keep a struct ldb_frame (libldb/include/ldb/abi.h) in the
- * stack frame of every function that calls something or loops.
+ * ldb-gcc-N.so, loaded by ldb.so (loader.c): makes GCC keep a struct ldb_frame
+ * (libldb/include/ldb/abi.h) in the stack frame of every function that calls something
+ * or loops.
  *
  * This file reads the options and registers everything with GCC.  The order in
  * one compilation:

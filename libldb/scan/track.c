@@ -110,20 +110,37 @@ static void cut(struct scan_state *st, uint32_t depth)
 	__atomic_store_n(&st->page->ending_gen, 0, __ATOMIC_RELEASE);
 }
 
+/*
+ * Has it ended with those of the block?  With one on the own stack so has what that had
+ * called, of whatever block: it is to be told first, for its caller is looked up then.
+ */
+static bool has_ended(const struct scan_state *st, unsigned block, bool callees,
+		      const struct ldb_stack_frame *k)
+{
+	return GEN_LOW(k->gen) == block ||
+	       (callees && k->start_max <= st->last_ok && scan_on_own_stack(st, k->addr));
+}
+
 /* Ends the known invocations of a block that are newer than index `known`. */
 static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 		       int known, uint64_t hi)
 {
 	struct ldb_stack_frame *f = st->stack->frame;
 	const struct scan_mark *m = mark_of(st, block);
-	uint32_t to = known + 1, marked = marked_from(st, block, m, to), i;
+	uint32_t from = known + 1, to, marked, i;
+	bool callees;
 
-	for (i = st->depth; i-- > (uint32_t)(known + 1);)
-		if (GEN_LOW(f[i].gen) == block)
+	while (from < st->depth && GEN_LOW(f[from].gen) != block)
+		from++;
+	marked = marked_from(st, block, m, from);
+	/* coroutines: a block's records may come back without those of the others */
+	callees = from < st->depth && !st->switches && scan_on_own_stack(st, f[from].addr);
+	for (i = st->depth; i-- > from;)
+		if (has_ended(st, block, callees, &f[i]))
 			end_invocation(s, st, i, i >= marked ? m->hi : hi);
 	/* close the holes; with one block there is nothing to keep */
-	for (i = to; i < st->depth; i++)
-		if (GEN_LOW(f[i].gen) != block)
+	for (i = to = from; i < st->depth; i++)
+		if (!has_ended(st, block, callees, &f[i]))
 			f[to++] = f[i];
 	cut(st, to);
 }
@@ -176,10 +193,10 @@ static bool was_left(const struct scan_state *st, const struct scan_frame *f)
  * since: it is no callee of what was called after it.
  */
 static void end_overtaken(struct scanner *s, struct scan_state *st, const struct scan_frame *f,
-			  uint64_t hi)
+			  uint32_t from, uint64_t hi)
 {
 	const struct ldb_stack_frame *k = st->stack->frame;
-	uint32_t from = insert_at(st, f), i;
+	uint32_t i;
 
 	if (likely(from == st->depth) || !scan_on_own_stack(st, f->addr) || was_left(st, f))
 		return;
@@ -193,10 +210,9 @@ static void end_overtaken(struct scanner *s, struct scan_state *st, const struct
 	cut(st, from);
 }
 
-static void push(struct scan_state *st, const struct scan_frame *f, uint64_t hi)
+static void push(struct scan_state *st, const struct scan_frame *f, uint32_t i, uint64_t hi)
 {
 	struct ldb_stack_frame *k = st->stack->frame;
-	uint32_t i = insert_at(st, f);
 
 	for (uint32_t j = st->depth; j > i; j--)
 		k[j] = k[j - 1];
@@ -223,8 +239,11 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 {
 	drop_newer(s, st, block, known, hi);
 	while (nr && st->depth < SCAN_DEPTH_MAX) {
-		end_overtaken(s, st, &f[--nr], hi);
-		push(st, &f[nr], hi);
+		uint32_t i = insert_at(st, &f[--nr]);
+
+		/* What that ends lies behind i. */
+		end_overtaken(s, st, &f[nr], i, hi);
+		push(st, &f[nr], i, hi);
 	}
 	st->page->too_deep += nr;
 	__atomic_store_n(&st->stack->depth, st->depth, __ATOMIC_RELEASE);

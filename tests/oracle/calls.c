@@ -51,7 +51,6 @@ struct stack {				/* of a thread's block */
 struct calls {
 	struct oracle *o;
 	struct map stacks;		/* life and block -> struct stack */
-	struct map blocks;		/* life -> how many blocks it has, and which was last */
 	struct map resumed;		/* resumed_key() -> whether it has such a row */
 	uint64_t nr_rows, nr_open, nr_old, nr_parents, nr_pairs, nr_witnessed;
 };
@@ -194,7 +193,7 @@ static bool came_between(const struct ended *e, const struct ldb_row_func *f, in
 	       e->end_min <= f->start_max && (start_min == TICK_UNKNOWN || e->start_max >= start_min);
 }
 
-static void contain(struct calls *c, struct stack *s, const struct ldb_row_func *f, bool one_block)
+static void contain(struct calls *c, struct stack *s, const struct ldb_row_func *f)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc);
 
@@ -214,7 +213,7 @@ static void contain(struct calls *c, struct stack *s, const struct ldb_row_func 
 		if (e->parent != f->gen) {
 			if (!oracle_excused(c->o))
 				bad(c, "parent missing", f, "it has a callee that says it is of", e->parent);
-		} else if (one_block && e->depth != f->depth + 1) {
+		} else if (e->depth != f->depth + 1) {
 			bad(c, "depth", f, "callee", e->gen_last);
 		}
 	}
@@ -238,21 +237,11 @@ static void follow(struct calls *c, struct stack *s, const struct ldb_row_func *
 	push(s, f, end_min);
 }
 
-static struct stack *stack_of(struct calls *c, const struct ldb_row_func *f, struct life *l,
-			      bool *one_block)
+static struct stack *stack_of(struct calls *c, const struct ldb_row_func *f, struct life *l)
 {
 	uint64_t thread = l ? (size_t)(l - c->o->lives) : c->o->nr_lives + f->tid, block = f->gen % GEN_ONE;
-	struct { uint64_t last; bool several, any; } *b = map_get(&c->blocks, thread);
 	struct stack *s;
 
-	b->several |= b->any && b->last != block;
-	b->any = true;
-	b->last = block;
-	/*
-	 * Of several chains one is read after the other, and what ends in one look is written
-	 * chain by chain: a caller in another chain may be gone when its callee is.
-	 */
-	*one_block = !b->several && c->o->one_chain;
 	s = map_get(&c->stacks, thread << 16 | block);
 	s->life = l;
 	return s;
@@ -262,7 +251,6 @@ static void check_call(struct calls *c, const struct ldb_row_func *f)
 {
 	int64_t when = f->flags & LDB_FUNC_F_OPEN ? INT64_MAX : f->start_max;
 	struct life *l = oracle_life(c->o, f->tid, when);
-	bool one_block;
 	struct stack *s;
 
 	c->nr_rows++;
@@ -275,12 +263,12 @@ static void check_call(struct calls *c, const struct ldb_row_func *f)
 	} else {
 		oracle_alive(c->o, ORACLE_CALLS, "invocation", f->tid, f->start_max);
 	}
-	s = stack_of(c, f, l, &one_block);
+	s = stack_of(c, f, l);
 	if (f->flags & LDB_FUNC_F_RESUMED) {
 		*(bool *)map_get(&c->resumed, resumed_key(l ? (size_t)(l - c->o->lives) : 0, f->gen)) = true;
 		return;
 	}
-	contain(c, s, f, one_block);
+	contain(c, s, f);
 	follow(c, s, f);
 }
 
@@ -362,8 +350,7 @@ static void check_gaps(struct calls *c)
 
 void check_calls(struct oracle *o)
 {
-	struct calls c = { .o = o, .stacks = MAP_OF(struct stack), .blocks = { .entry_bytes = 16 },
-			   .resumed = MAP_OF(bool) };
+	struct calls c = { .o = o, .stacks = MAP_OF(struct stack), .resumed = MAP_OF(bool) };
 	const struct ldb_row_func *f;
 	struct sorted rows;
 
@@ -383,6 +370,5 @@ void check_calls(struct oracle *o)
 	check_counts(&c);
 	check_gaps(&c);
 	map_exit(&c.stacks);
-	map_exit(&c.blocks);
 	map_exit(&c.resumed);
 }

@@ -179,19 +179,6 @@ static void read_clock(struct oracle *o)
 		      o->is_cut ? -1 : o->end);
 }
 
-static void read_modules(struct oracle *o)
-{
-	struct cursor *c = reader_cursor(o->r, LDB_BLK_MODULE, NULL);
-	struct reader_rows in;
-	size_t nr = 0;
-
-	while (c && cursor_next(c, &in) > 0)
-		for (size_t i = 0; i < in.nr; i++)
-			nr += in.module[i].flags & LDB_MODULE_F_INSTRUMENTED;
-	cursor_close(c);
-	o->one_chain = nr <= 1;
-}
-
 static void read_losses(struct oracle *o)
 {
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_LOST, NULL);
@@ -347,7 +334,6 @@ void check_trace(struct oracle *o)
 		o->stamp_err = ticks(o, STAMP_NS);
 	read_metas(o);
 	read_clock(o);
-	read_modules(o);
 	read_losses(o);
 	read_lives(o);
 }

@@ -59,7 +59,6 @@ struct oracle {
 	bool disk_full;			/* what can be made again was not written */
 	bool attached;			/* to a program that ran */
 	bool kernel_module;		/* and not perf */
-	bool one_chain;			/* one module has records: see calls.c */
 	uint64_t nr_unwatched;		/* threads that have no row */
 	uint64_t nr_lost, lost_left;	/* see oracle_excused() */
 	uint64_t nr_excused;

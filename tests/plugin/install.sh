@@ -40,10 +40,32 @@ ok "ldb-gcc -flto: instrumented" instrumented app
 check "arguments arrive untouched" \
 	"echo 'const char s[] = S;' >s.c && ldb-gcc -c '-DS=\"a b  \$c *\"' s.c && strings -a s.o" 0 '^a b  \$c \*$'
 check "exit status and messages are the compiler's" "ldb-gcc -c nosuch.c" 1 'nosuch.c: No such file'
-check "LDB_GCC" "LDB_GCC=echo ldb-gcc x y" 0 '^-fplugin=.*/ldb.so x y$'
-check "LDB_GXX" "LDB_GXX=echo ldb-g++ x y" 0 '^-fplugin=.*/ldb.so x y$'
-check "ldb-g++ reads LDB_GCC=gcc-12 as g++-12" "mkdir bin; echo 'echo called \$0' >bin/my-g++-12;
-	chmod +x bin/my-g++-12; LDB_GCC=$PWD/bin/my-gcc-12 ldb-g++ x" 0 'called .*/bin/my-g[+][+]-12$'
+mkdir bin
+cat >bin/my-gcc-12 <<END
+#!/bin/sh
+[ "\$1" = -dumpfullversion ] && exec $CC "\$1"
+echo "called \${0##*/} \$*"
+END
+chmod +x bin/my-gcc-12 && ln -s my-gcc-12 bin/my-g++-12
+check "LDB_GCC" "LDB_GCC=$PWD/bin/my-gcc-12 ldb-gcc x y" 0 '^called my-gcc-12 -fplugin=.*/ldb.so x y$'
+check "LDB_GXX" "LDB_GXX=$PWD/bin/my-g++-12 ldb-g++ x y" 0 '^called my-g[+][+]-12 -fplugin=.*/ldb.so x y$'
+check "ldb-g++ reads LDB_GCC=gcc-12 as g++-12" "LDB_GCC=$PWD/bin/my-gcc-12 ldb-g++ x" 0 '^called my-g[+][+]-12 '
+rm -f app.o
+mkdir other other/bin other/plugin
+cp "$BUILD/bin/ldb-gcc" "$BUILD/bin/ldb-g++" other/bin
+cp "$BUILD/plugin/ldb.so" other/plugin
+: >other/plugin/ldb-gcc-99.so
+for wrapper in ldb-gcc ldb-g++; do
+	check "$wrapper: no plugin for this compiler: one line, and nothing is compiled" "other/bin/$wrapper -c app.cc" 1 \
+		'error: ldb.so: this is GCC .*, there are plugins for GCC 99: build one with .make plugin CC=gcc-[0-9]*. in the sources of ldb$'
+	ok "$wrapper: one line" test "$(printf '%s\n' "$out" | wc -l)" -eq 1 -a ! -e app.o
+done
+if command -v clang >/dev/null; then
+	check "nor for clang" "LDB_GCC=clang ldb-gcc -c app.c" 1 '^ldb.so is a plugin for GCC, and this is clang'
+	ok "clang: one line" test "$(printf '%s\n' "$out" | grep -c .)" -eq 1 -a ! -e app.o
+else
+	skip "nor for clang" "no clang"
+fi
 check "LDB=off is the plain compiler" "LDB=off LDB_GCC=echo ldb-gcc x y && LDB=off LDB_GXX=echo ldb-g++ x" 0 '^x y$'
 check_not "without the plugin" "LDB=off LDB_GCC=echo ldb-gcc x y && LDB=off LDB_GXX=echo ldb-g++ x" 0 fplugin
 check "through a symbolic link" "ln -s $BUILD/bin/ldb-gcc lnk && ./lnk app.c -o app && ./app" 0 '^app$'
@@ -61,8 +83,8 @@ for prefix in /usr/local /usr "/opt/my ldb"; do
 		"'stage$prefix/bin/ldb-gcc' app.c -o app && ./app" 0 '^app$'
 	ok "$prefix: instrumented" instrumented app
 	check "$prefix: by path" "$CC '-fplugin=stage$lib/ldb.so' app.c -o app -fplugin-arg-ldb-version" 0 '^ldb.so '
-	for so in $(find "$BUILD/plugin" -name "ldb-gcc-*.so"); do
-		n=${so##*/ldb-gcc-}
+	for so in "$BUILD/plugin/"ldb-gcc-*.so; do
+		n=${so##*-}
 		n=${n%.so}
 		command -v "gcc-$n" >/dev/null || continue
 		check "$prefix: one installation serves gcc-$n" \

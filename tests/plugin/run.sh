@@ -33,9 +33,10 @@ fi
 export CC CXX
 major=$($CC -dumpversion | cut -d. -f1)
 compilers=$CC
-for n in 12 13 14 15 16; do
-	[ "$n" = "$major" ] || ! [ -e "$BUILD/plugin/ldb-gcc-$n.so" ] || ! command -v "gcc-$n" >/dev/null ||
-		compilers="$compilers gcc-$n"
+for so in "$BUILD/plugin/"ldb-gcc-*.so; do
+	n=${so##*-}
+	n=${n%.so}
+	[ "$n" = "$major" ] || ! command -v "gcc-$n" >/dev/null || compilers="$compilers gcc-$n"
 done
 
 results=$(mktemp -d "${TMPDIR:-/tmp}/ldb-plugin.XXXXXX") || exit 1
@@ -52,6 +53,7 @@ for compiler in $compilers; do
 	for row in $extra; do
 		echo "$compiler matrix.sh O2 $row"
 	done
+	[ "$mode" = quick ] || echo "$compiler debug-info-apps.sh"
 	for script in self.sh select.sh short.sh debug-info.sh asm.sh link.sh install.sh; do
 		echo "$compiler $script"
 	done
@@ -60,7 +62,7 @@ done >"$results/jobs"
 # shellcheck disable=SC2016 # expanded by the inner shell
 xargs -P "${LDB_TEST_JOBS:-2}" -I '{}' sh -c '
 	set -- {}
-	log=$2/$(echo "$3 $4 $5 $6" | tr " /" "--")
+	log=$2/$(echo "$3 $4${5:+ $5}${6:+ $6}" | tr " /" "--")
 	if [ "$3" != "$CC" ]; then
 		CC=$3 CXX=$(echo "$3" | sed s/gcc/g++/)
 	fi
@@ -71,7 +73,7 @@ $(sed "s|^|$here $results |" "$results/jobs")
 EOF
 
 while read -r job; do
-	log=$results/$(printf '%s' "$job" | awk '{ print $1 " " $2 " " $3 " " $4 }' | tr ' /' '--')
+	log=$results/$(echo "$job" | tr ' /' '--')
 	case $job in
 	"$CC "*) cat "$log.out" ;;
 	*)	sed "s/^\(\(not \)\{0,1\}ok [0-9]* - \)/\1${job%% *}: /" "$log.out" ;;
