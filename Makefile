@@ -4,6 +4,7 @@
 #	make			plugin, runtime and tools
 #	make plugin CC=gcc-13	the plugin for one more compiler
 #	make demo		records the program of the paper's Figure 1 and explains it
+#	make deps		installs what tests need (sh tests/deps.sh PURPOSE: what others do)
 #	make check		all tests; the last line is "N passed, N failed"
 #	make check-quick	those that see most: five minutes
 #	make mutate		changes one thing at a time and looks whether they see it:
@@ -12,6 +13,8 @@
 #				those that no kernel differs for in one of them
 #	make check-kmod-debug	the kernel module's tests and more of its stress, in
 #				kernels with KASAN, KCSAN, lockdep and kmemleak (built once)
+#	make check-distro	README's commands and the packages on bare Debians, in chroots; as
+#				root, ten minutes for each
 #	make check-suites	memcached's, redis's and sqlite's own tests, recorded; long
 #	make corpus		how often ldb-why names what was planted, in some 300 cases,
 #				a quarter of an hour; CASES="lock-*", SLICE=1/4 or QUICK=1
@@ -23,6 +26,7 @@
 #	make style		what clang-format, codespell and shellcheck would say
 #	make install		PREFIX=/usr/local DESTDIR=
 #	make uninstall		removes what the same install would have put there
+#	make deb		packages for Debian, in build/deb
 #	make modules		ldb.ko for the running kernel, or KDIR=/lib/modules/.../build
 #				(LDB_UNTESTED=1: also one newer than what was tested)
 #	make modules_install	installs it (INSTALL_MOD_PATH=), its udev rule and group
@@ -54,20 +58,24 @@ $(PARTS): hint
 
 # Only looks; the targets below that promise to work alone install.
 hint:
-	@sh tests/deps.sh --check build
+	@sh tests/deps.sh --check demo
 
 plugin:
 	+@$(MAKE) --no-print-directory -C gcc-plugin plugin
 
 deps:
-	@sh tests/deps.sh
+	@sh tests/deps.sh check
 
 demo:
-	@sh tests/deps.sh --build
+	@sh tests/deps.sh demo
 	+@$(MAKE) --no-print-directory all
 	@sh tests/demo.sh
 
-check check-quick: deps
+# Only looks, as hint does.  With "make -j deps check" too.
+ready: $(filter deps,$(MAKECMDGOALS))
+	@sh tests/deps.sh --check check
+
+check check-quick: ready
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/run.sh $(if $(filter check-quick,$@),--quick)
 
@@ -75,31 +83,34 @@ mutate: all
 	@sh tests/mutate/run.sh $(if $(N),-n $(N)) $(if $(SEED),-s $(SEED)) $(if $(TIME),-t $(TIME)) \
 		$(foreach part,$(ONLY),-p $(part))
 
-check-kmod: deps
+check-kmod: ready
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" LDB_KMOD_ALL=1 sh tests/run.sh kmod
 
 check-kmod-debug:
-	@sh tests/deps.sh --debug
+	@sh tests/deps.sh debug
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/kmod/debug.sh
 
+check-distro:
+	@sh tests/distro/run.sh $(SUITES)
+
 check-suites:
-	@sh tests/deps.sh --bench
+	@sh tests/deps.sh bench
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/suites/run.sh $(SUITES)
 
-corpus: deps
+corpus: ready
 	+@$(MAKE) --no-print-directory all
 	@sh tests/corpus/run.sh
 
-fuzz: deps
+fuzz: ready
 	+@$(MAKE) --no-print-directory all
 	+@$(MAKE) --no-print-directory -C tests/fuzz all
 	@sh tests/fuzz/long.sh
 
 bench:
-	@sh tests/deps.sh --bench
+	@sh tests/deps.sh bench
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/bench/run.sh $(SECTIONS)
 
@@ -112,11 +123,14 @@ install: all
 	@for page in $(MAN_PAGES); do \
 		dir="$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}"; \
 		install -d "$$dir" && install -m 644 "$$page" "$$dir/" || exit 1; \
-		for name in $$(sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z0-9._-]*\).*/\1/p' "$$page"); do \
+		for name in $$(sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z0-9._+-]*\).*/\1/p' "$$page"); do \
 			alias="$$dir/$$name.$${page##*.}"; \
 			[ -e "$$alias" ] || ln -s "$${page##*/}" "$$alias" || exit 1; \
 		done; \
 	done
+	@# What is in the JSON that the tools print.
+	@install -d "$(DESTDIR)$(PREFIX)/share/ldb/schemas"
+	@install -m 644 Documentation/schemas/*.json "$(DESTDIR)$(PREFIX)/share/ldb/schemas/"
 	@$(refresh)
 
 # Without DESTDIR this is the running system: its loader and man must see the files.
@@ -132,7 +146,7 @@ uninstall: all
 	cd $(BUILD)/uninstall && find . ! -type d | sed 's/^\.//' | while read -r file; do \
 		rm -f "$(DESTDIR)$$file" || exit 1; \
 	done
-	cd $(BUILD)/uninstall && find . -depth -type d -name '*ldb*' | sed 's/^\.//' | while read -r dir; do \
+	cd $(BUILD)/uninstall && find . -depth -type d \( -name '*ldb*' -o -path '*/ldb/schemas' \) | sed 's/^\.//' | while read -r dir; do \
 		rmdir "$(DESTDIR)$$dir" 2>/dev/null || :; \
 	done
 	rm -rf $(BUILD)/uninstall
@@ -167,6 +181,10 @@ define install_access
 	$(if $1,,if command -v systemd-sysusers >/dev/null; then systemd-sysusers ldb.conf; fi)
 endef
 
+deb:
+	@sh tests/deps.sh deb
+	@sh debian/build.sh
+
 DKMS_SOURCE = $(DESTDIR)/usr/src/ldb-$(VERSION)
 
 dkms:
@@ -180,4 +198,4 @@ dkms:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all plugin $(PARTS) hint deps demo check check-quick mutate check-kmod-debug check-suites corpus fuzz bench style install uninstall modules modules_install dkms clean
+.PHONY: all plugin $(PARTS) hint ready deps demo check check-quick mutate check-kmod-debug check-distro check-suites corpus fuzz bench style install uninstall modules modules_install dkms deb clean

@@ -1,23 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What ldb needs from Debian.
+# What ldb needs from Debian, by purpose.
 #
-#	tests/deps.sh			install what is missing, for building and testing
-#	tests/deps.sh --debug		and for building the kernel of make check-kmod-debug
-#	tests/deps.sh --bench		and for make bench: the programs it measures are
-#					built from Debian's sources, beside other tools
-#	tests/deps.sh --build		what building needs, and make demo
-#	tests/deps.sh --check [build]	only look: exit status 0, or 1 and one line
-#					("build": without what only the tests need)
-#	tests/deps.sh --list		the packages that are missing
+#	tests/deps.sh [--check | --list] [PURPOSE]
 #
-# Uses nothing but sh and what every Debian has, so that it runs before make and
-# gcc are there.  Nothing is installed, and apt-get is not called, when nothing is
-# missing.  Without root it prints the command to give and stops.
+#	demo	what make demo builds with
+#	build	and what else the tools can have: kernel events by BPF programs
+#	check	and what make check uses (the default), with what it fetches: fetch.sh
+#	bench	and what make bench measures and compares with
+#	debug	check, and what builds the kernels of make check-kmod-debug
+#	deb	build, and what make deb packages with
 #
-# What only BPF programs, the fuzz targets, the guests of tests/kmod, the browser, pprof, memcached and the bench need is wanted, not
-# needed: where it cannot be had, those tests are skipped, and the rows of the bench say
-# what is missing.
+# Says what is missing and how large it is, then installs it with apt-get; without root
+# it prints the command to give and stops.  Uses nothing but sh and what every Debian has,
+# so that it runs before make and gcc are there.  When nothing is missing apt-get is not
+# called.  --check only looks: exit status 0, or 1 and one line; --list prints the packages.
+#
+# What is wanted, and not needed, is left out with a word where it cannot be had: tests
+# without it are skipped, rows of the bench say what is missing.
 
 : "${CC:=gcc}" "${CXX:=g++}"
 DEBIAN_FRONTEND=noninteractive
@@ -25,6 +25,7 @@ export DEBIAN_FRONTEND
 missing=
 wanted=
 install_cmd="apt-get install -y --no-install-recommends"
+debian=$(sed -n 's/^VERSION_ID="*\([0-9]*\).*/\1/p' /etc/os-release 2>/dev/null)
 
 have()
 {
@@ -33,12 +34,12 @@ have()
 
 need()	# package
 {
-	missing="$missing $1"
+	case " $missing " in *" $1 "*) ;; *) missing="$missing $1" ;; esac
 }
 
 want()	# package
 {
-	wanted="$wanted $1"
+	case " $wanted " in *" $1 "*) ;; *) wanted="$wanted $1" ;; esac
 }
 
 has_header()
@@ -46,47 +47,51 @@ has_header()
 	echo "#include <$1>" | $CC -E -x c - >/dev/null 2>&1
 }
 
+# As tests/json/lib.sh looks for it.
+has_jsonschema()
+{
+	python3 -c 'import jsonschema' 2>/dev/null || /usr/bin/python3 -c 'import jsonschema' 2>/dev/null
+}
+
 header()	# header package
 {
 	has_header "$1" || need "$2"
 }
 
-look()	# build | all
+look_demo()
 {
 	have make || need make
 	have pkg-config || need pkg-config
 	if have "$CC"; then
-		major=$($CC -dumpversion | cut -d. -f1)
 		plugin=$($CC -print-file-name=plugin)
-		[ -f "$plugin/include/gcc-plugin.h" ] || need "gcc-$major-plugin-dev"
-		header stdlib.h libc6-dev
-		header libelf.h libelf-dev
-		header elfutils/libdw.h libdw-dev
-		header zstd.h libzstd-dev
-		header zlib.h zlib1g-dev
-		header sqlite3.h libsqlite3-dev
-		header babeltrace2/babeltrace.h libbabeltrace2-dev
-		pkg-config --exists libtraceevent 2>/dev/null || need libtraceevent-dev
+		[ -f "$plugin/include/gcc-plugin.h" ] ||
+			need "gcc-$($CC -dumpversion | cut -d. -f1)-plugin-dev"
 	else
 		# The one that this Debian has; a compiler that is there brings its own.
-		case $(sed -n 's/^VERSION_ID="*\([0-9]*\).*/\1/p' /etc/os-release 2>/dev/null) in
-		13) major=14 ;;
-		*) major=12 ;;
-		esac
 		need gcc
-		need libc6-dev
-		need "gcc-$major-plugin-dev"
-		need libelf-dev
-		need libdw-dev
-		need libzstd-dev
-		need zlib1g-dev
-		need libsqlite3-dev
-		need libbabeltrace2-dev
-		need libtraceevent-dev
+		[ "$debian" = 13 ] && need gcc-14-plugin-dev || need gcc-12-plugin-dev
 	fi
 	have "$CXX" || need g++
-	look_bpf
-	[ "$1" = build ] && return
+	header stdlib.h libc6-dev
+	header libelf.h libelf-dev
+	header elfutils/libdw.h libdw-dev
+	header zstd.h libzstd-dev
+	header zlib.h zlib1g-dev
+	header sqlite3.h libsqlite3-dev
+	header babeltrace2/babeltrace.h libbabeltrace2-dev
+	pkg-config --exists libtraceevent 2>/dev/null || need libtraceevent-dev
+}
+
+look_build()
+{
+	look_demo
+	have clang || have clang-14 || want clang
+	has_header bpf/libbpf.h || want libbpf-dev
+}
+
+look_check()
+{
+	look_build
 	have jq || need jq
 	have mandoc || need mandoc
 	have dwz || need dwz
@@ -94,52 +99,43 @@ look()	# build | all
 	have protoc || need protobuf-compiler
 	have babeltrace2 || need babeltrace2
 	have go || want golang-go
-	# memcached's source and what it is built with.
+	have zsh || want zsh
+	[ -f /usr/share/bash-completion/bash_completion ] || want bash-completion
+	# The schemas of what the tools print as JSON.
+	has_jsonschema || want python3-jsonschema
+	# memcached's and sqlite's sources and what they are built with.
 	have dpkg-source || want dpkg-dev
 	has_header event.h || want libevent-dev
-	look_fuzz
-	look_browser
-	look_guests
-}
-
-# Without them ldb-record has kernel events from the module and perf alone.
-look_bpf()
-{
-	have clang || have clang-14 || want clang
-	has_header bpf/libbpf.h || want libbpf-dev
-}
-
-look_fuzz()
-{
+	have tclsh || want tcl
+	# The fuzz targets.
 	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a
 	[ -f "$1" ] || want libclang-rt-dev
-}
-
-# The pages are looked at in a browser; npm gets its driver when it is used
-# (tests/browser/run.sh).
-look_browser()
-{
+	# The pages; npm gets the browser's driver (fetch.sh).
 	have chromium || want chromium
 	have node || want nodejs
 	have npm || want npm
+	look_guests
 }
 
-# Kernels of the two series that Debian 12 has; the images are fetched when they are
-# used (tests/kmod/kernels.sh), because installing them would build initrds.
+# The headers of the guests' kernels, and no image: installing it would build an initrd.
 look_guests()
 {
 	have qemu-system-x86_64 || want qemu-system-x86
 	have busybox || want busybox-static
 	have cpio || want cpio
 	have dkms || want dkms
-	set -- /usr/src/linux-headers-6.1.*-cloud-amd64
-	[ -d "$1" ] || want linux-headers-cloud-amd64
-	set -- /usr/src/linux-headers-6.12.*-cloud-amd64
-	[ -d "$1" ] || want linux-headers-6.12-cloud-amd64
+	# The first is the system's own, whose package is named after no series.
+	named=
+	for series in $(sh "$(dirname "$0")/kmod/kernels.sh" list); do
+		set -- /usr/src/linux-headers-"$series".*-cloud-amd64
+		[ -d "$1" ] || want "linux-headers${named:+-$series}-cloud-amd64"
+		named=1
+	done
 }
 
 look_debug()
 {
+	look_check
 	for tool in flex bison bc; do
 		have "$tool" || need "$tool"
 	done
@@ -149,83 +145,111 @@ look_debug()
 
 look_bench()
 {
-	have clang || want clang
+	look_check
 	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.xray-*.a
 	[ -f "$1" ] || want libclang-rt-dev
 	have uftrace || want uftrace
 	have perf || want linux-perf
 	have coz || want coz-profiler
-	have tclsh || want tcl
 	[ -f /usr/lib/tcl8.6/tclConfig.sh ] || want tcl-dev
 }
 
+look_deb()
+{
+	look_build
+	[ -d /usr/share/doc/build-essential ] || need build-essential
+	have dpkg-buildpackage || need dpkg-dev
+	have dh || need debhelper
+	have dh_dkms || need dh-dkms
+}
+
+# An old package list is often good enough when the network is not there.
 refresh()
 {
-	[ -z "${refreshed:-}" ] || return
-	refreshed=1
-	# An old package list is often good enough when the network is not there.
 	apt-get -q update </dev/null || echo "ldb: apt-get update failed: trying with the lists at hand" >&2
 }
 
-# One by one: one that this Debian does not have must not keep out the others.
-install_wanted()
+# One that this Debian does not have must not keep out the others.
+drop_unknown()
 {
-	refresh
+	known=
 	for p in $wanted; do
-		echo "+ $install_cmd $p"
-		$install_cmd "$p" </dev/null ||
-			echo "ldb: apt-get could not install $p: what needs it will be skipped" >&2
+		if LC_ALL=C apt-cache policy "$p" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+			known="$known $p"
+		else
+			echo "ldb: this system has no package $p: what needs it is skipped" >&2
+		fi
 	done
+	wanted=$known
 }
 
-hint()
+# "34.5 MB to fetch, 120 MB on disk" with all that they depend on, or nothing.  apt-get
+# says so in two ways, since version 3 in the second.
+size()	# package...
 {
-	echo "ldb: missing:$missing: run sh tests/deps.sh, or $command" >&2
+	# shellcheck disable=SC2046	# of two words
+	LC_ALL=C apt-get install --assume-no --no-install-recommends -o Debug::NoLocking=1 "$@" 2>/dev/null </dev/null |
+		sed -n 's/^Need to get \(.*B\)\(\/.*\)* of archives.*/\1 to fetch/p
+			s/^ *Download size: \([^/]*B\).*/\1 to fetch/p
+			s/^After this operation, \(.*B\) of additional.*/\1 on disk/p
+			s/^ *Space needed: \([^/]*B\).*/\1 on disk/p' | tr '\n' ',' | sed 's/,$//; s/,/, /g'
 }
 
+say_size()
+{
+	# shellcheck disable=SC2086	# a list
+	set -- "$(size $missing $wanted)"
+	echo "ldb: for $purpose:$missing$wanted${1:+: $1}"
+}
+
+mode=
 case ${1:-} in
---check | --list | --build | --debug | --bench | "") ;;
-*) echo "deps.sh: unknown option $1: see the head of $0" >&2; exit 2 ;;
+--check | --list) mode=${1#--}; shift ;;
+-*) echo "deps.sh: unknown option $1: see the head of $0" >&2; exit 2 ;;
+esac
+purpose=${1:-check}
+case $purpose in
+demo | build | check | bench | debug | deb) "look_$purpose" ;;
+*) echo "deps.sh: unknown purpose $purpose: demo, build, check, bench, debug or deb" >&2; exit 2 ;;
 esac
 
-[ "${1:-}" != --build ] || set -- --build build
-look "${2:-all}"
-[ "${1:-}" != --debug ] || look_debug
-[ "${1:-}" != --bench ] || look_bench
-# Two probes may ask for the same package.
-missing=$(for p in $missing; do echo "$p"; done | sort -u | tr '\n' ' ')
-missing=${missing:+ ${missing% }}
-if [ "${1:-}" = --list ]; then
+command="$install_cmd$missing"
+[ "$(id -u)" -eq 0 ] || command="sudo apt-get update && sudo $command"
+case $mode in
+list)
 	for p in $missing $wanted; do echo "$p"; done
 	exit 0
-fi
-if [ "${1:-}" != --check ] && [ -n "$wanted" ] && [ "$(id -u)" -eq 0 ] && have apt-get; then
-	install_wanted
-fi
-if [ "${1:-}" = --bench ] && [ -n "$wanted" ] && [ "$(id -u)" -ne 0 ]; then
-	echo "ldb: not root: rows of the bench will be missing without: sudo $install_cmd$wanted" >&2
-fi
-[ -n "$missing" ] || exit 0
+	;;
+check)
+	[ -n "$missing" ] || exit 0
+	echo "ldb: missing:$missing: run sh tests/deps.sh $purpose, or $command" >&2
+	exit 1
+	;;
+esac
 
-install="$install_cmd$missing"
-command="$install"
-[ "$(id -u)" -eq 0 ] || command="sudo $install"
-if [ "${1:-}" = --check ]; then
-	hint
-	exit 1
+if [ -n "$missing$wanted" ] && ! have apt-get; then
+	echo "ldb: no apt-get here: install what these Debian packages hold:$missing$wanted" >&2
+	[ -z "$missing" ] || exit 1
+elif [ -n "$missing$wanted" ] && [ "$(id -u)" -ne 0 ]; then
+	say_size >&2
+	echo "ldb: not root: run: $command$wanted" >&2
+	[ -z "$missing" ] || exit 1
+elif [ -n "$missing$wanted" ]; then
+	refresh
+	drop_unknown
+	say_size
+	# shellcheck disable=SC2086	# lists
+	if ! $install_cmd $missing $wanted </dev/null; then
+		if [ -n "$missing" ] && ! $install_cmd $missing </dev/null; then
+			echo "ldb: apt-get could not install$missing: see its message above" >&2
+			exit 1
+		fi
+		for p in $wanted; do
+			$install_cmd "$p" </dev/null ||
+				echo "ldb: apt-get could not install $p: what needs it is skipped" >&2
+		done
+	fi
 fi
-if ! have apt-get; then
-	echo "ldb: missing:$missing: no apt-get here: install what these Debian packages hold" >&2
-	exit 1
-fi
-if [ "$(id -u)" -ne 0 ]; then
-	echo "ldb: missing:$missing: not root: run: sudo apt-get update && $command" >&2
-	exit 1
-fi
-
-echo "+ apt-get update && $install"
-refresh
-if ! $install </dev/null; then
-	echo "ldb: apt-get could not install$missing: see its message above" >&2
-	exit 1
-fi
+case $purpose in
+check | bench | debug) exec sh "$(dirname "$0")/fetch.sh" ;;
+esac

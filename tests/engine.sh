@@ -21,6 +21,8 @@
 # A script that ends without finish has no plan and counts as failed.  Each runs
 # in a scratch folder of its own, removed at the end (kept if LDB_KEEP=1).
 #
+# What the tools print as JSON is held against its schema, when all tests have run: json.sh.
+#
 # After check, $out holds the output and $status the exit status.
 
 LC_ALL=C
@@ -29,7 +31,7 @@ export LC_ALL
 : "${BUILD:=$TOP/build}"
 : "${CC:=gcc}" "${CXX:=g++}"
 export TOP BUILD CC CXX
-PATH=$TOP/tests/oracle/bin:$BUILD/bin:$PATH
+PATH=$TOP/tests/oracle/bin:$TOP/tests/json/bin:$BUILD/bin:$PATH
 export PATH
 PROGRAMS=$TOP/tests/programs
 PLUGIN=$BUILD/plugin/ldb.so
@@ -59,6 +61,7 @@ cleanup()
 {
 	trap - EXIT INT TERM HUP
 	eval "$cleanup_cmds"
+	keep_json
 	cd /
 	if [ "${LDB_KEEP:-}" = 1 ]; then
 		echo "# kept: $WORK"
@@ -69,6 +72,16 @@ cleanup()
 trap 'rc=$?; cleanup; exit $rc' EXIT
 trap 'exit 130' INT TERM HUP
 cd "$WORK" || exit 1
+
+# What ldb-top has written by now: see json/bin/keep.
+keep_json()
+{
+	[ -s "${LDB_JSON:-}/later" ] || return 0
+	while read -r json_file; do
+		[ ! -f "$json_file" ] || cp "$json_file" "$(mktemp "$LDB_JSON/json.XXXXXX")"
+	done <"$LDB_JSON/later"
+	rm "$LDB_JSON/later"
+}
 
 diag()
 {

@@ -27,11 +27,19 @@ mkdir -p "$LOG"
 # The plugin's matrix runs each program under the scanner too.
 LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
 export LDB_MATRIX_RECORD
+# What tests need and do not have is fetched before (fetch.sh), never by them.
+LDB_NO_FETCH=1
+export LDB_NO_FETCH
 # It looks at each recording: see engine.sh.
 if ${MAKE:-make} -s --no-print-directory -C "$TOP/tests/oracle" oracle >"$LOG/oracle-build.log" 2>&1; then
 	LDB_ORACLE_BUILT=1
 	export LDB_ORACLE_BUILT
 fi
+# And each JSON document that the tools print is kept, for json.sh: see json/bin/keep.
+LDB_JSON=$(mktemp -d "$BUILD/tests/json.XXXXXX")
+export LDB_JSON
+trap 'rm -rf "$LDB_JSON"' EXIT
+trap 'exit 130' INT TERM HUP
 limit=${LDB_TEST_TIMEOUT:-240}
 driver_limit=${LDB_DRIVER_TIMEOUT:-480}
 passed=0
@@ -160,9 +168,18 @@ for part in $parts; do
 done
 
 # Over all of them.
+over_all()	# name argument...
+{
+	over=$1
+	shift
+	run_one "$over" "$limit" sh "$TOP/tests/$over" "$@"
+	grep '^# ' "$LOG/$over.log" | sed 's/^#/ /'
+}
 if [ -n "$all" ] && [ -z "$quick" ]; then
-	run_one coverage.sh "$limit" sh "$TOP/tests/coverage.sh" "$LOG"/*.log
-	grep '^# ' "$LOG/coverage.sh.log" | sed 's/^#/ /'
+	over_all coverage.sh "$LOG"/*.log
+	over_all json.sh all
+elif [ -n "$(ls "$LDB_JSON")" ]; then
+	over_all json.sh
 fi
 
 total="$passed passed, $failed failed"

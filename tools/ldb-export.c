@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/requests.h"
+#include "analysis/report/requests.h"
+#include "cli/document.h"
 #include "cli/error.h"
-#include "cli/json.h"
 #include "cli/opts.h"
 #include "cli/outfile.h"
 #include "cli/progress.h"
@@ -51,11 +51,11 @@ static const struct cli_option options[] = {
 	  .given = &opt.has_slowest, .min = 1, .max = CLASS_MAX },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "only requests of this class" },
-	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "T",
-	  .help = "only threads of this name (a glob) or tid" },
+	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "TID|NAME",
+	  .help = "only this thread; NAME may hold * and ?" },
 	{ .name = "max-functions", .type = CLI_NUMBER, .value = &opt.max_functions, .arg = "N",
 	  .help = "only the N longest invocations (perfetto, chrome, ctf)" },
-	{ .name = "min-duration", .type = CLI_DURATION, .value = &opt.min_ns, .arg = "TIME",
+	{ .name = "min-duration", .type = CLI_DURATION, .value = &opt.min_ns, .arg = "DUR",
 	  .help = "leave out shorter invocations (perfetto, chrome, ctf)" },
 	{ .name = "causes", .type = CLI_FLAG, .value = &opt.with_causes,
 	  .help = "what a function waited for is in its stack (speedscope, folded, pprof)" },
@@ -70,9 +70,14 @@ static const struct cli_option options[] = {
 	{ .name = NULL }
 };
 
+static const char *format_name(size_t n)
+{
+	return export_formats[n].name;
+}
+
 static const struct cli_tool tool = {
 	.name = "ldb-export",
-	.synopsis = "[-i FILE] [-o OUT] [OPTION]... FORMAT",
+	.synopsis = "[-i FILE] [-o FILE] [OPTION]... FORMAT",
 	.summary = "Writes a trace in the format of another tool: perfetto, chrome, ctf, "
 		   "speedscope, folded, pprof, otlp or sqlite.",
 	.options = options,
@@ -80,6 +85,8 @@ static const struct cli_tool tool = {
 		    "ldb-export -o slow.pftrace --slowest=5 perfetto\n"
 		    "ldb-export folded --thread='worker*' | flamegraph.pl > worker.svg\n"
 		    "ldb-export -o ldb.db sqlite",
+	.argument = "FORMAT",
+	.argument_word = format_name,
 };
 
 /* Formats */
@@ -202,8 +209,8 @@ static void summary_json(const struct export_format *f, const struct export_opti
 	struct json j;
 
 	json_init(&j, stdout);
-	json_object_begin(&j, NULL);
-	json_string(&j, "format", f->name);
+	document_begin(&j, DOCUMENT_EXPORT);
+	json_string(&j, "written_as", f->name);
 	json_string(&j, "output", opt.open.output);
 	json_object_begin(&j, "written");
 	put_kinds(&j, r);
@@ -332,11 +339,11 @@ static void check_usage(const struct export_format *f)
 	if (opt.has_nth && !opt.has_req)
 		cli_usage("--nth goes with --req");
 	if (f->to_path && !output)
-		cli_usage("%s is written to files: give -o OUT", f->name);
+		cli_usage("%s is written to files: give -o FILE", f->name);
 	if (opt.is_json && !output)
-		cli_usage("--json describes what was written to a file: give -o OUT");
+		cli_usage("--json describes what was written to a file: give -o FILE");
 	if (f->is_binary && !output && isatty(STDOUT_FILENO))
-		cli_usage("%s is nothing for a terminal: give -o OUT", f->name);
+		cli_usage("%s is nothing for a terminal: give -o FILE", f->name);
 	if (output && open_is_same_file(open_input(&opt.open), output)) {
 		cli_error("%s is the trace itself: give another file with -o", output);
 		exit(CLI_FAILURE);

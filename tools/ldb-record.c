@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "analysis/names.h"
+#include "names/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/progress.h"
@@ -22,8 +22,8 @@ static struct record_options options = {
 	.max_bytes = 2ULL << 30,
 };
 
-/* The user wants to leave: what is recorded is whole without names, too. */
-static bool nobody_waits(void *arg)
+/* Not if the user wants to leave: what is recorded is whole without names, too. */
+static bool goes_on(void *arg)
 {
 	sigset_t pending;
 
@@ -31,34 +31,47 @@ static bool nobody_waits(void *arg)
 					 sigismember(&pending, SIGQUIT));
 }
 
+static void warn_interrupted(const char *path)
+{
+	cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
+}
+
 /* In a process of its own: 0, or 1 after one line. */
 static int look_up(const char *path, pid_t pid)
 {
 	char err[512] = "", root[64];
-	struct names_options o = { .goes_on = nobody_waits };
+	struct names_options o = { .goes_on = goes_on };
 	struct names_done done;
 	int rc;
 
 	o.symbols.sysroot = target_root(pid, root, sizeof(root));
 	rc = names_store(path, &o, &done, err, sizeof(err));
 	if (rc == -EINTR)
-		cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
+		warn_interrupted(path);
 	else if (rc && rc != -EEXIST)
 		cli_warn("%s has no names of its own: %s", path, *err ? err : "out of memory");
 	return rc && rc != -EEXIST;
 }
 
-/* Whoever ends us ends the search, too: it looks whether it goes on. */
-static int wait_for(pid_t child)
+/*
+ * Whoever ends us ends the search, too: it looks between two files whether it goes on, and is
+ * killed where one takes long.
+ */
+static int wait_for(pid_t child, bool *interrupted)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
+	unsigned int left = 250;
 	int status = 0;
 
 	while (!waitpid(child, &status, WNOHANG)) {
-		if (!nobody_waits(NULL))
-			kill(child, SIGTERM);
+		if (!goes_on(NULL)) {
+			kill(child, left ? SIGTERM : SIGKILL);
+			if (left)
+				left--;
+		}
 		nanosleep(&pause, NULL);
 	}
+	*interrupted = !left;
 	return status;
 }
 
@@ -69,6 +82,7 @@ static int wait_for(pid_t child)
 static uint64_t store_names(const char *path, pid_t pid)
 {
 	struct stat before, after;
+	bool interrupted = false;
 	pid_t child;
 	int status;
 
@@ -81,8 +95,10 @@ static uint64_t store_names(const char *path, pid_t pid)
 		fflush(NULL);
 		_exit(status);
 	}
-	status = child > 0 ? wait_for(child) : W_EXITCODE(0, SIGKILL);
-	if (WIFSIGNALED(status))
+	status = child > 0 ? wait_for(child, &interrupted) : W_EXITCODE(0, SIGKILL);
+	if (WIFSIGNALED(status) && interrupted)
+		warn_interrupted(path);
+	else if (WIFSIGNALED(status))
 		cli_warn("%s has no names of its own: who looked them up was ended by signal %d", path,
 			 WTERMSIG(status));
 	return stat(path, &after) || after.st_size < before.st_size ? 0 : after.st_size - before.st_size;
@@ -135,7 +151,7 @@ static const struct cli_option table[] = {
 	  .help = "kernel events alone, of any program: it need not be compiled with the plugin" },
 	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,
 	  .help = "time stamps: auto (the TSC where the kernel trusts it) or monotonic" },
-	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "PATH",
+	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "FILE",
 	  .help = "preload this libldbtrace.so.0 instead of the one that belongs to ldb-record" },
 	{ .name = "no-symbols", .type = CLI_FLAG, .value = &no_symbols,
 	  .help = "do not write names into the trace when it ends: they are looked up in the program's files later" },

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/names.h"
+#include "names/names.h"
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/outfile.h"
@@ -69,7 +69,7 @@ static const struct cli_option options[] = {
 	  .help = "only functions of this name" },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "--requests: only of this class" },
-	{ .name = "diff", .type = CLI_STRING, .value = &opt.diff, .arg = "OTHER",
+	{ .name = "diff", .type = CLI_STRING, .value = &opt.diff, .arg = "FILE",
 	  .help = "-o FILE.html: compare with this trace" },
 	{ .name = "archive", .type = CLI_STRING, .value = &opt.archive, .arg = "FILE",
 	  .help = "copy the trace to FILE with the names in it, to be read where the program is not" },
@@ -87,7 +87,7 @@ static const struct cli_option options[] = {
 static const struct cli_tool tool = {
 	.name = "ldb-report",
 	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--summary [OPTION]...\n"
-		    "[-i FILE] -o FILE.html [--from TIME] [--to TIME] [--thread TID|NAME] [--diff OTHER]",
+		    "[-i FILE] -o FILE.html [--from TIME] [--to TIME] [--thread TID|NAME] [--diff FILE]",
 	.summary = "Shows how long functions took, by function and call site: percentiles of the "
 		   "invocations that were seen.",
 	.options = options,
@@ -97,7 +97,7 @@ static const struct cli_tool tool = {
 		    "ldb-report --sched                who took the CPU from whom\n"
 		    "ldb-report --requests             how slow are requests, and which are slowest\n"
 		    "ldb-report -o report.html         all of this as a page for a browser\n"
-		    "ldb-report --function='db_*' --json | jq '.[0]'",
+		    "ldb-report --function='db_*' --json | jq '.functions[0]'",
 };
 
 static const char *sort_key;

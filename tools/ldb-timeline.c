@@ -90,7 +90,7 @@ static void build(struct model *m, const struct requests *requests, const struct
 		.model = m, .timeline = timeline, .p50_ns = class_p50(requests, life->class),
 		.nth = 1, .nr_occurrences = 1, .nr_lines = opt.top,
 	};
-	if (hits_of_timeline(m, timeline, &shown->hits))
+	if (timeline_hits(m, timeline, &shown->hits))
 		open_fail_memory();
 }
 

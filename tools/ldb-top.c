@@ -75,7 +75,7 @@ static const struct cli_option table[] = {
 	  .help = "the files of the program are below DIR" },
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &options.symbols.no_demangle,
 	  .help = "C++ names as the linker has them" },
-	{ .name = "libldb", .type = CLI_STRING, .value = &record.libldb, .arg = "PATH",
+	{ .name = "libldb", .type = CLI_STRING, .value = &record.libldb, .arg = "FILE",
 	  .help = "preload this libldbtrace.so.0 instead of the one that belongs to ldb-top" },
 	{ 0 },
 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/categories.h"
+#include "analysis/why/categories.h"
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "page/page.h"
@@ -120,6 +120,7 @@ static const struct cli_tool tool = {
 		    "ldb-why --compare old.data new.data --fail-if=p99+5%\n"
 		    "ldb-why --what-if='snapshot*0.25' if snapshot() took a quarter of its time\n"
 		    "ldb-why --json | jq -r '.requests[].sentence'",
+	.argument = "FILE",
 };
 
 static struct why_options why_options(struct categories *categories)

@@ -31,6 +31,7 @@ if [ -f "$src/$package/.complete" ]; then
 	echo "$src/$package"
 	exit 0
 fi
+[ -z "${LDB_NO_FETCH:-}" ] || fail "$package's source is not here, and tests fetch nothing: make deps"
 command -v apt-get >/dev/null || fail "apt-get is not here: sources come from Debian's packages"
 command -v dpkg-source >/dev/null || fail "dpkg-source is missing: apt-get install dpkg-dev"
 mkdir -p "$apt/sources" "$apt/lists/partial" "$apt/cache/archives/partial" "$src" || exit 1

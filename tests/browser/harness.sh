@@ -2,49 +2,25 @@
 # Sourced after engine.sh by the tests that look at pages in a browser.
 # shellcheck shell=sh
 #
+#	has_browser			is there one?
 #	need_browser			skips the whole test where there is none
 #	browser_test SCRIPT ARGS...	runs it with node; it prints all of the TAP
 #	picture_begin [FOLDER]		for *-shots.sh: sets $folder, compiles ./figure1
 #
-# playwright-core, which drives the browser, and speedscope, which an export is opened in,
-# are installed once, into the build folder, from the lock file: npm checks the bytes.
+# driver.sh has installed what drives the browser.
 
 BROWSER=$TOP/tests/browser
 BROWSER_MODULES=$BUILD/tests/browser
 
-# Prints why there can be none, or nothing.
-browser_setup()
+# Otherwise $browser_why says why not.
+has_browser()
 {
-	for browser_tool in chromium node npm; do
-		command -v "$browser_tool" >/dev/null 2>&1 || {
-			echo "no $browser_tool: sh tests/deps.sh"
-			return
-		}
-	done
-	mkdir -p "$BROWSER_MODULES" || return
-	(
-		flock 9
-		cd "$BROWSER_MODULES" || exit 1
-		if [ -d node_modules/playwright-core ] &&
-		   cmp -s package-lock.json "$BROWSER/package-lock.json"; then
-			exit 0
-		fi
-		if [ -n "$(find npm.failed -mmin -10 2>/dev/null)" ]; then
-			cat npm.failed
-			exit
-		fi
-		cp "$BROWSER/package.json" "$BROWSER/package-lock.json" . &&
-		timeout 180 npm ci --ignore-scripts --no-audit --no-fund >npm.log 2>&1 && exit 0
-		rm -f package-lock.json
-		echo "npm could not install playwright-core: $(grep -v '^npm warn' npm.log | head -n 1)" |
-			tee npm.failed
-	) 9>"$BROWSER_MODULES/.lock"
+	browser_why=$(sh "$BROWSER/driver.sh" 2>&1)
 }
 
 need_browser()
 {
-	browser_why=$(browser_setup)
-	[ -z "$browser_why" ] || skip_all "no browser: $browser_why"
+	has_browser || skip_all "no browser: $browser_why"
 	CHROMIUM=$(command -v chromium)
 	NODE_PATH=$BROWSER_MODULES/node_modules
 	export CHROMIUM NODE_PATH

@@ -6,8 +6,10 @@ const { execFileSync } = require("child_process");
 const { run } = require("./browser");
 
 function report(trace, ...args) {
-	return JSON.parse(execFileSync("ldb-report", ["-q", "-i", trace, "--json", ...args],
+	const doc = JSON.parse(execFileSync("ldb-report", ["-q", "-i", trace, "--json", ...args],
 		{ encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+
+	return doc.functions || doc.locks || doc.requests || doc;
 }
 
 async function ready(t, file, o) {

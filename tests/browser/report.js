@@ -15,8 +15,10 @@ const { run } = require("./browser");
 const [smallPage, smallTrace, summedPage, summedTrace] = process.argv.slice(2);
 
 function report(trace, ...args) {
-	return JSON.parse(execFileSync("ldb-report", ["-q", "-i", trace, "--json", ...args],
+	const doc = JSON.parse(execFileSync("ldb-report", ["-q", "-i", trace, "--json", ...args],
 		{ encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] }));
+
+	return doc.functions || doc.locks || doc.requests || doc;
 }
 
 /* By what a row is of, so that the order does not count. */

@@ -41,7 +41,7 @@ function missing(page, timeline) {
 }
 
 async function figure1(t) {
-	const timeline = json("figure1.json")[0], report = json("figure1-report.json");
+	const timeline = json("figure1.json")[0], report = json("figure1-report.json").functions;
 	const page = await ready(await t.open("figure1.html"));
 
 	t.ok("figure 1: the sentence names the request, its wait and snapshot",
@@ -112,7 +112,7 @@ async function searching(t, page, report) {
 	t.equal("n goes to a match", await page.evaluate(() => tl.state.selected.table === "span" &&
 		tl.data.callOf(tl.d.spans.call[tl.state.selected.ref]).name), "request_handler");
 	/* Waits for the lock, as ldb-report --mutex has them. */
-	const lock = json("figure1-locks.json").find((l) => l.name === "lock");
+	const lock = json("figure1-locks.json").locks.find((l) => l.name === "lock");
 
 	await find(page, `^lock wait mutex ${lock.lock} \\(lock\\)`);
 	t.equal("waits for the lock: count, sum, p99, max", await page.evaluate(() => {

@@ -20,9 +20,9 @@ build new-other "$new" -DTAG=tag_other -DNAME='"new"' || exit 1
 cc_ldb -O2 -g -Wall -c "$PROGRAMS/api-future.c" -o future.o || exit 1
 
 # 20 requests of the old header, 10 and 10 of the new one, from START and from their arrival.
-is_old='any(.[]; .class == "old" and .count == 20 and .p50_ns < 40000000)'
-is_new='any(.[]; .class == "new" and .count == 10 and .p50_ns < 40000000) and
-	any(.[]; .class == "new early" and .count == 10 and .p50_ns > 52000000 and .p50_ns < 200000000)'
+is_old='any(.requests[]; .class == "old" and .count == 20 and .p50_ns < 40000000)'
+is_new='any(.requests[]; .class == "new" and .count == 10 and .p50_ns < 40000000) and
+	any(.requests[]; .class == "new early" and .count == 10 and .p50_ns > 52000000 and .p50_ns < 200000000)'
 
 recorded()	# what objects...: a program of these, recorded
 {

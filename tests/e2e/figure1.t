@@ -24,14 +24,14 @@ diag "$out"
 
 ok "report" eval "ldb-report -i t.data --json >report.json 2>report.err"
 ok "a whole trace has nothing to warn of" test ! -s report.err
-jq '[.[] | select(.function | test("^request_handler"))] | max_by(.count)' report.json >handler.json
+jq '[.functions[] | select(.function | test("^request_handler"))] | max_by(.count)' report.json >handler.json
 diag "request_handler: $(jq -c '{count, p50_ns, p99_ns, p9999_ns, max_ns, resolution_ns}' handler.json)"
 check_jq "request_handler is in the report" handler.json '.count > 10'
 check_jq "its p99.99 is at least 100 times its p50" handler.json '.p9999_ns >= 100 * .p50_ns and .p50_ns > 0'
 check_jq "with file and line" handler.json '(.file | test("figure1.cc$")) and .line > 0'
 check_jq "and its caller" handler.json '.caller | test("^main")'
 check_jq "snapshot takes milliseconds" report.json \
-	'[.[] | select(.function | test("^snapshot"))] | length > 0 and .[0].p50_ns > 1000000'
+	'[.functions[] | select(.function | test("^snapshot"))] | length > 0 and .[0].p50_ns > 1000000'
 
 check "every report states seen of made" "ldb-report -i t.data" 0 '[0-9].* seen of .*[0-9].* made'
 check "and per thread" "ldb-report -i t.data" 0 'seen/made: +figure1 [0-9]+ .*/.* background [0-9]+ .*/'

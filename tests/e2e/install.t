@@ -14,7 +14,9 @@ for f in bin/ldb-record bin/ldb-report bin/ldb-timeline bin/ldb-why bin/ldb-top 
 	 include/ldb/ldb.h include/ldb/abi.h \
 	 share/man/man1/ldb-record.1 share/man/man1/ldb-report.1 share/man/man1/ldb-timeline.1 share/man/man1/ldb-why.1 \
 	 share/man/man1/ldb-top.1 \
-	 share/man/man5/ldb.data.v2.5 share/man/man7/ldb-intro.7; do
+	 share/bash-completion/completions/ldb-record share/zsh/site-functions/_ldb-record \
+	 share/man/man5/ldb.data.v2.5 share/man/man7/ldb-intro.7 \
+	 share/ldb/schemas/ldb-why.json share/ldb/schemas/common.json; do
 	ok "installs $f" test -e "$root/$f"
 done
 ok "nothing outside PREFIX but GCC's plugin folder" eval \
@@ -40,7 +42,8 @@ ok "leaves no file" eval "! find '$stage' ! -type d | grep ."
 
 list_files()	# prefix
 {
-	find "$1"/bin "$1"/lib "$1"/include "$1"/share/man "$(gcc -print-file-name=plugin)" ! -type d 2>/dev/null |
+	find "$1"/bin "$1"/lib "$1"/include "$1"/share/man "$1"/share/bash-completion "$1"/share/zsh \
+		"$(gcc -print-file-name=plugin)" ! -type d 2>/dev/null |
 		grep -v '/mandb\|/__pycache__/' | sort
 }
 

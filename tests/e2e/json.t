@@ -8,26 +8,26 @@ run_cmd "ldb-record -o t.data -- ./queue 300"
 ok "recorded" test "$status" -eq 0
 
 ok "report --json" eval "ldb-report -i t.data --json >report.json"
-check_jq "is an array of objects" report.json 'type == "array" and length > 0 and all(.[]; type == "object")'
-check_jq "with all the keys, of the right type" report.json 'all(.[];
+check_jq "says what it is" report.json '.format == "ldb-report-functions" and .version == 1 and (.functions | length > 0)'
+check_jq "with all the keys, of the right type" report.json 'all(.functions[];
 	(.function | type) == "string" and has("caller") and has("file") and has("line") and
 	([.count, .p50_ns, .p99_ns, .p999_ns, .p9999_ns, .max_ns, .mean_ns, .total_ns, .resolution_ns] | all(type == "number")))'
-check_jq "percentiles in order" report.json 'all(.[] | select(.count > 0); .p50_ns <= .p99_ns and .p99_ns <= .p999_ns
+check_jq "percentiles in order" report.json 'all(.functions[] | select(.count > 0); .p50_ns <= .p99_ns and .p99_ns <= .p999_ns
 	and .p999_ns <= .p9999_ns and .p9999_ns <= .max_ns and .mean_ns <= .max_ns)'
-check_jq "a row without a count is one of open invocations" report.json 'all(.[]; .count > 0 or .open > 0)'
-check_jq "total is count times mean" report.json 'all(.[]; (.total_ns - .count * .mean_ns | fabs) <= .count + .total_ns / 1000)'
-check_jq "no negative time" report.json 'all(.[] | .p50_ns, .total_ns, .resolution_ns; . >= 0)'
+check_jq "a row without a count is one of open invocations" report.json 'all(.functions[]; .count > 0 or .open > 0)'
+check_jq "total is count times mean" report.json 'all(.functions[]; (.total_ns - .count * .mean_ns | fabs) <= .count + .total_ns / 1000)'
+check_jq "no negative time" report.json 'all(.functions[] | .p50_ns, .total_ns, .resolution_ns; . >= 0)'
 
 ok "report --csv" eval "ldb-report -i t.data --csv >report.csv"
 ok "as many rows, and a heading" eval \
-	'test "$(wc -l <report.csv)" -ge "$(jq length report.json)" && head -n 1 report.csv | grep -q function'
+	'test "$(wc -l <report.csv)" -ge "$(jq ".functions | length" report.json)" && head -n 1 report.csv | grep -q function'
 for by in count p50 p99 p999 p9999 max mean total; do
 	ok "--sort $by" eval "ldb-report -i t.data --json --sort $by >sorted.json"
 	key=${by}_ns
 	[ "$by" != count ] || key=count
-	check_jq "sorted by $by, largest first" sorted.json "[.[].$key] | . == (sort | reverse)"
+	check_jq "sorted by $by, largest first" sorted.json "[.functions[].$key] | . == (sort | reverse)"
 done
-check "--top 3 shows three" "ldb-report -i t.data --json --top 3 | jq length" 0 '^3$'
+check "--top 3 shows three" "ldb-report -i t.data --json --top 3 | jq '.functions | length'" 0 '^3$'
 
 for what in mutex requests; do
 	ok "report --$what --json" eval "ldb-report -i t.data --$what --json >$what.json"

@@ -77,8 +77,9 @@ check_not "and nothing is missing" "cat compared.err" 0 'warning'
 ldb-why --compare bare.data new.data >compared.txt 2>compared.err
 check "as they have not without" "cat compared.err" 0 'warning'
 
-# Debug information of any kind: who looks names up may end over it.  A file that takes long.
-gcc -O2 -g -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$PROGRAMS/compare.c" -o long || exit 1
+# Debug information of any kind: who looks names up may end over it.  A file that takes long,
+# because it is known by its checksum alone.
+gcc -O2 -g -Wl,--build-id=none -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$PROGRAMS/compare.c" -o long || exit 1
 objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-debuglink=long.debug long
 truncate -s 32G long.debug
 ldb-record --kernel=none -o killed.data -- ./long 20 100 100 >killed.out 2>&1 &
@@ -91,8 +92,21 @@ status=$?
 ok "who looks up names is killed: the program's status" test "$status" -eq 0
 diag "$(cat killed.out)"
 ok "and it is said" grep -q 'warning: killed.data has no names of its own: who looked them up was ended by signal 9' killed.out
-check "the trace is whole" "ldb-report -q -i killed.data --requests" 0 'req'
+
+# Ctrl-C while it waits for one file: nobody waits for the rest of it.
+ldb-record --kernel=none -o left.data -- ./long 20 100 100 >left.out 2>&1 &
+rec=$!
+wait_for 10 "test -s left.data && ! pgrep -P $rec -x long && pgrep -P $rec -x ldb-record >child.pid"
+kill -INT $rec
+wait $rec
+status=$?
+ok "who looks up names is interrupted: the program's status" test "$status" -eq 0
+diag "$(cat left.out)"
+ok "and it is said, too" grep -q 'warning: interrupted: left.data has no names of its own' left.out
+ok "and nobody is left who looks them up" eval '! kill -0 "$(cat child.pid)"'
 rm long.debug
+check "the trace of a killed look-up is whole" "ldb-report -q -i killed.data --requests" 0 'req'
+check "the trace of an interrupted look-up is whole" "ldb-report -q -i left.data --requests" 0 'req'
 
 # What it takes.
 with=$(stat -c %s whole.data)

@@ -24,11 +24,11 @@ check "with the runtime, nobody records" "LD_PRELOAD=$RUNTIME ./own-lock 1 nonse
 check "recorded" "record_apart t.data ./own-lock 20" 0 '^own-lock: done$'
 ok "ldb-report --mutex" eval "ldb-report -i t.data --mutex --json >mutex.json"
 is_slot='.name == "slot_lock" and .kind == "own_lock"'
-check_jq "the lock has a name, a kind and one wait" mutex.json "[.[] | select($is_slot and .waits.count == 1)] | length == 1"
-check_jq "which took long" mutex.json "any(.[]; $is_slot and .waits.max_ns > 10000000 and .waits.max_ns < 1000000000)"
+check_jq "the lock has a name, a kind and one wait" mutex.json "[.locks[] | select($is_slot and .waits.count == 1)] | length == 1"
+check_jq "which took long" mutex.json "any(.locks[]; $is_slot and .waits.max_ns > 10000000 and .waits.max_ns < 1000000000)"
 check_jq "where it waited" mutex.json \
-	"any(.[] | select($is_slot) | .sites[]; .op == \"wait\" and (.caller | test(\"lock|fetch\")) and (.file | test(\"own-lock.cc\$\")))"
-check_jq "who had it" mutex.json "any(.[] | select($is_slot) | .holders[]; .thread == \"keeper\" and .holds == 1)"
+	"any(.locks[] | select($is_slot) | .sites[]; .op == \"wait\" and (.caller | test(\"lock|fetch\")) and (.file | test(\"own-lock.cc\$\")))"
+check_jq "who had it" mutex.json "any(.locks[] | select($is_slot) | .holders[]; .thread == \"keeper\" and .holds == 1)"
 ok "ldb-timeline" eval "ldb-timeline -i t.data --req 1 --json >timeline.json"
 is_wait='.kind == "lock_wait" and .name == "slot_lock" and .lock_kind == "own_lock"'
 check_jq "the request waits for it" timeline.json \
@@ -55,10 +55,10 @@ check_not "nothing is recorded" "ldb-report -i off.data --mutex --json" 0 slot_l
 check "--mutex=hold" "record_with hold.data --mutex=hold" 0 '^own-lock: done$'
 ok "holds are stamped" eval "ldb-report -i hold.data --mutex --json >hold.json"
 check_jq "to the nanosecond" hold.json \
-	"any(.[]; $is_slot and .holds.count >= 1 and .holds.max_ns > 4000000 and .holds.resolution_max_ns == 0)"
+	"any(.locks[]; $is_slot and .holds.count >= 1 and .holds.max_ns > 4000000 and .holds.resolution_max_ns == 0)"
 check "--lock-threshold" "record_with long.data --lock-threshold=10s" 0 '^own-lock: done$'
 ok "short ones are left out" eval "ldb-report -i long.data --mutex --json >long.json"
-check_jq "of waits and holds that were stamped" long.json "all(.[]; .kind != \"own_lock\" or .waits.count == 0)"
+check_jq "of waits and holds that were stamped" long.json "all(.locks[]; .kind != \"own_lock\" or .waits.count == 0)"
 
 # Nonsense: the program is not hurt, and the recording is sane.
 check "nonsense is said" "record_apart nonsense.data ./own-lock 5 nonsense" 0 '^own-lock: done$'
@@ -69,7 +69,7 @@ oracle_not nonsense.data "the program says that several threads have one lock at
 record_cause own ./why-locks own
 judge own cause=lock_wait anomaly=gap label=slot_lock root=function root_label=compact
 ok "ldb-report: the lock of it" eval "ldb-report -i own-plant.data --mutex --json >plant.json"
-check_jq "most waits name the holder" plant.json "any(.[] | select($is_slot) | .holders[];
+check_jq "most waits name the holder" plant.json "any(.locks[] | select($is_slot) | .holders[];
 	.thread == \"compactor\" and .waits >= 10 and .holds >= 10)"
 judge_not "another lock is not named" own-plant cause=lock_wait label=db_lock
 judge_sums

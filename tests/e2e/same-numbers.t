@@ -17,8 +17,8 @@ ldb-report -q --by=function --json >by-function.json
 ldb-report -q --mutex --json >locks.json
 ldb-report -q --requests --json >requests.json
 ldb-timeline -q --slowest=20 --json >timelines.json
-check_jq "there is something of each" requests.json '.[0].count > 100 and (.[0].slowest | length) > 0'
-ok "functions, locks, segments" eval "jq -e 'length > 2' functions.json && jq -e 'length > 0' locks.json &&
+check_jq "there is something of each" requests.json '.requests[0].count > 100 and (.requests[0].slowest | length) > 0'
+ok "functions, locks, segments" eval "jq -e '.functions | length > 2' functions.json && jq -e '.locks | length > 0' locks.json &&
 	jq -e 'all(.[]; .segments | length > 2)' timelines.json >jq.out"
 
 # JSON and CSV, whose reader is SQLite's.
@@ -30,17 +30,17 @@ csv()	# file columns...: the rows, parted by tabs
 }
 
 ldb-report -q --csv >functions.csv
-jq -r '.[] | [.function, .line, .count, .p50_ns, .p99_ns, .p999_ns, .p9999_ns, .max_ns, .mean_ns, .total_ns,
+jq -r '.functions[] | [.function, .line, .count, .p50_ns, .p99_ns, .p999_ns, .p9999_ns, .max_ns, .mean_ns, .total_ns,
 	.resolution_ns, .resolution_max_ns, .open] | @tsv' functions.json | sort >want
 csv functions.csv 'function, line, count, p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns, total_ns, resolution_ns,
 	resolution_max_ns, open' >got
 same "CSV: functions" want got
 ldb-report -q --mutex --csv >locks.csv
-jq -r '.[] | .lock as $l | .sites[] | [$l, .op, .line, .count, .p50_ns, .p99_ns, .max_ns, .total_ns] | @tsv' locks.json | sort >want
+jq -r '.locks[] | .lock as $l | .sites[] | [$l, .op, .line, .count, .p50_ns, .p99_ns, .max_ns, .total_ns] | @tsv' locks.json | sort >want
 csv locks.csv 'lock, op, line, count, p50_ns, p99_ns, max_ns, total_ns' >got
 same "CSV: locks" want got
 ldb-report -q --requests --csv >requests.csv
-jq -r '.[0].slowest[] | [.req, .start_ns, .end_ns, .latency_ns, .lock_wait_ns, .queue_ns, .top_function, .top_function_ns] |
+jq -r '.requests[0].slowest[] | [.req, .start_ns, .end_ns, .latency_ns, .lock_wait_ns, .queue_ns, .top_function, .top_function_ns] |
 	@tsv' requests.json | sort >want
 csv requests.csv 'req, start_ns, end_ns, latency_ns, lock_wait_ns, queue_ns, top_function, top_function_ns' >got
 same "CSV: requests" want got
@@ -50,7 +50,7 @@ csv timelines.csv 'req, tid, kind, start_ns, end_ns, name, resolution_ns' >got
 same "CSV: segments" want got
 
 # Report and timeline.
-jq -r '.[0].slowest[] | [.req, .start_ns, .latency_ns, .lock_wait_ns, .queue_ns] | @tsv' requests.json | head -n 10 >want
+jq -r '.requests[0].slowest[] | [.req, .start_ns, .latency_ns, .lock_wait_ns, .queue_ns] | @tsv' requests.json | head -n 10 >want
 jq -r '.[] | [.req, .start_ns, .latency_ns, .lock_wait_ns, .queue_ns] | @tsv' timelines.json | head -n "$(wc -l <want)" >got
 same "the slowest requests of ldb-report are those of ldb-timeline" want got
 jq -r '.[] | [.req, .latency_ns] | @tsv' timelines.json >want
@@ -80,7 +80,7 @@ function is_wrong(text, exact,	digits, half) {
 }
 END { print nr " numbers" }'
 ldb-report -q --top=1000 | sed -n '/^ *count /,$p' | sed 1d | awk 'NF > 9 && $1 ~ /^[0-9]/ && $2 ~ /s$/ { print $1, $2, $3, $4, $5, $6, $7, $8, $9 }' >text
-jq -r '.[] | select(.count > 0) | [.count, .p50_ns, .p99_ns, .p999_ns, .p9999_ns, .max_ns, .mean_ns, .total_ns, .resolution_ns] |
+jq -r '.functions[] | select(.count > 0) | [.count, .p50_ns, .p99_ns, .p999_ns, .p9999_ns, .max_ns, .mean_ns, .total_ns, .resolution_ns] |
 	@tsv' functions.json >numbers
 check "text: functions" "paste text numbers | awk -F'\\t' '$rounded'" 0 "^$(($(wc -l <numbers) * 9)) numbers\$"
 check_not "none is another number" "paste text numbers | awk -F'\\t' '$rounded'" 0 'is not'
@@ -92,11 +92,11 @@ check "text: latencies" "paste text numbers | awk -F'\\t' '$rounded'" 0 '^5 numb
 check_not "none is another number" "paste text numbers | awk -F'\\t' '$rounded'" 0 'is not'
 
 # Exports.  What each says it wrote is what the reports have.
-functions_ns=$(jq '[.[].total_ns] | add' functions.json)
-latencies_ns=$(jq '.[0].total_ns' requests.json)
-jq -n --slurpfile f functions.json --slurpfile l locks.json '{ functions: [$f[0][].count] | add, open: [$f[0][].open] | add,
-	function_ns: [$f[0][].total_ns] | add, waits: [$l[0][].waits.count] | add, wait_ns: [$l[0][].waits.total_ns] | add,
-	holds: [$l[0][].holds.count] | add, hold_ns: [$l[0][].holds.total_ns] | add }' >want.json
+functions_ns=$(jq '[.functions[].total_ns] | add' functions.json)
+latencies_ns=$(jq '.requests[0].total_ns' requests.json)
+jq -n --slurpfile f functions.json --slurpfile l locks.json '{ functions: [$f[0].functions[].count] | add, open: [$f[0].functions[].open] | add,
+	function_ns: [$f[0].functions[].total_ns] | add, waits: [$l[0].locks[].waits.count] | add, wait_ns: [$l[0].locks[].waits.total_ns] | add,
+	holds: [$l[0].locks[].holds.count] | add, hold_ns: [$l[0].locks[].holds.total_ns] | add }' >want.json
 for format in perfetto chrome ctf sqlite; do
 	ok "$format: exported" eval "ldb-export -q --json -o out.$format $format >$format.json"
 	jq '.written | { functions: (.function.count - .function.open), open: .function.open,
@@ -173,8 +173,7 @@ ldb-export -q --slowest=20 otlp | jq -r '.resourceSpans[0].scopeSpans[0].spans[0
 same "otlp: the requests" want got
 
 # Pages.
-browser_why=$(browser_setup)
-if [ -z "$browser_why" ]; then
+if has_browser; then
 	CHROMIUM=$(command -v chromium)
 	NODE_PATH=$BROWSER_MODULES/node_modules
 	export CHROMIUM NODE_PATH

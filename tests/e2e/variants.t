@@ -19,8 +19,8 @@ check "100 libraries, runtime preloaded" "LD_PRELOAD=$RUNTIME ./dlopen-main . 10
 check "100 libraries, recorded" "record_apart dl.data ./dlopen-main . 100" 0 "$want"
 ldb-report -i dl.data --json >dl.json
 check_jq "functions of the libraries are in the report" dl.json \
-	'[.[] | select(.function | test("lib_work|spin_1ms"))] | map(.count) | add >= 20'
-check_jq "and their lines" dl.json 'any(.[]; (.function | test("spin_1ms")) and (.file | test("dlopen-lib.c$")) and .line > 0)'
+	'[.functions[] | select(.function | test("lib_work|spin_1ms"))] | map(.count) | add >= 20'
+check_jq "and their lines" dl.json 'any(.functions[]; (.function | test("spin_1ms")) and (.file | test("dlopen-lib.c$")) and .line > 0)'
 run_cmd "ldb-record -o dlb.data -- ./dlopen-bare . 100"
 ok "100 libraries, main not instrumented, under the recorder: same output" matches "$want"
 diag "status $status: $out"
@@ -31,7 +31,7 @@ check "C11 threads, alone" "./c11 100" 0 '^c11-threads: 200 passes$'
 check "C11 threads, recorded" "record_apart c11.data ./c11 200" 0 '^c11-threads: 400 passes$'
 ldb-report -i c11.data --json >c11.json
 check_jq "C11: both players are in the report" c11.json \
-	'any(.[]; .function | test("^pass_ball")) and any(.[]; .function | test("^hold_long"))'
+	'any(.functions[]; .function | test("^pass_ball")) and any(.functions[]; .function | test("^hold_long"))'
 ldb-report -i c11.data --mutex --json >c11-mutex.json
 check_jq "C11: waits for mtx_lock are seen" c11-mutex.json '[.. | objects | to_entries[] | select(.key | test("wait")) | .value | numbers] | any(. > 0)'
 

@@ -133,7 +133,7 @@ check_jq "what it is about" d.json '.changes | length == 2 and .[0].change == "l
 check_jq "requests that change most" d.json \
 	'(.requests | length) == 10 and .requests[0].before_ns - .requests[0].after_hi_ns > 10000000'
 check_jq "measured as ldb-report counts" d.json \
-	".all.before.p99_ns == $(ldb-report -i direct.data --requests --json | jq '.[0].p99_ns')"
+	".all.before.p99_ns == $(ldb-report -i direct.data --requests --json | jq '.requests[0].p99_ns')"
 ldb-why -i direct.data --json --what-if 'snapshot*1' >one.json
 check_jq "a factor of 1 changes nothing" one.json \
 	'.all | [.fifo, .barging, .recorded] | any(.[]; .after) and all(.[]; .after == null or .after == .replayed)'

@@ -155,7 +155,7 @@ void kernel_close(struct recording *rec)
 {
 }
 
-void kernel_hold_budget(struct recording *rec)
+void kernel_hold_budget(struct recording *rec, int64_t now_ns)
 {
 }
 

@@ -24,7 +24,7 @@ done
 # Of each so many that it takes a few seconds.
 while read -r target runs; do
 	if ! [ -x "$FUZZ/fuzz-$target" ]; then
-		skip "$target: $runs executions" "no clang with libFuzzer: sh tests/deps.sh"
+		skip "$target: $runs executions" "no clang with libFuzzer: make deps"
 		continue
 	fi
 	check "$target: $runs executions with sanitizers" \

@@ -67,7 +67,7 @@ fuzz()	# target
 
 for target in ${FUZZ_TARGETS:-trace perf control symbol runtime}; do
 	if ! [ -x "$FUZZ/fuzz-$target" ]; then
-		echo "ldb: there is no $FUZZ/fuzz-$target: install clang with its libFuzzer (sh tests/deps.sh)" >&2
+		echo "ldb: there is no $FUZZ/fuzz-$target: install clang with its libFuzzer (make deps)" >&2
 		exit 1
 	fi
 	fuzz "$target"

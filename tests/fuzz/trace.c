@@ -7,9 +7,9 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "analysis/partition.h"
-#include "analysis/replay.h"
-#include "analysis/tracks.h"
+#include "analysis/partition/partition.h"
+#include "analysis/whatif/replay.h"
+#include "analysis/timeline/tracks.h"
 #include "render/pictures.h"
 #include "render/render.h"
 #include "render/why.h"

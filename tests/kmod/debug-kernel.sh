@@ -35,7 +35,7 @@ if [ -f "$tree/complete" ]; then
 fi
 
 for tool in flex bison bc make xz; do
-	command -v "$tool" >/dev/null || die "no $tool: run sh tests/deps.sh --debug"
+	command -v "$tool" >/dev/null || die "no $tool: run sh tests/deps.sh debug"
 done
 # Two runs must not build in one folder.
 mkdir -p "$CACHE"

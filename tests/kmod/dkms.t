@@ -46,7 +46,7 @@ scratch_dkms()	# command argument...
 }
 
 check "dkms add" "scratch_dkms add" 0
-for series in 6.1 6.12; do
+for series in $(sh "$KMOD/kernels.sh" list); do
 	if ! triple=$(sh "$KMOD/kernels.sh" $series 2>kernels.err); then
 		skip "$series" "$(tail -n 1 kernels.err)"
 		continue

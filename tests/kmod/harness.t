@@ -6,7 +6,8 @@
 need_guests
 
 vm=$KMOD/vm.sh
-triple=$(sh "$KMOD/kernels.sh" 6.1 2>kernels.err) || cannot "$(cat kernels.err)"
+kernels=$(sh "$KMOD/kernels.sh" list)
+triple=$(sh "$KMOD/kernels.sh" "$(echo "$kernels" | head -n 1)" 2>kernels.err) || cannot "$(cat kernels.err)"
 image=$(echo "$triple" | cut -d' ' -f2)
 headers=$(echo "$triple" | cut -d' ' -f3)
 release=$(echo "$triple" | cut -d' ' -f1)
@@ -85,9 +86,10 @@ tests=$(cd "$KMOD" && printf '%s\n' guest/*.t programs/kmod-*.c | grep -v '/stre
 runs >default.runs
 runs -a >all.runs
 ok "every test runs in a kernel" test "$(cut -d' ' -f1 default.runs | sort -u)" = "$tests"
-ok "all in both, when asked for all" test "$(for test in $tests; do printf '%s 6.1\n%s 6.12\n' "$test" "$test"; done)" = "$(cat all.runs)"
+ok "all in both, when asked for all" \
+	test "$(for test in $tests; do for kernel in $kernels; do echo "$test $kernel"; done; done)" = "$(cat all.runs)"
 ok "what looks at the module itself always does" \
-	test "$(grep -c -e '^kmod-' -e '^truth' -e '^both' default.runs)" -eq $((2 * $(echo "$tests" | grep -c -e '^kmod-' -e '^truth' -e '^both')))
+	test "$(grep -c -e '^kmod-' -e '^truth' -e '^both' default.runs)" -eq $(($(echo "$kernels" | wc -l) * $(echo "$tests" | grep -c -e '^kmod-' -e '^truth' -e '^both')))
 diag "in one: $(cut -d' ' -f1 default.runs | uniq -u | tr '\n' ' ')"
 
 if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then

@@ -28,7 +28,7 @@ insmod /ldb.ko max_user_rate=0 disarm_delay_ms=60000
 echo "root: $(sessions 1 0)"
 rmmod ldb
 END
-for series in 6.1 6.12; do
+for series in $(sh "$KMOD/kernels.sh" list); do
 	if ! triple=$(sh "$KMOD/kernels.sh" $series 2>kernels.err); then
 		skip "$series" "$(tail -n 1 kernels.err)"
 		continue

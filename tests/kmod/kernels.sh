@@ -4,6 +4,7 @@
 # installed: into the cache, because installing it would build an initrd.
 #
 #	tests/kmod/kernels.sh SERIES [release | image | headers]
+#	tests/kmod/kernels.sh list	the series that this Debian has
 #
 # SERIES is 6.1, 6.12, kasan or kcsan (debug-kernel.sh: built when it is not there).  Prints
 # the three words, or the one asked for.  The release is that of the newest installed
@@ -27,6 +28,7 @@ fetch_image()	# release
 {
 	fetch_to=$CACHE/vmlinuz-$1
 	[ ! -f "$fetch_to" ] || return 0
+	may_fetch "the image of $1" || return 1
 	# The signed one differs in the signature only, and comes some days later.
 	for fetch_package in "linux-image-$1" "linux-image-$1-unsigned"; do
 		[ -n "$(newest_version "$fetch_package")" ] || continue
@@ -43,6 +45,11 @@ series=${1:-}
 what=${2:-all}
 case $series in
 6.1 | 6.12) ;;
+list)
+	grep -q '^VERSION_ID="*13' /etc/os-release || echo 6.1
+	echo 6.12
+	exit 0
+	;;
 kasan | kcsan)
 	tree=$(sh "$KMOD/debug-kernel.sh" "$series") || exit 1
 	answer "$(cat "$tree/include/config/kernel.release")" "$tree/bzImage" "$tree"
@@ -58,5 +65,5 @@ for headers in $(printf '%s\n' /usr/src/linux-headers-"$series".*-cloud-amd64 | 
 	[ ! -r "/boot/vmlinuz-$release" ] || answer "$release" "/boot/vmlinuz-$release" "$headers"
 	! fetch_image "$release" || answer "$release" "$CACHE/vmlinuz-$release" "$headers"
 done
-[ -n "$found" ] || die "no headers of a $series kernel: run sh tests/deps.sh"
+[ -n "$found" ] || die "no headers of a $series kernel: make deps"
 die "no image can be had for the $series headers installed:$found"

@@ -21,11 +21,18 @@ die()
 	exit 1
 }
 
+# Tests do not: tests/fetch.sh does before.
+may_fetch()	# what
+{
+	[ -z "${LDB_NO_FETCH:-}" ] || { note "$1 is not here, and tests fetch nothing: make deps"; return 1; }
+}
+
 # Fetches a package's file without installing it and unpacks it into a folder.
 # The folder appears when it is complete, so an interrupted run leaves nothing.
 unpack_deb()	# package[=version] folder
 {
 	[ ! -d "$2" ] || return 0
+	may_fetch "package $1" || return 1
 	mkdir -p "$CACHE" || return 1
 	deb_tmp=$(mktemp -d "$CACHE/deb.XXXXXX") || return 1
 	# apt-get's own user may not write there: it then says so and fetches as root.

@@ -8,7 +8,7 @@
 #	-a	all tests in all kernels, as LDB_KMOD_ALL=1 (make check-kmod)
 #	-j	their guests side by side, as LDB_KMOD_JOBS=1: where CPUs are to spare
 #	-n	only says what would run: a line for each kernel
-#	-k	6.1, 6.12 (default: both), kasan or kcsan
+#	-k	6.1, 6.12 (default: those of kernels.sh list), kasan or kcsan
 #	-o	keeps what the guests printed, unchanged
 #
 # Without -a, -k or TEST, what is no kernel's business runs in one of them (one_kernel
@@ -43,8 +43,9 @@ while getopts ajnk:o: option; do
 done
 shift $((OPTIND - 1))
 programs=$KMOD
+here=$(sh "$KMOD/kernels.sh" list | xargs)
 if [ "${1:-}" = quick ]; then
-	kernels=6.1
+	kernels=${here%% *}
 	programs=$KMOD/programs		# needs neither plugin nor tools
 	set -- kmod-api kmod-events kmod-hits
 fi
@@ -65,6 +66,8 @@ make_tree()
 	cp -R "$KMOD/guest" "$KMOD/lib.sh" "$tree/ldb/tests/kmod/" || return 1
 	mkdir -p "$tree/ldb/tests/oracle"
 	cp -R "$TOP/tests/oracle/bin" "$TOP/tests/oracle/judge.sh" "$tree/ldb/tests/oracle/" || return 1
+	mkdir -p "$tree/ldb/tests/json"
+	cp -R "$TOP/tests/json/bin" "$TOP/tests/json/thin.jq" "$tree/ldb/tests/json/" || return 1
 	for file in "$BUILD"/bin/ldb-* "$BUILD"/lib/libldbtrace.so.0 "$BUILD"/tests/tools/helpers/trace-cat \
 		    "$BUILD"/tests/oracle/helpers/oracle \
 		    "$BUILD"/tests/kmod/guest/* "$BUILD"/tests/kmod/programs/*; do
@@ -83,6 +86,7 @@ is_debug()	# kernel
 # each kernel; what the module tells them is looked at by the others.  Of each pair that is
 # alike one runs here, one there.
 one_kernel="6.1:idle.t 6.1:why-cpu.t 6.1:why-memory.t 6.12:planted.t 6.12:why-locks.t 6.12:rights.t"
+case $here in *' '*) ;; *) one_kernel= ;; esac
 
 default_tests()	# kernel
 {
@@ -210,7 +214,8 @@ report_guest()	# kernel
 		"$own/out" >"$own/tap"
 	next=$(($(sed -n 's/^@@ total //p' "$own/tap") + 1))
 	! grep -q '^not ok' "$own/tap" || failed=1
-	sed '/^@@ total/d' "$own/tap"
+	[ ! -d "${LDB_JSON:-}" ] || sed -n 's/^# json //p' "$own/tap" >"$LDB_JSON/$kernel"
+	sed '/^@@ total/d; /^# json /d' "$own/tap"
 	if [ "$status" -eq 0 ]; then
 		result ok "$kernel: the guest ended well"
 	else
@@ -232,7 +237,7 @@ report_all()	# of $running, as they end
 default=
 [ -n "$all$kernels$*" ] || default=1
 if [ -n "$list" ]; then
-	for kernel in ${kernels:-6.1 6.12}; do
+	for kernel in ${kernels:-$here}; do
 		echo "$kernel: $(list_tests "$@")"
 	done
 	exit 0
@@ -252,7 +257,7 @@ if ! ${MAKE:-make} --no-print-directory -C "$programs" all BUILD="$BUILD" >"$wor
 fi
 make_tree || die "cannot make the guests' tree"
 [ -z "$default" ] || echo "# in one kernel, being the same in both: $one_kernel (make check-kmod: in both)"
-for kernel in ${kernels:-6.1 6.12}; do
+for kernel in ${kernels:-$here}; do
 	prepare_guest "$kernel" "$@" || continue
 	run_guest &
 	running="$running $kernel:$!"

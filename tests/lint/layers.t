@@ -35,17 +35,21 @@ ok_empty "tools/ includes no private header of another part"
 includes tools | awk '$2 == "ldb/abi.h" && $1 !~ /^tools\/(record|ldb-record|cli\/opts)/' >"$WORK/list"
 ok_empty "only the recorder looks at what the plugin emits"
 
-# Within tools/: cli <- trace <- symbol <- analysis <- render <- export <- page <- ldb-*.c, and record beside symbol.
-includes tools | awk '
-	BEGIN { rank["cli"] = 0; rank["trace"] = 1; rank["symbol"] = 2; rank["record"] = 2;
-		rank["analysis"] = 3; rank["render"] = 4; rank["export"] = 5; rank["page"] = 6;
-		rank["top"] = 7 }
+# Within tools/: a room includes its own headers and those of rooms below; so there is no circle.
+rooms=$(sed -n '/^ROOMS/,$p' tools/rooms.mk | sed 's/ROOMS :=//; s/\\$//' | tr '\n\t' '  ')
+includes tools | awk -v rooms="$rooms" '
+	BEGIN {
+		nr = split(rooms, order, " ")
+		for (i = 1; i <= nr; i++) rank[order[i]] = i
+		rank["record"] = rank["symbol"]	# beside it
+	}
+	function room(path) { return match(path, /\/[^\/]*$/) ? substr(path, 1, RSTART - 1) : "" }
 	{
-		split($1, path, "/"); from = path[2]
-		split($2, inc, "/"); to = inc[1]
-		if (!(to in rank) || from == to || index($2, "/") == 0) next
-		if (!(from in rank)) next	# the tools themselves
-		if (rank[from] <= rank[to]) print
+		from = room(substr($1, 7)); to = room($2)
+		if (from == "" || from ~ /^record\/bpf/) next	# the tools themselves; the kernel side
+		if (!(from in rank)) print $1, "is in no room"
+		else if (!(to in rank) || from == to) next
+		else if (rank[from] <= rank[to]) print
 		else if (to == "record" && from != "top") print
 	}' >"$WORK/list"
 ok_empty "inside tools/ nothing includes upward"

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Man pages: they exist, they are well formed, and they list the options that the
-# tools have, neither more nor fewer.
+# tools have, neither more nor fewer, as completion does.
 . "$(dirname "$0")/../engine.sh"
 . "$TOP/tests/lint/files.sh"
 
-# stdin: text; the long options that begin an item, indented, maybe after a short one.
+# stdin: text; the options that begin an item, with letter and argument: "-i, --input=FILE".
 listed_options()
 {
-	grep -oE '^ +(-[a-zA-Z0-9]( [A-Z]+)?, *)?--[a-z][a-z0-9-]*' | grep -oE -e '--[a-z][a-z0-9-]*' | sort -u
+	grep -oE '^ {2,6}(-[a-zA-Z0-9], *)?--[a-z][a-z0-9-]*(=[^ ]+)?' | sed 's/^ *//' | sort -u
 }
 
 page_options()	# page: those of its OPTIONS section
 {
-	mandoc -Tascii "$1" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^[A-NP-Z]/p' | listed_options
+	mandoc -Tascii "$1" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^[A-Z]/p' | listed_options
+}
+
+# What bash offers after "-", one a line, "=" after those that have an argument.
+completed_options()	# tool
+{
+	bash -u tests/tools/offered.bash "$BUILD/completions/bash/$1" "$1" - 2>&1 | sort -u
 }
 
 for tool in ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export; do
@@ -34,16 +40,21 @@ for tool in ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export; do
 		ok_empty "$tool.1 has every option of --help"
 		comm -13 "$WORK/help" "$WORK/page" >"$WORK/list"
 		ok_empty "$tool.1 has no option that --help lacks"
+		sed 's/=.*/=/; s/, */\n/' "$WORK/help" | sort -u >"$WORK/wanted"
+		completed_options "$tool" | diff "$WORK/wanted" - >"$WORK/list"
+		ok_empty "completion of $tool has the options of --help"
 	else
 		fail "$tool is built"
 	fi
 done
 
-# Each public function is named by a page of section 3.
+# Each public function is named by a page of section 3, and its pages name no other.
 sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([a-z_]*\).*/\1/p' Documentation/*.3 | sort -u >"$WORK/documented"
-grep -oE '^ldb_[a-z_]+\(' libldb/include/ldb/ldb.h | tr -d '(' | sort -u |
-	comm -23 - "$WORK/documented" >"$WORK/list"
+grep -hoE '^([a-z_][^(]*[ *])?ldb_[a-z0-9_]+\(' libldb/include/ldb/*.h | sed 's/.*[ *]//; s/($//' | sort -u >"$WORK/public"
+comm -23 "$WORK/public" "$WORK/documented" >"$WORK/list"
 ok_empty "each public function has a man page"
+comm -13 "$WORK/public" "$WORK/documented" >"$WORK/list"
+ok_empty "each page of section 3 is about public functions"
 
 if command -v mandoc >/dev/null; then
 	source_files Documentation | grep -E '\.[1-8]$' | while read -r page; do

@@ -7,7 +7,8 @@
 # Texts of licences, trace files that are kept as they were written, and formats without
 # comments.  It is in the first line; in scripts, in the second.
 source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' -e '^\.gitignore$' \
-	-e '\.json$' -e '\.png$' | xargs awk '
+	-e '\.json$' -e '\.png$' -e '^debian/source/format$' -e '^debian/\(changelog\|copyright\)$' \
+	-e '^debian/.*\.\(install\|docs\|doc-base\|triggers\|lintian-overrides\)$' | xargs awk '
 	# tls.S is the block that the plugin emits into every object.
 	function wanted(file) {
 		if (file ~ /^libldb\/include\// || file == "libldb/runtime/tls.S")
@@ -32,7 +33,7 @@ source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' -e '^\.gitignore
 			sub(/ *(\*\/|-->)$/, "", got)
 			if (!at)
 				print file ": no licence"
-			else if (at > 1 && file !~ /\.sh$|\.t$|^\.ci\/run$|\.in$|^tests\/oracle\/bin\//)
+			else if (at > 1 && file !~ /\.sh$|\.t$|^\.ci\/run$|^debian\/rules$|^debian\/.*\.postrm$|\.in$|^tests\/oracle\/bin\/|^tests\/json\/(bin\/|check\.py$)/)
 				print file ": not in the first line"
 			if (at && got != wanted(file))
 				print file ": " got ", but its folder\047s is " wanted(file)

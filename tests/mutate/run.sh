@@ -72,7 +72,8 @@ began=$(date +%s)
 files_of()	# part, in the current folder
 {
 	case $1 in
-	analysis | trace) ls "tools/$1"/*.[ch] ;;
+	analysis) find tools/base tools/facts tools/analysis -name '*.[ch]' | sort ;;
+	trace) ls tools/trace/*.[ch] ;;
 	scan | shim) ls "libldb/$1"/*.[ch] ;;
 	module) ls kmod/*.[ch] ;;
 	*) die "unknown part $1: see the head of $0" ;;
@@ -202,14 +203,13 @@ cover()
 		mkdir -p "$to"
 		(cd "$WORK/cover" && GCOV_PREFIX=$to timeout 600 "./$test") >/dev/null 2>&1 </dev/null
 		notes=$(find "$to" -name obj -type d)/tools
-		for data in "$notes"/analysis/*.gcda "$notes"/trace/*.gcda; do
-			[ -f "$data" ] || continue
+		find "$notes/analysis" "$notes/base" "$notes/facts" "$notes/trace" -name "*.gcda" 2>/dev/null | while read -r data; do
 			ln -s "$(echo "${data#"$to"}" | sed 's/\.gcda$/.gcno/')" "${data%.gcda}.gcno"
 			(cd "$WORK/cover/tools" && gcov -t "$data" 2>/dev/null)
 		done | awk -v test="$test" -F: '
 			$2 + 0 == 0 && $3 == "Source" { file = $4; sub(/^\.\//, "", file); next }
 			{ gsub(/[ *]/, "", $1) }
-			$1 != "-" && file ~ /^(analysis|trace)\// {
+			$1 != "-" && file ~ /^(analysis|base|facts|trace)\// {
 				key = "tools/" file " " $2 + 0
 				n = $1 ~ /^[0-9]/ ? 1 : 0
 				if (!(key in seen) || n > seen[key]) seen[key] = n

@@ -170,7 +170,7 @@ static void load(const char *library)
 	late = handle ? (void (*)(void))dlsym(handle, "late_function") : NULL;
 	if (!late)
 		exit(1);
-	for (begin = now_ms(); now_ms() - begin < 100;)
+	for (begin = now_ms(); now_ms() - begin < 1000;)
 		late();
 }
 

@@ -78,7 +78,7 @@ mkdir new.ctf
 check "an empty directory will do" "ldb-export -q -i figure1.data -o new.ctf ctf && test -s new.ctf/metadata"
 check_one_line "a file is no directory" "ldb-export -i figure1.data -o figure1.json ctf" 1 'cannot write figure1.json: Not a directory'
 check_one_line "a directory that cannot be made" "ldb-export -i figure1.data -o nowhere/x ctf" 1 'cannot write nowhere/x: No such file'
-check_one_line "no -o" "ldb-export -i figure1.data ctf" 2 'ctf is written to files: give -o OUT'
+check_one_line "no -o" "ldb-export -i figure1.data ctf" 2 'ctf is written to files: give -o FILE'
 (trap '' XFSZ; ulimit -f 8; ldb-export -q -i figure1.data -o part.ctf ctf 2>part.err)
 check "no room" "cat part.err" 0 '^ldb-export: cannot write part.ctf: '
 ok "a part of a trace is removed" test ! -e part.ctf

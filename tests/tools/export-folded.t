@@ -26,7 +26,7 @@ for trace in ldb sched many; do
 	rows $trace.db 'SELECT sum(end_ns - start_ns) FROM span WHERE parent IS NULL' >want
 	same "$trace: all together are the outermost spans" want got
 done
-ldb-report -q --by=function --json | jq -r '.[] | [.function, .total_ns] | @tsv' | sort >want
+ldb-report -q --by=function --json | jq -r '.functions[] | [.function, .total_ns] | @tsv' | sort >want
 by_leaf ldb.folded >got
 same "no calls below: the totals of the report" want got
 
@@ -51,8 +51,7 @@ check "nothing steers the terminal" "tr -d '\\n -~' <hostile.folded | wc -c" 0 '
 check "a name has no part of a stack in it" "cat hostile.folded" 0 '^\?\]0\?owned[?0]*;[^;]* [0-9]*$'
 [ ! -w /dev/full ] || check_one_line "a full disk" "ldb-export -o /dev/full folded" 1 'cannot write'
 
-browser_why=$(browser_setup)
-if [ -z "$browser_why" ]; then
+if has_browser; then
 	CHROMIUM=$(command -v chromium)
 	NODE_PATH=$BROWSER_MODULES/node_modules
 	export CHROMIUM NODE_PATH

@@ -30,7 +30,8 @@ same_as_report()
 	jq -n --slurpfile w "$3" --slurpfile f same-functions.json --slurpfile l same-locks.json \
 		--slurpfile q same-requests.json --slurpfile s same-sched.json '
 		def total(of): map(of) | add // 0;
-		$w[0].written as $w | $f[0] as $f | $l[0] as $l | $q[0] as $q | $s[0] as $s |
+		$w[0].written as $w | $f[0].functions as $f | $l[0].locks as $l |
+		$q[0].requests as $q | $s[0] as $s |
 		{
 			functions: [$w.function.count, ($f | total(.count + .open))],
 			open: [$w.function.open, ($f | total(.open))],

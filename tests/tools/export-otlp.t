@@ -31,10 +31,10 @@ for trace in ldb sched many hostile; do
 	check_jq "$trace: a root each, the parts below and inside" tree.json .
 	ldb-report -q -i $trace.data --requests --json >requests.json
 	jq -s --slurpfile r requests.json "$attributes"' [.[] | select(has("parentSpanId") | not)] |
-		(length == $r[0][0].count + $r[0][0].incomplete) and
+		(length == $r[0].requests[0].count + $r[0].requests[0].incomplete) and
 		(map(select(attributes["ldb.request.complete"])) |
-		 (map((.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber)) | add) == $r[0][0].total_ns and
-		 (map(attributes["ldb.latency_ns"]) | add) == $r[0][0].total_ns)' $trace.spans >sums.json
+		 (map((.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber)) | add) == $r[0].requests[0].total_ns and
+		 (map(attributes["ldb.latency_ns"]) | add) == $r[0].requests[0].total_ns)' $trace.spans >sums.json
 	check_jq "$trace: every request, and their sum is the report's" sums.json .
 done
 
@@ -67,8 +67,8 @@ same "a span for each part" want got
 ldb-export -q -i many.data otlp | spans /dev/stdin | jq -r 'select(has("parentSpanId") | not) | .name + "	" +
 	((.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber) | tostring)' | sort >got
 ldb-report -q -i many.data --requests --json >requests.json
-for class in $(jq -r '.[] | select(.class != null and .count > 0) | .class' requests.json); do
-	p99=$(jq ".[] | select(.class == \"$class\") | .p99_ns" requests.json)
+for class in $(jq -r '.requests[] | select(.class != null and .count > 0) | .class' requests.json); do
+	p99=$(jq ".requests[] | select(.class == \"$class\") | .p99_ns" requests.json)
 	rows many.db "SELECT class, latency_ns FROM request WHERE class = '$class' AND complete AND latency_ns >= $p99"
 done | sort >want
 same "by default those at or over the 99th percentile of their class" want got

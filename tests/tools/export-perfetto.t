@@ -68,7 +68,7 @@ ldb-export -q -i figure1.data -o window.pftrace --json --from=1ms --to=2ms perfe
 conforms "--from and --to" window.pftrace
 ldb-report -q -i figure1.data --from=1ms --to=2ms --json >part.json
 ok "--from and --to: as the report has them" \
-	test "$(jq .written.function.count window.json)" = "$(jq 'map(.count + .open) | add' part.json)"
+	test "$(jq .written.function.count window.json)" = "$(jq '.functions | map(.count + .open) | add' part.json)"
 ldb-export -q -i figure1.data -o thread.pftrace --json --thread=snapshotter perfetto >thread.json
 conforms "--thread" thread.pftrace
 check_jq "--thread: only its own" thread.json '.written | .threads == 1 and .function.count == 1 and .flows == 0'
@@ -130,7 +130,7 @@ check_one_line "full disk" "ldb-export -q -i figure1.data -o /dev/full perfetto"
 check_one_line "full disk, stdout" "ldb-export -q -i figure1.data perfetto >/dev/full" 1 'cannot write to stdout: No space left on device'
 check_one_line "a file that cannot be made" "ldb-export -i figure1.data -o nowhere/x perfetto" 1 'cannot write nowhere/x: No such file'
 check_one_line "the trace itself" "ldb-export -i figure1.data -o figure1.data perfetto" 1 'figure1.data is the trace itself'
-check_one_line "--json without a file" "ldb-export -i figure1.data --json perfetto" 2 'give -o OUT'
+check_one_line "--json without a file" "ldb-export -i figure1.data --json perfetto" 2 'give -o FILE'
 check_one_line "no room for temporary files" "TMPDIR=nowhere ldb-export -q -i big.data -o x.pftrace perfetto" 1 \
 	'cannot open big.data|cannot sort in a temporary file in nowhere'
 head -c $(($(wc -c <figure1.data) * 3 / 4)) figure1.data >damaged.data

@@ -37,13 +37,13 @@ for trace in ldb sched many; do
 	[ $trace != many ] || mv want.cut want
 	top ns $trace.pb.gz | if [ $trace = many ]; then cut -f1,2; else cat; fi >got
 	same "$trace: -top: the same times as in the spans" want got
-	ldb-report -q -i $trace.data --by=function --json | jq -r '.[] | select(.count > 0) | [.function, .count] | @tsv' |
+	ldb-report -q -i $trace.data --by=function --json | jq -r '.functions[] | select(.count > 0) | [.function, .count] | @tsv' |
 		sort >want
 	top auto $trace.pb.gz -sample_index=count | cut -f1,2 | grep -v '	0$' >got
 	same "$trace: -top: the same counts as in the report" want got
 done
 # Estimates that were not clipped: what was counted is what is shown.
-ldb-report -q --by=function --json | jq -r '.[] | [.function, .total_ns] | @tsv' | sort >want
+ldb-report -q --by=function --json | jq -r '.functions[] | [.function, .total_ns] | @tsv' | sort >want
 top ns ldb.pb.gz | cut -f1,3 >got
 same "and the same totals" want got
 

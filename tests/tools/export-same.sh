@@ -27,18 +27,18 @@ sqlite_as_report()
 {
 	same_db=$1
 	shift
-	ldb-report "$@" -q --json | jq -r '.[] | [.function, .caller, .file, .line, .count, .open, .max_ns,
+	ldb-report "$@" -q --json | jq -r '.functions[] | [.function, .caller, .file, .line, .count, .open, .max_ns,
 		.total_ns, .func_file, .func_line, .symbol, .module] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT v.function, v.caller, v.file, v.line, v.count, v.open, v.max_ns, v.total_ns,
 		f.file, f.line, f.symbol, f.module
 		FROM function_stats v JOIN function f ON f.id = v.function_id" >same.sqlite
 	same "$*: functions" same.report same.sqlite
-	ldb-report "$@" -q --json | jq -r '.[] | select(.count > 0) | [.function, .caller, .file, .line,
+	ldb-report "$@" -q --json | jq -r '.functions[] | select(.count > 0) | [.function, .caller, .file, .line,
 		.p50_ns, .p99_ns, .p999_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT function, caller, file, line, p50_ns, p99_ns, p999_ns
 		FROM function_percentiles" >same.sqlite
 	same "$*: their percentiles" same.report same.sqlite
-	ldb-report "$@" -q --json | jq -r '[.[] | select(.count > 0) | .resolution_max_ns] | max' >same.report
+	ldb-report "$@" -q --json | jq -r '[.functions[] | select(.count > 0) | .resolution_max_ns] | max' >same.report
 	rows "$same_db" "SELECT max(resolution_ns) FROM span WHERE NOT open" >same.sqlite
 	same "$*: the worst resolution" same.report same.sqlite
 }
@@ -47,12 +47,12 @@ sqlite_as_locks()
 {
 	same_db=$1
 	shift
-	ldb-report "$@" -q --mutex --json | jq -r '.[] | [.lock, .name, .kind, .waits.count, .waits.total_ns,
+	ldb-report "$@" -q --mutex --json | jq -r '.locks[] | [.lock, .name, .kind, .waits.count, .waits.total_ns,
 		.waits.max_ns, .holds.count, .holds.total_ns, .holds.max_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT address, name, kind, waits, wait_ns, max_wait_ns, holds, hold_ns, max_hold_ns
 		FROM lock_stats" >same.sqlite
 	same "$*: locks" same.report same.sqlite
-	ldb-report "$@" -q --mutex --json | jq -r '.[] | .lock as $l | .holders[] | select(.waits > 0) |
+	ldb-report "$@" -q --mutex --json | jq -r '.locks[] | .lock as $l | .holders[] | select(.waits > 0) |
 		[$l, .tid, .thread, .waits, .wait_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT address, owner_tid, owner_thread, waits, wait_ns FROM lock_blame" >same.sqlite
 	same "$*: who had them when others came" same.report same.sqlite
@@ -62,12 +62,12 @@ sqlite_as_requests()
 {
 	same_db=$1
 	shift
-	ldb-report "$@" -q --requests --json | jq -r '.[] | select(.class != null) | [.class, .count,
+	ldb-report "$@" -q --requests --json | jq -r '.requests[] | select(.class != null) | [.class, .count,
 		.incomplete, .max_ns, .total_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT class, count, incomplete, max_ns, total_ns FROM class_stats" >same.sqlite
 	same "$*: requests" same.report same.sqlite
 	# Which of equally slow ones are the last of them is nobody's promise.
-	ldb-report "$@" -q --requests --json | jq -r '.[0].slowest | (map(.latency_ns) | min) as $last | .[] |
+	ldb-report "$@" -q --requests --json | jq -r '.requests[0].slowest | (map(.latency_ns) | min) as $last | .[] |
 		[.latency_ns, if .latency_ns > $last then .req, .class, .start_ns else empty end] |
 		@tsv' >same.report
 	sqlite3 -separator "$(printf '\t')" "$same_db" "SELECT latency_ns, req, class, start_ns

@@ -59,8 +59,7 @@ check_one_line "nothing to show" "ldb-export -i empty.data -o e.json speedscope"
 ok "leaves no file" test ! -e e.json
 [ ! -w /dev/full ] || check_one_line "a full disk" "ldb-export -o /dev/full speedscope" 1 'cannot write'
 
-browser_why=$(browser_setup)
-if [ -n "$browser_why" ]; then
+if ! has_browser; then
 	skip "opened in speedscope" "no browser: $browser_why"
 	finish
 fi

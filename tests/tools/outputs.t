@@ -62,7 +62,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	done
 	ok "what another user had there is as it was" test "$(cat all/x)" = theirs
 	if command -v setpriv >/dev/null; then
-		cp ldb.data mine.data && cp "$(command -v ldb-report)" report-copy
+		cp ldb.data mine.data && cp "$BUILD/bin/ldb-report" report-copy
 		check_one_line "a recording of root's, to another user" \
 			"setpriv --reuid=65534 --regid=65534 --clear-groups ./report-copy -i mine.data" 1 \
 			'mine.data: Permission denied: .*chown'

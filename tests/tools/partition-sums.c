@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analysis/partition.h"
+#include "analysis/partition/partition.h"
 
 static bool is_right(const struct partition *p, const struct request *req)
 {

@@ -34,7 +34,7 @@ ok "a plot has its rows" test "$(grep -c '|' narrow.out)" -eq 16
 esc=$(printf '\033')
 for picture in balloons boxes queues cpus blame; do
 	check_not "no colour into a pipe: --$picture" "$why --$picture" 0 "$esc"
-	check "--$picture --json: a document" "$why --$picture --json | jq -e '.format == \"ldb-why\" and .version == 1 and has(\"$picture\")'" 0
+	check "--$picture --json: a document" "$why --$picture --json | jq -e '.format == \"ldb-why-$picture\" and .version == 1 and has(\"$picture\")'" 0
 	check "--$picture --csv: each row has all columns" \
 		"$why --$picture --csv | awk -F, 'NR == 1 { n = NF } /\"/ { next } NF != n { bad = 1 } END { exit bad || NR < 1 }'" 0
 	$why --$picture --json >one.json

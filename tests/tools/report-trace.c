@@ -11,6 +11,9 @@
  *	nokernel	a recording that could have none
  *	otherhost	figure1, recorded elsewhere
  *	twice		a thread puts a request into a queue and takes it out itself
+ *	chain		a holder that waits for a preempted one, requests that are behind others,
+ *			a thread that is woken by a working one, page faults, interrupts, lost
+ *			events, a scanner
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that try to be a part of a page
@@ -136,6 +139,79 @@ static void sched(void)
 	made_class(&t, 70 * ms, 5, "SET");
 }
 
+/* 1 waits for 2, which waits for 3, which the hog keeps off the CPU. */
+static void chain_of_holders(int64_t us)
+{
+	enum { R = LDB_STATE_RUNNING };
+
+	func(3, snapshot, NULL, 7, 0, 0, us, 99 * us);
+	made_req(&t, LDB_REQ_OP_START, 1, 1 * us, 1, 0);
+	made_wait(&t, 1, LOCK, 2, 10 * us, 95 * us, 0);
+	made_hold(&t, 2, LOCK, 5 * us, 94 * us, 0);
+	made_wait(&t, 2, LOCK + 8, 3, 12 * us, 92 * us, 0);
+	made_hold(&t, 3, LOCK + 8, 11 * us, 91 * us, 7);
+	made_switch(&t, 20 * us, 2, 3, R, 900, 7);
+	made_migrate(&t, 70 * us, 3, 2, 3);
+	made_switch(&t, 80 * us, 3, 900, R, 3, 0);
+	writer_add_fault(t.w, &(struct ldb_row_fault){ .tid = 1, .tick = 96 * us, .addr = 0x1000 });
+	made_irq(&t, 1, 97 * us, 98 * us, 0, 0, "eth0");
+	made_req(&t, LDB_REQ_OP_END, 1, 100 * us, 1, 0);
+}
+
+/* Off the CPU while events were lost, with nobody known to have it; then asleep until 3 is done. */
+static void off_the_cpu(int64_t us)
+{
+	enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING };
+
+	made_req(&t, LDB_REQ_OP_START, 1, 200 * us, 2, 0);
+	func(1, request_handler, lookup, 8, 0, 0, 201 * us, 399 * us);
+	made_switch(&t, 210 * us, 0, 1, R | LDB_SCHED_F_PREEMPT, 900, 8);
+	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 220 * us, .count = 2, .what = LDB_LOST_KERNEL });
+	made_switch(&t, 240 * us, 0, 917, R, 1, 0);
+	func(3, snapshot, NULL, 9, 0, 0, 241 * us, 390 * us);
+	made_switch(&t, 250 * us, 0, 1, S, 0, 8);
+	made_waking(&t, 380 * us, 3, 3, 0, 1);
+	made_wakeup(&t, 380 * us, 0, 1, 0);
+	made_switch(&t, 381 * us, 0, 0, R, 1, 0);
+	made_req(&t, LDB_REQ_OP_END, 1, 400 * us, 2, 0);
+}
+
+/* A worker takes them out of their queue one by one; the last of each burst waits for all. */
+static void bursts(int64_t us)
+{
+	for (int i = 0; i < 300; i++) {
+		int64_t at = 1000 * us + i * 100 * us;
+		int64_t burst = i % 50 >= 45 ? at - i % 5 * 100 * us : at - 5 * us;
+
+		made_req(&t, LDB_REQ_OP_BLOCK, 1, burst, 100 + i, 0x1000);
+		made_class(&t, burst, 100 + i, i % 3 ? "GET" : "PUT");
+		made_req(&t, LDB_REQ_OP_START, 2, at, 100 + i, 0x1000);
+		func(2, request_handler, lookup, 20 + i, 0, 0, at + us, at + 90 * us);
+		made_req(&t, LDB_REQ_OP_END, 2, at + 95 * us, 100 + i, 0);
+	}
+}
+
+static void chain(void)
+{
+	static const char *const names[] = { "main", "worker", "third" };
+	const int64_t us = 1000;
+
+	writer_add_meta(t.w, "cmdline", "./chain");
+	writer_add_meta(t.w, "kernel_events", "perf");
+	writer_add_meta(t.w, "kernel_faults", "1");
+	writer_add_meta(t.w, "kernel_irqs", "1");
+	for (uint32_t tid = 1; tid <= 3; tid++) {
+		made_thread(&t, tid, names[tid - 1], 0, 100000 * us);
+		made_task(&t, tid, 1, names[tid - 1]);
+		made_switch(&t, 100 + tid, tid - 1, 0, LDB_STATE_RUNNING, tid, 0);
+	}
+	made_task(&t, 900, 900, "hog");
+	writer_add_scan(t.w, &(struct ldb_row_scan){ .rounds = 1000, .looks = 3000, .changes = 500 });
+	chain_of_holders(us);
+	off_the_cpu(us);
+	bursts(us);
+}
+
 static void outlast(void)
 {
 	made_thread(&t, 1, "main", 0, 100000);
@@ -254,6 +330,8 @@ int main(int argc, char **argv)
 		writer_add_meta(t.w, "host", "elsewhere");
 	} else if (!strcmp(kind, "twice"))
 		twice();
+	else if (!strcmp(kind, "chain"))
+		chain();
 	else if (!strcmp(kind, "outlast"))
 		outlast();
 	else if (!strcmp(kind, "plain"))

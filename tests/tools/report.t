@@ -14,46 +14,46 @@ check "what was lost" "ldb-report" 0 '^Lost: 3 records overwritten'
 check "and not watched" "ldb-report" 0 '^Gaps: 2\.00 ms in 1 '
 check "what the percentiles are of" "ldb-report" 0 '^Percentiles of observed invocations'
 ldb-report --json >f.json
-check_jq "two calls" f.json 'length == 2'
-check_jq "the worst p99.99 comes first" f.json '.[0].function == "request_handler" and .[1].function == "snapshot"'
-check_jq "count, percentiles, resolution" f.json '.[0] | .count == 201 and .p50_ns == 900 and .p99_ns == 900 and
+check_jq "two calls" f.json '.format == "ldb-report-functions" and .version == 1 and (.functions | length) == 2'
+check_jq "the worst p99.99 comes first" f.json '.functions[0].function == "request_handler" and .functions[1].function == "snapshot"'
+check_jq "count, percentiles, resolution" f.json '.functions[0] | .count == 201 and .p50_ns == 900 and .p99_ns == 900 and
 	.max_ns == 12699900 and .resolution_ns == 100 and .open == 0 and .exact'
-check_jq "call site" f.json '.[0] | .caller == "lookup" and (.file | endswith("report-trace.c")) and .line > 0 and
+check_jq "call site" f.json '.functions[0] | .caller == "lookup" and (.file | endswith("report-trace.c")) and .line > 0 and
 	.func_line > 0 and .symbol == "request_handler" and .module == "report-trace"'
-check_jq "without a call site, the definition" f.json '.[1] | .line == .func_line and (.file | endswith("report-trace.c"))'
+check_jq "without a call site, the definition" f.json '.functions[1] | .line == .func_line and (.file | endswith("report-trace.c"))'
 ldb-report --csv >f.csv
-ok "CSV has the columns of JSON" test "$(head -n 1 f.csv)" = "$(jq -r '.[0] | keys_unsorted | join(",")' f.json)"
+ok "CSV has the columns of JSON" test "$(head -n 1 f.csv)" = "$(jq -r '.functions[0] | keys_unsorted | join(",")' f.json)"
 ok "and its values" test "$(sed -n 2p f.csv | cut -d, -f5,6)" = "201,900"
-check "--sort=count" "ldb-report --sort=count --json | jq -r '.[0].function'" 0 '^request_handler$'
-check "--sort=function" "ldb-report --sort=function --json | jq -r '.[1].function'" 0 '^snapshot$'
-check "--sort=total --top=1" "ldb-report --sort=total --top=1 --json | jq length" 0 '^1$'
+check "--sort=count" "ldb-report --sort=count --json | jq -r '.functions[0].function'" 0 '^request_handler$'
+check "--sort=function" "ldb-report --sort=function --json | jq -r '.functions[1].function'" 0 '^snapshot$'
+check "--sort=total --top=1" "ldb-report --sort=total --top=1 --json | jq '.functions | length'" 0 '^1$'
 check "hidden rows are counted" "ldb-report --top=1" 0 '^1 more rows: --top=2'
-check "--by=function" "ldb-report --by=function --json | jq -c '.[0].caller'" 0 '^""$'
+check "--by=function" "ldb-report --by=function --json | jq -c '.functions[0].caller'" 0 '^""$'
 check "--by=module" "ldb-report --by=module" 0 'report-trace$'
-check "--function" "ldb-report --function='snap*' --json | jq -r '.[].function'" 0 '^snapshot$'
-check "--thread by name" "ldb-report --thread='snap*' --json | jq length" 0 '^1$'
-check "--from" "ldb-report --from=29ms --json | jq -c '[.[].count] | add'" 0 '^2$'
-check "--to" "ldb-report --to=5ms --json | jq -c '[.[].count] | add'" 0 '^5[01]$'
+check "--function" "ldb-report --function='snap*' --json | jq -r '.functions[].function'" 0 '^snapshot$'
+check "--thread by name" "ldb-report --thread='snap*' --json | jq '.functions | length'" 0 '^1$'
+check "--from" "ldb-report --from=29ms --json | jq -c '[.functions[].count] | add'" 0 '^2$'
+check "--to" "ldb-report --to=5ms --json | jq -c '[.functions[].count] | add'" 0 '^5[01]$'
 
 # Locks.
 ldb-report --mutex --json >m.json
-check_jq "one lock, by the name of its variable" m.json 'length == 1 and .[0].name == "db_lock" and .[0].kind == "mutex"'
-check_jq "waits and holds" m.json '.[0] | .waits.count == 1 and .waits.total_ns == 12499800 and .holds.count == 1 and
+check_jq "one lock, by the name of its variable" m.json '.version == 1 and (.locks | length) == 1 and .locks[0].name == "db_lock" and .locks[0].kind == "mutex"'
+check_jq "waits and holds" m.json '.locks[0] | .waits.count == 1 and .waits.total_ns == 12499800 and .holds.count == 1 and
 	.holds.max_ns == 12559500'
-check_jq "who made others wait" m.json '.[0].holders[0] | .tid == 2 and .thread == "snapshotter" and .wait_ns == 12499800'
+check_jq "who made others wait" m.json '.locks[0].holders[0] | .tid == 2 and .thread == "snapshotter" and .wait_ns == 12499800'
 check "--mutex" "ldb-report --mutex" 0 '^mutex 0x[0-9a-f]+ \(db_lock\)'
 check "--mutex --csv" "ldb-report --mutex --csv" 0 '^0x[0-9a-f]+,db_lock,wait,mutex,'
 check_one_line "--mutex has other orders" "ldb-report --mutex --sort=caller" 2 'sort=caller'
 
 # Requests.
 ldb-report --requests --json >r.json
-check_jq "all, then classes" r.json '[.[] | .class] == [null, "GET", "SET", ""] or [.[] | .class] == [null, "", "GET", "SET"] or
-	[.[] | .class] == [null, "", "SET", "GET"] or [.[] | .class] == [null, "SET", "GET", ""]'
-check_jq "how many" r.json '.[0].count == 202 and .[0].p50_ns == 1100 and .[0].max_ns == 12750000'
-check_jq "the slowest" r.json '.[0].slowest | length == 10 and .[0].req == 4711 and .[0].lock_wait_ns == 12499800 and
+check_jq "all, then classes" r.json '[.requests[] | .class] == [null, "GET", "SET", ""] or [.requests[] | .class] == [null, "", "GET", "SET"] or
+	[.requests[] | .class] == [null, "", "SET", "GET"] or [.requests[] | .class] == [null, "SET", "GET", ""]'
+check_jq "how many" r.json '.requests[0].count == 202 and .requests[0].p50_ns == 1100 and .requests[0].max_ns == 12750000'
+check_jq "the slowest" r.json '.requests[0].slowest | length == 10 and .[0].req == 4711 and .[0].lock_wait_ns == 12499800 and
 	.[0].top_function == "request_handler" and .[0].threads == [{"tid": 1, "thread": "main"}]'
 check "--requests" "ldb-report --requests" 0 '^ +4711 +30\.0 ms +12\.8ms +12\.5ms'
-check "--requests --class" "ldb-report --requests --class=GET --json | jq '.[0].count'" 0 '^100$'
+check "--requests --class" "ldb-report --requests --class=GET --json | jq '.requests[0].count'" 0 '^100$'
 check "--requests --top" "ldb-report --requests --top=3 --csv | wc -l" 0 '^4$'
 
 # Summary.
@@ -68,14 +68,14 @@ check "80 columns: no line is wider" "COLUMNS=80 ldb-report | awk 'length > 80' 
 check "also locks" "COLUMNS=80 ldb-report --mutex | awk 'length > 100' | wc -l" 0 '^0$'
 check "200 columns: call sites on the same line" "COLUMNS=200 ldb-report" 0 'request_handler\(\) <- lookup\(\)'
 check_not "no colour into a pipe" "ldb-report" 0 "$(printf '\033')"
-check "-o" "ldb-report -o out.json --json && jq length out.json" 0 '^2$'
+check "-o" "ldb-report -o out.json --json && jq '.functions | length' out.json" 0 '^2$'
 
 # Nothing to show.
 check "no functions" "ldb-report -i empty.data" 0 '^no invocation .*-fplugin'
 check "no locks" "ldb-report -i plain.data --mutex" 0 '^no thread waited'
 check "no requests" "ldb-report -i plain.data --requests" 0 'ldb_req_start'
-for what in "" --mutex --requests; do
-	check "an empty array${what:+, $what}" "ldb-report -i empty.data $what --json | jq -c ." 0 '^\[\]$'
+for what in :functions --mutex:locks --requests:requests; do
+	check "an empty array, ${what#*:}" "ldb-report -i empty.data ${what%:*} --json | jq -c .${what#*:}" 0 '^\[\]$'
 done
 
 # What comes from a trace is not to be trusted: ESC, and what 8-bit terminals take for it.

@@ -50,9 +50,9 @@ ldb-timeline --req=4 --json >4.json
 check_jq "futex_wait" 4.json '.segments | any(.kind == "futex_wait" and .name == "raw_lock" and .lock_kind == "futex" and .owner == 2 and
 	.waker.tid == 2 and .futex == .lock and .state == "sleeping" and .start_ns == 60010000 and .end_ns == 65000000)'
 ldb-report --mutex --json >m.json
-check_jq "--mutex: a lock with waits" m.json 'any(.[]; .name == "raw_lock" and .kind == "futex" and .waits.count == 1 and
+check_jq "--mutex: a lock with waits" m.json 'any(.locks[]; .name == "raw_lock" and .kind == "futex" and .waits.count == 1 and
 	.waits.total_ns == 4990000 and .holders[0].tid == 2 and .holders[0].wakes == 1)'
-check_jq "the one that both know counts once" m.json 'any(.[]; .name == "db_lock" and .waits.count == 1 and .holders[0].wakes == 1)'
+check_jq "the one that both know counts once" m.json 'any(.locks[]; .name == "db_lock" and .waits.count == 1 and .holders[0].wakes == 1)'
 check "--mutex" "ldb-report --mutex" 0 '^futex 0x[0-9a-f]+ \(raw_lock\)'
 
 check "nobody came" "ldb-timeline --req=5" 0 'lost the CPU to nobody \(a CPU quota\?\)'

@@ -87,7 +87,7 @@ names()	# name option...
 	name=$1
 	shift
 	ldb-report -i "$name/ldb.data" --json "$@" 2>hints | jq -r 'def base: split("/") | last // "";
-		.[] | "\(.function) <- \(.caller) \(.file | base):\(.line), \(.func_file | base):\(.func_line)"'
+		.functions[] | "\(.function) <- \(.caller) \(.file | base):\(.line), \(.func_file | base):\(.func_line)"'
 }
 
 ADD='^shop::Cart<shop::Item>::add <- main app\.cc:25, app\.cc:13$'

@@ -12,9 +12,9 @@ ldb-record -q --mutex=hold -- ./$program --with=some --long=arguments --that=do 
 
 # Each name that a report may shorten, one on a line.
 {
-	ldb-report -q --json | jq -r '.[] | .function, .caller'
-	ldb-report -q --mutex --json | jq -r '.[] | .name, .holders[].thread, .sites[].caller'
-	ldb-report -q --requests --json | jq -r '.[] | .class // empty, .slowest[].threads[].thread, .slowest[].top_function'
+	ldb-report -q --json | jq -r '.functions[] | .function, .caller'
+	ldb-report -q --mutex --json | jq -r '.locks[] | .name, .holders[].thread, .sites[].caller'
+	ldb-report -q --requests --json | jq -r '.requests[] | .class // empty, .slowest[].threads[].thread, .slowest[].top_function'
 	ldb-report -q --sched --json 2>/dev/null | jq -r '.. | strings'
 	ldb-report -q --json-summary | jq -r '.threads[].name, (.recording.meta[] | .value)'
 	ldb-timeline -q --slowest 3 --json | jq -r '.. | strings'
@@ -66,7 +66,7 @@ done
 for columns in 80 120 200; do
 	COLUMNS=$columns ldb-report -q >text.out
 	ok "$columns columns: every call site's line" sh -c \
-		"ldb-report -q --json | jq -r '.[] | select(.line > 0 and .line != .func_line and (.file | endswith(\"long-names.cc\"))) | \"long-names.cc:\(.line)\"' | sort -u >places &&
+		"ldb-report -q --json | jq -r '.functions[] | select(.line > 0 and .line != .func_line and (.file | endswith(\"long-names.cc\"))) | \"long-names.cc:\(.line)\"' | sort -u >places &&
 		 test -s places && while read -r place; do grep -q \"\$place\" text.out || exit 1; done <places"
 	COLUMNS=$columns ldb-timeline -q --slowest 1 >text.out
 	ok "$columns columns: the thread's number in each line" sh -c \

@@ -2,7 +2,7 @@
 /* Categories by globs: the first match wins, and a file with errors is one clear line. */
 #include <unistd.h>
 
-#include "analysis/categories.h"
+#include "analysis/why/categories.h"
 #include "tap.h"
 
 static char path[] = "/tmp/ldb-categories.XXXXXX";

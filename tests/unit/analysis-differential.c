@@ -3,8 +3,8 @@
 #include <math.h>
 #include <time.h>
 
-#include "analysis/bootstrap.h"
-#include "analysis/differential.h"
+#include "analysis/compare/bootstrap.h"
+#include "analysis/compare/differential.h"
 #include "partition-sample.h"
 
 static struct hand a, b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Distributions: nearest rank, exact and in buckets, merged, bounded. */
-#include "analysis/dist.h"
+#include "base/dist.h"
 #include "tap.h"
 
 static int compare(const void *pa, const void *pb)

@@ -2,7 +2,7 @@
 /* When threads were not watched: against a table of every tick. */
 #include <string.h>
 
-#include "analysis/gaps.h"
+#include "facts/gaps.h"
 #include "tap.h"
 
 #define NR_TICKS	400

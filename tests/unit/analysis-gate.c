@@ -2,8 +2,8 @@
 /* Conditions on two runs: what they mean, and that they do not hold by chance. */
 #include <math.h>
 
-#include "analysis/bootstrap.h"
-#include "analysis/gate.h"
+#include "analysis/compare/bootstrap.h"
+#include "analysis/compare/gate.h"
 #include "partition-sample.h"
 
 static struct hand before, after;

@@ -13,9 +13,9 @@
  *	build/tests/unit/analysis-golden --write >tests/unit/analysis-golden.h
  */
 #include <ctype.h>
-#include "analysis/differential.h"
-#include "analysis/gate.h"
-#include "analysis/replay.h"
+#include "analysis/compare/differential.h"
+#include "analysis/compare/gate.h"
+#include "analysis/whatif/replay.h"
 #include "analysis-sample.h"
 #include "export/export.h"
 #include "render/differential.h"
@@ -164,7 +164,7 @@ static void requests(void)
 		};
 
 		if (timeline_build(made.model, &q.lives[i], &timelines[i]) ||
-		    hits_of_timeline(made.model, &timelines[i], &show.hits))
+		    timeline_hits(made.model, &timelines[i], &show.hits))
 			bail_out("timeline_build");
 		json_timelines(&render, &show, 1, false);
 		text_timeline(&render, &show);

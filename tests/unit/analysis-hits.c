@@ -5,10 +5,11 @@
  */
 #include <string.h>
 
-#include "analysis/hits.h"
-#include "analysis/requests.h"
-#include "analysis/schedstats.h"
-#include "analysis/tracks.h"
+#include "analysis/timeline/timeline.h"
+#include "facts/hits.h"
+#include "analysis/report/requests.h"
+#include "analysis/report/schedstats.h"
+#include "analysis/timeline/tracks.h"
 #include "analysis-sample.h"
 
 #define NR_FAULTS	200000	/* of thread 2: more than fit into little memory */
@@ -154,7 +155,7 @@ static void test_request(struct made *t)
 	o.nr_slowest = 1;
 	if (requests_build(t->model, &o, &requests) || requests.nr_lives != 1 ||
 	    timeline_build(t->model, &requests.lives[0], &timeline) ||
-	    hits_of_timeline(t->model, &timeline, &h))
+	    timeline_hits(t->model, &timeline, &h))
 		bail_out("no timeline");
 	ok(h.nr_faults == 2 && h.nr_major == 1, "the faults of a request");
 	is_int(h.nr_irqs, 5, "its interrupts, with those too short");

@@ -2,7 +2,7 @@
 /* The same paths and leaves in two recordings, though nothing but names is the same. */
 #include <time.h>
 
-#include "analysis/leafkey.h"
+#include "analysis/partition/leafkey.h"
 #include "partition-sample.h"
 
 static struct hand a, b;

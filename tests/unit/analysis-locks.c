@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Locks: bounds of holds that were not stamped, totals, call sites, holders. */
-#include "analysis/locks.h"
+#include "analysis/report/locks.h"
 #include "analysis-sample.h"
 
 #define LOCK	0x7000

@@ -8,16 +8,17 @@
  * failures of an analysis, only so many may be without a refusal.
  */
 #include "heap.h"
-#include "analysis/differential.h"
-#include "analysis/gate.h"
-#include "analysis/hits.h"
-#include "analysis/locks.h"
-#include "analysis/pictures.h"
-#include "analysis/replay.h"
-#include "analysis/requests.h"
-#include "analysis/schedstats.h"
-#include "analysis/stats.h"
-#include "analysis/tracks.h"
+#include "analysis/compare/differential.h"
+#include "analysis/compare/gate.h"
+#include "analysis/timeline/timeline.h"
+#include "facts/hits.h"
+#include "analysis/report/locks.h"
+#include "analysis/why/pictures.h"
+#include "analysis/whatif/replay.h"
+#include "analysis/report/requests.h"
+#include "analysis/report/schedstats.h"
+#include "analysis/report/stats.h"
+#include "analysis/timeline/tracks.h"
 #include "analysis-program.h"
 
 #define TRIES_MAX	300	/* of one analysis: all, or so many over all */
@@ -74,7 +75,7 @@ static int requests(void)
 		ret = timeline_build(made.model, &q.lives[i], &t);
 		if (ret)
 			break;
-		ret = hits_of_timeline(made.model, &t, &hits);
+		ret = timeline_hits(made.model, &t, &hits);
 		timeline_free(&t);
 	}
 	requests_free(&q);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Timelines with kernel events: the planted causes, and where every nanosecond goes. */
-#include "analysis/locks.h"
-#include "analysis/requests.h"
-#include "analysis/timeline.h"
+#include "analysis/report/locks.h"
+#include "analysis/report/requests.h"
+#include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
 
 #define LOCK	0x7000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Sorting by numbers: against qsort(), with ties, few and many, large and negative numbers. */
-#include "analysis/order.h"
+#include "base/order.h"
 #include "trace-sample.h"
 
 struct thing {

@@ -4,9 +4,9 @@
  * piece; then random programs, whose requests must sum up and agree with what the
  * timeline of each says of its causes, which is found another way.
  */
-#include "analysis/lives.h"
-#include "analysis/partition.h"
-#include "analysis/timeline.h"
+#include "facts/lives.h"
+#include "analysis/partition/partition.h"
+#include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
 
 #define LOCK	((uint64_t)(uintptr_t)&a_lock)

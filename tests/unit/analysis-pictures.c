@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The numbers behind the pictures of ldb-why. */
-#include "analysis/pictures.h"
+#include "analysis/why/pictures.h"
 #include "why-sample.h"
 
 #define NR	2000

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What if: expressions, and replays of small traces whose outcome is known exactly. */
 #include <errno.h>
-#include "analysis/replay.h"
+#include "analysis/whatif/replay.h"
 #include "analysis-sample.h"
 
 #define LOCK	0x7000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The lives of requests and their latencies. */
-#include "analysis/requests.h"
+#include "analysis/report/requests.h"
 #include "analysis-sample.h"
 
 enum { START = LDB_REQ_OP_START, BLOCK = LDB_REQ_OP_BLOCK, END = LDB_REQ_OP_END,

@@ -10,7 +10,7 @@
 #include <link.h>
 #include <linux/ldb.h>
 #include <ldb/control.h>
-#include "analysis/model.h"
+#include "facts/model.h"
 #include "trace-sample.h"
 
 #define GEN(n)	((uint64_t)(n) << 16)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Kernel events: what thread was off which CPU, why, and who had it meanwhile. */
-#include "analysis/sched.h"
-#include "analysis/tasks.h"
+#include "facts/sched.h"
+#include "facts/tasks.h"
 #include "analysis-sample.h"
 
 #define HOG	900

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Statistics of functions: estimates, keys, filters, modules that come and go. */
-#include "analysis/stats.h"
+#include "analysis/report/stats.h"
 #include "analysis-sample.h"
 
 __attribute__((noinline)) int served(int x)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Timelines: clipping, nesting, who held the request up, where the time went. */
-#include "analysis/requests.h"
-#include "analysis/timeline.h"
+#include "analysis/report/requests.h"
+#include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
 
 #define LOCK	0x7000

@@ -6,13 +6,13 @@
  */
 #include <malloc.h>
 
-#include "analysis/locks.h"
-#include "analysis/lives.h"
-#include "analysis/schedstats.h"
-#include "analysis/spill.h"
-#include "analysis/stats.h"
-#include "analysis/timeline.h"
-#include "analysis/tracks.h"
+#include "analysis/report/locks.h"
+#include "facts/lives.h"
+#include "analysis/report/schedstats.h"
+#include "base/spill.h"
+#include "analysis/report/stats.h"
+#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/tracks.h"
 #include "analysis-sample.h"
 
 #define NR_TIDS		3

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Waits for what nobody holds: who ended them, and what that thread did until then. */
-#include "analysis/requests.h"
-#include "analysis/timeline.h"
+#include "analysis/report/requests.h"
+#include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
 
 #define OBJECT	0x7100

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What ldb-why says of a function: that it was slower, or that others do not call it. */
-#include "analysis/categories.h"
-#include "analysis/why.h"
+#include "analysis/why/categories.h"
+#include "analysis/why/why.h"
 #include "analysis-sample.h"
 
 #define NR	20	/* requests, 10000 apart */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The sorting window: order, ties, how far a row may be late. */
-#include "analysis/window.h"
+#include "base/window.h"
 #include "trace-sample.h"
 
 struct row {

@@ -6,7 +6,7 @@
 #ifndef UNIT_PARTITION_SAMPLE_H
 #define UNIT_PARTITION_SAMPLE_H
 
-#include "analysis/partition.h"
+#include "analysis/partition/partition.h"
 #include "tap.h"
 
 #define SAMPLE_MAX	64	/* symbols, paths, leaves, classes */

@@ -3,10 +3,11 @@
  * What is all alike takes next to nothing in a file.  A small hostile file must not take
  * gigabytes in the reader, and it is said what was left out.
  */
+#include <limits.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <zstd.h>
-#include "analysis/model.h"
+#include "facts/model.h"
 #include "trace/crc32c.h"
 #include "trace-sample.h"
 

@@ -6,8 +6,8 @@
 #ifndef UNIT_WHY_SAMPLE_H
 #define UNIT_WHY_SAMPLE_H
 
-#include "analysis/partition-private.h"
-#include "analysis/why.h"
+#include "analysis/partition/partition-private.h"
+#include "analysis/why/why.h"
 #include "analysis-sample.h"
 
 #define WHY_REFERENCE_NS	240000

@@ -12,6 +12,7 @@
 #include <ldb/abi.h>
 #include <ldb/control.h>
 #include <ldb/trace-format.h>
+#include "cli/completion.h"
 #include "cli/error.h"
 #include "cli/opts.h"
 #include "cli/units.h"
@@ -25,6 +26,17 @@ static const struct cli_option common[] = {
 	{ .letter = 'h', .name = "help", .type = CLI_FLAG, .help = "show this text" },
 	{ .letter = 'V', .name = "version", .type = CLI_FLAG, .help = "show the versions" },
 };
+
+const struct cli_option *cli_option(const struct cli_tool *tool, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && tool->options[i].name)
+		i++;
+	if (tool->options[i].name)
+		return &tool->options[i];
+	return n - i < sizeof(common) / sizeof(common[0]) ? &common[n - i] : NULL;
+}
 
 void cli_usage(const char *format, ...)
 {
@@ -94,6 +106,7 @@ static void print_lines(const char *lines, const char *prefix)
 
 static void print_help(const struct cli_tool *tool)
 {
+	const struct cli_option *o;
 	char prefix[64];
 
 	puts("usage:");
@@ -102,10 +115,8 @@ static void print_help(const struct cli_tool *tool)
 	printf("\n");
 	print_wrapped(tool->summary, 0);
 	printf("\noptions:\n");
-	for (const struct cli_option *o = tool->options; o->name; o++)
+	for (size_t i = 0; (o = cli_option(tool, i)); i++)
 		print_option(o);
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		print_option(&common[i]);
 	printf("\nexamples:\n");
 	print_lines(tool->examples, "  ");
 	printf("\nSizes take k, M, G; durations ns, us, ms, s.  More: man %s\n", tool->name);
@@ -257,15 +268,19 @@ static const struct cli_option *parser_find(const struct parser *p, int c)
 int cli_parse(const struct cli_tool *tool, int argc, char **argv)
 {
 	struct parser p = { 0 };
+	const struct cli_option *option;
 	int c;
 
+	cli_set_tool(tool->name);
+	/* Of the build alone; as an option it would make abbreviations of others ambiguous. */
+	if (argc == 2 && !strcmp(argv[1], "--completion-table")) {
+		completion_print(tool);
+		exit(cli_flush() ? CLI_OK : CLI_FAILURE);
+	}
 	/* "+": stop at the first argument that is no option; ":": tell missing ones apart. */
 	strcpy(p.shorts, tool->takes_command ? "+:" : ":");
-	cli_set_tool(tool->name);
-	for (const struct cli_option *o = tool->options; o->name; o++)
-		parser_add(&p, o);
-	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		parser_add(&p, &common[i]);
+	for (size_t i = 0; (option = cli_option(tool, i)); i++)
+		parser_add(&p, option);
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, p.shorts, p.longs, NULL)) != -1) {
 		const struct cli_option *o = c == '?' || c == ':' ? NULL : parser_find(&p, c);

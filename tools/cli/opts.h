@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Command lines.  Each tool has one table of options, from which both the
- * parser and --help are made.  -h and -V are added to every table.
+ * Command lines.  Each tool has one table of options, from which the parser, --help
+ * and the shells' completion are made.  -h and -V are added to every table.
  */
 #ifndef CLI_OPTS_H
 #define CLI_OPTS_H
@@ -31,7 +31,7 @@ struct cli_option {
 	const char *name;	/* long */
 	enum cli_type type;
 	void *value;
-	const char *arg;	/* as --help shows it: "FILE" */
+	const char *arg;	/* as --help shows it; FILE, DIR and PID are completed as such */
 	const char *help;
 	const char *const *choices;	/* CHOICE: NULL-terminated */
 	uint64_t min, max;	/* NUMBER, DURATION, SIZE, PERCENT; max 0: no limit */
@@ -46,7 +46,13 @@ struct cli_tool {
 	const struct cli_option *options;	/* ends with a name of NULL */
 	const char *examples;	/* lines */
 	bool takes_command;	/* options end at the first argument; else they may follow it */
+	/* For completion, what the arguments are; of a command it is known. */
+	const char *argument;	/* as arg of an option; NULL: there are none */
+	const char *(*argument_word)(size_t n);	/* there is one of these; NULL after the last */
 };
+
+/* The nth option of the tool, --help and --version last; NULL: there are no more. */
+const struct cli_option *cli_option(const struct cli_tool *tool, size_t n);
 
 /*
  * Returns the index of the first argument that is no option.

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/lockset.h"
-#include "analysis/ticks.h"
+#include "facts/lockset.h"
+#include "facts/ticks.h"
 #include "cli/json.h"
 #include "export/export.h"
 #include "render/offcpu.h"

@@ -6,7 +6,7 @@
 #ifndef EXPORT_CTF_PRIVATE_H
 #define EXPORT_CTF_PRIVATE_H
 
-#include "analysis/spill.h"
+#include "base/spill.h"
 #include "export/export.h"
 
 #define CTF_FIELDS_MAX	14

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/lockset.h"
-#include "analysis/ticks.h"
+#include "facts/lockset.h"
+#include "facts/ticks.h"
 #include "cli/outfile.h"
 #include "export/ctf-private.h"
 #include "export/ends.h"

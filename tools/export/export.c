@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/classes.h"
-#include "analysis/ticks.h"
+#include "facts/classes.h"
+#include "facts/ticks.h"
 #include "export/export.h"
 #include "render/segment.h"
 

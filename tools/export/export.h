@@ -20,8 +20,8 @@
 
 #include <stdio.h>
 
-#include "analysis/model.h"
-#include "analysis/tracks.h"
+#include "facts/model.h"
+#include "analysis/timeline/tracks.h"
 
 /* A time in which one or more of the wanted requests lasted.  Ticks. */
 struct export_window {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/locks.h"
-#include "analysis/ticks.h"
+#include "analysis/report/locks.h"
+#include "facts/ticks.h"
 #include "export/handover.h"
 
 #define LATE_NS		10000000	/* an unlock that is stamped after its waiter went on */

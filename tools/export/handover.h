@@ -9,7 +9,7 @@
 #ifndef EXPORT_HANDOVER_H
 #define EXPORT_HANDOVER_H
 
-#include "analysis/spill.h"
+#include "base/spill.h"
 #include "export/export.h"
 
 struct handover_end {

@@ -7,7 +7,7 @@
 #ifndef EXPORT_LINKS_H
 #define EXPORT_LINKS_H
 
-#include "analysis/lives.h"
+#include "facts/lives.h"
 
 struct links;
 

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/requests.h"
-#include "analysis/ticks.h"
-#include "analysis/timeline.h"
+#include "analysis/report/requests.h"
+#include "facts/ticks.h"
+#include "analysis/timeline/timeline.h"
 #include "export/export.h"
 #include "export/otlp-json.h"
 #include "render/offcpu.h"

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/lockset.h"
-#include "analysis/spill.h"
-#include "analysis/ticks.h"
+#include "facts/lockset.h"
+#include "base/spill.h"
+#include "facts/ticks.h"
 #include "export/ends.h"
 #include "export/export.h"
 #include "export/handover.h"

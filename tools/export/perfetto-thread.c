@@ -9,7 +9,7 @@
  */
 #include <errno.h>
 
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "export/perfetto-private.h"
 #include "render/offcpu.h"
 #include "render/segment.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "cli/utf8.h"
 #include "export/proto-gzip.h"
 #include "export/stacks-walk.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/sched.h"
+#include "facts/sched.h"
 #include "export/stacks.h"
 #include "export/table.h"
 #include "export/walk.h"

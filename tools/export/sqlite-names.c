@@ -2,7 +2,7 @@
 /* Rows that others refer to. */
 #include <errno.h>
 
-#include "analysis/lockset.h"
+#include "facts/lockset.h"
 #include "export/sqlite-private.h"
 
 int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t)

@@ -3,8 +3,8 @@
 #ifndef EXPORT_SQLITE_PRIVATE_H
 #define EXPORT_SQLITE_PRIVATE_H
 
-#include "analysis/lives.h"
-#include "analysis/tracks.h"
+#include "facts/lives.h"
+#include "analysis/timeline/tracks.h"
 #include "export/export.h"
 #include "export/links.h"
 #include "export/sqlite-db.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The recording itself: what it is of, what is missing, whom it knows. */
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "export/sqlite-private.h"
 #include "render/render.h"
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analysis/requests.h"
-#include "analysis/ticks.h"
-#include "analysis/timeline.h"
+#include "analysis/report/requests.h"
+#include "facts/ticks.h"
+#include "analysis/timeline/timeline.h"
 #include "export/sqlite-private.h"
 #include "render/offcpu.h"
 #include "render/segment.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/lockset.h"
-#include "analysis/sched.h"
-#include "analysis/ticks.h"
+#include "facts/lockset.h"
+#include "facts/sched.h"
+#include "facts/ticks.h"
 #include "export/sqlite-private.h"
 #include "render/segment.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/classes.h"
-#include "analysis/sched.h"
-#include "analysis/ticks.h"
+#include "facts/classes.h"
+#include "facts/sched.h"
+#include "facts/ticks.h"
 #include "export/stacks.h"
 #include "render/offcpu.h"
 

@@ -7,7 +7,7 @@
 #ifndef EXPORT_SWEEP_H
 #define EXPORT_SWEEP_H
 
-#include "analysis/model.h"
+#include "facts/model.h"
 
 /* A segment that has begun and not ended. */
 struct sweep_open {

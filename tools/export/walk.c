@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/stats.h"
-#include "analysis/tracks.h"
+#include "analysis/report/stats.h"
+#include "analysis/timeline/tracks.h"
 #include "export/table.h"
 #include "export/walk.h"
 
@@ -58,7 +58,7 @@ static int walk_segments(const struct export_options *o, const struct life *life
 	for (size_t i = 0; i < nr && !ret;) {
 		struct thread stranger = { .tid = segments[i]->tid, .name = "" };
 		const struct thread *t = segments[i]->thread ? segments[i]->thread : &stranger;
-		bool is_wanted = stats_thread_matches(o->thread, t->tid, t);
+		bool is_wanted = model_thread_matches(o->thread, t->tid, t);
 		size_t first = i;
 
 		if (is_wanted)

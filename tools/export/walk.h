@@ -7,7 +7,7 @@
 #ifndef EXPORT_WALK_H
 #define EXPORT_WALK_H
 
-#include "analysis/timeline.h"
+#include "analysis/timeline/timeline.h"
 #include "export/export.h"
 
 struct walk_sink {

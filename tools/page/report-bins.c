@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Bins of time, buckets of latencies; see report-private.h. */
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "page/report-private.h"
 
 void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/sched.h"
+#include "facts/sched.h"
 #include "export/stacks.h"
 #include "page/report-private.h"
 #include "render/offcpu.h"

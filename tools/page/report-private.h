@@ -3,8 +3,8 @@
 #ifndef PAGE_REPORT_PRIVATE_H
 #define PAGE_REPORT_PRIVATE_H
 
-#include "analysis/requests.h"
-#include "analysis/stats.h"
+#include "analysis/report/requests.h"
+#include "analysis/report/stats.h"
 #include "export/sweep.h"
 #include "page/page.h"
 #include "page/report.h"

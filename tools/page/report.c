@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/locks.h"
-#include "analysis/schedstats.h"
-#include "analysis/timeline.h"
-#include "analysis/tracks.h"
+#include "analysis/report/locks.h"
+#include "analysis/report/schedstats.h"
+#include "analysis/timeline/timeline.h"
+#include "analysis/timeline/tracks.h"
 #include "page/report-private.h"
 #include "render/render.h"
 

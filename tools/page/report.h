@@ -20,7 +20,7 @@
 #define PAGE_REPORT_H
 
 #include <stdio.h>
-#include "analysis/model.h"
+#include "facts/model.h"
 
 #define REPORT_BINS		512
 #define REPORT_CALLS_MAX	262144	/* invocations one by one */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "page/timeline-private.h"
 
 #define OCCUPANTS_MAX	8	/* of one wait; the longest */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/tasks.h"
-#include "analysis/ticks.h"
+#include "facts/tasks.h"
+#include "facts/ticks.h"
 #include "page/timeline-private.h"
 #include "render/segment.h"
 #include "render/text.h"

@@ -3,7 +3,7 @@
 #ifndef PAGE_TIMELINE_PRIVATE_H
 #define PAGE_TIMELINE_PRIVATE_H
 
-#include "analysis/tracks.h"
+#include "analysis/timeline/tracks.h"
 #include "page/intern.h"
 #include "page/store.h"
 #include "page/timeline.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "page/timeline-private.h"
 #include "render/offcpu.h"
 #include "render/segment.h"
@@ -249,7 +249,7 @@ static int put_story(struct timeline_data *d, struct json *j, const struct life 
 
 	if (ret)
 		return ret;
-	ret = hits_of_timeline(d->m, &t, &shown.hits);
+	ret = timeline_hits(d->m, &t, &shown.hits);
 	if (ret) {
 		timeline_free(&t);
 		return ret;

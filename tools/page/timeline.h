@@ -8,7 +8,7 @@
 #ifndef PAGE_TIMELINE_H
 #define PAGE_TIMELINE_H
 
-#include "analysis/requests.h"
+#include "analysis/report/requests.h"
 
 struct timeline_page_options {
 	int64_t from, to;		/* ticks: what overlaps */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/lives.h"
-#include "analysis/timeline.h"
+#include "facts/lives.h"
+#include "analysis/timeline/timeline.h"
 #include "page/intern.h"
 #include "page/why-private.h"
 #include "render/offcpu.h"

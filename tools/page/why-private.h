@@ -3,7 +3,7 @@
 #ifndef PAGE_WHY_PRIVATE_H
 #define PAGE_WHY_PRIVATE_H
 
-#include "analysis/why.h"
+#include "analysis/why/why.h"
 #include "page/page.h"
 #include "page/why.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why requests are slow, as a page: the pictures of analysis/pictures.h, the causes, the
+ * Why requests are slow, as a page: the pictures of analysis/why/pictures.h, the causes, the
  * slowest targets with their chains, and what happened in some of them.
  *
  * All targets are in the page, up to WHY_PAGE_TARGETS; how many were left out is shown.
@@ -9,7 +9,7 @@
 #define PAGE_WHY_H
 
 #include <stdio.h>
-#include "analysis/why.h"
+#include "analysis/why/why.h"
 
 #define WHY_PAGE_TARGETS	20000	/* one by one: the slowest; boxes and blame are of all */
 #define WHY_PAGE_CHAINS		500	/* targets whose chains can be read */

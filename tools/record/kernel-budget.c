@@ -18,6 +18,7 @@
 /* What it costs to tell of one interrupt, begin and end: Documentation/overhead.md. */
 #define BPF_NS		150
 #define PERF_NS		1000
+#define LOOK_NS		100000000	/* between two looks */
 #define CPU_MIN_NS	100000000	/* of the program, before that is judged */
 
 /* CPU time of all its threads, also of those that have ended; 0: it has ended. */
@@ -45,11 +46,14 @@ static void leave_out(struct recording *r, double percent)
 	kernel_tell(r, text);
 }
 
-void kernel_hold_budget(struct recording *r)
+void kernel_hold_budget(struct recording *r, int64_t now_ns)
 {
 	uint64_t cpu, nr, ns = r->ebpf ? BPF_NS : PERF_NS;
 	double percent;
 
+	if (now_ns < r->irqs.next_ns)
+		return;
+	r->irqs.next_ns = now_ns + LOOK_NS;
 	if (r->irqs.are_left_out || !kernel_has_irqs(r) || !(r->ebpf || r->perf))
 		return;
 	cpu = cpu_time(r->pid);

@@ -30,7 +30,7 @@ static bool usable(const char *path, char *buf, size_t size)
 	return true;
 }
 
-/* Next to this tool: build/bin and build/lib, PREFIX/bin and PREFIX/lib. */
+/* Next to this tool: build/bin and build/lib, PREFIX/bin and PREFIX/lib, and a package's. */
 static bool find_beside(char *path, size_t size)
 {
 	char exe[PATH_MAX], candidate[PATH_MAX + 64];
@@ -45,6 +45,9 @@ static bool find_beside(char *path, size_t size)
 		return false;
 	*slash = '\0';
 	snprintf(candidate, sizeof(candidate), "%s/../lib/" RUNTIME, exe);
+	if (usable(candidate, path, size))
+		return true;
+	snprintf(candidate, sizeof(candidate), "%s/../lib/" LDB_MULTIARCH "/" RUNTIME, exe);
 	return usable(candidate, path, size);
 }
 

@@ -23,7 +23,6 @@
 #define ANSWER_NS	10000000000LL	/* the runtime must answer within */
 #define PROGRESS_NS	200000000LL
 #define SECOND_NS	1000000000LL
-#define BUDGET_NS	100000000	/* between two looks at what interrupts cost */
 #define IDLE_MS		200
 #define DRAIN_MS_MAX	40	/* each look wakes a thread up, on a CPU that may be wanted */
 #define DRAIN_MS_SMALL	10	/* ... but what comes then must have room */
@@ -148,10 +147,8 @@ static void tick(struct recording *r)
 		drain(r);
 		check_limits(r, now);
 	}
-	if (recording_is_open(r) && now >= r->irqs.next_ns) {
-		kernel_hold_budget(r);
-		r->irqs.next_ns = now + BUDGET_NS;
-	}
+	if (recording_is_open(r))
+		kernel_hold_budget(r, now);
 	if (recording_is_open(r) && now >= r->next_second_ns) {
 		if (r->o->live && r->phase == PHASE_RUNNING)
 			output_live(r);

@@ -147,8 +147,8 @@ void kernel_finish(struct recording *r);
 /* What is not recorded, and why: reports say it of the source. */
 void kernel_tell(struct recording *r, const char *why);
 bool kernel_has_irqs(const struct recording *r);
-/* Now and then: interrupts are left out from there on if they are too dear. */
-void kernel_hold_budget(struct recording *r);
+/* As often as one likes: interrupts are left out from there on if they are too dear. */
+void kernel_hold_budget(struct recording *r, int64_t now_ns);
 /* "module", "bpf", "perf", "none" */
 const char *kernel_name(const struct recording *r);
 

@@ -6,7 +6,7 @@
 #ifndef RENDER_COMPARE_H
 #define RENDER_COMPARE_H
 
-#include "analysis/categories.h"
+#include "analysis/why/categories.h"
 #include "render/differential.h"
 #include "render/open.h"
 

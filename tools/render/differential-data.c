@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The additive difference between two sets of requests as JSON and CSV, and conditions as
- * sentences.  Keys are a promise: add, never rename or remove.
+ * sentences.  Keys are a promise: see cli/document.h.
  */
 #include <string.h>
 
 #include "cli/csv.h"
+#include "cli/document.h"
 #include "cli/units.h"
 #include "render/differential.h"
 #include "render/text.h"
@@ -182,9 +183,7 @@ void json_differential(const struct render *r, const struct render_differential 
 	struct json j;
 
 	json_init(&j, r->out);
-	json_object_begin(&j, NULL);
-	json_string(&j, "format", "ldb-why-differential");
-	json_u64(&j, "version", 1);
+	document_begin(&j, DOCUMENT_WHY_DIFFERENTIAL);
 	json_string(&j, "mode", rd->is_compare ? "runs" : "slices");
 	put_recording(&j, "target", rd->target_file, rd->target_model);
 	if (rd->is_compare)

@@ -3,8 +3,8 @@
 #ifndef RENDER_DIFFERENTIAL_H
 #define RENDER_DIFFERENTIAL_H
 
-#include "analysis/differential.h"
-#include "analysis/gate.h"
+#include "analysis/compare/differential.h"
+#include "analysis/compare/gate.h"
 #include "render/render.h"
 
 struct render_differential {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON.  Keys are a promise to other programs: add, never rename or remove. */
-#include "cli/json.h"
+/* JSON.  Keys are a promise to other programs: see cli/document.h. */
+#include "cli/document.h"
 #include "render/columns.h"
 #include "render/offcpu.h"
 #include "render/segment.h"
@@ -33,7 +33,9 @@ void json_functions(const struct render *r, const struct render_functions *f)
 	struct json j;
 
 	json_init(&j, r->out);
-	json_put_functions(&j, NULL, f);
+	document_begin(&j, DOCUMENT_REPORT_FUNCTIONS);
+	json_put_functions(&j, "functions", f);
+	json_object_end(&j);
 	json_end(&j);
 }
 
@@ -115,7 +117,9 @@ void json_locks(const struct render *r, const struct render_locks *l)
 	struct json j;
 
 	json_init(&j, r->out);
-	json_put_locks(&j, NULL, l);
+	document_begin(&j, DOCUMENT_REPORT_LOCKS);
+	json_put_locks(&j, "locks", l);
+	json_object_end(&j);
 	json_end(&j);
 }
 
@@ -191,7 +195,9 @@ void json_requests(const struct render *r, const struct render_requests *q)
 	struct json j;
 
 	json_init(&j, r->out);
-	json_put_requests(&j, NULL, q);
+	document_begin(&j, DOCUMENT_REPORT_REQUESTS);
+	json_put_requests(&j, "requests", q);
+	json_object_end(&j);
 	json_end(&j);
 }
 
@@ -279,11 +285,10 @@ static void put_scanner(struct json *j, const struct scanner *s)
 	json_object_end(j);
 }
 
-void json_put_summary(struct json *j, const char *key, const struct render_summary *s)
+static void put_summary(struct json *j, const struct render_summary *s)
 {
 	const struct model *m = s->model;
 
-	json_object_begin(j, key);
 	json_u64(j, "made", m->made);
 	json_u64(j, "seen", m->seen);
 	json_u64(j, "below_threshold", m->below_threshold);
@@ -310,6 +315,12 @@ void json_put_summary(struct json *j, const char *key, const struct render_summa
 		put_scanner(j, &m->scanners[i]);
 	json_array_end(j);
 	put_recording(j, m);
+}
+
+void json_put_summary(struct json *j, const char *key, const struct render_summary *s)
+{
+	json_object_begin(j, key);
+	put_summary(j, s);
 	json_object_end(j);
 }
 
@@ -318,7 +329,9 @@ void json_summary(const struct render *r, const struct render_summary *s)
 	struct json j;
 
 	json_init(&j, r->out);
-	json_put_summary(&j, NULL, s);
+	document_begin(&j, DOCUMENT_REPORT_SUMMARY);
+	put_summary(&j, s);
+	json_object_end(&j);
 	json_end(&j);
 }
 
@@ -495,7 +508,7 @@ static void put_timeline(struct json *j, const struct render_timeline *rt)
 	const struct timeline *t = rt->timeline;
 	const struct model *m = rt->model;
 
-	json_object_begin(j, NULL);
+	document_begin(j, DOCUMENT_TIMELINE);
 	json_u64(j, "req", t->req);
 	json_string(j, "class", t->class);
 	json_i64(j, "start_ns", t->start_ns);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/sched.h"
+#include "facts/sched.h"
 #include "cli/units.h"
 #include "render/offcpu.h"
 #include "render/segment.h"

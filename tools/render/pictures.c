@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cli/document.h"
 #include "cli/utf8.h"
 #include "render/pictures.h"
 #include "render/text.h"
@@ -91,12 +92,10 @@ const char *picture_frame(const struct blametree_frame *f, char *buf)
 	return buf;
 }
 
-static void begin_document(struct json *j, const struct render *r)
+static void begin_document(struct json *j, const struct render *r, enum document which)
 {
 	json_init(j, r->out);
-	json_object_begin(j, NULL);
-	json_string(j, "format", "ldb-why");
-	json_u64(j, "version", 1);
+	document_begin(j, which);
 }
 
 static void end_document(struct json *j)
@@ -114,7 +113,7 @@ static int show_balloons(const struct render *r, enum picture_form form, const s
 	if (ret)
 		return ret;
 	if (form == PICTURE_JSON) {
-		begin_document(&j, r);
+		begin_document(&j, r, DOCUMENT_WHY_BALLOONS);
 		json_put_balloons(&j, "balloons", w, &b);
 		end_document(&j);
 	} else if (form == PICTURE_CSV) {
@@ -135,7 +134,7 @@ static int show_boxes(const struct render *r, enum picture_form form, const stru
 	if (ret)
 		return ret;
 	if (form == PICTURE_JSON) {
-		begin_document(&j, r);
+		begin_document(&j, r, DOCUMENT_WHY_BOXES);
 		json_put_boxes(&j, "boxes", w, &b);
 		end_document(&j);
 	} else if (form == PICTURE_CSV) {
@@ -157,7 +156,7 @@ static int show_queues(const struct render *r, enum picture_form form, const str
 	if (ret)
 		return ret;
 	if (form == PICTURE_JSON) {
-		begin_document(&j, r);
+		begin_document(&j, r, DOCUMENT_WHY_QUEUES);
 		json_put_queues(&j, "queues", w, &q);
 		end_document(&j);
 	} else if (form == PICTURE_CSV) {
@@ -178,7 +177,7 @@ static int show_cpus(const struct render *r, enum picture_form form, const struc
 	if (ret)
 		return ret;
 	if (form == PICTURE_JSON) {
-		begin_document(&j, r);
+		begin_document(&j, r, DOCUMENT_WHY_CPUS);
 		json_put_cpus(&j, "cpus", &c);
 		end_document(&j);
 	} else if (form == PICTURE_CSV) {
@@ -199,7 +198,7 @@ static int show_blame(const struct render *r, enum picture_form form, const stru
 	if (ret)
 		return ret;
 	if (form == PICTURE_JSON) {
-		begin_document(&j, r);
+		begin_document(&j, r, DOCUMENT_WHY_BLAME);
 		json_put_blame(&j, "blame", &b);
 		end_document(&j);
 	} else if (form == PICTURE_CSV) {

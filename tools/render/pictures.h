@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The pictures of ldb-why as text, JSON, CSV and folded stacks; what they show is in
- * analysis/pictures.h.
+ * analysis/why/pictures.h.
  */
 #ifndef RENDER_PICTURES_H
 #define RENDER_PICTURES_H
 
-#include "analysis/pictures.h"
+#include "analysis/why/pictures.h"
 #include "render/render.h"
 
 enum picture {

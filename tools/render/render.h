@@ -9,13 +9,13 @@
 #define RENDER_RENDER_H
 
 #include <stdio.h>
-#include "analysis/hits.h"
-#include "analysis/locks.h"
-#include "analysis/model.h"
-#include "analysis/requests.h"
-#include "analysis/schedstats.h"
-#include "analysis/stats.h"
-#include "analysis/timeline.h"
+#include "facts/hits.h"
+#include "analysis/report/locks.h"
+#include "facts/model.h"
+#include "analysis/report/requests.h"
+#include "analysis/report/schedstats.h"
+#include "analysis/report/stats.h"
+#include "analysis/timeline/timeline.h"
 #include "cli/json.h"
 
 struct render {

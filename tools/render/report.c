@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "cli/units.h"
 #include "render/rows.h"
 #include "render/text.h"

@@ -3,8 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "analysis/sched.h"
+#include "facts/sched.h"
 #include "cli/csv.h"
+#include "cli/document.h"
 #include "cli/units.h"
 #include "render/offcpu.h"
 #include "render/text.h"
@@ -245,11 +246,10 @@ static void json_parties(struct json *j, const char *key, const struct sched_par
 	json_array_end(j);
 }
 
-void json_put_sched(struct json *j, const char *key, const struct render_sched *s)
+static void put_sched(struct json *j, const struct render_sched *s)
 {
 	const struct schedstats *k = s->stats;
 
-	json_object_begin(j, key);
 	json_kernel(j, s->model);
 	json_i64(j, "resolution_ns", k->resolution_ns);
 	json_u64(j, "events", k->result.nr_rows);
@@ -271,6 +271,12 @@ void json_put_sched(struct json *j, const char *key, const struct render_sched *
 	json_array_end(j);
 	json_parties(j, "antagonists", k->antagonists, least(s->nr_parties, k->nr_antagonists));
 	json_parties(j, "wakers", k->wakers, least(s->nr_parties, k->nr_wakers));
+}
+
+void json_put_sched(struct json *j, const char *key, const struct render_sched *s)
+{
+	json_object_begin(j, key);
+	put_sched(j, s);
 	json_object_end(j);
 }
 
@@ -279,7 +285,9 @@ void json_sched(const struct render *r, const struct render_sched *s)
 	struct json j;
 
 	json_init(&j, r->out);
-	json_put_sched(&j, NULL, s);
+	document_begin(&j, DOCUMENT_REPORT_SCHED);
+	put_sched(&j, s);
+	json_object_end(&j);
 	json_end(&j);
 }
 

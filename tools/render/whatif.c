@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/csv.h"
+#include "cli/document.h"
 #include "cli/units.h"
 #include "render/text.h"
 #include "render/whatif.h"
@@ -236,9 +237,7 @@ void json_whatif(const struct render *r, const struct whatif *w)
 	struct json j;
 
 	json_init(&j, r->out);
-	json_object_begin(&j, NULL);
-	json_string(&j, "format", "ldb-whatif");
-	json_u64(&j, "version", 1);
+	document_begin(&j, DOCUMENT_WHATIF);
 	json_array_begin(&j, "changes");
 	for (size_t i = 0; i < w->nr_changes; i++) {
 		json_flat(&j);

@@ -3,7 +3,7 @@
 #ifndef RENDER_WHATIF_H
 #define RENDER_WHATIF_H
 
-#include "analysis/replay.h"
+#include "analysis/whatif/replay.h"
 #include "render/open.h"
 #include "render/render.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Causes of slow requests as JSON.  Keys are a promise: add, never rename or remove. */
+/* Causes of slow requests as JSON.  Keys are a promise: see cli/document.h. */
+#include "cli/document.h"
 #include "render/why.h"
 
 void json_put_why_chain(struct json *j, const struct why_chain *chain)
@@ -203,9 +204,7 @@ void json_why(const struct render *r, const struct render_why *rw)
 	struct json j;
 
 	json_init(&j, r->out);
-	json_object_begin(&j, NULL);
-	json_string(&j, "format", "ldb-why");
-	json_u64(&j, "version", 1);
+	document_begin(&j, DOCUMENT_WHY);
 	json_put_summary(&j, "summary", &summary);
 	put_options(&j, rw);
 	json_put_why_classes(&j, w);

@@ -3,7 +3,7 @@
 #ifndef RENDER_WHY_H
 #define RENDER_WHY_H
 
-#include "analysis/why.h"
+#include "analysis/why/why.h"
 #include "render/render.h"
 
 struct render_why {

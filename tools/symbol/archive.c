@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables of what a trace says of names: open addressing for symbols, a list for calls. */
+/* What a trace says of names: symbols sorted when the first is asked for, a list of calls. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "symbol/archive.h"
 
 #define FILES_MAX	65536
 #define ROWS_MAX	(64U << 20)
-
-struct symbol_row {
-	const struct file *file;	/* NULL: this place is free */
-	struct ldb_row_symbol row;
-};
 
 struct call_row {
 	const struct file *file;
@@ -21,8 +17,9 @@ struct call_row {
 struct archive {
 	struct file **files;		/* by id */
 	size_t nr_files;
-	struct symbol_row *symbols;
-	size_t nr_symbols, room_symbols; /* room: a power of two */
+	struct ldb_row_symbol *symbols;
+	size_t nr_symbols, room_symbols;
+	bool is_sorted;
 	struct call_row *calls;
 	size_t nr_calls, room_calls;
 };
@@ -64,78 +61,71 @@ static struct file *file_of(const struct archive *a, uint32_t id)
 	return id < a->nr_files ? a->files[id] : NULL;
 }
 
-/* Where it is, or could be put; there is always a free place. */
-static struct symbol_row *place(const struct archive *a, const struct file *file, unsigned ask,
-				uint64_t addr)
+/* rows, with room for one more than nr; NULL: there is none, and rows is as it was. */
+static void *with_room(void *rows, size_t nr, size_t *room, size_t size)
 {
-	uint64_t hash = (addr ^ (uintptr_t)file * 31 ^ ask) * 0x9e3779b97f4a7c15ULL;
-	size_t mask = a->room_symbols - 1, i = hash >> 32 & mask;
+	size_t more = *room ? *room * 2 : 256;
 
-	while (a->symbols[i].file && (a->symbols[i].file != file || a->symbols[i].row.ask != ask ||
-				      a->symbols[i].row.addr != addr))
-		i = (i + 1) & mask;
-	return &a->symbols[i];
-}
-
-static int grow_symbols(struct archive *a)
-{
-	struct archive bigger = { .room_symbols = a->room_symbols ? a->room_symbols * 2 : 1024 };
-
-	bigger.symbols = calloc(bigger.room_symbols, sizeof(*bigger.symbols));
-	if (!bigger.symbols)
-		return -ENOMEM;
-	for (size_t i = 0; i < a->room_symbols; i++) {
-		const struct symbol_row *s = &a->symbols[i];
-
-		if (s->file)
-			*place(&bigger, s->file, s->row.ask, s->row.addr) = *s;
-	}
-	free(a->symbols);
-	a->symbols = bigger.symbols;
-	a->room_symbols = bigger.room_symbols;
-	return 0;
+	if (nr < *room)
+		return rows;
+	rows = reallocarray(rows, more, size);
+	if (rows)
+		*room = more;
+	return rows;
 }
 
 int archive_add_symbol(struct archive *a, const struct ldb_row_symbol *row)
 {
-	const struct file *file = file_of(a, row->file);
-	struct symbol_row *s;
+	struct ldb_row_symbol *at;
 
-	if (!file || a->nr_symbols >= ROWS_MAX)
+	if (!file_of(a, row->file) || a->nr_symbols >= ROWS_MAX)
 		return -EINVAL;
-	if (a->nr_symbols * 2 >= a->room_symbols && grow_symbols(a))
+	at = with_room(a->symbols, a->nr_symbols, &a->room_symbols, sizeof(*at));
+	if (!at)
 		return -ENOMEM;
-	s = place(a, file, row->ask, row->addr);
-	a->nr_symbols += !s->file;
-	*s = (struct symbol_row){ file, *row };
+	a->symbols = at;
+	at[a->nr_symbols++] = *row;
+	a->is_sorted = false;
 	return 0;
 }
 
 int archive_add_call(struct archive *a, const struct ldb_row_call *row)
 {
 	const struct file *file = file_of(a, row->file);
+	struct call_row *at;
 
 	if (!file || a->nr_calls >= ROWS_MAX)
 		return -EINVAL;
-	if (a->nr_calls == a->room_calls) {
-		size_t room = a->room_calls ? a->room_calls * 2 : 256;
-		struct call_row *at = reallocarray(a->calls, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		a->calls = at;
-		a->room_calls = room;
-	}
-	a->calls[a->nr_calls++] = (struct call_row){ file, row->caller, row->callee };
+	at = with_room(a->calls, a->nr_calls, &a->room_calls, sizeof(*at));
+	if (!at)
+		return -ENOMEM;
+	a->calls = at;
+	at[a->nr_calls++] = (struct call_row){ file, row->caller, row->callee };
 	return 0;
 }
 
-const struct ldb_row_symbol *archive_symbol(const struct archive *a, const struct file *file,
-					    unsigned ask, uint64_t addr)
+static int compare_symbols(const void *pa, const void *pb)
 {
-	const struct symbol_row *s = a && a->nr_symbols ? place(a, file, ask, addr) : NULL;
+	const struct ldb_row_symbol *a = pa, *b = pb;
 
-	return s && s->file ? &s->row : NULL;
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->ask != b->ask)
+		return a->ask < b->ask ? -1 : 1;
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+const struct ldb_row_symbol *archive_symbol(struct archive *a, uint32_t file, unsigned ask,
+					    uint64_t addr)
+{
+	struct ldb_row_symbol key = { .file = file, .ask = ask, .addr = addr };
+
+	if (!a->nr_symbols)
+		return NULL;
+	if (!a->is_sorted)
+		qsort(a->symbols, a->nr_symbols, sizeof(key), compare_symbols);
+	a->is_sorted = true;
+	return bsearch(&key, a->symbols, a->nr_symbols, sizeof(key), compare_symbols);
 }
 
 void archive_calls(const struct archive *a, const struct file *file, const char *caller,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The names that a trace brings along (FILE, SYMBOL and CALL of trace-format.h), to be
- * found by file and address.  Strings of the rows live as long as the archive.
+ * found by number of the file and address.  Strings of the rows live as long as the archive.
  */
 #ifndef SYMBOL_ARCHIVE_H
 #define SYMBOL_ARCHIVE_H
@@ -20,8 +20,8 @@ int archive_add_symbol(struct archive *a, const struct ldb_row_symbol *row);
 int archive_add_call(struct archive *a, const struct ldb_row_call *row);
 
 /* NULL: it has none. */
-const struct ldb_row_symbol *archive_symbol(const struct archive *a, const struct file *file,
-					    unsigned ask, uint64_t addr);
+const struct ldb_row_symbol *archive_symbol(struct archive *a, uint32_t file, unsigned ask,
+					    uint64_t addr);
 void archive_calls(const struct archive *a, const struct file *file, const char *caller,
 		   void (*fn)(void *arg, const char *callee), void *arg);
 

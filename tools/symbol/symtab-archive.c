@@ -17,6 +17,7 @@ int symtab_add_file(struct symtab *st, const struct ldb_row_file *row)
 		return -ENOMEM;
 	f->is_archived = true;
 	f->archived_flags = row->flags;
+	f->id = row->id;
 	return archive_add_file(st->archive, row->id, f);
 }
 
@@ -53,7 +54,7 @@ bool symtab_archived(struct symtab *st, struct entry *e)
 
 	if (!f->is_archived || (!is_archived_whole(f) && symtab_elf(st, f)))
 		return false;
-	row = archive_symbol(st->archive, f, e->question, e->addr - e->module->bias);
+	row = archive_symbol(st->archive, f->id, e->question, e->addr - e->module->bias);
 	if (!row)
 		return false;
 	f->is_asked = true;

@@ -14,7 +14,7 @@ struct file {
 	bool is_asked, is_instrumented, lacks_name;
 	bool is_archived;	/* the trace has its names */
 	uint32_t archived_flags;	/* LDB_FILE_F_* */
-	uint32_t id;		/* for a trace that is to have them; 0: none */
+	uint32_t id;		/* of FILE, there or in a trace that is to have them; 0: none */
 };
 
 struct module {

@@ -27,27 +27,22 @@ static struct facts facts_of(const struct file *f)
 	return has;
 }
 
-static bool has_problem(const struct file *f, enum symtab_problem problem)
+static bool has_problem(const struct file *f, const struct facts *has, enum symtab_problem problem)
 {
-	struct facts has = facts_of(f);
-
-	/* The kernel's own pages in a process have no file. */
-	if (!f->is_asked || f->path[0] != '/')
-		return false;
 	switch (problem) {
 	case SYMTAB_STALE:
-		return has.state == ELFFILE_OTHER;
+		return has->state == ELFFILE_OTHER;
 	case SYMTAB_MISSING:
 		/* A stripped library still has the names it exports. */
-		return has.state == ELFFILE_ABSENT ||
-		       (has.state == ELFFILE_USABLE && !has.lines &&
-			(!has.symbols || (f->lacks_name && !f->is_instrumented &&
-							 hint_is_of_use(f->path))));
+		return has->state == ELFFILE_ABSENT ||
+		       (has->state == ELFFILE_USABLE && !has->lines &&
+			(!has->symbols || (f->lacks_name && !f->is_instrumented &&
+					   hint_is_of_use(f->path))));
 	case SYMTAB_NO_LINES:
-		return has.state == ELFFILE_USABLE && f->is_instrumented &&
-		       has.symbols && !has.lines;
+		return has->state == ELFFILE_USABLE && f->is_instrumented &&
+		       has->symbols && !has->lines;
 	case SYMTAB_PARTS:
-		return has.state == ELFFILE_USABLE && f->is_instrumented && has.lacks_part;
+		return has->state == ELFFILE_USABLE && f->is_instrumented && has->lacks_part;
 	default:
 		return false;
 	}
@@ -60,12 +55,15 @@ const char *symtab_problem_text(const struct symtab *st, enum symtab_problem pro
 	struct facts has;
 
 	for (const struct file *f = st->files; f; f = f->next) {
-		if (!has_problem(f, problem))
+		/* The kernel's own pages in a process have no file. */
+		if (!f->is_asked || f->path[0] != '/')
+			continue;
+		has = facts_of(f);
+		if (!has_problem(f, &has, problem))
 			continue;
 		/* The one that is asked for first: the program, mostly. */
 		hint.path = f->path;
 		hint.build_id = f->build_id;
-		has = facts_of(f);
 		hint.is_there = has.state == ELFFILE_USABLE;
 		hint.has_symbols = hint.is_there && has.symbols;
 		hint.is_instrumented = f->is_instrumented;

@@ -443,9 +443,9 @@ static void resolve(struct symtab *st, struct entry *e)
 	if (m) {
 		s->path = symtab_intern(st, m->file->path);
 		s->module = symtab_intern(st, base_name(m->file->path));
-		if (symtab_archived(st, e))
-			;
-		else if (e->question == LDB_ASK_DATA)
+	}
+	if (m && !symtab_archived(st, e)) {
+		if (e->question == LDB_ASK_DATA)
 			resolve_data(st, s, m, e->addr);
 		else
 			resolve_code(st, s, m, e->addr, e->question);

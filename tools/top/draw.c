@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include "cli/json.h"
+#include "cli/document.h"
 #include "cli/units.h"
 #include "render/rows.h"
 #include "render/text.h"
@@ -272,7 +272,7 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 	/* A line each: what reads them need not wait for the end. */
 	json_init(&j, r->out);
 	json_flat(&j);
-	json_object_begin(&j, NULL);
+	document_begin(&j, DOCUMENT_TOP);
 	json_double(&j, "time", realtime());
 	json_i64(&j, "pid", i->status.pid);
 	json_string(&j, "cmdline", reader_meta(v->wide, "cmdline"));

@@ -12,7 +12,7 @@
 #ifndef TOP_TOP_H
 #define TOP_TOP_H
 
-#include "analysis/model.h"
+#include "facts/model.h"
 #include "record/record.h"
 #include "render/render.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "analysis/ticks.h"
+#include "facts/ticks.h"
 #include "top/top.h"
 
 #define NR_SLOWEST	10

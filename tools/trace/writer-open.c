@@ -43,7 +43,7 @@ static struct writer *writer_alloc(void)
 	w->zstd = ZSTD_createCCtx();
 	if (w->zstd)
 		return w;
-	free(w);
+	writer_free(w);
 	return NULL;
 }
 
@@ -57,8 +57,7 @@ struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_b
 		w->block_arg = arg;
 		if (!write_header(w, header))
 			return w;
-		ZSTD_freeCCtx(w->zstd);
-		free(w);
+		writer_free(w);
 	}
 	snprintf(err, err_size, "out of memory");
 	return NULL;
@@ -88,9 +87,7 @@ err_close:
 	if (w->regular)
 		unlink(path);
 err_free:
-	ZSTD_freeCCtx(w->zstd);
-	reqtab_free(w->reqtab);
-	free(w);
+	writer_free(w);
 err_message:
 	snprintf(err, err_size, "cannot create %s: %s", path, outfile_why(rc));
 	return NULL;
@@ -152,8 +149,6 @@ struct writer *writer_reopen(const char *path, char *err, size_t err_size)
 	}
 	if (w->fd >= 0)
 		close(w->fd);
-	free(w->index);
-	ZSTD_freeCCtx(w->zstd);
-	free(w);
+	writer_free(w);
 	return NULL;
 }

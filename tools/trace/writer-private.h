@@ -48,6 +48,9 @@ int file_append(struct writer *w, const void *data, size_t size);
 
 void batch_clear(struct batch *b);
 
+/* All but the descriptor, which is closed, or not open yet. */
+void writer_free(struct writer *w);
+
 /* Room for one more row. */
 int index_reserve(struct writer *w);
 

@@ -437,16 +437,8 @@ static int write_index(struct writer *w)
 	return rc ? rc : file_append(w, &f, sizeof(f));
 }
 
-int writer_close(struct writer *w)
+void writer_free(struct writer *w)
 {
-	int rc = writer_flush(w), rc2;
-
-	write_reqtab(w);
-	rc2 = w->block ? 0 : write_index(w);
-	if (w->regular && ftruncate(w->fd, w->offset) && !rc2)	/* gives the reserve back */
-		rc2 = -errno;
-	if (w->fd >= 0 && close(w->fd) && !rc2)
-		rc2 = -errno;
 	for (unsigned kind = 0; kind < WRITER_KINDS; kind++) {
 		encoder_exit(&w->batch[kind].encoder);
 		free(w->batch[kind].kept);
@@ -457,5 +449,18 @@ int writer_close(struct writer *w)
 	free(w->raw);
 	free(w->out);
 	free(w);
+}
+
+int writer_close(struct writer *w)
+{
+	int rc = writer_flush(w), rc2;
+
+	write_reqtab(w);
+	rc2 = w->block ? 0 : write_index(w);
+	if (w->regular && ftruncate(w->fd, w->offset) && !rc2)	/* gives the reserve back */
+		rc2 = -errno;
+	if (w->fd >= 0 && close(w->fd) && !rc2)
+		rc2 = -errno;
+	writer_free(w);
 	return rc ? rc : rc2;
 }

@@ -6,13 +6,17 @@
 #
 # A TEST is a path: a script (*.t) or a program; both print TAP.  Each is enclosed by
 # "@@ begin NAME" and "@@ end NAME STATUS SECONDS KERNEL", where KERNEL is "clean" or
-# "complained" since the test before.
+# "complained" since the test before.  JSON documents that its tools printed come before
+# the end, thinned, each in a line "# json ...".
 
 TOP=/ldb
 BUILD=/ldb/build
 PATH=$BUILD/bin:$BUILD/tests/tools/helpers:$BUILD/tests/kmod/guest:$PATH
 LDB_KO=/ldb/ldb.ko
-export TOP BUILD PATH LDB_KO
+# What the tools print as JSON: json/bin/keep.
+LDB_JSON=/tmp/json
+export TOP BUILD PATH LDB_KO LDB_JSON
+mkdir -p "$LDB_JSON"
 . /vm/splat.sh
 
 limit=120
@@ -31,6 +35,10 @@ for test; do
 	*) timeout -k 5 "$limit" "$test" ;;
 	esac
 	status=$?
+	for json in "$LDB_JSON"/json.*; do
+		[ ! -f "$json" ] || jq -c -f /ldb/tests/json/thin.jq "$json" | sed 's/^/# json /'
+	done
+	rm -f "$LDB_JSON"/*
 	# The next test starts from scratch, whatever this one left behind.
 	rmmod ldb 2>/dev/null
 	dmesg | tail -n "+$(($(cat /tmp/seen) + 1))" >/tmp/new-messages

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every JSON document that a tool printed in the tests is what its schema says: run.sh has
+# kept them (json/bin/keep).
+#
+#	tests/json.sh		those that there are
+#	tests/json.sh all	and each member of a schema was in one of them
+: "${TOP:=$(cd "$(dirname "$0")/.." && pwd)}"
+. "$TOP/tests/engine.sh"
+. "$TOP/tests/json/lib.sh"
+
+[ -n "$json_python" ] || skip_all "$json_missing"
+case ${1:-} in
+all) set -- --unseen "$TOP/tests/json/unseen.txt" ;;
+*) set -- ;;
+esac
+# A list of files, which engine.sh has copied.
+rm -f "${LDB_JSON:?}/later"
+json_check "$@" "$LDB_JSON" >said 2>&1
+status=$?
+diag "$(sed 's/^# //' said | head -n 60)"
+ok "documents are what their schemas say" test "$status" -eq 0
+finish

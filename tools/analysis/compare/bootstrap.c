@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Intervals by resampling blocks of requests; see bootstrap.h. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bootstrap.h"
+
+#define MARKS_MAX	2048
+
+/* splitmix64 */
+uint64_t random_next(struct random *r)
+{
+	uint64_t x = r->state += 0x9e3779b97f4a7c15ULL;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+	return x ^ x >> 31;
+}
+
+/* Of few requests, blocks are short: half the third root, of which the best is a multiple. */
+struct blocks bootstrap_blocks(size_t nr_requests)
+{
+	size_t size = cbrt(nr_requests) / 2;
+	size_t least = (nr_requests + BOOTSTRAP_BLOCKS - 1) / BOOTSTRAP_BLOCKS;
+
+	if (size < least)
+		size = least;
+	if (size < 1)
+		size = 1;
+	return (struct blocks){ (nr_requests + size - 1) / size, size };
+}
+
+void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *times)
+{
+	memset(times, 0, blocks->nr * sizeof(*times));
+	for (size_t i = 0; i < blocks->nr; i++)
+		times[(random_next(r) >> 32) * blocks->nr >> 32]++;
+}
+
+/* 97.5 % of Student's distribution are below; Abramowitz and Stegun, 26.7.5. */
+static double student(size_t freedom)
+{
+	static const double few[] = { 0, 12.706, 4.303, 3.182, 2.776, 2.571 };
+	const double z = 1.959964;
+	double n = freedom;
+
+	if (freedom < sizeof(few) / sizeof(few[0]))
+		return few[freedom ? freedom : 1];
+	return z + (pow(z, 3) + z) / (4 * n) +
+	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * n * n) +
+	       (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * n * n * n);
+}
+
+struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independent)
+{
+	double n = nr_independent > 1 ? nr_independent : 2;
+	double tail = erfc(sqrt(n / (n - 1)) * student(n - 1) / sqrt(2)) / 2;
+	size_t cut = tail * nr;
+
+	if (!nr)
+		return (struct interval){ 0 };
+	return (struct interval){ values[cut], values[nr - 1 - cut] };
+}
+
+struct item {
+	int64_t latency;
+	uint32_t block;
+};
+
+static int compare_items(const void *pa, const void *pb)
+{
+	const struct item *a = pa, *b = pb;
+
+	return a->latency < b->latency ? -1 : a->latency > b->latency;
+}
+
+static void count_marks(struct resampler *s)
+{
+	uint32_t *row = s->below;
+
+	for (size_t mark = 1; mark < s->nr_marks; mark++) {
+		size_t end = mark * s->step < s->nr ? mark * s->step : s->nr;
+
+		memcpy(row + s->blocks.nr, row, s->blocks.nr * sizeof(*row));
+		row += s->blocks.nr;
+		for (size_t i = (mark - 1) * s->step; i < end; i++)
+			row[s->block_of[i]]++;
+	}
+}
+
+int resampler_open(struct resampler *s, const int64_t *latencies, size_t nr)
+{
+	struct item *items = calloc(nr + 1, sizeof(*items));
+
+	*s = (struct resampler){ .blocks = bootstrap_blocks(nr), .nr = nr };
+	s->step = (nr + MARKS_MAX - 1) / MARKS_MAX;
+	s->nr_marks = s->step ? (nr + s->step - 1) / s->step + 1 : 1;
+	s->sorted = calloc(nr + 1, sizeof(*s->sorted));
+	s->block_of = calloc(nr + 1, sizeof(*s->block_of));
+	s->below = calloc(s->nr_marks * s->blocks.nr + 1, sizeof(*s->below));
+	s->sums = calloc(s->blocks.nr + 1, sizeof(*s->sums));
+	if (!items || !s->sorted || !s->block_of || !s->below || !s->sums) {
+		free(items);
+		resampler_close(s);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		items[i] = (struct item){ latencies[i], i / s->blocks.size };
+		s->sums[i / s->blocks.size] += latencies[i];
+	}
+	qsort(items, nr, sizeof(*items), compare_items);
+	for (size_t i = 0; i < nr; i++) {
+		s->sorted[i] = items[i].latency;
+		s->block_of[i] = items[i].block;
+	}
+	free(items);
+	count_marks(s);
+	return 0;
+}
+
+void resampler_close(struct resampler *s)
+{
+	free(s->sorted);
+	free(s->block_of);
+	free(s->below);
+	free(s->sums);
+	*s = (struct resampler){ 0 };
+}
+
+static uint64_t count_below(const struct resampler *s, const uint32_t *times, size_t mark)
+{
+	const uint32_t *row = s->below + mark * s->blocks.nr;
+	uint64_t count = 0;
+
+	for (size_t b = 0; b < s->blocks.nr; b++)
+		count += (uint64_t)times[b] * row[b];
+	return count;
+}
+
+/* The least rank that is at least part of nr, from 1. */
+static uint64_t rank_of(double part, uint64_t nr)
+{
+	/* 0.99 * 100 is a little more than 99. */
+	double rank = ceil(part * nr - 1e-9 * nr);
+
+	return rank < 1 ? 1 : rank > nr ? nr : rank;
+}
+
+int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, double part)
+{
+	size_t lo = 0, hi = s->nr_marks - 1;
+	uint64_t rank, count;
+
+	if (!s->nr)
+		return 0;
+	if (!times)
+		return s->sorted[rank_of(part, s->nr) - 1];
+	rank = rank_of(part, count_below(s, times, hi));
+	/* The last mark below which there are fewer. */
+	while (hi - lo > 1) {
+		size_t middle = (lo + hi) / 2;
+
+		if (count_below(s, times, middle) < rank)
+			lo = middle;
+		else
+			hi = middle;
+	}
+	count = count_below(s, times, lo);
+	for (size_t i = lo * s->step; i < s->nr; i++) {
+		count += times[s->block_of[i]];
+		if (count >= rank)
+			return s->sorted[i];
+	}
+	return s->sorted[s->nr - 1];
+}
+
+double resampler_mean(const struct resampler *s, const uint32_t *times)
+{
+	double sum = 0;
+	uint64_t nr = 0;
+
+	for (size_t b = 0; b < s->blocks.nr; b++) {
+		size_t first = b * s->blocks.size, left = s->nr - first;
+		uint32_t drawn = times ? times[b] : 1;
+
+		sum += drawn * s->sums[b];
+		nr += drawn * (left < s->blocks.size ? left : s->blocks.size);
+	}
+	return nr ? sum / nr : 0;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Intervals of an additive differential.
+ *
+ * The mean of c over the requests between two percentiles of latency is, to first order,
+ * a mean over all requests of its influence: with the slice's part a = hi - lo of the
+ * requests, its limits q_lo and q_hi, and m(q) the mean of c among requests about as slow
+ * as q, a request of latency l adds
+ *
+ *	(c if q_lo < l <= q_hi  + m(q_hi) * (hi - [l <= q_hi]) - m(q_lo) * (lo - [l <= q_lo])) / a
+ *
+ * less the mean itself.  The last two say that a request more below a limit moves the
+ * limit.  So of every block of requests one number per part is enough, however many
+ * requests there are, and a resample is a sum over blocks.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "differential-private.h"
+
+
+struct resample {
+	struct differential_build *b;
+	const struct run *run;		/* the one that is added */
+	struct blocks blocks;
+	size_t nr_columns;		/* parts with an interval, and the others as one */
+	double *z;			/* [block][column]: influence */
+	double *near_lo, *near_hi;	/* by column: m(q_lo), m(q_hi) */
+	double *inside;			/* [block][column]: c of the slice */
+	uint32_t *nr_block, *below_lo, *below_hi; /* by block: requests */
+	uint32_t *times;
+	double *values;			/* [column][resample]; and of the others, and of all */
+	double *row;			/* of one resample */
+};
+
+static size_t column_of(const struct resample *r, uint32_t part)
+{
+	return part < r->nr_columns - 1 ? part : r->nr_columns - 1;
+}
+
+/* So many requests to either side tell m at a limit. */
+static size_t width_at(size_t rank, size_t nr)
+{
+	size_t width = sqrt(nr);
+
+	if (width > (nr - rank) / 4)
+		width = (nr - rank) / 4;
+	if (width > rank / 4)
+		width = rank / 4;
+	return width ? width : 1;
+}
+
+static bool is_near(size_t rank, size_t limit, size_t width)
+{
+	return rank + width >= limit && rank < limit + width;
+}
+
+static void add_columns(struct resample *r, const struct request *request, double *to)
+{
+	const struct run *run = r->run;
+	const struct share *share = &run->p->shares[request->first];
+
+	for (uint32_t i = 0; i < request->nr_shares; i++, share++)
+		to[column_of(r, r->b->sums[run->map.leaves[share->leaf]].part)] += share->ns;
+}
+
+static void clear(struct resample *r)
+{
+	size_t size = r->blocks.nr * sizeof(*r->nr_block);
+
+	memset(r->near_lo, 0, r->nr_columns * sizeof(*r->near_lo));
+	memset(r->near_hi, 0, r->nr_columns * sizeof(*r->near_hi));
+	memset(r->inside, 0, r->blocks.nr * r->nr_columns * sizeof(*r->inside));
+	memset(r->nr_block, 0, size);
+	memset(r->below_lo, 0, size);
+	memset(r->below_hi, 0, size);
+}
+
+static void add_requests(struct resample *r, const struct slice *s)
+{
+	const struct run *run = r->run;
+	size_t width_lo = width_at(s->first, run->nr), width_hi = width_at(s->last, run->nr);
+	size_t nr_lo = 0, nr_hi = 0;
+
+	clear(r);
+	for (size_t i = 0; i < run->nr; i++) {
+		const struct request *request = &run->p->requests[run->requests[i]];
+		size_t rank = run->rank[i], block = i / r->blocks.size;
+
+		r->nr_block[block]++;
+		r->below_lo[block] += rank < s->first;
+		r->below_hi[block] += rank < s->last;
+		if (MEMBER(s, rank))
+			add_columns(r, request, r->inside + block * r->nr_columns);
+		if (is_near(rank, s->first, width_lo)) {
+			add_columns(r, request, r->near_lo);
+			nr_lo++;
+		}
+		if (is_near(rank, s->last, width_hi)) {
+			add_columns(r, request, r->near_hi);
+			nr_hi++;
+		}
+	}
+	for (size_t c = 0; c < r->nr_columns; c++) {
+		r->near_lo[c] /= nr_lo ? nr_lo : 1;
+		r->near_hi[c] /= nr_hi ? nr_hi : 1;
+	}
+}
+
+/* Adds the influence of a slice to z, or with a sign of -1 takes it away. */
+static void add_slice(struct resample *r, const struct slice *s, double sign)
+{
+	double nr = r->run->nr, lo = s->first / nr, hi = s->last / nr, part = hi - lo;
+
+	add_requests(r, s);
+	for (size_t c = 0; c < r->nr_columns; c++) {
+		double mean = 0;
+
+		for (size_t k = 0; k < r->blocks.nr; k++)
+			mean += r->inside[k * r->nr_columns + c] / (s->last - s->first);
+		for (size_t k = 0; k < r->blocks.nr; k++)
+			r->z[k * r->nr_columns + c] += sign / part / nr *
+				(r->inside[k * r->nr_columns + c] - part * mean * r->nr_block[k] +
+				 r->near_hi[c] * (hi * r->nr_block[k] - r->below_hi[k]) -
+				 r->near_lo[c] * (lo * r->nr_block[k] - r->below_lo[k]));
+	}
+}
+
+/* Blocks that hold requests of the slice: what an interval can rest upon. */
+static size_t count_blocks(const struct slice *s)
+{
+	struct blocks blocks = bootstrap_blocks(s->run->nr);
+	size_t nr = 0, last = SIZE_MAX;
+
+	for (size_t i = 0; i < s->run->nr; i++) {
+		if (!MEMBER(s, s->run->rank[i]) || i / blocks.size == last)
+			continue;
+		last = i / blocks.size;
+		nr++;
+	}
+	return nr;
+}
+
+/* Adds resamples of the blocks of one run to those of all. */
+static void draw(struct resample *r, struct random *random)
+{
+	struct differential *d = r->b->d;
+
+	for (unsigned n = 0; n < d->nr_resamples; n++) {
+		bootstrap_draw(random, &r->blocks, r->times);
+		memset(r->row, 0, r->nr_columns * sizeof(*r->row));
+		for (size_t k = 0; k < r->blocks.nr; k++) {
+			const double *z = r->z + k * r->nr_columns;
+			double times = r->times[k];
+
+			if (!r->times[k])
+				continue;
+			for (size_t c = 0; c < r->nr_columns; c++)
+				r->row[c] += times * z[c];
+		}
+		for (size_t c = 0; c < r->nr_columns; c++)
+			r->values[c * d->nr_resamples + n] += r->row[c];
+	}
+}
+
+static int add_run(struct resample *r, const struct run *run, struct random *random)
+{
+	struct differential_build *b = r->b;
+	int ret = -ENOMEM;
+
+	r->run = run;
+	r->blocks = bootstrap_blocks(run->nr);
+	r->z = calloc(r->blocks.nr * r->nr_columns, sizeof(*r->z));
+	r->inside = calloc(r->blocks.nr * r->nr_columns, sizeof(*r->inside));
+	r->nr_block = calloc(r->blocks.nr, sizeof(*r->nr_block));
+	r->below_lo = calloc(r->blocks.nr, sizeof(*r->below_lo));
+	r->below_hi = calloc(r->blocks.nr, sizeof(*r->below_hi));
+	r->times = calloc(r->blocks.nr, sizeof(*r->times));
+	if (r->z && r->inside && r->nr_block && r->below_lo && r->below_hi && r->times) {
+		if (b->target.run == run)
+			add_slice(r, &b->target, 1);
+		if (b->reference.run == run)
+			add_slice(r, &b->reference, -1);
+		draw(r, random);
+		ret = 0;
+	}
+	free(r->z);
+	free(r->inside);
+	free(r->nr_block);
+	free(r->below_lo);
+	free(r->below_hi);
+	free(r->times);
+	return ret;
+}
+
+static int compare_doubles(const void *pa, const void *pb)
+{
+	const double *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static struct differential_interval interval_of(double *values, size_t nr, size_t nr_independent,
+						int64_t gap)
+{
+	struct interval i;
+
+	qsort(values, nr, sizeof(*values), compare_doubles);
+	i = bootstrap_interval(values, nr, nr_independent);
+	return (struct differential_interval){
+		.is_known = true, .lo_ns = gap + llround(i.lo), .hi_ns = gap + llround(i.hi),
+	};
+}
+
+/* The two last columns are sums of the others: parts that are not shown, and all. */
+static void add_totals(struct resample *r, double *others, double *all)
+{
+	const struct differential *d = r->b->d;
+	size_t nr = d->nr_resamples;
+
+	for (size_t c = 0; c < r->nr_columns; c++)
+		for (size_t n = 0; n < nr; n++) {
+			all[n] += r->values[c * nr + n];
+			if (c >= d->nr_shown)
+				others[n] += r->values[c * nr + n];
+		}
+}
+
+static void take_intervals(struct resample *r, size_t nr_independent)
+{
+	struct differential *d = r->b->d;
+	size_t nr = d->nr_resamples;
+	double *others = r->values + r->nr_columns * nr, *all = others + nr;
+
+	add_totals(r, others, all);
+	for (size_t c = 0; c + 1 < r->nr_columns; c++)
+		d->parts[c].gap = interval_of(r->values + c * nr, nr, nr_independent,
+					      differential_gap(&d->parts[c]));
+	d->others.gap = interval_of(others, nr, nr_independent, differential_gap(&d->others));
+	d->gap = interval_of(all, nr, nr_independent, d->target.mean_ns - d->reference.mean_ns);
+}
+
+int differential_resample(struct differential_build *b)
+{
+	size_t nr = count_blocks(&b->target), other = count_blocks(&b->reference);
+	struct resample r = { .b = b };
+	struct random random = { BOOTSTRAP_SEED };
+	struct differential *d = b->d;
+	int ret = -ENOMEM;
+
+	if (other < nr)
+		nr = other;
+	if (nr < 2 || !d->nr_parts)
+		return 0;
+	r.nr_columns = (d->nr_parts < DIFFERENTIAL_SHOWN_MAX ? d->nr_parts : DIFFERENTIAL_SHOWN_MAX) + 1;
+	r.near_lo = calloc(r.nr_columns, sizeof(*r.near_lo));
+	r.near_hi = calloc(r.nr_columns, sizeof(*r.near_hi));
+	r.row = calloc(r.nr_columns, sizeof(*r.row));
+	r.values = calloc((r.nr_columns + 2) * (size_t)d->nr_resamples, sizeof(*r.values));
+	if (r.near_lo && r.near_hi && r.row && r.values)
+		ret = 0;
+	for (size_t i = 0; i < b->nr_runs && !ret; i++)
+		ret = add_run(&r, &b->runs[i], &random);
+	if (!ret)
+		take_intervals(&r, nr);
+	free(r.near_lo);
+	free(r.near_hi);
+	free(r.row);
+	free(r.values);
+	return ret;
+}

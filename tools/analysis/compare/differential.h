@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the difference between two sets of requests is, in parts that sum to it: slow
+ * against usual ones of a run, or the same slice of two runs.
+ *
+ * Of a leaf, c(r) is what the request r spent in it.  Its gap is the mean of c over the
+ * target less that over the reference; as the leaves of a request sum to its latency,
+ * gaps sum to the difference of the mean latencies.  Means are kept as whole nanoseconds:
+ * the sums are integers, and what their division leaves over goes to the leaves with the
+ * greatest remainders, so that the means of all leaves sum to the mean latency, rounded,
+ * and the gaps to the gap.  Each is less than 1 ns off, a gap less than 2.
+ *
+ * share is Cov(c, latency) / Var(latency) over all requests of the target's class and
+ * run: how much of what makes requests of it differ from each other is there.  Shares sum
+ * to 1 (VProfiler's variance tree, Huang et al., EuroSys '17, in one pass).
+ *
+ * Intervals (95 %) are by a bootstrap over blocks of requests of the whole run, not of the
+ * slice: its limits vary, too.  Slices of each resample are not chosen anew but by their
+ * influence function, a sum over blocks; see differential-resample.c.  Two slices of one
+ * run are resampled together.
+ *
+ * Leaves are folded into parts by what they are: a function, a lock, an occupant,
+ * wherever it was called from.
+ */
+#ifndef COMPARE_DIFFERENTIAL_H
+#define COMPARE_DIFFERENTIAL_H
+
+#include "analysis/partition/leafkey.h"
+
+struct categories;
+
+#define DIFFERENTIAL_SHOWN_MAX	128	/* parts that have an interval of their own */
+
+/* Requests of a class between two percentiles of its latencies. */
+struct differential_side {
+	const struct partition *p;
+	uint32_t class;			/* index into p->classes */
+	double lo, hi;			/* 99, 100 */
+};
+
+struct differential_options {
+	struct differential_side target, reference; /* p may be the same */
+	size_t nr_shown;		/* parts, at most DIFFERENTIAL_SHOWN_MAX; others are one */
+	unsigned nr_resamples;		/* 0: BOOTSTRAP_RESAMPLES */
+	struct categories *categories;	/* NULL: none */
+};
+
+struct differential_interval {
+	bool is_known;			/* not with less than two requests that tell */
+	int64_t lo_ns, hi_ns;
+};
+
+/* A leaf of the joint table. */
+struct differential_leaf {
+	uint32_t key;			/* index into keys.leaves */
+	int64_t target_ns, reference_ns; /* means; gap: their difference */
+	double target_nr, reference_nr;	/* invocations or waits per request */
+};
+
+struct differential_part {
+	enum leaf_kind kind;
+	const char *label;		/* function, lock, occupant, queue, class; "" */
+	const char *where;		/* IO, SLEEP: the function; "" */
+	const char *category, *advice;	/* "" */
+	size_t first, nr;		/* leaves, greatest gap first */
+	int64_t target_ns, reference_ns;
+	double target_nr, reference_nr;
+	double share;
+	struct differential_interval gap;
+};
+
+struct differential_slice {
+	const struct partition *p;
+	double lo, hi;			/* percentiles */
+	size_t nr, nr_class;		/* requests in it, of the class */
+	int64_t mean_ns;		/* latency */
+	int64_t lo_ns, hi_ns;		/* least and greatest */
+};
+
+struct differential {
+	const char *class;
+	struct differential_slice target, reference;
+	struct differential_part *parts; /* greatest gap, in either direction, first */
+	size_t nr_parts;
+	struct differential_leaf *leaves; /* by part */
+	size_t nr_leaves;
+	struct differential_interval gap; /* of the means */
+	size_t nr_shown;
+	struct differential_part others; /* parts[nr_shown ..] as one; no leaves */
+	unsigned nr_resamples;
+	bool has_shares;		/* latencies are not all the same */
+	struct leafkeys keys;
+};
+
+/* 0, -ENOMEM, or -ENOENT: a side has no request. */
+int differential_build(const struct differential_options *o, struct differential *d);
+void differential_free(struct differential *d);
+
+static inline int64_t differential_gap(const struct differential_part *part)
+{
+	return part->target_ns - part->reference_ns;
+}
+
+/* Index of the class of that name; UINT32_MAX: it has none. */
+uint32_t differential_class(const struct partition *p, const char *name);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A condition on two runs, for a build that must fail when requests became slower:
+ *
+ *	[CLASS:]METRIC+N%	p99+5%: 5 % more than before
+ *	[CLASS:]METRIC+TIME	GET:p50+100us
+ *	[CLASS:]METRIC>TIME	p99.9>2ms: after, whatever it was before
+ *
+ * METRIC is p50, p90, p99, p99.9, p99.99 or any other p from 0 to 100, max or mean; CLASS
+ * a glob.  Each class is judged by itself, as a mix of classes changes percentiles while
+ * no request is slower.
+ *
+ * A growth counts if it is over the limit and if it is more than chance: the 95 % interval
+ * of the change, by bootstrap.h, does not reach down to 0.  A limit on its own (>) is one,
+ * chance or not.
+ */
+#ifndef COMPARE_GATE_H
+#define COMPARE_GATE_H
+
+#include <stdbool.h>
+#include "analysis/partition/partition.h"
+
+enum gate_metric { GATE_PERCENTILE, GATE_MAX, GATE_MEAN };
+
+enum gate_limit { GATE_PERCENT, GATE_GROWTH, GATE_ABOVE };
+
+struct gate {
+	const char *text;		/* as given */
+	char class[128];		/* glob; "*" if none was given */
+	char metric_name[16];
+	enum gate_metric metric;
+	enum gate_limit limit;
+	double part;			/* PERCENTILE: 0..1 */
+	double limit_part;		/* PERCENT: 0.05 */
+	int64_t limit_ns;		/* GROWTH, ABOVE */
+};
+
+/* False: one line in err.  The text must outlive the gate. */
+bool gate_parse(const char *text, struct gate *g, char *err, size_t err_size);
+
+struct gate_result {
+	const struct gate *gate;
+	const char *class;
+	size_t nr_before, nr_after;	/* requests */
+	int64_t before_ns, after_ns;
+	int64_t change_lo_ns, change_hi_ns; /* 95 % */
+	bool is_over;			/* the limit, as measured */
+	bool is_certain;		/* the interval of the change is above 0 */
+	bool is_coarse;			/* a percentile of so few requests is their greatest */
+	bool holds;			/* the build fails */
+};
+
+/*
+ * Of each class that both runs have and that matches: *results, to be freed, may have
+ * some already.  0 or -ENOMEM.
+ */
+int gate_check(const struct gate *g, const struct partition *before, const struct partition *after,
+	       struct gate_result **results, size_t *nr);
+
+#endif

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Which paths and leaves of two partitions are the same; see leafkey.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "leafkey.h"
+
+#define TEXT_MAX	1024	/* longer names are told apart by their beginning alone */
+
+/* Texts */
+
+static uint64_t text_hash(const void *arg, uint32_t n)
+{
+	const struct leafkeys *keys = arg;
+
+	return numbers_hash_text(keys->texts[n], SIZE_MAX);
+}
+
+static uint32_t get_text(struct leafkeys *keys, const char *text, size_t len)
+{
+	struct numbers *t = &keys->text_table;
+	size_t i;
+
+	if (len > TEXT_MAX)
+		len = TEXT_MAX;
+	if (!numbers_grow(t, text_hash, keys) ||
+	    !array_room(&keys->texts, &keys->room_texts, t->nr, sizeof(*keys->texts)))
+		return LEAFKEY_NONE;
+	for (i = numbers_hash_text(text, len) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
+		const char *at = keys->texts[t->slots[i] - 1];
+
+		if (!strncmp(at, text, len) && !at[len])
+			return t->slots[i] - 1;
+	}
+	keys->texts[t->nr] = strndup(text, len);
+	if (!keys->texts[t->nr])
+		return LEAFKEY_NONE;
+	t->slots[i] = ++t->nr;
+	return t->nr - 1;
+}
+
+static const char *base_name(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return slash ? slash + 1 : file;
+}
+
+/* "walk.constprop.0" and "walk() [clone .isra.0]" are walk. */
+static size_t function_length(const char *name)
+{
+	static const char *const suffixes[] = {
+		" [clone ", ".constprop.", ".isra.", ".part.", ".cold", ".lto_priv.", ".llvm.",
+	};
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		const char *at = strstr(name, suffixes[i]);
+
+		if (at && at > name && (size_t)(at - name) < len)
+			len = at - name;
+	}
+	return len;
+}
+
+/* Paths */
+
+static uint64_t path_hash(const void *arg, uint32_t n)
+{
+	const struct leafkeys *keys = arg;
+	const struct leafkey_path *path = &keys->paths[n];
+
+	return numbers_mix(numbers_mix(path->parent + 1, path->name), path->file);
+}
+
+static uint32_t get_path(struct leafkeys *keys, const struct leafkey_path *new)
+{
+	struct numbers *t = &keys->path_table;
+	size_t i;
+
+	if (!numbers_grow(t, path_hash, keys) ||
+	    !array_room(&keys->paths, &keys->room_paths, t->nr, sizeof(*keys->paths)))
+		return LEAFKEY_NONE;
+	/* Hashed where it will be. */
+	keys->paths[t->nr] = *new;
+	for (i = path_hash(keys, t->nr) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
+		const struct leafkey_path *at = &keys->paths[t->slots[i] - 1];
+
+		if (at->parent == new->parent && at->name == new->name && at->file == new->file)
+			return t->slots[i] - 1;
+	}
+	t->slots[i] = ++t->nr;
+	return t->nr - 1;
+}
+
+/* No function and no file is called like this. */
+#define QUEUE_FILE	"/queue"
+
+static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint32_t n,
+			 const uint32_t *paths)
+{
+	const struct path *from = &p->paths[n];
+	struct leafkey_path new = { .p = p, .path = n };
+	const char *name = "", *file = "";
+	size_t len = 0;
+
+	/* Only the first path has no parent; its own number stands there. */
+	if (n)
+		new.parent = paths[from->parent];
+	if (n)
+		new.depth = keys->paths[new.parent].depth + 1;
+	if (from->func) {
+		name = from->func->function;
+		len = from->func->known ? function_length(name) : strlen(name);
+		file = base_name(from->func->func_file);
+	} else if (from->is_queue) {
+		file = QUEUE_FILE;
+		if (from->queue_symbol && from->queue_symbol->known) {
+			name = from->queue_symbol->function;
+			len = strlen(name);
+		}
+	}
+	new.name = get_text(keys, name, len);
+	new.file = get_text(keys, file, strlen(file));
+	if (new.name == LEAFKEY_NONE || new.file == LEAFKEY_NONE)
+		return LEAFKEY_NONE;
+	return get_path(keys, &new);
+}
+
+/* Leaves */
+
+static uint64_t leaf_hash(const void *arg, uint32_t n)
+{
+	const struct leafkeys *keys = arg;
+	const struct leafkey *leaf = &keys->leaves[n];
+
+	return numbers_mix(numbers_mix(leaf->kind + 1, leaf->path), leaf->label);
+}
+
+static uint32_t get_leaf(struct leafkeys *keys, const struct leafkey *new)
+{
+	struct numbers *t = &keys->leaf_table;
+	size_t i;
+
+	if (!numbers_grow(t, leaf_hash, keys) ||
+	    !array_room(&keys->leaves, &keys->room_leaves, t->nr, sizeof(*keys->leaves)))
+		return LEAFKEY_NONE;
+	keys->leaves[t->nr] = *new;
+	for (i = leaf_hash(keys, t->nr) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
+		const struct leafkey *at = &keys->leaves[t->slots[i] - 1];
+
+		if (at->kind == new->kind && at->path == new->path && at->label == new->label)
+			return t->slots[i] - 1;
+	}
+	t->slots[i] = ++t->nr;
+	return t->nr - 1;
+}
+
+static uint32_t label_text(struct leafkeys *keys, const struct leaf *leaf)
+{
+	const struct symbol *site = leaf->site;
+	size_t len;
+
+	if (strncmp(leaf->label, "lock at ", 8) || !site)
+		return get_text(keys, leaf->label, strlen(leaf->label));
+	len = site->known ? function_length(site->function) : strlen(site->function);
+	return get_text(keys, site->function, len);
+}
+
+static uint32_t add_leaf(struct leafkeys *keys, const struct partition *p, uint32_t n,
+			 const uint32_t *paths)
+{
+	const struct leaf *from = &p->leaves[n];
+	struct leafkey new = { .kind = from->kind, .path = paths[from->path], .p = p, .leaf = n };
+
+	/* A function's path ends in it. */
+	if (from->kind == LEAF_FUNCTION)
+		new.label = 0;
+	else
+		new.label = label_text(keys, from);
+	return new.label == LEAFKEY_NONE ? LEAFKEY_NONE : get_leaf(keys, &new);
+}
+
+int leafkeys_add(struct leafkeys *keys, const struct partition *p, struct leafkey_map *map)
+{
+	map->paths = calloc(p->nr_paths + 1, sizeof(*map->paths));
+	map->leaves = calloc(p->nr_leaves + 1, sizeof(*map->leaves));
+	if (!map->paths || !map->leaves || get_text(keys, "", 0) == LEAFKEY_NONE)
+		goto err_free;
+	for (size_t n = 0; n < p->nr_paths; n++) {
+		map->paths[n] = add_path(keys, p, n, map->paths);
+		if (map->paths[n] == LEAFKEY_NONE)
+			goto err_free;
+	}
+	for (size_t n = 0; n < p->nr_leaves; n++) {
+		map->leaves[n] = add_leaf(keys, p, n, map->paths);
+		if (map->leaves[n] == LEAFKEY_NONE)
+			goto err_free;
+	}
+	return 0;
+
+err_free:
+	leafkey_map_free(map);
+	return -ENOMEM;
+}
+
+void leafkeys_free(struct leafkeys *keys)
+{
+	for (size_t i = 0; i < keys->text_table.nr; i++)
+		free(keys->texts[i]);
+	free(keys->texts);
+	free(keys->paths);
+	free(keys->leaves);
+	free(keys->text_table.slots);
+	free(keys->path_table.slots);
+	free(keys->leaf_table.slots);
+	*keys = (struct leafkeys){ 0 };
+}
+
+void leafkey_map_free(struct leafkey_map *map)
+{
+	free(map->paths);
+	free(map->leaves);
+	*map = (struct leafkey_map){ 0 };
+}
+
+/* Joint numbers become those of the other partition. */
+static void renumber(uint32_t *map, size_t nr, const uint32_t *first)
+{
+	for (size_t n = 0; n < nr; n++)
+		map[n] = first[map[n]];
+}
+
+static void find_first(uint32_t *first, size_t nr_joint, const uint32_t *joint, size_t nr)
+{
+	for (size_t i = 0; i < nr_joint; i++)
+		first[i] = LEAFKEY_NONE;
+	for (size_t n = nr; n-- > 0;)
+		first[joint[n]] = n;
+}
+
+int leafkey_map_onto(const struct partition *from, const struct partition *onto,
+		     struct leafkey_map *map)
+{
+	struct leafkeys keys = { 0 };
+	struct leafkey_map other = { 0 };
+	uint32_t *first = NULL;
+	int ret = -ENOMEM;
+
+	*map = (struct leafkey_map){ 0 };
+	if (leafkeys_add(&keys, onto, &other) || leafkeys_add(&keys, from, map))
+		goto out;
+	first = calloc(leafkeys_nr(&keys) + leafkeys_nr_paths(&keys) + 1, sizeof(*first));
+	if (!first)
+		goto out;
+	find_first(first, leafkeys_nr_paths(&keys), other.paths, onto->nr_paths);
+	renumber(map->paths, from->nr_paths, first);
+	find_first(first, leafkeys_nr(&keys), other.leaves, onto->nr_leaves);
+	renumber(map->leaves, from->nr_leaves, first);
+	ret = 0;
+out:
+	free(first);
+	leafkey_map_free(&other);
+	leafkeys_free(&keys);
+	if (ret)
+		leafkey_map_free(map);
+	return ret;
+}
+
+const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf)
+{
+	const struct leafkey *key = &keys->leaves[leaf];
+	const struct leaf *of = &key->p->leaves[key->leaf];
+
+	if (key->kind == LEAF_FUNCTION)
+		return keys->texts[keys->paths[key->path].name];
+	return of->label;
+}

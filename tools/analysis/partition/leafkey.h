@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which paths and leaves of two partitions are the same, though addresses, line numbers
+ * and source folders differ: a joint table of both, keyed by names.
+ *
+ * A function is its name, without what the compiler appends to clones, and the base name
+ * of the file that defines it; not its module, because the program may have been renamed.
+ * A queue is its variable; those known by address alone are all one.  A lock is its
+ * label; one that has no name but a place ("lock at app.c:120") is that of the function
+ * there, because lines move.  Leaves of one partition that are the same by this are one.
+ *
+ *	struct leafkeys keys = { 0 };
+ *
+ *	leafkeys_add(&keys, a, &map_a) || leafkeys_add(&keys, b, &map_b);
+ *	keys.leaves[map_b.leaves[n]]	what leaf n of b is
+ */
+#ifndef PARTITION_LEAFKEY_H
+#define PARTITION_LEAFKEY_H
+
+#include "base/numbers.h"
+#include "partition.h"
+
+#define LEAFKEY_NONE	UINT32_MAX
+
+/* Where a name can be had: an index of the partition that was added first with it. */
+struct leafkey_path {
+	uint32_t parent;		/* joint; less than its own; the root is 0 */
+	uint32_t depth;
+	const struct partition *p;
+	uint32_t path;			/* of p */
+	uint32_t name, file;		/* of the key; numbers of texts */
+};
+
+struct leafkey {
+	enum leaf_kind kind;
+	uint32_t path;			/* joint */
+	const struct partition *p;
+	uint32_t leaf;			/* of p */
+	uint32_t label;			/* of the key; number of a text */
+};
+
+struct leafkeys {
+	struct leafkey_path *paths;
+	struct leafkey *leaves;
+	char **texts;
+	struct numbers path_table, leaf_table, text_table;
+	size_t room_paths, room_leaves, room_texts;
+};
+
+#define leafkeys_nr(keys)	((keys)->leaf_table.nr)
+#define leafkeys_nr_paths(keys)	((keys)->path_table.nr)
+
+/* Joint numbers of a partition's; to be freed by leafkey_map_free(). */
+struct leafkey_map {
+	uint32_t *paths, *leaves;
+};
+
+/* 0 or -ENOMEM.  Time is linear in paths and leaves.  The partition must outlive the keys. */
+int leafkeys_add(struct leafkeys *keys, const struct partition *p, struct leafkey_map *map);
+void leafkeys_free(struct leafkeys *keys);
+void leafkey_map_free(struct leafkey_map *map);
+
+/*
+ * From the paths and leaves of one partition to the first of the other that are the
+ * same; LEAFKEY_NONE: it has none.  0 or -ENOMEM.
+ */
+int leafkey_map_onto(const struct partition *from, const struct partition *onto,
+		     struct leafkey_map *map);
+
+/* The label of a leaf, of a function its name: "db_lock", "parse". */
+const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf);
+
+#endif

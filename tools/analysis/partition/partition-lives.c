@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From lives to pieces that do not overlap and leave nothing out: back from the end
+ * of a life, always along that part which ended last, to what handed over to it.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "facts/ticks.h"
+#include "partition-private.h"
+
+#define LOOK_BACK	64	/* parts among which the queue is sought that one came from */
+
+/* Parts by start; of those not looked at, the one that began last comes first. */
+struct walk {
+	struct partition_build *b;
+	const struct life *life;
+	uint32_t request;
+	size_t first_work;		/* works of the life's parts, in their order */
+	uint32_t *by_end;		/* parts, latest end first */
+	uint32_t *heap;			/* those that reach to where we are, latest start first */
+	size_t nr_heap, next;
+};
+
+static bool begins_later(const struct walk *w, uint32_t a, uint32_t b)
+{
+	const struct life_part *pa = &w->life->parts[a], *pb = &w->life->parts[b];
+
+	return pa->start != pb->start ? pa->start > pb->start : a > b;
+}
+
+static void heap_push(struct walk *w, uint32_t part)
+{
+	size_t i = w->nr_heap++;
+
+	for (; i && begins_later(w, part, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		w->heap[i] = w->heap[(i - 1) / 2];
+	w->heap[i] = part;
+}
+
+static void heap_pop(struct walk *w)
+{
+	uint32_t last = w->heap[--w->nr_heap];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < w->nr_heap) {
+		if (child + 1 < w->nr_heap && begins_later(w, w->heap[child + 1], w->heap[child]))
+			child++;
+		if (!begins_later(w, w->heap[child], last))
+			break;
+		w->heap[i] = w->heap[child];
+		i = child;
+	}
+	w->heap[i] = last;
+}
+
+static int by_end(const void *pa, const void *pb, void *arg)
+{
+	const struct life *life = arg;
+	const struct life_part *a = &life->parts[*(const uint32_t *)pa];
+	const struct life_part *b = &life->parts[*(const uint32_t *)pb];
+
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* The queue that this part on a thread was taken from; NULL: from none. */
+static const struct life_part *queue_of(const struct walk *w, const struct life_part *part)
+{
+	size_t at = part - w->life->parts;
+
+	if (part->is_queue || !part->was_queued)
+		return NULL;
+	for (size_t n = 0; at-- > 0 && n < LOOK_BACK; n++) {
+		const struct life_part *q = &w->life->parts[at];
+
+		if (q->is_queue && q->to_tid == part->tid && q->end == part->start && q->start < q->end)
+			return q;
+	}
+	return NULL;
+}
+
+static int add_gap(struct walk *w, int64_t start, int64_t end)
+{
+	uint32_t leaf = partition_leaf(w->b->p, LEAF_UNKNOWN, 0, PARTITION_BETWEEN, 0, NULL);
+
+	if (leaf == NO_LEAF)
+		return -ENOMEM;
+	return partition_add_share(w->b, w->request, leaf,
+				   partition_ns(w->b, end) - partition_ns(w->b, start), 1, 0);
+}
+
+static int add_piece(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
+{
+	struct partition_build *b = w->b;
+	size_t at = w->first_work + (part - w->life->parts);
+
+	if (!part->is_queue && !part->tid)
+		return add_gap(w, start, end);
+	if (part->is_queue) {
+		if (!array_room(&b->queued, &b->room_queued, b->nr_queued, sizeof(*b->queued)))
+			return -ENOMEM;
+		b->queued[b->nr_queued++] = (struct queued){
+			.start = start, .end = end, .server = part->to_tid, .request = w->request,
+			.path = partition_queue_path(b->p, part->queue, part->start),
+		};
+		return b->queued[b->nr_queued - 1].path == UINT32_MAX ? -ENOMEM : 0;
+	}
+	b->works[at].piece_start = start;
+	b->works[at].piece_end = end;
+	return 0;
+}
+
+/* What had the time before cursor; NULL: nothing, and *until is how far back. */
+static const struct life_part *part_before(struct walk *w, const struct life_part *later,
+					   int64_t cursor, int64_t *until)
+{
+	const struct life_part *from = later ? queue_of(w, later) : NULL;
+	size_t nr = w->life->nr_parts;
+
+	if (from && from->start < cursor)
+		return from;
+	while (w->next < nr && w->life->parts[w->by_end[w->next]].end >= cursor)
+		heap_push(w, w->by_end[w->next++]);
+	while (w->nr_heap && w->life->parts[w->heap[0]].start >= cursor)
+		heap_pop(w);
+	if (w->nr_heap)
+		return &w->life->parts[w->heap[0]];
+	*until = w->next < nr ? w->life->parts[w->by_end[w->next]].end : w->life->start;
+	return NULL;
+}
+
+static int walk_back(struct walk *w)
+{
+	const struct life_part *part = NULL;
+	int64_t cursor = w->life->end;
+	int ret = 0;
+
+	while (cursor > w->life->start && !ret) {
+		int64_t until = w->life->start;
+
+		part = part_before(w, part, cursor, &until);
+		if (part)
+			until = part->start;
+		if (until < w->life->start)
+			until = w->life->start;
+		if (part)
+			ret = add_piece(w, part, until, cursor);
+		else if (until < cursor)
+			ret = add_gap(w, until, cursor);
+		cursor = until;
+	}
+	return ret;
+}
+
+static int cut_life(struct partition_build *b, const struct life *life, uint32_t request,
+		    size_t first_work)
+{
+	struct walk w = { b, life, request, first_work, NULL, NULL, 0, 0 };
+	uint32_t few[2 * 16];
+	int ret = 0;
+
+	w.by_end = life->nr_parts <= 16 ? few : calloc(2 * life->nr_parts, sizeof(*few));
+	if (!w.by_end)
+		return -ENOMEM;
+	w.heap = w.by_end + life->nr_parts;
+	for (size_t i = 0; i < life->nr_parts; i++)
+		w.by_end[i] = i;
+	if (life->nr_parts)
+		qsort_r(w.by_end, life->nr_parts, sizeof(*w.by_end), by_end, (void *)life);
+	ret = walk_back(&w);
+	if (w.by_end != few)
+		free(w.by_end);
+	return ret;
+}
+
+/* One work for each part, so that parts and works count alike; those of queues are dropped later. */
+static int add_works(struct partition_build *b, const struct life *life, uint32_t request,
+		     uint32_t class)
+{
+	for (size_t i = 0; i < life->nr_parts; i++) {
+		const struct life_part *part = &life->parts[i];
+
+		if (!array_room(&b->works, &b->room_works, b->nr_works, sizeof(*b->works)))
+			return -ENOMEM;
+		b->works[b->nr_works++] = (struct work){
+			.start = part->start, .end = part->end,
+			.tid = part->is_queue ? 0 : part->tid, .request = request, .class = class,
+		};
+	}
+	return 0;
+}
+
+static void drop_queue_works(struct partition_build *b, size_t first)
+{
+	size_t nr = first;
+
+	for (size_t i = first; i < b->nr_works; i++)
+		if (b->works[i].tid)
+			b->works[nr++] = b->works[i];
+	b->nr_works = nr;
+}
+
+static uint32_t last_tid(const struct life *life)
+{
+	const struct life_part *last = NULL;
+
+	for (size_t i = 0; i < life->nr_parts; i++)
+		if (!life->parts[i].is_queue && (!last || life->parts[i].end >= last->end))
+			last = &life->parts[i];
+	return last ? last->tid : 0;
+}
+
+static int add_request(struct partition_build *b, const struct life *life, uint32_t class)
+{
+	struct partition *p = b->p;
+	struct request *r;
+
+	if (!array_room(&p->requests, &b->room_requests, p->nr_requests, sizeof(*p->requests)) ||
+	    p->nr_requests == NO_REQUEST)
+		return -ENOMEM;
+	r = &p->requests[p->nr_requests++];
+	*r = (struct request){
+		.id = life->id, .start = life->start, .end = life->end, .class = class,
+		.start_ns = ticks_time_ns(b->m->reader, life->start), .tid = last_tid(life),
+	};
+	r->latency_ns = ticks_time_ns(b->m->reader, life->end) - r->start_ns;
+	return 0;
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct partition_build *b = arg;
+	struct partition *p = b->p;
+	uint32_t class = partition_class(p, life->class), request = NO_REQUEST;
+	size_t first_work = b->nr_works;
+	int ret = class == UINT32_MAX ? -ENOMEM : 0;
+
+	if (!ret && life->start >= b->o->from && life->start <= b->o->to &&
+	    (!b->o->class || !fnmatch(b->o->class, life->class, 0))) {
+		if (life->is_complete) {
+			request = p->nr_requests;
+			ret = add_request(b, life, class);
+		} else {
+			p->nr_incomplete++;
+		}
+		p->nr_lost_handoffs += life->has_lost_handoff;
+	}
+	if (!ret)
+		ret = add_works(b, life, request, class);
+	if (!ret && request != NO_REQUEST)
+		ret = cut_life(b, life, request, first_work);
+	drop_queue_works(b, first_work);
+	return ret;
+}
+
+ORDER_KEY(work_tid, struct work, tid)
+ORDER_KEY(work_start, struct work, start)
+ORDER_KEY(work_end, struct work, end)
+ORDER_KEY(queued_server, struct queued, server)
+ORDER_KEY(queued_start, struct queued, start)
+
+static int sort_all(struct partition_build *b)
+{
+	static const order_key of_work[] = { work_tid, work_start, work_end };
+	static const order_key of_queued[] = { queued_server, queued_start };
+	int ret = order_sort(&b->works, b->nr_works, sizeof(*b->works), of_work, 3);
+
+	b->room_works = b->nr_works;
+	if (!ret)
+		ret = order_sort(&b->queued, b->nr_queued, sizeof(*b->queued), of_queued, 2);
+	b->room_queued = b->nr_queued;
+	return ret;
+}
+
+int partition_read_lives(struct partition_build *b)
+{
+	struct lives_result result;
+	int ret = lives_each(b->m, on_life, b, &result);
+
+	return ret ? ret : sort_all(b);
+}

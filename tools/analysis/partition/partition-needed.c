@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When only some requests are looked at: the times of their threads that matter.  Most
+ * rows of a large trace lie outside, and are dropped before they are sorted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/order.h"
+#include "partition-private.h"
+
+#define GAPS_MAX	64	/* between the works of a server, for one request */
+#define NEAR		4
+
+ORDER_KEY(needed_tid, struct needed, tid)
+ORDER_KEY(needed_start, struct needed, start)
+
+static void merge(struct partition_build *b)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < b->nr_needed; i++) {
+		struct needed *last = nr ? &b->needed[nr - 1] : NULL;
+
+		if (last && last->tid == b->needed[i].tid && b->needed[i].start <= last->end) {
+			if (b->needed[i].end > last->end)
+				last->end = b->needed[i].end;
+		} else {
+			b->needed[nr++] = b->needed[i];
+		}
+	}
+	b->nr_needed = nr;
+}
+
+static int add(struct partition_build *b, uint32_t tid, int64_t start, int64_t end)
+{
+	if (start >= end)
+		return 0;
+	if (!array_room(&b->needed, &b->room_needed, b->nr_needed, sizeof(*b->needed)))
+		return -ENOMEM;
+	b->needed[b->nr_needed++] = (struct needed){ tid, start, end };
+	return 0;
+}
+
+/*
+ * With the works before and after: when a function began is known better if one knows when
+ * that before it ended.
+ */
+static int add_work(struct partition_build *b, size_t i)
+{
+	const struct work *w = &b->works[i];
+	int64_t start = w->piece_start, end = w->piece_end;
+
+	if (i && w[-1].tid == w->tid && w[-1].start < start)
+		start = w[-1].start;
+	if (i + 1 < b->nr_works && w[1].tid == w->tid && w[1].end > end)
+		end = w[1].end;
+	return add(b, w->tid, start, end);
+}
+
+size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick)
+{
+	size_t lo = 0, hi = b->nr_works;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->works[mid].tid < tid || (b->works[mid].tid == tid && b->works[mid].start <= tick))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* While its server worked on requests, it does not matter how. */
+static int add_queued(struct partition_build *b, const struct queued *q)
+{
+	size_t i = partition_first_work(b, q->server, q->start);
+	int64_t at = q->start;
+	int ret = 0;
+
+	if (i && b->works[i - 1].tid == q->server && b->works[i - 1].end > at)
+		at = b->works[i - 1].end;
+	for (size_t nr = 0; !ret && nr < GAPS_MAX; i++, nr++) {
+		const struct work *w = i < b->nr_works ? &b->works[i] : NULL;
+
+		if (!w || w->tid != q->server || w->start >= q->end)
+			return add(b, q->server, at, q->end);
+		ret = add(b, q->server, at, w->start);
+		if (w->end > at)
+			at = w->end;
+	}
+	return ret;
+}
+
+int partition_find_needed(struct partition_build *b)
+{
+	static const order_key keys[] = { needed_tid, needed_start };
+	const struct request *requests = b->p->requests;
+	int ret = 0;
+
+	for (size_t i = 0; i < b->nr_works && !ret; i++) {
+		const struct work *w = &b->works[i];
+
+		if (w->request != NO_REQUEST && !requests[w->request].is_left_out &&
+		    w->piece_start < w->piece_end)
+			ret = add_work(b, i);
+	}
+	for (size_t i = 0; i < b->nr_queued && !ret; i++)
+		if (!requests[b->queued[i].request].is_left_out && b->queued[i].server)
+			ret = add_queued(b, &b->queued[i]);
+	if (!ret)
+		ret = order_sort(&b->needed, b->nr_needed, sizeof(*b->needed), keys, 2);
+	b->room_needed = b->nr_needed;
+	merge(b);
+	return ret;
+}
+
+static bool is_before(const struct needed *n, uint32_t tid, int64_t tick)
+{
+	return n->tid < tid || (n->tid == tid && n->end <= tick);
+}
+
+/* The first that ends after tick; mostly near the one at. */
+static size_t find(const struct partition_build *b, uint32_t tid, int64_t tick, size_t at)
+{
+	size_t lo = 0, hi = b->nr_needed;
+
+	if (!at || is_before(&b->needed[at - 1], tid, tick)) {
+		for (size_t n = 0; n < NEAR && at < hi; n++, at++)
+			if (!is_before(&b->needed[at], tid, tick))
+				return at;
+		lo = at;
+	} else {
+		for (size_t n = 0; n < NEAR && --at; n++)
+			if (is_before(&b->needed[at - 1], tid, tick))
+				return at;
+		hi = at;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (is_before(&b->needed[mid], tid, tick))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end)
+{
+	struct partition_build *b = arg;
+	/* Rows of a thread come nearly in order. */
+	size_t *last = &b->last_needed[tid % NEEDED_LAST];
+	size_t at = find(b, tid, start, *last);
+
+	*last = at;
+	return at < b->nr_needed && b->needed[at].tid == tid && b->needed[at].start < end;
+}

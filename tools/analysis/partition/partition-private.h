@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How partition.h is built: lives -> works and waits in queues -> thread by thread. */
+#ifndef PARTITION_PARTITION_PRIVATE_H
+#define PARTITION_PARTITION_PRIVATE_H
+
+#include "analysis/timeline/tracks.h"
+#include "base/numbers.h"
+#include "facts/lives.h"
+#include "partition.h"
+
+#define NO_REQUEST	UINT32_MAX
+#define NO_LEAF		UINT32_MAX
+#define PATH_DEPTH_MAX	64	/* deeper functions count for that one */
+
+/* A thread worked on a request. */
+struct work {
+	int64_t start, end;		/* ticks */
+	int64_t piece_start, piece_end;	/* the part of it that is the request's piece; empty: none */
+	uint32_t tid;
+	uint32_t request;		/* NO_REQUEST: of a request that is not in the partition */
+	uint32_t class;
+};
+
+/* A piece of a request in a queue. */
+struct queued {
+	int64_t start, end;		/* ticks */
+	uint32_t server;		/* who took it out; 0: not known */
+	uint32_t request;
+	uint32_t path;
+};
+
+/* A thread worked on one request, of those it had open: times do not overlap. */
+struct owned {
+	int64_t start, end;		/* ticks */
+	int64_t start_ns, end_ns;
+	const struct work *work;
+};
+
+/* What a thread did when it worked on none. */
+struct idle {
+	int64_t start, end;		/* ticks */
+	uint32_t leaf;
+	bool is_nap;			/* asleep until an interrupt ended it: nobody did */
+};
+
+#define NEEDED_LAST	64
+
+/* Nothing of a thread outside of these is needed. */
+struct needed {
+	uint32_t tid;
+	int64_t start, end;		/* ticks */
+};
+
+/* Covers the functions while it lasts: a wait, a time off the CPU. */
+struct overlay {
+	int64_t end;
+	uint32_t leaf;
+	unsigned rank;
+	bool is_nap;			/* as of struct idle */
+};
+
+struct active {				/* a function */
+	int64_t end;
+	uint32_t path, leaf;
+	uint64_t gen;
+};
+
+#define OVERLAYS_MAX	16		/* at a time */
+
+struct interrupt {
+	int64_t start, end;
+	const char *name;
+};
+
+struct spent {				/* of a leaf, in the current piece */
+	int64_t ns;
+	uint32_t nr, nr_faults;
+	uint32_t stamp;			/* number of the piece it is for */
+};
+
+struct partition_build {
+	struct partition *p;
+	const struct partition_options *o;
+	struct model *m;
+	int64_t to_ns_tick, to_ns;	/* the last conversion */
+	/* lives.c gives */
+	struct work *works;		/* then by tid, start */
+	size_t nr_works, room_works;
+	struct queued *queued;		/* then by server, start */
+	size_t nr_queued, room_queued;
+	size_t room_requests, room_shares, room_classes;
+	struct needed *needed;		/* by tid, start; they do not touch each other */
+	size_t nr_needed, room_needed;
+	size_t last_needed[NEEDED_LAST]; /* found last, by tid */
+	uint64_t *tids;			/* bits: threads that were seen */
+	size_t nr_tid_words;
+	/* of the current thread */
+	uint32_t tid;
+	const struct work *thread_works;
+	size_t nr_thread_works;
+	struct owned *owned;
+	size_t nr_owned, room_owned;
+	int64_t *sums;			/* per class and interval, see partition-behind.c */
+	size_t *class_at, *class_first;
+	uint32_t *nr_ended;		/* works that ended in the intervals before */
+	struct idle *idle;
+	size_t nr_idle, room_idle;
+	bool is_nap;			/* what is swept over now */
+	bool has_queued;
+	size_t spot;			/* the first of owned that has not ended */
+	struct active *stack;
+	size_t depth, room_stack;
+	struct overlay overlays[OVERLAYS_MAX];
+	size_t nr_overlays;
+	int64_t cursor;
+	int64_t *faults;		/* ticks */
+	size_t nr_faults, room_faults, next_fault;
+	struct interrupt *irqs;
+	size_t nr_irqs, room_irqs, next_irq;
+	/* of the current piece */
+	struct spent *spent;		/* by leaf */
+	size_t room_spent;
+	uint32_t *touched;		/* leaves */
+	size_t nr_touched, room_touched;
+	uint32_t stamp;
+};
+
+int64_t partition_ns(struct partition_build *b, int64_t tick);
+int partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
+			uint32_t nr, uint32_t nr_faults);
+
+/* partition-lives.c */
+int partition_read_lives(struct partition_build *b);
+
+/* partition-needed.c: what is needed for the requests that are not left out */
+int partition_find_needed(struct partition_build *b);
+/* Index of the thread's first work that starts after tick; works are sorted by thread, start. */
+size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
+bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
+
+/* partition-behind.c: owned[] of the thread, and what is behind them */
+int partition_own(struct partition_build *b);
+int partition_add_behind(struct partition_build *b);
+int partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr);
+
+/* partition-sweep.c */
+int partition_sweep(struct partition_build *b);
+
+/* partition-names.c: everything once; NO_LEAF, UINT32_MAX: out of memory */
+int partition_names_open(struct partition *p);
+void partition_names_close(struct partition *p);
+const char *partition_intern(struct partition *p, const char *text);
+uint32_t partition_class(struct partition *p, const char *name);
+uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbol *func);
+uint32_t partition_queue_path(struct partition *p, uint64_t queue, int64_t tick);
+uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
+			const char *label, uint64_t lock, const struct symbol *site);
+/* The leaf of a function that was called from the path. */
+uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func);
+/* partition-label.c: of a segment that is no function */
+#define PARTITION_LABEL_MAX	192
+enum leaf_kind partition_label(const struct segment *s, char *label);
+uint32_t partition_segment_leaf(struct partition *p, const struct segment *s, uint32_t path);
+
+#endif

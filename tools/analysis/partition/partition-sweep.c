@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A thread's segments, in order of time, become shares of the requests it worked on:
+ * at each time the thread is in one leaf, and works on at most one request.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/ticks.h"
+#include "partition-private.h"
+
+#define NEAR_MAX	64	/* requests, before and after a function's begin */
+
+/* Of what covers the functions, the higher one counts. */
+enum rank { RANK_WAIT = 1, RANK_ASLEEP, RANK_WAITING, RANK_IRQ };
+
+/* The current piece: shares are collected by leaf, then given out */
+
+static int end_piece(struct partition_build *b)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < b->nr_touched && !ret; i++) {
+		const struct spent *s = &b->spent[b->touched[i]];
+
+		if (s->ns || s->nr || s->nr_faults)
+			ret = partition_add_share(b, b->owned[b->spot].work->request, b->touched[i],
+						  s->ns, s->nr, s->nr_faults);
+	}
+	b->nr_touched = 0;
+	b->stamp++;
+	return ret;
+}
+
+static struct spent *touch(struct partition_build *b, uint32_t leaf)
+{
+	struct spent *s;
+
+	if (leaf >= b->room_spent) {
+		size_t room = b->p->nr_leaves + 256;
+		struct spent *spent = reallocarray(b->spent, room, sizeof(*spent));
+
+		if (!spent)
+			return NULL;
+		memset(spent + b->room_spent, 0, (room - b->room_spent) * sizeof(*spent));
+		b->spent = spent;
+		b->room_spent = room;
+	}
+	s = &b->spent[leaf];
+	if (s->stamp == b->stamp)
+		return s;
+	if (!array_room(&b->touched, &b->room_touched, b->nr_touched, sizeof(*b->touched)))
+		return NULL;
+	*s = (struct spent){ .stamp = b->stamp };
+	b->touched[b->nr_touched++] = leaf;
+	return s;
+}
+
+/* The part of the interval that is a request's piece. */
+static bool spot_range(const struct partition_build *b, const struct owned *o, int64_t *start,
+		       int64_t *end)
+{
+	const struct work *w = o->work;
+
+	if (w->request == NO_REQUEST || b->p->requests[w->request].is_left_out)
+		return false;
+	*start = o->start > w->piece_start ? o->start : w->piece_start;
+	*end = o->end < w->piece_end ? o->end : w->piece_end;
+	return *start < *end;
+}
+
+static int add_idle(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
+{
+	struct idle *last = b->nr_idle ? &b->idle[b->nr_idle - 1] : NULL;
+
+	if (!b->has_queued || start >= end)
+		return 0;
+	if (last && last->leaf == leaf && last->is_nap == b->is_nap && last->end == start) {
+		last->end = end;
+		return 0;
+	}
+	if (!array_room(&b->idle, &b->room_idle, b->nr_idle, sizeof(*b->idle)))
+		return -ENOMEM;
+	b->idle[b->nr_idle++] = (struct idle){ start, end, leaf, b->is_nap };
+	return 0;
+}
+
+static int spend_on(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
+{
+	struct spent *s = leaf == NO_LEAF ? NULL : touch(b, leaf);
+
+	if (!s)
+		return -ENOMEM;
+	s->ns += partition_ns(b, end) - partition_ns(b, start);
+	while (b->next_fault < b->nr_faults && b->faults[b->next_fault] < start)
+		b->next_fault++;
+	for (; b->next_fault < b->nr_faults && b->faults[b->next_fault] < end; b->next_fault++)
+		s->nr_faults++;
+	return 0;
+}
+
+/* The thread was in no function that is known. */
+static int spend_unknown(struct partition_build *b, int64_t start, int64_t end)
+{
+	int ret = 0;
+
+	while (start < end && !ret) {
+		int64_t until = end;
+		bool is_away = gaps_cover(&b->m->gaps, b->tid, start, &until);
+
+		ret = spend_on(b, start, until, partition_leaf(b->p, LEAF_UNKNOWN, 0,
+			       is_away ? PARTITION_NOT_WATCHED : "", 0, NULL));
+		start = until;
+	}
+	return ret;
+}
+
+/* The thread was in the leaf in [start, end). */
+static int spend(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
+{
+	int ret = 0;
+
+	while (b->spot < b->nr_owned && !ret && start < end) {
+		const struct owned *o = &b->owned[b->spot];
+		int64_t from, to, until = o->end < end ? o->end : end;
+
+		if (o->start >= end)
+			break;
+		if (o->start > start) {
+			ret = add_idle(b, start, o->start, leaf);
+			start = o->start;
+		}
+		if (!ret && spot_range(b, o, &from, &to)) {
+			from = from > start ? from : start;
+			to = to < until ? to : until;
+			if (leaf == NO_LEAF)
+				ret = spend_unknown(b, from, to);
+			else if (from < to)
+				ret = spend_on(b, from, to, leaf);
+		}
+		if (until > start)
+			start = until;
+		if (o->end > end)
+			break;
+		if (!ret)
+			ret = end_piece(b);
+		b->spot++;
+	}
+	return ret ? ret : add_idle(b, start, end, leaf);
+}
+
+/* It began: counted for the request that the thread works on then. */
+static int count(struct partition_build *b, int64_t tick, uint32_t leaf)
+{
+	struct spent *s;
+	int64_t start, end;
+
+	if (b->spot == b->nr_owned || !spot_range(b, &b->owned[b->spot], &start, &end) ||
+	    tick < start || tick >= end)
+		return 0;
+	s = touch(b, leaf);
+	if (!s)
+		return -ENOMEM;
+	s->nr++;
+	return 0;
+}
+
+/* What the thread is in */
+
+static struct overlay *highest(struct partition_build *b)
+{
+	struct overlay *best = NULL;
+
+	for (size_t i = 0; i < b->nr_overlays; i++)
+		if (!best || b->overlays[i].rank >= best->rank)
+			best = &b->overlays[i];
+	return best;
+}
+
+static void forget_ended(struct partition_build *b)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < b->nr_overlays; i++)
+		if (b->overlays[i].end > b->cursor)
+			b->overlays[nr++] = b->overlays[i];
+	b->nr_overlays = nr;
+	while (b->depth && b->stack[b->depth - 1].end <= b->cursor)
+		b->depth--;
+}
+
+/* More at a time than there can be: the first gives way. */
+static void add_overlay(struct partition_build *b, int64_t end, uint32_t leaf, unsigned rank,
+			bool is_nap)
+{
+	if (b->nr_overlays == OVERLAYS_MAX)
+		memmove(b->overlays, b->overlays + 1, --b->nr_overlays * sizeof(*b->overlays));
+	b->overlays[b->nr_overlays++] = (struct overlay){ end, leaf, rank, is_nap };
+}
+
+static int start_irqs(struct partition_build *b)
+{
+	int ret = 0;
+
+	for (; b->next_irq < b->nr_irqs && b->irqs[b->next_irq].start <= b->cursor && !ret;
+	     b->next_irq++) {
+		const struct interrupt *irq = &b->irqs[b->next_irq];
+		uint32_t leaf;
+
+		if (irq->end <= b->cursor)
+			continue;
+		leaf = partition_leaf(b->p, LEAF_IRQ, b->depth ? b->stack[b->depth - 1].path : 0,
+				      irq->name, 0, NULL);
+		if (leaf == NO_LEAF)
+			return -ENOMEM;
+		add_overlay(b, irq->end, leaf, RANK_IRQ, false);
+		ret = count(b, b->cursor, leaf);
+	}
+	return ret;
+}
+
+/* What the thread is in from the cursor on; *until: no longer than that. */
+static uint32_t current_leaf(struct partition_build *b, int64_t *until)
+{
+	const struct overlay *over = highest(b);
+	uint32_t leaf = NO_LEAF;
+	int64_t end = *until;
+
+	b->is_nap = over && over->is_nap;
+	if (over) {
+		leaf = over->leaf;
+		end = over->end;
+	} else if (b->depth) {
+		leaf = b->stack[b->depth - 1].leaf;
+		end = b->stack[b->depth - 1].end;
+	}
+	if (b->next_irq < b->nr_irqs && b->irqs[b->next_irq].start < end)
+		end = b->irqs[b->next_irq].start;
+	if (end < *until)
+		*until = end;
+	return leaf;
+}
+
+/* Goes on to tick. */
+static int sweep_to(struct partition_build *b, int64_t tick)
+{
+	int ret = 0;
+
+	while (b->cursor < tick && !ret) {
+		int64_t until = tick;
+		uint32_t leaf;
+
+		forget_ended(b);
+		ret = start_irqs(b);
+		if (ret)
+			break;
+		leaf = current_leaf(b, &until);
+		ret = spend(b, b->cursor, until, leaf);
+		b->cursor = until;
+	}
+	forget_ended(b);
+	return ret;
+}
+
+static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
+{
+	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
+}
+
+/* When it began and ended is not known exactly: that is the resolution of the requests near. */
+static void blur(struct partition_build *b, const struct owned *o, const struct segment *s)
+{
+	struct request *r = o->work->request != NO_REQUEST ? &b->p->requests[o->work->request] : NULL;
+	int64_t ns = s->resolution_ns;
+
+	if (!r || !(is_near(o, s->start_ns, ns) || is_near(o, s->end_ns, ns)))
+		return;
+	if (o == b->owned + b->spot && o->start <= s->start && ns > r->noise_ns)
+		r->noise_ns = ns;
+	if (ns > r->latency_ns)
+		ns = r->latency_ns;
+	if (ns > r->resolution_ns)
+		r->resolution_ns = ns;
+}
+
+static void add_resolution(struct partition_build *b, const struct segment *s)
+{
+	size_t first = b->spot > NEAR_MAX ? b->spot - NEAR_MAX : 0, last = b->spot + NEAR_MAX;
+
+	if (s->resolution_ns <= 0)
+		return;
+	for (size_t i = b->spot; i-- > first && b->owned[i].end_ns > s->start_ns - s->resolution_ns;)
+		blur(b, &b->owned[i], s);
+	for (size_t i = b->spot; i < b->nr_owned && i < last &&
+	     b->owned[i].start_ns < s->end_ns + s->resolution_ns; i++)
+		blur(b, &b->owned[i], s);
+}
+
+static int on_function(struct partition_build *b, const struct segment *s)
+{
+	uint32_t parent = b->depth ? b->stack[b->depth - 1].path : 0;
+	uint32_t leaf = partition_function(b->p, parent, s->func);
+
+	if (leaf == NO_LEAF ||
+	    !array_room(&b->stack, &b->room_stack, b->depth, sizeof(*b->stack)))
+		return -ENOMEM;
+	b->stack[b->depth++] = (struct active){ s->end, b->p->leaves[leaf].path, leaf, s->gen };
+	add_resolution(b, s);
+	return count(b, s->start, leaf);
+}
+
+/*
+ * Where it happened.  A wait for a lock names the last function that was entered before;
+ * when that was left is only an estimate.
+ */
+static uint32_t path_of(const struct partition_build *b, const struct segment *s)
+{
+	size_t depth = b->depth;
+
+	while (depth > 1 && s->kind == SEGMENT_LOCK_WAIT && s->gen &&
+	       b->stack[depth - 1].gen > s->gen)
+		depth--;
+	return depth ? b->stack[depth - 1].path : 0;
+}
+
+static int on_overlay(struct partition_build *b, const struct segment *s, unsigned rank)
+{
+	uint32_t path = path_of(b, s);
+	uint32_t leaf = partition_segment_leaf(b->p, s, path);
+
+	if (leaf == NO_LEAF)
+		return -ENOMEM;
+	add_overlay(b, s->end, leaf, rank, s->kind == SEGMENT_BLOCKED && s->sched &&
+		    s->sched->waker.kind == PARTY_HARDIRQ);
+	return count(b, s->start, leaf);
+}
+
+static int on_fault(void *arg, const struct tracks_fault *f)
+{
+	struct partition_build *b = arg;
+
+	if (!b->nr_owned)
+		return 0;
+	if (!array_room(&b->faults, &b->room_faults, b->nr_faults, sizeof(*b->faults)))
+		return -ENOMEM;
+	b->faults[b->nr_faults++] = ticks_sane(f->tick);
+	return 0;
+}
+
+static int on_irq(void *arg, const struct tracks_irq *i)
+{
+	struct partition_build *b = arg;
+
+	if (!b->nr_owned || i->end <= i->start)
+		return 0;
+	if (!array_room(&b->irqs, &b->room_irqs, b->nr_irqs, sizeof(*b->irqs)))
+		return -ENOMEM;
+	b->irqs[b->nr_irqs++] = (struct interrupt){ ticks_sane(i->start), ticks_sane(i->end), i->name };
+	return 0;
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	struct partition_build *b = arg;
+	int ret;
+
+	if (s->kind == SEGMENT_REQUEST || s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_LOCK_HOLD ||
+	    !(b->nr_owned || b->has_queued))
+		return 0;
+	ret = sweep_to(b, s->start);
+	if (ret || s->end <= s->start)
+		return ret;
+	switch (s->kind) {
+	case SEGMENT_FUNCTION:
+		return on_function(b, s);
+	case SEGMENT_LOCK_WAIT:
+		return on_overlay(b, s, RANK_WAIT);
+	case SEGMENT_FUTEX_WAIT:
+	case SEGMENT_BLOCKED:
+		return on_overlay(b, s, RANK_ASLEEP);
+	default:
+		return on_overlay(b, s, RANK_WAITING);
+	}
+}
+
+/* Threads */
+
+static size_t first_queued(const struct partition_build *b, uint32_t tid)
+{
+	size_t lo = 0, hi = b->nr_queued;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (b->queued[mid].server < tid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static int end_thread(struct partition_build *b)
+{
+	size_t first = first_queued(b, b->tid), nr = first;
+	int ret = sweep_to(b, TICKS_MAX);
+
+	while (nr < b->nr_queued && b->queued[nr].server == b->tid)
+		nr++;
+	if (!ret)
+		ret = partition_add_behind(b);
+	if (!ret)
+		ret = partition_add_queued(b, b->queued + first, nr - first);
+	b->nr_owned = 0;
+	b->nr_idle = 0;
+	b->spot = 0;
+	return ret;
+}
+
+/* What it was in, and what is to come. */
+static void forget_thread(struct partition_build *b)
+{
+	b->depth = 0;
+	b->nr_overlays = 0;
+	b->nr_faults = b->next_fault = 0;
+	b->nr_irqs = b->next_irq = 0;
+}
+
+static int start_thread(struct partition_build *b, uint32_t tid)
+{
+	const struct work *first = b->works + partition_first_work(b, tid, INT64_MIN), *last = first;
+	size_t queued = first_queued(b, tid);
+
+	while (last < b->works + b->nr_works && last->tid == tid)
+		last++;
+	b->tid = tid;
+	b->thread_works = first;
+	b->nr_thread_works = last - first;
+	b->has_queued = tid && queued < b->nr_queued && b->queued[queued].server == tid;
+	b->cursor = -TICKS_MAX;
+	forget_thread(b);
+	return partition_own(b);
+}
+
+/* A tid that was used twice comes twice, one after the other: its works are one list. */
+static int on_thread(void *arg, const struct thread *t)
+{
+	struct partition_build *b = arg;
+	int ret = 0;
+
+	if (t->tid == b->tid) {
+		ret = sweep_to(b, t->start);
+		forget_thread(b);
+		return ret;
+	}
+	ret = end_thread(b);
+	if (b->tids && !ret) {
+		size_t word = t->tid / 64;
+
+		if (word < b->nr_tid_words)
+			b->tids[word] |= 1ULL << t->tid % 64;
+	}
+	return ret ? ret : start_thread(b, t->tid);
+}
+
+/* Of which the trace has nothing else. */
+static int do_stranger(struct partition_build *b, uint32_t tid)
+{
+	int ret;
+
+	/* 0, not known who, came before all others. */
+	if (!tid || b->tids[tid / 64] & 1ULL << tid % 64)
+		return 0;
+	b->tids[tid / 64] |= 1ULL << tid % 64;
+	ret = start_thread(b, tid);
+	return ret ? ret : end_thread(b);
+}
+
+static int do_strangers(struct partition_build *b)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < b->nr_works && !ret; i++)
+		ret = do_stranger(b, b->works[i].tid);
+	for (size_t i = 0; i < b->nr_queued && !ret; i++)
+		ret = do_stranger(b, b->queued[i].server);
+	return ret;
+}
+
+static int alloc_tids(struct partition_build *b)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < b->nr_works; i++)
+		most = b->works[i].tid > most ? b->works[i].tid : most;
+	for (size_t i = 0; i < b->nr_queued; i++)
+		most = b->queued[i].server > most ? b->queued[i].server : most;
+	b->nr_tid_words = most / 64 + 1;
+	b->tids = calloc(b->nr_tid_words, sizeof(*b->tids));
+	return b->tids ? 0 : -ENOMEM;
+}
+
+int partition_sweep(struct partition_build *b)
+{
+	struct tracks_options options = TRACKS_OPTIONS_ALL;
+	struct tracks_sink sink = {
+		.thread = on_thread, .fault = on_fault, .irq = on_irq, .segment = on_segment, .arg = b,
+	};
+	struct tracks_result result;
+	int ret = alloc_tids(b);
+
+	options.progress = b->o->progress;
+	options.progress_arg = b->o->progress_arg;
+	options.no_requests = true;
+	if (b->o->select) {
+		options.wants = partition_is_needed;
+		options.wants_arg = b;
+		ret = ret ? ret : partition_find_needed(b);
+	}
+	b->stamp = 1;
+	if (!ret)
+		ret = tracks_each(b->m, &options, &sink, &result);
+	if (!ret)
+		ret = end_thread(b);
+	if (!ret)
+		ret = do_strangers(b);
+	return ret;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The exhaustive partition: every nanosecond of every request in exactly one leaf.
+ * All that ldb-why says is a fold over it.
+ *
+ * A life is cut into pieces that do not overlap and leave nothing out: walking back
+ * from its end, the thread whose part ended last has the time back to where that part
+ * began, then what handed over to it, and so on; queues have the time in them, and what
+ * neither has is UNKNOWN.  A thread that works on several requests at once (a batch)
+ * works on that which it ends next; the others are BEHIND it.
+ *
+ * In a piece on a thread, a time belongs to what the thread was off the CPU for, else
+ * to the lock it waited for, else to the deepest function; in none, to UNKNOWN.  In a
+ * piece in a queue, it belongs to the requests that the thread which took it out worked
+ * on (BEHIND), else to what that thread did otherwise.
+ *
+ * Boundaries are converted from ticks to nanoseconds, not lengths: the shares of a
+ * request sum to its latency exactly.
+ *
+ * The idea is NSight's (Haecki et al., NSDI '22, sections 4.2 and 5.2), with gaps,
+ * foreign contexts and queues in the same tree as functions.
+ */
+#ifndef PARTITION_PARTITION_H
+#define PARTITION_PARTITION_H
+
+#include "facts/model.h"
+
+enum leaf_kind {
+	LEAF_FUNCTION,		/* a function's time in itself; nr: invocations */
+	LEAF_LOCK,		/* waits for a lock that the shim knows */
+	LEAF_FUTEX,		/* asleep on a futex of no lock that the shim knows */
+	LEAF_RUNNABLE,		/* woken, and had to wait for a CPU; who: had it longest */
+	LEAF_PREEMPTED,		/* had to give it away; who: to whom */
+	LEAF_THROTTLED,		/* had to give it away, and nobody came: a CPU quota */
+	LEAF_IO,		/* asleep, uninterruptibly */
+	LEAF_SLEEP,		/* asleep otherwise */
+	LEAF_IRQ,		/* an interrupt on its CPU */
+	LEAF_QUEUE,		/* in a queue, and it is not known why nobody took it out */
+	LEAF_BEHIND,		/* head of line: its thread worked on other requests, of class */
+	LEAF_UNKNOWN,		/* code without records; PARTITION_NOT_WATCHED; between threads */
+	NR_LEAF_KINDS
+};
+
+/* Label of UNKNOWN: the scanner did not run, or not for that thread. */
+#define PARTITION_NOT_WATCHED	"not watched"
+#define PARTITION_BETWEEN	"between threads"
+
+/* A node of the tree of call paths; index 0 is the root, of all classes. */
+struct path {
+	uint32_t parent;
+	uint32_t depth;			/* root: 0 */
+	const struct symbol *func;	/* NULL: root, queue */
+	uint64_t queue;			/* in a queue (QUEUE, BEHIND, what its server did); else 0 */
+	const struct symbol *queue_symbol;
+	bool is_queue;			/* "in the queue", address known or not */
+};
+
+/* Indices of leaves and paths grow; those of parents are less than their children's. */
+struct leaf {
+	enum leaf_kind kind;
+	uint32_t path;			/* where it happened; FUNCTION: its own path */
+	const char *label;		/* interned: lock, futex, occupant, class, irq; "" */
+	uint64_t lock;			/* LOCK, FUTEX: an address of it; 0 */
+	const struct symbol *site;	/* LOCK: where it waited; may be NULL */
+};
+
+struct share {
+	uint32_t leaf;
+	uint32_t nr;			/* invocations or waits that began in it; BEHIND: requests */
+	int64_t ns;			/* > 0; FUNCTION: also 0, if nr is not 0 */
+	uint32_t nr_faults;		/* page faults in it, where they were recorded */
+	uint32_t pad;
+};
+
+struct request {
+	uint64_t id;
+	int64_t start_ns, latency_ns;	/* of the recording; complete ones only */
+	int64_t start, end;		/* ticks */
+	uint32_t class;			/* index into partition.classes */
+	uint32_t tid;			/* the thread that ended it */
+	uint32_t nr_ahead;		/* requests it was behind */
+	uint32_t nr_shares;
+	uint64_t first;			/* index into partition.shares */
+	int64_t resolution_ns;		/* of what is attributed to functions: the coarsest of its frames,
+					   at most the latency */
+	int64_t noise_ns;		/* the same of those that it began itself, and not cut */
+	bool is_left_out;		/* by options.select: it has no shares */
+};
+
+struct partition {
+	struct model *m;
+	struct request *requests;	/* by start */
+	size_t nr_requests;
+	struct share *shares;		/* by request, then leaf; each leaf once per request */
+	size_t nr_shares;
+	struct leaf *leaves;
+	size_t nr_leaves;
+	struct path *paths;
+	size_t nr_paths;
+	const char **classes;		/* names, interned; "" */
+	size_t nr_classes;
+	uint64_t nr_incomplete, nr_lost_handoffs; /* requests that are not in it */
+	uint64_t nr_losses;		/* records lost while requests were open */
+	bool has_sched, has_faults, has_irqs;	/* recorded, so a 0 means none */
+	struct partition_names *names;	/* owns the strings */
+};
+
+struct partition_options {
+	int64_t from, to;		/* ticks: requests that start in it */
+	const char *class;		/* glob; NULL: all */
+	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
+	void *progress_arg;
+	/*
+	 * NULL, or: called when the requests are known, and nothing else; sets is_left_out of
+	 * those whose shares are not needed.  That is what makes a million affordable.
+	 */
+	int (*select)(void *arg, struct partition *p);
+	void *select_arg;
+};
+
+/* 0, -ENOMEM or another -errno of a temporary file.  Not thread-safe for one model. */
+int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
+void partition_free(struct partition *p);
+
+/* "function", "lock_wait", "head_of_line", ...: as in JSON. */
+const char *leaf_kind_name(enum leaf_kind kind);
+
+/* The name of a path's node: the function's, "queue NAME", "".  Interned. */
+const char *path_name(const struct partition *p, uint32_t path);
+
+/* "main;serve;lookup": outermost first; cut to size.  Returns buf. */
+char *path_text(const struct partition *p, uint32_t path, char *buf, size_t size);
+
+#endif

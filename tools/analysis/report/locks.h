@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits and holds: by lock, by lock and call site, by lock and holder.  With
+ * kernel events also the sleeps on futexes that belong to no recorded wait: they
+ * are waits for the lock in whose object the futex lies, else for the futex
+ * itself, a lock of kind LOCK_KIND_FUTEX.
+ */
+#ifndef REPORT_LOCKS_H
+#define REPORT_LOCKS_H
+
+#include "base/dist.h"
+#include "facts/futexes.h"
+#include "facts/lockset.h"
+#include "facts/model.h"
+
+struct locks_options {
+	int64_t from, to;	/* ticks: events that overlap */
+	const char *thread;	/* the waiting or holding one: tid or glob; NULL: all */
+	/* locks_each(): both save a pass over the trace, and may be NULL. */
+	struct futexes *futexes; /* that were read before, of [from, to]: it takes them over */
+	int (*funcs)(void *arg, const struct reader_rows *rows); /* is given the FUNC rows of [from, to] */
+};
+#define LOCKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
+
+/* Durations of waits, or of holds. */
+struct lock_times {
+	uint64_t count, failed;		/* failed: waits that ended without the lock */
+	int64_t p50_ns, p99_ns, max_ns, mean_ns, total_ns;
+	int64_t resolution_ns, resolution_max_ns;
+	bool is_exact;
+};
+
+struct lock_site {
+	unsigned op, kind;		/* LDB_LOCK_OP_*, enum ldb_lock_kind */
+	const struct symbol *where;	/* NULL: not known */
+	struct lock_times times;
+};
+
+struct lock_owner {
+	uint32_t tid;
+	const struct thread *thread;	/* NULL: not in the trace */
+	uint64_t holds, waits;		/* recorded holds; waits that began while it had the lock */
+	int64_t hold_ns, wait_ns;	/* of these */
+	uint64_t wakes;			/* sleeps that it ended by waking the lock's futex */
+};
+
+struct lock_entry {
+	uint64_t lock;
+	unsigned kind;			/* of rwlocks: the kind seen first */
+	const struct symbol *symbol;	/* of the variable; !known: on the heap or a stack */
+	struct lock_times waits, holds;
+	struct lock_site *sites;	/* most total time first */
+	size_t nr_sites;
+	struct lock_owner *owners;	/* who made others wait longest first */
+	size_t nr_owners;
+};
+
+struct locks {
+	struct lock_entry *entries;	/* longest total wait first */
+	size_t nr;
+	uint64_t nr_waits, nr_holds;
+	uint64_t nr_not_kept;		/* sleeps on futexes left out, see futexes.h */
+};
+
+/* 0 or -ENOMEM. */
+int locks_build(struct model *m, const struct locks_options *options, struct locks *locks);
+void locks_free(struct locks *locks);
+
+/*
+ * The events that locks_build() counts, one by one, in no order; non-zero stops and is
+ * returned.  Sleeps on futexes have kind LOCK_KIND_FUTEX or that of their lock.
+ */
+int locks_each(struct model *m, const struct locks_options *options,
+	       int (*event)(void *arg, const struct lock_event *e), void *arg,
+	       uint64_t *nr_not_kept);
+
+/* By "total", "max", "p99", "p50", "mean" or "count" of the waits; else -EINVAL. */
+int locks_sort(struct locks *locks, const char *key);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Latencies of requests, by class, and the lives of the slowest or of one id. */
+#ifndef REPORT_REQUESTS_H
+#define REPORT_REQUESTS_H
+
+#include "base/dist.h"
+#include "facts/lives.h"
+#include "facts/model.h"
+
+#define REQUESTS_MATCHES_MAX	(1U << 20)
+
+struct requests_options {
+	int64_t from, to;	/* ticks: requests that start in it */
+	const char *class;	/* glob; NULL: all */
+	size_t nr_slowest;	/* how many lives to keep */
+	bool has_id;
+	uint64_t id;		/* has_id: keep the lives of this id instead */
+	int64_t ended_from;	/* ticks: complete ones that end then or later */
+};
+#define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN }
+
+struct request_class {
+	const char *name;	/* "": requests without a class */
+	uint64_t count;		/* complete ones; latencies are theirs */
+	uint64_t incomplete, lost_handoffs;
+	int64_t p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns, total_ns;
+	bool is_exact;
+};
+
+struct requests {
+	struct request_class all;
+	struct request_class *classes;	/* slowest p99 first */
+	size_t nr_classes;
+	struct life *lives;	/* slowest first: complete ones; has_id: all of the id, by start */
+	size_t nr_lives;
+	uint64_t nr_not_kept;	/* has_id: over REQUESTS_MATCHES_MAX */
+	struct lives_result result;
+};
+
+/* 0 or -ENOMEM. */
+int requests_build(struct model *m, const struct requests_options *options, struct requests *r);
+void requests_free(struct requests *r);
+
+int64_t life_latency_ns(const struct model *m, const struct life *life);
+
+#endif

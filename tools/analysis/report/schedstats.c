@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Statistics of the kernel events; see schedstats.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/tasks.h"
+#include "facts/ticks.h"
+#include "schedstats.h"
+#include "stats.h"
+
+#define NR_BUCKETS	4096
+
+struct entry_build {
+	struct entry_build *next, *next_all;
+	struct sched_entry e;
+	struct dist delays, wakeups;
+	bool is_selected;
+	bool is_over;		/* the tid stands for another thread now */
+};
+
+/* By tid and name, or kind. */
+struct party_build {
+	struct party_build *next, *next_all;
+	struct sched_party p;
+};
+
+struct parties {
+	struct party_build *buckets[NR_BUCKETS], *all;
+	size_t nr;
+};
+
+struct builder {
+	struct model *m;
+	const struct schedstats_options *options;
+	struct dist_pool pool;
+	struct entry_build *buckets[NR_BUCKETS], *all;
+	size_t nr;
+	struct parties antagonists, wakers;
+};
+
+static struct entry_build *get_entry(struct builder *b, uint32_t tid, int64_t tick)
+{
+	struct entry_build **bucket = &b->buckets[tid % NR_BUCKETS], *e;
+
+	for (e = *bucket; e; e = e->next)
+		if (e->e.tid == tid && !e->is_over)
+			return e;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	e->e.tid = tid;
+	e->e.thread = model_thread(b->m, tid, tick);
+	e->e.self = (struct party){ .kind = PARTY_TASK, .tid = tid };
+	party_identify(b->m, &e->e.self, INT64_MAX);
+	e->e.is_ldb = tasks_is_ldb(b->m, tid);
+	e->is_selected = model_thread_matches(b->options->thread, tid, e->e.thread);
+	dist_init(&e->delays, &b->pool);
+	dist_init(&e->wakeups, &b->pool);
+	e->next = *bucket;
+	*bucket = e;
+	e->next_all = b->all;
+	b->all = e;
+	b->nr++;
+	return e;
+}
+
+static struct sched_party *get_party(struct parties *list, const struct party *who)
+{
+	uint64_t h = ((uint64_t)who->kind << 32 | who->tid) * 0x9e3779b97f4a7c15ULL;
+	struct party_build **bucket, *p;
+	struct party key = *who;
+
+	if (list->nr >= SCHEDSTATS_PARTIES_MAX)
+		key = (struct party){ .kind = PARTY_NONE, .name = "" };
+	if (key.kind == PARTY_NONE)
+		h = 0;
+	bucket = &list->buckets[h >> 52];
+	for (p = *bucket; p; p = p->next)
+		/* A tid may be used again, by a task of another name. */
+		if (party_is(&p->p.who, &key) && !strcmp(p->p.who.name, key.name))
+			return &p->p;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return NULL;
+	p->p.who = key;
+	p->next = *bucket;
+	*bucket = p;
+	p->next_all = list->all;
+	list->all = p;
+	list->nr++;
+	return &p->p;
+}
+
+static int add_party(struct builder *b, struct parties *list, const struct party *from,
+		     int64_t tick, int64_t ns)
+{
+	struct party who = *from;
+	struct sched_party *p;
+
+	party_identify(b->m, &who, tick);
+	p = get_party(list, &who);
+	if (!p)
+		return -ENOMEM;
+	p->count++;
+	ticks_add(&p->total_ns, ns);
+	if (ns > p->max_ns)
+		p->max_ns = ns;
+	return 0;
+}
+
+/* One wait counts once for each of those who had the CPU in it. */
+static int add_antagonists(struct builder *b, const struct sched_off *off)
+{
+	int ret = 0;
+
+	for (unsigned i = 0; i < off->nr_spans && !ret; i++) {
+		const struct sched_span *span = &off->spans[i];
+		struct party who = { .kind = span->kind, .tid = span->tid };
+		int64_t ticks = 0;
+		bool is_first = true;
+
+		for (unsigned k = 0; k < off->nr_spans; k++) {
+			const struct sched_span *other = &off->spans[k];
+
+			if (other->kind != span->kind || other->tid != span->tid)
+				continue;
+			is_first &= k >= i;
+			ticks_add(&ticks, other->end - other->start);
+		}
+		if (is_first)
+			ret = add_party(b, &b->antagonists, &who, span->start,
+					ticks_ns(b->m->reader, ticks));
+	}
+	return ret;
+}
+
+static int64_t between(const struct builder *b, int64_t start, int64_t end)
+{
+	if (start < b->options->from)
+		start = b->options->from;
+	if (end > b->options->to)
+		end = b->options->to;
+	return end > start ? ticks_ns(b->m->reader, end - start) : 0;
+}
+
+static int add_delay(struct builder *b, struct entry_build *e, const struct sched_off *off)
+{
+	int64_t ns = ticks_ns(b->m->reader, off->in - off->woken);
+	int ret = 0;
+
+	ticks_add(off->is_preempted ? &e->e.preempted_ns : &e->e.runnable_ns,
+		  between(b, off->woken, off->in));
+	/* Distributions are of waits that were seen as a whole. */
+	if (off->has_out && off->has_in && off->has_woken) {
+		ret = dist_add(&e->delays, ns);
+		if (!ret && !off->is_preempted)
+			ret = dist_add(&e->wakeups, ns);
+	}
+	return ret || e->e.is_ldb ? ret : add_antagonists(b, off);
+}
+
+static int on_off(void *arg, const struct sched_off *off)
+{
+	struct builder *b = arg;
+	struct entry_build *e = get_entry(b, off->tid, off->out);
+	int64_t asleep = between(b, off->out, off->woken);
+	int ret = 0;
+
+	if (!e)
+		return -ENOMEM;
+	if (!e->is_selected)
+		return 0;
+	if (off->has_out && !off->is_new) {
+		e->e.voluntary += !off->is_preempted;
+		e->e.involuntary += off->is_preempted;
+	}
+	e->e.has_lost += off->has_lost;
+	/* Without begin and wake-up it is not known what it was. */
+	if (off->woken > off->out && (off->has_out || off->has_woken)) {
+		ticks_add(&e->e.blocked_ns, asleep);
+		if (off->state == LDB_STATE_DISK)
+			ticks_add(&e->e.disk_ns, asleep);
+		if (off->nr_futexes)
+			ticks_add(&e->e.futex_ns, asleep);
+	}
+	if (off->has_woken && !off->is_preempted && !off->is_new && !e->e.is_ldb)
+		ret = add_party(b, &b->wakers, &off->waker, off->woken,
+				ticks_ns(b->m->reader, off->woken - off->out));
+	/* Without its wake-up the time may all have been a sleep. */
+	return ret || !off->has_woken ? ret : add_delay(b, e, off);
+}
+
+static int on_run(void *arg, const struct sched_run *run)
+{
+	struct builder *b = arg;
+	struct entry_build *e = get_entry(b, run->tid, run->start);
+	int64_t start = run->start;
+
+	if (!e)
+		return -ENOMEM;
+	/* It may not have existed since the rows began. */
+	if (!run->has_start && e->e.thread && e->e.thread->start > start)
+		start = e->e.thread->start;
+	if (e->is_selected)
+		ticks_add(&e->e.on_cpu_ns, between(b, start, run->end));
+	return 0;
+}
+
+static int on_migration(void *arg, const struct sched_migration *migration)
+{
+	struct builder *b = arg;
+	struct entry_build *e = get_entry(b, migration->tid, migration->tick);
+
+	if (!e)
+		return -ENOMEM;
+	e->e.migrations += e->is_selected;
+	return 0;
+}
+
+static int on_born(void *arg, uint32_t tid, int64_t tick)
+{
+	struct builder *b = arg;
+
+	for (struct entry_build *e = b->buckets[tid % NR_BUCKETS]; e; e = e->next)
+		if (e->e.tid == tid)
+			e->is_over = true;
+	return 0;
+}
+
+static void fill_times(struct sched_times *t, struct dist *d)
+{
+	*t = (struct sched_times){
+		.count = d->nr, .p50_ns = dist_percentile(d, 1, 2),
+		.p99_ns = dist_percentile(d, 99, 100), .p999_ns = dist_percentile(d, 999, 1000),
+		.max_ns = d->max, .mean_ns = dist_mean(d), .total_ns = dist_sum(d),
+		.is_exact = dist_is_exact(d),
+	};
+}
+
+static int compare_total_ns(const void *pa, const void *pb)
+{
+	const struct sched_entry *a = pa, *b = pb;
+
+	if (a->is_ldb != b->is_ldb)
+		return a->is_ldb ? 1 : -1;
+	if (a->delays.total_ns != b->delays.total_ns)
+		return a->delays.total_ns > b->delays.total_ns ? -1 : 1;
+	return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+static int party_compare(const void *pa, const void *pb)
+{
+	const struct sched_party *a = pa, *b = pb;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return a->who.tid < b->who.tid ? -1 : a->who.tid > b->who.tid;
+}
+
+static void add_entry(struct sched_entry *to, const struct sched_entry *e)
+{
+	ticks_add(&to->on_cpu_ns, e->on_cpu_ns);
+	ticks_add(&to->runnable_ns, e->runnable_ns);
+	ticks_add(&to->preempted_ns, e->preempted_ns);
+	ticks_add(&to->blocked_ns, e->blocked_ns);
+	ticks_add(&to->disk_ns, e->disk_ns);
+	ticks_add(&to->futex_ns, e->futex_ns);
+	to->voluntary += e->voluntary;
+	to->involuntary += e->involuntary;
+	to->migrations += e->migrations;
+	to->has_lost += e->has_lost;
+}
+
+/* Of each thread while it was one: a tid may be used again. */
+static int count_hits(struct builder *b, struct schedstats *s)
+{
+	struct hits_part *parts = calloc(s->nr + 1, sizeof(*parts));
+	int ret;
+
+	if (!parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct sched_entry *e = &s->entries[i];
+		int64_t start = e->thread ? e->thread->start : INT64_MIN;
+		int64_t end = e->thread && e->thread->has_exited ? e->thread->end : INT64_MAX;
+
+		parts[i] = (struct hits_part){
+			e->tid, start > b->options->from ? start : b->options->from,
+			end < b->options->to ? end : b->options->to, &e->hits,
+		};
+	}
+	ret = hits_count(b->m, parts, s->nr);
+	free(parts);
+	for (size_t i = 0; i < s->nr; i++) {
+		const struct hits *h = &s->entries[i].hits;
+
+		if (s->entries[i].is_ldb)
+			continue;
+		s->all.hits.nr_faults += h->nr_faults;
+		s->all.hits.nr_major += h->nr_major;
+		s->all.hits.nr_irqs += h->nr_irqs;
+		ticks_add(&s->all.hits.irq_ns, h->irq_ns);
+	}
+	return ret;
+}
+
+static int fill_entries(struct builder *b, struct schedstats *s)
+{
+	struct dist delays, wakeups;
+	int ret = 0;
+
+	s->entries = calloc(b->nr + 1, sizeof(*s->entries));
+	if (!s->entries)
+		return -ENOMEM;
+	dist_init(&delays, &b->pool);
+	dist_init(&wakeups, &b->pool);
+	for (struct entry_build *e = b->all; e && !ret; e = e->next_all) {
+		if (!e->is_selected)
+			continue;
+		fill_times(&e->e.delays, &e->delays);
+		fill_times(&e->e.wakeups, &e->wakeups);
+		s->entries[s->nr++] = e->e;
+		if (e->e.is_ldb)
+			continue;
+		add_entry(&s->all, &e->e);
+		ret = dist_merge(&delays, &e->delays);
+		if (!ret)
+			ret = dist_merge(&wakeups, &e->wakeups);
+	}
+	fill_times(&s->all.delays, &delays);
+	fill_times(&s->all.wakeups, &wakeups);
+	dist_free(&delays);
+	dist_free(&wakeups);
+	qsort(s->entries, s->nr, sizeof(*s->entries), compare_total_ns);
+	return ret;
+}
+
+static int fill_parties(struct parties *list, struct sched_party **out, size_t *nr)
+{
+	*out = calloc(list->nr + 1, sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	for (struct party_build *p = list->all; p; p = p->next_all)
+		(*out)[(*nr)++] = p->p;
+	qsort(*out, *nr, sizeof(**out), party_compare);
+	return 0;
+}
+
+static void free_parties(struct parties *list)
+{
+	for (struct party_build *p = list->all, *next; p; p = next) {
+		next = p->next_all;
+		free(p);
+	}
+}
+
+static void free_builder(struct builder *b)
+{
+	for (struct entry_build *e = b->all, *next; e; e = next) {
+		next = e->next_all;
+		dist_free(&e->delays);
+		dist_free(&e->wakeups);
+		free(e);
+	}
+	free_parties(&b->antagonists);
+	free_parties(&b->wakers);
+	free(b);
+}
+
+int schedstats_build(struct model *m, const struct schedstats_options *options,
+		     struct schedstats *s)
+{
+	struct builder *b = calloc(1, sizeof(*b));
+	struct sched_sink sink = {
+		.off = on_off, .run = on_run, .migration = on_migration, .born = on_born, .arg = b,
+	};
+	int ret;
+
+	*s = (struct schedstats){ .resolution_ns = sched_resolution_ns(m) };
+	if (!b)
+		return -ENOMEM;
+	b->m = m;
+	b->options = options;
+	ret = sched_each(m, options->from, options->to, &sink, &s->result);
+	if (!ret)
+		ret = fill_entries(b, s);
+	if (!ret)
+		ret = count_hits(b, s);
+	if (!ret)
+		ret = fill_parties(&b->antagonists, &s->antagonists, &s->nr_antagonists);
+	if (!ret)
+		ret = fill_parties(&b->wakers, &s->wakers, &s->nr_wakers);
+	free_builder(b);
+	if (ret)
+		schedstats_free(s);
+	return ret;
+}
+
+void schedstats_free(struct schedstats *s)
+{
+	free(s->entries);
+	free(s->antagonists);
+	free(s->wakers);
+	*s = (struct schedstats){ 0 };
+}
+
+#define COMPARE(key)								\
+	static int compare_##key(const void *pa, const void *pb)		\
+	{									\
+		const struct sched_times *a = &((const struct sched_entry *)pa)->delays; \
+		const struct sched_times *b = &((const struct sched_entry *)pb)->delays; \
+										\
+		if (((const struct sched_entry *)pa)->is_ldb !=			\
+		    ((const struct sched_entry *)pb)->is_ldb)			\
+			return ((const struct sched_entry *)pa)->is_ldb ? 1 : -1; \
+		return a->key > b->key ? -1 : a->key < b->key;			\
+	}
+
+COMPARE(max_ns)
+COMPARE(p999_ns)
+COMPARE(p99_ns)
+COMPARE(p50_ns)
+COMPARE(mean_ns)
+COMPARE(count)
+
+int schedstats_sort(struct schedstats *s, const char *key)
+{
+	static const struct {
+		const char *key;
+		int (*compare)(const void *pa, const void *pb);
+	} orders[] = {
+		{ "total", compare_total_ns }, { "max", compare_max_ns },
+		{ "p999", compare_p999_ns }, { "p99", compare_p99_ns },
+		{ "p50", compare_p50_ns }, { "mean", compare_mean_ns },
+		{ "count", compare_count },
+	};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		if (strcmp(orders[i].key, key))
+			continue;
+		if (s->nr)
+			qsort(s->entries, s->nr, sizeof(*s->entries), orders[i].compare);
+		return 0;
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Statistics of the kernel events: where each thread's time went, how long it
+ * waited for a CPU, who had the CPU meanwhile, and who woke it.
+ *
+ * A thread's time on a CPU, runnable, preempted and blocked add up to the time
+ * during which its state was known.
+ */
+#ifndef REPORT_SCHEDSTATS_H
+#define REPORT_SCHEDSTATS_H
+
+#include "base/dist.h"
+#include "facts/hits.h"
+#include "facts/sched.h"
+
+#define SCHEDSTATS_PARTIES_MAX	65536	/* antagonists, wakers; the others count as one */
+
+struct schedstats_options {
+	int64_t from, to;		/* ticks */
+	const char *thread;		/* tid or glob; NULL: all */
+};
+#define SCHEDSTATS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL }
+
+struct sched_times {
+	uint64_t count;
+	int64_t p50_ns, p99_ns, p999_ns, max_ns, mean_ns, total_ns;
+	bool is_exact;
+};
+
+struct sched_entry {
+	uint32_t tid;
+	const struct thread *thread;	/* NULL: not in the trace */
+	struct party self;		/* name and pid */
+	int64_t on_cpu_ns, runnable_ns, preempted_ns, blocked_ns;
+	int64_t disk_ns, futex_ns;	/* of blocked_ns */
+	uint64_t voluntary, involuntary; /* switches */
+	uint64_t migrations;
+	struct hits hits;		/* page faults, interrupts */
+	struct sched_times delays;	/* waits for a CPU: after a wake-up, and preempted */
+	struct sched_times wakeups;	/* from the wake-up to the CPU */
+	bool is_ldb;			/* ldb's own: not in all, nobody is blamed for its waits */
+	uint64_t has_lost;		/* times off the CPU during which events were lost */
+};
+
+/* Who had a CPU that a thread waited for, or who woke one. */
+struct sched_party {
+	struct party who;
+	uint64_t count;			/* waits; wake-ups */
+	int64_t total_ns;		/* antagonist: of the waits while it ran; waker: the sleeps it ended */
+	int64_t max_ns;
+};
+
+struct schedstats {
+	struct sched_entry *entries;	/* longest total delay first */
+	size_t nr;
+	struct sched_entry all;		/* of all threads */
+	struct sched_party *antagonists; /* greatest total first */
+	size_t nr_antagonists;
+	struct sched_party *wakers;
+	size_t nr_wakers;
+	struct sched_result result;
+	int64_t resolution_ns;		/* of each duration */
+};
+
+/* 0 or -ENOMEM. */
+int schedstats_build(struct model *m, const struct schedstats_options *options,
+		     struct schedstats *s);
+void schedstats_free(struct schedstats *s);
+
+/* By "total" (of the delays), "max", "p999", "p99", "p50", "mean" or "count"; else -EINVAL. */
+int schedstats_sort(struct schedstats *s, const char *key);
+
+#endif

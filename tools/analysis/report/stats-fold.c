@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * FUNC rows -> the keys' distributions, by several threads.
+ *
+ * A thread takes some thousand rows at a time, sorts them by key and adds those of
+ * a key together: one lock, and one distribution in the caches, for many values.
+ * What comes out does not depend on who took which rows (dist.h).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/estimate.h"
+#include "facts/ticks.h"
+#include "stats-private.h"
+
+/* What a row says of where it was: who asked the symtab once need not ask again. */
+struct path {
+	uint64_t pc, ret;
+	uint32_t epoch;
+	uint32_t group;		/* number of the key, or one of these: */
+};
+#define GROUP_FREE	UINT32_MAX		/* no path is in this place */
+#define GROUP_NONE	(UINT32_MAX - 1)	/* filtered out */
+
+#define ROWS_MAX	(4 * READER_FUNCS_MAX)	/* at hand */
+
+/* The rows of one key among those at hand. */
+struct group {
+	struct stats_key *key;
+	uint32_t nr, from;	/* how many values; where they begin when sorted */
+	uint32_t nr_open;
+	uint32_t is_touched;
+};
+
+struct fold {
+	struct stats_builder *b;
+	struct path *paths;	/* open addressing; a power of two */
+	size_t nr_paths, room_paths;
+	struct group *groups;	/* by the number of the key */
+	size_t nr_groups;
+	uint32_t *touched;	/* numbers of groups */
+	size_t nr_touched;
+	struct dist_pool pool;
+	struct dist gaps;
+	/* What the last row was of. */
+	uint32_t last_tid;
+	const struct thread *last_thread;
+	bool last_matches, has_last;
+	/* The rows at hand. */
+	size_t nr, nr_gaps;
+	uint32_t group_of[ROWS_MAX];
+	uint64_t values[2][ROWS_MAX];	/* durations, resolutions */
+	uint64_t sorted[2][ROWS_MAX];
+	uint64_t gap_values[ROWS_MAX];
+};
+
+static struct path *path_slot(struct path *paths, size_t room, uint64_t pc, uint64_t ret,
+			      uint32_t epoch)
+{
+	uint64_t h = (pc ^ ret * 0xff51afd7ed558ccdULL ^ epoch) * 0x9e3779b97f4a7c15ULL;
+	size_t i = (h >> 32) & (room - 1);
+
+	while (paths[i].group != GROUP_FREE &&
+	       (paths[i].pc != pc || paths[i].ret != ret || paths[i].epoch != epoch))
+		i = (i + 1) & (room - 1);
+	return &paths[i];
+}
+
+static int grow_paths(struct fold *f)
+{
+	size_t room = f->room_paths ? 2 * f->room_paths : 1024;
+	struct path *paths = malloc(room * sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < room; i++)
+		paths[i].group = GROUP_FREE;
+	for (size_t i = 0; i < f->room_paths; i++) {
+		struct path *p = &f->paths[i];
+
+		if (p->group != GROUP_FREE)
+			*path_slot(paths, room, p->pc, p->ret, p->epoch) = *p;
+	}
+	free(f->paths);
+	f->paths = paths;
+	f->room_paths = room;
+	return 0;
+}
+
+static int grow_groups(struct fold *f, size_t number)
+{
+	size_t nr = f->nr_groups ? f->nr_groups : 256;
+	struct group *groups;
+	uint32_t *touched;
+
+	while (nr <= number)
+		nr *= 2;
+	groups = reallocarray(f->groups, nr, sizeof(*groups));
+	if (groups)
+		f->groups = groups;
+	touched = reallocarray(f->touched, nr, sizeof(*touched));
+	if (touched)
+		f->touched = touched;
+	if (!groups || !touched)
+		return -ENOMEM;
+	memset(groups + f->nr_groups, 0, (nr - f->nr_groups) * sizeof(*groups));
+	f->nr_groups = nr;
+	return 0;
+}
+
+/* A path that was not seen before. */
+static int add_path(struct fold *f, uint64_t pc, uint64_t ret, int64_t tick, uint32_t epoch,
+		    uint32_t *group)
+{
+	struct stats_key *key;
+	int rc;
+
+	if (2 * f->nr_paths >= f->room_paths && grow_paths(f))
+		return -ENOMEM;
+	rc = stats_find_key(f->b, pc, ret, tick, &key);
+	if (rc)
+		return rc;
+	if (key && key->number >= f->nr_groups && grow_groups(f, key->number))
+		return -ENOMEM;
+	if (key)
+		f->groups[key->number].key = key;
+	*group = key ? key->number : GROUP_NONE;
+	*path_slot(f->paths, f->room_paths, pc, ret, epoch) = (struct path){
+		.pc = pc, .ret = ret, .epoch = epoch, .group = *group,
+	};
+	f->nr_paths++;
+	return 0;
+}
+
+static inline int get_group(struct fold *f, uint64_t pc, uint64_t ret, int64_t tick,
+			    uint32_t *group)
+{
+	uint32_t epoch = f->b->has_epochs ? symtab_epoch(f->b->m->symtab, tick) : 0;
+
+	*group = f->room_paths ? path_slot(f->paths, f->room_paths, pc, ret, epoch)->group :
+				 GROUP_FREE;
+	return *group == GROUP_FREE ? add_path(f, pc, ret, tick, epoch, group) : 0;
+}
+
+static bool thread_matches(struct fold *f, uint32_t tid, int64_t tick)
+{
+	const struct thread *thread = model_thread(f->b->m, tid, tick);
+
+	if (!f->has_last || f->last_tid != tid || f->last_thread != thread) {
+		f->has_last = true;
+		f->last_tid = tid;
+		f->last_thread = thread;
+		f->last_matches = model_thread_matches(f->b->options->thread, tid, thread);
+	}
+	return f->last_matches;
+}
+
+static inline void add_row(struct fold *f, uint32_t group, const struct ldb_row_func *row)
+{
+	struct estimate e = estimate_func(row);
+	double ns_per_tick = f->b->ns_per_tick;
+	struct group *g = &f->groups[group];
+
+	if (!g->is_touched) {
+		g->is_touched = true;
+		f->touched[f->nr_touched++] = group;
+	}
+	if (e.is_truncated) {
+		g->nr_open++;
+		return;
+	}
+	g->nr++;
+	f->group_of[f->nr] = group;
+	f->values[0][f->nr] = ticks_ns_at(ns_per_tick, e.end - e.start);
+	/* Signed numbers are turned into floating ones much faster. */
+	f->values[1][f->nr] = ticks_ns_at(ns_per_tick, (int64_t)e.resolution);
+	f->nr++;
+	if (row->start_unc <= INT64_MAX)
+		f->gap_values[f->nr_gaps++] = ticks_ns_at(ns_per_tick, (int64_t)row->start_unc);
+	else if (row->start_unc != LDB_UNC_UNKNOWN)
+		f->gap_values[f->nr_gaps++] = ticks_ns_at(ns_per_tick, row->start_unc);
+}
+
+static void sort_by_key(struct fold *f)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < f->nr_touched; i++) {
+		struct group *g = &f->groups[f->touched[i]];
+
+		g->from = at;
+		at += g->nr;
+		g->nr = 0;
+	}
+	for (size_t i = 0; i < f->nr; i++) {
+		struct group *g = &f->groups[f->group_of[i]];
+		uint32_t to = g->from + g->nr++;
+
+		f->sorted[0][to] = f->values[0][i];
+		f->sorted[1][to] = f->values[1][i];
+	}
+}
+
+/* Hands the rows at hand over to their keys. */
+static int flush(struct fold *f)
+{
+	int rc = 0;
+
+	sort_by_key(f);
+	for (size_t i = 0; i < f->nr_touched; i++) {
+		struct group *g = &f->groups[f->touched[i]];
+		struct stats_key *k = g->key;
+
+		pthread_mutex_lock(&k->lock);
+		k->open += g->nr_open;
+		if (!rc)
+			rc = dist_add_many(&k->durations, f->sorted[0] + g->from, g->nr);
+		if (!rc)
+			rc = dist_add_many(&k->resolutions, f->sorted[1] + g->from, g->nr);
+		pthread_mutex_unlock(&k->lock);
+		*g = (struct group){ .key = k };
+	}
+	if (!rc)
+		rc = dist_add_many(&f->gaps, f->gap_values, f->nr_gaps);
+	f->nr_touched = 0;
+	f->nr = 0;
+	f->nr_gaps = 0;
+	return rc ? rc : stats_settle(f->b);
+}
+
+static int fold_rows(struct fold *f, const struct reader_funcs *rows)
+{
+	uint32_t group = GROUP_NONE;
+	int rc;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		struct ldb_row_func row = {
+			.flags = rows->flags[i], .start_max = rows->start_max[i],
+			.start_unc = rows->start_unc[i], .end_max = rows->end_max[i],
+			.end_unc = rows->end_unc[i],
+		};
+
+		if (rows->tid && !thread_matches(f, rows->tid[i], row.start_max))
+			continue;
+		rc = get_group(f, rows->pc[i], rows->ret[i], row.start_max, &group);
+		if (rc)
+			return rc;
+		if (group != GROUP_NONE)
+			add_row(f, group, &row);
+	}
+	return f->nr + READER_FUNCS_MAX > ROWS_MAX ? flush(f) : 0;
+}
+
+static int fold_work(void *arg, struct cursor *c)
+{
+	struct fold *f = arg;
+	struct reader_funcs rows;
+	int rc;
+
+	while ((rc = cursor_next_funcs(c, f->b->options->thread, &rows)) > 0) {
+		rc = fold_rows(f, &rows);
+		if (rc)
+			break;
+	}
+	return rc ? rc : flush(f);
+}
+
+static void fold_free(struct fold *f)
+{
+	if (!f)
+		return;
+	dist_free(&f->gaps);
+	free(f->paths);
+	free(f->groups);
+	free(f->touched);
+	free(f);
+}
+
+int stats_fold(struct stats_builder *b, const struct reader_filter *filter, struct dist *gaps)
+{
+	unsigned nr = reader_nr_threads();
+	struct fold **folds = calloc(nr, sizeof(struct fold *));
+	int rc = folds ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; i < nr && !rc; i++) {
+		folds[i] = calloc(1, sizeof(**folds));
+		if (!folds[i]) {
+			rc = -ENOMEM;
+			break;
+		}
+		folds[i]->b = b;
+		dist_init(&folds[i]->gaps, &folds[i]->pool);
+	}
+	if (!rc)
+		rc = reader_share(b->m->reader, LDB_BLK_FUNC, filter, nr, fold_work,
+				  (void *const *)folds);
+	for (unsigned i = 0; folds && i < nr; i++) {
+		if (!rc)
+			rc = dist_merge(gaps, &folds[i]->gaps);
+		fold_free(folds[i]);
+	}
+	free(folds);
+	return rc;
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Durations of functions.  Keys map names to entries, so that the copies of one
+ * call that the compiler made are one line of the report.  The rows are added in
+ * stats-fold.c.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "facts/ticks.h"
+#include "stats-private.h"
+
+/* Strings are interned by the symtab: pointers stand for their texts. */
+static uint64_t key_hash(enum stats_by by, const struct symbol *func, const struct symbol *site)
+{
+	uint64_t h = numbers_mix(by, (uintptr_t)func->path);
+
+	if (by == STATS_BY_MODULE)
+		return h;
+	h = numbers_mix(h, (uintptr_t)(func->known ? func->raw : func->function));
+	h = numbers_mix(numbers_mix(h, (uintptr_t)func->func_file), func->func_line);
+	if (by == STATS_BY_FUNCTION)
+		return h;
+	h = numbers_mix(h, (uintptr_t)(site->known ? site->raw : site->function));
+	return numbers_mix(numbers_mix(h, (uintptr_t)site->file), site->line);
+}
+
+static bool same_function(const struct symbol *a, const struct symbol *b)
+{
+	return a->path == b->path && a->function == b->function && a->raw == b->raw &&
+	       a->func_file == b->func_file && a->func_line == b->func_line;
+}
+
+static bool same_key(enum stats_by by, const struct stats_key *k, const struct symbol *func,
+		     const struct symbol *site)
+{
+	if (by == STATS_BY_MODULE)
+		return k->func->path == func->path;
+	if (!same_function(k->func, func))
+		return false;
+	return by == STATS_BY_FUNCTION ||
+	       (same_function(k->site, site) && k->site->file == site->file &&
+		k->site->line == site->line);
+}
+
+uint64_t stats_hash(enum stats_by by, const struct symbol *func, const struct symbol *site)
+{
+	return key_hash(by, func, site);
+}
+
+bool stats_is_of(const struct stats_entry *e, enum stats_by by, const struct symbol *func,
+		 const struct symbol *site)
+{
+	struct stats_key k = { .func = e->func, .site = e->site };
+
+	return same_key(by, &k, func, site);
+}
+
+static int grow_buckets(struct stats_builder *b)
+{
+	size_t nr = b->nr_buckets ? b->nr_buckets * 2 : 256;
+	struct stats_key **buckets = calloc(nr, sizeof(*buckets));
+
+	if (!buckets)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->nr_buckets; i++)
+		for (struct stats_key *k = b->buckets[i], *next; k; k = next) {
+			next = k->next;
+			k->next = buckets[k->hash & (nr - 1)];
+			buckets[k->hash & (nr - 1)] = k;
+		}
+	free(b->buckets);
+	b->buckets = buckets;
+	b->nr_buckets = nr;
+	return 0;
+}
+
+static struct stats_key *get_key(struct stats_builder *b, const struct symbol *func,
+				 const struct symbol *site)
+{
+	enum stats_by by = b->options->by;
+	uint64_t hash = key_hash(by, func, site);
+	struct stats_key *k;
+
+	if (b->nr_keys >= b->nr_buckets && grow_buckets(b))
+		return NULL;
+	for (k = b->buckets[hash & (b->nr_buckets - 1)]; k; k = k->next) {
+		if (k->hash != hash || !same_key(by, k, func, site))
+			continue;
+		/* Of a module any function will do, but the same one in each run. */
+		if (by == STATS_BY_MODULE && strcmp(func->function, k->func->function) < 0)
+			k->func = func;
+		return k;
+	}
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return NULL;
+	k->hash = hash;
+	k->func = func;
+	k->site = site;
+	dist_init(&k->durations, &b->pool);
+	dist_init(&k->resolutions, &b->pool);
+	pthread_mutex_init(&k->lock, NULL);
+	k->number = b->nr_keys++;
+	k->next = b->buckets[hash & (b->nr_buckets - 1)];
+	b->buckets[hash & (b->nr_buckets - 1)] = k;
+	k->next_all = b->all;
+	b->all = k;
+	return k;
+}
+
+/* Strings are interned and symbols kept by the symtab, which is not made for threads. */
+int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
+		   struct stats_key **key)
+{
+	const char *wanted = b->options->function;
+	const struct symbol *func, *site;
+	int rc = 0;
+
+	pthread_mutex_lock(&b->lock);
+	func = symtab_lookup(b->m->symtab, pc, tick);
+	site = symtab_lookup_call(b->m->symtab, ret, tick);
+	*key = NULL;
+	if (!wanted || !fnmatch(wanted, func->function, 0)) {
+		*key = get_key(b, func, site);
+		rc = *key ? 0 : -ENOMEM;
+	}
+	pthread_mutex_unlock(&b->lock);
+	return rc;
+}
+
+int stats_settle(struct stats_builder *b)
+{
+	size_t limit = dist_limit(&b->pool);
+	int rc = 0;
+
+	if (limit >= atomic_exchange(&b->limit, limit))
+		return 0;
+	pthread_mutex_lock(&b->lock);
+	for (struct stats_key *k = b->all; k && !rc; k = k->next_all) {
+		pthread_mutex_lock(&k->lock);
+		rc = dist_settle(&k->durations) || dist_settle(&k->resolutions) ? -ENOMEM : 0;
+		pthread_mutex_unlock(&k->lock);
+	}
+	pthread_mutex_unlock(&b->lock);
+	return rc;
+}
+
+static void fill_entry(struct stats_entry *e, struct stats_key *k, enum stats_by by)
+{
+	struct dist *d = &k->durations;
+
+	*e = (struct stats_entry){
+		.func = k->func,
+		.site = by == STATS_BY_SITE ? k->site : NULL,
+		.count = d->nr,
+		.open = k->open,
+		.p50_ns = dist_percentile(d, 1, 2),
+		.p99_ns = dist_percentile(d, 99, 100),
+		.p999_ns = dist_percentile(d, 999, 1000),
+		.p9999_ns = dist_percentile(d, 9999, 10000),
+		.max_ns = d->max,
+		.mean_ns = dist_mean(d),
+		.total_ns = dist_sum(d),
+		.resolution_ns = dist_percentile(&k->resolutions, 1, 2),
+		.resolution_max_ns = k->resolutions.max,
+		.is_exact = dist_is_exact(d),
+	};
+}
+
+static int fill_stats(struct stats_builder *b, struct stats *stats)
+{
+	struct dist_pool pool = { 0 };	/* the sum must not take room from its parts */
+	struct dist resolutions;
+	int rc = 0;
+
+	dist_init(&resolutions, &pool);
+	stats->entries = calloc(b->nr_keys + 1, sizeof(*stats->entries));
+	if (!stats->entries)
+		return -ENOMEM;
+	for (struct stats_key *k = b->all; k && !rc; k = k->next_all) {
+		struct stats_entry *e = &stats->entries[stats->nr++];
+
+		rc = dist_merge(&resolutions, &k->resolutions);
+		fill_entry(e, k, b->options->by);
+		stats->count += e->count;
+		stats->open += e->open;
+	}
+	stats->resolution_ns = dist_percentile(&resolutions, 1, 2);
+	dist_free(&resolutions);
+	return rc;
+}
+
+static void free_builder(struct stats_builder *b)
+{
+	for (struct stats_key *k = b->all, *next; k; k = next) {
+		next = k->next_all;
+		dist_free(&k->durations);
+		dist_free(&k->resolutions);
+		pthread_mutex_destroy(&k->lock);
+		free(k);
+	}
+	free(b->buckets);
+	pthread_mutex_destroy(&b->lock);
+}
+
+int stats_build(struct model *m, const struct stats_options *options, struct stats *stats)
+{
+	struct reader_filter filter = READER_FILTER_ALL;
+	struct stats_builder b = {
+		.m = m, .options = options, .ns_per_tick = reader_ticks_to_ns(m->reader, 1),
+		.has_epochs = symtab_epoch(m->symtab, INT64_MAX), .limit = DIST_EXACT_MAX,
+	};
+	struct dist_pool pool = { 0 };
+	struct dist gaps;
+	int ret;
+
+	*stats = (struct stats){ 0 };
+	pthread_mutex_init(&b.lock, NULL);
+	dist_init(&gaps, &pool);
+	filter.t_min = options->from;
+	filter.t_max = options->to;
+	ret = stats_fold(&b, &filter, &gaps);
+	if (!ret)
+		ret = stats_settle(&b);
+	if (!ret)
+		ret = fill_stats(&b, stats);
+	stats->seen_from_ns = dist_seen_from(&gaps, 95);
+	dist_free(&gaps);
+	free_builder(&b);
+	return ret;
+}
+
+void stats_free(struct stats *stats)
+{
+	free(stats->entries);
+	*stats = (struct stats){ 0 };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Durations of functions, by function and call site.  Streams over the FUNC
+ * rows; memory is bounded by the number of call sites and dist.h.
+ */
+#ifndef REPORT_STATS_H
+#define REPORT_STATS_H
+
+#include "base/dist.h"
+#include "facts/model.h"
+
+enum stats_by { STATS_BY_SITE, STATS_BY_FUNCTION, STATS_BY_MODULE };
+
+struct stats_options {
+	enum stats_by by;
+	int64_t from, to;		/* ticks: invocations that overlap */
+	const char *thread;		/* tid or glob of the name; NULL: all */
+	const char *function;		/* glob; NULL: all */
+};
+#define STATS_OPTIONS_ALL	{ STATS_BY_SITE, INT64_MIN, INT64_MAX, NULL, NULL }
+
+struct stats_entry {
+	const struct symbol *func;	/* BY_MODULE: any of its functions */
+	const struct symbol *site;	/* NULL unless BY_SITE */
+	uint64_t count, open;		/* complete invocations seen; truncated ones, not in the rest */
+	int64_t p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns, total_ns;
+	int64_t resolution_ns;		/* median of the invocations */
+	int64_t resolution_max_ns;
+	bool is_exact;			/* percentiles are of all values, not of a histogram */
+};
+
+struct stats {
+	struct stats_entry *entries;	/* in no order */
+	size_t nr;
+	uint64_t count, open;		/* of all entries */
+	int64_t resolution_ns;		/* median */
+	int64_t seen_from_ns;		/* of invocations as long as this, 95 % are seen; about */
+};
+
+/* 0 or -ENOMEM. */
+int stats_build(struct model *m, const struct stats_options *options, struct stats *stats);
+void stats_free(struct stats *stats);
+
+/*
+ * Which entry an invocation of func, called at site, was counted in: entries of the same
+ * hash (of their own func and site) are candidates.
+ */
+uint64_t stats_hash(enum stats_by by, const struct symbol *func, const struct symbol *site);
+bool stats_is_of(const struct stats_entry *e, enum stats_by by, const struct symbol *func,
+		 const struct symbol *site);
+
+#endif

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Causes that have somebody behind them: waits with the holder of the lock, what
+ * it was executing and what kept it off the CPU; times off the CPU with whoever
+ * had the CPU instead.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "facts/ticks.h"
+#include "timeline-private.h"
+
+#define GROUPS_OF_HOLD	16	/* times off the CPU of one holder, told apart */
+#define GROUPS_MAX	256	/* further times off the CPU are counted by their kind alone */
+
+bool segment_is_off(const struct segment *s)
+{
+	return s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED ||
+	       s->kind == SEGMENT_BLOCKED || s->kind == SEGMENT_FUTEX_WAIT;
+}
+
+static int64_t length(const struct segment *s)
+{
+	return s->end_ns - s->start_ns;
+}
+
+static int64_t overlap(const struct segment *a, const struct segment *b)
+{
+	int64_t start = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
+	int64_t end = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
+
+	return end > start ? end - start : 0;
+}
+
+/* The request's own times off the CPU, by thread and time */
+
+static int offs_make(struct timeline_build *b)
+{
+	struct timeline *t = b->t;
+
+	b->own_offs = calloc(t->nr_segments + 1, sizeof(*b->own_offs));
+	if (!b->own_offs)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_segments; i++)
+		if (segment_is_off(&t->segments[i]) && !t->segments[i].blocks_req)
+			b->own_offs[b->nr_own_offs++] = i;
+	if (b->nr_own_offs)
+		qsort_r(b->own_offs, b->nr_own_offs, sizeof(*b->own_offs), segment_by_end, t);
+	return 0;
+}
+
+size_t offs_find(const struct timeline_build *b, uint32_t tid, int64_t tick)
+{
+	size_t lo = 0, hi = b->nr_own_offs;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct segment *s = &b->t->segments[b->own_offs[mid]];
+
+		if (s->tid < tid || (s->tid == tid && s->end <= tick))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* The wait, without what the thread spent off the CPU in it for another reason. */
+static int64_t wait_ns(const struct timeline_build *b, const struct segment *wait)
+{
+	int64_t ns = length(wait);
+
+	if (wait->kind != SEGMENT_LOCK_WAIT)
+		return ns;
+	for (size_t i = offs_find(b, wait->tid, wait->start); i < b->nr_own_offs; i++) {
+		const struct segment *off = &b->t->segments[b->own_offs[i]];
+
+		if (off->tid != wait->tid || off->start >= wait->end)
+			break;
+		ns -= overlap(off, wait);
+	}
+	return ns > 0 ? ns : 0;
+}
+
+/* Holders */
+
+static const struct segment *longest_hold(const struct timeline *t, const struct segment *wait)
+{
+	const struct segment *best = NULL;
+
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if (s->kind != SEGMENT_LOCK_HOLD || s->lock != wait->lock || s->level != wait->level ||
+		    !overlap(s, wait))
+			continue;
+		if (!best || overlap(s, wait) > overlap(best, wait))
+			best = s;
+	}
+	return best;
+}
+
+/*
+ * What tells most about a hold: the deepest function that lasted for most of
+ * it, the user's own before one of a system header; else the longest.
+ */
+static bool tells_more(const struct segment *a, const struct segment *b,
+		       const struct segment *hold)
+{
+	int64_t most = (hold->end_ns - hold->start_ns) / 10 * 8;
+	bool a_most = overlap(a, hold) >= most, b_most = overlap(b, hold) >= most;
+
+	if (a_most != b_most)
+		return a_most;
+	if (a->func->func_in_system != b->func->func_in_system)
+		return b->func->func_in_system;
+	if (!a_most)
+		return overlap(a, hold) > overlap(b, hold);
+	return a->depth > b->depth;
+}
+
+static const struct segment *hold_function(const struct timeline *t, const struct segment *hold)
+{
+	const struct segment *best = NULL;
+
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+
+		/* Functions of the request's own threads can be in its way, too. */
+		if (s->kind != SEGMENT_FUNCTION || s->tid != hold->tid || !overlap(s, hold))
+			continue;
+		if (!best || tells_more(s, best, hold))
+			best = s;
+	}
+	return best;
+}
+
+/* What the thread that ended the sleep was executing for most of it; NULL: not known. */
+static const struct segment *waker_function(const struct timeline *t, const struct segment *sleep)
+{
+	const struct party *waker = &sleep->sched->waker;
+	struct segment until = { .tid = waker->tid, .start_ns = sleep->start_ns, .end_ns = sleep->end_ns };
+	const struct segment *func;
+
+	if (waker->kind != PARTY_TASK || waker->tid == sleep->tid || sleep->sched->state == LDB_STATE_DISK)
+		return NULL;
+	func = hold_function(t, &until);
+	return func && overlap(func, &until) > length(&until) / 2 ? func : NULL;
+}
+
+/* Who is behind a time off the CPU: who had it longest, who woke it. */
+static struct party culprit_of(const struct segment *s, int64_t *ns)
+{
+	const struct segment_sched *k = s->sched;
+
+	*ns = length(s);
+	if (s->kind != SEGMENT_RUNNABLE && s->kind != SEGMENT_PREEMPTED)
+		return k->waker;
+	*ns = 0;
+	if (k->nr_occupants && k->occupants[0].who.kind != PARTY_NONE) {
+		*ns = k->occupants[0].ns;
+		return k->occupants[0].who;
+	}
+	return k->preempted_by;
+}
+
+static bool same_off(const struct segment *a, const struct segment *b)
+{
+	int64_t ns;
+	struct party pa, pb;
+
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == SEGMENT_FUTEX_WAIT)
+		return a->lock == b->lock;
+	if (a->kind == SEGMENT_BLOCKED)
+		return a->sched->state == b->sched->state && a->site == b->site;
+	pa = culprit_of(a, &ns);
+	pb = culprit_of(b, &ns);
+	return party_is(&pa, &pb);
+}
+
+/* What kept the holder off the CPU for a part of the wait that matters. */
+static const struct segment *find_off(const struct timeline *t, const struct segment *hold,
+				      int64_t wait_ns, int64_t *ns)
+{
+	const struct segment *offs[GROUPS_OF_HOLD];
+	int64_t sums[GROUPS_OF_HOLD] = { 0 };
+	size_t nr = 0, best = 0;
+
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+		size_t n = 0;
+
+		/* Of the request's own other threads, too. */
+		if (!segment_is_off(s) || s->tid != hold->tid || !overlap(s, hold))
+			continue;
+		while (n < nr && !same_off(offs[n], s))
+			n++;
+		if (n == GROUPS_OF_HOLD)
+			continue;
+		if (n == nr)
+			offs[nr++] = s;
+		if (length(s) > length(offs[n]))
+			offs[n] = s;
+		ticks_add(&sums[n], overlap(s, hold));
+	}
+	for (size_t i = 1; i < nr; i++)
+		if (sums[i] > sums[best])
+			best = i;
+	*ns = nr ? sums[best] : 0;
+	return nr && sums[best] >= wait_ns / 10 ? offs[best] : NULL;
+}
+
+/* The wait of the holder that took most of the hold; NULL: none took half of it. */
+static const struct segment *find_wait(const struct timeline *t, const struct segment *hold)
+{
+	const struct segment *best = NULL;
+
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if ((s->kind != SEGMENT_LOCK_WAIT && s->kind != SEGMENT_FUTEX_WAIT) ||
+		    !s->blocks_req || s->tid != hold->tid || s->level != hold->level + 1)
+			continue;
+		if (overlap(s, hold) > length(hold) / 2 &&
+		    (!best || overlap(s, hold) > overlap(best, hold)))
+			best = s;
+	}
+	return best;
+}
+
+/* A wait for a futex that the chain goes on from need not be said twice. */
+static const struct segment *unless_in_link(const struct segment *off, const struct timeline_link *next)
+{
+	return off && off->kind == SEGMENT_FUTEX_WAIT && off->lock == next->wait->lock ? NULL : off;
+}
+
+/* From holder to holder.  Each is one level further, so this ends. */
+static void find_links(const struct timeline *t, struct timeline_cause *c)
+{
+	const struct segment *hold = c->hold;
+
+	while (c->nr_links < TIMELINE_LINKS_MAX) {
+		struct timeline_link *link = &c->links[c->nr_links];
+
+		link->wait = find_wait(t, hold);
+		link->hold = link->wait ? longest_hold(t, link->wait) : NULL;
+		if (!link->hold)
+			return;
+		link->func = hold_function(t, link->hold);
+		link->off = find_off(t, link->hold, c->ns, &link->off_ns);
+		hold = link->hold;
+		if (c->nr_links)
+			link[-1].off = unless_in_link(link[-1].off, link);
+		else
+			c->hold_off = unless_in_link(c->hold_off, link);
+		c->nr_links++;
+	}
+}
+
+/* Causes */
+
+static bool same_cause(const struct timeline_cause *c, const struct segment *s)
+{
+	if (s->kind != c->kind)
+		return false;
+	if (c->wait)
+		return c->wait->lock == s->lock && (c->wait->site == s->site ||
+						    s->kind == SEGMENT_FUTEX_WAIT);
+	return same_off(c->off, s);
+}
+
+static int add_wait(struct timeline_build *b, const struct segment *s, size_t first)
+{
+	bool is_off = segment_is_off(s) && s->kind != SEGMENT_FUTEX_WAIT;
+	struct timeline *t = b->t;
+	struct timeline_cause *c = NULL;
+
+	for (size_t k = first; k < t->nr_causes && !c; k++)
+		if (same_cause(&t->causes[k], s) ||
+		    (k >= first + GROUPS_MAX && t->causes[k].kind == s->kind && is_off))
+			c = &t->causes[k];
+	if (!c) {
+		struct timeline_cause new = { .kind = s->kind };
+
+		if (is_off)
+			new.off = s;
+		else
+			new.wait = s;
+		if (story_add_cause(t, &new))
+			return -ENOMEM;
+		c = &t->causes[t->nr_causes - 1];
+	}
+	c->nr++;
+	ticks_add(&c->ns, is_off ? length(s) : wait_ns(b, s));
+	if (is_off) {
+		int64_t ns;
+		struct party culprit = culprit_of(s, &ns);
+
+		ticks_add(&c->culprit_ns, ns);
+		c->resolution_ns = s->resolution_ns;
+		if (c->nr == 1 || length(s) > length(c->off)) {
+			c->off = s;
+			c->culprit = culprit;
+		}
+	} else if (length(s) > length(c->wait)) {
+		c->wait = s;
+	}
+	return 0;
+}
+
+int culprits_add(struct timeline_build *b)
+{
+	struct timeline *t = b->t;
+	size_t first = t->nr_causes;
+	int ret = offs_make(b);
+
+	for (size_t i = 0; i < t->nr_segments && !ret; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if (!s->blocks_req && (s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_QUEUE ||
+				       segment_is_off(s)))
+			ret = add_wait(b, s, first);
+	}
+	for (size_t k = first; k < t->nr_causes && !ret; k++) {
+		struct timeline_cause *c = &t->causes[k];
+
+		if (c->kind == SEGMENT_BLOCKED)
+			c->waker_func = waker_function(t, c->off);
+		if (c->kind == SEGMENT_LOCK_WAIT || c->kind == SEGMENT_FUTEX_WAIT)
+			c->hold = longest_hold(t, c->wait);
+		if (!c->hold)
+			continue;
+		c->hold_func = hold_function(t, c->hold);
+		c->hold_off = find_off(t, c->hold, c->ns, &c->hold_off_ns);
+		find_links(t, c);
+	}
+	return ret;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The timeline of one request: what its threads did, what they waited for, and
+ * what those did that it waited for.
+ *
+ * Functions are clipped to the times their thread worked on the request, and
+ * to the function that called them: the estimates of two ends of a call may
+ * disagree by their resolution.  A wait of 1 us or more leads to the holders of
+ * the lock during the wait, all of them; where a holder waited itself, to the
+ * holders of that lock, and so on, 8 levels at most; no wait is followed twice.
+ */
+#ifndef TIMELINE_TIMELINE_H
+#define TIMELINE_TIMELINE_H
+
+#include "facts/hits.h"
+#include "facts/model.h"
+
+#define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations kept */
+#define TIMELINE_WAIT_MIN_NS	1000		/* shorter waits are not followed */
+#define TIMELINE_LEVELS_MAX	8
+
+#define TIMELINE_LINKS_MAX	4
+
+/* A holder of a lock that waited itself: for which lock, held by whom. */
+struct timeline_link {
+	const struct segment *wait, *hold;
+	const struct segment *func;	/* what that one was executing; may be NULL */
+	const struct segment *off;	/* what kept it off the CPU longest; may be NULL */
+	int64_t off_ns;
+};
+
+struct timeline_cause {
+	enum segment_kind kind;		/* waits, QUEUE, off the CPU, FUNCTION (time in itself), */
+					/* REQUEST (the rest) */
+	int64_t ns;			/* summed over the request's threads */
+	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
+	int64_t unwatched_ns;		/* REQUEST: at most so much of it while no scanner looked */
+	uint64_t nr;			/* waits or invocations */
+	const struct symbol *func;	/* FUNCTION */
+	const struct segment *wait;	/* LOCK_WAIT, FUTEX_WAIT, QUEUE: the longest one */
+	const struct segment *hold;	/* LOCK_WAIT, FUTEX_WAIT: who held longest during it; may be NULL */
+	const struct segment *hold_func; /* and what it was executing; may be NULL */
+	const struct segment *hold_off;	/* what kept it off the CPU longest meanwhile; may be NULL */
+	int64_t hold_off_ns;		/* by the same party, summed */
+	struct timeline_link links[TIMELINE_LINKS_MAX]; /* on from the holder */
+	size_t nr_links;
+	const struct segment *off;	/* RUNNABLE, PREEMPTED, BLOCKED: the longest one */
+	const struct segment *waker_func; /* BLOCKED: what its waker was executing meanwhile; may be NULL */
+	struct party culprit;		/* RUNNABLE, PREEMPTED: who had the CPU longest */
+	int64_t culprit_ns;
+};
+
+struct timeline_migration {
+	uint32_t tid, from_cpu, to_cpu;
+	const struct thread *thread;
+	int64_t at_ns;
+	bool blocks_req;		/* of a thread that held the request up */
+};
+
+struct timeline {
+	uint64_t req;
+	const char *class;
+	int64_t start_ns, end_ns, latency_ns;
+	bool is_complete, has_lost_handoff;
+	struct segment *segments;	/* by start, thread, depth */
+	size_t nr_segments;
+	uint32_t *tids;			/* that worked on the request, in order */
+	size_t nr_tids;
+	int64_t lock_wait_ns, queue_ns;	/* summed */
+	/* of the request's threads off the CPU; waits for locks are not in blocked_ns */
+	int64_t runnable_ns, preempted_ns, blocked_ns, futex_wait_ns;
+	struct timeline_migration *migrations; /* by time */
+	size_t nr_migrations;
+	struct timeline_cause *causes;	/* biggest first */
+	size_t nr_causes;
+	int64_t left_out_ns;		/* invocations shorter than this were left out; 0: none */
+};
+
+/* 0 or -ENOMEM. */
+int timeline_build(struct model *m, const struct life *life, struct timeline *t);
+void timeline_free(struct timeline *t);
+
+/* Keeps the sums: segments are freed, causes do not point to any. */
+void timeline_forget_segments(struct timeline *t);
+
+/* Page faults and interrupts while its threads worked on the request.  0 or -ENOMEM. */
+int timeline_hits(struct model *m, const struct timeline *t, struct hits *h);
+
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The functions of a thread, window by window.
+ *
+ * A window holds the next invocations by start, some more, of which only the
+ * times matter, and those from before that had not ended: their callers.  What
+ * was told of those is fixed.  So two siblings meet in the middle as in a
+ * timeline, except where the next one began windows later; there the first keeps
+ * its end.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "facts/ticks.h"
+#include "tracks-private.h"
+
+#define MARGIN_FRAMES	4096
+
+static int64_t item_start(const struct tracks_source *s)
+{
+	return s->head.minor;
+}
+
+int tracks_read_frames(struct tracks *k)
+{
+	size_t nr = 0;
+	int ret = 0;
+
+	k->border = INT64_MAX;
+	/* What was kept from the last window counts: it need not have been given. */
+	for (size_t i = 0; i < k->b.nr_frames; i++)
+		nr += !k->b.frames[i].is_given;
+	k->is_full = nr >= TRACKS_WINDOW + MARGIN_FRAMES;
+	while (source_is_at(&k->funcs, k->major) && nr < TRACKS_WINDOW + MARGIN_FRAMES && !ret) {
+		if (nr == TRACKS_WINDOW)
+			k->border = item_start(&k->funcs);
+		ret = frames_add(&k->b, k->funcs.head.data);
+		nr++;
+		if (!ret)
+			ret = source_next(&k->funcs);
+	}
+	k->is_last = !source_is_at(&k->funcs, k->major);
+	if (k->is_last)
+		k->border = INT64_MAX;
+	else if (k->border == INT64_MAX)
+		k->border = item_start(&k->funcs);
+	return ret;
+}
+
+/* Keeping what the next window needs */
+
+void tracks_keep_frames(struct tracks *k)
+{
+	struct timeline_build *b = &k->b;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < b->nr_frames; i++) {
+		struct frame f = b->frames[i];
+
+		if (f.is_given && f.end < k->border && f.end_max < k->border)
+			continue;
+		f.parent = 0;
+		f.last_child = 0;
+		if (!f.is_given) {
+			f.start = f.full_start;
+			f.end = f.full_end;
+		}
+		b->frames[nr++] = f;
+	}
+	b->nr_frames = nr;
+}
+
+/* Nesting, for certain */
+
+/* Was f called from within top, directly or not?  Of those that overlap. */
+static bool is_inside(const struct segment *top, const struct frame *f)
+{
+	if ((uint16_t)top->gen != (uint16_t)f->gen)
+		return true;
+	if (top->gen >= f->gen)
+		return !f->is_resumed;
+	if ((uint16_t)f->parent_gen != (uint16_t)f->gen)
+		return f->depth > top->depth;
+	/* Its caller was entered after top: from it, or after its end. */
+	return f->parent_gen == top->gen || (f->parent_gen > top->gen && f->depth > top->depth + 1);
+}
+
+/* Where [*start, *end) must lie to be inside of, or after, all that is open. */
+static bool fit(struct tracks *k, const struct frame *f, int64_t *start, int64_t *end)
+{
+	bool is_moved = *start < k->last_start;
+
+	if (is_moved)
+		*start = k->last_start;
+	while (k->nr_open) {
+		const struct segment *top = &k->open[k->nr_open - 1];
+		bool inside = is_inside(top, f);
+
+		if (inside && (top->end > *start ||
+			       (top->end == *start && f->depth > top->depth))) {
+			is_moved |= *end > top->end;
+			*end = *end > top->end ? top->end : *end;
+			break;
+		}
+		if (!inside && top->end > *start) {
+			is_moved = true;
+			*start = top->end;
+		}
+		k->nr_open--;
+	}
+	if (*end < *start)
+		*end = *start;
+	k->last_start = *start;
+	return is_moved;
+}
+
+static int push_open(struct tracks *k, const struct segment *s)
+{
+	if (k->nr_open == k->room_open) {
+		size_t room = k->room_open ? 2 * k->room_open : 64;
+		struct segment *open = reallocarray(k->open, room, sizeof(*open));
+
+		if (!open)
+			return -ENOMEM;
+		k->open = open;
+		k->room_open = room;
+	}
+	k->open[k->nr_open++] = *s;
+	return 0;
+}
+
+static struct segment *new_function(struct tracks *k)
+{
+	if (k->nr_functions == k->room_functions) {
+		size_t room = k->room_functions ? 2 * k->room_functions : 256;
+		struct segment *at = reallocarray(k->functions, room, sizeof(*at));
+
+		if (!at)
+			return NULL;
+		k->functions = at;
+		k->room_functions = room;
+	}
+	return &k->functions[k->nr_functions++];
+}
+
+static int add_function(struct tracks *k, struct frame *f)
+{
+	int64_t start = f->start, end = f->end;
+	struct segment *made, *s;
+
+	k->result->nr_shifted += fit(k, f, &start, &end);
+	made = frames_segment(&k->b, f, start, end);
+	s = made ? new_function(k) : NULL;
+	if (!s)
+		return -ENOMEM;
+	*s = *made;
+	k->t.nr_segments--;
+	f->is_given = true;
+	f->start = start;
+	f->end = end;
+	k->result->nr_open_functions += s->is_truncated;
+	return push_open(k, s);
+}
+
+/* Frames of several blocks: by time, and else in the order of their entries. */
+static int number_compare(const void *pa, const void *pb, void *arg)
+{
+	const struct frame *frames = arg;
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	if (frames[a].start != frames[b].start)
+		return frames[a].start < frames[b].start ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+int tracks_add_functions(struct tracks *k)
+{
+	struct timeline_build *b = &k->b;
+	uint32_t *numbers = calloc(b->nr_frames + 1, sizeof(*numbers));
+	size_t nr = 0;
+	int ret = 0;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->nr_frames; i++)
+		if (!b->frames[i].is_given &&
+		    (k->is_last || k->is_full || b->frames[i].start < k->border))
+			numbers[nr++] = i;
+	if (nr)
+		qsort_r(numbers, nr, sizeof(*numbers), number_compare, b->frames);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ret = add_function(k, &b->frames[numbers[i]]);
+	free(numbers);
+	return ret;
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The rows of a trace, sorted by thread and time: one pass each for functions
+ * and locks, kernel events and requests, and one before to find how long a function
+ * must be when not all are wanted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report/locks.h"
+#include "facts/estimate.h"
+#include "facts/lives.h"
+#include "facts/tasks.h"
+#include "facts/ticks.h"
+#include "tracks-private.h"
+
+#ifndef MEMORY		/* fewer: tests/fuzz */
+#define MEMORY		(192UL << 20)
+#endif
+#define STRANGER	(1ULL << 32)
+
+uint64_t tracks_major(const struct model *m, uint32_t tid, int64_t tick)
+{
+	const struct thread *t = model_thread(m, tid, tick);
+
+	return t ? (uint64_t)(t - m->threads) : STRANGER | tid;
+}
+
+int source_next(struct tracks_source *s)
+{
+	int ret = spill_next(&s->spill, &s->head);
+
+	s->has_head = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+bool source_is_at(const struct tracks_source *s, uint64_t major)
+{
+	return s->has_head && s->head.major == major;
+}
+
+static int source_start(struct tracks_source *s)
+{
+	int ret = spill_sort(&s->spill);
+
+	return ret ? ret : source_next(s);
+}
+
+/* of nr things that there are about, done were read: between these two shares of all. */
+static void tell(const struct tracks *k, const char *what, double from, double to, uint64_t done,
+		 uint64_t nr)
+{
+	double share = nr ? (double)done / nr : 0;
+
+	if (k->o->progress)
+		k->o->progress(k->o->progress_arg, what, from + (to - from) * (share < 1 ? share : 1));
+}
+
+static bool is_selected(const struct tracks *k, uint32_t tid, int64_t tick)
+{
+	return model_thread_matches(k->o->thread, tid, model_thread(k->m, tid, tick));
+}
+
+static bool is_wanted(const struct tracks *k, uint32_t tid, int64_t start, int64_t end)
+{
+	return !k->o->wants || k->o->wants(k->o->wants_arg, tid, start, end);
+}
+
+/* Functions */
+
+#define NR_FINE		64	/* buckets to a power of two */
+
+static unsigned bucket_of(uint64_t ticks)
+{
+	unsigned log;
+
+	if (ticks < NR_FINE)
+		return ticks;
+	log = 63 - __builtin_clzll(ticks);
+	return (log - 5) * NR_FINE + (ticks >> (log - 6)) % NR_FINE;
+}
+
+static uint64_t bucket_min(unsigned bucket)
+{
+	if (bucket < NR_FINE)
+		return bucket;
+	return (uint64_t)(NR_FINE + bucket % NR_FINE) << (bucket / NR_FINE - 1);
+}
+
+struct lengths {
+	struct tracks *k;
+	uint64_t nr_rows;
+	uint64_t nr[64 * NR_FINE];
+};
+
+static int count_lengths(void *arg, const struct reader_rows *rows)
+{
+	struct lengths *l = arg;
+
+	l->nr_rows += rows->nr;
+	tell(l->k, "functions", 0, 0.1, l->nr_rows, l->k->m->seen);
+	for (size_t i = 0; i < rows->nr; i++) {
+		struct estimate e = estimate_func(&rows->func[i]);
+
+		if (!l->k->o->thread || is_selected(l->k, rows->func[i].tid, e.start_max))
+			l->nr[bucket_of(e.end - e.start)]++;
+	}
+	return 0;
+}
+
+static struct reader_filter window_of(const struct tracks *k)
+{
+	struct reader_filter filter = READER_FILTER_ALL;
+
+	filter.t_min = k->o->from;
+	filter.t_max = k->o->to;
+	return filter;
+}
+
+/* The shortest that are kept, so that they are at most as many as wanted. */
+static int find_min(struct tracks *k)
+{
+	struct reader_filter filter = window_of(k);
+	struct lengths *l;
+	uint64_t nr = 0;
+	unsigned i = 64 * NR_FINE;
+	int ret;
+
+	if (k->o->min_ns > 0)
+		k->min_ticks = ticks_sane(reader_tick(k->m->reader, k->o->min_ns)) -
+			       ticks_sane(reader_tick(k->m->reader, 0));
+	if (!k->o->max_functions)
+		return 0;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	l->k = k;
+	ret = reader_each(k->m->reader, LDB_BLK_FUNC, &filter, count_lengths, l);
+	while (i && nr + l->nr[i - 1] <= k->o->max_functions)
+		nr += l->nr[--i];
+	if (i && bucket_min(i) > (uint64_t)k->min_ticks)
+		k->min_ticks = bucket_min(i);
+	free(l);
+	return ret;
+}
+
+static int add_funcs(void *arg, const struct reader_rows *rows)
+{
+	struct tracks *k = arg;
+	int ret = 0;
+
+	k->nr_read += rows->nr;
+	tell(k, "functions", 0.2, 0.45, k->nr_read, k->m->seen);
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		const struct ldb_row_func *row = &rows->func[i];
+		struct estimate e = estimate_func(row);
+
+		if (k->o->thread && !is_selected(k, row->tid, row->start_max))
+			continue;
+		if (e.end - e.start < k->min_ticks) {
+			k->result->nr_left_out++;
+			continue;
+		}
+		/* With the margin in which its ends may lie. */
+		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
+			continue;
+		ret = spill_add(&k->funcs.spill, tracks_major(k->m, row->tid, row->start_max),
+				e.start, row, sizeof(*row));
+	}
+	return ret;
+}
+
+/* Locks */
+
+static int add_lock(void *arg, const struct lock_event *e)
+{
+	struct tracks *k = arg;
+
+	if (!is_wanted(k, e->tid, e->begin, e->end))
+		return 0;
+	return spill_add(&k->locks.spill, tracks_major(k->m, e->tid, e->begin), e->begin, e,
+			 sizeof(*e));
+}
+
+/* When a hold began is asked of the same rows that become functions. */
+static int read_funcs_and_locks(struct tracks *k)
+{
+	struct locks_options options = {
+		.from = k->o->from, .to = k->o->to, .thread = k->o->thread,
+		.futexes = &k->futexes, .funcs = add_funcs,
+	};
+	int ret = locks_each(k->m, &options, add_lock, k, &k->result->nr_not_kept);
+
+	if (k->result->nr_left_out)
+		k->result->min_ns = ticks_ns(k->m->reader, k->min_ticks);
+	return ret;
+}
+
+/* Kernel events */
+
+static int tell_wakeup(struct tracks *k, const struct sched_off *off)
+{
+	struct tracks_wakeup w = {
+		.tick = off->woken, .tid = off->tid,
+		.thread = model_thread(k->m, off->tid, off->woken), .waker = off->waker,
+		.cpu = off->cpu_wait, .waker_cpu = off->cpu_waker,
+	};
+
+	if (off->is_preempted || !off->has_woken || !k->sink->wakeup)
+		return 0;
+	party_identify(k->m, &w.waker, off->woken);
+	return k->sink->wakeup(k->sink->arg, &w);
+}
+
+static int on_off(void *arg, const struct sched_off *off)
+{
+	struct tracks *k = arg;
+	/* The spans behind it in one piece. */
+	struct {
+		struct sched_off off;
+		struct sched_span spans[SCHED_SPANS_MAX];
+	} item;
+	int ret = futexes_add(k->m, &k->futexes, off);
+
+	if (ret || !is_selected(k, off->tid, off->out))
+		return ret;
+	ret = tell_wakeup(k, off);
+	if (ret || off->in <= off->out || off->in < k->o->from || off->out > k->o->to ||
+	    !is_wanted(k, off->tid, off->out, off->in))
+		return ret;
+	item.off = *off;
+	memcpy(item.spans, off->spans, off->nr_spans * sizeof(*off->spans));
+	return spill_add(&k->offs.spill, tracks_major(k->m, off->tid, off->out), off->out, &item,
+			 sizeof(item.off) + off->nr_spans * sizeof(*item.spans));
+}
+
+static int on_migration(void *arg, const struct sched_migration *migration)
+{
+	struct tracks *k = arg;
+
+	if (!is_selected(k, migration->tid, migration->tick))
+		return 0;
+	return k->sink->migration(k->sink->arg, migration);
+}
+
+static int on_cpu(void *arg, const struct sched_cpu_run *c)
+{
+	struct tracks *k = arg;
+	struct tracks_run run = {
+		.cpu = c->cpu, .who = c->who, .start = c->start, .end = c->end,
+		.has_start = c->has_start, .has_end = c->has_end, .state = c->state,
+	};
+
+	party_identify(k->m, &run.who, run.start);
+	return k->sink->run(k->sink->arg, &run);
+}
+
+static int read_sched(struct tracks *k)
+{
+	struct sched_sink sink = {
+		.off = on_off, .migration = k->sink->migration ? on_migration : NULL,
+		.cpu = k->sink->run ? on_cpu : NULL, .arg = k,
+	};
+	struct sched_result result;
+	int ret;
+
+	if (!k->m->has_sched)
+		return 0;
+	k->off_resolution_ns = sched_resolution_ns(k->m);
+	ret = sched_each(k->m, k->o->from, k->o->to, &sink, &result);
+	k->result->nr_broken = result.nr_broken;
+	futexes_sort(&k->futexes);
+	return ret;
+}
+
+/* Requests */
+
+static int add_life(struct tracks *k, const struct life *life)
+{
+	size_t parts = life->nr_parts * sizeof(*life->parts);
+	char *item;
+	int ret;
+
+	if (!k->sink->request)
+		return 0;
+	if (parts > UINT32_MAX / 2)
+		return -E2BIG;
+	item = malloc(sizeof(*life) + parts);
+	if (!item)
+		return -ENOMEM;
+	memcpy(item, life, sizeof(*life));
+	if (parts)
+		memcpy(item + sizeof(*life), life->parts, parts);
+	ret = spill_add(&k->lives.spill, 0, life->start, item, sizeof(*life) + parts);
+	free(item);
+	return ret;
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct tracks *k = arg;
+	struct tracks_source *to;
+	bool has_part = false;
+	int ret = 0;
+
+	if (life->end < k->o->from || life->start > k->o->to)
+		return 0;
+	for (size_t i = 0; i < life->nr_parts && !ret; i++) {
+		struct tracks_part p = { .part = life->parts[i], .req = life->id };
+
+		if (!is_selected(k, p.part.tid, p.part.start))
+			continue;
+		has_part = true;
+		if (p.part.end > life->end)
+			p.part.end = life->end;
+		if (p.part.end < p.part.start || p.part.end < k->o->from ||
+		    p.part.start > k->o->to)
+			continue;
+		to = p.part.is_queue ? &k->queues : &k->parts;
+		ret = spill_add(&to->spill, tracks_major(k->m, p.part.tid, p.part.start),
+				p.part.start, &p, sizeof(p));
+	}
+	return ret || !has_part ? ret : add_life(k, life);
+}
+
+int tracks_read(struct tracks *k)
+{
+	size_t memory = k->o->memory ? k->o->memory : MEMORY;
+	struct lives_result result;
+	int ret;
+
+	spill_open(&k->funcs.spill, memory / 8 * 3);
+	spill_open(&k->locks.spill, memory / 8);
+	spill_open(&k->offs.spill, memory / 8);
+	spill_open(&k->parts.spill, memory / 16);
+	spill_open(&k->queues.spill, memory / 16);
+	spill_open(&k->faults.spill, memory / 16);
+	spill_open(&k->irqs.spill, memory / 16);
+	spill_open(&k->lives.spill, memory / 8);
+	ret = find_min(k);
+	if (!ret) {
+		tell(k, "kernel events", 0.1, 0.1, 0, 0);
+		ret = read_sched(k);
+	}
+	if (!ret) {
+		tell(k, "functions and locks", 0.2, 0.2, 0, 0);
+		ret = read_funcs_and_locks(k);
+	}
+	if (!ret)
+		ret = tracks_read_events(k);
+	if (!ret && !k->o->no_requests) {
+		tell(k, "requests", 0.5, 0.5, 0, 0);
+		ret = lives_each(k->m, on_life, k, &result);
+	}
+	if (!ret)
+		ret = source_start(&k->funcs);
+	if (!ret)
+		ret = source_start(&k->locks);
+	if (!ret)
+		ret = source_start(&k->offs);
+	if (!ret)
+		ret = source_start(&k->parts);
+	if (!ret)
+		ret = source_start(&k->queues);
+	if (!ret)
+		ret = source_start(&k->faults);
+	if (!ret)
+		ret = source_start(&k->irqs);
+	if (!ret)
+		ret = source_start(&k->lives);
+	return ret;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Everything that happened, thread by thread: for pages and exports, which want
+ * all of a recording and not one request.
+ *
+ * Segments are those of timeline.h, with the same estimates and names, but not
+ * clipped to a request: FUNCTIONs to those that called them, so that they nest.
+ * A thread's segments come by start; of those that start together the outer one
+ * comes first.  A writer of begin and end events needs no more than a stack: it
+ * ends what has ended by the start of the next.  Each thing is given once.
+ *
+ * duration_ns and duration_resolution_ns of a segment are what ldb-report counts
+ * for it; they were not clipped, and their sums are the report's.
+ *
+ * Who is to blame is not in it: no blocks_req, no level.
+ *
+ * Memory is bounded by tracks_options.memory, whatever the length of the trace:
+ * what does not fit is sorted in temporary files (spill.h).
+ */
+#ifndef TIMELINE_TRACKS_H
+#define TIMELINE_TRACKS_H
+
+#include "facts/model.h"
+#include "facts/sched.h"
+
+struct tracks_options {
+	int64_t from, to;	/* ticks: what overlaps */
+	const char *thread;	/* tid or glob of the name; NULL: all */
+	uint64_t max_functions;	/* keep the longest so many; 0: all */
+	int64_t min_ns;		/* shorter invocations are left out */
+	size_t memory;		/* bytes, about; 0: 192 MiB */
+	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
+	void *progress_arg;
+	/*
+	 * NULL, or: is anything of that thread wanted in [start, end]?  Of what is not,
+	 * functions, locks and times off the CPU are left out.
+	 */
+	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
+	void *wants_arg;
+	bool no_requests;	/* the caller knows them: REQUEST, QUEUE and request() are not given */
+};
+#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, false }
+
+/* Somebody made a sleeping thread runnable. */
+struct tracks_wakeup {
+	int64_t tick;
+	uint32_t tid;		/* who was woken */
+	const struct thread *thread; /* of it; NULL: not in the trace */
+	struct party waker;	/* identified; PARTY_NONE: not known */
+	uint32_t cpu;		/* where it was to run; CPU_UNKNOWN */
+	uint32_t waker_cpu;	/* where the waker was; CPU_UNKNOWN */
+};
+
+/* Somebody had a CPU.  Only what the kernel events tell: there are times without any. */
+struct tracks_run {
+	uint32_t cpu;
+	struct party who;	/* identified; never PARTY_NONE */
+	int64_t start, end;	/* ticks */
+	bool has_start, has_end; /* false: had it before, or later */
+	unsigned state;		/* enum ldb_sched_state in which it left; has_end only */
+};
+
+/* A thread touched memory that was not mapped yet.  See model.has_faults. */
+struct tracks_fault {
+	int64_t tick;
+	uint32_t tid;
+	const struct thread *thread; /* NULL: not in the trace */
+	uint64_t addr;		/* what it touched */
+	uint64_t pc;		/* where its own code was; 0: not known */
+	bool is_kernel;		/* in a system call, on its behalf */
+	bool is_major;		/* had to be read from a disk; */
+	bool has_major;		/* whether it was, is known */
+};
+
+enum irq_kind {
+	IRQ_HARD,		/* of a device */
+	IRQ_SOFT,
+	IRQ_TIMER,		/* the CPU's own */
+};
+
+/*
+ * An interrupt that ran on a thread's CPU while the thread had it.  They may nest, a
+ * hard one in a soft one: the outer one comes first, unless they begin in one tick.
+ * See model.has_irqs.
+ */
+struct tracks_irq {
+	uint32_t tid;		/* whom it held up */
+	const struct thread *thread; /* NULL: not in the trace */
+	uint32_t cpu;
+	int64_t start, end;	/* ticks */
+	enum irq_kind kind;
+	uint32_t nr;		/* of the line, or the vector */
+	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; lives as the model */
+	uint32_t nr_short;	/* others, too short for a record, that hit the thread since the last */
+};
+
+/*
+ * NULL: not wanted.  Non-zero stops, and is returned.  Runs, wake-ups and migrations
+ * come first, for all threads together, in the order of time in which each is known: a
+ * run's end, the time a woken thread came to run.  Then the threads by tid, each with
+ * its page faults, its interrupts and its segments; then the requests by start.  What is pointed to lives until the call
+ * returns; symbols, names and threads of the model as long as the model.
+ */
+struct tracks_sink {
+	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
+	int (*fault)(void *arg, const struct tracks_fault *f);	/* of that thread, by tick */
+	int (*irq)(void *arg, const struct tracks_irq *i);	/* of that thread, by start */
+	int (*segment)(void *arg, const struct segment *s);
+	int (*migration)(void *arg, const struct sched_migration *m);
+	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
+	int (*run)(void *arg, const struct tracks_run *r);
+	int (*request)(void *arg, const struct life *life);
+	void *arg;
+};
+
+struct tracks_result {
+	uint64_t nr[NR_SEGMENT_KINDS];	/* segments given */
+	uint64_t nr_faults, nr_irqs;	/* given */
+	uint64_t nr_threads;
+	uint64_t nr_left_out;		/* invocations shorter than min_ns */
+	int64_t min_ns;			/* 0: none was left out for its length */
+	uint64_t nr_open_functions;	/* of those given: is_truncated */
+	uint64_t nr_not_kept;		/* sleeps on futexes, see futexes.h */
+	uint64_t nr_broken;		/* switches without their counterpart, see sched.h */
+	uint64_t nr_shifted;		/* functions moved to nest, by less than their resolution mostly */
+};
+
+/* 0, -ENOMEM, another -errno of a temporary file, or what a function of the sink returned. */
+int tracks_each(struct model *m, const struct tracks_options *o, const struct tracks_sink *sink,
+		struct tracks_result *result);
+
+#endif

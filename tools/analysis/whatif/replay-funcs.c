@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * When a thread was inside a function whose time is to be changed: pieces of its time
+ * with a factor each.
+ *
+ * A change of a function's time holds from the begin of its outermost invocation to
+ * the end of that; one of its own time only while it is the innermost function.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+#include "facts/ticks.h"
+#include "replay-private.h"
+
+#define PIECES_MAX	(2 * (size_t)WHATIF_ITEMS_MAX)
+
+struct known {			/* what the expressions say of a function */
+	const struct symbol *func;
+	uint32_t inside, self;	/* bits: changes */
+};
+
+struct level {			/* an invocation that is open */
+	int64_t end;
+	uint32_t inside, self;	/* inside: of the callers, too */
+};
+
+struct replay_funcs {
+	struct replay *r;
+	struct known *known;
+	size_t nr_buckets, nr_known;
+	struct level *levels;
+	size_t nr_levels, room_levels;
+	uint32_t actor;
+	uint32_t now;		/* changes that hold */
+	int64_t since;
+};
+
+bool replay_wants_funcs(const struct replay *r)
+{
+	for (size_t i = 0; i < r->w->nr_changes; i++)
+		if (r->w->changes[i].kind == WHATIF_FUNCTION || r->w->changes[i].kind == WHATIF_SELF)
+			return true;
+	return false;
+}
+
+struct replay_funcs *replay_funcs_open(struct replay *r)
+{
+	struct replay_funcs *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->r = r;
+	f->nr_buckets = 1024;
+	f->known = calloc(f->nr_buckets, sizeof(*f->known));
+	if (f->known)
+		return f;
+	free(f);
+	return NULL;
+}
+
+void replay_funcs_close(struct replay_funcs *f)
+{
+	if (!f)
+		return;
+	free(f->known);
+	free(f->levels);
+	free(f);
+}
+
+static struct known *find_known(struct known *at, size_t nr, const struct symbol *func)
+{
+	size_t i = ((uintptr_t)func >> 4) * 0x9e3779b97f4a7c15ULL >> 20 & (nr - 1);
+
+	while (at[i].func && at[i].func != func)
+		i = (i + 1) & (nr - 1);
+	return &at[i];
+}
+
+static int grow_known(struct replay_funcs *f)
+{
+	size_t nr = 4 * f->nr_buckets;
+	struct known *at = calloc(nr, sizeof(*at));
+
+	if (!at)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->nr_buckets; i++)
+		if (f->known[i].func)
+			*find_known(at, nr, f->known[i].func) = f->known[i];
+	free(f->known);
+	f->known = at;
+	f->nr_buckets = nr;
+	return 0;
+}
+
+static struct known *get_known(struct replay_funcs *f, const struct symbol *func)
+{
+	struct known *k = find_known(f->known, f->nr_buckets, func);
+
+	if (k->func)
+		return k;
+	if (2 * f->nr_known >= f->nr_buckets) {
+		if (grow_known(f))
+			return NULL;
+		k = find_known(f->known, f->nr_buckets, func);
+	}
+	f->nr_known++;
+	k->func = func;
+	for (size_t i = 0; i < f->r->w->nr_changes; i++) {
+		const struct whatif_change *c = &f->r->w->changes[i];
+
+		if ((c->kind != WHATIF_FUNCTION && c->kind != WHATIF_SELF) ||
+		    fnmatch(c->name, func->function, 0))
+			continue;
+		*(c->kind == WHATIF_SELF ? &k->self : &k->inside) |= 1U << i;
+	}
+	return k;
+}
+
+/* The changes that hold from then on. */
+static int set_changes(struct replay_funcs *f, int64_t at)
+{
+	const struct level *top = f->nr_levels ? &f->levels[f->nr_levels - 1] : NULL;
+	uint32_t now = top ? top->inside | top->self : 0;
+	struct replay *r = f->r;
+	struct replay_piece *p;
+
+	if (now == f->now)
+		return 0;
+	for (size_t i = 0; i < r->w->nr_changes; i++)
+		if (f->now & 1U << i)
+			ticks_add(&r->w->changes[i].ns, at - f->since);
+	f->since = at;
+	f->now = now;
+	p = r->nr_pieces ? &r->pieces[r->nr_pieces - 1] : NULL;
+	if (!p || p->actor != f->actor || p->start < at) {
+		if (r->nr_pieces == PIECES_MAX)
+			return replay_refuse(r, "more than %zu invocations of what is changed: record for "
+					     "a shorter time", PIECES_MAX / 2);
+		p = replay_grow(r->pieces, r->nr_pieces, &r->room_pieces, sizeof(*p));
+		if (!p)
+			return -ENOMEM;
+		r->pieces = p;
+		p += r->nr_pieces++;
+	}
+	*p = (struct replay_piece){ .start = at, .actor = f->actor, .factor = 1 };
+	for (size_t i = 0; i < r->w->nr_changes; i++)
+		if (now & 1U << i)
+			p->factor *= r->w->changes[i].factor;
+	return 0;
+}
+
+/* Those that end by then. */
+static int pop(struct replay_funcs *f, int64_t start)
+{
+	int ret = 0;
+
+	while (f->nr_levels && f->levels[f->nr_levels - 1].end <= start && !ret)
+		ret = set_changes(f, f->levels[--f->nr_levels].end);
+	return ret;
+}
+
+int replay_funcs_thread(struct replay_funcs *f, uint32_t actor)
+{
+	int ret = replay_funcs_end(f);
+
+	f->actor = actor;
+	return ret;
+}
+
+static void count(struct replay_funcs *f, const struct segment *s, uint32_t outermost)
+{
+	for (size_t i = 0; i < f->r->w->nr_changes; i++) {
+		if (!(outermost >> i & 1))
+			continue;
+		f->r->w->changes[i].nr++;
+		ticks_add(&f->r->w->changes[i].resolution_ns, s->resolution_ns);
+	}
+}
+
+int replay_funcs_add(struct replay_funcs *f, const struct segment *s)
+{
+	struct known *k = get_known(f, s->func);
+	struct level *l;
+	uint32_t inside;
+	int ret = k ? pop(f, s->start_ns) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	inside = f->nr_levels ? f->levels[f->nr_levels - 1].inside : 0;
+	l = replay_grow(f->levels, f->nr_levels, &f->room_levels, sizeof(*l));
+	if (!l)
+		return -ENOMEM;
+	f->levels = l;
+	count(f, s, (k->inside & ~inside) | k->self);
+	l[f->nr_levels++] = (struct level){ s->end_ns, inside | k->inside, k->self };
+	return set_changes(f, s->start_ns);
+}
+
+int replay_funcs_end(struct replay_funcs *f)
+{
+	return pop(f, INT64_MAX);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Between the files that make the replay, grouped by file.
+ *
+ * Items are what was recorded, by thread; steps are what is replayed.  All times are
+ * nanoseconds of the recording.
+ */
+#ifndef WHATIF_REPLAY_PRIVATE_H
+#define WHATIF_REPLAY_PRIVATE_H
+
+#include "replay.h"
+
+#define NONE	UINT32_MAX
+
+enum item_kind {
+	ITEM_PART,		/* works on a request; object: its index in parts */
+	ITEM_PUT,		/* puts one into a queue; object: index of the queue part */
+	ITEM_POST,		/* wakes somebody; object: number of the event */
+	ITEM_HOLD,		/* object: lock */
+	ITEM_WAIT,		/* for a lock; mid: when its last holder let go, or blind */
+	ITEM_FAILED,		/* waited for a lock and did not get it */
+	ITEM_EVENT,		/* until another thread woke it, mid; object: number of the event */
+	ITEM_FIXED,		/* until something else woke it */
+	ITEM_JOIN,		/* object: actor */
+	ITEM_IO,		/* asleep in the kernel for a time of its own */
+	ITEM_SLEEP,		/* asleep until a time, or for one */
+	ITEM_RUNNABLE, ITEM_PREEMPTED,
+};
+
+#define ITEM_F_SHARED	1	/* HOLD, WAIT: as a reader */
+#define ITEM_F_PAIRED	2	/* WAIT: a HOLD follows; HOLD: follows a WAIT */
+#define ITEM_F_BLIND	4	/* WAIT: it is not known who held the lock */
+#define ITEM_F_IDLE	8	/* of a kind in which threads wait for work */
+
+struct item {
+	int64_t start, end, mid;
+	uint32_t actor, object;
+	uint8_t kind, flags;	/* enum item_kind, ITEM_F_* */
+	uint8_t nr_passes;	/* WAIT: how often others took the lock meanwhile that did not wait */
+	uint32_t pass_ns;	/* how long at most after a release */
+};
+
+enum step_kind {
+	STEP_RUN,		/* base, or scaled if something is changed */
+	STEP_SLEEP,		/* the same, without a CPU */
+	STEP_UNTIL,		/* base: the time */
+	STEP_DELAY,		/* never scaled */
+	STEP_CPU,		/* waits for a CPU */
+	STEP_ACQUIRE,		/* base: from release to having it; scaled: serial number */
+	STEP_RELEASE,		/* scaled: that of its acquisition */
+	STEP_BEGIN, STEP_END,	/* object: life */
+	STEP_PUT, STEP_TAKE,	/* object: queue part; TAKE: base: delay */
+	STEP_POST, STEP_AWAIT,	/* object: event; AWAIT: base: delay */
+	STEP_JOIN,		/* object: actor */
+	STEP_EXIT,
+};
+
+#define STEP_F_SHARED		1
+#define STEP_F_WAITED		2	/* ACQUIRE: base is its own */
+#define STEP_F_IDLE		2	/* TAKE: the thread was there first */
+#define STEP_F_PREEMPTED	4	/* CPU */
+
+struct step {
+	uint8_t kind, flags;
+	uint32_t object;
+	int64_t base, scaled;
+};
+
+struct replay_part {		/* of a life */
+	int64_t start, end;
+	uint64_t queue;
+	uint32_t life;
+	uint32_t actor;		/* who worked, or put; NONE: came from outside */
+	uint32_t item;		/* on a thread: the queue part it took, or NONE */
+	uint32_t pool;		/* queue part: index of its pool, or NONE */
+	bool is_queue, is_first;
+};
+
+struct replay_life {
+	uint64_t id;
+	int64_t start, end;
+	const char *class;
+	bool is_counted;	/* complete, and wanted */
+};
+
+struct replay_actor {		/* a thread, or what comes from outside */
+	uint32_t tid;
+	size_t first_step, nr_steps;
+	uint32_t pool;		/* takes from nothing else, and others do, too; else NONE */
+};
+
+struct replay_pool {		/* a queue and who takes from it */
+	uint64_t queue;
+	uint32_t taker;		/* the first; NONE: none */
+	unsigned nr_takers;
+	bool is_shared;		/* whoever is free takes the next one */
+	int64_t idle_ns, busy_ns; /* delays: taker was there first, or item was */
+};
+
+struct replay_lock {
+	uint64_t address;
+	const struct symbol *symbol;
+	unsigned kind;
+	int64_t handover_ns;	/* median */
+	unsigned nr_shards;
+	double factor;		/* of holds */
+	uint32_t changes;	/* bits: those about it */
+};
+
+struct replay_pass {		/* a wait during which others took the lock that came later */
+	int64_t serial;		/* of the acquisition */
+	int64_t delay;		/* from a release: until then it was not awake */
+	unsigned nr;
+};
+
+struct replay_piece {		/* from here on a thread's time is scaled so */
+	int64_t start;
+	uint32_t actor;
+	double factor;
+};
+
+struct replay {
+	struct model *m;
+	const struct whatif_options *o;
+	struct whatif *w;
+	char *err;
+	size_t err_size;
+	struct replay_life *lives;
+	size_t nr_lives, room_lives;
+	struct replay_part *parts;
+	size_t nr_parts, room_parts;
+	struct replay_actor *actors;	/* the model's threads first */
+	size_t nr_actors, room_actors;
+	struct replay_pool *pools;
+	size_t nr_pools, room_pools;
+	struct replay_lock *locks;
+	size_t nr_locks, room_locks;
+	uint32_t *lock_buckets;
+	size_t nr_lock_buckets;
+	struct item *items;
+	size_t nr_items, room_items;
+	struct replay_piece *pieces;
+	size_t nr_pieces, room_pieces;
+	struct step *steps;
+	size_t nr_steps, room_steps;
+	size_t *takes;			/* by part: its TAKE */
+	struct replay_pass *passes;	/* by serial */
+	size_t nr_passes, room_passes;
+	size_t nr_events;
+	int64_t handover_ns;		/* of all locks */
+};
+
+/* replay.c */
+__attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const char *format, ...);
+/* Room for one more of size bytes each; nr is counted up by the caller. */
+void *replay_grow(void *at, size_t nr, size_t *room, size_t size);
+
+/* Behind the last one; NULL: out of memory. */
+struct step *replay_add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base);
+
+/* replay-read.c */
+int replay_read(struct replay *r);
+struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t actor, int64_t start,
+			     int64_t end, uint32_t object);
+
+/* replay-queues.c */
+int replay_read_lives(struct replay *r);
+uint32_t replay_actor_of(struct replay *r, uint32_t tid, int64_t tick);
+/* A new one, for what is no thread. */
+uint32_t replay_new_actor(struct replay *r, uint32_t tid);
+
+/* replay-funcs.c: when which factor holds for a thread */
+struct replay_funcs;
+struct replay_funcs *replay_funcs_open(struct replay *r);
+void replay_funcs_close(struct replay_funcs *f);
+int replay_funcs_thread(struct replay_funcs *f, uint32_t actor);
+int replay_funcs_add(struct replay_funcs *f, const struct segment *s);
+int replay_funcs_end(struct replay_funcs *f);
+bool replay_wants_funcs(const struct replay *r);
+
+/* replay-waits.c */
+int replay_join_waits(struct replay *r);
+int replay_set_delays(struct replay *r);
+
+/* replay-passes.c */
+int replay_find_passes(struct replay *r);
+void replay_sort_passes(struct replay *r);
+const struct replay_pass *replay_pass_of(const struct replay *r, int64_t serial);
+
+/* replay-steps.c */
+int replay_make_steps(struct replay *r);
+
+/* replay-gaps.c: which pauses of a thread end at a time, whatever came before */
+struct replay_gap {
+	int64_t start, end;
+	size_t step;
+};
+bool replay_is_clocked(const struct replay_gap *gaps, size_t nr, int64_t *min_ns);
+
+/* replay-sim.c */
+struct replay_run {
+	enum whatif_policy policy;
+	bool is_changed;	/* scaled durations, shards, CPUs */
+	bool no_preempt;
+	unsigned nr_cpus;	/* new ones */
+	int64_t *latency_ns;	/* by life; -1: it did not end */
+};
+int replay_simulate(const struct replay *r, struct replay_run *run);
+
+#endif

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What was recorded of each thread, as items: everything of tracks.h that takes time
+ * or that others may wait for.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/timeline/tracks.h"
+#include "facts/lockset.h"
+#include "facts/ticks.h"
+#include "replay-private.h"
+
+struct reading {
+	struct replay *r;
+	struct replay_funcs *funcs;
+	uint32_t actor;
+	size_t last_event;	/* index + 1 of the last EVENT of this actor; 0: none */
+};
+
+struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t actor, int64_t start,
+			     int64_t end, uint32_t object)
+{
+	struct item *at;
+
+	if (start > end)
+		start = end;
+	if (r->nr_items >= WHATIF_ITEMS_MAX) {
+		replay_refuse(r, "more than %u events: record for a shorter time, or with a higher "
+			      "--lock-threshold", WHATIF_ITEMS_MAX);
+		return NULL;
+	}
+	at = replay_grow(r->items, r->nr_items, &r->room_items, sizeof(*at));
+	if (!at)
+		return NULL;
+	r->items = at;
+	at += r->nr_items++;
+	*at = (struct item){ .start = start, .end = end, .mid = end,
+			     .actor = actor, .object = object, .kind = kind };
+	return at;
+}
+
+/* Locks */
+
+static size_t lock_hash(uint64_t address, size_t nr)
+{
+	return (address >> 3) * 0x9e3779b97f4a7c15ULL >> 24 & (nr - 1);
+}
+
+static int grow_buckets(struct replay *r)
+{
+	size_t nr = r->nr_lock_buckets ? 4 * r->nr_lock_buckets : 1024;
+	uint32_t *at = malloc(nr * sizeof(*at));
+
+	if (!at)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		at[i] = NONE;
+	for (size_t i = 0; i < r->nr_locks; i++) {
+		size_t k = lock_hash(r->locks[i].address, nr);
+
+		while (at[k] != NONE)
+			k = (k + 1) & (nr - 1);
+		at[k] = i;
+	}
+	free(r->lock_buckets);
+	r->lock_buckets = at;
+	r->nr_lock_buckets = nr;
+	return 0;
+}
+
+/* By its variable's name, or its address in hexadecimal. */
+static bool is_named(const char *glob, const struct replay_lock *l)
+{
+	char address[32];
+
+	snprintf(address, sizeof(address), "0x%" PRIx64, l->address);
+	return !fnmatch(glob, address, 0) ||
+	       (l->symbol && l->symbol->known && !fnmatch(glob, l->symbol->function, 0));
+}
+
+static void describe(struct replay *r, struct replay_lock *l)
+{
+	for (size_t i = 0; i < r->w->nr_changes; i++) {
+		const struct whatif_change *c = &r->w->changes[i];
+
+		if ((c->kind != WHATIF_HOLD && c->kind != WHATIF_SHARDED) || !is_named(c->name, l))
+			continue;
+		l->changes |= 1U << i;
+		if (c->kind == WHATIF_HOLD)
+			l->factor *= c->factor;
+		else
+			l->nr_shards = c->n;
+	}
+}
+
+/* NONE: out of memory. */
+static uint32_t get_lock(struct replay *r, const struct segment *s)
+{
+	struct replay_lock *at;
+	size_t k;
+
+	if (2 * r->nr_locks >= r->nr_lock_buckets && grow_buckets(r))
+		return NONE;
+	k = lock_hash(s->lock, r->nr_lock_buckets);
+	for (; r->lock_buckets[k] != NONE; k = (k + 1) & (r->nr_lock_buckets - 1))
+		if (r->locks[r->lock_buckets[k]].address == s->lock)
+			return r->lock_buckets[k];
+	at = replay_grow(r->locks, r->nr_locks, &r->room_locks, sizeof(*at));
+	if (!at)
+		return NONE;
+	r->locks = at;
+	at += r->nr_locks;
+	*at = (struct replay_lock){ .address = s->lock, .symbol = s->lock_symbol,
+				    .kind = s->lock_kind, .nr_shards = 1, .factor = 1 };
+	describe(r, at);
+	r->lock_buckets[k] = r->nr_locks;
+	return r->nr_locks++;
+}
+
+static int add_lock(struct reading *g, const struct segment *s)
+{
+	bool is_hold = s->kind == SEGMENT_LOCK_HOLD;
+	uint32_t lock = get_lock(g->r, s);
+	int64_t start = s->full_start_ns;
+	struct replay *r = g->r;
+	struct item *i;
+
+	if (lock == NONE)
+		return -ENOMEM;
+	/*
+	 * A hold that was not stamped began as late as it can have: a lock is taken on the
+	 * way to what is done with it.  Still before those who waited for it.
+	 */
+	if (is_hold && s->resolution_ns > 0)
+		start += s->resolution_ns - 1;
+	i = replay_add_item(r, is_hold ? ITEM_HOLD : s->has_failed ? ITEM_FAILED : ITEM_WAIT,
+			    g->actor, start, s->full_end_ns, lock);
+	if (!i)
+		return r->err[0] ? -EINVAL : -ENOMEM;
+	if (s->lock_kind == LDB_LOCK_RWLOCK_RD)
+		i->flags |= ITEM_F_SHARED;
+	for (size_t k = 0; k < r->w->nr_changes && is_hold; k++) {
+		if (!(r->locks[lock].changes & 1U << k))
+			continue;
+		r->w->changes[k].nr++;
+		ticks_add(&r->w->changes[k].ns, i->end - i->start);
+	}
+	return 0;
+}
+
+/* Other waits */
+
+/* Woken by another thread of the program: then by it in the replay, too. */
+static int add_event(struct reading *g, const struct segment *s)
+{
+	const struct party *waker = s->sched ? &s->sched->waker : NULL;
+	const struct thread *t = NULL;
+	struct item *i;
+
+	if (waker && waker->kind == PARTY_TASK && waker->tid != s->tid && !s->has_failed)
+		t = model_thread(g->r->m, waker->tid, s->end);
+	if (t && (t->start > s->end || (t->has_exited && t->end < s->start)))
+		t = NULL;
+	i = replay_add_item(g->r, t ? ITEM_EVENT : ITEM_FIXED, g->actor, s->start_ns, s->end_ns,
+			    t ? (uint32_t)(t - g->r->m->threads) : NONE);
+	if (!i)
+		return g->r->err[0] ? -EINVAL : -ENOMEM;
+	i->flags |= ITEM_F_IDLE;
+	g->last_event = t ? g->r->nr_items : 0;
+	return 0;
+}
+
+static int add_blocked(struct reading *g, const struct segment *s)
+{
+	const struct segment_sched *k = s->sched;
+	enum item_kind kind = ITEM_SLEEP;
+	struct item *i;
+
+	if (k && k->waker.kind == PARTY_TASK && k->waker.tid != s->tid && k->state != LDB_STATE_DISK &&
+	    model_thread(g->r->m, k->waker.tid, s->end))
+		return add_event(g, s);
+	if (k && k->state == LDB_STATE_DISK)
+		kind = ITEM_IO;
+	i = replay_add_item(g->r, kind, g->actor, s->start_ns, s->end_ns, NONE);
+	if (!i)
+		return g->r->err[0] ? -EINVAL : -ENOMEM;
+	if (kind == ITEM_SLEEP)
+		i->flags |= ITEM_F_IDLE;
+	return 0;
+}
+
+static int add_join(struct reading *g, const struct segment *s)
+{
+	const struct thread *t = s->owner ? model_thread(g->r->m, s->owner, s->start) : NULL;
+
+	if (replay_add_item(g->r, t && !s->has_failed ? ITEM_JOIN : ITEM_FIXED, g->actor, s->start_ns,
+			    s->end_ns, t ? (uint32_t)(t - g->r->m->threads) : NONE))
+		return 0;
+	return g->r->err[0] ? -EINVAL : -ENOMEM;
+}
+
+static int add_cpu(struct reading *g, const struct segment *s)
+{
+	bool is_preempted = s->kind == SEGMENT_PREEMPTED;
+	struct item *event = g->last_event ? &g->r->items[g->last_event - 1] : NULL;
+
+	/* A wait ends when its thread runs again, but who woke it did so before. */
+	if (event && s->start_ns >= event->start && s->start_ns < event->mid && !is_preempted)
+		event->mid = s->start_ns;
+	for (size_t i = 0; i < g->r->w->nr_changes; i++) {
+		struct whatif_change *c = &g->r->w->changes[i];
+
+		if (c->kind != WHATIF_CPUS && (c->kind != WHATIF_NO_PREEMPT || !is_preempted))
+			continue;
+		c->nr++;
+		ticks_add(&c->ns, s->end_ns - s->start_ns);
+	}
+	if (replay_add_item(g->r, is_preempted ? ITEM_PREEMPTED : ITEM_RUNNABLE, g->actor,
+			    s->start_ns, s->end_ns, NONE))
+		return 0;
+	return g->r->err[0] ? -EINVAL : -ENOMEM;
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	struct reading *g = arg;
+
+	if (g->actor == NONE)
+		return 0;
+	switch (s->kind) {
+	case SEGMENT_FUNCTION:
+		return replay_wants_funcs(g->r) ? replay_funcs_add(g->funcs, s) : 0;
+	case SEGMENT_LOCK_HOLD:
+		return add_lock(g, s);
+	case SEGMENT_LOCK_WAIT:
+		if (lock_kind_is_exclusive(s->lock_kind) || s->lock_kind == LDB_LOCK_RWLOCK_RD)
+			return add_lock(g, s);
+		return s->lock_kind == LDB_LOCK_JOIN ? add_join(g, s) : add_event(g, s);
+	case SEGMENT_FUTEX_WAIT:
+		return add_event(g, s);
+	case SEGMENT_BLOCKED:
+		return add_blocked(g, s);
+	case SEGMENT_RUNNABLE:
+	case SEGMENT_PREEMPTED:
+		return add_cpu(g, s);
+	default:
+		return 0;
+	}
+}
+
+/* Only one that works on requests: ldb's own threads are strangers, too. */
+static uint32_t find_stranger(const struct replay *r, uint32_t tid)
+{
+	for (size_t i = r->m->nr_threads; i < r->nr_actors; i++)
+		if (r->actors[i].tid == tid)
+			return i;
+	return NONE;
+}
+
+static int on_thread(void *arg, const struct thread *t)
+{
+	struct reading *g = arg;
+
+	/* One of the model's, or a stranger. */
+	if (t >= g->r->m->threads && t < g->r->m->threads + g->r->m->nr_threads)
+		g->actor = t - g->r->m->threads;
+	else
+		g->actor = find_stranger(g->r, t->tid);
+	g->last_event = 0;
+	return g->actor == NONE ? 0 : replay_funcs_thread(g->funcs, g->actor);
+}
+
+/* The other half of events: on the thread that woke. */
+
+struct asleep {
+	int64_t start, end;
+	int64_t since;		/* start of what this is a part of */
+	uint32_t actor;
+};
+
+struct sleepers {
+	struct asleep *at;	/* by actor and start */
+	size_t nr;
+};
+
+static int asleep_compare(const void *pa, const void *pb)
+{
+	const struct asleep *a = pa, *b = pb;
+
+	if (a->actor != b->actor)
+		return a->actor < b->actor ? -1 : 1;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return a->end > b->end ? -1 : a->end < b->end;
+}
+
+/* The call that waits is one item, the sleeps in it are others. */
+static void find_outer(struct sleepers *w)
+{
+	const struct asleep *outer = NULL;
+
+	for (size_t i = 0; i < w->nr; i++) {
+		struct asleep *a = &w->at[i];
+		bool is_part = outer && outer->actor == a->actor && a->start < outer->end;
+
+		a->since = is_part ? outer->since : a->start;
+		if (!is_part || a->end > outer->end)
+			outer = a;
+	}
+}
+
+/* Of the threads that woke others.  w->at is the caller's, also after an error. */
+static int find_sleepers(const struct replay *r, struct sleepers *w)
+{
+	bool *has_woken = calloc(r->nr_actors + 1, sizeof(*has_woken));
+
+	*w = (struct sleepers){ malloc((r->nr_items + 1) * sizeof(*w->at)), 0 };
+	if (!w->at || !has_woken) {
+		free(has_woken);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < r->nr_items; i++)
+		if (r->items[i].kind == ITEM_EVENT)
+			has_woken[r->items[i].object] = true;
+	for (size_t i = 0; i < r->nr_items; i++) {
+		const struct item *k = &r->items[i];
+
+		if (k->kind >= ITEM_WAIT && k->kind <= ITEM_SLEEP && has_woken[k->actor])
+			w->at[w->nr++] = (struct asleep){ k->start, k->end, k->start, k->actor };
+	}
+	free(has_woken);
+	qsort(w->at, w->nr, sizeof(*w->at), asleep_compare);
+	find_outer(w);
+	return 0;
+}
+
+/*
+ * Who sleeps wakes nobody.  A wake-up has the time when the woken was on a run queue: another
+ * CPU may have put it there, and the waker may sleep since.
+ */
+static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
+{
+	const struct asleep key = { .actor = actor, .start = at };
+	size_t low = 0, high = w->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (asleep_compare(&w->at[mid], &key) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || w->at[low - 1].actor != actor || w->at[low - 1].end <= at)
+		return at;
+	return w->at[low - 1].since;
+}
+
+/* When the wakers woke; who cannot have done it has not. */
+static int mend_events(struct replay *r)
+{
+	struct sleepers w;
+	int ret = find_sleepers(r, &w);
+
+	for (size_t i = 0; i < r->nr_items && !ret; i++) {
+		struct item *e = &r->items[i];
+		int64_t at;
+
+		if (e->kind != ITEM_EVENT)
+			continue;
+		at = awake_at(&w, e->object, e->mid);
+		if (e->object == e->actor || at < e->start)
+			e->kind = ITEM_FIXED;
+		else
+			e->mid = at;
+	}
+	free(w.at);
+	return ret;
+}
+
+static int add_posts(struct replay *r)
+{
+	int ret = mend_events(r);
+
+	for (size_t i = 0, nr = r->nr_items; i < nr && !ret; i++) {
+		struct item *e = &r->items[i];
+		uint32_t waker = e->object;
+		int64_t at = e->mid;
+
+		if (e->kind != ITEM_EVENT)
+			continue;
+		e->object = r->nr_events++;
+		if (!replay_add_item(r, ITEM_POST, waker, at, at, e->object))
+			ret = r->err[0] ? -EINVAL : -ENOMEM;
+	}
+	return ret;
+}
+
+int replay_read(struct replay *r)
+{
+	struct reading g = { .r = r };
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct tracks_sink sink = { .thread = on_thread, .segment = on_segment, .arg = &g };
+	struct tracks_result result;
+	int ret;
+
+	for (size_t i = 0; i < r->m->nr_threads; i++)
+		if (replay_new_actor(r, r->m->threads[i].tid) == NONE)
+			return -ENOMEM;
+	ret = replay_read_lives(r);
+	g.funcs = replay_funcs_open(r);
+	if (!ret && !g.funcs)
+		ret = -ENOMEM;
+	o.progress = r->o->progress;
+	o.progress_arg = r->o->progress_arg;
+	/* Functions are the bulk of a recording. */
+	if (!replay_wants_funcs(r))
+		o.min_ns = INT64_MAX / 4;
+	if (!ret)
+		ret = tracks_each(r->m, &o, &sink, &result);
+	if (!ret)
+		ret = replay_funcs_end(g.funcs);
+	replay_funcs_close(g.funcs);
+	return ret ? ret : add_posts(r);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files of the simulation, grouped by file. */
+#ifndef WHATIF_REPLAY_SIM_H
+#define WHATIF_REPLAY_SIM_H
+
+#include "replay-private.h"
+
+enum wait_for { WAIT_NOTHING, WAIT_LOCK, WAIT_ITEM, WAIT_WORK, WAIT_EVENT, WAIT_EXIT, WAIT_CPU };
+
+struct runner {			/* a thread */
+	size_t step;
+	int64_t at;		/* its next turn, if it has one */
+	uint32_t heap;		/* its place in the heap, or NONE */
+	uint64_t order;
+	uint32_t next;		/* in the list it waits in */
+	uint8_t wait;
+	bool is_woken;		/* BARGING: will try again */
+	uint8_t nr_tries;	/* that failed */
+	bool has_slept;		/* in its last wait; else the wait was none */
+	bool has_lock;		/* the one it waited for was handed over */
+	bool has_new_cpu;
+	bool has_exited;
+	uint32_t pool;		/* whose work it does; NONE: its own steps only */
+};
+
+/* Nothing is later.  No step is longer than half of what is left. */
+#define SIM_END		(INT64_MAX / 2)
+
+struct list {			/* of runners or items */
+	uint32_t first, last;
+};
+
+struct sim_lock {
+	uint32_t nr_readers;
+	bool is_taken;		/* by a writer */
+	struct list waiters;
+};
+
+struct sim_pool {
+	struct list items, idle;
+};
+
+struct sim {
+	const struct replay *r;
+	struct replay_run *run;
+	struct runner *runners;
+	uint32_t *heap;
+	size_t nr_heap;
+	uint64_t order;
+	struct sim_lock *locks;
+	size_t *first_lock;	/* by lock: of its shards */
+	struct sim_pool *pools;
+	uint32_t *next_item;	/* by part: in the list of its pool */
+	uint32_t *takers;	/* by part: who waits for it; PUT: it is there */
+	uint32_t *events;	/* by event: the same */
+	struct list *exits;	/* by actor: who waits for its end */
+	struct list cpu_waiters;
+	unsigned nr_free_cpus;
+	int64_t now;
+	int64_t *begin;		/* by life */
+};
+
+#define THERE	(UINT32_MAX - 1)
+
+static inline const struct step *sim_step_of(const struct sim *s, uint32_t runner)
+{
+	return &s->r->steps[s->runners[runner].step];
+}
+
+/* replay-turns.c: whose turn is when, and lists of those who have none */
+void sim_set_turn(struct sim *s, uint32_t runner, int64_t at);
+void sim_unset_turn(struct sim *s, uint32_t runner);
+void sim_list_add(struct sim *s, struct list *l, uint32_t runner);
+uint32_t sim_list_take(struct sim *s, struct list *l);	/* the first, or NONE */
+void sim_list_remove(struct sim *s, struct list *l, uint32_t runner);
+/* Before those who got their lock later in the recording. */
+void sim_list_sort_in(struct sim *s, struct list *l, uint32_t runner);
+
+/* replay-locks.c */
+bool sim_acquire(struct sim *s, uint32_t runner, const struct step *st);
+void sim_release(struct sim *s, const struct step *st);
+
+/* replay-sim.c */
+void sim_leave_cpu(struct sim *s, uint32_t runner);
+
+#endif

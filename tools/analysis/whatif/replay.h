@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What if: the recording is replayed with changed durations.
+ *
+ * Of each thread a sequence of steps is made: compute for so long, take and give back
+ * locks, sleep, put requests into queues and take them out.  A simulation runs these
+ * sequences; waits for locks and queues come out of it and are not copied.  What is
+ * fixed are the accidents of the recording: arrivals, durations, delays of wake-ups.
+ *
+ * Before anything is predicted the replay must give, with nothing changed, the
+ * latencies that were measured: 50th and 99th percentile within WHATIF_ERROR_MAX.
+ *
+ *	GLOB*F			time inside functions of that name times F: their own and
+ *				that of what they call, sleeps and I/O included; waits for
+ *				locks and queues in them come out of the simulation
+ *	self:GLOB*F		their own time alone
+ *	lock:NAME*F		time with the lock held
+ *	lock:NAME=sharded(N)	N locks instead of one, each acquisition takes one of them
+ *	no-preempt		nobody loses its CPU
+ *	cpus+N			who waits for a CPU may take one of N new ones
+ *
+ * Who gets a lock that several wait for depends on its implementation and on chance, so
+ * all is replayed with several policies, and what those predict that pass the check is
+ * a range:
+ *
+ *	FIFO		a lock is handed over in the order of arrival
+ *	BARGING		it is free until the first waiter is awake, and who comes meanwhile
+ *			takes it
+ *	RECORDED	so, but those that got it first in the recording are first
+ */
+#ifndef WHATIF_REPLAY_H
+#define WHATIF_REPLAY_H
+
+#include "facts/model.h"
+
+#define WHATIF_ERROR_MAX	0.05
+#define WHATIF_CHANGES_MAX	16
+#define WHATIF_ITEMS_MAX	(8U << 20)	/* events that can be replayed: some 1.5 GB */
+#define WHATIF_CLASS_MIN	100		/* requests of a class that the self-check looks at */
+
+enum whatif_kind {
+	WHATIF_FUNCTION,
+	WHATIF_SELF,
+	WHATIF_HOLD,
+	WHATIF_SHARDED,
+	WHATIF_NO_PREEMPT,
+	WHATIF_CPUS,
+};
+
+struct whatif_change {
+	const char *text;	/* as it was given */
+	enum whatif_kind kind;
+	char *name;		/* glob; owned */
+	double factor;
+	unsigned n;		/* shards, CPUs */
+	uint64_t nr;		/* invocations, holds, times without a CPU that it is about */
+	int64_t ns;		/* their time, as recorded */
+	int64_t resolution_ns;	/* of it: as far as begins and ends are not known */
+};
+
+/* 0, -ENOMEM, or -EINVAL and one line in err.  text must live as long as the change. */
+int whatif_parse(const char *text, struct whatif_change *c, char *err, size_t err_size);
+void whatif_change_free(struct whatif_change *c);
+
+enum whatif_policy { WHATIF_FIFO, WHATIF_BARGING, WHATIF_RECORDED, NR_WHATIF_POLICIES };
+
+enum whatif_point { WHATIF_P50, WHATIF_P90, WHATIF_P99, WHATIF_P999, WHATIF_MAX, NR_WHATIF_POINTS };
+
+struct whatif_class {
+	const char *name;	/* "" */
+	size_t nr;		/* complete requests */
+	int64_t measured_ns[NR_WHATIF_POINTS];
+	int64_t replayed_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS]; /* with nothing changed */
+	int64_t predicted_ns[NR_WHATIF_POLICIES][NR_WHATIF_POINTS];
+	int64_t lo_ns[NR_WHATIF_POINTS], hi_ns[NR_WHATIF_POINTS]; /* of the policies that passed */
+};
+
+struct whatif_request {
+	uint64_t id;
+	const char *class;
+	int64_t start_ns;
+	int64_t before_ns;	/* measured */
+	int64_t lo_ns, hi_ns;	/* after */
+};
+
+struct whatif_options {
+	const struct whatif_change *changes; /* their nr and ns are set in whatif.changes */
+	size_t nr_changes;
+	int64_t from, to;	/* ticks: requests that start in it are counted */
+	const char *class;	/* glob; NULL: all */
+	size_t nr_requests;	/* list so many of those that change most */
+	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
+	void *progress_arg;
+};
+#define WHATIF_OPTIONS_ALL { NULL, 0, INT64_MIN, INT64_MAX, NULL, 10, NULL, NULL }
+
+struct whatif {
+	const struct model *model;
+	struct whatif_change changes[WHATIF_CHANGES_MAX]; /* names belong to the options */
+	size_t nr_changes;
+	struct whatif_class all;
+	struct whatif_class *classes;
+	size_t nr_classes;
+	struct whatif_request *requests; /* greatest change first */
+	size_t nr_requests;
+	uint64_t nr_changed;	/* requests of which the latency changes */
+	double error[NR_WHATIF_POLICIES]; /* the worst of the self-check, signed: 0.03 is 3 % too long */
+	bool is_good[NR_WHATIF_POLICIES];
+	size_t nr_steps, nr_threads, nr_locks, nr_queues;
+	/* What the recording lacked. */
+	bool has_functions;		/* changes are about functions: known as the scanner saw them */
+	bool has_sched, has_holds;	/* --mutex=hold: all above the threshold */
+	const char *mutex;		/* its level; "" */
+	int64_t lock_threshold_ns;
+	uint64_t nr_waits, nr_blind_waits; /* for locks; of them: nobody was seen to hold it */
+	int64_t wait_ns, blind_ns;	/* their time; kept as it was */
+	uint64_t nr_fixed;		/* waits for others that end when they ended: waker not known */
+	int64_t fixed_ns;
+};
+
+/*
+ * 0, -ENOMEM, another -errno of a temporary file, or -EINVAL and one line in err: the
+ * recording cannot be replayed, or a name is in none of it.
+ */
+int whatif_build(struct model *m, const struct whatif_options *o, struct whatif *w, char *err,
+		 size_t err_size);
+void whatif_free(struct whatif *w);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tree of a blame flame graph; see pictures.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pictures.h"
+
+#define PATH_MAX_DEPTH	512	/* of longer ones the innermost frames */
+
+struct build {
+	const struct why *w;
+	struct blametree *b;
+	size_t room;
+	uint32_t *slots;		/* frames + 1 by parent, kind, name; 0: free */
+	size_t nr_slots;
+};
+
+static uint64_t hash_of(uint32_t parent, const char *kind, const char *name)
+{
+	uint64_t hash = 14695981039346656037ULL ^ parent;
+
+	for (const char *s = kind; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 1099511628211ULL;
+	hash *= 1099511628211ULL;
+	for (const char *s = name; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 1099511628211ULL;
+	return hash ^ hash >> 32;
+}
+
+static void place(struct build *b, uint32_t frame)
+{
+	const struct blametree_frame *f = &b->b->at[frame];
+	size_t at = hash_of(f->parent, f->kind, f->name) & (b->nr_slots - 1);
+
+	while (b->slots[at])
+		at = (at + 1) & (b->nr_slots - 1);
+	b->slots[at] = frame + 1;
+}
+
+static int grow(struct build *b)
+{
+	size_t room = b->room ? 2 * b->room : 512;
+	struct blametree_frame *at = reallocarray(b->b->at, room, sizeof(*at));
+	uint32_t *slots;
+
+	if (!at)
+		return -ENOMEM;
+	b->b->at = at;
+	slots = calloc(2 * room, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	free(b->slots);
+	b->slots = slots;
+	b->nr_slots = 2 * room;
+	b->room = room;
+	for (size_t i = 1; i < b->b->nr; i++)
+		place(b, i);
+	return 0;
+}
+
+/* The frame of that name above the parent, or the parent if there are too many. */
+static int find_child(struct build *b, uint32_t *frame, const char *kind, const char *name)
+{
+	struct blametree *t = b->b;
+	size_t at = hash_of(*frame, kind, name) & (b->nr_slots - 1);
+
+	for (; b->slots[at]; at = (at + 1) & (b->nr_slots - 1)) {
+		const struct blametree_frame *f = &t->at[b->slots[at] - 1];
+
+		if (f->parent == *frame && !strcmp(f->kind, kind) && !strcmp(f->name, name)) {
+			*frame = b->slots[at] - 1;
+			return 0;
+		}
+	}
+	if (t->nr == BLAMETREE_FRAMES_MAX) {
+		t->nr_dropped++;
+		return 0;
+	}
+	if (t->nr == b->room && grow(b))
+		return -ENOMEM;
+	t->at[t->nr] = (struct blametree_frame){
+		.parent = *frame, .depth = t->at[*frame].depth + 1, .kind = kind, .name = name,
+	};
+	place(b, t->nr);
+	*frame = t->nr++;
+	return 0;
+}
+
+static int add_path(struct build *b, uint32_t *frame, uint32_t path)
+{
+	const struct partition *p = b->w->p;
+	uint32_t steps[PATH_MAX_DEPTH];
+	size_t nr = 0;
+	int ret = 0;
+
+	for (uint32_t at = path; at && nr < PATH_MAX_DEPTH; at = p->paths[at].parent)
+		steps[nr++] = at;
+	while (nr-- && !ret)
+		ret = find_child(b, frame, p->paths[steps[nr]].is_queue ? "queue" : "function",
+				 path_name(p, steps[nr]));
+	return ret;
+}
+
+/* What a link is called: who held it, where its own name says nothing. */
+static const char *link_name(const struct why_link *l)
+{
+	if (*l->label)
+		return l->label;
+	return *l->thread ? l->thread : "";
+}
+
+static int add_chain(struct build *b, uint32_t *frame, const struct why_chain *chain,
+		     const char *first)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < chain->nr && !ret; i++) {
+		const struct why_link *l = &chain->links[i];
+
+		/*
+		 * What it waited for is there already; which request was ahead differs each time;
+		 * what a function may call took no time that is known.
+		 */
+		if ((!i && !strcmp(l->kind, first)) || !strcmp(l->kind, "request") ||
+		    l->source == EDGE_CODE)
+			continue;
+		ret = find_child(b, frame, l->kind, link_name(l));
+	}
+	return ret;
+}
+
+static void add_time(struct build *b, uint32_t frame, int64_t ns)
+{
+	b->b->at[frame].own_ns += ns;
+	b->b->at[frame].nr++;
+}
+
+static const char *class_name(const struct build *b, const struct why_target *t)
+{
+	const char *name = b->w->p->classes[t->request->class];
+
+	return *name ? name : "(no class)";
+}
+
+static int add_amount(struct build *b, const struct why_target *t, size_t k)
+{
+	const struct why_cause *c = &b->w->causes[t->amounts[k].cause];
+	const char *kind = leaf_kind_name(c->kind);
+	uint32_t frame = 0;
+	int ret = find_child(b, &frame, "class", class_name(b, t));
+
+	if (!ret)
+		ret = add_path(b, &frame, c->path);
+	if (!ret && c->leaf != UINT32_MAX && c->kind != LEAF_FUNCTION)
+		ret = find_child(b, &frame, kind, b->w->p->leaves[c->leaf].label);
+	if (!ret && !k && t->chain)
+		ret = add_chain(b, &frame, t->chain, kind);
+	if (!ret)
+		add_time(b, frame, t->amounts[k].ns);
+	return ret;
+}
+
+/* What no cause explains, so that the sum is the deviation. */
+static int add_rest(struct build *b, const struct why_target *t, int64_t explained)
+{
+	uint32_t frame = 0;
+	int ret;
+
+	if (t->deviation_ns <= explained)
+		return 0;
+	ret = find_child(b, &frame, "class", class_name(b, t));
+	if (!ret)
+		ret = find_child(b, &frame, "unexplained", "");
+	if (!ret)
+		add_time(b, frame, t->deviation_ns - explained);
+	return ret;
+}
+
+static int add_target(struct build *b, const struct why_target *t)
+{
+	int64_t explained = 0;
+	int ret = 0;
+
+	for (size_t k = 0; k < t->nr_amounts && !ret; k++) {
+		ret = add_amount(b, t, k);
+		explained += t->amounts[k].ns;
+	}
+	return ret ? ret : add_rest(b, t, explained);
+}
+
+/* Parents come before their children. */
+static void sum(struct blametree *b)
+{
+	for (size_t i = 0; i < b->nr; i++)
+		b->at[i].all_ns = b->at[i].own_ns;
+	for (size_t i = b->nr; i-- > 1;)
+		b->at[b->at[i].parent].all_ns += b->at[i].all_ns;
+}
+
+/* Brothers: most first. */
+static int compare_frames(const void *pa, const void *pb, void *arg)
+{
+	const struct blametree *t = arg;
+	const struct blametree_frame *a = &t->at[*(const uint32_t *)pa];
+	const struct blametree_frame *b = &t->at[*(const uint32_t *)pb];
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->all_ns != b->all_ns)
+		return a->all_ns > b->all_ns ? -1 : 1;
+	return strcmp(a->kind, b->kind) ? strcmp(a->kind, b->kind) : strcmp(a->name, b->name);
+}
+
+/*
+ * Into the order of reading: of the sorted numbers of frames, children of one parent
+ * stand together, next[parent] is the place of the next one.
+ */
+static void walk(const struct blametree *from, struct blametree_frame *to, const uint32_t *sorted,
+		 uint32_t *next, uint32_t *moved)
+{
+	uint32_t frame = 0;
+	size_t nr = 0;
+
+	to[nr++] = from->at[0];
+	moved[0] = 0;
+	for (;;) {
+		uint32_t at = next[frame];
+
+		if (at < from->nr && from->at[sorted[at]].parent == frame) {
+			next[frame]++;
+			frame = sorted[at];
+			to[nr] = from->at[frame];
+			to[nr].parent = moved[from->at[frame].parent];
+			moved[frame] = nr++;
+		} else if (frame) {
+			frame = from->at[frame].parent;
+		} else {
+			return;
+		}
+	}
+}
+
+static int order(struct blametree *b)
+{
+	struct blametree_frame *to = calloc(b->nr, sizeof(*to));
+	uint32_t *sorted = calloc(b->nr, sizeof(*sorted)), *next = calloc(b->nr, sizeof(*next));
+	uint32_t *moved = calloc(b->nr, sizeof(*moved));
+	int ret = to && sorted && next && moved ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < b->nr && !ret; i++)
+		sorted[i] = i;
+	if (!ret) {
+		/* The root is its own parent; it stays where it is. */
+		qsort_r(sorted + 1, b->nr - 1, sizeof(*sorted), compare_frames, b);
+		for (size_t i = 0; i < b->nr; i++)
+			next[i] = b->nr;
+		for (size_t i = b->nr; i-- > 1;)
+			next[b->at[sorted[i]].parent] = i;
+		walk(b, to, sorted, next, moved);
+		free(b->at);
+		b->at = to;
+		to = NULL;
+	}
+	free(to);
+	free(sorted);
+	free(next);
+	free(moved);
+	return ret;
+}
+
+int blametree_build(const struct why *w, struct blametree *b)
+{
+	struct build build = { .w = w, .b = b };
+	int ret;
+
+	*b = (struct blametree){ 0 };
+	ret = grow(&build);
+	if (!ret)
+		b->at[b->nr++] = (struct blametree_frame){ .kind = "all", .name = "" };
+	for (size_t i = 0; i < w->nr_targets && !ret; i++)
+		ret = add_target(&build, &w->targets[i]);
+	if (!ret) {
+		sum(b);
+		ret = order(b);
+	}
+	free(build.slots);
+	if (ret)
+		blametree_free(b);
+	return ret;
+}
+
+void blametree_free(struct blametree *b)
+{
+	free(b->at);
+	*b = (struct blametree){ 0 };
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who had the CPUs while the targets lived; see pictures.h.  The targets overlap, so a run
+ * counts once for each that lived: of a run from a to b that is C(b) - C(a), where C(t) is
+ * how long all of them together have lived by t.
+ *
+ * A run is the time between two switches of a CPU of which the first says that somebody
+ * came and the second that he left.  Where the two disagree somebody else has been there,
+ * too, and it is not known who.  sched.h, which says who is to blame for a wait, does not
+ * believe that for times in which no thread of the program waits for the CPU: others may
+ * come and go then, and the same one come back, without an event.  Here that is good enough.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/window.h"
+#include "facts/sched.h"
+#include "facts/tasks.h"
+#include "facts/ticks.h"
+#include "pictures.h"
+
+#define CONTEXTS_MAX	256	/* of a CPU; of what comes later the last one is all */
+
+/* Starts or ends, sorted, and the sums of those before each. */
+struct marks {
+	int64_t *at;
+	__int128 *sums;
+	size_t nr;
+};
+
+/* Whom the last switch of a CPU left there. */
+struct last {
+	struct party who;		/* NONE: there was no switch */
+	int64_t tick;
+};
+
+struct build {
+	struct model *m;
+	uint32_t pid;
+	struct last *lasts;		/* by CPU */
+	struct window window;
+	struct marks starts, ends;
+	int64_t first, last;		/* of all of them: no run beyond counts */
+	struct cpus *c;
+	size_t room;
+};
+
+static int compare_values(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+static int sum_marks(struct marks *k)
+{
+	k->sums = calloc(k->nr + 1, sizeof(*k->sums));
+	if (!k->sums)
+		return -ENOMEM;
+	qsort(k->at, k->nr, sizeof(*k->at), compare_values);
+	for (size_t i = 0; i < k->nr; i++)
+		k->sums[i + 1] = k->sums[i] + k->at[i];
+	return 0;
+}
+
+static int fill_marks(struct build *b, const struct why *w)
+{
+	size_t nr = w->nr_targets;
+
+	b->starts.at = calloc(nr + 1, sizeof(int64_t));
+	b->ends.at = calloc(nr + 1, sizeof(int64_t));
+	if (!b->starts.at || !b->ends.at)
+		return -ENOMEM;
+	b->starts.nr = b->ends.nr = nr;
+	for (size_t i = 0; i < nr; i++) {
+		const struct request *r = w->targets[i].request;
+
+		b->starts.at[i] = r->start_ns;
+		b->ends.at[i] = r->start_ns + r->latency_ns;
+		b->c->lifetime_ns += r->latency_ns;
+	}
+	if (sum_marks(&b->starts) || sum_marks(&b->ends))
+		return -ENOMEM;
+	b->first = nr ? b->starts.at[0] : 0;
+	b->last = nr ? b->ends.at[nr - 1] : 0;
+	return 0;
+}
+
+/* The sum of ns - mark over the marks before ns. */
+static __int128 since(const struct marks *k, int64_t ns)
+{
+	size_t lo = 0, hi = k->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (k->at[mid] <= ns)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return (__int128)ns * lo - k->sums[lo];
+}
+
+/* How long they have lived by then, together. */
+static int64_t lived(const struct build *b, int64_t ns)
+{
+	return since(&b->starts, ns) - since(&b->ends, ns);
+}
+
+static struct cpu_bar *get_bar(struct build *b, uint32_t cpu)
+{
+	struct cpus *c = b->c;
+
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->at[i].cpu == cpu)
+			return &c->at[i];
+	if (c->nr == b->room) {
+		size_t room = b->room ? 2 * b->room : 16;
+		struct cpu_bar *at = reallocarray(c->at, room, sizeof(*at));
+
+		if (!at)
+			return NULL;
+		c->at = at;
+		b->room = room;
+	}
+	c->at[c->nr] = (struct cpu_bar){
+		.cpu = cpu, .contexts = calloc(CONTEXTS_MAX, sizeof(*c->at->contexts)),
+	};
+	return c->at[c->nr].contexts ? &c->at[c->nr++] : NULL;
+}
+
+static struct cpu_context *get_context(struct cpu_bar *bar, enum party_kind kind, const char *name,
+				       bool is_own)
+{
+	struct cpu_context *k;
+
+	for (size_t i = 0; i < bar->nr_contexts; i++) {
+		k = &bar->contexts[i];
+		if (k->kind == kind && k->is_own == is_own && !strcmp(k->name, name))
+			return k;
+	}
+	if (bar->nr_contexts == CONTEXTS_MAX)
+		return &bar->contexts[CONTEXTS_MAX - 1];
+	if (bar->nr_contexts == CONTEXTS_MAX - 1)
+		name = "";
+	k = &bar->contexts[bar->nr_contexts++];
+	*k = (struct cpu_context){ .kind = kind, .name = name, .is_own = is_own };
+	return k;
+}
+
+static int add_run(struct build *b, uint32_t cpu, struct party who, int64_t from, int64_t to)
+{
+	int64_t start = ticks_time_ns(b->m->reader, from), end = ticks_time_ns(b->m->reader, to), ns;
+	struct cpu_bar *bar;
+	bool is_own;
+
+	if (end <= b->first || start >= b->last)
+		return 0;
+	ns = lived(b, end) - lived(b, start);
+	if (ns <= 0)
+		return 0;
+	party_identify(b->m, &who, from);
+	bar = get_bar(b, cpu);
+	if (!bar)
+		return -ENOMEM;
+	is_own = who.kind == PARTY_TASK && b->pid && who.pid == b->pid && !tasks_is_ldb(b->m, who.tid);
+	get_context(bar, who.kind, who.name, is_own)->ns += ns;
+	bar->known_ns += ns;
+	return 0;
+}
+
+static struct party party_of(uint32_t tid, unsigned flags)
+{
+	return (struct party){
+		.kind = tid ? PARTY_TASK : flags & LDB_SCHED_F_HIDDEN ? PARTY_HIDDEN : PARTY_IDLE,
+		.tid = tid,
+	};
+}
+
+static int on_row(void *arg, const void *windowed)
+{
+	const struct ldb_row_sched *row = windowed;
+	struct party left = party_of(row->tid, row->flags);
+	struct build *b = arg;
+	struct last *last;
+	int ret = 0;
+
+	if ((row->op != LDB_SCHED_OP_SWITCH && row->op != LDB_SCHED_OP_OCCUPANT) ||
+	    row->cpu >= SCHED_CPUS_MAX)
+		return 0;
+	last = &b->lasts[row->cpu];
+	if (last->who.kind != PARTY_NONE && party_is(&last->who, &left) && row->tick > last->tick)
+		ret = add_run(b, row->cpu, left, last->tick, row->tick);
+	last->who = party_of(row->other, row->flags);
+	last->tick = row->tick;
+	return ret;
+}
+
+static int on_rows(void *arg, const struct reader_rows *rows)
+{
+	struct build *b = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		struct ldb_row_sched row = rows->sched[i];
+
+		row.tick = ticks_sane(row.tick);
+		ret = window_add(&b->window, &row, row.tick);
+	}
+	return ret;
+}
+
+static int read_events(struct build *b)
+{
+	int ret;
+
+	b->lasts = calloc(SCHED_CPUS_MAX, sizeof(*b->lasts));
+	if (!b->lasts)
+		return -ENOMEM;
+	window_init(&b->window, sizeof(struct ldb_row_sched), on_row, b);
+	ret = reader_each(b->m->reader, LDB_BLK_SCHED, NULL, on_rows, b);
+	if (!ret)
+		ret = window_finish(&b->window);
+	window_free(&b->window);
+	free(b->lasts);
+	return ret;
+}
+
+static int compare_contexts(const void *pa, const void *pb)
+{
+	const struct cpu_context *a = pa, *b = pb;
+
+	if (a->is_own != b->is_own)
+		return a->is_own ? -1 : 1;
+	if ((a->kind == PARTY_IDLE) != (b->kind == PARTY_IDLE))
+		return a->kind == PARTY_IDLE ? 1 : -1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->name, b->name);
+}
+
+static int compare_bars(const void *pa, const void *pb)
+{
+	const struct cpu_bar *a = pa, *b = pb;
+
+	return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
+}
+
+int cpus_build(const struct why *w, struct cpus *c)
+{
+	const char *pid = reader_meta(w->p->m->reader, "pid");
+	struct build b = { .m = w->p->m, .pid = pid ? strtoul(pid, NULL, 10) : 0, .c = c };
+	int ret;
+
+	*c = (struct cpus){ .has_events = w->p->m->has_sched };
+	ret = fill_marks(&b, w);
+	if (!ret && c->has_events)
+		ret = read_events(&b);
+	for (size_t i = 0; i < c->nr; i++)
+		qsort(c->at[i].contexts, c->at[i].nr_contexts, sizeof(*c->at->contexts),
+		      compare_contexts);
+	if (c->nr)
+		qsort(c->at, c->nr, sizeof(*c->at), compare_bars);
+	free(b.starts.at);
+	free(b.starts.sums);
+	free(b.ends.at);
+	free(b.ends.sums);
+	if (ret)
+		cpus_free(c);
+	return ret;
+}
+
+void cpus_free(struct cpus *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		free(c->at[i].contexts);
+	free(c->at);
+	*c = (struct cpus){ 0 };
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the pictures of ldb-why show, as plain numbers: folds over struct why, and (the
+ * CPUs) over the kernel's events.  The pictures are NSight's (Haecki et al., NSDI '22,
+ * sections 3, 5.3 and 7), the blame flame graph is not.
+ *
+ * Strings are those of the why and of the model: both must live as long.
+ */
+#ifndef WHY_PICTURES_H
+#define WHY_PICTURES_H
+
+#include "why.h"
+
+/* Quartiles by nearest rank, as in dist.h. */
+struct box {
+	size_t nr;
+	int64_t min, q1, median, q3, max;
+	int64_t total;
+};
+
+/* Sorts the values. */
+struct box box_of(int64_t *values, size_t nr);
+
+/* pictures.c: balloons.  A target's causes are its first BALLOON_CAUSES amounts. */
+#define BALLOON_CAUSES	3
+
+struct balloon {
+	uint32_t target;	/* index into why.targets */
+	size_t number;		/* of its request in order of arrival, from 0 */
+};
+
+/* Latencies of so many requests, one after the other in order of arrival. */
+struct balloon_bin {
+	size_t first, nr;	/* numbers */
+	int64_t min_ns, median_ns, max_ns;
+};
+
+struct balloons {
+	struct balloon *at;	/* by number */
+	size_t nr;
+	struct balloon_bin *bins;
+	size_t nr_bins;
+	size_t nr_requests;
+};
+
+/* At most max_bins of them, which is not 0.  0 or -ENOMEM; so for all of these. */
+int balloons_build(const struct why *w, size_t max_bins, struct balloons *b);
+void balloons_free(struct balloons *b);
+
+/* pictures.c: what each cause added to the targets that have it. */
+struct cause_box {
+	uint32_t cause;		/* index into why.causes */
+	struct box box;
+};
+
+/* Causes of one category; of those that have none, of one kind. */
+struct cause_group {
+	const char *name;
+	struct box box;		/* sums of a target's causes in it */
+	size_t first, nr;	/* in boxes.at */
+};
+
+struct boxes {
+	struct cause_box *at;	/* by group, then in the order of why.causes */
+	size_t nr;
+	struct cause_group *groups; /* in the order of their first causes */
+	size_t nr_groups;
+};
+
+/* The name of a cause's group. */
+const char *boxes_group(const struct why_cause *c);
+
+int boxes_build(const struct why *w, struct boxes *b);
+void boxes_free(struct boxes *b);
+
+/*
+ * pictures-queues.c: how many requests more than in the reference were ahead of the
+ * targets, and what that cost them.  The reference is that of why.classes: requests of
+ * the class whose latency is from reference_lo_ns to reference_hi_ns.
+ */
+struct queue_extra {
+	int64_t extra;		/* > 0: so many more than the median of the reference */
+	size_t nr;		/* targets */
+};
+
+struct queue_depth {
+	uint32_t class;		/* of those that waited; index into why.classes */
+	const char *where;	/* "queue NAME"; a function: in a batch there */
+	const char *behind;	/* class of those ahead */
+	int64_t reference, reference_ns; /* medians; 0 where most had none ahead */
+	struct queue_extra *extras; /* by extra */
+	size_t nr_extras;
+	struct box depth;	/* of extra, over the targets with one */
+	struct box box;		/* and what they waited more than the median, in ns; not below 0 */
+};
+
+struct queues {
+	struct queue_depth *at;	/* most time first */
+	size_t nr;
+};
+
+/* against: the reference's partition, as in why_options; NULL: the same one. */
+int queues_build(const struct why *w, const struct partition *against, struct queues *q);
+void queues_free(struct queues *q);
+
+/*
+ * pictures-cpus.c: who had which CPU while the targets lived, all of their lives summed.
+ * That others came and went while no thread of the program waited for a CPU is not seen.
+ */
+struct cpu_context {
+	enum party_kind kind;
+	const char *name;	/* of a thread of the program, else of a task; "" */
+	bool is_own;		/* the program's, and not one that ldb has in it */
+	int64_t ns;
+};
+
+struct cpu_bar {
+	uint32_t cpu;
+	struct cpu_context *contexts; /* the program's first, each by time; IDLE last */
+	size_t nr_contexts;
+	int64_t known_ns;	/* their sum; what is left of lifetime_ns is not known */
+};
+
+struct cpus {
+	struct cpu_bar *at;	/* by number */
+	size_t nr;
+	int64_t lifetime_ns;	/* latencies of the targets, summed */
+	bool has_events;	/* false: there are no kernel events */
+};
+
+int cpus_build(const struct why *w, struct cpus *c);
+void cpus_free(struct cpus *c);
+
+/*
+ * pictures-blame.c: the targets' deviation as a tree: class, path of the request, what it
+ * waited for, who held that, what kept that one up.  Beyond what a request waited for it
+ * is known for the first cause of targets whose chain was followed.
+ */
+#define BLAMETREE_FRAMES_MAX 32768	/* of later ones the time is their parents' */
+
+struct blametree_frame {
+	uint32_t parent;	/* less than its own index; the root, 0, is its own */
+	uint32_t depth;
+	const char *kind;	/* "class", "function", "lock_wait", "held_by", "unexplained", ... */
+	const char *name;
+	int64_t own_ns, all_ns;	/* all_ns: with what is above it */
+	size_t nr;		/* amounts in it */
+};
+
+struct blametree {
+	struct blametree_frame *at;	/* as one reads the tree: a frame, then its children, most first */
+	size_t nr;
+	size_t nr_dropped;	/* over BLAMETREE_FRAMES_MAX */
+};
+
+int blametree_build(const struct why *w, struct blametree *b);
+void blametree_free(struct blametree *b);
+
+#endif

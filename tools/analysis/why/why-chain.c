@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the first cause of a request leads to: from a wait to who held the lock, to what
+ * held that one up, as far as the timeline of the request knows it; from a queue to the
+ * request that was in the way.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/partition/partition-private.h"
+#include "analysis/timeline/timeline.h"
+#include "facts/lives.h"
+#include "facts/lockset.h"
+#include "facts/ticks.h"
+#include "symbol/demangle.h"
+#include "categories.h"
+#include "why-private.h"
+
+#define AHEAD_MAX	20000	/* requests before and after one, among which is what it was behind */
+
+struct wanted {				/* a request whose life is needed */
+	uint64_t id;
+	int64_t start;
+	struct why_target *target;	/* whom it helps to explain */
+	const struct request *ahead;	/* NULL: itself; else the one it was behind, */
+	int64_t ahead_ns;		/* for so long */
+	struct life life;
+	bool is_found;
+};
+
+struct chains {
+	struct why *w;
+	struct wanted *wanted;		/* by id, start */
+	size_t nr_wanted;
+	struct categories *categories;	/* NULL: none */
+	const struct symbol *io_of;	/* looked at last, and the I/O that it calls */
+	char io[128];
+	int ret;
+};
+
+static int wanted_compare(const void *pa, const void *pb)
+{
+	const struct wanted *a = pa, *b = pb;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Several may have been behind the same one: each gets a life of its own. */
+static int give_life(struct wanted *to, const struct life *life)
+{
+	to->life = *life;
+	to->life.parts = malloc((life->nr_parts + 1) * sizeof(*life->parts));
+	if (!to->life.parts)
+		return -ENOMEM;
+	if (life->nr_parts)
+		memcpy(to->life.parts, life->parts, life->nr_parts * sizeof(*life->parts));
+	to->is_found = true;
+	return 0;
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct chains *k = arg;
+	struct wanted key = { .id = life->id, .start = life->start }, *found;
+	int ret = 0;
+
+	found = bsearch(&key, k->wanted, k->nr_wanted, sizeof(key), wanted_compare);
+	if (!found || !life->is_complete)
+		return 0;
+	while (found > k->wanted && !wanted_compare(&found[-1], &key))
+		found--;
+	for (; found < k->wanted + k->nr_wanted && !wanted_compare(found, &key) && !ret; found++)
+		if (!found->is_found)
+			ret = give_life(found, life);
+	return ret;
+}
+
+/* Links */
+
+static struct why_link *add_link(struct chains *k, struct why_chain *chain, const char *kind,
+				 const char *label, int64_t ns, enum edge_source source)
+{
+	struct why_link *last = chain->nr ? &chain->links[chain->nr - 1] : NULL;
+	struct why_link *link = &chain->links[chain->nr];
+	const char *kept;
+
+	if (chain->nr == WHY_CHAIN_MAX)
+		return NULL;
+	kept = why_keep(k->w, label);
+	if (!kept) {
+		k->ret = -ENOMEM;
+		return NULL;
+	}
+	*link = (struct why_link){
+		.kind = kind, .label = kept, .file = "", .thread = "", .ns = ns, .source = source,
+		.confidence = last && last->ns > ns ? (double)ns / (double)last->ns : 1,
+	};
+	chain->nr++;
+	return link;
+}
+
+static void set_place(struct chains *k, struct why_link *link, const struct symbol *func)
+{
+	const char *base, *kept;
+	char text[256];
+
+	if (!link || !func || !*func->func_file)
+		return;
+	base = strrchr(func->func_file, '/');
+	snprintf(text, sizeof(text), "%s:%u", base ? base + 1 : func->func_file, func->func_line);
+	kept = why_keep(k->w, text);
+	if (kept)
+		link->file = kept;
+}
+
+static void set_thread(struct chains *k, struct why_link *link, const struct segment *s)
+{
+	const char *kept;
+
+	if (!link)
+		return;
+	link->tid = s->tid;
+	kept = why_keep(k->w, model_thread_name(s->thread));
+	if (kept)
+		link->thread = kept;
+}
+
+static int64_t overlap(const struct segment *a, const struct segment *b)
+{
+	int64_t start = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
+	int64_t end = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
+
+	return end > start ? end - start : 0;
+}
+
+/* Who held it, where it was taken, or who ended the wait; and what was executed meanwhile. */
+static void add_holder(struct chains *k, struct why_chain *chain, const struct segment *wait,
+		       const struct segment *hold, const struct segment *func)
+{
+	const struct symbol *taker = hold->site ? hold->site : func ? func->func : NULL;
+	bool is_held = lock_kind_is_held(wait->lock_kind);
+	enum edge_source source = hold->is_inferred ? (wait->owner ? EDGE_OWNER : EDGE_WAKER) :
+				  wait->kind == SEGMENT_FUTEX_WAIT ? EDGE_FUTEX : EDGE_SHIM;
+	const char *name = model_thread_name(hold->thread);
+	struct why_link *link;
+
+	link = add_link(k, chain, is_held ? "held_by" : "woken_by", taker ? taker->function : *name ? name : "a thread",
+			overlap(wait, hold), source);
+	set_thread(k, link, hold);
+	set_place(k, link, taker);
+	if (link)
+		link->resolution_ns = hold->resolution_ns;
+	if (!func || !strcmp(taker->function, func->func->function))
+		return;
+	link = add_link(k, chain, "function", func->func->function, overlap(func, hold),
+			EDGE_SCANNER);
+	set_thread(k, link, func);
+	set_place(k, link, func->func);
+	if (link)
+		link->resolution_ns = func->resolution_ns;
+}
+
+static void on_call(void *arg, const char *raw)
+{
+	struct chains *k = arg;
+	const struct category *category;
+	char *name;
+
+	if (*k->io)
+		return;
+	name = demangle_name(raw);
+	category = name ? categories_find(k->categories, "function", name) : NULL;
+	if (category && (!strcmp(category->name, "Storage") || !strcmp(category->name, "Network")))
+		snprintf(k->io, sizeof(k->io), "%s", name);
+	free(name);
+}
+
+/*
+ * Writing to a file is done on the CPU, in a library without records: nothing that was
+ * recorded tells it from computing.  The code of the holder does.
+ */
+static void add_calls(struct chains *k, struct why_chain *chain, const struct symbol *func)
+{
+	struct why_link *link;
+
+	if (!func || !k->categories)
+		return;
+	if (func != k->io_of) {
+		k->io_of = func;
+		*k->io = '\0';
+		symtab_calls(k->w->p->m->symtab, func, on_call, k);
+	}
+	link = *k->io ? add_link(k, chain, "calls", k->io, 0, EDGE_CODE) : NULL;
+	if (link)
+		link->confidence = 0;	/* how much of the time is not known */
+}
+
+/* A sleep that a thread ended, and no interrupt: until then it waited for that one. */
+static void add_waker(struct chains *k, struct why_chain *chain, const struct segment *sleep, int64_t ns,
+		      const struct segment *func)
+{
+	const struct party *waker = sleep->sched ? &sleep->sched->waker : NULL;
+	struct why_link *link;
+
+	if (!waker || waker->kind != PARTY_TASK || waker->tid == sleep->tid || !waker->name || !*waker->name)
+		return;
+	link = add_link(k, chain, "woken_by", waker->name, ns, EDGE_WAKER);
+	if (link) {
+		link->tid = waker->tid;
+		link->thread = link->label;
+	}
+	if (!func)
+		return;
+	link = add_link(k, chain, "function", func->func->function, overlap(func, sleep), EDGE_SCANNER);
+	set_thread(k, link, func);
+	set_place(k, link, func->func);
+	if (link)
+		link->resolution_ns = func->resolution_ns;
+}
+
+/* What kept somebody off the CPU. */
+static void add_off(struct chains *k, struct why_chain *chain, const struct segment *off,
+		    int64_t ns, const char *func, const struct segment *waker_func)
+{
+	char label[PARTITION_LABEL_MAX];
+	enum leaf_kind kind = partition_label(off, label);
+	enum edge_source source = kind == LEAF_RUNNABLE || kind == LEAF_PREEMPTED ? EDGE_OCCUPANT :
+				  kind == LEAF_FUTEX ? EDGE_FUTEX : EDGE_WAKER;
+	struct why_link *link;
+
+	link = add_link(k, chain, leaf_kind_name(kind),
+			kind == LEAF_IO || kind == LEAF_SLEEP || !*label ? func : label, ns, source);
+	set_thread(k, link, off);
+	if (link)
+		link->resolution_ns = off->resolution_ns;
+	if (kind == LEAF_SLEEP)
+		add_waker(k, chain, off, ns, waker_func);
+}
+
+static const char *function_name(const struct segment *func, const struct segment *hold)
+{
+	return func ? func->func->function : hold->site ? hold->site->function : "";
+}
+
+static void chain_wait(struct chains *k, struct why_chain *chain, const struct timeline_cause *c)
+{
+	char label[PARTITION_LABEL_MAX];
+	enum leaf_kind kind = partition_label(c->wait, label);
+	const struct segment *off = c->hold_off, *hold = c->hold, *func = c->hold_func;
+	int64_t off_ns = c->hold_off_ns;
+
+	set_thread(k, add_link(k, chain, leaf_kind_name(kind), label, c->ns,
+			       kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX), c->wait);
+	if (!hold)
+		return;
+	add_holder(k, chain, c->wait, hold, func);
+	for (size_t i = 0; i < c->nr_links; i++) {
+		const struct timeline_link *link = &c->links[i];
+
+		kind = partition_label(link->wait, label);
+		set_thread(k, add_link(k, chain, leaf_kind_name(kind), label,
+				       link->wait->end_ns - link->wait->start_ns,
+				       kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX), link->wait);
+		add_holder(k, chain, link->wait, link->hold, link->func);
+		hold = link->hold;
+		func = link->func;
+		off = link->off;
+		off_ns = link->off_ns;
+	}
+	if (!off || partition_label(off, label) != LEAF_IO)
+		add_calls(k, chain, func ? func->func : hold->site);
+	if (off)
+		add_off(k, chain, off, off_ns, function_name(func, hold), NULL);
+}
+
+static int by_end(const void *pa, const void *pb)
+{
+	const struct request *a = *(const struct request *const *)pa;
+	const struct request *b = *(const struct request *const *)pb;
+
+	return a->end != b->end ? (a->end < b->end ? -1 : 1) : a < b ? -1 : a > b;
+}
+
+/*
+ * The request of this class that the server worked on longest meanwhile, and how long: what
+ * it ends it has worked on since it ended the one before.  (Most have no shares.)
+ */
+static const struct request *longest_ahead(const struct partition *p, const struct request *r,
+					   const char *class, int64_t *longest)
+{
+	size_t own = r - p->requests, first = own > AHEAD_MAX ? own - AHEAD_MAX : 0, nr = 0;
+	const struct request **ahead = calloc(2 * AHEAD_MAX, sizeof(*ahead)), *best = NULL;
+	int64_t since = r->start;
+
+	*longest = 0;
+	for (size_t i = first; ahead && i < p->nr_requests && i < first + 2 * AHEAD_MAX &&
+	     p->requests[i].start < r->end; i++) {
+		const struct request *at = &p->requests[i];
+
+		if (at != r && at->tid == r->tid && at->end > r->start && at->end <= r->end)
+			ahead[nr++] = at;
+	}
+	if (nr)
+		qsort(ahead, nr, sizeof(*ahead), by_end);
+	for (size_t i = 0; i < nr; i++) {
+		int64_t begin = ahead[i]->start > since ? ahead[i]->start : since;
+		int64_t ns = ticks_ns(p->m->reader, ahead[i]->end - begin);
+
+		since = ahead[i]->end;
+		if (!strcmp(p->classes[ahead[i]->class], class) && ns > *longest) {
+			best = ahead[i];
+			*longest = ns;
+		}
+	}
+	free(ahead);
+	return best;
+}
+
+/* What that one was busy with, most. */
+static void add_busy(struct chains *k, struct why_chain *chain, const struct timeline *t)
+{
+	for (size_t i = 0; i < t->nr_causes; i++) {
+		const struct timeline_cause *c = &t->causes[i];
+		const struct segment *s = c->wait ? c->wait : c->off;
+		char label[PARTITION_LABEL_MAX] = "";
+		enum leaf_kind kind = LEAF_FUNCTION;
+		struct why_link *link;
+
+		if (c->kind == SEGMENT_QUEUE || c->kind == SEGMENT_REQUEST)
+			continue;
+		if (s)
+			kind = partition_label(s, label);
+		link = add_link(k, chain, leaf_kind_name(kind), s ? label : c->func->function, c->ns,
+				kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+		if (link)
+			link->resolution_ns = c->resolution_ns;
+		if (!s)
+			set_place(k, link, c->func);
+		return;
+	}
+}
+
+static void chain_behind(struct chains *k, struct why_chain *chain, const struct wanted *at,
+			 const struct timeline *timeline)
+{
+	const struct why_amount *first = &at->target->amounts[0];
+	struct why_link *link;
+	char text[32];
+
+	add_link(k, chain, leaf_kind_name(LEAF_BEHIND), k->w->causes[first->cause].label, first->ns,
+		 EDGE_TAG);
+	if (!at->ahead)
+		return;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)at->ahead->id);
+	link = add_link(k, chain, "request", text, at->ahead_ns, EDGE_TAG);
+	if (link)
+		link->tid = at->ahead->tid;
+	add_busy(k, chain, timeline);
+}
+
+static bool is_kind(const struct timeline_cause *c, const char *label, enum leaf_kind kind)
+{
+	const struct segment *s = c->wait ? c->wait : c->off;
+	char text[PARTITION_LABEL_MAX];
+
+	if (!s || s->kind == SEGMENT_QUEUE || partition_label(s, text) != kind)
+		return false;
+	return kind == LEAF_IO || kind == LEAF_SLEEP || kind == LEAF_THROTTLED || !strcmp(text, label);
+}
+
+static void chain_target(struct chains *k, const struct wanted *at, const struct timeline *timeline,
+			 struct why_chain *chain)
+{
+	struct why_target *t = at->target;
+	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];
+	int64_t ns = t->amounts[0].ns;
+	const struct timeline_cause *found = NULL;
+	struct why_link *link;
+
+	for (size_t i = 0; i < timeline->nr_causes && !found; i++)
+		if (is_kind(&timeline->causes[i], c->label, c->kind))
+			found = &timeline->causes[i];
+	if (c->kind == LEAF_BEHIND) {
+		chain_behind(k, chain, at, timeline);
+	} else if (found && found->wait) {
+		chain_wait(k, chain, found);
+	} else if (found && found->off) {
+		add_off(k, chain, found->off, ns, c->label, found->waker_func);
+	} else {
+		link = add_link(k, chain, c->has_faults ? "page_faults" : leaf_kind_name(c->kind),
+				c->label, ns, EDGE_SCANNER);
+		set_place(k, link, k->w->p->paths[c->path].func);
+		if (link)
+			link->resolution_ns = t->request->resolution_ns;
+	}
+}
+
+/* The end of the chain is what is to be changed. */
+static void set_root(struct why *w, struct why_target *t)
+{
+	const struct why_cause *c = &w->causes[t->amounts[0].cause];
+	const struct why_link *last = t->chain && t->chain->nr ?
+				      &t->chain->links[t->chain->nr - 1] : NULL;
+
+	if (last && (last->source == EDGE_CODE || (!strcmp(last->kind, "woken_by") && !*last->file)))
+		last--;		/* of the function, what it may do; of who woke it, nothing is known */
+	t->root = last ? last->kind : c->has_faults ? "page_faults" : leaf_kind_name(c->kind);
+	t->root_label = last ? last->label : c->label;
+	if (!strcmp(t->root, "held_by") || !strcmp(t->root, "woken_by"))
+		t->root = leaf_kind_name(LEAF_FUNCTION);
+}
+
+/* The others lead no further than the partition does, and a timeline takes milliseconds. */
+static bool needs_timeline(const struct chains *k, const struct why_target *t)
+{
+	switch (k->w->causes[t->amounts[0].cause].kind) {
+	case LEAF_FUNCTION:
+	case LEAF_QUEUE:
+	case LEAF_IRQ:
+	case LEAF_UNKNOWN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static int follow(struct chains *k, struct wanted *at, struct why_chain *chain)
+{
+	struct timeline timeline = { .nr_causes = 0 };
+	bool is_needed = at->ahead || needs_timeline(k, at->target);
+	int ret = 0;
+
+	if (!at->is_found)
+		return 0;
+	if (is_needed)
+		ret = timeline_build(k->w->p->m, &at->life, &timeline);
+	if (ret)
+		return ret;
+	chain_target(k, at, &timeline, chain);
+	if (is_needed)
+		timeline_free(&timeline);
+	if (chain->nr) {
+		at->target->chain = chain;
+		k->w->nr_chains++;
+	}
+	return k->ret;
+}
+
+static int by_target(const void *pa, const void *pb)
+{
+	const struct wanted *a = pa, *b = pb;
+
+	return a->target < b->target ? -1 : a->target > b->target;
+}
+
+/* Whose timeline tells most: its own, or that of the request it was behind. */
+static void want(struct chains *k, struct why_target *t)
+{
+	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];
+	struct wanted *at = &k->wanted[k->nr_wanted++];
+	const struct request *r = t->request;
+
+	*at = (struct wanted){ .target = t };
+	if (c->kind == LEAF_BEHIND)
+		at->ahead = longest_ahead(k->w->p, r, c->label, &at->ahead_ns);
+	if (at->ahead)
+		r = at->ahead;
+	at->id = r->id;
+	at->start = r->start;
+}
+
+static int find_lives(struct chains *k)
+{
+	uint64_t *ids = calloc(k->nr_wanted + 1, sizeof(*ids));
+	struct lives_result result;
+	int ret;
+
+	if (!ids)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->nr_wanted; i++)
+		ids[i] = k->wanted[i].id;
+	ret = lives_some(k->w->p->m, ids, k->nr_wanted, on_life, k, &result);
+	free(ids);
+	return ret;
+}
+
+int chains_build(struct why *w, const struct why_options *o)
+{
+	struct chains k = { .w = w, .categories = o->categories };
+	size_t nr = o->nr_chains < w->nr_targets ? o->nr_chains : w->nr_targets;
+	int ret = -ENOMEM;
+
+	k.wanted = calloc(nr + 1, sizeof(*k.wanted));
+	w->private->chains = calloc(nr + 1, sizeof(*w->private->chains));
+	if (k.wanted && w->private->chains)
+		ret = 0;
+	for (size_t i = 0; i < nr && !ret; i++)
+		if (w->targets[i].nr_amounts)
+			want(&k, &w->targets[i]);
+	if (!ret && k.nr_wanted) {
+		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), wanted_compare);
+		ret = find_lives(&k);
+		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), by_target);
+	}
+	for (size_t i = 0; i < k.nr_wanted && !ret; i++)
+		ret = follow(&k, &k.wanted[i], &w->private->chains[i]);
+	for (size_t i = 0; i < k.nr_wanted; i++)
+		life_free(&k.wanted[i].life);
+	for (size_t i = 0; i < w->nr_targets && !ret; i++) {
+		struct why_target *t = &w->targets[i];
+		struct why_cause *c = t->nr_amounts ? &w->causes[t->amounts[0].cause] : NULL;
+
+		if (!c)
+			continue;
+		set_root(w, t);
+		if (!c->chain)
+			c->chain = t->chain;
+	}
+	free(k.wanted);
+	return ret;
+}

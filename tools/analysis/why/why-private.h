@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How why.h is built: reference -> deviations -> causes -> chains. */
+#ifndef WHY_WHY_PRIVATE_H
+#define WHY_WHY_PRIVATE_H
+
+#include "base/numbers.h"
+#include "why.h"
+
+#define RARE_PART	10	/* a function is rare if it is seen in fewer of the reference: one in so many */
+#define REFERENCE_MAX	4000	/* requests of a class that medians are taken of, evenly spread */
+/* A page fault is believed to explain no more; one of many may take longer (a slow machine). */
+#define FAULT_NS_MAX	10000
+#define FAULT_NS_MANY	200000
+#define FAULTS_MANY	16
+
+/* What the reference says of a node: of paths with all below them, then of leaves. */
+struct node_reference {
+	int64_t median_ns, mad_ns;
+	uint32_t median_nr;
+	uint32_t nr_present;		/* requests that have it */
+	uint32_t nr_faults;		/* of all of them */
+};
+
+struct reference {			/* of a class */
+	struct node_reference *nodes;	/* by node; NULL: not asked for */
+	uint32_t *requests;		/* indices; those that were looked at */
+	size_t nr;
+};
+
+/* A request's own tree: what its shares touch. */
+struct node {
+	int64_t ns;
+	uint32_t nr, nr_faults;
+	uint32_t first_child, sibling;	/* nodes; NO_NODE: none */
+	uint32_t stamp;
+};
+#define NO_NODE	UINT32_MAX
+
+struct tree {
+	const struct partition *p;
+	struct node *nodes;		/* paths, then leaves */
+	uint32_t *touched;
+	size_t nr_touched;
+	uint32_t stamp;
+};
+
+int tree_open(struct tree *t, const struct partition *p);
+void tree_close(struct tree *t);
+void tree_fill(struct tree *t, const struct request *r);
+
+/* why-reference.c: 0 or -ENOMEM */
+int reference_build(struct tree *t, struct reference *ref);
+void reference_free(struct reference *ref);
+
+struct why_private {
+	struct tree tree;
+	struct reference *references;	/* by class */
+	struct why_amount *amounts;
+	size_t nr_amounts, room_amounts;
+	size_t room_causes, room_targets;
+	struct numbers by_key;		/* of causes */
+	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation seen as each */
+	size_t room_by_anomaly;
+	struct why_chain *chains;
+	size_t nr_chains;
+	char **strings;
+	size_t nr_strings, room_strings;
+};
+
+/* why-explain.c: the causes of one target; 0 or -ENOMEM */
+int explain_target(struct why *w, const struct why_options *o, struct why_target *target);
+
+/* why-chain.c */
+int chains_build(struct why *w, const struct why_options *o);
+
+/* Kept as long as w; NULL: out of memory. */
+const char *why_keep(struct why *w, const char *text);
+
+#endif

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which requests are looked at and against which; see why.h.  The work on one of them
+ * is in why-explain.c.
+ */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/partition/partition-private.h"
+#include "base/order.h"
+#include "facts/ticks.h"
+#include "why-private.h"
+
+static const char *const anomalies[NR_ANOMALIES] = {
+	[ANOMALY_CONTEXT] = "context", [ANOMALY_GAP] = "gap", [ANOMALY_SLOWER] = "slower",
+	[ANOMALY_MORE] = "more_calls", [ANOMALY_UNEXPECTED] = "unexpected_function",
+	[ANOMALY_OVERLAP] = "overlap", [ANOMALY_UNKNOWN] = "unknown",
+};
+
+static const char *const sources[NR_EDGE_SOURCES] = {
+	[EDGE_SHIM] = "shim", [EDGE_OWNER] = "owner", [EDGE_FUTEX] = "futex",
+	[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "occupant", [EDGE_TAG] = "tag",
+	[EDGE_SCANNER] = "scanner", [EDGE_CODE] = "code",
+};
+
+const char *anomaly_name(enum anomaly a)
+{
+	return anomalies[a];
+}
+
+const char *edge_source_name(enum edge_source s)
+{
+	return sources[s];
+}
+
+const char *why_keep(struct why *w, const char *text)
+{
+	struct why_private *k = w->private;
+	char *copy;
+
+	if (!array_room(&k->strings, &k->room_strings, k->nr_strings, sizeof(*k->strings)))
+		return NULL;
+	copy = strdup(text);
+	if (copy)
+		k->strings[k->nr_strings++] = copy;
+	return copy;
+}
+
+/* Requests by class, fastest first */
+
+struct ranked {
+	int64_t latency_ns;
+	uint32_t class, request;
+	bool is_target;
+};
+
+ORDER_KEY(request_class, struct request, class)
+ORDER_KEY(request_latency, struct request, latency_ns)
+
+/* NULL: out of memory. */
+static struct ranked *rank_all(const struct partition *p)
+{
+	static const order_key keys[] = { request_class, request_latency };
+	uint32_t *order = order_of(p->requests, p->nr_requests, sizeof(*p->requests), keys, 2);
+	struct ranked *ranked = calloc(p->nr_requests + 1, sizeof(*ranked));
+
+	for (size_t i = 0; order && ranked && i < p->nr_requests; i++) {
+		const struct request *r = &p->requests[order[i]];
+
+		ranked[i] = (struct ranked){ r->latency_ns, r->class, order[i], false };
+	}
+	if (!order) {
+		free(ranked);
+		ranked = NULL;
+	}
+	free(order);
+	return ranked;
+}
+
+/* The rank of a percentile, as everywhere in ldb: ceil(p * n), from 0. */
+static size_t rank(double percentile, size_t nr)
+{
+	double at = percentile / 100 * (double)nr;
+	size_t n = (size_t)at + ((double)(size_t)at < at);
+
+	return n > nr ? nr - 1 : n ? n - 1 : 0;
+}
+
+static int add_reference(struct reference *ref, const struct ranked *from, const struct ranked *to,
+			 size_t step)
+{
+	size_t nr = to - from;
+
+	ref->requests = calloc(nr / step + 2, sizeof(*ref->requests));
+	if (!ref->requests)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i += step)
+		ref->requests[ref->nr++] = from[i].request;
+	return 0;
+}
+
+/* The one nearest to at that is not to be explained; nr: there is none. */
+static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
+{
+	for (size_t d = 0; d < nr; d++) {
+		if (d <= at && !ranked[at - d].is_target)
+			return at - d;
+		if (at + d < nr && !ranked[at + d].is_target)
+			return at + d;
+	}
+	return nr;
+}
+
+/*
+ * Of a few requests, those to be explained are no reference.  If there are no others, there
+ * is none: all of their time is explained, not what it deviates.
+ */
+static int set_reference(struct why *w, const struct why_options *o, uint32_t class,
+			 const struct ranked *ranked, size_t nr)
+{
+	struct reference *ref = &w->private->references[class];
+	size_t lo = rank(o->reference_lo, nr), hi = rank(o->reference_hi, nr) + 1;
+	struct why_class *c = &w->classes[class];
+
+	while (hi > lo && ranked[hi - 1].is_target)
+		hi--;
+	while (lo < hi && ranked[lo].is_target)
+		lo++;
+	if (lo == hi) {
+		lo = nearest_other(ranked, nr, lo < nr ? lo : nr - 1);
+		hi = lo < nr ? lo + 1 : lo;
+	}
+	c->nr_reference = hi - lo;
+	if (lo == hi)
+		return 0;
+	c->reference_ns = ranked[lo + (hi - lo - 1) / 2].latency_ns;
+	c->reference_lo_ns = ranked[lo].latency_ns;
+	c->reference_hi_ns = ranked[hi - 1].latency_ns;
+	return add_reference(ref, ranked + lo, ranked + hi, c->nr_reference / REFERENCE_MAX + 1);
+}
+
+static int add_target(struct why *w, struct ranked *ranked)
+{
+	const struct request *r = &w->p->requests[ranked->request];
+	struct why_class *c = &w->classes[r->class];
+
+	if (!array_room(&w->targets, &w->private->room_targets, w->nr_targets,
+			    sizeof(*w->targets)))
+		return -ENOMEM;
+	w->targets[w->nr_targets++] = (struct why_target){
+		.request = r, .root = "", .root_label = "",
+	};
+	ranked->is_target = true;
+	if (!c->nr_targets++ || r->latency_ns < c->target_lo_ns)
+		c->target_lo_ns = r->latency_ns;
+	if (r->latency_ns > c->target_hi_ns)
+		c->target_hi_ns = r->latency_ns;
+	return 0;
+}
+
+static int add_slice(struct why *w, const struct why_options *o, struct ranked *ranked, size_t nr)
+{
+	size_t lo = rank(o->target_lo, nr), hi = rank(o->target_hi, nr);
+	int ret = 0;
+
+	for (size_t i = lo; i <= hi && !ret; i++)
+		ret = add_target(w, &ranked[i]);
+	return ret;
+}
+
+static int slower_first(const void *pa, const void *pb)
+{
+	const struct ranked *a = *(struct ranked *const *)pa, *b = *(struct ranked *const *)pb;
+
+	if (a->latency_ns != b->latency_ns)
+		return a->latency_ns > b->latency_ns ? -1 : 1;
+	return a->request < b->request ? -1 : a->request > b->request;
+}
+
+static bool is_wanted(const struct why_options *o, const char *class)
+{
+	return !o->class || !fnmatch(o->class, class, 0);
+}
+
+/* --req and --slowest: whatever their classes. */
+static int add_others(struct why *w, const struct why_options *o, struct ranked *ranked)
+{
+	const struct partition *p = w->p;
+	struct ranked **order = calloc(p->nr_requests + 1, sizeof(*order));
+	size_t nr = 0;
+	int ret = order ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->nr_requests && !ret; i++)
+		if ((!o->has_id || p->requests[ranked[i].request].id == o->id) &&
+		    is_wanted(o, p->classes[ranked[i].class]))
+			order[nr++] = &ranked[i];
+	if (nr)
+		qsort(order, nr, sizeof(*order), slower_first);
+	for (size_t i = 0; i < nr && !ret && (o->has_id || i < o->nr_slowest); i++)
+		ret = add_target(w, order[i]);
+	free(order);
+	return ret;
+}
+
+static int target_compare(const void *pa, const void *pb)
+{
+	const struct why_target *a = pa, *b = pb;
+
+	if (a->request->latency_ns != b->request->latency_ns)
+		return a->request->latency_ns > b->request->latency_ns ? -1 : 1;
+	return a->request < b->request ? -1 : 1;
+}
+
+static int select_ranked(struct why *w, const struct why_options *o, struct ranked *ranked)
+{
+	const struct partition *p = w->p;
+	size_t *first = calloc(p->nr_classes + 2, sizeof(*first));
+	int ret = first ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->nr_requests && !ret; i++)
+		first[ranked[i].class + 1]++;
+	for (size_t c = 0; c < p->nr_classes && !ret; c++) {
+		w->classes[c].name = p->classes[c];
+		w->classes[c].nr = first[c + 1];
+		first[c + 1] += first[c];
+		if (w->classes[c].nr && !o->has_id && !o->nr_slowest && is_wanted(o, p->classes[c]))
+			ret = add_slice(w, o, ranked + first[c], w->classes[c].nr);
+	}
+	if (!ret && (o->has_id || o->nr_slowest))
+		ret = add_others(w, o, ranked);
+	for (size_t c = 0; c < p->nr_classes && !ret; c++)
+		if (w->classes[c].nr)
+			ret = set_reference(w, o, c, ranked + first[c], w->classes[c].nr);
+	free(first);
+	return ret;
+}
+
+static int select_all(struct why *w, const struct why_options *o)
+{
+	struct ranked *ranked = rank_all(w->p);
+	int ret = ranked ? select_ranked(w, o, ranked) : -ENOMEM;
+
+	free(ranked);
+	for (size_t i = 0; i < w->nr_targets; i++)
+		w->targets[i].deviation_ns = w->targets[i].request->latency_ns -
+					     w->classes[w->targets[i].request->class].reference_ns;
+	if (!ret && w->nr_targets)
+		qsort(w->targets, w->nr_targets, sizeof(*w->targets), target_compare);
+	return ret;
+}
+
+int why_select(void *options, struct partition *p)
+{
+	struct why_private k = { .nr_strings = 0 };
+	struct why w = { .p = p, .private = &k };
+	int ret = -ENOMEM;
+
+	w.classes = calloc(p->nr_classes + 1, sizeof(*w.classes));
+	k.references = calloc(p->nr_classes + 1, sizeof(*k.references));
+	if (w.classes && k.references)
+		ret = select_all(&w, options);
+	for (size_t i = 0; i < p->nr_requests && !ret; i++)
+		p->requests[i].is_left_out = true;
+	for (size_t c = 0; c < p->nr_classes && !ret; c++)
+		for (size_t i = 0; i < k.references[c].nr && w.classes[c].nr_targets; i++)
+			p->requests[k.references[c].requests[i]].is_left_out = false;
+	for (size_t i = 0; i < w.nr_targets && !ret; i++)
+		p->requests[w.targets[i].request - p->requests].is_left_out = false;
+	for (size_t c = 0; k.references && c < p->nr_classes; c++)
+		reference_free(&k.references[c]);
+	free(k.references);
+	free(w.classes);
+	free(w.targets);
+	return ret;
+}
+
+static int explain_all(struct why *w, const struct why_options *o)
+{
+	struct why_private *k = w->private;
+	int ret = 0;
+
+	for (uint32_t c = 0; c < w->p->nr_classes && !ret; c++)
+		if (w->classes[c].nr_targets)
+			ret = reference_build(&k->tree, &k->references[c]);
+	for (size_t i = 0; i < w->nr_targets && !ret; i++)
+		ret = explain_target(w, o, &w->targets[i]);
+	/* They do not move any more. */
+	for (size_t i = 0, at = 0; i < w->nr_targets && !ret; i++) {
+		w->targets[i].amounts = k->amounts + at;
+		at += w->targets[i].nr_amounts;
+	}
+	return ret;
+}
+
+/* Sums over the targets */
+
+static int compare_ns(const void *pa, const void *pb)
+{
+	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+static void set_anomaly(const struct why *w, struct why_cause *c)
+{
+	const int64_t *sums = w->private->by_anomaly[c - w->causes];
+
+	for (int a = 0; a < NR_ANOMALIES; a++)
+		if (sums[a] > sums[c->anomaly])
+			c->anomaly = a;
+}
+
+static int sum_causes(struct why *w)
+{
+	struct why_private *k = w->private;
+	size_t *at = calloc(w->nr_causes + 2, sizeof(*at));
+	int64_t *values = calloc(k->nr_amounts + 1, sizeof(*values));
+	int ret = at && values ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < k->nr_amounts && !ret; i++)
+		at[k->amounts[i].cause + 2]++;
+	for (size_t c = 0; c < w->nr_causes && !ret; c++)
+		at[c + 2] += at[c + 1];
+	for (size_t i = 0; i < k->nr_amounts && !ret; i++) {
+		ticks_add(&w->causes[k->amounts[i].cause].total_ns, k->amounts[i].ns);
+		values[at[k->amounts[i].cause + 1]++] = k->amounts[i].ns;
+	}
+	for (size_t c = 0; c < w->nr_causes && !ret; c++) {
+		struct why_cause *cause = &w->causes[c];
+
+		cause->nr_requests = at[c + 1] - at[c];
+		qsort(values + at[c], cause->nr_requests, sizeof(*values), compare_ns);
+		/* By nearest rank, as in dist.h. */
+		if (cause->nr_requests)
+			cause->median_ns = values[at[c] + (cause->nr_requests - 1) / 2];
+		set_anomaly(w, cause);
+	}
+	for (size_t i = 0; i < w->nr_targets && !ret; i++)
+		if (w->targets[i].nr_amounts)
+			w->causes[w->targets[i].amounts[0].cause].nr_first++;
+	free(at);
+	free(values);
+	return ret;
+}
+
+static int cause_compare(const void *pa, const void *pb, void *arg)
+{
+	const struct why_cause *causes = arg;
+	const struct why_cause *a = &causes[*(const uint32_t *)pa], *b = &causes[*(const uint32_t *)pb];
+
+	if (a->nr_first != b->nr_first)
+		return a->nr_first > b->nr_first ? -1 : 1;
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	return a < b ? -1 : 1;
+}
+
+static int sort_causes(struct why *w)
+{
+	uint32_t *order = calloc(2 * w->nr_causes + 1, sizeof(*order));
+	struct why_cause *sorted = calloc(w->nr_causes + 1, sizeof(*sorted));
+	uint32_t *to = order + w->nr_causes;
+
+	if (!order || !sorted) {
+		free(order);
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (size_t c = 0; c < w->nr_causes; c++)
+		order[c] = c;
+	qsort_r(order, w->nr_causes, sizeof(*order), cause_compare, w->causes);
+	for (size_t c = 0; c < w->nr_causes; c++) {
+		sorted[c] = w->causes[order[c]];
+		to[order[c]] = c;
+	}
+	for (size_t i = 0; i < w->private->nr_amounts; i++)
+		w->private->amounts[i].cause = to[w->private->amounts[i].cause];
+	free(w->causes);
+	w->causes = sorted;
+	free(order);
+	return 0;
+}
+
+static int compare_double(const void *pa, const void *pb)
+{
+	double a = *(const double *)pa, b = *(const double *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Of those that are slower than the reference. */
+static int sum_coverage(struct why *w)
+{
+	double *coverage = calloc(w->nr_targets + 1, sizeof(*coverage));
+	double latency = 0, unknown = 0, unwatched = 0;
+	size_t nr = 0;
+
+	if (!coverage)
+		return -ENOMEM;
+	for (size_t i = 0; i < w->nr_targets; i++) {
+		const struct why_target *t = &w->targets[i];
+
+		latency += (double)t->request->latency_ns;
+		unknown += (double)t->unknown_ns;
+		unwatched += (double)t->unwatched_ns;
+		if (t->deviation_ns > t->request->resolution_ns)
+			coverage[nr++] = t->coverage;
+	}
+	qsort(coverage, nr, sizeof(*coverage), compare_double);
+	w->coverage_min = nr ? coverage[0] : 1;
+	w->coverage_median = nr ? coverage[nr / 2] : 1;
+	w->unknown = latency > 0 ? unknown / latency : 0;
+	w->unwatched = latency > 0 ? unwatched / latency : 0;
+	free(coverage);
+	return 0;
+}
+
+int why_build(const struct partition *p, const struct why_options *o, struct why *w)
+{
+	struct why_private *k = calloc(1, sizeof(*k));
+	int ret = -ENOMEM;
+
+	*w = (struct why){ .p = p, .private = k };
+	if (!k)
+		return -ENOMEM;
+	w->classes = calloc(p->nr_classes + 1, sizeof(*w->classes));
+	k->references = calloc(p->nr_classes + 1, sizeof(*k->references));
+	if (w->classes && k->references)
+		ret = tree_open(&k->tree, p);
+	if (!ret)
+		ret = select_all(w, o);
+	if (!ret)
+		ret = explain_all(w, o);
+	if (!ret)
+		ret = sum_causes(w);
+	if (!ret)
+		ret = sort_causes(w);
+	if (!ret)
+		ret = sum_coverage(w);
+	if (!ret)
+		ret = chains_build(w, o);
+	if (ret)
+		why_free(w);
+	return ret;
+}
+
+void why_free(struct why *w)
+{
+	struct why_private *k = w->private;
+
+	if (!k)
+		return;
+	for (size_t c = 0; k->references && c < w->p->nr_classes; c++)
+		reference_free(&k->references[c]);
+	for (size_t i = 0; i < k->nr_strings; i++)
+		free(k->strings[i]);
+	tree_close(&k->tree);
+	free(k->references);
+	free(k->amounts);
+	free(k->by_key.slots);
+	free(k->by_anomaly);
+	free(k->chains);
+	free(k->strings);
+	free(k);
+	free(w->targets);
+	free(w->causes);
+	free(w->classes);
+	*w = (struct why){ 0 };
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Why requests are slow: their deviations from a reference, each explained by causes
+ * (NSight, NSDI '22, sections 4.2 and 5.2).
+ *
+ * Reference: the requests of the same class between two percentiles (40 to 60), or the
+ * same slice of another recording.  A node of the tree of paths and leaves deviates by
+ * its time in the request less its median in the reference.  A parent is a cause itself
+ * only for what its children's causes leave over, if they explain less than
+ * options.explain of it: no time is explained twice.
+ *
+ * What a wait leads to, who held the lock and what held that one up, is followed for the
+ * slowest requests (options.nr_chains) through timeline.h.
+ */
+#ifndef WHY_WHY_H
+#define WHY_WHY_H
+
+#include "analysis/partition/partition.h"
+
+/* NSight's four classes of anomalies; a function's is one of three. */
+enum anomaly {
+	ANOMALY_CONTEXT,	/* a context that most requests did not meet */
+	ANOMALY_GAP,		/* off the CPU, or waiting */
+	ANOMALY_SLOWER,		/* a function's time per call */
+	ANOMALY_MORE,		/* a function's number of calls */
+	ANOMALY_UNEXPECTED,	/* a function that few requests call */
+	ANOMALY_OVERLAP,	/* behind other requests */
+	ANOMALY_UNKNOWN,
+	NR_ANOMALIES
+};
+
+/* How an edge of a chain is known, and how sure that makes it. */
+enum edge_source {
+	EDGE_SHIM,		/* the shim recorded the hold: exact */
+	EDGE_OWNER,		/* the wait named the holder, its hold was not recorded */
+	EDGE_FUTEX,		/* who woke the futex */
+	EDGE_WAKER,		/* whom the scheduler saw wake it */
+	EDGE_OCCUPANT,		/* who had the CPU */
+	EDGE_TAG,		/* the program's request tags */
+	EDGE_SCANNER,		/* the stack at that time */
+	EDGE_CODE,		/* the function's code: what it may do, not that it did */
+	NR_EDGE_SOURCES
+};
+
+/* One step of a chain: first what the request waited for, last the root. */
+struct why_link {
+	const char *kind;	/* "lock_wait", "held_by", "woken_by", "function", "io", "preempted", ... */
+	const char *label;	/* lock, function, occupant */
+	const char *file;	/* of a function: "app.c:120"; "" */
+	uint32_t tid;		/* 0: none */
+	const char *thread;	/* its name; "" */
+	int64_t ns;
+	int64_t resolution_ns;
+	enum edge_source source;
+	double confidence;	/* 0..1: part of the time that this source accounts for */
+};
+
+#define WHY_CHAIN_MAX	12
+
+struct why_chain {
+	struct why_link links[WHY_CHAIN_MAX];
+	size_t nr;
+};
+
+struct why_cause {
+	enum anomaly anomaly;
+	enum leaf_kind kind;	/* FUNCTION: path ends in the function */
+	uint32_t path, leaf;	/* leaf: UINT32_MAX for an inner node */
+	const char *label;	/* "db_lock", "parse()", "hog" */
+	const char *category, *advice; /* categories.h; "" */
+	bool has_faults;	/* the time came with page faults, more than usual */
+	size_t nr_requests;	/* targets with it */
+	size_t nr_first;	/* whose first cause it is */
+	int64_t median_ns;	/* deviation, of those with it */
+	int64_t total_ns;
+	int64_t reference_ns;	/* median in the reference */
+	const struct why_chain *chain; /* of the slowest request with it; NULL */
+};
+
+struct why_amount {
+	uint32_t cause;
+	uint32_t nr_more;	/* invocations or requests above the median */
+	int64_t ns;		/* of the request's deviation; > 0 */
+};
+
+struct why_target {
+	const struct request *request;
+	const struct why_amount *amounts; /* biggest first */
+	size_t nr_amounts;
+	int64_t deviation_ns;	/* latency less the class's reference median */
+	double coverage;	/* explained / deviation; may exceed 1 */
+	int64_t unknown_ns, unwatched_ns; /* unwatched: part of unknown, no scanner looked */
+	const struct why_chain *chain; /* of its first cause; NULL: not followed */
+	const char *root;	/* "io", "preempted", "function", ... : last link's kind, else the first cause's */
+	const char *root_label;
+};
+
+struct why_class {
+	const char *name;
+	size_t nr, nr_reference, nr_targets;
+	int64_t reference_ns;	/* median latency of the reference */
+	int64_t reference_lo_ns, reference_hi_ns; /* latencies that delimit it */
+	int64_t target_lo_ns, target_hi_ns;
+};
+
+struct why_options {
+	double target_lo, target_hi;	/* percentiles: 99, 100 */
+	double reference_lo, reference_hi; /* 40, 60 */
+	const char *class;		/* glob: explain only those; NULL: all */
+	bool has_id;
+	uint64_t id;
+	size_t nr_slowest;		/* else: so many slowest; 0: the percentiles */
+	double explain;			/* 0.8 */
+	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
+	size_t nr_chains;		/* 500 */
+	const struct partition *against; /* another run's: reference is its slice; NULL */
+	struct categories *categories; /* NULL: none */
+};
+
+struct why {
+	const struct partition *p;
+	struct why_target *targets;	/* slowest first */
+	size_t nr_targets;
+	struct why_cause *causes;	/* by nr_first, then total_ns: most first */
+	size_t nr_causes;
+	struct why_class *classes;	/* by index of partition.classes */
+	double coverage_min, coverage_median;
+	double unknown, unwatched;	/* part of the targets' time; unwatched: of it, no scanner looked */
+	size_t nr_chains;		/* followed */
+	struct why_private *private;
+};
+
+/*
+ * For partition_options.select, with the why_options as its argument: leaves out what
+ * why_build() does not look at.  0 or -ENOMEM.
+ */
+int why_select(void *options, struct partition *p);
+
+/* 0 or -ENOMEM. */
+int why_build(const struct partition *p, const struct why_options *o, struct why *w);
+void why_free(struct why *w);
+
+const char *anomaly_name(enum anomaly a);
+const char *edge_source_name(enum edge_source s);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A distribution of non-negative numbers in bounded memory: exact while it is
+ * small, then a log-linear histogram of 128 buckets per power of two (a
+ * percentile is off by at most 0.4 %).  Count, sum, least and greatest are
+ * always exact.
+ *
+ * Percentiles are by nearest rank: the value that at least that share of the
+ * values do not exceed.
+ *
+ * How many values are small depends on how many distributions of the pool are
+ * not, and on nothing else: in which order values come makes no difference.
+ */
+#ifndef BASE_DIST_H
+#define BASE_DIST_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIST_EXACT_MAX	65536		/* values kept in one distribution, ... */
+#define DIST_POOL_MAX	(16U << 20)	/* ... and in all of a pool; */
+#define DIST_EXACT_MIN	4096		/* as many always: buckets would take more */
+
+#define DIST_OCTAVES	58
+
+/* What all distributions of a report keep together; several threads may. */
+struct dist_pool {
+	_Atomic size_t nr_used;
+	_Atomic size_t nr_big;	/* distributions of more than DIST_EXACT_MIN values */
+};
+
+struct dist {
+	struct dist_pool *pool;
+	uint64_t nr, min, max;
+	unsigned __int128 sum;
+	uint64_t *values;	/* nr of them; NULL once buckets are used */
+	uint32_t **octaves;	/* DIST_OCTAVES of 128 buckets, NULL where all are 0 */
+	uint32_t **carries;	/* their upper halves; NULL: as octaves, or no bucket is so full */
+	size_t room;
+	bool is_sorted, is_big;
+};
+
+/* A dist of zeros with a pool is an empty one. */
+void dist_init(struct dist *d, struct dist_pool *pool);
+void dist_free(struct dist *d);
+
+/* 0 or -ENOMEM: then the value is counted in nr, sum, min and max alone. */
+int dist_add(struct dist *d, uint64_t value);
+int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
+
+/* Adds all of from to d. */
+int dist_merge(struct dist *d, const struct dist *from);
+
+/* How many values a distribution of the pool may keep now: less when more come, more when they go. */
+size_t dist_limit(const struct dist_pool *pool);
+
+/* Gives up values over the limit: it may have been higher when they came.  0 or -ENOMEM. */
+int dist_settle(struct dist *d);
+
+/* num / den of the values are at most the result; 0 if there are none. */
+uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den);
+
+uint64_t dist_mean(const struct dist *d);
+uint64_t dist_sum(const struct dist *d);	/* saturates */
+
+/* Are percentiles exact? */
+bool dist_is_exact(const struct dist *d);
+
+/*
+ * If the values are the times between two looks: the shortest duration of which
+ * looks at random see at least pct percent.
+ */
+uint64_t dist_seen_from(const struct dist *d, unsigned pct);
+
+#endif

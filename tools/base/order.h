@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sorting many things by numbers of theirs: digit by digit, so that how mixed they are does
+ * not matter.  What is in order already is looked at once.  Equal ones stay as they are.
+ */
+#ifndef BASE_ORDER_H
+#define BASE_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number of a thing, to sort by. */
+typedef int64_t (*order_key)(const void *thing);
+#define ORDER_KEY(name, type, member)				\
+	static int64_t name(const void *thing)			\
+	{							\
+		return ((const type *)thing)->member;		\
+	}
+
+/* Unsigned numbers as signed ones, in the same order. */
+static inline int64_t order_unsigned(uint64_t number)
+{
+	return (int64_t)(number ^ 1ULL << 63);
+}
+
+/*
+ * Which of nr things of size bytes at base comes first, second, ...: by keys[0], those
+ * with the same by keys[1], and so on.  NULL: out of memory.
+ */
+uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
+
+/*
+ * Brings the things at *base, from malloc(), into that order; 0 or -ENOMEM.  After that
+ * there may be room for no more than nr.
+ */
+int order_sort(void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Items of any size in order of two numbers, more of them than fit into memory:
+ * sorted in parts, the parts kept in an unnamed temporary file ($TMPDIR, else
+ * /var/tmp) and merged.  Equal ones keep the order they came in.
+ *
+ *	spill_open(&s, bytes);
+ *	spill_add(&s, major, minor, data, size); ...
+ *	spill_sort(&s);
+ *	while ((ret = spill_next(&s, &item)) > 0) ...
+ *	spill_close(&s);
+ */
+#ifndef BASE_SPILL_H
+#define BASE_SPILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct spill_item {
+	uint64_t major;
+	int64_t minor;
+	uint64_t nr;		/* in the order they came */
+	uint32_t size;
+	const void *data;	/* aligned to 8 */
+};
+
+struct spill_run;
+
+struct spill {
+	char *arena;		/* headers and data, until it is full */
+	size_t used, room;
+	uint64_t nr;		/* items added */
+	struct spill_item *items; /* of the arena */
+	size_t nr_items, room_items, next_item;
+	int fd;			/* -1: nothing was spilled */
+	int64_t file_end;
+	struct spill_run *runs;
+	size_t nr_runs;
+	size_t *heap;		/* numbers of runs, first item first */
+	size_t nr_heap;
+	bool is_behind;		/* the first run's item was given */
+};
+
+void spill_open(struct spill *s, size_t bytes);
+void spill_close(struct spill *s);
+
+/* 0, -ENOMEM, or another -errno of the file; here and below. */
+int spill_add(struct spill *s, uint64_t major, int64_t minor, const void *data, uint32_t size);
+
+/* No more are added. */
+int spill_sort(struct spill *s);
+
+/* 1 and the next one, which lives until the next call; or 0. */
+int spill_next(struct spill *s, struct spill_item *item);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rows stay where they are; keys of them are sorted, by merging the runs that are
+ * there: of rows in order there is one, and the work is to look at them once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "window.h"
+
+void window_init(struct window *w, size_t row_bytes, int (*play)(void *arg, const void *row),
+		 void *arg)
+{
+	*w = (struct window){ .row_bytes = row_bytes, .play = play, .arg = arg };
+}
+
+void window_free(struct window *w)
+{
+	free(w->rows);
+	free(w->keys);
+	window_init(w, w->row_bytes, w->play, w->arg);
+}
+
+/* Where the run that begins at i ends. */
+static size_t run_end(const struct window_key *keys, size_t i, size_t nr)
+{
+	while (++i < nr && keys[i - 1].tick <= keys[i].tick)
+		;
+	return i < nr ? i : nr;
+}
+
+/* [from, middle) and [middle, to) into out; equal ones of the first come first. */
+static void merge(const struct window_key *keys, size_t from, size_t middle, size_t to,
+		  struct window_key *out)
+{
+	size_t a = from, b = middle;
+
+	for (size_t i = from; i < to; i++)
+		out[i] = b == to || (a < middle && keys[a].tick <= keys[b].tick) ? keys[a++] :
+										   keys[b++];
+}
+
+/* Merges neighbouring runs until there is one. */
+static void sort_keys(struct window_key *keys, size_t nr, struct window_key *spare)
+{
+	struct window_key *in = keys, *out = spare, *swap;
+	size_t middle, end;
+
+	while (run_end(in, 0, nr) < nr) {
+		for (size_t i = 0; i < nr; i = end) {
+			middle = run_end(in, i, nr);
+			end = middle < nr ? run_end(in, middle, nr) : nr;
+			merge(in, i, middle, end, out);
+		}
+		swap = in;
+		in = out;
+		out = swap;
+	}
+	if (in != keys)
+		memcpy(keys, in, nr * sizeof(*keys));
+}
+
+/* New rows are sorted by themselves, as those before them are; then the two are merged. */
+static void sort(struct window *w)
+{
+	struct window_key *spare = w->keys + WINDOW_ROWS;
+	size_t sorted = w->nr_sorted;
+
+	sort_keys(w->keys + sorted, w->nr - sorted, spare);
+	if (sorted && sorted < w->nr && w->keys[sorted - 1].tick > w->keys[sorted].tick) {
+		merge(w->keys, 0, sorted, w->nr, spare);
+		memcpy(w->keys, spare, w->nr * sizeof(*spare));
+	}
+	w->nr_sorted = w->nr;
+}
+
+static int play(struct window *w, size_t nr)
+{
+	struct window_key *played;
+	int rc = 0;
+
+	if (!nr)
+		return 0;	/* there may be no room yet */
+	played = w->keys + WINDOW_ROWS;
+	sort(w);
+	for (size_t i = 0; i < nr && !rc; i++)
+		rc = w->play(w->arg, w->rows + w->keys[i].slot * w->row_bytes);
+	/* The slots of those played come behind the keys: they are free. */
+	memcpy(played, w->keys, nr * sizeof(*played));
+	memmove(w->keys, w->keys + nr, (w->nr - nr) * sizeof(*w->keys));
+	memcpy(w->keys + w->nr - nr, played, nr * sizeof(*played));
+	w->nr -= nr;
+	w->nr_sorted = w->nr;
+	return rc;
+}
+
+static int make_room(struct window *w)
+{
+	w->rows = malloc(WINDOW_ROWS * w->row_bytes);
+	w->keys = malloc(2 * WINDOW_ROWS * sizeof(*w->keys));
+	if (!w->rows || !w->keys) {
+		window_free(w);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int window_add(struct window *w, const void *row, int64_t tick)
+{
+	struct window_key *key;
+
+	if (!w->rows && make_room(w))
+		return -ENOMEM;
+	key = &w->keys[w->nr];
+	if (w->nr++ == w->nr_slots)
+		key->slot = w->nr_slots++;
+	key->tick = tick;
+	memcpy(w->rows + key->slot * w->row_bytes, row, w->row_bytes);
+	return w->nr == WINDOW_ROWS ? play(w, WINDOW_ROWS / 2) : 0;
+}
+
+int window_finish(struct window *w)
+{
+	return play(w, w->nr);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rows that are nearly in order of time, put in order: a window of two blocks of
+ * them is kept, and when it is full the older half is played.  Equal times keep
+ * the order they came in.
+ */
+#ifndef BASE_WINDOW_H
+#define BASE_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <ldb/trace-format.h>
+
+#ifndef WINDOW_ROWS		/* fewer: tests/fuzz */
+#define WINDOW_ROWS	(2 * LDB_BLOCK_ROWS)
+#endif
+
+struct window_key {
+	int64_t tick;
+	uint32_t slot;
+};
+
+struct window {
+	size_t row_bytes;
+	int (*play)(void *arg, const void *row);
+	void *arg;
+	char *rows;		/* WINDOW_ROWS slots; NULL before the first row */
+	struct window_key *keys; /* as many, and as many again to sort them */
+	size_t nr, nr_sorted;	/* keys; of them in order */
+	size_t nr_slots;	/* that were ever used */
+};
+
+void window_init(struct window *w, size_t row_bytes, int (*play)(void *arg, const void *row),
+		 void *arg);
+void window_free(struct window *w);
+
+/* 0, -ENOMEM, or what play() returned that was not 0. */
+int window_add(struct window *w, const void *row, int64_t tick);
+
+/* Plays what is left. */
+int window_finish(struct window *w);
+
+#endif

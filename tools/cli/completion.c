@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table of options as lines that a shell reads.
+ */
+#include <stdio.h>
+#include "cli/completion.h"
+
+static void print_option(const struct cli_option *o)
+{
+	printf("%c\t%c\t%s\t%s\t%s", o->type == CLI_LIST ? '*' : '-', o->letter ? o->letter : '-',
+	       o->name, o->arg ? o->arg : "-", o->choices ? "" : "-");
+	for (size_t i = 0; o->choices && o->choices[i]; i++)
+		printf("%s%s", i ? " " : "", o->choices[i]);
+	printf("\t%s\n", o->help);
+}
+
+/* One of words is given once; files, and what a command takes, are several. */
+static void print_arguments(const struct cli_tool *tool)
+{
+	const char *word;
+
+	if (!tool->argument_word) {
+		printf("*\t-\t-\t%s\t-\t-\n", tool->takes_command ? "CMD" : tool->argument);
+		return;
+	}
+	printf("-\t-\t-\t%s\t", tool->argument);
+	for (size_t i = 0; (word = tool->argument_word(i)); i++)
+		printf("%s%s", i ? " " : "", word);
+	printf("\t-\n");
+}
+
+void completion_print(const struct cli_tool *tool)
+{
+	const struct cli_option *o;
+
+	for (size_t i = 0; (o = cli_option(tool, i)); i++)
+		print_option(o);
+	if (tool->takes_command || tool->argument)
+		print_arguments(tool);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A tool's options for the shells' completion: the build puts these lines into
+ * completion.bash.in and completion.zsh.in, which know what to do with them.
+ */
+#ifndef CLI_COMPLETION_H
+#define CLI_COMPLETION_H
+
+#include "cli/opts.h"
+
+/*
+ * To stdout, a line for each option, columns parted by tabs, "-" for what there is not:
+ * "*" if it repeats, letter, name, argument, words that this is one of, help.  A line
+ * without letter and name is about the tool's own arguments.
+ */
+void completion_print(const struct cli_tool *tool);
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The formats of JSON documents: see document.h on when a version changes. */
+#include "cli/document.h"
+
+static const struct {
+	const char *format;
+	unsigned version;
+} documents[NR_DOCUMENTS] = {
+	[DOCUMENT_REPORT_FUNCTIONS] = { "ldb-report-functions", 1 },
+	[DOCUMENT_REPORT_LOCKS] = { "ldb-report-locks", 1 },
+	[DOCUMENT_REPORT_REQUESTS] = { "ldb-report-requests", 1 },
+	[DOCUMENT_REPORT_SCHED] = { "ldb-report-sched", 1 },
+	[DOCUMENT_REPORT_SUMMARY] = { "ldb-report-summary", 1 },
+	[DOCUMENT_TIMELINE] = { "ldb-timeline", 1 },
+	[DOCUMENT_WHY] = { "ldb-why", 1 },
+	[DOCUMENT_WHY_BALLOONS] = { "ldb-why-balloons", 1 },
+	[DOCUMENT_WHY_BOXES] = { "ldb-why-boxes", 1 },
+	[DOCUMENT_WHY_QUEUES] = { "ldb-why-queues", 1 },
+	[DOCUMENT_WHY_CPUS] = { "ldb-why-cpus", 1 },
+	[DOCUMENT_WHY_BLAME] = { "ldb-why-blame", 1 },
+	[DOCUMENT_WHY_DIFFERENTIAL] = { "ldb-why-differential", 1 },
+	[DOCUMENT_WHATIF] = { "ldb-whatif", 1 },
+	[DOCUMENT_TOP] = { "ldb-top", 1 },
+	[DOCUMENT_EXPORT] = { "ldb-export", 1 },
+};
+
+void document_begin(struct json *j, enum document which)
+{
+	json_object_begin(j, NULL);
+	json_string(j, "format", documents[which].format);
+	json_u64(j, "version", documents[which].version);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The JSON documents of the tools: an object each, which begins with its format and the
+ * version of that, the name of its schema in Documentation/schemas.
+ *
+ * A member that is added leaves the version as it is, and so does one more word where a
+ * member is one of several.  It becomes greater when a member is renamed or removed, is
+ * no longer always there, or means something else.
+ */
+#ifndef CLI_DOCUMENT_H
+#define CLI_DOCUMENT_H
+
+#include "cli/json.h"
+
+enum document {
+	DOCUMENT_REPORT_FUNCTIONS,
+	DOCUMENT_REPORT_LOCKS,
+	DOCUMENT_REPORT_REQUESTS,
+	DOCUMENT_REPORT_SCHED,
+	DOCUMENT_REPORT_SUMMARY,
+	DOCUMENT_TIMELINE,
+	DOCUMENT_WHY,
+	DOCUMENT_WHY_BALLOONS,
+	DOCUMENT_WHY_BOXES,
+	DOCUMENT_WHY_QUEUES,
+	DOCUMENT_WHY_CPUS,
+	DOCUMENT_WHY_BLAME,
+	DOCUMENT_WHY_DIFFERENTIAL,
+	DOCUMENT_WHATIF,
+	DOCUMENT_TOP,
+	DOCUMENT_EXPORT,
+	NR_DOCUMENTS
+};
+
+/* Its object is begun, with these two members: the caller goes on, and ends it. */
+void document_begin(struct json *j, enum document which);
+
+#endif

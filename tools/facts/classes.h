@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of the classes of requests, from the REQNAME rows. */
+#ifndef FACTS_CLASSES_H
+#define FACTS_CLASSES_H
+
+#include "model.h"
+
+struct classes;
+
+/* NULL: out of memory. */
+struct classes *classes_open(struct model *m);
+void classes_close(struct classes *c);
+
+/*
+ * The class of the life of id that ended at end: the last name it was given by
+ * then, perhaps before its start.  "" if it has none.
+ */
+const char *classes_find(struct classes *c, uint64_t id, int64_t end);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From what the scanner knows of an invocation to one number and its error.
+ *
+ * The true start lies in [start_max - start_unc, start_max], the true end in
+ * [end_max - end_unc, end_max].  The estimate is the middle of each; the
+ * resolution is the greatest error of the duration: half of each width, added.
+ */
+#ifndef FACTS_ESTIMATE_H
+#define FACTS_ESTIMATE_H
+
+#include <stdbool.h>
+#include <linux/ldb.h>
+#include <ldb/trace-format.h>
+#include "ticks.h"
+
+struct estimate {
+	int64_t start, end;	/* ticks; end >= start */
+	int64_t start_min, start_max; /* of the true start */
+	int64_t end_min, end_max; /* of the true end */
+	uint64_t resolution;	/* ticks */
+	bool is_truncated;	/* start or end was not seen: the duration is a lower bound */
+};
+
+/* Where no lower bound is known, the start of the recording and the start of the row are. */
+static inline struct estimate estimate_func(const struct ldb_row_func *f)
+{
+	int64_t start_max = ticks_sane(f->start_max), end_max = ticks_sane(f->end_max);
+	uint64_t start_unc = ticks_sane_length(f->start_unc);
+	uint64_t end_unc = ticks_sane_length(f->end_unc);
+	struct estimate e;
+
+	if (f->start_unc == LDB_UNC_UNKNOWN)
+		start_unc = start_max > 0 ? start_max : 0;
+	if (f->end_unc == LDB_UNC_UNKNOWN)
+		end_unc = end_max > start_max ? end_max - start_max : 0;
+	e.start_max = start_max;
+	e.start_min = start_max - (int64_t)start_unc;
+	e.end_max = end_max;
+	e.end_min = end_max - (int64_t)end_unc;
+	e.is_truncated = f->flags & (LDB_FUNC_F_OPEN | LDB_FUNC_F_FROM_START);
+	e.start = f->flags & LDB_FUNC_F_FROM_START ? start_max : start_max - (int64_t)(start_unc / 2);
+	e.end = f->flags & LDB_FUNC_F_OPEN ? end_max : end_max - (int64_t)(end_unc / 2);
+	if (e.end < e.start)
+		e.end = e.start;
+	e.resolution = start_unc / 2 + end_unc / 2 + (start_unc & end_unc & 1);
+	return e;
+}
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sleeps on futexes; see futexes.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/numbers.h"
+#include "futexes.h"
+#include "sched.h"
+
+struct builder {
+	struct model *m;
+	struct futexes *f;
+};
+
+uint32_t futex_owner(const struct model *m, uint32_t owner, int64_t from, int64_t to)
+{
+	const struct thread *t = owner ? model_thread(m, owner, from) : NULL;
+
+	return t && t->start <= to && (!t->has_exited || t->end >= from) ? owner : 0;
+}
+
+bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind)
+{
+	return futex >= lock && futex - lock < lock_kind_size(kind);
+}
+
+int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off)
+{
+	if (!off->nr_futexes || !off->has_out)
+		return 0;
+	if (f->nr == FUTEXES_MAX) {
+		f->nr_not_kept++;
+		return 0;
+	}
+	if (!array_room(&f->at, &f->room, f->nr, sizeof(*f->at)))
+		return -ENOMEM;
+	f->at[f->nr++] = (struct futex_wait){
+		.tid = off->tid, .owner = futex_owner(m, off->owner, off->out, off->woken),
+		.waker = off->is_futex_woken ? off->waker.tid : 0, .futex = off->futex,
+		.gen = off->gen, .pc = off->pc, .out = off->out, .woken = off->woken,
+	};
+	return 0;
+}
+
+static int on_off(void *arg, const struct sched_off *off)
+{
+	struct builder *b = arg;
+
+	return futexes_add(b->m, b->f, off);
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct futex_wait *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->out < b->out ? -1 : a->out > b->out;
+}
+
+void futexes_sort(struct futexes *f)
+{
+	if (f->nr)
+		qsort(f->at, f->nr, sizeof(*f->at), compare);
+}
+
+int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f)
+{
+	struct builder b = { .m = m, .f = f };
+	struct sched_sink sink = { .off = on_off, .arg = &b };
+	struct sched_result result;
+	int ret;
+
+	*f = (struct futexes){ 0 };
+	if (!m->has_sched)
+		return 0;
+	ret = sched_each(m, from, to, &sink, &result);
+	if (!ret)
+		futexes_sort(f);
+	return ret;
+}
+
+void futexes_free(struct futexes *f)
+{
+	free(f->at);
+	*f = (struct futexes){ 0 };
+}
+
+int futexes_match(struct futexes *f, struct lock_event *wait,
+		  int (*woken)(void *arg, const struct futex_wait *w), void *arg)
+{
+	unsigned kind = LDB_LOCK_KIND(wait->flags);
+	size_t lo = 0, hi = f->nr;
+	int ret = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct futex_wait *w = &f->at[mid];
+
+		if (w->tid < wait->tid || (w->tid == wait->tid && w->woken <= wait->begin))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < f->nr && !ret; lo++) {
+		struct futex_wait *w = &f->at[lo];
+
+		if (w->tid != wait->tid || w->out >= wait->end)
+			break;
+		if (futex_is_inside(w->futex, wait->lock, kind)) {
+			w->is_known = true;
+			ret = woken(arg, w);
+		} else if (kind == LDB_LOCK_COND && w->out > wait->begin) {
+			wait->end = w->out;
+		} else if (kind != LDB_LOCK_COND) {
+			/* What it slept on there is a part of the wait all the same. */
+			w->is_known = true;
+		}
+	}
+	return ret;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All sleeps on futexes of a recording, for the report on locks: those that are
+ * part of a wait the shim recorded, and those of locks that it does not see.
+ */
+#ifndef FACTS_FUTEXES_H
+#define FACTS_FUTEXES_H
+
+#include "lockset.h"
+#include "model.h"
+
+#define FUTEXES_MAX	(1U << 20)	/* sleeps kept */
+
+struct futex_wait {
+	uint32_t tid, owner;		/* owner: 0: none */
+	uint32_t waker;			/* a thread that called FUTEX_WAKE on it; 0: not known */
+	uint64_t futex, gen, pc;
+	int64_t out, woken;		/* ticks */
+	bool is_known;			/* part of a wait that the shim recorded */
+};
+
+struct futexes {
+	struct futex_wait *at;		/* by tid, time; a thread's do not overlap */
+	size_t nr, room;
+	uint64_t nr_not_kept;
+};
+
+struct sched_off;
+
+/* 0 or -ENOMEM.  Nothing without kernel events. */
+int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
+
+/* The same for who reads the kernel events anyway: add all, then sort.  0 or -ENOMEM. */
+int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
+void futexes_sort(struct futexes *f);
+void futexes_free(struct futexes *f);
+
+/* Does the futex lie in the object of that lock? */
+bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind);
+
+/* owner, if it is a thread of the program that lived then; else 0. */
+uint32_t futex_owner(const struct model *m, uint32_t owner, int64_t from, int64_t to);
+
+/*
+ * The sleeps that belong to this wait become known; wakers of each are given to
+ * woken.  A condition's wait ends where its thread began to wait for the mutex.
+ */
+int futexes_match(struct futexes *f, struct lock_event *wait,
+		  int (*woken)(void *arg, const struct futex_wait *w), void *arg);
+
+#endif

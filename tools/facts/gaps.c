@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* When threads were not watched, see gaps.h. */
+#include <stdlib.h>
+
+#include "base/numbers.h"
+#include "gaps.h"
+
+bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end)
+{
+	if (start >= end)
+		return true;
+	if (!array_room(&g->at, &g->room, g->nr, sizeof(*g->at)))
+		return false;
+	g->at[g->nr++] = (struct gap){ start, end, tid };
+	return true;
+}
+
+static int gap_compare(const void *pa, const void *pb)
+{
+	const struct gap *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+void gaps_sort(struct gaps *g)
+{
+	size_t nr = 0;
+
+	if (g->nr)
+		qsort(g->at, g->nr, sizeof(*g->at), gap_compare);
+	for (size_t i = 0; i < g->nr; i++) {
+		struct gap *last = nr ? &g->at[nr - 1] : NULL;
+
+		if (!last || last->tid != g->at[i].tid || last->end < g->at[i].start)
+			g->at[nr++] = g->at[i];
+		else if (last->end < g->at[i].end)
+			last->end = g->at[i].end;
+	}
+	g->nr = nr;
+}
+
+void gaps_free(struct gaps *g)
+{
+	free(g->at);
+	*g = (struct gaps){ 0 };
+}
+
+/* The first of tid that ends after tick; or one of another thread, or the end. */
+static const struct gap *find(const struct gaps *g, uint32_t tid, int64_t tick)
+{
+	size_t lo = 0, hi = g->nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct gap *at = &g->at[mid];
+
+		if (at->tid < tid || (at->tid == tid && at->end <= tick))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return g->at + lo;
+}
+
+static bool covers(const struct gaps *g, uint32_t tid, int64_t tick, int64_t *until)
+{
+	const struct gap *at = find(g, tid, tick);
+	bool is_in;
+	int64_t end;
+
+	if (at == g->at + g->nr || at->tid != tid)
+		return false;
+	is_in = at->start <= tick;
+	end = is_in ? at->end : at->start;
+	if (end < *until)
+		*until = end;
+	return is_in;
+}
+
+bool gaps_cover(const struct gaps *g, uint32_t tid, int64_t tick, int64_t *until)
+{
+	bool all = covers(g, 0, tick, until);
+
+	return (tid && covers(g, tid, tick, until)) || all;
+}
+
+int64_t gaps_within(const struct gaps *g, uint32_t tid, int64_t start, int64_t end)
+{
+	int64_t sum = 0;
+
+	while (start < end) {
+		int64_t until = end;
+
+		if (gaps_cover(g, tid, start, &until))
+			sum += until - start;
+		start = until;
+	}
+	return sum;
+}

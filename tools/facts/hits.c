@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Counts of page faults and interrupts; see hits.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "hits.h"
+#include "ticks.h"
+
+#define RECENT	8	/* interrupts do not nest deeper */
+
+/* A part, and the last interrupts in it: one that comes later may have been around them. */
+struct counting {
+	struct hits_part part;
+	struct { int64_t start, end; } recent[RECENT];
+	unsigned nr_recent, next;
+	int64_t irq_ticks;
+};
+
+struct counter {
+	struct counting *at;		/* by tid, start */
+	size_t nr;
+};
+
+static int part_compare(const void *pa, const void *pb)
+{
+	const struct counting *a = pa, *b = pb;
+
+	if (a->part.tid != b->part.tid)
+		return a->part.tid < b->part.tid ? -1 : 1;
+	return a->part.start < b->part.start ? -1 : a->part.start > b->part.start;
+}
+
+/* The first part of this tid that ends at tick or later; NULL: none. */
+static struct counting *find(const struct counter *c, uint32_t tid, int64_t tick)
+{
+	size_t from = 0, to = c->nr;
+
+	while (from < to) {
+		size_t mid = from + (to - from) / 2;
+		const struct hits_part *p = &c->at[mid].part;
+
+		if (p->tid < tid || (p->tid == tid && p->end < tick))
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from < c->nr && c->at[from].part.tid == tid ? &c->at[from] : NULL;
+}
+
+static int add_faults(void *arg, const struct reader_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_fault *f = &rows->fault[i];
+		struct counting *p = find(arg, f->tid, f->tick);
+
+		if (!p || p->part.start > f->tick)
+			continue;
+		p->part.to->nr_faults++;
+		p->part.to->nr_major += !!(f->flags & LDB_FAULT_ROW_MAJOR);
+	}
+	return 0;
+}
+
+static void add_irq(struct counting *p, int64_t start, int64_t end)
+{
+	ticks_add(&p->irq_ticks, end - start);
+	for (unsigned i = 0; i < p->nr_recent; i++) {
+		if (p->recent[i].start < start || p->recent[i].end > end)
+			continue;
+		p->irq_ticks -= p->recent[i].end - p->recent[i].start;
+		p->recent[i].end = p->recent[i].start;
+	}
+	p->recent[p->next].start = start;
+	p->recent[p->next].end = end;
+	p->next = (p->next + 1) % RECENT;
+	if (p->nr_recent < RECENT)
+		p->nr_recent++;
+}
+
+static int add_irqs(void *arg, const struct reader_rows *rows)
+{
+	const struct counter *c = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		const struct ldb_row_irq *q = &rows->irq[i];
+		int64_t start = ticks_sane(q->start), end = ticks_sane(q->end);
+		struct counting *p = find(c, q->tid, start);
+
+		if (!p || p->part.start > end || end < start)
+			continue;
+		p->part.to->nr_irqs += 1 + (uint64_t)q->nr_short;
+		add_irq(p, start > p->part.start ? start : p->part.start,
+			end < p->part.end ? end : p->part.end);
+	}
+	return 0;
+}
+
+static int read_rows(struct model *m, struct counter *c)
+{
+	struct reader_filter filter = READER_FILTER_ALL;
+	int ret = 0;
+
+	filter.t_min = INT64_MAX;
+	filter.t_max = INT64_MIN;
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct hits_part *p = &c->at[i].part;
+
+		filter.t_min = p->start < filter.t_min ? p->start : filter.t_min;
+		filter.t_max = p->end > filter.t_max ? p->end : filter.t_max;
+	}
+	filter.id_min = c->at[0].part.tid;
+	filter.id_max = c->at[c->nr - 1].part.tid;
+	if (m->has_faults)
+		ret = reader_each(m->reader, LDB_BLK_FAULT, &filter, add_faults, c);
+	if (!ret && m->has_irqs)
+		ret = reader_each(m->reader, LDB_BLK_IRQ, &filter, add_irqs, c);
+	return ret;
+}
+
+int hits_count(struct model *m, const struct hits_part *parts, size_t nr)
+{
+	struct counter c = { .nr = nr };
+	int ret;
+
+	if (!nr || (!m->has_faults && !m->has_irqs))
+		return 0;
+	c.at = calloc(nr, sizeof(*c.at));
+	if (!c.at)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		c.at[i].part = parts[i];
+		c.at[i].part.start = ticks_sane(parts[i].start);
+		c.at[i].part.end = ticks_sane(parts[i].end);
+	}
+	qsort(c.at, nr, sizeof(*c.at), part_compare);
+	ret = read_rows(m, &c);
+	for (size_t i = 0; i < nr && !ret; i++)
+		ticks_add(&c.at[i].part.to->irq_ns, ticks_ns(m->reader, c.at[i].irq_ticks));
+	free(c.at);
+	return ret;
+}

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The lives of requests; see lives.h.
+ *
+ * REQ rows are nearly in order of time: they pass through a window of two
+ * blocks, sorted.  Open lives are found by id; which requests a thread works on
+ * is kept as a list of ids for END_ALL.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/window.h"
+#include "classes.h"
+#include "lives.h"
+#include "ticks.h"
+
+struct open_life {
+	struct open_life *next;		/* in the bucket */
+	struct life life;
+	unsigned nr_open;		/* parts without an end */
+	bool has_end;			/* an END was seen */
+	int64_t last_end;
+};
+
+struct worker {				/* what a thread works on */
+	struct worker *next;
+	uint32_t tid;
+	uint64_t *ids;
+	size_t nr, room;
+};
+
+#define NR_WORKER_BUCKETS	256
+
+struct lives {
+	struct model *m;
+	int (*life)(void *arg, struct life *life);
+	void *arg;
+	struct lives_result *result;
+	struct open_life **buckets;
+	size_t nr_buckets, nr_open;
+	struct worker *workers[NR_WORKER_BUCKETS];
+	struct window window;		/* of rows */
+	struct open_life *spare;	/* not in use, with what they have room for */
+	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
+	size_t nr_wanted_bits;
+};
+
+static size_t hash_id(uint64_t id, size_t nr)
+{
+	return (id * 0x9e3779b97f4a7c15ULL >> 32) & (nr - 1);
+}
+
+static struct open_life *find_open(struct lives *l, uint64_t id)
+{
+	struct open_life *o = l->buckets[hash_id(id, l->nr_buckets)];
+
+	while (o && o->life.id != id)
+		o = o->next;
+	return o;
+}
+
+static void grow_buckets(struct lives *l)
+{
+	size_t nr = 4 * l->nr_buckets;
+	struct open_life **buckets = calloc(nr, sizeof(*buckets));
+
+	if (!buckets)
+		return;
+	for (size_t i = 0; i < l->nr_buckets; i++)
+		for (struct open_life *o = l->buckets[i], *next; o; o = next) {
+			next = o->next;
+			o->next = buckets[hash_id(o->life.id, nr)];
+			buckets[hash_id(o->life.id, nr)] = o;
+		}
+	free(l->buckets);
+	l->buckets = buckets;
+	l->nr_buckets = nr;
+}
+
+/* NULL: out of memory, or too many are open. */
+static struct open_life *begin_life(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o;
+
+	if (l->nr_open >= LIVES_OPEN_MAX) {
+		l->result->nr_dropped++;
+		return NULL;
+	}
+	if (l->nr_open > l->nr_buckets)
+		grow_buckets(l);
+	o = l->spare;
+	if (o)
+		l->spare = o->next;
+	else
+		o = calloc(1, sizeof(*o));
+	if (!o)
+		return NULL;
+	*o = (struct open_life){ .life = {
+		.id = row->id, .start = row->tick, .end = row->tick, .class = "",
+		.parts = o->life.parts, .room = o->life.room,
+	} };
+	o->next = l->buckets[hash_id(row->id, l->nr_buckets)];
+	l->buckets[hash_id(row->id, l->nr_buckets)] = o;
+	l->nr_open++;
+	return o;
+}
+
+void life_free(struct life *life)
+{
+	free(life->parts);
+	life->parts = NULL;
+	life->nr_parts = 0;
+	life->room = 0;
+}
+
+/* Hands the life over and forgets it. */
+static int end_life(struct lives *l, struct open_life *o)
+{
+	struct open_life **p = &l->buckets[hash_id(o->life.id, l->nr_buckets)];
+	int ret;
+
+	while (*p != o)
+		p = &(*p)->next;
+	*p = o->next;
+	l->nr_open--;
+	o->life.class = classes_find(l->m->classes, o->life.id, o->life.end);
+	ret = l->life(l->arg, &o->life);
+	o->next = l->spare;
+	l->spare = o;
+	return ret;
+}
+
+static struct life_part *add_part(struct open_life *o, const struct ldb_row_req *row,
+				  bool is_queue)
+{
+	struct life *life = &o->life;
+	struct life_part *part;
+
+	if (life->nr_parts == life->room) {
+		size_t room = life->room ? 2 * life->room : 2;
+		struct life_part *parts = reallocarray(life->parts, room, sizeof(*parts));
+
+		if (!parts)
+			return NULL;
+		life->parts = parts;
+		life->room = room;
+	}
+	part = &life->parts[life->nr_parts++];
+	*part = (struct life_part){
+		.tid = row->tid, .is_queue = is_queue, .is_open = true, .queue = row->queue,
+		.start = row->tick, .end = row->tick, .site = row->site,
+	};
+	o->nr_open++;
+	return part;
+}
+
+static void end_part(struct open_life *o, struct life_part *part, int64_t tick)
+{
+	part->end = tick > part->start ? tick : part->start;
+	part->is_open = false;
+	o->nr_open--;
+	if (part->end > o->life.end)
+		o->life.end = part->end;
+}
+
+static struct life_part *open_part(struct open_life *o, uint32_t tid)
+{
+	for (size_t i = o->life.nr_parts; i-- > 0;) {
+		struct life_part *p = &o->life.parts[i];
+
+		if (p->is_open && !p->is_queue && p->tid == tid)
+			return p;
+	}
+	return NULL;
+}
+
+/* The pending part a START from this queue ends: of that queue, else the oldest. */
+static struct life_part *pending_part(struct open_life *o, uint64_t queue)
+{
+	struct life_part *oldest = NULL;
+
+	for (size_t i = 0; i < o->life.nr_parts; i++) {
+		struct life_part *p = &o->life.parts[i];
+
+		if (!p->is_open || !p->is_queue)
+			continue;
+		if (p->queue == queue)
+			return p;
+		if (!oldest)
+			oldest = p;
+	}
+	return oldest;
+}
+
+static struct worker *get_worker(struct lives *l, uint32_t tid)
+{
+	struct worker **bucket = &l->workers[tid % NR_WORKER_BUCKETS], *w;
+
+	for (w = *bucket; w; w = w->next)
+		if (w->tid == tid)
+			return w;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return NULL;
+	w->tid = tid;
+	w->next = *bucket;
+	*bucket = w;
+	return w;
+}
+
+static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
+{
+	struct worker *w = get_worker(l, tid);
+
+	if (!w)
+		return -ENOMEM;
+	if (w->nr == w->room) {
+		size_t room = w->room ? 2 * w->room : 4;
+		uint64_t *ids = reallocarray(w->ids, room, sizeof(*ids));
+
+		if (!ids)
+			return -ENOMEM;
+		w->ids = ids;
+		w->room = room;
+	}
+	w->ids[w->nr++] = id;
+	return 0;
+}
+
+static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
+{
+	struct worker *w = get_worker(l, tid);
+
+	/* From the end: what was started last is mostly ended first. */
+	for (size_t i = w ? w->nr : 0; i-- > 0;) {
+		if (w->ids[i] == id) {
+			w->ids[i] = w->ids[--w->nr];
+			return;
+		}
+	}
+}
+
+/*
+ * A consumer that was faster than the producer's BLOCK: its START named this
+ * queue and found nothing pending there.
+ */
+static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, int64_t since)
+{
+	for (size_t i = 0; i < o->life.nr_parts; i++) {
+		struct life_part *p = &o->life.parts[i];
+
+		/* to_tid of a thread part: the hand-off it began with is accounted for. */
+		if (!p->is_queue && p->tid != tid && p->queue == queue && !p->to_tid &&
+		    p->start >= since) {
+			p->to_tid = p->tid;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* It has an end, and nobody works on it: what it is still put into is lost. */
+static bool is_left(const struct open_life *o)
+{
+	for (size_t i = 0; i < o->life.nr_parts; i++)
+		if (o->life.parts[i].is_open && !o->life.parts[i].is_queue)
+			return false;
+	return o->has_end;
+}
+
+static int end_left(struct lives *l, struct open_life *o)
+{
+	o->life.has_lost_handoff = true;
+	o->life.is_complete = true;
+	o->life.end = o->last_end;
+	return end_life(l, o);
+}
+
+/*
+ * In a queue since before anybody tagged it.  In the middle of a life it can not have
+ * been there before the part that was last.
+ */
+static int on_arrived(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+	struct ldb_row_req then = *row;
+	int ret = 0;
+
+	/* One that cannot be is none. */
+	if (row->site <= TICKS_MAX)
+		then.tick = ticks_sane(row->tick - (int64_t)row->site);
+	then.site = 0;
+	if (o && is_left(o)) {
+		ret = end_left(l, o);
+		o = NULL;
+	}
+	for (size_t i = 0; o && i < o->life.nr_parts; i++) {
+		const struct life_part *p = &o->life.parts[i];
+		int64_t since = p->is_open ? p->start : p->end;
+
+		if (p->is_open && (p->is_queue ? p->queue == row->queue : p->tid == row->tid))
+			return 0;
+		if (then.tick < since)
+			then.tick = since;
+	}
+	if (!o && !ret)
+		o = begin_life(l, &then);
+	if (!o)
+		return ret ? ret : l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+	return add_part(o, &then, true) ? 0 : -ENOMEM;
+}
+
+static int on_start(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+	struct life_part *part, *pending;
+	int ret;
+
+	/* This START belongs to the next life. */
+	if (o && !row->queue && is_left(o)) {
+		ret = end_left(l, o);
+		if (ret)
+			return ret;
+		o = NULL;
+	}
+	if (!o)
+		o = begin_life(l, row);
+	if (!o)
+		return l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+	if (open_part(o, row->tid))
+		return 0;
+	pending = pending_part(o, row->queue);
+	if (pending) {
+		pending->to_tid = row->tid;
+		if (!pending->site)
+			pending->site = row->site;
+		end_part(o, pending, row->tick);
+	}
+	part = add_part(o, row, false);
+	if (!part)
+		return -ENOMEM;
+	if (pending) {
+		part->to_tid = row->tid;
+		part->was_queued = true;
+	}
+	if (row->tick > o->life.end)
+		o->life.end = row->tick;
+	return worker_add(l, row->tid, row->id);
+}
+
+static int on_block(struct lives *l, const struct ldb_row_req *row)
+{
+	struct open_life *o = find_open(l, row->id);
+	struct life_part *part;
+	int64_t since = row->tick;
+
+	if (!o)
+		o = begin_life(l, row);
+	if (!o)
+		return l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+	part = open_part(o, row->tid);
+	if (part) {
+		since = part->start;
+		end_part(o, part, row->tick);
+		part->site = row->site;
+		worker_remove(l, row->tid, row->id);
+	}
+	if (row->queue && part && was_taken_early(o, row->tid, row->queue, since))
+		return 0;
+	return add_part(o, row, true) ? 0 : -ENOMEM;
+}
+
+static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
+{
+	struct open_life *o = find_open(l, id);
+	struct life_part *part;
+
+	if (!o) {
+		l->result->nr_stray++;
+		return 0;
+	}
+	o->has_end = true;
+	o->last_end = row->tick;
+	part = open_part(o, row->tid);
+	if (part) {
+		end_part(o, part, row->tick);
+		part->site = row->site;
+	} else {
+		for (size_t i = 0; i < o->life.nr_parts; i++) {
+			struct life_part *p = &o->life.parts[i];
+
+			if (!p->is_open)
+				continue;
+			if (p->is_queue)
+				o->life.has_lost_handoff = true;
+			else
+				worker_remove(l, p->tid, id);
+			end_part(o, p, row->tick);
+		}
+	}
+	if (o->nr_open)
+		return 0;
+	o->life.is_complete = true;
+	return end_life(l, o);
+}
+
+static int on_end_all(struct lives *l, const struct ldb_row_req *row)
+{
+	struct worker *w = get_worker(l, row->tid);
+	int ret = 0;
+
+	if (!w)
+		return -ENOMEM;
+	while (w->nr && !ret) {
+		uint64_t id = w->ids[--w->nr];
+
+		ret = on_end(l, row, id);
+	}
+	return ret;
+}
+
+static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
+{
+	size_t bit;
+
+	if (!l->wanted || row->op == LDB_REQ_OP_END_ALL)
+		return true;
+	bit = hash_id(row->id, l->nr_wanted_bits);
+	return l->wanted[bit / 64] >> bit % 64 & 1;
+}
+
+static int on_row(void *arg, const void *windowed)
+{
+	const struct ldb_row_req *row = windowed;
+	struct lives *l = arg;
+
+	l->result->nr_events++;
+	if (!is_wanted(l, row))
+		return 0;
+	switch (row->op) {
+	case LDB_REQ_OP_START:
+		return on_start(l, row);
+	case LDB_REQ_OP_ARRIVED:
+		return on_arrived(l, row);
+	case LDB_REQ_OP_BLOCK:
+		return on_block(l, row);
+	case LDB_REQ_OP_END:
+		worker_remove(l, row->tid, row->id);
+		return on_end(l, row, row->id);
+	case LDB_REQ_OP_END_ALL:
+		return on_end_all(l, row);
+	default:
+		return 0;	/* of a later version */
+	}
+}
+
+static int add_rows(void *arg, const struct reader_rows *rows)
+{
+	struct lives *l = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		struct ldb_row_req row = rows->req[i];
+
+		row.tick = ticks_sane(row.tick);
+		ret = window_add(&l->window, &row, row.tick);
+	}
+	return ret;
+}
+
+/* What is open at the end of the trace. */
+static int end_all_lives(struct lives *l)
+{
+	int64_t last = ticks_sane(reader_end_tick(l->m->reader));
+	int ret = 0;
+
+	for (size_t i = 0; i < l->nr_buckets && !ret; i++) {
+		while (l->buckets[i] && !ret) {
+			struct open_life *o = l->buckets[i];
+			struct life *life = &o->life;
+
+			for (size_t k = 0; k < life->nr_parts; k++) {
+				struct life_part *p = &life->parts[k];
+
+				if (!p->is_open)
+					continue;
+				life->has_lost_handoff |= p->is_queue;
+				p->end = last > p->start ? last : p->start;
+				if (p->end > life->end)
+					life->end = p->end;
+			}
+			/* It ended, and only a queue part nobody took is left. */
+			if (o->has_end && o->nr_open && life->has_lost_handoff) {
+				bool works = false;
+
+				for (size_t k = 0; k < life->nr_parts; k++)
+					works |= life->parts[k].is_open && !life->parts[k].is_queue;
+				if (!works) {
+					life->is_complete = true;
+					life->end = o->last_end;
+				}
+			}
+			ret = end_life(l, o);
+		}
+	}
+	return ret;
+}
+
+static void free_all(struct lives *l)
+{
+	for (size_t i = 0; l->buckets && i < l->nr_buckets; i++)
+		for (struct open_life *o = l->buckets[i], *next; o; o = next) {
+			next = o->next;
+			life_free(&o->life);
+			free(o);
+		}
+	for (size_t i = 0; i < NR_WORKER_BUCKETS; i++)
+		for (struct worker *w = l->workers[i], *next; w; w = next) {
+			next = w->next;
+			free(w->ids);
+			free(w);
+		}
+	for (struct open_life *o = l->spare, *next; o; o = next) {
+		next = o->next;
+		life_free(&o->life);
+		free(o);
+	}
+	free(l->buckets);
+	free(l->wanted);
+	window_free(&l->window);
+}
+
+/* Frees all. */
+static int read_lives(struct lives *l)
+{
+	struct model *m = l->m;
+	int ret = -ENOMEM;
+
+	l->nr_buckets = 1024;
+	l->buckets = calloc(l->nr_buckets, sizeof(*l->buckets));
+	window_init(&l->window, sizeof(struct ldb_row_req), on_row, l);
+	if (!m->classes)
+		m->classes = classes_open(m);
+	if (l->buckets && m->classes)
+		ret = reader_each(m->reader, LDB_BLK_REQ, NULL, add_rows, l);
+	if (!ret)
+		ret = window_finish(&l->window);
+	if (!ret)
+		ret = end_all_lives(l);
+	free_all(l);
+	return ret;
+}
+
+int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
+	       struct lives_result *result)
+{
+	struct lives l = { .m = m, .life = life, .arg = arg, .result = result };
+
+	*result = (struct lives_result){ 0 };
+	return read_lives(&l);
+}
+
+int lives_some(struct model *m, const uint64_t *ids, size_t nr,
+	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result)
+{
+	struct lives l = { .m = m, .life = life, .arg = arg, .result = result };
+	size_t bits = 4096;
+
+	*result = (struct lives_result){ 0 };
+	while (bits / 16 < nr)
+		bits *= 2;
+	l.wanted = calloc(bits / 64, sizeof(*l.wanted));
+	l.nr_wanted_bits = bits;
+	if (!l.wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		size_t bit = hash_id(ids[i], bits);
+
+		l.wanted[bit / 64] |= 1ULL << bit % 64;
+	}
+	return read_lives(&l);
+}

@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Bounds of holds and places of lock events; see lockset.h.
+ *
+ * Bounds: the questions "which frames lie next to gen g of thread t" are sorted;
+ * each FUNC row falls into one space between two of them and is remembered only
+ * as that space's first or last.  Memory is by questions, not by rows.
+ *
+ * Places: an event waits at the frame it happened in; when the row of that
+ * frame comes and its call site is in a system header too, the event moves on
+ * to the parent frame.  Rows come in order of their ends, so parents come later.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "estimate.h"
+#include "lockset.h"
+
+#define CLIMB_MAX	16	/* frames of system headers, one in another */
+
+struct lockset_query {
+	uint32_t tid;
+	uint32_t nr_thread;	/* which thread of that tid */
+	uint16_t block;
+	uint64_t gen;		/* UINT64_MAX: end of its group */
+	struct lock_event *event; /* NULL: end of its group */
+	/* Of rows after the query before this one, up to and with this one: */
+	bool has_row;
+	uint64_t first_gen, last_gen;
+	int64_t first_start_max, last_start_min;
+};
+
+struct lockset_climb {
+	struct lockset_climb *next;
+	struct lock_event *event;
+	uint64_t gen;		/* of the frame whose row is awaited */
+	unsigned steps;
+};
+
+/* Where the rows of a thread fall: looked up once, and then near the row before. */
+#define NR_NEAR	256
+
+struct lockset_near {
+	uint32_t tid;
+	uint32_t nr_thread;
+	uint16_t block;
+	bool is_used;
+	bool is_only;		/* thread of its tid: at any time */
+	size_t from, to;	/* queries of its group */
+	size_t last;		/* the one found last */
+};
+
+void lockset_init(struct lockset *s, struct model *m)
+{
+	*s = (struct lockset){ .m = m };
+}
+
+void lockset_free(struct lockset *s)
+{
+	for (size_t i = 0; i < s->nr_climb_buckets; i++)
+		for (struct lockset_climb *c = s->climbs[i], *next; c; c = next) {
+			next = c->next;
+			free(c);
+		}
+	free(s->climbs);
+	free(s->near);
+	free(s->queries);
+	free(s->events);
+	lockset_init(s, s->m);
+}
+
+const char *lock_kind_name(unsigned kind)
+{
+	static const char *const names[] = {
+		[LDB_LOCK_MUTEX] = "mutex", [LDB_LOCK_RWLOCK_RD] = "rwlock_rd",
+		[LDB_LOCK_RWLOCK_WR] = "rwlock_wr", [LDB_LOCK_SPIN] = "spin",
+		[LDB_LOCK_COND] = "cond", [LDB_LOCK_SEM] = "sem",
+		[LDB_LOCK_BARRIER] = "barrier", [LDB_LOCK_JOIN] = "join",
+		[LDB_LOCK_OWN] = "own_lock",
+	};
+
+	if (kind == LOCK_KIND_FUTEX)
+		return "futex";
+	if (kind >= sizeof(names) / sizeof(names[0]) || !names[kind])
+		return "lock";
+	return names[kind];
+}
+
+bool lock_kind_is_exclusive(unsigned kind)
+{
+	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN ||
+	       kind == LDB_LOCK_OWN;
+}
+
+/* Of glibc on x86-64. */
+unsigned lock_kind_size(unsigned kind)
+{
+	static const unsigned sizes[] = {
+		[LDB_LOCK_MUTEX] = 40, [LDB_LOCK_RWLOCK_RD] = 56, [LDB_LOCK_RWLOCK_WR] = 56,
+		[LDB_LOCK_SPIN] = 4, [LDB_LOCK_COND] = 48, [LDB_LOCK_SEM] = 32,
+		[LDB_LOCK_BARRIER] = 32,
+		[LDB_LOCK_JOIN] = 2304,	/* struct pthread: its tid is cleared by the kernel */
+	};
+
+	return kind < sizeof(sizes) / sizeof(sizes[0]) && sizes[kind] ? sizes[kind] : 4;
+}
+
+static struct lock_event *new_event(struct lockset *s)
+{
+	if (s->nr == s->room) {
+		size_t room = s->room ? 2 * s->room : 256;
+		struct lock_event *events = reallocarray(s->events, room, sizeof(*events));
+
+		if (!events)
+			return NULL;
+		s->events = events;
+		s->room = room;
+	}
+	return &s->events[s->nr++];
+}
+
+int lockset_add_wait(struct lockset *s, const struct lock_event *wait)
+{
+	struct lock_event *e = new_event(s);
+
+	if (!e)
+		return -ENOMEM;
+	*e = *wait;
+	e->op = LDB_LOCK_OP_WAIT;
+	return 0;
+}
+
+int lockset_add(struct lockset *s, const struct ldb_row_lock *row)
+{
+	unsigned kind = LDB_LOCK_KIND(row->flags);
+	bool is_woken = !lock_kind_is_held(kind) && kind != LDB_LOCK_JOIN;
+	struct lock_event *e;
+
+	if (row->op != LDB_LOCK_OP_WAIT && row->op != LDB_LOCK_OP_HOLD)
+		return 0;
+	e = new_event(s);
+	if (!e)
+		return -ENOMEM;
+	*e = (struct lock_event){
+		.op = row->op, .flags = row->flags, .tid = row->tid,
+		.owner = is_woken ? 0 : row->owner, .waker = is_woken ? row->owner : 0,
+		.lock = row->lock, .gen = row->gen, .site = row->site,
+		.begin = ticks_sane(row->begin),
+		.end = ticks_sane(row->end > row->begin ? row->end : row->begin),
+	};
+	return 0;
+}
+
+static bool is_bounded(const struct lock_event *e)
+{
+	return e->op == LDB_LOCK_OP_HOLD && !(e->flags & LDB_LOCK_F_BEGIN_EXACT);
+}
+
+static uint32_t thread_nr(const struct model *m, uint32_t tid, int64_t tick)
+{
+	const struct thread *t = model_thread(m, tid, tick);
+
+	return t ? t - m->threads : UINT32_MAX;
+}
+
+static int query_compare(const void *pa, const void *pb)
+{
+	const struct lockset_query *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->nr_thread != b->nr_thread)
+		return a->nr_thread < b->nr_thread ? -1 : 1;
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	return a->gen < b->gen ? -1 : a->gen > b->gen;
+}
+
+static bool same_group(const struct lockset_query *a, const struct lockset_query *b)
+{
+	return a->tid == b->tid && a->nr_thread == b->nr_thread && a->block == b->block;
+}
+
+static int prepare_queries(struct lockset *s)
+{
+	size_t nr = 0, groups = 0;
+
+	for (size_t i = 0; i < s->nr; i++)
+		nr += is_bounded(&s->events[i]) && s->events[i].gen;
+	s->queries = calloc(2 * nr + 1, sizeof(*s->queries));
+	if (!s->queries)
+		return -ENOMEM;
+	nr = 0;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct lock_event *e = &s->events[i];
+
+		if (is_bounded(e) && e->gen)
+			s->queries[nr++] = (struct lockset_query){
+				.tid = e->tid, .nr_thread = thread_nr(s->m, e->tid, e->end),
+				.block = e->gen, .gen = e->gen, .event = e,
+			};
+	}
+	qsort(s->queries, nr, sizeof(*s->queries), query_compare);
+	/* One more at the end of each group takes the rows behind its last question. */
+	for (size_t i = 0; i < nr; i++) {
+		if (i + 1 < nr && same_group(&s->queries[i], &s->queries[i + 1]))
+			continue;
+		s->queries[nr + groups] = s->queries[i];
+		s->queries[nr + groups].gen = UINT64_MAX;
+		s->queries[nr + groups++].event = NULL;
+	}
+	s->nr_queries = nr + groups;
+	qsort(s->queries, s->nr_queries, sizeof(*s->queries), query_compare);
+	free(s->near);
+	s->near = calloc(NR_NEAR, sizeof(*s->near));
+	return s->near ? 0 : -ENOMEM;
+}
+
+static struct lockset_climb **climb_bucket(struct lockset *s, uint32_t tid, uint64_t gen)
+{
+	uint64_t h = (gen ^ (uint64_t)tid << 40) * 0x9e3779b97f4a7c15ULL;
+
+	return &s->climbs[(h >> 32) & (s->nr_climb_buckets - 1)];
+}
+
+static int prepare_places(struct lockset *s)
+{
+	struct symtab *st = s->m->symtab;
+	size_t nr = 0, buckets = 16;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct lock_event *e = &s->events[i];
+
+		e->where = e->site ? symtab_lookup_call(st, e->site, e->end) : NULL;
+		nr += e->where && e->where->in_system && e->gen;
+	}
+	if (!nr)
+		return 0;
+	while (buckets < nr)
+		buckets *= 2;
+	s->climbs = calloc(buckets, sizeof(*s->climbs));
+	if (!s->climbs)
+		return -ENOMEM;
+	s->nr_climb_buckets = buckets;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct lock_event *e = &s->events[i];
+		struct lockset_climb *c, **bucket;
+
+		if (!e->where || !e->where->in_system || !e->gen)
+			continue;
+		c = calloc(1, sizeof(*c));
+		if (!c)
+			return -ENOMEM;
+		bucket = climb_bucket(s, e->tid, e->gen);
+		*c = (struct lockset_climb){ .next = *bucket, .event = e, .gen = e->gen };
+		*bucket = c;
+	}
+	return 0;
+}
+
+int lockset_prepare(struct lockset *s)
+{
+	int ret = prepare_queries(s);
+
+	return ret ? ret : prepare_places(s);
+}
+
+bool lockset_wants_funcs(const struct lockset *s)
+{
+	return s->nr_queries || s->nr_climb_buckets;
+}
+
+/* Does the row's life fit the event?  Generations start again in a new thread. */
+static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
+{
+	struct estimate f = estimate_func(row);
+
+	return f.start_min <= e->end && row->end_max >= e->begin;
+}
+
+static void feed_places(struct lockset *s, const struct ldb_row_func *row)
+{
+	struct lockset_climb **p = climb_bucket(s, row->tid, row->gen), *c;
+	const struct symbol *call;
+
+	while ((c = *p)) {
+		if (c->gen != row->gen || c->event->tid != row->tid || !covers(row, c->event)) {
+			p = &c->next;
+			continue;
+		}
+		*p = c->next;
+		call = symtab_lookup_call(s->m->symtab, row->ret, row->start_max);
+		if (*call->file && !call->in_system)
+			c->event->where = call;
+		if (!*call->file || !call->in_system || !row->parent_gen ||
+		    ++c->steps == CLIMB_MAX) {
+			free(c);
+			continue;
+		}
+		/* Never this bucket position again: a parent's generation is smaller. */
+		c->gen = row->parent_gen;
+		if (c->gen == row->gen) {
+			free(c);
+			continue;
+		}
+		struct lockset_climb **to = climb_bucket(s, row->tid, c->gen);
+
+		c->next = *to;
+		*to = c;
+		if (to == p)
+			p = &c->next;
+	}
+}
+
+/* How many queries come before want. */
+static size_t queries_before(const struct lockset *s, const struct lockset_query *want)
+{
+	size_t lo = 0, hi = s->nr_queries;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (query_compare(&s->queries[mid], want) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func *row)
+{
+	struct lockset_near *n = &s->near[(row->tid ^ (row->gen & 0xffff)) % NR_NEAR];
+	const struct model *m = s->m;
+	struct lockset_query want = { .tid = row->tid, .block = row->gen };
+	const struct thread *t;
+	bool is_found = n->is_used && n->tid == row->tid && n->block == (uint16_t)row->gen;
+
+	if (is_found && n->is_only)
+		return n;
+	want.nr_thread = thread_nr(m, row->tid, row->start_max);
+	if (is_found && n->nr_thread == want.nr_thread)
+		return n;
+	t = want.nr_thread == UINT32_MAX ? NULL : &m->threads[want.nr_thread];
+	*n = (struct lockset_near){
+		.tid = row->tid, .nr_thread = want.nr_thread, .block = row->gen, .is_used = true,
+		.is_only = !t || ((t == m->threads || t[-1].tid != t->tid) &&
+				  (t + 1 == m->threads + m->nr_threads || t[1].tid != t->tid)),
+		.from = queries_before(s, &want),
+	};
+	want.gen = UINT64_MAX;
+	n->to = queries_before(s, &want);
+	/* The end of the group is one of its queries. */
+	n->to += n->to < s->nr_queries && !query_compare(&s->queries[n->to], &want);
+	n->last = n->from;
+	return n;
+}
+
+/* The first query of the group that is not before gen: looked for from the last one on. */
+static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
+{
+	size_t lo = n->from, hi = n->to, step = 1;
+
+	if (s->queries[n->last].gen < gen) {
+		lo = n->last + 1;
+		while (lo + step < hi && s->queries[lo + step].gen < gen) {
+			lo += step + 1;
+			step *= 2;
+		}
+		hi = lo + step < hi ? lo + step : hi;
+	} else {
+		hi = n->last;
+		while (hi - lo > step && s->queries[hi - step].gen >= gen) {
+			hi -= step;
+			step *= 2;
+		}
+		lo = hi - lo > step ? hi - step : lo;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->queries[mid].gen < gen)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == n->to)
+		return NULL;
+	n->last = lo;
+	return &s->queries[lo];
+}
+
+static void feed_queries(struct lockset *s, const struct ldb_row_func *row)
+{
+	struct lockset_near *n = near_of(s, row);
+	struct lockset_query *q = n->from < n->to ? find_query(s, n, row->gen) : NULL;
+	struct estimate e;
+	int64_t start_min;
+
+	if (!q)
+		return;
+	e = estimate_func(row);
+	start_min = e.start_min;
+	if (row->start_unc == LDB_UNC_UNKNOWN || row->flags & LDB_FUNC_F_FROM_START)
+		start_min = INT64_MIN;
+	if (!q->has_row || row->gen < q->first_gen) {
+		q->first_gen = row->gen;
+		q->first_start_max = e.start_max;
+	}
+	if (!q->has_row || row->gen >= q->last_gen) {
+		q->last_gen = row->gen;
+		q->last_start_min = start_min;
+	}
+	q->has_row = true;
+}
+
+void lockset_feed(struct lockset *s, const struct ldb_row_func *row)
+{
+	if (s->nr_queries)
+		feed_queries(s, row);
+	if (s->nr_climb_buckets)
+		feed_places(s, row);
+}
+
+/* What the frames say; lo into begin, hi into end of the working bounds. */
+struct bound {
+	int64_t lo, hi;
+};
+
+static int64_t thread_start(const struct model *m, const struct lock_event *e)
+{
+	const struct thread *t = model_thread(m, e->tid, e->end);
+	int64_t start = t && t->start > 0 ? t->start : 0;
+
+	return start < e->end ? start : e->end;
+}
+
+/* begin and resolution of a bounded hold carry lo and hi until they are joined. */
+static void set_bound(struct lock_event *e, struct bound b)
+{
+	if (b.hi > e->end)
+		b.hi = e->end;
+	if (b.lo > b.hi)
+		b.lo = b.hi;
+	e->begin = b.lo;
+	e->resolution = (uint64_t)b.hi - (uint64_t)b.lo;
+}
+
+static struct bound get_bound(const struct lock_event *e)
+{
+	return (struct bound){ e->begin, e->begin + (int64_t)e->resolution };
+}
+
+static void bound_by_frames(struct lockset *s)
+{
+	int64_t lo = INT64_MIN, hi = INT64_MAX;
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (is_bounded(&s->events[i]))
+			set_bound(&s->events[i], (struct bound){
+				thread_start(s->m, &s->events[i]), s->events[i].end });
+	for (size_t i = 0; i < s->nr_queries; i++) {
+		struct lockset_query *q = &s->queries[i];
+		struct bound b;
+
+		if (q->has_row)
+			lo = q->last_start_min;
+		if (q->event) {
+			b = get_bound(q->event);
+			if (lo > b.lo)
+				b.lo = lo;
+			set_bound(q->event, b);
+		} else {
+			lo = INT64_MIN;
+		}
+	}
+	for (size_t i = s->nr_queries; i-- > 0;) {
+		struct lockset_query *q = &s->queries[i];
+		struct bound b;
+
+		if (!q->event)
+			hi = INT64_MAX;
+		if (q->event) {
+			b = get_bound(q->event);
+			if (hi < b.hi)
+				b.hi = hi;
+			set_bound(q->event, b);
+		}
+		if (q->has_row)
+			hi = q->first_start_max;
+	}
+}
+
+static int event_compare(const void *pa, const void *pb)
+{
+	const struct lock_event *a = pa, *b = pb;
+
+	if (a->lock != b->lock)
+		return a->lock < b->lock ? -1 : 1;
+	if (a->end != b->end)
+		return a->end < b->end ? -1 : 1;
+	return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+#define WAITS_MAX	256	/* looked at for one hold: a convoy longer than that is a storm */
+
+/* A wait that named the holder began after the hold did. */
+static int64_t first_wait_on(const struct lock_event *e, const struct lock_event *end, int64_t lo)
+{
+	int64_t first = INT64_MAX;
+
+	/* Waits end after the hold they wait for, or with it. */
+	for (const struct lock_event *w = e + 1; w < end && w->lock == e->lock && w - e < WAITS_MAX;
+	     w++)
+		if (w->op == LDB_LOCK_OP_WAIT && w->owner == e->tid && w->begin >= lo &&
+		    w->begin < e->end && w->begin < first)
+			first = w->begin;
+	return first;
+}
+
+/*
+ * Others may hold it, too: only a writer's release, and the thread's own, come
+ * before.  (A reader gives a lock it holds twice back with the last unlock.)
+ */
+static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t lo)
+{
+	const struct lock_event *e = &s->events[i];
+
+	for (size_t n = 0; i-- && s->events[i].lock == e->lock && n < WAITS_MAX; n++) {
+		const struct lock_event *o = &s->events[i];
+
+		if (o->op == LDB_LOCK_OP_HOLD &&
+		    (o->tid == e->tid || LDB_LOCK_KIND(o->flags) == LDB_LOCK_RWLOCK_WR))
+			return o->end > lo ? o->end : lo;
+	}
+	return lo;
+}
+
+/* What the other events of the same lock say; events are sorted. */
+static void bound_by_events(struct lockset *s)
+{
+	const struct lock_event *end = s->events + s->nr;
+	int64_t last_release = INT64_MIN;
+
+	for (size_t i = 0; i < s->nr; i++) {
+		struct lock_event *e = &s->events[i];
+		unsigned kind = LDB_LOCK_KIND(e->flags);
+		struct bound b;
+		int64_t wait;
+
+		if (i && e->lock != s->events[i - 1].lock)
+			last_release = INT64_MIN;
+		if (is_bounded(e)) {
+			b = get_bound(e);
+			if (lock_kind_is_exclusive(kind) && last_release > b.lo)
+				b.lo = last_release;
+			else if (!lock_kind_is_exclusive(kind))
+				b.lo = last_release_of_reader(s, i, b.lo);
+			wait = first_wait_on(e, end, b.lo);
+			if (wait < b.hi)
+				b.hi = wait;
+			set_bound(e, b);
+		}
+		if (e->op == LDB_LOCK_OP_HOLD && e->end > last_release)
+			last_release = e->end;
+	}
+}
+
+void lockset_resolve(struct lockset *s)
+{
+	bound_by_frames(s);
+	/* Queries point into events: they end here. */
+	free(s->queries);
+	s->queries = NULL;
+	s->nr_queries = 0;
+	if (s->nr)
+		qsort(s->events, s->nr, sizeof(*s->events), event_compare);
+	bound_by_events(s);
+	for (size_t i = 0; i < s->nr; i++) {
+		struct lock_event *e = &s->events[i];
+		uint64_t width = e->resolution;
+
+		if (!is_bounded(e))
+			continue;
+		e->begin += (int64_t)(width / 2);
+		e->resolution = width / 2 + (width & 1);
+	}
+}

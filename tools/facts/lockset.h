@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Lock events with what the trace does not say outright:
+ *
+ *  - when a hold began that was not stamped.  Its thread took the lock after
+ *    the frame hold.gen was entered and before the next one was; an exclusive
+ *    lock is taken after the hold before it ended; and a wait that names the
+ *    holder began after it was taken.  begin is the middle of what is left,
+ *    resolution half its width.
+ *  - where in the user's source it happened, when the call stands in a function
+ *    of a system header (std::mutex::lock at -O0): the call site of the
+ *    innermost frame around it that does not.
+ *
+ * Use: add LOCK rows, prepare, feed FUNC rows, resolve.
+ */
+#ifndef FACTS_LOCKSET_H
+#define FACTS_LOCKSET_H
+
+#include <linux/ldb.h>
+#include "model.h"
+
+/* A futex that no lock of the shim is known for; not a kind of contract A. */
+#define LOCK_KIND_FUTEX		0xff
+
+struct lock_event {
+	uint32_t op;		/* LDB_LOCK_OP_* */
+	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
+	uint32_t tid, owner;
+	uint32_t waker;		/* WAIT for what nobody holds: a thread that ended it; 0: not known */
+	uint64_t lock, gen, site;
+	int64_t begin, end;	/* ticks */
+	uint64_t resolution;	/* ticks; of the duration */
+	const struct symbol *where; /* NULL: no site */
+};
+
+struct lockset {
+	struct model *m;
+	struct lock_event *events;
+	size_t nr, room;
+	struct lockset_query *queries;
+	size_t nr_queries;
+	struct lockset_near *near;
+	struct lockset_climb **climbs;	/* hash of (tid, gen) */
+	size_t nr_climb_buckets;
+};
+
+/* Can there be a holder?  Conditions, semaphores, barriers and joins end when somebody says so. */
+static inline bool lock_kind_is_held(unsigned kind)
+{
+	return kind != LDB_LOCK_COND && kind != LDB_LOCK_SEM && kind != LDB_LOCK_BARRIER &&
+	       kind != LDB_LOCK_JOIN;
+}
+
+void lockset_init(struct lockset *s, struct model *m);
+void lockset_free(struct lockset *s);
+
+/* 0 or -ENOMEM, here and below.  Rows of an unknown op are left out. */
+int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
+
+/* A wait known from the kernel: tid, owner, lock, gen, begin, end, kind in flags. */
+int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
+
+/* Pointers to events and their order are fixed from here to lockset_resolve(). */
+int lockset_prepare(struct lockset *s);
+
+/* Are there questions that FUNC rows can answer? */
+bool lockset_wants_funcs(const struct lockset *s);
+void lockset_feed(struct lockset *s, const struct ldb_row_func *row);
+
+/* Afterwards events are sorted by lock and end. */
+void lockset_resolve(struct lockset *s);
+
+/* "mutex", "rwlock", ... */
+const char *lock_kind_name(unsigned kind);
+bool lock_kind_is_exclusive(unsigned kind);
+
+/* Bytes of the object: its futex words lie in them. */
+unsigned lock_kind_size(unsigned kind);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the analysis speaks of: threads, requests, segments.  Plain structs: no
+ * files, no printing.  Times ending in _ns are nanoseconds since the start of
+ * the recording, plain times are ticks of the trace.
+ */
+#ifndef FACTS_MODEL_H
+#define FACTS_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <linux/ldb.h>
+#include "symbol/symbol.h"
+#include "trace/reader.h"
+#include "gaps.h"
+
+/* One thread of the program; a tid that was used twice is two threads. */
+struct thread {
+	uint32_t tid, creator;
+	int64_t start, end;	/* ticks */
+	bool has_exited, is_unwatched;
+	uint64_t made, seen;	/* invocations entered, FUNC rows written */
+	uint64_t below_threshold; /* seen, but too short to be written */
+	uint64_t scans, invalid, foreign, too_deep, disorder;
+	int64_t gap_ns;		/* not watched, though the scanner ran */
+	int64_t cost_ns;	/* that looking at it has cost it, estimated */
+	const char *name;
+};
+
+/* One of the program's scanner threads; counts over the whole recording. */
+struct scanner {
+	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
+	uint64_t moving;	/* looks that found a change and read no stack */
+	uint64_t pages;		/* of threads, and CPUs' ring headers, touched */
+	uint64_t handed;	/* threads given to another scanner */
+	int64_t cost_ns;	/* of what looking cost the threads, its part */
+	int64_t gap_ns;		/* kept off the CPU */
+	int64_t busy_ns;	/* at work */
+	int64_t paused_ns;	/* asleep between rounds, for want of a core of its own */
+};
+
+/* Who had a CPU, who woke a thread. */
+enum party_kind {
+	PARTY_NONE,		/* not known */
+	PARTY_TASK,
+	PARTY_IDLE,		/* nobody */
+	PARTY_HIDDEN,		/* some task; the recorder was not allowed to know */
+	PARTY_HARDIRQ, PARTY_SOFTIRQ,
+};
+
+struct party {
+	enum party_kind kind;
+	uint32_t tid, pid;	/* TASK; 0: not known */
+	const char *name;	/* "": not known; NULL before party_identify() */
+};
+
+#define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
+
+/* The recording as a whole: what a report must say about itself. */
+struct model {
+	struct reader *reader;
+	struct symtab *symtab;
+	struct thread *threads;		/* by tid, start */
+	size_t nr_threads;
+	uint64_t made, seen;		/* of all threads */
+	uint64_t below_threshold;
+	struct scanner scanners[LDB_MAX_SCANNERS];
+	size_t nr_scanners;		/* 0: the recording was cut short */
+	int64_t paused_ns;		/* of all scanners, the most */
+	uint64_t nr_unwatched;		/* threads */
+	uint64_t lost[MODEL_NR_LOST];	/* records; [0]: of kinds not known here */
+	uint64_t nr_lost;		/* of all kinds */
+	uint64_t nr_gaps, nr_thread_gaps; /* of all threads: the scanner did not run; of one */
+	int64_t gap_ns, thread_gap_ns;
+	struct gaps gaps;		/* and when */
+	int64_t duration_ns;
+	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
+	const char *kernel_events;	/* "module", "bpf", "perf", "none"; "": a trace from before */
+	const char *kernel_why;		/* why not better; "" */
+	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
+	bool is_kernel_only;		/* no functions, locks, requests were recorded */
+	bool has_sched;			/* there are SCHED rows */
+	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
+	struct tasks *tasks;		/* whom they name */
+	int64_t *losses;		/* ticks at which losses of them were noted, sorted */
+	size_t nr_losses;
+	char **strings;			/* owns the names */
+	size_t nr_strings;
+	struct classes *classes;	/* of requests; NULL: not read yet */
+};
+
+/* A part of a request's life: on a thread, or in a queue. */
+struct life_part {
+	uint32_t tid;		/* in a queue: of the thread that put it there; not known who: to_tid */
+	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: nobody;
+				   on a thread: not 0 if the queue it came from is known */
+	bool is_queue, is_open;	/* is_open: no end was seen */
+	bool was_queued;	/* on a thread: a part in a queue ended when it began */
+	uint64_t queue;		/* address or 0 */
+	int64_t start, end;	/* ticks */
+	uint64_t site;		/* where the end was tagged; open: the start */
+};
+
+/* One life of a request id, from its first START (or BLOCK) to its last END. */
+struct life {
+	uint64_t id;
+	int64_t start, end;	/* ticks */
+	bool is_complete;	/* an END was seen and nothing is open */
+	bool has_lost_handoff;	/* put into a queue and never taken out */
+	const char *class;	/* "" */
+	struct life_part *parts; /* in order of start */
+	size_t nr_parts, room;
+};
+
+enum segment_kind {
+	SEGMENT_REQUEST,	/* a thread works on the request */
+	SEGMENT_FUNCTION,
+	SEGMENT_LOCK_WAIT,
+	SEGMENT_LOCK_HOLD,
+	SEGMENT_QUEUE,
+	/* Of kernel events: the thread was not on a CPU. */
+	SEGMENT_RUNNABLE,	/* woken, and had to wait for a CPU */
+	SEGMENT_PREEMPTED,	/* had to give it away */
+	SEGMENT_BLOCKED,	/* asleep */
+	SEGMENT_FUTEX_WAIT,	/* asleep on a futex of no lock that the shim knows */
+	NR_SEGMENT_KINDS
+};
+
+#define CPU_UNKNOWN	UINT32_MAX
+
+struct segment_occupant {
+	struct party who;		/* PARTY_NONE: not known */
+	int64_t ns;			/* of the segment */
+};
+
+/* What the kernel said of a segment. */
+struct segment_sched {
+	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
+	struct party preempted_by;	/* PREEMPTED */
+	struct party waker;		/* of who slept */
+	uint32_t cpu;			/* where it slept, or waited for its turn */
+	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
+	bool has_futex, is_futex_woken;	/* is_futex_woken: the waker called FUTEX_WAKE on it */
+	uint64_t futex;
+	bool has_lost;			/* events were lost about then: more may have happened */
+	bool is_throttled;		/* PREEMPTED, and the CPU was idle */
+	int64_t asleep_ns;		/* LOCK_WAIT: of it */
+	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: longest first */
+	size_t nr_occupants;
+};
+
+/* One bar of a timeline. */
+struct segment {
+	enum segment_kind kind;
+	uint32_t tid;
+	const struct thread *thread;	/* NULL: not in the trace */
+	int64_t start_ns, end_ns;	/* clipped to what concerns the request */
+	int64_t full_start_ns, full_end_ns; /* of the whole invocation, wait or hold */
+	int64_t resolution_ns;
+	int64_t duration_ns;		/* of the whole, as ldb-report counts it */
+	int64_t duration_resolution_ns;
+	unsigned depth;			/* nesting on its thread */
+	const struct symbol *func;	/* FUNCTION */
+	const struct symbol *site;	/* where it was called, locked, queued; NULL: not known */
+	uint64_t lock;			/* address: LOCK_*; QUEUE: the queue */
+	const struct symbol *lock_symbol; /* NULL: no address */
+	unsigned lock_kind;		/* enum ldb_lock_kind */
+	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
+	uint32_t to_tid;		/* QUEUE: who took it out; REQUEST of tracks.h: its own, if out of one */
+	bool is_truncated;		/* it was running when the recording began or ended */
+	bool is_clipped;		/* the whole is longer than the bar */
+	bool is_inferred;		/* LOCK_HOLD: known from the wait alone */
+	bool has_failed;		/* LOCK_WAIT: ended without the lock */
+	bool blocks_req;		/* not the request's own: it held the request up */
+	unsigned level;			/* LOCK_*: 1: blocks the request, 2: blocks that, ... */
+	uint64_t gen;			/* LOCK_WAIT: of the frame it happened in */
+	int64_t start, end;		/* ticks */
+	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
+	uint64_t req;			/* the request its thread worked on meanwhile, */
+	bool has_req;			/* if it was exactly one */
+	struct segment_sched *sched;	/* off the CPU; LOCK_WAIT: if known; else NULL */
+};
+
+/* model_open() reads what all reports need and fills the symtab.  NULL: one line in err. */
+struct model *model_open(struct reader *reader, struct symtab *symtab, char *err, size_t err_size);
+void model_close(struct model *m);
+
+/* The thread that had this tid at that time, or the nearest; NULL: none. */
+const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
+
+/* A copy that lives as long as the model; "" if there are too many. */
+const char *model_keep_string(struct model *m, const char *text);
+
+/* "name" of the thread, or "". */
+const char *model_thread_name(const struct thread *thread);
+
+/* Does thread (tid or glob of the name) mean t?  NULL means all. */
+bool model_thread_matches(const char *thread, uint32_t tid, const struct thread *t);
+
+#endif

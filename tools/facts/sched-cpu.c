@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Threads by tid, and who has a CPU while they wait for it. */
+#include <stdlib.h>
+
+#include "sched-private.h"
+#include "ticks.h"
+
+struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own)
+{
+	struct sched_thread **bucket = &s->buckets[tid * 2654435761U >> 20], *t;
+
+	_Static_assert(SCHED_NR_BUCKETS == 1 << 12, "the upper bits of the product");
+	if (!tid)
+		return NULL;
+	for (t = *bucket; t; t = t->next)
+		if (t->tid == tid)
+			return t;
+	if (!is_own)
+		return NULL;
+	t = s->nr_threads < SCHED_THREADS_MAX ? calloc(1, sizeof(*t)) : NULL;
+	if (!t) {
+		s->result->nr_dropped++;
+		return NULL;
+	}
+	t->tid = tid;
+	t->next = *bucket;
+	*bucket = t;
+	t->next_all = s->threads;
+	s->threads = t;
+	s->nr_threads++;
+	return t;
+}
+
+void sched_free(struct sched *s)
+{
+	for (struct sched_thread *t = s->threads, *next; t; t = next) {
+		next = t->next_all;
+		free(t);
+	}
+	free(s->cpus);
+	window_free(&s->window);
+	free(s);
+}
+
+static struct sched_cpu *get_cpu(struct sched *s, uint32_t cpu)
+{
+	if (cpu >= SCHED_CPUS_MAX)
+		return NULL;
+	if (!s->cpus) {
+		s->cpus = calloc(SCHED_CPUS_MAX, sizeof(*s->cpus));
+		s->nr_cpus = s->cpus ? SCHED_CPUS_MAX : 0;
+	}
+	return s->cpus ? &s->cpus[cpu] : NULL;
+}
+
+static void charge(struct sched_thread *t, const struct party *who, int64_t tick)
+{
+	unsigned nr = t->off.nr_spans;
+	struct sched_span *last = nr ? &t->spans[nr - 1] : NULL;
+
+	if (tick <= t->charged)
+		return;
+	if (last && last->kind == who->kind && last->tid == who->tid && last->end == t->charged)
+		last->end = tick;
+	else if (nr < SCHED_SPANS_MAX)
+		t->spans[t->off.nr_spans++] = (struct sched_span){
+			.kind = who->kind, .tid = who->tid, .start = t->charged, .end = tick,
+		};
+	t->charged = tick;
+}
+
+/* Whoever had it until now. */
+static void end_run(struct sched *s, struct sched_cpu *c, int64_t tick, bool has_end)
+{
+	struct sched_cpu_run run = {
+		.cpu = c - s->cpus, .who = c->has, .start = c->since, .end = tick,
+		.has_start = c->has_since, .has_end = has_end, .state = s->left_state,
+	};
+
+	if (c->has.kind == PARTY_NONE || !s->sink->cpu || s->ret)
+		return;
+	if (tick > c->since || (has_end && c->has_since))
+		s->ret = s->sink->cpu(s->sink->arg, &run);
+}
+
+void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick)
+{
+	static const struct party nobody = { .kind = PARTY_NONE };
+	struct sched_cpu *c = get_cpu(s, cpu);
+
+	/* Another one had it, as far as is known: a switch in between is missing. */
+	if (c && c->has.kind != PARTY_NONE && !party_is(&c->has, left))
+		left = &nobody;
+	else if (c)
+		end_run(s, c, tick, true);
+	if (c)
+		c->has.kind = PARTY_NONE;
+	for (struct sched_thread *t = c ? c->waiters : NULL; t; t = t->next_waiter)
+		charge(t, left, tick);
+}
+
+void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
+	     bool came)
+{
+	struct sched_cpu *c = get_cpu(s, cpu);
+
+	if (!c)
+		return;
+	if (c->has.kind == PARTY_NONE || !party_is(&c->has, has)) {
+		c->since = tick;
+		c->has_since = came;
+	}
+	c->has = *has;
+	/* Nobody waits: others may come and go without an event. */
+	if (!c->waiters && !is_own)
+		c->has.kind = PARTY_NONE;
+}
+
+void cpu_end_all(struct sched *s, int64_t tick)
+{
+	for (size_t i = 0; i < s->nr_cpus; i++)
+		end_run(s, &s->cpus[i], tick, false);
+}
+
+void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
+{
+	struct sched_cpu *c = t->waits_on;
+
+	if (!c)
+		return;
+	charge(t, &c->has, tick);
+	*t->prev_waiter = t->next_waiter;
+	if (t->next_waiter)
+		t->next_waiter->prev_waiter = t->prev_waiter;
+	t->waits_on = NULL;
+	if (!c->waiters && !(c->has.kind == PARTY_TASK && sched_thread(s, c->has.tid, false))) {
+		end_run(s, c, tick, false);
+		c->has.kind = PARTY_NONE;
+	}
+}
+
+void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick)
+{
+	struct sched_cpu *c = get_cpu(s, cpu);
+
+	cpu_leave(s, t, tick);
+	t->off.cpu_wait = cpu;
+	t->charged = tick;
+	if (!c)
+		return;
+	t->waits_on = c;
+	t->next_waiter = c->waiters;
+	t->prev_waiter = &c->waiters;
+	if (c->waiters)
+		c->waiters->prev_waiter = &t->next_waiter;
+	c->waiters = t;
+}
+
+/* "sleeping", "disk", ... */
+const char *sched_state_name(unsigned state)
+{
+	static const char *const names[] = {
+		[LDB_STATE_RUNNING] = "running", [LDB_STATE_SLEEPING] = "sleeping",
+		[LDB_STATE_DISK] = "disk", [LDB_STATE_STOPPED] = "stopped",
+		[LDB_STATE_TRACED] = "traced", [LDB_STATE_DEAD] = "dead",
+		[LDB_STATE_IDLE] = "idle",
+	};
+
+	return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+}
+
+int64_t sched_resolution_ns(const struct model *m)
+{
+	double tick = reader_ticks_to_ns(m->reader, 1);
+
+	/* Both ends. */
+	if (m->kernel_err_ns > 0)
+		return 2 * m->kernel_err_ns;
+	return tick > 1 && tick < 1e9 ? (int64_t)(tick + 0.999) : 1;
+}

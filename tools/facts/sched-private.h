@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Between the files that read kernel events, grouped by file. */
+#ifndef FACTS_SCHED_PRIVATE_H
+#define FACTS_SCHED_PRIVATE_H
+
+#include "base/window.h"
+#include "sched.h"
+
+#define SCHED_NO_CPU		UINT32_MAX
+#define SCHED_NR_BUCKETS	4096
+
+enum sched_phase {
+	SCHED_UNKNOWN,		/* rows are missing, or have not said yet */
+	SCHED_ON,
+	SCHED_OFF,
+	SCHED_GONE,		/* it has exited */
+};
+
+/* One of the program's threads. */
+struct sched_thread {
+	struct sched_thread *next, *next_all;
+	uint32_t tid;
+	enum sched_phase phase;
+	bool is_seen;			/* a switch or wake-up named it */
+	bool has_on_since;
+	int64_t on_since;
+	int64_t last_seen;		/* still off the CPU then */
+	struct sched_off off;
+	struct sched_span spans[SCHED_SPANS_MAX];
+	/* the last WAKING */
+	bool has_waking, has_woken_futex;
+	int64_t waking;
+	struct party waker;
+	uint32_t cpu_waker;
+	uint64_t woken_futex;
+	/* a WAKEUP while it was on the CPU */
+	bool has_early;
+	int64_t early;
+	/* the last FUTEX_WAIT that no sleep has followed yet */
+	unsigned nr_futexes, futex_op;
+	uint64_t futexes[SCHED_FUTEXES_MAX];
+	int64_t futex_tick, futex_since, futex_ran;
+	bool is_futex_late;		/* of the sleep: it may be another one's */
+	uint32_t owner;
+	/* its last FUTEX_WAKE */
+	bool has_wake;
+	uint64_t wake_futex;
+	/* the CPU it is runnable on */
+	struct sched_cpu *waits_on;
+	struct sched_thread *next_waiter, **prev_waiter;
+	int64_t charged;		/* occupants are known up to here */
+};
+
+struct sched_cpu {
+	struct sched_thread *waiters;
+	struct party has;		/* PARTY_NONE: not known */
+	int64_t since;			/* it has had it from then on */
+	bool has_since;			/* it came then */
+};
+
+struct sched {
+	struct model *m;
+	const struct sched_sink *sink;
+	struct sched_result *result;
+	int64_t from;
+	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
+	int ret;			/* what the sink returned for a CPU */
+	unsigned left_state;		/* of who leaves it now */
+	struct window window;		/* of rows */
+	struct sched_thread *buckets[SCHED_NR_BUCKETS];
+	struct sched_thread *threads;	/* all of them */
+	size_t nr_threads;
+	struct sched_cpu *cpus;		/* nr_cpus of them */
+	size_t nr_cpus;
+};
+
+/* sched-cpu.c */
+
+/* The state of a thread; NULL if it is none of the program's, or there is no room. */
+struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
+void sched_free(struct sched *s);
+
+/* left gives the CPU away: it has had it until now. */
+void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick);
+
+/* Who has it now; is_own: its leaving will be seen; came: it came at that moment. */
+void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
+	     bool came);
+
+/* The rows end. */
+void cpu_end_all(struct sched *s, int64_t tick);
+
+/* t waits for it, and for no other any more. */
+void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick);
+void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick);
+
+#endif

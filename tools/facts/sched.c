@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The states of threads and CPUs; see sched.h.  Rows pass through a sorting
+ * window; each then moves the threads that it names from one state to the next.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched-private.h"
+#include "ticks.h"
+
+#define LOSS_SLACK_NS	20000000	/* a loss is noted when the buffers are next emptied */
+#define RACE_NS		20000		/* a wake-up on another CPU, stamped before the switch out */
+
+static struct party party_of(uint32_t tid, unsigned flags)
+{
+	return (struct party){
+		.kind = tid ? PARTY_TASK : flags & LDB_SCHED_F_HIDDEN ? PARTY_HIDDEN : PARTY_IDLE,
+		.tid = tid,
+	};
+}
+
+bool party_is(const struct party *a, const struct party *b)
+{
+	return a->kind == b->kind && a->tid == b->tid;
+}
+
+/* Emitting */
+
+static bool has_lost(const struct sched *s, const struct sched_off *off)
+{
+	const struct model *m = s->m;
+	size_t lo = 0, hi = m->nr_losses;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (m->losses[mid] < off->out)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < m->nr_losses && m->losses[lo] <= off->in + s->loss_slack;
+}
+
+/* The thread is off the CPU no more, or no more is known. */
+static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool has_in)
+{
+	struct sched_off *off = &t->off;
+
+	cpu_leave(s, t, tick);
+	t->phase = SCHED_UNKNOWN;
+	off->in = tick > off->out ? tick : off->out;
+	off->has_in = has_in;
+	if (off->is_preempted) {
+		off->woken = off->out;
+		off->has_woken = true;
+	} else if (!off->has_woken || off->woken > off->in) {
+		off->woken = off->in;
+	} else if (off->woken < off->out) {
+		off->woken = off->out;
+	}
+	if (t->is_futex_late && !off->is_futex_woken)
+		off->nr_futexes = 0;
+	off->has_lost = has_lost(s, off);
+	/* Who came and went later says nothing of the part that is known. */
+	if (!has_in && off->in < t->charged)
+		off->nr_spans = 0;
+	off->spans = t->spans;
+	return s->sink->off ? s->sink->off(s->sink->arg, off) : 0;
+}
+
+static int end_run(struct sched *s, struct sched_thread *t, int64_t tick, bool has_end)
+{
+	struct sched_run run = {
+		.tid = t->tid, .start = t->on_since, .end = tick, .has_start = t->has_on_since,
+		.has_end = has_end,
+	};
+
+	t->phase = SCHED_UNKNOWN;
+	if (run.end < run.start)
+		run.end = run.start;
+	return s->sink->run ? s->sink->run(s->sink->arg, &run) : 0;
+}
+
+/* It must have been running since the rows began. */
+static int end_run_unseen(struct sched *s, struct sched_thread *t, int64_t tick)
+{
+	t->on_since = s->from;
+	t->has_on_since = false;
+	return end_run(s, t, tick, true);
+}
+
+static void begin_run(struct sched_thread *t, int64_t tick, bool is_known)
+{
+	t->phase = SCHED_ON;
+	t->on_since = tick;
+	t->has_on_since = is_known;
+	t->has_waking = false;
+}
+
+/* A switch in is missing: the last that was seen of it is all that is known. */
+static int end_broken(struct sched *s, struct sched_thread *t)
+{
+	s->result->nr_broken++;
+	return end_off(s, t, t->last_seen, false);
+}
+
+static void begin_off(struct sched_thread *t, int64_t tick, bool has_out)
+{
+	t->phase = SCHED_OFF;
+	t->is_futex_late = false;
+	t->last_seen = tick;
+	t->off = (struct sched_off){
+		.tid = t->tid, .out = tick, .has_out = has_out,
+		.state = SCHED_STATE_UNKNOWN, .cpu_out = SCHED_NO_CPU,
+		.cpu_wait = SCHED_NO_CPU, .cpu_in = SCHED_NO_CPU, .cpu_waker = SCHED_NO_CPU,
+	};
+}
+
+/* The tid stands for another thread from here on. */
+static int born(struct sched *s, struct sched_thread *t, int64_t tick)
+{
+	int ret = 0;
+
+	if (t->phase == SCHED_OFF)
+		ret = end_broken(s, t);
+	else if (t->phase == SCHED_ON)
+		ret = end_run(s, t, tick, false);
+	cpu_leave(s, t, tick);
+	t->phase = SCHED_GONE;
+	t->nr_futexes = 0;
+	t->has_waking = false;
+	if (!ret && s->sink->born)
+		ret = s->sink->born(s->sink->arg, t->tid, tick);
+	return ret;
+}
+
+/* Futexes */
+
+static void on_futex_wait(struct sched *s, struct sched_thread *t, const struct ldb_row_sched *row)
+{
+	unsigned op = LDB_FUTEX_OP(row->flags);
+
+	/* One record for each address, at the same moment. */
+	if (op != LDB_FUTEX_WAITV || t->futex_op != op || !t->nr_futexes ||
+	    row->tick - t->futex_tick > s->futex_ticks) {
+		t->nr_futexes = 0;
+		t->futex_op = op;
+		t->futex_tick = row->tick;
+		t->futex_ran = 0;
+		t->futex_since = row->tick;
+		t->owner = 0;
+	}
+	if (t->nr_futexes == SCHED_FUTEXES_MAX)
+		return;
+	t->futexes[t->nr_futexes++] = row->addr;
+	if (!(row->flags & LDB_FUTEX_F_WORDS))
+		return;
+	/* FUTEX_TID_MASK */
+	t->owner = op == LDB_FUTEX_PI ? row->value & 0x3fffffff :
+		   op == LDB_FUTEX_PLAIN ? row->other : 0;
+}
+
+/* Is this sleep the one that the futex call led to?  It ran for that long since. */
+static void take_futex(struct sched *s, struct sched_thread *t, int64_t tick)
+{
+	struct sched_off *off = &t->off;
+
+	ticks_add(&t->futex_ran, tick - t->futex_since);
+	if (!t->nr_futexes || t->futex_ran > s->futex_late_ticks) {
+		t->nr_futexes = 0;
+		return;
+	}
+	/* Preempted on the way to sleep: it will come to that. */
+	if (off->is_preempted)
+		return;
+	if (off->state == LDB_STATE_SLEEPING) {
+		off->nr_futexes = t->nr_futexes;
+		t->is_futex_late = t->futex_ran > s->futex_ticks;
+		off->futex_op = t->futex_op;
+		off->futex_tick = t->futex_tick;
+		off->futex = t->futexes[0];
+		off->owner = t->owner == t->tid ? 0 : t->owner;
+		memcpy(off->futexes, t->futexes, sizeof(off->futexes));
+	}
+	t->nr_futexes = 0;
+}
+
+/* Rows */
+
+static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_row_sched *row)
+{
+	unsigned state = LDB_SCHED_STATE(row->flags);
+	struct sched_off *off = &t->off;
+	int ret = 0;
+
+	if (t->phase == SCHED_OFF)
+		ret = end_broken(s, t);
+	else if (t->phase == SCHED_ON)
+		ret = end_run(s, t, row->tick, true);
+	else if (t->phase == SCHED_UNKNOWN && !t->is_seen)
+		ret = end_run_unseen(s, t, row->tick);
+	t->is_seen = true;
+	if (ret)
+		return ret;
+	if (state == LDB_STATE_DEAD) {
+		t->phase = SCHED_GONE;
+		t->nr_futexes = 0;
+		return 0;
+	}
+	/* A wake-up of long before: it was told not to sleep. */
+	if (t->has_early && row->tick - t->early > s->race_ticks)
+		t->has_early = t->has_waking = false;
+	begin_off(t, row->tick, true);
+	off->state = state;
+	off->is_preempted = state == LDB_STATE_RUNNING || row->flags & LDB_SCHED_F_PREEMPT;
+	off->cpu_out = row->cpu;
+	off->cpu_wait = row->cpu;
+	off->gen = row->gen;
+	off->pc = row->pc;
+	off->next = party_of(row->other, row->flags);
+	take_futex(s, t, row->tick);
+	if (off->is_preempted)
+		cpu_enter(s, t, row->cpu, row->tick);
+	return 0;
+}
+
+/* Who woke it is known from the WAKING row before. */
+static void set_waker(struct sched_thread *t)
+{
+	struct sched_off *off = &t->off;
+
+	if (!t->has_waking)
+		return;
+	off->waker = t->waker;
+	off->cpu_waker = t->cpu_waker;
+	for (unsigned i = 0; i < off->nr_futexes && t->has_woken_futex; i++) {
+		if (off->futexes[i] != t->woken_futex)
+			continue;
+		off->futex = t->woken_futex;
+		off->is_futex_woken = true;
+	}
+	t->has_waking = false;
+}
+
+static int thread_in(struct sched *s, struct sched_thread *t, const struct ldb_row_sched *row)
+{
+	struct sched_off *off = &t->off;
+	int ret = 0;
+
+	if (t->phase == SCHED_ON) {
+		s->result->nr_broken++;
+	} else if (t->phase != SCHED_OFF && !t->is_seen) {
+		begin_off(t, s->from, false);
+	}
+	t->is_seen = true;
+	if (t->phase == SCHED_OFF) {
+		if (!off->is_preempted && !off->has_woken) {
+			bool is_early = t->has_early && t->early <= off->out &&
+					off->out - t->early <= s->race_ticks;
+
+			if (t->has_waking || is_early) {
+				off->woken = is_early ? off->out : t->waking > off->out ?
+					     t->waking : off->out;
+				off->has_woken = true;
+				set_waker(t);
+			}
+		}
+		off->cpu_in = row->cpu;
+		ret = end_off(s, t, row->tick, true);
+	}
+	t->has_early = false;
+	t->futex_since = row->tick;
+	begin_run(t, row->tick, true);
+	return ret;
+}
+
+static int on_switch(struct sched *s, const struct ldb_row_sched *row)
+{
+	struct party left = party_of(row->tid, row->flags);
+	struct party came = party_of(row->other, row->flags);
+	struct sched_thread *t = sched_thread(s, row->tid, row->flags & LDB_SCHED_F_TID);
+	struct sched_thread *in = sched_thread(s, row->other, row->flags & LDB_SCHED_F_OTHER);
+	int ret = 0;
+
+	s->result->nr_switches++;
+	s->left_state = LDB_SCHED_STATE(row->flags);
+	if (row->flags & LDB_SCHED_F_PREEMPT)
+		s->left_state = LDB_STATE_RUNNING;
+	cpu_switch(s, row->cpu, &left, row->tick);
+	if (t)
+		ret = thread_out(s, t, row);
+	if (!ret && in && in != t)
+		ret = thread_in(s, in, row);
+	cpu_set(s, row->cpu, &came, in != NULL, row->tick, true);
+	return ret ? ret : s->ret;
+}
+
+static void on_waking(struct sched *s, const struct ldb_row_sched *row)
+{
+	struct sched_thread *t = sched_thread(s, row->other, row->flags & LDB_SCHED_F_OTHER), *w;
+
+	if (!t)
+		return;
+	t->has_waking = true;
+	t->waking = row->tick;
+	t->waker = party_of(row->tid, row->flags);
+	t->cpu_waker = row->cpu;
+	t->has_woken_futex = false;
+	if (row->flags & LDB_SCHED_F_HARDIRQ) {
+		t->waker.kind = PARTY_HARDIRQ;
+	} else if (row->flags & LDB_SCHED_F_SOFTIRQ) {
+		t->waker.kind = PARTY_SOFTIRQ;
+	} else {
+		w = sched_thread(s, row->tid, false);
+		t->has_woken_futex = w && w->has_wake;
+		t->woken_futex = w ? w->wake_futex : 0;
+	}
+	/* Only who was interrupted. */
+	if (t->waker.kind == PARTY_HARDIRQ || t->waker.kind == PARTY_SOFTIRQ)
+		t->waker.tid = 0;
+}
+
+static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
+{
+	struct sched_thread *t = sched_thread(s, row->tid, row->flags & LDB_SCHED_F_TID);
+	struct party has_cpu = party_of(row->other, row->flags);
+	struct sched_off *off;
+	int ret = 0;
+
+	if (!t)
+		return 0;
+	off = &t->off;
+	if (row->flags & LDB_SCHED_F_NEW) {
+		ret = born(s, t, row->tick);
+		begin_off(t, row->tick, true);
+		off->is_new = true;
+		t->is_seen = true;
+	} else if (t->phase != SCHED_ON && t->phase != SCHED_OFF) {
+		if (t->is_seen)
+			return 0;
+		begin_off(t, s->from, false);
+		t->is_seen = true;
+	}
+	t->last_seen = row->tick;
+	if (t->phase == SCHED_ON) {
+		/* About to sleep, and told not to; or its switch comes with a later stamp. */
+		t->has_early = true;
+		t->early = row->tick;
+		return ret;
+	}
+	if (off->is_preempted || off->has_woken)
+		return ret;
+	off->has_woken = true;
+	off->woken = row->tick;
+	set_waker(t);
+	cpu_enter(s, t, row->value, row->tick);
+	cpu_set(s, row->value, &has_cpu, sched_thread(s, row->other, false), row->tick, false);
+	return ret ? ret : s->ret;
+}
+
+static int on_migrate(struct sched *s, const struct ldb_row_sched *row)
+{
+	struct sched_thread *t = sched_thread(s, row->tid, row->flags & LDB_SCHED_F_TID ||
+					      model_thread(s->m, row->tid, row->tick));
+	struct sched_migration migration = {
+		.tid = row->tid, .from = row->addr, .to = row->value, .tick = row->tick,
+	};
+
+	if (!t)
+		return 0;
+	t->last_seen = row->tick;
+	if (t->phase == SCHED_OFF) {
+		t->off.nr_migrations++;
+		t->off.cpu_wait = row->value;
+		if (t->waits_on)
+			cpu_enter(s, t, row->value, row->tick);
+	}
+	return s->sink->migration ? s->sink->migration(s->sink->arg, &migration) : 0;
+}
+
+static int on_exec(struct sched *s, const struct ldb_row_sched *row)
+{
+	struct sched_thread *t = sched_thread(s, row->tid, true);
+	int ret;
+
+	if (!t || row->other == row->tid)
+		return 0;
+	/* The thread that called it takes over the leader's tid; all others are gone. */
+	ret = born(s, t, row->tick);
+	begin_run(t, row->tick, false);
+	t->is_seen = true;
+	t = sched_thread(s, row->other, false);
+	if (!ret && t && t->phase == SCHED_ON)
+		ret = end_run(s, t, row->tick, true);
+	if (t)
+		t->phase = SCHED_GONE;
+	return ret;
+}
+
+static int on_row(void *arg, const void *windowed)
+{
+	const struct ldb_row_sched *row = windowed;
+	struct sched *s = arg;
+	struct sched_thread *t;
+
+	s->result->nr_rows++;
+	if (s->result->first > row->tick)
+		s->result->first = row->tick;
+	if (s->result->last < row->tick)
+		s->result->last = row->tick;
+	switch (row->op) {
+	case LDB_SCHED_OP_SWITCH:
+	case LDB_SCHED_OP_OCCUPANT:
+		return on_switch(s, row);
+	case LDB_SCHED_OP_WAKING:
+		on_waking(s, row);
+		return 0;
+	case LDB_SCHED_OP_WAKEUP:
+		return on_wakeup(s, row);
+	case LDB_SCHED_OP_MIGRATE:
+		return on_migrate(s, row);
+	case LDB_SCHED_OP_FUTEX_WAIT:
+		t = sched_thread(s, row->tid, true);
+		if (t)
+			on_futex_wait(s, t, row);
+		return 0;
+	case LDB_SCHED_OP_FUTEX_WAKE:
+		t = sched_thread(s, row->tid, true);
+		if (t) {
+			t->has_wake = true;
+			t->wake_futex = row->addr;
+		}
+		return 0;
+	case LDB_SCHED_OP_EXEC:
+		return on_exec(s, row);
+	default:
+		return 0;	/* FORK, EXIT: the switches say it; or of a later version */
+	}
+}
+
+static int add_rows(void *arg, const struct reader_rows *rows)
+{
+	struct sched *s = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		struct ldb_row_sched row = rows->sched[i];
+
+		row.tick = ticks_sane(row.tick);
+		ret = window_add(&s->window, &row, row.tick);
+	}
+	return ret;
+}
+
+/* What has not ended when the rows do. */
+static int end_all(struct sched *s, int64_t to)
+{
+	int64_t last = ticks_sane(reader_end_tick(s->m->reader));
+	int ret = 0;
+
+	if (last < s->result->last)
+		last = s->result->last;
+	if (last > to)
+		last = to;
+	for (struct sched_thread *t = s->threads; t && !ret; t = t->next_all) {
+		if (t->phase == SCHED_OFF)
+			ret = end_off(s, t, last, false);
+		else if (t->phase == SCHED_ON)
+			ret = end_run(s, t, last, false);
+	}
+	if (!ret)
+		cpu_end_all(s, last);
+	return ret ? ret : s->ret;
+}
+
+static int64_t ticks_of(const struct model *m, int64_t ns)
+{
+	return ticks_sane(ticks_sane(reader_tick(m->reader, ns)) -
+			  ticks_sane(reader_tick(m->reader, 0)));
+}
+
+int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
+	       struct sched_result *result)
+{
+	struct reader_filter filter = READER_FILTER_ALL;
+	struct sched *s = calloc(1, sizeof(*s));
+	int ret;
+
+	*result = (struct sched_result){ .first = INT64_MAX, .last = INT64_MIN };
+	if (!s)
+		return -ENOMEM;
+	s->m = m;
+	s->sink = sink;
+	s->result = result;
+	s->futex_ticks = ticks_of(m, SCHED_FUTEX_NS);
+	s->futex_late_ticks = ticks_of(m, SCHED_FUTEX_LATE_NS);
+	s->loss_slack = ticks_of(m, LOSS_SLACK_NS);
+	s->race_ticks = ticks_of(m, RACE_NS + m->kernel_err_ns);
+	s->from = from < 0 ? 0 : ticks_sane(from);
+	window_init(&s->window, sizeof(struct ldb_row_sched), on_row, s);
+	filter.t_min = from;
+	filter.t_max = to;
+	ret = reader_each(m->reader, LDB_BLK_SCHED, &filter, add_rows, s);
+	if (!ret)
+		ret = window_finish(&s->window);
+	if (!ret)
+		ret = end_all(s, ticks_sane(to));
+	sched_free(s);
+	return ret;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel events folded into what they mean: for each of the program's threads,
+ * when it was on a CPU and why it was not.
+ *
+ *	SWITCH out, runnable	preempted, by who came; runnable until SWITCH in
+ *	SWITCH out, asleep	blocked until WAKEUP (waker: of the WAKING before
+ *				it), then runnable until SWITCH in
+ *
+ * While a thread is runnable, whoever has the CPU it waits for is its occupant.
+ * The CPU is that of the SWITCH or WAKEUP, and follows MIGRATE.  An occupant is
+ * known from the row by which it came and from that by which it left; where the
+ * two disagree, rows are missing and nobody is named.
+ *
+ * A FUTEX_WAIT belongs to the sleep that directly follows it, at most
+ * SCHED_FUTEX_NS later; a preemption may lie between the two.  Up to
+ * SCHED_FUTEX_LATE_NS later (a virtual CPU had to wait for a real one), if a
+ * FUTEX_WAKE of that address ended the sleep.
+ *
+ * Rows need be in order of time only within a window.  Memory is bounded by the
+ * number of threads, not of rows.
+ */
+#ifndef FACTS_SCHED_H
+#define FACTS_SCHED_H
+
+#include "model.h"
+
+#define SCHED_THREADS_MAX	(1U << 16)	/* at a time, and tids used again count once */
+#define SCHED_CPUS_MAX		8192
+#define SCHED_SPANS_MAX		48	/* of one wait; what comes later has no occupant */
+#define SCHED_FUTEX_NS		200000
+#define SCHED_FUTEX_LATE_NS	50000000
+#define SCHED_STATE_UNKNOWN	15
+#define SCHED_FUTEXES_MAX	8	/* addresses of one futex_waitv() */
+
+/* Somebody had the CPU that a thread waited for; not identified. */
+struct sched_span {
+	enum party_kind kind;	/* PARTY_NONE: not known */
+	uint32_t tid;
+	int64_t start, end;
+};
+
+/* A thread was off the CPU: [out, in), of which [woken, in) runnable. */
+struct sched_off {
+	uint32_t tid;
+	int64_t out, woken, in;		/* ticks; out <= woken <= in; preempted: woken == out */
+	bool has_out;			/* false: before the rows began */
+	bool has_woken;			/* false: no wake-up was seen; woken == in */
+	bool has_in;			/* false: not seen; in is as far as is known */
+	bool is_preempted;
+	bool is_new;			/* a new thread that had not run yet */
+	bool has_lost;			/* kernel events were lost about then */
+	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
+	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
+	uint64_t gen, pc;		/* of the innermost frame; 0: not known */
+	struct party next;		/* who came */
+	struct party waker;
+	uint32_t cpu_waker;		/* UINT32_MAX: not known */
+	unsigned nr_futexes;		/* 0: it did not sleep on a futex */
+	unsigned futex_op;		/* enum ldb_futex_op */
+	uint64_t futex;			/* the address that was woken, or the first one */
+	uint64_t futexes[SCHED_FUTEXES_MAX];
+	int64_t futex_tick;		/* when it called */
+	uint32_t owner;			/* tid in the word at the futex, or after it; 0: none */
+	bool is_futex_woken;		/* the waker had just woken that address */
+	unsigned nr_migrations;
+	const struct sched_span *spans;	/* while runnable; in order; live until the call returns */
+	unsigned nr_spans;
+};
+
+struct sched_migration {
+	uint32_t tid, from, to;
+	int64_t tick;
+};
+
+struct sched_run {
+	uint32_t tid;
+	int64_t start, end;		/* ticks */
+	bool has_start, has_end;
+};
+
+/* Somebody had a CPU, as far as it is known: others come and go unseen while no thread waits. */
+struct sched_cpu_run {
+	uint32_t cpu;
+	struct party who;		/* not identified; never PARTY_NONE */
+	int64_t start, end;		/* ticks */
+	bool has_start, has_end;	/* it came, it left then */
+	unsigned state;			/* enum ldb_sched_state in which it left; has_end only */
+};
+
+/* Called for each one when it has ended, NULL: not wanted.  Non-zero stops. */
+struct sched_sink {
+	int (*off)(void *arg, const struct sched_off *off);
+	int (*run)(void *arg, const struct sched_run *run);
+	int (*migration)(void *arg, const struct sched_migration *migration);
+	int (*cpu)(void *arg, const struct sched_cpu_run *run);
+	/* When the next thread of this tid begins; what came before is another one. */
+	int (*born)(void *arg, uint32_t tid, int64_t tick);
+	void *arg;
+};
+
+struct sched_result {
+	uint64_t nr_rows, nr_switches;
+	uint64_t nr_broken;		/* a switch in or out is missing */
+	uint64_t nr_dropped;		/* rows over SCHED_THREADS_MAX */
+	int64_t first, last;		/* ticks of the rows; first > last: none */
+};
+
+/* Rows of [from, to] (ticks).  0, -ENOMEM, or what a function of sink returned. */
+int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
+	       struct sched_result *result);
+
+/* By how much a time between two kernel events can be wrong. */
+int64_t sched_resolution_ns(const struct model *m);
+
+/* "sleeping", "disk", ... */
+const char *sched_state_name(unsigned state);
+
+bool party_is(const struct party *a, const struct party *b);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* TASK rows sorted by (tid, tick), names kept once. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tasks.h"
+#include "ticks.h"
+
+#define NR_BUCKETS	1024
+
+struct name {
+	struct name *next;
+	char text[];
+};
+
+struct tasks {
+	struct task *at;
+	size_t nr, room;
+	struct name *names[NR_BUCKETS];
+};
+
+static const char *keep_name(struct tasks *t, const char *text)
+{
+	struct name **bucket, *n;
+	uint32_t hash = 2166136261U;
+	size_t len;
+
+	if (!text || !*text)
+		return "";
+	for (const char *p = text; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 16777619U;
+	bucket = &t->names[hash % NR_BUCKETS];
+	for (n = *bucket; n; n = n->next)
+		if (!strcmp(n->text, text))
+			return n->text;
+	len = strlen(text) + 1;
+	n = malloc(sizeof(*n) + len);
+	if (!n)
+		return NULL;
+	memcpy(n->text, text, len);
+	n->next = *bucket;
+	*bucket = n;
+	return n->text;
+}
+
+static int add_rows(void *arg, const struct reader_rows *rows)
+{
+	struct tasks *t = arg;
+
+	for (size_t i = 0; i < rows->nr && t->nr < TASKS_MAX; i++) {
+		const struct ldb_row_task *row = &rows->task[i];
+		const char *name = keep_name(t, row->name);
+
+		if (!name)
+			return -ENOMEM;
+		if (t->nr == t->room) {
+			size_t room = t->room ? 2 * t->room : 64;
+			struct task *at = reallocarray(t->at, room, sizeof(*at));
+
+			if (!at)
+				return -ENOMEM;
+			t->at = at;
+			t->room = room;
+		}
+		t->at[t->nr++] = (struct task){
+			.tid = row->tid, .pid = row->pid, .tick = ticks_sane(row->tick), .name = name,
+		};
+	}
+	return 0;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+	const struct task *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->tick < b->tick ? -1 : a->tick > b->tick;
+}
+
+struct tasks *tasks_open(struct model *m)
+{
+	struct tasks *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	if (reader_each(m->reader, LDB_BLK_TASK, NULL, add_rows, t)) {
+		tasks_close(t);
+		return NULL;
+	}
+	if (t->nr)
+		qsort(t->at, t->nr, sizeof(*t->at), compare);
+	return t;
+}
+
+void tasks_close(struct tasks *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < NR_BUCKETS; i++)
+		for (struct name *n = t->names[i], *next; n; n = next) {
+			next = n->next;
+			free(n);
+		}
+	free(t->at);
+	free(t);
+}
+
+const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
+{
+	size_t lo = 0, hi = t ? t->nr : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct task *k = &t->at[mid];
+
+		if (k->tid < tid || (k->tid == tid && k->tick <= tick))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo && t->at[lo - 1].tid == tid)
+		return &t->at[lo - 1];
+	/* Rows are written soon after the first event that names the tid. */
+	return t && lo < t->nr && t->at[lo].tid == tid ? &t->at[lo] : NULL;
+}
+
+bool tasks_is_ldb(const struct model *m, uint32_t tid)
+{
+	/* Its first name is the program's. */
+	const struct task *last = tasks_find(m->tasks, tid, INT64_MAX);
+
+	return last && (!strcmp(last->name, "ldb-scan") || !strcmp(last->name, "ldb-control")) &&
+	       !model_thread(m, tid, INT64_MAX);
+}
+
+void party_identify(const struct model *m, struct party *p, int64_t tick)
+{
+	const struct task *task;
+	const struct thread *thread;
+	const char *pid;
+
+	p->name = "";
+	if (p->kind != PARTY_TASK)
+		return;
+	task = tasks_find(m->tasks, p->tid, tick);
+	if (task) {
+		p->name = task->name;
+		p->pid = task->pid;
+	}
+	/* One name for a thread of the program, everywhere. */
+	thread = model_thread(m, p->tid, tick);
+	if (thread && *thread->name)
+		p->name = thread->name;
+	if (thread && !task) {
+		pid = reader_meta(m->reader, "pid");
+		p->pid = pid ? strtoul(pid, NULL, 10) : 0;
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who a tid of the kernel events is, from the TASK rows. */
+#ifndef FACTS_TASKS_H
+#define FACTS_TASKS_H
+
+#include "model.h"
+
+#define TASKS_MAX	(1U << 20)	/* rows kept; later ones have no name */
+
+struct task {
+	uint32_t tid, pid;	/* pid: of its process */
+	int64_t tick;		/* from then on */
+	const char *name;
+};
+
+struct tasks;
+
+/* NULL: out of memory. */
+struct tasks *tasks_open(struct model *m);
+void tasks_close(struct tasks *t);
+
+/* The task that had this tid at that time, or the first one later; NULL: not known. */
+const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick);
+
+/* A thread that ldb itself has in the program. */
+bool tasks_is_ldb(const struct model *m, uint32_t tid);
+
+/* Fills name and pid of a party: of the TASK rows, else of the program's threads. */
+void party_identify(const struct model *m, struct party *p, int64_t tick);
+
+#endif

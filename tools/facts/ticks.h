@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Times from a trace may be anything.  Here they are brought into a range of
+ * 36 years to both sides of the recording, in which sums and differences of a
+ * few of them cannot overflow.
+ */
+#ifndef FACTS_TICKS_H
+#define FACTS_TICKS_H
+
+#include <stdint.h>
+#include "trace/reader.h"
+
+#define TICKS_MAX	((int64_t)1 << 60)
+
+static inline int64_t ticks_sane(int64_t tick)
+{
+	return tick > TICKS_MAX ? TICKS_MAX : tick < -TICKS_MAX ? -TICKS_MAX : tick;
+}
+
+/* Of a length. */
+static inline uint64_t ticks_sane_length(uint64_t ticks)
+{
+	return ticks > (uint64_t)TICKS_MAX ? (uint64_t)TICKS_MAX : ticks;
+}
+
+/* reader_ns() in that range. */
+static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
+{
+	return ticks_sane(reader_ns(r, tick));
+}
+
+/* A sum that stays in it. */
+static inline void ticks_add(int64_t *sum, int64_t ticks)
+{
+	*sum = ticks_sane(*sum + ticks);
+}
+
+/* A length in ticks as nanoseconds, rounded, from 0 to TICKS_MAX; of a clock with that rate. */
+static inline int64_t ticks_ns_at(double ns_per_tick, double ticks)
+{
+	double ns = ticks > 0 ? ticks * ns_per_tick + 0.5 : 0;
+
+	return ns < (double)TICKS_MAX ? (int64_t)ns : TICKS_MAX;
+}
+
+static inline int64_t ticks_ns(const struct reader *r, double ticks)
+{
+	return ticks_ns_at(reader_ticks_to_ns(r, 1), ticks);
+}
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Asks for every address that a report may ask for; see names.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include "facts/model.h"
+#include "trace/writer.h"
+#include "names.h"
+
+#define RECENT_MAX	4096	/* a power of two */
+
+struct asking {
+	const struct names_options *o;
+	struct symtab *st;
+	struct recent {
+		uint64_t addr;
+		unsigned epoch, ask;	/* + 1; 0: free */
+	} recent[RECENT_MAX];		/* the same again and again is not asked again */
+};
+
+typedef const struct symbol *lookup_fn(struct symtab *st, uint64_t addr, int64_t tick);
+static lookup_fn *const lookups[] = {
+	[LDB_ASK_FUNC] = symtab_lookup, [LDB_ASK_CALL] = symtab_lookup_call,
+	[LDB_ASK_DATA] = symtab_lookup_data,
+};
+
+static void ask(struct asking *a, enum ldb_symbol_ask what, uint64_t addr, int64_t tick)
+{
+	unsigned epoch = symtab_epoch(a->st, tick);
+	struct recent *r = &a->recent[((addr + what) * 0x9e3779b97f4a7c15ULL) >> 52];
+
+	if (!addr || (r->addr == addr && r->epoch == epoch && r->ask == what + 1U))
+		return;
+	*r = (struct recent){ addr, epoch, what + 1U };
+	lookups[what](a->st, addr, tick);
+}
+
+static bool goes_on(const struct asking *a)
+{
+	return !a->o->goes_on || a->o->goes_on(a->o->arg);
+}
+
+static int ask_funcs(struct asking *a, struct reader *r)
+{
+	struct cursor *c = reader_cursor(r, LDB_BLK_FUNC, NULL);
+	struct reader_funcs f;
+	int rc = c ? 0 : -ENOMEM;
+
+	while (!rc && (rc = cursor_next_funcs(c, false, &f)) > 0) {
+		for (size_t i = 0; i < f.nr; i++) {
+			ask(a, LDB_ASK_FUNC, f.pc[i], f.start_max[i]);
+			ask(a, LDB_ASK_CALL, f.ret[i], f.start_max[i]);
+		}
+		rc = goes_on(a) ? 0 : -EINTR;
+	}
+	cursor_close(c);
+	return rc;
+}
+
+static void ask_row(struct asking *a, const struct reader_rows *rows, size_t i)
+{
+	const struct ldb_row_sched *k = &rows->sched[i];
+	const struct ldb_row_lock *l = &rows->lock[i];
+	const struct ldb_row_req *q = &rows->req[i];
+
+	switch (rows->kind) {
+	case LDB_BLK_LOCK:
+		ask(a, LDB_ASK_DATA, l->lock, l->end);
+		ask(a, LDB_ASK_CALL, l->site, l->end);
+		break;
+	case LDB_BLK_REQ:
+		ask(a, LDB_ASK_DATA, q->queue, q->tick);
+		/* Of ARRIVED it is a time. */
+		if (q->op != LDB_REQ_OP_ARRIVED)
+			ask(a, LDB_ASK_CALL, q->site, q->tick);
+		break;
+	case LDB_BLK_SCHED:
+		if (k->op == LDB_SCHED_OP_FUTEX_WAIT || k->op == LDB_SCHED_OP_FUTEX_WAKE)
+			ask(a, LDB_ASK_DATA, k->addr, k->tick);
+		ask(a, LDB_ASK_FUNC, k->pc, k->tick);
+		break;
+	}
+}
+
+static int ask_rows(void *asking, const struct reader_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		ask_row(asking, rows, i);
+	return goes_on(asking) ? 0 : -EINTR;
+}
+
+static int ask_all(struct asking *a, struct reader *r)
+{
+	static const unsigned kinds[] = { LDB_BLK_LOCK, LDB_BLK_REQ, LDB_BLK_SCHED };
+	int rc = ask_funcs(a, r);
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !rc; i++)
+		rc = reader_each(r, kinds[i], NULL, ask_rows, a);
+	return rc;
+}
+
+struct writing {
+	struct writer *w;
+	struct names_done *done;
+};
+
+static int write_file(void *writing, const struct ldb_row_file *row)
+{
+	struct writing *w = writing;
+
+	w->done->nr_files++;
+	return writer_add_file(w->w, row);
+}
+
+static int write_symbol(void *writing, const struct ldb_row_symbol *row)
+{
+	struct writing *w = writing;
+
+	w->done->nr_symbols++;
+	return writer_add_symbol(w->w, row);
+}
+
+static int write_call(void *writing, const struct ldb_row_call *row)
+{
+	struct writing *w = writing;
+
+	return writer_add_call(w->w, row);
+}
+
+static int write_all(const char *path, struct symtab *st, struct names_done *done, char *err,
+		     size_t err_size)
+{
+	struct writing w = { .w = writer_reopen(path, err, err_size), .done = done };
+	struct symtab_sink sink = {
+		.file = write_file, .symbol = write_symbol, .call = write_call, .arg = &w,
+	};
+	uint64_t before;
+	int rc, rc2;
+
+	if (!w.w)
+		return -EIO;
+	before = writer_bytes(w.w);
+	rc = symtab_give(st, &sink);
+	rc2 = writer_flush(w.w);
+	done->bytes = writer_bytes(w.w) - before;
+	rc = rc ? rc : rc2;
+	rc2 = writer_close(w.w);
+	rc = rc ? rc : rc2;
+	if (rc)
+		snprintf(err, err_size, "%s", strerror(-rc));
+	return rc;
+}
+
+static int has_row(void *arg, const struct reader_rows *rows)
+{
+	return 1;
+}
+
+int names_store(const char *path, const struct names_options *o, struct names_done *done,
+		char *err, size_t err_size)
+{
+	struct reader *r = reader_open(path, err, err_size);
+	struct symtab *st = r ? symtab_open(&o->symbols) : NULL;
+	struct model *m = st ? model_open(r, st, err, err_size) : NULL;
+	struct asking a = { .o = o, .st = st };
+	int rc = m ? 0 : -ENOMEM;
+
+	*done = (struct names_done){ 0 };
+	if (m && reader_each(r, LDB_BLK_FILE, NULL, has_row, NULL))
+		rc = -EEXIST;
+	if (!rc)
+		rc = ask_all(&a, r);
+	if (!rc)
+		rc = write_all(path, st, done, err, err_size);
+	model_close(m);
+	symtab_close(st);
+	reader_close(r);
+	return rc;
+}

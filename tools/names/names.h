@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The names of all that a trace has addresses of, written into the trace: so that it can
+ * be read where the program was built anew, is gone, or never was.
+ */
+#ifndef NAMES_NAMES_H
+#define NAMES_NAMES_H
+
+#include "symbol/symbol.h"
+
+struct names_options {
+	struct symtab_options symbols;
+	bool (*goes_on)(void *arg);	/* false: give up, and the trace is as it was; NULL: never */
+	void *arg;
+};
+
+struct names_done {
+	size_t nr_files, nr_symbols;
+	uint64_t bytes;			/* added */
+};
+
+/*
+ * 0; -EEXIST: it has them already; -EINTR: given up; else why is in err.  The file is
+ * whole in any case, but while it is written to (at the end, for milliseconds).
+ */
+int names_store(const char *path, const struct names_options *o, struct names_done *done,
+		char *err, size_t err_size);
+
+#endif
