@@ -15,6 +15,9 @@
 # A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
 # seconds (default 240); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 2400).
 #
+# A script with a line "# Timed: WHY" rests on a machine that keeps up.  When it fails, it
+# is run once more at the end, with nothing beside it, and that counts; both are shown.
+#
 # Output: one line per test file, failures in full, and last
 # "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
 # Exit status 1 when anything failed, a plan was not met, or nothing ran.
@@ -45,6 +48,7 @@ driver_limit=${LDB_DRIVER_TIMEOUT:-480}
 passed=0
 failed=0
 skipped=0
+again=
 
 # Prints "passed failed skipped" for a TAP log and the exit status that went with it.
 count()
@@ -69,6 +73,7 @@ count()
 	}' "$1"
 }
 
+# With $timed set, a failure is only shown.
 run_one()	# name limit cmd...
 {
 	name=$1
@@ -80,11 +85,16 @@ run_one()	# name limit cmd...
 	rc=$?
 	took=$(($(date +%s) - start))
 	set -- $(count "$log" "$rc")
-	passed=$((passed + $1))
-	failed=$((failed + $2))
-	skipped=$((skipped + $3))
+	verdict=FAIL
+	if [ "$2" -gt 0 ] && [ -n "${timed:-}" ]; then
+		verdict=AGAIN
+	else
+		passed=$((passed + $1))
+		failed=$((failed + $2))
+		skipped=$((skipped + $3))
+	fi
 	if [ "$2" -gt 0 ]; then
-		echo "FAIL $name: $1 passed, $2 failed, $3 skipped (${took}s, exit status $rc)"
+		echo "$verdict $name: $1 passed, $2 failed, $3 skipped (${took}s, exit status $rc)"
 		[ "$rc" -ne 124 ] && [ "$rc" -ne 137 ] || echo "  ended after $secs s"
 		# Each failure with the comment lines after it; without any, the end of the log.
 		awk '/^not ok/ { on = 1; print "  " $0; next }
@@ -93,11 +103,21 @@ run_one()	# name limit cmd...
 		     { on = 0 }' "$log" | head -n 200
 		grep -q '^not ok' "$log" || tail -n 15 "$log" | sed 's/^/  | /'
 	else
+		verdict=ok
 		skips=
 		[ "$3" -eq 0 ] || skips=", $3 skipped"
 		echo "ok   $name: $1 passed$skips (${took}s)"
 		sed -n 's/^\(ok\|1\.\.0\).*# *[Ss][Kk][Ii][Pp] */  skipped: /p' "$log" | sort | uniq -c | sed 's/^ *1 / /'
 	fi
+}
+
+run_script()	# path
+{
+	timed=
+	! grep -q '^# Timed: ' "$1" || timed=1
+	run_one "$name" "$limit" sh "$1"
+	timed=
+	[ "$verdict" != AGAIN ] || again="$again $1"
 }
 
 run_file()	# path
@@ -107,7 +127,7 @@ run_file()	# path
 	case $1 in
 	*/kmod/run.sh)	run_one "$name" "${LDB_DRIVER_TIMEOUT:-2400}" sh "$1" ${quick:+quick} ;;
 	*/run.sh)	run_one "$name" "$driver_limit" sh "$1" ${quick:+quick} ;;
-	*.t)		run_one "$name" "$limit" sh "$1" ;;
+	*.t)		run_script "$1" ;;
 	*)		run_one "$name" "$limit" "$1" ;;
 	esac
 }
@@ -166,6 +186,15 @@ for part in $parts; do
 		run_part "$part"
 	fi
 done
+
+# Once each, one at a time; what they left behind the first time is not counted.
+if [ -n "$again" ]; then
+	echo "once more, with nothing beside them:"
+	for file in $again; do
+		name=${file#"$TOP"/tests/}
+		run_one "$name" "$limit" sh "$file"
+	done
+fi
 
 # Over all of them.
 over_all()	# name argument...

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-record -p PID: attach and detach three times in a row; the program, which
 # is linked with the runtime, is not disturbed.  And again with a preloaded one.
+# Timed: while others have the CPUs the scanner may see nothing in its time.
 . "$(dirname "$0")/../engine.sh"
 need_build
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is predicted for a lock that is held for half or a quarter of the time is what the
 # program does when it really holds it so long.
+# Timed: two runs of a program are compared, by the second longest of their requests.
 . "$(dirname "$0")/../engine.sh"
 need_build
 
@@ -77,11 +78,11 @@ compare()	# mode
 	done
 }
 
-# 0: as predicted.  1: twice not.  2: the machine was too busy to tell.
+# 0: as predicted.  1: twice not.  2: the machine was too busy to tell, or to tell twice.
 predicts()	# mode kernel-events
 {
 	nr_off=0
-	for nr_try in 1 2 3 4; do
+	for nr_try in 1 2 3 4 5; do
 		try "$1" "$2" || return 1
 		if ! is_calm "$1"; then
 			echo "try $nr_try of $1: $(cat "$1.80" "$1.40" "$1.20" | grep late | paste -sd ' ')"
@@ -95,7 +96,6 @@ predicts()	# mode kernel-events
 		nr_off=$((nr_off + 1))
 		[ "$nr_off" -lt 2 ] || return 1
 	done
-	[ "$nr_off" -eq 0 ] || return 1
 	return 2
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests whose functions do what others' do not: slower, more often, or not at all.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/../engine.sh"
 . "$TOP/tests/why.sh"
 need_build

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests that wait for a lock: ldb-why names it and what its holder was executing.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/../engine.sh"
 . "$TOP/tests/why.sh"
 need_build

@@ -2,6 +2,7 @@
 # memcached serves up to 20 requests of a connection before it looks at another (-R): single
 # GETs wait behind the batch that another client sent.  ldb-why must say so of the slowest
 # GETs, and must no longer say so with -R 1.  Documentation/cases/memcached.md.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/../engine.sh"
 need_build
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests that pay for memory: an allocator's slow path, malloc(), page faults.  What the
 # kernel says of them is judged in a guest.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/../engine.sh"
 . "$TOP/tests/why.sh"
 need_build

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-why on what other tests record: every request adds up, and is explained.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/../engine.sh"
 . "$TOP/tests/why.sh"
 need_build

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests behind others: in a queue, and in a batch that one thread started at once.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/../engine.sh"
 . "$TOP/tests/why.sh"
 need_build

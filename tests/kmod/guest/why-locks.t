@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests that wait for a lock, and what its holder was held up by, as the kernel says.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/guest.sh"
 record_options="--kernel module"
 # Or it would take the CPU away from the program now and then.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests that pay for fresh memory: the kernel's page faults are in the function that
 # touches it.
+# Timed: what is judged are causes that the scanner had to see.
 . "$(dirname "$0")/guest.sh"
 record_options="--kernel module"
 # Or it would take the CPU away from the program now and then.
