@@ -29,12 +29,14 @@ result()	# text command...
 	ok "$result_of" "$@"
 }
 
-# Bare, with what is mounted gone when the command ends, however it does.
+# Bare, with what is mounted gone when the command ends, however it does.  Not chroot(1): a
+# process in one may not make a user namespace.
 inside()	# root command
 {
-	unshare -m sh -c 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --rbind /sys "$1/sys" &&
-		mount -t tmpfs tmpfs "$1/tmp" &&
-		cd / && exec chroot "$1" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
+	unshare -m sh -c 'mount --bind "$1" "$1" && cd "$1" && mount -t proc proc proc && mount --rbind /dev dev &&
+		mount --rbind /sys sys && mount -t tmpfs tmpfs tmp && mkdir tmp/old && pivot_root . tmp/old && cd / &&
+		umount -l tmp/old && rmdir tmp/old &&
+		exec env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
 			http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" CI="${CI:-}" sh -c "$2"' sh "$1" "$2" </dev/null
 }
 

@@ -13,7 +13,7 @@ headers=$(echo "$triple" | cut -d' ' -f3)
 release=$(echo "$triple" | cut -d' ' -f1)
 
 start=$(date +%s)
-check "a command's output arrives" "sh $vm $image 'uname -r; nproc; id -u'" 0 "^$release\$"
+check "a command's output arrives" "sh $vm $image 'uname -r; nproc; id -u'" 0 "^$(echo "$release" | sed "s/[+.]/\\\\&/g")\$"
 diag "boot and exit: $(($(date +%s) - start)) s"
 ok "both streams" test "$(sh "$vm" "$image" 'echo one; echo two >&2' 2>&1 | tr '\n' ' ')" = "one two "
 check "and its exit status" "sh $vm $image 'exit 37'" 37
