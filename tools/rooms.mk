@@ -2,4 +2,4 @@
 # The rooms of tools/, each above those that it includes headers of (tests/lint/layers.t);
 # record/ is beside symbol/.  README.md says what is in them.
 ROOMS := base cli trace symbol record facts analysis/report analysis/timeline \
-	analysis/partition analysis/why analysis/compare analysis/whatif names render export page top
+	analysis/attribution analysis/partition analysis/why analysis/compare analysis/whatif names render export page top

@@ -9,19 +9,6 @@
 
 #include "partition-private.h"
 
-static const char *const kinds[NR_LEAF_KINDS] = {
-	[LEAF_FUNCTION] = "function", [LEAF_LOCK] = "lock_wait", [LEAF_FUTEX] = "futex_wait",
-	[LEAF_RUNNABLE] = "runnable", [LEAF_PREEMPTED] = "preempted",
-	[LEAF_THROTTLED] = "throttled", [LEAF_IO] = "io", [LEAF_SLEEP] = "sleep",
-	[LEAF_IRQ] = "irq", [LEAF_QUEUE] = "queue", [LEAF_BEHIND] = "head_of_line",
-	[LEAF_UNKNOWN] = "unknown",
-};
-
-const char *leaf_kind_name(enum leaf_kind kind)
-{
-	return kinds[kind];
-}
-
 /* "item_locks+0x80" is one of item_locks. */
 static void set_variable(char *label, const struct symbol *symbol)
 {
@@ -85,7 +72,7 @@ static void set_party(char *label, const struct party *party)
 	}
 }
 
-static enum leaf_kind set_waiting(char *label, const struct segment *s)
+static void set_waiting(char *label, const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
 
@@ -93,38 +80,17 @@ static enum leaf_kind set_waiting(char *label, const struct segment *s)
 		set_party(label, &k->occupants[0].who);
 	else if (k && k->preempted_by.kind != PARTY_NONE)
 		set_party(label, &k->preempted_by);
-	if (s->kind == SEGMENT_RUNNABLE)
-		return LEAF_RUNNABLE;
-	return k && k->is_throttled ? LEAF_THROTTLED : LEAF_PREEMPTED;
 }
 
 enum leaf_kind partition_label(const struct segment *s, char *label)
 {
-	enum leaf_kind kind;
+	enum leaf_kind kind = leaf_kind_of(s);
 
 	*label = '\0';
-	switch (s->kind) {
-	case SEGMENT_LOCK_WAIT:
-		kind = LEAF_LOCK;
+	if (kind == LEAF_LOCK || kind == LEAF_FUTEX)
 		set_lock(label, s);
-		break;
-	case SEGMENT_FUTEX_WAIT:
-		kind = LEAF_FUTEX;
-		set_lock(label, s);
-		break;
-	case SEGMENT_RUNNABLE:
-	case SEGMENT_PREEMPTED:
-		kind = set_waiting(label, s);
-		if (kind == LEAF_THROTTLED)
-			*label = '\0';
-		break;
-	case SEGMENT_BLOCKED:
-		kind = s->sched && s->sched->state == LDB_STATE_DISK ? LEAF_IO : LEAF_SLEEP;
-		break;
-	default:
-		kind = LEAF_UNKNOWN;
-		break;
-	}
+	else if (kind == LEAF_RUNNABLE || kind == LEAF_PREEMPTED)
+		set_waiting(label, s);
 	return kind;
 }
 

@@ -3,7 +3,7 @@
 #ifndef PARTITION_PARTITION_PRIVATE_H
 #define PARTITION_PARTITION_PRIVATE_H
 
-#include "analysis/timeline/tracks.h"
+#include "analysis/attribution/attribution.h"
 #include "base/numbers.h"
 #include "facts/lives.h"
 #include "partition.h"
@@ -51,27 +51,6 @@ struct needed {
 	int64_t start, end;		/* ticks */
 };
 
-/* Covers the functions while it lasts: a wait, a time off the CPU. */
-struct overlay {
-	int64_t end;
-	uint32_t leaf;
-	unsigned rank;
-	bool is_nap;			/* as of struct idle */
-};
-
-struct active {				/* a function */
-	int64_t end;
-	uint32_t path, leaf;
-	uint64_t gen;
-};
-
-#define OVERLAYS_MAX	16		/* at a time */
-
-struct interrupt {
-	int64_t start, end;
-	const char *name;
-};
-
 struct spent {				/* of a leaf, in the current piece */
 	int64_t ns;
 	uint32_t nr, nr_faults;
@@ -108,15 +87,9 @@ struct partition_build {
 	bool is_nap;			/* what is swept over now */
 	bool has_queued;
 	size_t spot;			/* the first of owned that has not ended */
-	struct active *stack;
-	size_t depth, room_stack;
-	struct overlay overlays[OVERLAYS_MAX];
-	size_t nr_overlays;
-	int64_t cursor;
+	struct attribution attribution;
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;
-	struct interrupt *irqs;
-	size_t nr_irqs, room_irqs, next_irq;
 	/* of the current piece */
 	struct spent *spent;		/* by leaf */
 	size_t room_spent;

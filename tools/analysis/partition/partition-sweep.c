@@ -12,9 +12,6 @@
 
 #define NEAR_MAX	64	/* requests, before and after a function's begin */
 
-/* Of what covers the functions, the higher one counts. */
-enum rank { RANK_WAIT = 1, RANK_ASLEEP, RANK_WAITING, RANK_IRQ };
-
 /* The current piece: shares are collected by leaf, then given out */
 
 static int end_piece(struct partition_build *b)
@@ -166,103 +163,6 @@ static int count(struct partition_build *b, int64_t tick, uint32_t leaf)
 	return 0;
 }
 
-/* What the thread is in */
-
-static struct overlay *highest(struct partition_build *b)
-{
-	struct overlay *best = NULL;
-
-	for (size_t i = 0; i < b->nr_overlays; i++)
-		if (!best || b->overlays[i].rank >= best->rank)
-			best = &b->overlays[i];
-	return best;
-}
-
-static void forget_ended(struct partition_build *b)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < b->nr_overlays; i++)
-		if (b->overlays[i].end > b->cursor)
-			b->overlays[nr++] = b->overlays[i];
-	b->nr_overlays = nr;
-	while (b->depth && b->stack[b->depth - 1].end <= b->cursor)
-		b->depth--;
-}
-
-/* More at a time than there can be: the first gives way. */
-static void add_overlay(struct partition_build *b, int64_t end, uint32_t leaf, unsigned rank,
-			bool is_nap)
-{
-	if (b->nr_overlays == OVERLAYS_MAX)
-		memmove(b->overlays, b->overlays + 1, --b->nr_overlays * sizeof(*b->overlays));
-	b->overlays[b->nr_overlays++] = (struct overlay){ end, leaf, rank, is_nap };
-}
-
-static int start_irqs(struct partition_build *b)
-{
-	int ret = 0;
-
-	for (; b->next_irq < b->nr_irqs && b->irqs[b->next_irq].start <= b->cursor && !ret;
-	     b->next_irq++) {
-		const struct interrupt *irq = &b->irqs[b->next_irq];
-		uint32_t leaf;
-
-		if (irq->end <= b->cursor)
-			continue;
-		leaf = partition_leaf(b->p, LEAF_IRQ, b->depth ? b->stack[b->depth - 1].path : 0,
-				      irq->name, 0, NULL);
-		if (leaf == NO_LEAF)
-			return -ENOMEM;
-		add_overlay(b, irq->end, leaf, RANK_IRQ, false);
-		ret = count(b, b->cursor, leaf);
-	}
-	return ret;
-}
-
-/* What the thread is in from the cursor on; *until: no longer than that. */
-static uint32_t current_leaf(struct partition_build *b, int64_t *until)
-{
-	const struct overlay *over = highest(b);
-	uint32_t leaf = NO_LEAF;
-	int64_t end = *until;
-
-	b->is_nap = over && over->is_nap;
-	if (over) {
-		leaf = over->leaf;
-		end = over->end;
-	} else if (b->depth) {
-		leaf = b->stack[b->depth - 1].leaf;
-		end = b->stack[b->depth - 1].end;
-	}
-	if (b->next_irq < b->nr_irqs && b->irqs[b->next_irq].start < end)
-		end = b->irqs[b->next_irq].start;
-	if (end < *until)
-		*until = end;
-	return leaf;
-}
-
-/* Goes on to tick. */
-static int sweep_to(struct partition_build *b, int64_t tick)
-{
-	int ret = 0;
-
-	while (b->cursor < tick && !ret) {
-		int64_t until = tick;
-		uint32_t leaf;
-
-		forget_ended(b);
-		ret = start_irqs(b);
-		if (ret)
-			break;
-		leaf = current_leaf(b, &until);
-		ret = spend(b, b->cursor, until, leaf);
-		b->cursor = until;
-	}
-	forget_ended(b);
-	return ret;
-}
-
 static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
 {
 	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
@@ -297,43 +197,40 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 		blur(b, &b->owned[i], s);
 }
 
-static int on_function(struct partition_build *b, const struct segment *s)
+static int begin_function(struct partition_build *b, const struct segment *s, uint32_t parent,
+			  struct attribution_item *item)
 {
-	uint32_t parent = b->depth ? b->stack[b->depth - 1].path : 0;
-	uint32_t leaf = partition_function(b->p, parent, s->func);
-
-	if (leaf == NO_LEAF ||
-	    !array_room(&b->stack, &b->room_stack, b->depth, sizeof(*b->stack)))
+	item->leaf = partition_function(b->p, parent, s->func);
+	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	b->stack[b->depth++] = (struct active){ s->end, b->p->leaves[leaf].path, leaf, s->gen };
+	item->path = b->p->leaves[item->leaf].path;
 	add_resolution(b, s);
-	return count(b, s->start, leaf);
+	return count(b, s->start, item->leaf);
 }
 
-/*
- * Where it happened.  A wait for a lock names the last function that was entered before;
- * when that was left is only an estimate.
- */
-static uint32_t path_of(const struct partition_build *b, const struct segment *s)
+static int on_begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
 {
-	size_t depth = b->depth;
+	struct partition_build *b = arg;
+	const struct segment *s = what->segment;
 
-	while (depth > 1 && s->kind == SEGMENT_LOCK_WAIT && s->gen &&
-	       b->stack[depth - 1].gen > s->gen)
-		depth--;
-	return depth ? b->stack[depth - 1].path : 0;
-}
-
-static int on_overlay(struct partition_build *b, const struct segment *s, unsigned rank)
-{
-	uint32_t path = path_of(b, s);
-	uint32_t leaf = partition_segment_leaf(b->p, s, path);
-
-	if (leaf == NO_LEAF)
+	item->path = what->in ? what->in->path : 0;
+	if (s && s->kind == SEGMENT_FUNCTION)
+		return begin_function(b, s, item->path, item);
+	item->leaf = s ? partition_segment_leaf(b->p, s, item->path) :
+			 partition_leaf(b->p, LEAF_IRQ, item->path, what->irq->name, 0, NULL);
+	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	add_overlay(b, s->end, leaf, rank, s->kind == SEGMENT_BLOCKED && s->sched &&
-		    s->sched->waker.kind == PARTY_HARDIRQ);
-	return count(b, s->start, leaf);
+	/* A nap. */
+	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
+	return count(b, item->start, item->leaf);
+}
+
+static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
+{
+	struct partition_build *b = arg;
+
+	b->is_nap = item && item->flag;
+	return spend(b, start, end, item ? item->leaf : NO_LEAF);
 }
 
 static int on_fault(void *arg, const struct tracks_fault *f)
@@ -352,36 +249,17 @@ static int on_irq(void *arg, const struct tracks_irq *i)
 {
 	struct partition_build *b = arg;
 
-	if (!b->nr_owned || i->end <= i->start)
-		return 0;
-	if (!array_room(&b->irqs, &b->room_irqs, b->nr_irqs, sizeof(*b->irqs)))
-		return -ENOMEM;
-	b->irqs[b->nr_irqs++] = (struct interrupt){ ticks_sane(i->start), ticks_sane(i->end), i->name };
-	return 0;
+	return b->nr_owned ? attribution_irq(&b->attribution, i->start, i->end, i->name) : 0;
 }
 
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct partition_build *b = arg;
-	int ret;
 
-	if (s->kind == SEGMENT_REQUEST || s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_LOCK_HOLD ||
-	    !(b->nr_owned || b->has_queued))
+	if (s->kind == SEGMENT_REQUEST || !(b->nr_owned || b->has_queued))
 		return 0;
-	ret = sweep_to(b, s->start);
-	if (ret || s->end <= s->start)
-		return ret;
-	switch (s->kind) {
-	case SEGMENT_FUNCTION:
-		return on_function(b, s);
-	case SEGMENT_LOCK_WAIT:
-		return on_overlay(b, s, RANK_WAIT);
-	case SEGMENT_FUTEX_WAIT:
-	case SEGMENT_BLOCKED:
-		return on_overlay(b, s, RANK_ASLEEP);
-	default:
-		return on_overlay(b, s, RANK_WAITING);
-	}
+	return s->end > s->start ? attribution_segment(&b->attribution, s) :
+				   attribution_to(&b->attribution, s->start);
 }
 
 /* Threads */
@@ -404,7 +282,7 @@ static size_t first_queued(const struct partition_build *b, uint32_t tid)
 static int end_thread(struct partition_build *b)
 {
 	size_t first = first_queued(b, b->tid), nr = first;
-	int ret = sweep_to(b, TICKS_MAX);
+	int ret = attribution_finish(&b->attribution);
 
 	while (nr < b->nr_queued && b->queued[nr].server == b->tid)
 		nr++;
@@ -421,10 +299,11 @@ static int end_thread(struct partition_build *b)
 /* What it was in, and what is to come. */
 static void forget_thread(struct partition_build *b)
 {
-	b->depth = 0;
-	b->nr_overlays = 0;
+	int64_t cursor = b->attribution.cursor;
+
+	attribution_start(&b->attribution);
+	b->attribution.cursor = cursor;
 	b->nr_faults = b->next_fault = 0;
-	b->nr_irqs = b->next_irq = 0;
 }
 
 static int start_thread(struct partition_build *b, uint32_t tid)
@@ -438,8 +317,8 @@ static int start_thread(struct partition_build *b, uint32_t tid)
 	b->thread_works = first;
 	b->nr_thread_works = last - first;
 	b->has_queued = tid && queued < b->nr_queued && b->queued[queued].server == tid;
-	b->cursor = -TICKS_MAX;
-	forget_thread(b);
+	attribution_start(&b->attribution);
+	b->nr_faults = b->next_fault = 0;
 	return partition_own(b);
 }
 
@@ -450,7 +329,7 @@ static int on_thread(void *arg, const struct thread *t)
 	int ret = 0;
 
 	if (t->tid == b->tid) {
-		ret = sweep_to(b, t->start);
+		ret = attribution_to(&b->attribution, t->start);
 		forget_thread(b);
 		return ret;
 	}
@@ -518,6 +397,7 @@ int partition_sweep(struct partition_build *b)
 		options.wants_arg = b;
 		ret = ret ? ret : partition_find_needed(b);
 	}
+	b->attribution = (struct attribution){ .begin = on_begin, .spend = on_spend, .arg = b };
 	b->stamp = 1;
 	if (!ret)
 		ret = tracks_each(b->m, &options, &sink, &result);

@@ -190,13 +190,12 @@ static void free_build(struct partition_build *b)
 	free(b->class_first);
 	free(b->nr_ended);
 	free(b->idle);
-	free(b->stack);
+	attribution_free(&b->attribution);
 	free(b->spent);
 	free(b->touched);
 	free(b->needed);
 	free(b->tids);
 	free(b->faults);
-	free(b->irqs);
 }
 
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p)

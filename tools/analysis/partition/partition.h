@@ -23,23 +23,7 @@
 #ifndef PARTITION_PARTITION_H
 #define PARTITION_PARTITION_H
 
-#include "facts/model.h"
-
-enum leaf_kind {
-	LEAF_FUNCTION,		/* a function's time in itself; nr: invocations */
-	LEAF_LOCK,		/* waits for a lock that the shim knows */
-	LEAF_FUTEX,		/* asleep on a futex of no lock that the shim knows */
-	LEAF_RUNNABLE,		/* woken, and had to wait for a CPU; who: had it longest */
-	LEAF_PREEMPTED,		/* had to give it away; who: to whom */
-	LEAF_THROTTLED,		/* had to give it away, and nobody came: a CPU quota */
-	LEAF_IO,		/* asleep, uninterruptibly */
-	LEAF_SLEEP,		/* asleep otherwise */
-	LEAF_IRQ,		/* an interrupt on its CPU */
-	LEAF_QUEUE,		/* in a queue, and it is not known why nobody took it out */
-	LEAF_BEHIND,		/* head of line: its thread worked on other requests, of class */
-	LEAF_UNKNOWN,		/* code without records; PARTITION_NOT_WATCHED; between threads */
-	NR_LEAF_KINDS
-};
+#include "analysis/attribution/states.h"
 
 /* Label of UNKNOWN: the scanner did not run, or not for that thread. */
 #define PARTITION_NOT_WATCHED	"not watched"
@@ -121,9 +105,6 @@ struct partition_options {
 /* 0, -ENOMEM or another -errno of a temporary file.  Not thread-safe for one model. */
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);
-
-/* "function", "lock_wait", "head_of_line", ...: as in JSON. */
-const char *leaf_kind_name(enum leaf_kind kind);
 
 /* The name of a path's node: the function's, "queue NAME", "".  Interned. */
 const char *path_name(const struct partition *p, uint32_t path);

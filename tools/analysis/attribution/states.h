@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a thread, or a request, can be in: states.def. */
+#ifndef ATTRIBUTION_STATES_H
+#define ATTRIBUTION_STATES_H
+
+#include "facts/model.h"
+
+#define STATE(name, json, colour, rank) LEAF_##name,
+enum leaf_kind {
+#include "states.def"
+	NR_LEAF_KINDS
+};
+#undef STATE
+
+/* "function", "lock_wait", "head_of_line", ...: as in JSON. */
+const char *leaf_kind_name(enum leaf_kind kind);
+
+/* "wait": the pages' --c-wait. */
+const char *leaf_kind_colour(enum leaf_kind kind);
+
+/* Of what covers functions: the higher one counts; 0: does not. */
+unsigned leaf_kind_rank(enum leaf_kind kind);
+
+/* Of a function, a wait or a time off the CPU. */
+enum leaf_kind leaf_kind_of(const struct segment *s);
+
+#endif
