@@ -35,7 +35,8 @@ check "--causes: what a function waited for" "cat causes.folded" 0 '^main;reques
 check "who took its CPU" "cat causes.folded" 0 '^snapshotter;snapshot;\[preempted by hog\] 9995000$'
 check "what it slept in" "cat causes.folded" 0 '^main;request_handler;\[disk\] 1000000$'
 check "a futex that is no lock" "cat causes.folded" 0 '^main;request_handler;\[futex raw_lock\] 4990000$'
-check "also outside of functions" "cat causes.folded" 0 '^main;\[preempted\] 1498000$'
+check "also outside of functions" "cat causes.folded" 0 '^main;\[preempted\] 499000$'
+check "a CPU quota is told apart" "cat causes.folded" 0 '^main;\[throttled\] 999000$'
 # Taken together again they are what was there without.
 sed 's/;\[[^;]*\] / /' causes.folded | grep -v '^[a-z]* [0-9]*$' | awk '{ ns[$1] += $2 } END { for (s in ns) print s " " ns[s] }' | sort >got
 sort sched.folded >want

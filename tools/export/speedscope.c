@@ -3,9 +3,8 @@
  * speedscope's file format: an evented profile for each thread, or for each thread
  * of each request; with causes, waits are frames of their own, in brackets.
  *
- * The format wants what opened last to be closed first.  Functions nest, and waits are
- * on top of them; one that outlasts the estimated end of its function is closed and
- * opened again, on top of what is there then.
+ * The format wants what opened last to be closed first: at each time the open frames are
+ * the functions around what the thread is in (attribution.h), and that on top of them.
  *
  * Frames are numbered while the events are written, and listed after them.
  */
@@ -14,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/sched.h"
+#include "facts/ticks.h"
 #include "export/stacks.h"
 #include "export/table.h"
 #include "export/walk.h"
-#include "render/offcpu.h"
 #include "render/text.h"
 
 #define SCHEMA	"https://www.speedscope.app/file-format-schema.json"
@@ -29,10 +27,20 @@ struct frame_name {
 	struct stacks_cause cause;
 };
 
+/* An invocation or a wait, with what it is in.  Kept by its item, those in it, and open. */
+struct frame {
+	struct frame *in;
+	uint64_t nr;			/* of frames, from 1 */
+	unsigned depth, nr_users;
+	bool was_open;
+};
+
 struct speedscope {
+	struct model *m;
 	const struct export_options *o;
 	struct json j;
-	struct sweep sweep;
+	struct attribution attribution;
+	struct frame *open;		/* the innermost; NULL: none */
 	struct table numbers;		/* of frames */
 	struct frame_name *frames;
 	size_t room_frames;
@@ -68,16 +76,17 @@ static uint64_t hash_text(const char *text)
 }
 
 /* The number of the frame, from 1. */
-static int number(struct speedscope *p, const struct sweep_open *o, uint64_t *nr)
+static int number(struct speedscope *p, const struct attribution_begin *what, uint64_t *nr)
 {
-	struct frame_name name = { .func = o->s.func };
+	const struct symbol *func = what->segment ? what->segment->func : NULL;
+	struct frame_name name = { .func = func };
 	bool is_new;
 
-	if (o->s.kind == SEGMENT_FUNCTION) {
-		*nr = table_get(&p->numbers, (uintptr_t)o->s.func->function,
-				(uintptr_t)o->s.func->func_file, o->s.func->func_line, &is_new);
+	if (func) {
+		*nr = table_get(&p->numbers, (uintptr_t)func->function, (uintptr_t)func->func_file,
+				func->func_line, &is_new);
 	} else {
-		name.cause = stacks_cause_of(&o->s);
+		name.cause = stacks_cause_of(what);
 		*nr = table_get(&p->numbers, name.cause.kind, name.cause.lock + name.cause.state,
 				hash_text(name.cause.who) | 1ULL << 63, &is_new);
 	}
@@ -98,74 +107,121 @@ static void put_event(struct speedscope *p, const char *type, uint64_t frame, in
 		p->end_ns = at;
 }
 
-static bool is_function(const struct sweep_open *o)
+static struct frame *keep(struct frame *f)
 {
-	return o->s.kind == SEGMENT_FUNCTION;
+	if (f)
+		f->nr_users++;
+	return f;
 }
 
-static bool is_above(const struct sweep_open *a, const struct sweep_open *o)
+static void leave(struct frame *f)
 {
-	return is_function(a) == is_function(o) ? a > o : is_function(o);
-}
+	while (f && !--f->nr_users) {
+		struct frame *in = f->in;
 
-/* What is on top of o goes, or comes back. */
-static void put_above(struct speedscope *p, const struct sweep_open *o, bool closes, int64_t at)
-{
-	const struct sweep_open *open = p->sweep.open;
-	size_t nr = p->sweep.nr_open;
-
-	/* From the bottom: functions, then waits.  From the top: the other way round. */
-	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < nr; i++) {
-			const struct sweep_open *a = &open[closes ? nr - 1 - i : i];
-
-			if (is_function(a) == (round == closes) && is_above(a, o))
-				put_event(p, closes ? "C" : "O", a->nr, at);
-		}
+		free(f);
+		f = in;
 	}
 }
 
-static int begin(void *arg, struct sweep_open *o)
+static bool is_around(const struct frame *f, const struct frame *inner)
+{
+	while (inner && inner->depth > f->depth)
+		inner = inner->in;
+	return inner == f;
+}
+
+static void open_below(struct speedscope *p, struct frame *f, const struct frame *around, int64_t at)
+{
+	if (f == around)
+		return;
+	open_below(p, f->in, around, at);
+	put_event(p, "O", f->nr, at);
+	f->was_open = true;
+}
+
+/* f, and what is around it, are open from then on; NULL: nothing. */
+static void switch_to(struct speedscope *p, struct frame *f, int64_t at)
+{
+	const struct frame *around = p->open;
+	struct frame *before = p->open;
+
+	if (f == before)
+		return;
+	for (; around && !is_around(around, f); around = around->in)
+		put_event(p, "C", around->nr, at);
+	p->open = keep(f);
+	open_below(p, f, around, at);
+	leave(before);
+}
+
+static void begin_profile(struct speedscope *p, int64_t at)
+{
+	p->has_profile = true;
+	p->start_ns = p->end_ns = at;
+	p->nr_profiles++;
+	p->o->result->nr_threads++;
+	json_object_begin(&p->j, NULL);
+	json_string(&p->j, "type", "evented");
+	json_string(&p->j, "name", p->name);
+	json_string(&p->j, "unit", "nanoseconds");
+	json_array_begin(&p->j, "events");
+}
+
+static int64_t to_ns(const struct speedscope *p, int64_t tick)
+{
+	return ticks_time_ns(p->m->reader, tick);
+}
+
+static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
 {
 	struct speedscope *p = arg;
-	int ret = number(p, o, &o->nr);
+	struct frame *f = calloc(1, sizeof(*f));
+	int ret = f ? number(p, what, &f->nr) : -ENOMEM;
 
-	if (ret)
+	if (ret) {
+		free(f);
 		return ret;
-	if (!p->has_profile) {
-		p->has_profile = true;
-		p->start_ns = p->end_ns = o->s.start_ns;
-		p->nr_profiles++;
-		p->o->result->nr_threads++;
-		json_object_begin(&p->j, NULL);
-		json_string(&p->j, "type", "evented");
-		json_string(&p->j, "name", p->name);
-		json_string(&p->j, "unit", "nanoseconds");
-		json_array_begin(&p->j, "events");
 	}
-	put_above(p, o, true, o->s.start_ns);
-	put_event(p, "O", o->nr, o->s.start_ns);
-	put_above(p, o, false, o->s.start_ns);
+	if (!p->has_profile)
+		begin_profile(p, to_ns(p, item->start));
+	f->in = keep(what->in ? what->in->node : NULL);
+	f->depth = f->in ? f->in->depth + 1 : 1;
+	item->node = keep(f);
 	return ferror(p->j.f) ? -EIO : 0;
 }
 
-static int end(void *arg, struct sweep_open *o)
+static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
 	struct speedscope *p = arg;
 
-	put_above(p, o, true, o->s.end_ns);
-	put_event(p, "C", o->nr, o->s.end_ns);
-	put_above(p, o, false, o->s.end_ns);
+	(void)end;
+	switch_to(p, item ? item->node : NULL, to_ns(p, start));
+	return 0;
+}
+
+/* An invocation that took no time is there all the same. */
+static int end(void *arg, struct attribution_item *item)
+{
+	struct speedscope *p = arg;
+	struct frame *f = item->node;
+
+	if (item->kind == LEAF_FUNCTION && item->start == item->end && !f->was_open) {
+		switch_to(p, f, to_ns(p, item->end));
+		switch_to(p, f->in, to_ns(p, item->end));
+	}
+	leave(f);
 	return 0;
 }
 
 static int finish_profile(struct speedscope *p)
 {
-	int ret = sweep_finish(&p->sweep);
+	int ret = attribution_finish(&p->attribution);
 
 	if (!p->has_profile)
 		return ret;
 	p->has_profile = false;
+	switch_to(p, NULL, p->end_ns);
 	json_array_end(&p->j);
 	json_i64(&p->j, "startValue", p->start_ns);
 	json_i64(&p->j, "endValue", p->end_ns);
@@ -187,6 +243,13 @@ static int on_thread(void *arg, const struct thread *t, const struct life *life)
 	return ret;
 }
 
+static int on_irq(void *arg, int64_t start, int64_t end, const char *name)
+{
+	struct speedscope *p = arg;
+
+	return attribution_irq(&p->attribution, start, end, name);
+}
+
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct speedscope *p = arg;
@@ -194,7 +257,7 @@ static int on_segment(void *arg, const struct segment *s)
 	if (s->kind != SEGMENT_FUNCTION && !(p->o->with_causes && stacks_is_cause(s->kind)))
 		return 0;
 	export_count(p->o, s);
-	return sweep_segment(&p->sweep, s);
+	return attribution_segment(&p->attribution, s);
 }
 
 static void put_frames(struct speedscope *p)
@@ -223,12 +286,15 @@ static void put_frames(struct speedscope *p)
 int export_speedscope(struct model *m, const struct export_options *o, FILE *out, char *err,
 		      size_t err_size)
 {
-	struct speedscope p = { .o = o };
+	struct speedscope p = { .m = m, .o = o };
 	struct walk_sink sink = { .thread = on_thread, .segment = on_segment, .arg = &p };
 	const char *cmdline = reader_meta(m->reader, "cmdline");
 	int ret;
 
-	p.sweep = (struct sweep){ .begin = begin, .end = end, .arg = &p };
+	p.attribution = (struct attribution){ .begin = begin, .end = end, .spend = spend, .arg = &p };
+	attribution_start(&p.attribution);
+	if (o->with_causes)
+		sink.irq = on_irq;
 	json_init(&p.j, out);
 	json_object_begin(&p.j, NULL);
 	json_string(&p.j, "$schema", SCHEMA);
@@ -249,7 +315,7 @@ int export_speedscope(struct model *m, const struct export_options *o, FILE *out
 		snprintf(err, err_size, "no function was seen in what was selected");
 		ret = -ENODATA;
 	}
-	sweep_free(&p.sweep);
+	attribution_free(&p.attribution);
 	table_free(&p.numbers);
 	free(p.frames);
 	return ret;

@@ -8,7 +8,7 @@
 #include "export/export.h"
 #include "export/links.h"
 #include "export/sqlite-db.h"
-#include "export/sweep.h"
+#include "analysis/attribution/attribution.h"
 #include "export/table.h"
 
 enum sqlite_stmt {
@@ -38,7 +38,9 @@ struct sqlite_export {
 	uint64_t last_req, last_id;
 	int64_t last_start_ns, last_end_ns;
 	/* the thread that is being played */
-	struct sweep sweep;
+	struct attribution attribution;
+	struct segment *spans;		/* open ones, by depth */
+	size_t room_spans;
 	int64_t thread;
 	uint64_t at_work;	/* the only request it works on; 0 */
 	struct sqlite_time *times;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "facts/lockset.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
@@ -49,34 +50,30 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 	return 0;
 }
 
-/* Open functions: nr is the id of the row, flag that a request was set, ns the time in itself. */
-static int pass(void *arg, int64_t from_ns, int64_t to_ns)
+/*
+ * Functions alone are played: what they waited for is in other tables.  Of a function nr is
+ * the id of its row, ns the time in itself; of a request nr is the id of its row.
+ */
+static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
 	struct sqlite_export *e = arg;
-	struct sweep_open *o = sweep_function(&e->sweep);
+	int64_t ns;
 
-	if (!o)
+	if (!item)
 		return 0;
-	ticks_add(&o->ns, to_ns - from_ns);
-	return e->at_work ? add_time(e, sqlite_function(e, o->s.func), to_ns - from_ns) : 0;
+	ns = ticks_time_ns(e->m->reader, end) - ticks_time_ns(e->m->reader, start);
+	if (!ns)
+		return 0;
+	ticks_add(&item->ns, ns);
+	return e->at_work ? add_time(e, sqlite_function(e, item->func), ns) : 0;
 }
 
-static int set_work(struct sqlite_export *e, const struct sweep_open *without)
+static int set_work(void *arg)
 {
-	uint64_t id = 0;
-	size_t nr = 0;
+	struct sqlite_export *e = arg;
+	uint64_t id = e->attribution.nr_works == 1 ? e->attribution.works[0].nr : 0;
 	int ret;
 
-	for (size_t i = 0; i < e->sweep.nr_open; i++) {
-		const struct sweep_open *o = &e->sweep.open[i];
-
-		if (o->s.kind != SEGMENT_REQUEST || o == without)
-			continue;
-		id = o->nr;
-		nr++;
-	}
-	if (nr != 1)
-		id = 0;
 	if (id == e->at_work)
 		return 0;
 	ret = flush_times(e);
@@ -84,54 +81,43 @@ static int set_work(struct sqlite_export *e, const struct sweep_open *without)
 	return ret;
 }
 
-static const struct sweep_open *parent_of(const struct sqlite_export *e, const struct sweep_open *o)
+static int put_span(struct sqlite_export *e, const struct attribution_item *item)
 {
-	for (; o-- > e->sweep.open;)
-		if (o->s.kind == SEGMENT_FUNCTION)
-			return o;
-	return NULL;
-}
+	uint64_t parent = item->place ? e->attribution.functions[item->place - 1].nr : 0;
+	const struct segment *s = &e->spans[item->place];
 
-static int put_span(struct sqlite_export *e, const struct sweep_open *o)
-{
-	const struct sweep_open *parent = parent_of(e, o);
-	const struct segment *s = &o->s;
-
-	return sqlite_put(e, INSERT_SPAN, "iniinniiiiiib", (int64_t)o->nr,
-			  parent ? (int64_t)parent->nr : (int64_t)0, e->thread,
+	return sqlite_put(e, INSERT_SPAN, "iniinniiiiiib", (int64_t)item->nr, (int64_t)parent, e->thread,
 			  sqlite_function(e, s->func), sqlite_site(e, s->site), request_of(e, s),
-			  (int64_t)s->depth, s->start_ns, s->end_ns, o->ns, s->duration_ns,
+			  (int64_t)s->depth, s->start_ns, s->end_ns, item->ns, s->duration_ns,
 			  s->duration_resolution_ns, s->is_truncated);
 }
 
-static int begin(void *arg, struct sweep_open *o)
+static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
 {
 	struct sqlite_export *e = arg;
 
-	if (o->s.kind == SEGMENT_FUNCTION) {
-		o->nr = ++e->nr_spans;
+	if (item->kind != LEAF_FUNCTION) {
+		item->nr = request_of(e, what->segment);
 		return 0;
 	}
-	o->nr = request_of(e, &o->s);
-	return set_work(e, NULL);
+	if (!array_room(&e->spans, &e->room_spans, item->place, sizeof(*e->spans)))
+		return -ENOMEM;
+	e->spans[item->place] = *what->segment;
+	item->nr = ++e->nr_spans;
+	return 0;
 }
 
-static int end(void *arg, struct sweep_open *o)
+static int end(void *arg, struct attribution_item *item)
 {
-	struct sqlite_export *e = arg;
-
-	return o->s.kind == SEGMENT_FUNCTION ? put_span(e, o) : set_work(e, o);
+	return item->kind == LEAF_FUNCTION ? put_span(arg, item) : 0;
 }
 
 /* The id of the span that s began in; 0. */
 static int64_t span_of(const struct sqlite_export *e, const struct segment *s)
 {
-	for (size_t i = e->sweep.nr_open; i-- > 0;) {
-		const struct sweep_open *o = &e->sweep.open[i];
-
-		if (o->s.kind == SEGMENT_FUNCTION && o->s.end_ns > s->start_ns)
-			return o->nr;
-	}
+	for (size_t i = e->attribution.depth; i-- > 0;)
+		if (e->attribution.functions[i].end > s->start)
+			return e->attribution.functions[i].nr;
 	return 0;
 }
 
@@ -193,7 +179,7 @@ static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct sqlite_export *e = arg;
-	int ret = sweep_finish(&e->sweep);
+	int ret = attribution_finish(&e->attribution);
 
 	e->thread = sqlite_thread_of(e, t);
 	e->o->result->nr_threads++;
@@ -210,7 +196,7 @@ static int on_segment(void *arg, const struct segment *s)
 	export_count(e->o, s);
 	switch (s->kind) {
 	case SEGMENT_FUNCTION: case SEGMENT_REQUEST:
-		return sweep_segment(&e->sweep, s);
+		return attribution_segment(&e->attribution, s);
 	case SEGMENT_LOCK_WAIT: case SEGMENT_LOCK_HOLD: case SEGMENT_FUTEX_WAIT:
 		return put_lock_event(e, s);
 	case SEGMENT_RUNNABLE: case SEGMENT_PREEMPTED: case SEGMENT_BLOCKED:
@@ -260,14 +246,18 @@ int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result)
 	*result = (struct tracks_result){ 0 };
 	if (e->o->has_lives && !e->o->nr_lives)
 		return 0;
-	e->sweep = (struct sweep){ .begin = begin, .end = end, .pass = pass, .arg = e };
+	e->attribution = (struct attribution){
+		.begin = begin, .end = end, .spend = spend, .work = set_work, .arg = e,
+	};
+	attribution_start(&e->attribution);
 	ret = tracks_each(e->m, &options, &sink, result);
 	if (!ret)
-		ret = sweep_finish(&e->sweep);
+		ret = attribution_finish(&e->attribution);
 	if (!ret)
 		ret = flush_times(e);
 	export_take(e->o, result);
-	sweep_free(&e->sweep);
+	attribution_free(&e->attribution);
+	free(e->spans);
 	free(e->times);
 	return ret;
 }

@@ -16,6 +16,13 @@ static int on_thread(void *arg, const struct thread *t, const struct life *life)
 	return stacks_thread(w->s, t);
 }
 
+static int on_irq(void *arg, int64_t start, int64_t end, const char *name)
+{
+	struct stacks_walk *w = arg;
+
+	return stacks_irq(w->s, start, end, name);
+}
+
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct stacks_walk *w = arg;
@@ -29,7 +36,11 @@ int stacks_walk(struct stacks *s, struct model *m, const struct export_options *
 {
 	struct stacks_walk w = { s, o };
 	struct walk_sink sink = { .thread = on_thread, .segment = on_segment, .arg = &w };
-	int ret = walk(m, o, &sink);
+	int ret;
+
+	if (o->with_causes)
+		sink.irq = on_irq;
+	ret = walk(m, o, &sink);
 
 	if (!ret)
 		ret = stacks_finish(s);

@@ -136,62 +136,49 @@ static struct stacks_node *get_root(struct stacks *s)
 	return get_node(s, &root);
 }
 
-/*
- * The node of the innermost function that is open, or the root.  An open function
- * keeps its node, and in text for which class it is right.
- */
-static struct stacks_node *get_innermost(struct stacks *s)
+/* The same stack, for the class that is worked on now.  NULL: out of memory. */
+static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_node *node)
 {
-	struct sweep *w = &s->sweep;
-	struct stacks_node *node = NULL;
-	size_t i = w->nr_open;
+	struct stacks_node like = *node;
 
-	/* Down to one whose node is known to be right, then up again. */
-	for (; i; i--) {
-		const struct sweep_open *o = &w->open[i - 1];
-
-		if (o->s.kind != SEGMENT_FUNCTION || !o->node || o->text != s->class)
-			continue;
-		node = (struct stacks_node *)o->node;
-		break;
-	}
-	if (!node)
-		node = get_root(s);
-	for (; node && i < w->nr_open; i++) {
-		struct sweep_open *o = &w->open[i];
-		struct stacks_node like = { .parent = node, .func = o->s.func };
-
-		if (o->s.kind != SEGMENT_FUNCTION)
-			continue;
-		like.site = s->options.with_sites ? o->s.site : NULL;
-		node = get_node(s, &like);
-		o->flag = node == like.parent;
-		o->node = node;
-		o->text = s->class;
-	}
-	return node;
+	if (!node->parent)
+		return get_root(s);
+	like.parent = get_in_class(s, node->parent);
+	like.nr_calls = like.nr_open = 0;
+	like.self_ns = 0;
+	return like.parent ? get_node(s, &like) : NULL;
 }
 
-/* Of a wait: who had the CPU and the state are kept in text and nr. */
-static struct stacks_cause cause_of(const struct sweep_open *o)
+/* An item keeps its node, and in text for which class it is right. */
+static struct stacks_node *node_of(struct stacks *s, struct attribution_item *item)
 {
-	return (struct stacks_cause){
-		.kind = o->s.kind, .lock = o->s.lock, .lock_symbol = o->s.lock_symbol,
-		.who = o->text, .state = o->nr,
-	};
+	if (item->text != s->class) {
+		item->node = get_in_class(s, item->node);
+		item->text = s->class;
+	}
+	return item->node;
 }
 
-struct stacks_cause stacks_cause_of(const struct segment *s)
+struct stacks_cause stacks_cause_of(const struct attribution_begin *what)
 {
-	bool is_runnable = s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED;
-	const struct party *who = s->sched && is_runnable ? offcpu_party(s) : NULL;
+	const struct segment *s = what->segment;
+	struct stacks_cause cause = { .kind = LEAF_IRQ, .state = SCHED_STATE_UNKNOWN };
+	const struct party *who;
 
-	return (struct stacks_cause){
-		.kind = s->kind, .lock = s->lock, .lock_symbol = s->lock_symbol,
-		.who = who && who->kind == PARTY_TASK ? who->name : NULL,
-		.state = s->sched && s->kind == SEGMENT_BLOCKED ? s->sched->state :
-			 SCHED_STATE_UNKNOWN,
-	};
+	if (what->irq) {
+		cause.who = what->irq->name;
+		return cause;
+	}
+	cause.kind = leaf_kind_of(s);
+	cause.lock = s->lock;
+	cause.lock_symbol = s->lock_symbol;
+	if (s->sched && s->kind == SEGMENT_BLOCKED)
+		cause.state = s->sched->state;
+	if (cause.kind == LEAF_RUNNABLE || cause.kind == LEAF_PREEMPTED) {
+		who = offcpu_party(s);
+		cause.who = who && who->kind == PARTY_TASK ? who->name : NULL;
+	}
+	return cause;
 }
 
 bool stacks_is_cause(enum segment_kind kind)
@@ -200,71 +187,54 @@ bool stacks_is_cause(enum segment_kind kind)
 	       kind == SEGMENT_BLOCKED || kind == SEGMENT_RUNNABLE || kind == SEGMENT_PREEMPTED;
 }
 
-/* The wait that began last; NULL: none. */
-static const struct sweep_open *innermost_wait(const struct stacks *s)
+/* Many come one after the other: the last conversion is kept. */
+static int64_t to_ns(struct stacks *s, int64_t tick)
 {
-	for (size_t i = s->sweep.nr_open; i-- > 0;) {
-		enum segment_kind kind = s->sweep.open[i].s.kind;
-
-		if (kind != SEGMENT_FUNCTION && kind != SEGMENT_REQUEST)
-			return &s->sweep.open[i];
+	if (tick != s->tick) {
+		s->tick = tick;
+		s->tick_ns = ticks_time_ns(s->m->reader, tick);
 	}
-	return NULL;
+	return s->tick_ns;
 }
 
-static int pass(void *arg, int64_t from_ns, int64_t to_ns)
+static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
 	struct stacks *s = arg;
-	const struct sweep_open *wait = innermost_wait(s);
 	struct stacks_node *node;
+	int64_t from;
 
-	if (!wait && !sweep_function(&s->sweep))
+	if (!item)
 		return 0;
-	node = get_innermost(s);
-	if (node && wait) {
-		struct stacks_node like = { .parent = node, .is_cause = true,
-					    .cause = cause_of(wait) };
-
-		node = get_node(s, &like);
-	}
+	node = node_of(s, item);
 	if (!node)
 		return -ENOMEM;
-	ticks_add(&node->self_ns, to_ns - from_ns);
+	from = to_ns(s, start);
+	ticks_add(&node->self_ns, to_ns(s, end) - from);
 	return 0;
 }
 
 /* That of the only request its thread works on. */
-static void find_class(struct stacks *s, const struct sweep_open *without)
+static int find_class(void *arg)
 {
-	size_t nr = 0;
+	struct stacks *s = arg;
 
-	for (size_t i = 0; i < s->sweep.nr_open; i++) {
-		const struct sweep_open *o = &s->sweep.open[i];
-
-		if (o->s.kind != SEGMENT_REQUEST || o == without)
-			continue;
-		s->class = o->text;
-		nr++;
-	}
-	if (nr != 1)
-		s->class = "";
+	s->class = s->attribution.nr_works == 1 ? s->attribution.works[0].text : "";
+	return 0;
 }
 
-static int end(void *arg, struct sweep_open *o)
+static int end(void *arg, struct attribution_item *item)
 {
 	struct stacks *s = arg;
 	struct stacks_node *node;
 
-	if (o->s.kind == SEGMENT_REQUEST)
-		find_class(s, o);
-	if (o->s.kind != SEGMENT_FUNCTION)
+	if (item->kind != LEAF_FUNCTION)
 		return 0;
-	node = get_innermost(s);
+	node = node_of(s, item);
 	if (!node)
 		return -ENOMEM;
-	if (o->flag)
+	if (item->flag)
 		s->nr_cut++;
-	else if (o->s.is_truncated)
+	else if (item->nr)
 		node->nr_open++;
 	else
 		node->nr_calls++;
@@ -303,22 +273,31 @@ bool stacks_wants(const struct stacks *s, const struct segment *g)
 	return s->options.with_causes && stacks_is_cause(g->kind);
 }
 
-static int begin(void *arg, struct sweep_open *o)
+static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
 {
 	struct stacks *s = arg;
-	struct stacks_cause cause;
+	const struct segment *g = what->segment;
+	struct stacks_node like = { .is_cause = true };
 
-	if (o->s.kind == SEGMENT_REQUEST) {
-		o->text = class_of(s, o->s.req, o->s.start);
-		if (!o->text)
-			return -ENOMEM;
-		find_class(s, NULL);
-	} else if (o->s.kind != SEGMENT_FUNCTION) {
-		cause = stacks_cause_of(&o->s);
-		o->text = cause.who;
-		o->nr = cause.state;
+	if (g && g->kind == SEGMENT_REQUEST) {
+		item->text = class_of(s, g->req, g->start);
+		return item->text ? 0 : -ENOMEM;
 	}
-	return 0;
+	like.parent = what->in ? node_of(s, &s->attribution.functions[item->place - 1]) : get_root(s);
+	if (!like.parent)
+		return -ENOMEM;
+	if (item->kind == LEAF_FUNCTION) {
+		like.is_cause = false;
+		like.func = g->func;
+		like.site = s->options.with_sites ? g->site : NULL;
+		item->nr = g->is_truncated;
+	} else {
+		like.cause = stacks_cause_of(what);
+	}
+	item->node = get_node(s, &like);
+	item->text = s->class;
+	item->flag = item->node == like.parent;
+	return item->node ? 0 : -ENOMEM;
 }
 
 void stacks_init(struct stacks *s, struct model *m, const struct stacks_options *options)
@@ -326,7 +305,11 @@ void stacks_init(struct stacks *s, struct model *m, const struct stacks_options 
 	*s = (struct stacks){ .m = m, .options = *options, .class = "" };
 	if (!options->max_nodes)
 		s->options.max_nodes = STACKS_MAX;
-	s->sweep = (struct sweep){ .begin = begin, .end = end, .pass = pass, .arg = s };
+	s->attribution = (struct attribution){
+		.begin = begin, .end = end, .spend = spend, .work = find_class, .arg = s,
+	};
+	attribution_start(&s->attribution);
+	s->tick_ns = ticks_time_ns(m->reader, 0);
 }
 
 void stacks_free(struct stacks *s)
@@ -335,13 +318,13 @@ void stacks_free(struct stacks *s)
 		free(s->nodes[i]);
 	free(s->nodes);
 	free(s->buckets);
-	sweep_free(&s->sweep);
+	attribution_free(&s->attribution);
 	*s = (struct stacks){ 0 };
 }
 
 int stacks_finish(struct stacks *s)
 {
-	return sweep_finish(&s->sweep);
+	return attribution_finish(&s->attribution);
 }
 
 int stacks_thread(struct stacks *s, const struct thread *t)
@@ -353,26 +336,36 @@ int stacks_thread(struct stacks *s, const struct thread *t)
 	return ret;
 }
 
+int stacks_irq(struct stacks *s, int64_t start, int64_t end, const char *name)
+{
+	return s->options.with_causes ? attribution_irq(&s->attribution, start, end, name) : 0;
+}
+
 int stacks_segment(struct stacks *s, const struct segment *segment)
 {
-	return stacks_wants(s, segment) ? sweep_segment(&s->sweep, segment) : 0;
+	return stacks_wants(s, segment) ? attribution_segment(&s->attribution, segment) : 0;
 }
 
 const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t size)
 {
-	bool is_lock = c->kind == SEGMENT_LOCK_WAIT;
+	const char *what = c->kind == LEAF_LOCK ? "lock" : "futex";
 
-	if (c->kind == SEGMENT_LOCK_WAIT || c->kind == SEGMENT_FUTEX_WAIT) {
+	switch (c->kind) {
+	case LEAF_LOCK:
+	case LEAF_FUTEX:
 		if (c->lock_symbol && c->lock_symbol->known)
-			snprintf(buf, size, "[%s %s]", is_lock ? "lock" : "futex",
-				 c->lock_symbol->function);
+			snprintf(buf, size, "[%s %s]", what, c->lock_symbol->function);
 		else
-			snprintf(buf, size, "[%s 0x%" PRIx64 "]", is_lock ? "lock" : "futex", c->lock);
-	} else if (c->kind == SEGMENT_BLOCKED) {
+			snprintf(buf, size, "[%s 0x%" PRIx64 "]", what, c->lock);
+		break;
+	case LEAF_IO:
+	case LEAF_SLEEP:
 		snprintf(buf, size, "[%s]", sched_state_name(c->state));
-	} else {
-		snprintf(buf, size, "[%s%s%s]", c->kind == SEGMENT_PREEMPTED ? "preempted" : "runnable",
-			 c->who && *c->who ? " by " : "", c->who ? c->who : "");
+		break;
+	default:
+		snprintf(buf, size, "[%s%s%s]", leaf_kind_name(c->kind),
+			 !c->who || !*c->who ? "" : c->kind == LEAF_IRQ ? " " : " by ", c->who ? c->who : "");
+		break;
 	}
 	return buf;
 }

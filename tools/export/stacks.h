@@ -3,10 +3,8 @@
  * Time by stack: what each thread's functions spent in themselves, added up over
  * all times the same stack was there.
  *
- * A thread's segments are played in order of time.  At each moment its time
- * belongs to the innermost function, to the class of the request it works on, and
- * to what it waits for: a lock, a futex, a CPU.  Of several waits at once that is
- * the one that began last: a sleep inside a wait for a lock says more than the wait.
+ * Where a thread's time belongs, attribution.h says; and it belongs to the class of the
+ * request that the thread works on.
  *
  * Memory is bounded by the number of nodes.  Where there is no room for one, its time
  * is the caller's; nr_cut says of how many calls.
@@ -14,17 +12,17 @@
 #ifndef EXPORT_STACKS_H
 #define EXPORT_STACKS_H
 
-#include "export/sweep.h"
+#include "analysis/attribution/attribution.h"
 
 #define STACKS_MAX	(1U << 20)
 
-/* What a thread waited for; kind REQUEST: nothing. */
+/* What a thread waited for, or an interrupt. */
 struct stacks_cause {
-	enum segment_kind kind;
-	const struct symbol *lock_symbol; /* LOCK_WAIT, FUTEX_WAIT; may be NULL */
+	enum leaf_kind kind;
+	const struct symbol *lock_symbol; /* LOCK, FUTEX; may be NULL */
 	uint64_t lock;
-	const char *who;	/* RUNNABLE, PREEMPTED: had the CPU; NULL: not known */
-	unsigned state;		/* BLOCKED */
+	const char *who;	/* RUNNABLE, PREEMPTED: had the CPU; IRQ: its name; NULL: not known */
+	unsigned state;		/* IO, SLEEP: enum ldb_sched_state */
 };
 
 /* A function called from one place, below another node; or a root, a cause. */
@@ -60,7 +58,8 @@ struct stacks {
 	uint64_t nr_cut;
 	/* the thread that is being played */
 	const char *name;
-	struct sweep sweep;
+	struct attribution attribution;
+	int64_t tick, tick_ns;		/* the last conversion */
 	const char *class;
 };
 
@@ -73,6 +72,9 @@ int stacks_thread(struct stacks *s, const struct thread *t);
 /* Does the segment change anything? */
 bool stacks_wants(const struct stacks *s, const struct segment *segment);
 
+/* Its interrupts, before its segments. */
+int stacks_irq(struct stacks *s, int64_t start, int64_t end, const char *name);
+
 /* In order of their starts, parents first. */
 int stacks_segment(struct stacks *s, const struct segment *segment);
 
@@ -81,8 +83,8 @@ int stacks_finish(struct stacks *s);
 
 bool stacks_is_cause(enum segment_kind kind);
 
-/* Of a wait, as sink functions get it: with sched. */
-struct stacks_cause stacks_cause_of(const struct segment *s);
+/* Of what begins, and is no function. */
+struct stacks_cause stacks_cause_of(const struct attribution_begin *what);
 
 /* "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */
 const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t size);

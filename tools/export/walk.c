@@ -5,6 +5,7 @@
 
 #include "analysis/report/stats.h"
 #include "analysis/timeline/tracks.h"
+#include "base/numbers.h"
 #include "export/table.h"
 #include "export/walk.h"
 
@@ -22,11 +23,19 @@ static int on_segment(void *arg, const struct segment *s)
 	return sink->segment(sink->arg, s);
 }
 
+static int on_irq(void *arg, const struct tracks_irq *i)
+{
+	const struct walk_sink *sink = arg;
+
+	return sink->irq(sink->arg, i->start, i->end, i->name);
+}
+
 static int walk_time(struct model *m, const struct export_options *o, const struct walk_sink *sink)
 {
 	struct tracks_options options = export_tracks(o);
 	struct tracks_sink tracks = {
-		.thread = on_thread, .segment = on_segment, .arg = (void *)sink,
+		.thread = on_thread, .irq = sink->irq ? on_irq : NULL, .segment = on_segment,
+		.arg = (void *)sink,
 	};
 	struct tracks_result result;
 	int ret = tracks_each(m, &options, &tracks, &result);
@@ -50,7 +59,77 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-static int walk_segments(const struct export_options *o, const struct life *life,
+/* What hit the threads while they worked on a request. */
+struct life_irqs {
+	struct model *m;
+	const struct life *life;
+	struct life_irq {
+		uint32_t tid;
+		int64_t start, end;
+		const char *name;
+	} *at;
+	size_t nr, room;
+};
+
+static int add_irq(struct life_irqs *irqs, const struct ldb_row_irq *row, const struct life_part *part)
+{
+	int64_t start = row->start > part->start ? row->start : part->start;
+	int64_t end = row->end < part->end ? row->end : part->end;
+
+	if (part->is_queue || part->tid != row->tid || start >= end)
+		return 0;
+	if (!array_room(&irqs->at, &irqs->room, irqs->nr, sizeof(*irqs->at)))
+		return -ENOMEM;
+	irqs->at[irqs->nr++] = (struct life_irq){
+		row->tid, start, end, model_keep_string(irqs->m, row->name),
+	};
+	return 0;
+}
+
+static int add_irqs(void *arg, const struct reader_rows *rows)
+{
+	struct life_irqs *irqs = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		for (size_t p = 0; p < irqs->life->nr_parts && !ret; p++)
+			ret = add_irq(irqs, &rows->irq[i], &irqs->life->parts[p]);
+	return ret;
+}
+
+static int by_thread_start(const void *pa, const void *pb)
+{
+	const struct life_irq *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int read_irqs(struct life_irqs *irqs)
+{
+	struct reader_filter filter = READER_FILTER_ALL;
+	int ret;
+
+	filter.t_min = irqs->life->start;
+	filter.t_max = irqs->life->end;
+	ret = reader_each(irqs->m->reader, LDB_BLK_IRQ, &filter, add_irqs, irqs);
+	if (irqs->nr)
+		qsort(irqs->at, irqs->nr, sizeof(*irqs->at), by_thread_start);
+	return ret;
+}
+
+static int walk_irqs(const struct life_irqs *irqs, uint32_t tid, const struct walk_sink *sink)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < irqs->nr && !ret; i++)
+		if (irqs->at[i].tid == tid)
+			ret = sink->irq(sink->arg, irqs->at[i].start, irqs->at[i].end, irqs->at[i].name);
+	return ret;
+}
+
+static int walk_segments(const struct export_options *o, const struct life_irqs *irqs,
 			 struct segment **segments, size_t nr, const struct walk_sink *sink)
 {
 	int ret = 0;
@@ -62,7 +141,9 @@ static int walk_segments(const struct export_options *o, const struct life *life
 		size_t first = i;
 
 		if (is_wanted)
-			ret = sink->thread(sink->arg, t, life);
+			ret = sink->thread(sink->arg, t, irqs->life);
+		if (is_wanted && !ret)
+			ret = walk_irqs(irqs, t->tid, sink);
 		for (; i < nr && segments[i]->tid == segments[first]->tid && !ret; i++)
 			if (is_wanted)
 				ret = sink->segment(sink->arg, segments[i]);
@@ -93,6 +174,7 @@ static int tell_apart(struct segment **segments, size_t nr)
 static int walk_life(struct model *m, const struct export_options *o, const struct life *life,
 		     const struct walk_sink *sink)
 {
+	struct life_irqs irqs = { .m = m, .life = life };
 	struct segment **segments;
 	struct timeline t;
 	size_t nr = 0;
@@ -117,8 +199,11 @@ static int walk_life(struct model *m, const struct export_options *o, const stru
 	}
 	qsort(segments, nr, sizeof(struct segment *), compare);
 	ret = tell_apart(segments, nr);
+	if (!ret && sink->irq)
+		ret = read_irqs(&irqs);
 	if (!ret)
-		ret = walk_segments(o, life, segments, nr, sink);
+		ret = walk_segments(o, &irqs, segments, nr, sink);
+	free(irqs.at);
 	free(segments);
 	timeline_free(&t);
 	return ret;

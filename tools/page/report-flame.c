@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Time by stack, bin and request: at each moment a thread's time belongs to the innermost
- * function it is in, and below that to what it waits for.  Queues, where a request is on
- * no thread, stand beside the functions.
+ * Time by stack, bin and request: where a thread's time belongs, attribution.h says; waits
+ * are below the functions they are in.  Queues, where a request is on no thread, stand
+ * beside the functions.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/sched.h"
+#include "facts/ticks.h"
 #include "export/stacks.h"
 #include "page/report-private.h"
-#include "render/offcpu.h"
 
 #define OUTSIDE	"(outside of the functions that were seen)"
 #define QUEUED	"[in a queue]"
@@ -72,105 +71,71 @@ static const struct request *find_request(struct flame *f, const struct segment 
 }
 
 /* The only one its thread works on. */
-static const struct request *request_now(const struct flame *f, size_t *nr)
+static const struct request *request_now(const struct flame *f)
 {
-	const struct request *q = NULL;
-
-	*nr = 0;
-	for (size_t i = 0; i < f->sweep.nr_open; i++) {
-		if (f->sweep.open[i].s.kind != SEGMENT_REQUEST)
-			continue;
-		q = f->sweep.open[i].node;
-		(*nr)++;
-	}
-	return *nr == 1 ? q : NULL;
+	return f->attribution.nr_works == 1 ? f->attribution.works[0].node : NULL;
 }
 
-/* The one that began last, as in the exports: a sleep inside a wait says more than the wait. */
-static const struct sweep_open *wait_now(const struct flame *f)
-{
-	for (size_t i = f->sweep.nr_open; i-- > 0;) {
-		enum segment_kind kind = f->sweep.open[i].s.kind;
-
-		if (kind != SEGMENT_FUNCTION && kind != SEGMENT_REQUEST)
-			return &f->sweep.open[i];
-	}
-	return NULL;
-}
-
-static int pass(void *arg, int64_t from, int64_t to)
+/* Functions: path is the node.  What covers them: leaf is its name, below the node in path. */
+static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
 	struct flame *f = arg;
-	const struct sweep_open *func = sweep_function(&f->sweep), *wait = wait_now(f);
-	size_t nr_requests;
-	const struct request *q = request_now(f, &nr_requests);
-	uint32_t node = func ? func->nr : 0;
+	size_t nr_requests = f->attribution.nr_works;
+	bool is_cover = item && item->kind != LEAF_FUNCTION;
+	bool is_inside = item && (!is_cover || item->place);
+	uint32_t node = item ? item->path : 0;
 	int ret = 0;
 
-	if (!func && !nr_requests)
+	if (!is_inside && !nr_requests)
 		return 0;
-	if (!func)
-		ret = get_child(f, 0, OUTSIDE, SEGMENT_FUNCTION, &node);
-	if (!ret && wait) {
-		uint32_t parent = node;
-
-		ret = flame_child(f, parent, wait->nr, wait->s.kind, &node);
-	}
-	return ret ? ret : charge(f, node, q, nr_requests == 1, from, to);
+	if (!is_inside)
+		ret = get_child(f, 0, OUTSIDE, LEAF_FUNCTION, &node);
+	if (!ret && is_cover)
+		ret = flame_child(f, node, item->leaf, item->kind, &node);
+	return ret ? ret : charge(f, node, request_now(f), nr_requests == 1,
+				  ticks_time_ns(f->m->reader, start), ticks_time_ns(f->m->reader, end));
 }
 
-/* The function it was called by was open already. */
-static int begin_function(struct flame *f, struct sweep_open *o)
+/* The node of the function that it is in. */
+static uint32_t node_around(const struct flame *f, const struct attribution_item *item)
 {
-	uint32_t parent = 0, node;
-	int ret;
+	size_t place = item->place < f->attribution.depth ? item->place : f->attribution.depth;
 
-	for (struct sweep_open *p = o; p-- > f->sweep.open;)
-		if (p->s.kind == SEGMENT_FUNCTION) {
-			parent = p->nr;
-			break;
-		}
-	ret = get_child(f, parent, o->s.func->function, SEGMENT_FUNCTION, &node);
-	o->nr = ret ? 0 : node;
-	return ret;
+	return place ? f->attribution.functions[place - 1].path : 0;
 }
 
-static int begin_wait(struct flame *f, struct sweep_open *o)
+static int find_node(struct flame *f, struct attribution_item *item)
 {
-	const struct party *who = o->s.sched ? offcpu_party(&o->s) : NULL;
-	struct stacks_cause cause = {
-		.kind = o->s.kind, .lock = o->s.lock, .lock_symbol = o->s.lock_symbol,
-		.who = who && who->kind == PARTY_TASK ? who->name : NULL,
-		.state = o->s.sched ? o->s.sched->state : SCHED_STATE_UNKNOWN,
-	};
-	uint32_t name;
-	char text[256];
-	int ret = flame_name(f, stacks_cause_text(&cause, text, sizeof(text)), &name);
-
-	o->nr = ret ? 0 : name;
-	return ret;
+	return get_child(f, node_around(f, item), item->func->function, LEAF_FUNCTION, &item->path);
 }
 
-static int begin(void *arg, struct sweep_open *o)
+static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
 {
 	struct flame *f = arg;
+	struct stacks_cause cause;
+	char text[256];
 
-	if (o->s.kind == SEGMENT_FUNCTION)
-		return begin_function(f, o);
-	if (o->s.kind != SEGMENT_REQUEST)
-		return begin_wait(f, o);
-	o->node = find_request(f, &o->s);
-	return 0;
+	if (what->segment && what->segment->kind == SEGMENT_REQUEST) {
+		item->node = (void *)find_request(f, what->segment);
+		return 0;
+	}
+	if (item->kind == LEAF_FUNCTION)
+		return find_node(f, item);
+	cause = stacks_cause_of(what);
+	item->path = node_around(f, item);
+	return flame_name(f, stacks_cause_text(&cause, text, sizeof(text)), &item->leaf);
 }
 
 /* Folding changes the numbers of nodes, and what has just begun may be among the folded. */
 static int fold(struct flame *f)
 {
+	struct attribution *a = &f->attribution;
 	int ret = flame_fold(f);
 
-	for (size_t i = 0; i < f->sweep.nr_open && !ret; i++)
-		if (f->sweep.open[i].s.kind == SEGMENT_FUNCTION)
-			ret = begin_function(f, &f->sweep.open[i]);
+	for (size_t i = 0; i < a->depth && !ret; i++)
+		ret = find_node(f, &a->functions[i]);
+	for (size_t i = 0; i < a->nr_covers; i++)
+		a->covers[i].path = node_around(f, &a->covers[i]);
 	return ret;
 }
 
@@ -192,9 +157,15 @@ void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 		struct coarse *by_request)
 {
 	*f = (struct flame){ .m = m, .bins = bins, .requests = requests };
-	f->sweep = (struct sweep){ .begin = begin, .pass = pass, .arg = f };
+	f->attribution = (struct attribution){ .begin = begin, .spend = spend, .arg = f };
+	attribution_start(&f->attribution);
 	cells_init(&f->by_time, by_time, false);
 	cells_init(&f->by_request, by_request, false);
+}
+
+int flame_irq(struct flame *f, const struct tracks_irq *i)
+{
+	return attribution_irq(&f->attribution, i->start, i->end, i->name);
 }
 
 int flame_segment(struct flame *f, const struct segment *s)
@@ -202,17 +173,15 @@ int flame_segment(struct flame *f, const struct segment *s)
 	uint32_t node;
 	int ret = make_room(f);
 
-	if (ret || s->kind == SEGMENT_LOCK_HOLD)
-		return ret;
-	if (s->kind != SEGMENT_QUEUE)
-		return sweep_segment(&f->sweep, s);
-	ret = get_child(f, 0, QUEUED, SEGMENT_QUEUE, &node);
+	if (ret || s->kind != SEGMENT_QUEUE)
+		return ret ? ret : attribution_segment(&f->attribution, s);
+	ret = get_child(f, 0, QUEUED, LEAF_QUEUE, &node);
 	return ret ? ret : charge(f, node, find_request(f, s), true, s->start_ns, s->end_ns);
 }
 
 int flame_finish(struct flame *f)
 {
-	return sweep_finish(&f->sweep);
+	return attribution_finish(&f->attribution);
 }
 
 /* Names of nodes that are still there, numbered anew. */
@@ -227,6 +196,15 @@ static int write_names(struct flame *f, struct page *p, const char *prefix, uint
 	snprintf(id, sizeof(id), "%.16s_names", prefix);
 	j = page_json_begin(p, id);
 	json_i64(j, "folded_ns", f->folded_ns);
+	json_array_begin(j, "states");
+	for (enum leaf_kind k = 0; k < NR_LEAF_KINDS; k++) {
+		json_flat(j);
+		json_object_begin(j, NULL);
+		json_string(j, "name", leaf_kind_name(k));
+		json_string(j, "colour", leaf_kind_colour(k));
+		json_object_end(j);
+	}
+	json_array_end(j);
 	json_array_begin(j, "names");
 	for (size_t i = 0; i < f->names.nr; i++) {
 		if (!numbers[i])
@@ -286,5 +264,5 @@ void flame_free(struct flame *f)
 	free(f->slots);
 	cells_free(&f->by_time);
 	cells_free(&f->by_request);
-	sweep_free(&f->sweep);
+	attribution_free(&f->attribution);
 }

@@ -8,22 +8,19 @@
 
 const makeFlame = (() => {
 	const SLOW = 0.99;	/* the slowest requests: from this share on */
-	const KINDS = { 0: "other", 1: "function", 2: "wait", 4: "queue", 5: "runnable", 6: "preempted",
-		7: "blocked", 8: "futex" };
-
 	/* Nodes of f with their own time, and below: { name, kind, own: [..], all: [..], children }. */
 	function tree(parts) {
-		const root = { name: "all", kind: 0, own: [0, 0], all: [0, 0], children: new Map() };
+		const root = { name: "all", kind: null, own: [0, 0], all: [0, 0], children: new Map() };
 
 		parts.forEach(({ f, self, scale }, side) => {
 			const nodes = [];
 
 			for (let k = 0; k < f.nodes.parent.length; k++) {
-				const name = f.names[f.nodes.name[k]], kind = f.nodes.kind[k];
+				const name = f.names[f.nodes.name[k]], kind = f.states[f.nodes.kind[k]];
 				let node = root;
 
 				if (k) {
-					const parent = nodes[f.nodes.parent[k]], key = kind + " " + name;
+					const parent = nodes[f.nodes.parent[k]], key = kind.name + " " + name;
 
 					node = parent.children.get(key);
 					if (!node) {
@@ -226,15 +223,13 @@ const makeFlame = (() => {
 		}
 
 		function plainColor(n) {
-			const kind = KINDS[n.kind];
-
-			if (kind && kind !== "function" && kind !== "other")
-				return ldb.look.color("--c-" + kind);
+			if (n.kind && n.kind.name !== "function")
+				return ldb.look.color("--c-" + n.kind.colour);
 			let hash = 0;
 
 			for (let i = 0; i < n.name.length; i++)
 				hash = (hash * 31 + n.name.charCodeAt(i)) >>> 0;
-			return kind === "other" ? ldb.look.color("--panel") : ldb.look.color("--f" + hash % 10);
+			return !n.kind ? ldb.look.color("--panel") : ldb.look.color("--f" + hash % 10);
 		}
 
 		function find() {
@@ -263,7 +258,8 @@ const makeFlame = (() => {
 
 		function drawLegend() {
 			const items = isDiff ? [["more", diffColor({ all: [1e9, 0] })], ["less", diffColor({ all: [0, 1e9] })]] :
-				Object.values(KINDS).filter((k) => !["other", "function"].includes(k)).map((k) => [k, ldb.look.color("--c-" + k)]);
+				parts()[0].f.states.filter((s) => !["function", "unknown"].includes(s.name)).map((s) =>
+					[s.name.replaceAll("_", " "), ldb.look.color("--c-" + s.colour)]);
 
 			legend.replaceChildren(...items.map(([text, color]) => {
 				const swatch = el("span", { class: "swatch" });

@@ -128,7 +128,7 @@ static int add_node(struct flame *f, const struct flame_node *node)
 /* The root stands for all. */
 static int add_root(struct flame *f)
 {
-	struct flame_node root = { .kind = SEGMENT_REQUEST };
+	struct flame_node root = { .kind = LEAF_UNKNOWN };
 	int ret = flame_name(f, "all", &root.name);
 
 	return ret ? ret : add_node(f, &root);

@@ -5,7 +5,7 @@
 
 #include "analysis/report/requests.h"
 #include "analysis/report/stats.h"
-#include "export/sweep.h"
+#include "analysis/attribution/attribution.h"
 #include "page/page.h"
 #include "page/report.h"
 
@@ -176,7 +176,7 @@ void report_calls_free(struct report_calls *c);
 struct flame_node {
 	uint32_t parent;		/* number; 0: the root, which has number 0 */
 	uint32_t name;			/* of names */
-	unsigned kind;			/* enum segment_kind: FUNCTION, or what was waited for */
+	unsigned kind;			/* enum leaf_kind; the root: UNKNOWN */
 };
 
 struct flame {
@@ -197,12 +197,14 @@ struct flame {
 		size_t nr_slots;
 	} names;
 	int64_t folded_ns;		/* frames of this time or less may be part of their callers */
-	struct sweep sweep;
+	struct attribution attribution;
 };
 
 void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 		const struct report_requests *requests, struct coarse *by_time,
 		struct coarse *by_request);
+/* A thread's interrupts come before its segments. */
+int flame_irq(struct flame *f, const struct tracks_irq *i);
 int flame_segment(struct flame *f, const struct segment *s);
 /* Ends what is open: of another thread is what comes, or nothing. */
 int flame_finish(struct flame *f);

@@ -77,6 +77,13 @@ static int on_thread(void *arg, const struct thread *t)
 	return flame_finish(&r->flame);
 }
 
+static int on_irq(void *arg, const struct tracks_irq *i)
+{
+	struct report *r = arg;
+
+	return flame_irq(&r->flame, i);
+}
+
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct report *r = arg;
@@ -88,7 +95,7 @@ static int on_segment(void *arg, const struct segment *s)
 static int read_tracks(struct report *r)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
-	struct tracks_sink sink = { .thread = on_thread, .segment = on_segment, .arg = r };
+	struct tracks_sink sink = { .thread = on_thread, .irq = on_irq, .segment = on_segment, .arg = r };
 	struct tracks_result result;
 	int ret;
 
@@ -312,6 +319,11 @@ static int on_other_thread(void *arg, const struct thread *t)
 	return flame_finish(arg);
 }
 
+static int on_other_irq(void *arg, const struct tracks_irq *i)
+{
+	return flame_irq(arg, i);
+}
+
 static int on_other_segment(void *arg, const struct segment *s)
 {
 	return flame_segment(arg, s);
@@ -325,7 +337,8 @@ static int write_other_flame(struct report *r, const struct bins *bins)
 	struct tracks_result result;
 	struct flame flame;
 	struct tracks_sink sink = {
-		.thread = on_other_thread, .segment = on_other_segment, .arg = &flame,
+		.thread = on_other_thread, .irq = on_other_irq, .segment = on_other_segment,
+		.arg = &flame,
 	};
 	int ret;
 
