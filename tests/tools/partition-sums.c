@@ -3,7 +3,7 @@
  * Checks the partition of a trace's requests: their shares are disjoint (each leaf once),
  * none is negative, and they sum to the latency exactly.
  *
- *	partition-sums FILE [times | waits]
+ *	partition-sums FILE [times | waits | stacks]
  *
  * Prints "N requests, N shares"; exit status 1 and a line for each request that does not
  * add up.  times: instead, "REQ FUNCTION NS" for the time of each request under each
@@ -103,6 +103,24 @@ static void print_waits(const struct partition *p)
 	}
 }
 
+static void print_stacks(const struct partition *p)
+{
+	char text[8192];
+
+	for (size_t r = 0; r < p->nr_requests; r++) {
+		const struct request *req = &p->requests[r];
+
+		for (uint32_t i = 0; i < req->nr_shares; i++) {
+			const struct share *s = &p->shares[req->first + i];
+			const struct leaf *leaf = &p->leaves[s->leaf];
+
+			if (s->ns && leaf->kind < LEAF_QUEUE && !is_in_queue(p, leaf->path))
+				printf("%" PRIu64 " %s %s %" PRId64 "\n", req->id, leaf_kind_name(leaf->kind),
+				       path_text(p, leaf->path, text, sizeof(text)), s->ns);
+		}
+	}
+}
+
 static int fail(const char *text)
 {
 	fprintf(stderr, "partition-sums: %s\n", text);
@@ -120,7 +138,7 @@ int main(int argc, char **argv)
 	int status = 0;
 
 	if (argc < 2)
-		return fail("usage: partition-sums FILE [times | waits]");
+		return fail("usage: partition-sums FILE [times | waits | stacks]");
 	reader = reader_open(argv[1], err, sizeof(err));
 	if (!reader)
 		return fail(err);
@@ -134,6 +152,8 @@ int main(int argc, char **argv)
 		status = check(&p);
 	else if (!strcmp(argv[2], "times"))
 		print_times(&p);
+	else if (!strcmp(argv[2], "stacks"))
+		print_stacks(&p);
 	else
 		print_waits(&p);
 	partition_free(&p);
