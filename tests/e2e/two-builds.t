@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Two builds of one program that differ in one call under a lock: the comparison joins what
+# both have by name, and the call that went is its first row.  LDB_PAIRS=10: so many pairs.
+# Timed: the scanner must see the functions, and nothing else may be slower in one run.
+. "$(dirname "$0")/../engine.sh"
+need_build
+
+# In one place, one after the other: addresses, and the file's name, are the same for both.
+record()	# build data flags...
+{
+	record_data=$1
+	shift
+	cc_ldb -O2 -g "$@" "$PROGRAMS/two-builds.c" -o app -pthread || exit 1
+	ldb-record -q --scanner-cpu "$scanner_cpu" -o "$record_data" -- taskset -c "$program_cpu" ./app 500
+}
+
+# All that is sure to differ, of which the call is the first; nothing that both have came or went.
+is_named()	# json
+{
+	jq -e '.classes[0].parts | .[0].label == "audit" and .[0].gap_ns < 0 and .[0].gap_hi_ns < 0 and
+		all(.[] | select(.label | test("^(stage_[abc]|serve|work|queue|table_lock)$"));
+			(.target_ns > 0) == (.reference_ns > 0) or ([.target_ns, .reference_ns] | max) < 20000)' "$1" >/dev/null
+}
+
+is_same()	# json: no interval of more than a hundredth of the latency excludes 0
+{
+	jq -e '.classes[0] | .reference.mean_ns as $all | [.parts[] | select((.gap_lo_ns > 0 or .gap_hi_ns < 0) and
+		(.gap_ns | fabs) > 0.01 * $all)] == []' "$1" >/dev/null
+}
+
+named=0
+same=0
+pairs=${LDB_PAIRS:-1}
+for pair in $(seq "$pairs"); do
+	record with.data -DWITH_CALL
+	record without.data
+	record again.data
+	ldb-why -q --compare with.data without.data --json >compare.json 2>/dev/null
+	ldb-why -q --compare without.data again.data --json >again.json 2>/dev/null
+	if is_named compare.json; then
+		named=$((named + 1))
+	else
+		diag "pair $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .gap_ns, .reference_ns, .target_ns]' compare.json | paste -sd ' ')"
+	fi
+	if is_same again.json; then
+		same=$((same + 1))
+	else
+		diag "again $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .gap_ns, .gap_lo_ns, .gap_hi_ns]' again.json | paste -sd ' ')"
+	fi
+done
+ok "the call that went is the first row, and nothing that both have came or went" test $((named * 10)) -ge $((pairs * 9))
+diag "$named of $pairs pairs; the same build twice has no sure row in $same of $pairs"
+check "a queue is said once" "ldb-why --compare with.data without.data" 0 'get: '
+ok "... and not twice" eval '! printf "%s\n" "$out" | grep -E "in queue ([a-z]+) in queue"'
+check_jq "the paths are one path" compare.json \
+	'[.classes[0].parts[] | select(.label == "stage_b") | .paths[].path | join(";")] | length == (unique | length)'
+finish
