@@ -5,19 +5,23 @@
  */
 #include <string.h>
 #include "export/stacks.h"
+#include "trace/reader-private.h"
 #include "tap.h"
 
 static const struct symbol symbols[] = {
 	{ .function = "main" }, { .function = "f" }, { .function = "g" }, { .function = "h" },
 };
+/* A tick is a nanosecond. */
+static struct reader reader = { .ns_mult = 1 };
+static struct model model = { .reader = &reader };
 static const struct thread thread = { .tid = 1, .name = "t" };
 
 static struct segment make(enum segment_kind kind, unsigned nr, unsigned depth, int64_t start,
 			   int64_t end)
 {
 	return (struct segment){
-		.kind = kind, .tid = 1, .thread = &thread, .depth = depth, .start_ns = start,
-		.end_ns = end, .func = kind == SEGMENT_FUNCTION ? &symbols[nr] : NULL,
+		.kind = kind, .tid = 1, .thread = &thread, .depth = depth, .start = start,
+		.end = end, .func = kind == SEGMENT_FUNCTION ? &symbols[nr] : NULL,
 		.lock = kind == SEGMENT_FUNCTION ? 0 : 0x1000 + nr,
 	};
 }
@@ -27,7 +31,7 @@ static void play(struct stacks *s, const struct segment *segments, size_t nr,
 {
 	int ret;
 
-	stacks_init(s, NULL, options);
+	stacks_init(s, &model, options);
 	ret = stacks_thread(s, &thread);
 	for (size_t i = 0; i < nr && !ret; i++)
 		ret = stacks_segment(s, &segments[i]);
@@ -97,8 +101,8 @@ int main(void)
 	CHECK("a wait in a wait: the inner one", causes,
 	      "t;f=6/1 t;f;[lock 0x1001]=2/0 t;f;[runnable]=2/0 ", FUNC(1, 0, 0, 10), WAIT(1, 2, 6),
 	      OFF(4, 6));
-	CHECK("one that outlasts its function", causes,
-	      "t;f=4/1 t;f;g=1/1 t;f;g;[lock 0x1001]=3/0 t;f;[lock 0x1001]=2/0 ", FUNC(1, 0, 0, 10),
+	CHECK("one that outlasts the estimated end of its function is that one's", causes,
+	      "t;f=4/1 t;f;g=1/1 t;f;g;[lock 0x1001]=5/0 ", FUNC(1, 0, 0, 10),
 	      FUNC(2, 1, 2, 6), WAIT(1, 3, 8));
 	CHECK("outside of functions", causes, "t;[runnable]=5/0 t;f=1/1 ", OFF(0, 5), FUNC(1, 0, 7, 8));
 	CHECK("no room: the time is the caller's", small, "t;main=10/1 ",
