@@ -55,7 +55,7 @@ async function testFigure1(t) {
 	await page.click("nav [data-id=flame]");
 	await page.waitForTimeout(100);
 	const wait = await page.evaluate(() => [...report.views.get("flame").flame.root.children.values()]
-		.find((n) => n.name === "request_handler").children.get("2 [lock db_lock]").all[0]);
+		.find((n) => n.name === "request_handler").children.get("lock_wait [lock db_lock]").all[0]);
 
 	t.equal("the wait is a frame", wait, 12499800);
 	await page.setViewportSize({ width: 420, height: 800 });
