@@ -5,22 +5,6 @@
 
 #define ROOM_MIN	64
 
-bool array_room(void *array, size_t *room, size_t nr, size_t size)
-{
-	void **at = array;
-	size_t more = *room ? 2 * *room : ROOM_MIN;
-	void *new;
-
-	if (nr < *room)
-		return true;
-	new = reallocarray(*at, more, size);
-	if (!new)
-		return false;
-	*at = new;
-	*room = more;
-	return true;
-}
-
 bool numbers_grow(struct numbers *t, uint64_t (*hash)(const void *arg, uint32_t n), const void *arg)
 {
 	size_t room = t->room ? 2 * t->room : 4 * ROOM_MIN;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Things that are kept once and known by a number: arrays that grow, and a hash of numbers. */
+/* Things that are kept once and known by a number: a hash of numbers. */
 #ifndef BASE_NUMBERS_H
 #define BASE_NUMBERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/array.h"
 
 struct numbers {
 	uint32_t *slots;		/* number + 1; 0: free */
@@ -14,9 +15,6 @@ struct numbers {
 
 /* Makes room for one more; hash(arg, n): of number n.  False: out of memory. */
 bool numbers_grow(struct numbers *t, uint64_t (*hash)(const void *arg, uint32_t n), const void *arg);
-
-/* Doubles the room of an array, at *array, for one more than nr; false: out of memory. */
-bool array_room(void *array, size_t *room, size_t nr, size_t size);
 
 /* One more value into a hash; to begin with, any number. */
 static inline uint64_t numbers_mix(uint64_t hash, uint64_t value)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "export/ends.h"
 
 static bool is_before(const struct export_end *a, const struct export_end *b)
@@ -15,15 +16,8 @@ int ends_push(struct export_ends *e, const struct export_end *end)
 	struct export_end new = *end;
 	size_t i = e->nr;
 
-	if (e->nr == e->room) {
-		size_t room = e->room ? 2 * e->room : 64;
-		struct export_end *heap = reallocarray(e->heap, room, sizeof(*heap));
-
-		if (!heap)
-			return -ENOMEM;
-		e->heap = heap;
-		e->room = room;
-	}
+	if (!array_room(&e->heap, &e->room, e->nr, sizeof(*e->heap)))
+		return -ENOMEM;
 	new.nr = ++e->nr_pushed;
 	e->nr++;
 	for (; i && is_before(&new, &e->heap[(i - 1) / 2]); i = (i - 1) / 2)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "facts/classes.h"
 #include "facts/ticks.h"
 #include "export/export.h"
@@ -192,15 +193,8 @@ int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new
 	while (i < l->nr && l->ends[i] > start)
 		i++;
 	*is_new = i == l->nr;
-	if (i == l->room) {
-		size_t room = l->room ? 2 * l->room : 8;
-		int64_t *ends = reallocarray(l->ends, room, sizeof(*ends));
-
-		if (!ends)
-			return -ENOMEM;
-		l->ends = ends;
-		l->room = room;
-	}
+	if (!array_room(&l->ends, &l->room, i, sizeof(*l->ends)))
+		return -ENOMEM;
 	if (i == l->nr)
 		l->nr++;
 	l->ends[i] = end;

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "cli/utf8.h"
 #include "export/stacks-walk.h"
 
@@ -42,15 +43,8 @@ static int put_stack(FILE *out, const struct stacks_node *n, const struct stacks
 	size_t nr = 0;
 
 	for (const struct stacks_node *at = n; at; at = at->parent) {
-		if (nr == *room) {
-			size_t more = *room ? 2 * *room : 64;
-			const struct stacks_node **grown = reallocarray(*path, more, sizeof(**path));
-
-			if (!grown)
-				return -ENOMEM;
-			*path = grown;
-			*room = more;
-		}
+		if (!array_room(path, room, nr, sizeof(**path)))
+			return -ENOMEM;
 		(*path)[nr++] = at;
 	}
 	while (nr--) {

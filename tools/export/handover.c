@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/report/locks.h"
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "export/handover.h"
 
@@ -178,15 +179,8 @@ static int read_until(struct handover *h, uint64_t major, int64_t tick)
 	while (!ret && h->has_head && (h->head.major < major ||
 				       (h->head.major == major && h->head.minor <= tick))) {
 		if (h->head.major == major && h->head.minor == tick) {
-			if (h->nr == h->room) {
-				size_t room = h->room ? 2 * h->room : 16;
-				struct handover_end *at = reallocarray(h->at, room, sizeof(*at));
-
-				if (!at)
-					return -ENOMEM;
-				h->at = at;
-				h->room = room;
-			}
+			if (!array_room(&h->at, &h->room, h->nr, sizeof(*h->at)))
+				return -ENOMEM;
 			memcpy(&h->at[h->nr++], h->head.data, sizeof(*h->at));
 		}
 		ret = next_head(h);

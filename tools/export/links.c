@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "export/links.h"
 
 struct link {
@@ -43,15 +44,8 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 
 		if (row->name && *row->name)
 			continue;
-		if (l->nr == l->room) {
-			size_t room = l->room ? 2 * l->room : 64;
-			struct link *at = reallocarray(l->at, room, sizeof(*at));
-
-			if (!at)
-				return -ENOMEM;
-			l->at = at;
-			l->room = room;
-		}
+		if (!array_room(&l->at, &l->room, l->nr, sizeof(*l->at)))
+			return -ENOMEM;
 		l->at[l->nr++] = (struct link){
 			row->id, row->tick, { row->trace_hi, row->trace_lo, row->span },
 		};

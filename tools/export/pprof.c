@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "cli/utf8.h"
 #include "export/proto-gzip.h"
@@ -80,15 +81,8 @@ static uint64_t string(struct pprof *p, const char *text)
 			return nr;
 		if (!is_new)
 			continue;
-		if (nr > p->room_texts) {
-			size_t room = p->room_texts ? 2 * p->room_texts : 256;
-			char **texts = reallocarray(p->texts, room, sizeof(char *));
-
-			if (!texts)
-				break;
-			p->texts = texts;
-			p->room_texts = room;
-		}
+		if (!array_room(&p->texts, &p->room_texts, nr - 1, sizeof(*p->texts)))
+			break;
 		p->texts[nr - 1] = strdup(text);
 		if (!p->texts[nr - 1])
 			break;
@@ -216,15 +210,8 @@ static void put_label(struct pprof *p, const char *key, const char *text)
 
 static bool push(struct pprof *p, size_t nr, uint64_t location)
 {
-	if (nr >= p->room_stack) {
-		size_t room = p->room_stack ? 2 * p->room_stack : 64;
-		uint64_t *stack = reallocarray(p->stack, room, sizeof(*stack));
-
-		if (!stack)
-			return false;
-		p->stack = stack;
-		p->room_stack = room;
-	}
+	if (!array_room(&p->stack, &p->room_stack, nr, sizeof(*p->stack)))
+		return false;
 	p->stack[nr] = location;
 	return true;
 }

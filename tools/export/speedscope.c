@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "export/stacks.h"
 #include "export/table.h"
@@ -53,15 +54,8 @@ struct speedscope {
 
 static int add_frame(struct speedscope *p, uint64_t nr, const struct frame_name *name)
 {
-	if (nr > p->room_frames) {
-		size_t room = p->room_frames ? 2 * p->room_frames : 256;
-		struct frame_name *frames = reallocarray(p->frames, room, sizeof(*frames));
-
-		if (!frames)
-			return -ENOMEM;
-		p->frames = frames;
-		p->room_frames = room;
-	}
+	if (!array_room(&p->frames, &p->room_frames, nr - 1, sizeof(*p->frames)))
+		return -ENOMEM;
 	p->frames[nr - 1] = *name;
 	return 0;
 }

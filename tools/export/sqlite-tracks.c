@@ -37,15 +37,8 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 		ticks_add(&e->times[i].ns, ns);
 		return 0;
 	}
-	if (e->nr_times == e->room_times) {
-		size_t room = e->room_times ? 2 * e->room_times : 64;
-		struct sqlite_time *times = reallocarray(e->times, room, sizeof(*times));
-
-		if (!times)
-			return -ENOMEM;
-		e->times = times;
-		e->room_times = room;
-	}
+	if (!array_room(&e->times, &e->room_times, e->nr_times, sizeof(*e->times)))
+		return -ENOMEM;
 	e->times[e->nr_times++] = (struct sqlite_time){ function, ns };
 	return 0;
 }

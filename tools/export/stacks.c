@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/classes.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
@@ -90,18 +91,6 @@ static int grow_buckets(struct stacks *s)
 	return 0;
 }
 
-static int grow_nodes(struct stacks *s)
-{
-	size_t room = s->room_nodes ? 2 * s->room_nodes : 1024;
-	struct stacks_node **nodes = reallocarray(s->nodes, room, sizeof(struct stacks_node *));
-
-	if (!nodes)
-		return -ENOMEM;
-	s->nodes = nodes;
-	s->room_nodes = room;
-	return 0;
-}
-
 /* NULL: out of memory.  The parent, where there is no room for more. */
 static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 {
@@ -116,7 +105,7 @@ static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 	/* Roots are few: threads by name, and classes. */
 	if (s->nr_nodes >= s->options.max_nodes && like->parent)
 		return like->parent;
-	if (s->nr_nodes == s->room_nodes && grow_nodes(s))
+	if (!array_room(&s->nodes, &s->room_nodes, s->nr_nodes, sizeof(*s->nodes)))
 		return NULL;
 	n = malloc(sizeof(*n));
 	if (!n)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "classes.h"
 
 #define NAMES_MAX	65536	/* a class for each request is a mistake: the rest has none */
@@ -62,15 +63,8 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 			continue;
 		if (ret)
 			return ret;
-		if (c->nr == c->room) {
-			size_t room = c->room ? 2 * c->room : 256;
-			struct naming *at = reallocarray(c->rows, room, sizeof(*at));
-
-			if (!at)
-				return -ENOMEM;
-			c->rows = at;
-			c->room = room;
-		}
+		if (!array_room(&c->rows, &c->room, c->nr, sizeof(*c->rows)))
+			return -ENOMEM;
 		c->rows[c->nr++] = (struct naming){ row->id, row->tick, name };
 	}
 	return 0;

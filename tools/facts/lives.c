@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/window.h"
 #include "classes.h"
 #include "lives.h"
@@ -137,15 +138,8 @@ static struct life_part *add_part(struct open_life *o, const struct ldb_row_req 
 	struct life *life = &o->life;
 	struct life_part *part;
 
-	if (life->nr_parts == life->room) {
-		size_t room = life->room ? 2 * life->room : 2;
-		struct life_part *parts = reallocarray(life->parts, room, sizeof(*parts));
-
-		if (!parts)
-			return NULL;
-		life->parts = parts;
-		life->room = room;
-	}
+	if (!array_room(&life->parts, &life->room, life->nr_parts, sizeof(*life->parts)))
+		return NULL;
 	part = &life->parts[life->nr_parts++];
 	*part = (struct life_part){
 		.tid = row->tid, .is_queue = is_queue, .is_open = true, .queue = row->queue,
@@ -215,15 +209,8 @@ static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 
 	if (!w)
 		return -ENOMEM;
-	if (w->nr == w->room) {
-		size_t room = w->room ? 2 * w->room : 4;
-		uint64_t *ids = reallocarray(w->ids, room, sizeof(*ids));
-
-		if (!ids)
-			return -ENOMEM;
-		w->ids = ids;
-		w->room = room;
-	}
+	if (!array_room(&w->ids, &w->room, w->nr, sizeof(*w->ids)))
+		return -ENOMEM;
 	w->ids[w->nr++] = id;
 	return 0;
 }

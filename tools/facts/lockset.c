@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "estimate.h"
 #include "lockset.h"
 
@@ -107,15 +108,8 @@ unsigned lock_kind_size(unsigned kind)
 
 static struct lock_event *new_event(struct lockset *s)
 {
-	if (s->nr == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-		struct lock_event *events = reallocarray(s->events, room, sizeof(*events));
-
-		if (!events)
-			return NULL;
-		s->events = events;
-		s->room = room;
-	}
+	if (!array_room(&s->events, &s->room, s->nr, sizeof(*s->events)))
+		return NULL;
 	return &s->events[s->nr++];
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "classes.h"
 #include "model.h"
 #include "tasks.h"
@@ -16,7 +17,7 @@
 
 const char *model_keep_string(struct model *m, const char *text)
 {
-	char *copy, **strings;
+	char *copy;
 
 	if (!text || !*text)
 		return "";
@@ -27,13 +28,7 @@ const char *model_keep_string(struct model *m, const char *text)
 	if (m->nr_strings >= STRINGS_MAX)
 		return "";
 	copy = strdup(text);
-	/* Grown in powers of two. */
-	strings = m->nr_strings & (m->nr_strings - 1) ? m->strings :
-		  reallocarray(m->strings, m->nr_strings ? 2 * m->nr_strings : 1,
-			       sizeof(*strings));
-	if (strings)
-		m->strings = strings;
-	if (!copy || !strings) {
+	if (!copy || !array_room(&m->strings, &m->room_strings, m->nr_strings, sizeof(*m->strings))) {
 		free(copy);
 		return "";
 	}
@@ -117,14 +112,8 @@ static int add_threads(void *arg, const struct reader_rows *rows)
 	struct model *m = arg;
 
 	for (size_t i = 0; i < rows->nr; i++) {
-		if (!(m->nr_threads & (m->nr_threads - 1))) {
-			struct thread *at = reallocarray(m->threads,
-							 m->nr_threads ? 2 * m->nr_threads : 1,
-							 sizeof(*at));
-			if (!at)
-				return -ENOMEM;
-			m->threads = at;
-		}
+		if (!array_room(&m->threads, &m->room_threads, m->nr_threads, sizeof(*m->threads)))
+			return -ENOMEM;
 		set_thread(m, &m->threads[m->nr_threads++], &rows->thread[i]);
 	}
 	return 0;
@@ -183,17 +172,11 @@ static int sort_threads(struct model *m)
 /* Kernel events can be among what was lost: only scanners write to the rings after the CPUs'. */
 static int add_loss(struct model *m, const struct ldb_row_lost *row, uint32_t nr_cpus)
 {
-	int64_t *at;
-
 	if (row->what == LDB_LOST_UNWATCHED ||
 	    (row->what != LDB_LOST_KERNEL && row->what != LDB_LOST_DISK && row->ring >= nr_cpus))
 		return 0;
-	if (!(m->nr_losses & (m->nr_losses - 1))) {
-		at = reallocarray(m->losses, m->nr_losses ? 2 * m->nr_losses : 1, sizeof(*at));
-		if (!at)
-			return -ENOMEM;
-		m->losses = at;
-	}
+	if (!array_room(&m->losses, &m->room_losses, m->nr_losses, sizeof(*m->losses)))
+		return -ENOMEM;
 	m->losses[m->nr_losses++] = ticks_sane(row->tick);
 	return 0;
 }

@@ -62,7 +62,7 @@ struct model {
 	struct reader *reader;
 	struct symtab *symtab;
 	struct thread *threads;		/* by tid, start */
-	size_t nr_threads;
+	size_t nr_threads, room_threads;
 	uint64_t made, seen;		/* of all threads */
 	uint64_t below_threshold;
 	struct scanner scanners[LDB_MAX_SCANNERS];
@@ -84,9 +84,9 @@ struct model {
 	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
 	struct tasks *tasks;		/* whom they name */
 	int64_t *losses;		/* ticks at which losses of them were noted, sorted */
-	size_t nr_losses;
+	size_t nr_losses, room_losses;
 	char **strings;			/* owns the names */
-	size_t nr_strings;
+	size_t nr_strings, room_strings;
 	struct classes *classes;	/* of requests; NULL: not read yet */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "tasks.h"
 #include "ticks.h"
 
@@ -54,15 +55,8 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 
 		if (!name)
 			return -ENOMEM;
-		if (t->nr == t->room) {
-			size_t room = t->room ? 2 * t->room : 64;
-			struct task *at = reallocarray(t->at, room, sizeof(*at));
-
-			if (!at)
-				return -ENOMEM;
-			t->at = at;
-			t->room = room;
-		}
+		if (!array_room(&t->at, &t->room, t->nr, sizeof(*t->at)))
+			return -ENOMEM;
 		t->at[t->nr++] = (struct task){
 			.tid = row->tid, .pid = row->pid, .tick = ticks_sane(row->tick), .name = name,
 		};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "page/intern.h"
 
 /* FNV-1a, and a last step that spreads it over the low bits. */
@@ -45,16 +46,7 @@ static int64_t add(struct intern *t, const void *key, size_t size)
 {
 	char *bytes = malloc(size + 1);
 
-	if (t->nr == t->room) {
-		size_t room = t->room ? t->room * 2 : 32;
-		struct intern_key *keys = reallocarray(t->keys, room, sizeof(*keys));
-
-		if (keys) {
-			t->keys = keys;
-			t->room = room;
-		}
-	}
-	if (!bytes || t->nr == t->room) {
+	if (!bytes || !array_room(&t->keys, &t->room, t->nr, sizeof(*t->keys))) {
 		free(bytes);
 		return -1;
 	}

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "page/report-private.h"
 
 #define NR_MEMO	(sizeof(((struct report_calls *)0)->memo) / sizeof(struct call_memo))
@@ -54,15 +55,8 @@ static uint32_t find_key(struct report *r, const struct symbol *func, const stru
 
 static int add_call(struct report_calls *c, const struct call *call)
 {
-	if (c->nr == c->room) {
-		size_t room = c->room ? 2 * c->room : 1024;
-		struct call *at = reallocarray(c->at, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		c->at = at;
-		c->room = room;
-	}
+	if (!array_room(&c->at, &c->room, c->nr, sizeof(*c->at)))
+		return -ENOMEM;
 	c->at[c->nr++] = *call;
 	return 0;
 }

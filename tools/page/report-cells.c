@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "page/report-private.h"
 
 void cells_init(struct cells *c, struct coarse *coarse, bool has_values)
@@ -119,15 +120,8 @@ static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t 
 				   k->values[lo].nr + nr;
 		return 0;
 	}
-	if (k->nr_values == k->room_values) {
-		size_t room = k->room_values ? 2 * k->room_values : 2;
-		struct cell_value *values = reallocarray(k->values, room, sizeof(*values));
-
-		if (!values)
-			return -ENOMEM;
-		k->values = values;
-		k->room_values = room;
-	}
+	if (!array_room(&k->values, &k->room_values, k->nr_values, sizeof(*k->values)))
+		return -ENOMEM;
 	memmove(&k->values[lo + 1], &k->values[lo], (k->nr_values - lo) * sizeof(*k->values));
 	k->values[lo] = (struct cell_value){ .bucket = bucket, .nr = nr };
 	k->nr_values++;
@@ -220,15 +214,8 @@ static struct cell *get(struct cells *c, const struct cell *like)
 	slot = find_slot(c, &wide);
 	if (slot->number)
 		return &c->cells[slot->number - 1];
-	if (c->nr == c->room) {
-		size_t room = c->room ? 2 * c->room : 512;
-		struct cell *cells = reallocarray(c->cells, room, sizeof(*cells));
-
-		if (!cells)
-			return NULL;
-		c->cells = cells;
-		c->room = room;
-	}
+	if (!array_room(&c->cells, &c->room, c->nr, sizeof(*c->cells)))
+		return NULL;
 	c->cells[c->nr] = (struct cell){
 		.key = wide.key, .first = wide.first, .last = wide.last, .place = wide.place,
 	};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "page/report-private.h"
 
 static uint64_t hash_text(const char *s)
@@ -40,15 +41,8 @@ static int grow_name_slots(struct flame_names *n)
 
 static int add_name(struct flame_names *n, const char *text)
 {
-	if (n->nr == n->room) {
-		size_t room = n->room ? 2 * n->room : 256;
-		char **at = reallocarray(n->at, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		n->at = at;
-		n->room = room;
-	}
+	if (!array_room(&n->at, &n->room, n->nr, sizeof(*n->at)))
+		return -ENOMEM;
 	n->at[n->nr] = strdup(text);
 	if (!n->at[n->nr])
 		return -ENOMEM;
@@ -112,15 +106,8 @@ static int make_node_slots(struct flame *f, size_t nr)
 
 static int add_node(struct flame *f, const struct flame_node *node)
 {
-	if (f->nr_nodes == f->room_nodes) {
-		size_t room = f->room_nodes ? 2 * f->room_nodes : 256;
-		struct flame_node *nodes = reallocarray(f->nodes, room, sizeof(*nodes));
-
-		if (!nodes)
-			return -ENOMEM;
-		f->nodes = nodes;
-		f->room_nodes = room;
-	}
+	if (!array_room(&f->nodes, &f->room_nodes, f->nr_nodes, sizeof(*f->nodes)))
+		return -ENOMEM;
 	f->nodes[f->nr_nodes++] = *node;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "page/report-private.h"
 
 static int find_class(struct report_requests *q, const char *name, uint32_t *number)
@@ -37,15 +38,8 @@ static int keep(struct report_requests *q, const struct request *request)
 		q->nr_not_followed++;
 		return 0;
 	}
-	if (q->nr == q->room) {
-		size_t room = q->room ? 2 * q->room : 1024;
-		struct request *at = reallocarray(q->at, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		q->at = at;
-		q->room = room;
-	}
+	if (!array_room(&q->at, &q->room, q->nr, sizeof(*q->at)))
+		return -ENOMEM;
 	q->at[q->nr++] = *request;
 	return 0;
 }

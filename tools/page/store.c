@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "page/store.h"
 
 #define COLUMNS_MAX	40
@@ -65,15 +66,8 @@ int store_add(struct store *s, const int64_t *row)
 {
 	if (s->nr >= 2 * s->max && store_prune(s))
 		return -ENOMEM;
-	if (s->nr == s->room) {
-		size_t room = s->room ? s->room * 2 : 1024;
-		int64_t *rows = reallocarray(s->rows, room, s->nr_columns * sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		s->rows = rows;
-		s->room = room;
-	}
+	if (!array_room(&s->rows, &s->room, s->nr, s->nr_columns * sizeof(*s->rows)))
+		return -ENOMEM;
 	memcpy(store_row(s, s->nr++), row, s->nr_columns * sizeof(*row));
 	return 0;
 }

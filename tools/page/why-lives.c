@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/lives.h"
 #include "analysis/timeline/timeline.h"
 #include "page/intern.h"
@@ -90,15 +91,8 @@ static int add_row(struct lives *l, size_t number, const struct segment *s, int6
 	char label[TEXT_ROOM];
 	int64_t name, thread;
 
-	if (l->nr_rows == l->room) {
-		size_t room = l->room ? 2 * l->room : 4096;
-		int64_t *rows = reallocarray(l->rows, room, NR_COLUMNS * sizeof(*rows));
-
-		if (!rows)
-			return -ENOMEM;
-		l->rows = rows;
-		l->room = room;
-	}
+	if (!array_room(&l->rows, &l->room, l->nr_rows, NR_COLUMNS * sizeof(*l->rows)))
+		return -ENOMEM;
 	name = intern_string(&l->names, segment_label(s, label));
 	thread = intern_string(&l->names, model_thread_name(s->thread));
 	if (name < 0 || thread < 0)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "symbol/archive.h"
 
 #define FILES_MAX	65536
@@ -61,30 +62,13 @@ static struct file *file_of(const struct archive *a, uint32_t id)
 	return id < a->nr_files ? a->files[id] : NULL;
 }
 
-/* rows, with room for one more than nr; NULL: there is none, and rows is as it was. */
-static void *with_room(void *rows, size_t nr, size_t *room, size_t size)
-{
-	size_t more = *room ? *room * 2 : 256;
-
-	if (nr < *room)
-		return rows;
-	rows = reallocarray(rows, more, size);
-	if (rows)
-		*room = more;
-	return rows;
-}
-
 int archive_add_symbol(struct archive *a, const struct ldb_row_symbol *row)
 {
-	struct ldb_row_symbol *at;
-
 	if (!file_of(a, row->file) || a->nr_symbols >= ROWS_MAX)
 		return -EINVAL;
-	at = with_room(a->symbols, a->nr_symbols, &a->room_symbols, sizeof(*at));
-	if (!at)
+	if (!array_room(&a->symbols, &a->room_symbols, a->nr_symbols, sizeof(*a->symbols)))
 		return -ENOMEM;
-	a->symbols = at;
-	at[a->nr_symbols++] = *row;
+	a->symbols[a->nr_symbols++] = *row;
 	a->is_sorted = false;
 	return 0;
 }
@@ -92,15 +76,12 @@ int archive_add_symbol(struct archive *a, const struct ldb_row_symbol *row)
 int archive_add_call(struct archive *a, const struct ldb_row_call *row)
 {
 	const struct file *file = file_of(a, row->file);
-	struct call_row *at;
 
 	if (!file || a->nr_calls >= ROWS_MAX)
 		return -EINVAL;
-	at = with_room(a->calls, a->nr_calls, &a->room_calls, sizeof(*at));
-	if (!at)
+	if (!array_room(&a->calls, &a->room_calls, a->nr_calls, sizeof(*a->calls)))
 		return -ENOMEM;
-	a->calls = at;
-	at[a->nr_calls++] = (struct call_row){ file, row->caller, row->callee };
+	a->calls[a->nr_calls++] = (struct call_row){ file, row->caller, row->callee };
 	return 0;
 }
 

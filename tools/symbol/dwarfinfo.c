@@ -15,6 +15,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
+#include "base/array.h"
 #include "cli/foreign.h"
 #include "symbol/dwarfinfo.h"
 
@@ -49,15 +50,8 @@ struct dwarfinfo {
 static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, const Dwarf_Die *die,
 		      size_t unit)
 {
-	if (list->nr == list->room) {
-		size_t room = list->room ? list->room * 2 : 64;
-		struct range *at = reallocarray(list->at, room, sizeof(*at));
-
-		if (!at)
-			return false;
-		list->at = at;
-		list->room = room;
-	}
+	if (!array_room(&list->at, &list->room, list->nr, sizeof(*list->at)))
+		return false;
 	list->at[list->nr++] = (struct range){ .lo = lo, .hi = hi, .die = *die, .unit = unit };
 	return true;
 }
@@ -164,15 +158,8 @@ static void folder_of(Dwfl_Module *mod, char *folder)
 
 static bool unit_add(struct dwarfinfo *d, const struct unit *unit)
 {
-	if (d->nr_units == d->room) {
-		size_t room = d->room ? d->room * 2 : 16;
-		struct unit *units = reallocarray(d->units, room, sizeof(*units));
-
-		if (!units)
-			return false;
-		d->units = units;
-		d->room = room;
-	}
+	if (!array_room(&d->units, &d->room, d->nr_units, sizeof(*d->units)))
+		return false;
 	d->units[d->nr_units++] = *unit;
 	return true;
 }

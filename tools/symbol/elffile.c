@@ -13,6 +13,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+#include "base/array.h"
 #include "symbol/debugfile.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elfcalls.h"
@@ -171,15 +172,8 @@ enum elffile_state elffile_state(const struct elffile *f)
 
 static void sym_add(struct sym_list *list, const struct elffile_sym *sym)
 {
-	if (list->nr == list->room) {
-		size_t room = list->room ? list->room * 2 : 256;
-		struct elffile_sym *at = reallocarray(list->at, room, sizeof(*at));
-
-		if (!at)
-			return;
-		list->at = at;
-		list->room = room;
-	}
+	if (!array_room(&list->at, &list->room, list->nr, sizeof(*list->at)))
+		return;
 	list->at[list->nr++] = *sym;
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <ldb/control.h>
 
+#include "base/array.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elffile.h"
@@ -187,15 +188,8 @@ int symtab_add_module(struct symtab *st, const struct ldb_row_module *row)
 	if (row->start >= row->end || row->tick > row->end_tick ||
 	    st->nr_modules >= MODULES_MAX)
 		return -EINVAL;
-	if (st->nr_modules == st->room_modules) {
-		size_t room = st->room_modules ? st->room_modules * 2 : 64;
-		struct module *at = reallocarray(st->modules, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		st->modules = at;
-		st->room_modules = room;
-	}
+	if (!array_room(&st->modules, &st->room_modules, st->nr_modules, sizeof(*st->modules)))
+		return -ENOMEM;
 	file = symtab_file(st, row->path ? row->path : "", row->build_id ? row->build_id : "");
 	if (!file)
 		return -ENOMEM;

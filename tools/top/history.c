@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <ldb/trace-format.h>
+#include "base/array.h"
 #include "top/top.h"
 
 #define EXTRA_NS	5000000000LL	/* kept of all events beyond the window */
@@ -83,22 +84,6 @@ void history_free(struct history *h)
 	free(h);
 }
 
-/* Room for one more of these. */
-static int grow(void **at, size_t nr, size_t *room, size_t bytes)
-{
-	size_t more = *room ? 2 * *room : 64;
-	void *grown;
-
-	if (nr < *room)
-		return 0;
-	grown = reallocarray(*at, more, bytes);
-	if (!grown)
-		return -ENOMEM;
-	*at = grown;
-	*room = more;
-	return 0;
-}
-
 static bool is_event(const struct block *b)
 {
 	return b->kind && b->kind != LDB_BLK_META && b->kind != LDB_BLK_CLOCK && !b->is_state;
@@ -109,7 +94,7 @@ int history_block(struct history *h, const void *data, size_t size)
 	const struct ldb_block_header *header = data;
 	struct block *b = malloc(sizeof(*b) + size);
 
-	if (!b || grow((void **)&h->blocks, h->nr, &h->room, sizeof(*h->blocks))) {
+	if (!b || !array_room(&h->blocks, &h->room, h->nr, sizeof(*h->blocks))) {
 		free(b);
 		return -ENOMEM;
 	}
@@ -225,7 +210,7 @@ static void forget_marks(struct history *h)
 void history_period(struct history *h, const struct record_status *status)
 {
 	h->is_anew = false;
-	if (grow((void **)&h->marks, h->nr_marks, &h->room_marks, sizeof(*h->marks)))
+	if (!array_room(&h->marks, &h->room_marks, h->nr_marks, sizeof(*h->marks)))
 		return;
 	h->marks[h->nr_marks++] = (struct mark){ h->period++, *status };
 	forget_old(h);

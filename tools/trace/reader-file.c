@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "trace/crc32c.h"
 #include "trace/reader-private.h"
 
@@ -83,15 +84,8 @@ void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t 
 
 static int blocks_add(struct reader *r, const struct ldb_row_index *row, bool is_whole)
 {
-	if (r->nr_blocks == r->room_blocks) {
-		size_t room = r->room_blocks ? r->room_blocks * 2 : 256;
-		struct block *grown = realloc(r->blocks, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		r->blocks = grown;
-		r->room_blocks = room;
-	}
+	if (!array_room(&r->blocks, &r->room_blocks, r->nr_blocks, sizeof(*r->blocks)))
+		return -ENOMEM;
 	if (!schema_find(row->kind))
 		atomic_fetch_add(&r->nr_unknown, 1);
 	r->blocks[r->nr_blocks].i = *row;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <linux/ldb.h>
+#include "base/array.h"
 #include "trace/crc32c.h"
 #include "trace/reader-private.h"
 
@@ -92,23 +93,17 @@ static int add_metas(void *arg, const struct reader_rows *rows)
 {
 	struct reader *r = arg;
 	size_t left = READER_METAS_MAX - r->nr_metas, nr = rows->nr < left ? rows->nr : left;
-	size_t room = r->room_metas ? r->room_metas : 32;
 	struct ldb_row_meta *m;
 	char *text;
 
-	while (room < r->nr_metas + nr)
-		room *= 2;
-	m = realloc(r->metas, room * sizeof(*m));
-	if (!m)
-		return -ENOMEM;
-	r->metas = m;
-	r->room_metas = room;
 	if (!nr)
 		return 0;
 	text = texts_add(r, rows->meta, nr);
 	if (!text)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
+		if (!array_room(&r->metas, &r->room_metas, r->nr_metas, sizeof(*r->metas)))
+			return -ENOMEM;
 		m = &r->metas[r->nr_metas++];
 		m->key = text;
 		text = stpcpy(text, rows->meta[i].key) + 1;

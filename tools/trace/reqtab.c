@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include "base/array.h"
 #include "trace/reqtab.h"
 
 #define LINEAR_MAX	32
@@ -161,19 +162,11 @@ void reqtab_free(struct reqtab *t)
 static struct work *work_of(struct reqtab *t, uint32_t tid)
 {
 	uint32_t *found = map_find(&t->threads, tid);
-	struct work *grown;
 
 	if (found)
 		return &t->work[*found];
-	if (t->nr_work == t->room_work) {
-		size_t room = t->room_work ? t->room_work * 2 : 16;
-
-		grown = realloc(t->work, room * sizeof(*grown));
-		if (!grown)
-			return NULL;
-		t->work = grown;
-		t->room_work = room;
-	}
+	if (!array_room(&t->work, &t->room_work, t->nr_work, sizeof(*t->work)))
+		return NULL;
 	if (map_put(&t->threads, tid, t->nr_work))
 		return NULL;
 	t->work[t->nr_work] = (struct work){ .at.secret = t->secret };
@@ -263,15 +256,8 @@ static int64_t row_open(struct reqtab *t, uint64_t id, int64_t tick)
 		return *found;
 	if (t->nr == t->max)
 		return -ENOMEM;
-	if (t->nr == t->room) {
-		size_t room = t->room ? t->room * 2 : 256;
-		struct ldb_row_reqtab *grown = realloc(t->rows, room * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		t->rows = grown;
-		t->room = room;
-	}
+	if (!array_room(&t->rows, &t->room, t->nr, sizeof(*t->rows)))
+		return -ENOMEM;
 	if (map_put(&t->open, id, t->nr))
 		return -ENOMEM;
 	t->rows[t->nr] = (struct ldb_row_reqtab){ .id = id, .start = tick, .end = tick };

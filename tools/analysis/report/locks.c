@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/futexes.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
@@ -123,15 +124,8 @@ static struct lock_owner *get_owner(struct builder *b, struct lock_build *l, uin
 	for (size_t i = 0; i < l->nr_owners; i++)
 		if (l->owners[i].tid == tid && l->owners[i].thread == t)
 			return &l->owners[i];
-	if (l->nr_owners == l->room_owners) {
-		size_t room = l->room_owners ? 2 * l->room_owners : 4;
-		struct lock_owner *owners = reallocarray(l->owners, room, sizeof(*owners));
-
-		if (!owners)
-			return NULL;
-		l->owners = owners;
-		l->room_owners = room;
-	}
+	if (!array_room(&l->owners, &l->room_owners, l->nr_owners, sizeof(*l->owners)))
+		return NULL;
 	l->owners[l->nr_owners] = (struct lock_owner){ .tid = tid, .thread = t };
 	return &l->owners[l->nr_owners++];
 }

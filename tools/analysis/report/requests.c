@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "requests.h"
 
@@ -103,21 +104,6 @@ static void sift_up(struct requests *r)
 	}
 }
 
-static int grow_lives(struct builder *b)
-{
-	size_t room = b->room_lives ? 2 * b->room_lives : 16;
-	struct life *lives;
-
-	if (b->r->nr_lives < b->room_lives)
-		return 0;
-	lives = reallocarray(b->r->lives, room, sizeof(*lives));
-	if (!lives)
-		return -ENOMEM;
-	b->r->lives = lives;
-	b->room_lives = room;
-	return 0;
-}
-
 static int keep_slowest(struct builder *b, struct life *life)
 {
 	struct requests *r = b->r;
@@ -132,7 +118,7 @@ static int keep_slowest(struct builder *b, struct life *life)
 		sift_down(r);
 		return 0;
 	}
-	if (grow_lives(b))
+	if (!array_room(&r->lives, &b->room_lives, r->nr_lives, sizeof(*r->lives)))
 		return -ENOMEM;
 	take(&r->lives[r->nr_lives++], life);
 	sift_up(r);
@@ -147,7 +133,7 @@ static int keep_match(struct builder *b, struct life *life)
 		r->nr_not_kept++;
 		return 0;
 	}
-	if (grow_lives(b))
+	if (!array_room(&r->lives, &b->room_lives, r->nr_lives, sizeof(*r->lives)))
 		return -ENOMEM;
 	take(&r->lives[r->nr_lives++], life);
 	return 0;

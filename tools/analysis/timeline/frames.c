@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/order.h"
 #include "facts/estimate.h"
 #include "facts/ticks.h"
@@ -59,15 +60,8 @@ int frames_add(struct timeline_build *b, const struct ldb_row_func *row)
 		if (ret)
 			return ret;
 	}
-	if (b->nr_frames == b->room_frames) {
-		size_t room = b->room_frames ? 2 * b->room_frames : 256;
-		struct frame *frames = reallocarray(b->frames, room, sizeof(*frames));
-
-		if (!frames)
-			return -ENOMEM;
-		b->frames = frames;
-		b->room_frames = room;
-	}
+	if (!array_room(&b->frames, &b->room_frames, b->nr_frames, sizeof(*b->frames)))
+		return -ENOMEM;
 	thread = model_thread(b->m, row->tid, row->start_max);
 	b->has_resumed |= !!(row->flags & LDB_FUNC_F_RESUMED);
 	b->frames[b->nr_frames++] = (struct frame){

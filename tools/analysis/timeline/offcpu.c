@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/futexes.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
@@ -88,15 +89,8 @@ static int on_off(void *arg, const struct sched_off *off)
 		ret = prune(b);
 	if (ret)
 		return ret;
-	if (b->nr_offs == b->room_offs) {
-		size_t room = b->room_offs ? 2 * b->room_offs : 64;
-		struct offcpu *at = reallocarray(b->offs, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		b->offs = at;
-		b->room_offs = room;
-	}
+	if (!array_room(&b->offs, &b->room_offs, b->nr_offs, sizeof(*b->offs)))
+		return -ENOMEM;
 	return copy_off(&b->offs[b->nr_offs++], off);
 }
 
@@ -107,15 +101,8 @@ static int on_migration(void *arg, const struct sched_migration *migration)
 	if (migration->tick < b->life->start || migration->tick > b->life->end ||
 	    b->nr_migrations == MIGRATIONS_MAX)
 		return 0;
-	if (b->nr_migrations == b->room_migrations) {
-		size_t room = b->room_migrations ? 2 * b->room_migrations : 16;
-		struct sched_migration *at = reallocarray(b->migrations, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		b->migrations = at;
-		b->room_migrations = room;
-	}
+	if (!array_room(&b->migrations, &b->room_migrations, b->nr_migrations, sizeof(*b->migrations)))
+		return -ENOMEM;
 	b->migrations[b->nr_migrations++] = *migration;
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
@@ -21,14 +22,8 @@ struct self_time {
 
 int story_add_cause(struct timeline *t, const struct timeline_cause *cause)
 {
-	struct timeline_cause *at;
-
-	if (!(t->nr_causes & (t->nr_causes - 1))) {
-		at = reallocarray(t->causes, t->nr_causes ? 2 * t->nr_causes : 1, sizeof(*at));
-		if (!at)
-			return -ENOMEM;
-		t->causes = at;
-	}
+	if (!array_room(&t->causes, &t->room_causes, t->nr_causes, sizeof(*t->causes)))
+		return -ENOMEM;
 	t->causes[t->nr_causes++] = *cause;
 	return 0;
 }

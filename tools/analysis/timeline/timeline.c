@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
@@ -18,15 +19,8 @@ struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, u
 	struct timeline *t = b->t;
 	struct segment *s;
 
-	if (t->nr_segments == b->room_segments) {
-		size_t room = b->room_segments ? 2 * b->room_segments : 64;
-		struct segment *at = reallocarray(t->segments, room, sizeof(*at));
-
-		if (!at)
-			return NULL;
-		t->segments = at;
-		b->room_segments = room;
-	}
+	if (!array_room(&t->segments, &b->room_segments, t->nr_segments, sizeof(*t->segments)))
+		return NULL;
 	s = &t->segments[t->nr_segments++];
 	*s = (struct segment){
 		.kind = kind, .tid = tid, .thread = model_thread(b->m, tid, start),
@@ -41,15 +35,8 @@ struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, u
 
 int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_t end)
 {
-	if (list->nr == list->room) {
-		size_t room = list->room ? 2 * list->room : 16;
-		struct interval *at = reallocarray(list->at, room, sizeof(*at));
-
-		if (!at)
-			return -ENOMEM;
-		list->at = at;
-		list->room = room;
-	}
+	if (!array_room(&list->at, &list->room, list->nr, sizeof(*list->at)))
+		return -ENOMEM;
 	list->at[list->nr++] = (struct interval){ tid, start, end };
 	return 0;
 }

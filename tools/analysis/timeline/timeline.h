@@ -72,7 +72,7 @@ struct timeline {
 	struct timeline_migration *migrations; /* by time */
 	size_t nr_migrations;
 	struct timeline_cause *causes;	/* biggest first */
-	size_t nr_causes;
+	size_t nr_causes, room_causes;
 	int64_t left_out_ns;		/* invocations shorter than this were left out; 0: none */
 };
 

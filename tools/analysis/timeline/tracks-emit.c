@@ -7,21 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
 /* The next one at hand; NULL: out of memory. */
 static struct tracks_off *new_off(struct tracks *k)
 {
-	if (k->nr_off_at == k->room_off_at) {
-		size_t room = k->room_off_at ? 2 * k->room_off_at : 64;
-		struct tracks_off *at = reallocarray(k->off_at, room, sizeof(*at));
-
-		if (!at)
-			return NULL;
-		k->off_at = at;
-		k->room_off_at = room;
-	}
+	if (!array_room(&k->off_at, &k->room_off_at, k->nr_off_at, sizeof(*k->off_at)))
+		return NULL;
 	k->off_at[k->nr_off_at] = (struct tracks_off){ .depth = 0 };
 	return &k->off_at[k->nr_off_at++];
 }
@@ -243,16 +237,9 @@ static bool read_part(struct tracks *k, int *ret)
 {
 	if (!source_is_at(&k->parts, k->major))
 		return false;
-	if (k->nr_part_at == k->room_part_at) {
-		size_t room = k->room_part_at ? 2 * k->room_part_at : 64;
-		struct tracks_part *at = reallocarray(k->part_at, room, sizeof(*at));
-
-		if (!at) {
-			*ret = -ENOMEM;
-			return false;
-		}
-		k->part_at = at;
-		k->room_part_at = room;
+	if (!array_room(&k->part_at, &k->room_part_at, k->nr_part_at, sizeof(*k->part_at))) {
+		*ret = -ENOMEM;
+		return false;
 	}
 	memcpy(&k->part_at[k->nr_part_at++], k->parts.head.data, sizeof(*k->part_at));
 	*ret = source_next(&k->parts);

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
@@ -116,30 +117,16 @@ static bool fit(struct tracks *k, const struct frame *f, int64_t *start, int64_t
 
 static int push_open(struct tracks *k, const struct segment *s)
 {
-	if (k->nr_open == k->room_open) {
-		size_t room = k->room_open ? 2 * k->room_open : 64;
-		struct segment *open = reallocarray(k->open, room, sizeof(*open));
-
-		if (!open)
-			return -ENOMEM;
-		k->open = open;
-		k->room_open = room;
-	}
+	if (!array_room(&k->open, &k->room_open, k->nr_open, sizeof(*k->open)))
+		return -ENOMEM;
 	k->open[k->nr_open++] = *s;
 	return 0;
 }
 
 static struct segment *new_function(struct tracks *k)
 {
-	if (k->nr_functions == k->room_functions) {
-		size_t room = k->room_functions ? 2 * k->room_functions : 256;
-		struct segment *at = reallocarray(k->functions, room, sizeof(*at));
-
-		if (!at)
-			return NULL;
-		k->functions = at;
-		k->room_functions = room;
-	}
+	if (!array_room(&k->functions, &k->room_functions, k->nr_functions, sizeof(*k->functions)))
+		return NULL;
 	return &k->functions[k->nr_functions++];
 }
 

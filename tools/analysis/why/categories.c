@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "cli/utf8.h"
 #include "categories.h"
 
@@ -182,15 +183,8 @@ static bool add_rule(struct categories *c, struct source *s, char *cells[NR_FIEL
 	if (index_of(sides, cells[FIELD_SIDE]) < 0)
 		return complain(s, "'%.40s' is no side: app, library, kernel, neighbour or nothing",
 				cells[FIELD_SIDE]);
-	if (c->nr_rules == c->room_rules) {
-		size_t room = c->room_rules ? 2 * c->room_rules : 256;
-		struct rule *rules = reallocarray(c->rules, room, sizeof(*rules));
-
-		if (!rules)
-			return complain(s, "out of memory");
-		c->rules = rules;
-		c->room_rules = room;
-	}
+	if (!array_room(&c->rules, &c->room_rules, c->nr_rules, sizeof(*c->rules)))
+		return complain(s, "out of memory");
 	c->rules[c->nr_rules++] = (struct rule){
 		.pattern = cells[FIELD_PATTERN], .kind = kind,
 		.category = { .name = cells[FIELD_CATEGORY], .advice = cells[FIELD_ADVICE],

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/window.h"
 #include "facts/sched.h"
 #include "facts/tasks.h"
@@ -116,15 +117,8 @@ static struct cpu_bar *get_bar(struct build *b, uint32_t cpu)
 	for (size_t i = 0; i < c->nr; i++)
 		if (c->at[i].cpu == cpu)
 			return &c->at[i];
-	if (c->nr == b->room) {
-		size_t room = b->room ? 2 * b->room : 16;
-		struct cpu_bar *at = reallocarray(c->at, room, sizeof(*at));
-
-		if (!at)
-			return NULL;
-		c->at = at;
-		b->room = room;
-	}
+	if (!array_room(&c->at, &b->room, c->nr, sizeof(*c->at)))
+		return NULL;
 	c->at[c->nr] = (struct cpu_bar){
 		.cpu = cpu, .contexts = calloc(CONTEXTS_MAX, sizeof(*c->at->contexts)),
 	};

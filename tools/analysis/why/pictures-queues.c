@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pictures.h"
 
 #define NO_KEY	UINT32_MAX
@@ -18,7 +19,7 @@ struct key {
 /* What requests of one class have of one key; none is 0. */
 struct waits {
 	int64_t *depths, *times;
-	size_t nr, room;
+	size_t nr, room_depths, room_times;
 };
 
 /* Of one partition. */
@@ -55,15 +56,8 @@ static int find_key(struct build *b, const char *where, const char *behind, uint
 	*key = k;
 	if (k < b->nr_keys)
 		return 0;
-	if (k == b->room_keys) {
-		size_t room = k ? 2 * k : 16;
-		struct key *keys = reallocarray(b->keys, room, sizeof(*keys));
-
-		if (!keys)
-			return -ENOMEM;
-		b->keys = keys;
-		b->room_keys = room;
-	}
+	if (!array_room(&b->keys, &b->room_keys, b->nr_keys, sizeof(*b->keys)))
+		return -ENOMEM;
 	b->keys[b->nr_keys++] = (struct key){ where, behind };
 	return 0;
 }
@@ -88,19 +82,9 @@ static int find_keys(struct build *b, struct side *s, const struct partition *p)
 
 static int add_wait(struct waits *w, int64_t depth, int64_t ns)
 {
-	if (w->nr == w->room) {
-		size_t room = w->room ? 2 * w->room : 16;
-		int64_t *depths = reallocarray(w->depths, room, sizeof(*depths)), *times;
-
-		if (!depths)
-			return -ENOMEM;
-		w->depths = depths;
-		times = reallocarray(w->times, room, sizeof(*times));
-		if (!times)
-			return -ENOMEM;
-		w->times = times;
-		w->room = room;
-	}
+	if (!array_room(&w->depths, &w->room_depths, w->nr, sizeof(*w->depths)) ||
+	    !array_room(&w->times, &w->room_times, w->nr, sizeof(*w->times)))
+		return -ENOMEM;
 	w->depths[w->nr] = depth;
 	w->times[w->nr++] = ns;
 	return 0;

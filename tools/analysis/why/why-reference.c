@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
 #include "why-private.h"
 
@@ -92,15 +93,8 @@ static int add_values(struct values *v, const struct tree *t, struct node_refere
 	for (size_t i = 0; i < t->nr_touched; i++) {
 		const struct node *node = &t->nodes[t->touched[i]];
 
-		if (v->nr == v->room) {
-			size_t room = v->room ? 2 * v->room : 4096;
-			struct value *at = reallocarray(v->at, room, sizeof(*at));
-
-			if (!at)
-				return -ENOMEM;
-			v->at = at;
-			v->room = room;
-		}
+		if (!array_room(&v->at, &v->room, v->nr, sizeof(*v->at)))
+			return -ENOMEM;
 		v->at[v->nr++] = (struct value){ t->touched[i], node->nr, node->ns };
 		nodes[t->touched[i]].nr_present++;
 		nodes[t->touched[i]].nr_faults += node->nr_faults;

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What tools/base has is not written again elsewhere in tools/: an array that grows is
+# array_room()'s.
+. "$(dirname "$0")/../engine.sh"
+
+# Two arrays, or an array and its hash, that grow together.
+besides='/stats-fold\.c:\|/pictures-blame\.c:'
+
+# A room that is doubled or grown by a half, beside a reallocation.
+doublings()	# folder
+{
+	grep -rnE --include='*.c' '(\? *(2 \* |[^?:;]*\* 2\b)|\+= *[a-z_>.-]+ */ *2|\*= *2)[^;]*;' "$1" |
+		grep -v -e '/base/' -e "$besides" | while IFS=: read -r doublings_file doublings_line doublings_rest; do
+			! sed -n "$((doublings_line > 3 ? doublings_line - 3 : 1)),$((doublings_line + 4))p" "$doublings_file" |
+				grep -q 'realloc' || echo "$doublings_file:$doublings_line: $doublings_rest"
+		done
+}
+
+doublings "$TOP/tools" >found
+ok "arrays grow in base/" test ! -s found
+diag "$(cat found)"
+
+mkdir -p planted
+cat >planted/a.c <<'C'
+static int grow(struct list *l)
+{
+	size_t room = l->room ? 2 * l->room : 64;
+	int *at = reallocarray(l->at, room, sizeof(*at));
+
+	return at ? 0 : -1;
+}
+C
+ok "one that does not is seen" test -n "$(doublings planted)"
+finish

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
+#include "base/array.h"
+
+#define ROOM_MIN	64
+
+bool array_grow(void *array, size_t *room, size_t size)
+{
+	void **at = array;
+	size_t more = *room ? 2 * *room : ROOM_MIN;
+	void *new = reallocarray(*at, more, size);
+
+	if (!new)
+		return false;
+	*at = new;
+	*room = more;
+	return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arrays that grow. */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+bool array_grow(void *array, size_t *room, size_t size);
+
+/*
+ * Is there room for one more than nr in the array at *array, of *room elements of size bytes?
+ * If not it gets twice the room.  False: out of memory, and the array is as it was.
+ */
+static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
+{
+	return __builtin_expect(nr < *room, 1) || array_grow(array, room, size);
+}
+
+#endif
