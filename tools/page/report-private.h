@@ -5,6 +5,7 @@
 
 #include "analysis/report/requests.h"
 #include "analysis/report/stats.h"
+#include "analysis/timeline/tracks.h"
 #include "analysis/attribution/attribution.h"
 #include "page/page.h"
 #include "page/report.h"

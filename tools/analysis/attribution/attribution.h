@@ -3,19 +3,18 @@
  * What a thread was in at each time: the one answer that the partition, stacks, flame
  * graphs and profiles are sums of.
  *
- * A thread's interrupts and segments, as tracks.h gives them, are played in order of time.
- * At each time the thread is in one item: of those that have begun and not ended the one of
- * the highest rank (states.def), an interrupt, else a wait for a CPU, else a sleep, else a
- * wait for a lock, else the innermost function.  Of equal rank it is the one that began
- * last.  What covers functions belongs to the one that it began in, also when the estimated
- * end of that one comes first; a wait for a lock says which one that is.
+ * A thread's interrupts and segments, as timeline.h and tracks.h give them, are played in
+ * order of time.  At each time the thread is in one item: of those that have begun and not
+ * ended the one of the highest rank (states.def), an interrupt, else a wait for a CPU, else a
+ * sleep, else a wait for a lock, else the innermost function.  Of equal rank it is the one
+ * that began last.  What covers functions belongs to the one that it began in, also when the
+ * estimated end of that one comes first; a wait for a lock says which one that is.
  *
  * Times are ticks.  Not thread-safe for one struct.
  */
 #ifndef ATTRIBUTION_ATTRIBUTION_H
 #define ATTRIBUTION_ATTRIBUTION_H
 
-#include "analysis/timeline/tracks.h"
 #include "states.h"
 
 /* Something that the thread is in; or a request that it works on. */

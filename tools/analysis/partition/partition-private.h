@@ -4,6 +4,7 @@
 #define PARTITION_PARTITION_PRIVATE_H
 
 #include "analysis/attribution/attribution.h"
+#include "analysis/timeline/tracks.h"
 #include "base/numbers.h"
 #include "facts/lives.h"
 #include "partition.h"
