@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The paper's Figure 1: the report shows the tail, the timeline its cause.
+# Timed: the recorder must come to its turn before a ring is full.
 . "$(dirname "$0")/../engine.sh"
 need_build
 

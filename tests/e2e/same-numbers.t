@@ -140,6 +140,10 @@ same "folded: the time of functions in themselves" own got
 if command -v go >/dev/null; then
 	HOME=$WORK go tool pprof -top -unit=ns -nodefraction=0 -nodecount=0 out.pprof 2>pprof.err | sed '1,/ flat  flat%/d' |
 		awk '{ ns = $1; sub(/ns$/, "", ns); $1 = $2 = $3 = $4 = $5 = ""; sub(/^ +/, ""); if (ns > 0) print $0 "\t" ns }' | sort >got
+	# A wait is the function's that it began in: in spans, by their ends alone, it may be a caller's.
+	ldb-export -q --causes -o out.causes folded
+	sed 's/;\[[^;]*\]\( [0-9]*\)$/\1/; s/ \([0-9]*\)$/	\1/' out.causes | awk -F'\t' '{ n = split($1, f, ";") }
+		n > 1 { ns[f[n]] += $2 } END { for (k in ns) if (ns[k]) print k "\t" ns[k] }' | sort >own
 	same "pprof: the time of functions in themselves" own got
 else
 	skip "pprof" "no go tool pprof: apt-get install golang-go"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A program that stamps its own invocations, against its trace, one by one.
+# Timed: the scanner must see what the program says it did.
 . "$(dirname "$0")/../engine.sh"
 need_build
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Causes that were planted are named: what the program did, for each request.
+# Timed: what is planted sleeps and works for so many milliseconds.
 . "$(dirname "$0")/guest.sh"
 
 load
