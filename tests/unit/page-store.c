@@ -1,34 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Numbers for names, tables that keep their greatest rows, which outputs are pages. */
-#include "page/intern.h"
+/* Tables that keep their greatest rows, which outputs are pages. */
 #include "page/page.h"
 #include "page/store.h"
 #include "tap.h"
-
-static void test_intern(void)
-{
-	struct intern t = { 0 };
-	bool is_new, same = true;
-	char name[32];
-
-	is_int(intern_string(&t, ""), 0, "the first one");
-	is_int(intern_get(&t, "a\0b", 3, &is_new), 1, "bytes, also 0");
-	ok(is_new, "is new");
-	is_int(intern_get(&t, "a\0c", 3, &is_new), 2, "all of them count");
-	is_int(intern_get(&t, "a\0b", 3, &is_new), 1, "again");
-	ok(!is_new, "is not new");
-	is_int(intern_string(&t, "a"), 3, "a shorter one is another");
-	for (int i = 0; i < 20000; i++) {
-		snprintf(name, sizeof(name), "name %d", i);
-		same &= intern_string(&t, name) == 4 + i;
-	}
-	for (int i = 0; i < 20000; i++) {
-		snprintf(name, sizeof(name), "name %d", i);
-		same &= intern_string(&t, name) == 4 + i && !strcmp(intern_key(&t, 4 + i), name);
-	}
-	ok(same, "twenty thousand, twice");
-	intern_free(&t);
-}
 
 static void test_store(void)
 {
@@ -68,7 +42,6 @@ static void test_store(void)
 
 int main(void)
 {
-	test_intern();
 	test_store();
 	ok(page_is_wanted("a.html") && page_is_wanted("b/c.HTM") && !page_is_wanted("html") &&
 	   !page_is_wanted("a.html.json") && !page_is_wanted(NULL), "which outputs are pages");

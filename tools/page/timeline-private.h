@@ -4,7 +4,7 @@
 #define PAGE_TIMELINE_PRIVATE_H
 
 #include "analysis/timeline/tracks.h"
-#include "page/intern.h"
+#include "base/intern.h"
 #include "page/store.h"
 #include "page/timeline.h"
 

@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "facts/lives.h"
 #include "analysis/timeline/timeline.h"
-#include "page/intern.h"
+#include "base/intern.h"
 #include "page/why-private.h"
 #include "render/offcpu.h"
 #include "render/segment.h"

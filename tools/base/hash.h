@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds things of an array by what they are: the table keeps their numbers, the caller the
+ * things and how to compare them.
+ *
+ *	hash_each(&t, hash, n)
+ *		if (things[n].key == key)
+ *			return n;
+ *	if (hash_add(&t, hash, nr_things))
+ *		return -ENOMEM;
+ *	things[nr_things++] = ...
+ *
+ * Open addressing, at most half full.  A slot has 32 bits of its thing's hash: they spare
+ * most comparisons, and the table grows without asking for hashes again.  No order of
+ * outputs may come from a table.
+ */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_slot {
+	uint32_t hash;
+	uint32_t number;		/* + 1; 0: the slot is free */
+};
+
+/* All zeros is an empty one. */
+struct hash {
+	struct hash_slot *slots;
+	size_t nr, room;		/* room: a power of two, or 0 */
+};
+
+/* One more value into a hash; to begin with, any number. */
+static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;	/* 2^64 / the golden ratio */
+	return hash ^ hash >> 29;
+}
+
+/* The hash of a text up to its end, or of its first len bytes. */
+uint64_t hash_text(const char *text);
+uint64_t hash_bytes(const void *bytes, size_t len);
+
+/* Makes room for one more: 0 or -ENOMEM. */
+int hash_reserve(struct hash *t);
+
+/* Number n is found by that hash from now on.  The caller made room, or looks at the result. */
+void hash_put(struct hash *t, uint64_t hash, uint32_t n);
+int hash_add(struct hash *t, uint64_t hash, uint32_t n);
+
+/* Number n, put by that hash, is not found any more. */
+void hash_remove(struct hash *t, uint64_t hash, uint32_t n);
+
+/* Forgets all numbers; the room stays. */
+void hash_clear(struct hash *t);
+void hash_free(struct hash *t);
+
+struct hash_walk {
+	const struct hash *t;
+	size_t at;
+	uint32_t hash;
+};
+
+static inline bool hash_next(struct hash_walk *w, uint32_t *n)
+{
+	const struct hash *t = w->t;
+
+	while (t->room) {
+		const struct hash_slot *s = &t->slots[w->at++ & (t->room - 1)];
+
+		if (!s->number)
+			break;
+		if (s->hash != w->hash)
+			continue;
+		*n = s->number - 1;
+		return true;
+	}
+	return false;
+}
+
+/* n is each number that may be of that hash; nothing may be put or removed meanwhile. */
+#define hash_each(t, of, n)							\
+	for (struct hash_walk walk_ = { (t), (uint32_t)(of), (uint32_t)(of) };	\
+	     hash_next(&walk_, &(n));)
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Numbers for texts and other keys that repeat: the first one seen is 0, the next new one 1.
+ * Each is kept once, where it does not move: two kept texts are the same if their addresses are.
+ */
+#ifndef BASE_INTERN_H
+#define BASE_INTERN_H
+
+#include "base/hash.h"
+
+/* All zeros is an empty one. */
+struct intern {
+	struct hash hash;
+	struct intern_key { char *bytes; size_t size; } *keys;
+	size_t nr, room;
+};
+
+/* The number of the key, or -1: out of memory. */
+int64_t intern_get(struct intern *t, const void *key, size_t size, bool *is_new);
+int64_t intern_string(struct intern *t, const char *s);
+
+/* The kept text, or NULL: out of memory. */
+const char *intern_text(struct intern *t, const char *s);
+
+/* The bytes of a key, followed by a 0. */
+const void *intern_key(const struct intern *t, size_t i);
+void intern_free(struct intern *t);
+
+#endif
