@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/intern.h"
-#include "base/numbers.h"
+#include "base/array.h"
 
 static int64_t add(struct intern *t, uint64_t hash, const void *key, size_t size)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/numbers.h"
+#include "base/array.h"
 #include "facts/lockset.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"

@@ -5,7 +5,7 @@
 
 #include "analysis/report/stats.h"
 #include "analysis/timeline/tracks.h"
-#include "base/numbers.h"
+#include "base/array.h"
 #include "export/table.h"
 #include "export/walk.h"
 

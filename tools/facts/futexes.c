@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/numbers.h"
+#include "base/array.h"
 #include "futexes.h"
 #include "sched.h"
 

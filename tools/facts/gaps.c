@@ -2,7 +2,7 @@
 /* When threads were not watched, see gaps.h. */
 #include <stdlib.h>
 
-#include "base/numbers.h"
+#include "base/array.h"
 #include "gaps.h"
 
 bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end)

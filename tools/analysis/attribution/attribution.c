@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "attribution.h"
-#include "base/numbers.h"
+#include "base/array.h"
 #include "facts/ticks.h"
 
 static struct attribution_item *highest(struct attribution *a)

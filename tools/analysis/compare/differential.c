@@ -227,7 +227,7 @@ static struct part_key part_key_of(const struct leafkeys *keys, uint32_t n)
 	if (k.kind == LEAF_FUNCTION || k.kind == LEAF_QUEUE) {
 		k.text = path->name;
 		k.file = path->file;
-		k.label = keys->texts[path->name];
+		k.label = intern_key(&keys->texts, path->name);
 	} else if (k.kind == LEAF_IO || k.kind == LEAF_SLEEP) {
 		k.where = path_name(path->p, path->path);
 		k.file = path->name;

@@ -4,40 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "leafkey.h"
 
 #define TEXT_MAX	1024	/* longer names are told apart by their beginning alone */
 
 /* Texts */
 
-static uint64_t text_hash(const void *arg, uint32_t n)
-{
-	const struct leafkeys *keys = arg;
-
-	return numbers_hash_text(keys->texts[n], SIZE_MAX);
-}
-
 static uint32_t get_text(struct leafkeys *keys, const char *text, size_t len)
 {
-	struct numbers *t = &keys->text_table;
-	size_t i;
+	int64_t number = intern_get(&keys->texts, text, len < TEXT_MAX ? len : TEXT_MAX, NULL);
 
-	if (len > TEXT_MAX)
-		len = TEXT_MAX;
-	if (!numbers_grow(t, text_hash, keys) ||
-	    !array_room(&keys->texts, &keys->room_texts, t->nr, sizeof(*keys->texts)))
-		return LEAFKEY_NONE;
-	for (i = numbers_hash_text(text, len) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
-		const char *at = keys->texts[t->slots[i] - 1];
-
-		if (!strncmp(at, text, len) && !at[len])
-			return t->slots[i] - 1;
-	}
-	keys->texts[t->nr] = strndup(text, len);
-	if (!keys->texts[t->nr])
-		return LEAFKEY_NONE;
-	t->slots[i] = ++t->nr;
-	return t->nr - 1;
+	return number < 0 ? LEAFKEY_NONE : number;
 }
 
 static const char *base_name(const char *file)
@@ -66,32 +44,24 @@ static size_t function_length(const char *name)
 
 /* Paths */
 
-static uint64_t path_hash(const void *arg, uint32_t n)
-{
-	const struct leafkeys *keys = arg;
-	const struct leafkey_path *path = &keys->paths[n];
-
-	return numbers_mix(numbers_mix(path->parent + 1, path->name), path->file);
-}
-
 static uint32_t get_path(struct leafkeys *keys, const struct leafkey_path *new)
 {
-	struct numbers *t = &keys->path_table;
-	size_t i;
+	uint64_t hash = hash_mix(hash_mix(new->parent + 1, new->name), new->file);
+	struct hash *t = &keys->path_table;
+	uint32_t n;
 
-	if (!numbers_grow(t, path_hash, keys) ||
-	    !array_room(&keys->paths, &keys->room_paths, t->nr, sizeof(*keys->paths)))
-		return LEAFKEY_NONE;
-	/* Hashed where it will be. */
-	keys->paths[t->nr] = *new;
-	for (i = path_hash(keys, t->nr) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
-		const struct leafkey_path *at = &keys->paths[t->slots[i] - 1];
+	hash_each(t, hash, n) {
+		const struct leafkey_path *at = &keys->paths[n];
 
 		if (at->parent == new->parent && at->name == new->name && at->file == new->file)
-			return t->slots[i] - 1;
+			return n;
 	}
-	t->slots[i] = ++t->nr;
-	return t->nr - 1;
+	n = t->nr;
+	if (!array_room(&keys->paths, &keys->room_paths, n, sizeof(*keys->paths)) ||
+	    hash_add(t, hash, n))
+		return LEAFKEY_NONE;
+	keys->paths[n] = *new;
+	return n;
 }
 
 /* No function and no file is called like this. */
@@ -130,31 +100,24 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 
 /* Leaves */
 
-static uint64_t leaf_hash(const void *arg, uint32_t n)
-{
-	const struct leafkeys *keys = arg;
-	const struct leafkey *leaf = &keys->leaves[n];
-
-	return numbers_mix(numbers_mix(leaf->kind + 1, leaf->path), leaf->label);
-}
-
 static uint32_t get_leaf(struct leafkeys *keys, const struct leafkey *new)
 {
-	struct numbers *t = &keys->leaf_table;
-	size_t i;
+	uint64_t hash = hash_mix(hash_mix(new->kind + 1, new->path), new->label);
+	struct hash *t = &keys->leaf_table;
+	uint32_t n;
 
-	if (!numbers_grow(t, leaf_hash, keys) ||
-	    !array_room(&keys->leaves, &keys->room_leaves, t->nr, sizeof(*keys->leaves)))
-		return LEAFKEY_NONE;
-	keys->leaves[t->nr] = *new;
-	for (i = leaf_hash(keys, t->nr) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
-		const struct leafkey *at = &keys->leaves[t->slots[i] - 1];
+	hash_each(t, hash, n) {
+		const struct leafkey *at = &keys->leaves[n];
 
 		if (at->kind == new->kind && at->path == new->path && at->label == new->label)
-			return t->slots[i] - 1;
+			return n;
 	}
-	t->slots[i] = ++t->nr;
-	return t->nr - 1;
+	n = t->nr;
+	if (!array_room(&keys->leaves, &keys->room_leaves, n, sizeof(*keys->leaves)) ||
+	    hash_add(t, hash, n))
+		return LEAFKEY_NONE;
+	keys->leaves[n] = *new;
+	return n;
 }
 
 static uint32_t label_text(struct leafkeys *keys, const struct leaf *leaf)
@@ -207,14 +170,11 @@ err_free:
 
 void leafkeys_free(struct leafkeys *keys)
 {
-	for (size_t i = 0; i < keys->text_table.nr; i++)
-		free(keys->texts[i]);
-	free(keys->texts);
+	intern_free(&keys->texts);
 	free(keys->paths);
 	free(keys->leaves);
-	free(keys->text_table.slots);
-	free(keys->path_table.slots);
-	free(keys->leaf_table.slots);
+	hash_free(&keys->path_table);
+	hash_free(&keys->leaf_table);
 	*keys = (struct leafkeys){ 0 };
 }
 
@@ -274,6 +234,6 @@ const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf)
 	const struct leaf *of = &key->p->leaves[key->leaf];
 
 	if (key->kind == LEAF_FUNCTION)
-		return keys->texts[keys->paths[key->path].name];
+		return intern_key(&keys->texts, keys->paths[key->path].name);
 	return of->label;
 }

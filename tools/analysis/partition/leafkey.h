@@ -17,7 +17,7 @@
 #ifndef PARTITION_LEAFKEY_H
 #define PARTITION_LEAFKEY_H
 
-#include "base/numbers.h"
+#include "base/intern.h"
 #include "partition.h"
 
 #define LEAFKEY_NONE	UINT32_MAX
@@ -42,9 +42,9 @@ struct leafkey {
 struct leafkeys {
 	struct leafkey_path *paths;
 	struct leafkey *leaves;
-	char **texts;
-	struct numbers path_table, leaf_table, text_table;
-	size_t room_paths, room_leaves, room_texts;
+	struct intern texts;
+	struct hash path_table, leaf_table;
+	size_t room_paths, room_leaves;
 };
 
 #define leafkeys_nr(keys)	((keys)->leaf_table.nr)

@@ -1,50 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Texts, classes, call paths and leaves of a partition: each is kept once and gets a
- * number, found through one hash table per kind.  A number, once given, stays.
+ * number, found through one hash per kind.  A number, once given, stays.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
 #include "partition-private.h"
 
 struct partition_names {
-	struct numbers texts, paths, leaves;
-	char **text;			/* by number */
-	size_t room_text, room_paths, room_leaves, room_classes;
+	struct intern texts;
+	struct hash paths, leaves;
+	size_t room_paths, room_leaves, room_classes;
 	uint32_t *functions;		/* by path: its FUNCTION leaf + 1; 0: none yet */
 	size_t room_functions;
 };
 
 /* Texts */
 
-static uint64_t text_hash(const void *arg, uint32_t n)
-{
-	const struct partition *p = arg;
-
-	return numbers_hash_text(p->names->text[n], SIZE_MAX);
-}
-
 const char *partition_intern(struct partition *p, const char *text)
 {
-	struct partition_names *names = p->names;
-	struct numbers *t = &names->texts;
-	size_t i;
-
-	if (!numbers_grow(t, text_hash, p))
-		return NULL;
-	for (i = numbers_hash_text(text, SIZE_MAX) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1))
-		if (!strcmp(names->text[t->slots[i] - 1], text))
-			return names->text[t->slots[i] - 1];
-	if (!array_room(&names->text, &names->room_text, t->nr, sizeof(*names->text)))
-		return NULL;
-	names->text[t->nr] = strdup(text);
-	if (!names->text[t->nr])
-		return NULL;
-	t->slots[i] = ++t->nr;
-	return names->text[t->nr - 1];
+	return intern_text(&p->names->texts, text);
 }
 
 uint32_t partition_class(struct partition *p, const char *name)
@@ -66,14 +45,14 @@ uint32_t partition_class(struct partition *p, const char *name)
 
 static uint64_t hash_path(const struct path *path)
 {
-	uint64_t hash = numbers_mix(path->parent + 1, path->is_queue ? path->queue : 0);
+	uint64_t hash = hash_mix(path->parent + 1, path->is_queue ? path->queue : 0);
 
 	if (path->func) {
-		hash = numbers_mix(hash, (uintptr_t)path->func->function);
-		hash = numbers_mix(hash, (uintptr_t)path->func->func_file);
-		hash = numbers_mix(hash, (uintptr_t)path->func->path);
+		hash = hash_mix(hash, (uintptr_t)path->func->function);
+		hash = hash_mix(hash, (uintptr_t)path->func->func_file);
+		hash = hash_mix(hash, (uintptr_t)path->func->path);
 	}
-	return numbers_mix(hash, path->is_queue);
+	return hash_mix(hash, path->is_queue);
 }
 
 static bool same_path(const struct path *a, const struct path *b)
@@ -86,28 +65,20 @@ static bool same_path(const struct path *a, const struct path *b)
 			    a->func->path == b->func->path);
 }
 
-static uint64_t path_hash(const void *arg, uint32_t n)
-{
-	const struct partition *p = arg;
-
-	return hash_path(&p->paths[n]);
-}
-
 static uint32_t get_path(struct partition *p, const struct path *path)
 {
-	struct numbers *t = &p->names->paths;
-	size_t i;
+	struct partition_names *names = p->names;
+	uint64_t hash = hash_path(path);
+	uint32_t n;
 
-	if (!numbers_grow(t, path_hash, p))
+	hash_each(&names->paths, hash, n)
+		if (same_path(&p->paths[n], path))
+			return n;
+	if (!array_room(&p->paths, &names->room_paths, p->nr_paths, sizeof(*p->paths)) ||
+	    hash_add(&names->paths, hash, p->nr_paths))
 		return UINT32_MAX;
-	for (i = hash_path(path) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1))
-		if (same_path(&p->paths[t->slots[i] - 1], path))
-			return t->slots[i] - 1;
-	if (!array_room(&p->paths, &p->names->room_paths, p->nr_paths, sizeof(*p->paths)))
-		return UINT32_MAX;
-	p->paths[p->nr_paths++] = *path;
-	t->slots[i] = ++t->nr;
-	return p->nr_paths - 1;
+	p->paths[p->nr_paths] = *path;
+	return p->nr_paths++;
 }
 
 uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbol *func)
@@ -163,38 +134,27 @@ char *path_text(const struct partition *p, uint32_t path, char *buf, size_t size
 
 /* Leaves */
 
-static uint64_t hash_leaf(const struct leaf *leaf)
-{
-	return numbers_mix(numbers_mix(leaf->kind + 1, leaf->path), (uintptr_t)leaf->label);
-}
-
-static uint64_t leaf_hash(const void *arg, uint32_t n)
-{
-	const struct partition *p = arg;
-
-	return hash_leaf(&p->leaves[n]);
-}
-
 uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site)
 {
 	struct leaf new = { kind, path, partition_intern(p, label), lock, site };
-	struct numbers *t = &p->names->leaves;
-	size_t i;
+	struct partition_names *names = p->names;
+	uint64_t hash = hash_mix(hash_mix(kind + 1, path), (uintptr_t)new.label);
+	uint32_t n;
 
-	if (path == UINT32_MAX || !new.label || !numbers_grow(t, leaf_hash, p))
+	if (path == UINT32_MAX || !new.label)
 		return NO_LEAF;
-	for (i = hash_leaf(&new) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
-		const struct leaf *at = &p->leaves[t->slots[i] - 1];
+	hash_each(&names->leaves, hash, n) {
+		const struct leaf *at = &p->leaves[n];
 
 		if (at->kind == kind && at->path == path && at->label == new.label)
-			return t->slots[i] - 1;
+			return n;
 	}
-	if (!array_room(&p->leaves, &p->names->room_leaves, p->nr_leaves, sizeof(*p->leaves)))
+	if (!array_room(&p->leaves, &names->room_leaves, p->nr_leaves, sizeof(*p->leaves)) ||
+	    hash_add(&names->leaves, hash, p->nr_leaves))
 		return NO_LEAF;
-	p->leaves[p->nr_leaves++] = new;
-	t->slots[i] = ++t->nr;
-	return p->nr_leaves - 1;
+	p->leaves[p->nr_leaves] = new;
+	return p->nr_leaves++;
 }
 
 uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func)
@@ -236,12 +196,9 @@ void partition_names_close(struct partition *p)
 
 	if (!names)
 		return;
-	for (size_t i = 0; i < names->texts.nr; i++)
-		free(names->text[i]);
-	free(names->text);
-	free(names->texts.slots);
-	free(names->paths.slots);
-	free(names->leaves.slots);
+	intern_free(&names->texts);
+	hash_free(&names->paths);
+	hash_free(&names->leaves);
 	free(names->functions);
 	free(names);
 	p->names = NULL;

@@ -5,7 +5,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "analysis/timeline/tracks.h"
-#include "base/numbers.h"
+#include "base/array.h"
 #include "facts/lives.h"
 #include "partition.h"
 

@@ -9,23 +9,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers.h"
+#include "base/hash.h"
 #include "facts/ticks.h"
 #include "stats-private.h"
 
 /* Strings are interned by the symtab: pointers stand for their texts. */
 static uint64_t key_hash(enum stats_by by, const struct symbol *func, const struct symbol *site)
 {
-	uint64_t h = numbers_mix(by, (uintptr_t)func->path);
+	uint64_t h = hash_mix(by, (uintptr_t)func->path);
 
 	if (by == STATS_BY_MODULE)
 		return h;
-	h = numbers_mix(h, (uintptr_t)(func->known ? func->raw : func->function));
-	h = numbers_mix(numbers_mix(h, (uintptr_t)func->func_file), func->func_line);
+	h = hash_mix(h, (uintptr_t)(func->known ? func->raw : func->function));
+	h = hash_mix(hash_mix(h, (uintptr_t)func->func_file), func->func_line);
 	if (by == STATS_BY_FUNCTION)
 		return h;
-	h = numbers_mix(h, (uintptr_t)(site->known ? site->raw : site->function));
-	return numbers_mix(numbers_mix(h, (uintptr_t)site->file), site->line);
+	h = hash_mix(h, (uintptr_t)(site->known ? site->raw : site->function));
+	return hash_mix(hash_mix(h, (uintptr_t)site->file), site->line);
 }
 
 static bool same_function(const struct symbol *a, const struct symbol *b)

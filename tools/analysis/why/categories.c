@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "cli/utf8.h"
 #include "categories.h"
 
@@ -61,7 +62,8 @@ struct categories {
 	struct rule *rules;
 	size_t nr_rules, room_rules;
 	struct found *memo;
-	size_t nr_memo, room_memo;	/* room: a power of two, or 0 */
+	size_t nr_memo, room_memo;
+	struct hash by_name;		/* of the memo, and by kind */
 };
 
 /* What is being read; the message names it. */
@@ -314,9 +316,10 @@ void categories_close(struct categories *c)
 {
 	if (!c)
 		return;
-	for (size_t i = 0; i < c->room_memo; i++)
+	for (size_t i = 0; i < c->nr_memo; i++)
 		free(c->memo[i].name);
 	free(c->memo);
+	hash_free(&c->by_name);
 	free(c->rules);
 	free(c->texts[0]);
 	free(c->texts[1]);
@@ -362,47 +365,27 @@ static const struct category *match(const struct categories *c, unsigned kind, c
 	return NULL;
 }
 
-static uint64_t hash(unsigned kind, const char *name)
+/* Without memory for it the name is matched again. */
+static void remember(struct categories *c, uint64_t hash, unsigned kind, const char *name,
+		     const struct category *category)
 {
-	uint64_t h = 14695981039346656037ULL + kind;
+	struct found new = { .kind = kind, .category = category };
 
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 1099511628211ULL;
-	return h ^ h >> 32;
-}
-
-/* Where it is, or would be. */
-static struct found *find_slot(struct found *memo, size_t room, unsigned kind, const char *name)
-{
-	size_t i = hash(kind, name) & (room - 1);
-
-	while (memo[i].name && (memo[i].kind != kind || strcmp(memo[i].name, name)))
-		i = (i + 1) & (room - 1);
-	return &memo[i];
-}
-
-static bool grow(struct categories *c)
-{
-	size_t room = c->room_memo ? 2 * c->room_memo : 256;
-	struct found *memo;
-
-	if (2 * (c->nr_memo + 1) <= c->room_memo)
-		return true;
-	memo = calloc(room, sizeof(*memo));
-	if (!memo)
-		return false;
-	for (size_t i = 0; i < c->room_memo; i++)
-		if (c->memo[i].name)
-			*find_slot(memo, room, c->memo[i].kind, c->memo[i].name) = c->memo[i];
-	free(c->memo);
-	c->memo = memo;
-	c->room_memo = room;
-	return true;
+	if (!array_room(&c->memo, &c->room_memo, c->nr_memo, sizeof(*c->memo)) ||
+	    hash_reserve(&c->by_name))
+		return;
+	new.name = strdup(name);
+	if (!new.name)
+		return;
+	hash_put(&c->by_name, hash, c->nr_memo);
+	c->memo[c->nr_memo++] = new;
 }
 
 const struct category *categories_find(struct categories *c, const char *kind, const char *name)
 {
-	struct found *at;
+	const struct category *found;
+	uint64_t hash;
+	uint32_t n;
 	int number;
 
 	for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
@@ -412,18 +395,11 @@ const struct category *categories_find(struct categories *c, const char *kind, c
 	/* The star stands for all kinds in the file and is none. */
 	if (number < 1)
 		return NULL;
-	if (!grow(c))
-		return match(c, number, name);
-	at = find_slot(c->memo, c->room_memo, number, name);
-	if (!at->name) {
-		const struct category *found = match(c, number, name);
-
-		at->name = strdup(name);
-		if (!at->name)
-			return found;
-		at->kind = number;
-		at->category = found;
-		c->nr_memo++;
-	}
-	return at->category;
+	hash = hash_mix(hash_text(name), number);
+	hash_each(&c->by_name, hash, n)
+		if (c->memo[n].kind == (unsigned)number && !strcmp(c->memo[n].name, name))
+			return c->memo[n].category;
+	found = match(c, number, name);
+	remember(c, hash, number, name, found);
+	return found;
 }

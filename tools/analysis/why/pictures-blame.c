@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/array.h"
 #include "pictures.h"
 
 #define PATH_MAX_DEPTH	512	/* of longer ones the innermost frames */
@@ -12,64 +14,21 @@ struct build {
 	const struct why *w;
 	struct blametree *b;
 	size_t room;
-	uint32_t *slots;		/* frames + 1 by parent, kind, name; 0: free */
-	size_t nr_slots;
+	struct hash frames;		/* by parent, kind, name */
 };
-
-static uint64_t hash_of(uint32_t parent, const char *kind, const char *name)
-{
-	uint64_t hash = 14695981039346656037ULL ^ parent;
-
-	for (const char *s = kind; *s; s++)
-		hash = (hash ^ (unsigned char)*s) * 1099511628211ULL;
-	hash *= 1099511628211ULL;
-	for (const char *s = name; *s; s++)
-		hash = (hash ^ (unsigned char)*s) * 1099511628211ULL;
-	return hash ^ hash >> 32;
-}
-
-static void place(struct build *b, uint32_t frame)
-{
-	const struct blametree_frame *f = &b->b->at[frame];
-	size_t at = hash_of(f->parent, f->kind, f->name) & (b->nr_slots - 1);
-
-	while (b->slots[at])
-		at = (at + 1) & (b->nr_slots - 1);
-	b->slots[at] = frame + 1;
-}
-
-static int grow(struct build *b)
-{
-	size_t room = b->room ? 2 * b->room : 512;
-	struct blametree_frame *at = reallocarray(b->b->at, room, sizeof(*at));
-	uint32_t *slots;
-
-	if (!at)
-		return -ENOMEM;
-	b->b->at = at;
-	slots = calloc(2 * room, sizeof(*slots));
-	if (!slots)
-		return -ENOMEM;
-	free(b->slots);
-	b->slots = slots;
-	b->nr_slots = 2 * room;
-	b->room = room;
-	for (size_t i = 1; i < b->b->nr; i++)
-		place(b, i);
-	return 0;
-}
 
 /* The frame of that name above the parent, or the parent if there are too many. */
 static int find_child(struct build *b, uint32_t *frame, const char *kind, const char *name)
 {
 	struct blametree *t = b->b;
-	size_t at = hash_of(*frame, kind, name) & (b->nr_slots - 1);
+	uint64_t hash = hash_mix(hash_mix(hash_text(name), hash_text(kind)), *frame);
+	uint32_t n;
 
-	for (; b->slots[at]; at = (at + 1) & (b->nr_slots - 1)) {
-		const struct blametree_frame *f = &t->at[b->slots[at] - 1];
+	hash_each(&b->frames, hash, n) {
+		const struct blametree_frame *f = &t->at[n];
 
 		if (f->parent == *frame && !strcmp(f->kind, kind) && !strcmp(f->name, name)) {
-			*frame = b->slots[at] - 1;
+			*frame = n;
 			return 0;
 		}
 	}
@@ -77,12 +36,12 @@ static int find_child(struct build *b, uint32_t *frame, const char *kind, const 
 		t->nr_dropped++;
 		return 0;
 	}
-	if (t->nr == b->room && grow(b))
+	if (!array_room(&t->at, &b->room, t->nr, sizeof(*t->at)) ||
+	    hash_add(&b->frames, hash, t->nr))
 		return -ENOMEM;
 	t->at[t->nr] = (struct blametree_frame){
 		.parent = *frame, .depth = t->at[*frame].depth + 1, .kind = kind, .name = name,
 	};
-	place(b, t->nr);
 	*frame = t->nr++;
 	return 0;
 }
@@ -275,7 +234,7 @@ int blametree_build(const struct why *w, struct blametree *b)
 	int ret;
 
 	*b = (struct blametree){ 0 };
-	ret = grow(&build);
+	ret = array_room(&b->at, &build.room, 0, sizeof(*b->at)) ? 0 : -ENOMEM;
 	if (!ret)
 		b->at[b->nr++] = (struct blametree_frame){ .kind = "all", .name = "" };
 	for (size_t i = 0; i < w->nr_targets && !ret; i++)
@@ -284,7 +243,7 @@ int blametree_build(const struct why *w, struct blametree *b)
 		sum(b);
 		ret = order(b);
 	}
-	free(build.slots);
+	hash_free(&build.frames);
 	if (ret)
 		blametree_free(b);
 	return ret;

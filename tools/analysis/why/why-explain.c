@@ -146,13 +146,11 @@ static struct cause_key key_of(const struct explanation *e, uint32_t n)
 	return key;
 }
 
-static size_t hash_key(const struct cause_key *key)
+static uint64_t hash_key(const struct cause_key *key)
 {
-	uint64_t hash = (uintptr_t)key->label * 0x9e3779b97f4a7c15ULL;
+	uint64_t hash = hash_mix((uintptr_t)key->label, (uintptr_t)key->file);
 
-	hash ^= (uintptr_t)key->file * 0xff51afd7ed558ccdULL;
-	hash += key->kind * 31 + key->has_faults;
-	return hash ^ hash >> 31;
+	return hash_mix(hash, 2 * key->kind + key->has_faults);
 }
 
 static struct cause_key key_of_cause(const struct why *w, const struct why_cause *c)
@@ -168,14 +166,6 @@ static bool same_key(const struct cause_key *a, const struct cause_key *b)
 	/* Functions' names are the symtab's, others the partition's: texts, not pointers. */
 	return a->kind == b->kind && a->has_faults == b->has_faults && a->file == b->file &&
 	       !strcmp(a->label, b->label);
-}
-
-static uint64_t cause_hash(const void *arg, uint32_t n)
-{
-	const struct why *w = arg;
-	struct cause_key key = key_of_cause(w, &w->causes[n]);
-
-	return hash_key(&key);
 }
 
 static const char *category_kind(enum leaf_kind kind)
@@ -212,22 +202,21 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 {
 	struct why *w = e->w;
 	struct why_private *k = w->private;
-	struct numbers *t = &k->by_key;
 	const struct leaf *leaf = leaf_of(e, n);
 	struct cause_key key = key_of(e, n);
+	uint64_t hash = hash_key(&key);
 	struct why_cause *c;
-	size_t i;
+	uint32_t i;
 
-	if (!numbers_grow(t, cause_hash, w))
-		return NO_NODE;
-	for (i = hash_key(&key) & (t->room - 1); t->slots[i]; i = (i + 1) & (t->room - 1)) {
-		struct cause_key at = key_of_cause(w, &w->causes[t->slots[i] - 1]);
+	hash_each(&k->by_key, hash, i) {
+		struct cause_key at = key_of_cause(w, &w->causes[i]);
 
 		if (same_key(&key, &at))
-			return t->slots[i] - 1;
+			return i;
 	}
 	if (!array_room(&w->causes, &k->room_causes, w->nr_causes, sizeof(*w->causes)) ||
-	    !array_room(&k->by_anomaly, &k->room_by_anomaly, w->nr_causes, sizeof(*k->by_anomaly)))
+	    !array_room(&k->by_anomaly, &k->room_by_anomaly, w->nr_causes, sizeof(*k->by_anomaly)) ||
+	    hash_add(&k->by_key, hash, w->nr_causes))
 		return NO_NODE;
 	c = &w->causes[w->nr_causes];
 	*c = (struct why_cause){
@@ -238,7 +227,6 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 	};
 	memset(&k->by_anomaly[w->nr_causes], 0, sizeof(k->by_anomaly[0]));
 	set_category(e, c);
-	t->slots[i] = ++t->nr;
 	return w->nr_causes++;
 }
 

@@ -3,7 +3,8 @@
 #ifndef WHY_WHY_PRIVATE_H
 #define WHY_WHY_PRIVATE_H
 
-#include "base/numbers.h"
+#include "base/hash.h"
+#include "base/array.h"
 #include "why.h"
 
 #define RARE_PART	10	/* a function is rare if it is seen in fewer of the reference: one in so many */
@@ -58,7 +59,7 @@ struct why_private {
 	struct why_amount *amounts;
 	size_t nr_amounts, room_amounts;
 	size_t room_causes, room_targets;
-	struct numbers by_key;		/* of causes */
+	struct hash by_key;		/* of causes */
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation seen as each */
 	size_t room_by_anomaly;
 	struct why_chain *chains;

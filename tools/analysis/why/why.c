@@ -459,7 +459,7 @@ void why_free(struct why *w)
 	tree_close(&k->tree);
 	free(k->references);
 	free(k->amounts);
-	free(k->by_key.slots);
+	hash_free(&k->by_key);
 	free(k->by_anomaly);
 	free(k->chains);
 	free(k->strings);
