@@ -63,6 +63,11 @@ struct hash_walk {
 	uint32_t hash;
 };
 
+static inline struct hash_walk hash_begin(const struct hash *t, uint64_t hash)
+{
+	return (struct hash_walk){ t, (uint32_t)hash, hash };
+}
+
 static inline bool hash_next(struct hash_walk *w, uint32_t *n)
 {
 	const struct hash *t = w->t;
@@ -81,8 +86,7 @@ static inline bool hash_next(struct hash_walk *w, uint32_t *n)
 }
 
 /* n is each number that may be of that hash; nothing may be put or removed meanwhile. */
-#define hash_each(t, of, n)							\
-	for (struct hash_walk walk_ = { (t), (uint32_t)(of), (uint32_t)(of) };	\
-	     hash_next(&walk_, &(n));)
+#define hash_each(t, of, n)						\
+	for (struct hash_walk walk_ = hash_begin(t, of); hash_next(&walk_, &(n));)
 
 #endif

@@ -102,27 +102,14 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 
 /* Interning */
 
-/* Two hashes that have little in common: together they stand for the text. */
-static void hash(const char *text, uint64_t h[2])
-{
-	h[0] = 0xcbf29ce484222325ULL;
-	h[1] = 0;
-	for (; *text; text++) {
-		h[0] = (h[0] ^ (unsigned char)*text) * 0x100000001b3ULL;
-		h[1] = (h[1] + (unsigned char)*text + 1) * 0x9e3779b97f4a7c15ULL;
-		h[1] ^= h[1] >> 29;
-	}
-}
-
 /* The number of a text among those of its kind (a field of InternedData). */
 static uint64_t intern(struct perfetto *x, unsigned kind, const char *text)
 {
 	bool is_new = false;
-	uint64_t h[2], iid;
+	int64_t number = intern_string(&x->texts, text);
+	uint64_t iid = number < 0 ? 0 : table_get(&x->names, number, 0, kind, &is_new);
 	size_t entry;
 
-	hash(text, h);
-	iid = table_get(&x->names, h[0], h[1], kind, &is_new);
 	if (!iid)
 		x->interned.has_failed = true;
 	if (is_new) {

@@ -18,6 +18,7 @@
 #include "export/export.h"
 #include "export/handover.h"
 #include "export/packet.h"
+#include "base/intern.h"
 #include "export/table.h"
 
 enum {
@@ -64,7 +65,8 @@ struct perfetto {
 	int error;			/* of the output */
 
 	/* perfetto-event.c: of the sequence at hand */
-	struct table names;
+	struct intern texts;
+	struct table names;		/* texts by kind, and places in the source */
 	/* perfetto-thread.c: of the thread at hand */
 	uint64_t nr_thread;
 	struct export_ends ends;	/* of what has begun; track: where */

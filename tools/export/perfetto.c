@@ -91,6 +91,7 @@ static void free_all(struct perfetto *x)
 	handover_close(&x->handover);
 	spill_close(&x->counts);
 	spill_close(&x->sched);
+	intern_free(&x->texts);
 	table_free(&x->names);
 	table_free(&x->counted);
 	ends_free(&x->ends);

@@ -16,6 +16,7 @@
 #include "cli/utf8.h"
 #include "export/proto-gzip.h"
 #include "export/stacks-walk.h"
+#include "base/intern.h"
 #include "export/table.h"
 
 /* Fields of profile.proto. */
@@ -36,9 +37,7 @@ struct pprof {
 	bool with_causes;	/* are also frames, not only labels */
 	struct proto_gzip gz;
 	struct proto message, part;
-	struct table strings;	/* hash of the text, and how many others had the same */
-	char **texts;		/* by number - 1 */
-	size_t nr_texts, room_texts;
+	struct intern strings;	/* but "", which is the first one */
 	struct table functions;	/* name, path, line */
 	struct table locations;	/* function, line */
 	struct table mappings;	/* path */
@@ -48,17 +47,11 @@ struct pprof {
 	int error;
 };
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 29;
-}
-
 /* The index of a text, made UTF-8; 0: "", or out of memory. */
 static uint64_t string(struct pprof *p, const char *text)
 {
-	uint64_t hash = 0, nr;
-	bool is_new;
+	int64_t number;
+	uint64_t nr;
 
 	if (!text || !*text || p->error)
 		return 0;
@@ -71,24 +64,9 @@ static uint64_t string(struct pprof *p, const char *text)
 		free(copy);
 		return nr;
 	}
-	for (const char *c = text; *c; c++)
-		hash = mix(hash, (unsigned char)*c);
-	for (uint64_t same = 0;; same++) {
-		nr = table_get(&p->strings, hash, same, 0, &is_new);
-		if (!nr)
-			break;
-		if (!is_new && !strcmp(p->texts[nr - 1], text))
-			return nr;
-		if (!is_new)
-			continue;
-		if (!array_room(&p->texts, &p->room_texts, nr - 1, sizeof(*p->texts)))
-			break;
-		p->texts[nr - 1] = strdup(text);
-		if (!p->texts[nr - 1])
-			break;
-		p->nr_texts++;
-		return nr;
-	}
+	number = intern_string(&p->strings, text);
+	if (number >= 0)
+		return number + 1;
 	p->error = -ENOMEM;
 	return 0;
 }
@@ -256,18 +234,15 @@ static void put_strings(struct pprof *p)
 {
 	proto_text(&p->message, PROFILE_STRING, "");
 	proto_gzip_put(&p->gz, &p->message);
-	for (size_t i = 0; i < p->nr_texts; i++) {
-		proto_text(&p->message, PROFILE_STRING, p->texts[i]);
+	for (size_t i = 0; i < p->strings.nr; i++) {
+		proto_text(&p->message, PROFILE_STRING, intern_key(&p->strings, i));
 		proto_gzip_put(&p->gz, &p->message);
 	}
 }
 
 static void pprof_free(struct pprof *p)
 {
-	for (size_t i = 0; i < p->nr_texts; i++)
-		free(p->texts[i]);
-	free(p->texts);
-	table_free(&p->strings);
+	intern_free(&p->strings);
 	table_free(&p->functions);
 	table_free(&p->locations);
 	table_free(&p->mappings);

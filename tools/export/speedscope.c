@@ -60,15 +60,6 @@ static int add_frame(struct speedscope *p, uint64_t nr, const struct frame_name 
 	return 0;
 }
 
-static uint64_t hash_text(const char *text)
-{
-	uint64_t h = 0;
-
-	for (; text && *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3ULL;
-	return h;
-}
-
 /* The number of the frame, from 1. */
 static int number(struct speedscope *p, const struct attribution_begin *what, uint64_t *nr)
 {
@@ -82,7 +73,7 @@ static int number(struct speedscope *p, const struct attribution_begin *what, ui
 	} else {
 		name.cause = stacks_cause_of(what);
 		*nr = table_get(&p->numbers, name.cause.kind, name.cause.lock + name.cause.state,
-				hash_text(name.cause.who) | 1ULL << 63, &is_new);
+				hash_text(name.cause.who ? name.cause.who : "") | 1ULL << 63, &is_new);
 	}
 	if (!*nr)
 		return -ENOMEM;

@@ -13,33 +13,25 @@
 #include "export/stacks.h"
 #include "render/offcpu.h"
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	h = (h ^ x) * 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 29;
-}
-
 static uint64_t mix_text(uint64_t h, const char *text)
 {
-	for (; text && *text; text++)
-		h = mix(h, (unsigned char)*text);
-	return h;
+	return hash_mix(h, hash_text(text ? text : ""));
 }
 
 /* Strings of symbols are interned: pointers stand for their texts. */
 static uint64_t node_hash(const struct stacks *s, const struct stacks_node *n)
 {
-	uint64_t h = mix(n->is_cause, (uintptr_t)n->parent);
+	uint64_t h = hash_mix(n->is_cause, (uintptr_t)n->parent);
 
 	if (n->is_cause)
-		return mix_text(mix(mix(h, n->cause.kind), n->cause.lock), n->cause.who);
+		return mix_text(hash_mix(hash_mix(h, n->cause.kind), n->cause.lock), n->cause.who);
 	if (!n->func)
 		return mix_text(mix_text(h, n->thread), n->class);
-	h = mix(h, (uintptr_t)n->func->function);
+	h = hash_mix(h, (uintptr_t)n->func->function);
 	if (!s->options.with_sites)
 		return h;
-	h = mix(mix(h, (uintptr_t)n->func->path), n->func->func_line);
-	return n->site ? mix(mix(h, (uintptr_t)n->site->file), n->site->line) : h;
+	h = hash_mix(hash_mix(h, (uintptr_t)n->func->path), n->func->func_line);
+	return n->site ? hash_mix(hash_mix(h, (uintptr_t)n->site->file), n->site->line) : h;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -57,7 +49,7 @@ static bool same_site(const struct symbol *a, const struct symbol *b)
 static bool same_node(const struct stacks *s, const struct stacks_node *a,
 		      const struct stacks_node *b)
 {
-	if (a->hash != b->hash || a->parent != b->parent || a->is_cause != b->is_cause)
+	if (a->parent != b->parent || a->is_cause != b->is_cause)
 		return false;
 	if (a->is_cause)
 		return a->cause.kind == b->cause.kind && a->cause.lock == b->cause.lock &&
@@ -72,48 +64,28 @@ static bool same_node(const struct stacks *s, const struct stacks_node *a,
 		a->func->func_line == b->func->func_line && same_site(a->site, b->site));
 }
 
-static int grow_buckets(struct stacks *s)
-{
-	size_t nr = s->nr_buckets ? 2 * s->nr_buckets : 1024;
-	struct stacks_node **buckets = calloc(nr, sizeof(struct stacks_node *));
-
-	if (!buckets)
-		return -ENOMEM;
-	free(s->buckets);
-	for (size_t i = 0; i < s->nr_nodes; i++) {
-		struct stacks_node **bucket = &buckets[s->nodes[i]->hash & (nr - 1)];
-
-		s->nodes[i]->next = *bucket;
-		*bucket = s->nodes[i];
-	}
-	s->buckets = buckets;
-	s->nr_buckets = nr;
-	return 0;
-}
-
 /* NULL: out of memory.  The parent, where there is no room for more. */
 static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 {
+	uint64_t hash = node_hash(s, like);
 	struct stacks_node *n;
+	uint32_t at;
 
-	like->hash = node_hash(s, like);
-	if (s->nr_nodes >= s->nr_buckets && grow_buckets(s))
-		return NULL;
-	for (n = s->buckets[like->hash & (s->nr_buckets - 1)]; n; n = n->next)
-		if (same_node(s, n, like))
-			return n;
+	hash_each(&s->by_path, hash, at)
+		if (same_node(s, s->nodes[at], like))
+			return s->nodes[at];
 	/* Roots are few: threads by name, and classes. */
 	if (s->nr_nodes >= s->options.max_nodes && like->parent)
 		return like->parent;
-	if (!array_room(&s->nodes, &s->room_nodes, s->nr_nodes, sizeof(*s->nodes)))
+	if (!array_room(&s->nodes, &s->room_nodes, s->nr_nodes, sizeof(struct stacks_node *)) ||
+	    hash_reserve(&s->by_path))
 		return NULL;
 	n = malloc(sizeof(*n));
 	if (!n)
 		return NULL;
 	*n = *like;
 	n->nr = s->nr_nodes;
-	n->next = s->buckets[n->hash & (s->nr_buckets - 1)];
-	s->buckets[n->hash & (s->nr_buckets - 1)] = n;
+	hash_put(&s->by_path, hash, s->nr_nodes);
 	s->nodes[s->nr_nodes++] = n;
 	return n;
 }
@@ -306,7 +278,7 @@ void stacks_free(struct stacks *s)
 	for (size_t i = 0; i < s->nr_nodes; i++)
 		free(s->nodes[i]);
 	free(s->nodes);
-	free(s->buckets);
+	hash_free(&s->by_path);
 	attribution_free(&s->attribution);
 	*s = (struct stacks){ 0 };
 }

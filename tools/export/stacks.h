@@ -13,6 +13,7 @@
 #define EXPORT_STACKS_H
 
 #include "analysis/attribution/attribution.h"
+#include "base/hash.h"
 
 #define STACKS_MAX	(1U << 20)
 
@@ -36,8 +37,6 @@ struct stacks_node {
 	uint64_t nr_calls;		/* that ended here and were seen as a whole */
 	uint64_t nr_open;		/* seen in part */
 	int64_t self_ns;
-	struct stacks_node *next;	/* of the hash bucket */
-	uint64_t hash;
 	size_t nr;			/* from 0, in order of their making: parents first */
 };
 
@@ -53,8 +52,7 @@ struct stacks {
 	struct stacks_options options;
 	struct stacks_node **nodes;	/* in order of their making */
 	size_t nr_nodes, room_nodes;
-	struct stacks_node **buckets;
-	size_t nr_buckets;
+	struct hash by_path;		/* nodes */
 	uint64_t nr_cut;
 	/* the thread that is being played */
 	const char *name;

@@ -3,12 +3,11 @@
 #ifndef EXPORT_TABLE_H
 #define EXPORT_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/hash.h"
 
 struct table {
-	struct table_entry *at;
+	struct hash hash;
+	uint64_t (*keys)[3];		/* by number - 1 */
 	size_t nr, room;
 };
 

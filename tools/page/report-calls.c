@@ -16,18 +16,11 @@ int report_calls_init(struct report *r)
 	c->is_each = r->stats.count + r->stats.open <= max;
 	cells_init(&c->by_time, &r->coarse, true);
 	cells_init(&c->by_request, &r->request_coarse, true);
-	for (c->nr_slots = 64; c->nr_slots < 2 * r->stats.nr;)
-		c->nr_slots *= 2;
-	c->slots = calloc(c->nr_slots, sizeof(*c->slots));
-	if (!c->slots)
-		return -ENOMEM;
 	for (size_t i = 0; i < r->stats.nr; i++) {
 		const struct stats_entry *e = r->rows[i];
-		size_t at = stats_hash(STATS_BY_SITE, e->func, e->site) >> 20;
 
-		while (c->slots[at & (c->nr_slots - 1)])
-			at++;
-		c->slots[at & (c->nr_slots - 1)] = i + 1;
+		if (hash_add(&c->rows, stats_hash(STATS_BY_SITE, e->func, e->site), i))
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -37,18 +30,15 @@ static uint32_t find_key(struct report *r, const struct symbol *func, const stru
 {
 	struct report_calls *c = &r->calls;
 	struct call_memo *memo = &c->memo[((uintptr_t)func >> 4 ^ (uintptr_t)site >> 5) % NR_MEMO];
-	size_t at;
+	uint32_t n;
 
 	if (memo->func == func && memo->site == site && memo->key)
 		return memo->key;
-	at = stats_hash(STATS_BY_SITE, func, site) >> 20;
-	for (; c->slots[at & (c->nr_slots - 1)]; at++) {
-		uint32_t key = c->slots[at & (c->nr_slots - 1)];
-
-		if (!stats_is_of(r->rows[key - 1], STATS_BY_SITE, func, site))
+	hash_each(&c->rows, stats_hash(STATS_BY_SITE, func, site), n) {
+		if (!stats_is_of(r->rows[n], STATS_BY_SITE, func, site))
 			continue;
-		*memo = (struct call_memo){ func, site, key };
-		return key;
+		*memo = (struct call_memo){ func, site, n + 1 };
+		return n + 1;
 	}
 	return 0;
 }
@@ -151,5 +141,5 @@ void report_calls_free(struct report_calls *c)
 	cells_free(&c->by_time);
 	cells_free(&c->by_request);
 	free(c->at);
-	free(c->slots);
+	hash_free(&c->rows);
 }

@@ -23,7 +23,7 @@ void cells_free(struct cells *c)
 	for (size_t i = 0; i < c->nr; i++)
 		free(c->cells[i].values);
 	free(c->cells);
-	free(c->slots);
+	hash_free(&c->rows);
 	cells_init(c, c->coarse, c->has_values);
 }
 
@@ -47,16 +47,13 @@ static void widen(struct cell *k, unsigned shift)
 	k->place.last = coarse_last(&c, k->place.last);
 }
 
-static uint32_t hash(const struct cell *k)
+static uint64_t hash(const struct cell *k)
 {
-	uint64_t h = (uint64_t)k->key << 32 | (uint32_t)k->first << 16 | k->last;
+	uint64_t h = hash_mix(0, (uint64_t)k->key << 32 | (uint32_t)k->first << 16 | k->last);
 
-	h *= 0x9e3779b97f4a7c15ULL;
-	h ^= h >> 29;
-	h ^= (uint64_t)k->place.class << 48 ^ (uint64_t)k->place.bucket << 32 ^
-	     (uint32_t)k->place.first << 16 ^ k->place.last ^ (uint64_t)k->place.is_any << 63;
-	h *= 0x9e3779b97f4a7c15ULL;
-	return h ^ h >> 32;
+	h = hash_mix(h, (uint64_t)k->place.class << 32 | (uint32_t)k->place.first << 16 |
+			k->place.last);
+	return hash_mix(h, (uint32_t)k->place.bucket << 1 | k->place.is_any);
 }
 
 static bool same(const struct cell *a, const struct cell *b)
@@ -67,39 +64,15 @@ static bool same(const struct cell *a, const struct cell *b)
 	       a->place.is_any == b->place.is_any;
 }
 
-/* The slot of a row like that; a free one, which has its hash then: there is none. */
-static struct cell_slot *find_slot(const struct cells *c, const struct cell *like)
+/* The row like that; NULL: there is none. */
+static struct cell *find(const struct cells *c, uint64_t of, const struct cell *like)
 {
-	uint32_t h = hash(like);
-	size_t i = h & (c->nr_slots - 1);
+	uint32_t n;
 
-	while (c->slots[i].number && (c->slots[i].hash != h ||
-				      !same(&c->cells[c->slots[i].number - 1], like)))
-		i = (i + 1) & (c->nr_slots - 1);
-	c->slots[i].hash = h;
-	return &c->slots[i];
-}
-
-/* Rows are all different: they need not be compared. */
-static int make_slots(struct cells *c, size_t nr)
-{
-	struct cell_slot *slots = calloc(nr, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->nr_slots; i++) {
-		size_t at = c->slots[i].hash & (nr - 1);
-
-		if (!c->slots[i].number)
-			continue;
-		while (slots[at].number)
-			at = (at + 1) & (nr - 1);
-		slots[at] = c->slots[i];
-	}
-	free(c->slots);
-	c->slots = slots;
-	c->nr_slots = nr;
-	return 0;
+	hash_each(&c->rows, of, n)
+		if (same(&c->cells[n], like))
+			return &c->cells[n];
+	return NULL;
 }
 
 static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t nr)
@@ -157,21 +130,25 @@ static int rebuild(struct cells *c, const uint32_t *keys)
 	c->shift = old.coarse->shift;
 	c->cells = calloc(old.nr + 1, sizeof(*c->cells));
 	c->room = old.nr;
-	ret = c->cells ? make_slots(c, old.nr_slots ? old.nr_slots : 1024) : -ENOMEM;
+	ret = c->cells ? 0 : -ENOMEM;
 	for (size_t i = 0; i < old.nr && !ret; i++) {
 		struct cell *from = &old.cells[i];
-		struct cell_slot *slot;
+		struct cell *to;
+		uint64_t of;
 
 		widen(from, c->shift - old.shift);
 		if (keys)
 			from->key = keys[from->key];
-		slot = find_slot(c, from);
-		if (slot->number) {
-			ret = merge(c, &c->cells[slot->number - 1], from);
+		of = hash(from);
+		to = find(c, of, from);
+		if (to) {
+			ret = merge(c, to, from);
 			continue;
 		}
-		slot->number = ++c->nr;
-		c->cells[c->nr - 1] = *from;
+		ret = hash_add(&c->rows, of, c->nr);
+		if (ret)
+			break;
+		c->cells[c->nr++] = *from;
 		c->nr_values += from->nr_values;
 		from->values = NULL;
 	}
@@ -206,20 +183,21 @@ int cells_bound(struct cells *c)
 static struct cell *get(struct cells *c, const struct cell *like)
 {
 	struct cell wide = *like;
-	struct cell_slot *slot;
+	struct cell *found;
+	uint64_t of;
 
-	if (2 * c->nr >= c->nr_slots && make_slots(c, c->nr_slots ? 2 * c->nr_slots : 1024))
-		return NULL;
 	widen(&wide, c->shift);
-	slot = find_slot(c, &wide);
-	if (slot->number)
-		return &c->cells[slot->number - 1];
-	if (!array_room(&c->cells, &c->room, c->nr, sizeof(*c->cells)))
+	of = hash(&wide);
+	found = find(c, of, &wide);
+	if (found)
+		return found;
+	if (!array_room(&c->cells, &c->room, c->nr, sizeof(*c->cells)) ||
+	    hash_add(&c->rows, of, c->nr))
 		return NULL;
 	c->cells[c->nr] = (struct cell){
 		.key = wide.key, .first = wide.first, .last = wide.last, .place = wide.place,
 	};
-	slot->number = ++c->nr;
+	c->nr++;
 	return &c->cells[c->nr - 1];
 }
 
@@ -272,7 +250,5 @@ void cells_sort(struct cells *c)
 	if (c->nr)
 		qsort(c->cells, c->nr, sizeof(*c->cells), compare);
 	/* Nothing is found by its hash any more. */
-	free(c->slots);
-	c->slots = NULL;
-	c->nr_slots = 0;
+	hash_free(&c->rows);
 }

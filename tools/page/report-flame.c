@@ -209,7 +209,7 @@ static int write_names(struct flame *f, struct page *p, const char *prefix, uint
 	for (size_t i = 0; i < f->names.nr; i++) {
 		if (!numbers[i])
 			continue;
-		json_string(j, NULL, f->names.at[i]);
+		json_string(j, NULL, intern_key(&f->names, i));
 		numbers[i] = nr++;
 	}
 	json_array_end(j);
@@ -256,12 +256,9 @@ int flame_write(struct flame *f, struct page *p, const char *prefix)
 
 void flame_free(struct flame *f)
 {
-	for (size_t i = 0; i < f->names.nr; i++)
-		free(f->names.at[i]);
-	free(f->names.at);
-	free(f->names.slots);
+	intern_free(&f->names);
 	free(f->nodes);
-	free(f->slots);
+	hash_free(&f->by_path);
 	cells_free(&f->by_time);
 	cells_free(&f->by_request);
 	attribution_free(&f->attribution);

@@ -7,6 +7,7 @@
 #include "analysis/report/stats.h"
 #include "analysis/timeline/tracks.h"
 #include "analysis/attribution/attribution.h"
+#include "base/intern.h"
 #include "page/page.h"
 #include "page/report.h"
 
@@ -87,11 +88,7 @@ struct cells {
 	struct cell *cells;
 	size_t nr, room;
 	size_t nr_values;		/* of all cells: filled buckets */
-	/* Open addressing; the hash spares a look at the cell. */
-	struct cell_slot {
-		uint32_t number, hash;	/* number + 1; 0: free */
-	} *slots;
-	size_t nr_slots;
+	struct hash rows;		/* cells */
 };
 
 void cells_init(struct cells *c, struct coarse *coarse, bool has_values);
@@ -159,8 +156,7 @@ struct report_calls {
 	struct call *at;
 	size_t nr, room;
 	struct cells by_time, by_request;
-	uint32_t *slots;		/* entries of the stats by their hash */
-	size_t nr_slots;
+	struct hash rows;		/* entries of the stats */
 	/* What the last ones were looked up for. */
 	struct call_memo {
 		const struct symbol *func, *site;
@@ -189,14 +185,8 @@ struct flame {
 	struct cells by_request;	/* key: node; of requests alone */
 	struct flame_node *nodes;	/* parents first */
 	size_t nr_nodes, room_nodes;
-	uint32_t *slots;		/* numbers of nodes + 1 by parent, name and kind */
-	size_t nr_slots;
-	struct flame_names {
-		char **at;
-		size_t nr, room;
-		uint32_t *slots;
-		size_t nr_slots;
-	} names;
+	struct hash by_path;		/* nodes */
+	struct intern names;
 	int64_t folded_ns;		/* frames of this time or less may be part of their callers */
 	struct attribution attribution;
 };
