@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heap.h"
 #include "order.h"
 #include "spill.h"
 
@@ -268,24 +269,12 @@ static int run_next(struct spill *s, struct spill_run *r)
 	return 1;
 }
 
-static void sift_down(struct spill *s, size_t i)
+static bool is_run_before(const struct spill *s, const size_t *a, const size_t *b)
 {
-	for (;;) {
-		size_t child = 2 * i + 1, swap;
-
-		if (child >= s->nr_heap)
-			return;
-		if (child + 1 < s->nr_heap && is_before(&s->runs[s->heap[child + 1]].item,
-							&s->runs[s->heap[child]].item))
-			child++;
-		if (!is_before(&s->runs[s->heap[child]].item, &s->runs[s->heap[i]].item))
-			return;
-		swap = s->heap[i];
-		s->heap[i] = s->heap[child];
-		s->heap[child] = swap;
-		i = child;
-	}
+	return is_before(&s->runs[*a].item, &s->runs[*b].item);
 }
+
+HEAP(runs, size_t, const struct spill *, is_run_before, heap_moved_none)
 
 int spill_sort(struct spill *s)
 {
@@ -314,12 +303,10 @@ int spill_sort(struct spill *s)
 		r->buffer = malloc(each);
 		ret = r->buffer ? run_next(s, r) : -ENOMEM;
 		if (ret > 0) {
-			s->heap[s->nr_heap++] = i;
+			runs_up(s, s->heap, s->nr_heap++, i);
 			ret = 0;
 		}
 	}
-	for (size_t i = s->nr_heap; i-- > 0;)
-		sift_down(s, i);
 	return ret;
 }
 
@@ -340,7 +327,8 @@ int spill_next(struct spill *s, struct spill_item *item)
 			return ret;
 		if (!ret)
 			s->heap[0] = s->heap[--s->nr_heap];
-		sift_down(s, 0);
+		if (s->nr_heap)
+			runs_down(s, s->heap, s->nr_heap, 0, s->heap[0]);
 		s->is_behind = false;
 	}
 	if (!s->nr_heap)

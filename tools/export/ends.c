@@ -1,45 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A heap of ends; see ends.h. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/heap.h"
 #include "export/ends.h"
 
-static bool is_before(const struct export_end *a, const struct export_end *b)
+static bool is_before(void *none, const struct export_end *a, const struct export_end *b)
 {
 	return a->at != b->at ? a->at < b->at : a->nr > b->nr;
 }
 
+HEAP(ends, struct export_end, void *, is_before, heap_moved_none)
+
 int ends_push(struct export_ends *e, const struct export_end *end)
 {
 	struct export_end new = *end;
-	size_t i = e->nr;
 
 	if (!array_room(&e->heap, &e->room, e->nr, sizeof(*e->heap)))
 		return -ENOMEM;
 	new.nr = ++e->nr_pushed;
-	e->nr++;
-	for (; i && is_before(&new, &e->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		e->heap[i] = e->heap[(i - 1) / 2];
-	e->heap[i] = new;
+	ends_up(NULL, e->heap, e->nr++, new);
 	return 0;
 }
 
 static struct export_end pop(struct export_ends *e)
 {
-	struct export_end first = e->heap[0], last = e->heap[--e->nr];
-	size_t i = 0, child;
+	struct export_end first = e->heap[0];
 
-	while ((child = 2 * i + 1) < e->nr) {
-		if (child + 1 < e->nr && is_before(&e->heap[child + 1], &e->heap[child]))
-			child++;
-		if (!is_before(&e->heap[child], &last))
-			break;
-		e->heap[i] = e->heap[child];
-		i = child;
-	}
-	e->heap[i] = last;
+	e->nr--;
+	ends_down(NULL, e->heap, e->nr, 0, e->heap[e->nr]);
 	return first;
 }
 

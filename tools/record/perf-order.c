@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/heap.h"
 #include "record/perf-private.h"
 
 #define QUEUE_FIRST	256
@@ -71,44 +72,19 @@ static bool queue_grow(struct queue *q)
 }
 
 /* Of equal times the lower ring first: the order does not depend on who was read when. */
-static bool is_before(const struct perf_order *o, unsigned a, unsigned b)
+static bool is_before(const struct perf_order *o, const unsigned *a, const unsigned *b)
 {
-	uint64_t ta = queue_at(&o->queues[a], 0)->time, tb = queue_at(&o->queues[b], 0)->time;
+	uint64_t ta = queue_at(&o->queues[*a], 0)->time, tb = queue_at(&o->queues[*b], 0)->time;
 
-	return ta < tb || (ta == tb && a < b);
+	return ta < tb || (ta == tb && *a < *b);
 }
 
-static void heap_set(struct perf_order *o, unsigned place, unsigned queue)
+static void moved(struct perf_order *o, const unsigned *queue, size_t place)
 {
-	o->heap[place] = queue;
-	o->queues[queue].place = place;
+	o->queues[*queue].place = place;
 }
 
-static void heap_up(struct perf_order *o, unsigned place)
-{
-	unsigned queue = o->heap[place];
-
-	for (; place && is_before(o, queue, o->heap[(place - 1) / 2]); place = (place - 1) / 2)
-		heap_set(o, place, o->heap[(place - 1) / 2]);
-	heap_set(o, place, queue);
-}
-
-static void heap_down(struct perf_order *o, unsigned place)
-{
-	unsigned queue = o->heap[place];
-
-	for (;;) {
-		unsigned child = 2 * place + 1;
-
-		if (child + 1 < o->nr_heap && is_before(o, o->heap[child + 1], o->heap[child]))
-			child++;
-		if (child >= o->nr_heap || !is_before(o, o->heap[child], queue))
-			break;
-		heap_set(o, place, o->heap[child]);
-		place = child;
-	}
-	heap_set(o, place, queue);
-}
+HEAP(queues, unsigned, struct perf_order *, is_before, moved)
 
 bool perf_order_put(struct perf_order *o, unsigned ring, const struct perf_event *e)
 {
@@ -120,10 +96,8 @@ bool perf_order_put(struct perf_order *o, unsigned ring, const struct perf_event
 	for (i = q->nr++; i && queue_at(q, i - 1)->time > e->time; i--)
 		*queue_at(q, i) = *queue_at(q, i - 1);
 	*queue_at(q, i) = *e;
-	if (q->nr == 1)
-		heap_set(o, o->nr_heap++, ring);
 	if (!i)
-		heap_up(o, q->place);
+		queues_up(o, o->heap, q->nr == 1 ? o->nr_heap++ : q->place, ring);
 	return true;
 }
 
@@ -139,8 +113,8 @@ const struct perf_event *perf_order_take(struct perf_order *o, uint64_t limit)
 	o->taken = *queue_at(q, 0);
 	q->head = (q->head + 1) & (q->room - 1);
 	if (!--q->nr)
-		heap_set(o, 0, o->heap[--o->nr_heap]);
+		o->heap[0] = o->heap[--o->nr_heap];
 	if (o->nr_heap)
-		heap_down(o, 0);
+		queues_down(o, o->heap, o->nr_heap, 0, o->heap[0]);
 	return &o->taken;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "facts/ticks.h"
 #include "partition-private.h"
 
@@ -21,35 +22,12 @@
 /* Open works, the one that ends next first */
 
 /* Of those that end together the one that began last: the others had their time before. */
-static bool is_sooner(const struct work *a, const struct work *b)
+static bool is_sooner(void *none, const struct work *const *a, const struct work *const *b)
 {
-	return a->end != b->end ? a->end < b->end : a->start > b->start;
+	return (*a)->end != (*b)->end ? (*a)->end < (*b)->end : (*a)->start > (*b)->start;
 }
 
-static void push(const struct work **heap, size_t *nr, const struct work *w)
-{
-	size_t i = (*nr)++;
-
-	for (; i && is_sooner(w, heap[(i - 1) / 2]); i = (i - 1) / 2)
-		heap[i] = heap[(i - 1) / 2];
-	heap[i] = w;
-}
-
-static void pop(const struct work **heap, size_t *nr)
-{
-	const struct work *last = heap[--*nr];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < *nr) {
-		if (child + 1 < *nr && is_sooner(heap[child + 1], heap[child]))
-			child++;
-		if (!is_sooner(heap[child], last))
-			break;
-		heap[i] = heap[child];
-		i = child;
-	}
-	heap[i] = last;
-}
+HEAP(open, const struct work *, void *, is_sooner, heap_moved_none)
 
 static int add_owned(struct partition_build *b, const struct work *w, int64_t start, int64_t end)
 {
@@ -124,14 +102,15 @@ int partition_own(struct partition_build *b)
 			if (nr)
 				ret = add_owned(b, heap[0], cursor, starts->start);
 			cursor = starts->start;
-			push(heap, &nr, starts);
+			open_up(NULL, heap, nr++, starts);
 			next++;
 			continue;
 		}
 		ret = add_owned(b, heap[0], cursor, heap[0]->end);
 		if (heap[0]->end > cursor)
 			cursor = heap[0]->end;
-		pop(heap, &nr);
+		nr--;
+		open_down(NULL, heap, nr, 0, heap[nr]);
 	}
 	free(heap);
 	return ret ? ret : sum_up(b);

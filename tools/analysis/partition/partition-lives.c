@@ -7,6 +7,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/order.h"
 #include "facts/ticks.h"
 #include "partition-private.h"
@@ -24,37 +25,14 @@ struct walk {
 	size_t nr_heap, next;
 };
 
-static bool begins_later(const struct walk *w, uint32_t a, uint32_t b)
+static bool begins_later(const struct walk *w, const uint32_t *a, const uint32_t *b)
 {
-	const struct life_part *pa = &w->life->parts[a], *pb = &w->life->parts[b];
+	const struct life_part *pa = &w->life->parts[*a], *pb = &w->life->parts[*b];
 
-	return pa->start != pb->start ? pa->start > pb->start : a > b;
+	return pa->start != pb->start ? pa->start > pb->start : *a > *b;
 }
 
-static void heap_push(struct walk *w, uint32_t part)
-{
-	size_t i = w->nr_heap++;
-
-	for (; i && begins_later(w, part, w->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		w->heap[i] = w->heap[(i - 1) / 2];
-	w->heap[i] = part;
-}
-
-static void heap_pop(struct walk *w)
-{
-	uint32_t last = w->heap[--w->nr_heap];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < w->nr_heap) {
-		if (child + 1 < w->nr_heap && begins_later(w, w->heap[child + 1], w->heap[child]))
-			child++;
-		if (!begins_later(w, w->heap[child], last))
-			break;
-		w->heap[i] = w->heap[child];
-		i = child;
-	}
-	w->heap[i] = last;
-}
+HEAP(parts, uint32_t, const struct walk *, begins_later, heap_moved_none)
 
 static int by_end(const void *pa, const void *pb, void *arg)
 {
@@ -122,9 +100,11 @@ static const struct life_part *part_before(struct walk *w, const struct life_par
 	if (from && from->start < cursor)
 		return from;
 	while (w->next < nr && w->life->parts[w->by_end[w->next]].end >= cursor)
-		heap_push(w, w->by_end[w->next++]);
-	while (w->nr_heap && w->life->parts[w->heap[0]].start >= cursor)
-		heap_pop(w);
+		parts_up(w, w->heap, w->nr_heap++, w->by_end[w->next++]);
+	while (w->nr_heap && w->life->parts[w->heap[0]].start >= cursor) {
+		w->nr_heap--;
+		parts_down(w, w->heap, w->nr_heap, 0, w->heap[w->nr_heap]);
+	}
 	if (w->nr_heap)
 		return &w->life->parts[w->heap[0]];
 	*until = w->next < nr ? w->life->parts[w->by_end[w->next]].end : w->life->start;

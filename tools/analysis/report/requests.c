@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/heap.h"
 #include "facts/ticks.h"
 #include "requests.h"
 
@@ -67,42 +68,12 @@ static void take(struct life *to, struct life *from)
 }
 
 /* lives[] is a heap with the fastest of the slowest at its top. */
-static void sift_down(struct requests *r)
+static bool is_faster(void *none, const struct life *a, const struct life *b)
 {
-	size_t i = 0;
-
-	for (;;) {
-		size_t child = 2 * i + 1;
-		struct life swap;
-
-		if (child >= r->nr_lives)
-			return;
-		if (child + 1 < r->nr_lives &&
-		    latency(&r->lives[child + 1]) < latency(&r->lives[child]))
-			child++;
-		if (latency(&r->lives[i]) <= latency(&r->lives[child]))
-			return;
-		swap = r->lives[i];
-		r->lives[i] = r->lives[child];
-		r->lives[child] = swap;
-		i = child;
-	}
+	return latency(a) < latency(b);
 }
 
-static void sift_up(struct requests *r)
-{
-	for (size_t i = r->nr_lives - 1; i > 0;) {
-		size_t parent = (i - 1) / 2;
-		struct life swap;
-
-		if (latency(&r->lives[parent]) <= latency(&r->lives[i]))
-			return;
-		swap = r->lives[i];
-		r->lives[i] = r->lives[parent];
-		r->lives[parent] = swap;
-		i = parent;
-	}
-}
+HEAP(lives, struct life, void *, is_faster, heap_moved_none)
 
 static int keep_slowest(struct builder *b, struct life *life)
 {
@@ -115,13 +86,14 @@ static int keep_slowest(struct builder *b, struct life *life)
 			return 0;
 		life_free(&r->lives[0]);
 		take(&r->lives[0], life);
-		sift_down(r);
+		lives_down(NULL, r->lives, r->nr_lives, 0, r->lives[0]);
 		return 0;
 	}
 	if (!array_room(&r->lives, &b->room_lives, r->nr_lives, sizeof(*r->lives)))
 		return -ENOMEM;
-	take(&r->lives[r->nr_lives++], life);
-	sift_up(r);
+	take(&r->lives[r->nr_lives], life);
+	lives_up(NULL, r->lives, r->nr_lives, r->lives[r->nr_lives]);
+	r->nr_lives++;
 	return 0;
 }
 

@@ -1,42 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Whose turn is when, and lists of those who have none. */
+#include "base/heap.h"
 #include "replay-sim.h"
 
 /* The heap of turns */
 
-static bool is_before(const struct sim *s, uint32_t a, uint32_t b)
+static bool is_before(const struct sim *s, const uint32_t *a, const uint32_t *b)
 {
-	const struct runner *x = &s->runners[a], *y = &s->runners[b];
+	const struct runner *x = &s->runners[*a], *y = &s->runners[*b];
 
 	return x->at != y->at ? x->at < y->at : x->order < y->order;
 }
 
-static void heap_set(struct sim *s, size_t i, uint32_t runner)
+static void moved(struct sim *s, const uint32_t *runner, size_t i)
 {
-	s->heap[i] = runner;
-	s->runners[runner].heap = i;
+	s->runners[*runner].heap = i;
 }
 
-static void heap_up(struct sim *s, size_t i, uint32_t runner)
-{
-	while (i && is_before(s, runner, s->heap[(i - 1) / 2])) {
-		heap_set(s, i, s->heap[(i - 1) / 2]);
-		i = (i - 1) / 2;
-	}
-	heap_set(s, i, runner);
-}
-
-static void heap_down(struct sim *s, size_t i, uint32_t runner)
-{
-	for (size_t child; (child = 2 * i + 1) < s->nr_heap; i = child) {
-		if (child + 1 < s->nr_heap && is_before(s, s->heap[child + 1], s->heap[child]))
-			child++;
-		if (!is_before(s, s->heap[child], runner))
-			break;
-		heap_set(s, i, s->heap[child]);
-	}
-	heap_set(s, i, runner);
-}
+HEAP(turns, uint32_t, struct sim *, is_before, moved)
 
 void sim_unset_turn(struct sim *s, uint32_t runner)
 {
@@ -46,8 +27,8 @@ void sim_unset_turn(struct sim *s, uint32_t runner)
 	s->runners[runner].heap = NONE;
 	if (last == runner)
 		return;
-	heap_down(s, i, last);
-	heap_up(s, s->runners[last].heap, last);
+	turns_down(s, s->heap, s->nr_heap, i, last);
+	turns_up(s, s->heap, s->runners[last].heap, last);
 }
 
 void sim_set_turn(struct sim *s, uint32_t runner, int64_t at)
@@ -60,7 +41,7 @@ void sim_set_turn(struct sim *s, uint32_t runner, int64_t at)
 		at = SIM_END;
 	a->at = at > s->now ? at : s->now;
 	a->order = s->order++;
-	heap_up(s, s->nr_heap++, runner);
+	turns_up(s, s->heap, s->nr_heap++, runner);
 }
 
 /* Lists of runners */
