@@ -5,45 +5,15 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/intern.h"
 #include "tasks.h"
 #include "ticks.h"
-
-#define NR_BUCKETS	1024
-
-struct name {
-	struct name *next;
-	char text[];
-};
 
 struct tasks {
 	struct task *at;
 	size_t nr, room;
-	struct name *names[NR_BUCKETS];
+	struct intern names;
 };
-
-static const char *keep_name(struct tasks *t, const char *text)
-{
-	struct name **bucket, *n;
-	uint32_t hash = 2166136261U;
-	size_t len;
-
-	if (!text || !*text)
-		return "";
-	for (const char *p = text; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 16777619U;
-	bucket = &t->names[hash % NR_BUCKETS];
-	for (n = *bucket; n; n = n->next)
-		if (!strcmp(n->text, text))
-			return n->text;
-	len = strlen(text) + 1;
-	n = malloc(sizeof(*n) + len);
-	if (!n)
-		return NULL;
-	memcpy(n->text, text, len);
-	n->next = *bucket;
-	*bucket = n;
-	return n->text;
-}
 
 static int add_rows(void *arg, const struct reader_rows *rows)
 {
@@ -51,7 +21,7 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 
 	for (size_t i = 0; i < rows->nr && t->nr < TASKS_MAX; i++) {
 		const struct ldb_row_task *row = &rows->task[i];
-		const char *name = keep_name(t, row->name);
+		const char *name = row->name && *row->name ? intern_text(&t->names, row->name) : "";
 
 		if (!name)
 			return -ENOMEM;
@@ -92,11 +62,7 @@ void tasks_close(struct tasks *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < NR_BUCKETS; i++)
-		for (struct name *n = t->names[i], *next; n; n = next) {
-			next = n->next;
-			free(n);
-		}
+	intern_free(&t->names);
 	free(t->at);
 	free(t);
 }

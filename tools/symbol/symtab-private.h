@@ -3,6 +3,7 @@
 #ifndef SYMBOL_SYMTAB_PRIVATE_H
 #define SYMBOL_SYMTAB_PRIVATE_H
 
+#include "base/intern.h"
 #include "symbol/archive.h"
 #include "symbol/elffile.h"
 #include "symbol/symbol.h"
@@ -45,8 +46,7 @@ struct symtab {
 	size_t nr_epochs;
 	struct entry **buckets;
 	size_t nr_buckets, nr_entries;
-	struct string **strings;
-	size_t nr_string_buckets, nr_strings;
+	struct intern strings;
 	struct archive *archive;	/* names of the trace; NULL: it has none */
 };
 

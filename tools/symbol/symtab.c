@@ -22,11 +22,6 @@
 #define MODULES_MAX	(1U << 20)	/* a trace with more is not to be believed */
 #define NR_BUCKETS_MIN	1024
 
-struct string {
-	struct string *next;
-	char text[];
-};
-
 static const struct symbol nothing = {
 	.module = "", .path = "", .function = "?", .raw = "", .file = "", .func_file = "",
 };
@@ -40,26 +35,9 @@ static uint64_t mix(uint64_t x)
 
 const char *symtab_intern(struct symtab *st, const char *text)
 {
-	uint64_t hash = 14695981039346656037ULL;
-	struct string *s;
-	size_t len;
+	const char *kept = text && *text ? intern_text(&st->strings, text) : "";
 
-	if (!text || !*text)
-		return "";
-	for (const char *p = text; *p; p++)
-		hash = (hash ^ (unsigned char)*p) * 1099511628211ULL;
-	for (s = st->strings[hash % st->nr_string_buckets]; s; s = s->next)
-		if (!strcmp(s->text, text))
-			return s->text;
-	len = strlen(text);
-	s = malloc(sizeof(*s) + len + 1);
-	if (!s)
-		return "";
-	memcpy(s->text, text, len + 1);
-	s->next = st->strings[hash % st->nr_string_buckets];
-	st->strings[hash % st->nr_string_buckets] = s;
-	st->nr_strings++;
-	return s->text;
+	return kept ? kept : "";
 }
 
 static bool copy_options(struct symtab *st, const struct symtab_options *o)
@@ -94,9 +72,7 @@ struct symtab *symtab_open(const struct symtab_options *options)
 		return NULL;
 	st->nr_buckets = NR_BUCKETS_MIN;
 	st->buckets = calloc(st->nr_buckets, sizeof(*st->buckets));
-	st->nr_string_buckets = 8 * NR_BUCKETS_MIN;
-	st->strings = calloc(st->nr_string_buckets, sizeof(*st->strings));
-	if (!st->buckets || !st->strings || !copy_options(st, options ? options : &defaults)) {
+	if (!st->buckets || !copy_options(st, options ? options : &defaults)) {
 		symtab_close(st);
 		return NULL;
 	}
@@ -141,18 +117,13 @@ void symtab_close(struct symtab *st)
 		return;
 	free_entries(st);
 	archive_free(st->archive);
-	for (size_t i = 0; st->strings && i < st->nr_string_buckets; i++)
-		for (struct string *s = st->strings[i], *next; s; s = next) {
-			next = s->next;
-			free(s);
-		}
 	free_files(st);
 	for (char **dir = st->debug_dirs; dir && *dir; dir++)
 		free(*dir);
 	free(st->debug_dirs);
 	free(st->sysroot);
 	free(st->buckets);
-	free(st->strings);
+	intern_free(&st->strings);
 	free(st->modules);
 	free(st->epochs);
 	free(st);

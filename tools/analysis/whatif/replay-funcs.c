@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
 
@@ -28,7 +29,8 @@ struct level {			/* an invocation that is open */
 struct replay_funcs {
 	struct replay *r;
 	struct known *known;
-	size_t nr_buckets, nr_known;
+	size_t nr_known, room_known;
+	struct hash by_func;	/* known */
 	struct level *levels;
 	size_t nr_levels, room_levels;
 	uint32_t actor;
@@ -51,12 +53,7 @@ struct replay_funcs *replay_funcs_open(struct replay *r)
 	if (!f)
 		return NULL;
 	f->r = r;
-	f->nr_buckets = 1024;
-	f->known = calloc(f->nr_buckets, sizeof(*f->known));
-	if (f->known)
-		return f;
-	free(f);
-	return NULL;
+	return f;
 }
 
 void replay_funcs_close(struct replay_funcs *f)
@@ -64,48 +61,25 @@ void replay_funcs_close(struct replay_funcs *f)
 	if (!f)
 		return;
 	free(f->known);
+	hash_free(&f->by_func);
 	free(f->levels);
 	free(f);
 }
 
-static struct known *find_known(struct known *at, size_t nr, const struct symbol *func)
-{
-	size_t i = ((uintptr_t)func >> 4) * 0x9e3779b97f4a7c15ULL >> 20 & (nr - 1);
-
-	while (at[i].func && at[i].func != func)
-		i = (i + 1) & (nr - 1);
-	return &at[i];
-}
-
-static int grow_known(struct replay_funcs *f)
-{
-	size_t nr = 4 * f->nr_buckets;
-	struct known *at = calloc(nr, sizeof(*at));
-
-	if (!at)
-		return -ENOMEM;
-	for (size_t i = 0; i < f->nr_buckets; i++)
-		if (f->known[i].func)
-			*find_known(at, nr, f->known[i].func) = f->known[i];
-	free(f->known);
-	f->known = at;
-	f->nr_buckets = nr;
-	return 0;
-}
-
 static struct known *get_known(struct replay_funcs *f, const struct symbol *func)
 {
-	struct known *k = find_known(f->known, f->nr_buckets, func);
+	uint64_t hash = hash_mix(0, (uintptr_t)func);
+	struct known *k;
+	uint32_t n;
 
-	if (k->func)
-		return k;
-	if (2 * f->nr_known >= f->nr_buckets) {
-		if (grow_known(f))
-			return NULL;
-		k = find_known(f->known, f->nr_buckets, func);
-	}
-	f->nr_known++;
-	k->func = func;
+	hash_each(&f->by_func, hash, n)
+		if (f->known[n].func == func)
+			return &f->known[n];
+	if (!array_room(&f->known, &f->room_known, f->nr_known, sizeof(*f->known)) ||
+	    hash_add(&f->by_func, hash, f->nr_known))
+		return NULL;
+	k = &f->known[f->nr_known++];
+	*k = (struct known){ .func = func };
 	for (size_t i = 0; i < f->r->w->nr_changes; i++) {
 		const struct whatif_change *c = &f->r->w->changes[i];
 

@@ -8,6 +8,7 @@
 #ifndef WHATIF_REPLAY_PRIVATE_H
 #define WHATIF_REPLAY_PRIVATE_H
 
+#include "base/hash.h"
 #include "replay.h"
 
 #define NONE	UINT32_MAX
@@ -135,8 +136,7 @@ struct replay {
 	size_t nr_pools, room_pools;
 	struct replay_lock *locks;
 	size_t nr_locks, room_locks;
-	uint32_t *lock_buckets;
-	size_t nr_lock_buckets;
+	struct hash by_address;		/* locks */
 	struct item *items;
 	size_t nr_items, room_items;
 	struct replay_piece *pieces;

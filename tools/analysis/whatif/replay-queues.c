@@ -128,61 +128,29 @@ static int on_life(void *arg, struct life *life)
 
 /* Pools */
 
-struct pools {			/* by hash: indices, or NONE */
-	uint32_t *at;
-	size_t nr_buckets;
-};
-
-/* only: the one thread that takes from it, or NONE. */
-static size_t pool_bucket(const struct replay *r, const struct pools *p, uint64_t queue,
-			  uint32_t only)
-{
-	size_t i = ((queue >> 3) * 0x9e3779b97f4a7c15ULL + only * 0xc2b2ae3d27d4eb4fULL) >> 24;
-
-	for (i &= p->nr_buckets - 1; p->at[i] != NONE; i = (i + 1) & (p->nr_buckets - 1))
-		if (r->pools[p->at[i]].queue == queue && r->pools[p->at[i]].taker == only)
-			break;
-	return i;
-}
-
-static int grow_pools(const struct replay *r, struct pools *p)
-{
-	size_t nr = p->nr_buckets ? 4 * p->nr_buckets : 256;
-	uint32_t *at = malloc(nr * sizeof(*at));
-
-	if (!at)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		at[i] = NONE;
-	free(p->at);
-	*p = (struct pools){ at, nr };
-	for (size_t i = 0; i < r->nr_pools; i++)
-		at[pool_bucket(r, p, r->pools[i].queue, r->pools[i].taker)] = i;
-	return 0;
-}
-
-static struct replay_pool *get_pool(struct replay *r, struct pools *p, uint64_t queue,
+/* only: the one thread that takes from it, or NONE.  NULL: out of memory. */
+static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64_t queue,
 				    uint32_t only)
 {
+	uint64_t hash = hash_mix(hash_mix(0, queue), only);
 	struct replay_pool *at;
-	size_t i;
+	uint32_t n;
 
-	if (2 * r->nr_pools >= p->nr_buckets && grow_pools(r, p))
-		return NULL;
-	i = pool_bucket(r, p, queue, only);
-	if (p->at[i] != NONE)
-		return &r->pools[p->at[i]];
+	hash_each(pools, hash, n)
+		if (r->pools[n].queue == queue && r->pools[n].taker == only)
+			return &r->pools[n];
 	at = replay_grow(r->pools, r->nr_pools, &r->room_pools, sizeof(*at));
 	if (!at)
 		return NULL;
 	r->pools = at;
-	p->at[i] = r->nr_pools;
+	if (hash_add(pools, hash, r->nr_pools))
+		return NULL;
 	at[r->nr_pools] = (struct replay_pool){ .queue = queue, .taker = only };
 	return &at[r->nr_pools++];
 }
 
 /* Which pool each part that was taken from a queue is of, and each thread that took it. */
-static int set_pools(struct replay *r, struct pools *pools, bool *is_mixed)
+static int set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 {
 	for (size_t i = 0; i < r->nr_parts; i++) {
 		struct replay_part *p = &r->parts[i], *q;
@@ -227,13 +195,13 @@ static void set_shared(struct replay *r, const bool *is_mixed)
 static int join_queues(struct replay *r)
 {
 	bool *is_mixed = calloc(r->nr_actors + 1, sizeof(*is_mixed));
-	struct pools pools = { 0 };
+	struct hash pools = { 0 };
 	int ret = is_mixed ? set_pools(r, &pools, is_mixed) : -ENOMEM;
 
 	if (!ret)
 		set_shared(r, is_mixed);
 	free(is_mixed);
-	free(pools.at);
+	hash_free(&pools);
 	return ret;
 }
 

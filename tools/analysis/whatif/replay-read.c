@@ -45,33 +45,6 @@ struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t act
 
 /* Locks */
 
-static size_t lock_hash(uint64_t address, size_t nr)
-{
-	return (address >> 3) * 0x9e3779b97f4a7c15ULL >> 24 & (nr - 1);
-}
-
-static int grow_buckets(struct replay *r)
-{
-	size_t nr = r->nr_lock_buckets ? 4 * r->nr_lock_buckets : 1024;
-	uint32_t *at = malloc(nr * sizeof(*at));
-
-	if (!at)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++)
-		at[i] = NONE;
-	for (size_t i = 0; i < r->nr_locks; i++) {
-		size_t k = lock_hash(r->locks[i].address, nr);
-
-		while (at[k] != NONE)
-			k = (k + 1) & (nr - 1);
-		at[k] = i;
-	}
-	free(r->lock_buckets);
-	r->lock_buckets = at;
-	r->nr_lock_buckets = nr;
-	return 0;
-}
-
 /* By its variable's name, or its address in hexadecimal. */
 static bool is_named(const char *glob, const struct replay_lock *l)
 {
@@ -101,23 +74,22 @@ static void describe(struct replay *r, struct replay_lock *l)
 static uint32_t get_lock(struct replay *r, const struct segment *s)
 {
 	struct replay_lock *at;
-	size_t k;
+	uint64_t hash = hash_mix(0, s->lock);
+	uint32_t n;
 
-	if (2 * r->nr_locks >= r->nr_lock_buckets && grow_buckets(r))
-		return NONE;
-	k = lock_hash(s->lock, r->nr_lock_buckets);
-	for (; r->lock_buckets[k] != NONE; k = (k + 1) & (r->nr_lock_buckets - 1))
-		if (r->locks[r->lock_buckets[k]].address == s->lock)
-			return r->lock_buckets[k];
+	hash_each(&r->by_address, hash, n)
+		if (r->locks[n].address == s->lock)
+			return n;
 	at = replay_grow(r->locks, r->nr_locks, &r->room_locks, sizeof(*at));
 	if (!at)
 		return NONE;
 	r->locks = at;
+	if (hash_add(&r->by_address, hash, r->nr_locks))
+		return NONE;
 	at += r->nr_locks;
 	*at = (struct replay_lock){ .address = s->lock, .symbol = s->lock_symbol,
 				    .kind = s->lock_kind, .nr_shards = 1, .factor = 1 };
 	describe(r, at);
-	r->lock_buckets[k] = r->nr_locks;
 	return r->nr_locks++;
 }
 

@@ -450,7 +450,7 @@ static void free_all(struct replay *r)
 	free(r->actors);
 	free(r->pools);
 	free(r->locks);
-	free(r->lock_buckets);
+	hash_free(&r->by_address);
 	free(r->items);
 	free(r->pieces);
 	free(r->steps);
