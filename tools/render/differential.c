@@ -110,21 +110,6 @@ static const char *part_text(const struct differential_part *p, char *buf)
 	case LEAF_FUNCTION:
 		snprintf(buf, TEXT_ROOM, "%s()", label);
 		break;
-	case LEAF_LOCK:
-		snprintf(buf, TEXT_ROOM, "waiting for lock %s", label);
-		break;
-	case LEAF_FUTEX:
-		snprintf(buf, TEXT_ROOM, "waiting on futex %s", label);
-		break;
-	case LEAF_RUNNABLE:
-		snprintf(buf, TEXT_ROOM, "waiting for a CPU%s%s", *label ? " behind " : "", label);
-		break;
-	case LEAF_PREEMPTED:
-		snprintf(buf, TEXT_ROOM, "preempted%s%s", *label ? " by " : "", label);
-		break;
-	case LEAF_THROTTLED:
-		snprintf(buf, TEXT_ROOM, "stopped, the CPU quota was used up");
-		break;
 	case LEAF_IO:
 	case LEAF_SLEEP:
 		snprintf(buf, TEXT_ROOM, "%s%s%s%s", p->kind == LEAF_IO ? "I/O" : "asleep",
@@ -136,12 +121,11 @@ static const char *part_text(const struct differential_part *p, char *buf)
 	case LEAF_QUEUE:
 		snprintf(buf, TEXT_ROOM, "in %s%s", *label ? "queue " : "a queue", label);
 		break;
-	case LEAF_BEHIND:
-		snprintf(buf, TEXT_ROOM, "behind other requests%s%s", *label ? " of class " : "",
-			 label);
+	case LEAF_UNKNOWN:
+		snprintf(buf, TEXT_ROOM, "%s", *label ? label : "in code without records");
 		break;
 	default:
-		snprintf(buf, TEXT_ROOM, "%s", *label ? label : "in code without records");
+		leaf_kind_say(p->kind, label, buf, TEXT_ROOM);
 		break;
 	}
 	return buf;

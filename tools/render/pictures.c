@@ -10,19 +10,6 @@
 
 #define BINS_DATA	1000	/* of JSON */
 
-static const char *cause_words(enum leaf_kind kind)
-{
-	static const char *const words[NR_LEAF_KINDS] = {
-		[LEAF_LOCK] = "waiting for", [LEAF_FUTEX] = "asleep on futex",
-		[LEAF_RUNNABLE] = "runnable behind", [LEAF_PREEMPTED] = "preempted by",
-		[LEAF_THROTTLED] = "kept off the CPU by a quota", [LEAF_IO] = "in I/O",
-		[LEAF_SLEEP] = "asleep", [LEAF_IRQ] = "interrupted by", [LEAF_QUEUE] = "in a queue",
-		[LEAF_BEHIND] = "behind requests of class", [LEAF_UNKNOWN] = "not known",
-	};
-
-	return kind < NR_LEAF_KINDS && words[kind] ? words[kind] : "";
-}
-
 static const char *function_words(enum anomaly a)
 {
 	return a == ANOMALY_SLOWER ? ": slower" : a == ANOMALY_MORE ? ": called more often" :
@@ -31,7 +18,7 @@ static const char *function_words(enum anomaly a)
 
 const char *picture_cause(const struct why *w, const struct why_cause *c, char *buf)
 {
-	const char *place = path_name(w->p, c->path), *words = cause_words(c->kind);
+	const char *place = path_name(w->p, c->path), *words = leaf_kind_words(c->kind);
 	bool is_function = c->path && w->p->paths[c->path].func;
 	char label[TEXT_ROOM], clean[TEXT_ROOM];
 

@@ -37,15 +37,7 @@ const char *why_cause_name(const struct why_cause *c)
 
 const char *why_kind_text(const struct why_cause *c)
 {
-	static const char *const texts[NR_LEAF_KINDS] = {
-		[LEAF_FUNCTION] = "function", [LEAF_LOCK] = "lock", [LEAF_FUTEX] = "futex",
-		[LEAF_RUNNABLE] = "waiting for a CPU", [LEAF_PREEMPTED] = "preempted",
-		[LEAF_THROTTLED] = "CPU quota", [LEAF_IO] = "I/O", [LEAF_SLEEP] = "asleep",
-		[LEAF_IRQ] = "interrupt", [LEAF_QUEUE] = "queue",
-		[LEAF_BEHIND] = "head-of-line blocking", [LEAF_UNKNOWN] = "unknown",
-	};
-
-	return c->has_faults ? "page faults" : texts[c->kind];
+	return c->has_faults ? "page faults" : leaf_kind_noun(c->kind);
 }
 
 static const char *function_text(const struct why_cause *c)
@@ -76,7 +68,7 @@ static const char *lock_word(const char *label)
 static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 {
 	const char *label = c->label;
-	char d[UNITS_ROOM];
+	char d[UNITS_ROOM], text[TEXT_ROOM];
 
 	text_ns(ns, d);
 	switch (c->kind) {
@@ -87,35 +79,17 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 	case LEAF_LOCK:
 		say(s, "%s waiting for %s%s", d, lock_word(label), label);
 		break;
-	case LEAF_FUTEX:
-		say(s, "%s waiting on futex %s", d, label);
-		break;
-	case LEAF_RUNNABLE:
-		say(s, "%s waiting for a CPU%s%s", d, *label ? " behind " : "", label);
-		break;
-	case LEAF_PREEMPTED:
-		say(s, "%s preempted%s%s", d, *label ? " by " : "", label);
-		break;
-	case LEAF_THROTTLED:
-		say(s, "%s stopped because the CPU quota was used up", d);
-		break;
-	case LEAF_IO:
-		say(s, "%s in I/O%s%s", d, in(label), label);
-		break;
-	case LEAF_SLEEP:
-		say(s, "%s asleep%s%s", d, in(label), label);
-		break;
 	case LEAF_IRQ:
 		say(s, "%s interrupted by %s", d, *label ? label : "an interrupt");
 		break;
 	case LEAF_QUEUE:
 		say(s, "%s%s%s", d, in(label), *label ? label : " in a queue");
 		break;
-	case LEAF_BEHIND:
-		say(s, "%s behind other requests%s%s", d, *label ? " of class " : "", label);
+	case LEAF_UNKNOWN:
+		say(s, "%s %s", d, *label ? label : "in code without records");
 		break;
 	default:
-		say(s, "%s %s", d, *label ? label : "in code without records");
+		say(s, "%s %s", d, leaf_kind_say(c->kind, label, text, sizeof(text)));
 		break;
 	}
 }

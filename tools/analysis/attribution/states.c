@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+
 #include "states.h"
 
 static const struct state {
-	const char *name, *colour;
+	const char *name, *colour, *noun, *words, *phrase, *joint;
 	unsigned rank;
 } states[NR_LEAF_KINDS] = {
-#define STATE(name, json, colour, rank) [LEAF_##name] = { json, colour, rank },
+#define STATE(name, json, colour, rank, anomaly, noun, words, phrase, joint) \
+	[LEAF_##name] = { json, colour, noun, words, phrase, joint, rank },
 #include "states.def"
 #undef STATE
 };
@@ -13,6 +16,24 @@ static const struct state {
 const char *leaf_kind_name(enum leaf_kind kind)
 {
 	return states[kind].name;
+}
+
+const char *leaf_kind_noun(enum leaf_kind kind)
+{
+	return states[kind].noun;
+}
+
+const char *leaf_kind_words(enum leaf_kind kind)
+{
+	return states[kind].words;
+}
+
+char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t size)
+{
+	const struct state *s = &states[kind];
+
+	snprintf(buf, size, "%s%s%s", s->phrase, *label ? s->joint : "", label);
+	return buf;
 }
 
 const char *leaf_kind_colour(enum leaf_kind kind)

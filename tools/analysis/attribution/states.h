@@ -5,7 +5,7 @@
 
 #include "facts/model.h"
 
-#define STATE(name, json, colour, rank) LEAF_##name,
+#define STATE(name, ...) LEAF_##name,
 enum leaf_kind {
 #include "states.def"
 	NR_LEAF_KINDS
@@ -14,6 +14,13 @@ enum leaf_kind {
 
 /* "function", "lock_wait", "head_of_line", ...: as in JSON. */
 const char *leaf_kind_name(enum leaf_kind kind);
+
+/* "CPU quota": in a table.  "kept off the CPU by a quota": before its label, in pictures. */
+const char *leaf_kind_noun(enum leaf_kind kind);
+const char *leaf_kind_words(enum leaf_kind kind);
+
+/* "preempted by hog", "preempted": in a sentence.  Returns buf. */
+char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t size);
 
 /* "wait": the pages' --c-wait. */
 const char *leaf_kind_colour(enum leaf_kind kind);

@@ -84,27 +84,17 @@ static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 
 static enum anomaly anomaly_of(const struct explanation *e, uint32_t n)
 {
+#define STATE(name, json, colour, rank, anomaly, ...) [LEAF_##name] = ANOMALY_##anomaly,
+	static const enum anomaly anomalies[NR_LEAF_KINDS] = {
+#include "analysis/attribution/states.def"
+	};
+#undef STATE
 	const struct leaf *leaf = leaf_of(e, n);
 
-	switch (leaf ? leaf->kind : LEAF_FUNCTION) {
-	case LEAF_FUNCTION:
+	if (!leaf || leaf->kind == LEAF_FUNCTION)
 		return function_anomaly(e, n);
-	case LEAF_RUNNABLE:
-	case LEAF_PREEMPTED:
-	case LEAF_IRQ:
-		return is_usual(e, n) ? ANOMALY_GAP : ANOMALY_CONTEXT;
-	case LEAF_LOCK:
-	case LEAF_FUTEX:
-	case LEAF_THROTTLED:
-	case LEAF_IO:
-	case LEAF_SLEEP:
-		return ANOMALY_GAP;
-	case LEAF_QUEUE:
-	case LEAF_BEHIND:
-		return ANOMALY_OVERLAP;
-	default:
-		return ANOMALY_UNKNOWN;
-	}
+	return anomalies[leaf->kind] == ANOMALY_CONTEXT && is_usual(e, n) ? ANOMALY_GAP :
+									    anomalies[leaf->kind];
 }
 
 /* Causes: one for each kind and name, whatever the path to it */
