@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tools/base has is not written again elsewhere in tools/: an array that grows is
-# array_room()'s.
+# array_room()'s, and what is searched by halves is search()'s.
 . "$(dirname "$0")/../engine.sh"
 
 # Two arrays, or an array and its hash, that grow together.
@@ -31,4 +31,35 @@ static int grow(struct list *l)
 }
 C
 ok "one that does not is seen" test -n "$(doublings planted)"
+
+halvings()	# folder
+{
+	grep -rnE --include='*.[ch]' '\b(mid|middle|half|m) = .*(/ 2|>> 1);' "$1" | grep -v '/base/' |
+		while IFS=: read -r halvings_file halvings_line halvings_rest; do
+			! sed -n "$((halvings_line > 3 ? halvings_line - 3 : 1)),$((halvings_line))p" "$halvings_file" |
+				grep -qE 'while \(|for \(.*<' || echo "$halvings_file:$halvings_line: $halvings_rest"
+		done
+}
+
+halvings "$TOP/tools" >found
+ok "what is sorted is searched by base/" test ! -s found
+diag "$(cat found)"
+
+cat >planted/b.c <<'C'
+static size_t find(const int *at, size_t nr, int key)
+{
+	size_t lo = 0, hi = nr;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (at[mid] < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+C
+ok "another search is seen" test -n "$(halvings planted)"
 finish

@@ -9,7 +9,7 @@ bool array_grow(void *array, size_t *room, size_t size)
 {
 	void **at = array;
 	size_t more = *room ? 2 * *room : ROOM_MIN;
-	void *new = reallocarray(*at, more, size);
+	void *new = more > *room ? reallocarray(*at, more, size) : NULL;
 
 	if (!new)
 		return false;

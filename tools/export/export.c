@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "facts/classes.h"
 #include "facts/ticks.h"
 #include "export/export.h"
@@ -84,14 +85,7 @@ bool export_wants_time(const struct export_options *o, int64_t start, int64_t en
 	if (!o->has_lives)
 		return true;
 	/* The first window that ends at start or later. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (o->windows[mid].end < start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, o->windows[i].end < start);
 	return lo < o->nr_windows && o->windows[lo].start <= end;
 }
 
@@ -101,14 +95,7 @@ bool export_wants_life(const struct export_options *o, const struct life *life)
 
 	if (!o->has_lives)
 		return true;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (o->lives[mid].start < life->start)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, o->lives[i].start < life->start);
 	for (; lo < o->nr_lives && o->lives[lo].start == life->start; lo++)
 		if (o->lives[lo].id == life->id)
 			return true;

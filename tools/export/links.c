@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "export/links.h"
 
 struct link {
@@ -93,21 +94,14 @@ void links_close(struct links *l)
 static int end_before(struct links *l, const struct life *life, int64_t *end)
 {
 	const struct ldb_row_reqtab *rows;
-	size_t nr, lo = 0, hi;
+	size_t nr, lo;
 	int ret = reader_requests(l->m->reader, &rows, &nr);
 
 	*end = INT64_MIN;
 	if (ret)
 		return ret;
-	for (hi = nr; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].id < life->id ||
-		    (rows[mid].id == life->id && rows[mid].start < life->start))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search(nr, i, rows[i].id < life->id ||
+			   (rows[i].id == life->id && rows[i].start < life->start));
 	if (lo && rows[lo - 1].id == life->id)
 		*end = rows[lo - 1].end;
 	return 0;
@@ -120,15 +114,9 @@ int links_find(struct links *l, const struct life *life, struct link_ids *ids)
 	int ret;
 
 	*ids = (struct link_ids){ 0 };
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct link *k = &l->at[mid];
-
-		if (k->id < life->id || (k->id == life->id && k->tick <= life->end))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i,
+			  l->at[i].id < life->id ||
+			  (l->at[i].id == life->id && l->at[i].tick <= life->end));
 	if (!lo || l->at[lo - 1].id != life->id)
 		return 0;
 	ret = end_before(l, life, &since);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "facts/classes.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
@@ -206,20 +207,13 @@ static int end(void *arg, struct attribution_item *item)
 static const char *class_of(struct stacks *s, uint64_t req, int64_t tick)
 {
 	const struct ldb_row_reqtab *rows;
-	size_t nr, lo = 0, hi;
+	size_t nr, lo;
 
 	if (!s->m->classes)
 		s->m->classes = classes_open(s->m);
 	if (!s->m->classes || reader_requests(s->m->reader, &rows, &nr))
 		return NULL;
-	for (hi = nr; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (rows[mid].id < req || (rows[mid].id == req && rows[mid].start <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search(nr, i, rows[i].id < req || (rows[i].id == req && rows[i].start <= tick));
 	if (lo && rows[lo - 1].id == req && rows[lo - 1].end > tick)
 		tick = rows[lo - 1].end;
 	return classes_find(s->m->classes, req, tick);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "classes.h"
 
 #define NAMES_MAX	65536	/* a class for each request is a mistake: the rest has none */
@@ -133,14 +134,7 @@ const char *classes_find(struct classes *c, uint64_t id, int64_t end)
 		if (near > 64 && is_before(&c->rows[near - 64], id, end))
 			lo = near - 63;
 	}
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (is_before(&c->rows[mid], id, end))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, is_before(&c->rows[i], id, end));
 	c->last = lo;
 	return lo && c->rows[lo - 1].id == id ? c->names[c->rows[lo - 1].name] : "";
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "futexes.h"
 #include "sched.h"
 
@@ -90,18 +91,11 @@ int futexes_match(struct futexes *f, struct lock_event *wait,
 		  int (*woken)(void *arg, const struct futex_wait *w), void *arg)
 {
 	unsigned kind = LDB_LOCK_KIND(wait->flags);
-	size_t lo = 0, hi = f->nr;
+	size_t lo = search_by(f->at, f->nr, w,
+			      w->tid < wait->tid ||
+			      (w->tid == wait->tid && w->woken <= wait->begin));
 	int ret = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct futex_wait *w = &f->at[mid];
-
-		if (w->tid < wait->tid || (w->tid == wait->tid && w->woken <= wait->begin))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < f->nr && !ret; lo++) {
 		struct futex_wait *w = &f->at[lo];
 

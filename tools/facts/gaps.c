@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "gaps.h"
 
 bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end)
@@ -50,17 +51,9 @@ void gaps_free(struct gaps *g)
 /* The first of tid that ends after tick; or one of another thread, or the end. */
 static const struct gap *find(const struct gaps *g, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = g->nr;
+	size_t lo = search_by(g->at, g->nr, at,
+			      at->tid < tid || (at->tid == tid && at->end <= tick));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct gap *at = &g->at[mid];
-
-		if (at->tid < tid || (at->tid == tid && at->end <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return g->at + lo;
 }
 

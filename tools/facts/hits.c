@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "hits.h"
 #include "ticks.h"
 
@@ -33,17 +34,10 @@ static int part_compare(const void *pa, const void *pb)
 /* The first part of this tid that ends at tick or later; NULL: none. */
 static struct counting *find(const struct counter *c, uint32_t tid, int64_t tick)
 {
-	size_t from = 0, to = c->nr;
+	size_t from = search(c->nr, i,
+			     c->at[i].part.tid < tid ||
+			     (c->at[i].part.tid == tid && c->at[i].part.end < tick));
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
-		const struct hits_part *p = &c->at[mid].part;
-
-		if (p->tid < tid || (p->tid == tid && p->end < tick))
-			from = mid + 1;
-		else
-			to = mid;
-	}
 	return from < c->nr && c->at[from].part.tid == tid ? &c->at[from] : NULL;
 }
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "estimate.h"
 #include "lockset.h"
 
@@ -309,17 +310,7 @@ static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 /* How many queries come before want. */
 static size_t queries_before(const struct lockset *s, const struct lockset_query *want)
 {
-	size_t lo = 0, hi = s->nr_queries;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (query_compare(&s->queries[mid], want) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(s->nr_queries, i, query_compare(&s->queries[i], want) < 0);
 }
 
 static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func *row)
@@ -370,14 +361,7 @@ static struct lockset_query *find_query(struct lockset *s, struct lockset_near *
 		}
 		lo = hi - lo > step ? hi - step : lo;
 	}
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->queries[mid].gen < gen)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, s->queries[i].gen < gen);
 	if (lo == n->to)
 		return NULL;
 	n->last = lo;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "classes.h"
 #include "model.h"
 #include "tasks.h"
@@ -321,18 +322,10 @@ void model_close(struct model *m)
 
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = m->nr_threads;
-
 	/* The last one with this tid that had started; else the first with it. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct thread *t = &m->threads[mid];
+	size_t lo = search_by(m->threads, m->nr_threads, t,
+			      t->tid < tid || (t->tid == tid && t->start <= tick));
 
-		if (t->tid < tid || (t->tid == tid && t->start <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo > 0 && m->threads[lo - 1].tid == tid)
 		return &m->threads[lo - 1];
 	if (lo < m->nr_threads && m->threads[lo].tid == tid)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "sched-private.h"
 #include "ticks.h"
 
@@ -31,16 +32,8 @@ bool party_is(const struct party *a, const struct party *b)
 static bool has_lost(const struct sched *s, const struct sched_off *off)
 {
 	const struct model *m = s->m;
-	size_t lo = 0, hi = m->nr_losses;
+	size_t lo = search(m->nr_losses, i, m->losses[i] < off->out);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (m->losses[mid] < off->out)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < m->nr_losses && m->losses[lo] <= off->in + s->loss_slack;
 }
 

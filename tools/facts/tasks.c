@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/intern.h"
+#include "base/search.h"
 #include "tasks.h"
 #include "ticks.h"
 
@@ -69,17 +70,9 @@ void tasks_close(struct tasks *t)
 
 const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = t ? t->nr : 0;
+	size_t lo = search_by(t->at, t ? t->nr : 0, k,
+			      k->tid < tid || (k->tid == tid && k->tick <= tick));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct task *k = &t->at[mid];
-
-		if (k->tid < tid || (k->tid == tid && k->tick <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo && t->at[lo - 1].tid == tid)
 		return &t->at[lo - 1];
 	/* Rows are written soon after the first event that names the tid. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Bins of time, buckets of latencies; see report-private.h. */
+#include "base/search.h"
 #include "facts/ticks.h"
 #include "page/report-private.h"
 
@@ -26,47 +27,19 @@ void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to)
 
 unsigned bins_first(const struct bins *b, int64_t tick)
 {
-	unsigned lo = 0, hi = b->nr;
+	unsigned lo = search(b->nr, i, b->to[i] < tick);
 
-	while (lo < hi) {
-		unsigned mid = (lo + hi) / 2;
-
-		if (tick <= b->to[mid])
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
 	return lo < b->nr ? lo : REPORT_BINS;
 }
 
 unsigned bins_last(const struct bins *b, int64_t tick)
 {
-	unsigned lo = 0, hi = b->nr;
-
-	while (lo < hi) {
-		unsigned mid = (lo + hi) / 2;
-
-		if (tick >= b->from[mid])
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr, i, b->from[i] <= tick);
 }
 
 unsigned bins_at(const struct bins *b, int64_t ns)
 {
-	unsigned lo = 0, hi = b->nr - 1;
-
-	while (lo < hi) {
-		unsigned mid = (lo + hi) / 2;
-
-		if (ns < b->edge[mid + 1])
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return lo;
+	return search(b->nr - 1, i, b->edge[i + 1] <= ns);
 }
 
 unsigned bins_bucket(uint64_t value, unsigned bits)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "page/report-private.h"
 
 void cells_init(struct cells *c, struct coarse *coarse, bool has_values)
@@ -77,16 +78,8 @@ static struct cell *find(const struct cells *c, uint64_t of, const struct cell *
 
 static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t nr)
 {
-	size_t lo = 0, hi = k->nr_values;
+	size_t lo = search(k->nr_values, i, k->values[i].bucket < bucket);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-
-		if (k->values[mid].bucket < bucket)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo < k->nr_values && k->values[lo].bucket == bucket) {
 		/* Full after 4 billion: percentiles of a bin, not its count, then err. */
 		k->values[lo].nr = UINT32_MAX - k->values[lo].nr < nr ? UINT32_MAX :

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "page/report-private.h"
 
 static int find_class(struct report_requests *q, const char *name, uint32_t *number)
@@ -112,16 +113,9 @@ int report_requests_read(struct report *r)
 const struct request *report_request(const struct report_requests *q, uint64_t id,
 				     int64_t from, int64_t to)
 {
-	size_t lo = 0, hi = q->nr;
+	size_t lo = search(q->nr, i,
+			   q->at[i].id < id || (q->at[i].id == id && q->at[i].start <= to));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (q->at[mid].id < id || (q->at[mid].id == id && q->at[mid].start <= to))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && q->at[lo - 1].id == id && q->at[lo - 1].end >= from ? &q->at[lo - 1] : NULL;
 }
 

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/search.h"
 #include "record/drain.h"
 
 /* slot_read() takes a slot as four words. */
@@ -169,16 +170,8 @@ static unsigned cont_number(unsigned type)
 /* The entry of a slot, or NULL. */
 static struct pending *pending_find(struct ring *r, unsigned nr, uint64_t idx)
 {
-	unsigned lo = 0, hi = nr;
+	unsigned lo = search(nr, i, r->pending[i].idx < idx);
 
-	while (lo < hi) {
-		unsigned mid = lo + (hi - lo) / 2;
-
-		if (r->pending[mid].idx < idx)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < nr && r->pending[lo].idx == idx ? &r->pending[lo] : NULL;
 }
 

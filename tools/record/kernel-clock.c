@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <time.h>
+#include "base/search.h"
 #include "record/kernel-clock.h"
 #include "record/session.h"
 
@@ -134,23 +135,16 @@ uint64_t kernel_clock_look(struct kernel_clock *c, bool must)
 int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 {
 	const struct look *from, *to;
-	size_t low = 0, high = c->nr - 1;
+	size_t low;
 
 	if (c->same)
 		return (int64_t)(ns + c->offset_ns - c->t0);
 	if (c->nr < 2)
 		return (int64_t)(look_at(c, 0)->tick - c->t0);
 	/* Nearly always between the last two, or near them. */
-	while (high - low > 1) {
-		size_t middle = (low + high) / 2;
-
-		if (look_at(c, middle)->ns <= ns)
-			low = middle;
-		else
-			high = middle;
-	}
+	low = search_range(1, c->nr - 1, i, look_at(c, i)->ns <= ns) - 1;
 	from = look_at(c, low);
-	to = look_at(c, high);
+	to = look_at(c, low + 1);
 	return (int64_t)(from->tick - c->t0) +
 	       (int64_t)((__int128)(int64_t)(ns - from->ns) * (int64_t)(to->tick - from->tick) /
 			 (int64_t)(to->ns - from->ns));

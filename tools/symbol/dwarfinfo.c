@@ -16,6 +16,7 @@
 #include <elfutils/libdw.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "cli/foreign.h"
 #include "symbol/dwarfinfo.h"
 
@@ -88,14 +89,7 @@ static struct range *range_find(struct range_list *list, Dwarf_Addr addr)
 {
 	size_t lo = 0, hi = list->nr;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (list->at[mid].lo <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, list->at[i].lo <= addr);
 	for (size_t tries = 0; lo > 0 && tries < 16; tries++, lo--)
 		if (addr < list->at[lo - 1].hi)
 			return &list->at[lo - 1];

@@ -14,6 +14,7 @@
 #include <elfutils/libdwfl.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "symbol/debugfile.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elfcalls.h"
@@ -254,16 +255,8 @@ static void read_syms(struct elffile *f)
 static const struct elffile_sym *sym_find(const struct sym_list *list, uint64_t addr)
 {
 	const struct elffile_sym *nearest = NULL;
-	size_t lo = 0, hi = list->nr;
+	size_t lo = search(list->nr, i, list->at[i].addr <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (list->at[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (size_t tries = 0; lo > 0 && tries < BACK_MAX; tries++, lo--) {
 		const struct elffile_sym *s = &list->at[lo - 1];
 

@@ -14,6 +14,7 @@
 #include <ldb/control.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elffile.h"
@@ -237,14 +238,7 @@ unsigned symtab_epoch(const struct symtab *st, int64_t tick)
 	if (!st->is_sorted)
 		sort_modules((struct symtab *)st);
 	hi = st->nr_epochs;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (st->epochs[mid] <= tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, st->epochs[i] <= tick);
 	return lo;
 }
 
@@ -277,14 +271,7 @@ static const struct module *find_module(struct symtab *st, uint64_t addr, int64_
 	if (!st->is_sorted)
 		sort_modules(st);
 	hi = st->nr_modules;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (st->modules[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, st->modules[i].start <= addr);
 	for (; lo > 0 && st->modules[lo - 1].max_end > addr; lo--) {
 		const struct module *m = &st->modules[lo - 1];
 

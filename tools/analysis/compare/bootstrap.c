@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "bootstrap.h"
 
 #define MARKS_MAX	2048
@@ -150,23 +151,16 @@ static uint64_t rank_of(double part, uint64_t nr)
 
 int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, double part)
 {
-	size_t lo = 0, hi = s->nr_marks - 1;
+	size_t lo, last = s->nr_marks - 1;
 	uint64_t rank, count;
 
 	if (!s->nr)
 		return 0;
 	if (!times)
 		return s->sorted[rank_of(part, s->nr) - 1];
-	rank = rank_of(part, count_below(s, times, hi));
+	rank = rank_of(part, count_below(s, times, last));
 	/* The last mark below which there are fewer. */
-	while (hi - lo > 1) {
-		size_t middle = (lo + hi) / 2;
-
-		if (count_below(s, times, middle) < rank)
-			lo = middle;
-		else
-			hi = middle;
-	}
+	lo = last ? search_range(1, last, i, count_below(s, times, i) < rank) - 1 : 0;
 	count = count_below(s, times, lo);
 	for (size_t i = lo * s->step; i < s->nr; i++) {
 		count += times[s->block_of[i]];

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/search.h"
 #include "facts/ticks.h"
 #include "partition-private.h"
 
@@ -130,14 +131,7 @@ static size_t first_of_class(const struct partition_build *b, uint32_t class, in
 {
 	size_t lo = b->class_at[class], hi = b->class_at[class + 1];
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->owned[b->class_first[mid]].end <= tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, b->owned[b->class_first[i]].end <= tick);
 	return lo;
 }
 
@@ -160,17 +154,7 @@ static int64_t class_ns(struct partition_build *b, uint32_t class, int64_t start
 
 static size_t first_owned(const struct partition_build *b, int64_t tick)
 {
-	size_t lo = 0, hi = b->nr_owned;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->owned[mid].end <= tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_owned, i, b->owned[i].end <= tick);
 }
 
 /* How many works the thread ended in (start, end]. */
@@ -279,17 +263,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 
 static size_t first_idle(const struct partition_build *b, int64_t tick)
 {
-	size_t lo = 0, hi = b->nr_idle;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->idle[mid].end <= tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_idle, i, b->idle[i].end <= tick);
 }
 
 static int add_idle(struct partition_build *b, const struct queued *q, int64_t *rest)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "base/search.h"
 #include "partition-private.h"
 
 #define GAPS_MAX	64	/* between the works of a server, for one request */
@@ -60,17 +61,9 @@ static int add_work(struct partition_build *b, size_t i)
 
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = b->nr_works;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->works[mid].tid < tid || (b->works[mid].tid == tid && b->works[mid].start <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_works, i,
+		      b->works[i].tid < tid ||
+		      (b->works[i].tid == tid && b->works[i].start <= tick));
 }
 
 /* While its server worked on requests, it does not matter how. */
@@ -138,14 +131,7 @@ static size_t find(const struct partition_build *b, uint32_t tid, int64_t tick, 
 				return at;
 		hi = at;
 	}
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (is_before(&b->needed[mid], tid, tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, is_before(&b->needed[i], tid, tick));
 	return lo;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "facts/ticks.h"
 #include "partition-private.h"
 
@@ -266,17 +267,7 @@ static int on_segment(void *arg, const struct segment *s)
 
 static size_t first_queued(const struct partition_build *b, uint32_t tid)
 {
-	size_t lo = 0, hi = b->nr_queued;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->queued[mid].server < tid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_queued, i, b->queued[i].server < tid);
 }
 
 static int end_thread(struct partition_build *b)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "facts/futexes.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
@@ -215,16 +216,8 @@ static int lock_compare(const void *pa, const void *pb)
 /* The lock of the shim's in whose object the futex lies. */
 static const struct lock_build *find_object(struct lock_build **locks, size_t nr, uint64_t futex)
 {
-	size_t lo = 0, hi = nr;
+	size_t lo = search(nr, i, locks[i]->lock <= futex);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (locks[mid]->lock <= futex)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo && futex_is_inside(futex, locks[lo - 1]->lock, locks[lo - 1]->kind) ?
 	       locks[lo - 1] : NULL;
 }

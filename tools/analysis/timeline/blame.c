@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
@@ -42,35 +43,16 @@ int blame_prepare(struct timeline_build *b)
 /* The first wait of tid that ends after tick.  Waits of a thread do not overlap. */
 static size_t first_wait(const struct timeline_build *b, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = b->nr_waits;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct lock_event *w = b->waits[mid];
-
-		if (w->tid < tid || (w->tid == tid && w->end <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_waits, i,
+		      b->waits[i]->tid < tid ||
+		      (b->waits[i]->tid == tid && b->waits[i]->end <= tick));
 }
 
 /* The first event of the lock that ends after tick; events are sorted by lock, end. */
 static size_t first_event(const struct timeline_build *b, uint64_t lock, int64_t tick)
 {
-	size_t lo = 0, hi = b->locks.nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct lock_event *e = &b->locks.events[mid];
-
-		if (e->lock < lock || (e->lock == lock && e->end <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search_by(b->locks.events, b->locks.nr, e,
+			 e->lock < lock || (e->lock == lock && e->end <= tick));
 }
 
 static struct segment *add_segment(struct timeline_build *b, const struct lock_event *e,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
@@ -52,18 +53,9 @@ static int offs_make(struct timeline_build *b)
 
 size_t offs_find(const struct timeline_build *b, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = b->nr_own_offs;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct segment *s = &b->t->segments[b->own_offs[mid]];
-
-		if (s->tid < tid || (s->tid == tid && s->end <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_own_offs, i,
+		      b->t->segments[b->own_offs[i]].tid < tid ||
+		      (b->t->segments[b->own_offs[i]].tid == tid && b->t->segments[b->own_offs[i]].end <= tick));
 }
 
 /* The wait, without what the thread spent off the CPU in it for another reason. */

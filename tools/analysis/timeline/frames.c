@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "base/search.h"
 #include "facts/estimate.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
@@ -98,17 +99,7 @@ static int frame_compare(const void *pa, const void *pb)
 /* How many frames come before want: bound 0; or are it or one of its parts, too: bound 1. */
 static size_t frames_below(const struct timeline_build *b, const struct frame *want, int bound)
 {
-	size_t lo = 0, hi = b->nr_frames;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (frame_compare(&b->frames[mid], want) < bound)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_frames, i, frame_compare(&b->frames[i], want) < bound);
 }
 
 static size_t frames_before(const struct timeline_build *b, const struct frame *want)
@@ -126,14 +117,7 @@ static size_t part_around(const struct timeline_build *b, size_t last, const str
 {
 	size_t lo = frames_before(b, &b->frames[last - 1]), hi = last - 1;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->frames[mid].end_max < f->end_max)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, b->frames[i].end_max < f->end_max);
 	return lo + 1;
 }
 
@@ -370,17 +354,7 @@ static const struct frame *next_block(const struct timeline_build *b, struct blo
 /* How many of nr frames start at tick or before; they are in order of their starts. */
 static size_t started_by(const struct frame *frames, size_t nr, int64_t tick)
 {
-	size_t lo = 0, hi = nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (frames[mid].start <= tick)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(nr, i, frames[i].start <= tick);
 }
 
 const struct frame *frames_by_time(const struct timeline_build *b, uint32_t tid, int64_t tick,
@@ -488,19 +462,11 @@ static int emit(struct timeline_build *b, struct frame *f, const struct interval
 static int emit_list(struct timeline_build *b, struct frame *f, const struct interval_list *list,
 		     bool blocks)
 {
-	size_t lo = 0, hi = list->nr;
+	/* The first interval of the thread that ends after the frame starts. */
+	size_t lo = search_by(list->at, list->nr, in,
+			      in->tid < f->tid || (in->tid == f->tid && in->end <= f->start));
 	int ret = 0;
 
-	/* The first interval of the thread that ends after the frame starts. */
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct interval *in = &list->at[mid];
-
-		if (in->tid < f->tid || (in->tid == f->tid && in->end <= f->start))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < list->nr && !ret; lo++) {
 		const struct interval *in = &list->at[lo];
 

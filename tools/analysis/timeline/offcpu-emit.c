@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "facts/futexes.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
@@ -58,18 +59,9 @@ static int index_make(struct index *x, struct timeline *t, enum segment_kind kin
 static size_t index_find(const struct index *x, const struct timeline *t, uint32_t tid,
 			 int64_t tick)
 {
-	size_t lo = 0, hi = x->nr;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct segment *s = &t->segments[x->at[mid]];
-
-		if (s->tid < tid || (s->tid == tid && s->end <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(x->nr, i,
+		      t->segments[x->at[i]].tid < tid ||
+		      (t->segments[x->at[i]].tid == tid && t->segments[x->at[i]].end <= tick));
 }
 
 static struct segment_sched *get_sched(struct segment *s)
@@ -313,17 +305,10 @@ static int emit_list(struct emitter *e, const struct interval_list *list, bool b
 	e->blocks = blocks;
 	for (size_t i = 0; i < list->nr && !ret; i++) {
 		const struct interval *in = &list->at[i];
-		size_t lo = 0, hi = b->nr_offs;
+		size_t lo = search(b->nr_offs, k,
+				   b->offs[k].off.tid < in->tid ||
+				   (b->offs[k].off.tid == in->tid && b->offs[k].off.in <= in->start));
 
-		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
-			const struct sched_off *off = &b->offs[mid].off;
-
-			if (off->tid < in->tid || (off->tid == in->tid && off->in <= in->start))
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
 		for (; lo < b->nr_offs && !ret; lo++) {
 			const struct sched_off *off = &b->offs[lo].off;
 
@@ -338,17 +323,9 @@ static int emit_list(struct emitter *e, const struct interval_list *list, bool b
 /* The interval of the thread around tick. */
 static bool is_in(const struct interval_list *list, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = list->nr;
+	size_t lo = search_by(list->at, list->nr, in,
+			      in->tid < tid || (in->tid == tid && in->end < tick));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct interval *in = &list->at[mid];
-
-		if (in->tid < tid || (in->tid == tid && in->end < tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < list->nr && list->at[lo].tid == tid && list->at[lo].start <= tick;
 }
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "facts/futexes.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
@@ -158,14 +159,7 @@ static int on_more(void *arg, const struct sched_off *off)
 		return 0;
 	/* Its first one: if any, that is the one whose begin was not known. */
 	key.off.out = INT64_MIN;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (off_compare(&b->offs[mid], &key) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_range(lo, hi, i, off_compare(&b->offs[i], &key) < 0);
 	if (lo == b->nr_offs || b->offs[lo].off.tid != off->tid || !is_open(&b->offs[lo]))
 		return 0;
 	free(b->offs[lo].spans);
@@ -250,17 +244,10 @@ static struct lock_event *find_wait(const struct wait_index *x, struct lockset *
 				    const struct sched_off *off)
 {
 	struct lock_event *found = NULL;
-	size_t lo = 0, hi = x->nr;
+	size_t lo = search(x->nr, i,
+			   set->events[x->waits[i]].tid < off->tid ||
+			   (set->events[x->waits[i]].tid == off->tid && set->events[x->waits[i]].end <= off->out));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct lock_event *w = &set->events[x->waits[mid]];
-
-		if (w->tid < off->tid || (w->tid == off->tid && w->end <= off->out))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < x->nr; lo++) {
 		struct lock_event *w = &set->events[x->waits[lo]];
 
@@ -277,16 +264,8 @@ static struct lock_event *find_wait(const struct wait_index *x, struct lockset *
 static const struct lock_event *find_object(const struct wait_index *x, const struct lockset *set,
 					    uint64_t futex)
 {
-	size_t lo = 0, hi = x->nr_objects;
+	size_t lo = search(x->nr_objects, i, set->events[x->objects[i]].lock <= futex);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (set->events[x->objects[mid]].lock <= futex)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo || !is_inside(futex, &set->events[x->objects[lo - 1]]))
 		return NULL;
 	return &set->events[x->objects[lo - 1]];

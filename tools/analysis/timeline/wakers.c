@@ -7,22 +7,14 @@
  * A thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
  * waker.
  */
+#include "base/search.h"
 #include "timeline-private.h"
 
 size_t wakers_first(const struct timeline_build *b, uint32_t tid, int64_t tick)
 {
-	size_t lo = 0, hi = b->nr_offs;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct sched_off *off = &b->offs[mid].off;
-
-		if (off->tid < tid || (off->tid == tid && off->in <= tick))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return search(b->nr_offs, i,
+		      b->offs[i].off.tid < tid ||
+		      (b->offs[i].off.tid == tid && b->offs[i].off.in <= tick));
 }
 
 static uint32_t waker_of(const struct timeline_build *b, const struct lock_event *wait)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "replay-private.h"
 
 #define PASSES_MAX	100	/* of one wait */
@@ -55,17 +56,10 @@ static struct turn *list_turns(const struct replay *r, size_t *nr)
 static void find(const struct turn *at, size_t nr, struct item *w)
 {
 	int64_t released = INT64_MIN;
-	size_t lo = 0, hi = nr;
+	size_t lo = search(nr, i,
+			   at[i].lock < w->object ||
+			   (at[i].lock == w->object && at[i].tick <= w->start));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (at[mid].lock < w->object ||
-		    (at[mid].lock == w->object && at[mid].tick <= w->start))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < nr && at[lo].lock == w->object && at[lo].tick < w->end &&
 	       w->nr_passes < PASSES_MAX; lo++) {
 		int64_t after;
@@ -112,15 +106,7 @@ void replay_sort_passes(struct replay *r)
 
 const struct replay_pass *replay_pass_of(const struct replay *r, int64_t serial)
 {
-	size_t lo = 0, hi = r->nr_passes;
+	size_t lo = search(r->nr_passes, i, r->passes[i].serial < serial);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (r->passes[mid].serial < serial)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return lo < r->nr_passes && r->passes[lo].serial == serial ? &r->passes[lo] : NULL;
 }

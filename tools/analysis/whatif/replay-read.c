@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analysis/timeline/tracks.h"
+#include "base/search.h"
 #include "facts/lockset.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
@@ -317,16 +318,8 @@ static int find_sleepers(const struct replay *r, struct sleepers *w)
 static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 {
 	const struct asleep key = { .actor = actor, .start = at };
-	size_t low = 0, high = w->nr;
+	size_t low = search(w->nr, i, asleep_compare(&w->at[i], &key) < 0);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (asleep_compare(&w->at[mid], &key) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (!low || w->at[low - 1].actor != actor || w->at[low - 1].end <= at)
 		return at;
 	return w->at[low - 1].since;

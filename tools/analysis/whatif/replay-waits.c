@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
 
@@ -79,16 +80,10 @@ static struct release *list_releases(const struct replay *r, size_t *nr)
 /* The last one in the wait, of another thread; false: none. */
 static bool find_release(const struct release *at, size_t nr, struct item *w)
 {
-	size_t lo = 0, hi = nr;
+	size_t lo = search(nr, i,
+			   at[i].lock < w->object ||
+			   (at[i].lock == w->object && at[i].tick <= w->end));
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (at[mid].lock < w->object || (at[mid].lock == w->object && at[mid].tick <= w->end))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	while (lo-- > 0 && at[lo].lock == w->object && at[lo].tick > w->start) {
 		if (at[lo].actor == w->actor)
 			continue;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/window.h"
 #include "facts/sched.h"
 #include "facts/tasks.h"
@@ -91,16 +92,8 @@ static int fill_marks(struct build *b, const struct why *w)
 /* The sum of ns - mark over the marks before ns. */
 static __int128 since(const struct marks *k, int64_t ns)
 {
-	size_t lo = 0, hi = k->nr;
+	size_t lo = search(k->nr, i, k->at[i] <= ns);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (k->at[mid] <= ns)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	return (__int128)ns * lo - k->sums[lo];
 }
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where something is in what is sorted.
+ *
+ *	search(nr, i, rows[i].tick < tick)
+ *	search_by(rows, nr, row, row->tid < tid || (row->tid == tid && row->tick < tick))
+ *
+ * is the first index for which the last argument is false; nr if there is none.  It must be
+ * true up to there and false from there on; i, or row, has its place in it.
+ */
+#ifndef BASE_SEARCH_H
+#define BASE_SEARCH_H
+
+#include <stddef.h>
+
+/* In [from, to). */
+#define search_range(from, to, i, is_before) __extension__ ({			\
+	size_t search_lo = (from), search_hi = (to);				\
+										\
+	while (search_lo < search_hi) {						\
+		size_t i = search_lo + (search_hi - search_lo) / 2;		\
+										\
+		if (is_before)							\
+			search_lo = i + 1;					\
+		else								\
+			search_hi = i;						\
+	}									\
+	search_lo;								\
+})
+
+#define search(nr, i, is_before)	search_range(0, nr, i, is_before)
+
+#define search_by(array, nr, at, is_before) __extension__ ({			\
+	size_t search_lo = 0, search_hi = (nr);					\
+										\
+	while (search_lo < search_hi) {						\
+		size_t search_mid = search_lo + (search_hi - search_lo) / 2;	\
+		const __typeof__((array)[0]) *at = &(array)[search_mid];	\
+										\
+		if (is_before)							\
+			search_lo = search_mid + 1;				\
+		else								\
+			search_hi = search_mid;					\
+	}									\
+	search_lo;								\
+})
+
+#endif
