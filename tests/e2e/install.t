@@ -28,7 +28,7 @@ runtime=$root/lib/libldbtrace.so.0
 ok "the plugin is there by its name" test -n "$plugin"
 check "an app compiles with the installed plugin" "$CC -O2 -g -fplugin='$plugin' '$PROGRAMS/app.c' -o app && ./app 20" 0 'app: end'
 oracle_add t.data
-check "the installed recorder finds the installed runtime" "env PATH='$root/bin:/usr/bin:/bin' ldb-record -o t.data -- ./app 100" 0 'app: end'
+check "the installed recorder finds the installed runtime" "env PATH='$root/bin:/usr/bin:/bin' ldb-record -o t.data -- ./app 500" 0 'app: end'
 check "the installed report" "env PATH='$root/bin:/usr/bin:/bin' ldb-report -i t.data" 0 'spin_us'
 pc="PKG_CONFIG_PATH='$root/lib/pkgconfig' pkg-config --define-variable=prefix='$root' --define-variable=libdir='$root/lib'"
 check "pkg-config links the runtime" \
@@ -60,7 +60,7 @@ real_install()	# prefix
 	check "gcc -fplugin=ldb.so app.c -o app" "gcc -fplugin=ldb.so app.c -o app" 0
 	check "./app" "./app 20" 0 'app: end'
 	oracle_add ldb.data
-	check "ldb-record -- ./app" "ldb-record -- ./app 100 && ldb-report" 0 'spin_us'
+	check "ldb-record -- ./app" "ldb-record -- ./app 500 && ldb-report" 0 'spin_us'
 	check "g++ -fplugin=ldb.so" "g++ -O2 -g -fplugin=ldb.so '$PROGRAMS/figure1.cc' -o figure1 -pthread && ./figure1 -n 1000" 0 '^figure1: 1000 requests'
 	check "gcc, pkg-config" "gcc -O2 -g -fplugin=ldb.so server.c -o server -pthread \$(pkg-config --cflags --libs ldbtrace)" 0
 	./server >server.out 2>&1 &
