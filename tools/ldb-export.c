@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/report/requests.h"
+#include "base/sort.h"
 #include "cli/document.h"
 #include "cli/error.h"
 #include "cli/opts.h"
@@ -132,14 +133,7 @@ static void on_progress(void *arg, const char *what, double done)
 
 /* The requests that were asked for */
 
-static int earlier_first(const void *pa, const void *pb)
-{
-	const struct life *a = pa, *b = pb;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
-}
+COMPARE(earlier_first, struct life, UP(start) UP(id))
 
 /* False after one line: there is none. */
 static bool choose_lives(struct model *m, struct export_options *o, struct requests *requests)

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "export/links.h"
 
 struct link {
@@ -54,14 +55,7 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct link *a = pa, *b = pb;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->tick < b->tick ? -1 : a->tick > b->tick;
-}
+COMPARE(compare, struct link, UP(id) UP(tick))
 
 struct links *links_open(struct model *m)
 {

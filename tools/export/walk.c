@@ -6,6 +6,7 @@
 #include "analysis/report/stats.h"
 #include "analysis/timeline/tracks.h"
 #include "base/array.h"
+#include "base/sort.h"
 #include "export/table.h"
 #include "export/walk.h"
 
@@ -97,14 +98,7 @@ static int add_irqs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-static int by_thread_start(const void *pa, const void *pb)
-{
-	const struct life_irq *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+COMPARE(by_thread_start, struct life_irq, UP(tid) UP(start))
 
 static int read_irqs(struct life_irqs *irqs)
 {

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "classes.h"
 
 #define NAMES_MAX	65536	/* a class for each request is a mistake: the rest has none */
@@ -71,14 +72,7 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct naming *a = pa, *b = pb;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->tick < b->tick ? -1 : a->tick > b->tick;
-}
+COMPARE(compare, struct naming, UP(id) UP(tick))
 
 static bool is_sorted(const struct classes *c)
 {

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "futexes.h"
 #include "sched.h"
 
@@ -50,14 +51,7 @@ static int on_off(void *arg, const struct sched_off *off)
 	return futexes_add(b->m, b->f, off);
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct futex_wait *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->out < b->out ? -1 : a->out > b->out;
-}
+COMPARE(compare, struct futex_wait, UP(tid) UP(out))
 
 void futexes_sort(struct futexes *f)
 {

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "gaps.h"
 
 bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end)
@@ -16,14 +17,7 @@ bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end)
 	return true;
 }
 
-static int gap_compare(const void *pa, const void *pb)
-{
-	const struct gap *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+COMPARE(gap_compare, struct gap, UP(tid) UP(start))
 
 void gaps_sort(struct gaps *g)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "hits.h"
 #include "ticks.h"
 
@@ -22,14 +23,7 @@ struct counter {
 	size_t nr;
 };
 
-static int part_compare(const void *pa, const void *pb)
-{
-	const struct counting *a = pa, *b = pb;
-
-	if (a->part.tid != b->part.tid)
-		return a->part.tid < b->part.tid ? -1 : 1;
-	return a->part.start < b->part.start ? -1 : a->part.start > b->part.start;
-}
+COMPARE(part_compare, struct counting, UP(part.tid) UP(part.start))
 
 /* The first part of this tid that ends at tick or later; NULL: none. */
 static struct counting *find(const struct counter *c, uint32_t tid, int64_t tick)

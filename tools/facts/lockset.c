@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "estimate.h"
 #include "lockset.h"
 
@@ -158,18 +159,7 @@ static uint32_t thread_nr(const struct model *m, uint32_t tid, int64_t tick)
 	return t ? t - m->threads : UINT32_MAX;
 }
 
-static int query_compare(const void *pa, const void *pb)
-{
-	const struct lockset_query *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->nr_thread != b->nr_thread)
-		return a->nr_thread < b->nr_thread ? -1 : 1;
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	return a->gen < b->gen ? -1 : a->gen > b->gen;
-}
+COMPARE(query_compare, struct lockset_query, UP(tid) UP(nr_thread) UP(block) UP(gen))
 
 static bool same_group(const struct lockset_query *a, const struct lockset_query *b)
 {
@@ -469,16 +459,7 @@ static void bound_by_frames(struct lockset *s)
 	}
 }
 
-static int event_compare(const void *pa, const void *pb)
-{
-	const struct lock_event *a = pa, *b = pb;
-
-	if (a->lock != b->lock)
-		return a->lock < b->lock ? -1 : 1;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	return a->begin < b->begin ? -1 : a->begin > b->begin;
-}
+COMPARE(event_compare, struct lock_event, UP(lock) UP(end) UP(begin))
 
 #define WAITS_MAX	256	/* looked at for one hold: a convoy longer than that is a storm */
 

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/intern.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "tasks.h"
 #include "ticks.h"
 
@@ -35,14 +36,7 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct task *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->tick < b->tick ? -1 : a->tick > b->tick;
-}
+COMPARE(compare, struct task, UP(tid) UP(tick))
 
 struct tasks *tasks_open(struct model *m)
 {

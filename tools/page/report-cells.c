@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "page/report-private.h"
 
 void cells_init(struct cells *c, struct coarse *coarse, bool has_values)
@@ -219,24 +220,9 @@ int cells_add(struct cells *c, const struct cell *like, int64_t value, int64_t r
 	return c->has_values ? add_value(c, k, bins_bucket(value, VALUE_BITS), 1) : 0;
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const struct cell *a = pa, *b = pb;
-
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	if (a->last != b->last)
-		return a->last < b->last ? -1 : 1;
-	if (a->place.class != b->place.class)
-		return a->place.class < b->place.class ? -1 : 1;
-	if (a->place.first != b->place.first)
-		return a->place.first < b->place.first ? -1 : 1;
-	if (a->place.last != b->place.last)
-		return a->place.last < b->place.last ? -1 : 1;
-	return a->place.bucket < b->place.bucket ? -1 : a->place.bucket > b->place.bucket;
-}
+COMPARE(compare, struct cell,
+	UP(key) UP(first) UP(last) UP(place.class) UP(place.first) UP(place.last)
+	UP(place.bucket))
 
 void cells_sort(struct cells *c)
 {

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "page/report-private.h"
 
 static int find_class(struct report_requests *q, const char *name, uint32_t *number)
@@ -65,23 +66,9 @@ static int on_life(void *arg, struct life *life)
 	return ret ? ret : keep(&r->lives, &request);
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct request *a = pa, *b = pb;
+COMPARE(by_start, struct request, UP(start) UP(id))
 
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static int by_id(const void *pa, const void *pb)
-{
-	const struct request *a = pa, *b = pb;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+COMPARE(by_id, struct request, UP(id) UP(start))
 
 struct place report_place(const struct request *q)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "cli/units.h"
 #include "render/text.h"
 #include "render/why.h"
@@ -102,12 +103,7 @@ static void text_sentence(const struct render *r, const char *sentence)
 	wrap_end(&wrap, 4);
 }
 
-static int share_compare(const void *pa, const void *pb)
-{
-	const struct share *a = pa, *b = pb;
-
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
-}
+COMPARE(share_compare, struct share, DOWN(ns))
 
 /* Its innermost functions, as many as fit: they tell most. */
 static const char *path_end(char *path, size_t width)

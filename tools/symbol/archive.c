@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/sort.h"
 #include "symbol/archive.h"
 
 #define FILES_MAX	65536
@@ -85,16 +86,7 @@ int archive_add_call(struct archive *a, const struct ldb_row_call *row)
 	return 0;
 }
 
-static int compare_symbols(const void *pa, const void *pb)
-{
-	const struct ldb_row_symbol *a = pa, *b = pb;
-
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	if (a->ask != b->ask)
-		return a->ask < b->ask ? -1 : 1;
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
+COMPARE(compare_symbols, struct ldb_row_symbol, UP(file) UP(ask) UP(addr))
 
 const struct ldb_row_symbol *archive_symbol(struct archive *a, uint32_t file, unsigned ask,
 					    uint64_t addr)

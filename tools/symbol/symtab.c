@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elffile.h"
@@ -174,14 +175,7 @@ int symtab_add_module(struct symtab *st, const struct ldb_row_module *row)
 	return 0;
 }
 
-static int module_compare(const void *pa, const void *pb)
-{
-	const struct module *a = pa, *b = pb;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->tick < b->tick ? -1 : a->tick > b->tick;
-}
+COMPARE(module_compare, struct module, UP(start) UP(tick))
 
 static int tick_compare(const void *pa, const void *pb)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "top/top.h"
 
@@ -73,12 +74,7 @@ static int add_running(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static int longer_first(const void *pa, const void *pb)
-{
-	const struct view_running *a = pa, *b = pb;
-
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
-}
+COMPARE(longer_first, struct view_running, DOWN(ns))
 
 static void sort_running(struct view *v)
 {

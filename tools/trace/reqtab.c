@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "base/array.h"
+#include "base/sort.h"
 #include "trace/reqtab.h"
 
 #define LINEAR_MAX	32
@@ -361,14 +362,7 @@ void reqtab_sort(struct ldb_row_req *rows, size_t nr)
 	free(sorted);
 }
 
-static int by_id_start(const void *a, const void *b)
-{
-	const struct ldb_row_reqtab *x = a, *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
+COMPARE(by_id_start, struct ldb_row_reqtab, UP(id) UP(start))
 
 static bool is_sorted(const struct reqtab *t)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "bootstrap.h"
 
 #define MARKS_MAX	2048
@@ -70,12 +71,7 @@ struct item {
 	uint32_t block;
 };
 
-static int compare_items(const void *pa, const void *pb)
-{
-	const struct item *a = pa, *b = pb;
-
-	return a->latency < b->latency ? -1 : a->latency > b->latency;
-}
+COMPARE(compare_items, struct item, UP(latency))
 
 static void count_marks(struct resampler *s)
 {

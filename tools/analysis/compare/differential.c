@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/why/categories.h"
+#include "base/sort.h"
 #include "differential-private.h"
 
 uint32_t differential_class(const struct partition *p, const char *name)
@@ -23,14 +24,7 @@ struct ranked {
 	uint32_t at;
 };
 
-static int compare_ranked(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa, *b = pb;
-
-	if (a->latency != b->latency)
-		return a->latency < b->latency ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
-}
+COMPARE(compare_ranked, struct ranked, UP(latency) UP(at))
 
 static int rank_requests(struct run *run)
 {
@@ -154,14 +148,7 @@ struct remainder {
 	size_t at;
 };
 
-static int compare_remainders(const void *pa, const void *pb)
-{
-	const struct remainder *a = pa, *b = pb;
-
-	if (a->left != b->left)
-		return a->left > b->left ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
-}
+COMPARE(compare_remainders, struct remainder, DOWN(left) UP(at))
 
 /*
  * Divides the sums (one every stride) by nr such that the quotients sum to the
@@ -235,18 +222,7 @@ static struct part_key part_key_of(const struct leafkeys *keys, uint32_t n)
 	return k;
 }
 
-static int compare_part_keys(const void *pa, const void *pb)
-{
-	const struct part_key *a = pa, *b = pb;
-
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->text != b->text)
-		return a->text < b->text ? -1 : 1;
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	return a->key < b->key ? -1 : a->key > b->key;
-}
+COMPARE(compare_part_keys, struct part_key, UP(kind) UP(text) UP(file) UP(key))
 
 static bool is_used(const struct key_sum *sum)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "partition-private.h"
 
@@ -68,12 +69,7 @@ static int sort_requests(struct partition_build *b)
 	return 0;
 }
 
-static int share_compare(const void *pa, const void *pb)
-{
-	const struct share *a = pa, *b = pb;
-
-	return a->leaf < b->leaf ? -1 : a->leaf > b->leaf;
-}
+COMPARE(share_compare, struct share, UP(leaf))
 
 /* Each share goes to the next free place of its request; no second copy is needed. */
 static int place_shares(struct partition *p)

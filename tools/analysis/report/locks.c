@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "facts/futexes.h"
 #include "facts/sched.h"
 #include "facts/ticks.h"
@@ -350,32 +351,11 @@ static void fill_times(struct lock_times *t, struct dist *d, struct dist *res, u
 	};
 }
 
-static int site_compare(const void *pa, const void *pb)
-{
-	const struct lock_site *a = pa, *b = pb;
+COMPARE(site_compare, struct lock_site, UP(op) DOWN(times.total_ns))
 
-	if (a->op != b->op)
-		return a->op < b->op ? -1 : 1;
-	return a->times.total_ns > b->times.total_ns ? -1 : a->times.total_ns < b->times.total_ns;
-}
+COMPARE(owner_compare, struct lock_owner, DOWN(wait_ns) DOWN(hold_ns))
 
-static int owner_compare(const void *pa, const void *pb)
-{
-	const struct lock_owner *a = pa, *b = pb;
-
-	if (a->wait_ns != b->wait_ns)
-		return a->wait_ns > b->wait_ns ? -1 : 1;
-	return a->hold_ns > b->hold_ns ? -1 : a->hold_ns < b->hold_ns;
-}
-
-static int entry_compare(const void *pa, const void *pb)
-{
-	const struct lock_entry *a = pa, *b = pb;
-
-	if (a->waits.total_ns != b->waits.total_ns)
-		return a->waits.total_ns > b->waits.total_ns ? -1 : 1;
-	return a->holds.total_ns > b->holds.total_ns ? -1 : a->holds.total_ns < b->holds.total_ns;
-}
+COMPARE(entry_compare, struct lock_entry, DOWN(waits.total_ns) DOWN(holds.total_ns))
 
 /* The waits, or the holds, of all sites together. */
 static int fill_total(struct builder *b, struct lock_build *l, unsigned op, struct lock_times *t)
@@ -542,7 +522,7 @@ int locks_each(struct model *m, const struct locks_options *options,
 	return ret;
 }
 
-#define COMPARE(key)								\
+#define BY_KEY(key)								\
 	static int compare_##key(const void *pa, const void *pb)		\
 	{									\
 		const struct lock_times *a = &((const struct lock_entry *)pa)->waits; \
@@ -551,11 +531,11 @@ int locks_each(struct model *m, const struct locks_options *options,
 		return a->key > b->key ? -1 : a->key < b->key;			\
 	}
 
-COMPARE(max_ns)
-COMPARE(p99_ns)
-COMPARE(p50_ns)
-COMPARE(mean_ns)
-COMPARE(count)
+BY_KEY(max_ns)
+BY_KEY(p99_ns)
+BY_KEY(p50_ns)
+BY_KEY(mean_ns)
+BY_KEY(count)
 
 int locks_sort(struct locks *locks, const char *key)
 {

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/heap.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "requests.h"
 
@@ -198,12 +199,7 @@ static int slower_first(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static int earlier_first(const void *pa, const void *pb)
-{
-	const struct life *a = pa, *b = pb;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+COMPARE(earlier_first, struct life, UP(start))
 
 int requests_build(struct model *m, const struct requests_options *options, struct requests *r)
 {

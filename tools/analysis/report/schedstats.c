@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "schedstats.h"
@@ -249,14 +250,7 @@ static int compare_total_ns(const void *pa, const void *pb)
 	return a->tid < b->tid ? -1 : a->tid > b->tid;
 }
 
-static int party_compare(const void *pa, const void *pb)
-{
-	const struct sched_party *a = pa, *b = pb;
-
-	if (a->total_ns != b->total_ns)
-		return a->total_ns > b->total_ns ? -1 : 1;
-	return a->who.tid < b->who.tid ? -1 : a->who.tid > b->who.tid;
-}
+COMPARE(party_compare, struct sched_party, DOWN(total_ns) UP(who.tid))
 
 static void add_entry(struct sched_entry *to, const struct sched_entry *e)
 {
@@ -405,7 +399,7 @@ void schedstats_free(struct schedstats *s)
 	*s = (struct schedstats){ 0 };
 }
 
-#define COMPARE(key)								\
+#define BY_KEY(key)								\
 	static int compare_##key(const void *pa, const void *pb)		\
 	{									\
 		const struct sched_times *a = &((const struct sched_entry *)pa)->delays; \
@@ -417,12 +411,12 @@ void schedstats_free(struct schedstats *s)
 		return a->key > b->key ? -1 : a->key < b->key;			\
 	}
 
-COMPARE(max_ns)
-COMPARE(p999_ns)
-COMPARE(p99_ns)
-COMPARE(p50_ns)
-COMPARE(mean_ns)
-COMPARE(count)
+BY_KEY(max_ns)
+BY_KEY(p999_ns)
+BY_KEY(p99_ns)
+BY_KEY(p50_ns)
+BY_KEY(mean_ns)
+BY_KEY(count)
 
 int schedstats_sort(struct schedstats *s, const char *key)
 {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "facts/futexes.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
@@ -113,12 +114,7 @@ int offcpu_describe(const struct model *m, struct segment *s, const struct sched
 	return 0;
 }
 
-static int occupant_compare(const void *pa, const void *pb)
-{
-	const struct segment_occupant *a = pa, *b = pb;
-
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
-}
+COMPARE(occupant_compare, struct segment_occupant, DOWN(ns))
 
 /* Whoever had the CPU in [start, end). */
 int offcpu_add_occupants(const struct model *m, struct segment_sched *k,

@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "facts/futexes.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
@@ -108,14 +109,7 @@ static int on_migration(void *arg, const struct sched_migration *migration)
 	return 0;
 }
 
-static int off_compare(const void *pa, const void *pb)
-{
-	const struct offcpu *a = pa, *b = pb;
-
-	if (a->off.tid != b->off.tid)
-		return a->off.tid < b->off.tid ? -1 : 1;
-	return a->off.out < b->off.out ? -1 : a->off.out > b->off.out;
-}
+COMPARE(off_compare, struct offcpu, UP(off.tid) UP(off.out))
 
 static int64_t read_from(const struct timeline_build *b, int64_t before_ns)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
@@ -167,12 +168,7 @@ static int add_times(struct timeline_build *b)
 	return ret;
 }
 
-static int cause_compare(const void *pa, const void *pb)
-{
-	const struct timeline_cause *a = pa, *b = pb;
-
-	return a->ns > b->ns ? -1 : a->ns < b->ns;
-}
+COMPARE(cause_compare, struct timeline_cause, DOWN(ns))
 
 /*
  * Each sum was rounded by itself: the nanoseconds that are missing, or too many,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
@@ -41,14 +42,7 @@ int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_
 	return 0;
 }
 
-static int interval_compare(const void *pa, const void *pb)
-{
-	const struct interval *a = pa, *b = pb;
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+COMPARE(interval_compare, struct interval, UP(tid) UP(start))
 
 /* Sorted, and overlapping ones joined. */
 void interval_merge(struct interval_list *list)

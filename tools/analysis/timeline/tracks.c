@@ -7,24 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
 /* Segments that are no functions, of one window */
 
-static int segment_compare(const void *pa, const void *pb)
-{
-	const struct segment *a = pa, *b = pb;
-
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	return a->kind < b->kind ? -1 : a->kind > b->kind;
-}
+COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
 static void free_sched(struct segment *s)
 {

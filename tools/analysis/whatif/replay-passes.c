@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "replay-private.h"
 
 #define PASSES_MAX	100	/* of one wait */
@@ -91,12 +92,7 @@ int replay_find_passes(struct replay *r)
 	return 0;
 }
 
-static int pass_compare(const void *pa, const void *pb)
-{
-	const struct replay_pass *a = pa, *b = pb;
-
-	return a->serial < b->serial ? -1 : a->serial > b->serial;
-}
+COMPARE(pass_compare, struct replay_pass, UP(serial))
 
 void replay_sort_passes(struct replay *r)
 {

@@ -11,6 +11,7 @@
 
 #include "analysis/timeline/tracks.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "facts/lockset.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
@@ -260,16 +261,7 @@ struct sleepers {
 	size_t nr;
 };
 
-static int asleep_compare(const void *pa, const void *pb)
-{
-	const struct asleep *a = pa, *b = pb;
-
-	if (a->actor != b->actor)
-		return a->actor < b->actor ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	return a->end > b->end ? -1 : a->end < b->end;
-}
+COMPARE(asleep_compare, struct asleep, UP(actor) UP(start) DOWN(end))
 
 /* The call that waits is one item, the sleeps in it are others. */
 static void find_outer(struct sleepers *w)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
 
@@ -458,16 +459,7 @@ static uint8_t rank_of(const struct item *i, bool is_end)
 	}
 }
 
-static int edge_compare(const void *pa, const void *pb)
-{
-	const struct edge *a = pa, *b = pb;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->item < b->item ? -1 : a->item > b->item;
-}
+COMPARE(edge_compare, struct edge, UP(time) UP(rank) UP(item))
 
 static int add_edge(struct maker *k, const struct item *items, uint32_t nr, bool is_end)
 {
@@ -558,14 +550,7 @@ static int make_actor(struct maker *k, uint32_t actor, const struct item *items,
 	return ret;
 }
 
-static int piece_compare(const void *pa, const void *pb)
-{
-	const struct replay_piece *a = pa, *b = pb;
-
-	if (a->actor != b->actor)
-		return a->actor < b->actor ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+COMPARE(piece_compare, struct replay_piece, UP(actor) UP(start))
 
 int replay_make_steps(struct replay *r)
 {

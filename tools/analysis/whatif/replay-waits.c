@@ -7,24 +7,12 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
 
 /* At the same time: what ends comes first, what somebody may wait for next. */
-static int item_compare(const void *pa, const void *pb)
-{
-	const struct item *a = pa, *b = pb;
-
-	if (a->actor != b->actor)
-		return a->actor < b->actor ? -1 : 1;
-	if (a->start != b->start)
-		return a->start < b->start ? -1 : 1;
-	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	return a->object < b->object ? -1 : a->object > b->object;
-}
+COMPARE(item_compare, struct item, UP(actor) UP(start) DOWN(end) UP(kind) UP(object))
 
 /* The hold that begins when the wait ends. */
 static void pair(struct replay *r, size_t nr)
@@ -50,14 +38,7 @@ struct release {
 	int64_t tick;
 };
 
-static int release_compare(const void *pa, const void *pb)
-{
-	const struct release *a = pa, *b = pb;
-
-	if (a->lock != b->lock)
-		return a->lock < b->lock ? -1 : 1;
-	return a->tick < b->tick ? -1 : a->tick > b->tick;
-}
+COMPARE(release_compare, struct release, UP(lock) UP(tick))
 
 static struct release *list_releases(const struct replay *r, size_t *nr)
 {
@@ -98,21 +79,9 @@ struct keyed {
 	int64_t value;
 };
 
-static int keyed_compare(const void *pa, const void *pb)
-{
-	const struct keyed *a = pa, *b = pb;
+COMPARE(keyed_compare, struct keyed, UP(key) UP(value))
 
-	if (a->key != b->key)
-		return a->key < b->key ? -1 : 1;
-	return a->value < b->value ? -1 : a->value > b->value;
-}
-
-static int value_compare(const void *pa, const void *pb)
-{
-	const struct keyed *a = pa, *b = pb;
-
-	return a->value < b->value ? -1 : a->value > b->value;
-}
+COMPARE(value_compare, struct keyed, UP(value))
 
 /* Median delays from release to the next holder, for who did not wait in the recording. */
 static int set_handovers(struct replay *r)

@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "base/window.h"
 #include "facts/sched.h"
 #include "facts/tasks.h"
@@ -228,12 +229,7 @@ static int compare_contexts(const void *pa, const void *pb)
 	return a->kind != b->kind ? (int)a->kind - (int)b->kind : strcmp(a->name, b->name);
 }
 
-static int compare_bars(const void *pa, const void *pb)
-{
-	const struct cpu_bar *a = pa, *b = pb;
-
-	return a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
-}
+COMPARE(compare_bars, struct cpu_bar, UP(cpu))
 
 int cpus_build(const struct why *w, struct cpus *c)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "pictures.h"
 
 static int compare_values(const void *pa, const void *pb)
@@ -38,12 +39,7 @@ struct box box_of(int64_t *values, size_t nr)
 
 /* Balloons */
 
-static int compare_balloons(const void *pa, const void *pb)
-{
-	const struct balloon *a = pa, *b = pb;
-
-	return a->number < b->number ? -1 : a->number > b->number;
-}
+COMPARE(compare_balloons, struct balloon, UP(number))
 
 static int fill_bins(const struct partition *p, struct balloons *b)
 {

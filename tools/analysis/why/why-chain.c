@@ -11,6 +11,7 @@
 
 #include "analysis/partition/partition-private.h"
 #include "analysis/timeline/timeline.h"
+#include "base/sort.h"
 #include "facts/lives.h"
 #include "facts/lockset.h"
 #include "facts/ticks.h"
@@ -40,14 +41,7 @@ struct chains {
 	int ret;
 };
 
-static int wanted_compare(const void *pa, const void *pb)
-{
-	const struct wanted *a = pa, *b = pb;
-
-	if (a->id != b->id)
-		return a->id < b->id ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
+COMPARE(wanted_compare, struct wanted, UP(id) UP(start))
 
 /* Several may have been behind the same one: each gets a life of its own. */
 static int give_life(struct wanted *to, const struct life *life)
@@ -450,12 +444,7 @@ static int follow(struct chains *k, struct wanted *at, struct why_chain *chain)
 	return k->ret;
 }
 
-static int by_target(const void *pa, const void *pb)
-{
-	const struct wanted *a = pa, *b = pb;
-
-	return a->target < b->target ? -1 : a->target > b->target;
-}
+COMPARE(by_target, struct wanted, UP(target))
 
 /* Whose timeline tells most: its own, or that of the request it was behind. */
 static void want(struct chains *k, struct why_target *t)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/partition/partition-private.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "categories.h"
 #include "why-private.h"
@@ -275,14 +276,7 @@ static int64_t explain(struct explanation *e, uint32_t n)
 	return below < d ? d : below;
 }
 
-static int amount_compare(const void *pa, const void *pb)
-{
-	const struct why_amount *a = pa, *b = pb;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->cause < b->cause ? -1 : a->cause > b->cause;
-}
+COMPARE(amount_compare, struct why_amount, DOWN(ns) UP(cause))
 
 int explain_target(struct why *w, const struct why_options *o, struct why_target *target)
 {

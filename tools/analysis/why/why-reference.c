@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "base/sort.h"
 #include "why-private.h"
 
 int tree_open(struct tree *t, const struct partition *p)
@@ -105,19 +106,9 @@ static int add_values(struct values *v, const struct tree *t, struct node_refere
 ORDER_KEY(value_node, struct value, node)
 ORDER_KEY(value_ns, struct value, ns)
 
-static int by_nr(const void *pa, const void *pb)
-{
-	const struct value *a = pa, *b = pb;
+COMPARE(by_nr, struct value, UP(nr))
 
-	return a->nr < b->nr ? -1 : a->nr > b->nr;
-}
-
-static int by_ns(const void *pa, const void *pb)
-{
-	const struct value *a = pa, *b = pb;
-
-	return a->ns < b->ns ? -1 : a->ns > b->ns;
-}
+COMPARE(by_ns, struct value, UP(ns))
 
 /* Of nr requests, of which those not among the values, sorted, have 0. */
 static int64_t median_ns(const struct value *v, size_t nr_values, size_t nr)

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Functions for qsort(), by members:
+ *
+ *	COMPARE(gap_compare, struct gap, UP(tid) UP(start) DOWN(end))
+ */
+#ifndef BASE_SORT_H
+#define BASE_SORT_H
+
+#define UP(member)							\
+	if (a->member != b->member)					\
+		return a->member < b->member ? -1 : 1;
+#define DOWN(member)							\
+	if (a->member != b->member)					\
+		return a->member > b->member ? -1 : 1;
+
+#define COMPARE(name, type, members)					\
+static int name(const void *pa, const void *pb)				\
+{									\
+	const type *a = pa, *b = pb;					\
+									\
+	members								\
+	return 0;							\
+}
+
+#endif
