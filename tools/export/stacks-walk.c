@@ -38,7 +38,7 @@ int stacks_walk(struct stacks *s, struct model *m, const struct export_options *
 	struct walk_sink sink = { .thread = on_thread, .segment = on_segment, .arg = &w };
 	int ret;
 
-	if (o->with_causes)
+	if (s->options.with_causes)
 		sink.irq = on_irq;
 	ret = walk(m, o, &sink);
 
