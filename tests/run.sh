@@ -15,8 +15,8 @@
 # A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
 # seconds (default 240); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 2400).
 #
-# A script of e2e/, or with a line "# Timed: WHY", rests on a machine that keeps up: most
-# judge what a live scanner saw.  When it fails, it is run once more at the end, with nothing
+# A script of e2e/ or browser/, or with a line "# Timed: WHY", rests on a machine that keeps
+# up: most judge what a live scanner saw.  When it fails, it is run once more at the end, with nothing
 # beside it, and that counts; both are shown.
 #
 # Output: one line per test file, failures in full, and last
@@ -116,7 +116,7 @@ run_script()	# path
 {
 	timed=
 	case $1 in
-	*/e2e/*) timed=1 ;;
+	*/e2e/* | */browser/*) timed=1 ;;
 	*) ! grep -q '^# Timed: ' "$1" || timed=1 ;;
 	esac
 	run_one "$name" "$limit" sh "$1"
