@@ -3,8 +3,8 @@
 # array_room()'s, and what is searched by halves is search()'s.
 . "$(dirname "$0")/../engine.sh"
 
-# Two arrays, or an array and its hash, that grow together.
-besides='/stats-fold\.c:\|/pictures-blame\.c:'
+# Two arrays that grow together.
+besides='/stats-fold\.c:'
 
 # A room that is doubled or grown by a half, beside a reallocation.
 doublings()	# folder

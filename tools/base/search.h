@@ -31,18 +31,9 @@
 #define search(nr, i, is_before)	search_range(0, nr, i, is_before)
 
 #define search_by(array, nr, at, is_before) __extension__ ({			\
-	size_t search_lo = 0, search_hi = (nr);					\
+	const __typeof__((array)[0]) *at, *search_array = (array);		\
 										\
-	while (search_lo < search_hi) {						\
-		size_t search_mid = search_lo + (search_hi - search_lo) / 2;	\
-		const __typeof__((array)[0]) *at = &(array)[search_mid];	\
-										\
-		if (is_before)							\
-			search_lo = search_mid + 1;				\
-		else								\
-			search_hi = search_mid;					\
-	}									\
-	search_lo;								\
+	search(nr, search_at, (at = &search_array[search_at], is_before));	\
 })
 
 #endif

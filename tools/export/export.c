@@ -80,22 +80,22 @@ int export_find_windows(struct export_options *o)
 
 bool export_wants_time(const struct export_options *o, int64_t start, int64_t end)
 {
-	size_t lo = 0, hi = o->nr_windows;
+	size_t lo;
 
 	if (!o->has_lives)
 		return true;
 	/* The first window that ends at start or later. */
-	lo = search_range(lo, hi, i, o->windows[i].end < start);
+	lo = search(o->nr_windows, i, o->windows[i].end < start);
 	return lo < o->nr_windows && o->windows[lo].start <= end;
 }
 
 bool export_wants_life(const struct export_options *o, const struct life *life)
 {
-	size_t lo = 0, hi = o->nr_lives;
+	size_t lo;
 
 	if (!o->has_lives)
 		return true;
-	lo = search_range(lo, hi, i, o->lives[i].start < life->start);
+	lo = search(o->nr_lives, i, o->lives[i].start < life->start);
 	for (; lo < o->nr_lives && o->lives[lo].start == life->start; lo++)
 		if (o->lives[lo].id == life->id)
 			return true;

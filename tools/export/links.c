@@ -103,14 +103,12 @@ static int end_before(struct links *l, const struct life *life, int64_t *end)
 
 int links_find(struct links *l, const struct life *life, struct link_ids *ids)
 {
-	size_t lo = 0, hi = l->nr;
+	size_t lo = search_by(l->at, l->nr, k,
+			      k->id < life->id || (k->id == life->id && k->tick <= life->end));
 	int64_t since;
 	int ret;
 
 	*ids = (struct link_ids){ 0 };
-	lo = search_range(lo, hi, i,
-			  l->at[i].id < life->id ||
-			  (l->at[i].id == life->id && l->at[i].tick <= life->end));
 	if (!lo || l->at[lo - 1].id != life->id)
 		return 0;
 	ret = end_before(l, life, &since);

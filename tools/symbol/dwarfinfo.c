@@ -87,9 +87,8 @@ static void range_sort(struct range_list *list)
 /* The innermost range that holds addr; nested ones start later. */
 static struct range *range_find(struct range_list *list, Dwarf_Addr addr)
 {
-	size_t lo = 0, hi = list->nr;
+	size_t lo = search(list->nr, i, list->at[i].lo <= addr);
 
-	lo = search_range(lo, hi, i, list->at[i].lo <= addr);
 	for (size_t tries = 0; lo > 0 && tries < 16; tries++, lo--)
 		if (addr < list->at[lo - 1].hi)
 			return &list->at[lo - 1];

@@ -227,13 +227,9 @@ static void sort_modules(struct symtab *st)
 
 unsigned symtab_epoch(const struct symtab *st, int64_t tick)
 {
-	size_t lo = 0, hi;
-
 	if (!st->is_sorted)
 		sort_modules((struct symtab *)st);
-	hi = st->nr_epochs;
-	lo = search_range(lo, hi, i, st->epochs[i] <= tick);
-	return lo;
+	return search(st->nr_epochs, i, st->epochs[i] <= tick);
 }
 
 /*
@@ -260,12 +256,11 @@ static bool is_better(const struct module *a, const struct module *b, int64_t ti
 static const struct module *find_module(struct symtab *st, uint64_t addr, int64_t tick)
 {
 	const struct module *best = NULL;
-	size_t lo = 0, hi;
+	size_t lo;
 
 	if (!st->is_sorted)
 		sort_modules(st);
-	hi = st->nr_modules;
-	lo = search_range(lo, hi, i, st->modules[i].start <= addr);
+	lo = search(st->nr_modules, i, st->modules[i].start <= addr);
 	for (; lo > 0 && st->modules[lo - 1].max_end > addr; lo--) {
 		const struct module *m = &st->modules[lo - 1];
 

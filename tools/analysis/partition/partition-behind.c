@@ -129,10 +129,8 @@ static int64_t clipped_ns(struct partition_build *b, const struct owned *o, int6
 /* The first interval of the class that ends after tick: index into class_first[]. */
 static size_t first_of_class(const struct partition_build *b, uint32_t class, int64_t tick)
 {
-	size_t lo = b->class_at[class], hi = b->class_at[class + 1];
-
-	lo = search_range(lo, hi, i, b->owned[b->class_first[i]].end <= tick);
-	return lo;
+	return search_range(b->class_at[class], b->class_at[class + 1], i,
+			    b->owned[b->class_first[i]].end <= tick);
 }
 
 /* What the thread worked on requests of the class in [start, end). */

@@ -131,8 +131,7 @@ static size_t find(const struct partition_build *b, uint32_t tid, int64_t tick, 
 				return at;
 		hi = at;
 	}
-	lo = search_range(lo, hi, i, is_before(&b->needed[i], tid, tick));
-	return lo;
+	return search_range(lo, hi, i, is_before(&b->needed[i], tid, tick));
 }
 
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end)

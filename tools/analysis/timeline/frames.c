@@ -115,10 +115,8 @@ static size_t frames_up_to(const struct timeline_build *b, const struct frame *w
 /* The first of its parts that did not end before f did, or else the last.  Index + 1 of each. */
 static size_t part_around(const struct timeline_build *b, size_t last, const struct frame *f)
 {
-	size_t lo = frames_before(b, &b->frames[last - 1]), hi = last - 1;
-
-	lo = search_range(lo, hi, i, b->frames[i].end_max < f->end_max);
-	return lo + 1;
+	return search_range(frames_before(b, &b->frames[last - 1]), last - 1, i,
+			    b->frames[i].end_max < f->end_max) + 1;
 }
 
 /* Index + 1 of the frame with exactly this generation, of which f was called. */

@@ -147,13 +147,13 @@ static int on_more(void *arg, const struct sched_off *off)
 {
 	struct timeline_build *b = arg;
 	struct offcpu key = { .off = { .tid = off->tid } };
-	size_t lo = 0, hi = b->nr_offs;
+	size_t lo;
 
 	if (off->in <= b->life->start || off->out > b->life->start || !off->has_out)
 		return 0;
 	/* Its first one: if any, that is the one whose begin was not known. */
 	key.off.out = INT64_MIN;
-	lo = search_range(lo, hi, i, off_compare(&b->offs[i], &key) < 0);
+	lo = search(b->nr_offs, i, off_compare(&b->offs[i], &key) < 0);
 	if (lo == b->nr_offs || b->offs[lo].off.tid != off->tid || !is_open(&b->offs[lo]))
 		return 0;
 	free(b->offs[lo].spans);
