@@ -481,30 +481,10 @@ static int each_event(struct builder *b)
 	return ret ? ret : add_futexes(b);
 }
 
-int locks_build(struct model *m, const struct locks_options *options, struct locks *locks)
-{
-	struct builder *b = calloc(1, sizeof(*b));
-	int ret;
-
-	*locks = (struct locks){ 0 };
-	if (!b)
-		return -ENOMEM;
-	b->m = m;
-	b->options = options;
-	ret = each_event(b);
-	locks->nr_not_kept = b->futexes.nr_not_kept;
-	if (!ret)
-		ret = fill_locks(b, locks);
-	if (ret)
-		locks_free(locks);
-	free_builder(b);
-	free(b);
-	return ret;
-}
-
-int locks_each(struct model *m, const struct locks_options *options,
+/* event: NULL, or locks is. */
+static int run(struct model *m, const struct locks_options *options,
 	       int (*event)(void *arg, const struct lock_event *e), void *arg,
-	       uint64_t *nr_not_kept)
+	       uint64_t *nr_not_kept, struct locks *locks)
 {
 	struct builder *b = calloc(1, sizeof(*b));
 	int ret;
@@ -517,25 +497,36 @@ int locks_each(struct model *m, const struct locks_options *options,
 	b->arg = arg;
 	ret = each_event(b);
 	*nr_not_kept = b->futexes.nr_not_kept;
+	if (!ret && locks)
+		ret = fill_locks(b, locks);
 	free_builder(b);
 	free(b);
 	return ret;
 }
 
-#define BY_KEY(key)								\
-	static int compare_##key(const void *pa, const void *pb)		\
-	{									\
-		const struct lock_times *a = &((const struct lock_entry *)pa)->waits; \
-		const struct lock_times *b = &((const struct lock_entry *)pb)->waits; \
-										\
-		return a->key > b->key ? -1 : a->key < b->key;			\
-	}
+int locks_build(struct model *m, const struct locks_options *options, struct locks *locks)
+{
+	int ret;
 
-BY_KEY(max_ns)
-BY_KEY(p99_ns)
-BY_KEY(p50_ns)
-BY_KEY(mean_ns)
-BY_KEY(count)
+	*locks = (struct locks){ 0 };
+	ret = run(m, options, NULL, NULL, &locks->nr_not_kept, locks);
+	if (ret)
+		locks_free(locks);
+	return ret;
+}
+
+int locks_each(struct model *m, const struct locks_options *options,
+	       int (*event)(void *arg, const struct lock_event *e), void *arg,
+	       uint64_t *nr_not_kept)
+{
+	return run(m, options, event, arg, nr_not_kept, NULL);
+}
+
+COMPARE(compare_max_ns, struct lock_entry, DOWN(waits.max_ns))
+COMPARE(compare_p99_ns, struct lock_entry, DOWN(waits.p99_ns))
+COMPARE(compare_p50_ns, struct lock_entry, DOWN(waits.p50_ns))
+COMPARE(compare_mean_ns, struct lock_entry, DOWN(waits.mean_ns))
+COMPARE(compare_count, struct lock_entry, DOWN(waits.count))
 
 int locks_sort(struct locks *locks, const char *key)
 {

@@ -239,16 +239,7 @@ static void fill_times(struct sched_times *t, struct dist *d)
 	};
 }
 
-static int compare_total_ns(const void *pa, const void *pb)
-{
-	const struct sched_entry *a = pa, *b = pb;
-
-	if (a->is_ldb != b->is_ldb)
-		return a->is_ldb ? 1 : -1;
-	if (a->delays.total_ns != b->delays.total_ns)
-		return a->delays.total_ns > b->delays.total_ns ? -1 : 1;
-	return a->tid < b->tid ? -1 : a->tid > b->tid;
-}
+COMPARE(compare_total_ns, struct sched_entry, UP(is_ldb) DOWN(delays.total_ns) UP(tid))
 
 COMPARE(party_compare, struct sched_party, DOWN(total_ns) UP(who.tid))
 
@@ -399,24 +390,12 @@ void schedstats_free(struct schedstats *s)
 	*s = (struct schedstats){ 0 };
 }
 
-#define BY_KEY(key)								\
-	static int compare_##key(const void *pa, const void *pb)		\
-	{									\
-		const struct sched_times *a = &((const struct sched_entry *)pa)->delays; \
-		const struct sched_times *b = &((const struct sched_entry *)pb)->delays; \
-										\
-		if (((const struct sched_entry *)pa)->is_ldb !=			\
-		    ((const struct sched_entry *)pb)->is_ldb)			\
-			return ((const struct sched_entry *)pa)->is_ldb ? 1 : -1; \
-		return a->key > b->key ? -1 : a->key < b->key;			\
-	}
-
-BY_KEY(max_ns)
-BY_KEY(p999_ns)
-BY_KEY(p99_ns)
-BY_KEY(p50_ns)
-BY_KEY(mean_ns)
-BY_KEY(count)
+COMPARE(compare_max_ns, struct sched_entry, UP(is_ldb) DOWN(delays.max_ns))
+COMPARE(compare_p999_ns, struct sched_entry, UP(is_ldb) DOWN(delays.p999_ns))
+COMPARE(compare_p99_ns, struct sched_entry, UP(is_ldb) DOWN(delays.p99_ns))
+COMPARE(compare_p50_ns, struct sched_entry, UP(is_ldb) DOWN(delays.p50_ns))
+COMPARE(compare_mean_ns, struct sched_entry, UP(is_ldb) DOWN(delays.mean_ns))
+COMPARE(compare_count, struct sched_entry, UP(is_ldb) DOWN(delays.count))
 
 int schedstats_sort(struct schedstats *s, const char *key)
 {
