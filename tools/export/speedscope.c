@@ -239,7 +239,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct speedscope *p = arg;
 
-	if (s->kind != SEGMENT_FUNCTION && !(p->o->with_causes && stacks_is_cause(s->kind)))
+	if (s->kind != SEGMENT_FUNCTION && !(p->o->with_causes && leaf_kind_rank(leaf_kind_of(s))))
 		return 0;
 	export_count(p->o, s);
 	return attribution_segment(&p->attribution, s);

@@ -3,13 +3,14 @@
 #ifndef EXPORT_SQLITE_PRIVATE_H
 #define EXPORT_SQLITE_PRIVATE_H
 
-#include "facts/lives.h"
+#include "analysis/attribution/attribution.h"
 #include "analysis/timeline/tracks.h"
 #include "export/export.h"
 #include "export/links.h"
 #include "export/sqlite-db.h"
-#include "analysis/attribution/attribution.h"
 #include "export/table.h"
+#include "facts/lives.h"
+#include "facts/ticks.h"
 
 enum sqlite_stmt {
 	INSERT_META, INSERT_RECORDING, INSERT_LOSS, INSERT_GAP, INSERT_MODULE, INSERT_THREAD,
@@ -39,6 +40,7 @@ struct sqlite_export {
 	int64_t last_start_ns, last_end_ns;
 	/* the thread that is being played */
 	struct attribution attribution;
+	struct ticks_last last;
 	struct segment *spans;		/* open ones, by depth */
 	size_t room_spans;
 	int64_t thread;

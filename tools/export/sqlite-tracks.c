@@ -54,7 +54,8 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 
 	if (!item)
 		return 0;
-	ns = ticks_time_ns(e->m->reader, end) - ticks_time_ns(e->m->reader, start);
+	ns = -ticks_last_ns(&e->last, e->m->reader, start);
+	ns += ticks_last_ns(&e->last, e->m->reader, end);
 	if (!ns)
 		return 0;
 	ticks_add(&item->ns, ns);

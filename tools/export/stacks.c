@@ -10,7 +10,6 @@
 #include "base/search.h"
 #include "facts/classes.h"
 #include "facts/sched.h"
-#include "facts/ticks.h"
 #include "export/stacks.h"
 #include "render/offcpu.h"
 
@@ -143,22 +142,6 @@ struct stacks_cause stacks_cause_of(const struct attribution_begin *what)
 	return cause;
 }
 
-bool stacks_is_cause(enum segment_kind kind)
-{
-	return kind == SEGMENT_LOCK_WAIT || kind == SEGMENT_FUTEX_WAIT ||
-	       kind == SEGMENT_BLOCKED || kind == SEGMENT_RUNNABLE || kind == SEGMENT_PREEMPTED;
-}
-
-/* Many come one after the other: the last conversion is kept. */
-static int64_t to_ns(struct stacks *s, int64_t tick)
-{
-	if (tick != s->tick) {
-		s->tick = tick;
-		s->tick_ns = ticks_time_ns(s->m->reader, tick);
-	}
-	return s->tick_ns;
-}
-
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
 	struct stacks *s = arg;
@@ -170,8 +153,8 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	node = node_of(s, item);
 	if (!node)
 		return -ENOMEM;
-	from = to_ns(s, start);
-	ticks_add(&node->self_ns, to_ns(s, end) - from);
+	from = ticks_last_ns(&s->last, s->m->reader, start);
+	ticks_add(&node->self_ns, ticks_last_ns(&s->last, s->m->reader, end) - from);
 	return 0;
 }
 
@@ -225,7 +208,7 @@ bool stacks_wants(const struct stacks *s, const struct segment *g)
 		return true;
 	if (g->kind == SEGMENT_REQUEST)
 		return s->options.with_classes && g->has_req;
-	return s->options.with_causes && stacks_is_cause(g->kind);
+	return s->options.with_causes && leaf_kind_rank(leaf_kind_of(g));
 }
 
 static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
@@ -264,7 +247,6 @@ void stacks_init(struct stacks *s, struct model *m, const struct stacks_options 
 		.begin = begin, .end = end, .spend = spend, .work = find_class, .arg = s,
 	};
 	attribution_start(&s->attribution);
-	s->tick_ns = ticks_time_ns(m->reader, 0);
 }
 
 void stacks_free(struct stacks *s)

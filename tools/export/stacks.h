@@ -14,6 +14,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "base/hash.h"
+#include "facts/ticks.h"
 
 #define STACKS_MAX	(1U << 20)
 
@@ -57,7 +58,7 @@ struct stacks {
 	/* the thread that is being played */
 	const char *name;
 	struct attribution attribution;
-	int64_t tick, tick_ns;		/* the last conversion */
+	struct ticks_last last;
 	const char *class;
 };
 
@@ -78,8 +79,6 @@ int stacks_segment(struct stacks *s, const struct segment *segment);
 
 /* After the last one. */
 int stacks_finish(struct stacks *s);
-
-bool stacks_is_cause(enum segment_kind kind);
 
 /* Of what begins, and is no function. */
 struct stacks_cause stacks_cause_of(const struct attribution_begin *what);

@@ -7,6 +7,7 @@
 #ifndef FACTS_TICKS_H
 #define FACTS_TICKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "trace/reader.h"
 
@@ -27,6 +28,19 @@ static inline uint64_t ticks_sane_length(uint64_t ticks)
 static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
 {
 	return ticks_sane(reader_ns(r, tick));
+}
+
+/* The last conversion: most times are asked for twice, the end of one as the begin of the next. */
+struct ticks_last {
+	int64_t tick, ns;
+	bool is_known;
+};
+
+static inline int64_t ticks_last_ns(struct ticks_last *last, const struct reader *r, int64_t tick)
+{
+	if (!last->is_known || tick != last->tick)
+		*last = (struct ticks_last){ tick, ticks_time_ns(r, tick), true };
+	return last->ns;
 }
 
 /* A sum that stays in it. */

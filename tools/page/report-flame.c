@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/ticks.h"
 #include "export/stacks.h"
 #include "page/report-private.h"
 
@@ -84,6 +83,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	bool is_cover = item && item->kind != LEAF_FUNCTION;
 	bool is_inside = item && (!is_cover || item->place);
 	uint32_t node = item ? item->path : 0;
+	int64_t from;
 	int ret = 0;
 
 	if (!is_inside && !nr_requests)
@@ -92,8 +92,9 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 		ret = get_child(f, 0, OUTSIDE, LEAF_FUNCTION, &node);
 	if (!ret && is_cover)
 		ret = flame_child(f, node, item->leaf, item->kind, &node);
-	return ret ? ret : charge(f, node, request_now(f), nr_requests == 1,
-				  ticks_time_ns(f->m->reader, start), ticks_time_ns(f->m->reader, end));
+	from = ticks_last_ns(&f->last, f->m->reader, start);
+	return ret ? ret : charge(f, node, request_now(f), nr_requests == 1, from,
+				  ticks_last_ns(&f->last, f->m->reader, end));
 }
 
 /* The node of the function that it is in. */

@@ -3,11 +3,12 @@
 #ifndef PAGE_REPORT_PRIVATE_H
 #define PAGE_REPORT_PRIVATE_H
 
+#include "analysis/attribution/attribution.h"
 #include "analysis/report/requests.h"
 #include "analysis/report/stats.h"
 #include "analysis/timeline/tracks.h"
-#include "analysis/attribution/attribution.h"
 #include "base/intern.h"
+#include "facts/ticks.h"
 #include "page/page.h"
 #include "page/report.h"
 
@@ -189,6 +190,7 @@ struct flame {
 	struct intern names;
 	int64_t folded_ns;		/* frames of this time or less may be part of their callers */
 	struct attribution attribution;
+	struct ticks_last last;
 };
 
 void flame_init(struct flame *f, struct model *m, const struct bins *bins,

@@ -204,11 +204,16 @@ int attribution_irq(struct attribution *a, int64_t start, int64_t end, const cha
 	return 0;
 }
 
-void attribution_start(struct attribution *a)
+void attribution_forget(struct attribution *a)
 {
-	a->cursor = -TICKS_MAX;
 	a->depth = a->nr_works = a->nr_covers = 0;
 	a->nr_irqs = a->next_irq = 0;
+}
+
+void attribution_start(struct attribution *a)
+{
+	attribution_forget(a);
+	a->cursor = -TICKS_MAX;
 }
 
 int attribution_finish(struct attribution *a)

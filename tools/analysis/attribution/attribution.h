@@ -71,6 +71,9 @@ struct attribution {
 /* A thread begins: nothing is open. */
 void attribution_start(struct attribution *a);
 
+/* Nothing is open any more, and none of the interrupts is to come: time goes on from the cursor. */
+void attribution_forget(struct attribution *a);
+
 /* 0, -ENOMEM, or what a function of the user's returned; here and below. */
 
 /* Its interrupts, by start, before its segments. */

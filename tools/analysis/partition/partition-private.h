@@ -7,6 +7,7 @@
 #include "analysis/timeline/tracks.h"
 #include "base/array.h"
 #include "facts/lives.h"
+#include "facts/ticks.h"
 #include "partition.h"
 
 #define NO_REQUEST	UINT32_MAX
@@ -62,7 +63,7 @@ struct partition_build {
 	struct partition *p;
 	const struct partition_options *o;
 	struct model *m;
-	int64_t to_ns_tick, to_ns;	/* the last conversion */
+	struct ticks_last last;
 	/* lives.c gives */
 	struct work *works;		/* then by tid, start */
 	size_t nr_works, room_works;

@@ -290,10 +290,7 @@ static int end_thread(struct partition_build *b)
 /* What it was in, and what is to come. */
 static void forget_thread(struct partition_build *b)
 {
-	int64_t cursor = b->attribution.cursor;
-
-	attribution_start(&b->attribution);
-	b->attribution.cursor = cursor;
+	attribution_forget(&b->attribution);
 	b->nr_faults = b->next_fault = 0;
 }
 
@@ -308,8 +305,8 @@ static int start_thread(struct partition_build *b, uint32_t tid)
 	b->thread_works = first;
 	b->nr_thread_works = last - first;
 	b->has_queued = tid && queued < b->nr_queued && b->queued[queued].server == tid;
+	forget_thread(b);
 	attribution_start(&b->attribution);
-	b->nr_faults = b->next_fault = 0;
 	return partition_own(b);
 }
 

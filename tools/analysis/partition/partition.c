@@ -14,12 +14,7 @@
 
 int64_t partition_ns(struct partition_build *b, int64_t tick)
 {
-	/* Most are asked for twice: the end of one is the begin of the next. */
-	if (tick != b->to_ns_tick) {
-		b->to_ns_tick = tick;
-		b->to_ns = ticks_time_ns(b->m->reader, tick);
-	}
-	return b->to_ns;
+	return ticks_last_ns(&b->last, b->m->reader, tick);
 }
 
 int partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
@@ -202,7 +197,6 @@ int partition_build(struct model *m, const struct partition_options *o, struct p
 	*p = (struct partition){
 		.m = m, .has_sched = m->has_sched, .has_faults = m->has_faults, .has_irqs = m->has_irqs,
 	};
-	b.to_ns = ticks_time_ns(m->reader, 0);
 	ret = partition_names_open(p);
 	if (!ret)
 		ret = partition_read_lives(&b);
