@@ -4,7 +4,7 @@
 #	make			plugin, runtime and tools
 #	make plugin CC=gcc-13	the plugin for one more compiler
 #	make demo		records the program of the paper's Figure 1 and explains it
-#	make deps		installs what tests need (sh tests/deps.sh PURPOSE: what others do)
+#	make deps		installs what tests need (sh tests/scripts/deps.sh PURPOSE: what others do)
 #	make check		all tests; the last line is "N passed, N failed"
 #	make check-quick	those that see most: five minutes
 #	make mutate		changes one thing at a time and looks whether they see it:
@@ -58,22 +58,22 @@ $(PARTS): hint
 
 # Only looks; the targets below that promise to work alone install.
 hint:
-	@sh tests/deps.sh --check demo
+	@sh tests/scripts/deps.sh --check demo
 
 plugin:
 	+@$(MAKE) --no-print-directory -C gcc-plugin plugin
 
 deps:
-	@sh tests/deps.sh check
+	@sh tests/scripts/deps.sh check
 
 demo:
-	@sh tests/deps.sh demo
+	@sh tests/scripts/deps.sh demo
 	+@$(MAKE) --no-print-directory all
-	@sh tests/demo.sh
+	@sh tests/scripts/demo.sh
 
 # Only looks, as hint does.  With "make -j deps check" too.
 ready: $(filter deps,$(MAKECMDGOALS))
-	@sh tests/deps.sh --check check
+	@sh tests/scripts/deps.sh --check check
 
 check check-quick: ready
 	+@$(MAKE) --no-print-directory all
@@ -88,7 +88,7 @@ check-kmod: ready
 	+@MAKE="$(MAKE)" LDB_KMOD_ALL=1 sh tests/run.sh kmod
 
 check-kmod-debug:
-	@sh tests/deps.sh debug
+	@sh tests/scripts/deps.sh debug
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/kmod/debug.sh
 
@@ -96,7 +96,7 @@ check-distro:
 	@sh tests/distro/run.sh $(SUITES)
 
 check-suites:
-	@sh tests/deps.sh bench
+	@sh tests/scripts/deps.sh bench
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/suites/run.sh $(SUITES)
 
@@ -110,12 +110,12 @@ fuzz: ready
 	@sh tests/fuzz/long.sh
 
 bench:
-	@sh tests/deps.sh bench
+	@sh tests/scripts/deps.sh bench
 	+@$(MAKE) --no-print-directory all
 	+@MAKE="$(MAKE)" sh tests/bench/run.sh $(SECTIONS)
 
 style:
-	@sh tests/style.sh
+	@sh tests/scripts/style.sh
 
 install: all
 	+@for part in $(PARTS); do $(MAKE) -C $$part install || exit 1; done
@@ -182,7 +182,7 @@ define install_access
 endef
 
 deb:
-	@sh tests/deps.sh deb
+	@sh tests/scripts/deps.sh deb
 	@sh debian/build.sh
 
 DKMS_SOURCE = $(DESTDIR)/usr/src/ldb-$(VERSION)

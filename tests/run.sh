@@ -31,15 +31,15 @@ mkdir -p "$LOG"
 # The plugin's matrix runs each program under the scanner too.
 LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
 export LDB_MATRIX_RECORD
-# What tests need and do not have is fetched before (fetch.sh), never by them.
+# What tests need and do not have is fetched before (scripts/fetch.sh), never by them.
 LDB_NO_FETCH=1
 export LDB_NO_FETCH
-# It looks at each recording: see engine.sh.
+# It looks at each recording: see lib/engine.sh.
 if ${MAKE:-make} -s --no-print-directory -C "$TOP/tests/oracle" oracle >"$LOG/oracle-build.log" 2>&1; then
 	LDB_ORACLE_BUILT=1
 	export LDB_ORACLE_BUILT
 fi
-# And each JSON document that the tools print is kept, for json.sh: see json/bin/keep.
+# And each JSON document that the tools print is kept, for scripts/check-json.sh: see json/bin/keep.
 LDB_JSON=$(mktemp -d "$BUILD/tests/json.XXXXXX")
 export LDB_JSON
 trap 'rm -rf "$LDB_JSON"' EXIT
@@ -205,14 +205,14 @@ over_all()	# name argument...
 {
 	over=$1
 	shift
-	run_one "$over" "$limit" sh "$TOP/tests/$over" "$@"
+	run_one "$over" "$limit" sh "$TOP/tests/scripts/$over" "$@"
 	grep '^# ' "$LOG/$over.log" | sed 's/^#/ /'
 }
 if [ -n "$all" ] && [ -z "$quick" ]; then
 	over_all coverage.sh "$LOG"/*.log
-	over_all json.sh all
+	over_all check-json.sh all
 elif [ -n "$(ls "$LDB_JSON")" ]; then
-	over_all json.sh
+	over_all check-json.sh
 fi
 
 total="$passed passed, $failed failed"

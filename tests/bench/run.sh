@@ -62,10 +62,10 @@ $cc -O2 -g "$align" "$inc" "$programs/call-storm.c" -o storm-base -pthread &&
 $cc -O2 -g "$align" "$inc" "$plugin" "$programs/call-storm.c" -o storm-ldb -pthread &&
 $cxx -O2 -g "$inc" "$plugin" "$programs/figure1.cc" -o figure1 -pthread || exit 1
 
-# shellcheck source=tests/bench/lib.sh
-. "$TOP/tests/bench/lib.sh"
-# shellcheck source=tests/bench/lib-peers.sh
-. "$TOP/tests/bench/lib-peers.sh"
+# shellcheck source=tests/lib/bench.sh
+. "$TOP/tests/lib/bench.sh"
+# shellcheck source=tests/lib/bench-peers.sh
+. "$TOP/tests/lib/bench-peers.sh"
 # text measures what sqlite compiles.
 # shellcheck source=tests/bench/sqlite.sh
 . "$TOP/tests/bench/sqlite.sh"

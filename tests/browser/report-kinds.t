@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-report -o FILE.html of traces of every kind, of hostile ones, and compared with another.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
 need_browser
 PATH=$BUILD/tests/tools/helpers:$PATH
 for kind in figure1 sched kernelonly plain empty hostile markup; do

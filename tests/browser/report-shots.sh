@@ -6,8 +6,8 @@
 #
 # Needs what make check has built.
 
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
 need_browser
 picture_begin "$@" &&
 	ldb-record -q -o ldb.data -- ./figure1 >/dev/null && mv ldb.data before.data &&

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-report -o FILE.html in a browser: the numbers of --json, of all and of a choice.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
 need_browser
 PATH=$BUILD/tests/tools/helpers:$PATH
 bench-trace small.data 60000 >/dev/null && bench-trace summed.data 320000 >/dev/null || exit 1

@@ -3,8 +3,8 @@
 # The browser's part of make check begins here: gets the browser's driver, and shows that
 # the harness sees what it is there for.  The pages' own tests are the *.t beside it.
 
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
 need_browser
 printf '<!DOCTYPE html><title>t</title><p>good\n' >good.html
 printf '<!DOCTYPE html><title>t</title><img src="http://ldb.invalid/x.png">\n' >network.html

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-timeline -o FILE.html in a browser: names that are markup, what was lost, damaged or
 # left out, and more invocations than a page has.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
 need_build
 need_browser
 PATH=$BUILD/tests/tools/helpers:$PATH

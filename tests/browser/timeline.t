@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-timeline -o FILE.html, looked at in a browser: what it shows, how it is operated, and
 # that its numbers are those of --json.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
 need_build
 need_browser
 PATH=$BUILD/tests/tools/helpers:$PATH

@@ -2,8 +2,8 @@
 # ldb-why -o FILE.html in a browser: its pictures are drawn, and its numbers are those of
 # ldb-why --json.  One trace is known, with kernel events; the other one has requests that
 # waited behind others; the names of the third one try to be HTML.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/browser.sh"
 need_browser
 PATH=$BUILD/tests/tools/helpers:$PATH
 bench-trace known.data 60000 >/dev/null || exit 1

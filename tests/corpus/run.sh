@@ -41,7 +41,7 @@
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 report=
 [ "${1:-}" != --report ] || report=1
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 here=$TOP/tests/corpus
 keep=$BUILD/tests/corpus
 : "${corpus_tries:=1 2 3}" "${most_away:=30}"

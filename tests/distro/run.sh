@@ -14,8 +14,8 @@
 
 TMPDIR=${LDB_DISTRO_DIR:-/var/tmp}
 export TMPDIR
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/kmod/lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/kmod.sh"
 with_check=
 [ "${1:-}" != -c ] || { with_check=1; shift; }
 [ $# -gt 0 ] || set -- bookworm trixie
@@ -85,7 +85,7 @@ demo()
 		awk '/^Inst / { print $2 }' >"$work/compilers"
 	rm -rf "$root/var/lib/apt/lists/"*
 	before=$(installed "$root")
-	run_inside "the demo" "$root" "cd /ldb && sh tests/deps.sh demo && make demo"
+	run_inside "the demo" "$root" "cd /ldb && sh tests/scripts/deps.sh demo && make demo"
 	diag "$(grep '^ldb: for demo' "$log")"
 	result "which names the lock's holder" grep -q 'held by snapshot' "$log"
 	of_gcc=$(inside "$root" "dpkg-query -W -f '\${Installed-Size} \${Package}\n'" |

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Request tags through several versions of <ldb/ldb.h> in one program, and programs that
 # meet an older or a newer runtime than that of their header.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 build()	# name options...: the object name.o of api-tags.c

@@ -2,7 +2,7 @@
 # ldb-record -p PID: attach and detach three times in a row; the program, which
 # is linked with the runtime, is not disturbed.  And again with a preloaded one.
 # Timed: while others have the CPUs the scanner may see nothing in its time.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 # shellcheck disable=SC2086	# link_runtime is several words

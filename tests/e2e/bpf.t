@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernel events by BPF programs: who may have them, whose tids they name, and that nothing of
 # them is left.  That they are the module's is shown in guests (tests/kmod/guest/both.t).
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
 

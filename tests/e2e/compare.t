@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two runs, one function of which became slower: it is named first, parts sum to the
 # difference, and --fail-if fails for it and not for runs that are the same.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/compare.c" -o compare || exit 1

@@ -2,7 +2,7 @@
 # Programs that switch stacks: nobody is said to have called what he did not call, and what
 # runs on a stack of the program's own is seen.  tests/programs/coroutines.c says whose
 # functions are called by whom.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/coroutines.c" -o coroutines -pthread || exit 1

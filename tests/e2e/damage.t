@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A truncated or bit-flipped trace: one clear line and exit status 1 or 3, never
 # a crash, never a silent change of the figures.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/convoy.c" -o convoy -pthread || exit 1

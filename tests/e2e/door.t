@@ -2,7 +2,7 @@
 # Attaching stops a thread and sends it through the runtime's door (ldb/control.h).  A
 # program that knows what each of its calls and computations must give notices nothing,
 # whatever it was at, neither when the recorder is killed in the midst of it.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 # shellcheck disable=SC2086	# link_runtime is several words

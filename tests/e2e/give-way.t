@@ -2,7 +2,7 @@
 # ldb's threads give way to the program's: at SCHED_IDLE, where they can be raised again,
 # and raised where the program waits for them.
 # Timed: on a machine that is full on top of being shared, threads wait for minutes.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/give-way.c" -o app -pthread -ldl || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Page faults and interrupts without the module, as far as this user may have them.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/hits.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/hits.sh"
 
 PATH=$BUILD/tests/tools/helpers:$PATH:.
 need_build

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The shape of the machine-readable outputs, and sums that must hold in them.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1

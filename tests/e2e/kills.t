@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kill -9 of the program, of the recorder, of both: what was written opens, the
 # loss is stated, and whoever survives goes on.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 # shellcheck disable=SC2086	# link_runtime is several words

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Birth and death: the ways to exit, fork, vfork, exec, daemons, signals, threads
 # that come and go.  Output and status are as without ldb, in each of them.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 for p in exits forker signals many-threads; do

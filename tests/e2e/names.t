@@ -2,7 +2,7 @@
 # A trace has the names of all that it has addresses of: when the files are gone, each
 # report, page and export is what it was, and after a rebuild both sides of a comparison
 # have names.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
 export PATH

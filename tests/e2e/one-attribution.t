@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The same request has the same time in the same state and stack for ldb-why, folded stacks,
 # pprof and speedscope, to the nanosecond: waits for locks, times off the CPU, interrupts.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/why.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/why.sh"
 build_why
 cc_ldb -O2 -g "$PROGRAMS/why-locks.c" -o why-locks -pthread || exit 1
 cc_ldb -O2 -g "$PROGRAMS/hits.c" -o hits -pthread || exit 1

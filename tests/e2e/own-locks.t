@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Locks that the program made itself, which says so (ldb_lock_wait(3)): who waited, who had
 # them and what it was executing, as of a mutex.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/why.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/why.sh"
 need_build
 build_why why-locks
 cxx_ldb -O2 -g -Wall -Wextra "$PROGRAMS/own-lock.cc" -o own-lock -pthread || exit 1

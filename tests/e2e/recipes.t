@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The recipes of ldb-intro(7): each build system ends in a program with records.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 has_records()	# program: note type 1, which readelf calls NT_VERSION

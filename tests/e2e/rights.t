@@ -2,7 +2,7 @@
 # A program that gives up rights has given them up: no thread of ldb's keeps them,
 # whether nobody records it, it was launched by a recorder, or attached to.
 # tests/programs/drop-rights.c looks at the threads it did not make, and attacks them.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 [ "$(id -u)" -eq 0 ] || skip_all "only root has rights to give up"
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One recorded trace, every way out of it: the numbers are the same, to the nanosecond.
 # What only a person reads is rounded: there the number must lie where the digits say.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/tools/export-same.sh"
-. "$TOP/tests/browser/harness.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/export-same.sh"
+. "$TOP/tests/lib/browser.sh"
 need_build
 COLUMNS=300
 export COLUMNS

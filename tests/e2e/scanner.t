@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the scanner says of itself: the budget it kept, whom it looked at, and where.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/sleepers.c" -o sleepers -pthread || exit 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A thread that unmaps the stack it came from, with its callers' records on it: the
 # scanner does not read there, and the program goes on.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 # shellcheck disable=SC2086	# link_runtime is several words

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-top: what it shows is what the program does, it leaves no trace in the program,
 # and the terminal is given back.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS
 TERM=xterm

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A program that stamps its own invocations, against its trace, one by one.
 # Timed: the scanner must see what the program says it did.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 $CC -std=gnu11 -O2 -D_GNU_SOURCE -I"$TOP/tools" -I"$TOP/libldb/include" -I"$TOP/kmod/uapi" \

@@ -2,7 +2,7 @@
 # Two builds of one program that differ in one call under a lock: the comparison joins what
 # both have by name, and the call that went is its first row.  LDB_PAIRS=10: so many pairs.
 # Timed: the scanner must see the functions, and nothing else may be slower in one run.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 # In one place, one after the other: addresses, and the file's name, are the same for both.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that are built or loaded in other ways: many dlopen'ed libraries, C11
 # threads, -no-pie with tags, queues, convoys.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 # 100 instrumented libraries, with and without the runtime.

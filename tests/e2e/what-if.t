@@ -2,7 +2,7 @@
 # What is predicted for a lock that is held for half or a quarter of the time is what the
 # program does when it really holds it so long.
 # Timed: two runs of a program are compared, by the second longest of their requests.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/whatif-lock.c" -o app -pthread || exit 1

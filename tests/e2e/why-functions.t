@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests whose functions do what others' do not: slower, more often, or not at all.
 # Timed: what is judged are causes that the scanner had to see.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/why.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/why.sh"
 need_build
 build_why why-functions
 

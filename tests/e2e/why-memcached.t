@@ -3,7 +3,7 @@
 # GETs wait behind the batch that another client sent.  ldb-why must say so of the slowest
 # GETs, and must no longer say so with -R 1.  Documentation/cases/memcached.md.
 # Timed: what is judged are causes that the scanner had to see.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 servers=$TOP/tests/bench/servers

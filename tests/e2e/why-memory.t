@@ -2,8 +2,8 @@
 # Requests that pay for memory: an allocator's slow path, malloc(), page faults.  What the
 # kernel says of them is judged in a guest.
 # Timed: what is judged are causes that the scanner had to see.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/why.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/why.sh"
 need_build
 build_why why-functions
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-why on what other tests record: every request adds up, and is explained.
 # Timed: what is judged are causes that the scanner had to see.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/why.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/why.sh"
 need_build
 build_why
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The fuzz targets, shortly: what they once found is played again, always; and, where clang
 # has libFuzzer, so many executions of each.  make fuzz does it for long.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 
 FUZZ=$BUILD/fuzz
 

@@ -11,7 +11,7 @@
 #
 # Exit status 1 when a bound is not kept.
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib/kmod.sh"
 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/ldb-kmod.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT

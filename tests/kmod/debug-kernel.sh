@@ -10,7 +10,7 @@
 # cores.  kasan, the default, has kmemleak too, and both have lockdep and KCOV.
 # Messages go to stderr.  What make prints is in the folder's build.log.
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib/kmod.sh"
 series=6.1
 kind=${1:-kasan}
 package=linux-source-$series
@@ -35,7 +35,7 @@ if [ -f "$tree/complete" ]; then
 fi
 
 for tool in flex bison bc make xz; do
-	command -v "$tool" >/dev/null || die "no $tool: run sh tests/deps.sh debug"
+	command -v "$tool" >/dev/null || die "no $tool: run sh tests/scripts/deps.sh debug"
 done
 # Two runs must not build in one folder.
 mkdir -p "$CACHE"

@@ -11,7 +11,7 @@
 # About three quarters of an hour on two cores, and a quarter more the first time, for
 # the kernels.
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib/kmod.sh"
 LDB_CYCLES=${LDB_CYCLES:-1000}
 LDB_STORM=${LDB_STORM:-3}
 LDB_FUZZ_SECONDS=${LDB_FUZZ_SECONDS:-300}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # "make dkms" and dkms(8): built and installed for each kernel of the guests, in scratch
 # trees; what was installed is loaded there.  And what the module refuses to be built for.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/kmod/lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/kmod.sh"
 
 # compat.h alone, with nothing of the kernel's but a version.
 mkdir -p "$WORK/stub/linux/sched"

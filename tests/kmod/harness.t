@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The harness itself: what happens in a guest reaches the host, and what goes wrong
 # there cannot look like success.  LDB_KMOD_HARNESS=debug: the debug kernels too.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/kmod/lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/kmod.sh"
 need_guests
 
 vm=$KMOD/vm.sh
@@ -31,7 +31,7 @@ check "a WARN fails a command that succeeds" "sh $vm $bad $image 'insmod /ldb_ba
 check "an Oops is seen" "sh $vm $bad $image 'insmod /ldb_bad.ko how=oops; true'" 99 'Oops'
 
 # A breakpoint that never ends: the same registers, with a CPU that is always in its handler.
-. "$KMOD/storm.sh"
+. "$TOP/tests/lib/storm.sh"
 ok "the monitor is asked while a guest runs" eval \
 	"LDB_STORM_EVERY=2 LDB_STORM_SAID=$WORK/said sh $vm $image 'grep asm_exc_int3\$ /proc/kallsyms; sleep 12' >kallsyms"
 handler=$(storm_handler said)
@@ -60,7 +60,7 @@ merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
 # Where allocations fail on purpose the kernel's word for it is no complaint; of ours it is.
-. "$KMOD/splat.sh"
+. "$TOP/tests/lib/splat.sh"
 failed_allocation()	# function that asked for it
 {
 	printf '[1.0] %s\n' "futex_wake_op: tries to shift" "kmod-fuzz: vmalloc error: size 32768, vm_struct allocation failed, mode:0xdc0" \

@@ -42,7 +42,7 @@ if [ -e $leaks ]; then
 	     on' $leaks | head -n 100 >/tmp/splat
 fi
 dmesg >/tmp/dmesg
-# shellcheck source=tests/kmod/splat.sh
+# shellcheck source=tests/lib/splat.sh
 . /vm/splat.sh
 splat /tmp/dmesg >>/tmp/splat
 if [ -s /tmp/splat ]; then

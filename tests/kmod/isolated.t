@@ -2,8 +2,8 @@
 # A machine that keeps a CPU for itself (isolcpus, nohz_full): who has no privilege cannot
 # arm the module's hooks, which interrupts every CPU; with the hooks armed, sessions that
 # come and go interrupt none but their own.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/kmod/lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/kmod.sh"
 need_guests
 check "the guests' programs build" "make -s --no-print-directory -C $KMOD all BUILD=$BUILD" 0
 cat >inside.sh <<'END'

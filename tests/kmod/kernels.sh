@@ -8,10 +8,10 @@
 #
 # SERIES is 6.1, 6.12, kasan or kcsan (debug-kernel.sh: built when it is not there).  Prints
 # the three words, or the one asked for.  The release is that of the newest installed
-# headers (tests/deps.sh installs them) whose image can be had.  Exit status 1 and one
+# headers (tests/scripts/deps.sh installs them) whose image can be had.  Exit status 1 and one
 # line when there is none.
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib/kmod.sh"
 
 answer()	# release image headers
 {

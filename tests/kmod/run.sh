@@ -24,7 +24,7 @@
 # LDB_TEST_TIMEOUT is for one test (default 240 s).  In CI, a kernel that cannot be
 # had is a failure; elsewhere it is skipped.
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib/kmod.sh"
 
 kernels=
 keep=
@@ -61,13 +61,12 @@ result()	# ok|"not ok" text
 make_tree()
 {
 	tree=$work/tree
-	mkdir -p "$tree/ldb/tests/kmod" "$tree/ldb/build/tests/kmod"
-	cp "$TOP/tests/engine.sh" "$TOP/tests/why.sh" "$TOP/tests/hits.sh" "$tree/ldb/tests/" &&
-	cp -R "$KMOD/guest" "$KMOD/lib.sh" "$tree/ldb/tests/kmod/" || return 1
-	mkdir -p "$tree/ldb/tests/oracle"
-	cp -R "$TOP/tests/oracle/bin" "$TOP/tests/oracle/judge.sh" "$tree/ldb/tests/oracle/" || return 1
-	mkdir -p "$tree/ldb/tests/json"
-	cp -R "$TOP/tests/json/bin" "$TOP/tests/json/thin.jq" "$tree/ldb/tests/json/" || return 1
+	for folder in lib oracle/bin json/bin kmod/guest; do
+		mkdir -p "$tree/ldb/tests/$folder"
+		cp -R "$TOP/tests/$folder/." "$tree/ldb/tests/$folder/" || return 1
+	done
+	cp "$TOP/tests/json/thin.jq" "$tree/ldb/tests/json/" || return 1
+	mkdir -p "$tree/ldb/build/tests/kmod"
 	for file in "$BUILD"/bin/ldb-* "$BUILD"/lib/libldbtrace.so.0 "$BUILD"/tests/tools/helpers/trace-cat \
 		    "$BUILD"/tests/oracle/helpers/oracle \
 		    "$BUILD"/tests/kmod/guest/* "$BUILD"/tests/kmod/programs/*; do

@@ -24,9 +24,9 @@
 #
 #	tests/kmod/vm.sh $(tests/kmod/kernels.sh 6.1 image) 'uname -r; nproc'
 
-. "$(dirname "$0")/lib.sh"
-. "$KMOD/splat.sh"
-. "$KMOD/storm.sh"
+. "$(dirname "$0")/../lib/kmod.sh"
+. "$TOP/tests/lib/splat.sh"
+. "$TOP/tests/lib/storm.sh"
 
 cpus=2
 memory=1024
@@ -86,7 +86,7 @@ tree_add "$root" "$(command -v busybox):/bin/busybox" || exit 1
 tree_add "$root" "$exe:/bin/vm-exit" || exit 1
 cp "$KMOD/init.sh" "$root/init"
 chmod 755 "$root/init"
-cp "$KMOD/splat.sh" "$root/vm/"
+cp "$TOP/tests/lib/splat.sh" "$root/vm/"
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n' >"$root/etc/passwd"
 printf 'root:x:0:\nnogroup:x:65534:\n' >"$root/etc/group"
 printf '%s\n' "$*" >"$root/vm/command"

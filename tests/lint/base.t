@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tools/base has is not written again elsewhere in tools/: an array that grows is
 # array_room()'s, and what is searched by halves is search()'s.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 
 # Two arrays that grow together.
 besides='/stats-fold\.c:'

@@ -2,9 +2,9 @@
 # The kernel's own style, over the module: checkpatch.pl --strict says nothing.  The script
 # is wherever kernel sources are: LDB_CHECKPATCH, /usr/src/linux-source-*, or where
 # tests/kmod keeps its debug kernels.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/lint/files.sh"
-. "$TOP/tests/kmod/lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/files.sh"
+. "$TOP/tests/lib/kmod.sh"
 
 script=
 for file in "${LDB_CHECKPATCH:-}" /usr/src/linux-source-*/scripts/checkpatch.pl \

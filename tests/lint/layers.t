@@ -2,8 +2,8 @@
 # Data flows down, so includes do too.  The three contracts are the only headers
 # that parts share: linux/ldb.h (A), ldb/abi.h (B), ldb/trace-format.h (C), and
 # the control socket's ldb/control.h between recorder and runtime.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/lint/files.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/files.sh"
 
 includes()	# pathspec...: lines "file header"
 {

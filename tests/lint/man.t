@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Man pages: they exist, they are well formed, and they list the options that the
 # tools have, neither more nor fewer, as completion does.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/lint/files.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/files.sh"
 
 # stdin: text; the options that begin an item, with letter and argument: "-i, --input=FILE".
 listed_options()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # NEWS: its newest entry is of this release, and the versions that it names are those of
 # the sources.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/lint/files.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/files.sh"
 
 release=$(sed -n 's/^VERSION := //p' Makefile)
 check "the newest entry is of $release" "grep -m 1 -B 1 '^=' NEWS" 0 "^$release\$"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The arithmetic of the bench's tables: tests/bench/paired.awk says PASS and FAIL.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 
 paired="awk -f $TOP/tests/bench/paired.awk"
 

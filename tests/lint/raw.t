@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb's own threads have no thread-local memory, so what runs in them must not
 # call libc: a sanitizer's clock_gettime() in the scanner corrupted the program.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 
 obj=$BUILD/obj/libldb
 # Ours, and what the compiler brings along.  session_init(), stack_unregister() and

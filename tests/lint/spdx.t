@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each file says its licence in its first line (scripts: after #!), and it is the
 # one that COPYING gives to its folder.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/lint/files.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/files.sh"
 
 # Texts of licences, trace files that are kept as they were written, and formats without
 # comments.  It is in the first line; in scripts, in the second.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What files may not contain, and what must be readable.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/lint/files.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/files.sh"
 
 # Absolute paths: those every Debian has, or what the user chose.
 source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' | xargs -r grep -InHoE \

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files of others are in the repository as they were published: README.md of their folder
 # lists each with package, version, licence and sum, and the pages carry the licences.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 with_vendor=1
-. "$TOP/tests/lint/files.sh"
+. "$TOP/tests/lib/files.sh"
 cd "$TOP/tools/page/vendor" || exit 1
 
 sed -n 's/^| \([^ ]*\.min\.[a-z]*\) | .* | \([0-9a-f]\{64\}\) |$/\2  \1/p' README.md >"$WORK/sums"

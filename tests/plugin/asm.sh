@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is emitted: the order of the stores, both dialects, no side effects on
 # tail calls, the stack protector, the sanitizers and debug information.
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 
 cat >a.c <<'END'

@@ -2,7 +2,7 @@
 # What is instrumented does not depend on -g: memcached and sqlite, the sources of which
 # make deps has fetched.  Debugging statements in the middle of a function change what
 # passes see, and large functions of others have more of them than ours.
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 
 # What the plugin says of each function.
 compare()	# name level "debug levels" file...

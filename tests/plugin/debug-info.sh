@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is instrumented does not depend on -g: what is said of each function is the same.
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 
 flags="-I$TOP/tools -I$TOP/libldb/include -I$TOP/kmod/uapi -D_GNU_SOURCE -DLDB_VERSION=\"x\" -w
 	-fplugin=$PLUGIN -fplugin-arg-ldb-verbose -c -o /dev/null"

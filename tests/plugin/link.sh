@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # It links anywhere: notes, --gc-sections, static, -flto with and without the
 # plugin at link, other linkers, shared and dlopen()ed libraries.
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 notes="$src/notes.c -DINSTRUMENTED"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # matrix.sh LEVEL ROW: control.c and cxx.cc compiled with and without the plugin
 # print the same and exit alike; with it they check their own chain.
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 level=$1
 row=$2

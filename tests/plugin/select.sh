@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Which functions get a record: attributes, options, what can never have one.
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 
 cat >c.c <<'END'
 int ext(int);

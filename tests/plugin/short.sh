@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What is proved to take no time worth a record, and what is not believed.
-. "$TOP/tests/engine.sh"
+. "$TOP/tests/lib/engine.sh"
 
 cat >c.c <<'END'
 #define N __attribute__((noinline))

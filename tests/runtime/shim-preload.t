@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every interposed name binds to the runtime, preloaded and linked, and what a
 # program sees of it stays as it is.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 
 BINDS=$BUILD/tests/runtime/programs/shim-binds-plain
 

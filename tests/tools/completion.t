@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Completion in bash and in zsh: real shells are typed at, and what they make of it are the
 # arguments that the command gets.  That bash offers all options: lint/man.t.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 scripts=$BUILD/completions
 tab=$(printf '\t')

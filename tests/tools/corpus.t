@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The corpus of planted causes (make corpus): its table is sound, and its judge can say no.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 
 corpus=$TOP/tests/corpus
 grep -v -e '^#' -e '^$' "$corpus/cases.txt" >cases

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # chrome JSON: rows nest, arrows have two ends, nothing is rounded, the numbers are
 # the report's; and more than its readers bear is refused.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/tools/export-lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/export.sh"
 need_build
 
 conforms()	# name file.json

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # CTF: babeltrace2 reads it back, begins and ends match in each stream, the numbers
 # are the report's.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/tools/export-lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/export.sh"
 need_build
 
 # As lines "ns stream event fields": babeltrace's text, with the time in full.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-export otlp: messages of the published schema, with the numbers of ldb-timeline.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/tools/export-same.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/export-same.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&
 	report-trace empty empty.data && bench-trace many.data 60000 >many.txt || exit 1

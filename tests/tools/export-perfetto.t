@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Perfetto traces: protoc reads them by the public schema, a checker of our own
 # holds them to what readers rely on, and the numbers are the report's.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/tools/export-lib.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/export.sh"
 CHECKER=$TOP/tests/tools/perfetto-check.awk
 need_build
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-export pprof: read back by go tool pprof, whose sums are those of ldb-report.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/tools/export-same.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/export-same.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 command -v go >/dev/null || skip_all "no go tool pprof: apt-get install golang-go"
 # Its caches and its index of profiles are not the user's.

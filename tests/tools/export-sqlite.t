@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-export sqlite: read back by sqlite3, the same rows and sums as ldb-report and
 # ldb-timeline.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/tools/export-same.sh"
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/export-same.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 unset COLUMNS
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the tools write: only its owner may read it, and what another user has put in its
 # place is neither followed nor overwritten.  cli-outfile.c has the rules one by one.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
 LDB_LIBLDB=$RUNTIME

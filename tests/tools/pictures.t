@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The pictures of ldb-why as text, CSV, JSON and folded stacks: they say the same, and text
 # fits its width.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
 unset COLUMNS NO_COLOR

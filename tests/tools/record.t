@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-record against a stand-in for the runtime, which writes a known number of
 # events, hangs, lies, dies, or fills the session with garbage.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 oracle_off "the stand-in invents what it writes"
 PATH=$BUILD/tests/tools/helpers:$PATH
 LDB_LIBLDB=${LDB_LIBLDB:-$RUNTIME}

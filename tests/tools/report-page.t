@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-report -o FILE.html without a browser: options, errors, size; what it shows is
 # looked at in tests/browser.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace markup markup.data && report-trace empty empty.data || exit 1
 

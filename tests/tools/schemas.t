@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The schemas of JSON documents: they are there, strict, and say what the tools print of
-# traces with known content.  What other tests print is looked at by tests/json.sh.
-. "$(dirname "$0")/../engine.sh"
-. "$TOP/tests/json/lib.sh"
+# traces with known content.  What other tests print is looked at by tests/scripts/check-json.sh.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/json.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 [ -n "$json_python" ] || skip_all "$json_missing"
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Names and lines of programs that were really recorded, with their debug information
 # wherever people keep it, and after the files were moved to "another machine".
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS
 # Names that the trace brings along need no file: names.t.

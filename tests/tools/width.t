@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Text fits the terminal: no line is longer than it is wide, names alone are cut, and
 # a wider one shows more.  Colour is for terminals only.
-. "$(dirname "$0")/../engine.sh"
+. "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS NO_COLOR
 

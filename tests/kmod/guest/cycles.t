@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Loaded, used and unloaded again, many times, by programs and recorders that end well
 # and ones that are killed: nothing stays behind.  LDB_CYCLES: default 50.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 cycles=${LDB_CYCLES:-50}
 oracle_not k.data "its recorder is killed at any time, also before there is anything in it"

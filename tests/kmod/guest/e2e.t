@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The promise: load the module, attach to a running instrumented program, and the
 # timeline of its slowest request shows when it was off the CPU, and why.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 load
 ok "the device is there" test -c /dev/ldb

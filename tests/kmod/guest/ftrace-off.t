@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # kernel.ftrace_enabled=0: a session does not claim futex calls that nobody will deliver,
 # and the next one has them when it is 1 again, without loading anew.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 switch=/proc/sys/kernel/ftrace_enabled
 load disarm_delay_ms=60000

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Page faults and interrupts: recorded by the module, and by perf.
-. "$(dirname "$0")/guest.sh"
-. "$TOP/tests/hits.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
+. "$TOP/tests/lib/hits.sh"
 
 load
 for kernel in module perf; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A thousand threads of which two run: the scanner asks the CPUs who runs, and does not
 # touch the pages of those that sleep.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 running=2
 load

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Causes that were planted are named: what the program did, for each request.
 # Timed: what is planted sleeps and works for so many milliseconds.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 load
 check "recorded" "ldb-record --kernel module -o t.data -- planted" 0 'fact worker'

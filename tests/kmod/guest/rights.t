@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A user without privileges: what ldb-record says when the module refuses, what to do
 # about it, and that it helps.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 load disarm_delay_ms=60000
 chmod 777 .

@@ -2,7 +2,7 @@
 # Threads, forks and execs by the thousand while they are recorded; killed at random
 # moments.  The program must not notice, the trace must be whole.
 # LDB_STORM: how much of it, default 1.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 much=${LDB_STORM:-1}
 load

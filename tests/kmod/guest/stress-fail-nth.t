@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every allocation of the module's fails once; loading it, too.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 debugfs=/sys/kernel/debug
 [ -d $debugfs/failslab ] || skip_all "a kernel without fault injection"

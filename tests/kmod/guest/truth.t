@@ -2,7 +2,7 @@
 # What the module records of a program that forces its scheduling is what ftrace
 # records of the same run, event by event, and what the program forced.
 # Timed: the scanner must see what the program says it did.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 
 [ -d "$TRACING/events/syscalls" ] || skip_all "this kernel's ftrace has no system calls"
 rounds=${TRUTH_ROUNDS:-100}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Requests that wait for a lock, and what its holder was held up by, as the kernel says.
 # Timed: what is judged are causes that the scanner had to see.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Or it would take the CPU away from the program now and then.
 record_under="taskset -c 1"
 # An emulator's CPUs are never there all of the time.  What the kernel says is.
 why_tries=1 why_away=100
-. "$TOP/tests/why.sh"
+. "$TOP/tests/lib/why.sh"
 
 load
 # Requester, holder and hog have one CPU and its real-time class, all of the time.

@@ -2,12 +2,12 @@
 # Requests that pay for fresh memory: the kernel's page faults are in the function that
 # touches it.
 # Timed: what is judged are causes that the scanner had to see.
-. "$(dirname "$0")/guest.sh"
+. "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
 # Or it would take the CPU away from the program now and then.
 record_under="taskset -c 1"
 why_tries=1
-. "$TOP/tests/why.sh"
+. "$TOP/tests/lib/why.sh"
 
 # Of the hit requests in the tail most have all of their faults, or nearly, in the function.
 has_faults()	# name function pages

@@ -3,10 +3,10 @@
 # How much ldb-why explained of the slow requests of all traces that the tests judged
 # (judge_coverage in why.sh): one distribution of what their logs say.
 #
-#	tests/coverage.sh LOG...
-: "${TOP:=$(cd "$(dirname "$0")/.." && pwd)}"
-. "$TOP/tests/engine.sh"
-. "$TOP/tests/why.sh"
+#	tests/scripts/coverage.sh LOG...
+: "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$TOP/tests/lib/engine.sh"
+. "$TOP/tests/lib/why.sh"
 
 grep -h '^# coverage {' "$@" | sed 's/^# coverage //' >coverage.all
 if ! [ -s coverage.all ]; then

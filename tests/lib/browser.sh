@@ -7,7 +7,7 @@
 #	browser_test SCRIPT ARGS...	runs it with node; it prints all of the TAP
 #	picture_begin [FOLDER]		for *-shots.sh: sets $folder, compiles ./figure1
 #
-# driver.sh has installed what drives the browser.
+# browser/driver.sh has installed what drives the browser.
 
 BROWSER=$TOP/tests/browser
 BROWSER_MODULES=$BUILD/tests/browser

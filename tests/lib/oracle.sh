@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Sourced by engine.sh and by bin/ldb-record: has the oracle look at recordings.
+# Sourced by engine.sh and by oracle/bin/ldb-record: has the oracle look at recordings.
 #
 #	oracle_add FILE		it is going to be written: what is there now is looked at first
 #	oracle_judge		looks at all that are there

@@ -4,7 +4,7 @@
 # the browser's driver, memcached's and sqlite's sources.  Once: each is kept (XDG_CACHE_HOME, build/).
 # What cannot be had is said, and what needs it is skipped by the tests; exit status 0.
 
-TOP=$(cd "$(dirname "$0")/.." && pwd)
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$TOP/build}
 export TOP BUILD
 unset LDB_NO_FETCH

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the scripts here: where things are kept, how packages are fetched.
+# Sourced by the scripts of kmod/, and by others that need a guest's kernel: where things are
+# kept, how packages are fetched.
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${BUILD:=$TOP/build}"
@@ -21,7 +22,7 @@ die()
 	exit 1
 }
 
-# Tests do not: tests/fetch.sh does before.
+# Tests do not: tests/scripts/fetch.sh does before.
 may_fetch()	# what
 {
 	[ -z "${LDB_NO_FETCH:-}" ] || { note "$1 is not here, and tests fetch nothing: make deps"; return 1; }

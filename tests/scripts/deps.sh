@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What ldb needs from Debian, by purpose.
 #
-#	tests/deps.sh [--check | --list] [PURPOSE]
+#	tests/scripts/deps.sh [--check | --list] [PURPOSE]
 #
 #	demo	what make demo builds with
 #	build	and what else the tools can have: kernel events by BPF programs
@@ -47,7 +47,7 @@ has_header()
 	echo "#include <$1>" | $CC -E -x c - >/dev/null 2>&1
 }
 
-# As tests/json/lib.sh looks for it.
+# As tests/lib/json.sh looks for it.
 has_jsonschema()
 {
 	python3 -c 'import jsonschema' 2>/dev/null || /usr/bin/python3 -c 'import jsonschema' 2>/dev/null
@@ -126,7 +126,7 @@ look_guests()
 	have dkms || want dkms
 	# The first is the system's own, whose package is named after no series.
 	named=
-	for series in $(sh "$(dirname "$0")/kmod/kernels.sh" list); do
+	for series in $(sh "$(dirname "$0")/../kmod/kernels.sh" list); do
 		set -- /usr/src/linux-headers-"$series".*-cloud-amd64
 		[ -d "$1" ] || want "linux-headers${named:+-$series}-cloud-amd64"
 		named=1
@@ -222,7 +222,7 @@ list)
 	;;
 check)
 	[ -n "$missing" ] || exit 0
-	echo "ldb: missing:$missing: run sh tests/deps.sh $purpose, or $command" >&2
+	echo "ldb: missing:$missing: run sh tests/scripts/deps.sh $purpose, or $command" >&2
 	exit 1
 	;;
 esac

@@ -21,7 +21,8 @@
 # A script that ends without finish has no plan and counts as failed.  Each runs
 # in a scratch folder of its own, removed at the end (kept if LDB_KEEP=1).
 #
-# What the tools print as JSON is held against its schema, when all tests have run: json.sh.
+# What the tools print as JSON is held against its schema, when all tests have run:
+# scripts/check-json.sh.
 #
 # After check, $out holds the output and $status the exit status.
 
@@ -48,8 +49,8 @@ TMPDIR=$WORK
 LDB_ORACLE=$WORK/.oracle
 mkdir "$LDB_ORACLE"
 export TMPDIR LDB_ORACLE
-# shellcheck source=tests/oracle/judge.sh
-. "$TOP/tests/oracle/judge.sh"
+# shellcheck source=tests/lib/oracle.sh
+. "$TOP/tests/lib/oracle.sh"
 cleanup_cmds=
 
 at_end()	# cmd: run it when the script ends, last registered first

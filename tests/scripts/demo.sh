@@ -3,7 +3,7 @@
 # make demo: the program of the LDB paper's Figure 1, from the compiler to the
 # cause of its slowest request.  Every command is shown before it runs.
 
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 OUT=build/demo
 mkdir -p "$OUT"
 

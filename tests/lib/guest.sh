@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by the scripts that run in a guest, after engine.sh's part of the work.
-. "$(dirname "$0")/../../engine.sh"
+. "$(dirname "$0")/../../lib/engine.sh"
 
 TRACING=/sys/kernel/tracing
 # Each read takes some milliseconds: vm.sh -d.

@@ -3,8 +3,8 @@
 # make style: what clang-format, codespell and shellcheck would say.  Reports
 # only; a tool that is not installed is named and skipped.
 
-TOP=$(cd "$(dirname "$0")/.." && pwd)
-. "$TOP/tests/lint/files.sh"
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+. "$TOP/tests/lib/files.sh"
 
 section()
 {

@@ -3,11 +3,11 @@
 # Every JSON document that a tool printed in the tests is what its schema says: run.sh has
 # kept them (json/bin/keep).
 #
-#	tests/json.sh		those that there are
-#	tests/json.sh all	and each member of a schema was in one of them
-: "${TOP:=$(cd "$(dirname "$0")/.." && pwd)}"
-. "$TOP/tests/engine.sh"
-. "$TOP/tests/json/lib.sh"
+#	tests/scripts/check-json.sh		those that there are
+#	tests/scripts/check-json.sh all	and each member of a schema was in one of them
+: "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$TOP/tests/lib/engine.sh"
+. "$TOP/tests/lib/json.sh"
 
 [ -n "$json_python" ] || skip_all "$json_missing"
 case ${1:-} in
