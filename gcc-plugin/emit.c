@@ -20,7 +20,7 @@
  *
  * Invariant: nothing here depends on -masm.
  */
-#include "instrument.h"
+#include "arch/arch.h"
 
 /*
  * A toplevel asm and not text of emit_thread_block(): GCC streams it into -flto
@@ -68,7 +68,7 @@ static void emit_block(FILE *f)
 		size_bytes, size_bytes, LDB_CANARY, size_bytes);
 }
 
-/* A hidden COMDAT function in AT&T syntax, up to its first instruction. */
+/* A hidden COMDAT function, up to its first instruction. */
 static void emit_function_begin(FILE *f, const char *name, const char *group)
 {
 	fprintf(f,
@@ -77,21 +77,16 @@ static void emit_function_begin(FILE *f, const char *name, const char *group)
 		"\t.hidden %s\n"
 		"\t.type %s, @function\n"
 		"%s:\n", name, group, name, name, name, name);
-	if (ASSEMBLER_DIALECT == ASM_INTEL)
-		fprintf(f, "\t.att_syntax prefix\n");
 	if (dwarf2out_do_cfi_asm())
 		fprintf(f, "\t.cfi_startproc\n");
-	/* All but __ldb_link are called through pointers. */
-	if (flag_cf_protection & CF_BRANCH)
-		fprintf(f, "\tendbr64\n");
+	arch_emit_begin(f);
 }
 
 static void emit_function_end(FILE *f, const char *name)
 {
+	arch_emit_end(f);
 	if (dwarf2out_do_cfi_asm())
 		fprintf(f, "\t.cfi_endproc\n");
-	if (ASSEMBLER_DIALECT == ASM_INTEL)
-		fprintf(f, "\t.intel_syntax noprefix\n");
 	fprintf(f,
 		"\t.size %s, .-%s\n"
 		"\t.popsection\n", name, name);
@@ -100,50 +95,25 @@ static void emit_function_end(FILE *f, const char *name)
 static void emit_accessor(FILE *f)
 {
 	emit_function_begin(f, "__ldb_thread_addr", "__ldb_thread_addr");
-	fprintf(f,
-		"\tmovq %%fs:0, %%rax\n"
-		"\taddq __ldb_thread@gottpoff(%%rip), %%rax\n"
-		"\tret\n");
+	arch_emit_accessor(f);
 	emit_function_end(f, "__ldb_thread_addr");
 }
 
-/*
- * What record.c writes out for functions that are called often.  In: rax return address of
- * the function that calls this, r10 its record.
- */
+/* What arch_link() writes out, for functions that are called often. */
 static void emit_link(FILE *f)
 {
 	emit_function_begin(f, LINK_FUNCTION, LINK_FUNCTION);
-	fprintf(f, "%s"
-		"\taddq %%fs:0, %%r11\n"
-		"\taddq $%llu, 8(%%r11)\n"
-		"\tmovq %%rax, 24(%%r10)\n"
-		"\tmovq 8(%%r11), %%rax\n"
-		"\tmovq %%rax, 8(%%r10)\n"
-		"\tmovq (%%r11), %%rax\n"
-		"\tmovq %%rax, (%%r10)\n"
-		"\tmovq (%%rsp), %%rax\n"
-		"\tmovq %%rax, 16(%%r10)\n"
-		"\tmovq %%r10, (%%r11)\n"
-		"\tret\n",
-		flag_pic && !flag_pie ? "\tmovq __ldb_thread@gottpoff(%rip), %r11\n" :
-		"\tmovq $__ldb_thread@tpoff, %r11\n", LDB_GEN_ONE);
+	arch_emit_link(f);
 	emit_function_end(f, LINK_FUNCTION);
 }
 
-/* A jump to a function of the runtime, whose weak reference may be 0. */
+/* A jump to a function of the runtime. */
 static void emit_hook(FILE *f, const char *hook, const char *target,
 		      const char *array)
 {
 	fprintf(f, "\t.weak %s\n", target);
 	emit_function_begin(f, hook, "__ldb_module");
-	fprintf(f,
-		"\tmovq %s@GOTPCREL(%%rip), %%rax\n"
-		"\tleaq %s(%%rip), %%rdi\n"
-		"\ttestq %%rax, %%rax\n"
-		"\tje 1f\n"
-		"\tjmp *%%rax\n"
-		"1:\tret\n", target, hook);
+	arch_emit_hook(f, hook, target);
 	emit_function_end(f, hook);
 	fprintf(f,
 		"\t.pushsection .%s,\"awG\",@%s,__ldb_module,comdat\n"

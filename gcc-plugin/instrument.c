@@ -27,9 +27,9 @@
  * the virtual operands.
  *
  * "ldb_mend" runs where it is final whether the function has calls: see
- * record_mend_far().
+ * arch_mend_far().
  */
-#include "instrument.h"
+#include "arch/arch.h"
 
 /* GC root: the record between the two passes. */
 static GTY(()) tree record_decl;
@@ -205,7 +205,7 @@ static enum record_kind choose_kind(struct function *fn, const struct placement 
 		return RECORD_NEAR;
 	if (!place_has_calls(fn, p))
 		return p->has_receivers ? RECORD_NEAR : RECORD_KEPT;
-	if (record_can_be_far() && (optimize_function_for_size_p(fn) ||
+	if (arch_can_link_far() && (optimize_function_for_size_p(fn) ||
 	    estimate_num_insns_fn(fn->decl, &eni_size_weights) >= far_insns))
 		return RECORD_FAR;
 	return RECORD_NEAR;
@@ -343,7 +343,7 @@ public:
 
 	unsigned int execute(function *) final override
 	{
-		record_mend_far();
+		arch_mend_far();
 		return 0;
 	}
 };

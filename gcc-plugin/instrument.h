@@ -78,9 +78,18 @@ void record_build(struct function *fn, enum record_kind kind, struct record *r);
 gimple_seq record_link(const struct record *r, bool main);
 gimple_seq record_unlink(const struct record *r);
 gimple_seq record_relink(const struct record *r);
-bool record_can_be_far(void);
-void record_mend_far(void);
 void record_register_roots(const char *plugin_name);
+
+/* The same, for arch/: what an asm about a record is made of */
+typedef vec<tree, va_gc> record_operands;
+
+tree record_field(const struct record *r, size_t off_bytes);
+void record_push_operand(record_operands **to, const char *constraint, tree value);
+/* A register of its own for the asm's output. */
+tree record_push_register(record_operands **to);
+void record_push_clobber(record_operands **to, const char *name);
+gasm *record_finish_asm(const char *text, record_operands *inputs, record_operands *outputs,
+			record_operands *clobbers = NULL);
 
 /* instrument.c: the passes */
 void instrument_register_passes(const char *plugin_name);

@@ -15,7 +15,7 @@
  *
  * To see what happens: -fplugin-arg-ldb-verbose, or -fdump-tree-all (*.ldb).
  */
-#include "instrument.h"
+#include "arch/arch.h"
 
 /* Emitted code is not covered by it: see COPYING. */
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
@@ -85,13 +85,11 @@ static bool parse_option(const struct plugin_argument *arg)
 /* Why this translation unit cannot be instrumented, or NULL. */
 static const char *unsupported_target(void)
 {
-	if (!TARGET_64BIT || TARGET_X32)
-		return "only 64-bit code is instrumented";
-	if (ix86_cmodel == CM_KERNEL)
-		return "kernel code is not instrumented";
-	if (flag_tm)
-		return "code with transactions (-fgnu-tm) is not instrumented";
-	return NULL;
+	const char *why = arch_unsupported();
+
+	if (!why && flag_tm)
+		why = "code with transactions (-fgnu-tm) is not instrumented";
+	return why;
 }
 
 static void on_attributes(void *, void *)

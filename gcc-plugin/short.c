@@ -21,7 +21,7 @@
  * function is believed as GCC believes it when inlining: another copy of it has
  * the same source.
  */
-#include "instrument.h"
+#include "arch/arch.h"
 
 /* Above this, copying an object takes time worth seeing. */
 static const int big_copy_bytes = 4096;
@@ -166,54 +166,6 @@ static bool is_big_copy(gimple *stmt)
 	return !size || !is_at_most(size, big_copy_bytes - 1);
 }
 
-/* What an asm may consist of and still be straight code. */
-static bool is_straight_insn(const char *name, size_t len)
-{
-	/* A star: whatever follows, an operand size or a condition. */
-	static const char * const known[] = {
-		"nop*", "mov*", "lea*", "xchg*", "xadd*", "push*", "pop*",
-		"add*", "adc*", "sub*", "sbb*", "inc*", "dec*", "neg*", "cmp*",
-		"mul*", "imul*", "div*", "idiv*", "cltq", "cqto", "cdq", "cqo",
-		"and*", "or*", "xor*", "not*", "test*", "bt*", "bsf*", "bsr*",
-		"bswap*", "shl*", "shr*", "sal*", "sar*", "rol*", "ror*",
-		"lzcnt*", "tzcnt*", "crc32*", "cmov*", "set*", "prefetch*",
-	};
-	unsigned int i;
-	size_t n;
-
-	for (i = 0; i < ARRAY_SIZE(known); i++) {
-		n = strcspn(known[i], "*");
-		if (!strncmp(name, known[i], n) && (known[i][n] || len == n))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Each instruction of the text is known to go straight on.  Labels, directives,
- * macros, comments and alternatives of dialects are not understood, and neither
- * is anything that waits, jumps, repeats or enters the kernel.  Nor fences and the
- * time stamp counter: a function's record is linked before it takes a stamp of its own.
- */
-static bool is_straight_text(const char *s)
-{
-	size_t len;
-
-	while (*(s += strspn(s, " \t\n;"))) {
-		len = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");
-		if (len == 4 && startswith(s, "lock")) {
-			s += len;
-			continue;
-		}
-		if (!is_straight_insn(s, len))
-			return false;
-		s += len + strcspn(s + len, "\n;{}#/:");
-		if (*s && *s != '\n' && *s != ';')
-			return false;
-	}
-	return true;
-}
-
 /* False: the statement is a reason for a record. */
 bool short_stmt(gimple *stmt)
 {
@@ -222,7 +174,7 @@ bool short_stmt(gimple *stmt)
 		return is_string_read(stmt) ||
 		       is_short_call(as_a<gcall *>(stmt));
 	case GIMPLE_ASM:
-		return is_straight_text(gimple_asm_string(as_a<gasm *>(stmt)));
+		return arch_is_straight_text(gimple_asm_string(as_a<gasm *>(stmt)));
 	case GIMPLE_ASSIGN:
 		return !is_big_copy(stmt);
 	default:

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * x86-64: the instructions that link and unlink a record, and the functions that each
+ * object carries.
+ *
+ * Linking is one asm, because the order of the stores is the contract with the
+ * reader: generation, record, top.  A shared object loads the thread's offset in
+ * each asm: a GIMPLE variable would live in a callee-saved register across the
+ * whole function.
+ *
+ * Bytes cost as much as instructions: where a CPU shares its front end between two
+ * threads, they are what a storm of calls runs out of.  So the addresses of the block
+ * and of the record are computed once, and what follows has short ones.
+ *
+ * Plain stores are enough: x86 makes them visible in the order in which they are made.
+ */
+#include "arch/arch.h"
+
+/* Both dialects of one instruction. */
+#define INSN(att, intel)	"{" att "|" intel "}"
+#define NEXT			"\n\t"
+#define QWORD			"QWORD PTR "
+
+/*
+ * %0 return address, then scratch, %1 thread, %2 the record's address, %3 record
+ *
+ * The block's address costs a load, and saves more: stores with a segment prefix
+ * leave Intel's store buffer one at a time, those to one line without it in pairs.
+ */
+#define LINK_ASM(address, prev)							\
+	address									\
+	INSN("addq\t$65536, 8(%1)",	"add\t" QWORD "[%1+8], 65536") NEXT	\
+	INSN("leaq\t%3, %2",		"lea\t%2, %3") NEXT			\
+	INSN("movq\t%0, 24(%2)",	"mov\t" QWORD "[%2+24], %0") NEXT	\
+	INSN("movq\t8(%1), %0",		"mov\t%0, " QWORD "[%1+8]") NEXT	\
+	INSN("movq\t%0, 8(%2)",		"mov\t" QWORD "[%2+8], %0") NEXT	\
+	INSN("movq\t(%1), " prev,	"mov\t" prev ", " QWORD "[%1]") NEXT	\
+	INSN("movq\t" prev ", (%2)",	"mov\t" QWORD "[%2], " prev) NEXT	\
+	INSN("leaq\t(%%rip), %0",	"lea\t%0, [rip]") NEXT			\
+	INSN("movq\t%0, 16(%2)",	"mov\t" QWORD "[%2+16], %0") NEXT	\
+	INSN("movq\t%2, (%1)",		"mov\t" QWORD "[%1], %2")
+
+/*
+ * The same in few bytes, by the function that emit.c puts into each object.  It finds the
+ * return address in %0, the record's address in r10, and uses r11; what it is called from
+ * is the record's pc.  %1 record
+ */
+#define LINK_FAR_ASM(before, after)						\
+	INSN("leaq\t%1, %%r10",		"lea\tr10, %1") NEXT			\
+	before INSN("call\t" LINK_FUNCTION, "call\t" LINK_FUNCTION) after
+
+/* %0 what to store, %1 thread: with one store, the prefix costs nothing. */
+#define SET_TOP(att_top, intel_top)						\
+	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
+
+/* %2 prev */
+#define UNLINK_ASM(load, att_top, intel_top)					\
+	load INSN("movq\t%2, %0",	"mov\t%0, %2") NEXT			\
+	SET_TOP(att_top, intel_top)
+
+/* %2 prev: its address is the record's */
+#define RELINK_ASM(load, att_top, intel_top)					\
+	load INSN("leaq\t%2, %0",	"lea\t%0, %2") NEXT			\
+	SET_TOP(att_top, intel_top)
+
+/* Where the block is: in a shared object that is read from the GOT... */
+#define GOT_OFFSET	INSN("movq\t__ldb_thread@gottpoff(%%rip), %1",		\
+			     "mov\t%1, " QWORD "__ldb_thread@gottpoff[rip]") NEXT
+#define GOT_ADDRESS	GOT_OFFSET						\
+			INSN("addq\t%%fs:0, %1", "add\t%1, " QWORD "fs:0") NEXT
+#define GOT_TOP		"%%fs:(%1)", "fs:[%1]"
+/* ...and elsewhere a constant. */
+#define EXE_ADDRESS	INSN("movq\t%%fs:0, %1", "mov\t%1, " QWORD "fs:0") NEXT	\
+			INSN("leaq\t__ldb_thread@tpoff(%1), %1",		\
+			     "lea\t%1, __ldb_thread@tpoff[%1]") NEXT
+#define EXE_TOP		"%%fs:__ldb_thread@tpoff", "fs:__ldb_thread@tpoff"
+
+/* The macro's arguments come in pairs: expand them first. */
+#define EXPAND(macro, ...)	macro(__VA_ARGS__)
+
+/* The second link leaves prev in a register, %4, for the second unlink. */
+struct asm_texts {
+	const char *link, *link_kept, *unlink, *unlink_kept, *relink;
+};
+
+static const struct asm_texts got_texts = {
+	LINK_ASM(GOT_ADDRESS, "%0"),
+	LINK_ASM(GOT_ADDRESS, "%4"),
+	EXPAND(UNLINK_ASM, GOT_OFFSET, GOT_TOP),
+	GOT_OFFSET EXPAND(SET_TOP, GOT_TOP),
+	EXPAND(RELINK_ASM, GOT_OFFSET, GOT_TOP),
+};
+
+static const struct asm_texts exe_texts = {
+	LINK_ASM(EXE_ADDRESS, "%0"),
+	LINK_ASM(EXE_ADDRESS, "%4"),
+	EXPAND(UNLINK_ASM, "", EXE_TOP),
+	EXPAND(SET_TOP, EXE_TOP),
+	EXPAND(RELINK_ASM, "", EXE_TOP),
+};
+
+static const char link_far[] = LINK_FAR_ASM("", "");
+/* Where the stack below the stack pointer is in use. */
+static const char link_far_leaf[] = LINK_FAR_ASM(
+	INSN("leaq\t-128(%%rsp), %%rsp", "lea\trsp, [rsp-128]") NEXT,
+	NEXT INSN("leaq\t128(%%rsp), %%rsp", "lea\trsp, [rsp+128]"));
+
+static const struct asm_texts *asm_texts(void)
+{
+	return flag_pic && !flag_pie ? &got_texts : &exe_texts;
+}
+
+static_assert(LDB_GEN_ONE == 65536, "written out in LINK_ASM");
+static_assert(offsetof(struct ldb_thread, top) == 0, "written out in *_TOP");
+static_assert(offsetof(struct ldb_thread, gen) == 8, "written out in LINK_ASM");
+static_assert(offsetof(struct ldb_frame, prev) == 0, "lea in LINK_ASM, RELINK_ASM");
+static_assert(offsetof(struct ldb_frame, gen) == 8 && offsetof(struct ldb_frame, pc) == 16 &&
+	      offsetof(struct ldb_frame, ret) == 24, "written out in LINK_ASM");
+
+/* The scratch registers all of them have: %0 and %1 */
+static record_operands *scratch_operands(void)
+{
+	record_operands *outputs = NULL;
+
+	record_push_register(&outputs);
+	record_push_register(&outputs);
+	return outputs;
+}
+
+/* The record's fields from FROM on, as outputs. */
+static void push_fields(record_operands **to, const struct record *r, size_t from)
+{
+	for (; from < sizeof(struct ldb_frame); from += sizeof(uint64_t))
+		record_push_operand(to, "=m", record_field(r, from));
+}
+
+gasm *arch_link(const struct record *r, tree ret, bool keep)
+{
+	record_operands *outputs = scratch_operands(), *inputs = NULL;
+
+	record_push_register(&outputs);
+	record_push_operand(&outputs, "=m", record_field(r, 0));
+	if (keep)
+		record_push_operand(&outputs, "=&r", r->prev);
+	push_fields(&outputs, r, sizeof(uint64_t));
+	record_push_operand(&inputs, "0", ret);
+	return record_finish_asm(keep ? asm_texts()->link_kept : asm_texts()->link, inputs, outputs);
+}
+
+gasm *arch_link_far(const struct record *r, tree ret)
+{
+	record_operands *outputs = NULL, *inputs = NULL, *clobbers = NULL;
+
+	record_push_operand(&outputs, "=&a", make_ssa_name(long_unsigned_type_node));
+	push_fields(&outputs, r, 0);
+	record_push_operand(&inputs, "0", ret);
+	record_push_clobber(&clobbers, "r10");
+	record_push_clobber(&clobbers, "r11");
+	return record_finish_asm(link_far, inputs, outputs, clobbers);
+}
+
+static gasm *build_short(const char *text, const char *constraint, tree prev)
+{
+	record_operands *inputs = NULL;
+
+	record_push_operand(&inputs, constraint, prev);
+	return record_finish_asm(text, inputs, scratch_operands());
+}
+
+gasm *arch_unlink(const struct record *r)
+{
+	if (r->prev)
+		return build_short(asm_texts()->unlink_kept, "0", r->prev);
+	return build_short(asm_texts()->unlink, "m",
+			   record_field(r, offsetof(struct ldb_frame, prev)));
+}
+
+gasm *arch_relink(const struct record *r)
+{
+	return build_short(asm_texts()->relink, "m",
+			   record_field(r, offsetof(struct ldb_frame, prev)));
+}
+
+/* A register the user has taken away, or code farther apart than a call reaches. */
+bool arch_can_link_far(void)
+{
+	return !fixed_regs[AX_REG] && !fixed_regs[R10_REG] && !fixed_regs[R11_REG] &&
+	       ix86_cmodel != CM_LARGE && ix86_cmodel != CM_LARGE_PIC;
+}
+
+/*
+ * A function without calls has its variables below the stack pointer, where a call stores
+ * its return address.  Far links are for functions that call; but GCC may have removed
+ * the calls since.  What walks the stack from a signal handler is then wrong about three
+ * instructions.
+ */
+void arch_mend_far(void)
+{
+	rtx_insn *insn;
+	rtx body;
+
+	for (insn = get_insns(); insn; insn = NEXT_INSN(insn)) {
+		body = NONJUMP_INSN_P(insn) ? extract_asm_operands(PATTERN(insn)) : NULL_RTX;
+		if (body && !strcmp(ASM_OPERANDS_TEMPLATE(body), link_far))
+			XSTR(body, 0) = link_far_leaf;
+	}
+}
+
+const char *arch_unsupported(void)
+{
+	if (!TARGET_64BIT || TARGET_X32)
+		return "only 64-bit code is instrumented";
+	if (ix86_cmodel == CM_KERNEL)
+		return "kernel code is not instrumented";
+	return NULL;
+}
+
+/* What an asm may consist of and still be straight code. */
+static bool is_straight_insn(const char *name, size_t len)
+{
+	/* A star: whatever follows, an operand size or a condition. */
+	static const char * const known[] = {
+		"nop*", "mov*", "lea*", "xchg*", "xadd*", "push*", "pop*",
+		"add*", "adc*", "sub*", "sbb*", "inc*", "dec*", "neg*", "cmp*",
+		"mul*", "imul*", "div*", "idiv*", "cltq", "cqto", "cdq", "cqo",
+		"and*", "or*", "xor*", "not*", "test*", "bt*", "bsf*", "bsr*",
+		"bswap*", "shl*", "shr*", "sal*", "sar*", "rol*", "ror*",
+		"lzcnt*", "tzcnt*", "crc32*", "cmov*", "set*", "prefetch*",
+	};
+	unsigned int i;
+	size_t n;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		n = strcspn(known[i], "*");
+		if (!strncmp(name, known[i], n) && (known[i][n] || len == n))
+			return true;
+	}
+	return false;
+}
+
+bool arch_is_straight_text(const char *s)
+{
+	size_t len;
+
+	while (*(s += strspn(s, " \t\n;"))) {
+		len = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789");
+		if (len == 4 && startswith(s, "lock")) {
+			s += len;
+			continue;
+		}
+		if (!is_straight_insn(s, len))
+			return false;
+		s += len + strcspn(s + len, "\n;{}#/:");
+		if (*s && *s != '\n' && *s != ';')
+			return false;
+	}
+	return true;
+}
+
+void arch_emit_begin(FILE *f)
+{
+	if (ASSEMBLER_DIALECT == ASM_INTEL)
+		fprintf(f, "\t.att_syntax prefix\n");
+	/* All but LINK_FUNCTION are called through pointers. */
+	if (flag_cf_protection & CF_BRANCH)
+		fprintf(f, "\tendbr64\n");
+}
+
+void arch_emit_end(FILE *f)
+{
+	if (ASSEMBLER_DIALECT == ASM_INTEL)
+		fprintf(f, "\t.intel_syntax noprefix\n");
+}
+
+void arch_emit_accessor(FILE *f)
+{
+	fprintf(f,
+		"\tmovq %%fs:0, %%rax\n"
+		"\taddq __ldb_thread@gottpoff(%%rip), %%rax\n"
+		"\tret\n");
+}
+
+/* In: rax return address of the function that calls this, r10 its record. */
+void arch_emit_link(FILE *f)
+{
+	fprintf(f, "%s"
+		"\taddq %%fs:0, %%r11\n"
+		"\taddq $%llu, 8(%%r11)\n"
+		"\tmovq %%rax, 24(%%r10)\n"
+		"\tmovq 8(%%r11), %%rax\n"
+		"\tmovq %%rax, 8(%%r10)\n"
+		"\tmovq (%%r11), %%rax\n"
+		"\tmovq %%rax, (%%r10)\n"
+		"\tmovq (%%rsp), %%rax\n"
+		"\tmovq %%rax, 16(%%r10)\n"
+		"\tmovq %%r10, (%%r11)\n"
+		"\tret\n",
+		flag_pic && !flag_pie ? "\tmovq __ldb_thread@gottpoff(%rip), %r11\n" :
+		"\tmovq $__ldb_thread@tpoff, %r11\n", LDB_GEN_ONE);
+}
+
+void arch_emit_hook(FILE *f, const char *hook, const char *target)
+{
+	fprintf(f,
+		"\tmovq %s@GOTPCREL(%%rip), %%rax\n"
+		"\tleaq %s(%%rip), %%rdi\n"
+		"\ttestq %%rax, %%rax\n"
+		"\tje 1f\n"
+		"\tjmp *%%rax\n"
+		"1:\tret\n", target, hook);
+}
