@@ -12,7 +12,7 @@ archive=$2
 shift 2
 so=${archive%.a}.so
 ${MUTATE_CC:-gcc} -shared -Wl,-Bsymbolic -o "$so.new" "$@" -Wl,--as-needed -lzstd -ldw -lelf -ltraceevent -lsqlite3 \
-	-lbabeltrace2 -lz -lstdc++ -lpthread -lm || exit 1
+	-lz -lstdc++ -lpthread -lm || exit 1
 mv "$so.new" "$so"
 echo "INPUT($so)" >"$archive"
 # Older than whatever was linked with it.

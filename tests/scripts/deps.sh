@@ -78,7 +78,6 @@ look_demo()
 	header zstd.h libzstd-dev
 	header zlib.h zlib1g-dev
 	header sqlite3.h libsqlite3-dev
-	header babeltrace2/babeltrace.h libbabeltrace2-dev
 	pkg-config --exists libtraceevent 2>/dev/null || need libtraceevent-dev
 }
 
