@@ -14,7 +14,7 @@
  *	SEM(name, params, args, valid, cancels)	-1 and errno; cancels: a cancellation
  *		point even if it does not block (in glibc, sem_clockwait is not)
  *	WAIT(name, params, args, kind, object, owner)
- *		waits for something nobody holds
+ *		waits for something nobody holds.  owner(): for whom, or NULL
  *	WAKE(name, params, args, object)	ends the waits of others for object
  *	JUMP(name, params, args)		cuts the stack back, does not return
  *	UNWIND(name, params, args)		the same, for exceptions; unwind.c
@@ -119,17 +119,17 @@ SEM(sem_clockwait, (sem_t *sem, clockid_t clock, const struct timespec *until),
     (sem, clock, until), glibc_clock_valid(clock) && glibc_time_valid(until), false)
 
 WAIT(pthread_barrier_wait, (pthread_barrier_t *barrier), (barrier),
-     LDB_LOCK_BARRIER, barrier, 0)
+     LDB_LOCK_BARRIER, barrier, NULL)
 WAIT(pthread_join, (pthread_t thread, void **ret), (thread, ret),
-     LDB_LOCK_JOIN, thread, join_tid_of(thread))
+     LDB_LOCK_JOIN, thread, join_tid_of)
 WAIT(pthread_timedjoin_np,
      (pthread_t thread, void **ret, const struct timespec *until), (thread, ret, until),
-     LDB_LOCK_JOIN, thread, join_tid_of(thread))
+     LDB_LOCK_JOIN, thread, join_tid_of)
 WAIT(pthread_clockjoin_np,
      (pthread_t thread, void **ret, clockid_t clock, const struct timespec *until),
-     (thread, ret, clock, until), LDB_LOCK_JOIN, thread, join_tid_of(thread))
+     (thread, ret, clock, until), LDB_LOCK_JOIN, thread, join_tid_of)
 WAIT(thrd_join, (thrd_t thread, int *ret), (thread, ret),
-     LDB_LOCK_JOIN, thread, join_tid_of(thread))
+     LDB_LOCK_JOIN, thread, join_tid_of)
 
 WAKE(pthread_cond_signal, (pthread_cond_t *cond), (cond), cond)
 WAKE(pthread_cond_broadcast, (pthread_cond_t *cond), (cond), cond)

@@ -28,9 +28,11 @@
 #error "compile the shim with -fexceptions, or cancellation skips its cleanup"
 #endif
 
+#define ALWAYS_INLINE	inline __attribute__((always_inline))
 /* Next to each other, and no more lines of the cache than their size says. */
 #define HOT_TEXT	__attribute__((section(".text.hot"), aligned(64)))
 #define CLEANUP(fn)	__attribute__((cleanup(fn)))
+/* Where the program called the wrapper: in an inline function, too. */
 #define SITE		((uintptr_t)__builtin_return_address(0))
 
 /* Of a thread that was never here, or has gone, the epoch is none that is ever recorded. */
@@ -58,11 +60,302 @@ __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t t
 }
 
 /*
- * Each function comes in parts: what the program calls, which needs no stack
- * frame; with FAST_WRAPPER, in the same function a short way for the usual case,
- * and others for what is less usual; and the whole of it.  Each reaches the next
- * by a jump, so that the return address is still the caller's.
+ * A wrapper comes in parts: what the program calls, which needs no stack frame and knows
+ * what is usual; and others, for what is less usual.  Each reaches the next by a jump, so
+ * that the return address is still the caller's.
+ *
+ * What a part does is written in inline functions.  Their first argument describes the
+ * function that is wrapped: a constant, of which nothing is left in the code.
  */
+#define PART(part, name, params)	static __attribute__((noinline)) int part##_##name params
+#define SLOW_PART(name, params)		PART(slow, name, params)
+
+/* Where the answer comes from. */
+enum way {
+	DONE,		/* the lock is taken, or released: 0 */
+	REAL,		/* the function that ours hides */
+	NEXT_PART,
+	SLOW,		/* the last part, which knows everything */
+	FAILED,		/* the same, but first the lock has to go from the thread's list */
+};
+
+#define GO(way, name, args, next_part, failed_part)			\
+	do {								\
+		switch (way) {						\
+		case DONE:						\
+			return 0;					\
+		case REAL:						\
+			return next(name) args;				\
+		case NEXT_PART:						\
+			return (next_part) args;			\
+		case FAILED:						\
+			return (failed_part) args;			\
+		default:						\
+			return slow_##name args;			\
+		}							\
+	} while (0)
+
+/* A function that is called with the lock alone, and does not block. */
+struct lock_call {
+	uint32_t kind;			/* enum ldb_lock_kind; 0: as the lock was taken */
+	int (*real)(void *lock);
+};
+
+/* The arguments of a function that takes a lock: one, two or three. */
+struct acquire_args {
+	void *lock;
+	clockid_t clock;
+	const struct timespec *until;
+};
+
+/* A function that takes a lock, and waits for it. */
+struct acquire {
+	uint32_t kind;			/* enum ldb_lock_kind */
+	int busy;			/* what try says of a lock that is taken */
+	int (*try)(void *lock);		/* never blocks */
+	/* Else the call is refused before the lock is looked at. */
+	bool (*valid)(struct acquire_args a);
+	int (*real)(struct acquire_args a);
+};
+
+static ALWAYS_INLINE int acquire_slow(const struct acquire *f, const struct acquire_args a)
+{
+	struct thread *t = f->valid(a) ? shim_enter() : NULL;
+	int rc;
+
+	if (unlikely(!t))
+		return f->real(a);
+	if (f->kind == LDB_LOCK_MUTEX && glibc_mutex_untriable(a.lock))
+		rc = glibc_mutex_taken(a.lock, t->tid) ? f->busy : f->real(a);
+	else
+		rc = f->try(a.lock);
+	if (rc == 0 || rc == EOWNERDEAD)
+		held_acquired(t, a.lock, f->kind, SITE);
+	if (rc != f->busy) {
+		hook_leave(t);
+	} else {
+		CLEANUP(wait_lock_cancelled) struct wait w;
+
+		wait_lock_begin(&w, t, a.lock, f->kind, SITE);
+		hook_leave(t);
+		rc = f->real(a);
+		wait_lock_end(&w, rc);
+	}
+	return rc;
+}
+
+/* As few stores and saved registers as can be: see held_push_fast(). */
+static ALWAYS_INLINE enum way acquire_at_level(const struct acquire *f, uint32_t level,
+					       const struct acquire_args a)
+{
+	struct held_list __seg_fs *l = held_of_self();
+
+	if (unlikely(!fast_enter(l, level) || !f->valid(a)))
+		return NEXT_PART;
+	if (f->kind == LDB_LOCK_MUTEX && unlikely(!glibc_mutex_is_simple(a.lock))) {
+		if (glibc_mutex_untriable(a.lock) || !l->tid)
+			return SLOW;
+		if (glibc_mutex_reentered(a.lock, l->tid))
+			return REAL;
+	}
+	held_push_fast(l, a.lock, f->kind, SITE);
+	if (unlikely(f->try(a.lock)))
+		return FAILED;
+	if (level == LDB_MUTEX_HOLD)
+		held_stamp_fast(l, a.lock);
+	return DONE;
+}
+
+static ALWAYS_INLINE enum way acquire_usual(const struct acquire *f, const struct acquire_args a)
+{
+	struct held_list __seg_fs *l = held_of_self();
+	uint32_t tid = l->tid;
+
+	if (f->kind != LDB_LOCK_MUTEX)
+		return acquire_at_level(f, LDB_MUTEX_WAIT, a);
+	/* not on the list: who waits for it later infers the hold */
+	if (unlikely(!tid && glibc_mutex_alone(a.lock) &&
+		     session_page.a.mutex_level == LDB_MUTEX_WAIT))
+		return REAL;
+	if (unlikely(!glibc_mutex_is_usual(a.lock) || !tid || !fast_enter(l, LDB_MUTEX_WAIT) ||
+		     !f->valid(a)))
+		return NEXT_PART;
+	held_push_fast(l, a.lock, f->kind, SITE);
+	return likely(glibc_mutex_take(a.lock, tid)) ? DONE : FAILED;
+}
+
+static ALWAYS_INLINE int try_slow(const struct lock_call *f, void *lock)
+{
+	struct thread *t = shim_enter();
+	int rc;
+
+	if (unlikely(!t))
+		return f->real(lock);
+	rc = f->real(lock);
+	if (rc == 0 || rc == EOWNERDEAD)
+		held_acquired(t, lock, f->kind, SITE);
+	hook_leave(t);
+	return rc;
+}
+
+static ALWAYS_INLINE int try_usual(const struct lock_call *f, void *lock)
+{
+	struct held_list __seg_fs *l = held_of_self();
+	int rc;
+
+	held_push_fast(l, lock, f->kind, SITE);
+	rc = f->real(lock);
+	if ((rc && rc != EOWNERDEAD) ||
+	    (f->kind == LDB_LOCK_MUTEX && unlikely(glibc_mutex_nested(lock))))
+		held_unpush_fast(l);
+	return rc;
+}
+
+static ALWAYS_INLINE int release_slow(const struct lock_call *f, void *lock)
+{
+	bool inner = f->kind == LDB_LOCK_MUTEX && glibc_mutex_nested(lock);
+	struct thread *t = inner ? NULL : shim_enter();
+	struct release r;
+	int rc;
+
+	if (!t)
+		return f->real(lock);
+	if (!release_start(&r, t, lock, f->kind, SITE))
+		return f->real(lock);
+	rc = f->real(lock);
+	if (rc == 0)
+		release_end(&r);
+	return rc;
+}
+
+static ALWAYS_INLINE enum way release_any(const struct lock_call *f, void *lock)
+{
+	struct held_list __seg_fs *l = held_of_self();
+
+	if (f->kind == LDB_LOCK_MUTEX && unlikely(glibc_mutex_nested(lock)))
+		return REAL;
+	if (unlikely(l->in_hook || l->held_epoch != session_page.a.epoch || waiters_seen(lock)))
+		return SLOW;
+	if (unlikely(!held_pop_fast(l, lock) && l->nr_held))
+		return SLOW;
+	return REAL;
+}
+
+static ALWAYS_INLINE enum way release_usual(const struct lock_call *f, void *lock)
+{
+	struct held_list __seg_fs *l = held_of_self();
+
+	if (f->kind != LDB_LOCK_MUTEX)
+		return release_any(f, lock);
+	if (unlikely(!l->tid && !l->nr_held && glibc_mutex_alone(lock)))
+		return REAL;
+	if (unlikely(!glibc_mutex_unwanted(lock) || !l->tid || l->in_hook ||
+		     l->held_epoch != session_page.a.epoch || !held_pop_quick(l, lock)))
+		return NEXT_PART;
+	return likely(glibc_mutex_give(lock)) ? DONE : REAL;
+}
+
+#define LOCK_CALL(name, kind_)						\
+	static ALWAYS_INLINE int real_##name(void *lock)		\
+	{								\
+		return next(name)(lock);				\
+	}								\
+	static const struct lock_call call_of_##name = { .kind = kind_, .real = real_##name };
+
+#define TRY(name, params, args, kind)					\
+	LOCK_CALL(name, kind)						\
+	SLOW_PART(name, params)						\
+	{								\
+		return try_slow(&call_of_##name, (void *)lock);		\
+	}								\
+	EXPORT HOT_TEXT int name params					\
+	{								\
+		if (likely(!session_wants_locks()))			\
+			return next(name) args;				\
+		if (unlikely(!fast_enter(held_of_self(), LDB_MUTEX_WAIT))) \
+			return slow_##name args;			\
+		return try_usual(&call_of_##name, (void *)lock);	\
+	}
+
+#define RELEASE(name, params, args, kind)				\
+	LOCK_CALL(name, kind)						\
+	SLOW_PART(name, params)						\
+	{								\
+		return release_slow(&call_of_##name, (void *)lock);	\
+	}								\
+	PART(other, name, params)					\
+	{								\
+		GO(release_any(&call_of_##name, (void *)lock), name, args, \
+		   slow_##name, slow_##name);				\
+	}								\
+	EXPORT HOT_TEXT int name params					\
+	{								\
+		if (likely(!session_wants_locks()))			\
+			return next(name) args;				\
+		GO(release_usual(&call_of_##name, (void *)lock), name, args, \
+		   other_##name, slow_##name);				\
+	}
+
+#include "list.h"	/* what takes a lock calls what tries it */
+
+#define ARGS_1(lock_)			{ .lock = (void *)(lock_) }
+#define ARGS_2(lock_, until_)		{ .lock = (void *)(lock_), .until = (until_) }
+#define ARGS_3(lock_, clock_, until_)	\
+	{ .lock = (void *)(lock_), .clock = (clock_), .until = (until_) }
+#define ARGS_N(_1, _2, _3, n, ...)	ARGS_##n
+#define PACK_ARGS(...)	((struct acquire_args)ARGS_N(__VA_ARGS__, 3, 2, 1)(__VA_ARGS__))
+#define UNPACK_ARGS(a)							\
+	void *lock __attribute__((unused)) = a.lock;			\
+	clockid_t clock __attribute__((unused)) = a.clock;		\
+	const struct timespec *until __attribute__((unused)) = a.until
+
+/* args and condition are from list.h, and name the arguments. */
+#define ACQUIRE_CALL(name, args, kind_, try_, busy_, condition)		\
+	static ALWAYS_INLINE int real_##name(const struct acquire_args a) \
+	{								\
+		UNPACK_ARGS(a);						\
+		return next(name) args;					\
+	}								\
+	static ALWAYS_INLINE bool valid_##name(const struct acquire_args a) \
+	{								\
+		UNPACK_ARGS(a);						\
+		return condition;					\
+	}								\
+	static const struct acquire call_of_##name = {			\
+		.kind = kind_, .busy = busy_, .try = real_##try_,	\
+		.valid = valid_##name, .real = real_##name,		\
+	};
+
+#define ACQUIRE(name, params, args, kind, try, busy, valid)		\
+	ACQUIRE_CALL(name, args, kind, try, busy, valid)		\
+	SLOW_PART(name, params)						\
+	{								\
+		return acquire_slow(&call_of_##name, PACK_ARGS args);	\
+	}								\
+	static __attribute__((noinline, cold)) int failed_##name params	\
+	{								\
+		held_unpush_fast(held_of_self());			\
+		return slow_##name args;				\
+	}								\
+	PART(hold, name, params)					\
+	{								\
+		GO(acquire_at_level(&call_of_##name, LDB_MUTEX_HOLD, PACK_ARGS args), \
+		   name, args, slow_##name, failed_##name);		\
+	}								\
+	PART(other, name, params)					\
+	{								\
+		GO(acquire_at_level(&call_of_##name, LDB_MUTEX_WAIT, PACK_ARGS args), \
+		   name, args, hold_##name, failed_##name);		\
+	}								\
+	EXPORT HOT_TEXT int name params					\
+	{								\
+		if (likely(!session_wants_locks()))			\
+			return next(name) args;				\
+		GO(acquire_usual(&call_of_##name, PACK_ARGS args), name, args, \
+		   kind == LDB_LOCK_MUTEX ? other_##name : hold_##name, failed_##name); \
+	}
+
+/* What only waits is never quick while somebody records. */
 #define WRAPPER(name, params, args)					\
 	static int slow_##name params;					\
 	EXPORT int name params						\
@@ -71,267 +364,121 @@ __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t t
 			return next(name) args;				\
 		return slow_##name args;				\
 	}								\
-	static __attribute__((noinline)) int slow_##name params
+	SLOW_PART(name, params)
 
-#define FAST_WRAPPER(name, params, args)				\
-	static int fast_##name params;					\
-	static int slow_##name params;					\
-	EXPORT HOT_TEXT int name params					\
-	{								\
-		if (likely(!session_wants_locks()))			\
-			return next(name) args;				\
-		return fast_##name args;				\
-	}								\
-	static __attribute__((noinline)) int slow_##name params
+static ALWAYS_INLINE bool cond_begin(struct wait_cond *c, const void *cond, const void *mutex,
+				     bool valid)
+{
+	struct thread *t = valid ? shim_enter() : NULL;
 
-#define FAST(name, params)						\
-	static inline __attribute__((always_inline)) int fast_##name params
-
-#define ACQUIRE(name, params, args, kind, try, busy, valid)		\
-	FAST_WRAPPER(name, params, args)				\
-	{								\
-		struct thread *t = (valid) ? shim_enter() : NULL;	\
-		int rc;							\
-									\
-		if (unlikely(!t))					\
-			return next(name) args;				\
-		if (kind == LDB_LOCK_MUTEX &&				\
-		    glibc_mutex_untriable((const void *)lock))		\
-			rc = glibc_mutex_taken((const void *)lock, t->tid) ? \
-				busy : next(name) args;			\
-		else							\
-			rc = next(try)(lock);				\
-		if (rc == 0 || rc == EOWNERDEAD)			\
-			held_acquired(t, lock, kind, SITE);		\
-		if (rc != busy) {					\
-			hook_leave(t);					\
-		} else {						\
-			CLEANUP(wait_lock_cancelled) struct wait w;	\
-									\
-			wait_lock_begin(&w, t, lock, kind, SITE);	\
-			hook_leave(t);					\
-			rc = next(name) args;				\
-			wait_lock_end(&w, rc);				\
-		}							\
-		return rc;						\
-	}								\
-	static __attribute__((noinline, cold)) int failed_##name params	\
-	{								\
-		held_unpush_fast(held_of_self());			\
-		return slow_##name args;				\
-	}								\
-	QUICK(__attribute__((noinline)), hold, slow, LDB_MUTEX_HOLD, name, params, args, kind, try, valid) \
-	QUICK(inline __attribute__((always_inline)), wait, hold, LDB_MUTEX_WAIT, name, params, args, kind, try, valid) \
-	static __attribute__((noinline)) int other_##name params	\
-	{								\
-		return wait_##name args;				\
-	}								\
-	FAST(name, params)						\
-	{								\
-		struct held_list __seg_fs *l = held_of_self();		\
-		uint32_t tid = l->tid;					\
-									\
-		if (kind != LDB_LOCK_MUTEX)				\
-			return wait_##name args;			\
-		/* not on the list: who waits for it later infers the hold */ \
-		if (unlikely(!tid && glibc_mutex_alone((const void *)lock) && \
-			     session_page.a.mutex_level == LDB_MUTEX_WAIT)) \
-			return next(name) args;				\
-		if (unlikely(!glibc_mutex_is_usual((const void *)lock) || !tid || \
-			     !fast_enter(l, LDB_MUTEX_WAIT) || !(valid)))	\
-			return other_##name args;			\
-		held_push_fast(l, lock, kind, SITE);			\
-		if (unlikely(!glibc_mutex_take((void *)lock, tid)))	\
-			return failed_##name args;			\
-		return 0;						\
-	}
-
-/* As few stores and saved registers as can be: see held_push_fast(). */
-#define QUICK(attr, path, other, level, name, params, args, kind, try, valid)	\
-	static attr int path##_##name params				\
-	{								\
-		struct held_list __seg_fs *l = held_of_self();		\
-		int rc;							\
-									\
-		if (unlikely(!fast_enter(l, level) || !(valid)))	\
-			return other##_##name args;			\
-		if (kind == LDB_LOCK_MUTEX &&				\
-		    unlikely(!glibc_mutex_is_simple((const void *)lock))) { \
-			if (glibc_mutex_untriable((const void *)lock) || !l->tid) \
-				return slow_##name args;		\
-			if (glibc_mutex_reentered((const void *)lock, l->tid)) \
-				return next(name) args;			\
-		}							\
-		held_push_fast(l, lock, kind, SITE);			\
-		rc = next(try)(lock);					\
-		if (unlikely(rc))					\
-			return failed_##name args;			\
-		if (level == LDB_MUTEX_HOLD)				\
-			held_stamp_fast(l, lock);			\
-		return 0;						\
-	}
-
-#define TRY(name, params, args, kind)					\
-	FAST_WRAPPER(name, params, args)				\
-	{								\
-		struct thread *t = shim_enter();			\
-		int rc;							\
-									\
-		if (unlikely(!t))					\
-			return next(name) args;				\
-		rc = next(name) args;					\
-		if (rc == 0 || rc == EOWNERDEAD)			\
-			held_acquired(t, lock, kind, SITE);		\
-		hook_leave(t);						\
-		return rc;						\
-	}								\
-	FAST(name, params)						\
-	{								\
-		struct held_list __seg_fs *l = held_of_self();		\
-		int rc;							\
-									\
-		if (unlikely(!fast_enter(l, LDB_MUTEX_WAIT)))		\
-			return slow_##name args;			\
-		held_push_fast(l, lock, kind, SITE);			\
-		rc = next(name) args;					\
-		if ((rc && rc != EOWNERDEAD) ||				\
-		    (kind == LDB_LOCK_MUTEX &&				\
-		     unlikely(glibc_mutex_nested((const void *)lock))))	\
-			held_unpush_fast(l);				\
-		return rc;						\
-	}
-
-#define RELEASE(name, params, args, kind)				\
-	FAST_WRAPPER(name, params, args)				\
-	{								\
-		bool inner = kind == LDB_LOCK_MUTEX &&			\
-			     glibc_mutex_nested((const void *)lock);	\
-		struct thread *t = inner ? NULL : shim_enter();		\
-		struct release r;					\
-		int rc;							\
-									\
-		if (!t)							\
-			return next(name) args;				\
-		if (!release_start(&r, t, lock, kind, SITE))		\
-			return next(name) args;				\
-		rc = next(name) args;					\
-		if (rc == 0)						\
-			release_end(&r);				\
-		return rc;						\
-	}								\
-	static inline __attribute__((always_inline)) int any_##name params \
-	{								\
-		struct held_list __seg_fs *l = held_of_self();		\
-									\
-		if (kind == LDB_LOCK_MUTEX &&				\
-		    unlikely(glibc_mutex_nested((const void *)lock)))	\
-			return next(name) args;				\
-		if (unlikely(l->in_hook ||				\
-			     l->held_epoch != session_page.a.epoch ||	\
-			     waiters_seen(lock)))			\
-			return slow_##name args;			\
-		if (unlikely(!held_pop_fast(l, lock) && l->nr_held))	\
-			return slow_##name args;			\
-		return next(name) args;					\
-	}								\
-	static __attribute__((noinline)) int other_##name params	\
-	{								\
-		return any_##name args;					\
-	}								\
-	FAST(name, params)						\
-	{								\
-		struct held_list __seg_fs *l = held_of_self();		\
-									\
-		if (kind != LDB_LOCK_MUTEX)				\
-			return any_##name args;				\
-		if (unlikely(!l->tid && !l->nr_held &&			\
-			     glibc_mutex_alone((const void *)lock)))	\
-			return next(name) args;				\
-		if (unlikely(!glibc_mutex_unwanted((const void *)lock) || !l->tid || \
-			     l->in_hook || l->held_epoch != session_page.a.epoch || \
-			     !held_pop_quick(l, lock)))			\
-			return other_##name args;			\
-		if (unlikely(!glibc_mutex_give((void *)lock)))		\
-			return next(name) args;				\
-		return 0;						\
-	}
+	c->w.t = NULL;
+	if (unlikely(!t))
+		return false;
+	wait_cond_begin(c, t, cond, mutex, SITE);
+	hook_leave(t);
+	return true;
+}
 
 #define COND(name, params, args, valid)					\
 	WRAPPER(name, params, args)					\
 	{								\
-		struct thread *t = (valid) ? shim_enter() : NULL;	\
+		CLEANUP(wait_cond_cancelled) struct wait_cond c;	\
+		int rc;							\
 									\
-		if (unlikely(!t))					\
+		if (!cond_begin(&c, cond, mutex, valid))		\
 			return next(name) args;				\
-		{							\
-			CLEANUP(wait_cond_cancelled) struct wait_cond c; \
-			int rc;						\
-									\
-			wait_cond_begin(&c, t, cond, mutex, SITE);	\
-			hook_leave(t);					\
-			rc = next(name) args;				\
-			wait_cond_end(&c, rc);				\
-			return rc;					\
-		}							\
+		rc = next(name) args;					\
+		wait_cond_end(&c, rc);					\
+		return rc;						\
 	}
 
-#define SEM(name, params, args, valid, cancels)				\
-	WRAPPER(name, params, args)					\
-	{								\
-		struct thread *t = (valid) ? shim_enter() : NULL;	\
-		int saved;						\
-									\
-		if (unlikely(!t))					\
-			return next(name) args;				\
-		hook_leave(t);						\
-		if (cancels)						\
-			pthread_testcancel();				\
-		saved = errno;						\
-		if (sem_trywait(sem) == 0)				\
-			return 0;					\
-		errno = saved;						\
-		{							\
-			CLEANUP(wait_cancelled) struct wait w;		\
-			int rc;						\
-									\
-			wait_begin(&w, t, (uintptr_t)sem, LDB_LOCK_SEM, \
-				   0, SITE);				\
-			rc = next(name) args;				\
-			saved = errno;					\
-			wait_end(&w, rc ? saved : 0);			\
-			errno = saved;					\
-			return rc;					\
-		}							\
-	}
+/* A function that waits for something that nobody holds. */
+struct object_call {
+	uint32_t kind;				/* enum ldb_lock_kind */
+	uint32_t (*owner)(uintptr_t object);	/* by whom, if that is known before; or NULL */
+};
+
+static ALWAYS_INLINE bool object_begin(const struct object_call *f, struct wait *w,
+				       uintptr_t object)
+{
+	struct thread *t = shim_enter();
+
+	w->t = NULL;
+	if (unlikely(!t))
+		return false;
+	wait_begin(w, t, object, f->kind, f->owner ? f->owner(object) : 0, SITE);
+	hook_leave(t);
+	return true;
+}
 
 /* PTHREAD_BARRIER_SERIAL_THREAD is no error, and less than 0. */
-#define WAIT(name, params, args, kind, object, owner)			\
+static ALWAYS_INLINE int object_end(struct wait *w, int rc)
+{
+	wait_end(w, rc > 0 ? rc : 0);
+	return rc;
+}
+
+#define WAIT(name, params, args, kind_, object, owner_)			\
+	static const struct object_call call_of_##name = { .kind = kind_, .owner = owner_ }; \
 	WRAPPER(name, params, args)					\
 	{								\
-		struct thread *t = shim_enter();			\
+		CLEANUP(wait_cancelled) struct wait w;			\
 									\
-		if (unlikely(!t))					\
+		if (!object_begin(&call_of_##name, &w, (uintptr_t)object)) \
 			return next(name) args;				\
-		{							\
-			CLEANUP(wait_cancelled) struct wait w;		\
-			int rc;						\
+		return object_end(&w, next(name) args);			\
+	}
+
+static ALWAYS_INLINE enum way sem_try(sem_t *sem, bool valid, bool cancels)
+{
+	struct thread *t = valid ? shim_enter() : NULL;
+	int saved;
+
+	if (unlikely(!t))
+		return REAL;
+	hook_leave(t);
+	if (cancels)
+		pthread_testcancel();
+	saved = errno;
+	if (sem_trywait(sem) == 0)
+		return DONE;
+	errno = saved;
+	return NEXT_PART;
+}
+
+static ALWAYS_INLINE int sem_end(struct wait *w, int rc)
+{
+	int saved = errno;
+
+	wait_end(w, rc ? saved : 0);
+	errno = saved;
+	return rc;
+}
+
+#define SEM(name, params, args, valid, cancels)				\
+	PART(wait, name, params)					\
+	{								\
+		CLEANUP(wait_cancelled) struct wait w;			\
 									\
-			wait_begin(&w, t, (uintptr_t)object, kind,	\
-				   owner, SITE);			\
-			hook_leave(t);					\
-			rc = next(name) args;				\
-			wait_end(&w, rc > 0 ? rc : 0);			\
-			return rc;					\
-		}							\
+		wait_begin(&w, thread_self(), (uintptr_t)sem, LDB_LOCK_SEM, 0, SITE); \
+		return sem_end(&w, next(name) args);			\
+	}								\
+	WRAPPER(name, params, args)					\
+	{								\
+		GO(sem_try(sem, valid, cancels), name, args, wait_##name, slow_##name); \
 	}
 
 /* Async-signal-safe, as sem_post() is.  What is woken may be gone afterwards. */
+static ALWAYS_INLINE void wake(const volatile void *object)
+{
+	if (unlikely(session_wants_locks()) && waker_is_awaited(object) && thread_self())
+		waker_set(object, thread_self()->tid);
+}
+
 #define WAKE(name, params, args, object)				\
 	EXPORT int name params						\
 	{								\
-		if (unlikely(session_wants_locks()) &&			\
-		    waker_is_awaited(object) && thread_self())		\
-			waker_set(object, thread_self()->tid);		\
+		wake(object);						\
 		return next(name) args;					\
 	}
 
