@@ -16,40 +16,10 @@
 #include "cli/error.h"
 #include "record/image.h"
 #include "record/inject.h"
+#include "record/proc.h"
 #include "record/record.h"
 
 #define CALL_MS	3000	/* for a thread that was started to connect */
-
-struct process {
-	char state;
-	pid_t leader;		/* thread group */
-	pid_t inner;		/* pid as the process itself sees it */
-	uid_t uid;		/* effective */
-};
-
-static bool read_status(pid_t pid, struct process *p)
-{
-	char path[64], line[512];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	memset(p, 0, sizeof(*p));
-	p->leader = p->inner = pid;
-	while (fgets(line, sizeof(line), f)) {
-		char *last;
-
-		sscanf(line, "State: %c", &p->state);
-		sscanf(line, "Tgid: %d", &p->leader);
-		sscanf(line, "Uid: %*u %u", &p->uid);
-		if (!strncmp(line, "NSpid:", 6) && (last = strrchr(line, '\t')))
-			p->inner = atoi(last + 1);
-	}
-	fclose(f);
-	return true;
-}
 
 /* There is no door to go through. */
 static void explain(pid_t pid, const struct image *image)
@@ -74,24 +44,24 @@ static void explain(pid_t pid, const struct image *image)
 			  LDB_CONTROL_VERSION);
 }
 
-static bool check_process(pid_t pid, struct process *p)
+static bool check_process(pid_t pid, struct proc_status *s)
 {
-	if (!read_status(pid, p)) {
+	if (!proc_status(pid, 0, s)) {
 		cli_error("there is no process %d", pid);
 		return false;
 	}
 	/* main() may have left by pthread_exit(): then its thread is a zombie, and others go on. */
-	if ((p->state == 'Z' || p->state == 'X') && !inject_live_thread(pid)) {
+	if (!proc_is_alive(s) && !proc_living_thread(pid)) {
 		cli_error("process %d has ended", pid);
 		return false;
 	}
-	if (p->leader != pid) {
-		cli_error("%d is a thread of process %d: give that number", pid, p->leader);
+	if (s->leader != pid) {
+		cli_error("%d is a thread of process %d: give that number", pid, s->leader);
 		return false;
 	}
-	if (geteuid() && geteuid() != p->uid) {
+	if (geteuid() && geteuid() != s->uid) {
 		cli_error("no permission: process %d belongs to user %u: run %s as that user or as root",
-			  pid, p->uid, cli_tool_name());
+			  pid, s->uid, cli_tool_name());
 		return false;
 	}
 	return true;
@@ -99,26 +69,24 @@ static bool check_process(pid_t pid, struct process *p)
 
 bool attach_check(pid_t pid)
 {
-	struct process p;
+	struct proc_status s;
 
-	return check_process(pid, &p);
+	return check_process(pid, &s);
 }
 
 /* A program that was started with LDB=listen; -1: nobody does. */
-static int connect_listener(pid_t pid, const struct process *p)
+static int connect_listener(pid_t pid, const struct proc_status *s)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 	struct stat st = { .st_ino = 0 };
-	char path[64];
 	pid_t peer;
 	uid_t uid;
 	int fd, n;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", pid);
-	if (stat(path, &st) && stat("/proc/self/ns/pid", &st))
+	if (!proc_stat(pid, "ns/pid", &st) && !proc_stat(0, "ns/pid", &st))
 		return -1;
 	n = snprintf(sa.sun_path + 1, sizeof(sa.sun_path) - 1, LDB_CONTROL_NAME,
-		     (unsigned long long)st.st_ino, p->inner);
+		     (unsigned long long)st.st_ino, s->depth ? (int)s->inner : pid);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
@@ -154,16 +122,16 @@ static int accept_runtime(pid_t pid, int listen_fd)
 int attach_connect(pid_t pid, int listen_fd, const char *name)
 {
 	struct image image;
-	struct process p;
+	struct proc_status s;
 	pid_t tid;
 	int fd;
 
-	if (!check_process(pid, &p))
+	if (!check_process(pid, &s))
 		return -1;
-	fd = connect_listener(pid, &p);
+	fd = connect_listener(pid, &s);
 	if (fd >= 0)
 		return fd;
-	tid = inject_live_thread(pid);
+	tid = proc_living_thread(pid);
 	image_read(tid ? tid : pid, &image);
 	if (!image.records || image.copy.magic != LDB_DOOR_MAGIC ||
 	    image.copy.version != LDB_CONTROL_VERSION) {

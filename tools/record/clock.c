@@ -3,12 +3,11 @@
  * The session's clock: the time stamp counter where the kernel relies on it,
  * else CLOCK_MONOTONIC.  One clock for everything in a trace, never both.
  */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
+#include "record/proc.h"
 #include "record/session.h"
 
 #define SAMPLES			5
@@ -104,37 +103,14 @@ uint64_t clock_now(unsigned clock_id)
 
 /* Time namespaces */
 
-static void process_path(pid_t pid, const char *name, char *path, size_t size)
-{
-	if (pid)
-		snprintf(path, size, "/proc/%d/%s", pid, name);
-	else
-		snprintf(path, size, "/proc/self/%s", name);
-}
-
-static bool namespace_of(pid_t pid, const char *name, struct stat *st)
-{
-	char path[64];
-
-	process_path(pid, name, path, sizeof(path));
-	return !stat(path, st);
-}
-
-static bool is_same(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 /* timens_offsets: of the namespace that children of the process will be in. */
 static bool read_offset(pid_t pid, int64_t *ns)
 {
+	FILE *f = proc_open(pid, 0, "timens_offsets");
 	long long seconds, rest;
-	char path[64], line[128];
 	bool found = false;
-	FILE *f;
+	char line[128];
 
-	process_path(pid, "timens_offsets", path, sizeof(path));
-	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f))
 		found = sscanf(line, "monotonic %lld %lld", &seconds, &rest) == 2;
 	if (f)
@@ -144,41 +120,23 @@ static bool read_offset(pid_t pid, int64_t *ns)
 	return found;
 }
 
-/* Once main() has left, what is there of it tells nothing; other threads do. */
-static pid_t living_thread(pid_t pid)
-{
-	pid_t living = 0;
-	struct dirent *d;
-	struct stat st;
-	char path[64];
-	DIR *dir;
-
-	process_path(pid, "task", path, sizeof(path));
-	dir = opendir(path);
-	while (dir && !living && (d = readdir(dir)))
-		if (atoi(d->d_name) && namespace_of(atoi(d->d_name), "ns/time", &st))
-			living = atoi(d->d_name);
-	if (dir)
-		closedir(dir);
-	return living ? living : pid;
-}
-
 bool clock_offset(pid_t pid, int64_t *ns)
 {
 	struct stat own, its, children;
 
 	*ns = 0;
 	/* A kernel without time namespaces. */
-	if (!namespace_of(0, "ns/time", &own))
+	if (!proc_stat(0, "ns/time", &own))
 		return true;
-	if (pid && !namespace_of(pid, "ns/time", &its))
-		pid = living_thread(pid);
+	/* Once main() has left, what is there of it tells nothing; other threads do. */
+	if (pid && !proc_stat(pid, "ns/time", &its))
+		pid = proc_living_thread(pid) ?: pid;
 	/* Where we may not look, what its children will have is most likely its own. */
-	if (!namespace_of(pid, "ns/time", &its) ||
-	    !namespace_of(pid, "ns/time_for_children", &children) || is_same(&its, &children))
+	if (!proc_stat(pid, "ns/time", &its) ||
+	    !proc_stat(pid, "ns/time_for_children", &children) || proc_is_same(&its, &children))
 		return read_offset(pid, ns);
 	/* It has made one that only its children will be in. */
-	return pid && is_same(&its, &own) && clock_offset(0, ns);
+	return pid && proc_is_same(&its, &own) && clock_offset(0, ns);
 }
 
 void clock_follow(int64_t offset_ns)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "record/giveway.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 
 #include "record/cpulist.h"
+#include "record/proc.h"
 
 #define STARVED_MS	100	/* it did not run for so long: then at normal priority, once */
 #define ANSWER_NS	5000000	/* until it is raised again */
@@ -242,37 +241,19 @@ void giveway_turn(struct giveway *g, int sock, bool is_low)
 	set_policy(g->tid, SCHED_IDLE);
 }
 
-static bool is_runtime(pid_t pid, const char *tid)
+static bool raise_runtime(void *arg, pid_t pid, pid_t tid)
 {
-	char path[64], name[32] = "";
-	FILE *f;
+	char name[32];
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/comm", pid, tid);
-	f = fopen(path, "r");
-	if (!f)
-		return false;
-	if (!fgets(name, sizeof(name), f))
-		name[0] = '\0';
-	fclose(f);
-	return !strcmp(name, "ldb-control\n") || !strcmp(name, "ldb-scan\n");
+	if (proc_line(pid, tid, "comm", name, sizeof(name)) &&
+	    (!strcmp(name, "ldb-control") || !strcmp(name, "ldb-scan")) &&
+	    sched_getscheduler(tid) == SCHED_IDLE)
+		set_policy(tid, SCHED_OTHER);
+	return false;
 }
 
 void giveway_raise_runtime(const struct giveway *g, pid_t pid)
 {
-	const struct dirent *e;
-	char path[64];
-	DIR *dir;
-
-	if (!g)
-		return;
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && (e = readdir(dir))) {
-		pid_t tid = atoi(e->d_name);
-
-		if (tid > 0 && is_runtime(pid, e->d_name) && sched_getscheduler(tid) == SCHED_IDLE)
-			set_policy(tid, SCHED_OTHER);
-	}
-	if (dir)
-		closedir(dir);
+	if (g)
+		proc_find_thread(pid, raise_runtime, NULL);
 }

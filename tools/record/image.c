@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <ldb/abi.h>
 #include "record/image.h"
+#include "record/proc.h"
 
 #define PHDRS_MAX	64
 #define NOTES_MAX	(64 << 10)
@@ -119,13 +120,11 @@ static void read_file(int mem, uint64_t start, struct image *image)
 void image_read(pid_t tid, struct image *image)
 {
 	int mem = memory_open(tid, O_RDONLY);
-	char path[64], *line = NULL;
+	FILE *f = mem >= 0 ? proc_open(tid, tid, "maps") : NULL;
+	char *line = NULL;
 	size_t room = 0;
-	FILE *f;
 
 	memset(image, 0, sizeof(*image));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", tid, tid);
-	f = mem >= 0 ? fopen(path, "r") : NULL;
 	while (f && getline(&line, &room, f) > 0) {
 		unsigned long start, offset;
 		char perms[8];

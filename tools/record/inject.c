@@ -6,7 +6,6 @@
  * is seized all the time, though not stopped, so that two recorders do not meet on
  * the door's stack.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -17,9 +16,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/sort.h"
 #include "cli/error.h"
 #include "record/inject.h"
 #include "record/inject-regs.h"
+#include "record/proc.h"
 #include "record/session.h"
 
 #define TRIES		40		/* for a thread that can be stopped; some seconds at most */
@@ -50,102 +51,26 @@ static void pause_ns(long ns)
 	nanosleep(&ts, NULL);
 }
 
-/* What is not known is 0. */
-struct thread_status {
-	char state;
-	bool signal_pending;
-	int nr_filters;		/* of seccomp */
-};
-
-static void read_status(pid_t pid, pid_t tid, struct thread_status *s)
+static bool is_unfiltered(void *arg, pid_t pid, pid_t tid)
 {
-	unsigned long long own = 0, shared = 0, blocked = 0;
-	char path[64], line[256];
-	FILE *f;
+	const struct proc_status *own = arg;
+	struct proc_status status;
 
-	memset(s, 0, sizeof(*s));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	f = fopen(path, "r");
-	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "State: %c", &s->state);
-		sscanf(line, "SigPnd: %llx", &own);
-		sscanf(line, "ShdPnd: %llx", &shared);
-		sscanf(line, "SigBlk: %llx", &blocked);
-		sscanf(line, "Seccomp_filters: %d", &s->nr_filters);
-	}
-	if (f)
-		fclose(f);
-	s->signal_pending = (own | shared) & ~blocked;
-}
-
-static bool is_alive(const struct thread_status *s)
-{
-	return s->state && s->state != 'Z' && s->state != 'X';
-}
-
-/* Calls fn for each thread until it returns true. */
-static void each_thread(pid_t pid, bool (*fn)(void *arg, pid_t tid), void *arg)
-{
-	char path[64];
-	struct dirent *d;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	while (dir && (d = readdir(dir)))
-		if (atoi(d->d_name) > 0 && fn(arg, atoi(d->d_name)))
-			break;
-	if (dir)
-		closedir(dir);
-}
-
-struct search {
-	pid_t pid, found;
-};
-
-static bool take_live(void *arg, pid_t tid)
-{
-	struct search *s = arg;
-	struct thread_status status;
-
-	read_status(s->pid, tid, &status);
-	if (is_alive(&status))
-		s->found = tid;
-	return s->found;
-}
-
-pid_t inject_live_thread(pid_t pid)
-{
-	struct search s = { .pid = pid };
-
-	each_thread(pid, take_live, &s);
-	return s.found;
-}
-
-static bool take_unfiltered(void *arg, pid_t tid)
-{
-	struct search *s = arg;
-	struct thread_status status, own;
-
-	read_status(getpid(), getpid(), &own);
-	read_status(s->pid, tid, &status);
-	if (is_alive(&status) && status.nr_filters <= own.nr_filters)
-		s->found = tid;
-	return s->found;
+	return proc_status(pid, tid, &status) && proc_is_alive(&status) &&
+	       status.nr_filters <= own->nr_filters;
 }
 
 bool inject_is_filtered(pid_t pid)
 {
-	struct search s = { .pid = pid };
+	struct proc_status own;
 
-	each_thread(pid, take_unfiltered, &s);
-	return !s.found;
+	proc_status(getpid(), 0, &own);
+	return !proc_find_thread(pid, is_unfiltered, &own);
 }
 
 /* Choosing a thread */
 
 struct choice {
-	pid_t pid;
 	struct candidate c[THREADS_MAX];
 	unsigned nr;
 	int nr_filters;		/* our own: those a container put on all of us */
@@ -154,17 +79,11 @@ struct choice {
 /* What the thread is doing: "running", or the number of a system call. */
 static int rank_of(pid_t pid, pid_t tid)
 {
-	char path[64], text[32] = "";
+	char text[32];
 	long number;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	f = fopen(path, "r");
-	if (!f)
+	if (!proc_line(pid, tid, "syscall", text, sizeof(text)))
 		return 1;	/* a kernel without it */
-	if (!fgets(text, sizeof(text), f))
-		text[0] = '\0';
-	fclose(f);
 	if (!strncmp(text, "running", 7))
 		return 1;
 	/* -1: in the kernel, but not for a call */
@@ -172,14 +91,14 @@ static int rank_of(pid_t pid, pid_t tid)
 								  INJECT_NEVER;
 }
 
-static bool add_candidate(void *arg, pid_t tid)
+static bool add_candidate(void *arg, pid_t pid, pid_t tid)
 {
 	struct choice *all = arg;
-	struct thread_status status;
+	struct proc_status status;
 
-	read_status(all->pid, tid, &status);
+	proc_status(pid, tid, &status);
 	if ((status.state == 'R' || status.state == 'S') && status.nr_filters <= all->nr_filters) {
-		struct candidate c = { tid, rank_of(all->pid, tid) };
+		struct candidate c = { tid, rank_of(pid, tid) };
 
 		if (c.rank < INJECT_NEVER)
 			all->c[all->nr++] = c;
@@ -187,20 +106,16 @@ static bool add_candidate(void *arg, pid_t tid)
 	return all->nr == THREADS_MAX;
 }
 
-static int by_rank(const void *a, const void *b)
-{
-	return ((const struct candidate *)a)->rank - ((const struct candidate *)b)->rank;
-}
+COMPARE(by_rank, struct candidate, UP(rank))
 
 static void choose(pid_t pid, struct choice *all)
 {
-	struct thread_status own;
+	struct proc_status own;
 
-	read_status(getpid(), getpid(), &own);
-	all->pid = pid;
+	proc_status(getpid(), 0, &own);
 	all->nr = 0;
 	all->nr_filters = own.nr_filters;
-	each_thread(pid, add_candidate, all);
+	proc_find_thread(pid, add_candidate, all);
 	qsort(all->c, all->nr, sizeof(all->c[0]), by_rank);
 }
 
@@ -303,11 +218,11 @@ static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 static enum outcome visit(pid_t pid, pid_t tid, const struct image *image)
 {
 	static struct inject_regs r;
-	struct thread_status status;
+	struct proc_status status;
 	enum outcome outcome = MOVED;
 	enum inject_place place;
 
-	read_status(pid, tid, &status);
+	proc_status(pid, tid, &status);
 	if (!inject_regs_get(tid, &r))
 		goto out;
 	place = inject_regs_place(tid, &r, status.signal_pending);
@@ -375,47 +290,19 @@ static enum outcome try_threads(pid_t pid, const struct image *image, pid_t gate
 
 /* Why not */
 
-static int yama_scope(void)
-{
-	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "r");
-	int scope = 0;
-
-	if (f) {
-		if (fscanf(f, "%d", &scope) != 1)
-			scope = 0;
-		fclose(f);
-	}
-	return scope;
-}
-
-static pid_t tracer_of(pid_t pid, pid_t tid)
-{
-	char path[64], line[256];
-	pid_t tracer = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	f = fopen(path, "r");
-	while (f && fgets(line, sizeof(line), f))
-		sscanf(line, "TracerPid: %d", &tracer);
-	if (f)
-		fclose(f);
-	return tracer;
-}
-
 static void explain(pid_t pid, pid_t tid, int error)
 {
-	struct thread_status status;
-	pid_t tracer = tracer_of(pid, tid);
+	int scope = proc_number("/proc/sys/kernel/yama/ptrace_scope", 0);
+	struct proc_status status;
 
-	read_status(pid, tid, &status);
-	if (!is_alive(&status))
+	proc_status(pid, tid, &status);
+	if (!proc_is_alive(&status))
 		cli_error("process %d has ended", pid);
-	else if (tracer && tracer != getpid())
-		cli_error("process %d is traced by process %d: end that first", pid, tracer);
-	else if (error == EPERM && yama_scope() && geteuid())
+	else if (status.tracer && status.tracer != getpid())
+		cli_error("process %d is traced by process %d: end that first", pid, status.tracer);
+	else if (error == EPERM && scope && geteuid())
 		cli_error("no permission to attach to process %d, kernel.yama.ptrace_scope is %d: run %s as root, or start the program with LDB=listen in its environment",
-			  pid, yama_scope(), cli_tool_name());
+			  pid, scope, cli_tool_name());
 	else if (error == EPERM)
 		cli_error("no permission to attach to process %d, it has rights that you have not, or is not dumpable: run %s as root",
 			  pid, cli_tool_name());
@@ -454,13 +341,19 @@ static bool write_name(pid_t tid, const struct image *image, const char *name)
 /* By SIGSTOP or a terminal.  A tracer would hide it. */
 static bool is_stopped(pid_t pid)
 {
-	struct thread_status status;
-	pid_t tid = inject_live_thread(pid);
+	struct proc_status status;
 
-	read_status(pid, tid, &status);
+	proc_status(pid, proc_living_thread(pid), &status);
 	if (status.state == 'T')
 		cli_error("process %d is stopped: let it go on first (kill -CONT %d)", pid, pid);
 	return status.state == 'T';
+}
+
+static pid_t tracer_of(pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+
+	return proc_status(pid, tid, &status) ? status.tracer : 0;
 }
 
 /* In a process of its own. */
@@ -478,7 +371,7 @@ static bool enter(pid_t pid, const struct image *image, const char *name)
 		if (i)
 			idle(gate, busy ? BUSY_PAUSE_NS : TRY_PAUSE_NS << (i > TRIES / 2 ? 4 : 0));
 		if (!seized) {
-			gate = inject_live_thread(pid);
+			gate = proc_living_thread(pid);
 			seized = gate && seize(gate);
 			error = errno;
 		}

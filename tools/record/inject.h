@@ -26,7 +26,4 @@ bool inject_enter(pid_t pid, const struct image *image, const char *name);
  */
 bool inject_is_filtered(pid_t pid);
 
-/* A thread of the process that has not ended, though the first one may have; or 0. */
-pid_t inject_live_thread(pid_t pid);
-
 #endif

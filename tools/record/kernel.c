@@ -14,6 +14,7 @@
 #include "cli/error.h"
 #include "record/ebpf.h"
 #include "record/perf.h"
+#include "record/proc.h"
 #include "record/recording.h"
 
 static const char *const names[] = { "auto", "module", "bpf", "perf", "none" };
@@ -34,11 +35,9 @@ static void add_why(struct recording *r, const char *source, const char *why)
 /* A program of another user must not be able to forge kernel events. */
 static bool is_foreign(pid_t pid)
 {
-	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return !stat(path, &st) && st.st_uid != geteuid();
+	return proc_stat(pid, "", &st) && st.st_uid != geteuid();
 }
 
 /* A kernel without some tracepoints, or a module of a release before. */

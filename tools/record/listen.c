@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include "cli/error.h"
+#include "record/proc.h"
 #include "record/record.h"
 
 #define BACKLOG	8
@@ -44,12 +44,10 @@ static int listen_somewhere(char *name, size_t size)
 
 static bool other_network(pid_t pid)
 {
-	char path[64];
 	struct stat self, other;
 
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-	return !stat("/proc/self/ns/net", &self) && !stat(path, &other) &&
-	       (self.st_ino != other.st_ino || self.st_dev != other.st_dev);
+	return proc_stat(0, "ns/net", &self) && proc_stat(pid, "ns/net", &other) &&
+	       !proc_is_same(&self, &other);
 }
 
 /* Abstract names belong to a network namespace, and a socket to the one it was made in. */

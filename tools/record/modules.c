@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cli/foreign.h"
 #include "record/modules.h"
+#include "record/proc.h"
 
 #define MODULES_MAX	65536	/* a program that tells of more is lying */
 #define NOTES_MAX	(1 << 20)	/* bytes: a file with holes may claim any size */
@@ -124,15 +125,10 @@ static void write_row(struct modules *m, struct module *x)
 /* The program itself has no name to the loader, and without /proc none to the runtime. */
 static void name_program(const struct modules *m, struct module *x)
 {
-	char link[64], path[LDB_PATH_MAX];
-	ssize_t n;
+	char path[LDB_PATH_MAX];
 
-	snprintf(link, sizeof(link), "/proc/%d/exe", m->pid);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0)
-		return;
-	path[n] = '\0';
-	snprintf(x->path, sizeof(x->path), "%s", foreign_name(m->pid, path));
+	if (proc_link(m->pid, "exe", path, sizeof(path)))
+		snprintf(x->path, sizeof(x->path), "%s", foreign_name(m->pid, path));
 }
 
 static void build_id_of(const struct modules *m, struct module *x)
@@ -254,12 +250,10 @@ static void complete_line(struct modules *m, const char *line)
 
 void modules_complete(struct modules *m)
 {
-	char path[64], *line = NULL;
+	FILE *f = proc_open(m->pid, 0, "maps");
+	char *line = NULL;
 	size_t room = 0;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", m->pid);
-	f = fopen(path, "r");
 	while (f && getline(&line, &room, f) > 0)
 		complete_line(m, line);
 	free(line);

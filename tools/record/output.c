@@ -17,8 +17,8 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
-#include "record/inject.h"
 #include "record/ebpf.h"
+#include "record/proc.h"
 #include "record/recording.h"
 
 #define DISK_FREE_PCT	5
@@ -87,20 +87,16 @@ static void meta_number(struct recording *r, const char *key, uint64_t value)
 /* Whom /proc knows more of than of a first thread that has ended. */
 static pid_t living(const struct recording *r)
 {
-	pid_t tid = inject_live_thread(r->pid);
-
-	return tid ? tid : r->pid;
+	return proc_living_thread(r->pid) ?: r->pid;
 }
 
 /* Arguments joined by blanks. */
 static void meta_cmdline(struct recording *r)
 {
-	char path[64], text[8192];
+	FILE *f = proc_open(living(r), 0, "cmdline");
+	char text[8192];
 	size_t n = 0;
-	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", living(r));
-	f = fopen(path, "r");
 	if (f) {
 		n = fread(text, 1, sizeof(text) - 1, f);
 		fclose(f);
@@ -116,16 +112,11 @@ static void meta_cmdline(struct recording *r)
 
 void output_program(struct recording *r)
 {
-	char text[PATH_MAX], path[64];
-	ssize_t n;
+	char text[PATH_MAX];
 
 	meta_cmdline(r);
-	snprintf(path, sizeof(path), "/proc/%d/exe", living(r));
-	n = readlink(path, text, sizeof(text) - 1);
-	if (n > 0) {
-		text[n] = '\0';
+	if (proc_link(living(r), "exe", text, sizeof(text)))
 		writer_add_meta(r->writer, "exe", text);
-	}
 	modules_complete(r->modules);
 }
 

@@ -3,7 +3,6 @@
  * Asks the kernel for events: perf_event_open() and the mapping of the rings.
  * One ring for each CPU that is online; all events of a CPU share it.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -15,8 +14,11 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "base/array.h"
+#include "record/cpulist.h"
 #include "record/perf-private.h"
 #include "record/perf-tracefs.h"
+#include "record/proc.h"
 
 #define RING_DEFAULT	(8UL << 20)	/* less where there are many CPUs */
 #define RINGS_DEFAULT	(128UL << 20)
@@ -36,7 +38,7 @@ struct opening {
 	enum { THREAD_SWITCHES, THREAD_FUTEX, THREAD_FAULTS, THREAD_IRQS } what; /* of open_threads() */
 	bool user_only;		/* THREAD_FAULTS: those in the kernel are not permitted */
 	pid_t *tids;		/* threads opened one by one, so far */
-	unsigned nr_tids;
+	size_t nr_tids, room_tids;
 };
 
 static int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
@@ -132,14 +134,11 @@ static void attr_faults(struct perf_event_attr *attr, const struct opening *op, 
 
 static bool keep_fd(struct perf_fds *s, int fd)
 {
-	int *fds = realloc(s->fds, (s->nr_fds + 1) * sizeof(*fds));
-
-	if (!fds) {
+	if (!array_room(&s->fds, &s->room_fds, s->nr_fds, sizeof(*s->fds))) {
 		close(fd);
 		errno = ENOMEM;
 		return false;
 	}
-	s->fds = fds;
 	s->fds[s->nr_fds++] = fd;
 	return true;
 }
@@ -250,38 +249,34 @@ static bool open_thread_of(struct opening *op, pid_t tid)
 	return open_on_all(op, &attr, tid);
 }
 
-static void open_thread(void *opening, pid_t tid, const char *name)
+/* The first one that fails ends it. */
+static bool open_thread(void *opening, pid_t pid, pid_t tid)
 {
 	struct opening *op = opening;
-	pid_t *tids;
 
-	if (op->error)
-		return;
-	for (unsigned i = 0; i < op->nr_tids; i++)
+	for (size_t i = 0; i < op->nr_tids; i++)
 		if (op->tids[i] == tid)
-			return;
-	tids = realloc(op->tids, (op->nr_tids + 1) * sizeof(*tids));
-	if (!tids) {
+			return false;
+	if (!array_room(&op->tids, &op->room_tids, op->nr_tids, sizeof(*op->tids))) {
 		op->error = ENOMEM;
-		return;
+		return true;
 	}
-	op->tids = tids;
 	op->tids[op->nr_tids++] = tid;
 	if (!open_thread_of(op, tid) && op->error == ESRCH)
 		op->error = 0;	/* it has just ended */
+	return op->error;
 }
 
 /* Every thread, and those that come while we are looking. */
 static bool open_threads(struct opening *op)
 {
-	unsigned before;
+	size_t before;
 
 	op->nr_tids = 0;
 	op->error = 0;
 	for (int i = 0; i < LISTINGS_MAX; i++) {
 		before = op->nr_tids;
-		perf_tids_list(op->o->pid, open_thread, op);
-		if (op->error)
+		if (proc_find_thread(op->o->pid, open_thread, op))
 			return false;
 		if (op->nr_tids == before)
 			break;
@@ -291,33 +286,17 @@ static bool open_threads(struct opening *op)
 	return op->nr_tids;
 }
 
-/* "0-3,8": returns the CPUs, NULL: no memory, or no such file. */
+/* Those that are online; NULL: no memory, or that cannot be told. */
 static int *online_cpus(unsigned *nr)
 {
-	FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-	int first, last, *cpus = NULL;
-	char sep;
+	uint8_t is_online[CPULIST_MAX] = { 0 };
+	unsigned end = cpulist_read("/sys/devices/system/cpu/online", is_online);
+	int *cpus = calloc(end + 1, sizeof(*cpus));
 
 	*nr = 0;
-	while (f && fscanf(f, "%d", &first) == 1) {
-		int *more;
-
-		last = first;
-		sep = getc(f);
-		if (sep == '-' && fscanf(f, "%d", &last) == 1)
-			sep = getc(f);
-		if (first < 0 || last < first || last > 65535)
-			break;
-		more = realloc(cpus, (*nr + last - first + 1) * sizeof(*cpus));
-		if (!more)
-			break;
-		for (cpus = more; first <= last; first++)
-			cpus[(*nr)++] = first;
-		if (sep != ',')
-			break;
-	}
-	if (f)
-		fclose(f);
+	for (unsigned cpu = 0; cpus && cpu < end; cpu++)
+		if (is_online[cpu])
+			cpus[(*nr)++] = cpu;
 	return cpus;
 }
 
@@ -343,19 +322,6 @@ static void raise_fd_limit(void)
 	}
 }
 
-static int paranoid(void)
-{
-	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
-	int value = 2;
-
-	if (!f)
-		return value;
-	if (fscanf(f, "%d", &value) != 1)
-		value = 2;
-	fclose(f);
-	return value;
-}
-
 static void explain(const struct opening *op, char *why, size_t size)
 {
 	static const char *const needs[] = {
@@ -364,10 +330,11 @@ static void explain(const struct opening *op, char *why, size_t size)
 	};
 	static const int limit[] = { [PERF_TRACEPOINTS] = -1, [PERF_SWITCHES_ALL] = 0,
 				     [PERF_SWITCHES_OWN] = 2 };
+	int paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	enum perf_mode mode = op->s->mode;
 
 	/* The one check that is about the process and not about the kernel. */
-	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid() <= limit[mode]) {
+	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid <= limit[mode]) {
 		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that we lack; run ldb-record as root",
 			 op->o->pid);
 		return;
@@ -375,9 +342,9 @@ static void explain(const struct opening *op, char *why, size_t size)
 	switch (op->error) {
 	case EPERM:
 	case EACCES:
-		if (paranoid() > limit[mode])
+		if (paranoid > limit[mode])
 			snprintf(why, size, "kernel.perf_event_paranoid is %d: %s need CAP_PERFMON, or sysctl kernel.perf_event_paranoid=%d",
-				 paranoid(), needs[mode], limit[mode]);
+				 paranoid, needs[mode], limit[mode]);
 		else
 			snprintf(why, size, "perf_event_open is not permitted here, for %s: a container's seccomp filter, or lockdown",
 				 needs[mode]);
@@ -392,7 +359,7 @@ static void explain(const struct opening *op, char *why, size_t size)
 		break;
 	case EMFILE:
 	case ENFILE:
-		snprintf(why, size, "too many threads for perf: %u on %u CPUs, raise ulimit -n",
+		snprintf(why, size, "too many threads for perf: %zu on %u CPUs, raise ulimit -n",
 			 op->nr_tids, op->nr_cpus);
 		break;
 	default:

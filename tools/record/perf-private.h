@@ -173,10 +173,6 @@ void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
 /* As the program sees it; 0: it does not, or that is not known. */
 uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid);
 
-/* Each thread of the group, now. */
-typedef void perf_tids_fn(void *arg, pid_t tid, const char *name);
-void perf_tids_list(pid_t tgid, perf_tids_fn *fn, void *arg);
-
 /* perf-hits.c: page faults and interrupts. */
 
 struct perf_hits;
@@ -226,7 +222,7 @@ bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
 struct perf_fds {
 	enum perf_mode mode;
 	int *fds;
-	unsigned nr_fds;
+	size_t nr_fds, room_fds;
 	struct perf_ring *rings;
 	unsigned nr_rings;
 	int epoll_fd;

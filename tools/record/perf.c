@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include "record/perf-private.h"
+#include "record/proc.h"
 
 /*
  * A stamp is taken a little before its record can be read; with a virtual CPU
@@ -174,11 +175,14 @@ void perf_deaf_cpus(const struct perf *p, char *list, size_t size)
 			n += snprintf(list + n, size - n, "%s%u", n ? " " : "", p->fds.rings[i].cpu);
 }
 
-static void add_member(void *perf, pid_t tid, const char *name)
+static bool add_member(void *perf, pid_t pid, pid_t tid)
 {
 	struct perf *p = perf;
+	char name[32];
 
+	proc_line(pid, tid, "comm", name, sizeof(name));
 	perf_watch_member(p->watch, tid, name);
+	return false;
 }
 
 static unsigned highest_cpu(const struct perf_fds *fds)
@@ -274,7 +278,7 @@ struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sin
 	try_cpus(p);
 	if (!begin_watch(p))
 		goto err_close;
-	perf_tids_list(o->pid, add_member, p);
+	proc_find_thread(o->pid, add_member, p);
 	*why = '\0';
 	return p;
 

@@ -10,6 +10,7 @@
 #include "cli/error.h"
 #include "cli/progress.h"
 #include "cli/units.h"
+#include "record/proc.h"
 #include "record/recording.h"
 
 static uint64_t lost(const struct recording *r)
@@ -50,11 +51,9 @@ static void print_threads(const struct threads_total *t)
 
 void summary_root(const struct recording *r)
 {
-	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d", r->pid);
-	if (r->o->quiet || geteuid() || stat(path, &st))
+	if (r->o->quiet || geteuid() || !proc_stat(r->pid, "", &st))
 		return;
 	if (st.st_uid)
 		cli_note("ldb-record: recording process %d of user %u as root", r->pid, st.st_uid);

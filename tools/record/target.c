@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/foreign.h"
+#include "record/proc.h"
 #include "record/record.h"
 
 #define PART_MAX	(16 << 20)	/* bytes of a file: one with holes may claim any size */
@@ -218,6 +219,5 @@ const char *target_root(pid_t pid, char *path, size_t size)
 	struct stat ours, its;
 
 	snprintf(path, size, "/proc/%d/root", pid);
-	return !stat("/", &ours) && !stat(path, &its) &&
-	       (ours.st_dev != its.st_dev || ours.st_ino != its.st_ino) ? path : NULL;
+	return !stat("/", &ours) && !stat(path, &its) && !proc_is_same(&ours, &its) ? path : NULL;
 }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "record/proc.h"
+
+#define PATH_ROOM	96
+
+static const char *path_of(pid_t pid, pid_t tid, const char *name, char *path)
+{
+	if (!pid)
+		snprintf(path, PATH_ROOM, "/proc/self/%s", name);
+	else if (!tid)
+		snprintf(path, PATH_ROOM, "/proc/%d/%s", pid, name);
+	else
+		snprintf(path, PATH_ROOM, "/proc/%d/task/%d/%s", pid, tid, name);
+	return path;
+}
+
+FILE *proc_open(pid_t pid, pid_t tid, const char *name)
+{
+	char path[PATH_ROOM];
+
+	return fopen(path_of(pid, tid, name, path), "re");
+}
+
+bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size)
+{
+	FILE *f = proc_open(pid, tid, name);
+
+	*line = '\0';
+	if (!f)
+		return false;
+	if (fgets(line, size, f))
+		line[strcspn(line, "\n")] = '\0';
+	fclose(f);
+	return true;
+}
+
+bool proc_link(pid_t pid, const char *name, char *path, size_t size)
+{
+	char link[PATH_ROOM];
+	ssize_t n = readlink(path_of(pid, 0, name, link), path, size - 1);
+
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+	return true;
+}
+
+bool proc_stat(pid_t pid, const char *name, struct stat *st)
+{
+	char path[PATH_ROOM];
+
+	return !stat(path_of(pid, 0, name, path), st);
+}
+
+bool proc_is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+int proc_number(const char *path, int otherwise)
+{
+	FILE *f = fopen(path, "re");
+	int number;
+
+	if (!f)
+		return otherwise;
+	if (fscanf(f, "%d", &number) != 1)
+		number = otherwise;
+	fclose(f);
+	return number;
+}
+
+static void read_numbers(const char *text, struct proc_status *s)
+{
+	char *end;
+
+	for (unsigned long n = strtoul(text, &end, 10); end != text; n = strtoul(text, &end, 10)) {
+		s->inner = n;
+		s->depth++;
+		text = end;
+	}
+}
+
+bool proc_status(pid_t pid, pid_t tid, struct proc_status *s)
+{
+	unsigned long long own = 0, shared = 0, blocked = 0;
+	FILE *f = proc_open(pid, tid, "status");
+	char line[512];
+
+	memset(s, 0, sizeof(*s));
+	if (!f)
+		return false;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "State: %c", &s->state);
+		sscanf(line, "Tgid: %d", &s->leader);
+		sscanf(line, "TracerPid: %d", &s->tracer);
+		sscanf(line, "Uid: %*u %u", &s->uid);
+		if (!strncmp(line, "NSpid:", 6))
+			read_numbers(line + 6, s);
+		sscanf(line, "SigPnd: %llx", &own);
+		sscanf(line, "ShdPnd: %llx", &shared);
+		sscanf(line, "SigBlk: %llx", &blocked);
+		sscanf(line, "Seccomp_filters: %d", &s->nr_filters);
+	}
+	fclose(f);
+	s->signal_pending = (own | shared) & ~blocked;
+	return true;
+}
+
+bool proc_is_alive(const struct proc_status *s)
+{
+	return s->state && s->state != 'Z' && s->state != 'X';
+}
+
+pid_t proc_find_thread(pid_t pid, proc_thread_fn *fn, void *arg)
+{
+	char path[PATH_ROOM];
+	DIR *dir = opendir(path_of(pid, 0, "task", path));
+	pid_t found = 0;
+	struct dirent *d;
+
+	while (dir && !found && (d = readdir(dir)))
+		if (atoi(d->d_name) > 0 && fn(arg, pid, atoi(d->d_name)))
+			found = atoi(d->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static bool is_living(void *arg, pid_t pid, pid_t tid)
+{
+	struct proc_status status;
+
+	return proc_status(pid, tid, &status) && proc_is_alive(&status);
+}
+
+pid_t proc_living_thread(pid_t pid)
+{
+	return proc_find_thread(pid, is_living, NULL);
+}
