@@ -83,45 +83,56 @@ static void take_formats(struct input *in, bool own)
 
 /* Rows */
 
-static void on_sched(void *arg, const struct ldb_row_sched *row)
+static void check_sched(const struct ldb_row_sched *row)
 {
-	t.nr_rows++;
 	if (row->cpu >= NR_RINGS)
 		broken("a row of CPU %u", row->cpu);
 }
 
-static void on_task(void *arg, const struct ldb_row_task *row)
+static void check_task(const struct ldb_row_task *row)
 {
 	if (strlen(row->name) > 16)
 		broken("a name of %zu bytes", strlen(row->name));
 }
 
-static void on_lost(void *arg, const struct ldb_row_lost *row)
-{
-	t.nr_rows += row->count;
-}
-
-static void on_fault(void *arg, const struct ldb_row_fault *row)
+static void check_fault(const struct ldb_row_fault *row)
 {
 	if (!row->tid)
 		broken("a page fault of nobody");
 }
 
-static void on_irq(void *arg, const struct ldb_row_irq *row)
+static void check_irq(const struct ldb_row_irq *row)
 {
 	if (!row->tid)
 		broken("an interrupt of nobody");
+	t.nr_rows += strlen(row->name);
 }
 
-static void on_irq_name(void *arg, uint32_t line, const char *name)
+static void on_row(void *arg, unsigned kind, const void *row)
 {
-	t.nr_rows += strlen(name);
+	t.nr_rows++;
+	switch (kind) {
+	case LDB_BLK_SCHED:
+		check_sched(row);
+		break;
+	case LDB_BLK_TASK:
+		check_task(row);
+		break;
+	case LDB_BLK_FAULT:
+		check_fault(row);
+		break;
+	case LDB_BLK_IRQ:
+		check_irq(row);
+		break;
+	case LDB_BLK_LOST:
+		t.nr_rows += ((const struct ldb_row_lost *)row)->count;
+		break;
+	default:
+		broken("a row of kind %u", kind);
+	}
 }
 
-static const struct perf_sink sink = {
-	.sched = on_sched, .task = on_task, .lost = on_lost, .fault = on_fault, .irq = on_irq,
-	.irq_name = on_irq_name,
-};
+static const struct perf_sink sink = { .row = on_row };
 
 /* As perf.c does. */
 

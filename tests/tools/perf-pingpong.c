@@ -133,9 +133,13 @@ static pid_t start_sleeper(void)
 		pause();
 }
 
+static void ignore(void *arg, unsigned kind, const void *row)
+{
+}
+
 static struct perf *start_recording(const char *mode, pid_t pid)
 {
-	static const struct perf_sink sink;
+	static const struct perf_sink sink = { .row = ignore };
 	struct perf_options o = { .pid = pid, .clock_id = clock_choose() };
 	struct perf *p;
 	char why[512];

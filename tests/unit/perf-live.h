@@ -158,25 +158,25 @@ LIVE_FN void program_start(struct program *p, subject_fn *fn)
 	wait_asleep(p->pid);
 }
 
-LIVE_FN void live_sched(void *arg, const struct ldb_row_sched *row)
+LIVE_FN void live_row(void *arg, unsigned kind, const void *row)
 {
 	struct rows *r = arg;
 
-	if (r->nr == r->room) {
-		r->room = r->room ? 2 * r->room : 4096;
-		r->rows = realloc(r->rows, r->room * sizeof(*r->rows));
+	switch (kind) {
+	case LDB_BLK_SCHED:
+		if (r->nr == r->room) {
+			r->room = r->room ? 2 * r->room : 4096;
+			r->rows = realloc(r->rows, r->room * sizeof(*r->rows));
+		}
+		r->rows[r->nr++] = *(const struct ldb_row_sched *)row;
+		break;
+	case LDB_BLK_TASK:
+		r->nr_tasks++;
+		break;
+	case LDB_BLK_LOST:
+		r->nr_lost += ((const struct ldb_row_lost *)row)->count;
+		break;
 	}
-	r->rows[r->nr++] = *row;
-}
-
-LIVE_FN void live_task(void *arg, const struct ldb_row_task *row)
-{
-	((struct rows *)arg)->nr_tasks++;
-}
-
-LIVE_FN void live_lost(void *arg, const struct ldb_row_lost *row)
-{
-	((struct rows *)arg)->nr_lost += row->count;
 }
 
 LIVE_FN struct perf *live_open(pid_t pid, enum perf_mode best, size_t ring_bytes, struct rows *rows,
@@ -185,9 +185,7 @@ LIVE_FN struct perf *live_open(pid_t pid, enum perf_mode best, size_t ring_bytes
 	struct perf_options o = {
 		.pid = pid, .clock_id = live_clock, .best = best, .ring_bytes = ring_bytes,
 	};
-	struct perf_sink sink = {
-		.sched = live_sched, .task = live_task, .lost = live_lost, .arg = rows,
-	};
+	struct perf_sink sink = { live_row, rows };
 
 	memset(rows, 0, sizeof(*rows));
 	return perf_open(&o, &sink, why, size);

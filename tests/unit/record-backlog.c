@@ -31,7 +31,7 @@ static uint64_t rnd(void)
 	return random_state * 0x2545f4914f6cdd1dULL;
 }
 
-static void take(void *arg, const void *rows, size_t nr)
+static void take(void *arg, void *rows, size_t nr)
 {
 	const struct row *r = rows;
 

@@ -41,7 +41,7 @@ static const char *op_name(unsigned op)
 }
 
 /* "TICK:switch 100 200 cpu0 R+ tid other", value@addr where there are any. */
-static void on_sched(void *arg, const struct ldb_row_sched *r)
+static void say_sched(const struct ldb_row_sched *r)
 {
 	static const char states[] = "RSDTtXI???????????";
 
@@ -57,37 +57,60 @@ static void on_sched(void *arg, const struct ldb_row_sched *r)
 	    r->flags & LDB_SCHED_F_NEW ? " new" : "");
 }
 
-static void on_task(void *arg, const struct ldb_row_task *r)
+static void say_task(const struct ldb_row_task *r)
 {
 	say("%d:task %u of %u %s%s\n", (int)r->tick, r->tid, r->pid, r->name,
 	    r->flags & LDB_SCHED_F_TID ? " tid" : "");
 }
 
-static void on_lost(void *arg, const struct ldb_row_lost *r)
+static void say_lost(const struct ldb_row_lost *r)
 {
 	say("%d:lost %llu cpu%u\n", (int)r->tick, (unsigned long long)r->count, r->ring);
 }
 
-static void on_fault(void *arg, const struct ldb_row_fault *r)
+static void say_fault(const struct ldb_row_fault *r)
 {
 	say("%d:fault %u %llx\n", (int)r->tick, r->tid, (unsigned long long)r->addr);
 }
 
-static void on_irq(void *arg, const struct ldb_row_irq *r)
+static void say_irq(const struct ldb_row_irq *r)
 {
-	say("%d-%d:irq %u cpu%u %u/%u\n", (int)r->start, (int)r->end, r->tid, r->cpu, r->kind, r->nr);
+	say("%d-%d:irq %u cpu%u %u/%u%s%s\n", (int)r->start, (int)r->end, r->tid, r->cpu, r->kind,
+	    r->nr, *r->name ? " " : "", r->name);
 }
 
-static void on_irq_name(void *arg, uint32_t line, const char *name)
+/* wanted: a bit for each kind. */
+static void on_row(void *wanted, unsigned kind, const void *row)
 {
-	say("line %u is %s\n", line, name);
+	if (!(*(const uint64_t *)wanted & 1ULL << kind))
+		return;
+	switch (kind) {
+	case LDB_BLK_SCHED:
+		say_sched(row);
+		break;
+	case LDB_BLK_TASK:
+		say_task(row);
+		break;
+	case LDB_BLK_LOST:
+		say_lost(row);
+		break;
+	case LDB_BLK_FAULT:
+		say_fault(row);
+		break;
+	case LDB_BLK_IRQ:
+		say_irq(row);
+		break;
+	default:
+		say("a row of kind %u\n", kind);
+	}
 }
 
-static const struct perf_sink sink = { .sched = on_sched, .task = on_task, .lost = on_lost };
-static const struct perf_sink hits = {
-	.lost = on_lost, .fault = on_fault, .irq = on_irq, .irq_name = on_irq_name,
-};
-static const struct perf_sink rows_only = { .sched = on_sched, .lost = on_lost };
+static uint64_t all = ~(1ULL << LDB_BLK_FAULT | 1ULL << LDB_BLK_IRQ);
+static uint64_t no_tasks = ~(1ULL << LDB_BLK_TASK);
+static uint64_t no_scheds = ~(1ULL << LDB_BLK_TASK | 1ULL << LDB_BLK_SCHED);
+static const struct perf_sink sink = { on_row, &all };
+static const struct perf_sink hits = { on_row, &no_scheds };
+static const struct perf_sink rows_only = { on_row, &no_tasks };
 static struct perf_tids tids = {
 	.tgid = 100, .keys_are_tids = true, .same_namespace = true, .shown_tgid = 100,
 };
@@ -521,7 +544,7 @@ static void test_hits(void)
 	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_HARD, 24);
 	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 3);
 	irq(PERF_EVENT_IRQ_LEAVE, 1, 100, LDB_IRQ_SOFT, 3);
-	is_str(text, "line 24 is eth0\n3-4:irq 101 cpu0 1/24\n1-5:irq 101 cpu0 2/3\n"
+	is_str(text, "3-4:irq 101 cpu0 1/24 eth0\n1-5:irq 101 cpu0 2/3\n"
 	       "2-6:irq 100 cpu1 2/3\n", "interrupts, one in another");
 	begin(&hits, PERF_TRACEPOINTS);
 	irq(PERF_EVENT_IRQ_LEAVE, 0, 101, LDB_IRQ_SOFT, 3);

@@ -153,11 +153,12 @@ static void gather(const struct backlog *w, size_t from, size_t nr, char *out)
 void backlog_release(struct backlog *w, int64_t tick)
 {
 	char rows[OUT_BYTES] __attribute__((aligned(64)));
-	size_t at_once = OUT_BYTES / w->row_bytes, nr = 0, left;
+	size_t at_once, nr = 0, left;
 	char *kept = w->spare;
 
 	if (!w->nr)
 		return;
+	at_once = OUT_BYTES / w->row_bytes;
 	while (merge_runs(w) > 1)
 		;
 	while (nr < w->nr && w->keys[nr].tick <= tick)

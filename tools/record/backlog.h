@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes rows in order. */
-typedef void backlog_out_fn(void *arg, const void *rows, size_t nr);
+/* Takes rows in order: a copy, which it may change. */
+typedef void backlog_out_fn(void *arg, void *rows, size_t nr);
 
 struct backlog {
 	size_t row_bytes;

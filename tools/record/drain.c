@@ -16,6 +16,7 @@
 #include <string.h>
 #include "base/search.h"
 #include "record/drain.h"
+#include "record/pack.h"
 
 /* slot_read() takes a slot as four words. */
 _Static_assert(offsetof(struct ldb_rec, tid) == 8 && offsetof(struct ldb_rec, type) == 12 &&
@@ -143,22 +144,9 @@ static inline bool slot_read(const struct ring *r, uint64_t idx, struct ldb_rec 
 }
 
 /* Slots of the event that starts with this type; 0: none does. */
-static unsigned event_slots(unsigned type)
+static inline unsigned event_slots(unsigned type)
 {
-	static const uint8_t slots[] = {
-		[LDB_EV_THREAD_START] = 1, [LDB_EV_THREAD_EXIT] = 1, [LDB_EV_FUNC] = 3,
-		[LDB_EV_GAP] = 1, [LDB_EV_LOCK_WAIT] = 2, [LDB_EV_LOCK_HOLD] = 2,
-		[LDB_EV_REQ_START] = 2, [LDB_EV_REQ_BLOCK] = 2, [LDB_EV_REQ_END] = 2,
-		[LDB_EV_REQ_END_ALL] = 2, [LDB_EV_REQ_CLASS] = 2, [LDB_EV_REQ_LINK] = 2,
-		[LDB_EV_REQ_ARRIVED] = 2,
-		[LDB_EV_SWITCH] = 1, [LDB_EV_SWITCH_OUT] = 2, [LDB_EV_OCCUPANT] = 1,
-		[LDB_EV_WAKING] = 1, [LDB_EV_WAKEUP] = 1, [LDB_EV_MIGRATE] = 1,
-		[LDB_EV_FUTEX_WAIT] = 2, [LDB_EV_FUTEX_WAKE] = 1, [LDB_EV_FORK] = 1,
-		[LDB_EV_EXEC] = 1, [LDB_EV_EXIT] = 1, [LDB_EV_TASK] = 2, [LDB_EV_LOST] = 1,
-		[LDB_EV_FAULT] = 2, [LDB_EV_IRQ] = 1, [LDB_EV_IRQ_NAME] = 2,
-	};
-
-	return type < sizeof(slots) ? slots[type] : 0;
+	return pack_type(type)->nr_slots;
 }
 
 /* Which slot of its event a continuation is; 0: it is none. */

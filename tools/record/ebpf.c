@@ -16,6 +16,7 @@
 #include "record/bpf/shared.h"
 #include "record/ebpf.h"
 #include "record/kernel-clock.h"
+#include "record/pack.h"
 
 #define RING_ORDER_MAX	16	/* the values of a map have 4 MiB at most */
 #define IRQ_MIN_NS	1000
@@ -350,7 +351,7 @@ void ebpf_stamp(void *ebpf, struct ldb_rec *recs)
 	struct ebpf *e = ebpf;
 
 	recs[0].tsc = e->t0 + kernel_clock_tick(e->clock, recs[0].tsc);
-	if (recs[0].type == LDB_EV_IRQ)
+	if (pack_type(recs[0].type)->has_begin)
 		recs[0].arg = e->t0 + kernel_clock_tick(e->clock, recs[0].arg);
 }
 

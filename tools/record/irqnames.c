@@ -8,31 +8,38 @@ static const char *const softirqs[] = {
 	"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU",
 };
 
-static unsigned slot_of(const struct irqnames *n, uint32_t line)
+static struct irqname *find(struct irqnames *n, uint32_t line)
 {
-	unsigned mask = 2 * IRQNAMES_MAX - 1, i = line * 0x9e3779b1U & mask;
+	uint32_t at;
 
-	while (*n->slots[i].name && n->slots[i].line != line)
-		i = (i + 1) & mask;
-	return i;
+	hash_each(&n->by_line, hash_mix(0, line), at)
+		if (n->names[at].line == line)
+			return &n->names[at];
+	return NULL;
 }
 
 void irqnames_set(struct irqnames *n, uint32_t line, const char *name)
 {
-	struct irqname *slot = &n->slots[slot_of(n, line)];
+	struct irqname *known = find(n, line);
 
-	if (!*name || (!*slot->name && n->nr == IRQNAMES_MAX))
+	if (!*name || (!known && n->nr == IRQNAMES_MAX))
 		return;
-	n->nr += !*slot->name;
-	slot->line = line;
-	snprintf(slot->name, sizeof(slot->name), "%s", name);
+	if (!known && !hash_add(&n->by_line, hash_mix(0, line), n->nr))
+		known = &n->names[n->nr++];
+	if (!known)
+		return;
+	known->line = line;
+	snprintf(known->name, sizeof(known->name), "%s", name);
 }
 
-const char *irqnames_find(const struct irqnames *n, unsigned kind, uint32_t nr)
+const char *irqnames_find(struct irqnames *n, unsigned kind, uint32_t nr)
 {
+	const struct irqname *line;
+
 	switch (kind) {
 	case LDB_IRQ_HARD:
-		return n->slots[slot_of(n, nr)].name;
+		line = find(n, nr);
+		return line ? line->name : "";
 	case LDB_IRQ_SOFT:
 		return nr < sizeof(softirqs) / sizeof(*softirqs) ? softirqs[nr] : "";
 	case LDB_IRQ_LOCAL_TIMER:
@@ -40,4 +47,9 @@ const char *irqnames_find(const struct irqnames *n, unsigned kind, uint32_t nr)
 	default:
 		return "";
 	}
+}
+
+void irqnames_exit(struct irqnames *n)
+{
+	hash_free(&n->by_line);
 }

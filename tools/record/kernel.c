@@ -120,47 +120,13 @@ static bool open_ebpf(struct recording *r)
 	return true;
 }
 
-static void perf_sched(void *arg, const struct ldb_row_sched *row)
+static void take_row(void *arg, unsigned kind, const void *row)
 {
 	struct recording *r = arg;
 
-	pack_sched(r->pack, row);
-}
-
-static void perf_task(void *arg, const struct ldb_row_task *row)
-{
-	struct recording *r = arg;
-
-	pack_task(r->pack, row);
-}
-
-static void lost_events(void *arg, const struct ldb_row_lost *row)
-{
-	struct recording *r = arg;
-
-	writer_add_lost(r->writer, row);
-	r->nr_lost += row->count;
-}
-
-static void perf_fault(void *arg, const struct ldb_row_fault *row)
-{
-	struct recording *r = arg;
-
-	pack_fault(r->pack, row);
-}
-
-static void perf_irq(void *arg, const struct ldb_row_irq *row)
-{
-	struct recording *r = arg;
-
-	pack_irq(r->pack, row);
-}
-
-static void perf_irq_name(void *arg, uint32_t line, const char *name)
-{
-	struct recording *r = arg;
-
-	pack_irq_name(r->pack, line, name);
+	if (kind == LDB_BLK_LOST)
+		r->nr_lost += ((const struct ldb_row_lost *)row)->count;
+	pack_row(r->pack, kind, row);
 }
 
 static bool open_perf(struct recording *r)
@@ -168,10 +134,7 @@ static bool open_perf(struct recording *r)
 	struct perf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
 	};
-	struct perf_sink sink = {
-		.sched = perf_sched, .task = perf_task, .lost = lost_events, .arg = r,
-		.fault = perf_fault, .irq = perf_irq, .irq_name = perf_irq_name,
-	};
+	struct perf_sink sink = { take_row, r };
 	char why[256];
 
 	r->perf = perf_open(&o, &sink, why, sizeof(why));
@@ -333,7 +296,7 @@ static void finish_ebpf(struct recording *r)
 	char cpus[512];
 
 	if (row.count)
-		lost_events(r, &row);
+		take_row(r, LDB_BLK_LOST, &row);
 	ebpf_deaf_cpus(r->ebpf, cpus, sizeof(cpus));
 	write_deaf(r, cpus, false);
 	write_error(r, ebpf_err_ns(r->ebpf));

@@ -5,9 +5,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "record/pack.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "record/backlog.h"
 #include "record/irqnames.h"
+#include "record/pack.h"
 
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
 #define BIRTHS_MAX	65536	/* remembered */
@@ -15,13 +17,28 @@
 #define FUNCS_AT_ONCE	128
 #define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
+/* Kinds of rows that are kept back, and by which of their times they are in order. */
+static const struct kept_kind {
+	size_t row_bytes, time;
+} kept_kinds[LDB_BLK_IRQ + 1] = {
+	[LDB_BLK_LOCK] = { sizeof(struct ldb_row_lock), offsetof(struct ldb_row_lock, end) },
+	[LDB_BLK_REQ] = { sizeof(struct ldb_row_req), offsetof(struct ldb_row_req, tick) },
+	[LDB_BLK_SCHED] = { sizeof(struct ldb_row_sched), offsetof(struct ldb_row_sched, tick) },
+	[LDB_BLK_FAULT] = { sizeof(struct ldb_row_fault), offsetof(struct ldb_row_fault, tick) },
+	[LDB_BLK_IRQ] = { sizeof(struct ldb_row_irq), offsetof(struct ldb_row_irq, end) },
+};
+#define NR_KINDS	(sizeof(kept_kinds) / sizeof(kept_kinds[0]))
+
 struct pack {
 	const struct session *s;
 	struct writer *w;
 	uint64_t t0, slack;
 	pack_exit_fn *on_exit;
 	void *exit_arg;
-	struct backlog scheds, reqs, locks, faults, irqs;
+	struct kept {
+		struct pack *pack;
+		struct backlog rows;
+	} kept[NR_KINDS];
 	struct irqnames irqnames;
 	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
 	size_t nr_funcs;
@@ -30,10 +47,10 @@ struct pack {
 		uint32_t tid;
 	} *last_funcs;			/* of each ring */
 	unsigned nr_rings;
-	struct pack_birth *births;	/* BIRTHS_MAX, in order; most of it is never touched */
-	size_t nr_births;
-	uint32_t *birth_slots;		/* open addressing by tid, BIRTHS_MAX * 2: index + 1 */
-	uint64_t nr_kernel, nr_irqs;
+	struct pack_birth *births;	/* in order */
+	size_t nr_births, room_births;
+	struct hash birth_of;		/* by tid */
+	uint64_t nr_rows, nr_irqs;
 	pack_rest_fn *on_rest;
 	void *rest_arg;
 	unsigned nr_since;		/* events, since that was called */
@@ -52,34 +69,37 @@ static inline void rest_sometimes(struct pack *p)
 		rest(p);
 }
 
-#define WRITE_ROWS(kind)							\
-static void write_##kind(void *pack, const void *rows, size_t nr)		\
-{										\
-	struct pack *p = pack;							\
-										\
-	writer_add_##kind(p->w, rows, nr);					\
-	rest(p);								\
+/* Rings that say what a line is called were read up to here as well. */
+static void name_irqs(struct pack *p, struct ldb_row_irq *rows, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		rows[i].name = rows[i].flags & LDB_IRQ_F_HIDDEN ? "" :
+			       irqnames_find(&p->irqnames, rows[i].kind, rows[i].nr);
 }
 
-WRITE_ROWS(scheds)
-WRITE_ROWS(reqs)
-WRITE_ROWS(locks)
-WRITE_ROWS(faults)
-
-/* Rings that say what a line is called were read up to here as well. */
-static void write_irqs(void *pack, const void *rows, size_t nr)
+static void write_rows(void *kept, void *rows, size_t nr)
 {
-	const struct ldb_row_irq *irqs = rows;
-	struct pack *p = pack;
+	const struct kept *k = kept;
+	struct pack *p = k->pack;
+	unsigned kind = k - p->kept;
 
-	for (size_t i = 0; i < nr; i++) {
-		struct ldb_row_irq row = irqs[i];
-
-		row.name = row.flags & LDB_IRQ_F_HIDDEN ? "" :
-			   irqnames_find(&p->irqnames, row.kind, row.nr);
-		writer_add_irq(p->w, &row);
-	}
+	if (kind == LDB_BLK_IRQ)
+		name_irqs(p, rows, nr);
+	writer_add(p->w, kind, rows, nr);
 	rest(p);
+}
+
+static bool alloc_kept(struct pack *p)
+{
+	for (unsigned i = 0; i < NR_KINDS; i++) {
+		struct kept *k = &p->kept[i];
+
+		k->pack = p;
+		if (kept_kinds[i].row_bytes &&
+		    backlog_init(&k->rows, kept_kinds[i].row_bytes, write_rows, k))
+			return false;
+	}
+	return true;
 }
 
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
@@ -89,38 +109,28 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 
 	if (!p)
 		return NULL;
-	p->births = calloc(BIRTHS_MAX, sizeof(*p->births));
-	p->birth_slots = calloc(BIRTHS_MAX * 2, sizeof(*p->birth_slots));
-	p->nr_rings = session_nr_rings(s);
-	p->last_funcs = calloc(p->nr_rings, sizeof(*p->last_funcs));
-	if (!p->births || !p->birth_slots || !p->last_funcs ||
-	    backlog_init(&p->scheds, sizeof(struct ldb_row_sched), write_scheds, p) ||
-	    backlog_init(&p->reqs, sizeof(struct ldb_row_req), write_reqs, p) ||
-	    backlog_init(&p->locks, sizeof(struct ldb_row_lock), write_locks, p) ||
-	    backlog_init(&p->faults, sizeof(struct ldb_row_fault), write_faults, p) ||
-	    backlog_init(&p->irqs, sizeof(struct ldb_row_irq), write_irqs, p)) {
-		pack_free(p);
-		return NULL;
-	}
 	p->s = s;
 	p->w = w;
 	p->t0 = t0;
 	p->slack = slack_ticks;
-	return p;
+	p->nr_rings = session_nr_rings(s);
+	p->last_funcs = calloc(p->nr_rings, sizeof(*p->last_funcs));
+	if (p->last_funcs && alloc_kept(p))
+		return p;
+	pack_free(p);
+	return NULL;
 }
 
 void pack_free(struct pack *p)
 {
 	if (!p)
 		return;
-	backlog_exit(&p->scheds);
-	backlog_exit(&p->reqs);
-	backlog_exit(&p->locks);
-	backlog_exit(&p->faults);
-	backlog_exit(&p->irqs);
-	free(p->last_funcs);
+	for (unsigned i = 0; i < NR_KINDS; i++)
+		backlog_exit(&p->kept[i].rows);
+	irqnames_exit(&p->irqnames);
+	hash_free(&p->birth_of);
 	free(p->births);
-	free(p->birth_slots);
+	free(p->last_funcs);
 	free(p);
 }
 
@@ -141,15 +151,17 @@ static int64_t tick_of(const struct pack *p, uint64_t tsc)
 	return (int64_t)(tsc - p->t0);
 }
 
-static void release_before(struct pack *p, int64_t tick)
+static void write_funcs(struct pack *p)
 {
 	writer_add_funcs(p->w, p->funcs, p->nr_funcs);
 	p->nr_funcs = 0;
-	backlog_release(&p->scheds, tick);
-	backlog_release(&p->reqs, tick);
-	backlog_release(&p->locks, tick);
-	backlog_release(&p->faults, tick);
-	backlog_release(&p->irqs, tick);
+}
+
+static void release_before(struct pack *p, int64_t tick)
+{
+	write_funcs(p);
+	for (unsigned i = 0; i < NR_KINDS; i++)
+		backlog_release(&p->kept[i].rows, tick);
 }
 
 void pack_release(void *pack, uint64_t now)
@@ -166,21 +178,14 @@ void pack_finish(struct pack *p)
 
 /* Births */
 
-/* Where the number of its birth is, or is to be. */
-static uint32_t *birth_slot(struct pack *p, uint32_t tid)
-{
-	size_t mask = BIRTHS_MAX * 2 - 1, i = tid * 0x9e3779b1U & mask;
-
-	while (p->birth_slots[i] && p->births[p->birth_slots[i] - 1].tid != tid)
-		i = (i + 1) & mask;
-	return &p->birth_slots[i];
-}
-
 struct pack_birth *pack_birth_of(struct pack *p, uint32_t tid)
 {
-	uint32_t nr = tid ? *birth_slot(p, tid) : 0;
+	uint32_t n;
 
-	return nr ? &p->births[nr - 1] : NULL;
+	hash_each(&p->birth_of, hash_mix(0, tid), n)
+		if (p->births[n].tid == tid)
+			return &p->births[n];
+	return NULL;
 }
 
 struct pack_birth *pack_birth_next(struct pack *p, size_t *i)
@@ -188,21 +193,42 @@ struct pack_birth *pack_birth_next(struct pack *p, size_t *i)
 	return *i < p->nr_births ? &p->births[(*i)++] : NULL;
 }
 
-static void thread_start(struct pack *p, const struct ldb_rec *r)
+/* NULL: there are too many, or there is no memory. */
+static struct pack_birth *new_birth(struct pack *p, uint32_t tid)
 {
-	uint32_t *slot = r->tid ? birth_slot(p, r->tid) : NULL;
+	if (p->nr_births == BIRTHS_MAX ||
+	    !array_room(&p->births, &p->room_births, p->nr_births, sizeof(*p->births)) ||
+	    hash_add(&p->birth_of, hash_mix(0, tid), p->nr_births))
+		return NULL;
+	return &p->births[p->nr_births++];
+}
 
-	if (!slot || (!*slot && p->nr_births == BIRTHS_MAX))
-		return;
-	if (!*slot)
-		*slot = ++p->nr_births;
-	p->births[*slot - 1] = (struct pack_birth){
-		.tid = r->tid, .creator = r->arg2, .start_routine = r->arg,
-		.tick = tick_of(p, r->tsc),
-	};
+static void thread_start(struct pack *p, unsigned ring, const struct ldb_rec *r)
+{
+	struct pack_birth *b = pack_birth_of(p, r->tid);
+
+	if (!b && r->tid)
+		b = new_birth(p, r->tid);
+	if (b)
+		*b = (struct pack_birth){
+			.tid = r->tid, .creator = r->arg2, .start_routine = r->arg,
+			.tick = tick_of(p, r->tsc),
+		};
+}
+
+static void thread_exit(struct pack *p, unsigned ring, const struct ldb_rec *r)
+{
+	if (p->on_exit)
+		p->on_exit(p->exit_arg, r->tid, r->arg, tick_of(p, r->tsc));
 }
 
 /* Events */
+
+/* Where to put the row: at once. */
+static void *keep_back(struct pack *p, unsigned kind, int64_t tick)
+{
+	return backlog_add(&p->kept[kind].rows, tick);
+}
 
 static uint64_t uncertainty(uint32_t unc)
 {
@@ -221,17 +247,15 @@ static void func_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 		.start_max = tick_of(p, f->start_max), .end_max = tick_of(p, f->end_max),
 		.start_unc = uncertainty(f->start_unc), .end_unc = uncertainty(f->end_unc),
 	};
-	if (p->nr_funcs == FUNCS_AT_ONCE) {
-		writer_add_funcs(p->w, p->funcs, p->nr_funcs);
-		p->nr_funcs = 0;
-	}
+	if (p->nr_funcs == FUNCS_AT_ONCE)
+		write_funcs(p);
 }
 
-static void lock_event(struct pack *p, const struct ldb_rec *recs)
+static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_lock_rec *l = (const void *)recs;
 	int64_t end = tick_of(p, l->end);
-	struct ldb_row_lock *row = backlog_add(&p->locks, end);
+	struct ldb_row_lock *row = keep_back(p, LDB_BLK_LOCK, end);
 
 	*row = (struct ldb_row_lock){
 		.op = l->type == LDB_EV_LOCK_WAIT ? LDB_LOCK_OP_WAIT : LDB_LOCK_OP_HOLD,
@@ -242,11 +266,11 @@ static void lock_event(struct pack *p, const struct ldb_rec *recs)
 	};
 }
 
-static void req_event(struct pack *p, const struct ldb_rec *recs)
+static void req_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_req_rec *r = (const void *)recs;
 	int64_t tick = tick_of(p, r->tsc);
-	struct ldb_row_req *row = backlog_add(&p->reqs, tick);
+	struct ldb_row_req *row = keep_back(p, LDB_BLK_REQ, tick);
 
 	*row = (struct ldb_row_req){
 		.op = r->type - 0x300, .tid = r->tid, .tick = tick, .id = r->id,
@@ -254,11 +278,11 @@ static void req_event(struct pack *p, const struct ldb_rec *recs)
 	};
 }
 
-static void arrived_event(struct pack *p, const struct ldb_rec *recs)
+static void arrived_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_req_rec *r = (const void *)recs;
 	int64_t tick = tick_of(p, r->tsc);
-	struct ldb_row_req *row = backlog_add(&p->reqs, tick);
+	struct ldb_row_req *row = keep_back(p, LDB_BLK_REQ, tick);
 
 	*row = (struct ldb_row_req){
 		.op = LDB_REQ_OP_ARRIVED, .tid = r->tid, .tick = tick, .id = r->id,
@@ -268,7 +292,7 @@ static void arrived_event(struct pack *p, const struct ldb_rec *recs)
 }
 
 /* The name is spread over the payload words, without a NUL if it fills them. */
-static void class_event(struct pack *p, const struct ldb_rec *recs)
+static void class_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	struct ldb_row_reqname row = { 0 };
 	struct ldb_req_rec r;
@@ -285,7 +309,7 @@ static void class_event(struct pack *p, const struct ldb_rec *recs)
 	writer_add_reqname(p->w, &row);
 }
 
-static void link_event(struct pack *p, const struct ldb_rec *recs)
+static void link_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	struct ldb_row_reqname row = { .name = "" };
 	struct ldb_req_rec r;
@@ -299,7 +323,7 @@ static void link_event(struct pack *p, const struct ldb_rec *recs)
 	writer_add_reqname(p->w, &row);
 }
 
-static void gap_event(struct pack *p, const struct ldb_rec *r)
+static void gap_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
 	struct ldb_row_gap row = {
 		.tid = r->tid, .begin = tick_of(p, r->arg), .end = tick_of(p, r->tsc),
@@ -308,7 +332,7 @@ static void gap_event(struct pack *p, const struct ldb_rec *r)
 	writer_add_gap(p->w, &row);
 }
 
-static void lost_event(struct pack *p, const struct ldb_rec *r)
+static void lost_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
 	struct ldb_row_lost row = {
 		.tick = tick_of(p, r->tsc), .ring = r->arg2, .count = r->arg,
@@ -319,15 +343,6 @@ static void lost_event(struct pack *p, const struct ldb_rec *r)
 }
 
 /* Kernel events */
-
-void pack_sched(struct pack *p, const struct ldb_row_sched *row)
-{
-	struct ldb_row_sched *kept = backlog_add(&p->scheds, row->tick);
-
-	*kept = *row;
-	rest_sometimes(p);
-	p->nr_kernel++;
-}
 
 static void switch_out(struct ldb_row_sched *row, const struct ldb_rec *recs)
 {
@@ -354,37 +369,33 @@ static void futex_wait(struct ldb_row_sched *row, const struct ldb_rec *recs)
 static void sched_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_rec *r = &recs[0];
-	struct ldb_row_sched row = {
-		.op = r->type - 0x400, .flags = r->flags, .cpu = session_ring_cpu(p->s, ring),
-		.tid = r->tid, .tick = tick_of(p, r->tsc),
-	};
+	int64_t tick = tick_of(p, r->tsc);
+	struct ldb_row_sched *row = keep_back(p, LDB_BLK_SCHED, tick);
 
+	*row = (struct ldb_row_sched){
+		.op = r->type - 0x400, .flags = r->flags, .cpu = session_ring_cpu(p->s, ring),
+		.tid = r->tid, .tick = tick,
+	};
 	switch (r->type) {
 	case LDB_EV_SWITCH_OUT:
-		row.other = r->arg2;
-		switch_out(&row, recs);
+		row->other = r->arg2;
+		switch_out(row, recs);
 		break;
 	case LDB_EV_FUTEX_WAIT:
-		futex_wait(&row, recs);
+		futex_wait(row, recs);
 		break;
 	case LDB_EV_FUTEX_WAKE:
 	case LDB_EV_MIGRATE:
-		row.addr = r->arg;
-		row.value = r->arg2;
+		row->addr = r->arg;
+		row->value = r->arg2;
 		break;
 	default:
-		row.other = r->arg2;
-		row.value = r->arg;
+		row->other = r->arg2;
+		row->value = r->arg;
 	}
-	pack_sched(p, &row);
 }
 
-void pack_task(struct pack *p, const struct ldb_row_task *row)
-{
-	writer_add_task(p->w, row);
-}
-
-static void task_event(struct pack *p, const struct ldb_rec *recs)
+static void task_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	struct ldb_row_task row;
 	struct ldb_task_rec t;
@@ -397,59 +408,37 @@ static void task_event(struct pack *p, const struct ldb_rec *recs)
 		.tid = t.tid, .pid = t.tgid, .flags = t.flags, .tick = tick_of(p, t.tsc),
 		.name = name,
 	};
-	pack_task(p, &row);
+	writer_add_task(p->w, &row);
 }
 
-void pack_fault(struct pack *p, const struct ldb_row_fault *row)
+static void fault_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
-	struct ldb_row_fault *kept = backlog_add(&p->faults, row->tick);
-
-	*kept = *row;
-	rest_sometimes(p);
-	p->nr_kernel++;
-}
-
-static void fault_event(struct pack *p, const struct ldb_rec *recs)
-{
+	int64_t tick = tick_of(p, recs[0].tsc);
+	struct ldb_row_fault *row = keep_back(p, LDB_BLK_FAULT, tick);
 	struct ldb_fault_rec f;
 
 	memcpy(&f, recs, sizeof(f));
-	pack_fault(p, &(struct ldb_row_fault){
-		.flags = f.flags, .tid = f.tid, .tick = tick_of(p, f.tsc), .addr = f.addr, .pc = f.pc,
-	});
-}
-
-void pack_irq(struct pack *p, const struct ldb_row_irq *row)
-{
-	struct ldb_row_irq *kept = backlog_add(&p->irqs, row->end);
-
-	*kept = *row;
-	rest_sometimes(p);
-	p->nr_kernel++;
-	p->nr_irqs += 1 + row->nr_short;
+	*row = (struct ldb_row_fault){
+		.flags = f.flags, .tid = f.tid, .tick = tick, .addr = f.addr, .pc = f.pc,
+	};
 }
 
 static void irq_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
-	struct ldb_row_irq row = {
+	int64_t start = tick_of(p, r->arg), end = tick_of(p, r->tsc);
+	struct ldb_row_irq *row = keep_back(p, LDB_BLK_IRQ, end);
+
+	*row = (struct ldb_row_irq){
 		.kind = LDB_IRQ_KIND(r->flags), .flags = r->flags & LDB_IRQ_F_HIDDEN,
 		.cpu = session_ring_cpu(p->s, ring), .nr = r->arg2, .tid = r->tid,
 		.nr_short = LDB_IRQ_NR_SHORT(r->flags),
-		.start = tick_of(p, r->arg), .end = tick_of(p, r->tsc),
+		/* Nonsense that the program wrote: the row stays, but takes no time. */
+		.start = start < end ? start : end, .end = end,
 	};
-
-	/* Nonsense that the program wrote: the row stays, but takes no time. */
-	if (row.start > row.end)
-		row.start = row.end;
-	pack_irq(p, &row);
+	p->nr_irqs += 1 + row->nr_short;
 }
 
-void pack_irq_name(struct pack *p, uint32_t line, const char *name)
-{
-	irqnames_set(&p->irqnames, line, name);
-}
-
-static void irq_name_event(struct pack *p, const struct ldb_rec *recs)
+static void irq_name_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	struct ldb_irq_name_rec r;
 	char name[IRQNAMES_SIZE] = "";
@@ -458,7 +447,70 @@ static void irq_name_event(struct pack *p, const struct ldb_rec *recs)
 	memcpy(name, &r.name0, 8);
 	memcpy(name + 8, &r.name1, 8);
 	memcpy(name + 16, &r.name2, 8);
-	pack_irq_name(p, r.irq, name);
+	irqnames_set(&p->irqnames, r.irq, name);
+}
+
+#define TYPE(type)	[(type) >> 8][(type) & (PACK_TYPES - 1)]
+
+const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
+	TYPE(LDB_EV_THREAD_START) = { 1, thread_start },
+	TYPE(LDB_EV_THREAD_EXIT) = { 1, thread_exit },
+	TYPE(LDB_EV_FUNC) = { 3, func_event },
+	TYPE(LDB_EV_GAP) = { 1, gap_event },
+	TYPE(LDB_EV_LOCK_WAIT) = { 2, lock_event },
+	TYPE(LDB_EV_LOCK_HOLD) = { 2, lock_event },
+	TYPE(LDB_EV_REQ_START) = { 2, req_event },
+	TYPE(LDB_EV_REQ_BLOCK) = { 2, req_event },
+	TYPE(LDB_EV_REQ_END) = { 2, req_event },
+	TYPE(LDB_EV_REQ_END_ALL) = { 2, req_event },
+	TYPE(LDB_EV_REQ_CLASS) = { 2, class_event },
+	TYPE(LDB_EV_REQ_LINK) = { 2, link_event },
+	TYPE(LDB_EV_REQ_ARRIVED) = { 2, arrived_event },
+	TYPE(LDB_EV_SWITCH) = { 1, sched_event },
+	TYPE(LDB_EV_SWITCH_OUT) = { 2, sched_event },
+	TYPE(LDB_EV_OCCUPANT) = { 1, sched_event },
+	TYPE(LDB_EV_WAKING) = { 1, sched_event },
+	TYPE(LDB_EV_WAKEUP) = { 1, sched_event },
+	TYPE(LDB_EV_MIGRATE) = { 1, sched_event },
+	TYPE(LDB_EV_FUTEX_WAIT) = { 2, sched_event },
+	TYPE(LDB_EV_FUTEX_WAKE) = { 1, sched_event },
+	TYPE(LDB_EV_FORK) = { 1, sched_event },
+	TYPE(LDB_EV_EXEC) = { 1, sched_event },
+	TYPE(LDB_EV_EXIT) = { 1, sched_event },
+	TYPE(LDB_EV_TASK) = { 2, task_event },
+	TYPE(LDB_EV_FAULT) = { 2, fault_event },
+	TYPE(LDB_EV_IRQ) = { 1, irq_event, .has_begin = true },
+	TYPE(LDB_EV_IRQ_NAME) = { 2, irq_name_event },
+	TYPE(LDB_EV_LOST) = { 1, lost_event },
+};
+
+void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr)
+{
+	const struct pack_type *type = pack_type(recs[0].type);
+
+	if (!type->nr_slots)
+		return;
+	rest_sometimes(pack);
+	type->take(pack, ring, recs);
+}
+
+void pack_row(struct pack *p, unsigned kind, const void *row)
+{
+	const struct kept_kind *k = &kept_kinds[kind];
+	const struct ldb_row_irq *irq = row;
+
+	if (!k->row_bytes) {
+		writer_add(p->w, kind, row, 1);
+		return;
+	}
+	rest_sometimes(p);
+	p->nr_rows++;
+	if (kind == LDB_BLK_IRQ) {
+		irqnames_set(&p->irqnames, irq->nr, irq->name);
+		p->nr_irqs++;
+	}
+	memcpy(keep_back(p, kind, *(const int64_t *)((const char *)row + k->time)), row,
+	       k->row_bytes);
 }
 
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen)
@@ -469,74 +521,12 @@ bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen)
 	return false;
 }
 
-uint64_t pack_nr_kernel(const struct pack *p)
+uint64_t pack_nr_rows(const struct pack *p)
 {
-	return p->nr_kernel;
+	return p->nr_rows;
 }
 
 uint64_t pack_nr_irqs(const struct pack *p)
 {
 	return p->nr_irqs;
-}
-
-void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr)
-{
-	struct pack *p = pack;
-
-	/* Those of the kernel rest where perf's come to as well. */
-	if (recs[0].type < LDB_EV_SWITCH)
-		rest_sometimes(p);
-	switch (recs[0].type) {
-	case LDB_EV_FUNC:
-		func_event(p, ring, recs);
-		break;
-	case LDB_EV_GAP:
-		gap_event(p, recs);
-		break;
-	case LDB_EV_LOCK_WAIT:
-	case LDB_EV_LOCK_HOLD:
-		lock_event(p, recs);
-		break;
-	case LDB_EV_REQ_START:
-	case LDB_EV_REQ_BLOCK:
-	case LDB_EV_REQ_END:
-	case LDB_EV_REQ_END_ALL:
-		req_event(p, recs);
-		break;
-	case LDB_EV_REQ_ARRIVED:
-		arrived_event(p, recs);
-		break;
-	case LDB_EV_REQ_CLASS:
-		class_event(p, recs);
-		break;
-	case LDB_EV_REQ_LINK:
-		link_event(p, recs);
-		break;
-	case LDB_EV_THREAD_START:
-		thread_start(p, recs);
-		break;
-	case LDB_EV_THREAD_EXIT:
-		if (p->on_exit)
-			p->on_exit(p->exit_arg, recs[0].tid, recs[0].arg,
-				   tick_of(p, recs[0].tsc));
-		break;
-	case LDB_EV_LOST:
-		lost_event(p, recs);
-		break;
-	case LDB_EV_TASK:
-		task_event(p, recs);
-		break;
-	case LDB_EV_FAULT:
-		fault_event(p, recs);
-		break;
-	case LDB_EV_IRQ:
-		irq_event(p, ring, recs);
-		break;
-	case LDB_EV_IRQ_NAME:
-		irq_name_event(p, recs);
-		break;
-	default:
-		if (recs[0].type >= LDB_EV_SWITCH && recs[0].type <= LDB_EV_EXIT)
-			sched_event(p, ring, recs);
-	}
 }

@@ -28,18 +28,38 @@ void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg);
 typedef void pack_exit_fn(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);
 
+/*
+ * What becomes of a ring's events, by their type: one more kind of event is a line in this
+ * table.  Of a type that there is not all is 0.
+ */
+struct pack_type {
+	uint8_t nr_slots;
+	void (*take)(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+	bool has_begin;		/* its arg is a time, as its tsc is */
+};
+
+#define PACK_GROUPS	16	/* the upper byte of a type */
+#define PACK_TYPES	64	/* the lower one; powers of two */
+
+extern const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES];
+
+static inline const struct pack_type *pack_type(unsigned type)
+{
+	bool is_any = !(type & ~((PACK_GROUPS - 1) << 8 | (PACK_TYPES - 1)));
+
+	return &pack_types[is_any ? type >> 8 : 0][type & (PACK_TYPES - 1)];
+}
+
 /* drain_event_fn. */
 void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr);
 
-/* Kernel events from elsewhere; ticks since t0, in any order within the slack. */
-void pack_sched(struct pack *p, const struct ldb_row_sched *row);
-void pack_task(struct pack *p, const struct ldb_row_task *row);
-void pack_fault(struct pack *p, const struct ldb_row_fault *row);
-/* Its name is not taken: it is what pack_irq_name() says, before or a little later. */
-void pack_irq(struct pack *p, const struct ldb_row_irq *row);
-void pack_irq_name(struct pack *p, uint32_t line, const char *name);
+/*
+ * A row from elsewhere than the rings, of any kind (LDB_BLK_*); ticks since t0, in any order
+ * within the slack.
+ */
+void pack_row(struct pack *p, unsigned kind, const void *row);
 
-uint64_t pack_nr_kernel(const struct pack *p);	/* SCHED, FAULT and IRQ rows so far */
+uint64_t pack_nr_rows(const struct pack *p);	/* of these, without TASK and LOST */
 uint64_t pack_nr_irqs(const struct pack *p);	/* interrupts, also those too short for a row */
 
 /* drain_read_fn: all rings have been read up to clock value now, what is older may leave. */

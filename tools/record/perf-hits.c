@@ -15,6 +15,7 @@ struct inside {
 	int64_t start;
 	int32_t by;
 	uint32_t kind, nr;
+	char name[sizeof(((struct perf_event *)0)->name_a) + sizeof(((struct perf_event *)0)->name_b) + 1];
 };
 
 struct stack {
@@ -63,32 +64,23 @@ static void fault(struct perf_hits *h, const struct perf_event *e, int64_t tick,
 		.flags = e->flags, .tid = tid, .tick = tick, .addr = e->addr, .pc = e->pc,
 	};
 
-	if (tid && h->sink->fault)
-		h->sink->fault(h->sink->arg, &row);
-}
-
-/* Which line it is: told at once, for the rows that end later. */
-static void tell_name(struct perf_hits *h, const struct perf_event *e)
-{
-	char name[sizeof(e->name_a) + sizeof(e->name_b) + 1] = "";
-
-	memcpy(name, e->name_a, sizeof(e->name_a));
-	memcpy(name + sizeof(e->name_a), e->name_b, sizeof(e->name_b));
-	if (h->sink->irq_name)
-		h->sink->irq_name(h->sink->arg, e->value, name);
+	if (tid)
+		h->sink->row(h->sink->arg, LDB_BLK_FAULT, &row);
 }
 
 static void enter(struct perf_hits *h, const struct perf_event *e, int64_t tick)
 {
 	struct stack *s = stack_of(h, e->cpu);
+	struct inside *in;
 
-	if (e->names)
-		tell_name(h, e);
 	if (!s)
 		return;
 	if (s->depth == NEST_MAX)
 		s->depth = 0;	/* exits were lost: it is out of date */
-	s->at[s->depth++] = (struct inside){ tick, e->by, e->flags, e->value };
+	in = &s->at[s->depth++];
+	*in = (struct inside){ .start = tick, .by = e->by, .kind = e->flags, .nr = e->value };
+	memcpy(in->name, e->name_a, sizeof(e->name_a));
+	memcpy(in->name + sizeof(e->name_a), e->name_b, sizeof(e->name_b));
 }
 
 /* NULL: its entry was not seen. */
@@ -109,13 +101,14 @@ static void leave(struct perf_hits *h, const struct perf_event *e, int64_t tick,
 {
 	const struct inside *in = find(stack_of(h, e->cpu), e);
 	struct ldb_row_irq row = {
-		.kind = e->flags, .cpu = e->cpu, .nr = e->value, .tid = tid, .end = tick, .name = "",
+		.kind = e->flags, .cpu = e->cpu, .nr = e->value, .tid = tid, .end = tick,
 	};
 
-	if (!in || !tid || !h->sink->irq)
+	if (!in || !tid)
 		return;
 	row.start = in->start < tick ? in->start : tick;
-	h->sink->irq(h->sink->arg, &row);
+	row.name = in->name;
+	h->sink->row(h->sink->arg, LDB_BLK_IRQ, &row);
 }
 
 void perf_hits_event(struct perf_hits *h, const struct perf_event *e, int64_t tick, uint32_t tid)

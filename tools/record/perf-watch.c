@@ -247,8 +247,7 @@ static void tell(struct perf_watch *w, struct task *t, int64_t tick)
 	if (row.tick == INT64_MAX)
 		row.tick = t->named_tick;
 	t->told = true;
-	if (w->sink->task)
-		w->sink->task(w->sink->arg, &row);
+	w->sink->row(w->sink->arg, LDB_BLK_TASK, &row);
 }
 
 /* key as a row's tid, or as its other. */
@@ -275,8 +274,7 @@ static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int
 static void emit(struct perf_watch *w, struct ldb_row_sched *row)
 {
 	w->nr_rows++;
-	if (w->sink->sched)
-		w->sink->sched(w->sink->arg, row);
+	w->sink->row(w->sink->arg, LDB_BLK_SCHED, row);
 }
 
 /* Without tracepoints a thread that has ended is not named: it is who came last. */
@@ -485,8 +483,7 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, int64_t ti
 	if (c)
 		c->is_known = false;
 	perf_hits_lost(w->hits, e->cpu);
-	if (w->sink->lost)
-		w->sink->lost(w->sink->arg, &row);
+	w->sink->row(w->sink->arg, LDB_BLK_LOST, &row);
 }
 
 /*

@@ -110,8 +110,7 @@ static void tell_unread(struct perf *p)
 	row.tick = kernel_clock_tick(p->clock, kernel_clock_now(p->clock));
 	row.count = unread - p->nr_unread_told;
 	p->nr_unread_told = unread;
-	if (p->sink.lost)
-		p->sink.lost(p->sink.arg, &row);
+	p->sink.row(p->sink.arg, LDB_BLK_LOST, &row);
 }
 
 static unsigned read_rings(struct perf *p)
@@ -200,6 +199,10 @@ static struct perf_watch *new_watch(struct perf *p, const struct perf_sink *sink
 	return perf_watch_alloc(&p->tids, p->fds.mode, highest_cpu(&p->fds) + 1, sink);
 }
 
+static void ignore(void *arg, unsigned kind, const void *row)
+{
+}
+
 static void try_cpu(struct perf *p, unsigned cpu)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -217,7 +220,7 @@ static void try_cpu(struct perf *p, unsigned cpu)
  */
 static void try_cpus(struct perf *p)
 {
-	static const struct perf_sink nobody;
+	static const struct perf_sink nobody = { .row = ignore };
 	cpu_set_t before;
 	uint64_t until;
 

@@ -53,15 +53,13 @@ struct perf_options {
 	enum perf_mode best;	/* 0, or do not try a better one (for tests) */
 };
 
-/* Rows and names are only valid during the call.  NULL: not wanted. */
+/*
+ * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT and IRQ, by
+ * their number LDB_BLK_*.  They and their names are only valid during the call.
+ */
 struct perf_sink {
-	void (*sched)(void *arg, const struct ldb_row_sched *row);
-	void (*task)(void *arg, const struct ldb_row_task *row);
-	void (*lost)(void *arg, const struct ldb_row_lost *row); /* LDB_LOST_KERNEL; ring: CPU */
+	void (*row)(void *arg, unsigned kind, const void *row);
 	void *arg;
-	void (*fault)(void *arg, const struct ldb_row_fault *row);
-	void (*irq)(void *arg, const struct ldb_row_irq *row);	/* without a name */
-	void (*irq_name)(void *arg, uint32_t line, const char *name); /* before a row of it */
 };
 
 /*

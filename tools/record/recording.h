@@ -87,8 +87,7 @@ static inline int64_t recording_tick(const struct recording *r, uint64_t tsc)
 /* Written by the program, or by the kernel for it. */
 static inline uint64_t recording_events(const struct recording *r)
 {
-	return drain_events(r->drain) +
-	       (r->kernel == KERNEL_PERF ? pack_nr_kernel(r->pack) : 0);
+	return drain_events(r->drain) + pack_nr_rows(r->pack);
 }
 
 /* phase.c */

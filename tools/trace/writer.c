@@ -293,7 +293,7 @@ static int add_some(struct writer *w, unsigned kind, const void *rows, size_t nr
 	return batch_is_full(b) ? batch_flush(w, kind) : 0;
 }
 
-static int add(struct writer *w, unsigned kind, const void *rows, size_t nr)
+int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
 	const char *row = rows;
 	int rc = 0;
@@ -316,13 +316,13 @@ int writer_add_meta(struct writer *w, const char *key, const char *value)
 {
 	struct ldb_row_meta row = { key, value };
 
-	return add(w, LDB_BLK_META, &row, 1);
+	return writer_add(w, LDB_BLK_META, &row, 1);
 }
 
 #define ADD(row, kind)							\
 	int writer_add_##row(struct writer *w, const struct ldb_row_##row *row) \
 	{								\
-		return add(w, kind, row, 1);				\
+		return writer_add(w, kind, row, 1);				\
 	}
 
 ADD(clock, LDB_BLK_CLOCK)
@@ -341,7 +341,7 @@ ADD(call, LDB_BLK_CALL)
 	ADD(row, kind)							\
 	int writer_add_##row##s(struct writer *w, const struct ldb_row_##row *rows, size_t nr) \
 	{								\
-		return add(w, kind, rows, nr);				\
+		return writer_add(w, kind, rows, nr);				\
 	}
 
 ADD_MANY(func, LDB_BLK_FUNC)
@@ -358,7 +358,7 @@ static void tell_lost(struct writer *w)
 		.what = LDB_LOST_DISK,
 	};
 
-	if (row.count && !add(w, LDB_BLK_LOST, &row, 1)) {
+	if (row.count && !writer_add(w, LDB_BLK_LOST, &row, 1)) {
 		/* Not lost anew if this block cannot be written either. */
 		uint64_t before = w->lost_rows;
 
@@ -407,7 +407,7 @@ static void write_reqtab(struct writer *w)
 	while (nr) {
 		size_t n = nr < LDB_BLOCK_ROWS ? nr : LDB_BLOCK_ROWS;
 
-		if (add(w, LDB_BLK_REQTAB, rows, n) || batch_flush(w, LDB_BLK_REQTAB))
+		if (writer_add(w, LDB_BLK_REQTAB, rows, n) || batch_flush(w, LDB_BLK_REQTAB))
 			break;
 		rows += n;
 		nr -= n;

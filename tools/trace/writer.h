@@ -66,7 +66,11 @@ int writer_add_task(struct writer *w, const struct ldb_row_task *row);
 int writer_add_fault(struct writer *w, const struct ldb_row_fault *row);
 int writer_add_irq(struct writer *w, const struct ldb_row_irq *row);
 
-/* Many at once cost a fraction of what they cost one by one. */
+/*
+ * Many at once cost a fraction of what they cost one by one.  The first takes rows of any
+ * kind, LDB_BLK_*.
+ */
+int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr);
 int writer_add_funcs(struct writer *w, const struct ldb_row_func *rows, size_t nr);
 int writer_add_locks(struct writer *w, const struct ldb_row_lock *rows, size_t nr);
 int writer_add_reqs(struct writer *w, const struct ldb_row_req *rows, size_t nr);
