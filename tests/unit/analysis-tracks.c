@@ -7,6 +7,7 @@
 #include <malloc.h>
 
 #include "analysis/report/locks.h"
+#include "facts/lock-events.h"
 #include "facts/lives.h"
 #include "analysis/report/schedstats.h"
 #include "base/spill.h"
@@ -281,6 +282,8 @@ static void test_sums(struct made *t, const struct got *g, const struct tracks_r
 	struct schedstats_options ko = SCHEDSTATS_OPTIONS_ALL;
 	int64_t total = 0, waits = 0, holds = 0, hold_count = 0, wait_count = 0;
 	uint64_t nr_events = 0, nr_not_kept;
+	struct lock_events_options eo = { .from = INT64_MIN, .to = INT64_MAX };
+	struct lock_events_sink sink = { .event = sum_lock, .arg = &nr_events };
 	struct stats stats;
 	struct locks locks;
 	struct schedstats sched;
@@ -305,8 +308,8 @@ static void test_sums(struct made *t, const struct got *g, const struct tracks_r
 	is_int(g->sum[SEGMENT_LOCK_WAIT] + g->sum[SEGMENT_FUTEX_WAIT], waits, "as long");
 	is_int(g->nr[SEGMENT_LOCK_HOLD], hold_count, "as many holds");
 	is_int(g->sum[SEGMENT_LOCK_HOLD], holds, "as long");
-	locks_each(t->model, &lo, sum_lock, &nr_events, &nr_not_kept);
-	is_int(nr_events, locks.nr_waits + locks.nr_holds, "locks_each() gives each event once");
+	lock_events_each(t->model, &eo, &sink, &nr_not_kept);
+	is_int(nr_events, locks.nr_waits + locks.nr_holds, "lock_events_each() gives each event once");
 	locks_free(&locks);
 
 	schedstats_build(t->model, &ko, &sched);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report/locks.h"
 #include "base/array.h"
+#include "facts/lock-events.h"
 #include "facts/ticks.h"
 #include "export/handover.h"
 
@@ -139,9 +139,10 @@ static int next_head(struct handover *h)
 
 int handover_open(struct handover *h, struct model *m, const struct export_options *o)
 {
-	struct locks_options wanted = { .from = o->from, .to = o->to, .thread = o->thread };
+	struct lock_events_options wanted = { .from = o->from, .to = o->to, .thread = o->thread };
 	struct matcher x = { .h = h, .m = m, .o = o };
 	struct spill events;
+	struct lock_events_sink sink = { .event = add_event, .arg = &events };
 	uint64_t nr_not_kept;
 	int ret;
 
@@ -149,7 +150,7 @@ int handover_open(struct handover *h, struct model *m, const struct export_optio
 	x.late = ticks_sane(reader_tick(m->reader, LATE_NS)) - ticks_sane(reader_tick(m->reader, 0));
 	spill_open(&events, 32 << 20);
 	spill_open(&h->spill, 16 << 20);
-	ret = locks_each(m, &wanted, add_event, &events, &nr_not_kept);
+	ret = lock_events_each(m, &wanted, &sink, &nr_not_kept);
 	if (!ret)
 		ret = spill_sort(&events);
 	if (!ret)

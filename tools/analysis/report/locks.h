@@ -1,24 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Waits and holds: by lock, by lock and call site, by lock and holder.  With
- * kernel events also the sleeps on futexes that belong to no recorded wait: they
- * are waits for the lock in whose object the futex lies, else for the futex
- * itself, a lock of kind LOCK_KIND_FUTEX.
- */
+/* Waits and holds of facts/lock-events.h: by lock, by lock and call site, by lock and holder. */
 #ifndef REPORT_LOCKS_H
 #define REPORT_LOCKS_H
 
 #include "base/dist.h"
-#include "facts/futexes.h"
 #include "facts/lockset.h"
 #include "facts/model.h"
 
 struct locks_options {
 	int64_t from, to;	/* ticks: events that overlap */
 	const char *thread;	/* the waiting or holding one: tid or glob; NULL: all */
-	/* locks_each(): both save a pass over the trace, and may be NULL. */
-	struct futexes *futexes; /* that were read before, of [from, to]: it takes them over */
-	int (*funcs)(void *arg, const struct reader_rows *rows); /* is given the FUNC rows of [from, to] */
 };
 #define LOCKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
 
@@ -65,14 +56,6 @@ struct locks {
 /* 0 or -ENOMEM. */
 int locks_build(struct model *m, const struct locks_options *options, struct locks *locks);
 void locks_free(struct locks *locks);
-
-/*
- * The events that locks_build() counts, one by one, in no order; non-zero stops and is
- * returned.  Sleeps on futexes have kind LOCK_KIND_FUTEX or that of their lock.
- */
-int locks_each(struct model *m, const struct locks_options *options,
-	       int (*event)(void *arg, const struct lock_event *e), void *arg,
-	       uint64_t *nr_not_kept);
 
 /* By "total", "max", "p99", "p50", "mean" or "count" of the waits; else -EINVAL. */
 int locks_sort(struct locks *locks, const char *key);

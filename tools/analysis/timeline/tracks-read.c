@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/report/locks.h"
 #include "facts/estimate.h"
 #include "facts/lives.h"
+#include "facts/lock-events.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
@@ -186,11 +186,12 @@ static int add_lock(void *arg, const struct lock_event *e)
 /* When a hold began is asked of the same rows that become functions. */
 static int read_funcs_and_locks(struct tracks *k)
 {
-	struct locks_options options = {
+	struct lock_events_options options = {
 		.from = k->o->from, .to = k->o->to, .thread = k->o->thread,
-		.futexes = &k->futexes, .funcs = add_funcs,
+		.futexes = &k->futexes,
 	};
-	int ret = locks_each(k->m, &options, add_lock, k, &k->result->nr_not_kept);
+	struct lock_events_sink sink = { .event = add_lock, .funcs = add_funcs, .arg = k };
+	int ret = lock_events_each(k->m, &options, &sink, &k->result->nr_not_kept);
 
 	if (k->result->nr_left_out)
 		k->result->min_ns = ticks_ns(k->m->reader, k->min_ticks);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Things found by what they are, each in memory of its own where it does not move.
+ *
+ *	struct thing *k;
+ *
+ *	keyed_each(&t, hash, k)
+ *		if (k->key == key)
+ *			return k;
+ *	k = keyed_add(&t, hash, sizeof(*k));	zeros; NULL: out of memory
+ *
+ * at[] has them in the order in which they came.
+ */
+#ifndef BASE_KEYED_H
+#define BASE_KEYED_H
+
+#include "base/hash.h"
+
+/* All zeros is an empty one. */
+struct keyed {
+	struct hash hash;
+	void **at;
+	size_t nr, room;
+};
+
+void *keyed_add(struct keyed *t, uint64_t hash, size_t size);
+
+/* Frees the things, too. */
+void keyed_free(struct keyed *t);
+
+static inline void *keyed_next(const struct keyed *t, struct hash_walk *w)
+{
+	uint32_t n;
+
+	return hash_next(w, &n) ? t->at[n] : NULL;
+}
+
+/* thing is each one that may be of that hash, NULL after the last; nothing may be added meanwhile. */
+#define keyed_each(t, of, thing)						\
+	for (struct hash_walk walk_ = hash_begin(&(t)->hash, of);		\
+	     ((thing) = keyed_next(t, &walk_));)
+
+#endif

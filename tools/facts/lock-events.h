@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Waits and holds, one by one, whole and resolved (lockset.h).  With kernel events also the
+ * sleeps on futexes that belong to no recorded wait: they are waits for the lock in whose
+ * object the futex lies, else for the futex itself, a lock of kind LOCK_KIND_FUTEX.
+ */
+#ifndef FACTS_LOCK_EVENTS_H
+#define FACTS_LOCK_EVENTS_H
+
+#include "futexes.h"
+#include "lockset.h"
+#include "model.h"
+
+struct lock_events_options {
+	int64_t from, to;	/* ticks: events that overlap */
+	const char *thread;	/* the waiting or holding one: tid or glob; NULL: all */
+	struct futexes *futexes; /* read before, of [from, to], and taken over; NULL: they are read */
+};
+
+/* Non-zero stops.  NULL: not wanted. */
+struct lock_events_sink {
+	int (*event)(void *arg, const struct lock_event *e);	/* in no order */
+	/* The sleep w belongs to the wait. */
+	int (*sleep)(void *arg, const struct lock_event *wait, const struct futex_wait *w);
+	/* All FUNC rows of [from, to]: that saves who wants them a pass over the trace. */
+	int (*funcs)(void *arg, const struct reader_rows *rows);
+	void *arg;
+};
+
+/* 0, -ENOMEM, or what the sink returned. */
+int lock_events_each(struct model *m, const struct lock_events_options *options,
+		     const struct lock_events_sink *sink, uint64_t *nr_not_kept);
+
+/* Readers and writers use one lock. */
+unsigned lock_kind_group(unsigned kind);
+
+#endif
