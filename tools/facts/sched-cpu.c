@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Threads by tid, and who has a CPU while they wait for it. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "sched-private.h"
@@ -7,36 +8,31 @@
 
 struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own)
 {
-	struct sched_thread **bucket = &s->buckets[tid * 2654435761U >> 20], *t;
+	uint64_t hash = hash_mix(0, tid);
+	struct sched_thread *t;
 
-	_Static_assert(SCHED_NR_BUCKETS == 1 << 12, "the upper bits of the product");
 	if (!tid)
 		return NULL;
-	for (t = *bucket; t; t = t->next)
+	keyed_each(&s->threads, hash, t)
 		if (t->tid == tid)
 			return t;
 	if (!is_own)
 		return NULL;
-	t = s->nr_threads < SCHED_THREADS_MAX ? calloc(1, sizeof(*t)) : NULL;
-	if (!t) {
+	if (s->threads.nr >= SCHED_THREADS_MAX) {
 		s->result->nr_dropped++;
 		return NULL;
 	}
-	t->tid = tid;
-	t->next = *bucket;
-	*bucket = t;
-	t->next_all = s->threads;
-	s->threads = t;
-	s->nr_threads++;
+	t = keyed_add(&s->threads, hash, sizeof(*t));
+	if (t)
+		t->tid = tid;
+	else
+		s->ret = -ENOMEM;
 	return t;
 }
 
 void sched_free(struct sched *s)
 {
-	for (struct sched_thread *t = s->threads, *next; t; t = next) {
-		next = t->next_all;
-		free(t);
-	}
+	keyed_free(&s->threads);
 	free(s->cpus);
 	window_free(&s->window);
 	free(s);

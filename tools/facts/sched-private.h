@@ -3,11 +3,11 @@
 #ifndef FACTS_SCHED_PRIVATE_H
 #define FACTS_SCHED_PRIVATE_H
 
+#include "base/keyed.h"
 #include "base/window.h"
 #include "sched.h"
 
 #define SCHED_NO_CPU		UINT32_MAX
-#define SCHED_NR_BUCKETS	4096
 
 enum sched_phase {
 	SCHED_UNKNOWN,		/* rows are missing, or have not said yet */
@@ -18,7 +18,6 @@ enum sched_phase {
 
 /* One of the program's threads. */
 struct sched_thread {
-	struct sched_thread *next, *next_all;
 	uint32_t tid;
 	enum sched_phase phase;
 	bool is_seen;			/* a switch or wake-up named it */
@@ -64,12 +63,10 @@ struct sched {
 	struct sched_result *result;
 	int64_t from;
 	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
-	int ret;			/* what the sink returned for a CPU */
+	int ret;			/* what the sink returned for a CPU, or -ENOMEM */
 	unsigned left_state;		/* of who leaves it now */
 	struct window window;		/* of rows */
-	struct sched_thread *buckets[SCHED_NR_BUCKETS];
-	struct sched_thread *threads;	/* all of them */
-	size_t nr_threads;
+	struct keyed threads;		/* struct sched_thread, by tid */
 	struct sched_cpu *cpus;		/* nr_cpus of them */
 	size_t nr_cpus;
 };

@@ -458,7 +458,9 @@ static int end_all(struct sched *s, int64_t to)
 		last = s->result->last;
 	if (last > to)
 		last = to;
-	for (struct sched_thread *t = s->threads; t && !ret; t = t->next_all) {
+	for (size_t i = s->threads.nr; i-- && !ret;) {
+		struct sched_thread *t = s->threads.at[i];
+
 		if (t->phase == SCHED_OFF)
 			ret = end_off(s, t, last, false);
 		else if (t->phase == SCHED_ON)

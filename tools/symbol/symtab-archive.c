@@ -168,10 +168,12 @@ static size_t sort_entries(struct symtab *st, struct entry **sorted)
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < st->nr_buckets; i++)
-		for (struct entry *e = st->buckets[i]; e; e = e->next)
-			if (e->module && e->module->file->id)
-				sorted[nr++] = e;
+	for (size_t i = 0; i < st->entries.nr; i++) {
+		struct entry *e = st->entries.at[i];
+
+		if (e->module && e->module->file->id)
+			sorted[nr++] = e;
+	}
 	if (nr)
 		qsort(sorted, nr, sizeof(*sorted), compare_entries);
 	return nr;
@@ -197,7 +199,7 @@ static int give_calls(struct entry **sorted, size_t nr, const struct symtab_sink
 
 int symtab_give(struct symtab *st, const struct symtab_sink *sink)
 {
-	struct entry **sorted = calloc(st->nr_entries + 1, sizeof(*sorted));
+	struct entry **sorted = calloc(st->entries.nr + 1, sizeof(*sorted));
 	int rc = sorted ? give_files(st, sink) : -ENOMEM;
 	size_t nr = rc ? 0 : sort_entries(st, sorted);
 

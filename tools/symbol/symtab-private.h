@@ -4,6 +4,7 @@
 #define SYMBOL_SYMTAB_PRIVATE_H
 
 #include "base/intern.h"
+#include "base/keyed.h"
 #include "symbol/archive.h"
 #include "symbol/elffile.h"
 #include "symbol/symbol.h"
@@ -26,7 +27,6 @@ struct module {
 };
 
 struct entry {
-	struct entry *next;
 	uint64_t addr;
 	const struct module *module;
 	enum ldb_symbol_ask question;
@@ -44,8 +44,7 @@ struct symtab {
 	bool is_sorted;
 	int64_t *epochs;	/* ticks at which some address changes its module */
 	size_t nr_epochs;
-	struct entry **buckets;
-	size_t nr_buckets, nr_entries;
+	struct keyed entries;		/* all that was asked for */
 	struct intern strings;
 	struct archive *archive;	/* names of the trace; NULL: it has none */
 };

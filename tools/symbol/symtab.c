@@ -22,18 +22,10 @@
 #include "symbol/symtab-private.h"
 
 #define MODULES_MAX	(1U << 20)	/* a trace with more is not to be believed */
-#define NR_BUCKETS_MIN	1024
 
 static const struct symbol nothing = {
 	.module = "", .path = "", .function = "?", .raw = "", .file = "", .func_file = "",
 };
-
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 32;
-	x *= 0x9e3779b97f4a7c15ULL;
-	return x ^ x >> 29;
-}
 
 const char *symtab_intern(struct symtab *st, const char *text)
 {
@@ -72,9 +64,7 @@ struct symtab *symtab_open(const struct symtab_options *options)
 
 	if (!st)
 		return NULL;
-	st->nr_buckets = NR_BUCKETS_MIN;
-	st->buckets = calloc(st->nr_buckets, sizeof(*st->buckets));
-	if (!st->buckets || !copy_options(st, options ? options : &defaults)) {
+	if (!copy_options(st, options ? options : &defaults)) {
 		symtab_close(st);
 		return NULL;
 	}
@@ -94,21 +84,9 @@ static void free_files(struct symtab *st)
 	}
 }
 
-static void free_entries(struct symtab *st)
-{
-	for (size_t i = 0; st->buckets && i < st->nr_buckets; i++) {
-		for (struct entry *e = st->buckets[i], *next; e; e = next) {
-			next = e->next;
-			free(e);
-		}
-		st->buckets[i] = NULL;
-	}
-	st->nr_entries = 0;
-}
-
 void symtab_forget(struct symtab *st)
 {
-	free_entries(st);
+	keyed_free(&st->entries);
 	st->nr_modules = 0;
 	st->is_sorted = false;
 }
@@ -117,14 +95,13 @@ void symtab_close(struct symtab *st)
 {
 	if (!st)
 		return;
-	free_entries(st);
+	keyed_free(&st->entries);
 	archive_free(st->archive);
 	free_files(st);
 	for (char **dir = st->debug_dirs; dir && *dir; dir++)
 		free(*dir);
 	free(st->debug_dirs);
 	free(st->sysroot);
-	free(st->buckets);
 	intern_free(&st->strings);
 	free(st->modules);
 	free(st->epochs);
@@ -395,46 +372,22 @@ static void resolve(struct symtab *st, struct entry *e)
 		set_offset_name(st, s, m, e->addr);
 }
 
-static void grow_cache(struct symtab *st)
-{
-	size_t nr = st->nr_buckets * 4;
-	struct entry **buckets = calloc(nr, sizeof(*buckets));
-
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < st->nr_buckets; i++)
-		for (struct entry *e = st->buckets[i], *next; e; e = next) {
-			struct entry **b = &buckets[mix(e->addr) % nr];
-
-			next = e->next;
-			e->next = *b;
-			*b = e;
-		}
-	free(st->buckets);
-	st->buckets = buckets;
-	st->nr_buckets = nr;
-}
-
 static const struct symbol *ask(struct symtab *st, uint64_t addr, int64_t tick,
 				enum ldb_symbol_ask question)
 {
 	const struct module *m = find_module(st, addr, tick);
+	uint64_t hash = hash_mix(question, addr);
 	struct entry *e;
 
-	for (e = st->buckets[mix(addr) % st->nr_buckets]; e; e = e->next)
+	keyed_each(&st->entries, hash, e)
 		if (e->addr == addr && e->module == m && e->question == question)
 			return &e->symbol;
-	if (st->nr_entries > st->nr_buckets)
-		grow_cache(st);
-	e = malloc(sizeof(*e));
+	e = keyed_add(&st->entries, hash, sizeof(*e));
 	if (!e)
 		return &nothing;
 	e->addr = addr;
 	e->module = m;
 	e->question = question;
-	e->next = st->buckets[mix(addr) % st->nr_buckets];
-	st->buckets[mix(addr) % st->nr_buckets] = e;
-	st->nr_entries++;
 	resolve(st, e);
 	return &e->symbol;
 }

@@ -4,50 +4,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/keyed.h"
 #include "base/sort.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "schedstats.h"
 #include "stats.h"
 
-#define NR_BUCKETS	4096
-
 struct entry_build {
-	struct entry_build *next, *next_all;
 	struct sched_entry e;
 	struct dist delays, wakeups;
 	bool is_selected;
 	bool is_over;		/* the tid stands for another thread now */
 };
 
-/* By tid and name, or kind. */
-struct party_build {
-	struct party_build *next, *next_all;
-	struct sched_party p;
-};
-
-struct parties {
-	struct party_build *buckets[NR_BUCKETS], *all;
-	size_t nr;
-};
-
 struct builder {
 	struct model *m;
 	const struct schedstats_options *options;
 	struct dist_pool pool;
-	struct entry_build *buckets[NR_BUCKETS], *all;
-	size_t nr;
-	struct parties antagonists, wakers;
+	struct keyed entries;			/* struct entry_build, by tid */
+	struct keyed antagonists, wakers;	/* struct sched_party, by tid and name, or kind */
 };
 
 static struct entry_build *get_entry(struct builder *b, uint32_t tid, int64_t tick)
 {
-	struct entry_build **bucket = &b->buckets[tid % NR_BUCKETS], *e;
+	uint64_t hash = hash_mix(0, tid);
+	struct entry_build *e;
 
-	for (e = *bucket; e; e = e->next)
+	keyed_each(&b->entries, hash, e)
 		if (e->e.tid == tid && !e->is_over)
 			return e;
-	e = calloc(1, sizeof(*e));
+	e = keyed_add(&b->entries, hash, sizeof(*e));
 	if (!e)
 		return NULL;
 	e->e.tid = tid;
@@ -58,42 +45,29 @@ static struct entry_build *get_entry(struct builder *b, uint32_t tid, int64_t ti
 	e->is_selected = model_thread_matches(b->options->thread, tid, e->e.thread);
 	dist_init(&e->delays, &b->pool);
 	dist_init(&e->wakeups, &b->pool);
-	e->next = *bucket;
-	*bucket = e;
-	e->next_all = b->all;
-	b->all = e;
-	b->nr++;
 	return e;
 }
 
-static struct sched_party *get_party(struct parties *list, const struct party *who)
+static struct sched_party *get_party(struct keyed *list, const struct party *who)
 {
-	uint64_t h = ((uint64_t)who->kind << 32 | who->tid) * 0x9e3779b97f4a7c15ULL;
-	struct party_build **bucket, *p;
 	struct party key = *who;
+	struct sched_party *p;
+	uint64_t hash;
 
 	if (list->nr >= SCHEDSTATS_PARTIES_MAX)
 		key = (struct party){ .kind = PARTY_NONE, .name = "" };
-	if (key.kind == PARTY_NONE)
-		h = 0;
-	bucket = &list->buckets[h >> 52];
-	for (p = *bucket; p; p = p->next)
+	hash = key.kind == PARTY_NONE ? 0 : hash_mix(key.kind, key.tid);
+	keyed_each(list, hash, p)
 		/* A tid may be used again, by a task of another name. */
-		if (party_is(&p->p.who, &key) && !strcmp(p->p.who.name, key.name))
-			return &p->p;
-	p = calloc(1, sizeof(*p));
-	if (!p)
-		return NULL;
-	p->p.who = key;
-	p->next = *bucket;
-	*bucket = p;
-	p->next_all = list->all;
-	list->all = p;
-	list->nr++;
-	return &p->p;
+		if (party_is(&p->who, &key) && !strcmp(p->who.name, key.name))
+			return p;
+	p = keyed_add(list, hash, sizeof(*p));
+	if (p)
+		p->who = key;
+	return p;
 }
 
-static int add_party(struct builder *b, struct parties *list, const struct party *from,
+static int add_party(struct builder *b, struct keyed *list, const struct party *from,
 		     int64_t tick, int64_t ns)
 {
 	struct party who = *from;
@@ -222,10 +196,10 @@ static int on_migration(void *arg, const struct sched_migration *migration)
 static int on_born(void *arg, uint32_t tid, int64_t tick)
 {
 	struct builder *b = arg;
+	struct entry_build *e;
 
-	for (struct entry_build *e = b->buckets[tid % NR_BUCKETS]; e; e = e->next)
-		if (e->e.tid == tid)
-			e->is_over = true;
+	keyed_each(&b->entries, hash_mix(0, tid), e)
+		e->is_over |= e->e.tid == tid;
 	return 0;
 }
 
@@ -295,12 +269,14 @@ static int fill_entries(struct builder *b, struct schedstats *s)
 	struct dist delays, wakeups;
 	int ret = 0;
 
-	s->entries = calloc(b->nr + 1, sizeof(*s->entries));
+	s->entries = calloc(b->entries.nr + 1, sizeof(*s->entries));
 	if (!s->entries)
 		return -ENOMEM;
 	dist_init(&delays, &b->pool);
 	dist_init(&wakeups, &b->pool);
-	for (struct entry_build *e = b->all; e && !ret; e = e->next_all) {
+	for (size_t i = b->entries.nr; i-- && !ret;) {
+		struct entry_build *e = b->entries.at[i];
+
 		if (!e->is_selected)
 			continue;
 		fill_times(&e->e.delays, &e->delays);
@@ -321,62 +297,50 @@ static int fill_entries(struct builder *b, struct schedstats *s)
 	return ret;
 }
 
-static int fill_parties(struct parties *list, struct sched_party **out, size_t *nr)
+static int fill_parties(const struct keyed *list, struct sched_party **out, size_t *nr)
 {
 	*out = calloc(list->nr + 1, sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	for (struct party_build *p = list->all; p; p = p->next_all)
-		(*out)[(*nr)++] = p->p;
+	for (size_t i = list->nr; i--;)
+		(*out)[(*nr)++] = *(const struct sched_party *)list->at[i];
 	qsort(*out, *nr, sizeof(**out), party_compare);
 	return 0;
 }
 
-static void free_parties(struct parties *list)
-{
-	for (struct party_build *p = list->all, *next; p; p = next) {
-		next = p->next_all;
-		free(p);
-	}
-}
-
 static void free_builder(struct builder *b)
 {
-	for (struct entry_build *e = b->all, *next; e; e = next) {
-		next = e->next_all;
+	for (size_t i = 0; i < b->entries.nr; i++) {
+		struct entry_build *e = b->entries.at[i];
+
 		dist_free(&e->delays);
 		dist_free(&e->wakeups);
-		free(e);
 	}
-	free_parties(&b->antagonists);
-	free_parties(&b->wakers);
-	free(b);
+	keyed_free(&b->entries);
+	keyed_free(&b->antagonists);
+	keyed_free(&b->wakers);
 }
 
 int schedstats_build(struct model *m, const struct schedstats_options *options,
 		     struct schedstats *s)
 {
-	struct builder *b = calloc(1, sizeof(*b));
+	struct builder b = { .m = m, .options = options };
 	struct sched_sink sink = {
-		.off = on_off, .run = on_run, .migration = on_migration, .born = on_born, .arg = b,
+		.off = on_off, .run = on_run, .migration = on_migration, .born = on_born, .arg = &b,
 	};
 	int ret;
 
 	*s = (struct schedstats){ .resolution_ns = sched_resolution_ns(m) };
-	if (!b)
-		return -ENOMEM;
-	b->m = m;
-	b->options = options;
 	ret = sched_each(m, options->from, options->to, &sink, &s->result);
 	if (!ret)
-		ret = fill_entries(b, s);
+		ret = fill_entries(&b, s);
 	if (!ret)
-		ret = count_hits(b, s);
+		ret = count_hits(&b, s);
 	if (!ret)
-		ret = fill_parties(&b->antagonists, &s->antagonists, &s->nr_antagonists);
+		ret = fill_parties(&b.antagonists, &s->antagonists, &s->nr_antagonists);
 	if (!ret)
-		ret = fill_parties(&b->wakers, &s->wakers, &s->nr_wakers);
-	free_builder(b);
+		ret = fill_parties(&b.wakers, &s->wakers, &s->nr_wakers);
+	free_builder(&b);
 	if (ret)
 		schedstats_free(s);
 	return ret;

@@ -8,8 +8,8 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "facts/estimate.h"
 #include "facts/ticks.h"
 #include "stats-private.h"
@@ -18,10 +18,9 @@
 struct path {
 	uint64_t pc, ret;
 	uint32_t epoch;
-	uint32_t group;		/* number of the key, or one of these: */
+	uint32_t group;		/* number of the key, or: */
 };
-#define GROUP_FREE	UINT32_MAX		/* no path is in this place */
-#define GROUP_NONE	(UINT32_MAX - 1)	/* filtered out */
+#define GROUP_NONE	UINT32_MAX		/* filtered out */
 
 #define ROWS_MAX	(4 * READER_FUNCS_MAX)	/* at hand */
 
@@ -35,12 +34,13 @@ struct group {
 
 struct fold {
 	struct stats_builder *b;
-	struct path *paths;	/* open addressing; a power of two */
+	struct path *paths;
 	size_t nr_paths, room_paths;
+	struct hash hash;	/* of paths */
 	struct group *groups;	/* by the number of the key */
-	size_t nr_groups;
+	size_t nr_groups, room_groups;
 	uint32_t *touched;	/* numbers of groups */
-	size_t nr_touched;
+	size_t nr_touched, room_touched;
 	struct dist_pool pool;
 	struct dist gaps;
 	/* What the last row was of. */
@@ -55,92 +55,54 @@ struct fold {
 	uint64_t gap_values[ROWS_MAX];
 };
 
-static struct path *path_slot(struct path *paths, size_t room, uint64_t pc, uint64_t ret,
-			      uint32_t epoch)
+static int add_groups(struct fold *f, size_t number)
 {
-	uint64_t h = (pc ^ ret * 0xff51afd7ed558ccdULL ^ epoch) * 0x9e3779b97f4a7c15ULL;
-	size_t i = (h >> 32) & (room - 1);
-
-	while (paths[i].group != GROUP_FREE &&
-	       (paths[i].pc != pc || paths[i].ret != ret || paths[i].epoch != epoch))
-		i = (i + 1) & (room - 1);
-	return &paths[i];
-}
-
-static int grow_paths(struct fold *f)
-{
-	size_t room = f->room_paths ? 2 * f->room_paths : 1024;
-	struct path *paths = malloc(room * sizeof(*paths));
-
-	if (!paths)
-		return -ENOMEM;
-	for (size_t i = 0; i < room; i++)
-		paths[i].group = GROUP_FREE;
-	for (size_t i = 0; i < f->room_paths; i++) {
-		struct path *p = &f->paths[i];
-
-		if (p->group != GROUP_FREE)
-			*path_slot(paths, room, p->pc, p->ret, p->epoch) = *p;
+	while (f->nr_groups <= number) {
+		if (!array_room(&f->groups, &f->room_groups, f->nr_groups, sizeof(*f->groups)) ||
+		    !array_room(&f->touched, &f->room_touched, f->nr_groups, sizeof(*f->touched)))
+			return -ENOMEM;
+		f->groups[f->nr_groups++] = (struct group){ 0 };
 	}
-	free(f->paths);
-	f->paths = paths;
-	f->room_paths = room;
-	return 0;
-}
-
-static int grow_groups(struct fold *f, size_t number)
-{
-	size_t nr = f->nr_groups ? f->nr_groups : 256;
-	struct group *groups;
-	uint32_t *touched;
-
-	while (nr <= number)
-		nr *= 2;
-	groups = reallocarray(f->groups, nr, sizeof(*groups));
-	if (groups)
-		f->groups = groups;
-	touched = reallocarray(f->touched, nr, sizeof(*touched));
-	if (touched)
-		f->touched = touched;
-	if (!groups || !touched)
-		return -ENOMEM;
-	memset(groups + f->nr_groups, 0, (nr - f->nr_groups) * sizeof(*groups));
-	f->nr_groups = nr;
 	return 0;
 }
 
 /* A path that was not seen before. */
-static int add_path(struct fold *f, uint64_t pc, uint64_t ret, int64_t tick, uint32_t epoch,
+static int add_path(struct fold *f, const struct path *path, uint64_t hash, int64_t tick,
 		    uint32_t *group)
 {
 	struct stats_key *key;
-	int rc;
+	int rc = stats_find_key(f->b, path->pc, path->ret, tick, &key);
 
-	if (2 * f->nr_paths >= f->room_paths && grow_paths(f))
-		return -ENOMEM;
-	rc = stats_find_key(f->b, pc, ret, tick, &key);
 	if (rc)
 		return rc;
-	if (key && key->number >= f->nr_groups && grow_groups(f, key->number))
+	if (key && add_groups(f, key->number))
+		return -ENOMEM;
+	if (!array_room(&f->paths, &f->room_paths, f->nr_paths, sizeof(*f->paths)) ||
+	    hash_add(&f->hash, hash, f->nr_paths))
 		return -ENOMEM;
 	if (key)
 		f->groups[key->number].key = key;
 	*group = key ? key->number : GROUP_NONE;
-	*path_slot(f->paths, f->room_paths, pc, ret, epoch) = (struct path){
-		.pc = pc, .ret = ret, .epoch = epoch, .group = *group,
-	};
-	f->nr_paths++;
+	f->paths[f->nr_paths] = *path;
+	f->paths[f->nr_paths++].group = *group;
 	return 0;
 }
 
 static inline int get_group(struct fold *f, uint64_t pc, uint64_t ret, int64_t tick,
 			    uint32_t *group)
 {
-	uint32_t epoch = f->b->has_epochs ? symtab_epoch(f->b->m->symtab, tick) : 0;
+	uint32_t epoch = f->b->has_epochs ? symtab_epoch(f->b->m->symtab, tick) : 0, n;
+	uint64_t hash = hash_mix(hash_mix(epoch, pc), ret);
 
-	*group = f->room_paths ? path_slot(f->paths, f->room_paths, pc, ret, epoch)->group :
-				 GROUP_FREE;
-	return *group == GROUP_FREE ? add_path(f, pc, ret, tick, epoch, group) : 0;
+	hash_each(&f->hash, hash, n) {
+		const struct path *p = &f->paths[n];
+
+		if (p->pc != pc || p->ret != ret || p->epoch != epoch)
+			continue;
+		*group = p->group;
+		return 0;
+	}
+	return add_path(f, &(struct path){ pc, ret, epoch, 0 }, hash, tick, group);
 }
 
 static bool thread_matches(struct fold *f, uint32_t tid, int64_t tick)
@@ -272,6 +234,7 @@ static void fold_free(struct fold *f)
 		return;
 	dist_free(&f->gaps);
 	free(f->paths);
+	hash_free(&f->hash);
 	free(f->groups);
 	free(f->touched);
 	free(f);

@@ -4,12 +4,11 @@
 #define REPORT_STATS_PRIVATE_H
 
 #include <pthread.h>
+#include "base/keyed.h"
 #include "stats.h"
 
 /* A line of the report.  lock: of the rest; without it only func and site may be read. */
 struct stats_key {
-	struct stats_key *next, *next_all;
-	uint64_t hash;
 	size_t number;
 	const struct symbol *func, *site;
 	pthread_mutex_t lock;
@@ -24,8 +23,7 @@ struct stats_builder {
 	bool has_epochs;		/* what an address means changes */
 	struct dist_pool pool;
 	pthread_mutex_t lock;		/* of the keys, and of the symtab */
-	struct stats_key **buckets, *all;
-	size_t nr_keys, nr_buckets;
+	struct keyed keys;
 	_Atomic size_t limit;		/* of the pool, when all keys were settled last */
 };
 

@@ -59,25 +59,6 @@ bool stats_is_of(const struct stats_entry *e, enum stats_by by, const struct sym
 	return same_key(by, &k, func, site);
 }
 
-static int grow_buckets(struct stats_builder *b)
-{
-	size_t nr = b->nr_buckets ? b->nr_buckets * 2 : 256;
-	struct stats_key **buckets = calloc(nr, sizeof(*buckets));
-
-	if (!buckets)
-		return -ENOMEM;
-	for (size_t i = 0; i < b->nr_buckets; i++)
-		for (struct stats_key *k = b->buckets[i], *next; k; k = next) {
-			next = k->next;
-			k->next = buckets[k->hash & (nr - 1)];
-			buckets[k->hash & (nr - 1)] = k;
-		}
-	free(b->buckets);
-	b->buckets = buckets;
-	b->nr_buckets = nr;
-	return 0;
-}
-
 static struct stats_key *get_key(struct stats_builder *b, const struct symbol *func,
 				 const struct symbol *site)
 {
@@ -85,30 +66,23 @@ static struct stats_key *get_key(struct stats_builder *b, const struct symbol *f
 	uint64_t hash = key_hash(by, func, site);
 	struct stats_key *k;
 
-	if (b->nr_keys >= b->nr_buckets && grow_buckets(b))
-		return NULL;
-	for (k = b->buckets[hash & (b->nr_buckets - 1)]; k; k = k->next) {
-		if (k->hash != hash || !same_key(by, k, func, site))
+	keyed_each(&b->keys, hash, k) {
+		if (!same_key(by, k, func, site))
 			continue;
 		/* Of a module any function will do, but the same one in each run. */
 		if (by == STATS_BY_MODULE && strcmp(func->function, k->func->function) < 0)
 			k->func = func;
 		return k;
 	}
-	k = calloc(1, sizeof(*k));
+	k = keyed_add(&b->keys, hash, sizeof(*k));
 	if (!k)
 		return NULL;
-	k->hash = hash;
+	k->number = b->keys.nr - 1;
 	k->func = func;
 	k->site = site;
 	dist_init(&k->durations, &b->pool);
 	dist_init(&k->resolutions, &b->pool);
 	pthread_mutex_init(&k->lock, NULL);
-	k->number = b->nr_keys++;
-	k->next = b->buckets[hash & (b->nr_buckets - 1)];
-	b->buckets[hash & (b->nr_buckets - 1)] = k;
-	k->next_all = b->all;
-	b->all = k;
 	return k;
 }
 
@@ -140,7 +114,9 @@ int stats_settle(struct stats_builder *b)
 	if (limit >= atomic_exchange(&b->limit, limit))
 		return 0;
 	pthread_mutex_lock(&b->lock);
-	for (struct stats_key *k = b->all; k && !rc; k = k->next_all) {
+	for (size_t i = 0; i < b->keys.nr && !rc; i++) {
+		struct stats_key *k = b->keys.at[i];
+
 		pthread_mutex_lock(&k->lock);
 		rc = dist_settle(&k->durations) || dist_settle(&k->resolutions) ? -ENOMEM : 0;
 		pthread_mutex_unlock(&k->lock);
@@ -178,10 +154,11 @@ static int fill_stats(struct stats_builder *b, struct stats *stats)
 	int rc = 0;
 
 	dist_init(&resolutions, &pool);
-	stats->entries = calloc(b->nr_keys + 1, sizeof(*stats->entries));
+	stats->entries = calloc(b->keys.nr + 1, sizeof(*stats->entries));
 	if (!stats->entries)
 		return -ENOMEM;
-	for (struct stats_key *k = b->all; k && !rc; k = k->next_all) {
+	for (size_t i = b->keys.nr; i-- && !rc;) {
+		struct stats_key *k = b->keys.at[i];
 		struct stats_entry *e = &stats->entries[stats->nr++];
 
 		rc = dist_merge(&resolutions, &k->resolutions);
@@ -196,14 +173,14 @@ static int fill_stats(struct stats_builder *b, struct stats *stats)
 
 static void free_builder(struct stats_builder *b)
 {
-	for (struct stats_key *k = b->all, *next; k; k = next) {
-		next = k->next_all;
+	for (size_t i = 0; i < b->keys.nr; i++) {
+		struct stats_key *k = b->keys.at[i];
+
 		dist_free(&k->durations);
 		dist_free(&k->resolutions);
 		pthread_mutex_destroy(&k->lock);
-		free(k);
 	}
-	free(b->buckets);
+	keyed_free(&b->keys);
 	pthread_mutex_destroy(&b->lock);
 }
 
