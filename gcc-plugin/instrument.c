@@ -39,6 +39,8 @@ static const struct ggc_root_tab roots[] = {
 	LAST_GGC_ROOT_TAB
 };
 
+static bool is_verbose;
+
 static void insert_at_start(basic_block bb, gimple_seq seq)
 {
 	gimple_stmt_iterator gsi = gsi_after_labels(bb);
@@ -182,11 +184,11 @@ static void relink_receivers(struct function *fn, const struct placement *p,
 	}
 }
 
-static void tell(struct function *fn, const char *what, const char *detail)
+static void report_done(struct function *fn, const char *what, const char *detail)
 {
 	if (dump_file)
 		fprintf(dump_file, "ldb: %s%s\n", what, detail);
-	if (options.verbose)
+	if (is_verbose)
 		fprintf(stderr, "ldb: %s: %s%s\n",
 			IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(fn->decl)),
 			what, detail);
@@ -235,7 +237,7 @@ static void instrument_function(struct function *fn, const struct placement *p)
 		where = "shrunk";
 	snprintf(detail, sizeof(detail), "entry=%s exits=%d dead-ends=%u",
 		 where, nr_exits, p->dead_ends.length());
-	tell(fn, "instrumented: ", detail);
+	report_done(fn, "instrumented: ", detail);
 }
 
 /* What the user wants to see always must not end before it ends. */
@@ -261,7 +263,7 @@ static unsigned int ldb_execute(struct function *fn)
 
 	verdict = select_function(fn, &why);
 	if (verdict == SELECT_NO) {
-		tell(fn, "skipped: ", why);
+		report_done(fn, "skipped: ", why);
 		return 0;
 	}
 
@@ -275,12 +277,12 @@ static unsigned int ldb_execute(struct function *fn)
 	if (!p.has_loops && !p.has_receivers && verdict != SELECT_ALWAYS)
 		short_prove(fn);
 	if (!needed) {
-		tell(fn, "skipped: ", "no calls or loops");
+		report_done(fn, "skipped: ", "no calls or loops");
 		return 0;
 	}
 	if (verdict != SELECT_ALWAYS && !p.has_loops && !p.has_receivers &&
 	    !select_is_big_enough(fn)) {
-		tell(fn, "skipped: ", "min-insns=");
+		report_done(fn, "skipped: ", "min-insns=");
 		return 0;
 	}
 	instrument_function(fn, &p);
@@ -361,9 +363,9 @@ static void insert_pass_after(const char *plugin_name, opt_pass *pass, const cha
 	register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, NULL, &info);
 }
 
-void instrument_register_passes(const char *plugin_name)
+void instrument_register_passes(const char *plugin_name, bool verbose)
 {
-
+	is_verbose = verbose;
 	record_register_roots(plugin_name);
 	register_callback(plugin_name, PLUGIN_REGISTER_GGC_ROOTS, NULL,
 			  const_cast<ggc_root_tab *>(roots));

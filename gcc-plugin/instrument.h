@@ -8,15 +8,6 @@
 #include "gcc-compat.h"
 #include "../libldb/include/ldb/abi.h"
 
-/* ldb-plugin.c: what the user asked for with -fplugin-arg-ldb-* */
-struct options {
-	bool	disable;
-	bool	verbose;
-	int	min_insns;
-};
-
-extern struct options options;
-
 /*
  * place.c: where a function's record is linked and unlinked.
  *
@@ -54,6 +45,7 @@ void short_prove(struct function *fn);
 enum select_verdict { SELECT_NO, SELECT_YES, SELECT_ALWAYS };
 
 void select_add_globs(const char *list, bool allow);
+void select_set_min_insns(int nr_insns);
 void select_register_attributes(void);
 void select_mark_resolvers(void);
 enum select_verdict select_function(struct function *fn, const char **why);
@@ -91,8 +83,8 @@ void record_push_clobber(record_operands **to, const char *name);
 gasm *record_finish_asm(const char *text, record_operands *inputs, record_operands *outputs,
 			record_operands *clobbers = NULL);
 
-/* instrument.c: the passes */
-void instrument_register_passes(const char *plugin_name);
+/* instrument.c: the passes.  verbose: they report on stderr what they did with each function. */
+void instrument_register_passes(const char *plugin_name, bool verbose);
 
 /* emit.c: what each object carries besides its functions' records */
 void emit_compiled_note(void);

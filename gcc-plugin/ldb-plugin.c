@@ -20,7 +20,8 @@
 /* Emitted code is not covered by it: see COPYING. */
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
-struct options options;
+/* -fplugin-arg-ldb-disable and -verbose; the others are of select.c */
+static bool is_disabled, is_verbose;
 
 static const char known_options[] =
 	"disable, verbose, version, allow=GLOB[:GLOB...], "
@@ -55,11 +56,12 @@ static bool parse_count(const char *value, int *out)
 static bool parse_option(const struct plugin_argument *arg)
 {
 	bool has_value = arg->value && *arg->value;
+	int min_insns;
 
 	if (!strcmp(arg->key, "disable") && !arg->value) {
-		options.disable = true;
+		is_disabled = true;
 	} else if (!strcmp(arg->key, "verbose") && !arg->value) {
-		options.verbose = true;
+		is_verbose = true;
 	} else if (!strcmp(arg->key, "version") && !arg->value) {
 		fprintf(stderr, "ldb.so %s, ABI %d, for GCC %s\n", LDB_VERSION,
 			LDB_ABI_VERSION, gcc_version.basever);
@@ -68,11 +70,12 @@ static bool parse_option(const struct plugin_argument *arg)
 	} else if (!strcmp(arg->key, "deny") && has_value) {
 		select_add_globs(arg->value, false);
 	} else if (!strcmp(arg->key, "min-insns") && has_value) {
-		if (!parse_count(arg->value, &options.min_insns)) {
+		if (!parse_count(arg->value, &min_insns)) {
 			error("ldb.so: %<min-insns=%s%> is not a number: "
 			      "give one from 0 to 1000000", arg->value);
 			return false;
 		}
+		select_set_min_insns(min_insns);
 	} else {
 		error("ldb.so: wrong option %<-fplugin-arg-ldb-%s%s%s%>: "
 		      "known are %s", arg->key, arg->value ? "=" : "",
@@ -135,7 +138,7 @@ int plugin_init(struct plugin_name_args *plugin, struct plugin_gcc_version *gcc)
 
 	register_callback(name, PLUGIN_INFO, NULL, &info);
 	register_callback(name, PLUGIN_ATTRIBUTES, on_attributes, NULL);
-	if (options.disable)
+	if (is_disabled)
 		return 0;
 
 	why = unsupported_target();
@@ -146,6 +149,6 @@ int plugin_init(struct plugin_name_args *plugin, struct plugin_gcc_version *gcc)
 
 	register_callback(name, PLUGIN_ALL_IPA_PASSES_START, on_ipa_start, NULL);
 	register_callback(name, PLUGIN_FINISH_UNIT, on_finish_unit, NULL);
-	instrument_register_passes(name);
+	instrument_register_passes(name, is_verbose);
 	return 0;
 }

@@ -24,6 +24,7 @@ struct glob_list {
 };
 
 static struct glob_list allowed, denied;
+static int min_insns;
 
 /* "a:std::*:b" is three globs: a double colon belongs to the name. */
 static const char *glob_end(const char *s)
@@ -49,6 +50,11 @@ void select_add_globs(const char *list, bool allow)
 		if (end > list)
 			to->globs.safe_push(xstrndup(list, end - list));
 	}
+}
+
+void select_set_min_insns(int nr_insns)
+{
+	min_insns = nr_insns;
 }
 
 static bool matches_one(const struct glob_list *list, const char *name)
@@ -229,10 +235,9 @@ static const char *impossible(struct function *fn)
  */
 bool select_is_big_enough(struct function *fn)
 {
-	if (!options.min_insns)
+	if (!min_insns)
 		return true;
-	return estimate_num_insns_fn(fn->decl, &eni_size_weights) >=
-	       options.min_insns;
+	return estimate_num_insns_fn(fn->decl, &eni_size_weights) >= min_insns;
 }
 
 enum select_verdict select_function(struct function *fn, const char **why)
