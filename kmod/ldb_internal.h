@@ -159,9 +159,11 @@ extern struct ldb_hot ldb_hot;
 
 extern struct hlist_head ldb_threads[1 << LDB_THREAD_BITS];
 extern raw_spinlock_t ldb_threads_lock;
+extern struct list_head ldb_bound;	/* sessions; ldb_sessions_mutex */
 extern struct mutex ldb_arm_mutex, ldb_sessions_mutex;
-extern struct list_head ldb_bound;
 extern struct workqueue_struct *ldb_wq;
+
+/* param.c */
 extern unsigned int ldb_max_mb, ldb_mlock_kb, ldb_max_sessions, ldb_max_user_sessions;
 extern unsigned int ldb_max_user_rate, ldb_disarm_delay_ms, ldb_irq_min_ns;
 extern bool ldb_arm_isolated, ldb_force_tsc;
@@ -175,7 +177,6 @@ struct ldb_file {
 int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg);
 int ldb_session_join(struct ldb_session *s);
 void ldb_session_release(struct ldb_session *s);
-void ldb_session_died(struct ldb_session *s);
 void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out);
 
 /* limits.c */

@@ -24,6 +24,7 @@ struct ldb_account {
 	unsigned long	due;		/* jiffies: when the next one is, at the rate allowed */
 };
 
+DEFINE_MUTEX(ldb_sessions_mutex);	/* the accounts, and thread.c's ldb_bound */
 static LIST_HEAD(accounts);
 static unsigned int nr_sessions;	/* ldb_sessions_mutex */
 static atomic_t nr_ending;		/* released, but not free yet */

@@ -66,6 +66,9 @@ static struct probe probes[] = {
 #endif
 };
 
+/* Of what may take long: to disarm, and session.c's to free; made and ended by main.c. */
+struct workqueue_struct *ldb_wq;
+
 #define NR_GROUPS	5
 DEFINE_MUTEX(ldb_arm_mutex);		/* armed of each probe, and armed_futex */
 static atomic_t nr_sessions, nr_group[NR_GROUPS];

@@ -2,6 +2,7 @@
 /* sched_process_fork, _exec, _exit, task_rename, and the names of tasks. */
 #include "event.h"
 #include "probes.h"
+#include "stamp.h"
 
 static u32 tgid_of(const struct ldb_session *s, struct task_struct *p)
 {
@@ -40,6 +41,13 @@ void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct
 	preempt_enable_notrace();
 }
 
+/* The recorder may go on reading. */
+static void session_died(struct ldb_session *s)
+{
+	WRITE_ONCE(s->dead, true);
+	irq_work_queue(&s->wake);
+}
+
 /*
  * All other threads are gone.  A program that joined is not the same any more:
  * it cannot have the memory, and what its threads were says nothing of it.
@@ -60,8 +68,11 @@ static void execs(struct task_struct *p)
 	if (s->events & LDB_GROUP_PROCESS)
 		ldb_emit(ldb_this_cpu(s), now, t->tid, LDB_EV_EXEC, LDB_SCHED_F_TID, 0, before);
 	ldb_introduce_thread(t, now);
-	if (s->mm)
-		ldb_session_died(s);
+	if (s->mm) {
+		ldb_threads_remove_all(s);
+		ldb_stamp_cpu(ldb_this_cpu(s), 0, 0);
+		session_died(s);
+	}
 }
 
 void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm)
@@ -92,10 +103,8 @@ static void exiting(struct task_struct *p)
 	if (s->events & LDB_GROUP_PROCESS)
 		ldb_emit(ldb_this_cpu(s), ldb_clock_now(s->clock), t->tid, LDB_EV_EXIT,
 			 LDB_SCHED_F_TID, last, 0);
-	if (last) {
-		WRITE_ONCE(s->dead, true);
-		irq_work_queue(&s->wake);
-	}
+	if (last)
+		session_died(s);
 }
 
 #if LDB_EXIT_HAS_GROUP_DEAD

@@ -9,10 +9,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "event.h"
-#include "stamp.h"
-
-DEFINE_MUTEX(ldb_sessions_mutex);	/* ldb_bound, and the accounts of limits.c */
-LIST_HEAD(ldb_bound);
 
 static void wake_reader(struct irq_work *work)
 {
@@ -345,15 +341,6 @@ int ldb_session_join(struct ldb_session *s)
 		mmdrop(current->mm);
 	}
 	return rc;
-}
-
-/* By the probe of exec.  The recorder may go on reading. */
-void ldb_session_died(struct ldb_session *s)
-{
-	ldb_threads_remove_all(s);
-	ldb_stamp_cpu(ldb_this_cpu(s), 0, 0);
-	WRITE_ONCE(s->dead, true);
-	irq_work_queue(&s->wake);
 }
 
 /* No mapping and no file is left.  Nothing here waits for long. */

@@ -14,6 +14,7 @@
 #include "stamp.h"
 
 struct hlist_head ldb_threads[1 << LDB_THREAD_BITS];
+LIST_HEAD(ldb_bound);
 DEFINE_RAW_SPINLOCK(ldb_threads_lock);
 struct ldb_hot ldb_hot;
 DEFINE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
