@@ -24,49 +24,65 @@ static void good_threads(struct sample *s)
 	sample_add(s, thread, { .tid = FIRST, .end = 100010, .made = 9, .seen = 5, .name = "first" });
 }
 
-static void func(struct sample *s, uint32_t tid, unsigned gen, unsigned parent, uint32_t depth,
-		 int64_t start, int64_t end)
+struct call {
+	uint32_t tid, depth;
+	unsigned gen, parent;
+	int64_t start, end;
+};
+
+#define func(s, ...)	func_add(s, &(struct call){ __VA_ARGS__ })
+
+static void func_add(struct sample *s, const struct call *c)
 {
 	sample_add(s, func, {
-		.tid = tid, .pc = 0x1000 + gen, .ret = 0x2000, .gen = GEN(gen), .parent_gen = GEN(parent),
-		.depth = depth, .start_max = start, .start_unc = 50, .end_max = end, .end_unc = 50,
+		.tid = c->tid, .pc = 0x1000 + c->gen, .ret = 0x2000, .gen = GEN(c->gen),
+		.parent_gen = GEN(c->parent), .depth = c->depth, .start_max = c->start,
+		.start_unc = 50, .end_max = c->end, .end_unc = 50,
 	});
 }
 
 /* main calls leaf, then outer, which calls inner twice. */
 static void good_calls(struct sample *s)
 {
-	func(s, FIRST, 2, 1, 1, 1000, 2000);
-	func(s, FIRST, 4, 3, 2, 3500, 4000);
-	func(s, FIRST, 5, 3, 2, 4500, 5000);
-	func(s, FIRST, 3, 1, 1, 3000, 6000);
-	func(s, SECOND, 1, 0, 0, 1500, 89000);
-	func(s, FIRST, 1, 0, 0, 150, 99000);
+	func(s, .tid = FIRST, .gen = 2, .parent = 1, .depth = 1, .start = 1000, .end = 2000);
+	func(s, .tid = FIRST, .gen = 4, .parent = 3, .depth = 2, .start = 3500, .end = 4000);
+	func(s, .tid = FIRST, .gen = 5, .parent = 3, .depth = 2, .start = 4500, .end = 5000);
+	func(s, .tid = FIRST, .gen = 3, .parent = 1, .depth = 1, .start = 3000, .end = 6000);
+	func(s, .tid = SECOND, .gen = 1, .start = 1500, .end = 89000);
+	func(s, .tid = FIRST, .gen = 1, .start = 150, .end = 99000);
 	s->func[F_MAIN].flags = LDB_FUNC_F_OPEN;
 	s->func[F_MAIN].end_unc = 0;
 	sample_add(s, gap, { .begin = 50000, .end = 51000 });
 }
 
-static void lock(struct sample *s, uint32_t op, uint32_t flags, uint32_t tid, uint64_t lock, uint32_t owner,
-		 int64_t begin, int64_t end)
+#define lock(s, ...)	lock_add(s, (struct ldb_row_lock){ .site = 0x3000, __VA_ARGS__ })
+
+static void lock_add(struct sample *s, struct ldb_row_lock row)
 {
-	sample_add(s, lock, {
-		.op = op, .flags = flags, .tid = tid, .lock = lock, .owner = owner, .begin = begin,
-		.end = end, .gen = tid == FIRST ? GEN(5) : GEN(1), .site = 0x3000,
-	});
+	row.gen = row.tid == FIRST ? GEN(5) : GEN(1);
+	s->lock[s->nr_lock++] = row;
 }
 
 static void good_locks(struct sample *s)
 {
-	lock(s, LDB_LOCK_OP_HOLD, MUTEX | STAMPED, FIRST, 0x100, 0, 6000, 7000);
-	lock(s, LDB_LOCK_OP_WAIT, MUTEX, SECOND, 0x100, FIRST, 6500, 7050);
-	lock(s, LDB_LOCK_OP_HOLD, MUTEX | STAMPED, SECOND, 0x100, 0, 7050, 8000);
-	lock(s, LDB_LOCK_OP_HOLD, MUTEX, FIRST, 0x100, 0, 9000, 9000);
-	lock(s, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_RD | STAMPED, FIRST, 0x200, 0, 30000, 31000);
-	lock(s, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_RD | STAMPED, SECOND, 0x200, 0, 30500, 31500);
-	lock(s, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_WR | STAMPED, FIRST, 0x200, 0, 32000, 33000);
-	lock(s, LDB_LOCK_OP_WAIT, LDB_LOCK_COND, SECOND, 0x300, 0, 40000, 45000);
-	lock(s, LDB_LOCK_OP_WAIT, LDB_LOCK_JOIN, FIRST, 0x400, SECOND, 80000, 95000);
+	lock(s, .op = LDB_LOCK_OP_HOLD, .flags = MUTEX | STAMPED, .tid = FIRST, .lock = 0x100,
+	     .begin = 6000, .end = 7000);
+	lock(s, .op = LDB_LOCK_OP_WAIT, .flags = MUTEX, .tid = SECOND, .lock = 0x100,
+	     .owner = FIRST, .begin = 6500, .end = 7050);
+	lock(s, .op = LDB_LOCK_OP_HOLD, .flags = MUTEX | STAMPED, .tid = SECOND, .lock = 0x100,
+	     .begin = 7050, .end = 8000);
+	lock(s, .op = LDB_LOCK_OP_HOLD, .flags = MUTEX, .tid = FIRST, .lock = 0x100, .begin = 9000,
+	     .end = 9000);
+	lock(s, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | STAMPED, .tid = FIRST,
+	     .lock = 0x200, .begin = 30000, .end = 31000);
+	lock(s, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | STAMPED, .tid = SECOND,
+	     .lock = 0x200, .begin = 30500, .end = 31500);
+	lock(s, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_WR | STAMPED, .tid = FIRST,
+	     .lock = 0x200, .begin = 32000, .end = 33000);
+	lock(s, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_COND, .tid = SECOND, .lock = 0x300,
+	     .begin = 40000, .end = 45000);
+	lock(s, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_JOIN, .tid = FIRST, .lock = 0x400,
+	     .owner = SECOND, .begin = 80000, .end = 95000);
 }
 
 static void req(struct sample *s, uint32_t op, uint32_t tid, int64_t tick, uint64_t id)
@@ -87,35 +103,40 @@ static void good_requests(struct sample *s)
 	req(s, LDB_REQ_OP_END, SECOND, 15000, 1);
 }
 
-static void sched(struct sample *s, uint32_t op, uint32_t flags, uint32_t cpu, int64_t tick, uint32_t tid,
-		  uint32_t other, uint32_t value)
-{
-	sample_add(s, sched, {
-		.op = op, .flags = flags, .cpu = cpu, .tick = tick, .tid = tid, .other = other, .value = value,
-	});
-}
+#define sched(s, ...)	sample_add(s, sched, { __VA_ARGS__ })
 
 static void good_kernel(struct sample *s)
 {
 	const uint32_t asleep = LDB_STATE_SLEEPING, dead = LDB_STATE_DEAD, preempt = LDB_SCHED_F_PREEMPT;
 
-	sched(s, LDB_SCHED_OP_SWITCH, OTHER, 0, 100, 0, FIRST, 0);
-	sched(s, LDB_SCHED_OP_FORK, TID | OTHER, 0, 500, FIRST, SECOND, FIRST);
-	sched(s, LDB_SCHED_OP_WAKEUP, TID | LDB_SCHED_F_NEW, 0, 600, SECOND, 0, 1);
-	sched(s, LDB_SCHED_OP_SWITCH, OTHER, 1, 700, 0, SECOND, 0);
-	sched(s, LDB_SCHED_OP_FUTEX_WAIT, LDB_FUTEX_PLAIN, 1, 10000, SECOND, 0, 0);
-	sched(s, LDB_SCHED_OP_SWITCH, TID | asleep, 1, 10100, SECOND, 0, 0);
-	sched(s, LDB_SCHED_OP_WAKING, TID | OTHER, 0, 12000, FIRST, SECOND, 0);
-	sched(s, LDB_SCHED_OP_MIGRATE, TID, 0, 12050, SECOND, 0, 0);
-	s->sched[S_MOVE].addr = 1;
-	sched(s, LDB_SCHED_OP_WAKEUP, TID | OTHER, 0, 12100, SECOND, FIRST, 0);
-	sched(s, LDB_SCHED_OP_SWITCH, TID | OTHER | preempt, 0, 13000, FIRST, SECOND, 0);
-	sched(s, LDB_SCHED_OP_SWITCH, TID | OTHER | asleep, 0, 20000, SECOND, FIRST, 0);
-	sched(s, LDB_SCHED_OP_WAKING, LDB_SCHED_F_HARDIRQ | OTHER, 1, 21000, 0, SECOND, 0);
-	sched(s, LDB_SCHED_OP_WAKEUP, TID | OTHER, 1, 21100, SECOND, FIRST, 0);
-	sched(s, LDB_SCHED_OP_SWITCH, TID | OTHER | asleep, 0, 85000, FIRST, SECOND, 0);
-	sched(s, LDB_SCHED_OP_EXIT, TID, 0, 91000, SECOND, 0, 0);
-	sched(s, LDB_SCHED_OP_SWITCH, TID | dead, 0, 92000, SECOND, 0, 0);
+	sched(s, .op = LDB_SCHED_OP_SWITCH, .flags = OTHER, .tick = 100, .tid = 0, .other = FIRST);
+	sched(s, .op = LDB_SCHED_OP_FORK, .flags = TID | OTHER, .tick = 500, .tid = FIRST,
+	      .other = SECOND, .value = FIRST);
+	sched(s, .op = LDB_SCHED_OP_WAKEUP, .flags = TID | LDB_SCHED_F_NEW, .tick = 600,
+	      .tid = SECOND, .value = 1);
+	sched(s, .op = LDB_SCHED_OP_SWITCH, .flags = OTHER, .cpu = 1, .tick = 700, .tid = 0,
+	      .other = SECOND);
+	sched(s, .op = LDB_SCHED_OP_FUTEX_WAIT, .flags = LDB_FUTEX_PLAIN, .cpu = 1, .tick = 10000,
+	      .tid = SECOND);
+	sched(s, .op = LDB_SCHED_OP_SWITCH, .flags = TID | asleep, .cpu = 1, .tick = 10100,
+	      .tid = SECOND);
+	sched(s, .op = LDB_SCHED_OP_WAKING, .flags = TID | OTHER, .tick = 12000, .tid = FIRST,
+	      .other = SECOND);
+	sched(s, .op = LDB_SCHED_OP_MIGRATE, .flags = TID, .tick = 12050, .tid = SECOND, .addr = 1);
+	sched(s, .op = LDB_SCHED_OP_WAKEUP, .flags = TID | OTHER, .tick = 12100, .tid = SECOND,
+	      .other = FIRST);
+	sched(s, .op = LDB_SCHED_OP_SWITCH, .flags = TID | OTHER | preempt, .tick = 13000,
+	      .tid = FIRST, .other = SECOND);
+	sched(s, .op = LDB_SCHED_OP_SWITCH, .flags = TID | OTHER | asleep, .tick = 20000,
+	      .tid = SECOND, .other = FIRST);
+	sched(s, .op = LDB_SCHED_OP_WAKING, .flags = LDB_SCHED_F_HARDIRQ | OTHER, .cpu = 1,
+	      .tick = 21000, .tid = 0, .other = SECOND);
+	sched(s, .op = LDB_SCHED_OP_WAKEUP, .flags = TID | OTHER, .cpu = 1, .tick = 21100,
+	      .tid = SECOND, .other = FIRST);
+	sched(s, .op = LDB_SCHED_OP_SWITCH, .flags = TID | OTHER | asleep, .tick = 85000,
+	      .tid = FIRST, .other = SECOND);
+	sched(s, .op = LDB_SCHED_OP_EXIT, .flags = TID, .tick = 91000, .tid = SECOND);
+	sched(s, .op = LDB_SCHED_OP_SWITCH, .flags = TID | dead, .tick = 92000, .tid = SECOND);
 	sample_add(s, fault, { .tid = FIRST, .tick = 5200, .addr = 0x5000, .pc = 0x1003 });
 	sample_add(s, irq, {
 		.kind = LDB_IRQ_LOCAL_TIMER, .cpu = 0, .nr = 236, .tid = FIRST, .start = 3000, .end = 3100,

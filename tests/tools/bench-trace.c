@@ -106,14 +106,12 @@ static void call(struct worker *k, unsigned function, unsigned caller, uint64_t 
 		add_func(k, &row);
 }
 
-static void add_req(unsigned op, uint32_t tid, int64_t tick, uint64_t id, uint64_t queue)
-{
-	struct ldb_row_req row = {
-		.op = op, .tid = tid, .tick = tick, .id = id, .queue = queue,
-		.site = (uintptr_t)code(1, 20),
-	};
+#define add_req(...)	\
+	add_req_row(&(struct ldb_row_req){ .site = (uintptr_t)code(1, 20), __VA_ARGS__ })
 
-	writer_add_req(w, &row);
+static void add_req_row(const struct ldb_row_req *row)
+{
+	writer_add_req(w, row);
 	nr_rows[LDB_BLK_REQ]++;
 }
 
@@ -174,14 +172,16 @@ static void serve(struct worker *k, uint64_t id)
 	struct ldb_row_func row;
 	int64_t come = k->now + some_us(10), taken = come + some_us(10);
 
-	add_req(LDB_REQ_OP_START, ACCEPTOR, come, id, 0);
+	add_req(.op = LDB_REQ_OP_START, .tid = ACCEPTOR, .tick = come, .id = id);
 	name.tick = come + 10;
 	writer_add_reqname(w, &name);
 	nr_rows[LDB_BLK_REQNAME]++;
-	add_req(LDB_REQ_OP_BLOCK, ACCEPTOR, come + 1000, id, (uintptr_t)&workers);
+	add_req(.op = LDB_REQ_OP_BLOCK, .tid = ACCEPTOR, .tick = come + 1000, .id = id,
+		.queue = (uintptr_t)&workers);
 	sleep_until(k, taken - 100);
 	advance(k, 100);
-	add_req(LDB_REQ_OP_START, k->tid, k->now, id, (uintptr_t)&workers);
+	add_req(.op = LDB_REQ_OP_START, .tid = k->tid, .tick = k->now, .id = id,
+		.queue = (uintptr_t)&workers);
 	row = (struct ldb_row_func){
 		.tid = k->tid, .pc = (uintptr_t)code(0, 4), .ret = (uintptr_t)code(63, 20),
 		.gen = k->gen += GEN(1), .parent_gen = GEN(1), .depth = 1, .start_max = k->look,
@@ -194,7 +194,7 @@ static void serve(struct worker *k, uint64_t id)
 			wait_for_lock(k);
 	}
 	add_func(k, &row);
-	add_req(LDB_REQ_OP_END, k->tid, k->now, id, 0);
+	add_req(.op = LDB_REQ_OP_END, .tid = k->tid, .tick = k->now, .id = id);
 	nr_requests++;
 }
 

@@ -33,12 +33,13 @@ __attribute__((noinline)) void snapshot(void)		{ __asm__ volatile("nop; nop" :::
 
 static struct made t;
 
-static void func(uint32_t tid, void (*f)(void), void (*from)(void), unsigned gen, unsigned parent,
-		 unsigned depth, int64_t start, int64_t end)
+static const void *after_call(void (*in)(void))
 {
-	made_func(&t, tid, (char *)f + 1, from ? (char *)from + 2 : NULL, gen, parent, depth, start,
-		  end, 100);
+	return in ? (char *)in + 2 : NULL;
 }
+
+#define func(f, from, ...)	\
+	made_func(&t, .pc = (char *)(f) + 1, .ret = after_call(from), .unc = 100, __VA_ARGS__)
 
 static void figure1(void)
 {
@@ -47,20 +48,22 @@ static void figure1(void)
 	for (int i = 0; i < 200; i++) {
 		int64_t at = i * 100000;
 
-		made_req(&t, LDB_REQ_OP_START, 1, at, i, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = i);
 		made_class(&t, at, i, i % 2 ? "GET" : "SET");
-		func(1, request_handler, lookup, 10 + i, 0, 0, at + 100, at + 1000);
-		made_req(&t, LDB_REQ_OP_END, 1, at + 1100, i, 0);
+		func(request_handler, lookup, .tid = 1, .gen = 10 + i, .start = at + 100,
+		     .end = at + 1000);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + 1100, .id = i);
 	}
-	made_req(&t, LDB_REQ_OP_START, 1, 30000000, 4711, 0);
-	func(1, request_handler, lookup, 500, 0, 0, 30000100, 42700000);
-	made_wait(&t, 1, LOCK, 2, 30000200, 42500000, 500);
-	made_req(&t, LDB_REQ_OP_END, 1, 42750000, 4711, 0);
-	func(2, snapshot, NULL, 9, 0, 0, 29900000, 42499000);
-	made_hold(&t, 2, LOCK, 29940000, 42499500, 9);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 30000000, .id = 4711);
+	func(request_handler, lookup, .tid = 1, .gen = 500, .start = 30000100, .end = 42700000);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 30000200, .end = 42500000,
+		  .gen = 500);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 42750000, .id = 4711);
+	func(snapshot, NULL, .tid = 2, .gen = 9, .start = 29900000, .end = 42499000);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 29940000, .end = 42499500, .gen = 9);
 	/* The same id again, shorter. */
-	made_req(&t, LDB_REQ_OP_START, 1, 50000000, 4711, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 50000500, 4711, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50000000, .id = 4711);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 50000500, .id = 4711);
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .count = 3, .what = LDB_LOST_OVERRUN });
 	writer_add_gap(t.w, &(struct ldb_row_gap){ .tid = 0, .begin = 10, .end = 2000010 });
 	writer_add_meta(t.w, "cmdline", "./figure1 -q");
@@ -81,61 +84,71 @@ static void sched(void)
 	made_task(&t, 2, 1, "snapshotter");
 	made_task(&t, 900, 900, "hog");
 	made_task(&t, 918, 918, "migration/0");
-	made_switch(&t, 100, 0, 0, R, 1, 0);
-	made_switch(&t, 100, 1, 0, R, 2, 0);
+	made_switch(&t, .tick = 100, .state = R, .next = 1);
+	made_switch(&t, .tick = 100, .cpu = 1, .state = R, .next = 2);
 
 	/* 1: waits for a lock whose holder lost its CPU. */
-	func(2, snapshot, NULL, 9, 0, 0, 9 * ms, 21 * ms);
-	made_hold(&t, 2, LOCK, 9 * ms + 1000, 20 * ms, 9);
-	made_switch(&t, 9 * ms + 5000, 1, 2, R | LDB_SCHED_F_PREEMPT, 900, 9);
-	made_req(&t, LDB_REQ_OP_START, 1, 10 * ms, 1, 0);
-	func(1, request_handler, lookup, 10, 0, 0, 10 * ms + 1000, 20 * ms + 90000);
-	made_wait(&t, 1, LOCK, 2, 10 * ms + 2000, 20 * ms + 50000, 10);
-	made_futex_wait(&t, 10 * ms + 3000, 0, 1, LOCK, 2);
-	made_switch(&t, 10 * ms + 4000, 0, 1, S, 0, 10);
-	made_switch(&t, 19 * ms, 1, 900, R, 2, 0);
-	made_futex_wake(&t, 20 * ms, 1, 2, LOCK);
-	made_waking(&t, 20 * ms + 1000, 1, 2, 0, 1);
-	made_wakeup(&t, 20 * ms + 2000, 0, 1, 0);
-	made_switch(&t, 20 * ms + 40000, 0, 0, R, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 20 * ms + 100000, 1, 0);
+	func(snapshot, NULL, .tid = 2, .gen = 9, .start = 9 * ms, .end = 21 * ms);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 9 * ms + 1000, .end = 20 * ms, .gen = 9);
+	made_switch(&t, .tick = 9 * ms + 5000, .cpu = 1, .prev = 2,
+		    .state = R | LDB_SCHED_F_PREEMPT, .next = 900, .gen = 9);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 10 * ms, .id = 1);
+	func(request_handler, lookup, .tid = 1, .gen = 10, .start = 10 * ms + 1000,
+	     .end = 20 * ms + 90000);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10 * ms + 2000,
+		  .end = 20 * ms + 50000, .gen = 10);
+	made_futex_wait(&t, .tick = 10 * ms + 3000, .tid = 1, .addr = LOCK, .owner = 2);
+	made_switch(&t, .tick = 10 * ms + 4000, .prev = 1, .state = S, .gen = 10);
+	made_switch(&t, .tick = 19 * ms, .cpu = 1, .prev = 900, .state = R, .next = 2);
+	made_futex_wake(&t, .tick = 20 * ms, .cpu = 1, .tid = 2, .addr = LOCK);
+	made_waking(&t, .tick = 20 * ms + 1000, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 20 * ms + 2000, .woken = 1);
+	made_switch(&t, .tick = 20 * ms + 40000, .state = R, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 20 * ms + 100000, .id = 1);
 
 	/* 2: moved to a CPU that the hog has. */
-	made_req(&t, LDB_REQ_OP_START, 1, 30 * ms, 2, 0);
-	func(1, request_handler, lookup, 11, 0, 0, 30 * ms + 1000, 34 * ms + 50000);
-	made_switch(&t, 31 * ms, 0, 1, R, 918, 11);
-	made_migrate(&t, 31 * ms + 5000, 1, 0, 3);
-	made_switch(&t, 34 * ms, 3, 900, R, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 34 * ms + 100000, 2, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 30 * ms, .id = 2);
+	func(request_handler, lookup, .tid = 1, .gen = 11, .start = 30 * ms + 1000,
+	     .end = 34 * ms + 50000);
+	made_switch(&t, .tick = 31 * ms, .prev = 1, .state = R, .next = 918, .gen = 11);
+	made_migrate(&t, .tick = 31 * ms + 5000, .tid = 1, .to = 3);
+	made_switch(&t, .tick = 34 * ms, .cpu = 3, .prev = 900, .state = R, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 34 * ms + 100000, .id = 2);
 
 	/* 3: woken by an interrupt, and the hog has the CPU. */
-	made_req(&t, LDB_REQ_OP_START, 1, 50 * ms, 3, 0);
-	func(1, request_handler, lookup, 12, 0, 0, 50 * ms + 1000, 57 * ms + 50000);
-	made_switch(&t, 51 * ms, 3, 1, D, 900, 12);
-	made_waking(&t, 52 * ms, 3, 900, LDB_SCHED_F_HARDIRQ, 1);
-	made_wakeup(&t, 52 * ms, 3, 1, 900);
-	made_switch(&t, 57 * ms, 3, 900, R, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 57 * ms + 100000, 3, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50 * ms, .id = 3);
+	func(request_handler, lookup, .tid = 1, .gen = 12, .start = 50 * ms + 1000,
+	     .end = 57 * ms + 50000);
+	made_switch(&t, .tick = 51 * ms, .cpu = 3, .prev = 1, .state = D, .next = 900, .gen = 12);
+	made_waking(&t, .tick = 52 * ms, .cpu = 3, .waker = 900, .flags = LDB_SCHED_F_HARDIRQ,
+		    .woken = 1);
+	made_wakeup(&t, .tick = 52 * ms, .cpu = 3, .woken = 1, .running = 900);
+	made_switch(&t, .tick = 57 * ms, .cpu = 3, .prev = 900, .state = R, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 57 * ms + 100000, .id = 3);
 
 	/* 4: a futex that is no lock of the shim's. */
-	func(2, snapshot, NULL, 10, 0, 0, 59 * ms, 79 * ms);
-	made_req(&t, LDB_REQ_OP_START, 1, 60 * ms, 4, 0);
-	func(1, request_handler, lookup, 13, 0, 0, 60 * ms + 1000, 65 * ms + 50000);
-	made_futex_wait(&t, 60 * ms + 9000, 3, 1, (uintptr_t)&raw_lock, 2);
-	made_switch(&t, 60 * ms + 10000, 3, 1, S, 0, 13);
-	made_futex_wake(&t, 65 * ms, 1, 2, (uintptr_t)&raw_lock);
-	made_waking(&t, 65 * ms, 1, 2, 0, 1);
-	made_wakeup(&t, 65 * ms, 3, 1, 0);
-	made_switch(&t, 65 * ms + 10000, 3, 0, R, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 65 * ms + 100000, 4, 0);
+	func(snapshot, NULL, .tid = 2, .gen = 10, .start = 59 * ms, .end = 79 * ms);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 60 * ms, .id = 4);
+	func(request_handler, lookup, .tid = 1, .gen = 13, .start = 60 * ms + 1000,
+	     .end = 65 * ms + 50000);
+	made_futex_wait(&t, .tick = 60 * ms + 9000, .cpu = 3, .tid = 1,
+			.addr = (uintptr_t)&raw_lock, .owner = 2);
+	made_switch(&t, .tick = 60 * ms + 10000, .cpu = 3, .prev = 1, .state = S, .gen = 13);
+	made_futex_wake(&t, .tick = 65 * ms, .cpu = 1, .tid = 2, .addr = (uintptr_t)&raw_lock);
+	made_waking(&t, .tick = 65 * ms, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 65 * ms, .cpu = 3, .woken = 1);
+	made_switch(&t, .tick = 65 * ms + 10000, .cpu = 3, .state = R, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 65 * ms + 100000, .id = 4);
 
 	/* 5: no time left, and a task whose name is not for us. */
-	made_req(&t, LDB_REQ_OP_START, 1, 70 * ms, 5, 0);
-	made_switch(&t, 70 * ms + 1000, 3, 1, R, 0, 0);
-	made_switch(&t, 71 * ms, 3, 0, R, 1, 0);
-	made_switch(&t, 71 * ms + 1000, 3, 1, R | LDB_SCHED_F_HIDDEN, 0, 0);
-	made_switch(&t, 71 * ms + 500000, 3, 0, R | LDB_SCHED_F_HIDDEN, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 72 * ms, 5, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 70 * ms, .id = 5);
+	made_switch(&t, .tick = 70 * ms + 1000, .cpu = 3, .prev = 1, .state = R);
+	made_switch(&t, .tick = 71 * ms, .cpu = 3, .state = R, .next = 1);
+	made_switch(&t, .tick = 71 * ms + 1000, .cpu = 3, .prev = 1,
+		    .state = R | LDB_SCHED_F_HIDDEN);
+	made_switch(&t, .tick = 71 * ms + 500000, .cpu = 3, .state = R | LDB_SCHED_F_HIDDEN,
+		    .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 72 * ms, .id = 5);
 	made_class(&t, 70 * ms, 5, "SET");
 }
 
@@ -144,18 +157,18 @@ static void chain_of_holders(int64_t us)
 {
 	enum { R = LDB_STATE_RUNNING };
 
-	func(3, snapshot, NULL, 7, 0, 0, us, 99 * us);
-	made_req(&t, LDB_REQ_OP_START, 1, 1 * us, 1, 0);
-	made_wait(&t, 1, LOCK, 2, 10 * us, 95 * us, 0);
-	made_hold(&t, 2, LOCK, 5 * us, 94 * us, 0);
-	made_wait(&t, 2, LOCK + 8, 3, 12 * us, 92 * us, 0);
-	made_hold(&t, 3, LOCK + 8, 11 * us, 91 * us, 7);
-	made_switch(&t, 20 * us, 2, 3, R, 900, 7);
-	made_migrate(&t, 70 * us, 3, 2, 3);
-	made_switch(&t, 80 * us, 3, 900, R, 3, 0);
+	func(snapshot, NULL, .tid = 3, .gen = 7, .start = us, .end = 99 * us);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1 * us, .id = 1);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10 * us, .end = 95 * us);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5 * us, .end = 94 * us);
+	made_wait(&t, .tid = 2, .lock = LOCK + 8, .owner = 3, .begin = 12 * us, .end = 92 * us);
+	made_hold(&t, .tid = 3, .lock = LOCK + 8, .begin = 11 * us, .end = 91 * us, .gen = 7);
+	made_switch(&t, .tick = 20 * us, .cpu = 2, .prev = 3, .state = R, .next = 900, .gen = 7);
+	made_migrate(&t, .tick = 70 * us, .tid = 3, .from = 2, .to = 3);
+	made_switch(&t, .tick = 80 * us, .cpu = 3, .prev = 900, .state = R, .next = 3);
 	writer_add_fault(t.w, &(struct ldb_row_fault){ .tid = 1, .tick = 96 * us, .addr = 0x1000 });
-	made_irq(&t, 1, 97 * us, 98 * us, 0, 0, "eth0");
-	made_req(&t, LDB_REQ_OP_END, 1, 100 * us, 1, 0);
+	made_irq(&t, .tid = 1, .start = 97 * us, .end = 98 * us, .name = "eth0");
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 100 * us, .id = 1);
 }
 
 /* Off the CPU while events were lost, with nobody known to have it; then asleep until 3 is done. */
@@ -163,17 +176,18 @@ static void off_the_cpu(int64_t us)
 {
 	enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING };
 
-	made_req(&t, LDB_REQ_OP_START, 1, 200 * us, 2, 0);
-	func(1, request_handler, lookup, 8, 0, 0, 201 * us, 399 * us);
-	made_switch(&t, 210 * us, 0, 1, R | LDB_SCHED_F_PREEMPT, 900, 8);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 200 * us, .id = 2);
+	func(request_handler, lookup, .tid = 1, .gen = 8, .start = 201 * us, .end = 399 * us);
+	made_switch(&t, .tick = 210 * us, .prev = 1, .state = R | LDB_SCHED_F_PREEMPT, .next = 900,
+		    .gen = 8);
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 220 * us, .count = 2, .what = LDB_LOST_KERNEL });
-	made_switch(&t, 240 * us, 0, 917, R, 1, 0);
-	func(3, snapshot, NULL, 9, 0, 0, 241 * us, 390 * us);
-	made_switch(&t, 250 * us, 0, 1, S, 0, 8);
-	made_waking(&t, 380 * us, 3, 3, 0, 1);
-	made_wakeup(&t, 380 * us, 0, 1, 0);
-	made_switch(&t, 381 * us, 0, 0, R, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 400 * us, 2, 0);
+	made_switch(&t, .tick = 240 * us, .prev = 917, .state = R, .next = 1);
+	func(snapshot, NULL, .tid = 3, .gen = 9, .start = 241 * us, .end = 390 * us);
+	made_switch(&t, .tick = 250 * us, .prev = 1, .state = S, .gen = 8);
+	made_waking(&t, .tick = 380 * us, .cpu = 3, .waker = 3, .woken = 1);
+	made_wakeup(&t, .tick = 380 * us, .woken = 1);
+	made_switch(&t, .tick = 381 * us, .state = R, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 400 * us, .id = 2);
 }
 
 /* A worker takes them out of their queue one by one; the last of each burst waits for all. */
@@ -183,11 +197,14 @@ static void bursts(int64_t us)
 		int64_t at = 1000 * us + i * 100 * us;
 		int64_t burst = i % 50 >= 45 ? at - i % 5 * 100 * us : at - 5 * us;
 
-		made_req(&t, LDB_REQ_OP_BLOCK, 1, burst, 100 + i, 0x1000);
+		made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = burst, .id = 100 + i,
+			 .queue = 0x1000);
 		made_class(&t, burst, 100 + i, i % 3 ? "GET" : "PUT");
-		made_req(&t, LDB_REQ_OP_START, 2, at, 100 + i, 0x1000);
-		func(2, request_handler, lookup, 20 + i, 0, 0, at + us, at + 90 * us);
-		made_req(&t, LDB_REQ_OP_END, 2, at + 95 * us, 100 + i, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = at, .id = 100 + i,
+			 .queue = 0x1000);
+		func(request_handler, lookup, .tid = 2, .gen = 20 + i, .start = at + us,
+		     .end = at + 90 * us);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = at + 95 * us, .id = 100 + i);
 	}
 }
 
@@ -203,7 +220,7 @@ static void chain(void)
 	for (uint32_t tid = 1; tid <= 3; tid++) {
 		made_thread(&t, tid, names[tid - 1], 0, 100000 * us);
 		made_task(&t, tid, 1, names[tid - 1]);
-		made_switch(&t, 100 + tid, tid - 1, 0, LDB_STATE_RUNNING, tid, 0);
+		made_switch(&t, .tick = 100 + tid, .cpu = tid - 1, .next = tid);
 	}
 	made_task(&t, 900, 900, "hog");
 	writer_add_scan(t.w, &(struct ldb_row_scan){ .rounds = 1000, .looks = 3000, .changes = 500 });
@@ -215,28 +232,30 @@ static void chain(void)
 static void outlast(void)
 {
 	made_thread(&t, 1, "main", 0, 100000);
-	func(1, lookup, NULL, 1, 0, 0, 1000, 50000);
-	func(1, request_handler, lookup, 2, 1, 1, 10000, 20000);
-	made_wait(&t, 1, LOCK, 2, 15000, 24000, 2);
-	func(1, request_handler, lookup, 3, 1, 1, 22000, 30000);
+	func(lookup, NULL, .tid = 1, .gen = 1, .start = 1000, .end = 50000);
+	func(request_handler, lookup, .tid = 1, .gen = 2, .parent = 1, .depth = 1, .start = 10000,
+	     .end = 20000);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 15000, .end = 24000, .gen = 2);
+	func(request_handler, lookup, .tid = 1, .gen = 3, .parent = 1, .depth = 1, .start = 22000,
+	     .end = 30000);
 }
 
 static void twice(void)
 {
 	made_thread(&t, 1, "main", 0, 100000);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 1, 0);
-	func(1, lookup, NULL, 1, 0, 0, 2000, 30000);
-	made_req(&t, LDB_REQ_OP_BLOCK, 1, 10000, 1, 0x1000);
-	made_req(&t, LDB_REQ_OP_START, 1, 20000, 1, 0x1000);
-	made_req(&t, LDB_REQ_OP_END, 1, 40000, 1, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 1);
+	func(lookup, NULL, .tid = 1, .gen = 1, .start = 2000, .end = 30000);
+	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 10000, .id = 1, .queue = 0x1000);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 20000, .id = 1, .queue = 0x1000);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 40000, .id = 1);
 }
 
 static void hostile(void)
 {
 	made_task(&t, 900, 900, "\033]0;\007\x9b" "2J\xc2\x9b");
-	made_switch(&t, 60, 0, 0, LDB_STATE_RUNNING, 1, 0);
-	made_switch(&t, 70, 0, 1, LDB_STATE_RUNNING, 900, 0);
-	made_switch(&t, 90, 0, 900, LDB_STATE_RUNNING, 1, 0);
+	made_switch(&t, .tick = 60, .next = 1);
+	made_switch(&t, .tick = 70, .prev = 1, .state = LDB_STATE_RUNNING, .next = 900);
+	made_switch(&t, .tick = 90, .prev = 900, .state = LDB_STATE_RUNNING, .next = 1);
 	writer_add_meta(t.w, "kernel_events", "\033[7mperf");
 	writer_add_meta(t.w, "kernel_why", "\033[2J\n\x90\xc2\x90");
 	made_thread(&t, 1, "\033]0;owned\007\xc2\x9d" "0;\x9d", 0, 1000000);
@@ -244,11 +263,12 @@ static void hostile(void)
 	writer_add_module(t.w, &(struct ldb_row_module){
 		.start = 0x1000, .end = 0x2000, .path = "/tmp/\033[31m\n,\"evil\"\x9b\xc2\x85", .build_id = "00",
 		.end_tick = INT64_MAX });
-	made_func(&t, 1, (void *)0x1010, (void *)0x1020, 1, 0, 0, 100, 200, 0);
-	made_req(&t, LDB_REQ_OP_START, 1, 50, UINT64_MAX, 0);
+	made_func(&t, .tid = 1, .pc = (void *)0x1010, .ret = (void *)0x1020, .gen = 1, .start = 100,
+		  .end = 200);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50, .id = UINT64_MAX);
 	made_class(&t, 60, UINT64_MAX, "\033[31mclass\n\x9b\xc2\x9b");
-	made_wait(&t, 1, 0x1030, 1, 120, 5000, 1);
-	made_req(&t, LDB_REQ_OP_END, 1, 10000, UINT64_MAX, 0);
+	made_wait(&t, .tid = 1, .lock = 0x1030, .owner = 1, .begin = 120, .end = 5000, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 10000, .id = UINT64_MAX);
 }
 
 static void markup(void)
@@ -265,14 +285,15 @@ static void markup(void)
 	writer_add_module(t.w, &(struct ldb_row_module){
 		.start = 0x1000, .end = 0x2000, .build_id = "00", .end_tick = INT64_MAX,
 		.path = "/tmp/<img src=x onerror=window.owned=5><!--<script>" });
-	made_func(&t, 1, (void *)0x1010, (void *)0x1020, 1, 0, 0, 100, 9000, 0);
-	made_req(&t, LDB_REQ_OP_START, 1, 50, 7, 0);
+	made_func(&t, .tid = 1, .pc = (void *)0x1010, .ret = (void *)0x1020, .gen = 1, .start = 100,
+		  .end = 9000);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50, .id = 7);
 	made_class(&t, 60, 7, script);
-	made_wait(&t, 1, 0x1030, 2, 120, 5000, 1);
-	made_hold(&t, 2, 0x1030, 110, 4900, 1);
-	made_switch(&t, 6000, 0, 1, LDB_STATE_RUNNING, 900, 0);
-	made_switch(&t, 7000, 0, 900, LDB_STATE_RUNNING, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 10000, 7, 0);
+	made_wait(&t, .tid = 1, .lock = 0x1030, .owner = 2, .begin = 120, .end = 5000, .gen = 1);
+	made_hold(&t, .tid = 2, .lock = 0x1030, .begin = 110, .end = 4900, .gen = 1);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = LDB_STATE_RUNNING, .next = 900);
+	made_switch(&t, .tick = 7000, .prev = 900, .state = LDB_STATE_RUNNING, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 10000, .id = 7);
 }
 
 static void kernelonly(void)
@@ -280,9 +301,9 @@ static void kernelonly(void)
 	writer_add_meta(t.w, "kernel_events", "perf");
 	writer_add_meta(t.w, "kernel_only", "1");
 	made_task(&t, 7, 7, "nginx");
-	made_switch(&t, 1000, 0, 7, LDB_STATE_SLEEPING, 0, 0);
-	made_wakeup(&t, 5000, 0, 7, 0);
-	made_switch(&t, 6000, 0, 0, LDB_STATE_RUNNING, 7, 0);
+	made_switch(&t, .tick = 1000, .prev = 7, .state = LDB_STATE_SLEEPING);
+	made_wakeup(&t, .tick = 5000, .woken = 7);
+	made_switch(&t, .tick = 6000, .next = 7);
 }
 
 static void nokernel(void)
@@ -299,10 +320,12 @@ static void bigsched(long rows)
 	made_thread(&t, 1, "one", 0, rows * 1000);
 	made_thread(&t, 2, "two", 0, rows * 1000);
 	for (long i = 0; i < rows; i++) {
-		made_switch(&t, i * 1000, 0, 1 + i % 2, LDB_STATE_RUNNING, 2 - i % 2, 0);
+		made_switch(&t, .tick = i * 1000, .prev = 1 + i % 2, .state = LDB_STATE_RUNNING,
+			    .next = 2 - i % 2);
 		if (i % 1000 == 500) {
-			made_req(&t, LDB_REQ_OP_START, 1, i * 1000, i, 0);
-			made_req(&t, LDB_REQ_OP_END, 1, i * 1000 + 50000, i, 0);
+			made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = i * 1000, .id = i);
+			made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = i * 1000 + 50000,
+				 .id = i);
 		}
 	}
 }
@@ -310,8 +333,9 @@ static void bigsched(long rows)
 static void big(long rows)
 {
 	for (long i = 0; i < rows; i++)
-		func(1 + i % 4, i % 3 ? request_handler : lookup, i % 5 ? snapshot : lookup, i + 2, 1,
-		     1, i * 100, i * 100 + 50 + i % 1000);
+		func(i % 3 ? request_handler : lookup, i % 5 ? snapshot : lookup, .tid = 1 + i % 4,
+		     .gen = i + 2, .parent = 1, .depth = 1, .start = i * 100,
+		     .end = i * 100 + 50 + i % 1000);
 }
 
 int main(int argc, char **argv)
@@ -335,7 +359,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(kind, "outlast"))
 		outlast();
 	else if (!strcmp(kind, "plain"))
-		func(1, lookup, snapshot, 1, 0, 0, 100, 200);
+		func(lookup, snapshot, .tid = 1, .gen = 1, .start = 100, .end = 200);
 	else if (!strcmp(kind, "sched"))
 		sched();
 	else if (!strcmp(kind, "kernelonly"))

@@ -47,11 +47,17 @@ static void add(struct hand *h, int64_t parse, int64_t store, int64_t wait)
 		hand_share(h, WAIT, wait, 1);
 }
 
-static void build(const struct hand *target, double t_lo, double t_hi, const struct hand *reference,
-		  double r_lo, double r_hi, size_t nr_shown)
+/* Requests between two percentiles of the latency. */
+struct side {
+	const struct hand *of;
+	double lo, hi;
+};
+
+static void build(struct side target, struct side reference, size_t nr_shown)
 {
 	struct differential_options o = {
-		.target = { &target->p, 0, t_lo, t_hi }, .reference = { &reference->p, 0, r_lo, r_hi },
+		.target = { &target.of->p, 0, target.lo, target.hi },
+		.reference = { &reference.of->p, 0, reference.lo, reference.hi },
 		.nr_shown = nr_shown,
 	};
 
@@ -104,7 +110,7 @@ static void test_known(void)
 		add(&a, 1000, 2000, 0);
 		add(&b, 1000, 5000, i % 4 < 2 ? 400 : 0);
 	}
-	build(&b, 0, 100, &a, 0, 100, 10);
+	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
 	is_int(d.target.mean_ns - d.reference.mean_ns, 3200, "the gap");
 	is_int(differential_gap(part("store")), 3000, "of the function that is slower");
 	is_int(differential_gap(part("db_lock")), 200, "of a lock that half of them waited for");
@@ -144,13 +150,13 @@ static void test_sums(void)
 			add(&b, exponential(1e9), exponential(3), 0);
 			sum_b += b.p.requests[i].latency_ns;
 		}
-		build(&b, 0, 100, &a, 0, 100, round % 4);
+		build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, round % 4);
 		nr_wrong += !sums_are_exact();
 		/* Means are those of the latencies, rounded once. */
 		nr_far += fabs(d.target.mean_ns - sum_b / nr_b) > 0.51 ||
 			  fabs(d.reference.mean_ns - sum_a / nr_a) > 0.51;
 		differential_free(&d);
-		build(&b, 90, 100, &b, 40, 60, 1);
+		build((struct side){ &b, 90, 100 }, (struct side){ &b, 40, 60 }, 1);
 		nr_wrong += !sums_are_exact();
 		differential_free(&d);
 		hand_close(&a);
@@ -165,7 +171,7 @@ static void test_slices(void)
 	make(&a);
 	for (int i = 0; i < 1000; i++)
 		add(&a, 1000, 1000 + (i * 7919) % 1000, i % 100 == 3 ? 1000000 + i : 0);
-	build(&a, 99, 100, &a, 40, 60, 3);
+	build((struct side){ &a, 99, 100 }, (struct side){ &a, 40, 60 }, 3);
 	is_int(d.target.nr, 10, "p99 to p100 of 1000");
 	is_int(d.reference.nr, 200, "p40 to p60");
 	ok(d.target.lo_ns > 1000000 && d.reference.hi_ns < 3000, "the slow ones and the usual ones");
@@ -174,12 +180,12 @@ static void test_slices(void)
 	ok(part("db_lock")->share > 0.99, "and the variance");
 	ok(d.gap.is_known && d.gap.lo_ns > 0, "for sure");
 	differential_free(&d);
-	build(&a, 100, 100, &a, 0, 0, 3);
+	build((struct side){ &a, 100, 100 }, (struct side){ &a, 0, 0 }, 3);
 	ok(d.target.nr == 1 && d.reference.nr == 1 && d.target.lo_ns > d.reference.lo_ns,
 	   "an empty slice is the request nearest to it");
 	ok(!d.gap.is_known, "of one request, no interval");
 	differential_free(&d);
-	build(&a, 0, 100, &a, 0, 100, 3);
+	build((struct side){ &a, 0, 100 }, (struct side){ &a, 0, 100 }, 3);
 	ok(!d.target.mean_ns == !d.reference.mean_ns && sums_are_exact() && !d.nr_shown &&
 	   d.gap.lo_ns == 0 && d.gap.hi_ns == 0, "a slice against itself: nothing, and that is certain");
 	differential_free(&d);
@@ -263,7 +269,7 @@ static void cover_means(int nr, int burst, double least)
 	for (int round = 0; round < ROUNDS; round++) {
 		fill(&a, nr, 1000, burst);
 		fill(&b, nr, 1500, burst);
-		build(&b, 0, 100, &a, 0, 100, 3);
+		build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 3);
 		nr_store += part("store")->gap.lo_ns <= 500 && part("store")->gap.hi_ns >= 500;
 		nr_lock += part("db_lock")->gap.lo_ns <= 0 && part("db_lock")->gap.hi_ns >= 0;
 		nr_all += d.gap.lo_ns <= 500 && d.gap.hi_ns >= 500;
@@ -289,7 +295,7 @@ static void cover_slices(double lo, double hi)
 	for (int round = 0; round < ROUNDS; round++) {
 		fill(&a, NR, 1000, 1);
 		fill(&b, NR, 1000, 1);
-		build(&b, lo, hi, &a, lo, hi, 3);
+		build((struct side){ &b, lo, hi }, (struct side){ &a, lo, hi }, 3);
 		nr += d.gap.lo_ns <= 0 && d.gap.hi_ns >= 0;
 		differential_free(&d);
 		hand_close(&a);
@@ -315,7 +321,7 @@ static void cover_tail(void)
 			hand_request(&a, 0);
 			hand_share(&a, STORE, x, 1);
 		}
-		build(&a, 95, 100, &a, 0, 50, 3);
+		build((struct side){ &a, 95, 100 }, (struct side){ &a, 0, 50 }, 3);
 		/* Mean below the median of an exponential distribution: 1 - log 2. */
 		nr += d.gap.lo_ns <= want && d.gap.hi_ns >= want;
 		sum += d.target.mean_ns - d.reference.mean_ns;
@@ -332,10 +338,10 @@ static void test_repeats(void)
 	struct differential_interval first;
 
 	fill(&a, 500, 1000, 10);
-	build(&a, 90, 100, &a, 40, 60, 3);
+	build((struct side){ &a, 90, 100 }, (struct side){ &a, 40, 60 }, 3);
 	first = d.gap;
 	differential_free(&d);
-	build(&a, 90, 100, &a, 40, 60, 3);
+	build((struct side){ &a, 90, 100 }, (struct side){ &a, 40, 60 }, 3);
 	ok(first.lo_ns == d.gap.lo_ns && first.hi_ns == d.gap.hi_ns && first.lo_ns < first.hi_ns,
 	   "the same intervals each time");
 	differential_free(&d);
@@ -371,7 +377,7 @@ static void test_size(void)
 			hand_share(&a, leaves[k], random_next(&dice) % 100000, 1);
 	}
 	begin = seconds();
-	build(&a, 99, 100, &a, 40, 60, 10);
+	build((struct side){ &a, 99, 100 }, (struct side){ &a, 40, 60 }, 10);
 	took = seconds() - begin;
 	/* About 0.7 s; the limit is for machines with other things to do. */
 	ok(took < 8 && sums_are_exact(), "a million requests of ten leaves: %.2f s", took);

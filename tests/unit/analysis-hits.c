@@ -31,19 +31,21 @@ static void make(struct made *t, const char *name)
 	made_task(t, 2, 1, "two");
 	made_thread(t, 1, "one", 0, 1000000);
 	made_thread(t, 2, "two", 0, 1000000);
-	made_req(t, LDB_REQ_OP_START, 1, 1000, 9, 0);
-	made_req(t, LDB_REQ_OP_END, 1, 50000, 9, 0);
-	made_switch(t, 100, 1, 0, LDB_STATE_RUNNING, 1, 0);
-	made_switch(t, 100, 2, 0, LDB_STATE_RUNNING, 2, 0);
+	made_req(t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 9);
+	made_req(t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 50000, .id = 9);
+	made_switch(t, .tick = 100, .cpu = 1, .next = 1);
+	made_switch(t, .tick = 100, .cpu = 2, .next = 2);
 	/* Not in order, and the inner interrupt first, as it ends first. */
 	fault(t, 1, 3000, LDB_FAULT_F_WRITE | LDB_FAULT_ROW_MAJOR);
 	fault(t, 1, 2000, LDB_FAULT_F_KERNEL);
 	fault(t, 1, 60000, LDB_FAULT_ROW_MINOR);
-	made_irq(t, 1, 5200, 5400, LDB_IRQ_HARD, 2, "eth0");
-	made_irq(t, 1, 5000, 6000, LDB_IRQ_SOFT, 0, "NET_RX");
-	made_irq(t, 1, 49000, 51000, LDB_IRQ_LOCAL_TIMER, 0, "local_timer");
-	made_irq(t, 1, 70000, 70500, LDB_IRQ_HARD, 0, "");
-	made_irq(t, 77, 80000, 80500, LDB_IRQ_SOFT, 0, "RCU");
+	made_irq(t, .tid = 1, .start = 5200, .end = 5400, .kind = LDB_IRQ_HARD, .nr_short = 2,
+		 .name = "eth0");
+	made_irq(t, .tid = 1, .start = 5000, .end = 6000, .kind = LDB_IRQ_SOFT, .name = "NET_RX");
+	made_irq(t, .tid = 1, .start = 49000, .end = 51000, .kind = LDB_IRQ_LOCAL_TIMER,
+		 .name = "local_timer");
+	made_irq(t, .tid = 1, .start = 70000, .end = 70500, .kind = LDB_IRQ_HARD, .name = "");
+	made_irq(t, .tid = 77, .start = 80000, .end = 80500, .kind = LDB_IRQ_SOFT, .name = "RCU");
 	for (int i = 0; i < NR_FAULTS; i++)
 		fault(t, 2, (int64_t)i * 7919 % NR_FAULTS, 0);
 	made_open(t);

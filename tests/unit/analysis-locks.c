@@ -69,17 +69,25 @@ static void test_frames(void)
 	made_begin(&t, "bounds.data");
 	made_thread(&t, 1, "a", 50, 100000);
 	/* Frame 10 entered in [1000, 1100], 12 in [2000, 2050]; 11 was not seen. */
-	made_func(&t, 1, (void *)1, NULL, 10, 0, 0, 1050, 9000, 100);
-	made_func(&t, 1, (void *)1, NULL, 12, 10, 1, 2025, 2900, 50);
-	made_func(&t, 1, (void *)1, NULL, 30, 10, 1, 6000, 6900, 0);
-	made_bounded_hold(&t, 1, LOCK, 5000, 10);	/* in frame 10, before 12 */
-	made_bounded_hold(&t, 1, LOCK + 8, 5000, 11);	/* in 11: after 10, before 12 */
-	made_bounded_hold(&t, 1, LOCK + 16, 5000, 20);	/* after 12, before 30, before its end */
-	made_bounded_hold(&t, 1, LOCK + 24, 8000, 5);	/* before 10: no lower bound but the thread */
-	made_bounded_hold(&t, 1, LOCK + 32, 8001, 40);	/* after 30 */
-	made_bounded_hold(&t, 1, LOCK + 40, 700, 0);	/* nothing known but the thread */
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 10, .start = 1050, .end = 9000, .unc = 100);
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 12, .parent = 10, .depth = 1, .start = 2025,
+		  .end = 2900, .unc = 50);
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 30, .parent = 10, .depth = 1, .start = 6000,
+		  .end = 6900);
+	/* in frame 10, before 12 */
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 5000, .gen = 10);
+	/* in 11: after 10, before 12 */
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 8, .end = 5000, .gen = 11);
+	/* after 12, before 30, before its end */
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 16, .end = 5000, .gen = 20);
+	/* before 10: no lower bound but the thread */
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 24, .end = 8000, .gen = 5);
+	/* after 30 */
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 32, .end = 8001, .gen = 40);
+	/* nothing known but the thread */
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK + 40, .end = 700);
 	/* The same generations on another thread, and in another block, say nothing here. */
-	made_func(&t, 2, (void *)1, NULL, 11, 0, 0, 1500, 1600, 0);
+	made_func(&t, .tid = 2, .pc = (void *)1, .gen = 11, .start = 1500, .end = 1600);
 	writer_add_func(t.w, &(struct ldb_row_func){
 		.tid = 1, .pc = 1, .gen = GEN(11) | 1, .start_max = 1600, .end_max = 1700 });
 	resolve();
@@ -104,13 +112,16 @@ static void test_events(void)
 	made_begin(&t, "convoy.data");
 	made_thread(&t, 1, "a", 0, 100000);
 	made_thread(&t, 2, "b", 0, 100000);
-	made_func(&t, 1, (void *)1, NULL, 1, 0, 0, 100, 50000, 0);
-	made_func(&t, 2, (void *)1, NULL, 1, 0, 0, 100, 50000, 0);
-	made_bounded_hold(&t, 1, LOCK, 3000, 1);
-	made_wait(&t, 2, LOCK, 1, 2000, 3010, 1);	/* names 1: it had the lock at 2000 */
-	made_bounded_hold(&t, 2, LOCK, 5000, 1);	/* not before 1 let go at 3000 */
-	made_wait(&t, 3, LOCK, 2, 4000, 5010, 1);
-	made_wait(&t, 3, LOCK + 8, 1, 500, 600, 1);	/* of another lock */
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 1, .start = 100, .end = 50000);
+	made_func(&t, .tid = 2, .pc = (void *)1, .gen = 1, .start = 100, .end = 50000);
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 3000, .gen = 1);
+	/* names 1: it had the lock at 2000 */
+	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = 2000, .end = 3010, .gen = 1);
+	/* not before 1 let go at 3000 */
+	made_bounded_hold(&t, .tid = 2, .lock = LOCK, .end = 5000, .gen = 1);
+	made_wait(&t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 4000, .end = 5010, .gen = 1);
+	/* of another lock */
+	made_wait(&t, .tid = 3, .lock = LOCK + 8, .owner = 1, .begin = 500, .end = 600, .gen = 1);
 	resolve();
 	is_bound(1, 3000, 100, 2000, "a wait that names the holder is an upper bound");
 	is_bound(2, 5000, 3000, 4000, "the hold before is a lower bound");
@@ -125,7 +136,7 @@ static void test_from_start(void)
 	writer_add_func(t.w, &(struct ldb_row_func){
 		.tid = 1, .pc = 1, .gen = GEN(10), .start_max = 600, .end_max = 9000,
 		.flags = LDB_FUNC_F_FROM_START });
-	made_bounded_hold(&t, 1, LOCK, 5000, 10);
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 5000, .gen = 10);
 	resolve();
 	is_bound(1, 5000, 50, 5000, "since the thread began");
 	end();
@@ -142,7 +153,8 @@ static const char *place_of(uint64_t lock)
 /* A frame, and a hold whose call stands in a system header. */
 static void made_frame(unsigned gen, unsigned parent, const char *ret)
 {
-	made_func(&t, 1, (char *)in_header + 1, ret, gen, parent, parent ? 1 : 0, 1000, 9000, 0);
+	made_func(&t, .tid = 1, .pc = (char *)in_header + 1, .ret = ret, .gen = gen,
+		  .parent = parent, .depth = parent ? 1 : 0, .start = 1000, .end = 9000);
 }
 
 static void made_place(uint64_t lock, unsigned gen)
@@ -182,12 +194,12 @@ static void test_reuse(void)
 	made_begin(&t, "reuse.data");
 	made_thread(&t, 1, "first", 0, 9999);
 	made_thread(&t, 1, "second", 10000, 20000);
-	made_func(&t, 1, (void *)1, NULL, 5, 0, 0, 1000, 2000, 0);
-	made_func(&t, 1, (void *)1, NULL, 6, 0, 0, 3000, 4000, 0);
-	made_func(&t, 1, (void *)1, NULL, 5, 0, 0, 11000, 12000, 0);
-	made_func(&t, 1, (void *)1, NULL, 6, 0, 0, 13000, 14000, 0);
-	made_bounded_hold(&t, 1, LOCK, 3500, 5);
-	made_bounded_hold(&t, 1, LOCK, 13500, 5);
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 5, .start = 1000, .end = 2000);
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 6, .start = 3000, .end = 4000);
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 5, .start = 11000, .end = 12000);
+	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 6, .start = 13000, .end = 14000);
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 3500, .gen = 5);
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 13500, .gen = 5);
 	resolve();
 	is_bound(1, 3500, 1000, 3000, "the first thread");
 	is_bound(1, 13500, 11000, 13000, "the second thread of that tid");
@@ -203,13 +215,16 @@ static void test_report(void)
 	made_thread(&t, 1, "one", 0, 1000000);
 	made_thread(&t, 2, "two", 0, 1000000);
 	for (int i = 0; i < 10; i++) {
-		made_hold(&t, 1, LOCK, i * 1000, i * 1000 + 500, 0);
-		made_wait(&t, 2, LOCK, 1, i * 1000 + 100, i * 1000 + 500 + i, 0);
+		made_hold(&t, .tid = 1, .lock = LOCK, .begin = i * 1000, .end = i * 1000 + 500);
+		made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = i * 1000 + 100,
+			  .end = i * 1000 + 500 + i);
 	}
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_RWLOCK_RD, 2, LOCK + 64, 0, 50000, 90000, 0);
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_FAILED, 1, LOCK + 64, 0,
-		  50000, 51000, 0);
-	made_lock(&t, 77, LDB_LOCK_MUTEX, 1, LOCK, 0, 0, 1, 0);	/* of a later version */
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_RD, .tid = 2,
+		  .lock = LOCK + 64, .begin = 50000, .end = 90000);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_FAILED,
+		  .tid = 1, .lock = LOCK + 64, .begin = 50000, .end = 51000);
+	made_lock(&t, .op = 77, .flags = LDB_LOCK_MUTEX, .tid = 1, .lock = LOCK, .begin = 0,
+		  .end = 1);	/* of a later version */
 	made_open(&t);
 	is_int(locks_build(t.model, &o, &l), 0, "locks_build");
 	is_int(l.nr, 2, "two locks");

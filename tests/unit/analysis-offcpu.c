@@ -27,8 +27,8 @@ static void begin(const char *name)
 	made_thread(&t, 1, "main", 0, 2000000000);
 	made_thread(&t, 2, "worker", 0, 2000000000);
 	made_task(&t, HOG, HOG, "hog");
-	made_switch(&t, 100, 0, 0, R, 1, 0);
-	made_switch(&t, 100, 1, 0, R, 2, 0);
+	made_switch(&t, .tick = 100, .state = R, .next = 1);
+	made_switch(&t, .tick = 100, .cpu = 1, .state = R, .next = 2);
 }
 
 static void build(uint64_t id)
@@ -75,11 +75,7 @@ static bool is_at(const struct segment *s, int64_t start, int64_t end)
 	return false;
 }
 
-static void func(uint32_t tid, void (*f)(void), unsigned gen, unsigned parent, unsigned depth,
-		 int64_t start, int64_t stop, uint64_t unc)
-{
-	made_func(&t, tid, (char *)f + 1, NULL, gen, parent, depth, start, stop, unc);
-}
+#define func(f, ...)	made_func(&t, .pc = (char *)(f) + 1, __VA_ARGS__)
 
 static const struct timeline_cause *cause(enum segment_kind kind)
 {
@@ -110,20 +106,21 @@ static void test_holder_preempted(void)
 	const struct segment *s;
 
 	begin("holder.data");
-	func(2, snapshot, 5, 0, 0, 1000, 99000, 0);
-	made_hold(&t, 2, LOCK, 2000, 95000, 5);
-	made_switch(&t, 3000, 1, 2, R | LDB_SCHED_F_PREEMPT, HOG, 5);
-	made_req(&t, START, 1, 10000, 42, 0);
-	func(1, request_handler, 9, 0, 0, 10500, 99500, 0);
-	made_wait(&t, 1, LOCK, 2, 11000, 96000, 9);
-	made_futex_wait(&t, 11500, 0, 1, LOCK, 2);
-	made_switch(&t, 12000, 0, 1, S, 0, 9);
-	made_switch(&t, 90000, 1, HOG, R, 2, 0);
-	made_futex_wake(&t, 95000, 1, 2, LOCK);
-	made_waking(&t, 95100, 1, 2, 0, 1);
-	made_wakeup(&t, 95200, 0, 1, 0);
-	made_switch(&t, 95500, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	func(snapshot, .tid = 2, .gen = 5, .start = 1000, .end = 99000);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 2000, .end = 95000, .gen = 5);
+	made_switch(&t, .tick = 3000, .cpu = 1, .prev = 2, .state = R | LDB_SCHED_F_PREEMPT,
+		    .next = HOG, .gen = 5);
+	made_req(&t, .op = START, .tid = 1, .tick = 10000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 9, .start = 10500, .end = 99500);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 11000, .end = 96000, .gen = 9);
+	made_futex_wait(&t, .tick = 11500, .tid = 1, .addr = LOCK, .owner = 2);
+	made_switch(&t, .tick = 12000, .prev = 1, .state = S, .gen = 9);
+	made_switch(&t, .tick = 90000, .cpu = 1, .prev = HOG, .state = R, .next = 2);
+	made_futex_wake(&t, .tick = 95000, .cpu = 1, .tid = 2, .addr = LOCK);
+	made_waking(&t, .tick = 95100, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 95200, .woken = 1);
+	made_switch(&t, .tick = 95500, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_PREEMPTED, 2);
 	ok(is_at(s, 11000, 90000) && s->blocks_req && s->level == 1 && s->is_clipped &&
@@ -156,14 +153,15 @@ static void test_look_back(void)
 	const struct segment *s;
 
 	begin("look-back.data");
-	made_hold(&t, 2, LOCK, 2000, 1000095000, 0);
-	made_switch(&t, 3000, 1, 2, R, HOG, 0);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 2000, .end = 1000095000);
+	made_switch(&t, .tick = 3000, .cpu = 1, .prev = 2, .state = R, .next = HOG);
 	for (int i = 1; i < 100; i++)
-		made_switch(&t, i * 10000000, 3, 700, S, 701, 0);
-	made_req(&t, START, 1, 1000000000, 42, 0);
-	made_wait(&t, 1, LOCK, 2, 1000010000, 1000096000, 0);
-	made_switch(&t, 1000090000, 1, HOG, R, 2, 0);
-	made_req(&t, END, 1, 1000100000, 42, 0);
+		made_switch(&t, .tick = i * 10000000, .cpu = 3, .prev = 700, .state = S,
+			    .next = 701);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000000000, .id = 42);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 1000010000, .end = 1000096000);
+	made_switch(&t, .tick = 1000090000, .cpu = 1, .prev = HOG, .state = R, .next = 2);
+	made_req(&t, .op = END, .tid = 1, .tick = 1000100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_PREEMPTED, 2);
 	ok(is_at(s, 1000010000, 1000090000) && s->full_start_ns == 3000 && !s->is_truncated,
@@ -178,16 +176,17 @@ static void test_migrated(void)
 
 	begin("migrated.data");
 	made_task(&t, 15, 15, "migration/0");
-	made_req(&t, START, 1, 1000, 42, 0);
-	func(1, request_handler, 2, 0, 0, 1500, 49500, 0);
-	made_switch(&t, 10000, 0, 1, R, 915, 2);
-	made_migrate(&t, 10500, 1, 0, 3);
-	made_switch(&t, 10800, 0, 915, S, 0, 0);
-	made_switch(&t, 20000, 3, HOG, R, 1, 0);
-	made_req(&t, END, 1, 50000, 42, 0);
-	made_migrate(&t, 60000, 1, 3, 0);
-	made_migrate(&t, 900, 1, 3, 0);
-	made_migrate(&t, 12000, 2, 1, 4);	/* has nothing to do with it */
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 49500);
+	made_switch(&t, .tick = 10000, .prev = 1, .state = R, .next = 915, .gen = 2);
+	made_migrate(&t, .tick = 10500, .tid = 1, .to = 3);
+	made_switch(&t, .tick = 10800, .prev = 915, .state = S);
+	made_switch(&t, .tick = 20000, .cpu = 3, .prev = HOG, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 50000, .id = 42);
+	made_migrate(&t, .tick = 60000, .tid = 1, .from = 3);
+	made_migrate(&t, .tick = 900, .tid = 1, .from = 3);
+	/* has nothing to do with it */
+	made_migrate(&t, .tick = 12000, .tid = 2, .from = 1, .to = 4);
 	build(42);
 	ok(tl.nr_migrations == 1 && tl.migrations[0].tid == 1 && tl.migrations[0].from_cpu == 0 &&
 	   tl.migrations[0].to_cpu == 3 && tl.migrations[0].at_ns == 10500 &&
@@ -211,17 +210,17 @@ static void test_delayed(void)
 	const struct segment *s;
 
 	begin("delayed.data");
-	made_req(&t, START, 1, 1000, 42, 0);
-	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
-	func(1, lookup, 3, 2, 1, 2000, 98000, 0);
-	made_switch(&t, 5000, 0, 1, D, HOG, 3);
-	made_waking(&t, 20000, 0, HOG, LDB_SCHED_F_HARDIRQ, 1);
-	made_wakeup(&t, 20100, 0, 1, HOG);
-	made_switch(&t, 90000, 0, HOG, R, 1, 0);
-	made_switch(&t, 91000, 0, 1, S, HOG, 3);
-	made_wakeup(&t, 92000, 0, 1, HOG);
-	made_switch(&t, 93000, 0, HOG, S, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
+	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 2000, .end = 98000);
+	made_switch(&t, .tick = 5000, .prev = 1, .state = D, .next = HOG, .gen = 3);
+	made_waking(&t, .tick = 20000, .waker = HOG, .flags = LDB_SCHED_F_HARDIRQ, .woken = 1);
+	made_wakeup(&t, .tick = 20100, .woken = 1, .running = HOG);
+	made_switch(&t, .tick = 90000, .prev = HOG, .state = R, .next = 1);
+	made_switch(&t, .tick = 91000, .prev = 1, .state = S, .next = HOG, .gen = 3);
+	made_wakeup(&t, .tick = 92000, .woken = 1, .running = HOG);
+	made_switch(&t, .tick = 93000, .prev = HOG, .state = S, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_BLOCKED, 1);
 	ok(is_at(s, 5000, 20100) && s->sched->state == D && s->depth == 2 &&
@@ -247,20 +246,20 @@ static void test_unseen(void)
 	const struct segment *s;
 
 	begin("unseen.data");
-	made_req(&t, START, 1, 1000, 42, 0);
-	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
-	func(2, snapshot, 7, 0, 0, 500, 99000, 0);
-	made_futex_wait(&t, 9900, 0, 1, 0x9000, 2);
-	made_switch(&t, 10000, 0, 1, S, 0, 2);
-	made_switch(&t, 30000, 1, 2, D, 0, 7);
-	made_waking(&t, 60000, 1, 0, LDB_SCHED_F_SOFTIRQ, 2);
-	made_wakeup(&t, 60000, 1, 2, 0);
-	made_switch(&t, 60100, 1, 0, R, 2, 0);
-	made_futex_wake(&t, 90000, 1, 2, 0x9000);
-	made_waking(&t, 90100, 1, 2, 0, 1);
-	made_wakeup(&t, 90200, 0, 1, 0);
-	made_switch(&t, 90300, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
+	func(snapshot, .tid = 2, .gen = 7, .start = 500, .end = 99000);
+	made_futex_wait(&t, .tick = 9900, .tid = 1, .addr = 0x9000, .owner = 2);
+	made_switch(&t, .tick = 10000, .prev = 1, .state = S, .gen = 2);
+	made_switch(&t, .tick = 30000, .cpu = 1, .prev = 2, .state = D, .gen = 7);
+	made_waking(&t, .tick = 60000, .cpu = 1, .flags = LDB_SCHED_F_SOFTIRQ, .woken = 2);
+	made_wakeup(&t, .tick = 60000, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 60100, .cpu = 1, .state = R, .next = 2);
+	made_futex_wake(&t, .tick = 90000, .cpu = 1, .tid = 2, .addr = 0x9000);
+	made_waking(&t, .tick = 90100, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 90200, .woken = 1);
+	made_switch(&t, .tick = 90300, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_FUTEX_WAIT, 1);
 	ok(is_at(s, 10000, 90200) && s->lock == 0x9000 && s->owner == 2 && s->depth == 1 &&
@@ -281,16 +280,16 @@ static void test_unseen(void)
 
 	begin("garbage.data");
 	made_thread(&t, 3, "gone", 0, 5000);
-	made_req(&t, START, 1, 1000, 42, 0);
-	made_futex_wait(&t, 9900, 0, 1, 0x9000, 12345);
-	made_switch(&t, 10000, 0, 1, S, 0, 2);
-	made_wakeup(&t, 40200, 0, 1, 0);
-	made_switch(&t, 40300, 0, 0, R, 1, 0);
-	made_futex_wait(&t, 40400, 0, 1, 0x9000, 3);
-	made_switch(&t, 40500, 0, 1, S, 0, 2);
-	made_wakeup(&t, 90200, 0, 1, 0);
-	made_switch(&t, 90300, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	made_futex_wait(&t, .tick = 9900, .tid = 1, .addr = 0x9000, .owner = 12345);
+	made_switch(&t, .tick = 10000, .prev = 1, .state = S, .gen = 2);
+	made_wakeup(&t, .tick = 40200, .woken = 1);
+	made_switch(&t, .tick = 40300, .state = R, .next = 1);
+	made_futex_wait(&t, .tick = 40400, .tid = 1, .addr = 0x9000, .owner = 3);
+	made_switch(&t, .tick = 40500, .prev = 1, .state = S, .gen = 2);
+	made_wakeup(&t, .tick = 90200, .woken = 1);
+	made_switch(&t, .tick = 90300, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_FUTEX_WAIT, 1);
 	ok(s && !s->owner && !find(SEGMENT_LOCK_HOLD, 12345), "a word that is no thread is no owner");
@@ -307,22 +306,23 @@ static void test_one_lock(void)
 	struct locks locks;
 
 	begin("one-lock.data");
-	made_req(&t, START, 1, 1000, 42, 0);
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_COND, 1, COND, 0, 5000, 95000, 0);
-	made_futex_wait(&t, 5500, 0, 1, COND + 40, 0);
-	made_switch(&t, 6000, 0, 1, S, 0, 0);
-	made_futex_wake(&t, 30000, 1, 2, COND + 40);
-	made_waking(&t, 30000, 1, 2, 0, 1);
-	made_wakeup(&t, 30000, 0, 1, 0);
-	made_switch(&t, 30100, 0, 0, R, 1, 0);
-	made_futex_wait(&t, 30200, 0, 1, LOCK, 2);
-	made_switch(&t, 30300, 0, 1, S, 0, 0);
-	made_futex_wake(&t, 90000, 1, 2, LOCK);
-	made_waking(&t, 90000, 1, 2, 0, 1);
-	made_wakeup(&t, 90000, 0, 1, 0);
-	made_switch(&t, 90100, 0, 0, R, 1, 0);
-	made_hold(&t, 2, LOCK, 20000, 90000, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_COND, .tid = 1, .lock = COND,
+		  .begin = 5000, .end = 95000);
+	made_futex_wait(&t, .tick = 5500, .tid = 1, .addr = COND + 40);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	made_futex_wake(&t, .tick = 30000, .cpu = 1, .tid = 2, .addr = COND + 40);
+	made_waking(&t, .tick = 30000, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 30000, .woken = 1);
+	made_switch(&t, .tick = 30100, .state = R, .next = 1);
+	made_futex_wait(&t, .tick = 30200, .tid = 1, .addr = LOCK, .owner = 2);
+	made_switch(&t, .tick = 30300, .prev = 1, .state = S);
+	made_futex_wake(&t, .tick = 90000, .cpu = 1, .tid = 2, .addr = LOCK);
+	made_waking(&t, .tick = 90000, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 90000, .woken = 1);
+	made_switch(&t, .tick = 90100, .state = R, .next = 1);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 20000, .end = 90000);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find_nth(SEGMENT_LOCK_WAIT, 1, 0);
 	ok(is_at(s, 5000, 30300) && s->lock == COND && s->sched->futex == COND + 40 &&
@@ -359,13 +359,16 @@ static void test_locks_report(void)
 
 		/* In turn: seen by the shim, or not. */
 		if (i & 1)
-			made_wait(&t, 1, LOCK, 2, at, at + 50000, 0);
-		made_futex_wait(&t, at + 100, 0, 1, i & 1 ? LOCK : 0x9004, 2);
-		made_switch(&t, at + 200, 0, 1, S, 0, 0);
-		made_futex_wake(&t, at + 40000, 1, 2, i & 1 ? LOCK : 0x9004);
-		made_waking(&t, at + 40100, 1, 2, 0, 1);
-		made_wakeup(&t, at + 40200, 0, 1, 0);
-		made_switch(&t, at + 40300, 0, 0, R, 1, 0);
+			made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = at,
+				  .end = at + 50000);
+		made_futex_wait(&t, .tick = at + 100, .tid = 1, .addr = i & 1 ? LOCK : 0x9004,
+				.owner = 2);
+		made_switch(&t, .tick = at + 200, .prev = 1, .state = S);
+		made_futex_wake(&t, .tick = at + 40000, .cpu = 1, .tid = 2,
+				.addr = i & 1 ? LOCK : 0x9004);
+		made_waking(&t, .tick = at + 40100, .cpu = 1, .waker = 2, .woken = 1);
+		made_wakeup(&t, .tick = at + 40200, .woken = 1);
+		made_switch(&t, .tick = at + 40300, .state = R, .next = 1);
 	}
 	made_open(&t);
 	if (locks_build(t.model, &o, &locks))
@@ -401,20 +404,20 @@ static void test_perf(void)
 	begin("perf.data");
 	writer_add_meta(t.w, "kernel_events", "perf");
 	writer_add_meta(t.w, "kernel_err_ns", "700");
-	made_req(&t, START, 1, 1000, 42, 0);
-	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
-	func(1, lookup, 3, 2, 1, 2000, 48000, 0);
-	func(1, snapshot, 4, 2, 1, 50000, 98000, 0);
-	made_switch(&t, 5000, 0, 1, R, HOG, 0);
-	made_switch(&t, 25000, 0, HOG, R, 1, 0);
-	made_wait(&t, 1, LOCK, 0, 51000, 91000, 4);
-	made_switch(&t, 52000, 0, 1, D, 0, 0);
-	made_wakeup(&t, 62000, 0, 1, 0);
-	made_switch(&t, 62000, 0, 0, R, 1, 0);
-	made_switch(&t, 63000, 0, 1, S, 0, 0);
-	made_wakeup(&t, 90000, 0, 1, 0);
-	made_switch(&t, 90000, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
+	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 2000, .end = 48000);
+	func(snapshot, .tid = 1, .gen = 4, .parent = 2, .depth = 1, .start = 50000, .end = 98000);
+	made_switch(&t, .tick = 5000, .prev = 1, .state = R, .next = HOG);
+	made_switch(&t, .tick = 25000, .prev = HOG, .state = R, .next = 1);
+	made_wait(&t, .tid = 1, .lock = LOCK, .begin = 51000, .end = 91000, .gen = 4);
+	made_switch(&t, .tick = 52000, .prev = 1, .state = D);
+	made_wakeup(&t, .tick = 62000, .woken = 1);
+	made_switch(&t, .tick = 62000, .state = R, .next = 1);
+	made_switch(&t, .tick = 63000, .prev = 1, .state = S);
+	made_wakeup(&t, .tick = 90000, .woken = 1);
+	made_switch(&t, .tick = 90000, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_PREEMPTED, 1);
 	ok(s && s->depth == 2 && s->site && !strcmp(s->site->function, "lookup"),
@@ -445,15 +448,17 @@ static void test_slept(void)
 
 	begin("slept.data");
 	writer_add_meta(t.w, "kernel_events", "perf");
-	made_req(&t, START, 1, 1000, 42, 0);
-	func(1, request_handler, 2, 0, 0, 1500, 99500, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
 	/* ended at 10500 to 30500; began at 12000 to 40000: by its estimate after the sleep began */
-	func(1, lookup, 3, 2, 1, 5000, 20500, 20000);
-	func(1, snapshot, 4, 2, 1, 26000, 98000, 28000);
-	made_switch(&t, 20000, 0, 1, S, 0, 0);
-	made_wakeup(&t, 90000, 0, 1, 0);
-	made_switch(&t, 90000, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 5000, .end = 20500,
+	     .unc = 20000);
+	func(snapshot, .tid = 1, .gen = 4, .parent = 2, .depth = 1, .start = 26000, .end = 98000,
+	     .unc = 28000);
+	made_switch(&t, .tick = 20000, .prev = 1, .state = S);
+	made_wakeup(&t, .tick = 90000, .woken = 1);
+	made_switch(&t, .tick = 90000, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_BLOCKED, 1);
 	ok(s && s->site && !strcmp(s->site->function, "snapshot"), "the one that lasted: %s",
@@ -467,11 +472,12 @@ static void test_tighten(void)
 	const struct segment *s;
 
 	begin("tighten.data");
-	made_req(&t, START, 1, 1000, 42, 0);
-	func(1, request_handler, 2, 0, 0, 11000, 80000, 18000);	/* [2000,20000], [71000,89000] */
-	made_switch(&t, 4000, 0, 1, R, HOG, 2);
-	made_switch(&t, 87000, 0, HOG, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	/* [2000,20000], [71000,89000] */
+	func(request_handler, .tid = 1, .gen = 2, .start = 11000, .end = 80000, .unc = 18000);
+	made_switch(&t, .tick = 4000, .prev = 1, .state = R, .next = HOG, .gen = 2);
+	made_switch(&t, .tick = 87000, .prev = HOG, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	s = find(SEGMENT_FUNCTION, 1);
 	ok(is_at(s, 3000, 88000), "it had begun when it lost the CPU, and lasted until it had it");
@@ -482,14 +488,14 @@ static void test_tighten(void)
 
 	/* The estimates do not cover the time off the CPU: nothing is negative. */
 	begin("crossing.data");
-	made_req(&t, START, 1, 1000, 42, 0);
-	func(1, request_handler, 2, 0, 0, 10000, 80000, 0);
-	func(1, lookup, 3, 2, 1, 20000, 30000, 0);
-	made_switch(&t, 5000, 0, 1, R, HOG, 0);
-	made_switch(&t, 25000, 0, HOG, R, 1, 0);
-	made_switch(&t, 29000, 0, 1, R, HOG, 0);
-	made_switch(&t, 90000, 0, HOG, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 2, .start = 10000, .end = 80000);
+	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 20000, .end = 30000);
+	made_switch(&t, .tick = 5000, .prev = 1, .state = R, .next = HOG);
+	made_switch(&t, .tick = 25000, .prev = HOG, .state = R, .next = 1);
+	made_switch(&t, .tick = 29000, .prev = 1, .state = R, .next = HOG);
+	made_switch(&t, .tick = 90000, .prev = HOG, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	is_int(cause_ns(SEGMENT_PREEMPTED), 81000, "off the CPU");
 	is_int(cause_ns(SEGMENT_FUNCTION), 4000, "lookup() itself");
@@ -505,15 +511,15 @@ static void test_chain(void)
 
 	begin("chain.data");
 	made_thread(&t, 3, "third", 0, 2000000000);
-	func(3, snapshot, 7, 0, 0, 500, 99000, 0);
-	made_req(&t, START, 1, 1000, 42, 0);
-	made_wait(&t, 1, LOCK, 2, 10000, 95000, 0);
-	made_hold(&t, 2, LOCK, 5000, 94000, 0);
-	made_wait(&t, 2, LOCK + 64, 3, 12000, 92000, 0);
-	made_hold(&t, 3, LOCK + 64, 11000, 91000, 7);
-	made_switch(&t, 20000, 2, 3, R, HOG, 7);
-	made_switch(&t, 80000, 2, HOG, R, 3, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	func(snapshot, .tid = 3, .gen = 7, .start = 500, .end = 99000);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 95000);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5000, .end = 94000);
+	made_wait(&t, .tid = 2, .lock = LOCK + 64, .owner = 3, .begin = 12000, .end = 92000);
+	made_hold(&t, .tid = 3, .lock = LOCK + 64, .begin = 11000, .end = 91000, .gen = 7);
+	made_switch(&t, .tick = 20000, .cpu = 2, .prev = 3, .state = R, .next = HOG, .gen = 7);
+	made_switch(&t, .tick = 80000, .cpu = 2, .prev = HOG, .state = R, .next = 3);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	c = cause(SEGMENT_LOCK_WAIT);
 	ok(c && c->hold && c->hold->tid == 2 && !c->hold_off, "the holder did not lose its CPU");
@@ -532,19 +538,19 @@ static void test_futex_chain(void)
 
 	begin("futex-chain.data");
 	made_thread(&t, 3, "third", 0, 2000000000);
-	made_switch(&t, 200, 2, 0, R, 3, 0);
-	made_req(&t, START, 1, 1000, 42, 0);
-	made_futex_wait(&t, 10000, 0, 1, 0x9000, 2);
-	made_switch(&t, 10100, 0, 1, S, 0, 0);
-	made_futex_wait(&t, 12000, 1, 2, 0x9100, 3);
-	made_switch(&t, 12100, 1, 2, S, 0, 0);
-	made_switch(&t, 20000, 2, 3, R, HOG, 0);
-	made_switch(&t, 80000, 2, HOG, R, 3, 0);
-	made_wakeup(&t, 91000, 1, 2, 0);
-	made_switch(&t, 91000, 1, 0, R, 2, 0);
-	made_wakeup(&t, 95000, 0, 1, 0);
-	made_switch(&t, 95000, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_switch(&t, .tick = 200, .cpu = 2, .state = R, .next = 3);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	made_futex_wait(&t, .tick = 10000, .tid = 1, .addr = 0x9000, .owner = 2);
+	made_switch(&t, .tick = 10100, .prev = 1, .state = S);
+	made_futex_wait(&t, .tick = 12000, .cpu = 1, .tid = 2, .addr = 0x9100, .owner = 3);
+	made_switch(&t, .tick = 12100, .cpu = 1, .prev = 2, .state = S);
+	made_switch(&t, .tick = 20000, .cpu = 2, .prev = 3, .state = R, .next = HOG);
+	made_switch(&t, .tick = 80000, .cpu = 2, .prev = HOG, .state = R, .next = 3);
+	made_wakeup(&t, .tick = 91000, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 91000, .cpu = 1, .state = R, .next = 2);
+	made_wakeup(&t, .tick = 95000, .woken = 1);
+	made_switch(&t, .tick = 95000, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	c = cause(SEGMENT_FUTEX_WAIT);
 	ok(c && c->hold && c->hold->tid == 2 && c->nr_links == 1 && c->links[0].hold->tid == 3 &&
@@ -558,13 +564,13 @@ static void test_futex_chain(void)
 static void test_nested_futex(void)
 {
 	begin("nested.data");
-	made_req(&t, START, 1, 1000, 42, 0);
-	made_wait(&t, 1, LOCK, 2, 10000, 95000, 0);
-	made_futex_wait(&t, 20000, 0, 1, 0x9000, 0);
-	made_switch(&t, 20100, 0, 1, S, 0, 0);
-	made_wakeup(&t, 50100, 0, 1, 0);
-	made_switch(&t, 50100, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 95000);
+	made_futex_wait(&t, .tick = 20000, .tid = 1, .addr = 0x9000);
+	made_switch(&t, .tick = 20100, .prev = 1, .state = S);
+	made_wakeup(&t, .tick = 50100, .woken = 1);
+	made_switch(&t, .tick = 50100, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	ok(is_at(find(SEGMENT_FUTEX_WAIT, 1), 20100, 50100) && find(SEGMENT_FUTEX_WAIT, 1)->depth == 1,
 	   "a wait in the wait");
@@ -578,17 +584,17 @@ static void test_lost(void)
 	const struct segment *s;
 
 	begin("lost.data");
-	made_req(&t, START, 1, 1000, 42, 0);
-	made_switch(&t, 5000, 0, 1, S, HOG, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	made_switch(&t, .tick = 5000, .prev = 1, .state = S, .next = HOG);
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 6000, .count = 1,
 						     .what = LDB_LOST_KERNEL });
-	made_wakeup(&t, 7000, 0, 1, HOG);
+	made_wakeup(&t, .tick = 7000, .woken = 1, .running = HOG);
 	/* in, lost */
-	made_switch(&t, 60000, 0, 1, S, 0, 0);
-	made_wakeup(&t, 70000, 0, 1, 0);
-	made_switch(&t, 70000, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
-	made_switch(&t, 150000, 0, 1, S, 0, 0);
+	made_switch(&t, .tick = 60000, .prev = 1, .state = S);
+	made_wakeup(&t, .tick = 70000, .woken = 1);
+	made_switch(&t, .tick = 70000, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
+	made_switch(&t, .tick = 150000, .prev = 1, .state = S);
 	build(42);
 	s = find(SEGMENT_BLOCKED, 1);
 	ok(is_at(s, 5000, 7000) && s->sched->has_lost, "known up to the wake-up");

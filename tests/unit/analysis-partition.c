@@ -90,14 +90,16 @@ static void test_thread(void)
 
 	made_begin(&t, "thread");
 	made_thread(&t, 1, "worker", 0, 20000);
-	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 15000, 0);
-	made_func(&t, 1, (char *)inner + 1, (char *)outer + 2, 2, 1, 1, 2000, 4000, 0);
-	made_func(&t, 1, (char *)inner + 1, (char *)outer + 2, 3, 1, 1, 4500, 4600, 0);
-	made_wait(&t, 1, LOCK, 2, 5000, 6000, 1);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 9000, 7, 0);
-	made_req(&t, LDB_REQ_OP_START, 1, 14000, 8, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 16000, 8, 0);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 15000);
+	made_func(&t, .tid = 1, .pc = (char *)inner + 1, .ret = (char *)outer + 2, .gen = 2,
+		  .parent = 1, .depth = 1, .start = 2000, .end = 4000);
+	made_func(&t, .tid = 1, .pc = (char *)inner + 1, .ret = (char *)outer + 2, .gen = 3,
+		  .parent = 1, .depth = 1, .start = 4500, .end = 4600);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 5000, .end = 6000, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 9000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 14000, .id = 8);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 16000, .id = 8);
 	p = built(&t);
 	is_int(p.nr_requests, 2, "thread: requests");
 	is_int(count_wrong(&p), 0, "thread: they sum up");
@@ -123,14 +125,14 @@ static void test_not_watched(void)
 
 	made_begin(&t, "watched");
 	made_thread(&t, 1, "worker", 0, 20000);
-	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 2000, 4000, 0);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 2000, .end = 4000);
 	/* They overlap each other and a function, which was seen all the same. */
 	made_gap(&t, 1, 4500, 5000);
 	made_gap(&t, 0, 3000, 4600);
 	made_gap(&t, 2, 6000, 7000);
 	made_gap(&t, 0, 7500, 9000);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 8000, 7, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 8000, .id = 7);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "not watched: it sums up");
 	is_int(spent(&p, 7, LEAF_FUNCTION, "outer", NULL), 2000, "not watched: a function that was seen stays");
@@ -147,14 +149,15 @@ static void test_resolution(void)
 	made_begin(&t, "resolution");
 	made_thread(&t, 1, "worker", 0, 90000);
 	/* Begin and end +-1000 each, so its length +-2000. */
-	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 20000, 26000, 2000);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 20000, .end = 26000,
+		  .unc = 2000);
 	for (unsigned i = 0; i < 4; i++) {
 		static const int64_t spans[][2] = {
 			{ 10000, 19500 }, { 19600, 25500 }, { 25600, 25700 }, { 28500, 30000 },
 		};
 
-		made_req(&t, LDB_REQ_OP_START, 1, spans[i][0], 7 + i, 0);
-		made_req(&t, LDB_REQ_OP_END, 1, spans[i][1], 7 + i, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = spans[i][0], .id = 7 + i);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = spans[i][1], .id = 7 + i);
 	}
 	p = built(&t);
 	is_int(find(&p, 7)->resolution_ns, 2000, "resolution: a function may have begun before");
@@ -176,17 +179,20 @@ static void test_off_cpu(void)
 	made_task(&t, 1, 1, "worker");
 	made_task(&t, 900, 900, "hog-17");
 	made_thread(&t, 1, "worker", 0, 20000);
-	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 15000, 0);
-	made_switch(&t, 100, 0, 0, LDB_STATE_RUNNING, 1, 0);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 15000);
+	made_switch(&t, .tick = 100, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
 	/* Preempted, then in I/O, then woken behind the hog. */
-	made_switch(&t, 2000, 0, 1, LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 900, 1);
-	made_switch(&t, 3000, 0, 900, LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 1, 0);
-	made_switch(&t, 4000, 0, 1, LDB_STATE_DISK, 900, 1);
-	made_waking(&t, 6000, 0, 900, LDB_SCHED_F_HARDIRQ, 1);
-	made_wakeup(&t, 6000, 0, 1, 900);
-	made_switch(&t, 6500, 0, 900, LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 9000, 7, 0);
+	made_switch(&t, .tick = 2000, .prev = 1, .state = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
+		    .next = 900, .gen = 1);
+	made_switch(&t, .tick = 3000, .prev = 900, .state = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
+		    .next = 1);
+	made_switch(&t, .tick = 4000, .prev = 1, .state = LDB_STATE_DISK, .next = 900, .gen = 1);
+	made_waking(&t, .tick = 6000, .waker = 900, .flags = LDB_SCHED_F_HARDIRQ, .woken = 1);
+	made_wakeup(&t, .tick = 6000, .woken = 1, .running = 900);
+	made_switch(&t, .tick = 6500, .prev = 900, .state = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
+		    .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 9000, .id = 7);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "off: it sums up");
 	is_int(spent(&p, 7, LEAF_PREEMPTED, "outer", "hog"), 1000, "off: preempted, by whom");
@@ -207,17 +213,17 @@ static void test_interrupts(void)
 	writer_add_meta(t.w, "kernel_irqs", "1");
 	made_task(&t, 1, 1, "worker");
 	made_thread(&t, 1, "worker", 0, 20000);
-	made_switch(&t, 100, 1, 0, LDB_STATE_RUNNING, 1, 0);
-	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 15000, 0);
-	made_wait(&t, 1, LOCK, 2, 5000, 6000, 1);
-	made_irq(&t, 1, 2000, 2300, LDB_IRQ_SOFT, 0, "TIMER");
-	made_irq(&t, 1, 5200, 5600, LDB_IRQ_SOFT, 0, "NET_RX");
-	made_irq(&t, 1, 5900, 6100, LDB_IRQ_SOFT, 0, "TIMER");
+	made_switch(&t, .tick = 100, .cpu = 1, .next = 1);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 15000);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 5000, .end = 6000, .gen = 1);
+	made_irq(&t, .tid = 1, .start = 2000, .end = 2300, .kind = LDB_IRQ_SOFT, .name = "TIMER");
+	made_irq(&t, .tid = 1, .start = 5200, .end = 5600, .kind = LDB_IRQ_SOFT, .name = "NET_RX");
+	made_irq(&t, .tid = 1, .start = 5900, .end = 6100, .kind = LDB_IRQ_SOFT, .name = "TIMER");
 	/* One in another: the inner one has the time. */
-	made_irq(&t, 1, 7000, 7500, LDB_IRQ_SOFT, 0, "NET_RX");
-	made_irq(&t, 1, 7100, 7200, LDB_IRQ_SOFT, 0, "TIMER");
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 9000, 7, 0);
+	made_irq(&t, .tid = 1, .start = 7000, .end = 7500, .kind = LDB_IRQ_SOFT, .name = "NET_RX");
+	made_irq(&t, .tid = 1, .start = 7100, .end = 7200, .kind = LDB_IRQ_SOFT, .name = "TIMER");
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 9000, .id = 7);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "interrupts: it sums up");
 	is_int(spent(&p, 7, LEAF_IRQ, "outer", NULL), 300 + 400 + 200 + 500, "interrupts: each has its time");
@@ -237,19 +243,20 @@ static void test_queue(void)
 	made_begin(&t, "queue");
 	made_thread(&t, 1, "listener", 0, 20000);
 	made_thread(&t, 2, "worker", 0, 20000);
-	made_func(&t, 2, (char *)outer + 1, NULL, 1, 0, 0, 100, 19000, 0);
-	made_func(&t, 2, (char *)inner + 1, (char *)outer + 2, 2, 1, 1, 5000, 5400, 0);
+	made_func(&t, .tid = 2, .pc = (char *)outer + 1, .gen = 1, .start = 100, .end = 19000);
+	made_func(&t, .tid = 2, .pc = (char *)inner + 1, .ret = (char *)outer + 2, .gen = 2,
+		  .parent = 1, .depth = 1, .start = 5000, .end = 5400);
 	made_class(&t, 10, 5, "BIG");
 	made_class(&t, 10, 6, "BIG");
 	made_class(&t, 10, 7, "SMALL");
-	made_req(&t, LDB_REQ_OP_START, 2, 500, 5, 0);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
-	made_req(&t, LDB_REQ_OP_BLOCK, 1, 1200, 7, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 2, 3000, 5, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 3500, 6, 0);
-	made_req(&t, LDB_REQ_OP_END, 2, 4500, 6, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 6000, 7, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 2, 6800, 7, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 500, .id = 5);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 1200, .id = 7, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 3000, .id = 5);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 3500, .id = 6);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 4500, .id = 6);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 6000, .id = 7, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 6800, .id = 7);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "queue: all sum up");
 	is_int(spent(&p, 7, LEAF_BEHIND, "queue a_queue", "BIG"), 2800, "queue: behind others");
@@ -272,24 +279,24 @@ static void test_nap(void)
 	writer_add_meta(t.w, "kernel_events", "module");
 	made_thread(&t, 1, "listener", 0, 20000);
 	made_thread(&t, 2, "worker", 0, 20000);
-	made_switch(&t, 100, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_func(&t, 2, (char *)outer + 1, NULL, 1, 0, 0, 500, 19000, 0);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
-	made_req(&t, LDB_REQ_OP_BLOCK, 1, 1200, 7, QUEUE);
-	made_switch(&t, 1100, 1, 2, LDB_STATE_SLEEPING, 0, 0);
-	made_waking(&t, 5000, 1, 0, LDB_SCHED_F_HARDIRQ, 2);
-	made_wakeup(&t, 5000, 1, 2, 0);
-	made_switch(&t, 5000, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 5200, 7, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 2, 6000, 7, 0);
-	made_req(&t, LDB_REQ_OP_START, 1, 9000, 8, 0);
-	made_req(&t, LDB_REQ_OP_BLOCK, 1, 9200, 8, QUEUE);
-	made_switch(&t, 8000, 1, 2, LDB_STATE_SLEEPING, 0, 0);
-	made_waking(&t, 9500, 0, 1, 0, 2);
-	made_wakeup(&t, 9500, 1, 2, 0);
-	made_switch(&t, 9500, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 9600, 8, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 2, 9900, 8, 0);
+	made_switch(&t, .tick = 100, .cpu = 1, .next = 2);
+	made_func(&t, .tid = 2, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 19000);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 1200, .id = 7, .queue = QUEUE);
+	made_switch(&t, .tick = 1100, .cpu = 1, .prev = 2, .state = LDB_STATE_SLEEPING);
+	made_waking(&t, .tick = 5000, .cpu = 1, .flags = LDB_SCHED_F_HARDIRQ, .woken = 2);
+	made_wakeup(&t, .tick = 5000, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 5000, .cpu = 1, .next = 2);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 5200, .id = 7, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 6000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 9000, .id = 8);
+	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 9200, .id = 8, .queue = QUEUE);
+	made_switch(&t, .tick = 8000, .cpu = 1, .prev = 2, .state = LDB_STATE_SLEEPING);
+	made_waking(&t, .tick = 9500, .waker = 1, .woken = 2);
+	made_wakeup(&t, .tick = 9500, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 9500, .cpu = 1, .next = 2);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 9600, .id = 8, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 9900, .id = 8);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "nap: all sum up");
 	is_int(spent(&p, 7, LEAF_SLEEP, "outer", NULL), 3800, "nap: its server slept for nobody");
@@ -306,12 +313,12 @@ static void test_batch(void)
 
 	made_begin(&t, "batch");
 	made_thread(&t, 1, "worker", 0, 20000);
-	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 100, 19000, 0);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 100, .end = 19000);
 	for (uint64_t id = 1; id <= 3; id++)
-		made_req(&t, LDB_REQ_OP_START, 1, 1000, id, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 2000, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 5000, 2, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 6000, 3, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = id);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 2000, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 5000, .id = 2);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 6000, .id = 3);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "batch: all sum up");
 	is_int(spent(&p, 1, LEAF_BEHIND, NULL, NULL), 0, "batch: the first");
@@ -332,14 +339,15 @@ static void test_never_taken(void)
 	made_begin(&t, "never");
 	for (uint32_t tid = 1; tid <= 2; tid++) {
 		made_thread(&t, tid, "worker", 0, 20000);
-		made_func(&t, tid, (char *)outer + 1, NULL, 1, 0, 0, 100, 19000, 0);
+		made_func(&t, .tid = tid, .pc = (char *)outer + 1, .gen = 1, .start = 100,
+			  .end = 19000);
 	}
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
-	made_req(&t, LDB_REQ_OP_BLOCK, 1, 2000, 7, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 2, 5000, 7, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 2000, .id = 7, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 5000, .id = 7);
 	/* Of a thread that the trace has nothing else of. */
-	made_req(&t, LDB_REQ_OP_START, 77, 6000, 8, 0);
-	made_req(&t, LDB_REQ_OP_END, 77, 6500, 8, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 77, .tick = 6000, .id = 8);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 77, .tick = 6500, .id = 8);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "never taken: it sums up");
 	is_int(spent(&p, 8, LEAF_UNKNOWN, NULL, NULL), 500, "never taken: beside one of which nothing is known");
@@ -357,14 +365,15 @@ static void test_parallel(void)
 	made_begin(&t, "parallel");
 	for (uint32_t tid = 1; tid <= 3; tid++) {
 		made_thread(&t, tid, "worker", 0, 20000);
-		made_func(&t, tid, (char *)(tid == 2 ? inner : outer) + 1, NULL, 1, 0, 0, 100, 19000, 0);
+		made_func(&t, .tid = tid, .pc = (char *)(tid == 2 ? inner : outer) + 1, .gen = 1,
+			  .start = 100, .end = 19000);
 	}
-	made_req(&t, LDB_REQ_OP_START, 1, 1000, 7, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 2000, 7, 0);
-	made_req(&t, LDB_REQ_OP_START, 3, 2500, 7, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 3000, 7, 0);
-	made_req(&t, LDB_REQ_OP_END, 3, 3500, 7, 0);
-	made_req(&t, LDB_REQ_OP_END, 2, 6000, 7, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 2000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 3, .tick = 2500, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 3000, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 3500, .id = 7);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 6000, .id = 7);
 	p = built(&t);
 	is_int(count_wrong(&p), 0, "parallel: it sums up");
 	is_int(spent(&p, 7, LEAF_FUNCTION, "inner", NULL), 4000, "parallel: the one that ended last");
@@ -389,19 +398,24 @@ static int64_t invoke(struct made *t, uint32_t tid, unsigned *gen, unsigned pare
 	while (depth < 6 && some(5) < 2)
 		now = invoke(t, tid, gen, own, depth + 1, now) + some(200);
 	if (!some(4)) {
-		made_wait(t, tid, LOCK, tid % 3 + 1, now, now + 500, own);
+		made_wait(t, .tid = tid, .lock = LOCK, .owner = tid % 3 + 1, .begin = now,
+			  .end = now + 500, .gen = own);
 		now += 700;
 	}
 	if (!some(4)) {
-		made_switch(t, now, tid, tid, some(2) ? LDB_STATE_SLEEPING : LDB_STATE_DISK, 900, own);
-		made_waking(t, now + 400, 0, tid % 3 + 1, 0, tid);
-		made_wakeup(t, now + 400, tid, tid, 900);
+		made_switch(t, .tick = now, .cpu = tid, .prev = tid,
+			    .state = some(2) ? LDB_STATE_SLEEPING : LDB_STATE_DISK, .next = 900,
+			    .gen = own);
+		made_waking(t, .tick = now + 400, .waker = tid % 3 + 1, .woken = tid);
+		made_wakeup(t, .tick = now + 400, .cpu = tid, .woken = tid, .running = 900);
 		now += 400 + some(300);
-		made_switch(t, now, tid, 900, LDB_STATE_RUNNING, tid, 0);
+		made_switch(t, .tick = now, .cpu = tid, .prev = 900, .state = LDB_STATE_RUNNING,
+			    .next = tid);
 		now += 20;
 	}
-	made_func(t, tid, (char *)(depth % 2 ? inner : outer) + 1, (char *)outer + 2, own, parent, depth,
-		  start, now, 0);
+	made_func(t, .tid = tid, .pc = (char *)(depth % 2 ? inner : outer) + 1,
+		  .ret = (char *)outer + 2, .gen = own, .parent = parent, .depth = depth,
+		  .start = start, .end = now);
 	return now + 5;
 }
 
@@ -415,11 +429,13 @@ static void make_random(struct made *t, const char *name)
 		unsigned gen = 1;
 
 		made_task(t, tid, 1, "worker");
-		made_switch(t, 100, tid, 0, LDB_STATE_RUNNING, tid, 0);
+		made_switch(t, .tick = 100, .cpu = tid, .next = tid);
 		for (uint64_t i = 0; i < 300; i++) {
-			made_req(t, LDB_REQ_OP_START, tid, now + some(5), tid * 1000 + i, 0);
+			made_req(t, .op = LDB_REQ_OP_START, .tid = tid, .tick = now + some(5),
+				 .id = tid * 1000 + i);
 			now = invoke(t, tid, &gen, 0, 0, now);
-			made_req(t, LDB_REQ_OP_END, tid, now - some(4), tid * 1000 + i, 0);
+			made_req(t, .op = LDB_REQ_OP_END, .tid = tid, .tick = now - some(4),
+				 .id = tid * 1000 + i);
 			now += 300;
 		}
 		made_thread(t, tid, "worker", 0, now + 1000);
@@ -551,15 +567,19 @@ static void test_chaos(void)
 		made_begin(&t, "chaos");
 		for (uint32_t tid = 1; tid <= 4; tid++)
 			made_thread(&t, tid, "worker", 0, 200000);
-		made_func(&t, 2, (char *)outer + 1, NULL, 1, 0, 0, 100, 190000, 0);
+		made_func(&t, .tid = 2, .pc = (char *)outer + 1, .gen = 1, .start = 100,
+			  .end = 190000);
 		for (int i = 0; i < 600; i++) {
 			uint32_t tid = some(4) + 1;
 			uint64_t id = some(12);
 
-			made_req(&t, some(4) + 1, tid, 1000 + 100 * i + some(150), id,
-				 some(2) ? QUEUE : 0);
+			made_req(&t, .op = some(4) + 1, .tid = tid,
+				 .tick = 1000 + 100 * i + some(150), .id = id,
+				 .queue = some(2) ? QUEUE : 0);
 			if (!some(3))
-				made_wait(&t, tid, LOCK, 1, 1000 + 100 * i, 1000 + 100 * i + some(400), 0);
+				made_wait(&t, .tid = tid, .lock = LOCK, .owner = 1,
+					  .begin = 1000 + 100 * i,
+					  .end = 1000 + 100 * i + some(400));
 		}
 		p = built(&t);
 		nr += p.nr_requests;
@@ -581,8 +601,9 @@ static void test_losses(void)
 	writer_add_meta(t.w, "nr_cpus", "1");
 	made_thread(&t, 1, "worker", 0, 10000);
 	for (int i = 0; i < 2; i++) {
-		made_req(&t, LDB_REQ_OP_START, 1, 1000 + i * 2000, i + 1, 0);
-		made_req(&t, LDB_REQ_OP_END, 1, 2000 + i * 2000, i + 1, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 + i * 2000,
+			 .id = i + 1);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 2000 + i * 2000, .id = i + 1);
 	}
 	for (size_t i = 0; i < sizeof(ticks) / sizeof(*ticks); i++)
 		writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = ticks[i], .count = 1,

@@ -246,15 +246,16 @@ static void write_events(void)
 	made_thread(&s.made, 11, "worker", 0, 300000000);
 	made_task(&s.made, 11, 1, "worker");
 	made_task(&s.made, 500, 500, "hog");
-	made_switch(&s.made, 1000000, 0, 0, 0, 11, 0);
-	made_switch(&s.made, 40000000, 0, 11, LDB_SCHED_F_PREEMPT, 500, 0);
-	made_switch(&s.made, 50000000, 0, 500, 0, 11, 0);
-	made_switch(&s.made, 100000000, 0, 11, LDB_STATE_DISK, 0, 0);
-	made_switch(&s.made, 120000000, 0, 0, 0, 11, 0);
-	made_switch(&s.made, 130000000, 0, 11, LDB_STATE_DISK, 0, 0);
+	made_switch(&s.made, .tick = 1000000, .next = 11);
+	made_switch(&s.made, .tick = 40000000, .prev = 11, .state = LDB_SCHED_F_PREEMPT,
+		    .next = 500);
+	made_switch(&s.made, .tick = 50000000, .prev = 500, .next = 11);
+	made_switch(&s.made, .tick = 100000000, .prev = 11, .state = LDB_STATE_DISK);
+	made_switch(&s.made, .tick = 120000000, .next = 11);
+	made_switch(&s.made, .tick = 130000000, .prev = 11, .state = LDB_STATE_DISK);
 	/* Somebody came who is not known: another one leaves. */
-	made_switch(&s.made, 150000000, 0, 500, 0, 11, 0);
-	made_switch(&s.made, 160000000, 0, 11, 0, 0, 0);
+	made_switch(&s.made, .tick = 150000000, .prev = 500, .next = 11);
+	made_switch(&s.made, .tick = 160000000, .prev = 11);
 }
 
 static void test_cpus(void)

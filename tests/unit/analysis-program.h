@@ -47,31 +47,39 @@ static inline int64_t program_some(int64_t max)
 	return sample_random() % max;
 }
 
+struct program_away {
+	unsigned state;
+	uint32_t waker;		/* 0: an interrupt */
+	uint32_t running;	/* who has the CPU meanwhile; 0: nobody */
+};
+
+#define program_away(p, tid, then, ...)	\
+	program_away_until(p, tid, then, &(struct program_away){ __VA_ARGS__ })
+
 /* The thread is away from its CPU from now to then. */
-static inline void program_away(struct program *p, uint32_t tid, int64_t then, unsigned state, uint32_t waker,
-				uint32_t occupant)
+static inline void program_away_until(struct program *p, uint32_t tid, int64_t then,
+				      const struct program_away *a)
 {
 	int64_t now = p->now[tid], woken = then - (then - now) / 4;
 
 	if (p->o.has_kernel) {
-		made_switch(p->t, now, tid, tid, state, occupant, p->gen[tid]);
-		if (LDB_SCHED_STATE(state) != LDB_STATE_RUNNING) {
-			made_waking(p->t, woken, waker ? waker : 0, waker, waker ? 0 : LDB_SCHED_F_HARDIRQ, tid);
-			made_wakeup(p->t, woken + 2, tid, tid, occupant);
+		made_switch(p->t, .tick = now, .cpu = tid, .prev = tid, .state = a->state,
+			    .next = a->running, .gen = p->gen[tid]);
+		if (LDB_SCHED_STATE(a->state) != LDB_STATE_RUNNING) {
+			made_waking(p->t, .tick = woken, .cpu = a->waker, .waker = a->waker,
+				    .flags = a->waker ? 0 : LDB_SCHED_F_HARDIRQ, .woken = tid);
+			made_wakeup(p->t, .tick = woken + 2, .cpu = tid, .woken = tid,
+				    .running = a->running);
 		}
-		made_switch(p->t, then, tid, occupant, LDB_STATE_RUNNING, tid, 0);
+		made_switch(p->t, .tick = then, .cpu = tid, .prev = a->running,
+			    .state = LDB_STATE_RUNNING, .next = tid);
 	}
 	p->now[tid] = then + 3;
 }
 
-/* As made_lock(), at a call site. */
-static inline void program_lock_row(struct program *p, unsigned op, unsigned flags, uint32_t tid, uint64_t lock,
-				    uint32_t owner, int64_t begin, int64_t end, unsigned gen)
+static inline uint64_t program_site(uint64_t lock)
 {
-	writer_add_lock(p->t->w, &(struct ldb_row_lock){
-		.op = op, .flags = flags, .tid = tid, .lock = lock, .owner = owner, .begin = begin, .end = end,
-		.gen = GEN(gen), .site = 0x1210 + lock % 0x300,
-	});
+	return 0x1210 + lock % 0x300;
 }
 
 static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
@@ -83,28 +91,34 @@ static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
 	if (p->lock[n].free_at > begin) {
 		int64_t until = p->lock[n].free_at;
 
-		program_lock_row(p, LDB_LOCK_OP_WAIT, LDB_LOCK_MUTEX, tid, lock, p->lock[n].owner, begin, until,
-				 gen);
+		made_wait(p->t, .tid = tid, .lock = lock, .owner = p->lock[n].owner, .begin = begin,
+			  .end = until, .gen = gen, .site = program_site(lock));
 		if (p->o.has_kernel) {
-			made_futex_wait(p->t, begin + 5, tid, tid, lock, p->lock[n].owner);
+			made_futex_wait(p->t, .tick = begin + 5, .cpu = tid, .tid = tid,
+					.addr = lock, .owner = p->lock[n].owner);
 			p->now[tid] += 8;
-			made_futex_wake(p->t, until - 4, p->lock[n].owner, p->lock[n].owner, lock);
+			made_futex_wake(p->t, .tick = until - 4, .cpu = p->lock[n].owner,
+					.tid = p->lock[n].owner, .addr = lock);
 		}
 		if (until > p->now[tid] + 40)
-			program_away(p, tid, until, LDB_STATE_SLEEPING, p->lock[n].owner, 0);
+			program_away(p, tid, until, .state = LDB_STATE_SLEEPING,
+				     .waker = p->lock[n].owner);
 		if (p->now[tid] < until)
 			p->now[tid] = until;
 	}
 	begin = p->now[tid];
 	p->now[tid] += held;
-	if (!program_some(6) && p->o.has_kernel && !p->o.is_simple)
-		program_away(p, tid, p->now[tid] + 300 + program_some(2000), LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
-			     0, PROGRAM_HOG + program_some(2));
+	if (!program_some(6) && p->o.has_kernel && !p->o.is_simple) {
+		uint32_t hog = PROGRAM_HOG + program_some(2);
+
+		program_away(p, tid, p->now[tid] + 300 + program_some(2000),
+			     .state = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, .running = hog);
+	}
 	if (program_some(5) || p->o.is_simple)
-		program_lock_row(p, LDB_LOCK_OP_HOLD, LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, tid, lock, 0, begin,
-				 p->now[tid], gen);
+		made_hold(p->t, .tid = tid, .lock = lock, .begin = begin, .end = p->now[tid],
+			  .gen = gen, .site = program_site(lock));
 	else
-		made_bounded_hold(p->t, tid, lock, p->now[tid], gen);
+		made_bounded_hold(p->t, .tid = tid, .lock = lock, .end = p->now[tid], .gen = gen);
 	p->lock[n].free_at = p->now[tid];
 	p->lock[n].owner = tid;
 }
@@ -112,6 +126,9 @@ static inline void program_lock(struct program *p, uint32_t tid, unsigned gen)
 static inline void program_hits(struct program *p, uint32_t tid)
 {
 	static const char *const names[] = { "TIMER", "NET_RX", "RCU", "eth0", "local_timer" };
+	static const unsigned kinds[] = {
+		LDB_IRQ_SOFT, LDB_IRQ_SOFT, LDB_IRQ_SOFT, LDB_IRQ_HARD, LDB_IRQ_LOCAL_TIMER,
+	};
 	unsigned which = program_some(5);
 	int64_t at = p->now[tid];
 
@@ -123,9 +140,11 @@ static inline void program_hits(struct program *p, uint32_t tid)
 			.flags = program_some(2) ? LDB_FAULT_ROW_MAJOR : LDB_FAULT_ROW_MINOR | LDB_FAULT_F_WRITE,
 		});
 	if (!program_some(8)) {
-		made_irq(p->t, tid, at + 2, at + 40 + program_some(200),
-			 which < 3 ? LDB_IRQ_SOFT : which == 3 ? LDB_IRQ_HARD : LDB_IRQ_LOCAL_TIMER,
-			 program_some(3), names[which]);
+		uint32_t nr_short = program_some(3);
+		int64_t end = at + 40 + program_some(200);
+
+		made_irq(p->t, .tid = tid, .start = at + 2, .end = end, .kind = kinds[which],
+			 .nr_short = nr_short, .name = names[which]);
 		p->now[tid] += 60;
 	}
 }
@@ -144,14 +163,20 @@ static inline void program_call(struct program *p, uint32_t tid, unsigned parent
 	program_hits(p, tid);
 	if (!program_some(4))
 		program_lock(p, tid, own);
-	if (!program_some(9))
-		program_away(p, tid, p->now[tid] + 200 + program_some(3000),
-			     program_some(2) ? LDB_STATE_SLEEPING : LDB_STATE_DISK, program_some(2) ? tid % p->o.nr_threads + 1 : 0,
-			     program_some(2) ? PROGRAM_HOG : 0);
+	if (!program_some(9)) {
+		uint32_t running = program_some(2) ? PROGRAM_HOG : 0;
+		uint32_t waker = program_some(2) ? tid % p->o.nr_threads + 1 : 0;
+		unsigned state = program_some(2) ? LDB_STATE_SLEEPING : LDB_STATE_DISK;
+
+		program_away(p, tid, p->now[tid] + 200 + program_some(3000), .state = state,
+			     .waker = waker, .running = running);
+	}
 	p->now[tid] += 5 + unsure;
 	if (program_some(12))	/* else it was not seen */
-		made_func(p->t, tid, (void *)(uintptr_t)(0x1000 + 0x100 * which), (void *)(uintptr_t)(0x1040 + 0x100 * (depth ? which : 9)),
-			  own, parent, depth, start, p->now[tid], unsure);
+		made_func(p->t, .tid = tid, .pc = (void *)(uintptr_t)(0x1000 + 0x100 * which),
+			  .ret = (void *)(uintptr_t)(0x1040 + 0x100 * (depth ? which : 9)),
+			  .gen = own, .parent = parent, .depth = depth, .start = start,
+			  .end = p->now[tid], .unc = unsure);
 	p->now[tid] += 2;
 }
 
@@ -161,18 +186,23 @@ static inline void program_turn(struct program *p, uint32_t tid, uint64_t id)
 	unsigned outer = ++p->gen[tid], inner = ++p->gen[tid];
 	int64_t start = p->now[tid];
 
-	made_req(p->t, LDB_REQ_OP_START, tid, start, id, 0);
+	made_req(p->t, .op = LDB_REQ_OP_START, .tid = tid, .tick = start, .id = id);
 	made_class(p->t, start, id, program_some(3) ? "A" : "BIG");
 	p->now[tid] += 100;
 	program_lock(p, tid, inner);
-	made_func(p->t, tid, (void *)0x1200, (void *)0x1040, inner, outer, 1, start + 10, p->now[tid], 0);
+	made_func(p->t, .tid = tid, .pc = (void *)0x1200, .ret = (void *)0x1040, .gen = inner,
+		  .parent = outer, .depth = 1, .start = start + 10, .end = p->now[tid]);
 	p->now[tid] += 200 + program_some(4000);
-	if (!program_some(4))
-		program_away(p, tid, p->now[tid] + 500 + program_some(3000),
-			     program_some(2) ? LDB_STATE_DISK : LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 0,
-			     PROGRAM_HOG);
-	made_func(p->t, tid, (void *)0x1000, (void *)0x1940, outer, 0, 0, start + 2, p->now[tid], 0);
-	made_req(p->t, LDB_REQ_OP_END, tid, p->now[tid] + 4, id, 0);
+	if (!program_some(4)) {
+		unsigned preempted = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
+		unsigned state = program_some(2) ? LDB_STATE_DISK : preempted;
+
+		program_away(p, tid, p->now[tid] + 500 + program_some(3000), .state = state,
+			     .running = PROGRAM_HOG);
+	}
+	made_func(p->t, .tid = tid, .pc = (void *)0x1000, .ret = (void *)0x1940, .gen = outer,
+		  .start = start + 2, .end = p->now[tid]);
+	made_req(p->t, .op = LDB_REQ_OP_END, .tid = tid, .tick = p->now[tid] + 4, .id = id);
 	p->now[tid] += 300 + program_some(3000);
 }
 
@@ -191,9 +221,10 @@ static inline void program_request(struct program *p, uint32_t tid, unsigned i)
 			return;
 		}
 		id = p->queue[p->nr_taken++].id;
-		made_req(p->t, LDB_REQ_OP_START, tid, p->now[tid], id, PROGRAM_QUEUE);
+		made_req(p->t, .op = LDB_REQ_OP_START, .tid = tid, .tick = p->now[tid], .id = id,
+			 .queue = PROGRAM_QUEUE);
 	} else {
-		made_req(p->t, LDB_REQ_OP_START, tid, p->now[tid], id, 0);
+		made_req(p->t, .op = LDB_REQ_OP_START, .tid = tid, .tick = p->now[tid], .id = id);
 		made_class(p->t, p->now[tid], id, classes[program_some(3)]);
 	}
 	p->now[tid] += 5;
@@ -201,15 +232,18 @@ static inline void program_request(struct program *p, uint32_t tid, unsigned i)
 		p->now[tid] += 20 + program_some(300);
 		p->queue[p->nr_queued].id = id;
 		p->queue[p->nr_queued++].at = p->now[tid] + 5;
-		made_req(p->t, LDB_REQ_OP_BLOCK, tid, p->now[tid], id, PROGRAM_QUEUE);
+		made_req(p->t, .op = LDB_REQ_OP_BLOCK, .tid = tid, .tick = p->now[tid], .id = id,
+			 .queue = PROGRAM_QUEUE);
 		p->now[tid] += 200 + program_some(1200);
 		return;
 	}
 	program_call(p, tid, 0, 0);
 	if (!program_some(20))	/* a batch: the next one begins before this one ends */
-		made_req(p->t, LDB_REQ_OP_START, tid, p->now[tid], id + 100000, 0);
+		made_req(p->t, .op = LDB_REQ_OP_START, .tid = tid, .tick = p->now[tid],
+			 .id = id + 100000);
 	program_call(p, tid, 0, 0);
-	made_req(p->t, program_some(9) ? LDB_REQ_OP_END : LDB_REQ_OP_END_ALL, tid, p->now[tid], id, 0);
+	made_req(p->t, .op = program_some(9) ? LDB_REQ_OP_END : LDB_REQ_OP_END_ALL, .tid = tid,
+		 .tick = p->now[tid], .id = id);
 	p->now[tid] += 50 + program_some(400);
 	if (p->o.is_unsure && !program_some(15)) {
 		made_gap(p->t, program_some(2) ? tid : 0, p->now[tid] - 400, p->now[tid] + 100);
@@ -250,7 +284,7 @@ TAP_FN void program_make(struct made *t, const char *name, const struct program_
 				.flags = tid == 1 ? LDB_FUNC_F_FROM_START : 0,
 			});
 		if (o->has_kernel)
-			made_switch(t, 100, tid, 0, LDB_STATE_RUNNING, tid, 0);
+			made_switch(t, .tick = 100, .cpu = tid, .next = tid);
 	}
 	for (;;) {
 		uint32_t next = 0;

@@ -199,17 +199,21 @@ static void begin(const char *name, unsigned nr_threads)
 static void make_convoy(void)
 {
 	begin("convoy.data", 3);
-	made_func(&t, 1, replay_snapshot, NULL, 10, 0, 0, 1000 * US, 3000 * US, 0);
-	made_func(&t, 1, replay_inner, NULL, 11, 10, 1, 2000 * US, 2400 * US, 0);
-	made_hold(&t, 1, LOCK, 1000 * US, 3000 * US, 10);
-	made_req(&t, LDB_REQ_OP_START, 2, 1100 * US, 1, 0);
-	made_req(&t, LDB_REQ_OP_START, 3, 1200 * US, 2, 0);
-	made_wait(&t, 2, LOCK, 1, 1100 * US, 3010 * US, 1);
-	made_hold(&t, 2, LOCK, 3010 * US, 3110 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, 3120 * US, 1, 0);
-	made_wait(&t, 3, LOCK, 1, 1200 * US, 3130 * US, 1);
-	made_hold(&t, 3, LOCK, 3130 * US, 3230 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 3, 3240 * US, 2, 0);
+	made_func(&t, .tid = 1, .pc = replay_snapshot, .gen = 10, .start = 1000 * US,
+		  .end = 3000 * US);
+	made_func(&t, .tid = 1, .pc = replay_inner, .gen = 11, .parent = 10, .depth = 1,
+		  .start = 2000 * US, .end = 2400 * US);
+	made_hold(&t, .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 3000 * US, .gen = 10);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 1100 * US, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 3, .tick = 1200 * US, .id = 2);
+	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = 1100 * US, .end = 3010 * US,
+		  .gen = 1);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 3010 * US, .end = 3110 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 3120 * US, .id = 1);
+	made_wait(&t, .tid = 3, .lock = LOCK, .owner = 1, .begin = 1200 * US, .end = 3130 * US,
+		  .gen = 1);
+	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 3130 * US, .end = 3230 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 3240 * US, .id = 2);
 	made_open(&t);
 }
 
@@ -276,11 +280,13 @@ static void test_shards(void)
 	for (unsigned i = 1; i <= 20; i++) {
 		int64_t got = 1000 * US + (i - 1) * 100 * US;
 
-		made_req(&t, LDB_REQ_OP_START, i, 1000 * US, i, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = i, .tick = 1000 * US, .id = i);
 		if (i > 1)
-			made_wait(&t, i, LOCK, 1, 1000 * US + i, got, 1);
-		made_hold(&t, i, LOCK, got, got + 100 * US, 1);
-		made_req(&t, LDB_REQ_OP_END, i, got + 100 * US, i, 0);
+			made_wait(&t, .tid = i, .lock = LOCK, .owner = 1, .begin = 1000 * US + i,
+				  .end = got, .gen = 1);
+		made_hold(&t, .tid = i, .lock = LOCK, .begin = got, .end = got + 100 * US,
+			  .gen = 1);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = i, .tick = got + 100 * US, .id = i);
 	}
 	made_open(&t);
 	must("lock:0x7000=sharded(1000)", NULL);
@@ -299,15 +305,18 @@ static void test_shards(void)
 static void test_two_locks(void)
 {
 	begin("two.data", 3);
-	made_func(&t, 1, replay_snapshot, NULL, 10, 0, 0, 1000 * US, 5000 * US, 0);
-	made_hold(&t, 1, OTHER, 1000 * US, 5000 * US, 10);
-	made_hold(&t, 2, LOCK, 2000 * US, 5120 * US, 1);
-	made_wait(&t, 2, OTHER, 1, 2000 * US, 5020 * US, 1);
-	made_hold(&t, 2, OTHER, 5020 * US, 5110 * US, 1);
-	made_req(&t, LDB_REQ_OP_START, 3, 3000 * US, 1, 0);
-	made_wait(&t, 3, LOCK, 2, 3000 * US, 5150 * US, 1);
-	made_hold(&t, 3, LOCK, 5150 * US, 5250 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 3, 5250 * US, 1, 0);
+	made_func(&t, .tid = 1, .pc = replay_snapshot, .gen = 10, .start = 1000 * US,
+		  .end = 5000 * US);
+	made_hold(&t, .tid = 1, .lock = OTHER, .begin = 1000 * US, .end = 5000 * US, .gen = 10);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 2000 * US, .end = 5120 * US, .gen = 1);
+	made_wait(&t, .tid = 2, .lock = OTHER, .owner = 1, .begin = 2000 * US, .end = 5020 * US,
+		  .gen = 1);
+	made_hold(&t, .tid = 2, .lock = OTHER, .begin = 5020 * US, .end = 5110 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 3, .tick = 3000 * US, .id = 1);
+	made_wait(&t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 3000 * US, .end = 5150 * US,
+		  .gen = 1);
+	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 5150 * US, .end = 5250 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 5250 * US, .id = 1);
 	made_open(&t);
 	must("replay_snapshot*0.625", NULL);
 	/* OTHER is free at 3500, LOCK at 3500 + 20 + 90 + 10, and 30 later the request goes on. */
@@ -326,15 +335,16 @@ static void test_two_locks(void)
 static void test_policies(void)
 {
 	begin("policies.data", 3);
-	made_hold(&t, 1, LOCK, 1000 * US, 2000 * US, 1);
-	made_req(&t, LDB_REQ_OP_START, 2, 1500 * US, 1, 0);
-	made_wait(&t, 2, LOCK, 1, 1500 * US, 2050 * US, 1);
-	made_hold(&t, 2, LOCK, 2050 * US, 2150 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, 2150 * US, 1, 0);
-	made_req(&t, LDB_REQ_OP_START, 3, 1400 * US, 2, 0);
-	made_func(&t, 3, replay_work, NULL, 1, 0, 0, 1400 * US, 2400 * US, 0);
-	made_hold(&t, 3, LOCK, 2400 * US, 2500 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 3, 2500 * US, 2, 0);
+	made_hold(&t, .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 2000 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 1500 * US, .id = 1);
+	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = 1500 * US, .end = 2050 * US,
+		  .gen = 1);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 2050 * US, .end = 2150 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 2150 * US, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 3, .tick = 1400 * US, .id = 2);
+	made_func(&t, .tid = 3, .pc = replay_work, .gen = 1, .start = 1400 * US, .end = 2400 * US);
+	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 2400 * US, .end = 2500 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 2500 * US, .id = 2);
 	made_open(&t);
 	must("replay_work*0.62", NULL);	/* comes at 2020 */
 	/* In order: has it at 2150 + 50.  Else it has it from 2020 to 2120, and the other waits. */
@@ -350,12 +360,13 @@ static void test_passes(void)
 	int ret;
 
 	begin("passes.data", 3);
-	made_hold(&t, 1, LOCK, 500 * US, 2000 * US, 1);
-	made_req(&t, LDB_REQ_OP_START, 2, 1000 * US, 1, 0);
-	made_wait(&t, 2, LOCK, 1, 1000 * US, 3005 * US, 1);
-	made_hold(&t, 2, LOCK, 3005 * US, 3105 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, 3105 * US, 1, 0);
-	made_hold(&t, 3, LOCK, 2010 * US, 3000 * US, 1);
+	made_hold(&t, .tid = 1, .lock = LOCK, .begin = 500 * US, .end = 2000 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 1000 * US, .id = 1);
+	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = 1000 * US, .end = 3005 * US,
+		  .gen = 1);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 3005 * US, .end = 3105 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 3105 * US, .id = 1);
+	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 2010 * US, .end = 3000 * US, .gen = 1);
 	made_open(&t);
 	ret = replay(NULL, NULL);
 	ok(!ret && !w.error[WHATIF_BARGING] && !w.error[WHATIF_RECORDED], "with barging it is as it was");
@@ -369,16 +380,18 @@ static void make_queue(void)
 {
 	begin("queue.data", 3);
 	for (unsigned i = 1; i <= 3; i++) {
-		made_req(&t, LDB_REQ_OP_START, 1, (900 + 100 * i) * US, i, 0);
-		made_req(&t, LDB_REQ_OP_BLOCK, 1, (910 + 100 * i) * US, i, QUEUE);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = (900 + 100 * i) * US,
+			 .id = i);
+		made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = (910 + 100 * i) * US,
+			 .id = i, .queue = QUEUE);
 	}
-	made_req(&t, LDB_REQ_OP_START, 2, 1020 * US, 1, QUEUE);
-	made_func(&t, 2, replay_work, NULL, 1, 0, 0, 1020 * US, 3020 * US, 0);
-	made_req(&t, LDB_REQ_OP_END, 2, 3020 * US, 1, 0);
-	made_req(&t, LDB_REQ_OP_START, 3, 1120 * US, 2, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 3, 2120 * US, 2, 0);
-	made_req(&t, LDB_REQ_OP_START, 3, 2140 * US, 3, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 3, 2240 * US, 3, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 1020 * US, .id = 1, .queue = QUEUE);
+	made_func(&t, .tid = 2, .pc = replay_work, .gen = 1, .start = 1020 * US, .end = 3020 * US);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 3020 * US, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 3, .tick = 1120 * US, .id = 2, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 2120 * US, .id = 2);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 3, .tick = 2140 * US, .id = 3, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 2240 * US, .id = 3);
 	made_open(&t);
 }
 
@@ -407,18 +420,22 @@ static void make_pauses(bool is_clocked)
 	for (unsigned i = 0; i < 20; i++) {
 		int64_t hold = (200 + 40 * (i % 5)) * US;
 
-		made_func(&t, 1, replay_snapshot, NULL, 10 + i, 0, 0, at, at + hold, 0);
-		made_hold(&t, 1, LOCK, at, at + hold, 10 + i);
-		made_req(&t, LDB_REQ_OP_START, 1, at, i + 1, 0);
-		made_req(&t, LDB_REQ_OP_END, 1, at + hold, i + 1, 0);
+		made_func(&t, .tid = 1, .pc = replay_snapshot, .gen = 10 + i, .start = at,
+			  .end = at + hold);
+		made_hold(&t, .tid = 1, .lock = LOCK, .begin = at, .end = at + hold, .gen = 10 + i);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = i + 1);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + hold, .id = i + 1);
 		at += is_clocked ? 1000 * US : hold + 500 * US;
 	}
 	/* One that waits in the last hold. */
-	made_req(&t, LDB_REQ_OP_START, 2, is_clocked ? 20100 * US : 15600 * US, 100, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = is_clocked ? 20100 * US : 15600 * US,
+		 .id = 100);
 	at -= is_clocked ? 1000 * US : 860 * US;
-	made_wait(&t, 2, LOCK, 1, at + 100 * US, at + 360 * US, 1);
-	made_hold(&t, 2, LOCK, at + 360 * US, at + 370 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, at + 370 * US, 100, 0);
+	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = at + 100 * US,
+		  .end = at + 360 * US, .gen = 1);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = at + 360 * US, .end = at + 370 * US,
+		  .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = at + 370 * US, .id = 100);
 	made_open(&t);
 }
 
@@ -449,9 +466,11 @@ static void test_arrivals(void)
 		writer_add_req(t.w, &(struct ldb_row_req){
 			.op = LDB_REQ_OP_ARRIVED, .tid = 1, .tick = at, .id = i + 1, .queue = QUEUE,
 			.site = at - (900 + 200 * i) * US });
-		made_req(&t, LDB_REQ_OP_START, 1, at, i + 1, QUEUE);
-		made_func(&t, 1, replay_work, NULL, i + 1, 0, 0, at, at + 900 * US, 0);
-		made_req(&t, LDB_REQ_OP_END, 1, at + 900 * US, i + 1, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = i + 1,
+			 .queue = QUEUE);
+		made_func(&t, .tid = 1, .pc = replay_work, .gen = i + 1, .start = at,
+			  .end = at + 900 * US);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + 900 * US, .id = i + 1);
 	}
 	made_open(&t);
 	must("replay_work*0.5", NULL);
@@ -472,13 +491,16 @@ static void test_contended_only(void)
 	made_begin(&t, "contended.data");
 	made_thread(&t, 1, "thread", 0, 100000 * US);
 	made_thread(&t, 2, "thread", 0, 100000 * US);
-	made_func(&t, 1, replay_snapshot, NULL, 11, 10, 1, 3000 * US, 5000 * US, 0);
-	made_func(&t, 1, replay_inner, NULL, 10, 0, 0, 1000 * US, 6000 * US, 0);
-	made_bounded_hold(&t, 1, LOCK, 5000 * US, 10);
-	made_req(&t, LDB_REQ_OP_START, 2, 4000 * US, 1, 0);
-	made_wait(&t, 2, LOCK, 1, 4000 * US, 5010 * US, 1);
-	made_hold(&t, 2, LOCK, 5010 * US, 5020 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, 5020 * US, 1, 0);
+	made_func(&t, .tid = 1, .pc = replay_snapshot, .gen = 11, .parent = 10, .depth = 1,
+		  .start = 3000 * US, .end = 5000 * US);
+	made_func(&t, .tid = 1, .pc = replay_inner, .gen = 10, .start = 1000 * US,
+		  .end = 6000 * US);
+	made_bounded_hold(&t, .tid = 1, .lock = LOCK, .end = 5000 * US, .gen = 10);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 4000 * US, .id = 1);
+	made_wait(&t, .tid = 2, .lock = LOCK, .owner = 1, .begin = 4000 * US, .end = 5010 * US,
+		  .gen = 1);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5010 * US, .end = 5020 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 5020 * US, .id = 1);
 	made_open(&t);
 	must("replay_snapshot*0.75", NULL);
 	is_after(1, 1020 * US, 520 * US, 520 * US, "it began with what was done with it");
@@ -494,12 +516,13 @@ static void test_contended_only(void)
 static void test_blind(void)
 {
 	begin("blind.data", 1);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000 * US, 1, 0);
-	made_func(&t, 1, replay_work, NULL, 1, 0, 0, 1000 * US, 2000 * US, 0);
-	made_wait(&t, 1, LOCK, 0, 2000 * US, 3000 * US, 1);
-	made_hold(&t, 1, LOCK, 3000 * US, 3100 * US, 1);
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_SEM, 1, OTHER, 0, 4000 * US, 5000 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 1, 5100 * US, 1, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 * US, .id = 1);
+	made_func(&t, .tid = 1, .pc = replay_work, .gen = 1, .start = 1000 * US, .end = 2000 * US);
+	made_wait(&t, .tid = 1, .lock = LOCK, .begin = 2000 * US, .end = 3000 * US, .gen = 1);
+	made_hold(&t, .tid = 1, .lock = LOCK, .begin = 3000 * US, .end = 3100 * US, .gen = 1);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_SEM, .tid = 1, .lock = OTHER,
+		  .begin = 4000 * US, .end = 5000 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 5100 * US, .id = 1);
 	made_open(&t);
 	must("lock:0x7000*0.5", "replay_work*0.5");
 	ok(!w.nr_changed, "the second wait ends when it ended");
@@ -517,13 +540,14 @@ static void test_blind(void)
 static void test_own_lock(void)
 {
 	begin("own.data", 2);
-	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_OWN | LDB_LOCK_F_BEGIN_EXACT, 1, LOCK, 0, 1000 * US,
-		  3000 * US, 1);
-	made_req(&t, LDB_REQ_OP_START, 2, 2000 * US, 1, 0);
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_OWN, 2, LOCK, 1, 2000 * US, 3010 * US, 1);
-	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_OWN | LDB_LOCK_F_BEGIN_EXACT, 2, LOCK, 0, 3010 * US,
-		  4010 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, 4010 * US, 1, 0);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_OWN | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 3000 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 2000 * US, .id = 1);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_OWN, .tid = 2, .lock = LOCK,
+		  .owner = 1, .begin = 2000 * US, .end = 3010 * US, .gen = 1);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_OWN | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 2, .lock = LOCK, .begin = 3010 * US, .end = 4010 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 4010 * US, .id = 1);
 	made_open(&t);
 	must("lock:0x7000*0.75", NULL);
 	is_after(1, 2010 * US, 1260 * US, 1260 * US, "one that was held for less long");
@@ -535,14 +559,16 @@ static void test_own_lock(void)
 static void test_readers(void)
 {
 	begin("readers.data", 3);
-	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_BEGIN_EXACT, 1, LOCK, 0,
-		  1000 * US, 3000 * US, 1);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 3000 * US, .gen = 1);
 	for (unsigned i = 2; i <= 3; i++) {
-		made_req(&t, LDB_REQ_OP_START, i, 2000 * US, i, 0);
-		made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_RWLOCK_RD, i, LOCK, 1, 2000 * US, 3010 * US, 1);
-		made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT, i, LOCK, 0,
-			  3010 * US, 4010 * US, 1);
-		made_req(&t, LDB_REQ_OP_END, i, 4010 * US, i, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = i, .tick = 2000 * US, .id = i);
+		made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_RD, .tid = i,
+			  .lock = LOCK, .owner = 1, .begin = 2000 * US, .end = 3010 * US, .gen = 1);
+		made_lock(&t, .op = LDB_LOCK_OP_HOLD,
+			  .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT, .tid = i,
+			  .lock = LOCK, .begin = 3010 * US, .end = 4010 * US, .gen = 1);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = i, .tick = 4010 * US, .id = i);
 	}
 	made_open(&t);
 	must("lock:0x7000*0.75", NULL);
@@ -553,16 +579,17 @@ static void test_readers(void)
 
 	/* Read-locked; a writer waits; another reader comes later, or does not. */
 	begin("passing.data", 3);
-	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT, 1, LOCK, 0,
-		  1000 * US, 3000 * US, 1);
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_RWLOCK_WR, 2, LOCK, 1, 1500 * US, 3010 * US, 1);
-	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_BEGIN_EXACT, 2, LOCK, 0,
-		  3010 * US, 3510 * US, 1);
-	made_req(&t, LDB_REQ_OP_START, 3, 1400 * US, 1, 0);
-	made_func(&t, 3, replay_work, NULL, 1, 0, 0, 1400 * US, 4400 * US, 0);
-	made_lock(&t, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT, 3, LOCK, 0,
-		  4400 * US, 4500 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 3, 4500 * US, 1, 0);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 3000 * US, .gen = 1);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_WR, .tid = 2, .lock = LOCK,
+		  .owner = 1, .begin = 1500 * US, .end = 3010 * US, .gen = 1);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 2, .lock = LOCK, .begin = 3010 * US, .end = 3510 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 3, .tick = 1400 * US, .id = 1);
+	made_func(&t, .tid = 3, .pc = replay_work, .gen = 1, .start = 1400 * US, .end = 4400 * US);
+	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 3, .lock = LOCK, .begin = 4400 * US, .end = 4500 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 4500 * US, .id = 1);
 	made_open(&t);
 	must("replay_work*0.2", NULL);	/* comes at 2000 */
 	is_after(1, 3100 * US, 700 * US, 2220 * US, "a reader passes a waiting writer, or waits");
@@ -576,21 +603,22 @@ static void test_wakers(void)
 	begin("wakers.data", 2);
 	made_task(&t, 1, 1, "thread");
 	made_task(&t, 2, 1, "thread");
-	made_func(&t, 1, replay_work, NULL, 1, 0, 0, 500 * US, 3000 * US, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 900 * US, 1, 0);
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_COND, 2, OTHER, 0, 1000 * US, 3025 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, 3100 * US, 1, 0);
-	made_func(&t, 1, replay_inner, NULL, 2, 0, 0, 3000 * US, 4000 * US, 0);
-	made_switch(&t, 100 * US, 0, 0, LDB_STATE_RUNNING, 1, 0);
-	made_switch(&t, 101 * US, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_futex_wait(&t, 1005 * US, 1, 2, OTHER, 0);
-	made_switch(&t, 1010 * US, 1, 2, LDB_STATE_SLEEPING, 0, 0);
-	made_futex_wake(&t, 2999 * US, 0, 1, OTHER);
-	made_waking(&t, 3000 * US, 0, 1, 0, 2);
-	made_wakeup(&t, 3000 * US, 1, 2, 0);
-	made_switch(&t, 3020 * US, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_switch(&t, 5000 * US, 0, 1, LDB_STATE_SLEEPING, 0, 0);
-	made_switch(&t, 5001 * US, 1, 2, LDB_STATE_SLEEPING, 0, 0);
+	made_func(&t, .tid = 1, .pc = replay_work, .gen = 1, .start = 500 * US, .end = 3000 * US);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 900 * US, .id = 1);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_COND, .tid = 2, .lock = OTHER,
+		  .begin = 1000 * US, .end = 3025 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 3100 * US, .id = 1);
+	made_func(&t, .tid = 1, .pc = replay_inner, .gen = 2, .start = 3000 * US, .end = 4000 * US);
+	made_switch(&t, .tick = 100 * US, .next = 1);
+	made_switch(&t, .tick = 101 * US, .cpu = 1, .next = 2);
+	made_futex_wait(&t, .tick = 1005 * US, .cpu = 1, .tid = 2, .addr = OTHER);
+	made_switch(&t, .tick = 1010 * US, .cpu = 1, .prev = 2, .state = LDB_STATE_SLEEPING);
+	made_futex_wake(&t, .tick = 2999 * US, .tid = 1, .addr = OTHER);
+	made_waking(&t, .tick = 3000 * US, .waker = 1, .woken = 2);
+	made_wakeup(&t, .tick = 3000 * US, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 3020 * US, .cpu = 1, .next = 2);
+	made_switch(&t, .tick = 5000 * US, .prev = 1, .state = LDB_STATE_SLEEPING);
+	made_switch(&t, .tick = 5001 * US, .cpu = 1, .prev = 2, .state = LDB_STATE_SLEEPING);
 	made_open(&t);
 	must("replay_work*0.5", "replay_inner*3");
 	is_after(1, 2200 * US, 950 * US, 950 * US, "woken earlier, before what its waker does next");
@@ -609,20 +637,20 @@ static void test_late_wakeup(void)
 	begin("late.data", 2);
 	made_task(&t, 1, 1, "thread");
 	made_task(&t, 2, 1, "thread");
-	made_func(&t, 1, replay_work, NULL, 1, 0, 0, 500 * US, 3000 * US, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 900 * US, 1, 0);
-	made_switch(&t, 100 * US, 0, 0, LDB_STATE_RUNNING, 1, 0);
-	made_switch(&t, 101 * US, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_switch(&t, 1010 * US, 1, 2, LDB_STATE_SLEEPING, 0, 0);
-	made_waking(&t, 3000 * US, 0, 1, 0, 2);
-	made_switch(&t, 3005 * US, 0, 1, LDB_STATE_SLEEPING, 0, 0);
-	made_wakeup(&t, 3010 * US, 1, 2, 0);
-	made_switch(&t, 3020 * US, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_req(&t, LDB_REQ_OP_END, 2, 3100 * US, 1, 0);
-	made_wakeup(&t, 8000 * US, 0, 1, 0);
-	made_switch(&t, 8010 * US, 0, 0, LDB_STATE_RUNNING, 1, 0);
-	made_switch(&t, 9000 * US, 0, 1, LDB_STATE_SLEEPING, 0, 0);
-	made_switch(&t, 9001 * US, 1, 2, LDB_STATE_SLEEPING, 0, 0);
+	made_func(&t, .tid = 1, .pc = replay_work, .gen = 1, .start = 500 * US, .end = 3000 * US);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 900 * US, .id = 1);
+	made_switch(&t, .tick = 100 * US, .next = 1);
+	made_switch(&t, .tick = 101 * US, .cpu = 1, .next = 2);
+	made_switch(&t, .tick = 1010 * US, .cpu = 1, .prev = 2, .state = LDB_STATE_SLEEPING);
+	made_waking(&t, .tick = 3000 * US, .waker = 1, .woken = 2);
+	made_switch(&t, .tick = 3005 * US, .prev = 1, .state = LDB_STATE_SLEEPING);
+	made_wakeup(&t, .tick = 3010 * US, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 3020 * US, .cpu = 1, .next = 2);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 3100 * US, .id = 1);
+	made_wakeup(&t, .tick = 8000 * US, .woken = 1);
+	made_switch(&t, .tick = 8010 * US, .next = 1);
+	made_switch(&t, .tick = 9000 * US, .prev = 1, .state = LDB_STATE_SLEEPING);
+	made_switch(&t, .tick = 9001 * US, .cpu = 1, .prev = 2, .state = LDB_STATE_SLEEPING);
 	made_open(&t);
 	must("replay_work*0.5", NULL);
 	is_after(1, 2200 * US, 950 * US, 950 * US, "woken before its waker sleeps");
@@ -636,12 +664,13 @@ static void test_cpus(void)
 	made_task(&t, 1, 1, "thread");
 	made_task(&t, 2, 1, "thread");
 	made_task(&t, 200, 200, "hog");
-	made_switch(&t, 500 * US, 0, 0, LDB_STATE_RUNNING, 2, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 1000 * US, 1, 0);
-	made_switch(&t, 2000 * US, 0, 2, LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, 200, 0);
-	made_switch(&t, 3000 * US, 0, 200, LDB_STATE_RUNNING, 2, 0);
-	made_req(&t, LDB_REQ_OP_END, 2, 4000 * US, 1, 0);
-	made_switch(&t, 5000 * US, 0, 2, LDB_STATE_SLEEPING, 0, 0);
+	made_switch(&t, .tick = 500 * US, .next = 2);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 1000 * US, .id = 1);
+	made_switch(&t, .tick = 2000 * US, .prev = 2,
+		    .state = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT, .next = 200);
+	made_switch(&t, .tick = 3000 * US, .prev = 200, .state = LDB_STATE_RUNNING, .next = 2);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 4000 * US, .id = 1);
+	made_switch(&t, .tick = 5000 * US, .prev = 2, .state = LDB_STATE_SLEEPING);
 	made_open(&t);
 	must("no-preempt", NULL);
 	is_after(1, 3000 * US, 2000 * US, 2000 * US, "without a preemption");
@@ -656,15 +685,15 @@ static void test_cpus(void)
 static void test_deadlock(void)
 {
 	begin("deadlock.data", 2);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000 * US, 1, 0);
-	made_hold(&t, 1, LOCK, 1100 * US, 1300 * US, 1);
-	made_hold(&t, 1, OTHER, 1200 * US, 1290 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 1, 1300 * US, 1, 0);
-	made_req(&t, LDB_REQ_OP_START, 2, 1000 * US, 2, 0);
-	made_func(&t, 2, replay_work, NULL, 1, 0, 0, 1000 * US, 2000 * US, 0);
-	made_hold(&t, 2, OTHER, 2000 * US, 2300 * US, 1);
-	made_hold(&t, 2, LOCK, 2100 * US, 2290 * US, 1);
-	made_req(&t, LDB_REQ_OP_END, 2, 2300 * US, 2, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 * US, .id = 1);
+	made_hold(&t, .tid = 1, .lock = LOCK, .begin = 1100 * US, .end = 1300 * US, .gen = 1);
+	made_hold(&t, .tid = 1, .lock = OTHER, .begin = 1200 * US, .end = 1290 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 1300 * US, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = 1000 * US, .id = 2);
+	made_func(&t, .tid = 2, .pc = replay_work, .gen = 1, .start = 1000 * US, .end = 2000 * US);
+	made_hold(&t, .tid = 2, .lock = OTHER, .begin = 2000 * US, .end = 2300 * US, .gen = 1);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 2100 * US, .end = 2290 * US, .gen = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 2300 * US, .id = 2);
 	made_open(&t);
 	must_not("replay_work*0.15", "wait for each other");
 	made_close(&t);
@@ -675,8 +704,8 @@ static void test_refusals(void)
 	struct whatif_options o = WHATIF_OPTIONS_ALL;
 
 	begin("lost.data", 1);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000 * US, 1, 0);
-	made_req(&t, LDB_REQ_OP_END, 1, 2000 * US, 1, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 * US, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 2000 * US, .id = 1);
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 5, .count = 7,
 						     .what = LDB_LOST_OVERRUN });
 	made_open(&t);
@@ -684,16 +713,16 @@ static void test_refusals(void)
 	made_close(&t);
 
 	begin("none.data", 1);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000 * US, 1, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 * US, .id = 1);
 	made_open(&t);
 	must_not(NULL, "no request ended");
 	made_close(&t);
 
 	/* A request that ends on a thread that does nothing else, in a queue that nobody served. */
 	begin("off.data", 2);
-	made_req(&t, LDB_REQ_OP_START, 1, 1000 * US, 1, 0);
-	made_req(&t, LDB_REQ_OP_BLOCK, 1, 1100 * US, 1, QUEUE);
-	made_req(&t, LDB_REQ_OP_END, 2, 9000 * US, 1, 0);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 * US, .id = 1);
+	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 1100 * US, .id = 1, .queue = QUEUE);
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 9000 * US, .id = 1);
 	made_open(&t);
 	must_not(NULL, "is off by -98.8 %");
 	o.class = "nothing";

@@ -14,18 +14,8 @@ static void begin(void)
 	made_begin(&t, "requests.data");
 }
 
-/* site: of an ARRIVED, how long ago. */
-static void req_at(unsigned op, uint32_t tid, int64_t tick, uint64_t id, uint64_t queue,
-		   uint64_t site)
-{
-	writer_add_req(t.w, &(struct ldb_row_req){
-		.op = op, .tid = tid, .tick = tick, .id = id, .queue = queue, .site = site });
-}
-
-static void req(unsigned op, uint32_t tid, int64_t tick, uint64_t id, uint64_t queue)
-{
-	made_req(&t, op, tid, tick, id, queue);
-}
+/* .site: of an ARRIVED, how long ago. */
+#define req(what, ...)	made_req(&t, .op = what, __VA_ARGS__)
 
 /* All lives of an id. */
 static void lives_of(uint64_t id)
@@ -55,8 +45,8 @@ static const struct life *life(size_t i)
 static void test_simple(void)
 {
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(END, 1, 250, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(END, .tid = 1, .tick = 250, .id = 7);
 	lives_of(7);
 	is_int(r.nr_lives, 1, "one life");
 	ok(life(0)->start == 100 && life(0)->end == 250 && life(0)->is_complete, "from START to END");
@@ -71,12 +61,12 @@ static void test_hops(void)
 	const struct life *l;
 
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(BLOCK, 1, 200, 7, 0xa0);
-	req(START, 2, 350, 7, 0xa0);
-	req(BLOCK, 2, 400, 7, 0xb0);
-	req(START, 3, 1000, 7, 0xb0);
-	req(END, 3, 1100, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(BLOCK, .tid = 1, .tick = 200, .id = 7, .queue = 0xa0);
+	req(START, .tid = 2, .tick = 350, .id = 7, .queue = 0xa0);
+	req(BLOCK, .tid = 2, .tick = 400, .id = 7, .queue = 0xb0);
+	req(START, .tid = 3, .tick = 1000, .id = 7, .queue = 0xb0);
+	req(END, .tid = 3, .tick = 1100, .id = 7);
 	lives_of(7);
 	l = life(0);
 	ok(r.nr_lives == 1 && l->is_complete && l->start == 100 && l->end == 1100, "one life");
@@ -101,9 +91,9 @@ static bool is_part(size_t i, bool is_queue, int64_t start, int64_t end)
 static void test_arrived(void)
 {
 	begin();
-	req_at(ARRIVED, 1, 500, 7, 0xa0, 400);
-	req_at(START, 1, 510, 7, 0xa0, 0x4711);
-	req(END, 1, 600, 7, 0);
+	req(ARRIVED, .tid = 1, .tick = 500, .id = 7, .queue = 0xa0, .site = 400);
+	req(START, .tid = 1, .tick = 510, .id = 7, .queue = 0xa0, .site = 0x4711);
+	req(END, .tid = 1, .tick = 600, .id = 7);
 	lives_of(7);
 	ok(r.nr_lives == 1 && life(0)->start == 100 && life(0)->end == 600 && life(0)->is_complete,
 	   "a life begins at the arrival");
@@ -116,17 +106,17 @@ static void test_arrived(void)
 	end();
 
 	begin();
-	req_at(ARRIVED, 1, 500, 7, 0, 700);
-	req(START, 1, 510, 7, 0);
-	req(END, 1, 600, 7, 0);
+	req(ARRIVED, .tid = 1, .tick = 500, .id = 7, .site = 700);
+	req(START, .tid = 1, .tick = 510, .id = 7);
+	req(END, .tid = 1, .tick = 600, .id = 7);
 	lives_of(7);
 	ok(life(0)->start == -200 && life(0)->nr_parts == 2, "before the recording began, in no queue");
 	end();
 
 	begin();
-	req_at(ARRIVED, 1, 500, 7, 0xa0, UINT64_MAX);
-	req(START, 1, 510, 7, 0xa0);
-	req(END, 1, 600, 7, 0);
+	req(ARRIVED, .tid = 1, .tick = 500, .id = 7, .queue = 0xa0, .site = UINT64_MAX);
+	req(START, .tid = 1, .tick = 510, .id = 7, .queue = 0xa0);
+	req(END, .tid = 1, .tick = 600, .id = 7);
 	lives_of(7);
 	ok(r.nr_lives == 1 && life(0)->is_complete && life(0)->start == 500, "an age that cannot be");
 	end();
@@ -136,12 +126,12 @@ static void test_arrived(void)
 static void test_arrived_known(void)
 {
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(BLOCK, 1, 200, 7, 0xa0);
-	req_at(ARRIVED, 2, 500, 7, 0xa0, 450);
-	req(START, 2, 510, 7, 0xa0);
-	req_at(ARRIVED, 2, 520, 7, 0xa0, 450);
-	req(END, 2, 600, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(BLOCK, .tid = 1, .tick = 200, .id = 7, .queue = 0xa0);
+	req(ARRIVED, .tid = 2, .tick = 500, .id = 7, .queue = 0xa0, .site = 450);
+	req(START, .tid = 2, .tick = 510, .id = 7, .queue = 0xa0);
+	req(ARRIVED, .tid = 2, .tick = 520, .id = 7, .queue = 0xa0, .site = 450);
+	req(END, .tid = 2, .tick = 600, .id = 7);
 	lives_of(7);
 	ok(life(0)->start == 100 && life(0)->nr_parts == 3 && is_part(1, true, 200, 510),
 	   "a queue that BLOCK named, and a thread that works on it already");
@@ -149,27 +139,27 @@ static void test_arrived_known(void)
 	end();
 
 	begin();
-	req(START, 1, 100, 7, 0);
-	req_at(ARRIVED, 2, 500, 7, 0xb0, 450);
-	req(START, 2, 510, 7, 0xb0);
-	req(END, 2, 600, 7, 0);
-	req(END, 1, 610, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(ARRIVED, .tid = 2, .tick = 500, .id = 7, .queue = 0xb0, .site = 450);
+	req(START, .tid = 2, .tick = 510, .id = 7, .queue = 0xb0);
+	req(END, .tid = 2, .tick = 600, .id = 7);
+	req(END, .tid = 1, .tick = 610, .id = 7);
 	lives_of(7);
 	ok(life(0)->start == 100 && life(0)->nr_parts == 3 && is_part(1, true, 100, 510),
 	   "in the middle of a life: not before what was last");
 	end();
 
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(BLOCK, 1, 150, 7, 0xa0);
-	req(END, 1, 200, 7, 0);
-	req_at(ARRIVED, 1, 500, 7, 0, 50);
-	req(START, 1, 510, 7, 0);
-	req(END, 1, 600, 7, 0);
-	req_at(ARRIVED, 1, 700, 7, 0, 50);
-	req(START, 1, 710, 7, 0);
-	req(END, 1, 800, 7, 0);
-	req_at(ARRIVED, 1, 900, 7, 0xc0, 50);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(BLOCK, .tid = 1, .tick = 150, .id = 7, .queue = 0xa0);
+	req(END, .tid = 1, .tick = 200, .id = 7);
+	req(ARRIVED, .tid = 1, .tick = 500, .id = 7, .site = 50);
+	req(START, .tid = 1, .tick = 510, .id = 7);
+	req(END, .tid = 1, .tick = 600, .id = 7);
+	req(ARRIVED, .tid = 1, .tick = 700, .id = 7, .site = 50);
+	req(START, .tid = 1, .tick = 710, .id = 7);
+	req(END, .tid = 1, .tick = 800, .id = 7);
+	req(ARRIVED, .tid = 1, .tick = 900, .id = 7, .queue = 0xc0, .site = 50);
 	lives_of(7);
 	is_int(r.nr_lives, 4, "an id that is used again has a life each time");
 	ok(life(1)->start == 450 && life(1)->end == 600 && life(2)->start == 650, "from its arrival");
@@ -181,11 +171,11 @@ static void test_arrived_known(void)
 static void test_repeats(void)
 {
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(END, 1, 150, 7, 0);
-	req(START, 2, 200, 7, 0);
-	req(END, 2, 900, 7, 0);
-	req(START, 1, 1000, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(END, .tid = 1, .tick = 150, .id = 7);
+	req(START, .tid = 2, .tick = 200, .id = 7);
+	req(END, .tid = 2, .tick = 900, .id = 7);
+	req(START, .tid = 1, .tick = 1000, .id = 7);
 	lives_of(7);
 	is_int(r.nr_lives, 3, "an id that is used again has a life each time");
 	ok(life(1)->end - life(1)->start == 700, "the second one");
@@ -198,22 +188,22 @@ static void test_repeats(void)
 static void test_parallel(void)
 {
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(START, 2, 120, 7, 0);
-	req(START, 3, 130, 7, 0);
-	req(END, 2, 200, 7, 0);
-	req(END, 1, 210, 7, 0);
-	req(END, 3, 300, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(START, .tid = 2, .tick = 120, .id = 7);
+	req(START, .tid = 3, .tick = 130, .id = 7);
+	req(END, .tid = 2, .tick = 200, .id = 7);
+	req(END, .tid = 1, .tick = 210, .id = 7);
+	req(END, .tid = 3, .tick = 300, .id = 7);
 	lives_of(7);
 	ok(r.nr_lives == 1 && life(0)->end == 300 && life(0)->nr_parts == 3,
 	   "over when the last thread is done");
 	end();
 
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(END, 2, 200, 7, 0);
-	req(START, 1, 300, 7, 0);
-	req(END, 1, 310, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(END, .tid = 2, .tick = 200, .id = 7);
+	req(START, .tid = 1, .tick = 300, .id = 7);
+	req(END, .tid = 1, .tick = 310, .id = 7);
 	lives_of(7);
 	ok(r.nr_lives == 2 && life(0)->end == 200, "END on a thread that had no part ends all");
 	end();
@@ -222,11 +212,11 @@ static void test_parallel(void)
 static void test_end_all(void)
 {
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(START, 1, 110, 8, 0);
-	req(START, 2, 115, 7, 0);
-	req(END_ALL, 1, 200, 0, 0);
-	req(END, 2, 250, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(START, .tid = 1, .tick = 110, .id = 8);
+	req(START, .tid = 2, .tick = 115, .id = 7);
+	req(END_ALL, .tid = 1, .tick = 200, .id = 0);
+	req(END, .tid = 2, .tick = 250, .id = 7);
 	lives_of(7);
 	ok(life(0)->is_complete && life(0)->end == 250, "END_ALL ends the parts of its thread");
 	is_int(r.all.count, 2, "of every request");
@@ -236,10 +226,11 @@ static void test_end_all(void)
 static void test_races(void)
 {
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(START, 2, 190, 7, 0xa0);	/* was faster than the BLOCK of the producer */
-	req(BLOCK, 1, 200, 7, 0xa0);
-	req(END, 2, 300, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	/* was faster than the BLOCK of the producer */
+	req(START, .tid = 2, .tick = 190, .id = 7, .queue = 0xa0);
+	req(BLOCK, .tid = 1, .tick = 200, .id = 7, .queue = 0xa0);
+	req(END, .tid = 2, .tick = 300, .id = 7);
 	lives_of(7);
 	ok(r.nr_lives == 1 && life(0)->is_complete && !life(0)->has_lost_handoff,
 	   "a consumer may start before the producer's BLOCK");
@@ -247,9 +238,9 @@ static void test_races(void)
 	end();
 
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(START, 1, 110, 7, 0);
-	req(END, 1, 200, 7, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(START, .tid = 1, .tick = 110, .id = 7);
+	req(END, .tid = 1, .tick = 200, .id = 7);
 	lives_of(7);
 	ok(r.nr_lives == 1 && life(0)->nr_parts == 1, "START twice on one thread is once");
 	end();
@@ -258,11 +249,11 @@ static void test_races(void)
 static void test_losses(void)
 {
 	begin();
-	req(START, 1, 100, 7, 0);
-	req(BLOCK, 1, 200, 7, 0xa0);
-	req(END, 9, 500, 8, 0);
-	req(START, 1, 900, 9, 0);
-	req(END, 1, 1000, 9, 0);
+	req(START, .tid = 1, .tick = 100, .id = 7);
+	req(BLOCK, .tid = 1, .tick = 200, .id = 7, .queue = 0xa0);
+	req(END, .tid = 9, .tick = 500, .id = 8);
+	req(START, .tid = 1, .tick = 900, .id = 9);
+	req(END, .tid = 1, .tick = 1000, .id = 9);
 	lives_of(7);
 	ok(!life(0)->is_complete && life(0)->has_lost_handoff, "put into a queue, never taken out");
 	is_int(life(0)->end, 1000, "it lasts to the end of the trace");
@@ -271,9 +262,9 @@ static void test_losses(void)
 	end();
 
 	begin();
-	req(BLOCK, 1, 100, 7, 0xa0);
-	req(START, 2, 300, 7, 0xa0);
-	req(END, 2, 400, 7, 0);
+	req(BLOCK, .tid = 1, .tick = 100, .id = 7, .queue = 0xa0);
+	req(START, .tid = 2, .tick = 300, .id = 7, .queue = 0xa0);
+	req(END, .tid = 2, .tick = 400, .id = 7);
 	lives_of(7);
 	ok(life(0)->start == 100 && life(0)->nr_parts == 2, "a life may begin in a queue");
 	end();
@@ -287,12 +278,13 @@ static void test_classes(void)
 	for (int i = 0; i < 100; i++) {
 		bool slow = i % 10 == 0;
 
-		req(START, 1, i * 1000, i, 0);
+		req(START, .tid = 1, .tick = i * 1000, .id = i);
 		made_class(&t, i * 1000 + 10, i, slow ? "SET" : "GET");
-		req(END, 1, i * 1000 + (slow ? 900 : 50) + i % 7, i, 0);
+		req(END, .tid = 1, .tick = i * 1000 + (slow ? 900 : 50) + i % 7, .id = i);
 	}
-	req(START, 1, 200000, 5, 0);	/* the id of a GET, now without a new name */
-	req(END, 1, 200010, 5, 0);
+	/* the id of a GET, now without a new name */
+	req(START, .tid = 1, .tick = 200000, .id = 5);
+	req(END, .tid = 1, .tick = 200010, .id = 5);
 	made_open(&t);
 	o.nr_slowest = 3;
 	requests_build(t.model, &o, &r);
@@ -325,9 +317,9 @@ static void test_storm(void)
 
 	begin();
 	for (int i = 0; i < NR; i++)
-		req(START, 1 + i % 50, i, i, 0);
+		req(START, .tid = 1 + i % 50, .tick = i, .id = i);
 	for (int i = 0; i < NR; i++)
-		req(END, 1 + i % 50, 100000 + (i ^ 1), i, 0);
+		req(END, .tid = 1 + i % 50, .tick = 100000 + (i ^ 1), .id = i);
 	made_open(&t);
 	requests_build(t.model, &o, &r);
 	ok(r.all.count == NR && !r.all.incomplete && !r.result.nr_stray, "50000 at the same time");

@@ -68,57 +68,71 @@ TAP_FN void made_thread(struct made *t, uint32_t tid, const char *name, int64_t 
 	writer_add_thread(t->w, &row);
 }
 
-/* An invocation known to unc ticks at both ends: the estimates are exactly start and end. */
-TAP_FN void made_func(struct made *t, uint32_t tid, const void *pc, const void *ret, unsigned gen,
-		      unsigned parent, unsigned depth, int64_t start, int64_t end, uint64_t unc)
+/*
+ * Rows are written by the names of their fields: made_func(t, .tid = 1, .pc = f, .end = 9).
+ * What is not given is 0: no caller, no parent, no owner, the first CPU, the idle task.
+ */
+
+/* A call known to unc ticks at both ends: the estimates are exactly start and end. */
+struct made_func {
+	uint32_t tid;
+	const void *pc, *ret;
+	unsigned gen, parent, depth;
+	int64_t start, end;
+	uint64_t unc;
+};
+
+#define made_func(t, ...)	made_func_row(t, &(struct made_func){ __VA_ARGS__ })
+
+TAP_FN void made_func_row(struct made *t, const struct made_func *f)
 {
 	struct ldb_row_func row = {
-		.tid = tid, .pc = (uintptr_t)pc, .ret = (uintptr_t)ret, .gen = GEN(gen),
-		.parent_gen = GEN(parent), .depth = depth, .start_max = start + (int64_t)(unc / 2),
-		.end_max = end + (int64_t)(unc / 2), .start_unc = unc, .end_unc = unc,
+		.tid = f->tid, .pc = (uintptr_t)f->pc, .ret = (uintptr_t)f->ret, .gen = GEN(f->gen),
+		.parent_gen = GEN(f->parent), .depth = f->depth,
+		.start_max = f->start + (int64_t)(f->unc / 2), .start_unc = f->unc,
+		.end_max = f->end + (int64_t)(f->unc / 2), .end_unc = f->unc,
 	};
 
 	writer_add_func(t->w, &row);
 }
 
-TAP_FN void made_lock(struct made *t, unsigned op, unsigned flags, uint32_t tid, uint64_t lock,
-		      uint32_t owner, int64_t begin, int64_t end, unsigned gen)
+struct made_lock {
+	unsigned op, flags, gen;
+	uint32_t tid, owner;
+	uint64_t lock, site;
+	int64_t begin, end;
+};
+
+#define made_lock(t, ...)	made_lock_row(t, &(struct made_lock){ __VA_ARGS__ })
+
+TAP_FN void made_lock_row(struct made *t, const struct made_lock *l)
 {
 	struct ldb_row_lock row = {
-		.op = op, .flags = flags, .tid = tid, .lock = lock, .owner = owner,
-		.begin = begin, .end = end, .gen = GEN(gen), .site = 0,
+		.op = l->op, .flags = l->flags, .tid = l->tid, .lock = l->lock, .owner = l->owner,
+		.begin = l->begin, .end = l->end, .gen = GEN(l->gen), .site = l->site,
 	};
 
 	writer_add_lock(t->w, &row);
 }
 
-TAP_FN void made_wait(struct made *t, uint32_t tid, uint64_t lock, uint32_t owner, int64_t begin,
-		      int64_t end, unsigned gen)
-{
-	made_lock(t, LDB_LOCK_OP_WAIT, LDB_LOCK_MUTEX, tid, lock, owner, begin, end, gen);
-}
-
-TAP_FN void made_hold(struct made *t, uint32_t tid, uint64_t lock, int64_t begin, int64_t end,
-		      unsigned gen)
-{
-	made_lock(t, LDB_LOCK_OP_HOLD, LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, tid, lock, 0, begin,
-		  end, gen);
-}
+#define made_wait(t, ...)	\
+	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_MUTEX, __VA_ARGS__)
+#define made_hold(t, ...)	\
+	made_lock(t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, \
+		  __VA_ARGS__)
 
 /* A hold that was not stamped at its begin. */
-TAP_FN void made_bounded_hold(struct made *t, uint32_t tid, uint64_t lock, int64_t end,
-			      unsigned gen)
+#define made_bounded_hold(t, ...)	made_bounded_hold_row(t, (struct made_lock){ __VA_ARGS__ })
+
+TAP_FN void made_bounded_hold_row(struct made *t, struct made_lock l)
 {
-	made_lock(t, LDB_LOCK_OP_HOLD, LDB_LOCK_MUTEX, tid, lock, 0, end, end, gen);
+	l.op = LDB_LOCK_OP_HOLD;
+	l.flags = LDB_LOCK_MUTEX;
+	l.begin = l.end;
+	made_lock_row(t, &l);
 }
 
-TAP_FN void made_req(struct made *t, unsigned op, uint32_t tid, int64_t tick, uint64_t id,
-		     uint64_t queue)
-{
-	struct ldb_row_req row = { .op = op, .tid = tid, .tick = tick, .id = id, .queue = queue };
-
-	writer_add_req(t->w, &row);
-}
+#define made_req(t, ...)	writer_add_req((t)->w, &(struct ldb_row_req){ __VA_ARGS__ })
 
 /* tid 0: all threads. */
 TAP_FN void made_gap(struct made *t, uint32_t tid, int64_t begin, int64_t end)
@@ -159,67 +173,99 @@ TAP_FN void made_sched(struct made *t, const struct ldb_row_sched *row)
 	writer_add_sched(t->w, &copy);
 }
 
-/* left gives the CPU to came; state: with LDB_SCHED_F_PREEMPT and others. */
-TAP_FN void made_switch(struct made *t, int64_t tick, uint32_t cpu, uint32_t left, unsigned state,
-			uint32_t came, unsigned gen)
+/* prev gives the CPU to next; state: of prev, with LDB_SCHED_F_PREEMPT and others. */
+struct made_switch {
+	int64_t tick;
+	uint32_t cpu, prev, next;
+	unsigned state, gen;
+};
+
+#define made_switch(t, ...)	made_switch_row(t, &(struct made_switch){ __VA_ARGS__ })
+
+TAP_FN void made_switch_row(struct made *t, const struct made_switch *s)
 {
 	made_sched(t, &(struct ldb_row_sched){
-		.op = made_watched(left, came) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_OCCUPANT,
-		.flags = state, .cpu = cpu, .tick = tick, .tid = left, .other = came,
-		.gen = GEN(gen),
+		.op = made_watched(s->prev, s->next) ? LDB_SCHED_OP_SWITCH : LDB_SCHED_OP_OCCUPANT,
+		.flags = s->state, .cpu = s->cpu, .tick = s->tick, .tid = s->prev, .other = s->next,
+		.gen = GEN(s->gen),
 	});
 }
 
-TAP_FN void made_waking(struct made *t, int64_t tick, uint32_t cpu, uint32_t waker, unsigned flags,
-			uint32_t woken)
+struct made_waking {
+	int64_t tick;
+	uint32_t cpu, waker, woken;
+	unsigned flags;
+};
+
+#define made_waking(t, ...)	made_waking_row(t, &(struct made_waking){ __VA_ARGS__ })
+
+TAP_FN void made_waking_row(struct made *t, const struct made_waking *k)
 {
 	made_sched(t, &(struct ldb_row_sched){
-		.op = LDB_SCHED_OP_WAKING, .flags = flags, .cpu = cpu, .tick = tick, .tid = waker,
-		.other = woken,
+		.op = LDB_SCHED_OP_WAKING, .flags = k->flags, .cpu = k->cpu, .tick = k->tick,
+		.tid = k->waker, .other = k->woken,
 	});
 }
 
-TAP_FN void made_wakeup(struct made *t, int64_t tick, uint32_t cpu, uint32_t woken, uint32_t has)
+/* woken may run on cpu, where another task is running. */
+struct made_wakeup {
+	int64_t tick;
+	uint32_t cpu, woken, running;
+};
+
+#define made_wakeup(t, ...)	made_wakeup_row(t, &(struct made_wakeup){ __VA_ARGS__ })
+
+TAP_FN void made_wakeup_row(struct made *t, const struct made_wakeup *k)
 {
 	made_sched(t, &(struct ldb_row_sched){
-		.op = LDB_SCHED_OP_WAKEUP, .cpu = cpu, .value = cpu, .tick = tick, .tid = woken,
-		.other = has,
+		.op = LDB_SCHED_OP_WAKEUP, .cpu = k->cpu, .value = k->cpu, .tick = k->tick,
+		.tid = k->woken, .other = k->running,
 	});
 }
 
-TAP_FN void made_migrate(struct made *t, int64_t tick, uint32_t tid, uint32_t from, uint32_t to)
+struct made_migrate {
+	int64_t tick;
+	uint32_t tid, from, to;
+};
+
+#define made_migrate(t, ...)	made_migrate_row(t, &(struct made_migrate){ __VA_ARGS__ })
+
+TAP_FN void made_migrate_row(struct made *t, const struct made_migrate *m)
 {
 	made_sched(t, &(struct ldb_row_sched){
-		.op = LDB_SCHED_OP_MIGRATE, .cpu = to, .tick = tick, .tid = tid, .addr = from,
-		.value = to,
+		.op = LDB_SCHED_OP_MIGRATE, .cpu = m->to, .tick = m->tick, .tid = m->tid,
+		.addr = m->from, .value = m->to,
 	});
 }
 
-TAP_FN void made_futex_wait(struct made *t, int64_t tick, uint32_t cpu, uint32_t tid, uint64_t addr,
-			    uint32_t owner)
+struct made_futex {
+	int64_t tick;
+	uint32_t cpu, tid, owner;	/* owner: of a wait */
+	uint64_t addr;
+};
+
+#define made_futex_wait(t, ...)	made_futex_wait_row(t, &(struct made_futex){ __VA_ARGS__ })
+#define made_futex_wake(t, ...)	made_futex_wake_row(t, &(struct made_futex){ __VA_ARGS__ })
+
+TAP_FN void made_futex_wait_row(struct made *t, const struct made_futex *f)
 {
 	writer_add_sched(t->w, &(struct ldb_row_sched){
 		.op = LDB_SCHED_OP_FUTEX_WAIT, .flags = LDB_FUTEX_PLAIN | LDB_FUTEX_F_WORDS,
-		.cpu = cpu, .tick = tick, .tid = tid, .other = owner, .addr = addr, .value = 2,
+		.cpu = f->cpu, .tick = f->tick, .tid = f->tid, .other = f->owner, .addr = f->addr,
+		.value = 2,
 	});
 }
 
-TAP_FN void made_futex_wake(struct made *t, int64_t tick, uint32_t cpu, uint32_t tid, uint64_t addr)
+TAP_FN void made_futex_wake_row(struct made *t, const struct made_futex *f)
 {
 	writer_add_sched(t->w, &(struct ldb_row_sched){
-		.op = LDB_SCHED_OP_FUTEX_WAKE, .flags = LDB_FUTEX_PLAIN, .cpu = cpu, .tick = tick,
-		.tid = tid, .addr = addr, .value = 1,
+		.op = LDB_SCHED_OP_FUTEX_WAKE, .flags = LDB_FUTEX_PLAIN, .cpu = f->cpu,
+		.tick = f->tick, .tid = f->tid, .addr = f->addr, .value = 1,
 	});
 }
 
-TAP_FN void made_irq(struct made *t, uint32_t tid, int64_t start, int64_t end, unsigned kind,
-		     uint32_t nr_short, const char *name)
-{
-	writer_add_irq(t->w, &(struct ldb_row_irq){
-		.kind = kind, .nr = 3, .cpu = 1, .tid = tid, .start = start, .end = end,
-		.nr_short = nr_short, .name = name,
-	});
-}
+#define made_irq(t, ...)	\
+	writer_add_irq((t)->w, &(struct ldb_row_irq){ .nr = 3, .cpu = 1, __VA_ARGS__ })
 
 /* Closes the file and opens it for reading. */
 TAP_FN void made_open(struct made *t)

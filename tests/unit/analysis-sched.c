@@ -104,14 +104,15 @@ static void test_preempted(void)
 	const struct sched_off *o;
 
 	made_begin(&t, "preempted.data");
-	made_switch(&t, 1000, 3, 0, R, 1, 0);
-	made_switch(&t, 2000, 3, 1, R, HOG, 7);
-	made_switch(&t, 5000, 3, HOG, S, CRON, 0);
-	made_switch(&t, 5500, 3, CRON, R, HOG, 0);
-	made_switch(&t, 9000, 3, HOG, R, 1, 0);
-	made_switch(&t, 9500, 3, 1, S | LDB_SCHED_F_PREEMPT, 0, 8);
-	made_switch(&t, 9900, 3, 0, R, 1, 0);
-	made_switch(&t, 10000, 3, 1, X, 0, 0);
+	made_switch(&t, .tick = 1000, .cpu = 3, .state = R, .next = 1);
+	made_switch(&t, .tick = 2000, .cpu = 3, .prev = 1, .state = R, .next = HOG, .gen = 7);
+	made_switch(&t, .tick = 5000, .cpu = 3, .prev = HOG, .state = S, .next = CRON);
+	made_switch(&t, .tick = 5500, .cpu = 3, .prev = CRON, .state = R, .next = HOG);
+	made_switch(&t, .tick = 9000, .cpu = 3, .prev = HOG, .state = R, .next = 1);
+	made_switch(&t, .tick = 9500, .cpu = 3, .prev = 1, .state = S | LDB_SCHED_F_PREEMPT,
+		    .gen = 8);
+	made_switch(&t, .tick = 9900, .cpu = 3, .state = R, .next = 1);
+	made_switch(&t, .tick = 10000, .cpu = 3, .prev = 1, .state = X);
 	play();
 	o = off(1, 1);
 	ok(is_at(o, 2000, 2000, 9000) && o->is_preempted && o->has_out && o->has_in && o->has_woken,
@@ -136,19 +137,20 @@ static void test_blocked(void)
 	const struct sched_off *o;
 
 	made_begin(&t, "blocked.data");
-	made_switch(&t, 900, 0, 0, R, 1, 0);
-	made_switch(&t, 900, 1, 0, R, 2, 0);
-	made_switch(&t, 1000, 0, 1, S, 0, 0);
-	made_waking(&t, 4000, 1, 2, 0, 1);
-	made_migrate(&t, 4050, 1, 0, 2);
-	made_wakeup(&t, 4100, 2, 1, HOG);
-	made_switch(&t, 7000, 2, HOG, R, CRON, 0);
-	made_migrate(&t, 7500, 1, 2, 5);
-	made_switch(&t, 8000, 5, CRON, S, 1, 0);
-	made_switch(&t, 9000, 5, 1, D, 0, 0);
-	made_waking(&t, 9100, 5, 1, LDB_SCHED_F_HARDIRQ, 1);
-	made_wakeup(&t, 9200, 5, 1, 0);
-	made_switch(&t, 9300, 5, 0, R, 1, 0);
+	made_switch(&t, .tick = 900, .state = R, .next = 1);
+	made_switch(&t, .tick = 900, .cpu = 1, .state = R, .next = 2);
+	made_switch(&t, .tick = 1000, .prev = 1, .state = S);
+	made_waking(&t, .tick = 4000, .cpu = 1, .waker = 2, .woken = 1);
+	made_migrate(&t, .tick = 4050, .tid = 1, .to = 2);
+	made_wakeup(&t, .tick = 4100, .cpu = 2, .woken = 1, .running = HOG);
+	made_switch(&t, .tick = 7000, .cpu = 2, .prev = HOG, .state = R, .next = CRON);
+	made_migrate(&t, .tick = 7500, .tid = 1, .from = 2, .to = 5);
+	made_switch(&t, .tick = 8000, .cpu = 5, .prev = CRON, .state = S, .next = 1);
+	made_switch(&t, .tick = 9000, .cpu = 5, .prev = 1, .state = D);
+	made_waking(&t, .tick = 9100, .cpu = 5, .waker = 1, .flags = LDB_SCHED_F_HARDIRQ,
+		    .woken = 1);
+	made_wakeup(&t, .tick = 9200, .cpu = 5, .woken = 1);
+	made_switch(&t, .tick = 9300, .cpu = 5, .state = R, .next = 1);
 	play();
 	o = off(1, 1);
 	ok(is_at(o, 1000, 4100, 8000) && !o->is_preempted && o->state == S, "asleep, then runnable");
@@ -170,12 +172,12 @@ static void test_blocked(void)
 static void test_stale(void)
 {
 	made_begin(&t, "stale.data");
-	made_switch(&t, 900, 0, 0, R, 1, 0);
-	made_switch(&t, 900, 1, 0, R, 2, 0);
-	made_switch(&t, 1000, 1, 2, S, HOG, 0);
-	made_switch(&t, 2000, 0, 1, R, HOG + 5, 0);
-	made_migrate(&t, 3000, 1, 0, 1);
-	made_switch(&t, 9000, 1, CRON, R, 1, 0);
+	made_switch(&t, .tick = 900, .state = R, .next = 1);
+	made_switch(&t, .tick = 900, .cpu = 1, .state = R, .next = 2);
+	made_switch(&t, .tick = 1000, .cpu = 1, .prev = 2, .state = S, .next = HOG);
+	made_switch(&t, .tick = 2000, .prev = 1, .state = R, .next = HOG + 5);
+	made_migrate(&t, .tick = 3000, .tid = 1, .to = 1);
+	made_switch(&t, .tick = 9000, .cpu = 1, .prev = CRON, .state = R, .next = 1);
 	play();
 	ok(had(off(1, 1), PARTY_TASK, CRON) == 6000 && had(off(1, 1), PARTY_TASK, HOG + 5) == 1000,
 	   "a CPU it was moved to: who left it had it");
@@ -189,17 +191,17 @@ static void test_losses(void)
 
 	made_begin(&t, "losses.data");
 	writer_add_meta(t.w, "nr_cpus", "4");
-	made_switch(&t, 1000, 0, 0, R, 1, 0);
-	made_switch(&t, 2000, 0, 1, S, 0, 0);
-	made_wakeup(&t, 3000, 0, 1, HOG);
+	made_switch(&t, .tick = 1000, .state = R, .next = 1);
+	made_switch(&t, .tick = 2000, .prev = 1, .state = S);
+	made_wakeup(&t, .tick = 3000, .woken = 1, .running = HOG);
 	/* in at 3500, lost */
-	made_switch(&t, 9000, 0, 1, R, HOG, 0);
+	made_switch(&t, .tick = 9000, .prev = 1, .state = R, .next = HOG);
 	/* the hog is followed by somebody of whom nothing is said */
-	made_switch(&t, 12000, 0, CRON, R, 1, 0);
+	made_switch(&t, .tick = 12000, .prev = CRON, .state = R, .next = 1);
 	/* out, lost */
-	made_switch(&t, 20000, 0, 0, R, 1, 0);
-	made_switch(&t, 21000, 0, 1, S, 0, 0);
-	made_switch(&t, 2000, 1, 2, S, 0, 0);
+	made_switch(&t, .tick = 20000, .state = R, .next = 1);
+	made_switch(&t, .tick = 21000, .prev = 1, .state = S);
+	made_switch(&t, .tick = 2000, .cpu = 1, .prev = 2, .state = S);
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 9500, .ring = 0, .count = 2,
 						     .what = LDB_LOST_OVERRUN });
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .tick = 900000000, .ring = 9, .count = 2,
@@ -230,36 +232,37 @@ static void test_futex(void)
 	const struct sched_off *o;
 
 	made_begin(&t, "futex.data");
-	made_switch(&t, 900, 0, 0, R, 1, 0);
-	made_switch(&t, 900, 1, 0, R, 2, 0);
-	made_futex_wait(&t, 1000, 0, 1, 0x7000, 2);
-	made_switch(&t, 1500, 0, 1, R, HOG, 0);		/* preempted in between */
-	made_switch(&t, 5000, 0, HOG, S, 1, 0);
-	made_switch(&t, 6000, 0, 1, S, 0, 0);
-	made_futex_wake(&t, 7000, 1, 2, 0x7000);
-	made_waking(&t, 7010, 1, 2, 0, 1);
-	made_wakeup(&t, 7020, 0, 1, 0);
-	made_switch(&t, 7030, 0, 0, R, 1, 0);
+	made_switch(&t, .tick = 900, .state = R, .next = 1);
+	made_switch(&t, .tick = 900, .cpu = 1, .state = R, .next = 2);
+	made_futex_wait(&t, .tick = 1000, .tid = 1, .addr = 0x7000, .owner = 2);
+	/* preempted in between */
+	made_switch(&t, .tick = 1500, .prev = 1, .state = R, .next = HOG);
+	made_switch(&t, .tick = 5000, .prev = HOG, .state = S, .next = 1);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	made_futex_wake(&t, .tick = 7000, .cpu = 1, .tid = 2, .addr = 0x7000);
+	made_waking(&t, .tick = 7010, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 7020, .woken = 1);
+	made_switch(&t, .tick = 7030, .state = R, .next = 1);
 	/* Not equal any more: it did not sleep, and did much later for another reason. */
-	made_futex_wait(&t, 8000, 0, 1, 0x7000, 2);
-	made_switch(&t, 8000 + 2 * SCHED_FUTEX_NS, 0, 1, S, 0, 0);
-	made_wakeup(&t, 500000, 0, 1, 0);
-	made_switch(&t, 500010, 0, 0, R, 1, 0);
-	made_futex_wait(&t, 500020, 0, 1, 0x7000, 2);
-	made_switch(&t, 500030, 0, 1, D, 0, 0);
-	made_wakeup(&t, 600000, 0, 1, 0);
-	made_switch(&t, 600010, 0, 0, R, 1, 0);
-	made_switch(&t, 600020, 0, 1, S, 0, 0);
+	made_futex_wait(&t, .tick = 8000, .tid = 1, .addr = 0x7000, .owner = 2);
+	made_switch(&t, .tick = 8000 + 2 * SCHED_FUTEX_NS, .prev = 1, .state = S);
+	made_wakeup(&t, .tick = 500000, .woken = 1);
+	made_switch(&t, .tick = 500010, .state = R, .next = 1);
+	made_futex_wait(&t, .tick = 500020, .tid = 1, .addr = 0x7000, .owner = 2);
+	made_switch(&t, .tick = 500030, .prev = 1, .state = D);
+	made_wakeup(&t, .tick = 600000, .woken = 1);
+	made_switch(&t, .tick = 600010, .state = R, .next = 1);
+	made_switch(&t, .tick = 600020, .prev = 1, .state = S);
 	/* So late, too, but woken as a futex is. */
-	made_wakeup(&t, 700000, 0, 1, 0);
-	made_switch(&t, 700010, 0, 0, R, 1, 0);
-	made_futex_wait(&t, 700020, 0, 1, 0x7000, 2);
-	made_switch(&t, 700020 + 2 * SCHED_FUTEX_NS, 0, 1, S, 0, 0);
-	made_futex_wake(&t, 1200000, 1, 2, 0x7000);
-	made_waking(&t, 1200010, 1, 2, 0, 1);
-	made_wakeup(&t, 1200020, 0, 1, 0);
-	made_switch(&t, 1200030, 0, 0, R, 1, 0);
-	made_switch(&t, 1300000, 0, 1, S, 0, 0);
+	made_wakeup(&t, .tick = 700000, .woken = 1);
+	made_switch(&t, .tick = 700010, .state = R, .next = 1);
+	made_futex_wait(&t, .tick = 700020, .tid = 1, .addr = 0x7000, .owner = 2);
+	made_switch(&t, .tick = 700020 + 2 * SCHED_FUTEX_NS, .prev = 1, .state = S);
+	made_futex_wake(&t, .tick = 1200000, .cpu = 1, .tid = 2, .addr = 0x7000);
+	made_waking(&t, .tick = 1200010, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 1200020, .woken = 1);
+	made_switch(&t, .tick = 1200030, .state = R, .next = 1);
+	made_switch(&t, .tick = 1300000, .prev = 1, .state = S);
 	play();
 	ok(off(1, 6)->nr_futexes == 1 && off(1, 6)->is_futex_woken, "late, but woken by FUTEX_WAKE: it is that sleep");
 	ok(off(1, 1)->is_preempted && !off(1, 1)->nr_futexes, "a preemption is no wait for the futex");
@@ -280,27 +283,27 @@ static void test_futex_kinds(void)
 	};
 
 	made_begin(&t, "futex-kinds.data");
-	made_switch(&t, 900, 0, 0, R, 1, 0);
+	made_switch(&t, .tick = 900, .state = R, .next = 1);
 	for (row.addr = 0x7000; row.addr < 0x7000 + 12; row.addr++, row.tick++)
 		writer_add_sched(t.w, &row);
-	made_switch(&t, 1100, 0, 1, S, 0, 0);
-	made_futex_wake(&t, 2000, 1, 2, 0x7003);
-	made_waking(&t, 2010, 1, 2, 0, 1);
-	made_wakeup(&t, 2020, 0, 1, 0);
-	made_switch(&t, 2030, 0, 0, R, 1, 0);
+	made_switch(&t, .tick = 1100, .prev = 1, .state = S);
+	made_futex_wake(&t, .tick = 2000, .cpu = 1, .tid = 2, .addr = 0x7003);
+	made_waking(&t, .tick = 2010, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 2020, .woken = 1);
+	made_switch(&t, .tick = 2030, .state = R, .next = 1);
 	row = (struct ldb_row_sched){
 		.op = LDB_SCHED_OP_FUTEX_WAIT, .flags = LDB_FUTEX_PI | LDB_FUTEX_F_WORDS,
 		.tick = 3000, .tid = 1, .addr = 0x8000, .other = 77, .value = 0x80000005,
 	};
 	writer_add_sched(t.w, &row);
-	made_switch(&t, 3100, 0, 1, S, 0, 0);
-	made_waking(&t, 4000, 1, 2, 0, 1);
-	made_wakeup(&t, 4020, 0, 1, 0);
-	made_switch(&t, 4030, 0, 0, R, 1, 0);
+	made_switch(&t, .tick = 3100, .prev = 1, .state = S);
+	made_waking(&t, .tick = 4000, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 4020, .woken = 1);
+	made_switch(&t, .tick = 4030, .state = R, .next = 1);
 	row.flags = LDB_FUTEX_PLAIN;
 	row.tick = 5000;
 	writer_add_sched(t.w, &row);
-	made_switch(&t, 5100, 0, 1, S, 0, 0);
+	made_switch(&t, .tick = 5100, .prev = 1, .state = S);
 	play();
 	o = off(1, 1);
 	ok(o->nr_futexes == SCHED_FUTEXES_MAX && o->futex == 0x7003 && o->is_futex_woken,
@@ -315,19 +318,19 @@ static void test_futex_kinds(void)
 static void test_races(void)
 {
 	made_begin(&t, "races.data");
-	made_switch(&t, 900, 0, 0, R, 1, 0);
-	made_waking(&t, 1980, 1, 2, 0, 1);
-	made_wakeup(&t, 1990, 0, 1, 0);
-	made_switch(&t, 2000, 0, 1, S, 0, 0);
-	made_switch(&t, 2500, 0, 0, R, 1, 0);
-	made_waking(&t, 3000, 1, 2, 0, 1);
-	made_wakeup(&t, 3010, 0, 1, 1);
-	made_switch(&t, 1000000, 0, 1, S, 0, 0);
-	made_switch(&t, 1000500, 0, 0, R, 1, 0);
+	made_switch(&t, .tick = 900, .state = R, .next = 1);
+	made_waking(&t, .tick = 1980, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 1990, .woken = 1);
+	made_switch(&t, .tick = 2000, .prev = 1, .state = S);
+	made_switch(&t, .tick = 2500, .state = R, .next = 1);
+	made_waking(&t, .tick = 3000, .cpu = 1, .waker = 2, .woken = 1);
+	made_wakeup(&t, .tick = 3010, .woken = 1, .running = 1);
+	made_switch(&t, .tick = 1000000, .prev = 1, .state = S);
+	made_switch(&t, .tick = 1000500, .state = R, .next = 1);
 	/* No WAKEUP row, but a WAKING one. */
-	made_switch(&t, 2000000, 0, 1, S, 0, 0);
-	made_waking(&t, 2000300, 1, 2, 0, 1);
-	made_switch(&t, 2000500, 0, 0, R, 1, 0);
+	made_switch(&t, .tick = 2000000, .prev = 1, .state = S);
+	made_waking(&t, .tick = 2000300, .cpu = 1, .waker = 2, .woken = 1);
+	made_switch(&t, .tick = 2000500, .state = R, .next = 1);
 	play();
 	ok(is_at(off(1, 1), 2000, 2000, 2500) && off(1, 1)->has_woken && off(1, 1)->waker.tid == 2,
 	   "woken just before it left");
@@ -347,16 +350,16 @@ static void test_births(void)
 
 	made_begin(&t, "births.data");
 	made_sched(&t, &row);
-	made_switch(&t, 3000, 2, HOG, R, 5, 0);
-	made_switch(&t, 4000, 2, 5, X, HOG, 0);
+	made_switch(&t, .tick = 3000, .cpu = 2, .prev = HOG, .state = R, .next = 5);
+	made_switch(&t, .tick = 4000, .cpu = 2, .prev = 5, .state = X, .next = HOG);
 	row.tick = 8000;
 	made_sched(&t, &row);
-	made_switch(&t, 9000, 2, HOG, R, 5, 0);
+	made_switch(&t, .tick = 9000, .cpu = 2, .prev = HOG, .state = R, .next = 5);
 	/* exec() by thread 6: it goes on as the leader, 5. */
-	made_switch(&t, 9500, 3, 0, R, 6, 0);
+	made_switch(&t, .tick = 9500, .cpu = 3, .state = R, .next = 6);
 	writer_add_sched(t.w, &(struct ldb_row_sched){
 		.op = LDB_SCHED_OP_EXEC, .tick = 10000, .tid = 5, .other = 6 });
-	made_switch(&t, 11000, 3, 5, S, 0, 0);
+	made_switch(&t, .tick = 11000, .cpu = 3, .prev = 5, .state = S);
 	play();
 	ok(is_at(off(5, 0), 1000, 1000, 3000) && off(5, 0)->is_new &&
 	   had(off(5, 0), PARTY_TASK, HOG) == 2000, "a new thread waits for its first time");
@@ -372,9 +375,9 @@ static void test_hidden(void)
 	const struct sched_off *o;
 
 	made_begin(&t, "hidden.data");
-	made_switch(&t, 900, 0, 0, R, 1, 0);
-	made_switch(&t, 1000, 0, 1, R | LDB_SCHED_F_HIDDEN, 0, 0);
-	made_switch(&t, 2000, 0, 0, R | LDB_SCHED_F_HIDDEN, 1, 0);
+	made_switch(&t, .tick = 900, .state = R, .next = 1);
+	made_switch(&t, .tick = 1000, .prev = 1, .state = R | LDB_SCHED_F_HIDDEN);
+	made_switch(&t, .tick = 2000, .state = R | LDB_SCHED_F_HIDDEN, .next = 1);
 	play();
 	o = off(1, 1);
 	ok(o->next.kind == PARTY_HIDDEN && had(o, PARTY_HIDDEN, 0) == 1000 && !had(o, PARTY_IDLE, 0),
@@ -389,9 +392,9 @@ static void test_order(void)
 	int64_t sum = 0;
 
 	made_begin(&t, "order.data");
-	made_switch(&t, 9000, 0, HOG, R, 1, 0);
-	made_switch(&t, 2000, 0, 1, R, HOG, 0);
-	made_switch(&t, 1000, 0, 0, R, 1, 0);
+	made_switch(&t, .tick = 9000, .prev = HOG, .state = R, .next = 1);
+	made_switch(&t, .tick = 2000, .prev = 1, .state = R, .next = HOG);
+	made_switch(&t, .tick = 1000, .state = R, .next = 1);
 	made_thread(&t, 1, "main", 0, 20000);
 	play();
 	ok(is_at(off(1, 1), 2000, 2000, 9000), "rows are sorted");
@@ -402,9 +405,10 @@ static void test_order(void)
 	made_close(&t);
 
 	made_begin(&t, "storm.data");
-	made_switch(&t, 1000, 0, 1, R, 200, 0);
+	made_switch(&t, .tick = 1000, .prev = 1, .state = R, .next = 200);
 	for (int i = 0; i < 200; i++)
-		made_switch(&t, 1100 + i * 100, 0, 200 + i, R, i < 199 ? 201 + i : 1, 0);
+		made_switch(&t, .tick = 1100 + i * 100, .prev = 200 + i, .state = R,
+			    .next = i < 199 ? 201 + i : 1);
 	play();
 	o = off(1, 0);
 	for (unsigned i = 0; i < o->nr_spans; i++)

@@ -52,12 +52,15 @@ static void make(struct made *t)
 	made_thread(t, 1, "main", 0, 1000000);
 	made_thread(t, 2, "worker", 0, 1000000);
 	for (int i = 0; i < 100; i++)
-		made_func(t, 1, in(served, 1), in(caller_a, 5), 10 + i, 1, 1, i * 1000,
-			  i * 1000 + i + 1, 20);
+		made_func(t, .tid = 1, .pc = in(served, 1), .ret = in(caller_a, 5), .gen = 10 + i,
+			  .parent = 1, .depth = 1, .start = i * 1000, .end = i * 1000 + i + 1,
+			  .unc = 20);
 	for (int i = 0; i < 10; i++)
-		made_func(t, 2, in(served, 1), in(caller_b, 5), 10 + i, 1, 1, i * 1000,
-			  i * 1000 + 500, 2 * i);
-	made_func(t, 1, in(caller_a, 1), in(caller_b, 5), 5, 0, 0, 0, 5000, 0);
+		made_func(t, .tid = 2, .pc = in(served, 1), .ret = in(caller_b, 5), .gen = 10 + i,
+			  .parent = 1, .depth = 1, .start = i * 1000, .end = i * 1000 + 500,
+			  .unc = 2 * i);
+	made_func(t, .tid = 1, .pc = in(caller_a, 1), .ret = in(caller_b, 5), .gen = 5, .start = 0,
+		  .end = 5000);
 	/* Running when the recording ended, and from before it began. */
 	row = (struct ldb_row_func){
 		.flags = LDB_FUNC_F_OPEN, .tid = 1, .pc = (uintptr_t)in(served, 1),
@@ -168,13 +171,17 @@ static void test_modules(void)
 	m.build_id = "../../../../etc/passwd";
 	writer_add_module(t.w, &m);
 	for (int i = 0; i < 10; i++)
-		made_func(&t, 1, (void *)0x10010, (void *)0x10020, 1 + i, 0, 0, 200, 300, 0);
+		made_func(&t, .tid = 1, .pc = (void *)0x10010, .ret = (void *)0x10020, .gen = 1 + i,
+			  .start = 200, .end = 300);
 	for (int i = 0; i < 3; i++)
-		made_func(&t, 1, (void *)0x10010, (void *)0x10020, 21 + i, 0, 0, 1500, 1600, 0);
+		made_func(&t, .tid = 1, .pc = (void *)0x10010, .ret = (void *)0x10020,
+			  .gen = 21 + i, .start = 1500, .end = 1600);
 	for (int i = 0; i < 4; i++)
-		made_func(&t, 1, (void *)0x10010, (void *)0x10020, 41 + i, 0, 0, 2500, 2600, 0);
-	made_func(&t, 1, (void *)0x30010, (void *)0x50020, 90, 0, 0, 2500, 2600, 0);
-	made_func(&t, 1, (void *)0x70010, NULL, 91, 0, 0, 2500, 2600, 0);
+		made_func(&t, .tid = 1, .pc = (void *)0x10010, .ret = (void *)0x10020,
+			  .gen = 41 + i, .start = 2500, .end = 2600);
+	made_func(&t, .tid = 1, .pc = (void *)0x30010, .ret = (void *)0x50020, .gen = 90,
+		  .start = 2500, .end = 2600);
+	made_func(&t, .tid = 1, .pc = (void *)0x70010, .gen = 91, .start = 2500, .end = 2600);
 	made_open(&t);
 	is_int(t.model->nr_bad_modules, 2, "modules that make no sense are counted");
 	stats_build(t.model, &o, &s);
@@ -197,7 +204,8 @@ static void test_many(void)
 
 	made_begin(&t, "many.data");
 	for (int i = 0; i < 100000; i++)
-		made_func(&t, 1, in(served, 1), in(caller_a, 5), i + 1, 0, 0, i, i + 1000 + i, 0);
+		made_func(&t, .tid = 1, .pc = in(served, 1), .ret = in(caller_a, 5), .gen = i + 1,
+			  .start = i, .end = i + 1000 + i);
 	made_open(&t);
 	stats_build(t.model, &o, &s);
 	ok(s.nr == 1 && !s.entries[0].is_exact, "not exact");

@@ -69,11 +69,7 @@ static bool is_at(const struct segment *s, int64_t start, int64_t end)
 	return false;
 }
 
-static void func(uint32_t tid, void (*f)(void), unsigned gen, unsigned parent, unsigned depth,
-		 int64_t start, int64_t stop, uint64_t unc)
-{
-	made_func(&t, tid, (char *)f + 1, NULL, gen, parent, depth, start, stop, unc);
-}
+#define func(f, ...)	made_func(&t, .pc = (char *)(f) + 1, __VA_ARGS__)
 
 /* All leaves of a request that one thread at a time works on add up to its latency. */
 static void is_whole(const char *name)
@@ -93,17 +89,22 @@ static void test_figure1(void)
 	made_begin(&t, "figure1.data");
 	made_thread(&t, 1, "main", 0, 100000000);
 	made_thread(&t, 2, "snapshotter", 0, 100000000);
-	func(1, server_loop, 1, 0, 0, 10, 90000000, 0);
-	made_req(&t, START, 1, 1000000, 42, 0);
-	func(1, request_handler, 2, 1, 1, 1000100, 13700000, 0);
-	made_wait(&t, 1, LOCK, 2, 1000200, 13500000, 2);
-	func(1, lookup, 3, 2, 2, 13500100, 13600000, 0);
-	made_req(&t, END, 1, 13750000, 42, 0);
-	func(2, snapshot, 9, 0, 0, 900000, 13499000, 0);
-	func(2, write_out, 10, 9, 1, 950000, 13000000, 0);
-	func(2, lookup, 8, 0, 0, 1000, 2000, 0);	/* before */
-	made_hold(&t, 2, LOCK, 940000, 13499500, 9);
-	func(3, lookup, 1, 0, 0, 2000000, 3000000, 0);	/* has nothing to do with it */
+	func(server_loop, .tid = 1, .gen = 1, .start = 10, .end = 90000000);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000000, .id = 42);
+	func(request_handler, .tid = 1, .gen = 2, .parent = 1, .depth = 1, .start = 1000100,
+	     .end = 13700000);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 1000200, .end = 13500000,
+		  .gen = 2);
+	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 2, .start = 13500100,
+	     .end = 13600000);
+	made_req(&t, .op = END, .tid = 1, .tick = 13750000, .id = 42);
+	func(snapshot, .tid = 2, .gen = 9, .start = 900000, .end = 13499000);
+	func(write_out, .tid = 2, .gen = 10, .parent = 9, .depth = 1, .start = 950000,
+	     .end = 13000000);
+	func(lookup, .tid = 2, .gen = 8, .start = 1000, .end = 2000);	/* before */
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 940000, .end = 13499500, .gen = 9);
+	/* has nothing to do with it */
+	func(lookup, .tid = 3, .gen = 1, .start = 2000000, .end = 3000000);
 	build(42);
 	is_int(tl.latency_ns, 12750000, "latency");
 	ok(is_at(find(SEGMENT_REQUEST, 1, NULL), 1000000, 13750000), "the thread's part");
@@ -138,12 +139,15 @@ static void test_nesting(void)
 	const struct segment *a, *b;
 
 	made_begin(&t, "nesting.data");
-	made_req(&t, START, 1, 1000, 1, 0);
-	made_req(&t, END, 1, 100000, 1, 0);
-	func(1, request_handler, 1, 0, 0, 5000, 50000, 2000);
-	func(1, lookup, 2, 1, 1, 4500, 20400, 2000);	/* begins "before" its caller */
-	func(1, lookup, 3, 1, 1, 20000, 51000, 2000);	/* and ends "after" it */
-	func(1, write_out, 4, 3, 2, 19000, 52000, 2000);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 1);
+	func(request_handler, .tid = 1, .gen = 1, .start = 5000, .end = 50000, .unc = 2000);
+	func(lookup, .tid = 1, .gen = 2, .parent = 1, .depth = 1, .start = 4500, .end = 20400,
+	     .unc = 2000);	/* begins "before" its caller */
+	func(lookup, .tid = 1, .gen = 3, .parent = 1, .depth = 1, .start = 20000, .end = 51000,
+	     .unc = 2000);	/* and ends "after" it */
+	func(write_out, .tid = 1, .gen = 4, .parent = 3, .depth = 2, .start = 19000, .end = 52000,
+	     .unc = 2000);
 	build(1);
 	a = find_nth(SEGMENT_FUNCTION, 1, "lookup", 0);
 	b = find_nth(SEGMENT_FUNCTION, 1, "lookup", 1);
@@ -161,10 +165,11 @@ static void test_tighten(void)
 	const struct segment *s;
 
 	made_begin(&t, "tighten.data");
-	made_req(&t, START, 1, 1000, 1, 0);
-	made_req(&t, END, 1, 100000, 1, 0);
-	func(1, request_handler, 5, 0, 0, 11000, 90000, 20000);	/* start in [1000, 21000] */
-	made_wait(&t, 1, LOCK, 0, 3000, 80000, 5);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 1);
+	/* start in [1000, 21000] */
+	func(request_handler, .tid = 1, .gen = 5, .start = 11000, .end = 90000, .unc = 20000);
+	made_wait(&t, .tid = 1, .lock = LOCK, .begin = 3000, .end = 80000, .gen = 5);
 	build(1);
 	s = find(SEGMENT_FUNCTION, 1, "request_handler");
 	ok(is_at(s, 2000, 90000), "start in [1000, 3000], as it waits from 3000 on");
@@ -180,18 +185,20 @@ static void test_convoy(void)
 	made_begin(&t, "convoy.data");
 	for (uint32_t tid = 1; tid <= 5; tid++)
 		made_thread(&t, tid, "thread", 0, 1000000);
-	made_req(&t, START, 1, 0, 1, 0);
-	made_req(&t, END, 1, 100000, 1, 0);
-	made_wait(&t, 1, LOCK, 2, 10000, 90000, 0);
-	made_hold(&t, 3, LOCK, 40000, 60000, 0);
-	made_hold(&t, 4, LOCK, 61000, 89000, 0);
-	made_hold(&t, 5, LOCK, 89500, 89600, 0);
-	made_hold(&t, 5, LOCK2, 10000, 90000, 0);	/* of another lock */
-	made_hold(&t, 1, LOCK, 90000, 95000, 0);	/* the request's own */
-	made_hold(&t, 4, LOCK, 91000, 99000, 0);	/* after the wait */
-	func(2, snapshot, 1, 0, 0, 5000, 39000, 0);
-	func(3, write_out, 1, 0, 0, 35000, 70000, 0);
-	func(4, flush_disk, 1, 0, 0, 61500, 88000, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 0, .id = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 1);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 90000);
+	made_hold(&t, .tid = 3, .lock = LOCK, .begin = 40000, .end = 60000);
+	made_hold(&t, .tid = 4, .lock = LOCK, .begin = 61000, .end = 89000);
+	made_hold(&t, .tid = 5, .lock = LOCK, .begin = 89500, .end = 89600);
+	/* of another lock */
+	made_hold(&t, .tid = 5, .lock = LOCK2, .begin = 10000, .end = 90000);
+	/* the request's own */
+	made_hold(&t, .tid = 1, .lock = LOCK, .begin = 90000, .end = 95000);
+	made_hold(&t, .tid = 4, .lock = LOCK, .begin = 91000, .end = 99000);	/* after the wait */
+	func(snapshot, .tid = 2, .gen = 1, .start = 5000, .end = 39000);
+	func(write_out, .tid = 3, .gen = 1, .start = 35000, .end = 70000);
+	func(flush_disk, .tid = 4, .gen = 1, .start = 61500, .end = 88000);
 	build(1);
 	s = find(SEGMENT_LOCK_HOLD, 2, NULL);
 	ok(is_at(s, 10000, 40000) && s->is_inferred,
@@ -214,14 +221,15 @@ static void test_chain(void)
 	const struct segment *s;
 
 	made_begin(&t, "chain.data");
-	made_req(&t, START, 1, 0, 1, 0);
-	made_req(&t, END, 1, 100000, 1, 0);
-	made_wait(&t, 1, LOCK, 2, 10000, 90000, 0);
-	made_hold(&t, 2, LOCK, 5000, 90000, 0);
-	made_wait(&t, 2, LOCK2, 3, 20000, 80000, 0);
-	made_wait(&t, 2, LOCK2, 3, 1000, 4000, 0);	/* before it held us up */
-	made_hold(&t, 3, LOCK2, 15000, 79000, 0);
-	func(3, flush_disk, 1, 0, 0, 10000, 78000, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 0, .id = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 1);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 90000);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5000, .end = 90000);
+	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 20000, .end = 80000);
+	/* before it held us up */
+	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 1000, .end = 4000);
+	made_hold(&t, .tid = 3, .lock = LOCK2, .begin = 15000, .end = 79000);
+	func(flush_disk, .tid = 3, .gen = 1, .start = 10000, .end = 78000);
 	build(1);
 	s = find(SEGMENT_LOCK_WAIT, 2, NULL);
 	ok(is_at(s, 20000, 80000) && s->blocks_req && s->level == 2, "the holder waits itself");
@@ -233,11 +241,11 @@ static void test_chain(void)
 	end();
 
 	made_begin(&t, "cycle.data");
-	made_req(&t, START, 1, 0, 1, 0);
-	made_wait(&t, 1, LOCK, 2, 10000, 90000, 0);
-	made_wait(&t, 2, LOCK2, 1, 10000, 90000, 0);
-	made_hold(&t, 2, LOCK, 5000, 90000, 0);
-	made_hold(&t, 1, LOCK2, 5000, 90000, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 0, .id = 1);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 90000);
+	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 1, .begin = 10000, .end = 90000);
+	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5000, .end = 90000);
+	made_hold(&t, .tid = 1, .lock = LOCK2, .begin = 5000, .end = 90000);
 	build(1);
 	ok(find(SEGMENT_LOCK_HOLD, 2, NULL) && find(SEGMENT_LOCK_HOLD, 1, NULL),
 	   "a deadlock is shown and ends");
@@ -245,11 +253,12 @@ static void test_chain(void)
 	end();
 
 	made_begin(&t, "long-chain.data");
-	made_req(&t, START, 1, 0, 1, 0);
-	made_req(&t, END, 1, 100000, 1, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 0, .id = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 1);
 	for (uint32_t i = 1; i <= 20; i++) {
-		made_wait(&t, i, LOCK + 8 * i, i + 1, 10000, 90000, 0);
-		made_hold(&t, i + 1, LOCK + 8 * i, 5000, 90000, 0);
+		made_wait(&t, .tid = i, .lock = LOCK + 8 * i, .owner = i + 1, .begin = 10000,
+			  .end = 90000);
+		made_hold(&t, .tid = i + 1, .lock = LOCK + 8 * i, .begin = 5000, .end = 90000);
 	}
 	build(1);
 	ok(find(SEGMENT_LOCK_HOLD, 9, NULL) && !find(SEGMENT_LOCK_HOLD, 10, NULL),
@@ -262,16 +271,18 @@ static void test_queues(void)
 	made_begin(&t, "queues.data");
 	made_thread(&t, 1, "net", 0, 1000000);
 	made_thread(&t, 2, "worker", 0, 1000000);
-	made_req(&t, START, 1, 1000, 1, 0);
-	made_req(&t, BLOCK, 1, 2000, 1, 0xa0);
-	made_req(&t, START, 2, 50000, 1, 0xa0);
-	made_req(&t, BLOCK, 2, 60000, 1, 0xb0);
-	made_req(&t, START, 1, 61000, 1, 0xb0);
-	made_req(&t, END, 1, 62000, 1, 0);
-	func(1, server_loop, 1, 0, 0, 0, 100000, 0);
-	func(1, request_handler, 2, 1, 1, 3000, 40000, 0);	/* for another request */
-	func(2, lookup, 1, 0, 0, 51000, 59000, 0);
-	made_wait(&t, 1, LOCK, 2, 10000, 20000, 0);		/* for another request */
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 1);
+	made_req(&t, .op = BLOCK, .tid = 1, .tick = 2000, .id = 1, .queue = 0xa0);
+	made_req(&t, .op = START, .tid = 2, .tick = 50000, .id = 1, .queue = 0xa0);
+	made_req(&t, .op = BLOCK, .tid = 2, .tick = 60000, .id = 1, .queue = 0xb0);
+	made_req(&t, .op = START, .tid = 1, .tick = 61000, .id = 1, .queue = 0xb0);
+	made_req(&t, .op = END, .tid = 1, .tick = 62000, .id = 1);
+	func(server_loop, .tid = 1, .gen = 1, .start = 0, .end = 100000);
+	func(request_handler, .tid = 1, .gen = 2, .parent = 1, .depth = 1, .start = 3000,
+	     .end = 40000);	/* for another request */
+	func(lookup, .tid = 2, .gen = 1, .start = 51000, .end = 59000);
+	/* for another request */
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 20000);
 	build(1);
 	ok(is_at(find(SEGMENT_QUEUE, 1, NULL), 2000, 50000), "the first queue");
 	ok(find(SEGMENT_QUEUE, 1, NULL)->to_tid == 2 && find(SEGMENT_QUEUE, 1, NULL)->lock == 0xa0,
@@ -295,8 +306,8 @@ static void test_edges(void)
 	struct ldb_row_func row;
 
 	made_begin(&t, "edges.data");
-	made_req(&t, START, 1, 1000, 1, 0);
-	made_req(&t, END, 1, 100000, 1, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 1);
 	row = (struct ldb_row_func){
 		.flags = LDB_FUNC_F_OPEN, .tid = 1, .pc = (uintptr_t)server_loop + 1,
 		.gen = GEN(1), .start_max = 500, .end_max = 200000, .start_unc = 10,
@@ -308,10 +319,10 @@ static void test_edges(void)
 		.end_max = 200000, .start_unc = LDB_UNC_UNKNOWN,
 	};
 	writer_add_func(t.w, &row);
-	made_wait(&t, 1, LOCK, 2, 10000, 60000, 1);
-	made_bounded_hold(&t, 2, LOCK, 59000, 7);
-	made_wait(&t, 1, LOCK2, 3, 70000, 70999, 1);
-	made_hold(&t, 3, LOCK2, 65000, 70998, 0);
+	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 60000, .gen = 1);
+	made_bounded_hold(&t, .tid = 2, .lock = LOCK, .end = 59000, .gen = 7);
+	made_wait(&t, .tid = 1, .lock = LOCK2, .owner = 3, .begin = 70000, .end = 70999, .gen = 1);
+	made_hold(&t, .tid = 3, .lock = LOCK2, .begin = 65000, .end = 70998);
 	build(1);
 	s = find(SEGMENT_FUNCTION, 1, "server_loop");
 	ok(is_at(s, 1000, 100000) && s->is_truncated, "a function that was still running");
@@ -329,11 +340,11 @@ static void test_edges(void)
 static void test_prune(void)
 {
 	made_begin(&t, "prune.data");
-	made_req(&t, START, 1, 0, 1, 0);
-	made_req(&t, END, 1, 100000000, 1, 0);
+	made_req(&t, .op = START, .tid = 1, .tick = 0, .id = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000000, .id = 1);
 	for (unsigned i = 0; i < 2 * TIMELINE_FRAMES_MAX + 1000; i++)
-		func(1, lookup, i + 2, 0, 0, i * 40, i * 40 + 10 + i % 20, 0);
-	func(1, request_handler, 1, 0, 0, 0, 99999999, 0);
+		func(lookup, .tid = 1, .gen = i + 2, .start = i * 40, .end = i * 40 + 10 + i % 20);
+	func(request_handler, .tid = 1, .gen = 1, .start = 0, .end = 99999999);
 	build(1);
 	ok(tl.nr_segments < 2 * TIMELINE_FRAMES_MAX && tl.nr_segments > TIMELINE_FRAMES_MAX / 4,
 	   "%zu segments are kept", tl.nr_segments);

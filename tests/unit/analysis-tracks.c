@@ -47,28 +47,37 @@ static void wait_or_hold(struct maker *k, unsigned gen)
 
 	switch (some(5)) {
 	case 0:
-		made_wait(k->t, k->tid, LOCK, k->tid % NR_TIDS + 1, at, end, gen);
+		made_wait(k->t, .tid = k->tid, .lock = LOCK, .owner = k->tid % NR_TIDS + 1,
+			  .begin = at, .end = end, .gen = gen);
 		break;
 	case 4:		/* asleep in it */
-		made_wait(k->t, k->tid, LOCK, k->tid % NR_TIDS + 1, at, end, gen);
-		made_futex_wait(k->t, at + 100, k->tid, k->tid, LOCK, k->tid % NR_TIDS + 1);
-		made_switch(k->t, at + 200, k->tid, k->tid, LDB_STATE_SLEEPING, 0, gen);
-		made_waking(k->t, end - 300, 0, k->tid % NR_TIDS + 1, 0, k->tid);
-		made_wakeup(k->t, end - 300, k->tid, k->tid, 900);
-		made_switch(k->t, end - 100, k->tid, 900, LDB_STATE_RUNNING, k->tid, 0);
+		made_wait(k->t, .tid = k->tid, .lock = LOCK, .owner = k->tid % NR_TIDS + 1,
+			  .begin = at, .end = end, .gen = gen);
+		made_futex_wait(k->t, .tick = at + 100, .cpu = k->tid, .tid = k->tid, .addr = LOCK,
+				.owner = k->tid % NR_TIDS + 1);
+		made_switch(k->t, .tick = at + 200, .cpu = k->tid, .prev = k->tid,
+			    .state = LDB_STATE_SLEEPING, .gen = gen);
+		made_waking(k->t, .tick = end - 300, .waker = k->tid % NR_TIDS + 1,
+			    .woken = k->tid);
+		made_wakeup(k->t, .tick = end - 300, .cpu = k->tid, .woken = k->tid,
+			    .running = 900);
+		made_switch(k->t, .tick = end - 100, .cpu = k->tid, .prev = 900,
+			    .state = LDB_STATE_RUNNING, .next = k->tid);
 		break;
 	case 1:
-		made_hold(k->t, k->tid, LOCK, at, end, gen);
+		made_hold(k->t, .tid = k->tid, .lock = LOCK, .begin = at, .end = end, .gen = gen);
 		break;
 	case 2:
-		made_bounded_hold(k->t, k->tid, LOCK, end, gen);
+		made_bounded_hold(k->t, .tid = k->tid, .lock = LOCK, .end = end, .gen = gen);
 		break;
 	default:	/* off the CPU */
-		made_switch(k->t, at, k->tid, k->tid, LDB_STATE_SLEEPING, 0, gen);
-		made_waking(k->t, end, 0, k->tid % NR_TIDS + 1, 0, k->tid);
-		made_wakeup(k->t, end, k->tid, k->tid, 900);
+		made_switch(k->t, .tick = at, .cpu = k->tid, .prev = k->tid,
+			    .state = LDB_STATE_SLEEPING, .gen = gen);
+		made_waking(k->t, .tick = end, .waker = k->tid % NR_TIDS + 1, .woken = k->tid);
+		made_wakeup(k->t, .tick = end, .cpu = k->tid, .woken = k->tid, .running = 900);
 		end += 500;
-		made_switch(k->t, end, k->tid, 900, LDB_STATE_RUNNING, k->tid, 0);
+		made_switch(k->t, .tick = end, .cpu = k->tid, .prev = 900,
+			    .state = LDB_STATE_RUNNING, .next = k->tid);
 		break;
 	}
 	k->now = end + 100;
@@ -105,14 +114,16 @@ static void run_thread(struct maker *k)
 	while (k->nr_left) {
 		uint64_t req = k->tid * 1000000 + k->req++;
 
-		made_req(k->t, LDB_REQ_OP_START, k->tid, k->now, req, 0);
+		made_req(k->t, .op = LDB_REQ_OP_START, .tid = k->tid, .tick = k->now, .id = req);
 		k->now += 50;
 		invoke(k, 1, 1);
 		k->now += 50;
 		if (k->req % 8)
-			made_req(k->t, LDB_REQ_OP_END, k->tid, k->now, req, 0);
+			made_req(k->t, .op = LDB_REQ_OP_END, .tid = k->tid, .tick = k->now,
+				 .id = req);
 		else
-			made_req(k->t, LDB_REQ_OP_BLOCK, k->tid, k->now, req, QUEUE);
+			made_req(k->t, .op = LDB_REQ_OP_BLOCK, .tid = k->tid, .tick = k->now,
+				 .id = req, .queue = QUEUE);
 		k->now += 20000;
 	}
 }
@@ -128,13 +139,14 @@ static void make(struct made *t, const char *name, uint64_t nr)
 		struct maker k = { .t = t, .tid = tid, .gen = 1, .now = 10000, .nr_left = nr };
 
 		made_task(t, tid, 1, "worker");
-		made_switch(t, 100, tid, 0, LDB_STATE_RUNNING, tid, 0);
+		made_switch(t, .tick = 100, .cpu = tid, .next = tid);
 		run_thread(&k);
-		made_func(t, tid, (char *)outer + 1, NULL, 1, 0, 0, 5000, k.now, 0);
+		made_func(t, .tid = tid, .pc = (char *)outer + 1, .gen = 1, .start = 5000,
+			  .end = k.now);
 		made_thread(t, tid, "worker", 0, k.now + 1000);
 	}
 	/* Of a thread that the trace does not know. */
-	made_func(t, 77, (char *)outer + 1, NULL, 1, 0, 0, 5000, 6000, 0);
+	made_func(t, .tid = 77, .pc = (char *)outer + 1, .gen = 1, .start = 5000, .end = 6000);
 	made_open(t);
 }
 
@@ -501,19 +513,24 @@ static void make_dense(struct made *t, int64_t nr)
 	writer_add_meta(t->w, "kernel_events", "module");
 	made_task(t, 900, 900, "hog");
 	made_task(t, 2, 1, "other");
-	made_switch(t, 10, 1, 0, LDB_STATE_RUNNING, 1, 0);
+	made_switch(t, .tick = 10, .cpu = 1, .next = 1);
 	for (int64_t i = 0; i < nr; i++) {
 		int64_t at = 1000 + i * 1000;
 
-		made_req(t, LDB_REQ_OP_START, 1, at, 1000000 + i, 0);
-		made_hold(t, 1, LOCK, at + 100, at + 200, 1 + i / 10);
-		made_switch(t, at + 300, 1, 1, LDB_STATE_SLEEPING, 0, 1 + i / 10);
-		made_waking(t, at + 400, 0, 2, 0, 1);
-		made_wakeup(t, at + 400, 1, 1, 900);
-		made_switch(t, at + 500, 1, 900, LDB_STATE_RUNNING, 1, 0);
-		made_req(t, i % 2 ? LDB_REQ_OP_END : LDB_REQ_OP_BLOCK, 1, at + 600, 1000000 + i, QUEUE);
+		made_req(t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = 1000000 + i);
+		made_hold(t, .tid = 1, .lock = LOCK, .begin = at + 100, .end = at + 200,
+			  .gen = 1 + i / 10);
+		made_switch(t, .tick = at + 300, .cpu = 1, .prev = 1, .state = LDB_STATE_SLEEPING,
+			    .gen = 1 + i / 10);
+		made_waking(t, .tick = at + 400, .waker = 2, .woken = 1);
+		made_wakeup(t, .tick = at + 400, .cpu = 1, .woken = 1, .running = 900);
+		made_switch(t, .tick = at + 500, .cpu = 1, .prev = 900, .state = LDB_STATE_RUNNING,
+			    .next = 1);
+		made_req(t, .op = i % 2 ? LDB_REQ_OP_END : LDB_REQ_OP_BLOCK, .tid = 1,
+			 .tick = at + 600, .id = 1000000 + i, .queue = QUEUE);
 		if (i % 10 == 9)
-			made_func(t, 1, (char *)inner + 1, NULL, 1 + i / 10, 0, 0, at - 9000, at + 700, 20);
+			made_func(t, .tid = 1, .pc = (char *)inner + 1, .gen = 1 + i / 10,
+				  .start = at - 9000, .end = at + 700, .unc = 20);
 	}
 	made_thread(t, 1, "dense", 0, 1000 + nr * 1000);
 	made_open(t);

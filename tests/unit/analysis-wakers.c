@@ -25,19 +25,20 @@ static void begin(const char *name, unsigned kind, uint32_t owner)
 	made_thread(&t, 2, "helper", 0, 2000000);
 	made_thread(&t, 3, "deep", 0, 2000000);
 	made_task(&t, 900, 900, "stranger");
-	made_switch(&t, 100, 0, 0, R, 1, 0);
-	made_switch(&t, 100, 1, 0, R, 2, 0);
-	made_req(&t, START, 1, 1000, 42, 0);
-	made_lock(&t, LDB_LOCK_OP_WAIT, kind, 1, OBJECT, owner, 5000, 90500, 0);
-	made_switch(&t, 6000, 0, 1, S, 0, 0);
+	made_switch(&t, .tick = 100, .state = R, .next = 1);
+	made_switch(&t, .tick = 100, .cpu = 1, .state = R, .next = 2);
+	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = kind, .tid = 1, .lock = OBJECT,
+		  .owner = owner, .begin = 5000, .end = 90500);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
 }
 
 static void wake(uint32_t waker, unsigned flags)
 {
-	made_waking(&t, 90000, 1, waker, flags, 1);
-	made_wakeup(&t, 90000, 0, 1, 0);
-	made_switch(&t, 90100, 0, 0, R, 1, 0);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_waking(&t, .tick = 90000, .cpu = 1, .waker = waker, .flags = flags, .woken = 1);
+	made_wakeup(&t, .tick = 90000, .woken = 1);
+	made_switch(&t, .tick = 90100, .state = R, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 }
 
 static const struct timeline_cause *build(void)
@@ -73,7 +74,8 @@ static void test_kinds(void)
 		const struct timeline_cause *c;
 
 		begin("wakers.data", kinds[i], 0);
-		made_func(&t, 2, (char *)prepare + 1, NULL, 0x10000, 0, 0, 4000, 89000, 10);
+		made_func(&t, .tid = 2, .pc = (char *)prepare + 1, .gen = 0x10000, .start = 4000,
+			  .end = 89000, .unc = 10);
 		wake(2, 0);
 		c = build();
 		ok(c->hold && c->hold->tid == 2 && c->hold->is_inferred && c->hold->blocks_req &&
@@ -106,8 +108,9 @@ static void test_shim(void)
 	const struct timeline_cause *c;
 
 	begin("wakers.data", LDB_LOCK_SEM, 2);
-	made_func(&t, 2, (char *)prepare + 1, NULL, 0x10000, 0, 0, 4000, 89000, 10);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_func(&t, .tid = 2, .pc = (char *)prepare + 1, .gen = 0x10000, .start = 4000,
+		  .end = 89000, .unc = 10);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	c = build();
 	ok(c->hold && c->hold->tid == 2 && !c->wait->owner, "who posted last, and it held nothing");
 	ok(c->hold_func && !strcmp(c->hold_func->func->function, "prepare"), "and was in prepare()");
@@ -118,7 +121,7 @@ static void test_shim(void)
 	ok(c->hold && c->hold->tid == 2, "the kernel knows better");
 	end();
 	begin("wakers.data", LDB_LOCK_SEM, 777);
-	made_req(&t, END, 1, 100000, 42, 0);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	ok(!build()->hold, "a thread that there is not");
 	end();
 }
@@ -129,10 +132,10 @@ static void test_last(void)
 	const struct timeline_cause *c;
 
 	begin("wakers.data", LDB_LOCK_COND, 0);
-	made_waking(&t, 20000, 1, 3, 0, 1);
-	made_wakeup(&t, 20000, 0, 1, 0);
-	made_switch(&t, 20100, 0, 0, R, 1, 0);
-	made_switch(&t, 21000, 0, 1, S, 0, 0);
+	made_waking(&t, .tick = 20000, .cpu = 1, .waker = 3, .woken = 1);
+	made_wakeup(&t, .tick = 20000, .woken = 1);
+	made_switch(&t, .tick = 20100, .state = R, .next = 1);
+	made_switch(&t, .tick = 21000, .prev = 1, .state = S);
 	wake(2, 0);
 	c = build();
 	ok(c->hold && c->hold->tid == 2, "not who woke it first");
@@ -145,11 +148,12 @@ static void test_chain(void)
 	const struct timeline_cause *c;
 
 	begin("wakers.data", LDB_LOCK_COND, 0);
-	made_lock(&t, LDB_LOCK_OP_WAIT, LDB_LOCK_SEM, 2, OTHER, 0, 10000, 80500, 0);
-	made_switch(&t, 10500, 1, 2, S, 3, 0);
-	made_waking(&t, 80000, 1, 3, 0, 2);
-	made_wakeup(&t, 80000, 1, 2, 3);
-	made_switch(&t, 80100, 1, 3, S, 2, 0);
+	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_SEM, .tid = 2, .lock = OTHER,
+		  .begin = 10000, .end = 80500);
+	made_switch(&t, .tick = 10500, .cpu = 1, .prev = 2, .state = S, .next = 3);
+	made_waking(&t, .tick = 80000, .cpu = 1, .waker = 3, .woken = 2);
+	made_wakeup(&t, .tick = 80000, .cpu = 1, .woken = 2, .running = 3);
+	made_switch(&t, .tick = 80100, .cpu = 1, .prev = 3, .state = S, .next = 2);
 	wake(2, 0);
 	c = build();
 	ok(c->hold && c->hold->tid == 2 && c->nr_links == 1 && c->links[0].wait->lock == OTHER &&

@@ -21,20 +21,23 @@ static void make(struct made *t)
 
 	made_begin(t, "why.data");
 	made_thread(t, 1, "worker", 0, end + 1000);
-	made_func(t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, end + 500, 0);
+	made_func(t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = end + 500);
 	for (int i = 0; i < NR; i++) {
 		int64_t at = 1000 + i * 10000, took = i >= 7 && i <= 9 ? 8000 : 1000;
 		int64_t in = i == 9 ? 8000 : 1000;
 
-		made_req(t, LDB_REQ_OP_START, 1, at, i + 1, 0);
-		made_func(t, 1, (char *)inner + 1, (char *)outer + 2, 3 * i + 2, 1, 1, at, at + in, 0);
+		made_req(t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = i + 1);
+		made_func(t, .tid = 1, .pc = (char *)inner + 1, .ret = (char *)outer + 2,
+			  .gen = 3 * i + 2, .parent = 1, .depth = 1, .start = at, .end = at + in);
 		if (i % 3 == 0)
-			made_func(t, 1, (char *)brief + 1, (char *)inner + 2, 3 * i + 3, 3 * i + 2, 2,
-				  at + 100, at + in - 700, 0);
+			made_func(t, .tid = 1, .pc = (char *)brief + 1, .ret = (char *)inner + 2,
+				  .gen = 3 * i + 3, .parent = 3 * i + 2, .depth = 2,
+				  .start = at + 100, .end = at + in - 700);
 		if (i == 7)
-			made_func(t, 1, (char *)rare + 1, (char *)outer + 2, 3 * i + 4, 1, 1, at + 1000,
-				  at + took, 0);
-		made_req(t, LDB_REQ_OP_END, 1, at + took, i + 1, 0);
+			made_func(t, .tid = 1, .pc = (char *)rare + 1, .ret = (char *)outer + 2,
+				  .gen = 3 * i + 4, .parent = 1, .depth = 1, .start = at + 1000,
+				  .end = at + took);
+		made_req(t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + took, .id = i + 1);
 	}
 	made_open(t);
 }
@@ -67,19 +70,22 @@ static void test_waker(unsigned flags, bool is_seen)
 	made_thread(&t, 1, "worker", 0, 100000);
 	made_thread(&t, 2, "helper", 0, 100000);
 	made_task(&t, 2, 1, "helper");
-	made_switch(&t, 100, 0, 0, LDB_STATE_RUNNING, 1, 0);
-	made_switch(&t, 100, 1, 0, LDB_STATE_RUNNING, 2, 0);
-	made_func(&t, 1, (char *)outer + 1, NULL, 1, 0, 0, 500, 90000, 0);
+	made_switch(&t, .tick = 100, .next = 1);
+	made_switch(&t, .tick = 100, .cpu = 1, .next = 2);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 90000);
 	if (is_seen)
-		made_func(&t, 2, (char *)rare + 1, NULL, 1, 0, 0, 21000, 69000, 0);
+		made_func(&t, .tid = 2, .pc = (char *)rare + 1, .gen = 1, .start = 21000,
+			  .end = 69000);
 	for (int i = 0; i < 3; i++) {
-		made_req(&t, LDB_REQ_OP_START, 1, 1000 + i * 10000, i + 1, 0);
-		made_req(&t, LDB_REQ_OP_END, 1, 2000 + i * 10000 + (i == 2) * 50000, i + 1, 0);
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 + i * 10000,
+			 .id = i + 1);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1,
+			 .tick = 2000 + i * 10000 + (i == 2) * 50000, .id = i + 1);
 	}
-	made_switch(&t, 22000, 0, 1, LDB_STATE_SLEEPING, 0, 0);
-	made_waking(&t, 70000, 1, 2, flags, 1);
-	made_wakeup(&t, 70000, 0, 1, 0);
-	made_switch(&t, 70100, 0, 0, LDB_STATE_RUNNING, 1, 0);
+	made_switch(&t, .tick = 22000, .prev = 1, .state = LDB_STATE_SLEEPING);
+	made_waking(&t, .tick = 70000, .cpu = 1, .waker = 2, .flags = flags, .woken = 1);
+	made_wakeup(&t, .tick = 70000, .woken = 1);
+	made_switch(&t, .tick = 70100, .next = 1);
 	made_open(&t);
 	if (partition_build(t.model, &po, &p) || why_build(&p, &wo, &w) || !w.nr_targets)
 		bail_out("why_build");

@@ -81,27 +81,30 @@ static void make(struct made *t)
 	for (uint32_t tid = 1; tid <= 4; tid++)
 		made_thread(t, tid, "worker", 0, 1000000);
 	/* A convoy: 2 gives it to 1, who gives it to 3. */
-	made_hold(t, 2, LOCK, 10000, 20000, 0);
-	made_wait(t, 1, LOCK, 2, 15000, 21000, 0);
-	made_hold(t, 1, LOCK, 21000, 30000, 0);
-	made_wait(t, 3, LOCK, 2, 16000, 30500, 0);
-	made_hold(t, 3, LOCK, 30500, 31000, 0);
+	made_hold(t, .tid = 2, .lock = LOCK, .begin = 10000, .end = 20000);
+	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 15000, .end = 21000);
+	made_hold(t, .tid = 1, .lock = LOCK, .begin = 21000, .end = 30000);
+	made_wait(t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 16000, .end = 30500);
+	made_hold(t, .tid = 3, .lock = LOCK, .begin = 30500, .end = 31000);
 	/* Stamped after the waiter went on. */
-	made_hold(t, 2, LOCK, 40000, 52000, 0);
-	made_wait(t, 1, LOCK, 2, 45000, 51500, 0);
-	made_hold(t, 1, LOCK, 51500, 51900, 0);
+	made_hold(t, .tid = 2, .lock = LOCK, .begin = 40000, .end = 52000);
+	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 45000, .end = 51500);
+	made_hold(t, .tid = 1, .lock = LOCK, .begin = 51500, .end = 51900);
 	/* No hold was recorded, of another lock, given up, long before. */
-	made_wait(t, 1, OTHER, 2, 60000, 70000, 0);
-	made_lock(t, LDB_LOCK_OP_WAIT, LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED, 4, LOCK, 2, 80000, 82000, 0);
-	made_hold(t, 2, LOCK, 79000, 81000, 0);
-	made_wait(t, 4, LOCK, 2, 90000, 99000, 0);
+	made_wait(t, .tid = 1, .lock = OTHER, .owner = 2, .begin = 60000, .end = 70000);
+	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED, .tid = 4,
+		  .lock = LOCK, .owner = 2, .begin = 80000, .end = 82000);
+	made_hold(t, .tid = 2, .lock = LOCK, .begin = 79000, .end = 81000);
+	made_wait(t, .tid = 4, .lock = LOCK, .owner = 2, .begin = 90000, .end = 99000);
 	/* Readers do not wait for readers, but for the writer. */
-	made_lock(t, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT, 2, OTHER, 0, 200000,
-		  210000, 0);
-	made_lock(t, LDB_LOCK_OP_WAIT, LDB_LOCK_RWLOCK_RD, 1, OTHER, 0, 205000, 211000, 0);
-	made_lock(t, LDB_LOCK_OP_HOLD, LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_BEGIN_EXACT, 3, OTHER, 0, 220000,
-		  230000, 0);
-	made_lock(t, LDB_LOCK_OP_WAIT, LDB_LOCK_RWLOCK_RD, 1, OTHER, 0, 225000, 231000, 0);
+	made_lock(t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 2, .lock = OTHER, .begin = 200000, .end = 210000);
+	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_RD, .tid = 1, .lock = OTHER,
+		  .begin = 205000, .end = 211000);
+	made_lock(t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_WR | LDB_LOCK_F_BEGIN_EXACT,
+		  .tid = 3, .lock = OTHER, .begin = 220000, .end = 230000);
+	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_RWLOCK_RD, .tid = 1, .lock = OTHER,
+		  .begin = 225000, .end = 231000);
 	made_open(t);
 }
 

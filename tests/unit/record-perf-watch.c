@@ -173,19 +173,23 @@ static void sw(int cpu, int prev, int next, unsigned flags)
 #define RP	(LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT)
 #define X	LDB_STATE_DEAD
 
-static void simple(unsigned kind, int cpu, int by, int a, int b, unsigned value)
+/* What is of the kind alone: .a, .b and .value. */
+#define simple(kind, cpu, by, ...)	\
+	feed_fields(kind, cpu, by, &(struct perf_event){ __VA_ARGS__ })
+
+static void feed_fields(unsigned kind, int cpu, int by, const struct perf_event *fields)
 {
 	struct perf_event e = event(kind, cpu, by);
 
-	e.a = a;
-	e.b = b;
-	e.value = value;
+	e.a = fields->a;
+	e.b = fields->b;
+	e.value = fields->value;
 	feed(&e);
 }
 
 static void wakeup(int cpu, int by, int tid, int target)
 {
-	simple(PERF_EVENT_WAKEUP, cpu, by, tid, 0, target);
+	simple(PERF_EVENT_WAKEUP, cpu, by, .a = tid, .value = target);
 }
 
 static void check(const char *want, const char *name)
@@ -224,7 +228,7 @@ static void test_occupant(void)
 	sw(0, 0, 200, R);
 	check("4:occupant 200 201 cpu0 S\n5:occupant 201 0 cpu0 S\n6:occupant 0 200 cpu0 R\n",
 	      "preempted: who has its CPU instead");
-	simple(PERF_EVENT_MIGRATE, 1, 201, 100, 0, 1);
+	simple(PERF_EVENT_MIGRATE, 1, 201, .a = 100, .value = 1);
 	sw(0, 200, 201, S);
 	sw(1, 201, 200, S);
 	sw(1, 200, 100, S);
@@ -252,19 +256,19 @@ static void test_occupant(void)
 static void test_wakes(void)
 {
 	begin(&rows_only, PERF_TRACEPOINTS);
-	simple(PERF_EVENT_WAKING, 0, 100, 200, 0, 0);
+	simple(PERF_EVENT_WAKING, 0, 100, .a = 200);
 	wakeup(0, 100, 200, 0);
 	check("1:waking 100 200 cpu0 tid\n", "whom the group wakes, but not what becomes of it");
 	wakeup(0, 200, 100, 1);
 	check("3:wakeup 100 0 cpu0 1@0 tid hidden\n", "nothing was seen of that CPU yet");
-	simple(PERF_EVENT_WAKING, 1, 101, 100, 0, 0);
+	simple(PERF_EVENT_WAKING, 1, 101, .a = 100);
 	wakeup(0, 200, 100, 1);
 	check("4:waking 101 100 cpu1 tid other\n5:wakeup 100 101 cpu0 1@0 tid other\n",
 	      "waker, and who has the CPU");
 	sw(1, 101, 0, S);
 	wakeup(0, 200, 100, 1);
 	check("6:switch 101 0 cpu1 S tid\n7:wakeup 100 0 cpu0 1@0 tid\n", "an idle CPU is not hidden");
-	simple(PERF_EVENT_LOST, 1, -1, 0, 0, 7);
+	simple(PERF_EVENT_LOST, 1, -1, .value = 7);
 	wakeup(0, 200, 100, 1);
 	check("8:lost 7 cpu1\n9:wakeup 100 0 cpu0 1@0 tid hidden\n",
 	      "after a loss nobody knows who runs there");
@@ -292,16 +296,16 @@ static void test_lives(void)
 	check("1:fork 101 102 cpu0 100@0 tid other\n2:fork 100 300 cpu0 300@0 tid\n"
 	      "4:switch 100 102 cpu0 S tid other\n5:switch 102 300 cpu0 S tid\n",
 	      "threads made are watched, processes made are not");
-	simple(PERF_EVENT_EXIT, 0, 102, 102, 0, 0);
-	simple(PERF_EVENT_EXIT, 0, 300, 300, 0, 1);
+	simple(PERF_EVENT_EXIT, 0, 102, .a = 102);
+	simple(PERF_EVENT_EXIT, 0, 300, .a = 300, .value = 1);
 	sw(0, 102, 200, X);
 	is_102_ours = false;
 	fork_of(200, 102, true);
 	sw(0, 200, 102, S);
 	check("7:exit 102 0 cpu0 tid\n9:switch 102 200 cpu0 X tid\n", "a number used again is another thread");
-	simple(PERF_EVENT_EXEC, 0, 100, 100, 101, 0);
+	simple(PERF_EVENT_EXEC, 0, 100, .a = 100, .b = 101);
 	check("12:exec 100 101 cpu0 tid\n", "exec by another thread than the first");
-	simple(PERF_EVENT_EXIT, 0, 100, 100, 0, 2);
+	simple(PERF_EVENT_EXIT, 0, 100, .a = 100, .value = 2);
 	check("13:exit 100 0 cpu0 1@0 tid\n", "the last one, on a kernel that does not say so");
 }
 
@@ -380,13 +384,13 @@ static void test_switches_only(void)
 	in.b = 101;
 	feed(&out);
 	feed(&in);
-	simple(PERF_EVENT_EXIT, 0, 101, 101, 0, 2);
-	simple(PERF_EVENT_EXIT, 0, 100, 100, 0, 2);
+	simple(PERF_EVENT_EXIT, 0, 101, .a = 101, .value = 2);
+	simple(PERF_EVENT_EXIT, 0, 100, .a = 100, .value = 2);
 	check("1:switch 100 0 cpu0 S tid hidden\n2:switch 0 101 cpu0 R other hidden\n"
 	      "3:exit 101 0 cpu0 tid\n4:exit 100 0 cpu0 1@0 tid\n", "own switches: the other is hidden");
 	begin(&rows_only, PERF_SWITCHES_ALL);
 	sw(0, 200, 101, S);
-	simple(PERF_EVENT_EXIT, 0, 101, 101, 0, 2);
+	simple(PERF_EVENT_EXIT, 0, 101, .a = 101, .value = 2);
 	dead.a = -1;
 	dead.b = 200;
 	dead.flags = S;
@@ -439,11 +443,11 @@ static void test_deaf(void)
 	perf_watch_take_cpus(w, taken);
 	perf_watch_free(taken);
 	ok(!perf_watch_is_deaf(w, 0), "what another watch has been told");
-	simple(PERF_EVENT_EXEC, 0, 101, 101, 101, 0);
+	simple(PERF_EVENT_EXEC, 0, 101, .a = 101, .b = 101);
 	ok(perf_watch_is_deaf(w, 0), "tells that a thread came unseen");
 	begin(&rows_only, PERF_TRACEPOINTS);
 	sw(0, 200, 101, S);
-	simple(PERF_EVENT_EXEC, 0, 100, 100, 101, 0);
+	simple(PERF_EVENT_EXEC, 0, 100, .a = 100, .b = 101);
 	ok(!perf_watch_is_deaf(w, 0), "an exec changes a thread's number, that is all");
 }
 

@@ -482,15 +482,22 @@ static void add_req(struct writer *w, int op, uint32_t tid, int64_t tick, uint64
 static void check_requests(const char *path, const char *what)
 {
 	static const struct ldb_row_reqtab want[] = {
-		{ 1, 10, 60, 2, 1 },	/* handed over through a queue */
-		{ 2, 20, 90, 1, 1 },	/* ended by END_ALL */
-		{ 3, 30, 90, 1, 1 },
-		{ 4, 35, 200, 1, 0 },	/* blocked, never taken up */
-		{ 5, 95, 99, 1, 1 },	/* an id used twice */
-		{ 5, 120, 130, 1, 1 },
-		{ 6, 140, 150, 1, 1 },	/* came by BLOCK of another thread */
-		{ 8, 115, 170, 1, 1 },	/* arrived before it was tagged */
-		{ 9, 180, 190, 1, 1 },	/* so long before that it cannot be */
+		/* handed over through a queue */
+		{ .id = 1, .start = 10, .end = 60, .nr_segments = 2, .complete = 1 },
+		/* ended by END_ALL */
+		{ .id = 2, .start = 20, .end = 90, .nr_segments = 1, .complete = 1 },
+		{ .id = 3, .start = 30, .end = 90, .nr_segments = 1, .complete = 1 },
+		/* blocked, never taken up */
+		{ .id = 4, .start = 35, .end = 200, .nr_segments = 1 },
+		/* an id used twice */
+		{ .id = 5, .start = 95, .end = 99, .nr_segments = 1, .complete = 1 },
+		{ .id = 5, .start = 120, .end = 130, .nr_segments = 1, .complete = 1 },
+		/* came by BLOCK of another thread */
+		{ .id = 6, .start = 140, .end = 150, .nr_segments = 1, .complete = 1 },
+		/* arrived before it was tagged */
+		{ .id = 8, .start = 115, .end = 170, .nr_segments = 1, .complete = 1 },
+		/* so long before that it cannot be */
+		{ .id = 9, .start = 180, .end = 190, .nr_segments = 1, .complete = 1 },
 	};
 	const struct ldb_row_reqtab *rows;
 	struct reader *r;
