@@ -22,18 +22,14 @@
 
 void *memcpy(void *restrict d, const void *restrict s, size_t n)
 {
-	void *ret = d;
-
-	__asm__ volatile("rep movsb" : "+D"(d), "+S"(s), "+c"(n) : : "memory");
-	return ret;
+	cpu_copy(d, s, n);
+	return d;
 }
 
 void *memset(void *d, int c, size_t n)
 {
-	void *ret = d;
-
-	__asm__ volatile("rep stosb" : "+D"(d), "+c"(n) : "a"(c) : "memory");
-	return ret;
+	cpu_fill(d, c, n);
+	return d;
 }
 
 int memcmp(const void *a, const void *b, size_t n)
@@ -247,11 +243,11 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 		t->stack = (void *)ret;
 	}
 	/*
-	 * What stands for thread-local memory: zero, a pointer to itself, and the
+	 * What stands for thread-local memory: zero, what the CPU wants there, and the
 	 * word that says that rseq is not registered.
 	 */
 	tp = (char *)t->stack + RAW_STACK_SIZE + RAW_TLS_SIZE;
-	*(void **)tp = tp;
+	cpu_thread_block_init(tp);
 	if (__rseq_size && __rseq_offset > -RAW_TLS_SIZE && __rseq_offset < RAW_TLS_SIZE - 64)
 		((struct rseq *)(tp + __rseq_offset))->cpu_id = -1;
 	if (!own_files)

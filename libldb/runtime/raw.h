@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "arch/x86_64/sys.h"
-#include "arch/x86_64/cpu.h"
+#include "arch/cpu.h"
 
 #pragma GCC visibility push(hidden)
 

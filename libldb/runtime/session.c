@@ -183,7 +183,7 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 		       LDB_RING_HDR_SIZE + (32ULL << i.scan_ring_order), i.total_size))
 		return "the session memory is not laid out right";
 	vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))
-		symbol_vdso(vdso, "__vdso_clock_gettime");
+		symbol_vdso(vdso, CPU_VDSO_CLOCK_GETTIME);
 	session.nr_cpus = i.nr_cpus;
 	session.nr_scanners = msg->nr_scanners;
 	session.max_threads = i.max_threads;

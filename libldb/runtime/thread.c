@@ -337,8 +337,8 @@ static struct start_args thread_enter(struct thread *t)
 	struct start_args a = *start_args(t);
 	size_t size = t->stack_lo;
 
-	/* glibc keeps the thread block at the upper end of the stack */
-	t->stack_hi = cpu_thread_pointer();
+	/* glibc keeps its own at the upper end of the stack */
+	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
 	t->stack_lo = t->stack_hi - size;
 	thread_register(t);
 	return a;

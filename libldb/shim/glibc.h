@@ -14,6 +14,7 @@
 #include <sys/single_threaded.h>
 #include <threads.h>
 #include <time.h>
+#include "arch/cpu.h"
 #include "internal.h"
 
 #define GLIBC_MUTEX_ROBUST	0x10	/* __kind: PTHREAD_MUTEX_ROBUST_NORMAL_NP */
@@ -29,13 +30,11 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_m
  * its pthread_t points to, written by the kernel.  It is believed only if the calling
  * thread's own is at the same place.
  */
-#define GLIBC_TID_OFFSET	720	/* x86-64 */
-
 static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t self_tid)
 {
-	if (__atomic_load_n((uint32_t *)(self + GLIBC_TID_OFFSET), __ATOMIC_RELAXED) != self_tid)
+	if (__atomic_load_n((uint32_t *)(self + CPU_PTHREAD_TID_OFFSET), __ATOMIC_RELAXED) != self_tid)
 		return 0;
-	return __atomic_load_n((uint32_t *)(pthread + GLIBC_TID_OFFSET), __ATOMIC_RELAXED);
+	return __atomic_load_n((uint32_t *)(pthread + CPU_PTHREAD_TID_OFFSET), __ATOMIC_RELAXED);
 }
 
 /* Tid of the owner, 0 if there is none or the lock does not say. */

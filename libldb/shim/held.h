@@ -16,7 +16,7 @@
 #ifndef SHIM_HELD_H
 #define SHIM_HELD_H
 
-#include "arch/x86_64/cpu.h"
+#include "arch/cpu.h"
 #include "glibc.h"
 #include "internal.h"
 #include "next.h"
@@ -136,16 +136,16 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
  * The calling thread's list, for the fast paths: without a line of the cache for a
  * pointer to it.
  */
-static inline struct held_list __seg_fs *held_of_self(void)
+static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 {
-	return (struct held_list __seg_fs *)next_table.held_off;
+	return CPU_THREAD_AT(struct held_list, next_table.held_off);
 }
 
 /*
  * May the fast path of an acquisition use the thread's list at this level?  What is
  * unusual is left to the slow ones.
  */
-static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level)
+static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32_t level)
 {
 	return likely(!l->in_hook && l->nr_held < HELD_FAST &&
 		      l->held_epoch == session_page.a.level_epoch[level]);
@@ -156,11 +156,11 @@ static inline bool fast_enter(const struct held_list __seg_fs *l, uint32_t level
  * it.  But the operation waits for the stores before it, so there are few: begin and
  * wait_begin are 0 already.  Who does not get the lock takes the entry back.
  */
-static inline void held_push_fast(struct held_list __seg_fs *l, const volatile void *lock,
+static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock,
 				  uint32_t kind, uintptr_t site)
 {
 	uint32_t n = l->nr_held;
-	struct held_lock __seg_fs *h;
+	struct held_lock CPU_THREAD_SPACE *h;
 
 	atomic_signal_fence(memory_order_seq_cst);
 	l->nr_held++;	/* relative, not n */
@@ -172,7 +172,7 @@ static inline void held_push_fast(struct held_list __seg_fs *l, const volatile v
 }
 
 /* The lock was got just now.  A handler may have emptied the list. */
-static inline void held_stamp_fast(struct held_list __seg_fs *l, const volatile void *lock)
+static inline void held_stamp_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
 
@@ -180,14 +180,14 @@ static inline void held_stamp_fast(struct held_list __seg_fs *l, const volatile 
 		l->held[n].begin = held_clock();
 }
 
-static inline void held_unpush_fast(struct held_list __seg_fs *l)
+static inline void held_unpush_fast(struct held_list CPU_THREAD_SPACE *l)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	l->nr_held--;
 }
 
 /* The newest entry, if it is this lock's and says nothing. */
-static inline bool held_pop_quick(struct held_list __seg_fs *l, const volatile void *lock)
+static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
 
@@ -199,10 +199,10 @@ static inline bool held_pop_quick(struct held_list __seg_fs *l, const volatile v
 }
 
 /* The newest entry, if it is this lock's and there is nothing to be recorded. */
-static inline bool held_pop_fast(struct held_list __seg_fs *l, const volatile void *lock)
+static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
-	struct held_lock __seg_fs *h;
+	struct held_lock CPU_THREAD_SPACE *h;
 
 	if (unlikely(n >= HELD_MAX || l->held[n].lock != (uintptr_t)lock))
 		return false;

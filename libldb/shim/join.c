@@ -12,13 +12,12 @@ uint32_t join_tid_of(uintptr_t pthread)
 {
 	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
 
-	/* glibc on this CPU: a pthread_t is the thread pointer */
 	for (uint32_t n = 0; n < nr; n++) {
 		const struct thread *t = atomic_load_explicit(&live[n], memory_order_relaxed);
 
-		if (t && t->tp == pthread)
+		if (t && cpu_pthread_of(t->tp) == pthread)
 			return t->tid;
 	}
 	/* One that has just been created has not come to register itself. */
-	return glibc_tid_of(pthread, cpu_thread_pointer(), thread_self()->tid);
+	return glibc_tid_of(pthread, cpu_pthread_of(cpu_thread_pointer()), thread_self()->tid);
 }

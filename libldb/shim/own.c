@@ -122,7 +122,7 @@ static inline bool own_is_wanted(const volatile void *lock)
 
 static __attribute__((noinline)) void stamped_acquired(const volatile void *lock, uintptr_t site)
 {
-	struct held_list __seg_fs *l = held_of_self();
+	struct held_list CPU_THREAD_SPACE *l = held_of_self();
 
 	if (own_is_wanted(lock) || !fast_enter(l, LDB_MUTEX_HOLD)) {
 		slow_acquired(lock, site);
@@ -135,7 +135,7 @@ static __attribute__((noinline)) void stamped_acquired(const volatile void *lock
 /* Calls are jumps: what is usual needs no stack frame. */
 void own_acquired(const volatile void *lock, const void *site)
 {
-	struct held_list __seg_fs *l;
+	struct held_list CPU_THREAD_SPACE *l;
 
 	if (likely(!session_wants_locks()))
 		return;
@@ -166,14 +166,14 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 }
 
 /* May the newest entry be taken from the list without a look at the others? */
-static inline bool own_is_plain(const struct held_list __seg_fs *l, const volatile void *lock)
+static inline bool own_is_plain(const struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	return likely(!l->in_hook && l->held_epoch == session_page.a.epoch) && !own_is_wanted(lock);
 }
 
 static __attribute__((noinline)) void stamped_released(const volatile void *lock, uintptr_t site)
 {
-	struct held_list __seg_fs *l = held_of_self();
+	struct held_list CPU_THREAD_SPACE *l = held_of_self();
 
 	if (!own_is_plain(l, lock) || !held_pop_fast(l, lock))
 		slow_released(lock, site);
@@ -181,7 +181,7 @@ static __attribute__((noinline)) void stamped_released(const volatile void *lock
 
 void own_released(const volatile void *lock, const void *site)
 {
-	struct held_list __seg_fs *l;
+	struct held_list CPU_THREAD_SPACE *l;
 
 	if (likely(!session_wants_locks()))
 		return;

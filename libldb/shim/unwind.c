@@ -20,7 +20,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <unwind.h>
-#include "arch/x86_64/cpu.h"
+#include "arch/cpu.h"
 #include "internal.h"
 #include "next.h"
 

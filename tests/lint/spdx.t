@@ -9,9 +9,9 @@
 source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' -e '^\.gitignore$' \
 	-e '\.json$' -e '\.png$' -e '^debian/source/format$' -e '^debian/\(changelog\|copyright\)$' \
 	-e '^debian/.*\.\(install\|docs\|doc-base\|triggers\|lintian-overrides\)$' | xargs awk '
-	# tls.S is the block that the plugin emits into every object.
+	# tls.c is the block that the plugin emits into every object.
 	function wanted(file) {
-		if (file ~ /^libldb\/include\// || file == "libldb/runtime/tls.S")
+		if (file ~ /^libldb\/include\// || file == "libldb/runtime/tls.c")
 			return "MIT"
 		if (file ~ /^libldb\//)
 			return "LGPL-2.1-or-later"

@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include "arch/x86_64/cpu.h"
+#include "arch/cpu.h"
 #include "shim/wait.h"
 #include "shim-harness.h"
 #include "shim/symbol.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the CPU gives: time stamps, the thread pointer, the CPU's number. */
-#ifndef LDB_ARCH_CPU_H
-#define LDB_ARCH_CPU_H
+/* x86-64, by arch/cpu.h alone, which says what there has to be. */
+#ifndef LDB_ARCH_X86_64_CPU_H
+#define LDB_ARCH_X86_64_CPU_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <sys/rseq.h>
-#include "sys.h"
+
+#define CPU_VDSO_CLOCK_GETTIME	"__vdso_clock_gettime"
 
 static inline uint64_t cpu_tsc(void)
 {
@@ -15,7 +16,6 @@ static inline uint64_t cpu_tsc(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
-/* No load before it can come after it, none after it before. */
 static inline uint64_t cpu_tsc_fenced(void)
 {
 	uint32_t lo, hi;
@@ -25,7 +25,6 @@ static inline uint64_t cpu_tsc_fenced(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
-/* No load after it can come before it.  What is before it may still be on its way. */
 static inline uint64_t cpu_tsc_before(void)
 {
 	uint32_t lo, hi;
@@ -34,7 +33,6 @@ static inline uint64_t cpu_tsc_before(void)
 	return (uint64_t)hi << 32 | lo;
 }
 
-/* Asks for a line to read from.  Never faults. */
 static inline void cpu_prefetch(uintptr_t addr)
 {
 	__asm__ volatile("prefetcht0 (%0)" : : "r"(addr));
@@ -50,7 +48,6 @@ static inline void cpu_relax(void)
 	__asm__ volatile("pause" : : : "memory");
 }
 
-/* Asks for a line to write to; whoever locks something next need not wait for it. */
 static inline void cpu_prefetch_write(const void *p)
 {
 	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
@@ -64,11 +61,9 @@ static inline uintptr_t cpu_thread_pointer(void)
 	return tp;
 }
 
-/* The word at an offset from the thread pointer. */
-static inline uint64_t cpu_thread_word(intptr_t offset)
-{
-	return *(const volatile uint64_t __seg_fs *)offset;
-}
+/* A pointer into this space is an offset from the thread pointer: one instruction gets there. */
+#define CPU_THREAD_SPACE		__seg_fs
+#define CPU_THREAD_AT(type, offset)	((type CPU_THREAD_SPACE *)(offset))
 
 static inline uintptr_t cpu_stack_pointer(void)
 {
@@ -76,24 +71,6 @@ static inline uintptr_t cpu_stack_pointer(void)
 
 	__asm__ volatile("mov{q} {%%rsp, %0|%0, rsp}" : "=r"(sp));
 	return sp;
-}
-
-/* CPU number of a program thread: rseq where glibc registered it. */
-static inline uint32_t cpu_number(void)
-{
-	uint32_t cpu;
-
-	if (__rseq_size) {
-		const struct rseq *rs = (const struct rseq *)
-			(cpu_thread_pointer() + __rseq_offset);
-
-		cpu = *(const volatile uint32_t *)&rs->cpu_id;
-		if ((int32_t)cpu >= 0)
-			return cpu;
-	}
-	if (sys(SYS_getcpu, &cpu, 0, 0))
-		cpu = 0;
-	return cpu;
 }
 
 /* glibc stores rsp in a jmp_buf mangled with a per-process secret. */
@@ -106,4 +83,29 @@ static inline uintptr_t cpu_jmpbuf_sp(const void *env)
 	return sp;
 }
 
-#endif /* LDB_ARCH_CPU_H */
+/* glibc's thread pointer is its pthread_t, at the upper end of the thread's stack. */
+static inline uintptr_t cpu_pthread_of(uintptr_t tp)
+{
+	return tp;
+}
+
+/* Of glibc's struct pthread. */
+#define CPU_PTHREAD_TID_OFFSET	720
+
+/* The word at the thread pointer is the thread pointer: it is read through it. */
+static inline void cpu_thread_block_init(void *tp)
+{
+	*(void **)tp = tp;
+}
+
+static inline void cpu_copy(void *to, const void *from, size_t size)
+{
+	__asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(size) : : "memory");
+}
+
+static inline void cpu_fill(void *to, int byte, size_t size)
+{
+	__asm__ volatile("rep stosb" : "+D"(to), "+c"(size) : "a"(byte) : "memory");
+}
+
+#endif /* LDB_ARCH_X86_64_CPU_H */

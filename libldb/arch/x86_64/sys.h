@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Raw system calls: results are -errno, errno itself is never touched, and no
- * TLS is needed.  The only system calls of ldb's own threads.
- */
-#ifndef LDB_ARCH_SYS_H
-#define LDB_ARCH_SYS_H
-
-#include <sys/syscall.h>
+/* One system call of x86-64; by arch/sys.h alone. */
+#ifndef LDB_ARCH_X86_64_SYS_H
+#define LDB_ARCH_X86_64_SYS_H
 
 static inline long sys_call6(long nr, long a, long b, long c, long d, long e, long f)
 {
@@ -21,24 +16,4 @@ static inline long sys_call6(long nr, long a, long b, long c, long d, long e, lo
 	return ret;
 }
 
-#define SYS_PICK(_0, _1, _2, _3, _4, _5, _6, name, ...) name
-#define SYS_0(nr)			sys_call6(nr, 0, 0, 0, 0, 0, 0)
-#define SYS_1(nr, a)			sys_call6(nr, (long)(a), 0, 0, 0, 0, 0)
-#define SYS_2(nr, a, b)			sys_call6(nr, (long)(a), (long)(b), 0, 0, 0, 0)
-#define SYS_3(nr, a, b, c)		sys_call6(nr, (long)(a), (long)(b), (long)(c), 0, 0, 0)
-#define SYS_4(nr, a, b, c, d)		sys_call6(nr, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
-#define SYS_5(nr, a, b, c, d, e)	sys_call6(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), 0)
-#define SYS_6(nr, a, b, c, d, e, f)	sys_call6(nr, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
-/* sys(SYS_name, args...) */
-#define sys(...)	SYS_PICK(__VA_ARGS__, SYS_6, SYS_5, SYS_4, SYS_3, SYS_2, SYS_1, SYS_0)(__VA_ARGS__)
-
-/*
- * A thread that glibc does not know of.  flags as for clone(2), with
- * CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID on *tid.  Calls fn(arg) on the
- * new stack and exits the thread when fn returns.  tp becomes its thread
- * pointer (CLONE_SETTLS).
- */
-long sys_clone_thread(unsigned long flags, void *stack_top, uint32_t *tid,
-		      void (*fn)(void *), void *arg, void *tp);
-
-#endif /* LDB_ARCH_SYS_H */
+#endif /* LDB_ARCH_X86_64_SYS_H */

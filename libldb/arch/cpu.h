@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What libldb needs of a CPU.  Nothing outside of arch/ knows instructions or registers, or
+ * asks which CPU it is (tests/lint/arch.t).  A new one needs a folder with cpu.h, sys.h, a
+ * door.S and a clone.S; whether it keeps stores and loads in order is order.h's concern.
+ *
+ *	cpu_tsc()		the time stamp counter, alike on all CPUs
+ *	cpu_tsc_before()	no load after it can come before it; what is before it may
+ *				still be on its way
+ *	cpu_tsc_fenced()	no load before it can come after it, none after it before
+ *	cpu_load_fence()	the same without a stamp
+ *	cpu_relax()		in a loop that waits
+ *	cpu_prefetch()		asks for a line to read from.  Never faults
+ *	cpu_prefetch_write()	asks for a line to write to; whoever locks something next need
+ *				not wait for it
+ *	cpu_stack_pointer()
+ *	cpu_copy(), cpu_fill()	memcpy() and memset() without libc
+ *
+ *	cpu_thread_pointer()
+ *	CPU_THREAD_SPACE	what a pointer of CPU_THREAD_AT() is qualified with
+ *	CPU_THREAD_AT(type, offset)  pointer to what lies at an offset from the thread pointer
+ *	cpu_thread_block_init()	what must be there of a thread without libc
+ *
+ *	and what glibc makes of the CPU:
+ *	cpu_jmpbuf_sp()		stack pointer in a jmp_buf
+ *	cpu_pthread_of()	pthread_t of a thread pointer, and the end of a thread's stack
+ *	CPU_PTHREAD_TID_OFFSET	where it has the tid
+ *	CPU_VDSO_CLOCK_GETTIME	name of the kernel's function
+ */
+#ifndef LDB_ARCH_CPU_H
+#define LDB_ARCH_CPU_H
+
+#include <stdint.h>
+#include <sys/rseq.h>
+#include "arch/sys.h"
+
+#if defined(__x86_64__)
+#include "arch/x86_64/cpu.h"
+#else
+#error "libldb does not know this CPU: it needs an arch/<cpu>/"
+#endif
+
+/* The word at an offset from the thread pointer. */
+static inline uint64_t cpu_thread_word(intptr_t offset)
+{
+	return *CPU_THREAD_AT(const volatile uint64_t, offset);
+}
+
+/* CPU number of a program thread: rseq where glibc registered it. */
+static inline uint32_t cpu_number(void)
+{
+	uint32_t cpu;
+
+	if (__rseq_size) {
+		const struct rseq *rs = (const struct rseq *)
+			(cpu_thread_pointer() + __rseq_offset);
+
+		cpu = *(const volatile uint32_t *)&rs->cpu_id;
+		if ((int32_t)cpu >= 0)
+			return cpu;
+	}
+	if (sys(SYS_getcpu, &cpu, 0, 0))
+		cpu = 0;
+	return cpu;
+}
+
+#endif /* LDB_ARCH_CPU_H */
