@@ -34,6 +34,7 @@
 #define LDB_LDB_H
 
 #include <stdint.h>
+#include "arch.h"
 
 #define LDB_API_VERSION	3		/* 2: ldb_req_arrived(); 3: ldb_lock_*() */
 #define LDB_CLASS_MAX	23
@@ -74,15 +75,6 @@ __attribute__((weak, visibility("hidden"), used)) struct ldb_api __ldb_api;
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api_2 __ldb_api_2;
 __attribute__((weak, visibility("hidden"), used)) struct ldb_api_3 __ldb_api_3;
 
-/* PC-relative, so that it needs no relocation at run time. */
-#define LDB_API_NOTE(table, version)						\
-	__asm__(".pushsection .note.ldb.api,\"aGR\",@note," #table "_note,comdat\n" \
-		".balign 4\n"							\
-		".long 4, 16, 2\n"						\
-		".asciz \"LDB\"\n"						\
-		"1: .quad " #table " - 1b\n"					\
-		".quad " #version "\n"						\
-		".popsection\n")
 LDB_API_NOTE(__ldb_api, 1);
 LDB_API_NOTE(__ldb_api_2, 2);
 LDB_API_NOTE(__ldb_api_3, 3);
@@ -95,9 +87,6 @@ LDB_API_NOTE(__ldb_api_3, 3);
 			fn_(__VA_ARGS__);				\
 	} while (0)
 #define LDB_API_CALL(fn, ...)	LDB_API_CALL_OF(__ldb_api, fn, __VA_ARGS__)
-
-/* An address in the function the call was written in. */
-#define LDB_SITE	__extension__({ void *pc_; __asm__("lea{q} {0(%%rip), %0|%0, [rip]}" : "=r"(pc_)); (const void *)pc_; })
 
 static inline __attribute__((always_inline, unused)) void
 ldb_req_start(uint64_t id, void *queue)
