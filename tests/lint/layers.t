@@ -43,7 +43,13 @@ includes tools | awk -v rooms="$rooms" '
 		for (i = 1; i <= nr; i++) rank[order[i]] = i
 		rank["record"] = rank["symbol"]	# beside it
 	}
-	function room(path) { return match(path, /\/[^\/]*$/) ? substr(path, 1, RSTART - 1) : "" }
+	function room(path) {	# arch/CPU is in arch, ROOM/arch in ROOM
+		if (!match(path, /\/[^\/]*$/)) return ""
+		path = substr(path, 1, RSTART - 1)
+		sub(/^arch\/.*/, "arch", path)
+		sub(/\/arch$/, "", path)
+		return path
+	}
 	{
 		from = room(substr($1, 7)); to = room($2)
 		if (from == "" || from ~ /^record\/bpf/) next	# the tools themselves; the kernel side

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "arch/program.h"
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
@@ -95,14 +96,16 @@ bool lock_kind_is_exclusive(unsigned kind)
 	       kind == LDB_LOCK_OWN;
 }
 
-/* Of glibc on x86-64. */
+/* Of glibc. */
 unsigned lock_kind_size(unsigned kind)
 {
 	static const unsigned sizes[] = {
-		[LDB_LOCK_MUTEX] = 40, [LDB_LOCK_RWLOCK_RD] = 56, [LDB_LOCK_RWLOCK_WR] = 56,
-		[LDB_LOCK_SPIN] = 4, [LDB_LOCK_COND] = 48, [LDB_LOCK_SEM] = 32,
-		[LDB_LOCK_BARRIER] = 32,
-		[LDB_LOCK_JOIN] = 2304,	/* struct pthread: its tid is cleared by the kernel */
+		[LDB_LOCK_MUTEX] = PROGRAM_SIZE_MUTEX,
+		[LDB_LOCK_RWLOCK_RD] = PROGRAM_SIZE_RWLOCK,
+		[LDB_LOCK_RWLOCK_WR] = PROGRAM_SIZE_RWLOCK,
+		[LDB_LOCK_SPIN] = PROGRAM_SIZE_SPIN, [LDB_LOCK_COND] = PROGRAM_SIZE_COND,
+		[LDB_LOCK_SEM] = PROGRAM_SIZE_SEM, [LDB_LOCK_BARRIER] = PROGRAM_SIZE_BARRIER,
+		[LDB_LOCK_JOIN] = PROGRAM_SIZE_PTHREAD,	/* its tid is cleared by the kernel */
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) && sizes[kind] ? sizes[kind] : 4;

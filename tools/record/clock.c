@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "arch/cpu.h"
 #include "record/proc.h"
 #include "record/session.h"
 
@@ -40,40 +41,15 @@ static bool cpu_has(const char *flag)
 	return file_has_word("/proc/cpuinfo", "flags", flag);
 }
 
-#ifdef __x86_64__
-static uint64_t read_tsc(void)
-{
-	uint32_t lo, hi, aux;
-
-	/* The stamp is neither earlier than what was before nor later than what follows. */
-	__asm__ volatile("rdtscp; lfence" : "=a"(lo), "=d"(hi), "=c"(aux) : : "memory");
-	return (uint64_t)hi << 32 | lo;
-}
-
 unsigned clock_choose(void)
 {
-	bool steady = cpu_has("constant_tsc") &&
-		      (cpu_has("nonstop_tsc") || cpu_has("tsc_known_freq") ||
-		       cpu_has("tsc_reliable"));
-
-	/* The kernel takes tsc off this list when its watchdog has caught it drifting. */
-	if (steady && cpu_has("rdtscp") &&
+	/* The kernel takes it off this list when its watchdog has caught it drifting. */
+	if (cpu_stamp_is_steady(cpu_has) &&
 	    file_has_word("/sys/devices/system/clocksource/clocksource0/available_clocksource",
-			  NULL, "tsc"))
+			  NULL, CPU_CLOCKSOURCE))
 		return LDB_CLOCK_TSC;
 	return LDB_CLOCK_MONO;
 }
-#else
-static uint64_t read_tsc(void)
-{
-	return 0;
-}
-
-unsigned clock_choose(void)
-{
-	return LDB_CLOCK_MONO;
-}
-#endif
 
 const char *clock_name(unsigned clock_id)
 {
@@ -97,7 +73,7 @@ static int64_t shift_ns;	/* of the program's CLOCK_MONOTONIC against ours */
 
 uint64_t clock_now(unsigned clock_id)
 {
-	return clock_id == LDB_CLOCK_TSC ? read_tsc() :
+	return clock_id == LDB_CLOCK_TSC ? cpu_stamp() :
 	       (uint64_t)(read_ns(CLOCK_MONOTONIC) + shift_ns);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "arch/program.h"
 #include "cli/error.h"
 #include "cli/foreign.h"
 #include "record/proc.h"
@@ -132,7 +133,7 @@ static void read_elf(int fd, struct elf_facts *f)
 	if (elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header)) {
 		f->is_elf = true;
 		f->is_native = header.e_ident[EI_CLASS] == ELFCLASS64 &&
-			       header.e_machine == EM_X86_64;
+			       header.e_machine == PROGRAM_MACHINE;
 		read_segments(elf, f);
 	}
 	elf_end(elf);
@@ -203,7 +204,7 @@ bool target_examine(const char *program, bool kernel_only, struct target *t)
 	t->lost_records = f.compiled && !f.has_records;
 	memcpy(t->sanitizer, f.sanitizer, sizeof(t->sanitizer));
 	if (f.is_elf && !f.is_native) {
-		cli_error("%s is not a 64-bit x86 program: it cannot be recorded", program);
+		cli_error("%s is not a 64-bit " PROGRAM_MACHINE_NAME " program: it cannot be recorded", program);
 		return false;
 	}
 	if (f.is_elf && !f.has_interpreter) {

@@ -2,15 +2,15 @@
 /*
  * Calls that leave the module; see elfcalls.h.
  *
- * Not a disassembler: x86's call through the PLT is a byte (0xe8, for a tail call 0xe9)
- * and a distance, the one past it (-fno-plt) is "ff 15" and a distance.  Bytes that look
- * like one by chance do not lead to an entry of the PLT or the GOT with a name.
+ * Not a disassembler: bytes that look like a call by chance do not lead to an entry of the
+ * PLT or the GOT with a name.
  */
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/program.h"
 #include "symbol/elfcalls.h"
 
 #define CODE_MAX	(1U << 20)	/* bytes of a function */
@@ -57,45 +57,40 @@ static const char *slot_name(Elf *elf, uint64_t slot)
 	return NULL;
 }
 
-static uint64_t relative(const uint8_t *at, uint64_t next)
-{
-	int32_t distance;
-
-	memcpy(&distance, at, 4);
-	return next + (uint64_t)(int64_t)distance;
-}
-
-/* An entry of the PLT: [endbr64] [bnd] jmp *slot(%rip). */
 static const char *entry_name(Elf *elf, uint64_t addr)
 {
-	uint8_t code[11];
-	unsigned at = 0;
+	uint8_t code[PROGRAM_PLT_BYTES];
+	uint64_t slot;
 
-	if (!read_at(elf, addr, sizeof(code), code))
+	return read_at(elf, addr, sizeof(code), code) && program_plt_entry(code, addr, &slot) ?
+	       slot_name(elf, slot) : NULL;
+}
+
+/* The name of what is called by the instruction at addr; NULL: it is no call, or has none. */
+static const char *called_name(Elf *elf, const uint8_t *code, uint64_t addr)
+{
+	uint64_t to;
+
+	switch (program_call(code, addr, &to)) {
+	case PROGRAM_CALL_PLT:
+		return entry_name(elf, to);
+	case PROGRAM_CALL_SLOT:
+		return slot_name(elf, to);
+	default:
 		return NULL;
-	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4))
-		at += 4;
-	if (code[at] == 0xf2)
-		at++;
-	if (code[at] != 0xff || code[at + 1] != 0x25)
-		return NULL;
-	return slot_name(elf, relative(&code[at + 2], addr + at + 6));
+	}
 }
 
 void elfcalls_each(Elf *elf, uint64_t addr, uint64_t size,
 		   void (*fn)(void *arg, const char *name), void *arg)
 {
-	uint8_t *code = size >= 6 && size <= CODE_MAX ? malloc(size) : NULL;
+	uint8_t *code = size >= PROGRAM_CALL_BYTES && size <= CODE_MAX ? malloc(size) : NULL;
 
 	if (!code || !read_at(elf, addr, size, code))
 		size = 0;
-	for (uint64_t i = 0; i + 6 <= size; i++) {
-		const char *name = NULL;
+	for (uint64_t i = 0; i + PROGRAM_CALL_BYTES <= size; i++) {
+		const char *name = called_name(elf, &code[i], addr + i);
 
-		if (code[i] == 0xe8 || code[i] == 0xe9)
-			name = entry_name(elf, relative(&code[i + 1], addr + i + 5));
-		else if (code[i] == 0xff && (code[i + 1] == 0x15 || code[i + 1] == 0x25))
-			name = slot_name(elf, relative(&code[i + 2], addr + i + 6));
 		if (!name || !*name)
 			continue;
 		fn(arg, name);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include "arch/cpu.h"
 #include "trace/crc32c.h"
 
 #define CRC32C_POLY	0x82f63b78U	/* reflected */
@@ -31,34 +32,7 @@ static uint32_t crc32c_table(uint32_t crc, const uint8_t *p, size_t size)
 	return crc;
 }
 
-#ifdef __x86_64__
-__attribute__((target("sse4.2")))
-static uint32_t crc32c_sse42(uint32_t crc, const uint8_t *p, size_t size)
-{
-	uint64_t c = crc, word;
-
-	for (; size >= 8; p += 8, size -= 8) {
-		memcpy(&word, p, 8);
-		c = __builtin_ia32_crc32di(c, word);
-	}
-	while (size--)
-		c = __builtin_ia32_crc32qi(c, *p++);
-	return c;
-}
-
-static bool has_sse42(void)
-{
-	return __builtin_cpu_supports("sse4.2");
-}
-#else
-#define crc32c_sse42	crc32c_table
-static bool has_sse42(void)
-{
-	return false;
-}
-#endif
-
 uint32_t crc32c(uint32_t crc, const void *data, size_t size)
 {
-	return ~(has_sse42() ? crc32c_sse42(~crc, data, size) : crc32c_table(~crc, data, size));
+	return ~(cpu_has_crc32c() ? cpu_crc32c(~crc, data, size) : crc32c_table(~crc, data, size));
 }

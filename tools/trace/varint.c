@@ -5,9 +5,7 @@
  * waits for the one before it.
  */
 #include <string.h>
-#ifdef __x86_64__
-#include <emmintrin.h>
-#endif
+#include "arch/cpu.h"
 #include "trace/varint.h"
 
 #define GROUP	64		/* bytes looked at together */
@@ -34,58 +32,21 @@ static const uint8_t *decode_one(const uint8_t *p, const uint8_t *end, uint64_t 
 /* A bit for each of 64 bytes: a value goes on after it. */
 static inline __attribute__((always_inline)) uint64_t continued(const uint8_t *p)
 {
-#ifdef __x86_64__
 	uint64_t mask = 0;
 
-	for (unsigned i = 0; i < GROUP / 16; i++) {
-		__m128i bytes = _mm_loadu_si128((const __m128i *)(p + 16 * i));
-
-		mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(bytes) << 16 * i;
-	}
+	for (unsigned i = 0; i < GROUP; i += CPU_TOP_BITS_BYTES)
+		mask |= cpu_top_bits(p + i) << i;
 	return mask;
-#else
-	uint64_t mask = 0, word;
-
-	for (unsigned i = 0; i < GROUP / 8; i++) {
-		memcpy(&word, p + 8 * i, 8);
-		/* The top bits of the bytes, gathered in the highest byte. */
-		mask |= ((word & 0x8080808080808080ULL) >> 7) * 0x0102040810204080ULL >> 56 << 8 * i;
-	}
-	return mask;
-#endif
 }
 
 #define LOW_BITS	0x7f7f7f7f7f7f7f7fULL
-
-#ifdef __x86_64__
-#define FAST_TARGET	__attribute__((target("bmi,bmi2,popcnt")))
-
-/* Some CPUs have the instruction, and take hundreds of cycles for it. */
-static bool has_fast_pext(void)
-{
-	return __builtin_cpu_supports("bmi2") && !__builtin_cpu_is("znver1") &&
-	       !__builtin_cpu_is("znver2") && !__builtin_cpu_is("bdver4");
-}
-#else
-#define FAST_TARGET
-static bool has_fast_pext(void)
-{
-	return false;
-}
-#endif
 
 /* The low 7 bits of each of the first n bytes of x, put together. */
 static inline __attribute__((always_inline)) uint64_t squeeze(uint64_t x, unsigned n, bool pext)
 {
 	x &= LOW_BITS >> (64 - 8 * n);
-#ifdef __x86_64__
-	if (pext) {
-		uint64_t mask = LOW_BITS, out;
-
-		__asm__("pextq %2, %1, %0" : "=r"(out) : "r"(x), "r"(mask));
-		return out;
-	}
-#endif
+	if (pext)
+		return cpu_pext(x, LOW_BITS);
 	x = (x & 0x007f007f007f007fULL) | (x & 0x7f007f007f007f00ULL) >> 1;
 	x = (x & 0x00003fff00003fffULL) | (x & 0x3fff00003fff0000ULL) >> 2;
 	return (x & 0x0fffffffULL) | (x & 0x0fffffff00000000ULL) >> 4;
@@ -162,7 +123,7 @@ decode(const uint8_t *p, const uint8_t *end, uint64_t *out, size_t nr, bool pext
 	return p;
 }
 
-FAST_TARGET static const uint8_t *decode_fast(const uint8_t *p, const uint8_t *end, uint64_t *out,
+CPU_PEXT_TARGET static const uint8_t *decode_fast(const uint8_t *p, const uint8_t *end, uint64_t *out,
 					      size_t nr)
 {
 	return decode(p, end, out, nr, true);
@@ -170,7 +131,7 @@ FAST_TARGET static const uint8_t *decode_fast(const uint8_t *p, const uint8_t *e
 
 const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out, size_t nr)
 {
-	return has_fast_pext() ? decode_fast(p, end, out, nr) : decode(p, end, out, nr, false);
+	return cpu_has_fast_pext() ? decode_fast(p, end, out, nr) : decode(p, end, out, nr, false);
 }
 
 /* Of the bits that are set in a row: those with n - 1 more below them; n: 1, 2, 4 or 8. */
@@ -207,7 +168,7 @@ are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
 	return ends == nr && !found;
 }
 
-FAST_TARGET static bool are_short_fast(const uint8_t *p, const uint8_t *end, size_t nr,
+CPU_PEXT_TARGET static bool are_short_fast(const uint8_t *p, const uint8_t *end, size_t nr,
 				       unsigned bytes)
 {
 	return are_short(p, end, nr, bytes);
@@ -215,5 +176,5 @@ FAST_TARGET static bool are_short_fast(const uint8_t *p, const uint8_t *end, siz
 
 bool varint_are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
 {
-	return has_fast_pext() ? are_short_fast(p, end, nr, bytes) : are_short(p, end, nr, bytes);
+	return cpu_has_fast_pext() ? are_short_fast(p, end, nr, bytes) : are_short(p, end, nr, bytes);
 }

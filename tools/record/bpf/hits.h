@@ -3,16 +3,11 @@
 #ifndef RECORD_BPF_HITS_H
 #define RECORD_BPF_HITS_H
 
+#include "arch/x86_64.h"
 #include "who.h"
 
 #define NEST_MAX	8	/* real nesting is at most half of it */
 #define SEEN_IRQS_MAX	256
-
-/* x86: why the fault was taken. */
-#define FAULT_PRESENT	0x01
-#define FAULT_WRITE	0x02
-#define FAULT_INSTR	0x10
-#define USER_MAX	0x00007fffffffffffULL
 
 static __always_inline void fault(struct task_struct *p, u64 addr, u64 pc, u64 error, u32 flags)
 {
@@ -33,7 +28,7 @@ int ldb_fault_user(u64 *ctx)
 	struct pt_regs *regs = (void *)ctx[1];
 
 	if (is_watched(p))
-		fault(p, ctx[0], regs->ip, ctx[2], 0);
+		fault(p, ctx[0], REGS_PC(regs), ctx[2], 0);
 	return 0;
 }
 
@@ -52,7 +47,7 @@ int ldb_fault_kernel(u64 *ctx)
 	    preempt_count(p) > PREEMPT_OFFSET)
 		return 0;
 	regs = (void *)bpf_task_pt_regs(p);
-	bpf_core_read(&pc, sizeof(pc), &regs->ip);
+	bpf_core_read(&pc, sizeof(pc), &REGS_PC(regs));
 	fault(p, ctx[0], pc, ctx[2], LDB_FAULT_F_KERNEL);
 	return 0;
 }

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The same as trace-varint.c for the decoder as a CPU without a folder in tools/arch/ has it:
+ * its definitions come before those of the tools' archive.
+ */
+#define ARCH_CPU_H	/* not this machine's */
+#include "arch/generic/cpu.h"
+#include "../../tools/trace/varint.c"
+#include "trace-varint.c"

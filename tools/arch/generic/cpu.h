@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A CPU of which nothing is known; see arch/cpu.h, which alone includes this. */
+#ifndef ARCH_GENERIC_CPU_H
+#define ARCH_GENERIC_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define CPU_TOP_BITS_BYTES	8
+
+static inline uint64_t cpu_top_bits(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, 8);
+	/* Gathered in the highest byte. */
+	return ((word & 0x8080808080808080ULL) >> 7) * 0x0102040810204080ULL >> 56;
+}
+
+#define CPU_PEXT_TARGET
+
+static inline bool cpu_has_fast_pext(void)
+{
+	return false;
+}
+
+static inline uint64_t cpu_pext(uint64_t x, uint64_t mask)
+{
+	return 0;	/* nobody asks */
+}
+
+static inline bool cpu_has_crc32c(void)
+{
+	return false;
+}
+
+static inline uint32_t cpu_crc32c(uint32_t crc, const uint8_t *p, size_t size)
+{
+	return crc;	/* nobody asks */
+}
+
+static inline uint64_t cpu_stamp(void)
+{
+	return 0;	/* nobody asks */
+}
+
+static inline bool cpu_stamp_is_steady(bool has(const char *flag))
+{
+	return false;
+}
+
+#define CPU_CLOCKSOURCE	""
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* x86-64; see arch/program.h, which alone includes this. */
+#ifndef ARCH_X86_64_PROGRAM_H
+#define ARCH_X86_64_PROGRAM_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define PROGRAM_MACHINE		EM_X86_64
+#define PROGRAM_MACHINE_NAME	"x86"
+
+#define PROGRAM_SIZE_MUTEX	40
+#define PROGRAM_SIZE_RWLOCK	56
+#define PROGRAM_SIZE_SPIN	4
+#define PROGRAM_SIZE_COND	48
+#define PROGRAM_SIZE_SEM	32
+#define PROGRAM_SIZE_BARRIER	32
+#define PROGRAM_SIZE_PTHREAD	2304
+
+#define PROGRAM_CALL_BYTES	6	/* the longest call, and what program_call() may look at */
+#define PROGRAM_PLT_BYTES	11
+
+enum program_call {
+	PROGRAM_CALL_NOT,
+	PROGRAM_CALL_PLT,	/* to an entry of the PLT, or to a function of the module */
+	PROGRAM_CALL_SLOT,	/* through a word of the GOT (-fno-plt) */
+};
+
+static inline uint64_t program_relative(const uint8_t *at, uint64_t next)
+{
+	int32_t distance;
+
+	memcpy(&distance, at, 4);
+	return next + (uint64_t)(int64_t)distance;
+}
+
+/* The bytes at addr; *to: where it leads.  call and jmp; call and jmp *slot(%rip) */
+static inline enum program_call program_call(const uint8_t *code, uint64_t addr, uint64_t *to)
+{
+	if (code[0] == 0xe8 || code[0] == 0xe9) {
+		*to = program_relative(&code[1], addr + 5);
+		return PROGRAM_CALL_PLT;
+	}
+	if (code[0] == 0xff && (code[1] == 0x15 || code[1] == 0x25)) {
+		*to = program_relative(&code[2], addr + 6);
+		return PROGRAM_CALL_SLOT;
+	}
+	return PROGRAM_CALL_NOT;
+}
+
+/* An entry of the PLT: [endbr64] [bnd] jmp *slot(%rip). */
+static inline bool program_plt_entry(const uint8_t *code, uint64_t addr, uint64_t *slot)
+{
+	unsigned at = 0;
+
+	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4))
+		at += 4;
+	if (code[at] == 0xf2)
+		at++;
+	if (code[at] != 0xff || code[at + 1] != 0x25)
+		return false;
+	*slot = program_relative(&code[at + 2], addr + at + 6);
+	return true;
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the kernel's events have of the CPU: x86-64. */
+#ifndef RECORD_BPF_ARCH_H
+#define RECORD_BPF_ARCH_H
+
+/* Why a fault was taken. */
+#define FAULT_PRESENT	0x01
+#define FAULT_WRITE	0x02
+#define FAULT_INSTR	0x10
+#define USER_MAX	0x00007fffffffffffULL
+
+#define REGS_PC(regs)	((regs)->ip)
+
+#endif
