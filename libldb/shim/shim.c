@@ -148,7 +148,7 @@ static ALWAYS_INLINE int acquire_slow(const struct acquire *f, const struct acqu
 static ALWAYS_INLINE enum way acquire_at_level(const struct acquire *f, uint32_t level,
 					       const struct acquire_args a)
 {
-	struct held_list __seg_fs *l = held_of_self();
+	struct held_list CPU_THREAD_SPACE *l = held_of_self();
 
 	if (unlikely(!fast_enter(l, level) || !f->valid(a)))
 		return NEXT_PART;
@@ -168,7 +168,7 @@ static ALWAYS_INLINE enum way acquire_at_level(const struct acquire *f, uint32_t
 
 static ALWAYS_INLINE enum way acquire_usual(const struct acquire *f, const struct acquire_args a)
 {
-	struct held_list __seg_fs *l = held_of_self();
+	struct held_list CPU_THREAD_SPACE *l = held_of_self();
 	uint32_t tid = l->tid;
 
 	if (f->kind != LDB_LOCK_MUTEX)
@@ -200,7 +200,7 @@ static ALWAYS_INLINE int try_slow(const struct lock_call *f, void *lock)
 
 static ALWAYS_INLINE int try_usual(const struct lock_call *f, void *lock)
 {
-	struct held_list __seg_fs *l = held_of_self();
+	struct held_list CPU_THREAD_SPACE *l = held_of_self();
 	int rc;
 
 	held_push_fast(l, lock, f->kind, SITE);
@@ -230,7 +230,7 @@ static ALWAYS_INLINE int release_slow(const struct lock_call *f, void *lock)
 
 static ALWAYS_INLINE enum way release_any(const struct lock_call *f, void *lock)
 {
-	struct held_list __seg_fs *l = held_of_self();
+	struct held_list CPU_THREAD_SPACE *l = held_of_self();
 
 	if (f->kind == LDB_LOCK_MUTEX && unlikely(glibc_mutex_nested(lock)))
 		return REAL;
@@ -243,7 +243,7 @@ static ALWAYS_INLINE enum way release_any(const struct lock_call *f, void *lock)
 
 static ALWAYS_INLINE enum way release_usual(const struct lock_call *f, void *lock)
 {
-	struct held_list __seg_fs *l = held_of_self();
+	struct held_list CPU_THREAD_SPACE *l = held_of_self();
 
 	if (f->kind != LDB_LOCK_MUTEX)
 		return release_any(f, lock);
