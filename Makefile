@@ -165,7 +165,7 @@ modules:
 		exit 1; \
 	fi
 	@mkdir -p $(KMOD_BUILD)
-	@ln -sfn $(addprefix $(CURDIR)/kmod/,Kbuild uapi $(notdir $(wildcard kmod/*.[ch]))) $(KMOD_BUILD)/
+	@ln -sfn $(addprefix $(CURDIR)/kmod/,Kbuild uapi arch $(notdir $(wildcard kmod/*.[ch]))) $(KMOD_BUILD)/
 	+@flock $(KMOD_BUILD)/.lock $(KBUILD) modules
 
 modules_install: modules
@@ -190,6 +190,7 @@ DKMS_SOURCE = $(DESTDIR)/usr/src/ldb-$(VERSION)
 dkms:
 	rm -rf "$(DKMS_SOURCE)"
 	install -D -m 644 -t "$(DKMS_SOURCE)" kmod/Kbuild $(wildcard kmod/*.[ch])
+	install -D -m 644 -t "$(DKMS_SOURCE)/arch" $(wildcard kmod/arch/*.h)
 	install -D -m 644 -t "$(DKMS_SOURCE)/uapi/linux" kmod/uapi/linux/ldb.h
 	sed 's/@VERSION@/$(VERSION)/' kmod/dkms.conf.in >"$(DKMS_SOURCE)/dkms.conf"
 	$(call install_access,$(DESTDIR))

@@ -3,31 +3,10 @@
 #include "ldb_internal.h"
 #include "clock.h"
 
-#ifdef CONFIG_X86
 static bool tsc_trusted(void)
 {
-	if (ldb_force_tsc)
-		return true;
-	return !check_tsc_unstable() && boot_cpu_has(X86_FEATURE_CONSTANT_TSC) &&
-	       (boot_cpu_has(X86_FEATURE_NONSTOP_TSC) || boot_cpu_has(X86_FEATURE_TSC_RELIABLE) ||
-		boot_cpu_has(X86_FEATURE_TSC_KNOWN_FREQ));
+	return ldb_force_tsc || ldb_cpu_stamp_is_trusted();
 }
-
-static u64 tsc_hz(void)
-{
-	return (u64)tsc_khz * 1000;
-}
-#else
-static bool tsc_trusted(void)
-{
-	return false;
-}
-
-static u64 tsc_hz(void)
-{
-	return 0;
-}
-#endif
 
 /* wanted: enum ldb_clock, or 0.  0 if it cannot be had. */
 u32 ldb_clock_choose(u32 wanted)
@@ -41,7 +20,7 @@ u32 ldb_clock_choose(u32 wanted)
 
 u64 ldb_clock_hz(u32 clock)
 {
-	return clock == LDB_CLOCK_TSC ? tsc_hz() : NSEC_PER_SEC;
+	return clock == LDB_CLOCK_TSC ? ldb_cpu_stamp_hz() : NSEC_PER_SEC;
 }
 
 /* The best of some tries: an interrupt of the host, or of firmware, may hit one. */

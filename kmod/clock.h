@@ -3,11 +3,7 @@
 #define LDB_CLOCK_H
 
 #include <linux/ktime.h>
-#include <linux/ldb.h>
-#ifdef CONFIG_X86
-#include <asm/msr.h>
-#include <asm/tsc.h>
-#endif
+#include "arch/cpu.h"
 
 /*
  * ktime_get() and not its NMI-safe variant, which may step back: it waits for an
@@ -17,21 +13,15 @@
  */
 static __always_inline u64 ldb_clock_now(u32 clock)
 {
-#ifdef CONFIG_X86
 	if (likely(clock == LDB_CLOCK_TSC))
-		return rdtsc_ordered();
-#endif
+		return ldb_cpu_stamp();
 	return ktime_get_ns();
 }
 
 /* As ldb_clock_now(), where the clock is known to be the TSC. */
 static __always_inline u64 ldb_clock_tsc(void)
 {
-#ifdef CONFIG_X86
-	return rdtsc_ordered();
-#else
-	return 0;
-#endif
+	return ldb_cpu_stamp();
 }
 
 #endif /* LDB_CLOCK_H */

@@ -14,6 +14,7 @@
 #include <linux/sched.h>
 #include <linux/sched/isolation.h>
 #include <linux/version.h>
+#include "arch/cpu.h"
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0)
 #error "ldb needs Linux 6.1 or later"
@@ -71,10 +72,10 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 /* The tracepoints of page faults were x86's own for long; other architectures may have none. */
 #if __has_include("trace/events/exceptions.h")
 #define LDB_HAVE_PAGE_FAULTS	1
-#define LDB_EXCEPTIONS_GENERIC	1
-#elif defined(CONFIG_X86)
+#define LDB_PAGE_FAULT_EVENTS	<trace/events/exceptions.h>
+#elif defined(LDB_CPU_PAGE_FAULT_EVENTS)
 #define LDB_HAVE_PAGE_FAULTS	1
-#define LDB_EXCEPTIONS_GENERIC	0
+#define LDB_PAGE_FAULT_EVENTS	LDB_CPU_PAGE_FAULT_EVENTS
 #else
 #define LDB_HAVE_PAGE_FAULTS	0
 #endif

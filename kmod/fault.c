@@ -12,23 +12,6 @@
 
 #if LDB_HAVE_PAGE_FAULTS
 
-#ifdef CONFIG_X86
-#include <asm/trap_pf.h>
-
-static __always_inline u32 flags_of(unsigned long error)
-{
-	return (error & X86_PF_WRITE ? LDB_FAULT_F_WRITE : 0) |
-	       (error & X86_PF_INSTR ? LDB_FAULT_F_EXEC : 0) |
-	       (error & X86_PF_PROT ? LDB_FAULT_F_PRESENT : 0);
-}
-#else
-/* What the error means is the architecture's own. */
-static __always_inline u32 flags_of(unsigned long error)
-{
-	return 0;
-}
-#endif
-
 static noinline void fault(struct ldb_thread *t, u64 addr, u64 pc, u32 flags)
 {
 	struct ldb_session_cpu *sc = ldb_this_cpu(t->s);
@@ -48,7 +31,7 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 
 	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT))
 		return;
-	fault(t, addr, instruction_pointer(regs), flags_of(error));
+	fault(t, addr, instruction_pointer(regs), ldb_cpu_fault_flags(error));
 }
 
 /*
@@ -70,7 +53,7 @@ void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *re
 	    !access_ok((void __user *)addr, 1))
 		return;
 	fault(t, addr, instruction_pointer(task_pt_regs(current)),
-	      flags_of(error) | LDB_FAULT_F_KERNEL);
+	      ldb_cpu_fault_flags(error) | LDB_FAULT_F_KERNEL);
 }
 
 #endif /* LDB_HAVE_PAGE_FAULTS */

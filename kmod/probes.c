@@ -18,14 +18,10 @@
 #include <trace/events/task.h>
 #include "probes.h"
 #if LDB_HAVE_PAGE_FAULTS
-#if LDB_EXCEPTIONS_GENERIC
-#include <trace/events/exceptions.h>
-#else
-#include <asm/trace/exceptions.h>
+#include LDB_PAGE_FAULT_EVENTS
 #endif
-#endif
-#ifdef CONFIG_X86
-#include <asm/trace/irq_vectors.h>
+#ifdef LDB_CPU_TIMER_EVENTS
+#include LDB_CPU_TIMER_EVENTS
 #endif
 
 #define ALWAYS	0	/* the probes without which no thread can be followed */
@@ -60,7 +56,7 @@ static struct probe probes[] = {
 	PROBE(irq_handler_exit, LDB_GROUP_IRQ, ldb_probe_irq_exit),
 	PROBE(softirq_entry, LDB_GROUP_IRQ, ldb_probe_softirq_entry),
 	PROBE(softirq_exit, LDB_GROUP_IRQ, ldb_probe_softirq_exit),
-#ifdef CONFIG_X86
+#ifdef LDB_CPU_TIMER_EVENTS
 	OPTIONAL(local_timer_entry, LDB_GROUP_IRQ, ldb_probe_timer_entry),
 	OPTIONAL(local_timer_exit, LDB_GROUP_IRQ, ldb_probe_timer_exit),
 #endif
@@ -95,7 +91,7 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_page_fault_user(ldb_probe_fault_user);
 	check_trace_callback_type_page_fault_kernel(ldb_probe_fault_kernel);
 #endif
-#ifdef CONFIG_X86
+#ifdef LDB_CPU_TIMER_EVENTS
 	check_trace_callback_type_local_timer_entry(ldb_probe_timer_entry);
 	check_trace_callback_type_local_timer_exit(ldb_probe_timer_exit);
 #endif
