@@ -73,8 +73,5 @@ ok_empty "GCC version conditionals only in gcc-plugin/gcc-compat.h"
 source_files kmod | grep -E '\.(c|h)$' | grep -v '^kmod/compat.h' |
 	xargs -r grep -n 'LINUX_VERSION_CODE' /dev/null >"$WORK/list"
 ok_empty "kernel version conditionals only in kmod/compat.h"
-source_files libldb | grep -E '\.(c|h)$' | grep -v '/arch/' |
-	xargs -r grep -nE '#[ \t]*(if|ifdef|elif).*__(x86_64|aarch64)__' /dev/null >"$WORK/list"
-ok_empty "CPU conditionals only in libldb/arch/"
 
 finish

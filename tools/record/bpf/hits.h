@@ -3,7 +3,7 @@
 #ifndef RECORD_BPF_HITS_H
 #define RECORD_BPF_HITS_H
 
-#include "arch/x86_64.h"
+#include "arch/cpu.h"
 #include "who.h"
 
 #define NEST_MAX	8	/* real nesting is at most half of it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel's events have of the CPU: x86-64. */
+/* What the kernel's events have of the CPU: today x86-64 alone. */
 #ifndef RECORD_BPF_ARCH_H
 #define RECORD_BPF_ARCH_H
 
