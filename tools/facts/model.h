@@ -124,6 +124,9 @@ enum segment_kind {
 	SEGMENT_PREEMPTED,	/* had to give it away */
 	SEGMENT_BLOCKED,	/* asleep */
 	SEGMENT_FUTEX_WAIT,	/* asleep on a futex of no lock that the shim knows */
+	/* Of tracks.h, if they are asked for. */
+	SEGMENT_IRQ,		/* an interrupt on its CPU */
+	SEGMENT_FAULT,		/* a page fault: takes no time */
 	NR_SEGMENT_KINDS
 };
 
@@ -149,6 +152,9 @@ struct segment_sched {
 	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: longest first */
 	size_t nr_occupants;
 };
+
+struct tracks_irq;
+struct tracks_fault;
 
 /* One bar of a timeline. */
 struct segment {
@@ -180,6 +186,10 @@ struct segment {
 	uint64_t req;			/* the request its thread worked on meanwhile, */
 	bool has_req;			/* if it was exactly one */
 	struct segment_sched *sched;	/* off the CPU; LOCK_WAIT: if known; else NULL */
+	union {
+		const struct tracks_irq *irq;		/* IRQ */
+		const struct tracks_fault *fault;	/* FAULT */
+	};
 };
 
 /* model_open() reads what all reports need and fills the symtab.  NULL: one line in err. */

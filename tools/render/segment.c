@@ -12,7 +12,8 @@ const char *segment_kind_name(enum segment_kind kind)
 		[SEGMENT_LOCK_WAIT] = "lock_wait", [SEGMENT_LOCK_HOLD] = "lock_hold",
 		[SEGMENT_QUEUE] = "queue", [SEGMENT_RUNNABLE] = "runnable",
 		[SEGMENT_PREEMPTED] = "preempted", [SEGMENT_BLOCKED] = "blocked",
-		[SEGMENT_FUTEX_WAIT] = "futex_wait",
+		[SEGMENT_FUTEX_WAIT] = "futex_wait", [SEGMENT_IRQ] = "interrupt",
+		[SEGMENT_FAULT] = "page_fault",
 	};
 
 	return names[kind];

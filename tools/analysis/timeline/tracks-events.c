@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Page faults and interrupts, thread by thread: told as they are, before its segments. */
+/* Page faults and interrupts, thread by thread: before its segments, or among them. */
 #include <errno.h>
 #include <string.h>
 
+#include "facts/ticks.h"
 #include "tracks-private.h"
 
 /* How an interrupt waits for its thread's turn. */
@@ -59,16 +60,16 @@ int tracks_read_events(struct tracks *k)
 
 	filter.t_min = k->o->from;
 	filter.t_max = k->o->to;
-	if (k->sink->fault)
+	if (k->sink->fault || k->o->with_events)
 		ret = reader_each(k->m->reader, LDB_BLK_FAULT, &filter, add_faults, k);
-	if (!ret && k->sink->irq)
+	if (!ret && (k->sink->irq || k->o->with_events))
 		ret = reader_each(k->m->reader, LDB_BLK_IRQ, &filter, add_irqs, k);
 	return ret;
 }
 
-static int tell_fault(struct tracks *k, const struct ldb_row_fault *row)
+static struct tracks_fault fault_of(const struct tracks *k, const struct ldb_row_fault *row)
 {
-	struct tracks_fault f = {
+	return (struct tracks_fault){
 		.tick = row->tick, .tid = row->tid,
 		.thread = model_thread(k->m, row->tid, row->tick),
 		.addr = row->addr, .pc = row->pc,
@@ -76,9 +77,6 @@ static int tell_fault(struct tracks *k, const struct ldb_row_fault *row)
 		.is_major = row->flags & LDB_FAULT_ROW_MAJOR,
 		.has_major = row->flags & (LDB_FAULT_ROW_MINOR | LDB_FAULT_ROW_MAJOR),
 	};
-
-	k->result->nr_faults++;
-	return k->sink->fault(k->sink->arg, &f);
 }
 
 static enum irq_kind kind_of(unsigned kind)
@@ -86,18 +84,16 @@ static enum irq_kind kind_of(unsigned kind)
 	return kind == LDB_IRQ_SOFT ? IRQ_SOFT : kind == LDB_IRQ_LOCAL_TIMER ? IRQ_TIMER : IRQ_HARD;
 }
 
-static int tell_irq(struct tracks *k, const struct kept_irq *kept)
+static struct tracks_irq irq_of(const struct tracks *k, const struct kept_irq *kept)
 {
 	const struct ldb_row_irq *row = &kept->row;
-	struct tracks_irq q = {
+
+	return (struct tracks_irq){
 		.tid = row->tid, .thread = model_thread(k->m, row->tid, row->start),
 		.cpu = row->cpu, .start = row->start, .end = row->end,
 		.kind = kind_of(row->kind), .nr = row->nr, .name = kept->name,
 		.nr_short = row->nr_short,
 	};
-
-	k->result->nr_irqs++;
-	return k->sink->irq(k->sink->arg, &q);
 }
 
 int tracks_tell_events(struct tracks *k)
@@ -105,14 +101,76 @@ int tracks_tell_events(struct tracks *k)
 	int ret = 0;
 
 	while (!ret && source_is_at(&k->faults, k->major)) {
-		ret = tell_fault(k, k->faults.head.data);
+		struct tracks_fault f = fault_of(k, k->faults.head.data);
+
+		k->result->nr_faults++;
+		ret = k->sink->fault(k->sink->arg, &f);
 		if (!ret)
 			ret = source_next(&k->faults);
 	}
 	while (!ret && source_is_at(&k->irqs, k->major)) {
-		ret = tell_irq(k, k->irqs.head.data);
+		struct tracks_irq i = irq_of(k, k->irqs.head.data);
+
+		k->result->nr_irqs++;
+		ret = k->sink->irq(k->sink->arg, &i);
 		if (!ret)
 			ret = source_next(&k->irqs);
+	}
+	return ret;
+}
+
+/* Both are as exact as the clock. */
+static int tell_segment(struct tracks *k, struct segment *s, int64_t start, int64_t end)
+{
+	s->tid = k->tid;
+	s->start = s->row_start = ticks_sane(start);
+	s->end = s->row_end = ticks_sane(end);
+	s->start_ns = s->full_start_ns = ticks_time_ns(k->m->reader, s->start);
+	s->end_ns = s->full_end_ns = ticks_time_ns(k->m->reader, s->end);
+	s->duration_ns = s->end_ns - s->start_ns;
+	return tracks_tell(k, s);
+}
+
+static int tell_fault_segment(struct tracks *k)
+{
+	struct tracks_fault f = fault_of(k, k->faults.head.data);
+	const struct symbol *site = f.pc ? symtab_lookup(k->m->symtab, f.pc, f.tick) : NULL;
+	struct segment s = {
+		.kind = SEGMENT_FAULT, .thread = f.thread, .fault = &f,
+		.site = site && site->known ? site : NULL,
+	};
+	int ret;
+
+	k->result->nr_faults++;
+	ret = tell_segment(k, &s, f.tick, f.tick);
+	return ret ? ret : source_next(&k->faults);
+}
+
+static int tell_irq_segment(struct tracks *k)
+{
+	struct tracks_irq i = irq_of(k, k->irqs.head.data);
+	struct segment s = { .kind = SEGMENT_IRQ, .thread = i.thread, .irq = &i };
+	int ret;
+
+	k->result->nr_irqs++;
+	ret = tell_segment(k, &s, i.start, i.end);
+	return ret ? ret : source_next(&k->irqs);
+}
+
+int tracks_tell_events_until(struct tracks *k, int64_t tick)
+{
+	int ret = 0;
+
+	while (!ret) {
+		bool has_fault = source_is_at(&k->faults, k->major) && k->faults.head.minor <= tick;
+		bool has_irq = source_is_at(&k->irqs, k->major) && k->irqs.head.minor <= tick;
+
+		if (has_fault && (!has_irq || k->faults.head.minor <= k->irqs.head.minor))
+			ret = tell_fault_segment(k);
+		else if (has_irq)
+			ret = tell_irq_segment(k);
+		else
+			break;
 	}
 	return ret;
 }

@@ -68,9 +68,12 @@ uint64_t tracks_major(const struct model *m, uint32_t tid, int64_t tick);
 int source_next(struct tracks_source *s);
 bool source_is_at(const struct tracks_source *s, uint64_t major);
 
-/* tracks-events.c: page faults and interrupts, both before a thread's segments */
+/* tracks-events.c: page faults and interrupts */
 int tracks_read_events(struct tracks *k);
+/* All of the thread's, before its segments. */
 int tracks_tell_events(struct tracks *k);
+/* As segments: those that begin by then. */
+int tracks_tell_events_until(struct tracks *k, int64_t tick);
 
 /* tracks-frames.c */
 int tracks_read_frames(struct tracks *k);
@@ -84,6 +87,8 @@ int tracks_add_requests(struct tracks *k);
 int tracks_add_others(struct tracks *k);
 /* Nothing that starts there or later is given in this window. */
 void tracks_lower_border(struct tracks *k, int64_t border);
+/* tracks.c: gives a segment, and frees its sched. */
+int tracks_tell(struct tracks *k, struct segment *s);
 /* Which request the thread worked on during the segment. */
 int tracks_set_request(struct tracks *k, struct segment *s);
 void tracks_free_offs(struct tracks *k, size_t nr);

@@ -25,7 +25,7 @@ static void free_sched(struct segment *s)
 	s->sched = NULL;
 }
 
-static int tell(struct tracks *k, struct segment *s)
+int tracks_tell(struct tracks *k, struct segment *s)
 {
 	int ret = tracks_set_request(k, s);
 
@@ -62,7 +62,10 @@ static int tell_window(struct tracks *k)
 			f++;
 		else
 			o++;
-		ret = tell(k, func ? func : other);
+		if (k->o->with_events)
+			ret = tracks_tell_events_until(k, (func ? func : other)->start);
+		if (!ret)
+			ret = tracks_tell(k, func ? func : other);
 	}
 	if (f)
 		memmove(k->functions, k->functions + f,
@@ -163,12 +166,14 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	k->result->nr_threads++;
 	if (k->sink->thread)
 		ret = k->sink->thread(k->sink->arg, thread);
-	if (!ret)
+	if (!ret && !k->o->with_events)
 		ret = tracks_tell_events(k);
 	do {
 		if (!ret)
 			ret = do_window(k);
 	} while (!ret && !k->is_last);
+	if (!ret && k->o->with_events)
+		ret = tracks_tell_events_until(k, INT64_MAX);
 	return ret;
 }
 

@@ -38,8 +38,9 @@ struct tracks_options {
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *wants_arg;
 	bool no_requests;	/* the caller knows them: REQUEST, QUEUE and request() are not given */
+	bool with_events;	/* interrupts and page faults are segments, too, among the others */
 };
-#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, false }
+#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, false, false }
 
 /* Somebody made a sleeping thread runnable. */
 struct tracks_wakeup {
@@ -98,8 +99,9 @@ struct tracks_irq {
  * NULL: not wanted.  Non-zero stops, and is returned.  Runs, wake-ups and migrations
  * come first, for all threads together, in the order of time in which each is known: a
  * run's end, the time a woken thread came to run.  Then the threads by tid, each with
- * its page faults, its interrupts and its segments; then the requests by start.  What is pointed to lives until the call
- * returns; symbols, names and threads of the model as long as the model.
+ * its page faults, its interrupts (unless they are segments) and its segments; then the requests
+ * by start.  What is pointed to lives until the call returns; symbols, names and threads of the
+ * model as long as the model.
  */
 struct tracks_sink {
 	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
