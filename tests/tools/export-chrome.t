@@ -42,6 +42,14 @@ check_jq "queue: arrows from queue to worker" queue.chrome '[.traceEvents[] | se
 check_jq "names are names, not commands" hostile.chrome '[.. | strings | select(test("[\u0000-\u0008\u000b-\u001f]"))] | all(. as $s | $s | type == "string")'
 check "control characters are escaped" "grep -c '[[:cntrl:]]' hostile.chrome" 1 '^0$'
 
+report-trace chain chain.data
+ldb-export -q -i chain.data -o chain.chrome chrome
+conforms "interrupts and page faults" chain.chrome
+check_jq "interrupts: when, and of what" chain.chrome 'any(.traceEvents[]; .cat? == "interrupt" and .name == "eth0" and
+	.dur == 1 and .args.kind == "hard" and .args.cpu == 1)'
+check_jq "page faults: when, and where" chain.chrome 'any(.traceEvents[]; .cat? == "page-fault" and .name == "page fault" and
+	.dur == 0 and .args.address == "0x1000")'
+
 # The checker sees what is wrong.
 mutated()	# name filter
 {

@@ -62,6 +62,11 @@ check "locks: which and whose" "grep lock_wait_begin figure1.ctf.txt" 0 'name = 
 check "the cause in words" "grep preempted_begin sched.ctf.txt" 0 'cause = "preempted by hog \(pid 900\), CPU 1"'
 check "what it is a trace of" "babeltrace2 -c sink.text.details figure1.ctf" 0 'tracer_name.*ldb|ldb'
 check "queue: what was in it" "grep -c ' queue_begin' queue.ctf.txt" 0 '^[1-9][0-9]{3}'
+report-trace chain chain.data
+ldb-export -q -i chain.data -o chain.ctf ctf
+read_back chain.ctf
+check "interrupts" "grep interrupt_begin chain.ctf.txt" 0 'name = "eth0", duration_ns = 1000, .*kind = "hard", cpu = 1'
+check "page faults" "grep page_fault_begin chain.ctf.txt" 0 'name = "page fault", duration_ns = 0, .*address = 0x1000, in_kernel = 0'
 ldb-export -q -i figure1.data -o req.ctf --req=4711 --nth=1 ctf
 read_back req.ctf
 check "--req" "grep -c request_begin req.ctf.txt" 0 '^1$'

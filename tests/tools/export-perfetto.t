@@ -27,6 +27,7 @@ counted()	# what: its number among the checker's lines
 }
 
 export_made
+report-trace chain chain.data
 for made in figure1 sched kernelonly hostile empty plain; do
 	ok "$made: exported" eval "ldb-export -q -i $made.data -o $made.pftrace --json perfetto >$made.json"
 	conforms $made $made.pftrace
@@ -53,6 +54,15 @@ check "requests by their class" "cat figure1.txt" 0 '^ +name: "GET"$'
 check "and by their number" "cat figure1.txt" 0 'correlation_id: 4711$'
 check "lanes are used again" "grep -c '^    name: \"\(GET\|SET\|request\)\"\$' figure1.txt" 0 '^[1-4]$'
 check "names that try to steer the terminal do not" "grep -c '[[:cntrl:]]' hostile.pftrace; protoc --proto_path=$TOP/tests/tools --decode=Trace perfetto.proto <hostile.pftrace | grep -c '\\\\033'" 1 '^0$'
+
+ldb-export -q -i chain.data -o chain.pftrace --json perfetto >chain.json
+decode chain.pftrace
+# Its requests pass from hand to hand before they were given: of the arrows nothing is asked.
+check "interrupts and page faults: conforms" "awk -f $CHECKER chain.txt | grep -c '^bad [^f]'" 1 '^0$'
+check_jq "interrupts and page faults: how many" chain.json \
+	'.written | .interrupt == { count: 1, total_ns: 1000 } and .page_fault.count == 1'
+check "interrupts: their name, on a track" "grep -c 'name: \"\(eth0\|interrupts\)\"' chain.txt" 0 '^2$'
+check "page faults: their address" "cat chain.txt" 0 'pointer_value: 4096'
 
 # Parts of it.
 ldb-export -q -i figure1.data -o req.pftrace --json --req=4711 --nth=1 perfetto >req.json

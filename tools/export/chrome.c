@@ -13,12 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/lockset.h"
 #include "facts/ticks.h"
 #include "cli/json.h"
+#include "export/attrs.h"
 #include "export/export.h"
-#include "render/offcpu.h"
-#include "render/segment.h"
 #include "render/text.h"
 
 #define LIMIT_BYTES	(100ULL << 20)
@@ -123,31 +121,46 @@ static int on_thread(void *arg, const struct thread *t)
 	return check(x);
 }
 
-static void put_args(struct chrome *x, const struct segment *s)
+static void put_attr(struct json *j, const struct attr *a)
 {
-	struct place place = segment_place(s);
 	char text[TEXT_ROOM];
 
-	json_object_begin(&x->j, "args");
-	json_i64(&x->j, "duration_ns", s->duration_ns);
-	json_i64(&x->j, "resolution_ns", s->duration_resolution_ns);
-	if (s->is_truncated)
-		json_bool(&x->j, "open", true);
-	if (s->has_req)
-		json_u64(&x->j, "request", s->req);
-	if (*place.file)
-		json_string(&x->j, "at", text_place(place.file, place.line, text));
-	if (s->lock && s->kind != SEGMENT_QUEUE)
-		json_string(&x->j, "kind", lock_kind_name(s->lock_kind));
-	if (s->lock)
-		json_hex(&x->j, s->kind == SEGMENT_QUEUE ? "queue" : "lock", s->lock);
-	if (s->owner)
-		json_string(&x->j, "held_by", text_thread(s->owner, model_thread(x->m, s->owner,
-										s->start), text));
-	if (s->sched && offcpu_is(s->kind)) {
-		offcpu_text(x->m, s, text);
-		json_string(&x->j, "cause", text);
+	switch (a->type) {
+	case ATTR_I64:
+		json_i64(j, a->name, (int64_t)a->number);
+		break;
+	case ATTR_U64:
+	case ATTR_REQUEST:
+		json_u64(j, a->name, a->number);
+		break;
+	case ATTR_HEX:
+		json_hex(j, a->name, a->number);
+		break;
+	case ATTR_BOOL:
+		json_bool(j, a->name, a->number);
+		break;
+	case ATTR_PLACE:
+		json_string(j, a->name, text_place(a->text, a->number, text));
+		break;
+	default:
+		json_string(j, a->name, a->text);
+		break;
 	}
+}
+
+/* An event that takes time, with what is said of it. */
+static void put_event(struct chrome *x, uint32_t tid, const char *name, const char *category,
+		      int64_t start_ns, int64_t end_ns, const struct attrs *attrs)
+{
+	begin_event(x, "X", tid);
+	json_string(&x->j, "name", name);
+	json_string(&x->j, "cat", category);
+	json_micros(&x->j, "ts", start_ns);
+	json_micros(&x->j, "dur", end_ns - start_ns);
+	json_object_begin(&x->j, "args");
+	for (size_t i = 0; i < attrs->nr; i++)
+		put_attr(&x->j, &attrs->at[i]);
+	json_object_end(&x->j);
 	json_object_end(&x->j);
 }
 
@@ -173,6 +186,7 @@ static int on_segment(void *arg, const struct segment *s)
 	unsigned group = export_group(s);
 	uint64_t flow = export_queue_flow(x->o, s);
 	uint32_t tid = s->tid;
+	struct attrs attrs;
 
 	if (!export_wants_time(x->o, s->start, s->end))
 		return 0;
@@ -183,13 +197,8 @@ static int on_segment(void *arg, const struct segment *s)
 		if (!tid)
 			return -ENOMEM;
 	}
-	begin_event(x, "X", tid);
-	json_string(&x->j, "name", export_name(x->m, s, name));
-	json_string(&x->j, "cat", export_category(s));
-	json_micros(&x->j, "ts", s->start_ns);
-	json_micros(&x->j, "dur", s->end_ns - s->start_ns);
-	put_args(x, s);
-	json_object_end(&x->j);
+	attrs_of_segment(&attrs, x->m, s, false);
+	put_event(x, tid, export_name(x->m, s, name), export_category(s), s->start_ns, s->end_ns, &attrs);
 	if (flow) {
 		put_flow(x, flow, tid, s);
 		x->o->result->nr_flows += s->kind == SEGMENT_REQUEST;
@@ -201,9 +210,9 @@ static int on_segment(void *arg, const struct segment *s)
 static int on_request(void *arg, const struct life *life)
 {
 	struct chrome *x = arg;
-	const char *class = export_class_name(x->m, life->id, life->end);
 	int64_t start = ticks_time_ns(x->m->reader, life->start);
 	int64_t end = ticks_time_ns(x->m->reader, life->end);
+	struct attrs attrs;
 	uint32_t tid;
 
 	if (!export_wants_life(x->o, life))
@@ -212,18 +221,8 @@ static int on_request(void *arg, const struct life *life)
 	tid = row_of(x, &x->requests, &x->request_rows, start, end, "requests");
 	if (!tid)
 		return -ENOMEM;
-	begin_event(x, "X", tid);
-	json_string(&x->j, "name", class);
-	json_string(&x->j, "cat", "request");
-	json_micros(&x->j, "ts", start);
-	json_micros(&x->j, "dur", end - start);
-	json_object_begin(&x->j, "args");
-	json_u64(&x->j, "request", life->id);
-	json_i64(&x->j, "latency_ns", end - start);
-	if (!life->is_complete)
-		json_bool(&x->j, "open", true);
-	json_object_end(&x->j);
-	json_object_end(&x->j);
+	attrs_of_life(&attrs, x->m, life);
+	put_event(x, tid, export_class_name(x->m, life->id, life->end), "request", start, end, &attrs);
 	x->o->result->nr_requests++;
 	return check(x);
 }
@@ -245,7 +244,7 @@ int export_chrome(struct model *m, const struct export_options *o, FILE *out, ch
 		  size_t err_size)
 {
 	struct chrome x = { .m = m, .o = o, .j = { .f = out } };
-	struct tracks_options options = export_tracks(o);
+	struct tracks_options options = export_tracks(o, true);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .request = on_request, .arg = &x,
 	};

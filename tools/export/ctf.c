@@ -16,48 +16,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "facts/lockset.h"
 #include "facts/ticks.h"
 #include "cli/outfile.h"
+#include "export/attrs.h"
 #include "export/ends.h"
 #include "export/export.h"
-#include "render/offcpu.h"
 #include "render/segment.h"
-#include "render/text.h"
 
 #define BASE_NS		3600000000000	/* nothing is before the clock's zero */
 #define MAGIC		0xc1fc1fc1
 
-/* Letters: s text, i signed, u unsigned, x unsigned in hexadecimal. */
-struct field {
-	const char *name;
-	char type;
-};
-
-struct class {
-	const char *name;
-	struct field fields[14];	/* ends with a name of NULL */
-};
-
-#define COMMON									\
-	{ "name", 's' }, { "duration_ns", 'i' }, { "resolution_ns", 'i' }, { "open", 'u' }, \
-	{ "has_request", 'u' }, { "request", 'u' }, { "file", 's' }, { "line", 'u' }
-#define LOCK	{ "lock", 'x' }, { "kind", 's' }, { "held_by", 'u' }, { "failed", 'u' }
-
-/* Of each kind of segment, and of requests: events that one begins; those that one ends say nothing. */
-static const struct class classes[NR_SEGMENT_KINDS + 1] = {
-	[SEGMENT_REQUEST] = { "works_on", { COMMON } },
-	[SEGMENT_FUNCTION] = { "function", { COMMON } },
-	[SEGMENT_LOCK_WAIT] = { "lock_wait", { COMMON, LOCK } },
-	[SEGMENT_LOCK_HOLD] = { "lock_hold", { COMMON, LOCK } },
-	[SEGMENT_QUEUE] = { "queue", { COMMON, { "queue", 'x' }, { "taken_by", 'u' } } },
-	[SEGMENT_RUNNABLE] = { "runnable", { COMMON, { "cause", 's' } } },
-	[SEGMENT_PREEMPTED] = { "preempted", { COMMON, { "cause", 's' } } },
-	[SEGMENT_BLOCKED] = { "blocked", { COMMON, { "cause", 's' } } },
-	[SEGMENT_FUTEX_WAIT] = { "futex_wait", { COMMON, LOCK } },
-	[NR_SEGMENT_KINDS] = { "request", { { "class", 's' }, { "request", 'u' }, { "latency_ns", 'i' },
-					    { "complete", 'u' } } },
-};
+/* Events of requests, behind those of the kinds of segments. */
+#define REQUEST		NR_SEGMENT_KINDS
 
 /* At the beginning of each file. */
 struct head {
@@ -194,30 +164,24 @@ static int on_thread(void *arg, const struct thread *t)
 	return begin_stream(c, t->tid, t->name);
 }
 
-static void put_special(struct ctf *c, const struct segment *s)
+static void put_attr(struct ctf *c, const struct attr *a)
 {
-	char text[TEXT_ROOM];
-
-	switch (s->kind) {
-	case SEGMENT_LOCK_WAIT:
-	case SEGMENT_LOCK_HOLD:
-	case SEGMENT_FUTEX_WAIT:
-		put_u64(c, s->lock);
-		put_text(c, lock_kind_name(s->lock_kind));
-		put_u64(c, s->kind == SEGMENT_LOCK_HOLD ? s->tid : s->owner);
-		put_u64(c, s->has_failed);
+	switch (a->type) {
+	case ATTR_NAME:
+	case ATTR_TEXT:
+	case ATTR_ONCE:
+		put_text(c, a->text);
 		break;
-	case SEGMENT_QUEUE:
-		put_u64(c, s->lock);
-		put_u64(c, s->to_tid);
+	case ATTR_PLACE:
+		put_text(c, a->text);
+		put_u64(c, a->number);
 		break;
-	case SEGMENT_RUNNABLE:
-	case SEGMENT_PREEMPTED:
-	case SEGMENT_BLOCKED:
-		offcpu_text(c->m, s, text);
-		put_text(c, text);
+	case ATTR_REQUEST:
+		put_u64(c, a->is_said);
+		put_u64(c, a->number);
 		break;
 	default:
+		put_u64(c, a->number);
 		break;
 	}
 }
@@ -225,8 +189,8 @@ static void put_special(struct ctf *c, const struct segment *s)
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct ctf *c = arg;
-	struct place place = segment_place(s);
 	char name[EXPORT_NAME];
+	struct attrs attrs;
 	int ret;
 
 	if (!export_wants_time(c->o, s->start, s->end))
@@ -234,14 +198,9 @@ static int on_segment(void *arg, const struct segment *s)
 	ret = ends_until(&c->ends, s->start_ns, on_end, c);
 	begin_event(c, s->kind, false, s->start_ns);
 	put_text(c, export_name(c->m, s, name));
-	put_u64(c, s->duration_ns);
-	put_u64(c, s->duration_resolution_ns);
-	put_u64(c, s->is_truncated);
-	put_u64(c, s->has_req);
-	put_u64(c, s->req);
-	put_text(c, place.file);
-	put_u64(c, place.line);
-	put_special(c, s);
+	attrs_of_segment(&attrs, c->m, s, true);
+	for (size_t i = 0; i < attrs.nr; i++)
+		put_attr(c, &attrs.at[i]);
 	export_count(c->o, s);
 	if (!ret)
 		ret = ends_push(&c->ends, &(struct export_end){ .at = s->end_ns, .track = s->kind });
@@ -263,13 +222,13 @@ static int on_request(void *arg, const struct life *life)
 		ret = ends_until(&c->ends, start, on_end, c);
 	if (ret)
 		return ret;
-	begin_event(c, NR_SEGMENT_KINDS, false, start);
+	begin_event(c, REQUEST, false, start);
 	put_text(c, export_class_name(c->m, life->id, life->end));
 	put_u64(c, life->id);
 	put_u64(c, end - start);
 	put_u64(c, life->is_complete);
 	c->o->result->nr_requests++;
-	ret = ends_push(&c->ends, &(struct export_end){ .at = end, .track = NR_SEGMENT_KINDS });
+	ret = ends_push(&c->ends, &(struct export_end){ .at = end, .track = REQUEST });
 	return ret ? ret : c->error;
 }
 
@@ -291,21 +250,59 @@ static void put_env(struct ctf *c, FILE *f, const char *key, const char *value)
 	fputs("\";\n", f);
 }
 
-static void put_class(FILE *f, unsigned class, bool is_end)
+/* Names may be words of the language: readers take one '_' away. */
+static void put_field(FILE *f, const char *name, enum attr_type type)
 {
-	const struct field *field = classes[class].fields;
+	if (type == ATTR_NAME || type == ATTR_TEXT || type == ATTR_ONCE)
+		fprintf(f, "\t\tstring { encoding = UTF8; } _%s;\n", name);
+	else
+		fprintf(f, "\t\tinteger { size = 64; align = 8; signed = %d; base = %s; } _%s;\n",
+			type == ATTR_I64, type == ATTR_HEX ? "x" : "d", name);
+}
 
+static void begin_class(FILE *f, unsigned class, const char *name, bool is_end)
+{
 	fprintf(f, "event {\n\tname = \"%s_%s\";\n\tid = %u;\n\tstream_id = %u;\n\tfields := struct {\n",
-		classes[class].name, is_end ? "end" : "begin", 2 * class + is_end,
-		class == NR_SEGMENT_KINDS);
-	/* Names may be words of the language: readers take one '_' away. */
-	for (; !is_end && field->name; field++)
-		if (field->type == 's')
-			fprintf(f, "\t\tstring { encoding = UTF8; } _%s;\n", field->name);
-		else
-			fprintf(f, "\t\tinteger { size = 64; align = 8; signed = %d; base = %s; } _%s;\n",
-				field->type == 'i', field->type == 'x' ? "x" : "d", field->name);
+		name, is_end ? "end" : "begin", 2 * class + is_end, class == REQUEST);
+}
+
+/* Events that end something say nothing else. */
+static void end_class(FILE *f, unsigned class, const char *name)
+{
 	fputs("\t} align(8);\n};\n\n", f);
+	begin_class(f, class, name, true);
+	fputs("\t} align(8);\n};\n\n", f);
+}
+
+static void put_segment_class(struct ctf *c, FILE *f, enum segment_kind kind)
+{
+	const struct segment any = { .kind = kind };
+	const char *name = kind == SEGMENT_REQUEST ? "works_on" : segment_kind_name(kind);
+	struct attrs attrs;
+
+	attrs_of_segment(&attrs, c->m, &any, true);
+	begin_class(f, kind, name, false);
+	put_field(f, "name", ATTR_TEXT);
+	for (size_t i = 0; i < attrs.nr; i++) {
+		const struct attr *a = &attrs.at[i];
+
+		if (a->type == ATTR_REQUEST)
+			put_field(f, "has_request", ATTR_BOOL);
+		if (a->type == ATTR_PLACE)
+			put_field(f, "file", ATTR_TEXT);
+		put_field(f, a->type == ATTR_PLACE ? "line" : a->name, a->type);
+	}
+	end_class(f, kind, name);
+}
+
+static void put_request_class(FILE *f)
+{
+	begin_class(f, REQUEST, "request", false);
+	put_field(f, "class", ATTR_TEXT);
+	put_field(f, "request", ATTR_U64);
+	put_field(f, "latency_ns", ATTR_I64);
+	put_field(f, "complete", ATTR_BOOL);
+	end_class(f, REQUEST, "request");
 }
 
 static void put_stream(FILE *f, unsigned id, const char *context)
@@ -363,10 +360,9 @@ static int put_metadata(struct ctf *c)
 		   "\t\tinteger { size = 64; align = 8; signed = true; } _vtid;\n"
 		   "\t\tstring { encoding = UTF8; } _procname;\n\t} align(8);\n");
 	put_stream(f, 1, "");
-	for (unsigned i = 0; i <= NR_SEGMENT_KINDS; i++) {
-		put_class(f, i, false);
-		put_class(f, i, true);
-	}
+	for (unsigned i = 0; i < NR_SEGMENT_KINDS; i++)
+		put_segment_class(c, f, i);
+	put_request_class(f);
 	return close_file(c, f);
 }
 
@@ -424,7 +420,7 @@ static void make_uuid(struct ctf *c)
 
 static int write_all(struct ctf *c)
 {
-	struct tracks_options options = export_tracks(c->o);
+	struct tracks_options options = export_tracks(c->o, true);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .request = on_request, .arg = c,
 	};

@@ -29,11 +29,11 @@ const struct export_format export_formats[] = {
 	{ .name = NULL }
 };
 
-struct tracks_options export_tracks(const struct export_options *o)
+struct tracks_options export_tracks(const struct export_options *o, bool with_events)
 {
 	return (struct tracks_options){
 		.from = o->from, .to = o->to, .thread = o->thread,
-		.max_functions = o->max_functions, .min_ns = o->min_ns,
+		.max_functions = o->max_functions, .min_ns = o->min_ns, .with_events = with_events,
 		.progress = o->progress, .progress_arg = o->progress_arg,
 	};
 }
@@ -128,6 +128,8 @@ static const struct {
 	[SEGMENT_RUNNABLE] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
 	[SEGMENT_PREEMPTED] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
 	[SEGMENT_BLOCKED] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
+	[SEGMENT_IRQ] = { SEGMENT_IRQ, "interrupts", "interrupt" },
+	[SEGMENT_FAULT] = { SEGMENT_FAULT, "page faults", "page-fault" },
 };
 
 unsigned export_group(const struct segment *s)
@@ -168,6 +170,10 @@ const char *export_name(const struct model *m, const struct segment *s, char *bu
 		snprintf(buf, EXPORT_NAME, "%s%s", s->kind == SEGMENT_LOCK_HOLD ? "holds " :
 			 s->kind == SEGMENT_QUEUE ? "in " : "waits for ", segment_name(s, name));
 		return buf;
+	case SEGMENT_IRQ:
+		return *s->irq->name ? s->irq->name : "interrupt";
+	case SEGMENT_FAULT:
+		return s->fault->is_major ? "page fault, from a disk" : "page fault";
 	default:
 		return segment_kind_name(s->kind);
 	}

@@ -27,33 +27,6 @@ static int class_number(struct perfetto *x, const char *name)
 	return x->nr_classes++;
 }
 
-static void say_life(struct perfetto *x, const struct life *life)
-{
-	int64_t start = ticks_time_ns(x->m->reader, life->start), queue_ns = 0;
-	int64_t end = ticks_time_ns(x->m->reader, life->end);
-	bool has_queue = false;
-
-	perfetto_name(x, "request", export_class_name(x->m, life->id, life->end));
-	packet_u64(&x->event, PB_CORRELATION, life->id);
-	perfetto_say_u64(x, "request", life->id);
-	perfetto_say_i64(x, "latency_ns", end - start);
-	for (size_t i = 0; i < life->nr_parts; i++) {
-		const struct life_part *p = &life->parts[i];
-
-		if (!p->is_queue)
-			continue;
-		has_queue = true;
-		ticks_add(&queue_ns, ticks_time_ns(x->m->reader, p->end) -
-			  ticks_time_ns(x->m->reader, p->start));
-	}
-	if (has_queue)
-		perfetto_say_i64(x, "queue_ns", queue_ns);
-	if (!life->is_complete)
-		perfetto_say_bool(x, "open", true);
-	if (life->has_lost_handoff)
-		perfetto_say_bool(x, "lost_handoff", true);
-}
-
 int perfetto_on_request(void *arg, const struct life *life)
 {
 	struct perfetto *x = arg;
@@ -61,6 +34,7 @@ int perfetto_on_request(void *arg, const struct life *life)
 	int64_t end = perfetto_ns(x, ticks_time_ns(x->m->reader, life->end));
 	const char *name = export_class_name(x->m, life->id, life->end);
 	int class = class_number(x, name), lane;
+	struct attrs attrs;
 	uint64_t track;
 	bool is_new;
 
@@ -81,7 +55,10 @@ int perfetto_on_request(void *arg, const struct life *life)
 		perfetto_describe(x, track, perfetto_track(TRACK_PROCESS, 1, 0), name);
 	perfetto_until(x, start);
 	perfetto_event(x, PB_BEGIN, track);
-	say_life(x, life);
+	perfetto_name(x, "request", name, true);
+	packet_u64(&x->event, PB_CORRELATION, life->id);
+	attrs_of_life(&attrs, x->m, life);
+	perfetto_say(x, &attrs, false);
 	x->o->result->nr_requests++;
 	return perfetto_begin(x, track, start, end);
 }

@@ -102,23 +102,48 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 
 /* Interning */
 
-/* The number of a text among those of its kind (a field of InternedData). */
-static uint64_t intern(struct perfetto *x, unsigned kind, const char *text)
+/* The number of what two words stand for, among those of its kind (a field of InternedData). */
+static uint64_t number_of(struct perfetto *x, unsigned kind, uint64_t a, uint64_t b, bool *is_new)
 {
-	bool is_new = false;
-	int64_t number = intern_string(&x->texts, text);
-	uint64_t iid = number < 0 ? 0 : table_get(&x->names, number, 0, kind, &is_new);
-	size_t entry;
+	uint64_t iid = table_get(&x->names, a, b, kind, is_new);
 
 	if (!iid)
 		x->interned.has_failed = true;
-	if (is_new) {
-		entry = packet_begin(&x->interned, kind);
-		packet_u64(&x->interned, 1, iid);
-		packet_text(&x->interned, 2, text);
-		packet_end(&x->interned, entry);
-	}
 	return iid;
+}
+
+static void put_interned(struct perfetto *x, unsigned kind, uint64_t iid, const char *text)
+{
+	size_t entry = packet_begin(&x->interned, kind);
+
+	packet_u64(&x->interned, 1, iid);
+	packet_text(&x->interned, 2, text);
+	packet_end(&x->interned, entry);
+}
+
+static uint64_t intern_as(struct perfetto *x, unsigned kind, uint64_t key, const char *text)
+{
+	bool is_new = false;
+	uint64_t iid = number_of(x, kind, key, 0, &is_new);
+
+	if (is_new)
+		put_interned(x, kind, iid, text);
+	return iid;
+}
+
+static uint64_t intern(struct perfetto *x, unsigned kind, const char *text)
+{
+	int64_t number = intern_string(&x->texts, text);
+
+	if (number < 0)
+		x->interned.has_failed = true;
+	return intern_as(x, kind, number, text);
+}
+
+/* A text that lives as long as the model is always at the same address. */
+static uint64_t intern_own(struct perfetto *x, unsigned kind, const char *text)
+{
+	return intern_as(x, kind, (uintptr_t)text, text);
 }
 
 /* Events */
@@ -132,10 +157,10 @@ void perfetto_event(struct perfetto *x, unsigned type, uint64_t track)
 		packet_u64(&x->event, PB_TRACK_UUID, track);
 }
 
-void perfetto_name(struct perfetto *x, const char *category, const char *name)
+void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives)
 {
-	packet_u64(&x->event, PB_CATEGORY_IID, intern(x, PB_CATEGORIES, category));
-	packet_u64(&x->event, PB_NAME_IID, intern(x, PB_NAMES, name));
+	packet_u64(&x->event, PB_CATEGORY_IID, intern_own(x, PB_CATEGORIES, category));
+	packet_u64(&x->event, PB_NAME_IID, (lives ? intern_own : intern)(x, PB_NAMES, name));
 }
 
 /* Where the function is defined. */
@@ -147,9 +172,7 @@ void perfetto_location(struct perfetto *x, const struct symbol *s)
 
 	if (!s || !*s->func_file)
 		return;
-	iid = table_get(&x->names, (uintptr_t)s, 0, PB_LOCATIONS, &is_new);
-	if (!iid)
-		x->interned.has_failed = true;
+	iid = number_of(x, PB_LOCATIONS, (uintptr_t)s, 0, &is_new);
 	if (is_new) {
 		entry = packet_begin(&x->interned, PB_LOCATIONS);
 		packet_u64(&x->interned, 1, iid);
@@ -166,39 +189,61 @@ void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last)
 	packet_fixed64(&x->event, is_last ? PB_LAST_FLOW : PB_FLOW, flow);
 }
 
-static size_t annotation(struct perfetto *x, const char *name)
+static uint64_t intern_place(struct perfetto *x, const char *file, unsigned line)
 {
-	uint64_t iid = intern(x, PB_ANNOTATION_NAMES, name);
-	size_t a = packet_begin(&x->event, PB_ANNOTATION);
+	char text[EXPORT_NAME];
+	bool is_new = false;
+	/* Line 0 would be the file's own number. */
+	uint64_t iid = number_of(x, PB_ANNOTATION_TEXTS, (uintptr_t)file, line + 1ULL, &is_new);
 
-	packet_u64(&x->event, PB_A_NAME_IID, iid);
-	return a;
+	if (is_new) {
+		snprintf(text, sizeof(text), "%s:%u", file, line);
+		put_interned(x, PB_ANNOTATION_TEXTS, iid, text);
+	}
+	return iid;
 }
 
-#define SAY(suffix, type, put, field)						\
-	void perfetto_say_##suffix(struct perfetto *x, const char *name, type value) \
-	{									\
-		size_t a = annotation(x, name);					\
-										\
-		put(&x->event, field, value);					\
-		packet_end(&x->event, a);					\
-	}
-
-SAY(u64, uint64_t, packet_u64, PB_A_UINT)
-SAY(i64, int64_t, packet_i64, PB_A_INT)
-SAY(bool, bool, packet_u64, PB_A_BOOL)
-SAY(pointer, uint64_t, packet_u64, PB_A_POINTER)
-
-void perfetto_say_text(struct perfetto *x, const char *name, const char *text, bool is_common)
+static void say(struct perfetto *x, const struct attr *a)
 {
-	uint64_t iid = is_common ? intern(x, PB_ANNOTATION_TEXTS, text) : 0;
-	size_t a = annotation(x, name);
+	size_t annotation = packet_begin(&x->event, PB_ANNOTATION);
 
-	if (is_common)
-		packet_u64(&x->event, PB_A_TEXT_IID, iid);
-	else
-		packet_text(&x->event, PB_A_TEXT, text);
-	packet_end(&x->event, a);
+	packet_u64(&x->event, PB_A_NAME_IID, intern_own(x, PB_ANNOTATION_NAMES, a->name));
+	switch (a->type) {
+	case ATTR_I64:
+		packet_u64(&x->event, PB_A_INT, a->number);
+		break;
+	case ATTR_U64:
+	case ATTR_REQUEST:
+		packet_u64(&x->event, PB_A_UINT, a->number);
+		break;
+	case ATTR_HEX:
+		packet_u64(&x->event, PB_A_POINTER, a->number);
+		break;
+	case ATTR_BOOL:
+		packet_u64(&x->event, PB_A_BOOL, a->number);
+		break;
+	case ATTR_PLACE:
+		packet_u64(&x->event, PB_A_TEXT_IID, intern_place(x, a->text, a->number));
+		break;
+	case ATTR_NAME:
+		packet_u64(&x->event, PB_A_TEXT_IID, intern_own(x, PB_ANNOTATION_TEXTS, a->text));
+		break;
+	case ATTR_TEXT:
+	case ATTR_THREAD:
+		packet_u64(&x->event, PB_A_TEXT_IID, intern(x, PB_ANNOTATION_TEXTS, a->text));
+		break;
+	case ATTR_ONCE:
+		packet_text(&x->event, PB_A_TEXT, a->text);
+		break;
+	}
+	packet_end(&x->event, annotation);
+}
+
+void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_function)
+{
+	for (size_t i = 0; i < attrs->nr; i++)
+		if (!is_function || attrs->at[i].type != ATTR_REQUEST)
+			say(x, &attrs->at[i]);
 }
 
 void perfetto_put_event(struct perfetto *x, int64_t at)

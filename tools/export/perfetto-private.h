@@ -14,6 +14,7 @@
 #include "facts/lockset.h"
 #include "base/spill.h"
 #include "facts/ticks.h"
+#include "export/attrs.h"
 #include "export/ends.h"
 #include "export/export.h"
 #include "export/handover.h"
@@ -90,15 +91,12 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
 /* An event is begun, gets what belongs to it, and is put at a time. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
-void perfetto_name(struct perfetto *x, const char *category, const char *name);
+/* category is ours; lives: name is of the model. */
+void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
-void perfetto_say_u64(struct perfetto *x, const char *name, uint64_t value);
-void perfetto_say_i64(struct perfetto *x, const char *name, int64_t value);
-void perfetto_say_bool(struct perfetto *x, const char *name, bool value);
-void perfetto_say_pointer(struct perfetto *x, const char *name, uint64_t value);
-/* is_common: it will be said again. */
-void perfetto_say_text(struct perfetto *x, const char *name, const char *text, bool is_common);
+/* is_function: its request is the correlation alone. */
+void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_function);
 void perfetto_put_event(struct perfetto *x, int64_t at);
 /* What is in x->p, as a packet of the trace. */
 void perfetto_put(struct perfetto *x);

@@ -11,9 +11,6 @@
 
 #include "facts/ticks.h"
 #include "export/perfetto-private.h"
-#include "render/offcpu.h"
-#include "render/segment.h"
-#include "render/text.h"
 
 /* Ends */
 
@@ -23,7 +20,7 @@ static int put_end(void *arg, const struct export_end *e)
 
 	perfetto_event(x, e->is_instant ? PB_INSTANT : PB_END, e->track);
 	if (e->is_instant) {
-		perfetto_name(x, "lock", e->is_last ? "got it" : "gives it");
+		perfetto_name(x, "lock", e->is_last ? "got it" : "gives it", true);
 		perfetto_flow(x, e->flow, e->is_last);
 	}
 	perfetto_put_event(x, e->at);
@@ -102,100 +99,19 @@ static int lane_of(struct perfetto *x, const struct segment *s, int64_t start, i
 	return 0;
 }
 
-/* What is said of a segment */
-
-static void say_party(struct perfetto *x, const char *name, const struct party *p)
-{
-	char text[TEXT_ROOM];
-
-	if (p->kind != PARTY_NONE)
-		perfetto_say_text(x, name, text_party(x->m, p, text), true);
-}
-
-static void say_thread(struct perfetto *x, const char *name, uint32_t tid, int64_t tick)
-{
-	char text[TEXT_ROOM];
-	const char *thread = model_thread_name(model_thread(x->m, tid, tick));
-
-	if (!tid)
-		return;
-	snprintf(text, sizeof(text), "%s (tid %u)", *thread ? thread : "?", tid);
-	perfetto_say_text(x, name, text, true);
-}
-
-static void say_place(struct perfetto *x, const struct segment *s)
-{
-	struct place place = segment_place(s);
-	char text[TEXT_ROOM];
-
-	if (s->site && s->kind != SEGMENT_FUNCTION)
-		perfetto_say_text(x, "function", s->site->function, true);
-	if (!*place.file)
-		return;
-	snprintf(text, sizeof(text), "%s:%u", place.file, place.line);
-	perfetto_say_text(x, s->kind == SEGMENT_FUNCTION ? "called_at" : "at", text, true);
-}
-
-static void say_lock(struct perfetto *x, const struct segment *s)
-{
-	if (s->lock)
-		perfetto_say_pointer(x, s->kind == SEGMENT_QUEUE ? "queue" : "lock", s->lock);
-	if (s->kind == SEGMENT_QUEUE) {
-		say_thread(x, "taken_by", s->to_tid, s->end);
-		return;
-	}
-	perfetto_say_text(x, "kind", lock_kind_name(s->lock_kind), true);
-	if (s->kind != SEGMENT_LOCK_HOLD)
-		say_thread(x, "held_by", s->owner, s->start);
-	if (s->has_failed)
-		perfetto_say_bool(x, "failed", true);
-}
-
-static void say_sched(struct perfetto *x, const struct segment *s)
-{
-	const struct segment_sched *k = s->sched;
-	char text[TEXT_ROOM];
-
-	if (offcpu_is(s->kind)) {
-		offcpu_text(x->m, s, text);
-		perfetto_say_text(x, "cause", text, false);
-	}
-	if (s->kind == SEGMENT_PREEMPTED)
-		say_party(x, "preempted_by", &k->preempted_by);
-	else
-		say_party(x, "woken_by", &k->waker);
-	if (s->kind == SEGMENT_BLOCKED)
-		perfetto_say_text(x, "state", sched_state_name(k->state), true);
-	if (k->nr_occupants)
-		say_party(x, "cpu_had", &k->occupants[0].who);
-	if (k->asleep_ns)
-		perfetto_say_i64(x, "asleep_ns", k->asleep_ns);
-	if (k->has_lost)
-		perfetto_say_bool(x, "events_lost", true);
-}
-
 static void say_all(struct perfetto *x, const struct segment *s)
 {
-	char name[EXPORT_NAME];
+	char buf[EXPORT_NAME];
+	const char *name = export_name(x->m, s, buf);
+	struct attrs attrs;
 
-	perfetto_name(x, export_category(s), export_name(x->m, s, name));
+	perfetto_name(x, export_category(s), name, name != buf);
 	if (s->has_req)
 		packet_u64(&x->event, PB_CORRELATION, s->req);
-	perfetto_say_i64(x, "duration_ns", s->duration_ns);
-	if (s->kind == SEGMENT_FUNCTION || s->kind == SEGMENT_LOCK_HOLD || offcpu_is(s->kind))
-		perfetto_say_i64(x, "resolution_ns", s->duration_resolution_ns);
-	if (s->is_truncated)
-		perfetto_say_bool(x, "open", true);
-	if (s->has_req && s->kind != SEGMENT_FUNCTION)
-		perfetto_say_u64(x, "request", s->req);
 	if (s->kind == SEGMENT_FUNCTION)
 		perfetto_location(x, s->func);
-	else if (s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT ||
-		 s->kind == SEGMENT_LOCK_HOLD || s->kind == SEGMENT_QUEUE)
-		say_lock(x, s);
-	say_place(x, s);
-	if (s->sched)
-		say_sched(x, s);
+	attrs_of_segment(&attrs, x->m, s, false);
+	perfetto_say(x, &attrs, s->kind == SEGMENT_FUNCTION);
 }
 
 /* Arrows */

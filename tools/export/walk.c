@@ -33,7 +33,7 @@ static int on_irq(void *arg, const struct tracks_irq *i)
 
 static int walk_time(struct model *m, const struct export_options *o, const struct walk_sink *sink)
 {
-	struct tracks_options options = export_tracks(o);
+	struct tracks_options options = export_tracks(o, false);
 	struct tracks_sink tracks = {
 		.thread = on_thread, .irq = sink->irq ? on_irq : NULL, .segment = on_segment,
 		.arg = (void *)sink,

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is said of a segment, in every format that shows one: the only list.
+ */
+#ifndef EXPORT_ATTRS_H
+#define EXPORT_ATTRS_H
+
+#include "facts/model.h"
+#include "render/text.h"
+
+enum attr_type {
+	ATTR_I64, ATTR_U64, ATTR_HEX, ATTR_BOOL,
+	ATTR_NAME,		/* a text that lives as long as the model */
+	ATTR_TEXT,
+	ATTR_ONCE,		/* a text that will hardly be said again */
+	ATTR_THREAD,		/* number: its tid; text: with its name */
+	ATTR_PLACE,		/* text: the file; number: the line */
+	ATTR_REQUEST,		/* of a function, formats may say it otherwise */
+};
+
+struct attr {
+	const char *name, *text;	/* text: "", if there is none */
+	uint64_t number;		/* 0, if there is none */
+	enum attr_type type;
+	bool is_said;			/* false: only its place is kept */
+};
+
+#define ATTRS_MAX	24
+#define ATTRS_TEXTS	6
+
+struct attrs {
+	bool is_fixed;
+	struct attr at[ATTRS_MAX];
+	size_t nr;
+	char texts[ATTRS_TEXTS][TEXT_ROOM];
+	size_t nr_texts;
+};
+
+/*
+ * is_fixed: all that can be said of its kind, always in the same order, whether there is
+ * something to say or not.
+ */
+void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s, bool is_fixed);
+
+/* Of a request as a whole. */
+void attrs_of_life(struct attrs *a, const struct model *m, const struct life *life);
+
+#endif
