@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two builds of one program that differ in one call under a lock: the comparison joins what
-# both have by name, and the call that went is its first row.  LDB_PAIRS=10: so many pairs.
+# both have by name, and the call that went is its first row; of the same build twice, no row
+# is sure.  LDB_PAIRS=10: so many pairs; one by chance may have a row that is (95 % intervals),
+# so one is allowed to have it.
 # Timed: the scanner must see the functions, and nothing else may be slower in one run.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -22,15 +24,14 @@ is_named()	# json
 			(.target_ns > 0) == (.reference_ns > 0) or ([.target_ns, .reference_ns] | max) < 20000)' "$1" >/dev/null
 }
 
-is_same()	# json: no interval of more than a hundredth of the latency excludes 0
+is_same()	# json: no interval excludes 0
 {
-	jq -e '.classes[0] | .reference.mean_ns as $all | [.parts[] | select((.gap_lo_ns > 0 or .gap_hi_ns < 0) and
-		(.gap_ns | fabs) > 0.01 * $all)] == []' "$1" >/dev/null
+	jq -e '[.classes[0].parts[] | select(.gap_lo_ns > 0 or .gap_hi_ns < 0)] == []' "$1" >/dev/null
 }
 
 named=0
 same=0
-pairs=${LDB_PAIRS:-1}
+pairs=${LDB_PAIRS:-3}
 for pair in $(seq "$pairs"); do
 	record with.data -DWITH_CALL
 	record without.data
@@ -50,6 +51,8 @@ for pair in $(seq "$pairs"); do
 done
 ok "the call that went is the first row, and nothing that both have came or went" test $((named * 10)) -ge $((pairs * 9))
 diag "$named of $pairs pairs; the same build twice has no sure row in $same of $pairs"
+# Of three pairs one may be chance; of more, one in ten.
+ok "the same build twice has no sure row" test $(((pairs - same) * 10)) -le $((pairs > 10 ? pairs : 10))
 check "a queue is said once" "ldb-why --compare with.data without.data" 0 'get: '
 ok "... and not twice" eval '! printf "%s\n" "$out" | grep -E "in queue ([a-z]+) in queue"'
 check_jq "the paths are one path" compare.json \

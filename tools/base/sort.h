@@ -3,6 +3,7 @@
  * Functions for qsort(), by members:
  *
  *	COMPARE(gap_compare, struct gap, UP(tid) UP(start) DOWN(end))
+ *	COMPARE_NUMBERS(compare_ns, int64_t)
  */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
@@ -21,6 +22,14 @@ static int name(const void *pa, const void *pb)				\
 									\
 	members								\
 	return 0;							\
+}
+
+#define COMPARE_NUMBERS(name, type)					\
+static int name(const void *pa, const void *pb)				\
+{									\
+	const type *a = pa, *b = pb;					\
+									\
+	return *a < *b ? -1 : *a > *b;					\
 }
 
 #endif

@@ -6,9 +6,10 @@
 static const struct state {
 	const char *name, *colour, *noun, *words, *phrase, *joint;
 	unsigned rank;
+	enum anomaly anomaly;
 } states[NR_LEAF_KINDS] = {
 #define STATE(name, json, colour, rank, anomaly, noun, words, phrase, joint) \
-	[LEAF_##name] = { json, colour, noun, words, phrase, joint, rank },
+	[LEAF_##name] = { json, colour, noun, words, phrase, joint, rank, ANOMALY_##anomaly },
 #include "states.def"
 #undef STATE
 };
@@ -44,6 +45,11 @@ const char *leaf_kind_colour(enum leaf_kind kind)
 unsigned leaf_kind_rank(enum leaf_kind kind)
 {
 	return states[kind].rank;
+}
+
+enum anomaly leaf_kind_anomaly(enum leaf_kind kind)
+{
+	return states[kind].anomaly;
 }
 
 enum leaf_kind leaf_kind_of(const struct segment *s)

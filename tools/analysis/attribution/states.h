@@ -12,6 +12,18 @@ enum leaf_kind {
 };
 #undef STATE
 
+/* NSight's four classes of anomalies; a function's is one of three. */
+enum anomaly {
+	ANOMALY_CONTEXT,	/* a context that most requests did not meet */
+	ANOMALY_GAP,		/* off the CPU, or waiting */
+	ANOMALY_SLOWER,		/* a function's time per call */
+	ANOMALY_MORE,		/* a function's number of calls */
+	ANOMALY_UNEXPECTED,	/* a function that few requests call */
+	ANOMALY_OVERLAP,	/* behind other requests */
+	ANOMALY_UNKNOWN,
+	NR_ANOMALIES
+};
+
 /* "function", "lock_wait", "head_of_line", ...: as in JSON. */
 const char *leaf_kind_name(enum leaf_kind kind);
 
@@ -27,6 +39,9 @@ const char *leaf_kind_colour(enum leaf_kind kind);
 
 /* Of what covers functions: the higher one counts; 0: does not. */
 unsigned leaf_kind_rank(enum leaf_kind kind);
+
+/* What it is called when a slow request has more of it. */
+enum anomaly leaf_kind_anomaly(enum leaf_kind kind);
 
 /* Of a function, a wait or a time off the CPU. */
 enum leaf_kind leaf_kind_of(const struct segment *s);

@@ -22,10 +22,10 @@ uint64_t random_next(struct random *r)
 }
 
 /* Of few requests, blocks are short: half the third root, of which the best is a multiple. */
-struct blocks bootstrap_blocks(size_t nr_requests)
+struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max)
 {
 	size_t size = cbrt(nr_requests) / 2;
-	size_t least = (nr_requests + BOOTSTRAP_BLOCKS - 1) / BOOTSTRAP_BLOCKS;
+	size_t least = (nr_requests + nr_max - 1) / nr_max;
 
 	if (size < least)
 		size = least;
@@ -41,15 +41,15 @@ void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *tim
 		times[(random_next(r) >> 32) * blocks->nr >> 32]++;
 }
 
-/* 97.5 % of Student's distribution are below; Abramowitz and Stegun, 26.7.5. */
-static double student(size_t freedom)
+/* Abramowitz and Stegun, 26.7.5; of few blocks, what 97.5 % are below, in proportion. */
+double bootstrap_student(double z, size_t nr_independent)
 {
-	static const double few[] = { 0, 12.706, 4.303, 3.182, 2.776, 2.571 };
-	const double z = 1.959964;
+	static const double few[] = { 12.706, 12.706, 4.303, 3.182, 2.776, 2.571 };
+	size_t freedom = nr_independent > 1 ? nr_independent - 1 : 1;
 	double n = freedom;
 
 	if (freedom < sizeof(few) / sizeof(few[0]))
-		return few[freedom ? freedom : 1];
+		return few[freedom] * z / BOOTSTRAP_Z;
 	return z + (pow(z, 3) + z) / (4 * n) +
 	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * n * n) +
 	       (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * n * n * n);
@@ -58,7 +58,7 @@ static double student(size_t freedom)
 struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independent)
 {
 	double n = nr_independent > 1 ? nr_independent : 2;
-	double tail = erfc(sqrt(n / (n - 1)) * student(n - 1) / sqrt(2)) / 2;
+	double tail = erfc(sqrt(n / (n - 1)) * bootstrap_student(BOOTSTRAP_Z, n) / sqrt(2)) / 2;
 	size_t cut = tail * nr;
 
 	if (!nr)
@@ -91,7 +91,7 @@ int resampler_open(struct resampler *s, const int64_t *latencies, size_t nr)
 {
 	struct item *items = calloc(nr + 1, sizeof(*items));
 
-	*s = (struct resampler){ .blocks = bootstrap_blocks(nr), .nr = nr };
+	*s = (struct resampler){ .blocks = bootstrap_blocks(nr, BOOTSTRAP_BLOCKS), .nr = nr };
 	s->step = (nr + MARKS_MAX - 1) / MARKS_MAX;
 	s->nr_marks = s->step ? (nr + s->step - 1) / s->step + 1 : 1;
 	s->sorted = calloc(nr + 1, sizeof(*s->sorted));

@@ -3,8 +3,12 @@
  * Intervals by resampling blocks of requests.
  *
  * Requests that follow each other are slow together, so blocks of neighbours are drawn
- * and not requests: at most BOOTSTRAP_BLOCKS of them, whatever the number of requests,
- * which also bounds the time.  Draws are the same in every run.
+ * and not requests.  For a mean, blocks are slices of the recording's time, BOOTSTRAP_SLICES
+ * of them: so long that what lasts for a while, a busy neighbour or a scanner that was away,
+ * is within one, and what drifts differs between them (batch means: Schmeiser, "Batch size
+ * effects in the analysis of simulation output", 1982, section 3: 10 to 30).  A percentile
+ * needs more, BOOTSTRAP_BLOCKS, as few requests tell where it is.  Draws are the same in
+ * every run.
  *
  * A percentile of few draws is too near to the middle; the ends of an interval are taken
  * as far out as makes it as wide as Student's would be (Hesterberg, "What teachers should
@@ -18,8 +22,10 @@
 
 #define BOOTSTRAP_RESAMPLES	2000
 #define BOOTSTRAP_BLOCKS	200
+#define BOOTSTRAP_SLICES	20
 #define BOOTSTRAP_SEED		0x1db0b007ULL
 #define BOOTSTRAP_CONFIDENCE	0.95
+#define BOOTSTRAP_Z		1.959964 /* so many standard errors to each side of a normal value */
 
 struct random {
 	uint64_t state;
@@ -32,10 +38,17 @@ struct blocks {
 	size_t nr, size;
 };
 
-struct blocks bootstrap_blocks(size_t nr_requests);
+/* At most so many. */
+struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max);
 
 /* Draws blocks->nr of them: how often each came. */
 void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *times);
+
+/*
+ * How many standard errors Student's distribution has on each side where the normal one has z;
+ * nr_independent: blocks that the error rests upon.
+ */
+double bootstrap_student(double z, size_t nr_independent);
 
 struct interval {
 	double lo, hi;

@@ -12,14 +12,24 @@
  * less the mean itself.  The last two say that a request more below a limit moves the
  * limit.  So of every block of requests one number per part is enough, however many
  * requests there are, and a resample is a sum over blocks.
+ *
+ * Intervals of parts hold all at once: of some twenty, each sure by itself, one would be wrong
+ * in most comparisons.  So each is as many standard errors wide as, in 95 % of the resamples,
+ * that part has which is off by the most of them (Romano and Wolf, "Exact and approximate
+ * stepdown methods for multiple hypothesis testing", 2005).
+ *
+ * What else had the CPU is not the program's doing, and comes evenly within a recording: where
+ * the machine put its processes shows only from recording to recording.  Slices of time differ
+ * as a whole by what came and went on the machine, so their error stands for it: in a
+ * comparison of two recordings a context has its own error and that of all of the latency.
  */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "differential-private.h"
-
 
 struct resample {
 	struct differential_build *b;
@@ -31,7 +41,9 @@ struct resample {
 	double *inside;			/* [block][column]: c of the slice */
 	uint32_t *nr_block, *below_lo, *below_hi; /* by block: requests */
 	uint32_t *times;
-	double *values;			/* [column][resample]; and of the others, and of all */
+	/* [column][resample]: off by so much; then of the parts not shown, of all, and for sorting */
+	double *values;
+	double *errors;			/* of these, but the last */
 	double *row;			/* of one resample */
 };
 
@@ -131,7 +143,7 @@ static void add_slice(struct resample *r, const struct slice *s, double sign)
 /* Blocks that hold requests of the slice: what an interval can rest upon. */
 static size_t count_blocks(const struct slice *s)
 {
-	struct blocks blocks = bootstrap_blocks(s->run->nr);
+	struct blocks blocks = bootstrap_blocks(s->run->nr, BOOTSTRAP_SLICES);
 	size_t nr = 0, last = SIZE_MAX;
 
 	for (size_t i = 0; i < s->run->nr; i++) {
@@ -171,7 +183,7 @@ static int add_run(struct resample *r, const struct run *run, struct random *ran
 	int ret = -ENOMEM;
 
 	r->run = run;
-	r->blocks = bootstrap_blocks(run->nr);
+	r->blocks = bootstrap_blocks(run->nr, BOOTSTRAP_SLICES);
 	r->z = calloc(r->blocks.nr * r->nr_columns, sizeof(*r->z));
 	r->inside = calloc(r->blocks.nr * r->nr_columns, sizeof(*r->inside));
 	r->nr_block = calloc(r->blocks.nr, sizeof(*r->nr_block));
@@ -195,51 +207,90 @@ static int add_run(struct resample *r, const struct run *run, struct random *ran
 	return ret;
 }
 
-static int compare_doubles(const void *pa, const void *pb)
+static double *values_of(const struct resample *r, size_t column)
 {
-	const double *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
+	return r->values + column * r->b->d->nr_resamples;
 }
 
-static struct differential_interval interval_of(double *values, size_t nr, size_t nr_independent,
-						int64_t gap)
-{
-	struct interval i;
-
-	qsort(values, nr, sizeof(*values), compare_doubles);
-	i = bootstrap_interval(values, nr, nr_independent);
-	return (struct differential_interval){
-		.is_known = true, .lo_ns = gap + llround(i.lo), .hi_ns = gap + llround(i.hi),
-	};
-}
-
-/* The two last columns are sums of the others: parts that are not shown, and all. */
-static void add_totals(struct resample *r, double *others, double *all)
+static void add_totals(struct resample *r)
 {
 	const struct differential *d = r->b->d;
-	size_t nr = d->nr_resamples;
+	double *others = values_of(r, r->nr_columns), *all = values_of(r, r->nr_columns + 1);
 
 	for (size_t c = 0; c < r->nr_columns; c++)
-		for (size_t n = 0; n < nr; n++) {
-			all[n] += r->values[c * nr + n];
-			if (c >= d->nr_shown)
-				others[n] += r->values[c * nr + n];
+		for (size_t n = 0; n < d->nr_resamples; n++) {
+			double off = values_of(r, c)[n];
+
+			all[n] += off;
+			others[n] += c < d->nr_shown ? 0 : off;
 		}
 }
 
-static void take_intervals(struct resample *r, size_t nr_independent)
+/* All of the latency in another resample, which has nothing to do with this one. */
+static void widen_contexts(struct resample *r)
+{
+	const struct differential *d = r->b->d;
+	const double *all = values_of(r, r->nr_columns + 1);
+	size_t nr = d->nr_resamples;
+
+	for (size_t c = 0; c + 1 < r->nr_columns; c++)
+		for (size_t n = 0; n < nr && leaf_kind_anomaly(d->parts[c].kind) == ANOMALY_CONTEXT; n++)
+			values_of(r, c)[n] += all[(n + nr / 2) % nr];
+}
+
+/* A resample of nr blocks varies less than they do, by one of them. */
+static double standard_error(const double *values, size_t nr, double nr_blocks)
+{
+	double sum = 0;
+
+	for (size_t n = 0; n < nr; n++)
+		sum += values[n] * values[n];
+	return sqrt(sum / nr * nr_blocks / (nr_blocks - 1));
+}
+
+COMPARE_NUMBERS(compare_doubles, double)
+
+/* No part is off by more standard errors, in 95 % of the resamples. */
+static double count_errors(struct resample *r)
+{
+	size_t nr = r->b->d->nr_resamples;
+	double *most = values_of(r, r->nr_columns + 2), z;
+
+	for (size_t c = 0; c <= r->nr_columns; c++)
+		for (size_t n = 0; n < nr && r->errors[c] > 0; n++) {
+			double off = fabs(values_of(r, c)[n]) / r->errors[c];
+
+			if (off > most[n])
+				most[n] = off;
+		}
+	qsort(most, nr, sizeof(*most), compare_doubles);
+	z = nr ? most[(size_t)(BOOTSTRAP_CONFIDENCE * nr)] : 0;
+	return z > BOOTSTRAP_Z ? z : BOOTSTRAP_Z;
+}
+
+static struct differential_interval interval_around(int64_t gap, double width)
+{
+	return (struct differential_interval){
+		.is_known = true, .lo_ns = gap - llround(width), .hi_ns = gap + llround(width),
+	};
+}
+
+static void set_intervals(struct resample *r, size_t nr_blocks)
 {
 	struct differential *d = r->b->d;
-	size_t nr = d->nr_resamples;
-	double *others = r->values + r->nr_columns * nr, *all = others + nr;
+	double width;
 
-	add_totals(r, others, all);
+	add_totals(r);
+	if (r->b->nr_runs > 1)
+		widen_contexts(r);
+	for (size_t c = 0; c < r->nr_columns + 2; c++)
+		r->errors[c] = standard_error(values_of(r, c), d->nr_resamples, nr_blocks);
+	width = bootstrap_student(count_errors(r), nr_blocks);
 	for (size_t c = 0; c + 1 < r->nr_columns; c++)
-		d->parts[c].gap = interval_of(r->values + c * nr, nr, nr_independent,
-					      differential_gap(&d->parts[c]));
-	d->others.gap = interval_of(others, nr, nr_independent, differential_gap(&d->others));
-	d->gap = interval_of(all, nr, nr_independent, d->target.mean_ns - d->reference.mean_ns);
+		d->parts[c].gap = interval_around(differential_gap(&d->parts[c]), width * r->errors[c]);
+	d->others.gap = interval_around(differential_gap(&d->others), width * r->errors[r->nr_columns]);
+	d->gap = interval_around(d->target.mean_ns - d->reference.mean_ns,
+				 bootstrap_student(BOOTSTRAP_Z, nr_blocks) * r->errors[r->nr_columns + 1]);
 }
 
 int differential_resample(struct differential_build *b)
@@ -258,16 +309,18 @@ int differential_resample(struct differential_build *b)
 	r.near_lo = calloc(r.nr_columns, sizeof(*r.near_lo));
 	r.near_hi = calloc(r.nr_columns, sizeof(*r.near_hi));
 	r.row = calloc(r.nr_columns, sizeof(*r.row));
-	r.values = calloc((r.nr_columns + 2) * (size_t)d->nr_resamples, sizeof(*r.values));
-	if (r.near_lo && r.near_hi && r.row && r.values)
+	r.errors = calloc(r.nr_columns + 2, sizeof(*r.errors));
+	r.values = calloc((r.nr_columns + 3) * (size_t)d->nr_resamples, sizeof(*r.values));
+	if (r.near_lo && r.near_hi && r.row && r.errors && r.values)
 		ret = 0;
 	for (size_t i = 0; i < b->nr_runs && !ret; i++)
 		ret = add_run(&r, &b->runs[i], &random);
 	if (!ret)
-		take_intervals(&r, nr);
+		set_intervals(&r, nr);
 	free(r.near_lo);
 	free(r.near_hi);
 	free(r.row);
+	free(r.errors);
 	free(r.values);
 	return ret;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "cli/units.h"
 #include "bootstrap.h"
 #include "differential.h"
@@ -132,12 +133,7 @@ static double measure(const struct gate *g, const struct resampler *s, const uin
 	return resampler_percentile(s, times, g->part);
 }
 
-static int compare_doubles(const void *pa, const void *pb)
-{
-	const double *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+COMPARE_NUMBERS(compare_doubles, double)
 
 /* So few tell where a percentile is: the requests beyond it, and it. */
 static size_t count_telling(const struct gate *g, size_t nr)

@@ -85,17 +85,13 @@ static enum anomaly function_anomaly(const struct explanation *e, uint32_t n)
 
 static enum anomaly anomaly_of(const struct explanation *e, uint32_t n)
 {
-#define STATE(name, json, colour, rank, anomaly, ...) [LEAF_##name] = ANOMALY_##anomaly,
-	static const enum anomaly anomalies[NR_LEAF_KINDS] = {
-#include "analysis/attribution/states.def"
-	};
-#undef STATE
 	const struct leaf *leaf = leaf_of(e, n);
+	enum anomaly anomaly;
 
 	if (!leaf || leaf->kind == LEAF_FUNCTION)
 		return function_anomaly(e, n);
-	return anomalies[leaf->kind] == ANOMALY_CONTEXT && is_usual(e, n) ? ANOMALY_GAP :
-									    anomalies[leaf->kind];
+	anomaly = leaf_kind_anomaly(leaf->kind);
+	return anomaly == ANOMALY_CONTEXT && is_usual(e, n) ? ANOMALY_GAP : anomaly;
 }
 
 /* Causes: one for each kind and name, whatever the path to it */

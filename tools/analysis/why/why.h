@@ -17,18 +17,6 @@
 
 #include "analysis/partition/partition.h"
 
-/* NSight's four classes of anomalies; a function's is one of three. */
-enum anomaly {
-	ANOMALY_CONTEXT,	/* a context that most requests did not meet */
-	ANOMALY_GAP,		/* off the CPU, or waiting */
-	ANOMALY_SLOWER,		/* a function's time per call */
-	ANOMALY_MORE,		/* a function's number of calls */
-	ANOMALY_UNEXPECTED,	/* a function that few requests call */
-	ANOMALY_OVERLAP,	/* behind other requests */
-	ANOMALY_UNKNOWN,
-	NR_ANOMALIES
-};
-
 /* How an edge of a chain is known, and how sure that makes it. */
 enum edge_source {
 	EDGE_SHIM,		/* the shim recorded the hold: exact */
