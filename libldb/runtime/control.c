@@ -36,9 +36,7 @@
 
 enum { READY_NO, READY_YES };
 
-DORMANT_PAGE static struct raw_thread control_thread;
 static _Atomic uint32_t ready;
-DORMANT_PAGE static uint32_t control_pid;		/* a child that ran no fork handler has none of this */
 
 static char recorder[64];		/* its socket, to connect to; "": wait for one */
 static bool listens;
@@ -499,12 +497,22 @@ static void listen_forever(void)
 	}
 }
 
+/* By who waits for one of ours. */
+static void raise_ours(void)
+{
+	/* a child made by a raw system call knows its parent's threads, which it must leave alone */
+	if (!control_is_ours())
+		return;
+	priority_raise(&control_thread);
+	scan_raise();
+}
+
 static void control_main(void *arg)
 {
 	bool resumes = paused;
 
 	(void)arg;
-	priority_find();
+	atomic_store(&raw_on_wait, priority_find() ? raise_ours : NULL);
 	identity_drop();
 	identity_cpus();
 	identity = identity_now();
@@ -524,11 +532,6 @@ static void control_main(void *arg)
 	/* Before the kernel says that we are gone: the next one wants the name. */
 	if (listener >= 0)
 		sys(SYS_close, listener);
-}
-
-bool control_ever_ran(void)
-{
-	return control_pid;
 }
 
 static void wait_ready(void)
@@ -556,12 +559,6 @@ static int control_start(void)
 bool control_runs(void)
 {
 	return unlikely(atomic_load_explicit(&control_thread.tid, memory_order_relaxed) || paused);
-}
-
-/* Not so in a child that was made by a raw system call, nor in a vfork()'s. */
-bool control_is_ours(void)
-{
-	return control_pid == sys(SYS_getpid);
 }
 
 void control_launched(const char *name)
@@ -606,11 +603,6 @@ void control_fork_child(void)
 bool control_is_leaving(void)
 {
 	return atomic_load_explicit(&leaving, memory_order_relaxed) != LEAVE_NOT;
-}
-
-void control_raise(void)
-{
-	priority_raise(&control_thread);
 }
 
 void control_kick(void)

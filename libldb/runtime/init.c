@@ -12,18 +12,13 @@
 #include <unistd.h>
 #include "runtime.h"
 
-DORMANT_PAGE bool inert;
-DORMANT_PAGE bool initialised;
-
 /*
  * Of the compiler's own start files only this is wanted: what they would do when the
  * library goes is for one that can go, and writes to a page.
  */
 HIDDEN void *__dso_handle = &__dso_handle;
 
-const char *record_name;
-
-static char record_name_buf[108];
+static char recorder[108];	/* that launched the program: the name of its socket */
 
 /* Our memcmp() stops at the first difference, so never past a NUL. */
 static char *env_find(char **env, const char *name)
@@ -75,13 +70,11 @@ static const char *env_value(char **env, const char *name)
 	return value ? value : "";
 }
 
-/* By the first instrumented module, which may be one that is loaded later. */
-void launched(void)
+/* With the first instrumented module, which may be one that is loaded later. */
+static void call_recorder(void)
 {
-	const char *name = record_name;
-
-	record_name = NULL;
-	control_launched(name);
+	module_on_first = NULL;
+	control_launched(recorder);
 }
 
 __attribute__((constructor)) static void ldb_init(void)
@@ -103,13 +96,13 @@ __attribute__((constructor)) static void ldb_init(void)
 	module_init();
 	name = env_find(env, LDB_ENV_RECORD);
 	if (name) {
-		raw_strcpy(record_name_buf, name, sizeof(record_name_buf));
-		record_name = record_name_buf;
+		raw_strcpy(recorder, name, sizeof(recorder));
+		module_on_first = call_recorder;
 	}
 	/* else: whoever this program executes, or loads, may be instrumented */
 	if (name && module_nr_instrumented()) {
 		env_restore(env);
-		launched();
+		call_recorder();
 	}
 	door_open();
 	if (raw_str_equal(env_value(env, LDB_ENV), "listen"))

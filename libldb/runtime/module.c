@@ -43,6 +43,8 @@ _Atomic uint32_t nr_modules_lost;
 DORMANT_PAGE intptr_t block_off[BLOCKS_MAX];
 DORMANT_PAGE _Atomic uint32_t nr_blocks;
 
+void (*module_on_first)(void);
+
 static bool seen[MODULES_MAX];
 
 struct module *module_at(uint32_t i)
@@ -330,9 +332,9 @@ void __ldb_module_loaded(const void *addr)
 	if (initialised && !inert) {
 		module_refresh();
 		if (session_was_on())
-			control_raise();	/* what it has not told by the end is nameless */
-		if (record_name && module_nr_instrumented())
-			launched();
+			priority_raise(&control_thread);	/* what it has not reported by the end is nameless */
+		if (module_on_first && module_nr_instrumented())
+			module_on_first();
 	}
 	errno = saved;
 }

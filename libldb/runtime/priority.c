@@ -83,9 +83,10 @@ static bool any_filter(void)
 	return raw_each_entry("/proc/self/task", has_no_filter, &any) || any;
 }
 
-void priority_find(void)
+bool priority_find(void)
 {
 	may_lower = may_be_nicer() && !any_filter();
+	return may_lower;
 }
 
 /* What sched_setattr() takes since it exists; not every libc has it. */
@@ -145,13 +146,4 @@ void priority_raise(struct raw_thread *t)
 	/* In this order: it must not miss that it was raised. */
 	sys(SYS_sched_setscheduler, tid, SCHED_OTHER, &none);
 	atomic_store(&t->is_raised, 1);
-}
-
-void priority_raise_all(void)
-{
-	/* a child made by a raw system call knows its parent's threads, which it must leave alone */
-	if (!may_lower || !control_is_ours())
-		return;
-	control_raise();
-	scan_raise();
 }

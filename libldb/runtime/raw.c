@@ -139,6 +139,16 @@ void raw_sleep_ns(uint64_t ns)
 	sys(SYS_nanosleep, &ts, 0);
 }
 
+void (*_Atomic raw_on_wait)(void);
+
+static void raise_awaited(void)
+{
+	void (*raise)(void) = atomic_load_explicit(&raw_on_wait, memory_order_relaxed);
+
+	if (raise)
+		raise();
+}
+
 void raw_lock(struct raw_lock *l)
 {
 	uint32_t v = 0;
@@ -147,7 +157,7 @@ void raw_lock(struct raw_lock *l)
 		return;
 	for (bool again = false; atomic_exchange(&l->word, 2); again = true) {
 		if (again)
-			priority_raise_all();
+			raise_awaited();
 		raw_futex_wait(&l->word, 2, LOCK_WAIT_NS);
 	}
 }
@@ -284,7 +294,7 @@ bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns)
 			return false;
 		last = tid;
 		/* again and again: it may just have been about to give way */
-		priority_raise_all();
+		raise_awaited();
 		/* not private: the kernel wakes CLEARTID as shared */
 		sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, wait_ns ? &ts : NULL);
 	}

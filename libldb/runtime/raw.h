@@ -51,6 +51,8 @@ struct raw_lock {
 	_Atomic uint32_t word;
 };
 void raw_lock(struct raw_lock *l);
+/* If it is set: raises ldb's own threads, for who waits for one.  NULL: they never give way. */
+extern void (*_Atomic raw_on_wait)(void);
 void raw_unlock(struct raw_lock *l);
 
 /* Sleeps while *word == val; at most timeout_ns, 0: no limit. */

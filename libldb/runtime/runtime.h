@@ -10,6 +10,37 @@
 
 #pragma GCC visibility push(hidden)
 
+/* process.c */
+
+extern bool inert;		/* AT_SECURE: nothing at all is done */
+extern bool initialised;
+extern struct raw_thread control_thread;
+extern uint32_t control_pid;	/* the process that it is, or was, of; 0: there never was one */
+
+/* In this process or one that it was forked from. */
+static inline bool control_ever_ran(void)
+{
+	return control_pid;
+}
+
+/*
+ * Whether its threads, if any, are this process's: the child of a raw fork or a vfork() has
+ * only their numbers.
+ */
+static inline bool control_is_ours(void)
+{
+	return control_pid == sys(SYS_getpid);
+}
+
+/*
+ * session_on() for where each program passes: its page is not touched, which would
+ * be a page fault, before there is something in it.
+ */
+static inline bool session_was_on(void)
+{
+	return control_ever_ran() && session_on();
+}
+
 /* thread.c */
 
 #define THREADS_MAX	16384	/* registered at once; more are "unwatched" */
@@ -64,6 +95,8 @@ void module_fork_child(void);
 /* Looks for modules not seen yet, and for those gone.  Program threads only. */
 void module_refresh(void);
 uint32_t module_nr_instrumented(void);
+/* If it is set: called with the first instrumented module that is loaded later. */
+extern void (*module_on_first)(void);
 
 /* session.c */
 
@@ -132,24 +165,9 @@ bool control_leave(enum control_leave how);
 void control_return(void);
 /* One load: is there a thread of ours to think of? */
 bool control_runs(void);
-/* In this process or one that it was forked from. */
-bool control_ever_ran(void);
-
-/*
- * session_on() for where each program passes: its page is not touched, which would
- * be a page fault, before there is something in it.
- */
-static inline bool session_was_on(void)
-{
-	return control_ever_ran() && session_on();
-}
 /* By a scanner: the control thread should look at once whether it is to leave. */
 bool control_is_leaving(void);
-/* Whether its threads, if any, are this process's: a child of a raw fork has only their numbers. */
-bool control_is_ours(void);
 void control_kick(void);
-/* A thread of the program waits for it. */
-void control_raise(void);
 
 /* door.c */
 void door_open(void);
@@ -163,14 +181,13 @@ bool identity_may_be_watched(uint32_t peer_uid);
 /* priority.c */
 
 /* By a thread of ours that still has the program's rights: whether they suffice. */
-void priority_find(void);
+bool priority_find(void);
 /* By t itself, where nobody waits for it: after its start, and after it was raised. */
 void priority_give_way(struct raw_thread *t);
 /* By t itself, between two pieces of work: others on its CPU come first. */
 void priority_rest(const struct raw_thread *t);
 /* By who waits for it, again and again: it may be about to give way.  Any thread. */
 void priority_raise(struct raw_thread *t);
-void priority_raise_all(void);
 
 /* unmap.c: stacks whose memory the program took away while nobody recorded. */
 void unmap_find_gone(void);
@@ -178,12 +195,6 @@ void unmap_find_gone(void);
 /* fork.c */
 void fork_init(void);
 bool fork_in_progress(void);		/* of the calling thread */
-
-/* init.c */
-extern bool inert;		/* AT_SECURE: nothing at all is done */
-extern bool initialised;
-extern const char *record_name;	/* of the recorder that started us and was not called yet, or NULL */
-void launched(void);		/* calls it */
 
 /* scan/scanner.c */
 /* Memory for all of it, before session_begin(); 0 or -errno. */

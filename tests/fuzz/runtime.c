@@ -54,8 +54,6 @@ enum {				/* u8, modulo their number */
 
 /* The rest of the library */
 
-bool inert, initialised;
-const char *record_name;
 static struct module modules[NR_MODULES];
 _Atomic uint32_t nr_modules, nr_modules_lost, nr_blocks;
 intptr_t block_off[BLOCKS_MAX];
@@ -486,6 +484,7 @@ static void reset(void)
 	conn = listener = kick = -1;
 	recorder[0] = 0;
 	control_pid = 0;
+	raw_on_wait = NULL;
 	leaving = leave_owner = 0;
 	identity_wait = 0;
 	self = NULL;

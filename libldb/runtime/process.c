@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is so with the process: one part of the runtime sets it, and many ask.  This file
+ * needs no other, so that all may ask.
+ */
+#include "runtime.h"
+
+DORMANT_PAGE bool inert;
+DORMANT_PAGE bool initialised;
+DORMANT_PAGE uint32_t control_pid;
+DORMANT_PAGE struct raw_thread control_thread;
