@@ -5,7 +5,30 @@
  * section 3.3).
  */
 #include "held.h"
-#include "wait.h"
+#include "waiters.h"
+
+void lock_event_write(const struct thread *t, uint32_t type, const struct held_lock *h,
+		      uint64_t begin, uint64_t end, uint32_t flags)
+{
+	union {
+		struct ldb_lock_rec lock;
+		struct ldb_rec slot[2];
+	} r = { .lock = {
+		.end = end,
+		.tid = t->tid,
+		.type = type,
+		.flags = flags,
+		.lock = h->lock,
+		.owner = h->owner,
+		.begin = begin,
+		.cont1 = LDB_EV_CONT + 1,
+		.site_hi = h->site_kind >> 32,
+		.gen = h->gen,
+		.site_lo = h->site_kind,
+	} };
+
+	ring_write(r.slot, 2);
+}
 
 void held_write_wait(struct thread *t, struct held_lock *h)
 {
@@ -63,9 +86,7 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		held_remove(t, h);
 	}
 	if (!known) {
-		uint64_t wait_begin = h ? r->h.wait_begin : 0;
-
-		if (wait_begin)
+		if (h)
 			held_write_wait(t, &r->h);
 		r->h = (struct held_lock){
 			.lock = (uintptr_t)lock,

@@ -31,6 +31,9 @@ void held_forget(struct held_list *l, uint32_t tid);
 /* Returns the free slot at the end of a full list. */
 uint32_t held_make_room(struct thread *t);
 void held_remove(struct thread *t, struct held_lock *h);
+/* Writes a record about h->lock: owner, gen and site are the entry's. */
+void lock_event_write(const struct thread *t, uint32_t type, const struct held_lock *h,
+		      uint64_t begin, uint64_t end, uint32_t flags);
 /* Writes the wait that the entry keeps back, if there is one. */
 void held_write_wait(struct thread *t, struct held_lock *h);
 

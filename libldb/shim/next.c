@@ -80,6 +80,11 @@ struct next next_table = {
 #include "list.h"
 };
 
+intptr_t shim_gen_off(void)
+{
+	return next_table.gen_off;
+}
+
 void next_init(void)
 {
 	if (symbol_lockless())

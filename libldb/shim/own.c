@@ -15,6 +15,7 @@
 #include <errno.h>
 #include "held.h"
 #include "wait.h"
+#include "waiters.h"
 
 /* One in the slow path of another, and in signal handlers. */
 #define OWN_WAITS_MAX	4

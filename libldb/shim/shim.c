@@ -23,6 +23,7 @@
 #include "mutex.h"
 #include "next.h"
 #include "wait.h"
+#include "waiters.h"
 
 #ifndef __EXCEPTIONS
 #error "compile the shim with -fexceptions, or cancellation skips its cleanup"
@@ -495,11 +496,6 @@ void shim_locate(intptr_t gen_off)
 	next_table.held_off = (uintptr_t)&held_list - cpu_thread_pointer();
 }
 
-intptr_t shim_gen_off(void)
-{
-	return next_table.gen_off;
-}
-
 void shim_not_alone(void)
 {
 	struct thread *t = thread_self();
@@ -539,9 +535,7 @@ void shim_fork_child(void)
 	held_list.tid = 0;
 	held_list.nr_held = 0;
 	held_list.held_epoch = 0;
-	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
-		if (atomic_load_explicit(&waiters_table[n], memory_order_relaxed))
-			atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
+	waiters_forget();
 	own_fork_child();
 	wakers_forget();
 }

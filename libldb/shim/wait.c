@@ -9,32 +9,7 @@
 #include <errno.h>
 #include "held.h"
 #include "wait.h"
-
-_Atomic uint32_t waiters_table[1 << WAITERS_BITS];
-_Atomic uint64_t wakers_table[1 << WAITERS_BITS];
-
-void lock_event_write(const struct thread *t, uint32_t type, const struct held_lock *h,
-		      uint64_t begin, uint64_t end, uint32_t flags)
-{
-	union {
-		struct ldb_lock_rec lock;
-		struct ldb_rec slot[2];
-	} r = { .lock = {
-		.end = end,
-		.tid = t->tid,
-		.type = type,
-		.flags = flags,
-		.lock = h->lock,
-		.owner = h->owner,
-		.begin = begin,
-		.cont1 = LDB_EV_CONT + 1,
-		.site_hi = h->site_kind >> 32,
-		.gen = h->gen,
-		.site_lo = h->site_kind,
-	} };
-
-	ring_write(r.slot, 2);
-}
+#include "waiters.h"
 
 static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uint32_t flags)
 {
@@ -53,13 +28,6 @@ static uint32_t waker_of(const volatile void *object)
 	uint32_t tid = word & ((1U << WAKER_TID_BITS) - 1);
 
 	return word == waker_word(object, tid) ? tid : 0;
-}
-
-void wakers_forget(void)
-{
-	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
-		if (atomic_load_explicit(&wakers_table[n], memory_order_relaxed))
-			atomic_store_explicit(&wakers_table[n], 0, memory_order_relaxed);
 }
 
 static bool has_waker(uint32_t kind)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* See waiters.h.  A page that is all zero already is not written to: it may be a child's. */
+#include "waiters.h"
+
+_Atomic uint32_t waiters_table[1 << WAITERS_BITS];
+_Atomic uint64_t wakers_table[1 << WAITERS_BITS];
+
+void waiters_forget(void)
+{
+	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
+		if (atomic_load_explicit(&waiters_table[n], memory_order_relaxed))
+			atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
+}
+
+void wakers_forget(void)
+{
+	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
+		if (atomic_load_explicit(&wakers_table[n], memory_order_relaxed))
+			atomic_store_explicit(&wakers_table[n], 0, memory_order_relaxed);
+}
