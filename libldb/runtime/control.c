@@ -41,10 +41,9 @@ static _Atomic uint32_t ready;
 static char recorder[64];		/* its socket, to connect to; "": wait for one */
 static bool listens;
 DORMANT_PAGE static bool paused;			/* a session is on, and nobody of ours is there */
-static _Atomic uint32_t leaving;	/* enum control_leave */
 static _Atomic uint32_t leave_owner;	/* tid of the thread that changes something */
 
-static int conn = -1, listener = -1, kick = -1;
+static int conn = -1, listener = -1;
 static uint64_t identity;
 static unsigned identity_wait;
 static uint32_t sent_modules;		/* how many of the modules were reported */
@@ -224,10 +223,10 @@ static int attach(int *fd)
 	sent_lost = 0;
 	memset(sent_unload, 0, sizeof(sent_unload));
 	unmap_find_gone();
-	session_begin();
+	recording_begin();
 	ret = scan_start();
 	if (ret) {
-		session_end();
+		recording_end();
 		session_unmap();
 		send_text(LDB_MSG_ERROR, "the scanner thread cannot be started", ret);
 		return -1;
@@ -246,7 +245,7 @@ static void detach(void)
 {
 	atomic_store(&session_page.a.on, 0);
 	scan_stop();
-	session_end();
+	recording_end();
 	/* whoever was writing a record has finished, or writes into scratch */
 	raw_sleep_ns(1000000);
 }
@@ -285,7 +284,7 @@ static bool must_leave(bool attached)
 {
 	uint64_t now;
 
-	if (atomic_load(&leaving) != LEAVE_NOT)
+	if (atomic_load(&control_leaving) != LEAVE_NOT)
 		return true;
 	if (!attached || ++identity_wait < IDENTITY_TICKS)
 		return false;
@@ -298,7 +297,7 @@ static bool must_leave(bool attached)
 static void leave(bool attached)
 {
 	struct ldb_msg_leaving m = {
-		.returns = attached && recorder[0] && atomic_load(&leaving) == LEAVE_AND_RETURN,
+		.returns = attached && recorder[0] && atomic_load(&control_leaving) == LEAVE_AND_RETURN,
 	};
 
 	if (!attached)
@@ -310,7 +309,7 @@ static void leave(bool attached)
 		session.device = -1;
 		paused = true;
 	} else {
-		raw_strcpy(m.text, atomic_load(&leaving) == LEAVE_NOT ?
+		raw_strcpy(m.text, atomic_load(&control_leaving) == LEAVE_NOT ?
 			   "the program changed its credentials by a raw system call, and ldb's threads must not keep the old ones: recording ended" :
 			   "the program takes rights from itself that ldb's threads would keep (seccomp, or no longer dumpable): recording ended",
 			   sizeof(m.text));
@@ -381,7 +380,7 @@ static void serve(bool resumes)
 		struct pollfd p[3] = {
 			{ .fd = conn, .events = POLLIN },
 			{ .fd = listener, .events = POLLIN },
-			{ .fd = kick, .events = POLLIN },
+			{ .fd = control_kick, .events = POLLIN },
 		};
 
 		n = sys(SYS_poll, p, 3, attached ? POLL_MODULES_MS : POLL_LEAVE_MS);
@@ -477,7 +476,7 @@ static void listener_open(void)
 static void listen_forever(void)
 {
 	for (int i = 0; listener < 0; i++) {
-		if (i == NAME_TRIES || atomic_load(&leaving) != LEAVE_NOT)
+		if (i == NAME_TRIES || atomic_load(&control_leaving) != LEAVE_NOT)
 			return;		/* no sockets here, or somebody squats the name */
 		raw_sleep_ns(RETRY_BIND_NS);
 		listener_open();
@@ -518,7 +517,7 @@ static void control_main(void *arg)
 	identity = identity_now();
 	identity_wait = 0;
 	listener = conn = session.device = -1;
-	kick = sys(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
+	control_kick = sys(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (listens)
 		listener_open();
 	paused = false;
@@ -592,25 +591,13 @@ void control_fork_child(void)
 	recorder[0] = 0;
 	paused = false;
 	atomic_store(&control_thread.tid, 0);
-	atomic_store(&leaving, LEAVE_NOT);
+	atomic_store(&control_leaving, LEAVE_NOT);
 	atomic_store(&leave_owner, 0);
 	if (listens)
 		control_start();
 }
 
 /* Leaving, and coming back */
-
-bool control_is_leaving(void)
-{
-	return atomic_load_explicit(&leaving, memory_order_relaxed) != LEAVE_NOT;
-}
-
-void control_kick(void)
-{
-	uint64_t one = 1;
-
-	sys(SYS_write, kick, &one, sizeof(one));
-}
 
 /*
  * One change at a time.  A signal handler that changes something in the midst of a
@@ -635,10 +622,10 @@ bool control_leave(enum control_leave how)
 {
 	if (!control_is_ours() || !own_leave())
 		return false;
-	atomic_store(&leaving, how);
+	atomic_store(&control_leaving, how);
 	/* It did not get a CPU in ten seconds?  Then it leaves as soon as it does. */
 	if (raw_thread_join(&control_thread, LEAVE_TRIES, LEAVE_WAIT_NS))
-		atomic_store(&leaving, LEAVE_NOT);
+		atomic_store(&control_leaving, LEAVE_NOT);
 	if ((!paused && !listens) || how == LEAVE_FOR_GOOD) {
 		atomic_store(&leave_owner, 0);
 		return false;

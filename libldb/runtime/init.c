@@ -91,7 +91,7 @@ __attribute__((constructor)) static void ldb_init(void)
 	}
 	initialised = true;
 	session_init((const void *)getauxval(AT_SYSINFO_EHDR));
-	thread_init();
+	create_init();
 	fork_init();
 	module_init();
 	name = env_find(env, LDB_ENV_RECORD);

@@ -40,8 +40,6 @@ static struct raw_lock started_lock;
 static struct module *chunks[MODULES_MAX / CHUNK];	/* mapped when they are needed, and kept */
 _Atomic uint32_t nr_modules;
 _Atomic uint32_t nr_modules_lost;
-DORMANT_PAGE intptr_t block_off[BLOCKS_MAX];
-DORMANT_PAGE _Atomic uint32_t nr_blocks;
 
 void (*module_on_first)(void);
 

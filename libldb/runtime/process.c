@@ -9,3 +9,5 @@ DORMANT_PAGE bool inert;
 DORMANT_PAGE bool initialised;
 DORMANT_PAGE uint32_t control_pid;
 DORMANT_PAGE struct raw_thread control_thread;
+_Atomic uint32_t control_leaving;
+int control_kick = -1;

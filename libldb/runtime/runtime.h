@@ -32,6 +32,19 @@ static inline bool control_is_ours(void)
 	return control_pid == sys(SYS_getpid);
 }
 
+enum control_leave {
+	LEAVE_NOT,
+	LEAVE_AND_RETURN,
+	LEAVE_FOR_GOOD,
+};
+extern _Atomic uint32_t control_leaving;	/* enum control_leave: what it is to do */
+extern int control_kick;			/* a descriptor: written to, it has a look */
+
+static inline bool control_is_leaving(void)
+{
+	return atomic_load_explicit(&control_leaving, memory_order_relaxed) != LEAVE_NOT;
+}
+
 /*
  * session_on() for where each program passes: its page is not touched, which would
  * be a page fault, before there is something in it.
@@ -54,18 +67,30 @@ extern struct raw_lock registry_lock;
 extern struct thread *_Atomic *_Atomic live;
 extern _Atomic uint32_t nr_live;
 
-void thread_init(void);			/* registers the main thread */
+/* An entry that nobody has; NULL: there are too many, or there is no memory. */
+struct thread *thread_alloc(void);
+void thread_free(struct thread *t);
+/* Under registry_lock. */
+void thread_add(struct thread *t);
+void thread_remove(struct thread *t);
+/* What thread_self() says in the calling thread. */
+void thread_set_self(struct thread *t);
 void thread_fork_child(void);		/* only the caller is left */
 bool thread_alone(void);		/* there never was another than the first */
 /* Its number, which is another in a child that was alone already. */
 void thread_renumber(void);
-/* Under registry_lock: gives a thread a page in the running session. */
-void thread_assign_page(struct thread *t, bool existing);
+
+/* Offsets of the thread blocks from the thread pointer; append-only, by module.c. */
+#define BLOCKS_MAX	64
+extern intptr_t block_off[BLOCKS_MAX];
+extern _Atomic uint32_t nr_blocks;
+
+/* create.c */
+void create_init(void);			/* registers the main thread */
 
 /* module.c */
 
 #define MODULES_MAX	1024
-#define BLOCKS_MAX	64
 
 struct module {
 	uint64_t start, end, bias;
@@ -82,10 +107,6 @@ struct module {
 struct module *module_at(uint32_t i);
 extern _Atomic uint32_t nr_modules;
 extern _Atomic uint32_t nr_modules_lost;
-
-/* Offsets of the thread blocks from the thread pointer; append-only. */
-extern intptr_t block_off[BLOCKS_MAX];
-extern _Atomic uint32_t nr_blocks;
 
 /* At the start.  Of what is there, it finds thread blocks and tables of functions. */
 void module_init(void);
@@ -128,8 +149,6 @@ void session_init(const void *vdso_image);
 /* Keeps fd open for as long as the session lasts if it is the module's device. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
 void session_populate(void);	/* maps what will soon be written to; now and then */
-void session_begin(void);	/* pages for all threads, then on */
-void session_end(void);		/* off; the caller has stopped the scanners */
 void session_unmap(void);	/* scratch memory in its place */
 void session_fork_child(void);
 struct ldb_info *session_info(void);
@@ -138,6 +157,16 @@ struct ldb_stack *session_stack_of(int slot);
 uint64_t session_ticks(uint64_t ns);
 /* Writes into a scanner's own ring; one writer each. */
 void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr);
+
+/* recording.c */
+
+void recording_begin(void);	/* pages for all threads, then on */
+void recording_end(void);	/* off; the caller has stopped the scanners */
+/* Under registry_lock: gives a thread a page in the running session, and takes it back. */
+void recording_assign_page(struct thread *t, bool existing);
+void recording_release_page(struct thread *t);
+/* A thread that has no page, or no entry. */
+void recording_count_unwatched(void);
 
 /* control.c */
 
@@ -156,18 +185,10 @@ void control_fork_child(void);
  * change, with what this returned: they come back.  Program threads only; false: there
  * are none, or they do not come back.
  */
-enum control_leave {
-	LEAVE_NOT,
-	LEAVE_AND_RETURN,
-	LEAVE_FOR_GOOD,
-};
 bool control_leave(enum control_leave how);
 void control_return(void);
 /* One load: is there a thread of ours to think of? */
 bool control_runs(void);
-/* By a scanner: the control thread should look at once whether it is to leave. */
-bool control_is_leaving(void);
-void control_kick(void);
 
 /* door.c */
 void door_open(void);
@@ -197,7 +218,7 @@ void fork_init(void);
 bool fork_in_progress(void);		/* of the calling thread */
 
 /* scan/scanner.c */
-/* Memory for all of it, before session_begin(); 0 or -errno. */
+/* Memory for all of it, before recording_begin(); 0 or -errno. */
 int scan_prepare(void);
 int scan_start(void);
 void scan_stop(void);

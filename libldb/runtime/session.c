@@ -287,46 +287,6 @@ int session_map(int fd, const struct ldb_msg_attach *msg, const char **why)
 	return 0;
 }
 
-void session_begin(void)
-{
-	struct session_active *a = &session_page.a;
-	uint32_t n;
-
-	raw_lock(&registry_lock);
-	session.free_head = 0;
-	session.nr_free = session.max_threads;
-	for (uint32_t i = 0; i < session.max_threads; i++)
-		session.free_slot[i] = i;
-	a->clock_id = session.clock_id;
-	session.attach_tsc = session_clock();
-	session_info()->attach_tsc = session.attach_tsc;
-	n = atomic_load(&nr_live);
-	for (uint32_t i = 0; i < n; i++)
-		thread_assign_page(atomic_load(&live[i]), true);
-	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
-	shim_begin();
-	session_publish(a);
-	raw_unlock(&registry_lock);
-}
-
-void session_end(void)
-{
-	uint32_t n;
-
-	raw_lock(&registry_lock);
-	atomic_store(&session_page.a.on, 0);
-	n = atomic_load(&nr_live);
-	for (uint32_t i = 0; i < n; i++) {
-		struct thread *t = atomic_load(&live[i]);
-
-		shim_flush(t);
-		scan_count_made(t);
-		t->slot = -1;
-		t->scan = NULL;
-	}
-	raw_unlock(&registry_lock);
-}
-
 void session_unmap(void)
 {
 	if (session.device >= 0)
@@ -345,21 +305,4 @@ void session_fork_child(void)
 	if (session.device >= 0)
 		session.device = -1;	/* a number in a file table this process has not */
 	session_unmap();
-}
-
-/*
- * exit(): what was made since the scanner's last look is in no page yet.  Not
- * after _exit() or a signal, of course.
- */
-__attribute__((destructor)) static void session_at_exit(void)
-{
-	uint32_t unlocked = 0, n;
-
-	/* exit() may be called from a signal handler: never wait here */
-	if (!session_was_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
-		return;
-	n = atomic_load(&nr_live);
-	for (uint32_t i = 0; session_on() && i < n; i++)
-		scan_count_made(atomic_load(&live[i]));
-	raw_unlock(&registry_lock);
 }

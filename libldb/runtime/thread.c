@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The registry of the program's threads, and the interposed thread creation.
- *
- * A thread registers itself before its start routine and leaves in a TSD
- * destructor, so that return, pthread_exit() and cancellation all pass there.
- * Its stack, TLS block and page outlive every look of the scanner:
- * scan_thread_gone() waits for the one that may be in flight.
+ * The registry of the program's threads, and where their blocks are.  Who comes and goes is
+ * create.c's business: this file calls nobody but raw.c, so all that look at threads may use it.
  */
 #define _GNU_SOURCE
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <threads.h>
 #include "runtime.h"
-#include "shim/symbol.h"
 
-/* Set by the loader: the end of the main thread's stack, below argv. */
-extern void *__libc_stack_end;
-
-#define MAIN_STACK_MAX	(1ULL << 33)	/* when it is unlimited */
 #define LIVE_FEW	16
-#define DESTRUCTOR_ROUNDS (PTHREAD_DESTRUCTOR_ITERATIONS - 1)
 
 DORMANT_PAGE struct raw_lock registry_lock;
 DORMANT_PAGE static struct thread *_Atomic live_few[LIVE_FEW];
@@ -41,20 +24,18 @@ static struct thread *chunks[THREADS_MAX / CHUNK];	/* but for the first few */
 DORMANT_PAGE static uint32_t nr_threads;	/* entries ever used */
 DORMANT_PAGE static struct thread *free_threads;
 static TLS_IE struct thread *self;
-static TLS_IE unsigned exit_round;
-static TLS_IE uint64_t no_gen;		/* while nothing is instrumented */
-DORMANT_PAGE static pthread_key_t exit_key;
-DORMANT_PAGE static bool exit_key_ok;
-DORMANT_PAGE static size_t default_stack_size;
 
-typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-typedef int thrd_create_fn(thrd_t *, thrd_start_t, void *);
-DORMANT_PAGE static void *next_create;
-DORMANT_PAGE static void *next_thrd_create;
+DORMANT_PAGE intptr_t block_off[BLOCKS_MAX];
+DORMANT_PAGE _Atomic uint32_t nr_blocks;
 
 struct thread *thread_self(void)
 {
 	return self;
+}
+
+void thread_set_self(struct thread *t)
+{
+	self = t;
 }
 
 uint64_t thread_gen(void)
@@ -114,7 +95,7 @@ static struct thread *thread_unused(void)
 	return thread_entry(i);
 }
 
-static struct thread *thread_alloc(void)
+struct thread *thread_alloc(void)
 {
 	struct thread *t;
 
@@ -128,7 +109,7 @@ static struct thread *thread_alloc(void)
 	return t;
 }
 
-static void thread_free(struct thread *t)
+void thread_free(struct thread *t)
 {
 	raw_lock(&registry_lock);
 	atomic_store(&t->state, THREAD_FREE);
@@ -137,297 +118,26 @@ static void thread_free(struct thread *t)
 	raw_unlock(&registry_lock);
 }
 
-static void count_unwatched(void)
+void thread_add(struct thread *t)
 {
-	__atomic_add_fetch(&session_info()->unwatched_threads, 1, __ATOMIC_RELAXED);
-}
+	uint32_t n = atomic_load(&nr_live);
 
-/* Of another thread, by the control thread: the descriptor is its own. */
-static void read_name(struct thread *t)
-{
-	char path[48] = "/proc/self/task/";
-	long fd, n;
-
-	raw_strcpy(raw_decimal(path + strlen(path), t->tid), "/comm", 8);
-	fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	n = sys(SYS_read, fd, t->name, sizeof(t->name));
-	sys(SYS_close, fd);
-	if (n > 0)
-		t->name[n - 1] = 0;	/* the newline */
-}
-
-void thread_assign_page(struct thread *t, bool existing)
-{
-	struct ldb_page *p;
-
-	t->slot = -1;
-	if (!session.nr_free) {
-		count_unwatched();
-		return;
-	}
-	t->slot = session.free_slot[session.free_head];
-	session.free_head = (session.free_head + 1) % session.max_threads;
-	session.nr_free--;
-	if (session_info()->pages_used <= (uint64_t)t->slot)
-		__atomic_store_n(&session_info()->pages_used, t->slot + 1, __ATOMIC_RELEASE);
-	if (existing)
-		read_name(t);
-	p = session_page_of(t->slot);
-	memset(p, 0, 512);
-	p->tid = t->tid;
-	p->stack_lo = t->stack_lo;
-	p->stack_hi = t->stack_hi;
-	p->tp = t->tp;
-	p->start_tsc = existing ? 0 : t->start_tsc;
-	p->start_routine = t->start_routine;
-	memcpy(p->name, t->name, sizeof(p->name));
-	scan_thread_new(t, existing);
-	__atomic_store_n(&p->state, LDB_PAGE_LIVE, __ATOMIC_RELEASE);
-}
-
-/* Under registry_lock. */
-static void release_page(struct thread *t)
-{
-	if (t->slot < 0)
-		return;
-	session.free_slot[(session.free_head + session.nr_free) % session.max_threads] = t->slot;
-	session.nr_free++;
-	t->slot = -1;
-}
-
-static void thread_register(struct thread *t)
-{
-	uint32_t n;
-
-	t->tid = sys(SYS_gettid);
-	t->tp = cpu_thread_pointer();
-	t->slot = -1;
-	shim_thread_enter(t);
-	atomic_store(&t->in_request, 0);
-	t->scan = NULL;
-	raw_lock(&registry_lock);
-	n = atomic_load(&nr_live);
-	if (session_was_on()) {
-		/* not while dormant: a sandbox may kill for a prctl() */
-		sys(SYS_prctl, PR_GET_NAME, t->name);
-		t->start_tsc = session_clock();
-		thread_assign_page(t, false);
-	}
 	atomic_store(&t->state, THREAD_LIVE);
 	atomic_store(&live[n], t);
 	atomic_store(&nr_live, n + 1);
-	raw_unlock(&registry_lock);
-	self = t;
-	if (exit_key_ok)
-		pthread_setspecific(exit_key, t);
-	if (session_was_on()) {
-		struct ldb_rec r = {
-			.tsc = t->start_tsc, .tid = t->tid,
-			.type = LDB_EV_THREAD_START,
-			.arg = t->start_routine, .arg2 = t->creator,
-		};
-
-		ring_write(&r, 1);
-	}
 }
 
-static void remove_live(struct thread *t)
+void thread_remove(struct thread *t)
 {
 	uint32_t n = atomic_load(&nr_live), i;
 
 	for (i = 0; i < n && atomic_load(&live[i]) != t; i++)
 		;
+	atomic_store(&t->state, THREAD_DYING);
 	if (i == n)
 		return;
 	atomic_store(&live[i], atomic_load(&live[n - 1]));
 	atomic_store(&nr_live, n - 1);
-}
-
-static void thread_unregister(struct thread *t)
-{
-	uint32_t epoch;
-	int slot;
-
-	shim_thread_exit(t);
-	request_thread_exit(t);
-	self = NULL;
-	raw_lock(&registry_lock);
-	epoch = session_page.a.epoch;
-	atomic_store(&t->state, THREAD_DYING);
-	remove_live(t);
-	raw_unlock(&registry_lock);
-	scan_thread_gone(t);
-
-	raw_lock(&registry_lock);
-	/* the page was of a recording that has ended since */
-	if (epoch != session_page.a.epoch || !session_on())
-		t->slot = -1;
-	slot = t->slot;
-	if (slot >= 0 && session_on()) {
-		struct ldb_page *p = session_page_of(slot);
-		struct ldb_rec r = {
-			.tsc = session_clock(), .tid = t->tid,
-			.type = LDB_EV_THREAD_EXIT, .arg = slot,
-		};
-
-		scan_thread_flush(t, r.tsc);
-		sys(SYS_prctl, PR_GET_NAME, p->name);
-		p->exit_tsc = r.tsc;
-		__atomic_store_n(&p->state, LDB_PAGE_EXITED, __ATOMIC_RELEASE);
-		ring_write(&r, 1);
-	}
-	release_page(t);
-	raw_unlock(&registry_lock);
-	thread_free(t);
-}
-
-/*
- * Destructors of the program's own keys may run instrumented code after ours:
- * ask to be called again until the last round.
- */
-static void thread_exit(void *p)
-{
-	int saved = errno;
-
-	if (exit_round++ < DESTRUCTOR_ROUNDS &&
-	    pthread_setspecific(exit_key, p) == 0) {
-		errno = saved;
-		return;
-	}
-	thread_unregister(p);
-	errno = saved;
-}
-
-struct start_args {
-	union {
-		void *(*pthread)(void *);
-		thrd_start_t thrd;
-	};
-	void *arg;
-};
-
-/* Between creation and start the name is unused: the arguments pass there. */
-static struct start_args *start_args(struct thread *t)
-{
-	_Static_assert(sizeof(t->name) >= sizeof(struct start_args), "fits");
-	return (struct start_args *)t->name;
-}
-
-static struct thread *thread_prepare(void *fn, void *arg, size_t stack_size)
-{
-	struct thread *t = thread_alloc();
-
-	if (!t) {
-		if (session_on())
-			count_unwatched();
-		return NULL;
-	}
-	t->start_routine = (uintptr_t)fn;
-	t->creator = self ? self->tid : 0;
-	t->stack_lo = stack_size;	/* until the thread knows its end */
-	start_args(t)->pthread = (void *(*)(void *))fn;
-	start_args(t)->arg = arg;
-	return t;
-}
-
-static struct start_args thread_enter(struct thread *t)
-{
-	struct start_args a = *start_args(t);
-	size_t size = t->stack_lo;
-
-	/* glibc keeps its own at the upper end of the stack */
-	t->stack_hi = cpu_pthread_of(cpu_thread_pointer());
-	t->stack_lo = t->stack_hi - size;
-	thread_register(t);
-	return a;
-}
-
-static void *pthread_trampoline(void *p)
-{
-	struct start_args a = thread_enter(p);
-
-	return a.pthread(a.arg);
-}
-
-static int thrd_trampoline(void *p)
-{
-	struct start_args a = thread_enter(p);
-
-	return a.thrd(a.arg);
-}
-
-EXPORT int pthread_create(pthread_t *restrict out, const pthread_attr_t *restrict attr,
-			  void *(*fn)(void *), void *restrict arg)
-{
-	create_fn *next = (create_fn *)symbol_cached(&next_create, "pthread_create");
-	size_t stack_size = default_stack_size;
-	struct thread *t;
-	int ret;
-
-	if (inert || !exit_key_ok || fork_in_progress())
-		return next(out, attr, fn, arg);
-	if (attr)
-		pthread_attr_getstacksize(attr, &stack_size);
-	t = thread_prepare((void *)fn, arg, stack_size);
-	if (!t)
-		return next(out, attr, fn, arg);
-	ret = next(out, attr, pthread_trampoline, t);
-	if (ret)
-		thread_free(t);
-	else if (session_was_on())
-		shim_not_alone();
-	return ret;
-}
-
-EXPORT int thrd_create(thrd_t *out, thrd_start_t fn, void *arg)
-{
-	thrd_create_fn *next = (thrd_create_fn *)symbol_cached(&next_thrd_create, "thrd_create");
-	struct thread *t;
-	int ret;
-
-	if (inert || !exit_key_ok || fork_in_progress())
-		return next(out, fn, arg);
-	t = thread_prepare((void *)fn, arg, default_stack_size);
-	if (!t)
-		return next(out, fn, arg);
-	ret = next(out, thrd_trampoline, t);
-	if (ret != thrd_success)
-		thread_free(t);
-	else if (session_was_on())
-		shim_not_alone();
-	return ret;
-}
-
-static void main_stack(struct thread *t)
-{
-	struct rlimit rl;
-	uint64_t size = MAIN_STACK_MAX;
-
-	if (getrlimit(RLIMIT_STACK, &rl) == 0 && rl.rlim_cur < size)
-		size = rl.rlim_cur;
-	t->stack_hi = (uintptr_t)__libc_stack_end;
-	t->stack_lo = t->stack_hi - size;
-}
-
-void thread_init(void)
-{
-	pthread_attr_t attr;
-	struct thread *t;
-
-	if (!shim_gen_off())
-		shim_locate((uintptr_t)&no_gen - cpu_thread_pointer());
-	exit_key_ok = pthread_key_create(&exit_key, thread_exit) == 0;
-	if (pthread_attr_init(&attr) == 0) {
-		pthread_attr_getstacksize(&attr, &default_stack_size);
-		pthread_attr_destroy(&attr);
-	}
-	t = thread_alloc();
-	if (!t)
-		return;
-	main_stack(t);
-	thread_register(t);
 }
 
 /* What the other threads had is free again. */

@@ -126,10 +126,6 @@ struct scanner {
 	struct walk walk[2];
 };
 
-/* Of LDB_MAX_SCANNERS and SESSION_THREADS_MAX; NULL until the first recording. */
-extern struct scanner *scanners;
-extern struct scan_state *states;
-
 /* frame.c */
 
 /* Walks from top to the first known record.  gen: the thread's, read before top. */
@@ -170,6 +166,10 @@ void share_core(struct scanner *s, uint64_t stint_ticks);
 void share_end(struct scanner *s);
 
 /* watch.c */
+
+/* Of LDB_MAX_SCANNERS and SESSION_THREADS_MAX; NULL until the first recording. */
+extern struct scanner *scanners;
+extern struct scan_state *states;
 
 void watch_begin(struct scanner *s);
 /* Looks at each thread of the stint that is due.  Returns whether any was. */

@@ -12,9 +12,6 @@
 #define SPINS_PER_SLEEP	200
 #define EXIT_SLEEP_NS	50000
 
-struct scanner *scanners;
-struct scan_state *states;
-
 static void scan_pin(int32_t cpu)
 {
 	uint64_t mask[16] = { 0 };
@@ -54,6 +51,14 @@ static void scan_stint(struct scanner *s)
 	pace_stamp(s, scan_stamp());
 }
 
+/* The control thread should look at once whether it is to leave. */
+static void kick_control(void)
+{
+	uint64_t one = 1;
+
+	sys(SYS_write, control_kick, &one, sizeof(one));
+}
+
 static void scan_main(void *arg)
 {
 	struct scanner *s = arg;
@@ -73,7 +78,7 @@ static void scan_main(void *arg)
 			watch_release(s);
 		share_core(s, s->stamp - begin);
 		if (unlikely(control_is_leaving()))
-			control_kick();
+			kick_control();
 	}
 	watch_release(s);
 	share_end(s);

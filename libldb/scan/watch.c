@@ -29,6 +29,9 @@
 #define BALANCE_NS	10000000
 #define BUSY_NS		50000000	/* changed so short a time ago: counts */
 
+struct scanner *scanners;
+struct scan_state *states;
+
 /*
  * Tells the module which page the thread has, and where its block is.  From here
  * because the descriptor is in the control thread's file table, which program

@@ -34,6 +34,7 @@
 #define cpu_prefetch_write(p)	((void)(p))
 
 #ifdef FUZZ_SCANNER	/* once in each of its rounds */
+#include "runtime/runtime.h"
 #define control_is_leaving	machine_is_leaving
 #endif
 

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include "fuzz.h"
 #include "runtime-machine.h"
+#include "runtime/runtime.h"
 
 #define FIBERS_MAX	8
 #define STACK_SIZE	(128 * 1024)	/* RAW_STACK_SIZE */
@@ -177,7 +178,6 @@ void machine_scanners(void)
 			fiber_resume(f);
 }
 
-bool control_is_leaving(void);
 bool machine_is_leaving(void)
 {
 	machine_yield();

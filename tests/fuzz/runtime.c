@@ -3,16 +3,16 @@
  * The runtime against a hostile or broken recorder: messages with and without descriptors,
  * of the wrong kind, too many or too small, session memory that is laid out wrong or changes
  * while it is looked at, hang-ups at any time; and a program that meanwhile makes
- * threads, calls functions, writes records and changes its user.  control.c and thread.c
- * are a part of this file, so that what they keep can be reset; the other files of the
+ * threads, calls functions, writes records and changes its user.  control.c, thread.c
+ * and create.c are a part of this file, so that what they keep can be reset; the other files of the
  * runtime are compiled as they are, for the machine of runtime-machine.c.
  *
  * u8 HOW_*; then what recorder and program do, one by one: see enum.
  */
 #include "runtime-sys.h"
 #include "../../libldb/runtime/control.c"
-#define count_unwatched count_pageless
 #include "../../libldb/runtime/thread.c"
+#include "../../libldb/runtime/create.c"
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -55,8 +55,7 @@ enum {				/* u8, modulo their number */
 /* The rest of the library */
 
 static struct module modules[NR_MODULES];
-_Atomic uint32_t nr_modules, nr_modules_lost, nr_blocks;
-intptr_t block_off[BLOCKS_MAX];
+_Atomic uint32_t nr_modules, nr_modules_lost;
 
 struct module *module_at(uint32_t i)
 {
@@ -248,7 +247,7 @@ static void check_session(void)
 
 void machine_polls(bool serves)
 {
-	unsigned nr = (conn >= 0) + (listener >= 0) + (kick >= 0) + (session.device >= 0);
+	unsigned nr = (conn >= 0) + (listener >= 0) + (control_kick >= 0) + (session.device >= 0);
 
 	if (++r.nr_polls > POLLS_MAX)
 		broken("the control thread does not end");
@@ -481,11 +480,11 @@ static void reset(void)
 	memset(modules, 0, sizeof(modules));
 	nr_modules = nr_modules_lost = nr_blocks = 0;
 	listens = paused = false;
-	conn = listener = kick = -1;
+	conn = listener = control_kick = -1;
 	recorder[0] = 0;
 	control_pid = 0;
 	raw_on_wait = NULL;
-	leaving = leave_owner = 0;
+	control_leaving = leave_owner = 0;
 	identity_wait = 0;
 	self = NULL;
 	if (r.session >= 0)

@@ -19,9 +19,7 @@ _Atomic uint32_t nr_live;
 _Atomic uint32_t nr_blocks;
 intptr_t block_off[BLOCKS_MAX];
 static struct scanner all_scanners[LDB_MAX_SCANNERS];
-struct scanner *scanners = all_scanners;
 static struct scan_state all_states[SESSION_THREADS_MAX];
-struct scan_state *states = all_states;
 
 static struct thread threads[NR];
 static struct ldb_page pages[NR];
@@ -61,6 +59,8 @@ void look(struct scanner *s, struct scan_state *st, uint64_t lo)
 
 static void begin(unsigned nr_scanners, unsigned nr)
 {
+	scanners = all_scanners;
+	states = all_states;
 	memset(&session, 0, sizeof(session));
 	memset(looks, 0, sizeof(looks));
 	memset(is_running, 0, sizeof(is_running));

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A recording begins and ends: each thread gets a page in the session's memory, and the
+ * parts that write there hear of it.  The memory itself is session.c's.  (raw thread, but
+ * for pages of threads that come and go, and for exit())
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include "runtime.h"
+
+void recording_count_unwatched(void)
+{
+	__atomic_add_fetch(&session_info()->unwatched_threads, 1, __ATOMIC_RELAXED);
+}
+
+/* Of another thread, by the control thread: the descriptor is its own. */
+static void read_name(struct thread *t)
+{
+	char path[48] = "/proc/self/task/";
+	long fd, n;
+
+	raw_strcpy(raw_decimal(path + strlen(path), t->tid), "/comm", 8);
+	fd = sys(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	n = sys(SYS_read, fd, t->name, sizeof(t->name));
+	sys(SYS_close, fd);
+	if (n > 0)
+		t->name[n - 1] = 0;	/* the newline */
+}
+
+void recording_assign_page(struct thread *t, bool existing)
+{
+	struct ldb_page *p;
+
+	t->slot = -1;
+	if (!session.nr_free) {
+		recording_count_unwatched();
+		return;
+	}
+	t->slot = session.free_slot[session.free_head];
+	session.free_head = (session.free_head + 1) % session.max_threads;
+	session.nr_free--;
+	if (session_info()->pages_used <= (uint64_t)t->slot)
+		__atomic_store_n(&session_info()->pages_used, t->slot + 1, __ATOMIC_RELEASE);
+	if (existing)
+		read_name(t);
+	p = session_page_of(t->slot);
+	memset(p, 0, 512);
+	p->tid = t->tid;
+	p->stack_lo = t->stack_lo;
+	p->stack_hi = t->stack_hi;
+	p->tp = t->tp;
+	p->start_tsc = existing ? 0 : t->start_tsc;
+	p->start_routine = t->start_routine;
+	memcpy(p->name, t->name, sizeof(p->name));
+	scan_thread_new(t, existing);
+	__atomic_store_n(&p->state, LDB_PAGE_LIVE, __ATOMIC_RELEASE);
+}
+
+void recording_release_page(struct thread *t)
+{
+	if (t->slot < 0)
+		return;
+	session.free_slot[(session.free_head + session.nr_free) % session.max_threads] = t->slot;
+	session.nr_free++;
+	t->slot = -1;
+}
+
+void recording_begin(void)
+{
+	struct session_active *a = &session_page.a;
+	uint32_t n;
+
+	raw_lock(&registry_lock);
+	session.free_head = 0;
+	session.nr_free = session.max_threads;
+	for (uint32_t i = 0; i < session.max_threads; i++)
+		session.free_slot[i] = i;
+	a->clock_id = session.clock_id;
+	session.attach_tsc = session_clock();
+	session_info()->attach_tsc = session.attach_tsc;
+	n = atomic_load(&nr_live);
+	for (uint32_t i = 0; i < n; i++)
+		recording_assign_page(atomic_load(&live[i]), true);
+	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
+	shim_begin();
+	session_publish(a);
+	raw_unlock(&registry_lock);
+}
+
+void recording_end(void)
+{
+	uint32_t n;
+
+	raw_lock(&registry_lock);
+	atomic_store(&session_page.a.on, 0);
+	n = atomic_load(&nr_live);
+	for (uint32_t i = 0; i < n; i++) {
+		struct thread *t = atomic_load(&live[i]);
+
+		shim_flush(t);
+		scan_count_made(t);
+		t->slot = -1;
+		t->scan = NULL;
+	}
+	raw_unlock(&registry_lock);
+}
+
+/*
+ * exit(): what was made since the scanner's last look is in no page yet.  Not
+ * after _exit() or a signal, of course.
+ */
+__attribute__((destructor)) static void recording_at_exit(void)
+{
+	uint32_t unlocked = 0, n;
+
+	/* exit() may be called from a signal handler: never wait here */
+	if (!session_was_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
+		return;
+	n = atomic_load(&nr_live);
+	for (uint32_t i = 0; session_on() && i < n; i++)
+		scan_count_made(atomic_load(&live[i]));
+	raw_unlock(&registry_lock);
+}
