@@ -48,13 +48,13 @@ of_cpu=$of_cpu'|\<ix86_|TARGET_64BIT|ASM_INTEL|\<asm/(msr|tsc|trap_pf|cpufeature
 of_cpu=$of_cpu'|%%?(r[abcd]x|e[abcd]x|r[sd]i|e[sd]i|r[bs]p|rip|r8|r9|r1[0-5]|fs|gs)\>'
 of_cpu=$of_cpu'|->(rip|rsp|rbp|rax|r[cd]x|r[sd]i|eflags)\>|arch/[a-z0-9_]*(x86|generic)[a-z0-9_]*[/.]'
 
-code_of $(code_files) >code
-ok "there is code to look at" test "$(wc -l <code)" -gt 50000
-grep -E ":[0-9]+:.*($of_cpu)" code >"$WORK/list"
+code_of $(code_files) >"$WORK/code"
+ok "there is code to look at" test "$(wc -l <"$WORK/code")" -gt 50000
+grep -E ":[0-9]+:.*($of_cpu)" "$WORK/code" >"$WORK/list"
 ok_empty "CPU code only in arch/ and <ldb/arch.h>"
 
 # One of each, as it could be written.
-cat >bad.c <<'END'
+cat >"$WORK/bad.c" <<'END'
 	__asm__ volatile("pause" : : : "memory");
 	asm("ror{q} {$17, %0|%0, 17}" : "+r"(sp));
 	asm volatile ("rep movsb" : "+D"(d));
@@ -74,10 +74,10 @@ __attribute__((target("avx2")))
 	u->rip = to;
 #include "arch/x86_64/cpu.h"
 END
-code_of bad.c | grep -v -E ":[0-9]+:.*($of_cpu)" >"$WORK/list"
+code_of "$WORK/bad.c" | grep -v -E ":[0-9]+:.*($of_cpu)" >"$WORK/list"
 ok_empty "each kind of CPU code is found"
 
-cat >good.c <<'END'
+cat >"$WORK/good.c" <<'END'
 	asm volatile("");	/* asm("pause") in a comment */
 	// __x86_64__
 asm(".pushsection .rodata\n"
@@ -85,7 +85,7 @@ extern const ElfW(Dyn) dynamic[] __asm__("_DYNAMIC");
 	gasm *stmt = gimple_build_asm_vec(text, inputs);
 #include <asm/local.h>
 END
-code_of good.c | grep -E ":[0-9]+:.*($of_cpu)" >"$WORK/list"
+code_of "$WORK/good.c" | grep -E ":[0-9]+:.*($of_cpu)" >"$WORK/list"
 ok_empty "and nothing is taken for it that is none"
 
 finish
