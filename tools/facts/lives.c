@@ -11,13 +11,16 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/keyed.h"
 #include "base/window.h"
 #include "classes.h"
 #include "lives.h"
 #include "ticks.h"
 
 struct open_life {
-	struct open_life *next;		/* in the bucket */
+	struct open_life *next;		/* not in use */
+	uint32_t number;		/* in lives.open */
+	bool is_open;
 	struct life life;
 	unsigned nr_open;		/* parts without an end */
 	bool has_end;			/* an END was seen */
@@ -25,86 +28,74 @@ struct open_life {
 };
 
 struct worker {				/* what a thread works on */
-	struct worker *next;
 	uint32_t tid;
 	uint64_t *ids;
 	size_t nr, room;
 };
-
-#define NR_WORKER_BUCKETS	256
 
 struct lives {
 	struct model *m;
 	int (*life)(void *arg, struct life *life);
 	void *arg;
 	struct lives_result *result;
-	struct open_life **buckets;
-	size_t nr_buckets, nr_open;
-	struct worker *workers[NR_WORKER_BUCKETS];
+	struct keyed open;		/* struct open_life, by id; also those not in use */
+	size_t nr_open;
+	struct keyed workers;		/* struct worker, by tid */
 	struct window window;		/* of rows */
 	struct open_life *spare;	/* not in use, with what they have room for */
 	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
 	size_t nr_wanted_bits;
 };
 
-static size_t hash_id(uint64_t id, size_t nr)
-{
-	return (id * 0x9e3779b97f4a7c15ULL >> 32) & (nr - 1);
-}
-
 static struct open_life *find_open(struct lives *l, uint64_t id)
 {
-	struct open_life *o = l->buckets[hash_id(id, l->nr_buckets)];
+	struct open_life *o;
 
-	while (o && o->life.id != id)
-		o = o->next;
+	keyed_each(&l->open, hash_mix(0, id), o)
+		if (o->life.id == id)
+			return o;
+	return NULL;
+}
+
+/* One that was used before, with what it has room for, or a new one; NULL: out of memory. */
+static struct open_life *new_open(struct lives *l, uint64_t id)
+{
+	struct open_life *o = l->spare;
+
+	if (!o) {
+		o = keyed_add(&l->open, hash_mix(0, id), sizeof(*o));
+		if (o)
+			o->number = l->open.nr - 1;
+		return o;
+	}
+	if (hash_add(&l->open.hash, hash_mix(0, id), o->number))
+		return NULL;
+	l->spare = o->next;
 	return o;
 }
 
-static void grow_buckets(struct lives *l)
-{
-	size_t nr = 4 * l->nr_buckets;
-	struct open_life **buckets = calloc(nr, sizeof(*buckets));
-
-	if (!buckets)
-		return;
-	for (size_t i = 0; i < l->nr_buckets; i++)
-		for (struct open_life *o = l->buckets[i], *next; o; o = next) {
-			next = o->next;
-			o->next = buckets[hash_id(o->life.id, nr)];
-			buckets[hash_id(o->life.id, nr)] = o;
-		}
-	free(l->buckets);
-	l->buckets = buckets;
-	l->nr_buckets = nr;
-}
-
-/* NULL: out of memory, or too many are open. */
-static struct open_life *begin_life(struct lives *l, const struct ldb_row_req *row)
+/* 0 or -ENOMEM; *open stays NULL if too many are. */
+static int begin_life(struct lives *l, const struct ldb_row_req *row, struct open_life **open)
 {
 	struct open_life *o;
 
 	if (l->nr_open >= LIVES_OPEN_MAX) {
 		l->result->nr_dropped++;
-		return NULL;
+		return 0;
 	}
-	if (l->nr_open > l->nr_buckets)
-		grow_buckets(l);
-	o = l->spare;
-	if (o)
-		l->spare = o->next;
-	else
-		o = calloc(1, sizeof(*o));
+	o = new_open(l, row->id);
 	if (!o)
-		return NULL;
-	*o = (struct open_life){ .life = {
-		.id = row->id, .start = row->tick, .end = row->tick, .class = "",
-		.parts = o->life.parts, .room = o->life.room,
-	} };
-	o->next = l->buckets[hash_id(row->id, l->nr_buckets)];
-	l->buckets[hash_id(row->id, l->nr_buckets)] = o;
+		return -ENOMEM;
+	*o = (struct open_life){
+		.number = o->number, .is_open = true,
+		.life = {
+			.id = row->id, .start = row->tick, .end = row->tick, .class = "",
+			.parts = o->life.parts, .room = o->life.room,
+		},
+	};
 	l->nr_open++;
-	return o;
+	*open = o;
+	return 0;
 }
 
 void life_free(struct life *life)
@@ -118,12 +109,11 @@ void life_free(struct life *life)
 /* Hands the life over and forgets it. */
 static int end_life(struct lives *l, struct open_life *o)
 {
-	struct open_life **p = &l->buckets[hash_id(o->life.id, l->nr_buckets)];
+	uint64_t hash = hash_mix(0, o->life.id);
 	int ret;
 
-	while (*p != o)
-		p = &(*p)->next;
-	*p = o->next;
+	hash_remove(&l->open.hash, hash, o->number);
+	o->is_open = false;
 	l->nr_open--;
 	o->life.class = classes_find(l->m->classes, o->life.id, o->life.end);
 	ret = l->life(l->arg, &o->life);
@@ -189,17 +179,14 @@ static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 
 static struct worker *get_worker(struct lives *l, uint32_t tid)
 {
-	struct worker **bucket = &l->workers[tid % NR_WORKER_BUCKETS], *w;
+	struct worker *w;
 
-	for (w = *bucket; w; w = w->next)
+	keyed_each(&l->workers, hash_mix(0, tid), w)
 		if (w->tid == tid)
 			return w;
-	w = calloc(1, sizeof(*w));
-	if (!w)
-		return NULL;
-	w->tid = tid;
-	w->next = *bucket;
-	*bucket = w;
+	w = keyed_add(&l->workers, hash_mix(0, tid), sizeof(*w));
+	if (w)
+		w->tid = tid;
 	return w;
 }
 
@@ -207,9 +194,7 @@ static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 {
 	struct worker *w = get_worker(l, tid);
 
-	if (!w)
-		return -ENOMEM;
-	if (!array_room(&w->ids, &w->room, w->nr, sizeof(*w->ids)))
+	if (!w || !array_room(&w->ids, &w->room, w->nr, sizeof(*w->ids)))
 		return -ENOMEM;
 	w->ids[w->nr++] = id;
 	return 0;
@@ -292,9 +277,9 @@ static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 			then.tick = since;
 	}
 	if (!o && !ret)
-		o = begin_life(l, &then);
+		ret = begin_life(l, &then, &o);
 	if (!o)
-		return ret ? ret : l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+		return ret;
 	return add_part(o, &then, true) ? 0 : -ENOMEM;
 }
 
@@ -302,19 +287,17 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 {
 	struct open_life *o = find_open(l, row->id);
 	struct life_part *part, *pending;
-	int ret;
+	int ret = 0;
 
 	/* This START belongs to the next life. */
 	if (o && !row->queue && is_left(o)) {
 		ret = end_left(l, o);
-		if (ret)
-			return ret;
 		o = NULL;
 	}
+	if (!o && !ret)
+		ret = begin_life(l, row, &o);
 	if (!o)
-		o = begin_life(l, row);
-	if (!o)
-		return l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+		return ret;
 	if (open_part(o, row->tid))
 		return 0;
 	pending = pending_part(o, row->queue);
@@ -341,11 +324,10 @@ static int on_block(struct lives *l, const struct ldb_row_req *row)
 	struct open_life *o = find_open(l, row->id);
 	struct life_part *part;
 	int64_t since = row->tick;
+	int ret = o ? 0 : begin_life(l, row, &o);
 
 	if (!o)
-		o = begin_life(l, row);
-	if (!o)
-		return l->nr_open >= LIVES_OPEN_MAX ? 0 : -ENOMEM;
+		return ret;
 	part = open_part(o, row->tid);
 	if (part) {
 		since = part->start;
@@ -407,13 +389,18 @@ static int on_end_all(struct lives *l, const struct ldb_row_req *row)
 	return ret;
 }
 
+static uint64_t wanted_bit(const struct lives *l, uint64_t id)
+{
+	return hash_mix(0, id) % l->nr_wanted_bits;
+}
+
 static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
 {
 	size_t bit;
 
 	if (!l->wanted || row->op == LDB_REQ_OP_END_ALL)
 		return true;
-	bit = hash_id(row->id, l->nr_wanted_bits);
+	bit = wanted_bit(l, row->id);
 	return l->wanted[bit / 64] >> bit % 64 & 1;
 }
 
@@ -456,64 +443,49 @@ static int add_rows(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-/* What is open at the end of the trace. */
+/* It is open at the end of the trace. */
+static int end_last(struct lives *l, struct open_life *o, int64_t last)
+{
+	struct life *life = &o->life;
+
+	for (size_t i = 0; i < life->nr_parts; i++) {
+		struct life_part *p = &life->parts[i];
+
+		if (!p->is_open)
+			continue;
+		life->has_lost_handoff |= p->is_queue;
+		p->end = last > p->start ? last : p->start;
+		if (p->end > life->end)
+			life->end = p->end;
+	}
+	/* It ended, and only a queue part nobody took is left. */
+	if (life->has_lost_handoff && is_left(o))
+		return end_left(l, o);
+	return end_life(l, o);
+}
+
 static int end_all_lives(struct lives *l)
 {
 	int64_t last = ticks_sane(reader_end_tick(l->m->reader));
 	int ret = 0;
 
-	for (size_t i = 0; i < l->nr_buckets && !ret; i++) {
-		while (l->buckets[i] && !ret) {
-			struct open_life *o = l->buckets[i];
-			struct life *life = &o->life;
+	for (size_t i = 0; i < l->open.nr && !ret; i++) {
+		struct open_life *o = l->open.at[i];
 
-			for (size_t k = 0; k < life->nr_parts; k++) {
-				struct life_part *p = &life->parts[k];
-
-				if (!p->is_open)
-					continue;
-				life->has_lost_handoff |= p->is_queue;
-				p->end = last > p->start ? last : p->start;
-				if (p->end > life->end)
-					life->end = p->end;
-			}
-			/* It ended, and only a queue part nobody took is left. */
-			if (o->has_end && o->nr_open && life->has_lost_handoff) {
-				bool works = false;
-
-				for (size_t k = 0; k < life->nr_parts; k++)
-					works |= life->parts[k].is_open && !life->parts[k].is_queue;
-				if (!works) {
-					life->is_complete = true;
-					life->end = o->last_end;
-				}
-			}
-			ret = end_life(l, o);
-		}
+		if (o->is_open)
+			ret = end_last(l, o, last);
 	}
 	return ret;
 }
 
 static void free_all(struct lives *l)
 {
-	for (size_t i = 0; l->buckets && i < l->nr_buckets; i++)
-		for (struct open_life *o = l->buckets[i], *next; o; o = next) {
-			next = o->next;
-			life_free(&o->life);
-			free(o);
-		}
-	for (size_t i = 0; i < NR_WORKER_BUCKETS; i++)
-		for (struct worker *w = l->workers[i], *next; w; w = next) {
-			next = w->next;
-			free(w->ids);
-			free(w);
-		}
-	for (struct open_life *o = l->spare, *next; o; o = next) {
-		next = o->next;
-		life_free(&o->life);
-		free(o);
-	}
-	free(l->buckets);
+	for (size_t i = 0; i < l->open.nr; i++)
+		life_free(&((struct open_life *)l->open.at[i])->life);
+	for (size_t i = 0; i < l->workers.nr; i++)
+		free(((struct worker *)l->workers.at[i])->ids);
+	keyed_free(&l->open);
+	keyed_free(&l->workers);
 	free(l->wanted);
 	window_free(&l->window);
 }
@@ -524,12 +496,10 @@ static int read_lives(struct lives *l)
 	struct model *m = l->m;
 	int ret = -ENOMEM;
 
-	l->nr_buckets = 1024;
-	l->buckets = calloc(l->nr_buckets, sizeof(*l->buckets));
 	window_init(&l->window, sizeof(struct ldb_row_req), on_row, l);
 	if (!m->classes)
 		m->classes = classes_open(m);
-	if (l->buckets && m->classes)
+	if (m->classes)
 		ret = reader_each(m->reader, LDB_BLK_REQ, NULL, add_rows, l);
 	if (!ret)
 		ret = window_finish(&l->window);
@@ -562,7 +532,7 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	if (!l.wanted)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
-		size_t bit = hash_id(ids[i], bits);
+		size_t bit = wanted_bit(&l, ids[i]);
 
 		l.wanted[bit / 64] |= 1ULL << bit % 64;
 	}

@@ -34,10 +34,11 @@ struct lockset_query {
 	int64_t first_start_max, last_start_min;
 };
 
+/* A place in search of user code. */
 struct lockset_climb {
-	struct lockset_climb *next;
 	struct lock_event *event;
 	uint64_t gen;		/* of the frame whose row is awaited */
+	uint32_t next;		/* of those that await it: 1 + number, or 0 */
 	unsigned steps;
 };
 
@@ -61,11 +62,7 @@ void lockset_init(struct lockset *s, struct model *m)
 
 void lockset_free(struct lockset *s)
 {
-	for (size_t i = 0; i < s->nr_climb_buckets; i++)
-		for (struct lockset_climb *c = s->climbs[i], *next; c; c = next) {
-			next = c->next;
-			free(c);
-		}
+	hash_free(&s->awaited);
 	free(s->climbs);
 	free(s->near);
 	free(s->queries);
@@ -204,17 +201,37 @@ static int prepare_queries(struct lockset *s)
 	return s->near ? 0 : -ENOMEM;
 }
 
-static struct lockset_climb **climb_bucket(struct lockset *s, uint32_t tid, uint64_t gen)
+static uint64_t frame_hash(uint32_t tid, uint64_t gen)
 {
-	uint64_t h = (gen ^ (uint64_t)tid << 40) * 0x9e3779b97f4a7c15ULL;
+	return hash_mix(tid, gen);
+}
 
-	return &s->climbs[(h >> 32) & (s->nr_climb_buckets - 1)];
+/* The first of those that await the frame; NULL: none. */
+static struct lockset_climb *find_climb(const struct lockset *s, uint32_t tid, uint64_t gen)
+{
+	uint32_t n;
+
+	hash_each(&s->awaited, frame_hash(tid, gen), n)
+		if (s->climbs[n].gen == gen && s->climbs[n].event->tid == tid)
+			return &s->climbs[n];
+	return NULL;
+}
+
+static int await_frame(struct lockset *s, struct lockset_climb *c)
+{
+	struct lockset_climb *first = find_climb(s, c->event->tid, c->gen);
+
+	c->next = first ? first->next : 0;
+	if (!first)
+		return hash_add(&s->awaited, frame_hash(c->event->tid, c->gen), c - s->climbs);
+	first->next = 1 + (c - s->climbs);
+	return 0;
 }
 
 static int prepare_places(struct lockset *s)
 {
 	struct symtab *st = s->m->symtab;
-	size_t nr = 0, buckets = 16;
+	size_t nr = 0;
 
 	for (size_t i = 0; i < s->nr; i++) {
 		struct lock_event *e = &s->events[i];
@@ -224,24 +241,19 @@ static int prepare_places(struct lockset *s)
 	}
 	if (!nr)
 		return 0;
-	while (buckets < nr)
-		buckets *= 2;
-	s->climbs = calloc(buckets, sizeof(*s->climbs));
+	s->climbs = calloc(nr, sizeof(*s->climbs));
 	if (!s->climbs)
 		return -ENOMEM;
-	s->nr_climb_buckets = buckets;
 	for (size_t i = 0; i < s->nr; i++) {
 		struct lock_event *e = &s->events[i];
-		struct lockset_climb *c, **bucket;
+		struct lockset_climb *c = &s->climbs[s->nr_climbs];
 
 		if (!e->where || !e->where->in_system || !e->gen)
 			continue;
-		c = calloc(1, sizeof(*c));
-		if (!c)
+		*c = (struct lockset_climb){ .event = e, .gen = e->gen };
+		s->nr_climbs++;
+		if (await_frame(s, c))
 			return -ENOMEM;
-		bucket = climb_bucket(s, e->tid, e->gen);
-		*c = (struct lockset_climb){ .next = *bucket, .event = e, .gen = e->gen };
-		*bucket = c;
 	}
 	return 0;
 }
@@ -255,7 +267,7 @@ int lockset_prepare(struct lockset *s)
 
 bool lockset_wants_funcs(const struct lockset *s)
 {
-	return s->nr_queries || s->nr_climb_buckets;
+	return s->nr_queries || s->nr_climbs;
 }
 
 /* Does the row's life fit the event?  Generations start again in a new thread. */
@@ -266,37 +278,31 @@ static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 	return f.start_min <= e->end && row->end_max >= e->begin;
 }
 
+/* True: the call stands in a system header, too, and its caller is awaited now. */
+static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_row_func *row)
+{
+	const struct symbol *call = symtab_lookup_call(s->m->symtab, row->ret, row->start_max);
+
+	if (*call->file && !call->in_system)
+		c->event->where = call;
+	if (!*call->file || !call->in_system || !row->parent_gen || ++c->steps == CLIMB_MAX)
+		return false;
+	c->gen = row->parent_gen;
+	return c->gen != row->gen;
+}
+
+/* Without memory a place stays where it is. */
 static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 {
-	struct lockset_climb **p = climb_bucket(s, row->tid, row->gen), *c;
-	const struct symbol *call;
+	struct lockset_climb *c = find_climb(s, row->tid, row->gen), *next;
 
-	while ((c = *p)) {
-		if (c->gen != row->gen || c->event->tid != row->tid || !covers(row, c->event)) {
-			p = &c->next;
-			continue;
-		}
-		*p = c->next;
-		call = symtab_lookup_call(s->m->symtab, row->ret, row->start_max);
-		if (*call->file && !call->in_system)
-			c->event->where = call;
-		if (!*call->file || !call->in_system || !row->parent_gen ||
-		    ++c->steps == CLIMB_MAX) {
-			free(c);
-			continue;
-		}
-		/* Never this bucket position again: a parent's generation is smaller. */
-		c->gen = row->parent_gen;
-		if (c->gen == row->gen) {
-			free(c);
-			continue;
-		}
-		struct lockset_climb **to = climb_bucket(s, row->tid, c->gen);
-
-		c->next = *to;
-		*to = c;
-		if (to == p)
-			p = &c->next;
+	if (!c)
+		return;
+	hash_remove(&s->awaited, frame_hash(row->tid, row->gen), c - s->climbs);
+	for (; c; c = next) {
+		next = c->next ? &s->climbs[c->next - 1] : NULL;
+		if (!covers(row, c->event) || climb(s, c, row))
+			(void)await_frame(s, c);
 	}
 }
 
@@ -389,7 +395,7 @@ void lockset_feed(struct lockset *s, const struct ldb_row_func *row)
 {
 	if (s->nr_queries)
 		feed_queries(s, row);
-	if (s->nr_climb_buckets)
+	if (s->nr_climbs)
 		feed_places(s, row);
 }
 

@@ -17,6 +17,7 @@
 #define FACTS_LOCKSET_H
 
 #include <linux/ldb.h>
+#include "base/hash.h"
 #include "model.h"
 
 /* A futex that no lock of the shim is known for; not a kind of contract A. */
@@ -40,8 +41,9 @@ struct lockset {
 	struct lockset_query *queries;
 	size_t nr_queries;
 	struct lockset_near *near;
-	struct lockset_climb **climbs;	/* hash of (tid, gen) */
-	size_t nr_climb_buckets;
+	struct lockset_climb *climbs;
+	size_t nr_climbs;
+	struct hash awaited;		/* the first of climbs for each frame */
 };
 
 /* Can there be a holder?  Conditions, semaphores, barriers and joins end when somebody says so. */
