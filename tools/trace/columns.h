@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of the trace file: which columns a block kind has, how each is
- * coded, and the two directions rows -> payload -> rows.  Private to the writer
+ * The tables of the trace file (schemas.def): which columns a block kind has, how each
+ * is coded, and the two directions rows -> payload -> rows.  Private to the writer
  * and the reader.
  *
  * All arithmetic is modulo 2^64, so every value survives the round trip.
@@ -37,7 +37,12 @@ struct schema {
 	uint16_t nr_columns;
 	uint16_t nr_strings;	/* columns that are strings */
 	uint16_t row_bytes;
+	uint16_t flags;		/* SCHEMA_F_* */
 };
+#define SCHEMA_F_TIME	1	/* rows have a time, */
+#define SCHEMA_F_ID	2	/* an id, */
+#define SCHEMA_F_DUR	4	/* a length that filters ask for */
+#define SCHEMA_F_BULKY	8	/* not what a closed file needs */
 
 /* What the index keeps of a block, and what filters ask of a row. */
 struct extent {
@@ -54,6 +59,15 @@ void schema_extent(unsigned kind, const void *row, struct extent *e);
 /* Widens sum by the extents of nr rows.  Of no rows: EXTENT_NONE. */
 void schema_extents(unsigned kind, const void *rows, size_t nr, struct extent *sum);
 #define EXTENT_NONE	{ INT64_MAX, INT64_MIN, UINT64_MAX, 0, 0 }
+
+static inline void extent_widen(struct extent *sum, const struct extent *e)
+{
+	sum->t_min = e->t_min < sum->t_min ? e->t_min : sum->t_min;
+	sum->t_max = e->t_max > sum->t_max ? e->t_max : sum->t_max;
+	sum->id_min = e->id_min < sum->id_min ? e->id_min : sum->id_min;
+	sum->id_max = e->id_max > sum->id_max ? e->id_max : sum->id_max;
+	sum->dur = e->dur > sum->dur ? e->dur : sum->dur;
+}
 
 #define ENCODER_STRING_MAX	65536	/* longer ones are cut */
 

@@ -32,41 +32,23 @@ bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_ma
 	return e.t_max >= t_min && e.t_min <= t_max;
 }
 
-static bool has_id(unsigned kind)
-{
-	return kind == LDB_BLK_FUNC || kind == LDB_BLK_LOCK || kind == LDB_BLK_THREAD ||
-	       kind == LDB_BLK_GAP || kind == LDB_BLK_REQ || kind == LDB_BLK_REQNAME ||
-	       kind == LDB_BLK_REQTAB || kind == LDB_BLK_SCHED || kind == LDB_BLK_TASK ||
-	       kind == LDB_BLK_FAULT || kind == LDB_BLK_IRQ;
-}
-
-static bool has_time(unsigned kind)
-{
-	return has_id(kind) || kind == LDB_BLK_CLOCK || kind == LDB_BLK_MODULE ||
-	       kind == LDB_BLK_LOST;
-}
-
-static bool has_dur(unsigned kind)
-{
-	return kind == LDB_BLK_FUNC || kind == LDB_BLK_LOCK || kind == LDB_BLK_GAP ||
-	       kind == LDB_BLK_REQTAB;
-}
-
 static void query_init(struct query *q, struct reader *r, unsigned kind,
 		       const struct reader_filter *filter)
 {
 	static const struct reader_filter all = READER_FILTER_ALL;
+	const struct schema *s = schema_find(kind);
+	unsigned has = s ? s->flags : 0;
 
 	*q = (struct query){ .r = r, .kind = kind, .filter = filter ? *filter : all };
-	if (!has_time(kind)) {
+	if (!(has & SCHEMA_F_TIME)) {
 		q->filter.t_min = INT64_MIN;
 		q->filter.t_max = INT64_MAX;
 	}
-	if (!has_id(kind)) {
+	if (!(has & SCHEMA_F_ID)) {
 		q->filter.id_min = 0;
 		q->filter.id_max = UINT64_MAX;
 	}
-	if (!has_dur(kind))
+	if (!(has & SCHEMA_F_DUR))
 		q->filter.min_dur = 0;
 	q->all = !memcmp(&q->filter, &all, sizeof(all));
 }

@@ -77,25 +77,8 @@ struct reader_rows {
 	size_t nr;		/* at least 1 */
 	union {
 		const void *rows;
-		const struct ldb_row_meta *meta;
-		const struct ldb_row_clock *clock;
-		const struct ldb_row_module *module;
-		const struct ldb_row_thread *thread;
-		const struct ldb_row_func *func;
-		const struct ldb_row_lock *lock;
-		const struct ldb_row_req *req;
-		const struct ldb_row_reqname *reqname;
-		const struct ldb_row_gap *gap;
-		const struct ldb_row_lost *lost;
-		const struct ldb_row_reqtab *reqtab;
-		const struct ldb_row_scan *scan;
-		const struct ldb_row_file *file;
-		const struct ldb_row_symbol *symbol;
-		const struct ldb_row_call *call;
-		const struct ldb_row_sched *sched;
-		const struct ldb_row_task *task;
-		const struct ldb_row_fault *fault;
-		const struct ldb_row_irq *irq;
+#define ROWS(KIND, name, when, bulk, columns)	const struct ldb_row_##name *name;
+#include "trace/schemas.def"
 	};
 };
 

@@ -9,7 +9,12 @@
 #include "trace/reqtab.h"
 #include "trace/writer.h"
 
-#define WRITER_KINDS		(LDB_BLK_IRQ + 1)
+/* One more than the greatest kind. */
+union writer_kinds {
+#define ROWS(KIND, name, when, bulk, columns)	char name[LDB_BLK_##KIND + 1];
+#include "trace/schemas.def"
+};
+#define WRITER_KINDS		sizeof(union writer_kinds)
 
 struct batch {			/* the rows of one kind that wait for their block */
 	struct encoder encoder;

@@ -63,14 +63,6 @@ int file_reserve(struct writer *w, size_t size)
 	return 0;
 }
 
-/* What a closed file needs may use the reserve; the rest must leave it alone. */
-static bool is_bulky(unsigned kind)
-{
-	return kind == LDB_BLK_FUNC || kind == LDB_BLK_LOCK || kind == LDB_BLK_REQ ||
-	       kind == LDB_BLK_REQNAME || kind == LDB_BLK_REQTAB || kind == LDB_BLK_SYMBOL ||
-	       kind == LDB_BLK_CALL;
-}
-
 int file_append(struct writer *w, const void *data, size_t size)
 {
 	size_t done = 0;
@@ -121,16 +113,12 @@ void batch_clear(struct batch *b)
 
 static void note_extent(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
-	struct extent *all = &w->batch[kind].extent, e = EXTENT_NONE;
+	struct extent e = EXTENT_NONE;
 
 	schema_extents(kind, rows, nr, &e);
 	if (e.t_max > w->last_tick && e.t_max != INT64_MAX && kind != LDB_BLK_INDEX)
 		w->last_tick = e.t_max;
-	all->t_min = e.t_min < all->t_min ? e.t_min : all->t_min;
-	all->t_max = e.t_max > all->t_max ? e.t_max : all->t_max;
-	all->id_min = e.id_min < all->id_min ? e.id_min : all->id_min;
-	all->id_max = e.id_max > all->id_max ? e.id_max : all->id_max;
-	all->dur = e.dur > all->dur ? e.dur : all->dur;
+	extent_widen(&w->batch[kind].extent, &e);
 }
 
 static int encode(struct writer *w, unsigned kind, const void *rows, size_t nr)
@@ -211,7 +199,9 @@ static int block_write(struct writer *w, unsigned kind)
 	size = block_build(w, kind);
 	if (size < 0)
 		return size;
-	rc = is_bulky(kind) ? file_reserve(w, size) : 0;
+	/* What a closed file needs may use the reserve; the rest must leave it alone. */
+	if (w->batch[kind].encoder.schema->flags & SCHEMA_F_BULKY)
+		rc = file_reserve(w, size);
 	if (!rc)
 		rc = file_append(w, w->out, size);
 	if (!rc && !w->block)
@@ -311,45 +301,6 @@ int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr)
 	}
 	return rc;
 }
-
-int writer_add_meta(struct writer *w, const char *key, const char *value)
-{
-	struct ldb_row_meta row = { key, value };
-
-	return writer_add(w, LDB_BLK_META, &row, 1);
-}
-
-#define ADD(row, kind)							\
-	int writer_add_##row(struct writer *w, const struct ldb_row_##row *row) \
-	{								\
-		return writer_add(w, kind, row, 1);				\
-	}
-
-ADD(clock, LDB_BLK_CLOCK)
-ADD(module, LDB_BLK_MODULE)
-ADD(thread, LDB_BLK_THREAD)
-ADD(reqname, LDB_BLK_REQNAME)
-ADD(gap, LDB_BLK_GAP)
-ADD(lost, LDB_BLK_LOST)
-ADD(scan, LDB_BLK_SCAN)
-ADD(task, LDB_BLK_TASK)
-ADD(file, LDB_BLK_FILE)
-ADD(symbol, LDB_BLK_SYMBOL)
-ADD(call, LDB_BLK_CALL)
-
-#define ADD_MANY(row, kind)						\
-	ADD(row, kind)							\
-	int writer_add_##row##s(struct writer *w, const struct ldb_row_##row *rows, size_t nr) \
-	{								\
-		return writer_add(w, kind, rows, nr);				\
-	}
-
-ADD_MANY(func, LDB_BLK_FUNC)
-ADD_MANY(lock, LDB_BLK_LOCK)
-ADD_MANY(req, LDB_BLK_REQ)
-ADD_MANY(sched, LDB_BLK_SCHED)
-ADD_MANY(fault, LDB_BLK_FAULT)
-ADD_MANY(irq, LDB_BLK_IRQ)
 
 static void tell_lost(struct writer *w)
 {

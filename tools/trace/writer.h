@@ -46,37 +46,30 @@ typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
 				  void *arg, char *err, size_t err_size);
 
-/* Rows and their strings are copied. */
-int writer_add_meta(struct writer *w, const char *key, const char *value);
-int writer_add_clock(struct writer *w, const struct ldb_row_clock *row);
-int writer_add_module(struct writer *w, const struct ldb_row_module *row);
-int writer_add_thread(struct writer *w, const struct ldb_row_thread *row);
-int writer_add_func(struct writer *w, const struct ldb_row_func *row);
-int writer_add_lock(struct writer *w, const struct ldb_row_lock *row);
-int writer_add_req(struct writer *w, const struct ldb_row_req *row);
-int writer_add_reqname(struct writer *w, const struct ldb_row_reqname *row);
-int writer_add_gap(struct writer *w, const struct ldb_row_gap *row);
-int writer_add_lost(struct writer *w, const struct ldb_row_lost *row);
-int writer_add_scan(struct writer *w, const struct ldb_row_scan *row);
-int writer_add_sched(struct writer *w, const struct ldb_row_sched *row);
-int writer_add_file(struct writer *w, const struct ldb_row_file *row);
-int writer_add_symbol(struct writer *w, const struct ldb_row_symbol *row);
-int writer_add_call(struct writer *w, const struct ldb_row_call *row);
-int writer_add_task(struct writer *w, const struct ldb_row_task *row);
-int writer_add_fault(struct writer *w, const struct ldb_row_fault *row);
-int writer_add_irq(struct writer *w, const struct ldb_row_irq *row);
-
 /*
- * Many at once cost a fraction of what they cost one by one.  The first takes rows of any
- * kind, LDB_BLK_*.
+ * Rows of any kind, LDB_BLK_*; they and their strings are copied.  Many at once cost a
+ * fraction of what they cost one by one.
  */
 int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr);
-int writer_add_funcs(struct writer *w, const struct ldb_row_func *rows, size_t nr);
-int writer_add_locks(struct writer *w, const struct ldb_row_lock *rows, size_t nr);
-int writer_add_reqs(struct writer *w, const struct ldb_row_req *rows, size_t nr);
-int writer_add_scheds(struct writer *w, const struct ldb_row_sched *rows, size_t nr);
-int writer_add_faults(struct writer *w, const struct ldb_row_fault *rows, size_t nr);
-int writer_add_irqs(struct writer *w, const struct ldb_row_irq *rows, size_t nr);
+
+static inline int writer_add_meta(struct writer *w, const char *key, const char *value)
+{
+	return writer_add(w, LDB_BLK_META, &(struct ldb_row_meta){ key, value }, 1);
+}
+
+/* writer_add_NAME(w, row) and writer_add_NAMEs(w, rows, nr) of each name of schemas.def. */
+#define OWN_ROWS(KIND, name, when, bulk, columns)
+#define ROWS(KIND, name, when, bulk, columns)						\
+	static inline int writer_add_##name(struct writer *w, const struct ldb_row_##name *row) \
+	{										\
+		return writer_add(w, LDB_BLK_##KIND, row, 1);				\
+	}										\
+	static inline int writer_add_##name##s(struct writer *w,			\
+					       const struct ldb_row_##name *rows, size_t nr) \
+	{										\
+		return writer_add(w, LDB_BLK_##KIND, rows, nr);				\
+	}
+#include "trace/schemas.def"
 
 /* Writes what is kept; the first error of all kinds. */
 int writer_flush(struct writer *w);
