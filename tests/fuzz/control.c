@@ -164,17 +164,9 @@ void kernel_metas(struct recording *rec)
 	writer_add_meta(rec->writer, "kernel_events", kernel_name(rec));
 }
 
-unsigned kernel_drain(struct recording *rec)
+unsigned kernel_poll(struct recording *rec)
 {
 	return 0;
-}
-
-void kernel_look(struct recording *rec)
-{
-}
-
-void kernel_stop(struct recording *rec)
-{
 }
 
 void kernel_finish(struct recording *rec)

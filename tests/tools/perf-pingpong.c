@@ -137,11 +137,11 @@ static void ignore(void *arg, unsigned kind, const void *row)
 {
 }
 
-static struct perf *start_recording(const char *mode, pid_t pid)
+static struct kernel_source *start_recording(const char *mode, pid_t pid)
 {
 	static const struct perf_sink sink = { .row = ignore };
 	struct perf_options o = { .pid = pid, .clock_id = clock_choose() };
-	struct perf *p;
+	struct kernel_source *p;
 	char why[512];
 
 	if (!strncmp(mode, "none", 4) || !strncmp(mode, "bpf", 3))
@@ -153,15 +153,15 @@ static struct perf *start_recording(const char *mode, pid_t pid)
 	if (!p)
 		die(why);
 	if (perf_mode(p) != o.best)
-		die(perf_why_not_better(p));
+		die(p->why_not_better);
 	return p;
 }
 
 /* The rings overflow in the end: nobody reads them, as nobody formats perf's. */
-static struct ebpf *start_programs(const char *mode, pid_t pid, struct session *s)
+static struct kernel_source *start_programs(const char *mode, pid_t pid, struct session *s)
 {
 	struct ebpf_options o = { .pid = pid, .clock_id = clock_choose(), .ring_bytes = 64 << 20 };
-	struct ebpf *e;
+	struct kernel_source *e;
 	char why[512];
 
 	if (strncmp(mode, "bpf", 3))
@@ -178,8 +178,8 @@ int main(int argc, char **argv)
 {
 	pid_t worker, sleeper = 0;
 	struct session session;
-	struct perf *p;
-	struct ebpf *e;
+	struct kernel_source *p;
+	struct kernel_source *e;
 	int go[2], status;
 
 	if (argc != 6 || (count = atol(argv[2])) <= 0)
@@ -197,15 +197,17 @@ int main(int argc, char **argv)
 	while (!waitpid(worker, &status, WNOHANG)) {
 		usleep(DRAIN_US);
 		if (p)
-			perf_drain(p);
+			p->ops->poll(p);
 	}
 	if (p)
-		perf_finish(p);
+		p->ops->finish(p);
 	if (p && perf_lost(p))
 		fprintf(stderr, "perf-pingpong: %llu events lost\n",
 			(unsigned long long)perf_lost(p));
-	perf_close(p);
-	ebpf_close(e);
+	if (p)
+		p->ops->close(p);
+	if (e)
+		e->ops->close(e);
 	if (sleeper)
 		kill(sleeper, SIGKILL);
 	return status != 0;

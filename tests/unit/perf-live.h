@@ -179,7 +179,7 @@ LIVE_FN void live_row(void *arg, unsigned kind, const void *row)
 	}
 }
 
-LIVE_FN struct perf *live_open(pid_t pid, enum perf_mode best, size_t ring_bytes, struct rows *rows,
+LIVE_FN struct kernel_source *live_open(pid_t pid, enum perf_mode best, size_t ring_bytes, struct rows *rows,
 			       char *why, size_t size)
 {
 	struct perf_options o = {
@@ -191,8 +191,14 @@ LIVE_FN struct perf *live_open(pid_t pid, enum perf_mode best, size_t ring_bytes
 	return perf_open(&o, &sink, why, size);
 }
 
+LIVE_FN void live_close(struct kernel_source *p)
+{
+	if (p)
+		p->ops->close(p);
+}
+
 /* Runs the program to its end. */
-LIVE_FN void live_run(struct perf *p, struct program *prog, bool drain)
+LIVE_FN void live_run(struct kernel_source *p, struct program *prog, bool drain)
 {
 	struct pollfd fd = { .fd = prog->answer, .events = POLLIN };
 	int status;
@@ -201,14 +207,14 @@ LIVE_FN void live_run(struct perf *p, struct program *prog, bool drain)
 		bail_out("the program to record has ended");
 	while (poll(&fd, 1, 5) == 0)
 		if (drain)
-			perf_drain(p);
+			p->ops->poll(p);
 	if (read(prog->answer, &prog->report, sizeof(prog->report)) != sizeof(prog->report))
 		memset(&prog->report, 0, sizeof(prog->report));
 	if (waitpid(prog->pid, &status, 0) != prog->pid || status)
 		diag("the recorded program ended with status %x", status);
 	close(prog->go);
 	close(prog->answer);
-	perf_finish(p);
+	p->ops->finish(p);
 }
 
 #endif

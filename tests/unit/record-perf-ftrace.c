@@ -403,9 +403,9 @@ static void check_kinds(const struct rows *rows)
 	ok(one_cpu == other_cpu || nr[LDB_SCHED_OP_MIGRATE] > 10, "also migrations");
 }
 
-static struct perf *begin(struct program *prog, struct rows *rows)
+static struct kernel_source *begin(struct program *prog, struct rows *rows)
 {
-	struct perf *p;
+	struct kernel_source *p;
 
 	live_clock = clock_choose();
 	program_start(prog, subject_restless);
@@ -414,8 +414,8 @@ static struct perf *begin(struct program *prog, struct rows *rows)
 	write_file("trace", " ");
 	p = live_open(prog->pid, PERF_TRACEPOINTS, 0, rows, why, sizeof(why));
 	if (p && perf_mode(p) != PERF_TRACEPOINTS) {
-		snprintf(why, sizeof(why), "%s", perf_why_not_better(p));
-		perf_close(p);
+		snprintf(why, sizeof(why), "%s", p->why_not_better);
+		live_close(p);
 		p = NULL;
 	}
 	if (!p)
@@ -429,7 +429,7 @@ int main(void)
 	struct lines want = { .lines = calloc(LINES_MAX, sizeof(struct line)) };
 	struct program prog;
 	struct rows rows;
-	struct perf *p;
+	struct kernel_source *p;
 	pid_t hogs[2];
 
 	one_cpu = first_cpu();
@@ -445,7 +445,7 @@ int main(void)
 	write_file("tracing_on", "0");
 	kill(hogs[0], SIGKILL);
 	kill(hogs[1], SIGKILL);
-	learn_deaf(perf_why_not_better(p));
+	learn_deaf(p->why_not_better);
 	ok(ftrace_read(&want) && !rows.nr_lost, "neither has lost anything");
 	for (size_t i = 0; i < rows.nr; i++)
 		row_line(&got, &rows.rows[i]);
@@ -453,7 +453,7 @@ int main(void)
 	for (int cpu = 0; cpu < sysconf(_SC_NPROCESSORS_CONF); cpu++)
 		compare_cpu(&got, &want, cpu);
 	check_chains(&rows);
-	perf_close(p);
+	live_close(p);
 	free(rows.rows);
 	free(got.lines);
 	free(want.lines);

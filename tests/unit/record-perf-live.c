@@ -129,22 +129,22 @@ static void test_pingpong(enum perf_mode best)
 {
 	struct program prog;
 	struct rows rows;
-	struct perf *p;
+	struct kernel_source *p;
 
 	program_start(&prog, subject_pingpong);
 	p = live_open(prog.pid, best, 0, &rows, why, sizeof(why));
 	if (!p || perf_mode(p) != best) {
-		skip(1, p ? perf_why_not_better(p) : why);
+		skip(1, p ? p->why_not_better : why);
 		kill(prog.pid, SIGKILL);
-		perf_close(p);
+		live_close(p);
 		return;
 	}
 	live_run(p, &prog, true);
 	check_pingpong(best, &rows, &prog.report);
 	if (best != PERF_SWITCHES_OWN)
 		check_forced(&rows, &prog.report);
-	ok(perf_err_ns(p) < 1000000, "times are good to %llu ns", (unsigned long long)perf_err_ns(p));
-	perf_close(p);
+	ok(kernel_clock_err_ns(p->clock) < 1000000, "times are good to %llu ns", (unsigned long long)kernel_clock_err_ns(p->clock));
+	live_close(p);
 	free(rows.rows);
 }
 
@@ -188,7 +188,7 @@ static void test_clock(unsigned clock_id)
 	unsigned nr = 0, nr_off = 0;
 	struct program prog;
 	struct rows rows;
-	struct perf *p;
+	struct kernel_source *p;
 
 	live_clock = clock_id;
 	if (pipe(stamps_fd))
@@ -196,13 +196,13 @@ static void test_clock(unsigned clock_id)
 	program_start(&prog, subject_stamps_to_pipe);
 	p = live_open(prog.pid, PERF_TRACEPOINTS, 0, &rows, why, sizeof(why));
 	if (!p || perf_mode(p) != PERF_TRACEPOINTS) {
-		skip(1, p ? perf_why_not_better(p) : why);
+		skip(1, p ? p->why_not_better : why);
 		kill(prog.pid, SIGKILL);
-		perf_close(p);
+		live_close(p);
 		return;
 	}
 	live_run(p, &prog, true);
-	err = clock_id == LDB_CLOCK_TSC ? perf_err_ns(p) * 5 : perf_err_ns(p); /* up to 5 GHz */
+	err = clock_id == LDB_CLOCK_TSC ? kernel_clock_err_ns(p->clock) * 5 : kernel_clock_err_ns(p->clock); /* up to 5 GHz */
 	if (read(stamps_fd[0], got, sizeof(got)) != sizeof(got))
 		bail_out("no stamps");
 	for (size_t i = 0; i < rows.nr; i++) {
@@ -220,7 +220,7 @@ static void test_clock(unsigned clock_id)
 	ok(count_op(&rows, LDB_SCHED_OP_WAKING, prog.report.threads[0].tid,
 		    prog.report.threads[1].tid) > ROUNDS / 2, "%s: wakings", clock_name(clock_id));
 	is_int(nr_off, 0, "each between the two stamps around it, within the error bound");
-	perf_close(p);
+	live_close(p);
 	free(rows.rows);
 }
 
@@ -265,14 +265,14 @@ static void test_lives(enum perf_mode best)
 	unsigned nr_threads = 0, nr_children = 0, nr_last = 0;
 	struct program prog;
 	struct rows rows;
-	struct perf *p;
+	struct kernel_source *p;
 
 	program_start(&prog, subject_lives);
 	p = live_open(prog.pid, best, 0, &rows, why, sizeof(why));
 	if (!p || perf_mode(p) != best) {
-		skip(1, p ? perf_why_not_better(p) : why);
+		skip(1, p ? p->why_not_better : why);
 		kill(prog.pid, SIGKILL);
-		perf_close(p);
+		live_close(p);
 		return;
 	}
 	live_run(p, &prog, true);
@@ -291,7 +291,7 @@ static void test_lives(enum perf_mode best)
 	is_int(nr_last, 1, "one of them is the last");
 	is_int(count_op(&rows, LDB_SCHED_OP_EXEC, 0, 0), 0, "the children's exec is their own");
 	ok(rows.nr_tasks >= 21, "names: %u", rows.nr_tasks);
-	perf_close(p);
+	live_close(p);
 	free(rows.rows);
 }
 
@@ -299,16 +299,16 @@ static void test_exec(enum perf_mode best)
 {
 	struct program prog;
 	struct rows rows;
-	struct perf *p;
+	struct kernel_source *p;
 
 	if (pipe(stamps_fd))
 		bail_out("pipe");
 	program_start(&prog, subject_exec);
 	p = live_open(prog.pid, best, 0, &rows, why, sizeof(why));
 	if (!p || perf_mode(p) != best) {
-		skip(1, p ? perf_why_not_better(p) : why);
+		skip(1, p ? p->why_not_better : why);
 		kill(prog.pid, SIGKILL);
-		perf_close(p);
+		live_close(p);
 		return;
 	}
 	close(prog.answer);
@@ -316,7 +316,7 @@ static void test_exec(enum perf_mode best)
 	live_run(p, &prog, true);
 	is_int(count_op(&rows, LDB_SCHED_OP_EXEC, prog.pid, 0), 1, "its exec");
 	is_int(count_op(&rows, LDB_SCHED_OP_EXIT, prog.pid, 0), 1, "still watched afterwards");
-	perf_close(p);
+	live_close(p);
 	free(rows.rows);
 }
 
@@ -324,21 +324,21 @@ static void test_lost(void)
 {
 	struct program prog;
 	struct rows rows;
-	struct perf *p;
+	struct kernel_source *p;
 
 	program_start(&prog, subject_pingpong);
 	p = live_open(prog.pid, PERF_TRACEPOINTS, 1, &rows, why, sizeof(why));
 	if (!p || perf_mode(p) != PERF_TRACEPOINTS) {
-		skip(1, p ? perf_why_not_better(p) : why);
+		skip(1, p ? p->why_not_better : why);
 		kill(prog.pid, SIGKILL);
-		perf_close(p);
+		live_close(p);
 		return;
 	}
 	live_run(p, &prog, false);
 	ok(rows.nr > 0, "rings too small, never drained: %zu rows", rows.nr);
 	ok(perf_lost(p) > 100, "%llu events lost", (unsigned long long)perf_lost(p));
 	is_int(rows.nr_lost, perf_lost(p), "all of them are told");
-	perf_close(p);
+	live_close(p);
 	free(rows.rows);
 }
 
@@ -413,15 +413,15 @@ static void under_seccomp(void)
 int main(void)
 {
 	struct rows rows;
-	struct perf *p;
+	struct kernel_source *p;
 
 	signal(SIGPIPE, SIG_IGN);
 	live_clock = clock_choose();
 	p = live_open(getpid(), 0, 0, &rows, why, sizeof(why));
 	if (!p)
 		skip_all(why);
-	diag("mode %d %s", perf_mode(p), perf_why_not_better(p));
-	perf_close(p);
+	diag("mode %d %s", perf_mode(p), p->why_not_better);
+	live_close(p);
 	ok(!live_open(0x3fffff, 0, 0, &rows, why, sizeof(why)) && strstr(why, "4194303"),
 	   "no such process: %s", why);
 	test_pingpong(PERF_TRACEPOINTS);

@@ -15,13 +15,14 @@
 #include <bpf/libbpf.h>
 #include "record/bpf/shared.h"
 #include "record/ebpf.h"
-#include "record/kernel-clock.h"
-#include "record/pack.h"
 
 #define RING_ORDER_MAX	16	/* the values of a map have 4 MiB at most */
 #define IRQ_MIN_NS	1000
 #define TRACEPOINT	"btf_trace_"
 #define LINKS_MAX	32
+#define IRQ_NS		150	/* of the program's time, begin and end */
+
+_Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
 /* The programs, compiled: tools/Makefile says how. */
 extern const char ebpf_object[], ebpf_object_end[];
@@ -35,6 +36,7 @@ asm(".pushsection .rodata\n"
     "	.popsection\n");
 
 struct ebpf {
+	struct kernel_source source;
 	struct bpf_object *object;
 	struct {
 		struct bpf_link *link;
@@ -42,11 +44,6 @@ struct ebpf {
 	} links[LINKS_MAX];
 	unsigned nr_links;
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
-	struct kernel_clock *clock;
-	uint64_t t0;
-	uint32_t events;
-	uint64_t nr_lost;
-	char why_not_better[128];
 };
 
 /* What a kernel may be without. */
@@ -137,15 +134,15 @@ static void choose_groups(struct ebpf *e, const struct btf *btf)
 {
 	struct bpf_program *p;
 
-	e->events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS;
+	e->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS;
 	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		const struct group *g = &groups[i];
 
 		if (has_all(btf, g)) {
-			e->events |= g->bit;
+			e->source.events |= g->bit;
 			continue;
 		}
-		snprintf(e->why_not_better, sizeof(e->why_not_better), "%s", g->why);
+		snprintf(e->source.why_not_better, sizeof(e->source.why_not_better), "%s", g->why);
 		bpf_object__for_each_program(p, e->object)
 			if (is_of(g, strrchr(bpf_program__section_name(p), '/') + 1))
 				bpf_program__set_autoload(p, false);
@@ -170,6 +167,7 @@ static int map_state(struct ebpf *e)
 	if (state == MAP_FAILED)
 		return -errno;
 	e->state = state;
+	e->source.is_deaf = e->state->is_deaf;
 	return 0;
 }
 
@@ -296,63 +294,10 @@ static void explain(int error, char *why, size_t size)
 	}
 }
 
-struct ebpf *ebpf_open(struct session *s, const struct ebpf_options *o, char *why, size_t size)
+static unsigned poll(struct kernel_source *s)
 {
-	unsigned order = session_order_for(o->ring_bytes, s->info.nr_cpus);
-	struct ebpf *e = calloc(1, sizeof(*e));
-	int ret = -ENOMEM;
-
-	if (!e)
-		goto err;
-	if (order > RING_ORDER_MAX)
-		order = RING_ORDER_MAX;
-	e->t0 = o->t0;
-	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
-	e->clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
-	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);
-	if (!e->clock || !e->object)
-		goto err;
-	ret = set_up(e, o, order, s->info.nr_cpus);
-	if (ret)
-		goto err;
-	ret = bpf_object__load(e->object);
-	if (ret)
-		goto err;
-	ret = map_state(e);
-	if (!ret)
-		ret = begin(e);
-	if (!ret)
-		ret = give_rings(e, s, order);
-	if (!ret)
-		return e;
-err:
-	explain(-ret, why, size);
-	ebpf_close(e);
-	return NULL;
-}
-
-const char *ebpf_why_not_better(const struct ebpf *e)
-{
-	return e->why_not_better;
-}
-
-uint32_t ebpf_events(const struct ebpf *e)
-{
-	return e->events;
-}
-
-void ebpf_look(struct ebpf *e)
-{
-	kernel_clock_look(e->clock, false);
-}
-
-void ebpf_stamp(void *ebpf, struct ldb_rec *recs)
-{
-	struct ebpf *e = ebpf;
-
-	recs[0].tsc = e->t0 + kernel_clock_tick(e->clock, recs[0].tsc);
-	if (pack_type(recs[0].type)->has_begin)
-		recs[0].arg = e->t0 + kernel_clock_tick(e->clock, recs[0].arg);
+	kernel_clock_look(s->clock, false);
+	return 0;
 }
 
 /* Where one of them interrupted itself, the kernel left it out, and counted. */
@@ -372,8 +317,10 @@ static uint64_t count_missed(const struct ebpf *e)
 	return sum;
 }
 
-const char *ebpf_leave_out_irqs(struct ebpf *e)
+static const char *leave_out_irqs(struct kernel_source *s)
 {
+	struct ebpf *e = (struct ebpf *)s;
+
 	for (unsigned i = 0; i < e->nr_links; i++) {
 		if (!e->links[i].is_softirq)
 			continue;
@@ -389,42 +336,67 @@ static void detach_all(struct ebpf *e)
 		bpf_link__destroy(e->links[--e->nr_links].link);
 }
 
-void ebpf_stop(struct ebpf *e)
+/* What is in the rings stays there to be read. */
+static void finish(struct kernel_source *s)
 {
+	struct ebpf *e = (struct ebpf *)s;
+
 	watch(e, -1);
 	detach_all(e);
-	kernel_clock_look(e->clock, true);
-	e->nr_lost = e->state->nr_unwritten + count_missed(e);
+	kernel_clock_look(s->clock, true);
+	s->nr_lost = e->state->nr_unwritten + count_missed(e);
 }
 
-uint64_t ebpf_lost(const struct ebpf *e)
+static void close_ebpf(struct kernel_source *s)
 {
-	return e->nr_lost;
-}
+	struct ebpf *e = (struct ebpf *)s;
 
-void ebpf_deaf_cpus(const struct ebpf *e, char *list, size_t size)
-{
-	size_t n = 0;
-
-	*list = '\0';
-	for (unsigned i = 0; i < BPF_CPUS_MAX && n < size; i++)
-		if (e->state->is_deaf[i])
-			n += snprintf(list + n, size - n, "%s%u", n ? " " : "", i);
-}
-
-uint64_t ebpf_err_ns(const struct ebpf *e)
-{
-	return kernel_clock_err_ns(e->clock);
-}
-
-void ebpf_close(struct ebpf *e)
-{
-	if (!e)
-		return;
 	detach_all(e);
 	if (e->state)
 		munmap(e->state, sizeof(*e->state));
 	bpf_object__close(e->object);
-	kernel_clock_free(e->clock);
+	kernel_clock_free(s->clock);
 	free(e);
+}
+
+static const struct kernel_source_ops ops = {
+	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs, .close = close_ebpf,
+	.irq_ns = IRQ_NS,
+};
+
+struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o, char *why,
+				size_t size)
+{
+	unsigned order = session_order_for(o->ring_bytes, s->info.nr_cpus);
+	struct ebpf *e = calloc(1, sizeof(*e));
+	int ret = -ENOMEM;
+
+	if (!e)
+		goto err;
+	if (order > RING_ORDER_MAX)
+		order = RING_ORDER_MAX;
+	e->source.ops = &ops;
+	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
+	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
+	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);
+	if (!e->source.clock || !e->object)
+		goto err;
+	ret = set_up(e, o, order, s->info.nr_cpus);
+	if (ret)
+		goto err;
+	ret = bpf_object__load(e->object);
+	if (ret)
+		goto err;
+	ret = map_state(e);
+	if (!ret)
+		ret = begin(e);
+	if (!ret)
+		ret = give_rings(e, s, order);
+	if (!ret)
+		return &e->source;
+err:
+	explain(-ret, why, size);
+	if (e)
+		close_ebpf(&e->source);
+	return NULL;
 }

@@ -13,6 +13,7 @@
 #include <time.h>
 #include "base/search.h"
 #include "record/kernel-clock.h"
+#include "record/pack.h"
 #include "record/session.h"
 
 #define LOOKS_MAX	1024
@@ -148,6 +149,15 @@ int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 	return (int64_t)(from->tick - c->t0) +
 	       (int64_t)((__int128)(int64_t)(ns - from->ns) * (int64_t)(to->tick - from->tick) /
 			 (int64_t)(to->ns - from->ns));
+}
+
+void kernel_clock_stamp(void *clock, struct ldb_rec *recs)
+{
+	struct kernel_clock *c = clock;
+
+	recs[0].tsc = c->t0 + kernel_clock_tick(c, recs[0].tsc);
+	if (pack_type(recs[0].type)->has_begin)
+		recs[0].arg = c->t0 + kernel_clock_tick(c, recs[0].arg);
 }
 
 uint64_t kernel_clock_err_ns(const struct kernel_clock *c)

@@ -100,26 +100,6 @@ static bool open_module(struct recording *r)
 	return true;
 }
 
-static bool open_ebpf(struct recording *r)
-{
-	struct ebpf_options o = {
-		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
-		.ring_bytes = r->o->ring_bytes, .verbose = r->o->verbose,
-	};
-	char why[256];
-
-	r->ebpf = ebpf_open(&r->session, &o, why, sizeof(why));
-	if (!r->ebpf) {
-		add_why(r, "bpf", why);
-		return false;
-	}
-	if (ebpf_why_not_better(r->ebpf)[0])
-		add_why(r, "bpf", ebpf_why_not_better(r->ebpf));
-	r->kernel = KERNEL_BPF;
-	r->session.events = ebpf_events(r->ebpf);
-	return true;
-}
-
 static void take_row(void *arg, unsigned kind, const void *row)
 {
 	struct recording *r = arg;
@@ -129,28 +109,65 @@ static void take_row(void *arg, unsigned kind, const void *row)
 	pack_row(r->pack, kind, row);
 }
 
-static bool open_perf(struct recording *r)
+static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t size)
+{
+	struct ebpf_options o = {
+		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
+		.ring_bytes = r->o->ring_bytes, .verbose = r->o->verbose,
+	};
+
+	return ebpf_open(&r->session, &o, why, size);
+}
+
+static struct kernel_source *open_perf(struct recording *r, char *why, size_t size)
 {
 	struct perf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
 	};
 	struct perf_sink sink = { take_row, r };
-	char why[256];
 
-	r->perf = perf_open(&o, &sink, why, sizeof(why));
-	if (!r->perf) {
-		add_why(r, "perf", why);
-		return false;
-	}
-	if (perf_why_not_better(r->perf)[0])
-		add_why(r, "perf", perf_why_not_better(r->perf));
-	r->kernel = KERNEL_PERF;
-	return true;
+	return perf_open(&o, &sink, why, size);
 }
 
 static bool wants(const struct recording *r, enum kernel_choice source)
 {
 	return r->o->kernel == (int)source || r->o->kernel == KERNEL_AUTO;
+}
+
+/* The CPUs with events that were not delivered, by number with blanks between; how many. */
+static unsigned list_deaf(const struct kernel_source *s, char *list, size_t size)
+{
+	unsigned nr = 0;
+	size_t n = 0;
+
+	*list = '\0';
+	for (unsigned cpu = 0; cpu < CPULIST_MAX && n < size; cpu++) {
+		if (!s->is_deaf[cpu])
+			continue;
+		n += snprintf(list + n, size - n, "%s%u", nr ? " " : "", cpu);
+		nr++;
+	}
+	return nr;
+}
+
+typedef struct kernel_source *open_fn(struct recording *r, char *why, size_t size);
+
+static void open_source(struct recording *r, enum kernel_choice which, open_fn *open)
+{
+	char why[256], cpus[512];
+
+	if (r->kernel != KERNEL_NONE || !wants(r, which))
+		return;
+	r->source = open(r, why, sizeof(why));
+	if (!r->source) {
+		add_why(r, names[which], why);
+		return;
+	}
+	r->kernel = which;
+	r->session.events = r->source->events;
+	r->nr_deaf = list_deaf(r->source, cpus, sizeof(cpus));
+	if (r->source->why_not_better[0])
+		add_why(r, names[which], r->source->why_not_better);
 }
 
 /* The user named one: nothing else will do. */
@@ -179,19 +196,16 @@ static void begin(struct recording *r)
 
 bool kernel_open(struct recording *r, uint64_t *hz)
 {
-	bool module;
-
 	r->kernel = KERNEL_NONE;
 	r->kernel_why[0] = '\0';
-	module = wants(r, KERNEL_MODULE) && open_module(r);
+	if (wants(r, KERNEL_MODULE))
+		open_module(r);
 	*hz = clock_calibrate(r->clock_id, &r->first_clock);
-	if (!module && !open_memfd(r, *hz))
+	if (r->kernel == KERNEL_NONE && !open_memfd(r, *hz))
 		return false;
 	begin(r);
-	if (!module && wants(r, KERNEL_BPF))
-		open_ebpf(r);
-	if (r->kernel == KERNEL_NONE && wants(r, KERNEL_PERF))
-		open_perf(r);
+	open_source(r, KERNEL_BPF, open_ebpf);
+	open_source(r, KERNEL_PERF, open_perf);
 	if (r->kernel == KERNEL_NONE && (r->o->kernel_only || is_demanded(r))) {
 		cli_error("no kernel events can be had: %s", r->kernel_why);
 		return false;
@@ -199,7 +213,8 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	return true;
 }
 
-void kernel_tell(struct recording *r, const char *why)
+/* What is not recorded, and why: reports say it of the source. */
+static void tell(struct recording *r, const char *why)
 {
 	add_why(r, names[r->kernel], why);
 	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
@@ -207,24 +222,9 @@ void kernel_tell(struct recording *r, const char *why)
 
 void kernel_close(struct recording *r)
 {
-	ebpf_close(r->ebpf);
-	perf_close(r->perf);
-	r->ebpf = NULL;
-	r->perf = NULL;
-}
-
-static bool has_faults(const struct recording *r)
-{
-	if (r->kernel == KERNEL_PERF)
-		return perf_has_faults(r->perf);
-	return r->kernel != KERNEL_NONE && r->session.events & LDB_GROUP_FAULT;
-}
-
-bool kernel_has_irqs(const struct recording *r)
-{
-	if (r->kernel == KERNEL_PERF)
-		return perf_has_irqs(r->perf);
-	return r->kernel != KERNEL_NONE && r->session.events & LDB_GROUP_IRQ;
+	if (r->source)
+		r->source->ops->close(r->source);
+	r->source = NULL;
 }
 
 void kernel_metas(struct recording *r)
@@ -232,80 +232,105 @@ void kernel_metas(struct recording *r)
 	writer_add_meta(r->writer, "kernel_events", kernel_name(r));
 	if (r->kernel_why[0])
 		writer_add_meta(r->writer, "kernel_why", r->kernel_why);
-	if (has_faults(r))
+	if (r->session.events & LDB_GROUP_FAULT)
 		writer_add_meta(r->writer, "kernel_faults", "1");
-	if (kernel_has_irqs(r))
+	if (r->session.events & LDB_GROUP_IRQ)
 		writer_add_meta(r->writer, "kernel_irqs", "1");
 }
 
-unsigned kernel_drain(struct recording *r)
+unsigned kernel_poll(struct recording *r)
 {
-	return r->perf ? perf_drain(r->perf) : 0;
-}
-
-static void write_error(struct recording *r, uint64_t err_ns)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%" PRIu64, err_ns);
-	writer_add_meta(r->writer, "kernel_err_ns", text);
-}
-
-void kernel_look(struct recording *r)
-{
-	if (r->ebpf)
-		ebpf_look(r->ebpf);
-}
-
-void kernel_stop(struct recording *r)
-{
-	if (r->ebpf)
-		ebpf_stop(r->ebpf);
+	return r->source ? r->source->ops->poll(r->source) : 0;
 }
 
 /* It may show late, so that what was written at the begin is not all. */
-static void write_deaf(struct recording *r, const char *cpus, bool is_told)
+static void write_deaf(struct recording *r)
 {
-	char text[600];
+	char text[600], cpus[512];
+	unsigned nr = list_deaf(r->source, cpus, sizeof(cpus));
 
-	if (!*cpus)
+	if (!nr)
 		return;
 	writer_add_meta(r->writer, "kernel_deaf", cpus);
-	if (is_told)
+	if (nr == r->nr_deaf)
 		return;
 	snprintf(text, sizeof(text), "this kernel dropped events of some tasks on CPU %s", cpus);
-	kernel_tell(r, text);
-}
-
-static void finish_perf(struct recording *r)
-{
-	char cpus[512];
-
-	perf_finish(r->perf);
-	perf_deaf_cpus(r->perf, cpus, sizeof(cpus));
-	write_deaf(r, cpus, strstr(r->kernel_why, perf_why_not_better(r->perf)));
-	write_error(r, perf_err_ns(r->perf));
-}
-
-static void finish_ebpf(struct recording *r)
-{
-	struct ldb_row_lost row = {
-		.tick = recording_tick(r, clock_now(r->clock_id)), .count = ebpf_lost(r->ebpf),
-		.what = LDB_LOST_KERNEL,
-	};
-	char cpus[512];
-
-	if (row.count)
-		take_row(r, LDB_BLK_LOST, &row);
-	ebpf_deaf_cpus(r->ebpf, cpus, sizeof(cpus));
-	write_deaf(r, cpus, false);
-	write_error(r, ebpf_err_ns(r->ebpf));
+	tell(r, text);
 }
 
 void kernel_finish(struct recording *r)
 {
-	if (r->ebpf)
-		finish_ebpf(r);
-	if (r->perf)
-		finish_perf(r);
+	struct ldb_row_lost lost = { .what = LDB_LOST_KERNEL };
+	struct kernel_source *s = r->source;
+	char text[32];
+
+	if (!s)
+		return;
+	s->ops->finish(s);
+	lost.tick = recording_tick(r, clock_now(r->clock_id));
+	lost.count = s->nr_lost;
+	if (lost.count)
+		take_row(r, LDB_BLK_LOST, &lost);
+	write_deaf(r);
+	snprintf(text, sizeof(text), "%" PRIu64, kernel_clock_err_ns(s->clock));
+	writer_add_meta(r->writer, "kernel_err_ns", text);
+}
+
+/*
+ * --kernel-budget: what interrupts may cost.
+ *
+ * Two events for each interrupt that hits the program are dear where there are many: a
+ * program that sends to another one on this machine handles what it sent in a soft
+ * interrupt of its own, with each message.  Switches and wake-ups are never left out: of
+ * them causes are made.  Page faults are not either: each takes ten times what it costs
+ * to tell of it.
+ */
+
+#define LOOK_NS		100000000	/* between two looks */
+#define CPU_MIN_NS	100000000	/* of the program, before that is judged */
+
+/* CPU time of all its threads, also of those that have ended; 0: it has ended. */
+static uint64_t cpu_time(pid_t pid)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &ts))
+		return 0;
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void leave_out(struct recording *r, double percent)
+{
+	double since = recording_tick(r, clock_now(r->clock_id)) / (double)r->session.info.tsc_hz;
+	char text[200];
+
+	r->irqs.are_left_out = true;
+	snprintf(text, sizeof(text),
+		 "%s are left out from %.1f s on, they cost %.1f %% of the program's CPU time (--kernel-budget %g%%)",
+		 r->source->ops->leave_out_irqs(r->source), since, percent,
+		 r->o->kernel_budget_ppm / 10000.0);
+	cli_warn("%s", text);
+	tell(r, text);
+}
+
+void kernel_hold_budget(struct recording *r, int64_t now_ns)
+{
+	uint64_t cpu, nr;
+	double percent;
+
+	if (now_ns < r->irqs.next_ns)
+		return;
+	r->irqs.next_ns = now_ns + LOOK_NS;
+	if (r->irqs.are_left_out || !r->source || !(r->source->events & LDB_GROUP_IRQ))
+		return;
+	cpu = cpu_time(r->pid);
+	nr = pack_nr_irqs(r->pack);
+	if (cpu < r->irqs.cpu_ns + CPU_MIN_NS)
+		return;
+	percent = 100.0 * (nr - r->irqs.nr) * r->source->ops->irq_ns / (cpu - r->irqs.cpu_ns);
+	if (percent * 10000 > r->o->kernel_budget_ppm)
+		leave_out(r, percent);
+	r->irqs.cpu_ns = cpu;
+	r->irqs.nr = nr;
 }

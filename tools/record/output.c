@@ -17,7 +17,6 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
-#include "record/ebpf.h"
 #include "record/proc.h"
 #include "record/recording.h"
 
@@ -220,8 +219,8 @@ bool output_open(struct recording *r)
 		pack_on_rest(r->pack, rest, r);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		r->drain = drain_alloc(&r->session, pack_event, pack_release, r->pack);
-		if (r->drain && r->ebpf)
-			drain_stamp_with(r->drain, ebpf_stamp, r->ebpf);
+		if (r->drain && r->source)
+			drain_stamp_with(r->drain, kernel_clock_stamp, r->source->clock);
 	}
 	if (!r->modules || !r->threads || !r->drain) {
 		cli_error("out of memory");
@@ -248,9 +247,8 @@ unsigned output_drain(struct recording *r)
 	uint64_t begin = clock_now(r->clock_id);
 	unsigned fill, kernel_fill;
 
-	kernel_look(r);
+	kernel_fill = kernel_poll(r);
 	fill = drain_pass(r->drain, clock_mono_ns());
-	kernel_fill = kernel_drain(r);
 	pack_release(r->pack, begin);
 	r->released_tick = recording_tick(r, begin - r->slack);
 	return fill > kernel_fill ? fill : kernel_fill;
@@ -382,9 +380,8 @@ void output_close(struct recording *r)
 	char text[128];
 	int rc;
 
-	kernel_stop(r);
-	drain_finish(r->drain, clock_mono_ns());
 	kernel_finish(r);
+	drain_finish(r->drain, clock_mono_ns());
 	pack_finish(r->pack);
 	r->end_ns = clock_mono_ns();
 	write_losses(r);

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -147,7 +146,6 @@ static bool keep_fd(struct perf_fds *s, int fd)
 static bool into_ring(struct opening *op, unsigned ring, int fd)
 {
 	struct perf_ring *r = &op->s->rings[ring];
-	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
 	int error;
 
 	if (r->page)
@@ -155,10 +153,8 @@ static bool into_ring(struct opening *op, unsigned ring, int fd)
 	while ((error = perf_ring_map(r, fd, op->cpus[ring], op->ring_size)) &&
 	       (error == -EPERM || error == -ENOMEM) && op->ring_size > RING_MIN)
 		op->ring_size /= 2;	/* what a user may lock in memory is limited */
-	if (!error && !epoll_ctl(op->s->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
-		return true;
-	errno = error ? -error : errno;
-	return false;
+	errno = -error;
+	return !error;
 }
 
 static bool open_on(struct opening *op, struct perf_event_attr *attr, pid_t pid, unsigned ring)
@@ -382,10 +378,9 @@ static bool prepare(struct opening *op)
 	struct perf_fds *s = op->s;
 
 	op->cpus = online_cpus(&op->nr_cpus);
-	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	s->rings = op->nr_cpus ? calloc(op->nr_cpus, sizeof(*s->rings)) : NULL;
-	if (s->epoll_fd < 0 || !s->rings) {
-		op->error = s->epoll_fd < 0 ? errno : ENOMEM;
+	if (!s->rings) {
+		op->error = ENOMEM;
 		return false;
 	}
 	s->nr_rings = op->nr_cpus;
@@ -433,23 +428,34 @@ static void add_why(char *why, size_t size, const char *what)
 	snprintf(why + n, size - n, "%s%s", n ? "; " : "", what);
 }
 
+static void add_why_none(const struct opening *op, const char *what, char *why, size_t size)
+{
+	bool too_many = op->error == EMFILE || op->error == ENFILE;
+	char text[128];
+
+	snprintf(text, sizeof(text), "no %s: %s", what,
+		 too_many ? "too many threads for perf, raise ulimit -n" :
+			    "perf_event_open does not give them");
+	add_why(why, size, text);
+}
+
 static void add_faults(struct opening *op, char *why, size_t why_size)
 {
-	struct perf_fds *s = op->s;
+	bool has_faults;
 
-	if (!perf_tids_are_keys(s->mode)) {
+	if (!perf_tids_are_keys(op->s->mode)) {
 		add_why(why, why_size, "no page faults: in a pid namespace perf cannot tell whose they are");
 		return;
 	}
-	s->has_faults = add_threads(op, THREAD_FAULTS);
-	if (!s->has_faults && (op->error == EACCES || op->error == EPERM)) {
+	has_faults = add_threads(op, THREAD_FAULTS);
+	if (!has_faults && (op->error == EACCES || op->error == EPERM)) {
 		op->user_only = true;
-		s->has_faults = add_threads(op, THREAD_FAULTS);
+		has_faults = add_threads(op, THREAD_FAULTS);
 	}
-	if (!s->has_faults)
-		add_why(why, why_size, op->error == EMFILE || op->error == ENFILE ?
-			"no page faults: too many threads for perf, raise ulimit -n" :
-			"no page faults: perf_event_open does not give them");
+	if (has_faults)
+		op->s->events |= LDB_GROUP_FAULT;
+	else
+		add_why_none(op, "page faults", why, why_size);
 }
 
 static void add_irqs(struct opening *op, char *why, size_t why_size)
@@ -463,12 +469,11 @@ static void add_irqs(struct opening *op, char *why, size_t why_size)
 		return;
 	}
 	s->irqs_from = s->nr_fds;
-	s->has_irqs = add_threads(op, THREAD_IRQS);
+	if (add_threads(op, THREAD_IRQS))
+		s->events |= LDB_GROUP_IRQ;
+	else
+		add_why_none(op, "interrupts", why, why_size);
 	s->irqs_end = s->nr_fds;
-	if (!s->has_irqs)
-		add_why(why, why_size, op->error == EMFILE || op->error == ENFILE ?
-			"no interrupts: too many threads for perf, raise ulimit -n" :
-			"no interrupts: perf_event_open does not give them");
 }
 
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
@@ -479,7 +484,6 @@ bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_op
 
 	memset(s, 0, sizeof(*s));
 	s->mode = mode;
-	s->epoll_fd = -1;
 	if (mode == PERF_TRACEPOINTS && !perf_tracefs_read(formats, o->futex, why, why_size))
 		return false;
 	good = prepare(&op) && open_mode(&op);
@@ -536,10 +540,7 @@ void perf_fds_close(struct perf_fds *s)
 	for (unsigned i = 0; i < s->nr_rings; i++)
 		perf_ring_unmap(&s->rings[i]);
 	drop_fds(s, 0);
-	if (s->epoll_fd >= 0)
-		close(s->epoll_fd);
 	free(s->rings);
 	free(s->fds);
 	memset(s, 0, sizeof(*s));
-	s->epoll_fd = -1;
 }

@@ -13,7 +13,6 @@
 
 #include <linux/ldb.h>
 #include <linux/perf_event.h>
-#include "record/kernel-clock.h"
 #include "record/perf.h"
 
 /*
@@ -209,8 +208,6 @@ void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 /* No more events: names not yet told. */
 void perf_watch_finish(struct perf_watch *w);
 
-uint64_t perf_watch_rows(const struct perf_watch *w);
-
 /* Threads came to this CPU and left it without our being told, see perf-deaf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
@@ -225,8 +222,7 @@ struct perf_fds {
 	size_t nr_fds, room_fds;
 	struct perf_ring *rings;
 	unsigned nr_rings;
-	int epoll_fd;
-	bool has_faults, has_irqs;
+	uint32_t events;		/* of LDB_GROUP_FAULT, _IRQ and _FUTEX */
 	unsigned irqs_from, irqs_end;	/* in fds */
 };
 

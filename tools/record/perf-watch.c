@@ -43,7 +43,6 @@ struct perf_watch {
 	struct task_table *tasks;
 	struct cpu *cpus;
 	unsigned nr_cpus, nr_members;
-	uint64_t nr_rows;
 	struct perf_hits *hits;
 };
 
@@ -273,7 +272,6 @@ static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int
 
 static void emit(struct perf_watch *w, struct ldb_row_sched *row)
 {
-	w->nr_rows++;
 	w->sink->row(w->sink->arg, LDB_BLK_SCHED, row);
 }
 
@@ -583,9 +581,4 @@ bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu)
 	struct cpu *c = cpu_of(w, cpu);
 
 	return c && c->heard_idle;
-}
-
-uint64_t perf_watch_rows(const struct perf_watch *w)
-{
-	return w->nr_rows;
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include "record/perf-private.h"
 #include "record/proc.h"
 
@@ -19,18 +18,20 @@
  */
 #define WINDOW_NS	20000000
 
+#define IRQ_NS		1000	/* of the program's time, begin and end */
+
 /* perf-deaf.c: sleeps on each CPU, and how long for all of them. */
 #define TRIES		20
 #define TRY_NS		50000000
 
 struct perf {
+	struct kernel_source source;
 	struct perf_options options;
 	struct perf_sink sink;
 	struct perf_formats formats;
 	struct perf_decoder decoder;
 	struct perf_tids tids;
 	struct perf_fds fds;
-	struct kernel_clock *clock;
 	struct perf_order *order;
 	struct perf_watch *watch;
 	unsigned ring;			/* being read */
@@ -38,15 +39,14 @@ struct perf {
 	uint64_t nr_lost_before;	/* of them before the recording began */
 	uint64_t nr_unread;		/* lost here: nonsense, no memory */
 	uint64_t nr_unread_told;
-	bool *helped;			/* for each ring: see perf-deaf.c */
-	char why_not_better[512];
+	uint8_t is_deaf[CPULIST_MAX];	/* see perf-deaf.c */
 };
 
 /* The best mode that works; reasons of those that did not are joined. */
 static bool open_best(struct perf *p, char *why, size_t size)
 {
 	enum perf_mode mode = p->options.best ? p->options.best : PERF_TRACEPOINTS;
-	int clock = kernel_clock_id(p->clock);
+	int clock = kernel_clock_id(p->source.clock);
 
 	for (; mode <= PERF_SWITCHES_OWN; mode++) {
 		char reason[256];
@@ -55,35 +55,14 @@ static bool open_best(struct perf *p, char *why, size_t size)
 					  sizeof(reason));
 
 		/* The first is about the most that could be had: the one worth acting on. */
-		if (!*p->why_not_better)
-			snprintf(p->why_not_better, sizeof(p->why_not_better), "%s", reason);
+		if (!*p->source.why_not_better)
+			snprintf(p->source.why_not_better, sizeof(p->source.why_not_better), "%s",
+				 reason);
 		if (good)
 			return true;
 		snprintf(why, size, "%s", reason);
 	}
 	return false;
-}
-
-void perf_close(struct perf *p)
-{
-	if (!p)
-		return;
-	perf_fds_close(&p->fds);
-	perf_watch_free(p->watch);
-	perf_order_free(p->order);
-	kernel_clock_free(p->clock);
-	free(p->helped);
-	free(p);
-}
-
-enum perf_mode perf_mode(const struct perf *p)
-{
-	return p->fds.mode;
-}
-
-const char *perf_why_not_better(const struct perf *p)
-{
-	return p->why_not_better;
 }
 
 static void take_record(void *perf, unsigned cpu, const struct perf_event_header *record)
@@ -107,7 +86,7 @@ static void tell_unread(struct perf *p)
 
 	if (unread == p->nr_unread_told)
 		return;
-	row.tick = kernel_clock_tick(p->clock, kernel_clock_now(p->clock));
+	row.tick = kernel_clock_tick(p->source.clock, kernel_clock_now(p->source.clock));
 	row.count = unread - p->nr_unread_told;
 	p->nr_unread_told = unread;
 	p->sink.row(p->sink.arg, LDB_BLK_LOST, &row);
@@ -115,7 +94,6 @@ static void tell_unread(struct perf *p)
 
 static unsigned read_rings(struct perf *p)
 {
-	struct epoll_event events[16];
 	unsigned fullest = 0;
 
 	for (p->ring = 0; p->ring < p->fds.nr_rings; p->ring++) {
@@ -124,9 +102,6 @@ static unsigned read_rings(struct perf *p)
 
 		fullest = filled > fullest ? filled : fullest;
 	}
-	/* perf_fd() is quiet again until a ring fills up. */
-	while (epoll_wait(p->fds.epoll_fd, events, 16, 0) == 16)
-		;
 	return fullest;
 }
 
@@ -135,24 +110,24 @@ static void release(struct perf *p, uint64_t limit)
 	const struct perf_event *e;
 
 	while ((e = perf_order_take(p->order, limit)))
-		perf_watch_event(p->watch, e, kernel_clock_tick(p->clock, e->time));
+		perf_watch_event(p->watch, e, kernel_clock_tick(p->source.clock, e->time));
 }
 
 /* Once for each CPU: what is missing is said, and what can be had in another way is. */
 static void help_deaf_cpu(struct perf *p, unsigned ring)
 {
 	static const char text[] = "this kernel drops the events of some tasks: not all wakeups on CPU";
-	char *why = p->why_not_better;
-	size_t size = sizeof(p->why_not_better), n = strlen(why);
+	char *why = p->source.why_not_better;
+	size_t size = sizeof(p->source.why_not_better), n = strlen(why);
 
 	if (!strstr(why, text))
 		n += snprintf(why + n, size - n, "%s%s", *why ? "; " : "", text);
 	if (n < size)
 		snprintf(why + n, size - n, " %u", p->fds.rings[ring].cpu);
-	p->helped[ring] = true;
+	p->is_deaf[p->fds.rings[ring].cpu] = 1;
 	/* Its records name threads in our namespace. */
 	if (p->tids.keys_are_tids)
-		perf_fds_add_switches(&p->fds, ring, kernel_clock_id(p->clock));
+		perf_fds_add_switches(&p->fds, ring, kernel_clock_id(p->source.clock));
 }
 
 static void help_deaf_cpus(struct perf *p)
@@ -160,18 +135,9 @@ static void help_deaf_cpus(struct perf *p)
 	if (p->fds.mode != PERF_TRACEPOINTS)
 		return;
 	for (unsigned i = 0; i < p->fds.nr_rings; i++)
-		if (!p->helped[i] && perf_watch_is_deaf(p->watch, p->fds.rings[i].cpu))
+		if (!p->is_deaf[p->fds.rings[i].cpu] &&
+		    perf_watch_is_deaf(p->watch, p->fds.rings[i].cpu))
 			help_deaf_cpu(p, i);
-}
-
-void perf_deaf_cpus(const struct perf *p, char *list, size_t size)
-{
-	size_t n = 0;
-
-	*list = '\0';
-	for (unsigned i = 0; i < p->fds.nr_rings && n < size; i++)
-		if (p->helped[i])
-			n += snprintf(list + n, size - n, "%s%u", n ? " " : "", p->fds.rings[i].cpu);
 }
 
 static bool add_member(void *perf, pid_t pid, pid_t tid)
@@ -231,8 +197,8 @@ static void try_cpus(struct perf *p)
 	p->watch = new_watch(p, &nobody);
 	if (!p->watch)
 		return;
-	until = kernel_clock_now(p->clock) + TRY_NS;
-	for (unsigned i = 0; i < p->fds.nr_rings && kernel_clock_now(p->clock) < until; i++)
+	until = kernel_clock_now(p->source.clock) + TRY_NS;
+	for (unsigned i = 0; i < p->fds.nr_rings && kernel_clock_now(p->source.clock) < until; i++)
 		if (perf_deaf_pin(p->fds.rings[i].cpu))
 			try_cpu(p, p->fds.rings[i].cpu);
 	sched_setaffinity(0, sizeof(before), &before);
@@ -252,48 +218,11 @@ static bool begin_watch(struct perf *p)
 	return p->watch;
 }
 
-struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sink, char *why,
-		       size_t why_size)
+static unsigned poll(struct kernel_source *s)
 {
-	struct perf *p = calloc(1, sizeof(*p));
-
-	snprintf(why, why_size, "out of memory");
-	if (!p)
-		return NULL;
-	p->options = *o;
-	p->sink = *sink;
-	p->fds.epoll_fd = -1;
-	if (kill(o->pid, 0) && errno == ESRCH) {
-		snprintf(why, why_size, "there is no process %d", o->pid);
-		goto err_close;
-	}
-	p->clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC_RAW, o->t0, o->offset_ns);
-	if (!p->clock || !open_best(p, why, why_size))
-		goto err_close;
-	p->decoder.formats = &p->formats;
-	p->decoder.mode = p->fds.mode;
-	perf_tids_init(&p->tids, o->pid, p->fds.mode);
-	snprintf(why, why_size, "out of memory");
-	p->order = perf_order_alloc(p->fds.nr_rings);
-	p->helped = calloc(p->fds.nr_rings, sizeof(*p->helped));
-	if (!p->order || !p->helped)
-		goto err_close;
-	try_cpus(p);
-	if (!begin_watch(p))
-		goto err_close;
-	proc_find_thread(o->pid, add_member, p);
-	*why = '\0';
-	return p;
-
-err_close:
-	perf_close(p);
-	return NULL;
-}
-
-unsigned perf_drain(struct perf *p)
-{
+	struct perf *p = (struct perf *)s;
 	/* Before reading: what is stamped later may not be in the rings yet. */
-	uint64_t limit = kernel_clock_look(p->clock, false);
+	uint64_t limit = kernel_clock_look(p->source.clock, false);
 	unsigned fullest = read_rings(p);
 
 	release(p, limit > WINDOW_NS ? limit - WINDOW_NS : 0);
@@ -302,15 +231,16 @@ unsigned perf_drain(struct perf *p)
 	return fullest;
 }
 
-void perf_finish(struct perf *p)
+static void finish(struct kernel_source *s)
 {
+	struct perf *p = (struct perf *)s;
 	/* They are switched off one by one: then some would go on when others have ended. */
-	uint64_t lost, end = kernel_clock_now(p->clock);
+	uint64_t lost, end = kernel_clock_now(p->source.clock);
 
 	perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
 	read_rings(p);
 	/* The times of what was just read must lie between two looks. */
-	kernel_clock_look(p->clock, true);
+	kernel_clock_look(p->source.clock, true);
 	release(p, end);
 	help_deaf_cpus(p);
 	perf_watch_finish(p->watch);
@@ -321,38 +251,77 @@ void perf_finish(struct perf *p)
 	tell_unread(p);
 }
 
-int perf_fd(const struct perf *p)
+static const char *leave_out_irqs(struct kernel_source *s)
 {
-	return p->fds.epoll_fd;
-}
+	struct perf_fds *fds = &((struct perf *)s)->fds;
 
-uint64_t perf_err_ns(const struct perf *p)
-{
-	return kernel_clock_err_ns(p->clock);
-}
-
-bool perf_has_faults(const struct perf *p)
-{
-	return p->fds.has_faults;
-}
-
-bool perf_has_irqs(const struct perf *p)
-{
-	return p->fds.has_irqs;
-}
-
-const char *perf_leave_out_irqs(struct perf *p)
-{
-	perf_fds_disable(&p->fds, p->fds.irqs_from, p->fds.irqs_end);
+	perf_fds_disable(fds, fds->irqs_from, fds->irqs_end);
 	return "interrupts";
 }
 
-uint64_t perf_rows(const struct perf *p)
+static void close_perf(struct kernel_source *s)
 {
-	return perf_watch_rows(p->watch);
+	struct perf *p = (struct perf *)s;
+
+	perf_fds_close(&p->fds);
+	perf_watch_free(p->watch);
+	perf_order_free(p->order);
+	kernel_clock_free(s->clock);
+	free(p);
 }
 
-uint64_t perf_lost(const struct perf *p)
+static const struct kernel_source_ops ops = {
+	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs, .close = close_perf,
+	.irq_ns = IRQ_NS,
+};
+
+struct kernel_source *perf_open(const struct perf_options *o, const struct perf_sink *sink,
+				char *why, size_t why_size)
 {
+	struct perf *p = calloc(1, sizeof(*p));
+
+	snprintf(why, why_size, "out of memory");
+	if (!p)
+		return NULL;
+	p->source.ops = &ops;
+	p->source.is_deaf = p->is_deaf;
+	p->options = *o;
+	p->sink = *sink;
+	if (kill(o->pid, 0) && errno == ESRCH) {
+		snprintf(why, why_size, "there is no process %d", o->pid);
+		goto err_close;
+	}
+	p->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC_RAW, o->t0, o->offset_ns);
+	if (!p->source.clock || !open_best(p, why, why_size))
+		goto err_close;
+	p->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS | p->fds.events;
+	p->decoder.formats = &p->formats;
+	p->decoder.mode = p->fds.mode;
+	perf_tids_init(&p->tids, o->pid, p->fds.mode);
+	snprintf(why, why_size, "out of memory");
+	p->order = perf_order_alloc(p->fds.nr_rings);
+	if (!p->order)
+		goto err_close;
+	try_cpus(p);
+	if (!begin_watch(p))
+		goto err_close;
+	proc_find_thread(o->pid, add_member, p);
+	*why = '\0';
+	return &p->source;
+
+err_close:
+	close_perf(&p->source);
+	return NULL;
+}
+
+enum perf_mode perf_mode(const struct kernel_source *perf)
+{
+	return ((const struct perf *)perf)->fds.mode;
+}
+
+uint64_t perf_lost(const struct kernel_source *perf)
+{
+	const struct perf *p = (const struct perf *)perf;
+
 	return p->nr_lost - p->nr_lost_before + p->nr_unread + p->decoder.nr_bad;
 }

@@ -23,8 +23,6 @@
  *
  * Tids are as the program sees them.  A thread that it does not see, or of which
  * that is not known, is 0 with LDB_SCHED_F_HIDDEN.
- *
- * One thread at a time.
  */
 #ifndef RECORD_PERF_H
 #define RECORD_PERF_H
@@ -34,8 +32,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <ldb/trace-format.h>
-
-struct perf;
+#include "record/kernel-source.h"
 
 enum perf_mode {
 	PERF_TRACEPOINTS	= 1,
@@ -66,47 +63,14 @@ struct perf_sink {
  * Events count from here on.  NULL: why is one line, what is missing and what
  * would help.  futex: only with PERF_TRACEPOINTS, and it makes each system call
  * of every process on the machine slower (Documentation/overhead.md).
+ *
+ * A poll empties the rings and hands out the rows that no other can come before any
+ * more, in order of time; the last 20 ms stay back.
  */
-struct perf *perf_open(const struct perf_options *o, const struct perf_sink *sink, char *why,
-		       size_t why_size);
+struct kernel_source *perf_open(const struct perf_options *o, const struct perf_sink *sink,
+				char *why, size_t why_size);
 
-enum perf_mode perf_mode(const struct perf *p);
-
-/* Why it is not a better mode, one line; "" if there is none. */
-const char *perf_why_not_better(const struct perf *p);
-
-/*
- * Empties the rings and hands out the rows that no other can come before any
- * more, in order of time; the last 20 ms stay back.  Never waits.  Returns how
- * full the fullest ring was, in 1/1000.
- */
-unsigned perf_drain(struct perf *p);
-
-/* Stops the events and hands out the rest. */
-void perf_finish(struct perf *p);
-
-void perf_close(struct perf *p);
-
-/* Becomes readable when a ring is a quarter full. */
-int perf_fd(const struct perf *p);
-
-/* How far a row's time may be off, compared with stamps of the program; grows. */
-uint64_t perf_err_ns(const struct perf *p);
-
-/* Whether page faults, interrupts are among the rows: they may not be permitted. */
-bool perf_has_faults(const struct perf *p);
-bool perf_has_irqs(const struct perf *p);
-
-/* They are not told from here on; says which. */
-const char *perf_leave_out_irqs(struct perf *p);
-
-/*
- * The CPUs, by number with blanks between, on which events of some tasks were not
- * delivered (perf-deaf.c); "" if there is none.  Final after perf_finish().
- */
-void perf_deaf_cpus(const struct perf *p, char *list, size_t size);
-
-uint64_t perf_rows(const struct perf *p);	/* SCHED rows handed out */
-uint64_t perf_lost(const struct perf *p);	/* events the kernel could not deliver */
+enum perf_mode perf_mode(const struct kernel_source *perf);
+uint64_t perf_lost(const struct kernel_source *perf);	/* events the kernel could not deliver */
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "record/drain.h"
 #include "record/giveway.h"
+#include "record/kernel-source.h"
 #include "record/modules.h"
 #include "record/pack.h"
 #include "record/record.h"
@@ -56,13 +57,13 @@ struct recording {
 
 	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
 	char kernel_why[512];	/* why not a better one; "" if there is none */
-	struct ebpf *ebpf;	/* KERNEL_BPF */
-	struct perf *perf;	/* KERNEL_PERF */
+	struct kernel_source *source;	/* KERNEL_BPF, KERNEL_PERF; else NULL */
+	unsigned nr_deaf;		/* CPUs of it that kernel_why tells of */
 	struct {
 		uint64_t cpu_ns, nr;	/* of the program, and its interrupts, when last judged */
 		int64_t next_ns;
 		bool are_left_out;
-	} irqs;			/* kernel-budget.c */
+	} irqs;			/* kernel_hold_budget() */
 
 	/* From output_open() to output_close(), else NULL. */
 	struct session session;
@@ -137,15 +138,12 @@ void messages_accept(struct recording *r);
 bool kernel_open(struct recording *r, uint64_t *hz);
 void kernel_close(struct recording *r);
 void kernel_metas(struct recording *r);
-/* Returns how full the fullest of its buffers was, in 1/1000. */
-unsigned kernel_drain(struct recording *r);
-/* Before the rings of the session are read: once for each pass, and for the last one. */
-void kernel_look(struct recording *r);
-void kernel_stop(struct recording *r);
+/*
+ * Before the rings of the session are read, in each pass, and once before the last one.
+ * Returns how full the fullest of its buffers was, in 1/1000.
+ */
+unsigned kernel_poll(struct recording *r);
 void kernel_finish(struct recording *r);
-/* What is not recorded, and why: reports say it of the source. */
-void kernel_tell(struct recording *r, const char *why);
-bool kernel_has_irqs(const struct recording *r);
 /* As often as one likes: interrupts are left out from there on if they are too dear. */
 void kernel_hold_budget(struct recording *r, int64_t now_ns);
 /* "module", "bpf", "perf", "none" */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A source of kernel events other than the module: BPF programs (ebpf.c), or perf (perf.c).
+ * What it has to tell is in rings that it adds to the session, or is handed out as rows.
+ *
+ * One thread at a time.
+ */
+#ifndef RECORD_KERNEL_SOURCE_H
+#define RECORD_KERNEL_SOURCE_H
+
+#include <linux/ldb.h>
+#include "record/cpulist.h"
+#include "record/kernel-clock.h"
+
+struct kernel_source {
+	const struct kernel_source_ops {
+		/* Before the rings of the session are read.  How full its own were, in 1/1000. */
+		unsigned (*poll)(struct kernel_source *s);
+		/* The events end; what was not handed out is. */
+		void (*finish)(struct kernel_source *s);
+		/* They are not told from here on, or not the frequent ones; says which. */
+		const char *(*leave_out_irqs)(struct kernel_source *s);
+		void (*close)(struct kernel_source *s);
+		uint64_t irq_ns;	/* to tell of one interrupt: Documentation/overhead.md */
+	} *ops;
+	struct kernel_clock *clock;	/* of its stamps */
+	uint32_t events;		/* LDB_GROUP_* that are told */
+	uint64_t nr_lost;		/* after finish(): of events that no row tells of */
+	/*
+	 * CPULIST_MAX, by CPU; final after finish().  1: the kernel did not deliver the events
+	 * of some tasks there.
+	 */
+	const uint8_t *is_deaf;
+	char why_not_better[512];	/* one line; "": nothing is missing */
+};
+
+#endif
