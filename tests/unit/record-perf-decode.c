@@ -80,7 +80,7 @@ static const char exit_old[] = "name: sched_process_exit\nID: 369\n" COMMON
 static struct perf_formats formats;
 static struct perf_decoder decoder = { .formats = &formats, .mode = PERF_TRACEPOINTS };
 
-static bool parse(enum perf_tracepoint tp, const char *text)
+static bool parse(enum perf_tp tp, const char *text)
 {
 	return perf_format_parse(&formats, tp, text, strlen(text));
 }

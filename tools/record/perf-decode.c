@@ -96,15 +96,6 @@ static uint32_t futex_op(uint32_t op, uint8_t *kind)
 	return 0;
 }
 
-static bool decode_futex(const int64_t *v, struct perf_event *e)
-{
-	e->flags = futex_op(v[1], &e->kind);
-	e->addr = v[0];
-	/* UNLOCK_PI has no count: it wakes one; LOCK_PI expects no value. */
-	e->value = e->flags == LDB_FUTEX_PI ? e->kind == PERF_EVENT_FUTEX_WAKE : (uint32_t)v[2];
-	return e->flags;
-}
-
 /* __data_loc: offset and length in one number. */
 static void take_irq_name(struct perf_event *e, const struct perf_field *field, const char *raw,
 			  size_t size)
@@ -120,92 +111,72 @@ static void take_irq_name(struct perf_event *e, const struct perf_field *field, 
 	e->names = 3;
 }
 
-static bool decode_irq(enum perf_tracepoint tp, int64_t nr, struct perf_event *e)
+static void take_field(const struct perf_formats *formats, enum perf_into into,
+		       const struct perf_field *field, const char *raw, size_t size,
+		       struct perf_event *e)
 {
-	bool enters = tp == PERF_TP_IRQ_ENTRY || tp == PERF_TP_SOFTIRQ_ENTRY ||
-		      tp == PERF_TP_TIMER_ENTRY;
+	int64_t v = perf_field_read(field, raw, size);
 
-	e->kind = enters ? PERF_EVENT_IRQ_ENTER : PERF_EVENT_IRQ_LEAVE;
-	e->a = 0;
-	e->value = nr;
-	e->flags = tp == PERF_TP_IRQ_ENTRY || tp == PERF_TP_IRQ_EXIT ? LDB_IRQ_HARD :
-		   tp == PERF_TP_SOFTIRQ_ENTRY || tp == PERF_TP_SOFTIRQ_EXIT ? LDB_IRQ_SOFT :
-		   LDB_IRQ_LOCAL_TIMER;
-	return true;
+	switch (into) {
+	case INTO_A:
+		e->a = v;
+		break;
+	case INTO_B:
+		e->b = v;
+		break;
+	case INTO_VALUE:
+		e->value = v;
+		break;
+	case INTO_ADDR:
+		e->addr = field->size < 8 ? (uint32_t)v : (uint64_t)v;
+		break;
+	case INTO_STATE:
+		e->flags = state_of(formats, v);
+		break;
+	case INTO_CLONE:
+		e->value = v & CLONE_THREAD_BIT ? 1 : 0;
+		break;
+	case INTO_FUTEX:
+		e->flags = futex_op(v, &e->kind);
+		break;
+	case INTO_NAME_A:
+	case INTO_NAME_B:
+		take_name(e, into == INTO_NAME_B, field, raw, size);
+		break;
+	case INTO_IRQ_NAME:
+		take_irq_name(e, field, raw, size);
+		break;
+	}
 }
 
-static bool decode_fields(const struct perf_decoder *d, enum perf_tracepoint tp, const char *raw,
+/* False: not about waiting or waking. */
+static bool finish_futex(struct perf_event *e)
+{
+	/* UNLOCK_PI has no count: it wakes one; LOCK_PI expects no value. */
+	if (e->flags == LDB_FUTEX_PI)
+		e->value = e->kind == PERF_EVENT_FUTEX_WAKE;
+	return e->flags;
+}
+
+static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const char *raw,
 			  size_t size, struct perf_event *e)
 {
+	const struct perf_tracepoint *t = &perf_tracepoints[tp];
 	const struct perf_format *f = &d->formats->tp[tp];
-	int64_t v[PERF_FIELDS], flags = perf_field_read(&f->common_flags, raw, size);
+	int64_t flags = perf_field_read(&f->common_flags, raw, size);
 
-	for (int i = 0; i < PERF_FIELDS; i++)
-		v[i] = perf_field_read(&f->fields[i], raw, size);
-	e->a = v[0];
-	switch (tp) {
-	case PERF_TP_SWITCH:
-		e->kind = PERF_EVENT_SWITCH;
-		e->b = v[1];
-		e->flags = state_of(d->formats, v[2]);
-		take_name(e, 0, &f->fields[3], raw, size);
-		take_name(e, 1, &f->fields[4], raw, size);
-		return true;
-	case PERF_TP_WAKING:
-		e->kind = PERF_EVENT_WAKING;
+	e->kind = t->kind;
+	e->flags = t->flags;
+	e->value = t->value;
+	if (tp == PERF_TP_RENAME)
+		e->a = e->by;	/* kernels that do not say it: the thread itself */
+	if (tp == PERF_TP_WAKING)
 		e->flags = flags & TRACE_F_HARDIRQ ? LDB_SCHED_F_HARDIRQ :
 			   flags & TRACE_F_SOFTIRQ ? LDB_SCHED_F_SOFTIRQ : 0;
-		take_name(e, 0, &f->fields[2], raw, size);
-		return true;
-	case PERF_TP_WAKEUP:
-	case PERF_TP_WAKEUP_NEW:
-		e->kind = PERF_EVENT_WAKEUP;
-		e->flags = tp == PERF_TP_WAKEUP_NEW ? LDB_SCHED_F_NEW : 0;
-		e->value = v[1];
-		take_name(e, 0, &f->fields[2], raw, size);
-		return true;
-	case PERF_TP_MIGRATE:
-		e->kind = PERF_EVENT_MIGRATE;
-		e->addr = (uint32_t)v[1];
-		e->value = v[2];
-		return true;
-	case PERF_TP_NEWTASK:
-		e->kind = PERF_EVENT_NEW;
-		e->value = v[1] & CLONE_THREAD_BIT ? 1 : 0;
-		take_name(e, 0, &f->fields[2], raw, size);
-		return true;
-	case PERF_TP_FORK:
-		e->kind = PERF_EVENT_FORK;
-		e->value = 2;
-		return true;
-	case PERF_TP_RENAME:
-		e->kind = PERF_EVENT_NAME;
-		if (!f->fields[0].size)
-			e->a = e->by;	/* kernels that do not say it: the thread itself */
-		take_name(e, 0, &f->fields[1], raw, size);
-		return true;
-	case PERF_TP_EXEC:
-		e->kind = PERF_EVENT_EXEC;
-		e->b = v[1];
-		return true;
-	case PERF_TP_EXIT:
-		e->kind = PERF_EVENT_EXIT;
-		e->value = f->fields[1].size ? v[1] != 0 : 2;
-		return true;
-	case PERF_TP_FUTEX:
-		return decode_futex(v, e);
-	case PERF_TP_IRQ_ENTRY:
-		take_irq_name(e, &f->fields[1], raw, size);
-		return decode_irq(tp, v[0], e);
-	case PERF_TP_IRQ_EXIT:
-	case PERF_TP_SOFTIRQ_ENTRY:
-	case PERF_TP_SOFTIRQ_EXIT:
-	case PERF_TP_TIMER_ENTRY:
-	case PERF_TP_TIMER_EXIT:
-		return decode_irq(tp, v[0], e);
-	default:
-		return false;
-	}
+	for (int i = 0; i < PERF_FIELDS && t->fields[i].name; i++)
+		if (f->fields[i].size)
+			take_field(d->formats, t->fields[i].into, &f->fields[i], raw, size, e);
+	return tp != PERF_TP_FUTEX || finish_futex(e);
 }
 
 static bool is_major_fault(const struct perf_event_header *record)

@@ -15,34 +15,49 @@
 
 #define RAW_MAX		4096	/* of an event, for the print function */
 
-static const struct {
-	const char *path;
-	const char *fields[PERF_FIELDS];	/* a leading '?': may be missing */
-} tracepoints[PERF_TP_NR] = {
-	[PERF_TP_SWITCH] = { "sched/sched_switch",
-		{ "prev_pid", "next_pid", "prev_state", "prev_comm", "next_comm" } },
-	[PERF_TP_WAKING] = { "sched/sched_waking", { "pid", "target_cpu", "comm" } },
-	[PERF_TP_WAKEUP] = { "sched/sched_wakeup", { "pid", "target_cpu", "comm" } },
-	[PERF_TP_WAKEUP_NEW] = { "sched/sched_wakeup_new", { "pid", "target_cpu", "comm" } },
-	[PERF_TP_MIGRATE] = { "sched/sched_migrate_task", { "pid", "orig_cpu", "dest_cpu" } },
-	[PERF_TP_NEWTASK] = { "task/task_newtask", { "pid", "clone_flags", "comm" } },
-	[PERF_TP_FORK] = { "sched/sched_process_fork", { "child_pid" } },
-	[PERF_TP_EXEC] = { "sched/sched_process_exec", { "pid", "old_pid" } },
-	[PERF_TP_EXIT] = { "sched/sched_process_exit", { "pid", "?group_dead" } },
-	[PERF_TP_RENAME] = { "task/task_rename", { "?pid", "newcomm" } },
-	[PERF_TP_FUTEX] = { "syscalls/sys_enter_futex", { "uaddr", "op", "val" } },
-	[PERF_TP_IRQ_ENTRY] = { "irq/irq_handler_entry", { "irq", "name" } },
-	[PERF_TP_IRQ_EXIT] = { "irq/irq_handler_exit", { "irq" } },
-	[PERF_TP_SOFTIRQ_ENTRY] = { "irq/softirq_entry", { "vec" } },
-	[PERF_TP_SOFTIRQ_EXIT] = { "irq/softirq_exit", { "vec" } },
-	[PERF_TP_TIMER_ENTRY] = { "irq_vectors/local_timer_entry", { "vector" } },
-	[PERF_TP_TIMER_EXIT] = { "irq_vectors/local_timer_exit", { "vector" } },
+const struct perf_tracepoint perf_tracepoints[PERF_TP_NR] = {
+	[PERF_TP_SWITCH] = { "sched/sched_switch", PERF_EVENT_SWITCH, .fields = {
+		{ "prev_pid", INTO_A }, { "next_pid", INTO_B }, { "prev_state", INTO_STATE },
+		{ "prev_comm", INTO_NAME_A }, { "next_comm", INTO_NAME_B } } },
+	[PERF_TP_WAKING] = { "sched/sched_waking", PERF_EVENT_WAKING, .fields = {
+		{ "pid", INTO_A }, { "target_cpu", INTO_VALUE }, { "comm", INTO_NAME_A } } },
+	[PERF_TP_WAKEUP] = { "sched/sched_wakeup", PERF_EVENT_WAKEUP, .fields = {
+		{ "pid", INTO_A }, { "target_cpu", INTO_VALUE }, { "comm", INTO_NAME_A } } },
+	[PERF_TP_WAKEUP_NEW] = { "sched/sched_wakeup_new", PERF_EVENT_WAKEUP,
+		.flags = LDB_SCHED_F_NEW, .fields = {
+		{ "pid", INTO_A }, { "target_cpu", INTO_VALUE }, { "comm", INTO_NAME_A } } },
+	[PERF_TP_MIGRATE] = { "sched/sched_migrate_task", PERF_EVENT_MIGRATE, .fields = {
+		{ "pid", INTO_A }, { "orig_cpu", INTO_ADDR }, { "dest_cpu", INTO_VALUE } } },
+	[PERF_TP_NEWTASK] = { "task/task_newtask", PERF_EVENT_NEW, .fields = {
+		{ "pid", INTO_A }, { "clone_flags", INTO_CLONE }, { "comm", INTO_NAME_A } } },
+	[PERF_TP_FORK] = { "sched/sched_process_fork", PERF_EVENT_FORK, .value = 2, .fields = {
+		{ "child_pid", INTO_A } } },
+	[PERF_TP_EXEC] = { "sched/sched_process_exec", PERF_EVENT_EXEC, .fields = {
+		{ "pid", INTO_A }, { "old_pid", INTO_B } } },
+	[PERF_TP_EXIT] = { "sched/sched_process_exit", PERF_EVENT_EXIT, .value = 2, .fields = {
+		{ "pid", INTO_A }, { "?group_dead", INTO_VALUE } } },
+	[PERF_TP_RENAME] = { "task/task_rename", PERF_EVENT_NAME, .may_be_missing = true,
+		.fields = { { "?pid", INTO_A }, { "newcomm", INTO_NAME_A } } },
+	[PERF_TP_FUTEX] = { "syscalls/sys_enter_futex", .scope = PERF_OF_FUTEX,
+		.may_be_missing = true, .fields = {
+		{ "uaddr", INTO_ADDR }, { "op", INTO_FUTEX }, { "val", INTO_VALUE } } },
+#define IRQ(path, kind, irq, ...)							\
+	{ path, kind, .flags = irq, .scope = PERF_OF_IRQS, .may_be_missing = true,	\
+	  .fields = { __VA_ARGS__ } }
+	[PERF_TP_IRQ_ENTRY] = IRQ("irq/irq_handler_entry", PERF_EVENT_IRQ_ENTER, LDB_IRQ_HARD,
+		{ "irq", INTO_VALUE }, { "name", INTO_IRQ_NAME }),
+	[PERF_TP_IRQ_EXIT] = IRQ("irq/irq_handler_exit", PERF_EVENT_IRQ_LEAVE, LDB_IRQ_HARD,
+		{ "irq", INTO_VALUE }),
+	[PERF_TP_SOFTIRQ_ENTRY] = IRQ("irq/softirq_entry", PERF_EVENT_IRQ_ENTER, LDB_IRQ_SOFT,
+		{ "vec", INTO_VALUE }),
+	[PERF_TP_SOFTIRQ_EXIT] = IRQ("irq/softirq_exit", PERF_EVENT_IRQ_LEAVE, LDB_IRQ_SOFT,
+		{ "vec", INTO_VALUE }),
+	[PERF_TP_TIMER_ENTRY] = IRQ("irq_vectors/local_timer_entry", PERF_EVENT_IRQ_ENTER,
+		LDB_IRQ_LOCAL_TIMER, { "vector", INTO_VALUE }),
+	[PERF_TP_TIMER_EXIT] = IRQ("irq_vectors/local_timer_exit", PERF_EVENT_IRQ_LEAVE,
+		LDB_IRQ_LOCAL_TIMER, { "vector", INTO_VALUE }),
+#undef IRQ
 };
-
-const char *perf_format_path(enum perf_tracepoint tp)
-{
-	return tracepoints[tp].path;
-}
 
 static bool take_field(struct perf_field *out, const struct tep_format_field *field)
 {
@@ -54,10 +69,12 @@ static bool take_field(struct perf_field *out, const struct tep_format_field *fi
 	return true;
 }
 
-static bool take_fields(struct perf_format *f, enum perf_tracepoint tp, struct tep_event *event)
+static bool take_fields(struct perf_format *f, enum perf_tp tp, struct tep_event *event)
 {
-	for (int i = 0; i < PERF_FIELDS && tracepoints[tp].fields[i]; i++) {
-		const char *name = tracepoints[tp].fields[i];
+	const struct perf_tracepoint *t = &perf_tracepoints[tp];
+
+	for (int i = 0; i < PERF_FIELDS && t->fields[i].name; i++) {
+		const char *name = t->fields[i].name;
 		bool optional = *name == '?';
 
 		if (!take_field(&f->fields[i], tep_find_field(event, name + optional)) && !optional)
@@ -136,7 +153,7 @@ static bool is_whole(const char *text, size_t size)
 	       memmem(text, print - text, "\nformat:\n\tfield:", 16);
 }
 
-bool perf_format_parse(struct perf_formats *f, enum perf_tracepoint tp, const char *text,
+bool perf_format_parse(struct perf_formats *f, enum perf_tp tp, const char *text,
 		       size_t size)
 {
 	struct perf_format *format = &f->tp[tp];

@@ -16,7 +16,6 @@
 #include "base/array.h"
 #include "record/cpulist.h"
 #include "record/perf-private.h"
-#include "record/perf-tracefs.h"
 #include "record/proc.h"
 
 #define RING_DEFAULT	(8UL << 20)	/* less where there are many CPUs */
@@ -34,8 +33,9 @@ struct opening {
 	unsigned nr_cpus;
 	size_t ring_size;
 	int error;		/* errno of the call that failed */
-	enum { THREAD_SWITCHES, THREAD_FUTEX, THREAD_FAULTS, THREAD_IRQS } what; /* of open_threads() */
-	bool user_only;		/* THREAD_FAULTS: those in the kernel are not permitted */
+	bool (*open_of)(struct opening *op, pid_t tid);	/* open_threads(): what, of each */
+	enum perf_scope scope;	/* open_tracepoints_of(): which */
+	bool user_only;		/* open_faults_of(): those in the kernel are not permitted */
 	pid_t *tids;		/* threads opened one by one, so far */
 	size_t nr_tids, room_tids;
 };
@@ -111,13 +111,6 @@ static void attr_switches(struct perf_event_attr *attr, const struct opening *op
 		attr_thread(attr);
 }
 
-static void attr_thread_tracepoint(struct perf_event_attr *attr, const struct opening *op,
-				   enum perf_tracepoint tp)
-{
-	attr_tracepoint(attr, op, op->formats->tp[tp].id);
-	attr_thread(attr);
-}
-
 static void attr_faults(struct perf_event_attr *attr, const struct opening *op, bool major)
 {
 	attr_init(attr, op);
@@ -176,45 +169,39 @@ static bool open_on_all(struct opening *op, struct perf_event_attr *attr, pid_t 
 	return true;
 }
 
-static bool open_tracepoints(struct opening *op)
+/* tid: -1: of all, or of this thread and those it makes. */
+static bool open_tracepoints(struct opening *op, enum perf_scope scope, pid_t tid)
 {
 	struct perf_event_attr attr;
 
 	for (int tp = 0; tp < PERF_TP_NR; tp++) {
 		int id = op->formats->tp[tp].id;
 
-		if (!id || tp >= PERF_TP_FUTEX)
+		if (!id || perf_tracepoints[tp].scope != scope)
 			continue;
 		attr_tracepoint(&attr, op, id);
-		if (!open_on_all(op, &attr, -1))
-			return false;
-	}
-	return true;
-}
-
-static bool open_switches_all(struct opening *op)
-{
-	struct perf_event_attr attr;
-
-	attr_switches(&attr, op);
-	return open_on_all(op, &attr, -1);
-}
-
-static bool open_thread_irqs(struct opening *op, pid_t tid)
-{
-	struct perf_event_attr attr;
-
-	for (int tp = PERF_TP_IRQ_ENTRY; tp <= PERF_TP_TIMER_EXIT; tp++) {
-		if (!op->formats->tp[tp].id)
-			continue;
-		attr_thread_tracepoint(&attr, op, tp);
+		if (tid >= 0)
+			attr_thread(&attr);
 		if (!open_on_all(op, &attr, tid))
 			return false;
 	}
 	return true;
 }
 
-static bool open_thread_faults(struct opening *op, pid_t tid)
+static bool open_tracepoints_of(struct opening *op, pid_t tid)
+{
+	return open_tracepoints(op, op->scope, tid);
+}
+
+static bool open_switches_of(struct opening *op, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	attr_switches(&attr, op);
+	return open_on_all(op, &attr, tid);
+}
+
+static bool open_faults_of(struct opening *op, pid_t tid)
 {
 	struct perf_event_attr attr;
 
@@ -224,25 +211,6 @@ static bool open_thread_faults(struct opening *op, pid_t tid)
 			return false;
 	}
 	return true;
-}
-
-static bool open_thread_of(struct opening *op, pid_t tid)
-{
-	struct perf_event_attr attr;
-
-	switch (op->what) {
-	case THREAD_FAULTS:
-		return open_thread_faults(op, tid);
-	case THREAD_IRQS:
-		return open_thread_irqs(op, tid);
-	case THREAD_FUTEX:
-		attr_thread_tracepoint(&attr, op, PERF_TP_FUTEX);
-		break;
-	case THREAD_SWITCHES:
-		attr_switches(&attr, op);
-		break;
-	}
-	return open_on_all(op, &attr, tid);
 }
 
 /* The first one that fails ends it. */
@@ -258,16 +226,17 @@ static bool open_thread(void *opening, pid_t pid, pid_t tid)
 		return true;
 	}
 	op->tids[op->nr_tids++] = tid;
-	if (!open_thread_of(op, tid) && op->error == ESRCH)
+	if (!op->open_of(op, tid) && op->error == ESRCH)
 		op->error = 0;	/* it has just ended */
 	return op->error;
 }
 
 /* Every thread, and those that come while we are looking. */
-static bool open_threads(struct opening *op)
+static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	size_t before;
 
+	op->open_of = open_of;
 	op->nr_tids = 0;
 	op->error = 0;
 	for (int i = 0; i < LISTINGS_MAX; i++) {
@@ -366,9 +335,9 @@ static void explain(const struct opening *op, char *why, size_t size)
 static bool open_mode(struct opening *op)
 {
 	switch (op->s->mode) {
-	case PERF_TRACEPOINTS: return open_tracepoints(op);
-	case PERF_SWITCHES_ALL: return open_switches_all(op);
-	case PERF_SWITCHES_OWN: return open_threads(op);
+	case PERF_TRACEPOINTS: return open_tracepoints(op, PERF_OF_ALL, -1);
+	case PERF_SWITCHES_ALL: return open_switches_of(op, -1);
+	case PERF_SWITCHES_OWN: return open_threads(op, open_switches_of);
 	}
 	return false;
 }
@@ -396,15 +365,20 @@ static void drop_fds(struct perf_fds *s, unsigned from)
 }
 
 /* All threads or none: half of what happened would be worse than nothing. */
-static bool add_threads(struct opening *op, int what)
+static bool add_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	unsigned before = op->s->nr_fds;
 
-	op->what = what;
-	if (open_threads(op))
+	if (open_threads(op, open_of))
 		return true;
 	drop_fds(op->s, before);
 	return false;
+}
+
+static bool add_tracepoints(struct opening *op, enum perf_scope scope)
+{
+	op->scope = scope;
+	return add_threads(op, open_tracepoints_of);
 }
 
 static void add_futex(struct opening *op, char *why, size_t why_size)
@@ -416,7 +390,7 @@ static void add_futex(struct opening *op, char *why, size_t why_size)
 		snprintf(why, why_size, "this kernel has no tracepoint syscalls/sys_enter_futex");
 		return;
 	}
-	if (!add_threads(op, THREAD_FUTEX))
+	if (!add_tracepoints(op, PERF_OF_FUTEX))
 		explain(op, why, why_size);
 }
 
@@ -447,10 +421,10 @@ static void add_faults(struct opening *op, char *why, size_t why_size)
 		add_why(why, why_size, "no page faults: in a pid namespace perf cannot tell whose they are");
 		return;
 	}
-	has_faults = add_threads(op, THREAD_FAULTS);
+	has_faults = add_threads(op, open_faults_of);
 	if (!has_faults && (op->error == EACCES || op->error == EPERM)) {
 		op->user_only = true;
-		has_faults = add_threads(op, THREAD_FAULTS);
+		has_faults = add_threads(op, open_faults_of);
 	}
 	if (has_faults)
 		op->s->events |= LDB_GROUP_FAULT;
@@ -469,7 +443,7 @@ static void add_irqs(struct opening *op, char *why, size_t why_size)
 		return;
 	}
 	s->irqs_from = s->nr_fds;
-	if (add_threads(op, THREAD_IRQS))
+	if (add_tracepoints(op, PERF_OF_IRQS))
 		s->events |= LDB_GROUP_IRQ;
 	else
 		add_why_none(op, "interrupts", why, why_size);

@@ -58,7 +58,7 @@ struct perf_event {
 
 /* perf-format.c: what the tracepoints of this kernel look like. */
 
-enum perf_tracepoint {
+enum perf_tp {
 	PERF_TP_SWITCH,
 	PERF_TP_WAKING,
 	PERF_TP_WAKEUP,
@@ -68,8 +68,8 @@ enum perf_tracepoint {
 	PERF_TP_FORK,
 	PERF_TP_EXEC,
 	PERF_TP_EXIT,
-	PERF_TP_RENAME,		/* the rest may be missing */
-	PERF_TP_FUTEX,		/* from here on: of the program's threads only */
+	PERF_TP_RENAME,
+	PERF_TP_FUTEX,
 	PERF_TP_IRQ_ENTRY,
 	PERF_TP_IRQ_EXIT,
 	PERF_TP_SOFTIRQ_ENTRY,
@@ -78,8 +78,30 @@ enum perf_tracepoint {
 	PERF_TP_TIMER_EXIT,
 	PERF_TP_NR,
 };
-#define PERF_TP_REQUIRED	PERF_TP_RENAME
 #define PERF_FIELDS		6
+
+/*
+ * What is asked of the kernel, and becomes of it: one more tracepoint is a line in
+ * perf_tracepoints[].
+ */
+struct perf_tracepoint {
+	const char *path;	/* "sched/sched_switch" */
+	enum perf_event_kind kind;
+	uint32_t flags, value;	/* of the event, where no field says it */
+	/* Of whom: of all, or only of the program's threads, and if it was asked for. */
+	enum perf_scope { PERF_OF_ALL, PERF_OF_FUTEX, PERF_OF_IRQS } scope;
+	bool may_be_missing;
+	struct {
+		const char *name;	/* a leading '?': may be missing */
+		enum perf_into {	/* the member of struct perf_event */
+			INTO_A, INTO_B, INTO_VALUE, INTO_ADDR,
+			INTO_STATE, INTO_CLONE, INTO_FUTEX,	/* flags, value, flags and kind */
+			INTO_NAME_A, INTO_NAME_B, INTO_IRQ_NAME,
+		} into;
+	} fields[PERF_FIELDS];
+};
+
+extern const struct perf_tracepoint perf_tracepoints[PERF_TP_NR];
 
 struct perf_field {
 	unsigned offset, size;	/* size 0: this kernel does not have it */
@@ -88,7 +110,7 @@ struct perf_field {
 struct perf_format {
 	int id;			/* 0: there is no such tracepoint */
 	struct perf_field common_flags, common_pid;
-	struct perf_field fields[PERF_FIELDS];	/* in the order of perf_format_names */
+	struct perf_field fields[PERF_FIELDS];	/* in the order of perf_tracepoints[] */
 };
 
 struct perf_formats {
@@ -97,11 +119,8 @@ struct perf_formats {
 	uint32_t preempt_bit;		/* of prev_state: "R+" */
 };
 
-/* "sched/sched_switch". */
-const char *perf_format_path(enum perf_tracepoint tp);
-
 /* text: of the format file.  False: not understood, or a field is missing. */
-bool perf_format_parse(struct perf_formats *f, enum perf_tracepoint tp, const char *text,
+bool perf_format_parse(struct perf_formats *f, enum perf_tp tp, const char *text,
 		       size_t size);
 
 /* The value, sign extended for sizes below 8; 0 if it is not there or outside the data. */
@@ -213,6 +232,9 @@ bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
 /* A switch from its idle task was told. */
 bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
+
+/* perf-tracefs.c: the files.  futex: of that tracepoint too.  False: why is one line. */
+bool perf_tracefs_read(struct perf_formats *f, bool futex, char *why, size_t why_size);
 
 /* perf-open.c: the system calls. */
 

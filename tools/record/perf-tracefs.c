@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "record/perf-tracefs.h"
+#include "record/perf-private.h"
 
 #define FORMAT_MAX	16384
 
@@ -92,15 +92,15 @@ bool perf_tracefs_read(struct perf_formats *f, bool futex, char *why, size_t why
 		return false;
 	}
 	for (int tp = 0; tp < PERF_TP_NR && good; tp++) {
-		const char *path = perf_format_path(tp);
+		const char *path = perf_tracepoints[tp].path;
 		size_t size;
 
-		if (tp == PERF_TP_FUTEX && !futex)
+		if (perf_tracepoints[tp].scope == PERF_OF_FUTEX && !futex)
 			continue;
 		size = read_format(events, path, text, sizeof(text));
 		if (size && perf_format_parse(f, tp, text, size))
 			continue;
-		if (tp >= PERF_TP_REQUIRED)
+		if (perf_tracepoints[tp].may_be_missing)
 			continue;
 		good = false;
 		if (size || errno == ENOENT)

@@ -368,7 +368,7 @@ static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct 
 }
 
 /* by made a thread or a process: what is known of it. */
-static void on_new(struct perf_watch *w, const struct perf_event *e)
+static void on_new(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *parent = task_find(w->tasks, e->by), *t = task_find(w->tasks, e->a);
 	bool watched = is_watched(parent);
@@ -397,7 +397,7 @@ static void on_new(struct perf_watch *w, const struct perf_event *e)
 static void on_fork(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	if (e->value != 2)
-		on_new(w, e);
+		on_new(w, e, row);
 	if (!is_watched(task_find(w->tasks, e->by)))
 		return;
 	row->op = LDB_SCHED_OP_FORK;
@@ -453,14 +453,14 @@ static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ld
 	emit(w, row);
 }
 
-static void on_hit(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+static void on_hit(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *t = task_find(w->tasks, e->by);
 
-	perf_hits_event(w->hits, e, tick, is_watched(t) ? shown(w, t) : 0);
+	perf_hits_event(w->hits, e, row->tick, is_watched(t) ? shown(w, t) : 0);
 }
 
-static void on_name(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+static void on_name(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *t = task_find(w->tasks, e->a);
 
@@ -468,20 +468,20 @@ static void on_name(struct perf_watch *w, const struct perf_event *e, int64_t ti
 		return;
 	set_name(t, e->name_a);
 	if (t->is_named)
-		tell(w, t, tick);
+		tell(w, t, row->tick);
 }
 
-static void on_lost(struct perf_watch *w, const struct perf_event *e, int64_t tick)
+static void on_lost(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	struct ldb_row_lost row = {
-		.tick = tick, .ring = e->cpu, .count = e->value, .what = LDB_LOST_KERNEL,
+	struct ldb_row_lost lost = {
+		.tick = row->tick, .ring = e->cpu, .count = e->value, .what = LDB_LOST_KERNEL,
 	};
 	struct cpu *c = cpu_of(w, e->cpu);
 
 	if (c)
 		c->is_known = false;
 	perf_hits_lost(w->hits, e->cpu);
-	w->sink->row(w->sink->arg, LDB_BLK_LOST, &row);
+	w->sink->row(w->sink->arg, LDB_BLK_LOST, &lost);
 }
 
 /*
@@ -495,6 +495,22 @@ static bool is_told_twice(const struct cpu *c, const struct perf_event *e)
 	return c->current == e->b || (e->b < 0 && c->current != e->a);
 }
 
+/* The row is filled in and emitted by those that make one of SCHED. */
+typedef void handler_fn(struct perf_watch *w, const struct perf_event *e,
+			struct ldb_row_sched *row);
+
+static handler_fn *const handlers[] = {
+	[PERF_EVENT_SWITCH] = on_switch, [PERF_EVENT_SWITCH_TOO] = on_switch,
+	[PERF_EVENT_OUT] = on_switch, [PERF_EVENT_IN] = on_switch,
+	[PERF_EVENT_WAKING] = on_waking, [PERF_EVENT_WAKEUP] = on_wakeup,
+	[PERF_EVENT_MIGRATE] = on_migrate, [PERF_EVENT_NEW] = on_new,
+	[PERF_EVENT_FORK] = on_fork, [PERF_EVENT_NAME] = on_name,
+	[PERF_EVENT_EXEC] = on_exec, [PERF_EVENT_EXIT] = on_exit_of,
+	[PERF_EVENT_FUTEX_WAIT] = on_futex, [PERF_EVENT_FUTEX_WAKE] = on_futex,
+	[PERF_EVENT_LOST] = on_lost, [PERF_EVENT_FAULT] = on_hit,
+	[PERF_EVENT_IRQ_ENTER] = on_hit, [PERF_EVENT_IRQ_LEAVE] = on_hit,
+};
+
 void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick)
 {
 	struct ldb_row_sched row = { .cpu = e->cpu, .flags = e->flags, .tick = tick };
@@ -504,50 +520,7 @@ void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t 
 	if (task_count(w->tasks) > TASKS_MAX)
 		task_remove_if(w->tasks, is_foreign);
 	identify(w, e);
-	switch (e->kind) {
-	case PERF_EVENT_SWITCH:
-	case PERF_EVENT_SWITCH_TOO:
-	case PERF_EVENT_OUT:
-	case PERF_EVENT_IN:
-		on_switch(w, e, &row);
-		break;
-	case PERF_EVENT_WAKING:
-		on_waking(w, e, &row);
-		break;
-	case PERF_EVENT_WAKEUP:
-		on_wakeup(w, e, &row);
-		break;
-	case PERF_EVENT_MIGRATE:
-		on_migrate(w, e, &row);
-		break;
-	case PERF_EVENT_NEW:
-		on_new(w, e);
-		break;
-	case PERF_EVENT_FORK:
-		on_fork(w, e, &row);
-		break;
-	case PERF_EVENT_NAME:
-		on_name(w, e, tick);
-		break;
-	case PERF_EVENT_EXEC:
-		on_exec(w, e, &row);
-		break;
-	case PERF_EVENT_EXIT:
-		on_exit_of(w, e, &row);
-		break;
-	case PERF_EVENT_FUTEX_WAIT:
-	case PERF_EVENT_FUTEX_WAKE:
-		on_futex(w, e, &row);
-		break;
-	case PERF_EVENT_LOST:
-		on_lost(w, e, tick);
-		break;
-	case PERF_EVENT_FAULT:
-	case PERF_EVENT_IRQ_ENTER:
-	case PERF_EVENT_IRQ_LEAVE:
-		on_hit(w, e, tick);
-		break;
-	}
+	handlers[e->kind](w, e, &row);
 }
 
 static void tell_last(void *watch, struct task *t)
