@@ -6,6 +6,7 @@
  * u8 mode, u8 PERF_*; with PERF_FORMATS: where the fields of each tracepoint lie; u8 where
  * the rings begin; then what is done, one by one: see enum.
  */
+#include "record/backlog.h"
 #include "record/perf-private.h"
 #include "fuzz.h"
 
@@ -35,7 +36,7 @@ static struct {
 	struct perf_formats formats;
 	struct perf_decoder decoder;
 	struct perf_tids tids;
-	struct perf_order *order;
+	struct backlog order;
 	struct perf_watch *watch;
 	unsigned ring;
 	uint64_t time, nr_bad, nr_rows;
@@ -143,22 +144,29 @@ static void take_record(void *arg, unsigned cpu, const struct perf_event_header 
 	if (!perf_decode(&t.decoder, cpu, record, &e))
 		return;
 	perf_watch_learn(t.watch, &e);
-	perf_order_put(t.order, t.ring, &e);
+	*(struct perf_event *)backlog_add(&t.order, e.time) = e;
 }
 
-static void read_rings(uint64_t limit)
+static void watch_events(void *last, void *events, size_t nr)
 {
-	const struct perf_event *e;
-	uint64_t last = 0;
+	const struct perf_event *e = events;
 
+	for (size_t i = 0; i < nr; i++) {
+		if ((int64_t)e[i].time < *(int64_t *)last)
+			broken("events that are not in order of time");
+		*(int64_t *)last = e[i].time;
+		perf_watch_event(t.watch, &e[i], e[i].time);
+	}
+}
+
+static void read_rings(int64_t limit)
+{
+	int64_t last = INT64_MIN;
+
+	t.order.arg = &last;
 	for (t.ring = 0; t.ring < NR_RINGS; t.ring++)
 		perf_ring_read(&t.rings[t.ring], take_record, NULL, &t.nr_bad);
-	while ((e = perf_order_take(t.order, limit))) {
-		if (e->time < last)
-			broken("events that are not in order of time");
-		last = e->time;
-		perf_watch_event(t.watch, e, e->time);
-	}
+	backlog_release(&t.order, limit);
 	for (unsigned cpu = 0; cpu < NR_RINGS; cpu++) {
 		perf_watch_is_deaf(t.watch, cpu);
 		perf_watch_heard_idle(t.watch, cpu);
@@ -337,9 +345,8 @@ static void begin(struct input *in)
 		.same_namespace = !(flags & PERF_NAMESPACE), .shown_tgid = TGID,
 	};
 	t.time = t.nr_bad = t.nr_rows = 0;
-	t.order = perf_order_alloc(NR_RINGS);
 	t.watch = perf_watch_alloc(&t.tids, mode, NR_RINGS, &sink);
-	if (!t.order || !t.watch)
+	if (backlog_init(&t.order, sizeof(struct perf_event), SIZE_MAX, watch_events, NULL) || !t.watch)
 		broken("out of memory");
 }
 
@@ -353,10 +360,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	perf_watch_member(t.watch, TGID + 1, "worker");
 	while (in.left)
 		act(&in);
-	read_rings(UINT64_MAX);
+	read_rings(INT64_MAX);
 	perf_watch_finish(t.watch);
 	perf_watch_free(t.watch);
-	perf_order_free(t.order);
+	backlog_exit(&t.order);
 	sandbox_leave();
 	return 0;
 }

@@ -54,14 +54,19 @@ static void put(struct backlog *w, int64_t tick, uint64_t seq)
 	*r = (struct row){ .tick = tick, .seq = seq, .pad[4] = ~seq };
 }
 
-static void begin(struct backlog *w, size_t max)
+static void begin_limited(struct backlog *w, size_t max, size_t limit)
 {
 	free(out.seen);
 	memset(&out, 0, sizeof(out));
 	out.seen = calloc(max, 1);
 	out.last = INT64_MIN;
-	if (!out.seen || backlog_init(w, sizeof(struct row), take, NULL))
+	if (!out.seen || backlog_init(w, sizeof(struct row), limit, take, NULL))
 		bail_out("out of memory");
+}
+
+static void begin(struct backlog *w, size_t max)
+{
+	begin_limited(w, max, BACKLOG_MAX);
 }
 
 static void end(struct backlog *w, uint64_t nr, const char *name)
@@ -141,6 +146,17 @@ static void test_full(void)
 	backlog_exit(&w);
 }
 
+static void test_unlimited(void)
+{
+	struct backlog w;
+
+	begin_limited(&w, BACKLOG_MAX * 3, SIZE_MAX);
+	for (uint64_t i = 0; i < BACKLOG_MAX * 3; i++)
+		put(&w, BACKLOG_MAX - i % 7, i);
+	is_int(out.nr, 0, "without a limit none leaves before it may");
+	end(&w, BACKLOG_MAX * 3, "as many as one likes");
+}
+
 int main(void)
 {
 	test_sources(1, 0, "one source");
@@ -150,6 +166,7 @@ int main(void)
 	test_random();
 	test_backward();
 	test_full();
+	test_unlimited();
 	free(out.seen);
 	return done();
 }

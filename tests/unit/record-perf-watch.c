@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf without the kernel, second half: events in order of time, and which of
- * them concern the watched thread group.  The group is 100 with the threads 100
+ * perf without the kernel, second half: which events concern the watched thread group.  The group is 100 with the threads 100
  * and 101; 200 and 201 are others, 0 is the idle thread.
  */
 #include <stdarg.h>
@@ -466,40 +465,6 @@ static void test_futex(void)
 	check("1:futex-wait 101 0 cpu0 2@abc\n2:futex-wake 101 0 cpu0 2@abc\n", "futex calls of the group");
 }
 
-static void test_order(void)
-{
-	struct perf_order *o = perf_order_alloc(5);
-	uint64_t base[5] = { 0 }, last = 0;
-	unsigned last_ring = 0, nr_in = 0, nr_out = 0, bad = 0;
-	const struct perf_event *e;
-
-	srand(7);
-	for (int round = 0; round < 200; round++) {
-		for (int i = 0; i < 300; i++) {
-			unsigned ring = rand() % 5;
-			struct perf_event in = { .kind = 1, .cpu = ring };
-
-			/* Nearly in order: at times a little back. */
-			base[ring] += rand() % 10;
-			in.time = base[ring] + (rand() % 50 ? 0 : 40);
-			nr_in += perf_order_put(o, ring, &in);
-		}
-		while ((e = perf_order_take(o, round * 200ULL))) {
-			bad += e->time > round * 200ULL || e->time < last ||
-			       (e->time == last && e->cpu < last_ring);
-			last = e->time;
-			last_ring = e->cpu;
-			nr_out++;
-		}
-	}
-	while ((e = perf_order_take(o, UINT64_MAX)))
-		nr_out++;
-	is_int(nr_in, 60000, "events put");
-	is_int(nr_out, nr_in, "events taken");
-	is_int(bad, 0, "in order of time, then of ring, none after the limit");
-	perf_order_free(o);
-}
-
 /* However short the recording was and however badly the clocks could be read. */
 static void test_clock(unsigned clock_id)
 {
@@ -589,7 +554,6 @@ int main(void)
 	test_deaf();
 	test_futex();
 	test_hits();
-	test_order();
 	perf_watch_free(w);
 	return done();
 }

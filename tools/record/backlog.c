@@ -25,25 +25,20 @@ static int set_room(struct backlog *w, size_t room)
 	if (!keys)
 		return -ENOMEM;
 	w->keys = keys;
-	rows = malloc(room * w->row_bytes);
 	keys = malloc(room * sizeof(*keys));
-	if (!rows || !keys) {
-		free(rows);
-		free(keys);
+	if (!keys)
 		return -ENOMEM;
-	}
-	free(w->spare);
 	free(w->merged);
-	w->spare = rows;
 	w->merged = keys;
 	w->room = room;
 	return 0;
 }
 
-int backlog_init(struct backlog *w, size_t row_bytes, backlog_out_fn *out, void *arg)
+int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn *out, void *arg)
 {
 	memset(w, 0, sizeof(*w));
 	w->row_bytes = row_bytes;
+	w->max = max;
 	w->out = out;
 	w->arg = arg;
 	return set_room(w, ROOM_MIN);
@@ -52,7 +47,6 @@ int backlog_init(struct backlog *w, size_t row_bytes, backlog_out_fn *out, void 
 void backlog_exit(struct backlog *w)
 {
 	free(w->rows);
-	free(w->spare);
 	free(w->keys);
 	free(w->merged);
 }
@@ -60,7 +54,7 @@ void backlog_exit(struct backlog *w)
 void *backlog_add(struct backlog *w, int64_t tick)
 {
 	/* Without memory: out of order rather than lost. */
-	if (w->nr == w->room && (w->nr >= BACKLOG_MAX || set_room(w, w->room * 2)))
+	if (w->nr == w->room && (w->nr >= w->max || set_room(w, w->room * 2)))
 		backlog_release(w, INT64_MAX);
 	w->keys[w->nr] = (struct backlog_key){ tick, w->nr };
 	return w->rows + w->nr++ * w->row_bytes;
@@ -145,16 +139,42 @@ static void gather(const struct backlog *w, size_t from, size_t nr, char *out)
 	case 64:
 		gather_rows(w, from, nr, 64, out);
 		break;
+	case 88:
+		gather_rows(w, from, nr, 88, out);
+		break;
 	default:
 		gather_rows(w, from, nr, w->row_bytes, out);
 	}
 }
 
+/* The first nr in order have left: the other rows close up, in any order, and so do their keys. */
+static void close_up(struct backlog *w, size_t nr)
+{
+	struct backlog_key *keys = w->keys, *is_taken = w->merged;
+	size_t left = w->nr - nr, free_row = 0;
+
+	memmove(keys, keys + nr, left * sizeof(*keys));
+	for (size_t i = 0; i < left; i++)
+		is_taken[i].row = 0;
+	for (size_t i = 0; i < left; i++)
+		if (keys[i].row < left)
+			is_taken[keys[i].row].row = 1;
+	for (size_t i = 0; i < left; i++) {
+		if (keys[i].row < left)
+			continue;
+		while (is_taken[free_row].row)
+			free_row++;
+		memcpy(w->rows + free_row * w->row_bytes, w->rows + keys[i].row * w->row_bytes,
+		       w->row_bytes);
+		keys[i].row = free_row++;
+	}
+	w->nr = left;
+}
+
 void backlog_release(struct backlog *w, int64_t tick)
 {
 	char rows[OUT_BYTES] __attribute__((aligned(64)));
-	size_t at_once, nr = 0, left;
-	char *kept = w->spare;
+	size_t at_once, nr = 0;
 
 	if (!w->nr)
 		return;
@@ -172,11 +192,5 @@ void backlog_release(struct backlog *w, int64_t tick)
 		w->out(w->arg, rows, n);
 		i += n;
 	}
-	left = w->nr - nr;
-	gather(w, nr, left, kept);
-	for (size_t i = 0; i < left; i++)
-		w->keys[i] = (struct backlog_key){ w->keys[nr + i].tick, i };
-	w->spare = w->rows;
-	w->rows = kept;
-	w->nr = left;
+	close_up(w, nr);
 }

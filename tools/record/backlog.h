@@ -18,20 +18,20 @@ struct backlog {
 	size_t row_bytes;
 	backlog_out_fn *out;
 	void *arg;
-	char *rows, *spare;
+	char *rows;
 	struct backlog_key {
 		int64_t tick;
 		uint64_t row;
-	} *keys, *merged;
-	size_t nr, room;
+	} *keys, *merged;	/* in order of tick but for what was added lately; a spare */
+	size_t nr, room, max;
 };
 
 #ifndef BACKLOG_MAX		/* fewer: tests/fuzz */
-#define BACKLOG_MAX	(1U << 18)	/* rows; then all leave, in order or not */
+#define BACKLOG_MAX	(1U << 18)	/* enough for rows of which some may be out of order */
 #endif
 
-/* 0 or -ENOMEM. */
-int backlog_init(struct backlog *w, size_t row_bytes, backlog_out_fn *out, void *arg);
+/* max: so many at most, then all leave, in order or not.  0 or -ENOMEM. */
+int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn *out, void *arg);
 void backlog_exit(struct backlog *w);
 
 /* Returns where to put the row: at once. */

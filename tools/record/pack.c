@@ -96,7 +96,7 @@ static bool alloc_kept(struct pack *p)
 
 		k->pack = p;
 		if (kept_kinds[i].row_bytes &&
-		    backlog_init(&k->rows, kept_kinds[i].row_bytes, write_rows, k))
+		    backlog_init(&k->rows, kept_kinds[i].row_bytes, BACKLOG_MAX, write_rows, k))
 			return false;
 	}
 	return true;

@@ -3,7 +3,7 @@
  * Inside tools/record/perf*.c.  Prototypes grouped by defining file, in the
  * order in which an event passes them:
  *
- *	ring -> decode -> order -> watch -> rows
+ *	ring -> decode -> backlog.c -> watch -> rows
  *
  * Only perf-open.c, perf-tracefs.c, perf-deaf.c, perf-ring.c (mmap), perf-tids.c
  * (/proc) and kernel-clock.c ask the system; the rest are functions of their input.
@@ -158,19 +158,6 @@ void perf_ring_unmap(struct perf_ring *r);
  * was, in 1/1000.  A ring that makes no sense is emptied and counted in *bad.
  */
 unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint64_t *bad);
-
-/* perf-order.c: the events of several rings, in order of time. */
-
-struct perf_order;
-
-struct perf_order *perf_order_alloc(unsigned nr_rings);
-void perf_order_free(struct perf_order *o);
-
-/* Nearly in order within a ring.  False: no memory. */
-bool perf_order_put(struct perf_order *o, unsigned ring, const struct perf_event *e);
-
-/* The earliest, if it is not after limit; valid until the next call.  NULL: none. */
-const struct perf_event *perf_order_take(struct perf_order *o, uint64_t limit);
 
 /* perf-tids.c: pid namespaces. */
 

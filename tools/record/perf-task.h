@@ -5,10 +5,11 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "base/hash.h"
 
 struct task {
-	struct task *next;	/* of the table */
 	int32_t key;		/* see perf-private.h */
+	uint32_t number;	/* in the table */
 	int32_t tgid, tid;	/* as the recorder sees them; 0: not known */
 	uint32_t shown;		/* tid as the program sees it; 0: it does not */
 	int waits_for;		/* CPU; -1: it runs, sleeps, or is not watched */
@@ -22,21 +23,20 @@ struct task {
 	char name[16];		/* maybe without a NUL */
 };
 
-struct task_table;
+/* All zeros is an empty one. */
+struct task_table {
+	struct task **tasks;	/* they do not move */
+	size_t nr, room;
+	struct hash by_key;
+};
 
-struct task_table *task_table_alloc(void);
 void task_table_free(struct task_table *t);
 
-struct task *task_find(struct task_table *t, int32_t key);
+struct task *task_find(const struct task_table *t, int32_t key);
 
 /* Makes it if there is none.  NULL: no memory. */
 struct task *task_get(struct task_table *t, int32_t key);
 
-void task_remove(struct task_table *t, int32_t key);
-void task_remove_if(struct task_table *t, bool (*fn)(const struct task *task));
-uint32_t task_count(const struct task_table *t);
-
-/* fn must not add or remove. */
-void task_each(struct task_table *t, void (*fn)(void *arg, struct task *task), void *arg);
+void task_remove(struct task_table *t, struct task *task);
 
 #endif

@@ -40,7 +40,7 @@ struct perf_watch {
 	const struct perf_tids *tids;
 	const struct perf_sink *sink;
 	enum perf_mode mode;
-	struct task_table *tasks;
+	struct task_table tasks;
 	struct cpu *cpus;
 	unsigned nr_cpus, nr_members;
 	struct perf_hits *hits;
@@ -58,9 +58,8 @@ struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode
 	w->sink = sink;
 	w->nr_cpus = nr_cpus;
 	w->cpus = calloc(nr_cpus, sizeof(*w->cpus));
-	w->tasks = task_table_alloc();
 	w->hits = perf_hits_alloc(nr_cpus, sink);
-	if (w->cpus && w->tasks && w->hits)
+	if (w->cpus && w->hits)
 		return w;
 	perf_watch_free(w);
 	return NULL;
@@ -70,7 +69,7 @@ void perf_watch_free(struct perf_watch *w)
 {
 	if (!w)
 		return;
-	task_table_free(w->tasks);
+	task_table_free(&w->tasks);
 	perf_hits_free(w->hits);
 	free(w->cpus);
 	free(w);
@@ -107,23 +106,26 @@ static void set_watched(struct perf_watch *w, struct task *t, bool watched)
 /* The thread is gone, or its number belongs to another one now. */
 static void forget(struct perf_watch *w, int32_t key)
 {
-	struct task *t = task_find(w->tasks, key);
+	struct task *t = task_find(&w->tasks, key);
 
 	if (!t)
 		return;
 	set_watched(w, t, false);
-	task_remove(w->tasks, key);
+	task_remove(&w->tasks, t);
 }
 
 /* NULL for the idle thread, and when memory is out. */
 static struct task *task_of(struct perf_watch *w, int32_t key)
 {
-	return key > 0 ? task_get(w->tasks, key) : NULL;
+	return key > 0 ? task_get(&w->tasks, key) : NULL;
 }
 
-static bool is_foreign(const struct task *t)
+/* Threads whose end was lost. */
+static void forget_foreign(struct perf_watch *w)
 {
-	return !t->watched;
+	for (size_t i = w->tasks.nr; i--;)
+		if (!w->tasks.tasks[i]->watched)
+			task_remove(&w->tasks, w->tasks.tasks[i]);
 }
 
 static bool is_watched(struct task *t)
@@ -193,7 +195,7 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e)
 /* A thread that executes a program takes over the first one's number. */
 static bool is_exec(struct perf_watch *w, const struct cpu *c, const struct perf_event *e)
 {
-	struct task *t = task_find(w->tasks, c->current);
+	struct task *t = task_find(&w->tasks, c->current);
 
 	return t && t->tgid == e->by_tgid && e->by_tid == e->by_tgid;
 }
@@ -324,7 +326,7 @@ static void on_waking(struct perf_watch *w, const struct perf_event *e, struct l
 {
 	struct task *t = task_of(w, e->a);
 
-	if (!is_watched(t) && !is_watched(task_find(w->tasks, e->by)))
+	if (!is_watched(t) && !is_watched(task_find(&w->tasks, e->by)))
 		return;
 	if (t && e->names & 1)
 		set_name(t, e->name_a);
@@ -336,7 +338,7 @@ static void on_waking(struct perf_watch *w, const struct perf_event *e, struct l
 
 static void on_wakeup(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	struct task *t = task_find(w->tasks, e->a);
+	struct task *t = task_find(&w->tasks, e->a);
 	struct cpu *c = cpu_of(w, e->value);
 
 	if (!is_watched(t))
@@ -354,7 +356,7 @@ static void on_wakeup(struct perf_watch *w, const struct perf_event *e, struct l
 
 static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	struct task *t = task_find(w->tasks, e->a);
+	struct task *t = task_find(&w->tasks, e->a);
 
 	if (!is_watched(t))
 		return;
@@ -370,7 +372,7 @@ static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct 
 /* by made a thread or a process: what is known of it. */
 static void on_new(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	struct task *parent = task_find(w->tasks, e->by), *t = task_find(w->tasks, e->a);
+	struct task *parent = task_find(&w->tasks, e->by), *t = task_find(&w->tasks, e->a);
 	bool watched = is_watched(parent);
 
 	/* Nonsense: and what is forgotten below must not be its parent. */
@@ -398,7 +400,7 @@ static void on_fork(struct perf_watch *w, const struct perf_event *e, struct ldb
 {
 	if (e->value != 2)
 		on_new(w, e, row);
-	if (!is_watched(task_find(w->tasks, e->by)))
+	if (!is_watched(task_find(&w->tasks, e->by)))
 		return;
 	row->op = LDB_SCHED_OP_FORK;
 	row->tid = name_in_row(w, row, e->by, LDB_SCHED_F_TID);
@@ -409,7 +411,7 @@ static void on_fork(struct perf_watch *w, const struct perf_event *e, struct ldb
 
 static void on_exec(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	struct task *t = task_find(w->tasks, e->a);
+	struct task *t = task_find(&w->tasks, e->a);
 
 	if (!is_watched(t))
 		return;
@@ -426,7 +428,7 @@ static void on_exec(struct perf_watch *w, const struct perf_event *e, struct ldb
 static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
 		       struct ldb_row_sched *row)
 {
-	struct task *t = task_find(w->tasks, e->a);
+	struct task *t = task_find(&w->tasks, e->a);
 
 	if (t)
 		t->is_exiting = true;
@@ -443,7 +445,7 @@ static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
 
 static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	if (!is_watched(task_find(w->tasks, e->by)))
+	if (!is_watched(task_find(&w->tasks, e->by)))
 		return;
 	row->op = e->kind == PERF_EVENT_FUTEX_WAIT ? LDB_SCHED_OP_FUTEX_WAIT :
 						     LDB_SCHED_OP_FUTEX_WAKE;
@@ -455,14 +457,14 @@ static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ld
 
 static void on_hit(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	struct task *t = task_find(w->tasks, e->by);
+	struct task *t = task_find(&w->tasks, e->by);
 
 	perf_hits_event(w->hits, e, row->tick, is_watched(t) ? shown(w, t) : 0);
 }
 
 static void on_name(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	struct task *t = task_find(w->tasks, e->a);
+	struct task *t = task_find(&w->tasks, e->a);
 
 	if (!t || !(e->names & 1))
 		return;
@@ -517,21 +519,17 @@ void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t 
 
 	if (is_told_twice(cpu_of(w, e->cpu), e))
 		return;
-	if (task_count(w->tasks) > TASKS_MAX)
-		task_remove_if(w->tasks, is_foreign);
+	if (w->tasks.nr > TASKS_MAX)
+		forget_foreign(w);
 	identify(w, e);
 	handlers[e->kind](w, e, &row);
 }
 
-static void tell_last(void *watch, struct task *t)
-{
-	if (t->is_named)
-		tell(watch, t, INT64_MAX);
-}
-
 void perf_watch_finish(struct perf_watch *w)
 {
-	task_each(w->tasks, tell_last, w);
+	for (size_t i = 0; i < w->tasks.nr; i++)
+		if (w->tasks.tasks[i]->is_named)
+			tell(w, w->tasks.tasks[i], INT64_MAX);
 }
 
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "record/backlog.h"
 #include "record/perf-private.h"
 #include "record/proc.h"
 
@@ -32,12 +33,11 @@ struct perf {
 	struct perf_decoder decoder;
 	struct perf_tids tids;
 	struct perf_fds fds;
-	struct perf_order *order;
+	struct backlog events;		/* in order of time they go to the watch */
 	struct perf_watch *watch;
-	unsigned ring;			/* being read */
 	uint64_t nr_lost;		/* told by the kernel */
 	uint64_t nr_lost_before;	/* of them before the recording began */
-	uint64_t nr_unread;		/* lost here: nonsense, no memory */
+	uint64_t nr_unread;		/* lost here: nonsense */
 	uint64_t nr_unread_told;
 	uint8_t is_deaf[CPULIST_MAX];	/* see perf-deaf.c */
 };
@@ -75,8 +75,7 @@ static void take_record(void *perf, unsigned cpu, const struct perf_event_header
 	perf_watch_learn(p->watch, &e);
 	if (e.kind == PERF_EVENT_LOST)
 		p->nr_lost += e.value;
-	if (!perf_order_put(p->order, p->ring, &e))
-		p->nr_unread++;
+	*(struct perf_event *)backlog_add(&p->events, e.time) = e;
 }
 
 static void tell_unread(struct perf *p)
@@ -96,21 +95,21 @@ static unsigned read_rings(struct perf *p)
 {
 	unsigned fullest = 0;
 
-	for (p->ring = 0; p->ring < p->fds.nr_rings; p->ring++) {
-		unsigned filled = perf_ring_read(&p->fds.rings[p->ring], take_record, p,
-						 &p->nr_unread);
+	for (unsigned i = 0; i < p->fds.nr_rings; i++) {
+		unsigned filled = perf_ring_read(&p->fds.rings[i], take_record, p, &p->nr_unread);
 
 		fullest = filled > fullest ? filled : fullest;
 	}
 	return fullest;
 }
 
-static void release(struct perf *p, uint64_t limit)
+static void watch_events(void *perf, void *events, size_t nr)
 {
-	const struct perf_event *e;
+	const struct perf_event *e = events;
+	struct perf *p = perf;
 
-	while ((e = perf_order_take(p->order, limit)))
-		perf_watch_event(p->watch, e, kernel_clock_tick(p->source.clock, e->time));
+	for (size_t i = 0; i < nr; i++)
+		perf_watch_event(p->watch, &e[i], kernel_clock_tick(p->source.clock, e[i].time));
 }
 
 /* Once for each CPU: what is missing is said, and what can be had in another way is. */
@@ -174,7 +173,7 @@ static void try_cpu(struct perf *p, unsigned cpu)
 	for (int i = 0; i < TRIES; i++) {
 		perf_deaf_provoke();
 		read_rings(p);
-		release(p, UINT64_MAX);
+		backlog_release(&p->events, INT64_MAX);
 		if (perf_watch_is_deaf(p->watch, cpu) || perf_watch_heard_idle(p->watch, cpu))
 			return;
 	}
@@ -225,7 +224,7 @@ static unsigned poll(struct kernel_source *s)
 	uint64_t limit = kernel_clock_look(p->source.clock, false);
 	unsigned fullest = read_rings(p);
 
-	release(p, limit > WINDOW_NS ? limit - WINDOW_NS : 0);
+	backlog_release(&p->events, limit - WINDOW_NS);
 	help_deaf_cpus(p);
 	tell_unread(p);
 	return fullest;
@@ -241,7 +240,7 @@ static void finish(struct kernel_source *s)
 	read_rings(p);
 	/* The times of what was just read must lie between two looks. */
 	kernel_clock_look(p->source.clock, true);
-	release(p, end);
+	backlog_release(&p->events, end);
 	help_deaf_cpus(p);
 	perf_watch_finish(p->watch);
 	/* What was lost is told with the next event: the last of it never. */
@@ -265,7 +264,7 @@ static void close_perf(struct kernel_source *s)
 
 	perf_fds_close(&p->fds);
 	perf_watch_free(p->watch);
-	perf_order_free(p->order);
+	backlog_exit(&p->events);
 	kernel_clock_free(s->clock);
 	free(p);
 }
@@ -299,8 +298,7 @@ struct kernel_source *perf_open(const struct perf_options *o, const struct perf_
 	p->decoder.mode = p->fds.mode;
 	perf_tids_init(&p->tids, o->pid, p->fds.mode);
 	snprintf(why, why_size, "out of memory");
-	p->order = perf_order_alloc(p->fds.nr_rings);
-	if (!p->order)
+	if (backlog_init(&p->events, sizeof(struct perf_event), SIZE_MAX, watch_events, p))
 		goto err_close;
 	try_cpus(p);
 	if (!begin_watch(p))
