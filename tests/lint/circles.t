@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Files that need each other in a circle can only be understood, tested and changed together.
+# Each part but the tools, whose rooms layers.t orders, has none but those that are closed by
+# what stands here, with the reason: "user definer", as circles.awk prints it.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/files.sh"
+
+cat >"$WORK/kept" <<'END'
+# A stack that is taken away waits for the scanner, which asks whether it is there.
+libldb/request/stack.c libldb/scan/scanner.c
+# What a thread has said of its own locks is forgotten with the rest that it holds.
+libldb/shim/own.c libldb/shim/shim.c
+# Which asm it is the CPU's business, how GCC wants it built is not.
+gcc-plugin/arch/x86_64.c gcc-plugin/record.c
+END
+
+needs()	# file...: "user definer name"
+{
+	awk -f "$TOP/tests/lib/circles.awk" "$@" | sort
+}
+
+# "user definer" of a circle: who is needed, however indirectly, by whom he needs.
+in_circles()	# file of needs
+{
+	awk '
+	{ need[$1, $2] = 1; at[$1]; at[$2] }
+	END {
+		for (pair in need) reach[pair] = 1
+		for (via in at) for (from in at) if ((from, via) in reach)
+			for (to in at) if ((via, to) in reach) reach[from, to] = 1
+		for (pair in need) {
+			split(pair, p, SUBSEP)
+			if ((p[2], p[1]) in reach) print p[1], p[2]
+		}
+	}' "$1" | sort
+}
+
+without_kept()	# file of needs
+{
+	awk 'NR == FNR { if (!/^#/) kept[$1, $2]; next } !(($1, $2) in kept)' "$WORK/kept" "$1"
+}
+
+for part in gcc-plugin kmod libldb; do
+	# The public header's macros are for programs.
+	source_files "$part" | grep -E '\.(c|cc|h)$' | grep -v '/include/ldb/ldb\.h$' |
+		xargs awk -f "$TOP/tests/lib/circles.awk" >>"$WORK/needs"
+done
+ok "there are files that need others" test "$(wc -l <"$WORK/needs")" -gt 300
+
+without_kept "$WORK/needs" >"$WORK/opened"
+in_circles "$WORK/opened" >"$WORK/list"
+ok_empty "no files need each other in a circle, but for those in the list"
+
+in_circles "$WORK/needs" >"$WORK/closed"
+grep -v '^#' "$WORK/kept" | grep -v -x -F -f "$WORK/closed" >"$WORK/list"
+ok_empty "what is in the list closes a circle"
+
+# A circle of three, by a function, a macro's and an inline function's.
+mkdir -p "$WORK/planted"
+cd "$WORK/planted" || exit 1
+cat >all.h <<'END'
+int one(void);
+#define CALL_TWO(x)	\
+	two(x)
+static inline int three_twice(void)
+{
+	return 2 * three.nr;
+}
+END
+cat >one.c <<'END'
+int one(void)
+{
+	return CALL_TWO(1);	/* and not four() */
+}
+END
+cat >two.c <<'END'
+int two(int x)
+{
+	return three_twice() + x;
+}
+static int local(void)
+{
+	return p->four + "four"[0];
+}
+END
+cat >three.c <<'END'
+struct three three = {
+	.fn = one,
+};
+END
+cat >four.c <<'END'
+int four(void)
+{
+	return local() + one();
+}
+END
+needs ./*.[ch] >"$WORK/needs"
+in_circles "$WORK/needs" | tr -d './' | xargs >"$WORK/found"
+check "a circle is found" "cat $WORK/found" 0 '^onec twoc threec onec twoc threec$'
+diag "$(cat "$WORK/needs")"
+
+finish
