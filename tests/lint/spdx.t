@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
-# Texts of licences, trace files that are kept as they were written, and formats without
+# Texts of licences, trace files that stay as they were written, and formats without
 # comments.  It is in the first line; in scripts, in the second.
 source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' -e '^\.gitignore$' \
 	-e '\.json$' -e '\.png$' -e '^debian/source/format$' -e '^debian/\(changelog\|copyright\)$' \
