@@ -10,11 +10,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/array.h"
 #include "facts/ticks.h"
 #include "cli/utf8.h"
-#include "export/proto-gzip.h"
+#include "export/packet.h"
 #include "export/stacks-walk.h"
 #include "base/intern.h"
 #include "export/table.h"
@@ -35,8 +36,9 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_SYSTEM_NAME, FUNCTION_FILE, FUNC
 struct pprof {
 	struct model *m;
 	bool with_causes;	/* are also frames, not only labels */
-	struct proto_gzip gz;
-	struct proto message, part;
+	FILE *out;
+	z_stream z;
+	struct packet message, part; /* being made */
 	struct intern strings;	/* but "", which is the first one */
 	struct table functions;	/* name, path, line */
 	struct table locations;	/* function, line */
@@ -44,8 +46,72 @@ struct pprof {
 	uint64_t *stack;
 	size_t room_stack;
 	uint64_t nr_samples;
-	int error;
+	int error;		/* the first; all that follows does nothing */
 };
+
+static void press(struct pprof *p, const void *bytes, size_t nr, int flush)
+{
+	uint8_t pressed[16384];
+
+	p->z.next_in = (Bytef *)bytes;
+	p->z.avail_in = nr;
+	do {
+		size_t made;
+
+		p->z.next_out = pressed;
+		p->z.avail_out = sizeof(pressed);
+		deflate(&p->z, flush);
+		made = sizeof(pressed) - p->z.avail_out;
+		if (made && fwrite(pressed, 1, made, p->out) != made) {
+			p->error = errno ? -errno : -EIO;
+			return;
+		}
+	} while (!p->z.avail_out);
+}
+
+/* What is in p->message, as fields of the profile. */
+static void put_fields(struct pprof *p)
+{
+	if (p->message.has_failed || p->part.has_failed)
+		p->error = -ENOMEM;
+	if (!p->error)
+		press(p, p->message.at, p->message.nr, Z_NO_FLUSH);
+	p->message.nr = 0;
+}
+
+/* As a message. */
+static void put_message(struct pprof *p, unsigned field)
+{
+	uint8_t bytes[20];
+	struct packet head = { .at = bytes, .room = sizeof(bytes) };
+
+	packet_tag(&head, field, PACKET_BYTES);
+	packet_varint(&head, p->message.nr);
+	if (!p->error)
+		press(p, head.at, head.nr, Z_NO_FLUSH);
+	put_fields(p);
+}
+
+/* Fields of the default value are left out, as proto3 has it. */
+static void add_u64(struct packet *m, unsigned field, uint64_t value)
+{
+	if (value)
+		packet_u64(m, field, value);
+}
+
+/* The part becomes a field of the message. */
+static void add_part(struct pprof *p, unsigned field)
+{
+	packet_bytes(&p->message, field, p->part.at, p->part.nr);
+	p->part.nr = 0;
+}
+
+static void add_packed(struct pprof *p, unsigned field, const uint64_t *values, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		packet_varint(&p->part, values[i]);
+	add_part(p, field);
+}
 
 /* The index of a text, made UTF-8; 0: "", or out of memory. */
 static uint64_t string(struct pprof *p, const char *text)
@@ -73,9 +139,9 @@ static uint64_t string(struct pprof *p, const char *text)
 
 static void put_type(struct pprof *p, const char *type, const char *unit)
 {
-	proto_u64(&p->message, TYPE_TYPE, string(p, type));
-	proto_u64(&p->message, TYPE_UNIT, string(p, unit));
-	proto_gzip_message(&p->gz, PROFILE_SAMPLE_TYPE, &p->message);
+	add_u64(&p->message, TYPE_TYPE, string(p, type));
+	add_u64(&p->message, TYPE_UNIT, string(p, unit));
+	put_message(p, PROFILE_SAMPLE_TYPE);
 }
 
 static void put_head(struct pprof *p, const struct export_options *o)
@@ -89,12 +155,12 @@ static void put_head(struct pprof *p, const struct export_options *o)
 		to_ns = p->m->duration_ns;
 	put_type(p, "count", "count");
 	put_type(p, "wall", "nanoseconds");
-	proto_u64(&p->message, PROFILE_TIME_NS, h->realtime_ns + from_ns);
-	proto_u64(&p->message, PROFILE_DURATION_NS, to_ns > from_ns ? to_ns - from_ns : 0);
-	proto_u64(&p->message, PROFILE_DEFAULT_TYPE, string(p, "wall"));
+	add_u64(&p->message, PROFILE_TIME_NS, h->realtime_ns + from_ns);
+	add_u64(&p->message, PROFILE_DURATION_NS, to_ns > from_ns ? to_ns - from_ns : 0);
+	add_u64(&p->message, PROFILE_DEFAULT_TYPE, string(p, "wall"));
 	if (cmdline)
-		proto_u64(&p->message, PROFILE_COMMENT, string(p, cmdline));
-	proto_gzip_put(&p->gz, &p->message);
+		add_u64(&p->message, PROFILE_COMMENT, string(p, cmdline));
+	put_fields(p);
 }
 
 static int put_modules(void *arg, const struct reader_rows *rows)
@@ -110,16 +176,16 @@ static int put_modules(void *arg, const struct reader_rows *rows)
 			p->error = -ENOMEM;
 		if (!nr || !is_new)
 			continue;
-		proto_u64(&p->message, MAPPING_ID, nr);
-		proto_u64(&p->message, MAPPING_START, row->start);
-		proto_u64(&p->message, MAPPING_LIMIT, row->end);
-		proto_u64(&p->message, MAPPING_OFFSET, row->start - row->bias);
-		proto_u64(&p->message, MAPPING_FILE, string(p, row->path));
-		proto_u64(&p->message, MAPPING_BUILD_ID, string(p, row->build_id));
-		proto_u64(&p->message, MAPPING_HAS_FUNCTIONS, 1);
-		proto_u64(&p->message, MAPPING_HAS_FILES, 1);
-		proto_u64(&p->message, MAPPING_HAS_LINES, 1);
-		proto_gzip_message(&p->gz, PROFILE_MAPPING, &p->message);
+		add_u64(&p->message, MAPPING_ID, nr);
+		add_u64(&p->message, MAPPING_START, row->start);
+		add_u64(&p->message, MAPPING_LIMIT, row->end);
+		add_u64(&p->message, MAPPING_OFFSET, row->start - row->bias);
+		add_u64(&p->message, MAPPING_FILE, string(p, row->path));
+		add_u64(&p->message, MAPPING_BUILD_ID, string(p, row->build_id));
+		add_u64(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+		add_u64(&p->message, MAPPING_HAS_FILES, 1);
+		add_u64(&p->message, MAPPING_HAS_LINES, 1);
+		put_message(p, PROFILE_MAPPING);
 	}
 	return p->error;
 }
@@ -139,12 +205,12 @@ static uint64_t function(struct pprof *p, const char *name, const struct symbol 
 		p->error = -ENOMEM;
 	if (!nr || !is_new)
 		return nr;
-	proto_u64(&p->message, FUNCTION_ID, nr);
-	proto_u64(&p->message, FUNCTION_NAME, text);
-	proto_u64(&p->message, FUNCTION_SYSTEM_NAME, f && *f->raw ? string(p, f->raw) : text);
-	proto_u64(&p->message, FUNCTION_FILE, file);
-	proto_u64(&p->message, FUNCTION_LINE, f ? f->func_line : 0);
-	proto_gzip_message(&p->gz, PROFILE_FUNCTION, &p->message);
+	add_u64(&p->message, FUNCTION_ID, nr);
+	add_u64(&p->message, FUNCTION_NAME, text);
+	add_u64(&p->message, FUNCTION_SYSTEM_NAME, f && *f->raw ? string(p, f->raw) : text);
+	add_u64(&p->message, FUNCTION_FILE, file);
+	add_u64(&p->message, FUNCTION_LINE, f ? f->func_line : 0);
+	put_message(p, PROFILE_FUNCTION);
 	return nr;
 }
 
@@ -166,13 +232,12 @@ static uint64_t location(struct pprof *p, const char *name, const struct symbol 
 		p->error = -ENOMEM;
 	if (!nr || !is_new)
 		return nr;
-	proto_u64(&p->part, LINE_FUNCTION, func);
-	proto_u64(&p->part, LINE_LINE, line);
-	proto_u64(&p->message, LOCATION_ID, nr);
-	proto_u64(&p->message, LOCATION_MAPPING, map);
-	proto_message(&p->message, LOCATION_LINE, &p->part);
-	proto_clear(&p->part);
-	proto_gzip_message(&p->gz, PROFILE_LOCATION, &p->message);
+	add_u64(&p->part, LINE_FUNCTION, func);
+	add_u64(&p->part, LINE_LINE, line);
+	add_u64(&p->message, LOCATION_ID, nr);
+	add_u64(&p->message, LOCATION_MAPPING, map);
+	add_part(p, LOCATION_LINE);
+	put_message(p, PROFILE_LOCATION);
 	return nr;
 }
 
@@ -180,10 +245,9 @@ static void put_label(struct pprof *p, const char *key, const char *text)
 {
 	if (!text || !*text)
 		return;
-	proto_u64(&p->part, LABEL_KEY, string(p, key));
-	proto_u64(&p->part, LABEL_TEXT, string(p, text));
-	proto_message(&p->message, SAMPLE_LABEL, &p->part);
-	proto_clear(&p->part);
+	add_u64(&p->part, LABEL_KEY, string(p, key));
+	add_u64(&p->part, LABEL_TEXT, string(p, text));
+	add_part(p, SAMPLE_LABEL);
 }
 
 static bool push(struct pprof *p, size_t nr, uint64_t location)
@@ -219,24 +283,26 @@ static int put_sample(struct pprof *p, const struct stacks_node *n)
 	for (; at && at->func; call = at->site, at = at->parent)
 		if (!push(p, nr++, location(p, at->func->function, at->func, call)))
 			return -ENOMEM;
-	proto_packed(&p->message, SAMPLE_LOCATION, p->stack, nr);
-	proto_packed(&p->message, SAMPLE_VALUE, values, 2);
+	add_packed(p, SAMPLE_LOCATION, p->stack, nr);
+	add_packed(p, SAMPLE_VALUE, values, 2);
 	put_label(p, "thread", at ? at->thread : NULL);
 	put_label(p, "class", at ? at->class : NULL);
 	if (n->is_cause)
 		put_label(p, "cause", cause);
-	proto_gzip_message(&p->gz, PROFILE_SAMPLE, &p->message);
+	put_message(p, PROFILE_SAMPLE);
 	p->nr_samples++;
-	return p->error ? p->error : p->gz.error;
+	return p->error;
 }
 
 static void put_strings(struct pprof *p)
 {
-	proto_text(&p->message, PROFILE_STRING, "");
-	proto_gzip_put(&p->gz, &p->message);
+	packet_bytes(&p->message, PROFILE_STRING, "", 0);
+	put_fields(p);
 	for (size_t i = 0; i < p->strings.nr; i++) {
-		proto_text(&p->message, PROFILE_STRING, intern_key(&p->strings, i));
-		proto_gzip_put(&p->gz, &p->message);
+		const char *text = intern_key(&p->strings, i);
+
+		packet_bytes(&p->message, PROFILE_STRING, text, strlen(text));
+		put_fields(p);
 	}
 }
 
@@ -247,8 +313,8 @@ static void pprof_free(struct pprof *p)
 	table_free(&p->locations);
 	table_free(&p->mappings);
 	free(p->stack);
-	proto_free(&p->message);
-	proto_free(&p->part);
+	free(p->message.at);
+	free(p->part.at);
 }
 
 int export_pprof(struct model *m, const struct export_options *o, FILE *out, char *err,
@@ -257,25 +323,27 @@ int export_pprof(struct model *m, const struct export_options *o, FILE *out, cha
 	struct stacks_options options = {
 		.with_sites = true, .with_classes = true, .with_causes = true,
 	};
-	struct pprof p = { .m = m, .with_causes = o->with_causes };
+	struct pprof p = { .m = m, .out = out, .with_causes = o->with_causes };
 	struct stacks s;
 	int ret;
 
 	stacks_init(&s, m, &options);
 	ret = stacks_walk(&s, m, o);
-	if (!ret)
-		ret = proto_gzip_begin(&p.gz, out);
+	/* 15 bits of window, as everybody; 16: with the head and end of a gzip file. */
+	if (!ret && deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
+				 Z_DEFAULT_STRATEGY) != Z_OK)
+		ret = -ENOMEM;
 	if (!ret) {
-		int closed;
-
 		put_head(&p, o);
 		ret = reader_each(m->reader, LDB_BLK_MODULE, NULL, put_modules, &p);
 		for (size_t i = 0; i < s.nr_nodes && !ret; i++)
 			if (is_sample(&p, s.nodes[i]))
 				ret = put_sample(&p, s.nodes[i]);
 		put_strings(&p);
-		closed = proto_gzip_end(&p.gz);
-		ret = ret ? ret : p.error ? p.error : closed;
+		if (!p.error)
+			press(&p, NULL, 0, Z_FINISH);
+		deflateEnd(&p.z);
+		ret = ret ? ret : p.error;
 	}
 	o->result->nr_samples = p.nr_samples;
 	pprof_free(&p);
