@@ -6,15 +6,18 @@
 
 static void test_store(void)
 {
-	static const struct store_column columns[] = {
-		{ .name = "id" }, { .name = "weight" }, { .name = NULL }
-	};
+	struct page_column columns[STORE_COLUMNS_MAX];
 	struct store s;
 	bool in_order = true;
 	int64_t sum = 0;
 
-	store_init(&s, columns, 1, 10);
+	store_init(&s, "id+ weight");
+	store_limit(&s, 1, 10);
 	is_int(s.nr_columns, 2, "columns");
+	is_int(store_columns(&s, columns, 0), 2, "all of them are written");
+	ok(!strncmp(columns[0].name, "id", columns[0].name_length) && columns[0].name_length == 2 &&
+	   columns[0].is_delta && columns[1].name_length == 6 && !columns[1].is_delta,
+	   "by name, with what resembles the row before");
 	/* Weights 0 to 99 in some order, each twice. */
 	for (int i = 0; i < 200; i++)
 		if (store_add(&s, (int64_t[]){ i, i * 37 % 100 }))
@@ -32,11 +35,13 @@ static void test_store(void)
 	is_int(s.dropped_below, 94, "and how great it was");
 	store_free(&s);
 
-	store_init(&s, columns, 1, 3);
+	store_init(&s, "id- weight");
+	store_limit(&s, 1, 3);
 	for (int i = 0; i < 8; i++)
 		store_add(&s, (int64_t[]){ i, 7 });
 	store_prune(&s);
 	is_int(s.nr, 3, "of equal ones as many");
+	is_int(store_columns(&s, columns, 1), 2, "those for the inside are not written");
 	store_free(&s);
 }
 

@@ -144,8 +144,9 @@ int page_columns(struct page *p, const char *id, const struct page_column *colum
 	fprintf(p->out, "<script type=\"application/octet-stream\" id=\"%s\" data-columns=\"", id);
 	for (size_t i = 0; i < nr; i++) {
 		codes[i] = choose_code(&columns[i]);
-		fprintf(p->out, "%s%s:%u:%c:%zu", i ? " " : "", columns[i].name, codes[i].nr_planes,
-			codes[i].how, columns[i].nr);
+		fprintf(p->out, "%s%.*s:%u:%c:%zu", i ? " " : "",
+			columns[i].name_length ? columns[i].name_length : -1, columns[i].name,
+			codes[i].nr_planes, codes[i].how, columns[i].nr);
 	}
 	fputs("\">", p->out);
 	for (size_t i = 0; i < nr; i++)

@@ -55,6 +55,7 @@ void page_json_end(struct page *p);
  */
 struct page_column {
 	const char *name;	/* [a-z_]+ */
+	int name_length;	/* 0: all of it */
 	const int64_t *values;
 	size_t nr, stride;	/* of values: 0 is 1 */
 	bool is_delta;		/* values resemble the one before */

@@ -95,35 +95,21 @@ int report_calls_add(struct report *r, const struct segment *s)
 /* A call's request by its number, or where all requests are summed by its place. */
 static int write_each(struct report *r)
 {
-	static const char *const names[] = {
-		"key", "first", "last", "request", "thread", "sum", "resolution", "open", "class", "from",
-		"to", "bucket",
-	};
+	const char *columns = r->lives.is_each ? "key first+ last+ request+ thread+ sum resolution open" :
+		"key first+ last+ request+ thread+ sum resolution open class from to bucket";
 	const struct report_calls *k = &r->calls;
-	size_t nr = r->lives.is_each ? 8 : 12;
-	struct columns c = { .nr = 0 };
+	struct store s;
 
-	for (size_t i = 0; i < nr; i++)
-		if (columns_add(&c, names[i], i > 0 && i < 5, k->nr)) {
-			columns_free(&c);
-			return -ENOMEM;
-		}
-	for (size_t i = 0; i < k->nr; i++) {
-		const struct call *call = &k->at[i];
-		const int64_t row[] = {
-			call->key, coarse_first(&r->heat, call->first),
-			coarse_last(&r->heat, call->last), r->lives.is_each ? call->request : 0,
-			call->thread, call->is_open ? 0 : call->duration_ns,
-			call->is_open ? 0 : call->resolution_ns, call->is_open,
-			call->place.is_any ? (int64_t)call->place.class + 1 : 0,
-			coarse_first(&r->heat, call->place.first),
-			coarse_last(&r->heat, call->place.last), call->place.bucket,
-		};
-
-		for (size_t n = 0; n < nr; n++)
-			c.values[n][i] = row[n];
-	}
-	return columns_write(&c, &r->page, "calls");
+	store_init(&s, columns);
+	for (const struct call *c = k->at; c < k->at + k->nr; c++)
+		store_add(&s, (int64_t[]){
+			c->key, coarse_first(&r->heat, c->first), coarse_last(&r->heat, c->last),
+			r->lives.is_each ? c->request : 0, c->thread, c->is_open ? 0 : c->duration_ns,
+			c->is_open ? 0 : c->resolution_ns, c->is_open,
+			c->place.is_any ? (int64_t)c->place.class + 1 : 0,
+			coarse_first(&r->heat, c->place.first), coarse_last(&r->heat, c->place.last),
+			c->place.bucket });
+	return store_finish(&s, &r->page, "calls");
 }
 
 int report_calls_write(struct report *r)

@@ -231,3 +231,52 @@ void cells_sort(struct cells *c)
 	/* Nothing is found by its hash any more. */
 	hash_free(&c->rows);
 }
+
+/* Of rows that hold more than one value; of one, they are the sum.  In a table of their own. */
+static int write_extremes(const struct cells *k, struct page *p, const char *id)
+{
+	struct store resolutions, extremes, values;
+	struct page_column columns[STORE_COLUMNS_MAX];
+	char name[32];
+	size_t nr;
+	int ret;
+
+	store_init(&resolutions, "resolution");
+	store_init(&extremes, "min max nr");
+	store_init(&values, "bucket+ times");
+	for (const struct cell *c = k->cells; c < k->cells + k->nr; c++) {
+		store_add(&resolutions, (int64_t[]){ c->resolution });
+		if (c->nr <= 1)
+			continue;
+		store_add(&extremes, (int64_t[]){ c->min, c->max, c->nr_values });
+		for (size_t n = 0; n < c->nr_values; n++)
+			store_add(&values, (int64_t[]){ c->values[n].bucket, c->values[n].nr });
+	}
+	nr = store_columns(&resolutions, columns, 0);
+	nr = store_columns(&extremes, columns, nr);
+	nr = store_columns(&values, columns, nr);
+	snprintf(name, sizeof(name), "%.20s_values", id);
+	ret = resolutions.error || extremes.error || values.error ? -ENOMEM :
+	      page_columns(p, name, columns, nr);
+	store_free(&resolutions);
+	store_free(&extremes);
+	store_free(&values);
+	return ret;
+}
+
+/* A row's request: the class and bins of its place; class is one more, 0: of none. */
+int cells_write(const struct cells *k, struct page *p, const char *id, const char *name)
+{
+	char columns[96];
+	struct store s;
+	int ret;
+
+	snprintf(columns, sizeof(columns), "%s+ first+ last+ class+ from+ to+ bucket count open sum", name);
+	store_init(&s, columns);
+	for (const struct cell *c = k->cells; c < k->cells + k->nr; c++)
+		store_add(&s, (int64_t[]){
+			c->key, c->first, c->last, c->place.is_any ? (int64_t)c->place.class + 1 : 0,
+			c->place.first, c->place.last, c->place.bucket, c->nr, c->nr_open, c->sum });
+	ret = store_finish(&s, p, id);
+	return ret || !k->has_values ? ret : write_extremes(k, p, id);
+}

@@ -220,20 +220,12 @@ static int write_names(struct flame *f, struct page *p, const char *prefix, uint
 
 static int write_nodes(struct flame *f, struct page *p, const char *id, const uint32_t *numbers)
 {
-	static const char *const names[] = { "parent", "name", "kind" };
-	struct columns c = { .nr = 0 };
+	struct store s;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (columns_add(&c, names[i], i == 0, f->nr_nodes)) {
-			columns_free(&c);
-			return -ENOMEM;
-		}
-	for (size_t i = 0; i < f->nr_nodes; i++) {
-		c.values[0][i] = f->nodes[i].parent;
-		c.values[1][i] = numbers[f->nodes[i].name];
-		c.values[2][i] = f->nodes[i].kind;
-	}
-	return columns_write(&c, p, id);
+	store_init(&s, "parent+ name kind");
+	for (const struct flame_node *n = f->nodes; n < f->nodes + f->nr_nodes; n++)
+		store_add(&s, (int64_t[]){ n->parent, numbers[n->name], n->kind });
+	return store_finish(&s, p, id);
 }
 
 int flame_write(struct flame *f, struct page *p, const char *prefix)

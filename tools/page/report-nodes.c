@@ -61,13 +61,6 @@ int flame_child(struct flame *f, uint32_t parent, uint32_t name, unsigned kind, 
 	return add_node(f, &like);
 }
 
-static int descending(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-
-	return *a > *b ? -1 : *a < *b;
-}
-
 /* Of each node and all below it; and the time that three quarters of them do not exceed. */
 static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 {
@@ -80,8 +73,7 @@ static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 	for (size_t i = f->nr_nodes; i-- > 1;)
 		total[f->nodes[i].parent] += total[i];
 	memcpy(sorted, total, f->nr_nodes * sizeof(*sorted));
-	qsort(sorted, f->nr_nodes, sizeof(*sorted), descending);
-	*limit = sorted[f->nr_nodes / 4];
+	*limit = store_nth(sorted, f->nr_nodes, f->nr_nodes / 4);
 	free(sorted);
 	return 0;
 }

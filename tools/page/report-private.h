@@ -9,8 +9,8 @@
 #include "analysis/timeline/tracks.h"
 #include "base/intern.h"
 #include "facts/ticks.h"
-#include "page/page.h"
 #include "page/report.h"
+#include "page/store.h"
 
 /*
  * report-bins.c: time, cut into bins [edge[i], edge[i + 1]) of nanoseconds.  Bins i to j
@@ -36,21 +36,6 @@ unsigned bins_bucket(uint64_t value, unsigned bits);
 /* Of the heat map, and of values that were summed. */
 #define HEAT_BITS	2
 #define VALUE_BITS	4
-
-/* report-columns.c: columns under way. */
-#define REPORT_COLUMNS_MAX	12
-
-struct columns {
-	struct page_column at[REPORT_COLUMNS_MAX];
-	int64_t *values[REPORT_COLUMNS_MAX];
-	size_t nr, rows;
-};
-
-/* Of that many rows each; later columns may differ.  -ENOMEM: no column then. */
-int columns_add(struct columns *c, const char *name, bool is_delta, size_t nr);
-int columns_write(struct columns *c, struct page *p, const char *id);	/* and frees */
-void columns_free(struct columns *c);
-void columns_free(struct columns *c);
 
 /*
  * report-cells.c: rows that were summed.  The bins of all tables by time become wider

@@ -106,31 +106,21 @@ const struct request *report_request(const struct report_requests *q, uint64_t i
 	return lo && q->at[lo - 1].id == id && q->at[lo - 1].end >= from ? &q->at[lo - 1] : NULL;
 }
 
+/* They are not asked for any more: in order of their numbers. */
 static int write_each(struct report *r)
 {
-	static const char *const names[] = {
-		"id_low", "id_high", "first", "last", "start", "latency", "class", "state",
-	};
 	const struct report_requests *q = &r->lives;
-	struct columns c = { .nr = 0 };
+	struct store s;
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (columns_add(&c, names[i], i < 5, q->nr)) {
-			columns_free(&c);
-			return -ENOMEM;
-		}
-	for (size_t i = 0; i < q->nr; i++) {
-		const struct request *s = &q->at[i];
-		const int64_t row[] = {
-			s->id & UINT32_MAX, s->id >> 32, coarse_first(&r->heat, s->first),
-			coarse_last(&r->heat, s->last), reader_ns(r->m->reader, s->start),
-			s->latency_ns, s->class, s->is_complete | s->has_lost_handoff << 1,
-		};
-
-		for (size_t n = 0; n < sizeof(row) / sizeof(row[0]); n++)
-			c.values[n][s->number] = row[n];
-	}
-	return columns_write(&c, &r->page, "requests");
+	if (q->nr)
+		qsort(q->at, q->nr, sizeof(*q->at), by_start);
+	store_init(&s, "id_low+ id_high+ first+ last+ start+ latency class state");
+	for (const struct request *at = q->at; at < q->at + q->nr; at++)
+		store_add(&s, (int64_t[]){
+			at->id & UINT32_MAX, at->id >> 32, coarse_first(&r->heat, at->first),
+			coarse_last(&r->heat, at->last), reader_ns(r->m->reader, at->start),
+			at->latency_ns, at->class, at->is_complete | at->has_lost_handoff << 1 });
+	return store_finish(&s, &r->page, "requests");
 }
 
 int report_requests_write(struct report *r)

@@ -272,18 +272,13 @@ static void put_strings(struct report *r, struct json *j)
 /* Ids are wider than the numbers of JavaScript. */
 static int write_slowest(struct report *r)
 {
-	struct columns c = { .nr = 0 };
-	size_t nr = r->requests.nr_lives;
+	struct store s;
 
-	if (columns_add(&c, "id_low", false, nr) || columns_add(&c, "id_high", false, nr)) {
-		columns_free(&c);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < nr; i++) {
-		c.values[0][i] = r->requests.lives[i].id & UINT32_MAX;
-		c.values[1][i] = r->requests.lives[i].id >> 32;
-	}
-	return columns_write(&c, &r->page, "slowest");
+	store_init(&s, "id_low id_high");
+	for (size_t i = 0; i < r->requests.nr_lives; i++)
+		store_add(&s, (int64_t[]){ r->requests.lives[i].id & UINT32_MAX,
+					   r->requests.lives[i].id >> 32 });
+	return store_finish(&s, &r->page, "slowest");
 }
 
 static int write_tables(struct report *r)

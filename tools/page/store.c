@@ -7,13 +7,29 @@
 #include "base/array.h"
 #include "page/store.h"
 
-#define COLUMNS_MAX	40
-
-void store_init(struct store *s, const struct store_column *columns, unsigned weight, size_t max)
+/* The letters of a name; behind them what is said of it. */
+static size_t name_length(const char *name)
 {
-	*s = (struct store){ .columns = columns, .weight = weight, .max = max };
-	while (columns[s->nr_columns].name)
+	return strcspn(name, "+- ");
+}
+
+static const char *next_name(const char *name)
+{
+	name += strcspn(name, " ");
+	return *name ? name + 1 : NULL;
+}
+
+void store_init(struct store *s, const char *columns)
+{
+	*s = (struct store){ .columns = columns, .max = SIZE_MAX / 4 };
+	for (const char *name = columns; name; name = next_name(name))
 		s->nr_columns++;
+}
+
+void store_limit(struct store *s, unsigned weight, size_t max)
+{
+	s->weight = weight;
+	s->max = max;
 }
 
 void store_free(struct store *s)
@@ -23,11 +39,17 @@ void store_free(struct store *s)
 	s->nr = s->room = 0;
 }
 
-static int compare(const void *a, const void *b)
+static int down(const void *a, const void *b)
 {
 	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return x > y ? -1 : x < y;
+}
+
+int64_t store_nth(int64_t *values, size_t nr, size_t n)
+{
+	qsort(values, nr, sizeof(*values), down);
+	return values[n];
 }
 
 int store_prune(struct store *s)
@@ -39,11 +61,10 @@ int store_prune(struct store *s)
 		return 0;
 	weights = malloc(s->nr * sizeof(*weights));
 	if (!weights)
-		return -ENOMEM;
+		return s->error = -ENOMEM;
 	for (size_t i = 0; i < s->nr; i++)
 		weights[i] = store_row(s, i)[s->weight];
-	qsort(weights, s->nr, sizeof(*weights), compare);
-	least = weights[s->max - 1];
+	least = store_nth(weights, s->nr, s->max - 1);
 	/* Of those as long as the shortest that is kept, the first ones. */
 	for (size_t i = 0; i < s->max; i++)
 		equal += weights[i] == least;
@@ -65,25 +86,41 @@ int store_prune(struct store *s)
 int store_add(struct store *s, const int64_t *row)
 {
 	if (s->nr >= 2 * s->max && store_prune(s))
-		return -ENOMEM;
+		return s->error;
 	if (!array_room(&s->rows, &s->room, s->nr, s->nr_columns * sizeof(*s->rows)))
-		return -ENOMEM;
+		return s->error = -ENOMEM;
 	memcpy(store_row(s, s->nr++), row, s->nr_columns * sizeof(*row));
-	return 0;
+	return s->error;
 }
 
-int store_write(struct page *p, const char *id, const struct store *s)
+size_t store_columns(const struct store *s, struct page_column *columns, size_t nr)
 {
-	struct page_column columns[COLUMNS_MAX];
-	unsigned nr = 0;
+	const char *name = s->columns;
 
-	for (unsigned i = 0; i < s->nr_columns; i++) {
-		if (s->columns[i].is_inner)
+	for (unsigned i = 0; i < s->nr_columns; i++, name = next_name(name)) {
+		char how = name[name_length(name)];
+
+		if (how == '-')
 			continue;
 		columns[nr++] = (struct page_column){
-			.name = s->columns[i].name, .values = s->rows + i, .nr = s->nr,
-			.stride = s->nr_columns, .is_delta = s->columns[i].is_delta,
+			.name = name, .name_length = name_length(name), .values = s->rows + i,
+			.nr = s->nr, .stride = s->nr_columns, .is_delta = how == '+',
 		};
 	}
-	return page_columns(p, id, columns, nr);
+	return nr;
+}
+
+int store_write(const struct store *s, struct page *p, const char *id)
+{
+	struct page_column columns[STORE_COLUMNS_MAX];
+
+	return s->error ? s->error : page_columns(p, id, columns, store_columns(s, columns, 0));
+}
+
+int store_finish(struct store *s, struct page *p, const char *id)
+{
+	int ret = store_write(s, p, id);
+
+	store_free(s);
+	return ret;
 }

@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of numbers for page_columns(), of which at most max rows are kept: those whose
- * weight, the value of one of the columns, is greatest.
+ * A table of numbers in a page, ldb.columns(id): rows are added, columns are written.
+ *
+ *	store_init(&s, "thread- at+ length");
+ *	store_add(&s, (int64_t[]){ thread, at, length });
+ *	store_finish(&s, p, "gaps");
+ *
+ * Of a column '+' says that its values resemble the ones before, '-' that it is not written.
+ * With a limit at most max rows stay: those whose weight, the value of one of the columns, is
+ * greatest.  Out of memory may be found at the end: what is not 0 is -ENOMEM, and stays.
  */
 #ifndef PAGE_STORE_H
 #define PAGE_STORE_H
 
 #include "page/page.h"
 
-struct store_column {
-	const char *name;
-	bool is_delta;
-	bool is_inner;		/* not written */
-};
-
 struct store {
-	const struct store_column *columns; /* ends with a NULL name */
+	const char *columns;
 	unsigned nr_columns, weight;
 	size_t max;
 	int64_t *rows;
 	size_t nr, room;
+	int error;
 	uint64_t nr_dropped;
 	int64_t dropped_below;	/* the greatest weight that was dropped */
 };
 
-void store_init(struct store *s, const struct store_column *columns, unsigned weight, size_t max);
+void store_init(struct store *s, const char *columns);
+void store_limit(struct store *s, unsigned weight, size_t max);
 void store_free(struct store *s);
 
-/* 0 or -ENOMEM.  Up to twice max are kept until store_prune(). */
+/* Up to twice max are kept until store_prune(). */
 int store_add(struct store *s, const int64_t *row);
 
 /* Down to max; the order of what is left does not change. */
@@ -38,6 +41,15 @@ static inline int64_t *store_row(const struct store *s, size_t i)
 	return s->rows + i * s->nr_columns;
 }
 
-int store_write(struct page *p, const char *id, const struct store *s);
+int store_write(const struct store *s, struct page *p, const char *id);
+int store_finish(struct store *s, struct page *p, const char *id);	/* and frees */
+
+#define STORE_COLUMNS_MAX	40
+
+/* Of a table whose columns are not of one length: how many there are in it, with these. */
+size_t store_columns(const struct store *s, struct page_column *columns, size_t nr);
+
+/* The nth greatest of them, from 0; they are sorted for it. */
+int64_t store_nth(int64_t *values, size_t nr, size_t n);
 
 #endif

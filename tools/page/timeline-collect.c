@@ -9,56 +9,6 @@
 
 #define OCCUPANTS_MAX	8	/* of one wait; the longest */
 
-static const struct store_column span_columns[] = {
-	{ .name = "thread", .is_inner = true }, { .name = "depth", .is_inner = true },
-	{ .name = "start", .is_delta = true }, { .name = "length" }, { .name = "call" },
-	{ .name = "res" }, { .name = "extra" }, { .name = "dres" }, { .name = "flags" },
-	{ .name = NULL }
-};
-static const struct store_column track_columns[] = {
-	{ .name = "thread", .is_delta = true }, { .name = "depth", .is_delta = true },
-	{ .name = "count" }, { .name = NULL }
-};
-static const struct store_column other_columns[] = {
-	{ .name = "thread", .is_delta = true }, { .name = "kind" },
-	{ .name = "start", .is_delta = true }, { .name = "length" }, { .name = "lock" },
-	{ .name = "site" }, { .name = "res" }, { .name = "extra" }, { .name = "dres" },
-	{ .name = "owner" }, { .name = "flags" }, { .name = "state" }, { .name = "cpu" },
-	{ .name = "from" }, { .name = "to" }, { .name = "waker" }, { .name = "by" },
-	{ .name = "occupants" }, { .name = "asleep" },
-	{ .name = "occupants_at", .is_delta = true }, { .name = NULL }
-};
-static const struct store_column occupant_columns[] = {
-	{ .name = "party" }, { .name = "ns" }, { .name = NULL }
-};
-static const struct store_column run_columns[] = {
-	{ .name = "cpu" }, { .name = "party" }, { .name = "start", .is_delta = true },
-	{ .name = "length" }, { .name = "flags" }, { .name = NULL }
-};
-static const struct store_column wakeup_columns[] = {
-	{ .name = "at", .is_delta = true }, { .name = "thread" }, { .name = "waker" },
-	{ .name = "cpu" }, { .name = NULL }
-};
-static const struct store_column migration_columns[] = {
-	{ .name = "at", .is_delta = true }, { .name = "thread" }, { .name = "from" },
-	{ .name = "to" }, { .name = NULL }
-};
-static const struct store_column request_columns[] = {
-	{ .name = "seq", .is_delta = true }, { .name = "start", .is_delta = true },
-	{ .name = "length" }, { .name = "class" }, { .name = "flags" },
-	{ .name = "id_high", .is_delta = true }, { .name = "id_low", .is_delta = true },
-	{ .name = NULL }
-};
-static const struct store_column part_columns[] = {
-	{ .name = "seq", .is_delta = true }, { .name = "thread" }, { .name = "to_thread" },
-	{ .name = "start", .is_delta = true }, { .name = "length" }, { .name = "queue" },
-	{ .name = "site" }, { .name = "flags" }, { .name = NULL }
-};
-static const struct store_column gap_columns[] = {
-	{ .name = "thread", .is_delta = true }, { .name = "start", .is_delta = true },
-	{ .name = "length" }, { .name = NULL }
-};
-
 static int64_t ns_of(const struct timeline_data *d, int64_t tick)
 {
 	return ticks_time_ns(d->m->reader, tick);
@@ -311,27 +261,62 @@ static int sort_spans(struct timeline_data *d)
 	return 0;
 }
 
+/* The tables of the page, and of those that have a limit the column that says which rows stay. */
+static const struct table {
+	const char *id;
+	size_t offset;			/* in struct timeline_data */
+	const char *columns;
+	unsigned weight;
+	size_t max;			/* 0: no limit */
+} tables[] = {
+#define TABLE(name)	#name, offsetof(struct timeline_data, name)
+	{ TABLE(spans), "thread- depth- start+ length call res extra dres flags", 0, 0 },
+	{ TABLE(tracks), "thread+ depth+ count", 0, 0 },
+	{ TABLE(others), "thread+ kind start+ length lock site res extra dres owner flags state cpu from to"
+			 " waker by occupants asleep occupants_at+", 3, TIMELINE_PAGE_OTHERS },
+	{ TABLE(occupants), "party ns", 0, 0 },
+	{ TABLE(runs), "cpu party start+ length flags", 3, TIMELINE_PAGE_RUNS },
+	{ TABLE(wakeups), "at+ thread waker cpu", 0, TIMELINE_PAGE_RUNS },
+	{ TABLE(migrations), "at+ thread from to", 0, TIMELINE_PAGE_RUNS },
+	{ TABLE(requests), "seq+ start+ length class flags id_high+ id_low+", REQUEST_LENGTH,
+	  TIMELINE_PAGE_REQUESTS },
+	{ TABLE(parts), "seq+ thread to_thread start+ length queue site flags", 0, 0 },
+	{ TABLE(gaps), "thread+ start+ length", 2, TIMELINE_PAGE_GAPS },
+#undef TABLE
+};
+
+#define NR_TABLES	(sizeof(tables) / sizeof(tables[0]))
+
+static struct store *store_of(struct timeline_data *d, const struct table *t)
+{
+	return (struct store *)((char *)d + t->offset);
+}
+
 static void init_stores(struct timeline_data *d)
 {
-	store_init(&d->spans, span_columns, SPAN_LENGTH, SIZE_MAX / 4);
-	store_init(&d->tracks, track_columns, 2, SIZE_MAX / 4);
-	store_init(&d->others, other_columns, 3, TIMELINE_PAGE_OTHERS);
-	store_init(&d->occupants, occupant_columns, 1, SIZE_MAX / 4);
-	store_init(&d->runs, run_columns, 3, TIMELINE_PAGE_RUNS);
-	store_init(&d->wakeups, wakeup_columns, 0, TIMELINE_PAGE_RUNS);
-	store_init(&d->migrations, migration_columns, 0, TIMELINE_PAGE_RUNS);
-	store_init(&d->requests, request_columns, REQUEST_LENGTH, TIMELINE_PAGE_REQUESTS);
-	store_init(&d->parts, part_columns, 4, SIZE_MAX / 4);
-	store_init(&d->gaps, gap_columns, 2, TIMELINE_PAGE_GAPS);
+	for (const struct table *t = tables; t < tables + NR_TABLES; t++) {
+		store_init(store_of(d, t), t->columns);
+		if (t->max)
+			store_limit(store_of(d, t), t->weight, t->max);
+	}
 }
 
 static int prune(struct timeline_data *d)
 {
-	if (store_prune(&d->others) || store_prune(&d->runs) || store_prune(&d->wakeups) ||
-	    store_prune(&d->migrations) || store_prune(&d->requests) || store_prune(&d->gaps))
-		return -ENOMEM;
+	for (const struct table *t = tables; t < tables + NR_TABLES; t++)
+		if (store_prune(store_of(d, t)))
+			return -ENOMEM;
 	drop_parts(d);
 	return 0;
+}
+
+int collect_write(struct timeline_data *d, struct page *p)
+{
+	int ret = 0;
+
+	for (const struct table *t = tables; t < tables + NR_TABLES && !ret; t++)
+		ret = store_write(store_of(d, t), p, t->id);
+	return ret;
 }
 
 int collect(struct timeline_data *d)
@@ -363,10 +348,7 @@ int collect(struct timeline_data *d)
 
 void collect_free(struct timeline_data *d)
 {
-	struct store *all[] = { &d->spans, &d->tracks, &d->others, &d->occupants, &d->runs,
-		&d->wakeups, &d->migrations, &d->requests, &d->parts, &d->gaps };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		store_free(all[i]);
+	for (const struct table *t = tables; t < tables + NR_TABLES; t++)
+		store_free(store_of(d, t));
 	names_free(d);
 }

@@ -66,6 +66,7 @@ void names_write(struct timeline_data *d, struct json *j);
 
 /* timeline-collect.c: all of the recording.  0 or -errno. */
 int collect(struct timeline_data *d);
+int collect_write(struct timeline_data *d, struct page *p);
 void collect_free(struct timeline_data *d);
 
 /* timeline-story.c: "about" and "stories", the causes of o->requests' lives. */

@@ -13,21 +13,6 @@ static const char *const assets[] = {
 	"timeline-controls.js", "timeline.js", NULL
 };
 
-static int write_tables(struct timeline_data *d, struct page *p)
-{
-	const struct { const char *id; const struct store *store; } tables[] = {
-		{ "spans", &d->spans }, { "tracks", &d->tracks }, { "others", &d->others },
-		{ "occupants", &d->occupants }, { "runs", &d->runs }, { "wakeups", &d->wakeups },
-		{ "migrations", &d->migrations }, { "requests", &d->requests },
-		{ "parts", &d->parts }, { "gaps", &d->gaps },
-	};
-	int ret = 0;
-
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !ret; i++)
-		ret = store_write(p, tables[i].id, tables[i].store);
-	return ret;
-}
-
 static int write_page(struct timeline_data *d, FILE *out)
 {
 	const char *cmdline = reader_meta(d->m->reader, "cmdline");
@@ -49,7 +34,7 @@ static int write_page(struct timeline_data *d, FILE *out)
 	names_write(d, j);
 	page_json_end(&p);
 	if (!ret)
-		ret = write_tables(d, &p);
+		ret = collect_write(d, &p);
 	page_end(&p);
 	return ret;
 }

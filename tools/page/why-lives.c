@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "facts/lives.h"
 #include "analysis/timeline/timeline.h"
 #include "base/intern.h"
@@ -29,11 +28,8 @@ struct lives {
 	struct chosen chosen[WHY_PAGE_LIVES];
 	size_t nr;
 	struct intern names;
-	int64_t *rows;
-	size_t nr_rows, room;
+	struct store rows;
 };
-
-enum { LIFE, KIND, NAME, THREAD, TID, START, END, RESOLUTION, DEPTH, LEVEL, BLOCKS, NR_COLUMNS };
 
 static void choose(struct lives *l, size_t target)
 {
@@ -91,27 +87,13 @@ static int add_row(struct lives *l, size_t number, const struct segment *s, int6
 	char label[TEXT_ROOM];
 	int64_t name, thread;
 
-	if (!array_room(&l->rows, &l->room, l->nr_rows, NR_COLUMNS * sizeof(*l->rows)))
-		return -ENOMEM;
 	name = intern_string(&l->names, segment_label(s, label));
 	thread = intern_string(&l->names, model_thread_name(s->thread));
 	if (name < 0 || thread < 0)
 		return -ENOMEM;
-	memcpy(l->rows + l->nr_rows++ * NR_COLUMNS,
-	       (int64_t[NR_COLUMNS]){
-			[LIFE] = number, [KIND] = s->kind, [NAME] = name, [THREAD] = thread,
-			[TID] = s->tid, [START] = s->start_ns - start_ns, [END] = s->end_ns - start_ns,
-			[RESOLUTION] = s->resolution_ns, [DEPTH] = s->depth, [LEVEL] = s->level,
-			[BLOCKS] = s->blocks_req,
-	       }, NR_COLUMNS * sizeof(int64_t));
-	return 0;
-}
-
-static int compare_lengths(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return a > b ? -1 : a < b;
+	return store_add(&l->rows, (int64_t[]){
+		number, s->kind, name, thread, s->tid, s->start_ns - start_ns, s->end_ns - start_ns,
+		s->resolution_ns, s->depth, s->level, s->blocks_req });
 }
 
 /* The length that the longest WHY_PAGE_SEGMENTS have at least. */
@@ -127,8 +109,7 @@ static int shortest(const struct timeline *t, int64_t *ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < t->nr_segments; i++)
 		lengths[i] = t->segments[i].end_ns - t->segments[i].start_ns;
-	qsort(lengths, t->nr_segments, sizeof(*lengths), compare_lengths);
-	*ns = lengths[WHY_PAGE_SEGMENTS - 1];
+	*ns = store_nth(lengths, t->nr_segments, WHY_PAGE_SEGMENTS - 1);
 	free(lengths);
 	return 0;
 }
@@ -152,22 +133,6 @@ static int add_life(struct lives *l, size_t number)
 	return ret;
 }
 
-static int write_rows(struct lives *l, struct page *p)
-{
-	static const char *const names[] = {
-		"life", "kind", "name", "thread", "tid", "start", "end", "resolution", "depth",
-		"level", "blocks",
-	};
-	struct page_column columns[NR_COLUMNS];
-
-	for (size_t i = 0; i < NR_COLUMNS; i++)
-		columns[i] = (struct page_column){
-			.name = names[i], .values = l->rows ? l->rows + i : NULL, .nr = l->nr_rows,
-			.stride = NR_COLUMNS, .is_delta = i == START || i == LIFE,
-		};
-	return page_columns(p, "life_segments", columns, NR_COLUMNS);
-}
-
 static int write_all(struct lives *l, struct page *p)
 {
 	struct json *j = page_json_begin(p, "lives");
@@ -185,7 +150,7 @@ static int write_all(struct lives *l, struct page *p)
 		json_string(j, NULL, intern_key(&l->names, i));
 	json_array_end(j);
 	page_json_end(p);
-	return write_rows(l, p);
+	return store_write(&l->rows, p, "life_segments");
 }
 
 int why_lives_write(const struct why *w, struct page *p)
@@ -195,6 +160,7 @@ int why_lives_write(const struct why *w, struct page *p)
 	struct lives_result result;
 	int ret;
 
+	store_init(&l.rows, "life+ kind name thread tid start+ end resolution depth level blocks");
 	choose_all(&l);
 	for (size_t i = 0; i < l.nr; i++)
 		ids[i] = w->targets[l.chosen[i].target].request->id;
@@ -207,6 +173,6 @@ int why_lives_write(const struct why *w, struct page *p)
 	for (size_t i = 0; i < l.nr; i++)
 		free(l.chosen[i].life.parts);
 	intern_free(&l.names);
-	free(l.rows);
+	store_free(&l.rows);
 	return ret;
 }

@@ -4,7 +4,7 @@
 #define PAGE_WHY_PRIVATE_H
 
 #include "analysis/why/why.h"
-#include "page/page.h"
+#include "page/store.h"
 #include "page/why.h"
 
 /* why-lives.c: elements "lives", "life_segments" and "life_names". */

@@ -159,100 +159,44 @@ static void write_document(struct page *p, const struct why *w, const struct why
 
 /* The columns */
 
-enum { NUMBER, ID_LOW, ID_HIGH, CLASS, START, LATENCY, DEVIATION, UNKNOWN, COVERAGE, AHEAD,
-       RESOLUTION, AMOUNTS, NR_TARGET_COLUMNS };
-enum { CAUSE, NS, MORE, NR_AMOUNT_COLUMNS };
-enum { FIRST, COUNT, MIN, MEDIAN, MAX, NR_BIN_COLUMNS };
-
-static int write_table(struct page *p, const char *id, const char *const *names, int64_t *values,
-		       size_t nr_columns, size_t nr)
-{
-	struct page_column columns[NR_TARGET_COLUMNS];
-
-	for (size_t i = 0; i < nr_columns; i++)
-		columns[i] = (struct page_column){
-			.name = names[i], .values = values + i, .nr = nr, .stride = nr_columns,
-		};
-	return page_columns(p, id, columns, nr_columns);
-}
-
 static int write_targets(struct page *p, const struct why *w)
 {
-	static const char *const names[] = {
-		"number", "id_low", "id_high", "class", "start", "latency", "deviation", "unknown",
-		"coverage", "ahead", "resolution", "amounts",
-	};
 	size_t nr = least(w->nr_targets, WHY_PAGE_TARGETS);
-	int64_t *values = calloc(nr + 1, NR_TARGET_COLUMNS * sizeof(*values));
-	int ret;
+	struct store s;
 
-	if (!values)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		const struct why_target *t = &w->targets[i];
+	store_init(&s, "number id_low id_high class start latency deviation unknown coverage ahead"
+		       " resolution amounts");
+	for (const struct why_target *t = w->targets; t < w->targets + nr; t++) {
 		const struct request *r = t->request;
-		const int64_t row[NR_TARGET_COLUMNS] = {
-			[NUMBER] = r - w->p->requests, [ID_LOW] = r->id & UINT32_MAX,
-			[ID_HIGH] = r->id >> 32, [CLASS] = r->class, [START] = r->start_ns,
-			[LATENCY] = r->latency_ns, [DEVIATION] = t->deviation_ns,
-			[UNKNOWN] = t->unknown_ns, [COVERAGE] = t->coverage * 1e6 + 0.5,
-			[AHEAD] = r->nr_ahead, [RESOLUTION] = r->resolution_ns,
-			[AMOUNTS] = t->nr_amounts,
-		};
 
-		memcpy(values + i * NR_TARGET_COLUMNS, row, sizeof(row));
+		store_add(&s, (int64_t[]){
+			r - w->p->requests, r->id & UINT32_MAX, r->id >> 32, r->class, r->start_ns,
+			r->latency_ns, t->deviation_ns, t->unknown_ns, t->coverage * 1e6 + 0.5,
+			r->nr_ahead, r->resolution_ns, t->nr_amounts });
 	}
-	ret = write_table(p, "targets", names, values, NR_TARGET_COLUMNS, nr);
-	free(values);
-	return ret;
+	return store_finish(&s, p, "targets");
 }
 
 static int write_amounts(struct page *p, const struct why *w)
 {
-	static const char *const names[] = { "cause", "ns", "more" };
-	size_t nr_targets = least(w->nr_targets, WHY_PAGE_TARGETS), nr = 0, n = 0;
-	int64_t *values;
-	int ret;
+	size_t nr = least(w->nr_targets, WHY_PAGE_TARGETS);
+	struct store s;
 
-	for (size_t i = 0; i < nr_targets; i++)
-		nr += w->targets[i].nr_amounts;
-	values = calloc(nr + 1, NR_AMOUNT_COLUMNS * sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr_targets; i++)
-		for (size_t k = 0; k < w->targets[i].nr_amounts; k++) {
-			const struct why_amount *a = &w->targets[i].amounts[k];
-
-			values[n + CAUSE] = a->cause;
-			values[n + NS] = a->ns;
-			values[n + MORE] = a->nr_more;
-			n += NR_AMOUNT_COLUMNS;
-		}
-	ret = write_table(p, "amounts", names, values, NR_AMOUNT_COLUMNS, nr);
-	free(values);
-	return ret;
+	store_init(&s, "cause ns more");
+	for (const struct why_target *t = w->targets; t < w->targets + nr; t++)
+		for (const struct why_amount *a = t->amounts; a < t->amounts + t->nr_amounts; a++)
+			store_add(&s, (int64_t[]){ a->cause, a->ns, a->nr_more });
+	return store_finish(&s, p, "amounts");
 }
 
 static int write_bins(struct page *p, const struct balloons *b)
 {
-	static const char *const names[] = { "first", "count", "min", "median", "max" };
-	int64_t *values = calloc(b->nr_bins + 1, NR_BIN_COLUMNS * sizeof(*values));
-	int ret;
+	struct store s;
 
-	if (!values)
-		return -ENOMEM;
-	for (size_t i = 0; i < b->nr_bins; i++) {
-		const struct balloon_bin *bin = &b->bins[i];
-
-		values[i * NR_BIN_COLUMNS + FIRST] = bin->first;
-		values[i * NR_BIN_COLUMNS + COUNT] = bin->nr;
-		values[i * NR_BIN_COLUMNS + MIN] = bin->min_ns;
-		values[i * NR_BIN_COLUMNS + MEDIAN] = bin->median_ns;
-		values[i * NR_BIN_COLUMNS + MAX] = bin->max_ns;
-	}
-	ret = write_table(p, "bins", names, values, NR_BIN_COLUMNS, b->nr_bins);
-	free(values);
-	return ret;
+	store_init(&s, "first count min median max");
+	for (const struct balloon_bin *bin = b->bins; bin < b->bins + b->nr_bins; bin++)
+		store_add(&s, (int64_t[]){ bin->first, bin->nr, bin->min_ns, bin->median_ns, bin->max_ns });
+	return store_finish(&s, p, "bins");
 }
 
 int why_page(const struct why *w, const struct why_page_options *o, FILE *out)
