@@ -23,8 +23,8 @@ u64 ldb_clock_hz(u32 clock)
 	return clock == LDB_CLOCK_TSC ? ldb_cpu_stamp_hz() : NSEC_PER_SEC;
 }
 
-/* The best of some tries: an interrupt of the host, or of firmware, may hit one. */
-void ldb_clock_take(u32 clock, struct ldb_clock_sample *best)
+/* The best of some tries: the host, or the firmware, may interrupt one. */
+void ldb_clock_measure(u32 clock, struct ldb_clock_sample *best)
 {
 	struct ldb_clock_sample now;
 	unsigned long flags;

@@ -14,8 +14,8 @@ struct ldb_who {
 };
 
 /* process.c */
-struct ldb_who ldb_outsider(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
-struct ldb_who ldb_stranger(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
+struct ldb_who ldb_name_only_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
+struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now);
 void ldb_introduce_thread(struct ldb_thread *t, u64 now);
 void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name,
 		    u64 now);
@@ -30,7 +30,7 @@ static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struc
 {
 	if (likely(t && t->s == s))
 		return (struct ldb_who){ t->tid, bit };
-	return ldb_outsider(sc, p, now);
+	return ldb_name_only_other(sc, p, now);
 }
 
 /*

@@ -2,8 +2,8 @@
 /*
  * page_fault_user, page_fault_kernel: memory of the program that was not there.
  *
- * They run in the exception, in the thread's own context, before the fault is
- * looked into: so what is recorded is that it was, not how it went.
+ * They run in the exception, in the thread's own context, before the kernel handles
+ * the fault: so the record says that there was one, and nothing about its outcome.
  */
 #include <linux/ptrace.h>
 #include <linux/sched/task_stack.h>
@@ -12,7 +12,7 @@
 
 #if LDB_HAVE_PAGE_FAULTS
 
-static noinline void fault(struct ldb_thread *t, u64 addr, u64 pc, u32 flags)
+static noinline void emit_fault(struct ldb_thread *t, u64 addr, u64 pc, u32 flags)
 {
 	struct ldb_session_cpu *sc = ldb_this_cpu(t->s);
 	u64 now = ldb_clock_now(t->s->clock);
@@ -31,7 +31,7 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 
 	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT))
 		return;
-	fault(t, addr, instruction_pointer(regs), ldb_cpu_fault_flags(error));
+	emit_fault(t, addr, instruction_pointer(regs), ldb_cpu_fault_flags(error));
 }
 
 /*
@@ -43,7 +43,7 @@ static __always_inline bool is_resolved(void)
 	return !pagefault_disabled() && preempt_count() <= PREEMPT_DISABLE_OFFSET;
 }
 
-/* Of the program's memory alone, and nothing is told of the kernel's code. */
+/* Only of the program's memory, and the record does not say where in the kernel. */
 void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs,
 			    unsigned long error)
 {
@@ -52,7 +52,7 @@ void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *re
 	if (likely(!t) || !(t->s->events & LDB_GROUP_FAULT) || !is_resolved() ||
 	    !access_ok((void __user *)addr, 1))
 		return;
-	fault(t, addr, instruction_pointer(task_pt_regs(current)),
+	emit_fault(t, addr, instruction_pointer(task_pt_regs(current)),
 	      ldb_cpu_fault_flags(error) | LDB_FAULT_F_KERNEL);
 }
 

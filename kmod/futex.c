@@ -39,7 +39,7 @@ static bool usable;	/* constant after init: there is something to trace */
 static bool traced;
 
 /* -1: not ours. */
-static noinline int learn(unsigned long ip)
+static noinline int learn_address(unsigned long ip)
 {
 	char name[KSYM_SYMBOL_LEN];
 	unsigned int i;
@@ -61,7 +61,7 @@ static __always_inline int kind_of(unsigned long ip)
 	for (i = 0; i < ARRAY_SIZE(functions); i++)
 		if (READ_ONCE(functions[i].ip) == ip)
 			return i;
-	return learn(ip);
+	return learn_address(ip);
 }
 
 /* The word, and the one where glibc keeps a mutex's owner. */
@@ -137,7 +137,7 @@ static __always_inline bool is_own(unsigned long ip)
 	return ip - (unsigned long)ldb_traced < 16;
 }
 
-static noinline void slow(struct ldb_thread *t, unsigned long ip, struct ftrace_regs *fregs)
+static noinline void entered_slow(struct ldb_thread *t, unsigned long ip, struct ftrace_regs *fregs)
 {
 	u64 uaddr = ldb_ftrace_arg(fregs, 0), now;
 
@@ -176,8 +176,8 @@ static noinline void slow(struct ldb_thread *t, unsigned long ip, struct ftrace_
 }
 
 /* The two that run most, and the usual clock: without a call, as the other probes. */
-static __always_inline void dispatch(struct ldb_thread *t, unsigned long ip,
-				     struct ftrace_regs *fregs)
+static __always_inline void entered_usual(struct ldb_thread *t, unsigned long ip,
+					  struct ftrace_regs *fregs)
 {
 	u64 uaddr = ldb_ftrace_arg(fregs, 0);
 
@@ -193,7 +193,7 @@ static __always_inline void dispatch(struct ldb_thread *t, unsigned long ip,
 			return;
 		}
 	}
-	slow(t, ip, fregs);
+	entered_slow(t, ip, fregs);
 }
 
 static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
@@ -204,7 +204,7 @@ static void notrace entered(unsigned long ip, unsigned long parent_ip, struct ft
 	preempt_disable_notrace();
 	t = ldb_watched_current();
 	if (unlikely(t) && t->s->events & LDB_GROUP_FUTEX)
-		dispatch(t, ip, fregs);
+		entered_usual(t, ip, fregs);
 	else if (unlikely(is_own(ip)))
 		WRITE_ONCE(traced, true);
 	preempt_enable_notrace();

@@ -90,7 +90,7 @@ static void write_name(struct ldb_session_cpu *sc, u32 irq, const char *text, u6
 }
 
 /* Which device it was is not for everybody: keys can be told apart by their times. */
-static noinline void leave(struct ldb_thread *t, u32 kind, u32 nr, const char *name)
+static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const char *name)
 {
 	struct ldb_session *s = t->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
@@ -114,55 +114,55 @@ static noinline void leave(struct ldb_thread *t, u32 kind, u32 nr, const char *n
 	ldb_emit(sc, now, t->tid, LDB_EV_IRQ, flags | nr_short << 8, begin, nr);
 }
 
-static __always_inline struct ldb_thread *held_up(void)
+static __always_inline struct ldb_thread *interrupted_thread(void)
 {
 	struct ldb_thread *t = ldb_watched_current();
 
 	return unlikely(t) && t->s->events & LDB_GROUP_IRQ ? t : NULL;
 }
 
-static __always_inline void entry(u32 kind, u32 nr)
+static __always_inline void irq_entry_probe(u32 kind, u32 nr)
 {
-	struct ldb_thread *t = held_up();
+	struct ldb_thread *t = interrupted_thread();
 
 	if (t)
 		push(t, kind, nr);
 }
 
-static __always_inline void leaving(u32 kind, u32 nr, const char *name)
+static __always_inline void irq_exit_probe(u32 kind, u32 nr, const char *name)
 {
-	struct ldb_thread *t = held_up();
+	struct ldb_thread *t = interrupted_thread();
 
 	if (t)
-		leave(t, kind, nr, name);
+		record_end(t, kind, nr, name);
 }
 
 void ldb_probe_irq_entry(void *unused, int irq, struct irqaction *action)
 {
-	entry(LDB_IRQ_HARD, irq);
+	irq_entry_probe(LDB_IRQ_HARD, irq);
 }
 
 void ldb_probe_irq_exit(void *unused, int irq, struct irqaction *action, int ret)
 {
-	leaving(LDB_IRQ_HARD, irq, action->name);
+	irq_exit_probe(LDB_IRQ_HARD, irq, action->name);
 }
 
 void ldb_probe_softirq_entry(void *unused, unsigned int nr)
 {
-	entry(LDB_IRQ_SOFT, nr);
+	irq_entry_probe(LDB_IRQ_SOFT, nr);
 }
 
 void ldb_probe_softirq_exit(void *unused, unsigned int nr)
 {
-	leaving(LDB_IRQ_SOFT, nr, NULL);
+	irq_exit_probe(LDB_IRQ_SOFT, nr, NULL);
 }
 
 void ldb_probe_timer_entry(void *unused, int vector)
 {
-	entry(LDB_IRQ_LOCAL_TIMER, vector);
+	irq_entry_probe(LDB_IRQ_LOCAL_TIMER, vector);
 }
 
 void ldb_probe_timer_exit(void *unused, int vector)
 {
-	leaving(LDB_IRQ_LOCAL_TIMER, vector, NULL);
+	irq_exit_probe(LDB_IRQ_LOCAL_TIMER, vector, NULL);
 }

@@ -232,7 +232,7 @@ void ldb_irq_forget(void);
 /* clock.c */
 u32 ldb_clock_choose(u32 wanted);
 u64 ldb_clock_hz(u32 clock);
-void ldb_clock_take(u32 clock, struct ldb_clock_sample *sample);
+void ldb_clock_measure(u32 clock, struct ldb_clock_sample *sample);
 
 static __always_inline bool ldb_filter_passes(const struct task_struct *p)
 {

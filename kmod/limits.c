@@ -113,7 +113,7 @@ static int enter(struct ldb_session *s)
  * then.  Who makes many waits, so that they are max_user_rate a second at most, but
  * for as many at once as there may be at a time.
  */
-static int pace(struct ldb_account *a)
+static int wait_for_rate(struct ldb_account *a)
 {
 	unsigned long interval, burst, ahead;
 
@@ -137,7 +137,7 @@ int ldb_limits_enter(struct ldb_session *s)
 {
 	int rc = enter(s);
 
-	return rc ? rc : pace(s->account);
+	return rc ? rc : wait_for_rate(s->account);
 }
 
 /* As perf_event_open(2)'s buffers: some for each user and CPU, the rest is mlock()'s. */

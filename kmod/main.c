@@ -91,7 +91,7 @@ static long report_ioctl(struct ldb_session *s, unsigned int cmd, void __user *a
 	if (!s)
 		return -ENXIO;
 	if (cmd == LDB_IOC_CLOCK) {
-		ldb_clock_take(s->clock, &sample);
+		ldb_clock_measure(s->clock, &sample);
 		return copy_to_user(arg, &sample, sizeof(sample)) ? -EFAULT : 0;
 	}
 	ldb_session_stats(s, &stats);

@@ -58,8 +58,9 @@ static u64 lay_out(struct ldb_info *i, const struct ldb_create *c)
 }
 
 /*
- * The OOM killer would shoot whom it takes for large, which our memory is not seen in:
- * rather none.  A session that is made gives up at once, a page fault tries harder.
+ * The OOM killer ends the largest program, and our memory is counted for none: better
+ * there is none than that it is called.  A session that is made gives up at once, a page
+ * fault tries harder.
  */
 #define GFP_CREATE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 #define GFP_FAULT	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)

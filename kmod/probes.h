@@ -4,7 +4,7 @@
  *
  * All rely on not being preempted: RCU, the CPU's ring.  A tracepoint need not see to
  * that (newer kernels protect themselves by SRCU).  Those of switches, wake-ups and
- * migrations are hit with interrupts off or, by a task that wakes itself, preemption;
+ * migrations run with interrupts off or, by a task that wakes itself, preemption;
  * those of interrupts and page faults inside of one, before interrupts are allowed
  * again.  The others, of process.c, switch preemption off themselves.
  */

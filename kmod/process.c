@@ -173,8 +173,8 @@ void ldb_introduce_thread(struct ldb_thread *t, u64 now)
 		       t->task->comm, now);
 }
 
-/* Writes who an outsider is, unless that was done lately. */
-static void introduce(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid, u64 now)
+/* Writes the name of a task that the session does not watch, unless that was done lately. */
+static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid, u64 now)
 {
 	u64 name[2], is;
 	u64 *seen;
@@ -188,8 +188,8 @@ static void introduce(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid
 	ldb_write_task(sc, tid, tgid_of(sc->s, p), 0, p->comm, now);
 }
 
-/* Who p, which is not watched by the session, may be to it. */
-struct ldb_who ldb_stranger(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
+/* The tid of p, which the session does not watch, if it may know that. */
+struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = {};
 
@@ -199,16 +199,16 @@ struct ldb_who ldb_stranger(struct ldb_session_cpu *sc, struct task_struct *p, u
 	if (sc->s->sees_others)
 		who.tid = ldb_tid_of(sc->s, p);
 	if (who.tid)
-		introduce(sc, p, who.tid, now);
+		write_other(sc, p, who.tid, now);
 	else
 		who.flags = LDB_SCHED_F_HIDDEN;
 	return who;
 }
 
-/* As ldb_stranger(), for the only stranger of an event. */
-struct ldb_who ldb_outsider(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
+/* The same where p is the only such task of an event; that it is hidden is counted. */
+struct ldb_who ldb_name_only_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
-	struct ldb_who who = ldb_stranger(sc, p, now);
+	struct ldb_who who = ldb_name_other(sc, p, now);
 
 	if (who.flags & LDB_SCHED_F_HIDDEN)
 		local_inc(&sc->hidden);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * sched_switch: the probe that runs most.  Who leaves was found when it came,
- * so that a switch between two tasks that are not watched costs one look at the
- * filter and one at whether somebody waits.
+ * so that a switch between two unobserved tasks costs one test of the filter, and one
+ * of whether somebody waits.
  *
  * It runs in the scheduler, with the run queue's lock held and interrupts off.
  */
@@ -119,8 +119,8 @@ static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cp
  * seq: others read it at any time, and may replace UNKNOWN (seq.h); what is read
  * here may be used plainly.
  */
-static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu *sc, u32 flags,
-				   u64 now)
+static __always_inline void thread_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc,
+					  u32 flags, u64 now)
 {
 	WRITE_ONCE(t->seq, ldb_seq_out(data_race(t->seq)));	/* its own, see seq.h */
 	WRITE_ONCE(t->tsc_out, now);
@@ -128,7 +128,7 @@ static __always_inline void leaves(struct ldb_thread *t, struct ldb_session_cpu 
 		ldb_wait_begin_here(t, sc);
 }
 
-static __always_inline void comes(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
+static __always_inline void thread_comes(struct ldb_thread *t, struct ldb_session_cpu *sc, u64 now)
 {
 	WRITE_ONCE(t->seq, ldb_seq_in(data_race(t->seq)));	/* its own, see seq.h */
 	WRITE_ONCE(t->tsc_in, now);
@@ -158,13 +158,14 @@ static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cp
 }
 
 /* Both are of one session.  True: ldb_ring_quarter() is due. */
-static __always_inline bool within(struct ldb_session_cpu *sc, struct ldb_thread *out,
-				   struct ldb_thread *in, u32 flags, u64 now, bool page, bool emit)
+static __always_inline bool switch_within(struct ldb_session_cpu *sc, struct ldb_thread *out,
+					  struct ldb_thread *in, u32 flags, u64 now, bool page,
+					  bool emit)
 {
 	struct ldb_frame_seen frame = {};
 
-	leaves(out, sc, flags, now);
-	comes(in, sc, now);
+	thread_leaves(out, sc, flags, now);
+	thread_comes(in, sc, now);
 	if (page)
 		find_frame(out, sc, &frame);
 	if (emit)
@@ -176,7 +177,7 @@ static __always_inline bool within(struct ldb_session_cpu *sc, struct ldb_thread
 	return emit && ldb_written(sc, page ? 2 : 1);
 }
 
-static noinline void to_stranger(struct ldb_thread *out, u32 flags, struct task_struct *next)
+static noinline void switch_to_other(struct ldb_thread *out, u32 flags, struct task_struct *next)
 {
 	struct ldb_session *s = out->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
@@ -184,11 +185,11 @@ static noinline void to_stranger(struct ldb_thread *out, u32 flags, struct task_
 	struct ldb_frame_seen frame = {};
 	u64 now = ldb_clock_now(s->clock);
 
-	leaves(out, sc, flags, now);
+	thread_leaves(out, sc, flags, now);
 	if (page)
 		find_frame(out, sc, &frame);
 	if (s->events & LDB_GROUP_SCHED) {
-		struct ldb_who other = ldb_outsider(sc, next, now);
+		struct ldb_who other = ldb_name_only_other(sc, next, now);
 
 		emit_out(out, sc, page, flags | other.flags, now, other.tid, &frame);
 		ldb_written(sc, page ? 2 : 1);
@@ -199,15 +200,15 @@ static noinline void to_stranger(struct ldb_thread *out, u32 flags, struct task_
 	ldb_stamp_cpu(sc, 0, 0);
 }
 
-static noinline void from_stranger(struct ldb_thread *in, u32 flags)
+static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 {
 	struct ldb_session *s = in->s;
 	struct ldb_session_cpu *sc = ldb_this_cpu(s);
 	u64 now = ldb_clock_now(s->clock);
 
-	comes(in, sc, now);
+	thread_comes(in, sc, now);
 	if (s->events & LDB_GROUP_SCHED) {
-		struct ldb_who who = ldb_outsider(sc, current, now);
+		struct ldb_who who = ldb_name_only_other(sc, current, now);
 
 		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0,
 			 in->tid);
@@ -218,11 +219,12 @@ static noinline void from_stranger(struct ldb_thread *in, u32 flags)
 }
 
 /*
- * Threads may wait here for a CPU that goes from one stranger to the next.  Both
- * are strangers to a session that has not just recorded the switch.
+ * Watched threads may wait here while the CPU goes from one other task to the next.  To a
+ * session that has not just recorded the switch, both tasks are others.
  */
-static noinline void occupied(const struct ldb_session *done, const struct ldb_session *done2,
-			      u32 flags, struct task_struct *next)
+static noinline void switch_between_others(const struct ldb_session *done,
+					   const struct ldb_session *done2, u32 flags,
+					   struct task_struct *next)
 {
 	struct ldb_session *s;
 	int waiting = 0;
@@ -243,25 +245,25 @@ static noinline void occupied(const struct ldb_session *done, const struct ldb_s
 			clock = s->clock;
 			now = ldb_clock_now(clock);
 		}
-		from = ldb_stranger(sc, current, now);
-		to = ldb_stranger(sc, next, now);
+		from = ldb_name_other(sc, current, now);
+		to = ldb_name_other(sc, next, now);
 		ldb_emit(sc, now, from.tid, LDB_EV_OCCUPANT, flags | from.flags | to.flags, 0,
 			 to.tid);
 		if ((from.flags | to.flags) & LDB_SCHED_F_HIDDEN)
 			local_inc(&sc->hidden);
 	}
-	/* What is missing was of sessions that are over. */
+	/* Threads of sessions that are over are not counted any more. */
 	this_cpu_write(ldb_cpu.waiting, waiting);
 }
 
-/* What is seldom to be done after a switch between threads of one session. */
-static noinline void finish(struct ldb_thread *out, u32 flags)
+/* After a switch between threads of one session there is seldom something to be done. */
+static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
 
 	if (ldb_waited_for())
-		occupied(out ? out->s : NULL, in ? in->s : NULL, flags,
-			 this_cpu_read(ldb_cpu.curr));
+		switch_between_others(out ? out->s : NULL, in ? in->s : NULL, flags,
+				      this_cpu_read(ldb_cpu.curr));
 	if (!out)
 		return;
 	if (local_read(&ldb_this_cpu(out->s)->left) < 0)
@@ -271,7 +273,7 @@ static noinline void finish(struct ldb_thread *out, u32 flags)
 }
 
 /* All cases; current leaves, and what comes is in ldb_cpu already. */
-static noinline void slow(struct ldb_thread *out, bool preempt, unsigned int prev_state)
+static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned int prev_state)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
 	u32 flags = flags_of(preempt, current, prev_state);
@@ -279,35 +281,35 @@ static noinline void slow(struct ldb_thread *out, bool preempt, unsigned int pre
 	if (out && in && out->s == in->s) {
 		struct ldb_session *s = out->s;
 
-		within(ldb_this_cpu(s), out, in, flags, ldb_clock_now(s->clock),
-		       READ_ONCE(out->page), s->events & LDB_GROUP_SCHED);
+		switch_within(ldb_this_cpu(s), out, in, flags, ldb_clock_now(s->clock),
+			      READ_ONCE(out->page), s->events & LDB_GROUP_SCHED);
 	} else {
 		if (out)
-			to_stranger(out, flags, this_cpu_read(ldb_cpu.curr));
+			switch_to_other(out, flags, this_cpu_read(ldb_cpu.curr));
 		if (in)
-			from_stranger(in, flags);
+			switch_from_other(in, flags);
 	}
-	finish(out, flags);
+	switch_finish(out, flags);
 }
 
 /*
  * The usual cases, with a page and without: they call nothing before their end,
  * so that there is hardly a register to save.
  */
-static noinline void fast_with_page(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
+static noinline void switch_fast_with_page(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
 {
 	struct ldb_session_cpu *sc = ldb_this_cpu(out->s);
 
-	if (within(sc, out, in, flags, ldb_clock_tsc(), true, true) || ldb_others_wait(sc))
-		finish(out, flags);
+	if (switch_within(sc, out, in, flags, ldb_clock_tsc(), true, true) || ldb_others_wait(sc))
+		switch_finish(out, flags);
 }
 
-static noinline void fast(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
+static noinline void switch_fast(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
 {
 	struct ldb_session_cpu *sc = ldb_this_cpu(out->s);
 
-	if (within(sc, out, in, flags, ldb_clock_tsc(), false, true) || ldb_others_wait(sc))
-		finish(out, flags);
+	if (switch_within(sc, out, in, flags, ldb_clock_tsc(), false, true) || ldb_others_wait(sc))
+		switch_finish(out, flags);
 }
 
 void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
@@ -330,10 +332,10 @@ void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 			    READ_ONCE(prev->__state) ? LDB_STATE_SLEEPING : LDB_STATE_RUNNING;
 
 		if (READ_ONCE(out->page))
-			fast_with_page(out, in, flags);
+			switch_fast_with_page(out, in, flags);
 		else
-			fast(out, in, flags);
+			switch_fast(out, in, flags);
 		return;
 	}
-	slow(out, preempt, prev_state);
+	switch_slow(out, preempt, prev_state);
 }

@@ -4,7 +4,7 @@
  *
  * An entry is made when a session is bound, or at fork, and removed at the
  * thread's last switch out, after which its task may be freed; or when the
- * session ends.  A page is given by the program and taken at the thread's exit.
+ * session ends.  The program asks for a page, and the thread's exit releases it.
  */
 #include <linux/nospec.h>
 #include <linux/sched/task.h>
@@ -83,7 +83,7 @@ int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 }
 
 /* The thread is current, or no probe can have its page. */
-static void detach(struct ldb_thread *t)
+static void detach_page(struct ldb_thread *t)
 {
 	struct ldb_page *page = t->page;
 
@@ -101,10 +101,10 @@ static void unhash(struct ldb_thread *t)
 {
 	hlist_del_init_rcu(&t->node);
 	list_del(&t->list);
-	detach(t);
+	detach_page(t);
 }
 
-static void bury(struct ldb_thread *t)
+static void free_later(struct ldb_thread *t)
 {
 	llist_add(&t->dead, &dead);
 	irq_work_queue(&reap_work);
@@ -118,7 +118,7 @@ void ldb_thread_remove(struct ldb_thread *t)
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
 	if (!hlist_unhashed(&t->node)) {
 		unhash(t);
-		bury(t);
+		free_later(t);
 	}
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
 }
@@ -143,7 +143,7 @@ void ldb_threads_remove_all(struct ldb_session *s)
 			unhash(t);
 			/* Its CPU knows it still: until now, and RCU counts from now. */
 			ldb_gen_bump();
-			bury(t);
+			free_later(t);
 		}
 		more = !list_empty(&s->threads);
 		raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
@@ -155,7 +155,7 @@ void ldb_thread_detach_self(struct ldb_thread *t)
 	unsigned long flags;
 
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
-	detach(t);
+	detach_page(t);
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
 }
 
@@ -188,7 +188,7 @@ static void refresh(void *unused)
 
 /*
  * The CPUs on which threads of the session run now learn it, and no others are
- * interrupted; nor are those that are isolated, whose threads are looked at all the
+ * interrupted; nor are those that are isolated, whose threads the scanner polls all the
  * time until their next switch.
  */
 void ldb_threads_refresh(struct ldb_session *s)
@@ -212,7 +212,7 @@ void ldb_threads_refresh(struct ldb_session *s)
 
 /*
  * If it was asleep all the time since it is watched.  Who is on no run queue and on
- * no CPU, looked at in this order, is in no switch: one whose probe did not find it
+ * no CPU, tested in this order, is in no switch: one whose probe did not find it
  * watched is over, and the next one comes after a wake-up, whose run queue's lock
  * makes its probe see the table.  That one may come in here, before or after: what it
  * leaves is not UNKNOWN, and what it finds is even.
@@ -259,18 +259,18 @@ static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb
 }
 
 /* Frees the slot and the thread's page.  True: a probe may still be stamping it. */
-static bool take_away(struct ldb_session *s, struct ldb_thread *t, u32 slot)
+static bool release_page(struct ldb_session *s, struct ldb_thread *t, u32 slot)
 {
 	struct ldb_thread *old = s->slots[slot];
 	bool foreign = false;
 
 	if (old) {
 		foreign = old->task != current;
-		detach(old);
+		detach_page(old);
 	}
 	if (t && t->page) {
 		foreign |= t->task != current;
-		detach(t);
+		detach_page(t);
 	}
 	return foreign;
 }
@@ -314,7 +314,7 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
 	t = ldb_thread_find(p);
-	wait = take_away(s, t, reg->slot);
+	wait = release_page(s, t, reg->slot);
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
 	if (wait)
 		clear_later(s, reg->slot);
@@ -373,7 +373,7 @@ int ldb_thread_unregister(struct ldb_session *s, u32 tid)
 	t = ldb_thread_find(p);
 	if (t && t->s == s && t->page) {
 		slot = t->page_nr - 1;
-		wait = take_away(s, t, slot);
+		wait = release_page(s, t, slot);
 		rc = 0;
 	}
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which watched threads wait for a CPU: counted for each CPU, so that a switch
- * between two strangers is recorded while one waits, and costs one test else.
+ * between two other tasks is recorded while one waits, and costs one test otherwise.
  *
  * A CPU's counts are only changed with its run queue's lock held, so plainly.
  * The exception is a thread that is moved while it waits: then it is the lock of
  * the CPU that it leaves, and the new one has a second, atomic count for those.
  * The counts of a session that has ended are simply forgotten: ldb_cpu's may
- * therefore be too high, which is found out when they are looked at.
+ * therefore be too high, which is noticed when they are summed.
  */
 #ifndef LDB_WAIT_H
 #define LDB_WAIT_H
