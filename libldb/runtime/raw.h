@@ -28,7 +28,7 @@ char *raw_decimal(char *d, uint64_t v);
 long raw_number(const char *s);
 
 /*
- * Calls fn with each entry of a folder, until one is told false; fd: the folder's, which is
+ * Calls fn with each entry of a folder, until it returns false; fd: the folder's, which is
  * an entry itself of /proc/self/fd.  0, or -errno: not all of them were seen.
  */
 typedef bool raw_entry_fn(void *arg, const char *name, long fd);

@@ -109,7 +109,7 @@ void recording_end(void)
 }
 
 /*
- * exit(): what was made since the scanner's last look is in no page yet.  Not
+ * exit(): what was made since the scanner's last poll is in no page yet.  Not
  * after _exit() or a signal, of course.
  */
 __attribute__((destructor)) static void recording_at_exit(void)

@@ -38,7 +38,7 @@ enum control_leave {
 	LEAVE_FOR_GOOD,
 };
 extern _Atomic uint32_t control_leaving;	/* enum control_leave: what it is to do */
-extern int control_kick;			/* a descriptor: written to, it has a look */
+extern int control_kick;			/* its eventfd, that wakes it */
 
 static inline bool control_is_leaving(void)
 {
@@ -222,13 +222,13 @@ bool fork_in_progress(void);		/* of the calling thread */
 int scan_prepare(void);
 int scan_start(void);
 void scan_stop(void);
-/* Goes on after scan_stop() in the same session; what was missed is a gap. */
+/* Goes on after scan_stop() in the same session; what was missed is an observation gap. */
 int scan_resume(void);
 void scan_raise(void);	/* a thread of the program waits for one of them */
 void scan_fork_child(void);
 /* Under registry_lock, after the thread got its page. */
 void scan_thread_new(struct thread *t, bool existing);
-/* The calling thread leaves: no scanner looks at it any more on return. */
+/* The calling thread leaves: no scanner polls it any more on return. */
 void scan_thread_gone(struct thread *t);
 /* Under registry_lock: what the thread has made up to now, seen or not. */
 void scan_count_made(struct thread *t);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One look at one thread.  (raw thread)
+ * One poll of one thread: look().  (raw thread)
  *
- * A look reads (gen, top) of each of the thread's blocks, and only if that has
+ * A poll reads (gen, top) of each of the thread's blocks, and only if that has
  * changed the records.  Reading is a seqlock whose writer does not know of it:
  *
  *	thread	gen, record, top		(plain stores, in this order)
@@ -18,9 +18,9 @@
  * What neither found has ended.  What one of them found has not for certain: a frame
  * that is left while its record is read may look like the outermost one.
  *
- * A look that finds a change and leaves the stack alone (pace_settle) says
+ * A poll that finds a change and leaves the stack alone (pace_settle) says
  * something too: what has a later generation began after it, what has an earlier
- * one before, and what lies below its top has ended.  It is kept as a mark.
+ * one before, and what lies below its top has ended.  It is retained as a mark.
  */
 #include "scan.h"
 #include "safe-load.h"

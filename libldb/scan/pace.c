@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * When to look, and what it costs.  (raw thread)
+ * When to poll, and what it costs.  (raw thread)
  *
- * While (gen, top) do not change, their line stays shared and looking costs the
- * program nothing: it is looked at again at once.  A look that finds a change has
+ * While (gen, top) do not change, their line stays shared and polling costs the
+ * program nothing: it is polled again at once.  A poll that finds a change has
  * taken the line from the program, and a walk takes those of the records.  What
  * that costs the program is what it costs the scanner: the same lines go the same
  * way back, and some of the program's caches lose more than the scanner's see.  So the
  * scanner's own time is paid for twice: the thread is left alone until that is no more
  * than the budget's share of the time.  A quiet thread saves up for a short burst.
  *
- * A thread that was still at the last look and is not now may be in the midst of
- * a burst of calls.  Each further look takes the line that it is writing, which
- * makes the burst last, and no walk succeeds in it.  So such a change is left alone
- * for a while first.  For how long is tried out with each thread: a while after
- * which walks fail gives way to the next longer one, and the longest to none, since
- * too long is as bad as too short when the next burst comes soon.  A while that has
- * served well for long gives way to the next shorter one, for a try.  Only walks
+ * A thread that was still at the last poll and is not now may be in the midst of
+ * a burst of calls.  Each further poll takes the line that it is writing, which
+ * makes the burst last, and no walk succeeds in it.  So the scanner leaves such a
+ * change alone for a pause first.  How long the pause is, is tried out with each thread:
+ * if walks fail after it, the next longer one is taken, and after the longest none, since
+ * too long is as bad as too short when the next burst comes soon.  If a pause has
+ * served well for long, the next shorter one is tried.  Only walks
  * count whose begin the scanner has seen.  After one that failed, nobody knows what
- * the thread is at: the next one waits until two looks see the same, or until that
+ * the thread does: the next one waits until two polls see the same, or until that
  * seems not to happen.
  */
 #include "scan.h"
 
-#define BURST_NS	2000		/* saved up at most: this much time's budget, less than a look */
+#define BURST_NS	2000		/* saved up at most: this much time's budget, less than a poll */
 #define GAP_NS		1000		/* a scanner that was away longer says so */
 #define GAP_STAMPS	16		/* but not for what some stamps take where clocks are slow */
 #define AWAY_NS		500000		/* longer than an interrupt: another task ran here */
@@ -31,18 +31,18 @@
 #define COST_LOOK_NS	400
 #define COST_FRAME_NS	120
 
-#define LIVE_NS		1000		/* a look this long ago tells when the change came */
+#define LIVE_NS		1000		/* a poll this short ago shows when the change came */
 #define SETTLE_STEP_NS	100
 #define SETTLE_STEPS	6		/* 0 .. 500 ns */
-#define TRUST_FIRST	4		/* in a new while; a failed walk takes two, a valid one gives one */
+#define TRUST_FIRST	4		/* after a new pause; a failed walk costs two, a valid one earns one */
 #define TRUST_MAX	8
-#define TRIES_MAX	4		/* looks that see it move, then it is walked in motion */
-#define TRUST_LONG	256		/* valid walks with full trust, then a shorter while is tried */
+#define TRIES_MAX	4		/* polls that see it move, then it is walked in motion */
+#define TRUST_LONG	256		/* valid walks with full trust, then a shorter pause is tried */
 
 static uint64_t cost_look, cost_frame, burst, gap_min, away_min;
 static uint32_t live_max, settle_step;
 
-/* A look takes a few stamps, which cost microseconds where the clock is a system call. */
+/* A poll takes a few stamps, which cost microseconds where the clock is a system call. */
 static uint64_t shortest_gap(void)
 {
 	uint64_t least = session_ticks(GAP_NS), stamp = UINT64_MAX;

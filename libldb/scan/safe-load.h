@@ -4,7 +4,7 @@
  *
  * Why an address is safe to load from: a record's address was once the stack
  * pointer of its thread, so its page has been touched; stacks are never
- * unmapped while the scanner looks (scan_thread_gone); addresses are followed
+ * unmapped while the scanner polls it (scan_thread_gone); addresses are followed
  * only inside a registered stack and only upwards from one that is mapped.
  */
 #ifndef LDB_SAFE_LOAD_H

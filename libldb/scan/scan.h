@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The scanner's own structures.  Data flows: scanner.c is the threads' life;
- * watch.c decides whom to look at, pace.c when, share.c whether there is a core to
- * do it on; look.c looks, and has frame.c walk a chain of records that changed;
+ * The scanner's own structures.  Data flows: scanner.c begins and ends its threads;
+ * watch.c decides which threads to poll, pace.c when, share.c whether there is a core to
+ * do it on; look.c polls, and has frame.c walk a chain of records that changed;
  * track.c compares it with what was known, and writes an event for each
  * invocation that is gone.
  */
@@ -42,7 +42,7 @@ struct walk {
 	struct scan_frame f[SCAN_DEPTH_MAX];
 };
 
-/* A look at a block that had changed: between lo and hi it was so. */
+/* A poll of a block that had changed: between lo and hi it was so. */
 struct scan_mark {
 	uint64_t gen;		/* 0: there was none */
 	uintptr_t top;
@@ -50,47 +50,47 @@ struct scan_mark {
 };
 
 struct scan_block {
-	uint64_t gen;		/* as last seen; 0: look again whatever is there */
+	uint64_t gen;		/* as last seen; 0: it counts as changed */
 	uintptr_t top;
 	struct scan_mark mark;	/* since the state was last known */
 	uint64_t made_from;	/* generation when the recording began */
-	uint64_t made_to;	/* ... at the last look */
+	uint64_t made_to;	/* ... at the last poll */
 	uint64_t ok_gen;	/* ... when the state was last known; 0: never */
 	uint64_t known_gen;	/* of the youngest record that was ever known */
 	bool bad;		/* the chain could not be read in this state */
 };
 
-/* What one scanner knows of one thread.  What each look needs is in front. */
+/* What one scanner knows of one thread.  What each poll needs is in front. */
 struct scan_state {
 	struct thread *t;
 	struct ldb_page *page;
 	uint64_t next_look;	/* not before */
 	uint64_t last_ok;	/* the state was known at this time */
-	uint64_t looked;	/* the look before */
+	uint64_t looked;	/* the poll before */
 	uint32_t nr_blocks;
 	_Atomic uint32_t scanner;	/* whose it is; that scanner may give it away */
 	int32_t place;		/* index in that scanner's active[]; -1: not there */
-	uint32_t asleep_seq;	/* page->k_seq while it slept and was looked at; 0: it did not */
-	int32_t reg_blocks;	/* blocks it had when the module was told of it; -1: not told */
+	uint32_t asleep_seq;	/* page->k_seq while it slept and was polled; 0: it did not */
+	int32_t reg_blocks;	/* blocks it had when it was registered with the module; -1: it is not */
 	bool existing;		/* ran before the recording began */
 	bool fresh;		/* not seen yet */
-	bool failed;		/* a look failed since last_ok */
+	bool failed;		/* a poll failed since last_ok */
 	bool settling;		/* found moving; next_look is when to read its stack */
 	bool in_step;		/* ... and that was seen from the begin */
 	bool switches;		/* was seen on a registered stack */
-	uint8_t tries;		/* looks that found it moving and unknown */
+	uint8_t tries;		/* polls that found it moving and unknown */
 	uint32_t settle;	/* for how long a change is left alone, in steps */
 	int32_t trust;		/* how well that serves */
 	uint32_t trusted;	/* valid walks since it served best */
 	uint32_t depth;
 	struct ldb_stack *stack;
 	uintptr_t lowest_top;	/* deepest address seen in use on its own stack */
-	uint64_t owed;		/* cost of looks that found it moving */
+	uint64_t owed;		/* cost of polls that found it moving */
 	uint64_t changed;	/* when it was last found changed */
 	struct scan_block b[BLOCKS_MAX];
 };
 
-#define STINT_MAX	8	/* threads looked at between two settings of the hazards */
+#define STINT_MAX	8	/* threads polled between two settings of the hazards */
 
 struct scanner {
 	struct raw_thread thread;
@@ -105,11 +105,11 @@ struct scanner {
 	_Atomic uint64_t walks;		/* odd: reads a stack now */
 	_Atomic uint32_t nr_busy;	/* threads that change, for the other scanners */
 
-	struct scan_state *stint[STINT_MAX];	/* those it looks at until the next stint */
+	struct scan_state *stint[STINT_MAX];	/* those it polls until the next stint */
 	unsigned nr_stint, stint_rounds;
 	uint32_t next_active;		/* where the next stint begins */
 	uint32_t next_live;		/* where the sweep goes on */
-	uint32_t nr_known;		/* live threads when the new ones were last looked for */
+	uint32_t nr_known;		/* live threads when new ones were last searched for */
 	struct thread *active[SESSION_THREADS_MAX];
 	uint32_t nr_active;
 	uint64_t round_begin;
@@ -117,7 +117,7 @@ struct scanner {
 	uint32_t nr_tagged;		/* threads in a request, in this round */
 	uint64_t balance_at;
 
-	uint64_t stamp;			/* end of the look before */
+	uint64_t stamp;			/* end of the poll before */
 	bool sharing;			/* no core to itself: sleeps between rounds */
 	bool was_away;			/* kept off the CPU since it last had one */
 	uint64_t check_at, retry_at;	/* for a core */
@@ -143,18 +143,18 @@ void look_count_made(struct scan_state *st);
 /* pace.c */
 
 void pace_init(void);
-/* Between two stamps nobody was looked at: a gap if that was long. */
+/* Between two stamps nobody was polled: an observation gap if that was long. */
 void pace_stamp(struct scanner *s, uint64_t now);
 void pace_gap(struct scanner *s, uint32_t tid, uint64_t begin, uint64_t end);
 bool pace_is_gap(uint64_t ticks);
 /*
  * The thread was found changed at lo.  known: its state was known until now; still: it
- * is as the last look saw it.  Returns whether to leave it alone for now.
+ * is as the last poll saw it.  Returns whether to leave it alone for now.
  */
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
 /* A walk came out as valid or not. */
 void pace_walked(struct scan_state *st, bool valid);
-/* A look that found a change: the loads took so long, of so many records among others. */
+/* A poll that found a change: the loads took so long, of so many records among others. */
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames);
 
 /* share.c */
@@ -172,9 +172,9 @@ extern struct scanner *scanners;
 extern struct scan_state *states;
 
 void watch_begin(struct scanner *s);
-/* Looks at each thread of the stint that is due.  Returns whether any was. */
+/* Polls each thread of the stint that is due.  Returns whether any was. */
 bool watch_round(struct scanner *s);
-/* Lets go of the threads looked at, and chooses those of the next stint. */
+/* Ends the stint, whose threads may leave then, and chooses those of the next one. */
 void watch_stint(struct scanner *s);
 void watch_release(struct scanner *s);
 

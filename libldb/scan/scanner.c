@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The scanner threads: their life, and that of what they know.  (raw thread)
+ * The scanner threads: how they begin and end, and what they know of each thread.  (raw thread)
  *
- * What they do is in watch.c (whom to look at), pace.c (when), look.c (how) and
+ * What they do is in watch.c (which threads to poll), pace.c (when), look.c (how) and
  * share.c (on which core).
  */
 #include <errno.h>
 #include "scan.h"
 
-#define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than what counts as a gap */
+#define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than what counts as an observation gap */
 #define SPINS_PER_SLEEP	200
 #define EXIT_SLEEP_NS	50000
 
@@ -51,7 +51,7 @@ static void scan_stint(struct scanner *s)
 	pace_stamp(s, scan_stamp());
 }
 
-/* The control thread should look at once whether it is to leave. */
+/* Wakes the control thread, which may have to leave. */
 static void kick_control(void)
 {
 	uint64_t one = 1;
@@ -64,7 +64,7 @@ static void scan_main(void *arg)
 	struct scanner *s = arg;
 
 	scan_pin(session.scanner_cpu);
-	if (!s->resumes)	/* else it has been away since its last one: a gap */
+	if (!s->resumes)	/* else it has been away since its last one: an observation gap */
 		s->stamp = scan_stamp();
 	share_begin(s);
 	watch_begin(s);
@@ -84,7 +84,7 @@ static void scan_main(void *arg)
 	share_end(s);
 }
 
-/* It does not run: it looks at nobody. */
+/* It does not run: it polls nobody. */
 static void forget(struct scanner *s)
 {
 	for (unsigned i = 0; i < STINT_MAX; i++)
@@ -200,7 +200,7 @@ static void wait_a_little(struct scanner *s, unsigned *spins)
 }
 
 /*
- * In the child of a fork that ran no handlers nobody looks, whatever the
+ * In the child of a fork that ran no handlers nobody polls, whatever the
  * scanners' words say: the epoch is wiped there.
  */
 static bool scanners_are_ours(void)

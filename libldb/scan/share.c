@@ -2,7 +2,7 @@
 /*
  * Whether the scanner has a core to itself.  (raw thread)
  *
- * One that has none would take the program's: once it was kept off the CPU it looks
+ * One that has none would take the program's: once it was kept off the CPU it polls
  * only now and then, so seldom that its wake-ups stay within the budget too, until
  * no more threads want to run than there are CPUs.
  */
@@ -12,7 +12,7 @@
 
 #define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
 #define SLEEP_MAX_NS	3600000000000ULL
-#define ROOM_CHECK_NS	1000000		/* between two looks for a free core */
+#define ROOM_CHECK_NS	1000000		/* between two searches for a free core */
 #define ROOM_RETRY_NS	200000000	/* a try without having seen one */
 
 static int nr_allowed;		/* CPUs the scanners may use */
@@ -44,7 +44,7 @@ void share_begin(struct scanner *s)
 }
 
 /*
- * Sleeps between two rounds: meant, and so no gap unless it was far too long.  With the
+ * Sleeps between two rounds: on purpose, so it is no observation gap unless far too long.  With the
  * smallest budgets that takes seconds and more, and scan_stop() wakes it.
  */
 static void share_sleep(struct scanner *s, uint64_t ticks)

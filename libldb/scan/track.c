@@ -3,11 +3,11 @@
  * What is known of a thread's stack, and the event for each invocation that
  * has left it.  (raw thread; track_flush() runs in the thread itself)
  *
- * Bounds: an invocation not known at one look and known at the next began
- * between the two; one known at a look and gone at the next ended between
- * them.  A look is the time between two stamps that no load can pass, so both
+ * Bounds: an invocation not known at one poll and known at the next began
+ * between the two; one known at a poll and gone at the next ended between
+ * them.  A poll is the time between two stamps that no load can pass, so both
  * bounds hold to the cycle (LDB paper, section 3.2, has the idea without the
- * bounds).  A look that found the thread moving and read no stack (the block's
+ * bounds).  A poll that found the thread moving and read no stack (the block's
  * mark) makes them tighter.
  */
 #include "scan.h"
@@ -112,7 +112,7 @@ static void cut(struct scan_state *st, uint32_t depth)
 
 /*
  * Has it ended with those of the block?  With one on the own stack so has what that had
- * called, of whatever block: it is to be told first, for its caller is looked up then.
+ * called, of whatever block: those ends are written first, while the caller is still known.
  */
 static bool has_ended(const struct scan_state *st, unsigned block, bool callees,
 		      const struct ldb_stack_frame *k)

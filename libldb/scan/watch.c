@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whom to look at.  (raw thread)
+ * Which threads to poll.  (raw thread)
  *
  * A scanner has a list of active threads.  It takes a few of them at a time, a
- * stint, makes their hazards visible once, and looks at them again and again.  All
+ * stint, makes their hazards visible once, and polls them again and again.  All
  * others are idle: they have not changed for long, or the kernel module says that
  * they do not run.  Between two stints a few idle ones are visited (the sweep), so
  * a thousand that sleep do not keep it from the two that run.
  *
  * With the kernel module a thread becomes active when it is seen on a CPU (k_slot
- * in the header of each CPU's ring), and idle when it has left and was looked at
+ * in the header of each CPU's ring), and idle when it has left and was polled
  * since; no line of it is touched in between, but by the sweep, which finds those
  * that came and went unseen.  Without it a thread stays active for a while after it
  * was last found changed.  What an idle thread does is known to happen after the
- * last look at it, so nothing is taken for better known than it is.
+ * last poll of it, so no time is written more exactly than it is known.
  *
  * A thread that a scanner owns is touched by no other scanner.  The owner gives
  * one away when another scanner has fewer that change.
  */
 #include "scan.h"
 
-#define STINT_ROUNDS	32		/* looks at each thread of a stint, when all active ones fit into it */
+#define STINT_ROUNDS	32		/* polls of each thread of a stint, when all active ones fit into it */
 #define SWEEP		8		/* idle threads visited between two stints */
 #define SWEEP_ASLEEP	1		/* ... when the module tells which threads run */
 #define IDLE_NS		1000000		/* not changed for so long: idle */
@@ -46,7 +46,7 @@ static void register_thread(struct scan_state *st)
 
 	st->reg_blocks = st->nr_blocks;
 	st->asleep_seq = 0;
-	/* refused: its switches carry no frame, and it is looked at all the time */
+	/* refused: its switches carry no frame, and it is polled all the time */
 	sys(SYS_ioctl, session.device, LDB_IOC_REG, &reg);
 }
 
@@ -62,7 +62,7 @@ static uint32_t kernel_seq(const struct scan_state *st)
 }
 
 /*
- * It was asleep when it was last looked at, and its page says seq now: until it
+ * It was asleep when it was last polled, and its page says seq now: until it
  * came back its stack was as it is known.
  */
 static void woken(struct scan_state *st, uint32_t seq, uint64_t lo)
@@ -88,7 +88,7 @@ static void look_registered(struct scanner *s, struct scan_state *st, uint64_t l
 	st->asleep_seq = !st->failed && !st->settling && seq % 2 == 0 ? seq : 0;
 }
 
-/* Has it not run since it was last looked at?  Then its stack is as it was. */
+/* Has it not run since it was last polled?  Then its stack is as it was. */
 static bool still_asleep(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	if (!st->asleep_seq || kernel_seq(st) != st->asleep_seq)
@@ -192,7 +192,7 @@ void watch_release(struct scanner *s)
 	s->nr_stint = 0;
 }
 
-/* With the hazard visible: may it be looked at, and is it ours? */
+/* With the hazard visible: may it be polled, and is it ours? */
 static struct scan_state *state_of(const struct scanner *s, struct thread *t)
 {
 	struct scan_state *st;
@@ -302,7 +302,7 @@ void watch_begin(struct scanner *s)
 	atomic_store(&s->nr_busy, 0);
 }
 
-/* All active threads were looked at. */
+/* All active threads were polled. */
 static void round_done(struct scanner *s)
 {
 	s->behind = s->nr_tagged && s->stamp - s->round_begin > session_ticks(LONG_ROUND_NS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two tables by hash of an object's address: one tells an unlock that somebody waits, the
- * other who ended a wait that nobody's lock was the reason of.
+ * Two tables by hash of an object's address.  In one an unlock sees whether somebody waits; in
+ * the other a thread that waited for no lock finds who woke it.
  */
 #ifndef SHIM_WAITERS_H
 #define SHIM_WAITERS_H
