@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tools/base has is not written again elsewhere in tools/: an array that grows is
-# array_room()'s, and what is searched by halves is search()'s.
+# array_room()'s, what is searched by halves is search()'s, hash tables are hash.h's, keyed.h's
+# and intern.h's, heaps heap.h's.
 . "$(dirname "$0")/../lib/engine.sh"
+
+# Not yet: what-if's arrays grow by halves; rows that wait for their turn are three arrays.
+besides='analysis/whatif/replay\.c:|record/backlog\.c:'
 
 # A room that is doubled or grown by a half, beside a reallocation.
 doublings()	# folder
 {
-	grep -rnE --include='*.c' '(\? *(2 \* |[^?:;]*\* 2\b)|\+= *[a-z_>.-]+ */ *2|\*= *2)[^;]*;' "$1" |
-		grep -v '/base/' | while IFS=: read -r doublings_file doublings_line doublings_rest; do
+	grep -rnE --include='*.c' '(\? *(2 \* |[^?:;]*\* 2\b)|\+=? *\*?[a-z_>.-]+ */ *2|\*= *2|room \* 2)[^;]*;' "$1" |
+		grep -vE "/base/|$besides" | while IFS=: read -r doublings_file doublings_line doublings_rest; do
 			! sed -n "$((doublings_line > 3 ? doublings_line - 3 : 1)),$((doublings_line + 4))p" "$doublings_file" |
 				grep -q 'realloc' || echo "$doublings_file:$doublings_line: $doublings_rest"
 		done
@@ -59,4 +63,53 @@ static size_t find(const int *at, size_t nr, int key)
 }
 C
 ok "another search is seen" test -n "$(halvings planted)"
+
+# Chains of a table of pointers; places that are tried one after the other; an index that a
+# hash function gives.  Caches of one place for each key are none, nor are rings.  Not yet:
+# the recorder's threads.  What-if spreads the uses of a lock over its shards.
+tables_besides='record/perf-task\.c:|whatif/replay-locks\.c:'
+
+tables()	# folder
+{
+	grep -rnE --include='*.[ch]' -e '\*\*\w*buckets?\b|\*\w*(buckets?|chains?)\[|\bnr_\w*buckets|NR_\w*BUCKETS' \
+		-e '\b(\w+) = \(\1 \+ 1\) (&|%)' \
+		-e '\[[^]]*(hash|mix)\w*(\(|->| ).*(%|& |>>)' "$1" | grep -vE "/base/|/record/bpf/|$tables_besides"
+}
+
+tables "$TOP/tools" >found
+ok "hash tables are those of base/" test ! -s found
+diag "$(cat found)"
+
+mkdir -p planted/chained planted/open planted/direct planted/heap
+cat >planted/chained/c.c <<'C'
+struct table { struct thing *buckets[64]; };
+C
+cat >planted/open/d.c <<'C'
+	while (slots[i].key && slots[i].key != key)
+		i = (i + 1) & (room - 1);
+C
+cat >planted/direct/e.c <<'C'
+	for (t = things[hash_of(key) % room]; t; t = t->next)
+C
+for way in chained open direct; do
+	ok "a table of another one's is seen: $way" test -n "$(tables planted/$way)"
+done
+
+heaps()	# folder
+{
+	grep -rnE --include='*.[ch]' -e '\(\w+ - 1\) (/ 2|>> 1)' -e '(child|kid|left|l|c|k|j) = (2 \* \w+|\w+ \* 2|\w+ << 1) (\+|\|) 1' \
+		"$1" | grep -v '/base/'
+}
+
+heaps "$TOP/tools" >found
+ok "heaps are those of base/" test ! -s found
+diag "$(cat found)"
+
+cat >planted/heap/f.c <<'C'
+	while (i && at[(i - 1) / 2] > at[i])
+C
+cat >planted/heap/g.c <<'C'
+	for (size_t child; (child = 2 * i + 1) < nr; i = child)
+C
+ok "another heap is seen" test "$(heaps planted/heap | wc -l)" -eq 2
 finish

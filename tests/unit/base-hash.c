@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/heap.h"
 #include "base/intern.h"
+#include "base/keyed.h"
 #include "tap.h"
 
 #define NR_KEYS	3000
@@ -106,6 +107,65 @@ static void test_memory(void)
 	is_int(heap_nr, before, "all memory is given back");
 }
 
+struct thing {
+	uint64_t key, nr;
+};
+
+static struct thing *thing_of(struct keyed *t, uint64_t key)
+{
+	struct thing *k;
+
+	keyed_each(t, key % 7, k)
+		if (k->key == key)
+			return k;
+	k = keyed_add(t, key % 7, sizeof(*k));
+	if (k)
+		k->key = key;
+	return k;
+}
+
+static void test_keyed(void)
+{
+	struct keyed t = { 0 };
+	struct thing *first = thing_of(&t, 500), *k = first;
+	bool in_order = true, is_once = true, said = true;
+	long before;
+
+	for (uint64_t i = 0; i < NR_KEYS; i++)
+		thing_of(&t, i * 37 % 1000)->nr++;
+	ok(first == thing_of(&t, 500) && first == t.at[0], "a thing does not move");
+	is_int(t.nr, 1000, "each is there once");
+	for (size_t i = 0; i < t.nr; i++) {
+		k = t.at[i];
+		is_once &= k->nr == 3;
+		in_order &= i > 20 || k->key == (i ? (i - 1) * 37 : 500);
+	}
+	ok(is_once && in_order, "and is found each time; they stand as they came");
+	keyed_each(&t, 8, k)
+		if (k->key == 8)
+			break;
+	ok(!k, "what is not there is not");
+	keyed_free(&t);
+	ok(!t.at && !t.nr, "and an empty one again");
+	if (!heap_is_ours) {
+		skip(1, "the heap is the sanitizer's");
+		return;
+	}
+	before = heap_nr;
+	for (uint64_t i = 0; i < 300; i++) {
+		for (long n = 1;; n++) {
+			heap_fail_in = n;
+			heap_has_failed = false;
+			if (thing_of(&t, i))
+				break;
+			said &= heap_has_failed && t.nr == i;
+		}
+		heap_fail_in = 0;
+	}
+	keyed_free(&t);
+	ok(said && heap_nr == before, "out of memory is said, and changes nothing");
+}
+
 static void test_intern(void)
 {
 	struct intern t = { 0 };
@@ -195,6 +255,7 @@ int main(void)
 	test_remove();
 	test_intern();
 	test_memory();
+	test_keyed();
 	test_heap();
 	return done();
 }

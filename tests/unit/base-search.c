@@ -56,6 +56,8 @@ int main(void)
 		else
 			rows[nr].key = nr;
 	ok(room >= 1000 && room < 4000 && rows[999].key == 999, "an array has twice the room when it is full");
+	ok(array_reserve(&rows, &room, 5000, sizeof(*rows)) && room >= 5000 && room < 20000 && rows[999].key == 999,
+	   "or as much as is asked for");
 	ok(!array_room(&rows, &huge, huge, sizeof(*rows)) && huge == SIZE_MAX / 2 + 1 && rows[999].key == 999,
 	   "what is too large leaves it as it was");
 	free(rows);

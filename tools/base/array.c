@@ -5,10 +5,10 @@
 
 #define ROOM_MIN	64
 
-bool array_grow(void *array, size_t *room, size_t size)
+bool array_grow(void *array, size_t *room, size_t need, size_t size)
 {
 	void **at = array;
-	size_t more = *room ? 2 * *room : ROOM_MIN;
+	size_t twice = *room ? 2 * *room : ROOM_MIN, more = need > twice ? need : twice;
 	void *new = more > *room ? reallocarray(*at, more, size) : NULL;
 
 	if (!new)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-bool array_grow(void *array, size_t *room, size_t size);
+bool array_grow(void *array, size_t *room, size_t need, size_t size);
 
 /*
  * Is there room for one more than nr in the array at *array, of *room elements of size bytes?
@@ -14,7 +14,13 @@ bool array_grow(void *array, size_t *room, size_t size);
  */
 static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
 {
-	return __builtin_expect(nr < *room, 1) || array_grow(array, room, size);
+	return __builtin_expect(nr < *room, 1) || array_grow(array, room, nr + 1, size);
+}
+
+/* The same for need elements in all. */
+static inline bool array_reserve(void *array, size_t *room, size_t need, size_t size)
+{
+	return need <= *room || array_grow(array, room, need, size);
 }
 
 #endif

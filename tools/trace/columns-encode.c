@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "trace/columns.h"
 
 #define VARINT_MAX	10
@@ -150,22 +151,6 @@ static uint64_t gather_column(const struct column *c, const char *rows, size_t n
 	}
 }
 
-static int make_room(struct encoder_column *col, size_t more)
-{
-	size_t need = col->bytes + more + SPILL, room;
-	uint8_t *grown;
-
-	if (need <= col->room)
-		return 0;
-	room = need > col->room * 2 ? need : col->room * 2;
-	grown = realloc(col->data, room);
-	if (!grown)
-		return -ENOMEM;
-	col->data = grown;
-	col->room = room;
-	return 0;
-}
-
 static const char *string_of(const struct column *c, const char *row)
 {
 	const char *s;
@@ -180,12 +165,13 @@ static int reserve_tile(struct encoder *e, const char *rows, size_t nr)
 	const struct schema *s = e->schema;
 
 	for (unsigned i = 0; i < s->nr_columns; i++) {
+		struct encoder_column *col = &e->columns[i];
 		size_t more = nr * VARINT_MAX;
 
 		for (size_t n = 0; s->columns[i].coding == COLUMN_S && n < nr; n++)
 			more += strnlen(string_of(&s->columns[i], rows + n * s->row_bytes),
 					ENCODER_STRING_MAX);
-		if (make_room(&e->columns[i], more))
+		if (!array_reserve(&col->data, &col->room, col->bytes + more + SPILL, 1))
 			return -ENOMEM;
 	}
 	return 0;

@@ -141,7 +141,7 @@ static int work_grow(const struct reqtab *t, struct work *w)
 		if (!t->rows[w->rows[i]].complete)
 			w->rows[kept++] = w->rows[i];
 	w->nr = kept;
-	if (kept * 2 >= w->room && !array_grow(&w->rows, &w->room, sizeof(*w->rows)))
+	if (kept * 2 >= w->room && !array_room(&w->rows, &w->room, w->room, sizeof(*w->rows)))
 		return -ENOMEM;
 	return work_index(t, w);
 }

@@ -33,7 +33,7 @@ struct writer {
 	uint64_t reserved_end;	/* the disk has room up to here */
 	struct batch batch[WRITER_KINDS];
 	struct ldb_row_index *index;
-	size_t nr_index, index_room;	/* room: bytes */
+	size_t nr_index, room_index;
 	struct reqtab *reqtab;	/* NULL: out of memory, the reader will make it */
 	int64_t last_tick;	/* of all rows */
 	uint64_t lost_rows, lost_told;

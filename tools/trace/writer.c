@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
+#include "base/array.h"
 #include "cli/outfile.h"
 #include "trace/columns.h"
 #include "trace/crc32c.h"
@@ -180,11 +181,9 @@ static void index_add(struct writer *w, uint64_t offset, size_t bytes)
 
 int index_reserve(struct writer *w)
 {
-	size_t need = (w->nr_index + 1) * sizeof(*w->index);
-
-	if (w->block || need <= w->index_room)
+	if (w->block || array_room(&w->index, &w->room_index, w->nr_index, sizeof(*w->index)))
 		return 0;
-	return reserve((void **)&w->index, &w->index_room, need * 2);
+	return -ENOMEM;
 }
 
 static int block_write(struct writer *w, unsigned kind)
