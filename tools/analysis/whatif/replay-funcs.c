@@ -10,7 +10,6 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
 
@@ -50,9 +49,10 @@ struct replay_funcs *replay_funcs_open(struct replay *r)
 {
 	struct replay_funcs *f = calloc(1, sizeof(*f));
 
-	if (!f)
-		return NULL;
-	f->r = r;
+	if (f)
+		f->r = r;
+	else
+		r->ret = -ENOMEM;
 	return f;
 }
 
@@ -66,7 +66,7 @@ void replay_funcs_close(struct replay_funcs *f)
 	free(f);
 }
 
-static struct known *get_known(struct replay_funcs *f, const struct symbol *func)
+static const struct known *get_known(struct replay_funcs *f, const struct symbol *func)
 {
 	uint64_t hash = hash_mix(0, (uintptr_t)func);
 	struct known *k;
@@ -75,10 +75,9 @@ static struct known *get_known(struct replay_funcs *f, const struct symbol *func
 	hash_each(&f->by_func, hash, n)
 		if (f->known[n].func == func)
 			return &f->known[n];
-	if (!array_room(&f->known, &f->room_known, f->nr_known, sizeof(*f->known)) ||
-	    hash_add(&f->by_func, hash, f->nr_known))
-		return NULL;
-	k = &f->known[f->nr_known++];
+	if (hash_add(&f->by_func, hash, f->nr_known))
+		f->r->ret = -ENOMEM;
+	k = replay_add(f->r, f, known);
 	*k = (struct known){ .func = func };
 	for (size_t i = 0; i < f->r->w->nr_changes; i++) {
 		const struct whatif_change *c = &f->r->w->changes[i];
@@ -92,7 +91,7 @@ static struct known *get_known(struct replay_funcs *f, const struct symbol *func
 }
 
 /* The changes that hold from then on. */
-static int set_changes(struct replay_funcs *f, int64_t at)
+static void set_changes(struct replay_funcs *f, int64_t at)
 {
 	const struct level *top = f->nr_levels ? &f->levels[f->nr_levels - 1] : NULL;
 	uint32_t now = top ? top->inside | top->self : 0;
@@ -100,7 +99,7 @@ static int set_changes(struct replay_funcs *f, int64_t at)
 	struct replay_piece *p;
 
 	if (now == f->now)
-		return 0;
+		return;
 	for (size_t i = 0; i < r->w->nr_changes; i++)
 		if (f->now & 1U << i)
 			ticks_add(&r->w->changes[i].ns, at - f->since);
@@ -109,37 +108,27 @@ static int set_changes(struct replay_funcs *f, int64_t at)
 	p = r->nr_pieces ? &r->pieces[r->nr_pieces - 1] : NULL;
 	if (!p || p->actor != f->actor || p->start < at) {
 		if (r->nr_pieces == PIECES_MAX)
-			return replay_refuse(r, "more than %zu invocations of what is changed: record for "
-					     "a shorter time", PIECES_MAX / 2);
-		p = replay_grow(r->pieces, r->nr_pieces, &r->room_pieces, sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		r->pieces = p;
-		p += r->nr_pieces++;
+			replay_refuse(r, "more than %zu invocations of what is changed: record for "
+				      "a shorter time", PIECES_MAX / 2);
+		p = replay_add(r, r, pieces);
 	}
 	*p = (struct replay_piece){ .start = at, .actor = f->actor, .factor = 1 };
 	for (size_t i = 0; i < r->w->nr_changes; i++)
 		if (now & 1U << i)
 			p->factor *= r->w->changes[i].factor;
-	return 0;
 }
 
 /* Those that end by then. */
-static int pop(struct replay_funcs *f, int64_t start)
+static void pop(struct replay_funcs *f, int64_t start)
 {
-	int ret = 0;
-
-	while (f->nr_levels && f->levels[f->nr_levels - 1].end <= start && !ret)
-		ret = set_changes(f, f->levels[--f->nr_levels].end);
-	return ret;
+	while (f->nr_levels && f->levels[f->nr_levels - 1].end <= start)
+		set_changes(f, f->levels[--f->nr_levels].end);
 }
 
-int replay_funcs_thread(struct replay_funcs *f, uint32_t actor)
+void replay_funcs_thread(struct replay_funcs *f, uint32_t actor)
 {
-	int ret = replay_funcs_end(f);
-
+	replay_funcs_end(f);
 	f->actor = actor;
-	return ret;
 }
 
 static void count(struct replay_funcs *f, const struct segment *s, uint32_t outermost)
@@ -152,26 +141,19 @@ static void count(struct replay_funcs *f, const struct segment *s, uint32_t oute
 	}
 }
 
-int replay_funcs_add(struct replay_funcs *f, const struct segment *s)
+void replay_funcs_add(struct replay_funcs *f, const struct segment *s)
 {
-	struct known *k = get_known(f, s->func);
-	struct level *l;
+	const struct known *k = get_known(f, s->func);
 	uint32_t inside;
-	int ret = k ? pop(f, s->start_ns) : -ENOMEM;
 
-	if (ret)
-		return ret;
+	pop(f, s->start_ns);
 	inside = f->nr_levels ? f->levels[f->nr_levels - 1].inside : 0;
-	l = replay_grow(f->levels, f->nr_levels, &f->room_levels, sizeof(*l));
-	if (!l)
-		return -ENOMEM;
-	f->levels = l;
 	count(f, s, (k->inside & ~inside) | k->self);
-	l[f->nr_levels++] = (struct level){ s->end_ns, inside | k->inside, k->self };
-	return set_changes(f, s->start_ns);
+	*replay_add(f->r, f, levels) = (struct level){ s->end_ns, inside | k->inside, k->self };
+	set_changes(f, s->start_ns);
 }
 
-int replay_funcs_end(struct replay_funcs *f)
+void replay_funcs_end(struct replay_funcs *f)
 {
-	return pop(f, INT64_MAX);
+	pop(f, INT64_MAX);
 }

@@ -8,17 +8,13 @@
  */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "replay-private.h"
 
 #define GAPS_MIN	4
 #define SHORT_PART	20	/* less than this part of the long ones is no pause */
 
-static int compare(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+COMPARE_NUMBERS(compare, int64_t)
 
 /* Pauses shorter than this are only the way from one thing to the next. */
 static int64_t shortest(const struct replay_gap *gaps, size_t nr)

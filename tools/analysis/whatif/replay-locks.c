@@ -6,6 +6,7 @@
  * somebody came before.  WHATIF_RECORDED is that with those first who got it first in
  * the recording.  Readers that wait one behind the other get it together.
  */
+#include "base/search.h"
 #include "replay-sim.h"
 
 /* Which of the shards: the same for a lock and its release, else any. */
@@ -44,12 +45,20 @@ static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 	return s->run->policy != WHATIF_FIFO;
 }
 
+/* NULL: nobody passed who waits for that acquisition. */
+static const struct replay_pass *pass_of(const struct replay *r, int64_t serial)
+{
+	size_t lo = search(r->nr_passes, i, r->passes[i].serial < serial);
+
+	return lo < r->nr_passes && r->passes[lo].serial == serial ? &r->passes[lo] : NULL;
+}
+
 /* A waiter will try again, as soon as it did in the recording. */
 static void set_try(struct sim *s, uint32_t runner)
 {
 	const struct step *st = sim_step_of(s, runner);
 	const struct replay_pass *pass = st->flags & STEP_F_WAITED ?
-					 replay_pass_of(s->r, st->scaled) : NULL;
+					 pass_of(s->r, st->scaled) : NULL;
 
 	sim_set_turn(s, runner, s->now + (pass && s->runners[runner].nr_tries < pass->nr ?
 					  pass->delay : handover_of(s, st)));

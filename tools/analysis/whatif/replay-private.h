@@ -8,6 +8,7 @@
 #ifndef WHATIF_REPLAY_PRIVATE_H
 #define WHATIF_REPLAY_PRIVATE_H
 
+#include "base/array.h"
 #include "base/hash.h"
 #include "replay.h"
 
@@ -126,6 +127,8 @@ struct replay {
 	struct whatif *w;
 	char *err;
 	size_t err_size;
+	int ret;		/* of a failure; what is made after it does not count */
+	int64_t spare[16];	/* without memory: an element of any array */
 	struct replay_life *lives;
 	size_t nr_lives, room_lives;
 	struct replay_part *parts;
@@ -150,45 +153,50 @@ struct replay {
 	int64_t handover_ns;		/* of all locks */
 };
 
-/* replay.c */
+/* replay.c: sets and returns ret */
 __attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const char *format, ...);
-/* Room for one more of size bytes each; nr is counted up by the caller. */
-void *replay_grow(void *at, size_t nr, size_t *room, size_t size);
 
-/* Behind the last one; NULL: out of memory. */
+/*
+ * One more element of an array, to be set, with nr_array and room_array in the same struct.
+ * Without memory ret says so, and it is one that nobody looks at.
+ */
+#define replay_add(r, of, array) __extension__ ({						\
+	_Static_assert(sizeof(*(of)->array) <= sizeof((r)->spare), "room for one that is spare"); \
+	(__typeof__((of)->array))replay_room(r, &(of)->array, &(of)->nr_##array,		\
+					     &(of)->room_##array, sizeof(*(of)->array));	\
+})
+void *replay_room(struct replay *r, void *array, size_t *nr, size_t *room, size_t size);
+
+/* Behind the last one. */
 struct step *replay_add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base);
 
 /* replay-read.c */
-int replay_read(struct replay *r);
+void replay_read(struct replay *r);
 struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t actor, int64_t start,
 			     int64_t end, uint32_t object);
 
 /* replay-queues.c */
-int replay_read_lives(struct replay *r);
-uint32_t replay_actor_of(struct replay *r, uint32_t tid, int64_t tick);
+void replay_read_lives(struct replay *r);
 /* A new one, for what is no thread. */
 uint32_t replay_new_actor(struct replay *r, uint32_t tid);
+/* The one that is no thread of the model's; NONE. */
+uint32_t replay_find_stranger(const struct replay *r, uint32_t tid);
 
 /* replay-funcs.c: when which factor holds for a thread */
 struct replay_funcs;
 struct replay_funcs *replay_funcs_open(struct replay *r);
 void replay_funcs_close(struct replay_funcs *f);
-int replay_funcs_thread(struct replay_funcs *f, uint32_t actor);
-int replay_funcs_add(struct replay_funcs *f, const struct segment *s);
-int replay_funcs_end(struct replay_funcs *f);
+void replay_funcs_thread(struct replay_funcs *f, uint32_t actor);
+void replay_funcs_add(struct replay_funcs *f, const struct segment *s);
+void replay_funcs_end(struct replay_funcs *f);
 bool replay_wants_funcs(const struct replay *r);
 
 /* replay-waits.c */
-int replay_join_waits(struct replay *r);
-int replay_set_delays(struct replay *r);
-
-/* replay-passes.c */
-int replay_find_passes(struct replay *r);
-void replay_sort_passes(struct replay *r);
-const struct replay_pass *replay_pass_of(const struct replay *r, int64_t serial);
+void replay_join_waits(struct replay *r);
+void replay_set_delays(struct replay *r);
 
 /* replay-steps.c */
-int replay_make_steps(struct replay *r);
+void replay_make_steps(struct replay *r);
 
 /* replay-gaps.c: which pauses of a thread end at a time, whatever came before */
 struct replay_gap {

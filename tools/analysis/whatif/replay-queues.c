@@ -18,54 +18,28 @@
 
 uint32_t replay_new_actor(struct replay *r, uint32_t tid)
 {
-	struct replay_actor *at = replay_grow(r->actors, r->nr_actors, &r->room_actors, sizeof(*at));
-
-	if (!at)
-		return NONE;
-	r->actors = at;
-	at[r->nr_actors] = (struct replay_actor){ .tid = tid, .pool = NONE };
-	return r->nr_actors++;
+	*replay_add(r, r, actors) = (struct replay_actor){ .tid = tid, .pool = NONE };
+	return r->nr_actors - 1;
 }
 
-/* NONE: out of memory, or of numbers. */
-uint32_t replay_actor_of(struct replay *r, uint32_t tid, int64_t tick)
+uint32_t replay_find_stranger(const struct replay *r, uint32_t tid)
 {
-	const struct thread *t = model_thread(r->m, tid, tick);
-
-	if (t)
-		return t - r->m->threads;
 	for (size_t i = r->m->nr_threads; i < r->nr_actors; i++)
 		if (r->actors[i].tid == tid)
 			return i;
+	return NONE;
+}
+
+static uint32_t actor_of(struct replay *r, uint32_t tid, int64_t tick)
+{
+	const struct thread *t = model_thread(r->m, tid, tick);
+	uint32_t actor = t ? t - r->m->threads : replay_find_stranger(r, tid);
+
+	if (actor != NONE)
+		return actor;
 	if (r->nr_actors > r->m->nr_threads + STRANGERS_MAX)
-		return NONE;
+		r->ret = -ENOMEM;
 	return replay_new_actor(r, tid);
-}
-
-static struct replay_part *add_part(struct replay *r)
-{
-	struct replay_part *at;
-
-	if (r->nr_parts >= WHATIF_ITEMS_MAX) {
-		replay_refuse(r, "more than %u parts of requests: record for a shorter time",
-			      WHATIF_ITEMS_MAX);
-		return NULL;
-	}
-	at = replay_grow(r->parts, r->nr_parts, &r->room_parts, sizeof(*at));
-	if (!at)
-		return NULL;
-	r->parts = at;
-	return &at[r->nr_parts++];
-}
-
-static struct replay_life *add_life(struct replay *r)
-{
-	struct replay_life *at = replay_grow(r->lives, r->nr_lives, &r->room_lives, sizeof(*at));
-
-	if (!at)
-		return NULL;
-	r->lives = at;
-	return &at[r->nr_lives++];
 }
 
 static bool is_wanted(const struct replay *r, const struct life *life)
@@ -83,52 +57,52 @@ static bool is_from_outside(const struct life *life, size_t nr)
 	       (!nr || life->parts[nr - 1].is_queue || life->parts[nr - 1].tid != p->tid);
 }
 
+/* The part in a queue that this one on a thread was taken from: it ended then.  NONE. */
+static uint32_t queue_of(const struct replay *r, const struct life *life, size_t nr)
+{
+	const struct life_part *from = &life->parts[nr];
+
+	for (size_t k = nr; from->was_queued && !from->is_queue && k-- > 0;) {
+		const struct life_part *q = &life->parts[k];
+
+		if (q->is_queue && q->to_tid == from->tid && q->end == from->start)
+			return r->nr_parts - (nr - k);
+	}
+	return NONE;
+}
+
 static int on_life(void *arg, struct life *life)
 {
 	struct replay *r = arg;
-	struct replay_life *l = add_life(r);
 
-	if (!l)
-		return -ENOMEM;
-	*l = (struct replay_life){
+	*replay_add(r, r, lives) = (struct replay_life){
 		.id = life->id, .class = life->class, .is_counted = is_wanted(r, life),
 		.start = ticks_time_ns(r->m->reader, life->start),
 		.end = ticks_time_ns(r->m->reader, life->end),
 	};
-	for (size_t i = 0; i < life->nr_parts; i++) {
+	for (size_t i = 0; i < life->nr_parts && !r->ret; i++) {
 		const struct life_part *from = &life->parts[i];
-		struct replay_part *p = add_part(r);
-		uint32_t actor = NONE;
-
-		if (!p)
-			return r->err[0] ? -EINVAL : -ENOMEM;
-		if (!is_from_outside(life, i)) {
-			actor = replay_actor_of(r, from->tid, from->start);
-			if (actor == NONE)
-				return -ENOMEM;
-		}
-		*p = (struct replay_part){
+		struct replay_part p = {
 			.start = ticks_time_ns(r->m->reader, from->start),
 			.end = ticks_time_ns(r->m->reader, from->end),
-			.queue = from->queue, .life = r->nr_lives - 1, .actor = actor,
-			.item = NONE, .pool = NONE, .is_queue = from->is_queue, .is_first = !i,
+			.queue = from->queue, .life = r->nr_lives - 1, .actor = NONE,
+			.item = queue_of(r, life, i), .pool = NONE,
+			.is_queue = from->is_queue, .is_first = !i,
 		};
-		/* Taken from a queue: the part in it that ended then. */
-		for (size_t k = i; from->was_queued && !from->is_queue && k-- > 0;) {
-			const struct life_part *q = &life->parts[k];
 
-			if (!q->is_queue || q->to_tid != from->tid || q->end != from->start)
-				continue;
-			p->item = r->nr_parts - 1 - (i - k);
-			break;
-		}
+		if (!is_from_outside(life, i))
+			p.actor = actor_of(r, from->tid, from->start);
+		if (r->nr_parts >= WHATIF_ITEMS_MAX)
+			replay_refuse(r, "more than %u parts of requests: record for a shorter time",
+				      WHATIF_ITEMS_MAX);
+		*replay_add(r, r, parts) = p;
 	}
-	return 0;
+	return r->ret;
 }
 
 /* Pools */
 
-/* only: the one thread that takes from it, or NONE.  NULL: out of memory. */
+/* only: the one thread that takes from it, or NONE. */
 static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64_t queue,
 				    uint32_t only)
 {
@@ -139,20 +113,17 @@ static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64
 	hash_each(pools, hash, n)
 		if (r->pools[n].queue == queue && r->pools[n].taker == only)
 			return &r->pools[n];
-	at = replay_grow(r->pools, r->nr_pools, &r->room_pools, sizeof(*at));
-	if (!at)
-		return NULL;
-	r->pools = at;
 	if (hash_add(pools, hash, r->nr_pools))
-		return NULL;
-	at[r->nr_pools] = (struct replay_pool){ .queue = queue, .taker = only };
-	return &at[r->nr_pools++];
+		r->ret = -ENOMEM;
+	at = replay_add(r, r, pools);
+	*at = (struct replay_pool){ .queue = queue, .taker = only };
+	return at;
 }
 
 /* Which pool each part that was taken from a queue is of, and each thread that took it. */
-static int set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
+static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 {
-	for (size_t i = 0; i < r->nr_parts; i++) {
+	for (size_t i = 0; i < r->nr_parts && !r->ret; i++) {
 		struct replay_part *p = &r->parts[i], *q;
 		struct replay_actor *a;
 		struct replay_pool *pool;
@@ -162,8 +133,6 @@ static int set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 		q = &r->parts[p->item];
 		/* What comes from outside to a thread is its own: no other one can take it. */
 		pool = get_pool(r, pools, q->queue, q->actor == NONE ? p->actor : NONE);
-		if (!pool)
-			return -ENOMEM;
 		q->pool = pool - r->pools;
 		a = &r->actors[p->actor];
 		if (a->pool == NONE) {
@@ -173,7 +142,6 @@ static int set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 			is_mixed[p->actor] = true;
 		}
 	}
-	return 0;
 }
 
 /* Those whose takers are not alike: each takes what it took. */
@@ -192,41 +160,34 @@ static void set_shared(struct replay *r, const bool *is_mixed)
 			r->actors[i].pool = NONE;
 }
 
-static int join_queues(struct replay *r)
+static void join_queues(struct replay *r)
 {
 	bool *is_mixed = calloc(r->nr_actors + 1, sizeof(*is_mixed));
 	struct hash pools = { 0 };
-	int ret = is_mixed ? set_pools(r, &pools, is_mixed) : -ENOMEM;
 
-	if (!ret)
+	if (!is_mixed)
+		r->ret = -ENOMEM;
+	set_pools(r, &pools, is_mixed);
+	if (!r->ret)
 		set_shared(r, is_mixed);
 	free(is_mixed);
 	hash_free(&pools);
-	return ret;
 }
 
-/* Items of the parts. */
-static int add_items(struct replay *r)
-{
-	for (size_t i = 0; i < r->nr_parts; i++) {
-		const struct replay_part *p = &r->parts[i];
-
-		if (p->actor != NONE &&
-		    !replay_add_item(r, p->is_queue ? ITEM_PUT : ITEM_PART, p->actor, p->start,
-				     p->is_queue ? p->start : p->end, i))
-			return r->err[0] ? -EINVAL : -ENOMEM;
-	}
-	return 0;
-}
-
-int replay_read_lives(struct replay *r)
+void replay_read_lives(struct replay *r)
 {
 	struct lives_result result;
-	int ret = lives_each(r->m, on_life, r, &result);
 
-	if (!ret && result.nr_dropped)
-		ret = replay_refuse(r, "more than %u requests were open at a time", LIVES_OPEN_MAX);
-	if (!ret)
-		ret = join_queues(r);
-	return ret ? ret : add_items(r);
+	r->ret = lives_each(r->m, on_life, r, &result);
+	if (!r->ret && result.nr_dropped)
+		replay_refuse(r, "more than %u requests were open at a time", LIVES_OPEN_MAX);
+	if (!r->ret)
+		join_queues(r);
+	for (size_t i = 0; i < r->nr_parts && !r->ret; i++) {
+		const struct replay_part *p = &r->parts[i];
+
+		if (p->actor != NONE)
+			replay_add_item(r, p->is_queue ? ITEM_PUT : ITEM_PART, p->actor, p->start,
+					p->is_queue ? p->start : p->end, i);
+	}
 }

@@ -26,21 +26,12 @@ struct reading {
 struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t actor, int64_t start,
 			     int64_t end, uint32_t object)
 {
-	struct item *at;
+	struct item *at = replay_add(r, r, items);
 
-	if (start > end)
-		start = end;
-	if (r->nr_items >= WHATIF_ITEMS_MAX) {
+	if (r->nr_items > WHATIF_ITEMS_MAX && !r->ret)
 		replay_refuse(r, "more than %u events: record for a shorter time, or with a higher "
 			      "--lock-threshold", WHATIF_ITEMS_MAX);
-		return NULL;
-	}
-	at = replay_grow(r->items, r->nr_items, &r->room_items, sizeof(*at));
-	if (!at)
-		return NULL;
-	r->items = at;
-	at += r->nr_items++;
-	*at = (struct item){ .start = start, .end = end, .mid = end,
+	*at = (struct item){ .start = start < end ? start : end, .end = end, .mid = end,
 			     .actor = actor, .object = object, .kind = kind };
 	return at;
 }
@@ -72,7 +63,6 @@ static void describe(struct replay *r, struct replay_lock *l)
 	}
 }
 
-/* NONE: out of memory. */
 static uint32_t get_lock(struct replay *r, const struct segment *s)
 {
 	struct replay_lock *at;
@@ -82,20 +72,16 @@ static uint32_t get_lock(struct replay *r, const struct segment *s)
 	hash_each(&r->by_address, hash, n)
 		if (r->locks[n].address == s->lock)
 			return n;
-	at = replay_grow(r->locks, r->nr_locks, &r->room_locks, sizeof(*at));
-	if (!at)
-		return NONE;
-	r->locks = at;
 	if (hash_add(&r->by_address, hash, r->nr_locks))
-		return NONE;
-	at += r->nr_locks;
+		r->ret = -ENOMEM;
+	at = replay_add(r, r, locks);
 	*at = (struct replay_lock){ .address = s->lock, .symbol = s->lock_symbol,
 				    .kind = s->lock_kind, .nr_shards = 1, .factor = 1 };
 	describe(r, at);
-	return r->nr_locks++;
+	return r->nr_locks - 1;
 }
 
-static int add_lock(struct reading *g, const struct segment *s)
+static void add_lock(struct reading *g, const struct segment *s)
 {
 	bool is_hold = s->kind == SEGMENT_LOCK_HOLD;
 	uint32_t lock = get_lock(g->r, s);
@@ -103,8 +89,6 @@ static int add_lock(struct reading *g, const struct segment *s)
 	struct replay *r = g->r;
 	struct item *i;
 
-	if (lock == NONE)
-		return -ENOMEM;
 	/*
 	 * A hold that was not stamped began as late as it can have: a lock is taken on the
 	 * way to what is done with it.  Still before those who waited for it.
@@ -113,71 +97,66 @@ static int add_lock(struct reading *g, const struct segment *s)
 		start += s->resolution_ns - 1;
 	i = replay_add_item(r, is_hold ? ITEM_HOLD : s->has_failed ? ITEM_FAILED : ITEM_WAIT,
 			    g->actor, start, s->full_end_ns, lock);
-	if (!i)
-		return r->err[0] ? -EINVAL : -ENOMEM;
 	if (s->lock_kind == LDB_LOCK_RWLOCK_RD)
 		i->flags |= ITEM_F_SHARED;
-	for (size_t k = 0; k < r->w->nr_changes && is_hold; k++) {
+	for (size_t k = 0; k < r->w->nr_changes && is_hold && !r->ret; k++) {
 		if (!(r->locks[lock].changes & 1U << k))
 			continue;
 		r->w->changes[k].nr++;
 		ticks_add(&r->w->changes[k].ns, i->end - i->start);
 	}
-	return 0;
 }
 
 /* Other waits */
 
+static struct item *add_item(struct reading *g, enum item_kind kind, const struct segment *s,
+			     uint32_t object)
+{
+	return replay_add_item(g->r, kind, g->actor, s->start_ns, s->end_ns, object);
+}
+
+/* An item until the thread did something, else until when it ended. */
+static struct item *add_until(struct reading *g, enum item_kind kind, const struct segment *s,
+			      const struct thread *t)
+{
+	return add_item(g, t && !s->has_failed ? kind : ITEM_FIXED, s,
+			t ? (uint32_t)(t - g->r->m->threads) : NONE);
+}
+
 /* Woken by another thread of the program: then by it in the replay, too. */
-static int add_event(struct reading *g, const struct segment *s)
+static void add_event(struct reading *g, const struct segment *s)
 {
 	const struct party *waker = s->sched ? &s->sched->waker : NULL;
 	const struct thread *t = NULL;
-	struct item *i;
 
 	if (waker && waker->kind == PARTY_TASK && waker->tid != s->tid && !s->has_failed)
 		t = model_thread(g->r->m, waker->tid, s->end);
 	if (t && (t->start > s->end || (t->has_exited && t->end < s->start)))
 		t = NULL;
-	i = replay_add_item(g->r, t ? ITEM_EVENT : ITEM_FIXED, g->actor, s->start_ns, s->end_ns,
-			    t ? (uint32_t)(t - g->r->m->threads) : NONE);
-	if (!i)
-		return g->r->err[0] ? -EINVAL : -ENOMEM;
-	i->flags |= ITEM_F_IDLE;
+	add_until(g, ITEM_EVENT, s, t)->flags |= ITEM_F_IDLE;
 	g->last_event = t ? g->r->nr_items : 0;
-	return 0;
 }
 
-static int add_blocked(struct reading *g, const struct segment *s)
+static void add_blocked(struct reading *g, const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
-	enum item_kind kind = ITEM_SLEEP;
-	struct item *i;
+	bool is_disk = k && k->state == LDB_STATE_DISK;
 
-	if (k && k->waker.kind == PARTY_TASK && k->waker.tid != s->tid && k->state != LDB_STATE_DISK &&
+	if (k && k->waker.kind == PARTY_TASK && k->waker.tid != s->tid && !is_disk &&
 	    model_thread(g->r->m, k->waker.tid, s->end))
-		return add_event(g, s);
-	if (k && k->state == LDB_STATE_DISK)
-		kind = ITEM_IO;
-	i = replay_add_item(g->r, kind, g->actor, s->start_ns, s->end_ns, NONE);
-	if (!i)
-		return g->r->err[0] ? -EINVAL : -ENOMEM;
-	if (kind == ITEM_SLEEP)
-		i->flags |= ITEM_F_IDLE;
-	return 0;
+		add_event(g, s);
+	else if (is_disk)
+		add_item(g, ITEM_IO, s, NONE);
+	else
+		add_item(g, ITEM_SLEEP, s, NONE)->flags |= ITEM_F_IDLE;
 }
 
-static int add_join(struct reading *g, const struct segment *s)
+static void add_join(struct reading *g, const struct segment *s)
 {
-	const struct thread *t = s->owner ? model_thread(g->r->m, s->owner, s->start) : NULL;
-
-	if (replay_add_item(g->r, t && !s->has_failed ? ITEM_JOIN : ITEM_FIXED, g->actor, s->start_ns,
-			    s->end_ns, t ? (uint32_t)(t - g->r->m->threads) : NONE))
-		return 0;
-	return g->r->err[0] ? -EINVAL : -ENOMEM;
+	add_until(g, ITEM_JOIN, s, s->owner ? model_thread(g->r->m, s->owner, s->start) : NULL);
 }
 
-static int add_cpu(struct reading *g, const struct segment *s)
+static void add_cpu(struct reading *g, const struct segment *s)
 {
 	bool is_preempted = s->kind == SEGMENT_PREEMPTED;
 	struct item *event = g->last_event ? &g->r->items[g->last_event - 1] : NULL;
@@ -193,10 +172,7 @@ static int add_cpu(struct reading *g, const struct segment *s)
 		c->nr++;
 		ticks_add(&c->ns, s->end_ns - s->start_ns);
 	}
-	if (replay_add_item(g->r, is_preempted ? ITEM_PREEMPTED : ITEM_RUNNABLE, g->actor,
-			    s->start_ns, s->end_ns, NONE))
-		return 0;
-	return g->r->err[0] ? -EINVAL : -ENOMEM;
+	add_item(g, is_preempted ? ITEM_PREEMPTED : ITEM_RUNNABLE, s, NONE);
 }
 
 static int on_segment(void *arg, const struct segment *s)
@@ -207,45 +183,49 @@ static int on_segment(void *arg, const struct segment *s)
 		return 0;
 	switch (s->kind) {
 	case SEGMENT_FUNCTION:
-		return replay_wants_funcs(g->r) ? replay_funcs_add(g->funcs, s) : 0;
+		if (replay_wants_funcs(g->r))
+			replay_funcs_add(g->funcs, s);
+		break;
 	case SEGMENT_LOCK_HOLD:
-		return add_lock(g, s);
+		add_lock(g, s);
+		break;
 	case SEGMENT_LOCK_WAIT:
 		if (lock_kind_is_exclusive(s->lock_kind) || s->lock_kind == LDB_LOCK_RWLOCK_RD)
-			return add_lock(g, s);
-		return s->lock_kind == LDB_LOCK_JOIN ? add_join(g, s) : add_event(g, s);
+			add_lock(g, s);
+		else if (s->lock_kind == LDB_LOCK_JOIN)
+			add_join(g, s);
+		else
+			add_event(g, s);
+		break;
 	case SEGMENT_FUTEX_WAIT:
-		return add_event(g, s);
+		add_event(g, s);
+		break;
 	case SEGMENT_BLOCKED:
-		return add_blocked(g, s);
+		add_blocked(g, s);
+		break;
 	case SEGMENT_RUNNABLE:
 	case SEGMENT_PREEMPTED:
-		return add_cpu(g, s);
+		add_cpu(g, s);
+		break;
 	default:
-		return 0;
+		break;
 	}
+	return g->r->ret;
 }
 
-/* Only one that works on requests: ldb's own threads are strangers, too. */
-static uint32_t find_stranger(const struct replay *r, uint32_t tid)
-{
-	for (size_t i = r->m->nr_threads; i < r->nr_actors; i++)
-		if (r->actors[i].tid == tid)
-			return i;
-	return NONE;
-}
-
+/* One of the model's, or one that works on requests: ldb's own threads are strangers, too. */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct reading *g = arg;
 
-	/* One of the model's, or a stranger. */
 	if (t >= g->r->m->threads && t < g->r->m->threads + g->r->m->nr_threads)
 		g->actor = t - g->r->m->threads;
 	else
-		g->actor = find_stranger(g->r, t->tid);
+		g->actor = replay_find_stranger(g->r, t->tid);
 	g->last_event = 0;
-	return g->actor == NONE ? 0 : replay_funcs_thread(g->funcs, g->actor);
+	if (g->actor != NONE)
+		replay_funcs_thread(g->funcs, g->actor);
+	return g->r->ret;
 }
 
 /* The other half of events: on the thread that woke. */
@@ -279,28 +259,26 @@ static void find_outer(struct sleepers *w)
 }
 
 /* Of the threads that woke others.  w->at is the caller's, also after an error. */
-static int find_sleepers(const struct replay *r, struct sleepers *w)
+static void find_sleepers(struct replay *r, struct sleepers *w)
 {
 	bool *has_woken = calloc(r->nr_actors + 1, sizeof(*has_woken));
 
 	*w = (struct sleepers){ malloc((r->nr_items + 1) * sizeof(*w->at)), 0 };
-	if (!w->at || !has_woken) {
-		free(has_woken);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < r->nr_items; i++)
+	if (!w->at || !has_woken)
+		r->ret = -ENOMEM;
+	for (size_t i = 0; i < r->nr_items && !r->ret; i++)
 		if (r->items[i].kind == ITEM_EVENT)
 			has_woken[r->items[i].object] = true;
-	for (size_t i = 0; i < r->nr_items; i++) {
+	for (size_t i = 0; i < r->nr_items && !r->ret; i++) {
 		const struct item *k = &r->items[i];
 
 		if (k->kind >= ITEM_WAIT && k->kind <= ITEM_SLEEP && has_woken[k->actor])
 			w->at[w->nr++] = (struct asleep){ k->start, k->end, k->start, k->actor };
 	}
 	free(has_woken);
-	qsort(w->at, w->nr, sizeof(*w->at), asleep_compare);
+	if (w->nr)
+		qsort(w->at, w->nr, sizeof(*w->at), asleep_compare);
 	find_outer(w);
-	return 0;
 }
 
 /*
@@ -318,12 +296,12 @@ static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 }
 
 /* When the wakers woke; who cannot have done it has not. */
-static int mend_events(struct replay *r)
+static void mend_events(struct replay *r)
 {
 	struct sleepers w;
-	int ret = find_sleepers(r, &w);
 
-	for (size_t i = 0; i < r->nr_items && !ret; i++) {
+	find_sleepers(r, &w);
+	for (size_t i = 0; i < r->nr_items && !r->ret; i++) {
 		struct item *e = &r->items[i];
 		int64_t at;
 
@@ -336,51 +314,43 @@ static int mend_events(struct replay *r)
 			e->mid = at;
 	}
 	free(w.at);
-	return ret;
 }
 
-static int add_posts(struct replay *r)
+static void add_posts(struct replay *r)
 {
-	int ret = mend_events(r);
-
-	for (size_t i = 0, nr = r->nr_items; i < nr && !ret; i++) {
+	for (size_t i = 0, nr = r->nr_items; i < nr && !r->ret; i++) {
 		struct item *e = &r->items[i];
 		uint32_t waker = e->object;
-		int64_t at = e->mid;
 
 		if (e->kind != ITEM_EVENT)
 			continue;
 		e->object = r->nr_events++;
-		if (!replay_add_item(r, ITEM_POST, waker, at, at, e->object))
-			ret = r->err[0] ? -EINVAL : -ENOMEM;
+		replay_add_item(r, ITEM_POST, waker, e->mid, e->mid, e->object);
 	}
-	return ret;
 }
 
-int replay_read(struct replay *r)
+void replay_read(struct replay *r)
 {
-	struct reading g = { .r = r };
+	struct reading g = { .r = r, .funcs = replay_funcs_open(r) };
 	struct tracks_options o = TRACKS_OPTIONS_ALL;
 	struct tracks_sink sink = { .thread = on_thread, .segment = on_segment, .arg = &g };
 	struct tracks_result result;
-	int ret;
 
 	for (size_t i = 0; i < r->m->nr_threads; i++)
-		if (replay_new_actor(r, r->m->threads[i].tid) == NONE)
-			return -ENOMEM;
-	ret = replay_read_lives(r);
-	g.funcs = replay_funcs_open(r);
-	if (!ret && !g.funcs)
-		ret = -ENOMEM;
+		replay_new_actor(r, r->m->threads[i].tid);
+	if (!r->ret)
+		replay_read_lives(r);
 	o.progress = r->o->progress;
 	o.progress_arg = r->o->progress_arg;
 	/* Functions are the bulk of a recording. */
 	if (!replay_wants_funcs(r))
 		o.min_ns = INT64_MAX / 4;
-	if (!ret)
-		ret = tracks_each(r->m, &o, &sink, &result);
-	if (!ret)
-		ret = replay_funcs_end(g.funcs);
+	if (!r->ret)
+		r->ret = tracks_each(r->m, &o, &sink, &result);
+	if (!r->ret)
+		replay_funcs_end(g.funcs);
 	replay_funcs_close(g.funcs);
-	return ret ? ret : add_posts(r);
+	if (!r->ret)
+		mend_events(r);
+	add_posts(r);
 }

@@ -91,34 +91,24 @@ static bool is_busy(const struct maker *k)
 	return k->nr_open || k->nr_held;
 }
 
-static int add_gap(struct maker *k, int64_t start, int64_t end, size_t step)
+/* The last step is a pause. */
+static void add_gap(struct maker *k, int64_t start, int64_t end)
 {
-	struct replay_gap *at = replay_grow(k->gaps, k->nr_gaps, &k->room_gaps, sizeof(*at));
-
-	if (!at)
-		return -ENOMEM;
-	k->gaps = at;
-	at[k->nr_gaps++] = (struct replay_gap){ start, end, step };
-	return 0;
+	*replay_add(k->r, k, gaps) = (struct replay_gap){ start, end, k->r->nr_steps - 1 };
 }
 
-static int run_to(struct maker *k, int64_t to)
+static void run_to(struct maker *k, int64_t to)
 {
 	int64_t from = k->cursor;
-	struct step *s;
 
 	if (to <= from)
-		return 0;
-	s = add_step(k, STEP_RUN, NONE, to - from);
-	if (!s)
-		return -ENOMEM;
-	s->scaled = scale(k, from, to);
+		return;
+	add_step(k, STEP_RUN, NONE, to - from)->scaled = scale(k, from, to);
 	k->cursor = to;
 	k->interval = SIZE_MAX;
 	/* Without kernel events a pause looks like work. */
 	if (!k->r->m->has_sched && !is_busy(k))
-		return add_gap(k, from, to, k->r->nr_steps - 1);
-	return 0;
+		add_gap(k, from, to);
 }
 
 /* Locks */
@@ -136,141 +126,113 @@ static int64_t serial_of(struct maker *k, const struct item *i)
 	return at * SERIALS + k->nr_serials;
 }
 
-static int acquire(struct maker *k, const struct item *i, int64_t delay, unsigned flags)
+static void acquire(struct maker *k, const struct item *i, int64_t delay, unsigned flags)
 {
 	struct step *s = add_step(k, STEP_ACQUIRE, i->object, delay);
 
-	if (!s)
-		return -ENOMEM;
 	s->flags = flags | (i->flags & ITEM_F_SHARED ? STEP_F_SHARED : 0);
 	s->scaled = serial_of(k, i);
 	if (k->nr_held < HELD_MAX)
 		k->held[k->nr_held++] = (struct held){ i->object, i->flags & ITEM_F_SHARED,
 						       s->scaled };
-	return 0;
 }
 
-static int release(struct maker *k, uint32_t lock)
+static void release(struct maker *k, uint32_t lock)
 {
-	for (unsigned i = k->nr_held; i-- > 0;) {
-		struct step *s;
+	unsigned i = k->nr_held;
 
-		if (k->held[i].lock != lock)
-			continue;
-		s = add_step(k, STEP_RELEASE, lock, 0);
-		if (!s)
-			return -ENOMEM;
-		s->scaled = k->held[i].serial;
-		memmove(&k->held[i], &k->held[i + 1], (--k->nr_held - i) * sizeof(k->held[0]));
-		return 0;
-	}
-	return 0;
+	while (i && k->held[i - 1].lock != lock)
+		i--;
+	if (!i--)
+		return;
+	add_step(k, STEP_RELEASE, lock, 0)->scaled = k->held[i].serial;
+	memmove(&k->held[i], &k->held[i + 1], (--k->nr_held - i) * sizeof(k->held[0]));
 }
 
-/* Others took the lock while it waited: it was not fast enough then. */
-static int add_pass(struct maker *k, const struct item *i)
-{
-	struct replay *r = k->r;
-	struct replay_pass *at = replay_grow(r->passes, r->nr_passes, &r->room_passes, sizeof(*at));
-
-	if (!at)
-		return -ENOMEM;
-	r->passes = at;
-	at[r->nr_passes++] = (struct replay_pass){ r->steps[r->nr_steps - 1].scaled, i->pass_ns,
-						    i->nr_passes };
-	return 0;
-}
-
-static int wait_for_lock(struct maker *k, const struct item *i)
+static void wait_for_lock(struct maker *k, const struct item *i)
 {
 	bool is_blind = i->flags & ITEM_F_BLIND;
-	int ret = 0;
+	struct replay *r = k->r;
 
-	if (is_blind && !add_step(k, STEP_DELAY, NONE, i->end - i->start))
-		return -ENOMEM;
-	ret = acquire(k, i, is_blind ? 0 : i->end - i->mid, is_blind ? 0 : STEP_F_WAITED);
-	k->interval = is_blind ? SIZE_MAX : k->r->nr_steps - 1;
-	if (!ret && i->nr_passes && !is_blind)
-		ret = add_pass(k, i);
-	if (!ret && !(i->flags & ITEM_F_PAIRED)) {
-		ret = release(k, i->object);
+	if (is_blind)
+		add_step(k, STEP_DELAY, NONE, i->end - i->start);
+	acquire(k, i, is_blind ? 0 : i->end - i->mid, is_blind ? 0 : STEP_F_WAITED);
+	k->interval = is_blind ? SIZE_MAX : r->nr_steps - 1;
+	/* Others took the lock while it waited: it was not fast enough then. */
+	if (i->nr_passes && !is_blind && !r->ret)
+		*replay_add(r, r, passes) = (struct replay_pass){ r->steps[r->nr_steps - 1].scaled,
+								  i->pass_ns, i->nr_passes };
+	if (!(i->flags & ITEM_F_PAIRED)) {
+		release(k, i->object);
 		k->interval = SIZE_MAX;
 	}
-	return ret;
 }
 
 /* What takes time by itself */
 
-static int sleep_step(struct maker *k, const struct item *i)
+static void sleep_step(struct maker *k, const struct item *i)
 {
-	struct step *s = add_step(k, STEP_SLEEP, NONE, i->end - i->start);
-
-	if (!s)
-		return -ENOMEM;
-	s->scaled = scale(k, i->start, i->end);
+	add_step(k, STEP_SLEEP, NONE, i->end - i->start)->scaled = scale(k, i->start, i->end);
 	if (i->kind == ITEM_SLEEP && !is_busy(k))
-		return add_gap(k, i->start, i->end, k->r->nr_steps - 1);
-	return 0;
+		add_gap(k, i->start, i->end);
 }
 
-static int wait_step(struct maker *k, const struct item *i)
+static void wait_step(struct maker *k, const struct item *i)
 {
 	switch (i->kind) {
 	case ITEM_EVENT:
-		return add_step(k, STEP_AWAIT, i->object, i->end - i->mid) ? 0 : -ENOMEM;
+		add_step(k, STEP_AWAIT, i->object, i->end - i->mid);
+		break;
 	case ITEM_JOIN:
-		return add_step(k, STEP_JOIN, i->object, 0) ? 0 : -ENOMEM;
+		add_step(k, STEP_JOIN, i->object, 0);
+		break;
 	case ITEM_FAILED:
-		return add_step(k, STEP_DELAY, NONE, i->end - i->start) ? 0 : -ENOMEM;
+		add_step(k, STEP_DELAY, NONE, i->end - i->start);
+		break;
 	case ITEM_FIXED:
 		k->r->w->nr_fixed++;
 		ticks_add(&k->r->w->fixed_ns, i->end - i->start);
-		return add_step(k, STEP_UNTIL, NONE, i->end) ? 0 : -ENOMEM;
+		add_step(k, STEP_UNTIL, NONE, i->end);
+		break;
 	case ITEM_WAIT:
-		return wait_for_lock(k, i);
+		wait_for_lock(k, i);
+		break;
 	default:
-		return sleep_step(k, i);
+		sleep_step(k, i);
+		break;
 	}
 }
 
-static int on_wait(struct maker *k, const struct item *from)
+static void on_wait(struct maker *k, const struct item *from)
 {
 	struct item cut = *from, *i = &cut;
-	int ret;
 
 	if (i->end <= k->cursor && i->kind != ITEM_WAIT)
-		return 0;
+		return;
 	if (i->start < k->cursor)
 		i->start = k->cursor;
 	if (i->end < i->start)
 		i->end = i->mid = i->start;
-	ret = run_to(k, i->start);
-	if (ret)
-		return ret;
+	run_to(k, i->start);
 	if (i->flags & ITEM_F_IDLE && !k->nr_open && !k->is_idle) {
 		k->is_idle = true;
 		k->idle_since = k->cursor;
 		k->idle_step = k->r->nr_steps;
 	}
 	k->interval = k->r->nr_steps;
-	ret = wait_step(k, i);
+	wait_step(k, i);
 	if (i->end > k->cursor)
 		k->cursor = i->end;
-	return ret;
 }
 
 /* Of a wait that is a step already, the last part may be one for a CPU. */
-static int on_cpu(struct maker *k, const struct item *i)
+static void on_cpu(struct maker *k, const struct item *i)
 {
 	struct step *wait = k->interval < k->r->nr_steps ? &k->r->steps[k->interval] : NULL;
 	int64_t ns = 0;
-	struct step *s;
-	int ret;
 
 	if (i->start >= k->cursor) {
-		ret = run_to(k, i->start);
-		if (ret)
-			return ret;
+		run_to(k, i->start);
 	} else if (wait && (wait->kind == STEP_ACQUIRE || wait->kind == STEP_AWAIT)) {
 		ns = (i->end < k->cursor ? i->end : k->cursor) - i->start;
 		if (ns > wait->base)
@@ -282,28 +244,16 @@ static int on_cpu(struct maker *k, const struct item *i)
 		k->cursor = i->end;
 		k->interval = SIZE_MAX;
 	}
-	if (!ns)
-		return 0;
-	s = add_step(k, STEP_CPU, NONE, ns);
-	if (s && i->kind == ITEM_PREEMPTED)
-		s->flags = STEP_F_PREEMPTED;
-	return s ? 0 : -ENOMEM;
+	if (ns)
+		add_step(k, STEP_CPU, NONE, ns)->flags = i->kind == ITEM_PREEMPTED ? STEP_F_PREEMPTED : 0;
 }
 
 /* Taking from a queue */
 
-static bool is_released_in(const struct step *steps, size_t nr, int64_t serial)
+static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind, int64_t serial)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (steps[i].kind == STEP_RELEASE && steps[i].scaled == serial)
-			return true;
-	return false;
-}
-
-static bool is_acquired_in(const struct step *steps, size_t nr, int64_t serial)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (steps[i].kind == STEP_ACQUIRE && steps[i].scaled == serial)
+		if (steps[i].kind == kind && steps[i].scaled == serial)
 			return true;
 	return false;
 }
@@ -322,46 +272,40 @@ static void cut_way(struct maker *k, size_t from, struct step *late, unsigned *n
 		struct step s = steps[i];
 
 		if (s.kind == STEP_ACQUIRE) {
-			if (!is_released_in(steps + i, nr - i, s.scaled) && *nr_late < HELD_MAX)
+			if (!has_serial(steps + i, nr - i, STEP_RELEASE, s.scaled) && *nr_late < HELD_MAX)
 				late[(*nr_late)++] = s;
 			continue;
 		}
 		if (s.kind == STEP_END || s.kind == STEP_BEGIN || s.kind == STEP_PUT ||
 		    s.kind == STEP_POST ||
-		    (s.kind == STEP_RELEASE && !is_acquired_in(steps, i, s.scaled)))
+		    (s.kind == STEP_RELEASE && !has_serial(steps, i, STEP_ACQUIRE, s.scaled)))
 			steps[kept++] = s;
 	}
 	k->r->nr_steps = from + kept;
 }
 
-static int take(struct maker *k, const struct replay_part *p)
+static void take(struct maker *k, const struct replay_part *p)
 {
 	const struct replay_part *q = &k->r->parts[p->item];
-	struct step late[HELD_MAX], *s;
-	int64_t ready = k->cursor, both;
+	struct step late[HELD_MAX];
+	int64_t ready, both;
 	unsigned nr_late = 0;
+	bool is_idle = false;
 
-	if (k->nr_open) {
-		int ret = run_to(k, p->start);
-
-		if (ret)
-			return ret;
-		ready = k->cursor;
-	} else if (k->is_idle && k->r->nr_steps - k->idle_step < WAY_MAX) {
-		ready = k->idle_since;
+	if (k->nr_open)
+		run_to(k, p->start);
+	else
+		is_idle = k->is_idle && k->r->nr_steps - k->idle_step < WAY_MAX;
+	ready = is_idle ? k->idle_since : k->cursor;
+	if (is_idle)
 		cut_way(k, k->idle_step, late, &nr_late);
-	}
 	both = q->start > ready ? q->start : ready;
-	s = add_step(k, STEP_TAKE, p->item, p->start > both ? p->start - both : 0);
-	if (!s)
-		return -ENOMEM;
-	if (q->start >= ready)
-		s->flags = STEP_F_IDLE;
+	add_step(k, STEP_TAKE, p->item, p->start > both ? p->start - both : 0)->flags =
+		q->start >= ready ? STEP_F_IDLE : 0;
 	k->r->takes[p->item] = k->r->nr_steps - 1;
 	for (unsigned i = 0; i < nr_late; i++) {
-		s = add_step(k, STEP_ACQUIRE, late[i].object, 0);
-		if (!s)
-			return -ENOMEM;
+		struct step *s = add_step(k, STEP_ACQUIRE, late[i].object, 0);
+
 		*s = late[i];
 		s->flags &= STEP_F_SHARED;
 	}
@@ -369,121 +313,104 @@ static int take(struct maker *k, const struct replay_part *p)
 		k->cursor = p->start;
 	k->interval = SIZE_MAX;
 	k->has_takes = true;
-	return 0;
 }
 
-static int on_part(struct maker *k, const struct item *i)
+static void on_part(struct maker *k, const struct item *i)
 {
 	const struct replay_part *p = &k->r->parts[i->object];
-	int ret = p->item != NONE ? take(k, p) : run_to(k, i->start);
 
-	if (!ret && p->is_first && !add_step(k, STEP_BEGIN, p->life, 0))
-		ret = -ENOMEM;
+	if (p->item != NONE)
+		take(k, p);
+	else
+		run_to(k, i->start);
+	if (p->is_first)
+		add_step(k, STEP_BEGIN, p->life, 0);
 	k->nr_open++;
 	k->is_idle = false;
-	return ret;
 }
 
-static int on_part_end(struct maker *k, const struct item *i)
+static void on_part_end(struct maker *k, const struct item *i)
 {
-	const struct replay_part *p = &k->r->parts[i->object];
-	int ret = run_to(k, i->end);
-
-	if (!ret && !add_step(k, STEP_END, p->life, 0))
-		ret = -ENOMEM;
+	run_to(k, i->end);
+	add_step(k, STEP_END, k->r->parts[i->object].life, 0);
 	k->nr_open--;
 	k->is_idle = false;
-	return ret;
 }
 
-static int on_put(struct maker *k, const struct item *i)
+static void on_put(struct maker *k, const struct item *i)
 {
 	const struct replay_part *p = &k->r->parts[i->object];
-	int ret = run_to(k, i->start);
 
-	if (!ret && p->is_first && !add_step(k, STEP_BEGIN, p->life, 0))
-		ret = -ENOMEM;
-	if (!ret && p->pool != NONE && !add_step(k, STEP_PUT, i->object, 0))
-		ret = -ENOMEM;
-	return ret;
+	run_to(k, i->start);
+	if (p->is_first)
+		add_step(k, STEP_BEGIN, p->life, 0);
+	if (p->pool != NONE)
+		add_step(k, STEP_PUT, i->object, 0);
 }
 
-static int on_hold_end(struct maker *k, const struct item *i)
+static void on_hold(struct maker *k, const struct item *i)
 {
-	int ret = run_to(k, i->end);
+	if (i->flags & ITEM_F_PAIRED)
+		return;
+	run_to(k, i->start);
+	acquire(k, i, 0, 0);
+}
 
+static void on_hold_end(struct maker *k, const struct item *i)
+{
+	run_to(k, i->end);
 	if (i->end - i->start >= SOLID_NS)
 		k->is_idle = false;
-	return ret ? ret : release(k, i->object);
+	release(k, i->object);
 }
 
-static int on_edge(struct maker *k, const struct edge *e, const struct item *i)
+static void on_post(struct maker *k, const struct item *i)
 {
-	int ret;
-
-	switch (i->kind) {
-	case ITEM_PART:
-		return e->is_end ? on_part_end(k, i) : on_part(k, i);
-	case ITEM_PUT:
-		return on_put(k, i);
-	case ITEM_HOLD:
-		if (e->is_end)
-			return on_hold_end(k, i);
-		if (i->flags & ITEM_F_PAIRED)
-			return 0;
-		ret = run_to(k, i->start);
-		return ret ? ret : acquire(k, i, 0, 0);
-	case ITEM_POST:
-		ret = run_to(k, i->start);
-		return ret ? ret : add_step(k, STEP_POST, i->object, 0) ? 0 : -ENOMEM;
-	case ITEM_RUNNABLE:
-	case ITEM_PREEMPTED:
-		return on_cpu(k, i);
-	default:
-		return on_wait(k, i);
-	}
+	run_to(k, i->start);
+	add_step(k, STEP_POST, i->object, 0);
 }
+
+static const struct kind {
+	/* Begins and ends at the same time: by rank; what has no end is over when it begins. */
+	uint8_t rank, end_rank;
+	void (*on_begin)(struct maker *k, const struct item *i);
+	void (*on_end)(struct maker *k, const struct item *i);
+} kinds[] = {
+	[ITEM_HOLD] = { 5, 0, on_hold, on_hold_end },
+	[ITEM_PART] = { 4, 1, on_part, on_part_end },
+	[ITEM_PUT] = { 2, 0, on_put, NULL },
+	[ITEM_POST] = { 3, 0, on_post, NULL },
+	[ITEM_RUNNABLE] = { 6, 0, on_cpu, NULL },
+	[ITEM_PREEMPTED] = { 6, 0, on_cpu, NULL },
+	[ITEM_WAIT] = { 6, 0, on_wait, NULL },
+	[ITEM_FAILED] = { 6, 0, on_wait, NULL },
+	[ITEM_EVENT] = { 6, 0, on_wait, NULL },
+	[ITEM_FIXED] = { 6, 0, on_wait, NULL },
+	[ITEM_JOIN] = { 6, 0, on_wait, NULL },
+	[ITEM_IO] = { 6, 0, on_wait, NULL },
+	[ITEM_SLEEP] = { 6, 0, on_wait, NULL },
+};
+
+#define RANK_LAST	7	/* an end is not before its own begin */
 
 /* Edges */
 
-static uint8_t rank_of(const struct item *i, bool is_end)
-{
-	if (is_end)	/* not before its own begin */
-		return i->start == i->end ? 7 : i->kind == ITEM_HOLD ? 0 : 1;
-	switch (i->kind) {
-	case ITEM_PUT: return 2;
-	case ITEM_POST: return 3;
-	case ITEM_PART: return 4;
-	case ITEM_HOLD: return 5;
-	default: return 6;
-	}
-}
-
 COMPARE(edge_compare, struct edge, UP(time) UP(rank) UP(item))
 
-static int add_edge(struct maker *k, const struct item *items, uint32_t nr, bool is_end)
-{
-	struct edge *at = replay_grow(k->edges, k->nr_edges, &k->room_edges, sizeof(*at));
-
-	if (!at)
-		return -ENOMEM;
-	k->edges = at;
-	at[k->nr_edges++] = (struct edge){ is_end ? items[nr].end : items[nr].start, nr,
-					   rank_of(&items[nr], is_end), is_end };
-	return 0;
-}
-
-static int make_edges(struct maker *k, const struct item *items, size_t nr)
+static void make_edges(struct maker *k, const struct item *items, size_t nr)
 {
 	k->nr_edges = 0;
-	for (size_t i = 0; i < nr; i++) {
-		bool has_end = items[i].kind == ITEM_HOLD || items[i].kind == ITEM_PART;
+	for (size_t n = 0; n < nr; n++) {
+		const struct item *i = &items[n];
+		const struct kind *kind = &kinds[i->kind];
 
-		if (add_edge(k, items, i, false) || (has_end && add_edge(k, items, i, true)))
-			return -ENOMEM;
+		*replay_add(k->r, k, edges) = (struct edge){ i->start, n, kind->rank, false };
+		if (kind->on_end)
+			*replay_add(k->r, k, edges) = (struct edge){
+				i->end, n, i->start == i->end ? RANK_LAST : kind->end_rank, true,
+			};
 	}
 	qsort(k->edges, k->nr_edges, sizeof(*k->edges), edge_compare);
-	return 0;
 }
 
 /* A pause that ends at a time ends then, whatever comes before. */
@@ -531,42 +458,41 @@ static void start_actor(struct maker *k, uint32_t actor, const struct item *firs
 		k->end_pieces++;
 }
 
-static int make_actor(struct maker *k, uint32_t actor, const struct item *items, size_t nr)
+static void make_actor(struct maker *k, uint32_t actor, const struct item *items, size_t nr)
 {
-	int ret = 0;
-
 	start_actor(k, actor, items);
-	if (!add_step(k, STEP_UNTIL, NONE, k->cursor))
-		return -ENOMEM;
-	ret = make_edges(k, items, nr);
-	for (size_t i = 0; i < k->nr_edges && !ret; i++)
-		ret = on_edge(k, &k->edges[i], &items[k->edges[i].item]);
-	while (k->nr_held && !ret)
-		ret = release(k, k->held[k->nr_held - 1].lock);
-	set_clocks(k);
-	if (!ret && !add_step(k, STEP_EXIT, NONE, 0))
-		ret = -ENOMEM;
+	add_step(k, STEP_UNTIL, NONE, k->cursor);
+	make_edges(k, items, nr);
+	for (size_t n = 0; n < k->nr_edges && !k->r->ret; n++) {
+		const struct item *i = &items[k->edges[n].item];
+
+		(k->edges[n].is_end ? kinds[i->kind].on_end : kinds[i->kind].on_begin)(k, i);
+	}
+	while (k->nr_held && !k->r->ret)
+		release(k, k->held[k->nr_held - 1].lock);
+	if (!k->r->ret)
+		set_clocks(k);
+	add_step(k, STEP_EXIT, NONE, 0);
 	k->actor->nr_steps = k->r->nr_steps - k->actor->first_step;
-	return ret;
 }
 
 COMPARE(piece_compare, struct replay_piece, UP(actor) UP(start))
 
-int replay_make_steps(struct replay *r)
+COMPARE(pass_compare, struct replay_pass, UP(serial))
+
+void replay_make_steps(struct replay *r)
 {
 	struct maker k = { .r = r };
-	size_t end;
-	int ret = 0;
 
 	if (r->nr_pieces)
 		qsort(r->pieces, r->nr_pieces, sizeof(*r->pieces), piece_compare);
-	for (size_t i = 0; i < r->nr_items && !ret; i = end) {
+	for (size_t i = 0, end; i < r->nr_items && !r->ret; i = end) {
 		for (end = i; end < r->nr_items && r->items[end].actor == r->items[i].actor; end++)
 			;
-		ret = make_actor(&k, r->items[i].actor, &r->items[i], end - i);
+		make_actor(&k, r->items[i].actor, &r->items[i], end - i);
 	}
 	free(k.edges);
 	free(k.gaps);
-	replay_sort_passes(r);
-	return ret;
+	if (r->nr_passes)
+		qsort(r->passes, r->nr_passes, sizeof(*r->passes), pass_compare);
 }

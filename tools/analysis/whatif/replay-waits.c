@@ -2,6 +2,10 @@
 /*
  * Waits for locks: which hold begins with them, who let go of the lock before they
  * ended, and how long it took from there to the end of the wait.
+ *
+ * Who waited may have seen others take the lock that came later: after a release it took
+ * longer to wake up than they took to come.  A replay that lets it have the lock right
+ * after that release would go another way than the recording.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +14,8 @@
 #include "base/sort.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
+
+#define PASSES_MAX	100	/* of one wait */
 
 /* At the same time: what ends comes first, what somebody may wait for next. */
 COMPARE(item_compare, struct item, UP(actor) UP(start) DOWN(end) UP(kind) UP(object))
@@ -33,40 +39,54 @@ static void pair(struct replay *r, size_t nr)
 	}
 }
 
-struct release {
+struct turn {			/* the lock changes hands */
 	uint32_t lock, actor;
 	int64_t tick;
+	bool is_taken;		/* by somebody who did not wait; else it is given back */
 };
 
-COMPARE(release_compare, struct release, UP(lock) UP(tick))
+/* At the same time it is given back first. */
+COMPARE(turn_compare, struct turn, UP(lock) UP(tick) UP(is_taken))
 
-static struct release *list_releases(const struct replay *r, size_t *nr)
+static struct turn *list_turns(struct replay *r, size_t *nr)
 {
-	struct release *at = calloc(r->nr_items + 1, sizeof(*at));
+	struct turn *at;
+	size_t room = 1;
 
 	*nr = 0;
+	for (size_t i = 0; i < r->nr_items; i++)
+		room += r->items[i].kind == ITEM_HOLD ? 2 : r->items[i].kind == ITEM_WAIT;
+	at = calloc(room, sizeof(*at));
+	if (!at)
+		r->ret = -ENOMEM;
 	for (size_t i = 0; i < r->nr_items && at; i++) {
 		const struct item *it = &r->items[i];
 
 		/* A hold that was too short to be recorded ended when it began. */
-		if (it->kind == ITEM_HOLD ||
-		    (it->kind == ITEM_WAIT && !(it->flags & ITEM_F_PAIRED)))
-			at[(*nr)++] = (struct release){ it->object, it->actor, it->end };
+		if (it->kind != ITEM_HOLD && (it->kind != ITEM_WAIT || it->flags & ITEM_F_PAIRED))
+			continue;
+		at[(*nr)++] = (struct turn){ it->object, it->actor, it->end, false };
+		if (it->kind == ITEM_HOLD && !(it->flags & ITEM_F_PAIRED))
+			at[(*nr)++] = (struct turn){ it->object, it->actor, it->start, true };
 	}
 	if (*nr)
-		qsort(at, *nr, sizeof(*at), release_compare);
+		qsort(at, *nr, sizeof(*at), turn_compare);
 	return at;
 }
 
-/* The last one in the wait, of another thread; false: none. */
-static bool find_release(const struct release *at, size_t nr, struct item *w)
+/* The first turn of the lock after that time. */
+static size_t first_turn(const struct turn *at, size_t nr, uint32_t lock, int64_t tick)
 {
-	size_t lo = search(nr, i,
-			   at[i].lock < w->object ||
-			   (at[i].lock == w->object && at[i].tick <= w->end));
+	return search(nr, i, at[i].lock < lock || (at[i].lock == lock && at[i].tick <= tick));
+}
+
+/* The last release in the wait, by another thread; false: none. */
+static bool find_release(const struct turn *at, size_t nr, struct item *w)
+{
+	size_t lo = first_turn(at, nr, w->object, w->end);
 
 	while (lo-- > 0 && at[lo].lock == w->object && at[lo].tick > w->start) {
-		if (at[lo].actor == w->actor)
+		if (at[lo].is_taken || at[lo].actor == w->actor)
 			continue;
 		w->mid = at[lo].tick;
 		return true;
@@ -74,49 +94,107 @@ static bool find_release(const struct release *at, size_t nr, struct item *w)
 	return false;
 }
 
-struct keyed {
+static void find_passes(const struct turn *at, size_t nr, struct item *w)
+{
+	int64_t released = INT64_MIN;
+	size_t lo = first_turn(at, nr, w->object, w->start);
+
+	for (; lo < nr && at[lo].lock == w->object && at[lo].tick < w->end &&
+	       w->nr_passes < PASSES_MAX; lo++) {
+		int64_t after;
+
+		if (!at[lo].is_taken) {
+			released = at[lo].tick;
+			continue;
+		}
+		if (released == INT64_MIN || at[lo].actor == w->actor)
+			continue;
+		after = at[lo].tick - released + 1;
+		w->nr_passes++;
+		if (after > w->pass_ns && after < UINT32_MAX)
+			w->pass_ns = after;
+	}
+}
+
+static void add_wait(struct whatif *w, const struct turn *turns, size_t nr, struct item *wait)
+{
+	int64_t ns = wait->end - wait->start;
+
+	w->nr_waits++;
+	ticks_add(&w->wait_ns, ns);
+	if (find_release(turns, nr, wait)) {
+		find_passes(turns, nr, wait);
+		return;
+	}
+	wait->flags |= ITEM_F_BLIND;
+	w->nr_blind_waits++;
+	ticks_add(&w->blind_ns, ns);
+}
+
+/* Medians */
+
+struct keyed_ns {
 	uint64_t key;
-	int64_t value;
+	int64_t ns;
 };
 
-COMPARE(keyed_compare, struct keyed, UP(key) UP(value))
+COMPARE(by_key, struct keyed_ns, UP(key) UP(ns))
 
-COMPARE(value_compare, struct keyed, UP(value))
+COMPARE(by_ns, struct keyed_ns, UP(ns))
 
-/* Median delays from release to the next holder, for who did not wait in the recording. */
-static int set_handovers(struct replay *r)
+static struct keyed_ns *alloc_keyed(struct replay *r, size_t nr)
 {
-	struct keyed *at = calloc(r->nr_items + 1, sizeof(*at));
-	size_t nr = 0, first = 0;
+	struct keyed_ns *at = calloc(nr + 1, sizeof(*at));
 
 	if (!at)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->nr_items; i++) {
+		r->ret = -ENOMEM;
+	return at;
+}
+
+/* The median of the values of each key. */
+static void each_median(struct replay *r, struct keyed_ns *at, size_t nr,
+			void (*set)(struct replay *r, uint64_t key, int64_t median))
+{
+	if (nr)
+		qsort(at, nr, sizeof(*at), by_key);
+	for (size_t i = 1, first = 0; i <= nr; i++) {
+		if (i < nr && at[i].key == at[first].key)
+			continue;
+		set(r, at[first].key, at[first + (i - first) / 2].ns);
+		first = i;
+	}
+}
+
+static void set_handover(struct replay *r, uint64_t lock, int64_t median)
+{
+	r->locks[lock].handover_ns = median;
+}
+
+/* Median delays from release to the next holder, for who did not wait in the recording. */
+static void set_handovers(struct replay *r)
+{
+	struct keyed_ns *at = alloc_keyed(r, r->nr_items);
+	size_t nr = 0;
+
+	for (size_t i = 0; i < r->nr_items && at; i++) {
 		const struct item *it = &r->items[i];
 
 		if (it->kind == ITEM_WAIT && !(it->flags & ITEM_F_BLIND))
-			at[nr++] = (struct keyed){ it->object, it->end - it->mid };
+			at[nr++] = (struct keyed_ns){ it->object, it->end - it->mid };
 	}
 	if (nr) {
-		qsort(at, nr, sizeof(*at), value_compare);
-		r->handover_ns = at[nr / 2].value;
-		qsort(at, nr, sizeof(*at), keyed_compare);
+		qsort(at, nr, sizeof(*at), by_ns);
+		r->handover_ns = at[nr / 2].ns;
 	}
 	for (size_t i = 0; i < r->nr_locks; i++)
 		r->locks[i].handover_ns = r->handover_ns;
-	for (size_t i = 1; i <= nr; i++) {
-		if (i < nr && at[i].key == at[first].key)
-			continue;
-		r->locks[at[first].key].handover_ns = at[first + (i - first) / 2].value;
-		first = i;
-	}
+	each_median(r, at, nr, set_handover);
 	free(at);
-	return 0;
 }
 
-int replay_join_waits(struct replay *r)
+void replay_join_waits(struct replay *r)
 {
-	struct release *releases;
+	struct turn *turns;
 	size_t nr;
 
 	if (r->nr_items)
@@ -124,57 +202,37 @@ int replay_join_waits(struct replay *r)
 	for (size_t i = 0; i < r->nr_items; i++)
 		if (r->items[i].kind == ITEM_WAIT)
 			pair(r, i);
-	releases = list_releases(r, &nr);
-	if (!releases)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->nr_items; i++) {
-		struct item *w = &r->items[i];
+	turns = list_turns(r, &nr);
+	for (size_t i = 0; i < r->nr_items && turns; i++)
+		if (r->items[i].kind == ITEM_WAIT)
+			add_wait(r->w, turns, nr, &r->items[i]);
+	free(turns);
+	set_handovers(r);
+}
 
-		if (w->kind != ITEM_WAIT)
-			continue;
-		r->w->nr_waits++;
-		ticks_add(&r->w->wait_ns, w->end - w->start);
-		if (find_release(releases, nr, w))
-			continue;
-		w->flags |= ITEM_F_BLIND;
-		r->w->nr_blind_waits++;
-		ticks_add(&r->w->blind_ns, w->end - w->start);
-	}
-	free(releases);
-	nr = set_handovers(r);
-	return nr ? -ENOMEM : replay_find_passes(r);
+static void set_delay(struct replay *r, uint64_t key, int64_t median)
+{
+	struct replay_pool *pool = &r->pools[key / 2];
+
+	*(key & 1 ? &pool->idle_ns : &pool->busy_ns) = median;
 }
 
 /* Delays of taking from a queue: median of those who were there first, and of the others. */
-int replay_set_delays(struct replay *r)
+void replay_set_delays(struct replay *r)
 {
-	struct keyed *at = calloc(r->nr_parts + 1, sizeof(*at));
-	size_t nr = 0, first = 0;
+	struct keyed_ns *at = alloc_keyed(r, r->nr_parts);
+	size_t nr = 0;
 
-	if (!at)
-		return -ENOMEM;
-	for (size_t i = 0; i < r->nr_parts; i++) {
+	for (size_t i = 0; i < r->nr_parts && at; i++) {
 		const struct replay_part *p = &r->parts[i];
 		const struct step *s;
 
 		if (!p->is_queue || p->pool == NONE || r->takes[i] == SIZE_MAX)
 			continue;
 		s = &r->steps[r->takes[i]];
-		at[nr++] = (struct keyed){ 2 * (uint64_t)p->pool + !!(s->flags & STEP_F_IDLE),
-					   s->base };
+		at[nr++] = (struct keyed_ns){ 2 * (uint64_t)p->pool + !!(s->flags & STEP_F_IDLE),
+					      s->base };
 	}
-	if (nr)
-		qsort(at, nr, sizeof(*at), keyed_compare);
-	for (size_t i = 1; i <= nr; i++) {
-		struct replay_pool *pool;
-
-		if (i < nr && at[i].key == at[first].key)
-			continue;
-		pool = &r->pools[at[first].key / 2];
-		*(at[first].key & 1 ? &pool->idle_ns : &pool->busy_ns) =
-			at[first + (i - first) / 2].value;
-		first = i;
-	}
+	each_median(r, at, nr, set_delay);
 	free(at);
-	return 0;
 }

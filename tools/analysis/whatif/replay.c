@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "replay-private.h"
 
 int replay_refuse(struct replay *r, const char *format, ...)
@@ -16,20 +17,18 @@ int replay_refuse(struct replay *r, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(r->err, r->err_size, format, args);
 	va_end(args);
-	return -EINVAL;
+	r->ret = -EINVAL;
+	return r->ret;
 }
 
-void *replay_grow(void *at, size_t nr, size_t *room, size_t size)
+void *replay_room(struct replay *r, void *array, size_t *nr, size_t *room, size_t size)
 {
-	size_t more;
+	void **at = array;
 
-	if (nr < *room)
-		return at;
-	more = *room + *room / 2 + 64;
-	at = reallocarray(at, more, size);
-	if (at)
-		*room = more;
-	return at;
+	if (array_room(array, room, *nr, size))
+		return (char *)*at + size * (*nr)++;
+	r->ret = -ENOMEM;
+	return r->spare;
 }
 
 /* What no replay can make good. */
@@ -78,12 +77,7 @@ static int check_names(struct replay *r)
 
 /* Classes */
 
-static int value_compare(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+COMPARE_NUMBERS(value_compare, int64_t)
 
 /* By nearest rank, as the other reports have them. */
 static void set_points(int64_t *values, size_t nr, int64_t *points)
@@ -123,7 +117,6 @@ static int find_classes(struct replay *r)
 	size_t room = 0;
 
 	for (size_t i = 0; i < r->nr_lives; i++) {
-		struct whatif_class *at;
 		size_t k = 0;
 
 		if (!r->lives[i].is_counted)
@@ -131,13 +124,10 @@ static int find_classes(struct replay *r)
 		w->all.nr++;
 		while (k < w->nr_classes && w->classes[k].name != r->lives[i].class)
 			k++;
-		if (k == w->nr_classes) {
-			at = replay_grow(w->classes, w->nr_classes, &room, sizeof(*at));
-			if (!at)
-				return -ENOMEM;
-			w->classes = at;
-			at[w->nr_classes++] = (struct whatif_class){ .name = r->lives[i].class };
-		}
+		if (!array_room(&w->classes, &room, w->nr_classes, sizeof(*w->classes)))
+			return -ENOMEM;
+		if (k == w->nr_classes)
+			w->classes[w->nr_classes++] = (struct whatif_class){ .name = r->lives[i].class };
 		w->classes[k].nr++;
 	}
 	w->all.name = "";
@@ -365,63 +355,57 @@ static int part_compare(const void *pa, const void *pb, void *arg)
 
 struct step *replay_add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base)
 {
-	struct step *at = replay_grow(r->steps, r->nr_steps, &r->room_steps, sizeof(*at));
+	struct step *at = replay_add(r, r, steps);
 
-	if (!at)
-		return NULL;
-	r->steps = at;
-	at += r->nr_steps++;
 	*at = (struct step){ .kind = kind, .object = object, .base = base, .scaled = base };
 	return at;
 }
 
-static int add_arrivals(struct replay *r)
+static void add_arrivals(struct replay *r)
 {
 	uint32_t *order = calloc(r->nr_parts + 1, sizeof(*order)), actor;
 	size_t nr = 0, first = r->nr_steps;
-	bool is_full = order;
 
+	if (!order)
+		r->ret = -ENOMEM;
 	for (size_t i = 0; i < r->nr_parts && order; i++)
 		if (r->parts[i].is_queue && r->parts[i].actor == NONE && r->parts[i].pool != NONE)
 			order[nr++] = i;
 	if (nr)
 		qsort_r(order, nr, sizeof(*order), part_compare, r);
-	for (size_t i = 0; i < nr && is_full; i++) {
+	for (size_t i = 0; i < nr; i++) {
 		const struct replay_part *p = &r->parts[order[i]];
 
-		is_full = replay_add_step(r, STEP_UNTIL, NONE, p->start) &&
-			  (!p->is_first || replay_add_step(r, STEP_BEGIN, p->life, 0)) &&
-			  replay_add_step(r, STEP_PUT, order[i], 0);
+		replay_add_step(r, STEP_UNTIL, NONE, p->start);
+		if (p->is_first)
+			replay_add_step(r, STEP_BEGIN, p->life, 0);
+		replay_add_step(r, STEP_PUT, order[i], 0);
 	}
 	free(order);
-	if (!is_full || !replay_add_step(r, STEP_EXIT, NONE, 0))
-		return -ENOMEM;
+	replay_add_step(r, STEP_EXIT, NONE, 0);
 	actor = replay_new_actor(r, 0);
-	if (actor == NONE)
-		return -ENOMEM;
+	if (r->ret)
+		return;
 	r->actors[actor].first_step = first;
 	r->actors[actor].nr_steps = r->nr_steps - first;
-	return 0;
 }
 
 static int make_steps(struct replay *r)
 {
-	int ret = 0;
-
 	r->takes = malloc((r->nr_parts + 1) * sizeof(*r->takes));
 	if (!r->takes)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->nr_parts; i++)
-		r->takes[i] = SIZE_MAX;
-	ret = replay_join_waits(r);
-	if (!ret)
-		ret = replay_make_steps(r);
+	memset(r->takes, 0xff, r->nr_parts * sizeof(*r->takes));
+	replay_join_waits(r);
+	replay_make_steps(r);
 	/* They are in the steps now. */
 	free(r->items);
 	r->items = NULL;
-	if (!ret)
-		ret = replay_set_delays(r);
-	return ret ? ret : add_arrivals(r);
+	r->nr_items = 0;
+	if (!r->ret)
+		replay_set_delays(r);
+	add_arrivals(r);
+	return r->ret;
 }
 
 static void describe(struct replay *r)
@@ -471,8 +455,10 @@ int whatif_build(struct model *m, const struct whatif_options *o, struct whatif 
 	if (o->nr_changes)
 		memcpy(w->changes, o->changes, o->nr_changes * sizeof(*o->changes));
 	ret = check_recording(&r);
-	if (!ret)
-		ret = replay_read(&r);
+	if (!ret) {
+		replay_read(&r);
+		ret = r.ret;
+	}
 	/* Damage shows when blocks are read. */
 	if (!ret)
 		ret = check_recording(&r);
