@@ -33,7 +33,7 @@ function missing(page, timeline) {
 			spans.get(key).push(i);
 		}
 		for (let i = 0; i < o.n; i++)
-			others.add([tl.threads[o.thread[i]].tid, tl.KINDS[o.kind[i]], o.start[i], o.end[i], o.res[i]].join());
+			others.add([tl.threads[o.thread[i]].tid, tl.kinds[o.kind[i]].name, o.start[i], o.end[i], o.res[i]].join());
 		return segments.filter((w) => !(w.kind === "function" ?
 			(spans.get([w.tid, w.name, w.resolution_ns].join()) || []).some((i) => isCut(w, i)) :
 			others.has([w.tid, w.kind, w.start_ns, w.end_ns, w.resolution_ns].join())));
@@ -270,7 +270,30 @@ async function kernelEvents(t) {
 	await t.close(asked, "--req");
 }
 
+async function hits(t) {
+	const page = await ready(await t.open("known-chain.html"));
+	const select = (name) => page.evaluate((kind) => {
+		const o = tl.d.others, i = o.kind.findIndex((k) => tl.kinds[k].name === kind);
+
+		tl.select("other", i, true);
+		return tl.layout.lanes.filter((l) => l.rows.some((r) => r.type === "event" && r.track.refs.includes(i)))
+			.map((l) => l.label);
+	}, name);
+
+	t.equal("an interrupt is in a row of its thread", await select("interrupt"), ["main 1"]);
+	const irq = await details(page);
+
+	t.equal("its name, its CPU, how long it took, whom it hit", [irq.name, irq.Interrupt, irq.CPU, exact(irq.Duration), irq.Request],
+		["eth0", "eth0", "1", 1000, "1 "]);
+	t.equal("a page fault, too", await select("page_fault"), ["main 1"]);
+	t.equal("which takes no time", exact((await details(page)).Duration), 0);
+	await find(page, "eth0");
+	t.ok("they are found", await page.evaluate(() => tl.d.others.isMatch.reduce((a, b) => a + b, 0) === 1));
+	await t.close(page, "interrupts and page faults");
+}
+
 run(async (t) => {
 	await figure1(t);
 	await kernelEvents(t);
+	await hits(t);
 });

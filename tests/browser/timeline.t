@@ -34,4 +34,5 @@ for req in 1 2 3 4 5; do
 done | jq -s . >known-sched.json
 ldb-timeline -q -i known-sched.data -o known-sched.html &&
 	ldb-timeline -q -i known-sched.data --req=3 -o known-req3.html || exit 1
+report-trace chain known-chain.data && ldb-timeline -q -i known-chain.data -o known-chain.html || exit 1
 browser_test timeline.js

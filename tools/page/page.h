@@ -64,6 +64,10 @@ struct page_column {
 /* 0 or -ENOMEM; errors of the file are found when it is closed. */
 int page_columns(struct page *p, const char *id, const struct page_column *columns, size_t nr);
 
+/* Members "kinds" and "states" of an object: names and colours of segments' kinds and of states. */
+void page_put_segment_kinds(struct json *j);
+void page_put_states(struct json *j);
+
 void page_end(struct page *p);
 
 /* The files that are built in (embed.c). */

@@ -197,15 +197,7 @@ static int write_names(struct flame *f, struct page *p, const char *prefix, uint
 	snprintf(id, sizeof(id), "%.16s_names", prefix);
 	j = page_json_begin(p, id);
 	json_i64(j, "folded_ns", f->folded_ns);
-	json_array_begin(j, "states");
-	for (enum leaf_kind k = 0; k < NR_LEAF_KINDS; k++) {
-		json_flat(j);
-		json_object_begin(j, NULL);
-		json_string(j, "name", leaf_kind_name(k));
-		json_string(j, "colour", leaf_kind_colour(k));
-		json_object_end(j);
-	}
-	json_array_end(j);
+	page_put_states(j);
 	json_array_begin(j, "names");
 	for (size_t i = 0; i < f->names.nr; i++) {
 		if (!numbers[i])

@@ -86,7 +86,7 @@ tl.arcs = (() => {
 
 	/* From the wait to the holder, and back when it let go. */
 	function waitArcs(wait, hold) {
-		const o = tl.d.others, type = o.kind[wait] === tl.LOCK_WAIT ? "wait" : "off";
+		const o = tl.d.others, type = tl.data.rowOf(o.kind[wait]);
 		const both = Math.max(o.start[wait], o.start[hold]);
 
 		return [{ from: at(o.thread[wait], o.start[wait], type), to: at(o.thread[hold], both, "hold"),
@@ -99,7 +99,7 @@ tl.arcs = (() => {
 	function ownerArc(ref) {
 		const o = tl.d.others, t = o.start[ref];
 
-		return o.owner[ref] ? [{ from: at(o.thread[ref], t, o.kind[ref] === tl.LOCK_WAIT ? "wait" : "off"),
+		return o.owner[ref] ? [{ from: at(o.thread[ref], t, tl.data.rowOf(o.kind[ref])),
 					 to: at(o.owner[ref] - 1, t, "function", 0), color: "c-wait" }] : [];
 	}
 
@@ -110,7 +110,7 @@ tl.arcs = (() => {
 		if (thread < 0)
 			return [];
 		return [{ from: at(thread, o.end[ref], "function", 0), color: "accent",
-			  to: at(o.thread[ref], o.end[ref], o.kind[ref] === tl.LOCK_WAIT ? "wait" : "off") }];
+			  to: at(o.thread[ref], o.end[ref], tl.data.rowOf(o.kind[ref])) }];
 	}
 
 	function handoffArc(part) {

@@ -41,7 +41,8 @@ static int64_t flags_of(const struct segment *s)
 	return (s->is_truncated ? PAGE_F_TRUNCATED : 0) | (s->is_clipped ? PAGE_F_CLIPPED : 0) |
 	       (s->is_inferred ? PAGE_F_INFERRED : 0) | (s->has_failed ? PAGE_F_FAILED : 0) |
 	       (k && k->is_futex_woken ? PAGE_F_FUTEX_WOKEN : 0) |
-	       (k && k->has_lost ? PAGE_F_LOST : 0) | (k && k->is_throttled ? PAGE_F_THROTTLED : 0);
+	       (k && k->has_lost ? PAGE_F_LOST : 0) | (k && k->is_throttled ? PAGE_F_THROTTLED : 0) |
+	       (s->kind == SEGMENT_FAULT && s->fault->is_major ? PAGE_F_MAJOR : 0);
 }
 
 /* Depth counts what is shown: the page has a row for each. */
@@ -87,8 +88,9 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 		.state = SCHED_STATE_UNKNOWN, .cpu = CPU_UNKNOWN, .from_cpu = CPU_UNKNOWN,
 		.to_cpu = CPU_UNKNOWN };
 	const struct segment_sched *k = s->sched ? s->sched : &none;
-	int64_t lock = s->lock || s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_LOCK_HOLD ?
-		       names_lock(d, s) : 0;
+	bool has_name = s->lock || s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_LOCK_HOLD ||
+			s->kind == SEGMENT_IRQ;
+	int64_t lock = has_name ? names_lock(d, s) : 0;
 	int64_t site = names_site(d, s->site), owner = thread_at(d, s->owner, s->start);
 	int64_t waker = names_party(d, &k->waker), by = names_party(d, &k->preempted_by);
 	int64_t length = s->end_ns - s->start_ns, at = d->occupants.nr;
@@ -99,7 +101,8 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 	return store_add(&d->others, (int64_t[]){
 		d->thread, s->kind, s->start_ns, length, lock, site, s->resolution_ns,
 		s->duration_ns - length, s->duration_resolution_ns - s->resolution_ns, owner,
-		flags_of(s), k->state, cpu_of(k->cpu), cpu_of(k->from_cpu), cpu_of(k->to_cpu),
+		flags_of(s), k->state,
+		cpu_of(s->kind == SEGMENT_IRQ ? s->irq->cpu : k->cpu), cpu_of(k->from_cpu), cpu_of(k->to_cpu),
 		waker, by, nr, k->asleep_ns, at });
 }
 
@@ -332,6 +335,7 @@ int collect(struct timeline_data *d)
 	init_stores(d);
 	options.from = gaps.t_min = d->o->from;
 	options.to = gaps.t_max = d->o->to;
+	options.with_events = true;
 	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
 	/* Every thread has a row, also one of which nothing is known. */
 	for (size_t i = 0; i < d->m->nr_threads && !ret; i++)

@@ -7,22 +7,16 @@
 "use strict";
 
 const tl = {
-	/* enum segment_kind */
-	KINDS: ["request", "function", "lock_wait", "lock_hold", "queue", "runnable", "preempted",
-		"blocked", "futex_wait"],
-	REQUEST: 0, FUNCTION: 1, LOCK_WAIT: 2, LOCK_HOLD: 3, QUEUE: 4, RUNNABLE: 5, PREEMPTED: 6,
-	BLOCKED: 7, FUTEX_WAIT: 8,
-	PART: 9,	/* a colour only: of a request, on a thread */
-	KIND_NAMES: ["request", "function", "lock wait", "lock held", "queue", "runnable", "preempted",
-		"blocked", "futex wait"],
+	/* What is drawn, and how: from C.  Numbers of kinds are tl.REQUEST, tl.LOCK_WAIT, ... */
+	kinds: null,
 	/* enum page_flags */
-	TRUNCATED: 1, CLIPPED: 2, INFERRED: 4, FAILED: 8, FUTEX_WOKEN: 16, LOST: 32, THROTTLED: 64,
+	TRUNCATED: 1, CLIPPED: 2, INFERRED: 4, FAILED: 8, FUTEX_WOKEN: 16, LOST: 32, THROTTLED: 64, MAJOR: 128,
 	about: null, names: null,
 };
 
 tl.data = (() => {
 	const MIP_STEPS = [16, 256, 4096];
-	const HOLD_ROWS_MAX = 4, REQUEST_ROWS_MAX = 3;
+	const HOLD_ROWS_MAX = 4, REQUEST_ROWS_MAX = 3, EVENT_ROWS_MAX = 2;
 
 	function makeTrack(start, end, tone, refs, base, table) {
 		return { start, end, tone, refs, base, table, n: start.length, mips: null };
@@ -183,7 +177,12 @@ tl.data = (() => {
 		return tracks[a];
 	}
 
-	/* Waits, holds, times off the CPU. */
+	/* The row that a kind is drawn in. */
+	function rowOf(kind) {
+		return tl.kinds[kind].row;
+	}
+
+	/* Waits, holds, times off the CPU, interrupts and page faults. */
 	function otherTracks(d) {
 		const o = d.others;
 
@@ -193,13 +192,13 @@ tl.data = (() => {
 			o.tone[i] = tl.paint.kindTone(o.kind[i], false);
 		byThread(o.thread, tl.threads.length).forEach((rows, thread) => {
 			const t = tl.threads[thread];
-			const waits = rows.filter((r) => o.kind[r] === tl.LOCK_WAIT);
-			const holds = rows.filter((r) => o.kind[r] === tl.LOCK_HOLD);
-			const off = rows.filter((r) => o.kind[r] > tl.QUEUE);
+			const inRow = (row, max) => pack(rows.filter((r) => rowOf(o.kind[r]) === row), o.start, o.end,
+							 o.tone, "other", max);
 
-			t.waits = pack(waits, o.start, o.end, o.tone, "other", 2);
-			t.off = pack(off, o.start, o.end, o.tone, "other", 2);
-			t.holds = pack(holds, o.start, o.end, o.tone, "other", HOLD_ROWS_MAX);
+			t.waits = inRow("wait", 2);
+			t.off = inRow("off", 2);
+			t.events = inRow("event", EVENT_ROWS_MAX);
+			t.holds = inRow("hold", HOLD_ROWS_MAX);
 		});
 	}
 
@@ -308,7 +307,7 @@ tl.data = (() => {
 
 	function makeThreads() {
 		tl.threads = tl.names.threads.map((t, i) => ({ ...t, index: i, functions: [], waits: [],
-			off: [], holds: [], requests: [], label: t.name ? `${t.name} ${t.tid}` : `${t.tid}` }));
+			off: [], events: [], holds: [], requests: [], label: t.name ? `${t.name} ${t.tid}` : `${t.tid}` }));
 		tl.byTid = new Map();
 		for (const t of tl.threads) {
 			if (!tl.byTid.has(t.tid))
@@ -386,6 +385,9 @@ tl.data = (() => {
 
 		tl.about = ldb.json("about");
 		tl.names = ldb.json("names");
+		tl.kinds = tl.about.kinds;
+		tl.kinds.forEach((kind, i) => { tl[kind.name.toUpperCase()] = i; });
+		tl.PART = tl.kinds.length;	/* a colour only: of a request, on a thread */
 		await Promise.all(tables.map(async (name) => { d[name] = await ldb.columns(name); }));
 		for (const name of ["spans", "others", "runs", "requests", "parts", "gaps"])
 			addEnds(d[name]);
@@ -436,6 +438,6 @@ tl.data = (() => {
 		return { name: string(tl.names.locks[2 * i]), text: string(tl.names.locks[2 * i + 1]) };
 	}
 
-	return { load, refOf, mipsOf, firstAfter, pack, fromRows, trackOfSpan, threadOf, threadOfParty, party,
+	return { load, rowOf, refOf, mipsOf, firstAfter, pack, fromRows, trackOfSpan, threadOf, threadOfParty, party,
 		 requestId, findRequest, callOf, siteOf, siteText, placeText, lockOf };
 })();

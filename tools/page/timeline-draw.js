@@ -89,10 +89,12 @@ tl.draw = (() => {
 			return "futex " + tl.data.lockOf(o.lock[ref]).name;
 		if (kind === tl.BLOCKED)
 			return tl.about.states[o.state[ref]];
+		if (kind === tl.INTERRUPT)
+			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
 		/* Who had the CPU: the occupant, or who came. */
 		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];
 
-		return who ? tl.data.party(who).text : tl.KIND_NAMES[kind];
+		return who ? tl.data.party(who).text : tl.kinds[kind].words;
 	}
 
 	function textWidth(s) {

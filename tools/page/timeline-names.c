@@ -139,7 +139,7 @@ int64_t names_lock(struct timeline_data *d, const struct segment *s)
 	const char *short_name = segment_name(s, name);
 	int64_t key[2];
 
-	if (s->kind == SEGMENT_QUEUE)
+	if (s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_IRQ)
 		snprintf(text, sizeof(text), "%.400s", short_name);
 	else
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, text);

@@ -47,7 +47,7 @@ tl.paint = (() => {
 	function makeTones() {
 		nrCalls = tl.names.calls.length / 2;
 		kindBase = nrCalls;
-		runBase = kindBase + 2 * KIND_COLORS.length;
+		runBase = kindBase + 2 * kindColors().length;
 		colors = new Uint32Array(runBase + 4);
 		edges = new Uint32Array(runBase + 4);
 	}
@@ -60,8 +60,7 @@ tl.paint = (() => {
 		return runBase + 2 * (isOwn ? 1 : 0) + (isFaded ? 1 : 0);
 	}
 
-	const KIND_COLORS = ["--c-request", "--f0", "--c-wait", "--c-hold", "--c-queue", "--c-runnable",
-			     "--c-preempted", "--c-blocked", "--c-futex", "--c-part"];
+	const kindColors = () => [...tl.kinds.map((kind) => `--c-${kind.colour}`), "--c-part"];
 
 	/* After a change of the look; matches: null or one number for each call, 0: faded. */
 	function refresh(matches) {
@@ -84,7 +83,7 @@ tl.paint = (() => {
 
 			set(i, matches && !matches[i] ? mix(color, background, 0.22) : color);
 		}
-		KIND_COLORS.forEach((name, kind) => pair(kindBase + 2 * kind, read(name)));
+		kindColors().forEach((name, kind) => pair(kindBase + 2 * kind, read(name)));
 		pair(runBase, read("--c-other"));
 		pair(runBase + 2, read("--c-run"));
 	}

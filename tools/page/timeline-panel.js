@@ -63,6 +63,16 @@ tl.panel = (() => {
 		return found.map((r) => [go(tl.data.requestId(r), () => tl.lookAt(r), "look at this request"), " "]);
 	}
 
+	/* How many of a kind begin in [from, to). */
+	function countStarts(tracks, kind, from, to) {
+		let nr = 0;
+
+		for (const track of tracks)
+			for (let i = tl.data.firstAfter(track, from - 1); i < track.n && track.start[i] < to; i++)
+				nr += track.start[i] >= from && tl.d.others.kind[tl.data.refOf(track, i)] === kind ? 1 : 0;
+		return nr;
+	}
+
 	/* How long the bars of some tracks lie in [from, to]. */
 	function within(tracks, from, to) {
 		let sum = 0;
@@ -96,6 +106,7 @@ tl.panel = (() => {
 		const inner = thread.functions[track.depth + 1];
 		const below = inner ? within([inner], from, to) : 0;
 		const lock = within(thread.waits, from, to), off = within(thread.off, from, to);
+		const nrEvents = (kind) => countStarts(thread.events, kind, from, to);
 		const stack = stackAt(track.thread, from).filter((r) => tl.data.trackOfSpan(r).depth < track.depth);
 
 		return [call.text, "function", [
@@ -106,6 +117,8 @@ tl.panel = (() => {
 			["Not in calls", ldb.exact(s.length[ref] - below)],
 			lock ? ["Waits for locks", ldb.exact(lock)] : null,
 			off ? ["Off the CPU", ldb.exact(off)] : null,
+			nrEvents(tl.INTERRUPT) ? ["Interrupts", String(nrEvents(tl.INTERRUPT))] : null,
+			nrEvents(tl.PAGE_FAULT) ? ["Page faults", String(nrEvents(tl.PAGE_FAULT))] : null,
 			["Thread", threadLink(track.thread, from)],
 			["Request", requestsOf(track.thread, from, to)],
 			stack.length ? ["Called from", stack.map((r) => [spanLink(r), " "])] : null,
@@ -161,8 +174,8 @@ tl.panel = (() => {
 		const isWait = kind === tl.LOCK_WAIT || kind === tl.FUTEX_WAIT, from = o.start[ref];
 		const stack = stackAt(o.thread[ref], from + o.length[ref] / 2), flags = o.flags[ref];
 
-		return [tl.draw.label({ table: "other", refs: [ref] }, 0), tl.KIND_NAMES[kind], [
-			["Lock", lock],
+		return [tl.draw.label({ table: "other", refs: [ref] }, 0), tl.kinds[kind].words, [
+			[kind === tl.INTERRUPT ? "Interrupt" : "Lock", lock],
 			["At", tl.data.siteText(tl.data.siteOf(o.site[ref]))],
 			...times(from, o.length[ref], o.res[ref]),
 			whole(o.extra[ref], o.dres[ref], o.length[ref], o.res[ref]),
@@ -177,6 +190,7 @@ tl.panel = (() => {
 			["Thread", threadLink(o.thread[ref], from)],
 			stack.length ? ["Meanwhile in", stack.map((r) => [spanLink(r), " "])] : null,
 			["Request", requestsOf(o.thread[ref], from, o.end[ref])],
+			flags & tl.MAJOR ? ["", "It was read from a disk."] : null,
 			flags & tl.THROTTLED ? ["", "Nobody took the CPU: a quota?"] : null,
 			flags & tl.INFERRED ? ["", "Known from the wait for it alone."] : null,
 			flags & tl.FAILED ? ["", "It ended without the lock."] : null,

@@ -18,7 +18,7 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 /* Also in timeline-data.js. */
 enum page_flags {
 	PAGE_F_TRUNCATED = 1, PAGE_F_CLIPPED = 2, PAGE_F_INFERRED = 4, PAGE_F_FAILED = 8,
-	PAGE_F_FUTEX_WOKEN = 16, PAGE_F_LOST = 32, PAGE_F_THROTTLED = 64,
+	PAGE_F_FUTEX_WOKEN = 16, PAGE_F_LOST = 32, PAGE_F_THROTTLED = 64, PAGE_F_MAJOR = 128,
 	PAGE_F_COMPLETE = 1, PAGE_F_LOST_HANDOFF = 2,	/* of requests */
 	PAGE_F_QUEUE = 1, PAGE_F_OPEN = 2,		/* of their parts */
 	PAGE_F_NO_START = 1, PAGE_F_NO_END = 2,		/* of runs */

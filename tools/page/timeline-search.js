@@ -69,7 +69,7 @@ tl.search = (() => {
 
 		for (let k = 0; k < o.occupants[i]; k++)
 			who.push(tl.d.occupants.party[o.occupants_at[i] + k]);
-		return [tl.KIND_NAMES[o.kind[i]], lock, o.kind[i] === tl.BLOCKED ? tl.about.states[o.state[i]] : "",
+		return [tl.kinds[o.kind[i]].words, lock, o.kind[i] === tl.BLOCKED ? tl.about.states[o.state[i]] : "",
 			...who.filter(Boolean).map((p) => tl.data.party(p).text)].join(" ");
 	}
 
@@ -129,7 +129,7 @@ tl.search = (() => {
 		};
 
 		for (const t of tl.threads) {
-			for (const track of [...t.waits, ...t.off, ...t.holds])
+			for (const track of [...t.waits, ...t.off, ...t.events, ...t.holds])
 				set(track, (i) => o.isMatch[i], (i, f) => tl.paint.kindTone(o.kind[i], f));
 			for (const track of t.requests)
 				set(track, (i) => q.isMatch[p.request[i]], (i, f) => tl.paint.kindTone(tl.REQUEST, f));
@@ -199,7 +199,7 @@ tl.search = (() => {
 		for (const t of tl.threads) {
 			for (const track of t.functions)
 				consider(track, (i) => result.spans.isMatch[s.call[track.base + i]]);
-			for (const track of [...t.waits, ...t.off, ...t.holds])
+			for (const track of [...t.waits, ...t.off, ...t.events, ...t.holds])
 				consider(track, (i) => o.isMatch[track.refs[i]]);
 		}
 		return found.ref < 0 ? null : { table: found.table, ref: found.ref };

@@ -108,7 +108,7 @@ static void put_losses(struct timeline_data *d, struct json *j)
 	json_u64(j, "functions_left_out", d->result.nr_left_out);
 	json_i64(j, "functions_min_ns", d->result.min_ns);
 	json_array_begin(j, "left_out");
-	put_left_out(j, "locks and times off the CPU", &d->others);
+	put_left_out(j, "locks, times off the CPU, interrupts and page faults", &d->others);
 	put_left_out(j, "requests", &d->requests);
 	put_left_out(j, "runs of tasks", &d->runs);
 	put_left_out(j, "gaps", &d->gaps);
@@ -138,6 +138,7 @@ void story_about(struct timeline_data *d, struct json *j)
 		json_i64(j, "to_ns", ticks_time_ns(m->reader, d->o->to));
 	json_u64(j, "made", m->made);
 	json_u64(j, "seen", m->seen);
+	page_put_segment_kinds(j);
 	json_bool(j, "has_sched", m->has_sched);
 	json_bool(j, "kernel_only", m->is_kernel_only);
 	json_string(j, "kernel", text_kernel(m, kernel));

@@ -8,7 +8,7 @@
 "use strict";
 
 tl.views = (() => {
-	const HEIGHT = { function: 19, request: 18, wait: 17, off: 15, hold: 7, run: 19, part: 17 };
+	const HEIGHT = { function: 19, request: 18, wait: 17, off: 15, event: 9, hold: 7, run: 19, part: 17 };
 	const GAP = 14, TOP = 8, COLLAPSED = 9;
 	const CLIPPED_DEPTH = 8, SLOTS_MAX = 64;
 	const SCALES = [1.5, 1.25, 1];
@@ -51,6 +51,8 @@ tl.views = (() => {
 			row(lane, "wait", track);
 		for (const track of t.off)
 			row(lane, "off", track);
+		for (const track of t.events)
+			row(lane, "event", track);
 		for (const track of t.holds)
 			row(lane, "hold", track);
 		t.functions.forEach((track, depth) => {
@@ -66,7 +68,7 @@ tl.views = (() => {
 		const order = tl.threads.map((t) => t.index);
 		const rank = (i) => (first.includes(i) ? first.indexOf(i) : first.length);
 		const work = (t) => hasAny(t.functions) || hasAny(t.requests) || hasAny(t.waits) ||
-				    hasAny(t.off) || hasAny(t.holds);
+				    hasAny(t.off) || hasAny(t.events) || hasAny(t.holds);
 		const busy = order.filter((i) => work(tl.threads[i]));
 
 		/* Last, threads of which nothing but their times off the CPU is known. */
@@ -173,6 +175,8 @@ tl.views = (() => {
 				row(lane, "wait", null, { over: parts, pick: pick((t) => t.waits[0]) });
 				if (tl.about.has_sched)
 					row(lane, "off", null, { over: parts, pick: pick((t) => t.off[0]) });
+				if (tl.threads.some((t) => t.events.length))
+					row(lane, "event", null, { over: parts, pick: pick((t) => t.events[0]) });
 				clippedRows(lane, parts, threadOf, lane.isCollapsed ? 0 : s.depth);
 			}
 			return lane;

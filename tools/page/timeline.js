@@ -32,7 +32,7 @@ function rowOfSelection({ table, ref }) {
 	}
 	case "other": {
 		const o = d.others, kind = o.kind[ref];
-		const type = kind === tl.LOCK_WAIT ? "wait" : kind === tl.LOCK_HOLD ? "hold" : "off";
+		const type = tl.data.rowOf(kind);
 
 		return view === "thread" ? tl.layout.lanes.filter((l) => l.thread === o.thread[ref])
 			.flatMap((l) => l.rows).find((r) => r.type === type && r.track.refs.includes(ref)) ||

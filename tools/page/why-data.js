@@ -52,7 +52,7 @@ const why = (() => {
 			return null;
 		for (let k = 0; k < s.life.length; k++)
 			if (s.life[k] === number)
-				list.push({ kind: lives.kinds[s.kind[k]], name: lives.names[s.name[k]], thread: lives.names[s.thread[k]],
+				list.push({ kind: lives.kinds[s.kind[k]].name, rank: s.kind[k], colour: lives.kinds[s.kind[k]].colour, name: lives.names[s.name[k]], thread: lives.names[s.thread[k]],
 					tid: s.tid[k], start: s.start[k], end: s.end[k], resolution: s.resolution[k], depth: s.depth[k],
 					level: s.level[k], blocks: s.blocks[k] === 1 });
 		return list;

@@ -6,12 +6,16 @@
 "use strict";
 
 const makeBlame = (() => {
-	const WAITS = { lock_wait: "wait", futex_wait: "futex", futex: "futex", held_by: "hold", woken_by: "hold", runnable: "runnable",
-		preempted: "preempted", throttled: "preempted", io: "blocked", sleep: "blocked", irq: "preempted",
-		queue: "queue", head_of_line: "queue", class: "part", unknown: "other", unexplained: "other", all: "other" };
+	/* Of what is no state; those come from C. */
+	const OTHERS = { held_by: "hold", woken_by: "hold", class: "part", unexplained: "other", all: "other" };
 
 	return function makeBlame() {
 		const el = ldb.el, frames = why.doc.blame;
+		const colours = { ...OTHERS };
+
+		for (const state of why.doc.states)
+			if (state.name !== "function")
+				colours[state.name] = state.colour;
 		let chart = null;
 		const details = el("p", { class: "details", id: "blame-details", "aria-live": "polite" });
 		const graph = el("div", { class: "graph", id: "blame" });
@@ -39,8 +43,8 @@ const makeBlame = (() => {
 		}
 
 		function color(f) {
-			if (WAITS[f.kind])
-				return ldb.look.color("--c-" + WAITS[f.kind]);
+			if (colours[f.kind])
+				return ldb.look.color("--c-" + colours[f.kind]);
 			let hash = 0;
 
 			for (let i = 0; i < f.name.length; i++)
@@ -79,12 +83,12 @@ const makeBlame = (() => {
 		}
 
 		function drawLegend() {
-			const kinds = [...new Set(frames.map((f) => f.kind))].filter((k) => WAITS[k] && k !== "all");
+			const kinds = [...new Set(frames.map((f) => f.kind))].filter((k) => colours[k] && k !== "all");
 
 			legend.replaceChildren(...kinds.map((k) => {
 				const swatch = el("span", { class: "swatch" });
 
-				swatch.style.background = ldb.look.color("--c-" + WAITS[k]);
+				swatch.style.background = ldb.look.color("--c-" + colours[k]);
 				return el("span", {}, swatch, k.replace(/_/g, " "));
 			}));
 		}

@@ -7,9 +7,6 @@
 
 const makeLife = (() => {
 	const LEFT = 150, RIGHT = 12, TOP = 24, ROW = 17, GAP = 10, DEPTH_MAX = 14;
-	const KINDS = { request: "request", lock_wait: "wait", lock_hold: "hold", queue: "queue", runnable: "runnable",
-		preempted: "preempted", blocked: "blocked", futex_wait: "futex" };
-	const FLAT = ["request", "queue", "lock_wait", "lock_hold", "runnable", "preempted", "blocked", "futex_wait"];
 
 	return function makeLife() {
 		const el = ldb.el, spots = [];
@@ -28,7 +25,7 @@ const makeLife = (() => {
 				if (!by.has(key))
 					by.set(key, { label: `${s.thread} ${s.tid}`.trim(), blocks: s.blocks, rows: new Map() });
 				const lane = by.get(key), depth = Math.min(s.depth, DEPTH_MAX);
-				const row = s.kind === "function" ? 100 + depth : FLAT.indexOf(s.kind);
+				const row = s.kind === "function" ? 100 + depth : s.rank;
 
 				if (!lane.rows.has(row))
 					lane.rows.set(row, []);
@@ -47,8 +44,8 @@ const makeLife = (() => {
 		}
 
 		function color(s) {
-			if (KINDS[s.kind])
-				return ldb.look.color("--c-" + KINDS[s.kind]);
+			if (s.kind !== "function")
+				return ldb.look.color("--c-" + s.colour);
 			let hash = 0;
 
 			for (let i = 0; i < s.name.length; i++)

@@ -141,10 +141,7 @@ static int write_all(struct lives *l, struct page *p)
 	for (size_t i = 0; i < l->nr; i++)
 		json_i64(j, NULL, l->chosen[i].is_found ? (int64_t)l->chosen[i].target : -1);
 	json_array_end(j);
-	json_array_begin(j, "kinds");
-	for (int k = 0; k < NR_SEGMENT_KINDS; k++)
-		json_string(j, NULL, segment_kind_name(k));
-	json_array_end(j);
+	page_put_segment_kinds(j);
 	json_array_begin(j, "names");
 	for (size_t i = 0; i < l->names.nr; i++)
 		json_string(j, NULL, intern_key(&l->names, i));

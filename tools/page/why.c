@@ -153,6 +153,7 @@ static void write_document(struct page *p, const struct why *w, const struct why
 	json_put_queues(j, "queues", w, &b->queues);
 	json_put_cpus(j, "cpus", &b->cpus);
 	json_put_blame(j, "blame", &b->blame);
+	page_put_states(j);
 	json_put_summary(j, "summary", &summary);
 	page_json_end(p);
 }

@@ -2,27 +2,52 @@
 /* How a segment is named and placed. */
 #include <inttypes.h>
 
+#include "analysis/timeline/tracks.h"
 #include "render/segment.h"
 #include "render/text.h"
 
+static const struct {
+	const char *name, *words, *colour, *row;
+} kinds[NR_SEGMENT_KINDS] = {
+	[SEGMENT_REQUEST] = { "request", "request", "request", "request" },
+	[SEGMENT_FUNCTION] = { "function", "function", "f0", "function" },
+	[SEGMENT_LOCK_WAIT] = { "lock_wait", "lock wait", "wait", "wait" },
+	[SEGMENT_LOCK_HOLD] = { "lock_hold", "lock held", "hold", "hold" },
+	[SEGMENT_QUEUE] = { "queue", "queue", "queue", "request" },
+	[SEGMENT_RUNNABLE] = { "runnable", "runnable", "runnable", "off" },
+	[SEGMENT_PREEMPTED] = { "preempted", "preempted", "preempted", "off" },
+	[SEGMENT_BLOCKED] = { "blocked", "blocked", "blocked", "off" },
+	[SEGMENT_FUTEX_WAIT] = { "futex_wait", "futex wait", "futex", "off" },
+	[SEGMENT_IRQ] = { "interrupt", "interrupt", "preempted", "event" },
+	[SEGMENT_FAULT] = { "page_fault", "page fault", "other", "event" },
+};
+
 const char *segment_kind_name(enum segment_kind kind)
 {
-	static const char *const names[] = {
-		[SEGMENT_REQUEST] = "request", [SEGMENT_FUNCTION] = "function",
-		[SEGMENT_LOCK_WAIT] = "lock_wait", [SEGMENT_LOCK_HOLD] = "lock_hold",
-		[SEGMENT_QUEUE] = "queue", [SEGMENT_RUNNABLE] = "runnable",
-		[SEGMENT_PREEMPTED] = "preempted", [SEGMENT_BLOCKED] = "blocked",
-		[SEGMENT_FUTEX_WAIT] = "futex_wait", [SEGMENT_IRQ] = "interrupt",
-		[SEGMENT_FAULT] = "page_fault",
-	};
+	return kinds[kind].name;
+}
 
-	return names[kind];
+const char *segment_kind_words(enum segment_kind kind)
+{
+	return kinds[kind].words;
+}
+
+const char *segment_kind_colour(enum segment_kind kind)
+{
+	return kinds[kind].colour;
+}
+
+const char *segment_kind_row(enum segment_kind kind)
+{
+	return kinds[kind].row;
 }
 
 const char *segment_name(const struct segment *s, char *buf)
 {
 	if (s->func)
 		return s->func->function;
+	if (s->kind == SEGMENT_IRQ && *s->irq->name)
+		return s->irq->name;
 	if (s->lock_symbol && s->lock_symbol->known)
 		return s->lock_symbol->function;
 	if (s->lock)
