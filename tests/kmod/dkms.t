@@ -6,7 +6,7 @@
 
 # compat.h alone, with nothing of the kernel's but a version.
 mkdir -p "$WORK/stub/linux/sched"
-for header in ftrace mm sched version sched/isolation; do
+for header in ftrace ldb mm sched version sched/isolation; do
 	: >"$WORK/stub/linux/$header.h"
 done
 compat()	# version option...: what the compiler says
