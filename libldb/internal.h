@@ -19,13 +19,13 @@
 #ifndef LDB_INTERNAL_H
 #define LDB_INTERNAL_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
 #include <linux/ldb.h>
 #include <ldb/abi.h>
 #include <ldb/control.h>
+#include "order.h"
 
 #define HIDDEN		__attribute__((visibility("hidden")))
 #define EXPORT		__attribute__((visibility("default")))
@@ -146,8 +146,7 @@ extern union session_page session_page;
 
 static inline bool session_on(void)
 {
-	return unlikely(atomic_load_explicit(&session_page.a.on,
-					     memory_order_relaxed));
+	return unlikely(order_session_on(&session_page.a.on));
 }
 
 /* A recording begins at the mutex_level that is set. */
@@ -156,14 +155,13 @@ static inline void session_publish(struct session_active *a)
 	a->epoch++;
 	for (uint32_t level = 0; level <= LDB_MUTEX_HOLD; level++)
 		a->level_epoch[level] = level == a->mutex_level ? a->epoch : SESSION_NO_EPOCH;
-	atomic_store(&a->on, SESSION_ON | (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0));
+	order_session_set(&a->on, SESSION_ON | (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0));
 }
 
 /* For the wrappers of the shim: one load, one test. */
 static inline bool session_wants_locks(void)
 {
-	return unlikely(atomic_load_explicit(&session_page.a.on, memory_order_relaxed) &
-			SESSION_LOCKS);
+	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOCKS);
 }
 
 static inline uint32_t session_mutex_level(void)

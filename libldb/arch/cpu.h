@@ -2,13 +2,14 @@
 /*
  * What libldb needs of a CPU.  Nothing outside of arch/ knows instructions or registers, or
  * asks which CPU it is (tests/lint/arch.t).  A new one needs a folder with cpu.h, sys.h, a
- * door.S and a clone.S; whether it keeps stores and loads in order is order.h's concern.
+ * door.S and a clone.S; what order of loads and stores it has to keep is in order.h.
  *
  *	cpu_tsc()		the time stamp counter, alike on all CPUs
  *	cpu_tsc_before()	no load after it can come before it; what is before it may
  *				still be on its way
  *	cpu_tsc_fenced()	no load before it can come after it, none after it before
  *	cpu_load_fence()	the same without a stamp
+ *	cpu_order_loads()	volatile loads before it are made before those after it
  *	cpu_relax()		in a loop that waits
  *	cpu_prefetch()		asks for a line to read from.  Never faults
  *	cpu_prefetch_write()	asks for a line to write to; whoever locks something next need

@@ -31,8 +31,7 @@ static void keep_in_request(uint16_t type)
 	struct thread *t = thread_self();
 
 	if (t && type <= LDB_EV_REQ_END_ALL)
-		atomic_store_explicit(&t->in_request, type == LDB_EV_REQ_START,
-				      memory_order_relaxed);
+		order_any_store(&t->in_request, type == LDB_EV_REQ_START);
 }
 
 static void request_write(struct ldb_req_rec *req)
@@ -139,7 +138,7 @@ static void request_link(uint64_t id, const void *trace, const void *span)
 }
 
 /* The program may be calling through the table already. */
-#define FILL(member, fn)	__atomic_store_n(&api->member, fn, __ATOMIC_RELEASE)
+#define FILL(member, fn)	order_api_fill(&api->member, fn)
 
 static void fill_2(struct ldb_api_2 *api)
 {

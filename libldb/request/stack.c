@@ -29,7 +29,7 @@ static struct stack *entry(unsigned n)
 {
 	if (n < STACKS_FEW)
 		return &few[n];
-	return atomic_load_explicit(&others, memory_order_relaxed) + (n - STACKS_FEW);
+	return order_any_load(&others) + (n - STACKS_FEW);
 }
 
 static bool map_others(void)
@@ -47,7 +47,7 @@ static bool map_others(void)
 
 static void raise_nr_used(unsigned nr)
 {
-	unsigned old = atomic_load_explicit(&nr_used, memory_order_relaxed);
+	unsigned old = order_any_load(&nr_used);
 
 	while (old < nr && !atomic_compare_exchange_weak(&nr_used, &old, nr))
 		;
@@ -58,19 +58,15 @@ int stack_register(void *lo, void *hi)
 	if ((uintptr_t)lo <= BUSY || lo >= hi)
 		return -EINVAL;
 	for (unsigned n = 0; n < STACKS_MAX; n++) {
-		uintptr_t expect = FREE;
 		struct stack *s;
 
 		if (n == STACKS_FEW && !map_others())
 			break;
 		s = entry(n);
-		if (atomic_load_explicit(&s->lo, memory_order_relaxed) != FREE ||
-		    !atomic_compare_exchange_strong(&s->lo, &expect, BUSY))
+		if (!order_range_claim(&s->lo, FREE, BUSY))
 			continue;
 		raise_nr_used(n + 1);
-		atomic_store_explicit(&s->hi, (uintptr_t)hi, memory_order_relaxed);
-		/* pairs with the acquire in stack_foreign() */
-		atomic_store_explicit(&s->lo, (uintptr_t)lo, memory_order_release);
+		order_range_open(&s->lo, &s->hi, (uintptr_t)lo, (uintptr_t)hi);
 		return 0;
 	}
 	return -ENOMEM;
@@ -78,20 +74,18 @@ int stack_register(void *lo, void *hi)
 
 void stack_unregister(void *lo)
 {
-	unsigned nr = atomic_load(&nr_used);
+	unsigned nr = order_list_count(&nr_used);
 	int saved = errno;
 
 	if ((uintptr_t)lo <= BUSY)
 		return;
 	for (unsigned n = 0; n < nr; n++) {
-		uintptr_t expect = (uintptr_t)lo;
 		struct stack *s = entry(n);
 
-		if (atomic_load_explicit(&s->lo, memory_order_relaxed) != expect ||
-		    !atomic_compare_exchange_strong(&s->lo, &expect, BUSY))
+		if (!order_range_claim(&s->lo, (uintptr_t)lo, BUSY))
 			continue;
 		scan_quiesce();
-		atomic_store_explicit(&s->lo, FREE, memory_order_release);
+		order_range_free(&s->lo, FREE);
 		break;
 	}
 	errno = saved;
@@ -99,13 +93,13 @@ void stack_unregister(void *lo)
 
 bool stack_taken(uintptr_t from, uintptr_t to)
 {
-	unsigned nr = atomic_load(&nr_used);
+	unsigned nr = order_list_count(&nr_used);
 	bool any = false;
 
 	for (unsigned n = 0; n < nr; n++) {
 		const struct stack *s = entry(n);
-		uintptr_t lo = atomic_load_explicit(&s->lo, memory_order_acquire);
-		uintptr_t hi = atomic_load_explicit(&s->hi, memory_order_relaxed);
+		uintptr_t lo = order_range_lo(&s->lo);
+		uintptr_t hi = order_range_hi(&s->hi);
 
 		if (lo <= BUSY || lo >= to || hi <= from)
 			continue;
@@ -117,18 +111,17 @@ bool stack_taken(uintptr_t from, uintptr_t to)
 
 bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi)
 {
-	unsigned nr = atomic_load_explicit(&nr_used, memory_order_acquire);
+	unsigned nr = order_list_count(&nr_used);
 
 	for (unsigned n = 0; n < nr; n++) {
 		const struct stack *s = entry(n);
-		uintptr_t l = atomic_load_explicit(&s->lo, memory_order_acquire);
+		uintptr_t l = order_range_lo(&s->lo);
 		uintptr_t h;
 
 		if (l <= BUSY || addr < l)
 			continue;
-		h = atomic_load_explicit(&s->hi, memory_order_relaxed);
-		atomic_thread_fence(memory_order_acquire);
-		if (addr >= h || atomic_load_explicit(&s->lo, memory_order_relaxed) != l)
+		h = order_range_hi(&s->hi);
+		if (!order_range_is_still(&s->lo, l) || addr >= h)
 			continue;
 		*lo = l;
 		*hi = h;

@@ -90,7 +90,7 @@ static void send_text(uint32_t type, const char *text, int err)
 
 static void send_modules(void)
 {
-	uint32_t n = atomic_load(&nr_modules), lost = atomic_load(&nr_modules_lost);
+	uint32_t n = order_list_count(&nr_modules), lost = atomic_load(&nr_modules_lost);
 
 	for (; sent_modules < n; sent_modules++) {
 		const struct module *m = module_at(sent_modules);
@@ -141,7 +141,7 @@ static bool count_one(void *total, const char *name, long fd)
 /* Threads the kernel has and the registry has not; ours are not counted. */
 static uint32_t count_unwatched(void)
 {
-	uint32_t total = 0, known = atomic_load(&nr_live) + 1 + session.nr_scanners;
+	uint32_t total = 0, known = order_live_count(&nr_live) + 1 + session.nr_scanners;
 
 	raw_each_entry("/proc/self/task", count_one, &total);
 	return total > known ? total - known : 0;
@@ -231,7 +231,7 @@ static int attach(int *fd)
 		send_text(LDB_MSG_ERROR, "the scanner thread cannot be started", ret);
 		return -1;
 	}
-	ok.nr_threads = atomic_load(&nr_live);
+	ok.nr_threads = order_live_count(&nr_live);
 	ok.nr_unwatched = count_unwatched();
 	ok.tsc = session.attach_tsc;
 	session_info()->unwatched_threads += ok.nr_unwatched;
@@ -243,7 +243,7 @@ static int attach(int *fd)
 
 static void detach(void)
 {
-	atomic_store(&session_page.a.on, 0);
+	order_session_set(&session_page.a.on, 0);
 	scan_stop();
 	recording_end();
 	/* whoever was writing a record has finished, or writes into scratch */
@@ -557,7 +557,7 @@ static int control_start(void)
 
 bool control_runs(void)
 {
-	return unlikely(atomic_load_explicit(&control_thread.tid, memory_order_relaxed) || paused);
+	return unlikely(order_any_load(&control_thread.tid) || paused);
 }
 
 void control_launched(const char *name)
@@ -641,7 +641,7 @@ void control_return(void)
 		wait_ready();
 	/* The user it is now may have no more threads.  No lock here: see the head of internal.h. */
 	if (resumes && paused && !atomic_load(&control_thread.tid)) {
-		atomic_store(&session_page.a.on, 0);
+		order_session_set(&session_page.a.on, 0);
 		paused = false;
 	}
 	atomic_store(&leave_owner, 0);

@@ -97,7 +97,7 @@ static void thread_unregister(struct thread *t)
 		scan_thread_flush(t, r.tsc);
 		sys(SYS_prctl, PR_GET_NAME, p->name);
 		p->exit_tsc = r.tsc;
-		__atomic_store_n(&p->state, LDB_PAGE_EXITED, __ATOMIC_RELEASE);
+		order_page_state_set(p, LDB_PAGE_EXITED);
 		ring_write(&r, 1);
 	}
 	recording_release_page(t);

@@ -30,7 +30,7 @@ void door_open(void)
 {
 	door.entry = (uintptr_t)door_entry;
 	door.stack = (uintptr_t)stack;
-	__atomic_store_n(&door.magic, LDB_DOOR_MAGIC, __ATOMIC_RELEASE);
+	order_door_open(&door.magic, LDB_DOOR_MAGIC);
 }
 
 void door_pass(void)

@@ -75,11 +75,11 @@ static void leave_out_isolated(uint64_t *cpus)
 void identity_cpus(void)
 {
 	uint64_t all[CPUS_MAX / 64] = { 0 }, one[CPUS_MAX / 64];
-	uint32_t n = atomic_load(&nr_live);
+	uint32_t n = order_live_count(&nr_live);
 	long size = 0;
 
 	for (uint32_t i = 0; i < n && i < THREADS_ASKED; i++) {
-		struct thread *t = atomic_load(&live[i]);
+		struct thread *t = order_live_get(&live[i]);
 		long got = t ? sys(SYS_sched_getaffinity, t->tid, sizeof(one), one) : 0;
 
 		for (long k = 0; k < got / 8; k++)

@@ -64,7 +64,7 @@ static bool module_room(uint32_t i)
 static void block_add(void *block)
 {
 	intptr_t off = (intptr_t)((uintptr_t)block - cpu_thread_pointer());
-	uint32_t n = atomic_load(&nr_blocks);
+	uint32_t n = order_list_count(&nr_blocks);
 
 	for (uint32_t i = 0; i < n; i++)
 		if (block_off[i] == off)
@@ -76,7 +76,7 @@ static void block_add(void *block)
 	block_off[n] = off;
 	if (!n)
 		shim_locate(off + offsetof(struct ldb_thread, gen));
-	atomic_store(&nr_blocks, n + 1);
+	order_list_grow(&nr_blocks, n + 1);
 }
 
 /* What a note of ours asks for; with m, what it says of the module. */
@@ -186,7 +186,7 @@ static bool same_file(const struct module *a, const struct module *b)
 static void module_one(const struct started *o)
 {
 	static struct module m;
-	uint32_t n = atomic_load(&nr_modules);
+	uint32_t n = order_list_count(&nr_modules);
 
 	memset(&m, 0, sizeof(m));
 	m.bias = o->bias;
@@ -221,7 +221,7 @@ static void module_one(const struct started *o)
 	m.loaded_tsc = session_on() ? session_clock() : 0;
 	*module_at(n) = m;
 	seen[n] = true;
-	atomic_store(&nr_modules, n + 1);
+	order_list_grow(&nr_modules, n + 1);
 }
 
 static struct started as_started(const struct dl_phdr_info *info)
@@ -289,7 +289,7 @@ void module_refresh(void)
 	uint32_t n;
 
 	module_list();
-	n = atomic_load(&nr_modules);
+	n = order_list_count(&nr_modules);
 	for (uint32_t i = 0; i < n; i++)
 		seen[i] = false;
 	dl_iterate_phdr(loaded_one, NULL);
@@ -307,7 +307,7 @@ uint32_t module_nr_instrumented(void)
 	uint32_t n, count = 0;
 
 	module_list();
-	n = atomic_load(&nr_modules);
+	n = order_list_count(&nr_modules);
 	for (uint32_t i = 0; i < n; i++)
 		count += module_at(i)->flags & LDB_MODULE_F_INSTRUMENTED &&
 			 !atomic_load(&module_at(i)->unloaded_tsc);
@@ -339,7 +339,7 @@ void __ldb_module_loaded(const void *addr)
 
 void __ldb_module_unloaded(const void *addr)
 {
-	uint32_t n = atomic_load(&nr_modules);
+	uint32_t n = order_list_count(&nr_modules);
 	uintptr_t a = (uintptr_t)addr;
 
 	for (uint32_t i = 0; i < n; i++) {

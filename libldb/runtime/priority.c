@@ -117,7 +117,7 @@ void priority_give_way(struct raw_thread *t)
 {
 	struct sched_param none = { 0 };
 
-	if (!atomic_load_explicit(&t->is_raised, memory_order_relaxed))
+	if (!order_any_load(&t->is_raised))
 		return;
 	atomic_store(&t->is_raised, 0);
 	if (!may_lower)
@@ -132,7 +132,7 @@ void priority_give_way(struct raw_thread *t)
  */
 void priority_rest(const struct raw_thread *t)
 {
-	if (may_lower && !atomic_load_explicit(&t->is_raised, memory_order_relaxed))
+	if (may_lower && !order_any_load(&t->is_raised))
 		sys(SYS_sched_yield);
 }
 

@@ -38,7 +38,7 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 
 	if (!fn) {
 		fn = (void *)no_such_function;
-		__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+		order_any_store_word(slot, fn);
 	}
 	return fn;
 }
@@ -65,7 +65,7 @@ static __attribute__((noinline, cold)) void *next_find(void **slot, const char *
 	}									\
 	ret name params								\
 	{									\
-		void *next = __atomic_load_n(&next_##name, __ATOMIC_RELAXED);	\
+		void *next = order_any_load_word(&next_##name);			\
 										\
 		if (likely(next && !control_runs()))				\
 			return ((ret (*) params)next) args;			\

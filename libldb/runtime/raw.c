@@ -143,7 +143,7 @@ void (*_Atomic raw_on_wait)(void);
 
 static void raise_awaited(void)
 {
-	void (*raise)(void) = atomic_load_explicit(&raw_on_wait, memory_order_relaxed);
+	void (*raise)(void) = order_any_load(&raw_on_wait);
 
 	if (raise)
 		raise();

@@ -11,7 +11,7 @@
 
 void recording_count_unwatched(void)
 {
-	__atomic_add_fetch(&session_info()->unwatched_threads, 1, __ATOMIC_RELAXED);
+	order_any_add_word(&session_info()->unwatched_threads, 1);
 }
 
 /* Of another thread, by the control thread: the descriptor is its own. */
@@ -43,7 +43,7 @@ void recording_assign_page(struct thread *t, bool existing)
 	session.free_head = (session.free_head + 1) % session.max_threads;
 	session.nr_free--;
 	if (session_info()->pages_used <= (uint64_t)t->slot)
-		__atomic_store_n(&session_info()->pages_used, t->slot + 1, __ATOMIC_RELEASE);
+		order_pages_used_set(session_info(), t->slot + 1);
 	if (existing)
 		read_name(t);
 	p = session_page_of(t->slot);
@@ -56,7 +56,7 @@ void recording_assign_page(struct thread *t, bool existing)
 	p->start_routine = t->start_routine;
 	memcpy(p->name, t->name, sizeof(p->name));
 	scan_thread_new(t, existing);
-	__atomic_store_n(&p->state, LDB_PAGE_LIVE, __ATOMIC_RELEASE);
+	order_page_state_set(p, LDB_PAGE_LIVE);
 }
 
 void recording_release_page(struct thread *t)
@@ -81,9 +81,9 @@ void recording_begin(void)
 	a->clock_id = session.clock_id;
 	session.attach_tsc = session_clock();
 	session_info()->attach_tsc = session.attach_tsc;
-	n = atomic_load(&nr_live);
+	n = order_live_count(&nr_live);
 	for (uint32_t i = 0; i < n; i++)
-		recording_assign_page(atomic_load(&live[i]), true);
+		recording_assign_page(order_live_get(&live[i]), true);
 	sys(SYS_madvise, &session_page, sizeof(session_page), MADV_WIPEONFORK);
 	shim_begin();
 	session_publish(a);
@@ -95,10 +95,10 @@ void recording_end(void)
 	uint32_t n;
 
 	raw_lock(&registry_lock);
-	atomic_store(&session_page.a.on, 0);
-	n = atomic_load(&nr_live);
+	order_session_set(&session_page.a.on, 0);
+	n = order_live_count(&nr_live);
 	for (uint32_t i = 0; i < n; i++) {
-		struct thread *t = atomic_load(&live[i]);
+		struct thread *t = order_live_get(&live[i]);
 
 		shim_flush(t);
 		scan_count_made(t);
@@ -119,8 +119,8 @@ __attribute__((destructor)) static void recording_at_exit(void)
 	/* exit() may be called from a signal handler: never wait here */
 	if (!session_was_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
 		return;
-	n = atomic_load(&nr_live);
+	n = order_live_count(&nr_live);
 	for (uint32_t i = 0; session_on() && i < n; i++)
-		scan_count_made(atomic_load(&live[i]));
+		scan_count_made(order_live_get(&live[i]));
 	raw_unlock(&registry_lock);
 }

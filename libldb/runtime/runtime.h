@@ -42,7 +42,7 @@ extern int control_kick;			/* its eventfd, that wakes it */
 
 static inline bool control_is_leaving(void)
 {
-	return atomic_load_explicit(&control_leaving, memory_order_relaxed) != LEAVE_NOT;
+	return order_any_load(&control_leaving) != LEAVE_NOT;
 }
 
 /*

@@ -81,12 +81,7 @@ static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 	struct ldb_rec *ring = (struct ldb_rec *)((char *)hdr + LDB_RING_HDR_SIZE);
 	uint64_t idx;
 
-	if (shared) {
-		idx = __atomic_fetch_add(&hdr->head, nr, __ATOMIC_RELAXED);
-	} else {
-		idx = hdr->head;
-		__atomic_store_n(&hdr->head, idx + nr, __ATOMIC_RELEASE);
-	}
+	idx = shared ? order_ring_reserve(hdr, nr) : order_ring_reserve_own(hdr, nr);
 	for (unsigned k = 0; k < nr; k++) {
 		struct ldb_rec *s = &ring[(idx + k) & mask];
 
@@ -96,8 +91,7 @@ static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 		s->flags = slots[k].flags;
 		s->arg = slots[k].arg;
 		s->arg2 = slots[k].arg2;
-		__atomic_store_n(&s->commit, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&slots[k]),
-				 __ATOMIC_RELEASE);
+		order_slot_commit(s, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&slots[k]));
 	}
 	/*
 	 * The slots after these were last written a lap ago, and are in no cache
@@ -138,7 +132,7 @@ void session_populate(void)
 	for (uint32_t cpu = 0; cpu < session.nr_cpus && cpu < POPULATE_CPUS; cpu++) {
 		char *ring = session.base + session.rings_off + cpu * session.ring_stride;
 		uint64_t size = LDB_RING_HDR_SIZE + (session.ring_mask + 1) * sizeof(struct ldb_rec);
-		uint64_t head = __atomic_load_n(&((struct ldb_ring_hdr *)ring)->head, __ATOMIC_RELAXED);
+		uint64_t head = order_any_load_word(&((struct ldb_ring_hdr *)ring)->head);
 		uint64_t from = populated[cpu], to = size;
 
 		if (head < session.ring_mask)
@@ -301,7 +295,7 @@ void session_fork_child(void)
 {
 	/* where the kernel could not wipe the page for us */
 	if (session_on())
-		atomic_store(&session_page.a.on, 0);
+		order_session_set(&session_page.a.on, 0);
 	if (session.device >= 0)
 		session.device = -1;	/* a number in a file table this process has not */
 	session_unmap();

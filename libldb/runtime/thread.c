@@ -40,14 +40,14 @@ void thread_set_self(struct thread *t)
 
 uint64_t thread_gen(void)
 {
-	if (!atomic_load_explicit(&nr_blocks, memory_order_relaxed))
+	if (!order_any_load(&nr_blocks))
 		return 0;
 	return cpu_thread_word(shim_gen_off()) & ~(LDB_GEN_ONE - 1);
 }
 
 unsigned blocks_of_self(struct ldb_thread **v, unsigned max)
 {
-	unsigned n = atomic_load_explicit(&nr_blocks, memory_order_acquire);
+	unsigned n = order_list_count(&nr_blocks);
 	uintptr_t tp = cpu_thread_pointer();
 
 	if (n > max)
@@ -75,7 +75,7 @@ static bool live_grow(void)
 	if (!all)
 		return false;
 	for (uint32_t i = 0; i < LIVE_FEW; i++)
-		atomic_store(&all[i], atomic_load(&live_few[i]));
+		order_live_put(&all[i], order_live_get(&live_few[i]));
 	live = all;
 	return true;
 }
@@ -112,7 +112,7 @@ struct thread *thread_alloc(void)
 void thread_free(struct thread *t)
 {
 	raw_lock(&registry_lock);
-	atomic_store(&t->state, THREAD_FREE);
+	order_thread_state_set(&t->state, THREAD_FREE);
 	t->next_free = free_threads;
 	free_threads = t;
 	raw_unlock(&registry_lock);
@@ -120,24 +120,24 @@ void thread_free(struct thread *t)
 
 void thread_add(struct thread *t)
 {
-	uint32_t n = atomic_load(&nr_live);
+	uint32_t n = order_live_count(&nr_live);
 
-	atomic_store(&t->state, THREAD_LIVE);
-	atomic_store(&live[n], t);
-	atomic_store(&nr_live, n + 1);
+	order_thread_state_set(&t->state, THREAD_LIVE);
+	order_live_put(&live[n], t);
+	order_live_count_set(&nr_live, n + 1);
 }
 
 void thread_remove(struct thread *t)
 {
-	uint32_t n = atomic_load(&nr_live), i;
+	uint32_t n = order_live_count(&nr_live), i;
 
-	for (i = 0; i < n && atomic_load(&live[i]) != t; i++)
+	for (i = 0; i < n && order_live_get(&live[i]) != t; i++)
 		;
-	atomic_store(&t->state, THREAD_DYING);
+	order_thread_state_set(&t->state, THREAD_DYING);
 	if (i == n)
 		return;
-	atomic_store(&live[i], atomic_load(&live[n - 1]));
-	atomic_store(&nr_live, n - 1);
+	order_live_put(&live[i], order_live_get(&live[n - 1]));
+	order_live_count_set(&nr_live, n - 1);
 }
 
 /* What the other threads had is free again. */
@@ -151,7 +151,7 @@ static void forget_others(const struct thread *t)
 
 		if (other == t)
 			continue;
-		atomic_store(&other->state, THREAD_FREE);
+		order_thread_state_set(&other->state, THREAD_FREE);
 		other->next_free = free_threads;
 		free_threads = other;
 	}
@@ -164,7 +164,7 @@ bool thread_alone(void)
 
 void thread_renumber(void)
 {
-	if (nr_threads == 1 && atomic_load(&nr_live) == 1)
+	if (nr_threads == 1 && order_live_count(&nr_live) == 1)
 		first_thread.tid = sys(SYS_getpid);
 }
 
@@ -176,14 +176,14 @@ void thread_fork_child(void)
 	if (nr_threads > 1)
 		forget_others(t);
 	if (!t) {
-		atomic_store(&nr_live, 0);
+		order_live_count_set(&nr_live, 0);
 		return;
 	}
 	t->tid = sys(SYS_gettid);
 	t->slot = -1;
 	t->scan = NULL;
-	if (atomic_load(&nr_live) != 1 || atomic_load(&live[0]) != t) {
-		atomic_store(&live[0], t);
-		atomic_store(&nr_live, 1);
+	if (order_live_count(&nr_live) != 1 || order_live_get(&live[0]) != t) {
+		order_live_put(&live[0], t);
+		order_live_count_set(&nr_live, 1);
 	}
 }

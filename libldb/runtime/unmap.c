@@ -20,17 +20,17 @@
 static void raise_stack(struct thread *t, uintptr_t lo)
 {
 	if (lo > t->stack_lo)
-		__atomic_store_n(&t->stack_lo, lo, __ATOMIC_RELAXED);
+		order_stack_raise(&t->stack_lo, lo);
 }
 
 /* Before [lo, hi) can be read no more. */
 static __attribute__((noinline, cold)) void taken(uintptr_t lo, uintptr_t hi)
 {
-	uint32_t n = atomic_load(&nr_live);
+	uint32_t n = order_live_count(&nr_live);
 	bool overlaps = stack_taken(lo, hi);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct thread *t = atomic_load(&live[i]);
+		struct thread *t = order_live_get(&live[i]);
 
 		if (!t || t->stack_hi <= lo || t->stack_lo >= hi)
 			continue;
@@ -50,13 +50,13 @@ struct maps {
 
 static void mapping_done(const struct maps *m)
 {
-	uint32_t n = atomic_load(&nr_live);
+	uint32_t n = order_live_count(&nr_live);
 
 	/* The first thread's stack is mapped as it is used. */
 	if (!m->readable || m->grows)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		struct thread *t = atomic_load(&live[i]);
+		struct thread *t = order_live_get(&live[i]);
 
 		if (t && t->stack_hi > m->from && t->stack_hi <= m->to)
 			raise_stack(t, m->run);

@@ -44,14 +44,6 @@ static void look_ok(struct scanner *s, struct scan_state *st, uint64_t lo)
 	st->page->last_look_tsc = lo;
 }
 
-static bool moved(const struct ldb_thread *b, uint64_t gen, uintptr_t top)
-{
-	/* top before gen, see the head */
-	if (safe_load((uintptr_t)&b->top) != top)
-		return true;
-	return safe_load((uintptr_t)&b->gen) != gen;
-}
-
 static void walk_failed(struct scan_state *st, struct scan_block *sb, enum walk_end end)
 {
 	st->failed = true;
@@ -83,8 +75,8 @@ static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uin
 	const struct walk *x = &s->walk[0];
 	struct walk *y = &s->walk[1];
 	const struct ldb_thread *blk = block_of(st, b);
-	uint64_t gen = safe_load((uintptr_t)&blk->gen);
-	uintptr_t top = safe_load((uintptr_t)&blk->top);
+	uint64_t gen = safe_load_gen(blk);
+	uintptr_t top = safe_load_top_after(blk);
 	uint32_t n = 0;
 
 	scan_top_seen(st, top);
@@ -115,7 +107,7 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 	frame_walk(w, st, b, seen->top, seen->gen);
 	sb->bad = false;
 	s->stats->frames += w->nr;
-	if (likely(!moved(block_of(st, b), seen->gen, seen->top))) {
+	if (likely(safe_load_is_still(block_of(st, b), seen->gen, seen->top))) {
 		*took += scan_stamp() - seen->hi;
 		sb->gen = seen->gen;
 		sb->top = seen->top;
@@ -165,7 +157,8 @@ static bool holds_still(const struct scan_state *st)
 	for (unsigned b = 0; b < st->nr_blocks; b++) {
 		const struct scan_block *sb = &st->b[b];
 
-		if (!sb->gen && (!sb->mark.gen || moved(block_of(st, b), sb->mark.gen, sb->mark.top)))
+		if (!sb->gen && (!sb->mark.gen ||
+				 !safe_load_is_still(block_of(st, b), sb->mark.gen, sb->mark.top)))
 			return false;
 	}
 	return true;
@@ -179,21 +172,20 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 	uint64_t walks = s->walks, took = 0;
 	uint32_t frames = 0;
 
-	/* exchange: visible before any record or foreign stack is read (scan_quiesce) */
 	if (!settle)
-		atomic_exchange(&s->walks, walks + 1);
+		order_walk_begin(&s->walks, walks + 1);
 	for (unsigned b = 0; b < st->nr_blocks; b++) {
 		const struct ldb_thread *blk = block_of(st, b);
 		struct scan_block *sb = &st->b[b];
 		struct scan_mark seen = { .lo = lo };
 
-		seen.top = safe_load((uintptr_t)&blk->top);
-		seen.gen = safe_load((uintptr_t)&blk->gen);
+		seen.top = safe_load_top(blk);
+		seen.gen = safe_load_gen_after(blk);
 		if (seen.gen == sb->gen && seen.top == sb->top) {
 			ok &= !sb->bad;
 			continue;
 		}
-		seen.top = safe_load((uintptr_t)&blk->top);
+		seen.top = safe_load_top_after(blk);
 		scan_top_seen(st, seen.top);
 		seen.hi = scan_stamp();
 		took += seen.hi - lo;
@@ -204,7 +196,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 			sb->mark = seen;
 	}
 	if (!settle)
-		atomic_store_explicit(&s->walks, walks + 2, memory_order_release);
+		order_walk_end(&s->walks, walks + 2);
 	if (settle) {
 		s->stats->moving++;
 	} else if (ok) {
@@ -224,7 +216,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 
 void look(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
-	uint32_t nr = atomic_load_explicit(&nr_blocks, memory_order_acquire);
+	uint32_t nr = order_list_count(&nr_blocks);
 	bool ok = true;
 
 	s->stats->looks++;
@@ -233,8 +225,8 @@ void look(struct scanner *s, struct scan_state *st, uint64_t lo)
 	for (unsigned b = 0; b < nr; b++) {
 		const struct ldb_thread *blk = block_of(st, b);
 		const struct scan_block *sb = &st->b[b];
-		uintptr_t top = safe_load((uintptr_t)&blk->top);
-		uint64_t gen = safe_load((uintptr_t)&blk->gen);
+		uintptr_t top = safe_load_top(blk);
+		uint64_t gen = safe_load_gen_after(blk);
 
 		if (unlikely(gen != sb->gen || top != sb->top)) {
 			look_changed(s, st, lo);
@@ -264,7 +256,7 @@ void look_blocks_new(struct scan_state *st, uint32_t n)
 		sb->mark.gen = 0;
 		sb->ok_gen = 0;
 		sb->known_gen = 0;
-		sb->made_from = safe_load((uintptr_t)&block_of(st, st->nr_blocks)->gen);
+		sb->made_from = safe_load_gen(block_of(st, st->nr_blocks));
 		sb->made_to = sb->made_from;
 	}
 }

@@ -27,7 +27,7 @@ static void give_way(struct scanner *s)
 {
 	if (session.scanner_cpu >= 0)
 		return;
-	if (unlikely(atomic_load_explicit(&s->thread.is_raised, memory_order_relaxed))) {
+	if (unlikely(order_any_load(&s->thread.is_raised))) {
 		watch_release(s);	/* who raised it has waited for that */
 		priority_give_way(&s->thread);
 	} else if (!s->sharing) {	/* else it has just slept */
@@ -68,7 +68,7 @@ static void scan_main(void *arg)
 		s->stamp = scan_stamp();
 	share_begin(s);
 	watch_begin(s);
-	while (!atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+	while (!order_any_load(&s->stop)) {
 		uint64_t begin = s->stamp;
 
 		give_way(s);
@@ -183,8 +183,8 @@ void scan_thread_new(struct thread *t, bool existing)
 	st->reg_blocks = -1;
 	st->last_ok = existing ? session.attach_tsc : t->start_tsc;
 	st->changed = st->last_ok;
-	atomic_store_explicit(&st->scanner, t->slot % session.nr_scanners, memory_order_release);
-	look_blocks_new(st, atomic_load(&nr_blocks));
+	order_owner_set(&st->scanner, t->slot % session.nr_scanners);
+	look_blocks_new(st, order_list_count(&nr_blocks));
 	t->scan = st;
 }
 
@@ -211,7 +211,7 @@ static bool scanners_are_ours(void)
 static bool is_looking(const struct scanner *s, const struct thread *t)
 {
 	for (unsigned i = 0; i < STINT_MAX; i++)
-		if (atomic_load(&s->looking[i]) == t)
+		if (order_hazard_get(&s->looking[i]) == t)
 			return true;
 	return false;
 }
@@ -242,9 +242,9 @@ void scan_quiesce(void)
 
 	for (unsigned i = 0; scanners && i < LDB_MAX_SCANNERS; i++) {
 		struct scanner *s = &scanners[i];
-		uint64_t from = atomic_load(&s->walks);
+		uint64_t from = order_walk_count(&s->walks);
 
-		while (scanners_are_ours() && from % 2 && atomic_load(&s->walks) == from)
+		while (scanners_are_ours() && from % 2 && order_walk_count(&s->walks) == from)
 			wait_a_little(s, &spins);
 	}
 }

@@ -89,25 +89,25 @@ static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i,
 	uint64_t seen = p->seen + !(f->flags & LDB_FUNC_F_FROM_START);
 	struct ldb_rec r[3];
 
-	__atomic_store_n(&p->ending_gen, f->gen, __ATOMIC_RELEASE);
+	order_ending_gen(p, f->gen);
 	if (!func_event(r, st, i, hi)) {
 		p->below_threshold++;
 		return;
 	}
-	__atomic_store_n(&p->ending_seen, seen, __ATOMIC_RELEASE);
+	order_ending_seen(p, seen);
 	if (s)
 		ring_write_scan(s->id, r, 3);
 	else
 		ring_write(r, 3);
-	__atomic_store_n(&p->seen, seen, __ATOMIC_RELEASE);
+	order_ending_counted(p, seen);
 }
 
 /* From here on nothing is known. */
 static void cut(struct scan_state *st, uint32_t depth)
 {
 	st->depth = depth;
-	__atomic_store_n(&st->stack->depth, depth, __ATOMIC_RELEASE);
-	__atomic_store_n(&st->page->ending_gen, 0, __ATOMIC_RELEASE);
+	order_stack_depth_set(st->stack, depth);
+	order_ending_gen(st->page, 0);
 }
 
 /*
@@ -246,7 +246,7 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 		push(st, &f[nr], i, hi);
 	}
 	st->page->too_deep += nr;
-	__atomic_store_n(&st->stack->depth, st->depth, __ATOMIC_RELEASE);
+	order_stack_depth_set(st->stack, st->depth);
 }
 
 void track_flush(struct scan_state *st, uint64_t hi)

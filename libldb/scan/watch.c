@@ -56,7 +56,7 @@ static void register_thread(struct scan_state *st)
  */
 static uint32_t kernel_seq(const struct scan_state *st)
 {
-	uint32_t seq = __atomic_load_n(&st->page->k_seq, __ATOMIC_ACQUIRE);
+	uint32_t seq = order_kernel_seq(st->page);
 
 	return st->reg_blocks >= 0 && st->page->k_tid == st->t->tid ? seq : 0;
 }
@@ -67,7 +67,7 @@ static uint32_t kernel_seq(const struct scan_state *st)
  */
 static void woken(struct scan_state *st, uint32_t seq, uint64_t lo)
 {
-	uint64_t in = __atomic_load_n(&st->page->k_tsc_in, __ATOMIC_ACQUIRE);
+	uint64_t in = order_kernel_in(st->page);
 
 	/* k_tsc_in of an earlier time on a CPU is too early, and says nothing */
 	if (st->asleep_seq && seq == st->asleep_seq + 1 && kernel_seq(st) == seq &&
@@ -130,7 +130,7 @@ static void remove_active(struct scanner *s, uint32_t i)
 	struct scan_state *st = t->scan;
 
 	s->active[i] = t;
-	if (st && st->scanner == s->id)
+	if (st && order_owner_is(&st->scanner, s->id))
 		st->place = i;
 }
 
@@ -152,13 +152,13 @@ static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32
 /* Threads that came are at the end of live[]; those moved there are found by the sweep. */
 static void add_new(struct scanner *s)
 {
-	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+	uint32_t nr = order_live_count(&nr_live);
 
 	for (uint32_t i = s->nr_known; i < nr; i++) {
-		struct thread *t = atomic_load_explicit(&live[i], memory_order_relaxed);
+		struct thread *t = order_live_get(&live[i]);
 		struct scan_state *st = t ? t->scan : NULL;
 
-		if (st && st->scanner == s->id && !is_active(s, st, t))
+		if (st && order_owner_is(&st->scanner, s->id) && !is_active(s, st, t))
 			activate(s, st, t);
 	}
 	s->nr_known = nr;
@@ -170,14 +170,14 @@ static void add_running(struct scanner *s)
 	for (uint32_t cpu = 0; cpu < session.nr_cpus; cpu++) {
 		const struct ldb_ring_hdr *hdr = (const struct ldb_ring_hdr *)
 			(session.base + session.rings_off + cpu * session.ring_stride);
-		uint32_t slot = __atomic_load_n(&hdr->k_slot, __ATOMIC_RELAXED);
+		uint32_t slot = order_kernel_slot(hdr);
 		struct scan_state *st;
 
 		s->stats->pages++;
 		if (!slot || slot > session.max_threads)
 			continue;
 		st = &states[slot - 1];
-		if (st->t && st->t->scan == st && st->scanner == s->id && !is_active(s, st, st->t))
+		if (st->t && st->t->scan == st && order_owner_is(&st->scanner, s->id) && !is_active(s, st, st->t))
 			activate(s, st, st->t);
 	}
 }
@@ -187,8 +187,8 @@ static void add_running(struct scanner *s)
 void watch_release(struct scanner *s)
 {
 	for (unsigned i = 0; i < STINT_MAX; i++)
-		if (atomic_load_explicit(&s->looking[i], memory_order_relaxed))
-			atomic_store_explicit(&s->looking[i], NULL, memory_order_release);
+		if (order_any_load(&s->looking[i]))
+			order_hazard_clear(&s->looking[i]);
 	s->nr_stint = 0;
 }
 
@@ -197,37 +197,37 @@ static struct scan_state *state_of(const struct scanner *s, struct thread *t)
 {
 	struct scan_state *st;
 
-	if (atomic_load(&t->state) != THREAD_LIVE)
+	if (order_thread_state(&t->state) != THREAD_LIVE)
 		return NULL;
 	st = t->scan;
-	return st && st->scanner == s->id ? st : NULL;
+	return st && order_owner_is(&st->scanner, s->id) ? st : NULL;
 }
 
 static void sweep(struct scanner *s, unsigned n)
 {
-	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+	uint32_t nr = order_live_count(&nr_live);
 
 	for (uint32_t seen = 0; n && seen < nr && seen < 4 * SWEEP; seen++) {
 		uint32_t i = s->next_live < nr ? s->next_live : 0;
-		struct thread *t = atomic_load_explicit(&live[i], memory_order_relaxed);
+		struct thread *t = order_live_get(&live[i]);
 		/* without the hazard: states and pages outlive every thread */
 		struct scan_state *st = t ? t->scan : NULL;
 
 		s->next_live = i + 1;
-		if (!st || st->scanner != s->id || is_active(s, st, t))
+		if (!st || !order_owner_is(&st->scanner, s->id) || is_active(s, st, t))
 			continue;
 		n--;
 		pace_stamp(s, scan_stamp_before());
 		if (still_asleep(s, st, s->stamp))
 			continue;
-		atomic_store_explicit(&s->looking[0], t, memory_order_relaxed);
-		atomic_thread_fence(memory_order_seq_cst);
+		order_hazard_set(&s->looking[0], t);
+		order_hazards_visible();
 		st = state_of(s, t);
 		if (st && s->stamp >= st->next_look)
 			visit(s, st, s->stamp);
 		if (st && !is_idle(s, st, nr))
 			activate(s, st, t);
-		atomic_store_explicit(&s->looking[0], NULL, memory_order_release);
+		order_hazard_clear(&s->looking[0]);
 	}
 }
 
@@ -238,8 +238,8 @@ static void choose(struct scanner *s)
 	uint32_t n = s->nr_active - from < STINT_MAX ? s->nr_active - from : STINT_MAX;
 
 	for (uint32_t i = 0; i < n; i++)
-		atomic_store_explicit(&s->looking[i], s->active[from + i], memory_order_relaxed);
-	atomic_thread_fence(memory_order_seq_cst);
+		order_hazard_set(&s->looking[i], s->active[from + i]);
+	order_hazards_visible();
 	/* from the end: what takes the place of a removed one is not held */
 	for (uint32_t i = n; i--;) {
 		struct scan_state *st = state_of(s, s->active[from + i]);
@@ -273,7 +273,7 @@ static void balance(struct scanner *s)
 
 		busy += st && is_busy(s, st);
 	}
-	atomic_store_explicit(&s->nr_busy, busy, memory_order_relaxed);
+	order_any_store(&s->nr_busy, busy);
 	for (unsigned i = 0; i < session.nr_scanners; i++)
 		if (atomic_load(&scanners[i].nr_busy) < atomic_load(&least->nr_busy))
 			least = &scanners[i];
@@ -287,8 +287,7 @@ static void balance(struct scanner *s)
 		deactivate(s, st);
 		s->stint[i] = s->stint[--s->nr_stint];
 		s->stats->handed++;
-		/* all that is known of it is written before */
-		atomic_store_explicit(&st->scanner, least->id, memory_order_release);
+		order_owner_set(&st->scanner, least->id);
 		return;
 	}
 }
@@ -313,7 +312,7 @@ static void round_done(struct scanner *s)
 
 void watch_stint(struct scanner *s)
 {
-	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+	uint32_t nr = order_live_count(&nr_live);
 
 	if (session.nr_scanners > 1)
 		balance(s);
@@ -332,7 +331,7 @@ void watch_stint(struct scanner *s)
 /* A thread that works on no request can wait when there is not time for all. */
 static bool can_wait(struct scanner *s, const struct scan_state *st)
 {
-	if (atomic_load_explicit(&st->t->in_request, memory_order_relaxed)) {
+	if (order_any_load(&st->t->in_request)) {
 		s->nr_tagged++;
 		return false;
 	}

@@ -32,9 +32,9 @@ _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_m
  */
 static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t self_tid)
 {
-	if (__atomic_load_n((uint32_t *)(self + CPU_PTHREAD_TID_OFFSET), __ATOMIC_RELAXED) != self_tid)
+	if (order_any_load_word((uint32_t *)(self + CPU_PTHREAD_TID_OFFSET)) != self_tid)
 		return 0;
-	return __atomic_load_n((uint32_t *)(pthread + CPU_PTHREAD_TID_OFFSET), __ATOMIC_RELAXED);
+	return order_any_load_word((uint32_t *)(pthread + CPU_PTHREAD_TID_OFFSET));
 }
 
 /* Tid of the owner, 0 if there is none or the lock does not say. */
@@ -43,10 +43,10 @@ static inline uint32_t glibc_mutex_owner(const void *mutex)
 	const pthread_mutex_t *m = mutex;
 
 	/* These two keep the tid in the lock word, set by the same atomic. */
-	if (__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) &
+	if (order_any_load_word(&m->__data.__kind) &
 	    (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_PI))
-		return __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) & GLIBC_TID_MASK;
-	return __atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED);
+		return order_any_load_word(&m->__data.__lock) & GLIBC_TID_MASK;
+	return order_any_load_word(&m->__data.__owner);
 }
 
 /*
@@ -57,7 +57,7 @@ static inline bool glibc_mutex_nested(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
 
-	return __atomic_load_n(&m->__data.__count, __ATOMIC_RELAXED) > 1;
+	return order_any_load_word(&m->__data.__count) > 1;
 }
 
 /*
@@ -69,7 +69,7 @@ static inline bool glibc_mutex_untriable(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
 
-	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & GLIBC_MUTEX_ROBUST;
+	return order_any_load_word(&m->__data.__kind) & GLIBC_MUTEX_ROBUST;
 }
 
 /* There is no other thread that could have it. */
@@ -78,7 +78,7 @@ static inline bool glibc_mutex_alone(const void *mutex)
 	const pthread_mutex_t *m = mutex;
 
 	return __libc_single_threaded &&
-	       !(__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) &
+	       !(order_any_load_word(&m->__data.__kind) &
 		 (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_SHARED));
 }
 
@@ -87,7 +87,7 @@ static inline bool glibc_mutex_is_usual(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
 
-	return !(__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & ~GLIBC_MUTEX_NO_ELISION);
+	return !(order_any_load_word(&m->__data.__kind) & ~GLIBC_MUTEX_NO_ELISION);
 }
 
 /*
@@ -99,7 +99,7 @@ static inline bool glibc_mutex_unwanted(const void *mutex)
 	const pthread_mutex_t *m = mutex;
 
 	return glibc_mutex_is_usual(mutex) &&
-	       __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED) == 1;
+	       order_any_load_word(&m->__data.__lock) == 1;
 }
 
 /*
@@ -111,13 +111,11 @@ static inline bool glibc_mutex_unwanted(const void *mutex)
 static inline bool glibc_mutex_take(void *mutex, uint32_t self_tid)
 {
 	pthread_mutex_t *m = mutex;
-	int free = 0;
 
-	if (!__atomic_compare_exchange_n(&m->__data.__lock, &free, 1, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	if (!order_mutex_take(&m->__data.__lock))
 		return false;
 	m->__data.__nusers++;
-	__atomic_store_n(&m->__data.__owner, self_tid, __ATOMIC_RELAXED);
+	order_any_store_word(&m->__data.__owner, self_tid);
 	return true;
 }
 
@@ -125,15 +123,14 @@ static inline bool glibc_mutex_take(void *mutex, uint32_t self_tid)
 static inline bool glibc_mutex_give(void *mutex)
 {
 	pthread_mutex_t *m = mutex;
-	int owner = m->__data.__owner, taken = 1;
+	int owner = m->__data.__owner;
 
 	m->__data.__nusers--;
-	__atomic_store_n(&m->__data.__owner, 0, __ATOMIC_RELAXED);
-	if (likely(__atomic_compare_exchange_n(&m->__data.__lock, &taken, 0, false,
-					       __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
+	order_any_store_word(&m->__data.__owner, 0);
+	if (likely(order_mutex_give(&m->__data.__lock)))
 		return true;
 	m->__data.__nusers++;
-	__atomic_store_n(&m->__data.__owner, owner, __ATOMIC_RELAXED);
+	order_any_store_word(&m->__data.__owner, owner);
 	return false;
 }
 
@@ -142,7 +139,7 @@ static inline bool glibc_mutex_is_simple(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
 
-	return !(__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) &
+	return !(order_any_load_word(&m->__data.__kind) &
 		 (GLIBC_MUTEX_ROBUST | PTHREAD_MUTEX_RECURSIVE_NP));
 }
 
@@ -151,7 +148,7 @@ static inline bool glibc_mutex_reentered(const void *mutex, uint32_t self_tid)
 {
 	const pthread_mutex_t *m = mutex;
 
-	return (__atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED) & 3) ==
+	return (order_any_load_word(&m->__data.__kind) & 3) ==
 		PTHREAD_MUTEX_RECURSIVE_NP && glibc_mutex_owner(mutex) == self_tid;
 }
 
@@ -166,7 +163,7 @@ static inline uint32_t glibc_rwlock_writer(const void *rwlock)
 {
 	const pthread_rwlock_t *l = rwlock;
 
-	return __atomic_load_n(&l->__data.__cur_writer, __ATOMIC_RELAXED);
+	return order_any_load_word(&l->__data.__cur_writer);
 }
 
 /*

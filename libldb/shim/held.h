@@ -66,12 +66,12 @@ void release_end(struct release *r);
 static inline void hook_enter(struct thread *t)
 {
 	t->list->in_hook = (uint32_t)cpu_stack_pointer() | 1;
-	atomic_signal_fence(memory_order_seq_cst);
+	order_signal();
 }
 
 static inline void hook_leave(struct thread *t)
 {
-	atomic_signal_fence(memory_order_seq_cst);
+	order_signal();
 	t->list->in_hook = 0;
 }
 
@@ -165,9 +165,9 @@ static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const vo
 	uint32_t n = l->nr_held;
 	struct held_lock CPU_THREAD_SPACE *h;
 
-	atomic_signal_fence(memory_order_seq_cst);
+	order_signal();
 	l->nr_held++;	/* relative, not n */
-	atomic_signal_fence(memory_order_seq_cst);	/* reserved, now fill */
+	order_signal();	/* reserved, now fill */
 	h = &l->held[n];	/* n < HELD_FAST: a handler can only have emptied the list */
 	h->lock = (uintptr_t)lock;
 	h->site_kind = held_site_kind(site, kind);
@@ -185,7 +185,7 @@ static inline void held_stamp_fast(struct held_list CPU_THREAD_SPACE *l, const v
 
 static inline void held_unpush_fast(struct held_list CPU_THREAD_SPACE *l)
 {
-	atomic_signal_fence(memory_order_seq_cst);
+	order_signal();
 	l->nr_held--;
 }
 
@@ -196,7 +196,7 @@ static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const vo
 
 	if (unlikely(n >= HELD_MAX || l->held[n].lock != (uintptr_t)lock || l->held[n].begin))
 		return false;
-	atomic_signal_fence(memory_order_seq_cst);	/* relative, not n */
+	order_signal();	/* relative, not n */
 	l->nr_held--;
 	return true;
 }
@@ -215,7 +215,7 @@ static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const vol
 			return false;
 		h->begin = 0;
 	}
-	atomic_signal_fence(memory_order_seq_cst);	/* relative, not n */
+	order_signal();	/* relative, not n */
 	l->nr_held--;
 	return true;
 }

@@ -10,10 +10,10 @@
 
 uint32_t join_tid_of(uintptr_t pthread)
 {
-	uint32_t nr = atomic_load_explicit(&nr_live, memory_order_acquire);
+	uint32_t nr = order_live_count(&nr_live);
 
 	for (uint32_t n = 0; n < nr; n++) {
-		const struct thread *t = atomic_load_explicit(&live[n], memory_order_relaxed);
+		const struct thread *t = order_live_get(&live[n]);
 
 		if (t && cpu_pthread_of(t->tp) == pthread)
 			return t->tid;

@@ -21,7 +21,7 @@ void *libgcc_function(const char *name)
 
 static void *libgcc_find(void **slot, const char *name)
 {
-	void *fn = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	void *fn = order_any_load_word(slot);
 
 	if (fn)
 		return fn;
@@ -32,7 +32,7 @@ static void *libgcc_find(void **slot, const char *name)
 	}
 	if (!fn)
 		abort();	/* as glibc does when it cannot unwind */
-	__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+	order_any_store_word(slot, fn);
 	return fn;
 }
 

@@ -89,11 +89,11 @@ static bool libc_is_next(void)
 bool mutex_is_known(uint32_t tid)
 {
 	static _Atomic uint32_t known;	/* 0: not looked yet; else 1 + the answer */
-	uint32_t k = atomic_load_explicit(&known, memory_order_relaxed);
+	uint32_t k = order_any_load(&known);
 
 	if (!k) {
 		k = 1 + (libc_does_the_same(tid) && libc_is_next());
-		atomic_store_explicit(&known, k, memory_order_relaxed);
+		order_any_store(&known, k);
 	}
 	return k == 2;
 }

@@ -30,8 +30,7 @@ static int no_such_sem(void)
 		__typeof__(next_table.name) fn_ = (__typeof__(fn_))	\
 			symbol_next(#name, version);			\
 		if (fn_)						\
-			__atomic_store_n(&next_table.name, fn_,		\
-					 __ATOMIC_RELAXED);		\
+			order_any_store_word(&next_table.name, fn_);	\
 		fn_;							\
 	})
 

@@ -46,7 +46,7 @@ void *libgcc_function(const char *name);
 
 #pragma GCC visibility pop
 
-/* Relaxed: whichever value is seen, the stub or the function, is right. */
-#define next(name)	__atomic_load_n(&next_table.name, __ATOMIC_RELAXED)
+/* In any order: whichever value is seen, the stub or the function, is right. */
+#define next(name)	order_any_load_word(&next_table.name)
 
 #endif /* SHIM_NEXT_H */

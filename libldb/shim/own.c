@@ -36,7 +36,7 @@ static struct wait *own_find(const volatile void *lock)
 
 static void own_drop(const struct wait *w)
 {
-	atomic_fetch_sub_explicit(waiters_of((const void *)w->lock), 1, memory_order_relaxed);
+	order_any_sub(waiters_of((const void *)w->lock), 1);
 }
 
 void own_forget(void)
@@ -156,7 +156,7 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 	if (!t)
 		return;
 	/* If it is another's by now, the lock was given back before we came. */
-	if (atomic_load_explicit(waker_slot(lock), memory_order_relaxed) == waker_word(lock, t->tid))
+	if (order_any_load(waker_slot(lock)) == waker_word(lock, t->tid))
 		waker_set(lock, 0);
 	if (own_take(lock, &w)) {
 		hook_leave(t);

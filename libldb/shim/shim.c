@@ -548,7 +548,7 @@ void shim_fork_child(void)
 void shim_flush(struct thread *t)
 {
 	const struct held_list *l = t->list;
-	uint32_t nr = __atomic_load_n(&l->nr_held, __ATOMIC_ACQUIRE);
+	uint32_t nr = order_held_count(&l->nr_held);
 
 	for (uint32_t n = 0; n < nr && n < HELD_MAX; n++) {
 		const volatile struct held_lock *p = &l->held[n];

@@ -6,6 +6,7 @@
 #define SHIM_SYMBOL_H
 
 #include <stdbool.h>
+#include "order.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -22,11 +23,11 @@ void *symbol_of_libc(const char *name);
 /* What *slot holds, looked up the first time; NULL: there is none, and it is looked up again. */
 static inline void *symbol_cached(void **slot, const char *name)
 {
-	void *fn = __atomic_load_n(slot, __ATOMIC_RELAXED);
+	void *fn = order_any_load_word(slot);
 
 	if (__builtin_expect(!fn, 0)) {
 		fn = symbol_next(name, NULL);
-		__atomic_store_n(slot, fn, __ATOMIC_RELAXED);
+		order_any_store_word(slot, fn);
 	}
 	return fn;
 }

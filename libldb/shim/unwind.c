@@ -107,8 +107,7 @@ static void pop_below(uintptr_t sp, uintptr_t here)
 		const struct ldb_frame *left;
 
 		if (top && chain_cut(t, top, sp, &to, here, &left) && left != top)
-			__atomic_store_n(&block[i]->top, (struct ldb_frame *)left,
-					 __ATOMIC_RELAXED);
+			order_chain_cut(block[i], (struct ldb_frame *)left);
 	}
 }
 

@@ -24,7 +24,7 @@ static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uin
 /* Whom the object's slot names; 0: nobody. */
 static uint32_t waker_of(const volatile void *object)
 {
-	uint64_t word = atomic_load_explicit(waker_slot(object), memory_order_relaxed);
+	uint64_t word = order_any_load(waker_slot(object));
 	uint32_t tid = word & ((1U << WAKER_TID_BITS) - 1);
 
 	return word == waker_word(object, tid) ? tid : 0;
@@ -115,7 +115,7 @@ void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock
 {
 	uint32_t owner = owner_of(lock, kind);
 
-	atomic_fetch_add_explicit(waiters_of(lock), 1, memory_order_relaxed);
+	order_any_add(waiters_of(lock), 1);
 	wait_begin(w, t, (uintptr_t)lock, kind, owner, site);
 	/* The owner is written a moment after the lock is taken: look again. */
 	if (!owner)
@@ -129,7 +129,7 @@ void wait_lock_end(struct wait *w, int rc)
 	struct held_lock *h;
 	uint64_t end;
 
-	atomic_fetch_sub_explicit(waiters_of(lock), 1, memory_order_relaxed);
+	order_any_sub(waiters_of(lock), 1);
 	if (!t)
 		return;
 	end = session_clock();

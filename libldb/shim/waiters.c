@@ -8,13 +8,13 @@ _Atomic uint64_t wakers_table[1 << WAITERS_BITS];
 void waiters_forget(void)
 {
 	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
-		if (atomic_load_explicit(&waiters_table[n], memory_order_relaxed))
-			atomic_store_explicit(&waiters_table[n], 0, memory_order_relaxed);
+		if (order_any_load(&waiters_table[n]))
+			order_any_store(&waiters_table[n], 0);
 }
 
 void wakers_forget(void)
 {
 	for (unsigned n = 0; n < 1 << WAITERS_BITS; n++)
-		if (atomic_load_explicit(&wakers_table[n], memory_order_relaxed))
-			atomic_store_explicit(&wakers_table[n], 0, memory_order_relaxed);
+		if (order_any_load(&wakers_table[n]))
+			order_any_store(&wakers_table[n], 0);
 }

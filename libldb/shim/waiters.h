@@ -26,12 +26,12 @@ static inline _Atomic uint32_t *waiters_of(const volatile void *lock)
 }
 
 /*
- * Relaxed: a waiter that comes between this look and the unlock waits for no
+ * Any order: a waiter that comes between this look and the unlock waits for no
  * longer than that, and its record names the holder all the same.
  */
 static inline bool waiters_seen(const volatile void *lock)
 {
-	return atomic_load_explicit(waiters_of(lock), memory_order_relaxed);
+	return order_any_load(waiters_of(lock));
 }
 
 /*
@@ -57,14 +57,14 @@ static inline uint64_t waker_word(const volatile void *object, uint32_t tid)
 
 static inline bool waker_is_awaited(const volatile void *object)
 {
-	return atomic_load_explicit(waker_slot(object), memory_order_relaxed) >> WAKER_TID_BITS ==
+	return order_any_load(waker_slot(object)) >> WAKER_TID_BITS ==
 	       waker_word(object, 0) >> WAKER_TID_BITS;
 }
 
 /* By who waits, with its own tid if it wakes the others, too; then by who ends waits. */
 static inline void waker_set(const volatile void *object, uint32_t tid)
 {
-	atomic_store_explicit(waker_slot(object), waker_word(object, tid), memory_order_relaxed);
+	order_any_store(waker_slot(object), waker_word(object, tid));
 }
 
 /* In a fork child: nobody waits for a lock. */

@@ -43,6 +43,11 @@ static inline void cpu_load_fence(void)
 	__asm__ volatile("lfence" : : : "memory");
 }
 
+/* Loads are made in the order in which they are written. */
+static inline void cpu_order_loads(void)
+{
+}
+
 static inline void cpu_relax(void)
 {
 	__asm__ volatile("pause" : : : "memory");

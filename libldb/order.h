@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Loads and stores whose order matters, by name, each with its partner: whoever is on the
+ * other side, and what would go wrong.
+ *
+ * Five parties share memory without a lock: the program's threads (what the plugin emits, the
+ * registry, the shim), the scanners, the control thread, the recorder (another process:
+ * tools/record/order.h) and the kernel module (kmod/order.h, ring.h, stamp.h).  The chain of
+ * records has its loads in scan/safe-load.h.
+ *
+ * What x86 gives: loads are made in the order in which they are written, and so are stores;
+ * only a store may still be on its way when a later load is made, until a locked instruction.
+ * So an acquire or a release costs nothing there and only keeps the compiler from moving
+ * things; a store that has to be seen before a later load needs a locked instruction, which
+ * "full" says here.  All but the emitted code and the loads of the chain are written in terms
+ * of C11, so that they hold on any CPU; those two rest on x86, and say so ("x86:").
+ *
+ * What is not in this file is under a lock, of one thread alone, or a flag off the hot paths
+ * that is read and written with C11's strongest order (atomic_load(), atomic_store(), ...),
+ * where nobody has to think.  tests/lint/order.t finds any other.
+ */
+#ifndef LDB_ORDER_H
+#define LDB_ORDER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <linux/ldb.h>
+#include <ldb/abi.h>
+
+struct thread;
+
+/*
+ * Any order will do: the value says all by itself.  Hints (who waits, who holds), pointers to
+ * functions that are found again if they are not seen, counters.
+ */
+#define order_any_load(p)		atomic_load_explicit(p, memory_order_relaxed)
+#define order_any_store(p, v)		atomic_store_explicit(p, v, memory_order_relaxed)
+#define order_any_add(p, v)		atomic_fetch_add_explicit(p, v, memory_order_relaxed)
+#define order_any_sub(p, v)		atomic_fetch_sub_explicit(p, v, memory_order_relaxed)
+/* The same for words whose type is not ours, or is plain because others share it. */
+#define order_any_load_word(p)		__atomic_load_n(p, __ATOMIC_RELAXED)
+#define order_any_store_word(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define order_any_add_word(p, v)	__atomic_add_fetch(p, v, __ATOMIC_RELAXED)
+
+/*
+ * Against a signal handler of the same thread, that is in the order of the program: the CPU
+ * keeps that anyway.  Partner: the wrappers that the handler calls.
+ */
+static inline void order_signal(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/*
+ * Cutting the chain of the thread's own block, as an emitted unlink does: one store, after
+ * which what lies below it may be overwritten.  The records below keep their contents until
+ * later stores, and those are seen later.  Partner: safe_load_is_still()
+ */
+static inline void order_chain_cut(struct ldb_thread *block, struct ldb_frame *left)
+{
+	__atomic_store_n(&block->top, left, __ATOMIC_RELAXED);
+}
+
+/*
+ * Lists that only grow: an entry is written before the count that has it.  The thread blocks
+ * (block_off), the modules.  Partner: each other.
+ */
+static inline uint32_t order_list_count(const _Atomic uint32_t *nr)
+{
+	return atomic_load_explicit(nr, memory_order_acquire);
+}
+
+static inline void order_list_grow(_Atomic uint32_t *nr, uint32_t to)
+{
+	atomic_store(nr, to);
+}
+
+/*
+ * The registry: live[0 .. nr_live) is changed under its lock and read without.  An entry is
+ * written before the count that has it, and the table before the count that it has room for.
+ * A reader may see an entry twice or miss one that is moved, and one that is gone: what it
+ * does with it decides order_hazard_is_live().  Partner: each other.
+ */
+static inline uint32_t order_live_count(const _Atomic uint32_t *nr)
+{
+	return atomic_load_explicit(nr, memory_order_acquire);
+}
+
+static inline struct thread *order_live_get(struct thread *_Atomic const *entry)
+{
+	return atomic_load_explicit(entry, memory_order_relaxed);
+}
+
+static inline void order_live_put(struct thread *_Atomic *entry, struct thread *t)
+{
+	atomic_store(entry, t);
+}
+
+static inline void order_live_count_set(_Atomic uint32_t *nr, uint32_t to)
+{
+	atomic_store(nr, to);
+}
+
+/*
+ * Hazards.  A scanner says whom it is about to look at, and then asks whether that thread is
+ * still there; a thread says that it goes, and then waits for who is looking.  Each side's
+ * store has to be seen before its load is made: full, on both.  Else the scanner would read a
+ * stack that is gone.
+ */
+
+/* Followed by order_hazards_visible(), once for several. */
+static inline void order_hazard_set(struct thread *_Atomic *looking, struct thread *t)
+{
+	atomic_store_explicit(looking, t, memory_order_relaxed);
+}
+
+/* Full: the hazards before the states.  Partner: order_thread_state_set() */
+static inline void order_hazards_visible(void)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+}
+
+/* What was read of the thread was read before.  Partner: order_hazard_get() */
+static inline void order_hazard_clear(struct thread *_Atomic *looking)
+{
+	atomic_store_explicit(looking, NULL, memory_order_release);
+}
+
+/* By the scanner, with the hazard visible.  Partner: order_thread_state_set() */
+static inline uint32_t order_thread_state(const _Atomic uint32_t *state)
+{
+	return atomic_load(state);
+}
+
+/* Full: the state before a look at the hazards.  Partner: order_hazards_visible() */
+static inline void order_thread_state_set(_Atomic uint32_t *state, uint32_t to)
+{
+	atomic_store(state, to);
+}
+
+/* By the thread that goes: what follows happens after the look.  Partner: order_hazard_clear() */
+static inline struct thread *order_hazard_get(struct thread *_Atomic const *looking)
+{
+	return atomic_load(looking);
+}
+
+/*
+ * Walks: the count is odd while a scanner reads stacks.  It says so, and then reads where
+ * stacks are; who takes one away makes that known, and then waits for the walk that may be
+ * under way.  Full on both sides, as for hazards.
+ */
+
+/* Full: before stack_lo, or a registered stack, is read.  Partner: order_walk_count() */
+static inline void order_walk_begin(_Atomic uint64_t *walks, uint64_t to)
+{
+	atomic_exchange(walks, to);
+}
+
+/* All was read before.  Partner: order_walk_count() */
+static inline void order_walk_end(_Atomic uint64_t *walks, uint64_t to)
+{
+	atomic_store_explicit(walks, to, memory_order_release);
+}
+
+/* After order_stack_raise() or order_range_claim().  Partner: order_walk_begin() */
+static inline uint64_t order_walk_count(const _Atomic uint64_t *walks)
+{
+	return atomic_load(walks);
+}
+
+/*
+ * What lies below is about to go.  Full: before scan_quiesce() looks for walks, which would
+ * have read the old value.  Partner: order_walk_begin()
+ */
+static inline void order_stack_raise(uintptr_t *stack_lo, uintptr_t to)
+{
+	__atomic_store_n(stack_lo, to, __ATOMIC_RELAXED);
+}
+
+/*
+ * Registered stacks, [lo, hi): lo is written after hi, read before it, and looked at again:
+ * then the two belong together.
+ */
+
+/* Full: nobody finds it any more, before order_walk_count().  Partner: order_range_lo() */
+static inline bool order_range_claim(_Atomic uintptr_t *lo, uintptr_t from, uintptr_t busy)
+{
+	return atomic_load_explicit(lo, memory_order_relaxed) == from &&
+	       atomic_compare_exchange_strong(lo, &from, busy);
+}
+
+/* Partner: order_range_lo() */
+static inline void order_range_open(_Atomic uintptr_t *lo, _Atomic uintptr_t *hi,
+				    uintptr_t from, uintptr_t to)
+{
+	atomic_store_explicit(hi, to, memory_order_relaxed);
+	atomic_store_explicit(lo, from, memory_order_release);
+}
+
+/* After scan_quiesce(): who claims it next changes nothing under a walk.  Partner: order_range_claim() */
+static inline void order_range_free(_Atomic uintptr_t *lo, uintptr_t free)
+{
+	atomic_store_explicit(lo, free, memory_order_release);
+}
+
+/* Partner: order_range_open() */
+static inline uintptr_t order_range_lo(const _Atomic uintptr_t *lo)
+{
+	return atomic_load_explicit(lo, memory_order_acquire);
+}
+
+/* Between order_range_lo() and order_range_is_still().  Partner: order_range_open() */
+static inline uintptr_t order_range_hi(const _Atomic uintptr_t *hi)
+{
+	return atomic_load_explicit(hi, memory_order_relaxed);
+}
+
+/* hi was read before.  Partner: order_range_claim() */
+static inline bool order_range_is_still(const _Atomic uintptr_t *lo, uintptr_t from)
+{
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(lo, memory_order_relaxed) == from;
+}
+
+/*
+ * The session: what a recorder asked for is written, and the memory mapped, before a thread
+ * can see it on.  A relaxed load, in each wrapper: x86: what is read after it was written
+ * before it.  Another CPU needs an acquire.  A thread that saw it on goes on a while after it
+ * is off: the memory stays mapped, and the epoch tells.  Partner: each other.
+ */
+static inline uint32_t order_session_on(const _Atomic uint32_t *on)
+{
+	return atomic_load_explicit(on, memory_order_relaxed);
+}
+
+static inline void order_session_set(_Atomic uint32_t *on, uint32_t to)
+{
+	atomic_store(on, to);
+}
+
+/*
+ * Rings (linux/ldb.h).  Where a record goes is settled by one atomic addition; any order will
+ * do, as the reader believes no head: it believes a slot's commit word, which is made of what
+ * is in the slot.  Partner: order_ring_head()
+ */
+static inline uint64_t order_ring_reserve(struct ldb_ring_hdr *hdr, unsigned nr)
+{
+	return __atomic_fetch_add(&hdr->head, nr, __ATOMIC_RELAXED);
+}
+
+/* The same in a ring with one writer.  Partner: order_ring_head() */
+static inline uint64_t order_ring_reserve_own(struct ldb_ring_hdr *hdr, unsigned nr)
+{
+	uint64_t at = hdr->head;
+
+	__atomic_store_n(&hdr->head, at + nr, __ATOMIC_RELEASE);
+	return at;
+}
+
+/* Last: the rest of the slot was written before.  Partner: order_slot_read() */
+static inline void order_slot_commit(struct ldb_rec *slot, uint32_t commit)
+{
+	__atomic_store_n(&slot->commit, commit, __ATOMIC_RELEASE);
+}
+
+/*
+ * Pages of threads, by the registry and the scanner, and the stack that a scanner knows.
+ */
+
+/* Last: the page's other fields were written before.  Partner: order_page_state() */
+static inline void order_page_state_set(struct ldb_page *page, uint32_t state)
+{
+	__atomic_store_n(&page->state, state, __ATOMIC_RELEASE);
+}
+
+/* Partner: order_pages_used() */
+static inline void order_pages_used_set(struct ldb_info *info, uint64_t nr)
+{
+	__atomic_store_n(&info->pages_used, nr, __ATOMIC_RELEASE);
+}
+
+/*
+ * What the scanner does when an invocation has ended, in this order, so that the recorder of
+ * a program that was killed in between counts it once: gen, seen as it will be, the record
+ * into a ring, seen.  When all of a block is done, the depth, and gen is 0.  The recorder reads
+ * the fields when the program is dead, in any order.  Partner: order_stack_depth()
+ */
+static inline void order_ending_gen(struct ldb_page *page, uint64_t gen)
+{
+	__atomic_store_n(&page->ending_gen, gen, __ATOMIC_RELEASE);
+}
+
+static inline void order_ending_seen(struct ldb_page *page, uint64_t seen)
+{
+	__atomic_store_n(&page->ending_seen, seen, __ATOMIC_RELEASE);
+}
+
+static inline void order_ending_counted(struct ldb_page *page, uint64_t seen)
+{
+	__atomic_store_n(&page->seen, seen, __ATOMIC_RELEASE);
+}
+
+/* After the frames that it covers.  Partner: order_stack_depth() */
+static inline void order_stack_depth_set(struct ldb_stack *stack, uint32_t depth)
+{
+	__atomic_store_n(&stack->depth, depth, __ATOMIC_RELEASE);
+}
+
+/*
+ * What the kernel module says of a thread and of a CPU (kmod/stamp.h).
+ */
+
+/* Before the rest of what the page says.  Partner: ldb_stamp_in(), ldb_stamp_out() */
+static inline uint32_t order_kernel_seq(const struct ldb_page *page)
+{
+	return __atomic_load_n(&page->k_seq, __ATOMIC_ACQUIRE);
+}
+
+/* Before k_seq is read once more.  Partner: ldb_stamp_in() */
+static inline uint64_t order_kernel_in(const struct ldb_page *page)
+{
+	return __atomic_load_n(&page->k_tsc_in, __ATOMIC_ACQUIRE);
+}
+
+/* A hint by itself: who runs on that CPU.  Partner: ldb_stamp_cpu() */
+static inline uint32_t order_kernel_slot(const struct ldb_ring_hdr *hdr)
+{
+	return __atomic_load_n(&hdr->k_slot, __ATOMIC_RELAXED);
+}
+
+/*
+ * Which scanner a thread's state belongs to: all that the former one knew is written before
+ * the next one may touch it.  Partner: each other.
+ */
+static inline void order_owner_set(_Atomic uint32_t *scanner, uint32_t id)
+{
+	atomic_store_explicit(scanner, id, memory_order_release);
+}
+
+static inline bool order_owner_is(const _Atomic uint32_t *scanner, uint32_t id)
+{
+	return atomic_load_explicit(scanner, memory_order_acquire) == id;
+}
+
+/*
+ * The locks a thread holds, looked at by the control thread when the recording is over: the
+ * entries that the count has were written before, in the order of the program.  x86: the
+ * thread writes them plainly; another CPU needs a release there.  What is torn is not
+ * written: shim_flush().  Partner: held_push()
+ */
+static inline uint32_t order_held_count(const uint32_t *nr)
+{
+	return __atomic_load_n(nr, __ATOMIC_ACQUIRE);
+}
+
+/* The usual mutex's word, 0 to 1 and back, as glibc does it.  Partner: glibc's own, in other threads */
+static inline bool order_mutex_take(int *word)
+{
+	int free = 0;
+
+	return __atomic_compare_exchange_n(word, &free, 1, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* What was done with the mutex held was done before. */
+static inline bool order_mutex_give(int *word)
+{
+	int taken = 1;
+
+	return __atomic_compare_exchange_n(word, &taken, 0, false,
+					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+/* An object's table of functions: they can be called as soon as they are there.  Partner: LDB_API_CALL_OF() */
+#define order_api_fill(member, fn)	__atomic_store_n(member, fn, __ATOMIC_RELEASE)
+
+/* Last of the door: a recorder that reads it finds the rest.  Partner: image_find() */
+static inline void order_door_open(uint64_t *magic, uint64_t to)
+{
+	__atomic_store_n(magic, to, __ATOMIC_RELEASE);
+}
+
+#endif /* LDB_ORDER_H */
