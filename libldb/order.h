@@ -175,7 +175,7 @@ static inline uint64_t order_walk_count(const _Atomic uint64_t *walks)
  */
 static inline void order_stack_raise(uintptr_t *stack_lo, uintptr_t to)
 {
-	__atomic_store_n(stack_lo, to, __ATOMIC_RELAXED);
+	__atomic_store_n(stack_lo, to, __ATOMIC_SEQ_CST);
 }
 
 /*
