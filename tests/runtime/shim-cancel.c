@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "shim/wait.h"
+#include "shim/waiters.h"
 #include "shim-harness.h"
 #include "tap.h"
 

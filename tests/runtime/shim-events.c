@@ -9,6 +9,7 @@
 #include <ldb/ldb.h>
 #include "runtime/runtime.h"
 #include "shim/wait.h"
+#include "shim/waiters.h"
 #include "shim-harness.h"
 #include "tap.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <ldb/ldb.h>
 #include "runtime/runtime.h"
-#include "shim/wait.h"
+#include "shim/waiters.h"
 #include "shim-harness.h"
 #include "tap.h"
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "runtime/runtime.h"
 #include "shim/wait.h"
+#include "shim/waiters.h"
 #include "shim-harness.h"
 #include "tap.h"
 
