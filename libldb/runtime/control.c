@@ -499,7 +499,7 @@ static void listen_forever(void)
 /* By who waits for one of ours. */
 static void raise_ours(void)
 {
-	/* a child made by a raw system call knows its parent's threads, which it must leave alone */
+	/* the child of a raw fork knows its parent's threads, which it must leave alone */
 	if (!control_is_ours())
 		return;
 	priority_raise(&control_thread);

@@ -329,8 +329,9 @@ void __ldb_module_loaded(const void *addr)
 	/* libraries initialised before us are found by our own constructor */
 	if (initialised && !inert) {
 		module_refresh();
+		/* what it has not reported by the end has no name */
 		if (session_was_on())
-			priority_raise(&control_thread);	/* what it has not reported by the end is nameless */
+			priority_raise(&control_thread);
 		if (module_on_first && module_nr_instrumented())
 			module_on_first();
 	}

@@ -71,7 +71,7 @@ struct scan_state {
 	_Atomic uint32_t scanner;	/* whose it is; that scanner may give it away */
 	int32_t place;		/* index in that scanner's active[]; -1: not there */
 	uint32_t asleep_seq;	/* page->k_seq while it slept and was polled; 0: it did not */
-	int32_t reg_blocks;	/* blocks it had when it was registered with the module; -1: it is not */
+	int32_t reg_blocks;	/* blocks when it was registered with the module; -1: it is not */
 	bool existing;		/* ran before the recording began */
 	bool fresh;		/* not seen yet */
 	bool failed;		/* a poll failed since last_ok */

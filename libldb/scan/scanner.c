@@ -8,7 +8,7 @@
 #include <errno.h>
 #include "scan.h"
 
-#define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than what counts as an observation gap */
+#define IDLE_RELAX	4		/* pauses of up to 70 ns each: less than a gap */
 #define SPINS_PER_SLEEP	200
 #define EXIT_SLEEP_NS	50000
 

@@ -44,8 +44,8 @@ void share_begin(struct scanner *s)
 }
 
 /*
- * Sleeps between two rounds: on purpose, so it is no observation gap unless far too long.  With the
- * smallest budgets that takes seconds and more, and scan_stop() wakes it.
+ * Sleeps between two rounds: on purpose, so it is no observation gap unless far too long.
+ * With the smallest budgets that takes seconds and more, and scan_stop() wakes it.
  */
 static void share_sleep(struct scanner *s, uint64_t ticks)
 {
