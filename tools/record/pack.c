@@ -20,7 +20,7 @@
 /* Kinds of rows that are kept back, and by which of their times they are in order. */
 static const struct kept_kind {
 	size_t row_bytes, time;
-} kept_kinds[LDB_BLK_IRQ + 1] = {
+} kept_kinds[] = {
 	[LDB_BLK_LOCK] = { sizeof(struct ldb_row_lock), offsetof(struct ldb_row_lock, end) },
 	[LDB_BLK_REQ] = { sizeof(struct ldb_row_req), offsetof(struct ldb_row_req, tick) },
 	[LDB_BLK_SCHED] = { sizeof(struct ldb_row_sched), offsetof(struct ldb_row_sched, tick) },
@@ -496,13 +496,14 @@ void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned 
 
 void pack_row(struct pack *p, unsigned kind, const void *row)
 {
-	const struct kept_kind *k = &kept_kinds[kind];
 	const struct ldb_row_irq *irq = row;
+	const struct kept_kind *k;
 
-	if (!k->row_bytes) {
+	if (kind >= NR_KINDS || !kept_kinds[kind].row_bytes) {
 		writer_add(p->w, kind, row, 1);
 		return;
 	}
+	k = &kept_kinds[kind];
 	rest_sometimes(p);
 	p->nr_rows++;
 	if (kind == LDB_BLK_IRQ) {
