@@ -4,36 +4,35 @@
  * size, and that every string ends.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include "record/record.h"
 
-static size_t message_size(unsigned type)
+/* Of a type that there is not all is 0. */
+static const struct message {
+	size_t size;
+	size_t text_end;	/* of a message with a string: where that ends */
+} messages[] = {
+#define TEXT(type, text)	{ sizeof(type), offsetof(type, text) + sizeof(((type *)0)->text) }
+	[LDB_MSG_HELLO] = TEXT(struct ldb_msg_hello, release),
+	[LDB_MSG_ATTACH] = { sizeof(struct ldb_msg_attach) },
+	[LDB_MSG_ATTACHED] = { sizeof(struct ldb_msg_attached) },
+	[LDB_MSG_ERROR] = TEXT(struct ldb_msg_text, text),
+	[LDB_MSG_TEXT] = TEXT(struct ldb_msg_text, text),
+	[LDB_MSG_MODULE] = TEXT(struct ldb_msg_module, path),
+	[LDB_MSG_UNLOADED] = { sizeof(struct ldb_msg_unloaded) },
+	[LDB_MSG_LEAVING] = TEXT(struct ldb_msg_leaving, text),
+	[LDB_MSG_READY] = { sizeof(struct ldb_msg) },
+	[LDB_MSG_RESUME] = { sizeof(struct ldb_msg) },
+	[LDB_MSG_DETACH] = { sizeof(struct ldb_msg) },
+	[LDB_MSG_DETACHED] = { sizeof(struct ldb_msg) },
+#undef TEXT
+};
+
+static const struct message *message_of(unsigned type)
 {
-	switch (type) {
-	case LDB_MSG_HELLO:
-		return sizeof(struct ldb_msg_hello);
-	case LDB_MSG_ATTACH:
-		return sizeof(struct ldb_msg_attach);
-	case LDB_MSG_ATTACHED:
-		return sizeof(struct ldb_msg_attached);
-	case LDB_MSG_ERROR:
-	case LDB_MSG_TEXT:
-		return sizeof(struct ldb_msg_text);
-	case LDB_MSG_MODULE:
-		return sizeof(struct ldb_msg_module);
-	case LDB_MSG_UNLOADED:
-		return sizeof(struct ldb_msg_unloaded);
-	case LDB_MSG_LEAVING:
-		return sizeof(struct ldb_msg_leaving);
-	case LDB_MSG_READY:
-	case LDB_MSG_RESUME:
-	case LDB_MSG_DETACH:
-	case LDB_MSG_DETACHED:
-		return sizeof(struct ldb_msg);
-	default:
-		return 0;
-	}
+	return &messages[type < sizeof(messages) / sizeof(messages[0]) ? type : 0];
 }
 
 int control_send(int sock, union control_message *m, unsigned type, int fd)
@@ -43,7 +42,7 @@ int control_send(int sock, union control_message *m, unsigned type, int fd)
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = { .h = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
 			     .cmsg_type = SCM_RIGHTS } };
-	struct iovec iov = { m, message_size(type) };
+	struct iovec iov = { m, message_of(type)->size };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 
 	m->m.type = type;
@@ -58,6 +57,7 @@ int control_send(int sock, union control_message *m, unsigned type, int fd)
 
 int control_receive(int sock, union control_message *m)
 {
+	const struct message *is;
 	ssize_t n;
 
 	/* Descriptors nobody asked for are not taken: there is no room for them. */
@@ -68,24 +68,13 @@ int control_receive(int sock, union control_message *m)
 		return errno == EAGAIN ? 0 : -ECONNRESET;
 	if (!n)
 		return -ECONNRESET;
-	if (n > (ssize_t)sizeof(*m) || n < (ssize_t)sizeof(m->m) || m->m.size != n ||
-	    message_size(m->m.type) != (size_t)n)
+	if (n > (ssize_t)sizeof(*m) || n < (ssize_t)sizeof(m->m) || m->m.size != n)
 		return -EPROTO;
-	switch (m->m.type) {
-	case LDB_MSG_HELLO:
-		m->hello.release[sizeof(m->hello.release) - 1] = '\0';
-		break;
-	case LDB_MSG_ERROR:
-	case LDB_MSG_TEXT:
-		m->text.text[sizeof(m->text.text) - 1] = '\0';
-		break;
-	case LDB_MSG_LEAVING:
-		m->leaving.text[sizeof(m->leaving.text) - 1] = '\0';
-		break;
-	case LDB_MSG_MODULE:
-		m->module.path[sizeof(m->module.path) - 1] = '\0';
-		break;
-	}
+	is = message_of(m->m.type);
+	if (is->size != (size_t)n)
+		return -EPROTO;
+	if (is->text_end)
+		((char *)m)[is->text_end - 1] = '\0';
 	return 1;
 }
 

@@ -61,8 +61,10 @@ static void send_resume(struct recording *r)
 }
 
 /* ldb's threads do not outlive the program's rights: see ldb/control.h. */
-static void on_leaving(struct recording *r, const struct ldb_msg_leaving *m)
+static void on_leaving(struct recording *r, const union control_message *message)
 {
+	const struct ldb_msg_leaving *m = &message->leaving;
+
 	recording_hang_up(r);
 	if (m->returns) {
 		recording_enter(r, PHASE_AWAY);
@@ -73,8 +75,10 @@ static void on_leaving(struct recording *r, const struct ldb_msg_leaving *m)
 	recording_close(r);
 }
 
-static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
+static void on_hello(struct recording *r, const union control_message *m)
 {
+	const struct ldb_msg_hello *h = &m->hello;
+
 	if (r->phase == PHASE_AWAY) {
 		send_resume(r);
 		return;
@@ -104,14 +108,16 @@ static void on_hello(struct recording *r, const struct ldb_msg_hello *h)
 	send_session(r);
 }
 
-static void on_attached(struct recording *r, const struct ldb_msg_attached *a)
+static void on_attached(struct recording *r, const union control_message *m)
 {
+	const struct ldb_msg_attached *a = &m->attached;
+
 	if (a->nr_unwatched && r->o->verbose)
 		cli_note("ldb-record: %u threads watched, %u not", a->nr_threads, a->nr_unwatched);
 	recording_enter(r, PHASE_READY);
 }
 
-static void on_ready(struct recording *r)
+static void on_ready(struct recording *r, const union control_message *m)
 {
 	if (r->phase == PHASE_READY)
 		output_program(r);
@@ -121,71 +127,65 @@ static void on_ready(struct recording *r)
 	recording_enter(r, PHASE_RUNNING);
 }
 
-static bool is_expected(const struct recording *r, unsigned type)
+static void on_module(struct recording *r, const union control_message *m)
 {
-	switch (type) {
-	case LDB_MSG_HELLO:
-		return r->phase == PHASE_HELLO || r->phase == PHASE_AWAY;
-	case LDB_MSG_LEAVING:
-		return r->phase == PHASE_RUNNING || r->phase == PHASE_READY;
-	case LDB_MSG_ATTACHED:
-		return r->phase == PHASE_ATTACH;
-	case LDB_MSG_READY:
-		return r->phase == PHASE_READY || r->phase == PHASE_RESUME;
-	case LDB_MSG_DETACHED:
-		return r->phase == PHASE_DETACH;
-	case LDB_MSG_MODULE:
-	case LDB_MSG_UNLOADED:
-		return recording_is_open(r);
-	case LDB_MSG_ERROR:
-	case LDB_MSG_TEXT:
-		return true;
-	default:
-		return false;
-	}
+	modules_loaded(r->modules, &m->module);
 }
+
+static void on_unloaded(struct recording *r, const union control_message *m)
+{
+	modules_unloaded(r->modules, &m->unloaded);
+}
+
+static void on_text(struct recording *r, const union control_message *m)
+{
+	output_warning(r, m->text.text);
+}
+
+static void on_error(struct recording *r, const union control_message *m)
+{
+	cli_error("process %d cannot be recorded: %s", r->pid, m->text.text);
+	recording_give_up(r);
+}
+
+static void on_detached(struct recording *r, const union control_message *m)
+{
+	recording_close(r);
+}
+
+#define IN(phase)	(1U << PHASE_##phase)
+#define IN_SESSION	(IN(ATTACH) | IN(READY) | IN(RUNNING) | IN(AWAY) | IN(RESUME) | IN(DETACH))
+
+static const struct handler {
+	void (*fn)(struct recording *r, const union control_message *m);
+	unsigned phases;	/* in which it may come */
+} handlers[] = {
+	[LDB_MSG_HELLO] = { on_hello, IN(HELLO) | IN(AWAY) },
+	[LDB_MSG_ATTACHED] = { on_attached, IN(ATTACH) },
+	[LDB_MSG_READY] = { on_ready, IN(READY) | IN(RESUME) },
+	[LDB_MSG_LEAVING] = { on_leaving, IN(RUNNING) | IN(READY) },
+	[LDB_MSG_MODULE] = { on_module, IN_SESSION },
+	[LDB_MSG_UNLOADED] = { on_unloaded, IN_SESSION },
+	[LDB_MSG_TEXT] = { on_text, -1U },
+	[LDB_MSG_ERROR] = { on_error, -1U },
+	[LDB_MSG_DETACHED] = { on_detached, IN(DETACH) },
+};
 
 static void on_message(struct recording *r, const union control_message *m)
 {
-	if (!is_expected(r, m->m.type)) {
-		/* An answer that crossed our DETACH. */
-		if (r->phase == PHASE_DETACH)
-			return;
-		cli_error("process %d does not keep to the protocol (message %u): recording stopped",
-			  r->pid, m->m.type);
-		recording_give_up(r);
+	unsigned type = m->m.type;
+	bool is_known = type < sizeof(handlers) / sizeof(handlers[0]);
+
+	if (is_known && handlers[type].phases & 1U << r->phase) {
+		handlers[type].fn(r, m);
 		return;
 	}
-	switch (m->m.type) {
-	case LDB_MSG_HELLO:
-		on_hello(r, &m->hello);
-		break;
-	case LDB_MSG_ATTACHED:
-		on_attached(r, &m->attached);
-		break;
-	case LDB_MSG_READY:
-		on_ready(r);
-		break;
-	case LDB_MSG_LEAVING:
-		on_leaving(r, &m->leaving);
-		break;
-	case LDB_MSG_MODULE:
-		modules_loaded(r->modules, &m->module);
-		break;
-	case LDB_MSG_UNLOADED:
-		modules_unloaded(r->modules, &m->unloaded);
-		break;
-	case LDB_MSG_TEXT:
-		output_warning(r, m->text.text);
-		break;
-	case LDB_MSG_ERROR:
-		cli_error("process %d cannot be recorded: %s", r->pid, m->text.text);
-		recording_give_up(r);
-		break;
-	case LDB_MSG_DETACHED:
-		recording_close(r);
-		break;
-	}
+	/* An answer that crossed our DETACH. */
+	if (r->phase == PHASE_DETACH)
+		return;
+	cli_error("process %d does not keep to the protocol (message %u): recording stopped",
+		  r->pid, type);
+	recording_give_up(r);
 }
 
 void messages_receive(struct recording *r)

@@ -178,18 +178,24 @@ void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
 /* As the program sees it; 0: it does not, or that is not known. */
 uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid);
 
-/* perf-hits.c: page faults and interrupts. */
+/* perf-hits.c: the interrupts that a CPU is in. */
 
-struct perf_hits;
+#define PERF_NEST_MAX	8	/* real nesting is at most half of it */
 
-struct perf_hits *perf_hits_alloc(unsigned nr_cpus, const struct perf_sink *sink);
-void perf_hits_free(struct perf_hits *h);
+struct perf_nest {
+	struct perf_inside {
+		int64_t start;
+		int32_t by;
+		uint32_t kind, nr;
+		char name[33];	/* "": not known */
+	} at[PERF_NEST_MAX];
+	unsigned depth;
+};
 
-/* tid: of the watched thread that it hit, as the program sees it; 0: of none. */
-void perf_hits_event(struct perf_hits *h, const struct perf_event *e, int64_t tick, uint32_t tid);
+void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t tick);
 
-/* Events of this CPU were lost. */
-void perf_hits_lost(struct perf_hits *h, unsigned cpu);
+/* NULL: its entry was not seen.  Else it is valid until the next one enters. */
+const struct perf_inside *perf_nest_leave(struct perf_nest *n, const struct perf_event *e);
 
 /* perf-watch.c: which events concern the watched thread group. */
 

@@ -34,6 +34,7 @@ struct cpu {
 	bool is_deaf;		/* somebody else than we knew was there */
 	bool heard_idle;
 	unsigned nr_waiting;	/* watched threads */
+	struct perf_nest irqs;
 };
 
 struct perf_watch {
@@ -43,7 +44,6 @@ struct perf_watch {
 	struct task_table tasks;
 	struct cpu *cpus;
 	unsigned nr_cpus, nr_members;
-	struct perf_hits *hits;
 };
 
 struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode mode,
@@ -58,8 +58,7 @@ struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode
 	w->sink = sink;
 	w->nr_cpus = nr_cpus;
 	w->cpus = calloc(nr_cpus, sizeof(*w->cpus));
-	w->hits = perf_hits_alloc(nr_cpus, sink);
-	if (w->cpus && w->hits)
+	if (w->cpus)
 		return w;
 	perf_watch_free(w);
 	return NULL;
@@ -70,7 +69,6 @@ void perf_watch_free(struct perf_watch *w)
 	if (!w)
 		return;
 	task_table_free(&w->tasks);
-	perf_hits_free(w->hits);
 	free(w->cpus);
 	free(w);
 }
@@ -455,11 +453,49 @@ static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ld
 	emit(w, row);
 }
 
-static void on_hit(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+/* As the program sees the watched thread that was hit; 0: none was. */
+static uint32_t who_was_hit(struct perf_watch *w, const struct perf_event *e)
 {
 	struct task *t = task_find(&w->tasks, e->by);
 
-	perf_hits_event(w->hits, e, row->tick, is_watched(t) ? shown(w, t) : 0);
+	return is_watched(t) ? shown(w, t) : 0;
+}
+
+static void on_fault(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+{
+	struct ldb_row_fault fault = {
+		.flags = e->flags, .tid = who_was_hit(w, e), .tick = row->tick, .addr = e->addr,
+		.pc = e->pc,
+	};
+
+	if (fault.tid)
+		w->sink->row(w->sink->arg, LDB_BLK_FAULT, &fault);
+}
+
+static void on_irq_enter(struct perf_watch *w, const struct perf_event *e,
+			 struct ldb_row_sched *row)
+{
+	struct cpu *c = cpu_of(w, e->cpu);
+
+	if (c)
+		perf_nest_enter(&c->irqs, e, row->tick);
+}
+
+static void on_irq_leave(struct perf_watch *w, const struct perf_event *e,
+			 struct ldb_row_sched *row)
+{
+	struct cpu *c = cpu_of(w, e->cpu);
+	const struct perf_inside *in = c ? perf_nest_leave(&c->irqs, e) : NULL;
+	struct ldb_row_irq irq = {
+		.kind = e->flags, .cpu = e->cpu, .nr = e->value, .tid = who_was_hit(w, e),
+		.end = row->tick,
+	};
+
+	if (!in || !irq.tid)
+		return;
+	irq.start = in->start < row->tick ? in->start : row->tick;
+	irq.name = in->name;
+	w->sink->row(w->sink->arg, LDB_BLK_IRQ, &irq);
 }
 
 static void on_name(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
@@ -480,9 +516,10 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, struct ldb
 	};
 	struct cpu *c = cpu_of(w, e->cpu);
 
-	if (c)
+	if (c) {
 		c->is_known = false;
-	perf_hits_lost(w->hits, e->cpu);
+		c->irqs.depth = 0;
+	}
 	w->sink->row(w->sink->arg, LDB_BLK_LOST, &lost);
 }
 
@@ -509,8 +546,8 @@ static handler_fn *const handlers[] = {
 	[PERF_EVENT_FORK] = on_fork, [PERF_EVENT_NAME] = on_name,
 	[PERF_EVENT_EXEC] = on_exec, [PERF_EVENT_EXIT] = on_exit_of,
 	[PERF_EVENT_FUTEX_WAIT] = on_futex, [PERF_EVENT_FUTEX_WAKE] = on_futex,
-	[PERF_EVENT_LOST] = on_lost, [PERF_EVENT_FAULT] = on_hit,
-	[PERF_EVENT_IRQ_ENTER] = on_hit, [PERF_EVENT_IRQ_LEAVE] = on_hit,
+	[PERF_EVENT_LOST] = on_lost, [PERF_EVENT_FAULT] = on_fault,
+	[PERF_EVENT_IRQ_ENTER] = on_irq_enter, [PERF_EVENT_IRQ_LEAVE] = on_irq_leave,
 };
 
 void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick)
@@ -537,6 +574,7 @@ void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from)
 	for (unsigned i = 0; i < w->nr_cpus; i++) {
 		w->cpus[i] = from->cpus[i];
 		w->cpus[i].nr_waiting = 0;
+		w->cpus[i].irqs.depth = 0;
 	}
 }
 
