@@ -13,7 +13,7 @@
 #define LOOPS		150
 #define NR_THREADS	4
 #define LINES_MAX	200000
-#define UNNOTICED_MAX	3	/* switches, before perf-deaf.c helps */
+#define UNNOTICED_MAX	3	/* switches, before perf.c helps */
 
 static char why[512];
 static int one_cpu, other_cpu;
@@ -149,7 +149,7 @@ static void add(struct lines *l, unsigned cpu, const char *fmt, ...)
 	va_end(ap);
 }
 
-static bool is_deaf[1024];	/* CPUs where others' wakeups may be missing, see perf-deaf.c */
+static bool is_deaf[1024];	/* CPUs where others' wakeups may be missing, see perf.c */
 static pid_t group[64];
 static unsigned nr_group;
 

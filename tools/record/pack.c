@@ -3,17 +3,19 @@
  * Events of the rings -> rows of the trace; see pack.h.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/hash.h"
 #include "record/backlog.h"
-#include "record/irqnames.h"
 #include "record/pack.h"
 
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
 #define BIRTHS_MAX	65536	/* remembered */
 #endif
+#define IRQ_LINES_MAX	1024	/* the names of more are not kept */
+#define IRQ_NAME_SIZE	25
 #define FUNCS_AT_ONCE	128
 #define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
@@ -39,7 +41,12 @@ struct pack {
 		struct pack *pack;
 		struct backlog rows;
 	} kept[NR_KINDS];
-	struct irqnames irqnames;
+	struct irq_line {
+		uint32_t line;
+		char name[IRQ_NAME_SIZE];
+	} irq_lines[IRQ_LINES_MAX];
+	unsigned nr_irq_lines;
+	struct hash irq_by_line;
 	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
 	size_t nr_funcs;
 	struct last_func {
@@ -69,12 +76,63 @@ static inline void rest_sometimes(struct pack *p)
 		rest(p);
 }
 
+/* What interrupts are called: devices' lines as they become known, the rest by number. */
+
+static struct irq_line *find_irq_line(struct pack *p, uint32_t line)
+{
+	uint32_t n;
+
+	hash_each(&p->irq_by_line, hash_mix(0, line), n)
+		if (p->irq_lines[n].line == line)
+			return &p->irq_lines[n];
+	return NULL;
+}
+
+/* The last that is said of a line counts. */
+static void set_irq_name(struct pack *p, uint32_t line, const char *name)
+{
+	struct irq_line *known = find_irq_line(p, line);
+
+	if (!*name || (!known && p->nr_irq_lines == IRQ_LINES_MAX))
+		return;
+	if (!known && !hash_add(&p->irq_by_line, hash_mix(0, line), p->nr_irq_lines))
+		known = &p->irq_lines[p->nr_irq_lines++];
+	if (!known)
+		return;
+	known->line = line;
+	snprintf(known->name, sizeof(known->name), "%s", name);
+}
+
+/* "": not known. */
+static const char *irq_name(struct pack *p, const struct ldb_row_irq *row)
+{
+	/* In the kernel, softirq_to_name[]: part of what its tracepoints print. */
+	static const char *const softirqs[] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+	const struct irq_line *line;
+
+	if (row->flags & LDB_IRQ_F_HIDDEN)
+		return "";
+	switch (row->kind) {
+	case LDB_IRQ_HARD:
+		line = find_irq_line(p, row->nr);
+		return line ? line->name : "";
+	case LDB_IRQ_SOFT:
+		return row->nr < sizeof(softirqs) / sizeof(*softirqs) ? softirqs[row->nr] : "";
+	case LDB_IRQ_LOCAL_TIMER:
+		return "local_timer";
+	default:
+		return "";
+	}
+}
+
 /* Rings that say what a line is called were read up to here as well. */
 static void name_irqs(struct pack *p, struct ldb_row_irq *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		rows[i].name = rows[i].flags & LDB_IRQ_F_HIDDEN ? "" :
-			       irqnames_find(&p->irqnames, rows[i].kind, rows[i].nr);
+		rows[i].name = irq_name(p, &rows[i]);
 }
 
 static void write_rows(void *kept, void *rows, size_t nr)
@@ -127,7 +185,7 @@ void pack_free(struct pack *p)
 		return;
 	for (unsigned i = 0; i < NR_KINDS; i++)
 		backlog_exit(&p->kept[i].rows);
-	irqnames_exit(&p->irqnames);
+	hash_free(&p->irq_by_line);
 	hash_free(&p->birth_of);
 	free(p->births);
 	free(p->last_funcs);
@@ -441,13 +499,13 @@ static void irq_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 static void irq_name_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	struct ldb_irq_name_rec r;
-	char name[IRQNAMES_SIZE] = "";
+	char name[IRQ_NAME_SIZE] = "";
 
 	memcpy(&r, recs, sizeof(r));
 	memcpy(name, &r.name0, 8);
 	memcpy(name + 8, &r.name1, 8);
 	memcpy(name + 16, &r.name2, 8);
-	irqnames_set(&p->irqnames, r.irq, name);
+	set_irq_name(p, r.irq, name);
 }
 
 #define TYPE(type)	[(type) >> 8][(type) & (PACK_TYPES - 1)]
@@ -507,7 +565,7 @@ void pack_row(struct pack *p, unsigned kind, const void *row)
 	rest_sometimes(p);
 	p->nr_rows++;
 	if (kind == LDB_BLK_IRQ) {
-		irqnames_set(&p->irqnames, irq->nr, irq->name);
+		set_irq_name(p, irq->nr, irq->name);
 		p->nr_irqs++;
 	}
 	memcpy(keep_back(p, kind, *(const int64_t *)((const char *)row + k->time)), row,

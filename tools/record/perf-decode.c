@@ -309,7 +309,7 @@ static bool decode_comm(const struct perf_event_header *record, struct perf_even
 	return true;
 }
 
-/* samples: besides tracepoints, see perf-deaf.c. */
+/* samples: besides tracepoints, see perf.c. */
 static bool decode_switch(const struct perf_event_header *record, bool samples,
 			  struct perf_event *e)
 {

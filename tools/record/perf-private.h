@@ -5,7 +5,7 @@
  *
  *	ring -> decode -> backlog.c -> watch -> rows
  *
- * Only perf-open.c, perf-tracefs.c, perf-deaf.c, perf-ring.c (mmap), perf-tids.c
+ * Only perf.c, perf-open.c, perf-tracefs.c, perf-ring.c (mmap), perf-tids.c
  * (/proc) and kernel-clock.c ask the system; the rest are functions of their input.
  */
 #ifndef RECORD_PERF_PRIVATE_H
@@ -23,7 +23,7 @@
  */
 enum perf_event_kind {
 	PERF_EVENT_SWITCH	= 1,	/* a left in state flags, b came */
-	PERF_EVENT_SWITCH_TOO,		/* the same, told in another way, see perf-deaf.c */
+	PERF_EVENT_SWITCH_TOO,		/* the same, told in another way, see perf.c */
 	PERF_EVENT_OUT,			/* a left; who came is not known */
 	PERF_EVENT_IN,			/* b came; who left is not known */
 	PERF_EVENT_WAKING,		/* by wakes a */
@@ -220,7 +220,7 @@ void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 /* No more events: names not yet told. */
 void perf_watch_finish(struct perf_watch *w);
 
-/* Threads came to this CPU and left it without our being told, see perf-deaf.c. */
+/* Threads came to this CPU and left it without our being told, see perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
 /* A switch from its idle task was told. */
@@ -252,13 +252,5 @@ void perf_fds_close(struct perf_fds *s);
 
 /* Besides tracepoints, PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU. */
 bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
-
-/* perf-deaf.c: tasks whose events are not delivered. */
-
-/* Only on this CPU from now on.  False: not permitted. */
-bool perf_deaf_pin(unsigned cpu);
-
-/* Makes the CPU go idle and come back, if nothing else runs there. */
-void perf_deaf_provoke(void);
 
 #endif

@@ -22,6 +22,8 @@
 #define ENTER	"\033[?1049h\033[?25l\033[?7l\033[H\033[2J"	/* ?7: lines do not wrap */
 #define LEAVE	"\033[0m\033[?7h\033[?25h\033[?1049l"
 
+#define ESCAPE_MS	20	/* between the bytes that one key sends */
+
 static struct {
 	int fd;			/* of the terminal */
 	int said_fd, stderr_fd;	/* -1: stderr is no terminal */
@@ -184,59 +186,41 @@ static int next_byte(int wait_ms, bool *is_gone)
 	return -1;
 }
 
-static enum screen_key escape_key(bool *is_gone)
-{
-	int c = next_byte(20, is_gone), last;
-
-	if (c != '[' && c != 'O')
-		return KEY_NONE;
-	last = c = next_byte(20, is_gone);
-	while (last >= 0 && (last < '@' || last > '~'))
-		last = next_byte(20, is_gone);
-	switch (last) {
-	case 'A':
-		return KEY_UP;
-	case 'B':
-		return KEY_DOWN;
-	case 'C':
-		return KEY_SORT;
-	case 'D':
-		return KEY_SORT_BACK;
-	case 'H':
-		return KEY_HOME;
-	case '~':
-		return c == '5' ? KEY_PAGE_UP : c == '6' ? KEY_PAGE_DOWN : c == '1' ? KEY_HOME :
-		       KEY_NONE;
-	default:
-		return KEY_NONE;
-	}
-}
+/* What a key sends: a byte, or "ESC [" or "ESC O", maybe a number, and a byte. */
+static const struct key {
+	bool is_escape;
+	char number;		/* its first digit; 0: none, or it does not matter */
+	char byte;
+	enum screen_key key;
+} keys[] = {
+	{ false, 0, 'q', KEY_QUIT }, { false, 0, 'Q', KEY_QUIT },
+	{ false, 0, 's', KEY_SORT }, { false, 0, '>', KEY_SORT },
+	{ false, 0, 'S', KEY_SORT_BACK }, { false, 0, '<', KEY_SORT_BACK },
+	{ false, 0, 'p', KEY_PAUSE }, { false, 0, ' ', KEY_PAUSE },
+	{ false, 0, 'h', KEY_HELP }, { false, 0, '?', KEY_HELP },
+	{ false, 0, 'k', KEY_UP }, { false, 0, 'j', KEY_DOWN },
+	{ true, 0, 'A', KEY_UP }, { true, 0, 'B', KEY_DOWN },
+	{ true, 0, 'C', KEY_SORT }, { true, 0, 'D', KEY_SORT_BACK }, { true, 0, 'H', KEY_HOME },
+	{ true, '5', '~', KEY_PAGE_UP }, { true, '6', '~', KEY_PAGE_DOWN },
+	{ true, '1', '~', KEY_HOME },
+};
 
 enum screen_key screen_key(bool *is_gone)
 {
-	switch (next_byte(0, is_gone)) {
-	case 'q':
-	case 'Q':
-		return KEY_QUIT;
-	case 's':
-	case '>':
-		return KEY_SORT;
-	case 'S':
-	case '<':
-		return KEY_SORT_BACK;
-	case 'p':
-	case ' ':
-		return KEY_PAUSE;
-	case 'h':
-	case '?':
-		return KEY_HELP;
-	case 'k':
-		return KEY_UP;
-	case 'j':
-		return KEY_DOWN;
-	case '\033':
-		return escape_key(is_gone);
-	default:
-		return KEY_NONE;
+	int byte = next_byte(0, is_gone), number = 0;
+	bool is_escape = byte == '\033';
+
+	if (is_escape) {
+		byte = next_byte(ESCAPE_MS, is_gone);
+		if (byte != '[' && byte != 'O')
+			return KEY_NONE;
+		number = byte = next_byte(ESCAPE_MS, is_gone);
+		while (byte >= 0 && (byte < '@' || byte > '~'))
+			byte = next_byte(ESCAPE_MS, is_gone);
 	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i].is_escape == is_escape && keys[i].byte == byte &&
+		    (!keys[i].number || keys[i].number == number))
+			return keys[i].key;
+	return KEY_NONE;
 }

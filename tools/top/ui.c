@@ -163,6 +163,10 @@ static void sort(struct ui *ui, size_t by)
 
 static void on_key(struct ui *ui, enum screen_key key)
 {
+	static const int rows[] = {
+		[KEY_UP] = -1, [KEY_DOWN] = 1, [KEY_PAGE_UP] = -PAGE, [KEY_PAGE_DOWN] = PAGE,
+	};
+
 	switch (key) {
 	case KEY_QUIT:
 		stop(ui);
@@ -180,16 +184,10 @@ static void on_key(struct ui *ui, enum screen_key key)
 		ui->draw.is_help = !ui->draw.is_help;
 		break;
 	case KEY_UP:
-		scroll(&ui->draw, &ui->view, -1);
-		break;
 	case KEY_DOWN:
-		scroll(&ui->draw, &ui->view, 1);
-		break;
 	case KEY_PAGE_UP:
-		scroll(&ui->draw, &ui->view, -PAGE);
-		break;
 	case KEY_PAGE_DOWN:
-		scroll(&ui->draw, &ui->view, PAGE);
+		scroll(&ui->draw, &ui->view, rows[key]);
 		break;
 	case KEY_HOME:
 		ui->draw.skip = 0;

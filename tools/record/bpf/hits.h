@@ -170,46 +170,19 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 	emit(now, member_tid(p, m), LDB_EV_IRQ, kind | nr_short << 8, begin, nr);
 }
 
-SEC("tp_btf/irq_handler_entry")
-int ldb_irq_entry(u64 *ctx)
-{
-	enter(LDB_IRQ_HARD, ctx[0]);
-	return 0;
+#define IRQ_PROBE(tracepoint, does)	\
+SEC("tp_btf/" #tracepoint)		\
+int ldb_##tracepoint(u64 *ctx)		\
+{					\
+	does;				\
+	return 0;			\
 }
 
-SEC("tp_btf/irq_handler_exit")
-int ldb_irq_exit(u64 *ctx)
-{
-	leave(LDB_IRQ_HARD, ctx[0], (void *)ctx[1]);
-	return 0;
-}
-
-SEC("tp_btf/softirq_entry")
-int ldb_softirq_entry(u64 *ctx)
-{
-	enter(LDB_IRQ_SOFT, ctx[0]);
-	return 0;
-}
-
-SEC("tp_btf/softirq_exit")
-int ldb_softirq_exit(u64 *ctx)
-{
-	leave(LDB_IRQ_SOFT, ctx[0], NULL);
-	return 0;
-}
-
-SEC("tp_btf/local_timer_entry")
-int ldb_timer_entry(u64 *ctx)
-{
-	enter(LDB_IRQ_LOCAL_TIMER, ctx[0]);
-	return 0;
-}
-
-SEC("tp_btf/local_timer_exit")
-int ldb_timer_exit(u64 *ctx)
-{
-	leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL);
-	return 0;
-}
+IRQ_PROBE(irq_handler_entry, enter(LDB_IRQ_HARD, ctx[0]))
+IRQ_PROBE(irq_handler_exit, leave(LDB_IRQ_HARD, ctx[0], (void *)ctx[1]))
+IRQ_PROBE(softirq_entry, enter(LDB_IRQ_SOFT, ctx[0]))
+IRQ_PROBE(softirq_exit, leave(LDB_IRQ_SOFT, ctx[0], NULL))
+IRQ_PROBE(local_timer_entry, enter(LDB_IRQ_LOCAL_TIMER, ctx[0]))
+IRQ_PROBE(local_timer_exit, leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL))
 
 #endif
