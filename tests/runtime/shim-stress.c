@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "runtime/runtime.h"
-#include "shim/wait.h"
+#include "shim/waiters.h"
 #include "shim-harness.h"
 #include "tap.h"
 
