@@ -3,6 +3,7 @@
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,5 +23,13 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 {
 	return need <= *room || array_grow(array, room, need, size);
 }
+
+/*
+ * One more element: array_push(b->rows, b->nr_rows, b->room_rows, { tid, start, end }).
+ * 0 or -ENOMEM.
+ */
+#define array_push(array, nr, room, ...)						\
+	(array_room(&(array), &(room), nr, sizeof(*(array))) ?				\
+	 ((array)[(nr)++] = (__typeof__(*(array)))__VA_ARGS__, 0) : -ENOMEM)
 
 #endif

@@ -30,91 +30,83 @@ static bool is_sooner(void *none, const struct work *const *a, const struct work
 
 HEAP(open, const struct work *, void *, is_sooner, heap_moved_none)
 
-static int add_owned(struct partition_build *b, const struct work *w, int64_t start, int64_t end)
+static void add_owned(struct partition_build *b, const struct work *w, int64_t start, int64_t end)
 {
 	struct owned *last = b->nr_owned ? &b->owned[b->nr_owned - 1] : NULL;
 
 	if (start >= end)
-		return 0;
+		return;
 	if (last && last->work == w && last->end == start) {
 		last->end = end;
 		last->end_ns = partition_ns(b, end);
-		return 0;
+	} else if (array_push(b->owned, b->nr_owned, b->room_owned, {
+			start, end, partition_ns(b, start), partition_ns(b, end), w, 0 })) {
+		b->ret = -ENOMEM;
 	}
-	if (!array_room(&b->owned, &b->room_owned, b->nr_owned, sizeof(*b->owned)))
-		return -ENOMEM;
-	b->owned[b->nr_owned++] = (struct owned){
-		start, end, partition_ns(b, start), partition_ns(b, end), w,
-	};
-	return 0;
 }
 
-/* Sums by class: class_at[c] .. class_at[c + 1] are its intervals, with sums before each. */
-static int sum_up(struct partition_build *b)
+static void sum_up(struct partition_build *b)
 {
-	size_t nr_classes = b->p->nr_classes, at = 0;
-	size_t *next;
+	size_t nr_classes = b->p->nr_classes;
+	uint32_t nr_ended = 0;
 
-	free(b->sums);
+	free(b->by_class);
 	free(b->class_at);
-	free(b->class_first);
-	free(b->nr_ended);
-	b->nr_ended = calloc(b->nr_owned + 1, sizeof(*b->nr_ended));
-	b->sums = calloc(b->nr_owned + 1, sizeof(*b->sums));
-	b->class_first = calloc(b->nr_owned + 1, sizeof(*b->class_first));
+	b->by_class = calloc(b->nr_owned + 1, sizeof(*b->by_class));
 	b->class_at = calloc(nr_classes + 2, sizeof(*b->class_at));
-	next = calloc(nr_classes + 1, sizeof(*next));
-	if (!b->sums || !b->class_first || !b->nr_ended || !b->class_at || !next) {
-		free(next);
-		return -ENOMEM;
+	if (!b->by_class || !b->class_at) {
+		b->ret = -ENOMEM;
+		return;
 	}
+	/* Counts two places ahead: filling moves each one place. */
 	for (size_t i = 0; i < b->nr_owned; i++)
-		b->class_at[b->owned[i].work->class + 1]++;
-	for (size_t c = 0; c < nr_classes; c++) {
-		b->class_at[c + 1] += b->class_at[c];
-		next[c] = b->class_at[c];
+		b->class_at[b->owned[i].work->class + 2]++;
+	for (size_t c = 2; c <= nr_classes; c++)
+		b->class_at[c] += b->class_at[c - 1];
+	for (size_t i = 0; i < b->nr_owned; i++) {
+		struct owned *o = &b->owned[i];
+
+		b->by_class[b->class_at[o->work->class + 1]++].owned = i;
+		o->nr_ended = nr_ended;
+		nr_ended += o->end == o->work->end;
 	}
 	for (size_t i = 0; i < b->nr_owned; i++) {
-		const struct owned *o = &b->owned[i];
-		uint32_t c = o->work->class;
+		const struct owned *o = &b->owned[b->by_class[i].owned];
 
-		at = next[c]++;
-		b->class_first[at] = i;
-		b->sums[at] = at > b->class_at[c] ? b->sums[at - 1] : 0;
-		ticks_add(&b->sums[at], o->end_ns - o->start_ns);
-		b->nr_ended[i + 1] = b->nr_ended[i] + (o->end == o->work->end);
+		if (i > b->class_at[o->work->class])
+			b->by_class[i].sum_ns = b->by_class[i - 1].sum_ns;
+		ticks_add(&b->by_class[i].sum_ns, o->end_ns - o->start_ns);
 	}
-	free(next);
-	return 0;
 }
 
-int partition_own(struct partition_build *b)
+void partition_own(struct partition_build *b)
 {
 	const struct work **heap = calloc(b->nr_thread_works + 1, sizeof(*heap));
 	int64_t cursor = INT64_MIN;
 	size_t nr = 0, next = 0;
-	int ret = heap ? 0 : -ENOMEM;
 
+	if (!heap)
+		b->ret = -ENOMEM;
 	b->nr_owned = 0;
-	while (!ret && (nr || next < b->nr_thread_works)) {
+	while (!b->ret && (nr || next < b->nr_thread_works)) {
 		const struct work *starts = next < b->nr_thread_works ? &b->thread_works[next] : NULL;
 
 		if (starts && (!nr || starts->start < heap[0]->end)) {
 			if (nr)
-				ret = add_owned(b, heap[0], cursor, starts->start);
+				add_owned(b, heap[0], cursor, starts->start);
 			cursor = starts->start;
 			open_up(NULL, heap, nr++, starts);
 			next++;
 			continue;
 		}
-		ret = add_owned(b, heap[0], cursor, heap[0]->end);
+		add_owned(b, heap[0], cursor, heap[0]->end);
 		if (heap[0]->end > cursor)
 			cursor = heap[0]->end;
 		nr--;
 		open_down(NULL, heap, nr, 0, heap[nr]);
 	}
 	free(heap);
-	return ret ? ret : sum_up(b);
+	sum_up(b);
 }
 
 static int64_t clipped_ns(struct partition_build *b, const struct owned *o, int64_t start,
@@ -126,11 +118,11 @@ static int64_t clipped_ns(struct partition_build *b, const struct owned *o, int6
 	return o->end > start && o->start < end && to > from ? to - from : 0;
 }
 
-/* The first interval of the class that ends after tick: index into class_first[]. */
+/* The first interval of the class that ends after tick: index into by_class[]. */
 static size_t first_of_class(const struct partition_build *b, uint32_t class, int64_t tick)
 {
 	return search_range(b->class_at[class], b->class_at[class + 1], i,
-			    b->owned[b->class_first[i]].end <= tick);
+			    b->owned[b->by_class[i].owned].end <= tick);
 }
 
 /* What the thread worked on requests of the class in [start, end). */
@@ -143,16 +135,24 @@ static int64_t class_ns(struct partition_build *b, uint32_t class, int64_t start
 	if (first == limit)
 		return 0;
 	if (last < limit && first != last)
-		ns = clipped_ns(b, &b->owned[b->class_first[last]], start, end);
-	ns += clipped_ns(b, &b->owned[b->class_first[first]], start, end);
+		ns = clipped_ns(b, &b->owned[b->by_class[last].owned], start, end);
+	ns += clipped_ns(b, &b->owned[b->by_class[first].owned], start, end);
 	if (last > first + 1)
-		ns += b->sums[last - 1] - b->sums[first];
+		ns += b->by_class[last - 1].sum_ns - b->by_class[first].sum_ns;
 	return ns;
 }
 
 static size_t first_owned(const struct partition_build *b, int64_t tick)
 {
 	return search(b->nr_owned, i, b->owned[i].end <= tick);
+}
+
+/* How many works the thread ended in intervals before nr. */
+static uint32_t ended_before(const struct partition_build *b, size_t nr)
+{
+	const struct owned *last = nr ? &b->owned[nr - 1] : NULL;
+
+	return last ? last->nr_ended + (last->end == last->work->end) : 0;
 }
 
 /* How many works the thread ended in (start, end]. */
@@ -163,36 +163,31 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 	/* What ends exactly then counts, what merely gives way does not. */
 	if (last < b->nr_owned && b->owned[last].end == end)
 		last++;
-	return b->nr_ended[last] - b->nr_ended[first];
+	return ended_before(b, last) - ended_before(b, first);
 }
 
 /*
- * The time of a piece that the thread gave to others, by class; *all: the sum.  nr_own: works
+ * The time of a piece that the thread gave to others, by class; returns the sum.  nr_own: works
  * of the request itself that ended in it.
  */
-static int add_classes(struct partition_build *b, uint32_t request, uint32_t path, int64_t start,
-		       int64_t end, int64_t own_ns, uint32_t nr_own, int64_t *all)
+static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t path, int64_t start,
+			   int64_t end, int64_t own_ns, uint32_t nr_own)
 {
 	struct request *r = &b->p->requests[request];
 	uint32_t nr = count_ended(b, start, end) - nr_own;
-	int ret = 0;
+	int64_t all = 0;
 
-	*all = 0;
-	for (uint32_t c = 0; c < b->p->nr_classes && !ret; c++) {
+	for (uint32_t c = 0; c < b->p->nr_classes; c++) {
 		int64_t ns = class_ns(b, c, start, end) - (c == r->class ? own_ns : 0);
-		uint32_t leaf;
 
 		if (ns <= 0)
 			continue;
-		leaf = partition_leaf(b->p, LEAF_BEHIND, path, b->p->classes[c], 0, NULL);
-		if (leaf == NO_LEAF)
-			return -ENOMEM;
-		ret = partition_add_share(b, request, leaf, ns, nr ? nr : 1, 0);
-		*all += ns;
+		partition_add_time(b, request, LEAF_BEHIND, path, b->p->classes[c], ns, nr ? nr : 1);
+		all += ns;
 	}
-	if (*all)
+	if (all)
 		r->nr_ahead += nr ? nr : 1;
-	return ret;
+	return all;
 }
 
 /* What of each piece on this thread was spent on it. */
@@ -211,22 +206,22 @@ static int64_t *own_times(struct partition_build *b)
 }
 
 /* Of the pieces on this thread. */
-int partition_add_behind(struct partition_build *b)
+void partition_add_behind(struct partition_build *b)
 {
-	int64_t *own = own_times(b), all;
-	int ret = own ? 0 : -ENOMEM;
+	int64_t *own = own_times(b);
 
-	for (size_t i = 0; i < b->nr_thread_works && !ret; i++) {
+	if (!own)
+		b->ret = -ENOMEM;
+	for (size_t i = 0; i < b->nr_thread_works && !b->ret; i++) {
 		const struct work *w = &b->thread_works[i];
 
 		if (w->request != NO_REQUEST && !b->p->requests[w->request].is_left_out &&
 		    w->piece_start < w->piece_end &&
 		    own[i] < partition_ns(b, w->piece_end) - partition_ns(b, w->piece_start))
-			ret = add_classes(b, w->request, 0, w->piece_start, w->piece_end, own[i],
-					  w->end == w->piece_end, &all);
+			add_classes(b, w->request, 0, w->piece_start, w->piece_end, own[i],
+				    w->end == w->piece_end);
 	}
 	free(own);
-	return ret;
 }
 
 /* What the server did for nobody, as the request in its queue sees it. */
@@ -259,60 +254,52 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
 }
 
-static size_t first_idle(const struct partition_build *b, int64_t tick)
+/* Returns what is left of rest. */
+static int64_t add_idle(struct partition_build *b, const struct queued *q, int64_t rest)
 {
-	return search(b->nr_idle, i, b->idle[i].end <= tick);
-}
+	size_t first = search(b->nr_idle, i, b->idle[i].end <= q->start), n = first;
 
-static int add_idle(struct partition_build *b, const struct queued *q, int64_t *rest)
-{
-	int ret = 0;
-
-	for (size_t i = first_idle(b, q->start), n = 0;
-	     i < b->nr_idle && b->idle[i].start < q->end && n < LOOKED_AT && !ret; i++, n++) {
-		const struct idle *idle = &b->idle[i];
+	for (; n < b->nr_idle && b->idle[n].start < q->end && n < first + LOOKED_AT; n++) {
+		const struct idle *idle = &b->idle[n];
 		int64_t start = idle->start > q->start ? idle->start : q->start;
 		int64_t end = idle->end < q->end ? idle->end : q->end;
 		int64_t ns = partition_ns(b, end) - partition_ns(b, start);
-		uint32_t leaf;
 
-		if (ns > *rest)
-			ns = *rest;
+		if (ns > rest)
+			ns = rest;
 		if (ns <= 0)
 			continue;
-		leaf = idle_leaf(b, idle, q->path);
-		ret = leaf == NO_LEAF ? -ENOMEM : partition_add_share(b, q->request, leaf, ns, 1, 0);
-		*rest -= ns;
+		partition_add_share(b, q->request, idle_leaf(b, idle, q->path), ns, 1, 0);
+		rest -= ns;
 	}
-	return ret;
+	return rest;
 }
 
-int partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr)
+/* Rare: in a queue and on the thread at the same time. */
+static int64_t own_while_queued(struct partition_build *b, const struct queued *q)
 {
-	int ret = 0;
+	size_t first = first_owned(b, q->start), n = first;
+	int64_t own = 0;
 
-	for (const struct queued *q = first; q < first + nr && !ret; q++) {
-		int64_t rest = partition_ns(b, q->end) - partition_ns(b, q->start), own = 0, behind = 0;
-		uint32_t leaf;
+	for (; n < b->nr_owned && b->owned[n].start < q->end && n < first + LOOKED_AT; n++)
+		if (b->owned[n].work->request == q->request)
+			own += clipped_ns(b, &b->owned[n], q->start, q->end);
+	return own;
+}
+
+void partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr)
+{
+	for (const struct queued *q = first; q < first + nr && !b->ret; q++) {
+		int64_t rest = partition_ns(b, q->end) - partition_ns(b, q->start);
 
 		if (b->p->requests[q->request].is_left_out)
 			continue;
-		if (q->server && b->nr_owned) {
-			/* Rare: in a queue and on the thread at the same time. */
-			for (size_t n = first_owned(b, q->start), looked = 0;
-			     n < b->nr_owned && b->owned[n].start < q->end && looked < LOOKED_AT;
-			     n++, looked++)
-				if (b->owned[n].work->request == q->request)
-					own += clipped_ns(b, &b->owned[n], q->start, q->end);
-			ret = add_classes(b, q->request, q->path, q->start, q->end, own, 0, &behind);
-		}
-		rest -= behind;
-		if (q->server && !ret && rest > 0)
-			ret = add_idle(b, q, &rest);
-		if (ret || rest <= 0)
-			continue;
-		leaf = partition_leaf(b->p, LEAF_QUEUE, q->path, "", 0, NULL);
-		ret = leaf == NO_LEAF ? -ENOMEM : partition_add_share(b, q->request, leaf, rest, 1, 0);
+		if (q->server && b->nr_owned)
+			rest -= add_classes(b, q->request, q->path, q->start, q->end,
+					    own_while_queued(b, q), 0);
+		if (q->server && rest > 0)
+			rest = add_idle(b, q, rest);
+		if (rest > 0)
+			partition_add_time(b, q->request, LEAF_QUEUE, q->path, "", rest, 1);
 	}
-	return ret;
 }

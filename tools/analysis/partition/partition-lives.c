@@ -59,35 +59,37 @@ static const struct life_part *queue_of(const struct walk *w, const struct life_
 	return NULL;
 }
 
-static int add_gap(struct walk *w, int64_t start, int64_t end)
+static void add_gap(struct walk *w, int64_t start, int64_t end)
 {
-	uint32_t leaf = partition_leaf(w->b->p, LEAF_UNKNOWN, 0, PARTITION_BETWEEN, 0, NULL);
-
-	if (leaf == NO_LEAF)
-		return -ENOMEM;
-	return partition_add_share(w->b, w->request, leaf,
-				   partition_ns(w->b, end) - partition_ns(w->b, start), 1, 0);
+	partition_add_time(w->b, w->request, LEAF_UNKNOWN, 0, PARTITION_BETWEEN,
+			   partition_ns(w->b, end) - partition_ns(w->b, start), 1);
 }
 
-static int add_piece(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
+static void add_queued(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
 {
 	struct partition_build *b = w->b;
-	size_t at = w->first_work + (part - w->life->parts);
+	uint32_t path = partition_queue_path(b->p, part->queue, part->start);
 
-	if (!part->is_queue && !part->tid)
-		return add_gap(w, start, end);
-	if (part->is_queue) {
-		if (!array_room(&b->queued, &b->room_queued, b->nr_queued, sizeof(*b->queued)))
-			return -ENOMEM;
-		b->queued[b->nr_queued++] = (struct queued){
+	if (path == UINT32_MAX || array_push(b->queued, b->nr_queued, b->room_queued, {
 			.start = start, .end = end, .server = part->to_tid, .request = w->request,
-			.path = partition_queue_path(b->p, part->queue, part->start),
-		};
-		return b->queued[b->nr_queued - 1].path == UINT32_MAX ? -ENOMEM : 0;
+			.path = path }))
+		b->ret = -ENOMEM;
+}
+
+/* part: NULL: nothing had that time. */
+static void add_piece(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
+{
+	struct work *work;
+
+	if (!part || (!part->is_queue && !part->tid)) {
+		add_gap(w, start, end);
+	} else if (part->is_queue) {
+		add_queued(w, part, start, end);
+	} else {
+		work = &w->b->works[w->first_work + (part - w->life->parts)];
+		work->piece_start = start;
+		work->piece_end = end;
 	}
-	b->works[at].piece_start = start;
-	b->works[at].piece_end = end;
-	return 0;
 }
 
 /* What had the time before cursor; NULL: nothing, and *until is how far back. */
@@ -111,13 +113,12 @@ static const struct life_part *part_before(struct walk *w, const struct life_par
 	return NULL;
 }
 
-static int walk_back(struct walk *w)
+static void walk_back(struct walk *w)
 {
 	const struct life_part *part = NULL;
 	int64_t cursor = w->life->end;
-	int ret = 0;
 
-	while (cursor > w->life->start && !ret) {
+	while (cursor > w->life->start && !w->b->ret) {
 		int64_t until = w->life->start;
 
 		part = part_before(w, part, cursor, &until);
@@ -125,51 +126,45 @@ static int walk_back(struct walk *w)
 			until = part->start;
 		if (until < w->life->start)
 			until = w->life->start;
-		if (part)
-			ret = add_piece(w, part, until, cursor);
-		else if (until < cursor)
-			ret = add_gap(w, until, cursor);
+		if (until < cursor)
+			add_piece(w, part, until, cursor);
 		cursor = until;
 	}
-	return ret;
 }
 
-static int cut_life(struct partition_build *b, const struct life *life, uint32_t request,
-		    size_t first_work)
+static void cut_life(struct partition_build *b, const struct life *life, uint32_t request,
+		     size_t first_work)
 {
 	struct walk w = { b, life, request, first_work, NULL, NULL, 0, 0 };
 	uint32_t few[2 * 16];
-	int ret = 0;
 
 	w.by_end = life->nr_parts <= 16 ? few : calloc(2 * life->nr_parts, sizeof(*few));
-	if (!w.by_end)
-		return -ENOMEM;
+	if (!w.by_end) {
+		b->ret = -ENOMEM;
+		return;
+	}
 	w.heap = w.by_end + life->nr_parts;
 	for (size_t i = 0; i < life->nr_parts; i++)
 		w.by_end[i] = i;
 	if (life->nr_parts)
 		qsort_r(w.by_end, life->nr_parts, sizeof(*w.by_end), by_end, (void *)life);
-	ret = walk_back(&w);
+	walk_back(&w);
 	if (w.by_end != few)
 		free(w.by_end);
-	return ret;
 }
 
 /* One work for each part, so that parts and works count alike; those of queues are dropped later. */
-static int add_works(struct partition_build *b, const struct life *life, uint32_t request,
-		     uint32_t class)
+static void add_works(struct partition_build *b, const struct life *life, uint32_t request,
+		      uint32_t class)
 {
-	for (size_t i = 0; i < life->nr_parts; i++) {
+	for (size_t i = 0; i < life->nr_parts && !b->ret; i++) {
 		const struct life_part *part = &life->parts[i];
 
-		if (!array_room(&b->works, &b->room_works, b->nr_works, sizeof(*b->works)))
-			return -ENOMEM;
-		b->works[b->nr_works++] = (struct work){
+		b->ret = array_push(b->works, b->nr_works, b->room_works, {
 			.start = part->start, .end = part->end,
 			.tid = part->is_queue ? 0 : part->tid, .request = request, .class = class,
-		};
+		});
 	}
-	return 0;
 }
 
 static void drop_queue_works(struct partition_build *b, size_t first)
@@ -192,21 +187,18 @@ static uint32_t last_tid(const struct life *life)
 	return last ? last->tid : 0;
 }
 
-static int add_request(struct partition_build *b, const struct life *life, uint32_t class)
+/* Returns its number. */
+static uint32_t add_request(struct partition_build *b, const struct life *life, uint32_t class)
 {
 	struct partition *p = b->p;
-	struct request *r;
+	int64_t start_ns = ticks_time_ns(b->m->reader, life->start);
 
-	if (!array_room(&p->requests, &b->room_requests, p->nr_requests, sizeof(*p->requests)) ||
-	    p->nr_requests == NO_REQUEST)
-		return -ENOMEM;
-	r = &p->requests[p->nr_requests++];
-	*r = (struct request){
-		.id = life->id, .start = life->start, .end = life->end, .class = class,
-		.start_ns = ticks_time_ns(b->m->reader, life->start), .tid = last_tid(life),
-	};
-	r->latency_ns = ticks_time_ns(b->m->reader, life->end) - r->start_ns;
-	return 0;
+	if (p->nr_requests == NO_REQUEST || array_push(p->requests, p->nr_requests, b->room_requests, {
+			.id = life->id, .start = life->start, .end = life->end, .class = class,
+			.start_ns = start_ns, .tid = last_tid(life),
+			.latency_ns = ticks_time_ns(b->m->reader, life->end) - start_ns }))
+		b->ret = -ENOMEM;
+	return p->nr_requests - 1;
 }
 
 static int on_life(void *arg, struct life *life)
@@ -215,24 +207,22 @@ static int on_life(void *arg, struct life *life)
 	struct partition *p = b->p;
 	uint32_t class = partition_class(p, life->class), request = NO_REQUEST;
 	size_t first_work = b->nr_works;
-	int ret = class == UINT32_MAX ? -ENOMEM : 0;
 
-	if (!ret && life->start >= b->o->from && life->start <= b->o->to &&
+	if (class == UINT32_MAX)
+		return -ENOMEM;
+	if (life->start >= b->o->from && life->start <= b->o->to &&
 	    (!b->o->class || !fnmatch(b->o->class, life->class, 0))) {
-		if (life->is_complete) {
-			request = p->nr_requests;
-			ret = add_request(b, life, class);
-		} else {
+		if (life->is_complete)
+			request = add_request(b, life, class);
+		else
 			p->nr_incomplete++;
-		}
 		p->nr_lost_handoffs += life->has_lost_handoff;
 	}
-	if (!ret)
-		ret = add_works(b, life, request, class);
-	if (!ret && request != NO_REQUEST)
-		ret = cut_life(b, life, request, first_work);
+	add_works(b, life, request, class);
+	if (request != NO_REQUEST && !b->ret)
+		cut_life(b, life, request, first_work);
 	drop_queue_works(b, first_work);
-	return ret;
+	return b->ret;
 }
 
 ORDER_KEY(work_tid, struct work, tid)
@@ -241,23 +231,17 @@ ORDER_KEY(work_end, struct work, end)
 ORDER_KEY(queued_server, struct queued, server)
 ORDER_KEY(queued_start, struct queued, start)
 
-static int sort_all(struct partition_build *b)
+void partition_read_lives(struct partition_build *b)
 {
 	static const order_key of_work[] = { work_tid, work_start, work_end };
 	static const order_key of_queued[] = { queued_server, queued_start };
-	int ret = order_sort(&b->works, b->nr_works, sizeof(*b->works), of_work, 3);
-
-	b->room_works = b->nr_works;
-	if (!ret)
-		ret = order_sort(&b->queued, b->nr_queued, sizeof(*b->queued), of_queued, 2);
-	b->room_queued = b->nr_queued;
-	return ret;
-}
-
-int partition_read_lives(struct partition_build *b)
-{
 	struct lives_result result;
-	int ret = lives_each(b->m, on_life, b, &result);
 
-	return ret ? ret : sort_all(b);
+	b->ret = lives_each(b->m, on_life, b, &result);
+	if (!b->ret)
+		b->ret = order_sort(&b->works, b->nr_works, sizeof(*b->works), of_work, 3);
+	b->room_works = b->nr_works;
+	if (!b->ret)
+		b->ret = order_sort(&b->queued, b->nr_queued, sizeof(*b->queued), of_queued, 2);
+	b->room_queued = b->nr_queued;
 }

@@ -15,8 +15,6 @@ struct partition_names {
 	struct intern texts;
 	struct hash paths, leaves;
 	size_t room_paths, room_leaves, room_classes;
-	uint32_t *functions;		/* by path: its FUNCTION leaf + 1; 0: none yet */
-	size_t room_functions;
 };
 
 /* Texts */
@@ -34,11 +32,9 @@ uint32_t partition_class(struct partition *p, const char *name)
 		if (!strcmp(p->classes[i], name))
 			return i;
 	text = partition_intern(p, name);
-	if (!text || !array_room(&p->classes, &p->names->room_classes, p->nr_classes,
-				     sizeof(*p->classes)))
+	if (!text || array_push(p->classes, p->nr_classes, p->names->room_classes, text))
 		return UINT32_MAX;
-	p->classes[p->nr_classes] = text;
-	return p->nr_classes++;
+	return p->nr_classes - 1;
 }
 
 /* Paths: the same function, called the same way, whatever address in it was seen */
@@ -74,11 +70,10 @@ static uint32_t get_path(struct partition *p, const struct path *path)
 	hash_each(&names->paths, hash, n)
 		if (same_path(&p->paths[n], path))
 			return n;
-	if (!array_room(&p->paths, &names->room_paths, p->nr_paths, sizeof(*p->paths)) ||
-	    hash_add(&names->paths, hash, p->nr_paths))
+	if (array_push(p->paths, p->nr_paths, names->room_paths, *path) ||
+	    hash_add(&names->paths, hash, p->nr_paths - 1))
 		return UINT32_MAX;
-	p->paths[p->nr_paths] = *path;
-	return p->nr_paths++;
+	return p->nr_paths - 1;
 }
 
 uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbol *func)
@@ -150,36 +145,21 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 		if (at->kind == kind && at->path == path && at->label == new.label)
 			return n;
 	}
-	if (!array_room(&p->leaves, &names->room_leaves, p->nr_leaves, sizeof(*p->leaves)) ||
-	    hash_add(&names->leaves, hash, p->nr_leaves))
+	if (array_push(p->leaves, p->nr_leaves, names->room_leaves, new) ||
+	    hash_add(&names->leaves, hash, p->nr_leaves - 1))
 		return NO_LEAF;
-	p->leaves[p->nr_leaves] = new;
-	return p->nr_leaves++;
+	return p->nr_leaves - 1;
 }
 
 uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func)
 {
-	struct partition_names *names = p->names;
-	uint32_t path = partition_path(p, parent, func), leaf;
+	uint32_t path = partition_path(p, parent, func);
 
 	if (path == UINT32_MAX)
 		return NO_LEAF;
-	if (path >= names->room_functions) {
-		size_t room = 2 * p->nr_paths;
-		uint32_t *functions = reallocarray(names->functions, room, sizeof(*functions));
-
-		if (!functions)
-			return NO_LEAF;
-		memset(functions + names->room_functions, 0,
-		       (room - names->room_functions) * sizeof(*functions));
-		names->functions = functions;
-		names->room_functions = room;
-	}
-	if (names->functions[path])
-		return names->functions[path] - 1;
-	leaf = partition_leaf(p, LEAF_FUNCTION, path, "", 0, NULL);
-	names->functions[path] = leaf + 1;
-	return leaf;
+	if (!p->paths[path].leaf)
+		p->paths[path].leaf = partition_leaf(p, LEAF_FUNCTION, path, "", 0, NULL) + 1;
+	return p->paths[path].leaf - 1;
 }
 
 int partition_names_open(struct partition *p)
@@ -199,7 +179,6 @@ void partition_names_close(struct partition *p)
 	intern_free(&names->texts);
 	hash_free(&names->paths);
 	hash_free(&names->leaves);
-	free(names->functions);
 	free(names);
 	p->names = NULL;
 }

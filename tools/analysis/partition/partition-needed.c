@@ -33,21 +33,17 @@ static void merge(struct partition_build *b)
 	b->nr_needed = nr;
 }
 
-static int add(struct partition_build *b, uint32_t tid, int64_t start, int64_t end)
+static void add(struct partition_build *b, uint32_t tid, int64_t start, int64_t end)
 {
-	if (start >= end)
-		return 0;
-	if (!array_room(&b->needed, &b->room_needed, b->nr_needed, sizeof(*b->needed)))
-		return -ENOMEM;
-	b->needed[b->nr_needed++] = (struct needed){ tid, start, end };
-	return 0;
+	if (start < end && array_push(b->needed, b->nr_needed, b->room_needed, { tid, start, end }))
+		b->ret = -ENOMEM;
 }
 
 /*
  * With the works before and after: when a function began is known better if one knows when
  * that before it ended.
  */
-static int add_work(struct partition_build *b, size_t i)
+static void add_work(struct partition_build *b, size_t i)
 {
 	const struct work *w = &b->works[i];
 	int64_t start = w->piece_start, end = w->piece_end;
@@ -56,7 +52,7 @@ static int add_work(struct partition_build *b, size_t i)
 		start = w[-1].start;
 	if (i + 1 < b->nr_works && w[1].tid == w->tid && w[1].end > end)
 		end = w[1].end;
-	return add(b, w->tid, start, end);
+	add(b, w->tid, start, end);
 }
 
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick)
@@ -67,47 +63,45 @@ size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64
 }
 
 /* While its server worked on requests, it does not matter how. */
-static int add_queued(struct partition_build *b, const struct queued *q)
+static void add_queued(struct partition_build *b, const struct queued *q)
 {
-	size_t i = partition_first_work(b, q->server, q->start);
+	size_t first = partition_first_work(b, q->server, q->start);
 	int64_t at = q->start;
-	int ret = 0;
 
-	if (i && b->works[i - 1].tid == q->server && b->works[i - 1].end > at)
-		at = b->works[i - 1].end;
-	for (size_t nr = 0; !ret && nr < GAPS_MAX; i++, nr++) {
+	if (first && b->works[first - 1].tid == q->server && b->works[first - 1].end > at)
+		at = b->works[first - 1].end;
+	for (size_t i = first; i < first + GAPS_MAX; i++) {
 		const struct work *w = i < b->nr_works ? &b->works[i] : NULL;
 
-		if (!w || w->tid != q->server || w->start >= q->end)
-			return add(b, q->server, at, q->end);
-		ret = add(b, q->server, at, w->start);
+		if (!w || w->tid != q->server || w->start >= q->end) {
+			add(b, q->server, at, q->end);
+			return;
+		}
+		add(b, q->server, at, w->start);
 		if (w->end > at)
 			at = w->end;
 	}
-	return ret;
 }
 
-int partition_find_needed(struct partition_build *b)
+void partition_find_needed(struct partition_build *b)
 {
 	static const order_key keys[] = { needed_tid, needed_start };
 	const struct request *requests = b->p->requests;
-	int ret = 0;
 
-	for (size_t i = 0; i < b->nr_works && !ret; i++) {
+	for (size_t i = 0; i < b->nr_works; i++) {
 		const struct work *w = &b->works[i];
 
 		if (w->request != NO_REQUEST && !requests[w->request].is_left_out &&
 		    w->piece_start < w->piece_end)
-			ret = add_work(b, i);
+			add_work(b, i);
 	}
-	for (size_t i = 0; i < b->nr_queued && !ret; i++)
+	for (size_t i = 0; i < b->nr_queued; i++)
 		if (!requests[b->queued[i].request].is_left_out && b->queued[i].server)
-			ret = add_queued(b, &b->queued[i]);
-	if (!ret)
-		ret = order_sort(&b->needed, b->nr_needed, sizeof(*b->needed), keys, 2);
+			add_queued(b, &b->queued[i]);
+	if (!b->ret)
+		b->ret = order_sort(&b->needed, b->nr_needed, sizeof(*b->needed), keys, 2);
 	b->room_needed = b->nr_needed;
 	merge(b);
-	return ret;
 }
 
 static bool is_before(const struct needed *n, uint32_t tid, int64_t tick)

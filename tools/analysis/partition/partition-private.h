@@ -36,6 +36,13 @@ struct owned {
 	int64_t start, end;		/* ticks */
 	int64_t start_ns, end_ns;
 	const struct work *work;
+	uint32_t nr_ended;		/* works that ended in the intervals before */
+};
+
+/* An interval of works of one class. */
+struct class_owned {
+	int64_t sum_ns;			/* with those of the class before it */
+	size_t owned;			/* its index */
 };
 
 /* What a thread did when it worked on none. */
@@ -63,6 +70,7 @@ struct partition_build {
 	struct partition *p;
 	const struct partition_options *o;
 	struct model *m;
+	int ret;			/* of a failure: what is made after it does not count */
 	struct ticks_last last;
 	/* lives.c gives */
 	struct work *works;		/* then by tid, start */
@@ -81,9 +89,8 @@ struct partition_build {
 	size_t nr_thread_works;
 	struct owned *owned;
 	size_t nr_owned, room_owned;
-	int64_t *sums;			/* per class and interval, see partition-behind.c */
-	size_t *class_at, *class_first;
-	uint32_t *nr_ended;		/* works that ended in the intervals before */
+	struct class_owned *by_class;	/* the same by class: class_at[c] .. class_at[c + 1] */
+	size_t *class_at;
 	struct idle *idle;
 	size_t nr_idle, room_idle;
 	bool is_nap;			/* what is swept over now */
@@ -93,7 +100,7 @@ struct partition_build {
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;
 	/* of the current piece */
-	struct spent *spent;		/* by leaf */
+	struct spent *spent, spare;	/* by leaf; spare: of those there is no memory for */
 	size_t room_spent;
 	uint32_t *touched;		/* leaves */
 	size_t nr_touched, room_touched;
@@ -101,25 +108,28 @@ struct partition_build {
 };
 
 int64_t partition_ns(struct partition_build *b, int64_t tick);
-int partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
-			uint32_t nr, uint32_t nr_faults);
+void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
+			 uint32_t nr, uint32_t nr_faults);
+/* The same, of a leaf that is no function. */
+void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
+			uint32_t path, const char *label, int64_t ns, uint32_t nr);
 
 /* partition-lives.c */
-int partition_read_lives(struct partition_build *b);
+void partition_read_lives(struct partition_build *b);
 
 /* partition-needed.c: what is needed for the requests that are not left out */
-int partition_find_needed(struct partition_build *b);
+void partition_find_needed(struct partition_build *b);
 /* Index of the thread's first work that starts after tick; works are sorted by thread, start. */
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
 
 /* partition-behind.c: owned[] of the thread, and what is behind them */
-int partition_own(struct partition_build *b);
-int partition_add_behind(struct partition_build *b);
-int partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr);
+void partition_own(struct partition_build *b);
+void partition_add_behind(struct partition_build *b);
+void partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr);
 
 /* partition-sweep.c */
-int partition_sweep(struct partition_build *b);
+void partition_sweep(struct partition_build *b);
 
 /* partition-names.c: everything once; NO_LEAF, UINT32_MAX: out of memory */
 int partition_names_open(struct partition *p);

@@ -15,43 +15,37 @@
 
 /* The current piece: shares are collected by leaf, then given out */
 
-static int end_piece(struct partition_build *b)
+static void end_piece(struct partition_build *b)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < b->nr_touched && !ret; i++) {
+	for (size_t i = 0; i < b->nr_touched; i++) {
 		const struct spent *s = &b->spent[b->touched[i]];
 
 		if (s->ns || s->nr || s->nr_faults)
-			ret = partition_add_share(b, b->owned[b->spot].work->request, b->touched[i],
-						  s->ns, s->nr, s->nr_faults);
+			partition_add_share(b, b->owned[b->spot].work->request, b->touched[i],
+					    s->ns, s->nr, s->nr_faults);
 	}
 	b->nr_touched = 0;
 	b->stamp++;
-	return ret;
 }
 
 static struct spent *touch(struct partition_build *b, uint32_t leaf)
 {
+	size_t room = b->room_spent;
 	struct spent *s;
 
-	if (leaf >= b->room_spent) {
-		size_t room = b->p->nr_leaves + 256;
-		struct spent *spent = reallocarray(b->spent, room, sizeof(*spent));
-
-		if (!spent)
-			return NULL;
-		memset(spent + b->room_spent, 0, (room - b->room_spent) * sizeof(*spent));
-		b->spent = spent;
-		b->room_spent = room;
+	if (leaf == NO_LEAF ||
+	    !array_reserve(&b->spent, &b->room_spent, leaf + 1, sizeof(*b->spent))) {
+		b->ret = -ENOMEM;
+		return &b->spare;
 	}
+	if (room < b->room_spent)
+		memset(b->spent + room, 0, (b->room_spent - room) * sizeof(*b->spent));
 	s = &b->spent[leaf];
 	if (s->stamp == b->stamp)
 		return s;
-	if (!array_room(&b->touched, &b->room_touched, b->nr_touched, sizeof(*b->touched)))
-		return NULL;
+	if (array_push(b->touched, b->nr_touched, b->room_touched, leaf))
+		b->ret = -ENOMEM;
 	*s = (struct spent){ .stamp = b->stamp };
-	b->touched[b->nr_touched++] = leaf;
 	return s;
 }
 
@@ -68,100 +62,81 @@ static bool spot_range(const struct partition_build *b, const struct owned *o, i
 	return *start < *end;
 }
 
-static int add_idle(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
+static void add_idle(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
 	struct idle *last = b->nr_idle ? &b->idle[b->nr_idle - 1] : NULL;
 
 	if (!b->has_queued || start >= end)
-		return 0;
-	if (last && last->leaf == leaf && last->is_nap == b->is_nap && last->end == start) {
+		return;
+	if (last && last->leaf == leaf && last->is_nap == b->is_nap && last->end == start)
 		last->end = end;
-		return 0;
-	}
-	if (!array_room(&b->idle, &b->room_idle, b->nr_idle, sizeof(*b->idle)))
-		return -ENOMEM;
-	b->idle[b->nr_idle++] = (struct idle){ start, end, leaf, b->is_nap };
-	return 0;
+	else if (array_push(b->idle, b->nr_idle, b->room_idle, { start, end, leaf, b->is_nap }))
+		b->ret = -ENOMEM;
 }
 
-static int spend_on(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
+static void spend_on(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
-	struct spent *s = leaf == NO_LEAF ? NULL : touch(b, leaf);
+	struct spent *s = touch(b, leaf);
 
-	if (!s)
-		return -ENOMEM;
 	s->ns += partition_ns(b, end) - partition_ns(b, start);
 	while (b->next_fault < b->nr_faults && b->faults[b->next_fault] < start)
 		b->next_fault++;
 	for (; b->next_fault < b->nr_faults && b->faults[b->next_fault] < end; b->next_fault++)
 		s->nr_faults++;
-	return 0;
 }
 
 /* The thread was in no function that is known. */
-static int spend_unknown(struct partition_build *b, int64_t start, int64_t end)
+static void spend_unknown(struct partition_build *b, int64_t start, int64_t end)
 {
-	int ret = 0;
-
-	while (start < end && !ret) {
+	while (start < end && !b->ret) {
 		int64_t until = end;
 		bool is_away = gaps_cover(&b->m->gaps, b->tid, start, &until);
 
-		ret = spend_on(b, start, until, partition_leaf(b->p, LEAF_UNKNOWN, 0,
-			       is_away ? PARTITION_NOT_WATCHED : "", 0, NULL));
+		spend_on(b, start, until, partition_leaf(b->p, LEAF_UNKNOWN, 0,
+			 is_away ? PARTITION_NOT_WATCHED : "", 0, NULL));
 		start = until;
 	}
-	return ret;
 }
 
 /* The thread was in the leaf in [start, end). */
-static int spend(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
+static void spend(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
-	int ret = 0;
-
-	while (b->spot < b->nr_owned && !ret && start < end) {
+	while (b->spot < b->nr_owned && !b->ret && start < end) {
 		const struct owned *o = &b->owned[b->spot];
 		int64_t from, to, until = o->end < end ? o->end : end;
 
 		if (o->start >= end)
 			break;
 		if (o->start > start) {
-			ret = add_idle(b, start, o->start, leaf);
+			add_idle(b, start, o->start, leaf);
 			start = o->start;
 		}
-		if (!ret && spot_range(b, o, &from, &to)) {
+		if (spot_range(b, o, &from, &to)) {
 			from = from > start ? from : start;
 			to = to < until ? to : until;
 			if (leaf == NO_LEAF)
-				ret = spend_unknown(b, from, to);
+				spend_unknown(b, from, to);
 			else if (from < to)
-				ret = spend_on(b, from, to, leaf);
+				spend_on(b, from, to, leaf);
 		}
 		if (until > start)
 			start = until;
 		if (o->end > end)
 			break;
-		if (!ret)
-			ret = end_piece(b);
+		end_piece(b);
 		b->spot++;
 	}
-	return ret ? ret : add_idle(b, start, end, leaf);
+	add_idle(b, start, end, leaf);
 }
 
 /* It began: counted for the request that the thread works on then. */
-static int count(struct partition_build *b, int64_t tick, uint32_t leaf)
+static void count(struct partition_build *b, int64_t tick, uint32_t leaf)
 {
-	struct spent *s;
 	int64_t start, end;
 
-	if (b->spot == b->nr_owned || !spot_range(b, &b->owned[b->spot], &start, &end) ||
-	    tick < start || tick >= end)
-		return 0;
-	s = touch(b, leaf);
-	if (!s)
-		return -ENOMEM;
-	s->nr++;
-	return 0;
+	if (b->spot < b->nr_owned && spot_range(b, &b->owned[b->spot], &start, &end) &&
+	    tick >= start && tick < end)
+		touch(b, leaf)->nr++;
 }
 
 static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
@@ -206,7 +181,8 @@ static int begin_function(struct partition_build *b, const struct segment *s, ui
 		return -ENOMEM;
 	item->path = b->p->leaves[item->leaf].path;
 	add_resolution(b, s);
-	return count(b, s->start, item->leaf);
+	count(b, s->start, item->leaf);
+	return b->ret;
 }
 
 static int on_begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
@@ -223,7 +199,8 @@ static int on_begin(void *arg, const struct attribution_begin *what, struct attr
 		return -ENOMEM;
 	/* A nap. */
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
-	return count(b, item->start, item->leaf);
+	count(b, item->start, item->leaf);
+	return b->ret;
 }
 
 static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
@@ -231,19 +208,15 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 	struct partition_build *b = arg;
 
 	b->is_nap = item && item->flag;
-	return spend(b, start, end, item ? item->leaf : NO_LEAF);
+	spend(b, start, end, item ? item->leaf : NO_LEAF);
+	return b->ret;
 }
 
 static int on_fault(void *arg, const struct tracks_fault *f)
 {
 	struct partition_build *b = arg;
 
-	if (!b->nr_owned)
-		return 0;
-	if (!array_room(&b->faults, &b->room_faults, b->nr_faults, sizeof(*b->faults)))
-		return -ENOMEM;
-	b->faults[b->nr_faults++] = ticks_sane(f->tick);
-	return 0;
+	return b->nr_owned ? array_push(b->faults, b->nr_faults, b->room_faults, ticks_sane(f->tick)) : 0;
 }
 
 static int on_irq(void *arg, const struct tracks_irq *i)
@@ -270,21 +243,20 @@ static size_t first_queued(const struct partition_build *b, uint32_t tid)
 	return search(b->nr_queued, i, b->queued[i].server < tid);
 }
 
-static int end_thread(struct partition_build *b)
+static void end_thread(struct partition_build *b)
 {
 	size_t first = first_queued(b, b->tid), nr = first;
-	int ret = attribution_finish(&b->attribution);
 
+	if (!b->ret)
+		b->ret = attribution_finish(&b->attribution);
 	while (nr < b->nr_queued && b->queued[nr].server == b->tid)
 		nr++;
-	if (!ret)
-		ret = partition_add_behind(b);
-	if (!ret)
-		ret = partition_add_queued(b, b->queued + first, nr - first);
+	if (!b->ret)
+		partition_add_behind(b);
+	partition_add_queued(b, b->queued + first, nr - first);
 	b->nr_owned = 0;
 	b->nr_idle = 0;
 	b->spot = 0;
-	return ret;
 }
 
 /* What it was in, and what is to come. */
@@ -294,7 +266,7 @@ static void forget_thread(struct partition_build *b)
 	b->nr_faults = b->next_fault = 0;
 }
 
-static int start_thread(struct partition_build *b, uint32_t tid)
+static void start_thread(struct partition_build *b, uint32_t tid)
 {
 	const struct work *first = b->works + partition_first_work(b, tid, INT64_MIN), *last = first;
 	size_t queued = first_queued(b, tid);
@@ -307,91 +279,88 @@ static int start_thread(struct partition_build *b, uint32_t tid)
 	b->has_queued = tid && queued < b->nr_queued && b->queued[queued].server == tid;
 	forget_thread(b);
 	attribution_start(&b->attribution);
-	return partition_own(b);
+	partition_own(b);
+}
+
+/* True: it was not yet. */
+static bool set_seen(struct partition_build *b, uint32_t tid)
+{
+	uint64_t bit = 1ULL << tid % 64;
+	bool is_new = tid / 64 < b->nr_tid_words && !(b->tids[tid / 64] & bit);
+
+	if (is_new)
+		b->tids[tid / 64] |= bit;
+	return is_new;
 }
 
 /* A tid that was used twice comes twice, one after the other: its works are one list. */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct partition_build *b = arg;
-	int ret = 0;
 
 	if (t->tid == b->tid) {
-		ret = attribution_to(&b->attribution, t->start);
+		b->ret = attribution_to(&b->attribution, t->start);
 		forget_thread(b);
-		return ret;
+		return b->ret;
 	}
-	ret = end_thread(b);
-	if (b->tids && !ret) {
-		size_t word = t->tid / 64;
-
-		if (word < b->nr_tid_words)
-			b->tids[word] |= 1ULL << t->tid % 64;
-	}
-	return ret ? ret : start_thread(b, t->tid);
+	end_thread(b);
+	set_seen(b, t->tid);
+	if (!b->ret)
+		start_thread(b, t->tid);
+	return b->ret;
 }
 
 /* Of which the trace has nothing else. */
-static int do_stranger(struct partition_build *b, uint32_t tid)
+static void do_stranger(struct partition_build *b, uint32_t tid)
 {
-	int ret;
-
 	/* 0, not known who, came before all others. */
-	if (!tid || b->tids[tid / 64] & 1ULL << tid % 64)
-		return 0;
-	b->tids[tid / 64] |= 1ULL << tid % 64;
-	ret = start_thread(b, tid);
-	return ret ? ret : end_thread(b);
+	if (b->ret || !tid || !set_seen(b, tid))
+		return;
+	start_thread(b, tid);
+	end_thread(b);
 }
 
-static int do_strangers(struct partition_build *b)
+static void do_strangers(struct partition_build *b)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < b->nr_works && !ret; i++)
-		ret = do_stranger(b, b->works[i].tid);
-	for (size_t i = 0; i < b->nr_queued && !ret; i++)
-		ret = do_stranger(b, b->queued[i].server);
-	return ret;
-}
-
-static int alloc_tids(struct partition_build *b)
-{
-	uint32_t most = 0;
-
 	for (size_t i = 0; i < b->nr_works; i++)
-		most = b->works[i].tid > most ? b->works[i].tid : most;
+		do_stranger(b, b->works[i].tid);
 	for (size_t i = 0; i < b->nr_queued; i++)
-		most = b->queued[i].server > most ? b->queued[i].server : most;
-	b->nr_tid_words = most / 64 + 1;
-	b->tids = calloc(b->nr_tid_words, sizeof(*b->tids));
-	return b->tids ? 0 : -ENOMEM;
+		do_stranger(b, b->queued[i].server);
 }
 
-int partition_sweep(struct partition_build *b)
+/* One bit for each tid up to the greatest: both are sorted by it. */
+static void alloc_tids(struct partition_build *b)
+{
+	uint32_t works = b->nr_works ? b->works[b->nr_works - 1].tid : 0;
+	uint32_t queued = b->nr_queued ? b->queued[b->nr_queued - 1].server : 0;
+
+	b->nr_tid_words = (works > queued ? works : queued) / 64 + 1;
+	b->tids = calloc(b->nr_tid_words, sizeof(*b->tids));
+	if (!b->tids)
+		b->ret = -ENOMEM;
+}
+
+void partition_sweep(struct partition_build *b)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
 	struct tracks_sink sink = {
 		.thread = on_thread, .fault = on_fault, .irq = on_irq, .segment = on_segment, .arg = b,
 	};
 	struct tracks_result result;
-	int ret = alloc_tids(b);
 
+	alloc_tids(b);
 	options.progress = b->o->progress;
 	options.progress_arg = b->o->progress_arg;
 	options.no_requests = true;
-	if (b->o->select) {
+	if (b->o->select && !b->ret) {
 		options.wants = partition_is_needed;
 		options.wants_arg = b;
-		ret = ret ? ret : partition_find_needed(b);
+		partition_find_needed(b);
 	}
 	b->attribution = (struct attribution){ .begin = on_begin, .spend = on_spend, .arg = b };
 	b->stamp = 1;
-	if (!ret)
-		ret = tracks_each(b->m, &options, &sink, &result);
-	if (!ret)
-		ret = end_thread(b);
-	if (!ret)
-		ret = do_strangers(b);
-	return ret;
+	if (!b->ret)
+		b->ret = tracks_each(b->m, &options, &sink, &result);
+	end_thread(b);
+	do_strangers(b);
 }

@@ -17,15 +17,20 @@ int64_t partition_ns(struct partition_build *b, int64_t tick)
 	return ticks_last_ns(&b->last, b->m->reader, tick);
 }
 
-int partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
-			uint32_t nr, uint32_t nr_faults)
+void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
+			 uint32_t nr, uint32_t nr_faults)
 {
 	struct partition *p = b->p;
 
-	if (!array_room(&p->shares, &b->room_shares, p->nr_shares, sizeof(*p->shares)))
-		return -ENOMEM;
-	p->shares[p->nr_shares++] = (struct share){ leaf, nr, ns, nr_faults, request };
-	return 0;
+	if (leaf == NO_LEAF || array_push(p->shares, p->nr_shares, b->room_shares,
+					  { leaf, nr, ns, nr_faults, request }))
+		b->ret = -ENOMEM;
+}
+
+void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
+			uint32_t path, const char *label, int64_t ns, uint32_t nr)
+{
+	partition_add_share(b, request, partition_leaf(b->p, kind, path, label, 0, NULL), ns, nr, 0);
 }
 
 ORDER_KEY(request_start, struct request, start)
@@ -149,9 +154,8 @@ static int cut_all(struct partition_build *b)
 	if (ret)
 		return ret;
 	drop_left_out(p);
-	ret = partition_sweep(b);
-	if (!ret)
-		ret = place_shares(p);
+	partition_sweep(b);
+	ret = b->ret ? b->ret : place_shares(p);
 	if (!ret)
 		merge_shares(p);
 	return ret;
@@ -176,10 +180,8 @@ static void free_build(struct partition_build *b)
 	free(b->works);
 	free(b->queued);
 	free(b->owned);
-	free(b->sums);
+	free(b->by_class);
 	free(b->class_at);
-	free(b->class_first);
-	free(b->nr_ended);
 	free(b->idle);
 	attribution_free(&b->attribution);
 	free(b->spent);
@@ -198,8 +200,10 @@ int partition_build(struct model *m, const struct partition_options *o, struct p
 		.m = m, .has_sched = m->has_sched, .has_faults = m->has_faults, .has_irqs = m->has_irqs,
 	};
 	ret = partition_names_open(p);
-	if (!ret)
-		ret = partition_read_lives(&b);
+	if (!ret) {
+		partition_read_lives(&b);
+		ret = b.ret;
+	}
 	if (!ret && p->nr_requests)
 		ret = cut_all(&b);
 	count_losses(p);

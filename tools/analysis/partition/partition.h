@@ -33,6 +33,7 @@
 struct path {
 	uint32_t parent;
 	uint32_t depth;			/* root: 0 */
+	uint32_t leaf;			/* its FUNCTION leaf + 1; 0: none yet */
 	const struct symbol *func;	/* NULL: root, queue */
 	uint64_t queue;			/* in a queue (QUEUE, BEHIND, what its server did); else 0 */
 	const struct symbol *queue_symbol;
