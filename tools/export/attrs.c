@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What is said of a segment; see attrs.h. */
-#include "analysis/timeline/tracks.h"
 #include "export/attrs.h"
 #include "facts/lockset.h"
 #include "facts/sched.h"

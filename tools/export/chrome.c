@@ -244,7 +244,7 @@ int export_chrome(struct model *m, const struct export_options *o, FILE *out, ch
 		  size_t err_size)
 {
 	struct chrome x = { .m = m, .o = o, .j = { .f = out } };
-	struct tracks_options options = export_tracks(o, true);
+	struct tracks_options options = export_tracks(o, true, true);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .request = on_request, .arg = &x,
 	};

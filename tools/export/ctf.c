@@ -420,7 +420,7 @@ static void make_uuid(struct ctf *c)
 
 static int write_all(struct ctf *c)
 {
-	struct tracks_options options = export_tracks(c->o, true);
+	struct tracks_options options = export_tracks(c->o, true, true);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .request = on_request, .arg = c,
 	};

@@ -29,11 +29,13 @@ const struct export_format export_formats[] = {
 	{ .name = NULL }
 };
 
-struct tracks_options export_tracks(const struct export_options *o, bool with_events)
+struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
+				    bool with_faults)
 {
 	return (struct tracks_options){
 		.from = o->from, .to = o->to, .thread = o->thread,
-		.max_functions = o->max_functions, .min_ns = o->min_ns, .with_events = with_events,
+		.max_functions = o->max_functions, .min_ns = o->min_ns,
+		.with_irqs = with_irqs, .with_faults = with_faults,
 		.progress = o->progress, .progress_arg = o->progress_arg,
 	};
 }

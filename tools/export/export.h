@@ -60,8 +60,9 @@ struct export_result {
 	uint64_t nr_broken;		/* switches without their counterpart */
 };
 
-/* With from, to, thread and the limits of o; with_events: interrupts and faults are segments. */
-struct tracks_options export_tracks(const struct export_options *o, bool with_events);
+/* With from, to, thread and the limits of o. */
+struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
+				    bool with_faults);
 
 /* Copies the counts of what was left out. */
 void export_take(const struct export_options *o, const struct tracks_result *tracks);

@@ -104,7 +104,7 @@ int export_perfetto(struct model *m, const struct export_options *o, FILE *out, 
 		    size_t err_size)
 {
 	struct perfetto x = { .m = m, .o = o, .out = out };
-	struct tracks_options options = export_tracks(o, true);
+	struct tracks_options options = export_tracks(o, true, true);
 	struct tracks_sink sink = {
 		.thread = perfetto_on_thread, .segment = perfetto_on_segment,
 		.run = perfetto_on_run, .wakeup = perfetto_on_wakeup,

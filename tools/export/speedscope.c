@@ -228,13 +228,6 @@ static int on_thread(void *arg, const struct thread *t, const struct life *life)
 	return ret;
 }
 
-static int on_irq(void *arg, int64_t start, int64_t end, const char *name)
-{
-	struct speedscope *p = arg;
-
-	return attribution_irq(&p->attribution, start, end, name);
-}
-
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct speedscope *p = arg;
@@ -272,14 +265,14 @@ int export_speedscope(struct model *m, const struct export_options *o, FILE *out
 		      size_t err_size)
 {
 	struct speedscope p = { .m = m, .o = o };
-	struct walk_sink sink = { .thread = on_thread, .segment = on_segment, .arg = &p };
+	struct walk_sink sink = {
+		.thread = on_thread, .segment = on_segment, .with_irqs = o->with_causes, .arg = &p,
+	};
 	const char *cmdline = reader_meta(m->reader, "cmdline");
 	int ret;
 
 	p.attribution = (struct attribution){ .begin = begin, .end = end, .spend = spend, .arg = &p };
 	attribution_start(&p.attribution);
-	if (o->with_causes)
-		sink.irq = on_irq;
 	json_init(&p.j, out);
 	json_object_begin(&p.j, NULL);
 	json_string(&p.j, "$schema", SCHEMA);

@@ -230,7 +230,7 @@ static int on_run(void *arg, const struct tracks_run *r)
 
 int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result)
 {
-	struct tracks_options options = export_tracks(e->o, false);
+	struct tracks_options options = export_tracks(e->o, false, false);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .migration = on_migration,
 		.wakeup = on_wakeup, .run = on_run, .arg = e,

@@ -14,6 +14,7 @@
 
 #include "analysis/attribution/attribution.h"
 #include "base/hash.h"
+#include "export/export.h"
 #include "facts/ticks.h"
 
 #define STACKS_MAX	(1U << 20)
@@ -71,14 +72,14 @@ int stacks_thread(struct stacks *s, const struct thread *t);
 /* Does the segment change anything? */
 bool stacks_wants(const struct stacks *s, const struct segment *segment);
 
-/* Its interrupts, before its segments. */
-int stacks_irq(struct stacks *s, int64_t start, int64_t end, const char *name);
-
 /* In order of their starts, parents first. */
 int stacks_segment(struct stacks *s, const struct segment *segment);
 
 /* After the last one. */
 int stacks_finish(struct stacks *s);
+
+/* All of that, of what the options select.  0 or -errno. */
+int stacks_walk(struct stacks *s, struct model *m, const struct export_options *o);
 
 /* Of what begins, and is no function. */
 struct stacks_cause stacks_cause_of(const struct attribution_begin *what);

@@ -24,19 +24,11 @@ static int on_segment(void *arg, const struct segment *s)
 	return sink->segment(sink->arg, s);
 }
 
-static int on_irq(void *arg, const struct tracks_irq *i)
-{
-	const struct walk_sink *sink = arg;
-
-	return sink->irq(sink->arg, i->start, i->end, i->name);
-}
-
 static int walk_time(struct model *m, const struct export_options *o, const struct walk_sink *sink)
 {
-	struct tracks_options options = export_tracks(o, false);
+	struct tracks_options options = export_tracks(o, sink->with_irqs, false);
 	struct tracks_sink tracks = {
-		.thread = on_thread, .irq = sink->irq ? on_irq : NULL, .segment = on_segment,
-		.arg = (void *)sink,
+		.thread = on_thread, .segment = on_segment, .arg = (void *)sink,
 	};
 	struct tracks_result result;
 	int ret = tracks_each(m, &options, &tracks, &result);
@@ -60,100 +52,100 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* What hit the threads while they worked on a request. */
-struct life_irqs {
+/* What is told of a request: of its timeline, and what hit its threads while they worked on it. */
+struct told {
 	struct model *m;
 	const struct life *life;
-	struct life_irq {
-		uint32_t tid;
-		int64_t start, end;
-		const char *name;
-	} *at;
+	struct segment **segments;
 	size_t nr, room;
+	struct hit {
+		struct segment segment;
+		struct tracks_irq irq;
+	} **hits;
+	size_t nr_hits, room_hits;
 };
 
-static int add_irq(struct life_irqs *irqs, const struct ldb_row_irq *row, const struct life_part *part)
+static int add_segment(struct told *t, struct segment *s)
+{
+	if (!array_room(&t->segments, &t->room, t->nr, sizeof(struct segment *)))
+		return -ENOMEM;
+	s->req = t->life->id;
+	s->has_req = true;
+	t->segments[t->nr++] = s;
+	return 0;
+}
+
+static int add_irq(struct told *t, const struct ldb_row_irq *row, const struct life_part *part)
 {
 	int64_t start = row->start > part->start ? row->start : part->start;
 	int64_t end = row->end < part->end ? row->end : part->end;
+	struct hit *hit;
 
 	if (part->is_queue || part->tid != row->tid || start >= end)
 		return 0;
-	if (!array_room(&irqs->at, &irqs->room, irqs->nr, sizeof(*irqs->at)))
+	if (!array_room(&t->hits, &t->room_hits, t->nr_hits, sizeof(struct hit *)))
 		return -ENOMEM;
-	irqs->at[irqs->nr++] = (struct life_irq){
-		row->tid, start, end, model_keep_string(irqs->m, row->name),
+	hit = malloc(sizeof(*hit));
+	if (!hit)
+		return -ENOMEM;
+	t->hits[t->nr_hits++] = hit;
+	hit->irq = (struct tracks_irq){ .name = model_keep_string(t->m, row->name) };
+	hit->segment = (struct segment){
+		.kind = SEGMENT_IRQ, .tid = row->tid, .thread = model_thread(t->m, row->tid, start),
+		.start = start, .end = end, .irq = &hit->irq,
 	};
-	return 0;
+	return add_segment(t, &hit->segment);
 }
 
 static int add_irqs(void *arg, const struct reader_rows *rows)
 {
-	struct life_irqs *irqs = arg;
+	struct told *t = arg;
 	int ret = 0;
 
 	for (size_t i = 0; i < rows->nr; i++)
-		for (size_t p = 0; p < irqs->life->nr_parts && !ret; p++)
-			ret = add_irq(irqs, &rows->irq[i], &irqs->life->parts[p]);
+		for (size_t p = 0; p < t->life->nr_parts && !ret; p++)
+			ret = add_irq(t, &rows->irq[i], &t->life->parts[p]);
 	return ret;
 }
 
-COMPARE(by_thread_start, struct life_irq, UP(tid) UP(start))
-
-static int read_irqs(struct life_irqs *irqs)
+static int read_irqs(struct told *t)
 {
 	struct reader_filter filter = READER_FILTER_ALL;
-	int ret;
 
-	filter.t_min = irqs->life->start;
-	filter.t_max = irqs->life->end;
-	ret = reader_each(irqs->m->reader, LDB_BLK_IRQ, &filter, add_irqs, irqs);
-	if (irqs->nr)
-		qsort(irqs->at, irqs->nr, sizeof(*irqs->at), by_thread_start);
-	return ret;
+	filter.t_min = t->life->start;
+	filter.t_max = t->life->end;
+	return reader_each(t->m->reader, LDB_BLK_IRQ, &filter, add_irqs, t);
 }
 
-static int walk_irqs(const struct life_irqs *irqs, uint32_t tid, const struct walk_sink *sink)
+static int walk_segments(const struct told *t, const struct export_options *o,
+			 const struct walk_sink *sink)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < irqs->nr && !ret; i++)
-		if (irqs->at[i].tid == tid)
-			ret = sink->irq(sink->arg, irqs->at[i].start, irqs->at[i].end, irqs->at[i].name);
-	return ret;
-}
-
-static int walk_segments(const struct export_options *o, const struct life_irqs *irqs,
-			 struct segment **segments, size_t nr, const struct walk_sink *sink)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < nr && !ret;) {
-		struct thread stranger = { .tid = segments[i]->tid, .name = "" };
-		const struct thread *t = segments[i]->thread ? segments[i]->thread : &stranger;
-		bool is_wanted = model_thread_matches(o->thread, t->tid, t);
-		size_t first = i;
+	for (size_t i = 0; i < t->nr && !ret;) {
+		const struct segment *first = t->segments[i];
+		struct thread stranger = { .tid = first->tid, .name = "" };
+		const struct thread *thread = first->thread ? first->thread : &stranger;
+		bool is_wanted = model_thread_matches(o->thread, thread->tid, thread);
 
 		if (is_wanted)
-			ret = sink->thread(sink->arg, t, irqs->life);
-		if (is_wanted && !ret)
-			ret = walk_irqs(irqs, t->tid, sink);
-		for (; i < nr && segments[i]->tid == segments[first]->tid && !ret; i++)
+			ret = sink->thread(sink->arg, thread, t->life);
+		for (; i < t->nr && t->segments[i]->tid == first->tid && !ret; i++)
 			if (is_wanted)
-				ret = sink->segment(sink->arg, segments[i]);
+				ret = sink->segment(sink->arg, t->segments[i]);
 	}
 	return ret;
 }
 
 /* An invocation during which its thread did something else, too, is still one. */
-static int tell_apart(struct segment **segments, size_t nr)
+static int tell_apart(struct told *t)
 {
 	struct table seen = { 0 };
 	bool is_new = true;
 	int ret = 0;
 
-	for (size_t i = 0; i < nr && !ret; i++) {
-		struct segment *s = segments[i];
+	for (size_t i = 0; i < t->nr && !ret; i++) {
+		struct segment *s = t->segments[i];
 
 		if (s->kind != SEGMENT_FUNCTION)
 			continue;
@@ -165,40 +157,36 @@ static int tell_apart(struct segment **segments, size_t nr)
 	return ret;
 }
 
+static void free_told(struct told *t)
+{
+	for (size_t i = 0; i < t->nr_hits; i++)
+		free(t->hits[i]);
+	free(t->hits);
+	free(t->segments);
+}
+
 static int walk_life(struct model *m, const struct export_options *o, const struct life *life,
 		     const struct walk_sink *sink)
 {
-	struct life_irqs irqs = { .m = m, .life = life };
-	struct segment **segments;
+	struct told told = { .m = m, .life = life };
 	struct timeline t;
-	size_t nr = 0;
 	int ret = timeline_build(m, life, &t);
 
 	if (ret)
 		return ret;
-	segments = calloc(t.nr_segments + 1, sizeof(struct segment *));
-	if (!segments) {
-		timeline_free(&t);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < t.nr_segments; i++) {
-		struct segment *s = &t.segments[i];
-
-		/* What others did is not what the request's time went into. */
-		if (s->blocks_req)
-			continue;
-		s->req = life->id;
-		s->has_req = true;
-		segments[nr++] = s;
-	}
-	qsort(segments, nr, sizeof(struct segment *), compare);
-	ret = tell_apart(segments, nr);
-	if (!ret && sink->irq)
-		ret = read_irqs(&irqs);
+	/* What others did is not what the request's time went into. */
+	for (size_t i = 0; i < t.nr_segments && !ret; i++)
+		if (!t.segments[i].blocks_req)
+			ret = add_segment(&told, &t.segments[i]);
+	if (!ret && sink->with_irqs)
+		ret = read_irqs(&told);
+	if (told.nr)
+		qsort(told.segments, told.nr, sizeof(struct segment *), compare);
 	if (!ret)
-		ret = walk_segments(o, &irqs, segments, nr, sink);
-	free(irqs.at);
-	free(segments);
+		ret = tell_apart(&told);
+	if (!ret)
+		ret = walk_segments(&told, o, sink);
+	free_told(&told);
 	timeline_free(&t);
 	return ret;
 }

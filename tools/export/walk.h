@@ -13,9 +13,8 @@
 struct walk_sink {
 	/* Its segments follow, by start, the outer ones first.  life: NULL without requests. */
 	int (*thread)(void *arg, const struct thread *t, const struct life *life);
-	/* Before them: an interrupt that hit the thread.  NULL: not wanted. */
-	int (*irq)(void *arg, int64_t start, int64_t end, const char *name);
 	int (*segment)(void *arg, const struct segment *s);
+	bool with_irqs;		/* those that hit the thread are among them */
 	void *arg;
 };
 

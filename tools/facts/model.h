@@ -153,8 +153,39 @@ struct segment_sched {
 	size_t nr_occupants;
 };
 
-struct tracks_irq;
-struct tracks_fault;
+/* A thread touched memory that was not mapped yet.  See model.has_faults. */
+struct tracks_fault {
+	int64_t tick;
+	uint32_t tid;
+	const struct thread *thread; /* NULL: not in the trace */
+	uint64_t addr;		/* what it touched */
+	uint64_t pc;		/* where its own code was; 0: not known */
+	bool is_kernel;		/* in a system call, on its behalf */
+	bool is_major;		/* had to be read from a disk; */
+	bool has_major;		/* whether it was, is known */
+};
+
+enum irq_kind {
+	IRQ_HARD,		/* of a device */
+	IRQ_SOFT,
+	IRQ_TIMER,		/* the CPU's own */
+};
+
+/*
+ * An interrupt that ran on a thread's CPU while the thread had it.  They may nest, a
+ * hard one in a soft one: the outer one comes first, unless they begin in one tick.
+ * See model.has_irqs.
+ */
+struct tracks_irq {
+	uint32_t tid;		/* whom it held up */
+	const struct thread *thread; /* NULL: not in the trace */
+	uint32_t cpu;
+	int64_t start, end;	/* ticks */
+	enum irq_kind kind;
+	uint32_t nr;		/* of the line, or the vector */
+	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; lives as the model */
+	uint32_t nr_short;	/* others, too short for a record, that hit the thread since the last */
+};
 
 /* One bar of a timeline. */
 struct segment {

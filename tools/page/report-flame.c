@@ -164,13 +164,9 @@ void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 	cells_init(&f->by_request, by_request, false);
 }
 
-int flame_irq(struct flame *f, const struct tracks_irq *i)
+int flame_segment(void *arg, const struct segment *s)
 {
-	return attribution_irq(&f->attribution, i->start, i->end, i->name);
-}
-
-int flame_segment(struct flame *f, const struct segment *s)
-{
+	struct flame *f = arg;
 	uint32_t node;
 	int ret = make_room(f);
 

@@ -181,9 +181,7 @@ struct flame {
 void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 		const struct report_requests *requests, struct coarse *by_time,
 		struct coarse *by_request);
-/* A thread's interrupts come before its segments. */
-int flame_irq(struct flame *f, const struct tracks_irq *i);
-int flame_segment(struct flame *f, const struct segment *s);
+int flame_segment(void *arg, const struct segment *s);
 /* Ends what is open: of another thread is what comes, or nothing. */
 int flame_finish(struct flame *f);
 /* Elements PREFIX_names, PREFIX_nodes, PREFIX_cells, PREFIX_request_cells. */

@@ -77,13 +77,6 @@ static int on_thread(void *arg, const struct thread *t)
 	return flame_finish(&r->flame);
 }
 
-static int on_irq(void *arg, const struct tracks_irq *i)
-{
-	struct report *r = arg;
-
-	return flame_irq(&r->flame, i);
-}
-
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct report *r = arg;
@@ -95,13 +88,14 @@ static int on_segment(void *arg, const struct segment *s)
 static int read_tracks(struct report *r)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
-	struct tracks_sink sink = { .thread = on_thread, .irq = on_irq, .segment = on_segment, .arg = r };
+	struct tracks_sink sink = { .thread = on_thread, .segment = on_segment, .arg = r };
 	struct tracks_result result;
 	int ret;
 
 	options.from = r->o->from;
 	options.to = r->o->to;
 	options.thread = r->o->thread;
+	options.with_irqs = true;
 	ret = tracks_each(r->m, &options, &sink, &result);
 	return ret ? ret : flame_finish(&r->flame);
 }
@@ -314,16 +308,6 @@ static int on_other_thread(void *arg, const struct thread *t)
 	return flame_finish(arg);
 }
 
-static int on_other_irq(void *arg, const struct tracks_irq *i)
-{
-	return flame_irq(arg, i);
-}
-
-static int on_other_segment(void *arg, const struct segment *s)
-{
-	return flame_segment(arg, s);
-}
-
 static int write_other_flame(struct report *r, const struct bins *bins)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
@@ -332,13 +316,13 @@ static int write_other_flame(struct report *r, const struct bins *bins)
 	struct tracks_result result;
 	struct flame flame;
 	struct tracks_sink sink = {
-		.thread = on_other_thread, .irq = on_other_irq, .segment = on_other_segment,
-		.arg = &flame,
+		.thread = on_other_thread, .segment = flame_segment, .arg = &flame,
 	};
 	int ret;
 
 	flame_init(&flame, r->o->other, bins, &none, &coarse, &coarse);
 	flame.marks_requests = true;
+	options.with_irqs = true;
 	ret = tracks_each(r->o->other, &options, &sink, &result);
 	if (!ret)
 		ret = flame_finish(&flame);

@@ -335,7 +335,7 @@ int collect(struct timeline_data *d)
 	init_stores(d);
 	options.from = gaps.t_min = d->o->from;
 	options.to = gaps.t_max = d->o->to;
-	options.with_events = true;
+	options.with_irqs = options.with_faults = true;
 	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
 	/* Every thread has a row, also one of which nothing is known. */
 	for (size_t i = 0; i < d->m->nr_threads && !ret; i++)

@@ -2,7 +2,6 @@
 /* How a segment is named and placed. */
 #include <inttypes.h>
 
-#include "analysis/timeline/tracks.h"
 #include "render/segment.h"
 #include "render/text.h"
 

@@ -172,6 +172,16 @@ static int add_work(struct attribution *a, struct attribution_item *item)
 	return a->work ? a->work(a->arg) : 0;
 }
 
+int attribution_irq(struct attribution *a, int64_t start, int64_t end, const char *name)
+{
+	if (end <= start)
+		return 0;
+	if (!array_room(&a->irqs, &a->room_irqs, a->nr_irqs, sizeof(*a->irqs)))
+		return -ENOMEM;
+	a->irqs[a->nr_irqs++] = (struct attribution_irq){ ticks_sane(start), ticks_sane(end), name };
+	return 0;
+}
+
 int attribution_segment(struct attribution *a, const struct segment *s)
 {
 	struct attribution_begin what = { .segment = s };
@@ -181,7 +191,9 @@ int attribution_segment(struct attribution *a, const struct segment *s)
 	};
 	int ret;
 
-	if (s->kind == SEGMENT_LOCK_HOLD || s->kind == SEGMENT_QUEUE)
+	if (s->kind == SEGMENT_IRQ)
+		return attribution_irq(a, s->start, s->end, s->irq->name);
+	if (s->kind == SEGMENT_LOCK_HOLD || s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_FAULT)
 		return 0;
 	ret = attribution_to(a, s->start);
 	item.place = place_of(a, s);
@@ -192,16 +204,6 @@ int attribution_segment(struct attribution *a, const struct segment *s)
 	if (s->kind == SEGMENT_FUNCTION)
 		return add_function(a, &item);
 	return s->kind == SEGMENT_REQUEST ? add_work(a, &item) : add_cover(a, &item);
-}
-
-int attribution_irq(struct attribution *a, int64_t start, int64_t end, const char *name)
-{
-	if (end <= start)
-		return 0;
-	if (!array_room(&a->irqs, &a->room_irqs, a->nr_irqs, sizeof(*a->irqs)))
-		return -ENOMEM;
-	a->irqs[a->nr_irqs++] = (struct attribution_irq){ ticks_sane(start), ticks_sane(end), name };
-	return 0;
 }
 
 void attribution_forget(struct attribution *a)

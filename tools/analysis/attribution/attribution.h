@@ -76,10 +76,10 @@ void attribution_forget(struct attribution *a);
 
 /* 0, -ENOMEM, or what a function of the user's returned; here and below. */
 
-/* Its interrupts, by start, before its segments. */
+/* Its interrupts, by start: each before a segment that begins later, or among them. */
 int attribution_irq(struct attribution *a, int64_t start, int64_t end, const char *name);
 
-/* Its segments, by start, the outer ones first.  Holds of locks and queues are left out. */
+/* Its segments, by start, the outer ones first.  Holds of locks, queues and faults are left out. */
 int attribution_segment(struct attribution *a, const struct segment *s);
 
 /* Goes on to that time. */

@@ -69,6 +69,8 @@ enum leaf_kind leaf_kind_of(const struct segment *s)
 		return s->sched && s->sched->state == LDB_STATE_DISK ? LEAF_IO : LEAF_SLEEP;
 	case SEGMENT_QUEUE:
 		return LEAF_QUEUE;
+	case SEGMENT_IRQ:
+		return LEAF_IRQ;
 	default:
 		return LEAF_UNKNOWN;
 	}

@@ -60,9 +60,9 @@ int tracks_read_events(struct tracks *k)
 
 	filter.t_min = k->o->from;
 	filter.t_max = k->o->to;
-	if (k->sink->fault || k->o->with_events)
+	if (k->sink->fault || k->o->with_faults)
 		ret = reader_each(k->m->reader, LDB_BLK_FAULT, &filter, add_faults, k);
-	if (!ret && (k->sink->irq || k->o->with_events))
+	if (!ret && (k->sink->irq || k->o->with_irqs))
 		ret = reader_each(k->m->reader, LDB_BLK_IRQ, &filter, add_irqs, k);
 	return ret;
 }

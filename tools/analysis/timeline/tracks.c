@@ -25,6 +25,12 @@ static void free_sched(struct segment *s)
 	s->sched = NULL;
 }
 
+/* Interrupts and faults are. */
+static bool is_among_segments(const struct tracks *k)
+{
+	return k->o->with_irqs || k->o->with_faults;
+}
+
 int tracks_tell(struct tracks *k, struct segment *s)
 {
 	int ret = tracks_set_request(k, s);
@@ -62,7 +68,7 @@ static int tell_window(struct tracks *k)
 			f++;
 		else
 			o++;
-		if (k->o->with_events)
+		if (is_among_segments(k))
 			ret = tracks_tell_events_until(k, (func ? func : other)->start);
 		if (!ret)
 			ret = tracks_tell(k, func ? func : other);
@@ -166,13 +172,13 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	k->result->nr_threads++;
 	if (k->sink->thread)
 		ret = k->sink->thread(k->sink->arg, thread);
-	if (!ret && !k->o->with_events)
+	if (!ret && !is_among_segments(k))
 		ret = tracks_tell_events(k);
 	do {
 		if (!ret)
 			ret = do_window(k);
 	} while (!ret && !k->is_last);
-	if (!ret && k->o->with_events)
+	if (!ret && is_among_segments(k))
 		ret = tracks_tell_events_until(k, INT64_MAX);
 	return ret;
 }

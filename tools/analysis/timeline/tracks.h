@@ -38,9 +38,9 @@ struct tracks_options {
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *wants_arg;
 	bool no_requests;	/* the caller knows them: REQUEST, QUEUE and request() are not given */
-	bool with_events;	/* interrupts and page faults are segments, too, among the others */
+	bool with_irqs, with_faults;	/* they are segments, too, among the others */
 };
-#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, false, false }
+#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, false, false, false }
 
 /* Somebody made a sleeping thread runnable. */
 struct tracks_wakeup {
@@ -59,40 +59,6 @@ struct tracks_run {
 	int64_t start, end;	/* ticks */
 	bool has_start, has_end; /* false: had it before, or later */
 	unsigned state;		/* enum ldb_sched_state in which it left; has_end only */
-};
-
-/* A thread touched memory that was not mapped yet.  See model.has_faults. */
-struct tracks_fault {
-	int64_t tick;
-	uint32_t tid;
-	const struct thread *thread; /* NULL: not in the trace */
-	uint64_t addr;		/* what it touched */
-	uint64_t pc;		/* where its own code was; 0: not known */
-	bool is_kernel;		/* in a system call, on its behalf */
-	bool is_major;		/* had to be read from a disk; */
-	bool has_major;		/* whether it was, is known */
-};
-
-enum irq_kind {
-	IRQ_HARD,		/* of a device */
-	IRQ_SOFT,
-	IRQ_TIMER,		/* the CPU's own */
-};
-
-/*
- * An interrupt that ran on a thread's CPU while the thread had it.  They may nest, a
- * hard one in a soft one: the outer one comes first, unless they begin in one tick.
- * See model.has_irqs.
- */
-struct tracks_irq {
-	uint32_t tid;		/* whom it held up */
-	const struct thread *thread; /* NULL: not in the trace */
-	uint32_t cpu;
-	int64_t start, end;	/* ticks */
-	enum irq_kind kind;
-	uint32_t nr;		/* of the line, or the vector */
-	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; lives as the model */
-	uint32_t nr_short;	/* others, too short for a record, that hit the thread since the last */
 };
 
 /*
