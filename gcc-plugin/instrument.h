@@ -11,7 +11,7 @@
 /*
  * place.c: where a function's record is linked and unlinked.
  *
- * The record lives from ENTRY on.  Every path that leaves the blocks dominated
+ * The record is linked from ENTRY on.  Every path that leaves the blocks dominated
  * by ENTRY has exactly one edge in LEAVE; ENTRY is in no cycle, so that a path
  * passes it once at most.
  */

@@ -111,7 +111,7 @@ int plugin_init(struct plugin_name_args *args, struct plugin_gcc_version *gcc)
 	return init(args, gcc);
 }
 
-/* Clang loads what it is told to, and finds nothing of its own in it: it would say nothing. */
+/* Clang loads any file that is named to it, finds nothing of its own in this one, and is silent. */
 __attribute__((constructor)) static void refuse_clang(void)
 {
 	char exe[PATH_MAX];

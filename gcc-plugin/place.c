@@ -10,7 +10,7 @@
  *	int get(int key)		int get(int key)
  *	{				{
  *		if (key == last)		if (key == last)
- *			return hit;			return hit;
+ *			return value;			return value;
  *						link
  *		lock();				lock();
  *		...				...

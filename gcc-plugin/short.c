@@ -86,7 +86,7 @@ static bool is_math(enum built_in_function code)
 
 /*
  * Reads strings or memory, as long as they are.  Not a reason for a record, but no
- * proof either: the caller has one, and the time is seen there.
+ * proof either: the caller has one, and the time shows there.
  */
 static bool is_string_read(gimple *stmt)
 {

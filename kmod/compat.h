@@ -3,7 +3,7 @@
  * What differs between kernels, from 6.1 on.  The only conditionals on the
  * kernel's version are here, and what is refused.
  *
- * Nothing that a newer kernel changes in a tracepoint's locking is seen at build time:
+ * What a newer kernel changes in a tracepoint's locking does not show at build time:
  * so those that the tests were not run with are refused, unless it is asked for.
  */
 #ifndef LDB_COMPAT_H

@@ -50,7 +50,7 @@ static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 	stack->at[depth] = (struct inside){ t, ldb_clock_now(t->s->clock), kind, nr };
 }
 
-/* When it began; 0: that was not seen. */
+/* When it began; 0: that was not observed. */
 static u64 pop(const struct ldb_thread *t, u32 kind, u32 nr)
 {
 	struct nest *stack = this_cpu_ptr(&nest);
@@ -89,7 +89,7 @@ static void write_name(struct ldb_session_cpu *sc, u32 irq, const char *text, u6
 		ldb_ring_quarter(sc);
 }
 
-/* Which device it was is not for everybody: keys can be told apart by their times. */
+/* Which device it was is not for everybody: keys can be distinguished by their times. */
 static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const char *name)
 {
 	struct ldb_session *s = t->s;

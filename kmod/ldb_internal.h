@@ -16,7 +16,7 @@
  *				threads, and which of them has which page
  *
  * The probes run with preemption disabled and take no lock, but for a thread's
- * birth and end.  What they find lives until an RCU grace period after it can
+ * birth and end.  What they find is freed an RCU grace period after it can
  * no longer be found.
  */
 #ifndef LDB_INTERNAL_H
@@ -116,7 +116,7 @@ struct ldb_session {
 };
 
 enum ldb_wait {
-	LDB_WAIT_NOT,		/* sleeps, or has a CPU */
+	LDB_WAIT_NOT,		/* sleeps, or runs */
 	LDB_WAIT_COUNTED,	/* in waiting of its CPU */
 	LDB_WAIT_ARRIVED,	/* in arrived */
 };

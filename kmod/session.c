@@ -96,7 +96,7 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 		if (rc)
 			break;
 		/*
-		 * Its CPU looks it up from its next event on.  So does it for its
+		 * From its next event on its CPU finds it in the table.  The same goes for its
 		 * children, that may already be behind the end of this walk.  If its
 		 * last switch was before, nobody would take it out of the table again,
 		 * and its task would be freed: it has this state before that switch.

@@ -231,7 +231,7 @@ void ldb_thread_settle(struct ldb_thread *t)
  * Gives a thread its page while it may be switched on another CPU.  That probe
  * writes seq, passes a full barrier, and reads page; here page is written, and
  * after a barrier seq is read.  So either the probe finds the page and stamps
- * it, or what it did is seen here.  If seq has moved on, nothing is said about
+ * it, or what it did is read here.  If seq has moved on, nothing is said about
  * the thread: k_seq stays 0 until its next switch.
  */
 static void publish(struct ldb_thread *t, struct ldb_page *page)

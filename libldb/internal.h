@@ -70,7 +70,7 @@ struct held_list {
 
 enum thread_state { THREAD_FREE, THREAD_LIVE, THREAD_DYING };
 
-/* Known for as long as the process lives; entries are reused. */
+/* Entries stay until the process ends, and are reused. */
 struct thread {
 	_Atomic uint32_t state;		/* enum thread_state */
 	uint32_t tid;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Request tags: one record for each call.  Which request a thread works on is
- * worked out by the reader of the trace; here is only kept whether it does, for
- * the scanner.
+ * Request tags: one record for each call.  The reader of the trace works out on which
+ * request a thread works; the runtime only knows whether it works on one, for the scanner.
  *
  * Async-signal-safe; errno stays as it is.
  */
@@ -25,7 +24,7 @@ static uint32_t self_tid(void)
 	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
 }
 
-/* Of one request at a time: of several, ending one is taken for leaving them all. */
+/* If there are several requests, the end of one counts as leaving them all. */
 static void keep_in_request(uint16_t type)
 {
 	struct thread *t = thread_self();

@@ -8,8 +8,8 @@
 /* stack.c; what <ldb/ldb.h> promises of ldb_stack_register() and its partner. */
 int stack_register(void *lo, void *hi);
 void stack_unregister(void *lo);
-/* Memory of registered stacks is about to go: they go too.  True: there were some. */
-bool stack_taken(uintptr_t lo, uintptr_t hi);
+/* Memory is about to go: so do the stacks that are registered there.  True: there were some. */
+bool stack_unregister_within(uintptr_t lo, uintptr_t hi);
 
 #pragma GCC visibility pop
 #endif /* REQUEST_REQUEST_H */

@@ -2,7 +2,7 @@
 /*
  * Stacks that are not a thread's own: coroutines, sigaltstack().
  *
- * The scanner (raw thread) and signal handlers look an address up without a
+ * The scanner (raw thread) and signal handlers find an address without a
  * lock: an entry counts if lo is neither FREE nor BUSY, and hi is written
  * before lo.  Who takes an entry away waits for the scanner before it gives the
  * memory back, so no entry changes its meaning under the scanner's eyes.
@@ -91,7 +91,7 @@ void stack_unregister(void *lo)
 	errno = saved;
 }
 
-bool stack_taken(uintptr_t from, uintptr_t to)
+bool stack_unregister_within(uintptr_t from, uintptr_t to)
 {
 	unsigned nr = order_list_count(&nr_used);
 	bool any = false;

@@ -4,7 +4,7 @@
  * start, asleep until a recorder comes.  (raw thread)
  *
  * It has a file table of its own, so its sockets take no descriptor number
- * from the program and no closefrom() can hit them.  The same reason makes it
+ * from the program and no closefrom() can close them.  The same reason makes it
  * poll for new modules while recording: program threads cannot reach its
  * socket.
  *
@@ -23,8 +23,8 @@
 #include "runtime.h"
 
 #define POLL_MODULES_MS	20	/* new modules, and rings to map */
-#define POLL_LEAVE_MS	50	/* whether to leave, while no scanner tells it */
-#define IDENTITY_TICKS	20	/* polls between two looks at what the program is */
+#define POLL_LEAVE_MS	50	/* whether to leave, while no scanner wakes it */
+#define IDENTITY_TICKS	20	/* polls between two readings of what the program is */
 #define LEAVE_WAIT_NS	20000000ULL
 #define LEAVE_TRIES	500
 #define OWN_WAIT_NS	10000000ULL
@@ -159,7 +159,7 @@ static bool peer_allowed(void)
 
 /*
  * Returns the size, 0 at end of file, < 0 on error; *fd is -1 if none came.  With less than
- * a message none is left open: nobody looks at it.
+ * a message none is left open: nobody uses it.
  */
 static long receive(int *fd)
 {
@@ -266,7 +266,7 @@ static int resume(int *fd)
 	return 0;
 }
 
-/* A second recorder is told why it cannot have this program. */
+/* A second recorder gets the reason why it cannot have this program. */
 static void refuse_second(void)
 {
 	int first = conn;
@@ -450,7 +450,7 @@ static void end_paused(void)
 	session_unmap();
 }
 
-/* Two containers may share a network: the name tells their processes apart. */
+/* Two containers may share a network: the name distinguishes their processes. */
 static void listener_open(void)
 {
 	struct sockaddr_un sa;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The door: how a program that nobody records, and that therefore has no thread or
- * socket of ours, is told that somebody wants to.  See ldb/control.h.
+ * socket of ours, learns that somebody wants to.  See ldb/control.h.
  *
  * door_pass() runs in place of a thread of the program that was stopped anywhere at
  * all: in malloc(), in our own registry with its lock held, in a signal handler.  It

@@ -24,7 +24,7 @@ bool fork_in_progress(void)
 
 /*
  * Nobody ever came, and there is no other thread: the child has nothing to make new.
- * Looked at without a write, because a page that is written to before a fork is copied
+ * This is tested without a write, because a page that is written to before a fork is copied
  * after it.
  */
 static bool nothing_to_renew(void)

@@ -6,7 +6,7 @@
  * What the program does to its credentials later does not reach them: glibc's set*id()
  * knows its own threads only, and most other calls are for the calling thread.  So
  * runtime/privilege.c has them end before such a change.  What goes past it, a raw system
- * call, is found by looking once a second.
+ * call, is found by reading them once a second.
  */
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -17,7 +17,7 @@
 
 #define STATUS_MAX	4096
 #define CPUS_MAX	8192
-#define THREADS_ASKED	256	/* whose CPUs are looked at */
+#define THREADS_ASKED	256	/* whose CPUs are read */
 
 void identity_drop(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Start of the runtime: one constructor.  It registers the main thread, looks
+ * Start of the runtime: one constructor.  It registers the main thread, searches
  * for instrumented modules and opens the door to recorders that come later.
  * Only under ldb-record, and with LDB=listen, is there a control thread; under
  * ldb-record this returns when the recording runs, so that nothing of main() is

@@ -8,7 +8,7 @@
  * plugin puts into shared objects), because ldb's own threads must not take
  * that lock.  They read the list, which only grows.
  *
- * What the program started with stays where it is, so the constructor only looks for
+ * What the program started with stays where it is, so the constructor only searches it for
  * instrumented code in it, and notes where it is.  The list is made of that when
  * somebody asks, mostly a recorder that comes: paths are system calls, and each page
  * that is written to is a page fault of every program that starts.
@@ -23,7 +23,7 @@
 #include "runtime.h"
 #include "shim/symbol.h"
 
-#define STARTED_MAX	24	/* with more, what the list costs is not seen */
+#define STARTED_MAX	24	/* with more, the cost of the list does not show */
 
 struct started {
 	uint64_t bias;
@@ -37,7 +37,7 @@ DORMANT_PAGE static _Atomic bool started_wait;	/* the list is not made yet */
 static struct raw_lock started_lock;
 
 #define CHUNK		32
-static struct module *chunks[MODULES_MAX / CHUNK];	/* mapped when they are needed, and kept */
+static struct module *chunks[MODULES_MAX / CHUNK];	/* mapped when needed, never unmapped */
 _Atomic uint32_t nr_modules;
 _Atomic uint32_t nr_modules_lost;
 

@@ -40,7 +40,7 @@ static bool may_be_nicer(void)
 	return true;
 }
 
-/* "Seccomp:" of its status is not 0, or there is no status: false, and look no further. */
+/* "Seccomp:" of its status is not 0, or there is no status: false, and the search ends. */
 static bool has_no_filter(void *any, const char *tid, long dir)
 {
 	static const char key[] = "\nSeccomp:\t";

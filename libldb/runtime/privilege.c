@@ -95,7 +95,7 @@ static enum control_leave prctl_leaves(int option, unsigned long value)
 	switch (option) {
 	case PR_SET_SECCOMP:
 		return LEAVE_FOR_GOOD;
-	case PR_SET_DUMPABLE:	/* root may still look */
+	case PR_SET_DUMPABLE:	/* root may still read */
 		return value == 1 ? LEAVE_NOT : LEAVE_AND_RETURN;
 	default:
 		return LEAVE_NOT;
@@ -106,7 +106,7 @@ PRIVILEGE(int, prctl,
 	  (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d),
 	  (option, a, b, c, d), prctl_leaves(option, a))
 
-/* Of one thread only, where glibc would have told all. */
+/* A raw call changes one thread only, where glibc would change all. */
 static enum control_leave syscall_leaves(long number, long a, long b)
 {
 	switch (number) {

@@ -276,7 +276,7 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 
 /*
  * The kernel clears the word a moment before it counts one thread less, which unshare()
- * and setns() look at.  At most 10 ms or so.
+ * and setns() read.  At most 10 ms or so.
  */
 static void wait_uncounted(uint32_t tid)
 {

@@ -29,7 +29,7 @@ long raw_number(const char *s);
 
 /*
  * Calls fn with each entry of a folder, until it returns false; fd: the folder's, which is
- * an entry itself of /proc/self/fd.  0, or -errno: not all of them were seen.
+ * an entry itself of /proc/self/fd.  0, or -errno: some are missing.
  */
 typedef bool raw_entry_fn(void *arg, const char *name, long fd);
 long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);

@@ -101,7 +101,7 @@ void recording_end(void)
 		struct thread *t = order_live_get(&live[i]);
 
 		shim_flush(t);
-		scan_count_made(t);
+		scan_count_calls(t);
 		t->slot = -1;
 		t->scan = NULL;
 	}
@@ -121,6 +121,6 @@ __attribute__((destructor)) static void recording_at_exit(void)
 		return;
 	n = order_live_count(&nr_live);
 	for (uint32_t i = 0; session_on() && i < n; i++)
-		scan_count_made(order_live_get(&live[i]));
+		scan_count_calls(order_live_get(&live[i]));
 	raw_unlock(&registry_lock);
 }

@@ -56,7 +56,7 @@ static inline bool session_was_on(void)
 
 /* thread.c */
 
-#define THREADS_MAX	16384	/* registered at once; more are "unwatched" */
+#define THREADS_MAX	16384	/* registered at a time; more are not observed */
 
 /*
  * live[0 .. nr_live) are the registered threads, in no order.  Changed under
@@ -113,7 +113,7 @@ void module_init(void);
 /* Makes the list of what was there then, if that was not done yet.  Any thread. */
 void module_list(void);
 void module_fork_child(void);
-/* Looks for modules not seen yet, and for those gone.  Program threads only. */
+/* Finds modules that came, and those that went.  Program threads only. */
 void module_refresh(void);
 uint32_t module_nr_instrumented(void);
 /* If it is set: called with the first instrumented module that is loaded later. */
@@ -230,8 +230,8 @@ void scan_fork_child(void);
 void scan_thread_new(struct thread *t, bool existing);
 /* The calling thread leaves: no scanner polls it any more on return. */
 void scan_thread_gone(struct thread *t);
-/* Under registry_lock: what the thread has made up to now, seen or not. */
-void scan_count_made(struct thread *t);
+/* Under registry_lock: the calls that the thread has made up to now, observed or not. */
+void scan_count_calls(struct thread *t);
 /* Under registry_lock, afterwards: its last invocations end with it, now. */
 void scan_thread_flush(struct thread *t, uint64_t now);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The registry of the program's threads, and where their blocks are.  Who comes and goes is
- * create.c's business: this file calls nobody but raw.c, so all that look at threads may use it.
+ * create.c's business: this file calls nobody but raw.c, so all that read the table may use it.
  */
 #define _GNU_SOURCE
 #include "runtime.h"

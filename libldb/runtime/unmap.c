@@ -4,8 +4,8 @@
  * its own, or lets a guard page grow.  The scanner must not be reading there then, and
  * not follow a chain of records into it later.
  *
- * While somebody records, munmap(), mremap() and mprotect() are looked at before they
- * happen.  Where nobody does, nothing is: what is gone by then is found when a recorder
+ * While somebody records, the arguments of munmap(), mremap() and mprotect() are read before
+ * they take effect.  Where nobody does, nothing is: what is gone by then is found when a recorder
  * comes (unmap_find_gone()).
  */
 #define _GNU_SOURCE
@@ -24,10 +24,10 @@ static void raise_stack(struct thread *t, uintptr_t lo)
 }
 
 /* Before [lo, hi) can be read no more. */
-static __attribute__((noinline, cold)) void taken(uintptr_t lo, uintptr_t hi)
+static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_t hi)
 {
 	uint32_t n = order_live_count(&nr_live);
-	bool overlaps = stack_taken(lo, hi);
+	bool overlaps = stack_unregister_within(lo, hi);
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct thread *t = order_live_get(&live[i]);
@@ -64,7 +64,7 @@ static void mapping_done(const struct maps *m)
 }
 
 /* "from-to rwxp ... [stack]", a character at a time; *field counts the blanks. */
-static void take_char(struct maps *m, char c, int *field, int *column)
+static void parse_char(struct maps *m, char c, int *field, int *column)
 {
 	uint64_t digit = c <= '9' ? c - '0' : c - 'a' + 10;
 
@@ -96,7 +96,7 @@ void unmap_find_gone(void)
 	while ((n = sys(SYS_read, fd, buf, sizeof(buf))) > 0)
 		for (long i = 0; i < n; i++) {
 			if (buf[i] != '\n') {
-				take_char(&m, buf[i], &field, &column);
+				parse_char(&m, buf[i], &field, &column);
 				continue;
 			}
 			m.run = before.readable && before.to == m.from ? before.run : m.from;
@@ -116,14 +116,14 @@ void unmap_find_gone(void)
 EXPORT int munmap(void *addr, size_t size)
 {
 	if (session_on())
-		taken((uintptr_t)addr, (uintptr_t)addr + size);
+		forget_stacks((uintptr_t)addr, (uintptr_t)addr + size);
 	return NEXT(munmap, "munmap")(addr, size);
 }
 
 EXPORT int mprotect(void *addr, size_t size, int prot)
 {
 	if (session_on() && !(prot & PROT_READ))
-		taken((uintptr_t)addr, (uintptr_t)addr + size);
+		forget_stacks((uintptr_t)addr, (uintptr_t)addr + size);
 	return NEXT(mprotect, "mprotect")(addr, size, prot);
 }
 
@@ -138,6 +138,6 @@ EXPORT void *mremap(void *addr, size_t old_size, size_t size, int flags, ...)
 		va_end(ap);
 	}
 	if (session_on() && (size < old_size || flags & MREMAP_MAYMOVE))
-		taken((uintptr_t)addr, (uintptr_t)addr + old_size);
+		forget_stacks((uintptr_t)addr, (uintptr_t)addr + old_size);
 	return NEXT(mremap, "mremap")(addr, old_size, size, flags, to);
 }

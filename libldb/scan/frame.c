@@ -26,7 +26,7 @@ static bool region_has(const struct region *r, uintptr_t addr)
  * Whether the record at addr may be read, r being where the one before it lay.
  * Inside a region a record lies above the one before it: the main thread's
  * stack is not mapped below what has been used.  A chain enters that stack from
- * another one only where it has been seen in use.
+ * another one only where it is known to be in use.
  */
 static bool may_read(const struct scan_state *st, uintptr_t addr, struct region *r)
 {
@@ -116,7 +116,7 @@ static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr,
 	return false;
 }
 
-/* From one stack to another, or within a registered one, where the record looked like that. */
+/* From one stack to another, or within a registered one, where the record looks like one. */
 static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen,
 		       enum walk_end end, bool was_own, bool crosses)
 {

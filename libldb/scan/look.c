@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One poll of one thread: look().  (raw thread)
+ * One poll of one thread.  (raw thread)
  *
  * A poll reads (gen, top) of each of the thread's blocks, and only if that has
  * changed the records.  Reading is a seqlock whose writer does not know of it:
@@ -9,7 +9,7 @@
  *	scanner	gen, top, records, top, gen
  *
  * To see that nothing changed, top is read before gen: the other way round, a
- * return and a call at the same address between the two loads would go unseen.
+ * return and a call at the same address between the two loads would be missed.
  *
  * A walk during which the thread moved is done once more.  Whatever both walks
  * found in the same place with the same contents was there from one to the
@@ -189,7 +189,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 		scan_top_seen(st, seen.top);
 		seen.hi = scan_stamp();
 		took += seen.hi - lo;
-		sb->made_to = seen.gen;
+		sb->calls_to = seen.gen;
 		if (!settle)
 			frames += walk_block(s, st, b, &seen, &took, &ok);
 		else if (!known || !sb->mark.gen || sb->mark.lo < st->last_ok)
@@ -207,7 +207,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 	}
 	s->stats->changes++;
 	st->page->looks_changed++;
-	look_count_made(st);
+	look_count_calls(st);
 	/* a long walk, or an interruption of it, hides what came and went */
 	pace_stamp(s, scan_stamp());
 	pace_pay(s, st, took, frames);
@@ -256,26 +256,26 @@ void look_blocks_new(struct scan_state *st, uint32_t n)
 		sb->mark.gen = 0;
 		sb->ok_gen = 0;
 		sb->known_gen = 0;
-		sb->made_from = safe_load_gen(block_of(st, st->nr_blocks));
-		sb->made_to = sb->made_from;
+		sb->calls_from = safe_load_gen(block_of(st, st->nr_blocks));
+		sb->calls_to = sb->calls_from;
 	}
 }
 
-void look_count_made(struct scan_state *st)
+void look_count_calls(struct scan_state *st)
 {
 	uint64_t made = 0;
 
 	for (unsigned b = 0; b < st->nr_blocks; b++)
-		made += (st->b[b].made_to - st->b[b].made_from) >> LDB_GEN_SHIFT;
+		made += (st->b[b].calls_to - st->b[b].calls_from) >> LDB_GEN_SHIFT;
 	st->page->made = made;
 }
 
-void scan_count_made(struct thread *t)
+void scan_count_calls(struct thread *t)
 {
 	struct scan_state *st = t->scan;
 
 	for (unsigned b = 0; st && b < st->nr_blocks; b++)
-		st->b[b].made_to = safe_load((uintptr_t)&block_of(st, b)->gen);
+		st->b[b].calls_to = safe_load((uintptr_t)&block_of(st, b)->gen);
 	if (st)
-		look_count_made(st);
+		look_count_calls(st);
 }

@@ -17,7 +17,7 @@
  * if walks fail after it, the next longer one is taken, and after the longest none, since
  * too long is as bad as too short when the next burst comes soon.  If a pause has
  * served well for long, the next shorter one is tried.  Only walks
- * count whose begin the scanner has seen.  After one that failed, nobody knows what
+ * count whose begin the scanner has observed.  After one that failed, nobody knows what
  * the thread does: the next one waits until two polls see the same, or until that
  * seems not to happen.
  */
@@ -105,7 +105,7 @@ bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still)
 	if (known ? !st->settle : still || ++st->tries > TRIES_MAX)
 		return false;
 	st->settling = true;
-	st->next_look = lo + (known ? st->settle : 1) * settle_step;
+	st->next_poll = lo + (known ? st->settle : 1) * settle_step;
 	return true;
 }
 
@@ -149,10 +149,10 @@ void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t 
 	cost += st->owed;
 	st->owed = 0;
 	if (session.budget_ppm < 1000000) {
-		if (st->next_look + burst < now)
-			st->next_look = now - burst;
-		st->next_look += cost * 1000000 / session.budget_ppm;
+		if (st->next_poll + burst < now)
+			st->next_poll = now - burst;
+		st->next_poll += cost * 1000000 / session.budget_ppm;
 	}
-	if (st->next_look < now + session.scan_interval)
-		st->next_look = now + session.scan_interval;
+	if (st->next_poll < now + session.scan_interval)
+		st->next_poll = now + session.scan_interval;
 }

@@ -19,7 +19,7 @@
  *	its records		each after the address that leads to it
  *	its end			top, gen	safe_load_is_still()
  *
- * Each pair of stores is seen in its order, and each pair of loads made in it: x86 does that
+ * Each pair of stores is visible in its order, and each pair of loads made in it: x86 does that
  * with no instruction for it.  If top is the same before and after, and so is gen, then all
  * that was read in between was there at once: a record is only overwritten after a store to
  * top (its function has returned) and one to gen (another has begun).  Another CPU needs a
@@ -65,7 +65,7 @@ static inline uintptr_t safe_load_top_after(const struct ldb_thread *block)
 
 /*
  * After safe_load_top(), to see that nothing has changed: the other way round, a return and a
- * call at the same address between the two loads would go unseen.
+ * call at the same address between the two loads would be missed.
  */
 static inline uint64_t safe_load_gen_after(const struct ldb_thread *block)
 {

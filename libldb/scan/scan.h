@@ -50,11 +50,11 @@ struct scan_mark {
 };
 
 struct scan_block {
-	uint64_t gen;		/* as last seen; 0: it counts as changed */
+	uint64_t gen;		/* as last observed; 0: it counts as changed */
 	uintptr_t top;
 	struct scan_mark mark;	/* since the state was last known */
-	uint64_t made_from;	/* generation when the recording began */
-	uint64_t made_to;	/* ... at the last poll */
+	uint64_t calls_from;	/* generation when the recording began */
+	uint64_t calls_to;	/* ... at the last poll */
 	uint64_t ok_gen;	/* ... when the state was last known; 0: never */
 	uint64_t known_gen;	/* of the youngest record that was ever known */
 	bool bad;		/* the chain could not be read in this state */
@@ -64,7 +64,7 @@ struct scan_block {
 struct scan_state {
 	struct thread *t;
 	struct ldb_page *page;
-	uint64_t next_look;	/* not before */
+	uint64_t next_poll;	/* not before */
 	uint64_t last_ok;	/* the state was known at this time */
 	uint64_t looked;	/* the poll before */
 	uint32_t nr_blocks;
@@ -73,18 +73,18 @@ struct scan_state {
 	uint32_t asleep_seq;	/* page->k_seq while it slept and was polled; 0: it did not */
 	int32_t reg_blocks;	/* blocks when it was registered with the module; -1: it is not */
 	bool existing;		/* ran before the recording began */
-	bool fresh;		/* not seen yet */
+	bool fresh;		/* not polled yet */
 	bool failed;		/* a poll failed since last_ok */
-	bool settling;		/* found moving; next_look is when to read its stack */
-	bool in_step;		/* ... and that was seen from the begin */
-	bool switches;		/* was seen on a registered stack */
+	bool settling;		/* found moving; next_poll is when to read its stack */
+	bool in_step;		/* ... and that was observed from the begin */
+	bool switches;		/* was observed on a registered stack */
 	uint8_t tries;		/* polls that found it moving and unknown */
 	uint32_t settle;	/* for how long a change is left alone, in steps */
 	int32_t trust;		/* how well that serves */
 	uint32_t trusted;	/* valid walks since it served best */
 	uint32_t depth;
 	struct ldb_stack *stack;
-	uintptr_t lowest_top;	/* deepest address seen in use on its own stack */
+	uintptr_t lowest_top;	/* deepest address known to be in use on its own stack */
 	uint64_t owed;		/* cost of polls that found it moving */
 	uint64_t changed;	/* when it was last found changed */
 	struct scan_block b[BLOCKS_MAX];
@@ -119,7 +119,7 @@ struct scanner {
 
 	uint64_t stamp;			/* end of the poll before */
 	bool sharing;			/* no core to itself: sleeps between rounds */
-	bool was_away;			/* kept off the CPU since it last had one */
+	bool was_away;			/* lost its CPU since it last got one */
 	uint64_t check_at, retry_at;	/* for a core */
 	int loadavg_fd;
 	struct ldb_scan_stats *stats;
@@ -138,7 +138,7 @@ void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 void look(struct scanner *s, struct scan_state *st, uint64_t lo);
 /* Blocks that came since; n of them now. */
 void look_blocks_new(struct scan_state *st, uint32_t n);
-void look_count_made(struct scan_state *st);
+void look_count_calls(struct scan_state *st);
 
 /* pace.c */
 

@@ -175,7 +175,7 @@ void scan_thread_new(struct thread *t, bool existing)
 	st->fresh = true;
 	st->failed = st->settling = st->in_step = false;
 	st->tries = 0;
-	st->next_look = st->looked = 0;
+	st->next_poll = st->looked = 0;
 	st->settle = st->trusted = 0;
 	st->trust = 0;
 	st->owed = 0;
@@ -231,7 +231,7 @@ void scan_thread_flush(struct thread *t, uint64_t now)
 
 	if (!st)
 		return;
-	scan_count_made(t);
+	scan_count_calls(t);
 	track_flush(st, now);
 	t->scan = NULL;
 }

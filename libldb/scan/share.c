@@ -2,7 +2,7 @@
 /*
  * Whether the scanner has a core to itself.  (raw thread)
  *
- * One that has none would take the program's: once it was kept off the CPU it polls
+ * One that has none would take the program's: once it has lost its CPU it polls
  * only now and then, so seldom that its wake-ups stay within the budget too, until
  * no more threads want to run than there are CPUs.
  */
@@ -13,7 +13,7 @@
 #define WAKE_COST_NS	5000		/* of one sleep and wake-up, for the whole machine */
 #define SLEEP_MAX_NS	3600000000000ULL
 #define ROOM_CHECK_NS	1000000		/* between two searches for a free core */
-#define ROOM_RETRY_NS	200000000	/* a try without having seen one */
+#define ROOM_RETRY_NS	200000000	/* a try without having found one */
 
 static int nr_allowed;		/* CPUs the scanners may use */
 

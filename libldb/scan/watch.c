@@ -8,10 +8,10 @@
  * they do not run.  Between two stints a few idle ones are visited (the sweep), so
  * a thousand that sleep do not keep it from the two that run.
  *
- * With the kernel module a thread becomes active when it is seen on a CPU (k_slot
+ * With the kernel module a thread becomes active when it is observed on a CPU (k_slot
  * in the header of each CPU's ring), and idle when it has left and was polled
  * since; no line of it is touched in between, but by the sweep, which finds those
- * that came and went unseen.  Without it a thread stays active for a while after it
+ * that came and went in between.  Without it a thread stays active for a while after it
  * was last found changed.  What an idle thread does is known to happen after the
  * last poll of it, so no time is written more exactly than it is known.
  *
@@ -223,7 +223,7 @@ static void sweep(struct scanner *s, unsigned n)
 		order_hazard_set(&s->looking[0], t);
 		order_hazards_visible();
 		st = state_of(s, t);
-		if (st && s->stamp >= st->next_look)
+		if (st && s->stamp >= st->next_poll)
 			visit(s, st, s->stamp);
 		if (st && !is_idle(s, st, nr))
 			activate(s, st, t);
@@ -347,7 +347,7 @@ bool watch_round(struct scanner *s)
 		uint64_t lo = scan_stamp_before();
 
 		pace_stamp(s, lo);
-		if (lo < st->next_look || (many && can_wait(s, st)) || still_asleep(s, st, lo))
+		if (lo < st->next_poll || (many && can_wait(s, st)) || still_asleep(s, st, lo))
 			continue;
 		visit(s, st, lo);
 		any = true;

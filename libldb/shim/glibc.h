@@ -62,8 +62,8 @@ static inline bool glibc_mutex_nested(const void *mutex)
 
 /*
  * glibc's trylock of a robust mutex that is not recoverable says so, but leaves
- * the lock word taken (seen in 2.36), and the next lock blocks for ever.  So a
- * robust mutex is not tried; its lock word tells whether somebody has it.
+ * the lock word taken (so it is in 2.36), and the next lock blocks for ever.  So a
+ * robust mutex is not tried; its lock word says whether somebody has it.
  */
 static inline bool glibc_mutex_untriable(const void *mutex)
 {
@@ -103,12 +103,12 @@ static inline bool glibc_mutex_unwanted(const void *mutex)
 }
 
 /*
- * Taking and giving back the usual mutex when nobody else wants it, as glibc does.  Only
- * where mutex.c has seen that it does.  A function of glibc's in between, called through
+ * Acquires and releases the usual mutex when nobody else wants it, as glibc does.  Only
+ * where mutex.c has found that it does.  A function of glibc's in between, called through
  * a pointer and, trylock, going through a table, is several lines of the cache and two
  * branches that a CPU with other work has forgotten.
  */
-static inline bool glibc_mutex_take(void *mutex, uint32_t self_tid)
+static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 {
 	pthread_mutex_t *m = mutex;
 
@@ -120,7 +120,7 @@ static inline bool glibc_mutex_take(void *mutex, uint32_t self_tid)
 }
 
 /* False: somebody wants it by now, and all is as it was.  Else it may be gone. */
-static inline bool glibc_mutex_give(void *mutex)
+static inline bool glibc_mutex_release(void *mutex)
 {
 	pthread_mutex_t *m = mutex;
 	int owner = m->__data.__owner;
@@ -134,7 +134,7 @@ static inline bool glibc_mutex_give(void *mutex)
 	return false;
 }
 
-/* Neither robust nor recursive; of an adaptive one nobody knows at a glance. */
+/* Neither robust nor recursive; of an adaptive one its kind does not say so. */
 static inline bool glibc_mutex_is_simple(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -167,7 +167,7 @@ static inline uint32_t glibc_rwlock_writer(const void *rwlock)
 }
 
 /*
- * Where a function looks at the timeout before it looks at the lock, taking
+ * Where a function reads the timeout before it reads the lock, taking
  * the lock first would turn its EINVAL into a success.
  */
 static inline bool glibc_clock_valid(clockid_t clock)

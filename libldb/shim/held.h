@@ -60,7 +60,7 @@ void release_end(struct release *r);
  * in_hook is set wherever the shim works on the thread's own data, and never
  * while the real function runs: a signal handler that comes in between, and the
  * runtime itself, then pass straight through the wrappers.  It holds the stack
- * pointer, so that a handler that jumps out of the hook can be told from one
+ * pointer, so that a handler that jumps out of the hook differs from one
  * that jumps within itself: see unwind.c.
  */
 static inline void hook_enter(struct thread *t)

@@ -7,7 +7,7 @@
  *	ACQUIRE(name, params, args, kind, try, busy, valid)
  *		takes the lock given first and may block.  try() never blocks
  *		and returns busy when the lock is taken.  valid: false if the
- *		function refuses its arguments before it looks at the lock.
+ *		function refuses its arguments before it reads the lock.
  *	TRY(name, params, args, kind)		takes the lock or fails at once
  *	RELEASE(name, params, args, kind)	kind 0: as it was taken
  *	COND(name, params, args, valid)		gives up mutex while it waits for cond

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * May the shim take and give back the usual mutex itself (glibc_mutex_take)?  Only if
+ * May the shim acquire and release the usual mutex itself (glibc_mutex_acquire)?  Only if
  * nobody else but libc would have done it, and if libc does just the same: that is
  * tried once, with a mutex of our own.
  */
@@ -29,21 +29,21 @@ static bool libc_steps(struct steps *s, pthread_mutex_t *m)
 
 static bool our_steps(struct steps *s, pthread_mutex_t *m, uint32_t tid)
 {
-	if (!glibc_mutex_take(m, tid))
+	if (!glibc_mutex_acquire(m, tid))
 		return false;
 	s->taken = *m;
-	if (!glibc_mutex_give(m))
+	if (!glibc_mutex_release(m))
 		return false;
 	s->given = *m;
 	return true;
 }
 
-/* What one took the other gives back. */
+/* What one has acquired, the other releases. */
 static bool steps_mix(pthread_mutex_t *m, uint32_t tid)
 {
-	return glibc_mutex_take(m, tid) && next(pthread_mutex_trylock)(m) &&
+	return glibc_mutex_acquire(m, tid) && next(pthread_mutex_trylock)(m) &&
 	       !next(pthread_mutex_unlock)(m) && !next(pthread_mutex_trylock)(m) &&
-	       !glibc_mutex_take(m, tid) && glibc_mutex_give(m);
+	       !glibc_mutex_acquire(m, tid) && glibc_mutex_release(m);
 }
 
 static bool libc_does_the_same(uint32_t tid)
@@ -88,7 +88,7 @@ static bool libc_is_next(void)
 
 bool mutex_is_known(uint32_t tid)
 {
-	static _Atomic uint32_t known;	/* 0: not looked yet; else 1 + the answer */
+	static _Atomic uint32_t known;	/* 0: not tried yet; else 1 + the answer */
 	uint32_t k = order_any_load(&known);
 
 	if (!k) {

@@ -41,12 +41,12 @@ extern struct next next_table;
 /* Finds all of them now, where finding them later would take the loader's lock. */
 void next_init(void);
 
-/* libgcc.c: one of the unwinder's own, which may be where dlsym() does not look. */
+/* libgcc.c: one of the unwinder's own, which may be where dlsym() does not find it. */
 void *libgcc_function(const char *name);
 
 #pragma GCC visibility pop
 
-/* In any order: whichever value is seen, the stub or the function, is right. */
+/* In any order: whichever value is read, the stub or the function, is right. */
 #define next(name)	order_any_load_word(&next_table.name)
 
 #endif /* SHIM_NEXT_H */

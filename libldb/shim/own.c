@@ -2,12 +2,12 @@
 /*
  * Locks that the program made itself, from what it says of them: ldb_lock_wait(3).
  *
- * Of such a lock only the address is known; its memory is never read.  So who has it is
- * kept in the table of wakers, but not while nobody wants it: who waits puts the address
- * there, from then on whoever takes that lock adds its tid and takes it away again when it
- * gives the lock back, until another lock needs the slot.  A lock that nobody has ever
- * waited for writes to nothing that threads share.  The first wait does not find a name,
- * but the holder sees it, and records its hold.
+ * Of such a lock only the address is known; its memory is never read.  So the table of
+ * wakers says who has it, but not while nobody wants it.  Who waits puts the address there;
+ * from then on whoever acquires that lock adds its tid, and removes it with the release,
+ * until another lock needs the slot.  A lock that nobody has ever waited for writes to
+ * nothing that threads share.  The first wait finds no name, but the holder notices the
+ * waiter, and records its hold.
  *
  * What the program says may be wrong in any way: then what is recorded is wrong, and
  * nothing else.  Async-signal-safe; errno stays as it is.
@@ -65,7 +65,7 @@ static struct wait *own_room(void)
 }
 
 /* The thread does not wait for this lock any more, and for none that it came to since. */
-static bool own_take(const volatile void *lock, struct wait *taken)
+static bool own_remove_wait(const volatile void *lock, struct wait *taken)
 {
 	struct wait *w = own_find(lock);
 
@@ -89,7 +89,7 @@ void own_wait(const volatile void *lock, const void *site)
 		w = own_room();
 		wait_lock_begin(w, t, lock, LDB_LOCK_OWN, (uintptr_t)site);
 		own_waits.nr++;
-		if (w->owner == t->tid)		/* it has never said that it gave it back */
+		if (w->owner == t->tid)		/* it has never said that it released it */
 			w->owner = 0;
 		if (!waker_is_awaited(lock))
 			waker_set(lock, 0);
@@ -106,7 +106,7 @@ static __attribute__((noinline)) void slow_acquired(const volatile void *lock, u
 		return;
 	if (waker_is_awaited(lock))
 		waker_set(lock, t->tid);
-	if (own_take(lock, &w)) {
+	if (own_remove_wait(lock, &w)) {
 		hook_leave(t);
 		wait_lock_end(&w, 0);
 	} else {
@@ -155,10 +155,10 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 
 	if (!t)
 		return;
-	/* If it is another's by now, the lock was given back before we came. */
+	/* If it is another's by now, the lock was released before we came. */
 	if (order_any_load(waker_slot(lock)) == waker_word(lock, t->tid))
 		waker_set(lock, 0);
-	if (own_take(lock, &w)) {
+	if (own_remove_wait(lock, &w)) {
 		hook_leave(t);
 		wait_lock_end(&w, ETIMEDOUT);
 	} else if (release_start(&r, t, lock, LDB_LOCK_OWN, site)) {
@@ -166,7 +166,7 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 	}
 }
 
-/* May the newest entry be taken from the list without a look at the others? */
+/* May the newest entry be removed without the others being read? */
 static inline bool own_is_plain(const struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	return likely(!l->in_hook && l->held_epoch == session_page.a.epoch) && !own_is_wanted(lock);

@@ -114,7 +114,7 @@ struct acquire {
 	uint32_t kind;			/* enum ldb_lock_kind */
 	int busy;			/* what try says of a lock that is taken */
 	int (*try)(void *lock);		/* never blocks */
-	/* Else the call is refused before the lock is looked at. */
+	/* Else the call is refused before the lock is read. */
 	bool (*valid)(struct acquire_args a);
 	int (*real)(struct acquire_args a);
 };
@@ -182,7 +182,7 @@ static ALWAYS_INLINE enum way acquire_usual(const struct acquire *f, const struc
 		     !f->valid(a)))
 		return NEXT_PART;
 	held_push_fast(l, a.lock, f->kind, SITE);
-	return likely(glibc_mutex_take(a.lock, tid)) ? DONE : FAILED;
+	return likely(glibc_mutex_acquire(a.lock, tid)) ? DONE : FAILED;
 }
 
 static ALWAYS_INLINE int try_slow(const struct lock_call *f, void *lock)
@@ -253,7 +253,7 @@ static ALWAYS_INLINE enum way release_usual(const struct lock_call *f, void *loc
 	if (unlikely(!glibc_mutex_unwanted(lock) || !l->tid || l->in_hook ||
 		     l->held_epoch != session_page.a.epoch || !held_pop_quick(l, lock)))
 		return NEXT_PART;
-	return likely(glibc_mutex_give(lock)) ? DONE : REAL;
+	return likely(glibc_mutex_release(lock)) ? DONE : REAL;
 }
 
 #define LOCK_CALL(name, kind_)						\

@@ -74,7 +74,7 @@ static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr
 		if (!region_has(&r, at)) {
 			if (!region_of(t, at, &r))
 				return false;
-			/* Nothing lives below the stack pointer. */
+			/* Nothing below the stack pointer is in use. */
 			above = region_has(&r, here) ? here : r.lo;
 		}
 		if (at < above || at % sizeof(void *) || at > r.hi - sizeof(*f) ||

@@ -51,7 +51,7 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->t = t;
 }
 
-/* Returns the thread, in a hook, if there is still somebody to tell. */
+/* Returns the thread, in a hook, if there is still a recorder. */
 static struct thread *wait_over(struct wait *w)
 {
 	struct thread *t = w->t;
@@ -117,7 +117,7 @@ void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock
 
 	order_any_add(waiters_of(lock), 1);
 	wait_begin(w, t, (uintptr_t)lock, kind, owner, site);
-	/* The owner is written a moment after the lock is taken: look again. */
+	/* The owner is written a moment after the lock is taken: read it again. */
 	if (!owner)
 		w->owner = owner_of(lock, kind);
 }

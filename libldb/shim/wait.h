@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A wait in progress.  Lives on the stack of the wrapper, or in own.c. */
+/* A wait in progress, on the stack of the wrapper or in own.c. */
 struct wait {
 	struct thread *t;	/* NULL when it is over */
 	uintptr_t lock;

@@ -26,7 +26,7 @@ static inline _Atomic uint32_t *waiters_of(const volatile void *lock)
 }
 
 /*
- * Any order: a waiter that comes between this look and the unlock waits for no
+ * Any order: a waiter that comes between this load and the unlock waits for no
  * longer than that, and its record names the holder all the same.
  */
 static inline bool waiters_seen(const volatile void *lock)

@@ -79,7 +79,7 @@ bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi)
 	return false;
 }
 
-bool stack_taken(uintptr_t lo, uintptr_t hi)
+bool stack_unregister_within(uintptr_t lo, uintptr_t hi)
 {
 	return false;
 }

@@ -5,7 +5,8 @@
 . "$TOP/tests/lib/files.sh"
 
 # Where no such word is left; a folder is added when it is clean, and none is taken away.
-clean="Documentation/*.[1-8] tests/lint tools/names"
+clean="Documentation/*.[1-8] gcc-plugin kmod libldb/internal.h libldb/request libldb/runtime
+	libldb/scan libldb/shim tests/lint tools/names"
 
 # The words, with what to say instead.  Case does not matter.  What options, JSON keys and
 # columns of the output are called is literal text, and not looked for.
@@ -28,7 +29,7 @@ fold(s|ed|ing)?	aggregate
 balloons?	outlier plot
 END
 # Other meanings of the same words.
-other='look(s|ed|ing)? (up|for|like|ahead)|folded stacks|balloon plot|balloon-plot'
+other='look(s|ed|ing)? (up|for|like|ahead)|look\.c|pace\.c|folded stacks|balloon plot|balloon-plot'
 
 # stdin: C or C++; its comments, line by line, others empty.
 comments_of_c()

@@ -94,10 +94,10 @@ static void gaps(void)
 /* Pays for one look and gives by how much the next one was put off. */
 static uint64_t put_off(uint64_t took, uint32_t frames)
 {
-	uint64_t before = st.next_look = scanner.stamp + 1000;
+	uint64_t before = st.next_poll = scanner.stamp + 1000;
 
 	pace_pay(&scanner, &st, took, frames);
-	return st.next_look - before;
+	return st.next_poll - before;
 }
 
 static void charges(void)
@@ -137,25 +137,25 @@ static void owes(void)
 static void bursts(void)
 {
 	begin(1, 50000);
-	st.next_look = scanner.stamp - BURST;
+	st.next_poll = scanner.stamp - BURST;
 	pace_pay(&scanner, &st, 1, 0);
-	is_int(st.next_look, scanner.stamp, "a quiet thread has saved up 2 us");
-	st.next_look = scanner.stamp - BURST;
+	is_int(st.next_poll, scanner.stamp, "a quiet thread has saved up 2 us");
+	st.next_poll = scanner.stamp - BURST;
 	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
-	is_int(st.next_look, scanner.stamp + 40, "what a look costs more than that puts off");
-	st.next_look = scanner.stamp - BURST - 1;
+	is_int(st.next_poll, scanner.stamp + 40, "what a look costs more than that puts off");
+	st.next_poll = scanner.stamp - BURST - 1;
 	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
-	is_int(st.next_look, scanner.stamp + 40, "but no more than that was saved up");
-	st.next_look = scanner.stamp - BURST + 1;
+	is_int(st.next_poll, scanner.stamp + 40, "but no more than that was saved up");
+	st.next_poll = scanner.stamp - BURST + 1;
 	pace_pay(&scanner, &st, BURST / 40 + 1, 0);
-	is_int(st.next_look, scanner.stamp + 41, "and less, if it was");
+	is_int(st.next_poll, scanner.stamp + 41, "and less, if it was");
 	session.scan_interval = 5000;
-	st.next_look = scanner.stamp;
+	st.next_poll = scanner.stamp;
 	pace_pay(&scanner, &st, 1, 0);
-	is_int(st.next_look, scanner.stamp + 5000, "not before the interval is over");
-	st.next_look = scanner.stamp + 5000;
+	is_int(st.next_poll, scanner.stamp + 5000, "not before the interval is over");
+	st.next_poll = scanner.stamp + 5000;
 	pace_pay(&scanner, &st, 1, 0);
-	is_int(st.next_look, scanner.stamp + 5040, "later, if that is due");
+	is_int(st.next_poll, scanner.stamp + 5040, "later, if that is due");
 }
 
 /* A change seen from its begin, after a look at now - 1. */
@@ -172,7 +172,7 @@ static void settles(void)
 	st.settle = 2;
 	st.in_step = false;
 	ok(seen_change(), "a thread that is left alone for two steps is");
-	ok(st.settling && st.in_step && st.next_look == now + 2 * STEP, "for 200 ns");
+	ok(st.settling && st.in_step && st.next_poll == now + 2 * STEP, "for 200 ns");
 	ok(!seen_change(), "and then looked at, changed or not");
 	st.settling = false;
 	st.looked = now - LIVE;
@@ -183,7 +183,7 @@ static void settles(void)
 	st.looked = now - 1;
 	for (int i = 1; i <= 4; i++) {
 		ok(pace_settle(&st, now, false, false) && st.settling && !st.in_step &&
-		   st.next_look == now + STEP, "what it does is not known: it is waited, %d", i);
+		   st.next_poll == now + STEP, "what it does is not known: it is waited, %d", i);
 	}
 	ok(!pace_settle(&st, now, false, false), "four times");
 	st.tries = 0;

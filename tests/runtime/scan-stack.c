@@ -99,7 +99,7 @@ static void again(void)
 	look_now();
 	ok(nr_written == 1 && stack.depth == 2, "what came and went between two looks is not seen");
 	is_int(page.made, 6, "but counted");
-	is_int(st.b[0].made_to - st.b[0].made_from, 6 * LDB_GEN_ONE, "by its generations");
+	is_int(st.b[0].calls_to - st.b[0].calls_from, 6 * LDB_GEN_ONE, "by its generations");
 	leave(0);
 	enter(0, at(9));
 	enter(0, at(11));
@@ -545,16 +545,16 @@ static void flushed(void)
 	look_now();
 	enter(0, at(3));
 	look_now();
-	scan_count_made(&thread);
+	scan_count_calls(&thread);
 	is_int(page.made, 1, "the thread ends: what it made");
 	blocks[0].gen += 4 * LDB_GEN_ONE;
-	scan_count_made(&thread);
+	scan_count_calls(&thread);
 	is_int(page.made, 5, "is read once more");
 	track_flush(&st, now + 1000);
 	ok(nr_written == 4 && nr_own_ring == 4 && st.depth == 0 && stack.depth == 0, "all its invocations have ended");
 	is_int(record(0)->end_max, now + 1000, "by then");
 	thread.scan = NULL;
-	scan_count_made(&thread);
+	scan_count_calls(&thread);
 	ok(page.made == 5, "a thread without a page");
 }
 

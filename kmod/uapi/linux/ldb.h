@@ -25,7 +25,7 @@
  *	fill slot[(idx + k) & mask] for k in 0 .. n-1, all but commit
  *	slot[..].commit = (u32)(idx + k + 1) ^ ldb_rec_hash(slot)   (release)
  *
- * A writer never looks at the reader and never waits.  The mask comes from the
+ * A writer reads nothing of the reader's and never waits.  The mask comes from the
  * writer's private copy of ring_order, never from shared memory, so any value
  * in head is memory-safe.
  *
@@ -48,7 +48,7 @@
 
 #define LDB_RING_HDR_SIZE	4096
 #define LDB_PAGE_SIZE		4096
-#define LDB_STACK_MAX		1023	/* frames kept per thread */
+#define LDB_STACK_MAX		1023	/* known frames of a thread */
 
 enum ldb_clock {
 	LDB_CLOCK_TSC	= 1,	/* rdtsc; the kernel trusts it */
@@ -93,7 +93,7 @@ enum ldb_event {
 	/* as SWITCH, but neither is watched: a watched thread waits for this CPU */
 	LDB_EV_OCCUPANT		= 0x403,
 	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
-	/* tid: woken and runnable, arg2: who has its CPU now, arg: that CPU */
+	/* tid: woken and runnable, arg2: the task that runs on its CPU, arg: that CPU */
 	LDB_EV_WAKEUP		= 0x405,
 	LDB_EV_MIGRATE		= 0x406, /* tid, arg: from CPU, arg2: to CPU */
 	LDB_EV_FUTEX_WAIT	= 0x410, /* 2 slots, see struct ldb_futex_rec */
@@ -105,7 +105,7 @@ enum ldb_event {
 	LDB_EV_EXIT		= 0x422, /* tid, arg: 1: the last of its thread group */
 	LDB_EV_TASK		= 0x423, /* 2 slots, see struct ldb_task_rec: who a tid is */
 	LDB_EV_FAULT		= 0x430, /* 2 slots, see struct ldb_fault_rec */
-	/* tid: whom it held up, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
+	/* tid: which thread it interrupted, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
 	LDB_EV_IRQ		= 0x431,
 	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: what a line is */
 	/* 0xExx: continuation slots */
@@ -176,7 +176,7 @@ struct ldb_func_rec {
 	__u32	commit2;
 };
 
-#define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last seen */
+#define LDB_FUNC_F_OPEN		0x0001	/* still running: end is when it was last observed */
 #define LDB_FUNC_F_FROM_START	0x0002	/* was running when the recording began: start unknown */
 #define LDB_FUNC_F_RESUMED	0x0004	/* with FROM_START: left by a switch of stacks, and back */
 
@@ -236,8 +236,8 @@ struct ldb_req_rec {
 };
 
 /*
- * Flags of SWITCH, SWITCH_OUT, OCCUPANT, WAKING, WAKEUP.  Bits 0-3: the state in
- * which the thread left (SWITCH*, OCCUPANT).
+ * Flags of the events of LDB_GROUP_SCHED.  Bits 0-3, of a switch: the state in which
+ * the task left.
  */
 #define LDB_SCHED_STATE(flags)	((flags) & 0xf)
 enum ldb_sched_state {
@@ -419,21 +419,22 @@ struct ldb_page {
 	/* scanner; at exit the thread itself */
 	__u64	made;		/* invocations entered since the recording began */
 	__u64	seen;		/* FUNC records written */
-	__u64	looks_changed;	/* looks that found a change */
+	__u64	looks_changed;	/* polls that found a change */
 	__u64	scans;		/* valid scans */
 	__u64	invalid;	/* scans discarded because the thread moved on */
 	__u64	foreign;	/* top outside the registered stack */
 	__u64	too_deep;	/* frames not followed for lack of room */
 	__u64	disorder;	/* records rejected: canary, order, generation */
-	__u64	last_look_tsc;	/* the last look at which the state was known */
-	__u64	gap_tsc;	/* total time in gaps, this thread */
-	/* invocations seen, but shorter than func_threshold: not written */
+	__u64	last_look_tsc;	/* the last poll at which the state was known */
+	__u64	gap_tsc;	/* total time in observation gaps, this thread */
+	/* observed invocations that are shorter than func_threshold: not written */
 	__u64	below_threshold;
-	__u64	cost_tsc;	/* what looking at it has cost it, estimated: at most its budget */
+	__u64	cost_tsc;	/* what polling it has cost it, estimated: at most its budget */
 	/*
 	 * The process may die between any two stores.  ending_gen: the invocation being
 	 * ended now, 0: none; what is newer in its block has ended, though it still is in
-	 * struct ldb_stack.  ending_seen: what seen is as soon as its FUNC is in a ring.
+	 * struct ldb_stack.  ending_seen: the number of FUNC records that
+	 * is right as soon as its own is in a ring.
 	 */
 	__u64	ending_gen, ending_seen;
 	__u64	pad2[2];
@@ -482,7 +483,7 @@ struct ldb_stack {
 struct ldb_scan_stats {		/* one line pair per scanner, in the info page */
 	__u64	rounds, looks, changes, scans, invalid, frames, gaps, gap_tsc;
 	__u64	busy_tsc, paused_tsc;
-	/* looks that found a change and left it alone: no stack read */
+	/* polls that found a change and read no stack */
 	__u64	moving;
 	__u64	cost_tsc;		/* of ldb_page.cost_tsc, this scanner's part */
 	__u64	pages;			/* thread pages and ring headers touched */
@@ -541,7 +542,7 @@ struct ldb_info {
  *			alone.  Needs CAP_PERFMON or CAP_SYS_ADMIN.
  *
  * A thread group is in one session at most.  A thread that was registered
- * (LDB_IOC_REG) has a page: its k_ fields are kept up to date and its switches
+ * (LDB_IOC_REG) has a page: its k_ fields are always up to date and its switches
  * carry the innermost frame.  A page has one thread: registering another one
  * with it ends the first registration, as does the thread's exit.
  *
@@ -576,7 +577,7 @@ struct ldb_info {
 #define LDB_DEVICE_ABI		1
 
 /* ldb_create.events: what is recorded */
-/* SWITCH, SWITCH_OUT, OCCUPANT, WAKING, WAKEUP, MIGRATE, TASK */
+/* switches, wake-ups, migrations, and the names of tasks */
 #define LDB_GROUP_SCHED		0x1
 #define LDB_GROUP_FUTEX		0x2	/* FUTEX_WAIT, FUTEX_WAKE */
 #define LDB_GROUP_PROCESS	0x4	/* FORK, EXEC, EXIT */
