@@ -22,7 +22,7 @@ for f in LICENSE.*; do
 	ok "$f is in each page" awk 'NR == FNR { want = want $0 "\n"; next } { have = have $0 "\n" }
 		END { sub(/\n+$/, "", want); exit !index(have, want) }' "$WORK/text" NOTICE.js
 done
-awk -F '"' '/^\tVENDOR\(X, / { print $2 }' ../report-assets.h | sort >"$WORK/embedded"
+grep -o 'ASSET("vendor/[^"]*' ../embed.c | sed 's,.*/,,' | sort >"$WORK/embedded"
 { sed 's/.*  //' "$WORK/sums"; echo NOTICE.js; } | sort | diff - "$WORK/embedded" >"$WORK/list"
 ok_empty "all of them are embedded, and no others"
 

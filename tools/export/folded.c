@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "cli/utf8.h"
-#include "export/stacks.h"
+#include "export/walk.h"
 
 /* What would end a name or a line, or is no text, is a '?'. */
 static void put_name(FILE *out, const char *name)

@@ -16,7 +16,7 @@
 #include "facts/ticks.h"
 #include "cli/utf8.h"
 #include "export/packet.h"
-#include "export/stacks.h"
+#include "export/walk.h"
 #include "base/intern.h"
 #include "export/table.h"
 

@@ -11,7 +11,6 @@
 #include "facts/classes.h"
 #include "facts/sched.h"
 #include "export/stacks.h"
-#include "export/walk.h"
 #include "render/offcpu.h"
 
 static uint64_t mix_text(uint64_t h, const char *text)
@@ -277,45 +276,6 @@ int stacks_thread(struct stacks *s, const struct thread *t)
 int stacks_segment(struct stacks *s, const struct segment *segment)
 {
 	return stacks_wants(s, segment) ? attribution_segment(&s->attribution, segment) : 0;
-}
-
-/* Of what an export's options select */
-
-struct selection {
-	struct stacks *s;
-	const struct export_options *o;
-};
-
-static int on_thread(void *arg, const struct thread *t, const struct life *life)
-{
-	const struct selection *x = arg;
-
-	x->o->result->nr_threads++;
-	return stacks_thread(x->s, t);
-}
-
-static int on_segment(void *arg, const struct segment *s)
-{
-	const struct selection *x = arg;
-
-	if (stacks_wants(x->s, s))
-		export_count(x->o, s);
-	return stacks_segment(x->s, s);
-}
-
-int stacks_walk(struct stacks *s, struct model *m, const struct export_options *o)
-{
-	struct selection selection = { s, o };
-	struct walk_sink sink = {
-		.thread = on_thread, .segment = on_segment, .with_irqs = s->options.with_causes,
-		.arg = &selection,
-	};
-	int ret = walk(m, o, &sink);
-
-	if (!ret)
-		ret = stacks_finish(s);
-	o->result->nr_merged = s->nr_cut;
-	return ret;
 }
 
 const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t size)

@@ -14,7 +14,6 @@
 
 #include "analysis/attribution/attribution.h"
 #include "base/hash.h"
-#include "export/export.h"
 #include "facts/ticks.h"
 
 #define STACKS_MAX	(1U << 20)
@@ -77,9 +76,6 @@ int stacks_segment(struct stacks *s, const struct segment *segment);
 
 /* After the last one. */
 int stacks_finish(struct stacks *s);
-
-/* All of that, of what the options select.  0 or -errno. */
-int stacks_walk(struct stacks *s, struct model *m, const struct export_options *o);
 
 /* Of what begins, and is no function. */
 struct stacks_cause stacks_cause_of(const struct attribution_begin *what);

@@ -201,3 +201,43 @@ int walk(struct model *m, const struct export_options *o, const struct walk_sink
 		ret = walk_life(m, o, &o->lives[i], sink);
 	return ret;
 }
+
+/* Time by stack */
+
+struct selection {
+	struct stacks *s;
+	const struct export_options *o;
+};
+
+static int on_stacks_thread(void *arg, const struct thread *t, const struct life *life)
+{
+	const struct selection *x = arg;
+
+	x->o->result->nr_threads++;
+	return stacks_thread(x->s, t);
+}
+
+static int on_stacks_segment(void *arg, const struct segment *s)
+{
+	const struct selection *x = arg;
+
+	if (stacks_wants(x->s, s))
+		export_count(x->o, s);
+	return stacks_segment(x->s, s);
+}
+
+int stacks_walk(struct stacks *s, struct model *m, const struct export_options *o)
+{
+	struct selection selection = { s, o };
+	struct walk_sink sink = {
+		.thread = on_stacks_thread, .segment = on_stacks_segment,
+		.with_irqs = s->options.with_causes,
+		.arg = &selection,
+	};
+	int ret = walk(m, o, &sink);
+
+	if (!ret)
+		ret = stacks_finish(s);
+	o->result->nr_merged = s->nr_cut;
+	return ret;
+}

@@ -9,6 +9,7 @@
 
 #include "analysis/timeline/timeline.h"
 #include "export/export.h"
+#include "export/stacks.h"
 
 struct walk_sink {
 	/* Its segments follow, by start, the outer ones first.  life: NULL without requests. */
@@ -20,5 +21,8 @@ struct walk_sink {
 
 /* 0, -errno, or what a function of the sink returned that was not 0. */
 int walk(struct model *m, const struct export_options *o, const struct walk_sink *sink);
+
+/* Fills stacks with them. */
+int stacks_walk(struct stacks *s, struct model *m, const struct export_options *o);
 
 #endif

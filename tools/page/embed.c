@@ -3,46 +3,48 @@
  * Scripts and styles of the pages, put into the program by the assembler: building needs
  * no other tool, and an installed program needs no other file.  Paths are those below
  * tools/, where the compiler runs.
+ *
+ * Each file is an entry of the section "assets", whose bounds the linker knows.
  */
 #include <string.h>
 
 #include "page/page.h"
-#include "page/report-assets.h"
-#include "page/why-assets.h"
 
-/* X(symbol, name, path) */
-#define ASSETS(X)						\
-	X(page_css, "page.css", "page/page.css")		\
-	X(page_js, "page.js", "page/page.js")			\
-	X(timeline_css, "timeline.css", "page/timeline.css")	\
-	X(timeline_data_js, "timeline-data.js", "page/timeline-data.js") \
-	X(timeline_paint_js, "timeline-paint.js", "page/timeline-paint.js") \
-	X(timeline_arcs_js, "timeline-arcs.js", "page/timeline-arcs.js") \
-	X(timeline_draw_js, "timeline-draw.js", "page/timeline-draw.js") \
-	X(timeline_search_js, "timeline-search.js", "page/timeline-search.js") \
-	X(timeline_controls_js, "timeline-controls.js", "page/timeline-controls.js") \
-	X(timeline_views_js, "timeline-views.js", "page/timeline-views.js") \
-	X(timeline_panel_js, "timeline-panel.js", "page/timeline-panel.js") \
-	X(timeline_js, "timeline.js", "page/timeline.js")
+#define ASSET(name)					\
+	__asm__(".pushsection .rodata.assets,\"a\"\n"	\
+		"1: .asciz \"" name "\"\n"		\
+		"2: .incbin \"page/" name "\"\n"	\
+		"3: .byte 0\n"				\
+		".popsection\n"				\
+		".pushsection assets,\"aw\"\n"		\
+		".balign 8\n"				\
+		".quad 1b, 2b, 3b\n"			\
+		".popsection\n");
 
-#define INCLUDE(symbol, name, path)				\
-	__asm__(".section .rodata.asset_" #symbol ",\"a\"\n"	\
-		"asset_" #symbol ": .incbin \"" path "\"\n"	\
-		"asset_" #symbol "_end: .byte 0\n"		\
-		".previous\n");					\
-	extern const char asset_##symbol[], asset_##symbol##_end[];
-#define ENTRY(symbol, name, path) { name, asset_##symbol, asset_##symbol##_end },
+ASSET("page.css") ASSET("page.js")
 
-ASSETS(INCLUDE)
-REPORT_ASSETS(INCLUDE)
-WHY_ASSETS(INCLUDE)
+ASSET("timeline.css") ASSET("timeline.js") ASSET("timeline-arcs.js") ASSET("timeline-controls.js")
+ASSET("timeline-data.js") ASSET("timeline-draw.js") ASSET("timeline-paint.js") ASSET("timeline-panel.js")
+ASSET("timeline-search.js") ASSET("timeline-views.js")
 
-static const struct asset assets[] = { ASSETS(ENTRY) REPORT_ASSETS(ENTRY) WHY_ASSETS(ENTRY) };
+ASSET("report.css") ASSET("report.js") ASSET("report-data.js") ASSET("report-dist.js")
+ASSET("report-flame.js") ASSET("report-heat.js") ASSET("report-table.js")
+
+ASSET("why.css") ASSET("why.js") ASSET("why-balloons.js") ASSET("why-boxes.js") ASSET("why-cpus.js")
+ASSET("why-data.js") ASSET("why-flame.js") ASSET("why-life.js") ASSET("why-plot.js") ASSET("why-queues.js")
+
+ASSET("vendor/NOTICE.js") ASSET("vendor/uPlot.min.css") ASSET("vendor/uPlot.iife.min.js")
+ASSET("vendor/d3-array.min.js") ASSET("vendor/d3-color.min.js") ASSET("vendor/d3-dispatch.min.js")
+ASSET("vendor/d3-ease.min.js") ASSET("vendor/d3-flamegraph.umd.min.js") ASSET("vendor/d3-format.min.js")
+ASSET("vendor/d3-hierarchy.min.js") ASSET("vendor/d3-interpolate.min.js") ASSET("vendor/d3-scale.min.js")
+ASSET("vendor/d3-selection.min.js") ASSET("vendor/d3-timer.min.js") ASSET("vendor/d3-transition.min.js")
+
+extern const struct asset __start_assets[], __stop_assets[];
 
 const struct asset *embed_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(assets) / sizeof(assets[0]); i++)
-		if (!strcmp(assets[i].name, name))
-			return &assets[i];
+	for (const struct asset *a = __start_assets; a < __stop_assets; a++)
+		if (!strcmp(a->name, name))
+			return a;
 	return NULL;
 }
