@@ -288,19 +288,41 @@ uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den)
 	return d->values[rank - 1];
 }
 
-uint64_t dist_mean(const struct dist *d)
+struct dist_times dist_times(struct dist *d)
 {
-	return d->nr ? (uint64_t)((d->sum + d->nr / 2) / d->nr) : 0;
-}
-
-uint64_t dist_sum(const struct dist *d)
-{
-	return d->sum > INT64_MAX ? INT64_MAX : (uint64_t)d->sum;
+	return (struct dist_times){
+		.count = d->nr,
+		.p50_ns = dist_percentile(d, 1, 2), .p99_ns = dist_percentile(d, 99, 100),
+		.p999_ns = dist_percentile(d, 999, 1000),
+		.p9999_ns = dist_percentile(d, 9999, 10000), .max_ns = d->max,
+		.mean_ns = d->nr ? (uint64_t)((d->sum + d->nr / 2) / d->nr) : 0,
+		.total_ns = d->sum > INT64_MAX ? INT64_MAX : (int64_t)d->sum,
+		.is_exact = dist_is_exact(d),
+	};
 }
 
 bool dist_is_exact(const struct dist *d)
 {
 	return !d->octaves;
+}
+
+int dist_times_offset(const char *key, unsigned finest)
+{
+#define KEY(name, member, percentile) { name, offsetof(struct dist_times, member), percentile }
+	static const struct {
+		const char *key;
+		int offset;
+		unsigned percentile;
+	} keys[] = {
+		KEY("total", total_ns, 0), KEY("max", max_ns, 0), KEY("p9999", p9999_ns, 9999),
+		KEY("p999", p999_ns, 999), KEY("p99", p99_ns, 99), KEY("p50", p50_ns, 50),
+		KEY("mean", mean_ns, 0), KEY("count", count, 0),
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (!strcmp(keys[i].key, key) && keys[i].percentile <= finest)
+			return keys[i].offset;
+	return -1;
 }
 
 /* The share of things of this duration that fall on a look. */

@@ -62,11 +62,38 @@ int dist_settle(struct dist *d);
 /* num / den of the values are at most the result; 0 if there are none. */
 uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den);
 
-uint64_t dist_mean(const struct dist *d);
-uint64_t dist_sum(const struct dist *d);	/* saturates */
+/* What reports say of durations. */
+#define DIST_TIMES										\
+	uint64_t count;										\
+	int64_t p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;				\
+	int64_t total_ns;	/* saturates */							\
+	bool is_exact;		/* percentiles are of all values, not of a histogram */
+
+struct dist_times { DIST_TIMES };
+
+/* Both as a member of that name, and as members of the struct around it. */
+#define DIST_TIMES_AS(name)	union { struct dist_times name; struct { DIST_TIMES }; }
+
+struct dist_times dist_times(struct dist *d);
 
 /* Are percentiles exact? */
 bool dist_is_exact(const struct dist *d);
+
+/*
+ * Where the number is by which struct dist_times are sorted: "total", "max", "mean", "count",
+ * "p50", "p99" and percentiles up to finest, as 999.  -1: no such key.
+ */
+int dist_times_offset(const char *key, unsigned finest);
+
+/* The greater number there comes first. */
+static inline int dist_times_compare(const struct dist_times *a, const struct dist_times *b,
+				     int offset)
+{
+	const int64_t *of_a = (const void *)((const char *)a + offset);
+	const int64_t *of_b = (const void *)((const char *)b + offset);
+
+	return *of_a > *of_b ? -1 : *of_a < *of_b;
+}
 
 /*
  * If the values are the times between two looks: the shortest duration of which

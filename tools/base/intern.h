@@ -13,13 +13,14 @@ struct intern {
 	struct hash hash;
 	struct intern_key { char *bytes; size_t size; } *keys;
 	size_t nr, room;
+	size_t max;		/* keys; 0: as many as come */
 };
 
-/* The number of the key, or -1: out of memory. */
+/* The number of the key, or -1: out of memory, or there are max others. */
 int64_t intern_get(struct intern *t, const void *key, size_t size, bool *is_new);
 int64_t intern_string(struct intern *t, const char *s);
 
-/* The kept text, or NULL: out of memory. */
+/* The kept text, or NULL for the same reasons. */
 const char *intern_text(struct intern *t, const char *s);
 
 /* The bytes of a key, followed by a 0. */

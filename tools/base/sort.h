@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Functions for qsort(), by members:
+ * Sorting, and functions for that, by members:
+ *
+ *	sort_by(gaps, nr, gap_compare);
  *
  *	COMPARE(gap_compare, struct gap, UP(tid) UP(start) DOWN(end))
  *	COMPARE_NUMBERS(compare_ns, int64_t)
  */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
+
+#include <stddef.h>
+
+typedef int sort_compare(const void *a, const void *b);
+
+/* qsort(), but for what is in order already: that is looked at once.  nr may be 0. */
+#define sort_by(array, nr, compare)	sort_things(array, nr, sizeof(*(array)), compare)
+void sort_things(void *things, size_t nr, size_t size, sort_compare *compare);
 
 #define UP(member)							\
 	if (a->member != b->member)					\

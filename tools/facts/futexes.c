@@ -55,8 +55,7 @@ COMPARE(compare, struct futex_wait, UP(tid) UP(out))
 
 void futexes_sort(struct futexes *f)
 {
-	if (f->nr)
-		qsort(f->at, f->nr, sizeof(*f->at), compare);
+	sort_by(f->at, f->nr, compare);
 }
 
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f)

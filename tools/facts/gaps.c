@@ -23,8 +23,7 @@ void gaps_sort(struct gaps *g)
 {
 	size_t nr = 0;
 
-	if (g->nr)
-		qsort(g->at, g->nr, sizeof(*g->at), gap_compare);
+	sort_by(g->at, g->nr, gap_compare);
 	for (size_t i = 0; i < g->nr; i++) {
 		struct gap *last = nr ? &g->at[nr - 1] : NULL;
 

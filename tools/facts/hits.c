@@ -120,7 +120,7 @@ int hits_count(struct model *m, const struct hits_part *parts, size_t nr)
 		c.at[i].part.start = ticks_sane(parts[i].start);
 		c.at[i].part.end = ticks_sane(parts[i].end);
 	}
-	qsort(c.at, nr, sizeof(*c.at), part_compare);
+	sort_by(c.at, nr, part_compare);
 	ret = read_rows(m, &c);
 	for (size_t i = 0; i < nr && !ret; i++)
 		ticks_add(&c.at[i].part.to->irq_ns, ticks_ns(m->reader, c.at[i].irq_ticks));

@@ -129,7 +129,7 @@ static int add_futexes(struct builder *b)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		objects[i] = *(const struct object *)b->objects.at[i];
-	qsort(objects, nr, sizeof(*objects), object_compare);
+	sort_by(objects, nr, object_compare);
 	for (size_t i = 0; i < b->futexes.nr && !ret; i++) {
 		const struct futex_wait *w = &b->futexes.at[i];
 

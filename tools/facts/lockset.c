@@ -185,7 +185,7 @@ static int prepare_queries(struct lockset *s)
 				.block = e->gen, .gen = e->gen, .event = e,
 			};
 	}
-	qsort(s->queries, nr, sizeof(*s->queries), query_compare);
+	sort_by(s->queries, nr, query_compare);
 	/* One more at the end of each group takes the rows behind its last question. */
 	for (size_t i = 0; i < nr; i++) {
 		if (i + 1 < nr && same_group(&s->queries[i], &s->queries[i + 1]))
@@ -195,7 +195,7 @@ static int prepare_queries(struct lockset *s)
 		s->queries[nr + groups++].event = NULL;
 	}
 	s->nr_queries = nr + groups;
-	qsort(s->queries, s->nr_queries, sizeof(*s->queries), query_compare);
+	sort_by(s->queries, s->nr_queries, query_compare);
 	free(s->near);
 	s->near = calloc(NR_NEAR, sizeof(*s->near));
 	return s->near ? 0 : -ENOMEM;
@@ -541,8 +541,7 @@ void lockset_resolve(struct lockset *s)
 	free(s->queries);
 	s->queries = NULL;
 	s->nr_queries = 0;
-	if (s->nr)
-		qsort(s->events, s->nr, sizeof(*s->events), event_compare);
+	sort_by(s->events, s->nr, event_compare);
 	bound_by_events(s);
 	for (size_t i = 0; i < s->nr; i++) {
 		struct lock_event *e = &s->events[i];

@@ -7,34 +7,24 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "classes.h"
 #include "model.h"
 #include "tasks.h"
 #include "ticks.h"
 
 #define STRINGS_MAX	(1U << 20)
-#define RECENT		256
 
 const char *model_keep_string(struct model *m, const char *text)
 {
-	char *copy;
+	const char *kept;
 
 	if (!text || !*text)
 		return "";
-	/* Threads are written again and again, in turn. */
-	for (size_t i = 1; i <= m->nr_strings && i <= RECENT; i++)
-		if (!strcmp(m->strings[m->nr_strings - i], text))
-			return m->strings[m->nr_strings - i];
-	if (m->nr_strings >= STRINGS_MAX)
-		return "";
-	copy = strdup(text);
-	if (!copy || !array_room(&m->strings, &m->room_strings, m->nr_strings, sizeof(*m->strings))) {
-		free(copy);
-		return "";
-	}
-	m->strings[m->nr_strings++] = copy;
-	return copy;
+	kept = intern_text(&m->strings, text);
+	return kept ? kept : "";
 }
 
 static int add_modules(void *arg, const struct reader_rows *rows)
@@ -120,47 +110,28 @@ static int add_threads(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static int thread_compare(const struct thread *a, const struct thread *b)
+ORDER_KEY(thread_tid, struct thread, tid)
+ORDER_KEY(thread_start, struct thread, start)
+
+static bool is_same_thread(const struct thread *a, const struct thread *b)
 {
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->start < b->start ? -1 : a->start > b->start;
+	return a->tid == b->tid && a->start == b->start;
 }
 
-/*
- * Rows of one thread are written again and again: the last counts.  The sort
- * must be stable for that, which qsort() is not: position breaks the tie.
- */
-struct ordered {
-	struct thread thread;
-	size_t nr;
-};
-
-static int ordered_compare(const void *pa, const void *pb)
-{
-	const struct ordered *a = pa, *b = pb;
-	int order = thread_compare(&a->thread, &b->thread);
-
-	return order ? order : a->nr < b->nr ? -1 : 1;
-}
-
+/* Rows of one thread are written again and again: the last counts.  The sort is stable. */
 static int sort_threads(struct model *m)
 {
-	struct ordered *all = calloc(m->nr_threads + 1, sizeof(*all));
+	static const order_key keys[] = { thread_tid, thread_start };
 	size_t nr = 0;
 
-	if (!all)
+	if (order_sort(&m->threads, m->nr_threads, sizeof(*m->threads), keys, 2))
 		return -ENOMEM;
-	for (size_t i = 0; i < m->nr_threads; i++)
-		all[i] = (struct ordered){ m->threads[i], i };
-	qsort(all, m->nr_threads, sizeof(*all), ordered_compare);
 	for (size_t i = 0; i < m->nr_threads; i++) {
-		if (nr && !thread_compare(&m->threads[nr - 1], &all[i].thread))
+		if (nr && is_same_thread(&m->threads[nr - 1], &m->threads[i]))
 			nr--;
-		m->threads[nr++] = all[i].thread;
+		m->threads[nr++] = m->threads[i];
 	}
 	m->nr_threads = nr;
-	free(all);
 	for (size_t i = 0; i < nr; i++) {
 		m->made += m->threads[i].made;
 		m->seen += m->threads[i].seen;
@@ -221,12 +192,7 @@ static int add_gaps(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static int compare_ticks(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+COMPARE_NUMBERS(compare_ticks, int64_t)
 
 static int find_sched(void *arg, const struct reader_rows *rows)
 {
@@ -257,8 +223,7 @@ static int add_kernel(struct model *m)
 	m->kernel_err_ns = err ? strtoll(err, NULL, 10) : 0;
 	if (m->kernel_err_ns < 0 || m->kernel_err_ns > 1000000000)
 		m->kernel_err_ns = 1000000000;
-	if (m->nr_losses)
-		qsort(m->losses, m->nr_losses, sizeof(*m->losses), compare_ticks);
+	sort_by(m->losses, m->nr_losses, compare_ticks);
 	ret = reader_each(m->reader, LDB_BLK_SCHED, NULL, find_sched, m);
 	if (ret < 0)
 		return ret;
@@ -285,6 +250,7 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 		goto err_memory;
 	m->reader = reader;
 	m->symtab = symtab;
+	m->strings.max = STRINGS_MAX;
 	m->duration_ns = ticks_time_ns(reader, reader_end_tick(reader));
 	if (reader_each(reader, LDB_BLK_MODULE, NULL, add_modules, m) ||
 	    reader_each(reader, LDB_BLK_FILE, NULL, add_names, m) ||
@@ -309,13 +275,11 @@ void model_close(struct model *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->nr_strings; i++)
-		free(m->strings[i]);
 	classes_close(m->classes);
 	tasks_close(m->tasks);
 	gaps_free(&m->gaps);
 	free(m->losses);
-	free(m->strings);
+	intern_free(&m->strings);
 	free(m->threads);
 	free(m);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <linux/ldb.h>
+#include "base/intern.h"
 #include "symbol/symbol.h"
 #include "trace/reader.h"
 #include "gaps.h"
@@ -85,8 +86,7 @@ struct model {
 	struct tasks *tasks;		/* whom they name */
 	int64_t *losses;		/* ticks at which losses of them were noted, sorted */
 	size_t nr_losses, room_losses;
-	char **strings;			/* owns the names */
-	size_t nr_strings, room_strings;
+	struct intern strings;		/* names */
 	struct classes *classes;	/* of requests; NULL: not read yet */
 };
 

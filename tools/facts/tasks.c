@@ -48,8 +48,7 @@ struct tasks *tasks_open(struct model *m)
 		tasks_close(t);
 		return NULL;
 	}
-	if (t->nr)
-		qsort(t->at, t->nr, sizeof(*t->at), compare);
+	sort_by(t->at, t->nr, compare);
 	return t;
 }
 

@@ -53,7 +53,7 @@ static void put_states(const struct render *r, const struct model *m, const stru
 	fputs(e->is_ldb ? "  *\n" : "\n", r->out);
 }
 
-static void put_times(const struct render *r, const struct sched_times *t)
+static void put_times(const struct render *r, const struct dist_times *t)
 {
 	text_count(r, t->count);
 	put_ns(r, t->p50_ns);
@@ -194,7 +194,7 @@ void text_sched(const struct render *r, const struct render_sched *s)
 
 /* JSON */
 
-static void json_times(struct json *j, const char *key, const struct sched_times *t,
+static void json_times(struct json *j, const char *key, const struct dist_times *t,
 		       int64_t resolution_ns)
 {
 	json_flat(j);
@@ -293,7 +293,7 @@ void json_sched(const struct render *r, const struct render_sched *s)
 
 /* CSV: rows of three kinds, a column for each number that one of them has. */
 
-static void csv_times(struct csv *c, const struct sched_times *t)
+static void csv_times(struct csv *c, const struct dist_times *t)
 {
 	csv_u64(c, t->count);
 	csv_i64(c, t->p50_ns);

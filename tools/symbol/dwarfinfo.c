@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "cli/foreign.h"
 #include "symbol/dwarfinfo.h"
 
@@ -80,8 +81,7 @@ static int range_compare(const void *pa, const void *pb)
 
 static void range_sort(struct range_list *list)
 {
-	if (list->nr)
-		qsort(list->at, list->nr, sizeof(*list->at), range_compare);
+	sort_by(list->at, list->nr, range_compare);
 }
 
 /* The innermost range that holds addr; nested ones start later. */

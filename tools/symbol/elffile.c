@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "symbol/debugfile.h"
 #include "symbol/dwarfinfo.h"
 #include "symbol/elfcalls.h"
@@ -210,7 +211,7 @@ static void sym_sort(struct sym_list *list)
 
 	if (!list->nr)
 		return;
-	qsort(list->at, list->nr, sizeof(*list->at), sym_compare);
+	sort_by(list->at, list->nr, sym_compare);
 	for (size_t i = 0; i < list->nr; i++)
 		if (!out || list->at[i].addr != list->at[out - 1].addr)
 			list->at[out++] = list->at[i];

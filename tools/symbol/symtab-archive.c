@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/sort.h"
 #include "symbol/symtab-private.h"
 
 /* Taking them */
@@ -174,8 +175,7 @@ static size_t sort_entries(struct symtab *st, struct entry **sorted)
 		if (e->module && e->module->file->id)
 			sorted[nr++] = e;
 	}
-	if (nr)
-		qsort(sorted, nr, sizeof(*sorted), compare_entries);
+	sort_by(sorted, nr, compare_entries);
 	return nr;
 }
 

@@ -154,12 +154,7 @@ int symtab_add_module(struct symtab *st, const struct ldb_row_module *row)
 
 COMPARE(module_compare, struct module, UP(start) UP(tick))
 
-static int tick_compare(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+COMPARE_NUMBERS(tick_compare, int64_t)
 
 /*
  * Two modules at one address: what the address means depends on the time, and
@@ -191,13 +186,12 @@ static void find_epochs(struct symtab *st)
 		if (overlaps && m->end_tick < INT64_MAX)
 			st->epochs[st->nr_epochs++] = m->end_tick;
 	}
-	qsort(st->epochs, st->nr_epochs, sizeof(*st->epochs), tick_compare);
+	sort_by(st->epochs, st->nr_epochs, tick_compare);
 }
 
 static void sort_modules(struct symtab *st)
 {
-	if (st->nr_modules)
-		qsort(st->modules, st->nr_modules, sizeof(*st->modules), module_compare);
+	sort_by(st->modules, st->nr_modules, module_compare);
 	find_epochs(st);
 	st->is_sorted = true;
 }

@@ -293,22 +293,13 @@ void reqtab_sort(struct ldb_row_req *rows, size_t nr)
 
 COMPARE(by_id_start, struct ldb_row_reqtab, UP(id) UP(start))
 
-static bool is_sorted(const struct reqtab *t)
-{
-	for (size_t i = 1; i < t->nr; i++)
-		if (by_id_start(&t->rows[i - 1], &t->rows[i]) > 0)
-			return false;
-	return true;
-}
-
 const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_t *nr)
 {
 	for (size_t i = 0; i < t->nr; i++)
 		if (!t->rows[i].complete && last > t->rows[i].start)
 			t->rows[i].end = last;
 	/* Ids often count up, and a sort of millions would hold up the end. */
-	if (!is_sorted(t))
-		qsort(t->rows, t->nr, sizeof(*t->rows), by_id_start);
+	sort_by(t->rows, t->nr, by_id_start);
 	*nr = t->nr;
 	return t->rows;
 }

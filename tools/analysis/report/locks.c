@@ -160,11 +160,8 @@ static int add_waker(void *arg, const struct lock_event *wait, const struct fute
 static void fill_times(struct lock_times *t, struct dist *d, struct dist *res, uint64_t failed)
 {
 	*t = (struct lock_times){
-		.count = d->nr, .failed = failed,
-		.p50_ns = dist_percentile(d, 1, 2), .p99_ns = dist_percentile(d, 99, 100),
-		.max_ns = d->max, .mean_ns = dist_mean(d), .total_ns = dist_sum(d),
+		.times = dist_times(d), .failed = failed,
 		.resolution_ns = dist_percentile(res, 1, 2), .resolution_max_ns = res->max,
-		.is_exact = dist_is_exact(d),
 	};
 }
 
@@ -220,9 +217,8 @@ static int fill_entry(struct builder *b, struct lock_entry *e, struct lock_build
 		site->where = s->where;
 		fill_times(&site->times, &s->durations, &s->resolutions, s->failed);
 	}
-	qsort(e->sites, e->nr_sites, sizeof(*e->sites), site_compare);
-	if (e->nr_owners)
-		qsort(e->owners, e->nr_owners, sizeof(*e->owners), owner_compare);
+	sort_by(e->sites, e->nr_sites, site_compare);
+	sort_by(e->owners, e->nr_owners, owner_compare);
 	return 0;
 }
 
@@ -240,7 +236,7 @@ static int fill_locks(struct builder *b, struct locks *locks)
 		locks->nr_waits += e->waits.count;
 		locks->nr_holds += e->holds.count;
 	}
-	qsort(locks->entries, locks->nr, sizeof(*locks->entries), entry_compare);
+	sort_by(locks->entries, locks->nr, entry_compare);
 	return ret;
 }
 
@@ -279,31 +275,22 @@ int locks_build(struct model *m, const struct locks_options *options, struct loc
 	return ret;
 }
 
-COMPARE(compare_max_ns, struct lock_entry, DOWN(waits.max_ns))
-COMPARE(compare_p99_ns, struct lock_entry, DOWN(waits.p99_ns))
-COMPARE(compare_p50_ns, struct lock_entry, DOWN(waits.p50_ns))
-COMPARE(compare_mean_ns, struct lock_entry, DOWN(waits.mean_ns))
-COMPARE(compare_count, struct lock_entry, DOWN(waits.count))
+static int compare_by(const void *pa, const void *pb, void *offset)
+{
+	const struct lock_entry *a = pa, *b = pb;
+
+	return dist_times_compare(&a->waits.times, &b->waits.times, *(const int *)offset);
+}
 
 int locks_sort(struct locks *locks, const char *key)
 {
-	static const struct {
-		const char *key;
-		int (*compare)(const void *pa, const void *pb);
-	} orders[] = {
-		{ "total", entry_compare }, { "max", compare_max_ns }, { "p99", compare_p99_ns },
-		{ "p50", compare_p50_ns }, { "mean", compare_mean_ns }, { "count", compare_count },
-	};
+	int offset = dist_times_offset(key, 99);
 
-	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
-		if (strcmp(orders[i].key, key))
-			continue;
-		if (locks->nr)
-			qsort(locks->entries, locks->nr, sizeof(*locks->entries),
-			      orders[i].compare);
-		return 0;
-	}
-	return -EINVAL;
+	if (!strcmp(key, "total"))
+		sort_by(locks->entries, locks->nr, entry_compare);
+	else if (offset >= 0 && locks->nr)
+		qsort_r(locks->entries, locks->nr, sizeof(*locks->entries), compare_by, &offset);
+	return offset < 0 ? -EINVAL : 0;
 }
 
 void locks_free(struct locks *locks)

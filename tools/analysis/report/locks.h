@@ -15,10 +15,9 @@ struct locks_options {
 
 /* Durations of waits, or of holds. */
 struct lock_times {
-	uint64_t count, failed;		/* failed: waits that ended without the lock */
-	int64_t p50_ns, p99_ns, max_ns, mean_ns, total_ns;
+	DIST_TIMES_AS(times);
+	uint64_t failed;		/* waits that ended without the lock */
 	int64_t resolution_ns, resolution_max_ns;
-	bool is_exact;
 };
 
 struct lock_site {

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/heap.h"
+#include "base/keyed.h"
 #include "base/sort.h"
 #include "facts/ticks.h"
 #include "requests.h"
@@ -22,8 +23,7 @@ struct builder {
 	const struct requests_options *options;
 	struct requests *r;
 	struct dist_pool pool;
-	struct class_build *classes;
-	size_t nr_classes, last;
+	struct keyed classes;	/* struct class_build */
 	size_t room_lives;
 };
 
@@ -35,23 +35,18 @@ int64_t life_latency_ns(const struct model *m, const struct life *life)
 /* Names are kept once: pointers stand for them. */
 static struct class_build *get_class(struct builder *b, const char *name)
 {
-	struct class_build *classes;
+	uint64_t hash = hash_mix(0, (uintptr_t)name);
+	struct class_build *c;
 
-	if (b->last < b->nr_classes && b->classes[b->last].name == name)
-		return &b->classes[b->last];
-	for (size_t i = 0; i < b->nr_classes; i++)
-		if (!strcmp(b->classes[i].name, name)) {
-			b->last = i;
-			return &b->classes[i];
-		}
-	classes = reallocarray(b->classes, b->nr_classes + 1, sizeof(*classes));
-	if (!classes)
+	keyed_each(&b->classes, hash, c)
+		if (c->name == name)
+			return c;
+	c = keyed_add(&b->classes, hash, sizeof(*c));
+	if (!c)
 		return NULL;
-	b->classes = classes;
-	classes[b->nr_classes] = (struct class_build){ .name = name };
-	dist_init(&classes[b->nr_classes].latencies, &b->pool);
-	b->last = b->nr_classes;
-	return &classes[b->nr_classes++];
+	c->name = name;
+	dist_init(&c->latencies, &b->pool);
+	return c;
 }
 
 static int64_t latency(const struct life *life)
@@ -140,20 +135,6 @@ static int add_life(void *arg, struct life *life)
 	return life->is_complete ? keep_slowest(b, life) : 0;
 }
 
-static void fill_class(struct request_class *c, const char *name, struct dist *d)
-{
-	c->name = name;
-	c->count = d->nr;
-	c->p50_ns = dist_percentile(d, 1, 2);
-	c->p99_ns = dist_percentile(d, 99, 100);
-	c->p999_ns = dist_percentile(d, 999, 1000);
-	c->p9999_ns = dist_percentile(d, 9999, 10000);
-	c->max_ns = d->max;
-	c->mean_ns = dist_mean(d);
-	c->total_ns = dist_sum(d);
-	c->is_exact = dist_is_exact(d);
-}
-
 static int class_compare(const void *pa, const void *pb)
 {
 	const struct request_class *a = pa, *b = pb;
@@ -170,11 +151,11 @@ static int fill(struct builder *b)
 	int ret = 0;
 
 	dist_init(&all, &b->pool);
-	r->classes = calloc(b->nr_classes + 1, sizeof(*r->classes));
+	r->classes = calloc(b->classes.nr + 1, sizeof(*r->classes));
 	if (!r->classes)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->nr_classes && !ret; i++) {
-		struct class_build *from = &b->classes[i];
+	for (size_t i = 0; i < b->classes.nr && !ret; i++) {
+		struct class_build *from = b->classes.at[i];
 		struct request_class *c = &r->classes[r->nr_classes++];
 
 		c->incomplete = from->incomplete;
@@ -182,11 +163,13 @@ static int fill(struct builder *b)
 		r->all.incomplete += from->incomplete;
 		r->all.lost_handoffs += from->lost_handoffs;
 		ret = dist_merge(&all, &from->latencies);
-		fill_class(c, from->name, &from->latencies);
+		c->name = from->name;
+		c->times = dist_times(&from->latencies);
 	}
-	fill_class(&r->all, "", &all);
+	r->all.name = "";
+	r->all.times = dist_times(&all);
 	dist_free(&all);
-	qsort(r->classes, r->nr_classes, sizeof(*r->classes), class_compare);
+	sort_by(r->classes, r->nr_classes, class_compare);
 	return ret;
 }
 
@@ -210,16 +193,14 @@ int requests_build(struct model *m, const struct requests_options *options, stru
 	ret = lives_each(m, add_life, &b, &r->result);
 	if (!ret)
 		ret = fill(&b);
-	for (size_t i = 0; i < b.nr_classes; i++)
-		dist_free(&b.classes[i].latencies);
-	free(b.classes);
+	for (size_t i = 0; i < b.classes.nr; i++)
+		dist_free(&((struct class_build *)b.classes.at[i])->latencies);
+	keyed_free(&b.classes);
 	if (ret) {
 		requests_free(r);
 		return ret;
 	}
-	if (r->nr_lives)
-		qsort(r->lives, r->nr_lives, sizeof(*r->lives),
-		      options->has_id ? earlier_first : slower_first);
+	sort_by(r->lives, r->nr_lives, options->has_id ? earlier_first : slower_first);
 	return 0;
 }
 

@@ -21,10 +21,8 @@ struct requests_options {
 
 struct request_class {
 	const char *name;	/* "": requests without a class */
-	uint64_t count;		/* complete ones; latencies are theirs */
+	DIST_TIMES_AS(times);	/* latencies of complete ones */
 	uint64_t incomplete, lost_handoffs;
-	int64_t p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns, total_ns;
-	bool is_exact;
 };
 
 struct requests {

@@ -203,16 +203,6 @@ static int on_born(void *arg, uint32_t tid, int64_t tick)
 	return 0;
 }
 
-static void fill_times(struct sched_times *t, struct dist *d)
-{
-	*t = (struct sched_times){
-		.count = d->nr, .p50_ns = dist_percentile(d, 1, 2),
-		.p99_ns = dist_percentile(d, 99, 100), .p999_ns = dist_percentile(d, 999, 1000),
-		.max_ns = d->max, .mean_ns = dist_mean(d), .total_ns = dist_sum(d),
-		.is_exact = dist_is_exact(d),
-	};
-}
-
 COMPARE(compare_total_ns, struct sched_entry, UP(is_ldb) DOWN(delays.total_ns) UP(tid))
 
 COMPARE(party_compare, struct sched_party, DOWN(total_ns) UP(who.tid))
@@ -279,8 +269,8 @@ static int fill_entries(struct builder *b, struct schedstats *s)
 
 		if (!e->is_selected)
 			continue;
-		fill_times(&e->e.delays, &e->delays);
-		fill_times(&e->e.wakeups, &e->wakeups);
+		e->e.delays = dist_times(&e->delays);
+		e->e.wakeups = dist_times(&e->wakeups);
 		s->entries[s->nr++] = e->e;
 		if (e->e.is_ldb)
 			continue;
@@ -289,11 +279,11 @@ static int fill_entries(struct builder *b, struct schedstats *s)
 		if (!ret)
 			ret = dist_merge(&wakeups, &e->wakeups);
 	}
-	fill_times(&s->all.delays, &delays);
-	fill_times(&s->all.wakeups, &wakeups);
+	s->all.delays = dist_times(&delays);
+	s->all.wakeups = dist_times(&wakeups);
 	dist_free(&delays);
 	dist_free(&wakeups);
-	qsort(s->entries, s->nr, sizeof(*s->entries), compare_total_ns);
+	sort_by(s->entries, s->nr, compare_total_ns);
 	return ret;
 }
 
@@ -304,7 +294,7 @@ static int fill_parties(const struct keyed *list, struct sched_party **out, size
 		return -ENOMEM;
 	for (size_t i = list->nr; i--;)
 		(*out)[(*nr)++] = *(const struct sched_party *)list->at[i];
-	qsort(*out, *nr, sizeof(**out), party_compare);
+	sort_by(*out, *nr, party_compare);
 	return 0;
 }
 
@@ -354,31 +344,22 @@ void schedstats_free(struct schedstats *s)
 	*s = (struct schedstats){ 0 };
 }
 
-COMPARE(compare_max_ns, struct sched_entry, UP(is_ldb) DOWN(delays.max_ns))
-COMPARE(compare_p999_ns, struct sched_entry, UP(is_ldb) DOWN(delays.p999_ns))
-COMPARE(compare_p99_ns, struct sched_entry, UP(is_ldb) DOWN(delays.p99_ns))
-COMPARE(compare_p50_ns, struct sched_entry, UP(is_ldb) DOWN(delays.p50_ns))
-COMPARE(compare_mean_ns, struct sched_entry, UP(is_ldb) DOWN(delays.mean_ns))
-COMPARE(compare_count, struct sched_entry, UP(is_ldb) DOWN(delays.count))
+static int compare_by(const void *pa, const void *pb, void *offset)
+{
+	const struct sched_entry *a = pa, *b = pb;
+
+	if (a->is_ldb != b->is_ldb)
+		return a->is_ldb ? 1 : -1;
+	return dist_times_compare(&a->delays, &b->delays, *(const int *)offset);
+}
 
 int schedstats_sort(struct schedstats *s, const char *key)
 {
-	static const struct {
-		const char *key;
-		int (*compare)(const void *pa, const void *pb);
-	} orders[] = {
-		{ "total", compare_total_ns }, { "max", compare_max_ns },
-		{ "p999", compare_p999_ns }, { "p99", compare_p99_ns },
-		{ "p50", compare_p50_ns }, { "mean", compare_mean_ns },
-		{ "count", compare_count },
-	};
+	int offset = dist_times_offset(key, 999);
 
-	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
-		if (strcmp(orders[i].key, key))
-			continue;
-		if (s->nr)
-			qsort(s->entries, s->nr, sizeof(*s->entries), orders[i].compare);
-		return 0;
-	}
-	return -EINVAL;
+	if (!strcmp(key, "total"))
+		sort_by(s->entries, s->nr, compare_total_ns);
+	else if (offset >= 0 && s->nr)
+		qsort_r(s->entries, s->nr, sizeof(*s->entries), compare_by, &offset);
+	return offset < 0 ? -EINVAL : 0;
 }

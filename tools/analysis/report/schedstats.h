@@ -21,12 +21,6 @@ struct schedstats_options {
 };
 #define SCHEDSTATS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL }
 
-struct sched_times {
-	uint64_t count;
-	int64_t p50_ns, p99_ns, p999_ns, max_ns, mean_ns, total_ns;
-	bool is_exact;
-};
-
 struct sched_entry {
 	uint32_t tid;
 	const struct thread *thread;	/* NULL: not in the trace */
@@ -36,8 +30,8 @@ struct sched_entry {
 	uint64_t voluntary, involuntary; /* switches */
 	uint64_t migrations;
 	struct hits hits;		/* page faults, interrupts */
-	struct sched_times delays;	/* waits for a CPU: after a wake-up, and preempted */
-	struct sched_times wakeups;	/* from the wake-up to the CPU */
+	struct dist_times delays;	/* waits for a CPU: after a wake-up, and preempted */
+	struct dist_times wakeups;	/* from the wake-up to the CPU */
 	bool is_ldb;			/* ldb's own: not in all, nobody is blamed for its waits */
 	uint64_t has_lost;		/* times off the CPU during which events were lost */
 };

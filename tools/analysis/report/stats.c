@@ -127,23 +127,13 @@ int stats_settle(struct stats_builder *b)
 
 static void fill_entry(struct stats_entry *e, struct stats_key *k, enum stats_by by)
 {
-	struct dist *d = &k->durations;
-
 	*e = (struct stats_entry){
 		.func = k->func,
 		.site = by == STATS_BY_SITE ? k->site : NULL,
-		.count = d->nr,
+		.times = dist_times(&k->durations),
 		.open = k->open,
-		.p50_ns = dist_percentile(d, 1, 2),
-		.p99_ns = dist_percentile(d, 99, 100),
-		.p999_ns = dist_percentile(d, 999, 1000),
-		.p9999_ns = dist_percentile(d, 9999, 10000),
-		.max_ns = d->max,
-		.mean_ns = dist_mean(d),
-		.total_ns = dist_sum(d),
 		.resolution_ns = dist_percentile(&k->resolutions, 1, 2),
 		.resolution_max_ns = k->resolutions.max,
-		.is_exact = dist_is_exact(d),
 	};
 }
 

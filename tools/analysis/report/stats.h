@@ -22,11 +22,10 @@ struct stats_options {
 struct stats_entry {
 	const struct symbol *func;	/* BY_MODULE: any of its functions */
 	const struct symbol *site;	/* NULL unless BY_SITE */
-	uint64_t count, open;		/* complete invocations seen; truncated ones, not in the rest */
-	int64_t p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns, total_ns;
+	DIST_TIMES_AS(times);		/* of complete invocations */
+	uint64_t open;			/* truncated ones */
 	int64_t resolution_ns;		/* median of the invocations */
 	int64_t resolution_max_ns;
-	bool is_exact;			/* percentiles are of all values, not of a histogram */
 };
 
 struct stats {
