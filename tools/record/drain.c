@@ -11,18 +11,12 @@
  * whose first slot is on the list (orphans) share its fate.
  */
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/search.h"
 #include "record/drain.h"
+#include "record/order.h"
 #include "record/pack.h"
-
-/* slot_read() takes a slot as four words. */
-_Static_assert(offsetof(struct ldb_rec, tid) == 8 && offsetof(struct ldb_rec, type) == 12 &&
-	       offsetof(struct ldb_rec, flags) == 14 && offsetof(struct ldb_rec, arg) == 16 &&
-	       offsetof(struct ldb_rec, arg2) == 24 && offsetof(struct ldb_rec, commit) == 28,
-	       "the words of a slot, little-endian");
 
 #define PENDING_MAX_NS	2000000000LL
 #ifndef PENDING_MAX		/* fewer: tests/fuzz */
@@ -113,34 +107,16 @@ void drain_stamp_with(struct drain *d, drain_stamp_fn *stamp, void *arg)
 	d->stamp_arg = arg;
 }
 
-static uint64_t ring_head(const struct ring *r)
-{
-	return __atomic_load_n(&r->hdr->head, __ATOMIC_ACQUIRE);
-}
-
 /* Only with a head read after the copy was taken: that one may be too late. */
 static bool is_overwritten(const struct ring *r, uint64_t idx)
 {
-	atomic_thread_fence(memory_order_acquire);
-	return ring_head(r) - idx > r->size;
+	return order_ring_head_after(r->hdr) - idx > r->size;
 }
 
 /* False: not written yet, or overwritten, or overwritten while it was copied. */
 static inline bool slot_read(const struct ring *r, uint64_t idx, struct ldb_rec *rec)
 {
-	const uint64_t *slot = (const void *)&r->slots[idx & r->mask];
-	uint64_t arg2_commit = __atomic_load_n(&slot[3], __ATOMIC_ACQUIRE);
-	uint64_t tsc = __atomic_load_n(&slot[0], __ATOMIC_RELAXED);
-	uint64_t word = __atomic_load_n(&slot[1], __ATOMIC_RELAXED);
-	uint64_t arg = __atomic_load_n(&slot[2], __ATOMIC_RELAXED);
-	uint64_t *copy = (uint64_t *)rec;
-
-	copy[0] = tsc;
-	copy[1] = word;
-	copy[2] = arg;
-	copy[3] = arg2_commit;
-	return arg2_commit >> 32 == ((uint32_t)(idx + 1) ^
-				     ldb_words_hash(tsc, word, arg, (uint32_t)arg2_commit));
+	return order_slot_read(&r->slots[idx & r->mask], idx, rec);
 }
 
 /* Slots of the event that starts with this type; 0: none does. */
@@ -335,7 +311,7 @@ static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 {
 	uint64_t behind;
 
-	r->head = ring_head(r);
+	r->head = order_ring_head(r->hdr);
 	behind = r->head - r->pos;
 	if (behind > r->size) {
 		uint64_t lost = behind - r->size;

@@ -15,6 +15,7 @@
 #include <bpf/libbpf.h>
 #include "record/bpf/shared.h"
 #include "record/ebpf.h"
+#include "record/order.h"
 
 #define RING_ORDER_MAX	16	/* the values of a map have 4 MiB at most */
 #define IRQ_MIN_NS	1000
@@ -239,7 +240,7 @@ static int attach_all(struct ebpf *e)
 
 static void watch(struct ebpf *e, int tgid)
 {
-	__atomic_store_n(&e->state->watched_tgid, tgid, __ATOMIC_SEQ_CST);
+	order_watch(&e->state->watched_tgid, tgid);
 }
 
 /*

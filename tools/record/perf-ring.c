@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "record/order.h"
 #include "record/perf-private.h"
 
 #define RECORD_MAX	65536	/* its size is 16 bits wide */
@@ -48,8 +49,7 @@ unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint
 {
 	_Alignas(8) static __thread char copy[RECORD_MAX];
 	const char *data = (const char *)r->page + sysconf(_SC_PAGESIZE);
-	/* Pairs with the kernel's barrier before it moves data_head. */
-	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t head = order_perf_head(r->page);
 	uint64_t pos = r->page->data_tail, filled = head - pos;
 
 	while (pos != head) {
@@ -66,7 +66,6 @@ unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint
 		fn(arg, r->cpu, record_at(r, data, pos, header->size, copy));
 		pos += header->size;
 	}
-	/* Everything was read before the kernel may write there again. */
-	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	order_perf_tail(r->page, head);
 	return filled > r->size ? 1000 : filled * 1000 / r->size;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ldb/abi.h>
+#include "record/order.h"
 #include "record/threads.h"
 
 #define UNBORN_STEP	64
@@ -191,7 +192,7 @@ static bool is_same(const struct threads *t, const struct known *k,
  */
 static unsigned nr_slots(const struct threads *t)
 {
-	uint64_t used = __atomic_load_n(&session_info(t->s)->pages_used, __ATOMIC_ACQUIRE);
+	uint64_t used = order_pages_used(session_info(t->s));
 
 	return used && used < t->s->info.max_threads ? used : t->s->info.max_threads;
 }
@@ -201,7 +202,7 @@ static void look_at(struct threads *t, unsigned slot)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
 	struct known *k = &t->known[slot];
-	uint32_t state = __atomic_load_n(&p->state, __ATOMIC_ACQUIRE);
+	uint32_t state = order_page_state(p);
 	bool is_new;
 
 	if ((state != LDB_PAGE_LIVE && state != LDB_PAGE_EXITED) || !p->tid)
@@ -311,7 +312,7 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 		       int64_t end, bool is_last)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
-	uint32_t depth = __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
+	uint32_t depth = order_stack_depth(stack);
 	uint64_t look = p->last_look_tsc, parent = 0;
 	struct ending ending = { 0 };
 
@@ -359,7 +360,7 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 static void write_running(struct threads *t, unsigned slot, int64_t end)
 {
 	const volatile struct ldb_stack *stack = session_stack(t->s, slot);
-	uint32_t depth = __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
+	uint32_t depth = order_stack_depth(stack);
 	uint64_t gen = depth && depth <= LDB_STACK_MAX ? stack->frame[depth - 1].gen : 0;
 	bool was_there = gen && gen == t->known[slot].last_gen;
 
@@ -368,7 +369,7 @@ static void write_running(struct threads *t, unsigned slot, int64_t end)
 		return;
 	memcpy(t->copy.frame, (const void *)stack->frame, depth * sizeof(t->copy.frame[0]));
 	t->copy.depth = depth;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	order_stack_copied();
 	/* Not if it ended just now. */
 	if (stack->depth == depth && stack->frame[depth - 1].gen == gen)
 		write_open(t, slot, &t->copy, end, false);
