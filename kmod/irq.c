@@ -46,7 +46,7 @@ static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 	if (depth >= NEST_MAX)
 		depth = 0;
 	WRITE_ONCE(stack->depth, depth + 1);
-	barrier();
+	ldb_order_nested();
 	stack->at[depth] = (struct inside){ t, ldb_clock_now(t->s->clock), kind, nr };
 }
 
@@ -62,7 +62,7 @@ static u64 pop(const struct ldb_thread *t, u32 kind, u32 nr)
 
 		if (in->t != t || in->kind != kind || in->nr != nr)
 			continue;
-		barrier();
+		ldb_order_nested();
 		WRITE_ONCE(stack->depth, depth);
 		return begin;
 	}

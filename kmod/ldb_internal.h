@@ -37,6 +37,7 @@
 #include <asm/local.h>
 #include <linux/ldb.h>
 #include "compat.h"
+#include "order.h"
 #include "seq.h"
 
 #define LDB_THREAD_BITS		12	/* buckets of the table of threads */
@@ -170,7 +171,7 @@ extern bool ldb_arm_isolated, ldb_force_tsc;
 
 struct ldb_file {
 	struct mutex	lock;		/* one ioctl that changes it at a time */
-	struct ldb_session *s;		/* set once; smp_load_acquire() without the lock */
+	struct ldb_session *s;		/* set once; ldb_order_session() without the lock */
 };
 
 /* session.c */
@@ -258,13 +259,12 @@ static __always_inline struct ldb_thread *ldb_watched(const struct task_struct *
 /* Pairs with the release in ldb_gen_bump(): what is found later is as new as this. */
 static __always_inline int ldb_gen(void)
 {
-	return atomic_read_acquire(&ldb_hot.gen);
+	return ldb_order_gen(&ldb_hot.gen);
 }
 
 static inline void ldb_gen_bump(void)
 {
-	smp_mb__before_atomic();	/* pairs with ldb_gen() */
-	atomic_inc(&ldb_hot.gen);
+	ldb_order_gen_bump(&ldb_hot.gen);
 }
 
 /* current's, on this CPU. */

@@ -123,7 +123,7 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case LDB_IOC_CLOCK:
 	case LDB_IOC_STATS:
 		/* Pairs with the release in ldb_session_create(), as the others here. */
-		return report_ioctl(smp_load_acquire(&f->s), cmd, user);
+		return report_ioctl(ldb_order_session(&f->s), cmd, user);
 	case LDB_IOC_REG:
 	case LDB_IOC_UNREG:
 		/* Not under the lock: user memory can make this wait for ever. */
@@ -150,14 +150,14 @@ static int ldb_mmap(struct file *file, struct vm_area_struct *vma)
 	struct ldb_session *s;
 
 	/* Without f->lock, which is taken before the mm's. */
-	s = smp_load_acquire(&f->s);
+	s = ldb_order_session(&f->s);
 	return s ? ldb_memory_mmap(s, vma) : -ENXIO;
 }
 
 static __poll_t ldb_poll(struct file *file, struct poll_table_struct *wait)
 {
 	struct ldb_file *f = file->private_data;
-	struct ldb_session *s = smp_load_acquire(&f->s);	/* see ldb_ioctl() */
+	struct ldb_session *s = ldb_order_session(&f->s);	/* see ldb_ioctl() */
 	__poll_t mask = 0;
 
 	if (!s)

@@ -143,9 +143,7 @@ void ldb_ring_quarter(struct ldb_session_cpu *sc)
 	local_add(ldb_quarter(sc), &sc->left);
 	local_inc(&sc->quarters);
 	set_bit(0, &sc->s->ready);
-	/* Pairs with the atomic in ldb_poll(), after it has begun to wait. */
-	smp_mb__after_atomic();
-	/* After a full barrier: that of the atomic above. */
+	ldb_order_ready_then_waiters();
 	if (waitqueue_active(&sc->s->wait))
 		irq_work_queue(&sc->s->wake);
 }

@@ -16,7 +16,7 @@ void ldb_ring_quarter(struct ldb_session_cpu *sc);
 
 /*
  * Where n records go.  The atomic is locked also where only the kernel writes,
- * since the switch relies on it as a full barrier (publish() in thread.c).
+ * since the switch relies on it as a full barrier: ldb_order_seq_then_page().
  */
 static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
 {
@@ -42,7 +42,7 @@ static __always_inline void ldb_put(struct ldb_session_cpu *sc, u64 idx, u64 tsc
 	WRITE_ONCE(*(u64 *)&slot->tid, word);
 	WRITE_ONCE(slot->arg, arg);
 	WRITE_ONCE(slot->arg2, arg2);
-	/* Pairs with the reader's acquire of commit. */
+	/* The rest was written before.  Pairs with order_slot_read() of tools/record/order.h. */
 	smp_store_release(&slot->commit, (u32)(idx + 1) ^ ldb_words_hash(tsc, word, arg, arg2));
 }
 

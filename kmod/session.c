@@ -102,7 +102,7 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 		 * and its task would be freed: it has this state before that switch.
 		 */
 		ldb_gen_bump();
-		smp_mb__after_atomic();	/* pairs with the scheduler's, after __state is set */
+		ldb_order_gen_then_state();
 		if (READ_ONCE(t->__state) != TASK_DEAD)
 			continue;
 		preempt_disable();
@@ -181,7 +181,7 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 		goto err_task;
 	rc = add_threads(s, p);
 	/* The last thread's exit may have been before the probe could see it. */
-	smp_mb();
+	ldb_order_threads_then_live();
 	if (!rc && !atomic_read(&s->signal->live))
 		rc = -ESRCH;
 	if (rc)
@@ -284,8 +284,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 		ldb_session_release(s);
 		return -EFAULT;
 	}
-	/* Pairs with the acquire in main.c: who finds it finds all of it. */
-	smp_store_release(&f->s, s);
+	ldb_order_session_publish(&f->s, s);
 	return 0;
 
 err_put:

@@ -2,9 +2,9 @@
 /*
  * What the kernel says of a thread in its page, and of a CPU in its ring's header.
  *
- * The reader is lock-free: it reads k_seq, the rest, and k_seq again.  So an odd
- * k_seq is written before the rest of a switch in, an even one after all of a
- * switch out.
+ * The reader is lock-free: it reads k_seq, the rest, and k_seq again
+ * (order_kernel_seq() of libldb/order.h).  So an odd k_seq is written before the
+ * rest of a switch in, an even one after all of a switch out.
  */
 #ifndef LDB_STAMP_H
 #define LDB_STAMP_H

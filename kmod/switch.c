@@ -171,7 +171,7 @@ static __always_inline bool switch_within(struct ldb_session_cpu *sc, struct ldb
 	if (emit)
 		emit_out(out, sc, page, flags | LDB_SCHED_F_OTHER, now, in->tid, &frame);
 	else
-		smp_mb();	/* as that of a record: see stamp_out() */
+		ldb_order_seq_then_page();	/* as the atomic of a record */
 	stamp_out(out, flags, now, &frame);
 	stamp_in(in, sc, now);
 	return emit && ldb_written(sc, page ? 2 : 1);
@@ -194,7 +194,7 @@ static noinline void switch_to_other(struct ldb_thread *out, u32 flags, struct t
 		emit_out(out, sc, page, flags | other.flags, now, other.tid, &frame);
 		ldb_written(sc, page ? 2 : 1);
 	} else {
-		smp_mb();	/* as that of a record: see stamp_out() */
+		ldb_order_seq_then_page();	/* as the atomic of a record */
 	}
 	stamp_out(out, flags, now, &frame);
 	ldb_stamp_cpu(sc, 0, 0);
@@ -213,7 +213,7 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 		ldb_emit(sc, now, who.tid, LDB_EV_SWITCH, flags | who.flags | LDB_SCHED_F_OTHER, 0,
 			 in->tid);
 	} else {
-		smp_mb();	/* as that of a record: see stamp_out() */
+		ldb_order_seq_then_page();	/* as the atomic of a record */
 	}
 	stamp_in(in, sc, now);
 }

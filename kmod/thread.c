@@ -180,7 +180,7 @@ static void refresh(void *unused)
 		return;
 	WRITE_ONCE(t->tsc_in, ldb_clock_now(t->s->clock));
 	WRITE_ONCE(t->seq, LDB_SEQ_RUNNING);
-	smp_mb();	/* as in a switch: see publish() */
+	ldb_order_seq_then_page();
 	page = READ_ONCE(t->page);
 	if (page)
 		ldb_stamp_in(t, page, smp_processor_id(), t->tsc_in);
@@ -219,10 +219,10 @@ void ldb_threads_refresh(struct ldb_session *s)
  */
 void ldb_thread_settle(struct ldb_thread *t)
 {
-	smp_mb();	/* pairs with the scheduler's, between on_rq and the probe */
+	ldb_order_table_then_on_rq();
 	if (READ_ONCE(t->task->on_rq))
 		return;
-	smp_rmb();	/* on_rq is cleared before on_cpu */
+	ldb_order_on_rq_then_on_cpu();
 	if (!ldb_on_cpu(t->task))
 		cmpxchg(&t->seq, LDB_SEQ_UNKNOWN, LDB_SEQ_ASLEEP);
 }
@@ -239,8 +239,8 @@ static void publish(struct ldb_thread *t, struct ldb_page *page)
 	u32 seq = READ_ONCE(t->seq);
 
 	ldb_stamp_all(t, page);
-	smp_store_release(&t->page, page);	/* what is in it is there */
-	smp_mb();	/* pairs with that of the switch */
+	ldb_order_page_publish(&t->page, page);
+	ldb_order_page_then_seq();
 	if (READ_ONCE(t->seq) == seq && seq != LDB_SEQ_UNKNOWN)
 		cmpxchg(&page->k_seq, 0, seq);
 }

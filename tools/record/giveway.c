@@ -217,7 +217,7 @@ void giveway_hurry(struct giveway *g)
 /* A thread at SCHED_IDLE has a share, too, and keeps the CPU until the next tick. */
 void giveway_rest(const struct giveway *g)
 {
-	if (g && g->is_low && !atomic_load_explicit(&g->is_raised, memory_order_relaxed))
+	if (g && g->is_low && !atomic_load(&g->is_raised))
 		sched_yield();
 }
 
