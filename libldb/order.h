@@ -375,7 +375,7 @@ static inline bool order_mutex_give(int *word)
 /* An object's table of functions: they can be called as soon as they are there.  Partner: LDB_API_CALL_OF() */
 #define order_api_fill(member, fn)	__atomic_store_n(member, fn, __ATOMIC_RELEASE)
 
-/* Last of the door: a recorder that reads it finds the rest.  Partner: image_find() */
+/* Last of the door: a recorder that reads it finds the rest.  Partner: image_peek() */
 static inline void order_door_open(uint64_t *magic, uint64_t to)
 {
 	__atomic_store_n(magic, to, __ATOMIC_RELEASE);

@@ -29,3 +29,30 @@ ok_empty()	# name
 		diag "$(printf '%s\n' "$list" | head -n 40)"
 	fi
 }
+
+# C without its comments: lines "file:line:text".
+code_of()	# file...
+{
+	awk '
+	FNR == 1 { inside = 0 }
+	{
+		text = $0
+		out = ""
+		while (text != "") {
+			if (inside) {
+				at = index(text, "*/")
+				if (!at) break
+				text = substr(text, at + 2)
+				inside = 0
+				continue
+			}
+			at = match(text, /\/\*|\/\//)
+			if (!at) { out = out text; break }
+			out = out substr(text, 1, at - 1)
+			if (substr(text, at, 2) == "//") break
+			text = substr(text, at + 2)
+			inside = 1
+		}
+		if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
+	}' "$@"
+}

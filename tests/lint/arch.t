@@ -11,33 +11,6 @@ code_files()
 		grep -v -e '/arch/' -e '^libldb/include/ldb/arch\.h$' -e '/vendor/'
 }
 
-# Without comments; lines "file:line:text".
-code_of()	# file...
-{
-	awk '
-	FNR == 1 { inside = 0 }
-	{
-		text = $0
-		out = ""
-		while (text != "") {
-			if (inside) {
-				at = index(text, "*/")
-				if (!at) break
-				text = substr(text, at + 2)
-				inside = 0
-				continue
-			}
-			at = match(text, /\/\*|\/\//)
-			if (!at) { out = out text; break }
-			out = out substr(text, 1, at - 1)
-			if (substr(text, at, 2) == "//") break
-			text = substr(text, at + 2)
-			inside = 1
-		}
-		if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
-	}' "$@"
-}
-
 # An asm of directives puts something into an object, one of a name is a name, and an empty one
 # only stops the compiler.
 of_cpu='\<(asm|__asm|__asm__)\>[ \t]*(volatile|__volatile__|goto)?[ \t]*\([ \t]*"[^"._]'
