@@ -35,6 +35,14 @@
  * reader; a killed writer never commits it.  Records of one ring are nearly,
  * but not exactly, in time order: the reader sorts in a window.
  *
+ * Order: commit is stored with release and loaded with acquire before the rest of
+ * the slot; a slot that is overwritten meanwhile does not fit to it.  head orders
+ * nothing.  On x86-64 both are plain stores and loads (the BPF programs, which have
+ * no release, rest on that); other CPUs need the instructions.  In a page or stack
+ * the word that says "written last" or "after" is stored and loaded so, too, and
+ * k_seq as its comment says.  Who does it: libldb/order.h, tools/record/order.h,
+ * kmod/order.h, ring.h and stamp.h.
+ *
  * Times are in the session's clock (enum ldb_clock), one clock for all.
  */
 #ifndef _UAPI_LINUX_LDB_H

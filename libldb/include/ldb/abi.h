@@ -18,6 +18,16 @@
  * A reader of another thread's chain reads gen, top, the records, top, gen, in
  * that order, and accepts what it saw only if both pairs agree.
  *
+ * Both sides rest on the memory order of x86-64: stores become visible in the
+ * order in which a thread makes them, and loads are made in the order in which
+ * they are written.  So what overwrites a record is seen after the store to top
+ * that took it from the chain, and after the one to gen that came before it; a
+ * reader that saw any of it sees another gen.  Nothing depends on a store being
+ * seen soon.  Where a CPU does not keep that order, this contract needs more: top
+ * is stored with release, the stores to a record come after a barrier that follows
+ * the ones to gen and, of the former invocation, to top, and each load of a reader
+ * is an acquire.  How ldb's own reader does it: libldb/scan/safe-load.h.
+ *
  * A record is valid only if its canary matches, its generation is at most the
  * thread's and greater than its parent's, and its address lies inside the
  * thread's stack and below its parent's.
