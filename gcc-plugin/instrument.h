@@ -72,16 +72,16 @@ gimple_seq record_unlink(const struct record *r);
 gimple_seq record_relink(const struct record *r);
 void record_register_roots(const char *plugin_name);
 
-/* The same, for arch/: what an asm about a record is made of */
-typedef vec<tree, va_gc> record_operands;
+/* asm.c: for arch/, what an asm about a record is made of */
+typedef vec<tree, va_gc> asm_operand_list;
 
-tree record_field(const struct record *r, size_t off_bytes);
-void record_push_operand(record_operands **to, const char *constraint, tree value);
+tree asm_field(const struct record *r, size_t off_bytes);
+void asm_push_operand(asm_operand_list **to, const char *constraint, tree value);
 /* A register of its own for the asm's output. */
-tree record_push_register(record_operands **to);
-void record_push_clobber(record_operands **to, const char *name);
-gasm *record_finish_asm(const char *text, record_operands *inputs, record_operands *outputs,
-			record_operands *clobbers = NULL);
+tree asm_push_register(asm_operand_list **to);
+void asm_push_clobber(asm_operand_list **to, const char *name);
+gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *outputs,
+		 asm_operand_list *clobbers = NULL);
 
 /* instrument.c: the passes.  verbose: they report on stderr what they did with each function. */
 void instrument_register_passes(const char *plugin_name, bool verbose);

@@ -58,58 +58,6 @@ void record_build(struct function *fn, enum record_kind kind, struct record *r)
 	r->prev = kind == RECORD_KEPT ? make_ssa_name(long_unsigned_type_node) : NULL_TREE;
 }
 
-tree record_field(const struct record *r, size_t off_bytes)
-{
-	tree type = build_qualified_type(long_unsigned_type_node,
-					 TYPE_QUAL_VOLATILE);
-	tree ref = build2(MEM_REF, type, build_fold_addr_expr(r->decl),
-			  build_int_cst(build_pointer_type(type), off_bytes));
-
-	TREE_THIS_VOLATILE(ref) = 1;
-	TREE_SIDE_EFFECTS(ref) = 1;
-	return ref;
-}
-
-void record_push_operand(record_operands **to, const char *constraint, tree value)
-{
-	tree str = build_string(strlen(constraint), constraint);
-
-	vec_safe_push(*to, build_tree_list(build_tree_list(NULL_TREE, str),
-					   value));
-}
-
-tree record_push_register(record_operands **to)
-{
-	tree name = make_ssa_name(long_unsigned_type_node);
-
-	record_push_operand(to, "=&r", name);
-	return name;
-}
-
-void record_push_clobber(record_operands **to, const char *name)
-{
-	vec_safe_push(*to, build_tree_list(NULL_TREE, build_string(strlen(name), name)));
-}
-
-/* A new asm; its outputs that are registers are defined by it. */
-gasm *record_finish_asm(const char *text, record_operands *inputs, record_operands *outputs,
-			record_operands *clobbers)
-{
-	gasm *stmt;
-	unsigned int i;
-
-	record_push_clobber(&clobbers, "cc");
-	stmt = gimple_build_asm_vec(text, inputs, outputs, clobbers, NULL);
-	gimple_asm_set_volatile(stmt, true);
-	for (i = 0; i < gimple_asm_noutputs(stmt); i++) {
-		tree value = TREE_VALUE(gimple_asm_output_op(stmt, i));
-
-		if (TREE_CODE(value) == SSA_NAME)
-			SSA_NAME_DEF_STMT(value) = stmt;
-	}
-	return stmt;
-}
-
 /* MAIN: the link whose prev the unlinks store; the others are on ways without return. */
 gimple_seq record_link(const struct record *r, bool main)
 {

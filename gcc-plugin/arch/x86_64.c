@@ -118,53 +118,53 @@ static_assert(offsetof(struct ldb_frame, gen) == 8 && offsetof(struct ldb_frame,
 	      offsetof(struct ldb_frame, ret) == 24, "written out in LINK_ASM");
 
 /* The scratch registers all of them have: %0 and %1 */
-static record_operands *scratch_operands(void)
+static asm_operand_list *scratch_operands(void)
 {
-	record_operands *outputs = NULL;
+	asm_operand_list *outputs = NULL;
 
-	record_push_register(&outputs);
-	record_push_register(&outputs);
+	asm_push_register(&outputs);
+	asm_push_register(&outputs);
 	return outputs;
 }
 
 /* The record's fields from FROM on, as outputs. */
-static void push_fields(record_operands **to, const struct record *r, size_t from)
+static void push_fields(asm_operand_list **to, const struct record *r, size_t from)
 {
 	for (; from < sizeof(struct ldb_frame); from += sizeof(uint64_t))
-		record_push_operand(to, "=m", record_field(r, from));
+		asm_push_operand(to, "=m", asm_field(r, from));
 }
 
 gasm *arch_link(const struct record *r, tree ret, bool keep)
 {
-	record_operands *outputs = scratch_operands(), *inputs = NULL;
+	asm_operand_list *outputs = scratch_operands(), *inputs = NULL;
 
-	record_push_register(&outputs);
-	record_push_operand(&outputs, "=m", record_field(r, 0));
+	asm_push_register(&outputs);
+	asm_push_operand(&outputs, "=m", asm_field(r, 0));
 	if (keep)
-		record_push_operand(&outputs, "=&r", r->prev);
+		asm_push_operand(&outputs, "=&r", r->prev);
 	push_fields(&outputs, r, sizeof(uint64_t));
-	record_push_operand(&inputs, "0", ret);
-	return record_finish_asm(keep ? asm_texts()->link_kept : asm_texts()->link, inputs, outputs);
+	asm_push_operand(&inputs, "0", ret);
+	return asm_finish(keep ? asm_texts()->link_kept : asm_texts()->link, inputs, outputs);
 }
 
 gasm *arch_link_far(const struct record *r, tree ret)
 {
-	record_operands *outputs = NULL, *inputs = NULL, *clobbers = NULL;
+	asm_operand_list *outputs = NULL, *inputs = NULL, *clobbers = NULL;
 
-	record_push_operand(&outputs, "=&a", make_ssa_name(long_unsigned_type_node));
+	asm_push_operand(&outputs, "=&a", make_ssa_name(long_unsigned_type_node));
 	push_fields(&outputs, r, 0);
-	record_push_operand(&inputs, "0", ret);
-	record_push_clobber(&clobbers, "r10");
-	record_push_clobber(&clobbers, "r11");
-	return record_finish_asm(link_far, inputs, outputs, clobbers);
+	asm_push_operand(&inputs, "0", ret);
+	asm_push_clobber(&clobbers, "r10");
+	asm_push_clobber(&clobbers, "r11");
+	return asm_finish(link_far, inputs, outputs, clobbers);
 }
 
 static gasm *build_short(const char *text, const char *constraint, tree prev)
 {
-	record_operands *inputs = NULL;
+	asm_operand_list *inputs = NULL;
 
-	record_push_operand(&inputs, constraint, prev);
-	return record_finish_asm(text, inputs, scratch_operands());
+	asm_push_operand(&inputs, constraint, prev);
+	return asm_finish(text, inputs, scratch_operands());
 }
 
 gasm *arch_unlink(const struct record *r)
@@ -172,13 +172,13 @@ gasm *arch_unlink(const struct record *r)
 	if (r->prev)
 		return build_short(asm_texts()->unlink_kept, "0", r->prev);
 	return build_short(asm_texts()->unlink, "m",
-			   record_field(r, offsetof(struct ldb_frame, prev)));
+			   asm_field(r, offsetof(struct ldb_frame, prev)));
 }
 
 gasm *arch_relink(const struct record *r)
 {
 	return build_short(asm_texts()->relink, "m",
-			   record_field(r, offsetof(struct ldb_frame, prev)));
+			   asm_field(r, offsetof(struct ldb_frame, prev)));
 }
 
 /* A register the user has taken away, or code farther apart than a call reaches. */

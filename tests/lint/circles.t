@@ -10,8 +10,6 @@ cat >"$WORK/kept" <<'END'
 libldb/request/stack.c libldb/scan/scanner.c
 # What a thread has said of its own locks is forgotten with the rest that it holds.
 libldb/shim/own.c libldb/shim/shim.c
-# Which asm it is the CPU's business, how GCC wants it built is not.
-gcc-plugin/arch/x86_64.c gcc-plugin/record.c
 END
 
 needs()	# file...: "user definer name"
