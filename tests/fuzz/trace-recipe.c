@@ -58,7 +58,7 @@ static void finish_block(size_t at, struct ldb_block_header *h, bool is_bad)
 
 /* Cells */
 
-static void take_cell(struct input *in, const struct column *c, char *row, const char *before,
+static void take_cell(struct input *in, const struct schema_column *c, char *row, const char *before,
 		      char **strings)
 {
 	uint64_t v, base = 0;

@@ -22,8 +22,8 @@ static inline uint64_t unzigzag(uint64_t v)
 
 /* Values of one column, as they are coded, into rows.  False: one is too large. */
 static inline __attribute__((always_inline)) bool
-put_numbers(const struct column *c, unsigned coding, unsigned size, struct column_state *state,
-	    const uint64_t *values, size_t nr, char *row, size_t stride)
+put_numbers(const struct schema_column *c, unsigned coding, unsigned size,
+	    struct column_state *state, const uint64_t *values, size_t nr, char *row, size_t stride)
 {
 	uint64_t before = state->before, v, base, all = 0;
 
@@ -48,8 +48,8 @@ put_numbers(const struct column *c, unsigned coding, unsigned size, struct colum
 	return size == 8 || all <= UINT32_MAX;
 }
 
-static bool decode_strings(const struct column *c, struct column_state *state, char *row, size_t nr,
-			   size_t stride, char **strings)
+static bool decode_strings(const struct schema_column *c, struct column_state *state, char *row,
+			   size_t nr, size_t stride, char **strings)
 {
 	char *out = *strings;
 
@@ -71,8 +71,8 @@ static bool decode_strings(const struct column *c, struct column_state *state, c
 }
 
 /* Calls with constant coding and size, so that the loops hold no decisions. */
-static bool decode_column(const struct column *c, struct column_state *state, char *row, size_t nr,
-			  size_t stride, char **strings)
+static bool decode_column(const struct schema_column *c, struct column_state *state, char *row,
+			  size_t nr, size_t stride, char **strings)
 {
 	uint64_t values[TILE_ROWS];
 
@@ -178,7 +178,8 @@ static bool sums_fit(const struct column_state *c, size_t nr)
 	return all <= UINT32_MAX;
 }
 
-static bool column_is_plain(const struct column *c, const struct column_state *state, size_t nr)
+static bool column_is_plain(const struct schema_column *c, const struct column_state *state,
+			    size_t nr)
 {
 	return varint_are_short(state->p, state->end, nr, c->size) &&
 	       (c->size == 8 || c->coding == COLUMN_V || sums_fit(state, nr));
@@ -203,7 +204,7 @@ bool tiles_begin(struct tiles *t, const struct schema *s, const uint8_t *payload
 static void undo_coding(struct tiles *t, unsigned i, uint64_t *v, size_t nr,
 			uint64_t (*values)[TILES_ROWS])
 {
-	const struct column *c = &t->s->columns[i];
+	const struct schema_column *c = &t->s->columns[i];
 	uint64_t before = t->states[i].before;
 	const uint64_t *base;
 

@@ -98,7 +98,7 @@ static uint8_t *put_varints(uint8_t *out, const uint64_t *v, size_t nr, uint64_t
 
 /* Inlined with constant coding and size.  Returns the values or'ed together. */
 static inline __attribute__((always_inline)) uint64_t
-gather(const struct column *c, unsigned coding, unsigned size, const char *row, size_t nr,
+gather(const struct schema_column *c, unsigned coding, unsigned size, const char *row, size_t nr,
        size_t stride, uint64_t *before, uint64_t *v)
 {
 	uint64_t last = *before, all = 0;
@@ -132,8 +132,8 @@ gather(const struct column *c, unsigned coding, unsigned size, const char *row, 
 	return all;
 }
 
-static uint64_t gather_column(const struct column *c, const char *rows, size_t nr, size_t stride,
-			      uint64_t *before, uint64_t *v)
+static uint64_t gather_column(const struct schema_column *c, const char *rows, size_t nr,
+			      size_t stride, uint64_t *before, uint64_t *v)
 {
 	switch (c->coding) {
 	case COLUMN_V:
@@ -151,7 +151,7 @@ static uint64_t gather_column(const struct column *c, const char *rows, size_t n
 	}
 }
 
-static const char *string_of(const struct column *c, const char *row)
+static const char *string_of(const struct schema_column *c, const char *row)
 {
 	const char *s;
 
@@ -177,7 +177,7 @@ static int reserve_tile(struct encoder *e, const char *rows, size_t nr)
 	return 0;
 }
 
-static void add_strings(const struct column *c, struct encoder_column *col, const char *row,
+static void add_strings(const struct schema_column *c, struct encoder_column *col, const char *row,
 			size_t nr, size_t stride)
 {
 	uint8_t *out = col->data + col->bytes;

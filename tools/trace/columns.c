@@ -36,7 +36,7 @@ enum {
 #define ROWS(KIND, ROW, when, bulk, list)						\
 	case LDB_BLK_##KIND: {								\
 		typedef struct ldb_row_##ROW row;					\
-		static const struct column columns[] = { list };			\
+		static const struct schema_column columns[] = { list };			\
 		static const struct schema schema = {					\
 			.name = #ROW, .columns = columns,				\
 			.nr_columns = sizeof(columns) / sizeof(columns[0]),		\

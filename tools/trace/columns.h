@@ -24,7 +24,7 @@ enum column_coding {
 	COLUMN_Z,	/* zigzag of value - base */
 };
 
-struct column {
+struct schema_column {
 	uint8_t coding;		/* enum column_coding */
 	uint8_t size;		/* bytes of the field: 4 or 8; strings: sizeof(char *) */
 	uint8_t offset;		/* of the field in the row */
@@ -33,7 +33,7 @@ struct column {
 
 struct schema {
 	const char *name;
-	const struct column *columns;
+	const struct schema_column *columns;
 	uint16_t nr_columns;
 	uint16_t nr_strings;	/* columns that are strings */
 	uint16_t row_bytes;
