@@ -30,3 +30,14 @@ void document_begin(struct json *j, enum document which)
 	json_string(j, "format", documents[which].format);
 	json_u64(j, "version", documents[which].version);
 }
+
+void document_put(FILE *f, enum document which, const struct column *columns, const void *at)
+{
+	struct json j;
+
+	json_init(&j, f);
+	document_begin(&j, which);
+	relation_json(&j, columns, at);
+	json_object_end(&j);
+	json_end(&j);
+}

@@ -10,7 +10,8 @@
 #ifndef CLI_DOCUMENT_H
 #define CLI_DOCUMENT_H
 
-#include "cli/json.h"
+#include <stdio.h>
+#include "cli/relation.h"
 
 enum document {
 	DOCUMENT_REPORT_FUNCTIONS,
@@ -34,5 +35,8 @@ enum document {
 
 /* Its object is begun, with these two members: the caller goes on, and ends it. */
 void document_begin(struct json *j, enum document which);
+
+/* All of it: the columns of the report at. */
+void document_put(FILE *f, enum document which, const struct column *columns, const void *at);
 
 #endif

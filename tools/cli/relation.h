@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A relation: rows of one kind, and the list of their columns.  All outputs come from the
+ * list: objects of JSON, lines of CSV, tables for people (render/table.h), what --sort takes.
+ *
+ *	#define ROW struct lock_owner
+ *	GET(owner_thread, text, model_thread_name(e->thread))
+ *
+ *	static const struct column owner_columns[] = {
+ *		SAME(tid), MADE("thread", owner_thread), SAME(holds, .head = "holds"), { 0 }
+ *	};
+ *	#undef ROW
+ *
+ * Most columns are members of the row, and the member's type says how they are printed.
+ * Others are made by a function.  A row may hold others: a part is an object inside of the
+ * object, or (without a key) a part of the same one; NESTED rows are an array.  A report is a row,
+ * too, and what its columns are made from: see row_report().
+ */
+#ifndef CLI_RELATION_H
+#define CLI_RELATION_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include "cli/json.h"
+
+#define COLUMN_ROOM	4096	/* of the text that a column makes */
+
+enum value_type {
+	VALUE_NONE,		/* no member of JSON, an empty cell of CSV */
+	VALUE_NULL,
+	VALUE_I64, VALUE_U64, VALUE_DOUBLE, VALUE_BOOL, VALUE_TEXT, VALUE_HEX
+};
+
+struct value {
+	enum value_type type;
+	union {
+		int64_t i64;
+		uint64_t u64;	/* HEX, BOOL, too */
+		double number;
+		const char *text;
+	};
+};
+
+struct row {
+	const struct column *columns;
+	const void *at;
+	const struct row *in;	/* that it is nested in; NULL: it is the report */
+	size_t nth;		/* among the rows there, from 0 */
+};
+
+/* Rows in memory, one behind the other, and maybe one before them. */
+struct rows {
+	const void *at;
+	size_t nr, size;
+	bool are_pointers;
+	const void *first;
+};
+
+enum column_type {
+	COLUMN_END,
+	COLUMN_I64, COLUMN_U64, COLUMN_U32, COLUMN_BOOL, COLUMN_DOUBLE,
+	COLUMN_TEXT,		/* const char * */
+	COLUMN_CHARS,		/* char[] */
+	COLUMN_HEX,		/* uint64_t */
+	COLUMN_GET,		/* get() makes it */
+	COLUMN_PART,		/* a row inside of the row */
+	COLUMN_SELF,		/* more columns of the same row */
+	COLUMN_NESTED,		/* any number of them */
+	COLUMN_WORDS		/* an array of texts: word() has them */
+};
+
+enum column_form {
+	COLUMN_ONLY_JSON = 1,
+	COLUMN_ONLY_CSV = 2,
+	COLUMN_ONLY_TABLE = COLUMN_ONLY_JSON | COLUMN_ONLY_CSV,
+	COLUMN_TALL = 4,	/* JSON: not on one line */
+	COLUMN_ONE_LINE = 8,	/* JSON: the whole array */
+	COLUMN_OR_NULL = 16,	/* JSON: null if the part is not there */
+	/*
+	 * CSV: a line for each of these rows, behind the columns before.  Where several are
+	 * spread the first has all heads, and cells of the others stand under their own.
+	 */
+	COLUMN_SPREAD = 32,
+	COLUMN_IF_ANY = 64	/* JSON: no empty array */
+};
+
+struct column {
+	const char *key;	/* of JSON, head of CSV; in arrays and of parts NULL */
+	const char *csv;	/* head of CSV, if it is another */
+	enum column_type type;
+	unsigned form;
+	size_t offset;
+	bool is_via;		/* at offset is a pointer; NULL makes an empty text, or 0 */
+	size_t inner;		/* and in what it points to the value is here */
+	bool (*when)(const struct row *row); /* is the column there?  NULL: always */
+	struct value (*get)(const struct row *row, char *buf); /* buf: COLUMN_ROOM bytes */
+	const char *(*word)(const struct row *row, size_t n); /* NULL after the last */
+	/* PART, NESTED */
+	const struct column *columns;
+	struct rows (*rows)(const struct row *row); /* NULL: at offset */
+	bool (*is_one)(const struct row *nested); /* only of these rows; NULL: all */
+	size_t nr_offset, size;	/* NESTED: of the number of rows; of a row */
+	/* The table for people: NULL: it is not there. */
+	const char *head;
+	unsigned char width;	/* 0: what a time or a number needs */
+	unsigned char from;	/* only if there are so many columns of the screen */
+	unsigned char sort;	/* place among the keys of --sort, from 1; 0: is none */
+};
+
+/* Of what is const, an array of char looks like a pointer but for its size. */
+#define COLUMN_TYPE(member)							\
+	_Generic((member), int64_t: COLUMN_I64, uint64_t: COLUMN_U64,		\
+		 uint32_t: COLUMN_U32, bool: COLUMN_BOOL, double: COLUMN_DOUBLE, \
+		 const char *: sizeof(member) == sizeof(char *) ? COLUMN_TEXT : COLUMN_CHARS, \
+		 char *: COLUMN_CHARS)
+
+/* Columns of the row's type, which is ROW; more members of struct column may follow. */
+#define COLUMN(name, member, ...)						\
+	{ .key = (name), .type = COLUMN_TYPE(((ROW *)NULL)->member),		\
+	  .offset = offsetof(ROW, member), ##__VA_ARGS__ }
+#define SAME(member, ...)	COLUMN(#member, member, ##__VA_ARGS__)
+#define VIA(name, pointer, member, ...)						\
+	{ .key = (name), .type = COLUMN_TYPE(((ROW *)NULL)->pointer->member),	\
+	  .offset = offsetof(ROW, pointer), .is_via = true,			\
+	  .inner = offsetof(__typeof__(*((ROW *)NULL)->pointer), member), ##__VA_ARGS__ }
+#define MADE(name, function, ...)						\
+	{ .key = (name), .type = COLUMN_GET, .get = (function), ##__VA_ARGS__ }
+#define HEX(name, member, ...)							\
+	{ .key = (name), .type = COLUMN_HEX, .offset = offsetof(ROW, member), ##__VA_ARGS__ }
+#define PART(name, member, list, ...)						\
+	{ .key = (name), .type = COLUMN_PART, .columns = (list),		\
+	  .offset = offsetof(ROW, member), ##__VA_ARGS__ }
+#define SELF(name, list, ...)							\
+	{ .key = (name), .type = COLUMN_SELF, .columns = (list), ##__VA_ARGS__ }
+#define PART_AT(name, function, list, ...)					\
+	{ .key = (name), .type = COLUMN_PART, .columns = (list), .rows = (function), ##__VA_ARGS__ }
+#define NESTED(name, member, nr_member, list, ...)				\
+	{ .key = (name), .type = COLUMN_NESTED, .columns = (list),		\
+	  .offset = offsetof(ROW, member),					\
+	  .nr_offset = offsetof(ROW, nr_member), .size = sizeof(*((ROW *)NULL)->member), \
+	  ##__VA_ARGS__ }
+#define NESTED_AT(name, function, list, ...)					\
+	{ .key = (name), .type = COLUMN_NESTED, .columns = (list), .rows = (function), \
+	  ##__VA_ARGS__ }
+
+#define WORDS(name, function)							\
+	{ .key = (name), .type = COLUMN_WORDS, .word = (function), .form = COLUMN_ONLY_JSON }
+
+/* A function for MADE(): of e, the row; type is a value_*(). */
+#define GET(name, type, ...)							\
+	static struct value name(const struct row *row, char *buf)		\
+	{									\
+		const ROW *e __attribute__((unused)) = row->at;			\
+										\
+		return value_##type(__VA_ARGS__);				\
+	}
+
+/* A function for PART_AT() and NESTED_AT(): rows_one(), rows_of() of what e has. */
+#define FROM(name, ...)								\
+	static struct rows name(const struct row *row)				\
+	{									\
+		const ROW *e __attribute__((unused)) = row->at;			\
+										\
+		return __VA_ARGS__;						\
+	}
+
+/* A function for .when: is there such a thing in e? */
+#define WHEN(name, ...)								\
+	static bool name(const struct row *row)					\
+	{									\
+		const ROW *e __attribute__((unused)) = row->at;			\
+										\
+		return __VA_ARGS__;						\
+	}
+
+static inline struct value value_i64(int64_t v)
+{
+	return (struct value){ .type = VALUE_I64, .i64 = v };
+}
+
+static inline struct value value_u64(uint64_t v)
+{
+	return (struct value){ .type = VALUE_U64, .u64 = v };
+}
+
+static inline struct value value_double(double v)
+{
+	return (struct value){ .type = VALUE_DOUBLE, .number = v };
+}
+
+static inline struct value value_bool(bool v)
+{
+	return (struct value){ .type = VALUE_BOOL, .u64 = v };
+}
+
+static inline struct value value_hex(uint64_t v)
+{
+	return (struct value){ .type = VALUE_HEX, .u64 = v };
+}
+
+static inline struct value value_text(const char *v)
+{
+	return (struct value){ .type = VALUE_TEXT, .text = v };
+}
+
+static inline struct value value_none(void)
+{
+	return (struct value){ .type = VALUE_NONE };
+}
+
+static inline struct value value_null(void)
+{
+	return (struct value){ .type = VALUE_NULL };
+}
+
+static inline struct value value_i64_or_null(bool is_known, int64_t v)
+{
+	return is_known ? value_i64(v) : value_null();
+}
+
+/* A member of JSON only where it says something; v may make sense only then. */
+#define value_if(is_there, v)	((is_there) ? (v) : value_none())
+
+/* For rows(): one of them, none if at is NULL; nr of an array. */
+static inline struct rows rows_one(const void *at)
+{
+	return (struct rows){ .at = at, .nr = !!at };
+}
+
+#define rows_of(array, number)							\
+	((struct rows){ .at = (array), .nr = (number), .size = sizeof(*(array)) })
+
+/* What all is about: the outermost row. */
+const void *row_report(const struct row *row);
+
+/* Calls each() for the rows of a PART or of NESTED. */
+void column_each(const struct column *c, const struct row *row,
+		 void (*each)(void *arg, const struct row *nested), void *arg);
+struct value column_value(const struct column *c, const struct row *row, char *buf);
+
+/* Members of the object that is open, which are the columns of the report at. */
+void relation_json(struct json *j, const struct column *columns, const void *at);
+
+/* The same as an object. */
+void relation_object(struct json *j, const char *key, const struct column *columns, const void *at);
+
+/* The heads, and a line for each row of what is spread. */
+void relation_csv(FILE *f, const struct column *columns, const void *at);
+
+/* The column that --sort calls key, which is its key without "_ns"; NULL: none. */
+const struct column *relation_find(const struct column *columns, const char *key);
+
+/* Order of two rows by that column; greater numbers, lesser texts first. */
+int column_compare(const struct column *c, const void *a, const void *b);
+
+#endif
