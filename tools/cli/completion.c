@@ -7,11 +7,14 @@
 
 static void print_option(const struct cli_option *o)
 {
+	const char *word = cli_choice(o, 0);
+	char help[CLI_HELP_ROOM];
+
 	printf("%c\t%c\t%s\t%s\t%s", o->type == CLI_LIST ? '*' : '-', o->letter ? o->letter : '-',
-	       o->name, o->arg ? o->arg : "-", o->choices ? "" : "-");
-	for (size_t i = 0; o->choices && o->choices[i]; i++)
-		printf("%s%s", i ? " " : "", o->choices[i]);
-	printf("\t%s\n", o->help);
+	       o->name, o->arg ? o->arg : "-", word ? "" : "-");
+	for (size_t i = 0; (word = cli_choice(o, i)); i++)
+		printf("%s%s", i ? " " : "", word);
+	printf("\t%s\n", cli_help(o, help));
 }
 
 /* One of words is given once; files, and what a command takes, are several. */

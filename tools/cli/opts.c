@@ -38,6 +38,30 @@ const struct cli_option *cli_option(const struct cli_tool *tool, size_t n)
 	return n - i < sizeof(common) / sizeof(common[0]) ? &common[n - i] : NULL;
 }
 
+const char *cli_choice(const struct cli_option *o, size_t n)
+{
+	if (o->choice)
+		return o->choice(n);
+	return o->choices ? o->choices[n] : NULL;
+}
+
+/* "a (default), b or c" */
+const char *cli_help(const struct cli_option *o, char *buf)
+{
+	const char *word, *next = cli_choice(o, 0);
+	size_t len = 0;
+
+	if (o->help)
+		return o->help;
+	*buf = '\0';
+	for (size_t i = 0; (word = next); i++) {
+		next = cli_choice(o, i + 1);
+		len += snprintf(buf + len, CLI_HELP_ROOM - len, "%s%s%s",
+				!i ? "" : next ? ", " : " or ", word, i ? "" : " (default)");
+	}
+	return buf;
+}
+
 void cli_usage(const char *format, ...)
 {
 	char message[512];
@@ -77,7 +101,7 @@ static void print_wrapped(const char *text, int column)
 
 static void print_option(const struct cli_option *o)
 {
-	char left[80];
+	char left[80], help[CLI_HELP_ROOM];
 	int n;
 
 	if (o->letter)
@@ -91,7 +115,7 @@ static void print_option(const struct cli_option *o)
 		printf("\n%*s", HELP_COLUMN, "");
 	else
 		printf("%*s", HELP_COLUMN - n, "");
-	print_wrapped(o->help, HELP_COLUMN);
+	print_wrapped(cli_help(o, help), HELP_COLUMN);
 }
 
 static void print_lines(const char *lines, const char *prefix)
@@ -136,15 +160,16 @@ static void print_version(const struct cli_tool *tool)
 static void set_choice(const struct cli_option *o, const char *arg)
 {
 	char all[256] = "";
+	const char *word;
 
-	for (int i = 0; o->choices[i]; i++) {
+	for (int i = 0; (word = cli_choice(o, i)); i++) {
 		size_t n = strlen(all);
 
-		if (!strcmp(arg, o->choices[i])) {
+		if (!strcmp(arg, word)) {
 			*(int *)o->value = i;
 			return;
 		}
-		snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", o->choices[i]);
+		snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", word);
 	}
 	cli_usage("--%s takes one of %s, not '%s'", o->name, all, arg);
 }

@@ -32,8 +32,9 @@ struct cli_option {
 	enum cli_type type;
 	void *value;
 	const char *arg;	/* as --help shows it; FILE, DIR and PID are completed as such */
-	const char *help;
+	const char *help;	/* NULL: the choices, of which the first is the default */
 	const char *const *choices;	/* CHOICE: NULL-terminated */
+	const char *(*choice)(size_t n); /* instead of them; NULL after the last */
 	uint64_t min, max;	/* NUMBER, DURATION, SIZE, PERCENT; max 0: no limit */
 	uint64_t unit_ns;	/* DURATION without a unit; 0: a unit is needed */
 	bool *given;		/* set to true when the option is used; may be NULL */
@@ -53,6 +54,13 @@ struct cli_tool {
 
 /* The nth option of the tool, --help and --version last; NULL: there are no more. */
 const struct cli_option *cli_option(const struct cli_tool *tool, size_t n);
+
+/* The nth of its choices; NULL: there are no more. */
+const char *cli_choice(const struct cli_option *o, size_t n);
+
+/* Its help, also where it is made of the choices; buf has CLI_HELP_ROOM bytes. */
+#define CLI_HELP_ROOM	512
+const char *cli_help(const struct cli_option *o, char *buf);
 
 /*
  * Returns the index of the first argument that is no option.
