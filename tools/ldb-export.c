@@ -27,20 +27,15 @@
 
 static struct {
 	struct open_options open;
-	uint64_t req, slowest, nth, from_ns, to_ns, max_functions, min_ns, limit;
-	bool has_req, has_slowest, has_nth, has_from, has_to;
+	uint64_t req, slowest, nth, max_functions, min_ns, limit;
+	bool has_req, has_slowest, has_nth;
 	const char *class, *thread;
-	bool all_requests, with_causes, is_json, is_quiet;
+	bool all_requests, with_causes;
 } opt;
 
 static const struct cli_option options[] = {
 	OPEN_OPTIONS(opt.open),
-	{ .name = "from", .type = CLI_DURATION, .value = &opt.from_ns, .arg = "TIME",
-	  .help = "only what happened at TIME or later",
-	  .given = &opt.has_from },
-	{ .name = "to", .type = CLI_DURATION, .value = &opt.to_ns, .arg = "TIME",
-	  .help = "only what happened at TIME or earlier",
-	  .given = &opt.has_to },
+	OPEN_RANGE(opt.open, "only what happened at"),
 	{ .letter = 'r', .name = "req", .type = CLI_NUMBER, .value = &opt.req, .arg = "N",
 	  .help = "only the request with this id, all its lives",
 	  .given = &opt.has_req },
@@ -64,10 +59,8 @@ static const struct cli_option options[] = {
 	  .help = "all requests, not only the slow ones (otlp)" },
 	{ .name = "limit", .type = CLI_SIZE, .value = &opt.limit, .arg = "SIZE",
 	  .help = "write at most so much (chrome; default: 100M)" },
-	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
-	  .help = "what was written as JSON, on stdout; needs -o" },
-	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &opt.is_quiet,
-	  .help = "no summary, no progress and no hints on stderr" },
+	OPEN_JSON(opt.open, "what was written as JSON, on stdout; needs -o"),
+	OPEN_QUIET(opt.open, "no summary, no progress and no hints on stderr"),
 	{ .name = NULL }
 };
 
@@ -151,11 +144,11 @@ static bool choose_lives(struct model *m, struct export_options *o, struct reque
 	if (!requests->nr_lives) {
 		if (opt.has_req)
 			cli_error("no request %" PRIu64 " in %s: ldb-report --requests lists the "
-				  "slowest", opt.req, opt.class || opt.has_from || opt.has_to ?
+				  "slowest", opt.req, opt.class || open_has_range(&opt.open) ?
 				  "this selection" : "this recording");
 		else
 			cli_error("no request ended in %s: ldb-report --requests lists the classes",
-				  opt.class || opt.has_from || opt.has_to ? "this selection" :
+				  opt.class || open_has_range(&opt.open) ? "this selection" :
 				  "this recording");
 		return false;
 	}
@@ -334,7 +327,7 @@ static void check_usage(const struct export_format *f)
 		cli_usage("--nth goes with --req");
 	if (f->to_path && !output)
 		cli_usage("%s is written to files: give -o FILE", f->name);
-	if (opt.is_json && !output)
+	if (opt.open.is_json && !output)
 		cli_usage("--json describes what was written to a file: give -o FILE");
 	if (f->is_binary && !output && isatty(STDOUT_FILENO))
 		cli_usage("%s is nothing for a terminal: give -o FILE", f->name);
@@ -350,7 +343,7 @@ int main(int argc, char **argv)
 	struct export_result result = { .nr_threads = 0 };
 	struct export_options o = { .result = &result };
 	struct progress progress = { .start = now_ns() };
-	int first = cli_parse(&tool, argc, argv), status = CLI_OK, finished;
+	int first = cli_parse(&tool, argc, argv), status = CLI_OK;
 	struct requests requests = { .nr_lives = 0 };
 	const struct export_format *f;
 	struct opened opened;
@@ -368,9 +361,9 @@ int main(int argc, char **argv)
 	without_output.output = NULL;
 	open_trace(&opened, &without_output);
 	m = opened.model;
-	progress_init(!opt.is_quiet);
-	o.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
-	o.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
+	progress_init(!opt.open.is_quiet);
+	o.from = open_from(&opt.open, m);
+	o.to = open_to(&opt.open, m);
 	o.thread = opt.thread;
 	o.max_functions = opt.max_functions;
 	o.min_ns = opt.min_ns;
@@ -383,12 +376,11 @@ int main(int argc, char **argv)
 		status = CLI_FAILURE;
 	if (status == CLI_OK)
 		status = f->to_path ? write_path(m, f, &o) : write_stream(m, f, &o);
-	if (status == CLI_OK && opt.is_json)
+	if (status == CLI_OK && opt.open.is_json)
 		summary_json(f, &o);
-	else if (status == CLI_OK && !opt.is_quiet)
+	else if (status == CLI_OK && !opt.open.is_quiet)
 		summary_text(&o);
 	free(o.windows);
 	requests_free(&requests);
-	finished = open_finish(&opened, opt.is_quiet || status != CLI_OK, true);
-	return status == CLI_OK ? finished : status;
+	return open_finish(&opened, status == CLI_OK, true);
 }

@@ -27,10 +27,9 @@ static struct {
 	struct open_options open;
 	bool mutex, requests, sched, summary, json_summary;
 	int by, sort;
-	uint64_t top, from_ns, to_ns;
-	bool has_top, has_from, has_to, has_sort;
+	uint64_t top;
+	bool has_top, has_sort;
 	const char *thread, *function, *class, *diff, *archive;
-	bool is_json, is_csv, is_quiet, is_verbose;
 } opt;
 
 static const char *const by_names[] = { "callsite", "function", "module", NULL };
@@ -51,18 +50,11 @@ static const struct cli_option options[] = {
 	  .help = "one row for each callsite (function and call site; default), function or module",
 	  .choices = by_names },
 	{ .name = "sort", .type = CLI_CHOICE, .value = &opt.sort, .arg = "KEY",
-	  .help = "p9999 (default), p999, p99, p50, max, mean, total, count, resolution, open, function, "
-	  "caller, file, line or module",
-	  .choices = functions_sort_keys, .given = &opt.has_sort },
+	  .choice = functions_sort_key, .given = &opt.has_sort },
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "at most N rows (text: 30; JSON and CSV: all; requests: 10)",
 	  .given = &opt.has_top, .max = 1000000000 },
-	{ .name = "from", .type = CLI_DURATION, .value = &opt.from_ns, .arg = "TIME",
-	  .help = "only what overlaps TIME or later",
-	  .given = &opt.has_from },
-	{ .name = "to", .type = CLI_DURATION, .value = &opt.to_ns, .arg = "TIME",
-	  .help = "only what overlaps TIME or earlier",
-	  .given = &opt.has_to },
+	OPEN_RANGE(opt.open, "only what overlaps"),
 	{ .name = "thread", .type = CLI_STRING, .value = &opt.thread, .arg = "TID|NAME",
 	  .help = "only this thread; NAME may hold * and ?" },
 	{ .name = "function", .type = CLI_STRING, .value = &opt.function, .arg = "GLOB",
@@ -73,14 +65,10 @@ static const struct cli_option options[] = {
 	  .help = "-o FILE.html: compare with this trace" },
 	{ .name = "archive", .type = CLI_STRING, .value = &opt.archive, .arg = "FILE",
 	  .help = "copy the trace to FILE with the names in it, to be read where the program is not" },
-	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
-	  .help = "JSON: all columns, times in ns" },
-	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
-	  .help = "CSV: the same columns" },
-	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &opt.is_quiet,
-	  .help = "no hints on stderr" },
-	{ .letter = 'v', .name = "verbose", .type = CLI_FLAG, .value = &opt.is_verbose,
-	  .help = "more detail" },
+	OPEN_JSON(opt.open, "JSON: all columns, times in ns"),
+	OPEN_CSV(opt.open, "CSV: the same columns"),
+	OPEN_QUIET(opt.open, "no hints on stderr"),
+	OPEN_VERBOSE(opt.open, "more detail"),
 	{ .name = NULL }
 };
 
@@ -100,26 +88,14 @@ static const struct cli_tool tool = {
 		    "ldb-report --function='db_*' --json | jq '.functions[0]'",
 };
 
-static const char *sort_key;
-
-/* Nothing is left to chance: the order is the same in each run. */
-static int compare_entries(const void *pa, const void *pb)
+static bool is_selection(void)
 {
-	static const char *const keys[] = { "total", "function", "caller", "file", "module" };
-	const struct stats_entry *a = *(struct stats_entry *const *)pa;
-	const struct stats_entry *b = *(struct stats_entry *const *)pb;
-	int order = functions_compare(sort_key, a, b);
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !order; i++)
-		order = functions_compare(keys[i], a, b);
-	if (!order)
-		order = functions_compare("line", b, a);
-	return order ? order : strcmp(a->func->path, b->func->path);
+	return opt.thread || open_has_range(&opt.open);
 }
 
 static size_t nr_rows(size_t nr, size_t text_default)
 {
-	size_t top = opt.has_top ? opt.top : opt.is_json || opt.is_csv ? nr : text_default;
+	size_t top = opt.has_top ? opt.top : open_is_data(&opt.open) ? nr : text_default;
 
 	return top < nr ? top : nr;
 }
@@ -134,8 +110,8 @@ static void report_functions(struct model *m, const struct render *r)
 	options.by = opt.by;
 	options.thread = opt.thread;
 	options.function = opt.function;
-	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_from(&opt.open, m);
+	options.to = open_to(&opt.open, m);
 	if (stats_build(m, &options, &stats))
 		open_fail_memory();
 	rows = calloc(stats.nr + 1, sizeof(*rows));
@@ -143,22 +119,17 @@ static void report_functions(struct model *m, const struct render *r)
 		open_fail_memory();
 	for (size_t i = 0; i < stats.nr; i++)
 		rows[i] = &stats.entries[i];
-	sort_key = functions_sort_keys[opt.sort];
-	qsort(rows, stats.nr, sizeof(*rows), compare_entries);
+	f.sorted_by = functions_sort_key(opt.sort);
+	functions_sort(rows, stats.nr, f.sorted_by);
 	f.stats = &stats;
 	f.rows = rows;
 	f.nr = nr_rows(stats.nr, TOP_TEXT);
 	f.nr_hidden = stats.nr - f.nr;
-	f.sorted_by = sort_key;
-	if (opt.is_json)
-		json_functions(r, &f);
-	else if (opt.is_csv)
-		csv_functions(r, &f);
-	else if (stats.nr)
-		text_functions(r, &f);
+	if (stats.nr || r->form != RENDER_TEXT)
+		render_show(r, &functions_printer, &f);
 	else
 		open_say_empty(r, "no invocation of a function was seen%s",
-			       opt.thread || opt.function || opt.has_from || opt.has_to ?
+			       opt.function || is_selection() ?
 			       " that matches" : ": was the program compiled with -fplugin=ldb.so?");
 	free(rows);
 	stats_free(&stats);
@@ -171,24 +142,20 @@ static void report_locks(struct model *m, const struct render *r)
 	struct locks locks;
 
 	options.thread = opt.thread;
-	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_from(&opt.open, m);
+	options.to = open_to(&opt.open, m);
 	if (locks_build(m, &options, &locks))
 		open_fail_memory();
-	if (opt.has_sort && locks_sort(&locks, functions_sort_keys[opt.sort]))
+	if (opt.has_sort && locks_sort(&locks, functions_sort_key(opt.sort)))
 		cli_usage("--sort=%s does not go with --mutex: use total, max, p99, p50, mean or count",
-			  functions_sort_keys[opt.sort]);
+			  functions_sort_key(opt.sort));
 	l.locks = &locks;
 	l.nr = nr_rows(locks.nr, TOP_TEXT);
-	if (opt.is_json)
-		json_locks(r, &l);
-	else if (opt.is_csv)
-		csv_locks(r, &l);
-	else if (locks.nr)
-		text_locks(r, &l);
+	if (locks.nr || r->form != RENDER_TEXT)
+		render_show(r, &locks_printer, &l);
 	else
-		open_say_empty(r, "no thread waited for a lock%s", opt.thread || opt.has_from ||
-			       opt.has_to ? " in this selection" : " as long as the recorder's "
+		open_say_empty(r, "no thread waited for a lock%s", is_selection() ?
+			       " in this selection" : " as long as the recorder's "
 			       "threshold: ldb-record --mutex=hold records holds too");
 	locks_free(&locks);
 }
@@ -202,8 +169,8 @@ static void report_requests(struct model *m, const struct render *r)
 
 	options.class = opt.class;
 	options.nr_slowest = opt.has_top ? opt.top : TOP_REQUESTS;
-	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_from(&opt.open, m);
+	options.to = open_to(&opt.open, m);
 	if (requests_build(m, &options, &requests))
 		open_fail_memory();
 	timelines = calloc(requests.nr_lives + 1, sizeof(*timelines));
@@ -217,16 +184,12 @@ static void report_requests(struct model *m, const struct render *r)
 	}
 	q.requests = &requests;
 	q.timelines = timelines;
-	if (opt.is_json)
-		json_requests(r, &q);
-	else if (opt.is_csv)
-		csv_requests(r, &q);
-	else if (requests.nr_classes)
-		text_requests(r, &q);
+	if (requests.nr_classes || r->form != RENDER_TEXT)
+		render_show(r, &requests_printer, &q);
 	else
 		open_say_empty(r, "no request%s: tag them with ldb_req_start(id, queue) and "
 			       "ldb_req_end(id) of <ldb/ldb.h>",
-			       opt.class || opt.has_from || opt.has_to ? " matches" : " was tagged");
+			       opt.class || open_has_range(&opt.open) ? " matches" : " was tagged");
 	for (size_t i = 0; i < requests.nr_lives; i++)
 		timeline_free(&timelines[i]);
 	free(timelines);
@@ -247,24 +210,20 @@ static bool report_sched(struct model *m, const struct render *r)
 		return false;
 	}
 	options.thread = opt.thread;
-	options.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN);
-	options.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX);
+	options.from = open_from(&opt.open, m);
+	options.to = open_to(&opt.open, m);
 	if (schedstats_build(m, &options, &stats))
 		open_fail_memory();
-	if (opt.has_sort && schedstats_sort(&stats, functions_sort_keys[opt.sort]))
+	if (opt.has_sort && schedstats_sort(&stats, functions_sort_key(opt.sort)))
 		cli_usage("--sort=%s does not go with --sched: use total, max, p999, p99, p50, mean or "
-			  "count", functions_sort_keys[opt.sort]);
+			  "count", functions_sort_key(opt.sort));
 	s.stats = &stats;
 	s.nr = nr_rows(stats.nr, TOP_TEXT);
 	s.nr_parties = nr_rows(SIZE_MAX, TOP_PARTIES);
-	if (opt.is_json)
-		json_sched(r, &s);
-	else if (opt.is_csv)
-		csv_sched(r, &s);
-	else if (stats.nr)
-		text_sched(r, &s);
+	if (stats.nr || r->form != RENDER_TEXT)
+		render_show(r, &sched_printer, &s);
 	else
-		open_say_empty(r, "no event of a thread%s", opt.thread || opt.has_from || opt.has_to ?
+		open_say_empty(r, "no event of a thread%s", is_selection() ?
 			       " in this selection" : " of the program");
 	schedstats_free(&stats);
 	return true;
@@ -279,10 +238,7 @@ static void report_summary(struct model *m, const struct render *r)
 	if (stats_build(m, &options, &stats))
 		open_fail_memory();
 	s.stats = &stats;
-	if (opt.is_json)
-		json_summary(r, &s);
-	else
-		text_summary(r, &s);
+	render_show(r, &summary_printer, &s);
 	stats_free(&stats);
 }
 
@@ -352,7 +308,7 @@ static int archive(void)
 	rc = outfile_commit(&out);
 	if (rc)
 		return fail_archive(NULL, "cannot write", strerror(-rc));
-	if (opt.is_quiet)
+	if (opt.open.is_quiet)
 		return CLI_OK;
 	if (names)
 		printf("%s: a copy, the trace has its names already\n", opt.archive);
@@ -400,8 +356,8 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 	const char *cmdline = reader_meta(m->reader, "cmdline");
 	struct report_options options = {
 		.title = cmdline && *cmdline ? cmdline : "a recording",
-		.from = open_tick(m, opt.has_from, opt.from_ns, INT64_MIN),
-		.to = open_tick(m, opt.has_to, opt.to_ns, INT64_MAX),
+		.from = open_from(&opt.open, m),
+		.to = open_to(&opt.open, m),
 		.thread = opt.thread, .other = other ? other->model : NULL, .other_title = opt.diff,
 	};
 	int ret = report_page(m, &options, r->out);
@@ -417,7 +373,7 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 /* A page holds all reports at once. */
 static void check_page(void)
 {
-	if (opt.mutex + opt.requests + opt.sched + opt.summary + opt.is_json + opt.is_csv)
+	if (opt.mutex + opt.requests + opt.sched + opt.summary + open_is_data(&opt.open))
 		cli_usage("a page holds every report: -o FILE.html goes with none of --mutex, --requests, "
 			  "--sched, --summary, --json and --csv");
 	if (opt.by || opt.has_sort || opt.has_top || opt.function || opt.class)
@@ -427,19 +383,17 @@ static void check_page(void)
 
 int main(int argc, char **argv)
 {
-	int first = cli_parse(&tool, argc, argv), status;
+	int first = cli_parse(&tool, argc, argv);
 	bool found = true, is_page = page_is_wanted(opt.open.output);
 	struct opened o, other;
 
 	if (first < argc)
 		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
 	opt.summary |= opt.json_summary;
-	opt.is_json |= opt.json_summary;
+	opt.open.is_json |= opt.json_summary;
 	if (opt.mutex + opt.requests + opt.sched + opt.summary > 1)
 		cli_usage("--mutex, --requests, --sched and --summary are one report each: give one");
-	if (opt.is_json && opt.is_csv)
-		cli_usage("--json and --csv: give one");
-	if (opt.summary && opt.is_csv)
+	if (opt.summary && opt.open.is_csv)
 		cli_usage("--summary has no CSV: use --json");
 	if (is_page)
 		check_page();
@@ -450,7 +404,6 @@ int main(int argc, char **argv)
 	if (opt.diff)
 		open_other(&other);
 	open_trace(&o, &opt.open);
-	o.render.is_verbose = opt.is_verbose;
 	if (is_page)
 		report_html(o.model, &o.render, opt.diff ? &other : NULL);
 	else if (opt.mutex)
@@ -465,6 +418,5 @@ int main(int argc, char **argv)
 		report_functions(o.model, &o.render);
 	if (opt.diff)
 		close_other(&other);
-	status = open_finish(&o, opt.is_quiet || !found, true);
-	return found ? status : CLI_FAILURE;
+	return open_finish(&o, found, true);
 }

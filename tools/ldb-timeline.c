@@ -19,10 +19,9 @@
 
 static struct {
 	struct open_options open;
-	uint64_t req, slowest, nth, top, from_ns, to_ns;
-	bool has_req, has_slowest, has_nth, has_from, has_to;
+	uint64_t req, slowest, nth, top;
+	bool has_req, has_slowest, has_nth, verify;
 	const char *class;
-	bool verify, is_json, is_csv, is_quiet, is_verbose;
 } opt = { .top = TOP_TEXT, .slowest = 1 };
 
 static const struct cli_option options[] = {
@@ -38,24 +37,15 @@ static const struct cli_option options[] = {
 	  .given = &opt.has_slowest, .min = 1, .max = 100000 },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "only requests of this class" },
-	{ .name = "from", .type = CLI_DURATION, .value = &opt.from_ns, .arg = "TIME",
-	  .help = "only requests that start at TIME or later",
-	  .given = &opt.has_from },
-	{ .name = "to", .type = CLI_DURATION, .value = &opt.to_ns, .arg = "TIME",
-	  .help = "only requests that start at TIME or earlier",
-	  .given = &opt.has_to },
+	OPEN_RANGE(opt.open, "only requests that start at"),
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list the N longest segments (text; default: 40)" },
 	{ .name = "verify", .type = CLI_FLAG, .value = &opt.verify,
 	  .help = "--req: check the whole trace for damage, not only what it read" },
-	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
-	  .help = "JSON, times in ns: an object; with --slowest an array of them" },
-	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
-	  .help = "CSV: a row for each segment" },
-	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &opt.is_quiet,
-	  .help = "no hints on stderr" },
-	{ .letter = 'v', .name = "verbose", .type = CLI_FLAG, .value = &opt.is_verbose,
-	  .help = "list all segments" },
+	OPEN_JSON(opt.open, "JSON, times in ns: an object; with --slowest an array of them"),
+	OPEN_CSV(opt.open, "CSV: a row for each segment"),
+	OPEN_QUIET(opt.open, "no hints on stderr"),
+	OPEN_VERBOSE(opt.open, "list all segments"),
 	{ .name = NULL }
 };
 
@@ -118,7 +108,7 @@ static bool find_life(const struct requests *requests, const struct life **life)
 
 	if (!requests->nr_lives) {
 		cli_error("no request %" PRIu64 " %s: ldb-report --requests lists the slowest", opt.req,
-			  opt.class || opt.has_from || opt.has_to ? "in this selection" :
+			  opt.class || open_has_range(&opt.open) ? "in this selection" :
 			  "in this recording");
 		return false;
 	}
@@ -146,9 +136,9 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 	build(m, requests, &requests->lives[nth], &timeline, &shown);
 	shown.nth = nth + 1;
 	shown.nr_occurrences = requests->nr_lives + requests->nr_not_kept;
-	if (opt.is_json) {
+	if (opt.open.is_json) {
 		json_timelines(r, &shown, 1, false);
-	} else if (opt.is_csv) {
+	} else if (opt.open.is_csv) {
 		csv_timeline(r, &shown, 1);
 	} else {
 		if (requests->nr_lives > 1)
@@ -161,15 +151,15 @@ static bool show_one(struct model *m, const struct render *r, const struct reque
 
 static void say_none(const struct render *r, const struct requests *requests)
 {
-	bool is_selected = opt.class || opt.has_from || opt.has_to;
+	bool is_selected = opt.class || open_has_range(&opt.open);
 
 	if (requests->all.incomplete)
 		open_say_empty(r, "no request%s ended in this recording: --req=N shows one that did "
 			       "not", is_selected ? " of this selection" : "");
 	else if (is_selected && requests->result.nr_events)
 		open_say_empty(r, "no request matches%s%s%s: ldb-report --requests lists the classes",
-			       opt.class ? " --class" : "", opt.has_from ? " --from" : "",
-			       opt.has_to ? " --to" : "");
+			       opt.class ? " --class" : "", opt.open.has_from ? " --from" : "",
+			       opt.open.has_to ? " --to" : "");
 	else
 		open_say_empty(r, "no request was tagged: use ldb_req_start(id, queue) and "
 			       "ldb_req_end(id) of <ldb/ldb.h>");
@@ -185,16 +175,16 @@ static void show_slowest(struct model *m, const struct render *r, const struct r
 		open_fail_memory();
 	for (size_t i = 0; i < nr; i++)
 		build(m, requests, &requests->lives[i], &timelines[i], &shown[i]);
-	if (opt.is_json)
+	if (opt.open.is_json)
 		json_timelines(r, shown, nr, true);
-	else if (opt.is_csv)
+	else if (opt.open.is_csv)
 		csv_timeline(r, shown, nr);
-	for (size_t i = 0; i < nr && !opt.is_json && !opt.is_csv; i++) {
+	for (size_t i = 0; i < nr && !open_is_data(&opt.open); i++) {
 		if (i)
 			fputc('\n', r->out);
 		text_timeline(r, &shown[i]);
 	}
-	if (!nr && !opt.is_json && !opt.is_csv)
+	if (!nr && !open_is_data(&opt.open))
 		say_none(r, requests);
 	for (size_t i = 0; i < nr; i++)
 		timeline_free(&timelines[i]);
@@ -234,10 +224,10 @@ static bool show_page(struct model *m, const struct render *r, const struct requ
 int main(int argc, char **argv)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
-	int first = cli_parse(&tool, argc, argv), status;
+	int first = cli_parse(&tool, argc, argv);
 	struct requests requests;
 	struct opened o;
-	bool found = true, is_page = page_is_wanted(opt.open.output) && !opt.is_json && !opt.is_csv;
+	bool found = true, is_page = page_is_wanted(opt.open.output) && !open_is_data(&opt.open);
 
 	if (first < argc)
 		cli_usage("unexpected argument '%s' (the trace is given with -i, the request with "
@@ -248,16 +238,13 @@ int main(int argc, char **argv)
 		cli_usage("--nth goes with --req");
 	if (opt.verify && !opt.has_req)
 		cli_usage("--verify goes with --req: without, the whole trace is checked anyway");
-	if (opt.is_json && opt.is_csv)
-		cli_usage("--json and --csv: give one");
 	open_trace(&o, &opt.open);
-	o.render.is_verbose = opt.is_verbose;
 	wanted.class = opt.class;
 	wanted.has_id = opt.has_req;
 	wanted.id = opt.req;
 	wanted.nr_slowest = opt.slowest;
-	wanted.from = open_tick(o.model, opt.has_from, opt.from_ns, INT64_MIN);
-	wanted.to = open_tick(o.model, opt.has_to, opt.to_ns, INT64_MAX);
+	wanted.from = open_from(&opt.open, o.model);
+	wanted.to = open_to(&opt.open, o.model);
 	if (is_page) {
 		found = show_page(o.model, &o.render, &wanted);
 	} else {
@@ -269,6 +256,5 @@ int main(int argc, char **argv)
 			show_slowest(o.model, &o.render, &requests);
 		requests_free(&requests);
 	}
-	status = open_finish(&o, opt.is_quiet, !opt.has_req || opt.verify || is_page);
-	return found ? status : CLI_FAILURE;
+	return open_finish(&o, found, !opt.has_req || opt.verify || is_page);
 }

@@ -51,7 +51,7 @@ static const struct cli_option table[] = {
 	  .choices = by_names },
 	{ .name = "sort", .type = CLI_CHOICE, .value = &sort, .arg = "KEY",
 	  .help = "p9999 (default), p999, p99, p50, max, mean, total, count or another of ldb-report's",
-	  .choices = functions_sort_keys },
+	  .choice = functions_sort_key },
 	{ .name = "top", .type = CLI_NUMBER, .value = &options.nr_rows, .arg = "N",
 	  .help = "--batch: at most N rows of each table (10)", .max = 1000000000 },
 	{ .letter = 'b', .name = "batch", .type = CLI_FLAG, .value = &is_batch,

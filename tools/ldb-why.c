@@ -26,13 +26,13 @@
 
 static struct {
 	struct open_options open;
-	uint64_t req, slowest, slice, top, chains, from_ns, to_ns;
-	bool has_req, has_slowest, has_slice, is_p99, has_top, has_from, has_to;
+	uint64_t req, slowest, slice, top, chains;
+	bool has_req, has_slowest, has_slice, is_p99, has_top;
 	const char *class, *categories, *slices;
 	struct cli_list fail_if, what_if;
 	bool is_compare, is_uncategorised;
 	uint32_t explain;
-	bool is_strict, has_shares, is_json, is_csv, is_quiet;
+	bool is_strict, has_shares;
 	bool pictures[NR_PICTURES], is_folded;
 } opt = { .explain = 800000, .chains = CHAINS_MAX };
 
@@ -49,10 +49,7 @@ static const struct cli_option options[] = {
 	  .given = &opt.has_slice, .max = 100 },
 	{ .name = "class", .type = CLI_STRING, .value = &opt.class, .arg = "GLOB",
 	  .help = "only requests of this class" },
-	{ .name = "from", .type = CLI_DURATION, .value = &opt.from_ns, .arg = "TIME",
-	  .help = "only requests that start at TIME or later", .given = &opt.has_from },
-	{ .name = "to", .type = CLI_DURATION, .value = &opt.to_ns, .arg = "TIME",
-	  .help = "only requests that start at TIME or earlier", .given = &opt.has_to },
+	OPEN_RANGE(opt.open, "only requests that start at"),
 	{ .name = "top", .type = CLI_NUMBER, .value = &opt.top, .arg = "N",
 	  .help = "list N causes and N requests (text: 10 and 5; JSON, CSV: all)",
 	  .given = &opt.has_top },
@@ -91,12 +88,9 @@ static const struct cli_option options[] = {
 	{ .name = "what-if", .type = CLI_LIST, .value = &opt.what_if, .arg = "EXPR",
 	  .help = "replay with changed durations: 'parse*0.5', 'lock:NAME*0.5', "
 	  "'lock:NAME=sharded(8)', no-preempt, cpus+2 (repeats)" },
-	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &opt.is_json,
-	  .help = "JSON, times in ns" },
-	{ .name = "csv", .type = CLI_FLAG, .value = &opt.is_csv,
-	  .help = "CSV: a row for each request and cause" },
-	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &opt.is_quiet,
-	  .help = "no hints on stderr" },
+	OPEN_JSON(opt.open, "JSON, times in ns"),
+	OPEN_CSV(opt.open, "CSV: a row for each request and cause"),
+	OPEN_QUIET(opt.open, "no hints on stderr"),
 	{ .name = NULL }
 };
 
@@ -152,7 +146,7 @@ static enum picture picture(void)
 
 static bool is_page(void)
 {
-	return page_is_wanted(opt.open.output) && !opt.is_json && !opt.is_csv && !opt.is_folded;
+	return page_is_wanted(opt.open.output) && !open_is_data(&opt.open) && !opt.is_folded;
 }
 
 static void check_pictures(void)
@@ -164,7 +158,7 @@ static void check_pictures(void)
 	if (nr > 1)
 		cli_usage("--balloons, --boxes, --queues, --cpus and --blame: give one; -o FILE.html has "
 			  "all of them");
-	if (opt.is_folded && (!opt.pictures[PICTURE_BLAME] || opt.is_json || opt.is_csv))
+	if (opt.is_folded && (!opt.pictures[PICTURE_BLAME] || open_is_data(&opt.open)))
 		cli_usage("--folded goes with --blame, without --json and --csv");
 	if (nr && is_page())
 		cli_usage("-o FILE.html has all pictures: leave out the option for one");
@@ -183,7 +177,7 @@ static void check_compare(void)
 			  "--req, --slowest, --shares and pictures do not go with them");
 	if (opt.slices && (opt.has_slice || opt.is_p99))
 		cli_usage("--compare-slices names its slices: --slice and --p99 do not go with it");
-	if (opt.is_uncategorised && (opt.is_json || opt.is_csv))
+	if (opt.is_uncategorised && (open_is_data(&opt.open)))
 		cli_usage("--uncategorised has no JSON and no CSV");
 	if (opt.fail_if.nr && !opt.is_compare)
 		cli_usage("--fail-if goes with --compare");
@@ -195,10 +189,8 @@ static void check_compare(void)
 static int what_if(void)
 {
 	struct whatif_show show = {
-		.expressions = &opt.what_if, .class = opt.class, .has_from = opt.has_from,
-		.has_to = opt.has_to, .from_ns = opt.from_ns, .to_ns = opt.to_ns,
-		.nr_requests = opt.has_top ? opt.top : TOP_TEXT, .is_json = opt.is_json,
-		.is_csv = opt.is_csv, .is_quiet = opt.is_quiet,
+		.expressions = &opt.what_if, .class = opt.class,
+		.nr_requests = opt.has_top ? opt.top : TOP_TEXT,
 	};
 
 	if (opt.has_req || opt.has_slowest || opt.has_slice || opt.is_p99 || opt.has_shares ||
@@ -213,9 +205,7 @@ static void check_usage(void)
 {
 	if (opt.has_req + opt.has_slowest + opt.has_slice + opt.is_p99 > 1)
 		cli_usage("--req, --slowest, --slice and --p99: give one");
-	if (opt.is_json && opt.is_csv)
-		cli_usage("--json and --csv: give one");
-	if (opt.has_shares && !opt.is_json && !opt.is_csv)
+	if (opt.has_shares && !open_is_data(&opt.open))
 		cli_usage("--shares goes with --json or --csv");
 	check_pictures();
 	check_compare();
@@ -228,9 +218,9 @@ static bool say_none(const struct render *r, const struct partition *p)
 			  "the slowest", opt.req);
 		return false;
 	}
-	if (opt.is_json || opt.is_csv)
+	if (open_is_data(&opt.open))
 		return true;
-	if (opt.class || opt.has_from || opt.has_to)
+	if (opt.class || open_has_range(&opt.open))
 		open_say_empty(r, "no request matches: ldb-report --requests lists the classes");
 	else if (p->nr_incomplete)
 		open_say_empty(r, "no request ended in this recording");
@@ -248,10 +238,8 @@ static bool show_picture(const struct opened *o, const struct why *why,
 	const struct why_page_options page = {
 		.title = cmdline && *cmdline ? cmdline : "a recording", .why = wo,
 	};
-	enum picture_form form = opt.is_json ? PICTURE_JSON : opt.is_csv ? PICTURE_CSV :
-				 opt.is_folded ? PICTURE_FOLDED : PICTURE_TEXT;
 	int ret = is_page() ? why_page(why, &page, o->render.out) :
-		  picture_show(&o->render, picture(), form, why, wo->against);
+		  picture_show(&o->render, picture(), opt.is_folded, why, wo->against);
 
 	if (ret == -ENOMEM)
 		open_fail_memory();
@@ -264,27 +252,24 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 {
 	struct render_why shown;
 	struct why why;
-	bool found = true;
+	bool found = true, has_rows;
 
 	if (why_build(p, wo, &why))
 		open_fail_memory();
 	shown = (struct render_why){
 		.model = o->model, .why = &why, .options = wo,
-		.nr_causes = opt.has_top ? opt.top : opt.is_json || opt.is_csv ? SIZE_MAX : TOP_TEXT,
+		.nr_causes = opt.has_top ? opt.top : open_is_data(&opt.open) ? SIZE_MAX : TOP_TEXT,
 		.nr_requests = opt.has_top ? opt.top :
-			       opt.is_json || opt.is_csv ? SIZE_MAX : REQUESTS_TEXT,
-		.has_shares = opt.has_shares || (opt.has_req && opt.is_json),
+			       open_is_data(&opt.open) ? SIZE_MAX : REQUESTS_TEXT,
 	};
 	if (!why.nr_targets && (opt.has_req || !is_page()))
 		found = say_none(&o->render, p);
-	if (found && (is_page() || (picture() != NR_PICTURES && (why.nr_targets || opt.is_json || opt.is_csv))))
+	has_rows = why.nr_targets || open_is_data(&opt.open);
+	if (found && (is_page() || (picture() != NR_PICTURES && has_rows)))
 		found = show_picture(o, &why, wo);
-	else if (opt.is_json && found)
-		json_why(&o->render, &shown);
-	else if (opt.is_csv && found)
-		csv_why(&o->render, &shown);
-	else if (why.nr_targets)
-		text_why(&o->render, &shown);
+	else if (found && has_rows)
+		render_show(&o->render, opt.has_shares || (opt.has_req && opt.open.is_json) ?
+			    &why_shares_printer : &why_printer, &shown);
 	why_free(&why);
 	return found;
 }
@@ -293,8 +278,8 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 static void build_for(const struct opened *o, struct partition *p, struct why_options *wo)
 {
 	struct partition_options po = {
-		.from = open_tick(o->model, opt.has_from, opt.from_ns, INT64_MIN),
-		.to = open_tick(o->model, opt.has_to, opt.to_ns, INT64_MAX),
+		.from = open_from(&opt.open, o->model),
+		.to = open_to(&opt.open, o->model),
 		/* A slow one may be behind another class: the causes want all of them. */
 		.class = wo ? NULL : opt.class, .select = wo ? why_select : NULL, .select_arg = wo,
 	};
@@ -317,8 +302,7 @@ static struct compare_options compare_options(struct categories *categories)
 {
 	struct compare_options o = {
 		.target = { 0, 100 }, .fail_if = &opt.fail_if, .categories = categories, .build = build,
-		.nr_shown = opt.has_top ? opt.top : PARTS_TEXT, .is_json = opt.is_json,
-		.is_csv = opt.is_csv, .is_quiet = opt.is_quiet,
+		.nr_shown = opt.has_top ? opt.top : PARTS_TEXT,
 	};
 
 	if (opt.is_p99 || opt.has_slice) {
@@ -363,7 +347,6 @@ int main(int argc, char **argv)
 	}
 	wo = why_options(categories);
 	open_trace(&o, &opt.open);
-	wo = why_options(categories);
 	build_for(&o, &partition, opt.slices || opt.is_uncategorised ? NULL : &wo);
 	if (opt.slices)
 		found = compare_slices(&o, &partition, &co);
@@ -373,6 +356,5 @@ int main(int argc, char **argv)
 		found = show(&o, &partition, &wo);
 	partition_free(&partition);
 	categories_close(categories);
-	status = open_finish(&o, opt.is_quiet, true);
-	return found ? status : CLI_FAILURE;
+	return open_finish(&o, found, true);
 }

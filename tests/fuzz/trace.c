@@ -39,7 +39,7 @@ static uint64_t touch_rows(const struct reader_rows *rows)
 
 	for (size_t i = 0; i < rows->nr; i++, row += s->row_bytes) {
 		for (unsigned c = 0; c < s->nr_columns; c++) {
-			const struct column *column = &s->columns[c];
+			const struct schema_column *column = &s->columns[c];
 			uint64_t v = 0;
 			char *text;
 
@@ -108,12 +108,12 @@ static void show_functions(struct model *m, const struct render *r, bool json)
 	f.rows = rows;
 	f.nr = s.nr;
 	if (json) {
-		json_functions(r, &f);
-		csv_functions(r, &f);
-		json_summary(r, &(struct render_summary){ m, &s });
+		render_as(r, RENDER_JSON, &functions_printer, &f);
+		render_as(r, RENDER_CSV, &functions_printer, &f);
+		render_as(r, RENDER_JSON, &summary_printer, &(struct render_summary){ m, &s });
 	} else {
-		text_functions(r, &f);
-		text_summary(r, &(struct render_summary){ m, &s });
+		render_as(r, RENDER_TEXT, &functions_printer, &f);
+		render_as(r, RENDER_TEXT, &summary_printer, &(struct render_summary){ m, &s });
 	}
 	free(rows);
 	stats_free(&s);
@@ -130,10 +130,10 @@ static void show_locks(struct model *m, const struct render *r, bool json)
 	show.locks = &locks;
 	show.nr = locks.nr;
 	if (json) {
-		json_locks(r, &show);
-		csv_locks(r, &show);
+		render_as(r, RENDER_JSON, &locks_printer, &show);
+		render_as(r, RENDER_CSV, &locks_printer, &show);
 	} else {
-		text_locks(r, &show);
+		render_as(r, RENDER_TEXT, &locks_printer, &show);
 	}
 	locks_free(&locks);
 }
@@ -149,10 +149,10 @@ static void show_sched(struct model *m, const struct render *r, bool json)
 	show.stats = &s;
 	show.nr = s.nr;
 	if (json) {
-		json_sched(r, &show);
-		csv_sched(r, &show);
+		render_as(r, RENDER_JSON, &sched_printer, &show);
+		render_as(r, RENDER_CSV, &sched_printer, &show);
 	} else {
-		text_sched(r, &show);
+		render_as(r, RENDER_TEXT, &sched_printer, &show);
 	}
 	schedstats_free(&s);
 }
@@ -184,9 +184,9 @@ static void show_requests(struct model *m, const struct render *r, bool json)
 		if (!timeline_build(m, &q.lives[i], &timelines[i]))
 			show_timeline(m, r, &timelines[i], json);
 	if (json)
-		json_requests(r, &(struct render_requests){ m, &q, timelines });
+		render_as(r, RENDER_JSON, &requests_printer, &(struct render_requests){ m, &q, timelines });
 	else
-		text_requests(r, &(struct render_requests){ m, &q, timelines });
+		render_as(r, RENDER_TEXT, &requests_printer, &(struct render_requests){ m, &q, timelines });
 	for (size_t i = 0; i < q.nr_lives; i++)
 		timeline_free(&timelines[i]);
 	requests_free(&q);
@@ -221,9 +221,9 @@ static void show_why(struct model *m, const struct render *r, bool json)
 	check_shares(&p);
 	if (!why_build(&p, &wo, &w)) {
 		if (json)
-			json_why(r, &(struct render_why){ m, &w, &wo, 100, 100, true });
+			render_as(r, RENDER_JSON, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
 		else
-			text_why(r, &(struct render_why){ m, &w, &wo, 100, 100, false });
+			render_as(r, RENDER_TEXT, &why_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
 		why_free(&w);
 	}
 	partition_free(&p);

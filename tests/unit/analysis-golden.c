@@ -105,8 +105,8 @@ static void functions(void)
 		f.stats = &s;
 		f.rows = rows;
 		f.nr = s.nr;
-		json_functions(&render, &f);
-		text_functions(&render, &f);
+		render_as(&render, RENDER_JSON, &functions_printer, &f);
+		render_as(&render, RENDER_TEXT, &functions_printer, &f);
 		free(rows);
 		stats_free(&s);
 	}
@@ -124,8 +124,8 @@ static void locks(void)
 		bail_out("locks_build");
 	show.locks = &l;
 	show.nr = l.nr;
-	json_locks(&render, &show);
-	text_locks(&render, &show);
+	render_as(&render, RENDER_JSON, &locks_printer, &show);
+	render_as(&render, RENDER_TEXT, &locks_printer, &show);
 	locks_free(&l);
 	end("locks");
 }
@@ -141,8 +141,8 @@ static void sched(void)
 		bail_out("schedstats_build");
 	show.stats = &s;
 	show.nr = s.nr;
-	json_sched(&render, &show);
-	text_sched(&render, &show);
+	render_as(&render, RENDER_JSON, &sched_printer, &show);
+	render_as(&render, RENDER_TEXT, &sched_printer, &show);
 	schedstats_free(&s);
 	end("sched");
 }
@@ -171,8 +171,8 @@ static void requests(void)
 	}
 	end("timelines");
 	begin(100);
-	json_requests(&render, &(struct render_requests){ made.model, &q, timelines });
-	text_requests(&render, &(struct render_requests){ made.model, &q, timelines });
+	render_as(&render, RENDER_JSON, &requests_printer, &(struct render_requests){ made.model, &q, timelines });
+	render_as(&render, RENDER_TEXT, &requests_printer, &(struct render_requests){ made.model, &q, timelines });
 	for (size_t i = 0; i < q.nr_lives; i++)
 		timeline_free(&timelines[i]);
 	requests_free(&q);
@@ -198,17 +198,21 @@ static void causes(struct partition *p, bool is_strict)
 	begin(100 + is_strict);
 	if (why_build(p, &o, &w))
 		bail_out("why_build");
-	text_why(&render, &(struct render_why){ made.model, &w, &o, 100, 100, false });
+	render_as(&render, RENDER_TEXT, &why_printer,
+		  &(struct render_why){ made.model, &w, &o, 100, 100 });
 	end(is_strict ? "why-strict" : "why");
 	begin(100);
-	json_why(&render, &(struct render_why){ made.model, &w, &o, 100, 100, true });
-	csv_why(&render, &(struct render_why){ made.model, &w, &o, 100, 100, true });
+	render_as(&render, RENDER_JSON, &why_shares_printer,
+		  &(struct render_why){ made.model, &w, &o, 100, 100 });
+	render_as(&render, RENDER_CSV, &why_shares_printer,
+		  &(struct render_why){ made.model, &w, &o, 100, 100 });
 	end(is_strict ? "shares-strict" : "shares");
 	begin(100);
 	for (unsigned i = 0; i < NR_PICTURES; i++)
-		if (picture_show(&render, i, PICTURE_TEXT, &w, NULL) ||
-		    picture_show(&render, i, PICTURE_JSON, &w, p))
-			bail_out("picture_show");
+		for (render.form = RENDER_TEXT; render.form <= RENDER_JSON; render.form++)
+			if (picture_show(&render, i, false, &w, render.form == RENDER_JSON ? p : NULL))
+				bail_out("picture_show");
+	render.form = RENDER_TEXT;
 	end(is_strict ? "pictures-strict" : "pictures");
 	why_free(&w);
 }
@@ -233,8 +237,8 @@ static void whatifs(void)
 		if (whatif_build(made.model, &o, &w, err, sizeof(err))) {
 			fprintf(render.out, "%s: %s\n", texts[i], err);
 		} else {
-			json_whatif(&render, &w);
-			text_whatif(&render, &w);
+			render_as(&render, RENDER_JSON, &whatif_printer, &w);
+			render_as(&render, RENDER_TEXT, &whatif_printer, &w);
 			whatif_free(&w);
 		}
 		whatif_change_free(&c);

@@ -30,12 +30,12 @@ static void show_stats(struct model *m, const struct render *r, enum stats_by by
 	f.stats = &s;
 	f.rows = rows;
 	f.nr = s.nr;
-	text_functions(r, &f);
-	json_functions(r, &f);
-	csv_functions(r, &f);
+	render_as(r, RENDER_TEXT, &functions_printer, &f);
+	render_as(r, RENDER_JSON, &functions_printer, &f);
+	render_as(r, RENDER_CSV, &functions_printer, &f);
 	text_head(r, m, &s);
-	text_summary(r, &(struct render_summary){ m, &s });
-	json_summary(r, &(struct render_summary){ m, &s });
+	render_as(r, RENDER_TEXT, &summary_printer, &(struct render_summary){ m, &s });
+	render_as(r, RENDER_JSON, &summary_printer, &(struct render_summary){ m, &s });
 	nr_shown += s.nr;
 	free(rows);
 	stats_free(&s);
@@ -51,9 +51,9 @@ static void show_locks(struct model *m, const struct render *r)
 		bail_out("locks_build");
 	show.locks = &locks;
 	show.nr = locks.nr;
-	text_locks(r, &show);
-	json_locks(r, &show);
-	csv_locks(r, &show);
+	render_as(r, RENDER_TEXT, &locks_printer, &show);
+	render_as(r, RENDER_JSON, &locks_printer, &show);
+	render_as(r, RENDER_CSV, &locks_printer, &show);
 	nr_shown += locks.nr;
 	locks_free(&locks);
 }
@@ -69,9 +69,9 @@ static void show_sched(struct model *m, const struct render *r)
 			bail_out("schedstats_build");
 		show.stats = &s;
 		show.nr = s.nr;
-		text_sched(r, &show);
-		json_sched(r, &show);
-		csv_sched(r, &show);
+		render_as(r, RENDER_TEXT, &sched_printer, &show);
+		render_as(r, RENDER_JSON, &sched_printer, &show);
+		render_as(r, RENDER_CSV, &sched_printer, &show);
 		nr_shown += s.nr;
 		nr_switches += s.result.nr_switches;
 		schedstats_free(&s);
@@ -109,9 +109,9 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 	}
 	if (q.nr_lives)
 		text_lives(r, m, q.lives, q.nr_lives, 1);
-	text_requests(r, &(struct render_requests){ m, &q, timelines });
-	json_requests(r, &(struct render_requests){ m, &q, timelines });
-	csv_requests(r, &(struct render_requests){ m, &q, timelines });
+	render_as(r, RENDER_TEXT, &requests_printer, &(struct render_requests){ m, &q, timelines });
+	render_as(r, RENDER_JSON, &requests_printer, &(struct render_requests){ m, &q, timelines });
+	render_as(r, RENDER_CSV, &requests_printer, &(struct render_requests){ m, &q, timelines });
 	for (size_t i = 0; i < q.nr_lives; i++)
 		timeline_free(&timelines[i]);
 	requests_free(&q);
@@ -144,13 +144,17 @@ static void show_why(struct model *m, const struct render *r)
 	nr_parted += p.nr_requests;
 	if (why_build(&p, &wo, &w))
 		bail_out("why_build");
-	text_why(r, &(struct render_why){ m, &w, &wo, 100, 100, false });
-	csv_why(r, &(struct render_why){ m, &w, &wo, 100, 100, true });
-	json_why(r, &(struct render_why){ m, &w, &wo, 100, 100, true });
+	render_as(r, RENDER_TEXT, &why_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
+	render_as(r, RENDER_CSV, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
+	render_as(r, RENDER_JSON, &why_shares_printer, &(struct render_why){ m, &w, &wo, 100, 100 });
 	for (unsigned i = 0; i < NR_PICTURES; i++)
-		for (unsigned form = 0; form < PICTURE_FOLDED; form++)
-			if (picture_show(r, i, form, &w, NULL))
+		for (unsigned form = RENDER_TEXT; form <= RENDER_CSV; form++) {
+			struct render in_form = *r;
+
+			in_form.form = form;
+			if (picture_show(&in_form, i, false, &w, NULL))
 				bail_out("picture_show");
+		}
 	why_free(&w);
 	partition_free(&p);
 }

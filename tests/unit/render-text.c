@@ -2,7 +2,7 @@
 /* Pieces of text: widths, control characters, numbers. */
 #include <unistd.h>
 #include "cli/units.h"
-#include "render/columns.h"
+#include "render/render.h"
 #include "render/text.h"
 #include "tap.h"
 
@@ -97,21 +97,34 @@ static void test_color(void)
 
 static void test_sort(void)
 {
-	struct symbol f = { .function = "f", .raw = "", .file = "", .func_file = "", .module = "" };
-	struct symbol g = { .function = "g", .raw = "", .file = "", .func_file = "", .module = "" };
+	static const char *const keys[] = {
+		"p9999", "p999", "p99", "p50", "max", "mean", "total", "count", "resolution", "open",
+		"function", "caller", "file", "line", "module", NULL
+	};
+	struct symbol f = { .function = "f", .raw = "", .file = "", .func_file = "", .module = "",
+			    .path = "" };
+	struct symbol g = f;
 	struct stats_entry a = { .func = &f, .site = &f, .p50_ns = 1, .total_ns = 9 };
 	struct stats_entry b = { .func = &g, .site = &f, .p50_ns = 2, .total_ns = 8 };
+	const struct stats_entry *rows[] = { &a, &b };
 
-	ok(functions_compare("p50", &a, &b) > 0, "the greater number first");
-	ok(functions_compare("total", &a, &b) < 0, "by total");
-	ok(functions_compare("function", &a, &b) < 0, "names from a to z");
-	for (size_t i = 0; functions_sort_keys[i]; i++) {
-		bool found = false;
-
-		for (size_t k = 0; k < nr_function_columns; k++)
-			found |= !strcmp(function_columns[k].sort, functions_sort_keys[i]);
-		ok(found, "--sort=%s is a column", functions_sort_keys[i]);
+	g.function = "g";
+	functions_sort(rows, 2, "p50");
+	ok(rows[0] == &b, "the greater number first");
+	functions_sort(rows, 2, "total");
+	ok(rows[0] == &a, "by total");
+	b.total_ns = 9;
+	functions_sort(rows, 2, "total");
+	ok(rows[0] == &a, "what is equal is sorted by name");
+	functions_sort(rows, 2, "p50");
+	functions_sort(rows, 2, "function");
+	ok(rows[0] == &a, "names from a to z");
+	for (size_t i = 0; keys[i]; i++) {
+		ok(functions_sort_key(i) && !strcmp(functions_sort_key(i), keys[i]), "--sort=%s is a column",
+		   keys[i]);
+		functions_sort(rows, 2, functions_sort_key(i));
 	}
+	ok(!functions_sort_key(15), "there are no more");
 }
 
 int main(void)

@@ -2,7 +2,7 @@
 /* The recording itself: what it is of, what is missing, whom it knows. */
 #include "facts/ticks.h"
 #include "export/sqlite-private.h"
-#include "render/render.h"
+#include "render/columns.h"
 
 static int put_modules(void *arg, const struct reader_rows *rows)
 {
@@ -58,9 +58,10 @@ int sqlite_put_recording(struct sqlite_export *e)
 	struct model *m = e->m;
 	int ret = put_metas(e);
 
-	for (size_t i = 0; i < MODEL_NR_LOST && !ret; i++)
-		if (lost_names[i])
-			ret = sqlite_put(e, INSERT_LOSS, "tu", lost_names[i], m->lost[i]);
+	/* The first one is all of them. */
+	for (const struct column *c = lost_columns + 1; c->key && !ret; c++)
+		ret = sqlite_put(e, INSERT_LOSS, "tu", c->key,
+				 column_value(c, &(struct row){ .at = m }, NULL).u64);
 	for (size_t i = 0; i < m->nr_threads && !ret; i++)
 		ret = put_thread(e, &m->threads[i]);
 	if (!ret)

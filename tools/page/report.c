@@ -21,21 +21,6 @@ static const char *const assets[] = {
 	"report-dist.js", "report-heat.js", "report-flame.js", "report.js", NULL
 };
 
-/* The order of ldb-report, so that rows that are equal in one column stay in it. */
-static int by_total(const void *pa, const void *pb)
-{
-	static const char *const keys[] = { "p9999", "total", "function", "caller", "file", "module" };
-	const struct stats_entry *a = *(const struct stats_entry *const *)pa;
-	const struct stats_entry *b = *(const struct stats_entry *const *)pb;
-	int order = 0;
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !order; i++)
-		order = functions_compare(keys[i], a, b);
-	if (!order)
-		order = functions_compare("line", b, a);
-	return order ? order : strcmp(a->func->path, b->func->path);
-}
-
 static int build_stats(struct model *m, const struct report_options *o, struct stats *stats,
 		       const struct stats_entry ***rows)
 {
@@ -53,7 +38,8 @@ static int build_stats(struct model *m, const struct report_options *o, struct s
 		return -ENOMEM;
 	for (size_t i = 0; i < stats->nr; i++)
 		(*rows)[i] = &stats->entries[i];
-	qsort(*rows, stats->nr, sizeof(**rows), by_total);
+	/* As ldb-report has them: rows that are equal in one column stay in that order. */
+	functions_sort(*rows, stats->nr, functions_sort_key(0));
 	return 0;
 }
 
@@ -153,12 +139,12 @@ static int gather(struct report *r)
 
 /* What is in the page */
 
-static void put_functions(struct json *j, const char *key, const struct model *m,
-			  const struct stats *stats, const struct stats_entry *const *rows)
+static void put_functions(struct json *j, const struct model *m, const struct stats *stats,
+			  const struct stats_entry *const *rows)
 {
 	struct render_functions f = { .model = m, .stats = stats, .rows = rows, .nr = stats->nr };
 
-	json_put_functions(j, key, &f);
+	relation_json(j, functions_printer.columns, &f);
 }
 
 static int put_requests(struct report *r, struct json *j)
@@ -174,7 +160,7 @@ static int put_requests(struct report *r, struct json *j)
 	}
 	q.timelines = timelines;
 	if (!ret)
-		json_put_requests(j, "requests", &q);
+		relation_json(j, requests_printer.columns, &q);
 	for (size_t i = 0; i < r->requests.nr_lives && timelines; i++)
 		timeline_free(&timelines[i]);
 	free(timelines);
@@ -197,7 +183,7 @@ static int put_locks(struct report *r, struct json *j)
 	l.locks = &locks;
 	l.nr = locks.nr < REPORT_LOCKS ? locks.nr : REPORT_LOCKS;
 	json_u64(j, "locks_left_out", locks.nr - l.nr);
-	json_put_locks(j, "locks", &l);
+	relation_json(j, locks_printer.columns, &l);
 	locks_free(&locks);
 	return 0;
 }
@@ -223,7 +209,7 @@ static int put_sched(struct report *r, struct json *j)
 	s.nr = stats.nr < REPORT_THREADS ? stats.nr : REPORT_THREADS;
 	s.nr_parties = REPORT_PARTIES;
 	json_u64(j, "sched_left_out", stats.nr - s.nr);
-	json_put_sched(j, "sched", &s);
+	relation_object(j, "sched", sched_printer.columns, &s);
 	schedstats_free(&stats);
 	return 0;
 }
@@ -283,8 +269,8 @@ static int write_tables(struct report *r)
 
 	put_strings(r, j);
 	put_bins(r, j);
-	json_put_summary(j, "summary", &summary);
-	put_functions(j, "functions", r->m, &r->stats, r->rows);
+	relation_object(j, "summary", summary_printer.columns, &summary);
+	put_functions(j, r->m, &r->stats, r->rows);
 	ret = put_requests(r, j);
 	if (!ret)
 		ret = put_locks(r, j);
@@ -358,9 +344,9 @@ static int write_other(struct report *r)
 		json_string(j, "title", r->o->other_title);
 		summary.stats = &stats;
 		q.requests = &requests;
-		json_put_summary(j, "summary", &summary);
-		put_functions(j, "functions", r->o->other, &stats, rows);
-		json_put_requests(j, "requests", &q);
+		relation_object(j, "summary", summary_printer.columns, &summary);
+		put_functions(j, r->o->other, &stats, rows);
+		relation_json(j, requests_printer.columns, &q);
 		page_json_end(&r->page);
 		bins_init(&bins, r->o->other, INT64_MIN, INT64_MAX);
 		ret = write_other_flame(r, &bins);

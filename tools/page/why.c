@@ -149,12 +149,12 @@ static void write_document(struct page *p, const struct why *w, const struct why
 		put_cause(j, w, &w->causes[i]);
 	json_array_end(j);
 	put_chains(j, w);
-	json_put_boxes(j, "boxes", w, &b->boxes);
-	json_put_queues(j, "queues", w, &b->queues);
-	json_put_cpus(j, "cpus", &b->cpus);
-	json_put_blame(j, "blame", &b->blame);
+	picture_put_json(j, PICTURE_BOXES, w, &b->boxes);
+	picture_put_json(j, PICTURE_QUEUES, w, &b->queues);
+	picture_put_json(j, PICTURE_CPUS, w, &b->cpus);
+	picture_put_json(j, PICTURE_BLAME, w, &b->blame);
 	page_put_states(j);
-	json_put_summary(j, "summary", &summary);
+	relation_object(j, "summary", summary_printer.columns, &summary);
 	page_json_end(p);
 }
 

@@ -1,87 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The columns of the function report. */
-#include <string.h>
-
+/* Columns that several relations have. */
+#include "facts/sched.h"
 #include "render/columns.h"
 
-#define TEXT(name, expr)							\
-	static struct column_value name(const struct stats_entry *e)		\
-	{									\
-		return (struct column_value){ .text = (expr) };			\
-	}
-#define NUMBER(name, expr)							\
-	static struct column_value name(const struct stats_entry *e)		\
-	{									\
-		return (struct column_value){ .number = (expr) };		\
-	}
-
-/* The place of the call, or of the function where that is not known. */
-static bool has_site(const struct stats_entry *e)
+const struct model *row_model(const struct row *row)
 {
-	return e->site && *e->site->file;
+	return *(const struct model *const *)row_report(row);
 }
 
-TEXT(get_function, e->func->function)
-TEXT(get_symbol, e->func->raw)
-TEXT(get_module, e->func->module)
-TEXT(get_caller, e->site ? e->site->function : "")
-TEXT(get_file, has_site(e) ? e->site->file : e->func->func_file)
-NUMBER(get_line, has_site(e) ? e->site->line : e->func->func_line)
-TEXT(get_func_file, e->func->func_file)
-NUMBER(get_func_line, e->func->func_line)
-NUMBER(get_count, e->count)
-NUMBER(get_open, e->open)
-NUMBER(get_p50, e->p50_ns)
-NUMBER(get_p99, e->p99_ns)
-NUMBER(get_p999, e->p999_ns)
-NUMBER(get_p9999, e->p9999_ns)
-NUMBER(get_max, e->max_ns)
-NUMBER(get_mean, e->mean_ns)
-NUMBER(get_total, e->total_ns)
-NUMBER(get_resolution, e->resolution_ns)
-NUMBER(get_resolution_max, e->resolution_max_ns)
-NUMBER(get_exact, e->is_exact)
-
-const struct function_column function_columns[] = {
-	{ "function", "function", COLUMN_TEXT, get_function },
-	{ "caller", "caller", COLUMN_TEXT, get_caller },
-	{ "file", "file", COLUMN_TEXT, get_file },
-	{ "line", "line", COLUMN_NUMBER, get_line },
-	{ "count", "count", COLUMN_NUMBER, get_count },
-	{ "p50_ns", "p50", COLUMN_NUMBER, get_p50 },
-	{ "p99_ns", "p99", COLUMN_NUMBER, get_p99 },
-	{ "p999_ns", "p999", COLUMN_NUMBER, get_p999 },
-	{ "p9999_ns", "p9999", COLUMN_NUMBER, get_p9999 },
-	{ "max_ns", "max", COLUMN_NUMBER, get_max },
-	{ "mean_ns", "mean", COLUMN_NUMBER, get_mean },
-	{ "total_ns", "total", COLUMN_NUMBER, get_total },
-	{ "resolution_ns", "resolution", COLUMN_NUMBER, get_resolution },
-	{ "resolution_max_ns", "resolution_max", COLUMN_NUMBER, get_resolution_max },
-	{ "open", "open", COLUMN_NUMBER, get_open },
-	{ "exact", "exact", COLUMN_BOOL, get_exact },
-	{ "func_file", "func_file", COLUMN_TEXT, get_func_file },
-	{ "func_line", "func_line", COLUMN_NUMBER, get_func_line },
-	{ "module", "module", COLUMN_TEXT, get_module },
-	{ "symbol", "symbol", COLUMN_TEXT, get_symbol },
-};
-const size_t nr_function_columns = sizeof(function_columns) / sizeof(function_columns[0]);
-
-const char *const functions_sort_keys[] = {
-	"p9999", "p999", "p99", "p50", "max", "mean", "total", "count", "resolution", "open",
-	"function", "caller", "file", "line", "module", NULL
-};
-
-int functions_compare(const char *key, const struct stats_entry *a, const struct stats_entry *b)
+struct rows model_rows(const struct row *row)
 {
-	struct column_value va = { 0 }, vb = { 0 };
-
-	for (size_t i = 0; i < nr_function_columns; i++) {
-		if (strcmp(function_columns[i].sort, key))
-			continue;
-		va = function_columns[i].get(a);
-		vb = function_columns[i].get(b);
-		if (function_columns[i].type == COLUMN_TEXT)
-			return strcmp(va.text, vb.text);
-	}
-	return va.number > vb.number ? -1 : va.number < vb.number;
+	return rows_one(row_model(row));
 }
+
+#define ROW struct symbol
+const struct column site_columns[] = {
+	COLUMN("caller", function), SAME(file), SAME(line), { 0 }
+};
+#undef ROW
+
+struct rows site_rows(const struct symbol *site)
+{
+	static const struct symbol unknown = { .function = "", .file = "" };
+
+	return rows_one(site ? site : &unknown);
+}
+
+struct value value_cpu(uint32_t cpu)
+{
+	return cpu == CPU_UNKNOWN ? value_null() : value_u64(cpu);
+}
+
+#define ROW struct party
+GET(get_name, text, e->kind == PARTY_IDLE ? "idle" : e->name ? e->name : "")
+GET(get_irq, text, e->kind == PARTY_HARDIRQ ? "hard" : "soft")
+GET(get_true, bool, true)
+WHEN(if_irq, e->kind == PARTY_HARDIRQ || e->kind == PARTY_SOFTIRQ)
+WHEN(if_hidden, e->kind == PARTY_HIDDEN)
+WHEN(if_unknown, e->kind == PARTY_NONE)
+
+const struct column party_columns[] = {
+	SAME(tid), MADE("name", get_name), SAME(pid), MADE("irq", get_irq, .when = if_irq),
+	MADE("hidden", get_true, .when = if_hidden), MADE("unknown", get_true, .when = if_unknown),
+	{ 0 }
+};
+#undef ROW
+
+const char *party_cell(const struct party *p)
+{
+	static const char *const names[] = {
+		[PARTY_NONE] = "", [PARTY_IDLE] = "(idle)", [PARTY_HIDDEN] = "(hidden)",
+		[PARTY_HARDIRQ] = "(interrupt)", [PARTY_SOFTIRQ] = "(soft interrupt)",
+	};
+
+	return p->kind == PARTY_TASK ? p->name : names[p->kind];
+}
+
+struct rows party_rows(const struct party *p)
+{
+	return rows_one(p && p->kind != PARTY_NONE ? p : NULL);
+}
+
+#define ROW struct hits
+WHEN(if_faults, row_model(row)->has_faults)
+WHEN(if_irqs, row_model(row)->has_irqs)
+
+const struct column hits_columns[] = {
+	COLUMN("page_faults", nr_faults, .when = if_faults),
+	COLUMN("major_faults", nr_major, .when = if_faults),
+	COLUMN("interrupts", nr_irqs, .when = if_irqs),
+	COLUMN("interrupt_ns", irq_ns, .when = if_irqs), { 0 }
+};
+#undef ROW

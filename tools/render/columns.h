@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The columns of the function report: one list for JSON, CSV and --sort. */
+/* Columns that several relations have. */
 #ifndef RENDER_COLUMNS_H
 #define RENDER_COLUMNS_H
 
+#include "cli/relation.h"
 #include "render/render.h"
 
-enum column_type { COLUMN_TEXT, COLUMN_NUMBER, COLUMN_BOOL };
+extern const struct column site_columns[];	/* of struct symbol: caller, file, line */
+extern const struct column party_columns[];	/* of struct party */
+extern const struct column hits_columns[];	/* of struct hits: those that the trace has */
+extern const struct column made_columns[];	/* of struct model: observed calls */
+extern const struct column lost_columns[];	/* of struct model: and of the table, in words */
+extern const struct column kernel_columns[];	/* of struct model */
+extern const struct column model_summary_columns[]; /* of struct model: what --summary has of it */
 
-struct column_value {
-	const char *text;
-	int64_t number;		/* and bool */
-};
+/* NULL: an empty one. */
+struct rows site_rows(const struct symbol *site);
 
-struct function_column {
-	const char *key;	/* of JSON, and head of CSV */
-	const char *sort;	/* what --sort calls it */
-	enum column_type type;
-	struct column_value (*get)(const struct stats_entry *e);
-};
+/* NULL, or nothing is known: no row. */
+struct rows party_rows(const struct party *p);
 
-extern const struct function_column function_columns[];
-extern const size_t nr_function_columns;
+/* In a cell that has only a name: "(idle)", "(interrupt)". */
+const char *party_cell(const struct party *p);
+
+struct value value_cpu(uint32_t cpu);
+
+/* A report begins with its model. */
+const struct model *row_model(const struct row *row);
+struct rows model_rows(const struct row *row);
 
 #endif

@@ -176,16 +176,6 @@ static bool add_gates(struct comparison *c, const struct partition *before,
 	return true;
 }
 
-static void show(const struct render *r, const struct comparison *c)
-{
-	if (c->o->is_json)
-		json_differential(r, &c->shown);
-	else if (c->o->is_csv)
-		csv_differential(r, &c->shown);
-	else
-		text_differential(r, &c->shown);
-}
-
 /* On stderr as well when nobody may read the report. */
 static int say_gates(const struct comparison *c, bool is_read)
 {
@@ -206,7 +196,6 @@ static int compare_runs(struct comparison *c, const struct opened *after,
 			const struct partition *p_after, const struct opened *before,
 			const struct partition *p_before)
 {
-	const struct compare_options *o = c->o;
 
 	open_comparison(c, p_after->nr_classes, p_before->nr_classes);
 	c->shown.is_compare = true;
@@ -221,8 +210,8 @@ static int compare_runs(struct comparison *c, const struct opened *after,
 	}
 	if (!add_gates(c, p_before, p_after))
 		return CLI_FAILURE;
-	show(&after->render, c);
-	return say_gates(c, !o->is_json && !o->is_csv && !after->options->output);
+	render_show(&after->render, &differential_printer, &c->shown);
+	return say_gates(c, after->render.form == RENDER_TEXT && !after->options->output);
 }
 
 /* The other recording: no output, and a list of its own that open_finish() frees. */
@@ -273,10 +262,10 @@ int compare_files(const struct open_options *open, const char *before, const cha
 	say_damage(&o_after);
 	say_damage(&o_before);
 	/* A recording that is damaged makes the verdict worth little: that status is first. */
-	closed = open_finish(&o_after, o->is_quiet || status == CLI_FAILURE, true);
+	closed = open_finish(&o_after, status != CLI_FAILURE, true);
 	if (status == CLI_OK || (status == CLI_SLOWER && closed != CLI_OK))
 		status = closed;
-	closed = open_finish(&o_before, o->is_quiet || status == CLI_FAILURE, true);
+	closed = open_finish(&o_before, status != CLI_FAILURE, true);
 	if (status == CLI_OK || (status == CLI_SLOWER && closed != CLI_OK))
 		status = closed;
 	return status;
@@ -294,7 +283,7 @@ bool compare_slices(const struct opened *opened, const struct partition *p,
 	add_classes(&c, p, p);
 	found = c.shown.nr;
 	if (found)
-		show(&opened->render, &c);
+		render_show(&opened->render, &differential_printer, &c.shown);
 	else
 		cli_error("no request that matches ended in this recording");
 	close_comparison(&c);

@@ -19,7 +19,6 @@ struct compare_options {
 	const struct cli_list *fail_if;	/* runs: conditions of gate.h; NULL: none */
 	struct categories *categories;
 	size_t nr_shown;		/* text: parts of each class */
-	bool is_json, is_csv, is_quiet;
 	/* The requests to compare; ends the program if it fails. */
 	void (*build)(const struct opened *opened, struct partition *p);
 };

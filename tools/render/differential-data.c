@@ -5,9 +5,8 @@
  */
 #include <string.h>
 
-#include "cli/csv.h"
-#include "cli/document.h"
 #include "cli/units.h"
+#include "render/columns.h"
 #include "render/differential.h"
 #include "render/text.h"
 
@@ -42,209 +41,133 @@ char *gate_sentence(const struct gate_result *g, char *buf)
 	return buf;
 }
 
-static void put_interval(struct json *j, const struct differential_interval *i)
+#define ROW struct differential_interval
+GET(get_lo, i64_or_null, e->is_known, e->lo_ns)
+GET(get_hi, i64_or_null, e->is_known, e->hi_ns)
+
+static const struct column interval_columns[] = {
+	MADE("gap_lo_ns", get_lo), MADE("gap_hi_ns", get_hi), { 0 }
+};
+#undef ROW
+
+#define ROW struct differential_slice
+static const struct column slice_columns[] = {
+	SAME(lo), SAME(hi), COLUMN("requests", nr), COLUMN("of", nr_class), SAME(mean_ns),
+	SAME(lo_ns), SAME(hi_ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct differential_leaf
+GET(get_leaf_gap, i64, e->target_ns - e->reference_ns)
+
+static const char *leaf_path(const struct row *row, size_t n)
 {
-	if (i->is_known) {
-		json_i64(j, "gap_lo_ns", i->lo_ns);
-		json_i64(j, "gap_hi_ns", i->hi_ns);
-	} else {
-		json_null(j, "gap_lo_ns");
-		json_null(j, "gap_hi_ns");
-	}
+	const struct differential_part *part = row->in->at;
+	const struct differential *d = row->in->in->at;
+	const struct leafkeys *keys = &d->keys;
+	uint32_t path = keys->leaves[d->leaves[part->first + row->nth].key].path;
+	uint32_t depth = keys->paths[path].depth;
+
+	for (; depth > n + 1; depth--)
+		path = keys->paths[path].parent;
+	return n < depth ? path_name(keys->paths[path].p, keys->paths[path].path) : NULL;
 }
 
-static void put_slice(struct json *j, const char *key, const struct differential_slice *s)
+static const struct column leaf_columns[] = {
+	WORDS("path", leaf_path), MADE("gap_ns", get_leaf_gap), SAME(target_ns), SAME(reference_ns),
+	SAME(target_nr), SAME(reference_nr), { 0 }
+};
+#undef ROW
+
+#define ROW struct differential_part
+GET(get_cause, text, leaf_kind_name(e->kind))
+GET(get_part_gap, i64, differential_gap(e))
+
+static struct rows leaves(const struct row *row)
 {
-	json_flat(j);
-	json_object_begin(j, key);
-	json_double(j, "lo", s->lo);
-	json_double(j, "hi", s->hi);
-	json_u64(j, "requests", s->nr);
-	json_u64(j, "of", s->nr_class);
-	json_i64(j, "mean_ns", s->mean_ns);
-	json_i64(j, "lo_ns", s->lo_ns);
-	json_i64(j, "hi_ns", s->hi_ns);
-	json_object_end(j);
+	const struct differential *d = row->in->at;
+	const ROW *p = row->at;
+
+	return rows_of(d->leaves + p->first, p->nr);
 }
 
-#define DEPTH_MAX	128
+static const struct column part_columns[] = {
+	MADE("cause", get_cause), SAME(label), SAME(where), SAME(category),
+	SAME(advice, .form = COLUMN_ONLY_JSON), MADE("gap_ns", get_part_gap),
+	PART(NULL, gap, interval_columns), SAME(target_ns), SAME(reference_ns), SAME(target_nr),
+	SAME(reference_nr), SAME(share), NESTED_AT("paths", leaves, leaf_columns), { 0 }
+};
+#undef ROW
 
-static void put_path(struct json *j, const struct leafkeys *keys, uint32_t path)
+#define ROW struct differential
+GET(get_gap, i64, e->target.mean_ns - e->reference.mean_ns)
+
+static const struct column class_columns[] = {
+	SAME(class), PART("target", target, slice_columns),
+	PART("reference", reference, slice_columns),
+	MADE("gap_ns", get_gap, .form = COLUMN_ONLY_JSON),
+	PART(NULL, gap, interval_columns, .form = COLUMN_ONLY_JSON),
+	NESTED("parts", parts, nr_parts, part_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
+};
+#undef ROW
+
+#define ROW struct gate_result
+GET(get_change, i64, e->after_ns - e->before_ns)
+GET(get_sentence, text, gate_sentence(e, buf))
+
+static const struct column gate_columns[] = {
+	VIA("condition", gate, text), SAME(class), VIA("metric", gate, metric_name),
+	COLUMN("before_requests", nr_before), COLUMN("after_requests", nr_after), SAME(before_ns),
+	SAME(after_ns), MADE("change_ns", get_change), SAME(change_lo_ns), SAME(change_hi_ns),
+	COLUMN("over", is_over), COLUMN("certain", is_certain), COLUMN("coarse", is_coarse),
+	COLUMN("failed", holds), MADE("sentence", get_sentence), { 0 }
+};
+#undef ROW
+
+#define ROW struct render_differential
+FROM(target_model, rows_one(e->target_model))
+FROM(reference_model, rows_one(e->reference_model))
+FROM(if_compare, rows_one(e->is_compare ? row->at : NULL))
+
+static const char *target_word(const struct row *row, size_t n)
 {
-	uint32_t at[DEPTH_MAX];
-	size_t nr = 0;
+	const ROW *d = row->at;
 
-	for (; path && nr < DEPTH_MAX; path = keys->paths[path].parent)
-		at[nr++] = path;
-	json_array_begin(j, "path");
-	while (nr-- > 0)
-		json_string(j, NULL, path_name(keys->paths[at[nr]].p, keys->paths[at[nr]].path));
-	json_array_end(j);
+	return n < d->nr_only_target ? d->only_target[n] : NULL;
 }
 
-static void put_leaves(struct json *j, const struct differential *d,
-		       const struct differential_part *p)
+static const char *reference_word(const struct row *row, size_t n)
 {
-	json_array_begin(j, "paths");
-	for (size_t i = p->first; i < p->first + p->nr; i++) {
-		const struct differential_leaf *leaf = &d->leaves[i];
+	const ROW *d = row->at;
 
-		json_flat(j);
-		json_object_begin(j, NULL);
-		put_path(j, &d->keys, d->keys.leaves[leaf->key].path);
-		json_i64(j, "gap_ns", leaf->target_ns - leaf->reference_ns);
-		json_i64(j, "target_ns", leaf->target_ns);
-		json_i64(j, "reference_ns", leaf->reference_ns);
-		json_double(j, "target_nr", leaf->target_nr);
-		json_double(j, "reference_nr", leaf->reference_nr);
-		json_object_end(j);
-	}
-	json_array_end(j);
+	return n < d->nr_only_reference ? d->only_reference[n] : NULL;
 }
 
-static void put_part(struct json *j, const struct differential *d, const struct differential_part *p)
-{
-	json_object_begin(j, NULL);
-	json_string(j, "cause", leaf_kind_name(p->kind));
-	json_string(j, "label", p->label);
-	json_string(j, "where", p->where);
-	json_string(j, "category", p->category);
-	json_string(j, "advice", p->advice);
-	json_i64(j, "gap_ns", differential_gap(p));
-	put_interval(j, &p->gap);
-	json_i64(j, "target_ns", p->target_ns);
-	json_i64(j, "reference_ns", p->reference_ns);
-	json_double(j, "target_nr", p->target_nr);
-	json_double(j, "reference_nr", p->reference_nr);
-	json_double(j, "share", p->share);
-	put_leaves(j, d, p);
-	json_object_end(j);
-}
+GET(get_mode, text, e->is_compare ? "runs" : "slices")
+GET(get_resamples, u64, e->nr ? e->of[0].nr_resamples : 0)
+GET(get_confidence, double, 0.95)
 
-static void put_class(struct json *j, const struct differential *d)
-{
-	json_object_begin(j, NULL);
-	json_string(j, "class", d->class);
-	put_slice(j, "target", &d->target);
-	put_slice(j, "reference", &d->reference);
-	json_i64(j, "gap_ns", d->target.mean_ns - d->reference.mean_ns);
-	put_interval(j, &d->gap);
-	json_array_begin(j, "parts");
-	for (size_t i = 0; i < d->nr_parts; i++)
-		put_part(j, d, &d->parts[i]);
-	json_array_end(j);
-	json_object_end(j);
-}
+static const struct column target_columns[] = {
+	COLUMN("file", target_file),
+	PART_AT("summary", target_model, model_summary_columns, .form = COLUMN_TALL), { 0 }
+};
 
-static void put_gate(struct json *j, const struct gate_result *g)
-{
-	char sentence[GATE_SENTENCE_MAX];
+static const struct column reference_columns[] = {
+	COLUMN("file", reference_file),
+	PART_AT("summary", reference_model, model_summary_columns, .form = COLUMN_TALL), { 0 }
+};
 
-	json_object_begin(j, NULL);
-	json_string(j, "condition", g->gate->text);
-	json_string(j, "class", g->class);
-	json_string(j, "metric", g->gate->metric_name);
-	json_u64(j, "before_requests", g->nr_before);
-	json_u64(j, "after_requests", g->nr_after);
-	json_i64(j, "before_ns", g->before_ns);
-	json_i64(j, "after_ns", g->after_ns);
-	json_i64(j, "change_ns", g->after_ns - g->before_ns);
-	json_i64(j, "change_lo_ns", g->change_lo_ns);
-	json_i64(j, "change_hi_ns", g->change_hi_ns);
-	json_bool(j, "over", g->is_over);
-	json_bool(j, "certain", g->is_certain);
-	json_bool(j, "coarse", g->is_coarse);
-	json_bool(j, "failed", g->holds);
-	json_string(j, "sentence", gate_sentence(g, sentence));
-	json_object_end(j);
-}
+static const struct column head_columns[] = {
+	MADE("mode", get_mode), SELF("target", target_columns, .form = COLUMN_TALL),
+	PART_AT("reference", if_compare, reference_columns, .form = COLUMN_TALL),
+	MADE("resamples", get_resamples), MADE("confidence", get_confidence), { 0 }
+};
 
-static void put_names(struct json *j, const char *key, const char *const *names, size_t nr)
-{
-	json_flat(j);
-	json_array_begin(j, key);
-	for (size_t i = 0; i < nr; i++)
-		json_string(j, NULL, names[i]);
-	json_array_end(j);
-}
-
-static void put_recording(struct json *j, const char *key, const char *file, const struct model *m)
-{
-	const struct render_summary summary = { .model = m };
-
-	json_object_begin(j, key);
-	json_string(j, "file", file);
-	json_put_summary(j, "summary", &summary);
-	json_object_end(j);
-}
-
-void json_differential(const struct render *r, const struct render_differential *rd)
-{
-	struct json j;
-
-	json_init(&j, r->out);
-	document_begin(&j, DOCUMENT_WHY_DIFFERENTIAL);
-	json_string(&j, "mode", rd->is_compare ? "runs" : "slices");
-	put_recording(&j, "target", rd->target_file, rd->target_model);
-	if (rd->is_compare)
-		put_recording(&j, "reference", rd->reference_file, rd->reference_model);
-	json_u64(&j, "resamples", rd->nr ? rd->of[0].nr_resamples : 0);
-	json_double(&j, "confidence", 0.95);
-	json_array_begin(&j, "classes");
-	for (size_t i = 0; i < rd->nr; i++)
-		put_class(&j, &rd->of[i]);
-	json_array_end(&j);
-	put_names(&j, "only_target", rd->only_target, rd->nr_only_target);
-	put_names(&j, "only_reference", rd->only_reference, rd->nr_only_reference);
-	json_array_begin(&j, "fail_if");
-	for (size_t i = 0; i < rd->nr_gates; i++)
-		put_gate(&j, &rd->gates[i]);
-	json_array_end(&j);
-	json_object_end(&j);
-	json_end(&j);
-}
-
-static void csv_interval(struct csv *c, const struct differential_interval *i)
-{
-	if (i->is_known) {
-		csv_i64(c, i->lo_ns);
-		csv_i64(c, i->hi_ns);
-	} else {
-		csv_string(c, NULL);
-		csv_string(c, NULL);
-	}
-}
-
-static void csv_part(struct csv *c, const struct differential *d, const struct differential_part *p)
-{
-	csv_string(c, d->class);
-	csv_string(c, leaf_kind_name(p->kind));
-	csv_string(c, p->label);
-	csv_string(c, p->where);
-	csv_string(c, p->category);
-	csv_i64(c, differential_gap(p));
-	csv_interval(c, &p->gap);
-	csv_i64(c, p->target_ns);
-	csv_i64(c, p->reference_ns);
-	csv_double(c, p->target_nr);
-	csv_double(c, p->reference_nr);
-	csv_double(c, p->share);
-	csv_row_end(c);
-}
-
-void csv_differential(const struct render *r, const struct render_differential *rd)
-{
-	static const char *const heads[] = {
-		"class", "cause", "label", "where", "category", "gap_ns", "gap_lo_ns", "gap_hi_ns",
-		"target_ns", "reference_ns", "target_nr", "reference_nr", "share",
-	};
-	struct csv c;
-
-	csv_init(&c, r->out);
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		csv_string(&c, heads[i]);
-	csv_row_end(&c);
-	for (size_t i = 0; i < rd->nr; i++)
-		for (size_t k = 0; k < rd->of[i].nr_parts; k++)
-			csv_part(&c, &rd->of[i], &rd->of[i].parts[k]);
-}
+/* CSV: a row for each class and part. */
+const struct column differential_columns[] = {
+	SELF(NULL, head_columns, .form = COLUMN_ONLY_JSON),
+	NESTED("classes", of, nr, class_columns, .form = COLUMN_TALL | COLUMN_SPREAD),
+	WORDS("only_target", target_word), WORDS("only_reference", reference_word),
+	NESTED("fail_if", gates, nr_gates, gate_columns, .form = COLUMN_TALL), { 0 }
+};
+#undef ROW

@@ -14,9 +14,9 @@
 #define CAUSE_MIN	20
 #define PLACE_FROM	40	/* columns of a cause from which it says where */
 
-/* A column of times whose printed sum is right: all in one unit, rounded together. */
-struct column {
-	const char *unit;
+/* Of a column of times whose printed sum is right: all in one unit, rounded together. */
+struct unit {
+	const char *name;
 	double factor;			/* ns */
 	int decimals;
 	int64_t quantum;		/* of the last digit, ns */
@@ -28,17 +28,17 @@ static int64_t size_of(int64_t ns)
 }
 
 /* Four digits of the greatest. */
-static struct column column_for(int64_t greatest)
+static struct unit unit_for(int64_t greatest)
 {
 	static const struct { const char *name; int64_t ns; } units[] = {
 		{ "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 },
 	};
-	struct column c = { .quantum = 1 };
+	struct unit c = { .quantum = 1 };
 	size_t i = 0;
 
 	while (i < 3 && greatest < units[i].ns)
 		i++;
-	c.unit = units[i].name;
+	c.name = units[i].name;
 	c.factor = units[i].ns;
 	while (greatest / c.quantum >= 10000)
 		c.quantum *= 10;
@@ -62,32 +62,32 @@ static int64_t round_near(int64_t ns, int64_t quantum)
 	return round_down(ns + quantum / 2, quantum);
 }
 
-static void put_gap(const struct render *r, const struct column *c, int64_t ns)
+static void put_gap(const struct render *r, const struct unit *c, int64_t ns)
 {
 	char text[64];
 
 	/* No "-0.00". */
 	ns = round_near(ns, c->quantum);
-	snprintf(text, sizeof(text), "%+.*f%s", c->decimals, ns / c->factor, c->unit);
+	snprintf(text, sizeof(text), "%+.*f%s", c->decimals, ns / c->factor, c->name);
 	fprintf(r->out, " %10s", text);
 }
 
-struct row {
+struct line {
 	int64_t gap, shown, left;	/* shown: rounded; left: by what it is too small */
 	const struct differential_part *part;
 };
 
 static int compare_left(const void *pa, const void *pb)
 {
-	const struct row *a = *(struct row *const *)pa, *b = *(struct row *const *)pb;
+	const struct line *a = *(struct line *const *)pa, *b = *(struct line *const *)pb;
 
 	return a->left > b->left ? -1 : a->left < b->left;
 }
 
 /* Rounds the gaps such that they sum to the total, rounded. */
-static void round_rows(struct row *rows, size_t nr, int64_t total, int64_t quantum)
+static void round_rows(struct line *rows, size_t nr, int64_t total, int64_t quantum)
 {
-	struct row *order[DIFFERENTIAL_SHOWN_MAX + 1];
+	struct line *order[DIFFERENTIAL_SHOWN_MAX + 1];
 	int64_t left = round_near(total, quantum);
 
 	for (size_t i = 0; i < nr; i++) {
@@ -248,7 +248,7 @@ static void put_cause(const struct render *r, const struct differential *d,
 	text_style(r, TEXT_PLAIN);
 }
 
-static void text_times(const struct render *r, const struct column *c,
+static void put_times(const struct render *r, const struct unit *c,
 		       const struct differential_part *p, int64_t gap)
 {
 	char before[UNITS_ROOM], after[UNITS_ROOM];
@@ -265,8 +265,8 @@ static void text_times(const struct render *r, const struct column *c,
 	fprintf(r->out, " %9s %9s", text_ns(p->reference_ns, before), text_ns(p->target_ns, after));
 }
 
-static void text_row(const struct render *r, const struct differential *d, const struct column *c,
-		     const struct row *row)
+static void text_row(const struct render *r, const struct differential *d, const struct unit *c,
+		     const struct line *row)
 {
 	const struct differential_part *p = row->part;
 	unsigned used = 31 + (r->width >= INTERVAL_FROM ? 22 : 0) + (r->width >= CALLS_FROM ? 21 : 0);
@@ -274,7 +274,7 @@ static void text_row(const struct render *r, const struct differential *d, const
 
 	if (!is_certain(&p->gap) && p->gap.is_known)
 		text_style(r, TEXT_DIM);
-	text_times(r, c, p, row->shown);
+	put_times(r, c, p, row->shown);
 	if (r->width >= CALLS_FROM) {
 		char calls[UNITS_ROOM] = "";
 
@@ -295,26 +295,26 @@ static void text_parts(const struct render *r, const struct render_differential 
 		       const struct differential *d)
 {
 	int64_t total = d->target.mean_ns - d->reference.mean_ns, greatest = size_of(total);
-	struct row rows[DIFFERENTIAL_SHOWN_MAX + 1];
+	struct line rows[DIFFERENTIAL_SHOWN_MAX + 1];
 	struct differential_part all = {
 		.target_ns = d->target.mean_ns, .reference_ns = d->reference.mean_ns, .gap = d->gap,
 	};
-	struct column c;
+	struct unit c;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < d->nr_shown; i++)
-		rows[nr++] = (struct row){ .gap = differential_gap(&d->parts[i]), .part = &d->parts[i] };
+		rows[nr++] = (struct line){ differential_gap(&d->parts[i]), .part = &d->parts[i] };
 	if (d->nr_shown < d->nr_parts)
-		rows[nr++] = (struct row){ .gap = differential_gap(&d->others), .part = &d->others };
+		rows[nr++] = (struct line){ differential_gap(&d->others), .part = &d->others };
 	for (size_t i = 0; i < nr; i++)
 		if (size_of(rows[i].gap) > greatest)
 			greatest = size_of(rows[i].gap);
-	c = column_for(greatest);
+	c = unit_for(greatest);
 	round_rows(rows, nr, total, c.quantum);
 	text_rows_head(r, rd, d);
 	for (size_t i = 0; i < nr; i++)
 		text_row(r, d, &c, &rows[i]);
-	text_times(r, &c, &all, round_near(total, c.quantum));
+	put_times(r, &c, &all, round_near(total, c.quantum));
 	if (r->width >= CALLS_FROM)
 		fprintf(r->out, " %13s %5.1f%%", "", d->has_shares ? 100.0 : 0.0);
 	fputs("  all\n", r->out);
@@ -348,8 +348,9 @@ static void text_recording(const struct render *r, const char *when, const char 
 	text_head(r, m, NULL);
 }
 
-void text_differential(const struct render *r, const struct render_differential *rd)
+static void text_differential(const struct render *r, const void *report)
 {
+	const struct render_differential *rd = report;
 	char sentence[GATE_SENTENCE_MAX];
 
 	if (rd->is_compare) {
@@ -377,3 +378,7 @@ void text_differential(const struct render *r, const struct render_differential 
 		fputc('\n', r->out);
 	}
 }
+
+const struct printer differential_printer = {
+	DOCUMENT_WHY_DIFFERENTIAL, differential_columns, text_differential, 0
+};

@@ -19,11 +19,8 @@ struct render_differential {
 	size_t nr_gates;
 };
 
-void text_differential(const struct render *r, const struct render_differential *d);
-void json_differential(const struct render *r, const struct render_differential *d);
-
-/* A row for each class and part. */
-void csv_differential(const struct render *r, const struct render_differential *d);
+extern const struct printer differential_printer;
+extern const struct column differential_columns[];	/* differential-data.c */
 
 /* "GET: p99 3.1ms -> 3.5ms ..."; one line without its end.  Returns buf. */
 #define GATE_SENTENCE_MAX	512

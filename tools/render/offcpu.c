@@ -240,40 +240,6 @@ void offcpu_holder(const struct model *m, const struct segment *s, int64_t total
 	}
 }
 
-/* JSON */
-
-void json_party_keys(struct json *j, const struct party *p)
-{
-	json_u64(j, "tid", p->tid);
-	json_string(j, "name", p->kind == PARTY_IDLE ? "idle" : p->name ? p->name : "");
-	json_u64(j, "pid", p->pid);
-	if (p->kind == PARTY_HARDIRQ || p->kind == PARTY_SOFTIRQ)
-		json_string(j, "irq", p->kind == PARTY_HARDIRQ ? "hard" : "soft");
-	if (p->kind == PARTY_HIDDEN)
-		json_bool(j, "hidden", true);
-	if (p->kind == PARTY_NONE)
-		json_bool(j, "unknown", true);
-}
-
-void json_party(struct json *j, const char *key, const struct party *p)
-{
-	if (p->kind == PARTY_NONE) {
-		json_null(j, key);
-		return;
-	}
-	json_object_begin(j, key);
-	json_party_keys(j, p);
-	json_object_end(j);
-}
-
-void json_kernel(struct json *j, const struct model *m)
-{
-	json_string(j, "kernel_events", *m->kernel_events ? m->kernel_events :
-		    m->has_sched ? "yes" : "none");
-	json_string(j, "kernel_why", m->kernel_why);
-	json_i64(j, "kernel_err_ns", m->kernel_err_ns);
-}
-
 void offcpu_hits(const struct render *r, const struct hits *h)
 {
 	char a[UNITS_ROOM];
@@ -287,62 +253,4 @@ void offcpu_hits(const struct render *r, const struct hits *h)
 			units_duration(h->irq_ns, a));
 	if (h->nr_faults || h->nr_irqs)
 		fputc('\n', r->out);
-}
-
-void json_hits(struct json *j, const struct model *m, const struct hits *h)
-{
-	if (m->has_faults) {
-		json_u64(j, "page_faults", h->nr_faults);
-		json_u64(j, "major_faults", h->nr_major);
-	}
-	if (m->has_irqs) {
-		json_u64(j, "interrupts", h->nr_irqs);
-		json_i64(j, "interrupt_ns", h->irq_ns);
-	}
-}
-
-static void put_cpu(struct json *j, const char *key, uint32_t cpu)
-{
-	if (cpu == CPU_UNKNOWN)
-		json_null(j, key);
-	else
-		json_u64(j, key, cpu);
-}
-
-void json_segment_sched(struct json *j, const struct segment *s)
-{
-	const struct segment_sched *k = s->sched;
-	bool waits = s->kind == SEGMENT_RUNNABLE || s->kind == SEGMENT_PREEMPTED;
-
-	if (!k)
-		return;
-	if (s->kind == SEGMENT_PREEMPTED)
-		json_party(j, "preempted_by", &k->preempted_by);
-	if (s->kind != SEGMENT_PREEMPTED)
-		json_party(j, "waker", &k->waker);
-	if (!waits)
-		json_string(j, "state", sched_state_name(k->state));
-	put_cpu(j, "cpu", k->cpu);
-	put_cpu(j, "from_cpu", k->from_cpu);
-	put_cpu(j, "to_cpu", k->to_cpu);
-	if (k->has_futex) {
-		json_hex(j, "futex", k->futex);
-		json_bool(j, "futex_woken", k->is_futex_woken);
-	}
-	if (s->kind == SEGMENT_LOCK_WAIT)
-		json_i64(j, "asleep_ns", k->asleep_ns);
-	if (s->kind == SEGMENT_PREEMPTED && k->is_throttled)
-		json_bool(j, "throttled", true);
-	if (k->has_lost)
-		json_bool(j, "events_lost", true);
-	if (!waits)
-		return;
-	json_array_begin(j, "occupants");
-	for (size_t i = 0; i < k->nr_occupants; i++) {
-		json_object_begin(j, NULL);
-		json_party_keys(j, &k->occupants[i].who);
-		json_i64(j, "ns", k->occupants[i].ns);
-		json_object_end(j);
-	}
-	json_array_end(j);
 }

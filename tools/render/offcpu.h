@@ -3,7 +3,6 @@
 #ifndef RENDER_OFFCPU_H
 #define RENDER_OFFCPU_H
 
-#include "cli/json.h"
 #include "render/render.h"
 
 /* "preempted by hog (pid 99), CPU 1"; buf has TEXT_ROOM bytes. */
@@ -25,14 +24,6 @@ void offcpu_hits(const struct render *r, const struct hits *h);
 char offcpu_fill(enum segment_kind kind);
 const char *offcpu_label(const struct segment *s, char *buf);
 bool offcpu_is(enum segment_kind kind);
-
-/* Who: an object; null if nothing is known.  Or its keys, inside of an object. */
-void json_party_keys(struct json *j, const struct party *p);
-void json_party(struct json *j, const char *key, const struct party *p);
-void json_kernel(struct json *j, const struct model *m);
-/* Page faults and interrupts: the keys of those that the trace knows. */
-void json_hits(struct json *j, const struct model *m, const struct hits *h);
-void json_segment_sched(struct json *j, const struct segment *s);
 
 /* Who is behind it: had the CPU, or woke it; NULL: nobody. */
 const struct party *offcpu_party(const struct segment *s);

@@ -18,9 +18,14 @@ void open_fail_memory(void)
 	exit(CLI_FAILURE);
 }
 
-int64_t open_tick(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise)
+int64_t open_from(const struct open_options *o, const struct model *m)
 {
-	return is_given ? reader_tick(m->reader, ns) : otherwise;
+	return o->has_from ? reader_tick(m->reader, o->from_ns) : INT64_MIN;
+}
+
+int64_t open_to(const struct open_options *o, const struct model *m)
+{
+	return o->has_to ? reader_tick(m->reader, o->to_ns) : INT64_MAX;
 }
 
 bool open_is_same_file(const char *a, const char *b)
@@ -46,6 +51,8 @@ void open_trace(struct opened *o, const struct open_options *options)
 	char err[512];
 	int why;
 
+	if (options->is_json && options->is_csv)
+		cli_usage("--json and --csv: give one");
 	*o = (struct opened){ .options = options };
 	o->reader = reader_open(open_input(options), err, sizeof(err));
 	if (!o->reader) {
@@ -72,6 +79,9 @@ void open_trace(struct opened *o, const struct open_options *options)
 		}
 	}
 	render_init(&o->render, out);
+	if (open_is_data(options))
+		o->render.form = options->is_json ? RENDER_JSON : RENDER_CSV;
+	o->render.is_verbose = options->is_verbose;
 	o->render.is_kernel_only = o->model->is_kernel_only;
 }
 
@@ -89,9 +99,10 @@ static bool close_output(struct opened *o)
 	return true;
 }
 
-int open_finish(struct opened *o, bool is_quiet, bool check_all)
+int open_finish(struct opened *o, bool found, bool check_all)
 {
 	int status = close_output(o) ? CLI_OK : CLI_FAILURE;
+	bool is_quiet = o->options->is_quiet || !found;
 	char text[1024];
 
 	/*
@@ -117,7 +128,7 @@ int open_finish(struct opened *o, bool is_quiet, bool check_all)
 	symtab_close(o->symtab);
 	reader_close(o->reader);
 	free(o->options->debug_dirs.items);
-	return status;
+	return found ? status : CLI_FAILURE;
 }
 
 void open_say_empty(const struct render *r, const char *format, ...)

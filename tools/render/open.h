@@ -13,6 +13,9 @@ struct open_options {
 	const char *input, *output, *sysroot;
 	struct cli_list debug_dirs;
 	bool no_demangle;
+	bool is_json, is_csv, is_quiet, is_verbose;
+	bool has_from, has_to;
+	uint64_t from_ns, to_ns;
 };
 
 /* The options all of them have, for a table of struct cli_option. */
@@ -28,6 +31,22 @@ struct open_options {
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &(o).no_demangle,	\
 	  .help = "C++ names as the linker has them" }
 
+/* what: "only requests that start at" */
+#define OPEN_RANGE(o, what)							\
+	{ .name = "from", .type = CLI_DURATION, .value = &(o).from_ns, .arg = "TIME", \
+	  .help = what " TIME or later", .given = &(o).has_from },		\
+	{ .name = "to", .type = CLI_DURATION, .value = &(o).to_ns, .arg = "TIME", \
+	  .help = what " TIME or earlier", .given = &(o).has_to }
+#define OPEN_CSV(o, text)							\
+	{ .name = "csv", .type = CLI_FLAG, .value = &(o).is_csv, .help = (text) }
+#define OPEN_JSON(o, text)							\
+	{ .letter = 'j', .name = "json", .type = CLI_FLAG, .value = &(o).is_json, .help = (text) }
+#define OPEN_QUIET(o, text)							\
+	{ .letter = 'q', .name = "quiet", .type = CLI_FLAG, .value = &(o).is_quiet, .help = (text) }
+#define OPEN_VERBOSE(o, text)							\
+	{ .letter = 'v', .name = "verbose", .type = CLI_FLAG, .value = &(o).is_verbose, \
+	  .help = (text) }
+
 struct opened {
 	const struct open_options *options;
 	struct reader *reader;
@@ -40,13 +59,26 @@ struct opened {
 void open_trace(struct opened *o, const struct open_options *options);
 
 /*
- * Closes all, says what was missing or damaged; the exit status.  check_all: of the
- * whole trace, also where nothing was read.
+ * Closes all, says what was missing or damaged; the exit status.  found: false if that was
+ * a failure already, which needs no hints.  check_all: of the whole trace, also where
+ * nothing was read.
  */
-int open_finish(struct opened *o, bool is_quiet, bool check_all);
+int open_finish(struct opened *o, bool found, bool check_all);
 
-/* A time of the command line as ticks of the trace; otherwise, if it was not given. */
-int64_t open_tick(const struct model *m, bool is_given, uint64_t ns, int64_t otherwise);
+/* JSON or CSV: all rows, and empty tables, too. */
+static inline bool open_is_data(const struct open_options *o)
+{
+	return o->is_json || o->is_csv;
+}
+
+static inline bool open_has_range(const struct open_options *o)
+{
+	return o->has_from || o->has_to;
+}
+
+/* --from and --to as ticks of the trace. */
+int64_t open_from(const struct open_options *o, const struct model *m);
+int64_t open_to(const struct open_options *o, const struct model *m);
 
 /* Both are there, and the same file.  Writing to the one would destroy the other. */
 bool open_is_same_file(const char *a, const char *b);

@@ -3,264 +3,180 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/csv.h"
+#include "render/columns.h"
 #include "render/pictures.h"
 #include "render/text.h"
 #include "render/why.h"
 
-#define PATH_ROOM	4096
-
-static void json_box(struct json *j, const char *key, const struct box *b, const char *suffix)
+static const struct why *why_of(const struct row *row)
 {
-	static const char *const names[] = { "min", "q1", "median", "q3", "max", "total" };
-	const int64_t values[] = { b->min, b->q1, b->median, b->q3, b->max, b->total };
-	char name[32];
-
-	json_flat(j);
-	json_object_begin(j, key);
-	json_u64(j, "count", b->nr);
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		snprintf(name, sizeof(name), "%s%s", names[i], suffix);
-		json_i64(j, name, values[i]);
-	}
-	json_object_end(j);
+	return ((const struct render_picture *)row_report(row))->why;
 }
 
-static void csv_box(struct csv *c, const struct box *b)
-{
-	csv_u64(c, b->nr);
-	csv_i64(c, b->min);
-	csv_i64(c, b->q1);
-	csv_i64(c, b->median);
-	csv_i64(c, b->q3);
-	csv_i64(c, b->max);
-	csv_i64(c, b->total);
-}
+#define ROW struct box
+static const struct column box_columns[] = {
+	COLUMN("count", nr, .csv = "requests"), COLUMN("min_ns", min), COLUMN("q1_ns", q1),
+	COLUMN("median_ns", median), COLUMN("q3_ns", q3), COLUMN("max_ns", max),
+	COLUMN("total_ns", total), { 0 }
+};
 
-static void csv_heads(struct csv *c, const char *const *names)
-{
-	for (; *names; names++)
-		csv_string(c, *names);
-	csv_row_end(c);
-}
-
-static const char *class_of(const struct why *w, const struct why_target *t)
-{
-	return w->p->classes[t->request->class];
-}
+static const struct column depth_columns[] = {
+	COLUMN("count", nr), SAME(min), SAME(q1), SAME(median), SAME(q3), SAME(max), SAME(total),
+	{ 0 }
+};
+#undef ROW
 
 /* Balloons */
 
-static void json_balloon(struct json *j, const struct why *w, const struct balloon *b)
+#define ROW struct why_amount
+static const struct why_cause *cause_of(const struct row *row)
 {
-	const struct why_target *t = &w->targets[b->target];
-
-	json_flat(j);
-	json_object_begin(j, NULL);
-	json_u64(j, "number", b->number);
-	json_u64(j, "req", t->request->id);
-	json_string(j, "class", class_of(w, t));
-	json_i64(j, "start_ns", t->request->start_ns);
-	json_i64(j, "latency_ns", t->request->latency_ns);
-	json_i64(j, "deviation_ns", t->deviation_ns);
-	json_array_begin(j, "causes");
-	for (size_t k = 0; k < t->nr_amounts && k < BALLOON_CAUSES; k++) {
-		json_object_begin(j, NULL);
-		json_u64(j, "cause", t->amounts[k].cause);
-		json_i64(j, "ns", t->amounts[k].ns);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	json_object_end(j);
+	return &why_of(row)->causes[((const ROW *)row->at)->cause];
 }
 
-void json_put_balloons(struct json *j, const char *key, const struct why *w, const struct balloons *b)
+GET(get_rank, u64, row->nth + 1)
+GET(get_amount_cause, text, why_cause_name(cause_of(row)))
+GET(get_amount_anomaly, text, anomaly_name(cause_of(row)->anomaly))
+GET(get_amount_label, text, cause_of(row)->label)
+
+static const struct column amount_columns[] = {
+	MADE("rank", get_rank, .form = COLUMN_ONLY_CSV),
+	SAME(cause, .form = COLUMN_ONLY_JSON),
+	MADE("cause", get_amount_cause, .form = COLUMN_ONLY_CSV),
+	MADE("anomaly", get_amount_anomaly, .form = COLUMN_ONLY_CSV),
+	MADE("label", get_amount_label, .form = COLUMN_ONLY_CSV), SAME(ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct balloon
+static const struct why_target *target_of(const struct row *row)
 {
-	json_object_begin(j, key);
-	json_u64(j, "requests", b->nr_requests);
-	json_array_begin(j, "targets");
-	for (size_t i = 0; i < b->nr; i++)
-		json_balloon(j, w, &b->at[i]);
-	json_array_end(j);
-	json_array_begin(j, "bins");
-	for (size_t i = 0; i < b->nr_bins; i++) {
-		json_flat(j);
-		json_object_begin(j, NULL);
-		json_u64(j, "first", b->bins[i].first);
-		json_u64(j, "count", b->bins[i].nr);
-		json_i64(j, "min_ns", b->bins[i].min_ns);
-		json_i64(j, "median_ns", b->bins[i].median_ns);
-		json_i64(j, "max_ns", b->bins[i].max_ns);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	json_object_end(j);
+	return &why_of(row)->targets[((const ROW *)row->at)->target];
 }
 
-void csv_balloons(const struct render *r, const struct why *w, const struct balloons *b)
+static struct rows amounts(const struct row *row)
 {
-	static const char *const names[] = {
-		"number", "req", "class", "start_ns", "latency_ns", "deviation_ns", "rank", "cause",
-		"anomaly", "label", "ns", NULL
-	};
-	struct csv c;
+	const struct why_target *t = target_of(row);
 
-	csv_init(&c, r->out);
-	csv_heads(&c, names);
-	for (size_t i = 0; i < b->nr; i++) {
-		const struct why_target *t = &w->targets[b->at[i].target];
-
-		for (size_t k = 0; k < t->nr_amounts && k < BALLOON_CAUSES; k++) {
-			const struct why_cause *cause = &w->causes[t->amounts[k].cause];
-
-			csv_u64(&c, b->at[i].number);
-			csv_u64(&c, t->request->id);
-			csv_string(&c, class_of(w, t));
-			csv_i64(&c, t->request->start_ns);
-			csv_i64(&c, t->request->latency_ns);
-			csv_i64(&c, t->deviation_ns);
-			csv_u64(&c, k + 1);
-			csv_string(&c, why_cause_name(cause));
-			csv_string(&c, anomaly_name(cause->anomaly));
-			csv_string(&c, cause->label);
-			csv_i64(&c, t->amounts[k].ns);
-			csv_row_end(&c);
-		}
-	}
+	return rows_of(t->amounts, t->nr_amounts < BALLOON_CAUSES ? t->nr_amounts : BALLOON_CAUSES);
 }
+
+GET(get_req, u64, target_of(row)->request->id)
+GET(get_class, text, why_of(row)->p->classes[target_of(row)->request->class])
+GET(get_start, i64, target_of(row)->request->start_ns)
+GET(get_latency, i64, target_of(row)->request->latency_ns)
+GET(get_deviation, i64, target_of(row)->deviation_ns)
+
+static const struct column balloon_columns[] = {
+	SAME(number), MADE("req", get_req), MADE("class", get_class), MADE("start_ns", get_start),
+	MADE("latency_ns", get_latency), MADE("deviation_ns", get_deviation),
+	NESTED_AT("causes", amounts, amount_columns, .form = COLUMN_SPREAD), { 0 }
+};
+#undef ROW
+
+#define ROW struct balloon_bin
+static const struct column bin_columns[] = {
+	SAME(first), COLUMN("count", nr), SAME(min_ns), SAME(median_ns), SAME(max_ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct balloons
+static const struct column balloons_columns[] = {
+	COLUMN("requests", nr_requests, .form = COLUMN_ONLY_JSON),
+	NESTED("targets", at, nr, balloon_columns, .form = COLUMN_SPREAD),
+	NESTED("bins", bins, nr_bins, bin_columns), { 0 }
+};
+#undef ROW
 
 /* Boxes */
 
-void json_put_boxes(struct json *j, const char *key, const struct why *w, const struct boxes *b)
+#define ROW struct cause_box
+static const struct why_cause *boxed(const struct row *row)
 {
-	char path[PATH_ROOM];
-
-	json_array_begin(j, key);
-	for (size_t g = 0; g < b->nr_groups; g++) {
-		const struct cause_group *k = &b->groups[g];
-
-		json_object_begin(j, NULL);
-		json_string(j, "group", k->name);
-		json_box(j, "box", &k->box, "_ns");
-		json_array_begin(j, "causes");
-		for (size_t i = k->first; i < k->first + k->nr; i++) {
-			const struct why_cause *c = &w->causes[b->at[i].cause];
-
-			json_object_begin(j, NULL);
-			json_u64(j, "number", b->at[i].cause);
-			json_string(j, "cause", why_cause_name(c));
-			json_string(j, "anomaly", anomaly_name(c->anomaly));
-			json_string(j, "label", c->label);
-			json_string(j, "path", path_text(w->p, c->path, path, sizeof(path)));
-			json_box(j, "box", &b->at[i].box, "_ns");
-			json_object_end(j);
-		}
-		json_array_end(j);
-		json_object_end(j);
-	}
-	json_array_end(j);
+	return &why_of(row)->causes[((const ROW *)row->at)->cause];
 }
 
-void csv_boxes(const struct render *r, const struct why *w, const struct boxes *b)
+GET(get_cause, text, why_cause_name(boxed(row)))
+GET(get_anomaly, text, anomaly_name(boxed(row)->anomaly))
+GET(get_label, text, boxed(row)->label)
+GET(get_path, text, path_text(why_of(row)->p, boxed(row)->path, buf, COLUMN_ROOM))
+
+static const struct column cause_box_columns[] = {
+	COLUMN("number", cause, .form = COLUMN_ONLY_JSON), MADE("cause", get_cause),
+	MADE("anomaly", get_anomaly), MADE("label", get_label), MADE("path", get_path),
+	PART("box", box, box_columns, .form = COLUMN_ONLY_JSON),
+	PART(NULL, box, box_columns, .form = COLUMN_ONLY_CSV), { 0 }
+};
+#undef ROW
+
+#define ROW struct cause_group
+GET(get_nothing, none)
+
+static struct rows group_causes(const struct row *row)
 {
-	static const char *const names[] = {
-		"group", "cause", "anomaly", "label", "path", "requests", "min_ns", "q1_ns",
-		"median_ns", "q3_ns", "max_ns", "total_ns", NULL
-	};
-	char path[PATH_ROOM];
-	struct csv c;
+	const struct boxes *b = ((const struct render_picture *)row_report(row))->of;
+	const ROW *k = row->at;
 
-	csv_init(&c, r->out);
-	csv_heads(&c, names);
-	for (size_t g = 0; g < b->nr_groups; g++) {
-		const struct cause_group *k = &b->groups[g];
-
-		/* All of the group: no cause. */
-		csv_string(&c, k->name);
-		for (int i = 0; i < 4; i++)
-			csv_string(&c, "");
-		csv_box(&c, &k->box);
-		csv_row_end(&c);
-		for (size_t i = k->first; i < k->first + k->nr; i++) {
-			const struct why_cause *cause = &w->causes[b->at[i].cause];
-
-			csv_string(&c, k->name);
-			csv_string(&c, why_cause_name(cause));
-			csv_string(&c, anomaly_name(cause->anomaly));
-			csv_string(&c, cause->label);
-			csv_string(&c, path_text(w->p, cause->path, path, sizeof(path)));
-			csv_box(&c, &b->at[i].box);
-			csv_row_end(&c);
-		}
-	}
+	return rows_of(b->at + k->first, k->nr);
 }
+
+FROM(self, rows_one(row->at))
+
+/* CSV: a row for all of the group, without a cause, and one for each cause. */
+static const struct column group_row_columns[] = {
+	MADE("cause", get_nothing), MADE("anomaly", get_nothing), MADE("label", get_nothing),
+	MADE("path", get_nothing), PART(NULL, box, box_columns), { 0 }
+};
+
+static const struct column group_columns[] = {
+	COLUMN("group", name), PART("box", box, box_columns),
+	NESTED_AT(NULL, self, group_row_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV),
+	NESTED_AT("causes", group_causes, cause_box_columns, .form = COLUMN_TALL | COLUMN_SPREAD),
+	{ 0 }
+};
+#undef ROW
+
+#define ROW struct boxes
+static const struct column boxes_columns[] = {
+	NESTED("boxes", groups, nr_groups, group_columns, .form = COLUMN_TALL | COLUMN_SPREAD),
+	{ 0 }
+};
+#undef ROW
 
 /* Queues */
 
-void json_put_queues(struct json *j, const char *key, const struct why *w, const struct queues *q)
-{
-	json_array_begin(j, key);
-	for (size_t i = 0; i < q->nr; i++) {
-		const struct queue_depth *d = &q->at[i];
+#define ROW struct queue_extra
+static const struct column extra_columns[] = {
+	COLUMN("ahead", extra, .csv = "more_ahead"), COLUMN("requests", nr), { 0 }
+};
+#undef ROW
 
-		json_object_begin(j, NULL);
-		json_string(j, "class", w->classes[d->class].name);
-		json_string(j, "behind", d->behind);
-		json_string(j, "where", d->where);
-		json_i64(j, "reference", d->reference);
-		json_i64(j, "reference_ns", d->reference_ns);
-		json_flat(j);
-		json_array_begin(j, "more");
-		for (size_t k = 0; k < d->nr_extras; k++) {
-			json_object_begin(j, NULL);
-			json_i64(j, "ahead", d->extras[k].extra);
-			json_u64(j, "requests", d->extras[k].nr);
-			json_object_end(j);
-		}
-		json_array_end(j);
-		json_box(j, "depth", &d->depth, "");
-		json_box(j, "box", &d->box, "_ns");
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
+#define ROW struct queue_depth
+GET(get_depth_class, text, why_of(row)->classes[e->class].name)
 
-void csv_queues(const struct render *r, const struct why *w, const struct queues *q)
-{
-	static const char *const names[] = {
-		"class", "behind", "where", "reference", "reference_ns", "more_ahead", "requests",
-		"min_ns", "q1_ns", "median_ns", "q3_ns", "max_ns", "total_ns", NULL
-	};
-	struct csv c;
+/* CSV: a row for all of it, then one for each depth. */
+static const struct column depth_row_columns[] = {
+	MADE("more_ahead", get_nothing), PART(NULL, box, box_columns), { 0 }
+};
 
-	csv_init(&c, r->out);
-	csv_heads(&c, names);
-	for (size_t i = 0; i < q->nr; i++) {
-		const struct queue_depth *d = &q->at[i];
+static const struct column queue_columns[] = {
+	MADE("class", get_depth_class), SAME(behind), SAME(where), SAME(reference),
+	SAME(reference_ns),
+	NESTED_AT(NULL, self, depth_row_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV),
+	NESTED("more", extras, nr_extras, extra_columns, .form = COLUMN_ONE_LINE | COLUMN_SPREAD),
+	PART("depth", depth, depth_columns), PART("box", box, box_columns), { 0 }
+};
+#undef ROW
 
-		/* First all of it, then a row for each depth. */
-		for (size_t k = 0; k <= d->nr_extras; k++) {
-			csv_string(&c, w->classes[d->class].name);
-			csv_string(&c, d->behind);
-			csv_string(&c, d->where);
-			csv_i64(&c, d->reference);
-			csv_i64(&c, d->reference_ns);
-			if (!k) {
-				csv_string(&c, "");
-				csv_box(&c, &d->box);
-			} else {
-				csv_i64(&c, d->extras[k - 1].extra);
-				csv_u64(&c, d->extras[k - 1].nr);
-				for (int n = 0; n < 6; n++)
-					csv_string(&c, "");
-			}
-			csv_row_end(&c);
-		}
-	}
-}
+#define ROW struct queues
+static const struct column queues_columns[] = {
+	NESTED("queues", at, nr, queue_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
+};
+#undef ROW
 
 /* CPUs */
 
+#define ROW struct cpu_context
 static const char *context_kind(enum party_kind kind)
 {
 	static const char *const names[] = {
@@ -271,79 +187,86 @@ static const char *context_kind(enum party_kind kind)
 	return names[kind];
 }
 
-void json_put_cpus(struct json *j, const char *key, const struct cpus *c)
-{
-	json_object_begin(j, key);
-	json_bool(j, "kernel_events", c->has_events);
-	json_i64(j, "lifetime_ns", c->lifetime_ns);
-	json_array_begin(j, "cpus");
-	for (size_t i = 0; i < c->nr; i++) {
-		const struct cpu_bar *bar = &c->at[i];
+GET(get_context, text, picture_context(e))
+GET(get_context_kind, text, context_kind(e->kind))
+GET(get_lifetime, i64, ((const struct cpus *)row->in->in->at)->lifetime_ns)
 
-		json_object_begin(j, NULL);
-		json_u64(j, "cpu", bar->cpu);
-		json_i64(j, "known_ns", bar->known_ns);
-		json_array_begin(j, "contexts");
-		for (size_t k = 0; k < bar->nr_contexts; k++) {
-			json_flat(j);
-			json_object_begin(j, NULL);
-			json_string(j, "context", picture_context(&bar->contexts[k]));
-			json_string(j, "kind", context_kind(bar->contexts[k].kind));
-			json_bool(j, "own", bar->contexts[k].is_own);
-			json_i64(j, "ns", bar->contexts[k].ns);
-			json_object_end(j);
-		}
-		json_array_end(j);
-		json_object_end(j);
-	}
-	json_array_end(j);
-	json_object_end(j);
-}
+static const struct column context_columns[] = {
+	MADE("context", get_context), MADE("kind", get_context_kind), COLUMN("own", is_own),
+	SAME(ns), MADE("lifetime_ns", get_lifetime, .form = COLUMN_ONLY_CSV), { 0 }
+};
+#undef ROW
 
-void csv_cpus(const struct render *r, const struct cpus *c)
-{
-	static const char *const names[] = {
-		"cpu", "context", "kind", "own", "ns", "lifetime_ns", NULL
-	};
-	struct csv csv;
+#define ROW struct cpu_bar
+static const struct column cpu_columns[] = {
+	SAME(cpu), SAME(known_ns, .form = COLUMN_ONLY_JSON),
+	NESTED("contexts", contexts, nr_contexts, context_columns, .form = COLUMN_SPREAD), { 0 }
+};
+#undef ROW
 
-	csv_init(&csv, r->out);
-	csv_heads(&csv, names);
-	for (size_t i = 0; i < c->nr; i++)
-		for (size_t k = 0; k < c->at[i].nr_contexts; k++) {
-			const struct cpu_context *x = &c->at[i].contexts[k];
-
-			csv_u64(&csv, c->at[i].cpu);
-			csv_string(&csv, picture_context(x));
-			csv_string(&csv, context_kind(x->kind));
-			csv_u64(&csv, x->is_own);
-			csv_i64(&csv, x->ns);
-			csv_i64(&csv, c->lifetime_ns);
-			csv_row_end(&csv);
-		}
-}
+#define ROW struct cpus
+static const struct column cpus_columns[] = {
+	COLUMN("kernel_events", has_events, .form = COLUMN_ONLY_JSON),
+	SAME(lifetime_ns, .form = COLUMN_ONLY_JSON),
+	NESTED("cpus", at, nr, cpu_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
+};
+#undef ROW
 
 /* Blame */
 
-void json_put_blame(struct json *j, const char *key, const struct blametree *b)
-{
-	json_array_begin(j, key);
-	for (size_t i = 0; i < b->nr; i++) {
-		const struct blametree_frame *f = &b->at[i];
+#define ROW struct blametree_frame
+GET(get_frame, u64, row->nth)
 
-		json_flat(j);
-		json_object_begin(j, NULL);
-		json_u64(j, "parent", f->parent);
-		json_u64(j, "depth", f->depth);
-		json_string(j, "kind", f->kind);
-		json_string(j, "name", f->name);
-		json_i64(j, "own_ns", f->own_ns);
-		json_i64(j, "all_ns", f->all_ns);
-		json_u64(j, "count", f->nr);
-		json_object_end(j);
-	}
-	json_array_end(j);
+static const struct column frame_columns[] = {
+	MADE("frame", get_frame, .form = COLUMN_ONLY_CSV), SAME(parent), SAME(depth), SAME(kind),
+	SAME(name), SAME(own_ns), SAME(all_ns), COLUMN("count", nr), { 0 }
+};
+#undef ROW
+
+#define ROW struct blametree
+static const struct column blame_columns[] = {
+	NESTED("blame", at, nr, frame_columns, .form = COLUMN_SPREAD), { 0 }
+};
+#undef ROW
+
+/* A picture as a report, or as a part of one. */
+
+#define ROW struct render_picture
+FROM(picture, rows_one(e->of))
+
+static const struct column balloons_report[] = {
+	PART_AT("balloons", picture, balloons_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
+};
+
+static const struct column boxes_report[] = {
+	PART_AT(NULL, picture, boxes_columns, .form = COLUMN_SPREAD), { 0 }
+};
+
+static const struct column queues_report[] = {
+	PART_AT(NULL, picture, queues_columns, .form = COLUMN_SPREAD), { 0 }
+};
+
+static const struct column cpus_report[] = {
+	PART_AT("cpus", picture, cpus_columns, .form = COLUMN_TALL | COLUMN_SPREAD), { 0 }
+};
+
+static const struct column blame_report[] = {
+	PART_AT(NULL, picture, blame_columns, .form = COLUMN_SPREAD), { 0 }
+};
+#undef ROW
+
+const struct column *const picture_columns[NR_PICTURES] = {
+	[PICTURE_BALLOONS] = balloons_report, [PICTURE_BOXES] = boxes_report,
+	[PICTURE_QUEUES] = queues_report, [PICTURE_CPUS] = cpus_report,
+	[PICTURE_BLAME] = blame_report,
+};
+
+void picture_put_json(struct json *j, enum picture which, const struct why *w, const void *of)
+{
+	relation_json(j, picture_columns[which], &(struct render_picture){ w->p->m, w, of });
 }
+
+/* Folded stacks */
 
 /* From the outermost frame, which is not "all"; false: the frame is "all". */
 static bool put_stack(FILE *out, const struct blametree *b, uint32_t frame)
@@ -365,29 +288,5 @@ void folded_blame(const struct render *r, const struct blametree *b)
 			continue;
 		put_stack(r->out, b, i);
 		fprintf(r->out, " %" PRId64 "\n", b->at[i].own_ns);
-	}
-}
-
-void csv_blame(const struct render *r, const struct blametree *b)
-{
-	static const char *const names[] = {
-		"frame", "parent", "depth", "kind", "name", "own_ns", "all_ns", "count", NULL
-	};
-	struct csv c;
-
-	csv_init(&c, r->out);
-	csv_heads(&c, names);
-	for (size_t i = 0; i < b->nr; i++) {
-		const struct blametree_frame *f = &b->at[i];
-
-		csv_u64(&c, i);
-		csv_u64(&c, f->parent);
-		csv_u64(&c, f->depth);
-		csv_string(&c, f->kind);
-		csv_string(&c, f->name);
-		csv_i64(&c, f->own_ns);
-		csv_i64(&c, f->all_ns);
-		csv_u64(&c, f->nr);
-		csv_row_end(&c);
 	}
 }

@@ -11,7 +11,7 @@
 #include "render/wrap.h"
 
 #define LEFT		9	/* columns before a plot */
-#define ROWS		16
+#define PLOT_ROWS		16
 #define CAUSES_SHOWN	12
 #define MARK_REST	'*'	/* of causes that have no letter */
 
@@ -53,13 +53,13 @@ size_t text_balloons_columns(const struct render *r)
 
 struct grid {
 	unsigned columns;
-	char *cells;		/* ROWS of columns, lowest first */
+	char *cells;		/* PLOT_ROWS of columns, lowest first */
 	int64_t *most;		/* of the cell's mark: the greatest amount */
 };
 
 static struct scale latency_scale(const struct why *w, const struct balloons *b)
 {
-	struct scale s = { INT64_MAX, 1, ROWS };
+	struct scale s = { INT64_MAX, 1, PLOT_ROWS };
 
 	for (size_t i = 0; i < b->nr_bins; i++) {
 		if (b->bins[i].median_ns < s.lo)
@@ -80,7 +80,7 @@ static void fill_grid(struct grid *g, const struct why *w, const struct balloons
 {
 	size_t bin = 0;
 
-	memset(g->cells, ' ', (size_t)ROWS * g->columns);
+	memset(g->cells, ' ', (size_t)PLOT_ROWS * g->columns);
 	for (size_t i = 0; i < b->nr_bins; i++)
 		g->cells[scale_at(s, b->bins[i].median_ns) * g->columns + i] = '.';
 	for (size_t i = 0; i < b->nr; i++) {
@@ -106,12 +106,13 @@ static void put_grid(const struct render *r, const struct grid *g, const struct 
 	char ns[UNITS_ROOM];
 	unsigned columns = b->nr_bins;
 
-	for (unsigned row = ROWS; row-- > 0;) {
+	for (unsigned row = PLOT_ROWS; row-- > 0;) {
 		unsigned end = columns;
 
 		while (end && g->cells[row * g->columns + end - 1] == ' ')
 			end--;
-		fprintf(r->out, "%7s |", row % 5 && row != ROWS - 1 ? "" : text_ns(scale_value(s, row), ns));
+		fprintf(r->out, "%7s |", row % 5 && row != PLOT_ROWS - 1 ? "" :
+			text_ns(scale_value(s, row), ns));
 		fprintf(r->out, "%.*s\n", (int)end, g->cells + row * g->columns);
 	}
 	fprintf(r->out, "%7s +", "");
@@ -140,15 +141,18 @@ static void put_marks(const struct render *r, const struct why *w)
 		fprintf(r->out, "  %6zu  of other causes\n", rest);
 }
 
-void text_balloons(const struct render *r, const struct why *w, const struct balloons *b)
+void text_balloons(const struct render *r, const void *picture)
 {
+	const struct render_picture *p = picture;
+	const struct balloons *b = p->of;
+	const struct why *w = p->why;
 	struct scale s = latency_scale(w, b);
 	struct grid g = { .columns = b->nr_bins + 1 };
 	const struct render *in;
 	struct wrap wrap;
 
-	g.cells = malloc((size_t)ROWS * g.columns);
-	g.most = calloc((size_t)ROWS * g.columns, sizeof(*g.most));
+	g.cells = malloc((size_t)PLOT_ROWS * g.columns);
+	g.most = calloc((size_t)PLOT_ROWS * g.columns, sizeof(*g.most));
 	in = wrap_begin(&wrap, r);
 	text_styled(in, TEXT_BOLD, "Latencies of %zu requests in order of arrival\n", b->nr_requests);
 	fprintf(in->out, "Letters: the first cause of each target, %zu in all.  Dots: the median of all requests.\n",
@@ -235,8 +239,11 @@ static struct scale box_scale(const struct render *r, const struct boxes *b, uns
 	return s;
 }
 
-void text_boxes(const struct render *r, const struct why *w, const struct boxes *b)
+void text_boxes(const struct render *r, const void *picture)
 {
+	const struct render_picture *p = picture;
+	const struct boxes *b = p->of;
+	const struct why *w = p->why;
 	struct scale s = box_scale(r, b, LEFT + 1);
 	char text[TEXT_ROOM];
 	struct wrap wrap;

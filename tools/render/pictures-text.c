@@ -82,8 +82,11 @@ static void put_queue(const struct render *r, const struct why *w, const struct 
 		fprintf(r->out, " %s %s%s", names[i], text_ns(values[i], ns), i < 4 ? " " : "\n");
 }
 
-void text_queues(const struct render *r, const struct why *w, const struct queues *q)
+void text_queues(const struct render *r, const void *picture)
 {
+	const struct render_picture *p = picture;
+	const struct queues *q = p->of;
+	const struct why *w = p->why;
 	struct wrap wrap;
 	const struct render *in = wrap_begin(&wrap, r);
 
@@ -153,8 +156,11 @@ static void put_contexts(const struct render *r, const struct cpu_bar *bar, int6
 		put_context(r, ' ', lifetime_ns - bar->known_ns, lifetime_ns, "not known", "");
 }
 
-void text_cpus(const struct render *r, const struct why *w, const struct cpus *c)
+void text_cpus(const struct render *r, const void *picture)
 {
+	const struct render_picture *p = picture;
+	const struct cpus *c = p->of;
+	const struct why *w = p->why;
 	char ns[UNITS_ROOM];
 	struct wrap wrap;
 	const struct render *in = wrap_begin(&wrap, r);
@@ -212,8 +218,11 @@ static int64_t least_shown(const struct blametree *b)
 	return least;
 }
 
-void text_blame(const struct render *r, const struct why *w, const struct blametree *b)
+void text_blame(const struct render *r, const void *picture)
 {
+	const struct render_picture *p = picture;
+	const struct blametree *b = p->of;
+	const struct why *w = p->why;
 	int64_t least = least_shown(b);
 	size_t hidden = 0;
 	struct wrap wrap;

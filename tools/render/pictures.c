@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cli/document.h"
 #include "cli/utf8.h"
 #include "render/pictures.h"
 #include "render/text.h"
@@ -79,141 +78,80 @@ const char *picture_frame(const struct blametree_frame *f, char *buf)
 	return buf;
 }
 
-static void begin_document(struct json *j, const struct render *r, enum document which)
+union built {
+	struct balloons balloons;
+	struct boxes boxes;
+	struct queues queues;
+	struct cpus cpus;
+	struct blametree blame;
+};
+
+static int build(const struct render *r, enum picture which, const struct why *w,
+		 const struct partition *against, union built *b)
 {
-	json_init(j, r->out);
-	document_begin(j, which);
-}
+	size_t bins = r->form == RENDER_TEXT ? text_balloons_columns(r) : BINS_DATA;
 
-static void end_document(struct json *j)
-{
-	json_object_end(j);
-	json_end(j);
-}
-
-static int show_balloons(const struct render *r, enum picture_form form, const struct why *w)
-{
-	struct balloons b;
-	struct json j;
-	int ret = balloons_build(w, form == PICTURE_TEXT ? text_balloons_columns(r) : BINS_DATA, &b);
-
-	if (ret)
-		return ret;
-	if (form == PICTURE_JSON) {
-		begin_document(&j, r, DOCUMENT_WHY_BALLOONS);
-		json_put_balloons(&j, "balloons", w, &b);
-		end_document(&j);
-	} else if (form == PICTURE_CSV) {
-		csv_balloons(r, w, &b);
-	} else {
-		text_balloons(r, w, &b);
-	}
-	balloons_free(&b);
-	return 0;
-}
-
-static int show_boxes(const struct render *r, enum picture_form form, const struct why *w)
-{
-	struct boxes b;
-	struct json j;
-	int ret = boxes_build(w, &b);
-
-	if (ret)
-		return ret;
-	if (form == PICTURE_JSON) {
-		begin_document(&j, r, DOCUMENT_WHY_BOXES);
-		json_put_boxes(&j, "boxes", w, &b);
-		end_document(&j);
-	} else if (form == PICTURE_CSV) {
-		csv_boxes(r, w, &b);
-	} else {
-		text_boxes(r, w, &b);
-	}
-	boxes_free(&b);
-	return 0;
-}
-
-static int show_queues(const struct render *r, enum picture_form form, const struct why *w,
-		       const struct partition *against)
-{
-	struct queues q;
-	struct json j;
-	int ret = queues_build(w, against, &q);
-
-	if (ret)
-		return ret;
-	if (form == PICTURE_JSON) {
-		begin_document(&j, r, DOCUMENT_WHY_QUEUES);
-		json_put_queues(&j, "queues", w, &q);
-		end_document(&j);
-	} else if (form == PICTURE_CSV) {
-		csv_queues(r, w, &q);
-	} else {
-		text_queues(r, w, &q);
-	}
-	queues_free(&q);
-	return 0;
-}
-
-static int show_cpus(const struct render *r, enum picture_form form, const struct why *w)
-{
-	struct cpus c;
-	struct json j;
-	int ret = cpus_build(w, &c);
-
-	if (ret)
-		return ret;
-	if (form == PICTURE_JSON) {
-		begin_document(&j, r, DOCUMENT_WHY_CPUS);
-		json_put_cpus(&j, "cpus", &c);
-		end_document(&j);
-	} else if (form == PICTURE_CSV) {
-		csv_cpus(r, &c);
-	} else {
-		text_cpus(r, w, &c);
-	}
-	cpus_free(&c);
-	return 0;
-}
-
-static int show_blame(const struct render *r, enum picture_form form, const struct why *w)
-{
-	struct blametree b;
-	struct json j;
-	int ret = blametree_build(w, &b);
-
-	if (ret)
-		return ret;
-	if (form == PICTURE_JSON) {
-		begin_document(&j, r, DOCUMENT_WHY_BLAME);
-		json_put_blame(&j, "blame", &b);
-		end_document(&j);
-	} else if (form == PICTURE_CSV) {
-		csv_blame(r, &b);
-	} else if (form == PICTURE_FOLDED) {
-		folded_blame(r, &b);
-	} else {
-		text_blame(r, w, &b);
-	}
-	blametree_free(&b);
-	return 0;
-}
-
-int picture_show(const struct render *r, enum picture which, enum picture_form form,
-		 const struct why *w, const struct partition *against)
-{
 	switch (which) {
 	case PICTURE_BALLOONS:
-		return show_balloons(r, form, w);
+		return balloons_build(w, bins, &b->balloons);
 	case PICTURE_BOXES:
-		return show_boxes(r, form, w);
+		return boxes_build(w, &b->boxes);
 	case PICTURE_QUEUES:
-		return show_queues(r, form, w, against);
+		return queues_build(w, against, &b->queues);
 	case PICTURE_CPUS:
-		return show_cpus(r, form, w);
+		return cpus_build(w, &b->cpus);
 	case PICTURE_BLAME:
-		return show_blame(r, form, w);
+		return blametree_build(w, &b->blame);
 	default:
 		return -EINVAL;
 	}
+}
+
+static void free_built(enum picture which, union built *b)
+{
+	switch (which) {
+	case PICTURE_BALLOONS:
+		balloons_free(&b->balloons);
+		break;
+	case PICTURE_BOXES:
+		boxes_free(&b->boxes);
+		break;
+	case PICTURE_QUEUES:
+		queues_free(&b->queues);
+		break;
+	case PICTURE_CPUS:
+		cpus_free(&b->cpus);
+		break;
+	default:
+		blametree_free(&b->blame);
+	}
+}
+
+int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w,
+		 const struct partition *against)
+{
+	static const struct {
+		enum document document;
+		void (*text)(const struct render *r, const void *picture);
+	} forms[NR_PICTURES] = {
+		[PICTURE_BALLOONS] = { DOCUMENT_WHY_BALLOONS, text_balloons },
+		[PICTURE_BOXES] = { DOCUMENT_WHY_BOXES, text_boxes },
+		[PICTURE_QUEUES] = { DOCUMENT_WHY_QUEUES, text_queues },
+		[PICTURE_CPUS] = { DOCUMENT_WHY_CPUS, text_cpus },
+		[PICTURE_BLAME] = { DOCUMENT_WHY_BLAME, text_blame },
+	};
+	const struct printer printer = {
+		forms[which].document, picture_columns[which], forms[which].text, 0
+	};
+	union built b;
+	int ret = build(r, which, w, against, &b);
+
+	if (ret)
+		return ret;
+	if (is_folded)
+		folded_blame(r, &b.blame);
+	else
+		render_show(r, &printer, &(struct render_picture){ w->p->m, w, &b });
+	free_built(which, &b);
+	return 0;
 }

@@ -18,33 +18,32 @@ enum picture {
 	NR_PICTURES
 };
 
-enum picture_form { PICTURE_TEXT, PICTURE_JSON, PICTURE_CSV, PICTURE_FOLDED /* BLAME */ };
+struct render_picture {
+	const struct model *model;
+	const struct why *why;
+	const void *of;		/* struct balloons, boxes, ... */
+};
 
-/* One whole document.  against: as for queues_build().  0 or -errno of what it reads. */
-int picture_show(const struct render *r, enum picture which, enum picture_form form,
-		 const struct why *w, const struct partition *against);
+/*
+ * One whole document; is_folded: of BLAME, stacks for flame graph programs.  against: as for
+ * queues_build().  0 or -errno of what it reads.
+ */
+int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w,
+		 const struct partition *against);
 
-/* pictures-text.c, pictures-plots.c */
-void text_balloons(const struct render *r, const struct why *w, const struct balloons *b);
-void text_boxes(const struct render *r, const struct why *w, const struct boxes *b);
-void text_queues(const struct render *r, const struct why *w, const struct queues *q);
-void text_cpus(const struct render *r, const struct why *w, const struct cpus *c);
-void text_blame(const struct render *r, const struct why *w, const struct blametree *b);
+/* pictures-text.c, pictures-plots.c: of a struct render_picture */
+void text_balloons(const struct render *r, const void *picture);
+void text_boxes(const struct render *r, const void *picture);
+void text_queues(const struct render *r, const void *picture);
+void text_cpus(const struct render *r, const void *picture);
+void text_blame(const struct render *r, const void *picture);
 
 /* The columns of a plot of text_balloons(): of its bins. */
 size_t text_balloons_columns(const struct render *r);
 
-/* pictures-data.c: a part of a document */
-void json_put_balloons(struct json *j, const char *key, const struct why *w, const struct balloons *b);
-void json_put_boxes(struct json *j, const char *key, const struct why *w, const struct boxes *b);
-void json_put_queues(struct json *j, const char *key, const struct why *w, const struct queues *q);
-void json_put_cpus(struct json *j, const char *key, const struct cpus *c);
-void json_put_blame(struct json *j, const char *key, const struct blametree *b);
-void csv_balloons(const struct render *r, const struct why *w, const struct balloons *b);
-void csv_boxes(const struct render *r, const struct why *w, const struct boxes *b);
-void csv_queues(const struct render *r, const struct why *w, const struct queues *q);
-void csv_cpus(const struct render *r, const struct cpus *c);
-void csv_blame(const struct render *r, const struct blametree *b);
+/* pictures-data.c: columns of a struct render_picture, which may be a part of a document */
+extern const struct column *const picture_columns[NR_PICTURES];
+void picture_put_json(struct json *j, enum picture which, const struct why *w, const void *of);
 void folded_blame(const struct render *r, const struct blametree *b);
 
 /* "waiting for db_lock in look_up()", "parse(): slower"; buf has TEXT_ROOM bytes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How results look.  Every function writes one whole document to r->out; what
+ * How results look.  A report is written as one whole document to r->out; what
  * is shown was decided before.  Text is for people: it fits r->width and shows
  * nothing that could steer a terminal.  JSON and CSV are for programs: all
  * columns, integers in nanoseconds.
@@ -16,10 +16,13 @@
 #include "analysis/report/schedstats.h"
 #include "analysis/report/stats.h"
 #include "analysis/timeline/timeline.h"
-#include "cli/json.h"
+#include "cli/document.h"
+
+enum render_form { RENDER_TEXT, RENDER_JSON, RENDER_CSV };
 
 struct render {
 	FILE *out;
+	enum render_form form;
 	unsigned width;		/* columns */
 	bool has_width;		/* somebody said so: what is longer goes on in the next line */
 	bool has_color;
@@ -29,6 +32,19 @@ struct render {
 
 /* Width and colour as the terminal behind out has them, $COLUMNS and $NO_COLOR. */
 void render_init(struct render *r, FILE *out);
+
+/* What a report looks like in each form; the report begins with its model. */
+struct printer {
+	enum document document;
+	const struct column *columns;	/* of the report: JSON and CSV */
+	void (*text)(const struct render *r, const void *report);
+	unsigned indent;		/* of what does not fit on a line; 0: text() sees to that */
+};
+
+/* In the form that was asked for, or in that one. */
+void render_show(const struct render *r, const struct printer *p, const void *report);
+void render_as(const struct render *r, enum render_form form, const struct printer *p,
+	       const void *report);
 
 /* Functions: rows[0 .. nr) of stats in the order to show; nr_hidden more exist. */
 struct render_functions {
@@ -40,13 +56,13 @@ struct render_functions {
 	const char *sorted_by;
 };
 
-void text_functions(const struct render *r, const struct render_functions *f);
-void json_functions(const struct render *r, const struct render_functions *f);
-void csv_functions(const struct render *r, const struct render_functions *f);
+extern const struct printer functions_printer;
 
-/* Order of two entries by the column of that key; greater numbers, lesser texts first. */
-int functions_compare(const char *key, const struct stats_entry *a, const struct stats_entry *b);
-extern const char *const functions_sort_keys[];	/* ends with NULL */
+/* The keys of --sort, the first is the default; NULL after the last. */
+const char *functions_sort_key(size_t n);
+
+/* By that column; nothing is left to chance: the order is the same in each run. */
+void functions_sort(const struct stats_entry **rows, size_t nr, const char *key);
 
 /* Locks: the first nr entries. */
 struct render_locks {
@@ -55,9 +71,7 @@ struct render_locks {
 	size_t nr;
 };
 
-void text_locks(const struct render *r, const struct render_locks *l);
-void json_locks(const struct render *r, const struct render_locks *l);
-void csv_locks(const struct render *r, const struct render_locks *l);
+extern const struct printer locks_printer;
 
 /* Requests: timelines[i] is the one of requests->lives[i]. */
 struct render_requests {
@@ -66,14 +80,7 @@ struct render_requests {
 	const struct timeline *timelines;
 };
 
-void text_requests(const struct render *r, const struct render_requests *q);
-void json_requests(const struct render *r, const struct render_requests *q);
-void csv_requests(const struct render *r, const struct render_requests *q);
-
-/* The same as a part of a document. */
-void json_put_functions(struct json *j, const char *key, const struct render_functions *f);
-void json_put_locks(struct json *j, const char *key, const struct render_locks *l);
-void json_put_requests(struct json *j, const char *key, const struct render_requests *q);
+extern const struct printer requests_printer;
 
 /* Kernel events: the first nr threads, nr_parties antagonists and wakers. */
 struct render_sched {
@@ -82,9 +89,7 @@ struct render_sched {
 	size_t nr, nr_parties;
 };
 
-void text_sched(const struct render *r, const struct render_sched *s);
-void json_sched(const struct render *r, const struct render_sched *s);
-void csv_sched(const struct render *r, const struct render_sched *s);
+extern const struct printer sched_printer;
 
 /* The recording itself. */
 struct render_summary {
@@ -92,11 +97,18 @@ struct render_summary {
 	const struct stats *stats;	/* NULL: not known */
 };
 
-void text_summary(const struct render *r, const struct render_summary *s);
-void json_summary(const struct render *r, const struct render_summary *s);
+extern const struct printer summary_printer;
 
-void json_put_sched(struct json *j, const char *key, const struct render_sched *s);
-void json_put_summary(struct json *j, const char *key, const struct render_summary *s);
+/* Tables of these reports, for ldb-top. */
+void text_function_heads(const struct render *r, enum stats_by by);
+void text_function_row(const struct render *r, const struct stats_entry *e, enum stats_by by);
+void text_classes(const struct render *r, const struct requests *requests, size_t nr);
+void text_slowest(const struct render *r, const struct model *m, const struct timeline *timelines,
+		  size_t nr);
+/* Waits or holds; name: of what, NULL: of the function where; where may be NULL. */
+void text_times_heads(const struct render *r, const char *what);
+void text_times(const struct render *r, const char *what, const struct lock_times *t,
+		const char *name, const struct symbol *where);
 
 /* The lines every text report begins with: what was seen, what was lost. */
 void text_head(const struct render *r, const struct model *m, const struct stats *stats);
@@ -127,9 +139,6 @@ void json_timelines(const struct render *r, const struct render_timeline *t, siz
 /* The lives of one id, one line each. */
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
 		size_t nth);
-
-/* Kinds of losses, as model.lost counts them; NULL: not used. */
-extern const char *const lost_names[MODEL_NR_LOST];
 
 /* "function", "lock_wait", ... */
 const char *segment_kind_name(enum segment_kind kind);

@@ -60,6 +60,12 @@ void text_styled(const struct render *r, enum text_style style, const char *form
 	text_style(r, TEXT_PLAIN);
 }
 
+void text_on_next_line(const struct render *r, const char *text, enum text_style style)
+{
+	fprintf(r->out, "\n%*s", TEXT_NEXT_INDENT, "");
+	text_styled(r, style, "%s", text);
+}
+
 /* Bytes of a UTF-8 character that are not its first take no column. */
 static bool is_first(char c)
 {
@@ -98,15 +104,25 @@ void text_cell(const struct render *r, const char *s, unsigned width, bool is_pa
 		fprintf(r->out, "%*s", (int)(width - columns), "");
 }
 
-const char *text_ns(int64_t ns, char *buf)
+static const char *without_blank(char *buf)
 {
-	char *blank;
+	char *blank = strchr(buf, ' ');
 
-	units_duration(ns, buf);
-	blank = strchr(buf, ' ');
 	if (blank)
 		memmove(blank, blank + 1, strlen(blank));
 	return buf;
+}
+
+const char *text_ns(int64_t ns, char *buf)
+{
+	units_duration(ns, buf);
+	return without_blank(buf);
+}
+
+const char *text_count(uint64_t nr, char *buf)
+{
+	units_count(nr, buf);
+	return without_blank(buf);
 }
 
 const char *text_share(uint64_t part, uint64_t whole, char *buf)
@@ -214,15 +230,4 @@ const char *text_thread(uint32_t tid, const struct thread *thread, char *buf)
 
 	snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "%1$" PRIu32, tid, name);
 	return buf;
-}
-
-void text_count(const struct render *r, uint64_t nr)
-{
-	char buf[UNITS_ROOM], *blank;
-
-	units_count(nr, buf);
-	blank = strchr(buf, ' ');
-	if (blank)
-		memmove(blank, blank + 1, strlen(blank));
-	fprintf(r->out, " %6s", buf);
 }

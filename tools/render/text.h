@@ -6,6 +6,8 @@
 #include "render/render.h"
 
 #define TEXT_ROOM	512
+#define TEXT_INDENT	4	/* of what does not fit on a line */
+#define TEXT_NEXT_INDENT 8	/* of a name or a place that has the next line to itself */
 
 enum text_style { TEXT_PLAIN, TEXT_BOLD, TEXT_DIM, TEXT_WARN, TEXT_BAD };
 
@@ -14,6 +16,8 @@ void text_style(const struct render *r, enum text_style style);
 
 __attribute__((format(printf, 3, 4)))
 void text_styled(const struct render *r, enum text_style style, const char *format, ...);
+
+void text_on_next_line(const struct render *r, const char *text, enum text_style style);
 
 /* s, at most width columns of it, filled up with blanks when is_padded. */
 void text_cell(const struct render *r, const char *s, unsigned width, bool is_padded);
@@ -24,8 +28,8 @@ const char *text_clean(const char *s, char *buf);
 /* "1.24us"; at most 7 columns.  buf has UNITS_ROOM bytes. */
 const char *text_ns(int64_t ns, char *buf);
 
-/* A column of 7: " 1.24k". */
-void text_count(const struct render *r, uint64_t nr);
+/* "1.24k"; at most 6 columns, likewise. */
+const char *text_count(uint64_t nr, char *buf);
 
 /* "12.3 %", "100 %", "<0.1 %"; buf has UNITS_ROOM bytes. */
 const char *text_share(uint64_t part, uint64_t whole, char *buf);

@@ -17,7 +17,6 @@
 #define NAME_ROOM	60	/* of a name in a sentence, at least */
 #define INDENT		4	/* of what does not fit on a line */
 #define NEXT_INDENT	8	/* of a segment that has the next line to itself */
-#define NAME_MIN	12	/* columns of a name, however long the rest is */
 #define LIST_USED	49	/* columns before the text of a segment */
 #define LABEL_MIN	12	/* columns of a bar whose label is shortened like a name */
 #define ROWS_MAX	12	/* of functions in a lane */
@@ -481,7 +480,8 @@ static void segment_text(const struct model *m, const struct segment *s, unsigne
 	switch (s->kind) {
 	case SEGMENT_FUNCTION:
 		wrap_name(text_function(s->func, name),
-			  width > strlen(part) + NAME_MIN ? width - strlen(part) : NAME_MIN, other);
+			  width > strlen(part) + WRAP_NAME_MIN ? width - strlen(part) :
+			  WRAP_NAME_MIN, other);
 		snprintf(buf, TEXT_ROOM, "%.460s%s", other, part);
 		break;
 	case SEGMENT_LOCK_WAIT:

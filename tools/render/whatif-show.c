@@ -34,8 +34,7 @@ static bool replay(struct opened *o, const struct whatif_show *s,
 {
 	struct whatif_options wo = {
 		.changes = changes, .nr_changes = s->expressions->nr, .class = s->class,
-		.from = open_tick(o->model, s->has_from, s->from_ns, INT64_MIN),
-		.to = open_tick(o->model, s->has_to, s->to_ns, INT64_MAX),
+		.from = open_from(o->options, o->model), .to = open_to(o->options, o->model),
 		.nr_requests = s->nr_requests, .progress = tell,
 	};
 	struct whatif w;
@@ -51,12 +50,7 @@ static bool replay(struct opened *o, const struct whatif_show *s,
 		cli_error("a temporary file failed: %s (TMPDIR says where they are)", strerror(-ret));
 	if (ret)
 		return false;
-	if (s->is_json)
-		json_whatif(&o->render, &w);
-	else if (s->is_csv)
-		csv_whatif(&o->render, &w);
-	else
-		text_whatif(&o->render, &w);
+	render_show(&o->render, &whatif_printer, &w);
 	whatif_free(&w);
 	return true;
 }
@@ -65,15 +59,13 @@ int whatif_show(const struct open_options *open, const struct whatif_show *s)
 {
 	struct whatif_change changes[WHATIF_CHANGES_MAX] = { 0 };
 	struct opened o;
-	int status;
 	bool ok;
 
 	parse(s->expressions, changes);
 	open_trace(&o, open);
-	progress_init(!s->is_quiet);
+	progress_init(!open->is_quiet);
 	ok = replay(&o, s, changes);
 	for (size_t i = 0; i < s->expressions->nr; i++)
 		whatif_change_free(&changes[i]);
-	status = open_finish(&o, s->is_quiet, true);
-	return ok ? status : CLI_FAILURE;
+	return open_finish(&o, ok, true);
 }

@@ -3,18 +3,170 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/csv.h"
-#include "cli/document.h"
 #include "cli/units.h"
 #include "render/text.h"
 #include "render/whatif.h"
-#include "render/wrap.h"
 
-static const char *const points[NR_WHATIF_POINTS] = { "p50", "p90", "p99", "p99.9", "max" };
-static const char *const keys[NR_WHATIF_POINTS] = {
-	"p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns",
+/* JSON and CSV */
+
+struct points {
+	int64_t p50_ns, p90_ns, p99_ns, p999_ns, max_ns;
 };
-static const char *const policies[NR_WHATIF_POLICIES] = { "fifo", "barging", "recorded" };
+_Static_assert(sizeof(struct points) == NR_WHATIF_POINTS * sizeof(int64_t), "one for each point");
+
+#define ROW struct points
+static const struct column points_columns[] = {
+	SAME(p50_ns), SAME(p90_ns), SAME(p99_ns), SAME(p999_ns), SAME(max_ns), { 0 }
+};
+#undef ROW
+
+/* CSV: a row for each class and point. */
+static const struct point {
+	const char *name;
+	enum whatif_point nr;
+} points[NR_WHATIF_POINTS] = {
+	{ "p50", WHATIF_P50 }, { "p90", WHATIF_P90 }, { "p99", WHATIF_P99 },
+	{ "p99.9", WHATIF_P999 }, { "max", WHATIF_MAX },
+};
+
+#define ROW struct point
+static const struct whatif_class *class_of(const struct row *row)
+{
+	return row->in->at;
+}
+
+GET(get_before, i64, class_of(row)->measured_ns[e->nr])
+GET(get_lo, i64, class_of(row)->lo_ns[e->nr])
+GET(get_hi, i64, class_of(row)->hi_ns[e->nr])
+GET(get_fifo, i64, class_of(row)->replayed_ns[WHATIF_FIFO][e->nr])
+GET(get_barging, i64, class_of(row)->replayed_ns[WHATIF_BARGING][e->nr])
+GET(get_recorded, i64, class_of(row)->replayed_ns[WHATIF_RECORDED][e->nr])
+
+static const struct column point_columns[] = {
+	COLUMN("point", name), MADE("before_ns", get_before), MADE("after_lo_ns", get_lo),
+	MADE("after_hi_ns", get_hi), MADE("replayed_fifo_ns", get_fifo),
+	MADE("replayed_barging_ns", get_barging), MADE("replayed_recorded_ns", get_recorded), { 0 }
+};
+#undef ROW
+
+#define ROW struct whatif_class
+/* What a policy predicts, if it passed the self-check. */
+static struct rows predicted(const struct row *row, enum whatif_policy p)
+{
+	const struct whatif *w = row_report(row);
+	const ROW *c = row->at;
+
+	return rows_one(w->is_good[p] ? c->predicted_ns[p] : NULL);
+}
+
+FROM(fifo, predicted(row, WHATIF_FIFO))
+FROM(barging, predicted(row, WHATIF_BARGING))
+FROM(recorded, predicted(row, WHATIF_RECORDED))
+
+static const struct column fifo_columns[] = {
+	PART("replayed", replayed_ns[WHATIF_FIFO], points_columns),
+	PART_AT("after", fifo, points_columns), { 0 }
+};
+
+static const struct column barging_columns[] = {
+	PART("replayed", replayed_ns[WHATIF_BARGING], points_columns),
+	PART_AT("after", barging, points_columns), { 0 }
+};
+
+static const struct column recorded_columns[] = {
+	PART("replayed", replayed_ns[WHATIF_RECORDED], points_columns),
+	PART_AT("after", recorded, points_columns), { 0 }
+};
+
+FROM(all_points, rows_of(points, NR_WHATIF_POINTS))
+
+/* All classes together have no class. */
+static bool is_all(const struct row *row)
+{
+	return row->at == &((const struct whatif *)row_report(row))->all;
+}
+
+GET(get_all, bool, is_all(row))
+GET(get_class, if, !is_all(row), value_text(e->name))
+
+static const struct column class_columns[] = {
+	MADE("all", get_all, .form = COLUMN_ONLY_CSV), MADE("class", get_class),
+	COLUMN("requests", nr), PART("before", measured_ns, points_columns),
+	PART("after_lo", lo_ns, points_columns), PART("after_hi", hi_ns, points_columns),
+	SELF("fifo", fifo_columns, .form = COLUMN_TALL),
+	SELF("barging", barging_columns, .form = COLUMN_TALL),
+	SELF("recorded", recorded_columns, .form = COLUMN_TALL),
+	NESTED_AT(NULL, all_points, point_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV), { 0 }
+};
+#undef ROW
+
+#define ROW struct whatif_change
+static const struct column change_columns[] = {
+	COLUMN("change", text), COLUMN("count", nr), COLUMN("total_ns", ns), SAME(resolution_ns),
+	{ 0 }
+};
+#undef ROW
+
+#define ROW struct whatif_request
+static const struct column request_columns[] = {
+	COLUMN("req", id), SAME(class), SAME(start_ns), SAME(before_ns),
+	COLUMN("after_lo_ns", lo_ns), COLUMN("after_hi_ns", hi_ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct whatif
+GET(get_limit, double, WHATIF_ERROR_MAX)
+
+FROM(changes, rows_of(e->changes, e->nr_changes))
+
+static struct rows classes(const struct row *row)
+{
+	const ROW *w = row->at;
+	struct rows rows = rows_of(w->classes, w->nr_classes);
+
+	rows.first = &w->all;
+	return rows;
+}
+
+static const struct column fifo_check[] = {
+	COLUMN("error", error[WHATIF_FIFO]), COLUMN("passed", is_good[WHATIF_FIFO]), { 0 }
+};
+
+static const struct column barging_check[] = {
+	COLUMN("error", error[WHATIF_BARGING]), COLUMN("passed", is_good[WHATIF_BARGING]), { 0 }
+};
+
+static const struct column recorded_check[] = {
+	COLUMN("error", error[WHATIF_RECORDED]), COLUMN("passed", is_good[WHATIF_RECORDED]), { 0 }
+};
+
+static const struct column check_columns[] = {
+	MADE("limit", get_limit), SELF("fifo", fifo_check), SELF("barging", barging_check),
+	SELF("recorded", recorded_check), { 0 }
+};
+
+/* What the recording did not say, and what was made of that. */
+static const struct column lack_columns[] = {
+	SAME(mutex), COLUMN("all_holds", has_holds), SAME(lock_threshold_ns),
+	COLUMN("kernel_events", has_sched), VIA("gap_ns", model, gap_ns),
+	VIA("duration_ns", model, duration_ns), COLUMN("waits", nr_waits), SAME(wait_ns),
+	COLUMN("waits_without_holder", nr_blind_waits), COLUMN("without_holder_ns", blind_ns),
+	COLUMN("waits_without_waker", nr_fixed), COLUMN("without_waker_ns", fixed_ns), { 0 }
+};
+
+static const struct column report_columns[] = {
+	NESTED_AT("changes", changes, change_columns),
+	SELF("self_check", check_columns, .form = COLUMN_TALL),
+	SELF("recording", lack_columns, .form = COLUMN_TALL),
+	PART("all", all, class_columns, .form = COLUMN_TALL),
+	NESTED("classes", classes, nr_classes, class_columns, .form = COLUMN_TALL),
+	COLUMN("changed", nr_changed, .form = COLUMN_ONLY_JSON),
+	NESTED("requests", requests, nr_requests, request_columns),
+	NESTED_AT(NULL, classes, class_columns, .form = COLUMN_SPREAD | COLUMN_ONLY_CSV), { 0 }
+};
+#undef ROW
+
+/* Text */
 
 static void put_change(const struct render *r, const struct whatif_change *c)
 {
@@ -44,7 +196,6 @@ static void put_check(const struct render *r, const struct whatif *w)
 	fputs(".\n", r->out);
 }
 
-/* What the recording did not say, and what was made of that. */
 static void put_lacks(const struct render *r, const struct whatif *w)
 {
 	char a[UNITS_ROOM], b[UNITS_ROOM];
@@ -103,7 +254,7 @@ static void put_classes(const struct render *r, const struct whatif *w)
 {
 	text_styled(r, TEXT_BOLD, "\n%-10s %5s %6s", "class", "count", "");
 	for (int i = 0; i < NR_WHATIF_POINTS; i++)
-		text_styled(r, TEXT_BOLD, " %*s", r->width >= 100 ? 16 : 11, points[i]);
+		text_styled(r, TEXT_BOLD, " %*s", r->width >= 100 ? 16 : 11, points[i].name);
 	fputc('\n', r->out);
 	put_class(r, &w->all, "all");
 	if (w->nr_classes == 1 && !*w->classes[0].name)
@@ -131,10 +282,9 @@ static void put_requests(const struct render *r, const struct whatif *w)
 	}
 }
 
-void text_whatif(const struct render *to, const struct whatif *w)
+static void text_whatif(const struct render *r, const void *report)
 {
-	struct wrap wrap;
-	const struct render *r = wrap_begin(&wrap, to);
+	const struct whatif *w = report;
 	char a[UNITS_ROOM], b[UNITS_ROOM];
 
 	fprintf(r->out, "Replay of %s requests in %s steps; threads: %zu, locks: %zu, queues: %zu.\n",
@@ -146,152 +296,8 @@ void text_whatif(const struct render *to, const struct whatif *w)
 	put_lacks(r, w);
 	put_classes(r, w);
 	put_requests(r, w);
-	wrap_end(&wrap, 4);
 }
 
-/* JSON */
-
-static void json_points(struct json *j, const char *key, const int64_t *values)
-{
-	json_flat(j);
-	json_object_begin(j, key);
-	for (int i = 0; i < NR_WHATIF_POINTS; i++)
-		json_i64(j, keys[i], values[i]);
-	json_object_end(j);
-}
-
-static void json_class(struct json *j, const char *key, const struct whatif *w,
-		       const struct whatif_class *c)
-{
-	json_object_begin(j, key);
-	if (!key)
-		json_string(j, "class", c->name);
-	json_u64(j, "requests", c->nr);
-	json_points(j, "before", c->measured_ns);
-	json_points(j, "after_lo", c->lo_ns);
-	json_points(j, "after_hi", c->hi_ns);
-	for (int p = 0; p < NR_WHATIF_POLICIES; p++) {
-		json_object_begin(j, policies[p]);
-		json_points(j, "replayed", c->replayed_ns[p]);
-		if (w->is_good[p])
-			json_points(j, "after", c->predicted_ns[p]);
-		json_object_end(j);
-	}
-	json_object_end(j);
-}
-
-static void json_lacks(struct json *j, const struct whatif *w)
-{
-	json_object_begin(j, "recording");
-	json_string(j, "mutex", w->mutex);
-	json_bool(j, "all_holds", w->has_holds);
-	json_i64(j, "lock_threshold_ns", w->lock_threshold_ns);
-	json_bool(j, "kernel_events", w->has_sched);
-	json_i64(j, "gap_ns", w->model->gap_ns);
-	json_i64(j, "duration_ns", w->model->duration_ns);
-	json_u64(j, "waits", w->nr_waits);
-	json_i64(j, "wait_ns", w->wait_ns);
-	json_u64(j, "waits_without_holder", w->nr_blind_waits);
-	json_i64(j, "without_holder_ns", w->blind_ns);
-	json_u64(j, "waits_without_waker", w->nr_fixed);
-	json_i64(j, "without_waker_ns", w->fixed_ns);
-	json_object_end(j);
-}
-
-static void json_check(struct json *j, const struct whatif *w)
-{
-	json_object_begin(j, "self_check");
-	json_double(j, "limit", WHATIF_ERROR_MAX);
-	for (int p = 0; p < NR_WHATIF_POLICIES; p++) {
-		json_flat(j);
-		json_object_begin(j, policies[p]);
-		json_double(j, "error", w->error[p]);
-		json_bool(j, "passed", w->is_good[p]);
-		json_object_end(j);
-	}
-	json_object_end(j);
-}
-
-static void json_requests_of(struct json *j, const struct whatif *w)
-{
-	json_u64(j, "changed", w->nr_changed);
-	json_array_begin(j, "requests");
-	for (size_t i = 0; i < w->nr_requests; i++) {
-		const struct whatif_request *q = &w->requests[i];
-
-		json_flat(j);
-		json_object_begin(j, NULL);
-		json_u64(j, "req", q->id);
-		json_string(j, "class", q->class);
-		json_i64(j, "start_ns", q->start_ns);
-		json_i64(j, "before_ns", q->before_ns);
-		json_i64(j, "after_lo_ns", q->lo_ns);
-		json_i64(j, "after_hi_ns", q->hi_ns);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
-
-void json_whatif(const struct render *r, const struct whatif *w)
-{
-	struct json j;
-
-	json_init(&j, r->out);
-	document_begin(&j, DOCUMENT_WHATIF);
-	json_array_begin(&j, "changes");
-	for (size_t i = 0; i < w->nr_changes; i++) {
-		json_flat(&j);
-		json_object_begin(&j, NULL);
-		json_string(&j, "change", w->changes[i].text);
-		json_u64(&j, "count", w->changes[i].nr);
-		json_i64(&j, "total_ns", w->changes[i].ns);
-		json_i64(&j, "resolution_ns", w->changes[i].resolution_ns);
-		json_object_end(&j);
-	}
-	json_array_end(&j);
-	json_check(&j, w);
-	json_lacks(&j, w);
-	json_class(&j, "all", w, &w->all);
-	json_array_begin(&j, "classes");
-	for (size_t i = 0; i < w->nr_classes; i++)
-		json_class(&j, NULL, w, &w->classes[i]);
-	json_array_end(&j);
-	json_requests_of(&j, w);
-	json_object_end(&j);
-	json_end(&j);
-}
-
-/* CSV: a row for each class and percentile */
-
-static void csv_class(struct csv *c, const struct whatif_class *of, const char *name, bool is_all)
-{
-	for (int i = 0; i < NR_WHATIF_POINTS; i++) {
-		csv_u64(c, is_all);
-		csv_string(c, name);
-		csv_u64(c, of->nr);
-		csv_string(c, points[i]);
-		csv_i64(c, of->measured_ns[i]);
-		csv_i64(c, of->lo_ns[i]);
-		csv_i64(c, of->hi_ns[i]);
-		for (int p = 0; p < NR_WHATIF_POLICIES; p++)
-			csv_i64(c, of->replayed_ns[p][i]);
-		csv_row_end(c);
-	}
-}
-
-void csv_whatif(const struct render *r, const struct whatif *w)
-{
-	static const char *const names[] = {
-		"all", "class", "requests", "point", "before_ns", "after_lo_ns", "after_hi_ns",
-		"replayed_fifo_ns", "replayed_barging_ns", "replayed_recorded_ns", NULL
-	};
-	struct csv c;
-
-	csv_init(&c, r->out);
-	for (size_t i = 0; names[i]; i++)
-		csv_string(&c, names[i]);
-	csv_row_end(&c);
-	csv_class(&c, &w->all, "", true);
-	for (size_t i = 0; i < w->nr_classes; i++)
-		csv_class(&c, &w->classes[i], w->classes[i].name, false);
-}
+const struct printer whatif_printer = {
+	DOCUMENT_WHATIF, report_columns, text_whatif, TEXT_INDENT
+};

@@ -7,18 +7,13 @@
 #include "render/open.h"
 #include "render/render.h"
 
-void text_whatif(const struct render *r, const struct whatif *w);
-void json_whatif(const struct render *r, const struct whatif *w);
-void csv_whatif(const struct render *r, const struct whatif *w);
+extern const struct printer whatif_printer;	/* of a struct whatif */
 
 /* All of --what-if: from the expressions to the output. */
 struct whatif_show {
 	const struct cli_list *expressions;
 	const char *class;		/* NULL: all */
-	bool has_from, has_to;
-	uint64_t from_ns, to_ns;
 	size_t nr_requests;
-	bool is_json, is_csv, is_quiet;
 };
 
 /* Opens the trace and closes it; the exit status. */

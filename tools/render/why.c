@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Causes of slow requests as text and CSV. */
+/* Causes of slow requests as text. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define CATEGORY_MAX	32	/* columns */
 #define SHARES_SHOWN	12	/* of one request */
 
-static void text_classes(const struct render *r, const struct why *w)
+static void put_classes(const struct render *r, const struct why *w)
 {
 	for (size_t i = 0; i < w->p->nr_classes; i++) {
 		const struct why_class *c = &w->classes[i];
@@ -33,7 +33,7 @@ static void text_classes(const struct render *r, const struct why *w)
 	}
 }
 
-static void text_coverage(const struct render *r, const struct why *w)
+static void put_coverage(const struct render *r, const struct why *w)
 {
 	fprintf(r->out, "explained: median %.1f %%, at least %.1f %% of what a request took longer; "
 		"unknown: %.1f %% of the time", 100 * w->coverage_median, 100 * w->coverage_min,
@@ -57,7 +57,7 @@ static unsigned category_width(const struct why *w, size_t nr)
 }
 
 /* What does not fit goes on in a line of its own. */
-static void text_causes(const struct render *r, const struct why *w, size_t nr)
+static void put_causes(const struct render *r, const struct why *w, size_t nr)
 {
 	unsigned category = r->width >= 100 ? category_width(w, nr) : 0;
 	unsigned rest = r->width - 36 - (category ? category + 1 : 0);
@@ -121,7 +121,7 @@ static const char *path_end(char *path, size_t width)
 }
 
 /* Where all of one request's time went. */
-static void text_shares(const struct render *r, const struct why *w, const struct request *q)
+static void put_shares(const struct render *r, const struct why *w, const struct request *q)
 {
 	struct share *shares = malloc((q->nr_shares + 1) * sizeof(*shares));
 	unsigned rest = r->width > 27 ? r->width - 27 : 20;
@@ -150,7 +150,7 @@ static void text_shares(const struct render *r, const struct why *w, const struc
 	free(shares);
 }
 
-static void text_advice(const struct render *r, const struct why *w, size_t nr)
+static void put_advice(const struct render *r, const struct why *w, size_t nr)
 {
 	char line[WHY_SENTENCE_MAX];
 	const char *last = "";
@@ -168,8 +168,9 @@ static void text_advice(const struct render *r, const struct why *w, size_t nr)
 	}
 }
 
-void text_why(const struct render *r, const struct render_why *rw)
+static void text_why(const struct render *r, const void *report)
 {
+	const struct render_why *rw = report;
 	const struct why *w = rw->why;
 	size_t nr = rw->nr_causes < w->nr_causes ? rw->nr_causes : w->nr_causes;
 	char sentence[WHY_SENTENCE_MAX];
@@ -178,86 +179,22 @@ void text_why(const struct render *r, const struct render_why *rw)
 
 	in = wrap_begin(&wrap, r);
 	text_head(in, rw->model, NULL);
-	text_classes(in, w);
-	text_coverage(in, w);
+	put_classes(in, w);
+	put_coverage(in, w);
 	wrap_end(&wrap, 4);
 	fputc('\n', r->out);
 	for (size_t i = 0; i < w->nr_targets && i < rw->nr_requests; i++)
 		text_sentence(r, why_target_sentence(w, &w->targets[i], sentence));
 	if (w->nr_targets == 1)
-		text_shares(r, w, w->targets[0].request);
+		put_shares(r, w, w->targets[0].request);
 	if (nr) {
 		fputc('\n', r->out);
-		text_causes(r, w, nr);
+		put_causes(r, w, nr);
 	}
 	if (nr < w->nr_causes)
 		text_styled(r, TEXT_DIM, "... and %zu more causes: --top\n", w->nr_causes - nr);
-	text_advice(r, w, nr);
+	put_advice(r, w, nr);
 }
 
-/* CSV */
-
-static void csv_text(FILE *f, const char *text)
-{
-	fputc('"', f);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', f);
-		fputc(*text, f);
-	}
-	fputc('"', f);
-}
-
-static void csv_request(const struct render *r, const struct why *w, const struct why_target *t)
-{
-	fprintf(r->out, "%" PRIu64 ",", t->request->id);
-	csv_text(r->out, w->classes[t->request->class].name);
-	fprintf(r->out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",", t->request->start_ns,
-		t->request->latency_ns, t->deviation_ns);
-}
-
-static void csv_shares(const struct render *r, const struct why *w, const struct why_target *t)
-{
-	char path[4096];
-
-	for (uint32_t i = 0; i < t->request->nr_shares; i++) {
-		const struct share *s = &w->p->shares[t->request->first + i];
-		const struct leaf *leaf = &w->p->leaves[s->leaf];
-
-		csv_request(r, w, t);
-		fprintf(r->out, "%s,", leaf_kind_name(leaf->kind));
-		csv_text(r->out, leaf->label);
-		fputc(',', r->out);
-		csv_text(r->out, path_text(w->p, leaf->path, path, sizeof(path)));
-		fprintf(r->out, ",%" PRId64 ",%" PRIu32 ",%" PRIu32 "\n", s->ns, s->nr, s->nr_faults);
-	}
-}
-
-static void csv_amounts(const struct render *r, const struct why *w, const struct why_target *t)
-{
-	for (size_t i = 0; i < t->nr_amounts; i++) {
-		const struct why_cause *c = &w->causes[t->amounts[i].cause];
-
-		csv_request(r, w, t);
-		fprintf(r->out, "%zu,%s,%s,", i + 1, why_cause_name(c), anomaly_name(c->anomaly));
-		csv_text(r->out, c->label);
-		fputc(',', r->out);
-		csv_text(r->out, c->category);
-		fprintf(r->out, ",%" PRId64 ",%s,", t->amounts[i].ns, i ? "" : t->root);
-		csv_text(r->out, i ? "" : t->root_label);
-		fputc('\n', r->out);
-	}
-}
-
-void csv_why(const struct render *r, const struct render_why *rw)
-{
-	fputs("req,class,start_ns,latency_ns,deviation_ns,", r->out);
-	fputs(rw->has_shares ? "cause,label,path,ns,nr,faults\n" :
-	      "rank,cause,anomaly,label,category,ns,root,root_label\n", r->out);
-	for (size_t i = 0; i < rw->why->nr_targets && i < rw->nr_requests; i++) {
-		if (rw->has_shares)
-			csv_shares(r, rw->why, &rw->why->targets[i]);
-		else
-			csv_amounts(r, rw->why, &rw->why->targets[i]);
-	}
-}
+const struct printer why_printer = { DOCUMENT_WHY, why_columns, text_why, 0 };
+const struct printer why_shares_printer = { DOCUMENT_WHY, why_shares_columns, text_why, 0 };

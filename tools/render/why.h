@@ -11,14 +11,13 @@ struct render_why {
 	const struct why *why;
 	const struct why_options *options;
 	size_t nr_causes, nr_requests;	/* to show at most */
-	bool has_shares;		/* JSON, CSV: the whole partition of each */
 };
 
-void text_why(const struct render *r, const struct render_why *w);
-void json_why(const struct render *r, const struct render_why *w);
+/* CSV: a row for each request and cause; JSON and CSV with shares: of each request's leaves. */
+extern const struct printer why_printer, why_shares_printer;
 
-/* A row for each request and cause; has_shares: for each request and leaf. */
-void csv_why(const struct render *r, const struct render_why *w);
+/* why-data.c: the columns of struct render_why */
+extern const struct column why_columns[], why_shares_columns[];
 
 /* "chain": [...], "classes": [...]: parts of a document. */
 void json_put_why_chain(struct json *j, const struct why_chain *chain);

@@ -6,6 +6,28 @@
 #include "render/text.h"
 #include "render/wrap.h"
 
+void render_show(const struct render *r, const struct printer *p, const void *report)
+{
+	render_as(r, r->form, p, report);
+}
+
+void render_as(const struct render *r, enum render_form form, const struct printer *p,
+	       const void *report)
+{
+	struct wrap w;
+
+	if (form == RENDER_JSON) {
+		document_put(r->out, p->document, p->columns, report);
+	} else if (form == RENDER_CSV) {
+		relation_csv(r->out, p->columns, report);
+	} else if (p->indent) {
+		p->text(wrap_begin(&w, r), report);
+		wrap_end(&w, p->indent);
+	} else {
+		p->text(r, report);
+	}
+}
+
 const struct render *wrap_begin(struct wrap *w, const struct render *r)
 {
 	*w = (struct wrap){ .to = r, .in = *r };
@@ -240,4 +262,17 @@ const char *wrap_numbered(const char *text, unsigned width, char *buf)
 		n += is_first(*s);
 	snprintf(s, TEXT_ROOM - (s - buf), "~%s", number);
 	return buf;
+}
+
+void wrap_place(const struct symbol *func, const char *file, unsigned line, const char *before,
+		unsigned width, char *buf)
+{
+	char name[TEXT_ROOM], fit[TEXT_ROOM], place[TEXT_ROOM];
+	unsigned used = strlen(before);
+
+	text_function(func, name);
+	text_place(file, line, place);
+	used += *place ? 1 + strlen(place) : 0;
+	wrap_name(name, width > used + WRAP_NAME_MIN ? width - used : WRAP_NAME_MIN, fit);
+	snprintf(buf, TEXT_ROOM, "%s%.250s%s%.240s", before, fit, *place ? " " : "", place);
 }

@@ -30,6 +30,12 @@ void wrap_end(struct wrap *w, unsigned indent);
  */
 const char *wrap_name(const char *name, unsigned width, char *buf);
 
+/* "name() file.cc:88" behind before, in at most width columns: of the name, what is left. */
+void wrap_place(const struct symbol *func, const char *file, unsigned line, const char *before,
+		unsigned width, char *buf);
+
+#define WRAP_NAME_MIN	12	/* columns of a name, however long the rest is */
+
 /* "worker 4711", "hog (pid 99)": only the name becomes shorter. */
 const char *wrap_numbered(const char *text, unsigned width, char *buf);
 

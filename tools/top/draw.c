@@ -10,7 +10,7 @@
 #include <time.h>
 #include "cli/document.h"
 #include "cli/units.h"
-#include "render/rows.h"
+#include "render/columns.h"
 #include "render/text.h"
 #include "render/wrap.h"
 #include "top/top.h"
@@ -84,17 +84,9 @@ static void put_requests(const struct render *r, const struct view *v, size_t nr
 	if (!q->all.count)
 		return;
 	fputc('\n', r->out);
-	rows_class_head(r);
-	rows_class(r, &q->all, "all requests");
-	for (size_t i = 0; i < least(q->nr_classes, nr_classes); i++)
-		if (q->nr_classes > 1 || *q->classes[i].name)
-			rows_class(r, &q->classes[i], *q->classes[i].name ? q->classes[i].name :
-				   "(no class)");
-	if (!q->nr_lives || !nr_slowest)
-		return;
-	rows_request_head(r);
-	for (size_t i = 0; i < least(q->nr_lives, nr_slowest); i++)
-		rows_request(r, v->model, &v->timelines[i]);
+	text_classes(r, q, nr_classes);
+	if (q->nr_lives && nr_slowest)
+		text_slowest(r, v->model, v->timelines, least(q->nr_lives, nr_slowest));
 }
 
 /* One line each: the lock, and where most waiting for it was. */
@@ -106,7 +98,7 @@ static void put_locks(const struct render *r, const struct view *v, size_t nr)
 	if (!nr || !v->locks.entries[0].waits.count)
 		return;
 	fputc('\n', r->out);
-	rows_times_head(r, "lock, most waited for in");
+	text_times_heads(r, "lock, most waited for in");
 	for (size_t i = 0; i < nr && v->locks.entries[i].waits.count; i++) {
 		const struct lock_entry *e = &v->locks.entries[i];
 		const struct lock_site *s = NULL;
@@ -119,7 +111,7 @@ static void put_locks(const struct render *r, const struct view *v, size_t nr)
 				 text_clean(e->symbol->function, name));
 		else
 			text_lock(e->kind, e->lock, e->symbol, text);
-		rows_times(r, "wait", &e->waits, text, s ? s->where : NULL);
+		text_times(r, "wait", &e->waits, text, s ? s->where : NULL);
 	}
 }
 
@@ -154,12 +146,12 @@ static void put_functions(const struct render *r, const struct top_options *o,
 	}
 	if (!d->lines)
 		nr = least(nr, o->nr_rows);
-	rows_function_head(r, o->by);
+	text_function_heads(r, o->by);
 	for (size_t i = 0; i < nr && i < (d->lines ? d->lines : SIZE_MAX); i++)
-		rows_function(r, v->rows[skip + i], o->by);
+		text_function_row(r, v->rows[skip + i], o->by);
 	if (!d->lines && nr < v->nr_rows)
 		fprintf(r->out, "%zu more functions.  Sorted by %s.\n", v->nr_rows - nr,
-			functions_sort_keys[d->sort]);
+			functions_sort_key(d->sort));
 }
 
 static void put_help(const struct render *r)
@@ -180,7 +172,7 @@ static void put_status(const struct render *r, const struct draw_state *d)
 	char text[128];
 
 	snprintf(text, sizeof(text), "sorted by %s   q quit  s sort  p pause  h help",
-		 functions_sort_keys[d->sort]);
+		 functions_sort_key(d->sort));
 	text_style(r, TEXT_DIM);
 	text_cell(r, text, r->width, false);
 	text_style(r, TEXT_PLAIN);
@@ -230,25 +222,23 @@ static double realtime(void)
 	return ts.tv_sec + ts.tv_nsec / 1000000 / 1e3;
 }
 
-static void json_put_running(struct json *j, const struct view *v)
-{
-	json_array_begin(j, "running");
-	for (size_t i = 0; i < v->nr_running; i++) {
-		const struct view_running *f = &v->running[i];
+#define ROW struct view_running
+GET(get_thread, text, model_thread_name(e->thread))
 
-		json_object_begin(j, NULL);
-		json_u64(j, "tid", f->tid);
-		json_string(j, "thread", model_thread_name(f->thread));
-		json_string(j, "function", f->func->function);
-		json_string(j, "caller", f->site ? f->site->function : "");
-		json_string(j, "file", f->site ? f->site->file : "");
-		json_u64(j, "line", f->site ? f->site->line : 0);
-		json_i64(j, "so_far_ns", f->ns);
-		json_bool(j, "at_least", f->is_at_least);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
+FROM(site, site_rows(e->site))
+
+static const struct column running_columns[] = {
+	SAME(tid), MADE("thread", get_thread), VIA("function", func, function),
+	PART_AT(NULL, site, site_columns), COLUMN("so_far_ns", ns), COLUMN("at_least", is_at_least),
+	{ 0 }
+};
+#undef ROW
+
+#define ROW struct view
+static const struct column view_columns[] = {
+	NESTED("running", running, nr_running, running_columns), { 0 }
+};
+#undef ROW
 
 void draw_json(const struct render *r, const struct top_options *o, const struct view *v)
 {
@@ -287,11 +277,11 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 	json_bool(&j, "cut", i->is_cut);
 	json_i64(&j, "resolution_ns", v->stats.resolution_ns);
 	json_i64(&j, "seen_from_ns", v->stats.seen_from_ns);
-	json_string(&j, "sorted_by", functions_sort_keys[o->sort]);
-	json_put_functions(&j, "functions", &f);
-	json_put_running(&j, v);
-	json_put_requests(&j, "requests", &q);
-	json_put_locks(&j, "locks", &l);
+	json_string(&j, "sorted_by", functions_sort_key(o->sort));
+	relation_json(&j, functions_printer.columns, &f);
+	relation_json(&j, view_columns, v);
+	relation_json(&j, requests_printer.columns, &q);
+	relation_json(&j, locks_printer.columns, &l);
 	json_object_end(&j);
 	json_end(&j);
 }

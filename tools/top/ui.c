@@ -154,7 +154,7 @@ static void sort(struct ui *ui, size_t by)
 	size_t nr = 0;
 
 	/* The numbers alone: they come first. */
-	while (functions_sort_keys[nr] && strcmp(functions_sort_keys[nr], "open"))
+	while (functions_sort_key(nr) && strcmp(functions_sort_key(nr), "open"))
 		nr++;
 	ui->draw.sort = (ui->draw.sort + nr + by) % nr;
 	ui->draw.skip = 0;

@@ -137,24 +137,9 @@ err_free:
 	return rc;
 }
 
-static int compare(const void *pa, const void *pb, void *key)
-{
-	static const char *const keys[] = { "total", "function", "caller", "file", "module", "line" };
-	const struct stats_entry *a = *(struct stats_entry *const *)pa;
-	const struct stats_entry *b = *(struct stats_entry *const *)pb;
-	int order = functions_compare(key, a, b);
-
-	/* Nothing jumps about that has not changed. */
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !order; i++)
-		order = functions_compare(keys[i], a, b);
-	return order;
-}
-
 void view_sort(struct view *v, size_t sort)
 {
-	if (v->nr_rows)
-		qsort_r(v->rows, v->nr_rows, sizeof(*v->rows), compare,
-			(void *)functions_sort_keys[sort]);
+	functions_sort(v->rows, v->nr_rows, functions_sort_key(sort));
 }
 
 void view_free(struct view *v)

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The recording itself: the lines each report begins with, and --summary. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/units.h"
+#include "facts/ticks.h"
+#include "render/columns.h"
+#include "render/table.h"
+#include "render/text.h"
+#include "render/wrap.h"
+
+#define THREADS_SHOWN	8
+
+/* The recording in all forms */
+
+#define ROW struct model
+static const struct model *model_of(const struct row *row)
+{
+	return row->in->at;
+}
+
+const struct column lost_columns[] = {
+	COLUMN("total", nr_lost), COLUMN("other", lost[0], .head = "of unknown kind"),
+	COLUMN("overrun", lost[LDB_LOST_OVERRUN], .head = "overwritten"),
+	COLUMN("uncommitted", lost[LDB_LOST_UNCOMMITTED], .head = "never written"),
+	COLUMN("torn", lost[LDB_LOST_TORN], .head = "torn"),
+	COLUMN("disk", lost[LDB_LOST_DISK], .head = "not on disk"),
+	COLUMN("unwatched", lost[LDB_LOST_UNWATCHED], .head = "of unwatched threads"),
+	COLUMN("kernel", lost[LDB_LOST_KERNEL], .head = "of the kernel's"),
+	COLUMN(NULL, lost[LDB_LOST_KERNEL + 1], .head = "of unknown kind",
+	       .form = COLUMN_ONLY_TABLE),
+	{ 0 }
+};
+#undef ROW
+
+#define ROW struct thread
+GET(get_start, i64, reader_ns(model_of(row)->reader, e->start))
+GET(get_end, i64, reader_ns(model_of(row)->reader, e->end))
+GET(get_share, text, text_share(e->seen, e->made, buf))
+GET(get_bad, u64, e->foreign + e->too_deep + e->disorder)
+
+static const struct column thread_columns[] = {
+	SAME(tid), SAME(name), SAME(made, .head = "made"), SAME(seen, .head = "seen"),
+	MADE(NULL, get_share, .head = "seen/made", .width = 8, .form = COLUMN_ONLY_TABLE),
+	SAME(below_threshold), MADE("start_ns", get_start), MADE("end_ns", get_end),
+	COLUMN("exited", has_exited), COLUMN("unwatched", is_unwatched), SAME(creator),
+	SAME(scans, .head = "scans"), SAME(invalid, .head = "moved"),
+	MADE(NULL, get_bad, .head = "bad", .form = COLUMN_ONLY_TABLE),
+	SAME(foreign), SAME(too_deep), SAME(disorder),
+	SAME(gap_ns, .head = "gaps", .width = 8), SAME(cost_ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct scanner
+static const struct column scanner_columns[] = {
+	SAME(rounds), SAME(looks), SAME(changes), SAME(scans), SAME(invalid), SAME(frames),
+	SAME(gaps), SAME(gap_ns), SAME(busy_ns), SAME(paused_ns), SAME(moving), SAME(cost_ns),
+	SAME(pages), SAME(handed), { 0 }
+};
+#undef ROW
+
+#define ROW struct ldb_row_meta
+static const struct column meta_columns[] = { SAME(key), SAME(value), { 0 } };
+#undef ROW
+
+#define ROW struct model
+GET(get_realtime, i64, reader_header(e->reader)->realtime_ns)
+GET(get_damaged, bool, reader_is_damaged(e->reader))
+GET(get_damage, text, reader_damage_text(e->reader, buf, TEXT_ROOM))
+GET(get_kernel, text, *e->kernel_events ? e->kernel_events : e->has_sched ? "yes" : "none")
+
+const struct column kernel_columns[] = {
+	MADE("kernel_events", get_kernel), SAME(kernel_why), SAME(kernel_err_ns), { 0 }
+};
+
+static struct rows metas(const struct row *row)
+{
+	const struct model *m = row->at;
+	const struct ldb_row_meta *metas;
+	size_t nr;
+
+	metas = reader_metas(m->reader, &nr);
+	return rows_of(metas, nr);
+}
+
+static const struct column recording_columns[] = {
+	SAME(duration_ns), MADE("realtime_ns", get_realtime), MADE("damaged", get_damaged),
+	MADE("damage", get_damage), NESTED_AT("meta", metas, meta_columns), { 0 }
+};
+
+FROM(scanners, rows_of(e->scanners, e->nr_scanners))
+
+const struct column made_columns[] = { SAME(made), SAME(seen), { 0 } };
+
+static const struct column made_more_columns[] = {
+	SELF(NULL, made_columns), SAME(below_threshold), { 0 }
+};
+
+static const struct column model_columns[] = {
+	SELF("lost", lost_columns), COLUMN("gaps", nr_gaps), SAME(gap_ns),
+	COLUMN("thread_gaps", nr_thread_gaps), SAME(thread_gap_ns),
+	COLUMN("unwatched_threads", nr_unwatched), COLUMN("bad_modules", nr_bad_modules),
+	SELF(NULL, kernel_columns), NESTED("threads", threads, nr_threads, thread_columns),
+	NESTED_AT("scanners", scanners, scanner_columns),
+	SELF("recording", recording_columns, .form = COLUMN_TALL), { 0 }
+};
+
+const struct column model_summary_columns[] = {
+	SELF(NULL, made_more_columns), SELF(NULL, model_columns), { 0 }
+};
+#undef ROW
+
+#define ROW struct stats
+static const struct column seen_columns[] = {
+	COLUMN("complete", count), SAME(open), SAME(resolution_ns),
+	COLUMN("seen_95pct_from_ns", seen_from_ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct render_summary
+FROM(stats, rows_one(e->stats))
+
+static const struct column summary_columns[] = {
+	PART_AT(NULL, model_rows, made_more_columns), PART_AT(NULL, stats, seen_columns),
+	PART_AT(NULL, model_rows, model_columns), { 0 }
+};
+#undef ROW
+
+/* What each report begins with */
+
+static void head_seen(const struct render *r, const struct model *m, const struct stats *stats)
+{
+	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+	fprintf(r->out, "Percentiles of observed invocations: %s seen of %s made (%s).\n",
+		units_count(m->seen, a), units_count(m->made, b),
+		text_share(m->seen, m->made, c));
+	if (m->below_threshold)
+		fprintf(r->out, "%s more were seen and too short to be written "
+			"(--func-threshold).\n", units_count(m->below_threshold, a));
+	if (stats && stats->seen_from_ns)
+		fprintf(r->out, "Below about %s, fewer than 95 %% are seen; resolution +-%s "
+			"(median).\n", units_duration(stats->seen_from_ns, a),
+			units_duration(stats->resolution_ns, b));
+}
+
+static void head_lost(const struct render *r, const struct model *m)
+{
+	const struct row row = { .at = m };
+	char a[UNITS_ROOM], b[UNITS_ROOM];
+	bool any = false;
+
+	fputs("Lost: ", r->out);
+	if (!m->nr_lost)
+		fputs("nothing", r->out);
+	else
+		text_style(r, TEXT_WARN);
+	for (const struct column *c = lost_columns; c->type; c++) {
+		uint64_t nr = column_value(c, &row, NULL).u64;
+
+		if (!c->head || !nr)
+			continue;
+		fprintf(r->out, "%s%" PRIu64 " records %s", any ? ", " : "", nr, c->head);
+		any = true;
+	}
+	if (m->nr_lost)
+		text_style(r, TEXT_PLAIN);
+	fprintf(r->out, ".  Threads not watched: %" PRIu64 ".\nGaps: %s in %" PRIu64
+		" (the scanner did not run), %s in %" PRIu64 " (of one thread).\n",
+		m->nr_unwatched, units_duration(m->gap_ns, a), m->nr_gaps,
+		units_duration(m->thread_gap_ns, b), m->nr_thread_gaps);
+	if (m->paused_ns)
+		fprintf(r->out, "The scanner had no core to itself and slept for %s: little is seen of short functions then.\n",
+			units_duration(m->paused_ns, a));
+}
+
+/* What looking has cost, of the time the threads were there. */
+static void head_budget(const struct render *r, const struct model *m)
+{
+	const char *budget = reader_meta(m->reader, "budget");
+	const struct thread *worst = NULL;
+	double most = 0, cost = 0, time = 0;
+	char name[TEXT_ROOM];
+
+	for (size_t i = 0; i < m->nr_threads; i++) {
+		const struct thread *t = &m->threads[i];
+		double lived = ticks_time_ns(m->reader, t->end) -
+			       (t->start > 0 ? ticks_time_ns(m->reader, t->start) : 0);
+
+		if (t->is_unwatched || lived <= 0)
+			continue;
+		cost += t->cost_ns;
+		time += lived;
+		if (t->cost_ns / lived > most) {
+			most = t->cost_ns / lived;
+			worst = t;
+		}
+	}
+	if (!worst || !budget)
+		return;
+	text_thread(worst->tid, worst, name);
+	fprintf(r->out, "Budget: %.20s of a thread's time; looking cost about %.1f %% of all threads', at most %.1f %% (of %s).\n",
+		budget, 100 * cost / time, 100 * most, name);
+}
+
+static void put_thread_seen(const struct render *r, const struct thread *t, unsigned *column)
+{
+	char name[TEXT_ROOM], text[TEXT_ROOM], a[UNITS_ROOM], b[UNITS_ROOM];
+	unsigned len;
+
+	text_thread(t->tid, t, name);
+	if (t->is_unwatched)
+		snprintf(text, sizeof(text), "%.100s not watched", name);
+	else
+		snprintf(text, sizeof(text), "%.100s %s/%s", name, units_count(t->seen, a),
+			 units_count(t->made, b));
+	len = strlen(text);
+	if (*column + 2 + len > r->width) {
+		fputs("\n  ", r->out);
+		*column = 2;
+	}
+	fprintf(r->out, "  %s", text);
+	*column += 2 + len;
+}
+
+static void head_threads(const struct render *r, const struct model *m)
+{
+	size_t nr = m->nr_threads < THREADS_SHOWN || r->is_verbose ? m->nr_threads : THREADS_SHOWN;
+	unsigned column = 18;
+
+	if (!m->nr_threads)
+		return;
+	fputs("Threads, seen/made:", r->out);
+	for (size_t i = 0; i < nr; i++)
+		put_thread_seen(r, &m->threads[i], &column);
+	if (nr < m->nr_threads)
+		fprintf(r->out, "  and %zu more (--summary)", m->nr_threads - nr);
+	fputc('\n', r->out);
+}
+
+/* What the recorder had to say. */
+static void head_warnings(const struct render *r, const struct model *m)
+{
+	size_t nr;
+	const struct ldb_row_meta *metas = reader_metas(m->reader, &nr);
+	char text[TEXT_ROOM];
+
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(metas[i].key, "warning"))
+			fprintf(r->out, "Warning: %s.\n", text_clean(metas[i].value, text));
+}
+
+void text_head(const struct render *r, const struct model *m, const struct stats *stats)
+{
+	const char *cmdline = reader_meta(m->reader, "cmdline"), *end = reader_meta(m->reader, "end");
+	char a[UNITS_ROOM], text[TEXT_ROOM];
+
+	text_style(r, TEXT_BOLD);
+	text_cell(r, cmdline && *cmdline ? cmdline : "a program", r->width > 60 ? r->width - 40 : 20,
+		  false);
+	text_style(r, TEXT_PLAIN);
+	fprintf(r->out, ": %s recorded, ended: ", units_duration(m->duration_ns, a));
+	text_cell(r, end && *end ? end : "not known", 20, false);
+	fputc('\n', r->out);
+	if (!m->is_kernel_only)
+		head_seen(r, m, stats);
+	head_lost(r, m);
+	if (!m->is_kernel_only)
+		head_budget(r, m);
+	text_kernel(m, text);
+	*text = 'K';
+	fprintf(r->out, "%s.\n", text);
+	head_warnings(r, m);
+	head_threads(r, m);
+	fputc('\n', r->out);
+}
+
+/* Summary */
+
+static void put_thread(const struct render *r, const struct thread *t)
+{
+	char name[TEXT_ROOM], fit[TEXT_ROOM];
+
+	text_cell(r, wrap_numbered(text_thread(t->tid, t, name), 24, fit), 24, true);
+	table_cells(r, thread_columns, t);
+	fprintf(r->out, "%s%s\n", t->is_unwatched ? " not watched" : "",
+		t->has_exited ? " exited" : "");
+}
+
+static void text_summary(const struct render *r, const void *report)
+{
+	const struct render_summary *s = report;
+	const struct model *m = s->model;
+	const struct ldb_row_meta *metas;
+	char text[TEXT_ROOM];
+	size_t nr;
+
+	text_head(r, m, s->stats);
+	text_style(r, TEXT_BOLD);
+	fprintf(r->out, "%-24s", "thread");
+	table_heads(r, thread_columns);
+	text_style(r, TEXT_PLAIN);
+	fputc('\n', r->out);
+	for (size_t i = 0; i < m->nr_threads; i++)
+		put_thread(r, &m->threads[i]);
+	fputc('\n', r->out);
+	metas = reader_metas(m->reader, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		text_cell(r, metas[i].key, 24, true);
+		fputc(' ', r->out);
+		fprintf(r->out, "%s\n", text_clean(metas[i].value, text));
+	}
+	if (m->nr_bad_modules)
+		fprintf(r->out, "%" PRIu64 " modules make no sense and were left out\n",
+			m->nr_bad_modules);
+	if (reader_is_damaged(m->reader))
+		fprintf(r->out, "%-24s %s\n", "damage",
+			reader_damage_text(m->reader, text, sizeof(text)));
+}
+
+const struct printer summary_printer = {
+	DOCUMENT_REPORT_SUMMARY, summary_columns, text_summary, TEXT_INDENT
+};

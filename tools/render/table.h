@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A relation as a table for people: the columns that have a head, where the screen is wide
+ * enough for them.  Keys in _ns are times, other numbers are counted in k, M, G.  What is
+ * behind the last column, a name mostly, is the caller's.
+ */
+#ifndef RENDER_TABLE_H
+#define RENDER_TABLE_H
+
+#include "cli/relation.h"
+#include "render/render.h"
+
+#define TABLE_WIDE	130	/* columns of the screen from which a row fits on one line */
+
+/* A blank before each, as before each cell. */
+void table_heads(const struct render *r, const struct column *columns);
+void table_cells(const struct render *r, const struct column *columns, const void *at);
+unsigned table_width(const struct render *r, const struct column *columns);
+
+/* " 12.3ms" */
+void table_ns(const struct render *r, int64_t ns);
+
+#endif

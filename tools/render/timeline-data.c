@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Timelines as JSON and CSV: where the time went, and all segments. */
+#include "cli/document.h"
+#include "facts/sched.h"
+#include "render/columns.h"
+#include "render/offcpu.h"
+#include "render/segment.h"
+#include "render/text.h"
+
+/* What the kernel said of a segment */
+
+#define ROW struct segment_occupant
+static const struct column occupant_columns[] = {
+	PART(NULL, who, party_columns), SAME(ns), { 0 }
+};
+#undef ROW
+
+#define ROW struct segment_sched
+static enum segment_kind kind_of(const struct row *row)
+{
+	return ((const struct segment *)row->in->at)->kind;
+}
+
+GET(get_state, text, sched_state_name(e->state))
+GET(get_cpu, cpu, e->cpu)
+GET(get_from_cpu, cpu, e->from_cpu)
+GET(get_to_cpu, cpu, e->to_cpu)
+GET(get_true, bool, true)
+FROM(preempted_by, party_rows(&e->preempted_by))
+FROM(waker, party_rows(&e->waker))
+WHEN(if_preempted, kind_of(row) == SEGMENT_PREEMPTED)
+WHEN(unless_preempted, !if_preempted(row))
+WHEN(if_for_cpu, kind_of(row) == SEGMENT_RUNNABLE || if_preempted(row))
+WHEN(unless_for_cpu, !if_for_cpu(row))
+WHEN(if_futex, e->has_futex)
+WHEN(if_lock_wait, kind_of(row) == SEGMENT_LOCK_WAIT)
+WHEN(if_throttled, if_preempted(row) && e->is_throttled)
+WHEN(if_lost, e->has_lost)
+
+static const struct column by_columns[] = {
+	PART_AT("preempted_by", preempted_by, party_columns, .form = COLUMN_OR_NULL), { 0 }
+};
+
+static const struct column waker_columns[] = {
+	PART_AT("waker", waker, party_columns, .form = COLUMN_OR_NULL), { 0 }
+};
+
+static const struct column occupants_columns[] = {
+	NESTED("occupants", occupants, nr_occupants, occupant_columns), { 0 }
+};
+
+static const struct column sched_columns[] = {
+	SELF(NULL, by_columns, .when = if_preempted),
+	SELF(NULL, waker_columns, .when = unless_preempted),
+	MADE("state", get_state, .when = unless_for_cpu), MADE("cpu", get_cpu),
+	MADE("from_cpu", get_from_cpu), MADE("to_cpu", get_to_cpu),
+	HEX("futex", futex, .when = if_futex),
+	COLUMN("futex_woken", is_futex_woken, .when = if_futex),
+	SAME(asleep_ns, .when = if_lock_wait), MADE("throttled", get_true, .when = if_throttled),
+	MADE("events_lost", get_true, .when = if_lost),
+	SELF(NULL, occupants_columns, .when = if_for_cpu), { 0 }
+};
+#undef ROW
+
+/* Segments */
+
+#define ROW struct segment
+static const struct timeline *timeline_of(const struct row *row)
+{
+	return ((const struct render_timeline *)row->in->at)->timeline;
+}
+
+/* Who had the CPU, or woke it: of a task its number and its name. */
+static const struct party *task_of(const struct segment *s)
+{
+	const struct party *p = offcpu_party(s);
+
+	return p && p->kind == PARTY_TASK ? p : NULL;
+}
+
+GET(get_req, u64, timeline_of(row)->req)
+GET(get_thread, text, model_thread_name(e->thread))
+GET(get_kind, text, segment_kind_name(e->kind))
+GET(get_name, text, segment_name(e, buf))
+GET(get_file, text, segment_place(e).file)
+GET(get_line, u64, segment_place(e).line)
+GET(get_lock_kind, text, lock_kind_name(e->lock_kind))
+GET(get_segment_true, bool, true)
+GET(get_by_tid, u64, task_of(e)->tid)
+GET(get_by_name, text, offcpu_party(e) ? party_cell(offcpu_party(e)) : "")
+GET(get_by_pid, u64, task_of(e)->pid)
+GET(get_csv_state, text, e->sched ? sched_state_name(e->sched->state) : "")
+GET(get_csv_cpu, cpu, e->sched ? e->sched->cpu : CPU_UNKNOWN)
+GET(get_csv_from, cpu, e->sched ? e->sched->from_cpu : CPU_UNKNOWN)
+GET(get_csv_to, cpu, e->sched ? e->sched->to_cpu : CPU_UNKNOWN)
+FROM(sched, rows_one(e->sched))
+WHEN(if_func, e->func)
+WHEN(if_hold, e->kind == SEGMENT_LOCK_HOLD)
+WHEN(if_wait, e->kind == SEGMENT_LOCK_WAIT || e->kind == SEGMENT_FUTEX_WAIT)
+WHEN(if_lock, if_hold(row) || if_wait(row))
+WHEN(if_caller, e->func || if_lock(row) || e->sched)
+WHEN(if_level, if_lock(row) || (e->sched && e->level))
+WHEN(if_queue, e->kind == SEGMENT_QUEUE)
+WHEN(if_blocks, e->blocks_req)
+WHEN(if_truncated, e->is_truncated)
+WHEN(if_clipped, e->is_clipped)
+WHEN(if_address, e->lock)
+WHEN(if_task, task_of(e))
+
+static const struct column csv_columns[] = {
+	SAME(depth), SAME(resolution_ns), HEX("lock", lock, .when = if_address), SAME(owner),
+	SAME(blocks_req), COLUMN("truncated", is_truncated),
+	MADE("by_tid", get_by_tid, .when = if_task), MADE("by_name", get_by_name),
+	MADE("by_pid", get_by_pid, .when = if_task), MADE("state", get_csv_state),
+	MADE("cpu", get_csv_cpu), MADE("from_cpu", get_csv_from), MADE("to_cpu", get_csv_to), { 0 }
+};
+
+static const struct column json_columns[] = {
+	SAME(resolution_ns), SAME(depth), VIA("caller", site, function, .when = if_caller),
+	VIA("call_file", site, file, .when = if_func),
+	VIA("call_line", site, line, .when = if_func),
+	VIA("func_file", func, func_file, .when = if_func),
+	VIA("func_line", func, func_line, .when = if_func), HEX("lock", lock, .when = if_lock),
+	MADE("lock_kind", get_lock_kind, .when = if_lock), SAME(level, .when = if_level),
+	SAME(owner, .when = if_wait), COLUMN("failed", has_failed, .when = if_wait),
+	COLUMN("inferred", is_inferred, .when = if_hold), PART_AT(NULL, sched, sched_columns),
+	HEX("queue", lock, .when = if_queue), SAME(to_tid, .when = if_queue),
+	MADE("blocks_req", get_req, .when = if_blocks),
+	MADE("truncated", get_segment_true, .when = if_truncated),
+	SAME(full_start_ns, .when = if_clipped), SAME(full_end_ns, .when = if_clipped), { 0 }
+};
+
+static const struct column segment_columns[] = {
+	MADE("req", get_req, .form = COLUMN_ONLY_CSV), SAME(tid), MADE("thread", get_thread),
+	MADE("kind", get_kind), SAME(start_ns), SAME(end_ns), MADE("name", get_name),
+	VIA("caller", site, function, .form = COLUMN_ONLY_CSV), MADE("file", get_file),
+	MADE("line", get_line), SELF(NULL, csv_columns, .form = COLUMN_ONLY_CSV),
+	SELF(NULL, json_columns, .form = COLUMN_ONLY_JSON), { 0 }
+};
+#undef ROW
+
+/* Causes */
+
+#define ROW struct timeline_link
+GET(get_wait_kind, text, segment_kind_name(e->wait->kind))
+GET(get_wait_name, text, segment_name(e->wait, buf))
+GET(get_wait_ns, i64, e->wait->end_ns - e->wait->start_ns)
+GET(get_holder_thread, text, model_thread_name(e->hold->thread))
+GET(get_holder_function, text, e->func->func->function)
+GET(get_holder_off, text, segment_kind_name(e->off->kind))
+FROM(holder_off_by, rows_one(e->off ? offcpu_party(e->off) : NULL))
+WHEN(if_holder_func, e->func)
+WHEN(if_holder_off, e->off)
+
+static const struct column link_columns[] = {
+	VIA("tid", wait, tid), MADE("kind", get_wait_kind), MADE("name", get_wait_name),
+	MADE("wait_ns", get_wait_ns), VIA("holder", hold, tid),
+	MADE("holder_thread", get_holder_thread),
+	MADE("holder_function", get_holder_function, .when = if_holder_func),
+	MADE("holder_off_cpu", get_holder_off, .when = if_holder_off),
+	COLUMN("holder_off_cpu_ns", off_ns, .when = if_holder_off),
+	PART_AT("holder_off_cpu_by", holder_off_by, party_columns), { 0 }
+};
+#undef ROW
+
+#define ROW struct timeline_cause
+/* Time outside of all observed functions. */
+WHEN(if_other, e->kind == SEGMENT_REQUEST)
+GET(get_cause_kind, text, if_other(row) ? "other" : segment_kind_name(e->kind))
+GET(get_cause_name, text, e->wait ? segment_name(e->wait, buf) : e->func->function)
+GET(get_cause_file, text, segment_place(e->wait).file)
+GET(get_cause_line, u64, segment_place(e->wait).line)
+GET(get_hold_thread, text, model_thread_name(e->hold->thread))
+GET(get_hold_function, text, e->hold_func->func->function)
+GET(get_hold_off, text, segment_kind_name(e->hold_off->kind))
+GET(get_off_caller, text, e->off->site ? e->off->site->function : "")
+GET(get_off_state, text, sched_state_name(e->off->sched->state))
+GET(get_by_function, text, e->waker_func->func->function)
+FROM(hold_off_by, rows_one(e->hold_off ? offcpu_party(e->hold_off) : NULL))
+FROM(links, rows_of(e->links, e->nr_links))
+FROM(culprit, party_rows(&e->culprit))
+WHEN(if_name, e->func || e->wait)
+WHEN(if_cause_func, e->func)
+WHEN(if_cause_wait, e->wait)
+WHEN(if_cause_hold, e->hold)
+WHEN(if_hold_func, e->hold_func)
+WHEN(if_hold_off, e->hold_off)
+WHEN(if_off, e->off)
+WHEN(if_waker_func, e->waker_func)
+
+static const struct column off_columns[] = {
+	MADE("caller", get_off_caller), MADE("state", get_off_state),
+	PART_AT("by", culprit, party_columns, .form = COLUMN_OR_NULL), COLUMN("by_ns", culprit_ns),
+	MADE("by_function", get_by_function, .when = if_waker_func), SAME(resolution_ns), { 0 }
+};
+
+static const struct column cause_columns[] = {
+	MADE("kind", get_cause_kind), COLUMN("total_ns", ns), COLUMN("count", nr),
+	COLUMN("not_watched_ns", unwatched_ns, .when = if_other),
+	MADE("name", get_cause_name, .when = if_name), SAME(resolution_ns, .when = if_cause_func),
+	MADE("file", get_cause_file, .when = if_cause_wait),
+	MADE("line", get_cause_line, .when = if_cause_wait),
+	VIA("holder", hold, tid, .when = if_cause_hold),
+	MADE("holder_thread", get_hold_thread, .when = if_cause_hold),
+	MADE("holder_function", get_hold_function, .when = if_hold_func),
+	MADE("holder_off_cpu", get_hold_off, .when = if_hold_off),
+	COLUMN("holder_off_cpu_ns", hold_off_ns, .when = if_hold_off),
+	PART_AT("holder_off_cpu_by", hold_off_by, party_columns),
+	NESTED_AT("chain", links, link_columns, .form = COLUMN_IF_ANY),
+	SELF(NULL, off_columns, .when = if_off), { 0 }
+};
+#undef ROW
+
+/* Timelines */
+
+#define ROW struct timeline_migration
+GET(get_migrated, text, model_thread_name(e->thread))
+GET(get_migration_req, u64, ((const struct timeline *)row->in->at)->req)
+WHEN(if_migration_blocks, e->blocks_req)
+
+static const struct column migration_columns[] = {
+	SAME(tid), MADE("thread", get_migrated), SAME(at_ns), SAME(from_cpu), SAME(to_cpu),
+	MADE("blocks_req", get_migration_req, .when = if_migration_blocks), { 0 }
+};
+#undef ROW
+
+#define ROW struct timeline
+static const struct column off_cpu_columns[] = {
+	SAME(runnable_ns), SAME(preempted_ns), SAME(blocked_ns), SAME(futex_wait_ns),
+	NESTED("migrations", migrations, nr_migrations, migration_columns), { 0 }
+};
+
+static const struct column causes_columns[] = {
+	NESTED("causes", causes, nr_causes, cause_columns), { 0 }
+};
+#undef ROW
+
+#define ROW struct render_timeline
+FROM(timeline, rows_one(e->timeline))
+FROM(segments, rows_of(e->timeline->segments, e->timeline->nr_segments))
+WHEN(if_p50, e->p50_ns >= 0)
+WHEN(if_sched, e->model->has_sched)
+
+static const struct column timeline_columns[] = {
+	VIA("req", timeline, req), VIA("class", timeline, class),
+	VIA("start_ns", timeline, start_ns), VIA("end_ns", timeline, end_ns),
+	VIA("latency_ns", timeline, latency_ns), SAME(p50_ns, .when = if_p50),
+	VIA("complete", timeline, is_complete), VIA("lost_handoff", timeline, has_lost_handoff),
+	COLUMN("occurrences", nr_occurrences), SAME(nth),
+	VIA("lock_wait_ns", timeline, lock_wait_ns), VIA("queue_ns", timeline, queue_ns),
+	VIA("left_out_below_ns", timeline, left_out_ns), PART_AT(NULL, model_rows, made_columns),
+	PART_AT("lost", model_rows, lost_columns), PART_AT(NULL, model_rows, kernel_columns),
+	PART_AT(NULL, timeline, off_cpu_columns, .when = if_sched), PART(NULL, hits, hits_columns),
+	PART_AT(NULL, timeline, causes_columns), NESTED_AT("segments", segments, segment_columns),
+	{ 0 }
+};
+
+static const struct column csv_timeline_columns[] = {
+	NESTED_AT("segments", segments, segment_columns, .form = COLUMN_SPREAD), { 0 }
+};
+#undef ROW
+
+void json_timelines(const struct render *r, const struct render_timeline *t, size_t nr,
+		    bool is_array)
+{
+	struct json j;
+
+	json_init(&j, r->out);
+	if (is_array)
+		json_array_begin(&j, NULL);
+	for (size_t i = 0; i < nr; i++) {
+		document_begin(&j, DOCUMENT_TIMELINE);
+		relation_json(&j, timeline_columns, &t[i]);
+		json_object_end(&j);
+	}
+	if (is_array)
+		json_array_end(&j);
+	json_end(&j);
+}
+
+struct timelines {
+	const struct render_timeline *at;
+	size_t nr;
+};
+
+void csv_timeline(const struct render *r, const struct render_timeline *t, size_t nr)
+{
+#define ROW struct timelines
+	static const struct column columns[] = {
+		NESTED(NULL, at, nr, csv_timeline_columns, .form = COLUMN_SPREAD), { 0 }
+	};
+#undef ROW
+
+	relation_csv(r->out, columns, &(struct timelines){ t, nr });
+}
