@@ -19,6 +19,10 @@
 # up: most judge what a live scanner saw.  When it fails, it is run once more at the end, with nothing
 # beside it, and that counts; both are shown.
 #
+# All others run first, LDB_TEST_JOBS at a time (default: as many as there are CPUs); the
+# guests' are among them.  Each is a run.sh of its own: it prints when it is done, and leaves
+# its counts.  What is timed then runs one after the other, with nothing beside it.
+#
 # Output: one line per test file, failures in full, and last
 # "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
 # Exit status 1 when anything failed, a plan was not met, or nothing ran.
@@ -28,22 +32,26 @@ BUILD=${BUILD:-$TOP/build}
 export TOP BUILD
 LOG=$BUILD/tests/log
 mkdir -p "$LOG"
+jobs=${LDB_TEST_JOBS:-$(nproc)}
 # The plugin's matrix runs each program under the scanner too.
 LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
 export LDB_MATRIX_RECORD
 # What tests need and do not have is fetched before (scripts/fetch.sh), never by them.
 LDB_NO_FETCH=1
 export LDB_NO_FETCH
+
+build()	# part target: with as many jobs as make was told, or as there are CPUs
+{
+	make_jobs=-j$jobs
+	case " ${MAKEFLAGS:-}" in *\ -j* | *jobserver*) make_jobs= ;; esac
+	${MAKE:-make} $make_jobs --no-print-directory -C "$TOP/tests/$1" "$2" >"$LOG/$1-build.log" 2>&1
+}
+
 # It looks at each recording: see lib/engine.sh.
-if ${MAKE:-make} -s --no-print-directory -C "$TOP/tests/oracle" oracle >"$LOG/oracle-build.log" 2>&1; then
+if [ "${1:-}" != --one ] && build oracle oracle; then
 	LDB_ORACLE_BUILT=1
 	export LDB_ORACLE_BUILT
 fi
-# And each JSON document that the tools print is kept, for scripts/check-json.sh: see json/bin/keep.
-LDB_JSON=$(mktemp -d "$BUILD/tests/json.XXXXXX")
-export LDB_JSON
-trap 'rm -rf "$LDB_JSON"' EXIT
-trap 'exit 130' INT TERM HUP
 limit=${LDB_TEST_TIMEOUT:-240}
 driver_limit=${LDB_DRIVER_TIMEOUT:-480}
 passed=0
@@ -115,52 +123,119 @@ run_one()	# name limit cmd...
 run_script()	# path
 {
 	timed=
-	case $1 in
-	*/e2e/* | */browser/*) timed=1 ;;
-	*) ! grep -q '^# Timed: ' "$1" || timed=1 ;;
-	esac
+	! is_timed "$1" || timed=1
 	run_one "$name" "$limit" sh "$1"
 	timed=
 	[ "$verdict" != AGAIN ] || again="$again $1"
 }
 
-run_file()	# path
+run_file()	# path [timed | others: of the guests' scripts]
 {
 	name=${1#"$TOP"/tests/}
-	name=${name#"$BUILD"/tests/}
+	name=${name#"$BUILD"/tests/}${2:+-$2}
 	case $1 in
-	*/kmod/run.sh)	run_one "$name" "${LDB_DRIVER_TIMEOUT:-2400}" sh "$1" ${quick:+quick} ;;
+	*/kmod/run.sh)	run_one "$name" "${LDB_DRIVER_TIMEOUT:-2400}" sh "$1" ${2:+-t "$2"} ${quick:+quick} ;;
 	*/run.sh)	run_one "$name" "$driver_limit" sh "$1" ${quick:+quick} ;;
 	*.t)		run_script "$1" ;;
 	*)		run_one "$name" "$limit" "$1" ;;
 	esac
 }
 
-run_part()
+is_timed()	# path
 {
-	if [ -f "$TOP/tests/$1/Makefile" ]; then
-		if ! ${MAKE:-make} --no-print-directory -C "$TOP/tests/$1" all >"$LOG/$1-build.log" 2>&1; then
-			failed=$((failed + 1))
-			echo "FAIL $1: its programs do not build"
-			tail -n 20 "$LOG/$1-build.log" | sed 's/^/  | /'
+	case $1 in
+	*/e2e/* | */browser/*) return 0 ;;
+	*.t) grep -q '^# Timed: ' "$1" ;;
+	*) return 1 ;;
+	esac
+}
+
+# A line for each file, in the list of what is timed or of the others.
+add_file()	# path
+{
+	case $quick$1 in
+	*/kmod/run.sh)
+		if [ -z "$quick" ]; then
+			echo "$1 others" >>"$lists/first"
+			echo "$1 timed" >>"$lists/timed"
+		else
+			echo "$1" >>"$lists/first"
 		fi
+		;;
+	# It runs long, two jobs at a time: what is shorter is beside its end.
+	*/plugin/run.sh) echo "$1" >>"$lists/first" ;;
+	*)	if is_timed "$1"; then
+			echo "$1" >>"$lists/timed"
+		else
+			echo "$1" >>"$lists/others"
+		fi
+		;;
+	esac
+}
+
+add_part()
+{
+	if [ -f "$TOP/tests/$1/Makefile" ] && ! build "$1" all; then
+		failed=$((failed + 1))
+		echo "FAIL $1: its programs do not build"
+		tail -n 20 "$LOG/$1-build.log" | sed 's/^/  | /'
 	fi
 	# With a driver of its own, a part decides itself what it runs.
 	if [ -f "$TOP/tests/$1/run.sh" ]; then
-		run_file "$TOP/tests/$1/run.sh"
+		add_file "$TOP/tests/$1/run.sh"
 	else
 		for file in "$BUILD/tests/$1"/*; do
 			[ -f "$file" ] && [ -x "$file" ] || continue
 			case $file in *.so | *.o | *.d) continue ;; esac
-			run_file "$file"
+			add_file "$file"
 		done
 	fi
 	for file in "$TOP/tests/$1"/*.t; do
 		# Exports read what the reports do, and take a third of the time.
 		case $quick/$file in 1/*/tools/export-*.t | 1/*/tools/width.t) continue ;; esac
-		[ -f "$file" ] && run_file "$file"
+		[ ! -f "$file" ] || add_file "$file"
 	done
 }
+
+# One of the files that run beside others: prints at once, and leaves its counts.
+if [ "${1:-}" = --one ]; then
+	quick=${LDB_TEST_QUICK:-}
+	said=$(mktemp "$LDB_TEST_COUNTS/said.XXXXXX")
+	run_file "$2" "${3:-}" >"$said"
+	flock "$LDB_TEST_COUNTS/lock" cat "$said"
+	echo "$passed $failed $skipped" >"$LDB_TEST_COUNTS/counts.${said##*.}"
+	exit 0
+fi
+
+run_beside()	# FILE with lines "PATH [ARGUMENT]"
+{
+	LDB_TEST_COUNTS=$lists
+	LDB_TEST_QUICK=$quick
+	export LDB_TEST_COUNTS LDB_TEST_QUICK
+	xargs -r -P "$jobs" -L 1 sh "$TOP/tests/run.sh" --one <"$1"
+	nr_done=0
+	for counts in "$lists"/counts.*; do
+		[ -f "$counts" ] || continue
+		read -r one_passed one_failed one_skipped <"$counts"
+		passed=$((passed + one_passed))
+		failed=$((failed + one_failed))
+		skipped=$((skipped + one_skipped))
+		nr_done=$((nr_done + 1))
+	done
+	nr_lost=$(($(wc -l <"$1") - nr_done))
+	if [ "$nr_lost" -ne 0 ]; then
+		echo "FAIL $nr_lost of the files above came to no result"
+		failed=$((failed + 1))
+	fi
+}
+
+# Each JSON document that the tools print is kept, for scripts/check-json.sh: see json/bin/keep.
+LDB_JSON=$(mktemp -d "$BUILD/tests/json.XXXXXX")
+export LDB_JSON
+lists=$(mktemp -d "$BUILD/tests/lists.XXXXXX")
+trap 'rm -rf "$LDB_JSON" "$lists"' EXIT
+trap 'exit 130' INT TERM HUP
+: >"$lists/first" >"$lists/others" >"$lists/timed"
 
 parts=
 quick=
@@ -185,11 +260,16 @@ fi
 
 for part in $parts; do
 	if [ -f "$part" ]; then
-		run_file "$(cd "$(dirname "$part")" && pwd)/$(basename "$part")"
+		add_file "$(cd "$(dirname "$part")" && pwd)/$(basename "$part")"
 	else
-		run_part "$part"
+		add_part "$part"
 	fi
 done
+cat "$lists/others" >>"$lists/first"
+run_beside "$lists/first"
+while read -r file which; do
+	run_file "$file" "$which"
+done <"$lists/timed"
 
 # Once each, one at a time; what they left behind the first time is not counted.
 if [ -n "$again" ]; then

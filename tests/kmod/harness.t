@@ -90,6 +90,8 @@ ok "all in both, when asked for all" \
 	test "$(for test in $tests; do for kernel in $kernels; do echo "$test $kernel"; done; done)" = "$(cat all.runs)"
 ok "what looks at the module itself always does" \
 	test "$(grep -c -e '^kmod-' -e '^truth' -e '^both' default.runs)" -eq $(($(echo "$kernels" | wc -l) * $(echo "$tests" | grep -c -e '^kmod-' -e '^truth' -e '^both')))
+ok "those with a time and those without are all of them" \
+	test "$({ runs -t timed; runs -t others; } | sort)" = "$(cat default.runs)"
 diag "in one: $(cut -d' ' -f1 default.runs | uniq -u | tr '\n' ' ')"
 
 if [ "${LDB_KMOD_HARNESS:-}" = debug ]; then

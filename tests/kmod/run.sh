@@ -3,11 +3,13 @@
 # The kernel module's tests: boots Debian kernels, runs what is in guest/ and
 # programs/ in each, prints TAP.  Part of make check.
 #
-#	tests/kmod/run.sh [-ajn] [-k KERNEL]... [-o FILE] [TEST]...
+#	tests/kmod/run.sh [-ajn] [-t WHICH] [-k KERNEL]... [-o FILE] [TEST]...
 #
 #	-a	all tests in all kernels, as LDB_KMOD_ALL=1 (make check-kmod)
 #	-j	their guests side by side, as LDB_KMOD_JOBS=1: where CPUs are to spare
 #	-n	only says what would run: a line for each kernel
+#	-t	timed: only scripts with a line "# Timed: WHY", others: only those without;
+#		tests/run.sh lets the latter run beside other tests
 #	-k	6.1, 6.12 (default: those of kernels.sh list), kasan or kcsan
 #	-o	keeps what the guests printed, unchanged
 #
@@ -31,13 +33,15 @@ keep=
 all=${LDB_KMOD_ALL:-}
 jobs=${LDB_KMOD_JOBS:-}
 list=
-while getopts ajnk:o: option; do
+which=
+while getopts ajnk:o:t: option; do
 	case $option in
 	a) all=1 ;;
 	j) jobs=1 ;;
 	n) list=1 ;;
 	k) kernels="$kernels $OPTARG" ;;
 	o) keep=$OPTARG ;;
+	t) which=$OPTARG ;;
 	*) exit 2 ;;
 	esac
 done
@@ -97,8 +101,13 @@ default_tests()	# kernel
 		*" $1:${file##*/} "*) ;;
 		*":${file##*/} "*) [ -z "$default" ] || continue ;;
 		esac
+		case $which in
+		timed) grep -q '^# Timed: ' "$file" || continue ;;
+		others) ! grep -q '^# Timed: ' "$file" || continue ;;
+		esac
 		echo "${file##*/}"
 	done
+	[ "$which" != timed ] || return 0
 	for file in "$KMOD/programs"/kmod-*.c; do
 		[ ! -f "$file" ] || basename "$file" .c
 	done
@@ -247,7 +256,7 @@ report_guest()	# kernel
 		"$own/out" >"$own/tap"
 	next=$(($(sed -n 's/^@@ total //p' "$own/tap") + 1))
 	! grep -q '^not ok' "$own/tap" || failed=1
-	[ ! -d "${LDB_JSON:-}" ] || sed -n 's/^# json //p' "$own/tap" >"$LDB_JSON/$kernel"
+	[ ! -d "${LDB_JSON:-}" ] || sed -n 's/^# json //p' "$own/tap" >"$LDB_JSON/$kernel${which:+-$which}"
 	sed '/^@@ total/d; /^# json /d' "$own/tap"
 	if [ "$status" -eq 0 ]; then
 		result ok "$kernel: the guest ended well"
@@ -289,7 +298,7 @@ if ! ${MAKE:-make} --no-print-directory -C "$programs" all BUILD="$BUILD" >"$wor
 	exit 1
 fi
 make_tree || die "cannot make the guests' tree"
-[ -z "$default" ] || echo "# in one kernel, being the same in both: $one_kernel (make check-kmod: in both)"
+[ -z "$default" ] || [ "$which" = timed ] || echo "# in one kernel, being the same in both: $one_kernel (make check-kmod: in both)"
 for kernel in ${kernels:-$here}; do
 	prepare_guest "$kernel" "$@" || continue
 	run_guest &

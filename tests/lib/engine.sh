@@ -47,8 +47,9 @@ status=0
 WORK=$(mktemp -d "${TMPDIR:-/tmp}/ldb-test.XXXXXX") || exit 1
 TMPDIR=$WORK
 LDB_ORACLE=$WORK/.oracle
+LDB_JSON_LATER=$WORK/.json
 mkdir "$LDB_ORACLE"
-export TMPDIR LDB_ORACLE
+export TMPDIR LDB_ORACLE LDB_JSON_LATER
 # shellcheck source=tests/lib/oracle.sh
 . "$TOP/tests/lib/oracle.sh"
 cleanup_cmds=
@@ -77,11 +78,11 @@ cd "$WORK" || exit 1
 # What ldb-top has written by now: see json/bin/keep.
 keep_json()
 {
-	[ -s "${LDB_JSON:-}/later" ] || return 0
+	[ -n "${LDB_JSON:-}" ] && [ -s "$LDB_JSON_LATER" ] || return 0
 	while read -r json_file; do
 		[ ! -f "$json_file" ] || cp "$json_file" "$(mktemp "$LDB_JSON/json.XXXXXX")"
-	done <"$LDB_JSON/later"
-	rm "$LDB_JSON/later"
+	done <"$LDB_JSON_LATER"
+	rm "$LDB_JSON_LATER"
 }
 
 diag()

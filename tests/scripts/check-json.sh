@@ -14,8 +14,6 @@ case ${1:-} in
 all) set -- --unseen "$TOP/tests/json/unseen.txt" ;;
 *) set -- ;;
 esac
-# A list of files, which engine.sh has copied.
-rm -f "${LDB_JSON:?}/later"
 json_check "$@" "$LDB_JSON" >said 2>&1
 status=$?
 diag "$(sed 's/^# //' said | head -n 60)"
