@@ -150,9 +150,8 @@ static unsigned list_deaf(const struct kernel_source *s, char *list, size_t size
 	return nr;
 }
 
-typedef struct kernel_source *open_fn(struct recording *r, char *why, size_t size);
-
-static void open_source(struct recording *r, enum kernel_choice which, open_fn *open)
+static void open_source(struct recording *r, enum kernel_choice which,
+			struct kernel_source *(*open)(struct recording *r, char *why, size_t size))
 {
 	char why[256], cpus[512];
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "cli/foreign.h"
 #include "record/modules.h"
 #include "record/proc.h"
@@ -29,7 +30,7 @@ struct modules {
 	uint64_t t0;
 	int pid;
 	struct module **all;
-	size_t nr;
+	size_t nr, room;
 };
 
 struct modules *modules_alloc(struct writer *w, uint64_t t0, int pid)
@@ -101,14 +102,10 @@ static void file_build_id(int fd, char *buf)
 
 static struct module *add(struct modules *m)
 {
-	struct module **grown, *new;
+	struct module *new;
 
-	if (m->nr == MODULES_MAX)
+	if (m->nr == MODULES_MAX || !array_room(&m->all, &m->room, m->nr, sizeof(*m->all)))
 		return NULL;
-	grown = realloc(m->all, (m->nr + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	m->all = grown;
 	new = calloc(1, sizeof(*new));
 	if (new)
 		m->all[m->nr++] = new;

@@ -316,21 +316,13 @@ static void tell_live(struct recording *r, const struct threads_total *now, cons
 }
 
 /* Nobody keeps what was written before: so it is written again. */
-void output_live(struct recording *r)
+static void write_anew(struct recording *r)
 {
-	struct threads_total now;
-
-	threads_look(r->threads);
-	write_losses(r);
-	write_clock(r);
-	writer_flush(r->writer);
 	r->o->live->anew(r->o->live->arg);
 	threads_write(r->threads, recording_tick(r, clock_now(r->clock_id)));
 	modules_write(r->modules);
 	write_scans(r);
 	writer_flush(r->writer);
-	now = threads_now(r->threads);
-	tell_live(r, &now, NULL);
 }
 
 void output_second(struct recording *r)
@@ -341,6 +333,16 @@ void output_second(struct recording *r)
 	writer_flush(r->writer);
 	r->bytes = writer_bytes(r->writer);
 	r->disk_lost = writer_lost_rows(r->writer);
+}
+
+void output_live(struct recording *r)
+{
+	struct threads_total now;
+
+	output_second(r);
+	write_anew(r);
+	now = threads_now(r->threads);
+	tell_live(r, &now, NULL);
 }
 
 const char *output_must_stop(struct recording *r, const char **end)
@@ -398,11 +400,7 @@ void output_close(struct recording *r)
 	writer_flush(r->writer);
 	r->disk_lost = writer_lost_rows(r->writer);
 	if (r->o->live) {
-		r->o->live->anew(r->o->live->arg);
-		threads_write(r->threads, recording_tick(r, clock_now(r->clock_id)));
-		modules_write(r->modules);
-		write_scans(r);
-		writer_flush(r->writer);
+		write_anew(r);
 		r->released_tick = recording_tick(r, clock_now(r->clock_id));
 		tell_live(r, &r->threads_total, r->end);
 	}

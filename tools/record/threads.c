@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ldb/abi.h>
+#include "base/array.h"
 #include "record/order.h"
 #include "record/threads.h"
 
-#define UNBORN_STEP	64
 #define UNBORN_MAX	65536	/* births that were lost must not pile up */
 
 struct known {
@@ -40,7 +40,7 @@ struct threads {
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
 	struct unborn *unborn;
-	size_t nr_unborn;
+	size_t nr_unborn, room_unborn;
 	struct threads_total total;
 	struct ldb_stack copy;	/* write_running() */
 };
@@ -132,13 +132,9 @@ static void keep_unborn(struct threads *t, const struct known *k)
 {
 	struct unborn *u;
 
-	if (t->nr_unborn % UNBORN_STEP == 0) {
-		u = t->nr_unborn < UNBORN_MAX ?
-			realloc(t->unborn, (t->nr_unborn + UNBORN_STEP) * sizeof(*u)) : NULL;
-		if (!u)
-			return;
-		t->unborn = u;
-	}
+	if (t->nr_unborn == UNBORN_MAX ||
+	    !array_room(&t->unborn, &t->room_unborn, t->nr_unborn, sizeof(*u)))
+		return;
 	u = &t->unborn[t->nr_unborn++];
 	u->row = k->row;
 	memcpy(u->name, k->name, sizeof(u->name));
@@ -248,6 +244,18 @@ struct threads_total threads_now(const struct threads *t)
 	return all;
 }
 
+/* Of a thread that no page tells of: without counters. */
+static void write_birth(struct threads *t, const struct pack_birth *b, uint32_t flags, int64_t end)
+{
+	struct ldb_row_thread row = {
+		.tid = b->tid, .flags = flags, .start = b->tick, .end = end,
+		.start_routine = b->start_routine, .creator = b->creator, .name = "",
+	};
+
+	writer_add_thread(t->w, &row);
+	t->total.nr_threads++;
+}
+
 static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 {
 	struct threads *t = arg;
@@ -259,15 +267,9 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 	if (t->known[slot].tid == tid) {
 		finish(t, &t->known[slot], tick, true);
 	} else if (b && !b->has_page && !is_unborn(t, tid, b->tick)) {
-		/* Its page was used again before anybody looked: no counters. */
-		struct ldb_row_thread row = {
-			.tid = tid, .flags = LDB_THREAD_F_EXITED, .start = b->tick, .end = tick,
-			.start_routine = b->start_routine, .creator = b->creator, .name = "",
-		};
-
+		/* Its page was used again before anybody looked. */
 		b->has_page = true;
-		writer_add_thread(t->w, &row);
-		t->total.nr_threads++;
+		write_birth(t, b, LDB_THREAD_F_EXITED, tick);
 	}
 }
 
@@ -386,17 +388,6 @@ void threads_write(struct threads *t, int64_t end)
 	}
 }
 
-static void write_unwatched(struct threads *t, const struct pack_birth *b, int64_t end)
-{
-	struct ldb_row_thread row = {
-		.tid = b->tid, .flags = LDB_THREAD_F_UNWATCHED, .start = b->tick, .end = end,
-		.start_routine = b->start_routine, .creator = b->creator, .name = "",
-	};
-
-	writer_add_thread(t->w, &row);
-	t->total.nr_threads++;
-}
-
 void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 {
 	struct pack_birth *b;
@@ -412,6 +403,6 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 	finish_unborn(t);
 	while ((b = pack_birth_next(t->pack, &i)))
 		if (!b->has_page)
-			write_unwatched(t, b, end);
+			write_birth(t, b, LDB_THREAD_F_UNWATCHED, end);
 	*total = t->total;
 }

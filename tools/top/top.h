@@ -83,7 +83,7 @@ struct view {
 	const struct stats_entry **rows; /* of stats that have ended, sorted */
 	size_t nr_rows;
 	struct view_running *running;	/* longest first */
-	size_t nr_running;
+	size_t nr_running, room_running;
 	struct locks locks;
 	struct requests requests;
 	struct timeline *timelines;	/* of requests.lives */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/sort.h"
 #include "facts/ticks.h"
 #include "top/top.h"
@@ -57,11 +58,9 @@ static int add_running(void *arg, const struct reader_rows *rows)
 		if (!(f->flags & LDB_FUNC_F_OPEN))
 			continue;
 		if (!r || r->tid != f->tid) {
-			r = reallocarray(v->running, v->nr_running + 1, sizeof(*r));
-			if (!r)
+			if (!array_room(&v->running, &v->room_running, v->nr_running, sizeof(*r)))
 				return -ENOMEM;
-			v->running = r;
-			r += v->nr_running++;
+			r = &v->running[v->nr_running++];
 		}
 		*r = (struct view_running){
 			.tid = f->tid, .thread = model_thread(v->model, f->tid, f->start_max),
