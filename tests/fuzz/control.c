@@ -424,7 +424,7 @@ static void begin_running(void)
 	if (r.phase != PHASE_ATTACH)
 		broken("the recording does not begin: %s", said);
 	on_attached(&r, &(struct ldb_msg_attached){ .nr_threads = 1 });
-	on_ready(&r);
+	on_ready(&r, NULL);
 }
 
 /* Whatever the program did, the recorder writes no damaged trace. */

@@ -78,12 +78,12 @@ static void reused(const char *path)
 		recording_begin(path);
 		page(LDB_PAGE_EXITED);
 		if (is_seen)
-			threads_look(threads);
+			threads_poll(threads);
 		p = (struct ldb_page *)session_page(&session, SLOT);
 		p->tid = TID + 1;
 		p->start_tsc = 6000;
 		p->state = LDB_PAGE_LIVE;
-		threads_look(threads);
+		threads_poll(threads);
 		starts();
 		exits();
 		row = end(path, &lives);
@@ -111,10 +111,10 @@ static void unused(const char *path)
 	recording_begin(path);
 	((struct ldb_info *)session_info(&session))->pages_used = SLOT + 1;
 	page(LDB_PAGE_LIVE);
-	threads_look(threads);
+	threads_poll(threads);
 	ok(has_memory(SLOT) && !has_memory(SLOT + 1), "pages that were not used are not touched");
 	((struct ldb_info *)session_info(&session))->pages_used = 0;
-	threads_look(threads);
+	threads_poll(threads);
 	ok(has_memory(SLOT + 1), "not known: all are looked at");
 	end(path, &lives);
 	is_int(lives, 1, "one thread");
@@ -127,7 +127,7 @@ int main(void)
 	recording_begin(path);
 	page(LDB_PAGE_LIVE);
 	starts();
-	threads_look(threads);
+	threads_poll(threads);
 	page(LDB_PAGE_EXITED);
 	exits();
 	check(path, "in order: one life");
@@ -140,9 +140,9 @@ int main(void)
 
 	recording_begin(path);
 	page(LDB_PAGE_LIVE);
-	threads_look(threads);
+	threads_poll(threads);
 	page(LDB_PAGE_EXITED);
-	threads_look(threads);
+	threads_poll(threads);
 	starts();
 	exits();
 	check(path, "the page is looked at before its beginning is read: one life");

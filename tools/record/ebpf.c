@@ -262,7 +262,7 @@ static int begin(struct ebpf *e)
 	return read_threads(e);
 }
 
-static int give_rings(struct ebpf *e, struct session *s, unsigned order)
+static int map_rings(struct ebpf *e, struct session *s, unsigned order)
 {
 	int fd = bpf_object__find_map_fd_by_name(e->object, "rings");
 	uint64_t stride = LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order);
@@ -297,7 +297,7 @@ static void explain(int error, char *why, size_t size)
 
 static unsigned poll(struct kernel_source *s)
 {
-	kernel_clock_look(s->clock, false);
+	kernel_clock_sample(s->clock, false);
 	return 0;
 }
 
@@ -344,7 +344,7 @@ static void finish(struct kernel_source *s)
 
 	watch(e, -1);
 	detach_all(e);
-	kernel_clock_look(s->clock, true);
+	kernel_clock_sample(s->clock, true);
 	s->nr_lost = e->state->nr_unwritten + count_missed(e);
 }
 
@@ -392,7 +392,7 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 	if (!ret)
 		ret = begin(e);
 	if (!ret)
-		ret = give_rings(e, s, order);
+		ret = map_rings(e, s, order);
 	if (!ret)
 		return &e->source;
 err:

@@ -142,7 +142,7 @@ static void *watch(void *arg)
 }
 
 /* Once for each thing that comes: the recorder reads it. */
-static void look_at(struct giveway *g, int fd)
+static void watch_fd(struct giveway *g, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
@@ -178,9 +178,9 @@ struct giveway *giveway_begin(const int *fds, unsigned nr)
 	*g = (struct giveway){ .tid = gettid(), .sock = -1, .is_raised = true };
 	g->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	g->stop_fd = eventfd(0, EFD_CLOEXEC);
-	look_at(g, g->stop_fd);
+	watch_fd(g, g->stop_fd);
 	for (unsigned i = 0; i < nr; i++)
-		look_at(g, fds[i]);
+		watch_fd(g, fds[i]);
 	if (g->epoll_fd >= 0 && g->stop_fd >= 0 && start_watcher(g))
 		return g;
 	if (g->epoll_fd >= 0)
@@ -232,7 +232,7 @@ void giveway_turn(struct giveway *g, int sock, bool is_low)
 	}
 	/* A closed one has left by itself, also if the next has its number. */
 	if (sock != g->sock || !g->is_low)
-		look_at(g, sock);
+		watch_fd(g, sock);
 	g->sock = sock;
 	if (g->is_low && !atomic_load(&g->is_raised))
 		return;

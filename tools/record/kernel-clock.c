@@ -5,9 +5,9 @@
  * A session on CLOCK_MONOTONIC gets its times as they are, but for the offset of the
  * program's time namespace.  Neither perf nor a BPF program can stamp with the time stamp
  * counter; there another clock is used, and both are read together again and again.
- * Between two such looks a time is found by interpolation, so it is off by no more than
- * the looks are, whatever the two clocks do in the long run.  Perf's times only ever lie
- * between two looks; BPF's may lie some milliseconds behind the last.
+ * Between two such samples a time is found by interpolation, so it is off by no more than
+ * the samples are, whatever the two clocks do in the long run.  Perf's times only ever lie
+ * between two samples; BPF's may lie some milliseconds behind the last.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -16,13 +16,13 @@
 #include "record/pack.h"
 #include "record/session.h"
 
-#define LOOKS_MAX	1024
+#define SAMPLES_MAX	1024
 #define TRIES		8
 #define TRIES_HARD	100
-#define PATIENCE_NS	100000000	/* after this a bad look is better than none */
+#define PATIENCE_NS	100000000	/* after this a bad sample is better than none */
 #define ROUND_NS	2		/* the kernel's own arithmetic, and ours */
 
-struct look {
+struct sample {
 	uint64_t ns, tick;
 };
 
@@ -32,9 +32,9 @@ struct kernel_clock {
 	int64_t own_offset_ns;	/* the kernel's have no time namespaces: that of this process */
 	int64_t offset_ns;	/* same: that of the program */
 	uint64_t t0;
-	struct look looks[LOOKS_MAX];	/* circular, ascending in both */
+	struct sample samples[SAMPLES_MAX];	/* circular, ascending in both */
 	size_t first, nr;
-	uint64_t best_err, worst_err;	/* of a look, in ticks */
+	uint64_t best_err, worst_err;	/* of a sample, in ticks */
 	double ns_per_tick;
 };
 
@@ -52,7 +52,7 @@ struct kernel_clock *kernel_clock_alloc(unsigned clock_id, clockid_t stamps, uin
 	clock_offset(0, &c->own_offset_ns);
 	c->best_err = UINT64_MAX;
 	c->ns_per_tick = 1;
-	kernel_clock_look(c, true);
+	kernel_clock_sample(c, true);
 	return c;
 }
 
@@ -74,13 +74,13 @@ uint64_t kernel_clock_now(const struct kernel_clock *c)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec - c->own_offset_ns;
 }
 
-static struct look *look_at(struct kernel_clock *c, size_t i)
+static struct sample *sample_at(struct kernel_clock *c, size_t i)
 {
-	return &c->looks[(c->first + i) % LOOKS_MAX];
+	return &c->samples[(c->first + i) % SAMPLES_MAX];
 }
 
 /* Both clocks, as close together as they can be read. */
-static uint64_t read_both(struct kernel_clock *c, struct look *look, int tries)
+static uint64_t read_both(struct kernel_clock *c, struct sample *sample, int tries)
 {
 	uint64_t err = UINT64_MAX;
 
@@ -91,61 +91,61 @@ static uint64_t read_both(struct kernel_clock *c, struct look *look, int tries)
 		if ((after - before + 1) / 2 >= err)
 			continue;
 		err = (after - before + 1) / 2;
-		look->ns = ns;
-		look->tick = before + (after - before) / 2;
+		sample->ns = ns;
+		sample->tick = before + (after - before) / 2;
 	}
 	return err;
 }
 
-static void add_look(struct kernel_clock *c, const struct look *look, uint64_t err, bool must)
+static void add_sample(struct kernel_clock *c, const struct sample *sample, uint64_t err, bool must)
 {
 	if (err < c->best_err)
 		c->best_err = err;
 	if (c->nr) {
-		const struct look *last = look_at(c, c->nr - 1);
+		const struct sample *last = sample_at(c, c->nr - 1);
 
-		if (look->ns <= last->ns || look->tick <= last->tick)
+		if (sample->ns <= last->ns || sample->tick <= last->tick)
 			return;
-		if (!must && err > 2 * c->best_err && look->ns - last->ns < PATIENCE_NS)
+		if (!must && err > 2 * c->best_err && sample->ns - last->ns < PATIENCE_NS)
 			return;
 	}
-	if (c->nr == LOOKS_MAX) {
+	if (c->nr == SAMPLES_MAX) {
 		c->first++;
 		c->nr--;
 	}
-	*look_at(c, c->nr++) = *look;
+	*sample_at(c, c->nr++) = *sample;
 	if (err > c->worst_err)
 		c->worst_err = err;
 	if (c->nr > 1)
-		c->ns_per_tick = (double)(look->ns - look_at(c, 0)->ns) /
-				 (double)(look->tick - look_at(c, 0)->tick);
+		c->ns_per_tick = (double)(sample->ns - sample_at(c, 0)->ns) /
+				 (double)(sample->tick - sample_at(c, 0)->tick);
 }
 
-uint64_t kernel_clock_look(struct kernel_clock *c, bool must)
+uint64_t kernel_clock_sample(struct kernel_clock *c, bool must)
 {
-	struct look look;
+	struct sample sample;
 	uint64_t err;
 
 	if (c->same)
 		return kernel_clock_now(c);
-	err = read_both(c, &look, must ? TRIES_HARD : TRIES);
-	add_look(c, &look, err, must);
-	return look_at(c, c->nr - 1)->ns;
+	err = read_both(c, &sample, must ? TRIES_HARD : TRIES);
+	add_sample(c, &sample, err, must);
+	return sample_at(c, c->nr - 1)->ns;
 }
 
 int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 {
-	const struct look *from, *to;
+	const struct sample *from, *to;
 	size_t low;
 
 	if (c->same)
 		return (int64_t)(ns + c->offset_ns - c->t0);
 	if (c->nr < 2)
-		return (int64_t)(look_at(c, 0)->tick - c->t0);
+		return (int64_t)(sample_at(c, 0)->tick - c->t0);
 	/* Nearly always between the last two, or near them. */
-	low = search_range(1, c->nr - 1, i, look_at(c, i)->ns <= ns) - 1;
-	from = look_at(c, low);
-	to = look_at(c, low + 1);
+	low = search_range(1, c->nr - 1, i, sample_at(c, i)->ns <= ns) - 1;
+	from = sample_at(c, low);
+	to = sample_at(c, low + 1);
 	return (int64_t)(from->tick - c->t0) +
 	       (int64_t)((__int128)(int64_t)(ns - from->ns) * (int64_t)(to->tick - from->tick) /
 			 (int64_t)(to->ns - from->ns));

@@ -23,7 +23,7 @@ clockid_t kernel_clock_id(const struct kernel_clock *c);	/* of the stamps */
  * Reads both clocks now; must: even if that went badly.  Returns up to which time
  * kernel_clock_tick() interpolates, ns.
  */
-uint64_t kernel_clock_look(struct kernel_clock *c, bool must);
+uint64_t kernel_clock_sample(struct kernel_clock *c, bool must);
 int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns);
 /* A drain_stamp_fn: brings the times of an event of the kernel's rings into the session's clock. */
 void kernel_clock_stamp(void *clock, struct ldb_rec *recs);

@@ -100,7 +100,7 @@ static bool open_module(struct recording *r)
 	return true;
 }
 
-static void take_row(void *arg, unsigned kind, const void *row)
+static void store_row(void *arg, unsigned kind, const void *row)
 {
 	struct recording *r = arg;
 
@@ -124,7 +124,7 @@ static struct kernel_source *open_perf(struct recording *r, char *why, size_t si
 	struct perf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
 	};
-	struct perf_sink sink = { take_row, r };
+	struct perf_sink sink = { store_row, r };
 
 	return perf_open(&o, &sink, why, size);
 }
@@ -213,7 +213,7 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 }
 
 /* What is not recorded, and why: reports say it of the source. */
-static void tell(struct recording *r, const char *why)
+static void write_why(struct recording *r, const char *why)
 {
 	add_why(r, names[r->kernel], why);
 	writer_add_meta(r->writer, "kernel_why", r->kernel_why);
@@ -254,7 +254,7 @@ static void write_deaf(struct recording *r)
 	if (nr == r->nr_deaf)
 		return;
 	snprintf(text, sizeof(text), "this kernel dropped events of some tasks on CPU %s", cpus);
-	tell(r, text);
+	write_why(r, text);
 }
 
 void kernel_finish(struct recording *r)
@@ -269,7 +269,7 @@ void kernel_finish(struct recording *r)
 	lost.tick = recording_tick(r, clock_now(r->clock_id));
 	lost.count = s->nr_lost;
 	if (lost.count)
-		take_row(r, LDB_BLK_LOST, &lost);
+		store_row(r, LDB_BLK_LOST, &lost);
 	write_deaf(r);
 	snprintf(text, sizeof(text), "%" PRIu64, kernel_clock_err_ns(s->clock));
 	writer_add_meta(r->writer, "kernel_err_ns", text);
@@ -310,7 +310,7 @@ static void leave_out(struct recording *r, double percent)
 		 r->source->ops->leave_out_irqs(r->source), since, percent,
 		 r->o->kernel_budget_ppm / 10000.0);
 	cli_warn("%s", text);
-	tell(r, text);
+	write_why(r, text);
 }
 
 void kernel_hold_budget(struct recording *r, int64_t now_ns)

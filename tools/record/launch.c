@@ -122,23 +122,9 @@ static void child(const struct target *t, char **argv, const char *name, const c
 	if (hides_output)
 		leave_terminal();
 	if (!runtime || !set_environment(name, t, runtime)) {
-		execv(t->path, argv);
+		/* A path.  A file without magic number and #! is one for the shell, as to shells. */
+		execvp(t->path, argv);
 		error = errno;
-		/* No magic number and no #!: what execvp() and shells do with it. */
-		if (error == ENOEXEC) {
-			size_t n = 0;
-			char **sh;
-
-			while (argv[n])
-				n++;
-			sh = calloc(n + 2, sizeof(*sh));
-			if (sh) {
-				sh[0] = (char *)"/bin/sh";
-				sh[1] = (char *)t->path;
-				memcpy(sh + 2, argv + 1, n * sizeof(*sh));
-				execv(sh[0], sh);
-			}
-		}
 	}
 	if (write(error_fd, &error, sizeof(error)) < 0)
 		_exit(126);

@@ -121,7 +121,7 @@ static void on_ready(struct recording *r, const union control_message *m)
 {
 	if (r->phase == PHASE_READY)
 		output_program(r);
-	threads_look(r->threads);
+	threads_poll(r->threads);
 	writer_flush(r->writer);
 	summary_root(r);
 	recording_enter(r, PHASE_RUNNING);

@@ -278,9 +278,9 @@ static void write_losses(struct recording *r)
 		write_lost(r, ring, lost.uncommitted, LDB_LOST_UNCOMMITTED);
 		write_lost(r, ring, lost.torn, LDB_LOST_TORN);
 	}
-	if (unwatched > r->unwatched_told) {
-		write_lost(r, 0, unwatched - r->unwatched_told, LDB_LOST_UNWATCHED);
-		r->unwatched_told = unwatched;
+	if (unwatched > r->unwatched_reported) {
+		write_lost(r, 0, unwatched - r->unwatched_reported, LDB_LOST_UNWATCHED);
+		r->unwatched_reported = unwatched;
 	}
 	r->nr_events = recording_events(r);
 	r->disk_lost = writer_lost_rows(r->writer);
@@ -303,7 +303,7 @@ static void write_scans(struct recording *r)
 	}
 }
 
-static void tell_live(struct recording *r, const struct threads_total *now, const char *end)
+static void report_live(struct recording *r, const struct threads_total *now, const char *end)
 {
 	struct record_status status = {
 		.pid = r->pid, .now_ns = clock_mono_ns(), .begin_ns = r->begin_ns,
@@ -327,7 +327,7 @@ static void write_anew(struct recording *r)
 
 void output_second(struct recording *r)
 {
-	threads_look(r->threads);
+	threads_poll(r->threads);
 	write_losses(r);
 	write_clock(r);
 	writer_flush(r->writer);
@@ -342,7 +342,7 @@ void output_live(struct recording *r)
 	output_second(r);
 	write_anew(r);
 	now = threads_now(r->threads);
-	tell_live(r, &now, NULL);
+	report_live(r, &now, NULL);
 }
 
 const char *output_must_stop(struct recording *r, const char **end)
@@ -402,7 +402,7 @@ void output_close(struct recording *r)
 	if (r->o->live) {
 		write_anew(r);
 		r->released_tick = recording_tick(r, clock_now(r->clock_id));
-		tell_live(r, &r->threads_total, r->end);
+		report_live(r, &r->threads_total, r->end);
 	}
 	rc = writer_close(r->writer);
 	r->writer = NULL;

@@ -64,7 +64,7 @@ static uint32_t state_of(const struct perf_formats *f, uint64_t prev_state)
 	return LDB_STATE_RUNNING;
 }
 
-static void take_name(struct perf_event *e, int which, const struct perf_field *field,
+static void decode_name(struct perf_event *e, int which, const struct perf_field *field,
 		      const char *raw, size_t size)
 {
 	char *name = which ? e->name_b : e->name_a;
@@ -97,7 +97,7 @@ static uint32_t futex_op(uint32_t op, uint8_t *kind)
 }
 
 /* __data_loc: offset and length in one number. */
-static void take_irq_name(struct perf_event *e, const struct perf_field *field, const char *raw,
+static void decode_irq_name(struct perf_event *e, const struct perf_field *field, const char *raw,
 			  size_t size)
 {
 	uint32_t loc = perf_field_read(field, raw, size), offset = loc & 0xffff, n = loc >> 16;
@@ -111,7 +111,7 @@ static void take_irq_name(struct perf_event *e, const struct perf_field *field, 
 	e->names = 3;
 }
 
-static void take_field(const struct perf_formats *formats, enum perf_into into,
+static void decode_field(const struct perf_formats *formats, enum perf_into into,
 		       const struct perf_field *field, const char *raw, size_t size,
 		       struct perf_event *e)
 {
@@ -141,10 +141,10 @@ static void take_field(const struct perf_formats *formats, enum perf_into into,
 		break;
 	case INTO_NAME_A:
 	case INTO_NAME_B:
-		take_name(e, into == INTO_NAME_B, field, raw, size);
+		decode_name(e, into == INTO_NAME_B, field, raw, size);
 		break;
 	case INTO_IRQ_NAME:
-		take_irq_name(e, field, raw, size);
+		decode_irq_name(e, field, raw, size);
 		break;
 	}
 }
@@ -175,7 +175,7 @@ static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const c
 			   flags & TRACE_F_SOFTIRQ ? LDB_SCHED_F_SOFTIRQ : 0;
 	for (int i = 0; i < PERF_FIELDS && t->fields[i].name; i++)
 		if (f->fields[i].size)
-			take_field(d->formats, t->fields[i].into, &f->fields[i], raw, size, e);
+			decode_field(d->formats, t->fields[i].into, &f->fields[i], raw, size, e);
 	return tp != PERF_TP_FUTEX || finish_futex(e);
 }
 
@@ -247,7 +247,7 @@ static bool decode_sample(struct perf_decoder *d, const struct perf_event_header
 }
 
 /* Who ran, and when: at the end of each record that is not a sample. */
-static bool take_trailer(const struct perf_event_header *record, size_t body, struct perf_event *e)
+static bool decode_trailer(const struct perf_event_header *record, size_t body, struct perf_event *e)
 {
 	const struct trailer *t;
 
@@ -264,7 +264,7 @@ static bool decode_lost(const struct perf_event_header *record, struct perf_even
 {
 	const uint64_t *body = (const void *)(record + 1);	/* id, count */
 
-	if (!take_trailer(record, 2 * sizeof(*body), e))
+	if (!decode_trailer(record, 2 * sizeof(*body), e))
 		return false;
 	e->kind = PERF_EVENT_LOST;
 	e->value = body[1] > UINT32_MAX ? UINT32_MAX : body[1];
@@ -275,7 +275,7 @@ static bool decode_task(const struct perf_event_header *record, struct perf_even
 {
 	const struct task_body *body = (const void *)(record + 1);
 
-	if (!take_trailer(record, sizeof(*body), e))
+	if (!decode_trailer(record, sizeof(*body), e))
 		return false;
 	e->a = body->tid;
 	if (record->type == PERF_RECORD_EXIT) {
@@ -296,7 +296,7 @@ static bool decode_comm(const struct perf_event_header *record, struct perf_even
 	const uint32_t *body = (const void *)(record + 1);	/* tgid, tid, then the name */
 	size_t room;
 
-	if (!take_trailer(record, 2 * sizeof(*body), e))
+	if (!decode_trailer(record, 2 * sizeof(*body), e))
 		return false;
 	room = record->size - sizeof(*record) - 2 * sizeof(*body) - sizeof(struct trailer);
 	e->kind = record->misc & PERF_RECORD_MISC_COMM_EXEC ? PERF_EVENT_EXEC : PERF_EVENT_NAME;
@@ -316,7 +316,7 @@ static bool decode_switch(const struct perf_event_header *record, bool samples,
 	bool wide = record->type == PERF_RECORD_SWITCH_CPU_WIDE;
 	const uint32_t *body = (const void *)(record + 1);	/* wide: tgid, tid of the other */
 
-	if (!take_trailer(record, wide ? 2 * sizeof(*body) : 0, e))
+	if (!decode_trailer(record, wide ? 2 * sizeof(*body) : 0, e))
 		return false;
 	if (!(record->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
 		e->kind = PERF_EVENT_IN;

@@ -59,7 +59,7 @@ const struct perf_tracepoint perf_tracepoints[PERF_TP_NR] = {
 #undef IRQ
 };
 
-static bool take_field(struct perf_field *out, const struct tep_format_field *field)
+static bool copy_field(struct perf_field *out, const struct tep_format_field *field)
 {
 	if (!field || field->offset < 0 || field->size <= 0 || field->size > RAW_MAX ||
 	    field->offset > RAW_MAX)
@@ -69,7 +69,7 @@ static bool take_field(struct perf_field *out, const struct tep_format_field *fi
 	return true;
 }
 
-static bool take_fields(struct perf_format *f, enum perf_tp tp, struct tep_event *event)
+static bool find_fields(struct perf_format *f, enum perf_tp tp, struct tep_event *event)
 {
 	const struct perf_tracepoint *t = &perf_tracepoints[tp];
 
@@ -77,11 +77,11 @@ static bool take_fields(struct perf_format *f, enum perf_tp tp, struct tep_event
 		const char *name = t->fields[i].name;
 		bool optional = *name == '?';
 
-		if (!take_field(&f->fields[i], tep_find_field(event, name + optional)) && !optional)
+		if (!copy_field(&f->fields[i], tep_find_field(event, name + optional)) && !optional)
 			return false;
 	}
-	return take_field(&f->common_flags, tep_find_common_field(event, "common_flags")) &&
-	       take_field(&f->common_pid, tep_find_common_field(event, "common_pid"));
+	return copy_field(&f->common_flags, tep_find_common_field(event, "common_flags")) &&
+	       copy_field(&f->common_pid, tep_find_common_field(event, "common_pid"));
 }
 
 /* What the kernel's text says for a prev_state: "R+", "S" ...; "" if nothing. */
@@ -170,7 +170,7 @@ bool perf_format_parse(struct perf_formats *f, enum perf_tp tp, const char *text
 	tep_set_long_size(tep, sizeof(long));
 	if (!tep_parse_event(tep, text, size, "ldb"))
 		event = tep_get_first_event(tep);
-	if (event && event->id > 0 && event->id < 65536 && take_fields(format, tp, event)) {
+	if (event && event->id > 0 && event->id < 65536 && find_fields(format, tp, event)) {
 		format->id = event->id;
 		good = tp != PERF_TP_SWITCH || learn_states(f, event);
 	}

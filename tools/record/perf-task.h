@@ -18,7 +18,7 @@ struct task {
 	bool is_exiting;
 	bool has_name;
 	bool is_named;		/* by a row */
-	bool told;		/* a TASK row was written with this name */
+	bool is_emitted;	/* a TASK row was written with this name */
 	int64_t named_tick;	/* the first such row */
 	char name[16];		/* maybe without a NUL */
 };

@@ -223,15 +223,15 @@ static void set_name(struct task *t, const char *name)
 		return;
 	memcpy(t->name, name, sizeof(t->name));
 	t->has_name = true;
-	t->told = false;
+	t->is_emitted = false;
 }
 
-static void tell(struct perf_watch *w, struct task *t, int64_t tick)
+static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 {
 	struct ldb_row_task row = { .tid = shown(w, t), .tick = tick };
 	char name[sizeof(t->name) + 1] = "";
 
-	if (t->told || !row.tid || !t->has_name)
+	if (t->is_emitted || !row.tid || !t->has_name)
 		return;
 	/* The thread group comes with the thread's own events: soon, or never. */
 	if (!t->tgid && tick != INT64_MAX)
@@ -245,7 +245,7 @@ static void tell(struct perf_watch *w, struct task *t, int64_t tick)
 	row.name = name;
 	if (row.tick == INT64_MAX)
 		row.tick = t->named_tick;
-	t->told = true;
+	t->is_emitted = true;
 	w->sink->row(w->sink->arg, LDB_BLK_TASK, &row);
 }
 
@@ -266,7 +266,7 @@ static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int
 	if (!t->is_named)
 		t->named_tick = row->tick;
 	t->is_named = true;
-	tell(w, t, row->tick);
+	emit_task(w, t, row->tick);
 	return tid;
 }
 
@@ -315,7 +315,7 @@ static void on_switch(struct perf_watch *w, const struct perf_event *e, struct l
 		emit(w, row);
 	}
 	if (prev && prev->is_named)
-		tell(w, prev, row->tick);
+		emit_task(w, prev, row->tick);
 	if (state == LDB_STATE_DEAD && prev)
 		forget(w, left);
 }
@@ -506,7 +506,7 @@ static void on_name(struct perf_watch *w, const struct perf_event *e, struct ldb
 		return;
 	set_name(t, e->name_a);
 	if (t->is_named)
-		tell(w, t, row->tick);
+		emit_task(w, t, row->tick);
 }
 
 static void on_lost(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
@@ -566,7 +566,7 @@ void perf_watch_finish(struct perf_watch *w)
 {
 	for (size_t i = 0; i < w->tasks.nr; i++)
 		if (w->tasks.tasks[i]->is_named)
-			tell(w, w->tasks.tasks[i], INT64_MAX);
+			emit_task(w, w->tasks.tasks[i], INT64_MAX);
 }
 
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from)

@@ -40,7 +40,7 @@ struct perf {
 	uint64_t nr_lost;		/* told by the kernel */
 	uint64_t nr_lost_before;	/* of them before the recording began */
 	uint64_t nr_unread;		/* lost here: nonsense */
-	uint64_t nr_unread_told;
+	uint64_t nr_unread_reported;
 	uint8_t is_deaf[CPULIST_MAX];	/* see help_deaf_cpus() */
 };
 
@@ -67,7 +67,7 @@ static bool open_best(struct perf *p, char *why, size_t size)
 	return false;
 }
 
-static void take_record(void *perf, unsigned cpu, const struct perf_event_header *record)
+static void queue_record(void *perf, unsigned cpu, const struct perf_event_header *record)
 {
 	struct perf *p = perf;
 	struct perf_event e;
@@ -80,16 +80,16 @@ static void take_record(void *perf, unsigned cpu, const struct perf_event_header
 	*(struct perf_event *)backlog_add(&p->events, e.time) = e;
 }
 
-static void tell_unread(struct perf *p)
+static void report_unread(struct perf *p)
 {
 	struct ldb_row_lost row = { .what = LDB_LOST_KERNEL };
 	uint64_t unread = p->nr_unread + p->decoder.nr_bad;
 
-	if (unread == p->nr_unread_told)
+	if (unread == p->nr_unread_reported)
 		return;
 	row.tick = kernel_clock_tick(p->source.clock, kernel_clock_now(p->source.clock));
-	row.count = unread - p->nr_unread_told;
-	p->nr_unread_told = unread;
+	row.count = unread - p->nr_unread_reported;
+	p->nr_unread_reported = unread;
 	p->sink.row(p->sink.arg, LDB_BLK_LOST, &row);
 }
 
@@ -98,7 +98,7 @@ static unsigned read_rings(struct perf *p)
 	unsigned fullest = 0;
 
 	for (unsigned i = 0; i < p->fds.nr_rings; i++) {
-		unsigned filled = perf_ring_read(&p->fds.rings[i], take_record, p, &p->nr_unread);
+		unsigned filled = perf_ring_read(&p->fds.rings[i], queue_record, p, &p->nr_unread);
 
 		fullest = filled > fullest ? filled : fullest;
 	}
@@ -249,12 +249,12 @@ static unsigned poll(struct kernel_source *s)
 {
 	struct perf *p = (struct perf *)s;
 	/* Before reading: what is stamped later may not be in the rings yet. */
-	uint64_t limit = kernel_clock_look(p->source.clock, false);
+	uint64_t limit = kernel_clock_sample(p->source.clock, false);
 	unsigned fullest = read_rings(p);
 
 	backlog_release(&p->events, limit - WINDOW_NS);
 	help_deaf_cpus(p);
-	tell_unread(p);
+	report_unread(p);
 	return fullest;
 }
 
@@ -267,7 +267,7 @@ static void finish(struct kernel_source *s)
 	perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
 	read_rings(p);
 	/* The times of what was just read must lie between two looks. */
-	kernel_clock_look(p->source.clock, true);
+	kernel_clock_sample(p->source.clock, true);
 	backlog_release(&p->events, end);
 	help_deaf_cpus(p);
 	perf_watch_finish(p->watch);
@@ -275,7 +275,7 @@ static void finish(struct kernel_source *s)
 	lost = perf_fds_lost(&p->fds);
 	if (lost > p->nr_lost)
 		p->nr_unread += lost - p->nr_lost;
-	tell_unread(p);
+	report_unread(p);
 }
 
 static const char *leave_out_irqs(struct kernel_source *s)

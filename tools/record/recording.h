@@ -72,7 +72,7 @@ struct recording {
 	struct pack *pack;
 	struct threads *threads;
 	struct modules *modules;
-	uint64_t unwatched_told;
+	uint64_t unwatched_reported;
 	uint64_t disk_lost;
 
 	/* for the summary */

@@ -35,7 +35,7 @@ static int find_program(const char *program, char *path, size_t size)
 		size_t n = strcspn(dirs, ":");
 		struct stat st;
 
-		snprintf(path, size, "%.*s%s%s", (int)n, dirs, n ? "/" : "", program);
+		snprintf(path, size, "%.*s/%s", n ? (int)n : 1, n ? dirs : ".", program);
 		if (!stat(path, &st) && S_ISREG(st.st_mode)) {
 			if (!access(path, X_OK))
 				return 0;

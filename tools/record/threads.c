@@ -194,7 +194,7 @@ static unsigned nr_slots(const struct threads *t)
 }
 
 /* Brings what is known of a slot up to date. */
-static void look_at(struct threads *t, unsigned slot)
+static void update_slot(struct threads *t, unsigned slot)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
 	struct known *k = &t->known[slot];
@@ -220,10 +220,10 @@ static void look_at(struct threads *t, unsigned slot)
 		write_row(t, k);
 }
 
-void threads_look(struct threads *t)
+void threads_poll(struct threads *t)
 {
 	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++)
-		look_at(t, slot);
+		update_slot(t, slot);
 }
 
 struct threads_total threads_now(const struct threads *t)
@@ -263,7 +263,7 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 
 	if (slot >= t->s->info.max_threads)
 		return;		/* had no page */
-	look_at(t, slot);
+	update_slot(t, slot);
 	if (t->known[slot].tid == tid) {
 		finish(t, &t->known[slot], tick, true);
 	} else if (b && !b->has_page && !is_unborn(t, tid, b->tick)) {
@@ -379,7 +379,7 @@ static void write_running(struct threads *t, unsigned slot, int64_t end)
 
 void threads_write(struct threads *t, int64_t end)
 {
-	threads_look(t);
+	threads_poll(t);
 	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;
@@ -394,7 +394,7 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 	size_t i = 0;
 
 	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
-		look_at(t, slot);
+		update_slot(t, slot);
 		if (!t->known[slot].tid || t->known[slot].is_final)
 			continue;
 		write_open(t, slot, session_stack(t->s, slot), end, true);

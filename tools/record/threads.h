@@ -20,13 +20,13 @@ struct threads *threads_alloc(const struct session *s, struct writer *w, struct 
 void threads_free(struct threads *t);
 
 /* Once in a while: writes rows of threads not written yet. */
-void threads_look(struct threads *t);
+void threads_poll(struct threads *t);
 
 /* What all threads have done so far; nr_threads: those that live. */
 struct threads_total threads_now(const struct threads *t);
 
 /*
- * As threads_look(), with the rows of all threads that live once more, and the functions
+ * As threads_poll(), with the rows of all threads that live once more, and the functions
  * that have been running since this was called last, as if the recording ended.
  */
 void threads_write(struct threads *t, int64_t end);

@@ -38,7 +38,7 @@ struct ui {
 	struct draw_state draw;
 };
 
-static void tell(int fd)
+static void wake(int fd)
 {
 	uint64_t one = 1;
 
@@ -50,7 +50,7 @@ static void tell(int fd)
 static void stop(struct ui *ui)
 {
 	if (!ui->has_stopped)
-		tell(ui->stop_fd);
+		wake(ui->stop_fd);
 	ui->has_stopped = true;
 }
 
@@ -103,7 +103,7 @@ static void show(struct ui *ui)
 		show_batch(ui);
 }
 
-static void take(struct ui *ui, struct snapshot *s)
+static void show_snapshot(struct ui *ui, struct snapshot *s)
 {
 	bool is_last = snapshot_info(s)->status.end;
 	int rc;
@@ -250,7 +250,7 @@ static void *run(void *arg)
 			continue;
 		s = next(ui, &is_over);
 		if (s && !ui->has_stopped)
-			take(ui, s);
+			show_snapshot(ui, s);
 		else
 			snapshot_free(s);
 	}
@@ -328,7 +328,7 @@ void ui_give(struct ui *ui, struct snapshot *s)
 	ui->pending = s;
 	pthread_mutex_unlock(&ui->lock);
 	snapshot_free(old);
-	tell(ui->wake_fd);
+	wake(ui->wake_fd);
 }
 
 /* Only what is waiting can be looked at by two: nobody but ui_give() takes it away. */
@@ -360,7 +360,7 @@ bool ui_finish(struct ui *ui)
 	pthread_mutex_lock(&ui->lock);
 	ui->is_over = true;
 	pthread_mutex_unlock(&ui->lock);
-	tell(ui->wake_fd);
+	wake(ui->wake_fd);
 	pthread_join(ui->thread, NULL);
 	if (ui->o->is_screen)
 		screen_close();

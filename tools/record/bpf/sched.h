@@ -86,8 +86,8 @@ static noinline void occupied(struct task_struct *prev, struct task_struct *next
 	/* The recording has ended: who still waits is not counted any more. */
 	if (state.watched_tgid < 0)
 		return;
-	from = outsider(prev, now);
-	to = outsider(next, now);
+	from = other_task(prev, now);
+	to = other_task(next, now);
 	emit(now, WHO_TID(from), LDB_EV_OCCUPANT, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
 	     WHO_TID(to));
 }

@@ -150,7 +150,7 @@ typedef u64 who_t;
 #define WHO_FLAGS(who)	((u32)((who) >> 32))
 
 /* Who is not watched.  Writes its name, unless that was done lately. */
-static noinline who_t outsider(struct task_struct *p, u64 now)
+static noinline who_t other_task(struct task_struct *p, u64 now)
 {
 	u64 name[2], is;
 	u32 tid, at;
@@ -179,7 +179,7 @@ static __always_inline who_t name_of(struct task_struct *p, bool watched, const 
 				     u32 bit, u64 now)
 {
 	if (!watched)
-		return outsider(p, now);
+		return other_task(p, now);
 	return (u64)bit << 32 | member_tid(p, m);
 }
 
@@ -192,7 +192,7 @@ static __always_inline void introduce(struct task_struct *p, const struct member
 }
 
 /*
- * Waiting threads are counted for each CPU, so that a switch between two strangers is
+ * Waiting threads are counted for each CPU, so that a switch between two other tasks is
  * recorded while one waits there, and costs next to nothing else.  A thread's own entry is
  * only changed with the lock of its run queue held, which is the one of the CPU it waits for.
  */
