@@ -56,6 +56,14 @@ check "waits are events of their part" "jq -r '$attributes"' select(has("parentS
 	.name + " " + .timeUnixNano + " " + (attributes["ldb.duration_ns"] | tostring)'"' slow.spans" 0 \
 	'^ldb\.lock_wait 10002005 10048000$'
 
+# What hit it, as ldb-timeline counts it.
+report-trace chain chain.data
+ldb-export -q -i chain.data --req=1 otlp | spans /dev/stdin | jq -r "$attributes"' select(has("parentSpanId") | not) |
+	attributes | [.["ldb.page_faults"], .["ldb.major_faults"], .["ldb.interrupts"], .["ldb.interrupt_ns"]] | @tsv' >got
+ldb-timeline -q -i chain.data --req=1 --json | jq -r '[.page_faults, .major_faults, .interrupts,
+	.interrupt_ns] | @tsv' >want
+same "page faults and interrupts, as ldb-timeline counts them" want got
+
 # Parts: threads and queues.
 jq -r 'select(has("parentSpanId")) | (.attributes[] | select(.key == "ldb.part") | .value.stringValue) + "	" +
 	((.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber) | tostring)' many.spans | sort >got

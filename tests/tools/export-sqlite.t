@@ -103,6 +103,14 @@ sed 's/ \([0-9]*\)$/	\1/; s/.*;//' one.folded | awk -F'\t' '{ ns[$1] += $2 } END
 rows one.db 'SELECT function, sum(self_ns) FROM request_function GROUP BY function' >same.sqlite
 same "--req: time by function, as folded" same.report same.sqlite
 
+# What hit the threads.
+report-trace chain chain.data
+ldb-export -q -i chain.data -o chain.db sqlite
+check "interrupts" "sql chain.db 'SELECT i.kind, i.name, i.cpu, t.tid, r.req, i.start_ns, i.duration_ns FROM interrupt i
+	JOIN thread t ON t.id = i.thread JOIN request r ON r.id = i.request'" 0 '^hard\|eth0\|1\|1\|1\|97000\|1000$'
+check "page faults" "sql chain.db 'SELECT f.address, f.in_kernel, f.from_disk IS NULL, t.tid, r.req, f.at_ns FROM page_fault f
+	JOIN thread t ON t.id = f.thread JOIN request r ON r.id = f.request'" 0 '^0x1000\|0\|1\|1\|1\|96000$'
+
 # What comes from a trace is not to be trusted.
 check "hostile names" "ldb-export -q -i hostile.data -o hostile.db sqlite && sql hostile.db 'PRAGMA integrity_check'" 0 '^ok$'
 ok "all texts are UTF-8" eval "sql hostile.db .dump | iconv -f UTF-8 -t UTF-8 >dump.txt"

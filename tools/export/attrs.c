@@ -89,11 +89,7 @@ static void add_sched(struct attrs *a, const struct model *m, const struct segme
 
 static void add_irq(struct attrs *a, const struct tracks_irq *i)
 {
-	static const char *const kinds[] = {
-		[IRQ_HARD] = "hard", [IRQ_SOFT] = "soft", [IRQ_TIMER] = "timer",
-	};
-
-	add_text(a, "kind", ATTR_NAME, i ? kinds[i->kind] : NULL, 0);
+	add_text(a, "kind", ATTR_NAME, i ? irq_kind_name(i->kind) : NULL, 0);
 	add_cpu(a, i ? i->cpu : CPU_UNKNOWN);
 	add(a, "number", ATTR_U64, i, i ? i->nr : 0);
 	add(a, "short_ones_before", ATTR_U64, i && i->nr_short, i ? i->nr_short : 0);
@@ -102,6 +98,7 @@ static void add_irq(struct attrs *a, const struct tracks_irq *i)
 static void add_fault(struct attrs *a, const struct tracks_fault *f)
 {
 	add(a, "address", ATTR_HEX, f, f ? f->addr : 0);
+	add(a, "pc", ATTR_HEX, f && f->pc, f ? f->pc : 0);
 	add(a, "in_kernel", ATTR_BOOL, f && f->is_kernel, f && f->is_kernel);
 	add(a, "from_disk", ATTR_BOOL, f && f->has_major, f && f->is_major);
 }

@@ -19,7 +19,8 @@
 #include "facts/ticks.h"
 #include "analysis/timeline/timeline.h"
 #include "export/export.h"
-#include "export/otlp-json.h"
+#include "cli/json.h"
+#include "export/links.h"
 #include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"
@@ -39,10 +40,80 @@ struct otlp {
 	/* the request at hand */
 	const struct life *life;
 	const struct timeline *t;
+	struct hits hits;	/* while its threads worked on it */
 	bool has_causes;	/* else t has no more than what is known of the life */
 	struct link_ids ids;
 	uint64_t root;
 };
+
+/* The JSON form of OTLP: 64-bit numbers are texts, ids are hex, attributes have typed values */
+
+/* A number of type fixed64. */
+static void put_u64(struct json *j, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	json_string(j, key, text);
+}
+
+static void put_trace_id(struct json *j, const char *key, const struct link_ids *ids)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, ids->trace_hi, ids->trace_lo);
+	json_string(j, key, text);
+}
+
+static void put_span_id(struct json *j, const char *key, uint64_t span)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%016" PRIx64, span);
+	json_string(j, key, text);
+}
+
+static void attr_begin(struct json *j, const char *key)
+{
+	json_object_begin(j, NULL);
+	json_string(j, "key", key);
+	json_object_begin(j, "value");
+}
+
+static void attr_end(struct json *j)
+{
+	json_object_end(j);
+	json_object_end(j);
+}
+
+/* Elements of an array of attributes.  Texts that are NULL or "" are left out. */
+static void attr_text(struct json *j, const char *key, const char *value)
+{
+	if (!value || !*value)
+		return;
+	attr_begin(j, key);
+	json_string(j, "stringValue", value);
+	attr_end(j);
+}
+
+static void attr_i64(struct json *j, const char *key, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	attr_begin(j, key);
+	json_string(j, "intValue", text);
+	attr_end(j);
+}
+
+static void attr_bool(struct json *j, const char *key, bool value)
+{
+	attr_begin(j, key);
+	json_bool(j, "boolValue", value);
+	attr_end(j);
+}
+
+/* Parts of a message */
 
 static uint64_t unix_ns(const struct otlp *o, int64_t ns)
 {
@@ -70,14 +141,14 @@ static void put_resource(struct otlp *o)
 	}
 	json_object_begin(&o->j, "resource");
 	json_array_begin(&o->j, "attributes");
-	otlp_attr_text(&o->j, "service.name", base_name(exe ? exe : name));
-	otlp_attr_text(&o->j, "host.name", reader_meta(r, "host"));
+	attr_text(&o->j, "service.name", base_name(exe ? exe : name));
+	attr_text(&o->j, "host.name", reader_meta(r, "host"));
 	if (pid)
-		otlp_attr_i64(&o->j, "process.pid", strtoll(pid, NULL, 10));
-	otlp_attr_text(&o->j, "process.executable.path", exe);
-	otlp_attr_text(&o->j, "process.command_line", reader_meta(r, "cmdline"));
-	otlp_attr_text(&o->j, "ldb.kernel_events", o->m->kernel_events);
-	otlp_attr_i64(&o->j, "ldb.lost_records", (int64_t)o->m->nr_lost);
+		attr_i64(&o->j, "process.pid", strtoll(pid, NULL, 10));
+	attr_text(&o->j, "process.executable.path", exe);
+	attr_text(&o->j, "process.command_line", reader_meta(r, "cmdline"));
+	attr_text(&o->j, "ldb.kernel_events", o->m->kernel_events);
+	attr_i64(&o->j, "ldb.lost_records", (int64_t)o->m->nr_lost);
 	json_array_end(&o->j);
 	json_object_end(&o->j);
 }
@@ -86,10 +157,10 @@ static void put_site(struct otlp *o, const struct symbol *site)
 {
 	if (!site)
 		return;
-	otlp_attr_text(&o->j, "code.function.name", site->function);
-	otlp_attr_text(&o->j, "code.file.path", site->file);
+	attr_text(&o->j, "code.function.name", site->function);
+	attr_text(&o->j, "code.file.path", site->file);
 	if (site->line)
-		otlp_attr_i64(&o->j, "code.line.number", site->line);
+		attr_i64(&o->j, "code.line.number", site->line);
 }
 
 static void put_party(struct otlp *o, const char *key, const struct party *p)
@@ -97,13 +168,13 @@ static void put_party(struct otlp *o, const char *key, const struct party *p)
 	char text[TEXT_ROOM];
 
 	if (p && p->kind != PARTY_NONE)
-		otlp_attr_text(&o->j, key, text_party(o->m, p, text));
+		attr_text(&o->j, key, text_party(o->m, p, text));
 }
 
 static void event_begin(struct otlp *o, int64_t at_ns, const char *name)
 {
 	json_object_begin(&o->j, NULL);
-	otlp_u64(&o->j, "timeUnixNano", unix_ns(o, at_ns));
+	put_u64(&o->j, "timeUnixNano", unix_ns(o, at_ns));
 	json_string(&o->j, "name", name);
 	json_array_begin(&o->j, "attributes");
 }
@@ -117,14 +188,14 @@ static void event_end(struct otlp *o)
 static void put_holder(struct otlp *o, const struct timeline_cause *c)
 {
 	if (c->hold) {
-		otlp_attr_i64(&o->j, "ldb.holder.tid", c->hold->tid);
-		otlp_attr_text(&o->j, "ldb.holder.thread", model_thread_name(c->hold->thread));
+		attr_i64(&o->j, "ldb.holder.tid", c->hold->tid);
+		attr_text(&o->j, "ldb.holder.thread", model_thread_name(c->hold->thread));
 	}
 	if (c->hold_func)
-		otlp_attr_text(&o->j, "ldb.holder.function", c->hold_func->func->function);
+		attr_text(&o->j, "ldb.holder.function", c->hold_func->func->function);
 	if (c->hold_off) {
-		otlp_attr_text(&o->j, "ldb.holder.off_cpu", segment_kind_name(c->hold_off->kind));
-		otlp_attr_i64(&o->j, "ldb.holder.off_cpu_ns", c->hold_off_ns);
+		attr_text(&o->j, "ldb.holder.off_cpu", segment_kind_name(c->hold_off->kind));
+		attr_i64(&o->j, "ldb.holder.off_cpu_ns", c->hold_off_ns);
 		put_party(o, "ldb.holder.off_cpu_by", offcpu_party(c->hold_off));
 	}
 }
@@ -136,22 +207,22 @@ static void put_cause(struct otlp *o, const struct timeline_cause *c)
 	char name[TEXT_ROOM];
 
 	event_begin(o, at ? at->start_ns : o->t->end_ns, "ldb.cause");
-	otlp_attr_text(&o->j, "ldb.kind",
+	attr_text(&o->j, "ldb.kind",
 		       c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind));
-	otlp_attr_i64(&o->j, "ldb.total_ns", c->ns);
-	otlp_attr_i64(&o->j, "ldb.count", (int64_t)c->nr);
+	attr_i64(&o->j, "ldb.total_ns", c->ns);
+	attr_i64(&o->j, "ldb.count", (int64_t)c->nr);
 	if (c->func)
-		otlp_attr_text(&o->j, "ldb.name", c->func->function);
+		attr_text(&o->j, "ldb.name", c->func->function);
 	else if (c->wait)
-		otlp_attr_text(&o->j, "ldb.name", segment_name(c->wait, name));
+		attr_text(&o->j, "ldb.name", segment_name(c->wait, name));
 	if (c->func || c->off)
-		otlp_attr_i64(&o->j, "ldb.resolution_ns", c->resolution_ns);
+		attr_i64(&o->j, "ldb.resolution_ns", c->resolution_ns);
 	put_site(o, at ? at->site : NULL);
 	put_holder(o, c);
 	if (c->off) {
-		otlp_attr_text(&o->j, "ldb.state", sched_state_name(c->off->sched->state));
+		attr_text(&o->j, "ldb.state", sched_state_name(c->off->sched->state));
 		put_party(o, "ldb.by", &c->culprit);
-		otlp_attr_i64(&o->j, "ldb.by_ns", c->culprit_ns);
+		attr_i64(&o->j, "ldb.by_ns", c->culprit_ns);
 	}
 	event_end(o);
 }
@@ -179,14 +250,14 @@ static void span_begin(struct otlp *o, uint64_t id, uint64_t parent, const char 
 	struct json *j = &o->j;
 
 	json_object_begin(j, NULL);
-	otlp_trace_id(j, "traceId", &o->ids);
-	otlp_span_id(j, "spanId", id);
+	put_trace_id(j, "traceId", &o->ids);
+	put_span_id(j, "spanId", id);
 	if (parent)
-		otlp_span_id(j, "parentSpanId", parent);
+		put_span_id(j, "parentSpanId", parent);
 	json_string(j, "name", name);
 	json_u64(j, "kind", kind);
-	otlp_u64(j, "startTimeUnixNano", unix_ns(o, start_ns));
-	otlp_u64(j, "endTimeUnixNano", unix_ns(o, end_ns));
+	put_u64(j, "startTimeUnixNano", unix_ns(o, start_ns));
+	put_u64(j, "endTimeUnixNano", unix_ns(o, end_ns));
 }
 
 static void put_sums(struct otlp *o)
@@ -194,16 +265,24 @@ static void put_sums(struct otlp *o)
 	const struct timeline *t = o->t;
 	struct json *j = &o->j;
 
-	otlp_attr_i64(j, "ldb.lock_wait_ns", t->lock_wait_ns);
-	otlp_attr_i64(j, "ldb.queue_ns", t->queue_ns);
+	attr_i64(j, "ldb.lock_wait_ns", t->lock_wait_ns);
+	attr_i64(j, "ldb.queue_ns", t->queue_ns);
 	if (o->m->has_sched) {
-		otlp_attr_i64(j, "ldb.runnable_ns", t->runnable_ns);
-		otlp_attr_i64(j, "ldb.preempted_ns", t->preempted_ns);
-		otlp_attr_i64(j, "ldb.blocked_ns", t->blocked_ns);
-		otlp_attr_i64(j, "ldb.futex_wait_ns", t->futex_wait_ns);
+		attr_i64(j, "ldb.runnable_ns", t->runnable_ns);
+		attr_i64(j, "ldb.preempted_ns", t->preempted_ns);
+		attr_i64(j, "ldb.blocked_ns", t->blocked_ns);
+		attr_i64(j, "ldb.futex_wait_ns", t->futex_wait_ns);
+	}
+	if (o->m->has_faults) {
+		attr_i64(j, "ldb.page_faults", (int64_t)o->hits.nr_faults);
+		attr_i64(j, "ldb.major_faults", (int64_t)o->hits.nr_major);
+	}
+	if (o->m->has_irqs) {
+		attr_i64(j, "ldb.interrupts", (int64_t)o->hits.nr_irqs);
+		attr_i64(j, "ldb.interrupt_ns", o->hits.irq_ns);
 	}
 	if (t->left_out_ns)
-		otlp_attr_i64(j, "ldb.left_out_below_ns", t->left_out_ns);
+		attr_i64(j, "ldb.left_out_below_ns", t->left_out_ns);
 }
 
 static void put_request_attributes(struct otlp *o)
@@ -215,12 +294,12 @@ static void put_request_attributes(struct otlp *o)
 	/* Not a number: those of OTLP have a sign. */
 	snprintf(id, sizeof(id), "%" PRIu64, t->req);
 	json_array_begin(j, "attributes");
-	otlp_attr_text(j, "ldb.request.id", id);
-	otlp_attr_text(j, "ldb.request.class", t->class);
-	otlp_attr_bool(j, "ldb.request.complete", t->is_complete);
+	attr_text(j, "ldb.request.id", id);
+	attr_text(j, "ldb.request.class", t->class);
+	attr_bool(j, "ldb.request.complete", t->is_complete);
 	if (t->has_lost_handoff)
-		otlp_attr_bool(j, "ldb.request.lost_handoff", true);
-	otlp_attr_i64(j, "ldb.latency_ns", t->latency_ns);
+		attr_bool(j, "ldb.request.lost_handoff", true);
+	attr_i64(j, "ldb.latency_ns", t->latency_ns);
 	if (o->has_causes)
 		put_sums(o);
 	json_array_end(j);
@@ -237,15 +316,17 @@ static void put_wait(struct otlp *o, const struct segment *s)
 
 	snprintf(key, sizeof(key), "ldb.%s", segment_kind_name(s->kind));
 	event_begin(o, s->start_ns, key);
-	otlp_attr_i64(&o->j, "ldb.duration_ns", s->end_ns - s->start_ns);
-	otlp_attr_i64(&o->j, "ldb.resolution_ns", s->resolution_ns);
+	attr_i64(&o->j, "ldb.duration_ns", s->end_ns - s->start_ns);
+	attr_i64(&o->j, "ldb.resolution_ns", s->resolution_ns);
 	if (s->lock)
-		otlp_attr_text(&o->j, "ldb.name", segment_name(s, name));
+		attr_text(&o->j, "ldb.name", segment_name(s, name));
 	if (s->owner)
-		otlp_attr_i64(&o->j, "ldb.owner.tid", s->owner);
+		attr_i64(&o->j, "ldb.owner.tid", s->owner);
 	put_site(o, s->site);
 	if (s->sched)
 		put_party(o, "ldb.by", offcpu_party(s));
+	if (s->sched && s->sched->is_throttled)
+		attr_bool(&o->j, "ldb.throttled", true);
 	event_end(o);
 }
 
@@ -290,15 +371,15 @@ static void put_part(struct otlp *o, size_t nth)
 	span_begin(o, links_make_span(o->links, o->life, nth + 1), o->root, name, SPAN_INTERNAL,
 		   ticks_time_ns(o->m->reader, p->start), ticks_time_ns(o->m->reader, end));
 	json_array_begin(&o->j, "attributes");
-	otlp_attr_text(&o->j, "ldb.part", p->is_queue ? "queue" : "thread");
-	otlp_attr_i64(&o->j, "thread.id", p->tid);
-	otlp_attr_text(&o->j, "thread.name", model_thread_name(thread));
+	attr_text(&o->j, "ldb.part", p->is_queue ? "queue" : "thread");
+	attr_i64(&o->j, "thread.id", p->tid);
+	attr_text(&o->j, "thread.name", model_thread_name(thread));
 	if (p->queue)
-		otlp_attr_text(&o->j, "ldb.queue", address);
+		attr_text(&o->j, "ldb.queue", address);
 	if (p->is_queue && p->to_tid)
-		otlp_attr_i64(&o->j, "ldb.to_thread.id", p->to_tid);
+		attr_i64(&o->j, "ldb.to_thread.id", p->to_tid);
 	if (p->is_open)
-		otlp_attr_bool(&o->j, "ldb.open", true);
+		attr_bool(&o->j, "ldb.open", true);
 	put_site(o, p->site ? symtab_lookup_call(o->m->symtab, p->site, p->start) : NULL);
 	json_array_end(&o->j);
 	if (!p->is_queue)
@@ -361,6 +442,13 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 		ret = timeline_build(o->m, life, &t);
 	if (ret)
 		return ret;
+	o->hits = (struct hits){ 0 };
+	if (with_causes)
+		ret = timeline_hits(o->m, &t, &o->hits);
+	if (ret) {
+		timeline_free(&t);
+		return ret;
+	}
 	o->life = life;
 	o->t = &t;
 	o->has_causes = with_causes;

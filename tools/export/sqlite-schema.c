@@ -62,7 +62,16 @@ const char *const sqlite_tables =
 	" thread INTEGER REFERENCES thread, span INTEGER REFERENCES span,"
 	" request INTEGER REFERENCES request, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER,"
 	" resolution_ns INTEGER, cpu INTEGER, from_cpu INTEGER, to_cpu INTEGER, by TEXT,"
-	" by_pid INTEGER, by_ns INTEGER, waker TEXT, waker_pid INTEGER);"
+	" by_pid INTEGER, by_ns INTEGER, waker TEXT, waker_pid INTEGER, throttled INTEGER);"
+	/* kind: hard, soft, timer.  short_ones: others since the last, too short for a row. */
+	"CREATE TABLE interrupt (id INTEGER PRIMARY KEY, kind TEXT, name TEXT, number INTEGER, cpu INTEGER,"
+	" thread INTEGER REFERENCES thread, span INTEGER REFERENCES span,"
+	" request INTEGER REFERENCES request, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER,"
+	" short_ones INTEGER);"
+	/* pc: where its own code was; from_disk: NULL if it is not known. */
+	"CREATE TABLE page_fault (id INTEGER PRIMARY KEY, address TEXT, pc TEXT, in_kernel INTEGER,"
+	" from_disk INTEGER, thread INTEGER REFERENCES thread, span INTEGER REFERENCES span,"
+	" request INTEGER REFERENCES request, at_ns INTEGER);"
 	"CREATE TABLE migration (thread INTEGER REFERENCES thread, at_ns INTEGER, from_cpu INTEGER,"
 	" to_cpu INTEGER);"
 	"CREATE TABLE wakeup (thread INTEGER REFERENCES thread, at_ns INTEGER, cpu INTEGER,"
@@ -86,6 +95,8 @@ const char *const sqlite_indexes =
 	"CREATE INDEX lock_event_by_request ON lock_event (request);"
 	"CREATE INDEX off_cpu_by_request ON off_cpu (request);"
 	"CREATE INDEX off_cpu_by_thread ON off_cpu (thread, start_ns);"
+	"CREATE INDEX interrupt_by_request ON interrupt (request);"
+	"CREATE INDEX page_fault_by_request ON page_fault (request);"
 	"CREATE INDEX cause_by_request ON cause (request, nth);"
 	"ANALYZE;";
 

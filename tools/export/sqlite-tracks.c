@@ -160,14 +160,31 @@ static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 	const struct party *waker = s->kind == SEGMENT_PREEMPTED ? NULL : &k->waker;
 	char types[24];
 
-	snprintf(types, sizeof(types), "ttinniiii%s%s%stnntn", cpu_type(k->cpu), cpu_type(k->from_cpu),
+	snprintf(types, sizeof(types), "ttinniiii%s%s%stnntnb", cpu_type(k->cpu), cpu_type(k->from_cpu),
 		 cpu_type(k->to_cpu));
 	return sqlite_put(e, INSERT_OFF_CPU, types, segment_kind_name(s->kind),
 			  sched_state_name(k->state), e->thread, span_of(e, s), request_of(e, s),
 			  s->start_ns, s->end_ns, s->duration_ns, s->duration_resolution_ns,
 			  (int64_t)k->cpu, (int64_t)k->from_cpu, (int64_t)k->to_cpu, party_name(by),
 			  party_pid(by), longest ? longest->ns : (int64_t)0, party_name(waker),
-			  party_pid(waker));
+			  party_pid(waker), k->is_throttled);
+}
+
+static int put_interrupt(struct sqlite_export *e, const struct segment *s)
+{
+	const struct tracks_irq *i = s->irq;
+
+	return sqlite_put(e, INSERT_INTERRUPT, "ttiiinniiii", irq_kind_name(i->kind), i->name, (int64_t)i->nr,
+			  (int64_t)i->cpu, e->thread, span_of(e, s), request_of(e, s), s->start_ns,
+			  s->end_ns, s->duration_ns, (int64_t)i->nr_short);
+}
+
+static int put_fault(struct sqlite_export *e, const struct segment *s)
+{
+	const struct tracks_fault *f = s->fault;
+
+	return sqlite_put(e, INSERT_FAULT, f->has_major ? "xxbiinni" : "xxb-inni", f->addr, f->pc, f->is_kernel,
+			  (int64_t)f->is_major, e->thread, span_of(e, s), request_of(e, s), s->start_ns);
 }
 
 static int on_thread(void *arg, const struct thread *t)
@@ -195,6 +212,10 @@ static int on_segment(void *arg, const struct segment *s)
 		return put_lock_event(e, s);
 	case SEGMENT_RUNNABLE: case SEGMENT_PREEMPTED: case SEGMENT_BLOCKED:
 		return s->sched ? put_off_cpu(e, s) : 0;
+	case SEGMENT_IRQ:
+		return put_interrupt(e, s);
+	case SEGMENT_FAULT:
+		return put_fault(e, s);
 	default:	/* QUEUE: a part of the request */
 		return 0;
 	}
@@ -230,7 +251,7 @@ static int on_run(void *arg, const struct tracks_run *r)
 
 int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result)
 {
-	struct tracks_options options = export_tracks(e->o, false, false);
+	struct tracks_options options = export_tracks(e->o, true, true);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .migration = on_migration,
 		.wakeup = on_wakeup, .run = on_run, .arg = e,

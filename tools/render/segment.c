@@ -21,6 +21,15 @@ static const struct {
 	[SEGMENT_FAULT] = { "page_fault", "page fault", "other", "event" },
 };
 
+const char *irq_kind_name(enum irq_kind kind)
+{
+	static const char *const names[] = {
+		[IRQ_HARD] = "hard", [IRQ_SOFT] = "soft", [IRQ_TIMER] = "timer",
+	};
+
+	return names[kind];
+}
+
 const char *segment_kind_name(enum segment_kind kind)
 {
 	return kinds[kind].name;

@@ -11,6 +11,9 @@ struct place {
 	unsigned line;
 };
 
+/* "hard", "soft", "timer" */
+const char *irq_kind_name(enum irq_kind kind);
+
 /* "lock wait"; "wait": --c-wait of the pages; the row that it is drawn in. */
 const char *segment_kind_words(enum segment_kind kind);
 const char *segment_kind_colour(enum segment_kind kind);

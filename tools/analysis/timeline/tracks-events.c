@@ -134,11 +134,7 @@ static int tell_segment(struct tracks *k, struct segment *s, int64_t start, int6
 static int tell_fault_segment(struct tracks *k)
 {
 	struct tracks_fault f = fault_of(k, k->faults.head.data);
-	const struct symbol *site = f.pc ? symtab_lookup(k->m->symtab, f.pc, f.tick) : NULL;
-	struct segment s = {
-		.kind = SEGMENT_FAULT, .thread = f.thread, .fault = &f,
-		.site = site && site->known ? site : NULL,
-	};
+	struct segment s = { .kind = SEGMENT_FAULT, .thread = f.thread, .fault = &f };
 	int ret;
 
 	k->result->nr_faults++;
