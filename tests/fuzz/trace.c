@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include "analysis/partition/partition.h"
 #include "analysis/whatif/replay.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "render/pictures.h"
 #include "render/render.h"
 #include "render/why.h"

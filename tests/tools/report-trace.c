@@ -266,6 +266,8 @@ static void hostile(void)
 	made_func(&t, .tid = 1, .pc = (void *)0x1010, .ret = (void *)0x1020, .gen = 1, .start = 100,
 		  .end = 200);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50, .id = UINT64_MAX);
+	made_func(&t, .tid = 1, .pc = (void *)0x1030, .ret = (void *)0x1020, .gen = 2, .start = 6000,
+		  .end = 1000000, .flags = LDB_FUNC_F_OPEN);
 	made_class(&t, 60, UINT64_MAX, "\033[31mclass\n\x9b\xc2\x9b");
 	made_wait(&t, .tid = 1, .lock = 0x1030, .owner = 1, .begin = 120, .end = 5000, .gen = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 10000, .id = UINT64_MAX);

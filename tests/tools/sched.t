@@ -41,7 +41,7 @@ ldb-timeline --req=3 --json >3.json
 check_jq "runnable" 3.json '.segments | any(.kind == "runnable" and .start_ns == 52000000 and .end_ns == 57000000 and
 	.occupants[0].name == "hog" and .waker.irq == "hard")'
 check_jq "blocked" 3.json '.segments | any(.kind == "blocked" and .state == "disk" and .waker == {"tid": 0, "name": "", "pid": 0, "irq": "hard"})'
-check_jq "causes" 3.json '.causes[0] == {"kind": "runnable", "total_ns": 5000000, "count": 1, "caller": "request_handler", "state": "disk",
+check_jq "causes" 3.json '.causes[0] == {"kind": "runnable", "name": "hog", "label": "hog", "total_ns": 5000000, "count": 1, "caller": "request_handler", "state": "disk",
 	"by": {"tid": 900, "name": "hog", "pid": 900}, "by_ns": 5000000, "resolution_ns": 1} or (.causes | debug | false)'
 
 # A futex of no lock.

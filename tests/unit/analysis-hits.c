@@ -9,7 +9,7 @@
 #include "facts/hits.h"
 #include "analysis/report/requests.h"
 #include "analysis/report/schedstats.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "analysis-sample.h"
 
 #define NR_FAULTS	200000	/* of thread 2: more than fit into little memory */

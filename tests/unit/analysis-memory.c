@@ -18,7 +18,7 @@
 #include "analysis/report/requests.h"
 #include "analysis/report/schedstats.h"
 #include "analysis/report/stats.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "analysis-program.h"
 
 #define TRIES_MAX	300	/* of one analysis: all, or so many over all */
@@ -262,9 +262,9 @@ int main(void)
 	each_fails("functions", functions, 12);
 	each_fails("locks", locks, 27);
 	each_fails("sched", sched, 10);
-	each_fails("requests", requests, 10);
+	each_fails("requests", requests, 12);
 	each_fails("partition", partition, 1);
-	each_fails("why", why, 2);
+	each_fails("why", why, 6);
 	each_fails("pictures", pictures, 0);
 	each_fails("differences", differences, 0);
 	each_fails("gates", gates, 0);

@@ -77,7 +77,7 @@ static bool is_at(const struct segment *s, int64_t start, int64_t end)
 
 #define func(f, ...)	made_func(&t, .pc = (char *)(f) + 1, __VA_ARGS__)
 
-static const struct timeline_cause *cause(enum segment_kind kind)
+static const struct timeline_cause *cause(enum leaf_kind kind)
 {
 	for (size_t i = 0; i < tl.nr_causes; i++)
 		if (tl.causes[i].kind == kind)
@@ -85,7 +85,7 @@ static const struct timeline_cause *cause(enum segment_kind kind)
 	return NULL;
 }
 
-static int64_t cause_ns(enum segment_kind kind)
+static int64_t cause_ns(enum leaf_kind kind)
 {
 	return cause(kind) ? cause(kind)->ns : 0;
 }
@@ -129,7 +129,7 @@ static void test_holder_preempted(void)
 	   !strcmp(s->sched->preempted_by.name, "hog"), "by whom");
 	ok(s->sched->nr_occupants == 1 && s->sched->occupants[0].ns == 79000, "who had its CPU");
 	ok(s->depth == 1 && s->site && !strcmp(s->site->function, "snapshot"), "in what function");
-	c = cause(SEGMENT_LOCK_WAIT);
+	c = cause(LEAF_LOCK);
 	ok(tl.causes == c && c->hold && c->hold->tid == 2 && c->hold_off == s &&
 	   c->hold_off_ns == 79000, "the cause says so");
 	s = find(SEGMENT_LOCK_WAIT, 1);
@@ -141,7 +141,7 @@ static void test_holder_preempted(void)
 	ok(is_at(s, 95200, 95500) && s->depth == 2 && !s->blocks_req,
 	   "then it waited for its CPU, in the wait");
 	is_int(c->ns, 85000 - 300, "which is not the lock's");
-	is_int(cause_ns(SEGMENT_RUNNABLE), 300, "but the CPU's");
+	is_int(cause_ns(LEAF_RUNNABLE), 300, "but the CPU's");
 	is_int(tl.lock_wait_ns, 85000, "the wait is as long as it was");
 	is_whole();
 	end();
@@ -197,7 +197,7 @@ static void test_migrated(void)
 	ok(s->sched->occupants[0].who.tid == HOG && s->sched->occupants[0].ns == 9500 &&
 	   s->sched->occupants[1].who.tid == 915 && s->sched->occupants[1].ns == 500,
 	   "behind both, each on its CPU");
-	is_int(cause_ns(SEGMENT_FUNCTION), 48000 - 10000, "a function's own time is on the CPU");
+	is_int(cause_ns(LEAF_FUNCTION), 48000 - 10000, "a function's own time is on the CPU");
 	is_int(tl.preempted_ns, 10000, "summed");
 	is_whole();
 	end();
@@ -228,10 +228,10 @@ static void test_delayed(void)
 	s = find(SEGMENT_RUNNABLE, 1);
 	ok(is_at(s, 20100, 90000) && s->sched->occupants[0].who.tid == HOG &&
 	   s->sched->occupants[0].ns == 69900, "then behind the hog");
-	c = cause(SEGMENT_RUNNABLE);
+	c = cause(LEAF_RUNNABLE);
 	ok(c == tl.causes && c->ns == 70900 && c->nr == 2 && c->culprit.tid == HOG &&
 	   c->culprit_ns == 70900 && c->off == s, "the first cause, both times together");
-	ok(cause_ns(SEGMENT_BLOCKED) == 15100 && tl.nr_causes == 6,
+	ok(cause_ns(LEAF_IO) == 15100 && tl.nr_causes == 6,
 	   "two kinds of sleep are two causes");
 	is_int(tl.runnable_ns, 70900, "runnable");
 	is_int(tl.blocked_ns, 16100, "blocked");
@@ -270,7 +270,7 @@ static void test_unseen(void)
 	ok(is_at(find(SEGMENT_FUNCTION, 2), 10000, 90200), "and executed this");
 	s = find(SEGMENT_BLOCKED, 2);
 	ok(is_at(s, 30000, 60000) && s->blocks_req && s->level == 1, "and slept itself");
-	c = cause(SEGMENT_FUTEX_WAIT);
+	c = cause(LEAF_FUTEX);
 	ok(c == tl.causes && c->ns == 80200 && c->hold && c->hold->tid == 2 && c->hold_func &&
 	   c->hold_off == s, "the cause");
 	is_int(tl.futex_wait_ns, 80200, "summed");
@@ -426,12 +426,12 @@ static void test_perf(void)
 	s = find(SEGMENT_BLOCKED, 1);
 	ok(is_at(s, 52000, 62000) && s->depth == 3, "the disk is not the lock's, even in a wait");
 	ok(!find_nth(SEGMENT_BLOCKED, 1, 1), "any other sleep in it is");
-	is_int(cause_ns(SEGMENT_LOCK_WAIT), 30000, "the lock");
+	is_int(cause_ns(LEAF_LOCK), 30000, "the lock");
 	ok(!find(SEGMENT_FUTEX_WAIT, 1), "no futex was named");
 	for (size_t i = 0; i < tl.nr_causes; i++) {
 		const struct timeline_cause *c = &tl.causes[i];
 
-		if (c->kind != SEGMENT_FUNCTION)
+		if (c->kind != LEAF_FUNCTION)
 			continue;
 		is_int(c->ns, !strcmp(c->func->function, "lookup") ? 26000 :
 		       !strcmp(c->func->function, "snapshot") ? 8000 : 98000 - 46000 - 48000,
@@ -482,7 +482,7 @@ static void test_tighten(void)
 	s = find(SEGMENT_FUNCTION, 1);
 	ok(is_at(s, 3000, 88000), "it had begun when it lost the CPU, and lasted until it had it");
 	is_int(s ? s->resolution_ns : 0, 2000, "the resolution is better by as much");
-	is_int(cause_ns(SEGMENT_FUNCTION), 2000, "its own time");
+	is_int(cause_ns(LEAF_FUNCTION), 2000, "its own time");
 	is_whole();
 	end();
 
@@ -497,9 +497,9 @@ static void test_tighten(void)
 	made_switch(&t, .tick = 90000, .prev = HOG, .state = R, .next = 1);
 	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
-	is_int(cause_ns(SEGMENT_PREEMPTED), 81000, "off the CPU");
-	is_int(cause_ns(SEGMENT_FUNCTION), 4000, "lookup() itself");
-	is_int(cause_ns(SEGMENT_REQUEST), 4000 + 10000, "outside of all functions");
+	is_int(cause_ns(LEAF_PREEMPTED), 81000, "off the CPU");
+	is_int(cause_ns(LEAF_FUNCTION), 4000, "lookup() itself");
+	is_int(cause_ns(LEAF_UNKNOWN), 4000 + 10000, "outside of all functions");
 	is_whole();
 	end();
 }
@@ -521,7 +521,7 @@ static void test_chain(void)
 	made_switch(&t, .tick = 80000, .cpu = 2, .prev = HOG, .state = R, .next = 3);
 	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
-	c = cause(SEGMENT_LOCK_WAIT);
+	c = cause(LEAF_LOCK);
 	ok(c && c->hold && c->hold->tid == 2 && !c->hold_off, "the holder did not lose its CPU");
 	ok(c && c->nr_links == 1 && c->links[0].wait->tid == 2 && c->links[0].wait->lock == LOCK + 64 &&
 	   c->links[0].hold->tid == 3 && c->links[0].func &&
@@ -552,7 +552,7 @@ static void test_futex_chain(void)
 	made_switch(&t, .tick = 95000, .state = R, .next = 1);
 	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
-	c = cause(SEGMENT_FUTEX_WAIT);
+	c = cause(LEAF_FUTEX);
 	ok(c && c->hold && c->hold->tid == 2 && c->nr_links == 1 && c->links[0].hold->tid == 3 &&
 	   !c->hold_off, "a chain of futexes, each said once");
 	ok(c && c->nr_links && c->links[0].off && c->links[0].off_ns == 60000, "and what is at its end");
@@ -574,7 +574,7 @@ static void test_nested_futex(void)
 	build(42);
 	ok(is_at(find(SEGMENT_FUTEX_WAIT, 1), 20100, 50100) && find(SEGMENT_FUTEX_WAIT, 1)->depth == 1,
 	   "a wait in the wait");
-	is_int(cause_ns(SEGMENT_LOCK_WAIT), 55000, "which is not the lock's");
+	is_int(cause_ns(LEAF_LOCK), 55000, "which is not the lock's");
 	is_whole();
 	end();
 }

@@ -447,7 +447,7 @@ struct compare {
 	unsigned nr, nr_wrong;
 };
 
-static int64_t timeline_ns(const struct timeline *t, enum segment_kind kind, const char *func)
+static int64_t timeline_ns(const struct timeline *t, enum leaf_kind kind, const char *func)
 {
 	int64_t ns = 0;
 
@@ -456,12 +456,6 @@ static int64_t timeline_ns(const struct timeline *t, enum segment_kind kind, con
 		    (!func || !strcmp(t->causes[i].func->function, func)))
 			ns += t->causes[i].ns;
 	return ns;
-}
-
-static bool is_near(int64_t a, int64_t b)
-{
-	/* A timeline's sums were rounded, each by itself. */
-	return a - b < 8 && b - a < 8;
 }
 
 static int compare_life(void *arg, struct life *life)
@@ -474,21 +468,21 @@ static int compare_life(void *arg, struct life *life)
 
 	if (timeline_build(p->m, life, &t))
 		return -1;
-	same = is_near(timeline_ns(&t, SEGMENT_LOCK_WAIT, NULL), spent(p, id, LEAF_LOCK, NULL, NULL));
-	same &= is_near(timeline_ns(&t, SEGMENT_RUNNABLE, NULL), spent(p, id, LEAF_RUNNABLE, NULL, NULL));
-	same &= is_near(timeline_ns(&t, SEGMENT_BLOCKED, NULL),
-			spent(p, id, LEAF_SLEEP, NULL, NULL) + spent(p, id, LEAF_IO, NULL, NULL));
-	same &= is_near(timeline_ns(&t, SEGMENT_FUNCTION, "outer"),
-			spent(p, id, LEAF_FUNCTION, "outer", NULL));
-	same &= is_near(timeline_ns(&t, SEGMENT_FUNCTION, "inner"),
-			spent(p, id, LEAF_FUNCTION, "inner", NULL));
+	same = timeline_ns(&t, LEAF_LOCK, NULL) == spent(p, id, LEAF_LOCK, NULL, NULL);
+	same &= timeline_ns(&t, LEAF_RUNNABLE, NULL) == spent(p, id, LEAF_RUNNABLE, NULL, NULL);
+	same &= timeline_ns(&t, LEAF_SLEEP, NULL) == spent(p, id, LEAF_SLEEP, NULL, NULL);
+	same &= timeline_ns(&t, LEAF_IO, NULL) == spent(p, id, LEAF_IO, NULL, NULL);
+	same &= timeline_ns(&t, LEAF_FUNCTION, "outer") ==
+		spent(p, id, LEAF_FUNCTION, "outer", NULL);
+	same &= timeline_ns(&t, LEAF_FUNCTION, "inner") ==
+		spent(p, id, LEAF_FUNCTION, "inner", NULL);
 	c->nr++;
 	c->nr_wrong += !same;
 	if (!same && c->nr_wrong < 4)
 		diag("request %llu: lock %lld/%lld outer %lld/%lld", (unsigned long long)id,
-		     (long long)timeline_ns(&t, SEGMENT_LOCK_WAIT, NULL),
+		     (long long)timeline_ns(&t, LEAF_LOCK, NULL),
 		     (long long)spent(p, id, LEAF_LOCK, NULL, NULL),
-		     (long long)timeline_ns(&t, SEGMENT_FUNCTION, "outer"),
+		     (long long)timeline_ns(&t, LEAF_FUNCTION, "outer"),
 		     (long long)spent(p, id, LEAF_FUNCTION, "outer", NULL));
 	timeline_free(&t);
 	return 0;

@@ -77,7 +77,7 @@ TAP_FN void made_thread(struct made *t, uint32_t tid, const char *name, int64_t 
 struct made_func {
 	uint32_t tid;
 	const void *pc, *ret;
-	unsigned gen, parent, depth;
+	unsigned gen, parent, depth, flags;
 	int64_t start, end;
 	uint64_t unc;
 };
@@ -88,7 +88,7 @@ TAP_FN void made_func_row(struct made *t, const struct made_func *f)
 {
 	struct ldb_row_func row = {
 		.tid = f->tid, .pc = (uintptr_t)f->pc, .ret = (uintptr_t)f->ret, .gen = GEN(f->gen),
-		.parent_gen = GEN(f->parent), .depth = f->depth,
+		.parent_gen = GEN(f->parent), .depth = f->depth, .flags = f->flags,
 		.start_max = f->start + (int64_t)(f->unc / 2), .start_unc = f->unc,
 		.end_max = f->end + (int64_t)(f->unc / 2), .end_unc = f->unc,
 	};

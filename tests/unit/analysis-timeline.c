@@ -125,7 +125,7 @@ static void test_figure1(void)
 	ok(is_at(find(SEGMENT_FUNCTION, 2, "write_out"), 1000200, 13000000), "and in it");
 	ok(!find(SEGMENT_FUNCTION, 2, "lookup") && !find(SEGMENT_FUNCTION, 3, "lookup"),
 	   "nothing else");
-	ok(tl.causes[0].kind == SEGMENT_LOCK_WAIT && tl.causes[0].ns == 12499800, "the cause");
+	ok(tl.causes[0].kind == LEAF_LOCK && tl.causes[0].ns == 12499800, "the cause");
 	ok(tl.causes[0].hold && tl.causes[0].hold->tid == 2 && tl.causes[0].hold_func &&
 	   !strcmp(tl.causes[0].hold_func->func->function, "write_out"),
 	   "the deepest function that lasted for most of the hold");
@@ -294,7 +294,7 @@ static void test_queues(void)
 	ok(!find(SEGMENT_FUNCTION, 1, "request_handler") && !find(SEGMENT_LOCK_WAIT, 1, NULL),
 	   "what it did in between is not shown");
 	ok(is_at(find(SEGMENT_FUNCTION, 2, "lookup"), 51000, 59000), "the other thread");
-	ok(tl.causes[0].kind == SEGMENT_QUEUE && tl.causes[0].ns == 48000, "the cause");
+	ok(tl.causes[0].kind == LEAF_QUEUE && tl.causes[0].ns == 48000, "the cause");
 	is_whole("the leaves add up to the latency");
 	end();
 }
@@ -343,7 +343,8 @@ static void test_prune(void)
 	made_req(&t, .op = START, .tid = 1, .tick = 0, .id = 1);
 	made_req(&t, .op = END, .tid = 1, .tick = 100000000, .id = 1);
 	for (unsigned i = 0; i < 2 * TIMELINE_FRAMES_MAX + 1000; i++)
-		func(lookup, .tid = 1, .gen = i + 2, .start = i * 40, .end = i * 40 + 10 + i % 20);
+		func(lookup, .tid = 1, .gen = i + 2, .parent = 1, .depth = 1,
+		     .start = i * 40, .end = i * 40 + 10 + i % 20);
 	func(request_handler, .tid = 1, .gen = 1, .start = 0, .end = 99999999);
 	build(1);
 	ok(tl.nr_segments < 2 * TIMELINE_FRAMES_MAX && tl.nr_segments > TIMELINE_FRAMES_MAX / 4,

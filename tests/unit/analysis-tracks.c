@@ -13,7 +13,7 @@
 #include "base/spill.h"
 #include "analysis/report/stats.h"
 #include "analysis/timeline/timeline.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "analysis-sample.h"
 
 #define NR_TIDS		3

@@ -52,7 +52,7 @@ static const struct timeline_cause *build(void)
 	    timeline_build(t.model, &r.lives[0], &tl))
 		bail_out("timeline_build");
 	for (size_t i = 0; i < tl.nr_causes; i++)
-		if (tl.causes[i].kind == SEGMENT_LOCK_WAIT)
+		if (tl.causes[i].kind == LEAF_LOCK)
 			return &tl.causes[i];
 	bail_out("no wait");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Who gave a lock to whom, told thread by thread. */
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "export/handover.h"
 #include "analysis-sample.h"
 

@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 #include "facts/model.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 
 /* A time in which one or more of the wanted requests lasted.  Ticks. */
 struct export_window {

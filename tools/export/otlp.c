@@ -204,18 +204,19 @@ static void put_holder(struct otlp *o, const struct timeline_cause *c)
 static void put_cause(struct otlp *o, const struct timeline_cause *c)
 {
 	const struct segment *at = c->wait ? c->wait : c->off;
-	char name[TEXT_ROOM];
+	char buf[TEXT_ROOM];
+	const char *name = timeline_cause_name(c, buf), *queue;
 
 	event_begin(o, at ? at->start_ns : o->t->end_ns, "ldb.cause");
-	attr_text(&o->j, "ldb.kind",
-		       c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind));
+	attr_text(&o->j, "ldb.kind", leaf_kind_name(c->kind));
 	attr_i64(&o->j, "ldb.total_ns", c->ns);
 	attr_i64(&o->j, "ldb.count", (int64_t)c->nr);
-	if (c->func)
-		attr_text(&o->j, "ldb.name", c->func->function);
-	else if (c->wait)
-		attr_text(&o->j, "ldb.name", segment_name(c->wait, name));
-	if (c->func || c->off)
+	if (*name)
+		attr_text(&o->j, "ldb.name", name);
+	queue = timeline_cause_queue(c, buf);
+	if (queue)
+		attr_text(&o->j, "ldb.queue", queue);
+	if (c->kind == LEAF_FUNCTION || c->off)
 		attr_i64(&o->j, "ldb.resolution_ns", c->resolution_ns);
 	put_site(o, at ? at->site : NULL);
 	put_holder(o, c);

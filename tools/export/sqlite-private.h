@@ -4,7 +4,7 @@
 #define EXPORT_SQLITE_PRIVATE_H
 
 #include "analysis/attribution/attribution.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "export/export.h"
 #include "export/links.h"
 #include "export/sqlite-db.h"

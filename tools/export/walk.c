@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/report/stats.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "base/array.h"
 #include "base/sort.h"
 #include "export/table.h"

@@ -45,6 +45,8 @@ struct lives {
 	struct open_life *spare;	/* not in use, with what they have room for */
 	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
 	size_t nr_wanted_bits;
+	struct reader_filter filter;
+	bool is_part;			/* what is not open began at filter.t_min */
 };
 
 static struct open_life *find_open(struct lives *l, uint64_t id)
@@ -319,12 +321,24 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 	return worker_add(l, row->tid, row->id);
 }
 
+/* Of a part of the trace: what ends, or is handed over, was open from the start. */
+static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
+{
+	struct ldb_row_req then = *row;
+	int ret;
+
+	then.id = id;
+	then.tick = l->filter.t_min;
+	ret = begin_life(l, &then, open);
+	return ret || !*open || add_part(*open, &then, false) ? ret : -ENOMEM;
+}
+
 static int on_block(struct lives *l, const struct ldb_row_req *row)
 {
 	struct open_life *o = find_open(l, row->id);
 	struct life_part *part;
 	int64_t since = row->tick;
-	int ret = o ? 0 : begin_life(l, row, &o);
+	int ret = o ? 0 : l->is_part ? begin_before(l, row, row->id, &o) : begin_life(l, row, &o);
 
 	if (!o)
 		return ret;
@@ -344,10 +358,11 @@ static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
 {
 	struct open_life *o = find_open(l, id);
 	struct life_part *part;
+	int ret = o || !l->is_part ? 0 : begin_before(l, row, id, &o);
 
 	if (!o) {
-		l->result->nr_stray++;
-		return 0;
+		l->result->nr_stray += !l->is_part;
+		return ret;
 	}
 	o->has_end = true;
 	o->last_end = row->tick;
@@ -500,7 +515,7 @@ static int read_lives(struct lives *l)
 	if (!m->classes)
 		m->classes = classes_open(m);
 	if (m->classes)
-		ret = reader_each(m->reader, LDB_BLK_REQ, NULL, add_rows, l);
+		ret = reader_each(m->reader, LDB_BLK_REQ, &l->filter, add_rows, l);
 	if (!ret)
 		ret = window_finish(&l->window);
 	if (!ret)
@@ -512,7 +527,9 @@ static int read_lives(struct lives *l)
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
 	       struct lives_result *result)
 {
-	struct lives l = { .m = m, .life = life, .arg = arg, .result = result };
+	struct lives l = {
+		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
+	};
 
 	*result = (struct lives_result){ 0 };
 	return read_lives(&l);
@@ -521,7 +538,9 @@ int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void 
 int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result)
 {
-	struct lives l = { .m = m, .life = life, .arg = arg, .result = result };
+	struct lives l = {
+		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
+	};
 	size_t bits = 4096;
 
 	*result = (struct lives_result){ 0 };
@@ -536,5 +555,19 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 
 		l.wanted[bit / 64] |= 1ULL << bit % 64;
 	}
+	return read_lives(&l);
+}
+
+int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
+		 void *arg, struct lives_result *result)
+{
+	struct lives l = {
+		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
+		.is_part = true,
+	};
+
+	*result = (struct lives_result){ 0 };
+	l.filter.t_min = from;
+	l.filter.t_max = to;
 	return read_lives(&l);
 }

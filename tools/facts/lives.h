@@ -45,6 +45,13 @@ int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void 
 int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
 
+/*
+ * As far as their events in [from, to] (ticks) tell: what ends there and began before, began at
+ * from.  Enough to know what threads worked on meanwhile, not to know the lives.
+ */
+int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
+		 void *arg, struct lives_result *result);
+
 void life_free(struct life *life);
 
 #endif

@@ -165,6 +165,8 @@ static int read_funcs(struct builder *b, bool is_end)
 	struct reader_filter filter = READER_FILTER_ALL;
 	bool is_all = o->from == INT64_MIN && o->to == INT64_MAX;
 
+	if (o->no_funcs)
+		return 0;
 	b->is_giving = b->sink->funcs && !b->has_given && (is_end || is_all);
 	if (is_end && !b->is_giving)
 		return 0;
@@ -227,8 +229,10 @@ static int each_event(struct builder *b)
 	struct reader_filter filter = READER_FILTER_ALL;
 	int ret = read_futexes(b);
 
-	/* No t_max: a hold that was not stamped is only known by its end. */
+	/* A hold that was not stamped is only known by its end. */
 	filter.t_min = b->options->from;
+	if (b->options->after)
+		filter.t_max = ticks_sane(b->options->to) + b->options->after;
 	if (!ret)
 		ret = reader_each(b->m->reader, LDB_BLK_LOCK, &filter, add_rows, b);
 	if (!ret && b->set.nr)

@@ -15,6 +15,8 @@ struct lock_events_options {
 	int64_t from, to;	/* ticks: events that overlap */
 	const char *thread;	/* the waiting or holding one: tid or glob; NULL: all */
 	struct futexes *futexes; /* read before, of [from, to], and taken over; NULL: they are read */
+	bool no_funcs;		/* FUNC rows are not read: less is known of when holds began */
+	int64_t after;		/* ticks: what ends later than that after to is not read; 0: all is */
 };
 
 /* Non-zero stops.  NULL: not wanted. */

@@ -147,10 +147,13 @@ struct segment_sched {
 	bool has_futex, is_futex_woken;	/* is_futex_woken: the waker called FUTEX_WAKE on it */
 	uint64_t futex;
 	bool has_lost;			/* events were lost about then: more may have happened */
+	bool has_woken;			/* whoever ended a sleep is known: it is the waker */
 	bool is_throttled;		/* PREEMPTED, and the CPU was idle */
 	int64_t asleep_ns;		/* LOCK_WAIT: of it */
 	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: longest first */
 	size_t nr_occupants;
+	struct sched_span *spans;	/* of which they are sums: segment_cut() */
+	size_t nr_spans;
 };
 
 /* A thread touched memory that was not mapped yet.  See model.has_faults. */
@@ -204,6 +207,7 @@ struct segment {
 	const struct symbol *lock_symbol; /* NULL: no address */
 	unsigned lock_kind;		/* enum ldb_lock_kind */
 	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
+	uint32_t waker;			/* LOCK_WAIT: who ended it, as the shim saw it; 0: not known */
 	uint32_t to_tid;		/* QUEUE: who took it out; REQUEST of tracks.h: its own, if out of one */
 	bool is_truncated;		/* it was running when the recording began or ended */
 	bool is_clipped;		/* the whole is longer than the bar */

@@ -6,7 +6,7 @@
 #include "analysis/attribution/attribution.h"
 #include "analysis/report/requests.h"
 #include "analysis/report/stats.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "base/intern.h"
 #include "facts/ticks.h"
 #include "page/report.h"

@@ -7,7 +7,7 @@
 #include "analysis/report/locks.h"
 #include "analysis/report/schedstats.h"
 #include "analysis/timeline/timeline.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "page/report-private.h"
 #include "render/render.h"
 

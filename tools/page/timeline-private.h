@@ -3,7 +3,7 @@
 #ifndef PAGE_TIMELINE_PRIVATE_H
 #define PAGE_TIMELINE_PRIVATE_H
 
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "base/intern.h"
 #include "page/store.h"
 #include "page/timeline.h"

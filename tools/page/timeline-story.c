@@ -175,13 +175,15 @@ static void put_cause(struct timeline_data *d, struct json *j, const struct time
 	struct one_cause one = { d->m, c };
 
 	json_object_begin(j, NULL);
-	json_string(j, "kind", c->kind == SEGMENT_REQUEST ? "other" : segment_kind_name(c->kind));
+	json_string(j, "kind", leaf_kind_name(c->kind));
 	json_i64(j, "ns", c->ns);
 	json_i64(j, "res", c->resolution_ns);
 	json_u64(j, "count", c->nr);
 	put_printed(j, "text", print_cause, &one);
 	if (c->func)
 		json_string(j, "func", c->func->function);
+	if (c->in_queue)
+		json_bool(j, "in_queue", true);
 	put_bar(d, j, "wait", c->wait);
 	put_bar(d, j, "hold", c->hold);
 	put_bar(d, j, "hold_func", c->hold_func);

@@ -351,7 +351,7 @@ function selectFunction(name) {
 function selectCause(cause) {
 	const at = cause.wait || cause.off, p = tl.d.parts;
 
-	if (cause.kind === "queue") {
+	if (cause.in_queue && at) {
 		const part = tl.focus.parts.find((i) => p.flags[i] & 1 && p.start[i] === at[1]);
 
 		if (part !== undefined)
@@ -359,7 +359,8 @@ function selectCause(cause) {
 		return;
 	}
 	if (!at) {
-		selectFunction(cause.func);
+		if (cause.func)
+			selectFunction(cause.func);
 		return;
 	}
 	const [thread, start, end] = at, t = tl.threads[thread];

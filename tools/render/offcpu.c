@@ -175,7 +175,10 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 
 	cpu_text(k, cpu);
 	switch (c->kind) {
-	case SEGMENT_PREEMPTED:
+	case LEAF_THROTTLED:
+		leaf_kind_say(c->kind, "", buf, TEXT_ROOM);
+		return;
+	case LEAF_PREEMPTED:
 		if (c->nr == 1) {
 			preempted_text(m, k, buf);
 		} else {
@@ -184,7 +187,7 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			return;
 		}
 		break;
-	case SEGMENT_RUNNABLE:
+	case LEAF_RUNNABLE:
 		if (c->nr == 1)
 			runnable_text(m, k, buf);
 		else

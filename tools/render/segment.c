@@ -74,11 +74,25 @@ struct place segment_place(const struct segment *s)
 	return (struct place){ "", 0 };
 }
 
+const char *timeline_cause_name(const struct timeline_cause *c, char *buf)
+{
+	if (c->func)
+		return c->func->function;
+	if (c->wait && !c->in_queue && (c->kind == LEAF_LOCK || c->kind == LEAF_FUTEX))
+		return segment_name(c->wait, buf);
+	return c->label;
+}
+
+const char *timeline_cause_queue(const struct timeline_cause *c, char *buf)
+{
+	return c->in_queue && c->wait ? segment_name(c->wait, buf) : NULL;
+}
+
 const struct timeline_cause *timeline_top_function(const struct timeline *t)
 {
 	/* Causes are sorted. */
 	for (size_t i = 0; i < t->nr_causes; i++)
-		if (t->causes[i].kind == SEGMENT_FUNCTION)
+		if (t->causes[i].kind == LEAF_FUNCTION && !t->causes[i].in_queue)
 			return &t->causes[i];
 	return NULL;
 }

@@ -26,6 +26,12 @@ const char *segment_name(const struct segment *s, char *buf);
 struct place segment_place(const struct segment *s);
 
 /* Where most of the request's time in functions went; NULL: no function was seen. */
+/* Of the function, the lock, the interrupt, the class: ""; in buf, of TEXT_ROOM, or elsewhere. */
+const char *timeline_cause_name(const struct timeline_cause *c, char *buf);
+
+/* Of the queue that the request was in then; NULL: in none, or it is not known. */
+const char *timeline_cause_queue(const struct timeline_cause *c, char *buf);
+
 const struct timeline_cause *timeline_top_function(const struct timeline *t);
 
 #endif

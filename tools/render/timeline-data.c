@@ -165,9 +165,10 @@ static const struct column link_columns[] = {
 
 #define ROW struct timeline_cause
 /* Time outside of all observed functions. */
-WHEN(if_other, e->kind == SEGMENT_REQUEST)
-GET(get_cause_kind, text, if_other(row) ? "other" : segment_kind_name(e->kind))
-GET(get_cause_name, text, e->wait ? segment_name(e->wait, buf) : e->func->function)
+WHEN(if_unknown, e->kind == LEAF_UNKNOWN)
+GET(get_cause_kind, text, leaf_kind_name(e->kind))
+GET(get_cause_name, text, timeline_cause_name(e, buf))
+GET(get_cause_queue, text, e->wait ? timeline_cause_queue(e, buf) : "")
 GET(get_cause_file, text, segment_place(e->wait).file)
 GET(get_cause_line, u64, segment_place(e->wait).line)
 GET(get_hold_thread, text, model_thread_name(e->hold->thread))
@@ -179,8 +180,8 @@ GET(get_by_function, text, e->waker_func->func->function)
 FROM(hold_off_by, rows_one(e->hold_off ? offcpu_party(e->hold_off) : NULL))
 FROM(links, rows_of(e->links, e->nr_links))
 FROM(culprit, party_rows(&e->culprit))
-WHEN(if_name, e->func || e->wait)
-WHEN(if_cause_func, e->func)
+WHEN(if_estimated, e->kind == LEAF_FUNCTION || e->off)
+WHEN(if_in_queue, e->in_queue)
 WHEN(if_cause_wait, e->wait)
 WHEN(if_cause_hold, e->hold)
 WHEN(if_hold_func, e->hold_func)
@@ -191,13 +192,14 @@ WHEN(if_waker_func, e->waker_func)
 static const struct column off_columns[] = {
 	MADE("caller", get_off_caller), MADE("state", get_off_state),
 	PART_AT("by", culprit, party_columns, .form = COLUMN_OR_NULL), COLUMN("by_ns", culprit_ns),
-	MADE("by_function", get_by_function, .when = if_waker_func), SAME(resolution_ns), { 0 }
+	MADE("by_function", get_by_function, .when = if_waker_func), { 0 }
 };
 
 static const struct column cause_columns[] = {
-	MADE("kind", get_cause_kind), COLUMN("total_ns", ns), COLUMN("count", nr),
-	COLUMN("not_watched_ns", unwatched_ns, .when = if_other),
-	MADE("name", get_cause_name, .when = if_name), SAME(resolution_ns, .when = if_cause_func),
+	MADE("kind", get_cause_kind), MADE("name", get_cause_name), SAME(label),
+	COLUMN("total_ns", ns), COLUMN("count", nr),
+	COLUMN("not_watched_ns", unwatched_ns, .when = if_unknown),
+	SAME(resolution_ns, .when = if_estimated), MADE("queue", get_cause_queue, .when = if_in_queue),
 	MADE("file", get_cause_file, .when = if_cause_wait),
 	MADE("line", get_cause_line, .when = if_cause_wait),
 	VIA("holder", hold, tid, .when = if_cause_hold),

@@ -87,11 +87,43 @@ static void put_waker(const struct render *r, const struct model *m, const struc
 	fputs(waker, r->out);
 }
 
+/* What no segment tells more of. */
+static void put_bare(const struct render *r, const struct timeline_cause *c, const char *ns)
+{
+	char name[TEXT_ROOM], text[2 * TEXT_ROOM];
+
+	text_clean(timeline_cause_name(c, text), name);
+	fprintf(r->out, "%s %s", ns, leaf_kind_say(c->kind, name, text, sizeof(text)));
+	if (c->kind == LEAF_IRQ && c->nr > 1)
+		fprintf(r->out, " (%" PRIu64 " times)", c->nr);
+}
+
+/* The state is that of the thread that took the request out. */
+static void put_queued(const struct render *r, const struct timeline_cause *c, const char *ns)
+{
+	char buf[TEXT_ROOM], name[TEXT_ROOM], text[2 * TEXT_ROOM];
+	const char *queue = timeline_cause_queue(c, buf);
+
+	fprintf(r->out, "%s in queue %s", ns, queue ? text_clean(queue, name) : "");
+	text_clean(timeline_cause_name(c, text), name);
+	if (c->kind == LEAF_QUEUE)
+		fprintf(r->out, "%s%s%s", *name ? " (" : "", name, *name ? ")" : "");
+	else if (c->kind == LEAF_BEHIND)
+		fprintf(r->out, ", %s", leaf_kind_say(c->kind, name, text, sizeof(text)));
+	else
+		fprintf(r->out, ", whose thread was %s%s", c->kind == LEAF_FUNCTION ? "in " : "",
+			leaf_kind_say(c->kind, name, text, sizeof(text)));
+}
+
 /* ns: all of it, in words. */
 static void put_rest(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char away[UNITS_ROOM];
 
+	if (*c->label) {
+		fprintf(r->out, "%s %s", ns, c->label);
+		return;
+	}
 	if (c->unwatched_ns >= c->ns) {
 		fprintf(r->out, "%s not watched (the scanner did not run)", ns);
 		return;
@@ -106,15 +138,19 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	char name[TEXT_ROOM], place[TEXT_ROOM], ns[UNITS_ROOM];
 
 	units_duration(c->ns, ns);
-	switch (c->kind) {
-	case SEGMENT_LOCK_WAIT:
+	if (c->in_queue) {
+		put_queued(r, c, ns);
+		return;
+	}
+	switch (c->wait || c->off || c->kind == LEAF_FUNCTION ? c->kind : LEAF_UNKNOWN) {
+	case LEAF_LOCK:
 		fprintf(r->out, "%s waiting for %s", ns,
 			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name));
 		text_site(c->wait->site, place);
 		fprintf(r->out, "%s%s", *place ? " at " : "", place);
 		put_hold(r, m, c);
 		break;
-	case SEGMENT_FUTEX_WAIT:
+	case LEAF_FUTEX:
 		fprintf(r->out, "%s waiting for %s%s", ns,
 			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name),
 			c->hold ? "" : " (not a lock that ldb sees)");
@@ -123,16 +159,15 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 		put_hold(r, m, c);
 		put_waker(r, m, c);
 		break;
-	case SEGMENT_RUNNABLE:
-	case SEGMENT_PREEMPTED:
-	case SEGMENT_BLOCKED:
+	case LEAF_RUNNABLE:
+	case LEAF_PREEMPTED:
+	case LEAF_THROTTLED:
+	case LEAF_SLEEP:
+	case LEAF_IO:
 		offcpu_cause(m, c, name);
 		fprintf(r->out, "%s %s", ns, name);
 		break;
-	case SEGMENT_QUEUE:
-		fprintf(r->out, "%s in queue %s", ns, text_clean(segment_name(c->wait, name), place));
-		break;
-	case SEGMENT_FUNCTION:
+	case LEAF_FUNCTION:
 		text_place(c->func->func_file, c->func->func_line, place);
 		fputs(ns, r->out);
 		/* Where it matters: an estimate that may be mostly its neighbour's time. */
@@ -142,7 +177,10 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 			*place ? " " : "", place);
 		break;
 	default:
-		put_rest(r, c, ns);
+		if (c->kind == LEAF_UNKNOWN)
+			put_rest(r, c, ns);
+		else
+			put_bare(r, c, ns);
 	}
 }
 

@@ -201,28 +201,42 @@ static uint32_t add_request(struct partition_build *b, const struct life *life, 
 	return p->nr_requests - 1;
 }
 
-static int on_life(void *arg, struct life *life)
+static int add_life(struct partition_build *b, const struct life *life, bool is_request)
 {
-	struct partition_build *b = arg;
-	struct partition *p = b->p;
-	uint32_t class = partition_class(p, life->class), request = NO_REQUEST;
+	uint32_t class = partition_class(b->p, life->class);
+	uint32_t request = NO_REQUEST;
 	size_t first_work = b->nr_works;
 
 	if (class == UINT32_MAX)
 		return -ENOMEM;
-	if (life->start >= b->o->from && life->start <= b->o->to &&
-	    (!b->o->class || !fnmatch(b->o->class, life->class, 0))) {
-		if (life->is_complete)
-			request = add_request(b, life, class);
-		else
-			p->nr_incomplete++;
-		p->nr_lost_handoffs += life->has_lost_handoff;
-	}
+	if (is_request)
+		request = add_request(b, life, class);
 	add_works(b, life, request, class);
-	if (request != NO_REQUEST && !b->ret)
+	if (is_request && !b->ret)
 		cut_life(b, life, request, first_work);
 	drop_queue_works(b, first_work);
 	return b->ret;
+}
+
+static int on_life(void *arg, struct life *life)
+{
+	struct partition_build *b = arg;
+	bool is_selected = life->start >= b->o->from && life->start <= b->o->to &&
+			   (!b->o->class || !fnmatch(b->o->class, life->class, 0));
+
+	if (is_selected) {
+		b->p->nr_incomplete += !life->is_complete;
+		b->p->nr_lost_handoffs += life->has_lost_handoff;
+	}
+	return add_life(b, life, is_selected && life->is_complete);
+}
+
+/* The one that is wanted is known better. */
+static int on_other(void *arg, struct life *life)
+{
+	struct partition_build *b = arg;
+
+	return life->id == b->o->only->id ? 0 : add_life(b, life, false);
 }
 
 ORDER_KEY(work_tid, struct work, tid)
@@ -235,9 +249,15 @@ void partition_read_lives(struct partition_build *b)
 {
 	static const order_key of_work[] = { work_tid, work_start, work_end };
 	static const order_key of_queued[] = { queued_server, queued_start };
+	const struct life *only = b->o->only;
 	struct lives_result result;
 
-	b->ret = lives_each(b->m, on_life, b, &result);
+	if (!only) {
+		b->ret = lives_each(b->m, on_life, b, &result);
+	} else {
+		b->ret = lives_within(b->m, only->start, only->end, on_other, b, &result);
+		b->ret = b->ret ? b->ret : add_life(b, only, true);
+	}
 	if (!b->ret)
 		b->ret = order_sort(&b->works, b->nr_works, sizeof(*b->works), of_work, 3);
 	b->room_works = b->nr_works;

@@ -4,7 +4,7 @@
 #define PARTITION_PARTITION_PRIVATE_H
 
 #include "analysis/attribution/attribution.h"
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "base/array.h"
 #include "facts/lives.h"
 #include "facts/ticks.h"

@@ -185,14 +185,11 @@ static int begin_function(struct partition_build *b, const struct segment *s, ui
 	return b->ret;
 }
 
-static int on_begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
+static int begin_other(struct partition_build *b, const struct attribution_begin *what,
+		       struct attribution_item *item)
 {
-	struct partition_build *b = arg;
 	const struct segment *s = what->segment;
 
-	item->path = what->in ? what->in->path : 0;
-	if (s && s->kind == SEGMENT_FUNCTION)
-		return begin_function(b, s, item->path, item);
 	item->leaf = s ? partition_segment_leaf(b->p, s, item->path) :
 			 partition_leaf(b->p, LEAF_IRQ, item->path, what->irq->name, 0, NULL);
 	if (item->leaf == NO_LEAF)
@@ -201,6 +198,18 @@ static int on_begin(void *arg, const struct attribution_begin *what, struct attr
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
 	count(b, item->start, item->leaf);
 	return b->ret;
+}
+
+static int on_begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
+{
+	struct partition_build *b = arg;
+	const struct segment *s = what->segment;
+	int ret;
+
+	item->path = what->in ? what->in->path : 0;
+	ret = s && s->kind == SEGMENT_FUNCTION ? begin_function(b, s, item->path, item) :
+						  begin_other(b, what, item);
+	return ret || !s || !b->o->begins ? ret : b->o->begins(b->o->begins_arg, s, item->leaf);
 }
 
 static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
@@ -352,7 +361,13 @@ void partition_sweep(struct partition_build *b)
 	options.progress = b->o->progress;
 	options.progress_arg = b->o->progress_arg;
 	options.no_requests = true;
-	if (b->o->select && !b->ret) {
+	if (b->o->only) {
+		options.from = b->o->from;
+		options.to = b->o->to;
+		options.before = b->o->before;
+		options.after = b->o->after;
+	}
+	if ((b->o->select || b->o->only) && !b->ret) {
 		options.wants = partition_is_needed;
 		options.wants_arg = b;
 		partition_find_needed(b);

@@ -91,7 +91,7 @@ struct partition {
 };
 
 struct partition_options {
-	int64_t from, to;		/* ticks: requests that start in it */
+	int64_t from, to;		/* ticks: requests that start in it; only: what is read */
 	const char *class;		/* glob; NULL: all */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
@@ -101,6 +101,15 @@ struct partition_options {
 	 */
 	int (*select)(void *arg, struct partition *p);
 	void *select_arg;
+	/*
+	 * NULL, or the one request that is wanted, complete or not: only its time is read, and of
+	 * other requests what their events in it tell.  ticks: of tracks.h.
+	 */
+	const struct life *only;
+	int64_t before, after;
+	/* NULL, or told what begins, that is a leaf's.  Non-zero stops, and is returned. */
+	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
+	void *begins_arg;
 };
 
 /* 0, -ENOMEM or another -errno of a temporary file.  Not thread-safe for one model. */

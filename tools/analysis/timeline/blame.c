@@ -6,8 +6,13 @@
  * A lock that passes from thread to thread while the request waits (a convoy)
  * has several holds in one wait: all of them are shown.  When the holder named
  * by the wait has no recorded hold, its hold is inferred: from the begin of the
- * wait to the next recorded hold, or to the end of the wait.  So is that of who ended a
- * wait for what nobody holds (wakers.c).
+ * wait to the next recorded hold, or to the end of the wait.
+ *
+ * For conditions, semaphores, barriers and the ends of threads there is no holder: who ended
+ * the wait has that part, and its hold is inferred.  The kernel saw who woke the thread from
+ * the last sleep in such a wait; without kernel events, the shim saw who signalled last.  A
+ * thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
+ * waker.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,189 +21,256 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-static int wait_compare(const void *pa, const void *pb)
+/* Numbers of segments of all[], in some order. */
+struct index {
+	size_t *at;
+	size_t nr;
+};
+
+struct blame {
+	struct timeline_build *b;
+	struct index waits, sleeps;	/* by tid, end; those of a thread do not overlap */
+	struct index holds;		/* by lock, end */
+	bool *is_followed;		/* of waits, by their number in all[] */
+};
+
+static bool is_wait(const struct segment *s)
 {
-	const struct lock_event *a = *(struct lock_event *const *)pa;
-	const struct lock_event *b = *(struct lock_event *const *)pb;
+	return s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT;
+}
+
+static bool is_sleep(const struct segment *s)
+{
+	return s->kind == SEGMENT_BLOCKED;
+}
+
+static bool is_hold(const struct segment *s)
+{
+	return s->kind == SEGMENT_LOCK_HOLD;
+}
+
+static int by_thread(const void *pa, const void *pb, void *arg)
+{
+	const struct segment *all = arg;
+	const struct segment *a = &all[*(const size_t *)pa], *b = &all[*(const size_t *)pb];
 
 	if (a->tid != b->tid)
 		return a->tid < b->tid ? -1 : 1;
-	return a->begin < b->begin ? -1 : a->begin > b->begin;
+	return a->end != b->end ? (a->end < b->end ? -1 : 1) : a->start < b->start ? -1 : a->start > b->start;
 }
 
-int blame_prepare(struct timeline_build *b)
+static int by_lock(const void *pa, const void *pb, void *arg)
 {
-	b->waits = calloc(b->locks.nr + 1, sizeof(*b->waits));
-	b->is_followed = calloc(b->locks.nr + 1, sizeof(*b->is_followed));
-	if (!b->waits || !b->is_followed)
+	const struct segment *all = arg;
+	const struct segment *a = &all[*(const size_t *)pa], *b = &all[*(const size_t *)pb];
+
+	if (a->lock != b->lock)
+		return a->lock < b->lock ? -1 : 1;
+	return a->end != b->end ? (a->end < b->end ? -1 : 1) : a->start < b->start ? -1 : a->start > b->start;
+}
+
+static int index_make(struct index *x, const struct timeline_build *b, bool (*is)(const struct segment *s),
+		      int (*order)(const void *pa, const void *pb, void *arg))
+{
+	x->at = calloc(b->nr_all + 1, sizeof(*x->at));
+	if (!x->at)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->locks.nr; i++)
-		if (b->locks.events[i].op == LDB_LOCK_OP_WAIT)
-			b->waits[b->nr_waits++] = &b->locks.events[i];
-	if (b->nr_waits)
-		qsort(b->waits, b->nr_waits, sizeof(*b->waits), wait_compare);
+	for (size_t i = 0; i < b->nr_all; i++)
+		if (is(&b->all[i]))
+			x->at[x->nr++] = i;
+	if (x->nr)
+		qsort_r(x->at, x->nr, sizeof(*x->at), order, b->all);
 	return 0;
 }
 
-/* The first wait of tid that ends after tick.  Waits of a thread do not overlap. */
-static size_t first_wait(const struct timeline_build *b, uint32_t tid, int64_t tick)
+/* The first of the thread's that ends after tick. */
+static size_t first_of(const struct blame *k, const struct index *x, uint32_t tid, int64_t tick)
 {
-	return search(b->nr_waits, i,
-		      b->waits[i]->tid < tid ||
-		      (b->waits[i]->tid == tid && b->waits[i]->end <= tick));
+	const struct segment *all = k->b->all;
+
+	return search(x->nr, i, all[x->at[i]].tid < tid ||
+				(all[x->at[i]].tid == tid && all[x->at[i]].end <= tick));
 }
 
-/* The first event of the lock that ends after tick; events are sorted by lock, end. */
-static size_t first_event(const struct timeline_build *b, uint64_t lock, int64_t tick)
+/* The first hold of the lock that ends after tick. */
+static size_t first_hold(const struct blame *k, uint64_t lock, int64_t tick)
 {
-	return search_by(b->locks.events, b->locks.nr, e,
-			 e->lock < lock || (e->lock == lock && e->end <= tick));
+	const struct segment *all = k->b->all;
+
+	return search(k->holds.nr, i,
+		      all[k->holds.at[i]].lock < lock ||
+		      (all[k->holds.at[i]].lock == lock && all[k->holds.at[i]].end <= tick));
 }
 
-static struct segment *add_segment(struct timeline_build *b, const struct lock_event *e,
-				   enum segment_kind kind, uint32_t tid, int64_t start, int64_t end,
-				   unsigned level)
+/* Wakers */
+
+static uint32_t woken_by(const struct model *m, const struct segment *s)
 {
-	struct segment *s = timeline_add(b, kind, tid, start, end);
-	const struct frame *f;
-	int64_t next;
+	const struct party *waker = s->sched && s->sched->has_woken ? &s->sched->waker : NULL;
+
+	return waker && waker->kind == PARTY_TASK && waker->tid != s->tid &&
+	       model_thread(m, waker->tid, s->end) ? waker->tid : 0;
+}
+
+uint32_t blame_waker(const struct model *m, const struct segment *s)
+{
+	uint32_t waker;
+
+	/* Of a disk nobody is in the way. */
+	if (s->kind == SEGMENT_BLOCKED)
+		return s->sched->state == LDB_STATE_DISK ? 0 : woken_by(m, s);
+	if (!is_wait(s))
+		return 0;
+	waker = woken_by(m, s);
+	if (waker)
+		return waker;
+	return s->waker != s->tid && model_thread(m, s->waker, s->end) ? s->waker : 0;
+}
+
+uint32_t blame_owner(const struct model *m, const struct segment *wait)
+{
+	if (wait->owner)
+		return wait->owner;
+	return lock_kind_is_held(wait->lock_kind) ? wait->waker : blame_waker(m, wait);
+}
+
+/* From waits to holds, and on */
+
+static int blame(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
+
+/* Of a wait in [start, end]; what it leads to is shown once. */
+static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
+{
+	const struct segment *w = &k->b->all[nr];
+	int64_t from = w->start > start ? w->start : start, to = w->end < end ? w->end : end;
+	struct segment *s = timeline_add_part(k->b, w, from, to);
 
 	if (!s)
-		return NULL;
-	s->lock = e->lock;
-	s->lock_symbol = e->lock ? symtab_lookup_data(b->m->symtab, e->lock, e->end) : NULL;
-	s->lock_kind = LDB_LOCK_KIND(e->flags);
+		return -ENOMEM;
 	s->level = level;
-	s->duration_ns = ticks_ns(b->m->reader, e->end - e->begin);
-	s->duration_resolution_ns = ticks_ns(b->m->reader, e->resolution);
-	if (tid == e->tid) {
-		s->site = e->where;
-		s->gen = e->gen;
-		f = frames_at(b, tid, e->gen, e->begin);
-		if (!f && !e->gen && b->m->has_sched)
-			f = frames_by_time(b, tid, start, &next);
-		s->depth = f ? f->depth + 1 : 0;
-	}
-	return s;
-}
-
-static int blame(struct timeline_build *b, const struct lock_event *wait, int64_t start,
-		 int64_t end, unsigned level);
-
-struct segment *blame_wait_segment(struct timeline_build *b, const struct lock_event *w,
-				   int64_t start, int64_t end, unsigned level)
-{
-	bool is_futex = LDB_LOCK_KIND(w->flags) == LOCK_KIND_FUTEX;
-	struct segment *s = add_segment(b, w, is_futex ? SEGMENT_FUTEX_WAIT : SEGMENT_LOCK_WAIT,
-					w->tid, start, end, level);
-
-	if (!s)
-		return NULL;
-	s->full_start_ns = ticks_time_ns(b->m->reader, w->begin);
-	s->full_end_ns = ticks_time_ns(b->m->reader, w->end);
-	s->is_clipped = s->full_start_ns < s->start_ns || s->full_end_ns > s->end_ns;
-	s->owner = w->owner;
-	s->has_failed = w->flags & LDB_LOCK_F_FAILED;
-	return s;
-}
-
-struct segment *blame_hold_segment(struct timeline_build *b, const struct lock_event *hold,
-				   int64_t start, int64_t end, unsigned level)
-{
-	struct segment *s = add_segment(b, hold, SEGMENT_LOCK_HOLD, hold->tid, start, end, level);
-
-	if (!s)
-		return NULL;
-	s->full_start_ns = ticks_time_ns(b->m->reader, hold->begin);
-	s->full_end_ns = ticks_time_ns(b->m->reader, hold->end);
-	s->is_clipped = s->full_start_ns < s->start_ns || s->full_end_ns > s->end_ns;
-	s->resolution_ns = ticks_ns(b->m->reader, hold->resolution);
-	return s;
+	s->blocks_req = level > 1;
+	if (level == 1 && s->kind == SEGMENT_LOCK_WAIT)
+		ticks_add(&k->b->t->lock_wait_ns, s->end_ns - s->start_ns);
+	return k->is_followed[nr] ? 0 : blame(k, nr, from, to, level);
 }
 
 /* What tid itself waited for while it held the request up in [start, end]. */
-static int follow_waits(struct timeline_build *b, uint32_t tid, int64_t start, int64_t end,
-			unsigned level)
+static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
 	int ret = 0;
 
-	for (size_t i = first_wait(b, tid, start); i < b->nr_waits && !ret; i++) {
-		const struct lock_event *w = b->waits[i];
-		int64_t from = w->begin > start ? w->begin : start;
-		int64_t to = w->end < end ? w->end : end;
-		struct segment *s;
+	for (size_t i = first_of(k, &k->waits, tid, start); i < k->waits.nr && !ret; i++) {
+		const struct segment *w = &k->b->all[k->waits.at[i]];
 
-		if (w->tid != tid || w->begin >= end)
+		if (w->tid != tid || w->start >= end)
 			break;
-		if (b->is_followed[w - b->locks.events])
-			continue;
-		s = blame_wait_segment(b, w, from, to, level);
-		if (!s)
-			return -ENOMEM;
-		s->blocks_req = true;
-		ret = blame(b, w, from, to, level);
+		if (!k->is_followed[k->waits.at[i]])
+			ret = add_wait(k, k->waits.at[i], start, end, level);
 	}
 	return ret;
 }
 
-static int add_holder(struct timeline_build *b, const struct lock_event *hold,
-		      const struct lock_event *wait, uint32_t tid, int64_t start, int64_t end,
-		      unsigned level)
+/* hold: NULL: known from the wait alone. */
+static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
+		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
-	struct segment *s = hold ? blame_hold_segment(b, hold, start, end, level) :
-			    add_segment(b, wait, SEGMENT_LOCK_HOLD, tid, start, end, level);
+	struct segment *s = hold ? timeline_add_part(k->b, hold, start, end) :
+				   timeline_add(k->b, SEGMENT_LOCK_HOLD, tid, start, end);
 
 	if (!s)
 		return -ENOMEM;
+	if (!hold) {
+		s->lock = wait->lock;
+		s->lock_symbol = wait->lock_symbol;
+		s->lock_kind = wait->lock_kind;
+		s->duration_ns = wait->duration_ns;
+		s->duration_resolution_ns = wait->duration_resolution_ns;
+		s->is_inferred = true;
+	}
+	s->level = level;
 	s->blocks_req = true;
-	s->is_inferred = !hold;
-	if (interval_add(&b->blamed, tid, start, end))
+	if (interval_add(&k->b->blamed, tid, start, end))
 		return -ENOMEM;
 	if (level >= TIMELINE_LEVELS_MAX)
 		return 0;
-	return follow_waits(b, tid, start, end, level + 1);
+	return follow_waits(k, tid, start, end, level + 1);
 }
 
-/* Is e a hold that kept the wait from going on in [start, end]? */
-static bool is_in_the_way(const struct lock_event *e, const struct lock_event *wait,
-			  int64_t start, int64_t end)
+/* Is it a hold that kept the wait from going on in [start, end]? */
+static bool is_in_the_way(const struct segment *hold, const struct segment *wait, int64_t start, int64_t end)
 {
-	if (e->op != LDB_LOCK_OP_HOLD || e->tid == wait->tid || e->begin >= end || e->end <= start)
+	if (hold->tid == wait->tid || hold->start >= end || hold->end <= start)
 		return false;
 	/* Readers do not keep each other out. */
-	return LDB_LOCK_KIND(e->flags) != LDB_LOCK_RWLOCK_RD ||
-	       LDB_LOCK_KIND(wait->flags) != LDB_LOCK_RWLOCK_RD;
+	return hold->lock_kind != LDB_LOCK_RWLOCK_RD || wait->lock_kind != LDB_LOCK_RWLOCK_RD;
 }
 
-static int blame(struct timeline_build *b, const struct lock_event *wait, int64_t start,
-		 int64_t end, unsigned level)
+static int blame(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
 {
-	size_t first = first_event(b, wait->lock, start);
-	uint32_t owner = wait->owner ? wait->owner : wait->waker;
+	const struct timeline_build *b = k->b;
+	const struct segment *wait = &b->all[nr];
+	uint32_t owner = blame_owner(b->m, wait);
 	bool has_owner = !owner || owner == wait->tid;
 	int64_t next = end;
 	int ret = 0;
 
-	b->is_followed[wait - b->locks.events] = true;
+	k->is_followed[nr] = true;
 	if (ticks_ns(b->m->reader, (double)end - (double)start) < TIMELINE_WAIT_MIN_NS)
 		return 0;
-	for (size_t i = first; i < b->locks.nr && !ret; i++) {
-		const struct lock_event *e = &b->locks.events[i];
+	for (size_t i = first_hold(k, wait->lock, start); i < k->holds.nr && !ret; i++) {
+		const struct segment *hold = &b->all[k->holds.at[i]];
+		int64_t from = hold->start > start ? hold->start : start;
 
-		if (e->lock != wait->lock)
+		if (hold->lock != wait->lock)
 			break;
-		if (!is_in_the_way(e, wait, start, end))
+		if (!is_in_the_way(hold, wait, start, end))
 			continue;
 		/* What it was when the wait began, as far as that is known. */
-		if (e->tid == wait->owner && e->begin - (int64_t)e->resolution <= wait->begin)
+		if (hold->tid == wait->owner &&
+		    hold->start_ns - hold->duration_resolution_ns <= wait->start_ns)
 			has_owner = true;
-		else if (e->begin < next)
-			next = e->begin > start ? e->begin : start;
-		ret = add_holder(b, e, wait, e->tid, e->begin > start ? e->begin : start,
-				 e->end < end ? e->end : end, level);
+		else if (hold->start < next)
+			next = from;
+		ret = add_holder(k, hold, wait, hold->tid, from, hold->end < end ? hold->end : end, level);
 	}
 	if (!ret && !has_owner && next > start)
-		ret = add_holder(b, NULL, wait, owner, start, next, level);
+		ret = add_holder(k, NULL, wait, owner, start, next, level);
+	return ret;
+}
+
+static int blame_waits(struct blame *k, const struct interval *own)
+{
+	int ret = 0;
+
+	for (size_t i = first_of(k, &k->waits, own->tid, own->start); i < k->waits.nr && !ret; i++) {
+		const struct segment *w = &k->b->all[k->waits.at[i]];
+
+		if (w->tid != own->tid || w->start >= own->end)
+			break;
+		ret = add_wait(k, k->waits.at[i], own->start, own->end, 1);
+	}
+	return ret;
+}
+
+/* What they slept for, if it is no wait of the shim's: until then it was the waker's turn. */
+static int blame_sleeps(struct blame *k, const struct interval *own)
+{
+	int ret = 0;
+
+	for (size_t i = first_of(k, &k->sleeps, own->tid, own->start); i < k->sleeps.nr && !ret; i++) {
+		const struct segment *s = &k->b->all[k->sleeps.at[i]];
+		int64_t start = s->start > own->start ? s->start : own->start;
+		int64_t end = s->end < own->end ? s->end : own->end;
+		uint32_t waker = blame_waker(k->b->m, s);
+
+		if (s->tid != own->tid || s->start >= own->end)
+			break;
+		if (!waker)
+			continue;
+		ret = interval_add(&k->b->blamed, waker, start, end);
+		if (!ret)
+			ret = follow_waits(k, waker, start, end, 2);
+	}
 	return ret;
 }
 
@@ -206,17 +278,13 @@ static int blame(struct timeline_build *b, const struct lock_event *wait, int64_
 static int cut_own(struct timeline_build *b)
 {
 	struct interval_list out = { 0 };
-	size_t k = 0;
 	int ret = 0;
 
 	interval_merge(&b->blamed);
 	for (size_t i = 0; i < b->blamed.nr && !ret; i++) {
 		struct interval in = b->blamed.at[i];
 
-		while (k < b->own.nr && (b->own.at[k].tid < in.tid ||
-					 (b->own.at[k].tid == in.tid && b->own.at[k].end <= in.start)))
-			k++;
-		for (size_t n = k; n < b->own.nr && !ret; n++) {
+		for (size_t n = interval_first(&b->own, in.tid, in.start); n < b->own.nr && !ret; n++) {
 			const struct interval *own = &b->own.at[n];
 
 			if (own->tid != in.tid || own->start >= in.end)
@@ -233,61 +301,25 @@ static int cut_own(struct timeline_build *b)
 	return ret;
 }
 
-static int blame_waits(struct timeline_build *b, const struct interval *own)
-{
-	int ret = 0;
-
-	for (size_t k = first_wait(b, own->tid, own->start); k < b->nr_waits && !ret; k++) {
-		const struct lock_event *w = b->waits[k];
-		int64_t start = w->begin > own->start ? w->begin : own->start;
-		int64_t end = w->end < own->end ? w->end : own->end;
-		struct segment *s;
-
-		if (w->tid != own->tid || w->begin >= own->end)
-			break;
-		s = blame_wait_segment(b, w, start, end, 1);
-		if (!s)
-			return -ENOMEM;
-		if (s->kind == SEGMENT_LOCK_WAIT)
-			ticks_add(&b->t->lock_wait_ns, s->end_ns - s->start_ns);
-		if (!b->is_followed[w - b->locks.events])
-			ret = blame(b, w, start, end, 1);
-	}
-	return ret;
-}
-
-/* What they slept for, if it is no wait of the shim's: until then it was the waker's turn. */
-static int blame_sleeps(struct timeline_build *b, const struct interval *own)
-{
-	int ret = 0;
-
-	for (size_t i = wakers_first(b, own->tid, own->start); i < b->nr_offs && !ret; i++) {
-		const struct sched_off *off = &b->offs[i].off;
-		int64_t start = off->out > own->start ? off->out : own->start;
-		int64_t end = off->woken < own->end ? off->woken : own->end;
-		uint32_t waker = wakers_of_sleep(b, &b->offs[i]);
-		size_t w = first_wait(b, own->tid, start);
-
-		if (off->tid != own->tid || off->out >= own->end)
-			break;
-		if (!waker || start >= end ||
-		    (w < b->nr_waits && b->waits[w]->tid == own->tid && b->waits[w]->begin < end))
-			continue;
-		ret = interval_add(&b->blamed, waker, start, end);
-		if (!ret)
-			ret = follow_waits(b, waker, start, end, 2);
-	}
-	return ret;
-}
-
 int blame_own(struct timeline_build *b)
 {
-	int ret = 0;
+	struct blame k = { .b = b, .is_followed = calloc(b->nr_all + 1, sizeof(bool)) };
+	int ret = k.is_followed ? 0 : -ENOMEM;
 
+	if (!ret)
+		ret = index_make(&k.waits, b, is_wait, by_thread);
+	if (!ret)
+		ret = index_make(&k.sleeps, b, is_sleep, by_thread);
+	if (!ret)
+		ret = index_make(&k.holds, b, is_hold, by_lock);
 	for (size_t i = 0; i < b->own.nr && !ret; i++) {
-		ret = blame_waits(b, &b->own.at[i]);
+		ret = blame_waits(&k, &b->own.at[i]);
 		if (!ret)
-			ret = blame_sleeps(b, &b->own.at[i]);
+			ret = blame_sleeps(&k, &b->own.at[i]);
 	}
+	free(k.waits.at);
+	free(k.sleeps.at);
+	free(k.holds.at);
+	free(k.is_followed);
 	return ret ? ret : cut_own(b);
 }

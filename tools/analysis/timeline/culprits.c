@@ -4,16 +4,10 @@
  * it was executing and what kept it off the CPU; times off the CPU with whoever
  * had the CPU instead.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/search.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
 #define GROUPS_OF_HOLD	16	/* times off the CPU of one holder, told apart */
-#define GROUPS_MAX	256	/* further times off the CPU are counted by their kind alone */
 
 bool segment_is_off(const struct segment *s)
 {
@@ -32,47 +26,6 @@ static int64_t overlap(const struct segment *a, const struct segment *b)
 	int64_t end = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
 
 	return end > start ? end - start : 0;
-}
-
-/* The request's own times off the CPU, by thread and time */
-
-static int offs_make(struct timeline_build *b)
-{
-	struct timeline *t = b->t;
-
-	b->own_offs = calloc(t->nr_segments + 1, sizeof(*b->own_offs));
-	if (!b->own_offs)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->nr_segments; i++)
-		if (segment_is_off(&t->segments[i]) && !t->segments[i].blocks_req)
-			b->own_offs[b->nr_own_offs++] = i;
-	if (b->nr_own_offs)
-		qsort_r(b->own_offs, b->nr_own_offs, sizeof(*b->own_offs), segment_by_end, t);
-	return 0;
-}
-
-size_t offs_find(const struct timeline_build *b, uint32_t tid, int64_t tick)
-{
-	return search(b->nr_own_offs, i,
-		      b->t->segments[b->own_offs[i]].tid < tid ||
-		      (b->t->segments[b->own_offs[i]].tid == tid && b->t->segments[b->own_offs[i]].end <= tick));
-}
-
-/* The wait, without what the thread spent off the CPU in it for another reason. */
-static int64_t wait_ns(const struct timeline_build *b, const struct segment *wait)
-{
-	int64_t ns = length(wait);
-
-	if (wait->kind != SEGMENT_LOCK_WAIT)
-		return ns;
-	for (size_t i = offs_find(b, wait->tid, wait->start); i < b->nr_own_offs; i++) {
-		const struct segment *off = &b->t->segments[b->own_offs[i]];
-
-		if (off->tid != wait->tid || off->start >= wait->end)
-			break;
-		ns -= overlap(off, wait);
-	}
-	return ns > 0 ? ns : 0;
 }
 
 /* Holders */
@@ -142,7 +95,7 @@ static const struct segment *waker_function(const struct timeline *t, const stru
 }
 
 /* Who is behind a time off the CPU: who had it longest, who woke it. */
-static struct party culprit_of(const struct segment *s, int64_t *ns)
+struct party culprit_of(const struct segment *s, int64_t *ns)
 {
 	const struct segment_sched *k = s->sched;
 
@@ -252,82 +205,16 @@ static void find_links(const struct timeline *t, struct timeline_cause *c)
 	}
 }
 
-/* Causes */
-
-static bool same_cause(const struct timeline_cause *c, const struct segment *s)
+void culprits_find(const struct timeline *t, struct timeline_cause *c)
 {
-	if (s->kind != c->kind)
-		return false;
-	if (c->wait)
-		return c->wait->lock == s->lock && (c->wait->site == s->site ||
-						    s->kind == SEGMENT_FUTEX_WAIT);
-	return same_off(c->off, s);
-}
-
-static int add_wait(struct timeline_build *b, const struct segment *s, size_t first)
-{
-	bool is_off = segment_is_off(s) && s->kind != SEGMENT_FUTEX_WAIT;
-	struct timeline *t = b->t;
-	struct timeline_cause *c = NULL;
-
-	for (size_t k = first; k < t->nr_causes && !c; k++)
-		if (same_cause(&t->causes[k], s) ||
-		    (k >= first + GROUPS_MAX && t->causes[k].kind == s->kind && is_off))
-			c = &t->causes[k];
-	if (!c) {
-		struct timeline_cause new = { .kind = s->kind };
-
-		if (is_off)
-			new.off = s;
-		else
-			new.wait = s;
-		if (story_add_cause(t, &new))
-			return -ENOMEM;
-		c = &t->causes[t->nr_causes - 1];
-	}
-	c->nr++;
-	ticks_add(&c->ns, is_off ? length(s) : wait_ns(b, s));
-	if (is_off) {
-		int64_t ns;
-		struct party culprit = culprit_of(s, &ns);
-
-		ticks_add(&c->culprit_ns, ns);
-		c->resolution_ns = s->resolution_ns;
-		if (c->nr == 1 || length(s) > length(c->off)) {
-			c->off = s;
-			c->culprit = culprit;
-		}
-	} else if (length(s) > length(c->wait)) {
-		c->wait = s;
-	}
-	return 0;
-}
-
-int culprits_add(struct timeline_build *b)
-{
-	struct timeline *t = b->t;
-	size_t first = t->nr_causes;
-	int ret = offs_make(b);
-
-	for (size_t i = 0; i < t->nr_segments && !ret; i++) {
-		const struct segment *s = &t->segments[i];
-
-		if (!s->blocks_req && (s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_QUEUE ||
-				       segment_is_off(s)))
-			ret = add_wait(b, s, first);
-	}
-	for (size_t k = first; k < t->nr_causes && !ret; k++) {
-		struct timeline_cause *c = &t->causes[k];
-
-		if (c->kind == SEGMENT_BLOCKED)
-			c->waker_func = waker_function(t, c->off);
-		if (c->kind == SEGMENT_LOCK_WAIT || c->kind == SEGMENT_FUTEX_WAIT)
-			c->hold = longest_hold(t, c->wait);
-		if (!c->hold)
-			continue;
-		c->hold_func = hold_function(t, c->hold);
-		c->hold_off = find_off(t, c->hold, c->ns, &c->hold_off_ns);
-		find_links(t, c);
-	}
-	return ret;
+	if (c->kind == LEAF_SLEEP && c->off)
+		c->waker_func = waker_function(t, c->off);
+	if (!c->wait || (c->kind != LEAF_LOCK && c->kind != LEAF_FUTEX))
+		return;
+	c->hold = longest_hold(t, c->wait);
+	if (!c->hold)
+		return;
+	c->hold_func = hold_function(t, c->hold);
+	c->hold_off = find_off(t, c->hold, c->ns, &c->hold_off_ns);
+	find_links(t, c);
 }

@@ -1,38 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The timeline of one request; see timeline.h.  Reads LOCK rows of its time,
- * finds the threads that matter, then reads FUNC rows of its time.
+ * The timeline of one request; see timeline.h.  What happened during its life (gather.c) is cut
+ * to the times in which threads worked on it, or held it up (blame.c).
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/tracks/tracks.h"
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-/* An unlock is stamped after the waiter may have gone on. */
-#define AFTER_NS	10000000
-
-struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, uint32_t tid,
-			     int64_t start, int64_t end)
-{
-	struct timeline *t = b->t;
-	struct segment *s;
-
-	if (!array_room(&t->segments, &b->room_segments, t->nr_segments, sizeof(*t->segments)))
-		return NULL;
-	s = &t->segments[t->nr_segments++];
-	*s = (struct segment){
-		.kind = kind, .tid = tid, .thread = model_thread(b->m, tid, start),
-		.start = start, .end = end,
-		.start_ns = ticks_time_ns(b->m->reader, start),
-		.end_ns = ticks_time_ns(b->m->reader, end),
-	};
-	s->full_start_ns = s->start_ns;
-	s->full_end_ns = s->end_ns;
-	return s;
-}
+/* Intervals */
 
 int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_t end)
 {
@@ -65,231 +46,234 @@ void interval_merge(struct interval_list *list)
 	list->nr = nr;
 }
 
+size_t interval_first(const struct interval_list *list, uint32_t tid, int64_t tick)
+{
+	return search_by(list->at, list->nr, in, in->tid < tid || (in->tid == tid && in->end <= tick));
+}
+
+/* Segments */
+
+static struct segment *new_segment(struct timeline_build *b)
+{
+	struct timeline *t = b->t;
+
+	if (!array_room(&t->segments, &b->room_segments, t->nr_segments, sizeof(*t->segments)))
+		return NULL;
+	return &t->segments[t->nr_segments++];
+}
+
+static void set_times(const struct timeline_build *b, struct segment *s, int64_t start, int64_t end)
+{
+	s->start = start;
+	s->end = end;
+	s->start_ns = ticks_time_ns(b->m->reader, start);
+	s->end_ns = ticks_time_ns(b->m->reader, end);
+}
+
+struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, uint32_t tid,
+			     int64_t start, int64_t end)
+{
+	struct segment *s = new_segment(b);
+
+	if (!s)
+		return NULL;
+	*s = (struct segment){ .kind = kind, .tid = tid, .thread = model_thread(b->m, tid, start) };
+	set_times(b, s, start, end);
+	s->full_start_ns = s->start_ns;
+	s->full_end_ns = s->end_ns;
+	return s;
+}
+
+struct segment *timeline_add_part(struct timeline_build *b, const struct segment *from, int64_t start,
+				  int64_t end)
+{
+	struct segment *s = new_segment(b);
+	int64_t margin = from->kind == SEGMENT_FUNCTION ? from->resolution_ns : 0;
+
+	if (!s)
+		return NULL;
+	*s = *from;
+	set_times(b, s, start, end);
+	s->is_clipped = s->start_ns - s->full_start_ns > margin || s->full_end_ns - s->end_ns > margin;
+	if (segment_copy_sched(s))
+		return NULL;
+	if (s->sched && s->sched->asleep_ns > s->end_ns - s->start_ns)
+		s->sched->asleep_ns = s->end_ns - s->start_ns;
+	segment_cut(b->m, s);
+	return s;
+}
+
 /* The parts of the life: bars of their own, and the times of its threads. */
+static int add_part(struct timeline_build *b, const struct life_part *p, int64_t end)
+{
+	struct symtab *st = b->m->symtab;
+	struct timeline *t = b->t;
+	struct segment *s = timeline_add(b, p->is_queue ? SEGMENT_QUEUE : SEGMENT_REQUEST, p->tid,
+					 p->start, end);
+	size_t k = 0;
+
+	if (!s)
+		return -ENOMEM;
+	s->site = p->site ? symtab_lookup_call(st, p->site, p->start) : NULL;
+	s->is_truncated = p->is_open;
+	if (p->is_queue) {
+		s->lock = p->queue;
+		s->lock_symbol = p->queue ? symtab_lookup_data(st, p->queue, p->start) : NULL;
+		s->to_tid = p->to_tid;
+		ticks_add(&t->queue_ns, s->end_ns - s->start_ns);
+		return 0;
+	}
+	while (k < t->nr_tids && t->tids[k] != p->tid)
+		k++;
+	if (k == t->nr_tids)
+		t->tids[t->nr_tids++] = p->tid;
+	return interval_add(&b->own, p->tid, p->start, end);
+}
+
 static int add_parts(struct timeline_build *b)
 {
 	const struct life *life = b->life;
-	struct timeline *t = b->t;
+	int ret = 0;
 
-	t->tids = calloc(life->nr_parts + 1, sizeof(*t->tids));
-	if (!t->tids)
+	b->t->tids = calloc(life->nr_parts + 1, sizeof(*b->t->tids));
+	if (!b->t->tids)
 		return -ENOMEM;
-	for (size_t i = 0; i < life->nr_parts; i++) {
+	for (size_t i = 0; i < life->nr_parts && !ret; i++) {
 		const struct life_part *p = &life->parts[i];
 		int64_t end = p->end < life->end ? p->end : life->end;
-		struct segment *s;
-		size_t k = 0;
 
-		if (end < p->start)
-			continue;
-		s = timeline_add(b, p->is_queue ? SEGMENT_QUEUE : SEGMENT_REQUEST, p->tid, p->start,
-				 end);
-		if (!s)
-			return -ENOMEM;
-		s->site = p->site ? symtab_lookup_call(b->m->symtab, p->site, p->start) : NULL;
-		s->is_truncated = p->is_open;
-		if (p->is_queue) {
-			s->lock = p->queue;
-			s->lock_symbol = p->queue ? symtab_lookup_data(b->m->symtab, p->queue,
-								       p->start) : NULL;
-			s->to_tid = p->to_tid;
-			ticks_add(&t->queue_ns, s->end_ns - s->start_ns);
-			continue;
-		}
-		if (interval_add(&b->own, p->tid, p->start, end))
-			return -ENOMEM;
-		while (k < t->nr_tids && t->tids[k] != p->tid)
-			k++;
-		if (k == t->nr_tids)
-			t->tids[t->nr_tids++] = p->tid;
+		if (end >= p->start)
+			ret = add_part(b, p, end);
 	}
 	interval_merge(&b->own);
+	return ret;
+}
+
+/* How far the thread is from the request then: the hold that it has. */
+static unsigned level_of(const struct timeline *t, size_t nr_holds, const struct segment *of)
+{
+	unsigned level = 0;
+
+	for (size_t i = 0; i < nr_holds; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if (s->kind == SEGMENT_LOCK_HOLD && s->tid == of->tid && s->start < of->end &&
+		    s->end > of->start && (!level || s->level < level))
+			level = s->level;
+	}
+	return level;
+}
+
+/* Functions, and times off the CPU that are no waits. */
+static int cut(struct timeline_build *b, const struct segment *s, const struct interval_list *list,
+	       bool blocks, size_t nr_blamed)
+{
+	for (size_t n = interval_first(list, s->tid, s->start); n < list->nr; n++) {
+		const struct interval *in = &list->at[n];
+		int64_t start = s->start > in->start ? s->start : in->start;
+		int64_t end = s->end < in->end ? s->end : in->end;
+		struct segment *part;
+
+		if (in->tid != s->tid || in->start > s->end)
+			break;
+		if (start >= end && !(start == end && s->start == s->end && end < in->end))
+			continue;
+		part = timeline_add_part(b, s, start, end);
+		if (!part)
+			return -ENOMEM;
+		part->blocks_req = blocks;
+		if (blocks && segment_is_off(part))
+			part->level = level_of(b->t, nr_blamed, part);
+	}
 	return 0;
 }
 
-static int add_locks(void *arg, const struct reader_rows *rows)
+static int cut_all(struct timeline_build *b)
 {
-	struct timeline_build *b = arg;
+	size_t nr_blamed = b->t->nr_segments;
 	int ret = 0;
 
-	for (size_t i = 0; i < rows->nr && !ret; i++)
-		ret = lockset_add(&b->locks, &rows->lock[i]);
-	return ret;
-}
+	for (size_t i = 0; i < b->nr_all && !ret; i++) {
+		const struct segment *s = &b->all[i];
 
-static int tid_compare(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
-static int u64_compare(const void *pa, const void *pb)
-{
-	const uint64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
-
-static bool wants_tid(const struct timeline_build *b, uint32_t tid)
-{
-	return b->nr_tids && bsearch(&tid, b->tids, b->nr_tids, sizeof(tid), tid_compare);
-}
-
-static size_t unique_tids(uint32_t *tids, size_t nr)
-{
-	size_t out = 0;
-
-	if (nr)
-		qsort(tids, nr, sizeof(*tids), tid_compare);
-	for (size_t i = 0; i < nr; i++)
-		if (!out || tids[out - 1] != tids[i])
-			tids[out++] = tids[i];
-	return out;
-}
-
-static void add_wakers(struct timeline_build *b)
-{
-	size_t nr = b->nr_tids;
-
-	for (size_t i = 0; i < b->nr_offs; i++) {
-		uint32_t waker = wants_tid(b, b->offs[i].off.tid) ? wakers_of_sleep(b, &b->offs[i]) : 0;
-
-		if (waker)
-			b->tids[nr++] = waker;
-	}
-	b->nr_tids = unique_tids(b->tids, nr);
-}
-
-/*
- * Whose functions are wanted: the request's threads, whoever ended a sleep of theirs, whoever
- * may hold a lock they wait for, whoever may hold a lock those wait for, ...
- */
-static int find_tids(struct timeline_build *b)
-{
-	size_t nr_events = b->locks.nr, nr_locks, before = 0;
-	uint64_t *locks = calloc(nr_events + 1, sizeof(*locks));
-	int ret = -ENOMEM;
-
-	free(b->tids);
-	b->nr_tids = 0;
-	b->tids = calloc(b->own.nr + 2 * nr_events + b->nr_offs + 1, sizeof(*b->tids));
-	if (!locks || !b->tids)
-		goto out;
-	for (size_t i = 0; i < b->own.nr; i++)
-		b->tids[b->nr_tids++] = b->own.at[i].tid;
-	b->nr_tids = unique_tids(b->tids, b->nr_tids);
-	add_wakers(b);
-	for (unsigned level = 0; level <= TIMELINE_LEVELS_MAX && b->nr_tids > before; level++) {
-		size_t nr = b->nr_tids;
-
-		before = nr;
-		nr_locks = 0;
-		for (size_t i = 0; i < nr_events; i++) {
-			const struct lock_event *e = &b->locks.events[i];
-
-			if (e->op != LDB_LOCK_OP_WAIT || !wants_tid(b, e->tid))
-				continue;
-			locks[nr_locks++] = e->lock;
-			if (e->owner || e->waker)
-				b->tids[nr++] = e->owner ? e->owner : e->waker;
-		}
-		if (nr_locks)
-			qsort(locks, nr_locks, sizeof(*locks), u64_compare);
-		for (size_t i = 0; i < nr_events && nr_locks; i++) {
-			const struct lock_event *e = &b->locks.events[i];
-
-			if (e->op == LDB_LOCK_OP_HOLD &&
-			    bsearch(&e->lock, locks, nr_locks, sizeof(*locks), u64_compare))
-				b->tids[nr++] = e->tid;
-		}
-		b->nr_tids = unique_tids(b->tids, nr);
-	}
-	ret = 0;
-out:
-	free(locks);
-	return ret;
-}
-
-static int add_funcs(void *arg, const struct reader_rows *rows)
-{
-	struct timeline_build *b = arg;
-	int ret = 0;
-
-	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		lockset_feed(&b->locks, &rows->func[i]);
-		if (wants_tid(b, rows->func[i].tid))
-			ret = frames_add(b, &rows->func[i]);
+		if (s->kind != SEGMENT_FUNCTION && (!segment_is_off(s) || s->kind == SEGMENT_FUTEX_WAIT))
+			continue;
+		ret = cut(b, s, &b->own, false, 0);
+		if (!ret)
+			ret = cut(b, s, &b->blamed, true, nr_blamed);
 	}
 	return ret;
 }
 
-static int segment_compare(const void *pa, const void *pb)
-{
-	const struct segment *a = pa, *b = pb;
+/* Sums */
 
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	if (a->blocks_req != b->blocks_req)
-		return a->blocks_req ? 1 : -1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	if (a->depth != b->depth)
-		return a->depth < b->depth ? -1 : 1;
-	return a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns;
+static bool is_in(const struct interval_list *list, uint32_t tid, int64_t tick)
+{
+	size_t n = interval_first(list, tid, tick - 1);
+
+	return n < list->nr && list->at[n].tid == tid && list->at[n].start <= tick;
 }
 
-/* Waits that only the kernel knows, or knows who ended them. */
-static int find_futexes(struct timeline_build *b)
+static int add_migrations(struct timeline_build *b)
 {
-	int ret = offcpu_add_futexes(b);
+	struct timeline *t = b->t;
 
-	if (ret)
-		return ret;
-	wakers_find(b);
-	return find_tids(b);
+	t->migrations = calloc(b->nr_migrations + 1, sizeof(*t->migrations));
+	if (!t->migrations)
+		return -ENOMEM;
+	/* They come in order of time. */
+	for (size_t i = 0; i < b->nr_migrations; i++) {
+		const struct sched_migration *m = &b->migrations[i];
+		bool is_own = is_in(&b->own, m->tid, m->tick);
+
+		if (!is_own && !is_in(&b->blamed, m->tid, m->tick))
+			continue;
+		t->migrations[t->nr_migrations++] = (struct timeline_migration){
+			.tid = m->tid, .from_cpu = m->from, .to_cpu = m->to,
+			.thread = model_thread(b->m, m->tid, m->tick),
+			.at_ns = ticks_time_ns(b->m->reader, m->tick), .blocks_req = !is_own,
+		};
+	}
+	return 0;
 }
 
-static int read_rows(struct timeline_build *b)
+static void add_sums(struct timeline *t)
 {
-	struct reader *reader = b->m->reader;
-	struct reader_filter filter = READER_FILTER_ALL;
-	int64_t after = ticks_sane(reader_tick(reader, AFTER_NS)) - ticks_sane(reader_tick(reader, 0));
-	int ret;
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+		int64_t *sum = s->kind == SEGMENT_RUNNABLE ? &t->runnable_ns :
+			       s->kind == SEGMENT_PREEMPTED ? &t->preempted_ns :
+			       s->kind == SEGMENT_BLOCKED ? &t->blocked_ns :
+			       s->kind == SEGMENT_FUTEX_WAIT ? &t->futex_wait_ns : NULL;
 
-	filter.t_min = b->life->start;
-	filter.t_max = b->life->end < INT64_MAX - after ? b->life->end + after : INT64_MAX;
-	ret = reader_each(reader, LDB_BLK_LOCK, &filter, add_locks, b);
-	if (!ret)
-		ret = offcpu_read(b);
-	if (!ret)
-		ret = find_futexes(b);
-	/* Sleeps that began earlier may lead to more threads. */
-	if (!ret && b->nr_offs)
-		ret = offcpu_read_more(b);
-	if (!ret && b->nr_offs)
-		ret = find_futexes(b);
-	if (!ret)
-		ret = lockset_prepare(&b->locks);
-	filter.t_max = b->life->end;
-	if (!ret)
-		ret = reader_each(reader, LDB_BLK_FUNC, &filter, add_funcs, b);
-	if (!ret)
-		lockset_resolve(&b->locks);
-	return ret;
+		if (sum && !s->blocks_req)
+			ticks_add(sum, s->end_ns - s->start_ns);
+	}
+}
+
+COMPARE(segment_compare, struct segment,
+	UP(start_ns) UP(blocks_req) UP(tid) UP(depth) DOWN(end_ns))
+
+static int finish(struct timeline_build *b)
+{
+	struct timeline *t = b->t;
+
+	if (b->min_function)
+		t->left_out_ns = ticks_ns(b->m->reader, b->min_function);
+	qsort(t->segments, t->nr_segments, sizeof(*t->segments), segment_compare);
+	add_sums(t);
+	return add_migrations(b);
 }
 
 static void free_build(struct timeline_build *b)
 {
-	lockset_free(&b->locks);
-	offcpu_free(b);
-	free(b->frames);
+	for (size_t i = 0; i < b->nr_all; i++)
+		segment_free_sched(&b->all[i]);
+	free(b->all);
 	free(b->tids);
+	free(b->migrations);
 	free(b->own.at);
 	free(b->blamed.at);
-	free(b->waits);
-	free(b->is_followed);
-	free(b->own_offs);
 }
 
 int timeline_build(struct model *m, const struct life *life, struct timeline *t)
@@ -304,30 +288,19 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		.is_complete = life->is_complete, .has_lost_handoff = life->has_lost_handoff,
 	};
 	t->latency_ns = t->end_ns - t->start_ns;
-	lockset_init(&b.locks, m);
 	ret = add_parts(&b);
 	if (!ret)
-		ret = read_rows(&b);
+		ret = gather_threads(&b);
 	if (!ret)
-		ret = frames_sort(&b);
-	if (!ret) {
-		frames_tighten(&b);
-		offcpu_tighten(&b);
-		frames_nest(&b);
-		ret = blame_prepare(&b);
-	}
+		ret = gather_segments(&b);
 	if (!ret)
 		ret = blame_own(&b);
 	if (!ret)
-		ret = frames_emit(&b);
+		ret = cut_all(&b);
 	if (!ret)
-		ret = offcpu_emit(&b);
-	if (!ret) {
-		if (b.min_ticks)
-			t->left_out_ns = ticks_ns(m->reader, b.min_ticks);
-		qsort(t->segments, t->nr_segments, sizeof(*t->segments), segment_compare);
-		ret = story_build(&b);
-	}
+		ret = finish(&b);
+	if (!ret)
+		ret = causes_build(&b);
 	free_build(&b);
 	if (ret)
 		timeline_free(t);
@@ -336,17 +309,17 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 
 static void free_segments(struct timeline *t)
 {
-	for (size_t i = 0; i < t->nr_segments; i++) {
-		if (t->segments[i].sched)
-			free(t->segments[i].sched->occupants);
-		free(t->segments[i].sched);
-	}
+	for (size_t i = 0; i < t->nr_segments; i++)
+		segment_free_sched(&t->segments[i]);
 	free(t->segments);
 }
 
 void timeline_free(struct timeline *t)
 {
 	free_segments(t);
+	for (size_t i = 0; i < t->nr_causes; i++)
+		if (*t->causes[i].label)
+			free((char *)t->causes[i].label);
 	free(t->tids);
 	free(t->causes);
 	free(t->migrations);
@@ -359,12 +332,10 @@ void timeline_forget_segments(struct timeline *t)
 	t->segments = NULL;
 	t->nr_segments = 0;
 	for (size_t i = 0; i < t->nr_causes; i++) {
-		t->causes[i].wait = NULL;
-		t->causes[i].hold = NULL;
-		t->causes[i].hold_func = NULL;
-		t->causes[i].hold_off = NULL;
-		t->causes[i].off = NULL;
-		t->causes[i].nr_links = 0;
+		struct timeline_cause *c = &t->causes[i];
+
+		c->wait = c->hold = c->hold_func = c->hold_off = c->off = c->waker_func = NULL;
+		c->nr_links = 0;
 	}
 }
 

@@ -12,6 +12,7 @@
 #ifndef TIMELINE_TIMELINE_H
 #define TIMELINE_TIMELINE_H
 
+#include "analysis/attribution/states.h"
 #include "facts/hits.h"
 #include "facts/model.h"
 
@@ -29,23 +30,29 @@ struct timeline_link {
 	int64_t off_ns;
 };
 
+/*
+ * What the request was in: the partition's leaves (partition.h), those of one name together.
+ * The causes of a request that has ended sum to its latency exactly.
+ */
 struct timeline_cause {
-	enum segment_kind kind;		/* waits, QUEUE, off the CPU, FUNCTION (time in itself), */
-					/* REQUEST (the rest) */
-	int64_t ns;			/* summed over the request's threads */
+	enum leaf_kind kind;
+	const char *label;		/* ldb-why's: of the lock, task, interrupt, class; "" */
+	const struct symbol *func;	/* FUNCTION: which; SLEEP, IO: in which; NULL: not known */
+	bool in_queue;			/* what the thread did that took it out of a queue: nothing for it */
+	int64_t ns;
 	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
-	int64_t unwatched_ns;		/* REQUEST: at most so much of it while no scanner looked */
-	uint64_t nr;			/* waits or invocations */
-	const struct symbol *func;	/* FUNCTION */
-	const struct segment *wait;	/* LOCK_WAIT, FUTEX_WAIT, QUEUE: the longest one */
-	const struct segment *hold;	/* LOCK_WAIT, FUTEX_WAIT: who held longest during it; may be NULL */
-	const struct segment *hold_func; /* and what it was executing; may be NULL */
-	const struct segment *hold_off;	/* what kept it off the CPU longest meanwhile; may be NULL */
+	int64_t unwatched_ns;		/* UNKNOWN: so much of it while no scanner looked */
+	uint64_t nr;			/* waits, invocations, interrupts; requests that it was behind */
+	/* The rest is NULL, or 0, where it is not known. */
+	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
+	const struct segment *hold;	/* LOCK, FUTEX: who held longest during it */
+	const struct segment *hold_func; /* and what it was executing */
+	const struct segment *hold_off;	/* what kept it off the CPU longest meanwhile */
 	int64_t hold_off_ns;		/* by the same party, summed */
 	struct timeline_link links[TIMELINE_LINKS_MAX]; /* on from the holder */
 	size_t nr_links;
-	const struct segment *off;	/* RUNNABLE, PREEMPTED, BLOCKED: the longest one */
-	const struct segment *waker_func; /* BLOCKED: what its waker was executing meanwhile; may be NULL */
+	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
+	const struct segment *waker_func; /* SLEEP: what its waker was executing meanwhile */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: who had the CPU longest */
 	int64_t culprit_ns;
 };
@@ -72,11 +79,11 @@ struct timeline {
 	struct timeline_migration *migrations; /* by time */
 	size_t nr_migrations;
 	struct timeline_cause *causes;	/* biggest first */
-	size_t nr_causes, room_causes;
+	size_t nr_causes;
 	int64_t left_out_ns;		/* invocations shorter than this were left out; 0: none */
 };
 
-/* 0 or -ENOMEM. */
+/* 0, -ENOMEM or another -errno of a temporary file. */
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 void timeline_free(struct timeline *t);
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/timeline/tracks.h"
+#include "analysis/tracks/tracks.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "facts/lockset.h"

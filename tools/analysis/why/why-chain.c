@@ -324,7 +324,8 @@ static void add_busy(struct chains *k, struct why_chain *chain, const struct tim
 		enum leaf_kind kind = LEAF_FUNCTION;
 		struct why_link *link;
 
-		if (c->kind == SEGMENT_QUEUE || c->kind == SEGMENT_REQUEST)
+		if (c->in_queue || c->kind == LEAF_QUEUE || c->kind == LEAF_BEHIND || c->kind == LEAF_UNKNOWN ||
+		    c->kind == LEAF_IRQ || (!s && !c->func))
 			continue;
 		if (s)
 			kind = partition_label(s, label);
@@ -358,12 +359,9 @@ static void chain_behind(struct chains *k, struct why_chain *chain, const struct
 
 static bool is_kind(const struct timeline_cause *c, const char *label, enum leaf_kind kind)
 {
-	const struct segment *s = c->wait ? c->wait : c->off;
-	char text[PARTITION_LABEL_MAX];
-
-	if (!s || s->kind == SEGMENT_QUEUE || partition_label(s, text) != kind)
+	if (c->kind != kind || c->in_queue || !(c->wait || c->off))
 		return false;
-	return kind == LEAF_IO || kind == LEAF_SLEEP || kind == LEAF_THROTTLED || !strcmp(text, label);
+	return kind == LEAF_IO || kind == LEAF_SLEEP || kind == LEAF_THROTTLED || !strcmp(c->label, label);
 }
 
 static void chain_target(struct chains *k, const struct wanted *at, const struct timeline *timeline,

@@ -171,6 +171,66 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
+#define WIDER_MAX	4	/* times; each matters less */
+
+struct wide {
+	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
+	void *arg;
+	int64_t from, to, lo, hi;
+};
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int widen(void *arg, const struct reader_rows *rows)
+{
+	struct wide *w = arg;
+
+	for (size_t i = 0; i < rows->nr; i++) {
+		struct estimate e = estimate_func(&rows->func[i]);
+
+		if (e.is_truncated || !w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
+			continue;
+		/* It may have begun, or ended, on either side of a border. */
+		if (e.start_max >= w->from)
+			w->lo = at_most(w->lo, e.start_min);
+		if (e.end_max >= w->from)
+			w->lo = at_most(w->lo, e.end_min);
+		if (e.end_min <= w->to)
+			w->hi = at_least(w->hi, e.end_max);
+		if (e.start_min <= w->to)
+			w->hi = at_least(w->hi, e.start_max);
+	}
+	return 0;
+}
+
+int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
+		 void *arg, int64_t *from, int64_t *to)
+{
+	struct reader_filter filter = READER_FILTER_ALL;
+	int ret = 0;
+
+	for (unsigned i = 0; i < WIDER_MAX && !ret; i++) {
+		struct wide w = { wants, arg, *from, *to, *from, *to };
+
+		filter.t_min = *from;
+		filter.t_max = *to;
+		ret = reader_each(m->reader, LDB_BLK_FUNC, &filter, widen, &w);
+		if (w.lo == *from && w.hi == *to)
+			break;
+		*from = w.lo;
+		*to = w.hi;
+	}
+	return ret;
+}
+
 /* Locks */
 
 static int add_lock(void *arg, const struct lock_event *e)
@@ -188,7 +248,7 @@ static int read_funcs_and_locks(struct tracks *k)
 {
 	struct lock_events_options options = {
 		.from = k->o->from, .to = k->o->to, .thread = k->o->thread,
-		.futexes = &k->futexes,
+		.futexes = &k->futexes, .no_funcs = k->o->no_functions, .after = k->o->after,
 	};
 	struct lock_events_sink sink = { .event = add_lock, .funcs = add_funcs, .arg = k };
 	int ret = lock_events_each(k->m, &options, &sink, &k->result->nr_not_kept);
@@ -230,6 +290,10 @@ static int on_off(void *arg, const struct sched_off *off)
 	if (ret || off->in <= off->out || off->in < k->o->from || off->out > k->o->to ||
 	    !is_wanted(k, off->tid, off->out, off->in))
 		return ret;
+	if (k->sink->off_before && !off->has_out)
+		ret = k->sink->off_before(k->sink->arg, off->tid);
+	if (ret)
+		return ret;
 	item.off = *off;
 	memcpy(item.spans, off->spans, off->nr_spans * sizeof(*off->spans));
 	return spill_add(&k->offs.spill, tracks_major(k->m, off->tid, off->out), off->out, &item,
@@ -269,7 +333,8 @@ static int read_sched(struct tracks *k)
 	if (!k->m->has_sched)
 		return 0;
 	k->off_resolution_ns = sched_resolution_ns(k->m);
-	ret = sched_each(k->m, k->o->from, k->o->to, &sink, &result);
+	ret = sched_each(k->m, ticks_sane(k->o->from) - k->o->before,
+			 ticks_sane(k->o->to) + k->o->after, &sink, &result);
 	k->result->nr_broken = result.nr_broken;
 	futexes_sort(&k->futexes);
 	return ret;
@@ -339,7 +404,7 @@ int tracks_read(struct tracks *k)
 	spill_open(&k->faults.spill, memory / 16);
 	spill_open(&k->irqs.spill, memory / 16);
 	spill_open(&k->lives.spill, memory / 8);
-	ret = find_min(k);
+	ret = k->o->no_functions ? 0 : find_min(k);
 	if (!ret) {
 		tell(k, "kernel events", 0.1, 0.1, 0, 0);
 		ret = read_sched(k);

@@ -49,15 +49,15 @@ static int read_off(struct tracks *k)
 
 	if (!at)
 		return -ENOMEM;
-	memcpy(&at->o.off, data, sizeof(at->o.off));
-	nr = at->o.off.nr_spans;
-	at->o.spans = calloc(nr + 1, sizeof(*at->o.spans));
-	if (!at->o.spans) {
+	memcpy(&at->off, data, sizeof(at->off));
+	nr = at->off.nr_spans;
+	at->spans = calloc(nr + 1, sizeof(*at->spans));
+	if (!at->spans) {
 		k->nr_off_at--;
 		return -ENOMEM;
 	}
-	memcpy(at->o.spans, data + sizeof(at->o.off), nr * sizeof(*at->o.spans));
-	at->o.off.spans = at->o.spans;
+	memcpy(at->spans, data + sizeof(at->off), nr * sizeof(*at->spans));
+	at->off.spans = at->spans;
 	return source_next(&k->offs);
 }
 
@@ -72,7 +72,7 @@ int tracks_read_offs(struct tracks *k, int64_t before)
 
 	while (!ret && has_off_before(k, before) &&
 	       !(k->nr_off_at &&
-		 is_enough(k, k->nr_off_at, k->off_at[0].o.off.out, &k->offs)))
+		 is_enough(k, k->nr_off_at, k->off_at[0].off.out, &k->offs)))
 		ret = read_off(k);
 	return ret;
 }
@@ -80,7 +80,7 @@ int tracks_read_offs(struct tracks *k, int64_t before)
 void tracks_free_offs(struct tracks *k, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		free(k->off_at[i].o.spans);
+		free(k->off_at[i].spans);
 	if (nr)
 		memmove(k->off_at, k->off_at + nr, (k->nr_off_at - nr) * sizeof(*k->off_at));
 	k->nr_off_at -= nr;
@@ -88,7 +88,7 @@ void tracks_free_offs(struct tracks *k, size_t nr)
 
 int tracks_read_locks(struct tracks *k, int64_t before)
 {
-	struct lockset *set = &k->b.locks;
+	struct lockset *set = &k->set;
 	int ret = 0;
 
 	while (source_is_at(&k->locks, k->major) && k->locks.head.minor < before && !ret) {
@@ -108,51 +108,35 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 
 /* Waits and what the kernel knows of them */
 
-static int add_sleep(struct tracks *k, struct segment *s, struct tracks_off *at)
-{
-	const struct sched_off *off = &at->o.off;
-	int64_t start = off->out > s->start ? off->out : s->start;
-	int64_t end = off->woken < s->end ? off->woken : s->end;
-
-	if (offcpu_describe(k->m, s, off))
-		return -ENOMEM;
-	ticks_add(&s->sched->asleep_ns, ticks_ns(k->m->reader, end - start));
-	if (s->kind == SEGMENT_FUTEX_WAIT) {
-		offcpu_set_place(&k->b, s, off);
-		s->resolution_ns = k->off_resolution_ns;
-	}
-	at->is_asleep_told = true;
-	return 0;
-}
-
 static int add_wait(struct tracks *k, const struct lock_event *e)
 {
-	struct segment *s = blame_wait_segment(&k->b, e, e->begin, e->end, 0);
+	struct segment *s = segment_of_lock(k, e);
 	size_t i = 0;
 	int ret = s ? 0 : -ENOMEM;
 
 	/* All of them, also those behind the border: the segment is given now. */
 	while (!ret && has_off_before(k, e->end))
 		ret = read_off(k);
-	while (!ret && i < k->nr_off_at && k->off_at[i].o.off.in <= e->begin)
+	while (!ret && i < k->nr_off_at && k->off_at[i].off.in <= e->begin)
 		i++;
-	for (; !ret && i < k->nr_off_at && k->off_at[i].o.off.out < e->end; i++) {
+	for (; !ret && i < k->nr_off_at && k->off_at[i].off.out < e->end; i++) {
 		struct tracks_off *at = &k->off_at[i];
 
 		at->depth = s->depth + 1;
 		/* A sleep that is itself the wait. */
-		at->o.is_event = at->o.off.nr_futexes && at->o.off.out == e->begin &&
-				 at->o.off.woken == e->end;
-		if (at->o.off.out < at->o.off.woken && at->o.off.woken > e->begin &&
-		    offcpu_is_of_wait(&at->o, s))
-			ret = add_sleep(k, s, at);
+		at->is_event = at->off.nr_futexes && at->off.out == e->begin &&
+			       at->off.woken == e->end;
+		if (!segment_has_sleep(s, at))
+			continue;
+		ret = segment_add_sleep(k, s, at);
+		at->is_asleep_told = true;
 	}
 	return ret;
 }
 
 static int add_locks(struct tracks *k)
 {
-	struct lockset *set = &k->b.locks;
+	struct lockset *set = &k->set;
 	size_t nr = 0;
 	int ret = 0;
 
@@ -163,7 +147,7 @@ static int add_locks(struct tracks *k)
 			break;
 		if (e->op == LDB_LOCK_OP_WAIT)
 			ret = add_wait(k, e);
-		else if (!blame_hold_segment(&k->b, e, e->begin, e->end, 0))
+		else if (!segment_of_lock(k, e))
 			ret = -ENOMEM;
 	}
 	if (nr)
@@ -174,56 +158,21 @@ static int add_locks(struct tracks *k)
 
 /* Off the CPU */
 
-static struct segment *add_off(struct tracks *k, const struct tracks_off *at,
-			       enum segment_kind kind, int64_t start, int64_t end)
-{
-	const struct sched_off *off = &at->o.off;
-	struct segment *s = timeline_add(&k->b, kind, off->tid, start, end);
-	const struct frame *f;
-
-	if (!s || offcpu_describe(k->m, s, off))
-		return NULL;
-	if ((kind == SEGMENT_RUNNABLE || kind == SEGMENT_PREEMPTED) &&
-	    offcpu_add_occupants(k->m, s->sched, off, start, end))
-		return NULL;
-	f = offcpu_set_place(&k->b, s, off);
-	s->depth = at->depth ? at->depth : f ? f->depth + 1 : 0;
-	s->is_truncated = (!off->has_out && start == off->out) ||
-			  (!off->has_in && end == off->in);
-	s->resolution_ns = k->off_resolution_ns;
-	s->duration_ns = ticks_ns(k->m->reader, end - start);
-	s->duration_resolution_ns = k->off_resolution_ns;
-	return s;
-}
-
 static int add_offs(struct tracks *k)
 {
 	size_t nr = 0;
 
 	for (; nr < k->nr_off_at; nr++) {
 		const struct tracks_off *at = &k->off_at[nr];
-		const struct sched_off *off = &at->o.off;
-		struct segment *s;
+		const struct sched_off *off = &at->off;
 
 		if (!k->is_last && off->out >= k->border)
 			break;
 		/* Without begin and wake-up it is not known what it was. */
 		if (off->out < off->woken && !at->is_asleep_told &&
-		    (off->has_out || off->has_woken)) {
-			s = add_off(k, at, off->nr_futexes ? SEGMENT_FUTEX_WAIT : SEGMENT_BLOCKED,
-				    off->out, off->woken);
-			if (!s)
-				return -ENOMEM;
-			if (off->nr_futexes) {
-				s->lock = off->futex;
-				s->lock_symbol = symtab_lookup_data(k->m->symtab, off->futex,
-								    off->out);
-				s->lock_kind = LOCK_KIND_FUTEX;
-			}
-		}
-		if (off->woken < off->in &&
-		    !add_off(k, at, off->is_preempted ? SEGMENT_PREEMPTED : SEGMENT_RUNNABLE,
-			     off->woken, off->in))
+		    (off->has_out || off->has_woken) && !segment_of_off(k, at, true))
+			return -ENOMEM;
+		if (off->woken < off->in && !segment_of_off(k, at, false))
 			return -ENOMEM;
 	}
 	tracks_free_offs(k, nr);
@@ -246,29 +195,6 @@ static bool read_part(struct tracks *k, int *ret)
 	return !*ret;
 }
 
-static int add_part(struct tracks *k, const struct tracks_part *from)
-{
-	const struct life_part *p = &from->part;
-	struct symtab *st = k->m->symtab;
-	struct segment *s = timeline_add(&k->b, p->is_queue ? SEGMENT_QUEUE : SEGMENT_REQUEST,
-					 p->tid, p->start, p->end);
-
-	if (!s)
-		return -ENOMEM;
-	s->site = p->site ? symtab_lookup_call(st, p->site, p->start) : NULL;
-	s->is_truncated = p->is_open;
-	s->duration_ns = s->end_ns - s->start_ns;
-	s->req = from->req;
-	s->has_req = true;
-	if (p->is_queue) {
-		s->lock = p->queue;
-		s->lock_symbol = p->queue ? symtab_lookup_data(st, p->queue, p->start) : NULL;
-	}
-	if (p->is_queue || p->was_queued)
-		s->to_tid = p->to_tid;
-	return 0;
-}
-
 static int add_parts(struct tracks *k)
 {
 	int64_t first = 0;
@@ -286,7 +212,7 @@ static int add_parts(struct tracks *k)
 			tracks_lower_border(k, p->part.start);
 		if (!k->is_last && p->part.start >= k->border)
 			break;
-		ret = add_part(k, p);
+		ret = segment_of_part(k, p) ? 0 : -ENOMEM;
 		k->nr_parts_told++;
 	}
 	return ret;
@@ -305,7 +231,7 @@ static int add_queues(struct tracks *k)
 		if (!k->is_last && k->queues.head.minor >= k->border)
 			break;
 		memcpy(&p, k->queues.head.data, sizeof(p));
-		ret = add_part(k, &p);
+		ret = segment_of_part(k, &p) ? 0 : -ENOMEM;
 		if (!ret)
 			ret = source_next(&k->queues);
 	}

@@ -29,13 +29,13 @@ int tracks_read_frames(struct tracks *k)
 
 	k->border = INT64_MAX;
 	/* What was kept from the last window counts: it need not have been given. */
-	for (size_t i = 0; i < k->b.nr_frames; i++)
-		nr += !k->b.frames[i].is_given;
+	for (size_t i = 0; i < k->frames.nr; i++)
+		nr += !k->frames.at[i].is_given;
 	k->is_full = nr >= TRACKS_WINDOW + MARGIN_FRAMES;
 	while (source_is_at(&k->funcs, k->major) && nr < TRACKS_WINDOW + MARGIN_FRAMES && !ret) {
 		if (nr == TRACKS_WINDOW)
 			k->border = item_start(&k->funcs);
-		ret = frames_add(&k->b, k->funcs.head.data);
+		ret = frames_add(&k->frames, k->funcs.head.data);
 		nr++;
 		if (!ret)
 			ret = source_next(&k->funcs);
@@ -52,11 +52,11 @@ int tracks_read_frames(struct tracks *k)
 
 void tracks_keep_frames(struct tracks *k)
 {
-	struct timeline_build *b = &k->b;
+	struct frames *fs = &k->frames;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < b->nr_frames; i++) {
-		struct frame f = b->frames[i];
+	for (size_t i = 0; i < fs->nr; i++) {
+		struct frame f = fs->at[i];
 
 		if (f.is_given && f.end < k->border && f.end_max < k->border)
 			continue;
@@ -66,9 +66,9 @@ void tracks_keep_frames(struct tracks *k)
 			f.start = f.full_start;
 			f.end = f.full_end;
 		}
-		b->frames[nr++] = f;
+		fs->at[nr++] = f;
 	}
-	b->nr_frames = nr;
+	fs->nr = nr;
 }
 
 /* Nesting, for certain */
@@ -133,15 +133,12 @@ static struct segment *new_function(struct tracks *k)
 static int add_function(struct tracks *k, struct frame *f)
 {
 	int64_t start = f->start, end = f->end;
-	struct segment *made, *s;
+	struct segment *s = new_function(k);
 
-	k->result->nr_shifted += fit(k, f, &start, &end);
-	made = frames_segment(&k->b, f, start, end);
-	s = made ? new_function(k) : NULL;
 	if (!s)
 		return -ENOMEM;
-	*s = *made;
-	k->t.nr_segments--;
+	k->result->nr_shifted += fit(k, f, &start, &end);
+	segment_of_frame(k, s, f, start, end);
 	f->is_given = true;
 	f->start = start;
 	f->end = end;
@@ -162,21 +159,21 @@ static int number_compare(const void *pa, const void *pb, void *arg)
 
 int tracks_add_functions(struct tracks *k)
 {
-	struct timeline_build *b = &k->b;
-	uint32_t *numbers = calloc(b->nr_frames + 1, sizeof(*numbers));
+	struct frames *fs = &k->frames;
+	uint32_t *numbers = calloc(fs->nr + 1, sizeof(*numbers));
 	size_t nr = 0;
 	int ret = 0;
 
 	if (!numbers)
 		return -ENOMEM;
-	for (size_t i = 0; i < b->nr_frames; i++)
-		if (!b->frames[i].is_given &&
-		    (k->is_last || k->is_full || b->frames[i].start < k->border))
+	for (size_t i = 0; i < fs->nr; i++)
+		if (!fs->at[i].is_given &&
+		    (k->is_last || k->is_full || fs->at[i].start < k->border))
 			numbers[nr++] = i;
 	if (nr)
-		qsort_r(numbers, nr, sizeof(*numbers), number_compare, b->frames);
+		qsort_r(numbers, nr, sizeof(*numbers), number_compare, fs->at);
 	for (size_t i = 0; i < nr && !ret; i++)
-		ret = add_function(k, &b->frames[numbers[i]]);
+		ret = add_function(k, &fs->at[numbers[i]]);
 	free(numbers);
 	return ret;
 }

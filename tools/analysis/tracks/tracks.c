@@ -16,15 +16,6 @@
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
-static void free_sched(struct segment *s)
-{
-	if (!s->sched)
-		return;
-	free(s->sched->occupants);
-	free(s->sched);
-	s->sched = NULL;
-}
-
 /* Interrupts and faults are. */
 static bool is_among_segments(const struct tracks *k)
 {
@@ -38,22 +29,21 @@ int tracks_tell(struct tracks *k, struct segment *s)
 	k->result->nr[s->kind]++;
 	if (!ret && k->sink->segment)
 		ret = k->sink->segment(k->sink->arg, s);
-	free_sched(s);
+	segment_free_sched(s);
 	return ret;
 }
 
 /* Both lists are in order; what starts behind the border waits for the next window. */
 static int tell_window(struct tracks *k)
 {
-	struct timeline *t = &k->t;
 	size_t f = 0, o = 0;
 	int ret = 0;
 
-	if (t->nr_segments)
-		qsort(t->segments, t->nr_segments, sizeof(*t->segments), segment_compare);
+	if (k->nr_others)
+		qsort(k->others, k->nr_others, sizeof(*k->others), segment_compare);
 	while (!ret) {
 		struct segment *func = f < k->nr_functions ? &k->functions[f] : NULL;
-		struct segment *other = o < t->nr_segments ? &t->segments[o] : NULL;
+		struct segment *other = o < k->nr_others ? &k->others[o] : NULL;
 
 		if (func && !k->is_last && func->start >= k->border)
 			func = NULL;
@@ -78,28 +68,25 @@ static int tell_window(struct tracks *k)
 			(k->nr_functions - f) * sizeof(*k->functions));
 	k->nr_functions -= f;
 	if (o)
-		memmove(t->segments, t->segments + o, (t->nr_segments - o) * sizeof(*t->segments));
-	t->nr_segments -= o;
+		memmove(k->others, k->others + o, (k->nr_others - o) * sizeof(*k->others));
+	k->nr_others -= o;
 	return ret;
 }
 
-/* Times off the CPU as frames.c and offcpu.c know them. */
-static int lend_offs(struct tracks *k)
+/* The innermost frame had begun when its thread lost the CPU, and lasted until it ran again. */
+static void tighten_by_offs(struct tracks *k)
 {
-	struct timeline_build *b = &k->b;
+	for (size_t i = 0; i < k->nr_off_at; i++) {
+		const struct sched_off *off = &k->off_at[i].off;
+		const struct frame *f;
 
-	if (k->nr_off_at > b->room_offs) {
-		struct offcpu *offs = reallocarray(b->offs, k->nr_off_at, sizeof(*offs));
-
-		if (!offs)
-			return -ENOMEM;
-		b->offs = offs;
-		b->room_offs = k->nr_off_at;
+		if (!off->gen || !off->has_out)
+			continue;
+		f = frames_at(&k->frames, off->tid, off->gen, off->out);
+		frames_began_by(&k->frames, f, off->out);
+		if (f && f->gen == off->gen && off->has_in)
+			frames_lasted_to(&k->frames, f, off->in);
 	}
-	b->nr_offs = k->nr_off_at;
-	for (size_t i = 0; i < b->nr_offs; i++)
-		b->offs[i] = k->off_at[i].o;
-	return 0;
 }
 
 /* By what was sorted: what is told stands for itself. */
@@ -117,7 +104,6 @@ static void tell_progress(const struct tracks *k)
 
 static int do_window(struct tracks *k)
 {
-	struct timeline_build *b = &k->b;
 	int64_t ahead;
 	int ret = tracks_read_frames(k);
 
@@ -131,15 +117,12 @@ static int do_window(struct tracks *k)
 	if (!ret)
 		ret = tracks_add_requests(k);
 	if (!ret)
-		ret = lend_offs(k);
-	if (!ret)
-		ret = frames_sort(b);
+		ret = frames_sort(&k->frames);
 	if (ret)
 		return ret;
-	frames_tighten(b);
-	offcpu_tighten(b);
-	b->nr_offs = 0;
-	frames_nest(b);
+	frames_tighten(&k->frames, &k->set);
+	tighten_by_offs(k);
+	frames_nest(&k->frames);
 	ret = tracks_add_functions(k);
 	if (!ret)
 		ret = tracks_add_others(k);
@@ -154,8 +137,8 @@ static void start_thread(struct tracks *k, uint64_t major, uint32_t tid)
 {
 	k->major = major;
 	k->tid = tid;
-	k->b.nr_frames = 0;
-	k->b.locks.nr = 0;
+	k->frames.nr = 0;
+	k->set.nr = 0;
 	tracks_free_offs(k, k->nr_off_at);
 	k->nr_open = 0;
 	k->last_start = INT64_MIN;
@@ -252,17 +235,16 @@ static void free_all(struct tracks *k)
 	spill_close(&k->irqs.spill);
 	spill_close(&k->lives.spill);
 	tracks_free_offs(k, k->nr_off_at);
-	for (size_t i = 0; i < k->t.nr_segments; i++)
-		free_sched(&k->t.segments[i]);
-	free(k->t.segments);
+	for (size_t i = 0; i < k->nr_others; i++)
+		segment_free_sched(&k->others[i]);
+	free(k->others);
 	free(k->functions);
 	free(k->open);
 	free(k->off_at);
 	free(k->part_at);
-	lockset_free(&k->b.locks);
+	lockset_free(&k->set);
 	futexes_free(&k->futexes);
-	free(k->b.frames);
-	free(k->b.offs);
+	free(k->frames.at);
 	free(k);
 }
 
@@ -279,9 +261,8 @@ int tracks_each(struct model *m, const struct tracks_options *o, const struct tr
 	k->o = o;
 	k->sink = sink;
 	k->result = result;
-	k->b.m = m;
-	k->b.t = &k->t;
-	lockset_init(&k->b.locks, m);
+	k->frames.m = m;
+	lockset_init(&k->set, m);
 	ret = tracks_read(k);
 	if (!ret)
 		ret = do_threads(k);

@@ -17,8 +17,8 @@
  * Memory is bounded by tracks_options.memory, whatever the length of the trace:
  * what does not fit is sorted in temporary files (spill.h).
  */
-#ifndef TIMELINE_TRACKS_H
-#define TIMELINE_TRACKS_H
+#ifndef TRACKS_TRACKS_H
+#define TRACKS_TRACKS_H
 
 #include "facts/model.h"
 #include "facts/sched.h"
@@ -39,8 +39,14 @@ struct tracks_options {
 	void *wants_arg;
 	bool no_requests;	/* the caller knows them: REQUEST, QUEUE and request() are not given */
 	bool with_irqs, with_faults;	/* they are segments, too, among the others */
+	bool no_functions;
+	/*
+	 * Ticks; for a short range in a long trace.  What a thread off the CPU was in is known if
+	 * that began so long before.  Holds are known if they end so long after; 0: all.
+	 */
+	int64_t before, after;
 };
-#define TRACKS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, 0, 0, NULL, NULL, NULL, NULL, false, false, false }
+#define TRACKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
 
 /* Somebody made a sleeping thread runnable. */
 struct tracks_wakeup {
@@ -78,6 +84,8 @@ struct tracks_sink {
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
 	int (*run)(void *arg, const struct tracks_run *r);
 	int (*request)(void *arg, const struct life *life);
+	/* Since when this thread is off the CPU is not known: before the range.  As runs are. */
+	int (*off_before)(void *arg, uint32_t tid);
 	void *arg;
 };
 
@@ -92,6 +100,20 @@ struct tracks_result {
 	uint64_t nr_broken;		/* switches without their counterpart, see sched.h */
 	uint64_t nr_shifted;		/* functions moved to nest, by less than their resolution mostly */
 };
+
+/* Of a segment that was cut: its occupants are those of [start, end). */
+void segment_cut(const struct model *m, struct segment *s);
+
+/* A copy of what the kernel said, of its own, and back.  0 or -ENOMEM. */
+int segment_copy_sched(struct segment *s);
+void segment_free_sched(struct segment *s);
+
+/*
+ * Makes a range as wide as it must be for its functions to be estimated as they are in all of the
+ * trace: what happened while one of them may have begun, or ended, says when it did.  0 or -ENOMEM.
+ */
+int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
+		 void *arg, int64_t *from, int64_t *to);
 
 /* 0, -ENOMEM, another -errno of a temporary file, or what a function of the sink returned. */
 int tracks_each(struct model *m, const struct tracks_options *o, const struct tracks_sink *sink,

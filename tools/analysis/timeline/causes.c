@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where a request's time went, biggest first: its partition's leaves, by name, each with what
+ * the timeline knows of it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "facts/ticks.h"
+#include "timeline-private.h"
+
+/* A wait or a time off the CPU that began. */
+struct item {
+	uint32_t cause, tid;
+	enum segment_kind kind;
+	int64_t start, end;
+};
+
+struct causes {
+	struct timeline_build *b;
+	struct partition p;
+	struct timeline_cause *at;
+	size_t nr, room;
+	struct hash by_key;
+	uint32_t *of_leaf;		/* number + 1; 0: not looked for yet */
+	size_t room_leaves;
+	struct item *items;
+	size_t nr_items, room_items;
+	size_t *own;			/* own waits and times off the CPU among the segments: by tid, end */
+	size_t nr_own;
+};
+
+static bool is_of_place(enum leaf_kind kind)
+{
+	return kind == LEAF_FUNCTION || kind == LEAF_SLEEP || kind == LEAF_IO;
+}
+
+static bool same_function(const struct symbol *a, const struct symbol *b)
+{
+	return a == b || (a && b && a->function == b->function && a->func_file == b->func_file &&
+			  a->path == b->path);
+}
+
+static uint32_t root_of(const struct partition *p, uint32_t path)
+{
+	while (path && p->paths[path].parent)
+		path = p->paths[path].parent;
+	return path;
+}
+
+/* The cause that a leaf is part of; NULL: out of memory. */
+static struct timeline_cause *find(struct causes *k, uint32_t leaf)
+{
+	const struct leaf *l = &k->p.leaves[leaf];
+	const struct path *root = &k->p.paths[root_of(&k->p, l->path)];
+	struct timeline_cause new = {
+		.kind = l->kind, .in_queue = root->is_queue,
+		.label = *l->label && strcmp(l->label, PARTITION_NOT_WATCHED) ? l->label : "",
+		.func = is_of_place(l->kind) ? k->p.paths[l->path].func : NULL,
+	};
+	uint64_t hash = hash_mix(new.kind * 2 + new.in_queue, (uintptr_t)new.label);
+	uint32_t n;
+
+	hash = hash_mix(hash, new.func ? (uintptr_t)new.func->function : 0);
+	hash_each(&k->by_key, hash, n) {
+		struct timeline_cause *c = &k->at[n];
+
+		if (c->kind == new.kind && c->in_queue == new.in_queue && c->label == new.label &&
+		    same_function(c->func, new.func))
+			return c;
+	}
+	if (!array_room(&k->at, &k->room, k->nr, sizeof(*k->at)) || hash_add(&k->by_key, hash, k->nr))
+		return NULL;
+	k->at[k->nr] = new;
+	return &k->at[k->nr++];
+}
+
+static struct timeline_cause *cause_of(struct causes *k, uint32_t leaf)
+{
+	struct timeline_cause *c;
+
+	if (leaf >= k->room_leaves) {
+		size_t room = k->p.nr_leaves + 64;
+		uint32_t *of_leaf = reallocarray(k->of_leaf, room, sizeof(*of_leaf));
+
+		if (!of_leaf)
+			return NULL;
+		memset(of_leaf + k->room_leaves, 0, (room - k->room_leaves) * sizeof(*of_leaf));
+		k->of_leaf = of_leaf;
+		k->room_leaves = room;
+	}
+	if (k->of_leaf[leaf])
+		return &k->at[k->of_leaf[leaf] - 1];
+	c = find(k, leaf);
+	k->of_leaf[leaf] = c ? c - k->at + 1 : 0;
+	return c;
+}
+
+static bool is_own(const struct timeline_build *b, const struct segment *s)
+{
+	size_t n = interval_first(&b->own, s->tid, s->start);
+
+	return n < b->own.nr && b->own.at[n].tid == s->tid && b->own.at[n].start < s->end;
+}
+
+static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
+{
+	struct causes *k = arg;
+	struct timeline_cause *c;
+
+	if (!is_own(k->b, s))
+		return 0;
+	c = cause_of(k, leaf);
+	if (!c)
+		return -ENOMEM;
+	if (s->resolution_ns > c->resolution_ns)
+		c->resolution_ns = s->resolution_ns;
+	if (s->kind == SEGMENT_FUNCTION)
+		return 0;
+	if (!array_room(&k->items, &k->room_items, k->nr_items, sizeof(*k->items)))
+		return -ENOMEM;
+	k->items[k->nr_items++] = (struct item){ c - k->at, s->tid, s->kind, s->start, s->end };
+	return 0;
+}
+
+/* What the timeline shows of it */
+
+static int by_thread(const void *pa, const void *pb, void *arg)
+{
+	const struct segment *segments = arg;
+	const struct segment *a = &segments[*(const size_t *)pa], *b = &segments[*(const size_t *)pb];
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return a->end < b->end ? -1 : a->end > b->end;
+}
+
+static int index_own(struct causes *k)
+{
+	struct timeline *t = k->b->t;
+
+	k->own = calloc(t->nr_segments + 1, sizeof(*k->own));
+	if (!k->own)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr_segments; i++) {
+		const struct segment *s = &t->segments[i];
+
+		if (!s->blocks_req && (s->kind == SEGMENT_LOCK_WAIT || segment_is_off(s)))
+			k->own[k->nr_own++] = i;
+	}
+	if (k->nr_own)
+		qsort_r(k->own, k->nr_own, sizeof(*k->own), by_thread, t->segments);
+	return 0;
+}
+
+static bool is_longer(const struct segment *s, const struct segment *than)
+{
+	return !than || s->end_ns - s->start_ns > than->end_ns - than->start_ns;
+}
+
+static void add_evidence(struct timeline_cause *c, const struct segment *s)
+{
+	struct party culprit;
+	int64_t ns;
+
+	if (s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT) {
+		c->wait = is_longer(s, c->wait) ? s : c->wait;
+		return;
+	}
+	culprit = culprit_of(s, &ns);
+	ticks_add(&c->culprit_ns, ns);
+	if (is_longer(s, c->off)) {
+		c->off = s;
+		c->culprit = culprit;
+	}
+}
+
+static void find_evidence(struct causes *k, const struct item *item)
+{
+	const struct segment *segments = k->b->t->segments;
+	size_t n = search(k->nr_own, i, segments[k->own[i]].tid < item->tid ||
+		   (segments[k->own[i]].tid == item->tid && segments[k->own[i]].end <= item->start));
+
+	for (; n < k->nr_own; n++) {
+		const struct segment *s = &segments[k->own[n]];
+
+		if (s->tid != item->tid || s->start >= item->end)
+			break;
+		if (s->kind == item->kind)
+			add_evidence(&k->at[item->cause], s);
+	}
+}
+
+static void add_queue(struct causes *k, const struct segment *s)
+{
+	for (size_t i = 0; i < k->nr; i++) {
+		struct timeline_cause *c = &k->at[i];
+
+		if (c->in_queue && is_longer(s, c->wait))
+			c->wait = s;
+	}
+}
+
+/* The shares of the only request. */
+static int add_shares(struct causes *k)
+{
+	const struct request *r = k->p.requests;
+
+	for (size_t i = 0; k->p.nr_requests && i < r->nr_shares; i++) {
+		const struct share *share = &k->p.shares[r->first + i];
+		struct timeline_cause *c = cause_of(k, share->leaf);
+
+		if (!c)
+			return -ENOMEM;
+		c->ns += share->ns;
+		c->nr += share->nr;
+		if (!strcmp(k->p.leaves[share->leaf].label, PARTITION_NOT_WATCHED))
+			c->unwatched_ns += share->ns;
+	}
+	return 0;
+}
+
+COMPARE(cause_compare, struct timeline_cause, DOWN(ns))
+
+/* The partition's names end with it. */
+static int keep_label(struct timeline_cause *c)
+{
+	if (!*c->label)
+		return 0;
+	c->label = strdup(c->label);
+	return c->label ? 0 : -ENOMEM;
+}
+
+static int finish(struct causes *k)
+{
+	struct timeline *t = k->b->t;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < k->nr_items; i++)
+		find_evidence(k, &k->items[i]);
+	for (size_t i = 0; i < t->nr_segments; i++)
+		if (t->segments[i].kind == SEGMENT_QUEUE)
+			add_queue(k, &t->segments[i]);
+	for (size_t i = 0; i < k->nr; i++)
+		if (k->at[i].ns)
+			k->at[nr++] = k->at[i];
+	t->causes = k->at;
+	k->at = NULL;
+	for (; t->nr_causes < nr; t->nr_causes++) {
+		if (keep_label(&t->causes[t->nr_causes]))
+			return -ENOMEM;
+		culprits_find(t, &t->causes[t->nr_causes]);
+	}
+	if (nr)
+		qsort(t->causes, nr, sizeof(*t->causes), cause_compare);
+	return 0;
+}
+
+int causes_build(struct timeline_build *b)
+{
+	struct causes k = { .b = b };
+	struct partition_options o = {
+		.only = b->life, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
+		.begins = on_begin, .begins_arg = &k,
+	};
+	int ret = partition_build(b->m, &o, &k.p);
+
+	if (!ret)
+		ret = index_own(&k);
+	if (!ret)
+		ret = add_shares(&k);
+	if (!ret)
+		ret = finish(&k);
+	partition_free(&k.p);
+	hash_free(&k.by_key);
+	free(k.at);
+	free(k.of_leaf);
+	free(k.items);
+	free(k.own);
+	return ret;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a timeline is made of: first which threads matter, then all that happened on them.
+ *
+ * Those that matter are the request's threads, whoever ended a sleep of theirs, whoever may
+ * hold a lock they wait for, whoever may hold a lock those wait for, ...
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/tracks/tracks.h"
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "facts/ticks.h"
+#include "timeline-private.h"
+
+#define OFFS_MAX	(1U << 17)	/* longest ones kept */
+#define MIGRATIONS_MAX	(1U << 16)
+#define BEFORE_NS	20000000	/* a holder may have lost its CPU before the request came */
+#define BEFORE_MAX_NS	10000000000
+#define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have gone on */
+
+static int64_t ticks_of(const struct timeline_build *b, int64_t ns)
+{
+	struct reader *r = b->m->reader;
+
+	return ticks_sane(ticks_sane(reader_tick(r, ns)) - ticks_sane(reader_tick(r, 0)));
+}
+
+static struct tracks_options options_of(const struct timeline_build *b)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+
+	o.from = b->from;
+	o.to = b->to;
+	o.before = b->before;
+	o.after = b->after;
+	o.no_requests = true;
+	return o;
+}
+
+/* Which threads matter */
+
+/* One of: it holds the lock; it waits for the lock, and other has to do with it; other woke it. */
+struct link {
+	uint32_t tid, other;
+	uint64_t lock;		/* 0: asleep */
+	bool is_hold;
+	bool is_open;		/* since when it is off the CPU is not known */
+};
+
+struct links {
+	const struct timeline_build *b;
+	struct link *at;
+	size_t nr, room;
+};
+
+static int add_link(struct links *l, const struct link *link)
+{
+	if (!array_room(&l->at, &l->room, l->nr, sizeof(*l->at)))
+		return -ENOMEM;
+	l->at[l->nr++] = *link;
+	return 0;
+}
+
+static int on_link(void *arg, const struct segment *s)
+{
+	struct links *l = arg;
+	struct link link = { .tid = s->tid };
+
+	if (s->kind == SEGMENT_LOCK_HOLD || s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT) {
+		link.lock = s->lock;
+		link.is_hold = s->kind == SEGMENT_LOCK_HOLD;
+		link.other = link.is_hold ? 0 : blame_owner(l->b->m, s);
+	} else {
+		link.other = blame_waker(l->b->m, s);
+	}
+	return link.lock || link.other ? add_link(l, &link) : 0;
+}
+
+static int on_off_before(void *arg, uint32_t tid)
+{
+	return add_link(arg, &(struct link){ .tid = tid, .is_open = true });
+}
+
+static int tid_compare(const void *pa, const void *pb)
+{
+	const uint32_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static bool has_tid(const struct timeline_build *b, uint32_t tid)
+{
+	size_t at = search(b->nr_tids, i, b->tids[i] < tid);
+
+	return at < b->nr_tids && b->tids[at] == tid;
+}
+
+static size_t unique_tids(uint32_t *tids, size_t nr)
+{
+	size_t out = 0;
+
+	if (nr)
+		qsort(tids, nr, sizeof(*tids), tid_compare);
+	for (size_t i = 0; i < nr; i++)
+		if (!out || tids[out - 1] != tids[i])
+			tids[out++] = tids[i];
+	return out;
+}
+
+COMPARE(link_compare, struct link, UP(lock) DOWN(is_hold))
+
+/* One step further: the links are sorted by lock, each lock's holds first. */
+static size_t add_linked(const struct timeline_build *b, const struct links *l, uint32_t *tids)
+{
+	size_t nr = b->nr_tids;
+
+	for (size_t i = 0, first; i < l->nr; i = first) {
+		bool is_wanted = false;
+
+		for (first = i; first < l->nr && l->at[first].lock == l->at[i].lock; first++) {
+			const struct link *link = &l->at[first];
+
+			if (link->is_hold || !has_tid(b, link->tid))
+				continue;
+			is_wanted = true;
+			if (link->other)
+				tids[nr++] = link->other;
+		}
+		for (size_t k = i; is_wanted && k < first && l->at[k].is_hold; k++)
+			tids[nr++] = l->at[k].tid;
+	}
+	return nr;
+}
+
+static int find_tids(struct timeline_build *b, const struct links *l)
+{
+	uint32_t *tids = calloc(b->own.nr + 2 * l->nr + 1, sizeof(*tids));
+	size_t before = 0;
+
+	if (!tids)
+		return -ENOMEM;
+	if (l->nr)
+		qsort(l->at, l->nr, sizeof(*l->at), link_compare);
+	for (size_t i = 0; i < b->own.nr; i++)
+		tids[i] = b->own.at[i].tid;
+	free(b->tids);
+	b->tids = tids;
+	b->nr_tids = unique_tids(tids, b->own.nr);
+	while (b->nr_tids != before) {
+		uint32_t *more = calloc(b->nr_tids + 2 * l->nr + 1, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		before = b->nr_tids;
+		memcpy(more, b->tids, before * sizeof(*more));
+		b->nr_tids = unique_tids(more, add_linked(b, l, more));
+		free(b->tids);
+		b->tids = more;
+	}
+	return 0;
+}
+
+static int read_links(struct timeline_build *b, bool *is_open)
+{
+	struct links l = { .b = b };
+	struct tracks_options o = options_of(b);
+	struct tracks_sink sink = { .segment = on_link, .off_before = on_off_before, .arg = &l };
+	struct tracks_result result;
+	int ret;
+
+	o.no_functions = true;
+	ret = tracks_each(b->m, &o, &sink, &result);
+	if (!ret)
+		ret = find_tids(b, &l);
+	*is_open = false;
+	for (size_t i = 0; i < l.nr && !ret; i++)
+		*is_open |= l.at[i].is_open && has_tid(b, l.at[i].tid);
+	free(l.at);
+	return ret;
+}
+
+int gather_threads(struct timeline_build *b)
+{
+	bool is_open;
+	int ret;
+
+	b->from = b->life->start;
+	b->to = b->life->end;
+	b->before = ticks_of(b, BEFORE_NS);
+	b->after = ticks_of(b, AFTER_NS);
+	ret = read_links(b, &is_open);
+	/* Sleeps that began earlier may lead to more threads. */
+	if (!ret && is_open && ticks_sane(b->life->start) > b->before) {
+		b->before = ticks_of(b, BEFORE_MAX_NS);
+		ret = read_links(b, &is_open);
+	}
+	return ret;
+}
+
+/* What happened on them */
+
+static int length_compare(const void *pa, const void *pb)
+{
+	const int64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* The shorter half of the functions, or of the times off the CPU, is left out. */
+static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int64_t *min)
+{
+	int64_t *lengths = calloc(*nr_left + 1, sizeof(*lengths));
+	size_t nr = 0, out = 0;
+
+	if (!lengths)
+		return -ENOMEM;
+	for (size_t i = 0; i < b->nr_all; i++)
+		if (functions ? b->all[i].kind == SEGMENT_FUNCTION : segment_is_off(&b->all[i]))
+			lengths[nr++] = b->all[i].end - b->all[i].start;
+	qsort(lengths, nr, sizeof(*lengths), length_compare);
+	*min = lengths[nr / 2] + 1;
+	free(lengths);
+	for (size_t i = 0; i < b->nr_all; i++) {
+		struct segment *s = &b->all[i];
+		bool is_one = functions ? s->kind == SEGMENT_FUNCTION : segment_is_off(s);
+
+		if (is_one && s->end - s->start < *min) {
+			segment_free_sched(s);
+			(*nr_left)--;
+		} else {
+			b->all[out++] = *s;
+		}
+	}
+	b->nr_all = out;
+	return 0;
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	struct timeline_build *b = arg;
+	bool is_function = s->kind == SEGMENT_FUNCTION, is_off = segment_is_off(s);
+	int64_t length = s->end - s->start;
+	int ret = 0;
+
+	if (s->end < b->life->start || s->start > b->life->end)
+		return 0;
+	if ((is_function && length < b->min_function) || (is_off && length < b->min_off))
+		return 0;
+	if (is_function && b->nr_functions == 2 * TIMELINE_FRAMES_MAX)
+		ret = prune(b, true, &b->nr_functions, &b->min_function);
+	else if (is_off && b->nr_offs == 2 * OFFS_MAX)
+		ret = prune(b, false, &b->nr_offs, &b->min_off);
+	if (ret || !array_room(&b->all, &b->room_all, b->nr_all, sizeof(*b->all)))
+		return -ENOMEM;
+	b->nr_functions += is_function;
+	b->nr_offs += is_off;
+	b->all[b->nr_all] = *s;
+	return segment_copy_sched(&b->all[b->nr_all++]);
+}
+
+static int on_migration(void *arg, const struct sched_migration *migration)
+{
+	struct timeline_build *b = arg;
+
+	if (migration->tick < b->life->start || migration->tick > b->life->end ||
+	    b->nr_migrations == MIGRATIONS_MAX)
+		return 0;
+	if (!array_room(&b->migrations, &b->room_migrations, b->nr_migrations, sizeof(*b->migrations)))
+		return -ENOMEM;
+	b->migrations[b->nr_migrations++] = *migration;
+	return 0;
+}
+
+static bool wants(void *arg, uint32_t tid, int64_t start, int64_t end)
+{
+	return has_tid(arg, tid);
+}
+
+int gather_segments(struct timeline_build *b)
+{
+	struct tracks_sink sink = { .segment = on_segment, .migration = on_migration, .arg = b };
+	struct tracks_options o;
+	struct tracks_result result;
+	int ret = tracks_widen(b->m, wants, b, &b->from, &b->to);
+
+	if (ret)
+		return ret;
+	o = options_of(b);
+	o.wants = wants;
+	o.wants_arg = b;
+	return tracks_each(b->m, &o, &sink, &result);
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The invocations of a thread, or of some.
+ *
+ * Sorted by thread and generation they are in the order of their entries: a
+ * parent comes before its children, a sibling before the next.  What really
+ * happened was nested; estimates need not be, so they are clipped: a child to
+ * its parent, and two siblings that overlap meet in the middle.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/order.h"
+#include "base/search.h"
+#include "facts/estimate.h"
+#include "facts/ticks.h"
+#include "tracks-private.h"
+
+/* Frames looked at that may have begun before a time but by their estimate did not. */
+#define LATE_MAX 64
+#define NEAR_MAX 16	/* callers that are looked at for a parent */
+
+int frames_add(struct frames *fs, const struct ldb_row_func *row)
+{
+	struct estimate e = estimate_func(row);
+	const struct thread *thread;
+
+	if (!array_room(&fs->at, &fs->room, fs->nr, sizeof(*fs->at)))
+		return -ENOMEM;
+	thread = model_thread(fs->m, row->tid, row->start_max);
+	fs->has_resumed |= !!(row->flags & LDB_FUNC_F_RESUMED);
+	fs->at[fs->nr++] = (struct frame){
+		.tid = row->tid, .nr_thread = thread ? thread - fs->m->threads : UINT32_MAX,
+		.depth = row->depth, .is_truncated = e.is_truncated,
+		.is_resumed = row->flags & LDB_FUNC_F_RESUMED,
+		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
+		.start = e.start, .end = e.end, .full_start = e.start, .full_end = e.end,
+		.start_min = e.start_min, .start_max = e.start_max,
+		.end_min = e.end_min, .end_max = e.end_max,
+		.row_start = row->start_unc != LDB_UNC_UNKNOWN ?
+			     (int64_t)((uint64_t)row->start_max - row->start_unc) : row->start_max,
+		.row_end = row->end_max,
+		.resolution = e.resolution, .length = e.end - e.start,
+		.length_resolution = e.resolution,
+	};
+	return 0;
+}
+
+/* The number of the thread's block is in the low bits: blocks count separately. */
+static int frame_compare(const void *pa, const void *pb)
+{
+	const struct frame *a = pa, *b = pb;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->nr_thread != b->nr_thread)
+		return a->nr_thread < b->nr_thread ? -1 : 1;
+	if ((uint16_t)a->gen != (uint16_t)b->gen)
+		return (uint16_t)a->gen < (uint16_t)b->gen ? -1 : 1;
+	return a->gen < b->gen ? -1 : a->gen > b->gen;
+}
+
+/* How many frames come before want: bound 0; or are it or one of its parts, too: bound 1. */
+static size_t frames_below(const struct frames *fs, const struct frame *want, int bound)
+{
+	return search(fs->nr, i, frame_compare(&fs->at[i], want) < bound);
+}
+
+static size_t frames_before(const struct frames *fs, const struct frame *want)
+{
+	return frames_below(fs, want, 0);
+}
+
+static size_t frames_up_to(const struct frames *fs, const struct frame *want)
+{
+	return frames_below(fs, want, 1);
+}
+
+/* The first of its parts that did not end before f did, or else the last.  Index + 1 of each. */
+static size_t part_around(const struct frames *fs, size_t last, const struct frame *f)
+{
+	return search_range(frames_before(fs, &fs->at[last - 1]), last - 1, i,
+			    fs->at[i].end_max < f->end_max) + 1;
+}
+
+/* Index + 1 of the frame with exactly this generation, of which f was called. */
+static size_t frame_number(const struct frames *fs, const struct frame *f, uint64_t gen)
+{
+	struct frame want = { .tid = f->tid, .nr_thread = f->nr_thread, .gen = gen };
+	size_t nr = gen ? frames_up_to(fs, &want) : 0;
+
+	if (!nr || frame_compare(&fs->at[nr - 1], &want))
+		return 0;
+	return fs->at[nr - 1].is_resumed ? part_around(fs, nr, f) : nr;
+}
+
+static void clip(struct frame *f, int64_t start, int64_t end)
+{
+	if (f->is_given)
+		return;
+	if (f->start < start)
+		f->start = start;
+	if (f->end > end)
+		f->end = end;
+	if (f->start > end)
+		f->start = end;
+	if (f->end < f->start)
+		f->end = f->start;
+}
+
+/* Which of two of different blocks was entered first is not known. */
+static void part_siblings(struct frame *before, struct frame *f)
+{
+	int64_t middle;
+
+	if (before->end <= f->start || f->is_given || (uint16_t)before->gen != (uint16_t)f->gen)
+		return;
+	middle = before->is_given ? before->end : f->start + (before->end - f->start) / 2;
+	if (middle < before->start)
+		middle = before->start;
+	before->end = middle;
+	f->start = middle;
+	if (f->end < middle)
+		f->end = middle;
+}
+
+/* It is the frame before, or one that it was called from; else it has to be looked for. */
+static size_t parent_number(const struct frames *fs, size_t i)
+{
+	const struct frame *f = &fs->at[i];
+
+	for (size_t nr = i, n = 0; nr && n < NEAR_MAX; nr = fs->at[nr - 1].parent, n++) {
+		const struct frame *at = &fs->at[nr - 1];
+
+		if (at->gen == f->parent_gen && at->tid == f->tid && at->nr_thread == f->nr_thread &&
+		    frame_compare(at, at + 1) && !at->is_resumed)
+			return nr;
+	}
+	return frame_number(fs, f, f->parent_gen);
+}
+
+ORDER_KEY(frame_tid, struct frame, tid)
+ORDER_KEY(frame_thread, struct frame, nr_thread)
+
+/* As frame_compare() does. */
+static int64_t frame_block(const void *frame)
+{
+	return (uint16_t)((const struct frame *)frame)->gen;
+}
+
+static int64_t frame_gen(const void *frame)
+{
+	return order_unsigned(((const struct frame *)frame)->gen);
+}
+
+ORDER_KEY(frame_end, struct frame, end_max)
+
+int frames_sort(struct frames *fs)
+{
+	static const order_key keys[] = { frame_tid, frame_thread, frame_block, frame_gen, frame_end };
+	int ret = order_sort(&fs->at, fs->nr, sizeof(*fs->at), keys, fs->has_resumed ? 5 : 4);
+
+	if (ret)
+		return ret;
+	fs->room = fs->nr;
+	for (size_t i = 0; i < fs->nr; i++) {
+		struct frame *f = &fs->at[i];
+		size_t nr = f->parent_gen && f->parent_gen != f->gen ? parent_number(fs, i) : 0;
+
+		/* A parent in another block may come later; a damaged trace may say anything. */
+		if (nr <= i)
+			f->parent = nr;
+	}
+	return 0;
+}
+
+static void less_resolution(struct frame *f, uint64_t cut)
+{
+	f->resolution -= cut / 2 < f->resolution ? cut / 2 : f->resolution;
+}
+
+static struct frame *parent_of(const struct frames *fs, const struct frame *f)
+{
+	return f->parent ? &fs->at[f->parent - 1] : NULL;
+}
+
+void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick)
+{
+	struct frame *f = found ? &fs->at[found - fs->at] : NULL;
+
+	while (f && f->start_max > tick && f->start_min <= tick && !f->is_truncated) {
+		uint64_t cut = f->start_max - tick;
+
+		f->start_max = tick;
+		f->start = f->start_min + (f->start_max - f->start_min) / 2;
+		f->full_start = f->start;
+		less_resolution(f, cut);
+		f = parent_of(fs, f);
+	}
+}
+
+void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick)
+{
+	struct frame *f = found ? &fs->at[found - fs->at] : NULL;
+
+	while (f && f->end_min < tick && f->end_max >= tick && !f->is_truncated) {
+		uint64_t cut = tick - f->end_min;
+
+		f->end_min = tick;
+		f->end = f->end_max - (f->end_max - f->end_min) / 2;
+		f->full_end = f->end;
+		less_resolution(f, cut);
+		f = parent_of(fs, f);
+	}
+}
+
+/*
+ * A stamped event in a frame began after the frame and its callers were
+ * entered: often closer than the scanner's looks.
+ */
+void frames_tighten(struct frames *fs, const struct lockset *locks)
+{
+	for (size_t i = 0; i < locks->nr; i++) {
+		const struct lock_event *e = &locks->events[i];
+
+		if (e->op == LDB_LOCK_OP_HOLD && !(e->flags & LDB_LOCK_F_BEGIN_EXACT))
+			continue;
+		frames_began_by(fs, frames_at(fs, e->tid, e->gen, e->begin), e->begin);
+	}
+}
+
+void frames_nest(struct frames *fs)
+{
+	for (size_t i = 0; i < fs->nr; i++) {
+		struct frame *f = &fs->at[i], *parent;
+
+		if (!f->parent)
+			continue;
+		parent = &fs->at[f->parent - 1];
+		clip(f, parent->start, parent->end);
+		if (f->is_resumed)
+			continue;	/* not in the order in which they were entered */
+		if (parent->last_child)
+			part_siblings(&fs->at[parent->last_child - 1], f);
+		parent->last_child = i + 1;
+	}
+	/* Parting siblings may have shortened a parent after its children were clipped. */
+	for (size_t i = 0; i < fs->nr; i++) {
+		struct frame *f = &fs->at[i];
+
+		if (f->parent)
+			clip(f, fs->at[f->parent - 1].start, fs->at[f->parent - 1].end);
+	}
+}
+
+const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t gen,
+			      int64_t tick)
+{
+	const struct thread *thread = model_thread(fs->m, tid, tick);
+	struct frame want = {
+		.tid = tid, .gen = gen,
+		.nr_thread = thread ? thread - fs->m->threads : UINT32_MAX,
+	};
+	const struct frame *f;
+	size_t nr;
+
+	/* The last one entered before is it, or one of those it was called from. */
+	nr = gen ? frames_up_to(fs, &want) : 0;
+	if (!nr)
+		return NULL;
+	f = &fs->at[nr - 1];
+	if (f->tid != tid || f->nr_thread != want.nr_thread || (uint16_t)f->gen != (uint16_t)gen)
+		return NULL;
+	while (f && f->gen != gen && f->end + (int64_t)f->resolution < tick)
+		f = f->parent ? &fs->at[f->parent - 1] : NULL;
+	return f;
+}
+
+/* The frames of one block of a thread from frames[i] on: how many. */
+static size_t block_length(const struct frames *fs, size_t i)
+{
+	struct frame last = fs->at[i];
+
+	last.gen |= ~(uint64_t)0xffff;
+	return frames_up_to(fs, &last) - i;
+}
+
+/* The blocks of the thread that had tid at some time, one after the other. */
+struct blocks {
+	struct frame first;	/* no frame of the thread comes before it */
+	size_t at, nr;		/* the present one's frames */
+};
+
+static struct blocks blocks_of(const struct frames *fs, uint32_t tid, int64_t tick)
+{
+	const struct thread *thread = model_thread(fs->m, tid, tick);
+	struct blocks x = {
+		.first.tid = tid,
+		.first.nr_thread = thread ? thread - fs->m->threads : UINT32_MAX,
+	};
+
+	x.at = frames_up_to(fs, &x.first);
+	return x;
+}
+
+/* The frames of the next block, x->nr of them; NULL after the last. */
+static const struct frame *next_block(const struct frames *fs, struct blocks *x)
+{
+	const struct frame *f = &fs->at[x->at += x->nr];
+
+	if (x->at >= fs->nr || f->tid != x->first.tid || f->nr_thread != x->first.nr_thread)
+		return NULL;
+	x->nr = block_length(fs, x->at);
+	return f;
+}
+
+/* How many of nr frames start at tick or before; they are in order of their starts. */
+static size_t started_by(const struct frame *frames, size_t nr, int64_t tick)
+{
+	return search(nr, i, frames[i].start <= tick);
+}
+
+const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_t tick)
+{
+	struct blocks x = blocks_of(fs, tid, tick);
+	const struct frame *best = NULL, *block, *f;
+
+	while ((block = next_block(fs, &x))) {
+		size_t started = started_by(block, x.nr, tick);
+
+		f = started ? &block[started - 1] : NULL;
+		while (f && f->end <= tick)
+			f = parent_of(fs, f);
+		if (f && (!best || f->start > best->start))
+			best = f;
+	}
+	return best;
+}
+
+/* Of the times it may have begun, or ended, at those in which its thread ran, most speak for it. */
+static bool began(const struct frame *f, int64_t from, int64_t to)
+{
+	return from - f->start_min >= f->start_max - to;
+}
+
+static bool lasted(const struct frame *f, int64_t from, int64_t to)
+{
+	return f->end_max - to >= from - f->end_min;
+}
+
+/* The last one of a block that had begun, with what began late by its estimate only. */
+static const struct frame *last_begun(const struct frame *frames, size_t nr, int64_t from, int64_t to)
+{
+	size_t i = started_by(frames, nr, from);
+
+	for (size_t late = 0; late < LATE_MAX && i < nr && frames[i].start_min <= from; late++)
+		i++;
+	while (i && !began(&frames[i - 1], from, to))
+		i--;
+	return i ? &frames[i - 1] : NULL;
+}
+
+const struct frame *frames_through(const struct frames *fs, uint32_t tid, int64_t from,
+				   int64_t to)
+{
+	struct blocks x = blocks_of(fs, tid, from);
+	const struct frame *best = NULL, *block, *f;
+
+	while ((block = next_block(fs, &x))) {
+		f = last_begun(block, x.nr, from, to);
+		while (f && !lasted(f, from, to))
+			f = parent_of(fs, f);
+		if (f && (!best || f->start > best->start))
+			best = f;
+	}
+	return best;
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What happened on a thread as segments, one function for each source: an invocation, a wait
+ * for a lock or a hold of it, a time off the CPU, a part of a request.
+ *
+ * A sleep in a wait that has a segment already only adds what the kernel knows of it; the
+ * time the thread then waits for a CPU is a segment of its own, in it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "facts/tasks.h"
+#include "facts/ticks.h"
+#include "tracks-private.h"
+
+#define IDLE_NS_MIN	50000	/* less: clocks and rows are not that exact */
+
+static struct segment *add(struct tracks *k, enum segment_kind kind, uint32_t tid, int64_t start,
+			   int64_t end)
+{
+	struct segment *s;
+
+	if (!array_room(&k->others, &k->room_others, k->nr_others, sizeof(*k->others)))
+		return NULL;
+	s = &k->others[k->nr_others++];
+	*s = (struct segment){
+		.kind = kind, .tid = tid, .thread = model_thread(k->m, tid, start),
+		.start = start, .end = end,
+		.start_ns = ticks_time_ns(k->m->reader, start),
+		.end_ns = ticks_time_ns(k->m->reader, end),
+	};
+	s->full_start_ns = s->start_ns;
+	s->full_end_ns = s->end_ns;
+	return s;
+}
+
+/* Functions */
+
+void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
+		      int64_t end)
+{
+	struct reader *r = k->m->reader;
+
+	*s = (struct segment){
+		.kind = SEGMENT_FUNCTION, .tid = f->tid, .thread = model_thread(k->m, f->tid, start),
+		.start = start, .end = end,
+		.start_ns = ticks_time_ns(r, start), .end_ns = ticks_time_ns(r, end),
+		.full_start_ns = ticks_time_ns(r, f->full_start),
+		.full_end_ns = ticks_time_ns(r, f->full_end),
+		.resolution_ns = ticks_ns(r, f->resolution), .duration_ns = ticks_ns(r, f->length),
+		.duration_resolution_ns = ticks_ns(r, f->length_resolution),
+		.row_start = f->row_start, .row_end = f->row_end, .depth = f->depth,
+		.func = symtab_lookup(k->m->symtab, f->pc, f->full_start),
+		.site = symtab_lookup_call(k->m->symtab, f->ret, f->full_start),
+		.gen = f->gen, .is_truncated = f->is_truncated,
+	};
+	/* Not by what the estimate may be wrong. */
+	s->is_clipped = s->start_ns - s->full_start_ns > s->resolution_ns ||
+			s->full_end_ns - s->end_ns > s->resolution_ns;
+}
+
+/* Requests */
+
+struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part)
+{
+	const struct life_part *p = &part->part;
+	struct symtab *st = k->m->symtab;
+	struct segment *s = add(k, p->is_queue ? SEGMENT_QUEUE : SEGMENT_REQUEST, p->tid, p->start,
+				p->end);
+
+	if (!s)
+		return NULL;
+	s->site = p->site ? symtab_lookup_call(st, p->site, p->start) : NULL;
+	s->is_truncated = p->is_open;
+	s->duration_ns = s->end_ns - s->start_ns;
+	s->req = part->req;
+	s->has_req = true;
+	if (p->is_queue) {
+		s->lock = p->queue;
+		s->lock_symbol = p->queue ? symtab_lookup_data(st, p->queue, p->start) : NULL;
+	}
+	if (p->is_queue || p->was_queued)
+		s->to_tid = p->to_tid;
+	return s;
+}
+
+/* Locks */
+
+struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e)
+{
+	unsigned lock_kind = LDB_LOCK_KIND(e->flags);
+	enum segment_kind kind = e->op == LDB_LOCK_OP_HOLD ? SEGMENT_LOCK_HOLD :
+				 lock_kind == LOCK_KIND_FUTEX ? SEGMENT_FUTEX_WAIT : SEGMENT_LOCK_WAIT;
+	struct segment *s = add(k, kind, e->tid, e->begin, e->end);
+	const struct frame *f = frames_at(&k->frames, e->tid, e->gen, e->begin);
+
+	if (!s)
+		return NULL;
+	if (!f && !e->gen && k->m->has_sched)
+		f = frames_by_time(&k->frames, e->tid, e->begin);
+	s->depth = f ? f->depth + 1 : 0;
+	s->lock = e->lock;
+	s->lock_symbol = e->lock ? symtab_lookup_data(k->m->symtab, e->lock, e->end) : NULL;
+	s->lock_kind = lock_kind;
+	s->site = e->where;
+	s->gen = e->gen;
+	s->duration_ns = ticks_ns(k->m->reader, e->end - e->begin);
+	s->duration_resolution_ns = ticks_ns(k->m->reader, e->resolution);
+	if (kind == SEGMENT_LOCK_HOLD) {
+		s->resolution_ns = s->duration_resolution_ns;
+		return s;
+	}
+	s->owner = e->owner;
+	s->waker = e->waker;
+	s->has_failed = e->flags & LDB_LOCK_F_FAILED;
+	return s;
+}
+
+/* Off the CPU */
+
+/*
+ * Nobody came, or the CPU was idle later, and yet the thread had to wait: its group has no
+ * time left.  A CPU is never idle while it has a thread to run.
+ */
+static bool is_throttled(const struct model *m, const struct sched_off *off)
+{
+	int64_t idle = 0;
+
+	if (off->nr_migrations)
+		return false;
+	for (unsigned i = 0; i < off->nr_spans; i++)
+		if (off->spans[i].kind == PARTY_IDLE)
+			idle += off->spans[i].end - off->spans[i].start;
+	return off->next.kind == PARTY_IDLE || ticks_ns(m->reader, idle) > IDLE_NS_MIN;
+}
+
+static int describe(const struct model *m, struct segment *s, const struct sched_off *off)
+{
+	struct segment_sched *k = s->sched;
+
+	if (!k)
+		k = s->sched = calloc(1, sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	k->state = off->state;
+	k->waker = off->waker;
+	party_identify(m, &k->waker, off->woken);
+	if (off->is_preempted) {
+		k->preempted_by = off->next;
+		party_identify(m, &k->preempted_by, off->out);
+		k->is_throttled = is_throttled(m, off);
+	}
+	k->cpu = off->cpu_wait;
+	k->from_cpu = off->cpu_out;
+	k->to_cpu = off->cpu_in;
+	k->has_lost |= off->has_lost;
+	k->has_woken = off->has_woken && !off->is_preempted;
+	if (off->nr_futexes) {
+		k->has_futex = true;
+		k->futex = off->futex;
+		k->is_futex_woken = off->is_futex_woken;
+	}
+	return 0;
+}
+
+COMPARE(occupant_compare, struct segment_occupant, DOWN(ns))
+
+/* Whoever had the CPU meanwhile: occupants, and behind them the spans that they are sums of. */
+static struct segment_occupant *room_for(size_t nr_spans)
+{
+	return calloc(1, (nr_spans + 1) * (sizeof(struct segment_occupant) + sizeof(struct sched_span)));
+}
+
+static struct sched_span *spans_in(struct segment_occupant *occupants, size_t nr_spans)
+{
+	return (struct sched_span *)(occupants + nr_spans + 1);
+}
+
+void segment_cut(const struct model *m, struct segment *s)
+{
+	struct segment_sched *k = s->sched;
+
+	if (!k || !k->occupants)
+		return;
+	k->nr_occupants = 0;
+	for (size_t i = 0; i < k->nr_spans; i++) {
+		const struct sched_span *span = &k->spans[i];
+		int64_t from = span->start > s->start ? span->start : s->start;
+		int64_t to = span->end < s->end ? span->end : s->end;
+		struct party who = { .kind = span->kind, .tid = span->tid };
+		size_t n = 0;
+
+		if (from >= to)
+			continue;
+		while (n < k->nr_occupants && !party_is(&k->occupants[n].who, &who))
+			n++;
+		if (n == k->nr_occupants) {
+			party_identify(m, &who, span->start);
+			k->occupants[k->nr_occupants++] = (struct segment_occupant){ .who = who };
+		}
+		ticks_add(&k->occupants[n].ns, ticks_ns(m->reader, to - from));
+	}
+	qsort(k->occupants, k->nr_occupants, sizeof(*k->occupants), occupant_compare);
+}
+
+static int add_occupants(const struct model *m, struct segment *s, const struct sched_off *off)
+{
+	struct segment_sched *k = s->sched;
+
+	k->occupants = room_for(off->nr_spans);
+	if (!k->occupants)
+		return -ENOMEM;
+	k->nr_spans = off->nr_spans;
+	k->spans = spans_in(k->occupants, k->nr_spans);
+	memcpy(k->spans, off->spans, k->nr_spans * sizeof(*k->spans));
+	segment_cut(m, s);
+	return 0;
+}
+
+int segment_copy_sched(struct segment *s)
+{
+	const struct segment_sched *from = s->sched;
+	struct segment_sched *k;
+
+	if (!from)
+		return 0;
+	s->sched = NULL;
+	k = malloc(sizeof(*k));
+	if (!k)
+		return -ENOMEM;
+	*k = *from;
+	k->occupants = from->occupants ? room_for(from->nr_spans) : NULL;
+	if (from->occupants && !k->occupants) {
+		free(k);
+		return -ENOMEM;
+	}
+	if (k->occupants) {
+		k->spans = spans_in(k->occupants, k->nr_spans);
+		memcpy(k->occupants, from->occupants, k->nr_occupants * sizeof(*k->occupants));
+		memcpy(k->spans, from->spans, k->nr_spans * sizeof(*k->spans));
+	}
+	s->sched = k;
+	return 0;
+}
+
+void segment_free_sched(struct segment *s)
+{
+	if (s->sched)
+		free(s->sched->occupants);
+	free(s->sched);
+	s->sched = NULL;
+}
+
+/* The function that was being executed: the kernel saw it, or it is the one of that time. */
+static const struct frame *set_place(struct tracks *k, struct segment *s, const struct sched_off *off)
+{
+	const struct frame *f = off->gen ? frames_at(&k->frames, off->tid, off->gen, off->out) :
+				frames_through(&k->frames, off->tid, off->out, off->in);
+
+	if (off->pc)
+		s->site = symtab_lookup(k->m->symtab, off->pc, off->out);
+	else if (f)
+		s->site = symtab_lookup(k->m->symtab, f->pc, f->full_start);
+	s->gen = off->gen;
+	return f;
+}
+
+struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bool asleep)
+{
+	const struct sched_off *off = &at->off;
+	int64_t start = asleep ? off->out : off->woken, end = asleep ? off->woken : off->in;
+	enum segment_kind kind = !asleep ? (off->is_preempted ? SEGMENT_PREEMPTED : SEGMENT_RUNNABLE) :
+				 off->nr_futexes ? SEGMENT_FUTEX_WAIT : SEGMENT_BLOCKED;
+	struct segment *s = add(k, kind, off->tid, start, end);
+	const struct frame *f;
+
+	if (!s || describe(k->m, s, off) || (!asleep && add_occupants(k->m, s, off)))
+		return NULL;
+	f = set_place(k, s, off);
+	s->depth = at->depth ? at->depth : f ? f->depth + 1 : 0;
+	s->is_truncated = (!off->has_out && start == off->out) || (!off->has_in && end == off->in);
+	s->resolution_ns = k->off_resolution_ns;
+	s->duration_ns = ticks_ns(k->m->reader, end - start);
+	s->duration_resolution_ns = k->off_resolution_ns;
+	if (kind == SEGMENT_FUTEX_WAIT) {
+		s->lock = off->futex;
+		s->lock_symbol = symtab_lookup_data(k->m->symtab, off->futex, off->out);
+		s->lock_kind = LOCK_KIND_FUTEX;
+	}
+	return s;
+}
+
+/*
+ * A sleep inside the wait for a lock: the lock's, or at least none of another
+ * lock.  The disk is a reason of its own, wherever it strikes.
+ */
+bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at)
+{
+	const struct sched_off *off = &at->off;
+
+	if (off->out >= off->woken || off->woken <= wait->start || off->state == LDB_STATE_DISK)
+		return false;
+	if (at->is_event || !off->nr_futexes)
+		return true;
+	return futex_is_inside(off->futex, wait->lock, wait->lock_kind);
+}
+
+int segment_add_sleep(struct tracks *k, struct segment *wait, const struct tracks_off *at)
+{
+	const struct sched_off *off = &at->off;
+	int64_t start = off->out > wait->start ? off->out : wait->start;
+	int64_t end = off->woken < wait->end ? off->woken : wait->end;
+
+	if (describe(k->m, wait, off))
+		return -ENOMEM;
+	ticks_add(&wait->sched->asleep_ns, ticks_ns(k->m->reader, end - start));
+	if (wait->kind == SEGMENT_FUTEX_WAIT) {
+		set_place(k, wait, off);
+		wait->resolution_ns = k->off_resolution_ns;
+	}
+	return 0;
+}
