@@ -48,7 +48,7 @@ fresh()
 	[ -f "$dir/.complete" ] || return 1
 	# shellcheck disable=SC2086	# several words
 	for f in "$here/build.sh" "$here/stamps.h" "$here/hist.h" $patches \
-		"$TOP/libldb/include/ldb/ldb.h" "$BUILD/plugin/ldb.so"; do
+		"$TOP/libldb/include/ldb/ldb.h" "$TOP/libldb/include/ldb/arch.h" "$BUILD/plugin/ldb.so"; do
 		[ "$variant" = original ] && [ "$f" != "$here/build.sh" ] && continue
 		[ "$variant" = plain ] && [ "$f" = "$BUILD/plugin/ldb.so" ] && continue
 		# shellcheck disable=SC3013	# Debian's sh has it
