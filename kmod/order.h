@@ -67,7 +67,10 @@ static inline void ldb_order_gen_then_state(void)
 	smp_mb__after_atomic();	/* pairs with the scheduler's */
 }
 
-/* The threads are in the table before the group is asked whether it lives.  Partner: ldb_probe_exit() */
+/*
+ * The threads are in the table before the group is asked whether it lives.
+ * Partner: ldb_probe_exit()
+ */
 static inline void ldb_order_threads_then_live(void)
 {
 	smp_mb();	/* pairs with the atomic that counts the living, before the probe */

@@ -12,8 +12,9 @@
  * only a store may still be on its way when a later load is made, until a locked instruction.
  * So an acquire or a release costs nothing there and only keeps the compiler from moving
  * things; a store that has to be seen before a later load needs a locked instruction, which
- * "full" says here.  All but the emitted code and the loads of the chain are written in terms
- * of C11, so that they hold on any CPU; those two rest on x86, and say so ("x86:").
+ * "full" says here.  What is written in terms of C11 holds on any CPU.  What rests on x86
+ * says so ("x86:"), and what another CPU would need: the emitted code and the loads of the
+ * chain, and a few loads and stores in each wrapper.
  *
  * What is not in this file is under a lock, of one thread alone, or a flag off the hot paths
  * that is read and written with C11's strongest order (atomic_load(), atomic_store(), ...),
@@ -79,8 +80,8 @@ static inline void order_list_grow(_Atomic uint32_t *nr, uint32_t to)
 /*
  * The registry: live[0 .. nr_live) is changed under its lock and read without.  An entry is
  * written before the count that has it, and the table before the count that it has room for.
- * A reader may see an entry twice or miss one that is moved, and one that is gone: what it
- * does with it decides order_hazard_is_live().  Partner: each other.
+ * A reader may see an entry twice, miss one that is moved, or find one that is gone: before
+ * a scanner reads that thread's memory it asks for order_thread_state().  Partner: each other.
  */
 static inline uint32_t order_live_count(const _Atomic uint32_t *nr)
 {
@@ -198,7 +199,10 @@ static inline void order_range_open(_Atomic uintptr_t *lo, _Atomic uintptr_t *hi
 	atomic_store_explicit(lo, from, memory_order_release);
 }
 
-/* After scan_quiesce(): who claims it next changes nothing under a walk.  Partner: order_range_claim() */
+/*
+ * After scan_quiesce(): who claims it next changes nothing under a walk.
+ * Partner: order_range_claim()
+ */
 static inline void order_range_free(_Atomic uintptr_t *lo, uintptr_t free)
 {
 	atomic_store_explicit(lo, free, memory_order_release);
@@ -354,7 +358,7 @@ static inline uint32_t order_held_count(const uint32_t *nr)
 	return __atomic_load_n(nr, __ATOMIC_ACQUIRE);
 }
 
-/* The usual mutex's word, 0 to 1 and back, as glibc does it.  Partner: glibc's own, in other threads */
+/* The usual mutex's word, 0 to 1 and back.  Partner: glibc, which does the same in other threads */
 static inline bool order_mutex_take(int *word)
 {
 	int free = 0;
@@ -372,7 +376,10 @@ static inline bool order_mutex_give(int *word)
 					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* An object's table of functions: they can be called as soon as they are there.  Partner: LDB_API_CALL_OF() */
+/*
+ * An object's table of functions: they can be called as soon as they are there.
+ * Partner: LDB_API_CALL_OF()
+ */
 #define order_api_fill(member, fn)	__atomic_store_n(member, fn, __ATOMIC_RELEASE)
 
 /* Last of the door: a recorder that reads it finds the rest.  Partner: image_peek() */

@@ -19,7 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Up to where a ring was given out; its slots may not be written yet.  Partner: order_ring_reserve(), ldb_reserve() */
+/*
+ * Up to where a ring was given out; its slots may not be written yet.
+ * Partner: order_ring_reserve(), ldb_reserve()
+ */
 static inline uint64_t order_ring_head(const struct ldb_ring_hdr *hdr)
 {
 	return __atomic_load_n(&hdr->head, __ATOMIC_ACQUIRE);
@@ -81,7 +84,10 @@ static inline uint32_t order_stack_depth(const volatile struct ldb_stack *stack)
 	return __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
 }
 
-/* After the frames were copied: depth and frames are looked at once more.  Partner: order_stack_depth_set() */
+/*
+ * After the frames were copied: depth and frames are looked at once more.
+ * Partner: order_stack_depth_set()
+ */
 static inline void order_stack_copied(void)
 {
 	atomic_thread_fence(memory_order_acquire);
@@ -99,7 +105,10 @@ static inline void order_perf_tail(struct perf_event_mmap_page *page, uint64_t t
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-/* Full: the BPF programs know whom to watch before their threads are looked for.  Partner: watched_tgid() */
+/*
+ * Full: the BPF programs know whom to watch before their threads are looked for.
+ * Partner: watched_tgid()
+ */
 static inline void order_watch(int *watched_tgid, int tgid)
 {
 	__atomic_store_n(watched_tgid, tgid, __ATOMIC_SEQ_CST);

@@ -8,7 +8,10 @@
 
 /* An address in the function the call was written in; 0 where ldb does not know the CPU. */
 #if defined(__x86_64__)
-#define LDB_SITE	__extension__({ void *pc_; __asm__("lea{q} {0(%%rip), %0|%0, [rip]}" : "=r"(pc_)); (const void *)pc_; })
+#define LDB_SITE	__extension__({						\
+		void *pc_;							\
+		__asm__("lea{q} {0(%%rip), %0|%0, [rip]}" : "=r"(pc_));		\
+		(const void *)pc_; })
 #else
 #define LDB_SITE	((const void *)0)
 #endif
