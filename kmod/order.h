@@ -17,7 +17,7 @@
 /*
  * A thread gets its page while it may be switched on another CPU.  The probe of the switch
  * writes seq and then reads page; who gives it the page writes page and then reads seq.  Full
- * on both sides: so either the probe finds the page and stamps it, or what it did is seen.
+ * on both sides: so either the probe finds the page and stamps it, or its write is observed.
  * Where a record is written in between, its atomic is that barrier (ldb_reserve()).
  */
 
@@ -44,8 +44,8 @@ static __always_inline void ldb_order_page_then_seq(void)
 #define ldb_order_session(from)			smp_load_acquire(from)
 
 /*
- * The generation of the table of watched threads: who has seen it at a value finds what was
- * put there before it got that value.  Partner: each other.
+ * The generation of the table of watched threads: who reads a value of it finds what was put
+ * there before it got that value.  Partner: each other.
  */
 static __always_inline int ldb_order_gen(const atomic_t *gen)
 {
@@ -68,7 +68,7 @@ static inline void ldb_order_gen_then_state(void)
 }
 
 /*
- * The threads are in the table before the group is asked whether it lives.
+ * The threads are in the table before the group is asked whether it has exited.
  * Partner: ldb_probe_exit()
  */
 static inline void ldb_order_threads_then_live(void)
