@@ -21,7 +21,8 @@
 #
 # All others run first, LDB_TEST_JOBS at a time (default: as many as there are CPUs); the
 # guests' are among them.  Each is a run.sh of its own: it prints when it is done, and leaves
-# its counts.  What is timed then runs one after the other, with nothing beside it.
+# its counts.  Scripts of e2e/ and browser/ follow, as many at a time, as they have their second
+# try alone.  Those with the line then run one after the other, with nothing beside them.
 #
 # Output: one line per test file, failures in full, and last
 # "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
@@ -141,7 +142,7 @@ run_file()	# path [timed | others: of the guests' scripts]
 	esac
 }
 
-is_timed()	# path
+is_timed()	# path: has a second try
 {
 	case $1 in
 	*/e2e/* | */browser/*) return 0 ;;
@@ -150,7 +151,7 @@ is_timed()	# path
 	esac
 }
 
-# A line for each file, in the list of what is timed or of the others.
+# A line for each file, in the list of what runs when.
 add_file()	# path
 {
 	case $quick$1 in
@@ -164,8 +165,11 @@ add_file()	# path
 		;;
 	# It runs long, two jobs at a time: what is shorter is beside its end.
 	*/plugin/run.sh) echo "$1" >>"$lists/first" ;;
-	*)	if is_timed "$1"; then
+	*/browser/run.sh) echo "$1" >>"$lists/timed" ;;
+	*)	if [ "${1%.t}" != "$1" ] && grep -q '^# Timed: ' "$1"; then
 			echo "$1" >>"$lists/timed"
+		elif is_timed "$1"; then
+			echo "$1" >>"$lists/live"
 		else
 			echo "$1" >>"$lists/others"
 		fi
@@ -203,7 +207,7 @@ if [ "${1:-}" = --one ]; then
 	said=$(mktemp "$LDB_TEST_COUNTS/said.XXXXXX")
 	run_file "$2" "${3:-}" >"$said"
 	flock "$LDB_TEST_COUNTS/lock" cat "$said"
-	echo "$passed $failed $skipped" >"$LDB_TEST_COUNTS/counts.${said##*.}"
+	echo "$passed $failed $skipped$again" >"$LDB_TEST_COUNTS/counts.${said##*.}"
 	exit 0
 fi
 
@@ -216,7 +220,9 @@ run_beside()	# FILE with lines "PATH [ARGUMENT]"
 	nr_done=0
 	for counts in "$lists"/counts.*; do
 		[ -f "$counts" ] || continue
-		read -r one_passed one_failed one_skipped <"$counts"
+		read -r one_passed one_failed one_skipped one_again <"$counts"
+		[ -z "$one_again" ] || again="$again $one_again"
+		rm "$counts"
 		passed=$((passed + one_passed))
 		failed=$((failed + one_failed))
 		skipped=$((skipped + one_skipped))
@@ -235,7 +241,7 @@ export LDB_JSON
 lists=$(mktemp -d "$BUILD/tests/lists.XXXXXX")
 trap 'rm -rf "$LDB_JSON" "$lists"' EXIT
 trap 'exit 130' INT TERM HUP
-: >"$lists/first" >"$lists/others" >"$lists/timed"
+: >"$lists/first" >"$lists/others" >"$lists/live" >"$lists/timed"
 
 parts=
 quick=
@@ -267,6 +273,7 @@ for part in $parts; do
 done
 cat "$lists/others" >>"$lists/first"
 run_beside "$lists/first"
+run_beside "$lists/live"
 while read -r file which; do
 	run_file "$file" "$which"
 done <"$lists/timed"

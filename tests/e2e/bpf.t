@@ -89,10 +89,10 @@ if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	ok "in a pid namespace its number is small" grep -qx 'main [2-9]' inner.out
 	judge_life "inside" inner.data inner.out
 	# shellcheck disable=SC2086	# link_runtime is several words
-	cc_ldb -g -O1 life.c -o linked -pthread -Wl,--no-as-needed $link_runtime
-	unshare --pid --fork --mount-proc sh -c './linked 1000; :' >outer.out & outside=$!
+	cc_ldb -g -O1 life.c -o "outer$$" -pthread -Wl,--no-as-needed $link_runtime
+	unshare --pid --fork --mount-proc sh -c "./outer$$ 1000; :" >outer.out & outside=$!
 	at_end "kill $outside 2>/dev/null || :"
-	wait_for 5 'pidof linked >pid'
+	wait_for 5 "pidof outer$$ >pid"
 	ldb-record -q --kernel=bpf --kernel-only -p "$(cat pid)" -o outer.data
 	wait "$outside"
 	trace-cat outer.data sched >sched
@@ -120,12 +120,13 @@ fi
 
 # A recorder that is killed takes its programs along: the kernel has no list for everybody, but
 # what they cost is gone when nobody holds them.
-ldb-record -q --kernel=bpf -o killed.data -- ./life >/dev/null 2>&1 & recorder=$!
+cp life "life$$"
+ldb-record -q --kernel=bpf -o killed.data -- "./life$$" >/dev/null 2>&1 & recorder=$!
 oracle_cut killed.data
 wait_for 5 '[ -s killed.data ]'
 fds=$(find "/proc/$recorder/fd" -lname 'anon_inode:*bpf*' 2>/dev/null | grep -c .)
 ok "while it records it holds programs ($fds descriptors)" test "$fds" -ge 10
 kill -9 "$recorder"
 wait "$recorder" 2>/dev/null
-ok "the program it recorded goes on and ends" wait_for 5 '! pidof life'
+ok "the program it recorded goes on and ends" wait_for 5 "! pidof life$$"
 finish

@@ -124,20 +124,23 @@ status=$?
 ok "exit status as without ldb" test "$status" -eq 3
 ok "its output too" test "$(cat left.out)" = worked
 
-# Two processes with the same number, in pid namespaces of one network namespace.
+# Two processes with the same number, in pid namespaces of one network namespace.  They are
+# found by a name that no other program has.
+named=ns$$
+ln -s linked "$named"
 if [ "$(id -u)" -eq 0 ] && unshare --pid --fork --mount-proc true 2>/dev/null; then
 	for mode in attach listen; do
 		for i in 1 2; do
-			LDB=$mode unshare --pid --fork --mount-proc ./linked stay >ns$i.out &
+			LDB=$mode unshare --pid --fork --mount-proc "./$named" stay >ns$i.out &
 		done
-		wait_for 10 '[ "$(pgrep -c -x linked)" -ge 2 ]'
+		wait_for 10 '[ "$(pgrep -c -x $named)" -ge 2 ]'
 		sleep 0.3
-		for pid in $(pgrep -x linked); do
+		for pid in $(pgrep -x "$named"); do
 			check "LDB=$mode, process 1 of its pid namespace" \
 				"ldb-record -p $pid -d 0.2 -o ns.data && ldb-report -i ns.data" 0 'work\(\)'
 		done
-		pkill -KILL -x linked
-		wait_for 5 '! pgrep -x linked'
+		pkill -KILL -x "$named"
+		wait_for 5 "! pgrep -x $named"
 	done
 else
 	skip "pid namespaces" "not allowed here"

@@ -53,9 +53,10 @@ for clock in auto monotonic; do
 	check "the recorder is in one, --clock=$clock" "$away ldb-record --clock=$clock -o out.data -- ./nap"
 	whole "its trace has the right times" out.data
 done
-$away ./linked &
-wait_for 5 'pidof linked'
-check "attached to from outside" "ldb-record --clock=monotonic -o at.data -p $(pidof linked)"
+mv linked "nap$$"
+$away "./nap$$" &
+wait_for 5 "pidof nap$$"
+check "attached to from outside" "ldb-record --clock=monotonic -o at.data -p $(pidof "nap$$")"
 wait
 whole "its trace has the right times" at.data
 finish

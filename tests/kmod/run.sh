@@ -8,8 +8,8 @@
 #	-a	all tests in all kernels, as LDB_KMOD_ALL=1 (make check-kmod)
 #	-j	their guests side by side, as LDB_KMOD_JOBS=1: where CPUs are to spare
 #	-n	only says what would run: a line for each kernel
-#	-t	timed: only scripts with a line "# Timed: WHY", others: only those without;
-#		tests/run.sh lets the latter run beside other tests
+#	-t	timed: only scripts with a line "# Timed: WHY" or "# Alone: WHY", others: only
+#		those without; tests/run.sh lets the latter run beside other tests
 #	-k	6.1, 6.12 (default: those of kernels.sh list), kasan or kcsan
 #	-o	keeps what the guests printed, unchanged
 #
@@ -102,8 +102,8 @@ default_tests()	# kernel
 		*":${file##*/} "*) [ -z "$default" ] || continue ;;
 		esac
 		case $which in
-		timed) grep -q '^# Timed: ' "$file" || continue ;;
-		others) ! grep -q '^# Timed: ' "$file" || continue ;;
+		timed) grep -qE '^# (Timed|Alone): ' "$file" || continue ;;
+		others) ! grep -qE '^# (Timed|Alone): ' "$file" || continue ;;
 		esac
 		echo "${file##*/}"
 	done

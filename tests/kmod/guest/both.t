@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # One run recorded three times at once, by the module, BPF programs and perf: the same switches.
+# Alone: three recorders begin while the program runs, which is over after some seconds.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 load
