@@ -43,7 +43,7 @@ static const struct cli_option options[] = {
 	{ .name = "sched", .type = CLI_FLAG, .value = &opt.sched,
 	  .help = "kernel events: when threads were off the CPU, and who had it instead" },
 	{ .name = "summary", .type = CLI_FLAG, .value = &opt.summary,
-	  .help = "the recording itself: threads, what was seen, what was lost" },
+	  .help = "the recording itself: threads, what was observed, what was lost" },
 	{ .name = "json-summary", .type = CLI_FLAG, .value = &opt.json_summary,
 	  .help = "the same as --summary --json" },
 	{ .name = "by", .type = CLI_CHOICE, .value = &opt.by, .arg = "WHAT",
@@ -77,7 +77,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--summary [OPTION]...\n"
 		    "[-i FILE] -o FILE.html [--from TIME] [--to TIME] [--thread TID|NAME] [--diff FILE]",
 	.summary = "Shows how long functions took, by function and call site: percentiles of the "
-		   "invocations that were seen.",
+		   "observed calls.",
 	.options = options,
 	.examples = "ldb-report                        the 30 calls with the worst p99.99\n"
 		    "ldb-report --sort=total --top=10  where the time went\n"
@@ -128,7 +128,7 @@ static void report_functions(struct model *m, const struct render *r)
 	if (stats.nr || r->form != RENDER_TEXT)
 		render_show(r, &functions_printer, &f);
 	else
-		open_say_empty(r, "no invocation of a function was seen%s",
+		open_say_empty(r, "no call of a function was observed%s",
 			       opt.function || is_selection() ?
 			       " that matches" : ": was the program compiled with -fplugin=ldb.so?");
 	free(rows);

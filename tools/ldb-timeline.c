@@ -30,7 +30,7 @@ static const struct cli_option options[] = {
 	  .help = "the request with this id",
 	  .given = &opt.has_req },
 	{ .name = "nth", .type = CLI_NUMBER, .value = &opt.nth, .arg = "K",
-	  .help = "the Kth life of an id that occurs several times (default: the slowest)",
+	  .help = "the Kth instance of an id that occurs several times (default: the slowest)",
 	  .given = &opt.has_nth, .min = 1 },
 	{ .name = "slowest", .type = CLI_NUMBER, .value = &opt.slowest, .arg = "K",
 	  .help = "the K slowest requests (default without --req: the slowest one)",

@@ -36,7 +36,7 @@ static int sort;
 static const struct cli_option table[] = {
 	{ .letter = 'p', .name = "pid", .type = CLI_NUMBER, .value = &pid, .given = &pid_given,
 	  .arg = "PID", .min = 1, .max = INT32_MAX,
-	  .help = "look at the running process PID, which must have the ldb runtime loaded" },
+	  .help = "observe the running process PID, which must have the ldb runtime loaded" },
 	{ .letter = 'd', .name = "interval", .type = CLI_DURATION, .value = &options.interval_ns,
 	  .arg = "SEC", .min = 100000000, .max = 3600000000000, .unit_ns = 1000000000,
 	  .help = "show new numbers every SEC seconds (2; or 500ms, ...)" },
@@ -159,7 +159,7 @@ static void check_arguments(int argc, char **argv, int i)
 	if (pid_given && i < argc)
 		cli_usage("give either -p PID or a command, not both");
 	if (!pid_given && i == argc)
-		cli_usage("nothing to look at: give -p PID, or a command after --");
+		cli_usage("nothing to observe: give -p PID, or a command after --");
 	if (scanner_cpu_given && scanner_cpu >= (uint64_t)sysconf(_SC_NPROCESSORS_CONF))
 		cli_usage("--scanner-cpu: this machine has no such CPU");
 	if (pid_given && pid == (uint64_t)getpid())

@@ -56,7 +56,7 @@ async function whatIsMissing(t) {
 
 	t.ok("losses and gaps are on the page", /3 records lost/.test(text) && /2\.00 ms in 1 gap/.test(text), text);
 	await known.click("#about-button");
-	t.ok("the head of the reports, too", /20 seen of 2\.00 k made/.test(await known.textContent("#head")));
+	t.ok("the head of the reports, too", /20 observed of 2\.00 k/.test(await known.textContent("#head")));
 	await t.close(known, "losses");
 
 	t.equal("a damaged trace: the exit status", fs.readFileSync("cut.status", "utf8").trim(), "3");

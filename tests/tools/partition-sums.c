@@ -130,7 +130,7 @@ static void print_stacks(const struct partition *p)
 static bool is_of(const struct partition *p, const struct share *s, const struct timeline_cause *c)
 {
 	const struct leaf *l = &p->leaves[s->leaf];
-	const char *label = strcmp(l->label, PARTITION_NOT_WATCHED) ? l->label : "";
+	const char *label = strcmp(l->label, PARTITION_UNOBSERVED) ? l->label : "";
 	bool in_place = l->kind == LEAF_FUNCTION || l->kind == LEAF_SLEEP || l->kind == LEAF_IO;
 	const struct symbol *func = in_place ? p->paths[l->path].func : NULL;
 

@@ -8,11 +8,11 @@ report-trace figure1 ldb.data && report-trace empty empty.data && report-trace p
 
 # Functions.
 check "the default trace is ldb.data" "ldb-report" 0 'request_handler\(\)'
-check "seen of made" "ldb-report" 0 '20 seen of 2\.00 k made'
+check "observed calls of calls" "ldb-report" 0 '20 observed of 2\.00 k'
 check "by thread" "ldb-report" 0 'main 1 10/1\.00 k  snapshotter 2 10/1\.00 k'
 check "what was lost" "ldb-report" 0 '^Lost: 3 records overwritten'
-check "and not watched" "ldb-report" 0 '^Gaps: 2\.00 ms in 1 '
-check "what the percentiles are of" "ldb-report" 0 '^Percentiles of observed invocations'
+check "and unobserved" "ldb-report" 0 '^Observation gaps: 2\.00 ms in 1 '
+check "what the percentiles are of" "ldb-report" 0 '^Percentiles are of observed calls'
 ldb-report --json >f.json
 check_jq "two calls" f.json '.format == "ldb-report-functions" and .version == 1 and (.functions | length) == 2'
 check_jq "the worst p99.99 comes first" f.json '.functions[0].function == "request_handler" and .functions[1].function == "snapshot"'
@@ -71,7 +71,7 @@ check_not "no colour into a pipe" "ldb-report" 0 "$(printf '\033')"
 check "-o" "ldb-report -o out.json --json && jq '.functions | length' out.json" 0 '^2$'
 
 # Nothing to show.
-check "no functions" "ldb-report -i empty.data" 0 '^no invocation .*-fplugin'
+check "no functions" "ldb-report -i empty.data" 0 '^no call .*-fplugin'
 check "no locks" "ldb-report -i plain.data --mutex" 0 '^no thread waited'
 check "no requests" "ldb-report -i plain.data --requests" 0 'ldb_req_start'
 for what in :functions --mutex:locks --requests:requests; do

@@ -14,7 +14,7 @@ check "the thread in its way" "ldb-timeline" 0 '^snapshotter 2 is in its way'
 check "its lock" "ldb-timeline" 0 '^  holds +\|db_lock###'
 check "the list" "ldb-timeline" 0 '^ +200ns +12\.5ms .* main 1 .* waits for mutex'
 check "what held it up is marked" "ldb-timeline" 0 ' ! .*snapshot\(\) \(a part\)'
-check "seen of made" "ldb-timeline" 0 '20 seen of 2\.00 k made'
+check "observed calls of calls" "ldb-timeline" 0 'observed calls: 20 of 2\.00 k'
 check "losses" "ldb-timeline" 0 '3 records lost'
 check "80 columns: the picture fits" "COLUMNS=80 ldb-timeline | sed -n '/^  *0  */,/^\$/p' | awk 'length > 80' | wc -l" 0 '^0$'
 

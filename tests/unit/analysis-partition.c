@@ -119,7 +119,7 @@ static void test_thread(void)
 
 static void test_not_watched(void)
 {
-	const char *away = PARTITION_NOT_WATCHED;
+	const char *away = PARTITION_UNOBSERVED;
 	struct partition p;
 	struct made t;
 

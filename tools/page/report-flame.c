@@ -11,7 +11,7 @@
 #include "export/stacks.h"
 #include "page/report-private.h"
 
-#define OUTSIDE	"(outside of the functions that were seen)"
+#define OUTSIDE	"(outside of observed functions)"
 #define QUEUED	"[in a queue]"
 
 static int get_child(struct flame *f, uint32_t parent, const char *text, unsigned kind,

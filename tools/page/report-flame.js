@@ -207,7 +207,7 @@ const makeFlame = (() => {
 
 			if (!isDiff)
 				return `${n.name}: ${ldb.ns(n.all[0])} (${ldb.exact(n.all[0])}), ${share(n.all[0], whole[0])}; ` +
-					`in itself ${ldb.ns(n.own[0])}`;
+					`self time ${ldb.ns(n.own[0])}`;
 			return `${n.name}: ${ldb.ns(n.all[0])} against ${ldb.ns(n.all[1])} ${unit}, ` +
 				`${n.all[0] >= n.all[1] ? "+" : "\u2212"}${ldb.ns(Math.abs(n.all[0] - n.all[1]))}`;
 		}

@@ -29,17 +29,17 @@
 	const functionColumns = [
 		text("function", "function", "", { class: "name" }), text("caller", "called by", ""),
 		text("file", "file", "of the call", { class: "file" }), number("line", "line", "of the call", { plain: true }),
-		number("count", "count", "invocations seen from begin to end"), ...percentiles,
+		number("count", "count", "calls observed from begin to end"), ...percentiles,
 		ns("resolution_ns", "\u00b1", "resolution: half of the durations are off by at most this"),
 		ns("resolution_max_ns", "\u00b1 max", "no duration is off by more", { rare: true }),
-		number("open", "open", "seen in part, in no other column"),
+		number("open", "open", "observed in part, in no other column"),
 		{ key: "exact", label: "exact", type: "bool", rare: true, title: "percentiles are of all values" },
 		text("func_file", "defined in", "", { rare: true }), number("func_line", "at line", "", { plain: true, rare: true }),
 		text("module", "module", "", { rare: true }), text("symbol", "symbol", "the linker's name", { rare: true }),
 	];
 	const classColumns = [
 		text("name", "class", "", { class: "name" }), number("count", "count", "complete requests"),
-		number("incomplete", "incomplete", "no end was seen"),
+		number("incomplete", "incomplete", "no end was observed"),
 		number("lost_handoffs", "lost hand-offs", "put into a queue and never taken out"), ...percentiles,
 	];
 	const requestColumns = [
@@ -85,13 +85,13 @@
 		const s = doc.summary, lost = s.lost.total;
 
 		return facts([
-			["Invocations", `${many(s.seen)} seen of ${many(s.made)} made` + (s.made ? ` (${(100 * s.seen / s.made).toFixed(1)} %)` : "")],
+			["Calls", `${many(s.seen)} observed of ${many(s.made)}` + (s.made ? ` (${(100 * s.seen / s.made).toFixed(1)} %)` : "")],
 			s.below_threshold ? ["Too short to be written", many(s.below_threshold)] : null,
 			["Resolution", `\u00b1${ldb.ns(s.resolution_ns)} (median of the durations)`],
-			["Seen to 95 %", s.seen_95pct_from_ns ? `what lasts about ${ldb.ns(s.seen_95pct_from_ns)} or longer` : "\u2013"],
+			["Observed to 95 %", s.seen_95pct_from_ns ? `what lasts about ${ldb.ns(s.seen_95pct_from_ns)} or longer` : "\u2013"],
 			["Lost", lost ? Object.entries(s.lost).filter(([k, v]) => k !== "total" && v).map(([k, v]) => `${many(v)} records ${k}`).join(", ") : "nothing", lost],
-			["Gaps", `${ldb.ns(s.gap_ns)} in ${many(s.gaps)} (the scanner did not run), ${ldb.ns(s.thread_gap_ns)} in ${many(s.thread_gaps)} (of one thread)`],
-			["Threads not watched", many(s.unwatched_threads), s.unwatched_threads],
+			["Observation gaps", `${ldb.ns(s.gap_ns)} in ${many(s.gaps)} (the scanner did not run), ${ldb.ns(s.thread_gap_ns)} in ${many(s.thread_gaps)} (of one thread)`],
+			["Unobserved threads", many(s.unwatched_threads), s.unwatched_threads],
 			s.recording.damaged ? ["Damage", s.recording.damage, true] : null,
 		]);
 	}
@@ -123,12 +123,12 @@
 
 	function threadsTable() {
 		const t = makeTable({ id: "threads", sort: "seen", columns: [
-			text("name", "thread", "", { class: "name" }), number("tid", "tid", "", { plain: true }), number("seen", "seen", "invocations"),
-			number("made", "made"), ns("cost_ns", "cost", "what looking at it has cost it, estimated"),
-			ns("gap_ns", "gaps", "not watched, though the scanner ran"), number("scans", "scans", "", { rare: true }),
+			text("name", "thread", "", { class: "name" }), number("tid", "tid", "", { plain: true }), number("seen", "observed calls"),
+			number("made", "calls"), ns("cost_ns", "cost", "what polling it has cost it, estimated"),
+			ns("gap_ns", "observation gaps", "unobserved, though the scanner ran"), number("scans", "scans", "", { rare: true }),
 			number("invalid", "invalid", "stacks that changed while they were read", { rare: true }),
 			ns("start_ns", "from"), ns("end_ns", "to"),
-			{ key: "unwatched", label: "unwatched", type: "bool", rare: true, title: "never registered" },
+			{ key: "unwatched", label: "unobserved", type: "bool", rare: true, title: "never registered" },
 		] });
 
 		t.show(doc.summary.threads);
@@ -145,7 +145,7 @@
 			ns("resolution_ns", "\u00b1", "resolution: half of the durations are off by at most this")] });
 		const isTagged = data.tables.requests.first.length > 0;
 
-		top.append(card("The recording", recordingFacts()), card("What was seen, what was lost", qualityFacts()),
+		top.append(card("The recording", recordingFacts()), card("What was observed, what was lost", qualityFacts()),
 			card("This page", pageFacts()));
 		if (isTagged)
 			worst.append(card("Requests, of what is chosen", classes.node));
@@ -203,7 +203,7 @@
 			table.show(data.functions(s, by));
 			note.textContent = table.rows.length || !s || s.mode === "time" ?
 				"Of observed invocations. A row opens its distribution; \u00b1 is the resolution of the durations." :
-				"No invocation was seen that worked on one of these requests and no other. What ran meanwhile: All that ran then.";
+				"No call was observed that worked on one of these requests and no other. What ran meanwhile: All that ran then.";
 		}
 		view("functions", "Functions", card("Functions", note, table.node), show);
 	}
@@ -301,7 +301,7 @@
 		wakers.show(k.wakers.map(who));
 		view("cpu", "Run queue", el("div", {}, card("Waits for a CPU, by thread", el("p", { class: "dim" },
 			`Of the whole recording; times between two kernel events, \u00b1${ldb.ns(k.resolution_ns)}.`), threads.node),
-		el("div", { class: "grid" }, card("Who had the CPU meanwhile", antagonists.node),
+		el("div", { class: "grid" }, card("Running task meanwhile", antagonists.node),
 			card("Who woke them, and how long they had slept", wakers.node))), () => {});
 	}
 

@@ -14,7 +14,7 @@ tl.controls = (() => {
 		["f", "follow the arc: wait \u2192 holder \u2192 what it executed"],
 		["0", "fit everything"],
 		["g", "the slowest requests"],
-		["r", "back to the request that is looked at"],
+		["r", "back to the request that is shown"],
 		["1 2 3", "rows by thread, by request, by CPU"],
 		["/", "search; n next match, N previous"],
 		["e", "arcs: wake-ups, hand-offs, waits"],
@@ -53,9 +53,9 @@ tl.controls = (() => {
 			el("table", {}, KEYS.map(([keys, what]) => el("tr", {},
 				el("td", {}, keys.split(" ").map((k) => [el("kbd", {}, k), " "])), el("td", {}, what)))),
 			el("p", {}, "Drag to pan, wheel to zoom; Shift and wheel, or the wheel over the names, ",
-			   "to scroll. Click a bar for details, a name to fold its lane, the strip on top to go there."),
+			   "to scroll. Click a bar for details, a name to collapse its lane, the strip on top to go there."),
 			el("p", { class: "dim" }, "Bars narrower than a pixel are merged: the colour is that of the ",
-			   "longest one, as strong as the part of the pixel they cover. Hatched: not watched, so ",
+			   "longest one, as strong as the part of the pixel they cover. Hatched: unobserved, so ",
 			   "nothing is known."),
 			closeButton());
 	}
@@ -84,7 +84,7 @@ tl.controls = (() => {
 				ldb.look.buttons(),
 				button("help-button", "?", "help (?)", () => document.getElementById("help").showModal())),
 			el("div", { id: "notices" }),
-			el("section", { id: "story", hidden: true, "aria-label": "the request that is looked at" }),
+			el("section", { id: "story", hidden: true, "aria-label": "the request that is shown" }),
 			el("main", {},
 				el("div", { id: "stage" },
 					el("canvas", { id: "overview", "aria-hidden": "true" }),
@@ -100,7 +100,7 @@ tl.controls = (() => {
 					el("div", { id: "panel", role: "tabpanel", tabindex: "0" }))),
 			el("footer", { "aria-label": "legend" }, LEGEND.map(([name, text]) =>
 				el("span", { class: `key-${name}` }, el("i", { class: `swatch ${name}` }), text)),
-				el("span", {}, el("i", { class: "swatch hatched" }), "not watched"),
+				el("span", {}, el("i", { class: "swatch hatched" }), "unobserved"),
 				el("span", {}, el("i", { class: "diamond" }, "\u25c6"), " moved to another CPU"),
 				el("span", { class: "key-function" }, ...[0, 1, 2, 3].map((k) => el("i", { class: `swatch f${k}` })),
 				   " functions, by name")),

@@ -60,7 +60,7 @@ tl.panel = (() => {
 				if (!found.includes(r))
 					found.push(r);
 			}
-		return found.map((r) => [go(tl.data.requestId(r), () => tl.lookAt(r), "look at this request"), " "]);
+		return found.map((r) => [go(tl.data.requestId(r), () => tl.lookAt(r), "show this request"), " "]);
 	}
 
 	/* How many of a kind begin in [from, to). */
@@ -135,7 +135,7 @@ tl.panel = (() => {
 			list.push(el("div", {}, partyText(tl.d.occupants.party[at], o.start[ref]), " ",
 				     el("span", { class: "mono dim" }, ldb.exact(tl.d.occupants.ns[at]))));
 		}
-		return list.length ? ["Who had the CPU", list] : null;
+		return list.length ? ["Running tasks", list] : null;
 	}
 
 	function cpuText(ref) {
@@ -203,7 +203,7 @@ tl.panel = (() => {
 		const r = tl.d.runs, p = tl.data.party(r.party[ref]);
 		const thread = tl.data.threadOfParty(r.party[ref], r.start[ref]);
 
-		return [p.text, "had the CPU", [
+		return [p.text, "running task", [
 			["CPU", String(r.cpu[ref])],
 			...times(r.start[ref], r.length[ref], tl.about.sched_res_ns),
 			["Thread", threadLink(thread, r.start[ref])],
@@ -233,7 +233,7 @@ tl.panel = (() => {
 			["Parts", parts],
 			r.flags[ref] & 1 ? null : ["", "It had not ended when the recording did."],
 			r.flags[ref] & 2 ? ["", "It was put into a queue and never taken out."] : null,
-			["", go("look at it", () => tl.lookAt(ref), "zoom to it, show what held it up")],
+			["", go("show it", () => tl.lookAt(ref), "zoom to it, show what it was blocked by")],
 		]];
 	}
 
@@ -241,12 +241,12 @@ tl.panel = (() => {
 		const p = tl.d.parts, isQueue = p.flags[ref] & 1;
 
 		return [tl.draw.label({ table: "part", refs: [ref] }, 0), isQueue ? "in a queue" : "works on a request", [
-			["Request", go(tl.data.requestId(p.request[ref]), () => tl.lookAt(p.request[ref]), "look at it")],
+			["Request", go(tl.data.requestId(p.request[ref]), () => tl.lookAt(p.request[ref]), "show it")],
 			...times(p.start[ref], p.length[ref], null),
 			[isQueue ? "Put there by" : "Thread", p.thread[ref] ? threadLink(p.thread[ref] - 1, p.start[ref]) : ""],
 			isQueue && p.to_thread[ref] ? ["Taken by", threadLink(p.to_thread[ref] - 1, p.end[ref])] : null,
 			["Ended at", tl.data.siteText(tl.data.siteOf(p.site[ref]))],
-			p.flags[ref] & 2 ? ["", "Its end was not seen."] : null,
+			p.flags[ref] & 2 ? ["", "Its end was not observed."] : null,
 		]];
 	}
 

@@ -242,7 +242,7 @@ tl.follow = () => {
 		if (ref >= 0)
 			tl.select("span", ref, true);
 		else
-			say("No function of the holder was seen then.");
+			say("No function of the holder was observed then.");
 	} else if (o.waker[s.ref]) {
 		tl.showThread(tl.data.threadOfParty(o.waker[s.ref], o.end[s.ref]), o.end[s.ref]);
 	}
@@ -404,7 +404,7 @@ function showStory() {
 		ldb.el("div", { id: "causes" }, f.story ? f.story.causes.slice(0, 6).map((c) => causeButton(c, latency)) :
 			ldb.el("span", { class: "dim" }, `Its causes are not on this page: ldb-timeline --req=${id} -o page.html`),
 			f.story && f.story.causes.length > 6 ? ldb.el("span", { class: "dim" }, `and ${f.story.causes.length - 6} smaller`) : ""),
-		ldb.el("button", { id: "leave", class: "quiet", title: "show all alike (Esc)", "aria-label": "stop looking at this request",
+		ldb.el("button", { id: "leave", class: "quiet", title: "show all alike (Esc)", "aria-label": "stop showing this request",
 			onclick: () => tl.lookAt(-1) }, "\u00d7"));
 }
 
@@ -415,9 +415,9 @@ function notices() {
 
 	if (a.damage) list.push(a.damage);
 	if (a.lost) list.push(`${nr(a.lost)} records lost`);
-	if (a.unwatched) list.push(`${nr(a.unwatched)} threads not watched`);
-	if (a.gap_ns) list.push(`scanner away for ${ldb.ns(a.gap_ns)} in ${nr(a.gaps)} ${a.gaps === 1 ? "gap" : "gaps"} (hatched)`);
-	if (a.thread_gap_ns) list.push(`single threads unwatched for ${ldb.ns(a.thread_gap_ns)} (hatched)`);
+	if (a.unwatched) list.push(`${nr(a.unwatched)} unobserved threads`);
+	if (a.gap_ns) list.push(`scanner away for ${ldb.ns(a.gap_ns)} in ${nr(a.gaps)} ${a.gaps === 1 ? "observation gap" : "observation gaps"} (hatched)`);
+	if (a.thread_gap_ns) list.push(`single threads unobserved for ${ldb.ns(a.thread_gap_ns)} (hatched)`);
 	if (a.paused_ns) list.push(`scanner had no core of its own: slept ${ldb.ns(a.paused_ns)}`);
 	if (a.broken) list.push(`${nr(a.broken)} switches without their counterpart`);
 	if (a.functions_left_out) list.push(`${nr(a.functions_left_out)} invocations shorter than ${ldb.ns(a.functions_min_ns)} left out`);
@@ -432,7 +432,7 @@ function notices() {
 function showNotices() {
 	const list = notices(), a = tl.about;
 	const seen = a.kernel_only ? "kernel events only" :
-		`${a.seen.toLocaleString("en")} of ${a.made.toLocaleString("en")} invocations seen`;
+		`${a.seen.toLocaleString("en")} of ${a.made.toLocaleString("en")} calls observed`;
 
 	document.getElementById("notices").replaceChildren(
 		ldb.el("button", { class: "quiet", id: "about-button", title: "all about this recording",

@@ -43,7 +43,7 @@ const makeBalloons = (() => {
 			label: "latencies of requests in order of arrival, and the causes of the slow ones" });
 		const marks = el("div", { class: "marks", id: "marks" });
 		const reset = el("button", { onclick: () => zoom(0, why.doc.requests) }, "All requests");
-		const note = el("p", { class: "dim" }, "Balloons are causes of slow requests, as big as what they added. " +
+		const note = el("p", { class: "dim" }, "An outlier plot (NSight: balloon plot): causes of slow requests, as big as what they added. " +
 			"The grey line is the median of all requests, the band from least to greatest. Drag to zoom, click for the request.");
 		const node = el("div", {}, view.node, marks, el("div", { class: "tools" }, note, reset));
 

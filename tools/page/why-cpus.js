@@ -12,10 +12,10 @@ const makeCpus = (() => {
 		const el = ldb.el, c = why.doc.cpus, spots = [];
 		const totals = new Map();
 		const view = plot.canvas({ id: "cpus", height: () => TOP + c.cpus.length * ROW + AXIS, draw, at,
-			label: "who had the CPUs while the targets lived" });
+			label: "running tasks of all CPUs during the targets" });
 		const legend = el("div", { class: "legend cpus" });
 		const node = el("div", {}, c.cpus.length ? [view.node, legend] : el("p", { class: "empty" }, c.kernel_events ?
-			"Nobody is known to have had a CPU while the targets lived." :
+			"No running task is known during the targets." :
 			"Who had the CPUs is known from kernel events, of which there are none in this recording."));
 
 		for (const cpu of c.cpus)
@@ -63,11 +63,11 @@ const makeCpus = (() => {
 						plot.text(ctx, k.context, x0 + 6, y + h / 2 + 1, x1 - x0 - 10);
 					}
 					spots.push({ x0, x1: Math.max(x1, x0 + 1), y0: y, y1: y + h, text: [`CPU ${cpu.cpu}: ${k.context}${k.own ? " (the program)" : ""}`,
-						`${why.share(k.ns, c.lifetime_ns)} of the targets' lives`, `${ldb.ns(k.ns)} (${ldb.exact(k.ns)})`] });
+						`${why.share(k.ns, c.lifetime_ns)} of the targets' time`, `${ldb.ns(k.ns)} (${ldb.exact(k.ns)})`] });
 				}
 				if (sum < c.lifetime_ns)
 					spots.push({ x0: f(sum), x1: w - RIGHT, y0: y, y1: y + h, text: [`CPU ${cpu.cpu}: not known who`,
-						`${why.share(c.lifetime_ns - sum, c.lifetime_ns)} of the targets' lives`] });
+						`${why.share(c.lifetime_ns - sum, c.lifetime_ns)} of the targets' time`] });
 			});
 			ctx.fillStyle = ldb.look.color("--dim");
 			ctx.textAlign = "center";

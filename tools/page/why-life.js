@@ -113,7 +113,7 @@ const makeLife = (() => {
 				plot.text(ctx, lane.label, 4, lane.y + ROW / 2, LEFT - 12);
 				if (lane.blocks && lane.at.length > 1) {
 					ctx.fillStyle = ldb.look.color("--dim");
-					plot.text(ctx, "held it up", 4, lane.y + ROW * 1.5, LEFT - 12);
+					plot.text(ctx, "blocked by", 4, lane.y + ROW * 1.5, LEFT - 12);
 				}
 				for (const row of lane.at)
 					for (const s of row.list)
@@ -134,7 +134,7 @@ const makeLife = (() => {
 					`ldb-timeline --req ${t.req} -o req.html`);
 
 				view.node.hidden = !segments || !segments.length;
-				note.replaceChildren(segments ? "Its life, on the threads that worked on it; everything else: " :
+				note.replaceChildren(segments ? "The request on the threads that worked on it; everything else: " :
 					"What happened to it is not in this page: ", command);
 				length = Math.max(t.latency_ns, 1);
 				makeLanes(segments || []);

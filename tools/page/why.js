@@ -322,7 +322,7 @@
 			requestCard(),
 			card("boxes", "What causes added to the requests that have them", make("boxes", makeBoxes(state))),
 			el("div", { class: "two" }, card("queues", "How many requests more than usual were ahead", make("queues", makeQueues())),
-				card("cpus", "Who had the CPUs while the slow requests lived", make("cpus", makeCpus()))),
+				card("cpus", "Running tasks during the slow requests", make("cpus", makeCpus()))),
 			card("blame", "Where the deviation comes from", make("blame", makeBlame())),
 			card("slow", "Slow requests", slowest()),
 			card("classes", "Classes: what is slow, and compared with what", doc.options.against ?

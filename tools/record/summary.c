@@ -43,7 +43,7 @@ static void print_threads(const struct threads_total *t)
 	char made[UNITS_ROOM], seen[UNITS_ROOM];
 	double pct = t->made ? 100.0 * t->seen / t->made : 0;
 
-	cli_note("  %" PRIu64 " thread%s, %s of %s invocations seen (%.3g %%), %" PRIu64
+	cli_note("  %" PRIu64 " thread%s, %s of %s calls observed (%.3g %%), %" PRIu64
 		 " still running at the end",
 		 t->nr_threads, t->nr_threads == 1 ? "" : "s", units_count(t->seen, seen),
 		 units_count(t->made, made), pct > 100 ? 100 : pct, t->nr_open);

@@ -122,7 +122,7 @@ static const char *part_text(const struct differential_part *p, char *buf)
 		snprintf(buf, TEXT_ROOM, "in %s%s", *label ? "queue " : "a queue", label);
 		break;
 	case LEAF_UNKNOWN:
-		snprintf(buf, TEXT_ROOM, "%s", *label ? label : "in code without records");
+		snprintf(buf, TEXT_ROOM, "%s", *label ? label : "in uninstrumented code");
 		break;
 	default:
 		leaf_kind_say(p->kind, label, buf, TEXT_ROOM);

@@ -165,7 +165,7 @@ void text_cpus(const struct render *r, const void *picture)
 	struct wrap wrap;
 	const struct render *in = wrap_begin(&wrap, r);
 
-	text_styled(in, TEXT_BOLD, "Who had the CPUs while %zu target%s lived, %s together\n",
+	text_styled(in, TEXT_BOLD, "Running tasks of all CPUs during %zu target%s, %s together\n",
 		    w->nr_targets, w->nr_targets == 1 ? "" : "s", text_ns(c->lifetime_ns, ns));
 	if (!c->has_events)
 		fputs("Not known: there are no kernel events in this recording.\n", in->out);

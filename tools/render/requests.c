@@ -186,7 +186,7 @@ void text_slowest(const struct render *r, const struct model *m, const struct ti
 		  size_t nr)
 {
 	text_styled(r, TEXT_BOLD, " %12s %10s %7s %7s %7s  %7s %s\n", "slowest", "start", "latency",
-		    "locks", "queues", "most in", "function (itself)");
+		    "locks", "queues", "most in", "function (self time)");
 	for (size_t i = 0; i < nr; i++)
 		put_request(r, m, &timelines[i]);
 }

@@ -242,7 +242,7 @@ static void put_doubts(const struct render *r, const struct schedstats *s)
 		fprintf(r->out, "Times off the CPU during which events were lost: %" PRIu64 ".\n",
 			s->all.has_lost);
 	if (s->result.nr_dropped)
-		fprintf(r->out, "Events left out, of more threads than are kept apart: %" PRIu64 ".\n",
+		fprintf(r->out, "Events left out, of more threads than are counted one by one: %" PRIu64 ".\n",
 			s->result.nr_dropped);
 }
 
@@ -267,7 +267,7 @@ static void text_sched(const struct render *r, const void *report)
 		put_head(r, "page faults, interrupts", csv_hits_columns);
 		put_threads(r, s, put_hits);
 	}
-	put_parties(r, s->model, "waits", "who had the CPU meanwhile", k->antagonists,
+	put_parties(r, s->model, "waits", "running task meanwhile", k->antagonists,
 		    least(s->nr_parties, k->nr_antagonists), k->nr_antagonists);
 	put_parties(r, s->model, "wakes", "who woke them, and how long they had slept", k->wakers,
 		    least(s->nr_parties, k->nr_wakers), k->nr_wakers);

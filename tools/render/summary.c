@@ -26,7 +26,7 @@ const struct column lost_columns[] = {
 	COLUMN("uncommitted", lost[LDB_LOST_UNCOMMITTED], .head = "never written"),
 	COLUMN("torn", lost[LDB_LOST_TORN], .head = "torn"),
 	COLUMN("disk", lost[LDB_LOST_DISK], .head = "not on disk"),
-	COLUMN("unwatched", lost[LDB_LOST_UNWATCHED], .head = "of unwatched threads"),
+	COLUMN("unwatched", lost[LDB_LOST_UNWATCHED], .head = "of unobserved threads"),
 	COLUMN("kernel", lost[LDB_LOST_KERNEL], .head = "of the kernel's"),
 	COLUMN(NULL, lost[LDB_LOST_KERNEL + 1], .head = "of unknown kind",
 	       .form = COLUMN_ONLY_TABLE),
@@ -41,8 +41,8 @@ GET(get_share, text, text_share(e->seen, e->made, buf))
 GET(get_bad, u64, e->foreign + e->too_deep + e->disorder)
 
 static const struct column thread_columns[] = {
-	SAME(tid), SAME(name), SAME(made, .head = "made"), SAME(seen, .head = "seen"),
-	MADE(NULL, get_share, .head = "seen/made", .width = 8, .form = COLUMN_ONLY_TABLE),
+	SAME(tid), SAME(name), SAME(made, .head = "calls"), SAME(seen, .head = "obs."),
+	MADE(NULL, get_share, .head = "share", .width = 8, .form = COLUMN_ONLY_TABLE),
 	SAME(below_threshold), MADE("start_ns", get_start), MADE("end_ns", get_end),
 	COLUMN("exited", has_exited), COLUMN("unwatched", is_unwatched), SAME(creator),
 	SAME(scans, .head = "scans"), SAME(invalid, .head = "moved"),
@@ -133,14 +133,14 @@ static void head_seen(const struct render *r, const struct model *m, const struc
 {
 	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
 
-	fprintf(r->out, "Percentiles of observed invocations: %s seen of %s made (%s).\n",
+	fprintf(r->out, "Percentiles are of observed calls: %s observed of %s (%s).\n",
 		units_count(m->seen, a), units_count(m->made, b),
 		text_share(m->seen, m->made, c));
 	if (m->below_threshold)
-		fprintf(r->out, "%s more were seen and too short to be written "
+		fprintf(r->out, "%s more were observed and too short to be written "
 			"(--func-threshold).\n", units_count(m->below_threshold, a));
 	if (stats && stats->seen_from_ns)
-		fprintf(r->out, "Below about %s, fewer than 95 %% are seen; resolution +-%s "
+		fprintf(r->out, "Below about %s, fewer than 95 %% are observed; resolution +-%s "
 			"(median).\n", units_duration(stats->seen_from_ns, a),
 			units_duration(stats->resolution_ns, b));
 }
@@ -166,12 +166,12 @@ static void head_lost(const struct render *r, const struct model *m)
 	}
 	if (m->nr_lost)
 		text_style(r, TEXT_PLAIN);
-	fprintf(r->out, ".  Threads not watched: %" PRIu64 ".\nGaps: %s in %" PRIu64
+	fprintf(r->out, ".  Unobserved threads: %" PRIu64 ".\nObservation gaps: %s in %" PRIu64
 		" (the scanner did not run), %s in %" PRIu64 " (of one thread).\n",
 		m->nr_unwatched, units_duration(m->gap_ns, a), m->nr_gaps,
 		units_duration(m->thread_gap_ns, b), m->nr_thread_gaps);
 	if (m->paused_ns)
-		fprintf(r->out, "The scanner had no core to itself and slept for %s: little is seen of short functions then.\n",
+		fprintf(r->out, "The scanner had no core to itself and slept for %s: few short calls are observed then.\n",
 			units_duration(m->paused_ns, a));
 }
 
@@ -200,7 +200,7 @@ static void head_budget(const struct render *r, const struct model *m)
 	if (!worst || !budget)
 		return;
 	text_thread(worst->tid, worst, name);
-	fprintf(r->out, "Budget: %.20s of a thread's time; looking cost about %.1f %% of all threads', at most %.1f %% (of %s).\n",
+	fprintf(r->out, "Budget: %.20s of a thread's time; polling cost about %.1f %% of all threads', at most %.1f %% (of %s).\n",
 		budget, 100 * cost / time, 100 * most, name);
 }
 
@@ -211,7 +211,7 @@ static void put_thread_seen(const struct render *r, const struct thread *t, unsi
 
 	text_thread(t->tid, t, name);
 	if (t->is_unwatched)
-		snprintf(text, sizeof(text), "%.100s not watched", name);
+		snprintf(text, sizeof(text), "%.100s unobserved", name);
 	else
 		snprintf(text, sizeof(text), "%.100s %s/%s", name, units_count(t->seen, a),
 			 units_count(t->made, b));
@@ -227,11 +227,11 @@ static void put_thread_seen(const struct render *r, const struct thread *t, unsi
 static void head_threads(const struct render *r, const struct model *m)
 {
 	size_t nr = m->nr_threads < THREADS_SHOWN || r->is_verbose ? m->nr_threads : THREADS_SHOWN;
-	unsigned column = 18;
+	unsigned column = 27;
 
 	if (!m->nr_threads)
 		return;
-	fputs("Threads, seen/made:", r->out);
+	fputs("Threads, observed/all calls:", r->out);
 	for (size_t i = 0; i < nr; i++)
 		put_thread_seen(r, &m->threads[i], &column);
 	if (nr < m->nr_threads)
@@ -284,7 +284,7 @@ static void put_thread(const struct render *r, const struct thread *t)
 
 	text_cell(r, wrap_numbered(text_thread(t->tid, t, name), 24, fit), 24, true);
 	table_cells(r, thread_columns, t);
-	fprintf(r->out, "%s%s\n", t->is_unwatched ? " not watched" : "",
+	fprintf(r->out, "%s%s\n", t->is_unwatched ? " unobserved" : "",
 		t->has_exited ? " exited" : "");
 }
 

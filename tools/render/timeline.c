@@ -125,12 +125,12 @@ static void put_rest(const struct render *r, const struct timeline_cause *c, con
 		return;
 	}
 	if (c->unwatched_ns >= c->ns) {
-		fprintf(r->out, "%s not watched (the scanner did not run)", ns);
+		fprintf(r->out, "%s unobserved (the scanner did not run)", ns);
 		return;
 	}
-	fprintf(r->out, "%s in code without records", ns);
+	fprintf(r->out, "%s in uninstrumented code", ns);
 	if (c->unwatched_ns > 0)
-		fprintf(r->out, " (up to %s of it not watched)", units_duration(c->unwatched_ns, away));
+		fprintf(r->out, " (up to %s of it unobserved)", units_duration(c->unwatched_ns, away));
 }
 
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c)
@@ -173,7 +173,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 		/* Where it matters: an estimate that may be mostly its neighbour's time. */
 		if (c->resolution_ns > c->ns / 20)
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
-		fprintf(r->out, " in %s itself%s%s", short_name(r, c->func, name),
+		fprintf(r->out, " of self time in %s%s%s", short_name(r, c->func, name),
 			*place ? " " : "", place);
 		break;
 	default:
@@ -238,12 +238,12 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 
 	fprintf(r->out, "started at %s of the recording", units_duration(t->start_ns, a));
 	if (rt->nr_occurrences > 1)
-		fprintf(r->out, ", life %zu of %zu of this id (--nth)", rt->nth, rt->nr_occurrences);
+		fprintf(r->out, ", instance %zu of %zu of this id (--nth)", rt->nth, rt->nr_occurrences);
 	if (!t->is_complete)
 		fputs(", not ended in the recording", r->out);
 	if (t->has_lost_handoff)
 		fputs(", put into a queue and never taken out (a tag is missing?)", r->out);
-	fprintf(r->out, "\nobserved invocations: %s seen of %s made (%s)", units_count(m->seen, a),
+	fprintf(r->out, "\nobserved calls: %s of %s (%s)", units_count(m->seen, a),
 		units_count(m->made, b), text_share(m->seen, m->made, c));
 	if (m->nr_lost)
 		fprintf(r->out, "; %" PRIu64 " records lost", m->nr_lost);
@@ -599,7 +599,7 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 	int64_t from = length_from(t, nr);
 
 	text_styled(r, TEXT_BOLD, "%9s %8s   %-7s %-16s   %s\n", "start", "length", "", "thread",
-		    "what (! it held the request up)");
+		    "what (! it blocked the request)");
 	for (size_t i = 0; i < t->nr_segments; i++) {
 		const struct segment *s = &t->segments[i];
 

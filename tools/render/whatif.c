@@ -171,7 +171,7 @@ static const struct column report_columns[] = {
 static void put_change(const struct render *r, const struct whatif_change *c)
 {
 	static const char *const things[] = {
-		"invocations", "invocations", "holds", "holds", "preemptions", "waits for a CPU",
+		"calls", "calls", "holds", "holds", "preemptions", "waits for a CPU",
 	};
 	char text[TEXT_ROOM], a[UNITS_ROOM], b[UNITS_ROOM];
 
@@ -214,7 +214,7 @@ static void put_lacks(const struct render *r, const struct whatif *w)
 		fputs("No kernel events: a thread's time is its own, also where it slept or had no CPU.\n",
 		      r->out);
 	if (w->nr_blind_waits)
-		fprintf(r->out, "Kept as they were, because nobody was seen to hold the lock: %" PRIu64 " of "
+		fprintf(r->out, "Not changed, because no holder of the lock was observed: %" PRIu64 " of "
 			"%" PRIu64 " waits, %s of %s.\n", w->nr_blind_waits, w->nr_waits,
 			units_duration(w->blind_ns, a), units_duration(w->wait_ns, b));
 	if (w->nr_fixed)

@@ -86,7 +86,7 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 		say(s, "%s%s%s", d, in(label), *label ? label : " in a queue");
 		break;
 	case LEAF_UNKNOWN:
-		say(s, "%s %s", d, *label ? label : "in code without records");
+		say(s, "%s %s", d, *label ? label : "in uninstrumented code");
 		break;
 	default:
 		say(s, "%s %s", d, leaf_kind_say(c->kind, label, text, sizeof(text)));

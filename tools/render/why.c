@@ -39,7 +39,7 @@ static void put_coverage(const struct render *r, const struct why *w)
 		"unknown: %.1f %% of the time", 100 * w->coverage_median, 100 * w->coverage_min,
 		100 * w->unknown);
 	if (w->unwatched >= 0.0005)
-		fprintf(r->out, " (not watched: %.1f %%)", 100 * w->unwatched);
+		fprintf(r->out, " (unobserved: %.1f %%)", 100 * w->unwatched);
 	if (w->nr_chains < w->nr_targets)
 		fprintf(r->out, "; chains followed for the %zu slowest", w->nr_chains);
 	fputc('\n', r->out);

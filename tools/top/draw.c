@@ -56,7 +56,7 @@ static void put_seen(const struct render *r, const struct view *v)
 	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
 	uint64_t seen = i->seen < i->made ? i->seen : i->made;
 
-	fprintf(r->out, "%s invocations/s, %s seen", units_count(per_second(i->made, i->window_ns), a),
+	fprintf(r->out, "%s calls/s, %s observed", units_count(per_second(i->made, i->window_ns), a),
 		text_share(seen, i->made, b));
 	if (v->stats.seen_from_ns)
 		fprintf(r->out, " (below about %s, fewer than 95 %%)",
@@ -68,7 +68,7 @@ static void put_seen(const struct render *r, const struct view *v)
 		if (i->nr_lost)
 			fprintf(r->out, "%" PRIu64 " records lost. ", i->nr_lost);
 		if (v->model->nr_unwatched)
-			fprintf(r->out, "%" PRIu64 " threads not watched. ", v->model->nr_unwatched);
+			fprintf(r->out, "%" PRIu64 " unobserved threads. ", v->model->nr_unwatched);
 		if (i->is_cut)
 			fputs("More than --memory holds: a shorter time is shown.", r->out);
 		text_style(r, TEXT_PLAIN);
@@ -141,7 +141,7 @@ static void put_functions(const struct render *r, const struct top_options *o,
 
 	fputc('\n', r->out);
 	if (!v->nr_rows) {
-		fputs("No function was seen to end.\n", r->out);
+		fputs("No call was observed to end.\n", r->out);
 		return;
 	}
 	if (!d->lines)
@@ -163,7 +163,7 @@ static void put_help(const struct render *r)
 	      "  p or space        hold the picture, the recording goes on\n"
 	      "  h                 this text, on and off\n"
 	      "\n"
-	      "Percentiles are of the invocations that were seen to end in the time shown;\n"
+	      "Percentiles are of the calls that were observed to end in the time shown;\n"
 	      "+- is by how much each may be off.  See ldb-top(1).\n", r->out);
 }
 

@@ -14,7 +14,7 @@ record()	# name command...
 	check "$storm_name" "ldb-record --kernel module -o t.data -- $*" 0 'storm: done'
 	printf '%s\n' "$out" | grep -q 'storm: done' || diag "$out"
 	diag "$(printf '%s\n' "$out" | sed -n 's/^ldb-record: //p')"
-	check "$storm_name: a trace that can be read" "ldb-report -i t.data" 0 '^Kernel events: module|^no invocation of a function was seen'
+	check "$storm_name: a trace that can be read" "ldb-report -i t.data" 0 '^Kernel events: module|^no call of a function was observed'
 }
 
 record "10,000 threads" storm threads 10000

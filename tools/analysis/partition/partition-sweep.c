@@ -93,7 +93,7 @@ static void spend_unknown(struct partition_build *b, int64_t start, int64_t end)
 		bool is_away = gaps_cover(&b->m->gaps, b->tid, start, &until);
 
 		spend_on(b, start, until, partition_leaf(b->p, LEAF_UNKNOWN, 0,
-			 is_away ? PARTITION_NOT_WATCHED : "", 0, NULL));
+			 is_away ? PARTITION_UNOBSERVED : "", 0, NULL));
 		start = until;
 	}
 }

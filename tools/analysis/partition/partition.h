@@ -26,7 +26,7 @@
 #include "analysis/attribution/states.h"
 
 /* Label of UNKNOWN: the scanner did not run, or not for that thread. */
-#define PARTITION_NOT_WATCHED	"not watched"
+#define PARTITION_UNOBSERVED	"unobserved"
 #define PARTITION_BETWEEN	"between threads"
 
 /* A node of the tree of call paths; index 0 is the root, of all classes. */

@@ -60,7 +60,7 @@ static struct timeline_cause *find(struct causes *k, uint32_t leaf)
 	const struct path *root = &k->p.paths[root_of(&k->p, l->path)];
 	struct timeline_cause new = {
 		.kind = l->kind, .in_queue = root->is_queue,
-		.label = *l->label && strcmp(l->label, PARTITION_NOT_WATCHED) ? l->label : "",
+		.label = *l->label && strcmp(l->label, PARTITION_UNOBSERVED) ? l->label : "",
 		.func = is_of_place(l->kind) ? k->p.paths[l->path].func : NULL,
 	};
 	uint64_t hash = hash_mix(new.kind * 2 + new.in_queue, (uintptr_t)new.label);
@@ -219,7 +219,7 @@ static int add_shares(struct causes *k)
 			return -ENOMEM;
 		c->ns += share->ns;
 		c->nr += share->nr;
-		if (!strcmp(k->p.leaves[share->leaf].label, PARTITION_NOT_WATCHED))
+		if (!strcmp(k->p.leaves[share->leaf].label, PARTITION_UNOBSERVED))
 			c->unwatched_ns += share->ns;
 	}
 	return 0;

@@ -108,7 +108,7 @@ static void set_changes(struct replay_funcs *f, int64_t at)
 	p = r->nr_pieces ? &r->pieces[r->nr_pieces - 1] : NULL;
 	if (!p || p->actor != f->actor || p->start < at) {
 		if (r->nr_pieces == PIECES_MAX)
-			replay_refuse(r, "more than %zu invocations of what is changed: record for "
+			replay_refuse(r, "more than %zu calls of what is changed: record for "
 				      "a shorter time", PIECES_MAX / 2);
 		p = replay_add(r, r, pieces);
 	}

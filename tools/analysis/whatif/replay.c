@@ -60,7 +60,7 @@ static int check_names(struct replay *r)
 
 		if (c->kind == WHATIF_FUNCTION || c->kind == WHATIF_SELF) {
 			if (!c->nr)
-				return replay_refuse(r, "'%s': no function of that name was seen: "
+				return replay_refuse(r, "'%s': no function of that name was observed: "
 						     "ldb-report lists those that were", c->text);
 			continue;
 		}
