@@ -240,7 +240,7 @@ static bool show_picture(const struct opened *o, const struct why *why,
 		.title = cmdline && *cmdline ? cmdline : "a recording", .why = wo,
 	};
 	int ret = is_page() ? why_page(why, &page, o->render.out) :
-		  picture_show(&o->render, picture(), opt.is_folded, why, wo->against);
+		  picture_show(&o->render, picture(), opt.is_folded, why);
 
 	if (ret == -ENOMEM)
 		open_fail_memory();

@@ -210,7 +210,7 @@ static void causes(struct partition *p, bool is_strict)
 	begin(100);
 	for (unsigned i = 0; i < NR_PICTURES; i++)
 		for (render.form = RENDER_TEXT; render.form <= RENDER_JSON; render.form++)
-			if (picture_show(&render, i, false, &w, render.form == RENDER_JSON ? p : NULL))
+			if (picture_show(&render, i, false, &w))
 				bail_out("picture_show");
 	render.form = RENDER_TEXT;
 	end(is_strict ? "pictures-strict" : "pictures");

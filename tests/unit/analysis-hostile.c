@@ -152,7 +152,7 @@ static void show_why(struct model *m, const struct render *r)
 			struct render in_form = *r;
 
 			in_form.form = form;
-			if (picture_show(&in_form, i, false, &w, NULL))
+			if (picture_show(&in_form, i, false, &w))
 				bail_out("picture_show");
 		}
 	why_free(&w);

@@ -109,7 +109,7 @@ static int each_picture(const struct why *w)
 	if (ret)
 		return ret;
 	boxes_free(&boxes);
-	ret = queues_build(w, w->p, &queues);
+	ret = queues_build(w, &queues);
 	if (ret)
 		return ret;
 	queues_free(&queues);

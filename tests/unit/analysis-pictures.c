@@ -136,7 +136,7 @@ static int64_t reference_ahead(int64_t lo, int64_t hi)
 
 	s.w.classes[0].reference_lo_ns = lo;
 	s.w.classes[0].reference_hi_ns = hi;
-	if (queues_build(&s.w, NULL, &q))
+	if (queues_build(&s.w, &q))
 		bail_out("queues_build");
 	for (size_t i = 0; i < q.nr; i++)
 		if (q.at[i].class == 0)
@@ -175,7 +175,7 @@ static void test_queues(void)
 			count[nr]++;
 			gets++;
 		}
-	if (queues_build(&s.w, NULL, &q))
+	if (queues_build(&s.w, &q))
 		bail_out("queues_build");
 	is_int(q.nr, 2, "requests of two classes waited behind one");
 	d = &q.at[q.nr > 1 && q.at[0].class ? 1 : 0];
@@ -194,7 +194,7 @@ static void test_queues(void)
 	/* A reference that waits itself: only what is more counts. */
 	for (size_t c = 0; c < 2; c++)
 		s.w.classes[c].reference_lo_ns = s.w.classes[c].reference_hi_ns = WHY_REFERENCE_NS + 1400000;
-	if (queues_build(&s.w, NULL, &q))
+	if (queues_build(&s.w, &q))
 		bail_out("queues_build");
 	ok(q.nr && q.at[0].reference == 2 && q.at[0].reference_ns == 1400000, "medians of the reference");
 	ok(q.nr && q.at[0].nr_extras == 2 && q.at[0].extras[0].extra == 1 &&
@@ -212,12 +212,12 @@ static void test_place(void)
 	struct queues q;
 
 	leaf->path = partition_path(&s.p, queue, &why_functions[1]);
-	if (queues_build(&s.w, NULL, &q))
+	if (queues_build(&s.w, &q))
 		bail_out("queues_build");
 	ok(q.nr && !strcmp(q.at[0].where, "queue 0x1000"), "in a function, in the queue");
 	queues_free(&q);
 	leaf->path = s.main_path;
-	if (queues_build(&s.w, NULL, &q))
+	if (queues_build(&s.w, &q))
 		bail_out("queues_build");
 	ok(q.nr && !strcmp(q.at[0].where, "main"), "in a function alone");
 	queues_free(&q);
@@ -302,7 +302,7 @@ static int64_t frame_ns(const struct blametree *b, const char *path)
 		*text = '\0';
 		while (nr--)
 			used += snprintf(text + used, sizeof(text) - used, "%s%s:%s", used ? ";" : "",
-					 b->at[at[nr]].kind, b->at[at[nr]].name);
+					 link_kind_name(b->at[at[nr]].kind), b->at[at[nr]].name);
 		if (!strcmp(text, path))
 			ns += b->at[i].own_ns;
 	}
@@ -367,7 +367,7 @@ static void test_empty(void)
 
 	ok(!balloons_build(&w, 100, &balloons) && !balloons.nr && balloons.nr_bins == 100, "no balloons");
 	ok(!boxes_build(&w, &boxes) && !boxes.nr && !boxes.nr_groups, "no boxes");
-	ok(!queues_build(&w, NULL, &queues) && !queues.nr, "no queues");
+	ok(!queues_build(&w, &queues) && !queues.nr, "no queues");
 	ok(!blametree_build(&w, &blame) && blame.nr == 1 && !blame.at[0].all_ns, "no blame");
 	ok(!cpus_build(&w, &cpus) && !cpus.lifetime_ns && !cpus.nr, "no CPUs");
 	balloons_free(&balloons);

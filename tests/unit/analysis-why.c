@@ -90,12 +90,12 @@ static void test_waker(unsigned flags, bool is_seen)
 	if (partition_build(t.model, &po, &p) || why_build(&p, &wo, &w) || !w.nr_targets)
 		bail_out("why_build");
 	chain = w.targets[0].chain;
-	ok(chain && chain->nr && !strcmp(chain->links[0].kind, "sleep"), "it slept");
-	ok(!strcmp(w.targets[0].root, is_seen && !flags ? "function" : "sleep"), "the root");
+	ok(chain && chain->nr && chain->links[0].kind == LEAF_SLEEP, "it slept");
+	ok(w.targets[0].root == (is_seen && !flags ? LEAF_FUNCTION : LEAF_SLEEP), "the root");
 	if (flags)
 		ok(chain && chain->nr == 1, "an interrupt ended it, not whom it interrupted");
 	else
-		ok(chain && chain->nr == 2U + is_seen && !strcmp(chain->links[1].kind, "woken_by") &&
+		ok(chain && chain->nr == 2U + is_seen && chain->links[1].kind == LINK_WOKEN_BY &&
 		   !strcmp(chain->links[1].thread, "helper") && chain->links[1].tid == 2 &&
 		   chain->links[1].source == EDGE_WAKER, "until a thread ended it");
 	if (!flags && is_seen)

@@ -122,7 +122,7 @@ TAP_FN void why_sample_target(struct why_sample *s, size_t i)
 	t->deviation_ns = t->request->latency_ns - WHY_REFERENCE_NS;
 	if (amounts[0].cause == CAUSE_LOCK)
 		t->chain = &s->chain;
-	t->root = t->chain ? "io" : "function";
+	t->root = t->chain ? LEAF_IO : LEAF_FUNCTION;
 	t->root_label = t->chain ? "fsync" : "parse";
 	s->w.nr_targets++;
 }
@@ -130,14 +130,14 @@ TAP_FN void why_sample_target(struct why_sample *s, size_t i)
 TAP_FN void why_sample_chain(struct why_sample *s)
 {
 	static const struct why_link links[] = {
-		{ .kind = "lock_wait", .label = "db_lock", .file = "", .tid = 11, .thread = "worker",
+		{ .kind = LEAF_LOCK, .label = "db_lock", .file = "", .tid = 11, .thread = "worker",
 		  .ns = 12000000, .source = EDGE_SHIM, .confidence = 1 },
-		{ .kind = "held_by", .label = "", .file = "", .tid = 21, .thread = "flusher",
+		{ .kind = LINK_HELD_BY, .label = "", .file = "", .tid = 21, .thread = "flusher",
 		  .ns = 11000000, .source = EDGE_SHIM, .confidence = 1 },
-		{ .kind = "function", .label = "flush", .file = "app.c:120", .tid = 21,
+		{ .kind = LEAF_FUNCTION, .label = "flush", .file = "app.c:120", .tid = 21,
 		  .thread = "flusher", .ns = 11000000, .resolution_ns = 500, .source = EDGE_SCANNER,
 		  .confidence = 0.98 },
-		{ .kind = "io", .label = "fsync", .file = "", .tid = 21, .thread = "flusher",
+		{ .kind = LEAF_IO, .label = "fsync", .file = "", .tid = 21, .thread = "flusher",
 		  .ns = 10000000, .source = EDGE_WAKER, .confidence = 0.9 },
 	};
 

@@ -92,7 +92,7 @@ static void put_chains(struct json *j, const struct why *w)
 	for (size_t i = 0; i < w->nr_targets && i < WHY_PAGE_CHAINS; i++) {
 		json_object_begin(j, NULL);
 		json_string(j, "sentence", why_target_sentence(w, &w->targets[i], sentence));
-		json_string(j, "root", w->targets[i].root);
+		json_string(j, "root", link_kind_name(w->targets[i].root));
 		json_string(j, "root_label", w->targets[i].root_label);
 		json_put_why_chain(j, w->targets[i].chain);
 		json_object_end(j);
@@ -113,7 +113,7 @@ static int build(const struct why *w, const struct why_page_options *o, struct b
 	int ret = boxes_build(w, &b->boxes);
 
 	if (!ret)
-		ret = queues_build(w, o->why->against, &b->queues);
+		ret = queues_build(w, &b->queues);
 	if (!ret)
 		ret = cpus_build(w, &b->cpus);
 	if (!ret)

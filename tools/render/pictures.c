@@ -68,12 +68,12 @@ static void fold_name(char *s)
 
 const char *picture_frame(const struct blametree_frame *f, char *buf)
 {
-	if (!strcmp(f->kind, "function") || !strcmp(f->kind, "class"))
+	if (f->kind == LEAF_FUNCTION || f->kind == LINK_CLASS)
 		snprintf(buf, TEXT_ROOM, "%.500s", f->name);
-	else if (!strcmp(f->kind, "queue"))
+	else if (f->kind == LEAF_QUEUE)
 		snprintf(buf, TEXT_ROOM, "[%.490s]", f->name);
 	else
-		snprintf(buf, TEXT_ROOM, "[%.60s%s%.420s]", f->kind, *f->name ? " " : "", f->name);
+		snprintf(buf, TEXT_ROOM, "[%s%s%.420s]", link_kind_name(f->kind), *f->name ? " " : "", f->name);
 	fold_name(buf);
 	return buf;
 }
@@ -86,8 +86,7 @@ union built {
 	struct blametree blame;
 };
 
-static int build(const struct render *r, enum picture which, const struct why *w,
-		 const struct partition *against, union built *b)
+static int build(const struct render *r, enum picture which, const struct why *w, union built *b)
 {
 	size_t bins = r->form == RENDER_TEXT ? text_balloons_columns(r) : BINS_DATA;
 
@@ -97,7 +96,7 @@ static int build(const struct render *r, enum picture which, const struct why *w
 	case PICTURE_BOXES:
 		return boxes_build(w, &b->boxes);
 	case PICTURE_QUEUES:
-		return queues_build(w, against, &b->queues);
+		return queues_build(w, &b->queues);
 	case PICTURE_CPUS:
 		return cpus_build(w, &b->cpus);
 	case PICTURE_BLAME:
@@ -127,8 +126,7 @@ static void free_built(enum picture which, union built *b)
 	}
 }
 
-int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w,
-		 const struct partition *against)
+int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w)
 {
 	static const struct {
 		enum document document;
@@ -144,7 +142,7 @@ int picture_show(const struct render *r, enum picture which, bool is_folded, con
 		forms[which].document, picture_columns[which], forms[which].text, 0
 	};
 	union built b;
-	int ret = build(r, which, w, against, &b);
+	int ret = build(r, which, w, &b);
 
 	if (ret)
 		return ret;

@@ -25,11 +25,10 @@ struct render_picture {
 };
 
 /*
- * One whole document; is_folded: of BLAME, stacks for flame graph programs.  against: as for
- * queues_build().  0 or -errno of what it reads.
+ * One whole document; is_folded: of BLAME, stacks for flame graph programs.  0 or -errno
+ * of what it reads.
  */
-int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w,
-		 const struct partition *against);
+int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w);
 
 /* pictures-text.c, pictures-plots.c: of a struct render_picture */
 void text_balloons(const struct render *r, const void *picture);

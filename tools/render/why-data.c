@@ -26,11 +26,12 @@ static const char *path_word(const struct partition *p, uint32_t path, size_t n)
 /* Chains */
 
 #define ROW struct why_link
+GET(get_kind, text, link_kind_name(e->kind))
 GET(get_source, text, edge_source_name(e->source))
 
 static const struct column link_columns[] = {
-	SAME(kind), SAME(label), SAME(file), SAME(tid), SAME(thread), SAME(ns), SAME(resolution_ns),
-	MADE("source", get_source), SAME(confidence), { 0 }
+	MADE("kind", get_kind), SAME(label), SAME(file), SAME(tid), SAME(thread), SAME(ns),
+	SAME(resolution_ns), MADE("source", get_source), SAME(confidence), { 0 }
 };
 #undef ROW
 
@@ -141,7 +142,7 @@ GET(get_rank, u64, row->nth + 1)
 GET(get_amount_cause, text, why_cause_name(cause_of(row)))
 GET(get_amount_label, text, cause_of(row)->label)
 GET(get_amount_anomaly, text, anomaly_name(cause_of(row)->anomaly))
-GET(get_root, text, row->nth ? "" : target_of(row)->root)
+GET(get_root, text, row->nth ? "" : link_kind_name(target_of(row)->root))
 GET(get_root_label, text, row->nth ? "" : target_of(row)->root_label)
 
 FROM(amount_cause, rows_one(cause_of(row)))
@@ -162,6 +163,7 @@ static const struct column amount_columns[] = {
 
 #define ROW struct why_target
 GET(get_class, text, why_of(row)->classes[e->request->class].name)
+GET(get_target_root, text, link_kind_name(e->root))
 GET(get_target_sentence, text, why_target_sentence(why_of(row), e, buf))
 
 FROM(first_target, rows_one(e->nr_amounts ? e : NULL))
@@ -176,7 +178,7 @@ static struct rows shares(const struct row *row)
 }
 
 static const struct column root_columns[] = {
-	PART_AT(NULL, first_cause, first_columns), SAME(root), SAME(root_label), { 0 }
+	PART_AT(NULL, first_cause, first_columns), MADE("root", get_target_root), SAME(root_label), { 0 }
 };
 
 static const struct column id_columns[] = {

@@ -32,7 +32,7 @@ static void say(struct sentence *s, const char *format, ...)
 
 const char *why_cause_name(const struct why_cause *c)
 {
-	return c->has_faults ? "page_faults" : leaf_kind_name(c->kind);
+	return link_kind_name(why_cause_kind(c));
 }
 
 const char *why_kind_text(const struct why_cause *c)
@@ -97,36 +97,48 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 /* One more step of a chain, behind what was said. */
 static void say_link(struct sentence *s, const struct why_link *l)
 {
+	const char *label = *l->label ? l->label : "somebody", *blank = *l->thread ? " " : "";
 	char d[UNITS_ROOM];
 
 	text_ns(l->ns, d);
-	if (!strcmp(l->kind, "held_by")) {
-		say(s, ", held by %s() of thread %s%s%" PRIu32 " for %s", l->label, l->thread,
-		    *l->thread ? " " : "", l->tid, d);
-		if (l->source == EDGE_OWNER)
-			say(s, " (known from the wait)");
-	} else if (!strcmp(l->kind, "woken_by")) {
-		say(s, ", until thread %s%s%" PRIu32 " ended that", l->thread, *l->thread ? " " : "", l->tid);
+	switch (l->kind) {
+	case LINK_HELD_BY:
+		say(s, ", held by %s() of thread %s%s%" PRIu32 " for %s%s", l->label, l->thread, blank,
+		    l->tid, d, l->source == EDGE_OWNER ? " (known from the wait)" : "");
+		break;
+	case LINK_WOKEN_BY:
+		say(s, ", until thread %s%s%" PRIu32 " ended that", l->thread, blank, l->tid);
 		if (*l->file)
 			say(s, ", which was in %s()", l->label);
-	} else if (!strcmp(l->kind, "function")) {
+		break;
+	case LEAF_FUNCTION:
 		say(s, ", there in %s() for %s", l->label, d);
-	} else if (!strcmp(l->kind, "lock_wait") || !strcmp(l->kind, "futex_wait")) {
+		break;
+	case LEAF_LOCK:
+	case LEAF_FUTEX:
 		say(s, ", which itself waited %s for %s%s", d, lock_word(l->label), l->label);
-	} else if (!strcmp(l->kind, "io")) {
+		break;
+	case LEAF_IO:
 		say(s, ", of that %s in I/O", d);
-	} else if (!strcmp(l->kind, "sleep")) {
+		break;
+	case LEAF_SLEEP:
 		say(s, ", of that %s asleep", d);
-	} else if (!strcmp(l->kind, "preempted")) {
-		say(s, ", of that %s preempted by %s", d, *l->label ? l->label : "somebody");
-	} else if (!strcmp(l->kind, "runnable")) {
-		say(s, ", of that %s waiting for a CPU behind %s", d, *l->label ? l->label : "somebody");
-	} else if (!strcmp(l->kind, "throttled")) {
+		break;
+	case LEAF_PREEMPTED:
+		say(s, ", of that %s preempted by %s", d, label);
+		break;
+	case LEAF_RUNNABLE:
+		say(s, ", of that %s waiting for a CPU behind %s", d, label);
+		break;
+	case LEAF_THROTTLED:
 		say(s, ", of that %s stopped because the CPU quota was used up", d);
-	} else if (!strcmp(l->kind, "calls")) {
+		break;
+	case LINK_CALLS:
 		say(s, ", which calls %s() (I/O)", l->label);
-	} else if (!strcmp(l->kind, "request")) {
+		break;
+	case LINK_REQUEST:
 		say(s, ", the longest of them request %s with %s", l->label, d);
+		break;
 	}
 }
 

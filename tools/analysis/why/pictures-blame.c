@@ -18,16 +18,16 @@ struct build {
 };
 
 /* The frame of that name above the parent, or the parent if there are too many. */
-static int find_child(struct build *b, uint32_t *frame, const char *kind, const char *name)
+static int find_child(struct build *b, uint32_t *frame, unsigned kind, const char *name)
 {
 	struct blametree *t = b->b;
-	uint64_t hash = hash_mix(hash_mix(hash_text(name), hash_text(kind)), *frame);
+	uint64_t hash = hash_mix(hash_mix(hash_text(name), kind), *frame);
 	uint32_t n;
 
 	hash_each(&b->frames, hash, n) {
 		const struct blametree_frame *f = &t->at[n];
 
-		if (f->parent == *frame && !strcmp(f->kind, kind) && !strcmp(f->name, name)) {
+		if (f->parent == *frame && f->kind == kind && !strcmp(f->name, name)) {
 			*frame = n;
 			return 0;
 		}
@@ -36,14 +36,11 @@ static int find_child(struct build *b, uint32_t *frame, const char *kind, const 
 		t->nr_dropped++;
 		return 0;
 	}
-	if (!array_room(&t->at, &b->room, t->nr, sizeof(*t->at)) ||
-	    hash_add(&b->frames, hash, t->nr))
+	if (array_push(t->at, t->nr, b->room, {
+			.parent = *frame, .depth = t->at[*frame].depth + 1, .kind = kind, .name = name }))
 		return -ENOMEM;
-	t->at[t->nr] = (struct blametree_frame){
-		.parent = *frame, .depth = t->at[*frame].depth + 1, .kind = kind, .name = name,
-	};
-	*frame = t->nr++;
-	return 0;
+	*frame = t->nr - 1;
+	return hash_add(&b->frames, hash, *frame);
 }
 
 static int add_path(struct build *b, uint32_t *frame, uint32_t path)
@@ -56,7 +53,7 @@ static int add_path(struct build *b, uint32_t *frame, uint32_t path)
 	for (uint32_t at = path; at && nr < PATH_MAX_DEPTH; at = p->paths[at].parent)
 		steps[nr++] = at;
 	while (nr-- && !ret)
-		ret = find_child(b, frame, p->paths[steps[nr]].is_queue ? "queue" : "function",
+		ret = find_child(b, frame, p->paths[steps[nr]].is_queue ? LEAF_QUEUE : LEAF_FUNCTION,
 				 path_name(p, steps[nr]));
 	return ret;
 }
@@ -70,7 +67,7 @@ static const char *link_name(const struct why_link *l)
 }
 
 static int add_chain(struct build *b, uint32_t *frame, const struct why_chain *chain,
-		     const char *first)
+		     enum leaf_kind first)
 {
 	int ret = 0;
 
@@ -81,8 +78,7 @@ static int add_chain(struct build *b, uint32_t *frame, const struct why_chain *c
 		 * What it waited for is there already; which request was ahead differs each time;
 		 * what a function may call took no time that is known.
 		 */
-		if ((!i && !strcmp(l->kind, first)) || !strcmp(l->kind, "request") ||
-		    l->source == EDGE_CODE)
+		if ((!i && l->kind == first) || l->kind == LINK_REQUEST || l->source == EDGE_CODE)
 			continue;
 		ret = find_child(b, frame, l->kind, link_name(l));
 	}
@@ -105,16 +101,15 @@ static const char *class_name(const struct build *b, const struct why_target *t)
 static int add_amount(struct build *b, const struct why_target *t, size_t k)
 {
 	const struct why_cause *c = &b->w->causes[t->amounts[k].cause];
-	const char *kind = leaf_kind_name(c->kind);
 	uint32_t frame = 0;
-	int ret = find_child(b, &frame, "class", class_name(b, t));
+	int ret = find_child(b, &frame, LINK_CLASS, class_name(b, t));
 
 	if (!ret)
 		ret = add_path(b, &frame, c->path);
 	if (!ret && c->leaf != UINT32_MAX && c->kind != LEAF_FUNCTION)
-		ret = find_child(b, &frame, kind, b->w->p->leaves[c->leaf].label);
+		ret = find_child(b, &frame, c->kind, b->w->p->leaves[c->leaf].label);
 	if (!ret && !k && t->chain)
-		ret = add_chain(b, &frame, t->chain, kind);
+		ret = add_chain(b, &frame, t->chain, c->kind);
 	if (!ret)
 		add_time(b, frame, t->amounts[k].ns);
 	return ret;
@@ -128,9 +123,9 @@ static int add_rest(struct build *b, const struct why_target *t, int64_t explain
 
 	if (t->deviation_ns <= explained)
 		return 0;
-	ret = find_child(b, &frame, "class", class_name(b, t));
+	ret = find_child(b, &frame, LINK_CLASS, class_name(b, t));
 	if (!ret)
-		ret = find_child(b, &frame, "unexplained", "");
+		ret = find_child(b, &frame, LINK_UNEXPLAINED, "");
 	if (!ret)
 		add_time(b, frame, t->deviation_ns - explained);
 	return ret;
@@ -168,7 +163,9 @@ static int compare_frames(const void *pa, const void *pb, void *arg)
 		return a->parent < b->parent ? -1 : 1;
 	if (a->all_ns != b->all_ns)
 		return a->all_ns > b->all_ns ? -1 : 1;
-	return strcmp(a->kind, b->kind) ? strcmp(a->kind, b->kind) : strcmp(a->name, b->name);
+	if (a->kind != b->kind)
+		return strcmp(link_kind_name(a->kind), link_kind_name(b->kind));
+	return strcmp(a->name, b->name);
 }
 
 /*
@@ -234,9 +231,7 @@ int blametree_build(const struct why *w, struct blametree *b)
 	int ret;
 
 	*b = (struct blametree){ 0 };
-	ret = array_room(&b->at, &build.room, 0, sizeof(*b->at)) ? 0 : -ENOMEM;
-	if (!ret)
-		b->at[b->nr++] = (struct blametree_frame){ .kind = "all", .name = "" };
+	ret = array_push(b->at, b->nr, build.room, { .kind = LINK_ALL, .name = "" });
 	for (size_t i = 0; i < w->nr_targets && !ret; i++)
 		ret = add_target(&build, &w->targets[i]);
 	if (!ret) {

@@ -49,12 +49,7 @@ struct build {
 	size_t room;
 };
 
-static int compare_values(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return a < b ? -1 : a > b;
-}
+COMPARE_NUMBERS(compare_values, int64_t)
 
 static int sum_marks(struct marks *k)
 {

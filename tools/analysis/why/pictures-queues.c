@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * How many requests were ahead, and what that cost; see pictures.h.  Leaves of one place
- * and one class ahead are a key, by their names: the reference may be another recording.
+ * and one class ahead are a key.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,26 +16,31 @@ struct key {
 	const char *where, *behind;
 };
 
+/* What a request has of a key. */
+struct wait {
+	int64_t depth, ns;
+};
+
 /* What requests of one class have of one key; none is 0. */
 struct waits {
 	int64_t *depths, *times;
 	size_t nr, room_depths, room_times;
 };
 
-/* Of one partition. */
+/* The targets, or the reference. */
 struct side {
-	const struct partition *p;
-	uint32_t *keys;			/* by leaf */
-	struct waits *waits;		/* by class of the why, then key */
-	size_t *nr_requests;		/* by class of the why */
+	struct waits *waits;		/* by class, then key */
+	size_t *nr_requests;		/* by class */
 };
 
 struct build {
 	const struct why *w;
+	uint32_t *key_of;		/* by leaf */
 	struct key *keys;
 	size_t nr_keys, room_keys;
 	size_t nr_classes;
-	int64_t *depths, *times;	/* by key, of the request at hand */
+	struct wait *request;		/* by key, of the request at hand */
+	struct side targets, reference;
 };
 
 /* The queue that the path is in, else where it is. */
@@ -54,60 +59,55 @@ static int find_key(struct build *b, const char *where, const char *behind, uint
 	while (k < b->nr_keys && (strcmp(b->keys[k].where, where) || strcmp(b->keys[k].behind, behind)))
 		k++;
 	*key = k;
-	if (k < b->nr_keys)
-		return 0;
-	if (!array_room(&b->keys, &b->room_keys, b->nr_keys, sizeof(*b->keys)))
-		return -ENOMEM;
-	b->keys[b->nr_keys++] = (struct key){ where, behind };
-	return 0;
+	return k < b->nr_keys ? 0 : array_push(b->keys, b->nr_keys, b->room_keys, { where, behind });
 }
 
-static int find_keys(struct build *b, struct side *s, const struct partition *p)
+static int find_keys(struct build *b)
 {
+	const struct partition *p = b->w->p;
 	int ret = 0;
 
-	s->p = p;
-	s->keys = calloc(p->nr_leaves + 1, sizeof(*s->keys));
-	if (!s->keys)
+	b->key_of = calloc(p->nr_leaves + 1, sizeof(*b->key_of));
+	if (!b->key_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr_leaves && !ret; i++) {
 		const struct leaf *l = &p->leaves[i];
 
-		s->keys[i] = NO_KEY;
+		b->key_of[i] = NO_KEY;
 		if (l->kind == LEAF_BEHIND)
-			ret = find_key(b, place_of(p, l->path), l->label, &s->keys[i]);
+			ret = find_key(b, place_of(p, l->path), l->label, &b->key_of[i]);
 	}
 	return ret;
 }
 
-static int add_wait(struct waits *w, int64_t depth, int64_t ns)
+static int add_wait(struct waits *w, const struct wait *wait)
 {
 	if (!array_room(&w->depths, &w->room_depths, w->nr, sizeof(*w->depths)) ||
 	    !array_room(&w->times, &w->room_times, w->nr, sizeof(*w->times)))
 		return -ENOMEM;
-	w->depths[w->nr] = depth;
-	w->times[w->nr++] = ns;
+	w->depths[w->nr] = wait->depth;
+	w->times[w->nr++] = wait->ns;
 	return 0;
 }
 
-static int add_request(struct build *b, struct side *s, const struct request *r, uint32_t class)
+static int add_request(struct build *b, struct side *s, const struct request *r)
 {
 	int ret = 0;
 
-	s->nr_requests[class]++;
+	s->nr_requests[r->class]++;
 	for (uint64_t i = r->first; i < r->first + r->nr_shares; i++) {
-		const struct share *share = &s->p->shares[i];
-		uint32_t key = s->keys[share->leaf];
+		const struct share *share = &b->w->p->shares[i];
+		uint32_t key = b->key_of[share->leaf];
 
 		if (key == NO_KEY)
 			continue;
-		b->depths[key] += share->nr;
-		b->times[key] += share->ns;
+		b->request[key].depth += share->nr;
+		b->request[key].ns += share->ns;
 	}
 	for (size_t k = 0; k < b->nr_keys && !ret; k++) {
-		if (b->depths[k] || b->times[k])
-			ret = add_wait(&s->waits[class * b->nr_keys + k], b->depths[k], b->times[k]);
-		b->depths[k] = b->times[k] = 0;
+		if (b->request[k].depth || b->request[k].ns)
+			ret = add_wait(&s->waits[r->class * b->nr_keys + k], &b->request[k]);
+		b->request[k] = (struct wait){ 0 };
 	}
 	return ret;
 }
@@ -127,47 +127,24 @@ static void free_side(struct build *b, struct side *s)
 	}
 	free(s->waits);
 	free(s->nr_requests);
-	free(s->keys);
 }
 
-/* The why's number of a class of the other partition, or nr_classes. */
-static size_t class_of(const struct build *b, const char *name)
+static int read_requests(struct build *b)
 {
-	size_t c = 0;
-
-	while (c < b->nr_classes && strcmp(b->w->classes[c].name, name))
-		c++;
-	return c;
-}
-
-static int read_reference(struct build *b, struct side *s)
-{
-	size_t *classes = calloc(s->p->nr_classes + 1, sizeof(*classes));
-	int ret = classes ? 0 : -ENOMEM;
-
-	for (size_t c = 0; c < s->p->nr_classes && !ret; c++)
-		classes[c] = class_of(b, s->p->classes[c]);
-	for (size_t i = 0; i < s->p->nr_requests && !ret; i++) {
-		const struct request *r = &s->p->requests[i];
-		size_t c = classes[r->class];
-
-		/* Of a great many requests some of the reference stand for all of it. */
-		if (r->is_left_out)
-			continue;
-		if (c < b->nr_classes && r->latency_ns >= b->w->classes[c].reference_lo_ns &&
-		    r->latency_ns <= b->w->classes[c].reference_hi_ns)
-			ret = add_request(b, s, r, c);
-	}
-	free(classes);
-	return ret;
-}
-
-static int read_targets(struct build *b, struct side *s)
-{
+	const struct partition *p = b->w->p;
 	int ret = 0;
 
 	for (size_t i = 0; i < b->w->nr_targets && !ret; i++)
-		ret = add_request(b, s, b->w->targets[i].request, b->w->targets[i].request->class);
+		ret = add_request(b, &b->targets, b->w->targets[i].request);
+	for (size_t i = 0; i < p->nr_requests && !ret; i++) {
+		const struct request *r = &p->requests[i];
+		const struct why_class *c = &b->w->classes[r->class];
+
+		/* Of a great many requests some of the reference stand for all of it. */
+		if (!r->is_left_out && r->latency_ns >= c->reference_lo_ns &&
+		    r->latency_ns <= c->reference_hi_ns)
+			ret = add_request(b, &b->reference, r);
+	}
 	return ret;
 }
 
@@ -221,15 +198,14 @@ static int compare_depths(const void *pa, const void *pb)
 	return strcmp(a->where, b->where) ? strcmp(a->where, b->where) : strcmp(a->behind, b->behind);
 }
 
-static int fill_queues(struct build *b, struct side *targets, struct side *reference,
-		       struct queues *q)
+static int fill_queues(struct build *b, struct queues *q)
 {
 	q->at = calloc(b->nr_classes * b->nr_keys + 1, sizeof(*q->at));
 	if (!q->at)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->nr_classes * b->nr_keys; i++) {
-		struct waits *r = &reference->waits[i], *t = &targets->waits[i];
-		size_t class = i / b->nr_keys, nr = reference->nr_requests[class];
+		struct waits *r = &b->reference.waits[i], *t = &b->targets.waits[i];
+		size_t class = i / b->nr_keys, nr = b->reference.nr_requests[class];
 		struct queue_depth *d = &q->at[q->nr];
 
 		*d = (struct queue_depth){
@@ -251,34 +227,28 @@ static int fill_queues(struct build *b, struct side *targets, struct side *refer
 	return 0;
 }
 
-int queues_build(const struct why *w, const struct partition *against, struct queues *q)
+int queues_build(const struct why *w, struct queues *q)
 {
 	struct build b = { .w = w, .nr_classes = w->p->nr_classes };
-	struct side targets = { 0 }, reference = { 0 };
-	int ret = find_keys(&b, &targets, w->p);
+	int ret = find_keys(&b);
 
 	*q = (struct queues){ 0 };
-	if (!ret)
-		ret = find_keys(&b, &reference, against ? against : w->p);
-	b.depths = calloc(b.nr_keys + 1, sizeof(*b.depths));
-	b.times = calloc(b.nr_keys + 1, sizeof(*b.times));
-	if (!b.depths || !b.times)
+	b.request = calloc(b.nr_keys + 1, sizeof(*b.request));
+	if (!b.request)
 		ret = -ENOMEM;
 	if (!ret)
-		ret = open_side(&b, &targets);
+		ret = open_side(&b, &b.targets);
 	if (!ret)
-		ret = open_side(&b, &reference);
+		ret = open_side(&b, &b.reference);
 	if (!ret)
-		ret = read_targets(&b, &targets);
+		ret = read_requests(&b);
 	if (!ret)
-		ret = read_reference(&b, &reference);
-	if (!ret)
-		ret = fill_queues(&b, &targets, &reference, q);
-	free_side(&b, &targets);
-	free_side(&b, &reference);
+		ret = fill_queues(&b, q);
+	free_side(&b, &b.targets);
+	free_side(&b, &b.reference);
+	free(b.key_of);
 	free(b.keys);
-	free(b.depths);
-	free(b.times);
+	free(b.request);
 	if (ret)
 		queues_free(q);
 	return ret;

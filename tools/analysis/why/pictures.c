@@ -7,12 +7,7 @@
 #include "base/sort.h"
 #include "pictures.h"
 
-static int compare_values(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return a < b ? -1 : a > b;
-}
+COMPARE_NUMBERS(compare_values, int64_t)
 
 /* The value that num / 4 of them do not exceed. */
 static int64_t quartile(const int64_t *sorted, size_t nr, size_t num)
@@ -99,44 +94,7 @@ const char *boxes_group(const struct why_cause *c)
 {
 	if (c->category && *c->category)
 		return c->category;
-	return c->has_faults ? "page_faults" : leaf_kind_name(c->kind);
-}
-
-/* All amounts, by cause: offsets[c] to offsets[c + 1] in values. */
-struct amounts {
-	size_t *offsets;
-	int64_t *values;
-};
-
-static void free_amounts(struct amounts *a)
-{
-	free(a->offsets);
-	free(a->values);
-}
-
-static int sort_amounts(const struct why *w, struct amounts *a)
-{
-	size_t nr = 0;
-
-	a->offsets = calloc(w->nr_causes + 2, sizeof(*a->offsets));
-	for (size_t i = 0; i < w->nr_targets; i++)
-		nr += w->targets[i].nr_amounts;
-	a->values = calloc(nr + 1, sizeof(*a->values));
-	if (!a->offsets || !a->values)
-		return -ENOMEM;
-	/* Counts two places ahead: filling moves each one place. */
-	for (size_t i = 0; i < w->nr_targets; i++)
-		for (size_t k = 0; k < w->targets[i].nr_amounts; k++)
-			a->offsets[w->targets[i].amounts[k].cause + 2]++;
-	for (size_t c = 2; c <= w->nr_causes + 1; c++)
-		a->offsets[c] += a->offsets[c - 1];
-	for (size_t i = 0; i < w->nr_targets; i++)
-		for (size_t k = 0; k < w->targets[i].nr_amounts; k++) {
-			const struct why_amount *m = &w->targets[i].amounts[k];
-
-			a->values[a->offsets[m->cause + 1]++] = m->ns;
-		}
-	return 0;
+	return link_kind_name(why_cause_kind(c));
 }
 
 /* Numbers of groups of all causes; groups are few. */
@@ -155,7 +113,7 @@ static void find_groups(const struct why *w, struct boxes *b, uint32_t *group_of
 	}
 }
 
-static void fill_causes(struct boxes *b, const struct amounts *a, const uint32_t *group_of)
+static void fill_causes(struct boxes *b, const struct why_sorted *s, const uint32_t *group_of)
 {
 	for (size_t g = 0; g + 1 < b->nr_groups; g++)
 		b->groups[g + 1].first = b->groups[g].first + b->groups[g].nr;
@@ -166,7 +124,7 @@ static void fill_causes(struct boxes *b, const struct amounts *a, const uint32_t
 
 		b->at[g->first + g->nr++] = (struct cause_box){
 			.cause = c,
-			.box = box_of(a->values + a->offsets[c], a->offsets[c + 1] - a->offsets[c]),
+			.box = box_of(s->ns + s->at[c], s->at[c + 1] - s->at[c]),
 		};
 	}
 }
@@ -199,20 +157,20 @@ static int fill_groups(const struct why *w, struct boxes *b, const uint32_t *gro
 int boxes_build(const struct why *w, struct boxes *b)
 {
 	uint32_t *group_of = calloc(w->nr_causes + 1, sizeof(*group_of));
-	struct amounts a = { 0 };
+	struct why_sorted s = { 0 };
 	int ret = -ENOMEM;
 
 	*b = (struct boxes){ .nr = w->nr_causes };
 	b->at = calloc(b->nr + 1, sizeof(*b->at));
 	b->groups = calloc(b->nr + 1, sizeof(*b->groups));
 	if (group_of && b->at && b->groups)
-		ret = sort_amounts(w, &a);
+		ret = why_sort_amounts(w, &s);
 	if (!ret) {
 		find_groups(w, b, group_of);
-		fill_causes(b, &a, group_of);
+		fill_causes(b, &s, group_of);
 		ret = fill_groups(w, b, group_of);
 	}
-	free_amounts(&a);
+	why_sorted_free(&s);
 	free(group_of);
 	if (ret)
 		boxes_free(b);

@@ -99,8 +99,7 @@ struct queues {
 	size_t nr;
 };
 
-/* against: the reference's partition, as in why_options; NULL: the same one. */
-int queues_build(const struct why *w, const struct partition *against, struct queues *q);
+int queues_build(const struct why *w, struct queues *q);
 void queues_free(struct queues *q);
 
 /*
@@ -141,7 +140,7 @@ void cpus_free(struct cpus *c);
 struct blametree_frame {
 	uint32_t parent;	/* less than its own index; the root, 0, is its own */
 	uint32_t depth;
-	const char *kind;	/* "class", "function", "lock_wait", "held_by", "unexplained", ... */
+	unsigned kind;		/* leaf_kind or link_kind */
 	const char *name;
 	int64_t own_ns, all_ns;	/* all_ns: with what is above it */
 	size_t nr;		/* amounts in it */

@@ -38,6 +38,7 @@ struct chains {
 	struct categories *categories;	/* NULL: none */
 	const struct symbol *io_of;	/* looked at last, and the I/O that it calls */
 	char io[128];
+	struct why_link unseen;
 	int ret;
 };
 
@@ -75,52 +76,46 @@ static int on_life(void *arg, struct life *life)
 
 /* Links */
 
-static struct why_link *add_link(struct chains *k, struct why_chain *chain, const char *kind,
+/* The partition's one text of that content; "": out of memory. */
+static const char *kept(struct chains *k, const char *text)
+{
+	const char *found = partition_intern((struct partition *)k->w->p, text);
+
+	if (!found)
+		k->ret = -ENOMEM;
+	return found ? found : "";
+}
+
+/* A full chain has the link, too, but nobody sees it. */
+static struct why_link *add_link(struct chains *k, struct why_chain *chain, unsigned kind,
 				 const char *label, int64_t ns, enum edge_source source)
 {
-	struct why_link *last = chain->nr ? &chain->links[chain->nr - 1] : NULL;
-	struct why_link *link = &chain->links[chain->nr];
-	const char *kept;
+	const struct why_link *last = chain->nr ? &chain->links[chain->nr - 1] : NULL;
+	struct why_link *link = chain->nr < WHY_CHAIN_MAX ? &chain->links[chain->nr++] : &k->unseen;
 
-	if (chain->nr == WHY_CHAIN_MAX)
-		return NULL;
-	kept = why_keep(k->w, label);
-	if (!kept) {
-		k->ret = -ENOMEM;
-		return NULL;
-	}
 	*link = (struct why_link){
-		.kind = kind, .label = kept, .file = "", .thread = "", .ns = ns, .source = source,
+		.kind = kind, .label = kept(k, label), .file = "", .thread = "", .ns = ns, .source = source,
 		.confidence = last && last->ns > ns ? (double)ns / (double)last->ns : 1,
 	};
-	chain->nr++;
 	return link;
 }
 
 static void set_place(struct chains *k, struct why_link *link, const struct symbol *func)
 {
-	const char *base, *kept;
+	const char *base;
 	char text[256];
 
-	if (!link || !func || !*func->func_file)
+	if (!func || !*func->func_file)
 		return;
 	base = strrchr(func->func_file, '/');
 	snprintf(text, sizeof(text), "%s:%u", base ? base + 1 : func->func_file, func->func_line);
-	kept = why_keep(k->w, text);
-	if (kept)
-		link->file = kept;
+	link->file = kept(k, text);
 }
 
 static void set_thread(struct chains *k, struct why_link *link, const struct segment *s)
 {
-	const char *kept;
-
-	if (!link)
-		return;
 	link->tid = s->tid;
-	kept = why_keep(k->w, model_thread_name(s->thread));
-	if (kept)
-		link->thread = kept;
+	link->thread = kept(k, model_thread_name(s->thread));
 }
 
 static int64_t overlap(const struct segment *a, const struct segment *b)
@@ -131,31 +126,35 @@ static int64_t overlap(const struct segment *a, const struct segment *b)
 	return end > start ? end - start : 0;
 }
 
+/* What a thread executed while another one waited for what it had. */
+static void add_function(struct chains *k, struct why_chain *chain, const struct segment *func,
+			 const struct segment *meanwhile)
+{
+	struct why_link *link = add_link(k, chain, LEAF_FUNCTION, func->func->function,
+					 overlap(func, meanwhile), EDGE_SCANNER);
+
+	set_thread(k, link, func);
+	set_place(k, link, func->func);
+	link->resolution_ns = func->resolution_ns;
+}
+
 /* Who held it, where it was taken, or who ended the wait; and what was executed meanwhile. */
 static void add_holder(struct chains *k, struct why_chain *chain, const struct segment *wait,
 		       const struct segment *hold, const struct segment *func)
 {
 	const struct symbol *taker = hold->site ? hold->site : func ? func->func : NULL;
-	bool is_held = lock_kind_is_held(wait->lock_kind);
 	enum edge_source source = hold->is_inferred ? (wait->owner ? EDGE_OWNER : EDGE_WAKER) :
 				  wait->kind == SEGMENT_FUTEX_WAIT ? EDGE_FUTEX : EDGE_SHIM;
 	const char *name = model_thread_name(hold->thread);
 	struct why_link *link;
 
-	link = add_link(k, chain, is_held ? "held_by" : "woken_by", taker ? taker->function : *name ? name : "a thread",
-			overlap(wait, hold), source);
+	link = add_link(k, chain, lock_kind_is_held(wait->lock_kind) ? LINK_HELD_BY : LINK_WOKEN_BY,
+			taker ? taker->function : *name ? name : "a thread", overlap(wait, hold), source);
 	set_thread(k, link, hold);
 	set_place(k, link, taker);
-	if (link)
-		link->resolution_ns = hold->resolution_ns;
-	if (!func || !strcmp(taker->function, func->func->function))
-		return;
-	link = add_link(k, chain, "function", func->func->function, overlap(func, hold),
-			EDGE_SCANNER);
-	set_thread(k, link, func);
-	set_place(k, link, func->func);
-	if (link)
-		link->resolution_ns = func->resolution_ns;
+	link->resolution_ns = hold->resolution_ns;
+	if (func && strcmp(taker->function, func->func->function))
+		add_function(k, chain, func, hold);
 }
 
 static void on_call(void *arg, const char *raw)
@@ -179,8 +178,6 @@ static void on_call(void *arg, const char *raw)
  */
 static void add_calls(struct chains *k, struct why_chain *chain, const struct symbol *func)
 {
-	struct why_link *link;
-
 	if (!func || !k->categories)
 		return;
 	if (func != k->io_of) {
@@ -188,9 +185,9 @@ static void add_calls(struct chains *k, struct why_chain *chain, const struct sy
 		*k->io = '\0';
 		symtab_calls(k->w->p->m->symtab, func, on_call, k);
 	}
-	link = *k->io ? add_link(k, chain, "calls", k->io, 0, EDGE_CODE) : NULL;
-	if (link)
-		link->confidence = 0;	/* how much of the time is not known */
+	/* How much of the time is not known. */
+	if (*k->io)
+		add_link(k, chain, LINK_CALLS, k->io, 0, EDGE_CODE)->confidence = 0;
 }
 
 /* A sleep that a thread ended, and no interrupt: until then it waited for that one. */
@@ -202,18 +199,11 @@ static void add_waker(struct chains *k, struct why_chain *chain, const struct se
 
 	if (!waker || waker->kind != PARTY_TASK || waker->tid == sleep->tid || !waker->name || !*waker->name)
 		return;
-	link = add_link(k, chain, "woken_by", waker->name, ns, EDGE_WAKER);
-	if (link) {
-		link->tid = waker->tid;
-		link->thread = link->label;
-	}
-	if (!func)
-		return;
-	link = add_link(k, chain, "function", func->func->function, overlap(func, sleep), EDGE_SCANNER);
-	set_thread(k, link, func);
-	set_place(k, link, func->func);
-	if (link)
-		link->resolution_ns = func->resolution_ns;
+	link = add_link(k, chain, LINK_WOKEN_BY, waker->name, ns, EDGE_WAKER);
+	link->tid = waker->tid;
+	link->thread = link->label;
+	if (func)
+		add_function(k, chain, func, sleep);
 }
 
 /* What kept somebody off the CPU. */
@@ -226,13 +216,20 @@ static void add_off(struct chains *k, struct why_chain *chain, const struct segm
 				  kind == LEAF_FUTEX ? EDGE_FUTEX : EDGE_WAKER;
 	struct why_link *link;
 
-	link = add_link(k, chain, leaf_kind_name(kind),
-			kind == LEAF_IO || kind == LEAF_SLEEP || !*label ? func : label, ns, source);
+	link = add_link(k, chain, kind, kind == LEAF_IO || kind == LEAF_SLEEP || !*label ? func : label,
+			ns, source);
 	set_thread(k, link, off);
-	if (link)
-		link->resolution_ns = off->resolution_ns;
+	link->resolution_ns = off->resolution_ns;
 	if (kind == LEAF_SLEEP)
 		add_waker(k, chain, off, ns, waker_func);
+}
+
+static void add_wait(struct chains *k, struct why_chain *chain, const struct segment *wait, int64_t ns)
+{
+	char label[PARTITION_LABEL_MAX];
+	enum leaf_kind kind = partition_label(wait, label);
+
+	set_thread(k, add_link(k, chain, kind, label, ns, kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX), wait);
 }
 
 static const char *function_name(const struct segment *func, const struct segment *hold)
@@ -242,30 +239,24 @@ static const char *function_name(const struct segment *func, const struct segmen
 
 static void chain_wait(struct chains *k, struct why_chain *chain, const struct timeline_cause *c)
 {
-	char label[PARTITION_LABEL_MAX];
-	enum leaf_kind kind = partition_label(c->wait, label);
 	const struct segment *off = c->hold_off, *hold = c->hold, *func = c->hold_func;
 	int64_t off_ns = c->hold_off_ns;
 
-	set_thread(k, add_link(k, chain, leaf_kind_name(kind), label, c->ns,
-			       kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX), c->wait);
+	add_wait(k, chain, c->wait, c->ns);
 	if (!hold)
 		return;
 	add_holder(k, chain, c->wait, hold, func);
 	for (size_t i = 0; i < c->nr_links; i++) {
 		const struct timeline_link *link = &c->links[i];
 
-		kind = partition_label(link->wait, label);
-		set_thread(k, add_link(k, chain, leaf_kind_name(kind), label,
-				       link->wait->end_ns - link->wait->start_ns,
-				       kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX), link->wait);
+		add_wait(k, chain, link->wait, link->wait->end_ns - link->wait->start_ns);
 		add_holder(k, chain, link->wait, link->hold, link->func);
 		hold = link->hold;
 		func = link->func;
 		off = link->off;
 		off_ns = link->off_ns;
 	}
-	if (!off || partition_label(off, label) != LEAF_IO)
+	if (!off || leaf_kind_of(off) != LEAF_IO)
 		add_calls(k, chain, func ? func->func : hold->site);
 	if (off)
 		add_off(k, chain, off, off_ns, function_name(func, hold), NULL);
@@ -329,10 +320,9 @@ static void add_busy(struct chains *k, struct why_chain *chain, const struct tim
 			continue;
 		if (s)
 			kind = partition_label(s, label);
-		link = add_link(k, chain, leaf_kind_name(kind), s ? label : c->func->function, c->ns,
+		link = add_link(k, chain, kind, s ? label : c->func->function, c->ns,
 				kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
-		if (link)
-			link->resolution_ns = c->resolution_ns;
+		link->resolution_ns = c->resolution_ns;
 		if (!s)
 			set_place(k, link, c->func);
 		return;
@@ -343,25 +333,23 @@ static void chain_behind(struct chains *k, struct why_chain *chain, const struct
 			 const struct timeline *timeline)
 {
 	const struct why_amount *first = &at->target->amounts[0];
-	struct why_link *link;
 	char text[32];
 
-	add_link(k, chain, leaf_kind_name(LEAF_BEHIND), k->w->causes[first->cause].label, first->ns,
-		 EDGE_TAG);
+	add_link(k, chain, LEAF_BEHIND, k->w->causes[first->cause].label, first->ns, EDGE_TAG);
 	if (!at->ahead)
 		return;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)at->ahead->id);
-	link = add_link(k, chain, "request", text, at->ahead_ns, EDGE_TAG);
-	if (link)
-		link->tid = at->ahead->tid;
+	add_link(k, chain, LINK_REQUEST, text, at->ahead_ns, EDGE_TAG)->tid = at->ahead->tid;
 	add_busy(k, chain, timeline);
 }
 
-static bool is_kind(const struct timeline_cause *c, const char *label, enum leaf_kind kind)
+/* Is the timeline's cause the partition's?  Of a name there is one text. */
+static bool is_cause(struct chains *k, const struct timeline_cause *t, const struct why_cause *c)
 {
-	if (c->kind != kind || c->in_queue || !(c->wait || c->off))
+	if (t->kind != c->kind || t->in_queue || !(t->wait || t->off))
 		return false;
-	return kind == LEAF_IO || kind == LEAF_SLEEP || kind == LEAF_THROTTLED || !strcmp(c->label, label);
+	return c->kind == LEAF_IO || c->kind == LEAF_SLEEP || c->kind == LEAF_THROTTLED ||
+	       kept(k, t->label) == c->label;
 }
 
 static void chain_target(struct chains *k, const struct wanted *at, const struct timeline *timeline,
@@ -374,7 +362,7 @@ static void chain_target(struct chains *k, const struct wanted *at, const struct
 	struct why_link *link;
 
 	for (size_t i = 0; i < timeline->nr_causes && !found; i++)
-		if (is_kind(&timeline->causes[i], c->label, c->kind))
+		if (is_cause(k, &timeline->causes[i], c))
 			found = &timeline->causes[i];
 	if (c->kind == LEAF_BEHIND) {
 		chain_behind(k, chain, at, timeline);
@@ -383,11 +371,9 @@ static void chain_target(struct chains *k, const struct wanted *at, const struct
 	} else if (found && found->off) {
 		add_off(k, chain, found->off, ns, c->label, found->waker_func);
 	} else {
-		link = add_link(k, chain, c->has_faults ? "page_faults" : leaf_kind_name(c->kind),
-				c->label, ns, EDGE_SCANNER);
+		link = add_link(k, chain, why_cause_kind(c), c->label, ns, EDGE_SCANNER);
 		set_place(k, link, k->w->p->paths[c->path].func);
-		if (link)
-			link->resolution_ns = t->request->resolution_ns;
+		link->resolution_ns = t->request->resolution_ns;
 	}
 }
 
@@ -398,12 +384,12 @@ static void set_root(struct why *w, struct why_target *t)
 	const struct why_link *last = t->chain && t->chain->nr ?
 				      &t->chain->links[t->chain->nr - 1] : NULL;
 
-	if (last && (last->source == EDGE_CODE || (!strcmp(last->kind, "woken_by") && !*last->file)))
+	if (last && (last->source == EDGE_CODE || (last->kind == LINK_WOKEN_BY && !*last->file)))
 		last--;		/* of the function, what it may do; of who woke it, nothing is known */
-	t->root = last ? last->kind : c->has_faults ? "page_faults" : leaf_kind_name(c->kind);
+	t->root = last ? last->kind : why_cause_kind(c);
 	t->root_label = last ? last->label : c->label;
-	if (!strcmp(t->root, "held_by") || !strcmp(t->root, "woken_by"))
-		t->root = leaf_kind_name(LEAF_FUNCTION);
+	if (t->root == LINK_HELD_BY || t->root == LINK_WOKEN_BY)
+		t->root = LEAF_FUNCTION;
 }
 
 /* The others lead no further than the partition does, and a timeline takes milliseconds. */

@@ -63,9 +63,6 @@ struct why_private {
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation seen as each */
 	size_t room_by_anomaly;
 	struct why_chain *chains;
-	size_t nr_chains;
-	char **strings;
-	size_t nr_strings, room_strings;
 };
 
 /* why-explain.c: the causes of one target; 0 or -ENOMEM */
@@ -73,8 +70,5 @@ int explain_target(struct why *w, const struct why_options *o, struct why_target
 
 /* why-chain.c */
 int chains_build(struct why *w, const struct why_options *o);
-
-/* Kept as long as w; NULL: out of memory. */
-const char *why_keep(struct why *w, const char *text);
 
 #endif

@@ -10,42 +10,46 @@
 
 #include "analysis/partition/partition-private.h"
 #include "base/order.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "why-private.h"
 
-static const char *const anomalies[NR_ANOMALIES] = {
-	[ANOMALY_CONTEXT] = "context", [ANOMALY_GAP] = "gap", [ANOMALY_SLOWER] = "slower",
-	[ANOMALY_MORE] = "more_calls", [ANOMALY_UNEXPECTED] = "unexpected_function",
-	[ANOMALY_OVERLAP] = "overlap", [ANOMALY_UNKNOWN] = "unknown",
-};
-
-static const char *const sources[NR_EDGE_SOURCES] = {
-	[EDGE_SHIM] = "shim", [EDGE_OWNER] = "owner", [EDGE_FUTEX] = "futex",
-	[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "occupant", [EDGE_TAG] = "tag",
-	[EDGE_SCANNER] = "scanner", [EDGE_CODE] = "code",
-};
-
 const char *anomaly_name(enum anomaly a)
 {
-	return anomalies[a];
+	static const char *const names[NR_ANOMALIES] = {
+		[ANOMALY_CONTEXT] = "context", [ANOMALY_GAP] = "gap", [ANOMALY_SLOWER] = "slower",
+		[ANOMALY_MORE] = "more_calls", [ANOMALY_UNEXPECTED] = "unexpected_function",
+		[ANOMALY_OVERLAP] = "overlap", [ANOMALY_UNKNOWN] = "unknown",
+	};
+
+	return names[a];
 }
 
 const char *edge_source_name(enum edge_source s)
 {
-	return sources[s];
+	static const char *const names[NR_EDGE_SOURCES] = {
+		[EDGE_SHIM] = "shim", [EDGE_OWNER] = "owner", [EDGE_FUTEX] = "futex",
+		[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "occupant", [EDGE_TAG] = "tag",
+		[EDGE_SCANNER] = "scanner", [EDGE_CODE] = "code",
+	};
+
+	return names[s];
 }
 
-const char *why_keep(struct why *w, const char *text)
+const char *link_kind_name(unsigned kind)
 {
-	struct why_private *k = w->private;
-	char *copy;
+	static const char *const names[NR_LINK_KINDS] = {
+		[LINK_NONE] = "", [LINK_HELD_BY] = "held_by", [LINK_WOKEN_BY] = "woken_by",
+		[LINK_CALLS] = "calls", [LINK_REQUEST] = "request", [LINK_PAGE_FAULTS] = "page_faults",
+		[LINK_ALL] = "all", [LINK_CLASS] = "class", [LINK_UNEXPLAINED] = "unexplained",
+	};
 
-	if (!array_room(&k->strings, &k->room_strings, k->nr_strings, sizeof(*k->strings)))
-		return NULL;
-	copy = strdup(text);
-	if (copy)
-		k->strings[k->nr_strings++] = copy;
-	return copy;
+	return kind < NR_LEAF_KINDS ? leaf_kind_name(kind) : names[kind];
+}
+
+unsigned why_cause_kind(const struct why_cause *c)
+{
+	return c->has_faults ? (unsigned)LINK_PAGE_FAULTS : c->kind;
 }
 
 /* Requests by class, fastest first */
@@ -146,12 +150,9 @@ static int add_target(struct why *w, struct ranked *ranked)
 	const struct request *r = &w->p->requests[ranked->request];
 	struct why_class *c = &w->classes[r->class];
 
-	if (!array_room(&w->targets, &w->private->room_targets, w->nr_targets,
-			    sizeof(*w->targets)))
+	if (array_push(w->targets, w->nr_targets, w->private->room_targets, {
+			.request = r, .root = LINK_NONE, .root_label = "" }))
 		return -ENOMEM;
-	w->targets[w->nr_targets++] = (struct why_target){
-		.request = r, .root = "", .root_label = "",
-	};
 	ranked->is_target = true;
 	if (!c->nr_targets++ || r->latency_ns < c->target_lo_ns)
 		c->target_lo_ns = r->latency_ns;
@@ -204,14 +205,7 @@ static int add_others(struct why *w, const struct why_options *o, struct ranked 
 	return ret;
 }
 
-static int target_compare(const void *pa, const void *pb)
-{
-	const struct why_target *a = pa, *b = pb;
-
-	if (a->request->latency_ns != b->request->latency_ns)
-		return a->request->latency_ns > b->request->latency_ns ? -1 : 1;
-	return a->request < b->request ? -1 : 1;
-}
+COMPARE(target_compare, struct why_target, DOWN(request->latency_ns) UP(request))
 
 static int select_ranked(struct why *w, const struct why_options *o, struct ranked *ranked)
 {
@@ -253,7 +247,7 @@ static int select_all(struct why *w, const struct why_options *o)
 
 int why_select(void *options, struct partition *p)
 {
-	struct why_private k = { .nr_strings = 0 };
+	struct why_private k = { .nr_amounts = 0 };
 	struct why w = { .p = p, .private = &k };
 	int ret = -ENOMEM;
 
@@ -296,11 +290,41 @@ static int explain_all(struct why *w, const struct why_options *o)
 
 /* Sums over the targets */
 
-static int compare_ns(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
+COMPARE_NUMBERS(compare_ns, int64_t)
 
-	return a < b ? -1 : a > b;
+int why_sort_amounts(const struct why *w, struct why_sorted *s)
+{
+	const struct why_target *end = w->targets + w->nr_targets;
+	size_t nr = 0;
+
+	for (const struct why_target *t = w->targets; t < end; t++)
+		nr += t->nr_amounts;
+	*s = (struct why_sorted){
+		calloc(w->nr_causes + 2, sizeof(*s->at)), calloc(nr + 1, sizeof(*s->ns)),
+	};
+	if (!s->at || !s->ns) {
+		why_sorted_free(s);
+		return -ENOMEM;
+	}
+	/* Counts two places ahead: filling moves each one place. */
+	for (const struct why_target *t = w->targets; t < end; t++)
+		for (size_t k = 0; k < t->nr_amounts; k++)
+			s->at[t->amounts[k].cause + 2]++;
+	for (size_t c = 2; c <= w->nr_causes; c++)
+		s->at[c] += s->at[c - 1];
+	for (const struct why_target *t = w->targets; t < end; t++)
+		for (size_t k = 0; k < t->nr_amounts; k++)
+			s->ns[s->at[t->amounts[k].cause + 1]++] = t->amounts[k].ns;
+	for (size_t c = 0; c < w->nr_causes; c++)
+		qsort(s->ns + s->at[c], s->at[c + 1] - s->at[c], sizeof(*s->ns), compare_ns);
+	return 0;
+}
+
+void why_sorted_free(struct why_sorted *s)
+{
+	free(s->at);
+	free(s->ns);
+	*s = (struct why_sorted){ 0 };
 }
 
 static void set_anomaly(const struct why *w, struct why_cause *c)
@@ -314,35 +338,26 @@ static void set_anomaly(const struct why *w, struct why_cause *c)
 
 static int sum_causes(struct why *w)
 {
-	struct why_private *k = w->private;
-	size_t *at = calloc(w->nr_causes + 2, sizeof(*at));
-	int64_t *values = calloc(k->nr_amounts + 1, sizeof(*values));
-	int ret = at && values ? 0 : -ENOMEM;
+	struct why_sorted s;
 
-	for (size_t i = 0; i < k->nr_amounts && !ret; i++)
-		at[k->amounts[i].cause + 2]++;
-	for (size_t c = 0; c < w->nr_causes && !ret; c++)
-		at[c + 2] += at[c + 1];
-	for (size_t i = 0; i < k->nr_amounts && !ret; i++) {
-		ticks_add(&w->causes[k->amounts[i].cause].total_ns, k->amounts[i].ns);
-		values[at[k->amounts[i].cause + 1]++] = k->amounts[i].ns;
-	}
-	for (size_t c = 0; c < w->nr_causes && !ret; c++) {
+	if (why_sort_amounts(w, &s))
+		return -ENOMEM;
+	for (size_t c = 0; c < w->nr_causes; c++) {
 		struct why_cause *cause = &w->causes[c];
 
-		cause->nr_requests = at[c + 1] - at[c];
-		qsort(values + at[c], cause->nr_requests, sizeof(*values), compare_ns);
+		cause->nr_requests = s.at[c + 1] - s.at[c];
+		for (size_t i = s.at[c]; i < s.at[c + 1]; i++)
+			ticks_add(&cause->total_ns, s.ns[i]);
 		/* By nearest rank, as in dist.h. */
 		if (cause->nr_requests)
-			cause->median_ns = values[at[c] + (cause->nr_requests - 1) / 2];
+			cause->median_ns = s.ns[s.at[c] + (cause->nr_requests - 1) / 2];
 		set_anomaly(w, cause);
 	}
-	for (size_t i = 0; i < w->nr_targets && !ret; i++)
+	for (size_t i = 0; i < w->nr_targets; i++)
 		if (w->targets[i].nr_amounts)
 			w->causes[w->targets[i].amounts[0].cause].nr_first++;
-	free(at);
-	free(values);
-	return ret;
+	why_sorted_free(&s);
+	return 0;
 }
 
 static int cause_compare(const void *pa, const void *pb, void *arg)
@@ -383,12 +398,7 @@ static int sort_causes(struct why *w)
 	return 0;
 }
 
-static int compare_double(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return a < b ? -1 : a > b;
-}
+COMPARE_NUMBERS(compare_double, double)
 
 /* Of those that are slower than the reference. */
 static int sum_coverage(struct why *w)
@@ -454,15 +464,12 @@ void why_free(struct why *w)
 		return;
 	for (size_t c = 0; k->references && c < w->p->nr_classes; c++)
 		reference_free(&k->references[c]);
-	for (size_t i = 0; i < k->nr_strings; i++)
-		free(k->strings[i]);
 	tree_close(&k->tree);
 	free(k->references);
 	free(k->amounts);
 	hash_free(&k->by_key);
 	free(k->by_anomaly);
 	free(k->chains);
-	free(k->strings);
 	free(k);
 	free(w->targets);
 	free(w->causes);

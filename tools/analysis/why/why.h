@@ -3,8 +3,7 @@
  * Why requests are slow: their deviations from a reference, each explained by causes
  * (NSight, NSDI '22, sections 4.2 and 5.2).
  *
- * Reference: the requests of the same class between two percentiles (40 to 60), or the
- * same slice of another recording.  A node of the tree of paths and leaves deviates by
+ * Reference: the requests of the same class between two percentiles (40 to 60).  A node of the tree of paths and leaves deviates by
  * its time in the request less its median in the reference.  A parent is a cause itself
  * only for what its children's causes leave over, if they explain less than
  * options.explain of it: no time is explained twice.
@@ -30,9 +29,20 @@ enum edge_source {
 	NR_EDGE_SOURCES
 };
 
+/* What a step of a chain, or a frame of a blame tree, is: a state (enum leaf_kind), or one of these. */
+enum link_kind {
+	LINK_NONE = NR_LEAF_KINDS,
+	LINK_HELD_BY, LINK_WOKEN_BY,
+	LINK_CALLS,		/* what the function before it may do */
+	LINK_REQUEST,		/* one that was ahead */
+	LINK_PAGE_FAULTS,
+	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* of blame trees */
+	NR_LINK_KINDS
+};
+
 /* One step of a chain: first what the request waited for, last the root. */
 struct why_link {
-	const char *kind;	/* "lock_wait", "held_by", "woken_by", "function", "io", "preempted", ... */
+	unsigned kind;		/* leaf_kind or link_kind */
 	const char *label;	/* lock, function, occupant */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	uint32_t tid;		/* 0: none */
@@ -79,7 +89,7 @@ struct why_target {
 	double coverage;	/* explained / deviation; may exceed 1 */
 	int64_t unknown_ns, unwatched_ns; /* unwatched: part of unknown, no scanner looked */
 	const struct why_chain *chain; /* of its first cause; NULL: not followed */
-	const char *root;	/* "io", "preempted", "function", ... : last link's kind, else the first cause's */
+	unsigned root;		/* last link's kind, else the first cause's; LINK_NONE */
 	const char *root_label;
 };
 
@@ -101,7 +111,6 @@ struct why_options {
 	double explain;			/* 0.8 */
 	bool is_strict;			/* NSight's own rule: children's deviations, not amounts */
 	size_t nr_chains;		/* 500 */
-	const struct partition *against; /* another run's: reference is its slice; NULL */
 	struct categories *categories; /* NULL: none */
 };
 
@@ -130,5 +139,18 @@ void why_free(struct why *w);
 
 const char *anomaly_name(enum anomaly a);
 const char *edge_source_name(enum edge_source s);
+
+/* "lock_wait", "held_by", ...: as in JSON. */
+const char *link_kind_name(unsigned kind);
+/* Of a cause: page faults are a kind of their own. */
+unsigned why_cause_kind(const struct why_cause *c);
+
+/* The amounts of all targets, by cause: from at[cause] to at[cause + 1] in ns.  0 or -ENOMEM. */
+struct why_sorted {
+	size_t *at;
+	int64_t *ns;
+};
+int why_sort_amounts(const struct why *w, struct why_sorted *s);
+void why_sorted_free(struct why_sorted *s);
 
 #endif
