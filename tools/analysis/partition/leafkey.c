@@ -57,11 +57,9 @@ static uint32_t get_path(struct leafkeys *keys, const struct leafkey_path *new)
 			return n;
 	}
 	n = t->nr;
-	if (!array_room(&keys->paths, &keys->room_paths, n, sizeof(*keys->paths)) ||
-	    hash_add(t, hash, n))
+	if (array_push(keys->paths, n, keys->room_paths, *new) || hash_add(t, hash, n - 1))
 		return LEAFKEY_NONE;
-	keys->paths[n] = *new;
-	return n;
+	return n - 1;
 }
 
 /* No function and no file is called like this. */
@@ -113,11 +111,9 @@ static uint32_t get_leaf(struct leafkeys *keys, const struct leafkey *new)
 			return n;
 	}
 	n = t->nr;
-	if (!array_room(&keys->leaves, &keys->room_leaves, n, sizeof(*keys->leaves)) ||
-	    hash_add(t, hash, n))
+	if (array_push(keys->leaves, n, keys->room_leaves, *new) || hash_add(t, hash, n - 1))
 		return LEAFKEY_NONE;
-	keys->leaves[n] = *new;
-	return n;
+	return n - 1;
 }
 
 static uint32_t label_text(struct leafkeys *keys, const struct leaf *leaf)
@@ -138,9 +134,7 @@ static uint32_t add_leaf(struct leafkeys *keys, const struct partition *p, uint3
 	struct leafkey new = { .kind = from->kind, .path = paths[from->path], .p = p, .leaf = n };
 
 	/* A function's path ends in it. */
-	if (from->kind == LEAF_FUNCTION)
-		new.label = 0;
-	else
+	if (from->kind != LEAF_FUNCTION)
 		new.label = label_text(keys, from);
 	return new.label == LEAFKEY_NONE ? LEAFKEY_NONE : get_leaf(keys, &new);
 }
@@ -183,49 +177,6 @@ void leafkey_map_free(struct leafkey_map *map)
 	free(map->paths);
 	free(map->leaves);
 	*map = (struct leafkey_map){ 0 };
-}
-
-/* Joint numbers become those of the other partition. */
-static void renumber(uint32_t *map, size_t nr, const uint32_t *first)
-{
-	for (size_t n = 0; n < nr; n++)
-		map[n] = first[map[n]];
-}
-
-static void find_first(uint32_t *first, size_t nr_joint, const uint32_t *joint, size_t nr)
-{
-	for (size_t i = 0; i < nr_joint; i++)
-		first[i] = LEAFKEY_NONE;
-	for (size_t n = nr; n-- > 0;)
-		first[joint[n]] = n;
-}
-
-int leafkey_map_onto(const struct partition *from, const struct partition *onto,
-		     struct leafkey_map *map)
-{
-	struct leafkeys keys = { 0 };
-	struct leafkey_map other = { 0 };
-	uint32_t *first = NULL;
-	int ret = -ENOMEM;
-
-	*map = (struct leafkey_map){ 0 };
-	if (leafkeys_add(&keys, onto, &other) || leafkeys_add(&keys, from, map))
-		goto out;
-	first = calloc(leafkeys_nr(&keys) + leafkeys_nr_paths(&keys) + 1, sizeof(*first));
-	if (!first)
-		goto out;
-	find_first(first, leafkeys_nr_paths(&keys), other.paths, onto->nr_paths);
-	renumber(map->paths, from->nr_paths, first);
-	find_first(first, leafkeys_nr(&keys), other.leaves, onto->nr_leaves);
-	renumber(map->leaves, from->nr_leaves, first);
-	ret = 0;
-out:
-	free(first);
-	leafkey_map_free(&other);
-	leafkeys_free(&keys);
-	if (ret)
-		leafkey_map_free(map);
-	return ret;
 }
 
 const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf)

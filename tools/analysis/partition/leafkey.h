@@ -60,13 +60,6 @@ int leafkeys_add(struct leafkeys *keys, const struct partition *p, struct leafke
 void leafkeys_free(struct leafkeys *keys);
 void leafkey_map_free(struct leafkey_map *map);
 
-/*
- * From the paths and leaves of one partition to the first of the other that are the
- * same; LEAFKEY_NONE: it has none.  0 or -ENOMEM.
- */
-int leafkey_map_onto(const struct partition *from, const struct partition *onto,
-		     struct leafkey_map *map);
-
 /* The label of a leaf, of a function its name: "db_lock", "parse". */
 const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf);
 

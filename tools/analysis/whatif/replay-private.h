@@ -198,13 +198,6 @@ void replay_set_delays(struct replay *r);
 /* replay-steps.c */
 void replay_make_steps(struct replay *r);
 
-/* replay-gaps.c: which pauses of a thread end at a time, whatever came before */
-struct replay_gap {
-	int64_t start, end;
-	size_t step;
-};
-bool replay_is_clocked(const struct replay_gap *gaps, size_t nr, int64_t *min_ns);
-
 /* replay-sim.c */
 struct replay_run {
 	enum whatif_policy policy;

@@ -22,6 +22,8 @@
 #define SERIAL_TIME_MAX	((int64_t)1 << 52)	/* 52 days */
 #define WAY_MAX		4096	/* steps */
 #define SOLID_NS	50000	/* a hold as long as this is work, no way to a queue */
+#define GAPS_MIN	4
+#define SHORT_PART	20	/* less than this part of the long ones is no pause */
 
 struct edge {
 	int64_t time;
@@ -35,13 +37,18 @@ struct held {
 	int64_t serial;
 };
 
+struct pause {
+	int64_t start, end;
+	size_t step;
+};
+
 struct maker {
 	struct replay *r;
 	struct replay_actor *actor;
 	uint32_t nr_actor;
 	struct edge *edges;
 	size_t nr_edges, room_edges;
-	struct replay_gap *gaps;
+	struct pause *gaps;
 	size_t nr_gaps, room_gaps;
 	int64_t cursor;
 	size_t interval;	/* the step that moved it last, or SIZE_MAX */
@@ -94,7 +101,7 @@ static bool is_busy(const struct maker *k)
 /* The last step is a pause. */
 static void add_gap(struct maker *k, int64_t start, int64_t end)
 {
-	*replay_add(k->r, k, gaps) = (struct replay_gap){ start, end, k->r->nr_steps - 1 };
+	*replay_add(k->r, k, gaps) = (struct pause){ start, end, k->r->nr_steps - 1 };
 }
 
 static void run_to(struct maker *k, int64_t to)
@@ -413,16 +420,81 @@ static void make_edges(struct maker *k, const struct item *items, size_t nr)
 	qsort(k->edges, k->nr_edges, sizeof(*k->edges), edge_compare);
 }
 
+/* Pauses */
+
+COMPARE_NUMBERS(compare_ns, int64_t)
+
+/* Pauses shorter than this are only the way from one thing to the next. */
+static int64_t shortest(const struct pause *gaps, size_t nr)
+{
+	int64_t *lengths = calloc(nr + 1, sizeof(*lengths)), min;
+
+	if (!lengths)
+		return 0;
+	for (size_t i = 0; i < nr; i++)
+		lengths[i] = gaps[i].end - gaps[i].start;
+	qsort(lengths, nr, sizeof(*lengths), compare_ns);
+	min = lengths[nr - 1 - nr / 10] / SHORT_PART;
+	free(lengths);
+	return min;
+}
+
+struct sums {
+	double n, x, y, xx, xy;
+};
+
+static void add_sums(struct sums *s, double x, double y)
+{
+	s->n++;
+	s->x += x;
+	s->y += y;
+	s->xx += x * x;
+	s->xy += x * y;
+}
+
+/*
+ * A thread that pauses until a time begins again at that time, however long it worked
+ * before; one that pauses for a time begins later if it worked for longer.  Nothing in
+ * a recording says which it is, but the work before the pauses does: with a clock,
+ * more work makes the pause as much shorter, so the slope of pauses over work is -1;
+ * else it is 0.
+ */
+static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
+{
+	struct sums s = { 0 };
+	const struct pause *last = NULL;
+	double var;
+
+	*min_ns = 0;
+	if (nr < GAPS_MIN)
+		return true;
+	*min_ns = shortest(gaps, nr);
+	for (size_t i = 0; i < nr; i++) {
+		const struct pause *g = &gaps[i];
+
+		if (g->end - g->start < *min_ns)
+			continue;
+		if (last)
+			add_sums(&s, g->start - last->end, g->end - g->start);
+		last = g;
+	}
+	var = s.n * s.xx - s.x * s.x;
+	/* Always the same work: both come out alike, and arrivals are the usual thing. */
+	if (s.n < GAPS_MIN || var <= 0)
+		return true;
+	return (s.n * s.xy - s.x * s.y) / var < -0.5;
+}
+
 /* A pause that ends at a time ends then, whatever comes before. */
 static void set_clocks(struct maker *k)
 {
 	int64_t min_ns;
 
 	/* Who waits for work has no pauses of its own. */
-	if (k->has_takes || !k->nr_gaps || !replay_is_clocked(k->gaps, k->nr_gaps, &min_ns))
+	if (k->has_takes || !k->nr_gaps || !is_clocked(k->gaps, k->nr_gaps, &min_ns))
 		return;
 	for (size_t i = 0; i < k->nr_gaps; i++) {
-		const struct replay_gap *g = &k->gaps[i];
+		const struct pause *g = &k->gaps[i];
 		struct step *s = &k->r->steps[g->step];
 
 		if (g->end - g->start < min_ns)

@@ -15,74 +15,69 @@ struct build {
 	struct blametree *b;
 	size_t room;
 	struct hash frames;		/* by parent, kind, name */
+	int ret;			/* of a failure: what is added after it does not count */
 };
 
 /* The frame of that name above the parent, or the parent if there are too many. */
-static int find_child(struct build *b, uint32_t *frame, unsigned kind, const char *name)
+static uint32_t find_child(struct build *b, uint32_t parent, unsigned kind, const char *name)
 {
 	struct blametree *t = b->b;
-	uint64_t hash = hash_mix(hash_mix(hash_text(name), kind), *frame);
+	uint64_t hash = hash_mix(hash_mix(hash_text(name), kind), parent);
 	uint32_t n;
 
 	hash_each(&b->frames, hash, n) {
 		const struct blametree_frame *f = &t->at[n];
 
-		if (f->parent == *frame && f->kind == kind && !strcmp(f->name, name)) {
-			*frame = n;
-			return 0;
-		}
+		if (f->parent == parent && f->kind == kind && !strcmp(f->name, name))
+			return n;
 	}
 	if (t->nr == BLAMETREE_FRAMES_MAX) {
 		t->nr_dropped++;
-		return 0;
+		return parent;
 	}
 	if (array_push(t->at, t->nr, b->room, {
-			.parent = *frame, .depth = t->at[*frame].depth + 1, .kind = kind, .name = name }))
-		return -ENOMEM;
-	*frame = t->nr - 1;
-	return hash_add(&b->frames, hash, *frame);
+			.parent = parent, .depth = t->at[parent].depth + 1, .kind = kind, .name = name }) ||
+	    hash_add(&b->frames, hash, t->nr - 1)) {
+		b->ret = -ENOMEM;
+		return parent;
+	}
+	return t->nr - 1;
 }
 
-static int add_path(struct build *b, uint32_t *frame, uint32_t path)
+static uint32_t add_path(struct build *b, uint32_t frame, uint32_t path)
 {
 	const struct partition *p = b->w->p;
 	uint32_t steps[PATH_MAX_DEPTH];
 	size_t nr = 0;
-	int ret = 0;
 
 	for (uint32_t at = path; at && nr < PATH_MAX_DEPTH; at = p->paths[at].parent)
 		steps[nr++] = at;
-	while (nr-- && !ret)
-		ret = find_child(b, frame, p->paths[steps[nr]].is_queue ? LEAF_QUEUE : LEAF_FUNCTION,
-				 path_name(p, steps[nr]));
-	return ret;
+	while (nr--)
+		frame = find_child(b, frame, p->paths[steps[nr]].is_queue ? LEAF_QUEUE : LEAF_FUNCTION,
+				   path_name(p, steps[nr]));
+	return frame;
 }
 
 /* What a link is called: who held it, where its own name says nothing. */
 static const char *link_name(const struct why_link *l)
 {
-	if (*l->label)
-		return l->label;
-	return *l->thread ? l->thread : "";
+	return *l->label ? l->label : l->thread;
 }
 
-static int add_chain(struct build *b, uint32_t *frame, const struct why_chain *chain,
-		     enum leaf_kind first)
+static uint32_t add_chain(struct build *b, uint32_t frame, const struct why_chain *chain,
+			  enum leaf_kind first)
 {
-	int ret = 0;
-
-	for (size_t i = 0; i < chain->nr && !ret; i++) {
+	for (size_t i = 0; i < chain->nr; i++) {
 		const struct why_link *l = &chain->links[i];
 
 		/*
 		 * What it waited for is there already; which request was ahead differs each time;
 		 * what a function may call took no time that is known.
 		 */
-		if ((!i && l->kind == first) || l->kind == LINK_REQUEST || l->source == EDGE_CODE)
-			continue;
-		ret = find_child(b, frame, l->kind, link_name(l));
+		if ((i || l->kind != first) && l->kind != LINK_REQUEST && l->source != EDGE_CODE)
+			frame = find_child(b, frame, l->kind, link_name(l));
 	}
-	return ret;
+	return frame;
 }
 
 static void add_time(struct build *b, uint32_t frame, int64_t ns)
@@ -91,56 +86,36 @@ static void add_time(struct build *b, uint32_t frame, int64_t ns)
 	b->b->at[frame].nr++;
 }
 
-static const char *class_name(const struct build *b, const struct why_target *t)
+static uint32_t class_frame(struct build *b, const struct why_target *t)
 {
 	const char *name = b->w->p->classes[t->request->class];
 
-	return *name ? name : "(no class)";
+	return find_child(b, 0, LINK_CLASS, *name ? name : "(no class)");
 }
 
-static int add_amount(struct build *b, const struct why_target *t, size_t k)
+static void add_amount(struct build *b, const struct why_target *t, size_t k)
 {
 	const struct why_cause *c = &b->w->causes[t->amounts[k].cause];
-	uint32_t frame = 0;
-	int ret = find_child(b, &frame, LINK_CLASS, class_name(b, t));
+	uint32_t frame = add_path(b, class_frame(b, t), c->path);
 
-	if (!ret)
-		ret = add_path(b, &frame, c->path);
-	if (!ret && c->leaf != UINT32_MAX && c->kind != LEAF_FUNCTION)
-		ret = find_child(b, &frame, c->kind, b->w->p->leaves[c->leaf].label);
-	if (!ret && !k && t->chain)
-		ret = add_chain(b, &frame, t->chain, c->kind);
-	if (!ret)
-		add_time(b, frame, t->amounts[k].ns);
-	return ret;
+	if (c->leaf != UINT32_MAX && c->kind != LEAF_FUNCTION)
+		frame = find_child(b, frame, c->kind, b->w->p->leaves[c->leaf].label);
+	if (!k && t->chain)
+		frame = add_chain(b, frame, t->chain, c->kind);
+	add_time(b, frame, t->amounts[k].ns);
 }
 
-/* What no cause explains, so that the sum is the deviation. */
-static int add_rest(struct build *b, const struct why_target *t, int64_t explained)
+/* And what no cause explains, so that the sum is the deviation. */
+static void add_target(struct build *b, const struct why_target *t)
 {
-	uint32_t frame = 0;
-	int ret;
+	int64_t rest = t->deviation_ns;
 
-	if (t->deviation_ns <= explained)
-		return 0;
-	ret = find_child(b, &frame, LINK_CLASS, class_name(b, t));
-	if (!ret)
-		ret = find_child(b, &frame, LINK_UNEXPLAINED, "");
-	if (!ret)
-		add_time(b, frame, t->deviation_ns - explained);
-	return ret;
-}
-
-static int add_target(struct build *b, const struct why_target *t)
-{
-	int64_t explained = 0;
-	int ret = 0;
-
-	for (size_t k = 0; k < t->nr_amounts && !ret; k++) {
-		ret = add_amount(b, t, k);
-		explained += t->amounts[k].ns;
+	for (size_t k = 0; k < t->nr_amounts; k++) {
+		add_amount(b, t, k);
+		rest -= t->amounts[k].ns;
 	}
-	return ret ? ret : add_rest(b, t, explained);
+	if (rest > 0)
+		add_time(b, find_child(b, class_frame(b, t), LINK_UNEXPLAINED, ""), rest);
 }
 
 /* Parents come before their children. */
@@ -228,20 +203,19 @@ static int order(struct blametree *b)
 int blametree_build(const struct why *w, struct blametree *b)
 {
 	struct build build = { .w = w, .b = b };
-	int ret;
 
 	*b = (struct blametree){ 0 };
-	ret = array_push(b->at, b->nr, build.room, { .kind = LINK_ALL, .name = "" });
-	for (size_t i = 0; i < w->nr_targets && !ret; i++)
-		ret = add_target(&build, &w->targets[i]);
-	if (!ret) {
+	build.ret = array_push(b->at, b->nr, build.room, { .kind = LINK_ALL, .name = "" });
+	for (size_t i = 0; i < w->nr_targets && !build.ret; i++)
+		add_target(&build, &w->targets[i]);
+	if (!build.ret) {
 		sum(b);
-		ret = order(b);
+		build.ret = order(b);
 	}
 	hash_free(&build.frames);
-	if (ret)
+	if (build.ret)
 		blametree_free(b);
-	return ret;
+	return build.ret;
 }
 
 void blametree_free(struct blametree *b)

@@ -155,29 +155,13 @@ static bool same_key(const struct cause_key *a, const struct cause_key *b)
 	       !strcmp(a->label, b->label);
 }
 
-static const char *category_kind(enum leaf_kind kind)
-{
-	switch (kind) {
-	case LEAF_FUNCTION:
-		return "function";
-	case LEAF_LOCK:
-	case LEAF_FUTEX:
-		return "lock";
-	case LEAF_RUNNABLE:
-	case LEAF_PREEMPTED:
-		return "context";
-	default:
-		return leaf_kind_name(kind);
-	}
-}
-
 static void set_category(const struct explanation *e, struct why_cause *c)
 {
 	const struct category *category = NULL;
 
 	c->category = c->advice = "";
 	if (e->o->categories)
-		category = categories_find(e->o->categories, category_kind(c->kind), c->label);
+		category = categories_find(e->o->categories, leaf_kind_name(c->kind), c->label);
 	if (category) {
 		c->category = category->name;
 		c->advice = category->advice;
@@ -232,12 +216,11 @@ static void add_amount(struct explanation *e, uint32_t n, int64_t ns)
 		if (k->amounts[i].cause == cause)
 			a = &k->amounts[i];
 	if (!a) {
-		if (!array_room(&k->amounts, &k->room_amounts, k->nr_amounts, sizeof(*a))) {
+		if (array_push(k->amounts, k->nr_amounts, k->room_amounts, { .cause = cause })) {
 			e->ret = -ENOMEM;
 			return;
 		}
-		a = &k->amounts[k->nr_amounts++];
-		*a = (struct why_amount){ .cause = cause };
+		a = &k->amounts[k->nr_amounts - 1];
 		e->target->nr_amounts++;
 	}
 	a->ns += ns;

@@ -94,9 +94,8 @@ static int add_values(struct values *v, const struct tree *t, struct node_refere
 	for (size_t i = 0; i < t->nr_touched; i++) {
 		const struct node *node = &t->nodes[t->touched[i]];
 
-		if (!array_room(&v->at, &v->room, v->nr, sizeof(*v->at)))
+		if (array_push(v->at, v->nr, v->room, { t->touched[i], node->nr, node->ns }))
 			return -ENOMEM;
-		v->at[v->nr++] = (struct value){ t->touched[i], node->nr, node->ns };
 		nodes[t->touched[i]].nr_present++;
 		nodes[t->touched[i]].nr_faults += node->nr_faults;
 	}
