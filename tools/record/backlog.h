@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of one kind, kept back until it is certain that no earlier one will come.
+ * Rows of one kind, held until it is certain that no earlier one will come.
  *
  * They come in runs, each nearly in order: one for each ring that was read.  So they
  * are merged rather than sorted.  Rows of the same tick leave as they came.

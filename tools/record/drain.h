@@ -11,7 +11,7 @@
 
 struct drain;
 
-/* nr records that belong together, private copies; the first tells the type. */
+/* nr records that belong together, private copies; the first has the type. */
 typedef void drain_event_fn(void *arg, unsigned ring, const struct ldb_rec *recs, unsigned nr);
 
 /* Everything stamped before this clock value was handed out; while much is left to read. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loads the BPF programs, tells them whom to watch, and gives their rings to the session.
+ * Loads the BPF programs, sets whom they watch, and adds their rings to the session.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -101,7 +101,7 @@ static int64_t offset_of_variable(const struct btf *btf, const char *name)
 
 static int64_t preempt_count_offset(const struct btf *btf)
 {
-	/* From 6.2 to 6.14 it is in a structure; which of its two names is told depends. */
+	/* From 6.2 to 6.14 it is in a structure; which of its two names is in the BTF depends. */
 	static const char *const names[] = { "__preempt_count", "pcpu_hot", "const_pcpu_hot" };
 	int64_t queue = offset_of_variable(btf, "runqueues");
 
@@ -244,7 +244,7 @@ static void watch(struct ebpf *e, int tgid)
 }
 
 /*
- * All programs begin to tell at once, and so they end: one by one, some would tell what the
+ * All programs begin to emit events at once, and so they end: one by one, some would emit what the
  * others do not.  Threads that are there are added when nobody new can be missed any more.
  */
 static int begin(struct ebpf *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A source of kernel events other than the module: BPF programs (ebpf.c), or perf (perf.c).
- * What it has to tell is in rings that it adds to the session, or is handed out as rows.
+ * Its events are in rings that it adds to the session, or are handed out as rows.
  *
  * One thread at a time.
  */
@@ -18,14 +18,14 @@ struct kernel_source {
 		unsigned (*poll)(struct kernel_source *s);
 		/* The events end; what was not handed out is. */
 		void (*finish)(struct kernel_source *s);
-		/* They are not told from here on, or not the frequent ones; says which. */
+		/* No rows of them from here on, or none of the frequent ones; returns which. */
 		const char *(*leave_out_irqs)(struct kernel_source *s);
 		void (*close)(struct kernel_source *s);
-		uint64_t irq_ns;	/* to tell of one interrupt: Documentation/overhead.md */
+		uint64_t irq_ns;	/* what one costs the program: Documentation/overhead.md */
 	} *ops;
 	struct kernel_clock *clock;	/* of its stamps */
-	uint32_t events;		/* LDB_GROUP_* that are told */
-	uint64_t nr_lost;		/* after finish(): of events that no row tells of */
+	uint32_t events;		/* LDB_GROUP_* that are recorded */
+	uint64_t nr_lost;		/* after finish(): events for which there is no LOST row */
 	/*
 	 * CPULIST_MAX, by CPU; final after finish().  1: the kernel did not deliver the events
 	 * of some tasks there.

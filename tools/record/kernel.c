@@ -2,7 +2,7 @@
 /*
  * Where a recording's kernel events come from: the module, whose session is then
  * the recording's; BPF programs; perf_event_open(2); or nowhere.  Whatever was not used is
- * told, with the reason.
+ * reported, with the reason.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -282,10 +282,10 @@ void kernel_finish(struct recording *r)
  * program that sends to another one on this machine handles what it sent in a soft
  * interrupt of its own, with each message.  Switches and wake-ups are never left out: of
  * them causes are made.  Page faults are not either: each takes ten times what it costs
- * to tell of it.
+ * to record it.
  */
 
-#define LOOK_NS		100000000	/* between two looks */
+#define LOOK_NS		100000000	/* between two checks */
 #define CPU_MIN_NS	100000000	/* of the program, before that is judged */
 
 /* CPU time of all its threads, also of those that have ended; 0: it has ended. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The runtime's messages: who connects, what it says, what it is told.  Nothing of it is
+ * The runtime's messages: who connects, what it says, what it is sent.  Nothing of it is
  * believed that has not been asked for.
  */
 #include <errno.h>

@@ -16,7 +16,7 @@
 #include "record/modules.h"
 #include "record/proc.h"
 
-#define MODULES_MAX	65536	/* a program that tells of more is lying */
+#define MODULES_MAX	65536	/* a program that reports more is lying */
 #define NOTES_MAX	(1 << 20)	/* bytes: a file with holes may claim any size */
 
 struct module {

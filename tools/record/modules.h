@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mapped ELF files: what the runtime tells, completed from /proc. */
+/* Mapped ELF files: what the runtime reports, completed from /proc. */
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
@@ -17,7 +17,7 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 /* The rows of what is mapped now, once more. */
 void modules_write(struct modules *m);
 
-/* Executable mappings of files the runtime has not told of. */
+/* Adds executable mappings of files that the runtime has not reported. */
 void modules_complete(struct modules *m);
 
 #endif

@@ -14,12 +14,12 @@
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
 #define BIRTHS_MAX	65536	/* remembered */
 #endif
-#define IRQ_LINES_MAX	1024	/* the names of more are not kept */
+#define IRQ_LINES_MAX	1024	/* the names of more are not retained */
 #define IRQ_NAME_SIZE	25
 #define FUNCS_AT_ONCE	128
 #define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
-/* Kinds of rows that are kept back, and by which of their times they are in order. */
+/* Kinds of rows that wait for others, and by which of their times they are in order. */
 static const struct kept_kind {
 	size_t row_bytes, time;
 } kept_kinds[] = {

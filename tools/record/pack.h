@@ -2,7 +2,7 @@
 /*
  * Events of the rings -> rows of the trace.
  *
- * Request, lock and kernel events come from many rings.  They are kept back until every
+ * Request, lock and kernel events come from many rings.  They are held until every
  * ring has been read beyond them, and leave in order of time.
  */
 #ifndef RECORD_PACK_H

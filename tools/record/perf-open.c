@@ -251,7 +251,7 @@ static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op,
 	return op->nr_tids;
 }
 
-/* Those that are online; NULL: no memory, or that cannot be told. */
+/* Those that are online; NULL: no memory. */
 static int *online_cpus(unsigned *nr)
 {
 	uint8_t is_online[CPULIST_MAX] = { 0 };

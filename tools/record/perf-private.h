@@ -23,13 +23,13 @@
  */
 enum perf_event_kind {
 	PERF_EVENT_SWITCH	= 1,	/* a left in state flags, b came */
-	PERF_EVENT_SWITCH_TOO,		/* the same, told in another way, see perf.c */
+	PERF_EVENT_SWITCH_TOO,		/* the same from another source, see perf.c */
 	PERF_EVENT_OUT,			/* a left; who came is not known */
 	PERF_EVENT_IN,			/* b came; who left is not known */
 	PERF_EVENT_WAKING,		/* by wakes a */
 	PERF_EVENT_WAKEUP,		/* a is runnable on CPU value */
 	PERF_EVENT_MIGRATE,		/* a from CPU addr to CPU value */
-	PERF_EVENT_NEW,			/* as FORK, a little earlier: for what it tells */
+	PERF_EVENT_NEW,			/* as FORK, a little earlier, with what FORK lacks */
 	PERF_EVENT_FORK,		/* by made a; value: 1 a thread of its group, 0 a process, 2 see NEW */
 	PERF_EVENT_NAME,		/* a is called name_a */
 	PERF_EVENT_EXEC,		/* a, was b before */
@@ -154,7 +154,7 @@ int perf_ring_map(struct perf_ring *r, int fd, unsigned cpu, size_t size);
 void perf_ring_unmap(struct perf_ring *r);
 
 /*
- * Hands out what is in the ring and gives the room back.  Returns how full it
+ * Hands out what is in the ring and frees the room.  Returns how full it
  * was, in 1/1000.  A ring that makes no sense is emptied and counted in *bad.
  */
 unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint64_t *bad);
@@ -214,16 +214,16 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 /* In order of time. */
 void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
 
-/* Who runs where, and which CPUs are heard, as another one with as many has been told. */
+/* Copies who runs where, and which CPUs are heard, from another one with as many CPUs. */
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 
-/* No more events: names not yet told. */
+/* No more events come: emits the names that are left. */
 void perf_watch_finish(struct perf_watch *w);
 
-/* Threads came to this CPU and left it without our being told, see perf.c. */
+/* Threads came to this CPU and left it, and no event said so: see perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
-/* A switch from its idle task was told. */
+/* There was an event of a switch from its idle task. */
 bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
 
 /* perf-tracefs.c: the files.  futex: of that tracepoint too.  False: why is one line. */

@@ -37,7 +37,7 @@ struct perf {
 	struct perf_fds fds;
 	struct backlog events;		/* in order of time they go to the watch */
 	struct perf_watch *watch;
-	uint64_t nr_lost;		/* told by the kernel */
+	uint64_t nr_lost;		/* reported by the kernel */
 	uint64_t nr_lost_before;	/* of them before the recording began */
 	uint64_t nr_unread;		/* lost here: nonsense */
 	uint64_t nr_unread_reported;
@@ -233,7 +233,7 @@ static void try_cpus(struct perf *p)
 	p->nr_lost_before = p->nr_lost;
 }
 
-/* From here on all is handed out.  What the tries have learned of the CPUs is kept. */
+/* From here on all is handed out.  What the tries have learned of the CPUs stays. */
 static bool begin_watch(struct perf *p)
 {
 	struct perf_watch *tried = p->watch;
@@ -266,12 +266,12 @@ static void finish(struct kernel_source *s)
 
 	perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
 	read_rings(p);
-	/* The times of what was just read must lie between two looks. */
+	/* The times of what was just read must lie between two samples of the clocks. */
 	kernel_clock_sample(p->source.clock, true);
 	backlog_release(&p->events, end);
 	help_deaf_cpus(p);
 	perf_watch_finish(p->watch);
-	/* What was lost is told with the next event: the last of it never. */
+	/* The kernel reports losses with the next event: the last ones never. */
 	lost = perf_fds_lost(&p->fds);
 	if (lost > p->nr_lost)
 		p->nr_unread += lost - p->nr_lost;

@@ -9,7 +9,7 @@
  *
  *	PERF_TRACEPOINTS	everything but gen, pc and the addr of SWITCH; a thread
  *				that could not sleep because of a signal leaves in the
- *				state it meant to sleep in, as older kernels tell it
+ *				state it meant to sleep in, as older kernels report it
  *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OCCUPANT
  *				with both threads, FORK, EXEC, EXIT, TASK
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is

@@ -17,7 +17,7 @@ FILE *proc_open(pid_t pid, pid_t tid, const char *name);
 /* Its first line, without the newline.  False: "", there is no such file. */
 bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size);
 
-/* What a link leads to, by the way.  False: cannot be told. */
+/* What a link leads to.  False: not known. */
 bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 
 /* Who owns it, and which file or namespace it is ("ns/net"); name "": the process. */

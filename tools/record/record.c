@@ -24,13 +24,13 @@
 #define PROGRESS_NS	200000000LL
 #define SECOND_NS	1000000000LL
 #define IDLE_MS		200
-#define DRAIN_MS_MAX	40	/* each look wakes a thread up, on a CPU that may be wanted */
+#define DRAIN_MS_MAX	40	/* each poll wakes a thread up, on a CPU that may be wanted */
 #define DRAIN_MS_SMALL	10	/* ... but what comes then must have room */
 #define SMALL_BYTES	(16 << 20)
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 
-/* Whoever looked has seen enough.  A program that was started for it has nobody left. */
+/* Whoever watched has seen enough.  A program that was started for it has nobody left. */
 static void stop_live(struct recording *r)
 {
 	/* Asked twice: whatever we still wait for, it does not come. */

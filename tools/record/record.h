@@ -25,7 +25,7 @@ enum kernel_choice {
 struct record_status {
 	pid_t pid;
 	int64_t now_ns, begin_ns;	/* CLOCK_MONOTONIC */
-	int64_t tick;			/* everything older is in the blocks given */
+	int64_t tick;			/* everything older is in the blocks handed out */
 	uint64_t made, seen;		/* invocations, of all threads */
 	uint64_t nr_threads;		/* that live */
 	uint64_t nr_events, nr_lost;
@@ -33,8 +33,8 @@ struct record_status {
 };
 
 /*
- * A recording that is looked at while it goes on, and kept by nobody else: its blocks
- * are given away as they come, and in each period so are all rows that say what
+ * A recording that is watched while it goes on, and stored by nobody else: its blocks
+ * are handed out as they come, and in each period so are all rows that say what
  * addresses and threads there are, so that older blocks can be forgotten.
  */
 struct record_live {

@@ -58,7 +58,7 @@ struct recording {
 	enum kernel_choice kernel;	/* what was chosen: not AUTO once it runs */
 	char kernel_why[512];	/* why not a better one; "" if there is none */
 	struct kernel_source *source;	/* KERNEL_BPF, KERNEL_PERF; else NULL */
-	unsigned nr_deaf;		/* CPUs of it that kernel_why tells of */
+	unsigned nr_deaf;		/* CPUs of it that kernel_why names */
 	struct {
 		uint64_t cpu_ns, nr;	/* of the program, and its interrupts, when last judged */
 		int64_t next_ns;
@@ -162,7 +162,7 @@ void output_program(struct recording *r);
 /* One pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct recording *r);
 
-/* Once a second: what is kept goes to the disk. */
+/* Once a second: what is in memory goes to the disk. */
 void output_second(struct recording *r);
 
 /* Instead of it, for struct record_live: all of it, and what was written before. */

@@ -20,7 +20,7 @@ struct session {
 	bool is_device;
 	char *base;
 	size_t size;
-	uint32_t events;	/* LDB_GROUP_* that the module tells */
+	uint32_t events;	/* LDB_GROUP_* that the source records */
 	char *kernel_rings;	/* NULL: kernel events are in the rings of the CPUs */
 	size_t kernel_size;
 	unsigned kernel_order;
@@ -79,7 +79,7 @@ int64_t clock_mono_ns(void);		/* our own CLOCK_MONOTONIC, for waits and progress
 /*
  * By how much a process's CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are ahead of the kernel's:
  * its time namespace's offset.  perf and the kernel module stamp without it.  pid 0: this
- * process.  False: cannot be told.
+ * process.  False: not known.
  */
 bool clock_offset(pid_t pid, int64_t *ns);
 

@@ -3,8 +3,8 @@
  * Thread pages -> THREAD rows.
  *
  * A page may be reused as soon as its thread has exited, so what a page says is
- * copied at every look: a thread whose page is gone by the time its exit is read
- * still gets the counters of the last look.  A row for each thread is written
+ * copied at every poll: a thread whose page is gone by the time its exit is read
+ * still gets the counters of the last poll.  A row for each thread is written
  * when it is first seen, so that a recorder that is killed leaves names behind,
  * and again when its counters are final.  Its beginning may be in a ring that is read
  * after its end: then there is one more row, which has the creator.
@@ -183,7 +183,7 @@ static bool is_same(const struct threads *t, const struct known *k,
 }
 
 /*
- * Pages that were never used are not looked at: that would be a page fault each, and a page
+ * Pages that were never used are not read: that would be a page fault each, and a page
  * of memory.
  */
 static unsigned nr_slots(const struct threads *t)
@@ -244,7 +244,7 @@ struct threads_total threads_now(const struct threads *t)
 	return all;
 }
 
-/* Of a thread that no page tells of: without counters. */
+/* Of a thread without a page, so without counters. */
 static void write_birth(struct threads *t, const struct pack_birth *b, uint32_t flags, int64_t end)
 {
 	struct ldb_row_thread row = {
@@ -267,7 +267,7 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 	if (t->known[slot].tid == tid) {
 		finish(t, &t->known[slot], tick, true);
 	} else if (b && !b->has_page && !is_unborn(t, tid, b->tick)) {
-		/* Its page was used again before anybody looked. */
+		/* Its page was used again before it was polled. */
 		b->has_page = true;
 		write_birth(t, b, LDB_THREAD_F_EXITED, tick);
 	}

@@ -4,7 +4,7 @@
  *
  * A row is in one block and a block in one period, so windows that follow each other
  * neither share an event nor miss one.  What is said anew in each period (modules,
- * threads) is kept once.  Requests are kept longer than the window: the start of one
+ * threads) is retained once.  Requests are retained longer than the window: the start of one
  * that ends now may be far back.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "top/top.h"
 
-#define EXTRA_NS	5000000000LL	/* kept of all events beyond the window */
+#define EXTRA_NS	5000000000LL	/* retained of all events beyond the window */
 #define EXTRA_REQ_NS	60000000000LL	/* of requests */
 #define METAS_MAX	64		/* blocks: a program may warn for ever */
 
@@ -42,7 +42,7 @@ struct history {
 	size_t nr, room, nr_metas;
 	bool has_clock, is_anew;
 	unsigned period;	/* the one that runs, from 1 */
-	unsigned old_period, old_req_period;	/* not kept any more */
+	unsigned old_period, old_req_period;	/* not retained any more */
 	unsigned cut_period;	/* of what was dropped for want of room; 0: nothing */
 	struct mark *marks;
 	size_t nr_marks, room_marks;
@@ -180,7 +180,7 @@ static bool is_not_cut(struct history *h, const struct block *b)
 	return !is_event(b) || b->period > h->cut_period;
 }
 
-/* Of a program that does more than there is room for, a shorter time is kept. */
+/* Of a program that does more than there is room for, a shorter time is retained. */
 static void limit_bytes(struct history *h)
 {
 	while (h->bytes > h->max_bytes) {

@@ -2,7 +2,7 @@
 /*
  * The terminal, by plain escapes.  Whatever ends the tool, short of SIGKILL, gives it
  * back as it was: normal ends through screen_close(), exit() through atexit(), crashes
- * through a handler.  What is said on stderr meanwhile is kept, and said afterwards.
+ * through a handler.  What is printed on stderr meanwhile is printed afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static struct {
 	int fd;			/* of the terminal */
 	int said_fd, stderr_fd;	/* -1: stderr is no terminal */
 	struct termios old;
-	atomic_bool is_taken;	/* it looks other than it did */
+	atomic_bool is_taken;	/* the screen is ours, the cursor hidden */
 } screen = { .fd = -1, .said_fd = -1, .stderr_fd = -1 };
 
 static const int crashes[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ldb-top: a recording that is looked at while it goes on.
+ * ldb-top: a recording that is shown while it goes on.
  *
- * The recorder's loop gives blocks of rows to the history, which forgets old ones.
+ * The recorder's loop hands blocks of rows to the history, which forgets old ones.
  * Every interval a second thread gets a snapshot of it, makes a trace in memory of
  * that, and reads it as any tool reads a trace.  It owns the terminal.  The recorder
  * waits for nothing it does.
@@ -42,7 +42,7 @@ void history_anew(struct history *h);
 void history_period(struct history *h, const struct record_status *status);
 
 /*
- * What there is: the window's last window_ns, or, if before is given, also all that it
+ * The window's last window_ns, or, if before is given, also all that it
  * had.  NULL: out of memory.  May be read and freed by another thread.
  */
 struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before);
@@ -58,7 +58,7 @@ struct snapshot_info {
 const struct snapshot_info *snapshot_info(const struct snapshot *s);
 
 /*
- * The trace in memory, a descriptor: of the window, or is_wide: with what is kept of
+ * The trace in memory, a descriptor: of the window, or is_wide: with what is retained of
  * before, so that a request can be longer than the window.  -errno.
  */
 int snapshot_file(const struct snapshot *s, bool is_wide);
@@ -95,7 +95,7 @@ int view_build(struct view *v, struct snapshot *s, struct symtab *symtab,
 void view_sort(struct view *v, size_t sort);
 void view_free(struct view *v);
 
-/* draw.c: how it looks. */
+/* draw.c: text and JSON. */
 
 struct draw_state {
 	size_t sort, skip;	/* functions not shown at the top */
@@ -136,7 +136,7 @@ struct ui;
 
 /* stop_fd: written to when the user has seen enough.  NULL after one line. */
 struct ui *ui_start(const struct top_options *o, int stop_fd);
-/* The last one that was given, if nobody has looked at it yet; else NULL. */
+/* The last one that was given, if it was not shown yet; else NULL. */
 struct snapshot *ui_take_back(struct ui *ui);
 void ui_give(struct ui *ui, struct snapshot *s);
 /* No more come.  True: all that was to be shown could be. */

@@ -54,7 +54,7 @@ static void stop(struct ui *ui)
 	ui->has_stopped = true;
 }
 
-/* What the screen has no room for is not shown; the keys are told in its last line. */
+/* What the screen has no room for is not shown; the last line names the keys. */
 static void show_screen(struct ui *ui)
 {
 	unsigned columns, lines;
@@ -132,7 +132,7 @@ static struct snapshot *next(struct ui *ui, bool *is_over)
 
 	pthread_mutex_lock(&ui->lock);
 	*is_over = ui->is_over;
-	/* One at a time is looked at for as long as the user wants. */
+	/* One at a time is shown for as long as the user wants. */
 	if (!ui->draw.is_paused || ui->is_over) {
 		s = ui->pending;
 		ui->pending = NULL;
@@ -331,7 +331,7 @@ void ui_give(struct ui *ui, struct snapshot *s)
 	wake(ui->wake_fd);
 }
 
-/* Only what is waiting can be looked at by two: nobody but ui_give() takes it away. */
+/* Only what is pending can be reached by two threads, under the lock. */
 struct snapshot *ui_take_back(struct ui *ui)
 {
 	struct snapshot *s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rings of the BPF programs, and what the recorder tells them.  Records and protocol are
+ * The rings of the BPF programs, and what the recorder sets for them.  Records and protocol are
  * those of linux/ldb.h; the stamps are CLOCK_MONOTONIC of the kernel, in nanoseconds, and
  * become the session's clock in the recorder (tools/record/bpf.c).
  *

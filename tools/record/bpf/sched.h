@@ -22,9 +22,9 @@ static __always_inline u32 state_of(unsigned int state)
 
 /*
  * How prev left: LDB_STATE_RUNNING if it stays on the run queue.  That is not in the state
- * that is told alone: a task that has a signal pending does not sleep, whatever it says.
+ * of the event alone: a task that has a signal pending does not sleep, whatever it says.
  */
-static __always_inline u32 flags_of(bool preempt, struct task_struct *prev, u64 told)
+static __always_inline u32 flags_of(bool preempt, struct task_struct *prev, u64 of_event)
 {
 	unsigned int now = prev->__state;
 
@@ -32,7 +32,7 @@ static __always_inline u32 flags_of(bool preempt, struct task_struct *prev, u64 
 		return LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT;
 	if (!now)
 		return LDB_STATE_RUNNING;
-	return state_of(config.has_prev_state ? told : now);
+	return state_of(config.has_prev_state ? of_event : now);
 }
 
 static __always_inline void leaves(struct member *m, u32 flags, u32 cpu)
@@ -167,7 +167,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	if (!p->on_cpu)
 		wait_begin(m, cpu);
 	if (m) {
-		/* Its waking was in a task that is not told of, this is in another. */
+		/* Its waking was in a task whose events do not come, this is in another. */
 		if (m->sleeps && !m->is_woken)
 			is_deaf(cpu);
 		m->sleeps = m->is_woken = 0;

@@ -30,8 +30,8 @@ struct bpf_state {
 	__u32 is_adding;	/* the iterator's second turn, see process.h */
 	__u64 ns_address;
 	__u64 nr_unwritten;	/* events that found no ring */
-	__u32 has_ended;	/* the last thread has, and it was told */
-	/* 1: the kernel did not tell that a thread came there, see came_unseen() */
+	__u32 has_ended;	/* the last thread has, and the event was emitted */
+	/* 1: no event said that a thread came there, see came_unseen() */
 	__u8 is_deaf[BPF_CPUS_MAX];
 };
 

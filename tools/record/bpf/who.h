@@ -11,7 +11,7 @@
 /*
  * What is remembered of a watched thread, from when it is met first to its last switch, in
  * the place that its pid has.  Two threads with one place are met seldom, and the second has
- * none: then nobody else is told of while it waits for a CPU.  A map of the kernel's would
+ * none: then no other task is recorded while it waits for a CPU.  A map of the kernel's would
  * have to be asked at each event, and task storage is made by an allocation, which may want
  * to wake somebody while the run queue is locked.
  */
@@ -42,7 +42,7 @@ struct cpu {
 	u64 pad[3];
 } cpus[BPF_CPUS_MAX];
 
-u64 seen[SEEN_MAX];		/* names that were told, by tid */
+u64 seen[SEEN_MAX];		/* names that were emitted, by tid */
 
 static __always_inline struct cpu *cpu_of(u32 cpu)
 {
@@ -256,8 +256,8 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 
 /*
  * A thread that comes after one of them came unseen.  Then when it came is known from its
- * own statistics, whose clock is the run queue's: at each switch told how far that is behind
- * ours, and at most as far as it seems now, when nobody may have looked at it for a while.
+ * own statistics, whose clock is the run queue's: each switch says how far that is behind
+ * ours, and at most as far as it seems now, when it may not have been updated for a while.
  */
 static __always_inline u64 came_at(struct task_struct *p, const struct cpu *c, u64 now)
 {
@@ -290,7 +290,7 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 	/* The thread itself and one that wakes another there may both see it. */
 	if (was == pid || __sync_val_compare_and_swap(&c->current, was, pid) != was)
 		return;
-	/* It may have been there before anybody looked. */
+	/* It may have been there before the recording began. */
 	if (!m || (!m->has_switched && !c->has_switched))
 		return;
 	is_deaf(cpu);
