@@ -46,7 +46,7 @@ static void ends(unsigned gen, uint64_t seen, bool write, bool count)
 	p->ending_gen = GEN(gen);
 	p->ending_seen = seen;
 	if (write)
-		pack_event(pack, 1, recs, 3);
+		pack_event(pack, 1, recs);
 	if (count)
 		p->seen = seen;
 }

@@ -43,14 +43,14 @@ static void starts(void)
 {
 	struct ldb_rec r = { .tsc = 1000, .tid = TID, .type = LDB_EV_THREAD_START, .arg = 0x400, .arg2 = 77 };
 
-	pack_event(pack, 0, &r, 1);
+	pack_event(pack, 0, &r);
 }
 
 static void exits(void)
 {
 	struct ldb_rec r = { .tsc = 5000, .tid = TID, .type = LDB_EV_THREAD_EXIT, .arg = SLOT };
 
-	pack_event(pack, 0, &r, 1);
+	pack_event(pack, 0, &r);
 }
 
 static void check(const char *path, const char *order)

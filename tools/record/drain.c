@@ -16,7 +16,6 @@
 #include "base/search.h"
 #include "record/drain.h"
 #include "record/order.h"
-#include "record/pack.h"
 
 #define PENDING_MAX_NS	2000000000LL
 #ifndef PENDING_MAX		/* fewer: tests/fuzz */
@@ -25,7 +24,7 @@
 #define EVENT_SLOTS_MAX	3
 #define AT_ONCE		64	/* slots copied at a time */
 #define AHEAD		32	/* slots: asked for while those before are looked at */
-#define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of read() */
+#define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of pack_release() */
 #define SLICE_MIN	4096	/* of one ring */
 
 struct pending {
@@ -50,26 +49,21 @@ struct ring {
 struct drain {
 	struct ring *rings;
 	unsigned nr_rings;
-	drain_event_fn *event;
-	drain_read_fn *read;
-	void *arg;
-	drain_stamp_fn *stamp;	/* NULL: all have the session's clock */
-	void *stamp_arg;
-	unsigned first_stamped;
+	struct pack *pack;
+	struct kernel_clock *clock;	/* of the rings from first_kernel on; NULL: the session's */
+	unsigned first_kernel;
 	uint64_t nr_events;
 };
 
-struct drain *drain_alloc(const struct session *s, drain_event_fn *event, drain_read_fn *read,
-			  void *arg)
+struct drain *drain_alloc(const struct session *s, struct pack *pack, struct kernel_clock *clock)
 {
 	struct drain *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	d->first_stamped = s->info.nr_rings;
-	d->event = event;
-	d->read = read;
-	d->arg = arg;
+	d->first_kernel = s->info.nr_rings;
+	d->pack = pack;
+	d->clock = clock;
 	d->rings = calloc(session_nr_rings(s), sizeof(*d->rings));
 	if (!d->rings)
 		goto err_free;
@@ -99,12 +93,6 @@ void drain_free(struct drain *d)
 		free(d->rings[i].pending);
 	free(d->rings);
 	free(d);
-}
-
-void drain_stamp_with(struct drain *d, drain_stamp_fn *stamp, void *arg)
-{
-	d->stamp = stamp;
-	d->stamp_arg = arg;
 }
 
 /* Only with a head read after the copy was taken: that one may be too late. */
@@ -171,15 +159,15 @@ static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct 
 	return n;
 }
 
-static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs, unsigned n)
+static void hand_out(struct drain *d, struct ring *r, struct ldb_rec *recs)
 {
 	unsigned ring = r - d->rings;
 
 	d->nr_events++;
-	if (d->stamp && ring >= d->first_stamped)
-		d->stamp(d->stamp_arg, recs);
+	if (d->clock && ring >= d->first_kernel)
+		kernel_clock_stamp(d->clock, recs);
 	r->time = recs[0].tsc;
-	d->event(d->arg, ring, recs, n);
+	pack_event(d->pack, ring, recs);
 }
 
 /* Copies up to nr slots from r->pos on; returns how many are written. */
@@ -208,7 +196,7 @@ static void ring_run(struct drain *d, struct ring *r, uint64_t until)
 				k++;
 			if (k != n)
 				break;
-			hand_out(d, r, &recs[i], n);
+			hand_out(d, r, &recs[i]);
 			i += n;
 		}
 		if (!i)
@@ -259,7 +247,7 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	n = event_read(r, idx, head, recs);
 	if (n > 0) {
 		r->pos = idx + n;
-		hand_out(d, r, recs, n);
+		hand_out(d, r, recs);
 	} else if (n < 0) {
 		r->lost.torn++;
 	} else if (is_overwritten(r, idx)) {
@@ -292,7 +280,7 @@ static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t n
 			first->nr_orphans++;
 		} else if (n > 0) {
 			taken = p.idx + n;
-			hand_out(d, r, recs, n);
+			hand_out(d, r, recs);
 		} else if (n < 0) {
 			r->lost.torn += 1 + p.nr_orphans;
 		} else if (is_overwritten(r, p.idx)) {
@@ -371,7 +359,8 @@ static void read_rings(struct drain *d, int64_t now_ns)
 	for (unsigned i = 0; i < d->nr_rings; i++)
 		ring_read(d, &d->rings[i], slice, now_ns);
 	while ((r = ring_behind(d))) {
-		d->read(d->arg, r->time);
+		/* What is older has been read in all of them. */
+		pack_release(d->pack, r->time);
 		ring_read(d, r, slice, now_ns);
 	}
 }

@@ -7,33 +7,23 @@
 #ifndef RECORD_DRAIN_H
 #define RECORD_DRAIN_H
 
+#include "record/kernel-clock.h"
+#include "record/pack.h"
 #include "record/session.h"
 
 struct drain;
-
-/* nr records that belong together, private copies; the first has the type. */
-typedef void drain_event_fn(void *arg, unsigned ring, const struct ldb_rec *recs, unsigned nr);
-
-/* Everything stamped before this clock value was handed out; while much is left to read. */
-typedef void drain_read_fn(void *arg, uint64_t time);
-
-/*
- * Brings the times of an event from a kernel ring into the session's clock: its first record's
- * tsc, and whatever other times it has.
- */
-typedef void drain_stamp_fn(void *arg, struct ldb_rec *recs);
 
 /* Records, by LDB_LOST_*. */
 struct drain_lost {
 	uint64_t overrun, uncommitted, torn;
 };
 
-struct drain *drain_alloc(const struct session *s, drain_event_fn *event, drain_read_fn *read,
-			  void *arg);
+/*
+ * What was read goes to the pack.  clock: that of the stamps in the kernel's rings, NULL: the
+ * session's.
+ */
+struct drain *drain_alloc(const struct session *s, struct pack *pack, struct kernel_clock *clock);
 void drain_free(struct drain *d);
-
-/* The kernel's rings are stamped by another clock. */
-void drain_stamp_with(struct drain *d, drain_stamp_fn *stamp, void *arg);
 
 /*
  * One pass over all rings.  now_ns: any steady clock, for the age of records

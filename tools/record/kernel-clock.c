@@ -151,10 +151,8 @@ int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 			 (int64_t)(to->ns - from->ns));
 }
 
-void kernel_clock_stamp(void *clock, struct ldb_rec *recs)
+void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs)
 {
-	struct kernel_clock *c = clock;
-
 	recs[0].tsc = c->t0 + kernel_clock_tick(c, recs[0].tsc);
 	if (pack_type(recs[0].type)->has_begin)
 		recs[0].arg = c->t0 + kernel_clock_tick(c, recs[0].arg);

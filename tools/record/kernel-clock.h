@@ -25,8 +25,8 @@ clockid_t kernel_clock_id(const struct kernel_clock *c);	/* of the stamps */
  */
 uint64_t kernel_clock_sample(struct kernel_clock *c, bool must);
 int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns);
-/* A drain_stamp_fn: brings the times of an event of the kernel's rings into the session's clock. */
-void kernel_clock_stamp(void *clock, struct ldb_rec *recs);
+/* Brings the times of an event of the kernel's rings into the session's clock. */
+void kernel_clock_stamp(struct kernel_clock *c, struct ldb_rec *recs);
 uint64_t kernel_clock_now(const struct kernel_clock *c);
 uint64_t kernel_clock_err_ns(const struct kernel_clock *c);
 

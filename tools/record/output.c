@@ -218,9 +218,7 @@ bool output_open(struct recording *r)
 	if (r->pack) {
 		pack_on_rest(r->pack, rest, r);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
-		r->drain = drain_alloc(&r->session, pack_event, pack_release, r->pack);
-		if (r->drain && r->source)
-			drain_stamp_with(r->drain, kernel_clock_stamp, r->source->clock);
+		r->drain = drain_alloc(&r->session, r->pack, r->source ? r->source->clock : NULL);
 	}
 	if (!r->modules || !r->threads || !r->drain) {
 		cli_error("out of memory");

@@ -222,10 +222,8 @@ static void release_before(struct pack *p, int64_t tick)
 		backlog_release(&p->kept[i].rows, tick);
 }
 
-void pack_release(void *pack, uint64_t now)
+void pack_release(struct pack *p, uint64_t now)
 {
-	struct pack *p = pack;
-
 	release_before(p, tick_of(p, now - p->slack));
 }
 
@@ -542,14 +540,14 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_LOST) = { 1, lost_event },
 };
 
-void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr)
+void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct pack_type *type = pack_type(recs[0].type);
 
 	if (!type->nr_slots)
 		return;
-	rest_sometimes(pack);
-	type->take(pack, ring, recs);
+	rest_sometimes(p);
+	type->take(p, ring, recs);
 }
 
 void pack_row(struct pack *p, unsigned kind, const void *row)

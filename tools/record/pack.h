@@ -50,8 +50,8 @@ static inline const struct pack_type *pack_type(unsigned type)
 	return &pack_types[is_any ? type >> 8 : 0][type & (PACK_TYPES - 1)];
 }
 
-/* drain_event_fn. */
-void pack_event(void *pack, unsigned ring, const struct ldb_rec *recs, unsigned nr);
+/* The records of one event, private copies; the first has the type. */
+void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
 /*
  * A row from elsewhere than the rings, of any kind (LDB_BLK_*); ticks since t0, in any order
@@ -62,8 +62,8 @@ void pack_row(struct pack *p, unsigned kind, const void *row);
 uint64_t pack_nr_rows(const struct pack *p);	/* of these, without TASK and LOST */
 uint64_t pack_nr_irqs(const struct pack *p);	/* interrupts, also those too short for a row */
 
-/* drain_read_fn: all rings have been read up to clock value now, what is older may leave. */
-void pack_release(void *pack, uint64_t now);
+/* All rings have been read up to clock value now, what is older may leave. */
+void pack_release(struct pack *p, uint64_t now);
 
 /* Whether this is the last FUNC of some ring. */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
