@@ -28,7 +28,7 @@ records_per_call()	# kind count
 	calls=$(./storm-base "$1" "$2" "$cpu" | awk '{ print $2 }')
 	record -o made.data -- ./storm-ldb "$1" "$2" "$cpu" >/dev/null
 	ldb-report -i made.data --summary --json >made.json || exit 1
-	jq -r --arg calls "$calls" '"\(.made) \(.seen) \($calls)"' made.json | awk '{
+	jq -r --arg calls "$calls" '"\(.calls) \(.observed_calls) \($calls)"' made.json | awk '{
 		printf "%-52s %9.2f  ", "records per call", $1 / $3
 		if ($1 / $3 < 0.01) printf "(the plugin gives it none: the rows tell what a skipped function costs)\n"
 		else printf "(the others cost nothing; seen by the scanner: %.2g %% of the calls)\n", 100 * $2 / $3 }'

@@ -30,7 +30,7 @@ defaults_waits()
 	jq -r '"first_ten \([.causes[:10][] | select(.category == "Recorder")] | length)",
 		"causes \(.causes | length)"' why.json &&
 	ldb-report -i defaults.data --json-summary 2>report.err |
-		jq -r '"lost \(.lost.total)", "seen \(100 * .seen / .made)"'
+		jq -r '"lost \(.lost.total)", "seen \(100 * .observed_calls / .calls)"'
 }
 
 # CPU time that ldb takes for itself, us a request: in the program its threads, of which part

@@ -17,10 +17,10 @@ scan_figures()	# round trace
 	ldb-report -i "$2" --summary --json >scan.json || exit 1
 	jq -r --arg r "$1" '
 		([.threads[].scans] | add) as $scans | ([.threads[].invalid] | add) as $invalid
-		| ([.scanners[].looks] | add) as $looks | ([.scanners[].moving] | add) as $moving
+		| ([.scanners[].polls] | add) as $looks | ([.scanners[].moving] | add) as $moving
 		| ([.threads[] | .disorder + .foreign] | add) as $bad
 		| ([.scanners[].rounds] | add) as $rounds | ([.scanners[].pages] | add) as $pages
-		| (.recording.duration_ns - .gap_ns) as $ns
+		| (.recording.duration_ns - .observation_gap_ns) as $ns
 		| "\($r) rate \($scans / $ns * 1e9)",
 		  "\($r) granularity \($ns / ([$looks - $invalid - $moving - $bad, 1] | max))",
 		  "\($r) look \($ns / ([$looks, 1] | max))",
@@ -28,13 +28,13 @@ scan_figures()	# round trace
 		  "\($r) invalid \(100 * $invalid / ([$looks, 1] | max))",
 		  "\($r) moving \(100 * $moving / ([$looks, 1] | max))",
 		  "\($r) frames \(([.scanners[].frames] | add) / ([$scans + $invalid, 1] | max))",
-		  "\($r) away \(100 * .gap_ns / .recording.duration_ns)",
+		  "\($r) away \(100 * .observation_gap_ns / .recording.duration_ns)",
 		  "\($r) round \($ns / ([$rounds, 1] | max))",
 		  "\($r) pages \($pages / ([$rounds, 1] | max))",
 		  "\($r) resolution \(.resolution_ns)",
-		  "\($r) from \(.seen_95pct_from_ns)",
+		  "\($r) from \(.observed_95pct_from_ns)",
 		  "\($r) spent \(([.threads[].cost_ns] | max) / .recording.duration_ns * 100)",
-		  "\($r) seen \(100 * (.seen + .below_threshold) / ([.made, 1] | max))"' scan.json
+		  "\($r) seen \(100 * (.observed_calls + .below_threshold) / ([.calls, 1] | max))"' scan.json
 }
 
 scan_rounds()	# file options... -- program...

@@ -127,7 +127,7 @@ trace_values()	# config
 		print c, "mb", size / 1e6 / s
 		for (i = 2; i <= NF; i++) if ($i == "lost,") print c, "lost", $(i - 1)
 		print c, "seconds", s }
-		/invocations seen/ { gsub(/[(%)]/, ""); for (i = 2; i <= NF; i++) if ($i == "seen") print c, "seen", $(i + 1) }' record.log
+		/calls observed/ { gsub(/[(%)]/, ""); for (i = 2; i <= NF; i++) if ($i == "observed") print c, "seen", $(i + 1) }' record.log
 }
 
 # A recording long enough that what ldb-report does once (symbols) is not all of it.

@@ -91,7 +91,7 @@ sqlite_table()
 	row sqlite.txt hold base "recorded with --mutex=hold / plain"
 	row sqlite.txt record.process base.process "recorded, with the scanner's CPU time / plain"
 	row sqlite.txt record.tree base.tree "recorded, and with ldb-record's / plain"
-	jq -r '"\(.made) \(.seen) \(.lost.total)"' sqlite.json |
+	jq -r '"\(.calls) \(.observed_calls) \(.lost.total)"' sqlite.json |
 		awk '{ printf "  %.1f M invocations with a record, %.2g %% of them seen; %d events lost\n", $1 / 1e6, 100 * $2 / $1, $3 }'
 }
 

@@ -201,7 +201,7 @@ record_case()
 away_percent()
 {
 	ldb-report -i case.data --summary --json >summary.json 2>/dev/null
-	jq '100 * .gap_ns / ([.recording.duration_ns, 1] | max) | floor' summary.json
+	jq '100 * .observation_gap_ns / ([.recording.duration_ns, 1] | max) | floor' summary.json
 }
 
 keep_log()

@@ -31,7 +31,7 @@ for try in 1 2 3 4 5; do
 	check "two scanners" "summary --scanners 2 -- ./sleepers 20 3 1" 0
 	[ "$(jq '[.scanners[].handed] | add' s.json)" = 0 ] || break
 done
-diag "$(jq -c '.scanners[] | {looks, changes, handed}' s.json)"
+diag "$(jq -c '.scanners[] | {polls, changes, handed}' s.json)"
 # Whether they are seen busy at the same time is the host's affair.
 handed="threads were given from one to the other"
 if jq -e '[.scanners[].handed] | add > 0' s.json >/dev/null; then
@@ -40,18 +40,18 @@ else
 	skip "$handed" "not seen busy at the same time"
 fi
 ok "both saw changes" eval "jq -e '[.scanners[].changes] | min > 0' s.json >/dev/null"
-ok "no invocation is there twice" eval "jq -e '.seen <= .made' s.json >/dev/null"
+ok "no invocation is there twice" eval "jq -e '.observed_calls <= .calls' s.json >/dev/null"
 
 # With one CPU for all the scanner sleeps nearly all of the time, and says so.
 check "one CPU" "taskset -c '$cpu_one' ldb-record -q -- ./sleepers 20 2 1 && ldb-report --summary --json >s.json" 0
-diag "$(jq -c '.scanners[0] | {busy_ns, paused_ns, gap_ns, looks}' s.json)"
+diag "$(jq -c '.scanners[0] | {busy_ns, paused_ns, observation_gap_ns, polls}' s.json)"
 ok "the scanner slept" eval "jq -e '.scanners[0].paused_ns > .recording.duration_ns / 2' s.json >/dev/null"
 check "the report says that it had no core" "ldb-report" 0 'had no core to itself'
 
 # A thousand that sleep are not in the way of the two that run.
 # (Pinned, it does not give way: the first round touches all of them, so there must be more.)
 check "a thousand threads" "summary --scanner-cpu $scanner_cpu -- ./sleepers 1000 2 1" 0
-diag "$(jq -c '.scanners[0] | {rounds, looks, pages, changes}' s.json)"
+diag "$(jq -c '.scanners[0] | {rounds, polls, pages, changes}' s.json)"
 ok "a round touches the pages of few" eval "jq -e '.scanners[0] | .pages < 100 * .rounds' s.json >/dev/null"
 
 finish

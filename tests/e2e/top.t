@@ -62,8 +62,8 @@ check_jq "a request is in one line only" all.json '[.[] | .requests[0].slowest[]
 check_jq "the numbers of requests go on" all.json '[.[] | [.requests[0].slowest[].req] | min] as $m | $m[0] < $m[1] and $m[1] < $m[2]'
 check_jq "the lock by name" all.json 'any(.[]; any(.locks[]; .name == "lock" and .waits.count > 0))'
 # What began in one second may end in the next: a few of each of the three threads.
-check_jq "what was seen of what was made" all.json 'all(.[]; .made + 15 >= .seen and .seen > 0) and
-	([.[].made] | add) + 15 >= ([.[].seen] | add)'
+check_jq "observed calls of all" all.json 'all(.[]; .calls + 15 >= .observed_calls and .observed_calls > 0) and
+	([.[].calls] | add) + 15 >= ([.[].observed_calls] | add)'
 
 # Every request counts once: ids go up by one.
 first=$(jq -s '[.[] | .requests[0].slowest[].req] | min' top.json)

@@ -43,8 +43,8 @@ record_watched()	# options...
 	for try in 1 2 3 4; do
 		ldb-record -q --scanner-cpu "$scanner_cpu" "$@" -o t.data -- ./truth 1.5 truth.log || return
 		ldb-report -i t.data --summary --json >s.json
-		[ "$(jq '.gap_ns * 2 < .recording.duration_ns' s.json)" = true ] && return
-		diag "the scanner was off its CPU for $(jq '.gap_ns * 100 / .recording.duration_ns | floor' s.json) % of the time: again"
+		[ "$(jq '.observation_gap_ns * 2 < .recording.duration_ns' s.json)" = true ] && return
+		diag "the scanner was off its CPU for $(jq '.observation_gap_ns * 100 / .recording.duration_ns | floor' s.json) % of the time: again"
 	done
 	return 0
 }

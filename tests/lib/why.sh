@@ -57,7 +57,7 @@ record_one()	# file facts command...
 		WHY_CPU=$program_cpu ${record_under:-} ldb-record -q $record_options ${record_apart:-} -o "$record_file" -- "$@" \
 			>"$record_facts" 2>record.err || { cat record.err; return 1; }
 		record_away=$(ldb-report -i "$record_file" --summary --json 2>/dev/null |
-			jq '100 * .gap_ns / .recording.duration_ns | floor')
+			jq '100 * .observation_gap_ns / .recording.duration_ns | floor')
 		# What took long once takes long again.
 		[ $(($(date +%s) - record_start)) -lt 4 ] || break
 		[ "${record_away:-100}" -gt 20 ] || break
@@ -209,8 +209,8 @@ judge_coverage()	# [kind]
 	fi
 	# shellcheck disable=SC2086	# words
 	jq -s '[.[].requests[] | select(.deviation_ns > .resolution_ns)] | {n: length,
-		not_watched: map(select(.not_watched_ns * 20 > .latency_ns)) | length,
-		coverage: ([.[] | select(.not_watched_ns * 20 <= .latency_ns) | .coverage] | sort),
+		not_watched: map(select(.unobserved_ns * 20 > .latency_ns)) | length,
+		coverage: ([.[] | select(.unobserved_ns * 20 <= .latency_ns) | .coverage] | sort),
 		unknown_ns: ([.[].unknown_ns] | add), ns: ([.[].latency_ns] | add)}
 		| .n -= .not_watched | . + {unknown: (.unknown_ns / .ns), min: .coverage[0],
 			p10: .coverage[.n * 0.1 | floor], median: .coverage[.n / 2 | floor], max: .coverage[-1]}' \

@@ -41,9 +41,9 @@ ldb-report -q --json-summary >s.json
 check "losses" "sql ldb.db \"SELECT count FROM loss WHERE kind = 'overrun'\"" 0 '^3$'
 check "gaps" "sql ldb.db 'SELECT gaps, gap_ns, (SELECT sum(end_ns - start_ns) FROM gap) FROM recording'" 0 '^1\|2000000\|2000000$'
 ok "made and seen" test "$(sql ldb.db 'SELECT made, seen, lost, duration_ns FROM recording')" = \
-	"$(jq -r '[.made, .seen, .lost.total, .recording.duration_ns] | join("|")' s.json)"
+	"$(jq -r '[.calls, .observed_calls, .lost.total, .recording.duration_ns] | join("|")' s.json)"
 ok "threads" test "$(sql ldb.db 'SELECT tid, name, made, seen FROM thread')" = \
-	"$(jq -r '.threads[] | [.tid, .name, .made, .seen] | join("|")' s.json)"
+	"$(jq -r '.threads[] | [.tid, .name, .calls, .observed_calls] | join("|")' s.json)"
 check "meta" "sql ldb.db \"SELECT value FROM meta WHERE key = 'cmdline'\"" 0 '^\./figure1 -q$'
 check "who waits for whom" "sql ldb.db 'SELECT holder_function, ns FROM wait_hold'" 0 '^snapshot\|12499300$'
 check "kernel events: who had the CPU" "sql sched.db \"SELECT by, by_pid, duration_ns FROM off_cpu

@@ -58,8 +58,9 @@ check "--requests --top" "ldb-report --requests --top=3 --csv | wc -l" 0 '^4$'
 
 # Summary.
 ldb-report --json-summary >s.json
-check_jq "an object" s.json '.made == 2000 and .seen == 20 and .lost.overrun == 3 and .gaps == 1 and .gap_ns == 2000000'
-check_jq "threads" s.json '[.threads[] | .name] == ["main", "snapshotter"] and .threads[0].made == 1000'
+check_jq "an object" s.json '.calls == 2000 and .observed_calls == 20 and .lost.overrun == 3 and
+	.observation_gaps == 1 and .observation_gap_ns == 2000000'
+check_jq "threads" s.json '[.threads[] | .name] == ["main", "snapshotter"] and .threads[0].calls == 1000'
 check_jq "the recording" s.json '.recording.damaged == false and any(.recording.meta[]; .key == "cmdline")'
 check "--summary" "ldb-report --summary" 0 '^cmdline +\./figure1 -q'
 

@@ -18,7 +18,7 @@ check "which events" "ldb-timeline --req=1" 0 '; kernel events: module$'
 ldb-timeline --req=1 --json >1.json
 check_jq "preempted, JSON" 1.json '.segments | any(.kind == "preempted" and .tid == 2 and .blocks_req == 1 and .level == 1 and
 	.preempted_by == {"tid": 900, "name": "hog", "pid": 900} and .cpu == 1 and .start_ns == 10002000 and .end_ns == 19000000 and
-	.occupants == [{"tid": 900, "name": "hog", "pid": 900, "ns": 8998000}] and .resolution_ns == 1 and .caller == "snapshot")'
+	.running_tasks == [{"tid": 900, "name": "hog", "pid": 900, "ns": 8998000}] and .resolution_ns == 1 and .caller == "snapshot")'
 check_jq "the wait, JSON" 1.json '.segments | any(.kind == "lock_wait" and .futex == .lock and .futex_woken and .waker.tid == 2 and
 	.asleep_ns == 9998000)'
 check_jq "it is one lock" 1.json '[.segments[] | select(.kind == "futex_wait" or .kind == "blocked")] == []'
@@ -39,7 +39,7 @@ check_jq "own time is on the CPU" 2.json '.causes | any(.kind == "function" and 
 check "a wake-up delayed" "ldb-timeline --req=3" 0 '^req 3: 7\.10 ms.*: 5\.00 ms runnable behind hog \(pid 900\), CPU 3; 1\.10 ms in .*|1\.00 ms blocked \(disk\) in request_handler\(\), woken by an interrupt'
 ldb-timeline --req=3 --json >3.json
 check_jq "runnable" 3.json '.segments | any(.kind == "runnable" and .start_ns == 52000000 and .end_ns == 57000000 and
-	.occupants[0].name == "hog" and .waker.irq == "hard")'
+	.running_tasks[0].name == "hog" and .waker.irq == "hard")'
 check_jq "blocked" 3.json '.segments | any(.kind == "blocked" and .state == "disk" and .waker == {"tid": 0, "name": "", "pid": 0, "irq": "hard"})'
 check_jq "causes" 3.json '.causes[0] == {"kind": "runnable", "name": "hog", "label": "hog", "total_ns": 5000000, "count": 1, "caller": "request_handler", "state": "disk",
 	"by": {"tid": 900, "name": "hog", "pid": 900}, "by_ns": 5000000, "resolution_ns": 1} or (.causes | debug | false)'

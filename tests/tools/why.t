@@ -17,7 +17,7 @@ check "the only one of its kind" "ldb-why -i hostile.data" 0 'the only one of it
 check "names do not steer the terminal" "ldb-why -i hostile.data | tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]'" 1 '^0$'
 
 ldb-why --json >w.json
-check_jq "JSON: what it is" w.json '.format == "ldb-why" and .version == 1 and .options.target == [99, 100]'
+check_jq "JSON: what it is" w.json '.format == "ldb-why" and .version == 2 and .options.target == [99, 100]'
 check_jq "the request" w.json '.requests[0] | .req == 4711 and .latency_ns == 12750000 and .deviation_ns == 12749500'
 check_jq "its first cause" w.json '.requests[0].first | .cause == "lock_wait" and .label == "db_lock" and
 	.anomaly == "gap" and .category == "Locking" and .root == "function" and .root_label == "snapshot"'

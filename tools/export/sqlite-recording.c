@@ -60,7 +60,7 @@ int sqlite_put_recording(struct sqlite_export *e)
 
 	/* The first one is all of them. */
 	for (const struct column *c = lost_columns + 1; c->key && !ret; c++)
-		ret = sqlite_put(e, INSERT_LOSS, "tu", c->key,
+		ret = sqlite_put(e, INSERT_LOSS, "tu", c->csv ? c->csv : c->key,
 				 column_value(c, &(struct row){ .at = m }, NULL).u64);
 	for (size_t i = 0; i < m->nr_threads && !ret; i++)
 		ret = put_thread(e, &m->threads[i]);

@@ -85,13 +85,13 @@
 		const s = doc.summary, lost = s.lost.total;
 
 		return facts([
-			["Calls", `${many(s.seen)} observed of ${many(s.made)}` + (s.made ? ` (${(100 * s.seen / s.made).toFixed(1)} %)` : "")],
+			["Calls", `${many(s.observed_calls)} observed of ${many(s.calls)}` + (s.calls ? ` (${(100 * s.observed_calls / s.calls).toFixed(1)} %)` : "")],
 			s.below_threshold ? ["Too short to be written", many(s.below_threshold)] : null,
 			["Resolution", `\u00b1${ldb.ns(s.resolution_ns)} (median of the durations)`],
-			["Observed to 95 %", s.seen_95pct_from_ns ? `what lasts about ${ldb.ns(s.seen_95pct_from_ns)} or longer` : "\u2013"],
+			["Observed to 95 %", s.observed_95pct_from_ns ? `what lasts about ${ldb.ns(s.observed_95pct_from_ns)} or longer` : "\u2013"],
 			["Lost", lost ? Object.entries(s.lost).filter(([k, v]) => k !== "total" && v).map(([k, v]) => `${many(v)} records ${k}`).join(", ") : "nothing", lost],
-			["Observation gaps", `${ldb.ns(s.gap_ns)} in ${many(s.gaps)} (the scanner did not run), ${ldb.ns(s.thread_gap_ns)} in ${many(s.thread_gaps)} (of one thread)`],
-			["Unobserved threads", many(s.unwatched_threads), s.unwatched_threads],
+			["Observation gaps", `${ldb.ns(s.observation_gap_ns)} in ${many(s.observation_gaps)} (the scanner did not run), ${ldb.ns(s.thread_observation_gap_ns)} in ${many(s.thread_observation_gaps)} (of one thread)`],
+			["Unobserved threads", many(s.unobserved_threads), s.unobserved_threads],
 			s.recording.damaged ? ["Damage", s.recording.damage, true] : null,
 		]);
 	}
@@ -122,13 +122,13 @@
 	}
 
 	function threadsTable() {
-		const t = makeTable({ id: "threads", sort: "seen", columns: [
-			text("name", "thread", "", { class: "name" }), number("tid", "tid", "", { plain: true }), number("seen", "observed calls"),
-			number("made", "calls"), ns("cost_ns", "cost", "what polling it has cost it, estimated"),
-			ns("gap_ns", "observation gaps", "unobserved, though the scanner ran"), number("scans", "scans", "", { rare: true }),
+		const t = makeTable({ id: "threads", sort: "observed_calls", columns: [
+			text("name", "thread", "", { class: "name" }), number("tid", "tid", "", { plain: true }), number("observed_calls", "observed calls"),
+			number("calls", "calls"), ns("cost_ns", "cost", "what polling it has cost it, estimated"),
+			ns("observation_gap_ns", "observation gaps", "unobserved, though the scanner ran"), number("scans", "scans", "", { rare: true }),
 			number("invalid", "invalid", "stacks that changed while they were read", { rare: true }),
 			ns("start_ns", "from"), ns("end_ns", "to"),
-			{ key: "unwatched", label: "unobserved", type: "bool", rare: true, title: "never registered" },
+			{ key: "unobserved", label: "unobserved", type: "bool", rare: true, title: "never registered" },
 		] });
 
 		t.show(doc.summary.threads);

@@ -26,7 +26,9 @@ const struct column lost_columns[] = {
 	COLUMN("uncommitted", lost[LDB_LOST_UNCOMMITTED], .head = "never written"),
 	COLUMN("torn", lost[LDB_LOST_TORN], .head = "torn"),
 	COLUMN("disk", lost[LDB_LOST_DISK], .head = "not on disk"),
-	COLUMN("unwatched", lost[LDB_LOST_UNWATCHED], .head = "of unobserved threads"),
+	/* SQLite's name is the older one. */
+	COLUMN("unobserved", lost[LDB_LOST_UNWATCHED], .csv = "unwatched",
+	       .head = "of unobserved threads"),
 	COLUMN("kernel", lost[LDB_LOST_KERNEL], .head = "of the kernel's"),
 	COLUMN(NULL, lost[LDB_LOST_KERNEL + 1], .head = "of unknown kind",
 	       .form = COLUMN_ONLY_TABLE),
@@ -41,22 +43,24 @@ GET(get_share, text, text_share(e->seen, e->made, buf))
 GET(get_bad, u64, e->foreign + e->too_deep + e->disorder)
 
 static const struct column thread_columns[] = {
-	SAME(tid), SAME(name), SAME(made, .head = "calls"), SAME(seen, .head = "obs."),
+	SAME(tid), SAME(name), COLUMN("calls", made, .head = "calls"),
+	COLUMN("observed_calls", seen, .head = "obs."),
 	MADE(NULL, get_share, .head = "share", .width = 8, .form = COLUMN_ONLY_TABLE),
 	SAME(below_threshold), MADE("start_ns", get_start), MADE("end_ns", get_end),
-	COLUMN("exited", has_exited), COLUMN("unwatched", is_unwatched), SAME(creator),
+	COLUMN("exited", has_exited), COLUMN("unobserved", is_unwatched), SAME(creator),
 	SAME(scans, .head = "scans"), SAME(invalid, .head = "moved"),
-	MADE(NULL, get_bad, .head = "bad", .form = COLUMN_ONLY_TABLE),
-	SAME(foreign), SAME(too_deep), SAME(disorder),
-	SAME(gap_ns, .head = "gaps", .width = 8), SAME(cost_ns), { 0 }
+	MADE(NULL, get_bad, .head = "bad", .form = COLUMN_ONLY_TABLE), SAME(foreign),
+	SAME(too_deep), SAME(disorder),
+	COLUMN("observation_gap_ns", gap_ns, .head = "gaps", .width = 8), SAME(cost_ns), { 0 }
 };
 #undef ROW
 
 #define ROW struct scanner
 static const struct column scanner_columns[] = {
-	SAME(rounds), SAME(looks), SAME(changes), SAME(scans), SAME(invalid), SAME(frames),
-	SAME(gaps), SAME(gap_ns), SAME(busy_ns), SAME(paused_ns), SAME(moving), SAME(cost_ns),
-	SAME(pages), SAME(handed), { 0 }
+	SAME(rounds), COLUMN("polls", looks), SAME(changes), SAME(scans), SAME(invalid),
+	SAME(frames), COLUMN("observation_gaps", gaps), COLUMN("observation_gap_ns", gap_ns),
+	SAME(busy_ns), SAME(paused_ns), SAME(moving), SAME(cost_ns), SAME(pages), SAME(handed),
+	{ 0 }
 };
 #undef ROW
 
@@ -91,16 +95,19 @@ static const struct column recording_columns[] = {
 
 FROM(scanners, rows_of(e->scanners, e->nr_scanners))
 
-const struct column made_columns[] = { SAME(made), SAME(seen), { 0 } };
+const struct column made_columns[] = {
+	COLUMN("calls", made), COLUMN("observed_calls", seen), { 0 }
+};
 
 static const struct column made_more_columns[] = {
 	SELF(NULL, made_columns), SAME(below_threshold), { 0 }
 };
 
 static const struct column model_columns[] = {
-	SELF("lost", lost_columns), COLUMN("gaps", nr_gaps), SAME(gap_ns),
-	COLUMN("thread_gaps", nr_thread_gaps), SAME(thread_gap_ns),
-	COLUMN("unwatched_threads", nr_unwatched), COLUMN("bad_modules", nr_bad_modules),
+	SELF("lost", lost_columns), COLUMN("observation_gaps", nr_gaps),
+	COLUMN("observation_gap_ns", gap_ns), COLUMN("thread_observation_gaps", nr_thread_gaps),
+	COLUMN("thread_observation_gap_ns", thread_gap_ns),
+	COLUMN("unobserved_threads", nr_unwatched), COLUMN("bad_modules", nr_bad_modules),
 	SELF(NULL, kernel_columns), NESTED("threads", threads, nr_threads, thread_columns),
 	NESTED_AT("scanners", scanners, scanner_columns),
 	SELF("recording", recording_columns, .form = COLUMN_TALL), { 0 }
@@ -114,7 +121,7 @@ const struct column model_summary_columns[] = {
 #define ROW struct stats
 static const struct column seen_columns[] = {
 	COLUMN("complete", count), SAME(open), SAME(resolution_ns),
-	COLUMN("seen_95pct_from_ns", seen_from_ns), { 0 }
+	COLUMN("observed_95pct_from_ns", seen_from_ns), { 0 }
 };
 #undef ROW
 

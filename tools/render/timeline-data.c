@@ -46,7 +46,7 @@ static const struct column waker_columns[] = {
 };
 
 static const struct column occupants_columns[] = {
-	NESTED("occupants", occupants, nr_occupants, occupant_columns), { 0 }
+	NESTED("running_tasks", occupants, nr_occupants, occupant_columns), { 0 }
 };
 
 static const struct column sched_columns[] = {
@@ -198,8 +198,9 @@ static const struct column off_columns[] = {
 static const struct column cause_columns[] = {
 	MADE("kind", get_cause_kind), MADE("name", get_cause_name), SAME(label),
 	COLUMN("total_ns", ns), COLUMN("count", nr),
-	COLUMN("not_watched_ns", unwatched_ns, .when = if_unknown),
-	SAME(resolution_ns, .when = if_estimated), MADE("queue", get_cause_queue, .when = if_in_queue),
+	COLUMN("unobserved_ns", unwatched_ns, .when = if_unknown),
+	SAME(resolution_ns, .when = if_estimated),
+	MADE("queue", get_cause_queue, .when = if_in_queue),
 	MADE("file", get_cause_file, .when = if_cause_wait),
 	MADE("line", get_cause_line, .when = if_cause_wait),
 	VIA("holder", hold, tid, .when = if_cause_hold),

@@ -148,7 +148,7 @@ static const struct column check_columns[] = {
 /* What the recording did not say, and what was made of that. */
 static const struct column lack_columns[] = {
 	SAME(mutex), COLUMN("all_holds", has_holds), SAME(lock_threshold_ns),
-	COLUMN("kernel_events", has_sched), VIA("gap_ns", model, gap_ns),
+	COLUMN("kernel_events", has_sched), VIA("observation_gap_ns", model, gap_ns),
 	VIA("duration_ns", model, duration_ns), COLUMN("waits", nr_waits), SAME(wait_ns),
 	COLUMN("waits_without_holder", nr_blind_waits), COLUMN("without_holder_ns", blind_ns),
 	COLUMN("waits_without_waker", nr_fixed), COLUMN("without_waker_ns", fixed_ns), { 0 }

@@ -270,13 +270,13 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 	json_i64(&j, "to_ns", last_ns);
 	json_string(&j, "ended", i->status.end);
 	json_u64(&j, "threads", i->status.nr_threads);
-	json_u64(&j, "made", i->made);
-	json_u64(&j, "seen", i->seen);
+	json_u64(&j, "calls", i->made);
+	json_u64(&j, "observed_calls", i->seen);
 	json_u64(&j, "events", i->nr_events);
 	json_u64(&j, "lost", i->nr_lost);
 	json_bool(&j, "cut", i->is_cut);
 	json_i64(&j, "resolution_ns", v->stats.resolution_ns);
-	json_i64(&j, "seen_from_ns", v->stats.seen_from_ns);
+	json_i64(&j, "observed_from_ns", v->stats.seen_from_ns);
 	json_string(&j, "sorted_by", functions_sort_key(o->sort));
 	relation_json(&j, functions_printer.columns, &f);
 	relation_json(&j, view_columns, v);

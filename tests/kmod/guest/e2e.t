@@ -24,7 +24,7 @@ off='[.. | objects | select(.kind? == "runnable" or .kind? == "preempted" or .ki
 diag "$(jq -c "$off | group_by(.kind) | map({kind: .[0].kind, nr: length})" timeline.json)"
 check_jq "an off-CPU segment" timeline.json "$off | length > 0"
 check_jq "with its cause" timeline.json \
-	"$off | any(.[]; .preempted_by.tid? > 0 or .waker.tid? > 0 or .occupants[0].tid? > 0)"
+	"$off | any(.[]; .preempted_by.tid? > 0 or .waker.tid? > 0 or .running_tasks[0].tid? > 0)"
 check "in the terminal too" "ldb-timeline -i t.data --slowest 1" 0 'preempted|runnable|waits for a CPU'
 diag "$out"
 check "--sched" "ldb-report -i t.data --sched" 0 'server'

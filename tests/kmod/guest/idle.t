@@ -11,9 +11,9 @@ diag "$out"
 wakeups=$(printf '%s\n' "$out" | sed -n 's/^\([0-9]*\) wake-ups$/\1/p')
 cpus=$(nproc)
 ok "summary" eval "ldb-report -i t.data --summary --json >s.json"
-diag "$(jq -c '.scanners[0] | {rounds, looks, changes, pages, paused_ns, busy_ns}' s.json)"
+diag "$(jq -c '.scanners[0] | {rounds, polls, changes, pages, paused_ns, busy_ns}' s.json)"
 diag "pages per round: $(jq '.scanners[0] | .pages / .rounds' s.json), of $cpus CPUs and $running running threads"
-check_jq "all threads are watched" s.json '(.threads | length) == 1001 and .unwatched_threads == 0'
+check_jq "all threads are observed" s.json '(.threads | length) == 1001 and .unobserved_threads == 0'
 check_jq "pages per round: at most CPUs + running threads" s.json \
 	".scanners[0] | .rounds > 0 and .pages > 0 and .pages <= .rounds * ($cpus + $running)"
 

@@ -27,7 +27,7 @@ check_jq "request 1: its holder is preempted by the hog, for that long" req1.jso
 check_jq "request 1: and that blocks the request" req1.json \
 	"$all | any(.[]; .kind == \"preempted\" and .tid == $holder and .blocks_req == 1)"
 check_jq "request 1: the occupant is the hog" req1.json \
-	"$all | any(.[]; .kind == \"preempted\" and .tid == $holder and .occupants[0].tid == $hog)"
+	"$all | any(.[]; .kind == \"preempted\" and .tid == $holder and .running_tasks[0].tid == $hog)"
 
 # 2: moved to the other CPU and back.
 check_jq "request 2: moved from CPU 1 to CPU 0" req2.json \
@@ -36,7 +36,7 @@ check_jq "request 2: and back" req2.json "$all | any(.[]; .tid == $worker and .f
 
 # 3: woken while the hog has its CPU.
 check_jq "request 3: runnable, for as long as the hog has the CPU" req3.json \
-	"$all | any(.[]; .kind == \"runnable\" and .tid == $worker and $long 60 and .occupants[0].tid == $hog)"
+	"$all | any(.[]; .kind == \"runnable\" and .tid == $worker and $long 60 and .running_tasks[0].tid == $hog)"
 check_jq "request 3: before that asleep on a futex, with its address and its waker" req3.json \
 	"$all | any(.[]; .kind == \"futex_wait\" and .tid == $worker and .lock == \"0x$(fact gate)\" and .waker.tid == $(fact main))"
 

@@ -29,7 +29,7 @@ const char *edge_source_name(enum edge_source s)
 {
 	static const char *const names[NR_EDGE_SOURCES] = {
 		[EDGE_SHIM] = "shim", [EDGE_OWNER] = "owner", [EDGE_FUTEX] = "futex",
-		[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "occupant", [EDGE_TAG] = "tag",
+		[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "running_task", [EDGE_TAG] = "tag",
 		[EDGE_SCANNER] = "scanner", [EDGE_CODE] = "code",
 	};
 
