@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-timeline -o FILE.html, looked at in a browser: what it shows, how it is operated, and
+# ldb-timeline -o FILE.html, opened in a browser: what it shows, how it is operated, and
 # that its numbers are those of --json.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"

@@ -12,12 +12,12 @@
  *	-compute	rebuild(), on the CPU
  *	-nap		backoff(), asleep
  *	-io		flush(), writes to a file and has it on the disk
- *	-library	checksum(), in code without records
+ *	-library	checksum(), in uninstrumented code
  *	-two		keep() waits for side_lock, with which "compactor" is in compact()
  *	-three		and that one for deep_lock, with which "sweeper" is in sweep()
  *	-request	a request of class "put" of another server, in store()
  *
- * What a request waited for the lock it knows by its own clock: it is hit if that is half
+ * What a request waited for the lock it knows by its own clock: it is affected if that is half
  * of PLANT_US or more, or half a millisecond.  With "clean" the keeper does nothing while it has the lock.
  * WHY_THREADS servers share the requests.
  *

@@ -169,7 +169,7 @@ static void run_scans(void)
 	}
 }
 
-/* Hit are those before which others take half a millisecond or more. */
+/* Affected are those before which others take half a millisecond or more. */
 static void run_burst(void)
 {
 	struct item items[ROOM];

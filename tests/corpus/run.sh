@@ -10,12 +10,12 @@
 #	--report		records nothing: the table of the results that are there
 #
 # What the words mean.  The truth is cases.txt, written by hand, and what the programs print
-# of themselves: "hit ID" for each request that the planted cause met, "off ID US" and
+# about themselves: "hit ID" for each request that the planted cause met, "off ID US" and
 # "stolen ID US" for each whose thread had no CPU for so long, by its own clocks.  ldb has no
 # part in either.
 #
 #	tail		the requests that ldb-why explains: the slowest hundredth of a class
-#	right cause	of the requests in the tail that were hit, those whose first cause is
+#	right cause	of the requests in the tail that were affected, those whose first cause is
 #			that of the table.  Not judged are those that lost their CPU for
 #			longer, by the clock of their thread, than what was planted on it lasts.  Of a case: the cause that is first of most of them.
 #	right holder	of those that have one in the table: the cause is right, and the chain
@@ -31,9 +31,9 @@
 #			be slow.  Of a case: a clean one with any such request.
 #	not judged	a case during which the scanner did not run for most_away percent of
 #			the time (ldb-report says so), whatever ldb-why said of it; or too few
-#			of whose hit requests are in the tail.  Their number is printed.
+#			of whose affected requests are in the tail.  Their number is printed.
 #
-# A case that the scanner did not see is recorded up to corpus_tries times, before it is
+# A case that the scanner did not observe is recorded up to corpus_tries times, before it is
 # judged.  Programs stay on one CPU and the scanner on another, at a higher priority than
 # what else runs, unless the case says how it is loaded.  Results, and logs of cases that
 # are not right, are in build/tests/corpus/.  Exit status 1 if a rate is below what it must

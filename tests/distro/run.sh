@@ -9,7 +9,7 @@
 # Makes each with debootstrap, once (LDB_CACHE, or ~/.cache/ldb), copies it, and runs what
 # a new user would in the copy: the demo, "make deb" twice, lintian; and in a second copy
 # that has no compiler's headers and no sources, the packages: install, compile, record,
-# look, build the module, remove.  Needs root, debootstrap, the network, 4 GB in
+# report, build the module, remove.  Needs root, debootstrap, the network, 4 GB in
 # LDB_DISTRO_DIR (default /var/tmp), and ten minutes for each.  Prints TAP.
 
 TMPDIR=${LDB_DISTRO_DIR:-/var/tmp}

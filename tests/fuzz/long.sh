@@ -9,7 +9,7 @@
 #	FUZZ_TRACES="a.data b.data"	recordings to begin with, beside made ones
 #
 # What was learned stays in build/fuzz/corpus, and one line for each run in build/fuzz/log:
-# executions, seconds, edges covered, peak memory.  An input that breaks something is kept
+# executions, seconds, edges covered, peak memory.  An input that breaks something stays
 # in build/fuzz/found; once it is mended, it belongs into tests/fuzz/corpus.
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$TOP/build}"

@@ -114,7 +114,7 @@ static long do_connect(void)
 	return 0;
 }
 
-/* While one is served, the second one is told so, and hears no more. */
+/* While one is served, the second one gets an answer that says so, and nothing more. */
 static long do_accept(void)
 {
 	long fd;

@@ -2,7 +2,7 @@
 /*
  * The runtime against a hostile or broken recorder: messages with and without descriptors,
  * of the wrong kind, too many or too small, session memory that is laid out wrong or changes
- * while it is looked at, hang-ups at any time; and a program that meanwhile makes
+ * while it is read, hang-ups at any time; and a program that meanwhile makes
  * threads, calls functions, writes records and changes its user.  control.c, thread.c
  * and create.c are a part of this file, so that what they keep can be reset; the other files of the
  * runtime are compiled as they are, for the machine of runtime-machine.c.
@@ -193,7 +193,7 @@ static void call_function(struct own *o, struct ldb_thread *b)
 	b->top = f;
 }
 
-/* What the program does to its own stacks is not hostile, but any of it may be seen. */
+/* What the program does to its own stacks is not hostile, but any of it may be read. */
 static void do_frame(void)
 {
 	struct own *o = &own[take8(&in) % PROGRAM_THREADS];

@@ -25,7 +25,7 @@
 
 static struct virtual {
 	char name[32];
-	int fd;			/* memfd, kept for the next input */
+	int fd;			/* memfd, for the next input, too */
 	bool is_there;
 } files[FILES_MAX];
 

@@ -49,7 +49,7 @@ done
 	bytes 0 1 0 1 65 0 3 0 8 1 0 0 0 0 7 0 0 7 100 0 8 1 0 9 0
 } >"$1/control/from-hello"
 
-# A program at work: modules, threads, calls, records, and then a look at it.
+# A program at work: modules, threads, calls, records, and then a sample of it.
 work()
 {
 	bytes 6 2 9 1 10 0 0 1 2 10 0 0 3 4 6 3 11 1 1 10 0 2 10 1 0 5 6 6 1 9 129 13 1 6 2

@@ -4,7 +4,7 @@
  *
  * A recipe (trace-recipe.h) for each of the traces given, as far as 16 KiB reach, and of
  * traces of a few random rows of every kind that meet each other; one for each way in
- * which trace.c looks at them.
+ * which trace.c reads them.
  */
 #include <zstd.h>
 #include "trace-sample.h"

@@ -77,7 +77,7 @@ peer_settings()
 	note "the peers write to $(df --output=fstype "$scratch" | tail -n 1)"
 }
 
-# Looks which peers are here, once a section: a failure may be the section's program.
+# Finds out which peers are here, once a section: a failure may be the section's program.
 peer_look()
 {
 	scratch=$(mktemp -d "${BENCH_SCRATCH:-/dev/shm}/ldb-bench.XXXXXX" 2>/dev/null) ||

@@ -3,7 +3,7 @@
 # shellcheck shell=sh
 #
 # In each round every configuration runs once, in an order that rotates from round to
-# round, so that a drift of the machine hits all of them; a ratio is formed within a
+# round, so that a drift of the machine affects all of them; a ratio is formed within a
 # round (paired.awk).
 
 # "$a.why" says why a configuration has no values: note_failure(), peers.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced after engine.sh by the tests that look at pages in a browser.
+# Sourced after engine.sh by the tests that open pages in a browser.
 # shellcheck shell=sh
 #
 #	has_browser			is there one?

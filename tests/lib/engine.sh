@@ -15,11 +15,11 @@
 #	oracle_off WHY				none that comes now is of a real program
 #	finish					prints the plan; must come last
 #
-# Each file that ldb-record writes is looked at by the oracle (oracle/oracle.h), at the end or
+# Each file that ldb-record writes is judged by the oracle (oracle/oracle.h), at the end or
 # before another one takes its place: one result for each.
 #
 # A script that ends without finish has no plan and counts as failed.  Each runs
-# in a scratch folder of its own, removed at the end (kept if LDB_KEEP=1).
+# in a scratch folder of its own, removed at the end (unless LDB_KEEP=1).
 #
 # What the tools print as JSON is held against its schema, when all tests have run:
 # scripts/check-json.sh.
@@ -218,7 +218,7 @@ cxx_ldb()
 link_runtime="$RUNTIME -Wl,-rpath,$BUILD/lib"
 
 # Records with the program on one CPU and the scanner on another, so that what is
-# seen does not hang on where the kernel happens to put the two.
+# observed does not depend on where the kernel happens to put the two.
 allowed_cpus=$(awk '/^Cpus_allowed_list/ { n = split($2, part, ","); for (i = 1; i <= n; i++) {
 	m = split(part[i], r, "-"); for (c = r[1]; c <= (m > 1 ? r[2] : r[1]); c++) print c } }' /proc/self/status | head -n 2)
 program_cpu=${allowed_cpus%%[!0-9]*}

@@ -4,7 +4,7 @@
 #
 #	same NAME A B			one result: the files are equal and not empty
 #	sqlite_as_report DB ARGS...	one result for each report; ARGS: -i FILE, --from, ...
-#	sqlite_as_timeline DB REQ ARGS...	the causes of the request's slowest life
+#	sqlite_as_timeline DB REQ ARGS...	the causes of the request's slowest instance
 
 same()
 {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by the lints: the files of the repository, tracked or about to be.
-# engine.sh has made a scratch folder the current one; lints look at the tree.
+# engine.sh has made a scratch folder the current one; lints read the tree.
 
 cd "$TOP" || exit 1
 

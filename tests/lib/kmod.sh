@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Sourced by the scripts of kmod/, and by others that need a guest's kernel: where things are
-# kept, how packages are fetched.
+# stored, how packages are fetched.
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${BUILD:=$TOP/build}"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Sourced by engine.sh and by oracle/bin/ldb-record: has the oracle look at recordings.
+# Sourced by engine.sh and by oracle/bin/ldb-record: has the oracle judge recordings.
 #
-#	oracle_add FILE		it is going to be written: what is there now is looked at first
-#	oracle_judge		looks at all that are there
+#	oracle_add FILE		it is going to be written: what is there now is judged first
+#	oracle_judge		judges all that are there
 #
-# In the folder $LDB_ORACLE, of one test; none: nothing is looked at.
+# In the folder $LDB_ORACLE, of one test; none: nothing is judged.
 #
 #	files		what was written, by its full path
 #	cut		those whose recorder is killed, by name (engine.sh: oracle_cut)
-#	not		those that are not looked at, and why (oracle_not)
+#	not		those that are not judged, and why (oracle_not)
 #	results		what came out: TAP without numbers
 
 # run.sh has built it; else it is built here, once for each test.  Guests have it built.

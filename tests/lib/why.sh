@@ -5,8 +5,8 @@
 #	build_why [PROGRAM]	programs/PROGRAM.c and what the checks need
 #	record_cause NAME PROGRAM CAUSE [REQUESTS [FILE]]
 #				twice: NAME-plant.data and NAME-clean.data; NAME-*.facts has
-#				the ids of the requests that were hit, NAME-*.why what ldb-why says
-#	judge NAME KEY=WORD...	two results.  Planted: of the hit requests that ldb-why was
+#				the ids of the requests that were affected, NAME-*.why what ldb-why says
+#	judge NAME KEY=WORD...	two results.  Planted: of the affected requests that ldb-why was
 #				to explain, 95 % at least have that for a first cause.  Clean:
 #				ldb-why says nothing of the kind.
 #	judge_not TEXT NAME KEY=WORD...	the planted run does not pass with these: the judge
@@ -24,7 +24,7 @@
 # of_hits=NUMBER: instead of 10; at_most=PERCENT: so many requests of the clean run may be
 # said to have it, by chance; it must then be one that every request meets.
 #
-# record_options has what ldb-record is to be told besides, record_under a command that it
+# record_options has further options of ldb-record, record_under a command that it
 # is started by.
 
 : "${record_options:=--kernel none}"
@@ -195,7 +195,7 @@ judge_not()	# text name key=word...
 	ok "$not_text: judged as wrong" eval "! judge_planted $*"
 }
 
-# Of requests that the scanner saw: what is not watched counts among what is unknown.
+# Of requests that the scanner observed: observation gaps count among what is unknown.
 judge_coverage()	# [kind]
 {
 	coverage_of=

@@ -350,7 +350,7 @@ static struct line *lines_of(char **paths, int nr_paths, size_t *nr)
 	return lines;
 }
 
-/* The number of a place is kept beside it when the drawn ones change places. */
+/* The number of a place stays beside it when the drawn ones change places. */
 static int draw(uint64_t seed, size_t nr_wanted, const char *part, char **paths, int nr_paths)
 {
 	size_t nr_lines, nr_left;

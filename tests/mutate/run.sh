@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Changes one thing at a time in the sources and looks whether the tests see it.
+# Changes one thing at a time in the sources and checks whether the tests notice it.
 #
 #	tests/mutate/run.sh [-n N] [-s SEED] [-p PART]... [-t SECONDS] [-l LEVEL]
 #	tests/mutate/run.sh -a [-p PART]... [-t SECONDS] [-l LEVEL]
@@ -18,12 +18,12 @@
 #	-r	the score
 #
 # A draw is a place in a file (mutate.c).  A mutant that does not compile is drawn
-# again, and so is one whose objects are the same: nobody can see it.  The others are
+# again, and so is one whose objects are the same: no test can notice it.  The others are
 # run under the tests, the likeliest first, until one fails.  A test that does not end
-# in four times its usual time and ten seconds has seen it, too: a program has that in
+# in four times its usual time and ten seconds has noticed it, too: a program has that in
 # time of the CPU, or three times that by the clock, as the machine may be busy.  What is
-# seen by the clock, or by a test outside of tests/unit, must be seen twice: there may be
-# another reason.
+# noticed by the clock, or by a test outside of tests/unit, must be noticed twice: there may
+# be another reason.
 #
 # All happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
 # run; later runs bring the tests up to date, not what is mutated.  Remove the folder

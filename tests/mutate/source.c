@@ -241,7 +241,7 @@ static size_t expression_end(const struct source *s, size_t i, size_t end)
 	return end;
 }
 
-/* What comes before a statement: the next token to look at, or the same. */
+/* What comes before a statement: the next token to examine, or the same. */
 static size_t skip_lead(const struct source *s, size_t i, size_t end, bool *is_branch)
 {
 	static const char *const heads[] = { "if", "while", "for", "switch" };

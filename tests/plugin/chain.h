@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lets a program look at its own chain of frame records.
+ * Lets a program read its own chain of frame records.
  *
  * Compiled with -DWITH_LDB (and the plugin) it checks; without, every check
  * passes, so that both builds print the same and exit alike.  Failures go to

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every JSON document that a tool printed in the tests is what its schema says: run.sh has
-# kept them (json/bin/keep).
+# copied them (json/bin/keep).
 #
 #	tests/scripts/check-json.sh		those that there are
 #	tests/scripts/check-json.sh all	and each member of a schema was in one of them

@@ -14,7 +14,7 @@
 # Says what is missing and how large it is, then installs it with apt-get; without root
 # it prints the command to give and stops.  Uses nothing but sh and what every Debian has,
 # so that it runs before make and gcc are there.  When nothing is missing apt-get is not
-# called.  --check only looks: exit status 0, or 1 and one line; --list prints the packages.
+# called.  --check installs nothing: exit status 0, or 1 and one line; --list prints the packages.
 #
 # What is wanted, and not needed, is left out with a word where it cannot be had: tests
 # without it are skipped, rows of the bench say what is missing.

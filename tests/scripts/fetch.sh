@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Fetches what make check uses and no package installs: the images of the guests' kernels,
-# the browser's driver, memcached's and sqlite's sources.  Once: each is kept (XDG_CACHE_HOME, build/).
+# the browser's driver, memcached's and sqlite's sources.  Once: each stays (XDG_CACHE_HOME, build/).
 # What cannot be had is said, and what needs it is skipped by the tests; exit status 0.
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)

@@ -4,7 +4,7 @@
  * folder "real" beside it, with the runtime loaded, while ldb-record attaches to it
  * (attach.sh).  The server keeps the process id that the suite knows, and with it its
  * signals, exit status, standard streams and parent; and its argv[0].  A program and no
- * script, because suites look at the binary with ldd.
+ * script, because suites examine the binary with ldd.
  *
  * From the environment: BUILD, and ATTACH, the path of attach.sh.
  */

@@ -6,7 +6,7 @@
  * Eight workers serve requests that one acceptor puts into a queue.  A request is
  * a tree of calls some 85 invocations large (CALLS, 80, and the last one's callees), now and then with a wait for a lock
  * that another worker holds; kernel events say when workers slept.  One request in
- * a thousand is slow.  Invocations are seen by looks some 2 us apart, so their
+ * a thousand is slow.  Calls are observed by samples some 2 us apart, so their
  * bounds repeat from row to row as those of the scanner do.  The same arguments
  * give the same bytes.
  */
@@ -36,7 +36,7 @@ int table_lock[LOCKS][10];
 struct worker {
 	uint32_t tid, cpu;
 	int64_t now;		/* ticks */
-	int64_t look, before;	/* the next look, the one before it */
+	int64_t look, before;	/* the next sample, the one before it */
 	uint64_t gen, seen;
 	unsigned left;		/* invocations still to come in this request */
 };
@@ -66,7 +66,7 @@ static int64_t some_us(unsigned us)
 static void advance(struct worker *k, int64_t ticks)
 {
 	k->now += ticks;
-	if (k->look + 100 * TICKS_PER_US < k->now) {	/* asleep: looking is free */
+	if (k->look + 100 * TICKS_PER_US < k->now) {	/* asleep: sampling is free */
 		k->before = k->now - 500;
 		k->look = k->now + 100;
 	}
@@ -101,7 +101,7 @@ static void call(struct worker *k, unsigned function, unsigned caller, uint64_t 
 		call(k, function * 5 + 1 + below(4), function, row.gen, depth + 1);
 		advance(k, some_us(1));
 	}
-	/* What no look fell into was not seen. */
+	/* What no sample fell into was not observed. */
 	if (row.start_max < k->look)
 		add_func(k, &row);
 }

@@ -39,7 +39,7 @@ requests()	# first last cause...
 	done
 }
 
-# Hit are 1 to 10; 90 was off the CPU for 8 ms, of 92 it was stolen.
+# Affected are 1 to 10; 90 was off the CPU for 8 ms, of 92 it was stolen.
 verdict()	# planted holder kernel away <requests
 {
 	{

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-export folded: sums, and a flame graph made from it.
+# ldb-export's stacks for flame graph programs: sums, and a flame graph made from it.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 . "$TOP/tests/lib/browser.sh"

@@ -56,7 +56,7 @@ check "waits are events of their part" "jq -r '$attributes"' select(has("parentS
 	.name + " " + .timeUnixNano + " " + (attributes["ldb.duration_ns"] | tostring)'"' slow.spans" 0 \
 	'^ldb\.lock_wait 10002005 10048000$'
 
-# What hit it, as ldb-timeline counts it.
+# What interrupted it, as ldb-timeline counts it.
 report-trace chain chain.data
 ldb-export -q -i chain.data --req=1 otlp | spans /dev/stdin | jq -r "$attributes"' select(has("parentSpanId") | not) |
 	attributes | [.["ldb.page_faults"], .["ldb.major_faults"], .["ldb.interrupts"], .["ldb.interrupt_ns"]] | @tsv' >got

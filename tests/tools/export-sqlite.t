@@ -103,7 +103,7 @@ sed 's/ \([0-9]*\)$/	\1/; s/.*;//' one.folded | awk -F'\t' '{ ns[$1] += $2 } END
 rows one.db 'SELECT function, sum(self_ns) FROM request_function GROUP BY function' >same.sqlite
 same "--req: time by function, as folded" same.report same.sqlite
 
-# What hit the threads.
+# What interrupted the threads.
 report-trace chain chain.data
 ldb-export -q -i chain.data -o chain.db sqlite
 check "interrupts" "sql chain.db 'SELECT i.kind, i.name, i.cpu, t.tid, r.req, i.start_ns, i.duration_ns FROM interrupt i

@@ -284,7 +284,7 @@ static uint64_t batch(struct kind *k, uint64_t from, uint64_t to, double bytes)
 	return n;
 }
 
-/* The recorder, seen from outside */
+/* The recorder, observed from outside */
 
 static uint64_t recorder_cpu_ns(pid_t pid)
 {

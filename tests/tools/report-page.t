@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # ldb-report -o FILE.html without a browser: options, errors, size; what it shows is
-# looked at in tests/browser.
+# opened in tests/browser.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace markup markup.data && report-trace empty empty.data || exit 1

@@ -115,7 +115,7 @@ static void sched(void)
 	made_switch(&t, .tick = 34 * ms, .cpu = 3, .prev = 900, .state = R, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 34 * ms + 100000, .id = 2);
 
-	/* 3: woken by an interrupt, and the hog has the CPU. */
+	/* 3: woken by an interrupt, while the hog is the running task. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50 * ms, .id = 3);
 	func(request_handler, lookup, .tid = 1, .gen = 12, .start = 50 * ms + 1000,
 	     .end = 57 * ms + 50000);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The schemas of JSON documents: they are there, strict, and say what the tools print of
-# traces with known content.  What other tests print is looked at by tests/scripts/check-json.sh.
+# traces with known content.  What other tests print is checked by tests/scripts/check-json.sh.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/json.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH

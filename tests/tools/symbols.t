@@ -193,7 +193,7 @@ rm split/run/*.dwo
 build cut -g && (cd cut/run && objcopy -R .debug_line -R .debug_line_str app) && record cut
 has "without tables of lines: names" '^shop::Cart<shop::Item>::add <- main :0, :0$' cut
 
-# Separate debug files, wherever they are kept.
+# Separate debug files, wherever they are.
 build sep -g && split_off sep && record sep
 cp -a sep sep2
 complete ".gnu_debuglink, beside the file" sep
