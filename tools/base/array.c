@@ -17,3 +17,15 @@ bool array_grow(void *array, size_t *room, size_t need, size_t size)
 	*room = more;
 	return true;
 }
+
+bool buffer_room(void *buffer, size_t *room, size_t need)
+{
+	void **at = buffer;
+
+	if (need <= *room && *at)
+		return true;
+	free(*at);
+	*at = malloc(need ? need : 1);
+	*room = *at ? need : 0;
+	return *at;
+}

@@ -32,4 +32,7 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 	(array_room(&(array), &(room), nr, sizeof(*(array))) ?				\
 	 ((array)[(nr)++] = (__typeof__(*(array)))__VA_ARGS__, 0) : -ENOMEM)
 
+/* A buffer of need bytes, and not twice as many; what was in it is gone.  False: out of memory. */
+bool buffer_room(void *buffer, size_t *room, size_t need);
+
 #endif

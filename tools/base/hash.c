@@ -14,11 +14,7 @@
 
 uint64_t hash_text(const char *text)
 {
-	uint64_t hash = FNV_BASIS;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * FNV_PRIME;
-	return hash ^ hash >> 32;
+	return hash_bytes(text, strlen(text));
 }
 
 uint64_t hash_bytes(const void *bytes, size_t len)

@@ -2,8 +2,7 @@
 /*
  * The lives of requests; see lives.h.
  *
- * REQ rows are nearly in order of time: they pass through a window of two
- * blocks, sorted.  Open lives are found by id; which requests a thread works on
+ * REQ rows come in order of time.  Open lives are found by id; which requests a thread works on
  * is kept as a list of ids for END_ALL.
  */
 #include <errno.h>
@@ -12,9 +11,9 @@
 
 #include "base/array.h"
 #include "base/keyed.h"
-#include "base/window.h"
 #include "classes.h"
 #include "lives.h"
+#include "ordered.h"
 #include "ticks.h"
 
 struct open_life {
@@ -41,7 +40,6 @@ struct lives {
 	struct keyed open;		/* struct open_life, by id; also those not in use */
 	size_t nr_open;
 	struct keyed workers;		/* struct worker, by tid */
-	struct window window;		/* of rows */
 	struct open_life *spare;	/* not in use, with what they have room for */
 	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
 	size_t nr_wanted_bits;
@@ -419,9 +417,9 @@ static bool is_wanted(const struct lives *l, const struct ldb_row_req *row)
 	return l->wanted[bit / 64] >> bit % 64 & 1;
 }
 
-static int on_row(void *arg, const void *windowed)
+static int on_row(void *arg, const void *ordered)
 {
-	const struct ldb_row_req *row = windowed;
+	const struct ldb_row_req *row = ordered;
 	struct lives *l = arg;
 
 	l->result->nr_events++;
@@ -442,20 +440,6 @@ static int on_row(void *arg, const void *windowed)
 	default:
 		return 0;	/* of a later version */
 	}
-}
-
-static int add_rows(void *arg, const struct reader_rows *rows)
-{
-	struct lives *l = arg;
-	int ret = 0;
-
-	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		struct ldb_row_req row = rows->req[i];
-
-		row.tick = ticks_sane(row.tick);
-		ret = window_add(&l->window, &row, row.tick);
-	}
-	return ret;
 }
 
 /* It is open at the end of the trace. */
@@ -502,7 +486,6 @@ static void free_all(struct lives *l)
 	keyed_free(&l->open);
 	keyed_free(&l->workers);
 	free(l->wanted);
-	window_free(&l->window);
 }
 
 /* Frees all. */
@@ -511,13 +494,10 @@ static int read_lives(struct lives *l)
 	struct model *m = l->m;
 	int ret = -ENOMEM;
 
-	window_init(&l->window, sizeof(struct ldb_row_req), on_row, l);
 	if (!m->classes)
 		m->classes = classes_open(m);
 	if (m->classes)
-		ret = reader_each(m->reader, LDB_BLK_REQ, &l->filter, add_rows, l);
-	if (!ret)
-		ret = window_finish(&l->window);
+		ret = ordered_each(m, LDB_BLK_REQ, &l->filter, on_row, l);
 	if (!ret)
 		ret = end_all_lives(l);
 	free_all(l);

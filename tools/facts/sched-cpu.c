@@ -34,7 +34,6 @@ void sched_free(struct sched *s)
 {
 	keyed_free(&s->threads);
 	free(s->cpus);
-	window_free(&s->window);
 	free(s);
 }
 

@@ -4,7 +4,6 @@
 #define FACTS_SCHED_PRIVATE_H
 
 #include "base/keyed.h"
-#include "base/window.h"
 #include "sched.h"
 
 #define SCHED_NO_CPU		UINT32_MAX
@@ -65,7 +64,6 @@ struct sched {
 	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
 	int ret;			/* what the sink returned for a CPU, or -ENOMEM */
 	unsigned left_state;		/* of who leaves it now */
-	struct window window;		/* of rows */
 	struct keyed threads;		/* struct sched_thread, by tid */
 	struct sched_cpu *cpus;		/* nr_cpus of them */
 	size_t nr_cpus;

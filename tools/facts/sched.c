@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "ordered.h"
 #include "sched-private.h"
 #include "ticks.h"
 
@@ -393,9 +394,9 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 	return ret;
 }
 
-static int on_row(void *arg, const void *windowed)
+static int on_row(void *arg, const void *ordered)
 {
-	const struct ldb_row_sched *row = windowed;
+	const struct ldb_row_sched *row = ordered;
 	struct sched *s = arg;
 	struct sched_thread *t;
 
@@ -432,20 +433,6 @@ static int on_row(void *arg, const void *windowed)
 	default:
 		return 0;	/* FORK, EXIT: the switches say it; or of a later version */
 	}
-}
-
-static int add_rows(void *arg, const struct reader_rows *rows)
-{
-	struct sched *s = arg;
-	int ret = 0;
-
-	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		struct ldb_row_sched row = rows->sched[i];
-
-		row.tick = ticks_sane(row.tick);
-		ret = window_add(&s->window, &row, row.tick);
-	}
-	return ret;
 }
 
 /* What has not ended when the rows do. */
@@ -495,12 +482,9 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	s->loss_slack = ticks_of(m, LOSS_SLACK_NS);
 	s->race_ticks = ticks_of(m, RACE_NS + m->kernel_err_ns);
 	s->from = from < 0 ? 0 : ticks_sane(from);
-	window_init(&s->window, sizeof(struct ldb_row_sched), on_row, s);
 	filter.t_min = from;
 	filter.t_max = to;
-	ret = reader_each(m->reader, LDB_BLK_SCHED, &filter, add_rows, s);
-	if (!ret)
-		ret = window_finish(&s->window);
+	ret = ordered_each(m, LDB_BLK_SCHED, &filter, on_row, s);
 	if (!ret)
 		ret = end_all(s, ticks_sane(to));
 	sched_free(s);

@@ -70,19 +70,7 @@ static bool range_add_die(struct range_list *list, Dwarf_Die *die, size_t unit)
 	return true;
 }
 
-static int range_compare(const void *pa, const void *pb)
-{
-	const struct range *a = pa, *b = pb;
-
-	if (a->lo != b->lo)
-		return a->lo < b->lo ? -1 : 1;
-	return a->hi < b->hi ? 1 : a->hi > b->hi ? -1 : 0;
-}
-
-static void range_sort(struct range_list *list)
-{
-	sort_by(list->at, list->nr, range_compare);
-}
+COMPARE(range_compare, struct range, UP(lo) DOWN(hi))
 
 /* The innermost range that holds addr; nested ones start later. */
 static struct range *range_find(struct range_list *list, Dwarf_Addr addr)
@@ -180,7 +168,7 @@ static bool collect_units(struct dwarfinfo *d, Dwarf *dw, const char *folder)
 		if (!unit_add(d, &unit) || !range_add_die(&d->ranges, &cudie, d->nr_units - 1))
 			return false;
 	}
-	range_sort(&d->ranges);
+	sort_by(d->ranges.at, d->ranges.nr, range_compare);
 	return true;
 }
 
@@ -258,7 +246,7 @@ static Dwarf_Die *find_function(struct dwarfinfo *d, struct unit *u, uint64_t ad
 	if (!u->has_funcs) {
 		u->has_funcs = true;
 		collect_funcs(u, &u->funcs_die, 0);
-		range_sort(&u->funcs);
+		sort_by(u->funcs.at, u->funcs.nr, range_compare);
 	}
 	r = range_find(&u->funcs, addr - d->bias);
 	return r ? &r->die : NULL;

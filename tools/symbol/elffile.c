@@ -209,8 +209,6 @@ static void sym_sort(struct sym_list *list)
 {
 	size_t out = 0;
 
-	if (!list->nr)
-		return;
 	sort_by(list->at, list->nr, sym_compare);
 	for (size_t i = 0; i < list->nr; i++)
 		if (!out || list->at[i].addr != list->at[out - 1].addr)
@@ -218,10 +216,13 @@ static void sym_sort(struct sym_list *list)
 	list->nr = out;
 }
 
+/* Once. */
 static void read_syms(struct elffile *f)
 {
-	int nr = f->mod ? dwfl_module_getsymtab(f->mod) : 0;
+	int nr = f->mod && !f->has_read_syms ? dwfl_module_getsymtab(f->mod) : 0;
 
+	if (f->has_read_syms)
+		return;
 	f->has_read_syms = true;
 	for (int i = 1; i < nr; i++) {
 		struct elffile_sym sym;
@@ -272,8 +273,7 @@ static const struct elffile_sym *sym_find(const struct sym_list *list, uint64_t 
 
 const struct elffile_sym *elffile_func(struct elffile *f, uint64_t addr)
 {
-	if (!f->has_read_syms)
-		read_syms(f);
+	read_syms(f);
 	return sym_find(&f->funcs, addr);
 }
 
@@ -281,8 +281,7 @@ const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr)
 {
 	const struct elffile_sym *s;
 
-	if (!f->has_read_syms)
-		read_syms(f);
+	read_syms(f);
 	s = sym_find(&f->data, addr);
 	return s && s->size ? s : NULL;
 }
@@ -293,8 +292,7 @@ void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, co
 	GElf_Addr bias;
 	Elf *elf = f->mod ? dwfl_module_getelf(f->mod, &bias) : NULL;
 
-	if (!f->has_read_syms)
-		read_syms(f);
+	read_syms(f);
 	for (size_t i = 0; elf && i < f->funcs.nr; i++)
 		if (!strcmp(f->funcs.at[i].name, name))
 			elfcalls_each(elf, f->funcs.at[i].addr, f->funcs.at[i].size, fn, arg);
@@ -302,8 +300,7 @@ void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, co
 
 bool elffile_has_symbols(struct elffile *f)
 {
-	if (!f->has_read_syms)
-		read_syms(f);
+	read_syms(f);
 	return f->funcs.nr > 0;
 }
 

@@ -2,19 +2,8 @@
 /* One block: from the file to its payload, and to rows. */
 #include <errno.h>
 #include <stdlib.h>
+#include "base/array.h"
 #include "trace/reader-private.h"
-
-static bool room_for(void *pp, size_t *room, size_t need)
-{
-	void **p = pp;
-
-	if (need <= *room && *p)
-		return true;
-	free(*p);		/* what is in there is not needed any more */
-	*p = malloc(need ? need : 1);
-	*room = *p ? need : 0;
-	return *p;
-}
 
 void decoder_exit(struct decoder *d)
 {
@@ -37,11 +26,11 @@ int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t 
 	if (!file_read(r, offset, h, sizeof(*h)) || !header_is_plausible(r, h, offset) ||
 	    h->kind != kind || h->version != 1 || sizeof(*h) + h->bytes > bytes)
 		return 0;
-	if (!room_for(&d->file, &d->file_room, h->bytes))
+	if (!buffer_room(&d->file, &d->file_room, h->bytes))
 		return -ENOMEM;
 	if (!file_read(r, offset + sizeof(*h), d->file, h->bytes) || !block_is_whole(h, d->file))
 		return 0;
-	if (!room_for(&d->raw, &d->raw_room, h->raw_bytes))
+	if (!buffer_room(&d->raw, &d->raw_room, h->raw_bytes))
 		return -ENOMEM;
 	n = ZSTD_decompressDCtx(d->zstd, d->raw, h->raw_bytes, d->file, h->bytes);
 	return n == h->raw_bytes;	/* covers zstd's error codes */
@@ -51,8 +40,8 @@ int decoder_rows(struct decoder *d, const struct ldb_block_header *h)
 {
 	const struct schema *s = schema_find(h->kind);
 
-	if (!room_for(&d->rows, &d->rows_room, (size_t)h->rows * s->row_bytes) ||
-	    !room_for(&d->strings, &d->strings_room,
+	if (!buffer_room(&d->rows, &d->rows_room, (size_t)h->rows * s->row_bytes) ||
+	    !buffer_room(&d->strings, &d->strings_room,
 		      s->nr_strings ? h->raw_bytes + (size_t)h->rows * s->nr_strings : 0))
 		return -ENOMEM;
 	return columns_decode(s, d->raw, h->raw_bytes, d->rows, h->rows, d->strings);

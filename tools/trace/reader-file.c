@@ -169,20 +169,6 @@ struct search {
 	size_t room;
 };
 
-static int search_room(struct search *s, size_t size)
-{
-	uint8_t *grown;
-
-	if (size <= s->room)
-		return 0;
-	grown = realloc(s->buf, size);
-	if (!grown)
-		return -ENOMEM;
-	s->buf = grown;
-	s->room = size;
-	return 0;
-}
-
 /* 1: a whole block is at offset; 0: none.  h->bytes is what was looked at. */
 static int block_at(struct reader *r, struct search *s, uint64_t offset,
 		    struct ldb_block_header *h)
@@ -191,7 +177,7 @@ static int block_at(struct reader *r, struct search *s, uint64_t offset,
 		h->bytes = 0;
 		return 0;
 	}
-	if (search_room(s, h->bytes))
+	if (!buffer_room(&s->buf, &s->room, h->bytes))
 		return -ENOMEM;
 	if (!file_read(r, offset + sizeof(*h), s->buf, h->bytes))
 		return 0;
@@ -203,7 +189,7 @@ static int block_search(struct reader *r, uint64_t offset, uint64_t end, uint64_
 {
 	struct search s = { 0 }, candidate = { 0 };
 	const uint32_t magic = LDB_BLOCK_MAGIC;
-	int rc = search_room(&s, SEARCH_STEP);
+	int rc = buffer_room(&s.buf, &s.room, SEARCH_STEP) ? 0 : -ENOMEM;
 
 	*found = end;
 	while (!rc && end > offset && end - offset >= sizeof(struct ldb_block_header)) {

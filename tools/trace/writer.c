@@ -30,20 +30,6 @@
 #define WRITER_RESERVE_PER_BLOCK 32
 #define WRITER_RESERVE_STEP	(8 << 20)
 
-static int reserve(void **p, size_t *room, size_t need)
-{
-	void *grown;
-
-	if (need <= *room)
-		return 0;
-	grown = realloc(*p, need);
-	if (!grown)
-		return -ENOMEM;
-	*p = grown;
-	*room = need;
-	return 0;
-}
-
 /* The file */
 
 int file_reserve(struct writer *w, size_t size)
@@ -152,8 +138,8 @@ static ssize_t block_build(struct writer *w, unsigned kind)
 	size_t n;
 
 	h.raw_bytes = encoder_bytes(&b->encoder);
-	if (reserve((void **)&w->raw, &w->raw_room, h.raw_bytes) ||
-	    reserve((void **)&w->out, &w->out_room, sizeof(h) + ZSTD_compressBound(h.raw_bytes)))
+	if (!buffer_room(&w->raw, &w->raw_room, h.raw_bytes) ||
+	    !buffer_room(&w->out, &w->out_room, sizeof(h) + ZSTD_compressBound(h.raw_bytes)))
 		return -ENOMEM;
 	encoder_put(&b->encoder, w->raw);
 	n = ZSTD_compressCCtx(w->zstd, w->out + sizeof(h), w->out_room - sizeof(h), w->raw,

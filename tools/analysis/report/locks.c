@@ -169,7 +169,7 @@ COMPARE(site_compare, struct lock_site, UP(op) DOWN(times.total_ns))
 
 COMPARE(owner_compare, struct lock_owner, DOWN(wait_ns) DOWN(hold_ns))
 
-COMPARE(entry_compare, struct lock_entry, DOWN(waits.total_ns) DOWN(holds.total_ns))
+COMPARE(entry_compare, struct lock_entry, DOWN(waits.total_ns) DOWN(holds.total_ns) UP(lock))
 
 /* The waits, or the holds, of all sites together. */
 static int fill_total(struct builder *b, struct lock_build *l, unsigned op, struct lock_times *t)

@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "base/window.h"
+#include "facts/ordered.h"
 #include "facts/sched.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
@@ -42,7 +42,6 @@ struct build {
 	struct model *m;
 	uint32_t pid;
 	struct last *lasts;		/* by CPU */
-	struct window window;
 	struct marks starts, ends;
 	int64_t first, last;		/* of all of them: no run beyond counts */
 	struct cpus *c;
@@ -162,9 +161,9 @@ static struct party party_of(uint32_t tid, unsigned flags)
 	};
 }
 
-static int on_row(void *arg, const void *windowed)
+static int on_row(void *arg, const void *ordered)
 {
-	const struct ldb_row_sched *row = windowed;
+	const struct ldb_row_sched *row = ordered;
 	struct party left = party_of(row->tid, row->flags);
 	struct build *b = arg;
 	struct last *last;
@@ -181,20 +180,6 @@ static int on_row(void *arg, const void *windowed)
 	return ret;
 }
 
-static int on_rows(void *arg, const struct reader_rows *rows)
-{
-	struct build *b = arg;
-	int ret = 0;
-
-	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		struct ldb_row_sched row = rows->sched[i];
-
-		row.tick = ticks_sane(row.tick);
-		ret = window_add(&b->window, &row, row.tick);
-	}
-	return ret;
-}
-
 static int read_events(struct build *b)
 {
 	int ret;
@@ -202,11 +187,7 @@ static int read_events(struct build *b)
 	b->lasts = calloc(SCHED_CPUS_MAX, sizeof(*b->lasts));
 	if (!b->lasts)
 		return -ENOMEM;
-	window_init(&b->window, sizeof(struct ldb_row_sched), on_row, b);
-	ret = reader_each(b->m->reader, LDB_BLK_SCHED, NULL, on_rows, b);
-	if (!ret)
-		ret = window_finish(&b->window);
-	window_free(&b->window);
+	ret = ordered_each(b->m, LDB_BLK_SCHED, NULL, on_row, b);
 	free(b->lasts);
 	return ret;
 }
