@@ -27,8 +27,12 @@ static unsigned wrong(const struct row *rows, size_t nr)
 	for (int key = -1; key < 12; key++) {
 		nr_wrong += search(nr, i, rows[i].key < key) != by_hand(rows, 0, nr, key);
 		nr_wrong += search_by(rows, nr, row, row->key < key) != by_hand(rows, 0, nr, key);
-		for (size_t from = 0; from <= nr; from++)
+		for (size_t from = 0; from <= nr; from++) {
 			nr_wrong += search_range(from, nr, i, rows[i].key < key) != by_hand(rows, from, nr, key);
+			for (size_t near = 0; near <= nr + 1; near++)
+				nr_wrong += search_near(from, nr, near, i, rows[i].key < key) !=
+					    by_hand(rows, from, nr, key);
+		}
 	}
 	return nr_wrong;
 }

@@ -3,6 +3,7 @@
  * Where something is in what is sorted.
  *
  *	search(nr, i, rows[i].tick < tick)
+ *	search_near(from, to, near, i, rows[i].tick < tick)
  *	search_by(rows, nr, row, row->tid < tid || (row->tid == tid && row->tick < tick))
  *
  * is the first index for which the last argument is false; nr if there is none.  It must be
@@ -29,6 +30,32 @@
 })
 
 #define search(nr, i, is_before)	search_range(0, nr, i, is_before)
+
+/* In [from, to), looked for near the index at first: in steps that become longer. */
+#define search_near(from, to, near, i, is_before) __extension__ ({		\
+	size_t near_lo = (from), near_hi = (to), near_at = (near), near_step = 1; \
+										\
+	if (near_at < near_lo || near_at >= near_hi) {				\
+		;								\
+	} else if (({ size_t i = near_at; is_before; })) {			\
+		near_lo = near_at + 1;						\
+		while (near_hi - near_lo > near_step &&				\
+		       ({ size_t i = near_lo + near_step; is_before; })) {	\
+			near_lo += near_step + 1;				\
+			near_step *= 2;						\
+		}								\
+		near_hi = near_hi - near_lo > near_step ? near_lo + near_step : near_hi; \
+	} else {								\
+		near_hi = near_at;						\
+		while (near_hi - near_lo > near_step &&				\
+		       !({ size_t i = near_hi - near_step; is_before; })) {	\
+			near_hi -= near_step;					\
+			near_step *= 2;						\
+		}								\
+		near_lo = near_hi - near_lo > near_step ? near_hi - near_step : near_lo; \
+	}									\
+	search_range(near_lo, near_hi, i, is_before);				\
+})
 
 #define search_by(array, nr, at, is_before) __extension__ ({			\
 	const __typeof__((array)[0]) *at, *search_array = (array);		\

@@ -78,19 +78,8 @@ static bool is_before(const struct naming *n, uint64_t id, int64_t end)
 
 const char *classes_find(struct classes *c, uint64_t id, int64_t end)
 {
-	size_t lo = 0, hi = c->nr, near = c->last < c->nr ? c->last : 0;
+	size_t lo = search_near(0, c->nr, c->last, i, is_before(&c->rows[i], id, end));
 
-	/* Not far from the one before, mostly. */
-	if (near < c->nr && is_before(&c->rows[near], id, end)) {
-		lo = near + 1;
-		if (near + 64 < hi && !is_before(&c->rows[near + 64], id, end))
-			hi = near + 64;
-	} else if (c->nr) {
-		hi = near;
-		if (near > 64 && is_before(&c->rows[near - 64], id, end))
-			lo = near - 63;
-	}
-	lo = search_range(lo, hi, i, is_before(&c->rows[i], id, end));
 	c->last = lo;
 	return lo && c->rows[lo - 1].id == id ? c->rows[lo - 1].name : "";
 }

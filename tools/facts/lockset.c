@@ -343,24 +343,8 @@ static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func
 /* The first query of the group that is not before gen: looked for from the last one on. */
 static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
 {
-	size_t lo = n->from, hi = n->to, step = 1;
+	size_t lo = search_near(n->from, n->to, n->last, i, s->queries[i].gen < gen);
 
-	if (s->queries[n->last].gen < gen) {
-		lo = n->last + 1;
-		while (lo + step < hi && s->queries[lo + step].gen < gen) {
-			lo += step + 1;
-			step *= 2;
-		}
-		hi = lo + step < hi ? lo + step : hi;
-	} else {
-		hi = n->last;
-		while (hi - lo > step && s->queries[hi - step].gen >= gen) {
-			hi -= step;
-			step *= 2;
-		}
-		lo = hi - lo > step ? hi - step : lo;
-	}
-	lo = search_range(lo, hi, i, s->queries[i].gen < gen);
 	if (lo == n->to)
 		return NULL;
 	n->last = lo;

@@ -70,7 +70,6 @@ static bool decode_strings(const struct schema_column *c, struct column_state *s
 	return true;
 }
 
-/* Calls with constant coding and size, so that the loops hold no decisions. */
 static bool decode_column(const struct schema_column *c, struct column_state *state, char *row,
 			  size_t nr, size_t stride, char **strings)
 {
@@ -84,20 +83,7 @@ static bool decode_column(const struct schema_column *c, struct column_state *st
 		state->p = varint_decode(state->p, state->end, values, nr);
 	if (!state->p)
 		return false;
-	switch (c->coding) {
-	case COLUMN_V:
-		if (c->size == 4)
-			return put_numbers(c, COLUMN_V, 4, state, values, nr, row, stride);
-		return put_numbers(c, COLUMN_V, 8, state, values, nr, row, stride);
-	case COLUMN_D:
-		if (c->size == 4)
-			return put_numbers(c, COLUMN_D, 4, state, values, nr, row, stride);
-		return put_numbers(c, COLUMN_D, 8, state, values, nr, row, stride);
-	case COLUMN_R:
-		return put_numbers(c, COLUMN_R, 8, state, values, nr, row, stride);
-	default:
-		return put_numbers(c, COLUMN_Z, 8, state, values, nr, row, stride);
-	}
+	return COLUMN_CONSTANT(put_numbers, c, state, values, nr, row, stride);
 }
 
 /*

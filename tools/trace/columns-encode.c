@@ -96,7 +96,7 @@ static uint8_t *put_varints(uint8_t *out, const uint64_t *v, size_t nr, uint64_t
 	return put_8(out, v, nr);
 }
 
-/* Inlined with constant coding and size.  Returns the values or'ed together. */
+/* Returns the values or'ed together. */
 static inline __attribute__((always_inline)) uint64_t
 gather(const struct schema_column *c, unsigned coding, unsigned size, const char *row, size_t nr,
        size_t stride, uint64_t *before, uint64_t *v)
@@ -130,25 +130,6 @@ gather(const struct schema_column *c, unsigned coding, unsigned size, const char
 	}
 	*before = last;
 	return all;
-}
-
-static uint64_t gather_column(const struct schema_column *c, const char *rows, size_t nr,
-			      size_t stride, uint64_t *before, uint64_t *v)
-{
-	switch (c->coding) {
-	case COLUMN_V:
-		if (c->size == 4)
-			return gather(c, COLUMN_V, 4, rows, nr, stride, before, v);
-		return gather(c, COLUMN_V, 8, rows, nr, stride, before, v);
-	case COLUMN_D:
-		if (c->size == 4)
-			return gather(c, COLUMN_D, 4, rows, nr, stride, before, v);
-		return gather(c, COLUMN_D, 8, rows, nr, stride, before, v);
-	case COLUMN_R:
-		return gather(c, COLUMN_R, 8, rows, nr, stride, before, v);
-	default:
-		return gather(c, COLUMN_Z, 8, rows, nr, stride, before, v);
-	}
 }
 
 static const char *string_of(const struct schema_column *c, const char *row)
@@ -205,7 +186,8 @@ static void add_tile(struct encoder *e, const char *rows, size_t nr)
 			add_strings(&s->columns[i], col, rows, nr, s->row_bytes);
 			continue;
 		}
-		all = gather_column(&s->columns[i], rows, nr, s->row_bytes, &col->before, values);
+		all = COLUMN_CONSTANT(gather, &s->columns[i], rows, nr, s->row_bytes, &col->before,
+				      values);
 		col->bytes = put_varints(col->data + col->bytes, values, nr, all) - col->data;
 	}
 	e->nr += nr;

@@ -31,6 +31,14 @@ struct schema_column {
 	uint8_t base;		/* R, Z: offset of the field subtracted, an earlier column */
 };
 
+/* do(column, coding, bytes, ...) with constants, so that its loops hold no decisions. */
+#define COLUMN_CONSTANT(do, c, ...)						\
+	((c)->coding == COLUMN_R ? do(c, COLUMN_R, 8, __VA_ARGS__) :		\
+	 (c)->coding == COLUMN_Z ? do(c, COLUMN_Z, 8, __VA_ARGS__) :		\
+	 (c)->coding == COLUMN_V && (c)->size == 4 ? do(c, COLUMN_V, 4, __VA_ARGS__) : \
+	 (c)->coding == COLUMN_V ? do(c, COLUMN_V, 8, __VA_ARGS__) :		\
+	 (c)->size == 4 ? do(c, COLUMN_D, 4, __VA_ARGS__) : do(c, COLUMN_D, 8, __VA_ARGS__))
+
 struct schema {
 	const char *name;
 	const struct schema_column *columns;

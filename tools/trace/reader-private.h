@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <zstd.h>
+#include "base/intern.h"
 #include "trace/columns.h"
 #include "trace/reader.h"
 #include "trace/reqtab.h"
@@ -40,8 +41,7 @@ struct reader {
 
 	struct ldb_row_meta *metas;
 	size_t nr_metas, room_metas;
-	char **texts;		/* of the metas of a block each */
-	size_t nr_texts;
+	struct intern texts;	/* of the metas */
 
 	bool has_requests;
 	struct reqtab *reqtab;		/* made here, or NULL: */

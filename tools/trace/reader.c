@@ -74,41 +74,20 @@ static int read_header(struct reader *r, const char *path, char *err, size_t err
 	return -EINVAL;
 }
 
-/* One piece of memory for the strings of nr rows: many are short. */
-static char *texts_add(struct reader *r, const struct ldb_row_meta *rows, size_t nr)
-{
-	char **grown = realloc(r->texts, (r->nr_texts + 1) * sizeof(*grown));
-	size_t bytes = 0;
-
-	if (!grown)
-		return NULL;
-	r->texts = grown;
-	for (size_t i = 0; i < nr; i++)
-		bytes += strlen(rows[i].key) + strlen(rows[i].value) + 2;
-	grown[r->nr_texts] = malloc(bytes);
-	return grown[r->nr_texts] ? grown[r->nr_texts++] : NULL;
-}
-
 static int add_metas(void *arg, const struct reader_rows *rows)
 {
 	struct reader *r = arg;
-	size_t left = READER_METAS_MAX - r->nr_metas, nr = rows->nr < left ? rows->nr : left;
-	struct ldb_row_meta *m;
-	char *text;
 
-	if (!nr)
-		return 0;
-	text = texts_add(r, rows->meta, nr);
-	if (!text)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		if (!array_room(&r->metas, &r->room_metas, r->nr_metas, sizeof(*r->metas)))
+	for (size_t i = 0; i < rows->nr && r->nr_metas < READER_METAS_MAX; i++) {
+		struct ldb_row_meta m = {
+			intern_text(&r->texts, rows->meta[i].key),
+			intern_text(&r->texts, rows->meta[i].value),
+		};
+
+		if (!m.key || !m.value ||
+		    !array_room(&r->metas, &r->room_metas, r->nr_metas, sizeof(*r->metas)))
 			return -ENOMEM;
-		m = &r->metas[r->nr_metas++];
-		m->key = text;
-		text = stpcpy(text, rows->meta[i].key) + 1;
-		m->value = text;
-		text = stpcpy(text, rows->meta[i].value) + 1;
+		r->metas[r->nr_metas++] = m;
 	}
 	return 0;
 }
@@ -235,9 +214,7 @@ void reader_close(struct reader *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
-	for (size_t i = 0; i < r->nr_texts; i++)
-		free(r->texts[i]);
-	free(r->texts);
+	intern_free(&r->texts);
 	free(r->metas);
 	free(r->blocks);
 	reqtab_free(r->reqtab);
