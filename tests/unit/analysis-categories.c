@@ -128,7 +128,7 @@ static void test_hostile(void)
 
 	WRONG("malloc\n", "1: expected pattern,kind", "too few fields");
 	WRONG("# x\n\na,function\n", "3: expected pattern,kind", "the line is counted");
-	WRONG("a,func,b\n", "1: 'func' is no kind: function, lock", "a kind that is none");
+	WRONG("a,func,b\n", "1: 'func' is no kind: ldb-why(1)", "a kind that is none");
 	WRONG("a,,b\n", "1: '' is no kind", "no kind");
 	WRONG("a,function,,app,x\n", "1: no category", "no category");
 	WRONG(",function,b\n", "1: no pattern", "no pattern");

@@ -71,7 +71,7 @@ static const char *play(const struct attribution_irq *irqs, size_t nr_irqs, cons
 	a.end = with_ends ? on_end : NULL;
 	attribution_start(&a);
 	for (size_t i = 0; i < nr_irqs && !ret; i++)
-		ret = attribution_irq(&a, irqs[i].start, irqs[i].end, irqs[i].name);
+		ret = attribution_irq(&a, irqs[i].kind, irqs[i].start, irqs[i].end, irqs[i].name);
 	for (size_t i = 0; i < nr && !ret; i++)
 		ret = attribution_segment(&a, &s[i]);
 	if (!ret)
@@ -95,7 +95,9 @@ static void check_ranks(void)
 		FUNC(0, 0, 100), FUNC(1, 10, 90), OVER(LOCK_WAIT, 20, 80), OVER(BLOCKED, 30, 60),
 		OVER(RUNNABLE, 60, 70),
 	};
-	static const struct attribution_irq none[0], two[] = { { 15, 25, "a" }, { 18, 20, "b" } };
+	static const struct attribution_irq none[0], two[] = {
+		{ LEAF_IRQ, 15, 25, "a" }, { LEAF_IRQ, 18, 20, "b" },
+	};
 
 	CHECK("a sleep in a wait, then a wait for a CPU in it",
 	      "main:0-10 f:10-20 lock_wait/f:20-30 sleep/f:30-60 runnable/f:60-70 lock_wait/f:70-80 f:80-90 main:90-100 ",
@@ -123,7 +125,7 @@ static void check_places(void)
 
 static void check_works(void)
 {
-	static const struct attribution_irq none[0], late[] = { { 95, 120, "a" } };
+	static const struct attribution_irq none[0], late[] = { { LEAF_IRQ, 95, 120, "a" } };
 	static const struct segment two[] = {
 		FUNC(0, 0, 100), OVER(REQUEST, 10, 30), OVER(REQUEST, 20, 50), OVER(QUEUE, 60, 70), OVER(LOCK_HOLD, 60, 70),
 	}, many[] = {

@@ -127,6 +127,7 @@ struct stacks_cause stacks_cause_of(const struct attribution_begin *what)
 	const struct party *who;
 
 	if (what->irq) {
+		cause.kind = what->irq->kind;
 		cause.who = what->irq->name;
 		return cause;
 	}

@@ -89,7 +89,9 @@ static int add_irq(struct told *t, const struct ldb_row_irq *row, const struct l
 	if (!hit)
 		return -ENOMEM;
 	t->hits[t->nr_hits++] = hit;
-	hit->irq = (struct tracks_irq){ .name = model_keep_string(t->m, row->name) };
+	hit->irq = (struct tracks_irq){
+		.kind = row->kind, .name = model_keep_string(t->m, row->name),
+	};
 	hit->segment = (struct segment){
 		.kind = SEGMENT_IRQ, .tid = row->tid, .thread = model_thread(t->m, row->tid, start),
 		.start = start, .end = end, .irq = &hit->irq,

@@ -168,12 +168,6 @@ struct tracks_fault {
 	bool has_major;		/* whether it was, is known */
 };
 
-enum irq_kind {
-	IRQ_HARD,		/* of a device */
-	IRQ_SOFT,
-	IRQ_TIMER,		/* the CPU's own */
-};
-
 /*
  * An interrupt that ran on a thread's CPU while the thread had it.  They may nest, a
  * hard one in a soft one: the outer one comes first, unless they begin in one tick.
@@ -184,7 +178,7 @@ struct tracks_irq {
 	const struct thread *thread; /* NULL: not in the trace */
 	uint32_t cpu;
 	int64_t start, end;	/* ticks */
-	enum irq_kind kind;
+	unsigned kind;		/* enum ldb_irq_kind */
 	uint32_t nr;		/* of the line, or the vector */
 	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; lives as the model */
 	uint32_t nr_short;	/* others, too short for a record, that hit the thread since the last */

@@ -21,13 +21,13 @@ static const struct {
 	[SEGMENT_FAULT] = { "page_fault", "page fault", "other", "event" },
 };
 
-const char *irq_kind_name(enum irq_kind kind)
+const char *irq_kind_name(unsigned kind)
 {
 	static const char *const names[] = {
-		[IRQ_HARD] = "hard", [IRQ_SOFT] = "soft", [IRQ_TIMER] = "timer",
+		[LDB_IRQ_HARD] = "hard", [LDB_IRQ_SOFT] = "soft", [LDB_IRQ_LOCAL_TIMER] = "timer",
 	};
 
-	return names[kind];
+	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";
 }
 
 const char *segment_kind_name(enum segment_kind kind)

@@ -12,7 +12,7 @@ struct place {
 };
 
 /* "hard", "soft", "timer" */
-const char *irq_kind_name(enum irq_kind kind);
+const char *irq_kind_name(unsigned kind);	/* enum ldb_irq_kind */
 
 /* "lock wait"; "wait": --c-wait of the pages; the row that it is drawn in. */
 const char *segment_kind_words(enum segment_kind kind);

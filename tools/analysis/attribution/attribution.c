@@ -96,7 +96,7 @@ static int start_irqs(struct attribution *a)
 	for (; a->next_irq < a->nr_irqs && a->irqs[a->next_irq].start <= a->cursor && !ret; a->next_irq++) {
 		struct attribution_begin what = { .irq = &a->irqs[a->next_irq] };
 		struct attribution_item item = {
-			.kind = LEAF_IRQ, .start = a->cursor, .end = what.irq->end, .place = a->depth,
+			.kind = what.irq->kind, .start = a->cursor, .end = what.irq->end, .place = a->depth,
 		};
 
 		if (item.end <= a->cursor)
@@ -172,13 +172,14 @@ static int add_work(struct attribution *a, struct attribution_item *item)
 	return a->work ? a->work(a->arg) : 0;
 }
 
-int attribution_irq(struct attribution *a, int64_t start, int64_t end, const char *name)
+int attribution_irq(struct attribution *a, enum leaf_kind kind, int64_t start, int64_t end,
+		    const char *name)
 {
 	if (end <= start)
 		return 0;
 	if (!array_room(&a->irqs, &a->room_irqs, a->nr_irqs, sizeof(*a->irqs)))
 		return -ENOMEM;
-	a->irqs[a->nr_irqs++] = (struct attribution_irq){ ticks_sane(start), ticks_sane(end), name };
+	a->irqs[a->nr_irqs++] = (struct attribution_irq){ kind, ticks_sane(start), ticks_sane(end), name };
 	return 0;
 }
 
@@ -192,7 +193,7 @@ int attribution_segment(struct attribution *a, const struct segment *s)
 	int ret;
 
 	if (s->kind == SEGMENT_IRQ)
-		return attribution_irq(a, s->start, s->end, s->irq->name);
+		return attribution_irq(a, leaf_kind_of(s), s->start, s->end, s->irq->name);
 	if (s->kind == SEGMENT_LOCK_HOLD || s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_FAULT)
 		return 0;
 	ret = attribution_to(a, s->start);

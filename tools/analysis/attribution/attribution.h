@@ -34,6 +34,7 @@ struct attribution_item {
 };
 
 struct attribution_irq {
+	enum leaf_kind kind;
 	int64_t start, end;
 	const char *name;		/* lives as the model */
 };
@@ -77,7 +78,8 @@ void attribution_forget(struct attribution *a);
 /* 0, -ENOMEM, or what a function of the user's returned; here and below. */
 
 /* Its interrupts, by start: each before a segment that begins later, or among them. */
-int attribution_irq(struct attribution *a, int64_t start, int64_t end, const char *name);
+int attribution_irq(struct attribution *a, enum leaf_kind kind, int64_t start, int64_t end,
+		    const char *name);
 
 /* Its segments, by start, the outer ones first.  Holds of locks, queues and faults are left out. */
 int attribution_segment(struct attribution *a, const struct segment *s);

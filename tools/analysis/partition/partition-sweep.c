@@ -191,7 +191,7 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 	const struct segment *s = what->segment;
 
 	item->leaf = s ? partition_segment_leaf(b->p, s, item->path) :
-			 partition_leaf(b->p, LEAF_IRQ, item->path, what->irq->name, 0, NULL);
+			 partition_leaf(b->p, item->kind, item->path, what->irq->name, 0, NULL);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
 	/* A nap. */
@@ -232,7 +232,9 @@ static int on_irq(void *arg, const struct tracks_irq *i)
 {
 	struct partition_build *b = arg;
 
-	return b->nr_owned ? attribution_irq(&b->attribution, i->start, i->end, i->name) : 0;
+	struct segment s = { .kind = SEGMENT_IRQ, .irq = i };
+
+	return b->nr_owned ? attribution_irq(&b->attribution, leaf_kind_of(&s), i->start, i->end, i->name) : 0;
 }
 
 static int on_segment(void *arg, const struct segment *s)

@@ -79,11 +79,6 @@ static struct tracks_fault fault_of(const struct tracks *k, const struct ldb_row
 	};
 }
 
-static enum irq_kind kind_of(unsigned kind)
-{
-	return kind == LDB_IRQ_SOFT ? IRQ_SOFT : kind == LDB_IRQ_LOCAL_TIMER ? IRQ_TIMER : IRQ_HARD;
-}
-
 static struct tracks_irq irq_of(const struct tracks *k, const struct kept_irq *kept)
 {
 	const struct ldb_row_irq *row = &kept->row;
@@ -91,7 +86,7 @@ static struct tracks_irq irq_of(const struct tracks *k, const struct kept_irq *k
 	return (struct tracks_irq){
 		.tid = row->tid, .thread = model_thread(k->m, row->tid, row->start),
 		.cpu = row->cpu, .start = row->start, .end = row->end,
-		.kind = kind_of(row->kind), .nr = row->nr, .name = kept->name,
+		.kind = row->kind, .nr = row->nr, .name = kept->name,
 		.nr_short = row->nr_short,
 	};
 }

@@ -32,14 +32,17 @@ extern const char categories_csv[], categories_csv_end[];
 
 enum { FIELD_PATTERN, FIELD_KIND, FIELD_CATEGORY, FIELD_SIDE, FIELD_ADVICE, NR_FIELDS };
 
+/* What several states are, and what none is yet; then what leaf_kind_name() says. */
 static const char *const kinds[] = {
-	"*", "function", "lock", "context", "irq", "syscall", "io", "sleep", "queue",
-	"head_of_line", "throttled", "unknown", NULL
+	"*", "lock", "context", "syscall",
+#define STATE(name, json, ...) json,
+#include "analysis/attribution/states.def"
+#undef STATE
+	NULL
 };
 
 static const char *const sides[] = { "", "app", "library", "kernel", "neighbour", NULL };
 
-/* What leaf_kind_name() says, too. */
 static const char *const other_names[][2] = {
 	{ "lock_wait", "lock" }, { "futex_wait", "lock" }, { "runnable", "context" },
 	{ "preempted", "context" },
@@ -177,9 +180,7 @@ static bool add_rule(struct categories *c, struct source *s, char *cells[NR_FIEL
 	if (!check_pattern(s, cells[FIELD_PATTERN]))
 		return false;
 	if (kind < 0)
-		return complain(s, "'%.40s' is no kind: function, lock, context, irq, syscall, io, "
-				"sleep, queue, head_of_line, throttled, unknown or *",
-				cells[FIELD_KIND]);
+		return complain(s, "'%.40s' is no kind: ldb-why(1) lists them", cells[FIELD_KIND]);
 	if (!*cells[FIELD_CATEGORY])
 		return complain(s, "no category");
 	if (index_of(sides, cells[FIELD_SIDE]) < 0)

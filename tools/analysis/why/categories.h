@@ -6,8 +6,8 @@
  * that is a comment; the first pattern that matches wins.  The user's file is read before
  * the shipped one (categories.csv), which is in the program.
  *
- * kind: function, lock, context (what else had the CPU), irq, syscall, io, sleep, queue,
- * head_of_line, throttled, unknown, or * for all of them.
+ * kind: a state (states.def); lock, context (what else had the CPU), which are several; or * for
+ * all of them.
  * side, whose it is: app, library, kernel, neighbour (another program), or nothing.
  */
 #ifndef WHY_CATEGORIES_H
