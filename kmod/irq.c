@@ -7,6 +7,7 @@
  * exit looks for its entry there.
  */
 #include <linux/interrupt.h>
+#include <linux/kernel_stat.h>
 #include <linux/string.h>
 #include "event.h"
 #include "probes.h"
@@ -26,6 +27,7 @@ struct nest {
 };
 
 static DEFINE_PER_CPU(struct nest, nest);
+static DEFINE_PER_CPU(u64, stolen_before);	/* ns, at the last tick; 0: not known */
 
 /* No probe is registered any more: exits that are missing will never come. */
 void ldb_irq_forget(void)
@@ -114,6 +116,30 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 	ldb_emit(sc, now, t->tid, LDB_EV_IRQ, flags | nr_short << 8, begin, nr);
 }
 
+/*
+ * What the hypervisor took since the last tick, of whoever had the CPU: the kernel finds out in
+ * its tick, and one that was due meanwhile comes as soon as the CPU runs again.
+ */
+static u64 stolen_ns(void)
+{
+	u64 now = kcpustat_this_cpu->cpustat[CPUTIME_STEAL], before = __this_cpu_read(stolen_before);
+
+	__this_cpu_write(stolen_before, now);
+	return before && now > before ? now - before : 0;
+}
+
+static noinline void record_stolen(struct ldb_thread *t, u64 ns)
+{
+	const struct nest *stack = this_cpu_ptr(&nest);
+	struct ldb_session *s = t->s;
+	u32 depth = READ_ONCE(stack->depth);
+	const struct inside *in = depth && depth <= NEST_MAX ? &stack->at[depth - 1] : NULL;
+
+	if (in && in->t == t && in->kind == LDB_IRQ_LOCAL_TIMER)
+		ldb_emit(ldb_this_cpu(s), ldb_clock_now(s->clock), t->tid, LDB_EV_IRQ,
+			 LDB_IRQ_STOLEN, in->begin, min_t(u64, ns, U32_MAX));
+}
+
 static __always_inline struct ldb_thread *interrupted_thread(void)
 {
 	struct ldb_thread *t = ldb_watched_current();
@@ -164,5 +190,10 @@ void ldb_probe_timer_entry(void *unused, int vector)
 
 void ldb_probe_timer_exit(void *unused, int vector)
 {
+	struct ldb_thread *t = interrupted_thread();
+	u64 ns = stolen_ns();
+
+	if (unlikely(ns && t))
+		record_stolen(t, ns);
 	irq_exit_probe(LDB_IRQ_LOCAL_TIMER, vector, NULL);
 }

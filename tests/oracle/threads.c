@@ -452,12 +452,14 @@ static void check_runs(struct threads *t, const char *what, uint32_t tid, int64_
 static void check_irq(struct threads *t, const struct ldb_row_irq *q)
 {
 	const struct cpu *c = map_find(&t->cpus, q->cpu);
+	/* What the hypervisor took before was others'. */
+	int64_t since = q->kind == LDB_IRQ_STOLEN ? q->end : q->start;
 
 	t->nr_irqs++;
-	if (q->start > q->end || !q->kind || q->kind > LDB_IRQ_LOCAL_TIMER)
+	if (q->start > q->end || !q->kind || q->kind > LDB_IRQ_STOLEN)
 		oracle_violation(t->o, ORACLE_THREADS, "interrupt", "kind %u %" PRId64 " .. %" PRId64, q->kind,
 				 q->start, q->end);
-	if (!c || !c->known || (c->watched && c->tid == q->tid && c->since <= q->start + t->o->kernel_err) ||
+	if (!c || !c->known || (c->watched && c->tid == q->tid && c->since <= since + t->o->kernel_err) ||
 	    may_come_unseen(c) || oracle_excused(t->o))
 		return;
 	/* The switch that followed may have been stamped at the same time. */

@@ -97,7 +97,7 @@ static void check_ranks(void)
 	};
 	static const struct attribution_irq none[0], two[] = {
 		{ LEAF_IRQ, 15, 25, "a" }, { LEAF_IRQ, 18, 20, "b" },
-	};
+	}, stolen[] = { { LEAF_STOLEN, 5, 35, "" }, { LEAF_STOLEN, 85, 95, "" } };
 
 	CHECK("a sleep in a wait, then a wait for a CPU in it",
 	      "main:0-10 f:10-20 lock_wait/f:20-30 sleep/f:30-60 runnable/f:60-70 lock_wait/f:70-80 f:80-90 main:90-100 ",
@@ -105,6 +105,9 @@ static void check_ranks(void)
 	CHECK("an interrupt in an interrupt, before all others",
 	      "main:0-10 f:10-15 irq/f:15-18 irq/f:18-20 irq/f:20-25 lock_wait/f:25-30 sleep/f:30-60 "
 	      "runnable/f:60-70 lock_wait/f:70-80 f:80-90 main:90-100 ", two, all);
+	CHECK("stolen time is not the lock's, but who was off the CPU has lost none of it",
+	      "main:0-5 stolen/main:5-10 stolen/main:10-20 stolen/main:20-30 sleep/f:30-60 runnable/f:60-70 "
+	      "lock_wait/f:70-80 f:80-85 stolen/f:85-95 main:95-100 ", stolen, all);
 }
 
 static void check_places(void)

@@ -74,7 +74,7 @@ static int add_irqs(void *arg, const struct reader_rows *rows)
 		int64_t start = ticks_sane(q->start), end = ticks_sane(q->end);
 		struct counting *p = find(c, q->tid, start);
 
-		if (!p || p->part.start > end || end < start)
+		if (!p || p->part.start > end || end < start || q->kind == LDB_IRQ_STOLEN)
 			continue;
 		p->part.to->nr_irqs += 1 + (uint64_t)q->nr_short;
 		add_irq(p, start > p->part.start ? start : p->part.start,

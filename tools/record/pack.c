@@ -491,6 +491,12 @@ static void irq_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 		/* Nonsense that the program wrote: the row stays, but takes no time. */
 		.start = start < end ? start : end, .end = end,
 	};
+	if (row->kind == LDB_IRQ_STOLEN) {
+		row->end = row->start;
+		row->start -= (unsigned __int128)r->arg2 * p->s->info.tsc_hz / 1000000000;
+		row->nr = 0;
+		return;
+	}
 	p->nr_irqs += 1 + row->nr_short;
 }
 

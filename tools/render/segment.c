@@ -25,6 +25,7 @@ const char *irq_kind_name(unsigned kind)
 {
 	static const char *const names[] = {
 		[LDB_IRQ_HARD] = "hard", [LDB_IRQ_SOFT] = "soft", [LDB_IRQ_LOCAL_TIMER] = "timer",
+		[LDB_IRQ_STOLEN] = "stolen",
 	};
 
 	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";

@@ -375,6 +375,11 @@ enum ldb_irq_kind {
 	LDB_IRQ_HARD		= 1,	/* a device's handler; number: its line */
 	LDB_IRQ_SOFT		= 2,	/* number: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
 	LDB_IRQ_LOCAL_TIMER	= 3,	/* number: the CPU's vector */
+	/*
+	 * The hypervisor ran something else, as the local timer's interrupt found.  Here the record's
+	 * begin is that interrupt's, and number says for how many ns before it.
+	 */
+	LDB_IRQ_STOLEN		= 4,
 };
 
 #define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: the number is 0 for want of CAP_PERFMON */

@@ -70,7 +70,7 @@ enum leaf_kind leaf_kind_of(const struct segment *s)
 	case SEGMENT_QUEUE:
 		return LEAF_QUEUE;
 	case SEGMENT_IRQ:
-		return LEAF_IRQ;
+		return s->irq->kind == LDB_IRQ_STOLEN ? LEAF_STOLEN : LEAF_IRQ;
 	default:
 		return LEAF_UNKNOWN;
 	}

@@ -246,6 +246,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	case LEAF_THROTTLED:
 	case LEAF_IO:
 	case LEAF_IRQ:
+	case LEAF_STOLEN:
 		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
 	default:
 		break;

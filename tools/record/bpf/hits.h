@@ -59,6 +59,7 @@ struct inside {
 
 struct nest {
 	u32 depth, pad;
+	u64 stolen_before;	/* ns, at the last tick; 0: not known */
 	struct inside at[NEST_MAX];
 };
 
@@ -170,6 +171,32 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 	emit(now, member_tid(p, m), LDB_EV_IRQ, kind | nr_short << 8, begin, nr);
 }
 
+/*
+ * What the hypervisor took since the last tick, of whoever had the CPU: the kernel finds out in
+ * its tick, and one that was due meanwhile comes as soon as the CPU runs again.
+ */
+static __always_inline void stolen(void)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+	struct nest *n = this_nest();
+	struct rq *rq = task_rq(p);
+	const struct inside *in;
+	u64 now, before;
+
+	if (!n || !rq || !bpf_core_field_exists(rq->prev_steal_time))
+		return;
+	now = rq->prev_steal_time;
+	before = n->stolen_before;
+	n->stolen_before = now;
+	if (!before || now <= before || !n->depth || !is_watched(p))
+		return;
+	in = &n->at[(n->depth - 1) & (NEST_MAX - 1)];
+	now -= before;
+	if (in->pid == (u32)p->pid && in->kind == LDB_IRQ_LOCAL_TIMER)
+		emit(now_ns(), member_tid(p, member_of(p)), LDB_EV_IRQ, LDB_IRQ_STOLEN, in->begin,
+		     now < 0xffffffff ? now : 0xffffffff);
+}
+
 #define IRQ_PROBE(tracepoint, does)	\
 SEC("tp_btf/" #tracepoint)		\
 int ldb_##tracepoint(u64 *ctx)		\
@@ -183,6 +210,6 @@ IRQ_PROBE(irq_handler_exit, leave(LDB_IRQ_HARD, ctx[0], (void *)ctx[1]))
 IRQ_PROBE(softirq_entry, enter(LDB_IRQ_SOFT, ctx[0]))
 IRQ_PROBE(softirq_exit, leave(LDB_IRQ_SOFT, ctx[0], NULL))
 IRQ_PROBE(local_timer_entry, enter(LDB_IRQ_LOCAL_TIMER, ctx[0]))
-IRQ_PROBE(local_timer_exit, leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL))
+IRQ_PROBE(local_timer_exit, stolen(); leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL))
 
 #endif

@@ -57,6 +57,7 @@ struct task_struct;
 struct rq {
 	struct task_struct *curr;
 	u64 clock;		/* as of the last switch or tick */
+	u64 prev_steal_time;	/* ns that the hypervisor took, as of the last tick */
 };
 
 struct sched_info {
@@ -98,6 +99,7 @@ struct pcpu_hot {
 struct irqaction {
 	const char *name;
 };
+
 
 struct pt_regs {
 	unsigned long ip;
