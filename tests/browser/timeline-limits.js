@@ -82,7 +82,7 @@ async function whatIsMissing(t) {
 	t.ok("in less than 10 MB", fs.statSync("big.html").size < 10e6, fs.statSync("big.html").size);
 	/* A request goes through a queue; lanes fold. */
 	const handed = await big.evaluate(() => {
-		const p = tl.d.parts, i = tl.focus.parts.find((k) => p.flags[k] & 1), arcs = () => tl.arcs.ofSelection();
+		const p = tl.d.parts, i = tl.focus.parts.find((k) => p.flags[k] & tl.F.QUEUE), arcs = () => tl.arcs.ofSelection();
 
 		tl.select("part", i, true);
 		return { nr: arcs().length, ends: arcs().every((a) => a.from.row && a.to.row && a.from.row !== a.to.row),

@@ -116,7 +116,7 @@ tl.arcs = (() => {
 	function handoffArc(part) {
 		const p = tl.d.parts, to = p.to_thread[part] - 1;
 
-		if (!(p.flags[part] & 1) || to < 0 || !p.thread[part])
+		if (!(p.flags[part] & tl.F.QUEUE) || to < 0 || !p.thread[part])
 			return [];
 		return [{ from: at(p.thread[part] - 1, p.start[part], tl.state.view === "request" ? "part" : "request"),
 			  to: at(to, p.end[part], tl.state.view === "request" ? "part" : "request"),
@@ -198,7 +198,7 @@ tl.arcs = (() => {
 	function index() {
 		const o = tl.d.others, p = tl.d.parts;
 		const waits = order(o.start).filter((i) => o.kind[i] === tl.LOCK_WAIT);
-		const queues = order(p.end).filter((i) => p.flags[i] & 1 && p.to_thread[i]);
+		const queues = order(p.end).filter((i) => p.flags[i] & tl.F.QUEUE && p.to_thread[i]);
 
 		byTime = { wakeups: order(tl.d.wakeups.at), migrations: order(tl.d.migrations.at), waits,
 			   queues };

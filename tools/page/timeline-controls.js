@@ -22,10 +22,9 @@ tl.controls = (() => {
 		["Esc", "clear the selection, the search, the request"],
 		["?", "this help"],
 	];
-	const LEGEND = [["request", "request"], ["queue", "in a queue"], ["wait", "waits for a lock"],
-			["hold", "holds a lock"], ["futex", "futex wait"], ["runnable", "runnable, no CPU"],
-			["preempted", "preempted"], ["blocked", "blocked"], ["run", "own thread on a CPU"],
-			["other", "other task"]];
+	/* Of functions the legend shows the first colours. */
+	const legend = () => [...tl.kinds.filter((kind) => kind.row !== "function").map((kind) => [kind.colour, kind.words]),
+			      ["run", "own thread on a CPU"], ["other", "other task"]];
 	let pointer = null, drag = null;
 
 	function button(id, text, title, action) {
@@ -98,7 +97,7 @@ tl.controls = (() => {
 					el("div", { id: "tabs", role: "tablist" }, tab("details", "Details"),
 					   tab("slowest", "Slowest"), tab("matches", "Matches")),
 					el("div", { id: "panel", role: "tabpanel", tabindex: "0" }))),
-			el("footer", { "aria-label": "legend" }, LEGEND.map(([name, text]) =>
+			el("footer", { "aria-label": "legend" }, legend().map(([name, text]) =>
 				el("span", { class: `key-${name}` }, el("i", { class: `swatch ${name}` }), text)),
 				el("span", {}, el("i", { class: "swatch hatched" }), "unobserved"),
 				el("span", {}, el("i", { class: "diamond" }, "\u25c6"), " moved to another CPU"),

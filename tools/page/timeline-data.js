@@ -9,8 +9,7 @@
 const tl = {
 	/* What is drawn, and how: from C.  Numbers of kinds are tl.REQUEST, tl.LOCK_WAIT, ... */
 	kinds: null,
-	/* enum page_flags */
-	TRUNCATED: 1, CLIPPED: 2, INFERRED: 4, FAILED: 8, FUTEX_WOKEN: 16, LOST: 32, THROTTLED: 64, MAJOR: 128,
+	F: null,	/* flags: tl.F.TRUNCATED, ... */
 	about: null, names: null,
 };
 
@@ -216,7 +215,7 @@ tl.data = (() => {
 			r.first[i] = at;
 			while (at < p.n && p.seq[at] === r.seq[i]) {
 				p.request[at] = i;
-				p.tone[at] = tl.paint.kindTone(p.flags[at] & 1 ? tl.QUEUE : tl.REQUEST, false);
+				p.tone[at] = tl.paint.kindTone(p.flags[at] & tl.F.QUEUE ? tl.QUEUE : tl.REQUEST, false);
 				at++;
 			}
 		}
@@ -224,7 +223,7 @@ tl.data = (() => {
 		const rows = Array.from({ length: tl.threads.length }, () => []);
 
 		for (let i = 0; i < p.n; i++)
-			if (!(p.flags[i] & 1) && p.thread[i])
+			if (!(p.flags[i] & tl.F.QUEUE) && p.thread[i])
 				rows[p.thread[i] - 1].push(i);
 		rows.forEach((list, thread) => {
 			list.sort((a, b) => p.start[a] - p.start[b]);
@@ -236,7 +235,7 @@ tl.data = (() => {
 
 	/* Complete ones first; only a few are ever listed, so not all are put in order. */
 	function slowest(r, nr) {
-		const rank = (i) => (r.flags[i] & 1 ? 1e17 : 0) + r.length[i];
+		const rank = (i) => (r.flags[i] & tl.F.COMPLETE ? 1e17 : 0) + r.length[i];
 		const ranks = Float64Array.from({ length: r.n }, (_, i) => rank(i)).sort();
 		const least = ranks[Math.max(r.n - nr, 0)], list = [];
 
@@ -298,11 +297,10 @@ tl.data = (() => {
 			 text: tl.names.strings[p[at + 4]] };
 	}
 
-	/* PARTY_TASK is 1. */
 	function threadOfParty(i, t) {
 		const p = tl.names.parties, at = 5 * i;
 
-		return p[at] === 1 ? threadOf(p[at + 1], t) : -1;
+		return p[at] === tl.names.party_task ? threadOf(p[at + 1], t) : -1;
 	}
 
 	function makeThreads() {
@@ -378,16 +376,21 @@ tl.data = (() => {
 		return best;
 	}
 
+	/* What is to be drawn at all, before the tables. */
+	function readKinds() {
+		tl.about = ldb.json("about");
+		tl.kinds = tl.about.kinds;
+		tl.kinds.forEach((kind, i) => { tl[kind.name.toUpperCase()] = i; });
+		tl.PART = tl.kinds.length;	/* a colour only: of a request, on a thread */
+	}
+
 	async function load() {
 		const tables = ["spans", "tracks", "others", "occupants", "runs", "wakeups", "migrations",
 				"requests", "parts", "gaps"];
 		const d = tl.d = {};
 
-		tl.about = ldb.json("about");
 		tl.names = ldb.json("names");
-		tl.kinds = tl.about.kinds;
-		tl.kinds.forEach((kind, i) => { tl[kind.name.toUpperCase()] = i; });
-		tl.PART = tl.kinds.length;	/* a colour only: of a request, on a thread */
+		tl.F = tl.names.flags;
 		await Promise.all(tables.map(async (name) => { d[name] = await ldb.columns(name); }));
 		for (const name of ["spans", "others", "runs", "requests", "parts", "gaps"])
 			addEnds(d[name]);
@@ -438,6 +441,6 @@ tl.data = (() => {
 		return { name: string(tl.names.locks[2 * i]), text: string(tl.names.locks[2 * i + 1]) };
 	}
 
-	return { load, rowOf, refOf, mipsOf, firstAfter, pack, fromRows, trackOfSpan, threadOf, threadOfParty, party,
+	return { load, readKinds, rowOf, refOf, mipsOf, firstAfter, pack, fromRows, trackOfSpan, threadOf, threadOfParty, party,
 		 requestId, findRequest, callOf, siteOf, siteText, placeText, lockOf };
 })();

@@ -67,7 +67,7 @@ tl.draw = (() => {
 		case "request":
 			return `${tl.data.requestId(ref)}  ${ldb.ns(d.requests.length[ref])}`;
 		case "part":
-			if (d.parts.flags[ref] & 1)
+			if (d.parts.flags[ref] & tl.F.QUEUE)
 				return "queue " + tl.data.lockOf(d.parts.queue[ref]).name;
 			return tl.state.view === "request" ? tl.threads[d.parts.thread[ref] - 1].label :
 			       "req " + tl.data.requestId(d.parts.request[ref]);

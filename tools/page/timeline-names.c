@@ -202,8 +202,20 @@ static void write_threads(struct timeline_data *d, struct json *j)
 	json_array_end(j);
 }
 
+/* Numbers that the tables use. */
+static void write_numbers(struct json *j)
+{
+	json_object_begin(j, "flags");
+#define FLAG(name, value) json_u64(j, #name, value);
+	PAGE_FLAGS(FLAG)
+#undef FLAG
+	json_object_end(j);
+	json_u64(j, "party_task", PARTY_TASK);
+}
+
 void names_write(struct timeline_data *d, struct json *j)
 {
+	write_numbers(j);
 	json_array_begin(j, "strings");
 	for (size_t i = 0; i < d->strings.nr; i++)
 		json_string(j, NULL, intern_key(&d->strings, i));

@@ -122,7 +122,7 @@ tl.panel = (() => {
 			["Thread", threadLink(track.thread, from)],
 			["Request", requestsOf(track.thread, from, to)],
 			stack.length ? ["Called from", stack.map((r) => [spanLink(r), " "])] : null,
-			s.flags[ref] & tl.TRUNCATED ? ["", "It was running when the recording began or ended."] : null,
+			s.flags[ref] & tl.F.TRUNCATED ? ["", "It was running when the recording began or ended."] : null,
 		]];
 	}
 
@@ -190,12 +190,12 @@ tl.panel = (() => {
 			["Thread", threadLink(o.thread[ref], from)],
 			stack.length ? ["Meanwhile in", stack.map((r) => [spanLink(r), " "])] : null,
 			["Request", requestsOf(o.thread[ref], from, o.end[ref])],
-			flags & tl.MAJOR ? ["", "It was read from a disk."] : null,
-			flags & tl.THROTTLED ? ["", "Nobody took the CPU: a quota?"] : null,
-			flags & tl.INFERRED ? ["", "Known from the wait for it alone."] : null,
-			flags & tl.FAILED ? ["", "It ended without the lock."] : null,
-			flags & tl.TRUNCATED ? ["", "It lasted when the recording began or ended."] : null,
-			flags & tl.LOST ? ["", "Kernel events were lost about then."] : null,
+			flags & tl.F.MAJOR ? ["", "It was read from a disk."] : null,
+			flags & tl.F.THROTTLED ? ["", "Nobody took the CPU: a quota?"] : null,
+			flags & tl.F.INFERRED ? ["", "Known from the wait for it alone."] : null,
+			flags & tl.F.FAILED ? ["", "It ended without the lock."] : null,
+			flags & tl.F.TRUNCATED ? ["", "It lasted when the recording began or ended."] : null,
+			flags & tl.F.LOST ? ["", "Kernel events were lost about then."] : null,
 		]];
 	}
 
@@ -208,13 +208,13 @@ tl.panel = (() => {
 			...times(r.start[ref], r.length[ref], tl.about.sched_res_ns),
 			["Thread", threadLink(thread, r.start[ref])],
 			["Request", thread < 0 ? "" : requestsOf(thread, r.start[ref], r.end[ref])],
-			r.flags[ref] & 1 ? ["", "It had it before the first event."] : null,
-			r.flags[ref] & 2 ? ["", "It still had it at the last event."] : null,
+			r.flags[ref] & tl.F.NO_START ? ["", "It had it before the first event."] : null,
+			r.flags[ref] & tl.F.NO_END ? ["", "It still had it at the last event."] : null,
 		]];
 	}
 
 	function partLine(ref) {
-		const p = tl.d.parts, isQueue = p.flags[ref] & 1;
+		const p = tl.d.parts, isQueue = p.flags[ref] & tl.F.QUEUE;
 		const what = isQueue ? "queue " + tl.data.lockOf(p.queue[ref]).name :
 			     p.thread[ref] ? tl.threads[p.thread[ref] - 1].label : "?";
 
@@ -231,14 +231,14 @@ tl.panel = (() => {
 			["Class", tl.names.strings[r.class[ref]]],
 			...times(r.start[ref], r.length[ref], null, "Latency"),
 			["Parts", parts],
-			r.flags[ref] & 1 ? null : ["", "It had not ended when the recording did."],
-			r.flags[ref] & 2 ? ["", "It was put into a queue and never taken out."] : null,
+			r.flags[ref] & tl.F.COMPLETE ? null : ["", "It had not ended when the recording did."],
+			r.flags[ref] & tl.F.LOST_HANDOFF ? ["", "It was put into a queue and never taken out."] : null,
 			["", go("show it", () => tl.lookAt(ref), "zoom to it, show what it was blocked by")],
 		]];
 	}
 
 	function partDetails(ref) {
-		const p = tl.d.parts, isQueue = p.flags[ref] & 1;
+		const p = tl.d.parts, isQueue = p.flags[ref] & tl.F.QUEUE;
 
 		return [tl.draw.label({ table: "part", refs: [ref] }, 0), isQueue ? "in a queue" : "works on a request", [
 			["Request", go(tl.data.requestId(p.request[ref]), () => tl.lookAt(p.request[ref]), "show it")],
@@ -246,7 +246,7 @@ tl.panel = (() => {
 			[isQueue ? "Put there by" : "Thread", p.thread[ref] ? threadLink(p.thread[ref] - 1, p.start[ref]) : ""],
 			isQueue && p.to_thread[ref] ? ["Taken by", threadLink(p.to_thread[ref] - 1, p.end[ref])] : null,
 			["Ended at", tl.data.siteText(tl.data.siteOf(p.site[ref]))],
-			p.flags[ref] & 2 ? ["", "Its end was not observed."] : null,
+			p.flags[ref] & tl.F.OPEN ? ["", "Its end was not observed."] : null,
 		]];
 	}
 

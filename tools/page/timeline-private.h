@@ -15,14 +15,17 @@ enum span_column { SPAN_THREAD, SPAN_DEPTH, SPAN_START, SPAN_LENGTH, SPAN_CALL, 
 enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS, REQUEST_FLAGS,
 	REQUEST_ID_HIGH, REQUEST_ID_LOW };
 
-/* Also in timeline-data.js. */
-enum page_flags {
-	PAGE_F_TRUNCATED = 1, PAGE_F_CLIPPED = 2, PAGE_F_INFERRED = 4, PAGE_F_FAILED = 8,
-	PAGE_F_FUTEX_WOKEN = 16, PAGE_F_LOST = 32, PAGE_F_THROTTLED = 64, PAGE_F_MAJOR = 128,
-	PAGE_F_COMPLETE = 1, PAGE_F_LOST_HANDOFF = 2,	/* of requests */
-	PAGE_F_QUEUE = 1, PAGE_F_OPEN = 2,		/* of their parts */
-	PAGE_F_NO_START = 1, PAGE_F_NO_END = 2,		/* of runs */
-};
+/* X(name, value): tl.F.name in the page. */
+#define PAGE_FLAGS(X)								\
+	X(TRUNCATED, 1) X(CLIPPED, 2) X(INFERRED, 4) X(FAILED, 8) X(FUTEX_WOKEN, 16) X(LOST, 32) \
+	X(THROTTLED, 64) X(MAJOR, 128)						\
+	X(COMPLETE, 1) X(LOST_HANDOFF, 2)	/* of requests */		\
+	X(QUEUE, 1) X(OPEN, 2)			/* of their parts */		\
+	X(NO_START, 1) X(NO_END, 2)		/* of runs */
+
+#define FLAG(name, value) PAGE_F_##name = value,
+enum page_flags { PAGE_FLAGS(FLAG) };
+#undef FLAG
 
 /* Names of threads, as they are numbered. */
 struct page_thread {

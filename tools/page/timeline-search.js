@@ -26,7 +26,7 @@ tl.search = (() => {
 		const s = tl.d.spans, nr = tl.callNames.length, counts = new Uint32Array(nr);
 		const isMatch = Uint8Array.from(tl.callNames, (text, i) => (re.test(text) || re.test(tl.data.callOf(i).name) ? 1 : 0));
 		const functionOf = (c) => tl.names.calls[2 * c], groups = new Map();
-		const isCounted = (i) => isMatch[s.call[i]] && !(s.flags[i] & tl.TRUNCATED);
+		const isCounted = (i) => isMatch[s.call[i]] && !(s.flags[i] & tl.F.TRUNCATED);
 		let total = 0, nrOpen = 0;
 
 		for (let i = 0; i < s.n; i++) {
@@ -141,7 +141,7 @@ tl.search = (() => {
 			set(slot.track, (i) => q.isMatch[i], (i, f) => tl.paint.kindTone(tl.REQUEST, f));
 			for (const track of slot.parts)
 				set(track, (i) => q.isMatch[p.request[i]], (i, f) =>
-					tl.paint.kindTone(p.flags[i] & 1 ? tl.QUEUE : tl.PART, f));
+					tl.paint.kindTone(p.flags[i] & tl.F.QUEUE ? tl.QUEUE : tl.PART, f));
 		});
 	}
 

@@ -143,12 +143,12 @@ tl.views = (() => {
 		const tone = { length: p.n };
 
 		for (const a of parts)
-			tone[a] = tl.paint.kindTone(p.flags[a] & 1 ? tl.QUEUE : tl.PART, false);
+			tone[a] = tl.paint.kindTone(p.flags[a] & tl.F.QUEUE ? tl.QUEUE : tl.PART, false);
 		const packed = tl.data.pack(parts, p.start, p.end, tone, "part", 4);
 
 		for (const t of packed)
 			for (const a of t.refs)
-				if (!(p.flags[a] & 1) && p.thread[a])
+				if (!(p.flags[a] & tl.F.QUEUE) && p.thread[a])
 					depth = Math.max(depth, tl.threads[p.thread[a] - 1].functions.length);
 		return { name: tl.names.strings[name] || "requests", track, k, nr: tracks.length,
 			 nrOver: tracks.nrOver, parts: packed, depth: Math.min(depth, CLIPPED_DEPTH) };
@@ -156,7 +156,7 @@ tl.views = (() => {
 
 	function requests() {
 		const p = tl.d.parts;
-		const threadOf = (ref) => (p.flags[ref] & 1 ? -1 : p.thread[ref] - 1);
+		const threadOf = (ref) => (p.flags[ref] & tl.F.QUEUE ? -1 : p.thread[ref] - 1);
 
 		return finish((slots || makeSlots()).map((s) => {
 			const over = s.k === s.nr - 1 && s.nrOver ? `${s.nrOver} more at the same time` : "";
@@ -258,7 +258,7 @@ tl.views = (() => {
 			const whose = r.type === "run" ?
 				tl.data.threadOfParty(tl.d.runs.party[ref], t) : tl.d.parts.thread[ref] - 1;
 
-			if (whose === thread && !(r.type === "part" && tl.d.parts.flags[ref] & 1)) {
+			if (whose === thread && !(r.type === "part" && tl.d.parts.flags[ref] & tl.F.QUEUE)) {
 				around = r;
 				break;
 			}

@@ -212,7 +212,7 @@ tl.follow = () => {
 
 	if (!s)
 		return;
-	if (s.table === "part" && p.flags[s.ref] & 1) {
+	if (s.table === "part" && p.flags[s.ref] & tl.F.QUEUE) {
 		tl.showThread(p.to_thread[s.ref] - 1, p.end[s.ref]);
 		return;
 	}
@@ -289,7 +289,7 @@ function makeFocus(request) {
 
 	for (let i = r.first[request]; i < r.first[request + 1]; i++) {
 		focus.parts.push(i);
-		if (!(p.flags[i] & 1) && p.thread[i]) {
+		if (!(p.flags[i] & tl.F.QUEUE) && p.thread[i]) {
 			note(p.thread[i] - 1);
 			addInterval(focus.bright, p.thread[i] - 1, p.start[i], p.end[i]);
 		}
@@ -332,7 +332,7 @@ function selectFunction(name) {
 	if (!name)
 		return;
 	for (const part of tl.focus.parts) {
-		if (p.flags[part] & 1 || !p.thread[part])
+		if (p.flags[part] & tl.F.QUEUE || !p.thread[part])
 			continue;
 		for (const track of tl.threads[p.thread[part] - 1].functions)
 			for (let i = tl.data.firstAfter(track, p.start[part]); i < track.n &&
@@ -352,7 +352,7 @@ function selectCause(cause) {
 	const at = cause.wait || cause.off, p = tl.d.parts;
 
 	if (cause.in_queue && at) {
-		const part = tl.focus.parts.find((i) => p.flags[i] & 1 && p.start[i] === at[1]);
+		const part = tl.focus.parts.find((i) => p.flags[i] & tl.F.QUEUE && p.start[i] === at[1]);
 
 		if (part !== undefined)
 			tl.select("part", part, true);
@@ -528,6 +528,7 @@ function start() {
 tl.app = { invalidate, relayout, zoom, pan, scroll, save, say, restore, showStory, clampY };
 
 (async () => {
+	tl.data.readKinds();
 	tl.controls.build();
 	await tl.data.load();
 	tl.callNames = Array.from({ length: tl.names.calls.length / 2 }, (_, i) => tl.data.callOf(i).text);
