@@ -23,7 +23,7 @@ check "recorded with a budget of 2 %" "summary --budget 2% -- ./sleepers 20 2 0.
 ok "it was kept, for each thread" kept 2
 ok "the scanners' parts add up" eval "jq -e '([.threads[].cost_ns] | add) as \$t
 	| ([.scanners[].cost_ns] | add) as \$s | \$t <= \$s * 1.01 and \$s > 0' s.json >/dev/null"
-check "the report says so" "ldb-report" 0 'Budget: 2% of a thread.s time; looking cost about .* at most [0-9.]+ %'
+check "the report says so" "ldb-report" 0 'Budget: 2% of a thread.s time; polling cost about .* at most [0-9.]+ %'
 
 # The threads that run have odd pages, all of one scanner at first.
 # On a busy host a scanner may hardly have run: again, then.
