@@ -49,7 +49,7 @@ build()	# part target: with as many jobs as make was told, or as there are CPUs
 }
 
 # It looks at each recording: see lib/engine.sh.
-if [ "${1:-}" != --one ] && build oracle oracle; then
+if [ "${1:-}" != --one ] && build oracle oracle && build tools "$BUILD/tests/tools/helpers/partition-sums"; then
 	LDB_ORACLE_BUILT=1
 	export LDB_ORACLE_BUILT
 fi

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The same request has the same time in the same state and stack for ldb-why, folded stacks,
-# pprof and speedscope, to the nanosecond: waits for locks, times off the CPU, interrupts.
+# pprof and speedscope, to the nanosecond: waits for locks, times off the CPU, interrupts, quotas;
+# and in ldb-timeline (whose causes have no stack) in the same state and function.  That timelines
+# and ldb-why agree is also asked of every recording of the tests: lib/oracle.sh.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 build_why
@@ -23,7 +25,7 @@ by_state()
 			if (state == "lock") state = "lock_wait"
 			else if (state == "futex") state = "futex_wait"
 			else if (state == "disk") state = "io"
-			else if (state !~ /^(runnable|preempted|throttled|irq)$/) state = "sleep"
+			else if (state !~ /^(runnable|preempted|throttled|stolen|irq)$/) state = "sleep"
 		}
 		sum[state " " $0] += ns
 	} END { for (k in sum) if (sum[k]) print k, sum[k] }' | sort
@@ -56,11 +58,18 @@ of_pprof()
 	go tool pprof -traces -unit=ns pb.gz 2>/dev/null | awk '
 		function put() { if (ns) print stack, ns; ns = 0; stack = "" }
 		/^-+\+/ { put(); on = 1; next }
-		!on || /^ *[a-z]+:/ { next }
+		!on || /^ *[a-z]+:  / { next }
 		/^ *[0-9.]+ns/ { put(); ns = $1 + 0; sub(/^ *[0-9.]+ns +/, ""); stack = $0; next }
 		/^ +0 / { put(); next }
 		NF && ns { sub(/^ +/, ""); stack = $0 ";" stack }
 		END { put() }' | by_state
+}
+
+# By state alone.
+of_timeline()
+{
+	ldb-timeline -q -i "$1.data" --req "$2" --json | jq -r '.causes[] | select(.kind | IN("unknown", "queue", "head_of_line") | not) |
+		select(.queue | not) | "\(.kind) \(.total_ns)"' | awk '{ sum[$1] += $2 } END { for (k in sum) print k, sum[k] }' | sort
 }
 
 same_everywhere()	# trace req
@@ -72,6 +81,9 @@ same_everywhere()	# trace req
 		"of_$same_format" "$1" "$2" >got
 		cmp -s want got || { diff want got | head -n 20 | sed "s/^/# $same_format: /"; return 1; }
 	done
+	awk '{ sum[$1] += $NF } END { for (k in sum) print k, sum[k] }' want | sort >states
+	of_timeline "$1" "$2" >got
+	cmp -s states got || { diff states got | head -n 20 | sed "s/^/# timeline: /"; return 1; }
 }
 
 compare()	# trace state...: which its requests must have

@@ -48,6 +48,23 @@ oracle_look()	# file
 		[ ! -s "$LDB_ORACLE/build" ] || head -n 5 "$LDB_ORACLE/build" | sed 's/^/# /'
 		[ -z "${LDB_ORACLE_KEEP:-}" ] || cp "$oracle_of" "$LDB_ORACLE_KEEP/$$.${oracle_of##*/}"
 	fi >>"$LDB_ORACLE/results"
+	[ -n "$oracle_option" ] || oracle_explain "$oracle_of" >>"$LDB_ORACLE/results"
+}
+
+# One attribution: the timelines of its slowest requests, each from its own part of the recording,
+# say the same as the partition of all of it.  Guests have no helper for that.
+oracle_explain()	# file
+{
+	oracle_sums=$BUILD/tests/tools/helpers/partition-sums
+	[ -x "$oracle_sums" ] || return 0
+	if "$oracle_sums" "$1" timelines >"$LDB_ORACLE/said" 2>&1; then
+		echo "ok - one attribution: ${1##*/}"
+		tail -n 1 "$LDB_ORACLE/said" | sed 's/^/# /'
+	else
+		echo "not ok - one attribution: ${1##*/}"
+		tail -n 8 "$LDB_ORACLE/said" | sed 's/^/# /'
+		[ -z "${LDB_ORACLE_KEEP:-}" ] || cp "$1" "$LDB_ORACLE_KEEP/$$.${1##*/}"
+	fi
 }
 
 oracle_add()	# file
