@@ -416,14 +416,14 @@ static void act(struct input *in)
 
 static void begin_running(void)
 {
-	struct ldb_msg_hello hello = {
+	const union control_message hello = { .hello = {
 		.version = LDB_CONTROL_VERSION, .abi = LDB_SESSION_ABI, .nr_instrumented = 1,
-	};
+	} }, attached = { .attached = { .nr_threads = 1 } };
 
 	on_hello(&r, &hello);
 	if (r.phase != PHASE_ATTACH)
 		broken("the recording does not begin: %s", said);
-	on_attached(&r, &(struct ldb_msg_attached){ .nr_threads = 1 });
+	on_attached(&r, &attached);
 	on_ready(&r, NULL);
 }
 
