@@ -75,7 +75,7 @@ async function whatIsMissing(t) {
 
 	const big = await ready(await t.open("big.html"));
 
-	t.ok("more than a million invocations: the shortest are left out", /[\d,]+ invocations shorter than [\d.]+ .?s left out/
+	t.ok("more than a million calls: the shortest are left out", /[\d,]+ calls shorter than [\d.]+ .?s left out/
 		.test(await big.textContent("#notices")), await big.textContent("#notices"));
 	t.ok("about a million are there", await big.evaluate(() => tl.d.spans.n > 900000 && tl.d.spans.n <= 1000000),
 	     await big.evaluate(() => tl.d.spans.n));

@@ -137,7 +137,7 @@ ok "politely: it says good bye" grep -q '^server: served' own.out
 
 # Mistakes.
 check_one_line "no such process" "ldb-top -p 4194303" 1 '^ldb-top: there is no process 4194303'
-check_one_line "neither a process nor a command" "ldb-top" 2 'nothing to look at'
+check_one_line "neither a process nor a command" "ldb-top" 2 'nothing to observe'
 check_one_line "both" "ldb-top -p 1 -- true" 2 'not both'
 check_one_line "a program without records" "ldb-top -p $$" 1 '^ldb-top: process .* has no ldb records'
 check_one_line "a command without records" "ldb-top -- ./foreign 1 0 1" 1 'has no ldb records'

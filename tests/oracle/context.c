@@ -118,7 +118,7 @@ static uint64_t count_unwatched(const struct oracle *o)
 	uint64_t found = 0, n;
 
 	for (size_t i = 0; i < nr; i++)
-		if (!strcmp(metas[i].key, "warning") && strstr(metas[i].value, "not watched") &&
+		if (!strcmp(metas[i].key, "warning") && strstr(metas[i].value, "unobserved") &&
 		    sscanf(metas[i].value, "%" SCNu64 " thread", &n) == 1)
 			found += n;
 	return found;

@@ -214,7 +214,7 @@ CHANGE(lost_switch, came_missing(s); sample_add(s, lost, { .tick = 100, .count =
 CHANGE(lost_too_few, for (int i = 0; i < 12; i++) { sample_add(s, req, s->req[R_END]); }
        sample_add(s, lost, { .tick = 100, .count = 4, .what = 1 });)
 CHANGE(unwatched_only, call_of_nobody(s); s->func[F_LEAF].parent_gen = s->func[F_LEAF].depth = 0;
-       s->thread[2].seen--; sample_add(s, meta, { "warning", "1 thread was not watched" });)
+       s->thread[2].seen--; sample_add(s, meta, { "warning", "1 thread was unobserved" });)
 CHANGE(no_wakeups, for (size_t i = 0; i < s->nr_sched;)
 	if (s->sched[i].op == LDB_SCHED_OP_WAKING || s->sched[i].op == LDB_SCHED_OP_WAKEUP ||
 	    s->sched[i].op == LDB_SCHED_OP_MIGRATE)

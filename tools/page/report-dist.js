@@ -168,7 +168,7 @@ const makeDistributions = (() => {
 				series: (c) => ({ fill: c + "28", points: { show: false } }),
 			});
 			numbers(shown);
-			note.textContent = (what.value === "functions" ? "Of observed invocations; a value may be off by its resolution. " : "") +
+			note.textContent = (what.value === "functions" ? "Of observed calls; a value may be off by its resolution. " : "") +
 				(ds.every((d) => d.isExact) ? "" : "Of a recording this long values are known to 3 %, and the greatest and least exactly. ") +
 				"Drag to zoom, double click for all.";
 		}

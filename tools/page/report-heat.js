@@ -165,7 +165,7 @@ function makeHeat(onchoose, step) {
 		const from = data.bucketFrom(row + map.lo, data.doc.heat_bits), to = data.bucketFrom(row + map.lo + 1, data.doc.heat_bits);
 
 		tip.hidden = false;
-		tip.textContent = `${nr} ${map.ofRequests ? "requests" : "invocations"} of ${ldb.ns(from)} to ${ldb.ns(to)}, ` +
+		tip.textContent = `${nr} ${map.ofRequests ? "requests" : "calls"} of ${ldb.ns(from)} to ${ldb.ns(to)}, ` +
 			`${map.ofRequests ? "begun" : "running"} at ${ldb.ns(data.doc.edges[bin])} to ${ldb.ns(data.doc.edges[bin + 1])}`;
 		const box = node.getBoundingClientRect(), left = event.clientX - box.left;
 

@@ -202,7 +202,7 @@
 			last = s;
 			table.show(data.functions(s, by));
 			note.textContent = table.rows.length || !s || s.mode === "time" ?
-				"Of observed invocations. A row opens its distribution; \u00b1 is the resolution of the durations." :
+				"Of observed calls. A row opens its distribution; \u00b1 is the resolution of the durations." :
 				"No call was observed that worked on one of these requests and no other. What ran meanwhile: All that ran then.";
 		}
 		view("functions", "Functions", card("Functions", note, table.node), show);
@@ -407,7 +407,7 @@
 		if (!choice) {
 			bar.replaceChildren(el("span", { class: "dim" }, heat.ofRequests ?
 				"Drag over requests to see what was different for them; every table is computed for the choice." :
-				"No requests were tagged: these are invocations. Drag over a time to see what ran in it."));
+				"No requests were tagged: these are calls. Drag over a time to see what ran in it."));
 			return;
 		}
 		const from = doc.edges[choice.i], to = doc.edges[choice.j + 1] - 1, n = data.count(choice);
@@ -422,7 +422,7 @@
 		bar.replaceChildren(el("b", {}, `${ldb.ns(from)} to ${ldb.ns(to + 1)}${latency}`),
 			heat.ofRequests ? el("span", { id: "chosen" }, `${many(n)} requests`) : "",
 			heat.ofRequests ? el("span", { class: "segmented" },
-				radio("requests", "What was done for them", "invocations of threads that worked on exactly one of these requests"),
+				radio("requests", "What was done for them", "calls of threads that worked on exactly one of these requests"),
 				radio("time", "All that ran then", "as ldb-report --from --to")) : "",
 			el("code", { class: "mono", id: "window", title: "the same time in a terminal" }, `--from=${from}ns --to=${to}ns`),
 			isLast ? "" : "", el("button", { onclick: () => choose(null) }, "Choose all"));

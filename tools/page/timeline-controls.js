@@ -132,7 +132,7 @@ tl.controls = (() => {
 		if (!isQuiet) {
 			tl.state.tab = text ? "matches" : "details";
 			tl.panel.show();
-			tl.app.say(!result ? "" : result.error || `${result.spans.all.count} invocations match`);
+			tl.app.say(!result ? "" : result.error || `${result.spans.all.count} calls match`);
 			tl.app.save();
 		}
 		tl.app.invalidate();

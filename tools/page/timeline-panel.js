@@ -316,7 +316,7 @@ tl.panel = (() => {
 			...groups.filter(([, s]) => s.count).map(([name, s]) => numbers(name, s, "group")),
 			...names.slice(0, NAMES).map((s) => numbers(el("span", { class: "name", title: s.name }, s.name), s, ""))),
 			tl.about.functions_left_out && result.spans.all.count ? el("p", { class: "dim" },
-				`Without invocations shorter than ${ldb.ns(tl.about.functions_min_ns)}, which are not on this page.`) : "",
+				`Without calls shorter than ${ldb.ns(tl.about.functions_min_ns)}, which are not on this page.`) : "",
 			groups.every(([, s]) => !s.count) ? el("p", { class: "dim" }, "Nothing matches.") : "",
 			result.spans.nrOpen ? el("p", { class: "dim" }, `and ${result.spans.nrOpen} that ran when the recording began or ended`) : "",
 			names.length > NAMES ? el("p", { class: "dim" }, `and ${names.length - NAMES} more names`) : "",

@@ -420,8 +420,8 @@ function notices() {
 	if (a.thread_gap_ns) list.push(`single threads unobserved for ${ldb.ns(a.thread_gap_ns)} (hatched)`);
 	if (a.paused_ns) list.push(`scanner had no core of its own: slept ${ldb.ns(a.paused_ns)}`);
 	if (a.broken) list.push(`${nr(a.broken)} switches without their counterpart`);
-	if (a.functions_left_out) list.push(`${nr(a.functions_left_out)} invocations shorter than ${ldb.ns(a.functions_min_ns)} left out`);
-	if (a.too_deep) list.push(`${nr(a.too_deep)} invocations nested too deep left out`);
+	if (a.functions_left_out) list.push(`${nr(a.functions_left_out)} calls shorter than ${ldb.ns(a.functions_min_ns)} left out`);
+	if (a.too_deep) list.push(`${nr(a.too_deep)} calls nested too deep left out`);
 	for (const l of a.left_out) list.push(`${nr(l.count)} ${l.what} up to ${ldb.ns(l.up_to)} left out`);
 	if (a.wakeups_left_out) list.push(`${nr(a.wakeups_left_out)} earlier wake-ups left out`);
 	if (a.migrations_left_out) list.push(`${nr(a.migrations_left_out)} earlier migrations left out`);

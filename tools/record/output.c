@@ -388,7 +388,7 @@ void output_close(struct recording *r)
 	write_clock(r);
 	threads_finish(r->threads, recording_tick(r, clock_now(r->clock_id)), &r->threads_total);
 	if (unwatched) {
-		snprintf(text, sizeof(text), "%" PRIu64 " thread%s not watched", unwatched,
+		snprintf(text, sizeof(text), "%" PRIu64 " thread%s unobserved", unwatched,
 			 unwatched == 1 ? " was" : "s were");
 		output_warning(r, text);
 	}
