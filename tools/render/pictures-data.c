@@ -220,7 +220,8 @@ GET(get_frame_kind, text, link_kind_name(e->kind))
 
 static const struct column frame_columns[] = {
 	MADE("frame", get_frame, .form = COLUMN_ONLY_CSV), SAME(parent), SAME(depth),
-	MADE("kind", get_frame_kind), SAME(name), SAME(own_ns), SAME(all_ns), COLUMN("count", nr), { 0 }
+	MADE("kind", get_frame_kind), SAME(name), SAME(own_ns), SAME(all_ns), COLUMN("count", nr),
+	{ 0 }
 };
 #undef ROW
 

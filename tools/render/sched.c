@@ -242,7 +242,8 @@ static void put_doubts(const struct render *r, const struct schedstats *s)
 		fprintf(r->out, "Times off the CPU during which events were lost: %" PRIu64 ".\n",
 			s->all.has_lost);
 	if (s->result.nr_dropped)
-		fprintf(r->out, "Events left out, of more threads than are counted one by one: %" PRIu64 ".\n",
+		fprintf(r->out, "Events left out, of more threads than are counted one by one: %" PRIu64
+			".\n",
 			s->result.nr_dropped);
 }
 

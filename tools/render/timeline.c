@@ -130,7 +130,8 @@ static void put_rest(const struct render *r, const struct timeline_cause *c, con
 	}
 	fprintf(r->out, "%s in uninstrumented code", ns);
 	if (c->unwatched_ns > 0)
-		fprintf(r->out, " (up to %s of it unobserved)", units_duration(c->unwatched_ns, away));
+		fprintf(r->out, " (up to %s of it unobserved)",
+			units_duration(c->unwatched_ns, away));
 }
 
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c)
@@ -238,7 +239,8 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 
 	fprintf(r->out, "started at %s of the recording", units_duration(t->start_ns, a));
 	if (rt->nr_occurrences > 1)
-		fprintf(r->out, ", instance %zu of %zu of this id (--nth)", rt->nth, rt->nr_occurrences);
+		fprintf(r->out, ", instance %zu of %zu of this id (--nth)", rt->nth,
+			rt->nr_occurrences);
 	if (!t->is_complete)
 		fputs(", not ended in the recording", r->out);
 	if (t->has_lost_handoff)

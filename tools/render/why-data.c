@@ -178,7 +178,8 @@ static struct rows shares(const struct row *row)
 }
 
 static const struct column root_columns[] = {
-	PART_AT(NULL, first_cause, first_columns), MADE("root", get_target_root), SAME(root_label), { 0 }
+	PART_AT(NULL, first_cause, first_columns), MADE("root", get_target_root), SAME(root_label),
+	{ 0 }
 };
 
 static const struct column id_columns[] = {

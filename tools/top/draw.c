@@ -56,7 +56,8 @@ static void put_seen(const struct render *r, const struct view *v)
 	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
 	uint64_t seen = i->seen < i->made ? i->seen : i->made;
 
-	fprintf(r->out, "%s calls/s, %s observed", units_count(per_second(i->made, i->window_ns), a),
+	fprintf(r->out, "%s calls/s, %s observed",
+		units_count(per_second(i->made, i->window_ns), a),
 		text_share(seen, i->made, b));
 	if (v->stats.seen_from_ns)
 		fprintf(r->out, " (below about %s, fewer than 95 %%)",
