@@ -29,15 +29,26 @@ is_same()	# json: no interval excludes 0
 	jq -e '[.classes[0].parts[] | select(.gap_lo_ns > 0 or .gap_hi_ns < 0)] == []' "$1" >/dev/null
 }
 
+# A recording in which the scanner was kept away for long says nothing of the comparison.
+is_watched()	# json...
+{
+	jq -es 'all(.[].classes[0]; ([.reference.mean_ns, .target.mean_ns] | min / 10) as $most |
+		all(.parts[] | select(.cause == "unknown"); .reference_ns < $most and .target_ns < $most))' "$@" >/dev/null
+}
+
 named=0
 same=0
-pairs=${LDB_PAIRS:-3}
-for pair in $(seq "$pairs"); do
+pairs=0
+wanted=${LDB_PAIRS:-3}
+for pair in $(seq $((3 * wanted))); do
+	[ "$pairs" -lt "$wanted" ] || break
 	record with.data -DWITH_CALL
 	record without.data
 	record again.data
 	ldb-why -q --compare with.data without.data --json >compare.json 2>/dev/null
 	ldb-why -q --compare without.data again.data --json >again.json 2>/dev/null
+	is_watched compare.json again.json || continue
+	pairs=$((pairs + 1))
 	if is_named compare.json; then
 		named=$((named + 1))
 	else
@@ -49,6 +60,7 @@ for pair in $(seq "$pairs"); do
 		diag "again $pair: $(jq -c '.classes[0].parts[:6][] | [.cause, .label, .gap_ns, .gap_lo_ns, .gap_hi_ns]' again.json | paste -sd ' ')"
 	fi
 done
+[ "$pairs" -gt 0 ] || skip_all "the scanner was kept away in each of $pair pairs"
 ok "the call that went is the first row, and nothing that both have came or went" test $((named * 10)) -ge $((pairs * 9))
 diag "$named of $pairs pairs; the same build twice has no sure row in $same of $pairs"
 # Of three pairs one may be chance; of more, one in ten.
