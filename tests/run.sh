@@ -13,7 +13,8 @@
 #	tests/PART/*.t		scripts
 # Each prints TAP, or nothing and exits 0 (passed), 77 (skipped), else (failed).
 # A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
-# seconds (default 240); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 2400).
+# seconds (default 240); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 2400).  What runs
+# beside others has twice as long.
 #
 # A script of e2e/ or browser/, or with a line "# Timed: WHY", rests on a machine that keeps
 # up: most judge what a live scanner saw.  When it fails, it is run once more at the end, with nothing
@@ -204,6 +205,8 @@ add_part()
 # One of the files that run beside others: prints at once, and leaves its counts.
 if [ "${1:-}" = --one ]; then
 	quick=${LDB_TEST_QUICK:-}
+	limit=$((2 * limit))
+	driver_limit=$((2 * driver_limit))
 	said=$(mktemp "$LDB_TEST_COUNTS/said.XXXXXX")
 	run_file "$2" "${3:-}" >"$said"
 	flock "$LDB_TEST_COUNTS/lock" cat "$said"
