@@ -117,7 +117,7 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 }
 
 /*
- * What the hypervisor took since the last tick, of whoever had the CPU: the kernel finds out in
+ * What the hypervisor took since the last tick, whichever task was running: the kernel finds out in
  * its tick, and one that was due meanwhile comes as soon as the CPU runs again.
  */
 static u64 stolen_ns(void)
