@@ -247,7 +247,8 @@ static bool decode_sample(struct perf_decoder *d, const struct perf_event_header
 }
 
 /* Who ran, and when: at the end of each record that is not a sample. */
-static bool decode_trailer(const struct perf_event_header *record, size_t body, struct perf_event *e)
+static bool decode_trailer(const struct perf_event_header *record, size_t body,
+			   struct perf_event *e)
 {
 	const struct trailer *t;
 
