@@ -186,6 +186,8 @@ run_guest()
 	cycles=${LDB_CYCLES:-50}
 	limit=${LDB_TEST_TIMEOUT:-240}
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}
+	# Beside other tests it has half of the machine.
+	[ "$which" != others ] || limit=$((2 * limit)) boot_limit=$((2 * boot_limit))
 	memory=1024
 	if is_debug "$kernel"; then
 		memory=2048

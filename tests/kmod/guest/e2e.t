@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The promise: load the module, attach to a running instrumented program, and the
 # timeline of its slowest request shows when it was off the CPU, and why.
+# Alone: unloading is tried half a second after a recorder has begun.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 load
