@@ -219,7 +219,9 @@ run_beside()	# FILE with lines "PATH [ARGUMENT]"
 	LDB_TEST_COUNTS=$lists
 	LDB_TEST_QUICK=$quick
 	export LDB_TEST_COUNTS LDB_TEST_QUICK
-	xargs -r -P "$jobs" -L 1 sh "$TOP/tests/run.sh" --one <"$1"
+	xargs -r -P "$jobs" -L 1 sh "$TOP/tests/run.sh" --one <"$1" &
+	beside=$!
+	wait "$beside"
 	nr_done=0
 	for counts in "$lists"/counts.*; do
 		[ -f "$counts" ] || continue
@@ -242,8 +244,9 @@ run_beside()	# FILE with lines "PATH [ARGUMENT]"
 LDB_JSON=$(mktemp -d "$BUILD/tests/json.XXXXXX")
 export LDB_JSON
 lists=$(mktemp -d "$BUILD/tests/lists.XXXXXX")
+beside=
 trap 'rm -rf "$LDB_JSON" "$lists"' EXIT
-trap 'exit 130' INT TERM HUP
+trap 'kill $beside 2>/dev/null; exit 130' INT TERM HUP
 : >"$lists/first" >"$lists/others" >"$lists/live" >"$lists/timed"
 
 parts=
