@@ -7,7 +7,8 @@
 #include "render/offcpu.h"
 #include "render/segment.h"
 
-static void add(struct attrs *a, const char *name, enum attr_type type, bool is_said, uint64_t number)
+static void add(struct attrs *a, const char *name, enum attr_type type, bool is_said,
+		uint64_t number)
 {
 	if (is_said || a->is_fixed)
 		a->at[a->nr++] = (struct attr){ name, "", number, type, is_said };
@@ -33,11 +34,13 @@ static void add_thread(struct attrs *a, const struct model *m, const char *name,
 	char *text = a->texts[a->nr_texts];
 
 	if (tid)
-		snprintf(a->texts[a->nr_texts++], TEXT_ROOM, "%.480s (tid %u)", *thread ? thread : "?", tid);
+		snprintf(a->texts[a->nr_texts++], TEXT_ROOM, "%.480s (tid %u)", *thread ? thread : "?",
+			 tid);
 	add_text(a, name, ATTR_THREAD, tid ? text : NULL, tid);
 }
 
-static void add_party(struct attrs *a, const struct model *m, const char *name, const struct party *p)
+static void add_party(struct attrs *a, const struct model *m, const char *name,
+		      const struct party *p)
 {
 	bool is_known = p && p->kind != PARTY_NONE;
 
@@ -109,7 +112,8 @@ static void add_common(struct attrs *a, const struct segment *s)
 
 	add(a, "duration_ns", ATTR_I64, true, s->duration_ns);
 	add(a, "resolution_ns", ATTR_I64,
-	    is_function || s->kind == SEGMENT_LOCK_HOLD || offcpu_is(s->kind), s->duration_resolution_ns);
+	    is_function || s->kind == SEGMENT_LOCK_HOLD || offcpu_is(s->kind),
+	    s->duration_resolution_ns);
 	add_flag(a, "open", s->is_truncated);
 	add(a, "request", ATTR_REQUEST, s->has_req, s->req);
 }
@@ -124,7 +128,8 @@ static void add_place(struct attrs *a, const struct segment *s)
 		 *place.file ? place.file : NULL, place.line);
 }
 
-void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s, bool is_fixed)
+void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
+		      bool is_fixed)
 {
 	a->is_fixed = is_fixed;
 	a->nr = a->nr_texts = 0;
@@ -165,7 +170,8 @@ static int64_t queue_ns(const struct model *m, const struct life *life, bool *ha
 		if (!p->is_queue)
 			continue;
 		*has_queue = true;
-		ticks_add(&ns, ticks_time_ns(m->reader, p->end) - ticks_time_ns(m->reader, p->start));
+		ticks_add(&ns, ticks_time_ns(m->reader, p->end) -
+			  ticks_time_ns(m->reader, p->start));
 	}
 	return ns;
 }

@@ -40,7 +40,8 @@ struct attrs {
  * is_fixed: all that can be said of its kind, always in the same order, whether there is
  * something to say or not.
  */
-void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s, bool is_fixed);
+void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
+		      bool is_fixed);
 
 /* Of a request as a whole. */
 void attrs_of_life(struct attrs *a, const struct model *m, const struct life *life);

@@ -198,7 +198,8 @@ static int on_segment(void *arg, const struct segment *s)
 			return -ENOMEM;
 	}
 	attrs_of_segment(&attrs, x->m, s, false);
-	put_event(x, tid, export_name(x->m, s, name), export_category(s), s->start_ns, s->end_ns, &attrs);
+	put_event(x, tid, export_name(x->m, s, name), export_category(s), s->start_ns, s->end_ns,
+		  &attrs);
 	if (flow) {
 		put_flow(x, flow, tid, s);
 		x->o->result->nr_flows += s->kind == SEGMENT_REQUEST;
@@ -222,7 +223,8 @@ static int on_request(void *arg, const struct life *life)
 	if (!tid)
 		return -ENOMEM;
 	attrs_of_life(&attrs, x->m, life);
-	put_event(x, tid, export_class_name(x->m, life->id, life->end), "request", start, end, &attrs);
+	put_event(x, tid, export_class_name(x->m, life->id, life->end), "request", start, end,
+		  &attrs);
 	x->o->result->nr_requests++;
 	return check(x);
 }

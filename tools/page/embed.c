@@ -24,20 +24,25 @@
 ASSET("page.css") ASSET("page.js")
 
 ASSET("timeline.css") ASSET("timeline.js") ASSET("timeline-arcs.js") ASSET("timeline-controls.js")
-ASSET("timeline-data.js") ASSET("timeline-draw.js") ASSET("timeline-paint.js") ASSET("timeline-panel.js")
+ASSET("timeline-data.js") ASSET("timeline-draw.js") ASSET("timeline-paint.js")
+ASSET("timeline-panel.js")
 ASSET("timeline-search.js") ASSET("timeline-views.js")
 
 ASSET("report.css") ASSET("report.js") ASSET("report-data.js") ASSET("report-dist.js")
 ASSET("report-flame.js") ASSET("report-heat.js") ASSET("report-table.js")
 
 ASSET("why.css") ASSET("why.js") ASSET("why-balloons.js") ASSET("why-boxes.js") ASSET("why-cpus.js")
-ASSET("why-data.js") ASSET("why-flame.js") ASSET("why-life.js") ASSET("why-plot.js") ASSET("why-queues.js")
+ASSET("why-data.js") ASSET("why-flame.js") ASSET("why-life.js") ASSET("why-plot.js")
+ASSET("why-queues.js")
 
 ASSET("vendor/NOTICE.js") ASSET("vendor/uPlot.min.css") ASSET("vendor/uPlot.iife.min.js")
 ASSET("vendor/d3-array.min.js") ASSET("vendor/d3-color.min.js") ASSET("vendor/d3-dispatch.min.js")
-ASSET("vendor/d3-ease.min.js") ASSET("vendor/d3-flamegraph.umd.min.js") ASSET("vendor/d3-format.min.js")
-ASSET("vendor/d3-hierarchy.min.js") ASSET("vendor/d3-interpolate.min.js") ASSET("vendor/d3-scale.min.js")
-ASSET("vendor/d3-selection.min.js") ASSET("vendor/d3-timer.min.js") ASSET("vendor/d3-transition.min.js")
+ASSET("vendor/d3-ease.min.js") ASSET("vendor/d3-flamegraph.umd.min.js")
+ASSET("vendor/d3-format.min.js")
+ASSET("vendor/d3-hierarchy.min.js") ASSET("vendor/d3-interpolate.min.js")
+ASSET("vendor/d3-scale.min.js")
+ASSET("vendor/d3-selection.min.js") ASSET("vendor/d3-timer.min.js")
+ASSET("vendor/d3-transition.min.js")
 
 extern const struct asset __start_assets[], __stop_assets[];
 
