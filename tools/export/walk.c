@@ -52,51 +52,54 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* What is told of a request: of its timeline, and what hit its threads while they worked on it. */
+/* What is told of a request: what its timeline has, and what interrupted its threads, in its pieces. */
 struct told {
 	struct model *m;
 	const struct life *life;
-	struct segment **segments;
-	size_t nr, room;
-	struct hit {
+	const struct timeline *timeline;
+	struct piece {
 		struct segment segment;
 		struct tracks_irq irq;
-	} **hits;
-	size_t nr_hits, room_hits;
+	} **pieces;
+	struct segment **segments;	/* of pieces, in order */
+	size_t nr, room;
 };
 
-static int add_segment(struct told *t, struct segment *s)
+static int add_piece(struct told *t, const struct segment *s, int64_t start, int64_t end)
 {
-	if (!array_room(&t->segments, &t->room, t->nr, sizeof(struct segment *)))
+	struct piece *piece;
+
+	if (!array_room(&t->pieces, &t->room, t->nr, sizeof(struct piece *)))
 		return -ENOMEM;
-	s->req = t->life->id;
-	s->has_req = true;
-	t->segments[t->nr++] = s;
+	piece = malloc(sizeof(*piece));
+	if (!piece)
+		return -ENOMEM;
+	t->pieces[t->nr++] = piece;
+	piece->segment = *s;
+	piece->segment.start = start;
+	piece->segment.end = end;
+	piece->segment.req = t->life->id;
+	piece->segment.has_req = true;
+	if (s->kind != SEGMENT_IRQ)
+		return 0;
+	piece->irq = *s->irq;
+	piece->segment.irq = &piece->irq;
 	return 0;
 }
 
-static int add_irq(struct told *t, const struct ldb_row_irq *row, const struct life_part *part)
+static int add_segment(struct told *t, const struct segment *s)
 {
-	int64_t start = row->start > part->start ? row->start : part->start;
-	int64_t end = row->end < part->end ? row->end : part->end;
-	struct hit *hit;
+	int ret = 0;
 
-	if (part->is_queue || part->tid != row->tid || start >= end)
-		return 0;
-	if (!array_room(&t->hits, &t->room_hits, t->nr_hits, sizeof(struct hit *)))
-		return -ENOMEM;
-	hit = malloc(sizeof(*hit));
-	if (!hit)
-		return -ENOMEM;
-	t->hits[t->nr_hits++] = hit;
-	hit->irq = (struct tracks_irq){
-		.kind = row->kind, .name = model_keep_string(t->m, row->name),
-	};
-	hit->segment = (struct segment){
-		.kind = SEGMENT_IRQ, .tid = row->tid, .thread = model_thread(t->m, row->tid, start),
-		.start = start, .end = end, .irq = &hit->irq,
-	};
-	return add_segment(t, &hit->segment);
+	for (size_t i = 0; i < t->timeline->nr_pieces && !ret; i++) {
+		const struct timeline_piece *p = &t->timeline->pieces[i];
+		int64_t start = s->start > p->start ? s->start : p->start;
+		int64_t end = s->end < p->end ? s->end : p->end;
+
+		if (p->tid == s->tid && (start < end || (s->start == s->end && start == end)))
+			ret = add_piece(t, s, start, end);
+	}
+	return ret;
 }
 
 static int add_irqs(void *arg, const struct reader_rows *rows)
@@ -104,9 +107,17 @@ static int add_irqs(void *arg, const struct reader_rows *rows)
 	struct told *t = arg;
 	int ret = 0;
 
-	for (size_t i = 0; i < rows->nr; i++)
-		for (size_t p = 0; p < t->life->nr_parts && !ret; p++)
-			ret = add_irq(t, &rows->irq[i], &t->life->parts[p]);
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		const struct ldb_row_irq *row = &rows->irq[i];
+		struct tracks_irq irq = {
+			.kind = row->kind, .name = model_keep_string(t->m, row->name),
+		};
+
+		ret = add_segment(t, &(struct segment){
+			.kind = SEGMENT_IRQ, .tid = row->tid, .irq = &irq, .start = row->start, .end = row->end,
+			.thread = model_thread(t->m, row->tid, row->start),
+		});
+	}
 	return ret;
 }
 
@@ -117,6 +128,17 @@ static int read_irqs(struct told *t)
 	filter.t_min = t->life->start;
 	filter.t_max = t->life->end;
 	return reader_each(t->m->reader, LDB_BLK_IRQ, &filter, add_irqs, t);
+}
+
+static int sort_pieces(struct told *t)
+{
+	t->segments = calloc(t->nr + 1, sizeof(struct segment *));
+	if (!t->segments)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->nr; i++)
+		t->segments[i] = &t->pieces[i]->segment;
+	qsort(t->segments, t->nr, sizeof(struct segment *), compare);
+	return 0;
 }
 
 static int walk_segments(const struct told *t, const struct export_options *o,
@@ -161,29 +183,29 @@ static int tell_apart(struct told *t)
 
 static void free_told(struct told *t)
 {
-	for (size_t i = 0; i < t->nr_hits; i++)
-		free(t->hits[i]);
-	free(t->hits);
+	for (size_t i = 0; i < t->nr; i++)
+		free(t->pieces[i]);
+	free(t->pieces);
 	free(t->segments);
 }
 
 static int walk_life(struct model *m, const struct export_options *o, const struct life *life,
 		     const struct walk_sink *sink)
 {
-	struct told told = { .m = m, .life = life };
 	struct timeline t;
+	struct told told = { .m = m, .life = life, .timeline = &t };
 	int ret = timeline_build(m, life, &t);
 
 	if (ret)
 		return ret;
 	/* What others did is not what the request's time went into. */
 	for (size_t i = 0; i < t.nr_segments && !ret; i++)
-		if (!t.segments[i].blocks_req)
+		if (!t.segments[i].blocks_req && t.segments[i].kind != SEGMENT_QUEUE)
 			ret = add_segment(&told, &t.segments[i]);
 	if (!ret && sink->with_irqs)
 		ret = read_irqs(&told);
-	if (told.nr)
-		qsort(told.segments, told.nr, sizeof(struct segment *), compare);
+	if (!ret)
+		ret = sort_pieces(&told);
 	if (!ret)
 		ret = tell_apart(&told);
 	if (!ret)

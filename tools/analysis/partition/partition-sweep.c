@@ -209,7 +209,7 @@ static int on_begin(void *arg, const struct attribution_begin *what, struct attr
 	item->path = what->in ? what->in->path : 0;
 	ret = s && s->kind == SEGMENT_FUNCTION ? begin_function(b, s, item->path, item) :
 						  begin_other(b, what, item);
-	return ret || !s || !b->o->begins ? ret : b->o->begins(b->o->begins_arg, s, item->leaf);
+	return ret || !s || !b->o->begins ? ret : b->o->begins(b->o->arg, s, item->leaf);
 }
 
 static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
@@ -277,6 +277,15 @@ static void forget_thread(struct partition_build *b)
 	b->nr_faults = b->next_fault = 0;
 }
 
+static void tell_pieces(struct partition_build *b)
+{
+	int64_t start, end;
+
+	for (size_t i = 0; i < b->nr_owned && b->o->piece && !b->ret; i++)
+		if (spot_range(b, &b->owned[i], &start, &end))
+			b->ret = b->o->piece(b->o->arg, b->tid, start, end);
+}
+
 static void start_thread(struct partition_build *b, uint32_t tid)
 {
 	const struct work *first = b->works + partition_first_work(b, tid, INT64_MIN), *last = first;
@@ -291,6 +300,7 @@ static void start_thread(struct partition_build *b, uint32_t tid)
 	forget_thread(b);
 	attribution_start(&b->attribution);
 	partition_own(b);
+	tell_pieces(b);
 }
 
 /* True: it was not yet. */

@@ -107,9 +107,11 @@ struct partition_options {
 	 */
 	const struct life *only;
 	int64_t before, after;
-	/* NULL, or told what begins, that is a leaf's.  Non-zero stops, and is returned. */
+	/* NULL, or told what begins, that is a leaf's.  Non-zero stops, and is returned; here, too: */
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
-	void *begins_arg;
+	/* the times in which threads had the time of requests that are not left out; ticks. */
+	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
+	void *arg;		/* of both */
 };
 
 /* 0, -ENOMEM or another -errno of a temporary file.  Not thread-safe for one model. */

@@ -31,6 +31,7 @@ struct causes {
 	size_t room_leaves;
 	struct item *items;
 	size_t nr_items, room_items;
+	size_t room_pieces;
 	size_t *own;			/* own waits and times off the CPU among the segments: by tid, end */
 	size_t nr_own;
 };
@@ -125,6 +126,17 @@ static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
 	if (!array_room(&k->items, &k->room_items, k->nr_items, sizeof(*k->items)))
 		return -ENOMEM;
 	k->items[k->nr_items++] = (struct item){ c - k->at, s->tid, s->kind, s->start, s->end };
+	return 0;
+}
+
+static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
+{
+	struct causes *k = arg;
+	struct timeline *t = k->b->t;
+
+	if (!array_room(&t->pieces, &k->room_pieces, t->nr_pieces, sizeof(*t->pieces)))
+		return -ENOMEM;
+	t->pieces[t->nr_pieces++] = (struct timeline_piece){ tid, start, end };
 	return 0;
 }
 
@@ -266,7 +278,7 @@ int causes_build(struct timeline_build *b)
 	struct causes k = { .b = b };
 	struct partition_options o = {
 		.only = b->life, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
-		.begins = on_begin, .begins_arg = &k,
+		.begins = on_begin, .piece = on_piece, .arg = &k,
 	};
 	int ret = partition_build(b->m, &o, &k.p);
 

@@ -321,6 +321,7 @@ void timeline_free(struct timeline *t)
 		if (*t->causes[i].label)
 			free((char *)t->causes[i].label);
 	free(t->tids);
+	free(t->pieces);
 	free(t->causes);
 	free(t->migrations);
 	*t = (struct timeline){ 0 };

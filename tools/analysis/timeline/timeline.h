@@ -57,6 +57,12 @@ struct timeline_cause {
 	int64_t culprit_ns;
 };
 
+/* A thread had the request's time: not while others had it, too, or while it did something else. */
+struct timeline_piece {
+	uint32_t tid;
+	int64_t start, end;		/* ticks */
+};
+
 struct timeline_migration {
 	uint32_t tid, from_cpu, to_cpu;
 	const struct thread *thread;
@@ -71,6 +77,8 @@ struct timeline {
 	bool is_complete, has_lost_handoff;
 	struct segment *segments;	/* by start, thread, depth */
 	size_t nr_segments;
+	struct timeline_piece *pieces;	/* those of a thread by start; they sum to the time not in queues */
+	size_t nr_pieces;
 	uint32_t *tids;			/* that worked on the request, in order */
 	size_t nr_tids;
 	int64_t lock_wait_ns, queue_ns;	/* summed */
