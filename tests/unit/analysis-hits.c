@@ -88,7 +88,7 @@ static int on_fault(void *arg, const struct tracks_fault *f)
 static int on_irq(void *arg, const struct tracks_irq *q)
 {
 	is_late |= nr_segments;
-	snprintf(told + strlen(told), sizeof(told) - strlen(told), "irq %d-%d kind %d cpu %u '%s' %u\n",
+	snprintf(told + strlen(told), sizeof(told) - strlen(told), "irq %d-%d kind %u cpu %u '%s' %u\n",
 		 (int)q->start, (int)q->end, q->kind, q->cpu, q->name, q->nr_short);
 	return 0;
 }
@@ -114,9 +114,9 @@ static void test_tracks(struct made *t)
 	ok(t->model->has_faults && t->model->has_irqs, "the trace says that they were recorded");
 	is_int(run(t, &o, &result), 0, "all of it, in little memory");
 	is_str(told, "thread 1\nfault 2000 kernel\nfault 3000 known major\nfault 60000 known\n"
-	       "irq 5000-6000 kind 1 cpu 1 'NET_RX' 0\nirq 5200-5400 kind 0 cpu 1 'eth0' 2\n"
-	       "irq 49000-51000 kind 2 cpu 1 'local_timer' 0\nirq 70000-70500 kind 0 cpu 1 '' 0\n"
-	       "thread 2\nthread 77\nirq 80000-80500 kind 1 cpu 1 'RCU' 0\n",
+	       "irq 5000-6000 kind 2 cpu 1 'NET_RX' 0\nirq 5200-5400 kind 1 cpu 1 'eth0' 2\n"
+	       "irq 49000-51000 kind 3 cpu 1 'local_timer' 0\nirq 70000-70500 kind 1 cpu 1 '' 0\n"
+	       "thread 2\nthread 77\nirq 80000-80500 kind 2 cpu 1 'RCU' 0\n",
 	       "thread by thread, in order of time");
 	is_int(nr_two, NR_FAULTS, "each fault once");
 	ok(!nr_bad && !is_late, "in order, before the segments");
@@ -125,8 +125,8 @@ static void test_tracks(struct made *t)
 	o.from = 3000;
 	o.to = 50000;
 	run(t, &o, &result);
-	is_str(told, "thread 1\nfault 3000 known major\nirq 5000-6000 kind 1 cpu 1 'NET_RX' 0\n"
-	       "irq 5200-5400 kind 0 cpu 1 'eth0' 2\nirq 49000-51000 kind 2 cpu 1 'local_timer' 0\n",
+	is_str(told, "thread 1\nfault 3000 known major\nirq 5000-6000 kind 2 cpu 1 'NET_RX' 0\n"
+	       "irq 5200-5400 kind 1 cpu 1 'eth0' 2\nirq 49000-51000 kind 3 cpu 1 'local_timer' 0\n",
 	       "of one thread, of some time");
 }
 

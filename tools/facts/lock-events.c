@@ -172,7 +172,7 @@ static int read_funcs(struct builder *b, bool is_end)
 		return 0;
 	b->has_given |= b->is_giving;
 	filter.t_min = b->is_giving ? o->from : b->t_min;
-	filter.t_max = b->is_giving ? o->to : b->t_max;
+	filter.t_max = b->is_giving || (o->after && b->t_max > o->to) ? o->to : b->t_max;
 	return reader_each(b->m->reader, LDB_BLK_FUNC, &filter, on_funcs, b);
 }
 

@@ -63,8 +63,7 @@ bool query_wants(const struct query *q, const struct block *b)
 			  b->i.max_dur >= f->min_dur);
 }
 
-/* Moves the rows that match together; returns how many. */
-static size_t filter_rows(const struct query *q, char *rows, size_t nr)
+size_t query_filter(const struct query *q, char *rows, size_t nr)
 {
 	const struct reader_filter *f = &q->filter;
 	size_t size = schema_find(q->kind)->row_bytes;
@@ -107,7 +106,7 @@ int query_decode(const struct query *q, struct decoder *d, struct block *b, size
 	if (rc <= 0)
 		return rc;
 	*nr = q->all || extent_is_inside(&q->filter, &b->i) ? h.rows :
-							       filter_rows(q, d->rows, h.rows);
+							       query_filter(q, d->rows, h.rows);
 	return *nr > 0;
 }
 
@@ -161,6 +160,16 @@ int cursor_next(struct cursor *c, struct reader_rows *rows)
 	int rc = 0;
 
 	rows->kind = c->q.kind;
+	if (c->is_kept)
+		return 0;
+	if (!c->next && !c->share && !c->ahead && kept_serves(&c->q)) {
+		rc = kept_rows(c, &rows->nr);
+		rows->rows = c->d.rows;
+		c->is_kept = rc != -EAGAIN;
+		if (c->is_kept)
+			return rc;
+		rc = 0;
+	}
 	if (!c->next && !c->share && !c->ahead)
 		c->ahead = ahead_open(&c->q);
 	if (c->ahead)
@@ -221,7 +230,7 @@ static int load_funcs(struct cursor *c, struct block *b, bool with_tid)
 	if (rc != 1)
 		return rc;
 	c->row = (const void *)c->d.rows;
-	c->nr_rows = q->all ? h.rows : filter_rows(q, c->d.rows, h.rows);
+	c->nr_rows = q->all ? h.rows : query_filter(q, c->d.rows, h.rows);
 	return 1;
 }
 

@@ -43,6 +43,8 @@ struct reader {
 	size_t nr_metas, room_metas;
 	struct intern texts;	/* of the metas */
 
+	struct kept *kept;		/* kept.c; NULL: nothing */
+
 	bool has_requests;
 	struct reqtab *reqtab;		/* made here, or NULL: */
 	struct ldb_row_reqtab *requests; /* from the file */
@@ -103,6 +105,9 @@ bool query_wants(const struct query *q, const struct block *b);
 
 /* 1: d->rows holds *nr rows of the block that match, at least one; 0: none; -ENOMEM. */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
+
+/* Moves the rows that match together; returns how many. */
+size_t query_filter(const struct query *q, char *rows, size_t nr);
 
 void block_set_bad(struct reader *r, struct block *b);
 

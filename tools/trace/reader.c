@@ -214,6 +214,7 @@ void reader_close(struct reader *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
+	reader_keep_end(r);
 	intern_free(&r->texts);
 	free(r->metas);
 	free(r->blocks);

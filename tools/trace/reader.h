@@ -99,6 +99,14 @@ void cursor_close(struct cursor *c);
 int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		int (*batch)(void *arg, const struct reader_rows *rows), void *arg);
 
+/*
+ * From here on rows of the kind that lie in [from, to] are read once and kept, if they are not too
+ * many, until the end: for who reads the same short range several times.  -ENOMEM.  Not while
+ * others use cursors.
+ */
+int reader_keep(struct reader *r, unsigned kind, int64_t from, int64_t to);
+void reader_keep_end(struct reader *r);
+
 /* How many threads are worth having: the CPUs that may be used, to a limit. */
 unsigned reader_nr_threads(void);
 

@@ -131,12 +131,6 @@ static size_t find(const struct partition_build *b, uint32_t tid, int64_t tick, 
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end)
 {
 	struct partition_build *b = arg;
-
-	/* Of the little that is read, all of the thread. */
-	if (b->o->only) {
-		start = INT64_MIN;
-		end = INT64_MAX;
-	}
 	/* Rows of a thread come nearly in order. */
 	size_t *last = &b->last_needed[tid % NEEDED_LAST];
 	size_t at = find(b, tid, start, *last);

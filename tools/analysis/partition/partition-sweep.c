@@ -240,11 +240,21 @@ static int on_irq(void *arg, const struct tracks_irq *i)
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct partition_build *b = arg;
+	int ret = b->o->segment ? b->o->segment(b->o->arg, s) : 0;
 
+	if (ret)
+		return ret;
 	if (s->kind == SEGMENT_REQUEST || !(b->nr_owned || b->has_queued))
 		return 0;
 	return s->end > s->start ? attribution_segment(&b->attribution, s) :
 				   attribution_to(&b->attribution, s->start);
+}
+
+static int on_migration(void *arg, const struct sched_migration *m)
+{
+	struct partition_build *b = arg;
+
+	return b->o->migration(b->o->arg, m);
 }
 
 /* Threads */
@@ -365,7 +375,8 @@ void partition_sweep(struct partition_build *b)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
 	struct tracks_sink sink = {
-		.thread = on_thread, .fault = on_fault, .irq = on_irq, .segment = on_segment, .arg = b,
+		.thread = on_thread, .fault = on_fault, .irq = on_irq, .segment = on_segment,
+		.migration = b->o->migration ? on_migration : NULL, .arg = b,
 	};
 	struct tracks_result result;
 
@@ -380,8 +391,8 @@ void partition_sweep(struct partition_build *b)
 		options.after = b->o->after;
 	}
 	if ((b->o->select || b->o->only) && !b->ret) {
-		options.wants = partition_is_needed;
-		options.wants_arg = b;
+		options.wants = b->o->wants ? b->o->wants : partition_is_needed;
+		options.wants_arg = b->o->wants ? b->o->arg : b;
 		partition_find_needed(b);
 	}
 	b->attribution = (struct attribution){ .begin = on_begin, .spend = on_spend, .arg = b };

@@ -24,6 +24,7 @@
 #define PARTITION_PARTITION_H
 
 #include "analysis/attribution/states.h"
+#include "facts/sched.h"
 
 /* Label of UNKNOWN: the scanner did not run, or not for that thread. */
 #define PARTITION_UNOBSERVED	"unobserved"
@@ -111,7 +112,14 @@ struct partition_options {
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
 	/* the times in which threads had the time of requests that are not left out; ticks. */
 	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
-	void *arg;		/* of both */
+	/*
+	 * And all that happened, as tracks tell it, of the threads that are wanted: who shows the
+	 * request, too, need not read it again.  wants goes with only.
+	 */
+	int (*segment)(void *arg, const struct segment *s);
+	int (*migration)(void *arg, const struct sched_migration *m);
+	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
+	void *arg;		/* of all of them */
 };
 
 /* 0, -ENOMEM or another -errno of a temporary file.  Not thread-safe for one model. */

@@ -273,26 +273,58 @@ static int finish(struct causes *k)
 	return 0;
 }
 
-int causes_build(struct timeline_build *b)
+static int on_segment(void *arg, const struct segment *s)
 {
-	struct causes k = { .b = b };
+	return gather_segment(((struct causes *)arg)->b, s);
+}
+
+static int on_migration(void *arg, const struct sched_migration *m)
+{
+	return gather_migration(((struct causes *)arg)->b, m);
+}
+
+static bool wants(void *arg, uint32_t tid, int64_t start, int64_t end)
+{
+	return gather_wants(((struct causes *)arg)->b, tid);
+}
+
+int causes_read(struct timeline_build *b)
+{
+	struct causes *k = calloc(1, sizeof(*k));
 	struct partition_options o = {
 		.only = b->life, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
-		.begins = on_begin, .piece = on_piece, .arg = &k,
+		.begins = on_begin, .piece = on_piece, .segment = on_segment, .migration = on_migration,
+		.wants = wants, .arg = k,
 	};
-	int ret = partition_build(b->m, &o, &k.p);
+
+	b->causes = k;
+	if (!k)
+		return -ENOMEM;
+	k->b = b;
+	return partition_build(b->m, &o, &k->p);
+}
+
+int causes_build(struct timeline_build *b)
+{
+	struct causes *k = b->causes;
+	int ret = index_own(k);
 
 	if (!ret)
-		ret = index_own(&k);
-	if (!ret)
-		ret = add_shares(&k);
-	if (!ret)
-		ret = finish(&k);
-	partition_free(&k.p);
-	hash_free(&k.by_key);
-	free(k.at);
-	free(k.of_leaf);
-	free(k.items);
-	free(k.own);
-	return ret;
+		ret = add_shares(k);
+	return ret ? ret : finish(k);
+}
+
+void causes_free(struct timeline_build *b)
+{
+	struct causes *k = b->causes;
+
+	if (!k)
+		return;
+	partition_free(&k->p);
+	hash_free(&k->by_key);
+	free(k->at);
+	free(k->of_leaf);
+	free(k->items);
+	free(k->own);
+	free(k);
 }

@@ -20,6 +20,7 @@
 #define MIGRATIONS_MAX	(1U << 16)
 #define BEFORE_NS	20000000	/* a holder may have lost its CPU before the request came */
 #define BEFORE_MAX_NS	10000000000
+#define MARGIN_NS	1000000		/* by which tracks_widen() mostly moves a border at most */
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have gone on */
 
 static int64_t ticks_of(const struct timeline_build *b, int64_t ns)
@@ -92,7 +93,7 @@ static int tid_compare(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static bool has_tid(const struct timeline_build *b, uint32_t tid)
+bool gather_wants(const struct timeline_build *b, uint32_t tid)
 {
 	size_t at = search(b->nr_tids, i, b->tids[i] < tid);
 
@@ -124,7 +125,7 @@ static size_t add_linked(const struct timeline_build *b, const struct links *l, 
 		for (first = i; first < l->nr && l->at[first].lock == l->at[i].lock; first++) {
 			const struct link *link = &l->at[first];
 
-			if (link->is_hold || !has_tid(b, link->tid))
+			if (link->is_hold || !gather_wants(b, link->tid))
 				continue;
 			is_wanted = true;
 			if (link->other)
@@ -178,21 +179,36 @@ static int read_links(struct timeline_build *b, bool *is_open)
 		ret = find_tids(b, &l);
 	*is_open = false;
 	for (size_t i = 0; i < l.nr && !ret; i++)
-		*is_open |= l.at[i].is_open && has_tid(b, l.at[i].tid);
+		*is_open |= l.at[i].is_open && gather_wants(b, l.at[i].tid);
 	free(l.at);
 	return ret;
 }
 
-int gather_threads(struct timeline_build *b)
+int gather_keep(struct timeline_build *b)
 {
-	bool is_open;
+	struct reader *r = b->m->reader;
+	int64_t margin = ticks_of(b, MARGIN_NS), from, to;
 	int ret;
 
 	b->from = b->life->start;
 	b->to = b->life->end;
 	b->before = ticks_of(b, BEFORE_NS);
 	b->after = ticks_of(b, AFTER_NS);
-	ret = read_links(b, &is_open);
+	from = ticks_sane(b->from) - margin;
+	to = ticks_sane(b->to) + margin;
+	ret = reader_keep(r, LDB_BLK_FUNC, from, to);
+	if (!ret)
+		ret = reader_keep(r, LDB_BLK_LOCK, from, to + b->after);
+	if (!ret)
+		ret = reader_keep(r, LDB_BLK_SCHED, from - b->before, to + b->after);
+	return ret;
+}
+
+int gather_threads(struct timeline_build *b)
+{
+	bool is_open;
+	int ret = read_links(b, &is_open);
+
 	/* Sleeps that began earlier may lead to more threads. */
 	if (!ret && is_open && ticks_sane(b->life->start) > b->before) {
 		b->before = ticks_of(b, BEFORE_MAX_NS);
@@ -239,9 +255,8 @@ static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int6
 	return 0;
 }
 
-static int on_segment(void *arg, const struct segment *s)
+int gather_segment(struct timeline_build *b, const struct segment *s)
 {
-	struct timeline_build *b = arg;
 	bool is_function = s->kind == SEGMENT_FUNCTION, is_off = segment_is_off(s);
 	int64_t length = s->end - s->start;
 	int ret = 0;
@@ -262,35 +277,19 @@ static int on_segment(void *arg, const struct segment *s)
 	return segment_copy_sched(&b->all[b->nr_all++]);
 }
 
-static int on_migration(void *arg, const struct sched_migration *migration)
+int gather_migration(struct timeline_build *b, const struct sched_migration *m)
 {
-	struct timeline_build *b = arg;
-
-	if (migration->tick < b->life->start || migration->tick > b->life->end ||
-	    b->nr_migrations == MIGRATIONS_MAX)
+	if (m->tick < b->life->start || m->tick > b->life->end || b->nr_migrations == MIGRATIONS_MAX)
 		return 0;
-	if (!array_room(&b->migrations, &b->room_migrations, b->nr_migrations, sizeof(*b->migrations)))
-		return -ENOMEM;
-	b->migrations[b->nr_migrations++] = *migration;
-	return 0;
+	return array_push(b->migrations, b->nr_migrations, b->room_migrations, *m);
 }
 
 static bool wants(void *arg, uint32_t tid, int64_t start, int64_t end)
 {
-	return has_tid(arg, tid);
+	return gather_wants(arg, tid);
 }
 
-int gather_segments(struct timeline_build *b)
+int gather_range(struct timeline_build *b)
 {
-	struct tracks_sink sink = { .segment = on_segment, .migration = on_migration, .arg = b };
-	struct tracks_options o;
-	struct tracks_result result;
-	int ret = tracks_widen(b->m, wants, b, &b->from, &b->to);
-
-	if (ret)
-		return ret;
-	o = options_of(b);
-	o.wants = wants;
-	o.wants_arg = b;
-	return tracks_each(b->m, &o, &sink, &result);
+	return tracks_widen(b->m, wants, b, &b->from, &b->to);
 }

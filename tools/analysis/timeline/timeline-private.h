@@ -36,6 +36,7 @@ struct timeline_build {
 	struct sched_migration *migrations;
 	size_t nr_migrations, room_migrations;
 	struct interval_list own;	/* threads at work on the request; by tid, start; disjoint */
+	struct causes *causes;
 	struct interval_list blamed;	/* threads that held it up; the same */
 };
 
@@ -51,8 +52,15 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 				  int64_t end);
 
 /* gather.c */
+/* Its time is read several times: see reader_keep(). */
+int gather_keep(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
-int gather_segments(struct timeline_build *b);
+/* from and to, for the estimates at the ends of the life. */
+int gather_range(struct timeline_build *b);
+bool gather_wants(const struct timeline_build *b, uint32_t tid);
+/* Into all[], migrations[]. */
+int gather_segment(struct timeline_build *b, const struct segment *s);
+int gather_migration(struct timeline_build *b, const struct sched_migration *m);
 
 /* blame.c: waits and holds become segments of the timeline, and who is in its way is known */
 int blame_own(struct timeline_build *b);
@@ -66,7 +74,9 @@ bool segment_is_off(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
 void culprits_find(const struct timeline *t, struct timeline_cause *c);
 
-/* causes.c */
+/* causes.c: the partition of the request, with which all[] is gathered, and its causes from it */
+int causes_read(struct timeline_build *b);
 int causes_build(struct timeline_build *b);
+void causes_free(struct timeline_build *b);
 
 #endif

@@ -269,6 +269,7 @@ static void free_build(struct timeline_build *b)
 {
 	for (size_t i = 0; i < b->nr_all; i++)
 		segment_free_sched(&b->all[i]);
+	causes_free(b);
 	free(b->all);
 	free(b->tids);
 	free(b->migrations);
@@ -290,9 +291,13 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	t->latency_ns = t->end_ns - t->start_ns;
 	ret = add_parts(&b);
 	if (!ret)
+		ret = gather_keep(&b);
+	if (!ret)
 		ret = gather_threads(&b);
 	if (!ret)
-		ret = gather_segments(&b);
+		ret = gather_range(&b);
+	if (!ret)
+		ret = causes_read(&b);
 	if (!ret)
 		ret = blame_own(&b);
 	if (!ret)
@@ -301,6 +306,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		ret = finish(&b);
 	if (!ret)
 		ret = causes_build(&b);
+	reader_keep_end(m->reader);
 	free_build(&b);
 	if (ret)
 		timeline_free(t);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The rows of a short range, kept: who looks at one request reads the same few blocks again and
+ * again, and decoding a block costs as much as going through thousands of its rows.
+ *
+ * A kind is read when it is first asked for.  Kinds with strings are not kept, nor those of
+ * which the range has too much: they are read as ever.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "trace/cursor-private.h"
+
+#define KEPT_BYTES	(4U << 20)	/* of a kind */
+#define NR_KINDS	64
+
+struct kept_kind {
+	int64_t from, to;
+	char *rows;
+	size_t nr, room;
+	bool is_wanted, is_read, is_refused;
+};
+
+struct kept {
+	struct kept_kind kinds[NR_KINDS];
+};
+
+int reader_keep(struct reader *r, unsigned kind, int64_t from, int64_t to)
+{
+	if (!r->kept)
+		r->kept = calloc(1, sizeof(*r->kept));
+	if (!r->kept)
+		return -ENOMEM;
+	if (kind < NR_KINDS && !r->kept->kinds[kind].is_wanted)
+		r->kept->kinds[kind] = (struct kept_kind){ .from = from, .to = to, .is_wanted = true };
+	return 0;
+}
+
+void reader_keep_end(struct reader *r)
+{
+	for (unsigned kind = 0; r->kept && kind < NR_KINDS; kind++)
+		free(r->kept->kinds[kind].rows);
+	free(r->kept);
+	r->kept = NULL;
+}
+
+static int add_rows(struct kept_kind *k, const char *rows, size_t nr, size_t size)
+{
+	if ((k->nr + nr) * size > KEPT_BYTES) {
+		k->is_refused = true;
+		return 0;
+	}
+	if (!array_reserve(&k->rows, &k->room, k->nr + nr, size))
+		return -ENOMEM;
+	memcpy(k->rows + k->nr * size, rows, nr * size);
+	k->nr += nr;
+	return 0;
+}
+
+static int read_kind(struct kept_kind *k, struct cursor *c)
+{
+	struct query q = c->q;
+	size_t size = schema_find(q.kind)->row_bytes, nr;
+	struct block *blocks = q.r->blocks;
+	int ret = 0;
+
+	k->is_read = true;
+	q.filter = (struct reader_filter)READER_FILTER_ALL;
+	q.filter.t_min = k->from;
+	q.filter.t_max = k->to;
+	q.all = false;
+	for (size_t i = 0; i < q.r->nr_blocks && ret >= 0 && !k->is_refused; i++) {
+		if (!query_wants(&q, &blocks[i]))
+			continue;
+		ret = query_decode(&q, &c->d, &blocks[i], &nr);
+		if (ret > 0)
+			ret = add_rows(k, c->d.rows, nr, size);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+bool kept_serves(const struct query *q)
+{
+	const struct kept_kind *k = q->r->kept && q->kind < NR_KINDS ? &q->r->kept->kinds[q->kind] : NULL;
+	const struct schema *s = k && k->is_wanted && !k->is_refused ? schema_find(q->kind) : NULL;
+
+	return s && s->flags & SCHEMA_F_TIME && !s->nr_strings && q->filter.t_min >= k->from &&
+	       q->filter.t_max <= k->to;
+}
+
+int kept_rows(struct cursor *c, size_t *nr)
+{
+	struct kept_kind *k = &c->q.r->kept->kinds[c->q.kind];
+	size_t size = schema_find(c->q.kind)->row_bytes;
+	int ret = k->is_read ? 0 : read_kind(k, c);
+
+	if (ret || k->is_refused)
+		return ret ? ret : -EAGAIN;
+	if (!buffer_room(&c->d.rows, &c->d.rows_room, k->nr * size))
+		return -ENOMEM;
+	if (k->nr)
+		memcpy(c->d.rows, k->rows, k->nr * size);
+	*nr = query_filter(&c->q, c->d.rows, k->nr);
+	return *nr > 0;
+}
