@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The partition: each nanosecond of each request in one leaf.  By hand for each kind of
- * piece; then random programs, whose requests must sum up and agree with what the
- * timeline of each says of its causes, which is found another way.
+ * piece; then random programs, whose requests must sum up, agree with what the timeline of
+ * each says of its causes, and with what is found in another way altogether (paint.h).
  */
 #include "facts/lives.h"
 #include "analysis/partition/partition.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
+#include "paint.h"
 
 #define LOCK	((uint64_t)(uintptr_t)&a_lock)
 #define QUEUE	((uint64_t)(uintptr_t)&a_queue)
@@ -413,6 +414,11 @@ static int64_t invoke(struct made *t, uint32_t tid, unsigned *gen, unsigned pare
 			    .next = tid);
 		now += 20;
 	}
+	if (!some(4)) {
+		made_irq(t, .tid = tid, .kind = some(2) ? LDB_IRQ_SOFT : LDB_IRQ_STOLEN,
+			 .start = now, .end = now + 40);
+		now += 60;
+	}
 	made_func(t, .tid = tid, .pc = (char *)(depth % 2 ? inner : outer) + 1,
 		  .ret = (char *)outer + 2, .gen = own, .parent = parent, .depth = depth,
 		  .start = start, .end = now);
@@ -423,6 +429,7 @@ static void make_random(struct made *t, const char *name)
 {
 	made_begin(t, name);
 	writer_add_meta(t->w, "kernel_events", "module");
+	writer_add_meta(t->w, "kernel_irqs", "1");
 	made_task(t, 900, 900, "hog");
 	for (uint32_t tid = 1; tid <= 3; tid++) {
 		int64_t now = 5000;
@@ -488,6 +495,38 @@ static int compare_life(void *arg, struct life *life)
 	return 0;
 }
 
+/* The same, found by painting; see paint.h. */
+static unsigned compare_painted(const struct made *t, const struct partition *p)
+{
+	static const enum leaf_kind kinds[] = {
+		LEAF_LOCK, LEAF_RUNNABLE, LEAF_SLEEP, LEAF_IO, LEAF_IRQ, LEAF_STOLEN,
+	};
+	unsigned nr_wrong = 0;
+	struct paint painted;
+	int64_t sums[NR_LEAF_KINDS] = { 0 };
+
+	if (!paint_all(&painted, t->reader, 3000000))
+		bail_out("no memory");
+	for (size_t i = 0; i < p->nr_requests; i++) {
+		const struct request *r = &p->requests[i];
+		int64_t painted_ns;
+
+		for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+			painted_ns = paint_sum(&painted, r->tid, r->start, r->end, kinds[k], 0);
+			sums[kinds[k]] += painted_ns;
+			nr_wrong += painted_ns != spent(p, r->id, kinds[k], NULL, NULL);
+		}
+		painted_ns = paint_sum(&painted, r->tid, r->start, r->end, LEAF_FUNCTION, (uintptr_t)outer + 1);
+		nr_wrong += painted_ns != spent(p, r->id, LEAF_FUNCTION, "outer", NULL);
+		painted_ns = paint_sum(&painted, r->tid, r->start, r->end, LEAF_FUNCTION, (uintptr_t)inner + 1);
+		nr_wrong += painted_ns != spent(p, r->id, LEAF_FUNCTION, "inner", NULL);
+	}
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+		ok(sums[kinds[k]] > 0, "random: there is %s", leaf_kind_name(kinds[k]));
+	paint_free(&painted);
+	return nr_wrong;
+}
+
 static void test_random(void)
 {
 	struct lives_result result;
@@ -504,6 +543,7 @@ static void test_random(void)
 	ok(!lives_each(t.model, compare_life, &c, &result), "random: timelines");
 	is_int(c.nr, 900, "random: of all");
 	is_int(c.nr_wrong, 0, "random: waits, times off the CPU and functions as the timelines have them");
+	is_int(compare_painted(&t, &p), 0, "random: and as painted, tick by tick");
 	done_with(&t, &p);
 }
 

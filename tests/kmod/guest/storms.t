@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Threads, forks and execs by the thousand while they are recorded; killed at random
 # moments.  The program must not notice, the trace must be whole.
+# Timed: thousands of threads on two emulated CPUs, whose clocks the host's load pulls apart.
 # LDB_STORM: how much of it, default 1.
 . "$(dirname "$0")/../../lib/guest.sh"
 
