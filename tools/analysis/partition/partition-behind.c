@@ -241,15 +241,12 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 			break;
 		path = partition_path(p, path, p->paths[at.path].func);
 		return path == UINT32_MAX ? NO_LEAF : partition_leaf(p, at.kind, path, "", 0, NULL);
-	case LEAF_RUNNABLE:
-	case LEAF_PREEMPTED:
-	case LEAF_THROTTLED:
-	case LEAF_IO:
-	case LEAF_IRQ:
-	case LEAF_STOLEN:
-		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
-	default:
+	case LEAF_LOCK:
+	case LEAF_FUTEX:
+	case LEAF_UNKNOWN:
 		break;
+	default:
+		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
 	}
 	/* It was asleep until somebody told it, or nobody knows. */
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
