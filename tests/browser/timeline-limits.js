@@ -54,7 +54,7 @@ async function whatIsMissing(t) {
 	const known = await ready(await t.open("known-figure1.html"));
 	const text = await known.textContent("#notices");
 
-	t.ok("losses and gaps are on the page", /3 records lost/.test(text) && /2\.00 ms in 1 gap/.test(text), text);
+	t.ok("losses and gaps are on the page", /3 records lost/.test(text) && /2\.00 ms in 1 observation gap/.test(text), text);
 	await known.click("#about-button");
 	t.ok("the head of the reports, too", /20 observed of 2\.00 k/.test(await known.textContent("#head")));
 	await t.close(known, "losses");
