@@ -5,32 +5,22 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "record/backlog.h"
 
-#ifndef ROOM_MIN		/* fewer: tests/fuzz */
-#define ROOM_MIN	1024
-#endif
 #define OUT_BYTES	16384	/* rows that leave at a time */
 #define NEAR		8	/* a row out of place by so many is put right at once */
 
-static int set_room(struct backlog *w, size_t room)
+/* What could not grow is as it was, and all three can be used as before. */
+static int grow(struct backlog *w)
 {
-	char *rows = realloc(w->rows, room * w->row_bytes);
-	struct backlog_key *keys;
+	size_t rows = w->room, keys = w->room, merged = w->room;
 
-	if (!rows)
+	if (!array_room(&w->rows, &rows, w->nr, w->row_bytes) ||
+	    !array_room(&w->keys, &keys, w->nr, sizeof(*w->keys)) ||
+	    !array_room(&w->merged, &merged, w->nr, sizeof(*w->merged)))
 		return -ENOMEM;
-	w->rows = rows;
-	keys = realloc(w->keys, room * sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	w->keys = keys;
-	keys = malloc(room * sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	free(w->merged);
-	w->merged = keys;
-	w->room = room;
+	w->room = merged;
 	return 0;
 }
 
@@ -41,7 +31,7 @@ int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn
 	w->max = max;
 	w->out = out;
 	w->arg = arg;
-	return set_room(w, ROOM_MIN);
+	return grow(w);
 }
 
 void backlog_exit(struct backlog *w)
@@ -54,7 +44,7 @@ void backlog_exit(struct backlog *w)
 void *backlog_add(struct backlog *w, int64_t tick)
 {
 	/* Without memory: out of order rather than lost. */
-	if (w->nr == w->room && (w->nr >= w->max || set_room(w, w->room * 2)))
+	if (w->nr == w->room && (w->nr >= w->max || grow(w)))
 		backlog_release(w, INT64_MAX);
 	w->keys[w->nr] = (struct backlog_key){ tick, w->nr };
 	return w->rows + w->nr++ * w->row_bytes;
