@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 struct packet {
 	uint8_t *at;
@@ -21,20 +22,10 @@ struct packet {
 
 static inline bool packet_room(struct packet *p, size_t more)
 {
-	uint8_t *at;
-	size_t room;
-
-	if (p->nr + more <= p->room)
+	if (array_reserve(&p->at, &p->room, p->nr + more, 1))
 		return true;
-	room = 2 * p->room + more + 256;
-	at = realloc(p->at, room);
-	if (!at) {
-		p->has_failed = true;
-		return false;
-	}
-	p->at = at;
-	p->room = room;
-	return true;
+	p->has_failed = true;
+	return false;
 }
 
 static inline void packet_varint(struct packet *p, uint64_t value)
