@@ -9,14 +9,14 @@
 #include "base/search.h"
 #include "replay-sim.h"
 
-/* Which of the shards: the same for a lock and its release, else any. */
+/* One of the shards, as if thrown: the same for a lock and its release.  Nothing is found by it. */
 static struct sim_lock *lock_of(struct sim *s, const struct step *st)
 {
 	size_t first = s->first_lock[st->object];
 	size_t nr = s->first_lock[st->object + 1] - first;
-	uint64_t hash = (uint64_t)st->scaled * 0x9e3779b97f4a7c15ULL;
+	uint64_t dice = (uint64_t)st->scaled * 0x9e3779b97f4a7c15ULL >> 32;
 
-	return &s->locks[first + (nr > 1 ? (hash >> 32) % nr : 0)];
+	return &s->locks[first + (nr > 1 ? dice % nr : 0)];
 }
 
 static bool is_free_for(const struct sim_lock *l, bool is_shared)
