@@ -4,14 +4,12 @@
 # and intern.h's, heaps heap.h's.
 . "$(dirname "$0")/../lib/engine.sh"
 
-# Not yet: what-if's arrays grow by halves; rows that wait for their turn are three arrays.
-besides='analysis/whatif/replay\.c:|record/backlog\.c:'
-
-# A room that is doubled or grown by a half, beside a reallocation.
+# A room that is doubled, wherever; what else is doubled or grown by a half, beside a reallocation.
 doublings()	# folder
 {
-	grep -rnE --include='*.c' '(\? *(2 \* |[^?:;]*\* 2\b)|\+=? *\*?[a-z_>.-]+ */ *2|\*= *2|room \* 2)[^;]*;' "$1" |
-		grep -vE "/base/|$besides" | while IFS=: read -r doublings_file doublings_line doublings_rest; do
+	grep -rHnE --include='*.[ch]' '\b2 \* [a-z_>.-]*(room|cap)|(room|cap)\w* (\*|<<)=? *[12]\b' "$1" | grep -v '/base/'
+	grep -rHnE --include='*.[ch]' '(\b2 \* |\* 2\b|\+=? *\*?[a-z_>.-]+ */ *2\b|\*= *2\b|<<=? *1\b|>> *1\b)[^;]*;' "$1" |
+		grep -v '/base/' | while IFS=: read -r doublings_file doublings_line doublings_rest; do
 			! sed -n "$((doublings_line > 3 ? doublings_line - 3 : 1)),$((doublings_line + 4))p" "$doublings_file" |
 				grep -q 'realloc' || echo "$doublings_file:$doublings_line: $doublings_rest"
 		done
@@ -31,11 +29,22 @@ static int grow(struct list *l)
 	return at ? 0 : -1;
 }
 C
-ok "one that does not is seen" test -n "$(doublings planted)"
+cat >planted/a.h <<'C'
+	l->room += l->room / 2;
+	l->at = realloc(l->at, l->room);
+C
+mkdir -p planted/passed
+cat >planted/passed/a.c <<'C'
+	if (l->nr == l->room && set_room(l, l->room * 2))
+C
+for way in a.c a.h passed; do
+	ok "one that does not is seen: $way" test -n "$(doublings planted/$way)"
+done
 
 halvings()	# folder
 {
-	grep -rnE --include='*.[ch]' '\b(mid|middle|half|m) = .*(/ 2|>> 1);' "$1" | grep -v '/base/' |
+	grep -rnE --include='*.[ch]' -e '\b(mid|middle|half|m) = .*(/ 2|>> 1);' \
+		-e '= \(\w+ \+ \w+\) (/ 2|>> 1);|\+ \((\w|->)+ - (\w|->)+\) (/ 2|>> 1);' "$1" | grep -v '/base/' |
 		while IFS=: read -r halvings_file halvings_line halvings_rest; do
 			! sed -n "$((halvings_line > 3 ? halvings_line - 3 : 1)),$((halvings_line))p" "$halvings_file" |
 				grep -qE 'while \(|for \(.*<' || echo "$halvings_file:$halvings_line: $halvings_rest"
@@ -65,15 +74,12 @@ C
 ok "another search is seen" test -n "$(halvings planted)"
 
 # Chains of a table of pointers; places that are tried one after the other; an index that a
-# hash function gives.  Caches of one place for each key are none, nor are rings.  Not yet:
-# the recorder's threads.  What-if spreads the uses of a lock over its shards.
-tables_besides='record/perf-task\.c:|whatif/replay-locks\.c:'
-
+# hash function gives.  Caches of one place for each key are none, nor are rings.
 tables()	# folder
 {
 	grep -rnE --include='*.[ch]' -e '\*\*\w*buckets?\b|\*\w*(buckets?|chains?)\[|\bnr_\w*buckets|NR_\w*BUCKETS' \
 		-e '\b(\w+) = \(\1 \+ 1\) (&|%)' \
-		-e '\[[^]]*(hash|mix)\w*(\(|->| ).*(%|& |>>)' "$1" | grep -vE "/base/|/record/bpf/|$tables_besides"
+		-e '\[[^]]*(hash|mix)\w*(\(|->| ).*(%|& |>>)' "$1" | grep -v '/base/'
 }
 
 tables "$TOP/tools" >found
