@@ -71,17 +71,3 @@ bool gaps_cover(const struct gaps *g, uint32_t tid, int64_t tick, int64_t *until
 
 	return (tid && covers(g, tid, tick, until)) || all;
 }
-
-int64_t gaps_within(const struct gaps *g, uint32_t tid, int64_t start, int64_t end)
-{
-	int64_t sum = 0;
-
-	while (start < end) {
-		int64_t until = end;
-
-		if (gaps_cover(g, tid, start, &until))
-			sum += until - start;
-		start = until;
-	}
-	return sum;
-}

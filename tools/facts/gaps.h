@@ -28,7 +28,4 @@ void gaps_free(struct gaps *g);
 /* Whether the thread was not watched at tick; *until becomes less if that ends before it. */
 bool gaps_cover(const struct gaps *g, uint32_t tid, int64_t tick, int64_t *until);
 
-/* Ticks of [start, end) in which the thread was not watched. */
-int64_t gaps_within(const struct gaps *g, uint32_t tid, int64_t start, int64_t end);
-
 #endif
