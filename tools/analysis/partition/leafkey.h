@@ -48,7 +48,6 @@ struct leafkeys {
 };
 
 #define leafkeys_nr(keys)	((keys)->leaf_table.nr)
-#define leafkeys_nr_paths(keys)	((keys)->path_table.nr)
 
 /* Joint numbers of a partition's; to be freed by leafkey_map_free(). */
 struct leafkey_map {
