@@ -18,7 +18,7 @@ static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
 	return __builtin_expect(nr < *room, 1) || array_grow(array, room, nr + 1, size);
 }
 
-/* The same for need elements in all. */
+/* The same for an array of need elements in all. */
 static inline bool array_reserve(void *array, size_t *room, size_t need, size_t size)
 {
 	return need <= *room || array_grow(array, room, need, size);
@@ -32,7 +32,7 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 	(array_room(&(array), &(room), nr, sizeof(*(array))) ?				\
 	 ((array)[(nr)++] = (__typeof__(*(array)))__VA_ARGS__, 0) : -ENOMEM)
 
-/* A buffer of need bytes, and not twice as many; what was in it is gone.  False: out of memory. */
+/* Makes it a buffer of exactly need bytes, whose contents are lost.  False: out of memory. */
 bool buffer_room(void *buffer, size_t *room, size_t need);
 
 #endif

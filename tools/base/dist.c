@@ -123,7 +123,7 @@ size_t dist_limit(const struct dist_pool *pool)
 	return limit;
 }
 
-/* Room for nr values in all; false: not within the limits. */
+/* Makes room for nr values in all; false: the limits do not allow that many. */
 static bool grow(struct dist *d, uint64_t nr)
 {
 	size_t room = d->room ? d->room : 8;
@@ -216,9 +216,9 @@ static int compare(const void *pa, const void *pb)
 }
 
 #define DIGIT_BITS	11
-#define FEW		256	/* for which it is not worth it */
+#define FEW		256	/* so few values are sorted faster by qsort() */
 
-/* By one digit after the other, as many as the greatest value has. */
+/* Sorts by one digit after the other, as many as the greatest value has. */
 static bool sort_by_digits(struct dist *d)
 {
 	uint64_t *in = d->values, *out = malloc(d->nr * sizeof(*out)), *swap;
@@ -325,8 +325,8 @@ int dist_times_offset(const char *key, unsigned finest)
 	return -1;
 }
 
-/* The share of things of this duration that fall on a look. */
-static double share_seen(const struct dist *d, double duration)
+/* The share of things of this duration that a sample observes. */
+static double share_observed(const struct dist *d, double duration)
 {
 	double sum = 0;
 
@@ -354,7 +354,7 @@ uint64_t dist_seen_from(const struct dist *d, unsigned pct)
 	while (lo < hi) {
 		uint64_t mid = lo + (hi - lo) / 2;
 
-		if (share_seen(d, mid) * 100 >= pct)
+		if (share_observed(d, mid) * 100 >= pct)
 			hi = mid;
 		else
 			lo = mid + 1;

@@ -19,13 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIST_EXACT_MAX	65536		/* values kept in one distribution, ... */
+#define DIST_EXACT_MAX	65536		/* values retained in one distribution, ... */
 #define DIST_POOL_MAX	(16U << 20)	/* ... and in all of a pool; */
-#define DIST_EXACT_MIN	4096		/* as many always: buckets would take more */
+#define DIST_EXACT_MIN	4096		/* so many in any case: buckets would take more */
 
 #define DIST_OCTAVES	58
 
-/* What all distributions of a report keep together; several threads may. */
+/* What all distributions of a report retain together; several threads may share it. */
 struct dist_pool {
 	_Atomic size_t nr_used;
 	_Atomic size_t nr_big;	/* distributions of more than DIST_EXACT_MIN values */
@@ -53,10 +53,10 @@ int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
 /* Adds all of from to d. */
 int dist_merge(struct dist *d, const struct dist *from);
 
-/* How many values a distribution of the pool may keep now: less when more come, more when they go. */
+/* How many values a distribution may retain now: fewer, the more of the pool are big. */
 size_t dist_limit(const struct dist_pool *pool);
 
-/* Gives up values over the limit: it may have been higher when they came.  0 or -ENOMEM. */
+/* Drops values over the limit: it may have been higher when they came.  0 or -ENOMEM. */
 int dist_settle(struct dist *d);
 
 /* num / den of the values are at most the result; 0 if there are none. */
@@ -71,7 +71,7 @@ uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den);
 
 struct dist_times { DIST_TIMES };
 
-/* Both as a member of that name, and as members of the struct around it. */
+/* The times are a member of that name, and members of the struct around it as well. */
 #define DIST_TIMES_AS(name)	union { struct dist_times name; struct { DIST_TIMES }; }
 
 struct dist_times dist_times(struct dist *d);
@@ -80,12 +80,12 @@ struct dist_times dist_times(struct dist *d);
 bool dist_is_exact(const struct dist *d);
 
 /*
- * Where the number is by which struct dist_times are sorted: "total", "max", "mean", "count",
+ * The offset of the number by which struct dist_times are sorted: "total", "max", "mean", "count",
  * "p50", "p99" and percentiles up to finest, as 999.  -1: no such key.
  */
 int dist_times_offset(const char *key, unsigned finest);
 
-/* The greater number there comes first. */
+/* Compares the numbers at that offset: the greater one comes first. */
 static inline int dist_times_compare(const struct dist_times *a, const struct dist_times *b,
 				     int offset)
 {
@@ -96,8 +96,8 @@ static inline int dist_times_compare(const struct dist_times *a, const struct di
 }
 
 /*
- * If the values are the times between two looks: the shortest duration of which
- * looks at random see at least pct percent.
+ * If the values are the times between two samples: the shortest duration of which
+ * samples at random times observe at least pct percent.
  */
 uint64_t dist_seen_from(const struct dist *d, unsigned pct);
 

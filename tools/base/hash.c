@@ -81,7 +81,7 @@ void hash_remove(struct hash *t, uint64_t hash, uint32_t n)
 	for (; t->slots[hole].number != n + 1; hole = (hole + 1) & mask)
 		if (!t->slots[hole].number)
 			return;
-	/* What would no longer be found behind the hole moves into it. */
+	/* A number that would no longer be found behind the hole moves into it. */
 	for (size_t i = (hole + 1) & mask; t->slots[i].number; i = (i + 1) & mask) {
 		size_t home = t->slots[i].hash & mask;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds things of an array by what they are: the table keeps their numbers, the caller the
+ * Finds things of an array by their keys: the table has their numbers, the caller has the
  * things and how to compare them.
  *
  *	hash_each(&t, hash, n)
@@ -11,8 +11,8 @@
  *	things[nr_things++] = ...
  *
  * Open addressing, at most half full.  A slot has 32 bits of its thing's hash: they spare
- * most comparisons, and the table grows without asking for hashes again.  No order of
- * outputs may come from a table.
+ * most comparisons, and the table grows without asking for hashes again.  The order of
+ * an output may never depend on a table.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -32,7 +32,7 @@ struct hash {
 	size_t nr, room;		/* room: a power of two, or 0 */
 };
 
-/* One more value into a hash; to begin with, any number. */
+/* Mixes one more value into a hash, which begins as any number. */
 static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15ULL;	/* 2^64 / the golden ratio */
@@ -46,7 +46,7 @@ uint64_t hash_bytes(const void *bytes, size_t len);
 /* Makes room for one more: 0 or -ENOMEM. */
 int hash_reserve(struct hash *t);
 
-/* Number n is found by that hash from now on.  The caller made room, or looks at the result. */
+/* Number n is found by that hash from now on.  The caller made room, or checks the result. */
 void hash_put(struct hash *t, uint64_t hash, uint32_t n);
 int hash_add(struct hash *t, uint64_t hash, uint32_t n);
 
@@ -85,7 +85,7 @@ static inline bool hash_next(struct hash_walk *w, uint32_t *n)
 	return false;
 }
 
-/* n is each number that may be of that hash; nothing may be put or removed meanwhile. */
+/* n is each number that may have that hash; the table may not change meanwhile. */
 #define hash_each(t, of, n)						\
 	for (struct hash_walk walk_ = hash_begin(t, of); hash_next(&walk_, &(n));)
 

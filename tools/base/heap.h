@@ -7,7 +7,7 @@
  *	name_up(arg, heap, i, item)		puts the item at place i, or above it;
  *	name_down(arg, heap, nr, i, item)	puts it at place i of nr, or below it;
  *
- * place i is free then: the last one to push, the first one to pop:
+ * where place i must be free.  A push uses the last place, a pop the first one:
  *
  *	name_up(arg, heap, nr++, item);
  *	first = heap[0];
@@ -15,7 +15,8 @@
  *	name_down(arg, heap, nr, 0, heap[nr]);
  *
  * is_before(arg, &a, &b) is a strict order of two items.  moved(arg, &item, i) says that the
- * item is at place i now: for those that are taken from the middle; else heap_moved_none().
+ * item is at place i now: users that remove items from the middle need it, others pass
+ * heap_moved_none().
  */
 #ifndef BASE_HEAP_H
 #define BASE_HEAP_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers for texts and other keys that repeat: the first one seen is 0, the next new one 1.
- * Each is kept once, where it does not move: two kept texts are the same if their addresses are.
+ * Numbers for texts and other keys that repeat: the first key is 0, the next new one is 1.
+ * Each is stored once and never moves: two interned texts are equal if their addresses are.
  */
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
@@ -13,14 +13,14 @@ struct intern {
 	struct hash hash;
 	struct intern_key { char *bytes; size_t size; } *keys;
 	size_t nr, room;
-	size_t max;		/* keys; 0: as many as come */
+	size_t max;		/* keys; 0: no limit */
 };
 
 /* The number of the key, or -1: out of memory, or there are max others. */
 int64_t intern_get(struct intern *t, const void *key, size_t size, bool *is_new);
 int64_t intern_string(struct intern *t, const char *s);
 
-/* The kept text, or NULL for the same reasons. */
+/* The interned text, or NULL for the same reasons. */
 const char *intern_text(struct intern *t, const char *s);
 
 /* The bytes of a key, followed by a 0. */

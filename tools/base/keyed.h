@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Things found by what they are, each in memory of its own where it does not move.
+ * Things that are found by their keys, each in memory of its own, where it does not move.
  *
  *	struct thing *k;
  *
@@ -35,7 +35,7 @@ static inline void *keyed_next(const struct keyed *t, struct hash_walk *w)
 	return hash_next(w, &n) ? t->at[n] : NULL;
 }
 
-/* thing is each one that may be of that hash, NULL after the last; nothing may be added meanwhile. */
+/* thing is each one that may have that hash, NULL after the last; none may be added meanwhile. */
 #define keyed_each(t, of, thing)						\
 	for (struct hash_walk walk_ = hash_begin(&(t)->hash, of);		\
 	     ((thing) = keyed_next(t, &walk_));)

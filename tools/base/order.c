@@ -12,7 +12,7 @@
 
 #define DIGIT_BITS	11
 #define NR_DIGITS	(1U << DIGIT_BITS)
-#define FEW		48	/* are sorted faster by comparing */
+#define FEW		48	/* so few are sorted faster by comparisons */
 
 struct entry {
 	uint64_t key;
@@ -32,7 +32,7 @@ static unsigned digit_of(const struct entry *e, unsigned shift)
 	return e->key >> shift & (NR_DIGITS - 1);
 }
 
-/* From in to out, by one digit. */
+/* Sorts from in to out, by one digit. */
 static void sort_digit(const struct entry *in, size_t nr, unsigned shift, struct entry *out)
 {
 	uint32_t at[NR_DIGITS] = { 0 }, sum = 0;
@@ -49,7 +49,7 @@ static void sort_digit(const struct entry *in, size_t nr, unsigned shift, struct
 		out[at[digit_of(&in[i], shift)]++] = in[i];
 }
 
-/* The last digit first: those with the same keep their order. */
+/* Sorts by the last digit first: keys with the same digit stay in order. */
 static void sort_digits(struct entry *e, struct entry *spare, size_t nr, uint64_t most)
 {
 	struct entry *in = e, *out = spare;
@@ -98,7 +98,7 @@ static bool set_keys(const struct sorter *s, struct entry *e, size_t nr, order_k
 	return is_mixed;
 }
 
-/* By keys[k] and those after it. */
+/* Sorts by keys[k] and those after it. */
 static void sort_run(struct sorter *s, struct entry *e, struct entry *spare, size_t nr, size_t k)
 {
 	uint64_t most;

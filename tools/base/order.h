@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Sorting many things by numbers of theirs: digit by digit, so that how mixed they are does
- * not matter.  What is in order already is looked at once.  Equal ones stay as they are.
+ * not matter.  What is in order already is read once.  Equal things stay in their order.
  */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number of a thing, to sort by. */
+/* A member of a thing, a number to sort by. */
 typedef int64_t (*order_key)(const void *thing);
 #define ORDER_KEY(name, type, member)				\
 	static int64_t name(const void *thing)			\
@@ -17,7 +17,7 @@ typedef int64_t (*order_key)(const void *thing);
 		return ((const type *)thing)->member;		\
 	}
 
-/* Unsigned numbers as signed ones, in the same order. */
+/* Maps unsigned numbers to signed ones in the same order. */
 static inline int64_t order_unsigned(uint64_t number)
 {
 	return (int64_t)(number ^ 1ULL << 63);

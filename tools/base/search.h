@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where something is in what is sorted.
+ * Binary search in arrays that are sorted.
  *
  *	search(nr, i, rows[i].tick < tick)
  *	search_near(from, to, near, i, rows[i].tick < tick)
@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-/* In [from, to). */
+/* Searches [from, to). */
 #define search_range(from, to, i, is_before) __extension__ ({			\
 	size_t search_lo = (from), search_hi = (to);				\
 										\
@@ -31,7 +31,7 @@
 
 #define search(nr, i, is_before)	search_range(0, nr, i, is_before)
 
-/* In [from, to), looked for near the index at first: in steps that become longer. */
+/* Searches [from, to), near the index at first: in steps that become longer. */
 #define search_near(from, to, near, i, is_before) __extension__ ({		\
 	size_t near_lo = (from), near_hi = (to), near_at = (near), near_step = 1; \
 										\

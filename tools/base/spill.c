@@ -25,9 +25,9 @@ struct header {
 };
 
 struct spill_run {
-	int64_t at, end;		/* in the file: not read yet */
+	int64_t at, end;		/* of the part of the file that is not read yet */
 	char *buffer;
-	size_t from, to, room;		/* of the buffer: not given yet */
+	size_t from, to, room;		/* of the buffer: what is not returned yet */
 	struct spill_item item;		/* the first one */
 };
 
@@ -52,7 +52,7 @@ static int64_t item_major(const void *item)
 
 ORDER_KEY(item_minor, struct spill_item, minor)
 
-/* They are in the order they came in. */
+/* Equal items stay in the order they came in. */
 static int sort_items(struct spill *s)
 {
 	static const order_key keys[] = { item_major, item_minor };
@@ -115,7 +115,7 @@ static int write_all(struct spill *s, const char *data, size_t size)
 	return 0;
 }
 
-/* The arena in order becomes a run. */
+/* Sorts the arena, which becomes a run. */
 static int spill(struct spill *s)
 {
 	struct spill_run *runs = reallocarray(s->runs, s->nr_runs + 1, sizeof(*runs));
@@ -140,7 +140,7 @@ static int spill(struct spill *s)
 			ret = write_all(s, buffer, used);
 			used = 0;
 		}
-		/* An item's header lies before its data. */
+		/* An item's header lies in front of its data. */
 		if (!ret && size > RUN_BYTES) {
 			ret = write_all(s, (const char *)item->data - sizeof(struct header), size);
 		} else if (!ret) {
@@ -160,7 +160,7 @@ static int spill(struct spill *s)
 	return 0;
 }
 
-/* The arena is made as large as is needed, up to its room: small traces take little. */
+/* Makes the arena as large as is needed, up to its room: small traces take little. */
 static int make_room(struct spill *s, size_t size)
 {
 	int ret;
@@ -290,7 +290,7 @@ int spill_sort(struct spill *s)
 	s->items = NULL;
 	s->arena = NULL;
 	s->nr_items = 0;
-	/* Together the runs may take what the arena took. */
+	/* The buffers of all runs together may be as large as the arena was. */
 	each = s->room / s->nr_runs & ~(size_t)7;
 	each = each > RUN_BYTES ? RUN_BYTES : each < 4096 ? 4096 : each;
 	s->heap = calloc(s->nr_runs, sizeof(*s->heap));
@@ -320,7 +320,7 @@ int spill_next(struct spill *s, struct spill_item *item)
 		*item = s->items[s->next_item++];
 		return 1;
 	}
-	/* Only now: what was given last lived in the run's buffer. */
+	/* Not earlier: the item returned last was in the run's buffer. */
 	if (s->is_behind) {
 		ret = run_next(s, &s->runs[s->heap[0]]);
 		if (ret < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Items of any size in order of two numbers, more of them than fit into memory:
- * sorted in parts, the parts kept in an unnamed temporary file ($TMPDIR, else
- * /var/tmp) and merged.  Equal ones keep the order they came in.
+ * they are sorted in parts, which are stored in an unnamed temporary file ($TMPDIR, else
+ * /var/tmp) and merged.  Equal items stay in the order they came in.
  *
  *	spill_open(&s, bytes);
  *	spill_add(&s, major, minor, data, size); ...
@@ -20,7 +20,7 @@
 struct spill_item {
 	uint64_t major;
 	int64_t minor;
-	uint64_t nr;		/* in the order they came */
+	uint64_t nr;		/* its place in the order in which items came */
 	uint32_t size;
 	const void *data;	/* aligned to 8 */
 };
@@ -39,7 +39,7 @@ struct spill {
 	size_t nr_runs;
 	size_t *heap;		/* numbers of runs, first item first */
 	size_t nr_heap;
-	bool is_behind;		/* the first run's item was given */
+	bool is_behind;		/* the first run's item was returned already */
 };
 
 void spill_open(struct spill *s, size_t bytes);
@@ -48,10 +48,10 @@ void spill_close(struct spill *s);
 /* 0, -ENOMEM, or another -errno of the file; here and below. */
 int spill_add(struct spill *s, uint64_t major, int64_t minor, const void *data, uint32_t size);
 
-/* No more are added. */
+/* Ends the adding of items. */
 int spill_sort(struct spill *s);
 
-/* 1 and the next one, which lives until the next call; or 0. */
+/* 1 and the next item, which is valid until the next call; 0: there is none. */
 int spill_next(struct spill *s, struct spill_item *item);
 
 #endif

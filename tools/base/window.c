@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows stay where they are; keys of them are sorted, by merging the runs that are
- * there: of rows in order there is one, and the work is to look at them once.
+ * Rows stay where they are; their keys are sorted, by merging the runs that are
+ * there: rows in order are a single run, and are only read once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static size_t run_end(const struct window_key *keys, size_t i, size_t nr)
 	return i < nr ? i : nr;
 }
 
-/* [from, middle) and [middle, to) into out; equal ones of the first come first. */
+/* Merges [from, middle) and [middle, to) into out; equal keys of the first come first. */
 static void merge(const struct window_key *keys, size_t from, size_t middle, size_t to,
 		  struct window_key *out)
 {
@@ -61,7 +61,7 @@ static void sort_keys(struct window_key *keys, size_t nr, struct window_key *spa
 		memcpy(keys, in, nr * sizeof(*keys));
 }
 
-/* New rows are sorted by themselves, as those before them are; then the two are merged. */
+/* Sorts the new keys by themselves, and merges them with those before, which are sorted. */
 static void sort(struct window *w)
 {
 	struct window_key *spare = w->keys + WINDOW_ROWS;
@@ -75,7 +75,7 @@ static void sort(struct window *w)
 	w->nr_sorted = w->nr;
 }
 
-static int play(struct window *w, size_t nr)
+static int play_rows(struct window *w, size_t nr)
 {
 	struct window_key *played;
 	int rc = 0;
@@ -86,7 +86,7 @@ static int play(struct window *w, size_t nr)
 	sort(w);
 	for (size_t i = 0; i < nr && !rc; i++)
 		rc = w->play(w->arg, w->rows + w->keys[i].slot * w->row_bytes);
-	/* The slots of those played come behind the keys: they are free. */
+	/* The slots of rows that were played are free: they come behind the keys. */
 	memcpy(played, w->keys, nr * sizeof(*played));
 	memmove(w->keys, w->keys + nr, (w->nr - nr) * sizeof(*w->keys));
 	memcpy(w->keys + w->nr - nr, played, nr * sizeof(*played));
@@ -117,10 +117,10 @@ int window_add(struct window *w, const void *row, int64_t tick)
 		key->slot = w->nr_slots++;
 	key->tick = tick;
 	memcpy(w->rows + key->slot * w->row_bytes, row, w->row_bytes);
-	return w->nr == WINDOW_ROWS ? play(w, WINDOW_ROWS / 2) : 0;
+	return w->nr == WINDOW_ROWS ? play_rows(w, WINDOW_ROWS / 2) : 0;
 }
 
 int window_finish(struct window *w)
 {
-	return play(w, w->nr);
+	return play_rows(w, w->nr);
 }

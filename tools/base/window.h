@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows that are nearly in order of time, put in order: a window of two blocks of
- * them is kept, and when it is full the older half is played.  Equal times keep
+ * Puts rows in order that are nearly in order of time: a window holds two blocks of
+ * them, and when it is full the older half is played.  Rows of equal times stay in
  * the order they came in.
  */
 #ifndef BASE_WINDOW_H
@@ -25,8 +25,8 @@ struct window {
 	int (*play)(void *arg, const void *row);
 	void *arg;
 	char *rows;		/* WINDOW_ROWS slots; NULL before the first row */
-	struct window_key *keys; /* as many, and as many again to sort them */
-	size_t nr, nr_sorted;	/* keys; of them in order */
+	struct window_key *keys; /* one for each row, and as many again to sort them */
+	size_t nr, nr_sorted;	/* keys; how many of them are in order */
 	size_t nr_slots;	/* that were ever used */
 };
 
@@ -37,7 +37,7 @@ void window_free(struct window *w);
 /* 0, -ENOMEM, or what play() returned that was not 0. */
 int window_add(struct window *w, const void *row, int64_t tick);
 
-/* Plays what is left. */
+/* Plays the rows that are left. */
 int window_finish(struct window *w);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The table of options as lines that a shell reads.
+ * Prints the table of options as lines that a shell reads.
  */
 #include <stdio.h>
 #include "cli/completion.h"
@@ -17,7 +17,7 @@ static void print_option(const struct cli_option *o)
 	printf("\t%s\n", cli_help(o, help));
 }
 
-/* One of words is given once; files, and what a command takes, are several. */
+/* One of a list of words is named once; files, and the arguments of a command, are several. */
 static void print_arguments(const struct cli_tool *tool)
 {
 	const char *word;

@@ -9,7 +9,7 @@
 #include "cli/opts.h"
 
 /*
- * To stdout, a line for each option, columns parted by tabs, "-" for what there is not:
+ * Prints a line for each option to stdout, columns parted by tabs, "-" for what is absent:
  * "*" if it repeats, letter, name, argument, words that this is one of, help.  A line
  * without letter and name is about the tool's own arguments.
  */

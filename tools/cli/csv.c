@@ -29,8 +29,8 @@ static bool needs_quotes(const char *s)
 	return n && (strpbrk(s, ",\"\r\n") || s[0] == ' ' || s[n - 1] == ' ');
 }
 
-/* Cells may have lines and tabs; other controls are for no reader of a table. */
-static void put(const struct csv *c, const char *s)
+/* Cells may have lines and tabs; no reader of a table expects other control characters. */
+static void put_text(const struct csv *c, const char *s)
 {
 	while (*s) {
 		unsigned n = utf8_length(s);
@@ -53,11 +53,11 @@ void csv_string(struct csv *c, const char *value)
 
 	separate(c);
 	if (!needs_quotes(s)) {
-		put(c, s);
+		put_text(c, s);
 		return;
 	}
 	putc('"', c->f);
-	put(c, s);
+	put_text(c, s);
 	putc('"', c->f);
 }
 

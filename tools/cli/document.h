@@ -33,10 +33,10 @@ enum document {
 	NR_DOCUMENTS
 };
 
-/* Its object is begun, with these two members: the caller goes on, and ends it. */
+/* Begins its object with these two members: the caller adds others, and ends it. */
 void document_begin(struct json *j, enum document which);
 
-/* All of it: the columns of the report at. */
+/* Prints the whole document: its members are the columns of the report at. */
 void document_put(FILE *f, enum document which, const struct column *columns, const void *at);
 
 #endif

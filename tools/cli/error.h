@@ -24,7 +24,7 @@ const char *cli_tool_name(void);
 __attribute__((format(printf, 1, 2))) void cli_error(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 
-/* One more line, without the tool's name. */
+/* Prints one more line, without the tool's name. */
 __attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
 
 /*

@@ -3,7 +3,7 @@
  * Opening files that somebody else has named; see foreign.h.
  *
  * Below another root the kernel resolves the path (openat2, since Linux 5.6).  Where it
- * cannot, or a container's filter forbids it, walk() does: a part of the path after the
+ * cannot, or a container's filter forbids it, walk_path() does: a part of the path after the
  * other, links as text.  It refuses "..", which a rename at the same time could make lead
  * out of the root.
  */
@@ -45,8 +45,8 @@ static bool is_kernels(int fd)
 	}
 }
 
-/* What an O_PATH descriptor holds: 0, or why it is not opened. */
-static int check(int held)
+/* Checks what an O_PATH descriptor refers to: 0, or why it is not opened. */
+static int check_handle(int held)
 {
 	struct stat st;
 
@@ -57,7 +57,7 @@ static int check(int held)
 	return S_ISREG(st.st_mode) && st.st_size && !is_kernels(held) ? 0 : -EINVAL;
 }
 
-/* Takes held.  O_NONBLOCK: a lease that its owner holds on the file is not waited for. */
+/* Opens the file itself, closes held.  O_NONBLOCK: open() does not wait for anybody's lease. */
 static int reopen(int held)
 {
 	char link[64];
@@ -65,7 +65,7 @@ static int reopen(int held)
 
 	if (held < 0)
 		return held;
-	rc = check(held);
+	rc = check_handle(held);
 	if (!rc) {
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", held);
 		fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -75,7 +75,7 @@ static int reopen(int held)
 	return rc;
 }
 
-static int hold(int dir, const char *name, int flags)
+static int open_handle(int dir, const char *name, int flags)
 {
 	int fd = openat(dir, name, O_PATH | O_CLOEXEC | flags);
 
@@ -84,11 +84,11 @@ static int hold(int dir, const char *name, int flags)
 
 int foreign_open(const char *path)
 {
-	return reopen(hold(AT_FDCWD, path, 0));
+	return reopen(open_handle(AT_FDCWD, path, 0));
 }
 
-/* Puts the link's text before what is left of the path.  0: path begins at the root again. */
-static int follow(int link, const char *rest, char *path)
+/* Puts the link's text before the rest of the path.  0: path begins at the root again. */
+static int follow_link(int link, const char *rest, char *path)
 {
 	char text[PATH_MAX], joined[PATH_MAX];
 	ssize_t n = readlinkat(link, "", text, sizeof(text));
@@ -101,8 +101,8 @@ static int follow(int link, const char *rest, char *path)
 	return *path != '/';
 }
 
-/* One part of the path after the other; returns an O_PATH descriptor. */
-static int walk(int root, const char *given)
+/* Resolves one part of the path after the other; returns an O_PATH descriptor. */
+static int walk_path(int root, const char *given)
 {
 	char buf[PATH_MAX], *rest = buf, *name;
 	int at = dup(root), next, rc, nr_links = 0;
@@ -118,12 +118,12 @@ static int walk(int root, const char *given)
 		rc = -EXDEV;
 		if (!strcmp(name, ".."))
 			goto err_close;
-		next = rc = hold(at, name, O_NOFOLLOW);
+		next = rc = open_handle(at, name, O_NOFOLLOW);
 		if (rc < 0)
 			goto err_close;
 		if (!fstat(next, &st) && S_ISLNK(st.st_mode)) {
 			rc = ++nr_links > LINKS_MAX || is_kernels(next) ? -ELOOP :
-			     follow(next, rest ? rest : "", buf);
+			     follow_link(next, rest ? rest : "", buf);
 			close(next);
 			if (rc < 0)
 				goto err_close;
@@ -140,7 +140,7 @@ err_close:
 	return rc;
 }
 
-static int hold_below(int root, const char *path)
+static int open_handle_below(int root, const char *path)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -156,16 +156,16 @@ static int hold_below(int root, const char *path)
 	if (fd >= 0)
 		return fd;
 	/* Filters that do not know it answer EPERM. */
-	return errno == ENOSYS || errno == EPERM ? walk(root, path) : -errno;
+	return errno == ENOSYS || errno == EPERM ? walk_path(root, path) : -errno;
 }
 
 int foreign_open_below(const char *root, const char *path)
 {
-	int dir = hold(AT_FDCWD, root, O_DIRECTORY), fd;
+	int dir = open_handle(AT_FDCWD, root, O_DIRECTORY), fd;
 
 	if (dir < 0)
 		return dir;
-	fd = hold_below(dir, path);
+	fd = open_handle_below(dir, path);
 	close(dir);
 	return reopen(fd);
 }

@@ -3,10 +3,10 @@
  * Opening files that somebody else has named: a recorded program, a trace, an ELF file.
  *
  * The name may lead to anything: to a FIFO, whose opening waits for ever, to a device,
- * whose opening does something, to a file outside of the program's root.  So a file is
- * taken hold of first without opening it (O_PATH), looked at, and what was looked at is
- * what is opened.  Only regular files with content are, and none of the kernel's own
- * (procfs, sysfs, tracefs), where reading may wait or take something away.
+ * whose opening does something, to a file outside of the program's root.  So a descriptor
+ * is made first that does not open the file (O_PATH); the file is checked by it, and the
+ * same file is opened.  Only regular files with content are opened, and none of the
+ * kernel's own (procfs, sysfs, tracefs), where reading may wait or consume something.
  *
  * All return a file that is open for reading, or -errno.
  */
@@ -18,19 +18,19 @@
 
 int foreign_open(const char *path);
 
-/* The path as if root, a folder, were "/": links and ".." do not lead out of it. */
+/* Opens the path as if root, a folder, were "/": links and ".." do not lead out of it. */
 int foreign_open_below(const char *root, const char *path);
 
-/* The path as the process sees it. */
+/* Opens the path as the process resolves it. */
 int foreign_open_of(pid_t pid, const char *path);
 
 /*
- * What a line of /proc/PID/maps shows: by the mapping itself where we may (as root),
+ * Opens what a line of /proc/PID/maps shows: by the mapping itself where that is allowed (root),
  * else by the name.
  */
 int foreign_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *name);
 
-/* The kernel gives paths by our root; what is left of one for a process in a chroot. */
+/* The kernel's paths begin at our root: the rest of one, as a process in a chroot names it. */
 const char *foreign_name(pid_t pid, const char *path);
 
 #endif

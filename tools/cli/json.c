@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * JSON as a stream: nothing is kept but the depth.  Strings come from traces
+ * JSON as a stream: only the depth is stored.  Strings come from traces
  * and may hold anything: what is not UTF-8 becomes U+FFFD.
  */
 #include <assert.h>

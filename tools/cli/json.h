@@ -26,7 +26,7 @@ struct json {
 	unsigned depth;
 	bool any[JSON_DEPTH_MAX + 1];	/* something was written at this depth */
 	bool flat[JSON_DEPTH_MAX + 1];	/* on one line */
-	bool is_html;			/* no '<' in strings: it stands in a <script> */
+	bool is_html;			/* no '<' in strings: the text is part of a <script> */
 };
 
 void json_init(struct json *j, FILE *f);
@@ -41,14 +41,14 @@ void json_flat(struct json *j);
 void json_string(struct json *j, const char *key, const char *value);	/* NULL: null */
 void json_u64(struct json *j, const char *key, uint64_t value);
 void json_i64(struct json *j, const char *key, int64_t value);
-/* Nanoseconds as microseconds, exactly. */
+/* Prints nanoseconds as microseconds, exactly. */
 void json_micros(struct json *j, const char *key, int64_t ns);
 void json_double(struct json *j, const char *key, double value);	/* not finite: null */
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 void json_hex(struct json *j, const char *key, uint64_t value);	/* "0x1f", a string */
 
-/* The final newline. */
+/* Prints the final newline. */
 void json_end(struct json *j);
 
 #endif

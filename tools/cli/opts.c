@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One option table: parser and --help.
+ * The parser of an option table, and its --help.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -76,7 +76,7 @@ void cli_usage(const char *format, ...)
 
 /* --help */
 
-/* Wraps at blanks; the cursor is at column. */
+/* Prints text wrapped at blanks; the cursor is at column. */
 static void print_wrapped(const char *text, int column)
 {
 	int at = column;
@@ -297,7 +297,7 @@ int cli_parse(const struct cli_tool *tool, int argc, char **argv)
 	int c;
 
 	cli_set_tool(tool->name);
-	/* Of the build alone; as an option it would make abbreviations of others ambiguous. */
+	/* Only the build uses it; as an option it would make abbreviations of others ambiguous. */
 	if (argc == 2 && !strcmp(argv[1], "--completion-table")) {
 		completion_print(tool);
 		exit(cli_flush() ? CLI_OK : CLI_FAILURE);

@@ -47,8 +47,8 @@ struct cli_tool {
 	const struct cli_option *options;	/* ends with a name of NULL */
 	const char *examples;	/* lines */
 	bool takes_command;	/* options end at the first argument; else they may follow it */
-	/* For completion, what the arguments are; of a command it is known. */
-	const char *argument;	/* as arg of an option; NULL: there are none */
+	/* What the arguments are, for completion; not needed if the tool takes a command. */
+	const char *argument;	/* like arg of an option; NULL: there are none */
 	const char *(*argument_word)(size_t n);	/* there is one of these; NULL after the last */
 };
 
@@ -58,7 +58,7 @@ const struct cli_option *cli_option(const struct cli_tool *tool, size_t n);
 /* The nth of its choices; NULL: there are no more. */
 const char *cli_choice(const struct cli_option *o, size_t n);
 
-/* Its help, also where it is made of the choices; buf has CLI_HELP_ROOM bytes. */
+/* Its help text, which may be made of its choices; buf has CLI_HELP_ROOM bytes. */
 #define CLI_HELP_ROOM	512
 const char *cli_help(const struct cli_option *o, char *buf);
 
@@ -68,7 +68,7 @@ const char *cli_help(const struct cli_option *o, char *buf);
  */
 int cli_parse(const struct cli_tool *tool, int argc, char **argv);
 
-/* One line on stderr and exit 2. */
+/* Prints one line on stderr and exits with 2. */
 __attribute__((noreturn, format(printf, 1, 2))) void cli_usage(const char *format, ...);
 
 #endif

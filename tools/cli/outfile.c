@@ -20,7 +20,7 @@
 
 #define MODE		0600
 #define MODE_FOLDER	0700
-#define TRIES_MAX	16	/* somebody puts a file there again and again */
+#define TRIES_MAX	16	/* if somebody creates a file there again and again */
 
 struct place {
 	int dir;
@@ -77,14 +77,14 @@ static bool is_sticky(const struct place *p)
 	return p->dir_stat.st_mode & S_ISVTX;
 }
 
-/* Nobody else can have put it there, nor can exchange it. */
+/* Is it sure that nobody else can have put it there, or can exchange it? */
 static bool is_safe(const struct place *p, const struct stat *st)
 {
 	return is_trusted(&p->dir_stat) &&
 	       (!is_open_to_others(p) || (is_sticky(p) && is_trusted(st)));
 }
 
-/* Away with it, unless it is another user's in everybody's folder. */
+/* Is the file not another user's in a folder where all may write?  0, or why it must stay. */
 static int check_removal(const struct place *p, const char *name)
 {
 	struct stat st;
@@ -96,23 +96,23 @@ static int check_removal(const struct place *p, const char *name)
 
 static int make_room(const struct place *p, enum outfile_old old)
 {
-	char kept[NAME_MAX + 1];
+	char old_name[NAME_MAX + 1];
 	int rc = check_removal(p, p->name);
 
 	if (rc)
 		return rc;
 	if (old == OUTFILE_REPLACE)
 		return unlinkat(p->dir, p->name, 0) && errno != ENOENT ? -errno : 0;
-	if ((size_t)snprintf(kept, sizeof(kept), "%s.old", p->name) >= sizeof(kept))
+	if ((size_t)snprintf(old_name, sizeof(old_name), "%s.old", p->name) >= sizeof(old_name))
 		return -ENAMETOOLONG;
-	rc = check_removal(p, kept);
+	rc = check_removal(p, old_name);
 	if (rc)
 		return rc;
-	return renameat(p->dir, p->name, p->dir, kept) && errno != ENOENT ? -errno : 0;
+	return renameat(p->dir, p->name, p->dir, old_name) && errno != ENOENT ? -errno : 0;
 }
 
-/* What is there, links not followed, or with its follow. */
-static int hold(const struct place *p, int flags, struct stat *st)
+/* Reads what is there; a link is followed only if asked for. */
+static int open_handle(const struct place *p, int flags, struct stat *st)
 {
 	int fd = openat(p->dir, p->name, O_PATH | O_CLOEXEC | flags);
 
@@ -124,8 +124,8 @@ static int hold(const struct place *p, int flags, struct stat *st)
 	return -EIO;
 }
 
-/* Opens what is held, and nothing else that may be there by now.  Takes held. */
-static int open_held(int held)
+/* Opens what held refers to, not what else may be there by now.  Closes held. */
+static int reopen_handle(int held)
 {
 	char link[64];
 	int fd;
@@ -146,21 +146,21 @@ static bool is_stdout(const struct stat *st)
 }
 
 /*
- * There is something.  A device or a pipe is opened; -EEXIST: a file or link, which is to
- * make room.
+ * There is something of that name.  A device or a pipe is opened; -EEXIST: it is a file or
+ * link, which is to be removed.
  */
 static int open_odd(const struct place *p)
 {
 	struct stat st;
 	bool is_followed;
-	int fd = hold(p, O_NOFOLLOW, &st);
+	int fd = open_handle(p, O_NOFOLLOW, &st);
 
 	if (fd < 0)
 		return fd == -ENOENT ? -EEXIST : fd;
 	is_followed = S_ISLNK(st.st_mode) && is_safe(p, &st);
 	if (is_followed) {
 		close(fd);
-		fd = hold(p, 0, &st);
+		fd = open_handle(p, 0, &st);
 		if (fd < 0)
 			return fd == -ENOENT ? -EEXIST : fd;
 		if (is_stdout(&st)) {
@@ -178,12 +178,12 @@ static int open_odd(const struct place *p)
 		return -EISDIR;
 	}
 	if (is_followed || is_trusted(&st) || is_safe(p, &st))
-		return open_held(fd);
+		return reopen_handle(fd);
 	close(fd);
 	return OUTFILE_OTHERS;
 }
 
-/* A link of one's own to a file stays, and leads to the new file. */
+/* A link of the user's own to a file stays, and leads to the new file. */
 static int place_open_target(struct place *p, const char *path)
 {
 	int rc = place_open(p, path);

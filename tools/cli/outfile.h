@@ -5,10 +5,10 @@
  * A trace and what is made of it hold command lines, paths and names of requests, so each
  * file is a new one that only its owner may read (0600).  Its folder may belong to others:
  * what they put or exchange there is never followed, opened or overwritten.  A file or link
- * that is there makes room, by its name alone; but in a folder that is everybody's, like
- * /tmp, what another user has put there is not touched.
+ * of that name is removed or renamed without being opened; but in a folder where all may
+ * write, like /tmp, the file of another user is not touched.
  *
- * Links, pipes and devices of one's own are as good as ever: -o /dev/stdout, /dev/null.
+ * Links, pipes and devices of the user's own work as usual: -o /dev/stdout, /dev/null.
  *
  * All return -errno, or OUTFILE_OTHERS, when there is no file; outfile_why() has the words.
  */
@@ -19,17 +19,17 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define OUTFILE_OTHERS	(-4096)		/* no errno: another user's is there */
+#define OUTFILE_OTHERS	(-4096)		/* no errno: another user's file is there */
 
 enum outfile_old {
 	OUTFILE_REPLACE,	/* a file that is there is removed */
 	OUTFILE_KEEP,		/* it is renamed to NAME.old */
 };
 
-/* Open for writing.  *is_regular: a new file, else a device or a pipe. */
+/* Opens it for writing.  *is_regular: it is a new file, else a device or a pipe. */
 int outfile_open(const char *path, enum outfile_old old, bool *is_regular);
 
-/* OUTFILE_REPLACE as a stream; NULL: *why says why not. */
+/* Opens it as a stream, with OUTFILE_REPLACE; NULL: *why says why not. */
 FILE *outfile_stream(const char *path, int *why);
 
 const char *outfile_why(int rc);
@@ -47,7 +47,7 @@ int outfile_begin(struct outfile *o, const char *path);
 int outfile_commit(struct outfile *o);
 void outfile_drop(struct outfile *o);
 
-/* A folder of one's own, new and private, or as it was; it is open for reading. */
+/* Opens a folder of the user's own for reading: a new, private one, or the existing one. */
 int outfile_folder(const char *path, bool *is_new);
 
 #endif

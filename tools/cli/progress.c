@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The progress line.
+ * The progress line; see progress.h.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ bool progress_is_on(void)
 	return on;
 }
 
-/* A line that wraps could not be taken back. */
+/* A line that wraps could not be erased. */
 static size_t terminal_width(void)
 {
 	struct winsize w;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A line on stderr that is written over again and again; only if stderr is a
- * terminal.  Everything cli_error() and its kin print appears above it.
+ * terminal.  Everything that cli_error() and its like print appears above it.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H

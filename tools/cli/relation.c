@@ -144,7 +144,7 @@ static bool is_part(const struct column *c)
 	return c->type == COLUMN_PART || c->type == COLUMN_SELF;
 }
 
-/* Columns without keys are elements, not members. */
+/* Columns without keys make elements of an array, not members. */
 static bool is_plain(const struct column *columns)
 {
 	return !columns->key && !is_part(columns);
@@ -275,7 +275,7 @@ static void put_cell(struct csv *csv, struct value v)
 		csv_string(csv, v.type == VALUE_TEXT ? v.text : NULL);
 }
 
-/* Of one row: those of what it is nested in were put before. */
+/* Prints the cells of one row: those of the rows around it were printed before. */
 static void put_own_cells(void *csv, const struct row *row)
 {
 	char buf[COLUMN_ROOM];
@@ -310,7 +310,7 @@ static void find_cell(void *arg, const struct row *row)
 	}
 }
 
-/* Under heads of other rows. */
+/* Leaves cells empty that are under heads of other rows. */
 static void put_cells_under(struct csv *csv, const struct column *heads, const struct row *row)
 {
 	char buf[COLUMN_ROOM];

@@ -14,7 +14,7 @@
  * Most columns are members of the row, and the member's type says how they are printed.
  * Others are made by a function.  A row may hold others: a part is an object inside of the
  * object, or (without a key) a part of the same one; NESTED rows are an array.  A report is a row,
- * too, and what its columns are made from: see row_report().
+ * too, and its columns are made from the whole analysis: see row_report().
  */
 #ifndef CLI_RELATION_H
 #define CLI_RELATION_H
@@ -35,7 +35,7 @@ struct value {
 	enum value_type type;
 	union {
 		int64_t i64;
-		uint64_t u64;	/* HEX, BOOL, too */
+		uint64_t u64;	/* of HEX and BOOL, too */
 		double number;
 		const char *text;
 	};
@@ -44,11 +44,11 @@ struct value {
 struct row {
 	const struct column *columns;
 	const void *at;
-	const struct row *in;	/* that it is nested in; NULL: it is the report */
+	const struct row *in;	/* the row around it; NULL: it is the report */
 	size_t nth;		/* among the rows there, from 0 */
 };
 
-/* Rows in memory, one behind the other, and maybe one before them. */
+/* Rows in memory, one behind the other, and perhaps one before them. */
 struct rows {
 	const void *at;
 	size_t nr, size;
@@ -65,7 +65,7 @@ enum column_type {
 	COLUMN_GET,		/* get() makes it */
 	COLUMN_PART,		/* a row inside of the row */
 	COLUMN_SELF,		/* more columns of the same row */
-	COLUMN_NESTED,		/* any number of them */
+	COLUMN_NESTED,		/* an array of rows */
 	COLUMN_WORDS		/* an array of texts: word() has them */
 };
 
@@ -107,7 +107,7 @@ struct column {
 	unsigned char sort;	/* place among the keys of --sort, from 1; 0: is none */
 };
 
-/* Of what is const, an array of char looks like a pointer but for its size. */
+/* A const array of char can be distinguished from a pointer only by its size. */
 #define COLUMN_TYPE(member)							\
 	_Generic((member), int64_t: COLUMN_I64, uint64_t: COLUMN_U64,		\
 		 uint32_t: COLUMN_U32, bool: COLUMN_BOOL, double: COLUMN_DOUBLE, \
@@ -218,10 +218,10 @@ static inline struct value value_i64_or_null(bool is_known, int64_t v)
 	return is_known ? value_i64(v) : value_null();
 }
 
-/* A member of JSON only where it says something; v may make sense only then. */
+/* A member of JSON only if is_there; v may make sense only then. */
 #define value_if(is_there, v)	((is_there) ? (v) : value_none())
 
-/* For rows(): one of them, none if at is NULL; nr of an array. */
+/* For rows(): one row, or none if at is NULL; the nr rows of an array. */
 static inline struct rows rows_one(const void *at)
 {
 	return (struct rows){ .at = at, .nr = !!at };
@@ -230,7 +230,7 @@ static inline struct rows rows_one(const void *at)
 #define rows_of(array, number)							\
 	((struct rows){ .at = (array), .nr = (number), .size = sizeof(*(array)) })
 
-/* What all is about: the outermost row. */
+/* The report: the outermost row. */
 const void *row_report(const struct row *row);
 
 /* Calls each() for the rows of a PART or of NESTED. */
@@ -238,19 +238,19 @@ void column_each(const struct column *c, const struct row *row,
 		 void (*each)(void *arg, const struct row *nested), void *arg);
 struct value column_value(const struct column *c, const struct row *row, char *buf);
 
-/* Members of the object that is open, which are the columns of the report at. */
+/* Prints the columns of the report at as members of the object that is open. */
 void relation_json(struct json *j, const struct column *columns, const void *at);
 
-/* The same as an object. */
+/* Prints the same as an object of its own. */
 void relation_object(struct json *j, const char *key, const struct column *columns, const void *at);
 
-/* The heads, and a line for each row of what is spread. */
+/* Prints the heads, and a line for each row of what is spread. */
 void relation_csv(FILE *f, const struct column *columns, const void *at);
 
 /* The column that --sort calls key, which is its key without "_ns"; NULL: none. */
 const struct column *relation_find(const struct column *columns, const char *key);
 
-/* Order of two rows by that column; greater numbers, lesser texts first. */
+/* Compares two rows by that column; greater numbers and lesser texts come first. */
 int column_compare(const struct column *c, const void *a, const void *b);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers as users write and read them: "10ms", "64M", "5%". */
+/* Parses and prints numbers as users write them: "10ms", "64M", "5%". */
 #ifndef CLI_UNITS_H
 #define CLI_UNITS_H
 

@@ -15,13 +15,13 @@ bool utf8_is_valid(const char *s);
 bool utf8_is_control(const char *s, unsigned n);
 
 /*
- * What cannot steer a terminal, whether that takes bytes or UTF-8: '?' for each control
- * and for each byte that belongs to no character.  Never ends inside a character.  buf
- * may be s.
+ * Copies s to buf so that it cannot steer a terminal, whether that takes bytes or UTF-8:
+ * '?' replaces each control and each byte that belongs to no character.  The copy never
+ * ends inside a character.  buf may be s.
  */
 void utf8_clean(const char *s, char *buf, size_t size);
 
-/* A copy, '?' for each byte that belongs to no character; to be freed.  NULL: out of memory. */
+/* A copy with '?' for each byte that belongs to no character; to be freed.  NULL: no memory. */
 char *utf8_copy(const char *s);
 
 #endif
