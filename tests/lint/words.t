@@ -8,7 +8,7 @@
 clean="Documentation/*.[1-8] gcc-plugin kmod libldb/internal.h libldb/request libldb/runtime
 	libldb/scan libldb/shim tests/browser tests/distro tests/fuzz tests/json tests/lib/[!h]*
 	tests/lint tests/mutate tests/plugin tests/scripts tests/suites tests/tools
-	tools/base tools/cli tools/names"
+	tools/base tools/cli tools/names tools/symbol tools/trace"
 
 # The words, with what to say instead.  Case does not matter.  What options, JSON keys and
 # columns of the output are called is literal text, and not looked for.

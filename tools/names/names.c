@@ -140,7 +140,7 @@ static int write_all(const char *path, struct symtab *st, struct names_done *don
 	if (!w.w)
 		return -EIO;
 	before = writer_bytes(w.w);
-	rc = symtab_give(st, &sink);
+	rc = symtab_emit(st, &sink);
 	rc2 = writer_flush(w.w);
 	done->bytes = writer_bytes(w.w) - before;
 	rc = rc ? rc : rc2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding separate debug files; see debugfile.h. */
+/* Finds separate debug files; see debugfile.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +14,15 @@
 #define SYSTEM_DEBUG_DIR	"/usr/lib/debug"
 #define NR_NAMES		3
 
-/* What is looked for, and what proves that it was found. */
+/* The file that is searched for, and what identifies it. */
 struct wanted {
 	const struct debugfile *d;
-	const char *file;		/* the one that was opened; NULL: none */
+	const char *file;		/* the file that was opened; NULL: none */
 	const char *names[NR_NAMES];	/* NULL: not known */
 	char own_name[256];
-	const char *build_id;		/* "": the checksum decides */
+	const char *build_id;		/* "": the checksum identifies it */
 	uint32_t crc;
-	char **found;			/* NULL: nobody asks */
+	char **found;			/* NULL: the path is not asked for */
 };
 
 int debugfile_open(const struct elffile_search *search, const char *path)
@@ -88,8 +88,9 @@ static bool is_same_file(const struct wanted *w, int fd)
 	return is_same;
 }
 
-/* a to d make up the path. */
-static int try(const struct wanted *w, const char *a, const char *b, const char *c, const char *d)
+/* Opens the path made of a to d, if it is the file. */
+static int try_path(const struct wanted *w, const char *a, const char *b, const char *c,
+		    const char *d)
 {
 	size_t bytes = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 1;
 	char *path = malloc(bytes);
@@ -125,11 +126,11 @@ static int try_names(const struct wanted *w, const char *a, const char *b, const
 
 	for (size_t i = 0; i < NR_NAMES && fd < 0; i++)
 		if (w->names[i])
-			fd = try(w, a, b, c, w->names[i]);
+			fd = try_path(w, a, b, c, w->names[i]);
 	return fd;
 }
 
-/* Is this a build-id, and not a way out of the folder? */
+/* Is this a build-id, and not a path that leads out of the folder? */
 static bool is_id(const char *id)
 {
 	size_t len = strlen(id);
@@ -146,7 +147,7 @@ static int try_dir(const struct wanted *w, const char *root, const char *dir)
 	if (is_id(w->build_id)) {
 		snprintf(name, sizeof(name), "/.build-id/%.2s/%s.debug", w->build_id,
 			 w->build_id + 2);
-		fd = try(w, root, dir, name, "");
+		fd = try_path(w, root, dir, name, "");
 	}
 	if (fd < 0 && w->d->path[0] == '/' && (folder = folder_of(w->d->path))) {
 		fd = try_names(w, root, dir, folder);
@@ -204,13 +205,13 @@ int debugfile_instead(const struct debugfile *d, char **found)
 	struct wanted w = { .d = d, .build_id = d->build_id, .found = found };
 	int fd = -1;
 
-	/* Without one, any file of that name would do. */
+	/* Without a build-id any file of that name would be accepted. */
 	if (!*d->build_id)
 		return -1;
 	set_own_names(&w);
 	/* The trace may be of another machine that has the same libraries. */
 	if (*d->search->sysroot && d->path[0] == '/')
-		fd = try(&w, d->path, "", "", "");
+		fd = try_path(&w, d->path, "", "", "");
 	return fd < 0 ? try_dirs(&w) : fd;
 }
 
@@ -220,7 +221,7 @@ int debugfile_link(const struct debugfile *d, const char *file, const char *link
 	struct wanted w = { .d = d, .file = file, .build_id = d->build_id, .crc = crc, .found = found };
 	int fd;
 
-	/* A link is a name.  What else it holds is not followed. */
+	/* A link must be a mere name: a path in it is not followed. */
 	if (link && *base_of(link))
 		w.names[0] = base_of(link);
 	if (!*w.build_id && !w.names[0])
@@ -243,13 +244,13 @@ int debugfile_alt(const struct debugfile *d, const char *file, const char *link,
 	if (!*hex)
 		return -1;
 	w.names[0] = base_of(link);
-	/* dwz -m writes a path, absolute or from the folder of the file that has the link. */
+	/* dwz -m writes a path, absolute or relative to the folder of the file with the link. */
 	if (*link == '/') {
-		fd = try(&w, d->search->sysroot, link, "", "");
+		fd = try_path(&w, d->search->sysroot, link, "", "");
 		for (size_t i = 0; i < d->search->nr_debug_dirs && fd < 0; i++)
-			fd = try(&w, d->search->debug_dirs[i], link, "", "");
+			fd = try_path(&w, d->search->debug_dirs[i], link, "", "");
 	} else if ((folder = folder_of(file))) {
-		fd = try(&w, folder, link, "", "");
+		fd = try_path(&w, folder, link, "", "");
 		free(folder);
 	}
 	if (fd < 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the symbols and lines of a file are, if they are not in it.
+ * Finds the symbols and lines of a file that are in a separate file.
  *
- * Looked for beside the file and in its .debug folder, then below each folder for
- * debug files: by build-id, below the path of the file, and by name alone.  What is
- * found is taken only if its build-id is the one wanted, or, where there is none, if
- * the checksum of the link fits.
+ * The search goes beside the file and in its .debug folder, then below each folder for
+ * debug files: by build-id, below the path of the file, and by name alone.  A file is
+ * used only if its build-id is the one wanted, or, where there is none, if the checksum
+ * of the link fits.
  */
 #ifndef SYMBOL_DEBUGFILE_H
 #define SYMBOL_DEBUGFILE_H
@@ -23,19 +23,19 @@ struct debugfile {
 int debugfile_instead(const struct debugfile *d, char **found);
 
 /*
- * Beside file, the one that was opened: where its .gnu_debuglink (may be NULL) leads to,
- * or what its build-id does.  -1: nowhere.
+ * The debug file of file, which was opened: found by its .gnu_debuglink (may be NULL), or
+ * by its build-id.  -1: there is none.
  */
 int debugfile_link(const struct debugfile *d, const char *file, const char *link, uint32_t crc,
 		   char **found);
 
-/* What .gnu_debugaltlink (dwz) of file names, with its build-id. */
+/* The file that .gnu_debugaltlink (dwz) of file names, with its build-id. */
 int debugfile_alt(const struct debugfile *d, const char *file, const char *link,
 		  const void *id, size_t id_size);
 
 /*
- * The path may come from a trace or an ELF file: see cli/foreign.h.  What is below the
- * sysroot is looked up as if that were "/".  -1: not to be had.
+ * The path may come from a trace or an ELF file: see cli/foreign.h.  Below the sysroot it is
+ * resolved as if that were "/".  -1: it cannot be opened.
  */
 int debugfile_open(const struct elffile_search *search, const char *path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Linker names to names people read.  libstdc++ demangles; what is done here is
+ * Makes readable names of linker names.  libstdc++ demangles; this file's part is
  * to leave out what does not help to recognise a function: parameters, return
  * types and the suffixes of GCC's clones.
  */
@@ -10,7 +10,7 @@
 
 #include "symbol/demangle.h"
 
-/* From <cxxabi.h>, which only C++ can include. */
+/* It is declared in <cxxabi.h>, which only C++ can include. */
 extern char *__cxa_demangle(const char *name, char *buf, size_t *size, int *status);
 
 #define NAME_MAX_BYTES	(64U << 10)	/* longer ones are left as they are */
@@ -32,7 +32,7 @@ static bool is_clone_word(const char *s, size_t len)
 	return false;
 }
 
-/* s is what follows a dot: nothing but clone words and numbers, a word first? */
+/* Does s, behind a dot, have nothing but clone words and numbers, a word first? */
 static bool is_clone_suffix(const char *s)
 {
 	size_t len = word_len(s);
@@ -80,7 +80,7 @@ static long matching(const char *s, long end)
 	return -1;
 }
 
-/* Is s[..pos] the end of "operator"? */
+/* Does s[..pos] end in "operator"? */
 static bool after_operator(const char *s, long pos)
 {
 	return pos >= 8 && !memcmp(s + pos - 8, "operator", 8);
@@ -155,7 +155,7 @@ char *demangle_name(const char *raw)
 	out = malloc(strlen(raw) + strlen(name) + 4);
 	if (out) {
 		strcpy(out, name);
-		/* A clone that was not folded (._omp_fn.0) is a function of its own. */
+		/* A clone whose suffix was not cut (._omp_fn.0) is a function of its own. */
 		if (clone && strchr(raw, '.'))
 			strcat(out, strchr(raw, '.'));
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Linker names to names people read. */
+/* Makes readable names of linker names. */
 #ifndef SYMBOL_DEMANGLE_H
 #define SYMBOL_DEMANGLE_H
 
@@ -10,8 +10,8 @@
 void demangle_fold(char *name);
 
 /*
- * C++ names demangled, without return type and parameters; other names as they
- * are.  malloc'ed; NULL: out of memory.
+ * Demangles C++ names, without return type and parameters; copies other names.
+ * malloc'ed; NULL: out of memory.
  */
 char *demangle_name(const char *raw);
 

@@ -21,7 +21,7 @@
 #include "cli/foreign.h"
 #include "symbol/dwarfinfo.h"
 
-#define DIE_DEPTH_MAX	64	/* of nested scopes: a broken file must not end the stack */
+#define DIE_DEPTH_MAX	64	/* of nested scopes: a broken file must not exhaust the stack */
 
 struct range {
 	Dwarf_Addr lo, hi;	/* [lo, hi) */
@@ -90,7 +90,7 @@ static const char *attr_text(Dwarf_Die *die, unsigned name)
 	return dwarf_formstring(dwarf_attr(die, name, &attr));
 }
 
-/* Nothing is there, or a file that may be opened. */
+/* Is there no file, or one that may be opened? */
 static bool is_harmless(const char *folder, const char *name)
 {
 	char path[PATH_MAX];
@@ -121,7 +121,7 @@ static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
 	       (!compiled_in || is_harmless(compiled_in, name));
 }
 
-/* Where the file with the debug information lies. */
+/* The folder of the file with the debug information. */
 static void folder_of(Dwfl_Module *mod, char *folder)
 {
 	const char *file = NULL, *debug_file = NULL;
@@ -151,7 +151,7 @@ static bool collect_units(struct dwarfinfo *d, Dwarf *dw, const char *folder)
 	Dwarf_Die cudie, subdie;
 	uint8_t type;
 
-	/* Asked for without the split part first. */
+	/* The first attempt is without the split part. */
 	for (; dwarf_get_units(dw, before, &cu, NULL, &type, &cudie, NULL) == 0; before = cu) {
 		struct unit unit = { .die = cudie, .funcs_die = cudie };
 
@@ -265,7 +265,7 @@ static bool is_system(const char *file)
 static void pos_set(struct dwarfinfo_pos *pos, const char *file, int line)
 {
 	pos->file = file;
-	/* A line of no file is none. */
+	/* A line without a file is of no use. */
 	pos->line = file && line > 0 ? line : 0;
 	pos->in_system = file && is_system(file);
 }
@@ -294,7 +294,7 @@ bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *po
 }
 
 /*
- * The inlined calls around addr, outermost first, into chain; returns how many.
+ * Stores the inlined calls around addr in chain, outermost first; returns how many.
  * A broken file must not make this endless: each step goes to a child.
  */
 static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
@@ -327,8 +327,8 @@ static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
 }
 
 /*
- * The file of an attribute.  Its number is one of the unit that holds the attribute,
- * which -flto and dwz make another one than that of the function.  libdw's
+ * The file of an attribute.  Its number belongs to the unit that has the attribute,
+ * which with -flto and dwz is another unit than the function's.  libdw's
  * dwarf_decl_file() ends the process where there is no such table.
  */
 static const char *attr_file(Dwarf_Die *die, unsigned name)
@@ -344,7 +344,7 @@ static const char *attr_file(Dwarf_Die *die, unsigned name)
 	if (!dwarf_cu_die(attr.cu, &cu, NULL, NULL, NULL, NULL, NULL, NULL) ||
 	    dwarf_getsrcfiles(&cu, &files, NULL))
 		return NULL;
-	/* 0 is a file in DWARF 5, and this before. */
+	/* 0 is a file in DWARF 5; before, it means that there is none. */
 	file = dwarf_filesrc(files, nr, NULL, NULL);
 	return file && strcmp(file, "???") ? file : NULL;
 }

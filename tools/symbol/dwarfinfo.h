@@ -28,12 +28,12 @@ struct dwarfinfo_func {
 struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod);
 void dwarfinfo_close(struct dwarfinfo *d);
 
-/* Some unit is a skeleton whose .dwo file was not found. */
+/* Is some unit a skeleton whose .dwo file was not found? */
 bool dwarfinfo_lacks_split(const struct dwarfinfo *d);
 
 bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
-/* As dwarfinfo_line(), moved out of inlined functions of system headers. */
+/* Like dwarfinfo_line(), but moved out of inlined functions of system headers. */
 bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
 /* The function whose code (not inlined code) addr is in. */

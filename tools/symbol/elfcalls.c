@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Calls that leave the module; see elfcalls.h.
+ * Finds calls that leave the module; see elfcalls.h.
  *
- * Not a disassembler: bytes that look like a call by chance do not lead to an entry of the
+ * It is no disassembler: bytes that resemble a call by chance do not lead to an entry of the
  * PLT or the GOT with a name.
  */
 #include <gelf.h>
@@ -15,7 +15,7 @@
 
 #define CODE_MAX	(1U << 20)	/* bytes of a function */
 
-/* Whether all of [addr, addr + size) is in a section with contents; copied to buf. */
+/* Copies [addr, addr + size) to buf; false: it is not all in a section with contents. */
 static bool read_at(Elf *elf, uint64_t addr, uint64_t size, uint8_t *buf)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -35,7 +35,7 @@ static bool read_at(Elf *elf, uint64_t addr, uint64_t size, uint8_t *buf)
 	return false;
 }
 
-/* What the linker puts into this word of the GOT; NULL: nothing with a name. */
+/* The name of what the linker puts into this word of the GOT; NULL: it has none. */
 static const char *slot_name(Elf *elf, uint64_t slot)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -66,7 +66,7 @@ static const char *entry_name(Elf *elf, uint64_t addr)
 	       slot_name(elf, slot) : NULL;
 }
 
-/* The name of what is called by the instruction at addr; NULL: it is no call, or has none. */
+/* The name of what the instruction at addr calls; NULL: it is no call, or there is no name. */
 static const char *called_name(Elf *elf, const uint8_t *code, uint64_t addr)
 {
 	uint64_t to;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One ELF file: find it, check that it is the one that ran, keep its symbols
- * sorted by address.  libdwfl reads .symtab, .dynsym and the mini debug info, and
+ * One ELF file: opens it, checks that it is the one that ran, and sorts its symbols
+ * by address.  libdwfl reads .symtab, .dynsym and the mini debug info, and
  * asks for the separate debug file.
  *
  * Paths come from a trace, which may come from anywhere: see cli/foreign.h.
@@ -21,8 +21,8 @@
 #include "symbol/elfcalls.h"
 #include "symbol/elffile.h"
 
-#define NO_ALT		((Dwarf *)-1)	/* what libdw notes when it has looked in vain */
-#define BACK_MAX	64	/* symbols looked at before the nearest one: nesting is shallow */
+#define NO_ALT		((Dwarf *)-1)	/* what libdw stores when it has found none */
+#define BACK_MAX	64	/* symbols examined before the nearest one: nesting is shallow */
 
 struct sym_list {
 	struct elffile_sym *at;
@@ -42,7 +42,7 @@ struct elffile {
 	struct dwarfinfo *dwarf;
 	struct sym_list funcs, data;
 	bool has_read_syms, has_read_dwarf;
-	bool has_asked;		/* libdwfl, for the debug file */
+	bool has_asked;		/* libdwfl has asked for the debug file */
 };
 
 static void drop_dwfl(struct elffile *f)
@@ -71,7 +71,7 @@ static bool has_build_id(Dwfl_Module *mod, const char *hex)
 	return true;
 }
 
-/* dwfl_module_getdwarf() asks here.  With a name and no checksum it asks for dwz's. */
+/* dwfl_module_getdwarf() calls this.  With a name and no checksum it asks for dwz's file. */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
@@ -79,14 +79,14 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 
 	if (!f || (link && !crc))
 		return -1;
-	/* It asks again when it could not use what it got, and loses the name it had. */
+	/* It calls again when it could not use the file, and then leaks the name it had. */
 	if (f->has_asked)
 		return -1;
 	f->has_asked = true;
 	return debugfile_link(&f->where, f->file, link, crc, found);
 }
 
-/* Usable, or says why not in f->state unless an earlier try came further.  Takes fd. */
+/* Is it usable?  If not, f->state says why, unless an earlier attempt came further.  Closes fd. */
 static bool use_file(struct elffile *f, const char *path, int fd)
 {
 	void **userdata;
@@ -179,7 +179,7 @@ static void sym_add(struct sym_list *list, const struct elffile_sym *sym)
 	list->at[list->nr++] = *sym;
 }
 
-/* Of aliases, the one a user knows: global, typed, sized, fewer underscores in front. */
+/* Of aliases the one a user knows ranks first: global, typed, sized, fewer leading underscores. */
 static unsigned char sym_rank(const GElf_Sym *sym, const char *name)
 {
 	unsigned bind = GELF_ST_BIND(sym->st_info), rank = 0;
@@ -216,7 +216,7 @@ static void sym_sort(struct sym_list *list)
 	list->nr = out;
 }
 
-/* Once. */
+/* Reads the symbols, once. */
 static void read_syms(struct elffile *f)
 {
 	int nr = f->mod && !f->has_read_syms ? dwfl_module_getsymtab(f->mod) : 0;
@@ -304,7 +304,7 @@ bool elffile_has_symbols(struct elffile *f)
 	return f->funcs.nr > 0;
 }
 
-/* dwz has put what several files share into another one. */
+/* Opens the file into which dwz has moved what several files share. */
 static void open_alt(struct elffile *f, Dwarf *dw)
 {
 	const char *link, *file = f->file;
@@ -318,7 +318,7 @@ static void open_alt(struct elffile *f, Dwarf *dw)
 	f->alt_fd = debugfile_alt(&f->where, debug_file ? debug_file : file, link, id, size);
 	f->alt = f->alt_fd >= 0 ? dwarf_begin(f->alt_fd, DWARF_C_READ) : NULL;
 	f->lacks_alt = !f->alt;
-	/* libdw would look for it by itself, and open whatever the link names. */
+	/* libdw would search for it by itself, and open whatever the link names. */
 	dwarf_setalt(dw, f->alt ? f->alt : NO_ALT);
 }
 

@@ -13,7 +13,7 @@
 struct elffile;
 struct dwarfinfo;
 
-/* Where to look for files; strings live as long as the files. */
+/* Where files are searched for; strings must be valid as long as the files. */
 struct elffile_search {
 	const char *sysroot;		/* "" or a path */
 	const char *const *debug_dirs;
@@ -23,18 +23,18 @@ struct elffile_search {
 enum elffile_state {
 	ELFFILE_USABLE,
 	ELFFILE_ABSENT,		/* no such file, or no ELF file */
-	ELFFILE_OTHER,		/* there is one, with another build-id */
+	ELFFILE_OTHER,		/* there is a file, with another build-id */
 };
 
 struct elffile_sym {
 	uint64_t addr, size;
 	const char *name;
-	unsigned char rank;	/* which of several at one address: the highest */
+	unsigned char rank;	/* of several at one address the highest counts */
 };
 
 /*
  * build_id: hex, "" unknown.  NULL: out of memory; see elffile_state().  Strings and
- * search live as long as the file.
+ * search must be valid as long as the file.
  */
 struct elffile *elffile_open(const struct elffile_search *search, const char *path,
 			     const char *build_id);
@@ -44,14 +44,14 @@ enum elffile_state elffile_state(const struct elffile *f);
 bool elffile_has_symbols(struct elffile *f);
 bool elffile_has_lines(struct elffile *f);
 
-/* Its debug information refers to another file (dwz, .dwo) that was not found. */
+/* Does its debug information refer to another file (dwz, .dwo) that was not found? */
 bool elffile_lacks_part(struct elffile *f);
 
 /* The function or the variable that holds addr, or NULL. */
 const struct elffile_sym *elffile_func(struct elffile *f, uint64_t addr);
 const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr);
 
-/* Functions of other modules that the function of this name calls; see elfcalls.h. */
+/* Calls fn for the functions of other modules that the named one calls; see elfcalls.h. */
 void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, const char *name),
 		   void *arg);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What to do about missing symbols.  Nothing is fetched and nobody is asked over the
+ * Says what to do about missing symbols.  Nothing is fetched and nothing is asked over the
  * network: the hint names the package or the command, and the user decides.
  */
 #include <glob.h>
@@ -12,7 +12,7 @@
 
 #define DPKG_LISTS	"/var/lib/dpkg/info/*.list"
 
-/* Is one of the lines the path?  /lib/x and /usr/lib/x are the same since /usr is merged. */
+/* Is the path one of the lines?  /lib/x and /usr/lib/x are the same since /usr is merged. */
 static bool list_has(const char *list, const char *path)
 {
 	const char *merged = strncmp(path, "/usr/", 5) ? NULL : path + 4;
@@ -32,7 +32,7 @@ static bool list_has(const char *list, const char *path)
 	return found;
 }
 
-/* The Debian package that has the file's symbols; false: not of a package, or no Debian. */
+/* The Debian package with the file's symbols; false: the file or the system is not Debian's. */
 static bool debug_package(const char *path, char *name, size_t size)
 {
 	const char *found = NULL;
@@ -56,7 +56,7 @@ static bool debug_package(const char *path, char *name, size_t size)
 	return found;
 }
 
-/* "install libfoo1-dbgsym": of a file that others have compiled. */
+/* Makes "install libfoo1-dbgsym" for a file that others have compiled. */
 static void put_package(const struct hint *h, const char *sysroot, char *buf, size_t size)
 {
 	char package[160], fetch[200] = "";
@@ -69,7 +69,7 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 		 is_debian ? package : "its debug package", fetch);
 }
 
-/* main() and every thread are called from these: nobody misses the names of those functions. */
+/* They only call main() and the functions of threads: nobody needs names from them. */
 bool hint_is_of_use(const char *path)
 {
 	static const char *const starters[] = { "libc.so", "libc-", "libpthread", "libstdc++.so" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What to do about symbols that could not be had: one line. */
+/* Says in one line what to do about symbols that were not found. */
 #ifndef SYMBOL_HINT_H
 #define SYMBOL_HINT_H
 
@@ -9,12 +9,12 @@
 
 struct hint {
 	enum symtab_problem problem;
-	const char *path;	/* of a file that has it */
+	const char *path;	/* of a file that has the problem */
 	const char *build_id;	/* hex, "" */
 	bool is_there;		/* the file was found */
-	bool has_symbols;	/* some */
-	bool is_instrumented;	/* compiled with the plugin: the user can compile it */
-	unsigned nr;		/* files that have it */
+	bool has_symbols;	/* it has some */
+	bool is_instrumented;	/* the plugin was used: so the user can compile it */
+	unsigned nr;		/* files that have the problem */
 };
 
 /* Is a name that is missing in this library, which others compiled, worth a line? */

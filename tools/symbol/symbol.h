@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From (address, time) to names and lines.
+ * Resolves (address, time) to names and lines.
  *
  * Modules are the MODULE rows of a trace.  An address belongs to the module
  * that was mapped there at that time; when none was, to the one loaded there
@@ -8,7 +8,7 @@
  * the first address in them is asked for.  A file whose build-id is not the one of
  * the trace is never used.
  *
- * Results belong to the symtab and live as long as it.  The same (address,
+ * Results belong to the symtab and are valid as long as it is.  The same (address,
  * module) gives the same pointer.  Not thread-safe.
  */
 #ifndef SYMBOL_SYMBOL_H
@@ -47,8 +47,8 @@ struct symtab *symtab_open(const struct symtab_options *options);
 void symtab_close(struct symtab *st);
 
 /*
- * Forgets all modules and every symbol that was handed out; files stay open.  For a
- * program that is looked at again and again.
+ * Forgets all modules and every symbol that was returned; files stay open.  It is for
+ * a program that is sampled again and again.
  */
 void symtab_forget(struct symtab *st);
 
@@ -56,23 +56,23 @@ void symtab_forget(struct symtab *st);
 int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
 
 /*
- * Names that the trace brings along: they are taken where the file has lines, or is not
- * to be had.  FILE rows first.  0, -ENOMEM, or -EINVAL for a row that makes no sense.
+ * Adds names that the trace contains: they are used where they have lines, or where the file
+ * is missing.  FILE rows come first.  0, -ENOMEM, or -EINVAL for a row that makes no sense.
  */
 int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
 int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
 
-/* The same for a trace: all that was looked up so far.  The first that is not 0 ends it. */
+/* Emits rows for a trace: all that was looked up so far.  A return that is not 0 ends it. */
 struct symtab_sink {
 	int (*file)(void *arg, const struct ldb_row_file *row);
 	int (*symbol)(void *arg, const struct ldb_row_symbol *row);
 	int (*call)(void *arg, const struct ldb_row_call *row);
 	void *arg;
 };
-int symtab_give(struct symtab *st, const struct symtab_sink *sink);
+int symtab_emit(struct symtab *st, const struct symtab_sink *sink);
 
-/* The function that holds addr.  Never NULL: out of memory ends in a fixed answer. */
+/* The function that contains addr.  Never NULL: when memory is out, the answer is a fixed one. */
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
@@ -82,7 +82,7 @@ const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tic
  */
 const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick);
 
-/* The variable that holds addr: "name" or "name+0xoffset" as function; known says if. */
+/* The variable that contains addr: function is "name" or "name+0xoffset", if it is known. */
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
@@ -93,13 +93,13 @@ void symtab_calls(struct symtab *st, const struct symbol *func,
 		  void (*fn)(void *arg, const char *raw), void *arg);
 
 /*
- * Equal for two ticks between which no address changes its module: what was
- * looked up at one holds at the other.
+ * Equal for two ticks between which no address changes its module: the result of
+ * a lookup at one is also right at the other.
  */
 unsigned symtab_epoch(const struct symtab *st, int64_t tick);
 
 /*
- * What could not be had, for modules that were asked for: at most one line per
+ * Says which names are missing, for modules that were asked for: at most one line per
  * problem, without the tool's name.  "" when there is no such problem.
  */
 enum symtab_problem {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names that a trace brings along, and those that it is to have. */
+/* Names that a trace contains, and names that are added to one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/sort.h"
 #include "symbol/symtab-private.h"
 
-/* Taking them */
+/* Names from the trace */
 
 int symtab_add_file(struct symtab *st, const struct ldb_row_file *row)
 {
@@ -24,24 +24,24 @@ int symtab_add_file(struct symtab *st, const struct ldb_row_file *row)
 
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row)
 {
-	struct ldb_row_symbol kept = *row;
+	struct ldb_row_symbol copy = *row;
 
-	kept.raw = symtab_intern(st, row->raw);
-	kept.source = symtab_intern(st, row->source);
-	kept.func_source = symtab_intern(st, row->func_source);
-	return st->archive ? archive_add_symbol(st->archive, &kept) : -EINVAL;
+	copy.raw = symtab_intern(st, row->raw);
+	copy.source = symtab_intern(st, row->source);
+	copy.func_source = symtab_intern(st, row->func_source);
+	return st->archive ? archive_add_symbol(st->archive, &copy) : -EINVAL;
 }
 
 int symtab_add_call(struct symtab *st, const struct ldb_row_call *row)
 {
-	struct ldb_row_call kept = {
+	struct ldb_row_call copy = {
 		row->file, symtab_intern(st, row->caller), symtab_intern(st, row->callee),
 	};
 
-	return st->archive ? archive_add_call(st->archive, &kept) : -EINVAL;
+	return st->archive ? archive_add_call(st->archive, &copy) : -EINVAL;
 }
 
-/* Of a file without lines there may be more to be had by now, in a file beside it. */
+/* Where the archive has no lines, a debug file may have been installed by now. */
 static bool is_archived_whole(const struct file *f)
 {
 	return f->is_archived && f->archived_flags & LDB_FILE_F_LINES;
@@ -92,9 +92,9 @@ void symtab_calls(struct symtab *st, const struct symbol *func,
 		archive_calls(st->archive, f, func->raw, fn, arg);
 }
 
-/* Giving them */
+/* Names for a trace */
 
-static int give_files(struct symtab *st, const struct symtab_sink *sink)
+static int emit_files(struct symtab *st, const struct symtab_sink *sink)
 {
 	uint32_t id = 0;
 	int rc = 0;
@@ -123,7 +123,7 @@ static uint64_t offset_of(const struct entry *e)
 	return sym ? addr - sym->addr : 0;
 }
 
-static int give_symbol(const struct entry *e, const struct symtab_sink *sink)
+static int emit_symbol(const struct entry *e, const struct symtab_sink *sink)
 {
 	const struct symbol *s = &e->symbol;
 	struct ldb_row_symbol row = {
@@ -137,22 +137,22 @@ static int give_symbol(const struct entry *e, const struct symtab_sink *sink)
 	return sink->symbol(sink->arg, &row);
 }
 
-struct giving {
+struct call_emitter {
 	const struct symtab_sink *sink;
 	struct ldb_row_call row;
 	int rc;
 };
 
-static void give_call(void *giving, const char *callee)
+static void emit_call(void *emitter, const char *callee)
 {
-	struct giving *g = giving;
+	struct call_emitter *g = emitter;
 
 	g->row.callee = callee;
 	if (!g->rc)
 		g->rc = g->sink->call(g->sink->arg, &g->row);
 }
 
-/* By file, question and address: what is alike comes together. */
+/* Compares by file, question and address: equal ones become neighbours. */
 static int compare_entries(const void *pa, const void *pb)
 {
 	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;
@@ -179,10 +179,10 @@ static size_t sort_entries(struct symtab *st, struct entry **sorted)
 	return nr;
 }
 
-/* Once for each function, which may have been asked for at several addresses. */
-static int give_calls(struct entry **sorted, size_t nr, const struct symtab_sink *sink)
+/* Emits calls once for each function, which may have been asked for at several addresses. */
+static int emit_calls(struct entry **sorted, size_t nr, const struct symtab_sink *sink)
 {
-	struct giving g = { .sink = sink };
+	struct call_emitter g = { .sink = sink };
 	const char *last = NULL;
 
 	for (size_t i = 0; i < nr && !g.rc; i++) {
@@ -192,22 +192,22 @@ static int give_calls(struct entry **sorted, size_t nr, const struct symtab_sink
 			continue;
 		last = g.row.caller = e->symbol.raw;
 		g.row.file = e->module->file->id;
-		elffile_calls(e->module->file->elf, last, give_call, &g);
+		elffile_calls(e->module->file->elf, last, emit_call, &g);
 	}
 	return g.rc;
 }
 
-int symtab_give(struct symtab *st, const struct symtab_sink *sink)
+int symtab_emit(struct symtab *st, const struct symtab_sink *sink)
 {
 	struct entry **sorted = calloc(st->entries.nr + 1, sizeof(*sorted));
-	int rc = sorted ? give_files(st, sink) : -ENOMEM;
+	int rc = sorted ? emit_files(st, sink) : -ENOMEM;
 	size_t nr = rc ? 0 : sort_entries(st, sorted);
 
 	for (size_t i = 0; i < nr && !rc; i++)
 		if (!i || compare_entries(&sorted[i - 1], &sorted[i]))
-			rc = give_symbol(sorted[i], sink);
+			rc = emit_symbol(sorted[i], sink);
 	if (!rc)
-		rc = give_calls(sorted, nr, sink);
+		rc = emit_calls(sorted, nr, sink);
 	free(sorted);
 	return rc;
 }

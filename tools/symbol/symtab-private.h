@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the symtab share. */
+/* Declarations that the files of the symtab share. */
 #ifndef SYMBOL_SYMTAB_PRIVATE_H
 #define SYMBOL_SYMTAB_PRIVATE_H
 
@@ -14,15 +14,15 @@ struct file {
 	struct elffile *elf;	/* NULL: not opened yet */
 	char *path, *build_id;
 	bool is_asked, is_instrumented, lacks_name;
-	bool is_archived;	/* the trace has its names */
+	bool is_archived;	/* the trace contains its names */
 	uint32_t archived_flags;	/* LDB_FILE_F_* */
-	uint32_t id;		/* of FILE, there or in a trace that is to have them; 0: none */
+	uint32_t id;		/* of its FILE row, read or to be emitted; 0: none */
 };
 
 struct module {
 	uint64_t start, end, bias;
 	int64_t tick, end_tick;
-	uint64_t max_end;	/* of this and all modules before it */
+	uint64_t max_end;	/* the latest end of this and all modules before it */
 	struct file *file;
 };
 
@@ -49,19 +49,19 @@ struct symtab {
 	struct archive *archive;	/* names of the trace; NULL: it has none */
 };
 
-/* One copy of each text; "" when memory is out. */
+/* The only copy of the text; "" when memory is out. */
 const char *symtab_intern(struct symtab *st, const char *text);
 
 /* NULL: out of memory. */
 struct file *symtab_file(struct symtab *st, const char *path, const char *build_id);
 
-/* NULL: it is not to be had, or is another one. */
+/* NULL: it is missing, or is another file than the one that ran. */
 struct elffile *symtab_elf(struct symtab *st, struct file *file);
 
 void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_name);
 void symtab_set_offset(struct symtab *st, struct symbol *s, uint64_t offset);
 
-/* symtab-archive.c: false: the trace does not say what is asked, or the file knows better. */
+/* symtab-archive.c; false: the trace has no such name, or the file has a better one. */
 bool symtab_archived(struct symtab *st, struct entry *e);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What names could not be had, for the files that were asked for. */
+/* Says which names are missing, for the files that were asked for. */
 #include "symbol/hint.h"
 #include "symbol/symtab-private.h"
 
@@ -8,7 +8,7 @@ struct facts {
 	bool symbols, lines, lacks_part;
 };
 
-/* Of the file, or as it was when the trace took its names from it. */
+/* Facts of the file as it is, or as it was when its names were added to the trace. */
 static struct facts facts_of(const struct file *f)
 {
 	struct facts has = { .state = f->elf ? elffile_state(f->elf) : ELFFILE_ABSENT };
@@ -61,7 +61,7 @@ const char *symtab_problem_text(const struct symtab *st, enum symtab_problem pro
 		has = facts_of(f);
 		if (!has_problem(f, &has, problem))
 			continue;
-		/* The one that is asked for first: the program, mostly. */
+		/* The file that is asked for first is mostly the program. */
 		hint.path = f->path;
 		hint.build_id = f->build_id;
 		hint.is_there = has.state == ELFFILE_USABLE;

@@ -21,7 +21,7 @@
 #include "symbol/elffile.h"
 #include "symbol/symtab-private.h"
 
-#define MODULES_MAX	(1U << 20)	/* a trace with more is not to be believed */
+#define MODULES_MAX	(1U << 20)	/* a trace with more is damaged */
 
 static const struct symbol nothing = {
 	.module = "", .path = "", .function = "?", .raw = "", .file = "", .func_file = "",
@@ -29,9 +29,9 @@ static const struct symbol nothing = {
 
 const char *symtab_intern(struct symtab *st, const char *text)
 {
-	const char *kept = text && *text ? intern_text(&st->strings, text) : "";
+	const char *copy = text && *text ? intern_text(&st->strings, text) : "";
 
-	return kept ? kept : "";
+	return copy ? copy : "";
 }
 
 static bool copy_options(struct symtab *st, const struct symtab_options *o)
@@ -204,7 +204,7 @@ unsigned symtab_epoch(const struct symtab *st, int64_t tick)
 }
 
 /*
- * Is a the better answer than b at tick?  The one that was mapped; if none was,
+ * Is a the better answer than b at tick?  The best is the one that was mapped; if none was,
  * the one loaded next, because constructors run before a load is reported and
  * nothing runs after an unload; else the last one unloaded.  The answer does
  * not change within an epoch.
@@ -299,7 +299,7 @@ static void set_lines(struct symtab *st, struct symbol *s, struct dwarfinfo *dw,
 		s->func_file = symtab_intern(st, func.decl.file);
 		s->func_line = func.decl.line;
 		s->func_in_system = func.decl.in_system;
-		/* Where the symbols were stripped and the debug information was not. */
+		/* The symbols may be stripped, and the debug information not. */
 		if (!s->known && func.linkage_name)
 			symtab_set_name(st, s, func.linkage_name);
 	}
@@ -366,8 +366,8 @@ static void resolve(struct symtab *st, struct entry *e)
 		set_offset_name(st, s, m, e->addr);
 }
 
-static const struct symbol *ask(struct symtab *st, uint64_t addr, int64_t tick,
-				enum ldb_symbol_ask question)
+static const struct symbol *lookup(struct symtab *st, uint64_t addr, int64_t tick,
+				   enum ldb_symbol_ask question)
 {
 	const struct module *m = find_module(st, addr, tick);
 	uint64_t hash = hash_mix(question, addr);
@@ -388,16 +388,16 @@ static const struct symbol *ask(struct symtab *st, uint64_t addr, int64_t tick,
 
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick)
 {
-	return ask(st, addr, tick, LDB_ASK_FUNC);
+	return lookup(st, addr, tick, LDB_ASK_FUNC);
 }
 
 /* A return address is behind the call: the call may be the last instruction of its line. */
 const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick)
 {
-	return ask(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALL);
+	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALL);
 }
 
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick)
 {
-	return ask(st, addr, tick, LDB_ASK_DATA);
+	return lookup(st, addr, tick, LDB_ASK_DATA);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading ahead: other threads decode the next blocks while the caller uses the
+ * Read-ahead: other threads decode the next blocks while the caller uses the
  * rows of one.  Blocks are numbered in the order in which they are wanted; number n
  * goes to slot n % nr_slots, so the caller gets them in order.  When the one it
  * needs is not begun yet, it decodes it itself.
@@ -11,7 +11,7 @@
 #include "trace/cursor-private.h"
 
 #define HELPERS_MAX	6
-#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* less is read faster than threads are made */
+#define ROWS_MIN	(3 * LDB_BLOCK_ROWS)	/* fewer are read faster than threads are created */
 
 struct slot {
 	struct decoder d;
@@ -25,8 +25,8 @@ struct ahead {
 	struct query q;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	size_t next_block;	/* to look at */
-	size_t begun, taken;	/* numbers: of the next to decode, of the one the caller has */
+	size_t next_block;	/* to consider */
+	size_t begun, taken;	/* numbers: the next to decode, the one that the caller uses */
 	bool has_taken, stop;
 	pthread_t threads[HELPERS_MAX];
 	unsigned nr_threads, nr_slots;
@@ -38,8 +38,8 @@ static struct slot *slot_of(struct ahead *a, size_t number)
 	return &a->slots[number % a->nr_slots];
 }
 
-/* Takes the next block that is wanted; NULL: there is none, or no room for it. */
-static struct slot *begin(struct ahead *a)
+/* A slot for the next block that is wanted; NULL: there is no such block, or no slot is free. */
+static struct slot *claim_block(struct ahead *a)
 {
 	const struct reader *r = a->q.r;
 	struct slot *s;
@@ -56,8 +56,8 @@ static struct slot *begin(struct ahead *a)
 	return s;
 }
 
-/* With the lock, which is not held meanwhile. */
-static void decode(struct ahead *a, struct slot *s)
+/* Called with the lock, which it releases while it decodes. */
+static void decode_slot(struct ahead *a, struct slot *s)
 {
 	pthread_mutex_unlock(&a->lock);
 	s->rc = query_decode(&a->q, &s->d, s->block, &s->nr);
@@ -66,16 +66,16 @@ static void decode(struct ahead *a, struct slot *s)
 	pthread_cond_broadcast(&a->changed);
 }
 
-static void *help(void *arg)
+static void *decode_ahead(void *arg)
 {
 	struct ahead *a = arg;
 	struct slot *s;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->stop && !(a->next_block == a->q.r->nr_blocks)) {
-		s = begin(a);
+		s = claim_block(a);
 		if (s)
-			decode(a, s);
+			decode_slot(a, s);
 		else if (a->next_block < a->q.r->nr_blocks)
 			pthread_cond_wait(&a->changed, &a->lock);
 	}
@@ -109,7 +109,7 @@ struct ahead *ahead_open(const struct query *q)
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->changed, NULL);
 	while (a->nr_threads < nr &&
-	       !pthread_create(&a->threads[a->nr_threads], NULL, help, a))
+	       !pthread_create(&a->threads[a->nr_threads], NULL, decode_ahead, a))
 		a->nr_threads++;
 	return a;
 }
@@ -131,8 +131,8 @@ void ahead_close(struct ahead *a)
 	free(a);
 }
 
-/* Gives back the slot whose rows the caller had. */
-static void give_back(struct ahead *a)
+/* Frees the slot whose rows the caller used. */
+static void release_slot(struct ahead *a)
 {
 	if (!a->has_taken)
 		return;
@@ -148,12 +148,12 @@ int ahead_next(struct ahead *a, const void **rows, size_t *nr)
 
 	pthread_mutex_lock(&a->lock);
 	while (!rc) {
-		give_back(a);
+		release_slot(a);
 		if (a->begun == a->taken) {
-			s = begin(a);
+			s = claim_block(a);
 			if (!s)
 				break;
-			decode(a, s);
+			decode_slot(a, s);
 		}
 		s = slot_of(a, a->taken);
 		while (!s->is_ready)

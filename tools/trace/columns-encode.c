@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows -> payload of a block.
+ * Encodes rows into the payload of a block.
  *
  * The recorder's inner loop.  Rows are encoded a few at a time, while they are in the
  * nearest cache, into one buffer for each column.  The values of a column in those rows
@@ -14,7 +14,7 @@
 #include "trace/columns.h"
 
 #define VARINT_MAX	10
-#define SPILL		8	/* a store may reach so far behind what it adds */
+#define SPILL		8	/* a store may reach so many bytes beyond what it adds */
 
 static inline uint64_t zigzag(uint64_t v)
 {
@@ -31,7 +31,7 @@ static uint8_t *put_varint(uint8_t *out, uint64_t v)
 	return out;
 }
 
-/* Values below 1 << 14. */
+/* Encodes values below 1 << 14. */
 static uint8_t *put_2(uint8_t *out, const uint64_t *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -44,7 +44,7 @@ static uint8_t *put_2(uint8_t *out, const uint64_t *v, size_t nr)
 	return out;
 }
 
-/* Values below 1 << 28. */
+/* Encodes values below 1 << 28. */
 static uint8_t *put_4(uint8_t *out, const uint64_t *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -60,7 +60,7 @@ static uint8_t *put_4(uint8_t *out, const uint64_t *v, size_t nr)
 	return out;
 }
 
-/* Any values, nearly all of which are below 1 << 56. */
+/* Encodes any values, nearly all of which are below 1 << 56. */
 static uint8_t *put_8(uint8_t *out, const uint64_t *v, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -140,7 +140,7 @@ static const char *string_of(const struct schema_column *c, const char *row)
 	return s ? s : "";
 }
 
-/* What add_tile() puts there has room. */
+/* Makes room for all that add_tile() stores. */
 static int reserve_tile(struct encoder *e, const char *rows, size_t nr)
 {
 	const struct schema *s = e->schema;

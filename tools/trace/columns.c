@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables of schemas.def: their columns, and where their rows are in time. */
+/* The tables of schemas.def: their columns, and the extents of their rows in time. */
 #include <string.h>
 #include "trace/columns.h"
 
-/* How many columns of each are strings. */
+/* How many columns of each table are strings. */
 #define V(field)
 #define D(field)
 #define S(field)	+ 1
@@ -71,7 +71,7 @@ static inline void set_extent(struct extent *e, int64_t begin, int64_t end, uint
 	e->dur = has_dur ? (uint64_t)e->t_max - e->t_min : 0;
 }
 
-/* The scanner knows bounds of both. */
+/* The scanner knows bounds of both the start and the end. */
 static inline void adjust_func(const struct ldb_row_func *f, struct extent *e)
 {
 	/* An unknown start must not stretch the block over the whole recording. */
@@ -96,7 +96,7 @@ static inline void set_all_ids(struct extent *e)
 	e->id_max = UINT64_MAX;
 }
 
-/* What the members that schemas.def names do not say. */
+/* Corrects what the members named in schemas.def do not express. */
 static inline __attribute__((always_inline)) void adjust(unsigned kind, const void *row,
 							 struct extent *e)
 {
@@ -139,7 +139,7 @@ void schema_extent(unsigned kind, const void *row, struct extent *e)
 	row_extent(kind, row, e);
 }
 
-/* Inlined with a constant kind. */
+/* It is inlined, with a constant kind. */
 static inline __attribute__((always_inline)) void
 widen(unsigned kind, const char *row, size_t nr, size_t stride, struct extent *sum)
 {

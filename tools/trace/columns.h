@@ -31,7 +31,7 @@ struct schema_column {
 	uint8_t base;		/* R, Z: offset of the field subtracted, an earlier column */
 };
 
-/* do(column, coding, bytes, ...) with constants, so that its loops hold no decisions. */
+/* Calls do(column, coding, bytes, ...) with constants, so that its loops have no branches. */
 #define COLUMN_CONSTANT(do, c, ...)						\
 	((c)->coding == COLUMN_R ? do(c, COLUMN_R, 8, __VA_ARGS__) :		\
 	 (c)->coding == COLUMN_Z ? do(c, COLUMN_Z, 8, __VA_ARGS__) :		\
@@ -50,16 +50,16 @@ struct schema {
 #define SCHEMA_F_TIME	1	/* rows have a time, */
 #define SCHEMA_F_ID	2	/* an id, */
 #define SCHEMA_F_DUR	4	/* a length that filters ask for */
-#define SCHEMA_F_BULKY	8	/* not what a closed file needs */
+#define SCHEMA_F_BULKY	8	/* a file can be closed without it */
 
-/* What the index keeps of a block, and what filters ask of a row. */
+/* What the index stores of a block, and filters compare of a row. */
 struct extent {
 	int64_t t_min, t_max;	/* ticks */
 	uint64_t id_min, id_max; /* equal, or all ids */
 	uint64_t dur;
 };
 
-/* NULL: a kind this version does not know. */
+/* NULL: this version does not know the kind. */
 const struct schema *schema_find(unsigned kind);
 
 void schema_extent(unsigned kind, const void *row, struct extent *e);
@@ -79,7 +79,7 @@ static inline void extent_widen(struct extent *sum, const struct extent *e)
 
 #define ENCODER_STRING_MAX	65536	/* longer ones are cut */
 
-/* A block in the making: all zero but for its schema at first. */
+/* A block being made: at first all zeros except for its schema. */
 struct encoder {
 	const struct schema *schema;
 	size_t nr;		/* rows */
@@ -90,7 +90,7 @@ struct encoder {
 	} columns[COLUMNS_MAX];
 };
 
-/* All or nothing: 0 or -ENOMEM.  nr: at most ENCODER_TILE. */
+/* Adds all of the rows, or none: 0 or -ENOMEM.  nr: at most ENCODER_TILE. */
 int encoder_add(struct encoder *e, const void *rows, size_t nr);
 #define ENCODER_TILE	256
 
@@ -101,7 +101,7 @@ void encoder_exit(struct encoder *e);
 
 /*
  * False: the payload is not a valid one of nr rows.  Strings are put into
- * strings, which has room for bytes + nr * nr_strings; they live as long as it.
+ * strings, which has room for bytes + nr * nr_strings; they are valid as long as it is.
  */
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
 		    size_t nr, char *strings);
@@ -113,7 +113,7 @@ struct column_state {		/* how far a column was decoded */
 };
 
 #ifndef TILES_ROWS		/* fewer: tests/fuzz */
-#define TILES_ROWS	4096	/* some columns of as many stay near the CPU */
+#define TILES_ROWS	4096	/* some columns of so many rows stay in the CPU's caches */
 #endif
 
 /* Some columns of a block, a few rows at a time. */

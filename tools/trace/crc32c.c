@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CRC32C.  The instruction where the CPU has it, a table of 256 elsewhere.
+ * CRC32C, by an instruction where the CPU has it, else by a table of 256 entries.
  */
 #include <pthread.h>
 #include <stdbool.h>

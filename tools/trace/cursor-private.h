@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cursor, for those who make them. */
+/* The cursor, for the files that make cursors. */
 #ifndef TRACE_CURSOR_PRIVATE_H
 #define TRACE_CURSOR_PRIVATE_H
 
@@ -9,8 +9,8 @@ struct cursor {
 	struct query q;
 	struct share *share;	/* where blocks come from; NULL: all of them, by next */
 	size_t next;
-	bool is_kept;		/* and that was all */
-	struct ahead *ahead;	/* does it all, or NULL */
+	bool is_cached;		/* its only rows came from the cache */
+	struct ahead *ahead;	/* other threads decode; NULL: this one does */
 	struct decoder d;
 	/* cursor_next_funcs(): what is left of the block, as columns or as rows */
 	struct tiles tiles;
@@ -23,8 +23,8 @@ struct cursor {
 struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
 			   struct share *share);
 
-/* kept.c: can the rows be had from what is kept?  1: c->d.rows are; 0: none are; -EAGAIN: no. */
-bool kept_serves(const struct query *q);
-int kept_rows(struct cursor *c, size_t *nr);
+/* cache.c: copies rows of the cache: 1: c->d.rows has some; 0: there are none; -EAGAIN: no cache */
+bool cache_serves(const struct query *q);
+int cache_read(struct cursor *c, size_t *nr);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the rows of a kind: which blocks, which of their rows, in which form.
+ * Reads the rows of a kind: selects blocks, selects their rows, and returns rows or columns.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 _Static_assert(READER_FUNCS_MAX == TILES_ROWS, "one tile at a time");
 
-/* A block's or a row's extent has something the filter wants. */
+/* Does the extent of a block or a row overlap what the filter wants? */
 static bool extent_matches(const struct reader_filter *f, int64_t t_min, int64_t t_max,
 			   uint64_t id_min, uint64_t id_max)
 {
@@ -17,7 +17,7 @@ static bool extent_matches(const struct reader_filter *f, int64_t t_min, int64_t
 	       id_min <= f->id_max;
 }
 
-/* All rows of the block match. */
+/* Do all rows of the block match? */
 static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row_index *i)
 {
 	return i->t_min >= f->t_min && i->t_max <= f->t_max && i->id_min >= f->id_min &&
@@ -87,7 +87,7 @@ void block_set_bad(struct reader *r, struct block *b)
 		damage_add(r, b->i.offset, 1, b->i.bytes);
 }
 
-/* What is known of a block after it was decoded, or was not. */
+/* Records whether a block could be decoded. */
 static int block_result(struct reader *r, struct block *b, int rc)
 {
 	if (!rc)
@@ -137,7 +137,7 @@ void cursor_close(struct cursor *c)
 	free(c);
 }
 
-/* NULL: no more. */
+/* NULL: there are no more. */
 static struct block *next_block(struct cursor *c)
 {
 	struct reader *r = c->q.r;
@@ -160,13 +160,13 @@ int cursor_next(struct cursor *c, struct reader_rows *rows)
 	int rc = 0;
 
 	rows->kind = c->q.kind;
-	if (c->is_kept)
+	if (c->is_cached)
 		return 0;
-	if (!c->next && !c->share && !c->ahead && kept_serves(&c->q)) {
-		rc = kept_rows(c, &rows->nr);
+	if (!c->next && !c->share && !c->ahead && cache_serves(&c->q)) {
+		rc = cache_read(c, &rows->nr);
 		rows->rows = c->d.rows;
-		c->is_kept = rc != -EAGAIN;
-		if (c->is_kept)
+		c->is_cached = rc != -EAGAIN;
+		if (c->is_cached)
 			return rc;
 		rc = 0;
 	}
@@ -191,7 +191,7 @@ enum func_column {		/* in the order of the format */
 			 1U << FUNC_START_MAX | 1U << FUNC_START_UNC | 1U << FUNC_END_MAX | \
 			 1U << FUNC_END_UNC)
 
-/* The next rows of c->d.rows into c->values; returns how many. */
+/* Copies columns of the next rows of c->d.rows to c->values; returns how many. */
 static size_t gather_rows(struct cursor *c)
 {
 	size_t nr = c->nr_rows < TILES_ROWS ? c->nr_rows : TILES_ROWS;

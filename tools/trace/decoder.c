@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One block: from the file to its payload, and to rows. */
+/* Reads one block from the file, decompresses its payload and decodes its rows. */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where the blocks of a file are: from its index, or, where the recorder died
+ * Finds the blocks of a file: by its index, or, where the recorder died
  * or the file was damaged, from the blocks themselves.
  *
  * Every size in the file is checked against the file before it is used, and
@@ -15,9 +15,9 @@
 #include "trace/reader-private.h"
 
 /*
- * Looking for the next block behind a damaged place: each candidate costs a CRC
+ * The search for the next block behind a damaged place: each candidate costs a CRC
  * of what it claims to be.  A file made of nothing but magic numbers must not
- * take for ever: so many bytes are looked at in all.
+ * take for ever: so many bytes are checked in all.
  */
 #define SEARCH_BUDGET(file_size)	((256ULL << 20) + 4 * (file_size))
 #ifndef SEARCH_STEP		/* fewer: tests/fuzz */
@@ -25,8 +25,8 @@
 #endif
 
 /*
- * What has a name is kept in memory, and what is all alike takes next to nothing in a
- * file: 272 KB held 2.6 GB.  So the payloads of tables with strings may have so many bytes
+ * Names are stored in memory, and equal names take next to nothing in a compressed
+ * file: 272 KB can hold 2.6 GB.  So the payloads of tables with strings may have so many bytes
  * together, which is far more than recordings have, and the blocks beyond are left out.
  */
 #define TEXT_BYTES(file_size)	((16ULL << 20) + 16 * (file_size))
@@ -118,7 +118,7 @@ static bool footer_read(const struct reader *r, uint64_t offset, struct ldb_file
 	       f->crc == crc32c(0, f, offsetof(struct ldb_file_footer, crc));
 }
 
-/* A row whose block does not lie between the block before it and the index. */
+/* Is the row's block not between the block before it and the index? */
 static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, uint64_t to)
 {
 	return row->offset < from || row->offset > to ||
@@ -126,7 +126,7 @@ static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, u
 	       row->rows > LDB_BLOCK_ROWS || row->kind == LDB_BLK_INDEX;
 }
 
-/* 1, or 0: there is no usable index, or -ENOMEM. */
+/* 1: the index was read; 0: there is no usable one; -ENOMEM. */
 static int index_read(struct reader *r)
 {
 	uint64_t offset, end = r->file_size - sizeof(struct ldb_file_footer);
@@ -169,7 +169,7 @@ struct search {
 	size_t room;
 };
 
-/* 1: a whole block is at offset; 0: none.  h->bytes is what was looked at. */
+/* 1: a whole block is at offset; 0: none is.  h->bytes: how many bytes were checked. */
 static int block_at(struct reader *r, struct search *s, uint64_t offset,
 		    struct ldb_block_header *h)
 {
@@ -184,7 +184,7 @@ static int block_at(struct reader *r, struct search *s, uint64_t offset,
 	return block_is_whole(h, s->buf);
 }
 
-/* The next place in [offset, end) where a whole block starts; end: none. */
+/* The next offset in [offset, end) where a whole block starts; end: there is none. */
 static int block_search(struct reader *r, uint64_t offset, uint64_t end, uint64_t *found)
 {
 	struct search s = { 0 }, candidate = { 0 };
@@ -238,7 +238,7 @@ static int blocks_scan(struct reader *r)
 			next = offset + sizeof(h) + h.bytes;
 		} else if (!rc) {
 			rc = block_search(r, offset + 1, end, &next);
-			/* What the recorder was writing when it died is no damaged block. */
+			/* A block that the recorder was writing when it died is not damage. */
 			if (!rc)
 				damage_add(r, offset, next < end || !r->no_footer, next - offset);
 		}
@@ -250,7 +250,7 @@ static int blocks_scan(struct reader *r)
 	return rc;
 }
 
-/* A payload that is not as long as its header says is found when it is read. */
+/* A payload shorter than its header says is detected when it is read. */
 static void leave_out_text(struct reader *r)
 {
 	uint64_t left = TEXT_BYTES(r->file_size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the reader share. */
+/* Declarations that the files of the reader share. */
 #ifndef TRACE_READER_PRIVATE_H
 #define TRACE_READER_PRIVATE_H
 
@@ -24,7 +24,7 @@ struct reader {
 	size_t nr_blocks, room_blocks;
 	int64_t end_tick;
 
-	bool has_index;		/* blocks are from it, */
+	bool has_index;		/* blocks are read from it, */
 	uint64_t index_offset;	/* and it is here */
 	uint64_t search_budget;	/* bytes that may still be checked in search of blocks */
 
@@ -43,7 +43,7 @@ struct reader {
 	size_t nr_metas, room_metas;
 	struct intern texts;	/* of the metas */
 
-	struct kept *kept;		/* kept.c; NULL: nothing */
+	struct row_cache *cache;		/* cache.c; NULL: nothing is cached */
 
 	bool has_requests;
 	struct reqtab *reqtab;		/* made here, or NULL: */
@@ -53,14 +53,14 @@ struct reader {
 
 /* reader-file.c */
 
-/* size bytes at offset, all or nothing. */
+/* Reads size bytes at offset, all or nothing. */
 bool file_read(const struct reader *r, uint64_t offset, void *buf, size_t size);
 
 /* Could this be the header of a block at offset?  Says nothing about its payload. */
 bool header_is_plausible(const struct reader *r, const struct ldb_block_header *h,
 			 uint64_t offset);
 
-/* The CRC of a header and its payload is right. */
+/* Is the CRC of a header and its payload right? */
 bool block_is_whole(const struct ldb_block_header *h, const void *payload);
 
 void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t bytes);
@@ -80,20 +80,20 @@ struct decoder {
 
 void decoder_exit(struct decoder *d);
 
-/* 1: d->raw holds the payload of the block at offset; 0: damaged; -ENOMEM. */
+/* 1: d->raw has the payload of the block at offset; 0: the block is damaged; -ENOMEM. */
 int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
 		 unsigned kind, struct ldb_block_header *h);
 
-/* Of the payload loaded last: 1: d->rows holds h->rows rows; 0: damaged; -ENOMEM. */
+/* Decodes the payload loaded last: 1: d->rows has h->rows rows; 0: it is damaged; -ENOMEM. */
 int decoder_rows(struct decoder *d, const struct ldb_block_header *h);
 
-/* Both. */
+/* Loads and decodes. */
 int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
 		   unsigned kind, struct ldb_block_header *h);
 
 /* cursor.c */
 
-/* Which rows. */
+/* Which rows are wanted. */
 struct query {
 	struct reader *r;
 	unsigned kind;
@@ -103,7 +103,7 @@ struct query {
 
 bool query_wants(const struct query *q, const struct block *b);
 
-/* 1: d->rows holds *nr rows of the block that match, at least one; 0: none; -ENOMEM. */
+/* 1: d->rows has *nr rows of the block that match, at least one; 0: there are none; -ENOMEM. */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
 /* Moves the rows that match together; returns how many. */
@@ -114,7 +114,7 @@ void block_set_bad(struct reader *r, struct block *b);
 /* ahead.c: decoding the next blocks while the rows of one are used */
 struct ahead;
 
-/* NULL: not worth it, or it cannot be done. */
+/* NULL: it is not worth it, or cannot be done. */
 struct ahead *ahead_open(const struct query *q);
 void ahead_close(struct ahead *a);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening a trace, and what every tool asks of it: meta data, clock, requests,
+ * Opens a trace, and returns what every tool asks for: meta data, clock, requests,
  * damage.  See reader.h.
  */
 #include <errno.h>
@@ -214,7 +214,7 @@ void reader_close(struct reader *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
-	reader_keep_end(r);
+	reader_cache_end(r);
 	intern_free(&r->texts);
 	free(r->metas);
 	free(r->blocks);
@@ -267,7 +267,7 @@ static int add_reqtab(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static int fold_reqs(void *arg, const struct reader_rows *rows)
+static int add_reqs(void *arg, const struct reader_rows *rows)
 {
 	for (size_t i = 0; i < rows->nr; i++)
 		if (reqtab_add(arg, &rows->req[i]))
@@ -307,7 +307,7 @@ int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t
 		r->nr_requests = t.nr;
 		if (!rc && !t.nr) {
 			r->reqtab = reqtab_alloc(UINT32_MAX);
-			rc = r->reqtab ? reader_each(r, LDB_BLK_REQ, NULL, fold_reqs, r->reqtab) :
+			rc = r->reqtab ? reader_each(r, LDB_BLK_REQ, NULL, add_reqs, r->reqtab) :
 					 -ENOMEM;
 		}
 		r->has_requests = true;

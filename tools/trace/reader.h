@@ -17,7 +17,7 @@
  *
  * A file of any content is safe to read.  Damaged blocks are left out and
  * counted.  Blocks that a filter excludes are not read from the disk.  After
- * reader_open() the reader does not change but for its damage counters: several
+ * reader_open() the reader does not change except for its damage counters: several
  * threads may use cursors of their own at the same time.
  */
 #ifndef TRACE_READER_H
@@ -43,20 +43,20 @@ const char *reader_meta(const struct reader *r, const char *key);
 /* All META rows, in order. */
 const struct ldb_row_meta *reader_metas(const struct reader *r, size_t *nr);
 
-/* Nanoseconds since the start of the recording, rounded; saturates. */
+/* Converts ticks to nanoseconds since the start of the recording, rounded; saturates. */
 int64_t reader_ns(const struct reader *r, int64_t tick);
 
-/* A length in ticks as nanoseconds. */
+/* Converts a length in ticks to nanoseconds. */
 double reader_ticks_to_ns(const struct reader *r, double ticks);
 
-/* The inverse of reader_ns(), for filters. */
+/* Is the inverse of reader_ns(), for filters. */
 int64_t reader_tick(const struct reader *r, int64_t ns);
 
-/* The latest tick any event in the file reaches; threads still running end here. */
+/* The latest tick of any event in the file; threads that are still running end here. */
 int64_t reader_end_tick(const struct reader *r);
 
 /*
- * Rows that overlap [t_min, t_max] (ticks) with an id in [id_min, id_max].  The
+ * Selects rows that overlap [t_min, t_max] (ticks) with an id in [id_min, id_max].  The
  * id of FUNC, LOCK, THREAD, TASK, FAULT, IRQ and GAP is the tid (a GAP of tid 0 concerns all), of
  * REQ, REQNAME and REQTAB the request.  Kinds without id or duration ignore them.
  * An END_ALL concerns every id, a SCHED row all ids from one of its tids to the
@@ -86,28 +86,28 @@ struct reader_rows {
 struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter);
 
 /*
- * The next rows, in the order of the file: 1, or 0 at the end, or -ENOMEM.
- * Rows and strings live until the next call.
+ * Returns the next rows, in the order of the file: 1, or 0 at the end, or -ENOMEM.
+ * Rows and strings are valid until the next call.
  */
 int cursor_next(struct cursor *c, struct reader_rows *rows);
 void cursor_close(struct cursor *c);
 
 /*
- * The same with a callback, once for each batch.  Stops when it returns
+ * Does the same with a callback, once for each batch.  It stops when that returns
  * non-zero, and returns that; else 0 or -ENOMEM.
  */
 int reader_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
 		int (*batch)(void *arg, const struct reader_rows *rows), void *arg);
 
 /*
- * From here on rows of the kind that lie in [from, to] are read once and kept, if they are not too
- * many, until the end: for who reads the same short range several times.  -ENOMEM.  Not while
- * others use cursors.
+ * From here to reader_cache_end() rows of the kind in [from, to] are read once and cached, if they
+ * are not too many: for users that read the same short range several times.  -ENOMEM.  It may not
+ * be called while others use cursors.
  */
-int reader_keep(struct reader *r, unsigned kind, int64_t from, int64_t to);
-void reader_keep_end(struct reader *r);
+int reader_cache(struct reader *r, unsigned kind, int64_t from, int64_t to);
+void reader_cache_end(struct reader *r);
 
-/* How many threads are worth having: the CPUs that may be used, to a limit. */
+/* How many threads are useful: one for each CPU that may be used, to a limit. */
 unsigned reader_nr_threads(void);
 
 /*
@@ -117,7 +117,7 @@ unsigned reader_nr_threads(void);
 int reader_share(struct reader *r, unsigned kind, const struct reader_filter *filter, unsigned nr,
 		 int (*work)(void *arg, struct cursor *c), void *const *args);
 
-/* Some columns of FUNC rows, one array each. */
+/* Some columns of FUNC rows, each in an array. */
 struct reader_funcs {
 	size_t nr;		/* at least 1, at most READER_FUNCS_MAX */
 	const uint64_t *flags, *pc, *ret, *start_max, *start_unc, *end_max, *end_unc;
@@ -127,12 +127,12 @@ struct reader_funcs {
 #define READER_FUNCS_MAX	4096
 #endif
 
-/* cursor_next() of FUNC, for those who need no more and much of it. */
+/* A cursor_next() for FUNC, for users that need only these columns, and many rows. */
 int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs);
 
 /*
  * The request table sorted by id and start, made from the REQ rows where the
- * file has none.  Belongs to the reader.  -ENOMEM.  Not from two threads at once.
+ * file has none.  It belongs to the reader.  -ENOMEM.  Only one thread may call it at a time.
  */
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 
@@ -145,7 +145,7 @@ int reader_check(struct reader *r);
 struct reader_damage {
 	bool no_footer;		/* the recording ended without being closed */
 	uint64_t nr_bad_blocks;	/* damaged, left out */
-	uint64_t nr_too_large;	/* of them: not read, text for which a file of this size has no use */
+	uint64_t nr_too_large;	/* of them: not read, more text than any recording has */
 	uint64_t bytes_skipped;	/* of them, and where no block could be found */
 	uint64_t nr_unknown;	/* blocks of kinds this version does not know; no damage */
 	int64_t offset;		/* of the first damage, -1: none */

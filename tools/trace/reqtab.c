@@ -3,10 +3,10 @@
  * The request table; see reqtab.h.
  *
  * An id is open from its first START or BLOCK, or from when it ARRIVED, to its
- * END.  Which requests a thread works on matters for END_ALL alone, and is kept
+ * END.  Which requests a thread works on matters for END_ALL alone, and is updated
  * lazily: a thread's list may name requests that have ended since.
  *
- * Ids and threads are what the program says.  So that it cannot choose some that make
+ * Ids and threads are chosen by the program.  So that it cannot choose some that make
  * the recorder slow, the hash has a secret, and no list is searched beyond LINEAR_MAX.
  */
 #include <errno.h>
@@ -46,7 +46,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* As wyhash mixes its words. */
+/* Mixes two words as wyhash does. */
 static uint64_t key_hash(const struct reqtab *t, uint64_t key)
 {
 	return mix(mix(key ^ t->secret[0], 0x9e3779b97f4a7c15ULL) ^ t->secret[1],
@@ -60,7 +60,7 @@ struct reqtab *reqtab_alloc(size_t max_rows)
 	if (!t)
 		return NULL;
 	t->max = max_rows;
-	/* Early at boot there is none: then the program cannot know it either. */
+	/* Early at boot there is no randomness: then the program cannot know the secret either. */
 	if (getrandom(t->secret, sizeof(t->secret), GRND_NONBLOCK) < 0)
 		t->secret[0] = (uintptr_t)t;
 	return t;
@@ -91,7 +91,7 @@ static struct work *find_work(struct reqtab *t, uint32_t tid)
 	return NULL;
 }
 
-static struct work *get_work(struct reqtab *t, uint32_t tid)
+static struct work *find_or_add_work(struct reqtab *t, uint32_t tid)
 {
 	struct work *found = find_work(t, tid);
 
@@ -104,7 +104,7 @@ static struct work *get_work(struct reqtab *t, uint32_t tid)
 	return &t->work[t->nr_work++];
 }
 
-/* Where the row is in the list; -1: it is not. */
+/* The row's index in the list; -1: it is not there. */
 static int64_t work_find(const struct reqtab *t, const struct work *w, uint32_t row)
 {
 	uint32_t n;
@@ -121,7 +121,7 @@ static int64_t work_find(const struct reqtab *t, const struct work *w, uint32_t 
 	return -1;
 }
 
-/* Where each row is; for few of them nothing is kept. */
+/* Builds the hash of the list's rows; a short list has none. */
 static int work_index(const struct reqtab *t, struct work *w)
 {
 	int ret = 0;
@@ -132,16 +132,16 @@ static int work_index(const struct reqtab *t, struct work *w)
 	return ret;
 }
 
-/* There is room for one more: of what has ended, or more memory. */
+/* Makes room for one more: drops what has ended, or allocates memory. */
 static int work_grow(const struct reqtab *t, struct work *w)
 {
-	size_t kept = 0;
+	size_t nr = 0;
 
 	for (size_t i = 0; i < w->nr; i++)
 		if (!t->rows[w->rows[i]].complete)
-			w->rows[kept++] = w->rows[i];
-	w->nr = kept;
-	if (kept * 2 >= w->room && !array_room(&w->rows, &w->room, w->room, sizeof(*w->rows)))
+			w->rows[nr++] = w->rows[i];
+	w->nr = nr;
+	if (nr * 2 >= w->room && !array_room(&w->rows, &w->room, w->room, sizeof(*w->rows)))
 		return -ENOMEM;
 	return work_index(t, w);
 }
@@ -158,7 +158,7 @@ static int work_add(const struct reqtab *t, struct work *w, uint32_t row)
 	return w->nr > LINEAR_MAX ? work_index(t, w) : 0;
 }
 
-/* The last one takes its place. */
+/* Moves the last one to its place. */
 static void work_remove(const struct reqtab *t, struct work *w, uint32_t row)
 {
 	int64_t at = work_find(t, w, row);
@@ -221,7 +221,7 @@ static void end_all(struct reqtab *t, const struct ldb_row_req *r)
 	hash_free(&w->hash);
 }
 
-/* When it came; of nonsense, when this was said. */
+/* When it arrived; if that makes no sense, when the row was written. */
 static int64_t arrival(const struct ldb_row_req *r)
 {
 	int64_t tick;
@@ -232,7 +232,7 @@ static int64_t arrival(const struct ldb_row_req *r)
 static int start_or_block(struct reqtab *t, const struct ldb_row_req *r)
 {
 	int64_t row = open_row(t, r->id, r->tick);
-	struct work *w = row < 0 ? NULL : get_work(t, r->tid);
+	struct work *w = row < 0 ? NULL : find_or_add_work(t, r->tid);
 
 	if (!w)
 		return -ENOMEM;
@@ -298,7 +298,7 @@ const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_
 	for (size_t i = 0; i < t->nr; i++)
 		if (!t->rows[i].complete && last > t->rows[i].start)
 			t->rows[i].end = last;
-	/* Ids often count up, and a sort of millions would hold up the end. */
+	/* Ids often count up, and a sort of millions would delay the end. */
 	sort_by(t->rows, t->nr, by_id_start);
 	*nr = t->nr;
 	return t->rows;

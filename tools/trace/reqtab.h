@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The request table, folded from REQ rows in order of time: one row for each
- * life of an id, from its first START (or BLOCK into a queue) to its END.
+ * The request table, aggregated from REQ rows in order of time: one row for each
+ * request instance, from the first START (or BLOCK into a queue) of an id to its END.
  */
 #ifndef TRACE_REQTAB_H
 #define TRACE_REQTAB_H
@@ -14,7 +14,7 @@ struct reqtab;
 struct reqtab *reqtab_alloc(size_t max_rows);
 void reqtab_free(struct reqtab *t);
 
-/* By time, rows of the same time as they came.  Without memory they stay as they are. */
+/* Sorts by time, stably.  When memory is out, rows stay in their order. */
 void reqtab_sort(struct ldb_row_req *rows, size_t nr);
 
 /* -ENOMEM, also when the table has reached its limit: it is then no longer complete. */

@@ -7,7 +7,7 @@
 #include "trace/crc32c.h"
 #include "trace/cursor-private.h"
 
-#define THREADS_MAX	16	/* each has a block's worth of memory, and the disk is one */
+#define THREADS_MAX	16	/* each needs the memory of a block, and all share one disk */
 
 unsigned reader_nr_threads(void)
 {
@@ -42,7 +42,7 @@ static void *job_thread(void *arg)
 	return NULL;
 }
 
-/* The first in this thread.  Where a thread cannot be made, the others do its work. */
+/* The first job runs in this thread.  If a thread cannot be created, the others do its work. */
 static int run_jobs(struct job *jobs, unsigned nr)
 {
 	int rc = 0;
@@ -90,7 +90,7 @@ int reader_share(struct reader *r, unsigned kind, const struct reader_filter *fi
 /* Checking */
 
 #ifndef CHECK_STEP		/* fewer: tests/fuzz */
-#define CHECK_STEP	(256U << 10)	/* stays near the CPU */
+#define CHECK_STEP	(256U << 10)	/* stays in the CPU's caches */
 #endif
 
 static bool is_whole(const struct reader *r, const struct block *b, uint8_t *buf)

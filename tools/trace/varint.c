@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Decoding a varint waits for its length before the next one can begin.  Here the
+ * A varint's length must be known before the next one can be decoded.  Here the
  * ends of all values in 64 bytes are found first, as bits of a mask; then no value
  * waits for the one before it.
  */
@@ -8,7 +8,7 @@
 #include "arch/cpu.h"
 #include "trace/varint.h"
 
-#define GROUP	64		/* bytes looked at together */
+#define GROUP	64		/* bytes examined together */
 
 /* NULL: it runs past end, or is no 64-bit value. */
 static const uint8_t *decode_one(const uint8_t *p, const uint8_t *end, uint64_t *v)
@@ -52,7 +52,7 @@ static inline __attribute__((always_inline)) uint64_t squeeze(uint64_t x, unsign
 	return (x & 0x0fffffffULL) | (x & 0x0fffffff00000000ULL) >> 4;
 }
 
-/* 64 bytes that are all values of one byte, or of two.  Returns how many values; 0: they are not. */
+/* Decodes 64 bytes if all values have one byte, or all have two.  Returns how many; 0: not so. */
 static inline __attribute__((always_inline)) size_t decode_alike(const uint8_t *p, uint64_t mask,
 								 uint64_t *out)
 {
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) size_t decode_alike(const uint8_t *
 }
 
 /*
- * Values that end in the 64 bytes at p, at most nr, where 8 bytes more can be read.
+ * Decodes values that end in the 64 bytes at p, at most nr; 8 bytes more must be readable.
  * Returns where the next one begins; p: it is longer than 8 bytes.
  */
 static inline __attribute__((always_inline)) const uint8_t *
@@ -134,7 +134,7 @@ const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out
 	return cpu_has_fast_pext() ? decode_fast(p, end, out, nr) : decode(p, end, out, nr, false);
 }
 
-/* Of the bits that are set in a row: those with n - 1 more below them; n: 1, 2, 4 or 8. */
+/* Of the bits of x those that have n - 1 set bits directly below them; n: 1, 2, 4 or 8. */
 static inline __attribute__((always_inline)) uint64_t runs_of(uint64_t mask, unsigned n)
 {
 	for (unsigned i = 1; i < n; i *= 2)
@@ -153,7 +153,7 @@ are_short(const uint8_t *p, const uint8_t *end, size_t nr, unsigned bytes)
 	for (; end - p >= GROUP; p += GROUP) {
 		mask = continued(p);
 		ends += __builtin_popcountll(~mask);
-		/* As many in a row as a value may have bytes is one too many. */
+		/* A value has at most bytes - 1 such bits in a row: its last byte has none. */
 		found |= runs_of(mask, bytes) | runs_of(before >> 32 | mask << 32, bytes);
 		before = mask;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Many LEB128 varints at a time. */
+/* Decodes many LEB128 varints at a time. */
 #ifndef TRACE_VARINT_H
 #define TRACE_VARINT_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * nr values from [p, end).  Returns where the next one begins; NULL: they run past
+ * Decodes nr values from [p, end).  Returns where the next one begins; NULL: they run past
  * the end, or one is no 64-bit value.
  */
 const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out, size_t nr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a trace file begins, or goes on. */
+/* Begins a trace file, or opens a closed one to append to it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,7 +93,7 @@ err_message:
 	return NULL;
 }
 
-/* Is it what was read?  Its folder may be everybody's, who put another one there meanwhile. */
+/* Is it the file that was read?  Others may have put another one into a shared folder meanwhile. */
 static bool is_same(int a, int b)
 {
 	struct stat of_a, of_b;
@@ -102,8 +102,8 @@ static bool is_same(int a, int b)
 	       of_a.st_ino == of_b.st_ino;
 }
 
-/* The index of a closed file, which ends it. */
-static int take_index(struct writer *w, const char *path, char *err, size_t err_size)
+/* Reads the index that ends a closed file. */
+static int read_index(struct writer *w, const char *path, char *err, size_t err_size)
 {
 	struct reader *r = reader_open(path, err, err_size);
 	int rc = 0;
@@ -141,7 +141,7 @@ struct writer *writer_reopen(const char *path, char *err, size_t err_size)
 		snprintf(err, err_size, "out of memory");
 		return NULL;
 	}
-	if (!take_index(w, path, err, err_size)) {
+	if (!read_index(w, path, err, err_size)) {
 		w->regular = true;
 		if (lseek(w->fd, w->offset, SEEK_SET) >= 0)
 			return w;

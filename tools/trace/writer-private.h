@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the writer share. */
+/* Declarations that the files of the writer share. */
 #ifndef TRACE_WRITER_PRIVATE_H
 #define TRACE_WRITER_PRIVATE_H
 
@@ -9,7 +9,7 @@
 #include "trace/reqtab.h"
 #include "trace/writer.h"
 
-/* One more than the greatest kind. */
+/* The greatest kind and one. */
 union writer_kinds {
 #define ROWS(KIND, name, when, bulk, columns)	char name[LDB_BLK_##KIND + 1];
 #include "trace/schemas.def"
@@ -19,8 +19,8 @@ union writer_kinds {
 struct batch {			/* the rows of one kind that wait for their block */
 	struct encoder encoder;
 	struct extent extent;
-	struct ldb_row_req *kept;	/* REQ: rows not encoded before they are sorted */
-	size_t nr_kept;
+	struct ldb_row_req *reqs;	/* REQ: rows not encoded before they are sorted */
+	size_t nr_reqs;
 };
 
 struct writer {
@@ -28,16 +28,16 @@ struct writer {
 	writer_block_fn *block;
 	void *block_arg;
 	bool regular;		/* can be truncated */
-	bool cut;		/* something lies behind offset */
+	bool cut;		/* there are bytes behind offset, to be cut off */
 	uint64_t offset;
 	uint64_t reserved_end;	/* the disk has room up to here */
 	struct batch batch[WRITER_KINDS];
 	struct ldb_row_index *index;
 	size_t nr_index, room_index;
-	struct reqtab *reqtab;	/* NULL: out of memory, the reader will make it */
+	struct reqtab *reqtab;	/* NULL: out of memory, readers make their own */
 	int64_t last_tick;	/* of all rows */
-	uint64_t lost_rows, lost_told;
-	int error;		/* sticky for writer_flush(): the first since the last one */
+	uint64_t lost_rows, lost_reported;
+	int error;		/* for writer_flush(): the first since its last call */
 	ZSTD_CCtx *zstd;
 	uint8_t *raw, *out;	/* scratch: payload; header and compressed payload */
 	size_t raw_room, out_room;
@@ -45,18 +45,18 @@ struct writer {
 
 /* writer.c */
 
-/* Fails before the disk is so full that the end of the file would not fit any more. */
+/* Reserves disk space; fails when the end of the file would not fit any more. */
 int file_reserve(struct writer *w, size_t size);
 
-/* All or nothing. */
+/* Writes all bytes or none. */
 int file_append(struct writer *w, const void *data, size_t size);
 
 void batch_clear(struct batch *b);
 
-/* All but the descriptor, which is closed, or not open yet. */
+/* Frees all but the descriptor, which is closed already, or not open yet. */
 void writer_free(struct writer *w);
 
-/* Room for one more row. */
+/* Makes room for one more row. */
 int index_reserve(struct writer *w);
 
 #endif

@@ -23,8 +23,8 @@
 #define WRITER_ZSTD_LEVEL	1
 #define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
 /*
- * Disk space kept for what ends a file: threads, losses, index, footer.  Fixed,
- * and for each block.  Taken in steps, since each is a call into the file system.
+ * Disk space reserved for what ends a file: threads, losses, index, footer.  A part is fixed,
+ * a part is for each block.  It grows in steps, since each is a call into the file system.
  */
 #define WRITER_RESERVE_BYTES	(512 << 10)
 #define WRITER_RESERVE_PER_BLOCK 32
@@ -44,7 +44,7 @@ int file_reserve(struct writer *w, size_t size)
 		if (fallocate(w->fd, FALLOC_FL_KEEP_SIZE, w->offset, step) &&
 		    (errno == ENOSPC || errno == EDQUOT))
 			return -errno;
-		/* Other errors: the file system cannot do it. */
+		/* Other errors mean that the file system cannot reserve space. */
 	}
 	w->reserved_end = w->offset + step;
 	return 0;
@@ -77,7 +77,7 @@ int file_append(struct writer *w, const void *data, size_t size)
 			w->cut = w->regular && done;
 			if (w->cut && !ftruncate(w->fd, w->offset)) {
 				w->cut = false;
-				w->reserved_end = 0;	/* gone with it */
+				w->reserved_end = 0;	/* the reserved space was cut off, too */
 			}
 			if (w->regular)
 				lseek(w->fd, w->offset, SEEK_SET);
@@ -94,11 +94,11 @@ int file_append(struct writer *w, const void *data, size_t size)
 void batch_clear(struct batch *b)
 {
 	b->extent = (struct extent)EXTENT_NONE;
-	b->nr_kept = 0;
+	b->nr_reqs = 0;
 	encoder_clear(&b->encoder);
 }
 
-static void note_extent(struct writer *w, unsigned kind, const void *rows, size_t nr)
+static void widen_extent(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
 	struct extent e = EXTENT_NONE;
 
@@ -119,14 +119,14 @@ static int encode(struct writer *w, unsigned kind, const void *rows, size_t nr)
 
 		if (rc)
 			return rc;
-		note_extent(w, kind, row, n);
+		widen_extent(w, kind, row, n);
 		row += n * b->encoder.schema->row_bytes;
 		nr -= n;
 	}
 	return 0;
 }
 
-/* Puts header and payload of what is encoded into w->out; returns their size, or -errno. */
+/* Puts header and payload of the encoded rows into w->out; returns their size, or -errno. */
 static ssize_t block_build(struct writer *w, unsigned kind)
 {
 	const struct batch *b = &w->batch[kind];
@@ -152,7 +152,7 @@ static ssize_t block_build(struct writer *w, unsigned kind)
 	return sizeof(h) + n;
 }
 
-/* Of the block in w->out. */
+/* Adds a row for the block in w->out. */
 static void index_add(struct writer *w, uint64_t offset, size_t bytes)
 {
 	struct ldb_block_header h;
@@ -198,13 +198,13 @@ static int block_write(struct writer *w, unsigned kind)
 
 static size_t batch_nr(const struct batch *b)
 {
-	return b->encoder.nr + b->nr_kept;
+	return b->encoder.nr + b->nr_reqs;
 }
 
-static void fold_requests(struct writer *w, const struct batch *b)
+static void add_to_reqtab(struct writer *w, const struct batch *b)
 {
-	for (size_t i = 0; w->reqtab && i < b->nr_kept; i++) {
-		if (reqtab_add(w->reqtab, &b->kept[i])) {
+	for (size_t i = 0; w->reqtab && i < b->nr_reqs; i++) {
+		if (reqtab_add(w->reqtab, &b->reqs[i])) {
 			reqtab_free(w->reqtab);
 			w->reqtab = NULL;
 		}
@@ -219,30 +219,30 @@ static int batch_flush(struct writer *w, unsigned kind)
 
 	if (!nr)
 		return 0;
-	if (b->nr_kept) {
-		reqtab_sort(b->kept, b->nr_kept);
-		rc = encode(w, kind, b->kept, b->nr_kept);
+	if (b->nr_reqs) {
+		reqtab_sort(b->reqs, b->nr_reqs);
+		rc = encode(w, kind, b->reqs, b->nr_reqs);
 	}
 	if (!rc)
 		rc = block_write(w, kind);
 	if (rc)
 		w->lost_rows += nr;
 	else
-		fold_requests(w, b);
+		add_to_reqtab(w, b);
 	if (rc && !w->error)
 		w->error = rc;
 	batch_clear(b);
 	return rc;
 }
 
-static int keep_requests(struct batch *b, const void *rows, size_t nr)
+static int buffer_requests(struct batch *b, const void *rows, size_t nr)
 {
-	if (!b->kept)
-		b->kept = malloc(LDB_BLOCK_ROWS * sizeof(*b->kept));
-	if (!b->kept)
+	if (!b->reqs)
+		b->reqs = malloc(LDB_BLOCK_ROWS * sizeof(*b->reqs));
+	if (!b->reqs)
 		return -ENOMEM;
-	memcpy(b->kept + b->nr_kept, rows, nr * sizeof(*b->kept));
-	b->nr_kept += nr;
+	memcpy(b->reqs + b->nr_reqs, rows, nr * sizeof(*b->reqs));
+	b->nr_reqs += nr;
 	return 0;
 }
 
@@ -252,13 +252,13 @@ static bool batch_is_full(const struct batch *b)
 	       (b->encoder.schema->nr_strings && encoder_bytes(&b->encoder) > WRITER_STRINGS_MAX);
 }
 
-/* All of them, or none: then they are counted. */
+/* Adds all of the rows, or none: then they are counted as lost. */
 static int add_some(struct writer *w, unsigned kind, const void *rows, size_t nr)
 {
 	struct batch *b = &w->batch[kind];
 	int rc;
 
-	rc = kind == LDB_BLK_REQ ? keep_requests(b, rows, nr) : encode(w, kind, rows, nr);
+	rc = kind == LDB_BLK_REQ ? buffer_requests(b, rows, nr) : encode(w, kind, rows, nr);
 	if (rc) {
 		w->lost_rows += nr;
 		if (!w->error)
@@ -287,21 +287,21 @@ int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr)
 	return rc;
 }
 
-static void tell_lost(struct writer *w)
+static void add_lost_row(struct writer *w)
 {
 	struct ldb_row_lost row = {
-		.tick = w->last_tick, .count = w->lost_rows - w->lost_told,
+		.tick = w->last_tick, .count = w->lost_rows - w->lost_reported,
 		.what = LDB_LOST_DISK,
 	};
 
 	if (row.count && !writer_add(w, LDB_BLK_LOST, &row, 1)) {
-		/* Not lost anew if this block cannot be written either. */
+		/* The row itself is not counted as lost if this block cannot be written either. */
 		uint64_t before = w->lost_rows;
 
 		if (batch_flush(w, LDB_BLK_LOST))
 			w->lost_rows = before;
 		else
-			w->lost_told = before;
+			w->lost_reported = before;
 	}
 }
 
@@ -312,7 +312,7 @@ int writer_flush(struct writer *w)
 	for (unsigned kind = 0; kind < WRITER_KINDS; kind++)
 		if (schema_find(kind))
 			batch_flush(w, kind);
-	tell_lost(w);
+	add_lost_row(w);
 	rc = w->error;
 	w->error = 0;
 	return rc;
@@ -330,7 +330,7 @@ uint64_t writer_lost_rows(const struct writer *w)
 
 /* Closing */
 
-/* The table is a convenience: if there is no room for it, the reader makes its own. */
+/* The table is optional: if there is no room for it, the reader makes its own. */
 static void write_reqtab(struct writer *w)
 {
 	uint64_t lost = w->lost_rows;
@@ -351,7 +351,7 @@ static void write_reqtab(struct writer *w)
 	w->lost_rows = lost;
 }
 
-/* Uses the space that file_reserve() kept. */
+/* Uses the space that file_reserve() reserved. */
 static int write_index(struct writer *w)
 {
 	struct ldb_file_footer f = { .index_offset = w->offset, .nr_blocks = w->nr_index };
@@ -377,7 +377,7 @@ void writer_free(struct writer *w)
 {
 	for (unsigned kind = 0; kind < WRITER_KINDS; kind++) {
 		encoder_exit(&w->batch[kind].encoder);
-		free(w->batch[kind].kept);
+		free(w->batch[kind].reqs);
 	}
 	free(w->index);
 	reqtab_free(w->reqtab);

@@ -2,17 +2,17 @@
 /*
  * The one writer of the trace file.
  *
- * Rows are kept until LDB_BLOCK_ROWS of a kind are together, or until
- * writer_flush(), and leave as one block with one write().  Whatever happens,
+ * Rows are buffered until there are LDB_BLOCK_ROWS of a kind, or until
+ * writer_flush(), and are written as one block by one write().  Whatever happens,
  * the file is a sequence of whole blocks: a write that fails halfway is taken
- * back.  Room for the index is kept reserved on the disk, so that a full disk
+ * back.  Disk space for the index is reserved, so that a full disk
  * still leaves a properly closed file.
  *
  * Functions return 0 or -errno.  After an error the rows concerned are counted
- * (writer_lost_rows()) and written down as LDB_LOST_DISK if that is possible at
+ * (writer_lost_rows()) and recorded as LDB_LOST_DISK if that is possible at
  * all; the writer stays usable and every call tries again.
  *
- * One thread at a time.
+ * Only one thread may use a writer at a time.
  */
 #ifndef TRACE_WRITER_H
 #define TRACE_WRITER_H
@@ -24,23 +24,23 @@
 struct writer;
 
 /*
- * Of header, features, clock_id, t0, clock_hz and realtime_ns are used.  A file
+ * Uses features, clock_id, t0, clock_hz and realtime_ns of header.  A file
  * of that name is renamed to PATH.old.  NULL: one line in err.
  */
 struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
 			   size_t err_size);
 
 /*
- * Goes on with a trace that was closed, which must not be damaged: what is added comes
- * after what is there.  Until writer_close() it has no index and no footer.  NULL: why is
- * in err, without the path, and the file is as before.
+ * Opens a trace that was closed, which must not be damaged, and appends to it.  Until
+ * writer_close() it has no index and no footer.  NULL: err says why, without the path, and
+ * the file is as before.
  */
 struct writer *writer_reopen(const char *path, char *err, size_t err_size);
 
 /*
  * The same without a file: the header, and then each block, go to block(), which
- * returns 0 or -errno.  What grows with a file, its index and its request table, is
- * not made: a reader does without.  NULL: one line in err.
+ * returns 0 or -errno.  The parts that grow with a file, its index and its request table, are
+ * not made: a reader works without them.  NULL: one line in err.
  */
 typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
@@ -71,11 +71,11 @@ static inline int writer_add_meta(struct writer *w, const char *key, const char 
 	}
 #include "trace/schemas.def"
 
-/* Writes what is kept; the first error of all kinds. */
+/* Writes the buffered rows; returns the first error of all kinds. */
 int writer_flush(struct writer *w);
 
 uint64_t writer_bytes(const struct writer *w);		/* in the file */
-uint64_t writer_lost_rows(const struct writer *w);	/* could not be written */
+uint64_t writer_lost_rows(const struct writer *w);	/* that could not be written */
 
 /* Flushes, writes request table, index and footer, frees w. */
 int writer_close(struct writer *w);

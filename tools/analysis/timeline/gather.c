@@ -196,11 +196,11 @@ int gather_keep(struct timeline_build *b)
 	b->after = ticks_of(b, AFTER_NS);
 	from = ticks_sane(b->from) - margin;
 	to = ticks_sane(b->to) + margin;
-	ret = reader_keep(r, LDB_BLK_FUNC, from, to);
+	ret = reader_cache(r, LDB_BLK_FUNC, from, to);
 	if (!ret)
-		ret = reader_keep(r, LDB_BLK_LOCK, from, to + b->after);
+		ret = reader_cache(r, LDB_BLK_LOCK, from, to + b->after);
 	if (!ret)
-		ret = reader_keep(r, LDB_BLK_SCHED, from - b->before, to + b->after);
+		ret = reader_cache(r, LDB_BLK_SCHED, from - b->before, to + b->after);
 	return ret;
 }
 

@@ -52,7 +52,7 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 				  int64_t end);
 
 /* gather.c */
-/* Its time is read several times: see reader_keep(). */
+/* Its time is read several times: see reader_cache(). */
 int gather_keep(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /* from and to, for the estimates at the ends of the life. */

@@ -306,7 +306,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 		ret = finish(&b);
 	if (!ret)
 		ret = causes_build(&b);
-	reader_keep_end(m->reader);
+	reader_cache_end(m->reader);
 	free_build(&b);
 	if (ret)
 		timeline_free(t);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rows of a short range, kept: who looks at one request reads the same few blocks again and
- * again, and decoding a block costs as much as going through thousands of its rows.
+ * A cache for the rows of a short range: an analysis of one request reads the same few blocks again
+ * and again, and decoding a block costs as much as going through thousands of its rows.
  *
- * A kind is read when it is first asked for.  Kinds with strings are not kept, nor those of
- * which the range has too much: they are read as ever.
+ * A kind is read when it is first asked for.  Kinds with strings are not cached, nor those of
+ * which the range has too many rows: they are read from their blocks each time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,42 +12,42 @@
 #include "base/array.h"
 #include "trace/cursor-private.h"
 
-#define KEPT_BYTES	(4U << 20)	/* of a kind */
+#define CACHE_BYTES	(4U << 20)	/* of a kind */
 #define NR_KINDS	64
 
-struct kept_kind {
+struct cached_kind {
 	int64_t from, to;
 	char *rows;
 	size_t nr, room;
 	bool is_wanted, is_read, is_refused;
 };
 
-struct kept {
-	struct kept_kind kinds[NR_KINDS];
+struct row_cache {
+	struct cached_kind kinds[NR_KINDS];
 };
 
-int reader_keep(struct reader *r, unsigned kind, int64_t from, int64_t to)
+int reader_cache(struct reader *r, unsigned kind, int64_t from, int64_t to)
 {
-	if (!r->kept)
-		r->kept = calloc(1, sizeof(*r->kept));
-	if (!r->kept)
+	if (!r->cache)
+		r->cache = calloc(1, sizeof(*r->cache));
+	if (!r->cache)
 		return -ENOMEM;
-	if (kind < NR_KINDS && !r->kept->kinds[kind].is_wanted)
-		r->kept->kinds[kind] = (struct kept_kind){ .from = from, .to = to, .is_wanted = true };
+	if (kind < NR_KINDS && !r->cache->kinds[kind].is_wanted)
+		r->cache->kinds[kind] = (struct cached_kind){ from, to, .is_wanted = true };
 	return 0;
 }
 
-void reader_keep_end(struct reader *r)
+void reader_cache_end(struct reader *r)
 {
-	for (unsigned kind = 0; r->kept && kind < NR_KINDS; kind++)
-		free(r->kept->kinds[kind].rows);
-	free(r->kept);
-	r->kept = NULL;
+	for (unsigned kind = 0; r->cache && kind < NR_KINDS; kind++)
+		free(r->cache->kinds[kind].rows);
+	free(r->cache);
+	r->cache = NULL;
 }
 
-static int add_rows(struct kept_kind *k, const char *rows, size_t nr, size_t size)
+static int add_rows(struct cached_kind *k, const char *rows, size_t nr, size_t size)
 {
-	if ((k->nr + nr) * size > KEPT_BYTES) {
+	if ((k->nr + nr) * size > CACHE_BYTES) {
 		k->is_refused = true;
 		return 0;
 	}
@@ -58,7 +58,7 @@ static int add_rows(struct kept_kind *k, const char *rows, size_t nr, size_t siz
 	return 0;
 }
 
-static int read_kind(struct kept_kind *k, struct cursor *c)
+static int read_kind(struct cached_kind *k, struct cursor *c)
 {
 	struct query q = c->q;
 	size_t size = schema_find(q.kind)->row_bytes, nr;
@@ -80,18 +80,19 @@ static int read_kind(struct kept_kind *k, struct cursor *c)
 	return ret < 0 ? ret : 0;
 }
 
-bool kept_serves(const struct query *q)
+bool cache_serves(const struct query *q)
 {
-	const struct kept_kind *k = q->r->kept && q->kind < NR_KINDS ? &q->r->kept->kinds[q->kind] : NULL;
+	struct row_cache *c = q->r->cache;
+	const struct cached_kind *k = c && q->kind < NR_KINDS ? &c->kinds[q->kind] : NULL;
 	const struct schema *s = k && k->is_wanted && !k->is_refused ? schema_find(q->kind) : NULL;
 
 	return s && s->flags & SCHEMA_F_TIME && !s->nr_strings && q->filter.t_min >= k->from &&
 	       q->filter.t_max <= k->to;
 }
 
-int kept_rows(struct cursor *c, size_t *nr)
+int cache_read(struct cursor *c, size_t *nr)
 {
-	struct kept_kind *k = &c->q.r->kept->kinds[c->q.kind];
+	struct cached_kind *k = &c->q.r->cache->kinds[c->q.kind];
 	size_t size = schema_find(c->q.kind)->row_bytes;
 	int ret = k->is_read ? 0 : read_kind(k, c);
 
