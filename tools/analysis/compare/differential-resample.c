@@ -18,7 +18,7 @@
  * that part has which is off by the most of them (Romano and Wolf, "Exact and approximate
  * stepdown methods for multiple hypothesis testing", 2005).
  *
- * What else had the CPU is not the program's doing, and comes evenly within a recording: where
+ * Which other tasks ran is not the program's doing, and is even within a recording: where
  * the machine put its processes shows only from recording to recording.  Slices of time differ
  * as a whole by what came and went on the machine, so their error stands for it: in a
  * comparison of two recordings a context has its own error and that of all of the latency.

@@ -260,8 +260,8 @@ static void open_part(struct differential_build *b, const struct part_key *k)
 	};
 }
 
-/* Each key's part; parts that are in neither slice are kept, too: they have a share. */
-static int fold(struct differential_build *b)
+/* Finds each key's part.  Parts that are in neither slice stay, too: they have a share. */
+static int aggregate_parts(struct differential_build *b)
 {
 	struct differential *d = b->d;
 	struct part_key *order = calloc(b->nr_keys + 1, sizeof(*order));
@@ -325,7 +325,7 @@ static int compare_parts(const void *pa, const void *pb)
 		return of_a > of_b ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	/* As they were. */
+	/* Their means as they were measured. */
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
@@ -374,7 +374,7 @@ static int sort_parts(struct differential_build *b)
 	return 0;
 }
 
-/* Nothing that is 0 in the four digits that are shown. */
+/* A part that is 0 in the four digits that are shown says nothing. */
 static void cut_shown(struct differential *d)
 {
 	while (d->nr_shown) {
@@ -423,7 +423,7 @@ int differential_build(const struct differential_options *o, struct differential
 	if (!ret)
 		ret = divide(&b);
 	if (!ret)
-		ret = fold(&b);
+		ret = aggregate_parts(&b);
 	if (!ret) {
 		add_shares(&b);
 		ret = sort_parts(&b);

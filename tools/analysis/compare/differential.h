@@ -5,7 +5,7 @@
  *
  * Of a leaf, c(r) is what the request r spent in it.  Its gap is the mean of c over the
  * target less that over the reference; as the leaves of a request sum to its latency,
- * gaps sum to the difference of the mean latencies.  Means are kept as whole nanoseconds:
+ * gaps sum to the difference of the mean latencies.  Means are stored as whole nanoseconds:
  * the sums are integers, and what their division leaves over goes to the leaves with the
  * greatest remainders, so that the means of all leaves sum to the mean latency, rounded,
  * and the gaps to the gap.  Each is less than 1 ns off, a gap less than 2.
@@ -19,7 +19,7 @@
  * influence function, a sum over blocks; see differential-resample.c.  Two slices of one
  * run are resampled together.
  *
- * Leaves are folded into parts by what they are: a function, a lock, an occupant,
+ * Leaves are aggregated into parts by what they are: a function, a lock, a task,
  * wherever it was called from.
  */
 #ifndef COMPARE_DIFFERENTIAL_H
@@ -59,7 +59,7 @@ struct differential_leaf {
 
 struct differential_part {
 	enum leaf_kind kind;
-	const char *label;		/* function, lock, occupant, queue, class; "" */
+	const char *label;		/* function, lock, task, queue, class; "" */
 	const char *where;		/* IO, SLEEP: the function; "" */
 	const char *category, *advice;	/* "" */
 	size_t first, nr;		/* leaves, greatest gap first */

@@ -135,7 +135,7 @@ static double measure(const struct gate *g, const struct resampler *s, const uin
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* So few tell where a percentile is: the requests beyond it, and it. */
+/* A percentile rests upon so few requests: the one at it, and those beyond it. */
 static size_t count_telling(const struct gate *g, size_t nr)
 {
 	double part = g->metric == GATE_MEAN ? 0.5 : g->metric == GATE_MAX ? 1 : g->part;
@@ -171,7 +171,7 @@ static int resample(const struct gate *g, const struct resampler *before,
 			       nr_telling < nr_independent ? nr_telling : nr_independent);
 	r->change_lo_ns = llround(i.lo);
 	r->change_hi_ns = llround(i.hi);
-	/* One block says nothing of chance. */
+	/* A single block does not tell how much is due to chance. */
 	r->is_certain = nr_independent > 1 && i.lo > 0;
 	free(times);
 	free(changes);

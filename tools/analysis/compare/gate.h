@@ -11,8 +11,8 @@
  * no request is slower.
  *
  * A growth counts if it is over the limit and if it is more than chance: the 95 % interval
- * of the change, by bootstrap.h, does not reach down to 0.  A limit on its own (>) is one,
- * chance or not.
+ * of the change, by bootstrap.h, does not reach down to 0.  A limit on its own (>) counts,
+ * whether it is due to chance or not.
  */
 #ifndef COMPARE_GATE_H
 #define COMPARE_GATE_H

@@ -32,7 +32,7 @@ int64_t life_latency_ns(const struct model *m, const struct life *life)
 	return ticks_time_ns(m->reader, life->end) - ticks_time_ns(m->reader, life->start);
 }
 
-/* Names are kept once: pointers stand for them. */
+/* Names are stored once, so pointers are compared. */
 static struct class_build *get_class(struct builder *b, const char *name)
 {
 	uint64_t hash = hash_mix(0, (uintptr_t)name);
@@ -54,8 +54,8 @@ static int64_t latency(const struct life *life)
 	return life->end - life->start;
 }
 
-/* The parts go with the life. */
-static void take(struct life *to, struct life *from)
+/* Moves a request instance with its parts. */
+static void move_life(struct life *to, struct life *from)
 {
 	*to = *from;
 	from->parts = NULL;
@@ -63,7 +63,7 @@ static void take(struct life *to, struct life *from)
 	from->room = 0;
 }
 
-/* lives[] is a heap with the fastest of the slowest at its top. */
+/* The list is a heap with the fastest of the slowest request instances at its top. */
 static bool is_faster(void *none, const struct life *a, const struct life *b)
 {
 	return latency(a) < latency(b);
@@ -81,13 +81,13 @@ static int keep_slowest(struct builder *b, struct life *life)
 		if (latency(life) <= latency(&r->lives[0]))
 			return 0;
 		life_free(&r->lives[0]);
-		take(&r->lives[0], life);
+		move_life(&r->lives[0], life);
 		lives_down(NULL, r->lives, r->nr_lives, 0, r->lives[0]);
 		return 0;
 	}
 	if (!array_room(&r->lives, &b->room_lives, r->nr_lives, sizeof(*r->lives)))
 		return -ENOMEM;
-	take(&r->lives[r->nr_lives], life);
+	move_life(&r->lives[r->nr_lives], life);
 	lives_up(NULL, r->lives, r->nr_lives, r->lives[r->nr_lives]);
 	r->nr_lives++;
 	return 0;
@@ -103,7 +103,7 @@ static int keep_match(struct builder *b, struct life *life)
 	}
 	if (!array_room(&r->lives, &b->room_lives, r->nr_lives, sizeof(*r->lives)))
 		return -ENOMEM;
-	take(&r->lives[r->nr_lives++], life);
+	move_life(&r->lives[r->nr_lives++], life);
 	return 0;
 }
 

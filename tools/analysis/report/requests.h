@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Latencies of requests, by class, and the lives of the slowest or of one id. */
+/* Latencies of requests, by class, and the slowest request instances or those of one id. */
 #ifndef REPORT_REQUESTS_H
 #define REPORT_REQUESTS_H
 
@@ -12,9 +12,9 @@
 struct requests_options {
 	int64_t from, to;	/* ticks: requests that start in it */
 	const char *class;	/* glob; NULL: all */
-	size_t nr_slowest;	/* how many lives to keep */
+	size_t nr_slowest;	/* how many request instances to retain */
 	bool has_id;
-	uint64_t id;		/* has_id: keep the lives of this id instead */
+	uint64_t id;		/* has_id: retain the request instances of this id instead */
 	int64_t ended_from;	/* ticks: complete ones that end then or later */
 };
 #define REQUESTS_OPTIONS_ALL { INT64_MIN, INT64_MAX, NULL, 0, false, 0, INT64_MIN }

@@ -84,7 +84,7 @@ static int add_party(struct builder *b, struct keyed *list, const struct party *
 	return 0;
 }
 
-/* One wait counts once for each of those who had the CPU in it. */
+/* One wait counts once for each task that ran on the CPU in it. */
 static int add_antagonists(struct builder *b, const struct sched_off *off)
 {
 	int ret = 0;
@@ -126,7 +126,7 @@ static int add_delay(struct builder *b, struct entry_build *e, const struct sche
 
 	ticks_add(off->is_preempted ? &e->e.preempted_ns : &e->e.runnable_ns,
 		  between(b, off->woken, off->in));
-	/* Distributions are of waits that were seen as a whole. */
+	/* Distributions are of waits that were observed from begin to end. */
 	if (off->has_out && off->has_in && off->has_woken) {
 		ret = dist_add(&e->delays, ns);
 		if (!ret && !off->is_preempted)
@@ -151,7 +151,7 @@ static int on_off(void *arg, const struct sched_off *off)
 		e->e.involuntary += off->is_preempted;
 	}
 	e->e.has_lost += off->has_lost;
-	/* Without begin and wake-up it is not known what it was. */
+	/* Without its begin and wake-up it is not known what the thread waited for. */
 	if (off->woken > off->out && (off->has_out || off->has_woken)) {
 		ticks_add(&e->e.blocked_ns, asleep);
 		if (off->state == LDB_STATE_DISK)
@@ -174,7 +174,7 @@ static int on_run(void *arg, const struct sched_run *run)
 
 	if (!e)
 		return -ENOMEM;
-	/* It may not have existed since the rows began. */
+	/* The thread may not have existed since the rows began. */
 	if (!run->has_start && e->e.thread && e->e.thread->start > start)
 		start = e->e.thread->start;
 	if (e->is_selected)
@@ -221,7 +221,7 @@ static void add_entry(struct sched_entry *to, const struct sched_entry *e)
 	to->has_lost += e->has_lost;
 }
 
-/* Of each thread while it was one: a tid may be used again. */
+/* A tid may be used again, so each entry is of one thread. */
 static int count_hits(struct builder *b, struct schedstats *s)
 {
 	struct hits_part *parts = calloc(s->nr + 1, sizeof(*parts));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Statistics of the kernel events: where each thread's time went, how long it
- * waited for a CPU, who had the CPU meanwhile, and who woke it.
+ * waited for a CPU, which tasks ran meanwhile, and who woke it.
  *
  * A thread's time on a CPU, runnable, preempted and blocked add up to the time
  * during which its state was known.
@@ -36,7 +36,7 @@ struct sched_entry {
 	uint64_t has_lost;		/* times off the CPU during which events were lost */
 };
 
-/* Who had a CPU that a thread waited for, or who woke one. */
+/* A task that ran on a CPU that a thread waited for, or that woke a thread. */
 struct sched_party {
 	struct party who;
 	uint64_t count;			/* waits; wake-ups */

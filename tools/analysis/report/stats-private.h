@@ -39,7 +39,7 @@ int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t t
 /* Gives up what the pool has no room for any more.  0 or -ENOMEM. */
 int stats_settle(struct stats_builder *b);
 
-/* stats-fold.c */
+/* stats-sum.c */
 
 /* Adds all rows of the filter to the keys, gaps to *gaps.  0 or -ENOMEM. */
 int stats_fold(struct stats_builder *b, const struct reader_filter *filter, struct dist *gaps);

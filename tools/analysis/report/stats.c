@@ -2,7 +2,7 @@
 /*
  * Durations of functions.  Keys map names to entries, so that the copies of one
  * call that the compiler made are one line of the report.  The rows are added in
- * stats-fold.c.
+ * stats-sum.c.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -69,7 +69,7 @@ static struct stats_key *get_key(struct stats_builder *b, const struct symbol *f
 	keyed_each(&b->keys, hash, k) {
 		if (!same_key(by, k, func, site))
 			continue;
-		/* Of a module any function will do, but the same one in each run. */
+		/* Any function can stand for a module, but it must be the same one in each run. */
 		if (by == STATS_BY_MODULE && strcmp(func->function, k->func->function) < 0)
 			k->func = func;
 		return k;
@@ -86,7 +86,7 @@ static struct stats_key *get_key(struct stats_builder *b, const struct symbol *f
 	return k;
 }
 
-/* Strings are interned and symbols kept by the symtab, which is not made for threads. */
+/* Strings are interned and symbols cached by the symtab, which is not made for threads. */
 int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
 		   struct stats_key **key)
 {
@@ -139,7 +139,7 @@ static void fill_entry(struct stats_entry *e, struct stats_key *k, enum stats_by
 
 static int fill_stats(struct stats_builder *b, struct stats *stats)
 {
-	struct dist_pool pool = { 0 };	/* the sum must not take room from its parts */
+	struct dist_pool pool = { 0 };	/* the sum must not use the memory of its parts */
 	struct dist resolutions;
 	int rc = 0;
 

@@ -33,7 +33,7 @@ struct stats {
 	size_t nr;
 	uint64_t count, open;		/* of all entries */
 	int64_t resolution_ns;		/* median */
-	int64_t seen_from_ns;		/* of invocations as long as this, 95 % are seen; about */
+	int64_t seen_from_ns;		/* about: 95 % of invocations so long are observed */
 };
 
 /* 0 or -ENOMEM. */

@@ -90,7 +90,7 @@ static const struct known *get_known(struct replay_funcs *f, const struct symbol
 	return k;
 }
 
-/* The changes that hold from then on. */
+/* Adds the changes that hold from then on. */
 static void set_changes(struct replay_funcs *f, int64_t at)
 {
 	const struct level *top = f->nr_levels ? &f->levels[f->nr_levels - 1] : NULL;
@@ -118,7 +118,7 @@ static void set_changes(struct replay_funcs *f, int64_t at)
 			p->factor *= r->w->changes[i].factor;
 }
 
-/* Those that end by then. */
+/* Closes the invocations that end by then. */
 static void pop(struct replay_funcs *f, int64_t start)
 {
 	while (f->nr_levels && f->levels[f->nr_levels - 1].end <= start)

@@ -3,13 +3,13 @@
  * Locks of the simulation.  By WHATIF_FIFO a release hands over to the first waiter,
  * who has the lock from then on and goes on after its delay.  By WHATIF_BARGING the lock
  * is free from the release on; the first waiter tries after its delay and waits on if
- * somebody came before.  WHATIF_RECORDED is that with those first who got it first in
+ * somebody came before.  WHATIF_RECORDED is the same, but those are first that got it first in
  * the recording.  Readers that wait one behind the other get it together.
  */
 #include "base/search.h"
 #include "replay-sim.h"
 
-/* One of the shards, as if thrown: the same for a lock and its release.  Nothing is found by it. */
+/* Chooses one of the shards, as if by chance: a lock and its release get the same one. */
 static struct sim_lock *lock_of(struct sim *s, const struct step *st)
 {
 	size_t first = s->first_lock[st->object];
@@ -37,7 +37,7 @@ static int64_t handover_of(const struct sim *s, const struct step *st)
 	return st->flags & STEP_F_WAITED ? st->base : s->r->locks[st->object].handover_ns;
 }
 
-/* May who comes now take a free lock before the first of those who wait for it? */
+/* May a newcomer take a free lock before the first of those that wait for it? */
 static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 {
 	if (s->run->policy == WHATIF_RECORDED && !(st->flags & STEP_F_SHARED))
@@ -45,7 +45,7 @@ static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 	return s->run->policy != WHATIF_FIFO;
 }
 
-/* NULL: nobody passed who waits for that acquisition. */
+/* NULL: the lock was not passed to a waiter for that acquisition. */
 static const struct replay_pass *pass_of(const struct replay *r, int64_t serial)
 {
 	size_t lo = search(r->nr_passes, i, r->passes[i].serial < serial);
@@ -74,7 +74,7 @@ static void wake(struct sim *s, uint32_t runner)
 	set_try(s, runner);
 }
 
-/* The first, or all readers before the first writer: they will try. */
+/* The first waiter, or all readers before the first writer, will try. */
 static void wake_first(struct sim *s, const struct sim_lock *l)
 {
 	for (uint32_t i = l->waiters.first; i != NONE; i = s->runners[i].next) {
@@ -88,7 +88,7 @@ static void wake_first(struct sim *s, const struct sim_lock *l)
 	}
 }
 
-/* Lets those go on who can. */
+/* Lets the waiters go on that can. */
 static void serve(struct sim *s, struct sim_lock *l)
 {
 	if (s->run->policy != WHATIF_FIFO) {
@@ -110,7 +110,7 @@ static void serve(struct sim *s, struct sim_lock *l)
 	}
 }
 
-/* It was woken, and the lock was free then.  Returns true if it has to wait on. */
+/* A waiter was woken, and the lock was free then.  Returns true if it has to wait on. */
 static bool try_again(struct sim *s, uint32_t runner, const struct step *st, struct sim_lock *l)
 {
 	struct runner *a = &s->runners[runner];
@@ -119,7 +119,7 @@ static bool try_again(struct sim *s, uint32_t runner, const struct step *st, str
 	a->is_woken = false;
 	if (!is_free_for(l, is_shared) || (!is_shared && l->waiters.first != runner)) {
 		a->nr_tries += a->nr_tries < UINT8_MAX;
-		/* As futexes do it: who sleeps again is the last. */
+		/* As with futexes, a waiter that sleeps again is the last. */
 		if (s->run->policy == WHATIF_BARGING) {
 			sim_list_remove(s, &l->waiters, runner);
 			sim_list_add(s, &l->waiters, runner);

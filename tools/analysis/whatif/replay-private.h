@@ -50,7 +50,7 @@ enum step_kind {
 	STEP_CPU,		/* waits for a CPU */
 	STEP_ACQUIRE,		/* base: from release to having it; scaled: serial number */
 	STEP_RELEASE,		/* scaled: that of its acquisition */
-	STEP_BEGIN, STEP_END,	/* object: life */
+	STEP_BEGIN, STEP_END,	/* object: request instance */
 	STEP_PUT, STEP_TAKE,	/* object: queue part; TAKE: base: delay */
 	STEP_POST, STEP_AWAIT,	/* object: event; AWAIT: base: delay */
 	STEP_JOIN,		/* object: actor */
@@ -68,7 +68,7 @@ struct step {
 	int64_t base, scaled;
 };
 
-struct replay_part {		/* of a life */
+struct replay_part {		/* of a request instance */
 	int64_t start, end;
 	uint64_t queue;
 	uint32_t life;
@@ -158,7 +158,7 @@ __attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const 
 
 /*
  * One more element of an array, to be set, with nr_array and room_array in the same struct.
- * Without memory ret says so, and it is one that nobody looks at.
+ * Without memory ret is -ENOMEM, and the element is a scratch one that is never read.
  */
 #define replay_add(r, of, array) __extension__ ({						\
 	_Static_assert(sizeof(*(of)->array) <= sizeof((r)->spare), "room for one that is spare"); \
@@ -204,7 +204,7 @@ struct replay_run {
 	bool is_changed;	/* scaled durations, shards, CPUs */
 	bool no_preempt;
 	unsigned nr_cpus;	/* new ones */
-	int64_t *latency_ns;	/* by life; -1: it did not end */
+	int64_t *latency_ns;	/* by request instance; -1: it did not end */
 };
 int replay_simulate(const struct replay *r, struct replay_run *run);
 

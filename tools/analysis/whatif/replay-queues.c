@@ -48,7 +48,7 @@ static bool is_wanted(const struct replay *r, const struct life *life)
 	       (!r->o->class || !fnmatch(r->o->class, life->class, 0));
 }
 
-/* Nobody of the program put it there at that time: it was tagged when it was taken out. */
+/* The program did not put it there at that time: it was tagged when it was taken out. */
 static bool is_from_outside(const struct life *life, size_t nr)
 {
 	const struct life_part *p = &life->parts[nr];
@@ -120,7 +120,7 @@ static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64
 	return at;
 }
 
-/* Which pool each part that was taken from a queue is of, and each thread that took it. */
+/* Finds the pool of each part that was taken from a queue, and of each thread that took it. */
 static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 {
 	for (size_t i = 0; i < r->nr_parts && !r->ret; i++) {
@@ -131,7 +131,7 @@ static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 		if (p->is_queue || p->item == NONE)
 			continue;
 		q = &r->parts[p->item];
-		/* What comes from outside to a thread is its own: no other one can take it. */
+		/* Work that comes to a thread from outside is its own: no other can take it. */
 		pool = get_pool(r, pools, q->queue, q->actor == NONE ? p->actor : NONE);
 		q->pool = pool - r->pools;
 		a = &r->actors[p->actor];
@@ -144,7 +144,7 @@ static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 	}
 }
 
-/* Those whose takers are not alike: each takes what it took. */
+/* Pools whose takers are not alike are split: each thread takes what it took. */
 static void set_shared(struct replay *r, const bool *is_mixed)
 {
 	for (size_t i = 0; i < r->nr_pools; i++)

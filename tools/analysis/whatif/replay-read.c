@@ -115,7 +115,7 @@ static struct item *add_item(struct reading *g, enum item_kind kind, const struc
 	return replay_add_item(g->r, kind, g->actor, s->start_ns, s->end_ns, object);
 }
 
-/* An item until the thread did something, else until when it ended. */
+/* Adds an item that lasts until the thread did something, else until the wait ended. */
 static struct item *add_until(struct reading *g, enum item_kind kind, const struct segment *s,
 			      const struct thread *t)
 {
@@ -123,7 +123,7 @@ static struct item *add_until(struct reading *g, enum item_kind kind, const stru
 			t ? (uint32_t)(t - g->r->m->threads) : NONE);
 }
 
-/* Woken by another thread of the program: then by it in the replay, too. */
+/* A thread that another one of the program woke is woken by it in the replay, too. */
 static void add_event(struct reading *g, const struct segment *s)
 {
 	const struct party *waker = s->sched ? &s->sched->waker : NULL;
@@ -213,7 +213,7 @@ static int on_segment(void *arg, const struct segment *s)
 	return g->r->ret;
 }
 
-/* One of the model's, or one that works on requests: ldb's own threads are strangers, too. */
+/* True for the model's threads and those that work on requests, not for ldb's own. */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct reading *g = arg;
@@ -228,7 +228,7 @@ static int on_thread(void *arg, const struct thread *t)
 	return g->r->ret;
 }
 
-/* The other half of events: on the thread that woke. */
+/* Adds the other half of events, on the thread that woke. */
 
 struct asleep {
 	int64_t start, end;
@@ -282,8 +282,8 @@ static void find_sleepers(struct replay *r, struct sleepers *w)
 }
 
 /*
- * Who sleeps wakes nobody.  A wake-up has the time when the woken was on a run queue: another
- * CPU may have put it there, and the waker may sleep since.
+ * A sleeping thread wakes nobody.  A wake-up has the time when the woken was in a run queue: a
+ * different CPU may have put it there, and the waker may sleep since.
  */
 static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 {
@@ -295,7 +295,7 @@ static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 	return w->at[low - 1].since;
 }
 
-/* When the wakers woke; who cannot have done it has not. */
+/* Adds when the wakers woke others, but for those that cannot have done it. */
 static void mend_events(struct replay *r)
 {
 	struct sleepers w;
@@ -342,7 +342,7 @@ void replay_read(struct replay *r)
 		replay_read_lives(r);
 	o.progress = r->o->progress;
 	o.progress_arg = r->o->progress_arg;
-	/* Functions are the bulk of a recording. */
+	/* Functions are most of a recording. */
 	if (!replay_wants_funcs(r))
 		o.min_ns = INT64_MAX / 4;
 	if (!r->ret)

@@ -19,7 +19,7 @@ static int64_t base_of(const struct sim *s, const struct step *st)
 	return s->run->is_changed ? st->scaled : st->base;
 }
 
-/* It sleeps: the CPU it had of the new ones is somebody else's. */
+/* The thread sleeps: if it ran on a new CPU, that one is free for another. */
 void sim_leave_cpu(struct sim *s, uint32_t runner)
 {
 	uint32_t next;
@@ -37,12 +37,12 @@ void sim_leave_cpu(struct sim *s, uint32_t runner)
 	sim_set_turn(s, next, s->now);
 }
 
-/* Returns true if it takes time. */
+/* Returns true if the step takes time. */
 static bool wait_for_cpu(struct sim *s, uint32_t runner, const struct step *st)
 {
 	struct runner *a = &s->runners[runner];
 
-	/* Who need not be woken keeps its CPU. */
+	/* A thread that need not be woken stays on its CPU. */
 	if (!(st->flags & STEP_F_PREEMPTED) && !a->has_slept)
 		return false;
 	if (a->has_new_cpu || (s->run->no_preempt && st->flags & STEP_F_PREEMPTED))
@@ -72,8 +72,8 @@ static int64_t delay_of(const struct sim *s, uint32_t item, bool is_idle)
 	return is_idle ? pool->idle_ns : pool->busy_ns;
 }
 
-/* Somebody takes the item: it goes on behind where it was taken in the recording. */
-static void give(struct sim *s, uint32_t runner, uint32_t item, bool is_idle)
+/* Assigns the item to a runner: it goes on behind where it was taken in the recording. */
+static void assign_item(struct sim *s, uint32_t runner, uint32_t item, bool is_idle)
 {
 	struct runner *a = &s->runners[runner];
 
@@ -93,12 +93,12 @@ static void put(struct sim *s, uint32_t item)
 		taker = s->takers[item];
 		s->takers[item] = THERE;
 		if (taker != NONE)
-			give(s, taker, item, true);
+			assign_item(s, taker, item, true);
 		return;
 	}
 	taker = sim_list_take(s, &p->idle);
 	if (taker != NONE) {
-		give(s, taker, item, true);
+		assign_item(s, taker, item, true);
 		return;
 	}
 	s->next_item[item] = NONE;
@@ -109,15 +109,15 @@ static void put(struct sim *s, uint32_t item)
 	p->items.last = item;
 }
 
-/* It is at a TAKE, or at the end of the work it has taken.  Waits, or was given a turn. */
-static void take(struct sim *s, uint32_t runner, uint32_t pool)
+/* The runner is at a TAKE, or at the end of its work: it gets an item and a turn, or waits. */
+static void take_from_pool(struct sim *s, uint32_t runner, uint32_t pool)
 {
 	struct sim_pool *p = &s->pools[pool];
 	uint32_t item = p->items.first;
 
 	if (item != NONE) {
 		p->items.first = s->next_item[item];
-		give(s, runner, item, false);
+		assign_item(s, runner, item, false);
 		return;
 	}
 	s->runners[runner].wait = WAIT_WORK;
@@ -125,10 +125,10 @@ static void take(struct sim *s, uint32_t runner, uint32_t pool)
 	sim_leave_cpu(s, runner);
 }
 
-static void take_own(struct sim *s, uint32_t runner, uint32_t item)
+static void take_recorded(struct sim *s, uint32_t runner, uint32_t item)
 {
 	if (s->takers[item] == THERE) {
-		give(s, runner, item, false);
+		assign_item(s, runner, item, false);
 		return;
 	}
 	s->takers[item] = runner;
@@ -229,9 +229,9 @@ static bool do_step(struct sim *s, uint32_t runner)
 	case STEP_TAKE:
 		pool = s->r->parts[st->object].pool;
 		if (s->r->pools[pool].is_shared)
-			take(s, runner, pool);
+			take_from_pool(s, runner, pool);
 		else
-			take_own(s, runner, st->object);
+			take_recorded(s, runner, st->object);
 		return true;
 	case STEP_POST:
 		post(s, st->object);
@@ -252,9 +252,9 @@ static bool do_step(struct sim *s, uint32_t runner)
 	default:
 		sim_leave_cpu(s, runner);
 		end(s, runner);
-		/* There may be more to do than it did in the recording. */
+		/* The thread may have more to do than in the recording. */
 		if (s->r->actors[runner].pool != NONE)
-			take(s, runner, s->r->actors[runner].pool);
+			take_from_pool(s, runner, s->r->actors[runner].pool);
 		return true;
 	}
 	a->step++;
@@ -267,7 +267,7 @@ static void do_turn(struct sim *s)
 
 	s->now = s->runners[runner].at;
 	sim_unset_turn(s, runner);
-	/* Its own CPU came before a new one. */
+	/* The thread's own CPU became free before a new one. */
 	if (s->runners[runner].wait == WAIT_CPU) {
 		s->runners[runner].wait = WAIT_NOTHING;
 		sim_list_remove(s, &s->cpu_waiters, runner);

@@ -23,7 +23,7 @@ struct runner {			/* a thread */
 	uint32_t pool;		/* whose work it does; NONE: its own steps only */
 };
 
-/* Nothing is later.  No step is longer than half of what is left. */
+/* No turn is later than this.  No step is longer than half of what is left. */
 #define SIM_END		(INT64_MAX / 2)
 
 struct list {			/* of runners or items */
@@ -57,7 +57,7 @@ struct sim {
 	struct list cpu_waiters;
 	unsigned nr_free_cpus;
 	int64_t now;
-	int64_t *begin;		/* by life */
+	int64_t *begin;		/* by request instance */
 };
 
 #define THERE	(UINT32_MAX - 1)
@@ -73,7 +73,7 @@ void sim_unset_turn(struct sim *s, uint32_t runner);
 void sim_list_add(struct sim *s, struct list *l, uint32_t runner);
 uint32_t sim_list_take(struct sim *s, struct list *l);	/* the first, or NONE */
 void sim_list_remove(struct sim *s, struct list *l, uint32_t runner);
-/* Before those who got their lock later in the recording. */
+/* Inserts it before those that got their lock later in the recording. */
 void sim_list_sort_in(struct sim *s, struct list *l, uint32_t runner);
 
 /* replay-locks.c */

@@ -113,14 +113,14 @@ static void run_to(struct maker *k, int64_t to)
 	add_step(k, STEP_RUN, NONE, to - from)->scaled = scale(k, from, to);
 	k->cursor = to;
 	k->interval = SIZE_MAX;
-	/* Without kernel events a pause looks like work. */
+	/* Without kernel events a pause cannot be distinguished from work. */
 	if (!k->r->m->has_sched && !is_busy(k))
 		add_gap(k, from, to);
 }
 
 /* Locks */
 
-/* Of an acquisition: in the order of the recording, and no two of a thread are the same. */
+/* Numbers of acquisitions ascend as in the recording, and no two of a thread are the same. */
 static int64_t serial_of(struct maker *k, const struct item *i)
 {
 	int64_t at = i->kind == ITEM_WAIT ? i->end : i->start;
@@ -165,7 +165,7 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 		add_step(k, STEP_DELAY, NONE, i->end - i->start);
 	acquire(k, i, is_blind ? 0 : i->end - i->mid, is_blind ? 0 : STEP_F_WAITED);
 	k->interval = is_blind ? SIZE_MAX : r->nr_steps - 1;
-	/* Others took the lock while it waited: it was not fast enough then. */
+	/* Others took the lock while the thread waited: it did not wake up fast enough. */
 	if (i->nr_passes && !is_blind && !r->ret)
 		*replay_add(r, r, passes) = (struct replay_pass){ r->steps[r->nr_steps - 1].scaled,
 								  i->pass_ns, i->nr_passes };
@@ -291,7 +291,7 @@ static void cut_way(struct maker *k, size_t from, struct step *late, unsigned *n
 	k->r->nr_steps = from + kept;
 }
 
-static void take(struct maker *k, const struct replay_part *p)
+static void add_take(struct maker *k, const struct replay_part *p)
 {
 	const struct replay_part *q = &k->r->parts[p->item];
 	struct step late[HELD_MAX];
@@ -327,7 +327,7 @@ static void on_part(struct maker *k, const struct item *i)
 	const struct replay_part *p = &k->r->parts[i->object];
 
 	if (p->item != NONE)
-		take(k, p);
+		add_take(k, p);
 	else
 		run_to(k, i->start);
 	if (p->is_first)
@@ -378,7 +378,7 @@ static void on_post(struct maker *k, const struct item *i)
 }
 
 static const struct kind {
-	/* Begins and ends at the same time: by rank; what has no end is over when it begins. */
+	/* Of one time, ranks decide the order; an item without an end ends at its begin. */
 	uint8_t rank, end_rank;
 	void (*on_begin)(struct maker *k, const struct item *i);
 	void (*on_end)(struct maker *k, const struct item *i);
@@ -479,7 +479,7 @@ static bool is_clocked(const struct pause *gaps, size_t nr, int64_t *min_ns)
 		last = g;
 	}
 	var = s.n * s.xx - s.x * s.x;
-	/* Always the same work: both come out alike, and arrivals are the usual thing. */
+	/* If the work is always the same, both give the same result, and a clock is more usual. */
 	if (s.n < GAPS_MIN || var <= 0)
 		return true;
 	return (s.n * s.xy - s.x * s.y) / var < -0.5;
@@ -490,7 +490,7 @@ static void set_clocks(struct maker *k)
 {
 	int64_t min_ns;
 
-	/* Who waits for work has no pauses of its own. */
+	/* A thread that waits for work has no pauses of its own. */
 	if (k->has_takes || !k->nr_gaps || !is_clocked(k->gaps, k->nr_gaps, &min_ns))
 		return;
 	for (size_t i = 0; i < k->nr_gaps; i++) {

@@ -3,7 +3,7 @@
  * Waits for locks: which hold begins with them, who let go of the lock before they
  * ended, and how long it took from there to the end of the wait.
  *
- * Who waited may have seen others take the lock that came later: after a release it took
+ * Others that came later may have taken the lock before the waiter: after a release it took
  * longer to wake up than they took to come.  A replay that lets it have the lock right
  * after that release would go another way than the recording.
  */
@@ -45,7 +45,7 @@ struct turn {			/* the lock changes hands */
 	bool is_taken;		/* by somebody who did not wait; else it is given back */
 };
 
-/* At the same time it is given back first. */
+/* Of a release and an acquisition at the same time, the release is first. */
 COMPARE(turn_compare, struct turn, UP(lock) UP(tick) UP(is_taken))
 
 static struct turn *list_turns(struct replay *r, size_t *nr)

@@ -31,7 +31,7 @@ void *replay_room(struct replay *r, void *array, size_t *nr, size_t *room, size_
 	return r->spare;
 }
 
-/* What no replay can make good. */
+/* Refuses recordings that lack what a replay needs. */
 static int check_recording(struct replay *r)
 {
 	const struct model *m = r->m;
@@ -110,7 +110,7 @@ static ssize_t collect(const struct replay *r, const char *class, const int64_t 
 	return nr;
 }
 
-/* Classes' names are kept once: pointers stand for them. */
+/* Classes' names are stored once, so pointers are compared. */
 static int find_classes(struct replay *r)
 {
 	struct whatif *w = r->w;
@@ -134,7 +134,7 @@ static int find_classes(struct replay *r)
 	return 0;
 }
 
-/* Which of a class's rows of points. */
+/* Finds the row of a class's points. */
 enum row { ROW_MEASURED, ROW_REPLAYED, ROW_PREDICTED };
 
 static int64_t *points_of(struct whatif_class *c, enum row row, enum whatif_policy policy)
@@ -153,7 +153,7 @@ static int set_row(struct replay *r, enum row row, enum whatif_policy policy,
 		int64_t *points = points_of(c, row, policy);
 		ssize_t nr;
 
-		if (i && w->nr_classes == 1) {	/* it is all there is */
+		if (i && w->nr_classes == 1) {	/* the class is all there is */
 			memcpy(points, points_of(&w->all, row, policy), sizeof(w->all.measured_ns));
 			break;
 		}
@@ -398,7 +398,7 @@ static int make_steps(struct replay *r)
 	memset(r->takes, 0xff, r->nr_parts * sizeof(*r->takes));
 	replay_join_waits(r);
 	replay_make_steps(r);
-	/* They are in the steps now. */
+	/* The steps hold all that is needed of them. */
 	free(r->items);
 	r->items = NULL;
 	r->nr_items = 0;

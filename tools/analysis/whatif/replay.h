@@ -26,7 +26,7 @@
  *	FIFO		a lock is handed over in the order of arrival
  *	BARGING		it is free until the first waiter is awake, and who comes meanwhile
  *			takes it
- *	RECORDED	so, but those that got it first in the recording are first
+ *	RECORDED	as BARGING, but those that got it first in the recording are first
  */
 #ifndef WHATIF_REPLAY_H
 #define WHATIF_REPLAY_H
@@ -36,7 +36,7 @@
 #define WHATIF_ERROR_MAX	0.05
 #define WHATIF_CHANGES_MAX	16
 #define WHATIF_ITEMS_MAX	(8U << 20)	/* events that can be replayed: some 1.5 GB */
-#define WHATIF_CLASS_MIN	100		/* requests of a class that the self-check looks at */
+#define WHATIF_CLASS_MIN	100		/* the self-check needs so many of a class */
 
 enum whatif_kind {
 	WHATIF_FUNCTION,
@@ -112,8 +112,8 @@ struct whatif {
 	bool has_sched, has_holds;	/* --mutex=hold: all above the threshold */
 	const char *mutex;		/* its level; "" */
 	int64_t lock_threshold_ns;
-	uint64_t nr_waits, nr_blind_waits; /* for locks; of them: nobody was seen to hold it */
-	int64_t wait_ns, blind_ns;	/* their time; kept as it was */
+	uint64_t nr_waits, nr_blind_waits; /* for locks; of them: no holder was observed */
+	int64_t wait_ns, blind_ns;	/* their time; unchanged by the replay */
 	uint64_t nr_fixed;		/* waits for others that end when they ended: waker not known */
 	int64_t fixed_ns;
 };

@@ -32,7 +32,7 @@ extern const char categories_csv[], categories_csv_end[];
 
 enum { FIELD_PATTERN, FIELD_KIND, FIELD_CATEGORY, FIELD_SIDE, FIELD_ADVICE, NR_FIELDS };
 
-/* What several states are, and what none is yet; then what leaf_kind_name() says. */
+/* First kinds of several states, and of none yet; then those of leaf_kind_name(). */
 static const char *const kinds[] = {
 	"*", "lock", "context", "syscall",
 #define STATE(name, json, ...) json,
@@ -216,7 +216,7 @@ static bool add_line(struct categories *c, struct source *s, char *line)
 	return add_rule(c, s, cells);
 }
 
-/* text is changed and kept: the rules point into it. */
+/* text is changed and must stay: the rules point into it. */
 static bool add_text(struct categories *c, struct source *s, char *text, size_t size)
 {
 	char *end;
@@ -335,7 +335,7 @@ const char *categories_shipped(size_t *size)
 
 /* Looking up */
 
-/* Without what tells it from others of its kind. */
+/* Removes the number that tells it from others of its kind. */
 static void shorten(const char *name, char *buf)
 {
 	char *end;
@@ -393,7 +393,7 @@ const struct category *categories_find(struct categories *c, const char *kind, c
 		if (!strcmp(kind, other_names[i][0]))
 			kind = other_names[i][1];
 	number = index_of(kinds, kind);
-	/* The star stands for all kinds in the file and is none. */
+	/* The star stands for all kinds in the file and is not a kind itself. */
 	if (number < 1)
 		return NULL;
 	hash = hash_mix(hash_text(name), number);

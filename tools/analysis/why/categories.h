@@ -6,7 +6,7 @@
  * that is a comment; the first pattern that matches wins.  The user's file is read before
  * the shipped one (categories.csv), which is in the program.
  *
- * kind: a state (states.def); lock, context (what else had the CPU), which are several; or * for
+ * kind: a state (states.def); lock, context (another running task), which are several; or * for
  * all of them.
  * side, whose it is: app, library, kernel, neighbour (another program), or nothing.
  */
@@ -23,7 +23,7 @@ struct categories;
 
 /*
  * user_file may be NULL.  NULL: one line in err, "FILE:LINE: what is wrong".  What is
- * found lives as long as the categories.
+ * found is valid as long as the categories.
  */
 struct categories *categories_open(const char *user_file, char *err, size_t err_size);
 void categories_close(struct categories *c);

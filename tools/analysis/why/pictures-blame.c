@@ -105,7 +105,7 @@ static void add_amount(struct build *b, const struct why_target *t, size_t k)
 	add_time(b, frame, t->amounts[k].ns);
 }
 
-/* And what no cause explains, so that the sum is the deviation. */
+/* Adds what no cause explains, so that the sum is the deviation. */
 static void add_target(struct build *b, const struct why_target *t)
 {
 	int64_t rest = t->deviation_ns;
@@ -127,7 +127,7 @@ static void sum(struct blametree *b)
 		b->at[b->at[i].parent].all_ns += b->at[i].all_ns;
 }
 
-/* Brothers: most first. */
+/* Frames of one parent: the one with most time first. */
 static int compare_frames(const void *pa, const void *pb, void *arg)
 {
 	const struct blametree *t = arg;

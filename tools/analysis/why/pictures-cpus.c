@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who had the CPUs while the targets lived; see pictures.h.  The targets overlap, so a run
- * counts once for each that lived: of a run from a to b that is C(b) - C(a), where C(t) is
- * how long all of them together have lived by t.
+ * Which tasks ran on the CPUs during the targets; see pictures.h.  The targets overlap, so a run
+ * counts once for each of them: of a run from a to b that is C(b) - C(a), where C(t) is
+ * how long all of them together have lasted by t.
  *
  * A run is the time between two switches of a CPU of which the first says that somebody
- * came and the second that he left.  Where the two disagree somebody else has been there,
+ * came and the second that it left.  Where the two disagree somebody else has been there,
  * too, and it is not known who.  sched.h, which says who is to blame for a wait, does not
  * believe that for times in which no thread of the program waits for the CPU: others may
  * come and go then, and the same one come back, without an event.  Here that is good enough.
@@ -23,7 +23,7 @@
 #include "facts/ticks.h"
 #include "pictures.h"
 
-#define CONTEXTS_MAX	256	/* of a CPU; of what comes later the last one is all */
+#define CONTEXTS_MAX	256	/* of a CPU; of further ones only the last is stored */
 
 /* Starts or ends, sorted, and the sums of those before each. */
 struct marks {
@@ -32,7 +32,7 @@ struct marks {
 	size_t nr;
 };
 
-/* Whom the last switch of a CPU left there. */
+/* The task that the last switch of a CPU left there. */
 struct last {
 	struct party who;		/* NONE: there was no switch */
 	int64_t tick;
@@ -92,7 +92,7 @@ static __int128 since(const struct marks *k, int64_t ns)
 	return (__int128)ns * lo - k->sums[lo];
 }
 
-/* How long they have lived by then, together. */
+/* Returns how long they have lasted by then, together. */
 static int64_t lived(const struct build *b, int64_t ns)
 {
 	return since(&b->starts, ns) - since(&b->ends, ns);

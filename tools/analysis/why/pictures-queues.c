@@ -21,7 +21,7 @@ struct wait {
 	int64_t depth, ns;
 };
 
-/* What requests of one class have of one key; none is 0. */
+/* What requests of one class have of one key; no amount is 0. */
 struct waits {
 	int64_t *depths, *times;
 	size_t nr, room_depths, room_times;
@@ -140,7 +140,7 @@ static int read_requests(struct build *b)
 		const struct request *r = &p->requests[i];
 		const struct why_class *c = &b->w->classes[r->class];
 
-		/* Of a great many requests some of the reference stand for all of it. */
+		/* If the reference has very many requests, a sample of it is used. */
 		if (!r->is_left_out && r->latency_ns >= c->reference_lo_ns &&
 		    r->latency_ns <= c->reference_hi_ns)
 			ret = add_request(b, &b->reference, r);
@@ -148,7 +148,7 @@ static int read_requests(struct build *b)
 	return ret;
 }
 
-/* Of values of which those that are 0 are not in it; nr: with them. */
+/* The median of nr values, of which those that are 0 are not in the array. */
 static int64_t median_of(int64_t *values, size_t nr_values, size_t nr)
 {
 	size_t rank = (nr + 1) / 2, zeros = nr > nr_values ? nr - nr_values : 0;

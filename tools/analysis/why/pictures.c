@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Balloons and boxes; see pictures.h. */
+/* The outlier plot and the box plots; see pictures.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct box box_of(int64_t *values, size_t nr)
 	return b;
 }
 
-/* Balloons */
+/* The outlier plot */
 
 COMPARE(compare_balloons, struct balloon, UP(number))
 
@@ -88,7 +88,7 @@ void balloons_free(struct balloons *b)
 	*b = (struct balloons){ 0 };
 }
 
-/* Boxes */
+/* The box plots */
 
 const char *boxes_group(const struct why_cause *c)
 {

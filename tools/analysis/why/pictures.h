@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the pictures of ldb-why show, as plain numbers: folds over struct why, and (the
+ * What the pictures of ldb-why show, as plain numbers: aggregates of struct why, and (the
  * CPUs) over the kernel's events.  The pictures are NSight's (Haecki et al., NSDI '22,
  * sections 3, 5.3 and 7), the blame flame graph is not.
  *
- * Strings are those of the why and of the model: both must live as long.
+ * Strings are those of the why and of the model: both must stay as long.
  */
 #ifndef WHY_PICTURES_H
 #define WHY_PICTURES_H
@@ -21,7 +21,7 @@ struct box {
 /* Sorts the values. */
 struct box box_of(int64_t *values, size_t nr);
 
-/* pictures.c: balloons.  A target's causes are its first BALLOON_CAUSES amounts. */
+/* pictures.c: the outlier plot (NSight's balloon plot).  It shows BALLOON_CAUSES of each target. */
 #define BALLOON_CAUSES	3
 
 struct balloon {
@@ -103,8 +103,8 @@ int queues_build(const struct why *w, struct queues *q);
 void queues_free(struct queues *q);
 
 /*
- * pictures-cpus.c: who had which CPU while the targets lived, all of their lives summed.
- * That others came and went while no thread of the program waited for a CPU is not seen.
+ * pictures-cpus.c: which tasks ran on which CPU during the targets, summed over all of them.
+ * Others that ran while no thread of the program waited for a CPU are not observed.
  */
 struct cpu_context {
 	enum party_kind kind;
@@ -132,7 +132,7 @@ void cpus_free(struct cpus *c);
 
 /*
  * pictures-blame.c: the targets' deviation as a tree: class, path of the request, what it
- * waited for, who held that, what kept that one up.  Beyond what a request waited for it
+ * waited for, who held that, what blocked the holder.  Beyond what a request waited for it
  * is known for the first cause of targets whose chain was followed.
  */
 #define BLAMETREE_FRAMES_MAX 32768	/* of later ones the time is their parents' */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What the first cause of a request leads to: from a wait to who held the lock, to what
- * held that one up, as far as the timeline of the request knows it; from a queue to the
+ * blocked that one, as far as the timeline of the request knows it; from a queue to the
  * request that was in the way.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define AHEAD_MAX	20000	/* requests before and after one, among which is what it was behind */
 
-struct wanted {				/* a request whose life is needed */
+struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
 	int64_t start;
 	struct why_target *target;	/* whom it helps to explain */
@@ -36,7 +36,7 @@ struct chains {
 	struct wanted *wanted;		/* by id, start */
 	size_t nr_wanted;
 	struct categories *categories;	/* NULL: none */
-	const struct symbol *io_of;	/* looked at last, and the I/O that it calls */
+	const struct symbol *io_of;	/* the function asked for last, and the I/O that it calls */
 	char io[128];
 	struct why_link unseen;
 	int ret;
@@ -44,8 +44,8 @@ struct chains {
 
 COMPARE(wanted_compare, struct wanted, UP(id) UP(start))
 
-/* Several may have been behind the same one: each gets a life of its own. */
-static int give_life(struct wanted *to, const struct life *life)
+/* Several may have been behind the same request: each gets a copy of it. */
+static int copy_life(struct wanted *to, const struct life *life)
 {
 	to->life = *life;
 	to->life.parts = malloc((life->nr_parts + 1) * sizeof(*life->parts));
@@ -70,14 +70,14 @@ static int on_life(void *arg, struct life *life)
 		found--;
 	for (; found < k->wanted + k->nr_wanted && !wanted_compare(found, &key) && !ret; found++)
 		if (!found->is_found)
-			ret = give_life(found, life);
+			ret = copy_life(found, life);
 	return ret;
 }
 
 /* Links */
 
 /* The partition's one text of that content; "": out of memory. */
-static const char *kept(struct chains *k, const char *text)
+static const char *chain_text(struct chains *k, const char *text)
 {
 	const char *found = partition_intern((struct partition *)k->w->p, text);
 
@@ -86,7 +86,7 @@ static const char *kept(struct chains *k, const char *text)
 	return found ? found : "";
 }
 
-/* A full chain has the link, too, but nobody sees it. */
+/* A chain that is full returns a link, too, but that one is not shown. */
 static struct why_link *add_link(struct chains *k, struct why_chain *chain, unsigned kind,
 				 const char *label, int64_t ns, enum edge_source source)
 {
@@ -94,7 +94,8 @@ static struct why_link *add_link(struct chains *k, struct why_chain *chain, unsi
 	struct why_link *link = chain->nr < WHY_CHAIN_MAX ? &chain->links[chain->nr++] : &k->unseen;
 
 	*link = (struct why_link){
-		.kind = kind, .label = kept(k, label), .file = "", .thread = "", .ns = ns, .source = source,
+		.kind = kind, .label = chain_text(k, label), .file = "", .thread = "",
+		.ns = ns, .source = source,
 		.confidence = last && last->ns > ns ? (double)ns / (double)last->ns : 1,
 	};
 	return link;
@@ -109,13 +110,13 @@ static void set_place(struct chains *k, struct why_link *link, const struct symb
 		return;
 	base = strrchr(func->func_file, '/');
 	snprintf(text, sizeof(text), "%s:%u", base ? base + 1 : func->func_file, func->func_line);
-	link->file = kept(k, text);
+	link->file = chain_text(k, text);
 }
 
 static void set_thread(struct chains *k, struct why_link *link, const struct segment *s)
 {
 	link->tid = s->tid;
-	link->thread = kept(k, model_thread_name(s->thread));
+	link->thread = chain_text(k, model_thread_name(s->thread));
 }
 
 static int64_t overlap(const struct segment *a, const struct segment *b)
@@ -126,7 +127,7 @@ static int64_t overlap(const struct segment *a, const struct segment *b)
 	return end > start ? end - start : 0;
 }
 
-/* What a thread executed while another one waited for what it had. */
+/* Adds what a thread executed while another one waited for what it held. */
 static void add_function(struct chains *k, struct why_chain *chain, const struct segment *func,
 			 const struct segment *meanwhile)
 {
@@ -185,12 +186,12 @@ static void add_calls(struct chains *k, struct why_chain *chain, const struct sy
 		*k->io = '\0';
 		symtab_calls(k->w->p->m->symtab, func, on_call, k);
 	}
-	/* How much of the time is not known. */
+	/* Returns how much of the time is not known. */
 	if (*k->io)
 		add_link(k, chain, LINK_CALLS, k->io, 0, EDGE_CODE)->confidence = 0;
 }
 
-/* A sleep that a thread ended, and no interrupt: until then it waited for that one. */
+/* A sleep that a thread ended, and not an interrupt, was a wait for that thread. */
 static void add_waker(struct chains *k, struct why_chain *chain, const struct segment *sleep, int64_t ns,
 		      const struct segment *func)
 {
@@ -206,7 +207,7 @@ static void add_waker(struct chains *k, struct why_chain *chain, const struct se
 		add_function(k, chain, func, sleep);
 }
 
-/* What kept somebody off the CPU. */
+/* Adds what was in the way of a thread's running. */
 static void add_off(struct chains *k, struct why_chain *chain, const struct segment *off,
 		    int64_t ns, const char *func, const struct segment *waker_func)
 {
@@ -305,7 +306,7 @@ static const struct request *longest_ahead(const struct partition *p, const stru
 	return best;
 }
 
-/* What that one was busy with, most. */
+/* Adds what the request ahead spent most of its time on. */
 static void add_busy(struct chains *k, struct why_chain *chain, const struct timeline *t)
 {
 	for (size_t i = 0; i < t->nr_causes; i++) {
@@ -343,13 +344,13 @@ static void chain_behind(struct chains *k, struct why_chain *chain, const struct
 	add_busy(k, chain, timeline);
 }
 
-/* Is the timeline's cause the partition's?  Of a name there is one text. */
+/* Is the timeline's cause the partition's?  Names are interned, so pointers are compared. */
 static bool is_cause(struct chains *k, const struct timeline_cause *t, const struct why_cause *c)
 {
 	if (t->kind != c->kind || t->in_queue || !(t->wait || t->off))
 		return false;
 	return c->kind == LEAF_IO || c->kind == LEAF_SLEEP || c->kind == LEAF_THROTTLED ||
-	       kept(k, t->label) == c->label;
+	       chain_text(k, t->label) == c->label;
 }
 
 static void chain_target(struct chains *k, const struct wanted *at, const struct timeline *timeline,
@@ -430,7 +431,7 @@ static int follow(struct chains *k, struct wanted *at, struct why_chain *chain)
 
 COMPARE(by_target, struct wanted, UP(target))
 
-/* Whose timeline tells most: its own, or that of the request it was behind. */
+/* Chooses the timeline that tells most: its own, or that of the request it was behind. */
 static void want(struct chains *k, struct why_target *t)
 {
 	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];

@@ -37,7 +37,7 @@ static const struct leaf *leaf_of(const struct explanation *e, uint32_t n)
 }
 
 /*
- * What cannot be told from chance, or from the resolution of a function's time.  That of a
+ * A deviation below this may be chance, or the resolution of a function's time.  That of a
  * caller is not as coarse as its callees': what they cannot explain is its own.
  */
 static int64_t noise(const struct explanation *e, uint32_t n)
@@ -57,7 +57,7 @@ static bool is_usual(const struct explanation *e, uint32_t n)
 
 /*
  * A function that usually has no time of its own is called all the same, and a short one is
- * not seen in each request that calls it.
+ * not observed in each request that calls it.
  */
 static bool is_rare(const struct explanation *e, uint32_t n)
 {

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "why.h"
 
-#define RARE_PART	10	/* a function is rare if it is seen in fewer of the reference: one in so many */
+#define RARE_PART	10	/* rare: observed in fewer than one of so many */
 #define REFERENCE_MAX	4000	/* requests of a class that medians are taken of, evenly spread */
 /* A page fault is believed to explain no more; one of many may take longer (a slow machine). */
 #define FAULT_NS_MAX	10000
@@ -24,7 +24,7 @@ struct node_reference {
 
 struct reference {			/* of a class */
 	struct node_reference *nodes;	/* by node; NULL: not asked for */
-	uint32_t *requests;		/* indices; those that were looked at */
+	uint32_t *requests;		/* indices of those that were measured */
 	size_t nr;
 };
 
@@ -32,7 +32,7 @@ struct reference {			/* of a class */
 struct node {
 	int64_t ns;
 	uint32_t nr, nr_faults;
-	uint32_t first_child, sibling;	/* nodes; NO_NODE: none */
+	uint32_t first_child, sibling;	/* indices of nodes; NO_NODE: none */
 	uint32_t stamp;
 };
 #define NO_NODE	UINT32_MAX
@@ -60,7 +60,7 @@ struct why_private {
 	size_t nr_amounts, room_amounts;
 	size_t room_causes, room_targets;
 	struct hash by_key;		/* of causes */
-	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation seen as each */
+	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation that it explains */
 	size_t room_by_anomaly;
 	struct why_chain *chains;
 };

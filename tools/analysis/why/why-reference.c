@@ -78,7 +78,7 @@ void tree_fill(struct tree *t, const struct request *r)
 	}
 }
 
-/* Of one node in one request. */
+/* The time of one node in one request. */
 struct value {
 	uint32_t node, nr;
 	int64_t ns;
@@ -109,7 +109,7 @@ COMPARE(by_nr, struct value, UP(nr))
 
 COMPARE(by_ns, struct value, UP(ns))
 
-/* Of nr requests, of which those not among the values, sorted, have 0. */
+/* Median of nr requests; those that have none of the sorted values have 0. */
 static int64_t median_ns(const struct value *v, size_t nr_values, size_t nr)
 {
 	size_t middle = nr / 2, zeros = nr - nr_values;
@@ -122,7 +122,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	size_t middle = nr / 2, zeros = nr - nr_values;
 
 	node->median_ns = median_ns(v, nr_values, nr);
-	/* Deviations of those that have it, and of those that have not: one more value each. */
+	/* Deviations of those that have it, and one value for all that have not. */
 	for (size_t i = 0; i < nr_values; i++) {
 		int64_t d = v[i].ns - node->median_ns;
 
@@ -134,7 +134,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	} else {
 		size_t below = 0;
 
-		/* The zeros deviate by the median itself. */
+		/* A request that has 0 deviates by the whole median. */
 		while (below < nr_values && v[below].ns < node->median_ns)
 			below++;
 		node->mad_ns = middle < below ? v[middle].ns :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which requests are looked at and against which; see why.h.  The work on one of them
+ * Chooses the requests to explain and their reference; see why.h.  The work on one of them
  * is in why-explain.c.
  */
 #include <errno.h>
@@ -105,7 +105,7 @@ static int add_reference(struct reference *ref, const struct ranked *from, const
 	return 0;
 }
 
-/* The one nearest to at that is not to be explained; nr: there is none. */
+/* Returns the request nearest to at that is not to be explained; nr: there is none. */
 static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
 {
 	for (size_t d = 0; d < nr; d++) {
@@ -185,7 +185,7 @@ static bool is_wanted(const struct why_options *o, const char *class)
 	return !o->class || !fnmatch(o->class, class, 0);
 }
 
-/* --req and --slowest: whatever their classes. */
+/* --req and --slowest choose requests of any class. */
 static int add_others(struct why *w, const struct why_options *o, struct ranked *ranked)
 {
 	const struct partition *p = w->p;
@@ -280,7 +280,7 @@ static int explain_all(struct why *w, const struct why_options *o)
 			ret = reference_build(&k->tree, &k->references[c]);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++)
 		ret = explain_target(w, o, &w->targets[i]);
-	/* They do not move any more. */
+	/* The targets do not move any more. */
 	for (size_t i = 0, at = 0; i < w->nr_targets && !ret; i++) {
 		w->targets[i].amounts = k->amounts + at;
 		at += w->targets[i].nr_amounts;
@@ -400,7 +400,7 @@ static int sort_causes(struct why *w)
 
 COMPARE_NUMBERS(compare_double, double)
 
-/* Of those that are slower than the reference. */
+/* Explains those that are slower than the reference. */
 static int sum_coverage(struct why *w)
 {
 	double *coverage = calloc(w->nr_targets + 1, sizeof(*coverage));

@@ -8,7 +8,7 @@
  * only for what its children's causes leave over, if they explain less than
  * options.explain of it: no time is explained twice.
  *
- * What a wait leads to, who held the lock and what held that one up, is followed for the
+ * What a wait leads to, who held the lock and what blocked that one, is followed for the
  * slowest requests (options.nr_chains) through timeline.h.
  */
 #ifndef WHY_WHY_H
@@ -22,7 +22,7 @@ enum edge_source {
 	EDGE_OWNER,		/* the wait named the holder, its hold was not recorded */
 	EDGE_FUTEX,		/* who woke the futex */
 	EDGE_WAKER,		/* whom the scheduler saw wake it */
-	EDGE_OCCUPANT,		/* who had the CPU */
+	EDGE_OCCUPANT,		/* which task ran */
 	EDGE_TAG,		/* the program's request tags */
 	EDGE_SCANNER,		/* the stack at that time */
 	EDGE_CODE,		/* the function's code: what it may do, not that it did */
@@ -43,7 +43,7 @@ enum link_kind {
 /* One step of a chain: first what the request waited for, last the root. */
 struct why_link {
 	unsigned kind;		/* leaf_kind or link_kind */
-	const char *label;	/* lock, function, occupant */
+	const char *label;	/* lock, function, task */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	uint32_t tid;		/* 0: none */
 	const char *thread;	/* its name; "" */
@@ -87,7 +87,7 @@ struct why_target {
 	size_t nr_amounts;
 	int64_t deviation_ns;	/* latency less the class's reference median */
 	double coverage;	/* explained / deviation; may exceed 1 */
-	int64_t unknown_ns, unwatched_ns; /* unwatched: part of unknown, no scanner looked */
+	int64_t unknown_ns, unwatched_ns; /* the second: of unknown, in observation gaps */
 	const struct why_chain *chain; /* of its first cause; NULL: not followed */
 	unsigned root;		/* last link's kind, else the first cause's; LINK_NONE */
 	const char *root_label;
@@ -122,14 +122,14 @@ struct why {
 	size_t nr_causes;
 	struct why_class *classes;	/* by index of partition.classes */
 	double coverage_min, coverage_median;
-	double unknown, unwatched;	/* part of the targets' time; unwatched: of it, no scanner looked */
+	double unknown, unwatched;	/* parts of the targets' time; the second: in gaps */
 	size_t nr_chains;		/* followed */
 	struct why_private *private;
 };
 
 /*
  * For partition_options.select, with the why_options as its argument: leaves out what
- * why_build() does not look at.  0 or -ENOMEM.
+ * why_build() does not need.  0 or -ENOMEM.
  */
 int why_select(void *options, struct partition *p);
 

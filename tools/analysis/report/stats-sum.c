@@ -32,7 +32,7 @@ struct group {
 	uint32_t is_touched;
 };
 
-struct fold {
+struct adder {
 	struct stats_builder *b;
 	struct path *paths;
 	size_t nr_paths, room_paths;
@@ -43,7 +43,7 @@ struct fold {
 	size_t nr_touched, room_touched;
 	struct dist_pool pool;
 	struct dist gaps;
-	/* What the last row was of. */
+	/* The key of the last row. */
 	uint32_t last_tid;
 	const struct thread *last_thread;
 	bool last_matches, has_last;
@@ -55,7 +55,7 @@ struct fold {
 	uint64_t gap_values[ROWS_MAX];
 };
 
-static int add_groups(struct fold *f, size_t number)
+static int add_groups(struct adder *f, size_t number)
 {
 	while (f->nr_groups <= number) {
 		if (!array_room(&f->groups, &f->room_groups, f->nr_groups, sizeof(*f->groups)) ||
@@ -66,8 +66,8 @@ static int add_groups(struct fold *f, size_t number)
 	return 0;
 }
 
-/* A path that was not seen before. */
-static int add_path(struct fold *f, const struct path *path, uint64_t hash, int64_t tick,
+/* Adds a path that is new. */
+static int add_path(struct adder *f, const struct path *path, uint64_t hash, int64_t tick,
 		    uint32_t *group)
 {
 	struct stats_key *key;
@@ -88,7 +88,7 @@ static int add_path(struct fold *f, const struct path *path, uint64_t hash, int6
 	return 0;
 }
 
-static inline int get_group(struct fold *f, uint64_t pc, uint64_t ret, int64_t tick,
+static inline int get_group(struct adder *f, uint64_t pc, uint64_t ret, int64_t tick,
 			    uint32_t *group)
 {
 	uint32_t epoch = f->b->has_epochs ? symtab_epoch(f->b->m->symtab, tick) : 0, n;
@@ -105,7 +105,7 @@ static inline int get_group(struct fold *f, uint64_t pc, uint64_t ret, int64_t t
 	return add_path(f, &(struct path){ pc, ret, epoch, 0 }, hash, tick, group);
 }
 
-static bool thread_matches(struct fold *f, uint32_t tid, int64_t tick)
+static bool thread_matches(struct adder *f, uint32_t tid, int64_t tick)
 {
 	const struct thread *thread = model_thread(f->b->m, tid, tick);
 
@@ -118,7 +118,7 @@ static bool thread_matches(struct fold *f, uint32_t tid, int64_t tick)
 	return f->last_matches;
 }
 
-static inline void add_row(struct fold *f, uint32_t group, const struct ldb_row_func *row)
+static inline void add_row(struct adder *f, uint32_t group, const struct ldb_row_func *row)
 {
 	struct estimate e = estimate_func(row);
 	double ns_per_tick = f->b->ns_per_tick;
@@ -135,7 +135,7 @@ static inline void add_row(struct fold *f, uint32_t group, const struct ldb_row_
 	g->nr++;
 	f->group_of[f->nr] = group;
 	f->values[0][f->nr] = ticks_ns_at(ns_per_tick, e.end - e.start);
-	/* Signed numbers are turned into floating ones much faster. */
+	/* Signed numbers are converted to floating point much faster. */
 	f->values[1][f->nr] = ticks_ns_at(ns_per_tick, (int64_t)e.resolution);
 	f->nr++;
 	if (row->start_unc <= INT64_MAX)
@@ -144,7 +144,7 @@ static inline void add_row(struct fold *f, uint32_t group, const struct ldb_row_
 		f->gap_values[f->nr_gaps++] = ticks_ns_at(ns_per_tick, row->start_unc);
 }
 
-static void sort_by_key(struct fold *f)
+static void sort_by_key(struct adder *f)
 {
 	uint32_t at = 0;
 
@@ -165,7 +165,7 @@ static void sort_by_key(struct fold *f)
 }
 
 /* Hands the rows at hand over to their keys. */
-static int flush(struct fold *f)
+static int flush(struct adder *f)
 {
 	int rc = 0;
 
@@ -191,7 +191,7 @@ static int flush(struct fold *f)
 	return rc ? rc : stats_settle(f->b);
 }
 
-static int fold_rows(struct fold *f, const struct reader_funcs *rows)
+static int add_rows(struct adder *f, const struct reader_funcs *rows)
 {
 	uint32_t group = GROUP_NONE;
 	int rc;
@@ -214,21 +214,21 @@ static int fold_rows(struct fold *f, const struct reader_funcs *rows)
 	return f->nr + READER_FUNCS_MAX > ROWS_MAX ? flush(f) : 0;
 }
 
-static int fold_work(void *arg, struct cursor *c)
+static int adder_work(void *arg, struct cursor *c)
 {
-	struct fold *f = arg;
+	struct adder *f = arg;
 	struct reader_funcs rows;
 	int rc;
 
 	while ((rc = cursor_next_funcs(c, f->b->options->thread, &rows)) > 0) {
-		rc = fold_rows(f, &rows);
+		rc = add_rows(f, &rows);
 		if (rc)
 			break;
 	}
 	return rc ? rc : flush(f);
 }
 
-static void fold_free(struct fold *f)
+static void adder_free(struct adder *f)
 {
 	if (!f)
 		return;
@@ -243,26 +243,26 @@ static void fold_free(struct fold *f)
 int stats_fold(struct stats_builder *b, const struct reader_filter *filter, struct dist *gaps)
 {
 	unsigned nr = reader_nr_threads();
-	struct fold **folds = calloc(nr, sizeof(struct fold *));
-	int rc = folds ? 0 : -ENOMEM;
+	struct adder **adders = calloc(nr, sizeof(struct adder *));
+	int rc = adders ? 0 : -ENOMEM;
 
 	for (unsigned i = 0; i < nr && !rc; i++) {
-		folds[i] = calloc(1, sizeof(**folds));
-		if (!folds[i]) {
+		adders[i] = calloc(1, sizeof(**adders));
+		if (!adders[i]) {
 			rc = -ENOMEM;
 			break;
 		}
-		folds[i]->b = b;
-		dist_init(&folds[i]->gaps, &folds[i]->pool);
+		adders[i]->b = b;
+		dist_init(&adders[i]->gaps, &adders[i]->pool);
 	}
 	if (!rc)
-		rc = reader_share(b->m->reader, LDB_BLK_FUNC, filter, nr, fold_work,
-				  (void *const *)folds);
-	for (unsigned i = 0; folds && i < nr; i++) {
+		rc = reader_share(b->m->reader, LDB_BLK_FUNC, filter, nr, adder_work,
+				  (void *const *)adders);
+	for (unsigned i = 0; adders && i < nr; i++) {
 		if (!rc)
-			rc = dist_merge(gaps, &folds[i]->gaps);
-		fold_free(folds[i]);
+			rc = dist_merge(gaps, &adders[i]->gaps);
+		adder_free(adders[i]);
 	}
-	free(folds);
+	free(adders);
 	return rc;
 }
