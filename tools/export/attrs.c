@@ -14,7 +14,7 @@ static void add(struct attrs *a, const char *name, enum attr_type type, bool is_
 		a->at[a->nr++] = (struct attr){ name, "", number, type, is_said };
 }
 
-/* NULL: nothing is said. */
+/* NULL: the segment has no such attribute. */
 static void add_text(struct attrs *a, const char *name, enum attr_type type, const char *text,
 		     uint64_t number)
 {
@@ -59,7 +59,7 @@ static void add_lock(struct attrs *a, const struct model *m, const struct segmen
 
 	add(a, "lock", ATTR_HEX, s->lock, s->lock);
 	add_text(a, "kind", ATTR_NAME, lock_kind_name(s->lock_kind), 0);
-	/* It holds it itself. */
+	/* The thread holds the lock itself. */
 	if (!is_hold || a->is_fixed)
 		add_thread(a, m, "held_by", is_hold ? s->tid : s->owner, s->start);
 	add_flag(a, "failed", s->has_failed);
@@ -158,7 +158,7 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 		add_sched(a, m, s);
 }
 
-/* While nobody worked on it. */
+/* The request was here while no thread worked on it. */
 static int64_t queue_ns(const struct model *m, const struct life *life, bool *has_queue)
 {
 	int64_t ns = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is said of a segment, in every format that shows one: the only list.
+ * The attributes of a segment, in every format that shows one: the only list.
  */
 #ifndef EXPORT_ATTRS_H
 #define EXPORT_ATTRS_H
@@ -10,9 +10,9 @@
 
 enum attr_type {
 	ATTR_I64, ATTR_U64, ATTR_HEX, ATTR_BOOL,
-	ATTR_NAME,		/* a text that lives as long as the model */
+	ATTR_NAME,		/* a text that is valid as long as the model */
 	ATTR_TEXT,
-	ATTR_ONCE,		/* a text that will hardly be said again */
+	ATTR_ONCE,		/* a text that will hardly occur again */
 	ATTR_THREAD,		/* number: its tid; text: with its name */
 	ATTR_PLACE,		/* text: the file; number: the line */
 	ATTR_REQUEST,		/* of a function, formats may say it otherwise */
@@ -22,7 +22,7 @@ struct attr {
 	const char *name, *text;	/* text: "", if there is none */
 	uint64_t number;		/* 0, if there is none */
 	enum attr_type type;
-	bool is_said;			/* false: only its place is kept */
+	bool is_said;			/* false: only its place is reserved */
 };
 
 #define ATTRS_MAX	24
@@ -37,8 +37,8 @@ struct attrs {
 };
 
 /*
- * is_fixed: all that can be said of its kind, always in the same order, whether there is
- * something to say or not.
+ * is_fixed: all attributes of its kind, always in the same order, whether they
+ * have a value or not.
  */
 void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
 		      bool is_fixed);

@@ -148,7 +148,7 @@ static void put_attr(struct json *j, const struct attr *a)
 	}
 }
 
-/* An event that takes time, with what is said of it. */
+/* Writes an event that takes time, with its attributes. */
 static void put_event(struct chrome *x, uint32_t tid, const char *name, const char *category,
 		      int64_t start_ns, int64_t end_ns, const struct attrs *attrs)
 {

@@ -4,7 +4,7 @@
  * an event where a segment begins and one where it ends, and a stream of requests.
  *
  * Each stream is a file of one packet.  Its events must be in order of time, which those of
- * a thread are when their ends wait for their turn (ends.h).  What the bytes mean says the
+ * a thread are when their ends wait for their turn (ends.h).  What the bytes mean is in the
  * file "metadata", which is written last, in the language of the format's specification.
  */
 #include <dirent.h>
@@ -154,7 +154,7 @@ static int begin_stream(struct ctf *c, uint32_t tid, const char *thread)
 	return c->error;
 }
 
-/* What is in them */
+/* The events */
 
 static int on_thread(void *arg, const struct thread *t)
 {
@@ -232,7 +232,7 @@ static int on_request(void *arg, const struct life *life)
 	return ret ? ret : c->error;
 }
 
-/* What they mean */
+/* The metadata */
 
 #define U64	"integer { size = 64; align = 8; }"
 #define TIME	"integer { size = 64; align = 8; map = clock.recording.value; }"
@@ -266,7 +266,7 @@ static void begin_class(FILE *f, unsigned class, const char *name, bool is_end)
 		name, is_end ? "end" : "begin", 2 * class + is_end, class == REQUEST);
 }
 
-/* Events that end something say nothing else. */
+/* Events that end something have no further fields. */
 static void end_class(FILE *f, unsigned class, const char *name)
 {
 	fputs("\t} align(8);\n};\n\n", f);
@@ -406,7 +406,7 @@ static int open_directory(const char *path, bool *is_new, char *err, size_t err_
 	return -1;
 }
 
-/* Told apart by when it was, as the parts of a distributed trace are. */
+/* The UUID is of the time of the recording; so parts of a distributed trace differ. */
 static void make_uuid(struct ctf *c)
 {
 	const struct ldb_file_header *h = reader_header(c->m->reader);

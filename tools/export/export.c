@@ -55,14 +55,14 @@ void export_count(const struct export_options *o, const struct segment *s)
 	struct export_result *result = o->result;
 
 	result->nr[s->kind]++;
-	/* A lower bound is none of the report's durations. */
+	/* A duration that is only a lower bound is not in the report's sums. */
 	if (s->kind == SEGMENT_FUNCTION && s->is_truncated)
 		result->nr_open_functions++;
 	else
 		ticks_add(&result->total_ns[s->kind], s->duration_ns);
 }
 
-/* Lives are in order of their starts. */
+/* Request instances are in order of their starts. */
 int export_find_windows(struct export_options *o)
 {
 	o->windows = calloc(o->nr_lives + 1, sizeof(*o->windows));
@@ -104,7 +104,7 @@ bool export_wants_life(const struct export_options *o, const struct life *life)
 	return false;
 }
 
-/* Both ends decide by the moment that they share, and by nothing else. */
+/* Both ends of an arrow compute its number from the moment that they share. */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s)
 {
 	int64_t at = s->kind == SEGMENT_QUEUE ? s->end : s->start;

@@ -10,7 +10,7 @@
  * take const char *path in the place of out: new, or to be replaced.
  *
  * Returns 0; else -errno, or -1 with one line, without the tool's name, in err.  A
- * failing out need not be noticed before the end: the caller looks.
+ * failing out need not be noticed before the end: the caller checks.
  *
  * What is selected: [from, to] in ticks; with has_lives those requests, and [from, to]
  * lies around them.
@@ -50,7 +50,7 @@ struct export_options {
 struct export_result {
 	uint64_t nr[NR_SEGMENT_KINDS];	/* segments */
 	int64_t total_ns[NR_SEGMENT_KINDS]; /* sums of their duration_ns; functions: of complete ones */
-	uint64_t nr_open_functions;	/* in nr, not in the sum: begin or end was not seen */
+	uint64_t nr_open_functions;	/* in nr, not in the sum: begin or end was not observed */
 	uint64_t nr_threads, nr_requests, nr_samples;
 	uint64_t nr_flows;		/* arrows: hand-offs of queues and locks */
 	uint64_t nr_left_out;		/* functions shorter than min_ns */
@@ -70,7 +70,7 @@ void export_take(const struct export_options *o, const struct tracks_result *tra
 /* Adds a segment that was written to the counts and sums. */
 void export_count(const struct export_options *o, const struct segment *s);
 
-/* Of o->lives, for what follows.  0 or -ENOMEM; the caller frees o->windows. */
+/* Finds the windows of the chosen requests.  0 or -ENOMEM; the caller frees o->windows. */
 int export_find_windows(struct export_options *o);
 
 /*
@@ -84,7 +84,7 @@ bool export_wants_life(const struct export_options *o, const struct life *life);
 
 /*
  * The arrow from a part in a queue to what its thread did next for the request: its
- * number, or 0.  Both ends are given, or none: it needs no look at the other one.
+ * number, or 0.  Either both ends get a number or none, and each finds it alone.
  */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s);
 

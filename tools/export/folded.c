@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Folded stacks: "thread;outer;inner ns", one line a stack, with the time that its
- * innermost function spent in itself, in ns.  Read by flame graph programs.
+ * innermost function has as self time, in ns.  Read by flame graph programs.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "cli/utf8.h"
 #include "export/walk.h"
 
-/* What would end a name or a line, or is no text, is a '?'. */
+/* Replaces what would end a name or a line, or is no text, by '?'. */
 static void put_name(FILE *out, const char *name)
 {
 	while (*name) {

@@ -205,7 +205,7 @@ int handover_each(struct handover *h, struct model *m, const struct segment *s,
 		    e->end != s->end)
 			continue;
 		ret = end(arg, e);
-		/* Told once, even if two look the same. */
+		/* It is reported once, even if two segments are alike. */
 		e->lock = ~s->lock;
 	}
 	return ret;

@@ -3,8 +3,8 @@
  * Locks that passed from one thread to another: who gave a lock back before a
  * wait for it came to an end.
  *
- * What is known of a handover is told thread by thread, in the order in which
- * tracks.h tells of waits and holds.
+ * Handovers are reported thread by thread, in the order in which
+ * tracks.h has waits and holds.
  */
 #ifndef EXPORT_HANDOVER_H
 #define EXPORT_HANDOVER_H

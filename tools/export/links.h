@@ -21,12 +21,12 @@ struct links *links_open(struct model *m);
 void links_close(struct links *links);
 
 /*
- * What the life was joined to: the last context that its id was given before it
- * ended and after the life before it had ended.  0, or -ENOMEM.
+ * What the request instance was joined to: the last context that its id was given before it
+ * ended and after the one before it had ended.  0, or -ENOMEM.
  */
 int links_find(struct links *links, const struct life *life, struct link_ids *ids);
 
-/* Made up: of the trace, and of the nth span of the life. */
+/* Invents an id: of the trace, and of the nth span of the request instance. */
 void links_make_trace(const struct links *links, const struct life *life, struct link_ids *ids);
 uint64_t links_make_span(const struct links *links, const struct life *life, uint64_t nth);
 

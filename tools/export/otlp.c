@@ -41,7 +41,7 @@ struct otlp {
 	const struct life *life;
 	const struct timeline *t;
 	struct hits hits;	/* while its threads worked on it */
-	bool has_causes;	/* else t has no more than what is known of the life */
+	bool has_causes;	/* else t has only what is known of the request instance */
 	struct link_ids ids;
 	uint64_t root;
 };
@@ -454,7 +454,7 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 	o->t = &t;
 	o->has_causes = with_causes;
 	o->root = links_make_span(o->links, life, 0);
-	/* A span without its trace could not be found. */
+	/* A viewer could not find a span without its trace. */
 	if (!o->ids.trace_hi && !o->ids.trace_lo) {
 		links_make_trace(o->links, life, &o->ids);
 		o->ids.span = 0;

@@ -10,7 +10,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-#define COUNTERS_MAX	1024	/* locks and queues that have one: the first ones seen */
+#define COUNTERS_MAX	1024	/* locks and queues that have one: the first in the trace */
 
 static int class_number(struct perfetto *x, const char *name)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Packets, and what they refer to by number: names, annotations and places are
- * told once in each sequence of packets, in the packet that uses them first.
+ * written once in each sequence of packets, in the packet that uses them first.
  */
 #include <errno.h>
 
@@ -140,7 +140,7 @@ static uint64_t intern(struct perfetto *x, unsigned kind, const char *text)
 	return intern_as(x, kind, number, text);
 }
 
-/* A text that lives as long as the model is always at the same address. */
+/* A text that is valid as long as the model is always at the same address. */
 static uint64_t intern_own(struct perfetto *x, unsigned kind, const char *text)
 {
 	return intern_as(x, kind, (uintptr_t)text, text);
@@ -193,7 +193,7 @@ static uint64_t intern_place(struct perfetto *x, const char *file, unsigned line
 {
 	char text[EXPORT_NAME];
 	bool is_new = false;
-	/* Line 0 would be the file's own number. */
+	/* Line 0 stands for the file itself. */
 	uint64_t iid = number_of(x, PB_ANNOTATION_TEXTS, (uintptr_t)file, line + 1ULL, &is_new);
 
 	if (is_new) {
@@ -203,7 +203,7 @@ static uint64_t intern_place(struct perfetto *x, const char *file, unsigned line
 	return iid;
 }
 
-static void say(struct perfetto *x, const struct attr *a)
+static void put_annotation(struct perfetto *x, const struct attr *a)
 {
 	size_t annotation = packet_begin(&x->event, PB_ANNOTATION);
 
@@ -243,7 +243,7 @@ void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_functio
 {
 	for (size_t i = 0; i < attrs->nr; i++)
 		if (!is_function || attrs->at[i].type != ATTR_REQUEST)
-			say(x, &attrs->at[i]);
+			put_annotation(x, &attrs->at[i]);
 }
 
 void perfetto_put_event(struct perfetto *x, int64_t at)

@@ -91,7 +91,7 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
 /* An event is begun, gets what belongs to it, and is put at a time. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
-/* category is ours; lives: name is of the model. */
+/* category is a literal; the flag: name is valid as long as the model. */
 void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);

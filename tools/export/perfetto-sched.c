@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who had the CPUs, as the kernel's own events sched_switch and sched_waking:
+ * Which tasks ran on the CPUs, as the kernel's own events sched_switch and sched_waking:
  * those are what the viewer makes tracks of CPUs and states of threads from.
  *
- * The recording knows only what concerns the program.  Where it does not know who
- * had a CPU, a task named "[not recorded]" has it: that it was idle, or that the
- * last one known still had it, would be a lie.
+ * The recording knows only what concerns the program.  Where it does not know which
+ * task ran on a CPU, one named "[not recorded]" is shown there: that it was idle, or that the
+ * last one known still ran, would be wrong.
  */
 #include <errno.h>
 
@@ -34,7 +34,7 @@ enum change { CPU_START, CPU_END, CPU_WAKING };
 
 struct task {
 	int32_t pid;
-	const char *comm;	/* lives as long as the model */
+	const char *comm;	/* valid as long as the model */
 };
 
 struct cpu_change {
@@ -74,7 +74,7 @@ int perfetto_on_run(void *arg, const struct tracks_run *r)
 		return 0;
 	ret = add(x, r->cpu, r->start, &c);
 	c.change = CPU_END;
-	/* Who is only not known any more has not gone to sleep. */
+	/* A task of which no more is known need not have gone to sleep. */
 	c.state = r->has_end ? r->state : LDB_STATE_RUNNING;
 	return ret ? ret : add(x, r->cpu, r->end, &c);
 }
@@ -119,7 +119,7 @@ struct bundle {
 	size_t begin, nr;
 	uint32_t cpu;
 	struct task has;
-	bool has_left;		/* has ended, at: who comes is not known yet */
+	bool has_left;		/* has ended, at: the next task is not known yet */
 	int64_t at;
 	unsigned state;
 };
@@ -193,7 +193,7 @@ static void put_waking(struct bundle *b, int64_t at, const struct cpu_change *c)
 
 static void on_change(struct bundle *b, int64_t at, const struct cpu_change *c)
 {
-	/* Nobody came when it left, as far as is known. */
+	/* No task is known that came when it left. */
 	if (b->has_left && at > b->at)
 		put_switch(b, b->at, &not_recorded);
 	switch (c->change) {

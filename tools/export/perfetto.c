@@ -2,9 +2,9 @@
 /*
  * Perfetto: TrackEvents for threads, requests and counters, and the scheduler's
  * events.  What belongs to one thread is one sequence of packets, in order of
- * time; nothing but what has not ended yet is kept of it.
+ * time; only what has not ended yet is in memory.
  *
- * Times are those of the recording, on the clock it was made with, told as the
+ * Times are those of the recording, on the clock it was made with, declared to be the
  * boot time: the viewer shows the time of day with the snapshot of clocks.
  */
 #include <errno.h>

@@ -2,10 +2,10 @@
 /*
  * A profile of wall-clock time for pprof and what reads its files (profile.proto,
  * gzip).  A sample is a stack: how many invocations ended with it, and how long its
- * innermost function spent in itself, in ns; apart by thread, by class of the
+ * innermost function has as self time, in ns; apart by thread, by class of the
  * request, and by what was waited for, which are labels.
  *
- * Samples are written one by one; only the tables they refer to are kept.
+ * Samples are written one by one; only the tables they refer to stay in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -46,10 +46,10 @@ struct pprof {
 	uint64_t *stack;
 	size_t room_stack;
 	uint64_t nr_samples;
-	int error;		/* the first; all that follows does nothing */
+	int error;		/* the first; all calls after it do nothing */
 };
 
-static void press(struct pprof *p, const void *bytes, size_t nr, int flush)
+static void write_compressed(struct pprof *p, const void *bytes, size_t nr, int flush)
 {
 	uint8_t pressed[16384];
 
@@ -75,7 +75,7 @@ static void put_fields(struct pprof *p)
 	if (p->message.has_failed || p->part.has_failed)
 		p->error = -ENOMEM;
 	if (!p->error)
-		press(p, p->message.at, p->message.nr, Z_NO_FLUSH);
+		write_compressed(p, p->message.at, p->message.nr, Z_NO_FLUSH);
 	p->message.nr = 0;
 }
 
@@ -88,7 +88,7 @@ static void put_message(struct pprof *p, unsigned field)
 	packet_tag(&head, field, PACKET_BYTES);
 	packet_varint(&head, p->message.nr);
 	if (!p->error)
-		press(p, head.at, head.nr, Z_NO_FLUSH);
+		write_compressed(p, head.at, head.nr, Z_NO_FLUSH);
 	put_fields(p);
 }
 
@@ -341,7 +341,7 @@ int export_pprof(struct model *m, const struct export_options *o, FILE *out, cha
 				ret = put_sample(&p, s.nodes[i]);
 		put_strings(&p);
 		if (!p.error)
-			press(&p, NULL, 0, Z_FINISH);
+			write_compressed(&p, NULL, 0, Z_FINISH);
 		deflateEnd(&p.z);
 		ret = ret ? ret : p.error;
 	}

@@ -28,7 +28,7 @@ struct frame_name {
 	struct stacks_cause cause;
 };
 
-/* An invocation or a wait, with what it is in.  Kept by its item, those in it, and open. */
+/* An invocation or a wait, with what it is in.  Its item, those in it, and p->open refer to it. */
 struct frame {
 	struct frame *in;
 	uint64_t nr;			/* of frames, from 1 */
@@ -92,14 +92,14 @@ static void put_event(struct speedscope *p, const char *type, uint64_t frame, in
 		p->end_ns = at;
 }
 
-static struct frame *keep(struct frame *f)
+static struct frame *frame_get(struct frame *f)
 {
 	if (f)
 		f->nr_users++;
 	return f;
 }
 
-static void leave(struct frame *f)
+static void frame_put(struct frame *f)
 {
 	while (f && !--f->nr_users) {
 		struct frame *in = f->in;
@@ -135,9 +135,9 @@ static void switch_to(struct speedscope *p, struct frame *f, int64_t at)
 		return;
 	for (; around && !is_around(around, f); around = around->in)
 		put_event(p, "C", around->nr, at);
-	p->open = keep(f);
+	p->open = frame_get(f);
 	open_below(p, f, around, at);
-	leave(before);
+	frame_put(before);
 }
 
 static void begin_profile(struct speedscope *p, int64_t at)
@@ -170,9 +170,9 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	}
 	if (!p->has_profile)
 		begin_profile(p, to_ns(p, item->start));
-	f->in = keep(what->in ? what->in->node : NULL);
+	f->in = frame_get(what->in ? what->in->node : NULL);
 	f->depth = f->in ? f->in->depth + 1 : 1;
-	item->node = keep(f);
+	item->node = frame_get(f);
 	return ferror(p->j.f) ? -EIO : 0;
 }
 
@@ -185,7 +185,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* An invocation that took no time is there all the same. */
+/* An invocation that took no time is written all the same. */
 static int end(void *arg, struct attribution_item *item)
 {
 	struct speedscope *p = arg;
@@ -195,7 +195,7 @@ static int end(void *arg, struct attribution_item *item)
 		switch_to(p, f, to_ns(p, item->end));
 		switch_to(p, f->in, to_ns(p, item->end));
 	}
-	leave(f);
+	frame_put(f);
 	return 0;
 }
 

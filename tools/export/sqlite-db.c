@@ -34,7 +34,7 @@ static int fail(struct sqlite_db *d, const char *why)
  */
 static const struct outfile *opening;
 
-static int open_made(const char *path, int flags, int mode)
+static int open_created(const char *path, int flags, int mode)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -49,7 +49,7 @@ static int open_file(struct sqlite_db *d)
 	int rc;
 
 	if (!vfs || vfs->iVersion < 3 ||
-	    vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_made) != SQLITE_OK)
+	    vfs->xSetSystemCall(vfs, "open", (sqlite3_syscall_ptr)open_created) != SQLITE_OK)
 		return fail(d, "this SQLite cannot be given a file");
 	opening = &d->file;
 	rc = sqlite3_open_v2(d->file.temporary, &d->db, SQLITE_OPEN_READWRITE, NULL);

@@ -13,7 +13,7 @@ int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t)
 
 	if (t >= m->threads && t < m->threads + m->nr_threads)
 		return t - m->threads + 1;
-	/* One that the trace says nothing of has rows all the same. */
+	/* A thread that the trace says nothing of has rows all the same. */
 	nr = table_get(&e->strangers, t->tid, 0, 0, &is_new);
 	if (!nr)
 		return 0;
@@ -33,7 +33,7 @@ int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick)
 	return sqlite_thread_of(e, t ? t : &stranger);
 }
 
-/* Strings of symbols are interned: pointers stand for their texts. */
+/* Strings of symbols are interned, so pointers are compared. */
 static uint64_t number(struct table *names, struct table *functions, const struct symbol *f,
 		       bool *is_new)
 {

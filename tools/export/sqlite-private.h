@@ -59,7 +59,7 @@ int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t);
 int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f);
 int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s);
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s);
-/* Of the life of that id that overlaps, among those that were put. */
+/* The row of the request instance of that id that overlaps, among those that were put. */
 uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns);
 
 /* sqlite-recording.c; 0 or -errno, here and below */

@@ -80,7 +80,7 @@ int sqlite_put_requests(struct sqlite_export *e)
 	return ret;
 }
 
-/* Who had the CPU, or what kept the holder of the lock from going on. */
+/* The task that ran, or what the holder of the lock was blocked by. */
 static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
 			    int64_t *ns)
 {

@@ -38,7 +38,7 @@ const char *const sqlite_tables =
 	" kind TEXT, thread INTEGER REFERENCES thread, to_thread INTEGER REFERENCES thread,"
 	" queue TEXT, queue_name TEXT, site INTEGER REFERENCES site, start_ns INTEGER,"
 	" end_ns INTEGER, duration_ns INTEGER, open INTEGER);"
-	/* An invocation.  request: its thread worked on that one alone; open: not seen as a whole. */
+	/* An invocation.  request: its thread worked on it alone; open: an end is not known. */
 	"CREATE TABLE span (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES span,"
 	" thread INTEGER REFERENCES thread, function INTEGER REFERENCES function,"
 	" site INTEGER REFERENCES site, request INTEGER REFERENCES request, depth INTEGER,"
@@ -57,7 +57,7 @@ const char *const sqlite_tables =
 	" site INTEGER REFERENCES site, span INTEGER REFERENCES span,"
 	" request INTEGER REFERENCES request, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER,"
 	" resolution_ns INTEGER, failed INTEGER, inferred INTEGER, open INTEGER);"
-	/* kind: runnable, preempted, blocked.  by: who had the CPU longest meanwhile. */
+	/* kind: runnable, preempted, blocked.  by: the task that ran longest meanwhile. */
 	"CREATE TABLE off_cpu (id INTEGER PRIMARY KEY, kind TEXT, state TEXT,"
 	" thread INTEGER REFERENCES thread, span INTEGER REFERENCES span,"
 	" request INTEGER REFERENCES request, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER,"

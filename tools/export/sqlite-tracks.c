@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the threads did: spans, locks, times off the CPU, and who had the CPUs. */
+/* What the threads did: spans, locks, times off the CPU, and which tasks ran on the CPUs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int flush_times(struct sqlite_export *e)
 
 static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 {
-	/* Mostly one of those that came last. */
+	/* The one that is wanted is mostly one of the last. */
 	for (size_t i = e->nr_times; i-- > 0;) {
 		if (e->times[i].function != function)
 			continue;
@@ -45,7 +45,7 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 
 /*
  * Functions alone are played: what they waited for is in other tables.  Of a function nr is
- * the id of its row, ns the time in itself; of a request nr is the id of its row.
+ * the id of its row, ns the self time; of a request nr is the id of its row.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
@@ -201,7 +201,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct sqlite_export *e = arg;
 
-	/* Of chosen requests nothing else is wanted. */
+	/* When requests were chosen, nothing else is wanted. */
 	if (e->o->has_lives && !request_of(e, s))
 		return 0;
 	export_count(e->o, s);

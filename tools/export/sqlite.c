@@ -5,7 +5,7 @@
  * tables.
  *
  * Requests come first, because spans refer to them; then the threads, one after the
- * other; indexes when all rows are there.  Nothing is kept in memory but the names.
+ * other; indexes when all rows are there.  Only the names stay in memory.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -56,7 +56,7 @@ static int prepare(struct sqlite_export *e)
 {
 	int ret = sqlite_db_exec(&e->db, sqlite_tables);
 
-	/* Needed while rows come: whose is what a thread did. */
+	/* These are needed while rows come, to find the request of what a thread did. */
 	if (!ret)
 		ret = sqlite_db_exec(&e->db, "CREATE INDEX request_by_req ON request (req, start_ns)");
 	for (size_t i = 0; i < NR_STMTS && !ret; i++) {
@@ -111,6 +111,6 @@ int export_sqlite(struct model *m, const struct export_options *o, const char *p
 		sqlite3_finalize(e.stmts[i]);
 	closed = sqlite_db_close(&e.db, !ret);
 	free_export(&e);
-	/* The database has told why in err. */
+	/* The database has put the reason into err. */
 	return ret == -EIO || (!ret && closed) ? -1 : ret;
 }

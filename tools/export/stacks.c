@@ -18,7 +18,7 @@ static uint64_t mix_text(uint64_t h, const char *text)
 	return hash_mix(h, hash_text(text ? text : ""));
 }
 
-/* Strings of symbols are interned: pointers stand for their texts. */
+/* Strings of symbols are interned, so pointers are compared. */
 static uint64_t node_hash(const struct stacks *s, const struct stacks_node *n)
 {
 	uint64_t h = hash_mix(n->is_cause, (uintptr_t)n->parent);
@@ -110,7 +110,7 @@ static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_no
 	return like.parent ? get_node(s, &like) : NULL;
 }
 
-/* An item keeps its node, and in text for which class it is right. */
+/* An item stores its node, and in text the class for which that is right. */
 static struct stacks_node *node_of(struct stacks *s, struct attribution_item *item)
 {
 	if (item->text != s->class) {
@@ -159,7 +159,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* That of the only request its thread works on. */
+/* The class of the only request that its thread works on. */
 static int find_class(void *arg)
 {
 	struct stacks *s = arg;

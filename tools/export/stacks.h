@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Time by stack: what each thread's functions spent in themselves, added up over
+ * Time by stack: the self time of each thread's functions, added up over
  * all times the same stack was there.
  *
- * Where a thread's time belongs, attribution.h says; and it belongs to the class of the
+ * attribution.h says where a thread's time belongs; and it belongs to the class of the
  * request that the thread works on.
  *
  * Memory is bounded by the number of nodes.  Where there is no room for one, its time
@@ -23,7 +23,7 @@ struct stacks_cause {
 	enum leaf_kind kind;
 	const struct symbol *lock_symbol; /* LOCK, FUTEX; may be NULL */
 	uint64_t lock;
-	const char *who;	/* RUNNABLE, PREEMPTED: had the CPU; IRQ: its name; NULL: not known */
+	const char *who;	/* RUNNABLE, PREEMPTED: running task; IRQ: name; NULL: unknown */
 	unsigned state;		/* IO, SLEEP: enum ldb_sched_state */
 };
 
@@ -35,8 +35,8 @@ struct stacks_node {
 	const char *thread, *class;	/* a root's */
 	bool is_cause;
 	struct stacks_cause cause;
-	uint64_t nr_calls;		/* that ended here and were seen as a whole */
-	uint64_t nr_open;		/* seen in part */
+	uint64_t nr_calls;		/* that ended here and were observed from begin to end */
+	uint64_t nr_open;		/* observed in part */
 	int64_t self_ns;
 	size_t nr;			/* from 0, in order of their making: parents first */
 };
@@ -77,7 +77,7 @@ int stacks_segment(struct stacks *s, const struct segment *segment);
 /* After the last one. */
 int stacks_finish(struct stacks *s);
 
-/* Of what begins, and is no function. */
+/* The node of what begins, and is no function. */
 struct stacks_cause stacks_cause_of(const struct attribution_begin *what);
 
 /* "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */

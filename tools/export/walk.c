@@ -52,8 +52,8 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* What is told of a request: what its timeline has, and what interrupted its threads, in its pieces. */
-struct told {
+/* What is shown of a request: the segments of its timeline, and interrupts cut by them. */
+struct shown {
 	struct model *m;
 	const struct life *life;
 	const struct timeline *timeline;
@@ -65,7 +65,7 @@ struct told {
 	size_t nr, room;
 };
 
-static int add_piece(struct told *t, const struct segment *s, int64_t start, int64_t end)
+static int add_piece(struct shown *t, const struct segment *s, int64_t start, int64_t end)
 {
 	struct piece *piece;
 
@@ -87,7 +87,7 @@ static int add_piece(struct told *t, const struct segment *s, int64_t start, int
 	return 0;
 }
 
-static int add_segment(struct told *t, const struct segment *s)
+static int add_segment(struct shown *t, const struct segment *s)
 {
 	int ret = 0;
 
@@ -104,7 +104,7 @@ static int add_segment(struct told *t, const struct segment *s)
 
 static int add_irqs(void *arg, const struct reader_rows *rows)
 {
-	struct told *t = arg;
+	struct shown *t = arg;
 	int ret = 0;
 
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
@@ -121,7 +121,7 @@ static int add_irqs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-static int read_irqs(struct told *t)
+static int read_irqs(struct shown *t)
 {
 	struct reader_filter filter = READER_FILTER_ALL;
 
@@ -130,7 +130,7 @@ static int read_irqs(struct told *t)
 	return reader_each(t->m->reader, LDB_BLK_IRQ, &filter, add_irqs, t);
 }
 
-static int sort_pieces(struct told *t)
+static int sort_pieces(struct shown *t)
 {
 	t->segments = calloc(t->nr + 1, sizeof(struct segment *));
 	if (!t->segments)
@@ -141,7 +141,7 @@ static int sort_pieces(struct told *t)
 	return 0;
 }
 
-static int walk_segments(const struct told *t, const struct export_options *o,
+static int walk_segments(const struct shown *t, const struct export_options *o,
 			 const struct walk_sink *sink)
 {
 	int ret = 0;
@@ -161,8 +161,8 @@ static int walk_segments(const struct told *t, const struct export_options *o,
 	return ret;
 }
 
-/* An invocation during which its thread did something else, too, is still one. */
-static int tell_apart(struct told *t)
+/* An invocation that its thread's other work cuts into pieces counts once. */
+static int mark_repeated(struct shown *t)
 {
 	struct table seen = { 0 };
 	bool is_new = true;
@@ -181,7 +181,7 @@ static int tell_apart(struct told *t)
 	return ret;
 }
 
-static void free_told(struct told *t)
+static void free_shown(struct shown *t)
 {
 	for (size_t i = 0; i < t->nr; i++)
 		free(t->pieces[i]);
@@ -193,24 +193,24 @@ static int walk_life(struct model *m, const struct export_options *o, const stru
 		     const struct walk_sink *sink)
 {
 	struct timeline t;
-	struct told told = { .m = m, .life = life, .timeline = &t };
+	struct shown shown = { .m = m, .life = life, .timeline = &t };
 	int ret = timeline_build(m, life, &t);
 
 	if (ret)
 		return ret;
-	/* What others did is not what the request's time went into. */
+	/* What others did is no part of the request's own time. */
 	for (size_t i = 0; i < t.nr_segments && !ret; i++)
 		if (!t.segments[i].blocks_req && t.segments[i].kind != SEGMENT_QUEUE)
-			ret = add_segment(&told, &t.segments[i]);
+			ret = add_segment(&shown, &t.segments[i]);
 	if (!ret && sink->with_irqs)
-		ret = read_irqs(&told);
+		ret = read_irqs(&shown);
 	if (!ret)
-		ret = sort_pieces(&told);
+		ret = sort_pieces(&shown);
 	if (!ret)
-		ret = tell_apart(&told);
+		ret = mark_repeated(&shown);
 	if (!ret)
-		ret = walk_segments(&told, o, sink);
-	free_told(&told);
+		ret = walk_segments(&shown, o, sink);
+	free_shown(&shown);
 	timeline_free(&t);
 	return ret;
 }

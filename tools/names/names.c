@@ -15,7 +15,7 @@ struct asking {
 	struct recent {
 		uint64_t addr;
 		unsigned epoch, ask;	/* + 1; 0: free */
-	} recent[RECENT_MAX];		/* the same again and again is not asked again */
+	} recent[RECENT_MAX];		/* addresses that repeat are not asked for again */
 };
 
 typedef const struct symbol *lookup_fn(struct symtab *st, uint64_t addr, int64_t tick);
@@ -70,7 +70,7 @@ static void ask_row(struct asking *a, const struct reader_rows *rows, size_t i)
 		break;
 	case LDB_BLK_REQ:
 		ask(a, LDB_ASK_DATA, q->queue, q->tick);
-		/* Of ARRIVED it is a time. */
+		/* In ARRIVED it is a time. */
 		if (q->op != LDB_REQ_OP_ARRIVED)
 			ask(a, LDB_ASK_CALL, q->site, q->tick);
 		break;

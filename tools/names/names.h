@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names of all that a trace has addresses of, written into the trace: so that it can
- * be read where the program was built anew, is gone, or never was.
+ * Writes the names of all that a trace has addresses of into the trace, so that it can
+ * be read where the program was rebuilt, was removed, or never existed.
  */
 #ifndef NAMES_NAMES_H
 #define NAMES_NAMES_H

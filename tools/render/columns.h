@@ -8,7 +8,7 @@
 
 extern const struct column site_columns[];	/* of struct symbol: caller, file, line */
 extern const struct column party_columns[];	/* of struct party */
-extern const struct column hits_columns[];	/* of struct hits: those that the trace has */
+extern const struct column hits_columns[];	/* of page faults and interrupts */
 extern const struct column made_columns[];	/* of struct model: observed calls */
 extern const struct column lost_columns[];	/* of struct model: and of the table, in words */
 extern const struct column kernel_columns[];	/* of struct model */

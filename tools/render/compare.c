@@ -13,7 +13,7 @@ static bool parse_percentile(const char *text, double *value, const char **end)
 {
 	char *at;
 
-	/* strtod() takes more than digits. */
+	/* strtod() accepts more than digits. */
 	if (*text < '0' || *text > '9')
 		return false;
 	*value = strtod(text, &at);
@@ -31,7 +31,7 @@ static bool parse_slice(const char *text, struct compare_slice *s)
 
 	if (parse_percentile(at, &p, &at)) {
 		if (!*at) {
-			/* p99 is the tail from there on, p50 what is about there. */
+			/* "p99" means the tail from there on, "p50" the requests around it. */
 			*s = (struct compare_slice){
 				p >= 90 ? p : p < 10 ? 0 : p - 10, p >= 90 ? 100 : p + 10,
 			};
@@ -136,7 +136,7 @@ static void add_classes(struct comparison *c, const struct partition *target,
 			c->only_reference[shown->nr_only_reference++] = reference->classes[i];
 }
 
-/* Before any work: a condition may be wrong. */
+/* Parses the conditions before any work: one may be wrong. */
 static void parse_conditions(struct comparison *c)
 {
 	const struct cli_list *list = c->o->fail_if;
@@ -153,7 +153,7 @@ static void parse_conditions(struct comparison *c)
 	c->nr_conditions = list->nr;
 }
 
-/* False: a condition that nothing was held against; a gate must not stand open for a typo. */
+/* False: a condition matches no class, which is an error: it may be a typo. */
 static bool add_gates(struct comparison *c, const struct partition *before,
 		      const struct partition *after)
 {
@@ -176,7 +176,7 @@ static bool add_gates(struct comparison *c, const struct partition *before,
 	return true;
 }
 
-/* On stderr as well when nobody may read the report. */
+/* Prints it on stderr as well, as nobody may read the report. */
 static int say_gates(const struct comparison *c, bool is_read)
 {
 	char sentence[GATE_SENTENCE_MAX];
@@ -214,7 +214,7 @@ static int compare_runs(struct comparison *c, const struct opened *after,
 	return say_gates(c, after->render.form == RENDER_TEXT && !after->options->output);
 }
 
-/* The other recording: no output, and a list of its own that open_finish() frees. */
+/* Opens the other recording: no output, and a list of its own that open_finish() frees. */
 static struct open_options other_options(const struct open_options *open, const char *input)
 {
 	struct open_options o = *open;
@@ -229,7 +229,7 @@ static struct open_options other_options(const struct open_options *open, const 
 	return o;
 }
 
-/* Which of the two: the message does not say. */
+/* Says which of the two it was: the message does not. */
 static void say_damage(const struct opened *o)
 {
 	if (!reader_check(o->reader) && reader_is_damaged(o->reader))
@@ -261,7 +261,7 @@ int compare_files(const struct open_options *open, const char *before, const cha
 	partition_free(&p_after);
 	say_damage(&o_after);
 	say_damage(&o_before);
-	/* A recording that is damaged makes the verdict worth little: that status is first. */
+	/* A damaged recording makes the verdict worth little: that status takes precedence. */
 	closed = open_finish(&o_after, status != CLI_FAILURE, true);
 	if (status == CLI_OK || (status == CLI_SLOWER && closed != CLI_OK))
 		status = closed;
@@ -314,7 +314,7 @@ static int compare_times(const void *pa, const void *pb)
 	return compare_names(pa, pb);
 }
 
-/* One of each name, with its time. */
+/* Merges equal names and sums their times. */
 static size_t merge(struct named *names, size_t nr)
 {
 	size_t left = 0;

@@ -10,7 +10,7 @@
 #include "render/differential.h"
 #include "render/text.h"
 
-/* The same range as a part of a change. */
+/* The interval as a part of a change. */
 static void gate_range(const struct gate_result *g, char *buf, size_t size)
 {
 	char lo[UNITS_ROOM], hi[UNITS_ROOM];

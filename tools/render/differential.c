@@ -66,7 +66,7 @@ static void put_gap(const struct render *r, const struct unit *c, int64_t ns)
 {
 	char text[64];
 
-	/* No "-0.00". */
+	/* Avoids "-0.00". */
 	ns = round_near(ns, c->quantum);
 	snprintf(text, sizeof(text), "%+.*f%s", c->decimals, ns / c->factor, c->name);
 	fprintf(r->out, " %10s", text);
@@ -143,7 +143,7 @@ static bool is_whole(const struct differential_slice *s)
 	return s->nr == s->nr_class;
 }
 
-/* The interval does not hold 0. */
+/* Does the interval exclude 0? */
 static bool is_certain(const struct differential_interval *i)
 {
 	return i->is_known && (i->lo_ns > 0 || i->hi_ns < 0);
@@ -235,7 +235,7 @@ static void put_cause(const struct render *r, const struct differential *d,
 	if (!p->nr || width < PLACE_FROM || strlen(cause) + 8 > width)
 		return;
 	path = &d->keys.paths[d->keys.leaves[d->leaves[p->first].key].path];
-	/* The function that was named is at its end. */
+	/* The last function is not repeated: it was named. */
 	if (p->kind == LEAF_FUNCTION || *p->where)
 		path = &d->keys.paths[path->parent];
 	if (path->depth)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the additive difference between two sets of requests looks, and conditions on it. */
+/* Shows the additive difference between two sets of requests, and conditions on it. */
 #ifndef RENDER_DIFFERENTIAL_H
 #define RENDER_DIFFERENTIAL_H
 

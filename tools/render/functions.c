@@ -10,7 +10,7 @@
 
 #define ROW struct stats_entry
 
-/* The place of the call, or of the function where that is not known. */
+/* The place of the call, or of the function where the call's is not known. */
 static bool has_site(const struct stats_entry *e)
 {
 	return e->site && *e->site->file;
@@ -147,7 +147,7 @@ static void put_names_wide(const struct render *r, const struct stats_entry *e, 
 	text_styled(r, TEXT_DIM, "%s", site);
 }
 
-/* A name that is too long for the rest of the line has the next one to itself. */
+/* A name that is too long for the rest of the line gets the next line. */
 static void put_names_narrow(const struct render *r, const struct stats_entry *e, enum stats_by by,
 			     const char *name, unsigned left)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How times off the CPU are said; see offcpu.h. */
+/* Words for times off the CPU; see offcpu.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ const struct party *offcpu_party(const struct segment *s)
 	return is_known(&k->waker) ? &k->waker : NULL;
 }
 
-/* Who had the CPU longest, or who is behind it otherwise. */
+/* The task that ran longest meanwhile, or that is the cause otherwise. */
 static const struct party *has_most(const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
@@ -84,7 +84,7 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 		snprintf(buf, TEXT_ROOM, ", woken by %.200s", text_party(m, &k->waker, who));
 }
 
-/* "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": those that matter, without but. */
+/* "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": those that matter, but for one. */
 static void occupants_text(const struct model *m, const struct segment_sched *k,
 			   const struct party *but, char *buf)
 {

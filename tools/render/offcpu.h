@@ -25,7 +25,7 @@ char offcpu_fill(enum segment_kind kind);
 const char *offcpu_label(const struct segment *s, char *buf);
 bool offcpu_is(enum segment_kind kind);
 
-/* Who is behind it: had the CPU, or woke it; NULL: nobody. */
+/* The task that caused it: it ran meanwhile, or woke the thread; NULL: none. */
 const struct party *offcpu_party(const struct segment *s);
 
 #endif

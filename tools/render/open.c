@@ -65,7 +65,7 @@ void open_trace(struct opened *o, const struct open_options *options)
 	o->model = model_open(o->reader, o->symtab, err, sizeof(err));
 	if (!o->model)
 		open_fail_memory();
-	/* Last, so that a trace that cannot be read does not cost an older output. */
+	/* This comes last, so that a trace that cannot be read leaves an older output as it was. */
 	if (options->output) {
 		if (open_is_same_file(open_input(options), options->output)) {
 			cli_error("%s is the trace itself: give another file with -o", options->output);

@@ -65,7 +65,7 @@ void open_trace(struct opened *o, const struct open_options *options);
  */
 int open_finish(struct opened *o, bool found, bool check_all);
 
-/* JSON or CSV: all rows, and empty tables, too. */
+/* Is it JSON or CSV?  These show all rows, and empty tables, too. */
 static inline bool open_is_data(const struct open_options *o)
 {
 	return o->is_json || o->is_csv;
@@ -80,7 +80,7 @@ static inline bool open_has_range(const struct open_options *o)
 int64_t open_from(const struct open_options *o, const struct model *m);
 int64_t open_to(const struct open_options *o, const struct model *m);
 
-/* Both are there, and the same file.  Writing to the one would destroy the other. */
+/* True if both are the same file: writing to one would destroy the other. */
 bool open_is_same_file(const char *a, const char *b);
 
 /* --input of the options, or what it is without. */

@@ -26,7 +26,7 @@ static const struct column depth_columns[] = {
 };
 #undef ROW
 
-/* Balloons */
+/* The outlier plot */
 
 #define ROW struct why_amount
 static const struct why_cause *cause_of(const struct row *row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Balloons and boxes, drawn with characters; see pictures.h. */
+/* The outlier plot and box plots, drawn with characters; see pictures.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int64_t scale_value(const struct scale *s, unsigned cell)
 	return s->cells > 1 ? exp(lo + (hi - lo) * cell / (s->cells - 1)) : s->hi;
 }
 
-/* Balloons */
+/* The outlier plot */
 
 size_t text_balloons_columns(const struct render *r)
 {

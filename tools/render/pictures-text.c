@@ -171,7 +171,7 @@ void text_cpus(const struct render *r, const void *picture)
 		fputs("Not known: there are no kernel events in this recording.\n", in->out);
 	if (in != r)
 		wrap_end(&wrap, INDENT);
-	/* A bar may end in blanks. */
+	/* A bar may end in blanks, which are cut. */
 	for (size_t i = 0; i < c->nr; i++) {
 		put_bar(r, &c->at[i], c->lifetime_ns);
 		in = wrap_begin(&wrap, r);
@@ -201,7 +201,7 @@ static int compare_falling(const void *pa, const void *pb)
 	return a > b ? -1 : a < b;
 }
 
-/* What a frame must have to be shown; what calls it then is shown, too. */
+/* The time a frame must have to be shown; its callers are shown then, too. */
 static int64_t least_shown(const struct blametree *b)
 {
 	int64_t least = b->at[0].all_ns / BLAME_PARTS;

@@ -23,7 +23,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 
 	text_clean(c->label, label);
 	if (c->kind == LEAF_FUNCTION) {
-		/* An inner node may be a queue, or all of a class; else what its calls leave over. */
+		/* An inner node may be a queue, or all of a class, else self time. */
 		snprintf(buf, TEXT_ROOM, "%.300s%s%s%s%s", *label ? label : text_clean(place, clean),
 			 is_function && *label && label[strlen(label) - 1] != ')' ? "()" : "",
 			 is_function && c->leaf == UINT32_MAX ? " with its calls" : "",
@@ -54,8 +54,8 @@ const char *picture_context(const struct cpu_context *c)
 	return c->kind == PARTY_TASK && c->name && *c->name ? c->name : names[c->kind];
 }
 
-/* What would end a name or a line of folded stacks is a '?'. */
-static void fold_name(char *s)
+/* Replaces what would end a name or a line of folded stacks by '?'. */
+static void clean_frame_name(char *s)
 {
 	for (; *s; s++) {
 		unsigned n = utf8_length(s);
@@ -74,7 +74,7 @@ const char *picture_frame(const struct blametree_frame *f, char *buf)
 		snprintf(buf, TEXT_ROOM, "[%.490s]", f->name);
 	else
 		snprintf(buf, TEXT_ROOM, "[%s%s%.420s]", link_kind_name(f->kind), *f->name ? " " : "", f->name);
-	fold_name(buf);
+	clean_frame_name(buf);
 	return buf;
 }
 

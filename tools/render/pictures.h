@@ -13,7 +13,7 @@ enum picture {
 	PICTURE_BALLOONS,	/* latencies in order of arrival, and the causes of the targets */
 	PICTURE_BOXES,		/* what each cause added */
 	PICTURE_QUEUES,		/* how many more were ahead */
-	PICTURE_CPUS,		/* who had the CPUs */
+	PICTURE_CPUS,		/* which tasks ran on the CPUs */
 	PICTURE_BLAME,		/* paths, locks, holders, their causes */
 	NR_PICTURES
 };
@@ -21,7 +21,7 @@ enum picture {
 struct render_picture {
 	const struct model *model;
 	const struct why *why;
-	const void *of;		/* struct balloons, boxes, ... */
+	const void *of;		/* the struct of the picture */
 };
 
 /*

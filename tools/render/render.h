@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How results look.  A report is written as one whole document to r->out; what
+ * Presents results.  A report is written as one whole document to r->out; what
  * is shown was decided before.  Text is for people: it fits r->width and shows
  * nothing that could steer a terminal.  JSON and CSV are for programs: all
  * columns, integers in nanoseconds.
@@ -24,7 +24,7 @@ struct render {
 	FILE *out;
 	enum render_form form;
 	unsigned width;		/* columns */
-	bool has_width;		/* somebody said so: what is longer goes on in the next line */
+	bool has_width;		/* the width is imposed: longer lines are wrapped */
 	bool has_color;
 	bool is_verbose;
 	bool is_kernel_only;	/* of the trace: nothing to show but kernel events */
@@ -61,7 +61,7 @@ extern const struct printer functions_printer;
 /* The keys of --sort, the first is the default; NULL after the last. */
 const char *functions_sort_key(size_t n);
 
-/* By that column; nothing is left to chance: the order is the same in each run. */
+/* By that column; ties are broken, so the order is the same in each run. */
 void functions_sort(const struct stats_entry **rows, size_t nr, const char *key);
 
 /* Locks: the first nr entries. */
@@ -73,7 +73,7 @@ struct render_locks {
 
 extern const struct printer locks_printer;
 
-/* Requests: timelines[i] is the one of requests->lives[i]. */
+/* Requests: timelines[i] is of the ith request instance. */
 struct render_requests {
 	const struct model *model;
 	const struct requests *requests;
@@ -110,7 +110,7 @@ void text_times_heads(const struct render *r, const char *what);
 void text_times(const struct render *r, const char *what, const struct lock_times *t,
 		const char *name, const struct symbol *where);
 
-/* The lines every text report begins with: what was seen, what was lost. */
+/* The lines every text report begins with: what was observed, what was lost. */
 void text_head(const struct render *r, const struct model *m, const struct stats *stats);
 
 /* A timeline. */
@@ -118,7 +118,7 @@ struct render_timeline {
 	const struct model *model;
 	const struct timeline *timeline;
 	int64_t p50_ns;			/* of the requests of its class; -1: not known */
-	size_t nth, nr_occurrences;	/* this is the nth life of the id, from 1 */
+	size_t nth, nr_occurrences;	/* the nth request instance of the id, from 1 */
 	size_t nr_lines;		/* of the list of segments */
 	struct hits hits;		/* page faults, interrupts, where the trace has them */
 };
@@ -136,7 +136,7 @@ void csv_timeline(const struct render *r, const struct render_timeline *t, size_
 void json_timelines(const struct render *r, const struct render_timeline *t, size_t nr,
 		    bool is_array);
 
-/* The lives of one id, one line each. */
+/* The request instances of one id, one line each. */
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
 		size_t nth);
 

@@ -91,7 +91,7 @@ const char *timeline_cause_queue(const struct timeline_cause *c, char *buf)
 
 const struct timeline_cause *timeline_top_function(const struct timeline *t)
 {
-	/* Causes are sorted. */
+	/* Causes are sorted, so the first one is the biggest. */
 	for (size_t i = 0; i < t->nr_causes; i++)
 		if (t->causes[i].kind == LEAF_FUNCTION && !t->causes[i].in_queue)
 			return &t->causes[i];

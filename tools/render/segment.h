@@ -25,7 +25,7 @@ const char *segment_name(const struct segment *s, char *buf);
 /* The call site; of a function whose call site is not known, its definition. */
 struct place segment_place(const struct segment *s);
 
-/* Where most of the request's time in functions went; NULL: no function was seen. */
+/* Where most of the request's time in functions went; NULL: no function was observed. */
 /* Of the function, the lock, the interrupt, the class: ""; in buf, of TEXT_ROOM, or elsewhere. */
 const char *timeline_cause_name(const struct timeline_cause *c, char *buf);
 

@@ -182,7 +182,7 @@ static void head_lost(const struct render *r, const struct model *m)
 			units_duration(m->paused_ns, a));
 }
 
-/* What looking has cost, of the time the threads were there. */
+/* What sampling has cost, of the time the threads existed. */
 static void head_budget(const struct render *r, const struct model *m)
 {
 	const char *budget = reader_meta(m->reader, "budget");
@@ -246,7 +246,7 @@ static void head_threads(const struct render *r, const struct model *m)
 	fputc('\n', r->out);
 }
 
-/* What the recorder had to say. */
+/* Messages of the recorder. */
 static void head_warnings(const struct render *r, const struct model *m)
 {
 	size_t nr;

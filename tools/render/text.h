@@ -22,7 +22,7 @@ void text_on_next_line(const struct render *r, const char *text, enum text_style
 /* s, at most width columns of it, filled up with blanks when is_padded. */
 void text_cell(const struct render *r, const char *s, unsigned width, bool is_padded);
 
-/* Without what could steer a terminal; buf has TEXT_ROOM bytes. */
+/* Copies s without what could steer a terminal; buf has TEXT_ROOM bytes. */
 const char *text_clean(const char *s, char *buf);
 
 /* "1.24us"; at most 7 columns.  buf has UNITS_ROOM bytes. */

@@ -70,7 +70,7 @@ static const struct timeline *timeline_of(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* Who had the CPU, or woke it: of a task its number and its name. */
+/* The task that ran, or woke the thread: its number and its name. */
 static const struct party *task_of(const struct segment *s)
 {
 	const struct party *p = offcpu_party(s);

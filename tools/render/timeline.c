@@ -35,7 +35,7 @@ static const char *short_name(const struct render *r, const struct symbol *func,
 			 r->width > NAME_ROOM + INDENT ? r->width - INDENT : NAME_ROOM, buf);
 }
 
-/* Who held it, what it was executing, and what kept it from that. */
+/* Prints who held it, what that thread was executing, and what it was blocked by. */
 static void put_holder(const struct render *r, const struct model *m, const struct segment *hold,
 		       const struct segment *func, const struct segment *off, int64_t off_ns)
 {
@@ -76,7 +76,7 @@ static void put_hold(const struct render *r, const struct model *m, const struct
 	}
 }
 
-/* Who ended the wait, where its holder is not known. */
+/* Prints who ended the wait, where its holder is not known. */
 static void put_waker(const struct render *r, const struct model *m, const struct timeline_cause *c)
 {
 	char waker[TEXT_ROOM];
@@ -87,7 +87,7 @@ static void put_waker(const struct render *r, const struct model *m, const struc
 	fputs(waker, r->out);
 }
 
-/* What no segment tells more of. */
+/* Prints causes that no segment says more about. */
 static void put_bare(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char name[TEXT_ROOM], text[2 * TEXT_ROOM];
@@ -171,7 +171,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	case LEAF_FUNCTION:
 		text_place(c->func->func_file, c->func->func_line, place);
 		fputs(ns, r->out);
-		/* Where it matters: an estimate that may be mostly its neighbour's time. */
+		/* Says so where it matters: an estimate that may be mostly its neighbour's time. */
 		if (c->resolution_ns > c->ns / 20)
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
 		fprintf(r->out, " of self time in %s%s%s", short_name(r, c->func, name),
@@ -202,7 +202,7 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, " (p50 %s)", units_duration(rt->p50_ns, p50));
 	text_style(r, TEXT_PLAIN);
 	for (size_t i = 0; i < t->nr_causes && i < CAUSES_SHOWN; i++) {
-		/* The biggest; others only if they matter. */
+		/* Prints the biggest cause; others only if they matter. */
 		if (i && t->causes[i].ns < t->latency_ns / 10)
 			break;
 		fputs(i ? "; " : ": ", r->out);
@@ -251,7 +251,7 @@ static void put_facts(const struct render *r, const struct render_timeline *rt)
 		fprintf(r->out, "; %" PRIu64 " records lost", m->nr_lost);
 	if (t->left_out_ns)
 		fprintf(r->out, "; shorter than %s left out", units_duration(t->left_out_ns, a));
-	/* Not of traces from before there were any. */
+	/* Old traces have none of these. */
 	if (*m->kernel_events || m->has_sched) {
 		text_kernel(m, text);
 		fprintf(r->out, "; %s", text);
@@ -607,7 +607,7 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 
 		if (s->end_ns - s->start_ns < from || shown == nr)
 			continue;
-		/* A thread that has to share its CPU loses it again and again. */
+		/* A thread that has to share its CPU is preempted again and again. */
 		if (offcpu_is(s->kind) && !r->is_verbose &&
 		    s->end_ns - s->start_ns < t->latency_ns / OFF_SHARE_MIN)
 			continue;

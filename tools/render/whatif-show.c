@@ -23,7 +23,7 @@ static void parse(const struct cli_list *expressions, struct whatif_change *chan
 	}
 }
 
-static void tell(void *arg, const char *what, double done)
+static void show_progress(void *arg, const char *what, double done)
 {
 	progress_line("%s: %.0f %%", what, 100 * done);
 }
@@ -35,7 +35,7 @@ static bool replay(struct opened *o, const struct whatif_show *s,
 	struct whatif_options wo = {
 		.changes = changes, .nr_changes = s->expressions->nr, .class = s->class,
 		.from = open_from(o->options, o->model), .to = open_to(o->options, o->model),
-		.nr_requests = s->nr_requests, .progress = tell,
+		.nr_requests = s->nr_requests, .progress = show_progress,
 	};
 	struct whatif w;
 	char err[256];

@@ -145,7 +145,7 @@ static const struct column check_columns[] = {
 	SELF("recorded", recorded_check), { 0 }
 };
 
-/* What the recording did not say, and what was made of that. */
+/* Prints what the recording lacked, and how that was replayed. */
 static const struct column lack_columns[] = {
 	SAME(mutex), COLUMN("all_holds", has_holds), SAME(lock_threshold_ns),
 	COLUMN("kernel_events", has_sched), VIA("observation_gap_ns", model, gap_ns),

@@ -95,7 +95,7 @@ static const struct column cause_columns[] = {
 	{ 0 }
 };
 
-/* What of them is said of a request. */
+/* The columns of a request's causes. */
 static const struct column first_columns[] = {
 	MADE("cause", get_cause), MADE("anomaly", get_anomaly), SAME(label), SAME(category), { 0 }
 };

@@ -58,7 +58,7 @@ static const char *in(const char *label)
 	return *label ? " in " : "";
 }
 
-/* Without a name of its own it is called by where it is waited for. */
+/* A lock without a name is called by where it is waited for. */
 static const char *lock_word(const char *label)
 {
 	return !strncmp(label, "lock ", 5) || !strcmp(label, "a lock") ? "" : "lock ";
@@ -94,7 +94,7 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 	}
 }
 
-/* One more step of a chain, behind what was said. */
+/* Appends one more step of a chain. */
 static void say_link(struct sentence *s, const struct why_link *l)
 {
 	const char *label = *l->label ? l->label : "somebody", *blank = *l->thread ? " " : "";
@@ -148,7 +148,7 @@ static void say_chain(struct sentence *s, const struct why_chain *chain)
 		say_link(s, &chain->links[i]);
 }
 
-/* The resolution is said where it matters. */
+/* The resolution is mentioned where it matters. */
 static void say_amount(struct sentence *s, const struct why *w, const struct why_target *t, size_t i)
 {
 	const struct why_cause *c = &w->causes[t->amounts[i].cause];

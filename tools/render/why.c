@@ -86,7 +86,7 @@ static void put_causes(const struct render *r, const struct why *w, size_t nr)
 	}
 }
 
-/* Names in it may be anything. */
+/* Names in it may contain any bytes. */
 static void text_sentence(const struct render *r, const char *sentence)
 {
 	const struct render *in;
@@ -105,7 +105,7 @@ static void text_sentence(const struct render *r, const char *sentence)
 
 COMPARE(share_compare, struct share, DOWN(ns))
 
-/* Its innermost functions, as many as fit: they tell most. */
+/* Its innermost functions, as many as fit: they say most. */
 static const char *path_end(char *path, size_t width)
 {
 	size_t len = strlen(path);

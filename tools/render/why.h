@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How the causes of slow requests look. */
+/* Presents the causes of slow requests. */
 #ifndef RENDER_WHY_H
 #define RENDER_WHY_H
 

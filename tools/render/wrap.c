@@ -78,7 +78,7 @@ struct line {
 	unsigned more, indent;	/* indent: of this line, and more if it goes on */
 };
 
-/* Like what it continues. */
+/* The line is indented like the one it continues. */
 static void set_indent(struct line *l, const char *s)
 {
 	l->indent = l->more + strspn(s, " ");
@@ -218,7 +218,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf)
 	columns = columns_of(buf);
 	if (columns <= width || width < 2)
 		return buf;
-	/* A name without scopes is told by its begin. */
+	/* Of a name without scopes the begin is retained. */
 	if (last_part(buf) == buf) {
 		for (unsigned n = 0; *s && (n < width - 1 || !is_first(*s)); s++)
 			n += is_first(*s);
