@@ -3,7 +3,7 @@
  * The data in a page, read by the page's own reader: node columns.js PAGE TABLE COLUMN...
  * prints a line for each row, columns parted by tabs; a COLUMN may be a sum: "length+extra".
  *
- * Of the page only the data and the first script are kept: the others would use the data up.
+ * Of the page only the data and the first script are used: the others would use the data up.
  */
 "use strict";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What page-sample.c wrote, read back; numbers and looks of page.js. */
+/* What page-sample.c wrote, read back; numbers and appearance of page.js. */
 "use strict";
 
 const { run } = require("./browser");

@@ -19,7 +19,7 @@ async function ready(t, file, o) {
 	return page;
 }
 
-/* Every tab is looked at; what it says. */
+/* Opens every tab and checks what it says. */
 async function walk(page) {
 	const texts = {};
 

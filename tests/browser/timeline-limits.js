@@ -80,7 +80,7 @@ async function whatIsMissing(t) {
 	t.ok("about a million are there", await big.evaluate(() => tl.d.spans.n > 900000 && tl.d.spans.n <= 1000000),
 	     await big.evaluate(() => tl.d.spans.n));
 	t.ok("in less than 10 MB", fs.statSync("big.html").size < 10e6, fs.statSync("big.html").size);
-	/* A request goes through a queue; lanes fold. */
+	/* A request goes through a queue; lanes collapse. */
 	const handed = await big.evaluate(() => {
 		const p = tl.d.parts, i = tl.focus.parts.find((k) => p.flags[k] & tl.F.QUEUE), arcs = () => tl.arcs.ofSelection();
 
@@ -101,7 +101,7 @@ async function whatIsMissing(t) {
 	await t.close(big, "a big one");
 }
 
-/* In the page: do lines of merged bars look the same if each bar is looked at? */
+/* In the page: are lines of merged bars the same if each bar is visited? */
 function sameWithoutLevels() {
 	const w = 1200, view = { t0: tl.from, scale: w / (tl.to - tl.from) };
 	let worst = 0;

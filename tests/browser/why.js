@@ -127,7 +127,7 @@ async function testBoxes(t, page, json) {
 
 	for (const c of json.causes)
 		times.set(keyOf(c), (times.get(keyOf(c)) || 0) + 1);
-	/* Some have the same name in several places: these cannot be told apart in the amounts. */
+	/* Some have the same name in several places, and one cause in the amounts. */
 	const single = rows.filter((r) => times.get(keyOf(r.c)) === 1);
 
 	t.ok("there are boxes of causes that can be told apart", single.length > 3, single.length);

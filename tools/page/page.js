@@ -151,7 +151,7 @@ const ldb = (() => {
 		return sorted.length ? sorted[Math.max(Math.ceil(sorted.length * num / den), 1) - 1] : 0;
 	}
 
-	/* Themes and palettes; listeners are told. */
+	/* Themes and palettes; listeners are called. */
 	const listeners = [];
 
 	function store(key, value) {

@@ -76,12 +76,12 @@ int report_calls_add(struct report *r, const struct segment *s)
 		.last = bins_last(&r->bins, s->row_end),
 	};
 
-	/* What the report does not count: its row does not overlap. */
+	/* The report does not count what does not overlap by its row. */
 	if (!key || s->row_end < r->o->from || s->row_start > r->o->to)
 		return 0;
 	if (s->has_req)
 		q = report_request(&r->lives, s->req, s->start, s->end);
-	/* Of requests that had no end, there is no latency to choose them by. */
+	/* A request without an end has no latency to choose it by. */
 	if (q && !q->is_complete)
 		q = NULL;
 	if (!r->calls.is_each)

@@ -66,7 +66,7 @@ static bool same(const struct cell *a, const struct cell *b)
 	       a->place.is_any == b->place.is_any;
 }
 
-/* The row like that; NULL: there is none. */
+/* Finds the row with the same key, bins and place; NULL: there is none. */
 static struct cell *find(const struct cells *c, uint64_t of, const struct cell *like)
 {
 	uint32_t n;
@@ -114,7 +114,7 @@ static int merge(struct cells *c, struct cell *to, const struct cell *from)
 	return ret;
 }
 
-/* All rows again, with wider bins or other keys; those that are the same then become one. */
+/* Adds all rows again, with wider bins or other keys; those that are the same then become one. */
 static int rebuild(struct cells *c, const uint32_t *keys)
 {
 	struct cells old = *c;
@@ -161,7 +161,7 @@ static int follow(struct cells *c)
 	return c->shift == c->coarse->shift ? 0 : rebuild(c, NULL);
 }
 
-/* Until they are few enough, or all time is one bin. */
+/* Bins become wider until rows are few enough, or all time is one bin. */
 int cells_bound(struct cells *c)
 {
 	int ret = follow(c);
@@ -228,11 +228,11 @@ void cells_sort(struct cells *c)
 {
 	if (c->nr)
 		qsort(c->cells, c->nr, sizeof(*c->cells), compare);
-	/* Nothing is found by its hash any more. */
+	/* From here on no row is found by its hash. */
 	hash_free(&c->rows);
 }
 
-/* Of rows that hold more than one value; of one, they are the sum.  In a table of their own. */
+/* Least and greatest values of rows, in their own table; of a single value they are the sum. */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {
 	struct store resolutions, extremes, values;

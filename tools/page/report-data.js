@@ -185,7 +185,7 @@ const data = (() => {
 		get mean() {
 			const sum = this.sum + Math.floor(this.count / 2);
 
-			/* A quotient of such numbers is rounded; that of a multiple is not. */
+			/* A quotient of such numbers is rounded, that of a multiple is exact. */
 			return this.count ? (sum - sum % this.count) / this.count : 0;
 		}
 
@@ -336,7 +336,7 @@ const data = (() => {
 		return chosen.reduce((sum, is, k) => sum + (is ? (r.count ? r.count[k] : 1) : 0), 0);
 	}
 
-	/* Time by node in itself. */
+	/* Self time by node. */
 	function flame(s) {
 		const f = tables.flame, byRequest = s && s.mode === "requests", c = byRequest ? f.requestCells : f.cells;
 		const self = new Float64Array(f.nodes.parent.length);
@@ -357,7 +357,7 @@ const data = (() => {
 		return self;
 	}
 
-	/* Bins x buckets: how many requests, or without any, invocations. */
+	/* Bins x buckets: how many requests; if there are none, how many invocations. */
 	function heat(klass) {
 		const r = tables.requests, nr = doc.edges.length - 1, cells = new Map();
 		let lo = Infinity, hi = -1, max = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Time by stack, bin and request: where a thread's time belongs, attribution.h says; waits
+ * Time by stack, bin and request.  attribution.h says where a thread's time belongs; waits
  * are below the functions they are in.  Queues, where a request is on no thread, stand
  * beside the functions.
  */
@@ -41,7 +41,7 @@ static int charge(struct flame *f, uint32_t node, const struct request *q, bool 
 	struct cell like = { .key = node };
 	int ret = 0;
 
-	/* What lies outside of what was asked for is in no cell. */
+	/* Time outside of what was asked for is in no cell. */
 	if (from < f->bins->edge[0])
 		from = f->bins->edge[0];
 	if (to > f->bins->edge[f->bins->nr])
@@ -69,7 +69,7 @@ static const struct request *find_request(struct flame *f, const struct segment 
 	return q && q->is_complete ? q : NULL;
 }
 
-/* The only one its thread works on. */
+/* The only request that its thread works on. */
 static const struct request *request_now(const struct flame *f)
 {
 	return f->attribution.nr_works == 1 ? f->attribution.works[0].node : NULL;
@@ -127,8 +127,8 @@ static int begin(void *arg, const struct attribution_begin *what, struct attribu
 	return flame_name(f, stacks_cause_text(&cause, text, sizeof(text)), &item->leaf);
 }
 
-/* Folding changes the numbers of nodes, and what has just begun may be among the folded. */
-static int fold(struct flame *f)
+/* This changes the numbers of nodes, and what has just begun may become part of its caller. */
+static int merge_thinnest(struct flame *f)
 {
 	struct attribution *a = &f->attribution;
 	int ret = flame_fold(f);
@@ -140,7 +140,7 @@ static int fold(struct flame *f)
 	return ret;
 }
 
-/* A frame that can be seen is worth more than narrow bins; one that is thin is not. */
+/* A frame that is wide enough to see is worth more than narrow bins; a thin one is not. */
 static int make_room(struct flame *f)
 {
 	int ret = 0;
@@ -149,7 +149,7 @@ static int make_room(struct flame *f)
 			(f->nr_nodes > REPORT_NODES_MIN &&
 			 (f->by_time.nr > REPORT_ROWS_MAX - 2 * REPORT_BINS ||
 			  f->by_request.nr > REPORT_ROWS_MAX - 2 * REPORT_BINS))))
-		ret = fold(f);
+		ret = merge_thinnest(f);
 	return ret;
 }
 

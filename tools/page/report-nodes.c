@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The frames of a flame graph, by parent, name and kind.  When there are too many, the
- * thinnest become part of their callers: what is left out is what could not be seen.
+ * thinnest become part of their callers: only what is too thin to see is left out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ int flame_name(struct flame *f, const char *text, uint32_t *number)
 {
 	int64_t n;
 
-	/* Locks on a heap may be without number. */
+	/* There may be any number of locks on a heap. */
 	n = intern_string(&f->names, f->names.nr < REPORT_NAMES_MAX ? text : "(others)");
 	if (n < 0)
 		return -ENOMEM;
@@ -36,7 +36,7 @@ static int add_node(struct flame *f, const struct flame_node *node)
 	return 0;
 }
 
-/* The root stands for all. */
+/* The root stands for all time. */
 static int add_root(struct flame *f)
 {
 	struct flame_node root = { .kind = LEAF_UNKNOWN };
@@ -61,7 +61,7 @@ int flame_child(struct flame *f, uint32_t parent, uint32_t name, unsigned kind, 
 	return add_node(f, &like);
 }
 
-/* Of each node and all below it; and the time that three quarters of them do not exceed. */
+/* Total time of each node, and the time that three quarters of them do not exceed. */
 static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 {
 	int64_t *sorted = malloc(f->nr_nodes * sizeof(*sorted));

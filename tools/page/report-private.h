@@ -123,7 +123,7 @@ struct place report_place(const struct request *q);
 int report_requests_read(struct report *r);
 int report_requests_write(struct report *r);
 void report_requests_free(struct report_requests *q);
-/* The life of id that overlaps these ticks; NULL: none that is known. */
+/* The request instance of id that overlaps these ticks; NULL: none is known. */
 const struct request *report_request(const struct report_requests *q, uint64_t id,
 				     int64_t from, int64_t to);
 
@@ -143,7 +143,7 @@ struct report_calls {
 	size_t nr, room;
 	struct cells by_time, by_request;
 	struct hash rows;		/* entries of the stats */
-	/* What the last ones were looked up for. */
+	/* The key that was looked up last. */
 	struct call_memo {
 		const struct symbol *func, *site;
 		uint32_t key;

@@ -34,7 +34,7 @@ static int add_cell(struct report *r, const struct request *request)
 	return cells_add(&r->lives.cells, &like, request->latency_ns, 0, !request->is_complete);
 }
 
-static int keep(struct report_requests *q, const struct request *request)
+static int store_request(struct report_requests *q, const struct request *request)
 {
 	if (q->nr >= REPORT_LIVES_MAX) {
 		q->nr_not_followed++;
@@ -63,7 +63,7 @@ static int on_life(void *arg, struct life *life)
 	ret = find_class(&r->lives, life->class, &request.class);
 	if (!ret && !r->lives.is_each)
 		ret = add_cell(r, &request);
-	return ret ? ret : keep(&r->lives, &request);
+	return ret ? ret : store_request(&r->lives, &request);
 }
 
 COMPARE(by_start, struct request, UP(start) UP(id))
@@ -106,7 +106,7 @@ const struct request *report_request(const struct report_requests *q, uint64_t i
 	return lo && q->at[lo - 1].id == id && q->at[lo - 1].end >= from ? &q->at[lo - 1] : NULL;
 }
 
-/* They are not asked for any more: in order of their numbers. */
+/* No more lookups follow, so they can be in order of their numbers. */
 static int write_each(struct report *r)
 {
 	const struct report_requests *q = &r->lives;

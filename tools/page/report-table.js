@@ -65,7 +65,7 @@ const makeTable = (() => {
 			return ldb.el("td", {}, column.make(row));
 		if (v === null || v === undefined)
 			return ldb.el("td", { class: column.type === "text" ? "" : "num dim" }, "\u2013");
-		/* Of no value there is no percentile; --json has 0 there. */
+		/* Without a value there is no percentile; --json has 0 there. */
 		if (column.type === "ns" && row[column.of || "count"] === 0 && !/(^|\.)total|^(start|end)/.test(column.key))
 			return ldb.el("td", { class: "num dim", "data-ns": v }, "\u2013");
 		if (column.type === "ns")
@@ -75,7 +75,7 @@ const makeTable = (() => {
 			return ldb.el("td", { class: "num", "data-ns": v }, column.plain ? String(v) : v.toLocaleString("en").replace(/,/g, "\u202f"));
 		if (column.type === "bool")
 			return ldb.el("td", { class: "dim" }, v ? "yes" : "no");
-		/* Of a path that is too long, the end is seen. */
+		/* Of a path that is too long, the end is visible. */
 		return ldb.el("td", { class: "text " + (column.class || ""), title: String(v) },
 			column.class === "file" ? ldb.el("bdi", {}, String(v)) : String(v));
 	}

@@ -319,7 +319,7 @@
 			ns("max_2", "other", "", { of: "count2", rare: true }), ns("more", "p99.99, more by", "than in the other recording", { of: "both" }),
 			ns("resolution_ns", "\u00b1", "resolution, here"),
 			ns("resolution2", "\u00b1 other", "resolution, in the other", { of: "count2" })] });
-		/* A line may have moved: then the only call of the two functions is the same one. */
+		/* If a line has moved, the only call between the two functions is the same one. */
 		const name = (f) => JSON.stringify([f.function, f.caller]);
 		const place = (f) => JSON.stringify([f.function, f.caller, f.file, f.line]);
 		const index = (rows, key) => {
@@ -520,7 +520,7 @@
 			views.get(current).draw();
 		}, 120);
 	});
-	/* For tests, and for the curious. */
+	/* For tests, and for users of the browser's console. */
 	window.report = { data, heat, choose, go, views, get choice() { return active(); } };
 	document.documentElement.dataset.ready = "1";
 })();

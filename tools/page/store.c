@@ -65,7 +65,7 @@ int store_prune(struct store *s)
 	for (size_t i = 0; i < s->nr; i++)
 		weights[i] = store_row(s, i)[s->weight];
 	least = store_nth(weights, s->nr, s->max - 1);
-	/* Of those as long as the shortest that is kept, the first ones. */
+	/* Of rows as long as the shortest that stays, the first ones stay. */
 	for (size_t i = 0; i < s->max; i++)
 		equal += weights[i] == least;
 	free(weights);

@@ -30,7 +30,7 @@ void store_init(struct store *s, const char *columns);
 void store_limit(struct store *s, unsigned weight, size_t max);
 void store_free(struct store *s);
 
-/* Up to twice max are kept until store_prune(). */
+/* Up to twice max stay until store_prune(). */
 int store_add(struct store *s, const int64_t *row);
 
 /* Down to max; the order of what is left does not change. */

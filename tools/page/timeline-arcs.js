@@ -142,7 +142,7 @@ tl.arcs = (() => {
 		return (hold >= 0 ? waitArcs(s.ref, hold) : ownerArc(s.ref)).concat(wakerArc(s.ref));
 	}
 
-	/* The chain of the request that is looked at: [thread, start, end] of waits and holds. */
+	/* The chain of the request that is shown: [thread, start, end] of waits and holds. */
 	function ofFocus() {
 		const list = [];
 		const add = (wait, hold) => {
@@ -204,12 +204,12 @@ tl.arcs = (() => {
 			   queues };
 	}
 
-	/* While a request is looked at: does the thread work on it, or hold it up, then? */
+	/* While a request is shown: does the thread work on it, or block it, then? */
 	function isBright(thread, t) {
 		return !tl.focus || (tl.focus.bright.get(thread) || []).some(([s, e]) => s <= t && t <= e);
 	}
 
-	/* All of a kind, if they are few enough to be told apart. */
+	/* All arcs of a kind, if they are few enough to be distinct. */
 	function inView(max) {
 		const { wakeups: w, others: o, parts: p } = tl.d, list = [];
 		const wide = WIDE * (tl.state.t1 - tl.state.t0) / tl.draw.width;

@@ -106,7 +106,7 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 		waker, by, nr, k->asleep_ns, at });
 }
 
-/* Requests and queues come with the lives. */
+/* Requests and queues come with the request instances. */
 static int on_segment(void *arg, const struct segment *s)
 {
 	if (s->kind == SEGMENT_REQUEST || s->kind == SEGMENT_QUEUE)
@@ -138,7 +138,7 @@ static int on_run(void *arg, const struct tracks_run *r)
 	struct timeline_data *d = arg;
 	int64_t party = names_party(d, &r->who), start = ns_of(d, r->start);
 
-	/* Nobody's is what is left blank. */
+	/* Idle time is left blank. */
 	if (r->who.kind == PARTY_IDLE)
 		return 0;
 	return party < 0 ? -ENOMEM : store_add(&d->runs, (int64_t[]){
@@ -164,7 +164,7 @@ static int add_part(struct timeline_data *d, const struct life_part *p)
 		(p->is_queue ? PAGE_F_QUEUE : 0) | (p->is_open ? PAGE_F_OPEN : 0) });
 }
 
-/* Parts of requests that were dropped. */
+/* Drops the parts of requests that were dropped. */
 static void drop_parts(struct timeline_data *d)
 {
 	size_t kept = 0, at = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One frame: lines of pixels first (timeline-paint.js), then texts, marks and arcs on top.
- * Only rows in view are looked at.
+ * Only rows in view are visited.
  */
 "use strict";
 
@@ -15,7 +15,7 @@ tl.draw = (() => {
 
 	function init(node) {
 		canvas = node;
-		/* Most of it is pixels that are written here. */
+		/* Most of a frame is pixels that are written here. */
 		ctx = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
 	}
 
@@ -91,7 +91,7 @@ tl.draw = (() => {
 			return tl.about.states[o.state[ref]];
 		if (kind === tl.INTERRUPT)
 			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
-		/* Who had the CPU: the occupant, or who came. */
+		/* The running task, or the one that came. */
 		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];
 
 		return who ? tl.data.party(who).text : tl.kinds[kind].words;
@@ -271,7 +271,7 @@ tl.draw = (() => {
 		return `${String(Math.round(v / size)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f")} ${unit}`;
 	}
 
-	/* Pixels of which at least half was not watched, as [from, to). */
+	/* Pixels of which at least half is an observation gap, as [from, to). */
 	function gapRuns(thread) {
 		const cover = new Float32Array(width - gutter), { t0, t1 } = tl.state, runs = [];
 		const scale = cover.length / (t1 - t0);
@@ -300,7 +300,7 @@ tl.draw = (() => {
 		return runs;
 	}
 
-	/* Nothing is known of functions in these times; kernel events and locks go on. */
+	/* In these gaps nothing is known of functions; kernel events and locks go on. */
 	function drawGaps() {
 		if (!tl.d.gaps.n)
 			return;
@@ -314,7 +314,7 @@ tl.draw = (() => {
 				return;
 			const from = y + rows[0].y, to = y + rows[rows.length - 1].y + rows[0].h;
 
-			/* Only while there was a thread to watch. */
+			/* Only while there was a thread to observe. */
 			const t = lane.thread >= 0 ? tl.threads[lane.thread] : null, isOpen = !t || t.end <= t.start;
 			const least = isOpen ? gutter : x(t.start), most = isOpen ? width : x(t.end);
 
@@ -324,7 +324,7 @@ tl.draw = (() => {
 		});
 	}
 
-	/* What does not belong to the request that is looked at steps back. */
+	/* What does not belong to the request that is shown is dimmed. */
 	function drawFocus() {
 		const focus = tl.focus;
 
@@ -360,7 +360,7 @@ tl.draw = (() => {
 		ctx.globalAlpha = 1;
 	}
 
-	/* Where others held it up. */
+	/* Marks where others blocked it. */
 	function drawBoxes(focus) {
 		ctx.strokeStyle = colors.mark;
 		ctx.lineWidth = 1.5;
@@ -405,7 +405,7 @@ tl.draw = (() => {
 		ctx.lineWidth = 1;
 	}
 
-	/* More would hide the picture and tell nothing. */
+	/* More arcs would only hide the picture. */
 	function fewEnough(list) {
 		return list.length > ARCS_SHOWN ? [] : list;
 	}

@@ -62,7 +62,7 @@ tl.paint = (() => {
 
 	const kindColors = () => [...tl.kinds.map((kind) => `--c-${kind.colour}`), "--c-part"];
 
-	/* After a change of the look; matches: null or one number for each call, 0: faded. */
+	/* After a change of colours; matches: null or one number for each call, 0: faded. */
 	function refresh(matches) {
 		const read = (name) => pixel(parse(ldb.look.color(name)));
 		const functions = [];
@@ -167,7 +167,7 @@ tl.paint = (() => {
 		if (b <= a)
 			return;
 		out.fill(colors[t], a, b);
-		/* Neighbours of one colour are told apart by an edge. */
+		/* An edge separates neighbours of one colour. */
 		if (right - left >= 3 && right === b)
 			out[b - 1] = edges[t];
 		if (labels && b - a >= 24)

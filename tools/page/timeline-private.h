@@ -72,7 +72,7 @@ int collect(struct timeline_data *d);
 int collect_write(struct timeline_data *d, struct page *p);
 void collect_free(struct timeline_data *d);
 
-/* timeline-story.c: "about" and "stories", the causes of o->requests' lives. */
+/* timeline-causes.c: "about", and the causes of o->requests' instances. */
 void story_about(struct timeline_data *d, struct json *j);
 int story_write(struct timeline_data *d, struct json *j);
 

@@ -62,7 +62,7 @@ tl.search = (() => {
 			name: g.name, ...summary(g.values) })).sort((a, b) => b.sum - a.sum) };
 	}
 
-	/* All that a row of the other table has for a name. */
+	/* All texts by which a row of the other table is found. */
 	function otherText(i) {
 		const o = tl.d.others, lock = o.lock[i] ? tl.data.lockOf(o.lock[i]).text : "";
 		const who = [o.by[i], o.waker[i]];
@@ -82,7 +82,7 @@ tl.search = (() => {
 				tl.d.occupants.party[o.occupants_at[i]] : -1].join();
 			let yes = known.get(key);
 
-			/* Of many occupants only the first is in the key. */
+			/* Of many running tasks only the first is in the key. */
 			if (yes === undefined || o.occupants[i] > 1)
 				known.set(key, yes = re.test(otherText(i)));
 			o.isMatch[i] = yes;

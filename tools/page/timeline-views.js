@@ -3,7 +3,7 @@
  * Lanes and rows by thread, by request and by CPU, from the same tracks.
  *
  * A row shows a track, or (over, pick) what tracks have while the bars of another track
- * last: what the threads did that had a CPU, or that worked on a request.
+ * last: what the threads did that ran on a CPU, or that worked on a request.
  */
 "use strict";
 
@@ -62,7 +62,7 @@ tl.views = (() => {
 		return lane;
 	}
 
-	/* Threads of a request that is looked at come first. */
+	/* Threads of a request that is shown come first. */
 	function threads(focus) {
 		const first = focus ? focus.threads : [];
 		const order = tl.threads.map((t) => t.index);
@@ -71,7 +71,7 @@ tl.views = (() => {
 				    hasAny(t.off) || hasAny(t.events) || hasAny(t.holds);
 		const busy = order.filter((i) => work(tl.threads[i]));
 
-		/* Last, threads of which nothing but their times off the CPU is known. */
+		/* Last come threads of which nothing but their times off the CPU is known. */
 		const idle = (i) => (hasAny(tl.threads[i].functions) || hasAny(tl.threads[i].requests) ? 0 : 1);
 
 		busy.sort((a, b) => rank(a) - rank(b) || idle(a) - idle(b) || a - b);

@@ -29,7 +29,7 @@ static int write_page(struct timeline_data *d, FILE *out)
 	story_about(d, j);
 	ret = story_write(d, j);
 	page_json_end(&p);
-	/* Last: the stories may name a thread that nothing else did. */
+	/* This is last, as the causes may name a thread that nothing else named. */
 	j = page_json_begin(&p, "names");
 	names_write(d, j);
 	page_json_end(&p);

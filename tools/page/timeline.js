@@ -84,7 +84,7 @@ function clampY() {
 	bar.style.top = `${100 * tl.state.y / (tl.layout.height || 1)}%`;
 }
 
-/* The shortest time shown is 20 ns; a margin of half a view may be seen beyond the ends. */
+/* The shortest time shown is 20 ns; a margin of half a view may be visible beyond the ends. */
 tl.setRange = (t0, t1) => {
 	const whole = tl.to - tl.from, span = Math.max(Math.min(t1 - t0, whole * 1.1), 20);
 	let from = (t0 + t1 - span) / 2;
@@ -223,7 +223,7 @@ tl.follow = () => {
 	if (kind === tl.LOCK_WAIT || kind === tl.FUTEX_WAIT) {
 		const hold = tl.arcs.holderOf(s.ref);
 
-		/* Of a futex of its own kind, only who held it may be known. */
+		/* Without a recorded hold, the owner may still be known. */
 		const owner = o.owner[s.ref] - 1;
 		const did = hold < 0 && owner >= 0 ? executedMost(owner, o.start[s.ref], o.end[s.ref]) : -1;
 
@@ -324,7 +324,7 @@ tl.lookAt = (request, keepRange) => {
 	invalidate();
 };
 
-/* The longest invocation of that name in the request that is looked at. */
+/* The longest invocation of that name in the request that is shown. */
 function selectFunction(name) {
 	const s = tl.d.spans, p = tl.d.parts;
 	let best = -1, most = -1;
@@ -347,7 +347,7 @@ function selectFunction(name) {
 		tl.select("span", best, true);
 }
 
-/* The bar that a cause of the story speaks of. */
+/* The bar that a cause in the panel is about. */
 function selectCause(cause) {
 	const at = cause.wait || cause.off, p = tl.d.parts;
 

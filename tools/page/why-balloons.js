@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The balloon plot: latencies in order of arrival.  Of each target the first three causes
- * are balloons, as big as what they added; the first one is at the request's latency, each
+ * are circles, as big as what they added; the first one is at the request's latency, each
  * next one where it would be without those before.
  */
 "use strict";
@@ -151,7 +151,7 @@ const makeBalloons = (() => {
 			for (const b of balloons) {
 				const dx = fx(b.x + 0.5) - x, dy = fy(b.y) - y, d = dx * dx + dy * dy, r = radius(b);
 
-				/* Of those around the pointer the smallest: it is on top. */
+				/* The smallest of those around the pointer: it is on top. */
 				const far = d <= r * r ? -1 / r : d - r * r;
 
 				if (!dimmed(b) && far < least) {
@@ -211,7 +211,7 @@ const makeBalloons = (() => {
 
 		return {
 			node, balloons, zoom,
-			/* Where a balloon is, in the page: for tests. */
+			/* Where a circle is, in the page: for tests. */
 			place(b) {
 				const box = view.view.getBoundingClientRect();
 

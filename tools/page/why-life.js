@@ -19,7 +19,7 @@ const makeLife = (() => {
 			const by = new Map();
 
 			for (const s of segments) {
-				/* Of those it waited for, what they did in their own time is not its own. */
+				/* Threads that it waited for have lanes of their own. */
 				const key = (s.blocks ? "1 " : "0 ") + s.tid;
 
 				if (!by.has(key))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Canvases, logarithmic axes, the marks of causes, and what a pointer is told. */
+/* Canvases, logarithmic axes, the marks of causes, and the text at the pointer. */
 "use strict";
 
 const plot = (() => {
@@ -17,7 +17,7 @@ const plot = (() => {
 	const MARKS = 16, COLORS = 8;
 	const paths = SHAPES.map((d) => new Path2D(d));
 
-	/* Those that took most time come first: their marks are the ones that can be told apart. */
+	/* Causes that took most time come first: their marks are the ones that differ. */
 	const place = new Uint32Array(why.doc.causes.length);
 
 	why.doc.causes.map((c, i) => i).sort((a, b) => why.doc.causes[b].total_ns - why.doc.causes[a].total_ns || a - b)
@@ -52,7 +52,7 @@ const plot = (() => {
 		ctx.scale(r, r);
 		ctx.fillStyle = colorOf(cause);
 		ctx.fill(paths[shapeOf(cause)]);
-		/* Small ones would be nothing but edge. */
+		/* Small ones would consist of their edge alone. */
 		if (r > 3.4) {
 			ctx.lineWidth = 1 / r;
 			ctx.strokeStyle = color("--raised");

@@ -7,7 +7,7 @@
 #include "page/store.h"
 #include "page/why.h"
 
-/* why-lives.c: elements "lives", "life_segments" and "life_names". */
+/* What happened in some targets, as three elements of the page. */
 int why_lives_write(const struct why *w, struct page *p);
 
 #endif

@@ -342,7 +342,7 @@
 		clearTimeout(timer);
 		timer = setTimeout(draw, 120);
 	});
-	/* For tests, and for the curious. */
+	/* For tests, and for users of the browser's console. */
 	window.page = { why, state, views, move };
 	document.documentElement.dataset.ready = "1";
 })();

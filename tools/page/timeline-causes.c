@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What a timeline's page says in words: of the recording, and of the slowest requests
- * what held them up, as ldb-timeline says it.
+ * what they were blocked by, as ldb-timeline says it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static void print_head(const struct render *r, const void *arg)
 	text_head(&with, d->m, NULL);
 }
 
-static void print_story(const struct render *r, const void *arg)
+static void print_causes(const struct render *r, const void *arg)
 {
 	text_story(r, arg);
 }
@@ -113,7 +113,7 @@ static void put_losses(struct timeline_data *d, struct json *j)
 	put_left_out(j, "runs of tasks", &d->runs);
 	put_left_out(j, "gaps", &d->gaps);
 	json_array_end(j);
-	/* The latest are kept. */
+	/* The latest stay. */
 	json_u64(j, "wakeups_left_out", d->wakeups.nr_dropped);
 	json_u64(j, "migrations_left_out", d->migrations.nr_dropped);
 	json_array_begin(j, "losses");
@@ -151,7 +151,7 @@ void story_about(struct timeline_data *d, struct json *j)
 	put_losses(d, j);
 }
 
-/* What held the requests up */
+/* What the requests were blocked by */
 
 static int64_t number_of(struct timeline_data *d, const struct segment *s)
 {
@@ -208,7 +208,7 @@ static int longer(const void *pa, const void *pb)
 	return x > y ? -1 : x < y;
 }
 
-/* The segments of those that were in its way: thread, start, end, kind, level. */
+/* The segments of threads that blocked it: thread, start, end, kind, level. */
 static int put_chain(struct timeline_data *d, struct json *j, const struct timeline *t)
 {
 	const struct segment **chain = calloc(t->nr_segments + 1, sizeof(*chain));
@@ -242,7 +242,7 @@ static int64_t class_p50(const struct requests *requests, const char *class)
 	return -1;
 }
 
-static int put_story(struct timeline_data *d, struct json *j, const struct life *life)
+static int put_causes(struct timeline_data *d, struct json *j, const struct life *life)
 {
 	struct timeline t;
 	struct render_timeline shown = { .model = d->m, .timeline = &t, .nth = 1,
@@ -258,14 +258,14 @@ static int put_story(struct timeline_data *d, struct json *j, const struct life 
 		return ret;
 	}
 	json_object_begin(j, NULL);
-	/* JavaScript's numbers are shorter. */
+	/* JavaScript's numbers have fewer bits. */
 	snprintf(id, sizeof(id), "%" PRIu64, life->id);
 	json_string(j, "id", id);
 	json_i64(j, "start", t.start_ns);
 	json_i64(j, "end", t.end_ns);
 	json_i64(j, "p50", shown.p50_ns);
 	json_i64(j, "left_out_below", t.left_out_ns);
-	put_printed(j, "text", print_story, &shown);
+	put_printed(j, "text", print_causes, &shown);
 	put_printed(j, "hits", print_hits, &shown);
 	json_array_begin(j, "causes");
 	for (size_t i = 0; i < t.nr_causes; i++)
@@ -285,12 +285,12 @@ int story_write(struct timeline_data *d, struct json *j)
 
 	json_array_begin(j, "stories");
 	if (first)
-		ret = put_story(d, j, first);
+		ret = put_causes(d, j, first);
 	for (size_t i = 0; i < requests->nr_lives && !ret; i++) {
 		const struct life *life = &requests->lives[i];
 
 		if (!first || life->id != first->id || life->start != first->start)
-			ret = put_story(d, j, life);
+			ret = put_causes(d, j, life);
 	}
 	json_array_end(j);
 	return ret;
