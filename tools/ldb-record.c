@@ -22,7 +22,7 @@ static struct record_options options = {
 	.max_bytes = 2ULL << 30,
 };
 
-/* Not if the user wants to leave: what is recorded is whole without names, too. */
+/* No names if the user wants to leave: what is recorded is whole without them. */
 static bool goes_on(void *arg)
 {
 	sigset_t pending;
@@ -54,7 +54,7 @@ static int look_up(const char *path, pid_t pid)
 }
 
 /*
- * Whoever ends us ends the search, too: it looks between two files whether it goes on, and is
+ * Whoever ends us ends the search, too: it checks between two files whether it goes on, and is
  * killed where one takes long.
  */
 static int wait_for(pid_t child, bool *interrupted)
@@ -76,7 +76,7 @@ static int wait_for(pid_t child, bool *interrupted)
 }
 
 /*
- * Debug information is the program's, and of any kind; who reads it may end over it.  So a
+ * Debug information is the program's and not trusted; reading it may crash.  So a
  * child does, and the trace it may leave without names is whole.
  */
 static uint64_t store_names(const char *path, pid_t pid)

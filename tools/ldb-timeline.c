@@ -84,7 +84,7 @@ static void build(struct model *m, const struct requests *requests, const struct
 		open_fail_memory();
 }
 
-/* The life of --req to show: --nth, or the slowest complete one, or the slowest. */
+/* The request instance of --req to show: --nth, or the slowest complete one, or the slowest. */
 static size_t choose_life(const struct requests *requests)
 {
 	size_t best = 0;
@@ -101,7 +101,7 @@ static size_t choose_life(const struct requests *requests)
 	return best;
 }
 
-/* The life to show; false: there is none, and a line says so. */
+/* The request instance to show; false: there is none, and a line says so. */
 static bool find_life(const struct requests *requests, const struct life **life)
 {
 	size_t nth;

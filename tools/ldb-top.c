@@ -115,7 +115,7 @@ static void on_anew(void *arg)
 	history_anew(top.history);
 }
 
-static void give(const struct record_status *status)
+static void show_snapshot(const struct record_status *status)
 {
 	struct snapshot *before = options.is_screen ? NULL : ui_take_back(top.ui);
 	struct snapshot *s = history_snapshot(top.history, before);
@@ -136,7 +136,7 @@ static void on_period(void *arg, const struct record_status *status)
 	top.pid = status->pid;
 	if (status->end)
 		snprintf(top.end, sizeof(top.end), "%s", status->end);
-	/* Now the program is being recorded: what goes wrong before is said in a plain line. */
+	/* Here recording has begun: an error before this point is printed as a plain line. */
 	if (!top.ui && !top.has_failed) {
 		if (!options.symbols.sysroot)
 			options.symbols.sysroot = target_root(status->pid, root, sizeof(root));
@@ -151,7 +151,7 @@ static void on_period(void *arg, const struct record_status *status)
 		return;
 	/* Periods are a little longer than asked for. */
 	if (top.ui && (status->end || status->now_ns + (int64_t)PERIOD_NS / 50 >= top.next_ns))
-		give(status);
+		show_snapshot(status);
 }
 
 static void check_arguments(int argc, char **argv, int i)

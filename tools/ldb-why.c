@@ -165,7 +165,7 @@ static void check_pictures(void)
 		cli_usage("-o FILE.html has all pictures: leave out the option for one");
 }
 
-/* What does not explain causes. */
+/* Checks the options of what does not explain causes. */
 static void check_compare(void)
 {
 	bool is_other = opt.is_compare || opt.slices || opt.is_uncategorised;
@@ -186,7 +186,7 @@ static void check_compare(void)
 		cli_usage("--compare takes its recordings as arguments, not with -i");
 }
 
-/* Replays, and explains nothing. */
+/* Replays for --what-if; no causes are explained then. */
 static int what_if(void)
 {
 	struct whatif_show show = {
@@ -275,13 +275,13 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 	return found;
 }
 
-/* wo: only of the requests that it looks at; NULL: of all. */
+/* wo: only of the requests that it selects; NULL: of all. */
 static void build_for(const struct opened *o, struct partition *p, struct why_options *wo)
 {
 	struct partition_options po = {
 		.from = open_from(&opt.open, o->model),
 		.to = open_to(&opt.open, o->model),
-		/* A slow one may be behind another class: the causes want all of them. */
+		/* A slow request may be behind another class, so the causes need all classes. */
 		.class = wo ? NULL : opt.class, .select = wo ? why_select : NULL, .select_arg = wo,
 	};
 	int ret = partition_build(o->model, &po, p);

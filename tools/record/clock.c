@@ -104,14 +104,14 @@ bool clock_offset(pid_t pid, int64_t *ns)
 	/* A kernel without time namespaces. */
 	if (!proc_stat(0, "ns/time", &own))
 		return true;
-	/* Once main() has left, what is there of it tells nothing; other threads do. */
+	/* Once main() has left, its thread's files say nothing; those of other threads do. */
 	if (pid && !proc_stat(pid, "ns/time", &its))
 		pid = proc_living_thread(pid) ?: pid;
-	/* Where we may not look, what its children will have is most likely its own. */
+	/* Without permission to read it, what its children will have is most likely its own. */
 	if (!proc_stat(pid, "ns/time", &its) ||
 	    !proc_stat(pid, "ns/time_for_children", &children) || proc_is_same(&its, &children))
 		return read_offset(pid, ns);
-	/* It has made one that only its children will be in. */
+	/* The process has made one that only its children will be in. */
 	return pid && proc_is_same(&its, &own) && clock_offset(0, ns);
 }
 

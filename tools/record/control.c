@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include "record/record.h"
 
-/* Of a type that there is not all is 0. */
+/* For an unknown type all is 0. */
 static const struct message {
 	size_t size;
 	size_t text_end;	/* of a message with a string: where that ends */
@@ -60,7 +60,7 @@ int control_receive(int sock, union control_message *m)
 	const struct message *is;
 	ssize_t n;
 
-	/* Descriptors nobody asked for are not taken: there is no room for them. */
+	/* Descriptors that were not asked for are dropped: there is no room for them. */
 	do
 		n = recv(sock, m, sizeof(*m), MSG_DONTWAIT | MSG_TRUNC);
 	while (n < 0 && errno == EINTR);

@@ -33,7 +33,7 @@ static void explain_open(int error, char *why, size_t size)
 	}
 }
 
-/* size: of the session that could not be made. */
+/* size: that of the session that could not be made. */
 static void explain_memory(uint64_t bytes, char *why, size_t size)
 {
 	struct rlimit limit;
@@ -74,7 +74,7 @@ static void explain_create(int error, const struct device_options *o, uint64_t b
 }
 
 /*
- * What locked memory may be too scarce for: most of it is for threads, and made only
+ * Locked memory may be too scarce for this: most of it is for threads, and made only
  * when they are there, but it counts as a whole.
  */
 static const struct room {

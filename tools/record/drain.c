@@ -4,7 +4,7 @@
  *
  * A record is copied first and checked then: what was checked cannot change any
  * more.  A slot that is reserved but not written yet goes to a list and is
- * looked at again, so that one preempted writer holds up nobody.  It is given
+ * read again later, so that one preempted writer delays nobody.  It is given
  * up when it was overwritten, or is older than PENDING_MAX_NS.
  *
  * An event of several slots counts as lost in all its slots.  Slots of an event
@@ -23,7 +23,7 @@
 #endif
 #define EVENT_SLOTS_MAX	3
 #define AT_ONCE		64	/* slots copied at a time */
-#define AHEAD		32	/* slots: asked for while those before are looked at */
+#define AHEAD		32	/* slots: prefetched while those before are read */
 #define SLICE_ALL	(1U << 18)	/* slots of all rings, between two calls of pack_release() */
 #define SLICE_MIN	4096	/* of one ring */
 
@@ -37,7 +37,7 @@ struct ring {
 	const struct ldb_ring_hdr *hdr;
 	const struct ldb_rec *slots;
 	uint64_t size, mask;
-	uint64_t pos;		/* next slot to look at */
+	uint64_t pos;		/* next slot to read */
 	uint64_t head;		/* up to where this pass reads */
 	uint64_t time;		/* of the last event */
 	uint64_t first;		/* slots before it were overwritten unread */
@@ -205,7 +205,7 @@ static void ring_run(struct drain *d, struct ring *r, uint64_t until)
 	}
 }
 
-/* A continuation without its event: the first slot is still awaited, or was lost. */
+/* Counts a continuation without its event: the first slot is still awaited, or was lost. */
 static void orphan(struct ring *r, uint64_t idx, unsigned k)
 {
 	struct pending *p = pending_find(r, r->nr_pending, idx - k);
@@ -225,7 +225,7 @@ static void lose_first(struct ring *r, uint64_t idx)
 	r->first = idx + 1;
 }
 
-/* Looks at the slot at r->pos and moves on. */
+/* Reads the slot at r->pos and moves on. */
 static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns)
 {
 	struct ldb_rec recs[EVENT_SLOTS_MAX];
@@ -257,7 +257,7 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	}
 }
 
-/* Looks at the awaited slots again; those not settled stay. */
+/* Reads the awaited slots again; those not settled stay. */
 static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns, bool last)
 {
 	uint64_t taken = 0;	/* slots before it belong to an event handed out here */
@@ -359,7 +359,7 @@ static void read_rings(struct drain *d, int64_t now_ns)
 	for (unsigned i = 0; i < d->nr_rings; i++)
 		ring_read(d, &d->rings[i], slice, now_ns);
 	while ((r = ring_behind(d))) {
-		/* What is older has been read in all of them. */
+		/* All events that are older have been read in all rings. */
 		pack_release(d->pack, r->time);
 		ring_read(d, r, slice, now_ns);
 	}

@@ -47,7 +47,7 @@ struct ebpf {
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
 };
 
-/* What a kernel may be without. */
+/* Programs that some kernels have no tracepoint for. */
 static const struct group {
 	uint32_t bit;
 	const char *tracepoints[6], *why;

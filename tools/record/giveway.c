@@ -18,13 +18,13 @@
 #include "record/cpulist.h"
 #include "record/proc.h"
 
-#define STARVED_MS	100	/* it did not run for so long: then at normal priority, once */
+#define STARVED_MS	100	/* after so long without running: at normal priority, once */
 #define ANSWER_NS	5000000	/* until it is raised again */
 #define ANSWER_TRIES	40
 #define SLICE_NS	100000	/* the shortest there is */
 
 struct giveway {
-	pid_t tid;		/* who records */
+	pid_t tid;		/* the thread that records */
 	int epoll_fd, stop_fd, sock;
 	pthread_t watcher;
 	bool is_low;
@@ -102,14 +102,14 @@ static void leave_isolated(void)
 
 /* The watcher */
 
-/* In this order: it must not miss that it was raised. */
+/* The order matters: the recorder must not miss that it was raised. */
 static void raise_recorder(struct giveway *g)
 {
 	set_policy(g->tid, SCHED_OTHER);
 	atomic_store(&g->is_raised, true);
 }
 
-/* Until it has seen what has come; it may just have been about to lower itself. */
+/* Raises it until it has read what has come; it may just have been about to lower itself. */
 static void raise_until_seen(struct giveway *g)
 {
 	const struct timespec pause = { 0, ANSWER_NS };
@@ -141,7 +141,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* Once for each thing that comes: the recorder reads it. */
+/* Edge-triggered: the watcher wakes once for each thing that comes, the recorder reads it. */
 static void watch_fd(struct giveway *g, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -230,7 +230,7 @@ void giveway_turn(struct giveway *g, int sock, bool is_low)
 		giveway_hurry(g);
 		return;
 	}
-	/* A closed one has left by itself, also if the next has its number. */
+	/* epoll drops closed descriptors by itself, also if a new one has the same number. */
 	if (sock != g->sock || !g->is_low)
 		watch_fd(g, sock);
 	g->sock = sock;

@@ -3,11 +3,11 @@
  * The recorder gives way to the program: at SCHED_IDLE it runs while nobody else wants its
  * CPU, and whoever wakes takes it at once.
  *
- * Not where somebody would wait for it: for an answer, or because rings are about to be
- * full.  A small thread of normal priority looks at the descriptors with it, and raises it
+ * It does not where somebody would wait for it: for an answer, or because rings are nearly
+ * full.  A small thread of normal priority polls the descriptors with it, and raises it
  * when something comes or when it did not run for long.
  *
- * All of it by the thread that records, and of no effect where the recorder could not come
+ * The thread that records calls all of this.  It has no effect where the recorder could not come
  * back (that takes CAP_SYS_NICE or RLIMIT_NICE), where it was not started at SCHED_OTHER, and
  * where the user has pinned the scanner and so decides himself who runs where.
  */
@@ -35,7 +35,7 @@ void giveway_turn(struct giveway *g, int sock, bool is_low);
 /* Something has come. */
 void giveway_hurry(struct giveway *g);
 
-/* In the midst of work: who waits for this CPU comes first.  Any time, also without g. */
+/* Call it in the midst of work: a task that waits for this CPU goes first.  g may be NULL. */
 void giveway_rest(const struct giveway *g);
 
 /* So that the runtime's threads in the program, which gave way, can answer. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a running process has mapped, read out of its memory: no file that it names is
- * opened.  All of it is the process's own word, and believed in nothing that could
- * hurt the reader.
+ * opened.  All of it is the process's own claim, and trusted in nothing that could
+ * harm the reader.
  */
 #ifndef RECORD_IMAGE_H
 #define RECORD_IMAGE_H
@@ -20,7 +20,7 @@ struct image {
 	struct ldb_door copy;	/* of it */
 };
 
-/* tid: a thread of the process that lives. */
+/* tid: a thread of the process that has not ended. */
 void image_read(pid_t tid, struct image *image);
 
 /* Reads or writes exactly size bytes of its memory.  False: not possible. */

@@ -30,7 +30,7 @@
 #define STOP_NS		50000000LL	/* for it to stop */
 #define PASS_NS		2000000000LL	/* to go through the door */
 #define POLL_NS		20000
-#define THREADS_MAX	64		/* looked at in one try */
+#define THREADS_MAX	64		/* tried in one round */
 #define SYSCALL_STOP	(SIGTRAP | 0x80)
 
 struct candidate {
@@ -208,7 +208,7 @@ static bool stop_for_return(pid_t tid)
 static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 {
 	bool entered = inject_regs_enter(tid, r, &image->copy);
-	/* Not even begun, or it came to harm there: it goes back all the same. */
+	/* Whether the visit failed to begin or failed on the way, the registers are put back. */
 	bool ok = entered && run_to_end(tid, &image->copy) && stop_for_return(tid);
 
 	return inject_regs_put(tid, r) && ok;

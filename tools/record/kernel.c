@@ -169,7 +169,7 @@ static void open_source(struct recording *r, enum kernel_choice which,
 		add_why(r, names[which], r->source->why_not_better);
 }
 
-/* The user named one: nothing else will do. */
+/* The user chose a source: no other is tried. */
 static bool is_demanded(const struct recording *r)
 {
 	return r->o->kernel != KERNEL_AUTO && r->o->kernel != KERNEL_NONE;
@@ -242,7 +242,7 @@ unsigned kernel_poll(struct recording *r)
 	return r->source ? r->source->ops->poll(r->source) : 0;
 }
 
-/* It may show late, so that what was written at the begin is not all. */
+/* It may be found late, so what was written at the begin may lack it. */
 static void write_deaf(struct recording *r)
 {
 	char text[600], cpus[512];
@@ -278,7 +278,7 @@ void kernel_finish(struct recording *r)
 /*
  * --kernel-budget: what interrupts may cost.
  *
- * Two events for each interrupt that hits the program are dear where there are many: a
+ * Two events for each interrupt of the program are dear where there are many: a
  * program that sends to another one on this machine handles what it sent in a soft
  * interrupt of its own, with each message.  Switches and wake-ups are never left out: of
  * them causes are made.  Page faults are not either: each takes ten times what it costs

@@ -116,7 +116,7 @@ static void child(const struct target *t, char **argv, const char *name, const c
 	char go;
 
 	signals_child();
-	/* At its end the recorder is gone: so are we. */
+	/* End of file means that the recorder has ended: then so does this child. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127);
 	if (hides_output)

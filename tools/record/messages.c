@@ -49,7 +49,7 @@ static bool follow_clock(struct recording *r)
 	return true;
 }
 
-/* It is back, and the session is where it was. */
+/* The runtime is back, and the session is where it was. */
 static void send_resume(struct recording *r)
 {
 	union control_message m;

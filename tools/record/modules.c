@@ -146,7 +146,7 @@ void modules_loaded(struct modules *m, const struct ldb_msg_module *msg)
 		return;
 	x->row.flags = msg->flags;
 	x->row.tick = msg->tsc ? (int64_t)(msg->tsc - m->t0) : 0;
-	/* Loaded before the recording is "always": addresses seen earlier are its own. */
+	/* A module loaded before the recording counts from the start of the clock. */
 	if (x->row.tick < 0)
 		x->row.tick = 0;
 	x->row.end_tick = INT64_MAX;
@@ -172,7 +172,7 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg)
 			continue;
 		x->row.end_tick = (int64_t)(msg->tsc - m->t0);
 		write_row(m, x);
-		/* Nobody asks for it any more; programs may load and unload for days. */
+		/* No lookup needs it any more; programs may load and unload for days. */
 		free(x);
 		m->all[i] = m->all[--m->nr];
 		return;

@@ -85,7 +85,7 @@ static inline uint32_t order_stack_depth(const volatile struct ldb_stack *stack)
 }
 
 /*
- * After the frames were copied: depth and frames are looked at once more.
+ * After the frames were copied: depth and frames are read once more.
  * Partner: order_stack_depth_set()
  */
 static inline void order_stack_copied(void)

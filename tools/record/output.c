@@ -83,7 +83,7 @@ static void meta_number(struct recording *r, const char *key, uint64_t value)
 	writer_add_meta(r->writer, key, text);
 }
 
-/* Whom /proc knows more of than of a first thread that has ended. */
+/* The thread of which /proc knows most: a first thread may have ended. */
 static pid_t living(const struct recording *r)
 {
 	return proc_living_thread(r->pid) ?: r->pid;
@@ -313,7 +313,7 @@ static void report_live(struct recording *r, const struct threads_total *now, co
 	r->o->live->period(r->o->live->arg, &status);
 }
 
-/* Nobody keeps what was written before: so it is written again. */
+/* The reader drops what was written before, so it is written again. */
 static void write_anew(struct recording *r)
 {
 	r->o->live->anew(r->o->live->arg);

@@ -488,7 +488,7 @@ static void irq_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 		.kind = LDB_IRQ_KIND(r->flags), .flags = r->flags & LDB_IRQ_F_HIDDEN,
 		.cpu = session_ring_cpu(p->s, ring), .nr = r->arg2, .tid = r->tid,
 		.nr_short = LDB_IRQ_NR_SHORT(r->flags),
-		/* Nonsense that the program wrote: the row stays, but takes no time. */
+		/* If the program wrote nonsense, the row stays, but takes no time. */
 		.start = start < end ? start : end, .end = end,
 	};
 	if (row->kind == LDB_IRQ_STOLEN) {

@@ -30,7 +30,7 @@ void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);
 
 /*
  * What becomes of a ring's events, by their type: one more kind of event is a line in this
- * table.  Of a type that there is not all is 0.
+ * table.  For an unknown type all is 0.
  */
 struct pack_type {
 	uint8_t nr_slots;
@@ -68,7 +68,7 @@ void pack_release(struct pack *p, uint64_t now);
 /* Whether this is the last FUNC of some ring. */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
 
-/* Everything leaves. */
+/* All rows leave. */
 void pack_finish(struct pack *p);
 
 struct pack_birth {		/* a THREAD_START */

@@ -231,7 +231,7 @@ static bool open_thread(void *opening, pid_t pid, pid_t tid)
 	return op->error;
 }
 
-/* Every thread, and those that come while we are looking. */
+/* Opens every thread, and those that come during the search. */
 static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	size_t before;
@@ -364,7 +364,7 @@ static void drop_fds(struct perf_fds *s, unsigned from)
 		close(s->fds[--s->nr_fds]);
 }
 
-/* All threads or none: half of what happened would be worse than nothing. */
+/* Opens all threads or none: half of what happened would be worse than nothing. */
 static bool add_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	unsigned before = op->s->nr_fds;

@@ -38,7 +38,7 @@ enum perf_event_kind {
 	PERF_EVENT_FUTEX_WAKE,
 	PERF_EVENT_LOST,		/* value: how many */
 	PERF_EVENT_FAULT,		/* by; addr, pc; flags: of the row */
-	PERF_EVENT_IRQ_ENTER,		/* by: who was held up; flags: enum ldb_irq_kind, value: number, */
+	PERF_EVENT_IRQ_ENTER,		/* by: whom; flags: enum ldb_irq_kind, value: number, */
 	PERF_EVENT_IRQ_LEAVE,		/* name_a and name_b: its name, if names is not 0 */
 };
 
@@ -134,7 +134,7 @@ struct perf_decoder {
 	uint64_t nr_bad;	/* records that made no sense */
 };
 
-/* False: nothing in this record concerns us, or it is nonsense. */
+/* False: this record is not about the program, or makes no sense. */
 bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_header *record,
 		 struct perf_event *e);
 
@@ -178,7 +178,7 @@ void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
 /* As the program sees it; 0: it does not, or that is not known. */
 uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid);
 
-/* perf-hits.c: the interrupts that a CPU is in. */
+/* perf-irqs.c: the interrupts that a CPU is in. */
 
 #define PERF_NEST_MAX	8	/* real nesting is at most half of it */
 
@@ -194,7 +194,7 @@ struct perf_nest {
 
 void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t tick);
 
-/* NULL: its entry was not seen.  Else it is valid until the next one enters. */
+/* NULL: its entry was not recorded.  Else it is valid until the next one enters. */
 const struct perf_inside *perf_nest_leave(struct perf_nest *n, const struct perf_event *e);
 
 /* perf-watch.c: which events concern the watched thread group. */
@@ -220,7 +220,7 @@ void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 /* No more events come: emits the names that are left. */
 void perf_watch_finish(struct perf_watch *w);
 
-/* Threads came to this CPU and left it, and no event said so: see perf.c. */
+/* Threads came to this CPU and left it without events: see perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
 /* There was an event of a switch from its idle task. */

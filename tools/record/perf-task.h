@@ -12,7 +12,7 @@ struct task {
 	uint32_t number;	/* in the table */
 	int32_t tgid, tid;	/* as the recorder sees them; 0: not known */
 	uint32_t shown;		/* tid as the program sees it; 0: it does not */
-	int waits_for;		/* CPU; -1: it runs, sleeps, or is not watched */
+	int waits_for;		/* CPU; -1: it runs, sleeps, or is of another program */
 	bool is_shown_known;
 	bool watched;
 	bool is_exiting;

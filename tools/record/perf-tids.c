@@ -34,7 +34,7 @@ void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode)
 		.tgid = tgid, .keys_are_tids = perf_tids_are_keys(mode), .depth = its.depth,
 		.ns_inode = namespace_of(tgid),
 	};
-	/* Without the right to look, or on a kernel without NSpid: the depth, or hope. */
+	/* Without permission to read it, or on a kernel without NSpid, equal depths must do. */
 	t->same_namespace = t->ns_inode ? t->ns_inode == own_inode : its.depth == own.depth;
 	t->shown_tgid = t->same_namespace ? (unsigned)tgid : its.inner;
 }

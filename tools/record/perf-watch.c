@@ -4,7 +4,7 @@
  * rules, as the module has them (linux/ldb.h):
  *
  *	SWITCH		one of the two is watched
- *	OCCUPANT	a switch of two others, on a CPU that a watched thread
+ *	OP_OCCUPANT	a switch of two others, on a CPU that a watched thread
  *			waits for: it is runnable there and does not run
  *	WAKING		one of the two is watched
  *	WAKEUP		the woken one is watched
@@ -31,7 +31,7 @@
 struct cpu {
 	int32_t current;	/* key of who runs there */
 	bool is_known;
-	bool is_deaf;		/* somebody else than we knew was there */
+	bool is_deaf;		/* another task than was known ran there */
 	bool heard_idle;
 	unsigned nr_waiting;	/* watched threads */
 	struct perf_nest irqs;
@@ -132,7 +132,7 @@ static bool is_watched(struct task *t)
 }
 
 /* The number to write; 0: hidden. */
-static uint32_t shown(struct perf_watch *w, struct task *t)
+static uint32_t shown_tid(struct perf_watch *w, struct task *t)
 {
 	if (!t->is_shown_known) {
 		pid_t tid = w->tids->keys_are_tids ? t->key : t->tid;
@@ -162,7 +162,7 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name)
 	if (!t)
 		return;
 	set_identity(w, t, w->tids->tgid, tid);
-	shown(w, t);
+	shown_tid(w, t);
 	memcpy(t->name, name, strnlen(name, sizeof(t->name)));
 	t->has_name = *name;
 }
@@ -181,13 +181,13 @@ void perf_watch_learn(struct perf_watch *w, const struct perf_event *e)
 	if (t && !t->tgid) {
 		set_identity(w, t, e->by_tgid, e->by_tid);
 		if (t->watched)
-			shown(w, t);
+			shown_tid(w, t);
 	}
 	/* Later its number in another namespace may not be found any more. */
 	is_new = e->kind == PERF_EVENT_NEW || e->kind == PERF_EVENT_FORK;
 	child = is_new && is_watched(t) && w->tids->keys_are_tids ? task_of(w, e->a) : NULL;
 	if (child)
-		shown(w, child);
+		shown_tid(w, child);
 }
 
 /* A thread that executes a program takes over the first one's number. */
@@ -228,7 +228,7 @@ static void set_name(struct task *t, const char *name)
 
 static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 {
-	struct ldb_row_task row = { .tid = shown(w, t), .tick = tick };
+	struct ldb_row_task row = { .tid = shown_tid(w, t), .tick = tick };
 	char name[sizeof(t->name) + 1] = "";
 
 	if (t->is_emitted || !row.tid || !t->has_name)
@@ -254,9 +254,9 @@ static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int
 			    uint32_t watched_flag)
 {
 	struct task *t = key > 0 ? task_of(w, key) : NULL;
-	uint32_t tid = t ? shown(w, t) : 0;
+	uint32_t tid = t ? shown_tid(w, t) : 0;
 
-	/* 0 is the idle thread, and is seen by all; -1 is not known. */
+	/* 0 is the idle thread, which has that number everywhere; -1 is not known. */
 	if (!tid && key)
 		row->flags |= LDB_SCHED_F_HIDDEN;
 	if (!t)
@@ -343,7 +343,7 @@ static void on_wakeup(struct perf_watch *w, const struct perf_event *e, struct l
 		return;
 	if (e->names & 1)
 		set_name(t, e->name_a);
-	/* If it has not left its CPU yet: nobody comes there before it does. */
+	/* The thread may not have left its CPU yet: no other comes there before it does. */
 	set_waiting(w, t, e->value);
 	row->op = LDB_SCHED_OP_WAKEUP;
 	row->value = e->value;
@@ -436,7 +436,7 @@ static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
 	row->value = e->value == 2 ? w->nr_members == 1 : e->value;
 	row->tid = name_in_row(w, row, e->a, LDB_SCHED_F_TID);
 	emit(w, row);
-	/* It still runs: its last switch takes it off the table, if we are shown it. */
+	/* The thread still runs: its last switch takes it off the table, if that is recorded. */
 	if (w->mode == PERF_SWITCHES_OWN)
 		forget(w, e->a);
 }
@@ -453,12 +453,12 @@ static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ld
 	emit(w, row);
 }
 
-/* As the program sees the watched thread that was hit; 0: none was. */
+/* The interrupted watched thread's number in the program; 0: none was interrupted. */
 static uint32_t who_was_hit(struct perf_watch *w, const struct perf_event *e)
 {
 	struct task *t = task_find(&w->tasks, e->by);
 
-	return is_watched(t) ? shown(w, t) : 0;
+	return is_watched(t) ? shown_tid(w, t) : 0;
 }
 
 static void on_fault(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
@@ -524,10 +524,10 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, struct ldb
 }
 
 /*
- * The tracepoint comes before the record that stands in for it.  That one has no number
- * for a thread that is ending: then who left is not there any more.
+ * The tracepoint comes before the record that stands in for it.  The record has no number
+ * for a thread that is ending: then the thread that left is not on the CPU any more.
  */
-static bool is_told_twice(const struct cpu *c, const struct perf_event *e)
+static bool is_reported_twice(const struct cpu *c, const struct perf_event *e)
 {
 	if (e->kind != PERF_EVENT_SWITCH_TOO || !c || !c->is_known)
 		return false;
@@ -554,7 +554,7 @@ void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t 
 {
 	struct ldb_row_sched row = { .cpu = e->cpu, .flags = e->flags, .tick = tick };
 
-	if (is_told_twice(cpu_of(w, e->cpu), e))
+	if (is_reported_twice(cpu_of(w, e->cpu), e))
 		return;
 	if (w->tasks.nr > TASKS_MAX)
 		forget_foreign(w);

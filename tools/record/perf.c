@@ -115,7 +115,7 @@ static void watch_events(void *perf, void *events, size_t nr)
 }
 
 /*
- * A kernel was seen (6.18, in a virtual machine) in which perf did not deliver,
+ * There is a kernel (6.18, in a virtual machine) in which perf did not deliver,
  * to any user of it, the events that happened while certain tasks ran: the idle
  * task of one CPU, threads of a daemon.  Neither their switches nor the wakeups
  * by interrupts that came meanwhile, and nothing said that they were lost.  (perf
@@ -128,7 +128,7 @@ static void watch_events(void *perf, void *events, size_t nr)
  * stay missing.
  */
 
-/* Once for each CPU: what is missing is said, and what can be had in another way is. */
+/* Reports once for each CPU what is missing, and opens what can replace it. */
 static void help_deaf_cpu(struct perf *p, unsigned ring)
 {
 	static const char text[] = "this kernel drops the events of some tasks: not all wakeups on CPU";
@@ -208,8 +208,8 @@ static void try_cpu(struct perf *p, unsigned cpu)
 }
 
 /*
- * Before anything is handed out: whether all CPUs are heard.  One whose idle task had no
- * turn is not known to be; that a thread came from it unseen is noticed by who was there.
+ * Tries, before events are handed out, whether all CPUs deliver.  One whose idle task had no
+ * turn is not known to; if a thread comes after it without an event, perf-watch.c notices.
  */
 static void try_cpus(struct perf *p)
 {
@@ -233,7 +233,7 @@ static void try_cpus(struct perf *p)
 	p->nr_lost_before = p->nr_lost;
 }
 
-/* From here on all is handed out.  What the tries have learned of the CPUs stays. */
+/* From here on all events are handed out.  What the tries have learned of the CPUs stays. */
 static bool begin_watch(struct perf *p)
 {
 	struct perf_watch *tried = p->watch;

@@ -5,18 +5,18 @@
  * events concern the watched thread group is decided in perf-watch.c, by the
  * rules in linux/ldb.h.
  *
- * What the kernel permits decides how much can be seen, best first:
+ * What the kernel permits decides how much can be recorded, best first:
  *
  *	PERF_TRACEPOINTS	everything but gen, pc and the addr of SWITCH; a thread
  *				that could not sleep because of a signal leaves in the
  *				state it meant to sleep in, as older kernels report it
- *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OCCUPANT
+ *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OP_OCCUPANT
  *				with both threads, FORK, EXEC, EXIT, TASK
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
  * In all of them page faults, those in the kernel only where the kernel permits it;
- * with PERF_TRACEPOINTS interrupts that hit the program's threads.
+ * with PERF_TRACEPOINTS interrupts of the program's threads.
  *
  * In the last two a thread that left is RUNNING (it could have gone on) or
  * SLEEPING (whatever it waits for), and EXEC's other is not known.

@@ -92,7 +92,7 @@ bool recording_is_gone(const struct recording *r)
 	return r->pidfd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-/* Until its last thread has stopped writing, and its status can be had. */
+/* Waits until its last thread has stopped writing, and its status can be had. */
 static void wait_gone(struct recording *r)
 {
 	int64_t until = clock_mono_ns() + GONE_NS;

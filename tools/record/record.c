@@ -30,10 +30,10 @@
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 
-/* Whoever watched has seen enough.  A program that was started for it has nobody left. */
+/* The user of a live recording wants to stop.  A program that was started for it ends, too. */
 static void stop_live(struct recording *r)
 {
-	/* Asked twice: whatever we still wait for, it does not come. */
+	/* The user asked twice: do not wait any longer. */
 	if (r->is_stopping) {
 		recording_close(r);
 		r->is_left = true;
@@ -163,12 +163,12 @@ static void tick(struct recording *r)
 	if (recording_is_open(r) && (recording_is_kernel_only(r) || r->phase == PHASE_AWAY) && recording_is_gone(r))
 		recording_hung_up(r);
 	check_answer(r, now);
-	/* Nobody will call any more. */
+	/* No callback comes after this. */
 	if (r->phase == PHASE_PROGRAM && r->launch.ended)
 		recording_enter(r, PHASE_CLOSED);
 }
 
-/* Before it waits: where nobody waits for it, and rings are far from full. */
+/* Gives way before a wait, if nobody waits for the recorder and rings are far from full. */
 static void give_way(struct recording *r)
 {
 	const int fds[] = { r->signal_fd, r->listen_fd, r->o->live ? r->o->live->stop_fd : -1 };

@@ -101,7 +101,7 @@ bool recording_is_open(const struct recording *r);
 /* Kernel events alone: there is no runtime to ask. */
 bool recording_is_kernel_only(const struct recording *r);
 
-/* META "end"; the first one stays. */
+/* META "end"; the first reason stays. */
 void recording_set_end(struct recording *r, const char *end);
 
 /* Asks the runtime to stop writing; it answers, or check_answer() of record.c gives up. */
@@ -144,7 +144,7 @@ void kernel_metas(struct recording *r);
  */
 unsigned kernel_poll(struct recording *r);
 void kernel_finish(struct recording *r);
-/* As often as one likes: interrupts are left out from there on if they are too dear. */
+/* Call it at any time: it leaves interrupts out from then on if they are too dear. */
 void kernel_hold_budget(struct recording *r, int64_t now_ns);
 /* "module", "bpf", "perf", "none" */
 const char *kernel_name(const struct recording *r);
@@ -178,7 +178,7 @@ void output_close(struct recording *r);
 
 /* summary.c */
 void summary_progress(const struct recording *r, int64_t now_ns);
-/* Root records what is not its own, or starts what then is: that should not go unsaid. */
+/* Warns where root records another user's program, or starts one as root. */
 void summary_root(const struct recording *r);
 void summary_print(const struct recording *r);
 

@@ -19,7 +19,7 @@
 #define RING_ORDER_MIN	10
 #define RING_ORDER_MAX	24
 
-/* The highest id there can be, plus one: ids may have holes. */
+/* The highest id there can be, plus one: there may be holes. */
 unsigned session_count_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);

@@ -5,7 +5,7 @@
  * A page may be reused as soon as its thread has exited, so what a page says is
  * copied at every poll: a thread whose page is gone by the time its exit is read
  * still gets the counters of the last poll.  A row for each thread is written
- * when it is first seen, so that a recorder that is killed leaves names behind,
+ * when it is first polled, so that a recorder that is killed leaves names behind,
  * and again when its counters are final.  Its beginning may be in a ring that is read
  * after its end: then there is one more row, which has the creator.
  */
@@ -140,7 +140,7 @@ static void keep_unborn(struct threads *t, const struct known *k)
 	memcpy(u->name, k->name, sizeof(u->name));
 }
 
-/* Was its page seen with its end, while it waits for its beginning?  The latest are first. */
+/* Was its page read with its end, while it waits for its beginning?  The latest are first. */
 static bool is_unborn(const struct threads *t, uint32_t tid, int64_t start)
 {
 	for (size_t i = t->nr_unborn; i--;)
@@ -309,7 +309,7 @@ static bool has_ended(const struct ending *e, uint64_t gen)
 	return e->gen && is_of_block && gen >= e->gen + !e->is_written;
 }
 
-/* They count as seen when is_last. */
+/* They count as written when is_last. */
 static void write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
 		       int64_t end, bool is_last)
 {
@@ -342,7 +342,7 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 			.start_unc = f.flags & LDB_FUNC_F_FROM_START ? LDB_UNC_UNKNOWN :
 								       f.start_max - f.start_min,
 		};
-		/* It was still there at the last look that saw anything. */
+		/* It was still there at the last sample that found a frame. */
 		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
 		if (row.end_max < row.start_max)
 			row.end_max = row.start_max;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One picture: what was seen, requests, locks, functions; the columns are those of
+ * One picture: what was observed, requests, locks, functions; the columns are those of
  * ldb-report.  On a screen each table but the last has few lines, and the last what
  * is left.
  */
@@ -49,7 +49,7 @@ static double per_second(uint64_t nr, int64_t ns)
 	return ns > 0 ? nr * 1e9 / ns : 0;
 }
 
-/* What the numbers below are worth. */
+/* Says how complete the numbers below are. */
 static void put_seen(const struct render *r, const struct view *v)
 {
 	const struct snapshot_info *i = snapshot_info(v->snapshot);
@@ -260,7 +260,7 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 		from_ns = last_ns;
 	last_tick = i->to;
 	last_ns = reader_ns(v->wide, i->to);
-	/* A line each: what reads them need not wait for the end. */
+	/* One line for each document, so that a reader need not wait for the end. */
 	json_init(&j, r->out);
 	json_flat(&j);
 	document_begin(&j, DOCUMENT_TOP);

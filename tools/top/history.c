@@ -3,7 +3,7 @@
  * The blocks of the last seconds, in memory.
  *
  * A row is in one block and a block in one period, so windows that follow each other
- * neither share an event nor miss one.  What is said anew in each period (modules,
+ * neither share an event nor miss one.  What is repeated in each period (modules,
  * threads) is retained once.  Requests are retained longer than the window: the start of one
  * that ends now may be far back.
  */
@@ -25,7 +25,7 @@ struct block {
 	atomic_uint refs;
 	unsigned kind;		/* 0: the file's header */
 	unsigned period;
-	bool is_state;		/* will be said anew */
+	bool is_state;		/* will be repeated */
 	size_t size;
 	char data[];
 };
@@ -107,8 +107,8 @@ int history_block(struct history *h, const void *data, size_t size)
 	return 0;
 }
 
-/* Takes out what keep() does not want; the order stays. */
-static void sift(struct history *h, bool (*keep)(struct history *h, const struct block *b))
+/* Removes the blocks that keep() refuses; the order stays. */
+static void remove_blocks(struct history *h, bool (*keep)(struct history *h, const struct block *b))
 {
 	size_t nr = 0;
 
@@ -132,7 +132,7 @@ static bool is_no_state(struct history *h, const struct block *b)
 
 void history_anew(struct history *h)
 {
-	sift(h, is_no_state);
+	remove_blocks(h, is_no_state);
 	h->is_anew = true;
 }
 
@@ -172,7 +172,7 @@ static void forget_old(struct history *h)
 	h->old_req_period = period_at(h, now - h->window_ns - EXTRA_REQ_NS);
 	h->nr_metas = 0;
 	h->has_clock = false;
-	sift(h, is_wanted);
+	remove_blocks(h, is_wanted);
 }
 
 static bool is_not_cut(struct history *h, const struct block *b)
@@ -180,7 +180,7 @@ static bool is_not_cut(struct history *h, const struct block *b)
 	return !is_event(b) || b->period > h->cut_period;
 }
 
-/* Of a program that does more than there is room for, a shorter time is retained. */
+/* If the program does more than there is room for, a shorter time is retained. */
 static void limit_bytes(struct history *h)
 {
 	while (h->bytes > h->max_bytes) {
@@ -192,7 +192,7 @@ static void limit_bytes(struct history *h)
 		if (oldest == h->period)
 			return;
 		h->cut_period = oldest;
-		sift(h, is_not_cut);
+		remove_blocks(h, is_not_cut);
 	}
 }
 

@@ -86,7 +86,7 @@ void screen_enter(void)
 	put(ENTER, sizeof(ENTER) - 1);
 }
 
-/* A message in the middle of the screen would be lost, and spoil it. */
+/* A message in the middle of the screen would be lost, and damage the picture. */
 static void keep_stderr(void)
 {
 	if (!isatty(STDERR_FILENO))

@@ -86,7 +86,7 @@ struct view {
 	size_t nr_running, room_running;
 	struct locks locks;
 	struct requests requests;
-	struct timeline *timelines;	/* of requests.lives */
+	struct timeline *timelines;	/* of the request instances */
 };
 
 /* Takes over the snapshot.  0 or -errno: then v is as after view_free(). */
@@ -103,7 +103,7 @@ struct draw_state {
 	bool is_paused, is_help;
 };
 
-/* Into r->out.  v->model NULL: nothing was seen yet. */
+/* Into r->out.  v->model NULL: nothing was observed yet. */
 void draw_text(const struct render *r, const struct top_options *o, const struct view *v,
 	       const struct draw_state *d);
 void draw_json(const struct render *r, const struct top_options *o, const struct view *v);
@@ -127,14 +127,14 @@ void screen_show(const char *text, unsigned lines);
 /* Gives the terminal back, or takes it again. */
 void screen_leave(void);
 void screen_enter(void);
-/* Gives it back for good, and says what was said meanwhile. */
+/* Gives it back for good, and prints the messages of meanwhile. */
 void screen_close(void);
 
 /* ui.c: the second thread. */
 
 struct ui;
 
-/* stop_fd: written to when the user has seen enough.  NULL after one line. */
+/* stop_fd: written to when the user wants to stop.  NULL after one line. */
 struct ui *ui_start(const struct top_options *o, int stop_fd);
 /* The last one that was given, if it was not shown yet; else NULL. */
 struct snapshot *ui_take_back(struct ui *ui);

@@ -42,7 +42,7 @@ static void wake(int fd)
 {
 	uint64_t one = 1;
 
-	/* It cannot fill up. */
+	/* The pipe cannot fill up. */
 	if (write(fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -87,7 +87,7 @@ static void show_batch(struct ui *ui)
 		draw_text(&r, ui->o, &ui->view, &ui->draw);
 	if (!fflush(ui->o->out) && !ferror(ui->o->out))
 		return;
-	/* Whoever reads a pipe may have seen enough. */
+	/* The reader of a pipe may have closed it, which is no error. */
 	if (errno != EPIPE) {
 		cli_error("cannot write the output: %s", strerror(errno));
 		ui->has_failed = true;

@@ -81,7 +81,7 @@ static bool in_call(const struct user_regs_struct *u)
 }
 
 /*
- * The kernel aborts a restartable sequence by looking at the instruction pointer when
+ * The kernel aborts a restartable sequence by its instruction pointer when
  * the thread goes on, and by then it would be ours.
  */
 static bool in_critical_section(pid_t tid, const struct user_regs_struct *u)
@@ -121,7 +121,7 @@ void inject_regs_redo(struct inject_regs *r)
 	r->user.rip -= CALL_SIZE;
 }
 
-/* What the thread would have gone on with, had nobody been there. */
+/* What the thread would have gone on with without the visit. */
 static void restart_call(struct user_regs_struct *u)
 {
 	if (!in_call(u))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Page faults of watched threads, and the interrupts that hit them. */
+/* Page faults of watched threads, and the interrupts that interrupted them. */
 #ifndef RECORD_BPF_HITS_H
 #define RECORD_BPF_HITS_H
 
@@ -102,7 +102,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	};
 }
 
-/* When it began; 0: that was not seen. */
+/* When it began; 0: that was not observed. */
 static __always_inline u64 pop(u32 pid, u32 kind, u32 nr)
 {
 	struct nest *n = this_nest();
@@ -172,7 +172,7 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 }
 
 /*
- * What the hypervisor took since the last tick, of whoever had the CPU: the kernel finds out in
+ * What the hypervisor took since the last tick, of the running task: the kernel finds out in
  * its tick, and one that was due meanwhile comes as soon as the CPU runs again.
  */
 static __always_inline void stolen(void)

@@ -68,7 +68,7 @@ struct cfs_rq {
 	struct rq *rq;
 };
 
-/* The run queue is kept with groups of tasks alone (CONFIG_FAIR_GROUP_SCHED: usual). */
+/* The pointer exists only with groups of tasks (CONFIG_FAIR_GROUP_SCHED: usual). */
 struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };

@@ -5,7 +5,7 @@
 
 #include "who.h"
 
-/* p is of the target: as the recorder numbers it, who is the one that reads the iterator. */
+/* Is p of the target?  Its number is the recorder's, which reads the iterator. */
 static __always_inline bool is_target(struct task_struct *p)
 {
 	u32 level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
@@ -28,14 +28,14 @@ static __always_inline void find_target(struct task_struct *p)
 	state.found_tgid = p->tgid;
 }
 
-static __always_inline void meet(struct task_struct *p)
+static __always_inline void add_member(struct task_struct *p)
 {
 	struct member *m = member_of(p);
 
-	/* Then it will come, seen or not. */
+	/* Then it will come, with an event or without. */
 	if (m && !p->on_cpu)
 		m->has_switched = 1;
-	introduce(p, m, now_ns());
+	emit_task_name(p, m, now_ns());
 }
 
 /*
@@ -52,7 +52,7 @@ int ldb_threads(struct bpf_iter__task *ctx)
 	if (!state.is_adding)
 		find_target(p);
 	else if (is_watched(p))
-		meet(p);
+		add_member(p);
 	return 0;
 }
 
@@ -85,7 +85,7 @@ int ldb_process_fork(u64 *ctx)
 	emit(now, member_tid(parent, by), LDB_EV_FORK, LDB_SCHED_F_TID | WHO_FLAGS(who), tgid,
 	     WHO_TID(who));
 	if (is_thread)
-		introduce(child, m, now);
+		emit_task_name(child, m, now);
 	return 0;
 }
 
@@ -113,11 +113,11 @@ int ldb_process_exec(u64 *ctx)
 	if (m)
 		m->sleeps = m->is_woken = m->cpu = 0;
 	emit(now, member_tid(p, m), LDB_EV_EXEC, LDB_SCHED_F_TID, 0, before);
-	introduce(p, m, now);
+	emit_task_name(p, m, now);
 	return 0;
 }
 
-/* Two that exit at once may both see that they are the last: only one of them says so. */
+/* Two threads that exit at once may both find that they are the last: only one reports it. */
 static __always_inline bool is_last(struct task_struct *p)
 {
 	return !p->signal->live.counter && !__sync_fetch_and_or(&state.has_ended, 1);

@@ -77,13 +77,13 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 		forget_member(left);
 }
 
-/* Neither is, and a watched thread waits here. */
+/* Neither task is watched, and a watched thread waits here. */
 static noinline void occupied(struct task_struct *prev, struct task_struct *next, u32 flags)
 {
 	u64 now = now_ns();
 	who_t from, to;
 
-	/* The recording has ended: who still waits is not counted any more. */
+	/* The recording has ended: threads that still wait are not counted any more. */
 	if (state.watched_tgid < 0)
 		return;
 	from = other_task(prev, now);
@@ -120,7 +120,7 @@ static __always_inline u32 context_flags(struct task_struct *current)
 	return count & SOFTIRQ_OFFSET ? LDB_SCHED_F_SOFTIRQ : 0;
 }
 
-/* On the waker's CPU, before the woken is anywhere. */
+/* Runs on the waker's CPU, before the woken thread is in any run queue. */
 SEC("tp_btf/sched_waking")
 int ldb_sched_waking(u64 *ctx)
 {
@@ -160,14 +160,14 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	who_t other = (u64)LDB_SCHED_F_HIDDEN << 32;
 	u64 now;
 
-	/* The wake-up is going to say that it is there. */
+	/* The wake-up event will report that it is there. */
 	if (curr && curr->tgid == p->tgid)
 		is_on(curr, cpu);
 	now = now_ns();
 	if (!p->on_cpu)
 		wait_begin(m, cpu);
 	if (m) {
-		/* Its waking was in a task whose events do not come, this is in another. */
+		/* Its waking was in a task whose events do not come; this event is in another. */
 		if (m->sleeps && !m->is_woken)
 			is_deaf(cpu);
 		m->sleeps = m->is_woken = 0;
@@ -199,7 +199,7 @@ int ldb_sched_wakeup_new(u64 *ctx)
 	return 0;
 }
 
-/* While it still counts as on the CPU that it leaves. */
+/* Runs while the task still counts as on the CPU that it leaves. */
 SEC("tp_btf/sched_migrate_task")
 int ldb_sched_migrate(u64 *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who a task is to the recording, and who waits for a CPU. */
+/* Which tasks the recording watches, and which of them wait for a CPU. */
 #ifndef RECORD_BPF_WHO_H
 #define RECORD_BPF_WHO_H
 
@@ -9,8 +9,8 @@
 #define MEMBERS_MAX	65536
 
 /*
- * What is remembered of a watched thread, from when it is met first to its last switch, in
- * the place that its pid has.  Two threads with one place are met seldom, and the second has
+ * What is remembered of a watched thread, from its first event to its last switch, in
+ * the slot of its pid.  It is rare that two threads have one slot, and the second then has
  * none: then no other task is recorded while it waits for a CPU.  A map of the kernel's would
  * have to be asked at each event, and task storage is made by an allocation, which may want
  * to wake somebody while the run queue is locked.
@@ -22,9 +22,9 @@ struct member {
 	u32 cpu;		/* it was there last, + 1; 0: not known */
 	u32 nr_short;		/* interrupts that were only counted */
 	u8 has_arrived;		/* as which of the two it waits, see struct cpu */
-	u8 has_switched;	/* it was seen to leave a CPU, or to be born */
+	u8 has_switched;	/* an event said that it left a CPU, or was born */
 	u8 sleeps;		/* left to sleep, and nobody has woken it */
-	u8 is_woken;		/* its waking was seen: that may come before it has left */
+	u8 is_woken;		/* there was a waking event, which may come before it has left */
 	u64 pad;
 } members[MEMBERS_MAX];
 
@@ -124,7 +124,7 @@ static __always_inline struct member *member_of(struct task_struct *p)
 	return m->pid == pid ? m : new_member(p);
 }
 
-/* It will not be met again. */
+/* No more events of it will come. */
 static __always_inline void forget_member(struct member *m)
 {
 	*(volatile u32 *)&m->pid = 0;
@@ -149,7 +149,7 @@ typedef u64 who_t;
 #define WHO_TID(who)	((u32)(who))
 #define WHO_FLAGS(who)	((u32)((who) >> 32))
 
-/* Who is not watched.  Writes its name, unless that was done lately. */
+/* For a task of another program.  Writes its name, unless that was done lately. */
 static noinline who_t other_task(struct task_struct *p, u64 now)
 {
 	u64 name[2], is;
@@ -183,7 +183,7 @@ static __always_inline who_t name_of(struct task_struct *p, bool watched, const 
 	return (u64)bit << 32 | member_tid(p, m);
 }
 
-static __always_inline void introduce(struct task_struct *p, const struct member *m, u64 now)
+static __always_inline void emit_task_name(struct task_struct *p, const struct member *m, u64 now)
 {
 	u64 name[2];
 
@@ -242,9 +242,9 @@ static __always_inline void is_deaf(u32 cpu)
 }
 
 /*
- * A kernel was seen (6.18, in a virtual machine) that does not call the tracepoints that
- * certain tasks come to, of a daemon or idle.  A thread that one of them has woken, or moved,
- * comes and nobody said so.
+ * There is a kernel (6.18, in a virtual machine) that does not call the tracepoints that
+ * certain tasks come to, of a daemon or idle.  When one of them wakes or moves a thread, that
+ * thread comes without an event.
  */
 static __always_inline void check_woken(struct member *m, u32 cpu)
 {
@@ -255,7 +255,7 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 }
 
 /*
- * A thread that comes after one of them came unseen.  Then when it came is known from its
+ * A thread that comes after one of them has no event of it.  When it came is known from its
  * own statistics, whose clock is the run queue's: each switch says how far that is behind
  * ours, and at most as far as it seems now, when it may not have been updated for a while.
  */
@@ -275,7 +275,7 @@ static __always_inline u64 came_at(struct task_struct *p, const struct cpu *c, u
 	}
 	if (at > now)
 		at = now;
-	/* Nobody came before the last one left; the two clocks are not one, and a third is to come. */
+	/* No task came before the last one left; the clocks differ, and another may still come. */
 	if (at < first)
 		at = first < now ? first : now - (now - c->switched_at) / 2;
 	return at;
@@ -287,7 +287,7 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 	struct cpu *c = cpu_of(cpu);
 	u32 pid = p->pid, was = c->current;
 
-	/* The thread itself and one that wakes another there may both see it. */
+	/* The thread itself and one that wakes another there may both notice it. */
 	if (was == pid || __sync_val_compare_and_swap(&c->current, was, pid) != was)
 		return;
 	/* It may have been there before the recording began. */
@@ -298,7 +298,7 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 		LDB_SCHED_F_HIDDEN | LDB_SCHED_F_OTHER, 0, member_tid(p, m));
 }
 
-/* A watched thread is on the CPU: before that says anything else. */
+/* Call this first when a watched thread is on the CPU. */
 static __always_inline void is_on(struct task_struct *p, u32 cpu)
 {
 	if (cpu_of(cpu)->current != (u32)p->pid)

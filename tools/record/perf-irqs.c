@@ -2,7 +2,7 @@
 /*
  * Interrupts, of which two tracepoints become one row, at its end.  They nest: each CPU has
  * a stack of those that it is in.  Events may be lost, so an exit looks for its entry, and
- * what lies above it is forgotten.
+ * what lies above it is dropped.
  */
 #include <string.h>
 #include "record/perf-private.h"
