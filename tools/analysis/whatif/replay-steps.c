@@ -45,7 +45,6 @@ struct pause {
 struct maker {
 	struct replay *r;
 	struct replay_actor *actor;
-	uint32_t nr_actor;
 	struct edge *edges;
 	size_t nr_edges, room_edges;
 	struct pause *gaps;
@@ -512,7 +511,6 @@ static void start_actor(struct maker *k, uint32_t actor, const struct item *firs
 			ticks_time_ns(m->reader, m->threads[actor].start) : first->start;
 
 	k->actor = &k->r->actors[actor];
-	k->nr_actor = actor;
 	k->nr_gaps = 0;
 	k->nr_open = 0;
 	k->nr_held = 0;
