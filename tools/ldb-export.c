@@ -294,7 +294,7 @@ static int write_stream(struct model *m, const struct export_format *f,
 	}
 	if (ret && opt.open.output)
 		remove_part(out, opt.open.output);
-	/* It is said below, once. */
+	/* The error is printed below, once. */
 	if (ret && !opt.open.output) {
 		__fpurge(stdout);
 		clearerr(stdout);

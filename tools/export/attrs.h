@@ -43,7 +43,7 @@ struct attrs {
 void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
 		      bool is_fixed);
 
-/* Of a request as a whole. */
+/* The attributes of a request as a whole. */
 void attrs_of_life(struct attrs *a, const struct model *m, const struct life *life);
 
 #endif

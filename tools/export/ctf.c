@@ -29,7 +29,7 @@
 /* Events of requests, behind those of the kinds of segments. */
 #define REQUEST		NR_SEGMENT_KINDS
 
-/* At the beginning of each file. */
+/* These begin each file. */
 struct head {
 	uint32_t magic;
 	uint64_t uuid[2];
@@ -427,7 +427,7 @@ static int write_all(struct ctf *c)
 	struct tracks_result result;
 	int ret = tracks_each(c->m, &options, &sink, &result);
 
-	/* Without a stream there would be no trace. */
+	/* Readers refuse a trace without a stream. */
 	if (!ret && !c->out)
 		ret = begin_stream(c, 0, NULL);
 	if (!ret)

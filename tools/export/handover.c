@@ -167,7 +167,7 @@ void handover_close(struct handover *h)
 	free(h->at);
 }
 
-/* Those of s's thread that begin by then; older ones are of segments that were left out. */
+/* Reads those of s's thread that begin by then; older ones are of segments that were left out. */
 static int read_until(struct handover *h, uint64_t major, int64_t tick)
 {
 	size_t nr = 0;

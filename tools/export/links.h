@@ -11,7 +11,7 @@
 
 struct links;
 
-/* As numbers, read like their hex digits.  trace 0, 0: not given; span 0: not given. */
+/* Ids are numbers, read like their hex digits.  trace 0, 0: not given; span 0: not given. */
 struct link_ids {
 	uint64_t trace_hi, trace_lo, span;
 };

@@ -200,7 +200,7 @@ static void put_holder(struct otlp *o, const struct timeline_cause *c)
 	}
 }
 
-/* At the time of the longest wait; of a function: when the request ended. */
+/* The event has the time of the longest wait; of a function, the time the request ended. */
 static void put_cause(struct otlp *o, const struct timeline_cause *c)
 {
 	const struct segment *at = c->wait ? c->wait : c->off;
@@ -469,7 +469,7 @@ static int put_life(struct otlp *o, const struct life *life, bool with_causes)
 	return ferror(o->out) ? -EIO : 0;
 }
 
-/* Of a selection by time: the slow ones of each class. */
+/* If requests were selected by time, writes the slow ones of each class. */
 static bool is_slow(const struct otlp *o, const struct life *life)
 {
 	for (size_t i = 0; i < o->requests.nr_classes; i++) {

@@ -92,7 +92,7 @@ int perfetto_on_wakeup(void *arg, const struct tracks_wakeup *w)
 	return add(x, w->waker_cpu, w->tick, &c);
 }
 
-/* As the kernel's prev_state: TASK_INTERRUPTIBLE, ... */
+/* The state as the kernel's prev_state: TASK_INTERRUPTIBLE, ... */
 static int64_t prev_state(unsigned state)
 {
 	switch (state) {

@@ -79,7 +79,7 @@ static void put_fields(struct pprof *p)
 	p->message.nr = 0;
 }
 
-/* As a message. */
+/* Writes p->message as a field that is a message. */
 static void put_message(struct pprof *p, unsigned field)
 {
 	uint8_t bytes[20];

@@ -35,7 +35,7 @@ sqlite3_stmt *sqlite_db_prepare(struct sqlite_db *d, const char *sql);
  */
 int sqlite_db_vput(struct sqlite_db *d, sqlite3_stmt *stmt, const char *types, va_list ap);
 
-/* Only binds: for a query. */
+/* Binds without running, for a query. */
 void sqlite_db_bind(sqlite3_stmt *stmt, const char *types, ...);
 
 /* keep: moves it to its path; else nothing is left of it. */

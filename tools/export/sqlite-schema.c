@@ -115,7 +115,7 @@ const char *const sqlite_views =
 	"  sum(s.self_ns) AS self_ns, s.function AS function_id, s.site AS site_id"
 	" FROM span s JOIN function f ON f.id = s.function LEFT JOIN site t ON t.id = s.site"
 	" GROUP BY s.function, s.site;"
-	/* By nearest rank, as ldb-report has them. */
+	/* Percentiles are of the nearest rank, as in ldb-report. */
 	"CREATE VIEW function_percentiles AS"
 	" WITH ranked AS (SELECT function, site, duration_ns,"
 	"  row_number() OVER (PARTITION BY function, site ORDER BY duration_ns) AS rank,"
@@ -148,7 +148,7 @@ const char *const sqlite_views =
 	"  coalesce(sum(e.duration_ns) FILTER (WHERE e.op = 'hold'), 0) AS hold_ns,"
 	"  coalesce(max(e.duration_ns) FILTER (WHERE e.op = 'hold'), 0) AS max_hold_ns"
 	" FROM lock l JOIN lock_event e ON e.lock = l.id GROUP BY l.id;"
-	/* Who had the lock when others began to wait for it. */
+	/* The threads that held the lock when others began to wait for it. */
 	"CREATE VIEW lock_blame AS"
 	" SELECT l.id AS lock, l.address, l.name, o.id AS owner, o.tid AS owner_tid,"
 	"  o.name AS owner_thread, count(*) AS waits, sum(e.duration_ns) AS wait_ns,"

@@ -21,7 +21,7 @@ static void make_nonce(char *hex)
 {
 	unsigned char bytes[16];
 
-	/* Without a source of random bytes, what a trace's author cannot foresee. */
+	/* Without a source of random bytes, it uses what a trace's author cannot foresee. */
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
 		struct timespec now;
 
@@ -78,7 +78,7 @@ void page_begin(struct page *p, FILE *out, const struct page_options *o)
 		"form-action 'none'; base-uri 'none'\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<meta name=\"generator\" content=\"ldb " LDB_VERSION "\">\n"
-		/* Else a browser asks a server for an icon. */
+		/* Without this a browser asks a server for an icon. */
 		"<link rel=\"icon\" href=\"data:,\">\n<title>", p->nonce);
 	put_text(out, o->title);
 	fputs("</title>\n", out);

@@ -90,7 +90,7 @@ const data = (() => {
 		return first <= s.j && last > s.i;
 	}
 
-	/* Of tables whose bins may be wider than the heat map's: a choice is whole ones. */
+	/* Bins of these tables may be wider than the heat map's: a choice is of whole ones. */
 	function inSteps(first, last, s, step) {
 		return first <= Math.floor(s.j / step) && last > Math.floor(s.i / step);
 	}
@@ -189,7 +189,7 @@ const data = (() => {
 			return this.count ? (sum - sum % this.count) / this.count : 0;
 		}
 
-		/* Of the invocations; null: not known. */
+		/* The median resolution of the invocations; null: not known. */
 		get resolution() {
 			return this.resolutions ? ldb.percentile(this.resolutions.sort((x, y) => x - y), 1, 2) : null;
 		}
@@ -291,13 +291,13 @@ const data = (() => {
 		return found;
 	}
 
-	/* As ldb-report --requests has it. */
+	/* The same table as ldb-report --requests. */
 	function classes(s) {
 		if (!s)
 			return doc.requests.map((c) => ({ ...c, slowest: undefined }));
 		return Array.from(latencies(s), ([c, d]) => ({
 			class: c < 0 ? null : doc.classes[c], ...d.numbers(),
-			/* They have no latency: in a choice of latencies there are none. */
+			/* Incomplete ones have no latency, so a choice of latencies has none. */
 			incomplete: s.is_full ? d.open : null,
 			lost_handoffs: s.is_full && d.lost !== undefined ? d.lost : null,
 		}));
@@ -348,7 +348,7 @@ const data = (() => {
 		return self;
 	}
 
-	/* Of the other trace; or of its requests. */
+	/* Self time by node of the other trace, or of its requests. */
 	function otherFlame(ofRequests) {
 		const f = tables.other, c = ofRequests ? f.requestCells : f.cells, self = new Float64Array(f.nodes.parent.length);
 

@@ -81,7 +81,7 @@ const makeDistributions = (() => {
 		node.replaceChildren();
 		if (!lines.some((l) => l.length))
 			return;
-		/* It would write a title and a legend as HTML: names stay out of it. */
+		/* uPlot would write a title and a legend as HTML: no names are passed to it. */
 		new uPlot({
 			width, height: 250, padding: [8, 28, 0, 0], legend: { show: false }, cursor: { y: false, drag: { setScale: true } },
 			scales: { x: { distr: 3, log: 10, time: false }, ...extra.scales },

@@ -53,7 +53,7 @@ const makeFlame = (() => {
 		}
 	}
 
-	/* As d3-flame-graph wants it: what is not there at all is left out. */
+	/* The tree as d3-flame-graph wants it; nodes without time are left out. */
 	function forChart(root, side) {
 		const copy = (node) => ({ name: node.name, kind: node.kind, own: node.own, all: node.all,
 			value: node.all[side], children: [] });

@@ -24,16 +24,16 @@ struct bins {
 };
 
 void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
-/* The first bin up to which one must choose for the tick not to be after it; REPORT_BINS: none. */
+/* A choice must reach at least to this bin not to end before the tick; REPORT_BINS: none. */
 unsigned bins_first(const struct bins *b, int64_t tick);
-/* One more than the last bin from which one may choose for it not to be before; 0: none. */
+/* A choice must begin before this bin not to begin after the tick; 0: none. */
 unsigned bins_last(const struct bins *b, int64_t tick);
 /* The bin that holds the time. */
 unsigned bins_at(const struct bins *b, int64_t ns);
 /* Logarithmic buckets, 1 << bits of them for each power of two; as in dist.h. */
 unsigned bins_bucket(uint64_t value, unsigned bits);
 
-/* Of the heat map, and of values that were summed. */
+/* Bits of the heat map's buckets, and of those of values that were summed. */
 #define HEAT_BITS	2
 #define VALUE_BITS	4
 
@@ -200,7 +200,7 @@ struct report {
 	const struct report_options *o;
 	struct page page;
 	struct bins bins;
-	/* Of the heat map, and of what is chosen by time and by request: not narrower. */
+	/* Widths of bins: of the heat map, and of tables by time and by request, not narrower. */
 	struct coarse heat, coarse, request_coarse;
 	struct stats stats;
 	const struct stats_entry **rows;	/* in the page's order: keys of calls */

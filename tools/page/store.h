@@ -46,7 +46,7 @@ int store_finish(struct store *s, struct page *p, const char *id);	/* and frees 
 
 #define STORE_COLUMNS_MAX	40
 
-/* Of a table whose columns are not of one length: how many there are in it, with these. */
+/* Adds columns to a table whose columns have several lengths; returns how many it has then. */
 size_t store_columns(const struct store *s, struct page_column *columns, size_t nr);
 
 /* The nth greatest of them, from 0; they are sorted for it. */

@@ -39,7 +39,7 @@ tl.arcs = (() => {
 		return a === b || tl.data.lockOf(a).name === tl.data.lockOf(b).name;
 	}
 
-	/* Of a wait: by its owner, else by whoever held it longest meanwhile. */
+	/* The hold that a wait was for: its owner's, else the longest meanwhile. */
 	function holderOf(ref) {
 		const o = tl.d.others, from = o.start[ref], to = o.end[ref];
 		const own = o.owner[ref] ? holdOf(o.owner[ref] - 1, o.lock[ref], from, to) : -1;

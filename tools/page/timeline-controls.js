@@ -22,7 +22,7 @@ tl.controls = (() => {
 		["Esc", "clear the selection, the search, the request"],
 		["?", "this help"],
 	];
-	/* Of functions the legend shows the first colours. */
+	/* The legend shows the first colours of functions. */
 	const legend = () => [...tl.kinds.filter((kind) => kind.row !== "function").map((kind) => [kind.colour, kind.words]),
 			      ["run", "own thread on a CPU"], ["other", "other task"]];
 	let pointer = null, drag = null;

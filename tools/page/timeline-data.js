@@ -245,7 +245,7 @@ tl.data = (() => {
 		return list.sort((a, b) => rank(b) - rank(a) || a - b).slice(0, nr);
 	}
 
-	/* Who had which CPU; and of each thread, where it ran. */
+	/* Which task ran on each CPU, and where each thread ran. */
 	function runTracks(d) {
 		const r = d.runs, byCpu = new Map();
 
@@ -316,7 +316,7 @@ tl.data = (() => {
 			list.sort((a, b) => tl.threads[a].start - tl.threads[b].start);
 	}
 
-	/* By thread; -1: of all, because the scanner did not run. */
+	/* Gaps by thread; -1: gaps of all threads, because the scanner did not run. */
 	function gapTracks(d) {
 		const g = d.gaps, rows = new Map(), tone = new Uint32Array(g.n);
 

@@ -426,7 +426,7 @@ tl.draw = (() => {
 		ctx.restore();
 	}
 
-	/* By CPU: from lane to lane.  By thread: a mark, and from where to where if there is room. */
+	/* By CPU: an arc from lane to lane.  By thread: a mark, and both CPUs if there is room. */
 	function drawMigrations() {
 		const list = tl.state.view === "request" ? [] : tl.arcs.migrations(ARCS_MAX), g = tl.d.migrations;
 		const rowOf = (cpu) => (tl.layout.lanes.find((l) => l.cpu === cpu) || { rows: [null] }).rows[0];

@@ -22,7 +22,7 @@ tl.paint = (() => {
 		return [v >> 16 & 255, v >> 8 & 255, v & 255];
 	}
 
-	/* As ImageData has it on machines of little endian. */
+	/* The order of bytes is ImageData's on little-endian machines. */
 	function pixel([r, g, b]) {
 		return (255 << 24 | b << 16 | g << 8 | r) >>> 0;
 	}

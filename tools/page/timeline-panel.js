@@ -37,7 +37,7 @@ tl.panel = (() => {
 		];
 	}
 
-	/* Of what ldb-report counts, where the bar is not it. */
+	/* The duration that ldb-report counts, where the bar has another one. */
 	function whole(extra, dres, length, res) {
 		return !extra && !dres ? null : ["In ldb-report", span(length + extra, res + dres)];
 	}

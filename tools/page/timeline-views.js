@@ -243,7 +243,7 @@ tl.views = (() => {
 		return lane.rows[0] || last;
 	}
 
-	/* By request and by CPU: the row whose bar belongs to the thread then. */
+	/* In views by request and by CPU, finds the row whose bar belongs to the thread then. */
 	function rowAt(lane, thread, t, type, depth) {
 		let around = null;
 

@@ -508,7 +508,7 @@ function restore() {
 	return true;
 }
 
-/* Without a saved view: at the request asked for, else the slowest one, else everything. */
+/* Without a saved view, shows the request asked for, else the slowest one, else everything. */
 function start() {
 	tl.setView("thread");
 	const first = tl.about.stories[0];

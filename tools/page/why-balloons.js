@@ -27,7 +27,7 @@ const makeBalloons = (() => {
 	return function makeBalloons(state) {
 		const el = ldb.el, balloons = all(), bins = why.tables.bins;
 		const most = balloons.length ? balloons[0].ns : 1;
-		/* Of many most would be hidden by the big ones. */
+		/* If there were many, big ones would hide most of them. */
 		const MOST = balloons.length < 500 ? 15 : balloons.length < 20000 ? 12 : 8;
 		let from = 0, to = Math.max(why.doc.requests, 1), drag = null, fx, fy;
 		let lo = Infinity, hi = 2;

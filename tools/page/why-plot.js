@@ -23,7 +23,7 @@ const plot = (() => {
 	why.doc.causes.map((c, i) => i).sort((a, b) => why.doc.causes[b].total_ns - why.doc.causes[a].total_ns || a - b)
 		.forEach((cause, i) => { place[cause] = i; });
 
-	/* They share colours after eight, and then differ in shape; of later ones all are alike. */
+	/* After eight, causes share colours and differ in shape; all later ones are alike. */
 	function shapeOf(cause) {
 		const at = place[cause];
 

@@ -43,7 +43,7 @@ void backlog_exit(struct backlog *w)
 
 void *backlog_add(struct backlog *w, int64_t tick)
 {
-	/* Without memory: out of order rather than lost. */
+	/* Without memory, rows leave out of order rather than get lost. */
 	if (w->nr == w->room && (w->nr >= w->max || grow(w)))
 		backlog_release(w, INT64_MAX);
 	w->keys[w->nr] = (struct backlog_key){ tick, w->nr };

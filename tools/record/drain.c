@@ -95,7 +95,7 @@ void drain_free(struct drain *d)
 	free(d);
 }
 
-/* Only with a head read after the copy was taken: that one may be too late. */
+/* The head is read after the copy was taken: an earlier head would not tell. */
 static bool is_overwritten(const struct ring *r, uint64_t idx)
 {
 	return order_ring_head_after(r->hdr) - idx > r->size;

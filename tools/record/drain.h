@@ -31,7 +31,7 @@ void drain_free(struct drain *d);
  */
 unsigned drain_pass(struct drain *d, int64_t now_ns);
 
-/* Nobody writes any more: what is not finished never will be. */
+/* Call it when nobody writes any more: what is not finished never will be. */
 void drain_finish(struct drain *d, int64_t now_ns);
 
 /* What a ring has lost since this was last asked. */

@@ -130,7 +130,7 @@ static bool is_of(const struct group *g, const char *tracepoint)
 	return false;
 }
 
-/* Of a group the kernel has all tracepoints, or its programs are left out. */
+/* If the kernel lacks a tracepoint of a group, the group's programs are left out. */
 static void choose_groups(struct ebpf *e, const struct btf *btf)
 {
 	struct bpf_program *p;

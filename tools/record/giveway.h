@@ -24,7 +24,7 @@ struct giveway;
  * CPUs for good.  NULL: it stays as it is.
  */
 struct giveway *giveway_begin(const int *fds, unsigned nr);
-/* At normal priority again. */
+/* Ends it: the thread has normal priority again. */
 void giveway_end(struct giveway *g);
 
 /*

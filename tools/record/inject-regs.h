@@ -28,16 +28,16 @@ enum inject_place {
 	PLACE_FOREIGN,		/* not 64-bit code */
 };
 
-/* Of a stopped thread. */
+/* Reads the registers of a stopped thread. */
 bool inject_regs_get(pid_t tid, struct inject_regs *r);
-/* All of them, and the signal mask. */
+/* Restores all of them, and the signal mask. */
 bool inject_regs_put(pid_t tid, const struct inject_regs *r);
 enum inject_place inject_regs_place(pid_t tid, const struct inject_regs *r, bool signal_pending);
-/* PLACE_REDO: so that the call is made again. */
+/* At PLACE_REDO, makes the thread repeat the call. */
 void inject_regs_redo(struct inject_regs *r);
 /* Builds the frame on the door's stack, and sets what runs there next. */
 bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct ldb_door *door);
-/* It is about to make the call that ends its visit. */
+/* Is the thread about to make the call that ends its visit? */
 bool inject_regs_leaves(pid_t tid, const struct ldb_door *door);
 /* Keeps it from that call. */
 bool inject_regs_skip(pid_t tid);

@@ -338,7 +338,7 @@ static bool write_name(pid_t tid, const struct image *image, const char *name)
 	return image_poke(tid, image->door + offsetof(struct ldb_door, name), room, sizeof(room));
 }
 
-/* By SIGSTOP or a terminal.  A tracer would hide it. */
+/* Is it stopped by SIGSTOP or a terminal?  A tracer would hide that. */
 static bool is_stopped(pid_t pid)
 {
 	struct proc_status status;

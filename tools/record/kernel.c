@@ -76,7 +76,7 @@ static bool open_module(struct recording *r)
 	};
 	char why[256];
 
-	/* It stamps with the kernel's own clock, in the program's session. */
+	/* The source stamps with the kernel's own clock, in the program's session. */
 	if (r->clock_id == LDB_CLOCK_MONO && r->offset_ns) {
 		add_why(r, "module", "the program is in another time namespace");
 		return false;

@@ -246,7 +246,7 @@ static bool decode_sample(struct perf_decoder *d, const struct perf_event_header
 	return false;
 }
 
-/* Who ran, and when: at the end of each record that is not a sample. */
+/* Each record that is not a sample has the running thread and the time at its end. */
 static bool decode_trailer(const struct perf_event_header *record, size_t body,
 			   struct perf_event *e)
 {

@@ -83,11 +83,11 @@ static void attr_tracepoint(struct perf_event_attr *attr, const struct opening *
 	attr->type = PERF_TYPE_TRACEPOINT;
 	attr->config = id;
 	attr->sample_period = 1;
-	/* Those of page faults are in the same rings: see perf-decode.c. */
+	/* Page faults are in the same rings: see perf-decode.c. */
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW;
 }
 
-/* Of one thread, and of those it makes; counting at once, so that none is missed. */
+/* Follows one thread and those it makes; it counts at once, so that no event is missed. */
 static void attr_thread(struct perf_event_attr *attr)
 {
 	attr->inherit = 1;
@@ -251,7 +251,7 @@ static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op,
 	return op->nr_tids;
 }
 
-/* Those that are online; NULL: no memory. */
+/* Returns the CPUs that are online; NULL: no memory. */
 static int *online_cpus(unsigned *nr)
 {
 	uint8_t is_online[CPULIST_MAX] = { 0 };

@@ -88,7 +88,7 @@ struct perf_tracepoint {
 	const char *path;	/* "sched/sched_switch" */
 	enum perf_event_kind kind;
 	uint32_t flags, value;	/* of the event, where no field says it */
-	/* Of whom: of all, or only of the program's threads, and if it was asked for. */
+	/* Whether it is of all threads or only of the program's, and whether it was asked for. */
 	enum perf_scope { PERF_OF_ALL, PERF_OF_FUTEX, PERF_OF_IRQS } scope;
 	bool may_be_missing;
 	struct {
@@ -170,12 +170,12 @@ struct perf_tids {
 	uint64_t ns_inode;	/* of the program's */
 };
 
-/* Without tracepoints, and in the first namespace. */
+/* True without tracepoints, and in the first namespace. */
 bool perf_tids_are_keys(enum perf_mode mode);
 
 void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
 
-/* As the program sees it; 0: it does not, or that is not known. */
+/* The tid as the program sees it; 0: it does not see it, or that is not known. */
 uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid);
 
 /* perf-irqs.c: the interrupts that a CPU is in. */
@@ -208,7 +208,7 @@ void perf_watch_free(struct perf_watch *w);
 /* A thread of the group that is there from the beginning. */
 void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name);
 
-/* As soon as an event is read: who its running thread is. */
+/* Call it as soon as an event is read: it learns who its running thread is. */
 void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 
 /* In order of time. */

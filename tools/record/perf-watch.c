@@ -275,7 +275,7 @@ static void emit(struct perf_watch *w, struct ldb_row_sched *row)
 	w->sink->row(w->sink->arg, LDB_BLK_SCHED, row);
 }
 
-/* Without tracepoints a thread that has ended is not named: it is who came last. */
+/* Without tracepoints a thread that has ended has no number: it is the one that came last. */
 static int32_t who_left(const struct cpu *c, const struct perf_event *e)
 {
 	if (e->kind == PERF_EVENT_IN)

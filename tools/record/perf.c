@@ -22,7 +22,7 @@
 
 #define IRQ_NS		1000	/* of the program's time, begin and end */
 
-/* Of help_deaf_cpus(): sleeps on each CPU, and how long for all of them. */
+/* For try_cpus(): sleeps on each CPU, and how long for all of them. */
 #define TRIES		20
 #define TRY_NS		50000000
 #define SLEEP_NS	100000
@@ -184,7 +184,7 @@ static void ignore(void *arg, unsigned kind, const void *row)
 {
 }
 
-/* Only on this CPU from now on.  False: not permitted. */
+/* Pins the thread to this CPU.  False: not permitted. */
 static bool pin(unsigned cpu)
 {
 	cpu_set_t set;
@@ -261,7 +261,7 @@ static unsigned poll(struct kernel_source *s)
 static void finish(struct kernel_source *s)
 {
 	struct perf *p = (struct perf *)s;
-	/* They are switched off one by one: then some would go on when others have ended. */
+	/* Events are switched off one by one, so some go on when others have ended. */
 	uint64_t lost, end = kernel_clock_now(p->source.clock);
 
 	perf_fds_disable(&p->fds, 0, p->fds.nr_fds);

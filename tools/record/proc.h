@@ -20,7 +20,7 @@ bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size);
 /* What a link leads to.  False: not known. */
 bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 
-/* Who owns it, and which file or namespace it is ("ns/net"); name "": the process. */
+/* The owner of a file, and which file or namespace it is ("ns/net"); name "": the process. */
 bool proc_stat(pid_t pid, const char *name, struct stat *st);
 bool proc_is_same(const struct stat *a, const struct stat *b);
 

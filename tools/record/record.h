@@ -182,7 +182,7 @@ int control_send(int sock, union control_message *m, unsigned type, int fd);
 /* 1: a message; 0: none now; -ECONNRESET: the other end is gone; -EPROTO: nonsense. */
 int control_receive(int sock, union control_message *m);
 
-/* Who is at the other end. */
+/* The process at the other end. */
 bool control_peer(int sock, pid_t *pid, uid_t *uid);
 
 #endif

@@ -162,7 +162,7 @@ void output_program(struct recording *r);
 /* One pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct recording *r);
 
-/* Once a second: what is in memory goes to the disk. */
+/* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);
 
 /* Instead of it, for struct record_live: all of it, and what was written before. */
@@ -173,7 +173,7 @@ const char *output_must_stop(struct recording *r, const char **end);
 
 void output_warning(struct recording *r, const char *text);
 
-/* Nobody writes into the session any more. */
+/* Call it when nobody writes into the session any more. */
 void output_close(struct recording *r);
 
 /* summary.c */

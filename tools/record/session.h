@@ -28,7 +28,7 @@ struct session {
 	struct ldb_info info;
 };
 
-/* Without the module.  ring_bytes: of all rings of CPUs together.  0 or -errno. */
+/* Creates it without the module.  ring_bytes: of all rings of CPUs together.  0 or -errno. */
 int session_open(struct session *s, uint64_t ring_bytes, unsigned nr_scanners, unsigned clock_id,
 		 uint64_t clock_hz);
 void session_close(struct session *s);
@@ -52,7 +52,7 @@ struct device_options {
 /* 0, or -errno and in why what the user must know. */
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size);
 
-/* As clock_sample(), but taken by the kernel in one go.  False: not a device. */
+/* Like clock_sample(), but taken by the kernel in one go.  False: not a device. */
 bool device_clock(const struct session *s, struct ldb_row_clock *row);
 
 /* The info page as the program left it. */

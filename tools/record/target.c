@@ -19,7 +19,7 @@
 
 #define PART_MAX	(16 << 20)	/* bytes of a file: one with holes may claim any size */
 
-/* As execvp() would find it. */
+/* Finds the program as execvp() would. */
 static int find_program(const char *program, char *path, size_t size)
 {
 	const char *dirs = getenv("PATH");

@@ -244,7 +244,7 @@ struct threads_total threads_now(const struct threads *t)
 	return all;
 }
 
-/* Of a thread without a page, so without counters. */
+/* Writes the row of a thread without a page, so without counters. */
 static void write_birth(struct threads *t, const struct pack_birth *b, uint32_t flags, int64_t end)
 {
 	struct ldb_row_thread row = {

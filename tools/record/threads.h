@@ -19,7 +19,7 @@ struct threads *threads_alloc(const struct session *s, struct writer *w, struct 
 			      uint64_t t0);
 void threads_free(struct threads *t);
 
-/* Once in a while: writes rows of threads not written yet. */
+/* Writes rows of threads not written yet; called once in a while. */
 void threads_poll(struct threads *t);
 
 /* What all threads have done so far; nr_threads: those that live. */
@@ -31,7 +31,7 @@ struct threads_total threads_now(const struct threads *t);
  */
 void threads_write(struct threads *t, int64_t end);
 
-/* Nobody writes any more: the rest, and what was still running at tick end. */
+/* Call it when nobody writes any more: writes the rest, and what still ran at tick end. */
 void threads_finish(struct threads *t, int64_t end, struct threads_total *total);
 
 #endif

@@ -14,7 +14,7 @@
 #define CAUSE_MIN	20
 #define PLACE_FROM	40	/* columns of a cause from which it says where */
 
-/* Of a column of times whose printed sum is right: all in one unit, rounded together. */
+/* All times of a column have one unit and are rounded together: their printed sum is right. */
 struct unit {
 	const char *name;
 	double factor;			/* ns */
@@ -44,7 +44,7 @@ static struct unit unit_for(int64_t greatest)
 		c.quantum *= 10;
 	for (int64_t at = c.quantum; at < units[i].ns; at *= 10)
 		c.decimals++;
-	/* Of whole units, digits in front of the point are not rounded away. */
+	/* In whole units, digits in front of the point are not rounded away. */
 	if (c.quantum > units[i].ns)
 		c.quantum = units[i].ns;
 	return c;

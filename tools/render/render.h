@@ -61,7 +61,7 @@ extern const struct printer functions_printer;
 /* The keys of --sort, the first is the default; NULL after the last. */
 const char *functions_sort_key(size_t n);
 
-/* By that column; ties are broken, so the order is the same in each run. */
+/* Sorts by that column; ties are broken, so the order is the same in each run. */
 void functions_sort(const struct stats_entry **rows, size_t nr, const char *key);
 
 /* Locks: the first nr entries. */

@@ -25,11 +25,10 @@ const char *segment_name(const struct segment *s, char *buf);
 /* The call site; of a function whose call site is not known, its definition. */
 struct place segment_place(const struct segment *s);
 
-/* Where most of the request's time in functions went; NULL: no function was observed. */
-/* Of the function, the lock, the interrupt, the class: ""; in buf, of TEXT_ROOM, or elsewhere. */
+/* The name of the function, lock or interrupt; of a class "".  buf, of TEXT_ROOM, may hold it. */
 const char *timeline_cause_name(const struct timeline_cause *c, char *buf);
 
-/* Of the queue that the request was in then; NULL: in none, or it is not known. */
+/* The name of the queue that the request was in then; NULL: none, or not known. */
 const char *timeline_cause_queue(const struct timeline_cause *c, char *buf);
 
 const struct timeline_cause *timeline_top_function(const struct timeline *t);

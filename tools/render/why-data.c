@@ -35,7 +35,7 @@ static const struct column link_columns[] = {
 };
 #undef ROW
 
-/* Of a chain that was not followed: an empty array. */
+/* A chain that was not followed is an empty array. */
 static struct rows links(const struct row *row)
 {
 	const struct why_chain *chain = row->at;

@@ -36,7 +36,7 @@ struct snapshot;
 struct history *history_alloc(uint64_t window_ns, uint64_t max_bytes);
 void history_free(struct history *h);
 
-/* As in struct record_live. */
+/* Callbacks of struct record_live. */
 int history_block(struct history *h, const void *data, size_t size);
 void history_anew(struct history *h);
 void history_period(struct history *h, const struct record_status *status);

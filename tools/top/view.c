@@ -46,7 +46,7 @@ static int build_requests(struct view *v)
 	return rc;
 }
 
-/* Of each thread the innermost function: it explains the others. */
+/* Only the innermost function of each thread is listed: it explains the others. */
 static int add_running(void *arg, const struct reader_rows *rows)
 {
 	struct view *v = arg;

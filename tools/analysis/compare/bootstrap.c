@@ -21,7 +21,7 @@ uint64_t random_next(struct random *r)
 	return x ^ x >> 31;
 }
 
-/* Of few requests, blocks are short: half the third root, of which the best is a multiple. */
+/* Blocks of few requests are short: half the third root; the best size is a multiple of it. */
 struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max)
 {
 	size_t size = cbrt(nr_requests) / 2;

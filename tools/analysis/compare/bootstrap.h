@@ -38,7 +38,7 @@ struct blocks {
 	size_t nr, size;
 };
 
-/* At most so many. */
+/* There are at most nr_max blocks. */
 struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max);
 
 /* Draws blocks->nr of them: how often each came. */
@@ -54,7 +54,7 @@ struct interval {
 	double lo, hi;
 };
 
-/* Of nr values, which are sorted; nr_independent: blocks that they depend on. */
+/* The interval of nr values, which are sorted; nr_independent: blocks that they depend on. */
 struct interval bootstrap_interval(double *values, size_t nr, size_t nr_independent);
 
 /*

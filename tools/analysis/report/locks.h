@@ -56,7 +56,7 @@ struct locks {
 int locks_build(struct model *m, const struct locks_options *options, struct locks *locks);
 void locks_free(struct locks *locks);
 
-/* By "total", "max", "p99", "p50", "mean" or "count" of the waits; else -EINVAL. */
+/* Sorts by "total", "max", "p99", "p50", "mean" or "count" of the waits; else -EINVAL. */
 int locks_sort(struct locks *locks, const char *key);
 
 #endif

@@ -38,7 +38,7 @@ struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t act
 
 /* Locks */
 
-/* By its variable's name, or its address in hexadecimal. */
+/* A lock is named by its variable, or by its address in hexadecimal. */
 static bool is_named(const char *glob, const struct replay_lock *l)
 {
 	char address[32];
@@ -258,7 +258,7 @@ static void find_outer(struct sleepers *w)
 	}
 }
 
-/* Of the threads that woke others.  w->at is the caller's, also after an error. */
+/* Reads the threads that woke others.  The caller frees w->at, also after an error. */
 static void find_sleepers(struct replay *r, struct sleepers *w)
 {
 	bool *has_woken = calloc(r->nr_actors + 1, sizeof(*has_woken));

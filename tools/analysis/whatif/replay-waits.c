@@ -17,7 +17,7 @@
 
 #define PASSES_MAX	100	/* of one wait */
 
-/* At the same time: what ends comes first, what somebody may wait for next. */
+/* At the same time, ends come first, then what another thread may wait for. */
 COMPARE(item_compare, struct item, UP(actor) UP(start) DOWN(end) UP(kind) UP(object))
 
 /* The hold that begins when the wait ends. */

@@ -79,7 +79,7 @@ static int check_names(struct replay *r)
 
 COMPARE_NUMBERS(value_compare, int64_t)
 
-/* By nearest rank, as the other reports have them. */
+/* Percentiles are of the nearest rank, as in the other reports. */
 static void set_points(int64_t *values, size_t nr, int64_t *points)
 {
 	static const unsigned per_mille[] = { 500, 900, 990, 999, 1000 };

@@ -366,7 +366,7 @@ static const struct category *match(const struct categories *c, unsigned kind, c
 	return NULL;
 }
 
-/* Without memory for it the name is matched again. */
+/* If there is no memory to remember it, the name is matched again. */
 static void remember(struct categories *c, uint64_t hash, unsigned kind, const char *name,
 		     const struct category *category)
 {

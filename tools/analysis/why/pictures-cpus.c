@@ -84,7 +84,7 @@ static int fill_marks(struct build *b, const struct why *w)
 	return 0;
 }
 
-/* The sum of ns - mark over the marks before ns. */
+/* Returns the sum of ns - mark over the marks before ns. */
 static __int128 since(const struct marks *k, int64_t ns)
 {
 	size_t lo = search(k->nr, i, k->at[i] <= ns);

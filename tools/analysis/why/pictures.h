@@ -43,7 +43,7 @@ struct balloons {
 	size_t nr_requests;
 };
 
-/* At most max_bins of them, which is not 0.  0 or -ENOMEM; so for all of these. */
+/* Makes at most max_bins bins, which is not 0.  All of these return 0 or -ENOMEM. */
 int balloons_build(const struct why *w, size_t max_bins, struct balloons *b);
 void balloons_free(struct balloons *b);
 

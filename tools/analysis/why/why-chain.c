@@ -139,7 +139,7 @@ static void add_function(struct chains *k, struct why_chain *chain, const struct
 	link->resolution_ns = func->resolution_ns;
 }
 
-/* Who held it, where it was taken, or who ended the wait; and what was executed meanwhile. */
+/* Adds who held it, where it was taken, or who ended the wait; and what was executed then. */
 static void add_holder(struct chains *k, struct why_chain *chain, const struct segment *wait,
 		       const struct segment *hold, const struct segment *func)
 {

@@ -348,7 +348,7 @@ static int sum_causes(struct why *w)
 		cause->nr_requests = s.at[c + 1] - s.at[c];
 		for (size_t i = s.at[c]; i < s.at[c + 1]; i++)
 			ticks_add(&cause->total_ns, s.ns[i]);
-		/* By nearest rank, as in dist.h. */
+		/* The rank is the nearest one, as in dist.h. */
 		if (cause->nr_requests)
 			cause->median_ns = s.ns[s.at[c] + (cause->nr_requests - 1) / 2];
 		set_anomaly(w, cause);

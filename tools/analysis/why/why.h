@@ -142,7 +142,7 @@ const char *edge_source_name(enum edge_source s);
 
 /* "lock_wait", "held_by", ...: as in JSON. */
 const char *link_kind_name(unsigned kind);
-/* Of a cause: page faults are a kind of their own. */
+/* The name of a cause's kind; page faults have one of their own. */
 unsigned why_cause_kind(const struct why_cause *c);
 
 /* The amounts of all targets, by cause: from at[cause] to at[cause + 1] in ns.  0 or -ENOMEM. */

@@ -168,7 +168,7 @@ static void fill_frame(struct frame *f, const struct inject_regs *r, uint64_t fp
 	f->uc.mask = r->mask;
 }
 
-/* As the kernel writes it for a signal: with its size, and a mark behind its end. */
+/* The state is as the kernel writes it for a signal: with its size, and a mark behind its end. */
 static bool write_fpu(pid_t tid, const struct inject_regs *r, uint64_t at)
 {
 	static char copy[FPU_MAX + 4];

@@ -30,7 +30,7 @@ static __always_inline u64 now_ns(void)
 	return bpf_ktime_get_ns();
 }
 
-/* Of this CPU, which current is on; 0 also where it is not known. */
+/* The preempt_count of this CPU; 0 also where it is not known. */
 static __always_inline u32 preempt_count(struct task_struct *current)
 {
 	struct rq *rq = task_rq(current);

@@ -116,7 +116,7 @@ struct bpf_iter__task {
 /* Since 6.2: what follows it is a load and no call. */
 extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 
-/* Of preempt_count, and of a task's state: the kernel's own numbers. */
+/* The kernel's own numbers in preempt_count and in a task's state. */
 #define PREEMPT_OFFSET		0x00000001U
 #define SOFTIRQ_OFFSET		0x00000100U
 #define HARDIRQ_MASK		0x000f0000U

@@ -91,7 +91,7 @@ static __always_inline struct pid *tgid_of(struct task_struct *p)
 	return BPF_CORE_READ(p, signal, pids[PIDTYPE_TGID]);
 }
 
-/* As the program sees it; 0: it does not. */
+/* The tid as the program sees it; 0: it does not see it. */
 static __always_inline u32 shown_tid(struct task_struct *p)
 {
 	return state.ns_level ? number_at(pid_of(p), state.ns_level, state.ns_address) : p->pid;
@@ -130,7 +130,7 @@ static __always_inline void forget_member(struct member *m)
 	*(volatile u32 *)&m->pid = 0;
 }
 
-/* Of a watched thread, as the program sees it, also after its exit. */
+/* The tid of a watched thread, as the program sees it, also after its exit. */
 static __always_inline u32 member_tid(struct task_struct *p, const struct member *m)
 {
 	if (!state.ns_level)
