@@ -36,7 +36,7 @@ static void warn_interrupted(const char *path)
 	cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
 }
 
-/* In a process of its own: 0, or 1 after one line. */
+/* Runs in a process of its own; returns 0, or 1 after one line. */
 static int look_up(const char *path, pid_t pid)
 {
 	char err[512] = "", root[64];
@@ -109,7 +109,7 @@ static bool pid_given, scanner_cpu_given;
 static int clock_kind;
 static bool no_symbols;
 
-/* In the order of the values. */
+/* The words are in the order of the values. */
 static const char *const kernels[] = { "auto", "module", "bpf", "perf", "none", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 

@@ -29,7 +29,7 @@ static bool pid_given, scanner_cpu_given, window_given, is_batch;
 static const char *output;
 static struct cli_list debug_dirs;
 
-/* In the order of the values. */
+/* The words are in the order of the values. */
 static const char *const by_names[] = { "callsite", "function", "module", NULL };
 static int sort;
 

@@ -60,7 +60,7 @@ struct export_result {
 	uint64_t nr_broken;		/* switches without their counterpart */
 };
 
-/* With from, to, thread and the limits of o. */
+/* The options of tracks.h, with from, to, thread and the limits of o. */
 struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
 				    bool with_faults);
 

@@ -292,7 +292,7 @@ static void put_request_attributes(struct otlp *o)
 	struct json *j = &o->j;
 	char id[24];
 
-	/* Not a number: those of OTLP have a sign. */
+	/* The value is a text, as numbers of OTLP have a sign. */
 	snprintf(id, sizeof(id), "%" PRIu64, t->req);
 	json_array_begin(j, "attributes");
 	attr_text(j, "ldb.request.id", id);

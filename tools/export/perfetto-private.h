@@ -98,7 +98,7 @@ void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
 /* is_function: its request is the correlation alone. */
 void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_function);
 void perfetto_put_event(struct perfetto *x, int64_t at);
-/* What is in x->p, as a packet of the trace. */
+/* Writes the content of x->p as a packet of the trace. */
 void perfetto_put(struct perfetto *x);
 int perfetto_error(const struct perfetto *x);
 

@@ -69,7 +69,7 @@ static void write_compressed(struct pprof *p, const void *bytes, size_t nr, int 
 	} while (!p->z.avail_out);
 }
 
-/* What is in p->message, as fields of the profile. */
+/* Writes p->message as fields of the profile. */
 static void put_fields(struct pprof *p)
 {
 	if (p->message.has_failed || p->part.has_failed)

@@ -55,7 +55,7 @@ static int open_file(struct sqlite_db *d)
 	rc = sqlite3_open_v2(d->file.temporary, &d->db, SQLITE_OPEN_READWRITE, NULL);
 	if (rc != SQLITE_OK)
 		return fail(d, NULL);
-	/* What is half done is thrown away: no journal, no waiting for the disk. */
+	/* An unfinished file is removed, so it needs no journal and no waiting for the disk. */
 	return sqlite_db_exec(d, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 				 "PRAGMA application_id = " APPLICATION_ID ";"
 				 "PRAGMA user_version = 1; BEGIN;");
@@ -110,7 +110,7 @@ static void bind_hex(sqlite3_stmt *stmt, int nr, uint64_t value)
 	sqlite3_bind_text(stmt, nr, text, -1, SQLITE_TRANSIENT);
 }
 
-/* Whoever reads it expects UTF-8. */
+/* Readers expect UTF-8. */
 static void bind_text(sqlite3_stmt *stmt, int nr, const char *text)
 {
 	if (!text || utf8_is_valid(text))

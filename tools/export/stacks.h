@@ -71,10 +71,10 @@ int stacks_thread(struct stacks *s, const struct thread *t);
 /* Does the segment change anything? */
 bool stacks_wants(const struct stacks *s, const struct segment *segment);
 
-/* In order of their starts, parents first. */
+/* Segments come in order of their starts, parents first. */
 int stacks_segment(struct stacks *s, const struct segment *segment);
 
-/* After the last one. */
+/* Call it after the last segment. */
 int stacks_finish(struct stacks *s);
 
 /* The node of what begins, and is no function. */

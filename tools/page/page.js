@@ -155,7 +155,7 @@ const ldb = (() => {
 	const listeners = [];
 
 	function store(key, value) {
-		/* Not every browser has it for files. */
+		/* Not every browser has localStorage for files. */
 		try {
 			localStorage.setItem("ldb-" + key, value);
 		} catch {

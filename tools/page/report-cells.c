@@ -155,7 +155,7 @@ int cells_rekey(struct cells *c, const uint32_t *keys)
 	return rebuild(c, keys);
 }
 
-/* To the width that all tables have. */
+/* Widens bins to the width that all tables have. */
 static int follow(struct cells *c)
 {
 	return c->shift == c->coarse->shift ? 0 : rebuild(c, NULL);

@@ -139,7 +139,7 @@ function makeHeat(onchoose, step) {
 		return [bin, Math.min(Math.max(Math.floor((TOP + g.h - py) / g.h * g.rows), 0), g.rows - 1)];
 	}
 
-	/* From the lowest row down and from the highest one up is everything: no limit. */
+	/* The lowest row has no lower limit, and the highest one no upper limit. */
 	function toChoice([a, b]) {
 		const g = geometry(), low = Math.min(a[1], b[1]), high = Math.max(a[1], b[1]);
 		const isFull = !map.ofRequests || (low === 0 && high === g.rows - 1);

@@ -95,7 +95,7 @@ static void compact(struct flame *f, const int64_t *total, int64_t limit, uint32
 		keys[i] = nr++;
 	}
 	f->nr_nodes = nr;
-	/* There is room: they are not more than before. */
+	/* There is room, as they are not more than before. */
 	hash_clear(&f->by_path);
 	for (size_t i = 0; i < nr; i++)
 		hash_put(&f->by_path, node_hash(&f->nodes[i]), i);

@@ -92,7 +92,7 @@ int cells_rekey(struct cells *c, const uint32_t *keys);
 void cells_sort(struct cells *c);
 /* The columns of a sorted table; name: of the key. */
 int cells_write(const struct cells *c, struct page *p, const char *id, const char *name);
-/* What a bin of the narrowest has become. */
+/* The bin that one of the narrowest bins has become a part of. */
 unsigned coarse_first(const struct coarse *c, unsigned first);
 unsigned coarse_last(const struct coarse *c, unsigned last);
 

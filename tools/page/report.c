@@ -109,7 +109,7 @@ static int settle_all(struct report *r)
 	struct cells *const by_request[] = { &r->calls.by_request, &r->flame.by_request };
 	int ret = settle(heat, 1, &r->heat);
 
-	/* What is chosen is a part of the heat map. */
+	/* A choice is a part of the heat map. */
 	if (r->coarse.shift < r->heat.shift)
 		r->coarse.shift = r->heat.shift;
 	if (r->request_coarse.shift < r->heat.shift)
@@ -224,7 +224,7 @@ static void put_bins(struct report *r, struct json *j)
 		json_i64(j, NULL, r->bins.edge[i]);
 	json_i64(j, NULL, r->bins.edge[r->bins.nr]);
 	json_array_end(j);
-	/* What is chosen is whole steps of bins. */
+	/* A choice is of whole steps of bins. */
 	json_u64(j, "time_step", 1U << (r->coarse.shift - r->heat.shift));
 	json_u64(j, "request_step", 1U << (r->request_coarse.shift - r->heat.shift));
 	json_u64(j, "heat_bits", HEAT_BITS);

@@ -357,7 +357,7 @@
 	const tabs = el("nav", { role: "tablist", "aria-label": "parts of the report" });
 	const content = el("div", { id: "content", role: "tabpanel" });
 	const bar = el("div", { class: "choice", id: "choice", "aria-live": "polite" });
-	/* What ran is known for steps of some bins, if it is much. */
+	/* If there are many invocations, they are known for steps of several bins. */
 	const step = () => heat.ofRequests && mode === "requests" ? doc.request_step : doc.time_step;
 	const heat = makeHeat((s) => choose(s), step);
 

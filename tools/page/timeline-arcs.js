@@ -84,7 +84,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* From the wait to the holder, and back when it let go. */
+	/* Arcs from the wait to the holder, and back when it released the lock. */
 	function waitArcs(wait, hold) {
 		const o = tl.d.others, type = tl.data.rowOf(o.kind[wait]);
 		const both = Math.max(o.start[wait], o.start[hold]);
@@ -95,7 +95,7 @@ tl.arcs = (() => {
 			  color: "c-hold" }];
 	}
 
-	/* To a holder whose hold was not recorded. */
+	/* An arc to a holder whose hold was not recorded. */
 	function ownerArc(ref) {
 		const o = tl.d.others, t = o.start[ref];
 

@@ -183,7 +183,7 @@ tl.controls = (() => {
 		return true;
 	}
 
-	/* Nothing selected: the longest bar of the rows in view; else closer to it. */
+	/* Without a selection, goes to the longest bar of the rows in view; else closer to it. */
 	function enter() {
 		if (tl.state.selected) {
 			tl.zoomToSelection();
@@ -362,7 +362,7 @@ tl.controls = (() => {
 			clearTimeout(typing);
 			typing = setTimeout(() => search(input.value), 180);
 		});
-		/* Also when the texts above it grow. */
+		/* The size changes also when the texts above it grow. */
 		new ResizeObserver(() => {
 			tl.draw.resize();
 			tl.overview.prepare();

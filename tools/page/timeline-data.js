@@ -331,7 +331,7 @@ tl.data = (() => {
 						     tone, "gap"));
 	}
 
-	/* From the first to the last thing there is. */
+	/* The range from the first to the last bar. */
 	function extent(d) {
 		let from = Infinity, to = -Infinity;
 		const look = (table) => {
@@ -376,7 +376,7 @@ tl.data = (() => {
 		return best;
 	}
 
-	/* What is to be drawn at all, before the tables. */
+	/* Reads the kinds of segments, which all else needs. */
 	function readKinds() {
 		tl.about = ldb.json("about");
 		tl.kinds = tl.about.kinds;

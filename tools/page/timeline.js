@@ -206,7 +206,7 @@ function executedMost(thread, from, to) {
 	return best;
 }
 
-/* From a wait to what held it, from a hold to what its thread executed, from a queue to who took it. */
+/* Goes from a wait to its holder, from a hold to its thread's function, from a queue to its taker. */
 tl.follow = () => {
 	const s = tl.state.selected, { others: o, parts: p } = tl.d;
 
@@ -441,7 +441,7 @@ function showNotices() {
 		...list.map((text) => ldb.el("span", { class: "notice" }, text)));
 }
 
-/* What assistive technology says. */
+/* The text for assistive technology. */
 function say(text) {
 	document.getElementById("live").textContent = text;
 }

@@ -37,7 +37,7 @@
 		return o.slowest ? `the ${many(doc.targets)} slowest` : `those from ${percentiles(o.target_lo, o.target_hi)} of their class`;
 	}
 
-	/* What most of the time that targets take longer is from. */
+	/* The causes of most of the time that targets take longer. */
 	function sentence() {
 		const most = doc.causes.slice().sort((a, b) => b.total_ns - a.total_ns).slice(0, 3);
 		const all = doc.blame[0].all_ns;

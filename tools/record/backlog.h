@@ -37,7 +37,7 @@ void backlog_exit(struct backlog *w);
 /* Returns where to put the row: at once. */
 void *backlog_add(struct backlog *w, int64_t tick);
 
-/* What is of this tick or older leaves. */
+/* Rows of this tick or older leave. */
 void backlog_release(struct backlog *w, int64_t tick);
 
 #endif

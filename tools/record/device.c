@@ -111,7 +111,7 @@ static int create(int fd, const struct device_options *o, struct ldb_create *c)
 	}
 }
 
-/* All of it, and the kernel's own rings.  0 or -errno. */
+/* Maps all of it, and the kernel's own rings.  0 or -errno. */
 static int map(struct session *s, uint64_t size)
 {
 	void *rings;

@@ -301,7 +301,7 @@ static unsigned poll(struct kernel_source *s)
 	return 0;
 }
 
-/* Where one of them interrupted itself, the kernel left it out, and counted. */
+/* Where a program interrupted itself, the kernel skipped it, and counted that. */
 static uint64_t count_missed(const struct ebpf *e)
 {
 	struct bpf_program *p;
@@ -337,7 +337,7 @@ static void detach_all(struct ebpf *e)
 		bpf_link__destroy(e->links[--e->nr_links].link);
 }
 
-/* What is in the rings stays there to be read. */
+/* Events in the rings stay there to be read. */
 static void finish(struct kernel_source *s)
 {
 	struct ebpf *e = (struct ebpf *)s;

@@ -38,7 +38,7 @@ void giveway_hurry(struct giveway *g);
 /* Call it in the midst of work: a task that waits for this CPU goes first.  g may be NULL. */
 void giveway_rest(const struct giveway *g);
 
-/* So that the runtime's threads in the program, which gave way, can answer. */
+/* Call it so that the runtime's threads in the program, which gave way, can answer. */
 void giveway_raise_runtime(const struct giveway *g, pid_t pid);
 
 #endif

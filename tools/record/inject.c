@@ -167,7 +167,7 @@ static bool stop(pid_t tid)
 
 /* Through the door */
 
-/* From call to call until the one that ends the visit.  False: it did not get there. */
+/* Runs it from call to call until the one that ends the visit.  False: it did not get there. */
 static bool run_to_end(pid_t tid, const struct ldb_door *door)
 {
 	int64_t until = clock_mono_ns() + PASS_NS;
@@ -356,7 +356,7 @@ static pid_t tracer_of(pid_t pid, pid_t tid)
 	return proc_status(pid, tid, &status) ? status.tracer : 0;
 }
 
-/* In a process of its own. */
+/* Runs in a process of its own. */
 static bool enter(pid_t pid, const struct image *image, const char *name)
 {
 	bool busy = false, seized = false;
@@ -375,7 +375,7 @@ static bool enter(pid_t pid, const struct image *image, const char *name)
 			seized = gate && seize(gate);
 			error = errno;
 		}
-		/* Another recorder's may be there for a moment; else it stays forbidden. */
+		/* Another recorder's tracer may be there for a moment; else it stays forbidden. */
 		if (!seized && error == EPERM && !tracer_of(pid, gate))
 			break;
 		if (!seized || !write_name(gate, image, name))
@@ -411,7 +411,7 @@ bool inject_enter(pid_t pid, const struct image *image, const char *name)
 		return false;
 	}
 	if (!child) {
-		/* What ends ldb-record, a key or kill(-pgid), lets this come to its end. */
+		/* A key or kill(-pgid) that ends ldb-record lets this process finish. */
 		setpgid(0, 0);
 		_exit(enter(pid, image, name) ? 0 : 1);
 	}

@@ -14,7 +14,7 @@
 
 struct kernel_source {
 	const struct kernel_source_ops {
-		/* Before the rings of the session are read.  How full its own were, in 1/1000. */
+		/* Called before the session's rings are read.  Returns its own fill, in 1/1000. */
 		unsigned (*poll)(struct kernel_source *s);
 		/* The events end; what was not handed out is. */
 		void (*finish)(struct kernel_source *s);

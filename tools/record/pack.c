@@ -280,7 +280,7 @@ static void thread_exit(struct pack *p, unsigned ring, const struct ldb_rec *r)
 
 /* Events */
 
-/* Where to put the row: at once. */
+/* Returns where to put the row, which must be done at once. */
 static void *keep_back(struct pack *p, unsigned kind, int64_t tick)
 {
 	return backlog_add(&p->kept[kind].rows, tick);

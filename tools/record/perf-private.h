@@ -211,7 +211,7 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name);
 /* Call it as soon as an event is read: it learns who its running thread is. */
 void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 
-/* In order of time. */
+/* Events come in order of time. */
 void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
 
 /* Copies who runs where, and which CPUs are heard, from another one with as many CPUs. */

@@ -137,7 +137,7 @@ static uint32_t shown_tid(struct perf_watch *w, struct task *t)
 	if (!t->is_shown_known) {
 		pid_t tid = w->tids->keys_are_tids ? t->key : t->tid;
 
-		/* Not asked again: it may be another thread's by then. */
+		/* The number is not asked for again: it may be another thread's by then. */
 		t->shown = perf_tids_shown(w->tids, tid);
 		t->is_shown_known = tid > 0;
 	}

@@ -248,7 +248,7 @@ static bool begin_watch(struct perf *p)
 static unsigned poll(struct kernel_source *s)
 {
 	struct perf *p = (struct perf *)s;
-	/* Before reading: what is stamped later may not be in the rings yet. */
+	/* The time is taken before reading: later events may not be in the rings yet. */
 	uint64_t limit = kernel_clock_sample(p->source.clock, false);
 	unsigned fullest = read_rings(p);
 

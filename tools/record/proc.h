@@ -14,7 +14,7 @@
 /* /proc/PID/NAME, or /proc/PID/task/TID/NAME where there is a tid; pid 0: this process. */
 FILE *proc_open(pid_t pid, pid_t tid, const char *name);
 
-/* Its first line, without the newline.  False: "", there is no such file. */
+/* Reads the first line of a file, without the newline.  False: "", there is no such file. */
 bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size);
 
 /* What a link leads to.  False: not known. */
@@ -27,7 +27,7 @@ bool proc_is_same(const struct stat *a, const struct stat *b);
 /* The number in a file such as /proc/sys/...; otherwise, if there is none. */
 int proc_number(const char *path, int otherwise);
 
-/* What is not known is 0. */
+/* Fields that are not known are 0. */
 struct proc_status {
 	char state;
 	bool signal_pending;

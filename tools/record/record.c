@@ -125,7 +125,7 @@ static void check_limits(struct recording *r, int64_t now)
 	}
 }
 
-/* Often while rings fill quickly, seldom while little happens. */
+/* Rings are read often while they fill quickly, seldom while little happens. */
 static void drain(struct recording *r)
 {
 	unsigned most = r->o->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;

@@ -73,7 +73,7 @@ struct record_options {
 	uint64_t (*store_names)(const char *path, pid_t pid);
 };
 
-/* What every tool that records begins with. */
+/* The options that every tool that records begins with. */
 #define RECORD_DEFAULTS								\
 	.budget_ppm = 50000, .kernel_budget_ppm = 10000, .mutex_level = LDB_MUTEX_WAIT, .lock_threshold_ns = 1000, \
 	.nr_scanners = 1, .scanner_cpu = -1, .ring_bytes = 64 << 20

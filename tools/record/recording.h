@@ -65,7 +65,7 @@ struct recording {
 		bool are_left_out;
 	} irqs;			/* kernel_hold_budget() */
 
-	/* From output_open() to output_close(), else NULL. */
+	/* These exist from output_open() to output_close(), else they are NULL. */
 	struct session session;
 	struct writer *writer;
 	struct drain *drain;
@@ -120,7 +120,7 @@ void recording_give_up(struct recording *r);
 
 /* messages.c */
 
-/* All that the runtime has sent by now. */
+/* Handles all that the runtime has sent by now. */
 void messages_receive(struct recording *r);
 
 /*
@@ -151,7 +151,7 @@ const char *kernel_name(const struct recording *r);
 
 /* output.c: the file and what fills it. */
 
-/* Before anything is started: a folder that cannot be written to, a full disk. */
+/* Checks, before anything is started, for a folder that cannot be written to or a full disk. */
 bool output_check(const char *path);
 
 bool output_open(struct recording *r);
@@ -159,13 +159,13 @@ bool output_open(struct recording *r);
 /* The program runs, and all it is linked with is mapped: who it is. */
 void output_program(struct recording *r);
 
-/* One pass over the rings; returns how full they were, in 1/1000. */
+/* Makes one pass over the rings; returns how full they were, in 1/1000. */
 unsigned output_drain(struct recording *r);
 
 /* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);
 
-/* Instead of it, for struct record_live: all of it, and what was written before. */
+/* For struct record_live, instead of output_second(): hands out all rows and repeats older ones. */
 void output_live(struct recording *r);
 
 /* Why recording cannot go on: one line for the user, and META "end"; NULL: it can. */

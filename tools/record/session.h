@@ -92,7 +92,7 @@ void clock_follow(int64_t offset_ns);
 /* tick is absolute here: subtract t0. */
 void clock_sample(unsigned clock_id, struct ldb_row_clock *row);
 
-/* From two samples; waits if they would be too close. */
+/* The rate from two samples; waits if they would be too close. */
 uint64_t clock_calibrate(unsigned clock_id, const struct ldb_row_clock *first);
 
 #endif

@@ -116,7 +116,7 @@ static void write_row(struct threads *t, struct known *k)
 	writer_add_thread(t->w, &k->row);
 }
 
-/* Its THREAD_START, if it was read already. */
+/* The thread's THREAD_START, if it was read already. */
 static bool find_birth(struct threads *t, struct ldb_row_thread *row)
 {
 	struct pack_birth *b = pack_birth_of(t->pack, row->tid);
@@ -372,7 +372,7 @@ static void write_running(struct threads *t, unsigned slot, int64_t end)
 	memcpy(t->copy.frame, (const void *)stack->frame, depth * sizeof(t->copy.frame[0]));
 	t->copy.depth = depth;
 	order_stack_copied();
-	/* Not if it ended just now. */
+	/* A frame that ended just now is not written. */
 	if (stack->depth == depth && stack->frame[depth - 1].gen == gen)
 		write_open(t, slot, &t->copy, end, false);
 }

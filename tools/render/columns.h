@@ -20,7 +20,7 @@ struct rows site_rows(const struct symbol *site);
 /* NULL, or nothing is known: no row. */
 struct rows party_rows(const struct party *p);
 
-/* In a cell that has only a name: "(idle)", "(interrupt)". */
+/* The text of a cell that has only a name: "(idle)", "(interrupt)". */
 const char *party_cell(const struct party *p);
 
 struct value value_cpu(uint32_t cpu);

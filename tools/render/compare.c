@@ -55,7 +55,7 @@ void compare_parse_slices(const char *text, struct compare_options *o)
 		cli_usage("'%.60s' are no two slices: write p99,p50 or 90-99,40-60", text);
 }
 
-/* What is shown, while it grows. */
+/* The results, while they are collected. */
 struct comparison {
 	const struct compare_options *o;
 	struct render_differential shown;

@@ -129,7 +129,7 @@ static void put_numbers(const struct render *r, const struct stats_entry *e, uns
 	fputc(' ', r->out);
 }
 
-/* One behind the other: half each, and what one does not need goes to the other. */
+/* Two names share a line: half each, and what one does not need goes to the other. */
 static void put_names_wide(const struct render *r, const struct stats_entry *e, enum stats_by by,
 			   const char *name, unsigned left)
 {

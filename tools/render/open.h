@@ -86,7 +86,7 @@ bool open_is_same_file(const char *a, const char *b);
 /* --input of the options, or what it is without. */
 const char *open_input(const struct open_options *options);
 
-/* One line instead of a report without rows. */
+/* Prints one line instead of a report without rows. */
 __attribute__((format(printf, 2, 3)))
 void open_say_empty(const struct render *r, const char *format, ...);
 

@@ -270,7 +270,7 @@ void picture_put_json(struct json *j, enum picture which, const struct why *w, c
 
 /* Folded stacks */
 
-/* From the outermost frame, which is not "all"; false: the frame is "all". */
+/* Writes frames from the outermost one below "all" on; false: the frame is "all". */
 static bool put_stack(FILE *out, const struct blametree *b, uint32_t frame)
 {
 	char text[TEXT_ROOM];

@@ -18,7 +18,7 @@
 
 /* Queues */
 
-/* So many ahead, up to so many, how many requests. */
+/* A row: from how many ahead, up to how many, and the number of requests. */
 static void put_extra(const struct render *r, int64_t from, int64_t to, size_t nr, size_t most)
 {
 	size_t room = r->width - 34, bar = most ? (nr * room + most - 1) / most : 0;

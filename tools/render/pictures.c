@@ -32,7 +32,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 	}
 	if (c->kind == LEAF_BEHIND && !*label)
 		words = "behind other requests";
-	/* Its label is the queue, and that is where it is. */
+	/* Its label is the queue, which is its place as well. */
 	if (c->kind == LEAF_QUEUE && *place) {
 		words = "";
 		*label = '\0';

@@ -41,7 +41,7 @@ struct printer {
 	unsigned indent;		/* of what does not fit on a line; 0: text() sees to that */
 };
 
-/* In the form that was asked for, or in that one. */
+/* Prints the report in the form that was asked for, or in the given one. */
 void render_show(const struct render *r, const struct printer *p, const void *report);
 void render_as(const struct render *r, enum render_form form, const struct printer *p,
 	       const void *report);

@@ -358,7 +358,7 @@ static void canvas_bar(struct canvas *c, const struct segment *s, char fill, con
 
 	if (from >= c->width)
 		from = c->width - 1;
-	/* What is shorter than a column still shows; what shares one with others is a '+'. */
+	/* A segment shorter than a column is still drawn; several in one column are a '+'. */
 	if (to <= from + 1) {
 		if (c->owner[from] != 2)
 			c->cells[from] = c->owner[from] ? '+' : fill;
@@ -510,7 +510,7 @@ static int64_t length_from(const struct timeline *t, size_t nr)
 	return from;
 }
 
-/* In at most width columns, if shortening the name of a function can do it. */
+/* Prints it in at most width columns, if shortening the name of a function suffices. */
 static void segment_text(const struct model *m, const struct segment *s, unsigned width, char *buf)
 {
 	const char *part = s->is_truncated ? " (not all of it was recorded)" :
@@ -578,7 +578,7 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 	fputs(s->blocks_req ? " ! " : "   ", r->out);
 	used = indent + (*place ? 2 + strlen(place) : 0);
 	if (LIST_USED + used + strlen(text) > r->width) {
-		/* More room on a line of its own; a name that needs even more is shortened. */
+		/* It gets a line of its own; a name that needs even more room is shortened. */
 		unsigned before = r->has_width ? NEXT_INDENT : LIST_USED;
 
 		if (r->has_width)

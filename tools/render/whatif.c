@@ -80,7 +80,7 @@ static const struct column recorded_columns[] = {
 
 FROM(all_points, rows_of(points, NR_WHATIF_POINTS))
 
-/* All classes together have no class. */
+/* The row of all classes together has no class. */
 static bool is_all(const struct row *row)
 {
 	return row->at == &((const struct whatif *)row_report(row))->all;

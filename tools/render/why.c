@@ -45,7 +45,7 @@ static void put_coverage(const struct render *r, const struct why *w)
 	fputc('\n', r->out);
 }
 
-/* So that none is cut, but for those of a user who likes long ones. */
+/* The column has room for all categories but a user's very long ones. */
 static unsigned category_width(const struct why *w, size_t nr)
 {
 	size_t width = strlen("category");

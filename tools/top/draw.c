@@ -90,7 +90,7 @@ static void put_requests(const struct render *r, const struct view *v, size_t nr
 		text_slowest(r, v->model, v->timelines, least(q->nr_lives, nr_slowest));
 }
 
-/* One line each: the lock, and where most waiting for it was. */
+/* Prints one line for each: the lock, and where most waiting for it was. */
 static void put_locks(const struct render *r, const struct view *v, size_t nr)
 {
 	char name[TEXT_ROOM], text[TEXT_ROOM];

@@ -132,7 +132,7 @@ static struct snapshot *next(struct ui *ui, bool *is_over)
 
 	pthread_mutex_lock(&ui->lock);
 	*is_over = ui->is_over;
-	/* One at a time is shown for as long as the user wants. */
+	/* A single snapshot is shown for as long as the user wants. */
 	if (!ui->draw.is_paused || ui->is_over) {
 		s = ui->pending;
 		ui->pending = NULL;
@@ -257,7 +257,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* In every thread but the one that reads them. */
+/* Blocks them in every thread but the one that reads them. */
 static int open_signals(void)
 {
 	sigset_t set;

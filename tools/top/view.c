@@ -94,7 +94,7 @@ static int build(struct view *v, const struct top_options *o)
 	v->rows = calloc(v->stats.nr + 1, sizeof(*v->rows));
 	if (!v->rows)
 		return -ENOMEM;
-	/* What only runs has no duration yet. */
+	/* An invocation that still runs has no duration yet. */
 	for (size_t i = 0; i < v->stats.nr; i++)
 		if (v->stats.entries[i].count)
 			v->rows[v->nr_rows++] = &v->stats.entries[i];

@@ -72,7 +72,7 @@ static struct site_build *get_site(struct builder *b, struct lock_build *l,
 	for (; (s = *p); p = &s->next) {
 		if (s->op != e->op || s->kind != kind || !same_place(s->where, e->where))
 			continue;
-		/* To the front: the next event is likely from here too. */
+		/* Moves it to the front: the next event is likely from here too. */
 		*p = s->next;
 		s->next = l->sites;
 		l->sites = s;

@@ -14,7 +14,7 @@
 #include "facts/ticks.h"
 #include "stats-private.h"
 
-/* What a row says of where it was: who asked the symtab once need not ask again. */
+/* The place of a row, as a key: the symtab is asked only once for each. */
 struct path {
 	uint64_t pc, ret;
 	uint32_t epoch;

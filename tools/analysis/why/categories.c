@@ -69,7 +69,7 @@ struct categories {
 	struct hash by_name;		/* of the memo, and by kind */
 };
 
-/* What is being read; the message names it. */
+/* The file that is read, for messages. */
 struct source {
 	const char *name;
 	unsigned line;
@@ -119,7 +119,7 @@ static char *next_cell(char **at)
 	}
 	if (!is_closed || (*from && *from != ','))
 		return NULL;
-	/* Before the closing quote. */
+	/* The text ends before the closing quote. */
 	*to = '\0';
 	*at = from;
 	return begin;

@@ -58,7 +58,7 @@ static uint32_t add_path(struct build *b, uint32_t frame, uint32_t path)
 	return frame;
 }
 
-/* What a link is called: who held it, where its own name says nothing. */
+/* The name of a link: the holder's where its own name says nothing. */
 static const char *link_name(const struct why_link *l)
 {
 	return *l->label ? l->label : l->thread;

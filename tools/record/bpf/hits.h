@@ -93,7 +93,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	if (!n)
 		return;
 	depth = n->depth;
-	/* Never reached unless exits were missed: what is there is out of date. */
+	/* This is not reached unless exits were missed: the content is out of date. */
 	if (depth >= NEST_MAX)
 		depth = 0;
 	*(volatile u32 *)&n->depth = depth + 1;
@@ -157,7 +157,7 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 		return;
 	m = member_of(p);
 	now = now_ns();
-	/* Another may come in between, and count or write. */
+	/* Another interrupt may come in between, and count or write. */
 	if (m && now - begin < config.irq_min_ns && m->nr_short < 255) {
 		__sync_fetch_and_add(&m->nr_short, 1);
 		return;

@@ -86,12 +86,12 @@ struct task_struct {
 	char comm[16];
 };
 
-/* Before 5.16. */
+/* Kernels before 5.16 have this field. */
 struct task_struct___cpu {
 	unsigned int cpu;
 };
 
-/* From 6.2 to 6.14. */
+/* Kernels from 6.2 to 6.14 have this structure. */
 struct pcpu_hot {
 	int preempt_count;
 };

@@ -56,7 +56,7 @@ int ldb_threads(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* In the parent, before the child can run. */
+/* Runs in the parent, before the child can run. */
 SEC("tp_btf/sched_process_fork")
 int ldb_process_fork(u64 *ctx)
 {

@@ -49,7 +49,7 @@ static __always_inline struct cpu *cpu_of(u32 cpu)
 	return &cpus[cpu & (BPF_CPUS_MAX - 1)];
 }
 
-/* For who is asked for two tasks: the answer is of one moment. */
+/* Reads it once, so that answers for two tasks are of one moment. */
 static __always_inline int watched_tgid(void)
 {
 	return *(volatile int *)&state.watched_tgid;
