@@ -276,7 +276,7 @@ static int copy_trace(const char *input, int to)
 	return rc;
 }
 
-/* A copy, with the names that can be had here and now. */
+/* Writes a copy, with the names that are found on this machine. */
 static int archive(void)
 {
 	struct names_options o = { .symbols = symbol_options() };
@@ -318,7 +318,7 @@ static int archive(void)
 	return cli_flush() ? CLI_OK : CLI_FAILURE;
 }
 
-/* The other trace, with the same places to look for symbols. */
+/* Opens the other trace, with the same places to look for symbols. */
 static void open_other(struct opened *o)
 {
 	struct symtab_options symbols = symbol_options();

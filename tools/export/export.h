@@ -79,7 +79,7 @@ int export_find_windows(struct export_options *o);
  */
 bool export_wants_time(const struct export_options *o, int64_t start, int64_t end);
 
-/* Is it one of those that are wanted?  True if none were named. */
+/* Is it one of the requests that are wanted?  True if none were named. */
 bool export_wants_life(const struct export_options *o, const struct life *life);
 
 /*

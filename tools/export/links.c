@@ -84,7 +84,7 @@ void links_close(struct links *l)
 	free(l);
 }
 
-/* When the request instance before this one of the same id ended; INT64_MIN: there is none. */
+/* Returns when the id's request instance before this one ended; INT64_MIN: there is none. */
 static int end_before(struct links *l, const struct life *life, int64_t *end)
 {
 	const struct ldb_row_reqtab *rows;

@@ -64,7 +64,7 @@ static bool same_node(const struct stacks *s, const struct stacks_node *a,
 		a->func->func_line == b->func->func_line && same_site(a->site, b->site));
 }
 
-/* NULL: out of memory.  The parent, where there is no room for more. */
+/* NULL: out of memory.  Returns the parent where there is no room for more nodes. */
 static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 {
 	uint64_t hash = node_hash(s, like);
@@ -97,7 +97,7 @@ static struct stacks_node *get_root(struct stacks *s)
 	return get_node(s, &root);
 }
 
-/* The same stack, for the class that is worked on now.  NULL: out of memory. */
+/* Returns the same stack, for the class that is worked on now.  NULL: out of memory. */
 static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_node *node)
 {
 	struct stacks_node like = *node;

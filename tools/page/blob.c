@@ -89,7 +89,7 @@ static uint64_t coded(const struct page_column *c, char how, size_t i)
 	return how == 'n' ? zigzag(value(c, i)) : (uint64_t)value(c, i);
 }
 
-/* Bits that are set in any of them. */
+/* Returns the bits that are set in any of the values. */
 static uint64_t all_bits(const struct page_column *c, char how)
 {
 	uint64_t all = 0;

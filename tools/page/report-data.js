@@ -4,8 +4,8 @@
  *
  * A choice is { i, j, lo, hi, class, mode }: bins i to j, buckets of latency lo to hi, a
  * class (-1: all) and mode "time" (all that ran in these bins) or "requests" (what was
- * done for the requests of the choice).  Of a row of a table, first is the first bin up to
- * which one must choose to have it, last one more than the last bin from which one may:
+ * done for the requests of the choice).  A row of a table has first and last: a choice
+ * has the row if j is first or more and i is less than last, which is
  * the same as --from and --to.  Sums, counts, least and greatest values are exact; what
  * is known only to a bucket is marked is_exact: false.
  */
@@ -109,7 +109,7 @@ const data = (() => {
 		return chosen;
 	}
 
-	/* Values one by one, and such that are known to a bucket. */
+	/* Values that are known one by one, and values that are known to a bucket. */
 	class Distribution {
 		constructor() {
 			this.count = this.open = this.sum = this.max = this.resolutionMax = 0;
@@ -303,7 +303,7 @@ const data = (() => {
 		}));
 	}
 
-	/* The slowest of a choice; with what is known of why. */
+	/* The slowest requests of a choice, with what is known of their causes. */
 	function slowest(s, nr) {
 		const r = tables.requests, known = new Map();
 

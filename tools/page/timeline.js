@@ -206,7 +206,7 @@ function executedMost(thread, from, to) {
 	return best;
 }
 
-/* Goes from a wait to its holder, from a hold to its thread's function, from a queue to its taker. */
+/* Goes from a wait to its holder, a hold to its thread's function, a queue to its taker. */
 tl.follow = () => {
 	const s = tl.state.selected, { others: o, parts: p } = tl.d;
 

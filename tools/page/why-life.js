@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What happened to one target: a lane for each thread that worked on it, below them those
- * of the threads that it waited for.  A compact form of the page that ldb-timeline makes.
+ * of the threads that it waited for.  This is a compact form of the page that ldb-timeline makes.
  */
 "use strict";
 

@@ -41,7 +41,7 @@ struct task *task_get(struct task_table *t, int32_t key)
 	return task;
 }
 
-/* The last one takes its place. */
+/* The last task in the table moves to its place. */
 void task_remove(struct task_table *t, struct task *task)
 {
 	struct task *last = t->tasks[t->nr - 1];

@@ -5,7 +5,7 @@
  * The recorder's loop hands blocks of rows to the history, which forgets old ones.
  * Every interval a second thread gets a snapshot of it, makes a trace in memory of
  * that, and reads it as any tool reads a trace.  It owns the terminal.  The recorder
- * waits for nothing it does.
+ * never waits for that thread.
  *
  * Prototypes grouped by defining file.
  */
@@ -42,7 +42,7 @@ void history_anew(struct history *h);
 void history_period(struct history *h, const struct record_status *status);
 
 /*
- * The window's last window_ns, or, if before is given, also all that it
+ * A snapshot of the last window_ns, and, if before is given, also of all that it
  * had.  NULL: out of memory.  May be read and freed by another thread.
  */
 struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before);
@@ -103,7 +103,7 @@ struct draw_state {
 	bool is_paused, is_help;
 };
 
-/* Into r->out.  v->model NULL: nothing was observed yet. */
+/* Draws into r->out.  v->model NULL: nothing was observed yet. */
 void draw_text(const struct render *r, const struct top_options *o, const struct view *v,
 	       const struct draw_state *d);
 void draw_json(const struct render *r, const struct top_options *o, const struct view *v);
@@ -117,7 +117,7 @@ enum screen_key {
 
 /* May the whole screen be used? */
 bool screen_is_possible(void);
-/* -1 after one line.  Else what to poll for keys. */
+/* Returns the descriptor to poll for keys, or -1 after one line. */
 int screen_open(void);
 /* The next key; *is_gone: there is no terminal any more. */
 enum screen_key screen_key(bool *is_gone);
@@ -136,10 +136,10 @@ struct ui;
 
 /* stop_fd: written to when the user wants to stop.  NULL after one line. */
 struct ui *ui_start(const struct top_options *o, int stop_fd);
-/* The last one that was given, if it was not shown yet; else NULL. */
+/* Returns the last snapshot that was given, if it was not shown yet; else NULL. */
 struct snapshot *ui_take_back(struct ui *ui);
 void ui_give(struct ui *ui, struct snapshot *s);
-/* No more come.  True: all that was to be shown could be. */
+/* Call it when no more snapshots come.  True: all that was to be shown could be. */
 bool ui_finish(struct ui *ui);
 
 #endif

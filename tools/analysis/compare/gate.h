@@ -51,7 +51,7 @@ struct gate_result {
 };
 
 /*
- * Of each class that both runs have and that matches: *results, to be freed, may have
+ * Checks each class that both runs have and that matches: *results, to be freed, may have
  * some already.  0 or -ENOMEM.
  */
 int gate_check(const struct gate *g, const struct partition *before, const struct partition *after,
