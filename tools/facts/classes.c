@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of the classes of requests: rows sorted by (id, tick), names kept once. */
+/* Names of the classes of requests: rows sorted by (id, tick), each name stored once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "classes.h"
 
-#define NAMES_MAX	65536	/* a class for each request is a mistake: the rest has none */
+#define NAMES_MAX	65536	/* a class for each request is a mistake: the rest gets none */
 
 struct naming {
 	uint64_t id;

@@ -12,8 +12,8 @@ struct classes *classes_open(struct model *m);
 void classes_close(struct classes *c);
 
 /*
- * The class of the life of id that ended at end: the last name it was given by
- * then, perhaps before its start.  "" if it has none.
+ * The class of the request instance of id that ended at end: its last name by
+ * then, perhaps from before its start.  "" if it has none.
  */
 const char *classes_find(struct classes *c, uint64_t id, int64_t end);
 

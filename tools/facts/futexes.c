@@ -100,7 +100,7 @@ int futexes_match(struct futexes *f, struct lock_event *wait,
 		} else if (kind == LDB_LOCK_COND && w->out > wait->begin) {
 			wait->end = w->out;
 		} else if (kind != LDB_LOCK_COND) {
-			/* What it slept on there is a part of the wait all the same. */
+			/* A sleep on another futex there is a part of the wait, too. */
 			w->is_known = true;
 		}
 	}

@@ -9,7 +9,7 @@
 #include "lockset.h"
 #include "model.h"
 
-#define FUTEXES_MAX	(1U << 20)	/* sleeps kept */
+#define FUTEXES_MAX	(1U << 20)	/* sleeps retained */
 
 struct futex_wait {
 	uint32_t tid, owner;		/* owner: 0: none */
@@ -27,10 +27,10 @@ struct futexes {
 
 struct sched_off;
 
-/* 0 or -ENOMEM.  Nothing without kernel events. */
+/* 0 or -ENOMEM.  Without kernel events there are none. */
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
 
-/* The same for who reads the kernel events anyway: add all, then sort.  0 or -ENOMEM. */
+/* The same for callers that read the kernel events anyway: add all, then sort.  0 or -ENOMEM. */
 int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
 void futexes_sort(struct futexes *f);
 void futexes_free(struct futexes *f);
@@ -42,8 +42,8 @@ bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind);
 uint32_t futex_owner(const struct model *m, uint32_t owner, int64_t from, int64_t to);
 
 /*
- * The sleeps that belong to this wait become known; wakers of each are given to
- * woken.  A condition's wait ends where its thread began to wait for the mutex.
+ * Marks the sleeps that belong to this wait as known, and calls the callback for each.
+ * A condition's wait ends where its thread began to wait for the mutex.
  */
 int futexes_match(struct futexes *f, struct lock_event *wait,
 		  int (*woken)(void *arg, const struct futex_wait *w), void *arg);

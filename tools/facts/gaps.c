@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When threads were not watched, see gaps.h. */
+/* Observation gaps; see gaps.h. */
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -41,8 +41,8 @@ void gaps_free(struct gaps *g)
 	*g = (struct gaps){ 0 };
 }
 
-/* The first of tid that ends after tick; or one of another thread, or the end. */
-static const struct gap *find(const struct gaps *g, uint32_t tid, int64_t tick)
+/* The index of the first gap of tid that ends after tick, or of one behind it, or nr. */
+static const struct gap *first_gap(const struct gaps *g, uint32_t tid, int64_t tick)
 {
 	size_t lo = search_by(g->at, g->nr, at,
 			      at->tid < tid || (at->tid == tid && at->end <= tick));
@@ -52,7 +52,7 @@ static const struct gap *find(const struct gaps *g, uint32_t tid, int64_t tick)
 
 static bool covers(const struct gaps *g, uint32_t tid, int64_t tick, int64_t *until)
 {
-	const struct gap *at = find(g, tid, tick);
+	const struct gap *at = first_gap(g, tid, tick);
 	bool is_in;
 	int64_t end;
 

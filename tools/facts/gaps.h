@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * When threads were not watched: the scanner did not run, or not for one of them.  What
- * they did then is not known, which is another thing than code that has no records.
+ * Observation gaps of threads: the scanner did not run, or did not sample one of them.
+ * What they did then is not known, which differs from uninstrumented code.
  */
 #ifndef FACTS_GAPS_H
 #define FACTS_GAPS_H
@@ -16,7 +16,7 @@ struct gap {
 };
 
 struct gaps {
-	struct gap *at;		/* by tid, start; those of a tid do not touch each other */
+	struct gap *at;		/* by tid, start; the gaps of a tid do not touch */
 	size_t nr, room;
 };
 
@@ -25,7 +25,7 @@ bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end);
 void gaps_sort(struct gaps *g);
 void gaps_free(struct gaps *g);
 
-/* Whether the thread was not watched at tick; *until becomes less if that ends before it. */
+/* Was the thread in a gap at tick?  *until is reduced to where that changes. */
 bool gaps_cover(const struct gaps *g, uint32_t tid, int64_t tick, int64_t *until);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Counts of page faults and interrupts; see hits.h. */
+/* Counts page faults and interrupts; see hits.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 #define RECENT	8	/* interrupts do not nest deeper */
 
-/* A part, and the last interrupts in it: one that comes later may have been around them. */
+/* A part, and the last interrupts in it: a later row may be of an interrupt around them. */
 struct counting {
 	struct hits_part part;
 	struct { int64_t start, end; } recent[RECENT];
@@ -26,7 +26,7 @@ struct counter {
 COMPARE(part_compare, struct counting, UP(part.tid) UP(part.start))
 
 /* The first part of this tid that ends at tick or later; NULL: none. */
-static struct counting *find(const struct counter *c, uint32_t tid, int64_t tick)
+static struct counting *find_part(const struct counter *c, uint32_t tid, int64_t tick)
 {
 	size_t from = search(c->nr, i,
 			     c->at[i].part.tid < tid ||
@@ -39,7 +39,7 @@ static int add_faults(void *arg, const struct reader_rows *rows)
 {
 	for (size_t i = 0; i < rows->nr; i++) {
 		const struct ldb_row_fault *f = &rows->fault[i];
-		struct counting *p = find(arg, f->tid, f->tick);
+		struct counting *p = find_part(arg, f->tid, f->tick);
 
 		if (!p || p->part.start > f->tick)
 			continue;
@@ -72,7 +72,7 @@ static int add_irqs(void *arg, const struct reader_rows *rows)
 	for (size_t i = 0; i < rows->nr; i++) {
 		const struct ldb_row_irq *q = &rows->irq[i];
 		int64_t start = ticks_sane(q->start), end = ticks_sane(q->end);
-		struct counting *p = find(c, q->tid, start);
+		struct counting *p = find_part(c, q->tid, start);
 
 		if (!p || p->part.start > end || end < start || q->kind == LDB_IRQ_STOLEN)
 			continue;

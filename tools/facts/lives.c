@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The lives of requests; see lives.h.
+ * Request instances; see lives.h.
  *
- * REQ rows come in order of time.  Open lives are found by id; which requests a thread works on
- * is kept as a list of ids for END_ALL.
+ * REQ rows come in order of time.  Open instances are found by id; each thread has a list of the
+ * ids that it works on, for END_ALL.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,12 +17,12 @@
 #include "ticks.h"
 
 struct open_life {
-	struct open_life *next;		/* not in use */
-	uint32_t number;		/* in lives.open */
+	struct open_life *next;		/* when not in use */
+	uint32_t number;		/* index into the table of open ones */
 	bool is_open;
 	struct life life;
-	unsigned nr_open;		/* parts without an end */
-	bool has_end;			/* an END was seen */
+	unsigned nr_open;		/* spans without an end */
+	bool has_end;			/* there was an END */
 	int64_t last_end;
 };
 
@@ -40,11 +40,11 @@ struct lives {
 	struct keyed open;		/* struct open_life, by id; also those not in use */
 	size_t nr_open;
 	struct keyed workers;		/* struct worker, by tid */
-	struct open_life *spare;	/* not in use, with what they have room for */
+	struct open_life *spare;	/* not in use, with their allocated memory */
 	uint64_t *wanted;		/* bits, by hash of the id; NULL: all are */
 	size_t nr_wanted_bits;
 	struct reader_filter filter;
-	bool is_part;			/* what is not open began at filter.t_min */
+	bool is_part;			/* ends of what is not open: it began at filter.t_min */
 };
 
 static struct open_life *find_open(struct lives *l, uint64_t id)
@@ -57,7 +57,7 @@ static struct open_life *find_open(struct lives *l, uint64_t id)
 	return NULL;
 }
 
-/* One that was used before, with what it has room for, or a new one; NULL: out of memory. */
+/* A spare one, with its allocated memory, or a new one; NULL: out of memory. */
 static struct open_life *new_open(struct lives *l, uint64_t id)
 {
 	struct open_life *o = l->spare;
@@ -74,7 +74,7 @@ static struct open_life *new_open(struct lives *l, uint64_t id)
 	return o;
 }
 
-/* 0 or -ENOMEM; *open stays NULL if too many are. */
+/* 0 or -ENOMEM; *open stays NULL if too many are open. */
 static int begin_life(struct lives *l, const struct ldb_row_req *row, struct open_life **open)
 {
 	struct open_life *o;
@@ -106,7 +106,7 @@ void life_free(struct life *life)
 	life->room = 0;
 }
 
-/* Hands the life over and forgets it. */
+/* Passes the instance to the callback and forgets it. */
 static int end_life(struct lives *l, struct open_life *o)
 {
 	uint64_t hash = hash_mix(0, o->life.id);
@@ -159,7 +159,7 @@ static struct life_part *open_part(struct open_life *o, uint32_t tid)
 	return NULL;
 }
 
-/* The pending part a START from this queue ends: of that queue, else the oldest. */
+/* The pending span that a START from this queue ends: of that queue, else the oldest. */
 static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 {
 	struct life_part *oldest = NULL;
@@ -177,7 +177,7 @@ static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 	return oldest;
 }
 
-static struct worker *get_worker(struct lives *l, uint32_t tid)
+static struct worker *find_or_add_worker(struct lives *l, uint32_t tid)
 {
 	struct worker *w;
 
@@ -192,7 +192,7 @@ static struct worker *get_worker(struct lives *l, uint32_t tid)
 
 static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 {
-	struct worker *w = get_worker(l, tid);
+	struct worker *w = find_or_add_worker(l, tid);
 
 	if (!w || !array_room(&w->ids, &w->room, w->nr, sizeof(*w->ids)))
 		return -ENOMEM;
@@ -202,9 +202,9 @@ static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 
 static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 {
-	struct worker *w = get_worker(l, tid);
+	struct worker *w = find_or_add_worker(l, tid);
 
-	/* From the end: what was started last is mostly ended first. */
+	/* The search goes backward: what was started last is mostly ended first. */
 	for (size_t i = w ? w->nr : 0; i-- > 0;) {
 		if (w->ids[i] == id) {
 			w->ids[i] = w->ids[--w->nr];
@@ -214,15 +214,15 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 }
 
 /*
- * A consumer that was faster than the producer's BLOCK: its START named this
- * queue and found nothing pending there.
+ * Was a consumer faster than the producer's BLOCK?  Then its START named this queue
+ * and found nothing pending there.
  */
 static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, int64_t since)
 {
 	for (size_t i = 0; i < o->life.nr_parts; i++) {
 		struct life_part *p = &o->life.parts[i];
 
-		/* to_tid of a thread part: the hand-off it began with is accounted for. */
+		/* to_tid of a thread's span: the hand-off that began it is accounted for. */
 		if (!p->is_queue && p->tid != tid && p->queue == queue && !p->to_tid &&
 		    p->start >= since) {
 			p->to_tid = p->tid;
@@ -232,7 +232,7 @@ static bool was_taken_early(struct open_life *o, uint32_t tid, uint64_t queue, i
 	return false;
 }
 
-/* It has an end, and nobody works on it: what it is still put into is lost. */
+/* Has it ended, and does no thread work on it?  Then a queue that it is still in lost it. */
 static bool is_left(const struct open_life *o)
 {
 	for (size_t i = 0; i < o->life.nr_parts; i++)
@@ -241,7 +241,7 @@ static bool is_left(const struct open_life *o)
 	return o->has_end;
 }
 
-static int end_left(struct lives *l, struct open_life *o)
+static int end_lost_in_queue(struct lives *l, struct open_life *o)
 {
 	o->life.has_lost_handoff = true;
 	o->life.is_complete = true;
@@ -250,8 +250,8 @@ static int end_left(struct lives *l, struct open_life *o)
 }
 
 /*
- * In a queue since before anybody tagged it.  In the middle of a life it can not have
- * been there before the part that was last.
+ * The request was in a queue since before anybody tagged it.  In the middle of an instance it
+ * cannot have been there before the last span.
  */
 static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 {
@@ -259,12 +259,12 @@ static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 	struct ldb_row_req then = *row;
 	int ret = 0;
 
-	/* One that cannot be is none. */
+	/* An arrival time out of range is ignored. */
 	if (row->site <= TICKS_MAX)
 		then.tick = ticks_sane(row->tick - (int64_t)row->site);
 	then.site = 0;
 	if (o && is_left(o)) {
-		ret = end_left(l, o);
+		ret = end_lost_in_queue(l, o);
 		o = NULL;
 	}
 	for (size_t i = 0; o && i < o->life.nr_parts; i++) {
@@ -289,9 +289,9 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 	struct life_part *part, *pending;
 	int ret = 0;
 
-	/* This START belongs to the next life. */
+	/* This START belongs to the next instance. */
 	if (o && !row->queue && is_left(o)) {
-		ret = end_left(l, o);
+		ret = end_lost_in_queue(l, o);
 		o = NULL;
 	}
 	if (!o && !ret)
@@ -319,7 +319,7 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 	return worker_add(l, row->tid, row->id);
 }
 
-/* Of a part of the trace: what ends, or is handed over, was open from the start. */
+/* When only a part of the trace is read: what ends or is handed over was open from its start. */
 static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
 {
 	struct ldb_row_req then = *row;
@@ -389,7 +389,7 @@ static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
 
 static int on_end_all(struct lives *l, const struct ldb_row_req *row)
 {
-	struct worker *w = get_worker(l, row->tid);
+	struct worker *w = find_or_add_worker(l, row->tid);
 	int ret = 0;
 
 	if (!w)
@@ -438,12 +438,12 @@ static int on_row(void *arg, const void *ordered)
 	case LDB_REQ_OP_END_ALL:
 		return on_end_all(l, row);
 	default:
-		return 0;	/* of a later version */
+		return 0;	/* an operation of a later version */
 	}
 }
 
-/* It is open at the end of the trace. */
-static int end_last(struct lives *l, struct open_life *o, int64_t last)
+/* Ends an instance that is open at the end of the trace. */
+static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 {
 	struct life *life = &o->life;
 
@@ -457,9 +457,9 @@ static int end_last(struct lives *l, struct open_life *o, int64_t last)
 		if (p->end > life->end)
 			life->end = p->end;
 	}
-	/* It ended, and only a queue part nobody took is left. */
+	/* It ended, and only a span in a queue is left, out of which no thread took it. */
 	if (life->has_lost_handoff && is_left(o))
-		return end_left(l, o);
+		return end_lost_in_queue(l, o);
 	return end_life(l, o);
 }
 
@@ -472,7 +472,7 @@ static int end_all_lives(struct lives *l)
 		struct open_life *o = l->open.at[i];
 
 		if (o->is_open)
-			ret = end_last(l, o, last);
+			ret = end_unfinished(l, o, last);
 	}
 	return ret;
 }
@@ -488,7 +488,7 @@ static void free_all(struct lives *l)
 	free(l->wanted);
 }
 
-/* Frees all. */
+/* Reads all rows, then frees everything. */
 static int read_lives(struct lives *l)
 {
 	struct model *m = l->m;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waits and holds; see lock-events.h.  LOCK rows are taken in chunks: for each chunk
+ * Waits and holds; see lock-events.h.  LOCK rows are processed in chunks: for each chunk
  * the FUNC rows of its time are read to bound holds that were not stamped.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define CHUNK_EVENTS	(2U << 20)
 
-/* A lock of the shim's, that a futex may lie in. */
+/* A lock that the shim knows: a futex may lie in its object. */
 struct object {
 	uint64_t lock;
 	unsigned kind, group;
@@ -30,7 +30,7 @@ struct builder {
 	struct keyed objects;		/* of selected events */
 	struct futexes futexes;
 	int64_t futex_resolution;	/* ticks */
-	bool is_giving, has_given;	/* sink->funcs is given its rows, was given them */
+	bool wants_funcs, has_emitted;	/* sink->funcs gets its rows now, has got them */
 };
 
 unsigned lock_kind_group(unsigned kind)
@@ -61,7 +61,7 @@ static bool is_selected(const struct builder *b, const struct lock_event *e)
 				    model_thread(b->m, e->tid, e->begin));
 }
 
-/* The sleep belongs to the wait. */
+/* Reports that the sleep belongs to the wait. */
 static int emit_sleep(struct builder *b, const struct lock_event *wait, const struct futex_wait *w)
 {
 	return b->sink->sleep && is_selected(b, wait) ? b->sink->sleep(b->sink->arg, wait, w) : 0;
@@ -118,7 +118,7 @@ static int add_futex(struct builder *b, const struct object *object, const struc
 	return ret ? ret : emit_sleep(b, &e, w);
 }
 
-/* After all that the shim recorded: what is left belongs to none of it. */
+/* Comes after all that the shim recorded: the sleeps that are left belong to none of it. */
 static int add_futexes(struct builder *b)
 {
 	size_t nr = b->objects.nr;
@@ -140,7 +140,7 @@ static int add_futexes(struct builder *b)
 	return ret;
 }
 
-/* As a filter sees it: mostly what is asked first says so. */
+/* Does a filter for the chunk match?  The first condition is a cheap one that mostly decides. */
 static bool is_in_chunk(const struct builder *b, const struct ldb_row_func *row)
 {
 	return (row->start_max <= b->t_max && row->end_max >= b->t_min) ||
@@ -155,10 +155,10 @@ static int on_funcs(void *arg, const struct reader_rows *rows)
 		for (size_t i = 0; i < rows->nr; i++)
 			if (is_in_chunk(b, &rows->func[i]))
 				lockset_feed(&b->set, &rows->func[i]);
-	return b->is_giving ? b->sink->funcs(b->sink->arg, rows) : 0;
+	return b->wants_funcs ? b->sink->funcs(b->sink->arg, rows) : 0;
 }
 
-/* For the chunk, for the caller, or for both if he gets all rows that there are. */
+/* Reads FUNC rows for the chunk, for the caller, or for both if the caller gets all there are. */
 static int read_funcs(struct builder *b, bool is_end)
 {
 	const struct lock_events_options *o = b->options;
@@ -167,12 +167,12 @@ static int read_funcs(struct builder *b, bool is_end)
 
 	if (o->no_funcs)
 		return 0;
-	b->is_giving = b->sink->funcs && !b->has_given && (is_end || is_all);
-	if (is_end && !b->is_giving)
+	b->wants_funcs = b->sink->funcs && !b->has_emitted && (is_end || is_all);
+	if (is_end && !b->wants_funcs)
 		return 0;
-	b->has_given |= b->is_giving;
-	filter.t_min = b->is_giving ? o->from : b->t_min;
-	filter.t_max = b->is_giving || (o->after && b->t_max > o->to) ? o->to : b->t_max;
+	b->has_emitted |= b->wants_funcs;
+	filter.t_min = b->wants_funcs ? o->from : b->t_min;
+	filter.t_max = b->wants_funcs || (o->after && b->t_max > o->to) ? o->to : b->t_max;
 	return reader_each(b->m->reader, LDB_BLK_FUNC, &filter, on_funcs, b);
 }
 
@@ -223,13 +223,13 @@ static int read_futexes(struct builder *b)
 	return 0;
 }
 
-/* What the rows say first, then the futexes that are left. */
+/* Emits the events of the rows first, then the futexes that are left. */
 static int each_event(struct builder *b)
 {
 	struct reader_filter filter = READER_FILTER_ALL;
 	int ret = read_futexes(b);
 
-	/* A hold that was not stamped is only known by its end. */
+	/* Of a hold that was not stamped only the end is known. */
 	filter.t_min = b->options->from;
 	if (b->options->after)
 		filter.t_max = ticks_sane(b->options->to) + b->options->after;

@@ -13,10 +13,10 @@
 
 struct lock_events_options {
 	int64_t from, to;	/* ticks: events that overlap */
-	const char *thread;	/* the waiting or holding one: tid or glob; NULL: all */
-	struct futexes *futexes; /* read before, of [from, to], and taken over; NULL: they are read */
-	bool no_funcs;		/* FUNC rows are not read: less is known of when holds began */
-	int64_t after;		/* ticks: what ends later than that after to is not read; 0: all is */
+	const char *thread;	/* that waits or holds: tid or glob; NULL: all */
+	struct futexes *futexes; /* of [from, to], to be taken over; NULL: they are read */
+	bool no_funcs;		/* FUNC rows are not read: begins of holds are less exact */
+	int64_t after;		/* ticks: what ends so long after to is not read; 0: no limit */
 };
 
 /* Non-zero stops.  NULL: not wanted. */
@@ -24,7 +24,7 @@ struct lock_events_sink {
 	int (*event)(void *arg, const struct lock_event *e);	/* in no order */
 	/* The sleep w belongs to the wait. */
 	int (*sleep)(void *arg, const struct lock_event *wait, const struct futex_wait *w);
-	/* All FUNC rows of [from, to]: that saves who wants them a pass over the trace. */
+	/* All FUNC rows of [from, to]: they save a caller a pass over the trace. */
 	int (*funcs)(void *arg, const struct reader_rows *rows);
 	void *arg;
 };
@@ -33,7 +33,7 @@ struct lock_events_sink {
 int lock_events_each(struct model *m, const struct lock_events_options *options,
 		     const struct lock_events_sink *sink, uint64_t *nr_not_kept);
 
-/* Readers and writers use one lock. */
+/* The kind that stands for both sides of a lock: readers and writers use the same one. */
 unsigned lock_kind_group(unsigned kind);
 
 #endif

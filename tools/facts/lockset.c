@@ -38,11 +38,11 @@ struct lockset_query {
 struct lockset_climb {
 	struct lock_event *event;
 	uint64_t gen;		/* of the frame whose row is awaited */
-	uint32_t next;		/* of those that await it: 1 + number, or 0 */
+	uint32_t next;		/* the next one that awaits the same frame: 1 + number, or 0 */
 	unsigned steps;
 };
 
-/* Where the rows of a thread fall: looked up once, and then near the row before. */
+/* Where the rows of a thread fall: looked up once, later near the row before. */
 #define NR_NEAR	256
 
 struct lockset_near {
@@ -50,9 +50,9 @@ struct lockset_near {
 	uint32_t nr_thread;
 	uint16_t block;
 	bool is_used;
-	bool is_only;		/* thread of its tid: at any time */
-	size_t from, to;	/* queries of its group */
-	size_t last;		/* the one found last */
+	bool is_only;		/* the only thread of its tid: at any time */
+	size_t from, to;	/* the queries of its group */
+	size_t last;		/* the query found last */
 };
 
 void lockset_init(struct lockset *s, struct model *m)
@@ -93,7 +93,7 @@ bool lock_kind_is_exclusive(unsigned kind)
 	       kind == LDB_LOCK_OWN;
 }
 
-/* Of glibc. */
+/* Sizes of glibc's objects. */
 unsigned lock_kind_size(unsigned kind)
 {
 	static const unsigned sizes[] = {
@@ -102,7 +102,7 @@ unsigned lock_kind_size(unsigned kind)
 		[LDB_LOCK_RWLOCK_WR] = PROGRAM_SIZE_RWLOCK,
 		[LDB_LOCK_SPIN] = PROGRAM_SIZE_SPIN, [LDB_LOCK_COND] = PROGRAM_SIZE_COND,
 		[LDB_LOCK_SEM] = PROGRAM_SIZE_SEM, [LDB_LOCK_BARRIER] = PROGRAM_SIZE_BARRIER,
-		[LDB_LOCK_JOIN] = PROGRAM_SIZE_PTHREAD,	/* its tid is cleared by the kernel */
+		[LDB_LOCK_JOIN] = PROGRAM_SIZE_PTHREAD,	/* the kernel clears the tid in it */
 	};
 
 	return kind < sizeof(sizes) / sizeof(sizes[0]) && sizes[kind] ? sizes[kind] : 4;
@@ -186,7 +186,7 @@ static int prepare_queries(struct lockset *s)
 			};
 	}
 	sort_by(s->queries, nr, query_compare);
-	/* One more at the end of each group takes the rows behind its last question. */
+	/* One more query at the end of each group gets the rows behind its last question. */
 	for (size_t i = 0; i < nr; i++) {
 		if (i + 1 < nr && same_group(&s->queries[i], &s->queries[i + 1]))
 			continue;
@@ -206,7 +206,7 @@ static uint64_t frame_hash(uint32_t tid, uint64_t gen)
 	return hash_mix(tid, gen);
 }
 
-/* The first of those that await the frame; NULL: none. */
+/* The first climb that awaits the frame; NULL: none does. */
 static struct lockset_climb *find_climb(const struct lockset *s, uint32_t tid, uint64_t gen)
 {
 	uint32_t n;
@@ -270,7 +270,7 @@ bool lockset_wants_funcs(const struct lockset *s)
 	return s->nr_queries || s->nr_climbs;
 }
 
-/* Does the row's life fit the event?  Generations start again in a new thread. */
+/* Can the event be in the row's time?  Generations start again in a new thread. */
 static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 {
 	struct estimate f = estimate_func(row);
@@ -278,7 +278,7 @@ static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 	return f.start_min <= e->end && row->end_max >= e->begin;
 }
 
-/* True: the call stands in a system header, too, and its caller is awaited now. */
+/* True: the call is in a system header, too, and its caller is awaited now. */
 static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_row_func *row)
 {
 	const struct symbol *call = symtab_lookup_call(s->m->symtab, row->ret, row->start_max);
@@ -291,7 +291,7 @@ static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_r
 	return c->gen != row->gen;
 }
 
-/* Without memory a place stays where it is. */
+/* If memory is out a place stays where it is. */
 static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 {
 	struct lockset_climb *c = find_climb(s, row->tid, row->gen), *next;
@@ -340,7 +340,7 @@ static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func
 	return n;
 }
 
-/* The first query of the group that is not before gen: looked for from the last one on. */
+/* The first query of the group that is not before gen: the search begins at the last one. */
 static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
 {
 	size_t lo = search_near(n->from, n->to, n->last, i, s->queries[i].gen < gen);
@@ -383,7 +383,7 @@ void lockset_feed(struct lockset *s, const struct ldb_row_func *row)
 		feed_places(s, row);
 }
 
-/* What the frames say; lo into begin, hi into end of the working bounds. */
+/* Bounds the hold by what the frames say: lo is put into begin, hi into end. */
 struct bound {
 	int64_t lo, hi;
 };
@@ -396,7 +396,7 @@ static int64_t thread_start(const struct model *m, const struct lock_event *e)
 	return start < e->end ? start : e->end;
 }
 
-/* begin and resolution of a bounded hold carry lo and hi until they are joined. */
+/* begin and resolution of a bounded hold contain lo and hi until they are joined. */
 static void set_bound(struct lock_event *e, struct bound b)
 {
 	if (b.hi > e->end)
@@ -407,7 +407,7 @@ static void set_bound(struct lock_event *e, struct bound b)
 	e->resolution = (uint64_t)b.hi - (uint64_t)b.lo;
 }
 
-static struct bound get_bound(const struct lock_event *e)
+static struct bound bound_of(const struct lock_event *e)
 {
 	return (struct bound){ e->begin, e->begin + (int64_t)e->resolution };
 }
@@ -427,7 +427,7 @@ static void bound_by_frames(struct lockset *s)
 		if (q->has_row)
 			lo = q->last_start_min;
 		if (q->event) {
-			b = get_bound(q->event);
+			b = bound_of(q->event);
 			if (lo > b.lo)
 				b.lo = lo;
 			set_bound(q->event, b);
@@ -442,7 +442,7 @@ static void bound_by_frames(struct lockset *s)
 		if (!q->event)
 			hi = INT64_MAX;
 		if (q->event) {
-			b = get_bound(q->event);
+			b = bound_of(q->event);
 			if (hi < b.hi)
 				b.hi = hi;
 			set_bound(q->event, b);
@@ -454,9 +454,9 @@ static void bound_by_frames(struct lockset *s)
 
 COMPARE(event_compare, struct lock_event, UP(lock) UP(end) UP(begin))
 
-#define WAITS_MAX	256	/* looked at for one hold: a convoy longer than that is a storm */
+#define WAITS_MAX	256	/* examined for one hold: convoys are rarely longer */
 
-/* A wait that named the holder began after the hold did. */
+/* A wait that named the holder began after the hold did: that bounds the hold's begin. */
 static int64_t first_wait_on(const struct lock_event *e, const struct lock_event *end, int64_t lo)
 {
 	int64_t first = INT64_MAX;
@@ -471,8 +471,8 @@ static int64_t first_wait_on(const struct lock_event *e, const struct lock_event
 }
 
 /*
- * Others may hold it, too: only a writer's release, and the thread's own, come
- * before.  (A reader gives a lock it holds twice back with the last unlock.)
+ * Others may hold it, too: only a writer's release, and the thread's own, must come
+ * before.  (A reader that holds a lock twice releases it with the last unlock.)
  */
 static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t lo)
 {
@@ -488,7 +488,7 @@ static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t
 	return lo;
 }
 
-/* What the other events of the same lock say; events are sorted. */
+/* Bounds holds by the other events of the same lock; events are sorted. */
 static void bound_by_events(struct lockset *s)
 {
 	const struct lock_event *end = s->events + s->nr;
@@ -503,7 +503,7 @@ static void bound_by_events(struct lockset *s)
 		if (i && e->lock != s->events[i - 1].lock)
 			last_release = INT64_MIN;
 		if (is_bounded(e)) {
-			b = get_bound(e);
+			b = bound_of(e);
 			if (lock_kind_is_exclusive(kind) && last_release > b.lo)
 				b.lo = last_release;
 			else if (!lock_kind_is_exclusive(kind))
@@ -521,7 +521,7 @@ static void bound_by_events(struct lockset *s)
 void lockset_resolve(struct lockset *s)
 {
 	bound_by_frames(s);
-	/* Queries point into events: they end here. */
+	/* Queries point into events, so they are freed before the sort. */
 	free(s->queries);
 	s->queries = NULL;
 	s->nr_queries = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lock events with what the trace does not say outright:
+ * Completes lock events with what the trace does not say directly:
  *
  *  - when a hold began that was not stamped.  Its thread took the lock after
  *    the frame hold.gen was entered and before the next one was; an exclusive
@@ -20,14 +20,14 @@
 #include "base/hash.h"
 #include "model.h"
 
-/* A futex that no lock of the shim is known for; not a kind of contract A. */
+/* A futex that belongs to no known lock of the shim; not a kind of contract A. */
 #define LOCK_KIND_FUTEX		0xff
 
 struct lock_event {
 	uint32_t op;		/* LDB_LOCK_OP_* */
 	uint32_t flags;		/* enum ldb_lock_kind | LDB_LOCK_F_* */
 	uint32_t tid, owner;
-	uint32_t waker;		/* WAIT for what nobody holds: a thread that ended it; 0: not known */
+	uint32_t waker;		/* WAIT for what has no holder: who ended it; 0: not known */
 	uint64_t lock, gen, site;
 	int64_t begin, end;	/* ticks */
 	uint64_t resolution;	/* ticks; of the duration */
@@ -46,7 +46,7 @@ struct lockset {
 	struct hash awaited;		/* the first of climbs for each frame */
 };
 
-/* Can there be a holder?  Conditions, semaphores, barriers and joins end when somebody says so. */
+/* Can there be a holder?  Conditions, semaphores, barriers and joins end by another's call. */
 static inline bool lock_kind_is_held(unsigned kind)
 {
 	return kind != LDB_LOCK_COND && kind != LDB_LOCK_SEM && kind != LDB_LOCK_BARRIER &&
@@ -56,10 +56,10 @@ static inline bool lock_kind_is_held(unsigned kind)
 void lockset_init(struct lockset *s, struct model *m);
 void lockset_free(struct lockset *s);
 
-/* 0 or -ENOMEM, here and below.  Rows of an unknown op are left out. */
+/* Adds a row.  0 or -ENOMEM, here and below.  Rows of an unknown op are left out. */
 int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
 
-/* A wait known from the kernel: tid, owner, lock, gen, begin, end, kind in flags. */
+/* Adds a wait known from the kernel: tid, owner, lock, gen, begin, end, kind in flags. */
 int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
 
 /* Pointers to events and their order are fixed from here to lockset_resolve(). */
@@ -76,7 +76,7 @@ void lockset_resolve(struct lockset *s);
 const char *lock_kind_name(unsigned kind);
 bool lock_kind_is_exclusive(unsigned kind);
 
-/* Bytes of the object: its futex words lie in them. */
+/* The size of the object in bytes: its futex words lie in them. */
 unsigned lock_kind_size(unsigned kind);
 
 #endif

@@ -42,7 +42,7 @@ static int add_modules(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* What the trace brings along; nonsense is left out. */
+/* Adds the names that the trace contains; rows that make no sense are left out. */
 static int add_names(void *arg, const struct reader_rows *rows)
 {
 	struct model *m = arg;
@@ -55,7 +55,7 @@ static int add_names(void *arg, const struct reader_rows *rows)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Written again once in a while: the last row of a scanner counts. */
+/* A scanner's row is written again once in a while: the last one counts. */
 static int add_scanners(void *arg, const struct reader_rows *rows)
 {
 	struct model *m = arg;
@@ -141,7 +141,7 @@ static int sort_threads(struct model *m)
 	return 0;
 }
 
-/* Kernel events can be among what was lost: only scanners write to the rings after the CPUs'. */
+/* Can kernel events be among the losses?  Only scanners write to the rings after the CPUs'. */
 static int add_loss(struct model *m, const struct ldb_row_lost *row, uint32_t nr_cpus)
 {
 	if (row->what == LDB_LOST_UNWATCHED ||
@@ -206,7 +206,7 @@ static bool meta_is_set(const struct model *m, const char *key)
 	return value && !strcmp(value, "1");
 }
 
-/* What is known of the kernel events before they are read. */
+/* Finds what is known of the kernel events before they are read. */
 static int add_kernel(struct model *m)
 {
 	const char *err = reader_meta(m->reader, "kernel_err_ns");
@@ -231,7 +231,7 @@ static int add_kernel(struct model *m)
 	m->tasks = tasks_open(m);
 	if (!m->tasks)
 		return -ENOMEM;
-	/* A thread that was renamed after its start: the kernel knows its last name. */
+	/* A thread may have been renamed after its start: the kernel knows its last name. */
 	for (size_t i = 0; i < m->nr_threads; i++) {
 		struct thread *t = &m->threads[i];
 		const struct task *task = tasks_find(m->tasks, t->tid, t->end);
@@ -286,7 +286,7 @@ void model_close(struct model *m)
 
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick)
 {
-	/* The last one with this tid that had started; else the first with it. */
+	/* The last thread with this tid that had started; else the first with it. */
 	size_t lo = search_by(m->threads, m->nr_threads, t,
 			      t->tid < tid || (t->tid == tid && t->start <= tick));
 

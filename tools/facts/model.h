@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the analysis speaks of: threads, requests, segments.  Plain structs: no
+ * The terms of the analysis: threads, requests, segments.  These are plain structs: no
  * files, no printing.  Times ending in _ns are nanoseconds since the start of
  * the recording, plain times are ticks of the trace.
  */
@@ -21,44 +21,44 @@ struct thread {
 	uint32_t tid, creator;
 	int64_t start, end;	/* ticks */
 	bool has_exited, is_unwatched;
-	uint64_t made, seen;	/* invocations entered, FUNC rows written */
-	uint64_t below_threshold; /* seen, but too short to be written */
+	uint64_t made, seen;	/* calls; observed calls: FUNC rows written */
+	uint64_t below_threshold; /* observed, but too short to be written */
 	uint64_t scans, invalid, foreign, too_deep, disorder;
-	int64_t gap_ns;		/* not watched, though the scanner ran */
-	int64_t cost_ns;	/* that looking at it has cost it, estimated */
+	int64_t gap_ns;		/* observation gaps while the scanner ran */
+	int64_t cost_ns;	/* what sampling has cost the thread, estimated */
 	const char *name;
 };
 
 /* One of the program's scanner threads; counts over the whole recording. */
 struct scanner {
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
-	uint64_t moving;	/* looks that found a change and read no stack */
-	uint64_t pages;		/* of threads, and CPUs' ring headers, touched */
-	uint64_t handed;	/* threads given to another scanner */
-	int64_t cost_ns;	/* of what looking cost the threads, its part */
-	int64_t gap_ns;		/* kept off the CPU */
+	uint64_t moving;	/* samples that found a change and read no stack */
+	uint64_t pages;		/* read: of threads, and of the CPUs' ring headers */
+	uint64_t handed;	/* threads handed over to another scanner */
+	int64_t cost_ns;	/* its share of what sampling cost the threads */
+	int64_t gap_ns;		/* it could not run: no CPU */
 	int64_t busy_ns;	/* at work */
-	int64_t paused_ns;	/* asleep between rounds, for want of a core of its own */
+	int64_t paused_ns;	/* asleep between rounds, having no core of its own */
 };
 
-/* Who had a CPU, who woke a thread. */
+/* Who ran on a CPU, or woke a thread. */
 enum party_kind {
 	PARTY_NONE,		/* not known */
 	PARTY_TASK,
 	PARTY_IDLE,		/* nobody */
-	PARTY_HIDDEN,		/* some task; the recorder was not allowed to know */
+	PARTY_HIDDEN,		/* some task; the recorder may not know which */
 	PARTY_HARDIRQ, PARTY_SOFTIRQ,
 };
 
 struct party {
 	enum party_kind kind;
-	uint32_t tid, pid;	/* TASK; 0: not known */
+	uint32_t tid, pid;	/* of a TASK; 0: not known */
 	const char *name;	/* "": not known; NULL before party_identify() */
 };
 
 #define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
 
-/* The recording as a whole: what a report must say about itself. */
+/* The recording as a whole, with what a report must say about its quality. */
 struct model {
 	struct reader *reader;
 	struct symtab *symtab;
@@ -68,45 +68,45 @@ struct model {
 	uint64_t below_threshold;
 	struct scanner scanners[LDB_MAX_SCANNERS];
 	size_t nr_scanners;		/* 0: the recording was cut short */
-	int64_t paused_ns;		/* of all scanners, the most */
-	uint64_t nr_unwatched;		/* threads */
+	int64_t paused_ns;		/* the most of any scanner */
+	uint64_t nr_unwatched;		/* threads that were never sampled */
 	uint64_t lost[MODEL_NR_LOST];	/* records; [0]: of kinds not known here */
 	uint64_t nr_lost;		/* of all kinds */
-	uint64_t nr_gaps, nr_thread_gaps; /* of all threads: the scanner did not run; of one */
+	uint64_t nr_gaps, nr_thread_gaps; /* of all threads (the scanner did not run); of one */
 	int64_t gap_ns, thread_gap_ns;
-	struct gaps gaps;		/* and when */
+	struct gaps gaps;		/* their times */
 	int64_t duration_ns;
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
-	const char *kernel_events;	/* "module", "bpf", "perf", "none"; "": a trace from before */
-	const char *kernel_why;		/* why not better; "" */
+	const char *kernel_events;	/* "module", "bpf", "perf", "none"; "": an older trace */
+	const char *kernel_why;		/* why no better source was used; "" */
 	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
 	bool has_sched;			/* there are SCHED rows */
 	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
-	struct tasks *tasks;		/* whom they name */
-	int64_t *losses;		/* ticks at which losses of them were noted, sorted */
+	struct tasks *tasks;		/* that they name */
+	int64_t *losses;		/* ticks of the LOST rows about them, sorted */
 	size_t nr_losses, room_losses;
 	struct intern strings;		/* names */
 	struct classes *classes;	/* of requests; NULL: not read yet */
 };
 
-/* A part of a request's life: on a thread, or in a queue. */
+/* A span of a request instance: on a thread, or in a queue. */
 struct life_part {
-	uint32_t tid;		/* in a queue: of the thread that put it there; not known who: to_tid */
-	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: nobody;
+	uint32_t tid;		/* in a queue: of who put it there; if unknown, to_tid */
+	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: none;
 				   on a thread: not 0 if the queue it came from is known */
-	bool is_queue, is_open;	/* is_open: no end was seen */
-	bool was_queued;	/* on a thread: a part in a queue ended when it began */
+	bool is_queue, is_open;	/* is_open: its end is not in the trace */
+	bool was_queued;	/* on a thread: a span in a queue ended when it began */
 	uint64_t queue;		/* address or 0 */
 	int64_t start, end;	/* ticks */
-	uint64_t site;		/* where the end was tagged; open: the start */
+	uint64_t site;		/* the place of the end's tag; if open, of the start's */
 };
 
-/* One life of a request id, from its first START (or BLOCK) to its last END. */
+/* A request instance: from the first START (or BLOCK) of its id to its last END. */
 struct life {
 	uint64_t id;
 	int64_t start, end;	/* ticks */
-	bool is_complete;	/* an END was seen and nothing is open */
+	bool is_complete;	/* there was an END and nothing is open */
 	bool has_lost_handoff;	/* put into a queue and never taken out */
 	const char *class;	/* "" */
 	struct life_part *parts; /* in order of start */
@@ -119,12 +119,12 @@ enum segment_kind {
 	SEGMENT_LOCK_WAIT,
 	SEGMENT_LOCK_HOLD,
 	SEGMENT_QUEUE,
-	/* Of kernel events: the thread was not on a CPU. */
+	/* From kernel events: the thread was not on a CPU. */
 	SEGMENT_RUNNABLE,	/* woken, and had to wait for a CPU */
-	SEGMENT_PREEMPTED,	/* had to give it away */
+	SEGMENT_PREEMPTED,	/* another task took its CPU */
 	SEGMENT_BLOCKED,	/* asleep */
 	SEGMENT_FUTEX_WAIT,	/* asleep on a futex of no lock that the shim knows */
-	/* Of tracks.h, if they are asked for. */
+	/* From tracks.h, if they are asked for. */
 	SEGMENT_IRQ,		/* an interrupt on its CPU */
 	SEGMENT_FAULT,		/* a page fault: takes no time */
 	NR_SEGMENT_KINDS
@@ -134,25 +134,25 @@ enum segment_kind {
 
 struct segment_occupant {
 	struct party who;		/* PARTY_NONE: not known */
-	int64_t ns;			/* of the segment */
+	int64_t ns;			/* how much of the segment it ran */
 };
 
-/* What the kernel said of a segment. */
+/* What the kernel events say of a segment. */
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct party preempted_by;	/* PREEMPTED */
-	struct party waker;		/* of who slept */
-	uint32_t cpu;			/* where it slept, or waited for its turn */
+	struct party waker;		/* who ended the sleep */
+	uint32_t cpu;			/* where it slept, or waited to run */
 	uint32_t from_cpu, to_cpu;	/* where it ran before and after */
 	bool has_futex, is_futex_woken;	/* is_futex_woken: the waker called FUTEX_WAKE on it */
 	uint64_t futex;
-	bool has_lost;			/* events were lost about then: more may have happened */
-	bool has_woken;			/* whoever ended a sleep is known: it is the waker */
-	bool is_throttled;		/* PREEMPTED, and the CPU was idle */
-	int64_t asleep_ns;		/* LOCK_WAIT: of it */
-	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: longest first */
+	bool has_lost;			/* events were lost then: more may have happened */
+	bool has_woken;			/* it is known who ended a sleep: the waker */
+	bool is_throttled;		/* PREEMPTED while the CPU was idle */
+	int64_t asleep_ns;		/* LOCK_WAIT: how much of it */
+	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: tasks that ran, longest first */
 	size_t nr_occupants;
-	struct sched_span *spans;	/* of which they are sums: segment_cut() */
+	struct sched_span *spans;	/* that the sums are of: segment_cut() */
 	size_t nr_spans;
 };
 
@@ -165,23 +165,23 @@ struct tracks_fault {
 	uint64_t pc;		/* where its own code was; 0: not known */
 	bool is_kernel;		/* in a system call, on its behalf */
 	bool is_major;		/* had to be read from a disk; */
-	bool has_major;		/* whether it was, is known */
+	bool has_major;		/* it is known whether it had */
 };
 
 /*
- * An interrupt that ran on a thread's CPU while the thread had it.  They may nest, a
+ * An interrupt on a thread's CPU while the thread was the running task.  They may nest, a
  * hard one in a soft one: the outer one comes first, unless they begin in one tick.
  * See model.has_irqs.
  */
 struct tracks_irq {
-	uint32_t tid;		/* whom it held up */
+	uint32_t tid;		/* the interrupted thread */
 	const struct thread *thread; /* NULL: not in the trace */
 	uint32_t cpu;
 	int64_t start, end;	/* ticks */
 	unsigned kind;		/* enum ldb_irq_kind */
 	uint32_t nr;		/* of the line, or the vector */
-	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; lives as the model */
-	uint32_t nr_short;	/* others, too short for a record, that hit the thread since the last */
+	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; the model's */
+	uint32_t nr_short;	/* other interruptions since the last row, too short for one */
 };
 
 /* One bar of a timeline. */
@@ -201,15 +201,15 @@ struct segment {
 	const struct symbol *lock_symbol; /* NULL: no address */
 	unsigned lock_kind;		/* enum ldb_lock_kind */
 	uint32_t owner;			/* LOCK_WAIT: tid of the holder when it began, 0: unknown */
-	uint32_t waker;			/* LOCK_WAIT: who ended it, as the shim saw it; 0: not known */
-	uint32_t to_tid;		/* QUEUE: who took it out; REQUEST of tracks.h: its own, if out of one */
+	uint32_t waker;			/* LOCK_WAIT: who ended it, by the shim; 0: not known */
+	uint32_t to_tid;		/* QUEUE: who took it out; REQUEST: itself, if from one */
 	bool is_truncated;		/* it was running when the recording began or ended */
 	bool is_clipped;		/* the whole is longer than the bar */
 	bool is_inferred;		/* LOCK_HOLD: known from the wait alone */
 	bool has_failed;		/* LOCK_WAIT: ended without the lock */
-	bool blocks_req;		/* not the request's own: it held the request up */
+	bool blocks_req;		/* not the request's own: the request was blocked by it */
 	unsigned level;			/* LOCK_*: 1: blocks the request, 2: blocks that, ... */
-	uint64_t gen;			/* LOCK_WAIT: of the frame it happened in */
+	uint64_t gen;			/* LOCK_WAIT: of the frame in which it happened */
 	int64_t start, end;		/* ticks */
 	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
 	uint64_t req;			/* the request its thread worked on meanwhile, */
@@ -228,7 +228,7 @@ void model_close(struct model *m);
 /* The thread that had this tid at that time, or the nearest; NULL: none. */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
 
-/* A copy that lives as long as the model; "" if there are too many. */
+/* A copy that is valid as long as the model; "" if there are too many. */
 const char *model_keep_string(struct model *m, const char *text);
 
 /* "name" of the thread, or "". */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Threads by tid, and who has a CPU while they wait for it. */
+/* Finds threads by tid, and the running tasks of the CPUs that they wait for. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ void sched_free(struct sched *s)
 	free(s);
 }
 
-static struct sched_cpu *get_cpu(struct sched *s, uint32_t cpu)
+static struct sched_cpu *cpu_state(struct sched *s, uint32_t cpu)
 {
 	if (cpu >= SCHED_CPUS_MAX)
 		return NULL;
@@ -48,7 +48,7 @@ static struct sched_cpu *get_cpu(struct sched *s, uint32_t cpu)
 	return s->cpus ? &s->cpus[cpu] : NULL;
 }
 
-static void charge(struct sched_thread *t, const struct party *who, int64_t tick)
+static void extend_spans(struct sched_thread *t, const struct party *who, int64_t tick)
 {
 	unsigned nr = t->off.nr_spans;
 	struct sched_span *last = nr ? &t->spans[nr - 1] : NULL;
@@ -64,7 +64,7 @@ static void charge(struct sched_thread *t, const struct party *who, int64_t tick
 	t->charged = tick;
 }
 
-/* Whoever had it until now. */
+/* Reports the run of the task that ran until now. */
 static void end_run(struct sched *s, struct sched_cpu *c, int64_t tick, bool has_end)
 {
 	struct sched_cpu_run run = {
@@ -81,9 +81,9 @@ static void end_run(struct sched *s, struct sched_cpu *c, int64_t tick, bool has
 void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick)
 {
 	static const struct party nobody = { .kind = PARTY_NONE };
-	struct sched_cpu *c = get_cpu(s, cpu);
+	struct sched_cpu *c = cpu_state(s, cpu);
 
-	/* Another one had it, as far as is known: a switch in between is missing. */
+	/* If another task is known to have run there, a switch in between is missing. */
 	if (c && c->has.kind != PARTY_NONE && !party_is(&c->has, left))
 		left = &nobody;
 	else if (c)
@@ -91,13 +91,13 @@ void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t
 	if (c)
 		c->has.kind = PARTY_NONE;
 	for (struct sched_thread *t = c ? c->waiters : NULL; t; t = t->next_waiter)
-		charge(t, left, tick);
+		extend_spans(t, left, tick);
 }
 
 void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
 	     bool came)
 {
-	struct sched_cpu *c = get_cpu(s, cpu);
+	struct sched_cpu *c = cpu_state(s, cpu);
 
 	if (!c)
 		return;
@@ -106,7 +106,7 @@ void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own
 		c->has_since = came;
 	}
 	c->has = *has;
-	/* Nobody waits: others may come and go without an event. */
+	/* When no thread waits, other tasks may come and go without an event. */
 	if (!c->waiters && !is_own)
 		c->has.kind = PARTY_NONE;
 }
@@ -123,7 +123,7 @@ void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
 
 	if (!c)
 		return;
-	charge(t, &c->has, tick);
+	extend_spans(t, &c->has, tick);
 	*t->prev_waiter = t->next_waiter;
 	if (t->next_waiter)
 		t->next_waiter->prev_waiter = t->prev_waiter;
@@ -136,7 +136,7 @@ void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick)
 
 void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick)
 {
-	struct sched_cpu *c = get_cpu(s, cpu);
+	struct sched_cpu *c = cpu_state(s, cpu);
 
 	cpu_leave(s, t, tick);
 	t->off.cpu_wait = cpu;
@@ -168,7 +168,7 @@ int64_t sched_resolution_ns(const struct model *m)
 {
 	double tick = reader_ticks_to_ns(m->reader, 1);
 
-	/* Both ends. */
+	/* Both ends can be wrong. */
 	if (m->kernel_err_ns > 0)
 		return 2 * m->kernel_err_ns;
 	return tick > 1 && tick < 1e9 ? (int64_t)(tick + 0.999) : 1;

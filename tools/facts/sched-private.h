@@ -9,7 +9,7 @@
 #define SCHED_NO_CPU		UINT32_MAX
 
 enum sched_phase {
-	SCHED_UNKNOWN,		/* rows are missing, or have not said yet */
+	SCHED_UNKNOWN,		/* rows are missing, or there was none yet */
 	SCHED_ON,
 	SCHED_OFF,
 	SCHED_GONE,		/* it has exited */
@@ -19,10 +19,10 @@ enum sched_phase {
 struct sched_thread {
 	uint32_t tid;
 	enum sched_phase phase;
-	bool is_seen;			/* a switch or wake-up named it */
+	bool is_known;			/* there was a switch or wake-up of it */
 	bool has_on_since;
 	int64_t on_since;
-	int64_t last_seen;		/* still off the CPU then */
+	int64_t last_seen;		/* the last time at which it was off the CPU */
 	struct sched_off off;
 	struct sched_span spans[SCHED_SPANS_MAX];
 	/* the last WAKING */
@@ -38,7 +38,7 @@ struct sched_thread {
 	unsigned nr_futexes, futex_op;
 	uint64_t futexes[SCHED_FUTEXES_MAX];
 	int64_t futex_tick, futex_since, futex_ran;
-	bool is_futex_late;		/* of the sleep: it may be another one's */
+	bool is_futex_late;		/* of the sleep: it may belong to another one */
 	uint32_t owner;
 	/* its last FUTEX_WAKE */
 	bool has_wake;
@@ -46,14 +46,14 @@ struct sched_thread {
 	/* the CPU it is runnable on */
 	struct sched_cpu *waits_on;
 	struct sched_thread *next_waiter, **prev_waiter;
-	int64_t charged;		/* occupants are known up to here */
+	int64_t charged;		/* the running tasks are known up to here */
 };
 
 struct sched_cpu {
 	struct sched_thread *waiters;
 	struct party has;		/* PARTY_NONE: not known */
-	int64_t since;			/* it has had it from then on */
-	bool has_since;			/* it came then */
+	int64_t since;			/* when that became the running task */
+	bool has_since;			/* it was switched in then */
 };
 
 struct sched {
@@ -62,8 +62,8 @@ struct sched {
 	struct sched_result *result;
 	int64_t from;
 	int64_t futex_ticks, futex_late_ticks, loss_slack, race_ticks;
-	int ret;			/* what the sink returned for a CPU, or -ENOMEM */
-	unsigned left_state;		/* of who leaves it now */
+	int ret;			/* of the sink, for a CPU, or -ENOMEM */
+	unsigned left_state;		/* of the task that is switched out now */
 	struct keyed threads;		/* struct sched_thread, by tid */
 	struct sched_cpu *cpus;		/* nr_cpus of them */
 	size_t nr_cpus;
@@ -71,21 +71,21 @@ struct sched {
 
 /* sched-cpu.c */
 
-/* The state of a thread; NULL if it is none of the program's, or there is no room. */
+/* The state of a thread; NULL if it is not the program's, or there is no room. */
 struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
 void sched_free(struct sched *s);
 
-/* left gives the CPU away: it has had it until now. */
+/* left is switched out: it was the running task until now. */
 void cpu_switch(struct sched *s, uint32_t cpu, const struct party *left, int64_t tick);
 
-/* Who has it now; is_own: its leaving will be seen; came: it came at that moment. */
+/* has is the running task now; is_own: its switch out will be a row; came: it began just now. */
 void cpu_set(struct sched *s, uint32_t cpu, const struct party *has, bool is_own, int64_t tick,
 	     bool came);
 
-/* The rows end. */
+/* Ends all runs, as the rows end. */
 void cpu_end_all(struct sched *s, int64_t tick);
 
-/* t waits for it, and for no other any more. */
+/* t waits for this CPU, and for no other any more. */
 void cpu_enter(struct sched *s, struct sched_thread *t, uint32_t cpu, int64_t tick);
 void cpu_leave(struct sched *s, struct sched_thread *t, int64_t tick);
 

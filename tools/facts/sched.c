@@ -12,7 +12,7 @@
 #include "sched-private.h"
 #include "ticks.h"
 
-#define LOSS_SLACK_NS	20000000	/* a loss is noted when the buffers are next emptied */
+#define LOSS_SLACK_NS	20000000	/* a loss is recorded when the buffers are next emptied */
 #define RACE_NS		20000		/* a wake-up on another CPU, stamped before the switch out */
 
 static struct party party_of(uint32_t tid, unsigned flags)
@@ -38,7 +38,7 @@ static bool has_lost(const struct sched *s, const struct sched_off *off)
 	return lo < m->nr_losses && m->losses[lo] <= off->in + s->loss_slack;
 }
 
-/* The thread is off the CPU no more, or no more is known. */
+/* Ends the time off the CPU, or what is known of it. */
 static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool has_in)
 {
 	struct sched_off *off = &t->off;
@@ -58,7 +58,7 @@ static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	if (t->is_futex_late && !off->is_futex_woken)
 		off->nr_futexes = 0;
 	off->has_lost = has_lost(s, off);
-	/* Who came and went later says nothing of the part that is known. */
+	/* Runs of others after the known part say nothing of it. */
 	if (!has_in && off->in < t->charged)
 		off->nr_spans = 0;
 	off->spans = t->spans;
@@ -79,7 +79,7 @@ static int end_run(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 }
 
 /* It must have been running since the rows began. */
-static int end_run_unseen(struct sched *s, struct sched_thread *t, int64_t tick)
+static int end_first_run(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	t->on_since = s->from;
 	t->has_on_since = false;
@@ -94,7 +94,7 @@ static void begin_run(struct sched_thread *t, int64_t tick, bool is_known)
 	t->has_waking = false;
 }
 
-/* A switch in is missing: the last that was seen of it is all that is known. */
+/* A switch in is missing: the time off the CPU is known up to the last row of the thread. */
 static int end_broken(struct sched *s, struct sched_thread *t)
 {
 	s->result->nr_broken++;
@@ -114,7 +114,7 @@ static void begin_off(struct sched_thread *t, int64_t tick, bool has_out)
 }
 
 /* The tid stands for another thread from here on. */
-static int born(struct sched *s, struct sched_thread *t, int64_t tick)
+static int begin_thread(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	int ret = 0;
 
@@ -137,7 +137,7 @@ static void on_futex_wait(struct sched *s, struct sched_thread *t, const struct 
 {
 	unsigned op = LDB_FUTEX_OP(row->flags);
 
-	/* One record for each address, at the same moment. */
+	/* There is one record for each address, at the same moment. */
 	if (op != LDB_FUTEX_WAITV || t->futex_op != op || !t->nr_futexes ||
 	    row->tick - t->futex_tick > s->futex_ticks) {
 		t->nr_futexes = 0;
@@ -158,7 +158,7 @@ static void on_futex_wait(struct sched *s, struct sched_thread *t, const struct 
 }
 
 /* Is this sleep the one that the futex call led to?  It ran for that long since. */
-static void take_futex(struct sched *s, struct sched_thread *t, int64_t tick)
+static void assign_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	struct sched_off *off = &t->off;
 
@@ -167,7 +167,7 @@ static void take_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 		t->nr_futexes = 0;
 		return;
 	}
-	/* Preempted on the way to sleep: it will come to that. */
+	/* It was preempted on the way to sleep: the sleep is still to come. */
 	if (off->is_preempted)
 		return;
 	if (off->state == LDB_STATE_SLEEPING) {
@@ -194,9 +194,9 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 		ret = end_broken(s, t);
 	else if (t->phase == SCHED_ON)
 		ret = end_run(s, t, row->tick, true);
-	else if (t->phase == SCHED_UNKNOWN && !t->is_seen)
-		ret = end_run_unseen(s, t, row->tick);
-	t->is_seen = true;
+	else if (t->phase == SCHED_UNKNOWN && !t->is_known)
+		ret = end_first_run(s, t, row->tick);
+	t->is_known = true;
 	if (ret)
 		return ret;
 	if (state == LDB_STATE_DEAD) {
@@ -204,7 +204,7 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 		t->nr_futexes = 0;
 		return 0;
 	}
-	/* A wake-up of long before: it was told not to sleep. */
+	/* The wake-up was long before: it was for a sleep that did not take place. */
 	if (t->has_early && row->tick - t->early > s->race_ticks)
 		t->has_early = t->has_waking = false;
 	begin_off(t, row->tick, true);
@@ -215,7 +215,7 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 	off->gen = row->gen;
 	off->pc = row->pc;
 	off->next = party_of(row->other, row->flags);
-	take_futex(s, t, row->tick);
+	assign_futex(s, t, row->tick);
 	if (off->is_preempted)
 		cpu_enter(s, t, row->cpu, row->tick);
 	return 0;
@@ -246,10 +246,10 @@ static int thread_in(struct sched *s, struct sched_thread *t, const struct ldb_r
 
 	if (t->phase == SCHED_ON) {
 		s->result->nr_broken++;
-	} else if (t->phase != SCHED_OFF && !t->is_seen) {
+	} else if (t->phase != SCHED_OFF && !t->is_known) {
 		begin_off(t, s->from, false);
 	}
-	t->is_seen = true;
+	t->is_known = true;
 	if (t->phase == SCHED_OFF) {
 		if (!off->is_preempted && !off->has_woken) {
 			bool is_early = t->has_early && t->early <= off->out &&
@@ -312,7 +312,7 @@ static void on_waking(struct sched *s, const struct ldb_row_sched *row)
 		t->has_woken_futex = w && w->has_wake;
 		t->woken_futex = w ? w->wake_futex : 0;
 	}
-	/* Only who was interrupted. */
+	/* The row only names who was interrupted. */
 	if (t->waker.kind == PARTY_HARDIRQ || t->waker.kind == PARTY_SOFTIRQ)
 		t->waker.tid = 0;
 }
@@ -328,19 +328,19 @@ static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
 		return 0;
 	off = &t->off;
 	if (row->flags & LDB_SCHED_F_NEW) {
-		ret = born(s, t, row->tick);
+		ret = begin_thread(s, t, row->tick);
 		begin_off(t, row->tick, true);
 		off->is_new = true;
-		t->is_seen = true;
+		t->is_known = true;
 	} else if (t->phase != SCHED_ON && t->phase != SCHED_OFF) {
-		if (t->is_seen)
+		if (t->is_known)
 			return 0;
 		begin_off(t, s->from, false);
-		t->is_seen = true;
+		t->is_known = true;
 	}
 	t->last_seen = row->tick;
 	if (t->phase == SCHED_ON) {
-		/* About to sleep, and told not to; or its switch comes with a later stamp. */
+		/* It was about to sleep, and does not; or its switch out has a later stamp. */
 		t->has_early = true;
 		t->early = row->tick;
 		return ret;
@@ -383,9 +383,9 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 	if (!t || row->other == row->tid)
 		return 0;
 	/* The thread that called it takes over the leader's tid; all others are gone. */
-	ret = born(s, t, row->tick);
+	ret = begin_thread(s, t, row->tick);
 	begin_run(t, row->tick, false);
-	t->is_seen = true;
+	t->is_known = true;
 	t = sched_thread(s, row->other, false);
 	if (!ret && t && t->phase == SCHED_ON)
 		ret = end_run(s, t, row->tick, true);
@@ -431,11 +431,11 @@ static int on_row(void *arg, const void *ordered)
 	case LDB_SCHED_OP_EXEC:
 		return on_exec(s, row);
 	default:
-		return 0;	/* FORK, EXIT: the switches say it; or of a later version */
+		return 0;	/* FORK, EXIT: switches show them; or of a later version */
 	}
 }
 
-/* What has not ended when the rows do. */
+/* Ends what is still open when the rows end. */
 static int end_all(struct sched *s, int64_t to)
 {
 	int64_t last = ticks_sane(reader_end_tick(s->m->reader));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel events folded into what they mean: for each of the program's threads,
+ * Aggregates kernel events into what they mean: for each of the program's threads,
  * when it was on a CPU and why it was not.
  *
- *	SWITCH out, runnable	preempted, by who came; runnable until SWITCH in
+ *	SWITCH out, runnable	preempted, by the next task; runnable until SWITCH in
  *	SWITCH out, asleep	blocked until WAKEUP (waker: of the WAKING before
  *				it), then runnable until SWITCH in
  *
- * While a thread is runnable, whoever has the CPU it waits for is its occupant.
- * The CPU is that of the SWITCH or WAKEUP, and follows MIGRATE.  An occupant is
- * known from the row by which it came and from that by which it left; where the
- * two disagree, rows are missing and nobody is named.
+ * While a thread is runnable, the running tasks of the CPU it waits for are recorded.
+ * The CPU is that of the SWITCH or WAKEUP, and follows MIGRATE.  A running task is
+ * known from the SWITCH to it and from the SWITCH away from it; where the two
+ * disagree, rows are missing and no task is named.
  *
  * A FUTEX_WAIT belongs to the sleep that directly follows it, at most
- * SCHED_FUTEX_NS later; a preemption may lie between the two.  Up to
+ * SCHED_FUTEX_NS later; a preemption may lie between the two.  It may come up to
  * SCHED_FUTEX_LATE_NS later (a virtual CPU had to wait for a real one), if a
  * FUTEX_WAKE of that address ended the sleep.
  *
@@ -25,15 +25,15 @@
 
 #include "model.h"
 
-#define SCHED_THREADS_MAX	(1U << 16)	/* at a time, and tids used again count once */
+#define SCHED_THREADS_MAX	(1U << 16)	/* at a time; a tid used again counts once */
 #define SCHED_CPUS_MAX		8192
-#define SCHED_SPANS_MAX		48	/* of one wait; what comes later has no occupant */
+#define SCHED_SPANS_MAX		48	/* of one wait; what comes later has no running task */
 #define SCHED_FUTEX_NS		200000
 #define SCHED_FUTEX_LATE_NS	50000000
 #define SCHED_STATE_UNKNOWN	15
 #define SCHED_FUTEXES_MAX	8	/* addresses of one futex_waitv() */
 
-/* Somebody had the CPU that a thread waited for; not identified. */
+/* A task ran on the CPU that a thread waited for; not identified. */
 struct sched_span {
 	enum party_kind kind;	/* PARTY_NONE: not known */
 	uint32_t tid;
@@ -45,15 +45,15 @@ struct sched_off {
 	uint32_t tid;
 	int64_t out, woken, in;		/* ticks; out <= woken <= in; preempted: woken == out */
 	bool has_out;			/* false: before the rows began */
-	bool has_woken;			/* false: no wake-up was seen; woken == in */
-	bool has_in;			/* false: not seen; in is as far as is known */
+	bool has_woken;			/* false: the wake-up is missing; woken == in */
+	bool has_in;			/* false: it is missing; in is how far is known */
 	bool is_preempted;
 	bool is_new;			/* a new thread that had not run yet */
 	bool has_lost;			/* kernel events were lost about then */
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
 	uint64_t gen, pc;		/* of the innermost frame; 0: not known */
-	struct party next;		/* who came */
+	struct party next;		/* the task switched to */
 	struct party waker;
 	uint32_t cpu_waker;		/* UINT32_MAX: not known */
 	unsigned nr_futexes;		/* 0: it did not sleep on a futex */
@@ -64,7 +64,7 @@ struct sched_off {
 	uint32_t owner;			/* tid in the word at the futex, or after it; 0: none */
 	bool is_futex_woken;		/* the waker had just woken that address */
 	unsigned nr_migrations;
-	const struct sched_span *spans;	/* while runnable; in order; live until the call returns */
+	const struct sched_span *spans;	/* while runnable; in order; valid until the call returns */
 	unsigned nr_spans;
 };
 
@@ -79,13 +79,13 @@ struct sched_run {
 	bool has_start, has_end;
 };
 
-/* Somebody had a CPU, as far as it is known: others come and go unseen while no thread waits. */
+/* A task ran on a CPU, as far as is known: while no thread waits, others run without a row. */
 struct sched_cpu_run {
 	uint32_t cpu;
 	struct party who;		/* not identified; never PARTY_NONE */
 	int64_t start, end;		/* ticks */
-	bool has_start, has_end;	/* it came, it left then */
-	unsigned state;			/* enum ldb_sched_state in which it left; has_end only */
+	bool has_start, has_end;	/* it was switched in, out then */
+	unsigned state;			/* enum ldb_sched_state when switched out; has_end only */
 };
 
 /* Called for each one when it has ended, NULL: not wanted.  Non-zero stops. */
@@ -94,7 +94,7 @@ struct sched_sink {
 	int (*run)(void *arg, const struct sched_run *run);
 	int (*migration)(void *arg, const struct sched_migration *migration);
 	int (*cpu)(void *arg, const struct sched_cpu_run *run);
-	/* When the next thread of this tid begins; what came before is another one. */
+	/* The next thread of this tid begins: what came before was another one. */
 	int (*born)(void *arg, uint32_t tid, int64_t tick);
 	void *arg;
 };
@@ -106,7 +106,7 @@ struct sched_result {
 	int64_t first, last;		/* ticks of the rows; first > last: none */
 };
 
-/* Rows of [from, to] (ticks).  0, -ENOMEM, or what a function of sink returned. */
+/* Reads rows of [from, to] (ticks).  0, -ENOMEM, or what a function of sink returned. */
 int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
 	       struct sched_result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TASK rows sorted by (tid, tick), names kept once. */
+/* TASK rows sorted by (tid, tick), each name stored once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +95,7 @@ void party_identify(const struct model *m, struct party *p, int64_t tick)
 		p->name = task->name;
 		p->pid = task->pid;
 	}
-	/* One name for a thread of the program, everywhere. */
+	/* A thread of the program has the same name everywhere. */
 	thread = model_thread(m, p->tid, tick);
 	if (thread && *thread->name)
 		p->name = thread->name;

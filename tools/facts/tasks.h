@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who a tid of the kernel events is, from the TASK rows. */
+/* Identifies tids of the kernel events by the TASK rows. */
 #ifndef FACTS_TASKS_H
 #define FACTS_TASKS_H
 
 #include "model.h"
 
-#define TASKS_MAX	(1U << 20)	/* rows kept; later ones have no name */
+#define TASKS_MAX	(1U << 20)	/* rows retained; later tasks have no name */
 
 struct task {
 	uint32_t tid, pid;	/* pid: of its process */
-	int64_t tick;		/* from then on */
+	int64_t tick;		/* valid from then on */
 	const char *name;
 };
 
@@ -22,10 +22,10 @@ void tasks_close(struct tasks *t);
 /* The task that had this tid at that time, or the first one later; NULL: not known. */
 const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick);
 
-/* A thread that ldb itself has in the program. */
+/* Is it a thread that ldb itself has in the program? */
 bool tasks_is_ldb(const struct model *m, uint32_t tid);
 
-/* Fills name and pid of a party: of the TASK rows, else of the program's threads. */
+/* Fills in name and pid of a party, from TASK rows, else from the program's threads. */
 void party_identify(const struct model *m, struct party *p, int64_t tick);
 
 #endif

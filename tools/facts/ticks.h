@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Times from a trace may be anything.  Here they are brought into a range of
+ * Times from a trace may be any number.  Here they are limited to a range of
  * 36 years to both sides of the recording, in which sums and differences of a
  * few of them cannot overflow.
  */
@@ -18,19 +18,19 @@ static inline int64_t ticks_sane(int64_t tick)
 	return tick > TICKS_MAX ? TICKS_MAX : tick < -TICKS_MAX ? -TICKS_MAX : tick;
 }
 
-/* Of a length. */
+/* Limits a length. */
 static inline uint64_t ticks_sane_length(uint64_t ticks)
 {
 	return ticks > (uint64_t)TICKS_MAX ? (uint64_t)TICKS_MAX : ticks;
 }
 
-/* reader_ns() in that range. */
+/* Is reader_ns() in that range. */
 static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
 {
 	return ticks_sane(reader_ns(r, tick));
 }
 
-/* The last conversion: most times are asked for twice, the end of one as the begin of the next. */
+/* The last conversion: most times are converted twice, as an end and as the next begin. */
 struct ticks_last {
 	int64_t tick, ns;
 	bool is_known;
@@ -43,13 +43,13 @@ static inline int64_t ticks_last_ns(struct ticks_last *last, const struct reader
 	return last->ns;
 }
 
-/* A sum that stays in it. */
+/* Adds, and stays in that range. */
 static inline void ticks_add(int64_t *sum, int64_t ticks)
 {
 	*sum = ticks_sane(*sum + ticks);
 }
 
-/* A length in ticks as nanoseconds, rounded, from 0 to TICKS_MAX; of a clock with that rate. */
+/* Converts a length in ticks to ns, rounded, from 0 to TICKS_MAX, by the clock's rate. */
 static inline int64_t ticks_ns_at(double ns_per_tick, double ticks)
 {
 	double ns = ticks > 0 ? ticks * ns_per_tick + 0.5 : 0;
