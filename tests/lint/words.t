@@ -8,9 +8,11 @@
 clean="Documentation/*.[1-8] gcc-plugin kmod libldb/internal.h libldb/request libldb/runtime
 	libldb/scan libldb/shim tests/browser tests/distro tests/fuzz tests/json tests/lib/[!h]*
 	tests/lint tests/mutate tests/plugin tests/scripts tests/suites tests/tools
-	tools/analysis/compare tools/analysis/report tools/analysis/whatif tools/analysis/why
-	tools/base tools/cli tools/export tools/facts tools/ldb-*.c tools/names tools/page
-	tools/record tools/render tools/symbol tools/top tools/trace"
+	tools/analysis/attribution tools/analysis/compare tools/analysis/partition
+	tools/analysis/report tools/analysis/timeline tools/analysis/tracks
+	tools/analysis/whatif tools/analysis/why tools/base tools/cli tools/export
+	tools/facts tools/ldb-*.c tools/names tools/page tools/record tools/render
+	tools/symbol tools/top tools/trace"
 
 # The words, with what to say instead.  Case does not matter.  What options, JSON keys and
 # columns of the output are called is literal text, and not looked for.
@@ -33,7 +35,7 @@ fold(s|ed|ing)?	aggregate
 balloons?	outlier plot
 END
 # Other meanings of the same words.
-other='(hits|lives)\.[ch]|struct life(_part)?|look(s|ed|ing)? (up|for|like|ahead)|look\.c|pace\.c|folded stacks|folded\.js|balloon plot|balloon-plot'
+other='(hits|lives|culprits)\.[ch]|struct life(_part)?|look(s|ed|ing)? (up|for|like|ahead)|look\.c|pace\.c|folded stacks|folded\.js|balloon plot|balloon-plot'
 
 # stdin: C or C++; its comments, line by line, others empty.
 comments_of_c()

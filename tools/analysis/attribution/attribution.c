@@ -24,7 +24,7 @@ static struct attribution_item *highest(struct attribution *a)
 	return best;
 }
 
-static int tell_end(struct attribution *a, struct attribution_item *item)
+static int call_end(struct attribution *a, struct attribution_item *item)
 {
 	return a->end ? a->end(a->arg, item) : 0;
 }
@@ -36,7 +36,7 @@ static int end_covers(struct attribution *a)
 
 	for (size_t i = a->nr_covers; a->end && i-- > 0 && !ret;)
 		if (a->covers[i].end <= a->cursor)
-			ret = tell_end(a, &a->covers[i]);
+			ret = call_end(a, &a->covers[i]);
 	for (size_t i = 0; i < a->nr_covers; i++)
 		if (a->covers[i].end > a->cursor)
 			a->covers[nr++] = a->covers[i];
@@ -55,7 +55,7 @@ static int end_works(struct attribution *a)
 		if (work.end > a->cursor)
 			a->works[nr++] = work;
 		else if (!ret)
-			ret = tell_end(a, &work);
+			ret = call_end(a, &work);
 	}
 	a->nr_works = nr;
 	return ret || nr == nr_before || !a->work ? ret : a->work(a->arg);
@@ -66,24 +66,25 @@ static int end_items(struct attribution *a)
 	int ret = a->nr_covers ? end_covers(a) : 0;
 
 	while (a->depth && a->functions[a->depth - 1].end <= a->cursor && !ret)
-		ret = tell_end(a, &a->functions[--a->depth]);
+		ret = call_end(a, &a->functions[--a->depth]);
 	return ret || !a->nr_works ? ret : end_works(a);
 }
 
-/* More at a time than there can be: the first gives way. */
+/* Adds a cover; if there are more than can be at a time, the first is dropped. */
 static int add_cover(struct attribution *a, const struct attribution_item *item)
 {
 	int ret = 0;
 
 	if (a->nr_covers == ATTRIBUTION_COVERS_MAX) {
-		ret = tell_end(a, &a->covers[0]);
+		ret = call_end(a, &a->covers[0]);
 		memmove(a->covers, a->covers + 1, --a->nr_covers * sizeof(*a->covers));
 	}
 	a->covers[a->nr_covers++] = *item;
 	return ret;
 }
 
-static int begin(struct attribution *a, struct attribution_begin *what, struct attribution_item *item)
+static int call_begin(struct attribution *a, struct attribution_begin *what,
+		      struct attribution_item *item)
 {
 	what->in = item->place ? &a->functions[item->place - 1] : NULL;
 	return a->begin ? a->begin(a->arg, what, item) : 0;
@@ -101,15 +102,15 @@ static int start_irqs(struct attribution *a)
 
 		if (item.end <= a->cursor)
 			continue;
-		ret = begin(a, &what, &item);
+		ret = call_begin(a, &what, &item);
 		if (!ret)
 			ret = add_cover(a, &item);
 	}
 	return ret;
 }
 
-/* What the thread is in from the cursor on; *until: no longer than that. */
-static struct attribution_item *current(struct attribution *a, int64_t *until)
+/* What the thread is in from the cursor on; *until is reduced to where that may change. */
+static struct attribution_item *current_item(struct attribution *a, int64_t *until)
 {
 	struct attribution_item *item = highest(a);
 
@@ -138,14 +139,14 @@ int attribution_to(struct attribution *a, int64_t tick)
 			ret = start_irqs(a);
 		if (ret)
 			return ret;
-		item = current(a, &until);
+		item = current_item(a, &until);
 		ret = a->spend ? a->spend(a->arg, from, until, item) : 0;
 		a->cursor = until;
 	}
 	return ret ? ret : end_items(a);
 }
 
-/* A wait for a lock names the last function that was entered before: the ends are estimates. */
+/* A wait for a lock names the last function entered before it: ends are only estimates. */
 static size_t place_of(const struct attribution *a, const struct segment *s)
 {
 	size_t depth = a->depth;
@@ -199,7 +200,7 @@ int attribution_segment(struct attribution *a, const struct segment *s)
 	ret = attribution_to(a, s->start);
 	item.place = place_of(a, s);
 	if (!ret)
-		ret = begin(a, &what, &item);
+		ret = call_begin(a, &what, &item);
 	if (ret)
 		return ret;
 	if (s->kind == SEGMENT_FUNCTION)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a thread was in at each time: the one answer that the partition, stacks, flame
- * graphs and profiles are sums of.
+ * What a thread was in at each time: the one answer whose sums the partition, stacks, flame
+ * graphs and profiles are.
  *
  * A thread's interrupts and segments, as timeline.h and tracks.h give them, are played in
  * order of time.  At each time the thread is in one item: of those that have begun and not
@@ -17,14 +17,14 @@
 
 #include "states.h"
 
-/* Something that the thread is in; or a request that it works on. */
+/* Something that the thread is in, or a request that it works on. */
 struct attribution_item {
 	enum leaf_kind kind;
 	int64_t start, end;
 	uint64_t gen;			/* FUNCTION */
 	const struct symbol *func;	/* FUNCTION */
 	size_t place;			/* functions around it when it began */
-	/* The user's own; 0 when it begins. */
+	/* For the user of this module; 0 when the item begins. */
 	void *node;
 	const char *text;
 	uint64_t nr;
@@ -36,10 +36,10 @@ struct attribution_item {
 struct attribution_irq {
 	enum leaf_kind kind;
 	int64_t start, end;
-	const char *name;		/* lives as the model */
+	const char *name;		/* the model's */
 };
 
-/* What begins: one of the two is not NULL. */
+/* What begins: either segment or irq is not NULL. */
 struct attribution_begin {
 	const struct segment *segment;
 	const struct attribution_irq *irq;
@@ -49,19 +49,19 @@ struct attribution_begin {
 #define ATTRIBUTION_COVERS_MAX	16	/* at a time */
 
 struct attribution {
-	/* NULL: not wanted.  What is not 0 stops, and is returned. */
+	/* NULL: not wanted.  A return that is not 0 stops, and is returned. */
 	int (*begin)(void *arg, const struct attribution_begin *what, struct attribution_item *item);
 	int (*end)(void *arg, struct attribution_item *item);	/* the innermost first */
-	/* It was in the item in [start, end): nothing begins or ends in between.  NULL: in none. */
+	/* It was in item in [start, end): nothing begins or ends in between.  NULL: in none. */
 	int (*spend)(void *arg, int64_t start, int64_t end, struct attribution_item *item);
-	/* The requests that it works on are others; begin() and end() come for each, too. */
+	/* Its requests have changed; begin() and end() are called for each of them, too. */
 	int (*work)(void *arg);
 	void *arg;
 	/* For users to read. */
-	int64_t cursor;			/* so far */
+	int64_t cursor;			/* time up to here is processed */
 	struct attribution_item *functions, *works;	/* outermost, oldest first */
 	size_t depth, nr_works;
-	/* Its own. */
+	/* Private. */
 	size_t room_functions, room_works;
 	struct attribution_item covers[ATTRIBUTION_COVERS_MAX];
 	size_t nr_covers;
@@ -69,25 +69,25 @@ struct attribution {
 	size_t nr_irqs, room_irqs, next_irq;
 };
 
-/* A thread begins: nothing is open. */
+/* Begins a thread: nothing is open. */
 void attribution_start(struct attribution *a);
 
-/* Nothing is open any more, and none of the interrupts is to come: time goes on from the cursor. */
+/* Drops all that is open and all interrupts to come: time goes on from the cursor. */
 void attribution_forget(struct attribution *a);
 
-/* 0, -ENOMEM, or what a function of the user's returned; here and below. */
+/* These return 0, -ENOMEM, or what a function of the user returned. */
 
-/* Its interrupts, by start: each before a segment that begins later, or among them. */
+/* Adds its interrupts, by start: each before a segment that begins later, or among them. */
 int attribution_irq(struct attribution *a, enum leaf_kind kind, int64_t start, int64_t end,
 		    const char *name);
 
-/* Its segments, by start, the outer ones first.  Holds of locks, queues and faults are left out. */
+/* Adds its segments, by start, the outer ones first.  Holds, queues and faults are ignored. */
 int attribution_segment(struct attribution *a, const struct segment *s);
 
-/* Goes on to that time. */
+/* Processes time up to the tick. */
 int attribution_to(struct attribution *a, int64_t tick);
 
-/* Ends the thread: all that is open. */
+/* Ends the thread, and all that is open. */
 int attribution_finish(struct attribution *a);
 
 void attribution_free(struct attribution *a);

@@ -12,7 +12,7 @@ enum leaf_kind {
 };
 #undef STATE
 
-/* NSight's four classes of anomalies; a function's is one of three. */
+/* NSight's four classes of anomalies; that of functions is divided into three. */
 enum anomaly {
 	ANOMALY_CONTEXT,	/* a context that most requests did not meet */
 	ANOMALY_GAP,		/* off the CPU, or waiting */
@@ -27,23 +27,23 @@ enum anomaly {
 /* "function", "lock_wait", "head_of_line", ...: as in JSON. */
 const char *leaf_kind_name(enum leaf_kind kind);
 
-/* "CPU quota": in a table.  "kept off the CPU by a quota": before its label, in pictures. */
+/* The noun of a table, "CPU quota"; and the words before its label, in pictures. */
 const char *leaf_kind_noun(enum leaf_kind kind);
 const char *leaf_kind_words(enum leaf_kind kind);
 
-/* "preempted by hog", "preempted": in a sentence.  Returns buf. */
+/* The phrase of a sentence: "preempted by hog", "preempted".  Returns buf. */
 char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t size);
 
 /* "wait": the pages' --c-wait. */
 const char *leaf_kind_colour(enum leaf_kind kind);
 
-/* Of what covers functions: the higher one counts; 0: does not. */
+/* The rank of what covers functions: the highest counts; 0: it covers none. */
 unsigned leaf_kind_rank(enum leaf_kind kind);
 
-/* What it is called when a slow request has more of it. */
+/* The class of anomaly when a slow request has more of it. */
 enum anomaly leaf_kind_anomaly(enum leaf_kind kind);
 
-/* Of a function, a wait or a time off the CPU. */
+/* The kind of a function, a wait or a time off the CPU. */
 enum leaf_kind leaf_kind_of(const struct segment *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which paths and leaves of two partitions are the same; see leafkey.h. */
+/* Finds which paths and leaves of two partitions are the same; see leafkey.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "base/array.h"
 #include "leafkey.h"
 
-#define TEXT_MAX	1024	/* longer names are told apart by their beginning alone */
+#define TEXT_MAX	1024	/* longer names are distinguished by their beginning alone */
 
 /* Texts */
 
-static uint32_t get_text(struct leafkeys *keys, const char *text, size_t len)
+static uint32_t intern_key_text(struct leafkeys *keys, const char *text, size_t len)
 {
 	int64_t number = intern_get(&keys->texts, text, len < TEXT_MAX ? len : TEXT_MAX, NULL);
 
@@ -44,7 +44,7 @@ static size_t function_length(const char *name)
 
 /* Paths */
 
-static uint32_t get_path(struct leafkeys *keys, const struct leafkey_path *new)
+static uint32_t find_or_add_path(struct leafkeys *keys, const struct leafkey_path *new)
 {
 	uint64_t hash = hash_mix(hash_mix(new->parent + 1, new->name), new->file);
 	struct hash *t = &keys->path_table;
@@ -73,7 +73,7 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 	const char *name = "", *file = "";
 	size_t len = 0;
 
-	/* Only the first path has no parent; its own number stands there. */
+	/* Only the first path has no parent; its own number takes the place. */
 	if (n)
 		new.parent = paths[from->parent];
 	if (n)
@@ -89,16 +89,16 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 			len = strlen(name);
 		}
 	}
-	new.name = get_text(keys, name, len);
-	new.file = get_text(keys, file, strlen(file));
+	new.name = intern_key_text(keys, name, len);
+	new.file = intern_key_text(keys, file, strlen(file));
 	if (new.name == LEAFKEY_NONE || new.file == LEAFKEY_NONE)
 		return LEAFKEY_NONE;
-	return get_path(keys, &new);
+	return find_or_add_path(keys, &new);
 }
 
 /* Leaves */
 
-static uint32_t get_leaf(struct leafkeys *keys, const struct leafkey *new)
+static uint32_t find_or_add_leaf(struct leafkeys *keys, const struct leafkey *new)
 {
 	uint64_t hash = hash_mix(hash_mix(new->kind + 1, new->path), new->label);
 	struct hash *t = &keys->leaf_table;
@@ -122,9 +122,9 @@ static uint32_t label_text(struct leafkeys *keys, const struct leaf *leaf)
 	size_t len;
 
 	if (strncmp(leaf->label, "lock at ", 8) || !site)
-		return get_text(keys, leaf->label, strlen(leaf->label));
+		return intern_key_text(keys, leaf->label, strlen(leaf->label));
 	len = site->known ? function_length(site->function) : strlen(site->function);
-	return get_text(keys, site->function, len);
+	return intern_key_text(keys, site->function, len);
 }
 
 static uint32_t add_leaf(struct leafkeys *keys, const struct partition *p, uint32_t n,
@@ -136,14 +136,14 @@ static uint32_t add_leaf(struct leafkeys *keys, const struct partition *p, uint3
 	/* A function's path ends in it. */
 	if (from->kind != LEAF_FUNCTION)
 		new.label = label_text(keys, from);
-	return new.label == LEAFKEY_NONE ? LEAFKEY_NONE : get_leaf(keys, &new);
+	return new.label == LEAFKEY_NONE ? LEAFKEY_NONE : find_or_add_leaf(keys, &new);
 }
 
 int leafkeys_add(struct leafkeys *keys, const struct partition *p, struct leafkey_map *map)
 {
 	map->paths = calloc(p->nr_paths + 1, sizeof(*map->paths));
 	map->leaves = calloc(p->nr_leaves + 1, sizeof(*map->leaves));
-	if (!map->paths || !map->leaves || get_text(keys, "", 0) == LEAFKEY_NONE)
+	if (!map->paths || !map->leaves || intern_key_text(keys, "", 0) == LEAFKEY_NONE)
 		goto err_free;
 	for (size_t n = 0; n < p->nr_paths; n++) {
 		map->paths[n] = add_path(keys, p, n, map->paths);

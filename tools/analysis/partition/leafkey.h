@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which paths and leaves of two partitions are the same, though addresses, line numbers
- * and source folders differ: a joint table of both, keyed by names.
+ * Finds which paths and leaves of two partitions are the same, though addresses, line numbers
+ * and source folders differ: it makes a joint table of both, keyed by names.
  *
  * A function is its name, without what the compiler appends to clones, and the base name
  * of the file that defines it; not its module, because the program may have been renamed.
@@ -22,13 +22,13 @@
 
 #define LEAFKEY_NONE	UINT32_MAX
 
-/* Where a name can be had: an index of the partition that was added first with it. */
+/* Where the name is found: an index into the partition that was added first with it. */
 struct leafkey_path {
 	uint32_t parent;		/* joint; less than its own; the root is 0 */
 	uint32_t depth;
 	const struct partition *p;
 	uint32_t path;			/* of p */
-	uint32_t name, file;		/* of the key; numbers of texts */
+	uint32_t name, file;		/* the key: numbers of texts */
 };
 
 struct leafkey {
@@ -36,7 +36,7 @@ struct leafkey {
 	uint32_t path;			/* joint */
 	const struct partition *p;
 	uint32_t leaf;			/* of p */
-	uint32_t label;			/* of the key; number of a text */
+	uint32_t label;			/* the key: number of a text */
 };
 
 struct leafkeys {
@@ -49,7 +49,7 @@ struct leafkeys {
 
 #define leafkeys_nr(keys)	((keys)->leaf_table.nr)
 
-/* Joint numbers of a partition's; to be freed by leafkey_map_free(). */
+/* The joint number of each path and leaf of a partition; to be freed by leafkey_map_free(). */
 struct leafkey_map {
 	uint32_t *paths, *leaves;
 };
@@ -59,7 +59,7 @@ int leafkeys_add(struct leafkeys *keys, const struct partition *p, struct leafke
 void leafkeys_free(struct leafkeys *keys);
 void leafkey_map_free(struct leafkey_map *map);
 
-/* The label of a leaf, of a function its name: "db_lock", "parse". */
+/* The label of a leaf, or the name if it is a function: "db_lock", "parse". */
 const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Head-of-line blocking: what a thread did for other requests while a request was in
- * its queue, or in its hands.
+ * its queue, or open on it.
  *
- * A thread with several requests open works on that which it ends next.  That is right
- * for batches that are worked off in order, and for requests inside requests.
+ * A thread with several requests open works on the one that it ends next.  That is right
+ * for batches that are processed in order, and for requests inside requests.
  *
- * Times of each class are summed up along the thread, so that a long stretch costs no
+ * Times of each class are summed up along the thread, so that a long interval costs no
  * more than a short one.
  */
 #include <errno.h>
@@ -18,11 +18,11 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define LOOKED_AT	256	/* stretches of a server's time, per piece */
+#define IDLE_MAX	256	/* intervals of a server's time, per piece */
 
-/* Open works, the one that ends next first */
+/* Open works, in a heap: the one that ends next is first */
 
-/* Of those that end together the one that began last: the others had their time before. */
+/* Of works that end together the one that began last is first: the others had time before. */
 static bool is_sooner(void *none, const struct work *const *a, const struct work *const *b)
 {
 	return (*a)->end != (*b)->end ? (*a)->end < (*b)->end : (*a)->start > (*b)->start;
@@ -58,7 +58,7 @@ static void sum_up(struct partition_build *b)
 		b->ret = -ENOMEM;
 		return;
 	}
-	/* Counts two places ahead: filling moves each one place. */
+	/* Counts are stored two places ahead: filling moves each by one place. */
 	for (size_t i = 0; i < b->nr_owned; i++)
 		b->class_at[b->owned[i].work->class + 2]++;
 	for (size_t c = 2; c <= nr_classes; c++)
@@ -125,8 +125,8 @@ static size_t first_of_class(const struct partition_build *b, uint32_t class, in
 			    b->owned[b->by_class[i].owned].end <= tick);
 }
 
-/* What the thread worked on requests of the class in [start, end). */
-static int64_t class_ns(struct partition_build *b, uint32_t class, int64_t start, int64_t end)
+/* How long the thread worked on requests of the class in [start, end). */
+static int64_t time_on_class(struct partition_build *b, uint32_t class, int64_t start, int64_t end)
 {
 	size_t first = first_of_class(b, class, start), last = first_of_class(b, class, end);
 	size_t limit = b->class_at[class + 1];
@@ -160,15 +160,15 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 {
 	size_t first = first_owned(b, start), last = first_owned(b, end);
 
-	/* What ends exactly then counts, what merely gives way does not. */
+	/* A work that ends exactly then counts, one that is only interrupted does not. */
 	if (last < b->nr_owned && b->owned[last].end == end)
 		last++;
 	return ended_before(b, last) - ended_before(b, first);
 }
 
 /*
- * The time of a piece that the thread gave to others, by class; returns the sum.  nr_own: works
- * of the request itself that ended in it.
+ * Adds the time of a piece in which the thread worked on others, by class; returns the sum.
+ * nr_own: works of the request itself that ended in it.
  */
 static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t path, int64_t start,
 			   int64_t end, int64_t own_ns, uint32_t nr_own)
@@ -178,7 +178,7 @@ static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t
 	int64_t all = 0;
 
 	for (uint32_t c = 0; c < b->p->nr_classes; c++) {
-		int64_t ns = class_ns(b, c, start, end) - (c == r->class ? own_ns : 0);
+		int64_t ns = time_on_class(b, c, start, end) - (c == r->class ? own_ns : 0);
 
 		if (ns <= 0)
 			continue;
@@ -190,7 +190,7 @@ static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t
 	return all;
 }
 
-/* What of each piece on this thread was spent on it. */
+/* How long the thread worked on the request itself in each piece on it. */
 static int64_t *own_times(struct partition_build *b)
 {
 	int64_t *own = calloc(b->nr_thread_works + 1, sizeof(*own));
@@ -205,7 +205,7 @@ static int64_t *own_times(struct partition_build *b)
 	return own;
 }
 
-/* Of the pieces on this thread. */
+/* Adds the time of other requests to the pieces on this thread. */
 void partition_add_behind(struct partition_build *b)
 {
 	int64_t *own = own_times(b);
@@ -224,7 +224,7 @@ void partition_add_behind(struct partition_build *b)
 	free(own);
 }
 
-/* What the server did for nobody, as the request in its queue sees it. */
+/* The leaf of a request in the queue for what its server did while it worked on none. */
 static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, uint32_t path)
 {
 	struct partition *p = b->p;
@@ -248,16 +248,16 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	default:
 		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
 	}
-	/* It was asleep until somebody told it, or nobody knows. */
+	/* It was asleep until a thread woke it, or that is not known. */
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
 }
 
-/* Returns what is left of rest. */
+/* Adds the server's time without requests; returns how much of rest remains. */
 static int64_t add_idle(struct partition_build *b, const struct queued *q, int64_t rest)
 {
 	size_t first = search(b->nr_idle, i, b->idle[i].end <= q->start), n = first;
 
-	for (; n < b->nr_idle && b->idle[n].start < q->end && n < first + LOOKED_AT; n++) {
+	for (; n < b->nr_idle && b->idle[n].start < q->end && n < first + IDLE_MAX; n++) {
 		const struct idle *idle = &b->idle[n];
 		int64_t start = idle->start > q->start ? idle->start : q->start;
 		int64_t end = idle->end < q->end ? idle->end : q->end;
@@ -273,13 +273,13 @@ static int64_t add_idle(struct partition_build *b, const struct queued *q, int64
 	return rest;
 }
 
-/* Rare: in a queue and on the thread at the same time. */
+/* It is rare that a request is in a queue and on the thread at the same time. */
 static int64_t own_while_queued(struct partition_build *b, const struct queued *q)
 {
 	size_t first = first_owned(b, q->start), n = first;
 	int64_t own = 0;
 
-	for (; n < b->nr_owned && b->owned[n].start < q->end && n < first + LOOKED_AT; n++)
+	for (; n < b->nr_owned && b->owned[n].start < q->end && n < first + IDLE_MAX; n++)
 		if (b->owned[n].work->request == q->request)
 			own += clipped_ns(b, &b->owned[n], q->start, q->end);
 	return own;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a wait or a time off the CPU is called in a partition, such that the same thing
- * has the same name in all requests, and in another recording.
+ * Labels waits and times off the CPU in a partition so that the same thing has the same
+ * name in all requests, and in another recording.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "partition-private.h"
 
-/* "item_locks+0x80" is one of item_locks. */
+/* "item_locks+0x80" becomes item_locks. */
 static void set_variable(char *label, const struct symbol *symbol)
 {
 	const char *plus = strstr(symbol->function, "+0x");
@@ -33,7 +33,7 @@ static void set_lock(char *label, const struct segment *s)
 		snprintf(label, PARTITION_LABEL_MAX, "a lock");
 }
 
-/* kworker/3:1-events and kworker/u8:2 are kworker; worker-17 is worker. */
+/* kworker/3:1-events and kworker/u8:2 become kworker; worker-17 becomes worker. */
 static void set_task(char *label, const char *name)
 {
 	size_t len = strcspn(name, "/");

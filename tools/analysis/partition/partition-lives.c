@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From lives to pieces that do not overlap and leave nothing out: back from the end
- * of a life, always along that part which ended last, to what handed over to it.
+ * Cuts request instances into pieces that do not overlap and leave nothing out: back from
+ * the end, always along the span that ended last, to the one that handed over to it.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,16 +12,16 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define LOOK_BACK	64	/* parts among which the queue is sought that one came from */
+#define LOOK_BACK	64	/* spans that are searched for the queue a span came from */
 
-/* Parts by start; of those not looked at, the one that began last comes first. */
+/* Spans in a heap by start: of those not used yet, the one that began last is first. */
 struct walk {
 	struct partition_build *b;
 	const struct life *life;
 	uint32_t request;
-	size_t first_work;		/* works of the life's parts, in their order */
-	uint32_t *by_end;		/* parts, latest end first */
-	uint32_t *heap;			/* those that reach to where we are, latest start first */
+	size_t first_work;		/* the works of the spans, in their order */
+	uint32_t *by_end;		/* spans, latest end first */
+	uint32_t *heap;			/* spans that reach to the cursor, latest start first */
 	size_t nr_heap, next;
 };
 
@@ -43,7 +43,7 @@ static int by_end(const void *pa, const void *pb, void *arg)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* The queue that this part on a thread was taken from; NULL: from none. */
+/* The queue out of which a thread took this span; NULL: none. */
 static const struct life_part *queue_of(const struct walk *w, const struct life_part *part)
 {
 	size_t at = part - w->life->parts;
@@ -76,7 +76,7 @@ static void add_queued(struct walk *w, const struct life_part *part, int64_t sta
 		b->ret = -ENOMEM;
 }
 
-/* part: NULL: nothing had that time. */
+/* part NULL: there is no span in that time. */
 static void add_piece(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
 {
 	struct work *work;
@@ -92,7 +92,7 @@ static void add_piece(struct walk *w, const struct life_part *part, int64_t star
 	}
 }
 
-/* What had the time before cursor; NULL: nothing, and *until is how far back. */
+/* The span before cursor; NULL: there is none back to *until. */
 static const struct life_part *part_before(struct walk *w, const struct life_part *later,
 					   int64_t cursor, int64_t *until)
 {
@@ -153,7 +153,7 @@ static void cut_life(struct partition_build *b, const struct life *life, uint32_
 		free(w.by_end);
 }
 
-/* One work for each part, so that parts and works count alike; those of queues are dropped later. */
+/* Adds a work for each span, so that indices are the same; those of queues are dropped later. */
 static void add_works(struct partition_build *b, const struct life *life, uint32_t request,
 		      uint32_t class)
 {
@@ -187,7 +187,7 @@ static uint32_t last_tid(const struct life *life)
 	return last ? last->tid : 0;
 }
 
-/* Returns its number. */
+/* Adds the request and returns its number. */
 static uint32_t add_request(struct partition_build *b, const struct life *life, uint32_t class)
 {
 	struct partition *p = b->p;
@@ -231,7 +231,7 @@ static int on_life(void *arg, struct life *life)
 	return add_life(b, life, is_selected && life->is_complete);
 }
 
-/* The one that is wanted is known better. */
+/* The request that is wanted has better data already. */
 static int on_other(void *arg, struct life *life)
 {
 	struct partition_build *b = arg;

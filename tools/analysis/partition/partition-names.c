@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Texts, classes, call paths and leaves of a partition: each is kept once and gets a
- * number, found through one hash per kind.  A number, once given, stays.
+ * Texts, classes, call paths and leaves of a partition: each is stored once and gets a
+ * number, found through one hash per kind.  A number never changes.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ uint32_t partition_class(struct partition *p, const char *name)
 	return p->nr_classes - 1;
 }
 
-/* Paths: the same function, called the same way, whatever address in it was seen */
+/* Paths: the same function, called the same way, whatever address in it was observed */
 
 static uint64_t hash_path(const struct path *path)
 {
@@ -61,7 +61,7 @@ static bool same_path(const struct path *a, const struct path *b)
 			    a->func->path == b->func->path);
 }
 
-static uint32_t get_path(struct partition *p, const struct path *path)
+static uint32_t number_path(struct partition *p, const struct path *path)
 {
 	struct partition_names *names = p->names;
 	uint64_t hash = hash_path(path);
@@ -80,13 +80,13 @@ uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbo
 {
 	if (p->paths[parent].depth >= PATH_DEPTH_MAX)
 		return parent;
-	return get_path(p, &(struct path){ .parent = parent, .depth = p->paths[parent].depth + 1,
-					   .func = func });
+	return number_path(p, &(struct path){ .parent = parent, .depth = p->paths[parent].depth + 1,
+				      .func = func });
 }
 
 uint32_t partition_queue_path(struct partition *p, uint64_t queue, int64_t tick)
 {
-	return get_path(p, &(struct path){
+	return number_path(p, &(struct path){
 		.depth = 1, .queue = queue, .is_queue = true,
 		.queue_symbol = queue ? symtab_lookup_data(p->m->symtab, queue, tick) : NULL,
 	});
@@ -167,7 +167,7 @@ int partition_names_open(struct partition *p)
 	p->names = calloc(1, sizeof(*p->names));
 	if (!p->names)
 		return -ENOMEM;
-	return get_path(p, &(struct path){ .func = NULL }) == UINT32_MAX ? -ENOMEM : 0;
+	return number_path(p, &(struct path){ .func = NULL }) == UINT32_MAX ? -ENOMEM : 0;
 }
 
 void partition_names_close(struct partition *p)

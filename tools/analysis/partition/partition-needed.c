@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When only some requests are looked at: the times of their threads that matter.  Most
+ * When only some requests are wanted: finds the times of their threads that matter.  Most
  * rows of a large trace lie outside, and are dropped before they are sorted.
  */
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/search.h"
 #include "partition-private.h"
 
-#define GAPS_MAX	64	/* between the works of a server, for one request */
+#define GAPS_MAX	64	/* intervals between the works of a server, per request */
 #define NEAR		4
 
 ORDER_KEY(needed_tid, struct needed, tid)
@@ -40,8 +40,8 @@ static void add(struct partition_build *b, uint32_t tid, int64_t start, int64_t 
 }
 
 /*
- * With the works before and after: when a function began is known better if one knows when
- * that before it ended.
+ * Adds the works before and after, too: the begin of a function is known better if the end
+ * of the one before it is known.
  */
 static void add_work(struct partition_build *b, size_t i)
 {
@@ -62,7 +62,7 @@ size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64
 		      (b->works[i].tid == tid && b->works[i].start <= tick));
 }
 
-/* While its server worked on requests, it does not matter how. */
+/* How a server worked on requests does not matter: only its other times are added. */
 static void add_queued(struct partition_build *b, const struct queued *q)
 {
 	size_t first = partition_first_work(b, q->server, q->start);
@@ -109,7 +109,7 @@ static bool is_before(const struct needed *n, uint32_t tid, int64_t tick)
 	return n->tid < tid || (n->tid == tid && n->end <= tick);
 }
 
-/* The first that ends after tick; mostly near the one at. */
+/* The first interval that ends after tick; mostly it is near the index at. */
 static size_t find(const struct partition_build *b, uint32_t tid, int64_t tick, size_t at)
 {
 	size_t lo = 0, hi = b->nr_needed;

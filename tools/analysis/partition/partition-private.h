@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How partition.h is built: lives -> works and waits in queues -> thread by thread. */
+/* Builds a partition: request instances -> works and queued pieces -> leaves, thread by thread. */
 #ifndef PARTITION_PARTITION_PRIVATE_H
 #define PARTITION_PARTITION_PRIVATE_H
 
@@ -12,18 +12,18 @@
 
 #define NO_REQUEST	UINT32_MAX
 #define NO_LEAF		UINT32_MAX
-#define PATH_DEPTH_MAX	64	/* deeper functions count for that one */
+#define PATH_DEPTH_MAX	64	/* deeper functions count for the one at this depth */
 
-/* A thread worked on a request. */
+/* A request was open on a thread. */
 struct work {
 	int64_t start, end;		/* ticks */
-	int64_t piece_start, piece_end;	/* the part of it that is the request's piece; empty: none */
+	int64_t piece_start, piece_end;	/* the part that is the request's piece; may be empty */
 	uint32_t tid;
-	uint32_t request;		/* NO_REQUEST: of a request that is not in the partition */
+	uint32_t request;		/* NO_REQUEST: the request is not in the partition */
 	uint32_t class;
 };
 
-/* A piece of a request in a queue. */
+/* A piece that the request was in a queue. */
 struct queued {
 	int64_t start, end;		/* ticks */
 	uint32_t server;		/* who took it out; 0: not known */
@@ -31,57 +31,57 @@ struct queued {
 	uint32_t path;
 };
 
-/* A thread worked on one request, of those it had open: times do not overlap. */
+/* An active interval: a thread worked on one of its open requests; they do not overlap. */
 struct owned {
 	int64_t start, end;		/* ticks */
 	int64_t start_ns, end_ns;
 	const struct work *work;
-	uint32_t nr_ended;		/* works that ended in the intervals before */
+	uint32_t nr_ended;		/* works that ended in earlier intervals */
 };
 
 /* An interval of works of one class. */
 struct class_owned {
-	int64_t sum_ns;			/* with those of the class before it */
-	size_t owned;			/* its index */
+	int64_t sum_ns;			/* with all earlier intervals of the class */
+	size_t owned;			/* index of the interval */
 };
 
-/* What a thread did when it worked on none. */
+/* What a thread did while it worked on no request. */
 struct idle {
 	int64_t start, end;		/* ticks */
 	uint32_t leaf;
-	bool is_nap;			/* asleep until an interrupt ended it: nobody did */
+	bool is_nap;			/* a sleep that an interrupt ended, not a thread */
 };
 
 #define NEEDED_LAST	64
 
-/* Nothing of a thread outside of these is needed. */
+/* A time of a thread that is needed; events outside of these are not. */
 struct needed {
 	uint32_t tid;
 	int64_t start, end;		/* ticks */
 };
 
-struct spent {				/* of a leaf, in the current piece */
+struct spent {				/* the time in a leaf, in the current piece */
 	int64_t ns;
 	uint32_t nr, nr_faults;
-	uint32_t stamp;			/* number of the piece it is for */
+	uint32_t stamp;			/* number of that piece */
 };
 
 struct partition_build {
 	struct partition *p;
 	const struct partition_options *o;
 	struct model *m;
-	int ret;			/* of a failure: what is made after it does not count */
+	int ret;			/* of a failure: later results are not valid */
 	struct ticks_last last;
-	/* lives.c gives */
-	struct work *works;		/* then by tid, start */
+	/* made by partition-lives.c */
+	struct work *works;		/* in the end by tid, start */
 	size_t nr_works, room_works;
-	struct queued *queued;		/* then by server, start */
+	struct queued *queued;		/* in the end by server, start */
 	size_t nr_queued, room_queued;
 	size_t room_requests, room_shares, room_classes;
-	struct needed *needed;		/* by tid, start; they do not touch each other */
+	struct needed *needed;		/* by tid, start; they do not touch */
 	size_t nr_needed, room_needed;
-	size_t last_needed[NEEDED_LAST]; /* found last, by tid */
-	uint64_t *tids;			/* bits: threads that were seen */
+	size_t last_needed[NEEDED_LAST]; /* the index found last, by tid */
+	uint64_t *tids;			/* bits: threads that were processed */
 	size_t nr_tid_words;
 	/* of the current thread */
 	uint32_t tid;
@@ -89,18 +89,18 @@ struct partition_build {
 	size_t nr_thread_works;
 	struct owned *owned;
 	size_t nr_owned, room_owned;
-	struct class_owned *by_class;	/* the same by class: class_at[c] .. class_at[c + 1] */
+	struct class_owned *by_class;	/* owned by class: class_at[c] .. class_at[c + 1] */
 	size_t *class_at;
 	struct idle *idle;
 	size_t nr_idle, room_idle;
-	bool is_nap;			/* what is swept over now */
+	bool is_nap;			/* of the time that is swept now */
 	bool has_queued;
 	size_t spot;			/* the first of owned that has not ended */
 	struct attribution attribution;
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;
 	/* of the current piece */
-	struct spent *spent, spare;	/* by leaf; spare: of those there is no memory for */
+	struct spent *spent, spare;	/* by leaf; spare: used when memory is out */
 	size_t room_spent;
 	uint32_t *touched;		/* leaves */
 	size_t nr_touched, room_touched;
@@ -110,20 +110,20 @@ struct partition_build {
 int64_t partition_ns(struct partition_build *b, int64_t tick);
 void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
 			 uint32_t nr, uint32_t nr_faults);
-/* The same, of a leaf that is no function. */
+/* Does the same for a leaf that is no function. */
 void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
 			uint32_t path, const char *label, int64_t ns, uint32_t nr);
 
 /* partition-lives.c */
 void partition_read_lives(struct partition_build *b);
 
-/* partition-needed.c: what is needed for the requests that are not left out */
+/* partition-needed.c: finds the times needed for requests that are not left out */
 void partition_find_needed(struct partition_build *b);
-/* Index of the thread's first work that starts after tick; works are sorted by thread, start. */
+/* The index of the thread's first work that starts after tick; works are sorted. */
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
 
-/* partition-behind.c: owned[] of the thread, and what is behind them */
+/* partition-behind.c: makes owned[] of the thread, and adds what is BEHIND them */
 void partition_own(struct partition_build *b);
 void partition_add_behind(struct partition_build *b);
 void partition_add_queued(struct partition_build *b, const struct queued *first, size_t nr);
@@ -131,7 +131,7 @@ void partition_add_queued(struct partition_build *b, const struct queued *first,
 /* partition-sweep.c */
 void partition_sweep(struct partition_build *b);
 
-/* partition-names.c: everything once; NO_LEAF, UINT32_MAX: out of memory */
+/* partition-names.c: each thing once; NO_LEAF, UINT32_MAX: out of memory */
 int partition_names_open(struct partition *p);
 void partition_names_close(struct partition *p);
 const char *partition_intern(struct partition *p, const char *text);
@@ -142,7 +142,7 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site);
 /* The leaf of a function that was called from the path. */
 uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func);
-/* partition-label.c: of a segment that is no function */
+/* partition-label.c: the leaf of a segment that is no function */
 #define PARTITION_LABEL_MAX	192
 enum leaf_kind partition_label(const struct segment *s, char *label);
 uint32_t partition_segment_leaf(struct partition *p, const struct segment *s, uint32_t path);

@@ -13,7 +13,7 @@
 
 #define NEAR_MAX	64	/* requests, before and after a function's begin */
 
-/* The current piece: shares are collected by leaf, then given out */
+/* The current piece: shares are collected by leaf, then added to the request */
 
 static void end_piece(struct partition_build *b)
 {
@@ -28,7 +28,7 @@ static void end_piece(struct partition_build *b)
 	b->stamp++;
 }
 
-static struct spent *touch(struct partition_build *b, uint32_t leaf)
+static struct spent *spent_on(struct partition_build *b, uint32_t leaf)
 {
 	size_t room = b->room_spent;
 	struct spent *s;
@@ -49,7 +49,7 @@ static struct spent *touch(struct partition_build *b, uint32_t leaf)
 	return s;
 }
 
-/* The part of the interval that is a request's piece. */
+/* The part of the interval that is a request's piece; false: there is none. */
 static bool spot_range(const struct partition_build *b, const struct owned *o, int64_t *start,
 		       int64_t *end)
 {
@@ -76,7 +76,7 @@ static void add_idle(struct partition_build *b, int64_t start, int64_t end, uint
 
 static void spend_on(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
-	struct spent *s = touch(b, leaf);
+	struct spent *s = spent_on(b, leaf);
 
 	s->ns += partition_ns(b, end) - partition_ns(b, start);
 	while (b->next_fault < b->nr_faults && b->faults[b->next_fault] < start)
@@ -85,7 +85,7 @@ static void spend_on(struct partition_build *b, int64_t start, int64_t end, uint
 		s->nr_faults++;
 }
 
-/* The thread was in no function that is known. */
+/* Adds time in which the thread was in no known function. */
 static void spend_unknown(struct partition_build *b, int64_t start, int64_t end)
 {
 	while (start < end && !b->ret) {
@@ -98,8 +98,8 @@ static void spend_unknown(struct partition_build *b, int64_t start, int64_t end)
 	}
 }
 
-/* The thread was in the leaf in [start, end). */
-static void spend(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
+/* Adds [start, end) to the leaf, in each piece that it overlaps. */
+static void spend_on_pieces(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
 	while (b->spot < b->nr_owned && !b->ret && start < end) {
 		const struct owned *o = &b->owned[b->spot];
@@ -129,14 +129,14 @@ static void spend(struct partition_build *b, int64_t start, int64_t end, uint32_
 	add_idle(b, start, end, leaf);
 }
 
-/* It began: counted for the request that the thread works on then. */
-static void count(struct partition_build *b, int64_t tick, uint32_t leaf)
+/* Counts something that began, for the request that the thread works on then. */
+static void count_begin(struct partition_build *b, int64_t tick, uint32_t leaf)
 {
 	int64_t start, end;
 
 	if (b->spot < b->nr_owned && spot_range(b, &b->owned[b->spot], &start, &end) &&
 	    tick >= start && tick < end)
-		touch(b, leaf)->nr++;
+		spent_on(b, leaf)->nr++;
 }
 
 static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
@@ -144,8 +144,9 @@ static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
 	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
 }
 
-/* When it began and ended is not known exactly: that is the resolution of the requests near. */
-static void blur(struct partition_build *b, const struct owned *o, const struct segment *s)
+/* The errors of the function's begin and end are a resolution of the requests near them. */
+static void widen_resolution(struct partition_build *b, const struct owned *o,
+			     const struct segment *s)
 {
 	struct request *r = o->work->request != NO_REQUEST ? &b->p->requests[o->work->request] : NULL;
 	int64_t ns = s->resolution_ns;
@@ -167,10 +168,10 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 	if (s->resolution_ns <= 0)
 		return;
 	for (size_t i = b->spot; i-- > first && b->owned[i].end_ns > s->start_ns - s->resolution_ns;)
-		blur(b, &b->owned[i], s);
+		widen_resolution(b, &b->owned[i], s);
 	for (size_t i = b->spot; i < b->nr_owned && i < last &&
 	     b->owned[i].start_ns < s->end_ns + s->resolution_ns; i++)
-		blur(b, &b->owned[i], s);
+		widen_resolution(b, &b->owned[i], s);
 }
 
 static int begin_function(struct partition_build *b, const struct segment *s, uint32_t parent,
@@ -181,7 +182,7 @@ static int begin_function(struct partition_build *b, const struct segment *s, ui
 		return -ENOMEM;
 	item->path = b->p->leaves[item->leaf].path;
 	add_resolution(b, s);
-	count(b, s->start, item->leaf);
+	count_begin(b, s->start, item->leaf);
 	return b->ret;
 }
 
@@ -194,9 +195,9 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 			 partition_leaf(b->p, item->kind, item->path, what->irq->name, 0, NULL);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	/* A nap. */
+	/* A nap: no thread ended the sleep. */
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
-	count(b, item->start, item->leaf);
+	count_begin(b, item->start, item->leaf);
 	return b->ret;
 }
 
@@ -217,7 +218,7 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 	struct partition_build *b = arg;
 
 	b->is_nap = item && item->flag;
-	spend(b, start, end, item ? item->leaf : NO_LEAF);
+	spend_on_pieces(b, start, end, item ? item->leaf : NO_LEAF);
 	return b->ret;
 }
 
@@ -280,14 +281,14 @@ static void end_thread(struct partition_build *b)
 	b->spot = 0;
 }
 
-/* What it was in, and what is to come. */
+/* Drops what the thread was in, and interrupts to come. */
 static void forget_thread(struct partition_build *b)
 {
 	attribution_forget(&b->attribution);
 	b->nr_faults = b->next_fault = 0;
 }
 
-static void tell_pieces(struct partition_build *b)
+static void emit_pieces(struct partition_build *b)
 {
 	int64_t start, end;
 
@@ -310,11 +311,11 @@ static void start_thread(struct partition_build *b, uint32_t tid)
 	forget_thread(b);
 	attribution_start(&b->attribution);
 	partition_own(b);
-	tell_pieces(b);
+	emit_pieces(b);
 }
 
-/* True: it was not yet. */
-static bool set_seen(struct partition_build *b, uint32_t tid)
+/* Marks the thread as processed; true: it was not before. */
+static bool mark_processed(struct partition_build *b, uint32_t tid)
 {
 	uint64_t bit = 1ULL << tid % 64;
 	bool is_new = tid / 64 < b->nr_tid_words && !(b->tids[tid / 64] & bit);
@@ -324,7 +325,7 @@ static bool set_seen(struct partition_build *b, uint32_t tid)
 	return is_new;
 }
 
-/* A tid that was used twice comes twice, one after the other: its works are one list. */
+/* A tid that was used twice comes twice in a row: its works are one list. */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct partition_build *b = arg;
@@ -335,31 +336,31 @@ static int on_thread(void *arg, const struct thread *t)
 		return b->ret;
 	}
 	end_thread(b);
-	set_seen(b, t->tid);
+	mark_processed(b, t->tid);
 	if (!b->ret)
 		start_thread(b, t->tid);
 	return b->ret;
 }
 
-/* Of which the trace has nothing else. */
-static void do_stranger(struct partition_build *b, uint32_t tid)
+/* Processes a thread of which the trace has nothing but requests. */
+static void sweep_other_thread(struct partition_build *b, uint32_t tid)
 {
-	/* 0, not known who, came before all others. */
-	if (b->ret || !tid || !set_seen(b, tid))
+	/* Tid 0, an unknown thread, was processed before all others. */
+	if (b->ret || !tid || !mark_processed(b, tid))
 		return;
 	start_thread(b, tid);
 	end_thread(b);
 }
 
-static void do_strangers(struct partition_build *b)
+static void sweep_other_threads(struct partition_build *b)
 {
 	for (size_t i = 0; i < b->nr_works; i++)
-		do_stranger(b, b->works[i].tid);
+		sweep_other_thread(b, b->works[i].tid);
 	for (size_t i = 0; i < b->nr_queued; i++)
-		do_stranger(b, b->queued[i].server);
+		sweep_other_thread(b, b->queued[i].server);
 }
 
-/* One bit for each tid up to the greatest: both are sorted by it. */
+/* Allocates a bit for each tid up to the greatest: both lists are sorted by tid. */
 static void alloc_tids(struct partition_build *b)
 {
 	uint32_t works = b->nr_works ? b->works[b->nr_works - 1].tid : 0;
@@ -400,5 +401,5 @@ void partition_sweep(struct partition_build *b)
 	if (!b->ret)
 		b->ret = tracks_each(b->m, &options, &sink, &result);
 	end_thread(b);
-	do_strangers(b);
+	sweep_other_threads(b);
 }

@@ -36,7 +36,7 @@ void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_k
 ORDER_KEY(request_start, struct request, start)
 ORDER_KEY(request_end, struct request, end)
 
-/* Requests by start: lives come when they end. */
+/* Sorts requests by start: they come in the order in which they end. */
 static int sort_requests(struct partition_build *b)
 {
 	static const order_key keys[] = { request_start, request_end };
@@ -71,7 +71,7 @@ static int sort_requests(struct partition_build *b)
 
 COMPARE(share_compare, struct share, UP(leaf))
 
-/* Each share goes to the next free place of its request; no second copy is needed. */
+/* Moves each share to the next free place of its request; no second copy is needed. */
 static int place_shares(struct partition *p)
 {
 	uint64_t *next = calloc(p->nr_requests + 1, sizeof(*next)), at = 0;
@@ -103,7 +103,7 @@ static int place_shares(struct partition *p)
 	return 0;
 }
 
-/* Each leaf once per request; what is free then closes up. */
+/* Adds up the shares of each leaf per request, and closes the gaps. */
 static void merge_shares(struct partition *p)
 {
 	uint64_t nr = 0;
@@ -133,7 +133,7 @@ static void merge_shares(struct partition *p)
 	p->nr_shares = nr;
 }
 
-/* The time between threads was found with the lives; of these nothing else is asked. */
+/* Drops their time between threads, which is found early; nothing else of them is wanted. */
 static void drop_left_out(struct partition *p)
 {
 	size_t nr = 0;
@@ -161,7 +161,7 @@ static int cut_all(struct partition_build *b)
 	return ret;
 }
 
-/* Losses and requests are sorted: it is enough to know how far the requests reach so far. */
+/* Losses and requests are sorted: the latest end of all requests so far is sufficient. */
 static void count_losses(struct partition *p)
 {
 	const struct model *m = p->m;

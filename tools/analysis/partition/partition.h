@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The exhaustive partition: every nanosecond of every request in exactly one leaf.
- * All that ldb-why says is a fold over it.
+ * The exhaustive partition: every nanosecond of every request is in exactly one leaf.
+ * All that ldb-why says is an aggregate of it.
  *
- * A life is cut into pieces that do not overlap and leave nothing out: walking back
- * from its end, the thread whose part ended last has the time back to where that part
- * began, then what handed over to it, and so on; queues have the time in them, and what
- * neither has is UNKNOWN.  A thread that works on several requests at once (a batch)
- * works on that which it ends next; the others are BEHIND it.
+ * A request instance is cut into pieces that do not overlap and leave nothing out: backward
+ * from its end, the thread whose span ended last gets the time back to the begin of that
+ * span, then the span that handed over to it, and so on; queues get the time in them, and
+ * the remaining time is UNKNOWN.  A thread that has several requests open (a batch)
+ * works on the one that it ends next; the others are BEHIND it.
  *
  * In a piece on a thread, a time belongs to what the thread was off the CPU for, else
- * to the lock it waited for, else to the deepest function; in none, to UNKNOWN.  In a
+ * to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a
  * piece in a queue, it belongs to the requests that the thread which took it out worked
  * on (BEHIND), else to what that thread did otherwise.
  *
@@ -26,7 +26,7 @@
 #include "analysis/attribution/states.h"
 #include "facts/sched.h"
 
-/* Label of UNKNOWN: the scanner did not run, or not for that thread. */
+/* A label of UNKNOWN: in an observation gap, of all threads or of that one. */
 #define PARTITION_UNOBSERVED	"unobserved"
 #define PARTITION_BETWEEN	"between threads"
 
@@ -36,7 +36,7 @@ struct path {
 	uint32_t depth;			/* root: 0 */
 	uint32_t leaf;			/* its FUNCTION leaf + 1; 0: none yet */
 	const struct symbol *func;	/* NULL: root, queue */
-	uint64_t queue;			/* in a queue (QUEUE, BEHIND, what its server did); else 0 */
+	uint64_t queue;			/* of times in a queue (QUEUE, BEHIND, its server's) or 0 */
 	const struct symbol *queue_symbol;
 	bool is_queue;			/* "in the queue", address known or not */
 };
@@ -45,7 +45,7 @@ struct path {
 struct leaf {
 	enum leaf_kind kind;
 	uint32_t path;			/* where it happened; FUNCTION: its own path */
-	const char *label;		/* interned: lock, futex, occupant, class, irq; "" */
+	const char *label;		/* interned: lock, futex, task, class, irq; "" */
 	uint64_t lock;			/* LOCK, FUTEX: an address of it; 0 */
 	const struct symbol *site;	/* LOCK: where it waited; may be NULL */
 };
@@ -60,17 +60,17 @@ struct share {
 
 struct request {
 	uint64_t id;
-	int64_t start_ns, latency_ns;	/* of the recording; complete ones only */
+	int64_t start_ns, latency_ns;	/* start: in the recording; complete requests only */
 	int64_t start, end;		/* ticks */
 	uint32_t class;			/* index into partition.classes */
 	uint32_t tid;			/* the thread that ended it */
 	uint32_t nr_ahead;		/* requests it was behind */
 	uint32_t nr_shares;
 	uint64_t first;			/* index into partition.shares */
-	int64_t resolution_ns;		/* of what is attributed to functions: the coarsest of its frames,
+	int64_t resolution_ns;		/* of the times of functions: the coarsest of its frames,
 					   at most the latency */
-	int64_t noise_ns;		/* the same of those that it began itself, and not cut */
-	bool is_left_out;		/* by options.select: it has no shares */
+	int64_t noise_ns;		/* the same of frames that began in it, not limited */
+	bool is_left_out;		/* by options.select(): it has no shares */
 };
 
 struct partition {
@@ -85,9 +85,9 @@ struct partition {
 	size_t nr_paths;
 	const char **classes;		/* names, interned; "" */
 	size_t nr_classes;
-	uint64_t nr_incomplete, nr_lost_handoffs; /* requests that are not in it */
+	uint64_t nr_incomplete, nr_lost_handoffs; /* requests that are left out */
 	uint64_t nr_losses;		/* records lost while requests were open */
-	bool has_sched, has_faults, has_irqs;	/* recorded, so a 0 means none */
+	bool has_sched, has_faults, has_irqs;	/* recorded: so 0 means that there were none */
 	struct partition_names *names;	/* owns the strings */
 };
 
@@ -97,36 +97,36 @@ struct partition_options {
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 	/*
-	 * NULL, or: called when the requests are known, and nothing else; sets is_left_out of
-	 * those whose shares are not needed.  That is what makes a million affordable.
+	 * May be NULL.  It is called when only the requests are known, and sets is_left_out of
+	 * those whose shares are not needed.  That makes a million requests affordable.
 	 */
 	int (*select)(void *arg, struct partition *p);
 	void *select_arg;
 	/*
 	 * NULL, or the one request that is wanted, complete or not: only its time is read, and of
-	 * other requests what their events in it tell.  ticks: of tracks.h.
+	 * other requests only the events in it.  before, after: ticks, see tracks.h.
 	 */
 	const struct life *only;
 	int64_t before, after;
-	/* NULL, or told what begins, that is a leaf's.  Non-zero stops, and is returned; here, too: */
+	/* May be NULL.  Gets what begins, and its leaf.  Non-zero stops, and is returned. */
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
-	/* the times in which threads had the time of requests that are not left out; ticks. */
+	/* Likewise with the pieces, on threads, of requests that are not left out; ticks. */
 	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	/*
-	 * And all that happened, as tracks tell it, of the threads that are wanted: who shows the
-	 * request, too, need not read it again.  wants goes with only.
+	 * Likewise with all segments and migrations of the threads that are wanted: a caller that
+	 * shows the request, too, need not read them again.  wants needs only.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
-	void *arg;		/* of all of them */
+	void *arg;		/* of all the functions */
 };
 
 /* 0, -ENOMEM or another -errno of a temporary file.  Not thread-safe for one model. */
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);
 
-/* The name of a path's node: the function's, "queue NAME", "".  Interned. */
+/* The name of a path's node: the function's, "queue NAME" or "".  Interned. */
 const char *path_name(const struct partition *p, uint32_t path);
 
 /* "main;serve;lookup": outermost first; cut to size.  Returns buf. */

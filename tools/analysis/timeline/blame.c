@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who held the request up.  From a wait to the holds of the same lock inside
+ * Finds what a request was blocked by: from a wait to the holds of the same lock inside
  * it, from a hold to the waits of its thread inside that, and so on.
  *
  * A lock that passes from thread to thread while the request waits (a convoy)
@@ -8,9 +8,9 @@
  * by the wait has no recorded hold, its hold is inferred: from the begin of the
  * wait to the next recorded hold, or to the end of the wait.
  *
- * For conditions, semaphores, barriers and the ends of threads there is no holder: who ended
- * the wait has that part, and its hold is inferred.  The kernel saw who woke the thread from
- * the last sleep in such a wait; without kernel events, the shim saw who signalled last.  A
+ * Conditions, semaphores, barriers and the ends of threads have no holder: the thread that ended
+ * the wait takes its part, and its hold is inferred.  Kernel events say who woke the thread from
+ * the last sleep in such a wait; without them, the shim's events say who signalled last.  A
  * thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
  * waker.
  */
@@ -31,7 +31,7 @@ struct blame {
 	struct timeline_build *b;
 	struct index waits, sleeps;	/* by tid, end; those of a thread do not overlap */
 	struct index holds;		/* by lock, end */
-	bool *is_followed;		/* of waits, by their number in all[] */
+	bool *is_followed;		/* of each wait, by its number in all[] */
 };
 
 static bool is_wait(const struct segment *s)
@@ -83,7 +83,7 @@ static int index_make(struct index *x, const struct timeline_build *b, bool (*is
 	return 0;
 }
 
-/* The first of the thread's that ends after tick. */
+/* The first segment of the thread that ends after tick. */
 static size_t first_of(const struct blame *k, const struct index *x, uint32_t tid, int64_t tick)
 {
 	const struct segment *all = k->b->all;
@@ -116,7 +116,7 @@ uint32_t blame_waker(const struct model *m, const struct segment *s)
 {
 	uint32_t waker;
 
-	/* Of a disk nobody is in the way. */
+	/* Nobody blocks a thread that waits for a disk. */
 	if (s->kind == SEGMENT_BLOCKED)
 		return s->sched->state == LDB_STATE_DISK ? 0 : woken_by(m, s);
 	if (!is_wait(s))
@@ -134,11 +134,11 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 	return lock_kind_is_held(wait->lock_kind) ? wait->waker : blame_waker(m, wait);
 }
 
-/* From waits to holds, and on */
+/* From waits to holds, and so on */
 
-static int blame(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
+static int follow_wait(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
 
-/* Of a wait in [start, end]; what it leads to is shown once. */
+/* Adds the part of a wait in [start, end]; what it leads to is shown once. */
 static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
 {
 	const struct segment *w = &k->b->all[nr];
@@ -151,10 +151,10 @@ static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsi
 	s->blocks_req = level > 1;
 	if (level == 1 && s->kind == SEGMENT_LOCK_WAIT)
 		ticks_add(&k->b->t->lock_wait_ns, s->end_ns - s->start_ns);
-	return k->is_followed[nr] ? 0 : blame(k, nr, from, to, level);
+	return k->is_followed[nr] ? 0 : follow_wait(k, nr, from, to, level);
 }
 
-/* What tid itself waited for while it held the request up in [start, end]. */
+/* Follows the waits of tid while it blocked the request in [start, end]. */
 static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
 	int ret = 0;
@@ -170,7 +170,7 @@ static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t en
 	return ret;
 }
 
-/* hold: NULL: known from the wait alone. */
+/* hold NULL: it is known from the wait alone. */
 static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
 		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
@@ -196,16 +196,17 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 	return follow_waits(k, tid, start, end, level + 1);
 }
 
-/* Is it a hold that kept the wait from going on in [start, end]? */
-static bool is_in_the_way(const struct segment *hold, const struct segment *wait, int64_t start, int64_t end)
+/* Was the wait blocked by this hold in [start, end]? */
+static bool is_blocking(const struct segment *hold, const struct segment *wait, int64_t start,
+			int64_t end)
 {
 	if (hold->tid == wait->tid || hold->start >= end || hold->end <= start)
 		return false;
-	/* Readers do not keep each other out. */
+	/* Readers do not block each other. */
 	return hold->lock_kind != LDB_LOCK_RWLOCK_RD || wait->lock_kind != LDB_LOCK_RWLOCK_RD;
 }
 
-static int blame(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
+static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
 {
 	const struct timeline_build *b = k->b;
 	const struct segment *wait = &b->all[nr];
@@ -223,9 +224,9 @@ static int blame(struct blame *k, size_t nr, int64_t start, int64_t end, unsigne
 
 		if (hold->lock != wait->lock)
 			break;
-		if (!is_in_the_way(hold, wait, start, end))
+		if (!is_blocking(hold, wait, start, end))
 			continue;
-		/* What it was when the wait began, as far as that is known. */
+		/* This was the owner when the wait began, as far as known. */
 		if (hold->tid == wait->owner &&
 		    hold->start_ns - hold->duration_resolution_ns <= wait->start_ns)
 			has_owner = true;
@@ -252,7 +253,7 @@ static int blame_waits(struct blame *k, const struct interval *own)
 	return ret;
 }
 
-/* What they slept for, if it is no wait of the shim's: until then it was the waker's turn. */
+/* Follows sleeps that are no waits of the shim: until its end each was blocked by the waker. */
 static int blame_sleeps(struct blame *k, const struct interval *own)
 {
 	int ret = 0;
@@ -274,7 +275,7 @@ static int blame_sleeps(struct blame *k, const struct interval *own)
 	return ret;
 }
 
-/* Own times are shown as the request's, even if the thread held it up elsewhere. */
+/* Times of work on the request are shown as its own, even if the thread also blocked it. */
 static int cut_own(struct timeline_build *b)
 {
 	struct interval_list out = { 0 };

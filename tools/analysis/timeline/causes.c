@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a request's time went, biggest first: its partition's leaves, by name, each with what
- * the timeline knows of it.
+ * Lists where a request's time went, biggest first: the leaves of its partition, by name, each
+ * with what the timeline knows of it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@ struct causes {
 	struct timeline_cause *at;
 	size_t nr, room;
 	struct hash by_key;
-	uint32_t *of_leaf;		/* number + 1; 0: not looked for yet */
+	uint32_t *of_leaf;		/* number + 1; 0: not searched for yet */
 	size_t room_leaves;
 	struct item *items;
 	size_t nr_items, room_items;
 	size_t room_pieces;
-	size_t *own;			/* own waits and times off the CPU among the segments: by tid, end */
+	size_t *own;			/* own waits and times off the CPU, by tid, end */
 	size_t nr_own;
 };
 
@@ -54,7 +54,7 @@ static uint32_t root_of(const struct partition *p, uint32_t path)
 	return path;
 }
 
-/* The cause that a leaf is part of; NULL: out of memory. */
+/* The cause to which a leaf belongs; NULL: out of memory. */
 static struct timeline_cause *find(struct causes *k, uint32_t leaf)
 {
 	const struct leaf *l = &k->p.leaves[leaf];
@@ -140,7 +140,7 @@ static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
 	return 0;
 }
 
-/* What the timeline shows of it */
+/* What the timeline shows of a cause */
 
 static int by_thread(const void *pa, const void *pb, void *arg)
 {
@@ -218,7 +218,7 @@ static void add_queue(struct causes *k, const struct segment *s)
 	}
 }
 
-/* The shares of the only request. */
+/* Adds the shares of the only request. */
 static int add_shares(struct causes *k)
 {
 	const struct request *r = k->p.requests;
@@ -239,8 +239,8 @@ static int add_shares(struct causes *k)
 
 COMPARE(cause_compare, struct timeline_cause, DOWN(ns))
 
-/* The partition's names end with it. */
-static int keep_label(struct timeline_cause *c)
+/* Copies the label: the partition's names are freed with it. */
+static int copy_label(struct timeline_cause *c)
 {
 	if (!*c->label)
 		return 0;
@@ -264,7 +264,7 @@ static int finish(struct causes *k)
 	t->causes = k->at;
 	k->at = NULL;
 	for (; t->nr_causes < nr; t->nr_causes++) {
-		if (keep_label(&t->causes[t->nr_causes]))
+		if (copy_label(&t->causes[t->nr_causes]))
 			return -ENOMEM;
 		culprits_find(t, &t->causes[t->nr_causes]);
 	}

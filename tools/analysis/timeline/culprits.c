@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Causes that have somebody behind them: waits with the holder of the lock, what
- * it was executing and what kept it off the CPU; times off the CPU with whoever
- * had the CPU instead.
+ * Finds the blockers behind causes: of waits the holder of the lock, what it was
+ * executing and why it was off the CPU; of times off the CPU the task that was
+ * running instead.
  */
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define GROUPS_OF_HOLD	16	/* times off the CPU of one holder, told apart */
+#define GROUPS_OF_HOLD	16	/* distinct kinds of times off the CPU of one holder */
 
 bool segment_is_off(const struct segment *s)
 {
@@ -47,10 +47,10 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * What tells most about a hold: the deepest function that lasted for most of
+ * Does a explain a hold better than b?  The best is the deepest function that lasted for most of
  * it, the user's own before one of a system header; else the longest.
  */
-static bool tells_more(const struct segment *a, const struct segment *b,
+static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
 {
 	int64_t most = (hold->end_ns - hold->start_ns) / 10 * 8;
@@ -72,16 +72,16 @@ static const struct segment *hold_function(const struct timeline *t, const struc
 	for (size_t i = 0; i < t->nr_segments; i++) {
 		const struct segment *s = &t->segments[i];
 
-		/* Functions of the request's own threads can be in its way, too. */
+		/* The request can be blocked by functions of its own threads, too. */
 		if (s->kind != SEGMENT_FUNCTION || s->tid != hold->tid || !overlap(s, hold))
 			continue;
-		if (!best || tells_more(s, best, hold))
+		if (!best || explains_better(s, best, hold))
 			best = s;
 	}
 	return best;
 }
 
-/* What the thread that ended the sleep was executing for most of it; NULL: not known. */
+/* What the waker of a sleep was executing for most of it; NULL: not known. */
 static const struct segment *waker_function(const struct timeline *t, const struct segment *sleep)
 {
 	const struct party *waker = &sleep->sched->waker;
@@ -94,7 +94,7 @@ static const struct segment *waker_function(const struct timeline *t, const stru
 	return func && overlap(func, &until) > length(&until) / 2 ? func : NULL;
 }
 
-/* Who is behind a time off the CPU: who had it longest, who woke it. */
+/* Who caused a time off the CPU: the task that ran longest, or the waker. */
 struct party culprit_of(const struct segment *s, int64_t *ns)
 {
 	const struct segment_sched *k = s->sched;
@@ -126,7 +126,7 @@ static bool same_off(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
-/* What kept the holder off the CPU for a part of the wait that matters. */
+/* The times off the CPU of the holder that were a substantial part of the wait. */
 static const struct segment *find_off(const struct timeline *t, const struct segment *hold,
 				      int64_t wait_ns, int64_t *ns)
 {
@@ -138,7 +138,7 @@ static const struct segment *find_off(const struct timeline *t, const struct seg
 		const struct segment *s = &t->segments[i];
 		size_t n = 0;
 
-		/* Of the request's own other threads, too. */
+		/* The request's own other threads count, too. */
 		if (!segment_is_off(s) || s->tid != hold->tid || !overlap(s, hold))
 			continue;
 		while (n < nr && !same_off(offs[n], s))
@@ -176,13 +176,13 @@ static const struct segment *find_wait(const struct timeline *t, const struct se
 	return best;
 }
 
-/* A wait for a futex that the chain goes on from need not be said twice. */
+/* Leaves out a wait for a futex that the next link of the chain shows anyway. */
 static const struct segment *unless_in_link(const struct segment *off, const struct timeline_link *next)
 {
 	return off && off->kind == SEGMENT_FUTEX_WAIT && off->lock == next->wait->lock ? NULL : off;
 }
 
-/* From holder to holder.  Each is one level further, so this ends. */
+/* Goes from holder to holder.  Each is one level further, so this ends. */
 static void find_links(const struct timeline *t, struct timeline_cause *c)
 {
 	const struct segment *hold = c->hold;

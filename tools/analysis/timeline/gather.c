@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a timeline is made of: first which threads matter, then all that happened on them.
+ * Gathers what a timeline is made of: finds the threads that matter, then what happened on them.
  *
  * Those that matter are the request's threads, whoever ended a sleep of theirs, whoever may
  * hold a lock they wait for, whoever may hold a lock those wait for, ...
@@ -16,9 +16,9 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define OFFS_MAX	(1U << 17)	/* longest ones kept */
+#define OFFS_MAX	(1U << 17)	/* so many of the longest are retained */
 #define MIGRATIONS_MAX	(1U << 16)
-#define BEFORE_NS	20000000	/* a holder may have lost its CPU before the request came */
+#define BEFORE_NS	20000000	/* a holder may have lost its CPU before the request */
 #define BEFORE_MAX_NS	10000000000
 #define MARGIN_NS	1000000		/* by which tracks_widen() mostly moves a border at most */
 #define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have gone on */
@@ -44,12 +44,12 @@ static struct tracks_options options_of(const struct timeline_build *b)
 
 /* Which threads matter */
 
-/* One of: it holds the lock; it waits for the lock, and other has to do with it; other woke it. */
+/* tid holds the lock; or waits for it, and other holds or released it; or other woke tid. */
 struct link {
 	uint32_t tid, other;
 	uint64_t lock;		/* 0: asleep */
 	bool is_hold;
-	bool is_open;		/* since when it is off the CPU is not known */
+	bool is_open;		/* it is not known since when it is off the CPU */
 };
 
 struct links {
@@ -114,7 +114,7 @@ static size_t unique_tids(uint32_t *tids, size_t nr)
 
 COMPARE(link_compare, struct link, UP(lock) DOWN(is_hold))
 
-/* One step further: the links are sorted by lock, each lock's holds first. */
+/* Goes one step further: the links are sorted by lock, each lock's holds first. */
 static size_t add_linked(const struct timeline_build *b, const struct links *l, uint32_t *tids)
 {
 	size_t nr = b->nr_tids;
@@ -184,7 +184,7 @@ static int read_links(struct timeline_build *b, bool *is_open)
 	return ret;
 }
 
-int gather_keep(struct timeline_build *b)
+int gather_cache(struct timeline_build *b)
 {
 	struct reader *r = b->m->reader;
 	int64_t margin = ticks_of(b, MARGIN_NS), from, to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that build a timeline, grouped by file. */
+/* Declarations shared by the files that build a timeline, grouped by file. */
 #ifndef TIMELINE_TIMELINE_PRIVATE_H
 #define TIMELINE_TIMELINE_PRIVATE_H
 
@@ -24,11 +24,11 @@ struct timeline_build {
 	const struct life *life;
 	struct timeline *t;
 	size_t room_segments;
-	int64_t from, to;		/* ticks: what is read, for the estimates at the ends of the life; */
-	int64_t before, after;		/* and as of tracks.h */
+	int64_t from, to;		/* ticks: what is read, for estimates at both ends of it; */
+	int64_t before, after;		/* and before and after it, see tracks.h */
 	uint32_t *tids;			/* threads that matter; sorted */
 	size_t nr_tids;
-	/* gather.c: all that happened on these threads during the life */
+	/* gather.c: all that happened on these threads meanwhile */
 	struct segment *all;
 	size_t nr_all, room_all;
 	size_t nr_functions, nr_offs;	/* of them */
@@ -37,7 +37,7 @@ struct timeline_build {
 	size_t nr_migrations, room_migrations;
 	struct interval_list own;	/* threads at work on the request; by tid, start; disjoint */
 	struct causes *causes;
-	struct interval_list blamed;	/* threads that held it up; the same */
+	struct interval_list blamed;	/* threads that it was blocked by; likewise */
 };
 
 /* timeline.c */
@@ -52,29 +52,29 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 				  int64_t end);
 
 /* gather.c */
-/* Its time is read several times: see reader_cache(). */
-int gather_keep(struct timeline_build *b);
+/* The request's time is read several times: see reader_cache(). */
+int gather_cache(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
-/* from and to, for the estimates at the ends of the life. */
+/* Widens from and to for the estimates at the ends of the request. */
 int gather_range(struct timeline_build *b);
 bool gather_wants(const struct timeline_build *b, uint32_t tid);
-/* Into all[], migrations[]. */
+/* Add to all[] and migrations[]. */
 int gather_segment(struct timeline_build *b, const struct segment *s);
 int gather_migration(struct timeline_build *b, const struct sched_migration *m);
 
-/* blame.c: waits and holds become segments of the timeline, and who is in its way is known */
+/* blame.c: makes segments of waits and holds, and finds the threads that block the request */
 int blame_own(struct timeline_build *b);
-/* Who ended a wait for what nobody holds, a sleep that is no wait; 0: nobody of the program. */
+/* Who ended a wait without a holder, or another sleep; 0: no thread of the program. */
 uint32_t blame_waker(const struct model *m, const struct segment *s);
-/* Who had the lock when the wait began, or who ended it; 0: not known. */
+/* Who held the lock when the wait began, or ended the wait; 0: not known. */
 uint32_t blame_owner(const struct model *m, const struct segment *wait);
 
-/* culprits.c: whoever is behind a cause */
+/* culprits.c: finds the blockers behind a cause */
 bool segment_is_off(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
 void culprits_find(const struct timeline *t, struct timeline_cause *c);
 
-/* causes.c: the partition of the request, with which all[] is gathered, and its causes from it */
+/* causes.c: makes the request's partition, in the same pass as all[], and its causes from that */
 int causes_read(struct timeline_build *b);
 int causes_build(struct timeline_build *b);
 void causes_free(struct timeline_build *b);

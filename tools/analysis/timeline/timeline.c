@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The timeline of one request; see timeline.h.  What happened during its life (gather.c) is cut
- * to the times in which threads worked on it, or held it up (blame.c).
+ * The timeline of one request; see timeline.h.  What happened in its time (gather.c) is cut
+ * to the times in which threads worked on it, or blocked it (blame.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_
 
 COMPARE(interval_compare, struct interval, UP(tid) UP(start))
 
-/* Sorted, and overlapping ones joined. */
+/* Sorts intervals, and joins overlapping ones. */
 void interval_merge(struct interval_list *list)
 {
 	size_t nr = 0;
@@ -103,7 +103,7 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 	return s;
 }
 
-/* The parts of the life: bars of their own, and the times of its threads. */
+/* Adds the spans of the request: bars of their own, and the times of its threads. */
 static int add_part(struct timeline_build *b, const struct life_part *p, int64_t end)
 {
 	struct symtab *st = b->m->symtab;
@@ -149,7 +149,7 @@ static int add_parts(struct timeline_build *b)
 	return ret;
 }
 
-/* How far the thread is from the request then: the hold that it has. */
+/* The level of the thread then, which is that of its hold. */
 static unsigned level_of(const struct timeline *t, size_t nr_holds, const struct segment *of)
 {
 	unsigned level = 0;
@@ -164,7 +164,7 @@ static unsigned level_of(const struct timeline *t, size_t nr_holds, const struct
 	return level;
 }
 
-/* Functions, and times off the CPU that are no waits. */
+/* Adds functions, and times off the CPU that are no waits. */
 static int cut(struct timeline_build *b, const struct segment *s, const struct interval_list *list,
 	       bool blocks, size_t nr_blamed)
 {
@@ -291,7 +291,7 @@ int timeline_build(struct model *m, const struct life *life, struct timeline *t)
 	t->latency_ns = t->end_ns - t->start_ns;
 	ret = add_parts(&b);
 	if (!ret)
-		ret = gather_keep(&b);
+		ret = gather_cache(&b);
 	if (!ret)
 		ret = gather_threads(&b);
 	if (!ret)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The timeline of one request: what its threads did, what they waited for, and
- * what those did that it waited for.
+ * Builds the timeline of one request: what its threads did, what they waited for, and
+ * what the threads did that it waited for.
  *
  * Functions are clipped to the times their thread worked on the request, and
  * to the function that called them: the estimates of two ends of a call may
@@ -16,7 +16,7 @@
 #include "facts/hits.h"
 #include "facts/model.h"
 
-#define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations kept */
+#define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations retained */
 #define TIMELINE_WAIT_MIN_NS	1000		/* shorter waits are not followed */
 #define TIMELINE_LEVELS_MAX	8
 
@@ -26,38 +26,38 @@
 struct timeline_link {
 	const struct segment *wait, *hold;
 	const struct segment *func;	/* what that one was executing; may be NULL */
-	const struct segment *off;	/* what kept it off the CPU longest; may be NULL */
+	const struct segment *off;	/* its longest time off the CPU; may be NULL */
 	int64_t off_ns;
 };
 
 /*
- * What the request was in: the partition's leaves (partition.h), those of one name together.
+ * What the request was in: leaves of the partition (partition.h), those of one name as one.
  * The causes of a request that has ended sum to its latency exactly.
  */
 struct timeline_cause {
 	enum leaf_kind kind;
-	const char *label;		/* ldb-why's: of the lock, task, interrupt, class; "" */
+	const char *label;		/* as in ldb-why: of the lock, task, interrupt, class; "" */
 	const struct symbol *func;	/* FUNCTION: which; SLEEP, IO: in which; NULL: not known */
-	bool in_queue;			/* what the thread did that took it out of a queue: nothing for it */
+	bool in_queue;			/* in its queue: what its later thread did */
 	int64_t ns;
 	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
-	int64_t unwatched_ns;		/* UNKNOWN: so much of it while no scanner looked */
+	int64_t unwatched_ns;		/* UNKNOWN: how much of it is an observation gap */
 	uint64_t nr;			/* waits, invocations, interrupts; requests that it was behind */
 	/* The rest is NULL, or 0, where it is not known. */
 	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
 	const struct segment *hold;	/* LOCK, FUTEX: who held longest during it */
 	const struct segment *hold_func; /* and what it was executing */
-	const struct segment *hold_off;	/* what kept it off the CPU longest meanwhile */
-	int64_t hold_off_ns;		/* by the same party, summed */
-	struct timeline_link links[TIMELINE_LINKS_MAX]; /* on from the holder */
+	const struct segment *hold_off;	/* its longest time off the CPU meanwhile */
+	int64_t hold_off_ns;		/* sum of all for the same reason */
+	struct timeline_link links[TIMELINE_LINKS_MAX]; /* from the holder on */
 	size_t nr_links;
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
 	const struct segment *waker_func; /* SLEEP: what its waker was executing meanwhile */
-	struct party culprit;		/* RUNNABLE, PREEMPTED: who had the CPU longest */
+	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
 	int64_t culprit_ns;
 };
 
-/* A thread had the request's time: not while others had it, too, or while it did something else. */
+/* The partition attributes this time of the request to the thread, and to no other. */
 struct timeline_piece {
 	uint32_t tid;
 	int64_t start, end;		/* ticks */
@@ -67,7 +67,7 @@ struct timeline_migration {
 	uint32_t tid, from_cpu, to_cpu;
 	const struct thread *thread;
 	int64_t at_ns;
-	bool blocks_req;		/* of a thread that held the request up */
+	bool blocks_req;		/* of a thread that blocked the request */
 };
 
 struct timeline {
@@ -77,7 +77,7 @@ struct timeline {
 	bool is_complete, has_lost_handoff;
 	struct segment *segments;	/* by start, thread, depth */
 	size_t nr_segments;
-	struct timeline_piece *pieces;	/* those of a thread by start; they sum to the time not in queues */
+	struct timeline_piece *pieces;	/* by thread, start; they sum to the time not in queues */
 	size_t nr_pieces;
 	uint32_t *tids;			/* that worked on the request, in order */
 	size_t nr_tids;
@@ -95,10 +95,10 @@ struct timeline {
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 void timeline_free(struct timeline *t);
 
-/* Keeps the sums: segments are freed, causes do not point to any. */
+/* Frees the segments and retains the sums: causes do not point to segments any more. */
 void timeline_forget_segments(struct timeline *t);
 
-/* Page faults and interrupts while its threads worked on the request.  0 or -ENOMEM. */
+/* Counts page faults and interrupts while threads worked on the request.  0 or -ENOMEM. */
 int timeline_hits(struct model *m, const struct timeline *t, struct hits *h);
 
 #endif

@@ -17,9 +17,9 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* Frames looked at that may have begun before a time but by their estimate did not. */
+/* So many frames are examined that may have begun before a time, against their estimate. */
 #define LATE_MAX 64
-#define NEAR_MAX 16	/* callers that are looked at for a parent */
+#define NEAR_MAX 16	/* callers that are examined to find a parent */
 
 int frames_add(struct frames *fs, const struct ldb_row_func *row)
 {
@@ -61,7 +61,7 @@ static int frame_compare(const void *pa, const void *pb)
 	return a->gen < b->gen ? -1 : a->gen > b->gen;
 }
 
-/* How many frames come before want: bound 0; or are it or one of its parts, too: bound 1. */
+/* How many frames come before want (bound 0), or are it or one of its parts, too (bound 1). */
 static size_t frames_below(const struct frames *fs, const struct frame *want, int bound)
 {
 	return search(fs->nr, i, frame_compare(&fs->at[i], want) < bound);
@@ -77,14 +77,14 @@ static size_t frames_up_to(const struct frames *fs, const struct frame *want)
 	return frames_below(fs, want, 1);
 }
 
-/* The first of its parts that did not end before f did, or else the last.  Index + 1 of each. */
+/* The first part of the frame that did not end before f, or else the last.  Index + 1 of each. */
 static size_t part_around(const struct frames *fs, size_t last, const struct frame *f)
 {
 	return search_range(frames_before(fs, &fs->at[last - 1]), last - 1, i,
 			    fs->at[i].end_max < f->end_max) + 1;
 }
 
-/* Index + 1 of the frame with exactly this generation, of which f was called. */
+/* Index + 1 of the frame with exactly this generation, which called f. */
 static size_t frame_number(const struct frames *fs, const struct frame *f, uint64_t gen)
 {
 	struct frame want = { .tid = f->tid, .nr_thread = f->nr_thread, .gen = gen };
@@ -97,7 +97,7 @@ static size_t frame_number(const struct frames *fs, const struct frame *f, uint6
 
 static void clip(struct frame *f, int64_t start, int64_t end)
 {
-	if (f->is_given)
+	if (f->is_emitted)
 		return;
 	if (f->start < start)
 		f->start = start;
@@ -114,9 +114,9 @@ static void part_siblings(struct frame *before, struct frame *f)
 {
 	int64_t middle;
 
-	if (before->end <= f->start || f->is_given || (uint16_t)before->gen != (uint16_t)f->gen)
+	if (before->end <= f->start || f->is_emitted || (uint16_t)before->gen != (uint16_t)f->gen)
 		return;
-	middle = before->is_given ? before->end : f->start + (before->end - f->start) / 2;
+	middle = before->is_emitted ? before->end : f->start + (before->end - f->start) / 2;
 	if (middle < before->start)
 		middle = before->start;
 	before->end = middle;
@@ -125,7 +125,7 @@ static void part_siblings(struct frame *before, struct frame *f)
 		f->end = middle;
 }
 
-/* It is the frame before, or one that it was called from; else it has to be looked for. */
+/* The parent is the frame before, or one of its callers; else it must be searched for. */
 static size_t parent_number(const struct frames *fs, size_t i)
 {
 	const struct frame *f = &fs->at[i];
@@ -143,7 +143,7 @@ static size_t parent_number(const struct frames *fs, size_t i)
 ORDER_KEY(frame_tid, struct frame, tid)
 ORDER_KEY(frame_thread, struct frame, nr_thread)
 
-/* As frame_compare() does. */
+/* Sorts as frame_compare() orders. */
 static int64_t frame_block(const void *frame)
 {
 	return (uint16_t)((const struct frame *)frame)->gen;
@@ -168,7 +168,7 @@ int frames_sort(struct frames *fs)
 		struct frame *f = &fs->at[i];
 		size_t nr = f->parent_gen && f->parent_gen != f->gen ? parent_number(fs, i) : 0;
 
-		/* A parent in another block may come later; a damaged trace may say anything. */
+		/* A parent in another block may come later; a damaged trace may have any order. */
 		if (nr <= i)
 			f->parent = nr;
 	}
@@ -217,7 +217,7 @@ void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick
 
 /*
  * A stamped event in a frame began after the frame and its callers were
- * entered: often closer than the scanner's looks.
+ * entered: that is often more exact than the scanner's samples.
  */
 void frames_tighten(struct frames *fs, const struct lockset *locks)
 {
@@ -245,7 +245,7 @@ void frames_nest(struct frames *fs)
 			part_siblings(&fs->at[parent->last_child - 1], f);
 		parent->last_child = i + 1;
 	}
-	/* Parting siblings may have shortened a parent after its children were clipped. */
+	/* When siblings met in the middle, a parent may have become shorter than its children. */
 	for (size_t i = 0; i < fs->nr; i++) {
 		struct frame *f = &fs->at[i];
 
@@ -265,7 +265,7 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 	const struct frame *f;
 	size_t nr;
 
-	/* The last one entered before is it, or one of those it was called from. */
+	/* It is the last one entered before, or one of its callers. */
 	nr = gen ? frames_up_to(fs, &want) : 0;
 	if (!nr)
 		return NULL;
@@ -277,7 +277,7 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 	return f;
 }
 
-/* The frames of one block of a thread from frames[i] on: how many. */
+/* How many frames from frames[i] on are of the same block of a thread. */
 static size_t block_length(const struct frames *fs, size_t i)
 {
 	struct frame last = fs->at[i];
@@ -286,7 +286,7 @@ static size_t block_length(const struct frames *fs, size_t i)
 	return frames_up_to(fs, &last) - i;
 }
 
-/* The blocks of the thread that had tid at some time, one after the other. */
+/* Iterates over the blocks of the thread that had tid at some time. */
 struct blocks {
 	struct frame first;	/* no frame of the thread comes before it */
 	size_t at, nr;		/* the present one's frames */
@@ -338,7 +338,7 @@ const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_
 	return best;
 }
 
-/* Of the times it may have begun, or ended, at those in which its thread ran, most speak for it. */
+/* Of the times at which it may have begun, or ended, its thread ran in most. */
 static bool began(const struct frame *f, int64_t from, int64_t to)
 {
 	return from - f->start_min >= f->start_max - to;
@@ -349,7 +349,7 @@ static bool lasted(const struct frame *f, int64_t from, int64_t to)
 	return f->end_max - to >= from - f->end_min;
 }
 
-/* The last one of a block that had begun, with what began late by its estimate only. */
+/* The last frame of a block that had begun, or may have begun earlier than its estimate. */
 static const struct frame *last_begun(const struct frame *frames, size_t nr, int64_t from, int64_t to)
 {
 	size_t i = started_by(frames, nr, from);

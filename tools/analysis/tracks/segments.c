@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What happened on a thread as segments, one function for each source: an invocation, a wait
- * for a lock or a hold of it, a time off the CPU, a part of a request.
+ * Makes segments of what happened on a thread, one function for each source: an invocation, a
+ * wait for a lock or a hold of it, a time off the CPU, a span of a request.
  *
  * A sleep in a wait that has a segment already only adds what the kernel knows of it; the
- * time the thread then waits for a CPU is a segment of its own, in it.
+ * time the thread then waits for a CPU is a segment of its own, nested in it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-#define IDLE_NS_MIN	50000	/* less: clocks and rows are not that exact */
+#define IDLE_NS_MIN	50000	/* clocks and rows are not exact enough for less */
 
 static struct segment *add(struct tracks *k, enum segment_kind kind, uint32_t tid, int64_t start,
 			   int64_t end)
@@ -57,7 +57,7 @@ void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f
 		.site = symtab_lookup_call(k->m->symtab, f->ret, f->full_start),
 		.gen = f->gen, .is_truncated = f->is_truncated,
 	};
-	/* Not by what the estimate may be wrong. */
+	/* A difference within the error of the estimate does not count. */
 	s->is_clipped = s->start_ns - s->full_start_ns > s->resolution_ns ||
 			s->full_end_ns - s->end_ns > s->resolution_ns;
 }
@@ -122,8 +122,8 @@ struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e)
 /* Off the CPU */
 
 /*
- * Nobody came, or the CPU was idle later, and yet the thread had to wait: its group has no
- * time left.  A CPU is never idle while it has a thread to run.
+ * No task followed, or the CPU was idle later, and yet the thread had to wait: its group has
+ * used up its quota.  A CPU is never idle while it has a thread to run.
  */
 static bool is_throttled(const struct model *m, const struct sched_off *off)
 {
@@ -168,7 +168,7 @@ static int describe(const struct model *m, struct segment *s, const struct sched
 
 COMPARE(occupant_compare, struct segment_occupant, DOWN(ns))
 
-/* Whoever had the CPU meanwhile: occupants, and behind them the spans that they are sums of. */
+/* Adds the tasks that ran meanwhile, and behind them the spans whose sums they are. */
 static struct segment_occupant *room_for(size_t nr_spans)
 {
 	return calloc(1, (nr_spans + 1) * (sizeof(struct segment_occupant) + sizeof(struct sched_span)));
@@ -254,7 +254,7 @@ void segment_free_sched(struct segment *s)
 	s->sched = NULL;
 }
 
-/* The function that was being executed: the kernel saw it, or it is the one of that time. */
+/* The function that was being executed: a kernel event names it, or it is the one of that time. */
 static const struct frame *set_place(struct tracks *k, struct segment *s, const struct sched_off *off)
 {
 	const struct frame *f = off->gen ? frames_at(&k->frames, off->tid, off->gen, off->out) :
@@ -294,8 +294,8 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 }
 
 /*
- * A sleep inside the wait for a lock: the lock's, or at least none of another
- * lock.  The disk is a reason of its own, wherever it strikes.
+ * Is it a sleep inside the wait for a lock, and not for another lock?  The disk is
+ * always a reason of its own.
  */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at)
 {

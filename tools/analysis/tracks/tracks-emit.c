@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waits, holds, times off the CPU and requests of a thread, window by window, and
- * which request its other segments belong to.
+ * Makes waits, holds, times off the CPU and requests of a thread, window by window, and
+ * finds the requests that its other segments belong to.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* The next one at hand; NULL: out of memory. */
+/* A new element of off_at[]; NULL: out of memory. */
 static struct tracks_off *new_off(struct tracks *k)
 {
 	if (!array_room(&k->off_at, &k->room_off_at, k->nr_off_at, sizeof(*k->off_at)))
@@ -30,8 +30,8 @@ void tracks_lower_border(struct tracks *k, int64_t border)
 }
 
 /*
- * Enough for a window: the rest comes in the next ones.  Things that begin together
- * are not torn apart, so each window gets on.
+ * Are there enough for a window?  The rest comes in the next ones.  Things that begin
+ * together are not separated, so each window makes progress.
  */
 static bool is_enough(struct tracks *k, size_t nr, int64_t first, const struct tracks_source *s)
 {
@@ -114,7 +114,7 @@ static int add_wait(struct tracks *k, const struct lock_event *e)
 	size_t i = 0;
 	int ret = s ? 0 : -ENOMEM;
 
-	/* All of them, also those behind the border: the segment is given now. */
+	/* All are read, also those behind the border: the segment is emitted now. */
 	while (!ret && has_off_before(k, e->end))
 		ret = read_off(k);
 	while (!ret && i < k->nr_off_at && k->off_at[i].off.in <= e->begin)
@@ -123,13 +123,13 @@ static int add_wait(struct tracks *k, const struct lock_event *e)
 		struct tracks_off *at = &k->off_at[i];
 
 		at->depth = s->depth + 1;
-		/* A sleep that is itself the wait. */
+		/* The sleep may itself be the wait. */
 		at->is_event = at->off.nr_futexes && at->off.out == e->begin &&
 			       at->off.woken == e->end;
 		if (!segment_has_sleep(s, at))
 			continue;
 		ret = segment_add_sleep(k, s, at);
-		at->is_asleep_told = true;
+		at->is_sleep_shown = true;
 	}
 	return ret;
 }
@@ -168,8 +168,8 @@ static int add_offs(struct tracks *k)
 
 		if (!k->is_last && off->out >= k->border)
 			break;
-		/* Without begin and wake-up it is not known what it was. */
-		if (off->out < off->woken && !at->is_asleep_told &&
+		/* Without begin and wake-up its kind is not known. */
+		if (off->out < off->woken && !at->is_sleep_shown &&
 		    (off->has_out || off->has_woken) && !segment_of_off(k, at, true))
 			return -ENOMEM;
 		if (off->woken < off->in && !segment_of_off(k, at, false))
@@ -181,7 +181,7 @@ static int add_offs(struct tracks *k)
 
 /* Requests */
 
-/* Reads one more; false: there is none, or an error in *ret. */
+/* Reads one more span; false: there is none, or *ret is an error. */
 static bool read_part(struct tracks *k, int *ret)
 {
 	if (!source_is_at(&k->parts, k->major))
@@ -203,9 +203,9 @@ static int add_parts(struct tracks *k)
 	for (size_t nr = 0; !ret; nr++) {
 		const struct tracks_part *p;
 
-		if (k->nr_parts_told == k->nr_part_at && !read_part(k, &ret))
+		if (k->nr_parts_done == k->nr_part_at && !read_part(k, &ret))
 			break;
-		p = &k->part_at[k->nr_parts_told];
+		p = &k->part_at[k->nr_parts_done];
 		if (!nr)
 			first = p->part.start;
 		if (nr >= TRACKS_EVENTS && p->part.start > first)
@@ -213,7 +213,7 @@ static int add_parts(struct tracks *k)
 		if (!k->is_last && p->part.start >= k->border)
 			break;
 		ret = segment_of_part(k, p) ? 0 : -ENOMEM;
-		k->nr_parts_told++;
+		k->nr_parts_done++;
 	}
 	return ret;
 }
@@ -238,21 +238,21 @@ static int add_queues(struct tracks *k)
 	return ret;
 }
 
-/* Those that ended before anything that comes. */
-static void forget_parts(struct tracks *k, int64_t tick)
+/* Drops spans that ended before all segments to come. */
+static void drop_ended_parts(struct tracks *k, int64_t tick)
 {
-	size_t nr = 0, told = 0;
+	size_t nr = 0, done = 0;
 
 	for (size_t i = 0; i < k->nr_part_at; i++) {
-		bool is_told = i < k->nr_parts_told;
+		bool is_done = i < k->nr_parts_done;
 
-		if (is_told && k->part_at[i].part.end < tick)
+		if (is_done && k->part_at[i].part.end < tick)
 			continue;
-		told += is_told;
+		done += is_done;
 		k->part_at[nr++] = k->part_at[i];
 	}
 	k->nr_part_at = nr;
-	k->nr_parts_told = told;
+	k->nr_parts_done = done;
 	k->first_part = 0;
 }
 
@@ -263,7 +263,7 @@ int tracks_set_request(struct tracks *k, struct segment *s)
 
 	if (s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_REQUEST)
 		return 0;
-	while (k->first_part < k->nr_parts_told &&
+	while (k->first_part < k->nr_parts_done &&
 	       k->part_at[k->first_part].part.end < s->start)
 		k->first_part++;
 	for (size_t i = k->first_part; nr < 2; i++) {
@@ -274,7 +274,7 @@ int tracks_set_request(struct tracks *k, struct segment *s)
 		p = &k->part_at[i].part;
 		if (p->start >= s->end && p->start > s->start)
 			break;
-		/* The end of a part is the begin of nothing. */
+		/* Nothing that begins at the end of a span belongs to it. */
 		if (p->end < s->start || (p->end == s->start && s->end > s->start)) {
 			nr_ended++;
 			continue;
@@ -285,7 +285,7 @@ int tracks_set_request(struct tracks *k, struct segment *s)
 		nr++;
 	}
 	if (nr_ended > 64 + (k->nr_part_at - k->first_part) / 8 || k->first_part > TRACKS_EVENTS)
-		forget_parts(k, s->start);
+		drop_ended_parts(k, s->start);
 	s->has_req = nr == 1;
 	if (!s->has_req)
 		s->req = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Page faults and interrupts, thread by thread: before its segments, or among them. */
+/* Emits page faults and interrupts, thread by thread: before its segments, or among them. */
 #include <errno.h>
 #include <string.h>
 
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* How an interrupt waits for its thread's turn. */
-struct kept_irq {
+/* An interrupt, as it is stored until its thread is processed. */
+struct stored_irq {
 	struct ldb_row_irq row;
 	const char *name;		/* the model's */
 };
@@ -40,15 +40,15 @@ static int add_irqs(void *arg, const struct reader_rows *rows)
 
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
 		const struct ldb_row_irq *row = &rows->irq[i];
-		struct kept_irq kept = { .row = *row };
+		struct stored_irq stored = { .row = *row };
 
 		if (!is_selected(k, row->tid, row->start))
 			continue;
-		if (kept.row.end < kept.row.start)
-			kept.row.end = kept.row.start;
-		kept.name = model_keep_string(k->m, row->name);
+		if (stored.row.end < stored.row.start)
+			stored.row.end = stored.row.start;
+		stored.name = model_keep_string(k->m, row->name);
 		ret = spill_add(&k->irqs.spill, tracks_major(k->m, row->tid, row->start),
-				row->start, &kept, sizeof(kept));
+				row->start, &stored, sizeof(stored));
 	}
 	return ret;
 }
@@ -79,19 +79,19 @@ static struct tracks_fault fault_of(const struct tracks *k, const struct ldb_row
 	};
 }
 
-static struct tracks_irq irq_of(const struct tracks *k, const struct kept_irq *kept)
+static struct tracks_irq irq_of(const struct tracks *k, const struct stored_irq *stored)
 {
-	const struct ldb_row_irq *row = &kept->row;
+	const struct ldb_row_irq *row = &stored->row;
 
 	return (struct tracks_irq){
 		.tid = row->tid, .thread = model_thread(k->m, row->tid, row->start),
 		.cpu = row->cpu, .start = row->start, .end = row->end,
-		.kind = row->kind, .nr = row->nr, .name = kept->name,
+		.kind = row->kind, .nr = row->nr, .name = stored->name,
 		.nr_short = row->nr_short,
 	};
 }
 
-int tracks_tell_events(struct tracks *k)
+int tracks_emit_events(struct tracks *k)
 {
 	int ret = 0;
 
@@ -114,8 +114,8 @@ int tracks_tell_events(struct tracks *k)
 	return ret;
 }
 
-/* Both are as exact as the clock. */
-static int tell_segment(struct tracks *k, struct segment *s, int64_t start, int64_t end)
+/* Emits a segment for one of the two, which are as exact as the clock. */
+static int emit_segment(struct tracks *k, struct segment *s, int64_t start, int64_t end)
 {
 	s->tid = k->tid;
 	s->start = s->row_start = ticks_sane(start);
@@ -123,32 +123,32 @@ static int tell_segment(struct tracks *k, struct segment *s, int64_t start, int6
 	s->start_ns = s->full_start_ns = ticks_time_ns(k->m->reader, s->start);
 	s->end_ns = s->full_end_ns = ticks_time_ns(k->m->reader, s->end);
 	s->duration_ns = s->end_ns - s->start_ns;
-	return tracks_tell(k, s);
+	return tracks_emit(k, s);
 }
 
-static int tell_fault_segment(struct tracks *k)
+static int emit_fault_segment(struct tracks *k)
 {
 	struct tracks_fault f = fault_of(k, k->faults.head.data);
 	struct segment s = { .kind = SEGMENT_FAULT, .thread = f.thread, .fault = &f };
 	int ret;
 
 	k->result->nr_faults++;
-	ret = tell_segment(k, &s, f.tick, f.tick);
+	ret = emit_segment(k, &s, f.tick, f.tick);
 	return ret ? ret : source_next(&k->faults);
 }
 
-static int tell_irq_segment(struct tracks *k)
+static int emit_irq_segment(struct tracks *k)
 {
 	struct tracks_irq i = irq_of(k, k->irqs.head.data);
 	struct segment s = { .kind = SEGMENT_IRQ, .thread = i.thread, .irq = &i };
 	int ret;
 
 	k->result->nr_irqs++;
-	ret = tell_segment(k, &s, i.start, i.end);
+	ret = emit_segment(k, &s, i.start, i.end);
 	return ret ? ret : source_next(&k->irqs);
 }
 
-int tracks_tell_events_until(struct tracks *k, int64_t tick)
+int tracks_emit_events_until(struct tracks *k, int64_t tick)
 {
 	int ret = 0;
 
@@ -157,9 +157,9 @@ int tracks_tell_events_until(struct tracks *k, int64_t tick)
 		bool has_irq = source_is_at(&k->irqs, k->major) && k->irqs.head.minor <= tick;
 
 		if (has_fault && (!has_irq || k->faults.head.minor <= k->irqs.head.minor))
-			ret = tell_fault_segment(k);
+			ret = emit_fault_segment(k);
 		else if (has_irq)
-			ret = tell_irq_segment(k);
+			ret = emit_irq_segment(k);
 		else
 			break;
 	}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The functions of a thread, window by window.
+ * Makes the functions of a thread, window by window.
  *
- * A window holds the next invocations by start, some more, of which only the
- * times matter, and those from before that had not ended: their callers.  What
- * was told of those is fixed.  So two siblings meet in the middle as in a
- * timeline, except where the next one began windows later; there the first keeps
- * its end.
+ * A window has the next invocations by start, some more, of which only the
+ * times matter, and earlier ones that have not ended: their callers.  The times
+ * of those that were emitted are fixed.  So two siblings meet in the middle as in
+ * a timeline, except where the next one began windows later; there the end of the
+ * first does not change.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,9 +28,9 @@ int tracks_read_frames(struct tracks *k)
 	int ret = 0;
 
 	k->border = INT64_MAX;
-	/* What was kept from the last window counts: it need not have been given. */
+	/* Frames retained from the last window count if they were not emitted. */
 	for (size_t i = 0; i < k->frames.nr; i++)
-		nr += !k->frames.at[i].is_given;
+		nr += !k->frames.at[i].is_emitted;
 	k->is_full = nr >= TRACKS_WINDOW + MARGIN_FRAMES;
 	while (source_is_at(&k->funcs, k->major) && nr < TRACKS_WINDOW + MARGIN_FRAMES && !ret) {
 		if (nr == TRACKS_WINDOW)
@@ -48,9 +48,9 @@ int tracks_read_frames(struct tracks *k)
 	return ret;
 }
 
-/* Keeping what the next window needs */
+/* What the next window needs */
 
-void tracks_keep_frames(struct tracks *k)
+void tracks_retain_frames(struct tracks *k)
 {
 	struct frames *fs = &k->frames;
 	size_t nr = 0;
@@ -58,11 +58,11 @@ void tracks_keep_frames(struct tracks *k)
 	for (size_t i = 0; i < fs->nr; i++) {
 		struct frame f = fs->at[i];
 
-		if (f.is_given && f.end < k->border && f.end_max < k->border)
+		if (f.is_emitted && f.end < k->border && f.end_max < k->border)
 			continue;
 		f.parent = 0;
 		f.last_child = 0;
-		if (!f.is_given) {
+		if (!f.is_emitted) {
 			f.start = f.full_start;
 			f.end = f.full_end;
 		}
@@ -73,7 +73,7 @@ void tracks_keep_frames(struct tracks *k)
 
 /* Nesting, for certain */
 
-/* Was f called from within top, directly or not?  Of those that overlap. */
+/* Was f, which overlaps top, called from within top, directly or not? */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
 	if ((uint16_t)top->gen != (uint16_t)f->gen)
@@ -82,12 +82,12 @@ static bool is_inside(const struct segment *top, const struct frame *f)
 		return !f->is_resumed;
 	if ((uint16_t)f->parent_gen != (uint16_t)f->gen)
 		return f->depth > top->depth;
-	/* Its caller was entered after top: from it, or after its end. */
+	/* Its caller was entered after top: from within it, or after its end. */
 	return f->parent_gen == top->gen || (f->parent_gen > top->gen && f->depth > top->depth + 1);
 }
 
-/* Where [*start, *end) must lie to be inside of, or after, all that is open. */
-static bool fit(struct tracks *k, const struct frame *f, int64_t *start, int64_t *end)
+/* Moves [*start, *end) to be inside of, or after, all that is open; true: it was moved. */
+static bool fit_into_open(struct tracks *k, const struct frame *f, int64_t *start, int64_t *end)
 {
 	bool is_moved = *start < k->last_start;
 
@@ -137,16 +137,16 @@ static int add_function(struct tracks *k, struct frame *f)
 
 	if (!s)
 		return -ENOMEM;
-	k->result->nr_shifted += fit(k, f, &start, &end);
+	k->result->nr_shifted += fit_into_open(k, f, &start, &end);
 	segment_of_frame(k, s, f, start, end);
-	f->is_given = true;
+	f->is_emitted = true;
 	f->start = start;
 	f->end = end;
 	k->result->nr_open_functions += s->is_truncated;
 	return push_open(k, s);
 }
 
-/* Frames of several blocks: by time, and else in the order of their entries. */
+/* Compares frames of several blocks: by time, else in the order of their entries. */
 static int number_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct frame *frames = arg;
@@ -167,7 +167,7 @@ int tracks_add_functions(struct tracks *k)
 	if (!numbers)
 		return -ENOMEM;
 	for (size_t i = 0; i < fs->nr; i++)
-		if (!fs->at[i].is_given &&
+		if (!fs->at[i].is_emitted &&
 		    (k->is_last || k->is_full || fs->at[i].start < k->border))
 			numbers[nr++] = i;
 	if (nr)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that make tracks, grouped by file. */
+/* Declarations shared by the files that make tracks, grouped by file. */
 #ifndef TRACKS_TRACKS_PRIVATE_H
 #define TRACKS_TRACKS_PRIVATE_H
 
@@ -26,7 +26,7 @@ struct frame {
 	int64_t start_min, start_max, end_min, end_max;
 	int64_t row_start, row_end;	/* of its row, as filters by time compare it */
 	uint64_t resolution;
-	bool is_given;		/* start and end were told and are fixed */
+	bool is_emitted;		/* it was emitted: start and end are fixed */
 	uint32_t parent, last_child; /* index + 1; 0: none */
 };
 
@@ -44,16 +44,16 @@ struct tracks_source {
 	bool has_head;
 };
 
-/* A time off the CPU that is at hand. */
+/* A time off the CPU of the current window. */
 struct tracks_off {
 	struct sched_off off;
 	struct sched_span *spans;	/* of its own */
 	bool is_event;			/* its sleep is itself a wait among the lock events */
-	bool is_asleep_told;		/* its sleep is part of a wait that has a segment */
-	unsigned depth;			/* at least: of that wait, and one */
+	bool is_sleep_shown;		/* its sleep is shown by the segment of a wait */
+	unsigned depth;			/* at least: that of the wait + 1 */
 };
 
-/* A part of a request's life. */
+/* A span of a request. */
 struct tracks_part {
 	struct life_part part;
 	uint64_t req;
@@ -70,25 +70,25 @@ struct tracks {
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */
 
-	/* The thread at hand, from window to window. */
+	/* The current thread, from window to window. */
 	uint64_t major;
 	uint32_t tid;
-	int64_t border;			/* what starts before it is given in this window */
-	bool is_last;			/* it is the last window: everything is */
-	bool is_full;			/* there was room for no more frames: all are */
+	int64_t border;			/* what starts before it is emitted in this window */
+	bool is_last;			/* it is the last window: everything is emitted */
+	bool is_full;			/* there is no room for more frames: all are emitted */
 	struct frames frames;
 	struct lockset set;		/* lock events */
 	struct segment *others;		/* segments that are no functions */
 	size_t nr_others, room_others;
 	struct tracks_off *off_at;	/* in order of out */
 	size_t nr_off_at, room_off_at;
-	struct segment *functions;	/* not given yet, in order */
+	struct segment *functions;	/* not emitted yet, in order */
 	size_t nr_functions, room_functions;
-	struct segment *open;		/* those given last, one in another: what they must nest in */
+	struct segment *open;		/* emitted and open, nested: those to come must fit */
 	size_t nr_open, room_open;
 	int64_t last_start;
-	struct tracks_part *part_at;	/* parts that may overlap what comes, by start */
-	size_t nr_part_at, room_part_at, nr_parts_told, first_part;
+	struct tracks_part *part_at;	/* spans that may overlap what is to come, by start */
+	size_t nr_part_at, room_part_at, nr_parts_done, first_part;
 };
 
 /* frames.c */
@@ -96,11 +96,11 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row);
 int frames_sort(struct frames *fs);
 void frames_tighten(struct frames *fs, const struct lockset *locks);
 void frames_nest(struct frames *fs);
-/* The frame and those it was called from had begun then, had not ended before then. */
+/* Tighten: the frame and its callers had begun by then; had not ended before then. */
 void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick);
 void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick);
 /*
- * The innermost frame that had begun at one time and lasted to the other, the thread
+ * The innermost frame that had begun at one time and lasted to the other, with the thread
  * being off the CPU between: what may have ended just before has not slept.
  */
 const struct frame *frames_through(const struct frames *fs, uint32_t tid, int64_t from, int64_t to);
@@ -110,47 +110,47 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 
 /* tracks-read.c: all passes over the trace */
 int tracks_read(struct tracks *k);
-/* Tids that the trace has no thread for come behind all others. */
+/* Tids without a thread in the trace come behind all others. */
 uint64_t tracks_major(const struct model *m, uint32_t tid, int64_t tick);
 int source_next(struct tracks_source *s);
 bool source_is_at(const struct tracks_source *s, uint64_t major);
 
 /* tracks-events.c: page faults and interrupts */
 int tracks_read_events(struct tracks *k);
-/* All of the thread's, before its segments. */
-int tracks_tell_events(struct tracks *k);
-/* As segments: those that begin by then. */
-int tracks_tell_events_until(struct tracks *k, int64_t tick);
+/* Emits all of the thread, before its segments. */
+int tracks_emit_events(struct tracks *k);
+/* Emits those that begin by then, as segments. */
+int tracks_emit_events_until(struct tracks *k, int64_t tick);
 
 /* tracks-frames.c */
 int tracks_read_frames(struct tracks *k);
 int tracks_add_functions(struct tracks *k);
-void tracks_keep_frames(struct tracks *k);
+void tracks_retain_frames(struct tracks *k);
 
-/* tracks-emit.c: what is no function */
+/* tracks-emit.c: all except functions */
 int tracks_read_offs(struct tracks *k, int64_t before);
 int tracks_read_locks(struct tracks *k, int64_t before);
 int tracks_add_requests(struct tracks *k);
 int tracks_add_others(struct tracks *k);
-/* Nothing that starts there or later is given in this window. */
+/* Nothing that starts there or later is emitted in this window. */
 void tracks_lower_border(struct tracks *k, int64_t border);
-/* tracks.c: gives a segment, and frees its sched. */
-int tracks_tell(struct tracks *k, struct segment *s);
-/* Which request the thread worked on during the segment. */
+/* tracks.c: emits a segment, and frees its sched. */
+int tracks_emit(struct tracks *k, struct segment *s);
+/* Finds the request that the thread worked on during the segment. */
 int tracks_set_request(struct tracks *k, struct segment *s);
 void tracks_free_offs(struct tracks *k, size_t nr);
 
 /*
- * segments.c: one of each kind.  The segment is the last of k->others, and NULL says that
- * memory is out.
+ * segments.c: one function for each kind.  The segment is the last of k->others; NULL: out of
+ * memory.
  */
 struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part);
 struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e);
-/* asleep: the time until it was woken, else that from there on. */
+/* asleep: for the time until the wake-up, else for that from there on. */
 struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bool asleep);
 void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
 		      int64_t end);
-/* Is the sleep a part of the wait?  The wait then says so. */
+/* Is the sleep a part of the wait?  Then it is recorded in the wait. */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at);
 int segment_add_sleep(struct tracks *k, struct segment *wait, const struct tracks_off *at);
 

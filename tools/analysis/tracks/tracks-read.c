@@ -47,9 +47,9 @@ static int source_start(struct tracks_source *s)
 	return ret ? ret : source_next(s);
 }
 
-/* of nr things that there are about, done were read: between these two shares of all. */
-static void tell(const struct tracks *k, const char *what, double from, double to, uint64_t done,
-		 uint64_t nr)
+/* Reports progress: done of about nr things were read, which takes it between two shares. */
+static void report_progress(const struct tracks *k, const char *what, double from, double to,
+			    uint64_t done, uint64_t nr)
 {
 	double share = nr ? (double)done / nr : 0;
 
@@ -99,7 +99,7 @@ static int count_lengths(void *arg, const struct reader_rows *rows)
 	struct lengths *l = arg;
 
 	l->nr_rows += rows->nr;
-	tell(l->k, "functions", 0, 0.1, l->nr_rows, l->k->m->seen);
+	report_progress(l->k, "functions", 0, 0.1, l->nr_rows, l->k->m->seen);
 	for (size_t i = 0; i < rows->nr; i++) {
 		struct estimate e = estimate_func(&rows->func[i]);
 
@@ -118,7 +118,7 @@ static struct reader_filter window_of(const struct tracks *k)
 	return filter;
 }
 
-/* The shortest that are kept, so that they are at most as many as wanted. */
+/* The least length to retain, so that there are at most as many as wanted. */
 static int find_min(struct tracks *k)
 {
 	struct reader_filter filter = window_of(k);
@@ -151,7 +151,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	int ret = 0;
 
 	k->nr_read += rows->nr;
-	tell(k, "functions", 0.2, 0.45, k->nr_read, k->m->seen);
+	report_progress(k, "functions", 0.2, 0.45, k->nr_read, k->m->seen);
 	for (size_t i = 0; i < rows->nr && !ret; i++) {
 		const struct ldb_row_func *row = &rows->func[i];
 		struct estimate e = estimate_func(row);
@@ -162,7 +162,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 			k->result->nr_left_out++;
 			continue;
 		}
-		/* With the margin in which its ends may lie. */
+		/* The margin is that in which its ends may lie. */
 		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
 			continue;
 		ret = spill_add(&k->funcs.spill, tracks_major(k->m, row->tid, row->start_max),
@@ -198,7 +198,7 @@ static int widen(void *arg, const struct reader_rows *rows)
 
 		if (e.is_truncated || !w->wants(w->arg, rows->func[i].tid, e.start_min, e.end_max))
 			continue;
-		/* It may have begun, or ended, on either side of a border. */
+		/* A function may have begun, or ended, on either side of a border. */
 		if (e.start_max >= w->from)
 			w->lo = at_most(w->lo, e.start_min);
 		if (e.end_max >= w->from)
@@ -243,7 +243,7 @@ static int add_lock(void *arg, const struct lock_event *e)
 			 sizeof(*e));
 }
 
-/* When a hold began is asked of the same rows that become functions. */
+/* The begins of holds are bounded by the same rows that become functions. */
 static int read_funcs_and_locks(struct tracks *k)
 {
 	struct lock_events_options options = {
@@ -260,7 +260,7 @@ static int read_funcs_and_locks(struct tracks *k)
 
 /* Kernel events */
 
-static int tell_wakeup(struct tracks *k, const struct sched_off *off)
+static int emit_wakeup(struct tracks *k, const struct sched_off *off)
 {
 	struct tracks_wakeup w = {
 		.tick = off->woken, .tid = off->tid,
@@ -277,7 +277,7 @@ static int tell_wakeup(struct tracks *k, const struct sched_off *off)
 static int on_off(void *arg, const struct sched_off *off)
 {
 	struct tracks *k = arg;
-	/* The spans behind it in one piece. */
+	/* The spans follow directly behind it. */
 	struct {
 		struct sched_off off;
 		struct sched_span spans[SCHED_SPANS_MAX];
@@ -286,7 +286,7 @@ static int on_off(void *arg, const struct sched_off *off)
 
 	if (ret || !is_selected(k, off->tid, off->out))
 		return ret;
-	ret = tell_wakeup(k, off);
+	ret = emit_wakeup(k, off);
 	if (ret || off->in <= off->out || off->in < k->o->from || off->out > k->o->to ||
 	    !is_wanted(k, off->tid, off->out, off->in))
 		return ret;
@@ -406,17 +406,17 @@ int tracks_read(struct tracks *k)
 	spill_open(&k->lives.spill, memory / 8);
 	ret = k->o->no_functions ? 0 : find_min(k);
 	if (!ret) {
-		tell(k, "kernel events", 0.1, 0.1, 0, 0);
+		report_progress(k, "kernel events", 0.1, 0.1, 0, 0);
 		ret = read_sched(k);
 	}
 	if (!ret) {
-		tell(k, "functions and locks", 0.2, 0.2, 0, 0);
+		report_progress(k, "functions and locks", 0.2, 0.2, 0, 0);
 		ret = read_funcs_and_locks(k);
 	}
 	if (!ret)
 		ret = tracks_read_events(k);
 	if (!ret && !k->o->no_requests) {
-		tell(k, "requests", 0.5, 0.5, 0, 0);
+		report_progress(k, "requests", 0.5, 0.5, 0, 0);
 		ret = lives_each(k->m, on_life, k, &result);
 	}
 	if (!ret)

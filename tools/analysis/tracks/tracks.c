@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Everything, thread by thread; see tracks.h.  The passes over the trace are in
- * tracks-read.c; here each thread is put together again, window by window.
+ * Emits everything, thread by thread; see tracks.h.  The passes over the trace are in
+ * tracks-read.c; here each thread is assembled, window by window.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,13 +16,13 @@
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
-/* Interrupts and faults are. */
+/* Are interrupts and faults among the segments? */
 static bool is_among_segments(const struct tracks *k)
 {
 	return k->o->with_irqs || k->o->with_faults;
 }
 
-int tracks_tell(struct tracks *k, struct segment *s)
+int tracks_emit(struct tracks *k, struct segment *s)
 {
 	int ret = tracks_set_request(k, s);
 
@@ -33,8 +33,8 @@ int tracks_tell(struct tracks *k, struct segment *s)
 	return ret;
 }
 
-/* Both lists are in order; what starts behind the border waits for the next window. */
-static int tell_window(struct tracks *k)
+/* Merges both lists in order; what starts behind the border is for the next window. */
+static int emit_window(struct tracks *k)
 {
 	size_t f = 0, o = 0;
 	int ret = 0;
@@ -59,9 +59,9 @@ static int tell_window(struct tracks *k)
 		else
 			o++;
 		if (is_among_segments(k))
-			ret = tracks_tell_events_until(k, (func ? func : other)->start);
+			ret = tracks_emit_events_until(k, (func ? func : other)->start);
 		if (!ret)
-			ret = tracks_tell(k, func ? func : other);
+			ret = tracks_emit(k, func ? func : other);
 	}
 	if (f)
 		memmove(k->functions, k->functions + f,
@@ -89,8 +89,8 @@ static void tighten_by_offs(struct tracks *k)
 	}
 }
 
-/* By what was sorted: what is told stands for itself. */
-static void tell_progress(const struct tracks *k)
+/* The share is that of the sorted things that became segments, about. */
+static void report_progress(const struct tracks *k)
 {
 	uint64_t all = k->funcs.spill.nr + k->locks.spill.nr + k->offs.spill.nr +
 		       k->parts.spill.nr + k->queues.spill.nr, done = 0;
@@ -107,13 +107,13 @@ static int do_window(struct tracks *k)
 	int64_t ahead;
 	int ret = tracks_read_frames(k);
 
-	/* What lies behind the border still says when a frame of the margin began. */
+	/* Events behind the border still bound the begins of frames in the margin. */
 	ahead = k->is_last ? INT64_MAX : k->funcs.head.minor;
 	if (!ret)
 		ret = tracks_read_locks(k, ahead);
 	if (!ret)
 		ret = tracks_read_offs(k, ahead);
-	/* All that may lower the border comes before what is given because of it. */
+	/* All that may lower the border must come before what is emitted because of it. */
 	if (!ret)
 		ret = tracks_add_requests(k);
 	if (!ret)
@@ -127,9 +127,9 @@ static int do_window(struct tracks *k)
 	if (!ret)
 		ret = tracks_add_others(k);
 	if (!ret)
-		ret = tell_window(k);
-	tell_progress(k);
-	tracks_keep_frames(k);
+		ret = emit_window(k);
+	report_progress(k);
+	tracks_retain_frames(k);
 	return ret;
 }
 
@@ -143,7 +143,7 @@ static void start_thread(struct tracks *k, uint64_t major, uint32_t tid)
 	k->nr_open = 0;
 	k->last_start = INT64_MIN;
 	k->nr_part_at = 0;
-	k->nr_parts_told = 0;
+	k->nr_parts_done = 0;
 	k->first_part = 0;
 }
 
@@ -156,17 +156,17 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	if (k->sink->thread)
 		ret = k->sink->thread(k->sink->arg, thread);
 	if (!ret && !is_among_segments(k))
-		ret = tracks_tell_events(k);
+		ret = tracks_emit_events(k);
 	do {
 		if (!ret)
 			ret = do_window(k);
 	} while (!ret && !k->is_last);
 	if (!ret && is_among_segments(k))
-		ret = tracks_tell_events_until(k, INT64_MAX);
+		ret = tracks_emit_events_until(k, INT64_MAX);
 	return ret;
 }
 
-/* The first of all that is left; false: nothing is. */
+/* The least major of all that is left; false: nothing is left. */
 static bool next_major(const struct tracks *k, uint64_t *major)
 {
 	const struct tracks_source *all[] = { &k->funcs, &k->locks, &k->offs, &k->parts, &k->queues,

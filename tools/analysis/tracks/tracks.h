@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything that happened, thread by thread: for pages and exports, which want
+ * Emits everything that happened, thread by thread: for pages and exports, which need
  * all of a recording and not one request.
  *
  * Segments are those of timeline.h, with the same estimates and names, but not
  * clipped to a request: FUNCTIONs to those that called them, so that they nest.
  * A thread's segments come by start; of those that start together the outer one
  * comes first.  A writer of begin and end events needs no more than a stack: it
- * ends what has ended by the start of the next.  Each thing is given once.
+ * ends what has ended by the start of the next.  Each thing is emitted once.
  *
  * duration_ns and duration_resolution_ns of a segment are what ldb-report counts
  * for it; they were not clipped, and their sums are the report's.
  *
- * Who is to blame is not in it: no blocks_req, no level.
+ * Blockers are not in it: no blocks_req, no level.
  *
  * Memory is bounded by tracks_options.memory, whatever the length of the trace:
  * what does not fit is sorted in temporary files (spill.h).
@@ -26,23 +26,23 @@
 struct tracks_options {
 	int64_t from, to;	/* ticks: what overlaps */
 	const char *thread;	/* tid or glob of the name; NULL: all */
-	uint64_t max_functions;	/* keep the longest so many; 0: all */
+	uint64_t max_functions;	/* only so many of the longest; 0: all */
 	int64_t min_ns;		/* shorter invocations are left out */
 	size_t memory;		/* bytes, about; 0: 192 MiB */
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 	/*
-	 * NULL, or: is anything of that thread wanted in [start, end]?  Of what is not,
-	 * functions, locks and times off the CPU are left out.
+	 * May be NULL.  Is anything of that thread wanted in [start, end]?  If not, its
+	 * functions, locks and times off the CPU there are left out.
 	 */
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *wants_arg;
-	bool no_requests;	/* the caller knows them: REQUEST, QUEUE and request() are not given */
-	bool with_irqs, with_faults;	/* they are segments, too, among the others */
+	bool no_requests;	/* the caller knows them: no REQUEST, QUEUE or request() */
+	bool with_irqs, with_faults;	/* as segments, too, among the others */
 	bool no_functions;
 	/*
-	 * Ticks; for a short range in a long trace.  What a thread off the CPU was in is known if
-	 * that began so long before.  Holds are known if they end so long after; 0: all.
+	 * Ticks; for a short range in a long trace.  Times off the CPU are known if they began at
+	 * most so long before it, holds if they end at most so long after it; 0: all are known.
 	 */
 	int64_t before, after;
 };
@@ -52,19 +52,19 @@ struct tracks_options {
 struct tracks_wakeup {
 	int64_t tick;
 	uint32_t tid;		/* who was woken */
-	const struct thread *thread; /* of it; NULL: not in the trace */
+	const struct thread *thread; /* the same; NULL: not in the trace */
 	struct party waker;	/* identified; PARTY_NONE: not known */
 	uint32_t cpu;		/* where it was to run; CPU_UNKNOWN */
 	uint32_t waker_cpu;	/* where the waker was; CPU_UNKNOWN */
 };
 
-/* Somebody had a CPU.  Only what the kernel events tell: there are times without any. */
+/* A task ran on a CPU.  Kernel events do not say who ran at all times. */
 struct tracks_run {
 	uint32_t cpu;
 	struct party who;	/* identified; never PARTY_NONE */
 	int64_t start, end;	/* ticks */
-	bool has_start, has_end; /* false: had it before, or later */
-	unsigned state;		/* enum ldb_sched_state in which it left; has_end only */
+	bool has_start, has_end; /* false: it ran before, or later, too */
+	unsigned state;		/* enum ldb_sched_state when switched out; has_end only */
 };
 
 /*
@@ -72,8 +72,8 @@ struct tracks_run {
  * come first, for all threads together, in the order of time in which each is known: a
  * run's end, the time a woken thread came to run.  Then the threads by tid, each with
  * its page faults, its interrupts (unless they are segments) and its segments; then the requests
- * by start.  What is pointed to lives until the call returns; symbols, names and threads of the
- * model as long as the model.
+ * by start.  What is pointed to is valid until the call returns; symbols, names and threads of
+ * the model as long as the model.
  */
 struct tracks_sink {
 	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
@@ -84,27 +84,27 @@ struct tracks_sink {
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
 	int (*run)(void *arg, const struct tracks_run *r);
 	int (*request)(void *arg, const struct life *life);
-	/* Since when this thread is off the CPU is not known: before the range.  As runs are. */
+	/* The thread is off the CPU since an unknown time before the range.  In order with runs. */
 	int (*off_before)(void *arg, uint32_t tid);
 	void *arg;
 };
 
 struct tracks_result {
-	uint64_t nr[NR_SEGMENT_KINDS];	/* segments given */
-	uint64_t nr_faults, nr_irqs;	/* given */
+	uint64_t nr[NR_SEGMENT_KINDS];	/* segments emitted */
+	uint64_t nr_faults, nr_irqs;	/* emitted */
 	uint64_t nr_threads;
 	uint64_t nr_left_out;		/* invocations shorter than min_ns */
 	int64_t min_ns;			/* 0: none was left out for its length */
-	uint64_t nr_open_functions;	/* of those given: is_truncated */
+	uint64_t nr_open_functions;	/* of those emitted: is_truncated */
 	uint64_t nr_not_kept;		/* sleeps on futexes, see futexes.h */
 	uint64_t nr_broken;		/* switches without their counterpart, see sched.h */
 	uint64_t nr_shifted;		/* functions moved to nest, by less than their resolution mostly */
 };
 
-/* Of a segment that was cut: its occupants are those of [start, end). */
+/* Adapts a segment that was cut: its running tasks become those of [start, end). */
 void segment_cut(const struct model *m, struct segment *s);
 
-/* A copy of what the kernel said, of its own, and back.  0 or -ENOMEM. */
+/* Makes a copy of what the kernel events say, or frees it.  0 or -ENOMEM. */
 int segment_copy_sched(struct segment *s);
 void segment_free_sched(struct segment *s);
 
