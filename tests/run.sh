@@ -18,7 +18,7 @@
 #
 # A script of e2e/ or browser/, or with a line "# Timed: WHY", rests on a machine that keeps
 # up: most judge what a live scanner saw.  When it fails, it is run once more at the end, with nothing
-# beside it, and that counts; both are shown.
+# beside it, and that counts; both are shown.  So are two programs of unit/ with a live kernel in them.
 #
 # All others run first, LDB_TEST_JOBS at a time (default: as many as there are CPUs); the
 # guests' are among them.  Each is a run.sh of its own: it prints when it is done, and leaves
@@ -122,11 +122,12 @@ run_one()	# name limit cmd...
 	fi
 }
 
-run_script()	# path
+run_script()	# path [shell]
 {
 	timed=
 	! is_timed "$1" || timed=1
-	run_one "$name" "$limit" sh "$1"
+	# shellcheck disable=SC2086	# one word or none
+	run_one "$name" "$limit" ${2:-} "$1"
 	timed=
 	[ "$verdict" != AGAIN ] || again="$again $1"
 }
@@ -138,8 +139,8 @@ run_file()	# path [timed | others: of the guests' scripts]
 	case $1 in
 	*/kmod/run.sh)	run_one "$name" "${LDB_DRIVER_TIMEOUT:-2400}" sh "$1" ${2:+-t "$2"} ${quick:+quick} ;;
 	*/run.sh)	run_one "$name" "$driver_limit" sh "$1" ${quick:+quick} ;;
-	*.t)		run_script "$1" ;;
-	*)		run_one "$name" "$limit" "$1" ;;
+	*.t)		run_script "$1" sh ;;
+	*)		run_script "$1" ;;
 	esac
 }
 
@@ -147,6 +148,8 @@ is_timed()	# path: has a second try
 {
 	case $1 in
 	*/e2e/* | */browser/*) return 0 ;;
+	# They compare what two tracers of a live kernel saw: one that is not drained in time loses.
+	*/unit/record-perf-live | */unit/record-perf-ftrace) return 0 ;;
 	*.t) grep -q '^# Timed: ' "$1" ;;
 	*) return 1 ;;
 	esac
@@ -289,7 +292,11 @@ if [ -n "$again" ]; then
 	echo "once more, with nothing beside them:"
 	for file in $again; do
 		name=${file#"$TOP"/tests/}
-		run_one "$name" "$limit" sh "$file"
+		name=${name#"$BUILD"/tests/}
+		case $file in
+		*.t) run_one "$name" "$limit" sh "$file" ;;
+		*) run_one "$name" "$limit" "$file" ;;
+		esac
 	done
 fi
 
