@@ -49,6 +49,8 @@ static int add_rows(struct cached_kind *k, const char *rows, size_t nr, size_t s
 {
 	if ((k->nr + nr) * size > CACHE_BYTES) {
 		k->is_refused = true;
+		free(k->rows);
+		k->rows = NULL;
 		return 0;
 	}
 	if (!array_reserve(&k->rows, &k->room, k->nr + nr, size))
@@ -100,8 +102,6 @@ int cache_read(struct cursor *c, size_t *nr)
 		return ret ? ret : -EAGAIN;
 	if (!buffer_room(&c->d.rows, &c->d.rows_room, k->nr * size))
 		return -ENOMEM;
-	if (k->nr)
-		memcpy(c->d.rows, k->rows, k->nr * size);
-	*nr = query_filter(&c->q, c->d.rows, k->nr);
+	*nr = query_filter(&c->q, c->d.rows, k->rows, k->nr);
 	return *nr > 0;
 }

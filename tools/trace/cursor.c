@@ -63,14 +63,14 @@ bool query_wants(const struct query *q, const struct block *b)
 			  b->i.max_dur >= f->min_dur);
 }
 
-size_t query_filter(const struct query *q, char *rows, size_t nr)
+size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr)
 {
 	const struct reader_filter *f = &q->filter;
 	size_t size = schema_find(q->kind)->row_bytes;
-	char *out = rows;
+	char *out = to;
 	struct extent e;
 
-	for (char *row = rows; nr; nr--, row += size) {
+	for (const char *row = rows; nr; nr--, row += size) {
 		schema_extent(q->kind, row, &e);
 		if (!extent_matches(f, e.t_min, e.t_max, e.id_min, e.id_max) || e.dur < f->min_dur)
 			continue;
@@ -78,7 +78,7 @@ size_t query_filter(const struct query *q, char *rows, size_t nr)
 			memcpy(out, row, size);
 		out += size;
 	}
-	return (out - rows) / size;
+	return (out - to) / size;
 }
 
 void block_set_bad(struct reader *r, struct block *b)
@@ -106,7 +106,7 @@ int query_decode(const struct query *q, struct decoder *d, struct block *b, size
 	if (rc <= 0)
 		return rc;
 	*nr = q->all || extent_is_inside(&q->filter, &b->i) ? h.rows :
-							       query_filter(q, d->rows, h.rows);
+							       query_filter(q, d->rows, d->rows, h.rows);
 	return *nr > 0;
 }
 
@@ -230,7 +230,7 @@ static int load_funcs(struct cursor *c, struct block *b, bool with_tid)
 	if (rc != 1)
 		return rc;
 	c->row = (const void *)c->d.rows;
-	c->nr_rows = q->all ? h.rows : query_filter(q, c->d.rows, h.rows);
+	c->nr_rows = q->all ? h.rows : query_filter(q, c->d.rows, c->d.rows, h.rows);
 	return 1;
 }
 

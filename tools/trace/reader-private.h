@@ -106,8 +106,8 @@ bool query_wants(const struct query *q, const struct block *b);
 /* 1: d->rows has *nr rows of the block that match, at least one; 0: there are none; -ENOMEM. */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
-/* Moves the rows that match together; returns how many. */
-size_t query_filter(const struct query *q, char *rows, size_t nr);
+/* Copies the rows that match; returns how many.  to may be rows. */
+size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr);
 
 void block_set_bad(struct reader *r, struct block *b);
 
