@@ -177,24 +177,27 @@ static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 	return oldest;
 }
 
-static struct worker *find_or_add_worker(struct lives *l, uint32_t tid)
+static struct worker *find_worker(struct lives *l, uint32_t tid)
 {
 	struct worker *w;
 
 	keyed_each(&l->workers, hash_mix(0, tid), w)
 		if (w->tid == tid)
 			return w;
-	w = keyed_add(&l->workers, hash_mix(0, tid), sizeof(*w));
-	if (w)
-		w->tid = tid;
-	return w;
+	return NULL;
 }
 
 static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 {
-	struct worker *w = find_or_add_worker(l, tid);
+	struct worker *w = find_worker(l, tid);
 
-	if (!w || !array_room(&w->ids, &w->room, w->nr, sizeof(*w->ids)))
+	if (!w) {
+		w = keyed_add(&l->workers, hash_mix(0, tid), sizeof(*w));
+		if (!w)
+			return -ENOMEM;
+		w->tid = tid;
+	}
+	if (!array_room(&w->ids, &w->room, w->nr, sizeof(*w->ids)))
 		return -ENOMEM;
 	w->ids[w->nr++] = id;
 	return 0;
@@ -202,7 +205,7 @@ static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 
 static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 {
-	struct worker *w = find_or_add_worker(l, tid);
+	struct worker *w = find_worker(l, tid);
 
 	/* The search goes backward: what was started last is mostly ended first. */
 	for (size_t i = w ? w->nr : 0; i-- > 0;) {
@@ -338,7 +341,7 @@ static int on_block(struct lives *l, const struct ldb_row_req *row)
 	int64_t since = row->tick;
 	int ret = o ? 0 : l->is_part ? begin_before(l, row, row->id, &o) : begin_life(l, row, &o);
 
-	if (!o)
+	if (ret || !o)
 		return ret;
 	part = open_part(o, row->tid);
 	if (part) {
@@ -358,9 +361,11 @@ static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
 	struct life_part *part;
 	int ret = o || !l->is_part ? 0 : begin_before(l, row, id, &o);
 
+	if (ret)
+		return ret;
 	if (!o) {
 		l->result->nr_stray += !l->is_part;
-		return ret;
+		return 0;
 	}
 	o->has_end = true;
 	o->last_end = row->tick;
@@ -389,12 +394,10 @@ static int on_end(struct lives *l, const struct ldb_row_req *row, uint64_t id)
 
 static int on_end_all(struct lives *l, const struct ldb_row_req *row)
 {
-	struct worker *w = find_or_add_worker(l, row->tid);
+	struct worker *w = find_worker(l, row->tid);
 	int ret = 0;
 
-	if (!w)
-		return -ENOMEM;
-	while (w->nr && !ret) {
+	while (w && w->nr && !ret) {
 		uint64_t id = w->ids[--w->nr];
 
 		ret = on_end(l, row, id);
