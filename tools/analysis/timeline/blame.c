@@ -17,15 +17,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/search.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
-
-/* Numbers of segments of all[], in some order. */
-struct index {
-	size_t *at;
-	size_t nr;
-};
 
 struct blame {
 	struct timeline_build *b;
@@ -42,64 +35,6 @@ static bool is_wait(const struct segment *s)
 static bool is_sleep(const struct segment *s)
 {
 	return s->kind == SEGMENT_BLOCKED;
-}
-
-static bool is_hold(const struct segment *s)
-{
-	return s->kind == SEGMENT_LOCK_HOLD;
-}
-
-static int by_thread(const void *pa, const void *pb, void *arg)
-{
-	const struct segment *all = arg;
-	const struct segment *a = &all[*(const size_t *)pa], *b = &all[*(const size_t *)pb];
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->end != b->end ? (a->end < b->end ? -1 : 1) : a->start < b->start ? -1 : a->start > b->start;
-}
-
-static int by_lock(const void *pa, const void *pb, void *arg)
-{
-	const struct segment *all = arg;
-	const struct segment *a = &all[*(const size_t *)pa], *b = &all[*(const size_t *)pb];
-
-	if (a->lock != b->lock)
-		return a->lock < b->lock ? -1 : 1;
-	return a->end != b->end ? (a->end < b->end ? -1 : 1) : a->start < b->start ? -1 : a->start > b->start;
-}
-
-static int index_make(struct index *x, const struct timeline_build *b, bool (*is)(const struct segment *s),
-		      int (*order)(const void *pa, const void *pb, void *arg))
-{
-	x->at = calloc(b->nr_all + 1, sizeof(*x->at));
-	if (!x->at)
-		return -ENOMEM;
-	for (size_t i = 0; i < b->nr_all; i++)
-		if (is(&b->all[i]))
-			x->at[x->nr++] = i;
-	if (x->nr)
-		qsort_r(x->at, x->nr, sizeof(*x->at), order, b->all);
-	return 0;
-}
-
-/* The first segment of the thread that ends after tick. */
-static size_t first_of(const struct blame *k, const struct index *x, uint32_t tid, int64_t tick)
-{
-	const struct segment *all = k->b->all;
-
-	return search(x->nr, i, all[x->at[i]].tid < tid ||
-				(all[x->at[i]].tid == tid && all[x->at[i]].end <= tick));
-}
-
-/* The first hold of the lock that ends after tick. */
-static size_t first_hold(const struct blame *k, uint64_t lock, int64_t tick)
-{
-	const struct segment *all = k->b->all;
-
-	return search(k->holds.nr, i,
-		      all[k->holds.at[i]].lock < lock ||
-		      (all[k->holds.at[i]].lock == lock && all[k->holds.at[i]].end <= tick));
 }
 
 /* Wakers */
@@ -159,8 +94,8 @@ static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t en
 {
 	int ret = 0;
 
-	for (size_t i = first_of(k, &k->waits, tid, start); i < k->waits.nr && !ret; i++) {
-		const struct segment *w = &k->b->all[k->waits.at[i]];
+	for (size_t i = index_first(&k->waits, tid, start); i < k->waits.nr && !ret; i++) {
+		const struct segment *w = index_at(&k->waits, i);
 
 		if (w->tid != tid || w->start >= end)
 			break;
@@ -218,8 +153,8 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 	k->is_followed[nr] = true;
 	if (ticks_ns(b->m->reader, (double)end - (double)start) < TIMELINE_WAIT_MIN_NS)
 		return 0;
-	for (size_t i = first_hold(k, wait->lock, start); i < k->holds.nr && !ret; i++) {
-		const struct segment *hold = &b->all[k->holds.at[i]];
+	for (size_t i = index_first(&k->holds, wait->lock, start); i < k->holds.nr && !ret; i++) {
+		const struct segment *hold = index_at(&k->holds, i);
 		int64_t from = hold->start > start ? hold->start : start;
 
 		if (hold->lock != wait->lock)
@@ -243,8 +178,8 @@ static int blame_waits(struct blame *k, const struct interval *own)
 {
 	int ret = 0;
 
-	for (size_t i = first_of(k, &k->waits, own->tid, own->start); i < k->waits.nr && !ret; i++) {
-		const struct segment *w = &k->b->all[k->waits.at[i]];
+	for (size_t i = index_first(&k->waits, own->tid, own->start); i < k->waits.nr && !ret; i++) {
+		const struct segment *w = index_at(&k->waits, i);
 
 		if (w->tid != own->tid || w->start >= own->end)
 			break;
@@ -258,8 +193,8 @@ static int blame_sleeps(struct blame *k, const struct interval *own)
 {
 	int ret = 0;
 
-	for (size_t i = first_of(k, &k->sleeps, own->tid, own->start); i < k->sleeps.nr && !ret; i++) {
-		const struct segment *s = &k->b->all[k->sleeps.at[i]];
+	for (size_t i = index_first(&k->sleeps, own->tid, own->start); i < k->sleeps.nr && !ret; i++) {
+		const struct segment *s = index_at(&k->sleeps, i);
 		int64_t start = s->start > own->start ? s->start : own->start;
 		int64_t end = s->end < own->end ? s->end : own->end;
 		uint32_t waker = blame_waker(k->b->m, s);
@@ -304,15 +239,16 @@ static int cut_own(struct timeline_build *b)
 
 int blame_own(struct timeline_build *b)
 {
+	struct segment *const *all = &b->all;
 	struct blame k = { .b = b, .is_followed = calloc(b->nr_all + 1, sizeof(bool)) };
 	int ret = k.is_followed ? 0 : -ENOMEM;
 
 	if (!ret)
-		ret = index_make(&k.waits, b, is_wait, by_thread);
+		ret = index_make(&k.waits, all, b->nr_all, is_wait, index_by_thread);
 	if (!ret)
-		ret = index_make(&k.sleeps, b, is_sleep, by_thread);
+		ret = index_make(&k.sleeps, all, b->nr_all, is_sleep, index_by_thread);
 	if (!ret)
-		ret = index_make(&k.holds, b, is_hold, by_lock);
+		ret = index_make(&k.holds, all, b->nr_all, segment_is_hold, index_by_lock);
 	for (size_t i = 0; i < b->own.nr && !ret; i++) {
 		ret = blame_waits(&k, &b->own.at[i]);
 		if (!ret)

@@ -9,7 +9,6 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
@@ -32,8 +31,7 @@ struct causes {
 	struct item *items;
 	size_t nr_items, room_items;
 	size_t room_pieces;
-	size_t *own;			/* own waits and times off the CPU, by tid, end */
-	size_t nr_own;
+	struct index own;		/* own waits and times off the CPU */
 };
 
 static bool is_of_place(enum leaf_kind kind)
@@ -111,10 +109,11 @@ static bool is_own(const struct timeline_build *b, const struct segment *s)
 
 static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
 {
-	struct causes *k = arg;
+	struct timeline_build *b = arg;
+	struct causes *k = b->causes;
 	struct timeline_cause *c;
 
-	if (!is_own(k->b, s))
+	if (!is_own(b, s))
 		return 0;
 	c = cause_of(k, leaf);
 	if (!c)
@@ -131,43 +130,17 @@ static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
 
 static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
 {
-	struct causes *k = arg;
-	struct timeline *t = k->b->t;
+	struct timeline_build *b = arg;
+	struct timeline *t = b->t;
 
-	if (!array_room(&t->pieces, &k->room_pieces, t->nr_pieces, sizeof(*t->pieces)))
-		return -ENOMEM;
-	t->pieces[t->nr_pieces++] = (struct timeline_piece){ tid, start, end };
-	return 0;
+	return array_push(t->pieces, t->nr_pieces, b->causes->room_pieces, { tid, start, end });
 }
 
 /* What the timeline shows of a cause */
 
-static int by_thread(const void *pa, const void *pb, void *arg)
+static bool is_own_evidence(const struct segment *s)
 {
-	const struct segment *segments = arg;
-	const struct segment *a = &segments[*(const size_t *)pa], *b = &segments[*(const size_t *)pb];
-
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return a->end < b->end ? -1 : a->end > b->end;
-}
-
-static int index_own(struct causes *k)
-{
-	struct timeline *t = k->b->t;
-
-	k->own = calloc(t->nr_segments + 1, sizeof(*k->own));
-	if (!k->own)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->nr_segments; i++) {
-		const struct segment *s = &t->segments[i];
-
-		if (!s->blocks_req && (s->kind == SEGMENT_LOCK_WAIT || segment_is_off(s)))
-			k->own[k->nr_own++] = i;
-	}
-	if (k->nr_own)
-		qsort_r(k->own, k->nr_own, sizeof(*k->own), by_thread, t->segments);
-	return 0;
+	return !s->blocks_req && (s->kind == SEGMENT_LOCK_WAIT || segment_is_off(s));
 }
 
 static bool is_longer(const struct segment *s, const struct segment *than)
@@ -194,12 +167,8 @@ static void add_evidence(struct timeline_cause *c, const struct segment *s)
 
 static void find_evidence(struct causes *k, const struct item *item)
 {
-	const struct segment *segments = k->b->t->segments;
-	size_t n = search(k->nr_own, i, segments[k->own[i]].tid < item->tid ||
-		   (segments[k->own[i]].tid == item->tid && segments[k->own[i]].end <= item->start));
-
-	for (; n < k->nr_own; n++) {
-		const struct segment *s = &segments[k->own[n]];
+	for (size_t n = index_first(&k->own, item->tid, item->start); n < k->own.nr; n++) {
+		const struct segment *s = index_at(&k->own, n);
 
 		if (s->tid != item->tid || s->start >= item->end)
 			break;
@@ -273,28 +242,13 @@ static int finish(struct causes *k)
 	return 0;
 }
 
-static int on_segment(void *arg, const struct segment *s)
-{
-	return gather_segment(((struct causes *)arg)->b, s);
-}
-
-static int on_migration(void *arg, const struct sched_migration *m)
-{
-	return gather_migration(((struct causes *)arg)->b, m);
-}
-
-static bool wants(void *arg, uint32_t tid, int64_t start, int64_t end)
-{
-	return gather_wants(((struct causes *)arg)->b, tid);
-}
-
 int causes_read(struct timeline_build *b)
 {
 	struct causes *k = calloc(1, sizeof(*k));
 	struct partition_options o = {
 		.only = b->life, .from = b->from, .to = b->to, .before = b->before, .after = b->after,
-		.begins = on_begin, .piece = on_piece, .segment = on_segment, .migration = on_migration,
-		.wants = wants, .arg = k,
+		.begins = on_begin, .piece = on_piece, .segment = gather_segment,
+		.migration = gather_migration, .wants = gather_wants, .arg = b,
 	};
 
 	b->causes = k;
@@ -307,7 +261,8 @@ int causes_read(struct timeline_build *b)
 int causes_build(struct timeline_build *b)
 {
 	struct causes *k = b->causes;
-	int ret = index_own(k);
+	int ret = index_make(&k->own, &b->t->segments, b->t->nr_segments, is_own_evidence,
+			     index_by_thread);
 
 	if (!ret)
 		ret = add_shares(k);
@@ -325,6 +280,6 @@ void causes_free(struct timeline_build *b)
 	free(k->at);
 	free(k->of_leaf);
 	free(k->items);
-	free(k->own);
+	free(k->own.at);
 	free(k);
 }

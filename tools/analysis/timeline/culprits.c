@@ -15,6 +15,11 @@ bool segment_is_off(const struct segment *s)
 	       s->kind == SEGMENT_BLOCKED || s->kind == SEGMENT_FUTEX_WAIT;
 }
 
+bool segment_is_hold(const struct segment *s)
+{
+	return s->kind == SEGMENT_LOCK_HOLD;
+}
+
 static int64_t length(const struct segment *s)
 {
 	return s->end_ns - s->start_ns;

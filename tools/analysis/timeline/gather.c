@@ -86,14 +86,9 @@ static int on_off_before(void *arg, uint32_t tid)
 	return add_link(arg, &(struct link){ .tid = tid, .is_open = true });
 }
 
-static int tid_compare(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa, *b = pb;
+COMPARE_NUMBERS(tid_compare, uint32_t)
 
-	return *a < *b ? -1 : *a > *b;
-}
-
-bool gather_wants(const struct timeline_build *b, uint32_t tid)
+static bool has_tid(const struct timeline_build *b, uint32_t tid)
 {
 	size_t at = search(b->nr_tids, i, b->tids[i] < tid);
 
@@ -125,7 +120,7 @@ static size_t add_linked(const struct timeline_build *b, const struct links *l, 
 		for (first = i; first < l->nr && l->at[first].lock == l->at[i].lock; first++) {
 			const struct link *link = &l->at[first];
 
-			if (link->is_hold || !gather_wants(b, link->tid))
+			if (link->is_hold || !has_tid(b, link->tid))
 				continue;
 			is_wanted = true;
 			if (link->other)
@@ -179,7 +174,7 @@ static int read_links(struct timeline_build *b, bool *is_open)
 		ret = find_tids(b, &l);
 	*is_open = false;
 	for (size_t i = 0; i < l.nr && !ret; i++)
-		*is_open |= l.at[i].is_open && gather_wants(b, l.at[i].tid);
+		*is_open |= l.at[i].is_open && has_tid(b, l.at[i].tid);
 	free(l.at);
 	return ret;
 }
@@ -219,12 +214,7 @@ int gather_threads(struct timeline_build *b)
 
 /* What happened on them */
 
-static int length_compare(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+COMPARE_NUMBERS(length_compare, int64_t)
 
 /* The shorter half of the functions, or of the times off the CPU, is left out. */
 static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int64_t *min)
@@ -255,8 +245,9 @@ static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int6
 	return 0;
 }
 
-int gather_segment(struct timeline_build *b, const struct segment *s)
+int gather_segment(void *build, const struct segment *s)
 {
+	struct timeline_build *b = build;
 	bool is_function = s->kind == SEGMENT_FUNCTION, is_off = segment_is_off(s);
 	int64_t length = s->end - s->start;
 	int ret = 0;
@@ -277,19 +268,21 @@ int gather_segment(struct timeline_build *b, const struct segment *s)
 	return segment_copy_sched(&b->all[b->nr_all++]);
 }
 
-int gather_migration(struct timeline_build *b, const struct sched_migration *m)
+int gather_migration(void *build, const struct sched_migration *m)
 {
+	struct timeline_build *b = build;
+
 	if (m->tick < b->life->start || m->tick > b->life->end || b->nr_migrations == MIGRATIONS_MAX)
 		return 0;
 	return array_push(b->migrations, b->nr_migrations, b->room_migrations, *m);
 }
 
-static bool wants(void *arg, uint32_t tid, int64_t start, int64_t end)
+bool gather_wants(void *build, uint32_t tid, int64_t start, int64_t end)
 {
-	return gather_wants(arg, tid);
+	return has_tid(build, tid);
 }
 
 int gather_range(struct timeline_build *b)
 {
-	return tracks_widen(b->m, wants, b, &b->from, &b->to);
+	return tracks_widen(b->m, gather_wants, b, &b->from, &b->to);
 }

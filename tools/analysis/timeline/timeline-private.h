@@ -40,6 +40,27 @@ struct timeline_build {
 	struct interval_list blamed;	/* threads that it was blocked by; likewise */
 };
 
+/* index.c: numbers of some segments, in order of a key, then of their ends */
+struct index {
+	struct segment *const *segments; /* the array, which may move */
+	uint64_t (*key)(const struct segment *s);
+	size_t *at;
+	size_t nr;
+};
+
+uint64_t index_by_thread(const struct segment *s);
+uint64_t index_by_lock(const struct segment *s);
+/* 0 or -ENOMEM; the caller frees at. */
+int index_make(struct index *x, struct segment *const *segments, size_t nr,
+	       bool (*is_in)(const struct segment *s), uint64_t (*key)(const struct segment *s));
+/* The first of the key that ends after tick. */
+size_t index_first(const struct index *x, uint64_t key, int64_t tick);
+
+static inline const struct segment *index_at(const struct index *x, size_t n)
+{
+	return &(*x->segments)[x->at[n]];
+}
+
 /* timeline.c */
 int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_t end);
 void interval_merge(struct interval_list *list);
@@ -57,10 +78,10 @@ int gather_cache(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /* Widens from and to for the estimates at the ends of the request. */
 int gather_range(struct timeline_build *b);
-bool gather_wants(const struct timeline_build *b, uint32_t tid);
-/* Add to all[] and migrations[]. */
-int gather_segment(struct timeline_build *b, const struct segment *s);
-int gather_migration(struct timeline_build *b, const struct sched_migration *m);
+/* For partition.h, of a struct timeline_build: adding to all[] and migrations[]. */
+bool gather_wants(void *build, uint32_t tid, int64_t start, int64_t end);
+int gather_segment(void *build, const struct segment *s);
+int gather_migration(void *build, const struct sched_migration *m);
 
 /* blame.c: makes segments of waits and holds, and finds the threads that block the request */
 int blame_own(struct timeline_build *b);
@@ -71,6 +92,7 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait);
 
 /* culprits.c: finds the blockers behind a cause */
 bool segment_is_off(const struct segment *s);
+bool segment_is_hold(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
 void culprits_find(const struct timeline *t, struct timeline_cause *c);
 

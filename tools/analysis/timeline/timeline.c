@@ -150,23 +150,24 @@ static int add_parts(struct timeline_build *b)
 }
 
 /* The level of the thread then, which is that of its hold. */
-static unsigned level_of(const struct timeline *t, size_t nr_holds, const struct segment *of)
+static unsigned level_of(const struct index *holds, const struct segment *of)
 {
 	unsigned level = 0;
 
-	for (size_t i = 0; i < nr_holds; i++) {
-		const struct segment *s = &t->segments[i];
+	for (size_t n = index_first(holds, of->tid, of->start); n < holds->nr; n++) {
+		const struct segment *s = index_at(holds, n);
 
-		if (s->kind == SEGMENT_LOCK_HOLD && s->tid == of->tid && s->start < of->end &&
-		    s->end > of->start && (!level || s->level < level))
+		if (s->tid != of->tid)
+			break;
+		if (s->start < of->end && (!level || s->level < level))
 			level = s->level;
 	}
 	return level;
 }
 
-/* Adds functions, and times off the CPU that are no waits. */
+/* Adds functions, and times off the CPU that are no waits.  holds: the thread blocked the request. */
 static int cut(struct timeline_build *b, const struct segment *s, const struct interval_list *list,
-	       bool blocks, size_t nr_blamed)
+	       const struct index *holds)
 {
 	for (size_t n = interval_first(list, s->tid, s->start); n < list->nr; n++) {
 		const struct interval *in = &list->at[n];
@@ -181,27 +182,29 @@ static int cut(struct timeline_build *b, const struct segment *s, const struct i
 		part = timeline_add_part(b, s, start, end);
 		if (!part)
 			return -ENOMEM;
-		part->blocks_req = blocks;
-		if (blocks && segment_is_off(part))
-			part->level = level_of(b->t, nr_blamed, part);
+		part->blocks_req = holds;
+		if (holds && segment_is_off(part))
+			part->level = level_of(holds, part);
 	}
 	return 0;
 }
 
 static int cut_all(struct timeline_build *b)
 {
-	size_t nr_blamed = b->t->nr_segments;
-	int ret = 0;
+	struct timeline *t = b->t;
+	struct index holds;
+	int ret = index_make(&holds, &t->segments, t->nr_segments, segment_is_hold, index_by_thread);
 
 	for (size_t i = 0; i < b->nr_all && !ret; i++) {
 		const struct segment *s = &b->all[i];
 
 		if (s->kind != SEGMENT_FUNCTION && (!segment_is_off(s) || s->kind == SEGMENT_FUTEX_WAIT))
 			continue;
-		ret = cut(b, s, &b->own, false, 0);
+		ret = cut(b, s, &b->own, NULL);
 		if (!ret)
-			ret = cut(b, s, &b->blamed, true, nr_blamed);
+			ret = cut(b, s, &b->blamed, &holds);
 	}
+	free(holds.at);
 	return ret;
 }
 
