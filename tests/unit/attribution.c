@@ -71,7 +71,13 @@ static const char *play(const struct attribution_irq *irqs, size_t nr_irqs, cons
 	a.end = with_ends ? on_end : NULL;
 	attribution_start(&a);
 	for (size_t i = 0; i < nr_irqs && !ret; i++)
-		ret = attribution_irq(&a, irqs[i].kind, irqs[i].start, irqs[i].end, irqs[i].name);
+		ret = attribution_segment(&a, &(struct segment){
+			.kind = SEGMENT_IRQ, .start = irqs[i].start, .end = irqs[i].end,
+			.irq = &(struct tracks_irq){
+				.kind = irqs[i].kind == LEAF_STOLEN ? LDB_IRQ_STOLEN : LDB_IRQ_HARD,
+				.name = irqs[i].name,
+			},
+		});
 	for (size_t i = 0; i < nr && !ret; i++)
 		ret = attribution_segment(&a, &s[i]);
 	if (!ret)

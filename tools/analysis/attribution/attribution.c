@@ -173,14 +173,15 @@ static int add_work(struct attribution *a, struct attribution_item *item)
 	return a->work ? a->work(a->arg) : 0;
 }
 
-int attribution_irq(struct attribution *a, enum leaf_kind kind, int64_t start, int64_t end,
-		    const char *name)
+static int add_irq(struct attribution *a, const struct segment *s)
 {
-	if (end <= start)
+	if (s->end <= s->start)
 		return 0;
 	if (!array_room(&a->irqs, &a->room_irqs, a->nr_irqs, sizeof(*a->irqs)))
 		return -ENOMEM;
-	a->irqs[a->nr_irqs++] = (struct attribution_irq){ kind, ticks_sane(start), ticks_sane(end), name };
+	a->irqs[a->nr_irqs++] = (struct attribution_irq){
+		leaf_kind_of(s), ticks_sane(s->start), ticks_sane(s->end), s->irq->name,
+	};
 	return 0;
 }
 
@@ -194,7 +195,7 @@ int attribution_segment(struct attribution *a, const struct segment *s)
 	int ret;
 
 	if (s->kind == SEGMENT_IRQ)
-		return attribution_irq(a, leaf_kind_of(s), s->start, s->end, s->irq->name);
+		return add_irq(a, s);
 	if (s->kind == SEGMENT_LOCK_HOLD || s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_FAULT)
 		return 0;
 	ret = attribution_to(a, s->start);

@@ -77,11 +77,10 @@ void attribution_forget(struct attribution *a);
 
 /* These return 0, -ENOMEM, or what a function of the user returned. */
 
-/* Adds its interrupts, by start: each before a segment that begins later, or among them. */
-int attribution_irq(struct attribution *a, enum leaf_kind kind, int64_t start, int64_t end,
-		    const char *name);
-
-/* Adds its segments, by start, the outer ones first.  Holds, queues and faults are ignored. */
+/*
+ * Adds its segments, by start, the outer ones first; interrupts may come before all others.
+ * Holds, queues and faults are ignored.
+ */
 int attribution_segment(struct attribution *a, const struct segment *s);
 
 /* Processes time up to the tick. */

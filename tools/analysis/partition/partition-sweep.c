@@ -232,10 +232,9 @@ static int on_fault(void *arg, const struct tracks_fault *f)
 static int on_irq(void *arg, const struct tracks_irq *i)
 {
 	struct partition_build *b = arg;
+	struct segment s = { .kind = SEGMENT_IRQ, .irq = i, .start = i->start, .end = i->end };
 
-	struct segment s = { .kind = SEGMENT_IRQ, .irq = i };
-
-	return b->nr_owned ? attribution_irq(&b->attribution, leaf_kind_of(&s), i->start, i->end, i->name) : 0;
+	return b->nr_owned ? attribution_segment(&b->attribution, &s) : 0;
 }
 
 static int on_segment(void *arg, const struct segment *s)
