@@ -44,6 +44,8 @@ struct tracks_source {
 	bool has_head;
 };
 
+#define NR_TRACKS_SOURCES	8
+
 /* A time off the CPU of the current window. */
 struct tracks_off {
 	struct sched_off off;
@@ -66,7 +68,13 @@ struct tracks {
 	struct tracks_result *result;
 	int64_t min_ticks;
 	struct futexes futexes;		/* until the locks are read */
-	struct tracks_source funcs, locks, offs, parts, queues, faults, irqs, lives;
+	union {
+		struct {
+			struct tracks_source funcs, locks, offs, parts, queues, faults, irqs;
+			struct tracks_source lives;	/* the last: of no thread */
+		};
+		struct tracks_source sources[NR_TRACKS_SOURCES];
+	};
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */
 

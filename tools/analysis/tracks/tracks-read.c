@@ -392,18 +392,14 @@ static int on_life(void *arg, struct life *life)
 
 int tracks_read(struct tracks *k)
 {
+	/* Sixteenths of the memory, in the order of sources. */
+	static const uint8_t shares[NR_TRACKS_SOURCES] = { 6, 2, 2, 1, 1, 1, 1, 2 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;
 	int ret;
 
-	spill_open(&k->funcs.spill, memory / 8 * 3);
-	spill_open(&k->locks.spill, memory / 8);
-	spill_open(&k->offs.spill, memory / 8);
-	spill_open(&k->parts.spill, memory / 16);
-	spill_open(&k->queues.spill, memory / 16);
-	spill_open(&k->faults.spill, memory / 16);
-	spill_open(&k->irqs.spill, memory / 16);
-	spill_open(&k->lives.spill, memory / 8);
+	for (size_t i = 0; i < NR_TRACKS_SOURCES; i++)
+		spill_open(&k->sources[i].spill, memory / 16 * shares[i]);
 	ret = k->o->no_functions ? 0 : find_min(k);
 	if (!ret) {
 		report_progress(k, "kernel events", 0.1, 0.1, 0, 0);
@@ -419,21 +415,7 @@ int tracks_read(struct tracks *k)
 		report_progress(k, "requests", 0.5, 0.5, 0, 0);
 		ret = lives_each(k->m, on_life, k, &result);
 	}
-	if (!ret)
-		ret = source_start(&k->funcs);
-	if (!ret)
-		ret = source_start(&k->locks);
-	if (!ret)
-		ret = source_start(&k->offs);
-	if (!ret)
-		ret = source_start(&k->parts);
-	if (!ret)
-		ret = source_start(&k->queues);
-	if (!ret)
-		ret = source_start(&k->faults);
-	if (!ret)
-		ret = source_start(&k->irqs);
-	if (!ret)
-		ret = source_start(&k->lives);
+	for (size_t i = 0; i < NR_TRACKS_SOURCES && !ret; i++)
+		ret = source_start(&k->sources[i]);
 	return ret;
 }

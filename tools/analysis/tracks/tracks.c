@@ -169,14 +169,12 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 /* The least major of all that is left; false: nothing is left. */
 static bool next_major(const struct tracks *k, uint64_t *major)
 {
-	const struct tracks_source *all[] = { &k->funcs, &k->locks, &k->offs, &k->parts, &k->queues,
-					      &k->faults, &k->irqs };
 	bool found = false;
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!all[i]->has_head || (found && all[i]->head.major >= *major))
+	for (const struct tracks_source *s = k->sources; s < &k->lives; s++) {
+		if (!s->has_head || (found && s->head.major >= *major))
 			continue;
-		*major = all[i]->head.major;
+		*major = s->head.major;
 		found = true;
 	}
 	return found;
@@ -226,14 +224,8 @@ static int do_requests(struct tracks *k)
 
 static void free_all(struct tracks *k)
 {
-	spill_close(&k->funcs.spill);
-	spill_close(&k->locks.spill);
-	spill_close(&k->offs.spill);
-	spill_close(&k->parts.spill);
-	spill_close(&k->queues.spill);
-	spill_close(&k->faults.spill);
-	spill_close(&k->irqs.spill);
-	spill_close(&k->lives.spill);
+	for (size_t i = 0; i < NR_TRACKS_SOURCES; i++)
+		spill_close(&k->sources[i].spill);
 	tracks_free_offs(k, k->nr_off_at);
 	for (size_t i = 0; i < k->nr_others; i++)
 		segment_free_sched(&k->others[i]);
