@@ -6,6 +6,7 @@
 #include "analysis/report/stats.h"
 #include "analysis/tracks/tracks.h"
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "export/table.h"
 #include "export/walk.h"
@@ -89,14 +90,19 @@ static int add_piece(struct shown *t, const struct segment *s, int64_t start, in
 
 static int add_segment(struct shown *t, const struct segment *s)
 {
+	const struct timeline *in = t->timeline;
+	size_t i = search_by(in->pieces, in->nr_pieces, p,
+			     p->tid < s->tid || (p->tid == s->tid && p->end < s->start));
 	int ret = 0;
 
-	for (size_t i = 0; i < t->timeline->nr_pieces && !ret; i++) {
-		const struct timeline_piece *p = &t->timeline->pieces[i];
+	for (; i < in->nr_pieces && !ret; i++) {
+		const struct timeline_piece *p = &in->pieces[i];
 		int64_t start = s->start > p->start ? s->start : p->start;
 		int64_t end = s->end < p->end ? s->end : p->end;
 
-		if (p->tid == s->tid && (start < end || (s->start == s->end && start == end)))
+		if (p->tid != s->tid || p->start > s->end)
+			break;
+		if (start < end || (s->start == s->end && start == end))
 			ret = add_piece(t, s, start, end);
 	}
 	return ret;

@@ -206,6 +206,7 @@ static int add_shares(struct causes *k)
 	return 0;
 }
 
+COMPARE(piece_compare, struct timeline_piece, UP(tid) UP(start))
 COMPARE(cause_compare, struct timeline_cause, DOWN(ns))
 
 /* Copies the label: the partition's names are freed with it. */
@@ -222,6 +223,7 @@ static int finish(struct causes *k)
 	struct timeline *t = k->b->t;
 	size_t nr = 0;
 
+	sort_by(t->pieces, t->nr_pieces, piece_compare);
 	for (size_t i = 0; i < k->nr_items; i++)
 		find_evidence(k, &k->items[i]);
 	for (size_t i = 0; i < t->nr_segments; i++)
