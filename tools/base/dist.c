@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dist.h"
+#include "sort.h"
 
 #define SUB_BITS	7
 #define NR_SUB		(1U << SUB_BITS)
@@ -208,12 +209,7 @@ int dist_merge(struct dist *d, const struct dist *from)
 	return ret;
 }
 
-static int compare(const void *pa, const void *pb)
-{
-	const uint64_t *a = pa, *b = pb;
-
-	return *a < *b ? -1 : *a > *b;
-}
+COMPARE_NUMBERS(compare, uint64_t)
 
 #define DIGIT_BITS	11
 #define FEW		256	/* so few values are sorted faster by qsort() */
