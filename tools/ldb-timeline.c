@@ -63,21 +63,13 @@ static const struct cli_tool tool = {
 		    "ldb-timeline --req=4711 --json | jq '.segments[] | select(.blocks_req)'",
 };
 
-static int64_t class_p50(const struct requests *requests, const char *class)
-{
-	for (size_t i = 0; i < requests->nr_classes; i++)
-		if (!strcmp(requests->classes[i].name, class) && requests->classes[i].count)
-			return requests->classes[i].p50_ns;
-	return -1;
-}
-
 static void build(struct model *m, const struct requests *requests, const struct life *life,
 		  struct timeline *timeline, struct render_timeline *shown)
 {
 	if (timeline_build(m, life, timeline))
 		open_fail_memory();
 	*shown = (struct render_timeline){
-		.model = m, .timeline = timeline, .p50_ns = class_p50(requests, life->class),
+		.model = m, .timeline = timeline, .p50_ns = requests_p50_ns(requests, life->class),
 		.nth = 1, .nr_occurrences = 1, .nr_lines = opt.top,
 	};
 	if (timeline_hits(m, timeline, &shown->hits))

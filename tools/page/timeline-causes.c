@@ -234,19 +234,11 @@ static int put_chain(struct timeline_data *d, struct json *j, const struct timel
 	return 0;
 }
 
-static int64_t class_p50(const struct requests *requests, const char *class)
-{
-	for (size_t i = 0; i < requests->nr_classes; i++)
-		if (!strcmp(requests->classes[i].name, class) && requests->classes[i].count)
-			return requests->classes[i].p50_ns;
-	return -1;
-}
-
 static int put_causes(struct timeline_data *d, struct json *j, const struct life *life)
 {
 	struct timeline t;
 	struct render_timeline shown = { .model = d->m, .timeline = &t, .nth = 1,
-		.nr_occurrences = 1, .p50_ns = class_p50(d->o->requests, life->class) };
+		.nr_occurrences = 1, .p50_ns = requests_p50_ns(d->o->requests, life->class) };
 	int ret = timeline_build(d->m, life, &t);
 	char id[24];
 

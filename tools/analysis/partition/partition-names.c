@@ -51,14 +51,16 @@ static uint64_t hash_path(const struct path *path)
 	return hash_mix(hash, path->is_queue);
 }
 
+bool path_same_function(const struct symbol *a, const struct symbol *b)
+{
+	return a == b || (a && b && a->function == b->function && a->func_file == b->func_file &&
+			  a->path == b->path);
+}
+
 static bool same_path(const struct path *a, const struct path *b)
 {
-	if (a->parent != b->parent || a->is_queue != b->is_queue || a->queue != b->queue ||
-	    !a->func != !b->func)
-		return false;
-	return !a->func || (a->func->function == b->func->function &&
-			    a->func->func_file == b->func->func_file &&
-			    a->func->path == b->func->path);
+	return a->parent == b->parent && a->is_queue == b->is_queue && a->queue == b->queue &&
+	       path_same_function(a->func, b->func);
 }
 
 static uint32_t number_path(struct partition *p, const struct path *path)

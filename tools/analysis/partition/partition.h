@@ -126,6 +126,9 @@ struct partition_options {
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);
 
+/* Are they one function of a path, though they are two addresses in it?  Two NULLs are. */
+bool path_same_function(const struct symbol *a, const struct symbol *b);
+
 /* The name of a path's node: the function's, "queue NAME" or "".  Interned. */
 const char *path_name(const struct partition *p, uint32_t path);
 

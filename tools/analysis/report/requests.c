@@ -212,3 +212,11 @@ void requests_free(struct requests *r)
 	free(r->classes);
 	*r = (struct requests){ 0 };
 }
+
+int64_t requests_p50_ns(const struct requests *r, const char *class)
+{
+	for (size_t i = 0; i < r->nr_classes; i++)
+		if (!strcmp(r->classes[i].name, class) && r->classes[i].count)
+			return r->classes[i].p50_ns;
+	return -1;
+}

@@ -39,6 +39,9 @@ struct requests {
 int requests_build(struct model *m, const struct requests_options *options, struct requests *r);
 void requests_free(struct requests *r);
 
+/* The median latency of a class; -1: it has no complete request. */
+int64_t requests_p50_ns(const struct requests *r, const char *class);
+
 int64_t life_latency_ns(const struct model *m, const struct life *life);
 
 #endif

@@ -39,12 +39,6 @@ static bool is_of_place(enum leaf_kind kind)
 	return kind == LEAF_FUNCTION || kind == LEAF_SLEEP || kind == LEAF_IO;
 }
 
-static bool same_function(const struct symbol *a, const struct symbol *b)
-{
-	return a == b || (a && b && a->function == b->function && a->func_file == b->func_file &&
-			  a->path == b->path);
-}
-
 static uint32_t root_of(const struct partition *p, uint32_t path)
 {
 	while (path && p->paths[path].parent)
@@ -70,7 +64,7 @@ static struct timeline_cause *find(struct causes *k, uint32_t leaf)
 		struct timeline_cause *c = &k->at[n];
 
 		if (c->kind == new.kind && c->in_queue == new.in_queue && c->label == new.label &&
-		    same_function(c->func, new.func))
+		    path_same_function(c->func, new.func))
 			return c;
 	}
 	if (!array_room(&k->at, &k->room, k->nr, sizeof(*k->at)) || hash_add(&k->by_key, hash, k->nr))
