@@ -558,6 +558,55 @@ static void test_dense(void)
 	made_close(&t);
 }
 
+/* A program and its library count separately, and estimates overlap a little. */
+
+struct two_blocks {
+	struct segment library, program;
+};
+
+static int on_two_blocks(void *arg, const struct segment *s)
+{
+	struct two_blocks *two = arg;
+
+	if (s->kind != SEGMENT_FUNCTION || s->depth != 1)
+		return 0;
+	if ((uint16_t)s->gen)
+		two->library = *s;
+	else
+		two->program = *s;
+	return 0;
+}
+
+static void test_two_blocks(void)
+{
+	struct tracks_options o = TRACKS_OPTIONS_ALL;
+	struct two_blocks two = { .library.start = -1, .program.start = -1 };
+	struct tracks_sink sink = { .segment = on_two_blocks, .arg = &two };
+	struct ldb_row_func library = {
+		.tid = 1, .pc = (uintptr_t)inner + 1, .ret = (uintptr_t)outer + 2, .gen = GEN(1) + 1,
+		.parent_gen = GEN(1), .depth = 1, .start_max = 10000, .end_max = 20000, .end_unc = 100,
+	};
+	struct ldb_row_func program = {
+		.tid = 1, .pc = (uintptr_t)inner + 1, .ret = (uintptr_t)outer + 2, .gen = GEN(2),
+		.parent_gen = GEN(1), .depth = 1, .start_max = 20000, .start_unc = 300, .end_max = 90000,
+	};
+	struct tracks_result result;
+	struct made t;
+
+	made_begin(&t, "two-blocks.data");
+	made_thread(&t, 1, "two", 0, 100000);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 5000, .end = 99000);
+	writer_add_func(t.w, &library);
+	writer_add_func(t.w, &program);
+	made_open(&t);
+	is_int(tracks_each(t.model, &o, &sink, &result), 0, "functions of two blocks");
+	ok(two.library.start == 10000 && two.library.end == 19950, "the library's is as estimated");
+	ok(two.program.start == 19950 && two.program.end == 90000,
+	   "what follows it, and overlaps a little, is not cut to it: [%ld, %ld]",
+	   (long)two.program.start, (long)two.program.end);
+	made_close(&t);
+}
+
 static int count_item(struct spill *s, uint64_t *nr, uint64_t *nr_wrong)
 {
 	struct spill_item item, last = { .nr = 0 };
@@ -628,6 +677,7 @@ int main(void)
 	made_close(&t);
 
 	test_dense();
+	test_two_blocks();
 	test_spill(64 << 20, false);
 	test_spill(1 << 16, true);
 	small = heap_of(60000);

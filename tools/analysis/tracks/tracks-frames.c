@@ -76,8 +76,9 @@ void tracks_retain_frames(struct tracks *k)
 /* Was f, which overlaps top, called from within top, directly or not? */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
+	/* Blocks count separately.  One that outlives top, and is not deeper, came after it. */
 	if ((uint16_t)top->gen != (uint16_t)f->gen)
-		return true;
+		return f->depth > top->depth || f->end <= top->end;
 	if (top->gen >= f->gen)
 		return !f->is_resumed;
 	if ((uint16_t)f->parent_gen != (uint16_t)f->gen)
