@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Two builds of one program that differ in one call under a lock: the comparison joins what
 # both have by name, and the call that went is its first row; of the same build twice, no row
-# is sure.  LDB_PAIRS=10: so many pairs; one by chance may have a row that is (95 % intervals),
-# so one is allowed to have it.
+# is sure.  That rests on the machine: two runs of one build differ where it is busy in one of
+# them.  So it is only said, but with LDB_PAIRS=10, on a quiet machine: of so many pairs, one in
+# ten may have a row that is sure by chance (95 % intervals).
 # Timed: the scanner must see the functions, and nothing else may be slower in one run.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -63,8 +64,9 @@ done
 [ "$pairs" -gt 0 ] || skip_all "the scanner was kept away in each of $pair pairs"
 ok "the call that went is the first row, and nothing that both have came or went" test $((named * 10)) -ge $((pairs * 9))
 diag "$named of $pairs pairs; the same build twice has no sure row in $same of $pairs"
-# Of three pairs one may be chance; of more, one in ten.
-ok "the same build twice has no sure row" test $(((pairs - same) * 10)) -le $((pairs > 10 ? pairs : 10))
+if [ -n "${LDB_PAIRS:-}" ]; then
+	ok "the same build twice has no sure row" test $(((pairs - same) * 10)) -le $((pairs > 10 ? pairs : 10))
+fi
 check "a queue is said once" "ldb-why --compare with.data without.data" 0 'get: '
 ok "... and not twice" eval '! printf "%s\n" "$out" | grep -E "in queue ([a-z]+) in queue"'
 check_jq "the paths are one path" compare.json \
