@@ -21,7 +21,6 @@
 #include "cli/progress.h"
 #include "export/export.h"
 #include "render/open.h"
-#include "render/segment.h"
 
 #define CLASS_MAX	100000	/* requests of --class without --slowest: the slowest */
 
@@ -181,7 +180,7 @@ static void put_kinds(struct json *j, const struct export_result *r)
 {
 	for (int i = 0; i < NR_SEGMENT_KINDS; i++) {
 		json_flat(j);
-		json_object_begin(j, segment_kind_name(i));
+		json_object_begin(j, segment_kinds[i].name);
 		json_u64(j, "count", r->nr[i]);
 		json_i64(j, "total_ns", r->total_ns[i]);
 		if (i == SEGMENT_FUNCTION)

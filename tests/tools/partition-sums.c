@@ -31,7 +31,7 @@ static bool is_right(const struct partition *p, const struct request *req)
 
 		if (s[i].ns < 0 || (!s[i].ns && !(s[i].nr && leaf->kind == LEAF_FUNCTION))) {
 			printf("request %" PRIu64 ": %s has %" PRId64 " ns\n", req->id,
-			       leaf_kind_name(leaf->kind), s[i].ns);
+			       leaf_kinds[leaf->kind].name, s[i].ns);
 			return false;
 		}
 		if (i && s[i].leaf <= s[i - 1].leaf) {
@@ -120,7 +120,7 @@ static void print_stacks(const struct partition *p)
 			const struct leaf *leaf = &p->leaves[s->leaf];
 
 			if (s->ns && leaf->kind < LEAF_QUEUE && !is_in_queue(p, leaf->path))
-				printf("%" PRIu64 " %s %s %" PRId64 "\n", req->id, leaf_kind_name(leaf->kind),
+				printf("%" PRIu64 " %s %s %" PRId64 "\n", req->id, leaf_kinds[leaf->kind].name,
 				       path_text(p, leaf->path, text, sizeof(text)), s->ns);
 		}
 	}
@@ -154,7 +154,7 @@ static bool is_same(const struct partition *p, const struct request *req, const 
 		if (ns == c->ns)
 			continue;
 		printf("request %" PRIu64 ": %s %s%s%s: %" PRId64 " in its timeline, %" PRId64 " in the partition\n",
-		       req->id, leaf_kind_name(c->kind), c->func ? c->func->function : c->label,
+		       req->id, leaf_kinds[c->kind].name, c->func ? c->func->function : c->label,
 		       c->func && *c->label ? " " : "", c->in_queue ? " in a queue" : "", c->ns, ns);
 		ok = false;
 	}

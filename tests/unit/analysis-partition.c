@@ -522,7 +522,7 @@ static unsigned compare_painted(const struct made *t, const struct partition *p)
 		nr_wrong += painted_ns != spent(p, r->id, LEAF_FUNCTION, "inner", NULL);
 	}
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
-		ok(sums[kinds[k]] > 0, "random: there is %s", leaf_kind_name(kinds[k]));
+		ok(sums[kinds[k]] > 0, "random: there is %s", leaf_kinds[kinds[k]].name);
 	paint_free(&painted);
 	return nr_wrong;
 }

@@ -38,7 +38,7 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 	if (item->kind == LEAF_FUNCTION)
 		snprintf(name, sizeof(name), "%s", item->func->function);
 	else
-		snprintf(name, sizeof(name), "%s/%s", leaf_kind_name(item->kind), item->text);
+		snprintf(name, sizeof(name), "%s/%s", leaf_kinds[item->kind].name, item->text);
 	add(name, start, end);
 	return 0;
 }

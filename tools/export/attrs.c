@@ -71,7 +71,7 @@ static void add_sched(struct attrs *a, const struct model *m, const struct segme
 	const struct segment_sched *k = s->sched ? s->sched : &none;
 	char *text = a->texts[a->nr_texts];
 
-	if (offcpu_is(s->kind)) {
+	if (segment_kinds[s->kind].off_cpu) {
 		offcpu_text(m, s, text);
 		a->nr_texts++;
 		add_text(a, "cause", ATTR_ONCE, s->sched ? text : NULL, 0);
@@ -112,7 +112,7 @@ static void add_common(struct attrs *a, const struct segment *s)
 
 	add(a, "duration_ns", ATTR_I64, true, s->duration_ns);
 	add(a, "resolution_ns", ATTR_I64,
-	    is_function || s->kind == SEGMENT_LOCK_HOLD || offcpu_is(s->kind),
+	    is_function || s->kind == SEGMENT_LOCK_HOLD || segment_kinds[s->kind].off_cpu,
 	    s->duration_resolution_ns);
 	add_flag(a, "open", s->is_truncated);
 	add(a, "request", ATTR_REQUEST, s->has_req, s->req);
@@ -154,7 +154,7 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 		break;
 	}
 	add_place(a, s);
-	if (offcpu_is(s->kind) || s->kind == SEGMENT_LOCK_WAIT)
+	if (segment_kinds[s->kind].off_cpu || s->kind == SEGMENT_LOCK_WAIT)
 		add_sched(a, m, s);
 }
 

@@ -183,7 +183,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	char name[EXPORT_NAME], row[TEXT_ROOM + 64];
 	struct chrome *x = arg;
-	unsigned group = export_group(s);
+	unsigned group = segment_kinds[s->kind].track;
 	uint64_t flow = export_queue_flow(x->o, s);
 	uint32_t tid = s->tid;
 	struct attrs attrs;
@@ -192,14 +192,14 @@ static int on_segment(void *arg, const struct segment *s)
 		return 0;
 	if (s->kind != SEGMENT_FUNCTION) {
 		snprintf(row, sizeof(row), "%s %u: %s", x->thread.name, s->tid,
-			 export_group_name(group));
+			 segment_kinds[group].track_words);
 		tid = row_of(x, &x->lanes[group], &x->rows[group], s->start_ns, s->end_ns, row);
 		if (!tid)
 			return -ENOMEM;
 	}
 	attrs_of_segment(&attrs, x->m, s, false);
-	put_event(x, tid, export_name(x->m, s, name), export_category(s), s->start_ns, s->end_ns,
-		  &attrs);
+	put_event(x, tid, export_name(x->m, s, name), segment_kinds[s->kind].category,
+		  s->start_ns, s->end_ns, &attrs);
 	if (flow) {
 		put_flow(x, flow, tid, s);
 		x->o->result->nr_flows += s->kind == SEGMENT_REQUEST;

@@ -21,7 +21,6 @@
 #include "export/attrs.h"
 #include "export/ends.h"
 #include "export/export.h"
-#include "render/segment.h"
 
 #define BASE_NS		3600000000000	/* nothing is before the clock's zero */
 #define MAGIC		0xc1fc1fc1
@@ -277,7 +276,7 @@ static void end_class(FILE *f, unsigned class, const char *name)
 static void put_segment_class(struct ctf *c, FILE *f, enum segment_kind kind)
 {
 	const struct segment any = { .kind = kind };
-	const char *name = kind == SEGMENT_REQUEST ? "works_on" : segment_kind_name(kind);
+	const char *name = kind == SEGMENT_REQUEST ? "works_on" : segment_kinds[kind].name;
 	struct attrs attrs;
 
 	attrs_of_segment(&attrs, c->m, &any, true);

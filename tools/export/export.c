@@ -117,38 +117,6 @@ uint64_t export_queue_flow(const struct export_options *o, const struct segment 
 	return (h ^ h >> 32) | 1ULL << 63;
 }
 
-static const struct {
-	unsigned group;		/* the kind that names it */
-	const char *rows, *category;
-} groups[NR_SEGMENT_KINDS] = {
-	[SEGMENT_REQUEST] = { SEGMENT_REQUEST, "works on", "request" },
-	[SEGMENT_FUNCTION] = { SEGMENT_FUNCTION, "functions", "function" },
-	[SEGMENT_LOCK_WAIT] = { SEGMENT_LOCK_WAIT, "waits for locks", "lock" },
-	[SEGMENT_FUTEX_WAIT] = { SEGMENT_LOCK_WAIT, "waits for locks", "futex" },
-	[SEGMENT_LOCK_HOLD] = { SEGMENT_LOCK_HOLD, "holds locks", "lock" },
-	[SEGMENT_QUEUE] = { SEGMENT_QUEUE, "put into queues", "queue" },
-	[SEGMENT_RUNNABLE] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
-	[SEGMENT_PREEMPTED] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
-	[SEGMENT_BLOCKED] = { SEGMENT_BLOCKED, "off the CPU", "off-cpu" },
-	[SEGMENT_IRQ] = { SEGMENT_IRQ, "interrupts", "interrupt" },
-	[SEGMENT_FAULT] = { SEGMENT_FAULT, "page faults", "page-fault" },
-};
-
-unsigned export_group(const struct segment *s)
-{
-	return groups[s->kind].group;
-}
-
-const char *export_group_name(unsigned group)
-{
-	return groups[group].rows;
-}
-
-const char *export_category(const struct segment *s)
-{
-	return groups[s->kind].category;
-}
-
 const char *export_class_name(const struct model *m, uint64_t req, int64_t end)
 {
 	const char *class = m->classes ? classes_find(m->classes, req, end) : "";
@@ -177,7 +145,7 @@ const char *export_name(const struct model *m, const struct segment *s, char *bu
 	case SEGMENT_FAULT:
 		return s->fault->is_major ? "page fault, from a disk" : "page fault";
 	default:
-		return segment_kind_name(s->kind);
+		return segment_kinds[s->kind].name;
 	}
 }
 

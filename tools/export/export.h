@@ -88,11 +88,6 @@ bool export_wants_life(const struct export_options *o, const struct life *life);
  */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s);
 
-/* Which group of kinds a segment is drawn with, and the name of its rows. */
-unsigned export_group(const struct segment *s);
-const char *export_group_name(unsigned group);
-const char *export_category(const struct segment *s);
-
 /* "GET", or "request". */
 const char *export_class_name(const struct model *m, uint64_t req, int64_t end);
 

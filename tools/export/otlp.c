@@ -194,7 +194,7 @@ static void put_holder(struct otlp *o, const struct timeline_cause *c)
 	if (c->hold_func)
 		attr_text(&o->j, "ldb.holder.function", c->hold_func->func->function);
 	if (c->hold_off) {
-		attr_text(&o->j, "ldb.holder.off_cpu", segment_kind_name(c->hold_off->kind));
+		attr_text(&o->j, "ldb.holder.off_cpu", segment_kinds[c->hold_off->kind].name);
 		attr_i64(&o->j, "ldb.holder.off_cpu_ns", c->hold_off_ns);
 		put_party(o, "ldb.holder.off_cpu_by", offcpu_party(c->hold_off));
 	}
@@ -208,7 +208,7 @@ static void put_cause(struct otlp *o, const struct timeline_cause *c)
 	const char *name = timeline_cause_name(c, buf), *queue;
 
 	event_begin(o, at ? at->start_ns : o->t->end_ns, "ldb.cause");
-	attr_text(&o->j, "ldb.kind", leaf_kind_name(c->kind));
+	attr_text(&o->j, "ldb.kind", leaf_kinds[c->kind].name);
 	attr_i64(&o->j, "ldb.total_ns", c->ns);
 	attr_i64(&o->j, "ldb.count", (int64_t)c->nr);
 	if (*name)
@@ -308,14 +308,14 @@ static void put_request_attributes(struct otlp *o)
 
 static bool is_wait(const struct segment *s)
 {
-	return s->kind == SEGMENT_LOCK_WAIT || offcpu_is(s->kind);
+	return s->kind == SEGMENT_LOCK_WAIT || segment_kinds[s->kind].off_cpu;
 }
 
 static void put_wait(struct otlp *o, const struct segment *s)
 {
 	char name[TEXT_ROOM], key[64];
 
-	snprintf(key, sizeof(key), "ldb.%s", segment_kind_name(s->kind));
+	snprintf(key, sizeof(key), "ldb.%s", segment_kinds[s->kind].name);
 	event_begin(o, s->start_ns, key);
 	attr_i64(&o->j, "ldb.duration_ns", s->end_ns - s->start_ns);
 	attr_i64(&o->j, "ldb.resolution_ns", s->resolution_ns);

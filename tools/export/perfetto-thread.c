@@ -82,7 +82,7 @@ int perfetto_on_thread(void *arg, const struct thread *t)
 static int lane_of(struct perfetto *x, const struct segment *s, int64_t start, int64_t end,
 		   uint64_t *track)
 {
-	unsigned group = export_group(s);
+	unsigned group = segment_kinds[s->kind].track;
 	bool is_new;
 	int lane;
 
@@ -95,7 +95,7 @@ static int lane_of(struct perfetto *x, const struct segment *s, int64_t start, i
 	*track = perfetto_track(TRACK_LANE, x->nr_thread << 8 | group, lane);
 	if (is_new)
 		perfetto_describe(x, *track, perfetto_track(TRACK_THREAD, x->nr_thread, 0),
-				  export_group_name(group));
+				  segment_kinds[group].track_words);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static void say_all(struct perfetto *x, const struct segment *s)
 	const char *name = export_name(x->m, s, buf);
 	struct attrs attrs;
 
-	perfetto_name(x, export_category(s), name, name != buf);
+	perfetto_name(x, segment_kinds[s->kind].category, name, name != buf);
 	if (s->has_req)
 		packet_u64(&x->event, PB_CORRELATION, s->req);
 	if (s->kind == SEGMENT_FUNCTION)

@@ -232,7 +232,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct speedscope *p = arg;
 
-	if (s->kind != SEGMENT_FUNCTION && !(p->o->with_causes && leaf_kind_rank(leaf_kind_of(s))))
+	if (s->kind != SEGMENT_FUNCTION && !(p->o->with_causes && leaf_kinds[leaf_kind_of(s)].rank))
 		return 0;
 	export_count(p->o, s);
 	return attribution_segment(&p->attribution, s);

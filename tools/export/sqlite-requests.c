@@ -100,7 +100,7 @@ static int put_cause(struct sqlite_export *e, uint64_t id, size_t nth,
 	const char *who = cause_by(e, c, by, &by_ns);
 
 	return sqlite_put(e, INSERT_CAUSE, "iittiuntnnttn", (int64_t)id, (int64_t)nth + 1,
-			  leaf_kind_name(c->kind), *timeline_cause_name(c, name) ? timeline_cause_name(c, name) : NULL,
+			  leaf_kinds[c->kind].name, *timeline_cause_name(c, name) ? timeline_cause_name(c, name) : NULL,
 			  c->ns, c->nr, c->resolution_ns, *place.file ? place.file : NULL,
 			  (int64_t)place.line,
 			  c->hold ? sqlite_thread(e, c->hold->tid, c->hold->start) : (int64_t)0,

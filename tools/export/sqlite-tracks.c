@@ -162,7 +162,7 @@ static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 
 	snprintf(types, sizeof(types), "ttinniiii%s%s%stnntnb", cpu_type(k->cpu), cpu_type(k->from_cpu),
 		 cpu_type(k->to_cpu));
-	return sqlite_put(e, INSERT_OFF_CPU, types, segment_kind_name(s->kind),
+	return sqlite_put(e, INSERT_OFF_CPU, types, segment_kinds[s->kind].name,
 			  sched_state_name(k->state), e->thread, span_of(e, s), request_of(e, s),
 			  s->start_ns, s->end_ns, s->duration_ns, s->duration_resolution_ns,
 			  (int64_t)k->cpu, (int64_t)k->from_cpu, (int64_t)k->to_cpu, party_name(by),

@@ -209,7 +209,7 @@ bool stacks_wants(const struct stacks *s, const struct segment *g)
 		return true;
 	if (g->kind == SEGMENT_REQUEST)
 		return s->options.with_classes && g->has_req;
-	return s->options.with_causes && leaf_kind_rank(leaf_kind_of(g));
+	return s->options.with_causes && leaf_kinds[leaf_kind_of(g)].rank;
 }
 
 static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
@@ -296,7 +296,7 @@ const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t si
 		snprintf(buf, size, "[%s]", sched_state_name(c->state));
 		break;
 	default:
-		snprintf(buf, size, "[%s%s%s]", leaf_kind_name(c->kind),
+		snprintf(buf, size, "[%s%s%s]", leaf_kinds[c->kind].name,
 			 !c->who || !*c->who ? "" : c->kind == LEAF_IRQ ? " " : " by ", c->who ? c->who : "");
 		break;
 	}

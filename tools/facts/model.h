@@ -113,22 +113,12 @@ struct life {
 	size_t nr_parts, room;
 };
 
+#define SEGMENT(name, ...) SEGMENT_##name,
 enum segment_kind {
-	SEGMENT_REQUEST,	/* a thread works on the request */
-	SEGMENT_FUNCTION,
-	SEGMENT_LOCK_WAIT,
-	SEGMENT_LOCK_HOLD,
-	SEGMENT_QUEUE,
-	/* From kernel events: the thread was not on a CPU. */
-	SEGMENT_RUNNABLE,	/* woken, and had to wait for a CPU */
-	SEGMENT_PREEMPTED,	/* another task took its CPU */
-	SEGMENT_BLOCKED,	/* asleep */
-	SEGMENT_FUTEX_WAIT,	/* asleep on a futex of no lock that the shim knows */
-	/* From tracks.h, if they are asked for. */
-	SEGMENT_IRQ,		/* an interrupt on its CPU */
-	SEGMENT_FAULT,		/* a page fault: takes no time */
+#include "facts/segments.def"
 	NR_SEGMENT_KINDS
 };
+#undef SEGMENT
 
 #define CPU_UNKNOWN	UINT32_MAX
 

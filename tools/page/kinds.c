@@ -2,18 +2,19 @@
 /* Kinds of segments and states, for the scripts: they have no list of their own. */
 #include "analysis/attribution/states.h"
 #include "page/page.h"
-#include "render/segment.h"
 
 void page_put_segment_kinds(struct json *j)
 {
 	json_array_begin(j, "kinds");
 	for (enum segment_kind k = 0; k < NR_SEGMENT_KINDS; k++) {
+		const struct segment_words *w = &segment_kinds[k];
+
 		json_flat(j);
 		json_object_begin(j, NULL);
-		json_string(j, "name", segment_kind_name(k));
-		json_string(j, "words", segment_kind_words(k));
-		json_string(j, "colour", segment_kind_colour(k));
-		json_string(j, "row", segment_kind_row(k));
+		json_string(j, "name", w->name);
+		json_string(j, "words", w->words);
+		json_string(j, "colour", w->colour ? w->colour : leaf_kinds[w->state].colour);
+		json_string(j, "row", w->row);
 		json_object_end(j);
 	}
 	json_array_end(j);
@@ -25,8 +26,8 @@ void page_put_states(struct json *j)
 	for (enum leaf_kind k = 0; k < NR_LEAF_KINDS; k++) {
 		json_flat(j);
 		json_object_begin(j, NULL);
-		json_string(j, "name", leaf_kind_name(k));
-		json_string(j, "colour", leaf_kind_colour(k));
+		json_string(j, "name", leaf_kinds[k].name);
+		json_string(j, "colour", leaf_kinds[k].colour);
 		json_object_end(j);
 	}
 	json_array_end(j);

@@ -11,7 +11,6 @@
 #include "facts/ticks.h"
 #include "page/timeline-private.h"
 #include "render/offcpu.h"
-#include "render/segment.h"
 #include "render/text.h"
 
 #define HEAD_WIDTH	100
@@ -175,7 +174,7 @@ static void put_cause(struct timeline_data *d, struct json *j, const struct time
 	struct one_cause one = { d->m, c };
 
 	json_object_begin(j, NULL);
-	json_string(j, "kind", leaf_kind_name(c->kind));
+	json_string(j, "kind", leaf_kinds[c->kind].name);
 	json_i64(j, "ns", c->ns);
 	json_i64(j, "res", c->resolution_ns);
 	json_u64(j, "count", c->nr);

@@ -77,7 +77,7 @@ static const char *segment_label(const struct segment *s, char *buf)
 {
 	char text[TEXT_ROOM];
 
-	if (offcpu_is(s->kind))
+	if (segment_kinds[s->kind].off_cpu)
 		return text_clean(offcpu_label(s, text), buf);
 	return text_clean(segment_name(s, text), buf);
 }

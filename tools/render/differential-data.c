@@ -80,7 +80,7 @@ static const struct column leaf_columns[] = {
 #undef ROW
 
 #define ROW struct differential_part
-GET(get_cause, text, leaf_kind_name(e->kind))
+GET(get_cause, text, leaf_kinds[e->kind].name)
 GET(get_part_gap, i64, differential_gap(e))
 
 static struct rows leaves(const struct row *row)

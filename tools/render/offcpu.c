@@ -11,18 +11,6 @@
 
 #define OCCUPANTS_SHOWN	3
 
-bool offcpu_is(enum segment_kind kind)
-{
-	return kind == SEGMENT_RUNNABLE || kind == SEGMENT_PREEMPTED || kind == SEGMENT_BLOCKED ||
-	       kind == SEGMENT_FUTEX_WAIT;
-}
-
-char offcpu_fill(enum segment_kind kind)
-{
-	return kind == SEGMENT_RUNNABLE ? 'r' : kind == SEGMENT_PREEMPTED ? 'p' :
-	       kind == SEGMENT_BLOCKED ? 'b' : 'f';
-}
-
 static bool is_known(const struct party *p)
 {
 	return p->kind != PARTY_NONE;

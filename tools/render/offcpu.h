@@ -20,10 +20,8 @@ void offcpu_holder(const struct model *m, const struct segment *off, int64_t ns,
 /* A line on page faults and interrupts; none if there were none. */
 void offcpu_hits(const struct render *r, const struct hits *h);
 
-/* What its bar is filled with, and a word to put on it. */
-char offcpu_fill(enum segment_kind kind);
+/* A word to put on its bar. */
 const char *offcpu_label(const struct segment *s, char *buf);
-bool offcpu_is(enum segment_kind kind);
 
 /* The task that caused it: it ran meanwhile, or woke the thread; NULL: none. */
 const struct party *offcpu_party(const struct segment *s);

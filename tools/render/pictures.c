@@ -17,7 +17,7 @@ static const char *function_words(enum anomaly a)
 
 const char *picture_cause(const struct why *w, const struct why_cause *c, char *buf)
 {
-	const char *place = path_name(w->p, c->path), *words = leaf_kind_words(c->kind);
+	const char *place = path_name(w->p, c->path), *words = leaf_kinds[c->kind].words;
 	bool is_function = c->path && w->p->paths[c->path].func;
 	char label[TEXT_ROOM], clean[TEXT_ROOM];
 

@@ -140,7 +140,4 @@ void json_timelines(const struct render *r, const struct render_timeline *t, siz
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
 		size_t nth);
 
-/* "function", "lock_wait", ... */
-const char *segment_kind_name(enum segment_kind kind);
-
 #endif

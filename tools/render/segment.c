@@ -5,22 +5,6 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-static const struct {
-	const char *name, *words, *colour, *row;
-} kinds[NR_SEGMENT_KINDS] = {
-	[SEGMENT_REQUEST] = { "request", "request", "request", "request" },
-	[SEGMENT_FUNCTION] = { "function", "function", "f0", "function" },
-	[SEGMENT_LOCK_WAIT] = { "lock_wait", "lock wait", "wait", "wait" },
-	[SEGMENT_LOCK_HOLD] = { "lock_hold", "lock held", "hold", "hold" },
-	[SEGMENT_QUEUE] = { "queue", "queue", "queue", "request" },
-	[SEGMENT_RUNNABLE] = { "runnable", "runnable", "runnable", "off" },
-	[SEGMENT_PREEMPTED] = { "preempted", "preempted", "preempted", "off" },
-	[SEGMENT_BLOCKED] = { "blocked", "blocked", "blocked", "off" },
-	[SEGMENT_FUTEX_WAIT] = { "futex_wait", "futex wait", "futex", "off" },
-	[SEGMENT_IRQ] = { "interrupt", "interrupt", "preempted", "event" },
-	[SEGMENT_FAULT] = { "page_fault", "page fault", "other", "event" },
-};
-
 const char *irq_kind_name(unsigned kind)
 {
 	static const char *const names[] = {
@@ -29,26 +13,6 @@ const char *irq_kind_name(unsigned kind)
 	};
 
 	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";
-}
-
-const char *segment_kind_name(enum segment_kind kind)
-{
-	return kinds[kind].name;
-}
-
-const char *segment_kind_words(enum segment_kind kind)
-{
-	return kinds[kind].words;
-}
-
-const char *segment_kind_colour(enum segment_kind kind)
-{
-	return kinds[kind].colour;
-}
-
-const char *segment_kind_row(enum segment_kind kind)
-{
-	return kinds[kind].row;
 }
 
 const char *segment_name(const struct segment *s, char *buf)
@@ -62,7 +26,7 @@ const char *segment_name(const struct segment *s, char *buf)
 	if (s->lock)
 		snprintf(buf, TEXT_ROOM, "0x%" PRIx64, s->lock);
 	else
-		snprintf(buf, TEXT_ROOM, "%s", segment_kind_name(s->kind));
+		snprintf(buf, TEXT_ROOM, "%s", segment_kinds[s->kind].name);
 	return buf;
 }
 

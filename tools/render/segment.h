@@ -14,11 +14,6 @@ struct place {
 /* "hard", "soft", "timer" */
 const char *irq_kind_name(unsigned kind);	/* enum ldb_irq_kind */
 
-/* "lock wait"; "wait": --c-wait of the pages; the row that it is drawn in. */
-const char *segment_kind_words(enum segment_kind kind);
-const char *segment_kind_colour(enum segment_kind kind);
-const char *segment_kind_row(enum segment_kind kind);
-
 /* A function, an interrupt: its name.  A lock, a queue: the variable or "0x..."; buf has TEXT_ROOM bytes. */
 const char *segment_name(const struct segment *s, char *buf);
 

@@ -80,7 +80,7 @@ static const struct party *task_of(const struct segment *s)
 
 GET(get_req, u64, timeline_of(row)->req)
 GET(get_thread, text, model_thread_name(e->thread))
-GET(get_kind, text, segment_kind_name(e->kind))
+GET(get_kind, text, segment_kinds[e->kind].name)
 GET(get_name, text, segment_name(e, buf))
 GET(get_file, text, segment_place(e).file)
 GET(get_line, u64, segment_place(e).line)
@@ -142,12 +142,12 @@ static const struct column segment_columns[] = {
 /* Causes */
 
 #define ROW struct timeline_link
-GET(get_wait_kind, text, segment_kind_name(e->wait->kind))
+GET(get_wait_kind, text, segment_kinds[e->wait->kind].name)
 GET(get_wait_name, text, segment_name(e->wait, buf))
 GET(get_wait_ns, i64, e->wait->end_ns - e->wait->start_ns)
 GET(get_holder_thread, text, model_thread_name(e->hold->thread))
 GET(get_holder_function, text, e->func->func->function)
-GET(get_holder_off, text, segment_kind_name(e->off->kind))
+GET(get_holder_off, text, segment_kinds[e->off->kind].name)
 FROM(holder_off_by, rows_one(e->off ? offcpu_party(e->off) : NULL))
 WHEN(if_holder_func, e->func)
 WHEN(if_holder_off, e->off)
@@ -166,14 +166,14 @@ static const struct column link_columns[] = {
 #define ROW struct timeline_cause
 /* Time outside of all observed functions. */
 WHEN(if_unknown, e->kind == LEAF_UNKNOWN)
-GET(get_cause_kind, text, leaf_kind_name(e->kind))
+GET(get_cause_kind, text, leaf_kinds[e->kind].name)
 GET(get_cause_name, text, timeline_cause_name(e, buf))
 GET(get_cause_queue, text, e->wait ? timeline_cause_queue(e, buf) : "")
 GET(get_cause_file, text, segment_place(e->wait).file)
 GET(get_cause_line, u64, segment_place(e->wait).line)
 GET(get_hold_thread, text, model_thread_name(e->hold->thread))
 GET(get_hold_function, text, e->hold_func->func->function)
-GET(get_hold_off, text, segment_kind_name(e->hold_off->kind))
+GET(get_hold_off, text, segment_kinds[e->hold_off->kind].name)
 GET(get_off_caller, text, e->off->site ? e->off->site->function : "")
 GET(get_off_state, text, sched_state_name(e->off->sched->state))
 GET(get_by_function, text, e->waker_func->func->function)

@@ -436,9 +436,9 @@ static bool draw_off(const struct render *r, struct canvas *c, const struct lane
 	for (size_t i = 0; i < c->t->nr_segments; i++) {
 		const struct segment *s = &c->t->segments[i];
 
-		if (!offcpu_is(s->kind) || s->tid != l->tid)
+		if (!segment_kinds[s->kind].off_cpu || s->tid != l->tid)
 			continue;
-		canvas_bar(c, s, offcpu_fill(s->kind), offcpu_label(s, label));
+		canvas_bar(c, s, segment_kinds[s->kind].off_cpu, offcpu_label(s, label));
 		any = true;
 	}
 	canvas_row(r, c, "  off CPU", TEXT_WARN);
@@ -587,7 +587,7 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 	}
 	snprintf(line, sizeof(line), "%*s%s%s%s", (int)indent, "", text, *place ? "  " : "", place);
 	text_style(r, s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_QUEUE ||
-		      offcpu_is(s->kind) ? TEXT_WARN :
+		      segment_kinds[s->kind].off_cpu ? TEXT_WARN :
 		      s->blocks_req ? TEXT_BAD : TEXT_PLAIN);
 	fputs(line, r->out);
 	text_style(r, TEXT_PLAIN);
@@ -608,7 +608,7 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 		if (s->end_ns - s->start_ns < from || shown == nr)
 			continue;
 		/* A thread that has to share its CPU is preempted again and again. */
-		if (offcpu_is(s->kind) && !r->is_verbose &&
+		if (segment_kinds[s->kind].off_cpu && !r->is_verbose &&
 		    s->end_ns - s->start_ns < t->latency_ns / OFF_SHARE_MIN)
 			continue;
 		shown++;

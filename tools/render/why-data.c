@@ -114,7 +114,7 @@ static const char *share_path(const struct row *row, size_t n)
 	return path_word(why_of(row)->p, leaf_of(row)->path, n);
 }
 
-GET(get_leaf_kind, text, leaf_kind_name(leaf_of(row)->kind))
+GET(get_leaf_kind, text, leaf_kinds[leaf_of(row)->kind].name)
 GET(get_leaf_label, text, leaf_of(row)->label)
 GET(get_leaf_path, text, path_text(why_of(row)->p, leaf_of(row)->path, buf, COLUMN_ROOM))
 

@@ -37,7 +37,7 @@ const char *why_cause_name(const struct why_cause *c)
 
 const char *why_kind_text(const struct why_cause *c)
 {
-	return c->has_faults ? "page faults" : leaf_kind_noun(c->kind);
+	return c->has_faults ? "page faults" : leaf_kinds[c->kind].noun;
 }
 
 static const char *function_text(const struct why_cause *c)

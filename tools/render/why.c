@@ -136,7 +136,7 @@ static void put_shares(const struct render *r, const struct why *w, const struct
 		const struct leaf *leaf = &w->p->leaves[shares[i].leaf];
 		char ns[UNITS_ROOM], share[UNITS_ROOM], path[1024];
 		int n = leaf->kind == LEAF_FUNCTION ? 0 :
-			snprintf(line, sizeof(line), "%s%s%s%s", leaf_kind_name(leaf->kind),
+			snprintf(line, sizeof(line), "%s%s%s%s", leaf_kinds[leaf->kind].name,
 				 *leaf->label ? " " : "", leaf->label, leaf->path ? " in " : "");
 
 		path_text(w->p, leaf->path, path, sizeof(path));

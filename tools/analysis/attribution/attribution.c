@@ -14,7 +14,7 @@ static struct attribution_item *highest(struct attribution *a)
 	unsigned most = 0;
 
 	for (size_t i = 0; i < a->nr_covers; i++) {
-		unsigned rank = leaf_kind_rank(a->covers[i].kind);
+		unsigned rank = leaf_kinds[a->covers[i].kind].rank;
 
 		if (!best || rank >= most) {
 			best = &a->covers[i];

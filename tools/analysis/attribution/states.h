@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a thread, or a request, can be in: states.def. */
+/* What a thread, or a request, can be in: states.def; and what segments.def says. */
 #ifndef ATTRIBUTION_STATES_H
 #define ATTRIBUTION_STATES_H
 
@@ -24,24 +24,28 @@ enum anomaly {
 	NR_ANOMALIES
 };
 
-/* "function", "lock_wait", "head_of_line", ...: as in JSON. */
-const char *leaf_kind_name(enum leaf_kind kind);
-
-/* The noun of a table, "CPU quota"; and the words before its label, in pictures. */
-const char *leaf_kind_noun(enum leaf_kind kind);
-const char *leaf_kind_words(enum leaf_kind kind);
+/* What states.def says of each. */
+extern const struct state {
+	const char *name, *colour;	/* "lock_wait", as in JSON; "wait": the pages' --c-wait */
+	unsigned rank;			/* of what covers functions: the highest counts; 0: none */
+	enum anomaly anomaly;		/* its class when a slow request has more of it */
+	const char *noun, *words;	/* of a table, "CPU quota"; before its label, in pictures */
+	const char *phrase, *joint;	/* leaf_kind_say() */
+} leaf_kinds[NR_LEAF_KINDS];
 
 /* The phrase of a sentence: "preempted by hog", "preempted".  Returns buf. */
 char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t size);
 
-/* "wait": the pages' --c-wait. */
-const char *leaf_kind_colour(enum leaf_kind kind);
-
-/* The rank of what covers functions: the highest counts; 0: it covers none. */
-unsigned leaf_kind_rank(enum leaf_kind kind);
-
-/* The class of anomaly when a slow request has more of it. */
-enum anomaly leaf_kind_anomaly(enum leaf_kind kind);
+/* And segments.def. */
+extern const struct segment_words {
+	const char *name, *words;	/* "lock_wait", as in JSON; "lock wait" */
+	const char *colour;		/* of the pages; NULL: that of its state */
+	const char *row;		/* of the pages */
+	char off_cpu;			/* the letter of a time off the CPU; 0: it is none */
+	enum leaf_kind state;
+	enum segment_kind track;	/* of exports: the kind that names the track */
+	const char *track_words, *category;
+} segment_kinds[NR_SEGMENT_KINDS];
 
 /* The kind of a function, a wait or a time off the CPU. */
 enum leaf_kind leaf_kind_of(const struct segment *s);

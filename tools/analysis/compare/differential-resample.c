@@ -234,7 +234,7 @@ static void widen_contexts(struct resample *r)
 	size_t nr = d->nr_resamples;
 
 	for (size_t c = 0; c + 1 < r->nr_columns; c++)
-		for (size_t n = 0; n < nr && leaf_kind_anomaly(d->parts[c].kind) == ANOMALY_CONTEXT; n++)
+		for (size_t n = 0; n < nr && leaf_kinds[d->parts[c].kind].anomaly == ANOMALY_CONTEXT; n++)
 			values_of(r, c)[n] += all[(n + nr / 2) % nr];
 }
 

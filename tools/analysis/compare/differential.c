@@ -251,7 +251,7 @@ static void open_part(struct differential_build *b, const struct part_key *k)
 {
 	struct differential *d = b->d;
 	const struct category *category = b->o->categories ?
-		categories_find(b->o->categories, leaf_kind_name(k->kind),
+		categories_find(b->o->categories, leaf_kinds[k->kind].name,
 				*k->label ? k->label : k->where) : NULL;
 
 	d->parts[d->nr_parts++] = (struct differential_part){

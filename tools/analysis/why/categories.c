@@ -32,7 +32,7 @@ extern const char categories_csv[], categories_csv_end[];
 
 enum { FIELD_PATTERN, FIELD_KIND, FIELD_CATEGORY, FIELD_SIDE, FIELD_ADVICE, NR_FIELDS };
 
-/* First kinds of several states, and of none yet; then those of leaf_kind_name(). */
+/* First kinds of several states, and of none yet; then those of leaf_kinds[].name. */
 static const char *const kinds[] = {
 	"*", "lock", "context", "syscall",
 #define STATE(name, json, ...) json,

@@ -29,7 +29,7 @@ struct categories *categories_open(const char *user_file, char *err, size_t err_
 void categories_close(struct categories *c);
 
 /*
- * NULL: none matches.  kind may be one of leaf_kind_name(), too: lock_wait and futex_wait
+ * NULL: none matches.  kind may be one of leaf_kinds[].name, too: lock_wait and futex_wait
  * are locks, runnable and preempted contexts.  A name with a number behind it ("worker
  * 4711", "hog (pid 99)") is matched without it as well.
  */

@@ -90,7 +90,7 @@ static enum anomaly anomaly_of(const struct explanation *e, uint32_t n)
 
 	if (!leaf || leaf->kind == LEAF_FUNCTION)
 		return function_anomaly(e, n);
-	anomaly = leaf_kind_anomaly(leaf->kind);
+	anomaly = leaf_kinds[leaf->kind].anomaly;
 	return anomaly == ANOMALY_CONTEXT && is_usual(e, n) ? ANOMALY_GAP : anomaly;
 }
 
@@ -161,7 +161,7 @@ static void set_category(const struct explanation *e, struct why_cause *c)
 
 	c->category = c->advice = "";
 	if (e->o->categories)
-		category = categories_find(e->o->categories, leaf_kind_name(c->kind), c->label);
+		category = categories_find(e->o->categories, leaf_kinds[c->kind].name, c->label);
 	if (category) {
 		c->category = category->name;
 		c->advice = category->advice;

@@ -44,7 +44,7 @@ const char *link_kind_name(unsigned kind)
 		[LINK_ALL] = "all", [LINK_CLASS] = "class", [LINK_UNEXPLAINED] = "unexplained",
 	};
 
-	return kind < NR_LEAF_KINDS ? leaf_kind_name(kind) : names[kind];
+	return kind < NR_LEAF_KINDS ? leaf_kinds[kind].name : names[kind];
 }
 
 unsigned why_cause_kind(const struct why_cause *c)
