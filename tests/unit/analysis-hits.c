@@ -70,7 +70,7 @@ static int on_segment(void *arg, const struct segment *s)
 	return 0;
 }
 
-static int on_fault(void *arg, const struct tracks_fault *f)
+static int on_fault(void *arg, const struct fault *f)
 {
 	is_late |= nr_segments;
 	nr_bad += f->tick < last_fault || f->addr != (uint64_t)f->tick * 16 || f->pc != 7 ||
@@ -85,7 +85,7 @@ static int on_fault(void *arg, const struct tracks_fault *f)
 	return 0;
 }
 
-static int on_irq(void *arg, const struct tracks_irq *q)
+static int on_irq(void *arg, const struct irq *q)
 {
 	is_late |= nr_segments;
 	snprintf(told + strlen(told), sizeof(told) - strlen(told), "irq %d-%d kind %u cpu %u '%s' %u\n",
@@ -130,7 +130,7 @@ static void test_tracks(struct made *t)
 	       "of one thread, of some time");
 }
 
-static int refuse(void *arg, const struct tracks_irq *q)
+static int refuse(void *arg, const struct irq *q)
 {
 	return 42;
 }

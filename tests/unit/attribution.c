@@ -73,7 +73,7 @@ static const char *play(const struct attribution_irq *irqs, size_t nr_irqs, cons
 	for (size_t i = 0; i < nr_irqs && !ret; i++)
 		ret = attribution_segment(&a, &(struct segment){
 			.kind = SEGMENT_IRQ, .start = irqs[i].start, .end = irqs[i].end,
-			.irq = &(struct tracks_irq){
+			.irq = &(struct irq){
 				.kind = irqs[i].kind == LEAF_STOLEN ? LDB_IRQ_STOLEN : LDB_IRQ_HARD,
 				.name = irqs[i].name,
 			},

@@ -90,7 +90,7 @@ static void add_sched(struct attrs *a, const struct model *m, const struct segme
 	add_flag(a, "events_lost", k->has_lost);
 }
 
-static void add_irq(struct attrs *a, const struct tracks_irq *i)
+static void add_irq(struct attrs *a, const struct irq *i)
 {
 	add_text(a, "kind", ATTR_NAME, i ? irq_kind_name(i->kind) : NULL, 0);
 	add_cpu(a, i ? i->cpu : CPU_UNKNOWN);
@@ -98,7 +98,7 @@ static void add_irq(struct attrs *a, const struct tracks_irq *i)
 	add(a, "short_ones_before", ATTR_U64, i && i->nr_short, i ? i->nr_short : 0);
 }
 
-static void add_fault(struct attrs *a, const struct tracks_fault *f)
+static void add_fault(struct attrs *a, const struct fault *f)
 {
 	add(a, "address", ATTR_HEX, f, f ? f->addr : 0);
 	add(a, "pc", ATTR_HEX, f && f->pc, f ? f->pc : 0);

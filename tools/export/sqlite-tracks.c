@@ -172,7 +172,7 @@ static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 
 static int put_interrupt(struct sqlite_export *e, const struct segment *s)
 {
-	const struct tracks_irq *i = s->irq;
+	const struct irq *i = s->irq;
 
 	return sqlite_put(e, INSERT_INTERRUPT, "ttiiinniiii", irq_kind_name(i->kind), i->name, (int64_t)i->nr,
 			  (int64_t)i->cpu, e->thread, span_of(e, s), request_of(e, s), s->start_ns,
@@ -181,7 +181,7 @@ static int put_interrupt(struct sqlite_export *e, const struct segment *s)
 
 static int put_fault(struct sqlite_export *e, const struct segment *s)
 {
-	const struct tracks_fault *f = s->fault;
+	const struct fault *f = s->fault;
 
 	return sqlite_put(e, INSERT_FAULT, f->has_major ? "xxbiinni" : "xxb-inni", f->addr, f->pc, f->is_kernel,
 			  (int64_t)f->is_major, e->thread, span_of(e, s), request_of(e, s), s->start_ns);

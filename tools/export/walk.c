@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "export/table.h"
 #include "export/walk.h"
+#include "facts/interruptions.h"
 
 static int on_thread(void *arg, const struct thread *t)
 {
@@ -60,7 +61,7 @@ struct shown {
 	const struct timeline *timeline;
 	struct piece {
 		struct segment segment;
-		struct tracks_irq irq;
+		struct irq irq;
 	} **pieces;
 	struct segment **segments;	/* of pieces, in order */
 	size_t nr, room;
@@ -108,23 +109,12 @@ static int add_segment(struct shown *t, const struct segment *s)
 	return ret;
 }
 
-static int add_irqs(void *arg, const struct reader_rows *rows)
+static int add_irq(void *arg, const struct irq *i)
 {
-	struct shown *t = arg;
-	int ret = 0;
-
-	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		const struct ldb_row_irq *row = &rows->irq[i];
-		struct tracks_irq irq = {
-			.kind = row->kind, .name = model_keep_string(t->m, row->name),
-		};
-
-		ret = add_segment(t, &(struct segment){
-			.kind = SEGMENT_IRQ, .tid = row->tid, .irq = &irq, .start = row->start, .end = row->end,
-			.thread = model_thread(t->m, row->tid, row->start),
-		});
-	}
-	return ret;
+	return add_segment(arg, &(struct segment){
+		.kind = SEGMENT_IRQ, .tid = i->tid, .thread = i->thread, .irq = i,
+		.start = i->start, .end = i->end,
+	});
 }
 
 static int read_irqs(struct shown *t)
@@ -133,7 +123,7 @@ static int read_irqs(struct shown *t)
 
 	filter.t_min = t->life->start;
 	filter.t_max = t->life->end;
-	return reader_each(t->m->reader, LDB_BLK_IRQ, &filter, add_irqs, t);
+	return irqs_each(t->m, &filter, add_irq, t);
 }
 
 static int sort_pieces(struct shown *t)

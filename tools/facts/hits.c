@@ -6,6 +6,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "hits.h"
+#include "interruptions.h"
 #include "ticks.h"
 
 #define RECENT	8	/* interrupts do not nest deeper */
@@ -35,17 +36,14 @@ static struct counting *find_part(const struct counter *c, uint32_t tid, int64_t
 	return from < c->nr && c->at[from].part.tid == tid ? &c->at[from] : NULL;
 }
 
-static int add_faults(void *arg, const struct reader_rows *rows)
+static int on_fault(void *arg, const struct fault *f)
 {
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_fault *f = &rows->fault[i];
-		struct counting *p = find_part(arg, f->tid, f->tick);
+	struct counting *p = find_part(arg, f->tid, f->tick);
 
-		if (!p || p->part.start > f->tick)
-			continue;
-		p->part.to->nr_faults++;
-		p->part.to->nr_major += !!(f->flags & LDB_FAULT_ROW_MAJOR);
-	}
+	if (!p || p->part.start > f->tick)
+		return 0;
+	p->part.to->nr_faults++;
+	p->part.to->nr_major += f->is_major;
 	return 0;
 }
 
@@ -65,28 +63,22 @@ static void add_irq(struct counting *p, int64_t start, int64_t end)
 		p->nr_recent++;
 }
 
-static int add_irqs(void *arg, const struct reader_rows *rows)
+static int on_irq(void *arg, const struct irq *q)
 {
-	const struct counter *c = arg;
+	struct counting *p = find_part(arg, q->tid, q->start);
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_irq *q = &rows->irq[i];
-		int64_t start = ticks_sane(q->start), end = ticks_sane(q->end);
-		struct counting *p = find_part(c, q->tid, start);
-
-		if (!p || p->part.start > end || end < start || q->kind == LDB_IRQ_STOLEN)
-			continue;
-		p->part.to->nr_irqs += 1 + (uint64_t)q->nr_short;
-		add_irq(p, start > p->part.start ? start : p->part.start,
-			end < p->part.end ? end : p->part.end);
-	}
+	if (!p || p->part.start > q->end || q->kind == LDB_IRQ_STOLEN)
+		return 0;
+	p->part.to->nr_irqs += 1 + (uint64_t)q->nr_short;
+	add_irq(p, q->start > p->part.start ? q->start : p->part.start,
+		q->end < p->part.end ? q->end : p->part.end);
 	return 0;
 }
 
 static int read_rows(struct model *m, struct counter *c)
 {
 	struct reader_filter filter = READER_FILTER_ALL;
-	int ret = 0;
+	int ret;
 
 	filter.t_min = INT64_MAX;
 	filter.t_max = INT64_MIN;
@@ -98,11 +90,8 @@ static int read_rows(struct model *m, struct counter *c)
 	}
 	filter.id_min = c->at[0].part.tid;
 	filter.id_max = c->at[c->nr - 1].part.tid;
-	if (m->has_faults)
-		ret = reader_each(m->reader, LDB_BLK_FAULT, &filter, add_faults, c);
-	if (!ret && m->has_irqs)
-		ret = reader_each(m->reader, LDB_BLK_IRQ, &filter, add_irqs, c);
-	return ret;
+	ret = faults_each(m, &filter, on_fault, c);
+	return ret ? ret : irqs_each(m, &filter, on_irq, c);
 }
 
 int hits_count(struct model *m, const struct hits_part *parts, size_t nr)

@@ -147,7 +147,7 @@ struct segment_sched {
 };
 
 /* A thread touched memory that was not mapped yet.  See model.has_faults. */
-struct tracks_fault {
+struct fault {
 	int64_t tick;
 	uint32_t tid;
 	const struct thread *thread; /* NULL: not in the trace */
@@ -163,11 +163,11 @@ struct tracks_fault {
  * hard one in a soft one: the outer one comes first, unless they begin in one tick.
  * See model.has_irqs.
  */
-struct tracks_irq {
+struct irq {
 	uint32_t tid;		/* the interrupted thread */
 	const struct thread *thread; /* NULL: not in the trace */
 	uint32_t cpu;
-	int64_t start, end;	/* ticks */
+	int64_t start, end;	/* ticks; end >= start */
 	unsigned kind;		/* enum ldb_irq_kind */
 	uint32_t nr;		/* of the line, or the vector */
 	const char *name;	/* "eth0", "NET_RX", "local_timer"; "": not known; the model's */
@@ -206,8 +206,8 @@ struct segment {
 	bool has_req;			/* if it was exactly one */
 	struct segment_sched *sched;	/* off the CPU; LOCK_WAIT: if known; else NULL */
 	union {
-		const struct tracks_irq *irq;		/* IRQ */
-		const struct tracks_fault *fault;	/* FAULT */
+		const struct irq *irq;		/* IRQ */
+		const struct fault *fault;	/* FAULT */
 	};
 };
 

@@ -222,14 +222,14 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 	return b->ret;
 }
 
-static int on_fault(void *arg, const struct tracks_fault *f)
+static int on_fault(void *arg, const struct fault *f)
 {
 	struct partition_build *b = arg;
 
 	return b->nr_owned ? array_push(b->faults, b->nr_faults, b->room_faults, ticks_sane(f->tick)) : 0;
 }
 
-static int on_irq(void *arg, const struct tracks_irq *i)
+static int on_irq(void *arg, const struct irq *i)
 {
 	struct partition_build *b = arg;
 	struct segment s = { .kind = SEGMENT_IRQ, .irq = i, .start = i->start, .end = i->end };

@@ -77,8 +77,8 @@ struct tracks_run {
  */
 struct tracks_sink {
 	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
-	int (*fault)(void *arg, const struct tracks_fault *f);	/* of that thread, by tick */
-	int (*irq)(void *arg, const struct tracks_irq *i);	/* of that thread, by start */
+	int (*fault)(void *arg, const struct fault *f);	/* of that thread, by tick */
+	int (*irq)(void *arg, const struct irq *i);	/* of that thread, by start */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
