@@ -231,10 +231,9 @@ static int on_request(void *arg, const struct life *life)
 
 static void put_head(struct chrome *x)
 {
-	const char *pid = reader_meta(x->m->reader, "pid");
 	const char *cmdline = reader_meta(x->m->reader, "cmdline");
 
-	x->pid = pid ? strtoul(pid, NULL, 10) : 0;
+	x->pid = x->m->pid;
 	json_init(&x->j, x->j.f);
 	json_object_begin(&x->j, NULL);
 	json_string(&x->j, "displayTimeUnit", "ns");

@@ -7,6 +7,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "export/links.h"
+#include "facts/rows.h"
 
 struct link {
 	uint64_t id;
@@ -37,22 +38,15 @@ static uint64_t mix_text(uint64_t h, const char *text)
 	return mix(h);
 }
 
-static int add_rows(void *arg, const struct reader_rows *rows)
+static int add_row(void *arg, const void *at)
 {
+	const struct ldb_row_reqname *row = at;
 	struct links *l = arg;
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_reqname *row = &rows->reqname[i];
-
-		if (row->name && *row->name)
-			continue;
-		if (!array_room(&l->at, &l->room, l->nr, sizeof(*l->at)))
-			return -ENOMEM;
-		l->at[l->nr++] = (struct link){
-			row->id, row->tick, { row->trace_hi, row->trace_lo, row->span },
-		};
-	}
-	return 0;
+	if (row->name && *row->name)
+		return 0;
+	return array_push(l->at, l->nr, l->room,
+			  { row->id, row->tick, { row->trace_hi, row->trace_lo, row->span } });
 }
 
 COMPARE(compare, struct link, UP(id) UP(tick))
@@ -68,12 +62,11 @@ struct links *links_open(struct model *m)
 	/* The clock at the start and the time of day then also tell one boot from another. */
 	l->run = mix(mix_text(0, reader_meta(m->reader, "host")) ^ h->t0);
 	l->run = mix(mix_text(l->run, reader_meta(m->reader, "pid")) ^ (uint64_t)h->realtime_ns);
-	if (reader_each(m->reader, LDB_BLK_REQNAME, NULL, add_rows, l)) {
+	if (rows_each(m->reader, LDB_BLK_REQNAME, NULL, add_row, l)) {
 		links_close(l);
 		return NULL;
 	}
-	if (l->nr)
-		qsort(l->at, l->nr, sizeof(*l->at), compare);
+	sort_by(l->at, l->nr, compare);
 	return l;
 }
 

@@ -130,7 +130,7 @@ static const char *base_name(const char *path)
 static void put_resource(struct otlp *o)
 {
 	struct reader *r = o->m->reader;
-	const char *pid = reader_meta(r, "pid"), *exe = reader_meta(r, "exe");
+	const char *exe = reader_meta(r, "exe");
 	char name[64] = "";
 
 	if (!exe) {
@@ -143,8 +143,8 @@ static void put_resource(struct otlp *o)
 	json_array_begin(&o->j, "attributes");
 	attr_text(&o->j, "service.name", base_name(exe ? exe : name));
 	attr_text(&o->j, "host.name", reader_meta(r, "host"));
-	if (pid)
-		attr_i64(&o->j, "process.pid", strtoll(pid, NULL, 10));
+	if (o->m->pid)
+		attr_i64(&o->j, "process.pid", o->m->pid);
 	attr_text(&o->j, "process.executable.path", exe);
 	attr_text(&o->j, "process.command_line", reader_meta(r, "cmdline"));
 	attr_text(&o->j, "ldb.kernel_events", o->m->kernel_events);

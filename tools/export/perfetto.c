@@ -10,14 +10,15 @@
 #include <errno.h>
 
 #include "export/perfetto-private.h"
+#include "facts/rows.h"
 
 #define SPILL_BYTES	(16UL << 20)
 
 /* CLOCK_MONOTONIC when the recording began, so that times fit to those of other tools. */
-static int find_base(void *arg, const struct reader_rows *rows)
+static int find_base(void *arg, const void *at)
 {
+	const struct ldb_row_clock *row = at;
 	struct perfetto *x = arg;
-	const struct ldb_row_clock *row = &rows->clock[0];
 
 	x->base_ns = ticks_sane(row->mono_ns) - ticks_time_ns(x->m->reader, row->tick);
 	return 1;
@@ -67,13 +68,12 @@ static void put_process(struct perfetto *x)
 
 static int put_head(struct perfetto *x)
 {
-	const char *pid = reader_meta(x->m->reader, "pid");
 	int ret;
 
-	x->pid = pid ? strtoul(pid, NULL, 10) & INT32_MAX : 0;
+	x->pid = x->m->pid & INT32_MAX;
 	if (!x->pid)
 		x->pid = x->m->nr_threads ? x->m->threads[0].tid : 1;
-	ret = reader_each(x->m->reader, LDB_BLK_CLOCK, NULL, find_base, x);
+	ret = rows_each(x->m->reader, LDB_BLK_CLOCK, NULL, find_base, x);
 	if (ret < 0)
 		return ret;
 	if (x->base_ns < 0)

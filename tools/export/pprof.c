@@ -13,6 +13,7 @@
 #include <zlib.h>
 
 #include "base/array.h"
+#include "facts/rows.h"
 #include "facts/ticks.h"
 #include "cli/utf8.h"
 #include "export/packet.h"
@@ -163,30 +164,27 @@ static void put_head(struct pprof *p, const struct export_options *o)
 	put_fields(p);
 }
 
-static int put_modules(void *arg, const struct reader_rows *rows)
+static int put_module(void *arg, const void *at)
 {
+	const struct ldb_row_module *row = at;
 	struct pprof *p = arg;
 	bool is_new;
+	uint64_t nr = table_get(&p->mappings, string(p, row->path), 0, 0, &is_new);
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_module *row = &rows->module[i];
-		uint64_t nr = table_get(&p->mappings, string(p, row->path), 0, 0, &is_new);
-
-		if (!nr)
-			p->error = -ENOMEM;
-		if (!nr || !is_new)
-			continue;
-		add_u64(&p->message, MAPPING_ID, nr);
-		add_u64(&p->message, MAPPING_START, row->start);
-		add_u64(&p->message, MAPPING_LIMIT, row->end);
-		add_u64(&p->message, MAPPING_OFFSET, row->start - row->bias);
-		add_u64(&p->message, MAPPING_FILE, string(p, row->path));
-		add_u64(&p->message, MAPPING_BUILD_ID, string(p, row->build_id));
-		add_u64(&p->message, MAPPING_HAS_FUNCTIONS, 1);
-		add_u64(&p->message, MAPPING_HAS_FILES, 1);
-		add_u64(&p->message, MAPPING_HAS_LINES, 1);
-		put_message(p, PROFILE_MAPPING);
-	}
+	if (!nr)
+		p->error = -ENOMEM;
+	if (!nr || !is_new)
+		return p->error;
+	add_u64(&p->message, MAPPING_ID, nr);
+	add_u64(&p->message, MAPPING_START, row->start);
+	add_u64(&p->message, MAPPING_LIMIT, row->end);
+	add_u64(&p->message, MAPPING_OFFSET, row->start - row->bias);
+	add_u64(&p->message, MAPPING_FILE, string(p, row->path));
+	add_u64(&p->message, MAPPING_BUILD_ID, string(p, row->build_id));
+	add_u64(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+	add_u64(&p->message, MAPPING_HAS_FILES, 1);
+	add_u64(&p->message, MAPPING_HAS_LINES, 1);
+	put_message(p, PROFILE_MAPPING);
 	return p->error;
 }
 
@@ -335,7 +333,7 @@ int export_pprof(struct model *m, const struct export_options *o, FILE *out, cha
 		ret = -ENOMEM;
 	if (!ret) {
 		put_head(&p, o);
-		ret = reader_each(m->reader, LDB_BLK_MODULE, NULL, put_modules, &p);
+		ret = rows_each(m->reader, LDB_BLK_MODULE, NULL, put_module, &p);
 		for (size_t i = 0; i < s.nr_nodes && !ret; i++)
 			if (is_sample(&p, s.nodes[i]))
 				ret = put_sample(&p, s.nodes[i]);

@@ -1,35 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The recording itself: what it is of, what is missing, whom it knows. */
+#include "facts/rows.h"
 #include "facts/ticks.h"
 #include "export/sqlite-private.h"
 #include "render/columns.h"
 
-static int put_modules(void *arg, const struct reader_rows *rows)
+static int put_module(void *arg, const void *row)
 {
+	const struct ldb_row_module *m = row;
 	struct sqlite_export *e = arg;
-	int ret = 0;
+	bool is_mapped = m->end_tick == INT64_MAX;
 
-	for (size_t i = 0; i < rows->nr && !ret; i++) {
-		const struct ldb_row_module *m = &rows->module[i];
-		bool is_mapped = m->end_tick == INT64_MAX;
-
-		ret = sqlite_put(e, INSERT_MODULE, is_mapped ? "ttxxi" : "ttxxii", m->path, m->build_id,
-				 m->start, m->end, ticks_time_ns(e->m->reader, m->tick),
-				 ticks_time_ns(e->m->reader, m->end_tick));
-	}
-	return ret;
+	return sqlite_put(e, INSERT_MODULE, is_mapped ? "ttxxi" : "ttxxii", m->path, m->build_id,
+			  m->start, m->end, ticks_time_ns(e->m->reader, m->tick),
+			  ticks_time_ns(e->m->reader, m->end_tick));
 }
 
-static int put_gaps(void *arg, const struct reader_rows *rows)
+static int put_gap(void *arg, const struct gap *gap)
 {
 	struct sqlite_export *e = arg;
-	int ret = 0;
 
-	for (size_t i = 0; i < rows->nr && !ret; i++)
-		ret = sqlite_put(e, INSERT_GAP, "nii", (int64_t)rows->gap[i].tid,
-				 ticks_time_ns(e->m->reader, rows->gap[i].begin),
-				 ticks_time_ns(e->m->reader, rows->gap[i].end));
-	return ret;
+	return sqlite_put(e, INSERT_GAP, "nii", (int64_t)gap->tid,
+			  ticks_time_ns(e->m->reader, gap->start), ticks_time_ns(e->m->reader, gap->end));
 }
 
 static int put_thread(struct sqlite_export *e, const struct thread *t)
@@ -65,8 +57,8 @@ int sqlite_put_recording(struct sqlite_export *e)
 	for (size_t i = 0; i < m->nr_threads && !ret; i++)
 		ret = put_thread(e, &m->threads[i]);
 	if (!ret)
-		ret = reader_each(m->reader, LDB_BLK_GAP, NULL, put_gaps, e);
-	return ret ? ret : reader_each(m->reader, LDB_BLK_MODULE, NULL, put_modules, e);
+		ret = gaps_each(m->reader, NULL, put_gap, e);
+	return ret ? ret : rows_each(m->reader, LDB_BLK_MODULE, NULL, put_module, e);
 }
 
 int sqlite_put_summary(struct sqlite_export *e, const struct tracks_result *result)

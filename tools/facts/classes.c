@@ -9,6 +9,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "classes.h"
+#include "rows.h"
 
 #define NAMES_MAX	65536	/* a class for each request is a mistake: the rest gets none */
 
@@ -25,24 +26,18 @@ struct classes {
 	size_t last;		/* row found last: ids are asked for nearly in order */
 };
 
-static int add_rows(void *arg, const struct reader_rows *rows)
+static int add_row(void *arg, const void *at)
 {
+	const struct ldb_row_reqname *row = at;
 	struct classes *c = arg;
+	const char *name;
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_reqname *row = &rows->reqname[i];
-		const char *name;
-
-		if (!row->name || !*row->name)
-			continue;
-		name = intern_text(&c->names, row->name);
-		if (!name && c->names.nr == NAMES_MAX)
-			continue;
-		if (!name || !array_room(&c->rows, &c->room, c->nr, sizeof(*c->rows)))
-			return -ENOMEM;
-		c->rows[c->nr++] = (struct naming){ row->id, row->tick, name };
-	}
-	return 0;
+	if (!row->name || !*row->name)
+		return 0;
+	name = intern_text(&c->names, row->name);
+	if (!name)
+		return c->names.nr == NAMES_MAX ? 0 : -ENOMEM;
+	return array_push(c->rows, c->nr, c->room, { row->id, row->tick, name });
 }
 
 COMPARE(compare, struct naming, UP(id) UP(tick))
@@ -54,7 +49,7 @@ struct classes *classes_open(struct model *m)
 	if (!c)
 		return NULL;
 	c->names.max = NAMES_MAX;
-	if (reader_each(m->reader, LDB_BLK_REQNAME, NULL, add_rows, c)) {
+	if (rows_each(m->reader, LDB_BLK_REQNAME, NULL, add_row, c)) {
 		classes_close(c);
 		return NULL;
 	}

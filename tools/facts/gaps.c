@@ -6,6 +6,30 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "gaps.h"
+#include "rows.h"
+#include "ticks.h"
+
+struct sink {
+	int (*gap)(void *arg, const struct gap *gap);
+	void *arg;
+};
+
+static int on_row(void *arg, const void *at)
+{
+	const struct ldb_row_gap *row = at;
+	const struct sink *sink = arg;
+
+	return sink->gap(sink->arg, &(struct gap){
+		ticks_sane(row->begin), ticks_sane(row->end), row->tid });
+}
+
+int gaps_each(struct reader *r, const struct reader_filter *filter,
+	      int (*gap)(void *arg, const struct gap *gap), void *arg)
+{
+	struct sink sink = { gap, arg };
+
+	return rows_each(r, LDB_BLK_GAP, filter, on_row, &sink);
+}
 
 bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end)
 {

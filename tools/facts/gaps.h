@@ -6,15 +6,18 @@
 #ifndef FACTS_GAPS_H
 #define FACTS_GAPS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "trace/reader.h"
 
 struct gap {
 	int64_t start, end;	/* ticks */
 	uint32_t tid;		/* 0: all threads */
 };
 
+/* Calls gap() for each, in the order of the file.  0, -ENOMEM, or what it returned to stop. */
+int gaps_each(struct reader *r, const struct reader_filter *filter,
+	      int (*gap)(void *arg, const struct gap *gap), void *arg);
+
+/* They, where it is asked who was in one. */
 struct gaps {
 	struct gap *at;		/* by tid, start; the gaps of a tid do not touch */
 	size_t nr, room;

@@ -13,7 +13,7 @@
 #include "base/keyed.h"
 #include "classes.h"
 #include "lives.h"
-#include "ordered.h"
+#include "rows.h"
 #include "ticks.h"
 
 struct open_life {
@@ -500,7 +500,7 @@ static int read_lives(struct lives *l)
 	if (!m->classes)
 		m->classes = classes_open(m);
 	if (m->classes)
-		ret = ordered_each(m, LDB_BLK_REQ, &l->filter, on_row, l);
+		ret = rows_by_time(m->reader, LDB_BLK_REQ, &l->filter, on_row, l);
 	if (!ret)
 		ret = end_all_lives(l);
 	free_all(l);

@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "classes.h"
 #include "model.h"
+#include "rows.h"
 #include "tasks.h"
 #include "ticks.h"
 
@@ -27,86 +28,81 @@ const char *model_keep_string(struct model *m, const char *text)
 	return kept ? kept : "";
 }
 
-static int add_modules(void *arg, const struct reader_rows *rows)
+int64_t model_number(const struct model *m, const char *key, int64_t otherwise)
 {
-	struct model *m = arg;
-	int ret;
+	const char *text = reader_meta(m->reader, key);
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		ret = symtab_add_module(m->symtab, &rows->module[i]);
-		if (ret == -ENOMEM)
-			return ret;
-		if (ret)
-			m->nr_bad_modules++;
-	}
-	return 0;
+	return text ? strtoll(text, NULL, 10) : otherwise;
 }
 
-/* Adds the names that the trace contains; rows that make no sense are left out. */
-static int add_names(void *arg, const struct reader_rows *rows)
+static int add_module(void *arg, const void *row)
 {
 	struct model *m = arg;
-	int ret = 0;
+	int ret = symtab_add_module(m->symtab, row);
 
-	for (size_t i = 0; i < rows->nr && ret != -ENOMEM; i++)
-		ret = rows->kind == LDB_BLK_FILE ? symtab_add_file(m->symtab, &rows->file[i]) :
-		      rows->kind == LDB_BLK_SYMBOL ? symtab_add_symbol(m->symtab, &rows->symbol[i]) :
-						     symtab_add_call(m->symtab, &rows->call[i]);
+	m->nr_bad_modules += ret && ret != -ENOMEM;
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* A scanner's row is written again once in a while: the last one counts. */
-static int add_scanners(void *arg, const struct reader_rows *rows)
+/* Adds the names that the trace contains; rows that make no sense are left out. */
+static int add_file(void *arg, const void *row)
 {
+	return symtab_add_file(arg, row) == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int add_symbol(void *arg, const void *row)
+{
+	return symtab_add_symbol(arg, row) == -ENOMEM ? -ENOMEM : 0;
+}
+
+static int add_call(void *arg, const void *row)
+{
+	return symtab_add_call(arg, row) == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* A scanner's row is written again once in a while: the last one counts. */
+static int add_scanner(void *arg, const void *at)
+{
+	const struct ldb_row_scan *row = at;
 	struct model *m = arg;
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_scan *row = &rows->scan[i];
-
-		if (row->scanner >= LDB_MAX_SCANNERS)
-			continue;
-		m->scanners[row->scanner] = (struct scanner){
-			.rounds = row->rounds, .looks = row->looks, .changes = row->changes,
-			.scans = row->scans, .invalid = row->invalid, .frames = row->frames,
-			.gaps = row->gaps, .gap_ns = ticks_ns(m->reader, row->gap),
-			.busy_ns = ticks_ns(m->reader, row->busy),
-			.paused_ns = ticks_ns(m->reader, row->paused),
-			.moving = row->moving, .pages = row->pages, .handed = row->handed,
-			.cost_ns = ticks_ns(m->reader, row->cost),
-		};
-		if (row->scanner >= m->nr_scanners)
-			m->nr_scanners = row->scanner + 1;
-		if (m->scanners[row->scanner].paused_ns > m->paused_ns)
-			m->paused_ns = m->scanners[row->scanner].paused_ns;
-	}
+	if (row->scanner >= LDB_MAX_SCANNERS)
+		return 0;
+	m->scanners[row->scanner] = (struct scanner){
+		.rounds = row->rounds, .looks = row->looks, .changes = row->changes,
+		.scans = row->scans, .invalid = row->invalid, .frames = row->frames,
+		.gaps = row->gaps, .gap_ns = ticks_ns(m->reader, row->gap),
+		.busy_ns = ticks_ns(m->reader, row->busy),
+		.paused_ns = ticks_ns(m->reader, row->paused),
+		.moving = row->moving, .pages = row->pages, .handed = row->handed,
+		.cost_ns = ticks_ns(m->reader, row->cost),
+	};
+	if (row->scanner >= m->nr_scanners)
+		m->nr_scanners = row->scanner + 1;
+	if (m->scanners[row->scanner].paused_ns > m->paused_ns)
+		m->paused_ns = m->scanners[row->scanner].paused_ns;
 	return 0;
 }
 
-static void set_thread(struct model *m, struct thread *t, const struct ldb_row_thread *row)
+static int add_thread(void *arg, const void *at)
 {
-	*t = (struct thread){
+	const struct ldb_row_thread *row = at;
+	struct model *m = arg;
+
+	if (!array_room(&m->threads, &m->room_threads, m->nr_threads, sizeof(*m->threads)))
+		return -ENOMEM;
+	m->threads[m->nr_threads++] = (struct thread){
 		.tid = row->tid, .creator = row->creator,
 		.start = ticks_sane(row->start), .end = ticks_sane(row->end),
 		.has_exited = row->flags & LDB_THREAD_F_EXITED,
 		.is_unwatched = row->flags & LDB_THREAD_F_UNWATCHED,
-		.made = row->made, .seen = row->seen,
-		.below_threshold = row->below_threshold, .scans = row->scans, .invalid = row->invalid, .foreign = row->foreign,
+		.made = row->made, .seen = row->seen, .below_threshold = row->below_threshold,
+		.scans = row->scans, .invalid = row->invalid, .foreign = row->foreign,
 		.too_deep = row->too_deep, .disorder = row->disorder,
 		.gap_ns = ticks_ns(m->reader, row->gap),
 		.cost_ns = ticks_ns(m->reader, row->cost),
 		.name = model_keep_string(m, row->name),
 	};
-}
-
-static int add_threads(void *arg, const struct reader_rows *rows)
-{
-	struct model *m = arg;
-
-	for (size_t i = 0; i < rows->nr; i++) {
-		if (!array_room(&m->threads, &m->room_threads, m->nr_threads, sizeof(*m->threads)))
-			return -ENOMEM;
-		set_thread(m, &m->threads[m->nr_threads++], &rows->thread[i]);
-	}
 	return 0;
 }
 
@@ -142,89 +138,68 @@ static int sort_threads(struct model *m)
 }
 
 /* Can kernel events be among the losses?  Only scanners write to the rings after the CPUs'. */
-static int add_loss(struct model *m, const struct ldb_row_lost *row, uint32_t nr_cpus)
+static bool loses_events(const struct model *m, const struct ldb_row_lost *row)
 {
-	if (row->what == LDB_LOST_UNWATCHED ||
-	    (row->what != LDB_LOST_KERNEL && row->what != LDB_LOST_DISK && row->ring >= nr_cpus))
+	return row->what == LDB_LOST_KERNEL || row->what == LDB_LOST_DISK ||
+	       (row->what != LDB_LOST_UNWATCHED &&
+		row->ring < model_number(m, "nr_cpus", UINT32_MAX));
+}
+
+static int add_lost(void *arg, const void *at)
+{
+	const struct ldb_row_lost *row = at;
+	struct model *m = arg;
+
+	m->lost[row->what < MODEL_NR_LOST ? row->what : 0] += row->count;
+	m->nr_lost += row->count;
+	if (!loses_events(m, row))
 		return 0;
-	if (!array_room(&m->losses, &m->room_losses, m->nr_losses, sizeof(*m->losses)))
+	return array_push(m->losses, m->nr_losses, m->room_losses, ticks_sane(row->tick));
+}
+
+static int add_gap(void *arg, const struct gap *gap)
+{
+	struct model *m = arg;
+	int64_t ns = ticks_ns(m->reader, (double)gap->end - (double)gap->start);
+
+	if (!gaps_add(&m->gaps, gap->tid, gap->start, gap->end))
 		return -ENOMEM;
-	m->losses[m->nr_losses++] = ticks_sane(row->tick);
-	return 0;
-}
-
-static int add_lost(void *arg, const struct reader_rows *rows)
-{
-	struct model *m = arg;
-	const char *meta = reader_meta(m->reader, "nr_cpus");
-	uint32_t nr_cpus = meta ? strtoul(meta, NULL, 10) : UINT32_MAX;
-
-	for (size_t i = 0; i < rows->nr; i++) {
-		uint32_t what = rows->lost[i].what;
-
-		if (add_loss(m, &rows->lost[i], nr_cpus))
-			return -ENOMEM;
-
-		m->lost[what < MODEL_NR_LOST ? what : 0] += rows->lost[i].count;
-		m->nr_lost += rows->lost[i].count;
-	}
-	return 0;
-}
-
-static int add_gaps(void *arg, const struct reader_rows *rows)
-{
-	struct model *m = arg;
-
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_gap *gap = &rows->gap[i];
-		int64_t ns = ticks_ns(m->reader, (double)gap->end - (double)gap->begin);
-
-		if (!gaps_add(&m->gaps, gap->tid, ticks_sane(gap->begin), ticks_sane(gap->end)))
-			return -ENOMEM;
-		if (gap->tid) {
-			m->nr_thread_gaps++;
-			m->thread_gap_ns = ticks_sane(m->thread_gap_ns + ns);
-		} else {
-			m->nr_gaps++;
-			m->gap_ns = ticks_sane(m->gap_ns + ns);
-		}
+	if (gap->tid) {
+		m->nr_thread_gaps++;
+		m->thread_gap_ns = ticks_sane(m->thread_gap_ns + ns);
+	} else {
+		m->nr_gaps++;
+		m->gap_ns = ticks_sane(m->gap_ns + ns);
 	}
 	return 0;
 }
 
 COMPARE_NUMBERS(compare_ticks, int64_t)
 
-static int find_sched(void *arg, const struct reader_rows *rows)
-{
-	return 1;
-}
-
-static bool meta_is_set(const struct model *m, const char *key)
+static const char *meta(const struct model *m, const char *key)
 {
 	const char *value = reader_meta(m->reader, key);
 
-	return value && !strcmp(value, "1");
+	return value ? value : "";
 }
 
 /* Finds what is known of the kernel events before they are read. */
 static int add_kernel(struct model *m)
 {
-	const char *err = reader_meta(m->reader, "kernel_err_ns");
-	const char *events = reader_meta(m->reader, "kernel_events");
-	const char *why = reader_meta(m->reader, "kernel_why");
 	const char *only = reader_meta(m->reader, "kernel_only");
 	int ret;
 
-	m->has_faults = meta_is_set(m, "kernel_faults");
-	m->has_irqs = meta_is_set(m, "kernel_irqs");
-	m->kernel_events = events ? events : "";
-	m->kernel_why = why ? why : "";
+	m->pid = model_number(m, "pid", 0);
+	m->has_faults = !strcmp(meta(m, "kernel_faults"), "1");
+	m->has_irqs = !strcmp(meta(m, "kernel_irqs"), "1");
+	m->kernel_events = meta(m, "kernel_events");
+	m->kernel_why = meta(m, "kernel_why");
 	m->is_kernel_only = only && strcmp(only, "0");
-	m->kernel_err_ns = err ? strtoll(err, NULL, 10) : 0;
+	m->kernel_err_ns = model_number(m, "kernel_err_ns", 0);
 	if (m->kernel_err_ns < 0 || m->kernel_err_ns > 1000000000)
 		m->kernel_err_ns = 1000000000;
 	sort_by(m->losses, m->nr_losses, compare_ticks);
-	ret = reader_each(m->reader, LDB_BLK_SCHED, NULL, find_sched, m);
+	ret = rows_exist(m->reader, LDB_BLK_SCHED);
 	if (ret < 0)
 		return ret;
 	m->has_sched = ret;
@@ -252,14 +227,14 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	m->symtab = symtab;
 	m->strings.max = STRINGS_MAX;
 	m->duration_ns = ticks_time_ns(reader, reader_end_tick(reader));
-	if (reader_each(reader, LDB_BLK_MODULE, NULL, add_modules, m) ||
-	    reader_each(reader, LDB_BLK_FILE, NULL, add_names, m) ||
-	    reader_each(reader, LDB_BLK_SYMBOL, NULL, add_names, m) ||
-	    reader_each(reader, LDB_BLK_CALL, NULL, add_names, m) ||
-	    reader_each(reader, LDB_BLK_THREAD, NULL, add_threads, m) || sort_threads(m) ||
-	    reader_each(reader, LDB_BLK_SCAN, NULL, add_scanners, m) ||
-	    reader_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
-	    reader_each(reader, LDB_BLK_GAP, NULL, add_gaps, m) || add_kernel(m))
+	if (rows_each(reader, LDB_BLK_MODULE, NULL, add_module, m) ||
+	    rows_each(reader, LDB_BLK_FILE, NULL, add_file, symtab) ||
+	    rows_each(reader, LDB_BLK_SYMBOL, NULL, add_symbol, symtab) ||
+	    rows_each(reader, LDB_BLK_CALL, NULL, add_call, symtab) ||
+	    rows_each(reader, LDB_BLK_THREAD, NULL, add_thread, m) || sort_threads(m) ||
+	    rows_each(reader, LDB_BLK_SCAN, NULL, add_scanner, m) ||
+	    rows_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
+	    gaps_each(reader, NULL, add_gap, m) || add_kernel(m))
 		goto err_free;
 	gaps_sort(&m->gaps);
 	return m;

@@ -79,6 +79,7 @@ struct model {
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
 	const char *kernel_events;	/* "module", "bpf", "perf", "none"; "": an older trace */
 	const char *kernel_why;		/* why no better source was used; "" */
+	uint32_t pid;			/* of the program; 0: not known */
 	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
 	bool has_sched;			/* there are SCHED rows */
@@ -220,6 +221,9 @@ const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t t
 
 /* A copy that is valid as long as the model; "" if there are too many. */
 const char *model_keep_string(struct model *m, const char *text);
+
+/* What the recorder noted about the recording as a whole. */
+int64_t model_number(const struct model *m, const char *key, int64_t otherwise);
 
 /* "name" of the thread, or "". */
 const char *model_thread_name(const struct thread *thread);

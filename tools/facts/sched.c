@@ -8,14 +8,14 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "ordered.h"
+#include "rows.h"
 #include "sched-private.h"
 #include "ticks.h"
 
 #define LOSS_SLACK_NS	20000000	/* a loss is recorded when the buffers are next emptied */
 #define RACE_NS		20000		/* a wake-up on another CPU, stamped before the switch out */
 
-static struct party party_of(uint32_t tid, unsigned flags)
+struct party party_of(uint32_t tid, unsigned flags)
 {
 	return (struct party){
 		.kind = tid ? PARTY_TASK : flags & LDB_SCHED_F_HIDDEN ? PARTY_HIDDEN : PARTY_IDLE,
@@ -484,7 +484,7 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	s->from = from < 0 ? 0 : ticks_sane(from);
 	filter.t_min = from;
 	filter.t_max = to;
-	ret = ordered_each(m, LDB_BLK_SCHED, &filter, on_row, s);
+	ret = rows_by_time(m->reader, LDB_BLK_SCHED, &filter, on_row, s);
 	if (!ret)
 		ret = end_all(s, ticks_sane(to));
 	sched_free(s);

@@ -116,6 +116,8 @@ int64_t sched_resolution_ns(const struct model *m);
 /* "sleeping", "disk", ... */
 const char *sched_state_name(unsigned state);
 
+/* The task that a row of LDB_BLK_SCHED names. */
+struct party party_of(uint32_t tid, unsigned flags);
 bool party_is(const struct party *a, const struct party *b);
 
 #endif

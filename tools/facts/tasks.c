@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "rows.h"
 #include "tasks.h"
 #include "ticks.h"
 
@@ -17,22 +18,19 @@ struct tasks {
 	struct intern names;
 };
 
-static int add_rows(void *arg, const struct reader_rows *rows)
+static int add_row(void *arg, const void *at)
 {
+	const struct ldb_row_task *row = at;
 	struct tasks *t = arg;
+	const char *name = row->name && *row->name ? intern_text(&t->names, row->name) : "";
 
-	for (size_t i = 0; i < rows->nr && t->nr < TASKS_MAX; i++) {
-		const struct ldb_row_task *row = &rows->task[i];
-		const char *name = row->name && *row->name ? intern_text(&t->names, row->name) : "";
-
-		if (!name)
-			return -ENOMEM;
-		if (!array_room(&t->at, &t->room, t->nr, sizeof(*t->at)))
-			return -ENOMEM;
-		t->at[t->nr++] = (struct task){
-			.tid = row->tid, .pid = row->pid, .tick = ticks_sane(row->tick), .name = name,
-		};
-	}
+	if (t->nr == TASKS_MAX)
+		return 0;
+	if (!name || !array_room(&t->at, &t->room, t->nr, sizeof(*t->at)))
+		return -ENOMEM;
+	t->at[t->nr++] = (struct task){
+		.tid = row->tid, .pid = row->pid, .tick = ticks_sane(row->tick), .name = name,
+	};
 	return 0;
 }
 
@@ -44,7 +42,7 @@ struct tasks *tasks_open(struct model *m)
 
 	if (!t)
 		return NULL;
-	if (reader_each(m->reader, LDB_BLK_TASK, NULL, add_rows, t)) {
+	if (rows_each(m->reader, LDB_BLK_TASK, NULL, add_row, t)) {
 		tasks_close(t);
 		return NULL;
 	}
@@ -85,7 +83,6 @@ void party_identify(const struct model *m, struct party *p, int64_t tick)
 {
 	const struct task *task;
 	const struct thread *thread;
-	const char *pid;
 
 	p->name = "";
 	if (p->kind != PARTY_TASK)
@@ -99,8 +96,6 @@ void party_identify(const struct model *m, struct party *p, int64_t tick)
 	thread = model_thread(m, p->tid, tick);
 	if (thread && *thread->name)
 		p->name = thread->name;
-	if (thread && !task) {
-		pid = reader_meta(m->reader, "pid");
-		p->pid = pid ? strtoul(pid, NULL, 10) : 0;
-	}
+	if (thread && !task)
+		p->pid = m->pid;
 }

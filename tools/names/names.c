@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "facts/model.h"
+#include "facts/rows.h"
 #include "trace/writer.h"
 #include "names.h"
 
@@ -151,11 +152,6 @@ static int write_all(const char *path, struct symtab *st, struct names_done *don
 	return rc;
 }
 
-static int has_row(void *arg, const struct reader_rows *rows)
-{
-	return 1;
-}
-
 int names_store(const char *path, const struct names_options *o, struct names_done *done,
 		char *err, size_t err_size)
 {
@@ -166,7 +162,7 @@ int names_store(const char *path, const struct names_options *o, struct names_do
 	int rc = m ? 0 : -ENOMEM;
 
 	*done = (struct names_done){ 0 };
-	if (m && reader_each(r, LDB_BLK_FILE, NULL, has_row, NULL))
+	if (m && rows_exist(r, LDB_BLK_FILE))
 		rc = -EEXIST;
 	if (!rc)
 		rc = ask_all(&a, r);

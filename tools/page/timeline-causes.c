@@ -124,12 +124,12 @@ static void put_losses(struct timeline_data *d, struct json *j)
 void story_about(struct timeline_data *d, struct json *j)
 {
 	struct model *m = d->m;
-	const char *cmdline = reader_meta(m->reader, "cmdline"), *pid = reader_meta(m->reader, "pid");
+	const char *cmdline = reader_meta(m->reader, "cmdline");
 	char kernel[TEXT_ROOM];
 
 	json_string(j, "version", LDB_VERSION);
 	json_string(j, "cmdline", cmdline ? cmdline : "");
-	json_u64(j, "pid", pid ? strtoul(pid, NULL, 10) : 0);
+	json_u64(j, "pid", m->pid);
 	json_i64(j, "duration_ns", m->duration_ns);
 	if (d->o->from != INT64_MIN)
 		json_i64(j, "from_ns", ticks_time_ns(m->reader, d->o->from));

@@ -207,19 +207,13 @@ static int on_request(void *arg, const struct life *life)
 	return 0;
 }
 
-static int on_gaps(void *arg, const struct reader_rows *rows)
+static int on_gap(void *arg, const struct gap *g)
 {
 	struct timeline_data *d = arg;
+	int64_t start = ns_of(d, g->start), end = ns_of(d, g->end);
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_gap *g = &rows->gap[i];
-		int64_t start = ns_of(d, ticks_sane(g->begin)), end = ns_of(d, ticks_sane(g->end));
-
-		if (end > start && store_add(&d->gaps, (int64_t[]){
-			thread_at(d, g->tid, g->begin), start, end - start }))
-			return -ENOMEM;
-	}
-	return 0;
+	return end <= start ? 0 :
+	       store_add(&d->gaps, (int64_t[]){ thread_at(d, g->tid, g->start), start, end - start });
 }
 
 /* Rows of one thread and depth follow each other: they are a track, and do not overlap. */
@@ -344,7 +338,7 @@ int collect(struct timeline_data *d)
 	if (!ret)
 		ret = tracks_each(d->m, &options, &sink, &d->result);
 	if (!ret)
-		ret = reader_each(d->m->reader, LDB_BLK_GAP, &gaps, on_gaps, d);
+		ret = gaps_each(d->m->reader, &gaps, on_gap, d);
 	if (!ret)
 		ret = prune(d);
 	return ret ? ret : sort_spans(d);

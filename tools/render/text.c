@@ -190,10 +190,9 @@ const char *text_party(const struct model *m, const struct party *p, char *buf)
 		[PARTY_HIDDEN] = "another program (hidden)", [PARTY_HARDIRQ] = "an interrupt",
 		[PARTY_SOFTIRQ] = "a soft interrupt",
 	};
-	const char *own = reader_meta(m->reader, "pid");
 	char clean[TEXT_ROOM];
 	const char *name = text_clean(p->name ? p->name : "", clean);
-	bool is_own = p->pid && own && p->pid == strtoul(own, NULL, 10);
+	bool is_own = p->pid && p->pid == m->pid;
 
 	if (p->kind != PARTY_TASK)
 		snprintf(buf, TEXT_ROOM, "%s", names[p->kind]);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/sort.h"
+#include "facts/rows.h"
 #include "facts/ticks.h"
 #include "top/top.h"
 
@@ -47,39 +48,30 @@ static int build_requests(struct view *v)
 }
 
 /* Only the innermost function of each thread is listed: it explains the others. */
-static int add_running(void *arg, const struct reader_rows *rows)
+static int add_running(void *arg, const void *row)
 {
+	const struct ldb_row_func *f = row;
 	struct view *v = arg;
+	struct view_running *r = v->nr_running ? &v->running[v->nr_running - 1] : NULL;
 
-	for (size_t i = 0; i < rows->nr; i++) {
-		const struct ldb_row_func *f = &rows->func[i];
-		struct view_running *r = v->nr_running ? &v->running[v->nr_running - 1] : NULL;
-
-		if (!(f->flags & LDB_FUNC_F_OPEN))
-			continue;
-		if (!r || r->tid != f->tid) {
-			if (!array_room(&v->running, &v->room_running, v->nr_running, sizeof(*r)))
-				return -ENOMEM;
-			r = &v->running[v->nr_running++];
-		}
-		*r = (struct view_running){
-			.tid = f->tid, .thread = model_thread(v->model, f->tid, f->start_max),
-			.func = symtab_lookup(v->model->symtab, f->pc, f->start_max),
-			.site = f->ret ? symtab_lookup_call(v->model->symtab, f->ret, f->start_max) : NULL,
-			.ns = ticks_time_ns(v->window, f->end_max) - ticks_time_ns(v->window, f->start_max),
-			.is_at_least = f->flags & LDB_FUNC_F_FROM_START,
-		};
+	if (!(f->flags & LDB_FUNC_F_OPEN))
+		return 0;
+	if (!r || r->tid != f->tid) {
+		if (!array_room(&v->running, &v->room_running, v->nr_running, sizeof(*r)))
+			return -ENOMEM;
+		r = &v->running[v->nr_running++];
 	}
+	*r = (struct view_running){
+		.tid = f->tid, .thread = model_thread(v->model, f->tid, f->start_max),
+		.func = symtab_lookup(v->model->symtab, f->pc, f->start_max),
+		.site = f->ret ? symtab_lookup_call(v->model->symtab, f->ret, f->start_max) : NULL,
+		.ns = ticks_time_ns(v->window, f->end_max) - ticks_time_ns(v->window, f->start_max),
+		.is_at_least = f->flags & LDB_FUNC_F_FROM_START,
+	};
 	return 0;
 }
 
 COMPARE(longer_first, struct view_running, DOWN(ns))
-
-static void sort_running(struct view *v)
-{
-	if (v->nr_running)
-		qsort(v->running, v->nr_running, sizeof(*v->running), longer_first);
-}
 
 static int build(struct view *v, const struct top_options *o)
 {
@@ -98,10 +90,10 @@ static int build(struct view *v, const struct top_options *o)
 	for (size_t i = 0; i < v->stats.nr; i++)
 		if (v->stats.entries[i].count)
 			v->rows[v->nr_rows++] = &v->stats.entries[i];
-	rc = reader_each(v->window, LDB_BLK_FUNC, NULL, add_running, v);
+	rc = rows_each(v->window, LDB_BLK_FUNC, NULL, add_running, v);
 	if (rc)
 		return rc;
-	sort_running(v);
+	sort_by(v->running, v->nr_running, longer_first);
 	rc = locks_build(&v->window_model, &locks, &v->locks);
 	return rc ? rc : build_requests(v);
 }

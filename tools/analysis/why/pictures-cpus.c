@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "facts/ordered.h"
+#include "facts/rows.h"
 #include "facts/sched.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
@@ -40,7 +40,6 @@ struct last {
 
 struct build {
 	struct model *m;
-	uint32_t pid;
 	struct last *lasts;		/* by CPU */
 	struct marks starts, ends;
 	int64_t first, last;		/* of all of them: no run beyond counts */
@@ -147,18 +146,10 @@ static int add_run(struct build *b, uint32_t cpu, struct party who, int64_t from
 	bar = get_bar(b, cpu);
 	if (!bar)
 		return -ENOMEM;
-	is_own = who.kind == PARTY_TASK && b->pid && who.pid == b->pid && !tasks_is_ldb(b->m, who.tid);
+	is_own = who.kind == PARTY_TASK && b->m->pid && who.pid == b->m->pid && !tasks_is_ldb(b->m, who.tid);
 	get_context(bar, who.kind, who.name, is_own)->ns += ns;
 	bar->known_ns += ns;
 	return 0;
-}
-
-static struct party party_of(uint32_t tid, unsigned flags)
-{
-	return (struct party){
-		.kind = tid ? PARTY_TASK : flags & LDB_SCHED_F_HIDDEN ? PARTY_HIDDEN : PARTY_IDLE,
-		.tid = tid,
-	};
 }
 
 static int on_row(void *arg, const void *ordered)
@@ -187,7 +178,7 @@ static int read_events(struct build *b)
 	b->lasts = calloc(SCHED_CPUS_MAX, sizeof(*b->lasts));
 	if (!b->lasts)
 		return -ENOMEM;
-	ret = ordered_each(b->m, LDB_BLK_SCHED, NULL, on_row, b);
+	ret = rows_by_time(b->m->reader, LDB_BLK_SCHED, NULL, on_row, b);
 	free(b->lasts);
 	return ret;
 }
@@ -209,8 +200,7 @@ COMPARE(compare_bars, struct cpu_bar, UP(cpu))
 
 int cpus_build(const struct why *w, struct cpus *c)
 {
-	const char *pid = reader_meta(w->p->m->reader, "pid");
-	struct build b = { .m = w->p->m, .pid = pid ? strtoul(pid, NULL, 10) : 0, .c = c };
+	struct build b = { .m = w->p->m, .c = c };
 	int ret;
 
 	*c = (struct cpus){ .has_events = w->p->m->has_sched };

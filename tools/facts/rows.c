@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/window.h"
+#include "rows.h"
+#include "ticks.h"
+
+static const size_t sizes[] = {
+#define ROWS(KIND, name, when, bulk, columns)	[LDB_BLK_##KIND] = sizeof(struct ldb_row_##name),
+#include "trace/schemas.def"
+};
+
+struct sink {
+	row_function *row;
+	void *arg;
+};
+
+static int on_rows(void *arg, const struct reader_rows *rows)
+{
+	const struct sink *sink = arg;
+	const char *row = rows->rows;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr && !ret; i++, row += sizes[rows->kind])
+		ret = sink->row(sink->arg, row);
+	return ret;
+}
+
+int rows_each(struct reader *r, unsigned kind, const struct reader_filter *filter,
+	      row_function *row, void *arg)
+{
+	struct sink sink = { row, arg };
+
+	return reader_each(r, kind, filter, on_rows, &sink);
+}
+
+static int stop(void *arg, const void *row)
+{
+	return 1;
+}
+
+int rows_exist(struct reader *r, unsigned kind)
+{
+	return rows_each(r, kind, NULL, stop, NULL);
+}
+
+static int add_req(void *arg, const void *at)
+{
+	struct ldb_row_req row = *(const struct ldb_row_req *)at;
+
+	row.tick = ticks_sane(row.tick);
+	return window_add(arg, &row, row.tick);
+}
+
+static int add_sched(void *arg, const void *at)
+{
+	struct ldb_row_sched row = *(const struct ldb_row_sched *)at;
+
+	row.tick = ticks_sane(row.tick);
+	return window_add(arg, &row, row.tick);
+}
+
+int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *filter,
+		 row_function *row, void *arg)
+{
+	struct window window;
+	int ret;
+
+	window_init(&window, sizes[kind], row, arg);
+	ret = rows_each(r, kind, filter, kind == LDB_BLK_REQ ? add_req : add_sched, &window);
+	if (!ret)
+		ret = window_finish(&window);
+	window_free(&window);
+	return ret;
+}
