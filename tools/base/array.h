@@ -25,12 +25,12 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 }
 
 /*
- * One more element: array_push(b->rows, b->nr_rows, b->room_rows, { tid, start, end }).
+ * One more element: array_push(b->rows, b->nr_rows, b->room_rows, { tid, start, end }), or *row.
  * 0 or -ENOMEM.
  */
 #define array_push(array, nr, room, ...)						\
 	(array_room(&(array), &(room), nr, sizeof(*(array))) ?				\
-	 ((array)[(nr)++] = (__typeof__(*(array)))__VA_ARGS__, 0) : -ENOMEM)
+	 ((array)[(nr)++] = ((__typeof__(*(array))[1]){ __VA_ARGS__ })[0], 0) : -ENOMEM)
 
 /* Makes it a buffer of exactly need bytes, whose contents are lost.  False: out of memory. */
 bool buffer_room(void *buffer, size_t *room, size_t need);

@@ -34,14 +34,11 @@ int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off)
 		f->nr_not_kept++;
 		return 0;
 	}
-	if (!array_room(&f->at, &f->room, f->nr, sizeof(*f->at)))
-		return -ENOMEM;
-	f->at[f->nr++] = (struct futex_wait){
+	return array_push(f->at, f->nr, f->room, {
 		.tid = off->tid, .owner = futex_owner(m, off->owner, off->out, off->woken),
 		.waker = off->is_futex_woken ? off->waker.tid : 0, .futex = off->futex,
 		.gen = off->gen, .pc = off->pc, .out = off->out, .woken = off->woken,
-	};
-	return 0;
+	});
 }
 
 static int on_off(void *arg, const struct sched_off *off)

@@ -35,10 +35,7 @@ bool gaps_add(struct gaps *g, uint32_t tid, int64_t start, int64_t end)
 {
 	if (start >= end)
 		return true;
-	if (!array_room(&g->at, &g->room, g->nr, sizeof(*g->at)))
-		return false;
-	g->at[g->nr++] = (struct gap){ start, end, tid };
-	return true;
+	return !array_push(g->at, g->nr, g->room, { start, end, tid });
 }
 
 COMPARE(gap_compare, struct gap, UP(tid) UP(start))

@@ -197,10 +197,7 @@ static int worker_add(struct lives *l, uint32_t tid, uint64_t id)
 			return -ENOMEM;
 		w->tid = tid;
 	}
-	if (!array_room(&w->ids, &w->room, w->nr, sizeof(*w->ids)))
-		return -ENOMEM;
-	w->ids[w->nr++] = id;
-	return 0;
+	return array_push(w->ids, w->nr, w->room, id);
 }
 
 static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)

@@ -89,9 +89,7 @@ static int add_thread(void *arg, const void *at)
 	const struct ldb_row_thread *row = at;
 	struct model *m = arg;
 
-	if (!array_room(&m->threads, &m->room_threads, m->nr_threads, sizeof(*m->threads)))
-		return -ENOMEM;
-	m->threads[m->nr_threads++] = (struct thread){
+	return array_push(m->threads, m->nr_threads, m->room_threads, {
 		.tid = row->tid, .creator = row->creator,
 		.start = ticks_sane(row->start), .end = ticks_sane(row->end),
 		.has_exited = row->flags & LDB_THREAD_F_EXITED,
@@ -102,8 +100,7 @@ static int add_thread(void *arg, const void *at)
 		.gap_ns = ticks_ns(m->reader, row->gap),
 		.cost_ns = ticks_ns(m->reader, row->cost),
 		.name = model_keep_string(m, row->name),
-	};
-	return 0;
+	});
 }
 
 ORDER_KEY(thread_tid, struct thread, tid)

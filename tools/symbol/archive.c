@@ -80,10 +80,7 @@ int archive_add_call(struct archive *a, const struct ldb_row_call *row)
 
 	if (!file || a->nr_calls >= ROWS_MAX)
 		return -EINVAL;
-	if (!array_room(&a->calls, &a->room_calls, a->nr_calls, sizeof(*a->calls)))
-		return -ENOMEM;
-	a->calls[a->nr_calls++] = (struct call_row){ file, row->caller, row->callee };
-	return 0;
+	return array_push(a->calls, a->nr_calls, a->room_calls, { file, row->caller, row->callee });
 }
 
 COMPARE(compare_symbols, struct ldb_row_symbol, UP(file) UP(ask) UP(addr))

@@ -52,10 +52,8 @@ struct dwarfinfo {
 static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, const Dwarf_Die *die,
 		      size_t unit)
 {
-	if (!array_room(&list->at, &list->room, list->nr, sizeof(*list->at)))
-		return false;
-	list->at[list->nr++] = (struct range){ .lo = lo, .hi = hi, .die = *die, .unit = unit };
-	return true;
+	return !array_push(list->at, list->nr, list->room,
+			  { .lo = lo, .hi = hi, .die = *die, .unit = unit });
 }
 
 /* Address 0 is what a linker leaves of a function it dropped. */
@@ -139,10 +137,7 @@ static void folder_of(Dwfl_Module *mod, char *folder)
 
 static bool unit_add(struct dwarfinfo *d, const struct unit *unit)
 {
-	if (!array_room(&d->units, &d->room, d->nr_units, sizeof(*d->units)))
-		return false;
-	d->units[d->nr_units++] = *unit;
-	return true;
+	return !array_push(d->units, d->nr_units, d->room, *unit);
 }
 
 static bool collect_units(struct dwarfinfo *d, Dwarf *dw, const char *folder)

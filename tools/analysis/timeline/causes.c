@@ -116,10 +116,8 @@ static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
 		c->resolution_ns = s->resolution_ns;
 	if (s->kind == SEGMENT_FUNCTION)
 		return 0;
-	if (!array_room(&k->items, &k->room_items, k->nr_items, sizeof(*k->items)))
-		return -ENOMEM;
-	k->items[k->nr_items++] = (struct item){ c - k->at, s->tid, s->kind, s->start, s->end };
-	return 0;
+	return array_push(k->items, k->nr_items, k->room_items,
+			  { c - k->at, s->tid, s->kind, s->start, s->end });
 }
 
 static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
@@ -233,8 +231,7 @@ static int finish(struct causes *k)
 			return -ENOMEM;
 		culprits_find(t, &t->causes[t->nr_causes]);
 	}
-	if (nr)
-		qsort(t->causes, nr, sizeof(*t->causes), cause_compare);
+	sort_by(t->causes, nr, cause_compare);
 	return 0;
 }
 

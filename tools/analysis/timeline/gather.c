@@ -60,10 +60,7 @@ struct links {
 
 static int add_link(struct links *l, const struct link *link)
 {
-	if (!array_room(&l->at, &l->room, l->nr, sizeof(*l->at)))
-		return -ENOMEM;
-	l->at[l->nr++] = *link;
-	return 0;
+	return array_push(l->at, l->nr, l->room, *link);
 }
 
 static int on_link(void *arg, const struct segment *s)
@@ -99,8 +96,7 @@ static size_t unique_tids(uint32_t *tids, size_t nr)
 {
 	size_t out = 0;
 
-	if (nr)
-		qsort(tids, nr, sizeof(*tids), tid_compare);
+	sort_by(tids, nr, tid_compare);
 	for (size_t i = 0; i < nr; i++)
 		if (!out || tids[out - 1] != tids[i])
 			tids[out++] = tids[i];
@@ -139,8 +135,7 @@ static int find_tids(struct timeline_build *b, const struct links *l)
 
 	if (!tids)
 		return -ENOMEM;
-	if (l->nr)
-		qsort(l->at, l->nr, sizeof(*l->at), link_compare);
+	sort_by(l->at, l->nr, link_compare);
 	for (size_t i = 0; i < b->own.nr; i++)
 		tids[i] = b->own.at[i].tid;
 	free(b->tids);

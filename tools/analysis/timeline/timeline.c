@@ -17,10 +17,7 @@
 
 int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_t end)
 {
-	if (!array_room(&list->at, &list->room, list->nr, sizeof(*list->at)))
-		return -ENOMEM;
-	list->at[list->nr++] = (struct interval){ tid, start, end };
-	return 0;
+	return array_push(list->at, list->nr, list->room, { tid, start, end });
 }
 
 COMPARE(interval_compare, struct interval, UP(tid) UP(start))

@@ -118,10 +118,7 @@ static bool fit_into_open(struct tracks *k, const struct frame *f, int64_t *star
 
 static int push_open(struct tracks *k, const struct segment *s)
 {
-	if (!array_room(&k->open, &k->room_open, k->nr_open, sizeof(*k->open)))
-		return -ENOMEM;
-	k->open[k->nr_open++] = *s;
-	return 0;
+	return array_push(k->open, k->nr_open, k->room_open, *s);
 }
 
 static struct segment *new_function(struct tracks *k)

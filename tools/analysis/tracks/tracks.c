@@ -39,8 +39,7 @@ static int emit_window(struct tracks *k)
 	size_t f = 0, o = 0;
 	int ret = 0;
 
-	if (k->nr_others)
-		qsort(k->others, k->nr_others, sizeof(*k->others), segment_compare);
+	sort_by(k->others, k->nr_others, segment_compare);
 	while (!ret) {
 		struct segment *func = f < k->nr_functions ? &k->functions[f] : NULL;
 		struct segment *other = o < k->nr_others ? &k->others[o] : NULL;

@@ -276,8 +276,7 @@ static void find_sleepers(struct replay *r, struct sleepers *w)
 			w->at[w->nr++] = (struct asleep){ k->start, k->end, k->start, k->actor };
 	}
 	free(has_woken);
-	if (w->nr)
-		qsort(w->at, w->nr, sizeof(*w->at), asleep_compare);
+	sort_by(w->at, w->nr, asleep_compare);
 	find_outer(w);
 }
 

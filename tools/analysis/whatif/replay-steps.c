@@ -554,8 +554,7 @@ void replay_make_steps(struct replay *r)
 {
 	struct maker k = { .r = r };
 
-	if (r->nr_pieces)
-		qsort(r->pieces, r->nr_pieces, sizeof(*r->pieces), piece_compare);
+	sort_by(r->pieces, r->nr_pieces, piece_compare);
 	for (size_t i = 0, end; i < r->nr_items && !r->ret; i = end) {
 		for (end = i; end < r->nr_items && r->items[end].actor == r->items[i].actor; end++)
 			;
@@ -563,6 +562,5 @@ void replay_make_steps(struct replay *r)
 	}
 	free(k.edges);
 	free(k.gaps);
-	if (r->nr_passes)
-		qsort(r->passes, r->nr_passes, sizeof(*r->passes), pass_compare);
+	sort_by(r->passes, r->nr_passes, pass_compare);
 }

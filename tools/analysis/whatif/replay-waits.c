@@ -155,8 +155,7 @@ static struct keyed_ns *alloc_keyed(struct replay *r, size_t nr)
 static void each_median(struct replay *r, struct keyed_ns *at, size_t nr,
 			void (*set)(struct replay *r, uint64_t key, int64_t median))
 {
-	if (nr)
-		qsort(at, nr, sizeof(*at), by_key);
+	sort_by(at, nr, by_key);
 	for (size_t i = 1, first = 0; i <= nr; i++) {
 		if (i < nr && at[i].key == at[first].key)
 			continue;
@@ -197,8 +196,7 @@ void replay_join_waits(struct replay *r)
 	struct turn *turns;
 	size_t nr;
 
-	if (r->nr_items)
-		qsort(r->items, r->nr_items, sizeof(*r->items), item_compare);
+	sort_by(r->items, r->nr_items, item_compare);
 	for (size_t i = 0; i < r->nr_items; i++)
 		if (r->items[i].kind == ITEM_WAIT)
 			pair(r, i);

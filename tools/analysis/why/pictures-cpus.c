@@ -210,8 +210,7 @@ int cpus_build(const struct why *w, struct cpus *c)
 	for (size_t i = 0; i < c->nr; i++)
 		qsort(c->at[i].contexts, c->at[i].nr_contexts, sizeof(*c->at->contexts),
 		      compare_contexts);
-	if (c->nr)
-		qsort(c->at, c->nr, sizeof(*c->at), compare_bars);
+	sort_by(c->at, c->nr, compare_bars);
 	free(b.starts.at);
 	free(b.starts.sums);
 	free(b.ends.at);

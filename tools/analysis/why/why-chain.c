@@ -290,8 +290,7 @@ static const struct request *longest_ahead(const struct partition *p, const stru
 		if (at != r && at->tid == r->tid && at->end > r->start && at->end <= r->end)
 			ahead[nr++] = at;
 	}
-	if (nr)
-		qsort(ahead, nr, sizeof(*ahead), by_end);
+	sort_by(ahead, nr, by_end);
 	for (size_t i = 0; i < nr; i++) {
 		int64_t begin = ahead[i]->start > since ? ahead[i]->start : since;
 		int64_t ns = ticks_ns(p->m->reader, ahead[i]->end - begin);

@@ -197,8 +197,7 @@ static int add_others(struct why *w, const struct why_options *o, struct ranked 
 		if ((!o->has_id || p->requests[ranked[i].request].id == o->id) &&
 		    is_wanted(o, p->classes[ranked[i].class]))
 			order[nr++] = &ranked[i];
-	if (nr)
-		qsort(order, nr, sizeof(*order), slower_first);
+	sort_by(order, nr, slower_first);
 	for (size_t i = 0; i < nr && !ret && (o->has_id || i < o->nr_slowest); i++)
 		ret = add_target(w, order[i]);
 	free(order);
