@@ -11,6 +11,7 @@
 #include "export/table.h"
 #include "export/walk.h"
 #include "facts/interruptions.h"
+#include "facts/rows.h"
 
 static int on_thread(void *arg, const struct thread *t)
 {
@@ -119,10 +120,8 @@ static int add_irq(void *arg, const struct irq *i)
 
 static int read_irqs(struct shown *t)
 {
-	struct reader_filter filter = READER_FILTER_ALL;
+	struct reader_filter filter = ROWS_WITHIN(t->life->start, t->life->end);
 
-	filter.t_min = t->life->start;
-	filter.t_max = t->life->end;
 	return irqs_each(t->m, &filter, add_irq, t);
 }
 

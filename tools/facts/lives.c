@@ -504,26 +504,29 @@ static int read_lives(struct lives *l)
 	return ret;
 }
 
+static struct lives lives_of(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
+			     struct lives_result *result)
+{
+	*result = (struct lives_result){ 0 };
+	return (struct lives){
+		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
+	};
+}
+
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
 	       struct lives_result *result)
 {
-	struct lives l = {
-		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
-	};
+	struct lives l = lives_of(m, life, arg, result);
 
-	*result = (struct lives_result){ 0 };
 	return read_lives(&l);
 }
 
 int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result)
 {
-	struct lives l = {
-		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
-	};
+	struct lives l = lives_of(m, life, arg, result);
 	size_t bits = 4096;
 
-	*result = (struct lives_result){ 0 };
 	while (bits / 16 < nr)
 		bits *= 2;
 	l.wanted = calloc(bits / 64, sizeof(*l.wanted));
@@ -541,12 +544,9 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
 		 void *arg, struct lives_result *result)
 {
-	struct lives l = {
-		.m = m, .life = life, .arg = arg, .result = result, .filter = READER_FILTER_ALL,
-		.is_part = true,
-	};
+	struct lives l = lives_of(m, life, arg, result);
 
-	*result = (struct lives_result){ 0 };
+	l.is_part = true;
 	l.filter.t_min = from;
 	l.filter.t_max = to;
 	return read_lives(&l);

@@ -5,6 +5,9 @@
 
 #include "trace/reader.h"
 
+/* A filter for what overlaps [from, to]. */
+#define ROWS_WITHIN(from, to)	{ from, to, 0, UINT64_MAX, 0 }
+
 /* What it returns stops, unless it is 0. */
 typedef int row_function(void *arg, const void *row);
 

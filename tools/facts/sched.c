@@ -467,7 +467,7 @@ static int64_t ticks_of(const struct model *m, int64_t ns)
 int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
 	       struct sched_result *result)
 {
-	struct reader_filter filter = READER_FILTER_ALL;
+	struct reader_filter filter = ROWS_WITHIN(from, to);
 	struct sched *s = calloc(1, sizeof(*s));
 	int ret;
 
@@ -482,8 +482,6 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	s->loss_slack = ticks_of(m, LOSS_SLACK_NS);
 	s->race_ticks = ticks_of(m, RACE_NS + m->kernel_err_ns);
 	s->from = from < 0 ? 0 : ticks_sane(from);
-	filter.t_min = from;
-	filter.t_max = to;
 	ret = rows_by_time(m->reader, LDB_BLK_SCHED, &filter, on_row, s);
 	if (!ret)
 		ret = end_all(s, ticks_sane(to));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/rows.h"
 #include "facts/ticks.h"
 #include "page/timeline-private.h"
 
@@ -319,7 +320,7 @@ int collect_write(struct timeline_data *d, struct page *p)
 int collect(struct timeline_data *d)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
-	struct reader_filter gaps = READER_FILTER_ALL;
+	struct reader_filter gaps = ROWS_WITHIN(d->o->from, d->o->to);
 	struct tracks_sink sink = {
 		.thread = on_thread, .segment = on_segment, .migration = on_migration,
 		.wakeup = on_wakeup, .run = on_run, .request = on_request, .arg = d,
@@ -327,8 +328,8 @@ int collect(struct timeline_data *d)
 	int ret = names_init(d);
 
 	init_stores(d);
-	options.from = gaps.t_min = d->o->from;
-	options.to = gaps.t_max = d->o->to;
+	options.from = d->o->from;
+	options.to = d->o->to;
 	options.with_irqs = options.with_faults = true;
 	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
 	/* Every thread has a row, also one of which nothing is known. */

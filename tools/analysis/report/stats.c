@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "facts/rows.h"
 #include "facts/ticks.h"
 #include "stats-private.h"
 
@@ -176,7 +177,7 @@ static void free_builder(struct stats_builder *b)
 
 int stats_build(struct model *m, const struct stats_options *options, struct stats *stats)
 {
-	struct reader_filter filter = READER_FILTER_ALL;
+	struct reader_filter filter = ROWS_WITHIN(options->from, options->to);
 	struct stats_builder b = {
 		.m = m, .options = options, .ns_per_tick = reader_ticks_to_ns(m->reader, 1),
 		.has_epochs = symtab_epoch(m->symtab, INT64_MAX), .limit = DIST_EXACT_MAX,
@@ -188,8 +189,6 @@ int stats_build(struct model *m, const struct stats_options *options, struct sta
 	*stats = (struct stats){ 0 };
 	pthread_mutex_init(&b.lock, NULL);
 	dist_init(&gaps, &pool);
-	filter.t_min = options->from;
-	filter.t_max = options->to;
 	ret = stats_fold(&b, &filter, &gaps);
 	if (!ret)
 		ret = stats_settle(&b);

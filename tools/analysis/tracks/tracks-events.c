@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Emits page faults and interrupts, thread by thread: before its segments, or among them. */
 #include "facts/interruptions.h"
+#include "facts/rows.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
@@ -28,11 +29,9 @@ static int add_irq(void *arg, const struct irq *i)
 
 int tracks_read_events(struct tracks *k)
 {
-	struct reader_filter filter = READER_FILTER_ALL;
+	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
 	int ret = 0;
 
-	filter.t_min = k->o->from;
-	filter.t_max = k->o->to;
 	if (k->sink->fault || k->o->with_faults)
 		ret = faults_each(k->m, &filter, add_fault, k);
 	if (!ret && (k->sink->irq || k->o->with_irqs))

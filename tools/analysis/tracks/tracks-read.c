@@ -11,6 +11,7 @@
 #include "facts/estimate.h"
 #include "facts/lives.h"
 #include "facts/lock-events.h"
+#include "facts/rows.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
@@ -112,19 +113,10 @@ static int count_lengths(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-static struct reader_filter window_of(const struct tracks *k)
-{
-	struct reader_filter filter = READER_FILTER_ALL;
-
-	filter.t_min = k->o->from;
-	filter.t_max = k->o->to;
-	return filter;
-}
-
 /* The least length to retain, so that there are at most as many as wanted. */
 static int find_min(struct tracks *k)
 {
-	struct reader_filter filter = window_of(k);
+	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
 	struct lengths *l;
 	uint64_t nr = 0;
 	unsigned i = 64 * NR_FINE;
