@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Page faults and interrupts: each is given once, with its thread and before its
+ * Page faults and interrupts: each is given once, with its thread and among its
  * segments; what is counted of a request and of a thread.
  */
 #include <string.h>
@@ -52,55 +52,59 @@ static void make(struct made *t, const char *name)
 }
 
 static char told[1024];
-static int64_t last_fault;
+static int64_t last_start;
 static unsigned nr_two, nr_bad, nr_segments;
 static bool is_late;
 
 static int on_thread(void *arg, const struct thread *t)
 {
 	snprintf(told + strlen(told), sizeof(told) - strlen(told), "thread %u\n", t->tid);
-	nr_segments = 0;
-	last_fault = INT64_MIN;
+	last_start = INT64_MIN;
 	return 0;
 }
 
-static int on_segment(void *arg, const struct segment *s)
+static void on_fault(const struct segment *s)
 {
-	nr_segments++;
-	return 0;
-}
+	const struct fault *f = s->fault;
 
-static int on_fault(void *arg, const struct fault *f)
-{
-	is_late |= nr_segments;
-	nr_bad += f->tick < last_fault || f->addr != (uint64_t)f->tick * 16 || f->pc != 7 ||
-		  !f->thread || f->thread->tid != f->tid;
-	last_fault = f->tick;
+	nr_bad += s->start != f->tick || s->end != f->tick || f->addr != (uint64_t)f->tick * 16 ||
+		  f->pc != 7 || !f->thread || f->thread->tid != f->tid || s->thread != f->thread;
 	if (f->tid == 2)
 		nr_two++;
 	else
 		snprintf(told + strlen(told), sizeof(told) - strlen(told), "fault %d%s%s%s\n",
 			 (int)f->tick, f->is_kernel ? " kernel" : "", f->has_major ? " known" : "",
 			 f->is_major ? " major" : "");
-	return 0;
 }
 
-static int on_irq(void *arg, const struct irq *q)
+static void on_irq(const struct segment *s)
 {
-	is_late |= nr_segments;
+	const struct irq *q = s->irq;
+
+	nr_bad += s->start != q->start || s->end != q->end || s->thread != q->thread;
 	snprintf(told + strlen(told), sizeof(told) - strlen(told), "irq %d-%d kind %u cpu %u '%s' %u\n",
 		 (int)q->start, (int)q->end, q->kind, q->cpu, q->name, q->nr_short);
+}
+
+static int on_segment(void *arg, const struct segment *s)
+{
+	is_late |= s->start < last_start;
+	last_start = s->start;
+	if (s->kind == SEGMENT_FAULT)
+		on_fault(s);
+	else if (s->kind == SEGMENT_IRQ)
+		on_irq(s);
+	else
+		nr_segments++;
 	return 0;
 }
 
-static const struct tracks_sink sink = {
-	.thread = on_thread, .segment = on_segment, .fault = on_fault, .irq = on_irq,
-};
+static const struct tracks_sink sink = { .thread = on_thread, .segment = on_segment };
 
 static int run(struct made *t, const struct tracks_options *o, struct tracks_result *result)
 {
 	*told = '\0';
-	nr_two = nr_bad = 0;
+	nr_two = nr_bad = nr_segments = 0;
 	is_late = false;
 	return tracks_each(t->model, o, &sink, result);
 }
@@ -111,16 +115,18 @@ static void test_tracks(struct made *t)
 	struct tracks_result result;
 
 	o.memory = 1 << 20;
+	o.with_faults = o.with_irqs = true;
 	ok(t->model->has_faults && t->model->has_irqs, "the trace says that they were recorded");
 	is_int(run(t, &o, &result), 0, "all of it, in little memory");
-	is_str(told, "thread 1\nfault 2000 kernel\nfault 3000 known major\nfault 60000 known\n"
+	is_str(told, "thread 1\nfault 2000 kernel\nfault 3000 known major\n"
 	       "irq 5000-6000 kind 2 cpu 1 'NET_RX' 0\nirq 5200-5400 kind 1 cpu 1 'eth0' 2\n"
-	       "irq 49000-51000 kind 3 cpu 1 'local_timer' 0\nirq 70000-70500 kind 1 cpu 1 '' 0\n"
+	       "irq 49000-51000 kind 3 cpu 1 'local_timer' 0\nfault 60000 known\n"
+	       "irq 70000-70500 kind 1 cpu 1 '' 0\n"
 	       "thread 2\nthread 77\nirq 80000-80500 kind 2 cpu 1 'RCU' 0\n",
 	       "thread by thread, in order of time");
 	is_int(nr_two, NR_FAULTS, "each fault once");
-	ok(!nr_bad && !is_late, "in order, before the segments");
-	ok(result.nr_faults == NR_FAULTS + 3 && result.nr_irqs == 5, "and counted");
+	ok(!nr_bad && !is_late && nr_segments, "in order, among the segments");
+	ok(result.nr[SEGMENT_FAULT] == NR_FAULTS + 3 && result.nr[SEGMENT_IRQ] == 5, "and counted");
 	o.thread = "one";
 	o.from = 3000;
 	o.to = 50000;
@@ -130,21 +136,22 @@ static void test_tracks(struct made *t)
 	       "of one thread, of some time");
 }
 
-static int refuse(void *arg, const struct irq *q)
+static int refuse(void *arg, const struct segment *s)
 {
-	return 42;
+	return s->kind == SEGMENT_IRQ ? 42 : 0;
 }
 
 static void test_sink(struct made *t)
 {
 	struct tracks_options o = TRACKS_OPTIONS_ALL;
-	struct tracks_sink one = { .irq = refuse };
+	struct tracks_sink one = { .segment = refuse };
 	struct tracks_result result;
 
+	o.with_irqs = true;
 	is_int(tracks_each(t->model, &o, &one, &result), 42, "what the sink says stops it");
-	one.irq = NULL;
+	o.with_irqs = false;
 	is_int(tracks_each(t->model, &o, &one, &result), 0, "nobody wants them");
-	ok(!result.nr_faults && !result.nr_irqs, "then nobody gets them");
+	ok(!result.nr[SEGMENT_FAULT] && !result.nr[SEGMENT_IRQ], "then nobody gets them");
 }
 
 static void test_request(struct made *t)
@@ -192,6 +199,7 @@ static void test_old(void)
 	struct tracks_result result;
 	struct made t;
 
+	o.with_faults = o.with_irqs = true;
 	made_begin(&t, "old");
 	made_thread(&t, 1, "one", 0, 1000);
 	made_open(&t);

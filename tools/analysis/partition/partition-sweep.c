@@ -222,26 +222,23 @@ static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_it
 	return b->ret;
 }
 
-static int on_fault(void *arg, const struct fault *f)
+/* Faults and interrupts count where the thread works for a request. */
+static int add_event(struct partition_build *b, const struct segment *s)
 {
-	struct partition_build *b = arg;
-
-	return b->nr_owned ? array_push(b->faults, b->nr_faults, b->room_faults, ticks_sane(f->tick)) : 0;
-}
-
-static int on_irq(void *arg, const struct irq *i)
-{
-	struct partition_build *b = arg;
-	struct segment s = { .kind = SEGMENT_IRQ, .irq = i, .start = i->start, .end = i->end };
-
-	return b->nr_owned ? attribution_segment(&b->attribution, &s) : 0;
+	if (!b->nr_owned)
+		return 0;
+	return s->kind == SEGMENT_IRQ ? attribution_segment(&b->attribution, s) :
+	       array_push(b->faults, b->nr_faults, b->room_faults, s->start);
 }
 
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct partition_build *b = arg;
-	int ret = b->o->segment ? b->o->segment(b->o->arg, s) : 0;
+	int ret;
 
+	if (s->kind == SEGMENT_IRQ || s->kind == SEGMENT_FAULT)
+		return add_event(b, s);
+	ret = b->o->segment ? b->o->segment(b->o->arg, s) : 0;
 	if (ret)
 		return ret;
 	if (s->kind == SEGMENT_REQUEST || !(b->nr_owned || b->has_queued))
@@ -375,7 +372,7 @@ void partition_sweep(struct partition_build *b)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
 	struct tracks_sink sink = {
-		.thread = on_thread, .fault = on_fault, .irq = on_irq, .segment = on_segment,
+		.thread = on_thread, .segment = on_segment,
 		.migration = b->o->migration ? on_migration : NULL, .arg = b,
 	};
 	struct tracks_result result;
@@ -383,7 +380,7 @@ void partition_sweep(struct partition_build *b)
 	alloc_tids(b);
 	options.progress = b->o->progress;
 	options.progress_arg = b->o->progress_arg;
-	options.no_requests = true;
+	options.no_requests = options.with_irqs = options.with_faults = true;
 	if (b->o->only) {
 		options.from = b->o->from;
 		options.to = b->o->to;

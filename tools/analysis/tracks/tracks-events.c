@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Emits page faults and interrupts, thread by thread: before its segments, or among them. */
+/* Emits page faults and interrupts among the segments of their threads. */
 #include "facts/interruptions.h"
 #include "facts/rows.h"
 #include "facts/ticks.h"
@@ -32,64 +32,43 @@ int tracks_read_events(struct tracks *k)
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
 	int ret = 0;
 
-	if (k->sink->fault || k->o->with_faults)
+	if (k->o->with_faults)
 		ret = faults_each(k->m, &filter, add_fault, k);
-	if (!ret && (k->sink->irq || k->o->with_irqs))
+	if (!ret && k->o->with_irqs)
 		ret = irqs_each(k->m, &filter, add_irq, k);
 	return ret;
 }
 
-int tracks_emit_events(struct tracks *k)
+/* Emits the first one of a source, which is as exact as the clock. */
+static int emit_first(struct tracks *k, struct tracks_source *from, struct segment *s, int64_t end)
 {
-	int ret = 0;
+	int64_t start = from->head.minor;
+	int ret;
 
-	while (!ret && source_is_at(&k->faults, k->major)) {
-		k->result->nr_faults++;
-		ret = k->sink->fault(k->sink->arg, k->faults.head.data);
-		if (!ret)
-			ret = source_next(&k->faults);
-	}
-	while (!ret && source_is_at(&k->irqs, k->major)) {
-		k->result->nr_irqs++;
-		ret = k->sink->irq(k->sink->arg, k->irqs.head.data);
-		if (!ret)
-			ret = source_next(&k->irqs);
-	}
-	return ret;
-}
-
-/* Emits a segment for one of the two, which are as exact as the clock. */
-static int emit_segment(struct tracks *k, struct segment *s, int64_t start, int64_t end)
-{
 	s->tid = k->tid;
 	s->start = s->row_start = start;
 	s->end = s->row_end = end;
 	s->start_ns = s->full_start_ns = ticks_time_ns(k->m->reader, start);
 	s->end_ns = s->full_end_ns = ticks_time_ns(k->m->reader, end);
 	s->duration_ns = s->end_ns - s->start_ns;
-	return tracks_emit(k, s);
+	ret = tracks_emit(k, s);
+	return ret ? ret : source_next(from);
 }
 
-static int emit_fault_segment(struct tracks *k)
+static int emit_fault(struct tracks *k)
 {
 	const struct fault *f = k->faults.head.data;
 	struct segment s = { .kind = SEGMENT_FAULT, .thread = f->thread, .fault = f };
-	int ret;
 
-	k->result->nr_faults++;
-	ret = emit_segment(k, &s, f->tick, f->tick);
-	return ret ? ret : source_next(&k->faults);
+	return emit_first(k, &k->faults, &s, f->tick);
 }
 
-static int emit_irq_segment(struct tracks *k)
+static int emit_irq(struct tracks *k)
 {
 	const struct irq *i = k->irqs.head.data;
 	struct segment s = { .kind = SEGMENT_IRQ, .thread = i->thread, .irq = i };
-	int ret;
 
-	k->result->nr_irqs++;
-	ret = emit_segment(k, &s, i->start, i->end);
-	return ret ? ret : source_next(&k->irqs);
+	return emit_first(k, &k->irqs, &s, i->end);
 }
 
 int tracks_emit_events_until(struct tracks *k, int64_t tick)
@@ -101,9 +80,9 @@ int tracks_emit_events_until(struct tracks *k, int64_t tick)
 		bool has_irq = source_is_at(&k->irqs, k->major) && k->irqs.head.minor <= tick;
 
 		if (has_fault && (!has_irq || k->faults.head.minor <= k->irqs.head.minor))
-			ret = emit_fault_segment(k);
+			ret = emit_fault(k);
 		else if (has_irq)
-			ret = emit_irq_segment(k);
+			ret = emit_irq(k);
 		else
 			break;
 	}

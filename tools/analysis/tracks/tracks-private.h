@@ -125,9 +125,7 @@ bool source_is_at(const struct tracks_source *s, uint64_t major);
 
 /* tracks-events.c: page faults and interrupts */
 int tracks_read_events(struct tracks *k);
-/* Emits all of the thread, before its segments. */
-int tracks_emit_events(struct tracks *k);
-/* Emits those that begin by then, as segments. */
+/* Emits those that begin by then. */
 int tracks_emit_events_until(struct tracks *k, int64_t tick);
 
 /* tracks-frames.c */

@@ -16,12 +16,6 @@
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
-/* Are interrupts and faults among the segments? */
-static bool is_among_segments(const struct tracks *k)
-{
-	return k->o->with_irqs || k->o->with_faults;
-}
-
 int tracks_emit(struct tracks *k, struct segment *s)
 {
 	int ret = tracks_set_request(k, s);
@@ -57,8 +51,7 @@ static int emit_window(struct tracks *k)
 			f++;
 		else
 			o++;
-		if (is_among_segments(k))
-			ret = tracks_emit_events_until(k, (func ? func : other)->start);
+		ret = tracks_emit_events_until(k, (func ? func : other)->start);
 		if (!ret)
 			ret = tracks_emit(k, func ? func : other);
 	}
@@ -154,15 +147,11 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	k->result->nr_threads++;
 	if (k->sink->thread)
 		ret = k->sink->thread(k->sink->arg, thread);
-	if (!ret && !is_among_segments(k))
-		ret = tracks_emit_events(k);
 	do {
 		if (!ret)
 			ret = do_window(k);
 	} while (!ret && !k->is_last);
-	if (!ret && is_among_segments(k))
-		ret = tracks_emit_events_until(k, INT64_MAX);
-	return ret;
+	return ret ? ret : tracks_emit_events_until(k, INT64_MAX);
 }
 
 /* The least major of all that is left; false: nothing is left. */

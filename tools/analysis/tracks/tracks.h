@@ -38,7 +38,7 @@ struct tracks_options {
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	void *wants_arg;
 	bool no_requests;	/* the caller knows them: no REQUEST, QUEUE or request() */
-	bool with_irqs, with_faults;	/* as segments, too, among the others */
+	bool with_irqs, with_faults;	/* among the segments */
 	bool no_functions;
 	/*
 	 * Ticks; for a short range in a long trace.  Times off the CPU are known if they began at
@@ -71,14 +71,11 @@ struct tracks_run {
  * NULL: not wanted.  Non-zero stops, and is returned.  Runs, wake-ups and migrations
  * come first, for all threads together, in the order of time in which each is known: a
  * run's end, the time a woken thread came to run.  Then the threads by tid, each with
- * its page faults, its interrupts (unless they are segments) and its segments; then the requests
- * by start.  What is pointed to is valid until the call returns; symbols, names and threads of
+ * its segments; then the requests by start.  What is pointed to is valid until the call returns; symbols, names and threads of
  * the model as long as the model.
  */
 struct tracks_sink {
 	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
-	int (*fault)(void *arg, const struct fault *f);	/* of that thread, by tick */
-	int (*irq)(void *arg, const struct irq *i);	/* of that thread, by start */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
@@ -91,7 +88,6 @@ struct tracks_sink {
 
 struct tracks_result {
 	uint64_t nr[NR_SEGMENT_KINDS];	/* segments emitted */
-	uint64_t nr_faults, nr_irqs;	/* emitted */
 	uint64_t nr_threads;
 	uint64_t nr_left_out;		/* invocations shorter than min_ns */
 	int64_t min_ns;			/* 0: none was left out for its length */
