@@ -213,6 +213,11 @@ static inline struct value value_null(void)
 	return (struct value){ .type = VALUE_NULL };
 }
 
+static inline struct value value_nonzero(int64_t v)
+{
+	return v ? value_i64(v) : value_null();
+}
+
 static inline struct value value_i64_or_null(bool is_known, int64_t v)
 {
 	return is_known ? value_i64(v) : value_null();

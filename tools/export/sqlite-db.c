@@ -90,6 +90,47 @@ sqlite3_stmt *sqlite_db_prepare(struct sqlite_db *d, const char *sql)
 	return stmt;
 }
 
+static void add_column(sqlite3_str *sql, const char *at, int len)
+{
+	int name = strcspn(at, "$>?* "), of = len - name - 1;
+
+	sqlite3_str_appendf(sql, "%.*s", name, at);
+	if (at[name] != '?')
+		sqlite3_str_appendall(sql, at[name] == '$' ? " TEXT" : " INTEGER");
+	if (at[len - 1] == '*')
+		sqlite3_str_appendall(sql, " PRIMARY KEY");
+	if (at[name] == '>')
+		sqlite3_str_appendf(sql, " REFERENCES %.*s", of ? of : name, of ? at + name + 1 : at);
+}
+
+sqlite3_stmt *sqlite_db_create(struct sqlite_db *d, const struct sqlite_table *t)
+{
+	sqlite3_str *create = sqlite3_str_new(d->db), *insert = sqlite3_str_new(d->db);
+	sqlite3_stmt *stmt = NULL;
+	char *create_sql, *insert_sql;
+	int len;
+
+	sqlite3_str_appendf(create, "CREATE TABLE %s (", t->name);
+	sqlite3_str_appendf(insert, "INSERT INTO %s VALUES (", t->name);
+	for (const char *at = t->columns; *at; at += len + strspn(at + len, " ")) {
+		len = strcspn(at, " ");
+		sqlite3_str_appendall(create, at == t->columns ? "" : ", ");
+		add_column(create, at, len);
+		sqlite3_str_appendall(insert, at == t->columns ? "?" : ",?");
+	}
+	sqlite3_str_appendall(create, t->end ? t->end : ")");
+	sqlite3_str_appendf(insert, ")%s", t->conflict ? t->conflict : "");
+	create_sql = sqlite3_str_finish(create);
+	insert_sql = sqlite3_str_finish(insert);
+	if (!create_sql || !insert_sql)
+		fail(d, strerror(ENOMEM));
+	else if (!sqlite_db_exec(d, create_sql))
+		stmt = sqlite_db_prepare(d, insert_sql);
+	sqlite3_free(create_sql);
+	sqlite3_free(insert_sql);
+	return stmt;
+}
+
 static void bind_u64(sqlite3_stmt *stmt, int nr, uint64_t value)
 {
 	char text[24];
@@ -119,56 +160,36 @@ static void bind_text(sqlite3_stmt *stmt, int nr, const char *text)
 		sqlite3_bind_text(stmt, nr, utf8_copy(text), -1, free);
 }
 
-static void bind_all(sqlite3_stmt *stmt, const char *types, va_list ap)
+void sqlite_db_bind(sqlite3_stmt *stmt, int nr, struct value v)
 {
-	sqlite3_clear_bindings(stmt);	/* to NULL */
-	for (int nr = 1; *types; types++, nr++) {
-		int64_t value;
-
-		switch (*types) {
-		case 'i':
-			sqlite3_bind_int64(stmt, nr, va_arg(ap, int64_t));
-			break;
-		case 'n':
-			value = va_arg(ap, int64_t);
-			if (value)
-				sqlite3_bind_int64(stmt, nr, value);
-			break;
-		case 'u':
-			bind_u64(stmt, nr, va_arg(ap, uint64_t));
-			break;
-		case 'x':
-			bind_hex(stmt, nr, va_arg(ap, uint64_t));
-			break;
-		case '-':
-			va_arg(ap, int64_t);
-			break;
-		case 'b':
-			sqlite3_bind_int(stmt, nr, va_arg(ap, int));
-			break;
-		case 't':
-			bind_text(stmt, nr, va_arg(ap, const char *));
-			break;
-		}
+	switch (v.type) {
+	case VALUE_I64:
+		sqlite3_bind_int64(stmt, nr, v.i64);
+		break;
+	case VALUE_U64:
+	case VALUE_BOOL:
+		bind_u64(stmt, nr, v.u64);
+		break;
+	case VALUE_HEX:
+		bind_hex(stmt, nr, v.u64);
+		break;
+	case VALUE_TEXT:
+		bind_text(stmt, nr, v.text);
+		break;
+	default:
+		sqlite3_bind_null(stmt, nr);
 	}
 }
 
-void sqlite_db_bind(sqlite3_stmt *stmt, const char *types, ...)
-{
-	va_list ap;
-
-	va_start(ap, types);
-	bind_all(stmt, types, ap);
-	va_end(ap);
-}
-
-int sqlite_db_vput(struct sqlite_db *d, sqlite3_stmt *stmt, const char *types, va_list ap)
+int sqlite_db_put(struct sqlite_db *d, sqlite3_stmt *stmt, const struct value *values, size_t nr)
 {
 	int ret = 0;
 
 	if (!stmt)
 		return fail(d, NULL);
-	bind_all(stmt, types, ap);
+	sqlite3_clear_bindings(stmt);	/* to NULL */
+	for (size_t i = 0; i < nr; i++)
+		sqlite_db_bind(stmt, i + 1, values[i]);
 	if (sqlite3_step(stmt) != SQLITE_DONE)
 		ret = fail(d, NULL);
 	sqlite3_reset(stmt);

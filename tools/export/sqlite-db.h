@@ -7,11 +7,11 @@
 #define EXPORT_SQLITE_DB_H
 
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "cli/outfile.h"
+#include "cli/relation.h"
 
 struct sqlite_db {
 	sqlite3 *db;
@@ -28,19 +28,25 @@ int sqlite_db_open(struct sqlite_db *d, const char *path, char *err, size_t err_
 int sqlite_db_exec(struct sqlite_db *d, const char *sql);
 sqlite3_stmt *sqlite_db_prepare(struct sqlite_db *d, const char *sql);
 
-/*
- * Binds and runs.  A letter of types for each parameter: i int64_t, u uint64_t (a text
- * where it is too great for SQLite), b int, 0 or 1, t const char *, x uint64_t as
- * "0x..", n int64_t, NULL if it is 0, - int64_t, NULL.  Parameters without a letter are NULL.
- */
-int sqlite_db_vput(struct sqlite_db *d, sqlite3_stmt *stmt, const char *types, va_list ap);
+struct sqlite_table {
+	const char *name;
+	const char *columns;	/* "name* name$ name>table", see sqlite-schema.c */
+	const char *end;	/* of its definition; NULL: ")" */
+	const char *conflict;	/* what to do with a row that is there; NULL: fail */
+};
 
-/* Binds without running, for a query. */
-void sqlite_db_bind(sqlite3_stmt *stmt, const char *types, ...);
+/* Makes the table.  What inserts a row; NULL: it failed. */
+sqlite3_stmt *sqlite_db_create(struct sqlite_db *d, const struct sqlite_table *t);
+
+/* Binds the parameter, from 1.  Numbers too great for SQLite and addresses become texts. */
+void sqlite_db_bind(sqlite3_stmt *stmt, int nr, struct value v);
+
+/* Runs it with these values; the rest is NULL. */
+int sqlite_db_put(struct sqlite_db *d, sqlite3_stmt *stmt, const struct value *values, size_t nr);
 
 /* keep: moves it to its path; else nothing is left of it. */
 int sqlite_db_close(struct sqlite_db *d, bool keep);
 
-extern const char *const sqlite_tables, *const sqlite_indexes, *const sqlite_views;
+extern const char *const sqlite_indexes, *const sqlite_views;
 
 #endif

@@ -19,7 +19,7 @@ int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t)
 		return 0;
 	nr += m->nr_threads;
 	if (is_new)
-		sqlite_put(e, INSERT_THREAD, "iit", (int64_t)nr, (int64_t)t->tid, "");
+		sqlite_put(e, TABLE_THREAD, V(nr), V(t->tid), V(""));
 	return nr;
 }
 
@@ -52,8 +52,8 @@ int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f)
 		return 0;
 	nr = number(&e->function_names, &e->functions, f, &is_new);
 	if (is_new && nr)
-		sqlite_put(e, INSERT_FUNCTION, "ittttti", (int64_t)nr, f->function, f->raw, f->module,
-			   f->path, f->func_file, (int64_t)f->func_line);
+		sqlite_put(e, TABLE_FUNCTION, V(nr), V(f->function), V(f->raw), V(f->module),
+			   V(f->path), V(f->func_file), V(f->func_line));
 	return nr;
 }
 
@@ -67,8 +67,8 @@ int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s)
 	nr = number(&e->site_names, &e->site_functions, s, &is_new);
 	nr = table_get(&e->sites, nr, (uintptr_t)s->file, s->line, &is_new);
 	if (is_new && nr)
-		sqlite_put(e, INSERT_SITE, "itttti", (int64_t)nr, s->function, s->module, s->path,
-			   s->file, (int64_t)s->line);
+		sqlite_put(e, TABLE_SITE, V(nr), V(s->function), V(s->module), V(s->path),
+			   V(s->file), V(s->line));
 	return nr;
 }
 
@@ -80,21 +80,23 @@ int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s)
 	uint64_t nr = table_get(&e->locks, s->lock, group, 0, &is_new);
 
 	if (is_new && nr)
-		sqlite_put(e, INSERT_LOCK, "ixtt", (int64_t)nr, s->lock, lock_kind_name(s->lock_kind),
-			   s->lock_symbol && s->lock_symbol->known ? s->lock_symbol->function : "");
+		sqlite_put(e, TABLE_LOCK, V(nr), value_hex(s->lock), V(lock_kind_name(s->lock_kind)),
+			   V(s->lock_symbol && s->lock_symbol->known ? s->lock_symbol->function : ""));
 	return nr;
 }
 
 uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns)
 {
-	sqlite3_stmt *stmt = e->stmts[SELECT_REQUEST];
+	sqlite3_stmt *stmt = e->find_request;
 
 	if (e->last_id && e->last_req == req && start_ns <= e->last_end_ns &&
 	    end_ns >= e->last_start_ns)
 		return e->last_id;
 	if (!stmt || !e->nr_requests)
 		return 0;
-	sqlite_db_bind(stmt, "uii", req, end_ns, start_ns);
+	sqlite_db_bind(stmt, 1, value_u64(req));
+	sqlite_db_bind(stmt, 2, value_i64(end_ns));
+	sqlite_db_bind(stmt, 3, value_i64(start_ns));
 	e->last_id = 0;
 	if (sqlite3_step(stmt) == SQLITE_ROW) {
 		e->last_req = req;

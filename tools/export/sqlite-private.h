@@ -12,12 +12,11 @@
 #include "facts/lives.h"
 #include "facts/ticks.h"
 
-enum sqlite_stmt {
-	INSERT_META, INSERT_RECORDING, INSERT_LOSS, INSERT_GAP, INSERT_MODULE, INSERT_THREAD,
-	INSERT_FUNCTION, INSERT_SITE, INSERT_LOCK, INSERT_REQUEST, INSERT_PART, INSERT_SPAN,
-	INSERT_REQUEST_TIME, INSERT_LOCK_EVENT, INSERT_OFF_CPU, INSERT_INTERRUPT,
-	INSERT_FAULT, INSERT_MIGRATION, INSERT_WAKEUP,
-	INSERT_RUN, INSERT_CAUSE, SELECT_REQUEST, NR_STMTS
+enum sqlite_table_nr {
+	TABLE_META, TABLE_RECORDING, TABLE_LOSS, TABLE_GAP, TABLE_MODULE, TABLE_THREAD,
+	TABLE_FUNCTION, TABLE_SITE, TABLE_LOCK, TABLE_REQUEST, TABLE_PART, TABLE_SPAN,
+	TABLE_REQUEST_TIME, TABLE_LOCK_EVENT, TABLE_OFF_CPU, TABLE_INTERRUPT, TABLE_FAULT,
+	TABLE_MIGRATION, TABLE_WAKEUP, TABLE_RUN, TABLE_CAUSE, NR_TABLES
 };
 
 /* Time of the request at hand in one function, on the thread at hand. */
@@ -30,7 +29,7 @@ struct sqlite_export {
 	struct model *m;
 	const struct export_options *o;
 	struct sqlite_db db;
-	sqlite3_stmt *stmts[NR_STMTS];
+	sqlite3_stmt *inserts[NR_TABLES], *find_request;
 	/* Definitions take five words to tell apart, sites eight: two tables each. */
 	struct table function_names, functions, site_names, site_functions, sites;
 	struct table locks, strangers;
@@ -50,8 +49,18 @@ struct sqlite_export {
 	size_t nr_times, room_times;
 };
 
-/* sqlite.c */
-int sqlite_put(struct sqlite_export *e, enum sqlite_stmt stmt, const char *types, ...);
+/* sqlite-schema.c */
+extern const struct sqlite_table sqlite_tables[NR_TABLES];
+
+/* A row, of V() of each value in the order of the table's columns; those left out are NULL. */
+#define sqlite_put(e, table, ...)						\
+	sqlite_db_put(&(e)->db, (e)->inserts[table], (const struct value[]){ __VA_ARGS__ }, \
+		      sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value))
+#define V(x)									\
+	_Generic((x), bool: value_bool, int64_t: value_i64, uint64_t: value_u64, \
+		 uint32_t: value_u64, char *: value_text, const char *: value_text)(x)
+#define ID(x)		value_nonzero(x)
+#define NEW_ID		value_null()
 
 /* sqlite-names.c: ids of rows, which are made when they are asked for first; 0: NULL */
 int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick);

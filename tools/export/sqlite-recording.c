@@ -9,28 +9,28 @@ static int put_module(void *arg, const void *row)
 {
 	const struct ldb_row_module *m = row;
 	struct sqlite_export *e = arg;
-	bool is_mapped = m->end_tick == INT64_MAX;
+	int64_t to_ns = ticks_time_ns(e->m->reader, m->end_tick);
 
-	return sqlite_put(e, INSERT_MODULE, is_mapped ? "ttxxi" : "ttxxii", m->path, m->build_id,
-			  m->start, m->end, ticks_time_ns(e->m->reader, m->tick),
-			  ticks_time_ns(e->m->reader, m->end_tick));
+	return sqlite_put(e, TABLE_MODULE, V(m->path), V(m->build_id), value_hex(m->start),
+			  value_hex(m->end), V(ticks_time_ns(e->m->reader, m->tick)),
+			  value_i64_or_null(m->end_tick != INT64_MAX, to_ns));
 }
 
 static int put_gap(void *arg, const struct gap *gap)
 {
 	struct sqlite_export *e = arg;
 
-	return sqlite_put(e, INSERT_GAP, "nii", (int64_t)gap->tid,
-			  ticks_time_ns(e->m->reader, gap->start), ticks_time_ns(e->m->reader, gap->end));
+	return sqlite_put(e, TABLE_GAP, ID(gap->tid), V(ticks_time_ns(e->m->reader, gap->start)),
+			  V(ticks_time_ns(e->m->reader, gap->end)));
 }
 
 static int put_thread(struct sqlite_export *e, const struct thread *t)
 {
-	return sqlite_put(e, INSERT_THREAD, "iitiibbnuuuuuii", sqlite_thread_of(e, t),
-			  (int64_t)t->tid, t->name, ticks_time_ns(e->m->reader, t->start),
-			  ticks_time_ns(e->m->reader, t->end), t->has_exited, t->is_unwatched,
-			  (int64_t)t->creator, t->made, t->seen, t->below_threshold, t->scans,
-			  t->invalid, t->gap_ns, t->cost_ns);
+	return sqlite_put(e, TABLE_THREAD, V(sqlite_thread_of(e, t)), V(t->tid), V(t->name),
+			  V(ticks_time_ns(e->m->reader, t->start)),
+			  V(ticks_time_ns(e->m->reader, t->end)), V(t->has_exited), V(t->is_unwatched),
+			  ID(t->creator), V(t->made), V(t->seen), V(t->below_threshold), V(t->scans),
+			  V(t->invalid), V(t->gap_ns), V(t->cost_ns));
 }
 
 static int put_metas(struct sqlite_export *e)
@@ -41,7 +41,7 @@ static int put_metas(struct sqlite_export *e)
 
 	metas = reader_metas(e->m->reader, &nr);
 	for (size_t i = 0; i < nr && !ret; i++)
-		ret = sqlite_put(e, INSERT_META, "tt", metas[i].key, metas[i].value);
+		ret = sqlite_put(e, TABLE_META, V(metas[i].key), V(metas[i].value));
 	return ret;
 }
 
@@ -52,8 +52,8 @@ int sqlite_put_recording(struct sqlite_export *e)
 
 	/* The first one is all of them. */
 	for (const struct column *c = lost_columns + 1; c->key && !ret; c++)
-		ret = sqlite_put(e, INSERT_LOSS, "tu", c->csv ? c->csv : c->key,
-				 column_value(c, &(struct row){ .at = m }, NULL).u64);
+		ret = sqlite_put(e, TABLE_LOSS, V(c->csv ? c->csv : c->key),
+				 column_value(c, &(struct row){ .at = m }, NULL));
 	for (size_t i = 0; i < m->nr_threads && !ret; i++)
 		ret = put_thread(e, &m->threads[i]);
 	if (!ret)
@@ -65,8 +65,9 @@ int sqlite_put_summary(struct sqlite_export *e, const struct tracks_result *resu
 {
 	const struct model *m = e->m;
 
-	return sqlite_put(e, INSERT_RECORDING, "iiuuuuuiuiuun", m->duration_ns,
-			  reader_header(m->reader)->realtime_ns, m->made, m->seen,
-			  m->below_threshold, m->nr_lost, m->nr_gaps, m->gap_ns, m->nr_thread_gaps,
-			  m->thread_gap_ns, m->nr_unwatched, result->nr_left_out, result->min_ns);
+	return sqlite_put(e, TABLE_RECORDING, V(m->duration_ns),
+			  V(reader_header(m->reader)->realtime_ns), V(m->made), V(m->seen),
+			  V(m->below_threshold), V(m->nr_lost), V(m->nr_gaps), V(m->gap_ns),
+			  V(m->nr_thread_gaps), V(m->thread_gap_ns), V(m->nr_unwatched),
+			  V(result->nr_left_out), ID(result->min_ns));
 }

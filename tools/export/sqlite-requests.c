@@ -19,22 +19,18 @@ static int put_part(struct sqlite_export *e, const struct life *life, uint64_t i
 	struct reader *r = e->m->reader;
 	int64_t end = p->end < life->end ? p->end : life->end;
 	int64_t start_ns = ticks_time_ns(r, p->start), end_ns = ticks_time_ns(r, end);
-	const struct symbol *queue = NULL;
-	char address[32] = "";
+	const struct symbol *queue;
 
 	if (end < p->start)
 		return 0;
-	if (p->queue) {
-		queue = symtab_lookup_data(e->m->symtab, p->queue, p->start);
-		snprintf(address, sizeof(address), "0x%" PRIx64, p->queue);
-	}
-	return sqlite_put(e, INSERT_PART, "iitnnttniiib", (int64_t)id, (int64_t)nth + 1,
-			  p->is_queue ? "queue" : "thread", sqlite_thread(e, p->tid, p->start),
-			  p->is_queue ? sqlite_thread(e, p->to_tid, p->end) : (int64_t)0,
-			  p->queue ? address : NULL, queue && queue->known ? queue->function : NULL,
-			  p->site ? sqlite_site(e, symtab_lookup_call(e->m->symtab, p->site, p->start)) :
-				    (int64_t)0,
-			  start_ns, end_ns, end_ns - start_ns, p->is_open);
+	queue = p->queue ? symtab_lookup_data(e->m->symtab, p->queue, p->start) : NULL;
+	return sqlite_put(e, TABLE_PART, NEW_ID, V(id), V(nth + 1), V(p->is_queue ? "queue" : "thread"),
+			  ID(sqlite_thread(e, p->tid, p->start)),
+			  ID(p->is_queue ? sqlite_thread(e, p->to_tid, p->end) : 0),
+			  value_if(p->queue, value_hex(p->queue)),
+			  V(queue && queue->known ? queue->function : NULL),
+			  ID(p->site ? sqlite_site(e, symtab_lookup_call(e->m->symtab, p->site, p->start)) : 0),
+			  V(start_ns), V(end_ns), V(end_ns - start_ns), V(p->is_open));
 }
 
 static int put_life(struct sqlite_export *e, const struct life *life)
@@ -48,11 +44,11 @@ static int put_life(struct sqlite_export *e, const struct life *life)
 		return ret;
 	snprintf(trace, sizeof(trace), "%016" PRIx64 "%016" PRIx64, ids.trace_hi, ids.trace_lo);
 	snprintf(span, sizeof(span), "%016" PRIx64, ids.span);
-	ret = sqlite_put(e, INSERT_REQUEST, "iutiiibbtt", (int64_t)id, life->id, life->class,
-			 ticks_time_ns(e->m->reader, life->start),
-			 ticks_time_ns(e->m->reader, life->end), life_latency_ns(e->m, life),
-			 life->is_complete, life->has_lost_handoff,
-			 ids.trace_hi || ids.trace_lo ? trace : NULL, ids.span ? span : NULL);
+	ret = sqlite_put(e, TABLE_REQUEST, V(id), V(life->id), V(life->class),
+			 V(ticks_time_ns(e->m->reader, life->start)),
+			 V(ticks_time_ns(e->m->reader, life->end)), V(life_latency_ns(e->m, life)),
+			 V(life->is_complete), V(life->has_lost_handoff),
+			 V(ids.trace_hi || ids.trace_lo ? trace : NULL), V(ids.span ? span : NULL));
 	for (size_t i = 0; i < life->nr_parts && !ret; i++)
 		ret = put_part(e, life, id, i);
 	e->o->result->nr_requests++;
@@ -99,12 +95,11 @@ static int put_cause(struct sqlite_export *e, uint64_t id, size_t nth,
 	int64_t by_ns;
 	const char *who = cause_by(e, c, by, &by_ns);
 
-	return sqlite_put(e, INSERT_CAUSE, "iittiuntnnttn", (int64_t)id, (int64_t)nth + 1,
-			  leaf_kinds[c->kind].name, *timeline_cause_name(c, name) ? timeline_cause_name(c, name) : NULL,
-			  c->ns, c->nr, c->resolution_ns, *place.file ? place.file : NULL,
-			  (int64_t)place.line,
-			  c->hold ? sqlite_thread(e, c->hold->tid, c->hold->start) : (int64_t)0,
-			  c->hold_func ? c->hold_func->func->function : NULL, who, by_ns);
+	return sqlite_put(e, TABLE_CAUSE, V(id), V(nth + 1), V(leaf_kinds[c->kind].name),
+			  V(*timeline_cause_name(c, name) ? timeline_cause_name(c, name) : NULL),
+			  V(c->ns), V(c->nr), ID(c->resolution_ns), V(*place.file ? place.file : NULL),
+			  ID(place.line), ID(c->hold ? sqlite_thread(e, c->hold->tid, c->hold->start) : 0),
+			  V(c->hold_func ? c->hold_func->func->function : NULL), V(who), ID(by_ns));
 }
 
 static int put_causes(struct sqlite_export *e, const struct life *life)

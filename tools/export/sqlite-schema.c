@@ -6,82 +6,70 @@
  * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is
  * where ldb-timeline draws it, inside the caller; duration_ns is what ldb-report
  * counts, never shortened to fit.  Addresses are texts.  What is not known is NULL.
+ *
+ * A column is a number, but with $ a text, with > the id of a row (of the table of its own name,
+ * or of the one behind it), with ? either; * is the key.
  */
-#include "export/sqlite-db.h"
+#include "export/sqlite-private.h"
 
-const char *const sqlite_tables =
-	"CREATE TABLE meta (key TEXT, value TEXT);"
-	"CREATE TABLE recording (duration_ns INTEGER, realtime_ns INTEGER, made INTEGER,"
-	" seen INTEGER, below_threshold INTEGER, lost INTEGER,"
-	" gaps INTEGER, gap_ns INTEGER, thread_gaps INTEGER, thread_gap_ns INTEGER,"
-	" unwatched_threads INTEGER, left_out INTEGER, left_out_below_ns INTEGER);"
-	"CREATE TABLE loss (kind TEXT PRIMARY KEY, count INTEGER);"
-	"CREATE TABLE gap (tid INTEGER, start_ns INTEGER, end_ns INTEGER);"
-	"CREATE TABLE module (path TEXT, build_id TEXT, start TEXT, end TEXT, from_ns INTEGER,"
-	" to_ns INTEGER);"
-	"CREATE TABLE thread (id INTEGER PRIMARY KEY, tid INTEGER, name TEXT, start_ns INTEGER,"
-	" end_ns INTEGER, exited INTEGER, unwatched INTEGER, creator INTEGER, made INTEGER,"
-	" seen INTEGER, below_threshold INTEGER, scans INTEGER, invalid INTEGER, gap_ns INTEGER,"
-	" cost_ns INTEGER);"
+const struct sqlite_table sqlite_tables[NR_TABLES] = {
+	[TABLE_META] = { "meta", "key$ value$" },
+	[TABLE_RECORDING] = { "recording",
+		"duration_ns realtime_ns made seen below_threshold lost gaps gap_ns thread_gaps"
+		" thread_gap_ns unwatched_threads left_out left_out_below_ns" },
+	[TABLE_LOSS] = { "loss", "kind$* count" },
+	[TABLE_GAP] = { "gap", "tid start_ns end_ns" },
+	[TABLE_MODULE] = { "module", "path$ build_id$ start$ end$ from_ns to_ns" },
+	[TABLE_THREAD] = { "thread",
+		"id* tid name$ start_ns end_ns exited unwatched creator made seen"
+		" below_threshold scans invalid gap_ns cost_ns" },
 	/* The definition of a function; a call in the source. */
-	"CREATE TABLE function (id INTEGER PRIMARY KEY, name TEXT, symbol TEXT, module TEXT,"
-	" path TEXT, file TEXT, line INTEGER);"
-	"CREATE TABLE site (id INTEGER PRIMARY KEY, caller TEXT, module TEXT, path TEXT, file TEXT,"
-	" line INTEGER);"
-	"CREATE TABLE lock (id INTEGER PRIMARY KEY, address TEXT, kind TEXT, name TEXT);"
+	[TABLE_FUNCTION] = { "function", "id* name$ symbol$ module$ path$ file$ line" },
+	[TABLE_SITE] = { "site", "id* caller$ module$ path$ file$ line" },
+	[TABLE_LOCK] = { "lock", "id* address$ kind$ name$" },
 	/* req: the program's own id, which may repeat; a text if it is over 2^63 - 1. */
-	"CREATE TABLE request (id INTEGER PRIMARY KEY, req, class TEXT, start_ns INTEGER,"
-	" end_ns INTEGER, latency_ns INTEGER, complete INTEGER, lost_handoff INTEGER,"
-	" trace_id TEXT, parent_span_id TEXT);"
+	[TABLE_REQUEST] = { "request",
+		"id* req? class$ start_ns end_ns latency_ns complete lost_handoff trace_id$"
+		" parent_span_id$" },
 	/* kind: thread, queue. */
-	"CREATE TABLE part (id INTEGER PRIMARY KEY, request INTEGER REFERENCES request, nth INTEGER,"
-	" kind TEXT, thread INTEGER REFERENCES thread, to_thread INTEGER REFERENCES thread,"
-	" queue TEXT, queue_name TEXT, site INTEGER REFERENCES site, start_ns INTEGER,"
-	" end_ns INTEGER, duration_ns INTEGER, open INTEGER);"
+	[TABLE_PART] = { "part",
+		"id* request> nth kind$ thread> to_thread>thread queue$ queue_name$ site>"
+		" start_ns end_ns duration_ns open" },
 	/* An invocation.  request: its thread worked on it alone; open: an end is not known. */
-	"CREATE TABLE span (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES span,"
-	" thread INTEGER REFERENCES thread, function INTEGER REFERENCES function,"
-	" site INTEGER REFERENCES site, request INTEGER REFERENCES request, depth INTEGER,"
-	" start_ns INTEGER, end_ns INTEGER, self_ns INTEGER, duration_ns INTEGER,"
-	" resolution_ns INTEGER, open INTEGER);"
+	[TABLE_SPAN] = { "span",
+		"id* parent>span thread> function> site> request> depth start_ns end_ns self_ns"
+		" duration_ns resolution_ns open" },
 	/*
 	 * How much of the request's time on threads was in the function itself, while they
 	 * worked on no other.
 	 */
-	"CREATE TABLE request_time (request INTEGER REFERENCES request,"
-	" function INTEGER REFERENCES function, self_ns INTEGER,"
-	" PRIMARY KEY (request, function)) WITHOUT ROWID;"
+	[TABLE_REQUEST_TIME] = { "request_time",
+		"request> function> self_ns",
+		", PRIMARY KEY (request, function)) WITHOUT ROWID",
+		" ON CONFLICT DO UPDATE SET self_ns = self_ns + excluded.self_ns" },
 	/* op: wait, hold; futex_wait: a sleep that no recorded wait explains. */
-	"CREATE TABLE lock_event (id INTEGER PRIMARY KEY, op TEXT, lock INTEGER REFERENCES lock,"
-	" kind TEXT, thread INTEGER REFERENCES thread, owner INTEGER REFERENCES thread,"
-	" site INTEGER REFERENCES site, span INTEGER REFERENCES span,"
-	" request INTEGER REFERENCES request, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER,"
-	" resolution_ns INTEGER, failed INTEGER, inferred INTEGER, open INTEGER);"
+	[TABLE_LOCK_EVENT] = { "lock_event",
+		"id* op$ lock> kind$ thread> owner>thread site> span> request> start_ns end_ns"
+		" duration_ns resolution_ns failed inferred open" },
 	/* kind: runnable, preempted, blocked.  by: the task that ran longest meanwhile. */
-	"CREATE TABLE off_cpu (id INTEGER PRIMARY KEY, kind TEXT, state TEXT,"
-	" thread INTEGER REFERENCES thread, span INTEGER REFERENCES span,"
-	" request INTEGER REFERENCES request, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER,"
-	" resolution_ns INTEGER, cpu INTEGER, from_cpu INTEGER, to_cpu INTEGER, by TEXT,"
-	" by_pid INTEGER, by_ns INTEGER, waker TEXT, waker_pid INTEGER, throttled INTEGER);"
+	[TABLE_OFF_CPU] = { "off_cpu",
+		"id* kind$ state$ thread> span> request> start_ns end_ns duration_ns"
+		" resolution_ns cpu from_cpu to_cpu by$ by_pid by_ns waker$ waker_pid throttled" },
 	/* kind: hard, soft, timer.  short_ones: others since the last, too short for a row. */
-	"CREATE TABLE interrupt (id INTEGER PRIMARY KEY, kind TEXT, name TEXT, number INTEGER, cpu INTEGER,"
-	" thread INTEGER REFERENCES thread, span INTEGER REFERENCES span,"
-	" request INTEGER REFERENCES request, start_ns INTEGER, end_ns INTEGER, duration_ns INTEGER,"
-	" short_ones INTEGER);"
+	[TABLE_INTERRUPT] = { "interrupt",
+		"id* kind$ name$ number cpu thread> span> request> start_ns end_ns duration_ns"
+		" short_ones" },
 	/* pc: where its own code was; from_disk: NULL if it is not known. */
-	"CREATE TABLE page_fault (id INTEGER PRIMARY KEY, address TEXT, pc TEXT, in_kernel INTEGER,"
-	" from_disk INTEGER, thread INTEGER REFERENCES thread, span INTEGER REFERENCES span,"
-	" request INTEGER REFERENCES request, at_ns INTEGER);"
-	"CREATE TABLE migration (thread INTEGER REFERENCES thread, at_ns INTEGER, from_cpu INTEGER,"
-	" to_cpu INTEGER);"
-	"CREATE TABLE wakeup (thread INTEGER REFERENCES thread, at_ns INTEGER, cpu INTEGER,"
-	" waker TEXT, waker_tid INTEGER, waker_pid INTEGER);"
-	"CREATE TABLE run (cpu INTEGER, name TEXT, tid INTEGER, pid INTEGER, start_ns INTEGER,"
-	" end_ns INTEGER);"
+	[TABLE_FAULT] = { "page_fault",
+		"id* address$ pc$ in_kernel from_disk thread> span> request> at_ns" },
+	[TABLE_MIGRATION] = { "migration", "thread> at_ns from_cpu to_cpu" },
+	[TABLE_WAKEUP] = { "wakeup", "thread> at_ns cpu waker$ waker_tid waker_pid" },
+	[TABLE_RUN] = { "run", "cpu name$ tid pid start_ns end_ns" },
 	/* Where the time of the slowest requests went, biggest first: as ldb-timeline says. */
-	"CREATE TABLE cause (request INTEGER REFERENCES request, nth INTEGER, kind TEXT, name TEXT,"
-	" total_ns INTEGER, count INTEGER, resolution_ns INTEGER, file TEXT, line INTEGER,"
-	" holder INTEGER REFERENCES thread, holder_function TEXT, by TEXT, by_ns INTEGER);";
+	[TABLE_CAUSE] = { "cause",
+		"request> nth kind$ name$ total_ns count resolution_ns file$ line holder>thread"
+		" holder_function$ by$ by_ns" },
+};
 
 const char *const sqlite_indexes =
 	"CREATE INDEX request_by_latency ON request (latency_ns);"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the threads did: spans, locks, times off the CPU, and which tasks ran on the CPUs. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -9,6 +8,7 @@
 #include "facts/sched.h"
 #include "facts/ticks.h"
 #include "export/sqlite-private.h"
+#include "render/columns.h"
 #include "render/segment.h"
 
 static int64_t request_of(struct sqlite_export *e, const struct segment *s)
@@ -22,8 +22,8 @@ static int flush_times(struct sqlite_export *e)
 	int ret = 0;
 
 	for (size_t i = 0; i < e->nr_times && !ret; i++)
-		ret = sqlite_put(e, INSERT_REQUEST_TIME, "iii", (int64_t)e->at_work,
-				 (int64_t)e->times[i].function, e->times[i].ns);
+		ret = sqlite_put(e, TABLE_REQUEST_TIME, V(e->at_work), V(e->times[i].function),
+				 V(e->times[i].ns));
 	e->nr_times = 0;
 	return ret;
 }
@@ -80,10 +80,10 @@ static int put_span(struct sqlite_export *e, const struct attribution_item *item
 	uint64_t parent = item->place ? e->attribution.functions[item->place - 1].nr : 0;
 	const struct segment *s = &e->spans[item->place];
 
-	return sqlite_put(e, INSERT_SPAN, "iniinniiiiiib", (int64_t)item->nr, (int64_t)parent, e->thread,
-			  sqlite_function(e, s->func), sqlite_site(e, s->site), request_of(e, s),
-			  (int64_t)s->depth, s->start_ns, s->end_ns, item->ns, s->duration_ns,
-			  s->duration_resolution_ns, s->is_truncated);
+	return sqlite_put(e, TABLE_SPAN, V(item->nr), ID(parent), V(e->thread),
+			  V(sqlite_function(e, s->func)), ID(sqlite_site(e, s->site)), ID(request_of(e, s)),
+			  V(s->depth), V(s->start_ns), V(s->end_ns), V(item->ns), V(s->duration_ns),
+			  V(s->duration_resolution_ns), V(s->is_truncated));
 }
 
 static int begin(void *arg, const struct attribution_begin *what, struct attribution_item *item)
@@ -119,13 +119,13 @@ static int put_lock_event(struct sqlite_export *e, const struct segment *s)
 {
 	bool is_hold = s->kind == SEGMENT_LOCK_HOLD;
 
-	return sqlite_put(e, INSERT_LOCK_EVENT, "titinnnniiiibbb",
-			  s->kind == SEGMENT_LOCK_WAIT ? "wait" : is_hold ? "hold" : "futex_wait",
-			  sqlite_lock(e, s), lock_kind_name(s->lock_kind), e->thread,
-			  is_hold ? (int64_t)0 : sqlite_thread(e, s->owner, s->start),
-			  sqlite_site(e, s->site), span_of(e, s), request_of(e, s), s->start_ns,
-			  s->end_ns, s->duration_ns, s->duration_resolution_ns, s->has_failed,
-			  s->is_inferred, s->is_truncated);
+	return sqlite_put(e, TABLE_LOCK_EVENT, NEW_ID,
+			  V(s->kind == SEGMENT_LOCK_WAIT ? "wait" : is_hold ? "hold" : "futex_wait"),
+			  V(sqlite_lock(e, s)), V(lock_kind_name(s->lock_kind)), V(e->thread),
+			  ID(is_hold ? 0 : sqlite_thread(e, s->owner, s->start)),
+			  ID(sqlite_site(e, s->site)), ID(span_of(e, s)), ID(request_of(e, s)),
+			  V(s->start_ns), V(s->end_ns), V(s->duration_ns), V(s->duration_resolution_ns),
+			  V(s->has_failed), V(s->is_inferred), V(s->is_truncated));
 }
 
 static const char *party_name(const struct party *p)
@@ -145,12 +145,6 @@ static int64_t party_pid(const struct party *p)
 	return p && p->kind == PARTY_TASK ? p->pid : 0;
 }
 
-/* A CPU that is not known is NULL, and the first one is 0: not for 'n'. */
-static const char *cpu_type(uint32_t cpu)
-{
-	return cpu == CPU_UNKNOWN ? "-" : "i";
-}
-
 static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
@@ -158,33 +152,32 @@ static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 	const struct party *by = longest ? &longest->who :
 				 s->kind == SEGMENT_PREEMPTED ? &k->preempted_by : NULL;
 	const struct party *waker = s->kind == SEGMENT_PREEMPTED ? NULL : &k->waker;
-	char types[24];
 
-	snprintf(types, sizeof(types), "ttinniiii%s%s%stnntnb", cpu_type(k->cpu), cpu_type(k->from_cpu),
-		 cpu_type(k->to_cpu));
-	return sqlite_put(e, INSERT_OFF_CPU, types, segment_kinds[s->kind].name,
-			  sched_state_name(k->state), e->thread, span_of(e, s), request_of(e, s),
-			  s->start_ns, s->end_ns, s->duration_ns, s->duration_resolution_ns,
-			  (int64_t)k->cpu, (int64_t)k->from_cpu, (int64_t)k->to_cpu, party_name(by),
-			  party_pid(by), longest ? longest->ns : (int64_t)0, party_name(waker),
-			  party_pid(waker), k->is_throttled);
+	return sqlite_put(e, TABLE_OFF_CPU, NEW_ID, V(segment_kinds[s->kind].name),
+			  V(sched_state_name(k->state)), V(e->thread), ID(span_of(e, s)),
+			  ID(request_of(e, s)), V(s->start_ns), V(s->end_ns), V(s->duration_ns),
+			  V(s->duration_resolution_ns), value_cpu(k->cpu), value_cpu(k->from_cpu),
+			  value_cpu(k->to_cpu), V(party_name(by)), ID(party_pid(by)),
+			  ID(longest ? longest->ns : 0), V(party_name(waker)), ID(party_pid(waker)),
+			  V(k->is_throttled));
 }
 
 static int put_interrupt(struct sqlite_export *e, const struct segment *s)
 {
 	const struct irq *i = s->irq;
 
-	return sqlite_put(e, INSERT_INTERRUPT, "ttiiinniiii", irq_kind_name(i->kind), i->name, (int64_t)i->nr,
-			  (int64_t)i->cpu, e->thread, span_of(e, s), request_of(e, s), s->start_ns,
-			  s->end_ns, s->duration_ns, (int64_t)i->nr_short);
+	return sqlite_put(e, TABLE_INTERRUPT, NEW_ID, V(irq_kind_name(i->kind)), V(i->name), V(i->nr),
+			  V(i->cpu), V(e->thread), ID(span_of(e, s)), ID(request_of(e, s)),
+			  V(s->start_ns), V(s->end_ns), V(s->duration_ns), V(i->nr_short));
 }
 
 static int put_fault(struct sqlite_export *e, const struct segment *s)
 {
 	const struct fault *f = s->fault;
 
-	return sqlite_put(e, INSERT_FAULT, f->has_major ? "xxbiinni" : "xxb-inni", f->addr, f->pc, f->is_kernel,
-			  (int64_t)f->is_major, e->thread, span_of(e, s), request_of(e, s), s->start_ns);
+	return sqlite_put(e, TABLE_FAULT, NEW_ID, value_hex(f->addr), value_hex(f->pc), V(f->is_kernel),
+			  value_if(f->has_major, V(f->is_major)), V(e->thread), ID(span_of(e, s)),
+			  ID(request_of(e, s)), V(s->start_ns));
 }
 
 static int on_thread(void *arg, const struct thread *t)
@@ -225,28 +218,26 @@ static int on_migration(void *arg, const struct sched_migration *m)
 {
 	struct sqlite_export *e = arg;
 
-	return sqlite_put(e, INSERT_MIGRATION, "niii", sqlite_thread(e, m->tid, m->tick),
-			  ticks_time_ns(e->m->reader, m->tick), (int64_t)m->from, (int64_t)m->to);
+	return sqlite_put(e, TABLE_MIGRATION, ID(sqlite_thread(e, m->tid, m->tick)),
+			  V(ticks_time_ns(e->m->reader, m->tick)), V(m->from), V(m->to));
 }
 
 static int on_wakeup(void *arg, const struct tracks_wakeup *w)
 {
 	struct sqlite_export *e = arg;
-	char types[8];
 
-	snprintf(types, sizeof(types), "ni%stnn", cpu_type(w->cpu));
-	return sqlite_put(e, INSERT_WAKEUP, types, sqlite_thread(e, w->tid, w->tick),
-			  ticks_time_ns(e->m->reader, w->tick), (int64_t)w->cpu, party_name(&w->waker),
-			  (int64_t)w->waker.tid, (int64_t)w->waker.pid);
+	return sqlite_put(e, TABLE_WAKEUP, ID(sqlite_thread(e, w->tid, w->tick)),
+			  V(ticks_time_ns(e->m->reader, w->tick)), value_cpu(w->cpu),
+			  V(party_name(&w->waker)), ID(w->waker.tid), ID(w->waker.pid));
 }
 
 static int on_run(void *arg, const struct tracks_run *r)
 {
 	struct sqlite_export *e = arg;
 
-	return sqlite_put(e, INSERT_RUN, "itnnii", (int64_t)r->cpu, party_name(&r->who),
-			  (int64_t)r->who.tid, (int64_t)r->who.pid,
-			  ticks_time_ns(e->m->reader, r->start), ticks_time_ns(e->m->reader, r->end));
+	return sqlite_put(e, TABLE_RUN, V(r->cpu), V(party_name(&r->who)), ID(r->who.tid),
+			  ID(r->who.pid), V(ticks_time_ns(e->m->reader, r->start)),
+			  V(ticks_time_ns(e->m->reader, r->end)));
 }
 
 int sqlite_put_tracks(struct sqlite_export *e, struct tracks_result *result)

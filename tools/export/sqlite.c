@@ -8,63 +8,26 @@
  * other; indexes when all rows are there.  Only the names stay in memory.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "export/sqlite-private.h"
 
-static const char *const sqls[NR_STMTS] = {
-	[INSERT_META] = "INSERT INTO meta VALUES (?,?)",
-	[INSERT_RECORDING] = "INSERT INTO recording VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_LOSS] = "INSERT INTO loss VALUES (?,?)",
-	[INSERT_GAP] = "INSERT INTO gap VALUES (?,?,?)",
-	[INSERT_MODULE] = "INSERT INTO module VALUES (?,?,?,?,?,?)",
-	[INSERT_THREAD] = "INSERT INTO thread VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_FUNCTION] = "INSERT INTO function VALUES (?,?,?,?,?,?,?)",
-	[INSERT_SITE] = "INSERT INTO site VALUES (?,?,?,?,?,?)",
-	[INSERT_LOCK] = "INSERT INTO lock VALUES (?,?,?,?)",
-	[INSERT_REQUEST] = "INSERT INTO request VALUES (?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_PART] = "INSERT INTO part VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_SPAN] = "INSERT INTO span VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_REQUEST_TIME] = "INSERT INTO request_time VALUES (?,?,?) ON CONFLICT DO UPDATE"
-				" SET self_ns = self_ns + excluded.self_ns",
-	[INSERT_LOCK_EVENT] = "INSERT INTO lock_event VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_OFF_CPU] = "INSERT INTO off_cpu VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_INTERRUPT] = "INSERT INTO interrupt VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?)",
-	[INSERT_FAULT] = "INSERT INTO page_fault VALUES (NULL,?,?,?,?,?,?,?,?)",
-	[INSERT_MIGRATION] = "INSERT INTO migration VALUES (?,?,?,?)",
-	[INSERT_WAKEUP] = "INSERT INTO wakeup VALUES (?,?,?,?,?,?)",
-	[INSERT_RUN] = "INSERT INTO run VALUES (?,?,?,?,?,?)",
-	[INSERT_CAUSE] = "INSERT INTO cause VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-	[SELECT_REQUEST] = "SELECT id, start_ns, end_ns FROM request WHERE req = ? AND start_ns <= ?"
-			   " AND end_ns >= ? ORDER BY start_ns DESC LIMIT 1",
-};
-
-int sqlite_put(struct sqlite_export *e, enum sqlite_stmt stmt, const char *types, ...)
-{
-	va_list ap;
-	int ret;
-
-	va_start(ap, types);
-	ret = sqlite_db_vput(&e->db, e->stmts[stmt], types, ap);
-	va_end(ap);
-	return ret;
-}
-
 static int prepare(struct sqlite_export *e)
 {
-	int ret = sqlite_db_exec(&e->db, sqlite_tables);
+	int ret;
 
-	/* These are needed while rows come, to find the request of what a thread did. */
-	if (!ret)
-		ret = sqlite_db_exec(&e->db, "CREATE INDEX request_by_req ON request (req, start_ns)");
-	for (size_t i = 0; i < NR_STMTS && !ret; i++) {
-		e->stmts[i] = sqlite_db_prepare(&e->db, sqls[i]);
-		if (!e->stmts[i])
-			ret = -EIO;
+	for (size_t i = 0; i < NR_TABLES; i++) {
+		e->inserts[i] = sqlite_db_create(&e->db, &sqlite_tables[i]);
+		if (!e->inserts[i])
+			return -EIO;
 	}
-	return ret;
+	/* This is needed while rows come, to find the request of what a thread did. */
+	ret = sqlite_db_exec(&e->db, "CREATE INDEX request_by_req ON request (req, start_ns)");
+	e->find_request = sqlite_db_prepare(&e->db,
+		"SELECT id, start_ns, end_ns FROM request WHERE req = ? AND start_ns <= ?"
+		" AND end_ns >= ? ORDER BY start_ns DESC LIMIT 1");
+	return e->find_request ? ret : -EIO;
 }
 
 static int put_all(struct sqlite_export *e)
@@ -107,8 +70,9 @@ int export_sqlite(struct model *m, const struct export_options *o, const char *p
 
 	if (!ret)
 		ret = put_all(&e);
-	for (size_t i = 0; i < NR_STMTS; i++)
-		sqlite3_finalize(e.stmts[i]);
+	for (size_t i = 0; i < NR_TABLES; i++)
+		sqlite3_finalize(e.inserts[i]);
+	sqlite3_finalize(e.find_request);
 	closed = sqlite_db_close(&e.db, !ret);
 	free_export(&e);
 	/* The database has put the reason into err. */
