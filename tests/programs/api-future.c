@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An object with a table of a version that this runtime does not know, as a later header
- * would add it.  tag_other() says whether somebody wrote into it.
+ * This object has a table of a version that this runtime does not know, as a later header would
+ * add it.  tag_other() says whether something was written into it.
  */
 #include <ldb/ldb.h>
 #include <stdio.h>

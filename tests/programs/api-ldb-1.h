@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first version of <ldb/ldb.h>, as programs were compiled with it: never changes.
- * tests/e2e/api.t.
+ * This is the first version of <ldb/ldb.h>, as programs were compiled with it.  It never
+ * changes, apart from comments.  See tests/e2e/api.t.
  *
  * Tell ldb which request a thread is working on, and ldb-timeline shows what
  * that request waited for (LDB paper, section 4.2).  Nothing has to be linked:
@@ -15,7 +15,7 @@
  *	ldb_req_end(id)		   the request is finished.
  *	ldb_req_end_all()	   every request this thread works on is finished.
  *	ldb_req_class(id, name)	   the class the request belongs to ("GET"); at
- *				   most LDB_CLASS_MAX bytes are kept.
+ *				   most LDB_CLASS_MAX bytes are retained.
  *	ldb_req_link(id, trace, span)  W3C trace context: 16 and 8 bytes.
  *
  * All are thread-safe, async-signal-safe, never fail, and leave errno alone.
@@ -129,7 +129,7 @@ ldb_stack_unregister(void *lo)
 }
 
 namespace ldb {
-/* The request is being worked on for as long as the object lives. */
+/* The request is being worked on for as long as the object exists. */
 class request {
 	uint64_t id_;
 public:

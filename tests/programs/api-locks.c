@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lock functions of <ldb/ldb.h> in strict C, whatever the lock is, without the runtime. */
+/*
+ * Uses the lock functions of <ldb/ldb.h> in strict C, with several types of lock, without the
+ * runtime.
+ */
 #include <ldb/ldb.h>
 #include <stdio.h>
 

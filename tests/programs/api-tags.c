@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * 20 requests of 2 ms, tagged through the header that HEADER names, of class NAME.  The odd
- * ones arrived 50 ms before they are started and are of class "NAME early", if that version
- * of the header can say so.
- *
- * TAG names the function; with MAIN there is a main(), which calls it and, if OTHER is
- * defined, tag_other() of another object.
+ * The program makes 20 requests of 2 ms, tagged through the header that HEADER names, of class
+ * NAME.  The odd ones arrived 50 ms before they are started and are of class "NAME early", if
+ * that version of the header can say so.
  */
 #define _GNU_SOURCE
 #include HEADER

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The smallest program worth recording: a loop that calls two functions and
- * reads stdin not at all.  app [MILLISECONDS [EXIT STATUS]]; its output depends
- * on nothing but its arguments, so that tests can compare it.
+ * This is the smallest program worth recording: a loop that calls two functions and never reads
+ * stdin.  Usage: app [MILLISECONDS [EXIT STATUS]].  Its output depends on nothing but its
+ * arguments, so that tests can compare it.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ __attribute__((noinline)) void spin_us(unsigned us)
 __attribute__((noinline)) void step(int i)
 {
 	spin_us(i % 4 == 0 ? 200 : 20);
-	/* Or the call would be a tail call, and step() not its caller. */
+	/* Without this the call would be a tail call, and step() not its caller. */
 	__asm__ volatile("");
 }
 

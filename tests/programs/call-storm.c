@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Nothing but calls, for the benchmark.
+ * This program does nothing but calls, for the benchmark.
  *
  *	call-storm leaf|fib|qsort|lock|deep ROUNDS [CPU]
  *	call-storm stack20 SECONDS [CPU]
@@ -45,10 +45,13 @@ static uint64_t now_ns(clockid_t clock)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* noinline, here and below: the calls are what is measured. */
+/* noinline, here and below, because the calls are what is measured. */
 __attribute__((noinline)) int leaf(int x)
 {
-	/* The plugin takes an asm statement it does not understand for a call: a record. */
+	/*
+	 * The plugin takes an asm statement it does not understand for a call, so there is a
+	 * record.
+	 */
 	__asm__ volatile("# unknown" ::: "memory");
 	return x + 1;
 }
@@ -60,7 +63,7 @@ __attribute__((noinline)) int fib(int n)
 	if (n < 2)
 		return n;
 	sum = fib(n - 1) + fib(n - 2);
-	/* Or GCC makes a loop of the second call. */
+	/* Without this GCC makes a loop of the second call. */
 	__asm__ volatile("" : "+r"(sum));
 	return sum;
 }
@@ -88,12 +91,12 @@ __attribute__((noinline)) int descend(int depth, uint64_t until)
 	else
 		while (__rdtsc() < until)
 			;
-	/* Or GCC makes a loop of the call, and one frame of twenty. */
+	/* Without this GCC makes a loop of the call, and one frame instead of twenty. */
 	__asm__ volatile("" : "+r"(below));
 	return below;
 }
 
-/* As descend(), with so many steps of arithmetic in the innermost. */
+/* Does the same as descend(), with so many steps of arithmetic in the innermost call. */
 __attribute__((noinline)) uint64_t compute(int depth, long steps)
 {
 	uint64_t x = depth;
@@ -143,7 +146,7 @@ static void storm_qsort(long rounds)
 
 	for (int i = 0; i < NR; i++)
 		sorted[i] = seed = seed * 1103515245 + 12345;
-	/* The same input each time, so the same number of callbacks. */
+	/* The input is the same each time, and so is the number of callbacks. */
 	memcpy(scratch, sorted, sizeof(sorted));
 	qsort(scratch, NR, sizeof(scratch[0]), compare_counted);
 	calls *= rounds;
@@ -164,7 +167,7 @@ static void storm_lock(long rounds)
 	calls = rounds;
 }
 
-/* How many ticks of the time-stamp counter a microsecond has. */
+/* Measures how many ticks of the time-stamp counter a microsecond has. */
 static uint64_t ticks_per_us(void)
 {
 	uint64_t t0 = now_ns(CLOCK_MONOTONIC), c0 = __rdtsc(), t1;
@@ -185,7 +188,7 @@ static void stack20(double seconds)
 			sink = descend(19, __rdtsc() + us);
 }
 
-/* A second thread, asleep: with one thread only, glibc's locks are cheaper. */
+/* This is a second thread, asleep: with one thread only, glibc's locks are cheaper. */
 static void *sleeper(void *arg)
 {
 	(void)arg;

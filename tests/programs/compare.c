@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests of known parts: compare [N [PARSE_US STORE_US]], N requests one after the
- * other, each fourth of class "put", the others "get", which call parse() and store() for
- * so long (default: 100, 1000, 2000).  Both sleep, such that neighbours on the machine
- * change little.
+ * This program makes requests of known parts: compare [N [PARSE_US STORE_US]] makes N requests
+ * one after the other, each fourth of class "put", the others of class "get", which call parse()
+ * and store() for so long (default: 100, 1000, 2000).  Both functions sleep, so that other load
+ * on the machine changes little.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <ldb/ldb.h>
 
-/* Inlined: the time is the caller's own. */
+/* It is inlined, so that the time is the caller's own. */
 static inline __attribute__((always_inline)) void wait_us(unsigned us)
 {
 	struct timespec ts = { us / 1000000, us % 1000000 * 1000L };

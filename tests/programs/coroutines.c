@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Programs with stacks of their own, in which it is known who called what.
+ * This program switches between stacks of its own, and it is known which function called which.
  *
  *	coroutines FORM HOW [MS]
  *
- * HOW: ucontext, by_hand (a switch that the compiler is told of) or untold (one that
- * it is not).  FORM:
+ * HOW: ucontext, by_hand (a switch that the compiler knows of) or untold (one that it does not).
+ * FORM:
  *
  *	generator	resumed by a function that returns each time it has yielded
  *	loop		a loop that switches to four coroutines in turn, in one function
@@ -45,7 +45,7 @@ static int by_hand, told;
 static _Atomic unsigned long spent[3];
 static unsigned long end;
 static volatile unsigned long sum;
-/* What a coroutine goes back to: it may be another thread's. */
+/* A coroutine switches back to this context, which may be another thread's. */
 static __thread struct context *back;
 
 void switch_stack(void **from, void *to);
@@ -86,12 +86,12 @@ static inline __attribute__((always_inline)) void spin(int where, unsigned long 
 	atomic_fetch_add(&spent[where], t - from);
 }
 
-/* Long enough to be seen. */
+/* These run long enough for the scanner to observe them. */
 __attribute__((noinline)) static void work_main(void) { spin(AT_MAIN, 150000); }
 __attribute__((noinline)) static void work_a(void) { spin(AT_A, 150000); }
 __attribute__((noinline)) static void work_b(void) { spin(AT_B, 150000); }
 
-/* In whoever switches: that is the one that goes on. */
+/* This is in the function that switches, which is the one that is resumed. */
 #define SWITCH(from, to) do {							\
 		if (!by_hand)							\
 			swapcontext(&(from)->uc, &(to)->uc);			\
@@ -101,7 +101,7 @@ __attribute__((noinline)) static void work_b(void) { spin(AT_B, 150000); }
 			switch_stack(&(from)->sp, (to)->sp);			\
 	} while (0)
 
-/* The compiler must not keep the address of a thread's own across a switch. */
+/* The compiler must not retain the address of a thread-local variable across a switch. */
 __attribute__((noinline, ldb_never)) static struct context *whence(void)
 {
 	return back;
@@ -138,7 +138,7 @@ __attribute__((noinline)) static void body_short(struct context *me)
 	sum++;		/* or that would be a tail call */
 }
 
-/* Two that know each other, and leave for the thread when it is time. */
+/* These two switch to each other, and return to the thread when it is time. */
 __attribute__((noinline)) static void body_a_pair(struct context *me)
 {
 	for (;;) {
@@ -203,7 +203,7 @@ static void destroy(struct context *c)
 	c->stack = NULL;
 }
 
-/* Returns each time: what the coroutine was started from is gone when it goes on. */
+/* This returns each time, so the function that started the coroutine is gone when it is resumed. */
 __attribute__((noinline)) static void run_one(struct context *me, struct context *c)
 {
 	back = me;

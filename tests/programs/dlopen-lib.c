@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One of the libraries of dlopen-main.c; compiled once for each, with -DLIB_NR=n. */
+/* This is one of the libraries of dlopen-main.c; it is compiled once for each, with -DLIB_NR=n. */
 #include <time.h>
 
 #ifndef LIB_NR
 #define LIB_NR 0
 #endif
 
-/* noinline: one instrumented frame below lib_work. */
+/* noinline, so that there is one instrumented frame below lib_work. */
 static __attribute__((noinline)) int spin_1ms(int i)
 {
 	struct timespec a, b;

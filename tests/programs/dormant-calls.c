@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What a program asks of the kernel that a library in it could make dearer.
- *
- *	dormant-calls COUNT
- *
- * Prints "CALL NS", CPU time of one, also of its children, for: fork (and exit and wait), exec (of this
- * program, which ends at once), setuid, prctl, syscall, mlockall (and munlockall), thread
- * (created and joined).
- */
+/* This program makes system calls that a library in the process could make slower. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

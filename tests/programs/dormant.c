@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a program can tell of a library that it carries and nobody uses.
+ * This program observes what a library changes in it that nobody uses.
  *
  *	dormant look		threads, descriptors, sockets, and pages that no file backs, one
  *				"NAME NUMBER" a line
@@ -48,8 +48,8 @@ static int count_entries(const char *path)
 }
 
 /*
- * Pages of anonymous mappings, but for what follows a file without a hole: that is the end of
- * a library's data, and what the loader puts beside it.
+ * Counts the pages of anonymous mappings, except a mapping that follows a file without a hole:
+ * that is the end of a library's data, and what the loader puts beside it.
  */
 static unsigned long count_anonymous(void)
 {

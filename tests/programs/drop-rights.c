@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A daemon that gives up its rights in one of several ways, and then looks at, or
- * attacks, the threads that it did not make.
+ * This daemon gives up its rights in one of several ways, and then examines, or attacks, the
+ * threads that it did not create.
  *
  *	drop-rights HOW [attack FILE | wait FILE]
  *
  * HOW: keep glibc syscall raw seccomp caps chroot userns dumpable fork impersonate
  *
- * Prints "changed" or why not, then one line for each other thread:
- * "NAME uid=U caps=HEX nnp=N root=SAME|OTHER".
+ * It prints "changed" or why not, then one line for each other thread:  "NAME uid=U caps=HEX
+ * nnp=N root=SAME|OTHER".
  *
- * attack FILE: overwrites the text of ldb's runtime with code that makes FILE, waits
- * for ldb's threads to run into it, and says whose FILE is.  wait FILE: goes on
- * until FILE exists.
+ * attack FILE: overwrites the text of ldb's runtime with code that makes FILE, waits for ldb's
+ * threads to run into it, and says whose FILE is.  wait FILE: runs until FILE exists.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -55,7 +54,7 @@ static long raw(long nr, long a, long b, long c)
 	return ret;
 }
 
-/* Allows all there is but ptrace(). */
+/* The filter allows every system call but ptrace(). */
 static int filter(void)
 {
 	struct sock_filter code[] = {
@@ -116,7 +115,7 @@ static int change(const char *how)
 	return -1;
 }
 
-/* The rest of the line that begins with name in a thread's status. */
+/* Prints the rest of the line that begins with name in a thread's status. */
 static void field(int tasks, const char *tid, const char *name, char *out, size_t size)
 {
 	char path[300], text[4096], *at;
@@ -148,7 +147,7 @@ static void same_root(int tasks, const char *tid, const struct stat *own, char *
 		strcpy(out, st.st_ino == own->st_ino && st.st_dev == own->st_dev ? "same" : "other");
 }
 
-/* A thread that has just been made has its maker's name: two of one name are looked at again. */
+/* A new thread first has its creator's name: if two have the same name they are read again. */
 static void wait_names(int tasks, DIR *dir)
 {
 	char last[32] = "", name[32];
@@ -173,7 +172,7 @@ static void wait_names(int tasks, DIR *dir)
 	}
 }
 
-/* tasks: opened before the change, it may be out of reach afterwards. */
+/* tasks was opened before the change, because it may be out of reach afterwards. */
 static void look(int tasks)
 {
 	DIR *dir = fdopendir(dup(tasks));
@@ -203,7 +202,10 @@ static void look(int tasks)
 	fflush(stdout);
 }
 
-/* openat(AT_FDCWD, path, O_CREAT | O_WRONLY, 0600), then exit() of the thread. */
+/*
+ * Writes code for openat(AT_FDCWD, path, O_CREAT | O_WRONLY, 0600), and then exit() of the
+ * thread.
+ */
 static void write_code(unsigned char *p, const char *path)
 {
 	static const unsigned char open_it[] = {
@@ -239,7 +241,10 @@ static int patch_runtime(const char *path)
 		if (mprotect((void *)from, to - from, PROT_READ | PROT_WRITE | PROT_EXEC))
 			return -1;
 		write_code((unsigned char *)to - 64, keep);
-		/* From the end: whoever comes to what is overwritten slides to the code. */
+		/*
+		 * It writes from the end: a thread that enters the overwritten text slides to
+		 * the code.
+		 */
 		for (volatile unsigned char *p = (unsigned char *)to - 65; p >= (unsigned char *)from; p--)
 			*p = 0x90;
 		patched = 1;
@@ -257,7 +262,7 @@ static void attack(const char *path)
 		puts("no runtime to attack");
 		exit(0);
 	}
-	/* No libc from here on that could lead through the runtime. */
+	/* From here on no libc function is called that could lead through the runtime. */
 	for (int i = 0; i < 30 && raw(SYS_stat, (long)path, (long)&st, 0); i++)
 		raw(SYS_nanosleep, (long)&(struct timespec){ 0, 100000000 }, 0, 0);
 	if (raw(SYS_stat, (long)path, (long)&st, 0))

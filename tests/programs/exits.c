@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * All the ways to end, each with a second thread at work:
+ * This program ends in one of all possible ways, each with a second thread at work:
  *
  *	exits return|exit|_exit|quick_exit|abort|signal|exit-thread|main-thread|cancel
  *
@@ -27,7 +27,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* noinline: a frame record of its own. */
+/* noinline, so that it has a frame record. */
 __attribute__((noinline)) void work_us(unsigned us)
 {
 	uint64_t end = now_ns() + us * 1000ULL;

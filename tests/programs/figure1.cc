@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Figure 1 of the LDB paper, made finite: a foreground thread serves requests
- * that insert into a map, a background thread writes the whole map to a file
- * every 10 ms, and one mutex serializes the two.  Most requests take well under
- * a microsecond; one that meets snapshot() waits for all of it.
+ * This is Figure 1 of the LDB paper, made finite: a foreground thread serves requests that
+ * insert into a map, a background thread writes the whole map to a file every 10 ms, and one
+ * mutex serializes the two.  Most requests take well under a microsecond; one that meets
+ * snapshot() waits for all of it.
  *
  *	figure1 [-s SECONDS | -n ROUNDS] [-d KEYS] [-t US] [-c CPU] [-w US] [-l] [-q]
  *
- * -t: sleep so long after every 32 requests; -c: stay on one CPU; -l: measure the latency
- * of each request and print percentiles, "latency P50 P99 P99.9 P99.99 MAX" in ns; -w: print
- * "hit ID" for each request during which a snapshot() ended, and which took so long.
- * Prints how many requests it served (-q: not that).  Exit status 0, or 1 when
- * the snapshot file cannot be written.
+ * -t: sleep so long after every 32 requests; -c: stay on one CPU; -l: measure the latency of
+ * each request and print percentiles, "latency P50 P99 P99.9 P99.99 MAX" in ns; -w: print
+ * "hit ID" for each request during which a snapshot() ended, and which took so long.  Prints
+ * how many requests it served (-q: not that).  Exit status 0, or 1 when the snapshot file cannot
+ * be written.
  */
 #include <algorithm>
 #include <chrono>
@@ -37,8 +37,8 @@ static std::atomic<bool> failed{false};
 static std::atomic<long> nr_snapshots{0};
 
 /*
- * As in the paper: a line, flushed.  With FIGURE1_CALLS, for the benchmark, a line that is
- * buffered, by a function of its own: many short calls under the lock.
+ * The paper writes a line and flushes it.  With FIGURE1_CALLS, for the benchmark, a separate
+ * function writes a buffered line: that makes many short calls under the lock.
  */
 #ifdef FIGURE1_CALLS
 __attribute__((noinline)) static void write_entry(std::ofstream &out,
@@ -54,8 +54,8 @@ static inline void write_entry(std::ofstream &out, const std::pair<const int, st
 #endif
 
 /*
- * noinline, here and below: each has one caller, so that GCC would fold it
- * into that caller, and the paper's figure is about these two names.
+ * noinline, here and below: each has one caller, so that GCC would inline it there, and the
+ * paper's figure is about these two names.
  */
 __attribute__((noinline)) void snapshot()
 {
@@ -101,7 +101,7 @@ static long now_ns()
 	return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-/* The smallest latency that the given share of the requests does not exceed. */
+/* Returns the smallest latency that the given share of the requests does not exceed. */
 static unsigned percentile(const std::vector<unsigned> &sorted, double share)
 {
 	size_t rank = sorted.size() * share;
@@ -166,11 +166,11 @@ int main(int argc, char **argv)
 	snapshot_path = std::string(tmp ? tmp : "/tmp") + "/figure1-" +
 			std::to_string(getpid()) + ".snapshot";
 
-	/* Full from the start, so that the first snapshot is as slow as the last. */
+	/* The map is full from the start, so that the first snapshot is as slow as the last. */
 	for (int key = 0; key < db_size; key++)
 		db[key] = generate_random_string();
 
-	/* No page faults in what is measured. */
+	/* This avoids page faults in what is measured. */
 	if (measure)
 		latencies.assign(rounds ? rounds : seconds * 3000000, 0);
 	latencies.clear();

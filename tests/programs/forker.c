@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes that make others.
+ * This process creates others.
  *
  *	forker fork N		N children, one after the other, each works 5 ms,
  *				exits with status its number % 256; the parent works too
@@ -61,7 +61,7 @@ static int fork_many(int nr)
 		int status;
 		pid_t pid;
 
-		/* Held across the fork, as programs with atfork handlers do. */
+		/* It is held across the fork, as in programs with atfork handlers. */
 		pthread_mutex_lock(&lock);
 		pid = fork();
 		pthread_mutex_unlock(&lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks at the threads that it did not make, and has them leave.
+ * This program examines the threads that it did not create, and makes them yield.
  *
  *	give-way look		a line for each other thread: "NAME POLICY"
  *	give-way change NR	gives its group anew NR times, with pauses; "longest MS"
@@ -81,7 +81,7 @@ struct policy {		/* of sched_setattr() */
 	uint64_t runtime, deadline, period;
 };
 
-/* At SCHED_IDLE the kernel does not say. */
+/* The kernel does not say for SCHED_IDLE. */
 static void print_slice(const char *name, const char *tid)
 {
 	struct sched_param none = { 0 };
@@ -92,7 +92,7 @@ static void print_slice(const char *name, const char *tid)
 		printf("%s %lu\n", name, (unsigned long)p.runtime);
 }
 
-/* Since Linux 6.12 a thread may choose; the program that tries is done with it. */
+/* Since Linux 6.12 a thread may choose its slice; trying it changes this program for good. */
 static int has_slices(void)
 {
 	struct policy p = { .size = sizeof(p), .runtime = 300000 };
@@ -188,7 +188,7 @@ static void one_thread(void)
 		pthread_join(t, NULL);
 }
 
-/* They wait for each other where ldb keeps its list of threads. */
+/* These threads contend for the lock with which ldb protects its list of threads. */
 static void *make_threads(void *arg)
 {
 	for (long end = now_ms() + 2000; now_ms() < end;)

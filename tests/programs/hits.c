@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What hits a request: page faults, as many as it says, and interrupts.
+ * This program makes requests with page faults, as many as it says, and with interrupts.
  *
  *	hits PAGES ROUNDS MS
  *
- * Requests 1 to ROUNDS touch that many pages each, none of which is there; the next one
+ * Requests 1 to ROUNDS touch that many pages each, none of which is mapped; the next one
  * computes for MS milliseconds.  Prints "region FIRST END", in hexadecimal.
  */
 #include <ldb/ldb.h>
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* One store, wherever it is called from: GCC 14 has two copies of the loop. */
+/* There is one store, wherever it is called from: GCC 14 makes two copies of the loop. */
 static __attribute__((noipa)) void touch_page(volatile char *p)
 {
 	*p = 1;

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locks that are free, taken and given back between other work, as in a server: for
- * the benchmark.
+ * This program takes and releases free locks between other work, as a server does, for the
+ * benchmark.
  *
  *	lock-cold ROUNDS [CPU]
  *
- * In each round other data are read and other code is run, so that what a lock needs is
- * no longer in the nearest caches; then LOCKS different mutexes are taken and given
- * back, one after the other, as by a request of a server.  Prints "KIND NS", the mean of
- * the rounds but for the slowest quarter, for a lock and an unlock:
+ * In each round other data are read and other code is run, so that what a lock needs is no
+ * longer in the nearest caches; then LOCKS different mutexes are taken and released, one after
+ * the other, as by a request of a server.  Prints "KIND NS", the mean of the rounds but for the
+ * slowest quarter, for a lock and an unlock:
  *
  *	first-near, all-near	64 KiB of data and 64 of code in between: more than a first-level
  *				cache; the first of the locks, and the mean of all
  *	first-far, all-far	1 MiB and 256 KiB: more than most second-level caches, and than
  *				a table of branches remembers
  *
- * The time of reading the clock is in both, so only differences say something.
+ * The figures include the time of reading the clock, so only differences between two builds mean
+ * something.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -42,7 +43,7 @@ static struct line_mutex mutexes[LOCKS];
 static unsigned char *data, *code;
 static volatile unsigned sum;
 
-/* Lines of code that each jump to the next one, up to a return in the last. */
+/* Makes lines of code each of which jumps to the next, up to a return in the last. */
 static bool make_code()
 {
 	code = (unsigned char *)mmap(nullptr, CODE_MAX, PROT_READ | PROT_WRITE,
@@ -57,7 +58,7 @@ static bool make_code()
 	return mprotect(code, CODE_MAX, PROT_READ | PROT_EXEC) == 0;
 }
 
-/* The last of the code, so that all of it ends at the return. */
+/* Runs the last part of the code, so that all of it ends at the return. */
 static void other_work(size_t data_size, size_t code_size)
 {
 	unsigned s = 0;
@@ -78,7 +79,10 @@ static uint64_t stamp()
 	return tsc;
 }
 
-/* Of the smaller three quarters: a clock's steps may be 10 ns, so no median. */
+/*
+ * This is the mean of the smaller three quarters: a clock's steps may be 10 ns, so a median is
+ * too coarse.
+ */
 static double mean(std::vector<double> &v)
 {
 	size_t nr = v.size() - v.size() / 4;
@@ -116,7 +120,7 @@ static void measure(const char *name, long rounds, double ns_per_tick, size_t da
 	printf("first-%s %.3f\nall-%s %.3f\n", name, mean(first), name, mean(all));
 }
 
-/* So that glibc takes its paths for programs with several threads. */
+/* It makes glibc use its paths for programs with several threads. */
 static void *sleep_for_good(void *)
 {
 	for (;;)

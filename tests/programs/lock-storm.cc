@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locks that are free, taken and given back: for the benchmark.
+ * This program takes and releases free locks, for the benchmark.
  *
  *	lock-storm PAIRS [CPU]
  *
- * Prints "KIND NS" for each kind of lock: CPU time of the thread for a lock and an
- * unlock, the median of SLICES parts, because a neighbour of a virtual machine makes
- * some of them longer.  CPU: the one to stay on.  "turns": two threads use one mutex, never at the
- * same time; "nested": four mutexes held at once, each counts; "alone": before the
- * process has a second thread, when glibc locks without an atomic operation; "own": a spin
- * lock of its own, which it tells ldb of; "own_bare": the same, untold.
+ * Prints "KIND NS" for each kind of lock: CPU time of the thread for a lock and an unlock, the
+ * median of SLICES parts, because a neighbour of a virtual machine makes some of them longer.
+ * CPU is the one to stay on.  "turns": two threads use one mutex, never at the same time;
+ * "nested": four mutexes held at once, each counts; "alone": before the process has a second
+ * thread, when glibc locks without an atomic operation; "own": a spin lock of the program's own,
+ * with calls that inform ldb; "own_bare": the same without these calls.
  */
 #include <ldb/ldb.h>
 #include <pthread.h>
@@ -116,7 +116,7 @@ static void print_median(const char *name, double *ns, int nr)
 	printf("%s %.3f\n", name, ns[nr / 2]);
 }
 
-/* Nothing else in the loop, and no frame of its own. */
+/* There is nothing else in the loop, and no frame of its own. */
 #define STORM(name, pair, each)						\
 	static void storm_##name(long pairs)				\
 	{								\
@@ -146,7 +146,7 @@ STORM(nested, pairs_nested, 4)
 
 static std::atomic<int> turn;
 
-/* Every second slice is ours. */
+/* Every second slice belongs to this thread. */
 static void take_turns(int me, long pairs, double *ns)
 {
 	for (int slice = me; slice < SLICES; slice += 2) {
@@ -172,7 +172,7 @@ static void storm_turns(long pairs)
 	print_median("turns", ns, SLICES);
 }
 
-/* So that glibc takes its paths for programs with several threads. */
+/* It makes glibc use its paths for programs with several threads. */
 static void *sleep_for_good(void *)
 {
 	for (;;)

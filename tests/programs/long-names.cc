@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests in three threads around one lock, all with names longer than a line:
+ * Three threads have requests around one lock, all with names longer than a line: this shows
  * what the width of a terminal does to a report.
  */
 #include <cstdint>

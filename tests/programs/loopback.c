@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sends messages to itself: each is handled in a soft interrupt of the one that sends.
+ * This program sends messages to itself: each is handled in a soft interrupt of the thread that
+ * sends.
  *
  *	loopback MS
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads that come and go: many-threads TOTAL ALIVE makes TOTAL threads, at most
- * ALIVE at a time, each of which calls through a few frames for 250 us, takes a
- * shared mutex and leaves in one of three ways.  Prints the number that worked.
+ * This program has threads that come and go: many-threads TOTAL ALIVE creates TOTAL threads, at
+ * most ALIVE at a time, each of which calls through a few frames for 250 us, takes a shared
+ * mutex and exits in one of three ways.  Prints the number that worked.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Opened by names.cc.
+// names.cc opens this library.
 #include <mutex>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Something of each kind that has a name: functions, templates, locks, a queue, a library that
- * is opened while it runs.
+ * This program has something of each kind that has a name: functions, templates, locks, a queue,
+ * a library that is opened while it runs.
  *
  *	names ./names-lib.so N
  */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The spin lock of ldb-intro(7), in C++: for tests.
+ * This is the spin lock of ldb-intro(7), in C++, for tests.
  *
  *	own-lock [MS [nonsense]]
  *
- * "keeper" has slot_lock for MS milliseconds (20), in keep(); meanwhile main() wants it, and
- * gets it in fetch().  With "nonsense" then all is said that fits nothing, of other_lock.
+ * The thread "keeper" holds slot_lock for MS milliseconds (20), in keep(); meanwhile main()
+ * waits for it, and gets it in fetch().  With "nonsense" the program then makes all calls that
+ * do not fit together, for other_lock.
  */
 #include <ldb/ldb.h>
 #include <atomic>

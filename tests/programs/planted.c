@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A server with planted causes of slowness, and its load, in one process: planted RATE
+ * This is a server with planted causes of slowness, and its load, in one process: planted RATE
  * SECONDS STEPS.
  *
  * A feeder thread puts requests into a queue at the times of a Poisson process that is the
@@ -8,9 +8,9 @@
  * computing, and a little under a lock.  Every SNAPSHOT_EACH-th one computes for
  * SNAPSHOT_US while it holds that lock, every REBUILD_EACH-th for REBUILD_US without it.
  *
- * Work is counted in STEPS a microsecond, so that what slows it down shows.  "planted 0 0 0"
- * prints how many the CPU does, the best of some tries.  Otherwise it prints latencies from
- * the planned arrival to the end, and CPU time, in microseconds.
+ * Work is counted in STEPS a microsecond, so that a slower CPU takes longer for it.  "planted 0
+ * 0 0" prints how many steps the CPU does, the best of some tries.  Otherwise it prints
+ * latencies from the planned arrival to the end, and CPU time, in microseconds.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -49,7 +49,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return ts.tv_sec * SECOND_NS + ts.tv_nsec;
 }
 
-/* aligned: the loop is to take as long in every build */
+/* aligned, because the loop must take the same time in every build */
 __attribute__((noinline, aligned(64))) uint64_t compute(uint64_t steps)
 {
 	uint64_t x = 1;
@@ -90,7 +90,7 @@ __attribute__((noinline)) void serve(uint32_t id)
 	pthread_mutex_unlock(&table_lock);
 }
 
-/* The next request; nr_requests: there are no more. */
+/* Takes the next request; nr_requests: there are no more. */
 static uint32_t take(void)
 {
 	uint32_t id;

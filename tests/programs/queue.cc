@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests handed from thread to thread through queues: an acceptor makes each
- * request and puts it into a queue, a worker takes it out, works and hands it to
- * a replier.  Every 50th request keeps the worker for 3 ms, and the next one,
- * put into the queue together with it, waits there for that long.
+ * This program hands requests from thread to thread through queues: an acceptor makes each
+ * request and puts it into a queue, a worker takes it out, works on it and hands it to a
+ * replier.  Every 50th request takes the worker 3 ms, and the next one, put into the queue
+ * together with it, waits there for that long.
  *
  *	queue [N]	requests 1..N; prints how many were answered
  */
@@ -33,7 +33,7 @@ public:
 		filled.notify_one();
 	}
 
-	/* Both at once: whatever the scheduler does, the second waits for the first. */
+	/* Both are put in at once: whatever the scheduler does, the second waits for the first. */
 	void put_pair(long first, long second)
 	{
 		ldb_req_block(first, this);

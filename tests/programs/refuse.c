@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Runs a command as an old container's profile would: a system call does not exist.
- *
- *	refuse close_range CMD...
+ * This program runs a command as an old container's seccomp profile would: a system call does
+ * not exist.
  */
 #include <errno.h>
 #include <linux/filter.h>

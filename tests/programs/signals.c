@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Signal handlers, instrumented themselves, that interrupt instrumented code
- * every 200 us: on the normal stack and on an alternate one, with calls inside
- * and with requests tagged from the handler.  signals [MILLISECONDS]; prints how
- * the work went, which depends on nothing.
+ * This program has instrumented signal handlers, which interrupt instrumented code every 200 us:
+ * on the normal stack and on an alternate one, with calls inside and with requests tagged from
+ * the handler.  Usage: signals [MILLISECONDS]; it prints the result of the work, which depends
+ * on nothing.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +27,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* noinline, here and below: frames to be interrupted, and to interrupt with. */
+/* noinline, here and below: these frames are interrupted, and interrupt. */
 __attribute__((noinline)) int fib(int n)
 {
 	return n < 2 ? n : fib(n - 1) + fib(n - 2);
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 	sigaction(SIGALRM, &sa, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
 	while (now_ns() < begin + ms * 1000000ULL) {
-		/* The second half on the alternate stack. */
+		/* The second half runs on the alternate stack. */
 		if (!(sa.sa_flags & SA_ONSTACK) && now_ns() > begin + ms * 500000ULL) {
 			sa.sa_flags |= SA_ONSTACK;
 			sigaction(SIGALRM, &sa, NULL);

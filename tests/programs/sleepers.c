@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Many threads of which few run: sleepers THREADS RUNNING SECONDS.  RUNNING threads,
- * every other one of the first, call a function without end; the others sleep three
- * frames deep, and one of them after the other wakes for a function of a millisecond,
- * ten times a second.  Prints "NR wake-ups".
+ * This program has many threads of which few run: sleepers THREADS RUNNING SECONDS.  RUNNING
+ * threads, every other one of the first, call a function without end; the others sleep three
+ * frames deep, and one of them after the other wakes for a function of a millisecond, ten times
+ * a second.  It prints "NR wake-ups".
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -26,7 +26,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* noinline, here and below: frames to be seen. */
+/* noinline, here and below: the scanner should observe these frames. */
 __attribute__((noinline)) int work(uint64_t ns)
 {
 	uint64_t end = now_ns() + ns;

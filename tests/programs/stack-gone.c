@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread that goes on on a stack of its own making and takes away most of the one it
+ * A thread of this program switches to a stack that it made itself and unmaps most of the one it
  * came from, with the records of its callers on it.
  *
  *	stack-gone munmap|mprotect|mremap|trim [FILE]
  *
- * Works for half a second before and after, and then until FILE exists.  trim: makes
- * the lowest pages of a stack that is in use unreadable, as a guard.
+ * It works for half a second before and after, and then until FILE exists.  trim: makes the
+ * lowest pages of a stack that is in use unreadable, as a guard.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define SIZE	(256 * 1024)
-/* The upper end is glibc's: the thread's own block is there. */
+/* The upper end belongs to glibc: the thread's own block is there. */
 #define GONE	(160 * 1024)
 #define PAD	(128 * 1024)
 
@@ -48,7 +48,7 @@ __attribute__((noinline)) static void work_for(int ms)
 	} while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
 }
 
-/* Has no record itself: while it runs, the newest one is on the stack that is gone. */
+/* It has no record itself: while it runs, the newest record is on the stack that is gone. */
 __attribute__((no_instrument_function)) static void elsewhere(void)
 {
 	int rc = 0;

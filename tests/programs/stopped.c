@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program of one thread that does one thing over and over and knows what comes of
- * it, so that it notices whoever stops it in the midst.
+ * This program has one thread, which repeats one operation and knows its result, so that it
+ * notices if something stops it in the midst.
  *
  *	stopped KIND
  *
  * KIND: compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals
  *
- * Ends at SIGTERM and prints "KIND: N rounds, M wrong"; the first wrong one on stderr.
+ * It ends at SIGTERM and prints "KIND: N rounds, M wrong"; the first wrong one on stderr.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -55,7 +55,7 @@ static long now_us(void)
 	return ts.tv_sec * 1000000L + ts.tv_nsec / 1000;
 }
 
-/* Values that live in registers of the FPU, and flags, all through the loop. */
+/* Its values are in registers of the FPU, and in flags, all through the loop. */
 __attribute__((noinline)) static void compute(void)
 {
 	double a = 1, b = 2, c = 3, d = 4, want_a = 1, want_b = 2;
@@ -76,7 +76,7 @@ __attribute__((noinline)) static void compute(void)
 		wrong("compute", (long)a);
 }
 
-/* rc as it must be, and no earlier than after WAIT_MS. */
+/* Checks that rc is as expected, and that no less than WAIT_MS has passed. */
 static void waited(const char *what, long rc, long want, long from)
 {
 	if (is_over)
@@ -98,7 +98,7 @@ __attribute__((noinline)) static void round_of(const char *kind)
 	sigset_t set;
 	char c;
 
-	/* "sigwait" and "signals" differ further on */
+	/* "sigwait" and "signals" differ in later letters */
 	switch (kind[0] == 's' ? kind[2] : kind[0]) {
 	case 'c':
 		compute();

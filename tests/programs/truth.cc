@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A program that knows the truth: it stamps its own invocations with rdtsc and
- * writes them down, with the generation each of them got, so that
- * tests/e2e/truth-check.c can hold the trace against them one by one.
+ * This program records the truth: it stamps its own invocations with rdtsc and writes them down,
+ * with the generation of each, so that tests/e2e/truth-check.c can compare the trace with them
+ * one by one.
  *
  * truth SECONDS LOGFILE
  *
@@ -64,14 +64,14 @@ static std::vector<total> totals;
 static std::atomic<unsigned> dropped;
 
 /*
- * A store is seen by others only when it leaves the store buffer, and rdtsc does
- * not wait for that.  With the fence a stamp means "what I did before is
- * visible", and the trace must agree without any tolerance; without it
- * (LDB_TRUTH_UNFENCED) the difference shows how late visibility can be.
+ * A store is visible to other CPUs only when it leaves the store buffer, and rdtsc does not wait
+ * for that.  With the fence a stamp means "what I did before is visible", and the trace must
+ * agree without any tolerance; without it (LDB_TRUTH_UNFENCED) the difference shows how late
+ * visibility can be.
  */
 static bool fenced = true;
 
-/* LDB_TRUTH_MONOTONIC: the trace will be in CLOCK_MONOTONIC, so this must be. */
+/* With LDB_TRUTH_MONOTONIC the trace will be in CLOCK_MONOTONIC, so these stamps must be, too. */
 static bool monotonic;
 
 NEVER uint64_t now()
@@ -106,7 +106,7 @@ NEVER void spin_until(uint64_t t)
 		;
 }
 
-/* First thing in a function: gen is still this frame's own. */
+/* This is called first in a function: gen is still this frame's own. */
 NEVER entry *enter(uint32_t fn, uint64_t before)
 {
 	entry *e;
@@ -126,7 +126,7 @@ NEVER entry *enter(uint32_t fn, uint64_t before)
 	return e;
 }
 
-/* Nobody returns from these: they all end when the last of them leaves. */
+/* No function returns from here: all invocations end when the last of them does. */
 NEVER void leave_all(entry *e)
 {
 	uint32_t fn = e->fn;
@@ -136,7 +136,7 @@ NEVER void leave_all(entry *e)
 		e->t1 = t;
 }
 
-/* What the caller saw: the innermost open entry it can name. */
+/* Records what the caller observed, in the innermost open entry it can name. */
 #define CALL(call) do { size_t i_ = mine->nr; call; mine->e[i_].after = now(); } while (0)
 
 KEEP static void leaf(uint64_t ns, uint64_t before)
@@ -218,7 +218,7 @@ KEEP static void catcher(uint64_t ns, uint64_t before)
 	} catch (const std::exception &) {
 		uint64_t t = now();
 
-		/* the deeper ones end at their throw, nobody returns from them */
+		/* the deeper ones end at their throw, and do not return */
 		for (; i < mine->nr; i++)
 			mine->e[i].after = t;
 	}
@@ -255,7 +255,7 @@ KEEP static void setter(uint64_t ns, uint64_t before)
 typedef void (*spinner)(uint64_t, uint64_t);
 static volatile spinner table[] = { leaf, pointed, middle };
 
-/* Log-uniform between 300 ns and max_ns. */
+/* Draws from a log-uniform distribution between 300 ns and max_ns. */
 NEVER uint64_t some_ns(uint64_t max_ns)
 {
 	uint64_t ns = 300;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests through a queue, and through a lock that a second thread wants, too.  Built with
- * -DWITH_CALL, stage_b() makes one call more while it holds the lock.
+ * This program sends requests through a queue, and through a lock for which a second thread
+ * contends.  If it is built with -DWITH_CALL, stage_b() makes one call more while it holds the
+ * lock.
  *
  *	two-builds REQUESTS
  */
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* A name that tests look for; GCC would fold a function with one caller into it. */
+/* Tests look for these names; GCC would inline a function that has one caller. */
 #define NAMED __attribute__((noinline, noclone)) static
 
 #ifdef WITH_CALL

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests that meet a lock that a background thread holds for long, so that holding it
- * for shorter can be predicted from one run and tried in another.
+ * In this program requests meet a lock that a background thread holds for long, so that the
+ * effect of a shorter hold can be predicted from one run and tried in another.
  *
  *	whatif-lock [-m MODE] [-H HOLD_MS] [-P PERIOD_MS] [-t THREADS] [-n REQUESTS]
  *		    [-g GAP_US] [-l LATE_US]
@@ -15,11 +15,11 @@
  *	loop	as direct, but each thread pauses between its requests, and the
  *		background thread between its holds, for a time instead of until one
  *
- * All that takes long sleeps: the program needs next to no CPU, and its latencies do not
- * hang on how many there are.  Prints "latency P50 P99 MAX" in microseconds, as the
- * program itself sees them, and "late N of M sleeps": those that ended more than LATE_US
- * after they should.  Many of these, and it was the machine's mood that was measured.
- * Where it may, it has real-time priority, which the scanner does not inherit.
+ * Everything that takes long is a sleep: the program needs next to no CPU, and its latencies do
+ * not depend on how many there are.  It prints "latency P50 P99 MAX" in microseconds, as the
+ * program itself sees them, and "late N of M sleeps": those that ended more than LATE_US after
+ * they should.  If there are many of these, other load on the machine was measured.  Where it is
+ * allowed to, it has real-time priority, which the scanner does not inherit.
  */
 #define _GNU_SOURCE
 #include <getopt.h>
@@ -73,7 +73,10 @@ static void sleep_until(int64_t at)
 		__atomic_add_fetch(&nr_late, 1, __ATOMIC_RELAXED);
 }
 
-/* When request i comes: at even distances, but for up to one of them.  Always the same. */
+/*
+ * Returns when request i arrives: at even distances, with a fixed deviation of at most one
+ * distance.
+ */
 static int64_t arrival(long i)
 {
 	uint64_t r = (i + 1) * 0x9e3779b97f4a7c15ULL;

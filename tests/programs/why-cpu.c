@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: a request has no CPU.  See why-load.h; both are meant for one CPU.
+ * The planted causes of this program take the CPU from a request.  See why-load.h; both are
+ * meant for one CPU.
  *
  *	hog		another process, "hog" of real-time priority, takes the CPU away;
  *			needs the right to set priorities
  *	throttled	FILE is the folder of a cgroup of threads: the thread that serves goes
  *			there, and its quota (cpu.max) ends in the middle of requests
  *
- * With "clean" the hog works between two requests, and the quota is the test's to lift.
+ * With "clean" the hog works between two requests, and the test must lift the quota.
  */
 #include "why-load.h"
 #include <fcntl.h>
@@ -36,7 +37,10 @@ NAMED void serve(bool is_disturbed)
 	reply();
 }
 
-/* How long it took.  Asking for the time may be a system call: between the tags, too. */
+/*
+ * Returns how long the request took.  Reading the clock may be a system call, so it is done
+ * between the tags, too.
+ */
 static double request(long id, bool is_disturbed)
 {
 	double start, wall;
@@ -94,7 +98,7 @@ static void run_hog(void)
 
 /* throttled */
 
-/* Of cgroups of version 2, or 1. */
+/* Returns the file's name in cgroups of version 2, or 1. */
 static const char *tasks_file(void)
 {
 	char path[256];
@@ -115,7 +119,10 @@ static int in_cgroup(const char *name, int flags)
 	return fd;
 }
 
-/* So long the group was kept off the CPUs, says cpu.stat: of version 2, or in ns of 1. */
+/*
+ * Returns how long the group was throttled, according to cpu.stat: of version 2, or in ns of
+ * version 1.
+ */
 static double throttled_us(int fd)
 {
 	char text[1024], *at;
@@ -136,17 +143,17 @@ static void run_throttled(void)
 	snprintf(tid, sizeof(tid), "%d", (int)gettid());
 	if (write(threads, tid, strlen(tid)) < 0)
 		die(tasks_file());
-	/* How often it ends within a request, and which, is the kernel's and the machine's. */
+	/* Kernel and machine decide how often the quota ends within a request, and in which. */
 	for (long id = 1; id <= nr_requests ||
 	     (planted && nr_hits < THROTTLED_HITS && id <= MORE_REQUESTS * nr_requests); id++) {
-		/* It may end between two requests, too, or for a moment only. */
+		/* The quota may end between two requests, too, or for a moment only. */
 		double before = throttled_us(stat), cpu = own_cpu_us();
 		double wall = request(id, false), off = wall - (own_cpu_us() - cpu);
 		double throttled = throttled_us(stat) - before;
 
 		/*
-		 * Off the CPU it is when others have that, too; and a machine that stood still
-		 * meanwhile is not the quota's fault.
+		 * Other tasks may run meanwhile, and the whole machine may stand still; neither
+		 * is due to the quota.
 		 */
 		if (throttled > off)
 			throttled = off;

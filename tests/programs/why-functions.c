@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: what a request does itself.  See why-load.h.
+ * The planted causes of this program are in what a request does itself.  See why-load.h.
  *
  *	slow	match() takes long on one input in seventy
  *	rare	rebuild() is reached by one input in a thousand, by no other
@@ -104,7 +104,7 @@ static void run_more(void)
 	requests(serve_probes);
 }
 
-/* arena: of as many cells as the requests from one that is due to the next take */
+/* arena: it has as many cells as the requests between two delayed ones take */
 
 #define CELLS_PER_REQUEST	(ARENA / CELL / DUE_EVERY)
 
@@ -116,7 +116,7 @@ static struct cell *pool;
 static long pool_left;
 static bool grew;
 
-/* A list through all of it, as pools have; the memory before is given back. */
+/* Makes a list through all of the arena, as pools have; the previous memory is freed. */
 NAMED void arena_grow(void)
 {
 	static char *arena;
@@ -161,7 +161,7 @@ static void run_arena(void)
 	arena_grow();
 	for (long id = 1; id <= nr_requests; id++) {
 		grew = false;
-		/* Given back, all of it: then no request finds it empty. */
+		/* All of it is freed: then no request finds the pool empty. */
 		if (!planted)
 			pool_left = ARENA / CELL;
 		ldb_req_start(id, NULL);
@@ -203,7 +203,7 @@ NAMED void serve_buffer(long id)
 
 static void run_malloc(void)
 {
-	/* Big ones by mmap, always: glibc would raise the limit after the first. */
+	/* Big ones are always made by mmap: glibc would raise the limit after the first. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	make_buffer(planted ? PAGE : many_pages);
 	for (long id = 1; id <= nr_requests; id++) {

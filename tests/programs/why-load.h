@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the programs with planted causes (why-*.c) have in common: a load of requests
- * that is the same whether the cause is there or not, and the truth about it.
+ * The programs with planted causes (why-*.c) share this file: a load of requests that is the
+ * same whether the cause is there or not, and the truth about it.
  *
  *	why-X CAUSE plant|clean [REQUESTS [FILE]]
  *
- * Requests 1.. of class "get", some 100 us of work each; about one in seventy is due.
- * With "plant" the cause hits it for some PLANT_US.  With "clean" the same work is done,
- * but where it holds nobody up.  Prints "hit ID" for each request that was hit.
+ * Requests 1.. of class "get", some 100 us of work each; about one in seventy is due.  With
+ * "plant" the cause delays it by some PLANT_US.  With "clean" the same work is done where it
+ * delays no request.  It prints "hit ID" for each request that was delayed.
  *
  * In the environment: WHY_CPU (stay on it), WHY_PLANT_US, WHY_DUE_EVERY, WHY_THREADS (that
  * serve, in programs that say so), WHY_TRUTH=1: also prints "off ID US" for each request
@@ -43,7 +43,7 @@ static long due_every = 70;
 #define MAX_SERVERS	8
 #define OFF_US		50	/* less is not worth a line */
 
-/* A name that tests look for; GCC would fold a function with one caller into it. */
+/* Tests look for these names; GCC would inline a function that has one caller. */
 #define NAMED		__attribute__((noinline, noclone)) static
 
 struct cause {
@@ -59,7 +59,7 @@ static double loops_per_us;
 static unsigned *hits, nr_hits;
 static int nr_servers = 1;
 
-/* By request, from the first: when it began on the thread that works on it. */
+/* These are indexed by request, from the first: when it began on the thread that works on it. */
 static struct own_clock {
 	double wall_us, cpu_us, off_us;
 	long nr_switches;
@@ -73,14 +73,17 @@ static inline __attribute__((always_inline)) double now_us(void)
 	return ts.tv_sec * 1e6 + ts.tv_nsec / 1e3;
 }
 
-/* Work, not time: who loses the CPU in it takes longer.  Inline: it is the caller's. */
+/*
+ * This is a fixed amount of work, not of time: a thread that loses the CPU in it takes longer.
+ * It is inline, so that the time is the caller's own.
+ */
 static inline __attribute__((always_inline)) void burn(double us)
 {
 	for (long left = (long)(us * loops_per_us); left > 0; left--)
 		__asm__ volatile("" : "+r"(left));
 }
 
-/* Inline: who sleeps is the caller. */
+/* It is inline, so that the caller sleeps. */
 static inline __attribute__((always_inline)) void pause_us(long us)
 {
 	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };
@@ -104,7 +107,7 @@ static inline long own_switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Outside of the request. */
+/* This is called outside of the request. */
 static inline __attribute__((always_inline)) void own_start(uint64_t id, void *queue)
 {
 	if (own_clocks && id < MAX_HITS) {
@@ -131,7 +134,7 @@ static inline __attribute__((always_inline)) void own_end(uint64_t id)
 #define ldb_req_start	own_start
 #define ldb_req_end	own_end
 
-/* The fastest of several: others may have had the CPU in the rest. */
+/* Takes the fastest of several tries: in the others another task may have run. */
 static void calibrate(void)
 {
 	loops_per_us = 1;
@@ -166,7 +169,7 @@ static inline void hit(long id)
 		hits[i] = id;
 }
 
-/* The parts of every request. */
+/* These are the parts of every request. */
 static double part_us = 30;
 
 NAMED void parse(void)
@@ -188,7 +191,7 @@ static inline void start_thread(void *(*run)(void *))
 		die("pthread_create");
 }
 
-/* They wait for more work.  The recorder knows the names of those only that ended. */
+/* The threads wait for more work.  The recorder knows only the names of those that ended. */
 static inline void end_threads(void)
 {
 	for (int i = 0; i < nr_threads; i++) {
@@ -197,7 +200,10 @@ static inline void end_threads(void)
 	}
 }
 
-/* Here, not by taskset: ldb's own threads are there already, and stay where they are. */
+/*
+ * This is done here, and not by taskset, because ldb's own threads exist already, and stay where
+ * they are.
+ */
 static inline void stay_on_cpu(const char *cpu)
 {
 	cpu_set_t set;
@@ -252,7 +258,7 @@ static inline int why_main(int argc, char **argv, const struct cause *causes)
 	stay_on_cpu(getenv("WHY_CPU"));
 	calibrate();
 	c->run();
-	/* The last look at the last request shall not be in the middle of it. */
+	/* The scanner's last poll of the last request should not be in the middle of it. */
 	usleep(20000);
 	end_threads();
 	for (unsigned i = 0; i < nr_hits && i < MAX_HITS; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: requests wait for a lock.  See why-load.h.
+ * The planted causes of this program make requests wait for a lock.  See why-load.h.
  *
  *	io		its holder is in I/O: in flush(), which writes FILE to the disk (default
  *			"why.tmp"; from a block device it reads, past the cache)
@@ -35,9 +35,9 @@ static void wait_sem(sem_t *sem)
 }
 
 /*
- * Who works in the background does not take the CPU from a request that woke it, but goes
- * on when the request waits: what holds the holder up, holds up the request.  (Who runs
- * all of this at idle priority has that already.)
+ * The background thread does not take the CPU from a request that woke it, but continues when
+ * the request waits: what delays the holder, delays the request.  (If everything runs at idle
+ * priority that is so anyway.)
  */
 static void stay_in_background(void)
 {
@@ -103,7 +103,7 @@ static void requests(void)
 		ldb_req_class(id, "get");
 		serve();
 		ldb_req_end(id);
-		/* What an inversion's clean run changes is the lock, not the hog. */
+		/* The clean run of an inversion changes the lock, not the hog. */
 		if (is_held && has_hog && !planted && !is_inversion)
 			sem_post(&go_hog);
 		pause_us(20);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes: requests are behind other requests, "scan", which take PLANT_US.  See
- * why-load.h.
+ * The planted causes of this program are other requests, "scan", which take PLANT_US and are
+ * processed first.  See why-load.h.
  *
  *	queue	a thread puts requests into a queue, another takes them out; some times a
  *		scan and then a get are put in together
