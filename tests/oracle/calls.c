@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Invocations nest.
+ * This automaton checks that invocations nest.
  *
- * A thread's invocations (of one block: another block counts for itself) are numbered in
- * the order in which they began, and come here in the order in which they ended.  That is
- * a walk of a tree which says, for each one that ends, what lay in it: all those that
- * ended before and have a higher number.  A stack has those whose caller has not ended.
+ * A thread's invocations (of one block; another block counts for itself) are numbered in the
+ * order in which they began, and come here in the order in which they ended.  That is a
+ * traversal of the tree of calls: when A ends, the invocations inside it are those that ended
+ * before and have a higher number.  A stack holds the invocations whose caller has not ended.
  *
- *	what A pops began and ended in it, and has A for its caller
- *	what it leaves had ended when A began
+ *	those that A pops began and ended in A, and A is their caller
+ *	those that remain had ended when A began
  *
- * each as far as the bounds tell: true times are somewhere in them.
+ * All of that holds as far as the bounds of the times tell: the true times are somewhere within
+ * them.
  *
  * Legal exceptions:
  * - What was still running at the end ends with the recording, in the order of the stack,
- *   whatever its row says: that is when it was last seen.
+ *   whatever its row says: the row has the time at which it was last observed.
  * - What was running when the recording began has no known start.
- * - A coroutine that is resumed goes on with invocations that had been left, and have a row
- *   for each time between two switches; meanwhile others were made.  The later rows
- *   (LDB_FUNC_F_RESUMED) are no part of the tree, and callers of what was made in them.
+ * - A coroutine that is resumed continues invocations that had been left, which have a row
+ *   for each time between two switches; meanwhile others were entered.  The later rows
+ *   (LDB_FUNC_F_RESUMED) are no part of the tree, nor are callers of what was entered in them.
  * - Callers that did not end before the recorder was killed have no row.
  * - Callers in another block (a library with a block of its own) are in another stack.
  * - A row that was lost is missing: oracle_excused().
- * - A signal may come between an invocation being numbered and its record being linked: what the
+ * - A signal may come after an invocation is numbered and before its record is linked: what the
  *   handler calls has a higher number, and the same caller, and has ended when it begins.
- * - A generation that the thread had made when it stamped a lock may have been in its CPU's store
- *   buffer still when the scanner looked: bounds are those of what another CPU can see.  With
- *   either clock (11 ns were seen; half a microsecond is allowed: store_err).
+ * - A generation that the thread had when it stamped a lock may still have been in its CPU's store
+ *   buffer when the scanner polled: bounds are those of what another CPU can observe.  That holds
+ *   for either clock (11 ns were measured; half a microsecond is allowed: store_err).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ struct stack {				/* of a thread's block */
 
 struct calls {
 	struct oracle *o;
-	struct map stacks;		/* life and block -> struct stack */
+	struct map stacks;		/* thread instance and block -> struct stack */
 	struct map resumed;		/* resumed_key() -> whether it has such a row */
 	uint64_t nr_rows, nr_open, nr_old, nr_parents, nr_pairs, nr_witnessed;
 };
@@ -59,7 +60,7 @@ static void key_of(const void *row, struct sorted_key *key)
 {
 	const struct ldb_row_func *f = row;
 
-	/* Of one look the innermost ended first. */
+	/* Of the invocations that one poll found ended, the innermost ended first. */
 	*key = (struct sorted_key){ f->flags & LDB_FUNC_F_OPEN ? INT64_MAX : f->end_max, ~f->gen };
 }
 
@@ -81,7 +82,7 @@ static void bad(struct calls *c, const char *rule, const struct ldb_row_func *f,
 			 f->start_unc, f->end_max, f->end_unc, with, other);
 }
 
-/* What can be said of one row. */
+/* Checks what can be said of one row. */
 static void check_row(struct calls *c, const struct ldb_row_func *f)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc), end_min = lower(f->end_max, f->end_unc);
@@ -126,7 +127,7 @@ static void check_life(struct calls *c, const struct ldb_row_func *f, struct lif
 		bad(c, "open in a dead thread", f, "", 0);
 }
 
-/* What the scanner saw, and what the thread itself noted when it came to a lock. */
+/* Compares what the scanner observed with what the thread itself noted when it came to a lock. */
 static void check_witness(struct calls *c, const struct ldb_row_func *f, const struct life *l)
 {
 	int64_t start_min = lower(f->start_max, f->start_unc), before, after;
@@ -144,7 +145,7 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 {
 	struct ended *top = s->nr ? &s->ended[s->nr - 1] : NULL;
 
-	/* Neighbours: nothing can come any more that contains one of them alone. */
+	/* They are neighbours: no invocation can come any more that contains one of them alone. */
 	if (top && top->parent == f->parent_gen && top->depth == f->depth) {
 		top->gen_last = f->gen;
 		if (f->start_max < top->start_max)
@@ -165,7 +166,7 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 	};
 }
 
-/* A thread's invocation.  Two that share one excuse each other. */
+/* The key of a thread's invocation.  Two that share a key excuse each other. */
 static uint64_t resumed_key(uint64_t thread, uint64_t gen)
 {
 	return gen ^ thread << 48 ^ thread << 8;
@@ -186,7 +187,7 @@ static bool wants_parent(const struct calls *c, const struct stack *s, const str
 	       !is_resumed(c, s, e->parent);
 }
 
-/* Of a signal's handler that came between f's number and its link: see above. */
+/* Was it called by a signal handler that came between f's number and its link?  See above. */
 static bool came_between(const struct ended *e, const struct ldb_row_func *f, int64_t start_min)
 {
 	return e->parent && e->parent == f->parent_gen && e->depth == f->depth &&
@@ -272,7 +273,7 @@ static void check_call(struct calls *c, const struct ldb_row_func *f)
 	follow(c, s, f);
 }
 
-/* All callers have come; whoever still waits for one does so in vain. */
+/* All callers have come; an invocation that still waits for its caller has none. */
 static void check_ends(struct calls *c)
 {
 	struct stack *s;
@@ -296,9 +297,9 @@ static void check_ends(struct calls *c)
 }
 
 /*
- * The threads' own count of what was written about them.  Rows of what ran before count
- * only if it went on to the end.  Of a thread whose page was used again before anybody
- * looked there are no counters (made is 0, too).
+ * Compares with the threads' own counts.  Rows of invocations from before the recording count
+ * only if they ran until its end.  A thread whose page was used again before anybody read it has
+ * no counters (made is 0, too).
  */
 static void check_counts(struct calls *c)
 {
@@ -325,7 +326,7 @@ static void check_counts(struct calls *c)
 	oracle_counts(c->o, ORACLE_CALLS, "%" PRIu64 " counters", nr);
 }
 
-/* Nothing is known in a gap: so it is a time, of somebody, in the recording. */
+/* In a gap nothing is known; so it must be an interval of a known thread within the recording. */
 static void check_gaps(struct calls *c)
 {
 	struct cursor *cursor = reader_cursor(c->o->r, LDB_BLK_GAP, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a trace says of itself, which is what the automata's exceptions rest on: how the
- * recording began and ended, its threads, its losses, its clocks.  Checks those as well.
+ * This file reads what a trace says about its recording: how it began and ended, its threads,
+ * its losses, its clocks.  The automata's exceptions rest on that, so it is checked as well.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <ldb/control.h>
 #include "oracle.h"
 
-#define STAMP_NS	500	/* by which a stamp beside a lock may be early: locks.c */
+#define STAMP_NS	500	/* by so much a stamp beside a lock may be early: locks.c */
 #define SHOWN_MAX	20	/* of each automaton */
 #define GUESSES		2	/* see oracle_excused() */
 
@@ -65,7 +65,7 @@ struct life *oracle_life(struct oracle *o, uint32_t tid, int64_t tick)
 {
 	size_t lo = 0, hi = o->nr_lives;
 
-	/* the last one of (tid, start) <= (tid, tick) */
+	/* finds the last one of (tid, start) <= (tid, tick) */
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		const struct life *l = &o->lives[mid];
@@ -85,7 +85,10 @@ bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t
 	const struct life *l = oracle_life(o, tid, tick);
 
 	if (!l) {
-		/* They were counted only; and a recorder that was killed had not seen them yet. */
+		/*
+		 * Such threads were counted only; and a recorder that was killed may not have
+		 * observed them yet.
+		 */
 		if (o->nr_unwatched || o->is_cut || oracle_excused(o))
 			return true;
 		oracle_violation(o, a, "thread unknown", "%s of tid %u at %" PRId64
@@ -135,8 +138,8 @@ static void read_metas(struct oracle *o)
 	o->nr_scanners = meta_number(o, "nr_scanners");
 	o->lock_threshold = ticks(o, meta_number(o, "lock_threshold_ns"));
 	/*
-	 * perf's stamps are translated, each by itself, and how well that went is said last;
-	 * the module's are of the session's own clock.  Rounded up.
+	 * perf's stamps are translated, each by itself, and the error of that is stated last;
+	 * the module's stamps are of the session's own clock.  The result is rounded up.
 	 */
 	if (!o->kernel_module)
 		o->kernel_err = ticks(o, meta_number(o, "kernel_err_ns")) + 1;
@@ -147,7 +150,7 @@ static void read_metas(struct oracle *o)
 		oracle_violation(o, ORACLE_TRACE, "no end", "closed, but why the recording ended is not said");
 }
 
-/* Recordings end with a look at the clocks, after which nothing is stamped. */
+/* A recording ends with a reading of the clocks, after which nothing is stamped. */
 static void read_clock(struct oracle *o)
 {
 	struct cursor *c = reader_cursor(o->r, LDB_BLK_CLOCK, NULL);
@@ -170,7 +173,7 @@ static void read_clock(struct oracle *o)
 	cursor_close(c);
 	if (nr)
 		o->end = before.tick + (int64_t)before.err;
-	/* The last look of a recorder that was killed is up to a second old. */
+	/* The last reading of the clocks by a recorder that was killed is up to a second old. */
 	if (o->is_cut || !nr)
 		o->end = INT64_MAX / 2;
 	if (!nr && !o->is_cut)
@@ -199,7 +202,10 @@ static void read_losses(struct oracle *o)
 		}
 	}
 	cursor_close(c);
-	/* Those of threads without a page have no effect but that they are not there. */
+	/*
+	 * Lost records of threads without a page have no other effect than that they are
+	 * missing.
+	 */
 	for (unsigned what = 1; what <= LDB_LOST_KERNEL; what++)
 		if (what != LDB_LOST_UNWATCHED)
 			o->nr_lost += of[what];
@@ -252,7 +258,7 @@ static int by_tid_start(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-/* A life is told when it was first seen, and last: of those rows the last counts. */
+/* A thread instance has a row when it was first observed, and a last one: the last one counts. */
 static void add_life(struct oracle *o, const struct life *l)
 {
 	struct life *before = o->nr_lives ? &o->lives[o->nr_lives - 1] : NULL;
@@ -261,7 +267,7 @@ static void add_life(struct oracle *o, const struct life *l)
 		o->lives[o->nr_lives++] = *l;
 		return;
 	}
-	/* Once more with its creator, where its beginning was read after its end. */
+	/* A thread gets another row with its creator if its beginning was read after its end. */
 	if (before->exited && (!l->exited || l->end != before->end || before->creator))
 		oracle_violation(o, ORACLE_THREADS, "exits twice", "tid %u, start %" PRId64, l->tid,
 				 l->start);
@@ -282,7 +288,10 @@ static void check_lives(struct oracle *o)
 		if (i + 1 < o->nr_lives && next->tid == l->tid && (!l->exited || l->end > next->start))
 			oracle_violation(o, ORACLE_THREADS, "two lives at once", "tid %u until %" PRId64
 					 ", and from %" PRId64, l->tid, l->end, next->start);
-		/* The thread that made it was there then, unless it ran before: it may be gone. */
+		/*
+		 * Its creator existed then, unless it is older than the recording: then the
+		 * creator may be gone.
+		 */
 		if (l->creator && l->start != TICK_UNKNOWN) {
 			const struct life *by = oracle_life(o, l->creator, l->start);
 

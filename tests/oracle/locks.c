@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locks: request, wait, own, release.
+ * This automaton checks locks: request, wait, own, release.
  *
- * Three times a thread says that it has an exclusive lock: at the end of a wait that did
- * not fail, from begin to end of a hold that was stamped, and at the end of one that was
- * not.  None of that may lie in another's hold; readers may be in each other's.  By thread,
- * waits do not cross each other, none is for an exclusive lock that the thread has, and the
- * generations at their begins do not go back.  Whom a wait names as the holder was there.
+ * A thread says three times that it has an exclusive lock: at the end of a wait that did not
+ * fail, from begin to end of a hold whose begin was stamped, and at the end of another hold.
+ * None of that may lie in another thread's hold; readers may overlap.  Within a thread, waits do
+ * not cross each other, no wait is for an exclusive lock that the thread has, and the
+ * generations at their begins do not decrease.  The holder that a wait names existed then.
  *
  * Legal exceptions:
  * - Waits may lie in each other: in a signal handler that came while the thread waited.
  * - A wait that failed may be for a lock that the thread has: with a timeout, for instance.
- * - A hold is longer than it says: its end is stamped before the lock is given back, and its
- *   begin when it was taken.  But the CPU reads its time stamp counter when it gets to it, and
- *   the lock's instruction may still be waiting for a line that another CPU has: so a begin,
- *   and the end of a wait, may be early by what that takes (80 ns were seen, and half a
- *   microsecond is allowed: stamp_err).  CLOCK_MONOTONIC is read in order.
- * - The holder is read before the begin is stamped: a thread that is kept off its CPU in
- *   between names one that has ended meanwhile.  And a thread may end without giving a lock
- *   back: so a dead holder is wrong only if somebody else was seen to have the lock since.
+ * - A hold is longer than its row says: its end is stamped before the lock is released, and its
+ *   begin when it was taken.  But the CPU may read its time stamp counter while the lock's
+ *   instruction still waits for a cache line of another CPU: so a begin, and the end of a wait,
+ *   may be early by the time that takes (80 ns were measured, and half a microsecond is
+ *   allowed: stamp_err).  CLOCK_MONOTONIC is read in order.
+ * - The holder is read before the begin is stamped: a thread that loses its CPU in between may
+ *   name a holder that has ended meanwhile.  And a thread may end without releasing a lock: so a
+ *   dead holder is wrong only if another thread was observed to have the lock since.
  * - The holder may be of another process, if the lock is shared with it: no row says so.
- *   Then it is no thread of ours at any time.
+ *   Then it is no thread of this program at any time.
  *
- * Rows of waits come when the lock is given back, so there is no order of time in the file:
- * all are sorted, CHUNK of them at a time.
+ * Rows of waits come when the lock is released, so the file is not in order of time: all rows
+ * are sorted, CHUNK of them at a time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static bool is_shared(const struct ldb_row_lock *l)
 	return LDB_LOCK_KIND(l->flags) == LDB_LOCK_RWLOCK_RD;
 }
 
-/* What can be said of one row. */
+/* Checks what can be said of one row. */
 static void check_row(struct locks *k, const struct ldb_row_lock *l)
 {
 	unsigned kind = LDB_LOCK_KIND(l->flags);
@@ -116,7 +116,7 @@ static void check_row(struct locks *k, const struct ldb_row_lock *l)
 		bad(k, "ends before it begins", l, "", 0);
 	if (l->begin < 0 || l->end > k->o->end)
 		bad(k, "outside of the recording", l, "end", k->o->end);
-	/* What is shorter is not written; one tick for what the two sides round. */
+	/* Shorter ones are not written; one tick is for the rounding of the two sides. */
 	if ((is_stamped(l) || !hold) && l->end - l->begin + 1 < k->o->lock_threshold)
 		bad(k, "below the threshold", l, "ticks", k->o->lock_threshold);
 	if (oracle_alive(k->o, ORACLE_LOCKS, hold ? "hold" : "wait", l->tid, l->begin))
@@ -176,7 +176,7 @@ static void check_owner(struct locks *k, const struct ldb_row_lock *l)
 		suspect(k, l, owner->end);
 }
 
-/* Somebody had it after its holder's death, and before the wait: so it was free. */
+/* Another thread had the lock after its holder's death, and before the wait: so it was free. */
 static void check_suspects(struct locks *k)
 {
 	for (size_t s = 0; s < k->nr_suspects && s < 1000; s++) {
@@ -197,7 +197,7 @@ static void check_suspects(struct locks *k)
 	k->nr_suspects = 0;
 }
 
-/* By lock, in the order of the ends */
+/* Checks by lock, in the order of the ends */
 
 static int by_end(const void *a, const void *b)
 {
@@ -208,7 +208,7 @@ static int by_end(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Whoever got it in the midst of this hold did not wait for its end. */
+/* A thread that got the lock in the midst of this hold did not wait for its end. */
 static void check_got(struct locks *k, const struct lock_state *s, const struct ldb_row_lock *l,
 		      int64_t since)
 {
@@ -221,7 +221,7 @@ static void check_got(struct locks *k, const struct lock_state *s, const struct 
 	}
 }
 
-/* A thread has it for certain from when its begin cannot be early any more. */
+/* A thread certainly owns the lock from when its begin cannot be early any more. */
 static void owns(struct locks *k, struct lock_state *s, const struct ldb_row_lock *l)
 {
 	int64_t since = l->begin + k->o->stamp_err;
@@ -267,7 +267,7 @@ static void check_by_lock(struct locks *k)
 	map_exit(&locks);
 }
 
-/* By thread, in the order of the begins */
+/* Checks by thread, in the order of the begins */
 
 static int by_thread(const void *a, const void *b)
 {
@@ -280,7 +280,7 @@ static int by_thread(const void *a, const void *b)
 	return x->end > y->end ? -1 : x->end < y->end;
 }
 
-#define NESTED_MAX	64	/* waits in handlers in waits, and holds at a time */
+#define NESTED_MAX	64	/* so many waits in handlers in waits, and holds at a time */
 
 struct thread_state {
 	uint32_t tid;
@@ -330,14 +330,20 @@ static void check_by_thread(struct locks *k)
 			t = (struct thread_state){ .tid = l->tid };
 		if (i)
 			same_as(k, &k->rows[i - 1], l);
-		/* A number that is used again is another thread, and counts from 0. */
+		/*
+		 * A thread id that is used again is another thread, and its generations count
+		 * from 0.
+		 */
 		life = oracle_life(k->o, l->tid, l->begin);
 		if (life && life->start > t.began)
 			t.gen = 0;
 		t.began = l->begin;
 		keep_since(t.waits, &t.nr_waits, l->begin);
 		keep_since(t.holds, &t.nr_holds, l->begin);
-		/* Of a hold that was not stamped the begin is not known, but gen is of then. */
+		/*
+		 * If the begin of a hold was not stamped it is not known, but gen is from the
+		 * begin.
+		 */
 		if (is_wait(l) || is_stamped(l)) {
 			if (l->gen && l->gen < t.gen)
 				bad(k, "generation goes back", l, "from", t.gen);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uint64_t -> an entry of fixed size, zeroed when it is made.  Entries do not move while
- * none is made.
+ * This hash table maps a uint64_t to an entry of fixed size, which is zeroed when it is made.
+ * Entries do not move while none is made.
  */
 #ifndef TESTS_ORACLE_MAP_H
 #define TESTS_ORACLE_MAP_H
@@ -106,7 +106,7 @@ static inline void map_remove(struct map *m, uint64_t key)
 	if (!map_find(m, key))
 		return;
 	hole = map_place(m, key);
-	/* Pull up what would not be found any more behind the hole. */
+	/* Entries behind the hole that would not be found any more are moved up. */
 	for (i = (hole + 1) & mask; m->used[i]; i = (i + 1) & mask) {
 		size_t home = map_home(m, m->keys[i]);
 
@@ -120,7 +120,7 @@ static inline void map_remove(struct map *m, uint64_t key)
 	m->nr--;
 }
 
-/* The next entry from *i on, or NULL. */
+/* Returns the next entry from *i on, or NULL. */
 static inline void *map_next(const struct map *m, size_t *i, uint64_t *key)
 {
 	for (; *i < m->room; ++*i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The oracle says yes to a recording that can have been, and no to each of these changes
- * of it, for the right reason.  What a loss explains it lets pass, and no more than that.
+ * The oracle must accept a recording that is possible, and reject each of these changes of it,
+ * for the right reason.  It must accept what a loss explains, and no more than that.
  */
 #include <string.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ CHANGE(age_negative, s->req[R_ARRIVED].site = -1ULL;)
 CHANGE(request_before_birth, s->req[R_TAKEN].tick = 800;)
 CHANGE(request_after_end, s->req[R_END].tick = 100001;)
 CHANGE(no_such_op, s->req[R_END].op = 5;)
-/* The writer makes its table of rows in the order in which they come. */
+/* The writer makes its table of the rows in the order in which they come. */
 CHANGE(table_differs, struct ldb_row_req end = s->req[R_END]; s->req[R_END] = s->req[R_TAKEN];
        s->req[R_TAKEN] = end; s->flush_req = R_END;)
 
@@ -204,7 +204,7 @@ static void test_mutants(void)
 	}
 }
 
-/* What the format permits */
+/* These changes are permitted by the format */
 
 CHANGE(attached, s->meta[META_ATTACHED].value = "pid"; end_alone(s);)
 CHANGE(attached_twice, attached(s); size_t last = s->nr_req - 1; sample_add(s, req, s->req[last]);
@@ -234,7 +234,7 @@ CHANGE(abandoned, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid 
 CHANGE(stamped_early, s->lock[L_AFTER].begin = 6700; s->lock[L_WAIT].end = 6700;)
 CHANGE(monotonic, stamped_early(s); s->clock_id = LDB_CLOCK_MONO;)
 CHANGE(early_waking, s->sched[S_WAKING].tick = 10050;)
-/* Its waker spins for the run queue, while it is preempted and comes back. */
+/* Its waker spins for the run queue's lock, and it is preempted and comes back meanwhile. */
 CHANGE(preempted_waking,
        sample_add(s, sched, { .op = LDB_SCHED_OP_WAKING, .flags = LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_OTHER,
 			      .cpu = 1, .tick = 16000, .other = SECOND });

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A small recording in which everything happens that the oracle knows, as rows in memory
- * that a test can change before they are written.
+ * This file declares a small recording in which everything happens that the oracle knows.  It
+ * consists of rows in memory that a test can change before they are written.
  *
- * Thread 10 is the program's first, on CPU 0; it makes thread 11, which lives from 1000 to
+ * Thread 10 is the program's first, on CPU 0; it creates thread 11, which exists from 1000 to
  * 90000, first on CPU 1 and then on both.  A tick is a nanosecond; the end is at 100000.
  */
 #ifndef TESTS_ORACLE_MUTANTS_H
@@ -43,15 +43,15 @@ struct sample {
 
 void sample_good(struct sample *s);
 
-/* The oracle's answer: the number of violations, and the rule of the first one. */
+/* Returns the oracle's answer: the number of violations, and the rule of the first one. */
 int64_t sample_judge(const struct sample *s, const struct oracle_options *options, char *rule,
 		     size_t size);
 
-/* The file that sample_judge() wrote last. */
+/* Returns the file that sample_judge() wrote last. */
 const char *sample_file(void);
 void sample_end(void);
 
-/* Rows of a kind: one fewer, two the other way round. */
+/* These change the rows of a kind: drop one, or exchange two. */
 #define sample_drop(s, kind, i)								\
 	do {										\
 		memmove(&(s)->kind[i], &(s)->kind[(i) + 1],				\

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opens a trace and has all automata look at it; see oracle.h. */
+/* Opens a trace and has all automata read it; see oracle.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "oracle.h"
 
-/* A trace that a test keeps is whole; of one whose recorder was killed the end is missing. */
+/* A trace that a test retains must be whole; one whose recorder was killed lacks its end. */
 static void check_damage(struct oracle *o, const struct oracle_options *options)
 {
 	struct reader_damage d;

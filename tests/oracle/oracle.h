@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An oracle over traces: says whether what a trace tells can have happened.
+ * The oracle says whether what a trace contains can have happened.
  *
- * Four automata read the rows, each for itself, through the one reader and with none of
- * the analysis code, so that a mistake made there is not made here again:
+ * Four automata read the rows, each for itself, through the common reader and with none of the
+ * analysis code, so that a mistake in the analysis is not repeated here:
  *
  *	calls.c		nesting of invocations, their bounds, their generations
  *	locks.c		request, wait, own, release
  *	requests.c	start, block, end; the request table
- *	threads.c	born, runs, sleeps, dies: the kernel's events, and who may have
+ *	threads.c	born, runs, sleeps, dies: the kernel's events, and which thread may have
  *			written a record at that time
  *
- * What the format permits is no violation: what began before the recording or went on
- * after it, what was lost, by how much clocks may differ.  Each such exception is in the
- * automaton that makes it, with its reason.  There is no general tolerance:
+ * What the format permits is no violation: events from before the recording or after it may be
+ * missing, records may be lost, and clocks may differ by a stated amount.  Each such exception
+ * is in the automaton that makes it, with its reason.  There is no general tolerance:
  *
  * - A loss is a number of records.  Something missing that a lost record explains takes
  *   one of them away (oracle_excused()), and when they are used up it is a violation.
- * - An error of clocks is what the trace itself says it is.
+ * - The error of a clock is what the trace itself says.
  *
- * Memory is bounded: rows pass through windows (sorted.h), states are kept for what is
- * alive.
+ * Memory is bounded: rows pass through windows (sorted.h), and states are stored only for
+ * threads, locks and requests that exist.
  */
 #ifndef TESTS_ORACLE_H
 #define TESTS_ORACLE_H
@@ -77,12 +77,12 @@ struct oracle_options {
 	FILE *out;
 };
 
-/* The number of violations; < 0: the file cannot be read. */
+/* Returns the number of violations; < 0: the file cannot be read. */
 int64_t oracle_check(const char *path, const struct oracle_options *options);
-/* The same; rule: that of the first violation, or "". */
+/* Does the same; rule: that of the first violation, or "". */
 int64_t oracle_first(const char *path, const struct oracle_options *options, char *rule, size_t size);
 
-/* rule: a short name that no other place has. */
+/* rule: a short name that is used in no other place. */
 void oracle_violation(struct oracle *o, enum automaton a, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -91,20 +91,23 @@ void oracle_counts(struct oracle *o, enum automaton a, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Is there a lost record to explain what is missing?  Each is asked for twice: what it
- * would have said is missed by its thread and by its CPU, lock or request.
+ * Is there a lost record to explain what is missing?  This is asked twice for each record: once
+ * for its thread, and once for its CPU, lock or request.
  */
 bool oracle_excused(struct oracle *o);
 
-/* The life of tid at tick: the last one that had begun, or the first one; NULL: none. */
+/*
+ * Returns the instance of thread tid at tick: the last one that had begun, or the first one;
+ * NULL: none.
+ */
 struct life *oracle_life(struct oracle *o, uint32_t tid, int64_t tick);
 
-/* A record that tid itself wrote at tick: false if it was said to be impossible. */
+/* Checks a record that tid itself wrote at tick; returns false if it was reported as impossible. */
 bool oracle_alive(struct oracle *o, enum automaton a, const char *what, uint32_t tid, int64_t tick);
 
 /*
- * When an invocation of that generation had not begun yet for certain, and when it had,
- * as the thread's locks say.  False: they say nothing of it.
+ * Finds when an invocation of that generation had certainly not begun yet, and when it had,
+ * according to the thread's locks.  False: they say nothing of it.
  */
 void witness_read(struct oracle *o);
 bool witness_find(const struct oracle *o, const struct life *l, uint64_t gen, int64_t *before,

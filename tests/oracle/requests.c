@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests: start, block, end.
+ * This automaton checks requests: start, block, end.
  *
- * A request begins when it is first heard of, goes on on threads and in queues, and ends
- * with the first end.  What is heard of it later, under the same id, is another one.  So
- * each end needs a request, a thread does not start twice what it has not left, and what
- * has arrived is started at once by the thread that said so.  The table of requests says the
- * same as the rows: it is made again here and compared by its sum.
+ * A request begins with the first record that names it, continues on threads and in queues, and
+ * ends with the first end.  A later record with the same id belongs to another request.  So each
+ * end needs a request, a thread does not start what it has started and not left, and a request
+ * that has arrived is started at once by the thread that said so.  The table of requests must
+ * agree with the rows: it is made again here and compared by its sum.
  *
  * Legal exceptions:
- * - Attached to a program that runs: a request that is heard of for the first time by its
- *   end had begun before.
- * - A request that has not ended goes on after the recording.
- * - A request may be blocked by who never started it (who put it into the queue), and
- *   ended by any thread: so the API has it.
- * - One who is on its way out, or was never registered, may tell of requests: the API works
- *   in threads that ldb does not know.  But not before it was born.
+ * - If the recorder attached to a running program, a request whose first record is its end
+ *   had begun before.
+ * - A request that has not ended continues after the recording.
+ * - A request may be blocked by a thread that never started it (which put it into the queue), and
+ *   ended by any thread: the API says so.
+ * - A thread that is about to exit, or was never registered, may tag requests: the API works
+ *   in threads that ldb does not know.  But no thread does so before it was born.
  * - What was lost is missing: oracle_excused().
  * - Recordings of more requests than the table may have, and those that were cut, have no
- *   table; those that filled the disk have what there was room for.
+ *   table; those that filled the disk have as much of it as there was room for.
  */
 #include <inttypes.h>
 #include "map.h"
 #include "sorted.h"
 
-#define WORKERS		3	/* threads of a request that are kept; more are counted only */
+#define WORKERS		3	/* threads of a request that are stored; more are counted only */
 #define TABLE_MAX	(4U << 20)	/* rows the recorder keeps at most */
 #define AGE_MAX_S	86400	/* the API refuses more */
 
 struct request {
 	int64_t start;
-	uint64_t serial;		/* tells the lives of an id apart */
+	uint64_t serial;		/* differs for each instance of an id */
 	uint32_t nr_segments;
 	uint32_t nr_workers;
 	uint32_t workers[WORKERS];
@@ -151,7 +151,7 @@ static void leave(struct request *r, uint32_t tid)
 			r->workers[i--] = r->workers[--r->nr_workers];
 }
 
-/* Which requests it works on matters for ending all of them. */
+/* The requests that a thread works on matter for the event that ends all of them. */
 static void remember(struct requests *q, struct worker *w, uint64_t id, uint64_t serial)
 {
 	size_t kept = 0;
@@ -243,7 +243,7 @@ static void on_arrived(struct requests *q, struct worker *w, const struct ldb_ro
 	uint64_t most = AGE_MAX_S * reader_header(q->o->r)->clock_hz;
 	int64_t tick = row->tick;
 
-	/* No age is negative: as such it would be a very large one. */
+	/* An age is never negative: such a value appears as a very large one. */
 	if (row->site > most + 1 || __builtin_sub_overflow(row->tick, (int64_t)row->site, &tick)) {
 		bad(q, "age", row, "");
 		tick = row->tick;
@@ -255,7 +255,7 @@ static void on_arrived(struct requests *q, struct worker *w, const struct ldb_ro
 	w->arrived = row->id;
 }
 
-/* The API works where ldb knows no thread; but nobody tells of anything before its birth. */
+/* The API works in threads that ldb does not know; but no thread uses it before its birth. */
 static void check_teller(struct requests *q, const struct ldb_row_req *row)
 {
 	const struct life *l = oracle_life(q->o, row->tid, row->tick);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows in order of time; see sorted.h. */
+/* Puts rows in order of time; see sorted.h. */
 #include <stdlib.h>
 #include <string.h>
 #include "sorted.h"
@@ -92,7 +92,7 @@ static void sort(struct sorted *s)
 	}
 }
 
-/* What is left moves to the front, in order; then more is read. */
+/* The remaining rows move to the front, in order; then more are read. */
 static void fill(struct sorted *s)
 {
 	size_t left = s->nr - s->at;

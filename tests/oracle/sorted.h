@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rows of a kind in order of time.  Files have them nearly in order: those that are
- * out of place by no more than SORTED_WINDOW rows are put right, others come when they
- * come, and are counted.
+ * Delivers the rows of a kind in order of time.  Files have them nearly in order: rows that are
+ * out of place by no more than SORTED_WINDOW rows are sorted; others are delivered as they come,
+ * and are counted.
  */
 #ifndef TESTS_ORACLE_SORTED_H
 #define TESTS_ORACLE_SORTED_H
@@ -31,7 +31,7 @@ struct sorted {
 	} *places, *scratch;
 	size_t nr, at, room;
 	bool ended;
-	int64_t last;		/* tick told last */
+	int64_t last;		/* tick delivered last */
 	uint64_t nr_rows, nr_late;
 };
 
@@ -39,10 +39,10 @@ void sorted_open(struct sorted *s, struct oracle *o, unsigned kind, size_t row_b
 		 sorted_key_fn *key);
 void sorted_close(struct sorted *s);
 
-/* The next row, or NULL; lives until the next call. */
+/* Returns the next row, or NULL; it is valid until the next call. */
 const void *sorted_next(struct sorted *s);
 
-/* The next row, which stays the next. */
+/* Returns the next row without consuming it. */
 const void *sorted_peek(struct sorted *s);
 
 #endif

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads: born, woken, on a CPU, off it, dead; as the kernel's events tell.
+ * This automaton checks threads: born, woken, on a CPU, off it, dead, by the kernel's events.
  *
- * Each CPU has a thread, each watched thread a state:
+ * Each CPU has a running thread, and each observed thread has a state:
  *
  *	FORK -> new -WAKEUP(NEW)-> runnable -SWITCH came-> runs -SWITCH left->
  *		runnable (preempted) | asleep -WAKING-> woken -WAKEUP-> runnable | dead
  *
- * A watched thread leaves the CPU it came to and comes to one where nobody watched is; it
- * comes runnable; it is woken asleep; MIGRATE moves it when it is not on a CPU, and it comes
- * where it was put.  What a thread is said to do (waking others, futexes, forking, exiting,
- * touching pages, being interrupted, and what the program itself recorded: its requests)
- * it does on a CPU.
+ * An observed thread leaves the CPU it came to, and comes to a CPU on which no observed thread
+ * runs; it is runnable when it comes; it is asleep when it is woken; MIGRATE moves it when it is
+ * not on a CPU, and it comes to the CPU where it was put.  A thread is on a CPU when it does
+ * something: waking others, futexes, forking, exiting, touching pages, being interrupted, and
+ * what the program itself recorded (its requests).
  *
  * Legal exceptions:
- * - Of a thread and of a CPU nothing is known before their first event.
- * - A thread that is about to sleep (it has announced it, and runs still) may be woken: then
- *   its next sleep, if it comes to one, needs no further WAKING.  So may one that was preempted
- *   in that state; and it may be preempted, and come back, between its WAKING and its WAKEUP.
- * - Strangers come and go unseen, so a CPU that has one may have another.
- * - Where the source has no wake-ups (a perf that shows switches alone) nobody is awaited to
- *   be woken.
+ * - Nothing is known of a thread or a CPU before its first event.
+ * - A thread that has announced that it will sleep, and still runs, may be woken: then its
+ *   next sleep, if it does sleep, needs no further WAKING.  The same holds for one that was
+ *   preempted in that state; and it may be preempted, and come back, between its WAKING and
+ *   its WAKEUP.
+ * - Tasks that are not observed come and go without an event, so another of them may run.
+ * - Where the source has no wake-ups (a perf that shows switches alone) no wake-up is expected.
  * - Times of the kernel and of the program differ by what the trace says (perf), and so
- *   may those of two CPUs: a thread may seem to be on two for so long.
- * - Some kernels do not deliver what happens while certain tasks, of others or idle, have a
- *   CPU; the trace says which CPUs those are (kernel_deaf).  A thread may come there unseen
- *   when a stranger was there last, and wake-ups may be missing, from those CPUs to any.
- *   That a watched thread leaves is told in its own time, and so is never missing.  That, and
- *   by how much perf's times may be off, is said last: where the recorder was killed all CPUs
- *   may be deaf, and what the program stamped is not compared with the kernel's events.
+ *   may those of two CPUs: a thread may seem to be on two CPUs for so long.
+ * - Some kernels do not deliver events while certain tasks, of others or idle, are on a CPU;
+ *   the trace says which CPUs those are (kernel_deaf).  A thread may come there without an
+ *   event when a task that is not observed was there last, and wake-ups may be missing, from
+ *   those CPUs to any.  The event that an observed thread leaves is delivered in its own time,
+ *   and so is never missing.  The list of these CPUs, and the error of perf's times, are
+ *   written last: where the recorder was killed all CPUs may be deaf, and what the program
+ *   stamped is not compared with the kernel's events.
  * - A lost record is missing, on its CPU and in its thread: oracle_excused().
  */
 #include <inttypes.h>
@@ -76,7 +77,7 @@ static void bad(struct threads *t, const char *rule, const char *fmt, uint64_t w
 			 s->value, fmt, with, state);
 }
 
-/* A wake-up, or a move that it makes, may have been told on a CPU that is deaf. */
+/* A wake-up, or the move that it causes, may have happened on a CPU that is deaf. */
 static void bad_wakeup(struct threads *t, const char *rule, const char *fmt, uint64_t with,
 		       const char *state)
 {
@@ -107,7 +108,7 @@ static struct task *task_of(struct threads *t, uint32_t tid)
 	return task;
 }
 
-/* Two CPUs' stamps may disagree, for as long as the trace says. */
+/* Two CPUs' stamps may disagree by what the trace says. */
 static void check_double(struct threads *t, struct task *task, uint32_t tid)
 {
 	if (!task->double_here)
@@ -179,14 +180,14 @@ static void comes(struct threads *t, uint32_t tid, uint32_t cpu)
 		if (task->has_cpu && task->cpu != cpu && t->has_wakeups)
 			bad_wakeup(t, "comes where it is not", "was on CPU", task->cpu, "");
 	}
-	/* Preempted, it may still be woken from the sleep that it did not come to. */
+	/* A preempted thread may still be woken from the sleep that it had announced. */
 	task->early_waking &= task->state == RUNNABLE;
 	task->state = RUNS;
 	task->cpu = cpu;
 	task->has_cpu = true;
 }
 
-/* What the kernel did not tell: from here on it is as if it had. */
+/* The kernel did not deliver this event: from here on the state is as if it had. */
 static void came_unseen(struct threads *t)
 {
 	const struct ldb_row_sched *s = t->row;
@@ -200,7 +201,7 @@ static void came_unseen(struct threads *t)
 	task->cpu = s->cpu;
 	task->has_cpu = true;
 	task->early_waking = false;
-	/* It came at some time since the last that was told. */
+	/* The thread came at some time since the last event. */
 	if (!c->known)
 		c->since = TICK_UNKNOWN;
 	c->known = true;
@@ -208,7 +209,7 @@ static void came_unseen(struct threads *t)
 	c->tid = s->tid;
 }
 
-/* Who is on the CPU of the row: tid, if that is watched; nobody watched else. */
+/* Checks which thread is on the CPU of the row: tid, if that is observed; else no observed one. */
 static void check_here(struct threads *t, bool watched)
 {
 	const struct ldb_row_sched *s = t->row;
@@ -235,7 +236,10 @@ static void on_switch(struct threads *t)
 	bool left = s->flags & LDB_SCHED_F_TID, came = s->flags & LDB_SCHED_F_OTHER;
 
 	check_here(t, left);
-	/* One that is not watched: the thread waits for the CPU, which goes from hand to hand. */
+	/*
+	 * If neither is observed, an observed thread waits for the CPU, and the row says which
+	 * task runs there now.
+	 */
 	if (s->op == LDB_SCHED_OP_OCCUPANT ? left || came : !left && !came)
 		bad(t, "of the wrong kind", "op", s->op, "");
 	if (s->tid && s->tid == s->other)
@@ -270,7 +274,10 @@ static void on_waking(struct threads *t)
 		task->early_waking = true;
 		break;
 	case WOKEN:
-		/* Unless it came to a CPU unseen, and was about to sleep there. */
+		/*
+		 * This is legal if the thread came to a CPU without an event, and was about to
+		 * sleep there.
+		 */
 		bad_wakeup(t, "woken twice", "tid", s->other, "");
 		break;
 	case NEW:
@@ -301,7 +308,7 @@ static void on_wakeup(struct threads *t)
 		break;
 	case RUNS:
 	case RUNNABLE:
-		/* Had only announced its sleep. */
+		/* It had only announced its sleep. */
 		if (!task->early_waking)
 			bad_wakeup(t, "woken and was awake", "tid", s->tid, state_names[task->state]);
 		task->early_waking = false;
@@ -346,13 +353,16 @@ static void on_fork(struct threads *t)
 	if (child->state != UNKNOWN && child->state != DEAD)
 		bad(t, "born and was there", "tid", s->other, state_names[child->state]);
 	*child = (struct task){ .state = NEW, .out = TICK_UNKNOWN };
-	/* It registers later; so a life of that number that lasts is another's. */
+	/*
+	 * A thread registers later; so an instance of that number that continues is another
+	 * thread.
+	 */
 	life = oracle_life(t->o, s->other, s->tick);
 	if (life && life->start < s->tick && (!life->exited || life->end > s->tick + t->o->kernel_err))
 		bad(t, "born and registered before", "until", life->end, "");
 }
 
-/* A thread that is not the first one takes over that one's number. */
+/* If a thread that is not the first one calls exec, it takes over the first one's number. */
 static void on_exec(struct threads *t)
 {
 	const struct ldb_row_sched *s = t->row;
@@ -380,7 +390,7 @@ static void on_exit_of(struct threads *t)
 	if (task->exiting || task->state == DEAD)
 		bad(t, "exits twice", "tid", s->tid, "");
 	task->exiting = true;
-	/* It takes leave of the registry before. */
+	/* A thread unregisters before it exits. */
 	if (l && l->exited && l->start <= s->tick && l->end > s->tick + t->o->kernel_err)
 		bad(t, "registered after its exit", "until", l->end, "");
 }
@@ -426,7 +436,7 @@ static void check_event(struct threads *t, const struct ldb_row_sched *s)
 	}
 }
 
-/* What a thread does, it does on a CPU: at tick, which is known to be this exact. */
+/* A thread is on a CPU at tick, when it does something; tick is known to within this error. */
 static void check_runs(struct threads *t, const char *what, uint32_t tid, int64_t tick)
 {
 	const struct task *task = map_find(&t->tasks, tid);
@@ -452,7 +462,7 @@ static void check_runs(struct threads *t, const char *what, uint32_t tid, int64_
 static void check_irq(struct threads *t, const struct ldb_row_irq *q)
 {
 	const struct cpu *c = map_find(&t->cpus, q->cpu);
-	/* What the hypervisor took before was others'. */
+	/* What the hypervisor took before then was taken from other tasks. */
 	int64_t since = q->kind == LDB_IRQ_STOLEN ? q->end : q->start;
 
 	t->nr_irqs++;
@@ -462,7 +472,7 @@ static void check_irq(struct threads *t, const struct ldb_row_irq *q)
 	if (!c || !c->known || (c->watched && c->tid == q->tid && c->since <= since + t->o->kernel_err) ||
 	    may_come_unseen(c) || oracle_excused(t->o))
 		return;
-	/* The switch that followed may have been stamped at the same time. */
+	/* The switch that followed may have the same stamp. */
 	if (c->since + t->o->kernel_err >= q->end)
 		return;
 	oracle_violation(t->o, ORACLE_THREADS, "interrupts somebody else", "kind %u cpu %u tid %u %" PRId64
@@ -490,7 +500,7 @@ static void req_key(const void *row, struct sorted_key *key)
 	*key = (struct sorted_key){ ((const struct ldb_row_req *)row)->tick, 0 };
 }
 
-/* What the others say up to tick: all of the kernel's that may be before is known. */
+/* Reads the other rows up to tick: all kernel events that may be earlier are known. */
 static void others_until(struct threads *t, struct sorted *faults, struct sorted *irqs,
 			 struct sorted *reqs, int64_t tick)
 {

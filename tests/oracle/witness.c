@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Two witnesses of when a function was entered: the scanner, which looks from another CPU,
- * and the thread, which notes with a lock the generation of the frame it entered last.
+ * There are two witnesses of when a function was entered: the scanner, which polls from another
+ * CPU, and the thread, which notes with a lock the generation of the frame it entered last.
  *
- * An invocation with a later generation had not begun when that was stamped; one with the
- * same or an earlier one had.  Only of the thread's first block, which is what locks name.
+ * When a lock was stamped, an invocation with a later generation had not begun, and one with the
+ * same or an earlier generation had.  This is so only for the thread's first block, which is the
+ * one that locks name.
  *
  * Legal exception: a stamp may be early, see locks.c.
  */
@@ -34,7 +35,7 @@ static void add(struct oracle *o, const struct ldb_row_lock *l)
 {
 	const struct life *life = oracle_life(o, l->tid, l->begin);
 
-	/* Of a hold that was not stamped nobody knows when it began. */
+	/* If the begin of a hold was not stamped, it is not known. */
 	if (!life || !l->gen || (l->op == LDB_LOCK_OP_HOLD && !(l->flags & LDB_LOCK_F_BEGIN_EXACT)))
 		return;
 	if (o->nr_witnesses % 4096 == 0) {
