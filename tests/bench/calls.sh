@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# What a call costs.  The bounds are nanoseconds, and a round differs from the next by
-# more than they are: many short rounds.
+# This section measures what a call costs.  The bounds are a few nanoseconds, and two rounds
+# differ by more than that; so there are many short rounds.
 #
 #	leaf	the program calls a function that holds one asm statement (a nop), which
 #		the plugin takes for a call; the result of one call is the argument of
-#		the next.  Nothing else can hide the record's cost, or lend it a register
+#		the next, so nothing else can hide the record's cost, or lend it a register
 #	fib	recursion ten deep, two calls in each invocation that has any; the half that
 #		has none needs no record
 #	qsort	libc calls back, ten calls deep
 #
-# An AMD CPU has bounds of its own: there the stores of a call do not all fit beside it.
+# An AMD CPU has bounds of its own, because there the stores of a call do not all overlap with
+# it.
 if grep -q AuthenticAMD /proc/cpuinfo; then
 	calls_bound_quiet=0.4
 	calls_bound_record=0.6

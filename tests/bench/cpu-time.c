@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Linked into a program of the benchmark with -Wl,--wrap=main: says what its main()
- * took, in the file that BENCH_CPU names: "THREAD_NS PROCESS_NS", the CPU time of the
- * thread that ran main() and of all threads.  What comes before and after (loading,
- * a profiler's own beginning and end) is not in it.
+ * This file is linked into a program of the benchmark with -Wl,--wrap=main.  It writes the CPU
+ * time of main() into the file that BENCH_CPU names, as "THREAD_NS PROCESS_NS": the time of the
+ * thread that ran main(), and of all threads.  What comes before and after (loading, a
+ * profiler's own beginning and end) is not counted.
  *
- * BENCH_XRAY=patched|basic|fdr switches XRay on before main(), in a program that clang
- * made with -fxray-instrument, and writes its log after; "patched" installs no handler.
- * FDR mode has no switch outside of the program.
+ * BENCH_XRAY=patched|basic|fdr switches XRay on before main(), in a program that clang made with
+ * -fxray-instrument, and writes its log afterwards; "patched" installs no handler.  FDR mode has
+ * no switch outside of the program.
  *
- * Compiled without any instrumentation.  The hooks are those of
- * -finstrument-functions: empty, so that the calls of them are what is measured.
+ * The file is compiled without any instrumentation.  The hooks of -finstrument-functions are
+ * empty here, so that only the calls of them are measured.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 int __real_main(int argc, char **argv, char **envp);
 int __wrap_main(int argc, char **argv, char **envp);
 
-/* The part of xray/xray_log_interface.h, which is C++, that is called here. */
+/* These declarations are copied from xray/xray_log_interface.h, which is C++. */
 int __xray_log_select_mode(const char *mode) WEAK;
 int __xray_log_init_mode(const char *mode, const char *config) WEAK;
 int __xray_log_finalize(void) WEAK;
@@ -58,7 +58,7 @@ static void fail(const char *what)
 	_Exit(1);
 }
 
-/* A threshold of 0: every call is logged, however short. */
+/* The threshold is 0, so that every call is logged, however short. */
 static void xray_begin(const char *mode)
 {
 	const char *name = NULL, *config = NULL;

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# What a user gets who asks for nothing: nobody is pinned, every option as it comes.
+# This section measures what a user gets who gives no option: no thread is pinned.
 #
-# A server of our own (planted.c) at 60 % of two CPUs: what the program's threads wait for
-# ldb's, by the trace itself, and what a request costs.  Its work is counted in steps, not
-# in time, and its CPU time is that of its own threads.  Then Figure 1, as it is.
+# The first program is a server of our own (planted.c) at 60 % of two CPUs.  The section shows
+# how long the program's threads wait for ldb's threads, according to the trace itself, and
+# what a request costs.  The server's work is counted in steps, not in time, and its CPU time
+# is that of its own threads.  The second program is that of Figure 1.
 #
-# The table of components is a ladder: each configuration has one thing more than the one
-# before, and the row is what that adds to the CPU time of a request.
+# The table of components is a ladder: each configuration adds one thing to the one before, and
+# the row shows what that adds to the CPU time of a request.
 defaults_seconds=2
 defaults_busy=1.2		# CPU seconds a second: 60 % of two
 defaults_figure1_requests=1000000
@@ -33,8 +34,9 @@ defaults_waits()
 		jq -r '"lost \(.lost.total)", "seen \(100 * .observed_calls / .calls)"'
 }
 
-# CPU time that ldb takes for itself, us a request: in the program its threads, of which part
-# they walked and wrote (the time in which the scanner did not only look), and ldb-record.
+# This is the CPU time that ldb takes for itself, in us per request: that of its threads in the
+# program, how much of it they spent walking stacks and writing records rather than polling,
+# and that of ldb-record.
 defaults_own()
 {
 	looking=$(ldb-report -i defaults.data --json-summary 2>report.err | jq '[.scanners[].cost_ns] | add / 1000') || return
@@ -78,7 +80,7 @@ figure1_defaults_run()	# config
 	awk -v c="$1" '$1 == "latency" { print c ".p9999", $5; n++ } END { exit n != 1 }' figure1.out
 }
 
-# CPU time of a request decides the rate: the same work for every machine.
+# The CPU time of a request decides the rate, so that every machine has the same load.
 planted_rate_find()
 {
 	planted_steps=$(./planted-plain 0 0 0) || return
@@ -117,9 +119,10 @@ planted_rows()
 	row "$f" record.recorder "" "  ldb-record, from its start to its end" "" %.2f
 }
 
-# memcached and redis, nobody pinned: the load of servers.sh, ldb-record -p without options.
+# memcached and redis run under the load of servers.sh, with ldb-record -p and no options; no
+# thread is pinned.
 
-# CPU time of a server's own threads, ns.
+# Prints the CPU time of a server's own threads, in ns.
 server_cpu()	# pid
 {
 	for task in /proc/"$1"/task/*; do

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
 dormant_calls="fork exec setuid prctl syscall mlockall thread"
 
-# Any library that is preloaded makes exec, fork and mlockall a little dearer; ldb is
-# compared with one of the same length that does nothing and has no variables.
+# Any library that is preloaded makes exec, fork and mlockall a little slower; so ldb is
+# compared with a library whose name is as long, and which does nothing and has no variables.
 dormant_run()	# config: prints "CALL-CONFIG NS"
 {
 	case $1 in
@@ -15,7 +15,7 @@ dormant_run()	# config: prints "CALL-CONFIG NS"
 	echo "$out" | awk -v c="$1" 'NF == 2 { print $1 "-" c, $2; n++ } END { exit n != 7 }'
 }
 
-# How long until a recording of a running program has begun.
+# Measures how long it takes until a recording of a running program has begun.
 attach_time()	# config: prints "attach SECONDS"
 {
 	from=$(date +%s%N)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# The program of the paper's Figure 1 measures its own requests.  About one in 3,000
-# meets a snapshot and waits for it, so the 99.99th percentile is a long snapshot: work
-# of the background thread under the lock, which a tracer lengthens.
+# The program of the paper's Figure 1 measures its own requests.  About one in 3,000 meets a
+# snapshot and waits for it, so the 99.99th percentile is a long snapshot: work of the
+# background thread under the lock, which a tracer lengthens.
 #
-# The program stays on one CPU, as in the other sections.  The requests come in bursts:
-# a thread that sleeps now and then is let in at once when it wakes, and meets the lock.
-# One that never sleeps loses the CPU to the snapshot for a scheduler's slice first, and
-# what it then waits is the rest, be it long or short.
+# The program stays on one CPU, as in the other sections.  The requests come in bursts, because
+# the scheduler lets a thread that sleeps now and then run as soon as it wakes, and so it meets
+# the lock.  A thread that never sleeps first loses the CPU to the snapshot for a time slice,
+# and then waits only for the rest, whether the snapshot is long or short.
 figure1_seconds=1.2
 figure1_peers="xray-off xray-basic xray-fdr uftrace gprof cyg perf"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# A switch of threads with the kernel module, in guest instructions.
+# Counts the guest's instructions for a switch of threads, with the kernel module.
 bench_kmod()
 {
 	sh "$TOP/tests/kmod/bench.sh" || failed=1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
 lock_pairs=1000000
@@ -56,7 +56,7 @@ cold_label()	# kind
 	esac
 }
 
-# Of each kind: what is added, in ns.
+# Prints, for each kind of lock, what is added, in ns.
 lock_rows()	# file kinds label bounded bound: the one kind that has a bound, or all
 {
 	for kind in $2; do
@@ -76,7 +76,8 @@ lock_programs()	# source name
 	$cxx -O2 -g "$inc" "$plugin" "$programs/$1.cc" -o "$2-ldb" -pthread || exit 1
 }
 
-# Lock and unlock, uncontended; then between other work: the caches have lost what a lock needs.
+# The first program locks and unlocks without contention; the second does so between other
+# work, which evicts from the caches what a lock needs.
 bench_locks()
 {
 	lock_programs lock-storm locks

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# The timeline's page of a trace with a million invocations, in Debian's chromium without a
-# GPU: how large it is, how soon it is there, and how long a frame takes while zooming from
-# all of it to microseconds, panning and scrolling, in all three views
-# (tests/browser/frames.js).  BENCH_PAGE_EVENTS makes a smaller trace.
+# This section measures the timeline's page of a trace with a million invocations, in Debian's
+# chromium without a GPU: how large the page is, how soon it is ready, and how long a frame
+# takes while zooming from the whole trace to microseconds, panning and scrolling, in all three
+# views (tests/browser/frames.js).  BENCH_PAGE_EVENTS makes a smaller trace.
 
 page_run()	# config
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# The same storms under other tools, in one run with ldb.  Their own beginning and end
+# Other tools trace the same storms, in one run with ldb.  The beginning and the end of a tool
 # are not counted: the program prints the CPU time of its loop.
 peers_storm()	# kind count
 {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# What perf costs where the module is not there: the program, and others.
+# Measures what perf costs, in the program and in others, on a machine without the kernel
+# module.
 perf_round()	# kind count file mode...
 {
 	kind=$1

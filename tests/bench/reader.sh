@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# The reader: a trace of 2 GB as a busy server would make it (bench-trace.c).  The
-# figure of all others is that of decompressing the same bytes in one thread: it was
-# measured in the same round, so a ratio to it says what the machine's mood does not.
-# BENCH_EVENTS makes a smaller trace.
+# This section measures the reader, with a trace of 2 GB as a busy server would make it
+# (bench-trace.c).  All other figures are compared with the time in which one thread
+# decompresses the same bytes.  That is measured in the same round, so a ratio to it does not
+# depend on how fast the machine is just then.  BENCH_EVENTS makes a smaller trace.
 
 reader_cost()	# file name command...: adds "ROUND NAME-s/-cpu/-mb VALUE" to file
 {
@@ -20,7 +20,7 @@ reader_cost()	# file name command...: adds "ROUND NAME-s/-cpu/-mb VALUE" to file
 		print r, n "-mb", $3 }' reader.cost >>"$reader_file"
 }
 
-# Everything is timed by the clock, on all CPUs, from the page cache.
+# All times are wall-clock times, on all CPUs, with the trace in the page cache.
 bench_reader()
 {
 	${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all || exit 1

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
 recorder_mb=250		# a second, of records in the rings
 recorder_seconds=2
 
-# Of bytes: functions, locks, requests, and scheduling as far as the trace has it.
+# Prints how the trace's bytes are divided among functions, locks, requests, and scheduling if
+# the trace has it.
 recorder_mix()	# config
 {
 	case $1 in
@@ -16,7 +17,7 @@ recorder_mix()	# config
 	esac
 }
 
-# CPU time of ldb-record for each 250 MB it stores, and what became of the events.
+# Prints the CPU time of ldb-record for each 250 MB it stores, and how many events were lost.
 recorder_run()	# config
 {
 	ldb-record -q --kernel none --max-size 8G -o recorder.data -- \
@@ -37,7 +38,7 @@ recorder_run()	# config
 		}'
 }
 
-# The recorder's own pipeline: rings -> columns -> zstd -> file.
+# This section measures the recorder's own pipeline: rings -> columns -> zstd -> file.
 bench_recorder()
 {
 	${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all || exit 1

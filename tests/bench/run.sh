@@ -4,14 +4,14 @@
 #
 #	tests/bench/run.sh [ROUNDS] [SECTION]...
 #
-# Sections: one file each, with a function bench_SECTION; default: all, in the order
-# below.  ROUNDS: default 15, also from the environment (make bench ROUNDS=5).
+# Each section is one file with a function bench_SECTION; the default is all, in the order
+# below.  ROUNDS is 15 by default, and may come from the environment (make bench ROUNDS=5).
 #
-# Method (Documentation/overhead.md): in each round every configuration runs once,
-# in an order that rotates from round to round, so that a drift of the machine hits
-# all of them; a ratio is formed within a round; the table shows the median and its
-# 95 % interval.  Times of the storms are CPU times of the one thread that works.
-# The program stays on one CPU and the scanner on another.
+# Method (Documentation/overhead.md): in each round every configuration runs once, in an order
+# that rotates from round to round, so that a drift of the machine affects all of them; a ratio
+# is formed within a round; the table shows the median and its 95 % interval.  Times of the
+# storms are CPU times of the one thread that works.  The program stays on one CPU and the
+# scanner on another.
 #
 # A row with a bound ends in PASS or FAIL; the exit status is 1 when one failed.
 
@@ -56,7 +56,8 @@ inc=-I$TOP/libldb/include
 plugin=-fplugin=$BUILD/plugin/ldb.so
 $cc -O2 -c "$TOP/tests/bench/cpu-time.c" -o cpu-time.o.new || exit 1
 cmp -s cpu-time.o.new cpu-time.o || mv cpu-time.o.new cpu-time.o
-# A function across one line more costs up to a nanosecond, with records or without: not luck.
+# A function that spans one cache line more costs up to a nanosecond, with records or without;
+# aligned functions do not depend on that.
 align=-falign-functions=64
 $cc -O2 -g "$align" "$inc" "$programs/call-storm.c" -o storm-base -pthread &&
 $cc -O2 -g "$align" "$inc" "$plugin" "$programs/call-storm.c" -o storm-ldb -pthread &&
@@ -66,7 +67,7 @@ $cxx -O2 -g "$inc" "$plugin" "$programs/figure1.cc" -o figure1 -pthread || exit 
 . "$TOP/tests/lib/bench.sh"
 # shellcheck source=tests/lib/bench-peers.sh
 . "$TOP/tests/lib/bench-peers.sh"
-# text measures what sqlite compiles.
+# Section text measures what sqlite compiles.
 # shellcheck source=tests/bench/sqlite.sh
 . "$TOP/tests/bench/sqlite.sh"
 for section in $sections; do

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# What one recording says of its scanner, as lines "ROUND NAME VALUE".  A look reads
-# (gen, top) and is one of four:
+# Prints what one recording says of its scanner, as lines "ROUND NAME VALUE".  A poll reads
+# (gen, top) of a thread and has one of four results:
 #
-#	valid	the stack is known as of that look: nothing had changed, or it was
-#		walked, and held still meanwhile
-#	invalid	it was walked, and the thread moved on meanwhile
+#	valid	the stack is known as of that poll: nothing had changed, or the stack was
+#		walked and did not change meanwhile
+#	invalid	the stack was walked, and the thread changed it meanwhile
 #	moving	a change was found and left alone for a moment: no stack was read
-#	(rest)	a chain that could not be followed
+#	(rest)	the chain could not be followed
 #
-# The time is that in which the scanner was on its CPU: gaps are not in it.
+# The time is that in which the scanner was on its CPU, without observation gaps.
 scan_figures()	# round trace
 {
 	ldb-report -i "$2" --summary --json >scan.json || exit 1
@@ -50,9 +50,9 @@ scan_rounds()	# file options... -- program...
 	done
 }
 
-# The scanner, 20 frames refreshed every microsecond.  The stack20 program has one
-# thread, and makes 20 million invocations a second: writing them all measures the
-# rings and the recorder, so that is a table of its own.
+# This section measures the scanner on 20 frames that are replaced every microsecond.  The
+# stack20 program has one thread and makes 20 million invocations a second.  Writing all of
+# them measures the rings and the recorder; so that has its own table.
 bench_scan()
 {
 	scan_rounds scan.txt --budget 100% --func-threshold 20us -- ./storm-ldb stack20 1.5 "$cpu"

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 #
-# memcached and redis under an open-loop load, at 20 % and 60 % of their peak.  What
-# counts is the processing time that the server itself stamps, from the parsing of a
-# request until its response has been written (servers/stamps.h): the same patch in the
-# plain and in the instrumented build.
+# memcached and redis run under an open-loop load, at 20 % and 60 % of their peak.  The measure
+# is the processing time that the server itself stamps, from the parsing of a request until its
+# response has been written (servers/stamps.h): the same patch in the plain and in the
+# instrumented build.
 #
-# Who runs where, with two CPUs: the server on one, alone; client, scanner and recorder
-# on the other.  There scanner and recorder run at idle priority, or the client would
-# wait for them: their time slice is longer than most requests.  And in the
-# configurations without a scanner an empty loop runs in its place: to wake a client on
-# an idle CPU costs the server something else than on a busy one, and only ldb is to
-# make the difference.  (The row "client's CPU idle" shows what that is.)
+# With two CPUs, the server is alone on one, and client, scanner and recorder share the other.
+# There scanner and recorder run at idle priority, or the client would wait for them: their
+# time slice is longer than most requests.  In the configurations without a scanner an empty
+# loop takes its place, because waking a client on an idle CPU costs the server more or less
+# than on a busy one, and only ldb should make a difference.  (The row "client's CPU idle"
+# shows what that is.)
 #
-# A client that is kept off its CPU sends in bursts, which is not the load asked for: a
-# measurement during which it sent too much late is made again, whatever came out.
+# A client that does not get its CPU sends in bursts, which is not the intended load.  So a
+# measurement during which too many requests were sent late is repeated, whatever its result.
 #
 # Servers are started anew in each round, so that one lucky or unlucky layout of memory
 # does not decide.  SERVERS="memcached redis" says which.
@@ -25,7 +25,7 @@ servers_port=${SERVERS_PORT:-21210}
 servers_seconds=${SERVERS_SECONDS:-1}
 servers_keys=50000
 
-# Pids by name of the configuration's server: plain, plain2, ldb.
+# Prints the pids of the configuration's servers, by name: plain, plain2, ldb.
 server_start()	# name
 {
 	preload=
@@ -82,7 +82,7 @@ client()	# name options...
 	$client_on ./client --port "$port" --keys "$servers_keys" --set "$servers_set" "$@"
 }
 
-# Something that keeps the client's CPU busy, and gives way to the client at once.
+# Starts a process that keeps the client's CPU busy, and yields to the client at once.
 loop_start()
 {
 	taskset -c "$scanner_cpu" chrt -i 0 sh -c 'while :; do :; done' &
@@ -119,7 +119,7 @@ recorder_stop()
 	recorder=
 }
 
-# What the recording gave: bytes a second, events lost, share of invocations.
+# Prints what the recording gave: bytes per second, lost events, share of invocations.
 trace_values()	# config
 {
 	awk -v c="$1" -v size="$(stat -c %s server.data)" '/events, / {
@@ -130,7 +130,7 @@ trace_values()	# config
 		/calls observed/ { gsub(/[(%)]/, ""); for (i = 2; i <= NF; i++) if ($i == "observed") print c, "seen", $(i + 1) }' record.log
 }
 
-# A recording long enough that what ldb-report does once (symbols) is not all of it.
+# The recording is so long that what ldb-report does once (reading symbols) does not dominate.
 report_rounds()
 {
 	server_start ldb
@@ -154,7 +154,7 @@ load_values()	# config name
 	for _ in 1 2 3 4; do
 		client "$2" --rate "$rate" --seconds "$servers_seconds" --seed "$round_seed" --stamps "$2.stamps" >load.txt 2>load.err ||
 			servers_fail "the client failed: $(tail -n 1 load.err)"
-		# With the CPU filled to more than half, the client cannot do better.
+		# When more than half of the CPU is used, the client cannot do better.
 		[ "$percent" -eq 20 ] || break
 		awk '{ v[$1] = $2 } END { exit v["late"] > 0.01 * v["requests"] }' load.txt && break
 	done
@@ -197,7 +197,8 @@ server_config()	# config: prints "CONFIG METRIC VALUE"
 	esac
 }
 
-# Each configuration at each load, servers started anew: "ROUND CONFIG METRIC VALUE".
+# Runs each configuration at each load, with new servers, and prints "ROUND CONFIG METRIC
+# VALUE".
 server_round()	# round runner config...
 {
 	round_seed=$1
@@ -216,7 +217,8 @@ server_round()	# round runner config...
 	servers_stop
 }
 
-# The closed loop on the plain build: the best of three seconds.
+# Runs the closed loop on the plain build, for three times one second, and prints the best
+# result.
 find_peak()
 {
 	server_start plain
@@ -229,7 +231,8 @@ find_peak()
 	[ "$server_peak" -gt 0 ] || servers_fail "no peak of $server"
 }
 
-# RUNNER CONFIG prints "CONFIG METRIC VALUE", of $server at $percent of its peak; the order rotates.
+# RUNNER CONFIG prints "CONFIG METRIC VALUE" for $server at $percent of its peak; the order
+# rotates.
 server_rounds()	# rounds runner config...
 {
 	nr=$1

@@ -4,9 +4,9 @@
 #
 #	sh tests/bench/source.sh PACKAGE
 #
-# Into $BUILD/bench/src/PACKAGE, once: as Debian ships it, its patches applied.  Needs
-# no root, and changes no setting of the system: the lists of sources are made from the
-# ones the system has and kept in $BUILD/bench/apt.
+# It unpacks into $BUILD/bench/src/PACKAGE, once, as Debian ships it, with its patches applied.
+# It needs no root and changes no setting of the system: the lists of sources are made from the
+# system's and are in $BUILD/bench/apt.
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$TOP/build}

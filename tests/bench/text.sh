@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# How much longer a program's code is with records: its section .text, which is the same in
-# each round.  Of sqlite, and of what other sections have built.  Each object carries two
-# functions, so a small program says little: no bound below 100 KB.
+# Compares how much longer a program's code is with records, by its section .text, which is the
+# same in each round.  The programs are sqlite and what other sections have built.  Each object
+# contains two functions more, so a small program says little: there is no bound below 100 KB.
 text_bytes()	# program
 {
 	size -A "$1" | awk '$1 == ".text" { print $2 }'

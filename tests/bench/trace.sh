@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
 # The trace.
@@ -39,7 +39,7 @@ bench_trace()
 		row trace.txt "$what-lost" "" "$label: events lost" "" %.0f
 	done
 
-	# Long enough that starting up and reading symbols do not count for much.
+	# The recording is so long that starting up and reading symbols do not count for much.
 	ldb-record -o long.data -- ./figure1 -q -s 10 2>record.log || exit 1
 	events=$("$BUILD/tests/tools/helpers/trace-cat" long.data | wc -l)
 	: >read.txt

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Section of make bench: sourced by run.sh, which says how rows are made.
+# This section of make bench is sourced by run.sh, which says how rows are made.
 # shellcheck shell=sh
 
-# ldb-why on a million requests, of ten invocations each as a scanner sees them, and of
-# eighty.  BENCH_REQUESTS makes smaller traces.
+# This section runs ldb-why on a million requests, of ten invocations each as a scanner
+# observes them, and of eighty.  BENCH_REQUESTS makes smaller traces.
 
 why_trace()	# name, invocations a request, events a request: makes NAME.data
 {

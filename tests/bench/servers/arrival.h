@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What memcached-arrival.patch puts into memcached, beside stamps.h: requests begin when
- * the kernel received their bytes, not when memcached gets round to them.
+ * memcached-arrival.patch puts this file into memcached, beside stamps.h.  With it, requests
+ * begin when the kernel received their bytes, not when memcached reads them.
  *
  *	arrival_watch()		a connection was made: ask the kernel for its stamps
- *	arrival_read()		as read(); keeps the stamp of the last packet in it
+ *	arrival_read()		as read(); stores the stamp of the last packet in it
  *	request_begin_arrived()	as request_begin(), with that arrival, and a class
  *
- * What one read() brings shares a stamp, that of its last packet: a batch that a client
- * writes in one piece arrives in one piece.  The stamps and now are of CLOCK_REALTIME.
+ * All requests that one read() returns have the same stamp, that of its last packet: a batch
+ * that a client writes in one piece arrives in one piece.  The stamps and the present time are
+ * of CLOCK_REALTIME.
  */
 #ifndef BENCH_ARRIVAL_H
 #define BENCH_ARRIVAL_H
@@ -20,7 +21,7 @@
 #include <time.h>
 #include "stamps.h"
 
-/* Stands for the receive buffers of all sockets. */
+/* This variable stands for the receive buffers of all sockets. */
 static __attribute__((unused)) char socket_buffers;
 
 static inline __attribute__((unused)) void arrival_watch(int fd)
@@ -57,7 +58,7 @@ static inline __attribute__((unused)) ssize_t arrival_read(int fd, void *buf, si
 	return n;
 }
 
-/* What asks for keys "batch:..." is of class "batch", the rest of that of its command. */
+/* A request for keys "batch:..." has class "batch", all others have the class of their command. */
 static inline __attribute__((unused)) void request_classify(uint64_t id, const char *command)
 {
 	size_t len = strcspn(command, " ");

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A load for memcached in which light requests meet batches, on this machine.
+ * This program sends a load to memcached on this machine, in which light requests meet batches.
  *
  *	batches PORT SECONDS	stores the keys, then sends for so long
  *
- * One connection sends BATCH requests in one piece, each for BATCH_KEYS keys
- * ("batch:..."), and rests when it has all answers.  The others, in turn and one at a time,
- * so that they do not get into each other's way, ask for one key ("page:..."); every
- * RICH_NTH asks for RICH_KEYS.  The server's time for a request goes by its keys: eight of
- * a batch take as long as a rich one, twenty more than twice as long.  So what is slowest
- * hangs on whether a request can wait for twenty, on any machine.
+ * One connection sends BATCH requests in one piece, each for BATCH_KEYS keys ("batch:..."), and
+ * pauses when it has all answers.  The others, in turn and one at a time, so that they do not
+ * get into each other's way, ask for one key ("page:..."); every RICH_NTH asks for RICH_KEYS.
+ * The server's time for a request is proportional to its keys: eight requests of a batch take as
+ * long as a rich one, twenty more than twice as long.  So on any machine the slowest requests
+ * are those that can wait for twenty of a batch.
  *
  * Prints "NAME VALUE" lines.  Exit status 1 when an answer is not as it should be.
  */
@@ -44,7 +44,7 @@ struct connection {
 	char *out;
 	size_t out_len, out_pos;
 	unsigned nr_under_way;		/* requests not answered */
-	unsigned nr_values;		/* of the first of them, still to come */
+	unsigned nr_values;		/* next of them to be received */
 	unsigned keys;			/* of each of them */
 	char in[1 << 16];
 	size_t in_len;
@@ -144,7 +144,7 @@ static void begin_answers(struct connection *c)
 	flush(c);
 }
 
-/* A line of the answer: "VALUE ...", a value, or "END". */
+/* Handles a line of the answer: "VALUE ...", a value, or "END". */
 static void on_line(struct connection *c, const char *line)
 {
 	if (!strncmp(line, "VALUE ", 6))
@@ -188,7 +188,7 @@ static void store(struct connection *c, const char *kind)
 			 strlen(VALUE));
 		put(c, text);
 	}
-	/* What is asked on another connection must find them. */
+	/* The requests on the other connections must find these keys. */
 	put_get(c, "batch", 1);
 	begin_answers(c);
 	while (c->nr_under_way) {

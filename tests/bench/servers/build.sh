@@ -6,11 +6,10 @@
 #	sh tests/bench/servers/build.sh memcached arrival
 #
 # plain and ldb have the same patch (PROGRAM.patch here: stamps and tags at the request
-# boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's
-# source as it is; arrival is ldb with another patch on top, by which requests begin when
-# the kernel received them (arrival.h), and only the server.  All with -O2 -g, into
-# $BUILD/bench/servers/PROGRAM-VARIANT, again only when something it is made of has
-# changed.
+# boundaries, stamps.h) and differ in the compiler, gcc or ldb-gcc; original is Debian's source
+# as it is; arrival is ldb with another patch on top, by which requests begin when the kernel
+# received them (arrival.h), and for the server alone.  All are built with -O2 -g, into
+# $BUILD/bench/servers/PROGRAM-VARIANT, and only if one of their sources has changed.
 
 here=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$here/../../.." && pwd)
@@ -42,7 +41,7 @@ arrival)
 *) fail "usage: build.sh memcached|redis plain|ldb|original|arrival" ;;
 esac
 
-# Is the binary newer than all it was made of?
+# Is the binary newer than all its sources?
 fresh()
 {
 	[ -f "$dir/.complete" ] || return 1

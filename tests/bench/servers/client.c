@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A load generator for memcached and redis on this machine.  Prints one "NAME VALUE"
- * a line; times in microseconds.  With --stamps, the processing times that the server
- * itself stamped (stamps.h) while this client measured.
+ * This is a load generator for memcached and redis on this machine.  It prints lines "NAME
+ * VALUE", with times in microseconds.  With --stamps it also prints the processing times that
+ * the server itself stamped (stamps.h) while this client measured.
  */
 #include <argp.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static struct options opt = {
 };
 static struct result result;
 
-/* What the server had counted when the measuring began, and the two clocks then. */
+/* These are the server's counts and the two clocks at the time when the measuring began. */
 static struct stamps_file *stamps;
 static struct stamps_slot before, after;
 static uint64_t tsc_begin, ns_begin;
@@ -87,7 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* The sum of all threads' histograms. */
+/* Adds up the histograms of all threads. */
 static void stamps_sum(struct stamps_slot *sum)
 {
 	memset(sum, 0, sizeof(*sum));
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	wire_init(&opt);
 	if (opt.stamps && stamps_map(opt.stamps))
 		return 1;
-	/* Or a request is sent up to 50 us late. */
+	/* Without this, a request is sent up to 50 us late. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	if (drive(&opt, &result, started))
 		return 1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The load generator for memcached and redis: what its three files share. */
+/*
+ * These declarations are shared by the three files of the load generator for memcached and
+ * redis.
+ */
 #ifndef BENCH_CLIENT_H
 #define BENCH_CLIENT_H
 
@@ -43,10 +46,13 @@ size_t wire_request(enum op op, uint64_t key, uint32_t len, char *buf);
 size_t wire_max(void);
 
 enum answer { ANSWER_PART, ANSWER_OK, ANSWER_MISS, ANSWER_BAD };
-/* Looks at what was received so far for one request; ANSWER_PART: more must come. */
+/* Checks what was received so far for one request; ANSWER_PART: there must be more to come. */
 enum answer wire_answer(enum op op, uint64_t key, const char *buf, size_t len);
 
-/* drive.c: 0, or -1 after a message.  On the end of the warm-up, calls started(). */
+/*
+ * This is in drive.c; it returns 0, or -1 after a message, and calls started() when the warm-up
+ * ends.
+ */
 int drive(const struct options *o, struct result *r, void (*started)(void));
 uint64_t now_ns(void);
 

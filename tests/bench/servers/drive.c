@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One thread, many connections, at most one request under way on each.
+ * One thread serves many connections, with at most one request under way on each.
  *
- * Open loop: requests fall due at the times of a Poisson process, whatever the server
- * does.  One that finds no idle connection waits in a queue, and its latency counts from
- * when it was due: a server that stalls cannot make the load wait for it (no
- * "coordinated omission").  Closed loop: each connection sends its next request when it
- * has the answer; this finds the peak.
+ * Open loop: requests fall due at the times of a Poisson process, whatever the server does.  A
+ * request that finds no idle connection waits in a queue, and its latency counts from when it
+ * was due: a server that stalls cannot make the load wait for it (no "coordinated omission").
+ * Closed loop: each connection sends its next request when it has the answer; this finds the
+ * peak.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include "client.h"
 
-#define STALL_NS	10000000000ull	/* no answer at all for so long: give up */
+#define STALL_NS	10000000000ull	/* if there is no answer for so long, the client gives up */
 #define LATE_NS		100000
 
 struct connection {
@@ -174,7 +174,7 @@ static int send_request(struct connection *c, uint64_t due, uint64_t now)
 static void finish(struct connection *c, enum answer a, uint64_t now)
 {
 	last_progress = now;
-	/* A wrong answer counts at any time. */
+	/* A wrong answer counts at any time, also during the warm-up. */
 	if (a == ANSWER_BAD && res->nr_errors++ == 0)
 		fprintf(stderr, "client: wrong answer to %s of key %llu: %.*s\n", c->op == OP_SET ? "SET" : "GET",
 			(unsigned long long)c->key, (int)(c->in_len < 60 ? c->in_len : 60), c->in);
@@ -186,7 +186,7 @@ static void finish(struct connection *c, enum answer a, uint64_t now)
 	hist_add(&res->latency, now - c->due);
 }
 
-/* 1: the connection is idle again; 0: not yet; -1: broken. */
+/* Returns 1 if the connection is idle again, 0 if not yet, -1 if it is broken. */
 static int receive(struct connection *c)
 {
 	ssize_t n = recv(c->fd, c->in + c->in_len, wire_max() - c->in_len, 0);
@@ -215,7 +215,7 @@ static struct connection *take_idle(void)
 	return &conn[id];
 }
 
-/* Sends what is due; returns when the next will be, or 0 after an error. */
+/* Sends the requests that are due; returns when the next will be due, or 0 after an error. */
 static uint64_t send_due(uint64_t next, uint64_t end)
 {
 	uint64_t now = now_ns();
@@ -231,7 +231,7 @@ static uint64_t send_due(uint64_t next, uint64_t end)
 			next += (uint64_t)(-log(rng_unit()) * 1e9 / opt->rate);
 		now = now_ns();
 	}
-	/* With no idle connection, an answer comes first. */
+	/* If there is no idle connection, an answer must come before the next request. */
 	return next;
 }
 
@@ -273,7 +273,7 @@ static int run(void (*started)(void))
 			started();
 			started = NULL;
 		}
-		/* In closed loop nothing is due later than now: the end is looked at here. */
+		/* In closed loop no request is due later than now, so the end is checked here. */
 		if (next < end)
 			next = opt->rate > 0 || now < end ? send_due(next, end) : end;
 		if (!next || ((next < end || nr_idle < opt->connections) && wait_events(next, now_ns())))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A histogram whose buckets are at most 1/128 (0.8 %) wide: 128 for each power of
- * two.  Writers need no lock if each has its own; a reader may look at any time.
+ * This histogram has buckets at most 1/128 (0.8 %) wide: 128 for each power of two.  Writers
+ * need no lock if each has its own; others may read at any time.
  */
 #ifndef BENCH_HIST_H
 #define BENCH_HIST_H
@@ -10,7 +10,7 @@
 
 #define HIST_BITS	7
 #define HIST_SUB	(1u << HIST_BITS)
-/* Up to 2^41: half an hour in nanoseconds; what is longer counts as that. */
+/* The range is up to 2^41, half an hour in nanoseconds; a longer value counts as that. */
 #define HIST_BUCKETS	((41 - HIST_BITS + 1) * HIST_SUB)
 
 struct hist {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the patches in this folder put at the request boundaries of a server: the tags
- * for ldb, and time stamps of its own, the same with and without ldb.
+ * The patches in this folder call these functions at the request boundaries of a server.  They
+ * set the tags for ldb, and make time stamps that are the same with and without ldb.
  *
  *	request_begin()		a command is about to be parsed and executed
  *	request_done()		its response is ready
  *	request_sent()		the response has been written to the socket
  *	request_drop()		the connection goes away
  *
- * The tags lie between the stamps, so what they cost is in the figures.  With
- * STAMPS_FILE set, each thread keeps two histograms (begin to done, begin to sent, in
- * ticks of the time stamp counter) in that file, mapped, for the client to read.
+ * The tags lie between the stamps, so the figures contain their cost.  With STAMPS_FILE set,
+ * each thread keeps two histograms (begin to done, begin to sent, in ticks of the time stamp
+ * counter) in that file, mapped, for the client to read.
  */
 #ifndef BENCH_STAMPS_H
 #define BENCH_STAMPS_H
@@ -42,7 +42,7 @@ struct request {
 	bool done;
 };
 
-/* The thread's histograms, or NULL; looked for once. */
+/* Returns the thread's histograms, or NULL; they are searched for once. */
 static __attribute__((noinline, unused)) struct stamps_slot *stamps_open(void)
 {
 	const char *name = getenv("STAMPS_FILE");
@@ -82,7 +82,7 @@ static inline __attribute__((always_inline, unused)) void request_drop(struct re
 	r->id = 0;
 }
 
-/* A request that is still being read goes on; one whose response waits is over. */
+/* A request that is still being read continues; one whose response waits to be written is over. */
 static inline __attribute__((always_inline, unused)) bool request_is_new(struct request *r)
 {
 	static uint64_t last_id;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SET and GET in memcached's text protocol and in RESP.  A value is a piece of one
- * repeating pattern, at an offset that follows from the key: so the answer to a GET is
- * checked byte by byte, and a server that mixes up values is found out.
+ * This file reads and writes SET and GET in memcached's text protocol and in RESP.  A value is a
+ * piece of one repeating pattern, at an offset that follows from the key.  So the answer to a
+ * GET is checked byte by byte, and a server that mixes up values is detected.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ size_t wire_request(enum op op, uint64_t key, uint32_t len, char *buf)
 	return (size_t)head + len + 2;
 }
 
-/* "...\r\n" at the start of buf: its length with the end of line, or 0. */
+/* Returns the length of "...\r\n" at the start of buf with the end of line, or 0. */
 static size_t line_len(const char *buf, size_t len)
 {
 	const char *end = memchr(buf, '\n', len);
@@ -61,7 +61,7 @@ static bool line_is(const char *buf, size_t line, const char *text)
 	return line == strlen(text) && !memcmp(buf, text, line);
 }
 
-/* The value of the length that the first line gives, and tail after it. */
+/* Checks the value, whose length the first line gives, and the tail after it. */
 static enum answer answer_value(uint64_t key, const char *buf, size_t len, size_t line,
 				const char *number, const char *tail)
 {
