@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The table of stacks that are not a thread's own. */
+/* Tests the table of stacks that are not a thread's own. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -70,7 +70,7 @@ static void full(void)
 	is_int(bad, 0, "all gone");
 }
 
-/* Readers must see an entry whole or not at all. */
+/* Readers must find an entry whole or not at all. */
 static _Atomic bool stop;
 
 static void *changer(void *p)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The request API, from the header a program includes to the record. */
+/* Tests the request API, from the header a program includes to the record. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ static void without(void)
 	is_int(harness_nr(), 0, "nor when nobody records");
 }
 
-/* A table of a version to come is left alone, and so is what is behind one of the first. */
+/* A table of a later version is left alone, and so is what is behind one of the first version. */
 static void versions(void)
 {
 	void *table[16] = { NULL };
@@ -117,7 +117,7 @@ static void arrivals(void)
 	harness_stop();
 }
 
-/* As the reader puts it together. */
+/* Joins the name as the reader does. */
 static const char *class_name(void)
 {
 	static char name[LDB_CLASS_MAX + 1];

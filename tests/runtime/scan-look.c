@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What one look concludes: scan/look.c alone, with walks that find what a test wants
- * them to find, and a clock that goes on by a microsecond with each stamp.
+ * Tests what one poll concludes: scan/look.c alone, with simulated walks that find what a test
+ * wants, and a clock that advances by a microsecond with each stamp.
  */
 #define _GNU_SOURCE
 #include "scan/scan.h"
@@ -98,7 +98,7 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned b, int known
 	applied.nr = nr;
 }
 
-/* Three frames are known; the walks find so much of them, and of what is new. */
+/* Three frames are known; the walks find so many of them, and so many new ones. */
 static void look_with(struct found x, struct found y)
 {
 	struct scanner *s = &scanners[0];

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When the scanner looks and what it charges: scan/pace.c alone, with a clock that the
- * test sets.  The numbers are those of the head of pace.c; a tick is a third of a
- * nanosecond, so that what is not converted shows.
+ * Tests when the scanner polls and what it charges: scan/pace.c alone, with a clock that the
+ * test sets.  The numbers are those of the head comment of pace.c; a tick is a third of a
+ * nanosecond, so that a missing conversion shows.
  */
 #include "scan/scan.h"
 #include "tap.h"
 
 #define TICKS	3ULL
-#define LOOK	(400 * TICKS)	/* the most that a look is charged */
+#define LOOK	(400 * TICKS)	/* the most that a poll is charged */
 #define FRAME	(120 * TICKS)	/* and a record that was walked */
 #define GAP	(1000 * TICKS)
 #define AWAY	(500000 * TICKS)
@@ -91,7 +91,7 @@ static void gaps(void)
 	ok(written.tid == 77 && written.arg == 5 && written.tsc == 9, "a thread's gap names it");
 }
 
-/* Pays for one look and gives by how much the next one was put off. */
+/* Pays for one poll and returns by how much the next one was put off. */
 static uint64_t put_off(uint64_t took, uint32_t frames)
 {
 	uint64_t before = st.next_poll = scanner.stamp + 1000;
@@ -158,7 +158,7 @@ static void bursts(void)
 	is_int(st.next_poll, scanner.stamp + 5040, "later, if that is due");
 }
 
-/* A change seen from its begin, after a look at now - 1. */
+/* A change was observed from its begin, after a poll at now - 1. */
 static bool seen_change(void)
 {
 	st.looked = now - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a look makes of a stack: scan/look.c, frame.c and track.c together, against the
- * thread of scan-stack.h.
+ * Tests what a poll makes of a stack: scan/look.c, frame.c and track.c together, with the
+ * simulated thread of scan-stack.h.
  */
 #include "scan-stack.h"
 
@@ -116,7 +116,7 @@ static void thresholds(void)
 	enter(0, at(1));
 	enter(0, at(2));
 	look_now();
-	now = st.stack->frame[2].start_min + 999 - 110;	/* the look takes 100, its stamp 10 */
+	now = st.stack->frame[2].start_min + 999 - 110;	/* the poll takes 100, its stamp 10 */
 	leave(0);
 	look_now();
 	ok(nr_written == 0 && page.below_threshold == 1 && page.seen == 0, "shorter than the threshold: only counted");
@@ -130,7 +130,7 @@ static void thresholds(void)
 	is_int(nr_written, 2, "nobody knows how long one from before was: written");
 }
 
-/* 32 bits of ticks are more than a second; longer is the same as not known. */
+/* The field has 32 bits of ticks, which is more than a second; more than that means not known. */
 static void uncertain(void)
 {
 	for (unsigned more = 0; more < 2; more++) {
@@ -230,7 +230,7 @@ static void too_deep(void)
 		is_int(stack.depth, more ? 0 : SCAN_DEPTH_MAX, "a stack with %s");
 		is_int(page.too_deep, more, "frames more than there is room for");
 	}
-	/* One known from before, and as many new ones as there is room for. */
+	/* One frame is known from before, and there are as many new ones as there is room for. */
 	begin(0, true);
 	thread.stack_lo = (uintptr_t)deep;
 	thread.stack_hi = st.lowest_top = (uintptr_t)(deep + SCAN_DEPTH_MAX + 2);
@@ -244,7 +244,10 @@ static void too_deep(void)
 	       "the outer ones are kept");
 }
 
-/* Between the look's stamp and the walk: returns, and calls another at the same address. */
+/*
+ * Between the poll's stamp and the walk, the function returns, and another is called at the same
+ * address.
+ */
 static void moves(unsigned nr)
 {
 	if (nr != 1)
@@ -300,7 +303,7 @@ static void disturbed(void)
 	is_int(st.depth, 5, "and then the call");
 }
 
-/* All but the outermost two are left, and others called. */
+/* All functions but the outermost two return, and others are called. */
 static void moves_on(unsigned nr)
 {
 	if (nr != 1)
@@ -319,7 +322,7 @@ static void looks_at_walks(unsigned nr)
 		walks_seen = scanner.walks;
 }
 
-/* Two walks agree on the outer part of what is new. */
+/* Two walks agree on the outer part of the new frames. */
 static void agree(void)
 {
 	begin(1, true);
@@ -329,7 +332,7 @@ static void agree(void)
 	enter(0, at(3));
 	enter(0, at(4));
 	nr_stamps = 0;
-	/* The first walk follows what is there then: the top that it was given is gone. */
+	/* The first walk follows what is there then: the top that it was passed is gone. */
 	on_stamp = moves_on;
 	look_now();
 	on_stamp = NULL;
@@ -394,7 +397,7 @@ static void settles(void)
 	ok(record(1)->end_max == looked_at + 10 && record(1)->end_unc == looked_at + 10 - known,
 	   "what was its top had not");
 
-	/* Entered, but not linked yet: nothing but the generation has changed. */
+	/* The function is entered, but not linked yet: only the generation has changed. */
 	begin(2, true);
 	look_now();
 	known = looked_at;
@@ -407,7 +410,7 @@ static void settles(void)
 	look_now();
 	ok(stack.frame[2].start_min == known && stack.frame[2].start_max == looked_at + 10,
 	   "one that was counted and not linked began somewhere");
-	/* No frame at all at the mark: all of them had ended. */
+	/* There was no frame at all at the mark: all of them had ended. */
 	settle = true;
 	blocks[0].top = NULL;
 	look_now();
@@ -461,7 +464,7 @@ static void foreign(void)
 	ok(stack.frame[1].addr == (uintptr_t)at(1) && stack.frame[2].addr == (uintptr_t)&other[5],
 	   "in the order of the calls");
 	is_int(st.lowest_top, (uintptr_t)at(1), "its top says nothing about the own stack");
-	/* At a mark on the other stack nothing is known of what is on the own one. */
+	/* With a mark on the other stack nothing is known of the frames on the own one. */
 	settle = true;
 	leave(0);
 	look_now();
@@ -472,7 +475,7 @@ static void foreign(void)
 	ok(nr_written == 6, "all end");
 	for (unsigned i = 0; i < 6; i++)
 		is_int(record(i)->end_max, looked_at + 10, "not known to have ended before");
-	/* What was called there by what had ended at the mark had ended before that. */
+	/* If the caller had ended at the mark, the function that it called had ended before. */
 	begin(3, true);
 	is_registered = true;
 	st.lowest_top = (uintptr_t)at(2);
@@ -521,7 +524,10 @@ static void two_blocks(void)
 	look_now();
 	ok(st.depth == 3 && stack.frame[2].gen == 4 << LDB_GEN_SHIFT && nr_written == 3,
 	   "the hole that one leaves is closed");
-	/* One of them cannot be read: the state is not known, whatever the other one does. */
+	/*
+	 * One of the stacks cannot be read: so the state is not known, whatever the other one
+	 * contains.
+	 */
 	enter(1, at(6));
 	at(6)->gen ^= 1;
 	look_now();
@@ -558,7 +564,7 @@ static void flushed(void)
 	ok(page.made == 5, "a thread without a page");
 }
 
-/* The recorder of a program that was killed there must be able to tell: record-ending. */
+/* The recorder of a program that was killed there must be able to find out: record-ending. */
 static void killed_meanwhile(void)
 {
 	begin(1, true);

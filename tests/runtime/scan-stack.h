@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A thread that is nothing but memory, for scan-stack.c: what it calls and returns from is
- * written as compiled code would, and what the scanner's files ask of the rest of the
- * runtime is kept.  The clock goes on by ten ticks with each stamp, and calls a function
- * of the test, which may change the thread's memory in the midst of a look.
+ * This thread is simulated in memory, for scan-stack.c: its calls and returns are written as
+ * compiled code would write them, and what the scanner's files ask of the rest of the runtime is
+ * recorded.  The clock advances by ten ticks with each stamp, and calls a function of the test,
+ * which may change the thread's memory in the midst of a poll.
  */
 #ifndef RUNTIME_SCAN_STACK_H
 #define RUNTIME_SCAN_STACK_H
@@ -22,7 +22,7 @@ _Atomic uint32_t nr_blocks;
 intptr_t block_off[BLOCKS_MAX];
 
 static struct ldb_thread blocks[NR_BLOCKS];
-/* own: the thread's stack, with frame n above n + 1; the other is registered, or not. */
+/* own is the thread's stack, with frame n above n + 1; the other stack is registered, or not. */
 static struct ldb_frame own[NR_FRAMES], other[NR_FRAMES];
 static bool is_registered;
 static struct ldb_stack stack;
@@ -148,13 +148,13 @@ static void leave(unsigned block)
 	blocks[block].top = blocks[block].top->prev;
 }
 
-/* The frame of a depth: deeper ones lie lower. */
+/* Returns the frame at a depth: deeper ones are at lower addresses. */
 static struct ldb_frame *at(unsigned depth)
 {
 	return &own[NR_FRAMES - 1 - depth];
 }
 
-/* A thread with that many frames, not looked at yet. */
+/* Makes a thread with that many frames, which was not polled yet. */
 static void begin(unsigned depth, bool existing)
 {
 	memset(blocks, 0, sizeof(blocks));

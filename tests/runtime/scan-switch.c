@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who is taken for a caller where a program switches stacks: scan/frame.c and track.c
- * against the thread of scan-stack.h, which has a registered stack besides its own.
+ * Tests which function is taken for the caller when a program switches stacks: scan/frame.c and
+ * track.c with the simulated thread of scan-stack.h, which has a registered stack besides its
+ * own.
  */
 #include "scan-stack.h"
 
@@ -12,7 +13,7 @@ static uint64_t gen_of(unsigned i)
 	return stack.frame[i].gen >> LDB_GEN_SHIFT;
 }
 
-/* main() and loop(), which have been seen; from there on to the other stack. */
+/* main() and loop() were observed; then the thread switches to the other stack. */
 static void begin_loop(void)
 {
 	begin(2, true);
@@ -45,7 +46,7 @@ static void first_run(void)
 	   "where the own stack was not seen in use nothing is read: the nearest is taken");
 }
 
-/* The switch back was not told: the chain leads from the own stack to the other one. */
+/* The switch back was not reported: the chain leads from the own stack to the other one. */
 static void back_untold(void)
 {
 	begin_loop();
@@ -70,7 +71,7 @@ static void back_untold(void)
 	ok(st.depth == 1 && gen_of(0) == 2, "nobody certain: nobody");
 }
 
-/* body() is on the other stack, was started by run(), which has returned. */
+/* body() is on the other stack and was started by run(), which has returned. */
 static void start_from_run(bool is_seen)
 {
 	begin_loop();
@@ -106,7 +107,7 @@ static void resumed(void)
 	is_int(page.seen, 3, "each counts once");
 }
 
-/* The record of who started it is whole, but that one was seen to be gone. */
+/* The record of its caller is whole, but that caller was observed to have ended. */
 static void dead_but_whole(void)
 {
 	start_from_run(true);
@@ -119,7 +120,7 @@ static void dead_but_whole(void)
 	ok(st.depth == 4 && gen_of(1) == 2 && gen_of(2) == 4, "a record that was left is no caller");
 }
 
-/* What is on the stack is of another thread's count. */
+/* The records on the stack have the generations of another thread. */
 static void migrated(void)
 {
 	begin_loop();
@@ -134,7 +135,7 @@ static void migrated(void)
 	ok(st.failed && page.disorder == 1, "a top that is not ours is not read");
 }
 
-/* Without stacks of its own a thread's disorder is that. */
+/* Without other stacks, disorder in a thread's chain is nothing but disorder. */
 static void no_switch(void)
 {
 	begin_loop();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whom the scanners look at: scan/watch.c alone, with threads that are nothing but
- * entries, and a clock that goes on by a microsecond with each stamp.
+ * Tests which threads the scanners poll: scan/watch.c alone, with threads that are nothing but
+ * entries, and a clock that advances by a microsecond with each stamp.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -25,8 +25,8 @@ static struct thread threads[NR];
 static struct ldb_page pages[NR];
 static struct ldb_scan_stats stats[LDB_MAX_SCANNERS];
 static unsigned looks[NR];
-static bool is_running[NR];	/* each look finds it changed */
-static uint64_t still_until[NR]; /* what was known when it was looked at */
+static bool is_running[NR];	/* each poll finds it changed */
+static uint64_t still_until[NR]; /* known when it was polled */
 static uint64_t now;
 
 uint64_t session_clock(void)
@@ -90,7 +90,7 @@ static void begin(unsigned nr_scanners, unsigned nr)
 	}
 }
 
-/* A stint as scanner.c makes it. */
+/* Runs one round of polls, as scanner.c does. */
 static void stint(struct scanner *s)
 {
 	watch_stint(s);
@@ -162,7 +162,7 @@ static void idle(void)
 	is_int(scanners[0].nr_active, 3, "one that begins to run is found");
 }
 
-/* More threads that run than fit into a round of a few microseconds. */
+/* There are more running threads than fit into a round of a few microseconds. */
 static void requests_first(void)
 {
 	unsigned in = 0, out = 0;
@@ -188,7 +188,7 @@ static void requests_first(void)
 	   in, out);
 }
 
-/* What the kernel module says: k_seq is odd while the thread is on a CPU. */
+/* The kernel module tells: k_seq is odd while the thread is on a CPU. */
 static void by_the_module(void)
 {
 	uint64_t came_back, before;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What an uncontended lock and unlock costs: libc's own, and through the
- * wrappers in each state.  Short rounds are interleaved and their lower deciles
- * compared, as other processes only ever make a round longer.  Nothing timed is
- * asserted; that nothing is written is.
+ * Measures what an uncontended lock and unlock costs: with libc's own functions, and through the
+ * wrappers in each state.  Short rounds are interleaved and their lower deciles compared, as
+ * other processes only ever make a round longer.  No time is asserted; that nothing is written
+ * is.
  */
 #include <pthread.h>
 #include <stdlib.h>

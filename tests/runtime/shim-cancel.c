@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread that is cancelled in an interposed function leaves it as it leaves
- * libc's own: cleanup handlers run, a condition's mutex is held in them, a
- * semaphore is not taken, what was to be joined can still be joined.
+ * A thread that is cancelled in an interposed function must leave it as it leaves libc's own:
+ * cleanup handlers run, a condition's mutex is held in them, a semaphore is not taken, and a
+ * thread that was to be joined can still be joined.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -53,7 +53,7 @@ static void on_cancel(void *p)
 	w.nr_held = session_on() ? thread_self()->list->nr_held : 0;
 }
 
-/* POSIX: the mutex is held again before the first handler runs. */
+/* POSIX says that the mutex is held again before the first handler runs. */
 static void on_cancel_unlock(void *p)
 {
 	on_cancel(p);
@@ -197,7 +197,7 @@ static struct outcome cancel_in(const struct point *pt, bool pending)
 	mtx_init(&w.c11_m, mtx_plain);
 	pthread_cond_init(&w.c, NULL);
 	cnd_init(&w.c11_c);
-	/* a pending cancellation must be seen even if the semaphore is free */
+	/* a pending cancellation must take effect even if the semaphore is free */
 	sem_init(&w.s, 0, pending);
 	if (pthread_create(&w.target, NULL, target, (void *)9L) ||
 	    pthread_create(&t, NULL, victim, (void *)pt))
@@ -232,7 +232,10 @@ static void compare(const struct point *pt, bool pending)
 	fn = &next_table;
 	want = cancel_in(pt, pending);
 	if (!want.cancelled) {
-		/* sem_clockwait() is none in glibc when it need not block: libc's word counts */
+		/*
+		 * sem_clockwait() is no cancellation point in glibc when it need not block: libc
+		 * decides
+		 */
 		diag("%s is no cancellation point, %s", pt->name, when);
 	}
 	fn = &harness_shim;
@@ -291,7 +294,7 @@ static void lock_is_no_point(void)
 	harness_stop();
 }
 
-/* The only cancellation that can hit a lock; undefined, but seen. */
+/* Only this cancellation can interrupt a lock; it is undefined, but occurs. */
 static void *async_locker(void *p)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);

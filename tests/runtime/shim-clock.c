@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the shim records at which threshold, tick by tick: the test sets the clock
- * before each step.  A wait or hold that is as long as the threshold is recorded, one
- * that is a tick shorter is not.
+ * Tests what the shim records at which threshold, tick by tick: the test sets the clock before
+ * each step.  A wait or hold that is as long as the threshold is recorded, one that is a tick
+ * shorter is not.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define THRESHOLD	1000
 #define BEGIN		1000000
 
-/* Another thread that gives something up when the clock says so. */
+/* Another thread releases something when the clock says so. */
 struct giver {
 	pthread_t thread;
 	void *lock;
@@ -69,7 +69,7 @@ FN(pthread_mutex_lock, pthread_mutex_t)
 FN(pthread_mutex_unlock, pthread_mutex_t)
 FN(sem_post, sem_t)
 
-/* A mutex is waited for this long, and then held for so long. */
+/* Waits this long for a mutex, and then holds it for so long. */
 static void mutex(const char *name, unsigned level, unsigned waited, unsigned held)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -112,7 +112,7 @@ static void mutexes(void)
 	}
 }
 
-/* Not waited for: level hold alone stamps it. */
+/* There is no wait: only level hold stamps it. */
 static void uncontended(unsigned clock_id)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -157,7 +157,7 @@ static void semaphore(unsigned waited)
 	harness_stop();
 }
 
-/* A failed wait is one, too. */
+/* A failed wait is a wait, too. */
 static void failed(unsigned waited)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -173,7 +173,7 @@ static void failed(unsigned waited)
 		bail_out("pthread_create");
 	while (!atomic_load(&g.took))
 		usleep(100);
-	/* The clock stands still: its wait takes no time, and the threshold is that or more. */
+	/* The clock stands still: the wait takes no time, and the threshold is that or more. */
 	harness_start(LDB_MUTEX_WAIT, waited);
 	at(BEGIN);
 	is_int(pthread_mutex_timedlock(&m, &past), ETIMEDOUT, "a lock that times out");
@@ -189,7 +189,7 @@ static void failed(unsigned waited)
 int main(void)
 {
 	shim_init();
-	/* With a second thread: before, mutexes are left alone. */
+	/* This needs a second thread: before that, mutexes are not recorded. */
 	semaphore(THRESHOLD);
 	semaphore(THRESHOLD - 1);
 	mutexes();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The records the shim writes: when, and what is in them. */
+/* Tests which records the shim writes, and their contents. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define HOLD	LDB_EV_LOCK_HOLD
 #define FAR	(1ULL << 60)	/* a threshold nothing reaches */
 
-/* Another thread that holds a lock, or waits for one, while we look. */
+/* Another thread holds a lock, or waits for it, during the test. */
 struct other {
 	pthread_t thread;
 	int (*take)(void *);
@@ -63,7 +63,7 @@ static void other_finish(struct other *o)
 	next_table.pthread_join(o->thread, NULL);
 }
 
-/* Until the other thread sleeps in the wait it has announced. */
+/* Returns when the other thread sleeps in the wait it has announced. */
 static void wait_for_waiter(const volatile void *lock)
 {
 	while (!waiters_seen(lock))
@@ -71,7 +71,7 @@ static void wait_for_waiter(const volatile void *lock)
 	usleep(3000);
 }
 
-/* Not a tail call: the call is a site in this function. */
+/* It is no tail call, so that the call has a site in this function. */
 #define FN(name, type)							\
 	static int do_##name(void *p)					\
 	{								\
@@ -90,7 +90,7 @@ FN(sem_wait, sem_t)
 FN(mtx_lock, mtx_t)
 FN(mtx_unlock, mtx_t)
 
-/* One that the program made itself. */
+/* The program made this lock itself. */
 static int do_own_lock(void *p)
 {
 	if (__atomic_exchange_n((int *)p, 1, __ATOMIC_ACQUIRE)) {
@@ -146,7 +146,7 @@ static void uncontended(void)
 	harness_gen = 0;
 }
 
-/* Comes first: while there is no second thread, nobody can wait for a mutex. */
+/* This comes first: while there is no second thread, no thread can wait for a mutex. */
 static void alone(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, shared;
@@ -298,7 +298,7 @@ static void recursive(void)
 	harness_stop();
 }
 
-/* The owner died: who gets EOWNERDEAD holds the mutex. */
+/* The owner died: the thread that gets EOWNERDEAD holds the mutex. */
 static void owner_dead(void)
 {
 	struct other o = { .take = do_pthread_mutex_lock };
@@ -483,7 +483,7 @@ static void other_waits(void)
 	harness_stop();
 }
 
-/* Locks and recordings that do not begin and end together. */
+/* Here locks and recordings do not begin and end together. */
 static void across_sessions(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;

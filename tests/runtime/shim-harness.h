@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stands in for the rest of the runtime: a session that is on when the test
- * says so, and a ring that keeps every record.
+ * This file stands in for the rest of the runtime: it has a session that is on when the test
+ * says so, and a ring that retains every record.
  *
- * Threads register themselves at their first use of thread_self(); they leave
- * when they end.
+ * Threads register themselves at their first use of thread_self(); they unregister when they
+ * end.
  */
 #ifndef SHIM_HARNESS_H
 #define SHIM_HARNESS_H
@@ -22,7 +22,7 @@ extern unsigned harness_nr_quiesce;		/* calls of scan_quiesce() */
 extern _Atomic uint64_t harness_clock;		/* not 0: what session_clock() returns */
 extern void (*harness_on_write)(void);		/* called by each ring_write(), if set */
 
-/* A new session: no records, the next epoch. */
+/* Begins a new session: it has no records, and the next epoch. */
 void harness_start(enum ldb_mutex_level level, uint64_t threshold);
 void harness_stop(void);
 /* The session ends and a new one begins; the records stay. */
@@ -33,11 +33,14 @@ union harness_rec {
 	struct ldb_lock_rec lock;
 	struct ldb_req_rec req;
 };
-/* Records so far, in the order they were written. */
+/* Returns the records so far, in the order in which they were written. */
 unsigned harness_nr(void);
 const union harness_rec *harness_rec(unsigned n);
 
-/* Records of this type and kind (0: any) about this object (NULL: any); the last of them. */
+/*
+ * Counts records of this type and kind (0: any) about this object (NULL: any); *last is the last
+ * of them.
+ */
 unsigned harness_count(unsigned type, unsigned kind, const volatile void *object);
 const struct ldb_lock_rec *harness_last(unsigned type, unsigned kind, const volatile void *object);
 uint64_t harness_site(const struct ldb_lock_rec *r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The usual mutex, free, is taken and given back without libc's functions, and only
- * where that leaves what libc leaves: any other type, and any function in between, is
+ * The usual mutex, if free, is taken and released without libc's functions, and only where that
+ * leaves the same state as libc: for any other type, and with any function in between, libc is
  * called as before.
  */
 #define _GNU_SOURCE
@@ -38,7 +38,7 @@ static void *second_thread(void *p)
 	return p;
 }
 
-/* Calls of libc's functions for ten locks and unlocks. */
+/* Counts calls of libc's functions for ten locks and unlocks. */
 static int calls_of(pthread_mutex_t *m)
 {
 	nr_calls = 0;
@@ -55,7 +55,10 @@ static void pair(pthread_mutex_t *m)
 	harness_shim.pthread_mutex_unlock(m);
 }
 
-/* As libc keeps its pointers from the start, and as something in between would be found. */
+/*
+ * libc has its pointers from the start; these counting functions are found as another library's
+ * in between would be.
+ */
 static void count_calls(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -68,7 +71,7 @@ static void count_calls(void)
 	next_table.pthread_mutex_unlock = counted_unlock;
 }
 
-/* In a process of its own, which has not looked at libc yet. */
+/* This runs in a process of its own, in which libc's functions were not searched for yet. */
 static int interposed(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -78,7 +81,7 @@ static int interposed(void)
 		return 1;
 	harness_start(LDB_MUTEX_WAIT, 0);
 	count_calls();
-	pair(&m);	/* the list is made, and libc looked at */
+	pair(&m);	/* now the list exists, and libc was searched */
 	if (calls_of(&m) != 20)
 		return 2;
 	return thread_self()->list->tid ? 3 : 0;
@@ -95,7 +98,7 @@ static int in_child(int (*fn)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* What a fork leaves: the child's thread has another number. */
+/* After a fork, the child's thread has another number. */
 static int forked(void)
 {
 	shim_fork_child();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Locks of the program's own: what is recorded of what it says, and what of nonsense. */
+/*
+ * Tests locks of the program's own: what is recorded of its calls, and of calls that make no
+ * sense.
+ */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +25,7 @@
 static char locks[64];		/* the address is all there is to them */
 static uint32_t main_tid;
 
-/* Threads that say something when they are told to. */
+/* Threads that make a call when the test asks for it. */
 enum say { SAY_NOTHING, SAY_WAIT, SAY_ACQUIRED, SAY_RELEASED, SAY_BYE };
 
 struct speaker {
@@ -179,7 +182,7 @@ static void holders(void)
 	is_int(harness_last(WAIT, OWN, locks)->owner, 0, "a wait's holder is that of its begin");
 	is_int(nr_waiters(), 0, "nobody waits any more");
 
-	/* In free air: it is known that the lock is wanted at times. */
+	/* The lock is free, but it is known that threads wait for it at times. */
 	tell(&a, SAY_ACQUIRED, locks);
 	tell(&b, SAY_WAIT, locks);
 	tell(&a, SAY_RELEASED, locks);
@@ -219,7 +222,7 @@ static void gives_up(void)
 	speaker_end(&a);
 }
 
-/* Not as it should be. */
+/* These calls are in a wrong order. */
 static void nonsense(void)
 {
 	struct speaker a;
@@ -346,7 +349,7 @@ static void *storm(void *p)
 	return NULL;
 }
 
-/* Anything, by anybody, at any time, with signals and recordings that come and go. */
+/* Any thread makes any call at any time, with signals, and with recordings that begin and end. */
 static void storms(void)
 {
 	pthread_t t[4];

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every interposed name binds to the runtime, preloaded and linked, and what a
-# program sees of it stays as it is.
+# Every interposed name must bind to the runtime, preloaded and linked, and the program must
+# not observe a difference.
 . "$(dirname "$0")/../lib/engine.sh"
 
 BINDS=$BUILD/tests/runtime/programs/shim-binds-plain

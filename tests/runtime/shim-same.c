@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a program can see of the interposed functions is what libc's own do:
- * each scenario runs with the real functions and with the wrappers, in every
- * state of the shim, and each return value, errno and output must be equal.
+ * To the program the interposed functions must behave as libc's own: each scenario runs with the
+ * real functions and with the wrappers, in every state of the shim, and each return value, errno
+ * and output must be equal.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -232,7 +232,7 @@ static void *rwlock_from_elsewhere(void *p)
 	return NULL;
 }
 
-/* A timeout that is refused even when the lock is free. */
+/* This timeout is refused even when the lock is free. */
 static void rwlock_bad_times(pthread_rwlock_t *l)
 {
 	CALL(pthread_rwlock_timedrdlock(l, BAD));
@@ -565,8 +565,8 @@ static const struct state {
 static bool in_hook;
 
 /*
- * SCHED_FIFO: else a priority-protecting mutex cannot be locked.  Where that is
- * not allowed, both sides fail alike.
+ * SCHED_FIFO is needed to lock a priority-protecting mutex.  Where it is not allowed, both sides
+ * fail alike.
  */
 static void *scenario_thread(void *f)
 {
@@ -581,7 +581,7 @@ static void *scenario_thread(void *f)
 	return NULL;
 }
 
-/* In a thread of its own: glibc keeps track of priorities per thread. */
+/* This runs in a thread of its own, because glibc keeps track of priorities per thread. */
 static void run_scenario(const struct scenario *s, const struct next *functions, struct log *log)
 {
 	fn = functions;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Eight threads fight over every kind of lock while recordings begin and end
- * and a signal handler uses the wrappers too.  Checked: the locks exclude, no
- * record is nonsense, the waiter counters come back to zero.
+ * Eight threads contend for every kind of lock while recordings begin and end and a signal
+ * handler uses the wrappers too.  The test checks that the locks exclude, that each record makes
+ * sense, and that the waiter counters come back to zero.
  *
  * LDB_STRESS_SECONDS: how long each level runs (default 1).
  */
@@ -31,7 +31,7 @@ static struct {
 		pthread_spinlock_t s;
 		mtx_t c11;
 	};
-	/* under the lock: both are equal whenever nobody is inside */
+	/* under the lock: both are equal whenever no thread is inside */
 	long a, b;
 } locks[NR_KINDS][NR_LOCKS];
 
@@ -47,7 +47,7 @@ static uint32_t tids[NR_THREADS];
 static pthread_mutex_t handler_mutex[NR_THREADS];
 static __thread int me = -1;
 
-/* Each thread's handler has a mutex of its own: nothing it can deadlock with. */
+/* Each thread's handler has a mutex of its own, so that it cannot deadlock. */
 static void handler(int sig)
 {
 	int saved = errno;
@@ -220,7 +220,7 @@ static bool known_lock(uint64_t lock)
 		lock < (uintptr_t)handler_mutex + sizeof(handler_mutex));
 }
 
-/* Why a record is nonsense, or NULL. */
+/* Returns why a record makes no sense, or NULL. */
 static const char *nonsense(const struct ldb_lock_rec *r, uint64_t from, uint64_t to)
 {
 	bool wait = r->type == LDB_EV_LOCK_WAIT;
@@ -253,7 +253,7 @@ static bool exact_hold(const struct ldb_lock_rec *r, const void *lock)
 	       (r->flags & LDB_LOCK_F_BEGIN_EXACT);
 }
 
-/* Pairs of threads that had one lock at the same time, according to the records. */
+/* Counts pairs of threads that had one lock at the same time, according to the records. */
 static long overlaps_of(const void *lock)
 {
 	long bad = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * No wait and no hold above the threshold is missing, by the program's own account.
+ * Tests that no wait and no hold above the threshold is missing, according to the program's own
+ * stamps.
  *
- * What the shim waits in is replaced by functions that stamp before and after the real
- * one: such an interval lies within the shim's own, so if it is above the threshold,
- * there must be a record that encloses it.  For holds, the program stamps after it has
- * got the lock and before it gives it back.
+ * The functions in which the shim waits are replaced by others that stamp before and after the
+ * real one: such an interval lies within the shim's own, so if it is above the threshold, there
+ * must be a record that encloses it.  For holds, the program stamps after it has got the lock
+ * and before it releases it.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -74,7 +75,7 @@ static uint64_t rnd(void)
 	return *r;
 }
 
-/* Mostly next to nothing, at times long enough for others to sleep. */
+/* The time is mostly next to nothing, at times long enough for others to sleep. */
 static void hold(const volatile void *lock)
 {
 	uint64_t begin = cpu_tsc(), now = begin;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who ended a wait for what nobody holds, as the shim saw it. */
+/* Tests which thread is said to have ended a wait for an object that has no holder. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static bool is_said;
 
-/* Another thread: it says so when the first one sleeps. */
+/* Another thread posts, signals or arrives when the first one sleeps. */
 struct teller {
 	pthread_t thread;
 	void (*tell)(void *);
@@ -185,14 +185,14 @@ static void barriers(void)
 static sem_t many[4 << WAITERS_BITS];
 static unsigned same_slot;		/* many[same_slot] has that of many[0] */
 
-/* Somebody waits for the other one meanwhile. */
+/* Another thread waits for the other object meanwhile. */
 static void tell_late(void *p)
 {
 	waker_set(&many[same_slot], 0);
 	sem_post(p);
 }
 
-/* Of two objects in one slot the one that was waited for last has it. */
+/* If two objects share a slot, the slot belongs to the one that was waited for last. */
 static void collisions(void)
 {
 	struct teller t;
@@ -232,7 +232,7 @@ static void *nap(void *p)
 	return NULL;
 }
 
-/* What was just created has not told the registry. */
+/* A thread that was just created has not registered yet. */
 static void joins(void)
 {
 	unsigned named = 0;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * longjmp() and its relatives land in functions without frame records: the
- * chain must be as it was there.  The records are made by hand, as the plugin
- * would.  A chain in disorder must be left as it is, and must never be followed
- * to where nothing is mapped.
+ * longjmp() and its relatives land in functions without frame records: the chain must then be as
+ * it was there.  The records are made by hand, as the plugin would.  A chain in disorder must be
+ * left as it is, and must never be followed into unmapped memory.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -16,7 +15,7 @@
 #include "shim-harness.h"
 #include "tap.h"
 
-/* For the fortified name, which needs -D_FORTIFY_SOURCE and a setjmp() of its own. */
+/* This is for the fortified name, which needs -D_FORTIFY_SOURCE and a setjmp() of its own. */
 void __longjmp_chk(struct __jmp_buf_tag env[1], int val) __attribute__((noreturn));
 
 static struct ldb_frame *top(void)
@@ -24,7 +23,7 @@ static struct ldb_frame *top(void)
 	return harness_block.top;
 }
 
-/* As the plugin does it; f must be a local of the caller. */
+/* Does what the plugin does; f must be a local of the caller. */
 #define ENTER(f)	__asm__ volatile("" : : "r"(enter(f)) : "memory")
 
 static struct ldb_frame *enter(struct ldb_frame *f)
@@ -68,7 +67,7 @@ static __attribute__((noinline)) void deep(int n)
 	leave(&f);
 }
 
-/* No record of its own: this is where the chain has to be healed. */
+/* It has no record: this is where the chain has to be repaired. */
 static __attribute__((noinline)) int lands(void (*fn)(void))
 {
 	if (sigsetjmp(env, 1))
@@ -98,7 +97,7 @@ static void jumps(void)
 	}
 }
 
-/* A handler on its own stack, registered or not, jumps out. */
+/* A handler on its own stack, registered or not, calls longjmp(). */
 static void handler(int sig)
 {
 	struct ldb_frame f;
@@ -177,7 +176,7 @@ static void foreign_stack(bool known)
 	munmap(stack, size);
 }
 
-/* Chains that no program with the plugin makes, and what must not happen. */
+/* No program with the plugin makes such chains; they must do no harm. */
 static void disorder(void)
 {
 	char *gone = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -226,7 +225,7 @@ static void disorder(void)
 	harness_block.top = NULL;
 }
 
-/* A handler that came in the middle of a hook jumps out: the hook is over. */
+/* A handler that came in the middle of a hook calls longjmp(): the hook is over. */
 static void hook_left(void)
 {
 	struct thread *t = thread_self();

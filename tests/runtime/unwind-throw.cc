@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An exception is caught in a function without frame records: the chain must be
- * as it was there.  The records are made by hand, as the plugin would.
+ * An exception is caught in a function without frame records: the chain must then be as it was
+ * there.  The records are made by hand, as the plugin would.
  */
 #include <cstdint>
 #include <cstring>
@@ -51,7 +51,7 @@ static __attribute__((noinline)) bool catches(int n)
 	return false;
 }
 
-/* A landing pad on the way: a destructor, then on with the exception. */
+/* This has a landing pad: the destructor runs, and then the exception continues. */
 static __attribute__((noinline)) void passes(int n)
 {
 	cleanup c;
