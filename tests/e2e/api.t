@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Request tags through several versions of <ldb/ldb.h> in one program, and programs that
+# Tests request tags through several versions of <ldb/ldb.h> in one program, and programs that
 # meet an older or a newer runtime than that of their header.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
@@ -19,7 +19,8 @@ build new-main "$new" -DTAG=tag -DNAME='"new"' -DMAIN || exit 1
 build new-other "$new" -DTAG=tag_other -DNAME='"new"' || exit 1
 cc_ldb -O2 -g -Wall -c "$PROGRAMS/api-future.c" -o future.o || exit 1
 
-# 20 requests of the old header, 10 and 10 of the new one, from START and from their arrival.
+# There are 20 requests of the old header, and 10 and 10 of the new one, from START and from
+# their arrival.
 is_old='any(.requests[]; .class == "old" and .count == 20 and .p50_ns < 40000000)'
 is_new='any(.requests[]; .class == "new" and .count == 10 and .p50_ns < 40000000) and
 	any(.requests[]; .class == "new early" and .count == 10 and .p50_ns > 52000000 and .p50_ns < 200000000)'

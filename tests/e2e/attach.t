@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-record -p PID: attach and detach three times in a row; the program, which
-# is linked with the runtime, is not disturbed.  And again with a preloaded one.
-# Timed: while others have the CPUs the scanner may see nothing in its time.
+# Tests ldb-record -p PID: it attaches and detaches three times in a row; the program, which is
+# linked with the runtime, is not disturbed.  The same is done with a preloaded runtime.
+# Timed: while others use the CPUs the scanner may observe nothing in its time.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -40,7 +40,7 @@ at_end "kill $pid 2>/dev/null || :"
 sleep 0.2
 attach_three_times preloaded
 
-# Two recorders at once: the second is told so, the first goes on.
+# With two recorders at once, the second prints an error, and the first continues.
 ./linked >two.out 2>&1 &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"
@@ -54,7 +54,7 @@ wait "$first"
 status=$?
 ok "the first recorder is not disturbed" test "$status" -eq 0
 
-# The next one may come while the last one leaves.
+# The next recorder may come while the last one detaches.
 refused=0
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 	ldb-record -q -p "$pid" -d 0.05 -o next.data 2>next.err || refused=$((refused + 1))

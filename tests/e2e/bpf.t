@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernel events by BPF programs: who may have them, whose tids they name, and that nothing of
-# them is left.  That they are the module's is shown in guests (tests/kmod/guest/both.t).
+# Tests kernel events by BPF programs: who may use them, whose tids they name, and that nothing
+# of them is left.  A test in the guests (tests/kmod/guest/both.t) shows that they equal the
+# module's.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -82,8 +83,8 @@ judge_life()	# name trace out
 
 judge_life "here" life.data life.out
 
-# Numbers are those that the program sees: recorder and program in a pid namespace, then only
-# the program.
+# The tids are those that the program observes: first recorder and program are in a pid
+# namespace, then only the program.
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	unshare --pid --fork --mount-proc ldb-record -q --kernel=bpf -o inner.data -- ./life >inner.out
 	ok "in a pid namespace its number is small" grep -qx 'main [2-9]' inner.out
@@ -118,8 +119,8 @@ else
 	skip "rights" "no setpriv"
 fi
 
-# A recorder that is killed takes its programs along: the kernel has no list for everybody, but
-# what they cost is gone when nobody holds them.
+# When a recorder is killed its BPF programs end, too: nobody but root can list them, but their
+# cost is gone.
 cp life "life$$"
 ldb-record -q --kernel=bpf -o killed.data -- "./life$$" >/dev/null 2>&1 & recorder=$!
 oracle_cut killed.data

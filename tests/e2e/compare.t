@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Two runs, one function of which became slower: it is named first, parts sum to the
-# difference, and --fail-if fails for it and not for runs that are the same.
+# Compares two runs, one function of which became slower: it must be named first, parts must
+# sum to the difference, and --fail-if must fail for it and not for runs that are the same.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/compare.c" -o compare || exit 1
 
-# Without kernel events, time asleep is the function's.
+# Without kernel events, the time asleep counts for the function.
 record()	# file store_us
 {
 	run_cmd "ldb-record --kernel=none -o $1 -- ./compare 100 1000 $2"
@@ -37,7 +37,7 @@ sums='all(.classes[]; .gap_ns == .target.mean_ns - .reference.mean_ns
 check_jq "parts sum to the difference, to the nanosecond" ab.json "$sums"
 check_jq "shares sum to 1" ab.json 'all(.classes[]; [.parts[].share] | add | . > 0.999999 and . < 1.000001)'
 
-# The same mean, from the requests themselves.
+# The mean must be that of the requests themselves.
 ldb-why -i b.data --slowest=1000 --json 2>/dev/null |
 	jq '[.requests[] | select(.class == "get") | .latency_ns] | (add / length + 0.5 | floor)' >mean
 diag "mean latency of get: $(cat mean)"
@@ -48,7 +48,7 @@ ldb-why --compare a.data b.data --csv >ab.csv 2>/dev/null
 gap=$(jq '.classes[] | select(.class == "get") | .gap_ns' ab.json)
 ok "CSV has the same parts" test "$(awk -F, '$1 == "get" { sum += $6 } END { printf "%d", sum }' ab.csv)" = "$gap"
 
-# In text, four digits: the rows of a class sum to the last one, "all".
+# Text has four digits: the rows of a class sum to the last one, "all".
 ldb-why --compare a.data b.data --top=2 >ab.txt 2>/dev/null
 diag "$(grep -A5 '^ .*cause' ab.txt)"
 awk '/  all$/ { if (sum != digits($1)) bad = 1; sum = 0; nr++; next }
@@ -79,7 +79,7 @@ ldb-why --compare a.data b.data --fail-if p50+50% --json >gate.json 2>/dev/null
 check_jq "and JSON" gate.json '.fail_if | length == 2 and all(.[]; .failed and .over and .certain and
 	.change_ns == .after_ns - .before_ns and .change_lo_ns > 0)'
 
-# Slices of one run.
+# Compares slices of one run.
 ok "slices" eval "ldb-why -i b.data --compare-slices=p90,p50 --json >slices.json 2>/dev/null"
 check_jq "parts sum" slices.json "$sums"
 check_jq "the tail and the middle" slices.json '.mode == "slices" and
@@ -107,11 +107,11 @@ check_one_line "no such recording" "ldb-why --compare none.data b.data" 1 '^ldb-
 check_one_line "the output is the recording" "ldb-why --compare a.data b.data -o a.data" 1 '^ldb-why: a\.data'
 check "which is still there" "ldb-report -i a.data --requests" 0 'get'
 check_one_line "no class in common" "ldb-why --compare a.data b.data --class='x*'" 1 '^ldb-why: .*no class'
-# The end of the file alone is gone.
+# Only the end of the file is missing.
 head -c "$(($(wc -c <b.data) - 40))" b.data >cut.data
 check "a damaged recording" "ldb-why --compare a.data cut.data --json >/dev/null" 3 'cut\.data'
 
-# With kernel events, where there are any, it is asleep in there.
+# With kernel events, where they are available, the time is asleep in that function.
 run_cmd "ldb-record -o ka.data -- ./compare 40 1000 2000 && ldb-record -o kb.data -- ./compare 40 1000 8000"
 ok "recorded with kernel events" test "$status" -eq 0
 ldb-why --compare ka.data kb.data --json >kernel.json 2>/dev/null

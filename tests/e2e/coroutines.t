@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that switch stacks: nobody is said to have called what he did not call, and what
-# runs on a stack of the program's own is seen.  tests/programs/coroutines.c says whose
-# functions are called by whom.
+# Tests programs that switch stacks: no function may be reported to have called one that it did
+# not call, and functions on a stack of the program's own must be observed.
+# tests/programs/coroutines.c says which function calls which.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -12,7 +12,8 @@ in_stack()	# regex: ns spent in stacks that match
 	awk -v regex="$1" '$0 ~ regex { n += $NF } END { printf "%d\n", n }' stacks
 }
 
-# Up to four times, until what should be seen is: the scanner needs its CPU for that.
+# Records up to four times, until the expected functions are observed: the scanner needs its
+# CPU for that.
 record_seen()	# form how name...
 {
 	form=$1
@@ -23,7 +24,7 @@ record_seen()	# form how name...
 		ldb-export -i c.data folded -o stacks 2>export.err || return
 		missing=
 		for name; do
-			# Of a switch that nobody was told of the caller may be not known.
+			# If a switch was not reported, the caller may be unknown.
 			[ "$how" = untold ] && by= || by="body_($name|short)[^;]*;"
 			[ "$(in_stack "${by}work_$name ")" -gt 2000000 ] || missing="$missing work_$name()"
 		done
@@ -42,12 +43,13 @@ for how in ucontext by_hand untold; do
 		# shellcheck disable=SC2086	# names are words
 		record_seen $form $how $names
 		ok "$how, $form: what runs on a stack of its own is seen" test -z "$missing"
-		# Between a function and where its stack begins there is nothing of another stack.
+		# Between a function and the root of its stack there is no function of another
+		# stack.
 		wrong=$(grep -E '(body_|first).*;(work_main|loop_|run_)|body_a.*(body_b|work_b)|body_b.*(body_a|work_a)' stacks)
 		ok "$how, $form: no caller that called nothing" test -z "$wrong"
 		[ -z "$wrong" ] || diag "$wrong"
 		ldb-report -i c.data --summary --json >report.json
-		# Each look that is rejected is a time of which nothing is known.
+		# Each rejected poll is an interval of which nothing is known.
 		unread=$(jq '[.threads[] | .disorder + .foreign] | add' report.json)
 		[ "$form" = migrate ] ||
 			ok "$how, $form: all stacks can be read ($unread looks could not)" test "${unread:-1000}" -lt 20

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A truncated or bit-flipped trace: one clear line and exit status 1 or 3, never
-# a crash, never a silent change of the figures.
+# Tests truncated and bit-flipped traces: there must be one clear line and exit status 1 or 3,
+# never a crash, never a silent change of the figures.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -53,7 +53,7 @@ bad=
 nr_flips=60
 i=0
 while [ "$i" -lt "$nr_flips" ]; do
-	# Dense in the header, then spread over the file; the bit varies.
+	# The damage is dense in the header, then spread over the file; the bit varies.
 	if [ "$i" -lt 20 ]; then at=$((i * 6)); else at=$((size * (i - 20) / (nr_flips - 20))); fi
 	cp t.data flip.data
 	byte=$(od -An -tu1 -j "$at" -N 1 t.data | tr -d ' ')

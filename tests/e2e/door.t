@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Attaching stops a thread and sends it through the runtime's door (ldb/control.h).  A
-# program that knows what each of its calls and computations must give notices nothing,
-# whatever it was at, neither when the recorder is killed in the midst of it.
+# Attaching stops a thread and sends it through the runtime's door (ldb/control.h).  A program
+# that knows the result of each of its calls and computations must observe no difference,
+# whatever it was doing, even when the recorder is killed in the midst of it.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -32,12 +32,13 @@ for kind in compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals; do
 	done
 	ok "$kind: attached 12 times" test "$refused" -eq 0
 	[ "$refused" -eq 0 ] || diag "$refused refused: $(cat d.err)"
-	# From before the first call of ptrace to after the last: some 5 to 40 ms.
+	# Between the first call of ptrace and the last there are some 5 to 40 ms.
 	for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do
 		ldb-record -q --kernel none -p "$pid" -d 1 -o k.data 2>/dev/null &
 		rec=$!
 		sleep 0.0$(printf %02d $((i * 2)))
-		# Its helper too, but for what the kernel ends for good when a tracer stops it.
+		# Its helper process is killed too, except where the kernel ends a call for
+		# good when a tracer stops it.
 		case $kind in epoll | rcvtimeo | sigwait) ;; *) pkill -KILL -P "$rec" 2>/dev/null ;; esac
 		kill -KILL "$rec" 2>/dev/null
 		wait "$rec" 2>/dev/null
@@ -47,7 +48,7 @@ for kind in compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals; do
 	ends_well "$kind"
 done
 
-# A user without rights attaches to what is his own.
+# A user without privileges attaches to his own process.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	mkdir -m 777 nobodys
 	cp -r "$BUILD/bin/ldb-record" nobodys/ && chmod 755 nobodys/ldb-record
@@ -73,7 +74,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 	ends_well "root's process"
 fi
 
-# What cannot be entered is told from what can, and goes on.
+# A program that cannot be entered is distinguished from one that can, and continues.
 ./stopped nanosleep >stopped.out 2>stopped.err &
 pid=$!
 sleep 0.2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program that carries the runtime while nobody records is as one that does not.
+# A program that loads the runtime while nobody records must behave as one that does not.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -10,8 +10,8 @@ $CC -O2 "$PROGRAMS/refuse.c" -o refuse || exit 1
 preloaded="env LD_PRELOAD=$RUNTIME ./plain"
 chmod 755 . linked plain
 
-# Another library of the same kind: any costs a mapping for what it adds to thread-local
-# memory and the loader's lists.
+# It is compared with another library of the same kind: any library costs a mapping for what it
+# adds to thread-local memory and the loader's lists.
 echo '__thread long own[2]; long *get(void) { return own; }' >other.c
 $CC -shared -fPIC other.c -o libother.so || exit 1
 LD_PRELOAD=$WORK/libother.so ./plain look >want
@@ -22,8 +22,8 @@ for how in ./linked "$preloaded"; do
 	[ "$out" = "$(cat want)" ] || diag "$out" "wanted: $(cat want)"
 done
 
-# What makes exec and fork dear is pages: each that is touched is a page fault, and each
-# mapping is copied by fork().  The least of some runs, for where addresses fall differs.
+# Pages make exec and fork slow: each that is touched is a page fault, and each mapping is
+# copied by fork().  The least of some runs is taken, because addresses differ.
 least()	# file: "NAME NUMBER" of each name
 {
 	awk '!($1 in n) || $2 < n[$1] { n[$1] = $2 } END { for (i in n) print i, n[i] }' "$1" | sort
@@ -36,8 +36,8 @@ for i in 1 2 3 4 5 6 7 8; do
 done
 least faults.nothing >nothing.least
 least faults.ldb >ldb.least
-# The child runs a fork handler of ours, which is one page of code.  The start has the pages
-# where libc keeps those handlers and the symbols that the runtime takes from it.
+# The child runs our fork handler, which is one page of code.  At the start the program touches
+# the pages where libc stores those handlers and the symbols that the runtime uses.
 while read -r name bound; do
 	ok "as an empty library: $name, and $bound" \
 		test "$(awk -v n="$name" '$1 == n { print $2 }' ldb.least)" -le \
@@ -49,7 +49,7 @@ done <<-EOF
 EOF
 diag "$(paste -d' ' nothing.least ldb.least)"
 
-# A private folder's libraries cannot be read by nobody, so a copy is.
+# The user nobody cannot read a library in a private folder, so there is a copy.
 cp "$RUNTIME" runtime.so && chmod 755 runtime.so
 nobody=
 [ "$(id -u)" -ne 0 ] || nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
@@ -65,7 +65,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done >newusers
 ok "twenty times" test "$(grep -cx "$newuser" newusers)" -eq 20
 
-# A constructor that runs before ours and leaves no environment at all.
+# This constructor runs before ours and leaves no environment at all.
 echo '#include <stdlib.h>
 __attribute__((constructor)) static void blank(void) { clearenv(); }' >blank.c
 $CC -shared -fPIC blank.c -o libblank.so || exit 1
@@ -73,7 +73,7 @@ $CC -shared -fPIC blank.c -o libblank.so || exit 1
 cc_ldb -O2 -g "$PROGRAMS/dormant.c" -o unset -pthread -Wl,--no-as-needed $link_runtime -L. -lblank -Wl,-rpath,"$WORK" || exit 1
 check "no environment at all" "./unset blank" 0
 
-# A program that gains rights when it is executed does not hear of ldb at all.
+# A program that gains privileges when it is executed never loads ldb.
 if [ "$(id -u)" -eq 0 ]; then
 	cp "$RUNTIME" libldbtrace.so.0 && chmod 755 libldbtrace.so.0
 	cc_ldb -O2 -g "$PROGRAMS/dormant.c" -o suid -pthread ./libldbtrace.so.0 -Wl,-rpath,"$WORK" || exit 1
@@ -85,7 +85,7 @@ else
 	skip "set-user-ID" "only root can make one of another user's"
 fi
 
-# Tools that look at a program or stand in for the kernel.
+# These tools examine a program or stand in for the kernel.
 for tool in "valgrind -q --error-exitcode=9" "strace -f -o trace.out" "gdb -q -batch -ex run --args"; do
 	if ! command -v "${tool%% *}" >/dev/null; then
 		skip "${tool%% *}" "it is not there"
@@ -96,8 +96,8 @@ done
 cc_ldb -O1 -g -fsanitize=address "$PROGRAMS/dormant.c" -o asan -pthread
 check "with AddressSanitizer, recorded" "ldb-record -q -o asan.data -- ./asan look" 0 '^descriptors'
 
-# close_range() is refused: what was inherited must be closed all the same, or the
-# reader of a pipe waits for ever.  cat ends when the last writer's end is closed.
+# close_range() is refused: inherited descriptors must be closed all the same, or the reader of
+# a pipe waits for ever.  cat ends when the last writer's end is closed.
 for how in "" "./refuse close_range"; do
 	# shellcheck disable=SC2086	# how is words or none
 	check "${how:-no refusal}: a pipe ends when the program closes it" \
@@ -109,7 +109,7 @@ before=$(date +%s%N)
 ldb-record -q -o r.data -- ./refuse close_range ./plain pipe 2>r.err | cat >/dev/null
 ok "... as soon as that, not at its end" test $((($(date +%s%N) - before) / 1000000)) -lt 20000
 
-# main() has left, the process goes on.
+# main() has returned from its thread; the process continues.
 mkfifo input
 ./linked leave-main <input >left.out &
 pid=$!
@@ -124,8 +124,8 @@ status=$?
 ok "exit status as without ldb" test "$status" -eq 3
 ok "its output too" test "$(cat left.out)" = worked
 
-# Two processes with the same number, in pid namespaces of one network namespace.  They are
-# found by a name that no other program has.
+# These are two processes with the same pid, in pid namespaces of one network namespace.  They
+# are found by a name that no other program has.
 named=ns$$
 ln -s linked "$named"
 if [ "$(id -u)" -eq 0 ] && unshare --pid --fork --mount-proc true 2>/dev/null; then

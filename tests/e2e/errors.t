@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What cannot work is said in one line, with the right exit status.
+# Tests that an impossible operation is reported in one line, with the right exit status.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -43,7 +43,7 @@ ok "an uninstrumented program is named in one line" eval \
 	"test \"\$(printf '%s\n' \"\$out\" | grep -c '^ldb-record: .*\\(plugin\\|instrument\\)')\" -eq 1"
 diag "status $status: $out"
 
-# Where the trace goes.
+# These tests vary where the trace is written.
 check_one_line "no such folder" "ldb-record -o no/such/folder/x.data -- ./server 1" 1 '^ldb-record: .*no/such/folder'
 check_one_line "the output is a folder" "ldb-record -o . -- ./server 1" 1 '^ldb-record: '
 
@@ -78,13 +78,14 @@ else
 	skip "no permission" "needs root and setpriv"
 fi
 
-# A full disk: the recording ends or goes on with losses counted, in one line; the program ends as always.
+# When the disk is full the recording ends or continues with losses counted, in one line; the
+# program ends as always.
 mkdir small
 if [ "$(id -u)" -eq 0 ] && mount -t tmpfs -o size=700k none small 2>/dev/null; then
 	at_end "umount '$WORK/small'"
 	ldb-record -o small/x.data -- ./figure1 -s 4 >full.out 2>full.err
 	status=$?
-	# 1 too: the recording failed.
+	# Status 1 is right, too: the recording failed.
 	ok "full disk: the program's exit status, or 1" test "$status" -le 1
 	ok "full disk: the program's output" grep -q '^figure1: ' full.out
 	ok "full disk: one line says so" eval \

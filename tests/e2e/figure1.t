@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The paper's Figure 1: the report shows the tail, the timeline its cause.
-# Timed: the recorder must come to its turn before a ring is full.
+# Tests the paper's Figure 1: the report shows the tail, the timeline its cause.
+# Timed: the recorder must run before a ring is full.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 
-# A scanner that had no CPU saw little, and that is the machine's mood.  So until
-# it was there for most of the time, which says nothing yet about what it saw;
-# the last try gives it a CPU of its own.
+# A scanner that had no CPU observed little, because of other load.  So it is recorded again
+# until the scanner ran for most of the time, which does not depend on what it observed; the
+# last try gives it a CPU of its own.
 for try in 1 2 3 4 apart; do
 	if [ "$try" = apart ]; then
 		run_cmd "record_apart t.data ./figure1"
@@ -47,12 +47,12 @@ check_jq "the slowest request took over a millisecond" timeline.json '.latency_n
 check_jq "its latency is end - start" timeline.json '.latency_ns == .end_ns - .start_ns'
 check_jq "most of it is a lock wait" timeline.json \
 	'.latency_ns as $l | [.segments[] | select(.kind == "lock_wait")] | max_by(.end_ns - .start_ns) | .end_ns - .start_ns > $l / 2'
-# The holder: another thread, with a hold, that blocks this request...
+# The holder is another thread, with a hold that blocks this request...
 jq '.req as $r | .segments as $s | ($s[] | select(.kind == "lock_wait" and (has("blocks_req") | not)) | .tid) as $waiter
     | [$s[] | select(.kind == "lock_hold" and .blocks_req == $r and .tid != $waiter)] | max_by(.end_ns - .start_ns)' \
 	timeline.json 2>/dev/null | jq -s 'max_by(.end_ns - .start_ns)' >hold.json
 check_jq "the holder's thread shows its hold" hold.json 'type == "object" and .tid > 0'
-# ... and what it was executing.
+# ... and the timeline says what it was executing.
 holder=$(jq .tid hold.json)
 jq --argjson tid "${holder:-0}" '[.segments[] | select(.kind == "function" and .tid == $tid and .blocks_req)]' \
 	timeline.json >holder.json

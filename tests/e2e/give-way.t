@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb's threads give way to the program's: at SCHED_IDLE, where they can be raised again,
-# and raised where the program waits for them.
-# Timed: on a machine that is full on top of being shared, threads wait for minutes.
+# ldb's threads yield to the program's: they run at SCHED_IDLE, where they can be raised again,
+# and are raised where the program waits for them.
+# Timed: on a machine that is both full and shared, threads wait for minutes.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -29,7 +29,7 @@ cpus_are()	# name regex
 	fi
 }
 
-# Of the recorder, while it records: one line for each thread.
+# Checks the recorder while it records: it prints one line for each thread.
 recorder_is()	# name regex options...
 {
 	recorder_name=$1
@@ -72,7 +72,8 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 		skip "but with RLIMIT_NICE" "this root may not raise limits"
 	fi
 
-	# One thread's filter may kill for the call that raises: nobody is lowered then.
+	# One thread's seccomp filter may kill it for the call that raises: no thread is
+	# lowered then.
 	# shellcheck disable=SC2154	# link_runtime is engine.sh's
 	LD_PRELOAD=$RUNTIME ./app filtered >filtered.out &
 	pid=$!
@@ -83,7 +84,7 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 	run_cmd "cat filtered.out"
 	are "not where any thread has a seccomp filter" other
 
-	# As if the kernel had been told to isolate the second of two CPUs, and then both.
+	# This is as if the kernel had been asked to isolate the second of two CPUs, and then both.
 	isolate='mount --bind isolated /sys/devices/system/cpu/isolated'
 	# shellcheck disable=SC2154	# of engine.sh
 	if [ "$program_cpu" != "$scanner_cpu" ] && echo >isolated && unshare -m sh -c "$isolate" 2>/dev/null; then
@@ -100,8 +101,8 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 	recorder_is "so does the recorder, but for the thread that watches" "IDL TS "
 	recorder_is "not when the scanner is pinned (recorder)" "TS " --scanner-cpu=0
 
-	# Who waits raises: before the change its own two, and the watcher the recorder that is
-	# to answer.
+	# The thread that waits raises the others: before the change its own two, and the
+	# watcher raises the recorder that is to answer.
 	if command -v strace >/dev/null; then
 		strace -f -o trace.out -e trace=sched_setscheduler,setresgid \
 			ldb-record -q -o traced.data -- ./app change 2 >/dev/null
@@ -118,9 +119,9 @@ if [ "$(id -u)" -eq 0 ] && [ "$(chrt -p $$ | head -1 | sed 's/.*: //')" = SCHED_
 		skip "who waits raises" "no strace"
 	fi
 
-	# A machine that is full: who waits for a thread at SCHED_IDLE waits for seconds.
-	# After ten the one or the other gives up, and the recording ends.  Names would be
-	# looked up for minutes there.
+	# On a full machine a thread that waits for one at SCHED_IDLE waits for seconds.  After
+	# ten of them one side gives up, and the recording ends.  Resolving names would take
+	# minutes there.
 	loops=
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		sh -c 'while :; do :; done' &

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Page faults and interrupts without the module, as far as this user may have them.
+# Tests page faults and interrupts without the module, as far as this user may record them.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/hits.sh"
 
@@ -8,7 +8,7 @@ need_build
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/hits.c" -o hits
 ok "the one that talks to itself too" cc_ldb -O2 -g "$PROGRAMS/loopback.c" -o loopback
 
-# Soft interrupts after this part of the time that the trace has events of.
+# Counts soft interrupts after this part of the time of which the trace has events.
 nr_soft()	# part, 0 to 1
 {
 	end=$(trace-cat loop.data sched | sed 's/.* tick=\([0-9]*\).*/\1/' | sort -n | tail -n 1)
@@ -16,7 +16,7 @@ nr_soft()	# part, 0 to 1
 		awk -v from="$1" -v end="$end" '$1 > from * end { n++ } END { print n + 0 }'
 }
 
-# Interrupts that are too dear are left out, and that is said.
+# If interrupts are too expensive they are left out, and the recorder says so.
 judge_budget()	# source
 {
 	left_out='interrupts are left out from [0-9.]* s on, they cost [0-9.]* % of the program.s CPU time \(--kernel-budget 0\.01%\)'

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make install: into DESTDIR always; into the running system, as a user does it,
-# only as root and when CI=true or LDB_TEST_INSTALL=1 says so.
+# Tests make install: into DESTDIR always; into the running system, as a user does it, only as
+# root and when CI=true or LDB_TEST_INSTALL=1 says so.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 : "${MAKE:=make}"
 
-# The version the Makefile has; the loader and the tools must agree on the paths.
+# The version must be the Makefile's; the loader and the tools must agree on the paths.
 stage=$WORK/stage
 check "make install DESTDIR=" "$MAKE -C '$TOP' install DESTDIR='$stage' PREFIX=/opt/ldb" 0
 root=$stage/opt/ldb
@@ -47,7 +47,7 @@ list_files()	# prefix
 		grep -v '/mandb\|/__pycache__/' | sort
 }
 
-# For real: no path but what the system has.
+# Installs for real, with no path but what the system has.
 real_install()	# prefix
 {
 	list_files "$1" >"$WORK/before"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The shape of the machine-readable outputs, and sums that must hold in them.
+# Tests the shape of the machine-readable outputs, and sums that must hold in them.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

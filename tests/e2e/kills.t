@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# kill -9 of the program, of the recorder, of both: what was written opens, the
-# loss is stated, and whoever survives goes on.
+# Kills the program, the recorder, or both with kill -9: what was written must open, the loss
+# must be stated, and the other process must continue.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -22,11 +22,11 @@ ok "program killed: the recorder ends by itself, exit status 0 or 1" test "$stat
 check "program killed: the trace opens" "ldb-report -i program.data; test \$? -eq 0 -o \$? -eq 3" 0 'handle'
 wait "$pid" 2>/dev/null
 
-# Launched: the signal is passed on.
+# If the program was launched, the signal is passed on.
 ldb-record -o launched.data -- ./server >launched.log 2>&1 &
 rec=$!
 sleep 1
-# The recorder's child, without pgrep.
+# Finds the recorder's child without pgrep.
 child=$(cat /proc/"$rec"/task/"$rec"/children)
 # shellcheck disable=SC2086	# one or more pids
 kill -9 $child
@@ -72,7 +72,7 @@ kill -9 "$rec" "$pid"
 wait "$rec" "$pid" 2>/dev/null
 check "both killed: the trace opens as damaged" "ldb-report -i both.data" 3 'handle'
 
-# Killed at once: nothing may have been written, and that is said.
+# If it is killed at once, nothing may have been written, and a message must say so.
 ./server 20 >early.out 2>&1 &
 pid=$!
 at_end "kill -9 $pid 2>/dev/null || :"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-record -- CMD: output, exit status and environment of the program are as
-# without it; what cannot be recorded is said in one line.
+# Tests ldb-record -- CMD: output, exit status and environment of the program are as without
+# it; if it cannot be recorded, one line says so.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

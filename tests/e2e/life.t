@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Birth and death: the ways to exit, fork, vfork, exec, daemons, signals, threads
-# that come and go.  Output and status are as without ldb, in each of them.
+# Tests birth and death: the ways to exit, fork, vfork, exec, daemons, signals, threads that
+# come and go.  Output and status are as without ldb, in each of them.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -47,7 +47,7 @@ ldb-report -i m.data --json >m.json
 check_jq "their functions are in the report" m.json '[.functions[] | select(.function == "descend") | .count] | add > 100'
 check "600 threads at once, recorded" "ldb-record -o m.data -- ./many-threads 2000 600" 0 '^many-threads: 2000 worked$'
 
-# Dormant: linked with the runtime, nobody looking.
+# Here the program is linked with the runtime, and nobody records.
 # shellcheck disable=SC2086	# link_runtime is several words
 cc_ldb -O2 -g "$PROGRAMS/many-threads.c" -o dormant -pthread $link_runtime || exit 1
 check "dormant" "./dormant 2000 64" 0 '^many-threads: 2000 worked$'

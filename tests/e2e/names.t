@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A trace has the names of all that it has addresses of: when the files are gone, each
-# report, page and export is what it was, and after a rebuild both sides of a comparison
-# have names.
+# A trace has the names of all its addresses: when the files are gone, each report, page and
+# export is unchanged, and after a rebuild both sides of a comparison have names.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -18,7 +17,7 @@ check "without names" "ldb-record -q --mutex=hold --no-symbols -o bare.data -- .
 cp names-lib.so first-lib.so
 cp names first
 
-# All that reads a trace, of one: the files of the program are there, or gone.
+# Makes every output of one trace, with the program's files present or gone.
 show()	# trace folder
 {
 	mkdir -p "$2"
@@ -33,7 +32,7 @@ show()	# trace folder
 	ldb-why -i "$1" >"$2/why.txt" 2>&1
 	ldb-why -i "$1" --json >"$2/why.json" 2>/dev/null
 	ldb-why -q -i "$1" -o "$2/why.html"
-	# What is drawn anew each time: a nonce, the id of a trace.
+	# These differ each time: a nonce, the id of a trace.
 	sed -i 's,nonce[-=]"*[0-9a-f]*,nonce,g' "$2"/*.html
 	for format in chrome ctf folded otlp perfetto pprof speedscope sqlite; do
 		ldb-export -q -i "$1" -o "$2/$format" "$format" >"$2/$format.out" 2>&1
@@ -62,10 +61,10 @@ done
 check "without names they are gone" "cat gone/report.txt" 0 'names\+0x'
 check "and that is said" "cat gone/report.err" 0 'warning'
 
-# Built anew in the same place.
+# The program is built again in the same place.
 ok "built anew" build -DOTHER -fno-inline
 check "recorded again" "ldb-record -q -o new.data -- ./names ./names-lib.so 200" 0 '^$'
-# Functions of the program and of its library, which have a chain each: who called whom.
+# Functions of the program and of its library, which have a chain each: these are their callers.
 ok "nobody was called by what began after he had ended" test "$(trace-cat new.data func | awk '{
 	for (i = 1; i <= NF; i++) { split($i, a, "="); v[a[1]] = a[2] + 0; text[a[1]] = a[2] }
 	k = v["tid"] ":" text["gen"]
@@ -77,14 +76,14 @@ check_not "and nothing is missing" "cat compared.err" 0 'warning'
 ldb-why --compare bare.data new.data >compared.txt 2>compared.err
 check "as they have not without" "cat compared.err" 0 'warning'
 
-# Debug information of any kind: who looks names up may end over it.  A file that takes long,
-# because it is known by its checksum alone.
+# With debug information of any kind, a name lookup may crash.  One file takes long, because it
+# is known by its checksum alone.
 gcc -O2 -g -Wl,--build-id=none -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$PROGRAMS/compare.c" -o long || exit 1
 objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-debuglink=long.debug long
 truncate -s 32G long.debug
 ldb-record --kernel=none -o killed.data -- ./long 20 100 100 >killed.out 2>&1 &
 rec=$!
-# Its other child was called so for a moment, before it became the program.
+# Its other child had that name for a moment, before it became the program.
 wait_for 10 "test -s killed.data && ! pgrep -P $rec -x long && child=\$(pgrep -P $rec -x ldb-record)"
 kill -KILL "$child"
 wait $rec
@@ -93,7 +92,7 @@ ok "who looks up names is killed: the program's status" test "$status" -eq 0
 diag "$(cat killed.out)"
 ok "and it is said" grep -q 'warning: killed.data has no names of its own: who looked them up was ended by signal 9' killed.out
 
-# Ctrl-C while it waits for one file: nobody waits for the rest of it.
+# After Ctrl-C while one file is read, the rest of the files is skipped.
 ldb-record --kernel=none -o left.data -- ./long 20 100 100 >left.out 2>&1 &
 rec=$!
 wait_for 10 "test -s left.data && ! pgrep -P $rec -x long && pgrep -P $rec -x ldb-record >child.pid"

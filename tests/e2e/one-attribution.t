@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The same request has the same time in the same state and stack for ldb-why, folded stacks,
-# pprof and speedscope, to the nanosecond: waits for locks, times off the CPU, interrupts, quotas;
-# and in ldb-timeline (whose causes have no stack) in the same state and function.  That timelines
-# and ldb-why agree is also asked of every recording of the tests: lib/oracle.sh.
+# Tests that the same request has the same time in the same state and stack for ldb-why,
+# folded stacks, pprof and speedscope, to the nanosecond: waits for locks, times off the CPU,
+# interrupts, quotas; and in ldb-timeline (whose causes have no stack) in the same state and
+# function.  Every recording of the tests is also checked for that between timelines and
+# ldb-why: lib/oracle.sh.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 build_why
@@ -11,7 +12,7 @@ cc_ldb -O2 -g "$PROGRAMS/hits.c" -o hits -pthread || exit 1
 ok "recorded: locks" ldb-record -q --mutex=hold -o locks.data -- ./why-locks chain plant 1000
 ok "recorded: interrupts" ldb-record -q -o hits.data -- ./hits 300 5 60
 
-# Lines "STACK NS" with what was waited for in brackets -> "STATE STACK NS", sorted.
+# Turns lines "STACK NS", with waits in brackets, into "STATE STACK NS", sorted.
 by_state()
 {
 	awk '{
@@ -51,7 +52,7 @@ of_speedscope()
 		.ns | to_entries[] | select(.value > 0) | "\(.key) \(.value)"' speedscope | by_state
 }
 
-# Blocks of -traces: a time and the innermost, then what is around it.
+# Reads blocks of -traces: a time and the innermost function, then its callers.
 of_pprof()
 {
 	ldb-export -q -i "$1.data" -o pb.gz --req "$2" --causes pprof &&
@@ -106,14 +107,14 @@ compare()	# trace state...: which its requests must have
 	done
 }
 compare locks function lock_wait
-# Beside other load the scanner may see none of its functions: the rest is there.
+# With other load the scanner may observe none of its functions: the other causes are there.
 compare hits
 if trace-cat hits.data meta | grep -q '^meta kernel_irqs=1$'; then
 	ok "interrupts are among them" grep -q '^irq' seen
 else
 	skip "interrupts are among them" "they were not recorded"
 fi
-# A difference is seen.
+# The test must notice a difference.
 of_why hits 6 | awk '{ $NF += NR == 1; print }' >got
 ok "a nanosecond more is a difference" eval "! of_why hits 6 | cmp -s - got"
 finish

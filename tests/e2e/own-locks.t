@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Locks that the program made itself, which says so (ldb_lock_wait(3)): who waited, who had
-# them and what it was executing, as of a mutex.
+# Tests locks that the program made itself and reports (ldb_lock_wait(3)): who waited, who held
+# them and what the holder was executing must be shown as for a mutex.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 need_build
 build_why why-locks
 cxx_ldb -O2 -g -Wall -Wextra "$PROGRAMS/own-lock.cc" -o own-lock -pthread || exit 1
 
-# Without the runtime: nothing to link, and nothing happens.
+# Without the runtime there is nothing to link, and nothing happens.
 header=-I$TOP/libldb/include
 ok "C, alone: no warning" eval "$CC -std=c99 -O2 -Wall -Wextra -Werror $header '$PROGRAMS/api-locks.c' -o c-alone"
 ok "C++, alone: no warning" eval \
@@ -20,7 +20,7 @@ check "an older runtime leaves them alone" "$CC -O2 -fPIC -shared '$PROGRAMS/api
 	LD_PRELOAD=./runtime-1.so ./cxx-alone 1 nonsense" 0 '^own-lock: done$'
 check "with the runtime, nobody records" "LD_PRELOAD=$RUNTIME ./own-lock 1 nonsense" 0 '^own-lock: done$'
 
-# One wait, of one thread for the other.
+# One thread waits once for the other.
 check "recorded" "record_apart t.data ./own-lock 20" 0 '^own-lock: done$'
 ok "ldb-report --mutex" eval "ldb-report -i t.data --mutex --json >mutex.json"
 is_slot='.name == "slot_lock" and .kind == "own_lock"'
@@ -60,12 +60,12 @@ check "--lock-threshold" "record_with long.data --lock-threshold=10s" 0 '^own-lo
 ok "short ones are left out" eval "ldb-report -i long.data --mutex --json >long.json"
 check_jq "of waits and holds that were stamped" long.json "all(.locks[]; .kind != \"own_lock\" or .waits.count == 0)"
 
-# Nonsense: the program is not hurt, and the recording is sane.
+# Wrong calls do not harm the program, and the recording is sane.
 check "nonsense is said" "record_apart nonsense.data ./own-lock 5 nonsense" 0 '^own-lock: done$'
 check "and reported" "ldb-report -i nonsense.data --mutex" 0 'slot_lock'
 oracle_not nonsense.data "the program says that several threads have one lock at a time"
 
-# What made requests slow.
+# These locks made requests slow.
 record_cause own ./why-locks own
 judge own cause=lock_wait anomaly=gap label=slot_lock root=function root_label=compact
 ok "ldb-report: the lock of it" eval "ldb-report -i own-plant.data --mutex --json >plant.json"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program that gives up rights has given them up: no thread of ldb's keeps them,
-# whether nobody records it, it was launched by a recorder, or attached to.
-# tests/programs/drop-rights.c looks at the threads it did not make, and attacks them.
+# Tests a program that gives up rights: no thread of ldb's may still have them, whether the
+# program is not recorded, was launched by a recorder, or attached to.
+# tests/programs/drop-rights.c examines the threads it did not create, and attacks them.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 [ "$(id -u)" -eq 0 ] || skip_all "only root has rights to give up"
@@ -12,7 +12,7 @@ cc_ldb -O2 -g "$PROGRAMS/drop-rights.c" -o plain || exit 1
 mkdir -m 700 private
 chmod 711 "$WORK"
 
-# Nobody records: nobody is there.
+# Nobody records: so there is no thread of ldb's.
 for how in keep glibc syscall raw seccomp caps chroot userns fork; do
 	rm -rf jail
 	check "dormant, $how: done" "LD_PRELOAD=$RUNTIME ./plain $how" 0 '^changed$'
@@ -22,7 +22,7 @@ for how in glibc fork raw; do
 	check_not "dormant, $how: an attack finds nobody" "./linked $how attack $WORK/private/$how" 0 '^made'
 done
 
-# Recorded.  What ldb's threads have is what the program has, and no capability ever.
+# The program is recorded: ldb's threads have the program's rights, and never a capability.
 says()	# name regex
 {
 	if matches "$2"; then
@@ -55,7 +55,7 @@ for how in keep caps glibc syscall chroot userns impersonate dumpable; do
 	check "recorded, $how: to the end" "ldb-report -i $how.data" 0 'ended: exit:0'
 done
 
-# What cannot be followed ends the recording, not the program.
+# A change that ldb cannot follow ends the recording, not the program.
 for how in seccomp raw; do
 	run_cmd "ldb-record -o $how.data -- ./plain $how"
 	ok "recorded, $how: the program's own exit status" test "$status" -eq 0
@@ -64,20 +64,20 @@ for how in seccomp raw; do
 	check "recorded, $how: what came before is in the trace" "ldb-report -i $how.data" 0 'ended: rights'
 done
 
-# The attack: it does work where the program keeps its rights.
-# A thread that is in the midst of what is overwritten may crash instead: it gets some tries.
+# The attack works where the program has its rights.  A thread in the midst of the overwritten
+# code may crash instead, so there are several tries.
 for i in 1 2 3 4 5 6 7 8; do
 	run_cmd "ldb-record -q -o a.data -- ./plain keep attack $WORK/private/keep 2>/dev/null"
 	! matches '^made as root$' || break
 done
 says "recorded, keep: an attack has what the program has" '^made as root$'
 for how in glibc syscall raw; do
-	# What it does to the program by patching it is its own affair.
+	# If the program damages itself by patching, that is no concern of ldb's.
 	run_cmd "ldb-record -q -o a.data -- ./plain $how attack $WORK/private/$how 2>/dev/null"
 	ok "recorded, $how: an attack makes no file in root's folder" test ! -e "private/$how"
 done
 
-# Attached, after and before the change.
+# The recorder attaches after and before the change.
 ./linked glibc wait "$WORK/stop" >attached.out &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"
@@ -101,7 +101,7 @@ wait "$pid"
 status=$?
 ok "attached after it: exit status 0" test "$status" -eq 0
 
-# A filter that the program wrote for itself knows nothing of ldb.
+# A filter that the program wrote for itself does not know ldb's calls.
 ./linked seccomp wait "$WORK/stop3" >filter.out &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"
@@ -111,7 +111,7 @@ check_one_line "a program under a filter of its own is left alone" \
 ok "and goes on" kill -0 "$pid"
 : >stop3
 
-# Whom the kernel would not let look by ptrace() is not let in by other ways either.
+# A user whom the kernel would not let use ptrace() is not let in by other ways either.
 if command -v setpriv >/dev/null; then
 	chmod 755 linked
 	setpriv --reuid 65534 --regid 65534 --clear-groups env LDB=listen ./linked dumpable wait "$WORK/stop2" >nd.out &

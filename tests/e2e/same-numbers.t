@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One recorded trace, every way out of it: the numbers are the same, to the nanosecond.
-# What only a person reads is rounded: there the number must lie where the digits say.
+# Tests every output of one recorded trace: the numbers must be the same, to the nanosecond.
+# Text for people is rounded: there the number must be within what the digits say.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 . "$TOP/tests/lib/browser.sh"
@@ -8,7 +8,7 @@ need_build
 COLUMNS=300
 export COLUMNS
 
-# Queues, condition variables, threads that wait for each other; and few invocations.
+# This has queues, condition variables, threads that wait for each other, and few invocations.
 cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1
 run_cmd "ldb-record -o ldb.data -- ./queue 300"
 ok "recorded" test "$status" -eq 0
@@ -21,7 +21,7 @@ check_jq "there is something of each" requests.json '.requests[0].count > 100 an
 ok "functions, locks, segments" eval "jq -e '.functions | length > 2' functions.json && jq -e '.locks | length > 0' locks.json &&
 	jq -e 'all(.[]; .segments | length > 2)' timelines.json >jq.out"
 
-# JSON and CSV, whose reader is SQLite's.
+# This compares JSON and CSV; SQLite reads the CSV.
 csv()	# file columns...: the rows, parted by tabs
 {
 	csv_file=$1
@@ -57,7 +57,7 @@ jq -r '.[] | [.req, .latency_ns] | @tsv' timelines.json >want
 jq -r '.[] | [.req, ([.causes[].total_ns] | add)] | @tsv' timelines.json >got
 same "causes add up to the latency" want got
 
-# Text.  Prints each number of the text that is not what the number of JSON rounds to.
+# This tests text: it prints each number of the text that is not the rounded number of JSON.
 rounded='
 function unit(text) {
 	return text ~ /ns$/ ? 1 : text ~ /us$/ ? 1e3 : text ~ /ms$/ ? 1e6 : text ~ /[0-9]s$/ ? 1e9 : text ~ /k$/ ? 1e3 : 1
@@ -91,7 +91,7 @@ jq '.[].latency_ns' timelines.json | head -n 5 >numbers
 check "text: latencies" "paste text numbers | awk -F'\\t' '$rounded'" 0 '^5 numbers$'
 check_not "none is another number" "paste text numbers | awk -F'\\t' '$rounded'" 0 'is not'
 
-# Exports.  What each says it wrote is what the reports have.
+# This tests exports: each says it wrote what the reports have.
 functions_ns=$(jq '[.functions[].total_ns] | add' functions.json)
 latencies_ns=$(jq '.requests[0].total_ns' requests.json)
 jq -n --slurpfile f functions.json --slurpfile l locks.json '{ functions: [$f[0].functions[].count] | add, open: [$f[0].functions[].open] | add,
@@ -110,7 +110,7 @@ for format in folded speedscope pprof; do
 	check "$format: says that it wrote what the reports have" "jq .written.function.total_ns $format.json" 0 "^$functions_ns\$"
 done
 
-# And it is what is in them.
+# The files also contain that.
 sqlite_as_report out.sqlite
 sqlite_as_locks out.sqlite
 sqlite_as_requests out.sqlite
@@ -140,7 +140,8 @@ same "folded: the time of functions in themselves" own got
 if command -v go >/dev/null; then
 	HOME=$WORK go tool pprof -top -unit=ns -nodefraction=0 -nodecount=0 out.pprof 2>pprof.err | sed '1,/ flat  flat%/d' |
 		awk '{ ns = $1; sub(/ns$/, "", ns); $1 = $2 = $3 = $4 = $5 = ""; sub(/^ +/, ""); if (ns > 0) print $0 "\t" ns }' | sort >got
-	# A wait is the function's that it began in: in spans, by their ends alone, it may be a caller's.
+	# A wait belongs to the function in which it began: in spans, by their ends alone, it
+	# may belong to a caller.
 	ldb-export -q --causes -o out.causes folded
 	sed 's/;\[[^;]*\]\( [0-9]*\)$/\1/; s/ \([0-9]*\)$/	\1/' out.causes | awk -F'\t' '{ n = split($1, f, ";") }
 		n > 1 { ns[f[n]] += $2 } END { for (k in ns) if (ns[k]) print k "\t" ns[k] }' | sort >own

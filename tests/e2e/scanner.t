@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the scanner says of itself: the budget it kept, whom it looked at, and where.
+# Tests the scanner's statistics: the budget it used, which threads it polled, and where.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -12,8 +12,8 @@ summary()	# options... -- command
 	ldb-record -q "$@" && ldb-report -i ldb.data --summary --json >s.json
 }
 
-# The charge of each thread, of the time it lived.  A burst that was saved up and one
-# look are less than 10 us together.
+# The charge of each thread is compared with the time it existed.  A burst that was saved up
+# and one poll take less than 10 us together.
 kept()	# percent
 {
 	jq -e "[.threads[] | .cost_ns - 10000 - $1 / 100 * (.end_ns - ([.start_ns, 0] | max))] | max <= 0" s.json >/dev/null
@@ -25,14 +25,14 @@ ok "the scanners' parts add up" eval "jq -e '([.threads[].cost_ns] | add) as \$t
 	| ([.scanners[].cost_ns] | add) as \$s | \$t <= \$s * 1.01 and \$s > 0' s.json >/dev/null"
 check "the report says so" "ldb-report" 0 'Budget: 2% of a thread.s time; polling cost about .* at most [0-9.]+ %'
 
-# The threads that run have odd pages, all of one scanner at first.
-# On a busy host a scanner may hardly have run: again, then.
+# The running threads have odd pages, all of one scanner at first.  On a busy host a scanner
+# may hardly have run: then it is recorded again.
 for try in 1 2 3 4 5; do
 	check "two scanners" "summary --scanners 2 -- ./sleepers 20 3 1" 0
 	[ "$(jq '[.scanners[].handed] | add' s.json)" = 0 ] || break
 done
 diag "$(jq -c '.scanners[] | {polls, changes, handed}' s.json)"
-# Whether they are seen busy at the same time is the host's affair.
+# Whether both are busy at the same time depends on the host.
 handed="threads were given from one to the other"
 if jq -e '[.scanners[].handed] | add > 0' s.json >/dev/null; then
 	ok "$handed" true
@@ -48,8 +48,8 @@ diag "$(jq -c '.scanners[0] | {busy_ns, paused_ns, observation_gap_ns, polls}' s
 ok "the scanner slept" eval "jq -e '.scanners[0].paused_ns > .recording.duration_ns / 2' s.json >/dev/null"
 check "the report says that it had no core" "ldb-report" 0 'had no core to itself'
 
-# A thousand that sleep are not in the way of the two that run.
-# (Pinned, it does not give way: the first round touches all of them, so there must be more.)
+# A thousand sleeping threads do not delay the scanning of the two that run.  (If it is pinned,
+# it does not yield: the first round reads all of them, so there must be more rounds.)
 check "a thousand threads" "summary --scanner-cpu $scanner_cpu -- ./sleepers 1000 2 1" 0
 diag "$(jq -c '.scanners[0] | {rounds, polls, pages, changes}' s.json)"
 ok "a round touches the pages of few" eval "jq -e '.scanners[0] | .pages < 100 * .rounds' s.json >/dev/null"

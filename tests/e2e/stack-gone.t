@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A thread that unmaps the stack it came from, with its callers' records on it: the
-# scanner does not read there, and the program goes on.
+# Tests a thread that unmaps the stack it came from, with its callers' records on it: the
+# scanner does not read there, and the program continues.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Time namespaces: CLOCK_MONOTONIC of the program, of the recorder and of perf are days
-# apart, and a trace has one time all the same.
+# Tests time namespaces: CLOCK_MONOTONIC of the program, of the recorder and of perf are days
+# apart, and a trace still has one time.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH

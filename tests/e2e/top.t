@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-top: what it shows is what the program does, it leaves no trace in the program,
-# and the terminal is given back.
+# Tests ldb-top: it shows what the program does, it leaves nothing in the program, and the
+# terminal is restored.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS
@@ -39,7 +39,7 @@ start
 threads_before=$(nr_threads)
 fds_before=$(find /proc/$pid/fd -mindepth 1 | wc -l)
 
-# JSON, a line for each second; what happened is in one of them, and in one only.
+# JSON has a line for each second; each event is in one of them, and in one only.
 ldb-top -p "$pid" -d 1 -n 3 --json >top.json 2>err
 status=$?
 ok "-n 3: ends by itself" test "$status" -eq 0
@@ -61,7 +61,8 @@ check_jq "requests: the slowest first" all.json 'all(.[]; .requests[0] | .count 
 check_jq "a request is in one line only" all.json '[.[] | .requests[0].slowest[].req] | length == (unique | length)'
 check_jq "the numbers of requests go on" all.json '[.[] | [.requests[0].slowest[].req] | min] as $m | $m[0] < $m[1] and $m[1] < $m[2]'
 check_jq "the lock by name" all.json 'any(.[]; any(.locks[]; .name == "lock" and .waits.count > 0))'
-# What began in one second may end in the next: a few of each of the three threads.
+# A call that began in one second may end in the next: there are a few for each of the three
+# threads.
 check_jq "observed calls of all" all.json 'all(.[]; .calls + 15 >= .observed_calls and .observed_calls > 0) and
 	([.[].calls] | add) + 15 >= ([.[].observed_calls] | add)'
 
@@ -70,7 +71,8 @@ first=$(jq -s '[.[] | .requests[0].slowest[].req] | min' top.json)
 ok "(ids)" test "$first" -ge 1
 total=$(jq -s '[.[] | .requests[0] | .count] | add' top.json)
 span=$(jq -s '(.[2].to_ns - .[0].from_ns) / 1000000' top.json)
-# Two threads, at most one request in 500 us and one at least in 20 ms or a slow machine's best.
+# There are two threads, with at most one request in 500 us and at least one in 20 ms or a slow
+# machine's best.
 ok "as many requests as there can be ($total in $span ms)" test "$total" -le $((${span%.*} * 4 + 10))
 
 # Text.
@@ -98,7 +100,7 @@ ldb-top -p "$pid" -d 0.5 --batch >kill.out 2>&1 &
 top=$!
 wait_for 10 "grep -q handle kill.out"
 
-# While somebody looks, nobody else can.
+# While one tool records, no other one can.
 check_one_line "already looked at" "ldb-top -p $pid" 1 '^ldb-top: .*record'
 kill -KILL $top
 wait $top 2>/dev/null
@@ -111,7 +113,7 @@ ok "no scanner is left" test "$(nr_threads)" -eq "$threads_before"
 ok "no descriptor is left" test "$(find /proc/$pid/fd -mindepth 1 | wc -l)" -eq "$fds_before"
 end_server "at the end"
 
-# The program ends while it is looked at.
+# The program ends while it is recorded.
 start
 ldb-top -p "$pid" -d 30 --batch >killed.out 2>&1 &
 top=$!
@@ -123,7 +125,7 @@ ok "killed target: ldb-top ends" test "$status" -eq 0
 ok "and shows what it had, and that this was all" grep -q "process $pid: .*, which has ended" killed.out
 ok "with its functions" grep -q 'handle()' killed.out
 
-# A program of its own.
+# ldb-top starts the program itself.
 check "-- CMD, -o" "ldb-top -d 0.4 --json -o own.json -- ./plain 1" 0 '^server: served'
 check "-o has the numbers, the last ones say how it ended" "jq -r .ended own.json | tail -n 1" 0 '^exit:0$'
 check "-- CMD: its status is passed on" "ldb-top --batch -- sh -c './plain 1 >/dev/null; exit 7' >/dev/null" 7

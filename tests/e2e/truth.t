@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program that stamps its own invocations, against its trace, one by one.
-# Timed: the scanner must see what the program says it did.
+# Compares a program that stamps its own invocations with its trace, one by one.
+# Timed: the scanner must observe what the program says it did.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -8,7 +8,7 @@ $CC -std=gnu11 -O2 -D_GNU_SOURCE -I"$TOP/tools" -I"$TOP/libldb/include" -I"$TOP/
 	"$TOP/tests/e2e/truth-check.c" "$BUILD/lib/libldbtools.a" \
 	-lzstd -ldw -lelf -lstdc++ -lm -lpthread -o truth-check || exit 1
 
-# Each result of the checker is one of ours.
+# Each result of the checker becomes a result of this test.
 held()	# name args...: what was recorded last against what was written down
 {
 	held_name=$1
@@ -35,9 +35,9 @@ if ldb-report -i t.data --summary --json | grep -q '"monotonic"'; then
 	export LDB_TRUTH_MONOTONIC
 fi
 
-# Up to four times, until the scanner had its CPU for most of the time: other load
-# on the machine makes a trace of gaps, which shows nothing.  Looks at gaps only.
-# Pinned, it does not give way to that.
+# Records up to four times, until the scanner ran for most of the time: with other load on the
+# machine a trace consists of gaps, which shows nothing.  Only gaps are counted.  A pinned
+# scanner does not yield to other load.
 record_watched()	# options...
 {
 	for try in 1 2 3 4; do
@@ -64,7 +64,7 @@ export LDB_TRUTH_MONOTONIC
 record_watched --clock monotonic --budget 100% >/dev/null
 held "--clock monotonic" coverage
 
-# How late a store can become visible is the machine's business: shown, not judged.
+# How late a store becomes visible depends on the machine: it is shown, not judged.
 LDB_TRUTH_UNFENCED=1 ldb-record -q --clock monotonic --budget 100% -o t.data -- ./truth 0.5 truth.log >/dev/null
 ./truth-check t.data truth.log | grep 'outside their bounds' | sed 's/^# /# without fences, /'
 

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Two builds of one program that differ in one call under a lock: the comparison joins what
-# both have by name, and the call that went is its first row; of the same build twice, no row
-# is sure.  That rests on the machine: two runs of one build differ where it is busy in one of
-# them.  So it is only said, but with LDB_PAIRS=10, on a quiet machine: of so many pairs, one in
-# ten may have a row that is sure by chance (95 % intervals).
-# Timed: the scanner must see the functions, and nothing else may be slower in one run.
+# Tests two builds of one program that differ in one call under a lock: the comparison must
+# join by name what both have, and the removed call must be its first row; between two runs of
+# the same build, no row may be significant.  The latter depends on the machine: two runs of
+# one build differ where it is busy in one of them.  So that is only shown, except with
+# LDB_PAIRS=10, on a quiet machine: of so many pairs, one in ten may have a significant row by
+# chance (95 % intervals).
+# Timed: the scanner must observe the functions, and nothing else may be slower in one run.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
-# In one place, one after the other: addresses, and the file's name, are the same for both.
+# Both builds are recorded in one place, one after the other: addresses, and the file's name,
+# are the same for both.
 record()	# build data flags...
 {
 	record_data=$1
@@ -17,7 +19,8 @@ record()	# build data flags...
 	ldb-record -q --scanner-cpu "$scanner_cpu" -o "$record_data" -- taskset -c "$program_cpu" ./app 500
 }
 
-# All that is sure to differ, of which the call is the first; nothing that both have came or went.
+# Checks that the call is the first of the significant rows, and that nothing which both builds
+# have is gone or new.
 is_named()	# json
 {
 	jq -e '.classes[0].parts | .[0].label == "audit" and .[0].gap_ns < 0 and .[0].gap_hi_ns < 0 and
@@ -30,7 +33,7 @@ is_same()	# json: no interval excludes 0
 	jq -e '[.classes[0].parts[] | select(.gap_lo_ns > 0 or .gap_hi_ns < 0)] == []' "$1" >/dev/null
 }
 
-# A recording in which the scanner was kept away for long says nothing of the comparison.
+# A recording in which the scanner was off its CPU for long says nothing about the comparison.
 is_watched()	# json...
 {
 	jq -es 'all(.[].classes[0]; ([.reference.mean_ns, .target.mean_ns] | min / 10) as $most |

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that are built or loaded in other ways: many dlopen'ed libraries, C11
-# threads, -no-pie with tags, queues, convoys.
+# Tests programs that are built or loaded in other ways: many dlopen'ed libraries, C11 threads,
+# -no-pie with tags, queues, convoys.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
-# 100 instrumented libraries, with and without the runtime.
+# There are 100 instrumented libraries, with and without the runtime.
 $CC -O2 "$PROGRAMS/dlopen-main.c" -o dlopen-bare -pthread || exit 1
 cc_ldb -O2 -g "$PROGRAMS/dlopen-main.c" -o dlopen-main -pthread || exit 1
 i=0
@@ -25,7 +25,7 @@ run_cmd "ldb-record -o dlb.data -- ./dlopen-bare . 100"
 ok "100 libraries, main not instrumented, under the recorder: same output" matches "$want"
 diag "status $status: $out"
 
-# C11 threads go through other names than pthread's.
+# C11 threads call functions of other names than pthread's.
 cc_ldb -O2 -g "$PROGRAMS/c11-threads.c" -o c11 -pthread || exit 1
 check "C11 threads, alone" "./c11 100" 0 '^c11-threads: 200 passes$'
 check "C11 threads, recorded" "record_apart c11.data ./c11 200" 0 '^c11-threads: 400 passes$'
@@ -50,7 +50,7 @@ done
 $CC -O2 -I"$TOP/libldb/include" "$PROGRAMS/requests.c" -o requests-bare || exit 1
 check "an annotated program without the plugin and the runtime" "./requests-bare 10" 0 '^requests: errno 77$'
 
-# Handed from thread to thread.
+# Requests are handed from thread to thread.
 cxx_ldb -O2 -g "$PROGRAMS/queue.cc" -o queue -pthread || exit 1
 check "queue, recorded" "record_apart q.data ./queue 300" 0 '^queue: 300 answered$'
 ldb-timeline -i q.data --req 101 --json >q.json
@@ -60,7 +60,7 @@ ldb-timeline -i q.data --req 100 --json >q.json
 check_jq "request 100 was slow in work() itself" q.json \
 	'[.segments[] | select(.kind == "function" and (.name | test("^work"))) | .end_ns - .start_ns] | max > 2500000'
 
-# Several holders one after the other.
+# A request waits for several holders one after the other.
 cc_ldb -O2 -g "$PROGRAMS/convoy.c" -o convoy -pthread || exit 1
 check "convoy, recorded" "record_apart v.data ./convoy 50" 0 '^convoy: 200 turns$'
 ldb-timeline -i v.data --slowest 1 --json | jq 'if type == "array" then .[0] else . end' >v.json
@@ -71,7 +71,7 @@ check_jq "whose threads have names" v.json 'any(.segments[]; .thread | test("^co
 check_jq "and who executed critical_section()" v.json \
 	'.req as $r | any(.segments[]; .kind == "function" and .blocks_req == $r and (.name | test("^critical_section")))'
 
-# Another clock; under ThreadSanitizer clock_gettime() is no longer libc's.
+# This uses another clock; under ThreadSanitizer clock_gettime() is no longer libc's.
 cc_ldb -O1 -g -fsanitize=thread -DSANITIZED "$TOP/tests/plugin/control.c" -o control -pthread 2>/dev/null || exit 1
 ./control >control.plain 2>&1
 status_plain=$?

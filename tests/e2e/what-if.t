@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is predicted for a lock that is held for half or a quarter of the time is what the
-# program does when it really holds it so long.
+# Tests the prediction for a lock that is held for half or a quarter of the time: the program
+# is run with such holds.
 # Timed: two runs of a program are compared, by the second longest of their requests.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cc_ldb -O2 -g "$PROGRAMS/whatif-lock.c" -o app -pthread || exit 1
 
-# Everything in the program sleeps, so the runs do not disturb each other, and holds are
-# much longer than what a machine adds to a sleep that is not too busy.
+# Everything in the program sleeps, so the runs do not disturb each other, and holds are much
+# longer than what a machine that is not too busy adds to a sleep.
 try()	# mode kernel-events: writes MODE.data, MODE.80, MODE.40, MODE.20
 {
 	try_args="-m $1"
@@ -41,7 +41,7 @@ p99()	# file: in microseconds
 	awk '$1 == "latency" { print $3 }' "$1"
 }
 
-# Predicted p99 of a mode, in microseconds: low and high.
+# Prints the predicted p99 of a mode, in microseconds: low and high.
 predict()	# mode factor
 {
 	set -- "$1" "$2" --what-if "snapshot*$2"
@@ -53,13 +53,13 @@ predict()	# mode factor
 		jq -r '"\(.all.after_lo.p99_ns / 1000 | floor) \(.all.after_hi.p99_ns / 1000 | floor)"' "$predict_to.json"
 }
 
-# Both ends of the prediction lie within 15 % of what was measured.
+# Checks that both ends of the prediction are within 15 % of the measured p99.
 is_near()	# lo hi measured
 {
 	awk -v lo="$1" -v hi="$2" -v m="$3" 'BEGIN { exit !(m > 0 && lo >= 0.85 * m && hi <= 1.15 * m) }'
 }
 
-# The scanner saw each invocation of snapshot(), and for how long it lasts.
+# Checks that the scanner observed each invocation of snapshot(), and for how long it lasts.
 is_seen()	# mode
 {
 	ldb-why -i "$1.data" --json --what-if 'snapshot*1' 2>/dev/null |
@@ -78,7 +78,8 @@ compare()	# mode
 	done
 }
 
-# 0: as predicted.  1: twice not.  2: the machine was too busy to tell, or to tell twice.
+# Returns 0: as predicted.  1: twice not.  2: the machine was too busy to decide, or to decide
+# twice.
 predicts()	# mode kernel-events
 {
 	nr_off=0
@@ -150,7 +151,7 @@ check_one_line "a wrong expression, with the position" "ldb-why -i direct.data -
 check_one_line "a wrong lock expression" "ldb-why -i direct.data --what-if 'lock:a=sharded(0)'" 2 'position 16: '
 check_one_line "it is a report of its own" "ldb-why -i direct.data --what-if 'snapshot*1' --req 1" 2 'report of its own'
 
-# Faster than any recorder, for a ring of the smallest size.
+# This program is faster than any recorder, for a ring of the smallest size.
 cat >flood.c <<'C'
 #include <ldb/ldb.h>
 int main(void)

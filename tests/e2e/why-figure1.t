@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The paper's Figure 1 in one sentence: the lock, who held it, and that this does I/O.
-# Timed: what is judged are causes that the scanner had to see.
+# Tests the paper's Figure 1 in one sentence: the lock, who held it, and that the holder does
+# I/O.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
 cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 cxx_ldb -O2 -g -DFIGURE1_CALLS "$PROGRAMS/figure1.cc" -o buffered -pthread || exit 1
 
-# Of the slowest requests; others meet what else the machine does.
+# Takes only the slowest requests; others are delayed by other load on the machine.
 slowest()	# file [number]
 {
 	ldb-why -i "$1" --slowest "${2:-10}" --json >why.json 2>why.err || diag "$(cat why.err)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests whose functions do what others' do not: slower, more often, or not at all.
-# Timed: what is judged are causes that the scanner had to see.
+# Tests requests whose functions do what others' do not: slower, more often, or not at all.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 need_build

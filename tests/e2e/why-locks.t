@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests that wait for a lock: ldb-why names it and what its holder was executing.
-# Timed: what is judged are causes that the scanner had to see.
+# Tests requests that wait for a lock: ldb-why must name the lock and what its holder was
+# executing.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 need_build
@@ -11,7 +12,8 @@ judge io cause=lock_wait anomaly=gap label=db_lock root=function root_label=flus
 record_cause chain ./why-locks chain
 judge chain cause=lock_wait anomaly=gap label=db_lock root=function root_label=compact
 
-# The chain itself, edge by edge.  A scanner that was away saw less of the holders.
+# Checks the chain itself, edge by edge.  A scanner that was off its CPU observed less of the
+# holders.
 jq '[.requests[] | select(.first.root_label == "compact")]' chain-plant.why >chains.json
 most='def most(f): (map(select(f)) | length) >= 0.9 * length and length > 0;'
 check_seen chain-plant "chain: it leads over both locks" chains.json \
@@ -22,7 +24,7 @@ check_seen chain-plant "chain: and how each is known" chains.json \
 	'length > 0 and all(.[].chain[]; .source != "" and .confidence > 0 and .confidence <= 1)'
 check_seen chain-plant "chain: the sentence has it" chains.json "$most most(.sentence | test(\"log_lock.*compact\"))"
 
-# The judge can say no.
+# The judge must be able to reject.
 judge_not "another lock is not named" io-plant cause=lock_wait label=log_lock
 judge_not "another function neither" io-plant cause=lock_wait label=db_lock root_label=compact
 ok "what is there is not judged as gone" eval '! judge_clean io-plant 0 cause=lock_wait label=db_lock'

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# memcached serves up to 20 requests of a connection before it looks at another (-R): single
-# GETs wait behind the batch that another client sent.  ldb-why must say so of the slowest
-# GETs, and must no longer say so with -R 1.  Documentation/cases/memcached.md.
-# Timed: what is judged are causes that the scanner had to see.
+# memcached serves up to 20 requests of a connection before it serves another (-R): single GETs
+# wait behind the batch that another client sent.  ldb-why must say so of the slowest GETs, and
+# must no longer say so with -R 1.  See Documentation/cases/memcached.md.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 
@@ -21,7 +21,8 @@ $CC -O2 -Wall "$servers/batches.c" -o batches || exit 1
 
 seconds=4
 
-# Whatever else the machine does: what disturbs the worker would wait for nothing.
+# The worker has a high priority, whatever else the machine does: a task that disturbs it
+# causes no wait.
 soon=
 ! chrt -f 1 true 2>/dev/null || soon="chrt -f"
 undisturbed()	# pid
@@ -58,7 +59,7 @@ record()	# requests-per-event
 }
 record_nr=0
 
-# Which part of the slowest GETs has it as its first cause.
+# Prints what part of the slowest GETs has the batch as its first cause.
 judge()	# requests-per-event
 {
 	ldb-why -i "r$1.data" --class get --json >"r$1.json" 2>"r$1.err" || diag "$(cat "r$1.err")"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests that pay for memory: an allocator's slow path, malloc(), page faults.  What the
-# kernel says of them is judged in a guest.
-# Timed: what is judged are causes that the scanner had to see.
+# Tests requests that pay for memory: an allocator's slow path, malloc(), page faults.  What
+# the kernel says of them is judged in a guest.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 need_build

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests behind others: in a queue, and in a batch that one thread started at once.
-# Timed: what is judged are causes that the scanner had to see.
+# Tests requests behind others: in a queue, and in a batch that one thread started at once.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/why.sh"
 need_build
