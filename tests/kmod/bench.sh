@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What recording a switch costs, in guest instructions: part of make bench.
+# Measures what recording a switch costs, in guest instructions: part of make bench.
 #
 #	tests/kmod/bench.sh [KERNEL]...		default: 6.1 6.12
 #
-# Times mean nothing in an emulated guest.  But with one CPU and a virtual time that
-# is the count of instructions (-icount), two threads that wake each other do the same
-# in every run; the table has ratios to the same kernel without a recorder.  What is
-# not counted are caches and the price of a locked instruction.
+# Times mean nothing in an emulated guest.  But with one CPU and a virtual time that is the
+# count of instructions (-icount), two threads that wake each other do the same in every run;
+# the table has ratios to the same kernel without a recorder.  Caches and the cost of a locked
+# instruction are not counted.
 #
-# Exit status 1 when a bound is not kept.
+# The exit status is 1 when a bound is exceeded.
 
 . "$(dirname "$0")/../lib/kmod.sh"
 failed=0

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Builds a kernel of "make check-kmod-debug" from Debian's linux-source-6.1, once: kept
-# in the cache under a name that is a hash of the sources' version, the compiler and
-# the configuration.
+# Builds a kernel of "make check-kmod-debug" from Debian's linux-source-6.1, once: it stays in
+# the cache under a name that is a hash of the sources' version, the compiler and the
+# configuration.
 #
 #	tests/kmod/debug-kernel.sh [kasan | kcsan]
 #
-# prints the folder: bzImage, and a tree to build modules against; 7 minutes on two
-# cores.  kasan, the default, has kmemleak too, and both have lockdep and KCOV.
-# Messages go to stderr.  What make prints is in the folder's build.log.
+# It prints the folder: bzImage, and a tree to build modules against; 7 minutes on two cores.
+# kasan, the default, has kmemleak too, and both have lockdep and KCOV.  Messages go to stderr.
+# What make prints is in the folder's build.log.
 
 . "$(dirname "$0")/../lib/kmod.sh"
 series=6.1
@@ -37,7 +37,7 @@ fi
 for tool in flex bison bc make xz; do
 	command -v "$tool" >/dev/null || die "no $tool: run sh tests/scripts/deps.sh debug"
 done
-# Two runs must not build in one folder.
+# Two runs must not build in the same folder.
 mkdir -p "$CACHE"
 exec 9>"$CACHE/$kind-$series.lock"
 flock 9
@@ -64,7 +64,7 @@ kmake tinyconfig
 # shellcheck disable=SC2086
 cat $configs >>"$tree/.config"
 kmake olddefconfig
-# An option that was dropped for want of another would leave a check out in silence.
+# If an option is dropped because another is missing, a check would be left out silently.
 # shellcheck disable=SC2086
 sed -n 's/^\(CONFIG_[A-Z0-9_]*=.*\)/\1/p' $configs | while read -r option; do
 	grep -qx "$option" "$tree/.config" || echo "$option"
@@ -75,7 +75,7 @@ note "building it, which takes minutes: tail -f $log"
 kmake -j"$(nproc)" $instrument bzImage modules
 cp "$tree/arch/x86/boot/bzImage" "$tree/bzImage" || exit 1
 
-# Modules need headers, scripts and symbols; the rest is a gigabyte of nothing.
+# Modules need headers, scripts and symbols; the rest is a gigabyte that nothing uses.
 rm -f "$tree/vmlinux" "$tree/vmlinux.o" "$tree"/.tmp_vmlinux*
 find "$tree" \( -path "$tree/scripts" -o -path "$tree/tools" \) -prune -o -type f \
 	\( -name '*.o' -o -name '*.a' -o -name '*.c' -o -name '.*.cmd' \) -exec rm -f {} +

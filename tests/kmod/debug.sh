@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make check-kmod-debug: all tests of tests/kmod in the kernel with KASAN, lockdep and
-# kmemleak, with more cycles, larger storms and more of the generator's programs; those
-# that talk to the module themselves in the kernel with KCSAN; and that both notice.
+# make check-kmod-debug runs all tests of tests/kmod in the kernel with KASAN, lockdep and
+# kmemleak, with more cycles, larger storms and more of the generator's programs; those that
+# use the module directly in the kernel with KCSAN; and tests that both notice faults.
 #
 #	tests/kmod/debug.sh [TEST]...
 #
@@ -25,7 +25,7 @@ mkdir -p "${log%/*}"
 for kernel in kasan kcsan; do
 	sh "$KMOD/debug-kernel.sh" $kernel >/dev/null || exit 1
 done
-# What only uses the module is slow there, and says no more of its races.
+# Tests that only use the module are slow there, and find no further races.
 races="kmod-api kmod-events kmod-fuzz kmod-hits kmod-join kmod-life kmod-order kmod-race"
 {
 	sh "$KMOD/run.sh" -k kasan "$@"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# "make dkms" and dkms(8): built and installed for each kernel of the guests, in scratch
-# trees; what was installed is loaded there.  And what the module refuses to be built for.
+# Tests "make dkms" and dkms(8): built and installed for each kernel of the guests, in scratch
+# trees; the installed module is loaded there.  It also tests for which kernels the module
+# refuses to be built.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/kmod.sh"
 
-# compat.h alone, with nothing of the kernel's but a version.
+# This compiles compat.h alone, with nothing of the kernel's but a version.
 mkdir -p "$WORK/stub/linux/sched"
 for header in ftrace ldb mm sched version sched/isolation; do
 	: >"$WORK/stub/linux/$header.h"
@@ -34,7 +35,7 @@ check "make dkms" "make -s -C $TOP dkms DESTDIR=$WORK/root" 0
 ok "with the rule" test -f "$WORK/root/usr/lib/udev/rules.d/60-ldb.rules"
 ok "and the group" grep -q '^g ldb ' "$WORK/root/usr/lib/sysusers.d/ldb.conf"
 mkdir "$WORK/tree"
-# A key that it would make otherwise is made here.
+# dkms would make this key elsewhere.
 mok_signing_key=$WORK/mok.key
 mok_certificate=$WORK/mok.pub
 export mok_signing_key mok_certificate

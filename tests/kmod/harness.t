@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The harness itself: what happens in a guest reaches the host, and what goes wrong
-# there cannot look like success.  LDB_KMOD_HARNESS=debug: the debug kernels too.
+# Tests the harness itself: what happens in a guest must reach the host, and a failure there
+# must not appear as success.  LDB_KMOD_HARNESS=debug: the debug kernels too.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/kmod.sh"
 need_guests
@@ -30,7 +30,8 @@ check "a module that behaves is none of its business" "sh $vm $bad $image 'insmo
 check "a WARN fails a command that succeeds" "sh $vm $bad $image 'insmod /ldb_bad.ko how=warn; true'" 99 'WARNING: CPU'
 check "an Oops is seen" "sh $vm $bad $image 'insmod /ldb_bad.ko how=oops; true'" 99 'Oops'
 
-# A breakpoint that never ends: the same registers, with a CPU that is always in its handler.
+# A breakpoint that never ends: the registers are the same, with a CPU that is always in its
+# handler.
 . "$TOP/tests/lib/storm.sh"
 ok "the monitor is asked while a guest runs" eval \
 	"LDB_STORM_EVERY=2 LDB_STORM_SAID=$WORK/said sh $vm $image 'grep asm_exc_int3\$ /proc/kallsyms; sleep 12' >kallsyms"
@@ -41,7 +42,7 @@ ok "a guest that sleeps is no storm" eval "! storm_is_seen said $handler"
 awk -v handler="$handler" '/^CPU#/ { on = /#1/ } /^RIP=/ && on && nr++ % 20 == 0 { sub(/^RIP=[0-9a-f]*/, "RIP=" handler) } { print }' said >storm
 ok "a CPU that keeps being there is one" storm_is_seen storm "$handler"
 
-# What a guest printed becomes results; none that is missing may look like a good one.
+# What a guest printed becomes results; a missing one must not appear as a good one.
 merged()	# name regex line...
 {
 	merged_name=$1
@@ -59,7 +60,8 @@ merged "a kernel that complained" '^not ok 2 .*nothing to say' "@@ begin a.t" "o
 merged "a guest that died during it" '^not ok 2 .*the guest did not' "@@ begin a.t" "ok 1 - one"
 merged "a test that never ran" '^not ok 1 - k a.t: ran' ""
 
-# Where allocations fail on purpose the kernel's word for it is no complaint; of ours it is.
+# Where allocations fail on purpose the kernel's message about it is no complaint; one about
+# the module's is.
 . "$TOP/tests/lib/splat.sh"
 failed_allocation()	# function that asked for it
 {
@@ -73,7 +75,7 @@ ok "but not the module's" splat log
 { failed_allocation copy_process+0x588; echo '[2.0] BUG: KASAN: use-after-free'; } >log
 ok "nor what comes after it" splat log
 
-# What runs in one kernel only runs in one.
+# A test for one kernel only runs in one.
 runs()	# option...: a line "TEST KERNEL" for each test
 {
 	sh "$KMOD/run.sh" -n "$@" | while read -r kernel tests; do

@@ -1,7 +1,7 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The guest's init (tests/kmod/vm.sh): runs /vm/command and reports its exit status.
-# The kernel's messages are on ttyS0; ttyS1 has what the command prints.
+# The guest's init (tests/kmod/vm.sh): runs /vm/command and reports its exit status.  The
+# kernel's messages go to ttyS0; what the command prints goes to ttyS1.
 /bin/busybox --install -s /bin
 PATH=/bin:/usr/bin:/sbin:/usr/sbin
 HOME=/root
@@ -17,7 +17,7 @@ mount -t tmpfs shm /dev/shm
 ln -sf /proc/self/fd /dev/fd
 ip link set lo up 2>/dev/null
 stty -F /dev/ttyS1 raw -echo 2>/dev/null
-# Through a pipe, because some programs write colours to a terminal.
+# This is a pipe, because some programs write colours to a terminal.
 mkfifo /vm/output
 cat /vm/output >/dev/ttyS1 &
 cat=$!
@@ -30,8 +30,8 @@ sh /vm/command
 status=$?
 
 : >/tmp/splat
-# kmemleak reports what is older than five seconds and was the same at two scans.
-# What the kernel itself lost during its boot, as swapper, is not ours.
+# kmemleak reports memory that is older than five seconds and unchanged at two scans.  What the
+# kernel itself lost during its boot, as swapper, is ignored.
 if [ -e $leaks ]; then
 	sleep 6
 	echo scan >$leaks
@@ -51,9 +51,9 @@ if [ -s /tmp/splat ]; then
 fi
 echo "LDB-VM-EXIT=$status"
 exec >/dev/null 2>&1
-# What the command left running may hold the pipe open.
+# Processes that the command left running may hold the pipe open.
 (sleep 2; kill $cat) &
 wait $cat
 vm-exit 42
-# Not reached when the device is there.
+# This is not reached when the device is there.
 reboot -f

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A machine that keeps a CPU for itself (isolcpus, nohz_full): who has no privilege cannot
-# arm the module's hooks, which interrupts every CPU; with the hooks armed, sessions that
-# come and go interrupt none but their own.
+# Tests a machine that isolates a CPU (isolcpus, nohz_full): a user without privileges cannot
+# arm the module's hooks, which interrupts every CPU; with the hooks armed, sessions that come
+# and go interrupt none but their own.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/kmod.sh"
 need_guests
@@ -9,7 +9,7 @@ check "the guests' programs build" "make -s --no-print-directory -C $KMOD all BU
 cat >inside.sh <<'END'
 insmod /ldb.ko max_user_rate=0 disarm_delay_ms=60000 mode=0666
 echo "isolated: $(cat /sys/devices/system/cpu/isolated)"
-# Of CPU 1: calls of functions from others, TLBs, rescheduling.
+# Counts, for CPU 1: calls of functions from other CPUs, TLBs, rescheduling.
 interrupts() { awk '/^ *(CAL|TLB|RES):/ { n += $3 } END { print n }' /proc/interrupts; }
 sessions() { taskset 1 sessions-plain "$@"; }
 echo "nobody: $(sessions 1 65534)"

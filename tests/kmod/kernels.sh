@@ -6,10 +6,10 @@
 #	tests/kmod/kernels.sh SERIES [release | image | headers]
 #	tests/kmod/kernels.sh list	the series that this Debian has
 #
-# SERIES is 6.1, 6.12, kasan or kcsan (debug-kernel.sh: built when it is not there).  Prints
-# the three words, or the one asked for.  The release is that of the newest installed
-# headers (tests/scripts/deps.sh installs them) whose image can be had.  Exit status 1 and one
-# line when there is none.
+# SERIES is 6.1, 6.12, kasan or kcsan (debug-kernel.sh: built when it is not there).  It prints
+# the three words, or the one asked for.  The release is that of the newest installed headers
+# (tests/scripts/deps.sh installs them) whose image is available.  Exit status 1 and one line
+# when there is none.
 
 . "$(dirname "$0")/../lib/kmod.sh"
 
@@ -29,7 +29,7 @@ fetch_image()	# release
 	fetch_to=$CACHE/vmlinuz-$1
 	[ ! -f "$fetch_to" ] || return 0
 	may_fetch "the image of $1" || return 1
-	# The signed one differs in the signature only, and comes some days later.
+	# The signed image differs in the signature only, and is published some days later.
 	for fetch_package in "linux-image-$1" "linux-image-$1-unsigned"; do
 		[ -n "$(newest_version "$fetch_package")" ] || continue
 		fetch_tree=$CACHE/image.$$

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The kernel module's tests: boots Debian kernels, runs what is in guest/ and
-# programs/ in each, prints TAP.  Part of make check.
+# This script runs the kernel module's tests: it boots Debian kernels, runs what is in guest/
+# and programs/ in each, and prints TAP.  It is a part of make check.
 #
 #	tests/kmod/run.sh [-ajn] [-t WHICH] [-k KERNEL]... [-o FILE] [TEST]...
 #
@@ -13,7 +13,7 @@
 #	-k	6.1, 6.12 (default: those of kernels.sh list), kasan or kcsan
 #	-o	keeps what the guests printed, unchanged
 #
-# Without -a, -k or TEST, what is no kernel's business runs in one of them (one_kernel
+# Without -a, -k or TEST, tests that do not depend on the kernel run in one of them (one_kernel
 # below), and one line says so.
 #
 # TEST: name of a file in guest/ (*.t) or of a program in programs/; default: all that
@@ -21,10 +21,10 @@
 #
 #	tests/kmod/run.sh -k 6.1 truth.t
 #
-# "quick" as TEST: one kernel, and what sees most in half a minute.
+# TEST may be "quick": one kernel, and the tests that find most in half a minute.
 #
-# LDB_TEST_TIMEOUT is for one test (default 240 s).  In CI, a kernel that cannot be
-# had is a failure; elsewhere it is skipped.
+# LDB_TEST_TIMEOUT is for one test (default 240 s).  In CI, an unavailable kernel is a failure;
+# elsewhere it is skipped.
 
 . "$(dirname "$0")/../lib/kmod.sh"
 
@@ -61,7 +61,7 @@ result()	# ok|"not ok" text
 	[ "$1" = ok ] || failed=1
 }
 
-# What is the same for all kernels.
+# Makes what is the same for all kernels.
 make_tree()
 {
 	tree=$work/tree
@@ -85,9 +85,9 @@ is_debug()	# kernel
 	[ "$1" = kasan ] || [ "$1" = kcsan ]
 }
 
-# What these look at, the analysis, the scanner and the recorder's words, is the same in
-# each kernel; what the module tells them is looked at by the others.  Of each pair that is
-# alike one runs here, one there.
+# These tests check the analysis, the scanner and the recorder's messages, which are the same
+# in each kernel; other tests check what the module reports.  Of each pair that is alike one
+# runs in this kernel, one in the other.
 one_kernel="6.1:idle.t 6.1:why-cpu.t 6.1:why-memory.t 6.12:planted.t 6.12:why-locks.t 6.12:rights.t"
 case $here in *' '*) ;; *) one_kernel= ;; esac
 
@@ -127,10 +127,10 @@ guest_path()	# test
 	esac
 }
 
-# Runs $paths.  False: the emulator failed, and it is worth trying again.
+# Runs $paths.  Returns false if the emulator failed, and it is worth trying again.
 boot_guest()
 {
-	# Waited for: a signal need not wait for the guest's end.
+	# It is waited for, because a signal need not wait for the guest's end.
 	sh "$KMOD/vm.sh" -d -m "$memory" -t "$boot_limit" -r "$tree" -f "$own/ldb.ko:/ldb/ldb.ko" -c "$own/console" \
 		"$image" "LDB_CYCLES=$cycles $settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$own/boot" 2>"$own/err" &
 	vm=$!
@@ -140,7 +140,7 @@ boot_guest()
 	[ "$status" -ne 96 ] || [ "$boots" -ge 12 ]
 }
 
-# Finds the kernel and builds the module; false, with a result, if that is all.
+# Finds the kernel and builds the module; returns false, with a result, if that is all.
 prepare_guest()	# kernel test...
 {
 	kernel=$1
@@ -159,7 +159,7 @@ prepare_guest()	# kernel test...
 	release=$(echo "$triple" | cut -d' ' -f1)
 	image=$(echo "$triple" | cut -d' ' -f2)
 	headers=$(echo "$triple" | cut -d' ' -f3)
-	# The two debug kernels have the same release.  Their module tells what of it ran.
+	# The two debug kernels have the same release.  Their coverage is recorded by the module.
 	kmod_build=$BUILD
 	cover=
 	if is_debug "$kernel"; then
@@ -178,7 +178,7 @@ prepare_guest()	# kernel test...
 	list_tests "$@" >"$own/tests"
 }
 
-# Boots it until it has been through all of $own/tests; leaves $own/out and $own/status.
+# Boots it until it has run all of $own/tests; leaves $own/out and $own/status.
 run_guest()
 {
 	trap 'kill "$vm" 2>/dev/null; exit 130' TERM
@@ -200,7 +200,7 @@ run_guest()
 	: >"$own/out"
 	boots=1
 	until boot_guest; do
-		# Not the module's fault, but always said.  What came to its end counts.
+		# This is not the module's fault, but is always printed.  Completed tests count.
 		echo "# $kernel: boot $boots: $(tail -n 1 "$own/err"), from $(sed -n 's/^@@ begin //p' "$own/boot" | tail -n 1) on"
 		awk '/^@@ begin / { text = "" } { text = text $0 "\n" } /^@@ end / { printf "%s", text; text = "" }' \
 			"$own/boot" >>"$own/out"
@@ -208,7 +208,8 @@ run_guest()
 			grep -q "^@@ end ${path##*/} " "$own/out" || printf ' %s' "$path"
 		done)
 		boots=$((boots + 1))
-		# It comes with each switching on and off: so many may never be had in one boot.
+		# The fault comes with switching on and off: so many cycles may never succeed
+		# in one boot.
 		[ "$cycles" -lt 40 ] || cycles=$((cycles / 2))
 	done
 	cat "$own/boot" >>"$own/out"
@@ -216,7 +217,7 @@ run_guest()
 	echo "$status" >"$own/status"
 }
 
-# What a script printed, and what all others did.
+# Prints what one script printed, and what all others did.
 only()		# test
 {
 	awk -v test="$1" '/^@@ begin / { on = $3 == test } on; /^@@ end / { on = 0 }' "$own/out"
@@ -227,8 +228,8 @@ all_but()	# test
 	awk -v test="$1" '/^@@ begin / { off = $3 == test } !off; /^@@ end / { off = 0 }' "$own/out"
 }
 
-# As tests/run.sh does: a script with a line "# Timed: WHY" that failed has a second try,
-# in a guest of its own, unless the kernel had complained.
+# A script with a line "# Timed: WHY" that failed has a second try, as in tests/run.sh, in a
+# guest of its own, unless the kernel had complained.
 try_timed()
 {
 	paths=

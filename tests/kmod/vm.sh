@@ -16,8 +16,8 @@
 #	-c FILE		keeps the kernel's messages
 #	-d		a disk, /dev/nvme0n1: 16 MB of zeroes, each read takes 4 ms
 #
-# COMMAND is given to the guest's shell (busybox).  Its output is printed as it
-# comes.  Exit status: the command's, but
+# COMMAND is given to the guest's shell (busybox).  Its output is printed as it comes.  The
+# exit status is the command's, but
 #	96  the emulator failed, see below and storm.sh
 #	97  the time limit		98  the guest ended without an exit status
 #	99  the kernel complained: WARN, BUG, Oops, lockdep, KASAN, kmemleak (splat.sh)
@@ -93,15 +93,15 @@ printf '%s\n' "$*" >"$root/vm/command"
 for file in $files; do
 	tree_add "$root" "$file" || exit 1
 done
-# The kernel unpacks one archive after the other, so a tree used by many boots need
-# not be copied.
+# The kernel unpacks one archive after the other, so a tree used by many boots need not be copied.
 for tree in "$root" $trees; do
 	(cd "$tree" && find . | cpio -o -H newc --quiet) || exit 1
 done >"$work/initrd"
 
 mkfifo "$work/out" "$work/monitor.in" "$work/monitor.out"
-# Sockets, not cores: a kernel without ACPI finds those only.  no_timer_check: a busy host
-# gives the guest no CPU for a while, and its kernel would panic for want of ticks.
+# The CPUs are sockets, not cores: a kernel without ACPI finds only those.  no_timer_check is
+# there because a busy host gives the guest no CPU for a while, and its kernel would panic
+# without ticks.
 # shellcheck disable=SC2086	# $icount, $disk: words or none
 timeout -k 5 "$limit" qemu-system-x86_64 -accel "$accel" -cpu max $icount $disk -smp "$cpus,sockets=$cpus" -m "$memory" \
 	-no-reboot -nodefaults -display none -net none -kernel "$image" -initrd "$work/initrd" \
@@ -128,7 +128,7 @@ if grep -q '^LDB-VM-SPLAT' "$work/output"; then
 	exit 99
 fi
 
-# Other than of a CPU that is stuck, which is what the emulator does to it.
+# Complaints of a CPU that is stuck do not count: the emulator causes them.
 complains()
 {
 	grep -E 'WARNING: |BUG: |KASAN|kernel BUG at' "$work/log" | grep -qvE 'soft lockup|workqueue lockup'
@@ -138,15 +138,15 @@ if [ -s "$work/storm" ] && ! complains; then
 	note "the emulator went round a breakpoint that was gone: try again"
 	exit 96
 fi
-# QEMU's translator can run a breakpoint on one CPU that another has already taken out
-# of the kernel's code (any kernel that switches tracepoints or static keys on and off
-# shows it now and then, and no real CPU does).  The kernel's first and only complaint is
-# then an int3 nobody put there.
+# QEMU's translator can run a breakpoint on one CPU that another has already taken out of the
+# kernel's code (any kernel that switches tracepoints or static keys on and off shows it now
+# and then, and no real CPU does).  The kernel's first and only complaint is then of an int3
+# that nobody put there.
 if grep -q 'int3: 0000 \[#1\]' "$work/log" && ! complains; then
 	note "the emulator ran a breakpoint that was gone: try again"
 	exit 96
 fi
-# A kernel that died could not look at its own log.
+# A kernel that died could not read its own log.
 if splat "$work/log" >"$work/splat"; then
 	cat "$work/splat"
 	note "the kernel complained"
@@ -157,7 +157,7 @@ if [ "$qemu_status" -eq 124 ] || [ "$qemu_status" -eq 137 ]; then
 	tail -n 5 "$work/log" >&2
 	exit 97
 fi
-# 42 * 2 + 1: the guest's init came to its end.
+# The status is 42 * 2 + 1 if the guest's init came to its end.
 if [ -z "$status" ] || [ "$qemu_status" -ne 85 ]; then
 	note "the guest ended without an exit status (qemu: $qemu_status)"
 	tail -n 20 "$work/log" >&2

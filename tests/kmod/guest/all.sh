@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the guest: runs tests one after the other, for tests/kmod/run.sh to read.
+# This script runs in the guest: it runs tests one after the other, for tests/kmod/run.sh to
+# read.
 #
 #	all.sh [-t SECONDS] TEST...
 #
@@ -13,7 +14,7 @@ TOP=/ldb
 BUILD=/ldb/build
 PATH=$BUILD/bin:$BUILD/tests/tools/helpers:$BUILD/tests/kmod/guest:$PATH
 LDB_KO=/ldb/ldb.ko
-# What the tools print as JSON: json/bin/keep.
+# json/bin/keep copies what the tools print as JSON.
 LDB_JSON=/tmp/json
 export TOP BUILD PATH LDB_KO LDB_JSON
 mkdir -p "$LDB_JSON"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a switch costs with a recorder and without: two threads play ping-pong, and the
- * time stamp counter, which counts instructions in a guest that runs under -icount,
- * says what a round trip took.  The same of a page fault, and of a while in which
- * nothing but interrupts takes time.
+ * Measures what a switch costs with a recorder and without: two threads play ping-pong, and the
+ * time stamp counter, which counts instructions in a guest that runs under -icount, says what a
+ * round trip took.  The same is measured for a page fault, and for an interval in which nothing
+ * but interrupts takes time.
  *
  *	bench-plain WATCH KIND ROUNDS
  *
- * WATCH: none, or the session of the module that it opens for itself: sched (switches,
- * wake-ups, migrations), all (futexes and the end of threads too, and a page and an
- * innermost frame for each thread, as the runtime has it).  KIND: pipe, futex, fault or irq.
- * Prints "KIND WATCH ROUNDS INSTRUCTIONS EVENTS".
+ * WATCH: none, or the session of the module that it opens for itself: sched (switches, wake-ups,
+ * migrations), all (futexes and the end of threads too, and a page and an innermost frame for
+ * each thread, as the runtime has it).  KIND: pipe, futex, fault or irq.  It prints "KIND WATCH
+ * ROUNDS INSTRUCTIONS EVENTS".
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static int rounds;
 static unsigned ring_order = 8;
 static bool use_pipe;
 static _Atomic int go;
-/* As a glibc mutex: the word and, 8 bytes on, an owner.  On lines of their own. */
+/* It is laid out like a glibc mutex: the word and, 8 bytes on, an owner.  Each has a cache line. */
 static struct {
 	_Alignas(64) _Atomic unsigned word;
 	unsigned count, owner;
@@ -95,7 +95,7 @@ static void *play(void *arg)
 {
 	struct side *me = arg;
 
-	/* What an instrumented function would have on its stack. */
+	/* An instrumented function would have this on its stack. */
 	me->block.gen = (5ULL << LDB_GEN_SHIFT) | LDB_CANARY;
 	me->frame.gen = me->block.gen;
 	me->frame.pc = play;
@@ -128,7 +128,7 @@ static void end_counting(void)
 	end_head = area ? ring()->head : 0;
 }
 
-/* Each round is a page that is not there. */
+/* Each round touches a page that is not mapped. */
 static void touch_pages(void)
 {
 	size_t size = rounds * 4096UL;
@@ -146,7 +146,7 @@ static void touch_pages(void)
 	}
 }
 
-/* Each round is some time. */
+/* Each round takes some time. */
 static void spin(void)
 {
 	begin_counting();
@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "bench-plain none|sched|all pipe|futex|fault|irq ROUNDS\n");
 		return 2;
 	}
-	/* A round trip is some 16 slots. */
+	/* A round trip takes some 16 slots. */
 	while (ring_order < 20 && (1U << ring_order) < rounds * 24U)
 		ring_order++;
 	use_pipe = !strcmp(argv[2], "pipe");

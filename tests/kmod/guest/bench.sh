@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In a guest that counts instructions (tests/kmod/bench.sh): prints, for each way to
-# record and each kind of ping-pong, a line "ROW KIND WATCH ROUNDS INSTRUCTIONS EVENTS".
+# This script runs in a guest that counts instructions (tests/kmod/bench.sh): it prints, for
+# each way to record and each kind of ping-pong, a line "ROW KIND WATCH ROUNDS INSTRUCTIONS
+# EVENTS".
 
 TRACING=/sys/kernel/tracing
 PATH=/ldb/build/tests/kmod/guest:$PATH
 rounds=${1:-2000}
 kinds="pipe futex"
-# Until the kernel has done with its boot.
+# This waits until the kernel has finished its boot.
 sleep 5
 
-# Nothing to compare them with.
+# There is nothing to compare these with.
 kinds_module="pipe futex fault irq"
 
 bench()	# row watch command...: command's arguments are followed by the benchmark
@@ -19,7 +20,7 @@ bench()	# row watch command...: command's arguments are followed by the benchmar
 	watch=$2
 	shift 2
 	for kind in $kinds; do
-		# The first has caches to fill; what perf prints is no result.
+		# The first run fills caches; what perf prints is no result.
 		for i in 1 2; do
 			"$@" bench-plain "$watch" "$kind" "$rounds" 2>/tmp/bench.err | grep "^$kind " >/tmp/bench.out ||
 				{ sed 's/^/# /' /tmp/bench.err; continue 2; }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One run recorded three times at once, by the module, BPF programs and perf: the same switches.
-# Alone: three recorders begin while the program runs, which is over after some seconds.
+# One run is recorded three times at once, by the module, BPF programs and perf: they must
+# record the same switches.
+# Alone: three recorders begin while the program runs, which ends after some seconds.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 load

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Compares the kernel events of a trace with what ftrace recorded of the same run, and
- * with what the program says it forced: none missing, none extra.  Prints TAP.
+ * Compares the kernel events of a trace with what ftrace recorded of the same run, and with what
+ * the program says it forced: no event may be missing or invented.  It prints TAP.
  *
  *	check-truth ROWS FTRACE FACTS
  *	check-truth ROWS FTRACE FACTS OTHER-ROWS
@@ -36,7 +36,7 @@ struct list {
 	size_t nr, room;
 };
 
-/* By CPU, apart: what concerns the program, and all switches (for OCCUPANT). */
+/* By CPU, separately: events that concern the program, and all switches (for rows of unobserved tasks). */
 static struct list rows[MAX_CPUS], truth[MAX_CPUS], all[MAX_CPUS], occupants[MAX_CPUS];
 static struct list row_futex, true_futex;
 static unsigned tasks[MAX_TASKS], nr_tasks, nr_cpus;
@@ -206,7 +206,7 @@ static unsigned state_of(const char *s)
 
 static unsigned irq_of(char c)
 {
-	/* H: an interrupt that came during a softirq; the interrupt is what woke. */
+	/* H is an interrupt that came during a softirq; the interrupt woke the thread. */
 	if (c == 'h' || c == 'H')
 		return LDB_SCHED_F_HARDIRQ;
 	return c == 's' ? LDB_SCHED_F_SOFTIRQ : 0;
@@ -219,7 +219,7 @@ static unsigned number(const char *text, const char *key)
 	return at ? strtoul(at + strlen(key), NULL, 10) : ~0U;
 }
 
-/* The text after the event's name; true if it is an event of the scheduler. */
+/* Reads the text after the event's name; returns true if it is an event of the scheduler. */
 static bool parse_event(struct event *e, const char *name, const char *text, unsigned current, char irq)
 {
 	if (!strcmp(name, "sched_switch")) {
@@ -272,7 +272,7 @@ static void parse_futex(const char *text, unsigned tid, int64_t ns)
 		add(&true_futex, &e);
 }
 
-/* "  comm-pid  [cpu] flags  seconds.micros: event: text" */
+/* Reads a line "  comm-pid  [cpu] flags  seconds.micros: event: text". */
 static void read_line(char *line)
 {
 	char *bracket = line, *dash, *text, flags[16], name[64];
@@ -283,7 +283,7 @@ static void read_line(char *line)
 
 	if (strstr(line, "LOST"))
 		bail_out("ftrace lost events: a larger buffer is needed");
-	/* A comm may hold anything: the first " [ddd] " is what counts. */
+	/* A comm may contain anything: only the first " [ddd] " counts. */
 	while ((bracket = strstr(bracket, " [")) && sscanf(bracket, " [%u]%n", &cpu, &used) != 1)
 		bracket++;
 	if (!bracket || sscanf(bracket + used, " %15s %" SCNu64 ".%" SCNu64 ": %63[^:(]%n", flags, &s, &us,
@@ -372,8 +372,8 @@ static size_t agreement(const struct list *r, size_t i, const struct list *t, si
 }
 
 /*
- * Where the trace has event k: of the same ones around that time, which all look
- * alike in a ping-pong, the one after which most agrees, and of those the nearest.
+ * Finds event k in the trace: of the same events around that time, which are all alike in a
+ * ping-pong, it takes the one after which most agrees, and of those the nearest.
  */
 static size_t counterpart(const struct list *r, const struct list *t, size_t k)
 {
@@ -427,7 +427,7 @@ static void compare_cpu(unsigned cpu)
 	free(diff);
 }
 
-/* Switches between threads of others are recorded in part: but none may be made up. */
+/* Switches between threads of others are recorded in part: but none may be invented. */
 static void compare_occupants(unsigned cpu)
 {
 	const struct list *r = &occupants[cpu], *t = &all[cpu];
@@ -453,7 +453,7 @@ static void compare_occupants(unsigned cpu)
 	diag("CPU %u: %zu occupants", cpu, nr);
 }
 
-/* The calls of one thread, in order; ftrace has them on entry to the system call. */
+/* Compares the calls of one thread, in order; ftrace has them on entry to the system call. */
 static void compare_futex(unsigned tid)
 {
 	size_t i = 0, k = 0, matched = 0;
@@ -466,7 +466,7 @@ static void compare_futex(unsigned tid)
 			k++;
 		a = i < row_futex.nr && row_futex.ev[i].ns < end_ns ? &row_futex.ev[i++] : NULL;
 		b = k < true_futex.nr && true_futex.ev[k].ns < end_ns ? &true_futex.ev[k++] : NULL;
-		/* A wait's value is the word found there; the call has the one expected. */
+		/* A wait's value is the word found there; the call has the expected value. */
 		if (!a || !b || a->op != b->op || a->addr != b->addr ||
 		    (a->op == LDB_SCHED_OP_FUTEX_WAKE && a->value != b->value))
 			break;
@@ -531,7 +531,7 @@ static void count_preemptions(unsigned victim, unsigned by, long times)
 		nr += e->tid == victim && e->other == by && e->state == LDB_STATE_RUNNING;
 		sleeps += e->tid == by && e->state == LDB_STATE_SLEEPING;
 	}
-	/* It also wakes while another thread has the CPU. */
+	/* It also wakes while another thread is the running task. */
 	ok(nr >= times / 4, "the victim was preempted by the urgent thread (%ld times of %ld)", nr, times);
 	ok(sleeps >= times && sleeps <= times + 4, "which slept as often as it asked to (%ld, %ld)", sleeps, times);
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Loaded, used and unloaded again, many times, by programs and recorders that end well
-# and ones that are killed: nothing stays behind.  LDB_CYCLES: default 50.
+# Loads, uses and unloads the module many times, with programs and recorders that end normally
+# and ones that are killed: nothing may be left behind.  LDB_CYCLES: default 50.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 cycles=${LDB_CYCLES:-50}
 oracle_not k.data "its recorder is killed at any time, also before there is anything in it"
 
-# Memory of the kernel that a forgotten session would be in, in KiB.
+# Prints the kernel memory that a forgotten session would use, in KiB.
 kernel_memory()
 {
 	awk '/^(SUnreclaim|VmallocUsed|Percpu|PageTables|KernelStack):/ { sum += $2 } END { print sum }' /proc/meminfo
@@ -48,7 +48,7 @@ cycle()	# nr: prints a line when something is wrong
 		bench-plain all futex 100 >log 2>&1 || echo "cycle $1: $(cat log)"
 		;;
 	esac
-	# The killed are not gone at once.
+	# Killed processes end after a moment.
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		rmmod ldb 2>rmmod.err && return
 		usleep 200000
@@ -56,7 +56,7 @@ cycle()	# nr: prints a line when something is wrong
 	echo "cycle $1: $(cat rmmod.err)"
 }
 
-# The first ones fill caches.
+# The first cycles fill caches.
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	cycle $i
 done >bad

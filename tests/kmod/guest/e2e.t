@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The promise: load the module, attach to a running instrumented program, and the
+# Tests the promise: load the module, attach to a running instrumented program, and the
 # timeline of its slowest request shows when it was off the CPU, and why.
 # Alone: unloading is tried half a second after a recorder has begun.
 . "$(dirname "$0")/../../lib/guest.sh"
@@ -10,7 +10,7 @@ server 60 >server.out 2>&1 &
 pid=$!
 at_end "kill $pid 2>/dev/null || :"
 sleep 0.5
-# Something else wants the CPUs too.
+# Something else needs the CPUs, too.
 (while :; do :; done) &
 hog=$!
 at_end "kill $hog 2>/dev/null || :"

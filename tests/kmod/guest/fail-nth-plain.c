@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The N-th allocation of the kernel fails, for every N, while a session is opened,
- * joined, used and closed: each call must fail cleanly or succeed.  Needs a kernel with
- * fault injection (the debug kernel).  Prints TAP.
+ * Makes the N-th allocation of the kernel fail, for every N, while a session is opened, joined,
+ * used and closed: each call must fail cleanly or succeed.  It needs a kernel with fault
+ * injection (the debug kernel), and prints TAP.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static void fail_nth(int n)
 		bail_out("cannot set fail-nth");
 }
 
-/* What is left: 0 when the allocation was reached and failed. */
+/* Returns the remaining count: 0 when the allocation was reached and failed. */
 static int left(void)
 {
 	char text[16] = "";
@@ -37,7 +37,7 @@ static int left(void)
 	return atoi(text);
 }
 
-/* The errno of the first call that failed, or 0; *rest: what is left of n. */
+/* Returns the errno of the first call that failed, or 0; *rest: what is left of n. */
 static int use_session(int n, int *rest)
 {
 	struct ldb_create create = {
@@ -60,7 +60,7 @@ static int use_session(int n, int *rest)
 	if (!err && (ioctl(fd, LDB_IOC_JOIN) || ioctl(fd, LDB_IOC_REG, &reg)))
 		err = errno;
 	*rest = left();
-	/* munmap() allocates as well, and a mapping that stays keeps the session. */
+	/* munmap() allocates as well, and a mapping that remains holds the session. */
 	fail_nth(0);
 	if (area != MAP_FAILED)
 		munmap(area, create.total_size);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Forces scheduling that is known in advance, and says what it was: for truth.t.
+ * Forces scheduling that is known in advance, and prints what it was, for truth.t.
  *
  *	forced ROUNDS [MS]	output: lines "fact ..."; begins after MS
  *
- * Two threads play ping-pong with raw futexes, on one CPU and then on two; a thread of
- * real-time priority preempts one that spins; a thread moves itself between CPUs.
- * All of it happens between the marks "ldb-begin" and "ldb-end" in ftrace's buffer,
- * with nothing going on around the marks.  All threads live until after the end.
+ * Two threads play ping-pong with raw futexes, on one CPU and then on two; a thread of real-time
+ * priority preempts one that spins; a thread moves itself between CPUs.  All of it happens
+ * between the marks "ldb-begin" and "ldb-end" in ftrace's buffer, with no other activity around
+ * the marks.  All threads exist until after the end.
  */
 #include <linux/futex.h>
 #include <pthread.h>
@@ -89,7 +89,7 @@ static void *player(void *arg)
 		pin(1);
 	play(me);
 	pthread_barrier_wait(&end);
-	/* Counted while it sleeps here. */
+	/* Its switches are counted while it sleeps here. */
 	pthread_barrier_wait(&end);
 	return NULL;
 }
@@ -156,7 +156,7 @@ static void mark(const char *text)
 	close(fd);
 }
 
-/* What the kernel itself counted, for a thread that sleeps. */
+/* Prints what the kernel itself counted, for a thread that sleeps. */
 static void print_switches(pid_t tid)
 {
 	char path[64], line[128];

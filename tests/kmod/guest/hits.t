@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Page faults and interrupts: recorded by the module, and by perf.
+# Page faults and interrupts are recorded by the module, and by perf.
 . "$(dirname "$0")/../../lib/guest.sh"
 . "$TOP/tests/lib/hits.sh"
 
@@ -14,7 +14,7 @@ for kernel in module perf; do
 	judge_irqs
 done
 
-# Without: the trace says nothing of them, and nobody claims that there were none.
+# Without kernel events the trace says nothing of them, and no tool claims that there were none.
 record_hits --kernel none
 ok "none: not recorded" eval "! has_meta kernel_faults && ! has_meta kernel_irqs"
 ok "timelines" eval "ldb-timeline -i hits.data --slowest=100 --json >hits.timelines"

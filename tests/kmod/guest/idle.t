@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A thousand threads of which two run: the scanner asks the CPUs who runs, and does not
-# touch the pages of those that sleep.
+# A thousand threads exist of which two run: the scanner asks the CPUs which threads run, and
+# does not read the pages of those that sleep.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 running=2
 load
-# Pinned, it does not give way: the first round touches each page, so there must be many more.
+# If it is pinned, it does not yield: the first round reads each page, so there must be many
+# more rounds.
 check "recorded" "ldb-record --kernel module --scanner-cpu 1 -o t.data -- sleepers 1000 $running 4" 0 'wake-ups'
 diag "$out"
 wakeups=$(printf '%s\n' "$out" | sed -n 's/^\([0-9]*\) wake-ups$/\1/p')
@@ -17,8 +18,8 @@ check_jq "all threads are observed" s.json '(.threads | length) == 1001 and .uno
 check_jq "pages per round: at most CPUs + running threads" s.json \
 	".scanners[0] | .rounds > 0 and .pages > 0 and .pages <= .rounds * ($cpus + $running)"
 
-# Each wake-up is a function of a millisecond, in a thread that had long been idle.  How
-# many are seen depends on whether the scanner has a CPU then: shown, not judged.
+# Each wake-up is a function of a millisecond, in a thread that was idle for long.  How many
+# are observed depends on whether the scanner runs then: it is shown, not judged.
 ok "functions" eval "ldb-report -i t.data --json >f.json"
 seen=$(jq '[.. | objects | select((.function? // "") | startswith("woken")) | .count] | add // 0' f.json)
 diag "$seen of $wakeups wake-ups seen"

@@ -4,10 +4,10 @@
  *
  *	1	the holder of a mutex is preempted while it holds it
  *	2	the thread is moved to the other CPU in the middle of its request
- *	3	its wake-up is delayed by a thread that has its CPU
+ *	3	its wake-up is delayed by a thread that runs on its CPU
  *	4	it waits in a lock made of a raw futex, which the shim cannot see
  *
- * Needs two CPUs and root.  Prints lines "fact ...".
+ * Needs two CPUs and root.  It prints lines "fact ...".
  */
 #include <linux/futex.h>
 #include <ldb/ldb.h>
@@ -71,7 +71,7 @@ __attribute__((noinline)) static void work(double ms)
 		;
 }
 
-/* Of real-time priority: whoever has CPU 0 loses it. */
+/* It has real-time priority: the task on CPU 0 is preempted. */
 __attribute__((noinline)) static void hog_the_cpu(void)
 {
 	atomic_store(&hogging, 1);
@@ -169,7 +169,7 @@ __attribute__((noinline)) static void move_in_the_middle(void)
 	pin(1);
 }
 
-/* The waker is in main(), on CPU 1: it wakes when the hog has CPU 0. */
+/* The waker is in main(), on CPU 1: it wakes this thread when the hog runs on CPU 0. */
 __attribute__((noinline)) static void sleep_at_the_gate(void)
 {
 	while (!atomic_load(&raw_gate))
@@ -213,7 +213,7 @@ static void *worker(void *arg)
 	return NULL;
 }
 
-/* Request 3: lets the hog have CPU 0, then wakes the worker, which needs it. */
+/* Request 3: lets the hog run on CPU 0, then wakes the worker, which needs that CPU. */
 static void open_the_gate(void)
 {
 	pin(1);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Causes that were planted are named: what the program did, for each request.
-# Timed: what is planted sleeps and works for so many milliseconds.
+# Planted causes must be named: what the program did, for each request.
+# Timed: the planted causes sleep and work for so many milliseconds.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 load
@@ -16,7 +16,7 @@ for req in 1 2 3 4; do
 	diag "$(ldb-timeline -i t.data --req $req 2>&1 | head -n 1)"
 done
 all='[.. | objects | select(has("kind"))]'
-# A segment that is at least so long, in ms.
+# Matches a segment that is at least so long, in ms.
 long='(.end_ns - .start_ns) > 1000000 *'
 
 # 1: the holder is preempted by the hog while it holds the mutex.
@@ -29,18 +29,18 @@ check_jq "request 1: and that blocks the request" req1.json \
 check_jq "request 1: the occupant is the hog" req1.json \
 	"$all | any(.[]; .kind == \"preempted\" and .tid == $holder and .running_tasks[0].tid == $hog)"
 
-# 2: moved to the other CPU and back.
+# 2: the thread is moved to the other CPU and back.
 check_jq "request 2: moved from CPU 1 to CPU 0" req2.json \
 	"$all | any(.[]; .tid == $worker and .from_cpu == 1 and .to_cpu == 0)"
 check_jq "request 2: and back" req2.json "$all | any(.[]; .tid == $worker and .from_cpu == 0 and .to_cpu == 1)"
 
-# 3: woken while the hog has its CPU.
+# 3: the thread is woken while the hog runs on its CPU.
 check_jq "request 3: runnable, for as long as the hog has the CPU" req3.json \
 	"$all | any(.[]; .kind == \"runnable\" and .tid == $worker and $long 60 and .running_tasks[0].tid == $hog)"
 check_jq "request 3: before that asleep on a futex, with its address and its waker" req3.json \
 	"$all | any(.[]; .kind == \"futex_wait\" and .tid == $worker and .lock == \"0x$(fact gate)\" and .waker.tid == $(fact main))"
 
-# 4: a lock that the shim does not know.
+# 4: the shim does not know this lock.
 check_jq "request 4: waits in the raw lock, its holder wakes it" req4.json \
 	"$all | any(.[]; .kind == \"futex_wait\" and .tid == $worker and $long 40 and .lock == \"0x$(fact raw)\" and .waker.tid == $futexholder)"
 check "the module unloads" "rmmod ldb"

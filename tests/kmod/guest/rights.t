@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A user without privileges: what ldb-record says when the module refuses, what to do
+# Tests what ldb-record says to a user without privileges when the module refuses, what to do
 # about it, and that it helps.
 . "$(dirname "$0")/../../lib/guest.sh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sessions of this program itself, one after the other: made, joined, registered, ended.
+ * This program makes sessions itself, one after the other: created, joined, registered, ended.
  *
  *	sessions-plain NUMBER UID	says how many there were, or why not more
  */

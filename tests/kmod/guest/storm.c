@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads and processes that come and go, for storms.t and cycles.t.
+ * This program creates threads and processes that come and go, for storms.t and cycles.t.
  *
  *	storm brief		two threads hand over 20 times, and it ends
  *	storm threads N		N threads, 50 at a time; each sleeps once on a mutex
- *	storm fork N		N children: of four, one works on, one executes, one has
+ *	storm fork N		N children: of four, one works, one executes, one has
  *				threads, one dies of a signal
  *	storm exec N		executes itself N times, with a thread running each time
  *	storm forever		as brief, until it is killed
  *
- * Prints "storm: done".
+ * It prints "storm: done".
  */
 #include <ldb/ldb.h>
 #include <pthread.h>
@@ -121,7 +121,7 @@ static void forks(int nr)
 			child(i);
 		if (pid < 0)
 			exit(1);
-		/* Eight are alive at a time. */
+		/* Eight exist at a time. */
 		if (i >= 8)
 			wait(NULL);
 	}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Threads, forks and execs by the thousand while they are recorded; killed at random
-# moments.  The program must not notice, the trace must be whole.
-# Timed: thousands of threads on two emulated CPUs, whose clocks the host's load pulls apart.
-# LDB_STORM: how much of it, default 1.
+# Records threads, forks and execs by the thousand, which are killed at random moments.  The
+# program must not notice, the trace must be whole.
+# Timed: there are thousands of threads on two emulated CPUs, whose clocks drift apart under
+# the host's load.  LDB_STORM scales the amount, default 1.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 much=${LDB_STORM:-1}
 load
-# A recording ends with the first exec, perhaps before a function was seen.
+# A recording ends with the first exec, perhaps before a function was observed.
 record()	# name command...
 {
 	storm_name=$1
@@ -44,6 +44,6 @@ done
 ok "killed $killed times" test $killed -gt 0
 check "and it still records" "ldb-record --kernel module -o t.data -- storm brief" 0 'storm: done'
 
-# Nobody holds it: but a disarming that is under way may.
+# No session holds it, but a disarming that is under way may.
 ok "the module unloads" wait_for 10 "rmmod ldb"
 finish

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every allocation of the module's fails once; loading it, too.
+# Every allocation of the module's fails once, also while it is loaded.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 debugfs=/sys/kernel/debug
 [ -d $debugfs/failslab ] || skip_all "a kernel without fault injection"
 for kind in failslab fail_page_alloc; do
-	# Without: no message, which would look like a complaint, and sleeping ones too.
+	# This switches off the message, which would look like a complaint, and makes sleeping
+	# allocations fail, too.
 	echo 0 >$debugfs/$kind/verbose
 	echo N >$debugfs/$kind/ignore-gfp-wait
 done

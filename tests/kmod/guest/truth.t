@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the module records of a program that forces its scheduling is what ftrace
-# records of the same run, event by event, and what the program forced.
-# Timed: the scanner must see what the program says it did.
+# Compares what the module records of a program that forces its scheduling with what ftrace
+# records of the same run, event by event, and with what the program forced.
+# Timed: the scanner must observe what the program says it did.
 . "$(dirname "$0")/../../lib/guest.sh"
 
 [ -d "$TRACING/events/syscalls" ] || skip_all "this kernel's ftrace has no system calls"
@@ -18,7 +18,7 @@ ok "nothing lost" eval "! grep '^lost ' t.rows"
 
 compare "module" t.rows
 
-# The comparison would notice: one event less, one more, one changed.
+# The comparison must notice one event less, one more, one changed.
 spoil()	# name awk-program
 {
 	awk "$2" t.rows >spoiled

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests without a CPU: a hog has it, or the quota of their cgroup has ended.
-# Timed: what is judged are causes that the scanner had to see.
+# Tests requests that are off the CPU: a hog runs instead, or the quota of their cgroup has
+# ended.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
-# Or it would take the CPU away from the program now and then.
+# Without this the recorder would preempt the program now and then.
 record_under="taskset -c 1"
-# An emulator's CPUs are never there all of the time.  What the kernel says is.
+# An emulator's CPUs are sometimes stopped.  Only the kernel's events are judged.
 why_tries=1 why_away=100
 . "$TOP/tests/lib/why.sh"
 group=/sys/fs/cgroup/limited

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Requests that pay for fresh memory: the kernel's page faults are in the function that
-# touches it.
-# Timed: what is judged are causes that the scanner had to see.
+# Tests requests that pay for fresh memory: the kernel's page faults must be in the function
+# that touches it.
+# Timed: the judged causes are those that the scanner had to observe.
 . "$(dirname "$0")/../../lib/guest.sh"
 record_options="--kernel module"
-# Or it would take the CPU away from the program now and then.
+# Without this the recorder would preempt the program now and then.
 record_under="taskset -c 1"
 why_tries=1
 . "$TOP/tests/lib/why.sh"
 
-# Of the hit requests in the tail most have all of their faults, or nearly, in the function.
+# Of the delayed requests in the tail most have all of their faults, or nearly all, in the
+# function.
 has_faults()	# name function pages
 {
 	ldb-why -q -i "$1.data" --json --shares >shares.json
@@ -25,7 +26,7 @@ judge faults cause=page_faults label=fill root=page_faults
 ok_seen faults-plant "faults: planted, and in fill()" has_faults faults-plant fill 512
 check_jq "clean: nothing came with faults" faults-clean.why 'all(.causes[]; .label != "fill" or (.has_faults | not))'
 record_cause malloc why-functions malloc 2100 512
-# Its caller, where the scanner was away for a moment.
+# Its caller is right, too, if the scanner was off its CPU for a moment.
 judge malloc cause=page_faults 'label=make_buffer|run_malloc'
 ok_seen malloc-plant "malloc: planted, and in make_buffer()" has_faults malloc-plant 'make_buffer|run_malloc' 512
 

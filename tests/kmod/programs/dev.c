@@ -14,7 +14,7 @@
 #include "dev.h"
 #include "tap.h"
 
-/* As if it had been loaded with them. */
+/* Sets the module's parameters as if it had been loaded with them. */
 static void set_params(const char *params)
 {
 	char *copy = strdup(params), *next = copy, *one, path[128];
@@ -182,7 +182,7 @@ struct ldb_session_stats dev_stats(const struct dev *d)
 	return s;
 }
 
-/* Committed, or at least not torn. */
+/* The slot is committed, or at least not torn. */
 static bool read_slot(const struct ldb_ring_hdr *ring, unsigned order, uint64_t idx,
 		      struct ldb_rec *out)
 {

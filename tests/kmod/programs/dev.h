@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * /dev/ldb without libldb, for the tests of the module.
+ * Uses /dev/ldb without libldb, for the tests of the module.
  *
  * The environment's LDB_KO names the module to load; without it, it must be loaded.
  */
@@ -35,12 +35,15 @@ struct events {
 	uint64_t holes;		/* reserved, but not committed */
 };
 
-/* Skips all, or bails out, if it cannot be had.  Everybody may use it, without limits; */
+/*
+ * Skips all, or bails out, if the module is not available.  Every user may use it, without
+ * limits;
+ */
 void dev_load(const char *params);
 void dev_load_strict(const char *params);	/* or as it is for users */
 int dev_unload(void);	/* 0 or -errno */
 
-/* Default: small, of all groups, for JOIN; of this clock if it is not 0. */
+/* The default is small, of all groups, for JOIN; with this clock if it is not 0. */
 extern unsigned dev_clock;
 struct ldb_create dev_default(void);
 
@@ -48,7 +51,7 @@ struct ldb_create dev_default(void);
 int dev_open(struct dev *d, const struct ldb_create *c);
 int dev_map(struct dev *d);
 void dev_close(struct dev *d);
-/* dev_open(), dev_map() and JOIN: bails out if one fails. */
+/* Calls dev_open(), dev_map() and JOIN: bails out if one fails. */
 void dev_self(struct dev *d, const struct ldb_create *c);
 
 int dev_ioctl(int fd, unsigned long cmd, void *arg);	/* result or -errno */
@@ -57,7 +60,7 @@ struct ldb_page *dev_page(const struct dev *d, unsigned slot);
 struct ldb_ring_hdr *dev_ring(const struct dev *d, unsigned cpu);
 struct ldb_session_stats dev_stats(const struct dev *d);
 
-/* All that the kernel wrote, in order of time.  Free with events_free(). */
+/* Returns all that the kernel wrote, in order of time.  Free with events_free(). */
 struct events dev_events(const struct dev *d);
 void events_free(struct events *e);
 const char *event_name(unsigned type);

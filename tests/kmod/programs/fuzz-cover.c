@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a call brought: places in the module's code (KCOV, of which only the module is
- * built to tell), and errors.  New is what this kind of call never brought before.
+ * Records what a call reached: places in the module's code (KCOV, for which only the module is
+ * compiled), and errors.  A result is new if this kind of call never had it before.
  *
- * The areas are the worker's, and shared with its programs, which may end at any time.
+ * The areas belong to the worker and are shared with its programs, which may end at any time.
  */
 #include <elf.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "fuzz.h"
 #include "tap.h"
 
-/* linux/kcov.h, which Debian's libc6-dev has and others may not. */
+/* This is in linux/kcov.h, which Debian's libc6-dev has and others may not. */
 #define KCOV_INIT_TRACE	_IOR('c', 1, unsigned long)
 #define KCOV_ENABLE	_IO('c', 100)
 #define KCOV_TRACE_PC	0
@@ -80,7 +80,7 @@ void fuzz_cover_begin(void)
 		__atomic_store_n(&mine[0], 0, __ATOMIC_RELAXED);
 }
 
-/* True: for the first time. */
+/* Returns true the first time. */
 static bool mark(uint8_t *bits, uint64_t n)
 {
 	uint8_t bit = 1 << n % 8;
@@ -114,7 +114,7 @@ void fuzz_cover_end(unsigned int op, long result)
 
 		if (at >= FUZZ_TEXT)	/* init and exit have sections of their own */
 			continue;
-		/* Most places come again and again. */
+		/* Most places come repeatedly. */
 		if (*last == (at << 8 | op))
 			continue;
 		*last = at << 8 | op;
@@ -185,7 +185,7 @@ unsigned int fuzz_cover_total(void)
 	return nr;
 }
 
-/* In a form for addr2line. */
+/* Prints the places in a form for addr2line. */
 void fuzz_cover_list(void)
 {
 	for (unsigned int at = 0; at < FUZZ_TEXT; at++)

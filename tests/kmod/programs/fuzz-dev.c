@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The generator's calls: the device, its memory, and where descriptors go. */
+/* These are the generator's calls for the device, its memory, and descriptors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,9 +14,9 @@
 #include <linux/ldb.h>
 #include "fuzz.h"
 
-/* What was asked for last with the descriptor of a slot. */
+/* The last request made with the descriptor of a slot. */
 static struct ldb_create made[FUZZ_SLOTS];
-/* What was in the info page when the memory in a slot was mapped. */
+/* The info page as it was when the memory in a slot was mapped. */
 static struct ldb_info layouts[FUZZ_SLOTS];
 
 static long result(long rc)
@@ -75,7 +75,10 @@ static long do_reg(const uint64_t *a)	/* fd tid page pointer spoil */
 	static __thread uint64_t block[8];
 	struct ldb_reg r = { .tid = fuzz_tid_of(a[1]), .slot = a[2], .block = a[2] & 0xffff };
 
-	/* A block with a frame, as the plugin has it, with one without, and with what is none. */
+	/*
+	 * Makes a block with a frame, as the plugin does, or without one, or with something that
+	 * is none.
+	 */
 	block[0] = a[3] & 32 ? (uintptr_t)&block[2] : a[3] & 64 ? fuzz_nasty(a[3] >> 8) : 0;
 	block[1] = (5 << 16) | 0x4c44;
 	block[3] = (3 << 16) | 0x4c44;
@@ -109,7 +112,7 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 	};
 	unsigned long cmd = cmds[a[1] % 7];
 
-	/* Another size, another direction, another number, or any. */
+	/* Changes size, direction, number, or all of them. */
 	switch (a[1] / 8 % 8) {
 	case 0: cmd ^= (a[1] >> 8 & 0x3fff) << _IOC_SIZESHIFT; break;
 	case 1: cmd ^= (a[1] >> 8 & 3) << _IOC_DIRSHIFT; break;
@@ -119,7 +122,7 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 	return result(ioctl(fuzz_fd_of(a[0]), cmd, fuzz_pointer(a[2])));
 }
 
-/* All of it, of one kind or the other; or anything. */
+/* Maps all of it, of one kind or the other; or any range. */
 static long do_mmap(const uint64_t *a)	/* map fd kind offset length */
 {
 	const struct ldb_create *c = &made[made[a[1] % FUZZ_SLOTS].total_size ? a[1] % FUZZ_SLOTS : 0];
@@ -189,7 +192,7 @@ static long do_mlock(const uint64_t *a)	/* map length */
 	return result(a[1] & 1024 ? munlock(fuzz_map(a[0]), length) : mlock(fuzz_map(a[0]), length));
 }
 
-/* The places that are most worth it: info page, k_ fields, heads, commit words. */
+/* These places are the most interesting: info page, k_ fields, heads, commit words. */
 static volatile uint64_t *place(uint64_t map, uint64_t offset)
 {
 	unsigned int slot = layouts[map % FUZZ_SLOTS].total_size ? map % FUZZ_SLOTS : 0;
@@ -244,7 +247,7 @@ static long do_epoll(const uint64_t *a)	/* fd events ms */
 	if (!rc)
 		rc = epoll_wait(epfd, &e, 1, a[2] % 8);
 	rc = result(rc);
-	/* Or the watched one is closed first. */
+	/* Alternatively the observed one is closed first. */
 	if (a[1] & 2)
 		keep_fd(a[0], -1);
 	close(epfd);
@@ -285,7 +288,7 @@ static long do_close(const uint64_t *a)	/* fd */
 	return fd > 2 ? result(close(fd)) : -EBADF;
 }
 
-/* To any program: whoever looks into the box first. */
+/* Sends it to any program: the first that reads the box gets it. */
 static long do_send(const uint64_t *a)	/* fd box */
 {
 	union { char text[CMSG_SPACE(sizeof(int))]; struct cmsghdr align; } control = {};
@@ -322,7 +325,7 @@ static long do_receive(const uint64_t *a)	/* fd box */
 	return 0;
 }
 
-/* A descriptor of another program: whichever number it has there. */
+/* Takes a descriptor of another program, by the number it has there. */
 static long do_take(const uint64_t *a)	/* fd tid number */
 {
 	int pidfd = syscall(SYS_pidfd_open, fuzz_tid_of(a[1]), 0);

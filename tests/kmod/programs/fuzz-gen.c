@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Programs from seeds: all that is random is decided here. */
+/* Makes programs from seeds: everything random is decided here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define NR(array)	(sizeof(array) / sizeof(*(array)))
 
-/* splitmix64: any seed is a good one. */
+/* This is splitmix64: any seed is good. */
 uint64_t fuzz_rnd(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15ULL;
@@ -73,7 +73,7 @@ static unsigned int any_op(uint64_t *r)
 	}
 }
 
-/* A slot: mostly the first, or nothing would come together. */
+/* Draws a slot: mostly the first, else calls would seldom refer to each other. */
 static uint64_t slot(uint64_t *r)
 {
 	unsigned int n = below(r, 16);
@@ -105,7 +105,7 @@ static uint64_t value(uint64_t *r, enum fuzz_type type)
 	case FUZZ_NONE: return 0;
 	case FUZZ_FD: return one_in(r, 32) ? FUZZ_SLOTS + below(r, 4) : slot(r);
 	case FUZZ_MAP: return slot(r);
-	/* Kinds in the low bits, see fuzz_tid_of(), fuzz_pid_of(), fuzz_pointer(). */
+	/* The kinds are in the low bits, see fuzz_tid_of(), fuzz_pid_of(), fuzz_pointer(). */
 	case FUZZ_TID: return one_in(r, 2) ? 0 : fuzz_rnd(r) & 0xffffffffff;
 	case FUZZ_PID: return one_in(r, 3) ? fuzz_rnd(r) & 0xffffffffff : 0;
 	case FUZZ_POINTER: return one_in(r, 2) ? fuzz_rnd(r) << 4 : fuzz_rnd(r);
@@ -119,7 +119,7 @@ static uint64_t value(uint64_t *r, enum fuzz_type type)
 		       ONE_OF(r, 8, 8, 8, 9, 24, 25, 0, 7) << 8 | ONE_OF(r, 0, 0, 0, 0, 0, 1, 1, 4, 5) << 16;
 	case FUZZ_THREADS: return ONE_OF(r, 1, 2, 4, 4, 4, 4, 4, 64, 64, 0, 4096, 4097);
 	case FUZZ_SPOIL: return one_in(r, 10) ? fuzz_rnd(r) : 0;
-	/* Which page of the area, and where in it. */
+	/* Draws a page of the area, and an offset in it. */
 	case FUZZ_OFFSET: return fuzz_rnd(r) & 0xffffffff;
 	}
 	return 0;
@@ -137,7 +137,7 @@ static void make_call(uint64_t *r, struct fuzz_call *c, unsigned int op)
 		c->arg[i] = value(r, o->type[i]);
 }
 
-/* A session that works, or nearly: hardly anything happens without. */
+/* Makes a session that works, or nearly: without one hardly anything happens. */
 static void make_beginning(uint64_t *r, struct fuzz_program *p)
 {
 	static const char *const names[] = { "open", "create", "mmap", "join", "reg" };

@@ -2,8 +2,8 @@
 /*
  * Runs one program, in a process group of its own that is killed at its end.
  *
- * Calls may fault on purpose: each is left by a jump then.  A program that ends itself,
- * or never ends, is as good as another; one that cannot be killed is not.
+ * Calls may fault on purpose; a signal handler then jumps out of them.  A program may end
+ * itself, or never end; but one that cannot be killed is an error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -95,7 +95,7 @@ pid_t fuzz_pid_of(uint64_t arg)
 	}
 }
 
-/* Values that are more likely to hurt. */
+/* Returns values that are more likely to do harm. */
 uint64_t fuzz_nasty(uint64_t arg)
 {
 	static const uint64_t values[] = {
@@ -110,7 +110,7 @@ uint64_t fuzz_nasty(uint64_t arg)
 	return values[arg / 4 % (sizeof(values) / sizeof(*values))];
 }
 
-/* A pair of pages of which the second is not there, and one that cannot be written. */
+/* These are a pair of pages of which the second is not mapped, and one that is read-only. */
 static char *edge, *read_only;
 
 static void make_pages(void)
@@ -181,7 +181,7 @@ static void call(const struct fuzz_call *c)
 		__atomic_add_fetch(&fuzz->errors[c->op][result < 0 ? -result : 0], 1, __ATOMIC_RELAXED);
 }
 
-/* From and on, round the end. */
+/* Calls from `from` on, round the end. */
 void fuzz_calls(unsigned int from, unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++)
@@ -195,7 +195,7 @@ static void *collider(void *arg)
 	return NULL;
 }
 
-/* What is needed comes first, and then all of them call all of it. */
+/* Required calls come first, and then all threads make all calls. */
 static void collide(void)
 {
 	pthread_t t[3];
@@ -275,7 +275,7 @@ static __attribute__((noreturn)) void run_child(void)
 	_exit(0);
 }
 
-/* However slow the machine is: as long as it goes on. */
+/* It may take long on a slow machine, as long as there is progress. */
 static bool ends(pid_t pid)
 {
 	int fd = syscall(SYS_pidfd_open, pid, 0);
@@ -291,7 +291,7 @@ static bool ends(pid_t pid)
 	return ended;
 }
 
-/* All that it has left behind, which is ours now: none may be left. */
+/* Reaps all its processes, of which this one is the subreaper: none may be left. */
 static bool reap(pid_t pgid)
 {
 	for (int ms = 0; ms < KILL_LIMIT_MS; ms++) {
@@ -335,7 +335,10 @@ bool fuzz_load(void)
 {
 	const char *ko = getenv("LDB_KO");
 	int fd = ko ? open(ko, O_RDONLY | O_CLOEXEC) : -1;
-	/* Few and small: a guest's memory is.  Probes stay, because text is patched for them. */
+	/*
+	 * There are few and small sessions, because a guest has little memory.  Probes stay,
+	 * because text is patched for them.
+	 */
 	const char *params = "mode=0666 force_tsc=1 max_mb=8 max_sessions=24 disarm_delay_ms=60000";
 	long rc = fd < 0 ? -1 : syscall(SYS_finit_module, fd, params, 0);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The generator's calls: what makes the module's events, and ends what it watches.
- * Threads, futexes, processes, exec, signals, the scheduler, the module itself.
+ * These are the generator's calls that cause the module's events, and end observed threads:
+ * threads, futexes, processes, exec, signals, the scheduler, the module itself.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void keep_pid(uint64_t slot, pid_t pid)
 	__atomic_store_n(&fuzz_pid[slot % FUZZ_SLOTS], pid, __ATOMIC_RELAXED);
 }
 
-/* The text of this program again: "kmod-fuzz --child MS". */
+/* Executes this program again: "kmod-fuzz --child MS". */
 static void do_exec(uint64_t how)
 {
 	char ms[8];
@@ -46,7 +46,7 @@ static void do_exec(uint64_t how)
 	execl(how & 8 ? "/nonexistent" : "/proc/self/exe", "kmod-fuzz", "--child", ms, NULL);
 }
 
-/* Threads: what they do, how often, and what they need. */
+/* Describes threads: what they do, how often, and what they need. */
 struct work {
 	uint64_t what, times, slot, fd;
 };
@@ -133,7 +133,7 @@ static long do_thread(const uint64_t *a)	/* tid fd what times */
 
 static long do_exit_thread(const uint64_t *a)	/* what */
 {
-	/* The others go on, the leader or not. */
+	/* The others continue, the leader or not. */
 	if (a[0] < 16)
 		syscall(SYS_exit, 0);
 	return 0;
@@ -145,7 +145,7 @@ static void *exec_thread(void *arg)
 	return NULL;
 }
 
-/* By a thread that is not the leader, in the middle of what the others do. */
+/* A thread that is not the leader executes, in the middle of what the others do. */
 static long do_exec_thread(const uint64_t *a)	/* what */
 {
 	pthread_t t;
@@ -207,7 +207,7 @@ static long do_fork(const uint64_t *a)	/* pid fd map what how */
 
 	b.shares_memory = how & CLONE_VM;
 	if (how & CLONE_VM) {
-		/* Never freed: it may still run on it. */
+		/* This is never freed: a thread may still run on it. */
 		struct birth *copy = malloc(sizeof(b));
 		char *stack = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -239,7 +239,7 @@ static long do_signal(const uint64_t *a)	/* tid signal */
 	int sig = signals[a[1] % 7];
 	pid_t tid = fuzz_tid_of(a[0]);
 
-	/* Not outside of this program: one group, and nothing of the tester's own. */
+	/* It does not affect other programs: one group, and none of the tester's processes. */
 	if (tid <= 2 || getpgid(tid) != getpgid(0) || (sig == SIGSTOP && tid == getpid()))
 		return -EPERM;
 	return result(syscall(SYS_tkill, tid, sig));
@@ -273,7 +273,7 @@ static long do_futex(const uint64_t *a)	/* pointer operation value pointer */
 
 	if (op == FUTEX_FD)
 		op = FUTEX_WAIT_BITSET;
-	/* These wait until a time, not for one: it is over, or in a year. */
+	/* These wait until an absolute time: it has passed, or is in a year. */
 	if (a[1] & 64)
 		op |= FUTEX_PRIVATE_FLAG;
 	if ((op & FUTEX_CMD_MASK) == FUTEX_LOCK_PI || (op & FUTEX_CMD_MASK) == FUTEX_WAIT_REQUEUE_PI ||
@@ -377,7 +377,7 @@ static long do_parameter(const uint64_t *a)	/* which value */
 	return write_file(path, p[n].values[a[1] % 3]);
 }
 
-/* Seldom, because all probes go with it, and text is patched for each. */
+/* This is seldom, because all probes are removed with it, and text is patched for each. */
 static long do_unload(const uint64_t *a)	/* us */
 {
 	int rc = fuzz_unload();

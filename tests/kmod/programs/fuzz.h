@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A generator of system calls for /dev/ldb, after syzkaller's example.
+ * This is a generator of system calls for /dev/ldb, after syzkaller's example.
  *
- * A program is a list of calls with typed arguments (fuzz-gen.c: the table), made from
- * one seed.  What an earlier call made, a descriptor, a mapping, a thread, a process,
- * is in a slot that a later one names.  Each program runs in a process of its own
- * (fuzz-run.c), in one of several ways: alone, its calls racing with themselves in
- * threads, or in processes that share its descriptors.
+ * A program is a list of calls with typed arguments (fuzz-gen.c: the table), made from one seed.
+ * What an earlier call made (a descriptor, a mapping, a thread, a process) is in a slot that a
+ * later call names.  Each program runs in a process of its own (fuzz-run.c), in one of several
+ * ways: alone, its calls racing with themselves in threads, or in processes that share its
+ * descriptors.
  *
- * What brought something new, code of the module run by this kind of call (KCOV) or an
- * error that it had not given before, is kept and changed further.  A program is
- * therefore named by a chain of seeds: the first makes it, each further one changes it.
- * The same chain is the same program; what its threads then do is not all up to it.
+ * If a program reaches something new, code of the module run by this kind of call (KCOV) or an
+ * error that it had not returned before, it is retained and changed further.  A program is
+ * therefore named by a chain of seeds: the first makes it, each further one changes it.  The
+ * same chain is the same program; but the interleaving of its threads may differ.
  */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -28,12 +28,12 @@
 #define FUZZ_WORKERS	4	/* programs at a time, at most */
 #define FUZZ_CORPUS	4096
 #define FUZZ_NEW_BITS	20
-#define FUZZ_COVERS	12	/* threads of one program whose coverage is seen */
+#define FUZZ_COVERS	12	/* threads of one program whose coverage is recorded */
 #define FUZZ_OPS	64
 #define FUZZ_ERRORS	134
 #define FUZZ_TEXT	(1 << 20)	/* bytes of the module's code */
 
-/* What kinds of values an argument can have (value() in fuzz-gen.c). */
+/* These are the kinds of values an argument can have (value() in fuzz-gen.c). */
 enum fuzz_type {
 	FUZZ_NONE, FUZZ_FD, FUZZ_MAP, FUZZ_TID, FUZZ_PID, FUZZ_POINTER, FUZZ_NUMBER, FUZZ_BYTE,
 	FUZZ_PAGE_NR, FUZZ_EVENTS, FUZZ_ORDERS, FUZZ_THREADS, FUZZ_SPOIL, FUZZ_OFFSET,
@@ -69,7 +69,7 @@ struct fuzz_op {
 	uint8_t type[FUZZ_ARGS];
 };
 
-/* Ends with a name of NULL. */
+/* The table ends with a name of NULL. */
 extern const struct fuzz_op fuzz_device_ops[], fuzz_system_ops[];
 const struct fuzz_op *fuzz_op(unsigned int op);
 unsigned int fuzz_nr_ops(void);
@@ -81,7 +81,7 @@ void fuzz_print(const struct fuzz_program *p);
 bool fuzz_parse_chain(struct fuzz_chain *chain, const char *text);
 void fuzz_print_chain(char *to, size_t size, const struct fuzz_chain *chain);
 
-/* Shared by all processes. */
+/* All processes share this. */
 struct fuzz_shared {
 	volatile bool stop;
 	volatile bool hold;	/* no new program */
@@ -103,7 +103,7 @@ struct fuzz_shared {
 extern struct fuzz_shared *fuzz;
 extern int fuzz_box[FUZZ_BOXES][2];	/* datagram sockets: for descriptors */
 
-/* fuzz-cover.c: nothing happens where the kernel has no KCOV. */
+/* fuzz-cover.c: these do nothing where the kernel has no KCOV. */
 void fuzz_cover_open(void);		/* by the worker, for its programs */
 void fuzz_cover_reset(void);		/* before a program */
 void fuzz_cover_thread(void);		/* by each of its threads */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The device as a contract: each ioctl with good and bad input, who may map what, poll(). */
+/*
+ * Tests the device as a contract: each ioctl with good and bad input, which process may map
+ * what, poll().
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,7 +28,7 @@ static int create_with(struct ldb_create c)
 	return rc;
 }
 
-/* The result of one changed field. */
+/* Returns the result of a create with one changed field. */
 #define CREATE(field, value) ({			\
 	struct ldb_create c_ = dev_default();	\
 	c_.field = (value);			\
@@ -96,7 +99,7 @@ static void test_layout(void)
 	is_int(i->clock_id, d.c.clock_id, "clock");
 	ok(i->tsc_hz > 1000000, "its frequency");
 	ok(i->nr_cpus >= nr_cpus(), "all CPUs");
-	/* Each page of it can be read and written, and is zero but for the info page. */
+	/* Each page of it can be read and written, and is zero except for the info page. */
 	bool zero = true;
 
 	for (uint64_t off = 4096; off < i->total_size; off += 4096) {
@@ -118,7 +121,7 @@ static void on_sigbus(int sig)
 	siglongjmp(escape, sig);
 }
 
-/* The signal that an access gives, or 0. */
+/* Returns the signal that an access raises, or 0. */
 static int touch(volatile char *p, bool write)
 {
 	int sig = sigsetjmp(escape, 1);
@@ -238,7 +241,7 @@ static void test_reg(void)
 	dev_close(&d);
 }
 
-/* A thread that sleeps all the time. */
+/* This thread sleeps all the time. */
 static int pipe_[2];
 static unsigned sleeper_tid;
 static volatile bool spin;
@@ -261,8 +264,8 @@ struct saw {
 };
 
 /*
- * A new session registers the spinner.  False if the spinner was switched out
- * meanwhile: then a switch, not the registration, has told what was seen.
+ * A new session registers the spinner.  Returns false if the spinner was switched out meanwhile:
+ * then a switch, not the registration, has set the state.
  */
 static bool reg_running(struct dev *d, struct saw *saw)
 {
@@ -308,8 +311,8 @@ static void test_reg_others(void)
 	dev_close(&d);
 
 	/*
-	 * It goes on spinning: nothing but the registration can tell.  Not before the
-	 * session before is freed, by a worker that may want the spinner's CPU.
+	 * The thread spins on: only the registration can set the state.  It must wait until the
+	 * previous session is freed, by a worker that may need the spinner's CPU.
 	 */
 	if (nr_cpus() > 1) {
 		msleep(400);
@@ -340,7 +343,7 @@ static void test_reg_others(void)
 	close(pipe_[1]);
 }
 
-/* What a forked child did, as its exit status. */
+/* Runs fn in a forked child and returns its exit status. */
 static int in_child(int (*fn)(struct dev *), struct dev *d)
 {
 	int status;
@@ -354,7 +357,7 @@ static int in_child(int (*fn)(struct dev *), struct dev *d)
 
 static int child_inherits(struct dev *d)
 {
-	/* The parent's number must not be seen, and a write must not reach it. */
+	/* The parent's number must not be visible, and a write must not reach it. */
 	for (uint64_t off = 0; off < d->c.total_size; off += 4096 * 7) {
 		if (*(volatile uint64_t *)(d->base + off) == 0x1234567)
 			return 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What was forced to happen is what is recorded: switches, wake-ups, migrations,
- * futexes, the innermost frame, who holds a CPU that is waited for, names.
+ * Compares forced events with the recorded ones: switches, wake-ups, migrations, futexes, the
+ * innermost frame, the task on a CPU that a thread waits for, names.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -59,7 +59,7 @@ static const struct event *first(const struct events *e, unsigned type, unsigned
 	return NULL;
 }
 
-/* On each CPU, the watched thread that came is the one that leaves next. */
+/* On each CPU, the observed thread that came is the next one that leaves. */
 static void check_chain(const struct events *e, const char *what)
 {
 	unsigned on[256] = {};
@@ -83,7 +83,7 @@ static void check_chain(const struct events *e, const char *what)
 	ok(nr && !bad && !e->lost && !e->holes, "%s: %zu switches follow from each other", what, nr);
 }
 
-/* Of equal real-time priority neither preempts the other: what happens is forced. */
+/* Threads of equal real-time priority do not preempt each other: what happens is forced. */
 static void real_time(int priority)
 {
 	struct sched_param p = { .sched_priority = priority };
@@ -92,7 +92,7 @@ static void real_time(int priority)
 		bail_out("no real-time priority");
 }
 
-/* Two threads on one CPU, and a pipe each way. */
+/* There are two threads on one CPU, and a pipe each way. */
 static int ping[2], pong[2];
 static unsigned tids[2], slots[2];
 
@@ -202,7 +202,7 @@ static void test_migrate(void)
 	dev_close(&d);
 }
 
-/* As the plugin lays them out. */
+/* The layout is that of the plugin. */
 struct frame {
 	struct frame *prev;
 	uint64_t gen;
@@ -224,7 +224,7 @@ static struct event sleep_and_get(unsigned tid, unsigned slot)
 	struct event got = {};
 	struct events e;
 
-	/* A short one may be over before it has begun. */
+	/* A short sleep may be over before it has begun. */
 	for (int i = 0; i < 100 && page->k_nvcsw == before; i++)
 		msleep(2);
 	e = dev_events(&d);
@@ -376,7 +376,7 @@ static void test_futex(void)
 	dev_close(&d);
 }
 
-/* A child on CPU 0 with a real-time priority, so that it has it when it wants it. */
+/* Makes a child on CPU 0 with a real-time priority, so that it runs there when it is runnable. */
 static pid_t rt_child(void (*fn)(void))
 {
 	pid_t pid = fork();
@@ -385,7 +385,7 @@ static pid_t rt_child(void (*fn)(void))
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_NAME, "hog");
-	/* First, or it would wait for CPU 0 like any other. */
+	/* This comes first, or the child would wait for CPU 0 like any other. */
 	real_time(10);
 	pin(0);
 	fn();
@@ -403,8 +403,8 @@ static uint64_t now_ms(void)
 static unsigned *nr_hogs;	/* shared with them */
 
 /*
- * Each gives the CPU to the other, never to a lower priority, for as long as both
- * are there; on a busy host the second may come late.
+ * Each yields the CPU to the other, never to a lower priority, for as long as both exist; on a
+ * busy host the second may come late.
  */
 static void yield_for_long(void)
 {
@@ -494,7 +494,7 @@ static void test_occupant(void)
 	pin(0);
 }
 
-/* With nobody waiting, others' switches are none of our business. */
+/* If no observed thread waits, switches between other tasks are not recorded. */
 static void test_no_occupant(void)
 {
 	struct events e;
@@ -542,7 +542,7 @@ static void test_wake(void)
 	dev_close(&d);
 }
 
-/* Only what was asked for. */
+/* Only the requested groups are recorded. */
 static void test_groups(void)
 {
 	static const struct { unsigned group, has, has_not; const char *what; } tests[] = {
@@ -573,7 +573,7 @@ static void test_groups(void)
 	}
 }
 
-/* The probes have a way of their own for the TSC, which is the usual clock. */
+/* The probes have a separate path for the TSC, which is the usual clock. */
 static void test_all(unsigned clock, const char *name)
 {
 	dev_clock = clock;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What programs do to /dev/ldb that mean no good: the generator (fuzz.h) makes them and
- * runs some at a time.  And two users beside them, each of whom sees only what is his own.
+ * Tests what hostile programs can do to /dev/ldb: the generator (fuzz.h) makes them and runs
+ * some at a time.  Two other users run beside them, each of whom may observe only his own
+ * threads.
  *
  *	kmod-fuzz [SECONDS]		default LDB_FUZZ_SECONDS, or 10
  *	kmod-fuzz --replay CHAIN [TIMES]	one program, printed, and run again and again
  *
- * LDB_FUZZ_SEED: default is the time.  LDB_FUZZ_COVER=1 lists the code that was reached.
- * What runs is on the console, so that it is known after a panic too.
+ * LDB_FUZZ_SEED: default is the time.  LDB_FUZZ_COVER=1 lists the code that was reached.  The
+ * running programs are printed on the console, so that they are known after a panic too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,7 @@ static uint64_t now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* After exec: what was left open is tried. */
+/* After exec, the descriptors that were left open are tried. */
 static int be_child(unsigned int ms)
 {
 	for (int fd = 3; fd < 12; fd++) {
@@ -55,7 +56,7 @@ static int be_child(unsigned int ms)
 	return 0;
 }
 
-/* Fresh, or one that was worth keeping, changed. */
+/* Chooses a new program, or a retained one that is changed. */
 static void choose(struct fuzz_chain *chain, uint64_t *r)
 {
 	unsigned int nr = __atomic_load_n(&fuzz->nr_corpus, __ATOMIC_ACQUIRE);
@@ -126,7 +127,7 @@ static pid_t start_worker(int worker, uint64_t seed)
 	_exit(0);
 }
 
-/* What is in flight holds the module. */
+/* Descriptors in flight hold the module. */
 static void empty_boxes(void)
 {
 	char byte;
@@ -136,7 +137,7 @@ static void empty_boxes(void)
 			;
 }
 
-/* True: the kernel complained since the last time. */
+/* Returns true if the kernel complained since the last time. */
 static bool complained(int kmsg)
 {
 	static const char *const words[] = {
@@ -210,7 +211,10 @@ static void print_calls(void)
 	}
 }
 
-/* In a hundred times.  The others need luck: a thread that waits, a mapping that is there. */
+/*
+ * Checks which calls succeeded in a hundred tries.  The others need luck: a thread that waits, a
+ * mapping that exists.
+ */
 static void judge_calls(void)
 {
 	static const char *const sure[] = {
@@ -238,7 +242,7 @@ static void report(uint64_t ms)
 		fuzz_cover_list();
 }
 
-/* Until the time is over, or the kernel complains. */
+/* Waits until the time is over, or the kernel complains. */
 static void watch(int kmsg, uint64_t end)
 {
 	uint64_t unload = now_ms() + UNLOAD_MS, said = now_ms() + 60000;
@@ -315,7 +319,7 @@ static int replay(const char *text, unsigned int times)
 
 static volatile bool stop;
 
-/* An honest session beside a hostile one has what it should have, and nothing else. */
+/* An honest session beside a hostile one must have its own events, and nothing else. */
 static void *honest_thread(void *arg)
 {
 	struct dev *mine = arg;
@@ -330,7 +334,7 @@ struct report {
 	unsigned events, foreign, names, unhidden, threads, holes;
 };
 
-/* What a user without privileges finds in a session of his own. */
+/* Returns what a user without privileges finds in his own session. */
 static void honest(int out, uid_t uid)
 {
 	struct report r = {};
@@ -362,7 +366,7 @@ static void honest(int out, uid_t uid)
 		r.foreign += x->tid && x->tid != tids[0] && x->tid != tids[1];
 		r.foreign += two && x->arg2 && x->arg2 != tids[0] && x->arg2 != tids[1];
 		r.names += x->type == LDB_EV_TASK && x->tid != tids[0] && x->tid != tids[1];
-		/* Watched is who says so, and nobody else. */
+		/* A thread is observed if its flag says so, and no other is. */
 		r.unhidden += two && !(x->flags & LDB_SCHED_F_TID) && x->tid;
 		r.threads |= (x->tid == tids[0]) | (x->tid == tids[1]) << 1;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Page faults are recorded as often as they were made; interrupts as they came:
- * with begin and end, whole in each other or apart, while their thread had the CPU.
+ * Tests that page faults are recorded as often as they occur, and interrupts with begin and end,
+ * nested or apart, while their thread was the running task.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 static struct dev d;
 
-/* No huge pages, nothing there yet. */
+/* The memory has no huge pages, and nothing is mapped yet. */
 static char *fresh(void)
 {
 	char *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -52,7 +52,10 @@ static bool is_fault_in(const struct event *e, const char *from)
 	       e->rec.arg - (uintptr_t)from < SIZE;
 }
 
-/* Faults there; -1: one came twice, has other flags, or another place in the program. */
+/*
+ * Counts the faults there; -1: one occurs twice, has wrong flags, or another place in the
+ * program.
+ */
 static int count_faults(const struct events *e, const char *from, unsigned flags, uintptr_t pc)
 {
 	char seen[PAGES] = "";
@@ -149,7 +152,7 @@ static void on_segv(int sig)
 	siglongjmp(after, 1);
 }
 
-/* A child is another process; a fault that cannot be resolved is one all the same. */
+/* A child is another process; a fault that cannot be resolved counts all the same. */
 static void test_others(void)
 {
 	char *shared, *none;
@@ -193,7 +196,7 @@ static bool is_irq(const struct event *e)
 	return e->rec.type == LDB_EV_IRQ;
 }
 
-/* Two of a CPU: apart, or one in the other. */
+/* Two interrupts on a CPU are apart, or one is inside the other. */
 static bool fit(const struct ldb_rec *a, const struct ldb_rec *b)
 {
 	if (a->tsc <= b->arg || b->tsc <= a->arg)
@@ -201,7 +204,7 @@ static bool fit(const struct ldb_rec *a, const struct ldb_rec *b)
 	return (a->arg <= b->arg && b->tsc <= a->tsc) || (b->arg <= a->arg && a->tsc <= b->tsc);
 }
 
-/* How many there are; what is wrong with them is said. */
+/* Returns how many there are; prints what is wrong with them. */
 static unsigned check_irqs(const struct events *e)
 {
 	unsigned nr = 0, bad = 0, kinds[16] = {};
@@ -230,7 +233,7 @@ static unsigned check_irqs(const struct events *e)
 	return nr;
 }
 
-/* Not while the thread sleeps: between its switch out and in on that CPU. */
+/* No interrupt occurs while the thread sleeps: between its switch out and in on that CPU. */
 static bool is_on_cpu(const struct events *e)
 {
 	const struct event *out[256] = {};
@@ -348,7 +351,7 @@ static bool has_line(const char *name)
 	return found;
 }
 
-/* The console's line interrupts whoever runs on its CPU, whichever that is. */
+/* The console's line interrupts the task on its CPU, whichever that is. */
 
 static void write_console(void)
 {
@@ -405,7 +408,7 @@ static void test_name(bool privileged)
 	dev_close(&d);
 }
 
-/* The last: afterwards nothing is permitted any more. */
+/* This must be the last: afterwards nothing is permitted any more. */
 static void test_names(void)
 {
 	console = open("/dev/ttyS0", O_WRONLY | O_NOCTTY);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sessions that begin while threads come and go: whatever the moment, what is said of
- * a thread that then sleeps is that it sleeps, or nothing.
+ * Tests sessions that begin while threads come and go: whatever the moment, a thread that then
+ * sleeps must be reported as asleep, or not at all.
  *
  *	kmod-join [ROUNDS]	default 100
  */
@@ -34,7 +34,7 @@ static void spin(uint64_t us)
 	} while (now < until);
 }
 
-/* Comes once more, some time or other, and stays a while; then sleeps until it is looked at. */
+/* Runs once more, at some time, and stays a while; then sleeps until it is checked. */
 static void *comes_and_goes(void *arg)
 {
 	unsigned me = (long)arg, seed = me + 1;
@@ -51,7 +51,7 @@ static void *comes_and_goes(void *arg)
 	}
 }
 
-/* As the kernel itself sees it, without the module. */
+/* This is the kernel's own answer, without the module. */
 static bool sleeps(unsigned tid)
 {
 	char path[64], state = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Beginnings and ends: exec, vfork, kill, storms of threads and processes, CPUs
- * that go and come, sessions that end while events flow, loading and unloading.
+ * Tests beginnings and ends: exec, vfork, kill, storms of threads and processes, CPUs that go
+ * and come, sessions that end while events flow, loading and unloading.
  *
  *	kmod-life [SCALE]	default 1
  */
@@ -47,7 +47,7 @@ static void wait_for(pid_t pid)
 		diag("waitpid: %s", strerror(errno));
 }
 
-/* What the program does that is recorded: fn in a child that has joined d. */
+/* Runs fn, which is recorded, in a child that has joined d. */
 static pid_t program(struct dev *d, void (*fn)(struct dev *))
 {
 	pid_t pid = fork();
@@ -129,7 +129,7 @@ static void test_exec(const char *what, void (*fn)(struct dev *))
 	dev_close(&d);
 }
 
-/* A session of a pid outlives exec() by any thread. */
+/* A session of a pid continues after an exec() by any thread. */
 static void test_exec_named(void)
 {
 	struct ldb_create c = dev_default();
@@ -187,7 +187,7 @@ static int clone_vm(void *arg)
 
 	for (int i = 0; i < 20; i++)
 		msleep(1);
-	/* The same mm, but another program. */
+	/* The mm is the same, but the program is another. */
 	return -dev_reg(d, gettid_(), 9, 0);
 }
 
@@ -284,7 +284,7 @@ static void *storm_thread(void *arg)
 {
 	long n = (long)arg;
 
-	/* Pages are taken from each other. */
+	/* The threads take pages from each other. */
 	dev_reg(storm_dev, gettid_(), 1 + n % 40, 0);
 	if (n % 4 == 0)
 		sched_yield();
@@ -358,7 +358,7 @@ static void test_fork_storm(void)
 	dev_close(&d);
 }
 
-/* Sessions come and go while what they watch goes on. */
+/* Sessions come and go while the observed threads continue. */
 static void test_session_storm(void)
 {
 	unsigned failed = 0;
@@ -509,9 +509,9 @@ int main(int argc, char **argv)
 	else if (getenv("LDB_LIFE_SCALE"))
 		scale = atoi(getenv("LDB_LIFE_SCALE"));
 	/*
-	 * The probes stay: QEMU (7.2, several threads) sometimes executes a breakpoint
-	 * that a kernel has put in place for patching and taken away again, and the more
-	 * often the more it patches.  test_unload() has probes that come and go.
+	 * The probes stay: QEMU (7.2, several threads) sometimes executes a breakpoint that a
+	 * kernel has inserted for patching and removed again, the more often the more it
+	 * patches.  test_unload() has probes that come and go.
 	 */
 	dev_load("disarm_delay_ms=60000 force_tsc=1");
 	test_exec("exec ends the session", sleep_and_exec);

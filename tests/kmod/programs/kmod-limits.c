@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What one user may take: who may open the device, memory against RLIMIT_MEMLOCK,
- * sessions at a time and a second, also through user namespaces; whom one may watch.
+ * Tests what one user may use: who may open the device, memory against RLIMIT_MEMLOCK, sessions
+ * at a time and a second, also through user namespaces; whom one may watch.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static unsigned long now_ms(void)
 	return ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* What a child of fork() that is another user comes to: 0 .. 255. */
+/* Returns what a child of fork() that is another user gets: 0 .. 255. */
 static int as(unsigned uid, int (*fn)(void))
 {
 	int status;
@@ -76,7 +76,7 @@ static long pinned_kb(void)
 	return kb;
 }
 
-/* Small: 2 rings of 12 KiB and a thread. */
+/* It is small: 2 rings of 12 KiB and a thread. */
 static struct ldb_create small(void)
 {
 	struct ldb_create c = dev_default();
@@ -160,7 +160,7 @@ static int large_with_lock(void)
 	if (dev_open(&d, &c))
 		return 1;
 	kb = pinned_kb() - before;
-	/* All but what each user has per CPU. */
+	/* This is everything but what each user has per CPU. */
 	if (kb < (long)(d.c.total_size >> 10) - 516L * nr_cpus() || kb > (long)(d.c.total_size >> 10) * 11 / 10)
 		return 2;
 	dev_close(&d);
@@ -169,7 +169,7 @@ static int large_with_lock(void)
 	return pinned_kb() == before ? 0 : 3;
 }
 
-/* Ten sessions of one process: the limit is for all of them. */
+/* Ten sessions are of one process: the limit is for all of them. */
 static int many_with_lock(void)
 {
 	struct ldb_create c = large();
@@ -203,7 +203,7 @@ static int how_many(void)
 	return nr;
 }
 
-/* As each of three users of a namespace of this one's: together. */
+/* Three users of a namespace of this one's run it: the limit is for them together. */
 static int how_many_in_namespace(void)
 {
 	char map[64];
@@ -220,7 +220,7 @@ static int how_many_in_namespace(void)
 
 		if (setgid(SOMEBODY) || setuid(SOMEBODY))
 			_exit(251);
-		/* So that its parent, root, can write the map. */
+		/* This lets its parent, root, write the map. */
 		prctl(PR_SET_DUMPABLE, 1);
 		if (unshare(CLONE_NEWUSER))
 			_exit(252);
@@ -290,7 +290,7 @@ static int join_dumpable(void)
 	return join();
 }
 
-/* Made here, by somebody, and joined by a child. */
+/* A session is made here, by some user, and joined by a child. */
 static int joined_by(unsigned uid, int (*fn)(void))
 {
 	struct ldb_create c = small();
@@ -298,7 +298,7 @@ static int joined_by(unsigned uid, int (*fn)(void))
 	pid_t pid = fork();
 
 	if (!pid) {
-		/* The child is there before: it may be another user, even root. */
+		/* The child exists before: it may be another user, even root. */
 		int made[2], sock;
 		pid_t child;
 		char x;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a program without privileges can time badly: sessions that end while their
- * threads are born, ioctls that wait for memory; and what must not be shared.
+ * Tests bad timing by a program without privileges: sessions that end while their threads are
+ * born, ioctls that wait for memory; and what must not be shared.
  *
  *	kmod-race [SECONDS]	default 4
  *
@@ -43,7 +43,7 @@ static int short_life(void *arg)
 	return 0;
 }
 
-/* Threads as fast as they can be made: without the C library's bookkeeping. */
+/* Creates threads as fast as possible: without the C library's bookkeeping. */
 static void *births(void *arg)
 {
 	static char stacks[2][BIRTHS][16384] __attribute__((aligned(16)));
@@ -78,7 +78,7 @@ static void end_while_born(void)
 	c.max_threads = 1;
 	for (long i = 0; i < 2; i++)
 		pthread_create(&t[i], NULL, births, (void *)i);
-	/* On a busy host a few rounds may take their time. */
+	/* On a busy host a few rounds may take long. */
 	while (now_ms() < end || (rounds <= 10 && now_ms() < end + 60000)) {
 		if (dev_open(&d, &c) < 0)
 			continue;
@@ -115,7 +115,7 @@ static void on_alarm(int sig)
 {
 }
 
-/* In a child, which then need not get its thread back. */
+/* This runs in a child, which then need not wait for its thread. */
 static void recorder_beside_stuck(void)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -207,7 +207,7 @@ static void test_split_is_for_creator(void)
 		p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, d.fd, d.info.kernel_rings_off);
 		if (p != MAP_FAILED || errno != EPERM)
 			_exit(2);
-		/* Inherited: memory of its own, where the kernel has written nothing. */
+		/* The child has memory of its own, where the kernel has written nothing. */
 		for (unsigned i = 0; i < 100; i++)
 			sched_yield();
 		if (((struct ldb_ring_hdr *)d.kernel_rings)->head)
@@ -230,7 +230,10 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		seconds = atoi(argv[1]);
 	dev_load("disarm_delay_ms=60000");
-	/* Emulated CPUs may miss a change of code that they are running: arm before. */
+	/*
+	 * Emulated CPUs may miss a change of code that they are running: so the probes are armed
+	 * before.
+	 */
 	if (!dev_open(&d, &c))
 		dev_close(&d);
 	test_brothers();
