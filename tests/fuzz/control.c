@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The recorder against a hostile program: messages of the runtime, rings, thread pages,
- * stacks and the info page, in any order, and what is written of them.  record.c is a part
- * of this file, so that its own functions are called; kernel events come from the rings
- * alone.
+ * Fuzzes the recorder with a hostile program: messages of the runtime, rings, thread pages,
+ * stacks and the info page, in any order, and the trace that is written.  record.c is included
+ * in this file, so that its own functions are called; kernel events come from the rings alone.
  *
- * u8 CONTROL_*; then what the program does, one by one: see enum.
+ * u8 CONTROL_*; then what the program does, step by step: see the enum.
  */
 #include "../../tools/record/phase.c"
 #include "../../tools/record/messages.c"
@@ -55,7 +54,7 @@ static struct {
 	bool is_kernel;
 } t;
 
-/* The runtime's end of the socket. */
+/* This is the runtime's end of the socket. */
 
 static ssize_t receive_one(void *buf, size_t size)
 {
@@ -72,7 +71,7 @@ static ssize_t receive_one(void *buf, size_t size)
 	return n;
 }
 
-/* Where the trace goes. */
+/* The trace is written here. */
 
 static int take_block(void *arg, const void *data, size_t size)
 {
@@ -97,7 +96,7 @@ static const struct record_live live = {
 	.stop_fd = -1,
 };
 
-/* kernel.c: another source of the session's memory. */
+/* This replaces kernel.c: another source of the session's memory. */
 
 static void lay_out(struct ldb_info *i)
 {
@@ -178,7 +177,7 @@ const char *kernel_name(const struct recording *rec)
 	return rec->kernel == KERNEL_MODULE ? "module" : "none";
 }
 
-/* cli/error.c: what is said is put together, and not shown. */
+/* This replaces cli/error.c: messages are formatted, and not shown. */
 
 static char said[4096];
 
@@ -232,7 +231,7 @@ static void fill_module(struct input *in, struct ldb_msg_module *m)
 	memset(m->build_id, take8(in), sizeof(m->build_id));
 	path = take_bytes(in, take8(in), &size);
 	memcpy(m->path, path, size);
-	/* As long as it can be, without an end. */
+	/* The name has the greatest length, without a terminating zero. */
 	if (size && path[size - 1] == 0xff)
 		memset(m->path + size, 'x', sizeof(m->path) - size);
 }
@@ -297,7 +296,7 @@ static struct ldb_ring_hdr *ring_of(unsigned ring)
 	return (struct ldb_ring_hdr *)session_ring(&r.session, ring % session_nr_rings(&r.session));
 }
 
-/* Types of events, and how many slots each has. */
+/* Lists the types of events, and how many slots each has. */
 static const struct {
 	uint16_t type;
 	uint8_t slots;
@@ -342,7 +341,7 @@ static uint64_t *word(void *page, unsigned which, size_t nr)
 	return (uint64_t *)page + which % nr;
 }
 
-/* In words: each is what a program could write there in one go. */
+/* The unit is a word: a program could write each there in one store. */
 static void do_memory(struct input *in, unsigned what)
 {
 	unsigned slot = take8(in) % SESSION_THREADS;
@@ -353,7 +352,7 @@ static void do_memory(struct input *in, unsigned what)
 	switch (what) {
 	case DO_PAGE:
 		*word(page, take8(in), 32) = take_number(in);
-		/* A thread that is there, mostly. */
+		/* Mostly the thread exists. */
 		if (!page->state)
 			page->state = LDB_PAGE_LIVE;
 		if (!page->tid)
@@ -377,7 +376,7 @@ static void act(struct input *in)
 {
 	unsigned what = take8(in) % NR_DOINGS;
 
-	/* Without a session there is nothing that could be written to. */
+	/* Without a session there is no memory to write to. */
 	if (!recording_is_open(&r) && what != DO_MESSAGE && what != DO_SIGNAL && what != DO_TIME)
 		return;
 	switch (what) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the fuzz targets share.  A target defines LLVMFuzzerTestOneInput(), which
- * libFuzzer calls (Makefile), or replay.c, which needs no clang.
+ * The fuzz targets share this file.  A target defines LLVMFuzzerTestOneInput(), which libFuzzer
+ * calls (Makefile), or replay.c, which needs no clang.
  *
- * An input is no file of the format that is tested but a recipe for one: fields are
- * taken from it one by one, and what it lacks at its end is 0.  So checksums, sizes
- * and counts are right where the recipe does not say otherwise, and a change of one
- * byte reaches the code behind them.
+ * An input is no file of the format that is tested but a recipe for one: fields are taken from
+ * it one by one, and fields beyond its end are 0.  So checksums, sizes and counts are right
+ * where the recipe does not say otherwise, and a change of one byte reaches the code behind
+ * them.
  *
- * The same input does the same each time: no state of one execution is left to the
- * next, and the code that is tested sees the files and the clock of sandbox.c only.
+ * The same input does the same each time: one execution leaves no state for the next, and the
+ * tested code uses only the files and the clock of sandbox.c.
  */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
@@ -44,7 +44,10 @@ static inline unsigned take8(struct input *in)
 	return take(in, 1);
 }
 
-/* Small ones take a byte and are the likely ones: things meet only if they are alike. */
+/*
+ * Small numbers take a byte and are the likely ones: identifiers must often be equal to have an
+ * effect.
+ */
 static inline uint64_t take_number(struct input *in)
 {
 	static const uint64_t edges[16] = {
@@ -67,7 +70,7 @@ static inline uint64_t take_number(struct input *in)
 	return edges[b - 0xf0];
 }
 
-/* At most max bytes of what is left; *size is how many. */
+/* Takes at most max bytes of what is left; *size is how many. */
 static inline const uint8_t *take_bytes(struct input *in, size_t max, size_t *size)
 {
 	const uint8_t *p = in->p;
@@ -78,30 +81,30 @@ static inline const uint8_t *take_bytes(struct input *in, size_t max, size_t *si
 	return p;
 }
 
-/* sandbox.c: the machine as the code under test sees it. */
+/* sandbox.c simulates the machine for the code under test. */
 
 #define SANDBOX_DIR	"/fuzz/"
 
-/* From here on to sandbox_leave() there are no files but those put here. */
+/* From this call to sandbox_leave() the only files are those put here. */
 void sandbox_enter(void);
 void sandbox_leave(void);
 
 /*
- * A file SANDBOX_DIR name, until sandbox_leave().  A name with a '*' in front stands for
+ * Makes a file SANDBOX_DIR name, until sandbox_leave().  A name that begins with '*' stands for
  * all paths that end in the rest of it.  data is copied.
  */
 void sandbox_put(const char *name, const void *data, size_t size);
 
-/* CLOCK_MONOTONIC; poll() lets it go on. */
+/* This is CLOCK_MONOTONIC; poll() advances it. */
 extern int64_t sandbox_ns;
 
-/* What recv() gives: its result and errno, and the message in buf. */
+/* This is what recv() returns: its result and errno, and the message in buf. */
 extern ssize_t (*sandbox_recv)(void *buf, size_t size);
 
 /* Writes go nowhere. */
 FILE *sandbox_null(void);
 
-/* Says what does not hold and ends like a crash. */
+/* Prints what does not hold and ends the program like a crash. */
 __attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, ...);
 
 #endif

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The fuzz targets, shortly: what they once found is played again, always; and, where clang
-# has libFuzzer, so many executions of each.  make fuzz does it for long.
+# Runs the fuzz targets for a short time: what they once found is always run again; and, where
+# clang has libFuzzer, so many executions of each.  make fuzz runs for longer.
 . "$(dirname "$0")/../lib/engine.sh"
 
 FUZZ=$BUILD/fuzz
 
 for target in trace perf control symbol runtime; do
-	# git keeps no folder for a target in which nothing was found yet.
+	# git has no folder for a target in which nothing was found yet.
 	known=$TOP/tests/fuzz/corpus/$target
 	[ -d "$known" ] || known=
 	nr_known=0
@@ -15,13 +15,13 @@ for target in trace perf control symbol runtime; do
 		"$BUILD/tests/fuzz/helpers/replay-$target $known $FUZZ/seeds/$target" 0 'replayed$'
 done
 
-# With a corpus of their own, so that a run is the same each time but for its seed.
+# Each target has its own corpus, so that a run is the same each time except for its seed.
 mkdir -p out/fuzz
 for f in "$FUZZ"/fuzz-* "$FUZZ/seeds"; do
 	[ ! -e "$f" ] || ln -s "$f" out/fuzz/
 done
 
-# Of each so many that it takes a few seconds.
+# Each target runs so often that it takes a few seconds.
 while read -r target runs; do
 	if ! [ -x "$FUZZ/fuzz-$target" ]; then
 		skip "$target: $runs executions" "no clang with libFuzzer: make deps"

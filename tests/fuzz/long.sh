@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make fuzz: the targets one after the other, each for FUZZ_TIME seconds (60) or FUZZ_RUNS
+# make fuzz runs the targets one after the other, each for FUZZ_TIME seconds (60) or FUZZ_RUNS
 # executions.
 #
 #	FUZZ_TARGETS="trace perf"	not all
@@ -14,7 +14,7 @@
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}" "${BUILD:=$TOP/build}"
 FUZZ=$BUILD/fuzz
-# Only of what is found the stacks of allocations are wanted, and that is done again.
+# Stacks of allocations are needed only for a finding, which is run again.
 ASAN_OPTIONS=quarantine_size_mb=4:malloc_context_size=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 export ASAN_OPTIONS
 failed=0

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The perf decoder: rings -> records -> events in order -> rows of the watched thread
+ * Fuzzes the perf decoder: rings -> records -> events in order -> rows of the watched thread
  * group, as perf.c moves them.
  *
- * u8 mode, u8 PERF_*; with PERF_FORMATS: where the fields of each tracepoint lie; u8 where
- * the rings begin; then what is done, one by one: see enum.
+ * u8 mode, u8 PERF_*; with PERF_FORMATS: where the fields of each tracepoint lie; u8 where the
+ * rings begin; then what is done, step by step: see the enum.
  */
 #include "record/backlog.h"
 #include "record/perf-private.h"
@@ -42,7 +42,7 @@ static struct {
 	uint64_t time, nr_bad, nr_rows;
 } t;
 
-/* Name, pid, state ... in the order of perf-format.c, as Linux 6.1 lays them out. */
+/* The fields are name, pid, state ... in the order of perf-format.c, as Linux 6.1 lays them out. */
 static const struct perf_field layout[PERF_TP_NR][PERF_FIELDS] = {
 	[PERF_TP_SWITCH] = { { 24, 4 }, { 56, 4 }, { 32, 8 }, { 8, 16 }, { 40, 16 } },
 	[PERF_TP_WAKING] = { { 24, 4 }, { 32, 4 }, { 8, 16 } },
@@ -73,7 +73,7 @@ static void take_formats(struct input *in, bool own)
 		f->common_flags = (struct perf_field){ 2, 1 };
 		f->common_pid = (struct perf_field){ 4, 4 };
 		memcpy(f->fields, layout[tp], sizeof(f->fields));
-		/* perf_format_parse() lets nothing larger through. */
+		/* perf_format_parse() accepts nothing larger. */
 		for (int i = 0; own && i < PERF_FIELDS; i++)
 			f->fields[i] = (struct perf_field){ take_number(in) % 4097, take8(in) % 24 };
 	}
@@ -135,7 +135,7 @@ static void on_row(void *arg, unsigned kind, const void *row)
 
 static const struct perf_sink sink = { .row = on_row };
 
-/* As perf.c does. */
+/* This is what perf.c does. */
 
 static void take_record(void *arg, unsigned cpu, const struct perf_event_header *record)
 {
@@ -205,7 +205,7 @@ static void finish(struct record *r, unsigned ring)
 	put(ring, &r->header, r->header.size);
 }
 
-/* Times go on by what is said, mostly. */
+/* Times mostly increase by the given number. */
 static uint64_t take_time(struct input *in)
 {
 	return t.time += take_number(in);
@@ -320,7 +320,7 @@ static void act(struct input *in)
 	}
 }
 
-/* Whoever reads behind the end of a ring is to be found. */
+/* The tools must not read behind the end of a ring; this makes it a fault. */
 static void begin(struct input *in)
 {
 	unsigned mode = take8(in) % 3 + 1, flags = take8(in);
@@ -336,7 +336,7 @@ static void begin(struct input *in)
 		uint64_t at = take8(in) * 8ULL;
 
 		t.rings[i] = (struct perf_ring){ &memory[i].page, RING_BYTES, i };
-		/* Not far from where it wraps, and from where the count does. */
+		/* The position is near where the ring wraps, and where the counter does. */
 		memory[i].page.data_head = memory[i].page.data_tail = i ? -at : RING_BYTES - at;
 	}
 	t.decoder = (struct perf_decoder){ .formats = &t.formats, .mode = mode };

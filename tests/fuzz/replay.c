@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Instead of libFuzzer: gives each file, and each file of each folder, to the target.
+ * This program replaces libFuzzer: it passes each file, and each file of each folder, to the
+ * target.
  *
  *	replay-TARGET FILE|FOLDER...
  *
- * Says how many there were.  What does not hold ends the program.
+ * It prints how many there were.  A failed check ends the program.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void replay_file(const char *path)
 	}
 	fclose(f);
 	fprintf(stderr, "replay: %s\n", path);
-	/* Of exactly that size, so that reading behind it can be found. */
+	/* The buffer has exactly that size, so that reading behind it is detected. */
 	data = realloc(data, size ? size : 1);
 	LLVMFuzzerTestOneInput(data, size);
 	free(data);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The machine below the runtime, for the fuzz target.  The runtime's threads are
- * coroutines here: each runs until it waits, so that the same input does the same each
- * time, and a wait costs no time (runtime-threads.c).  What is about the recorder's descriptors is the
- * kernel's own: sockets, the passing of descriptors, sizes, seals and mappings.  Files,
- * clocks, rights and the device are made up.
+ * Simulates the machine below the runtime, for the fuzz target.  The runtime's threads are
+ * coroutines here: each runs until it waits, so that the same input does the same each time, and
+ * a wait costs no time (runtime-threads.c).  System calls that concern the recorder's
+ * descriptors are the kernel's own: sockets, the passing of descriptors, sizes, seals and
+ * mappings.  Files, clocks, rights and the device are simulated.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static long do_close(long fd)
 	return close(fd) ? -errno : 0;
 }
 
-/* The control thread's file table goes with it. */
+/* The control thread's file table is closed with it. */
 void machine_close_all(void)
 {
 	for (int i = 0; i < FDS_MAX; i++)
@@ -114,7 +114,7 @@ static long do_connect(void)
 	return 0;
 }
 
-/* While one is served, the second one gets an answer that says so, and nothing more. */
+/* While one recorder is served, the second one gets an answer that says so, and nothing more. */
 static long do_accept(void)
 {
 	long fd;
@@ -157,7 +157,7 @@ static long do_sendto(int fd, const void *m, size_t size)
 	return machine.recorder < 0 ? -EPIPE : (long)size;
 }
 
-/* struct pollfd of one: the listener; of three: connection, listener, kick. */
+/* poll() waits for one descriptor, the listener, or for three: connection, listener, kick. */
 static bool has_come(int fd)
 {
 	char one;
@@ -293,7 +293,7 @@ static long do_mmap(void *at, size_t size, int prot, int flags, int fd)
 
 	if (machine_fails())
 		return -ENOMEM;
-	/* The module maps no more than there is. */
+	/* The module maps no more than the size of its memory. */
 	if (fd >= 0 && !fstat(fd, &st) && is_device(&st) && size > (size_t)st.st_size)
 		return -EINVAL;
 	p = mmap(at, size, prot, flags, fd, 0);
@@ -330,7 +330,7 @@ static long do_munmap(void *at, size_t size)
 	return munmap(at, size) ? -errno : 0;
 }
 
-/* Nothing is done: it must be the runtime's memory, mapped or its own variables. */
+/* Nothing is done: the range must be the runtime's memory, mapped or its own variables. */
 static long do_madvise(const char *at, size_t size)
 {
 	extern const char __data_start, _end;

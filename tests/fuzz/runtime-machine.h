@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The machine on which the fuzz target runs the runtime: see runtime-machine.c.
- */
+/* Declares the machine on which the fuzz target runs the runtime: see runtime-machine.c. */
 #ifndef TESTS_FUZZ_RUNTIME_MACHINE_H
 #define TESTS_FUZZ_RUNTIME_MACHINE_H
 
@@ -10,7 +8,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What a system call of the kind meets, once so many of them have been made; 0: never. */
+/*
+ * These events happen to a system call of the kind, once so many of them have been made; 0:
+ * never.
+ */
 enum machine_event {
 	EVENT_FAIL,		/* mmap and the like, socket, open, clone fail */
 	EVENT_SESSION,		/* machine_session_event() is called after it: fstat, fcntl, mmap ... */
@@ -37,18 +38,18 @@ struct machine {
 extern struct machine machine;
 
 void machine_reset(void);
-/* All memory that the runtime has mapped is given back, but for stacks and these two. */
+/* Unmaps all memory that the runtime has mapped, except stacks and these two. */
 void machine_give_back(const void *keep, const void *keep_too);
 
 /* Lets the runtime's control thread run until it waits.  False: it has ended. */
 bool machine_control(void);
 void machine_scanners(void);
 
-/* Descriptors of the runtime's threads, open now. */
+/* Counts the open descriptors of the runtime's threads. */
 unsigned machine_nr_fds(void);
 unsigned machine_nr_loadavg(void);
 
-/* Between runtime-machine.c and runtime-threads.c. */
+/* These are shared by runtime-machine.c and runtime-threads.c. */
 bool machine_fails(void);		/* the call that is made now */
 void machine_close_all(void);		/* the control thread's file table goes with it */
 void machine_yield(void);		/* whoever let it run goes on */
@@ -56,7 +57,7 @@ long machine_sleep(const struct timespec *ts);
 long machine_futex(uint32_t *word, long op, uint32_t val, const struct timespec *ts);
 void machine_threads_gone(void);	/* ends the run if there is one */
 
-/* What runtime-sys.h puts in the place of arch/. */
+/* runtime-sys.h uses these instead of arch/. */
 long machine_call(long nr, long a, long b, long c, long d, long e, long f);
 long machine_clone(unsigned long flags, void *stack_top, uint32_t *tid, void (*fn)(void *), void *arg,
 		   void *tp);
@@ -65,7 +66,7 @@ uintptr_t machine_thread_pointer(void);	/* of the program's thread that runs */
 uint32_t machine_cpu(void);
 bool machine_is_leaving(void);		/* control_is_leaving(), and lets others run */
 
-/* runtime.c: what is called by the machine. */
+/* The machine calls these functions of runtime.c. */
 void machine_session_event(void);
 void machine_waits(void);		/* the program waits for a thread of ours */
 void machine_polls(bool serves);	/* the control thread is about to wait */

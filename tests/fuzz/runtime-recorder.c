@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a hostile or broken recorder sends to the runtime: messages, descriptors, memory.
+ * Sends what a hostile or broken recorder may send to the runtime: messages, descriptors,
+ * memory.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -71,7 +72,7 @@ static int other_file(unsigned kind)
 	return r.null;
 }
 
-/* A new file as the session's memory, or something else.  It is closed with r.session. */
+/* Makes a new file for the session's memory, or something else.  It is closed with r.session. */
 static int session_file(unsigned kind, uint64_t size)
 {
 	unsigned seals = F_SEAL_SHRINK | F_SEAL_GROW;
@@ -134,8 +135,8 @@ void send_message(const void *m, size_t size, int fd, unsigned nr_fds)
 }
 
 /*
- * u8 shape of the session, u8 kind of file, u8 descriptors, u8 size: of the message; u8 how
- * many words of struct ldb_info are changed, and of the message: u8 which, number; number:
+ * Takes: u8 shape of the session, u8 kind of file, u8 descriptors, u8 size: of the message; u8
+ * how many words of struct ldb_info are changed, and of the message: u8 which, number; number:
  * the file is so much smaller.
  */
 void send_session(uint32_t type)
@@ -166,7 +167,7 @@ void send_session(uint32_t type)
 		memset(m.name, 'x', sizeof(m.name));
 	m.m.type = type;
 	less = take_number(&in);
-	/* What the layout needs in truth, whatever total_size says. */
+	/* This is the size that the layout really needs, whatever total_size says. */
 	lay_out(&plain, shape);
 	fd = session_file(kind, plain.total_size > less ? plain.total_size - less : 0);
 	send_message(&m, size < 0xe0 ? sizeof(m) : size - 0xe0 + (size & 1 ? sizeof(m) - 16 : 0), fd, nr_fds ^ 1);
@@ -181,7 +182,7 @@ void send_any(void)
 	send_message(m, type & 0x80 ? size * 8 : size, r.null, nr_fds);
 }
 
-/* In words, where the recorder could write while the runtime does. */
+/* The unit is a word; the recorder could write there while the runtime does. */
 void write_memory(void)
 {
 	unsigned where = take8(&in), word = take8(&in);
@@ -203,7 +204,7 @@ void machine_session_event(void)
 
 	if (r.session < 0)
 		return;
-	/* The module's memory stays. */
+	/* The module's memory remains. */
 	if (r.event & 1 && !machine.device)
 		ftruncate(r.session, v * 4096);
 	if (r.event & 2)

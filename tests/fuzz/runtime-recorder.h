@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The recorder's side of the fuzz target of the runtime: what it sends.
- */
+/* Declares the recorder's side of the fuzz target of the runtime. */
 #ifndef TESTS_FUZZ_RUNTIME_RECORDER_H
 #define TESTS_FUZZ_RUNTIME_RECORDER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Put before each source file of the runtime (-include) for the fuzz target: its system
- * calls, threads and clocks are those of runtime-machine.c.
+ * This file is included before each source file of the runtime (-include) for the fuzz target:
+ * it replaces system calls, threads and clocks by those of runtime-machine.c.
  */
 #ifndef TESTS_FUZZ_RUNTIME_SYS_H
 #define TESTS_FUZZ_RUNTIME_SYS_H
@@ -9,7 +9,7 @@
 #include <string.h>
 #include "runtime-machine.h"
 
-/* raw.c has memcpy() and the like of its own; a sanitizer knows only libc's. */
+/* raw.c has its own memcpy() and the like; a sanitizer knows only libc's. */
 #define memcpy	raw_memcpy
 #define memset	raw_memset
 #define memcmp	raw_memcmp
@@ -38,7 +38,7 @@
 #define control_is_leaving	machine_is_leaving
 #endif
 
-/* Of these files only what ldb's own threads do is called. */
+/* Of these files only the code that ldb's own threads run is called. */
 #define pthread_create	runtime_pthread_create
 #define thrd_create	runtime_thrd_create
 #define munmap		runtime_munmap

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The runtime's threads on the machine of the fuzz target: coroutines, and their clock.
+ * Implements the runtime's threads on the machine of the fuzz target: coroutines, and their
+ * clock.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -11,7 +12,7 @@
 
 #define FIBERS_MAX	8
 #define STACK_SIZE	(128 * 1024)	/* RAW_STACK_SIZE */
-#define SLEEP_MAX_S	60		/* whoever waits for a scanner waits for its sleep */
+#define SLEEP_MAX_S	60		/* a thread that waits for a scanner waits until it sleeps */
 #define WAITS_MAX	1000
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -92,7 +93,7 @@ static void fiber_main(void)
 {
 	switch_end(NULL, running->caller);
 	running->fn(running->arg);
-	/* As the kernel does for CLONE_CHILD_CLEARTID. */
+	/* The kernel does this for CLONE_CHILD_CLEARTID. */
 	__atomic_store_n(running->tid, 0, __ATOMIC_SEQ_CST);
 	running->fn = NULL;
 	machine_yield();
@@ -128,7 +129,7 @@ long machine_clone(unsigned long flags, void *stack_top, uint32_t *tid, void (*f
 		f++;
 	if (f == fibers + FIBERS_MAX)
 		broken("too many threads");
-	/* Of the runtime's threads the control thread alone has its own files. */
+	/* Of the runtime's threads only the control thread has its own file table. */
 	*f = (struct fiber){
 		.stack = (char *)stack_top - STACK_SIZE, .tid = tid, .fn = fn, .arg = arg,
 		.is_control = !(flags & CLONE_FILES),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The runtime against a hostile or broken recorder: messages with and without descriptors,
+ * Fuzzes the runtime with a hostile or broken recorder: messages with and without descriptors,
  * of the wrong kind, too many or too small, session memory that is laid out wrong or changes
- * while it is read, hang-ups at any time; and a program that meanwhile makes
- * threads, calls functions, writes records and changes its user.  control.c, thread.c
- * and create.c are a part of this file, so that what they keep can be reset; the other files of the
- * runtime are compiled as they are, for the machine of runtime-machine.c.
+ * while it is read, hang-ups at any time; and a program that meanwhile creates threads, calls
+ * functions, writes records and changes its user.  control.c, thread.c and create.c are included
+ * in this file, so that their state can be reset; the other files of the runtime are compiled as
+ * they are, for the machine of runtime-machine.c.
  *
- * u8 HOW_*; then what recorder and program do, one by one: see enum.
+ * u8 HOW_*; then what recorder and program do, step by step: see the enum.
  */
 #include "runtime-sys.h"
 #include "../../libldb/runtime/control.c"
@@ -52,7 +52,7 @@ enum {				/* u8, modulo their number */
 	NR_DOINGS
 };
 
-/* The rest of the library */
+/* These functions stand in for the rest of the library */
 
 static struct module modules[NR_MODULES];
 _Atomic uint32_t nr_modules, nr_modules_lost;
@@ -131,7 +131,10 @@ extern struct ldb_door door;
 
 struct input in;
 
-/* The program's threads: what the compiler's records are in, and where they are linked. */
+/*
+ * The program's threads: these blocks contain the records that the compiler would emit, and
+ * their links.
+ */
 static struct own {
 	struct thread *t;
 	struct ldb_thread *blocks;	/* at the thread pointer */
@@ -193,7 +196,7 @@ static void call_function(struct own *o, struct ldb_thread *b)
 	b->top = f;
 }
 
-/* What the program does to its own stacks is not hostile, but any of it may be read. */
+/* The program does nothing hostile to its own stacks, but any of it may be read. */
 static void do_frame(void)
 {
 	struct own *o = &own[take8(&in) % PROGRAM_THREADS];
@@ -222,7 +225,7 @@ static void do_frame(void)
 	}
 }
 
-/* What must always hold */
+/* These conditions must always hold */
 
 static void check_region(const char *what, uint64_t off, uint64_t stride, uint64_t nr, uint64_t need)
 {
@@ -293,7 +296,10 @@ static void do_record(void)
 		ring_write(slots, nr);
 }
 
-/* As runtime/privilege.c: u8: bit 0 for good, 1 another user then, 2 nobody to come back to. */
+/*
+ * Does what runtime/privilege.c does: u8: bit 0 for good, 1 another user then, 2 no process to
+ * come back to.
+ */
 static void leave_and_return(void)
 {
 	unsigned what = take8(&in);
@@ -404,7 +410,7 @@ static void by_program(unsigned what)
 	}
 }
 
-/* While it waits it does nothing: the recorder does. */
+/* While the runtime waits the recorder runs. */
 void machine_waits(void)
 {
 	if (in.left && in.p[0] % NR_DOINGS <= DO_CALL)
@@ -452,7 +458,7 @@ static void end(void)
 		thread_end(i);
 }
 
-/* Mapping them anew takes longer than all the rest. */
+/* Mapping them again takes longer than everything else. */
 static void reset_scanners(void)
 {
 	void *stack;
@@ -470,7 +476,7 @@ static void reset_scanners(void)
 			memset(&states[i], 0, sizeof(states[i]));
 }
 
-/* All that a run leaves behind. */
+/* Resets all state that a run leaves behind. */
 static void reset(void)
 {
 	reset_scanners();

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The machine as the code under test sees it.  The functions below stand in for those
- * of libc, for the tools' objects and for the libraries they are linked with: paths in a
- * hostile input must not reach the files of the machine, where they would also make a
- * run depend on it.  Outside of sandbox_enter() ... sandbox_leave() they do what
- * they always do.
+ * This file simulates the machine for the code under test.  The functions below stand in for
+ * those of libc, for the tools' objects and for the libraries they are linked with: paths in a
+ * hostile input must not reach the files of the machine, where they would also make a run depend
+ * on it.  Outside of sandbox_enter() ... sandbox_leave() they do what they always do.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -129,14 +128,14 @@ static int open_inside(const char *path, int flags)
 		return raw(SYS_memfd_create, (long)"unnamed", MFD_CLOEXEC, 0, 0, 0, 0);
 	if ((flags & O_ACCMODE) != O_RDONLY || flags & (O_CREAT | O_TRUNC))
 		broken("%s is opened for writing", path);
-	/* What is held already is opened once more. */
+	/* A descriptor that is open already is opened again. */
 	if (!strncmp(path, "/proc/self/fd/", 14))
 		return raw(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
 	if (!v) {
 		errno = ENOENT;
 		return -1;
 	}
-	/* Not dup(): some read() from the beginning. */
+	/* dup() will not do: some read() from the beginning. */
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", v->fd);
 	return raw(SYS_openat, AT_FDCWD, (long)again, O_RDONLY | O_CLOEXEC, 0, 0, 0);
 }
@@ -183,7 +182,7 @@ OPENAT(openat64)
 	{								\
 		static FILE *(*next)(const char *, const char *);	\
 									\
-		/* What is written is the input that libFuzzer keeps of a crash. */ \
+		/* This is written when libFuzzer stores the input of a crash. */ \
 		if (is_inside && *mode != 'w') {			\
 			errno = ENOENT;					\
 			return NULL;					\
@@ -230,8 +229,8 @@ ssize_t readlink(const char *path, char *buf, size_t size)
 }
 
 /*
- * pidfd_open() finds nobody, openat2 does what open() does.  Not variadic: callers give
- * as many arguments as the call has.
+ * pidfd_open() finds no process; openat2 does what open() does.  The function is not variadic:
+ * callers pass as many arguments as the call has.
  */
 long sandbox_syscall(long nr, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 
@@ -247,7 +246,7 @@ long sandbox_syscall(long nr, long a, long b, long c, long d, long e, long f)
 	return raw(nr, a, b, c, d, e, f);
 }
 
-/* The real clock is libFuzzer's, which ends what takes too long. */
+/* libFuzzer uses the real clock to end what takes too long. */
 int clock_gettime(clockid_t id, struct timespec *ts)
 {
 	if (is_inside && id != CLOCK_REALTIME) {
@@ -257,7 +256,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	return raw(SYS_clock_gettime, id, (long)ts, 0, 0, 0, 0);
 }
 
-/* One: threads take longer to make than an input to read. */
+/* It reports one CPU: creating threads takes longer than reading an input. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 {
 	if (!is_inside)
@@ -271,7 +270,7 @@ int poll(struct pollfd *fds, nfds_t nr, int ms)
 {
 	if (!is_inside)
 		return raw(SYS_poll, (long)fds, nr, ms, 0, 0, 0);
-	/* What waits for a program in steps of a millisecond need not take a thousand of them. */
+	/* A wait for a program in steps of a millisecond need not take a thousand steps. */
 	sandbox_ns += ms > 0 ? ms * 100000000LL : 0;
 	for (nfds_t i = 0; i < nr; i++)
 		fds[i].revents = 0;

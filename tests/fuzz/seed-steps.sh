@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Seeds for the targets that take one step after the other: seed-steps.sh FOLDER
-# Each kind of step once, with small numbers; see the enums of perf.c, control.c and runtime.c.
+# Makes seeds for the targets that take one step after the other: seed-steps.sh FOLDER Each
+# kind of step occurs once, with small numbers; see the enums of perf.c, control.c and
+# runtime.c.
 
 set -e
 mkdir -p "$1/perf" "$1/control" "$1/runtime"
@@ -49,7 +50,7 @@ done
 	bytes 0 1 0 1 65 0 3 0 8 1 0 0 0 0 7 0 0 7 100 0 8 1 0 9 0
 } >"$1/control/from-hello"
 
-# A program at work: modules, threads, calls, records, and then a sample of it.
+# A program runs: modules, threads, calls, records, and then a sample of it.
 work()
 {
 	bytes 6 2 9 1 10 0 0 1 2 10 0 0 3 4 6 3 11 1 1 10 0 2 10 1 0 5 6 6 1 9 129 13 1 6 2

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Seeds for the symbol reader: seed-symbol.sh FOLDER
-# A function or two, compiled in the ways that tools/symbol tells apart, put together as
-# symbol.c takes them.
+# Makes seeds for the symbol reader: seed-symbol.sh FOLDER A function or two are compiled in
+# the ways that tools/symbol distinguishes, and are joined as symbol.c takes them.
 
 set -e
 out=$1
@@ -39,7 +38,7 @@ part()	# role file
 	cat "$2"
 }
 
-# The addresses of what there is to look up.
+# These are the addresses to be resolved.
 seed()	# name flags file-for-addresses role file ...
 {
 	name=$1
@@ -64,7 +63,7 @@ seed()	# name flags file-for-addresses role file ...
 	done
 }
 
-# What no reader asks for only makes seeds large.
+# Sections that no reader needs only make seeds large.
 build()	# output flags...
 {
 	o=$1
@@ -85,7 +84,7 @@ seed shared 4 shared 0 shared
 build zipped -g -gz
 seed zipped 0 zipped 0 zipped
 
-# Two files: by build-id, and by a link with a checksum.
+# There are two files: found by build-id, and by a link with a checksum.
 build whole -g
 objcopy --only-keep-debug whole prog.debug
 strip -o stripped whole

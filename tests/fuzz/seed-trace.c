@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Seeds for the trace reader: seed-trace FOLDER [TRACE...]
+ * Makes seeds for the trace reader: seed-trace FOLDER [TRACE...]
  *
- * A recipe (trace-recipe.h) for each of the traces given, as far as 16 KiB reach, and of
- * traces of a few random rows of every kind that meet each other; one for each way in
- * which trace.c reads them.
+ * It makes a recipe (trace-recipe.h) for each of the given traces, as far as 16 KiB suffice, and
+ * for traces of a few random rows of every kind that refer to each other; and one for each way
+ * in which trace.c reads them.
  */
 #include <zstd.h>
 #include "trace-sample.h"
@@ -69,7 +69,7 @@ static void make(const char *folder, const char *name, const char *trace)
 	free(file);
 }
 
-/* Of few threads, requests and locks, so that they have to do with each other. */
+/* The rows have few threads, requests and locks, so that they refer to each other. */
 static void narrow(unsigned kind, union sample_row *r, int64_t tick)
 {
 	uint64_t x = sample_random();
@@ -124,7 +124,7 @@ static void make_random(const char *folder, unsigned nr_rows)
 		bail_out(err);
 	for (unsigned i = 0; i < nr_rows; i++) {
 		for (size_t k = 0; k < SAMPLE_KINDS; k++) {
-			/* Long strings are no more than long. */
+			/* Long strings only make a seed long. */
 			sample_row(sample_kinds[k], &r, &s, i * 100);
 			s.b[8] = '\0';
 			narrow(sample_kinds[k], &r, i * 100);

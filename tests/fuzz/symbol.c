@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The symbol reader: an ELF file of a trace's module, its symbols, its separate debug file
- * (by build-id and by link), the part that dwz moved away and split DWARF.
+ * Fuzzes the symbol reader: an ELF file of a trace's module, its symbols, its separate debug
+ * file (by build-id and by link), the part that dwz moved away and split DWARF.
  *
  * u8 SYMBOL_*, u8 how many addresses, u32 each; then files, each u8 role, u16 size, bytes.
- * Checksum and build-id are made right: those of the main file are what the trace and the
- * debug file's name say, and the checksum of the debug file is put into the link.
+ * Checksum and build-id are correct: those of the main file are what the trace and the debug
+ * file's name say, and the checksum of the debug file is put into the link.
  */
 #include <stdlib.h>
 #include <zlib.h>
@@ -57,7 +57,7 @@ static void take_files(struct input *in)
 	}
 }
 
-/* The link is a name, filled up to four bytes, and the checksum. */
+/* The link is a name, padded to four bytes, and the checksum. */
 static void set_crc(bool is_wrong)
 {
 	uint8_t *at, *main_file = files[ROLE_MAIN].bytes;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A recipe -> a trace file; see trace-recipe.h. */
+/* Turns a recipe into a trace file; see trace-recipe.h. */
 #include <stdlib.h>
 #include "trace/columns.h"
 #include "trace/crc32c.h"
@@ -23,7 +23,7 @@ static bool put(const void *data, size_t size)
 	return true;
 }
 
-/* A frame as zstd makes it of what cannot be compressed, and of runs of one byte. */
+/* Writes a frame as zstd makes it of incompressible bytes, and of runs of one byte. */
 static bool put_zstd_block(unsigned type, size_t size, bool is_last, const uint8_t *data)
 {
 	uint32_t header = is_last | type << 1 | size << 3;
@@ -96,7 +96,7 @@ static void extent_of(unsigned kind, const void *rows, size_t nr, struct ldb_blo
 	h->max_dur = e.dur;
 }
 
-/* The payload of rows of cells; *size is set. */
+/* Takes the payload of rows of cells; *size is set. */
 static const uint8_t *take_cells(struct input *in, unsigned kind, struct ldb_block_header *h,
 				 size_t *size)
 {
@@ -186,7 +186,7 @@ static bool put_block(struct input *in)
 	return true;
 }
 
-/* What a writer puts at the end. */
+/* Writes the index and the footer as a writer does. */
 static void put_index(void)
 {
 	static uint8_t payload[BLOCKS_MAX * 256];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recipe -> a trace file, with every checksum right unless the recipe says otherwise:
+ * A recipe describes a trace file, in which every checksum is right unless the recipe says
+ * otherwise:
  *
  *	header	u8 FILE_*; with FILE_HEADER: t0, clock_hz, realtime_ns 8 each, clock_id 1,
  *		bytes between header and blocks 1
@@ -37,7 +38,7 @@ enum {
 
 #define RECIPE_BYTES_MAX	(1U << 20)
 
-/* The file in a buffer of this function's own; *size is set. */
+/* Returns the file in a buffer of this function's own; *size is set. */
 const uint8_t *recipe_file(struct input *in, size_t *size);
 
 #endif

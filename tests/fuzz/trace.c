@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The trace reader: index and no index, every table by row, by column and filtered,
- * the request table, damage; and what ldb-report, ldb-timeline and ldb-why make of it.
+ * Fuzzes the trace reader: index and no index, every table by row, by column and filtered, the
+ * request table, damage; and the outputs of ldb-report, ldb-timeline and ldb-why.
  *
  * u8 LOOK_*: what is done with the file; then the recipe of it (trace-recipe.h).
  */
@@ -30,7 +30,7 @@ enum {				/* bits 0-2 */
 	LOOK_FILTERED	= 0x80,	/* TABLES: with a filter from the recipe's first bytes */
 };
 
-/* Every byte of every row: the strings to their ends. */
+/* Reads every byte of every row, and strings to their ends. */
 static uint64_t touch_rows(const struct reader_rows *rows)
 {
 	const struct schema *s = schema_find(rows->kind);
@@ -192,7 +192,7 @@ static void show_requests(struct model *m, const struct render *r, bool json)
 	requests_free(&q);
 }
 
-/* Each request's shares are its latency, whatever the rows say. */
+/* Each request's shares sum to its latency, whatever the rows say. */
 static void check_shares(const struct partition *p)
 {
 	for (size_t i = 0; i < p->nr_requests; i++) {
