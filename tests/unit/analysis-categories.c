@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Categories by globs: the first match wins, and a file with errors is one clear line. */
+/* Tests categories by globs: the first match wins, and a file with errors gives one clear line. */
 #include <unistd.h>
 
 #include "analysis/why/categories.h"
@@ -8,7 +8,7 @@
 static char path[] = "/tmp/ldb-categories.XXXXXX";
 static char err[512];
 
-/* What the file with this text is called a name of a kind; "": nothing, NULL: the file is wrong. */
+/* Opens categories with this text as their file; NULL: the file is wrong. */
 static struct categories *open_text(const char *text, size_t size)
 {
 	FILE *f = fopen(path, "w");
@@ -88,7 +88,7 @@ static void test_user(void)
 	categories_close(c);
 }
 
-/* As long as a pattern, and a file, may be. */
+/* A pattern, and a file, are as long as they may be. */
 static void test_limits(void)
 {
 	static char pattern[257], text[400];
@@ -154,7 +154,10 @@ static void test_hostile(void)
 	}
 }
 
-/* Any beginning of a file and any changed byte are read or refused, not crashed on. */
+/*
+ * Any beginning of a file, and a file with any changed byte, must be read or refused without a
+ * crash.
+ */
 static void test_damage(void)
 {
 	size_t size, nr_ok = 0, nr_wrong = 0;
@@ -180,7 +183,7 @@ static void test_damage(void)
 	free(copy);
 }
 
-/* Names come from a trace and may be anything; each is looked up once. */
+/* Names come from a trace and may contain anything; each is searched for once. */
 static void test_names(void)
 {
 	struct categories *c = categories_open(NULL, err, sizeof(err));

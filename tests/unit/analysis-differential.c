@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Additive differences: sums that are exact, shares, intervals that cover. */
+/*
+ * Tests additive differences: sums must be exact, shares right, and intervals must cover the
+ * truth.
+ */
 #include <math.h>
 #include <time.h>
 
@@ -24,7 +27,7 @@ static double exponential(double mean)
 
 enum { PARSE, STORE, WAIT, NR_SHARED_LEAVES };
 
-/* main;serve;{parse,store} and a lock in store. */
+/* Makes the paths main;serve;{parse,store} and a lock in store. */
 static void make(struct hand *h)
 {
 	uint32_t serve, store;
@@ -47,7 +50,7 @@ static void add(struct hand *h, int64_t parse, int64_t store, int64_t wait)
 		hand_share(h, WAIT, wait, 1);
 }
 
-/* Requests between two percentiles of the latency. */
+/* A side is the requests between two percentiles of the latency. */
 struct side {
 	const struct hand *of;
 	double lo, hi;
@@ -75,7 +78,7 @@ static const struct differential_part *part(const char *label)
 	return &none;
 }
 
-/* Everything that must sum to something, at every level. */
+/* Checks everything that must sum to something, at every level. */
 static bool sums_are_exact(void)
 {
 	int64_t target = 0, reference = 0, shown = 0, others = differential_gap(&d.others);
@@ -120,7 +123,7 @@ static void test_known(void)
 	ok(part("db_lock")->kind == LEAF_LOCK, "it is a wait");
 	is_int(d.nr_shown, 2, "what is 0 is not shown");
 	ok(sums_are_exact(), "sums");
-	/* All of the variance is the lock's. */
+	/* All of the variance is due to the lock. */
 	ok(fabs(part("db_lock")->share - 1) < 1e-9, "share");
 	ok(part("store")->gap.is_known && part("store")->gap.lo_ns == 3000 &&
 	   part("store")->gap.hi_ns == 3000, "what does not vary has an interval without width");
@@ -131,7 +134,7 @@ static void test_known(void)
 	hand_close(&b);
 }
 
-/* Numbers that do not divide: sums are exact all the same. */
+/* The numbers do not divide evenly: sums must be exact all the same. */
 static void test_sums(void)
 {
 	size_t nr_wrong = 0, nr_far = 0;
@@ -192,7 +195,10 @@ static void test_slices(void)
 	hand_close(&a);
 }
 
-/* Names, not numbers: the other run has other leaves, and some the first has not. */
+/*
+ * Parts are joined by names, not numbers: the other run has other leaves, and lacks some of the
+ * first.
+ */
 static void test_runs(void)
 {
 	uint32_t serve, other;
@@ -246,8 +252,8 @@ static double rate(size_t nr, size_t of)
 }
 
 /*
- * Requests that depend on each other: each stall, geometric with that mean, hits its
- * neighbours, too.
+ * Makes requests that depend on each other: each stall also delays the neighbours of its
+ * request; the number of them has a geometric distribution with that mean.
  */
 static void fill(struct hand *h, int nr, double store, int burst)
 {
@@ -266,7 +272,7 @@ static bool holds(const struct differential_interval *i, int64_t gap)
 	return i->lo_ns <= gap && i->hi_ns >= gap;
 }
 
-/* Intervals of the parts hold all at once, that of the whole by itself. */
+/* Intervals of the parts must hold all at once, that of the whole by itself. */
 static void cover_means(int nr, int burst, double least)
 {
 	enum { ROUNDS = 200 };
@@ -291,10 +297,10 @@ static void cover_means(int nr, int burst, double least)
 }
 
 /*
- * Two recordings of one build, with as many parts as real ones have: functions whose time
- * moves between two of them for a while (the scanner was away), one part that grows and
- * shrinks slowly (drift), rare ones, and a process of the machine that was put on the
- * program's CPU in one recording and not in the other, where it comes evenly.
+ * This simulates two recordings of one build, with as many parts as real ones have: functions
+ * whose time moves from one to another for a while (the scanner was off its CPU), one part that
+ * grows and shrinks slowly (drift), rare ones, and another process that ran on the program's CPU
+ * for one interval of one recording, and evenly in the other.
  */
 enum { NR_FUNCTIONS = 20 };
 
@@ -370,7 +376,7 @@ static void test_machine(void)
 	   rate(nr_named, ROUNDS));
 }
 
-/* Slices of two runs that are the same: their limits vary, and no gap is real. */
+/* Compares slices of two runs that are the same: their limits vary, and no gap is real. */
 static void cover_slices(double lo, double hi)
 {
 	enum { ROUNDS = 200, NR = 2000 };
@@ -389,7 +395,10 @@ static void cover_slices(double lo, double hi)
 	   "intervals", lo, hi, rate(nr, ROUNDS));
 }
 
-/* The true mean of a tail, of latencies that are exponential: its threshold and the mean. */
+/*
+ * Compares with the true mean of a tail, of latencies with an exponential distribution: its
+ * threshold and the mean.
+ */
 static void cover_tail(void)
 {
 	enum { ROUNDS = 200, NR = 3000 };
@@ -406,7 +415,7 @@ static void cover_tail(void)
 			hand_share(&a, STORE, x, 1);
 		}
 		build((struct side){ &a, 95, 100 }, (struct side){ &a, 0, 50 }, 3);
-		/* Mean below the median of an exponential distribution: 1 - log 2. */
+		/* The mean below the median of an exponential distribution is 1 - log 2. */
 		nr += d.gap.lo_ns <= want && d.gap.hi_ns >= want;
 		sum += d.target.mean_ns - d.reference.mean_ns;
 		differential_free(&d);
@@ -463,7 +472,7 @@ static void test_size(void)
 	begin = seconds();
 	build((struct side){ &a, 99, 100 }, (struct side){ &a, 40, 60 }, 10);
 	took = seconds() - begin;
-	/* About 0.7 s; the limit is for machines with other things to do. */
+	/* It takes about 0.7 s; the limit allows for other load. */
 	ok(took < 8 && sums_are_exact(), "a million requests of ten leaves: %.2f s", took);
 	differential_free(&d);
 	hand_close(&a);

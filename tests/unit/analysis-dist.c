@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Distributions: nearest rank, exact and in buckets, merged, bounded. */
+/* Tests distributions: nearest rank, exact and in buckets, merged, bounded. */
 #include "base/dist.h"
 #include "tap.h"
 
@@ -43,7 +43,7 @@ static void test_ranks(void)
 	is_int(pool.nr_used, 0, "the pool is given back");
 }
 
-/* Exact ones: each rank, of numbers of one to 64 bits. */
+/* Tests exact ones: each rank, of numbers of one to 64 bits. */
 static void test_sorted(void)
 {
 	enum { NR = 1000 };
@@ -67,7 +67,7 @@ static void test_sorted(void)
 	ok(!wrong, "every rank of numbers of 1 to 64 bits");
 }
 
-/* Against a sorted copy of the same values. */
+/* Compares with a sorted copy of the same values. */
 static void test_buckets(void)
 {
 	enum { NR = 300000 };
@@ -174,7 +174,7 @@ static void test_order(void)
 	for (int i = NR; i--;)
 		for (uint64_t k = (uint64_t)i * MAX / NR; k--;)
 			dist_add(&d[1][i], k * 977 % MAX);
-	/* All of them before the first is given up, which makes room. */
+	/* All exist before the first is released, which makes room. */
 	for (int i = 0; i < NR; i++)
 		if (dist_settle(&d[0][i]) || dist_settle(&d[1][i]))
 			bail_out("dist_settle");
@@ -193,7 +193,7 @@ static void test_order(void)
 	free(d[1]);
 }
 
-/* A bucket that 32 bits cannot count, one by one and by merging. */
+/* A count exceeds 32 bits, by adding one by one and by merging. */
 static void test_full_bucket(void)
 {
 	struct dist_pool pool = { 0 };

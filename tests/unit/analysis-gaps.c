@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* When threads were not watched: against a table of every tick. */
+/* Compares observation gaps of threads with a table of every tick. */
 #include <string.h>
 
 #include "facts/gaps.h"
@@ -38,7 +38,7 @@ static bool is_away(unsigned tid, unsigned tick)
 	return away[0][tick] || away[tid][tick];
 }
 
-/* Ticks of which something else is said than the table has. */
+/* Counts ticks for which the gaps and the table differ. */
 static unsigned count_wrong(const struct gaps *g, unsigned tid)
 {
 	unsigned nr = 0;
@@ -64,7 +64,7 @@ static unsigned sum_of(unsigned tid, unsigned start, unsigned end)
 	return nr;
 }
 
-/* What gaps_cover() says of the same, asked from anywhere to anywhere. */
+/* Sums what gaps_cover() returns for the same, from any tick to any other. */
 static unsigned sum_within(const struct gaps *g, unsigned tid, int64_t start, int64_t end)
 {
 	unsigned nr = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Conditions on two runs: what they mean, and that they do not hold by chance. */
+/* Tests conditions on two runs: what they mean, and that they do not hold by chance. */
 #include <math.h>
 
 #include "analysis/compare/bootstrap.h"
@@ -91,7 +91,7 @@ static void add(struct hand *h, uint32_t class, int64_t latency)
 	hand_share(h, 0, latency, 1);
 }
 
-/* The result for a class; NULL: none. */
+/* Returns the result for a class; NULL: none. */
 static const struct gate_result *check(const char *text, const char *class)
 {
 	static struct gate g;
@@ -155,7 +155,7 @@ static void test_meaning(void)
 	close_runs();
 }
 
-/* A wait of the machine's hits several in a row. */
+/* Makes requests some of which are delayed by the machine, several in a row. */
 static void fill(struct hand *h, int nr, double slower)
 {
 	int64_t wait = 0;
@@ -167,7 +167,7 @@ static void fill(struct hand *h, int nr, double slower)
 	}
 }
 
-/* Of how many pairs of runs does it hold? */
+/* Returns for how many pairs of runs the condition holds. */
 static double holds(const char *text, double slower)
 {
 	enum { ROUNDS = 100, NR = 1500 };
@@ -187,7 +187,7 @@ static void test_chance(void)
 {
 	static const char *const texts[] = { "p50+0%", "p99+0%", "p99.9+0%", "max+0%", "mean+0%" };
 
-	/* Of both ends of a 95 % interval, one is wrong 2.5 % of the times. */
+	/* Each end of a 95 % interval is wrong 2.5 % of the times. */
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		double rate = holds(texts[i], 1);
 
@@ -199,7 +199,7 @@ static void test_chance(void)
 	ok(holds("max+5%", 50) > 95, "max+5%% holds when each is slower than the slowest was");
 }
 
-/* Percentiles of resamples, against those of the resample written out. */
+/* Compares percentiles of resamples with those of the resample written out. */
 static void test_resampler(void)
 {
 	size_t nr_wrong = 0;

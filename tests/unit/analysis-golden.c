@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is told of the same recordings stays the same: programs that a seed makes up, and
- * rows of random content, are shown in every form, and each document is compared by its
- * hash with the one of analysis-golden.h.
+ * Checks that the outputs for the same recordings do not change: simulated programs that a seed
+ * determines, and rows of random content, are shown in every form, and the hash of each document
+ * is compared with that in analysis-golden.h.
  *
- * Other tests know what is right; this one knows what changes.  After a change that is
- * meant, look at the documents before and after, and write the hashes anew:
+ * Other tests check what is right; this one checks what changes.  After an intended change,
+ * compare the documents before and after, and write the hashes anew:
  *
  *	LDB_GOLDEN=before build/tests/unit/analysis-golden	(into a folder that exists)
  *	... the change ...
@@ -36,7 +36,7 @@ static size_t text_size;
 static struct made made;
 static struct render render;
 
-/* Everything that is another in the next run, or release. */
+/* Removes everything that differs in the next run, or release. */
 static void forget_word(const char *word, char by)
 {
 	size_t len = strlen(word);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Page faults and interrupts: each is given once, with its thread and among its
- * segments; what is counted of a request and of a thread.
+ * Tests page faults and interrupts: each is delivered once, with its thread and among its
+ * segments; and the counts of a request and of a thread.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void make(struct made *t, const char *name)
 	made_req(t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 50000, .id = 9);
 	made_switch(t, .tick = 100, .cpu = 1, .next = 1);
 	made_switch(t, .tick = 100, .cpu = 2, .next = 2);
-	/* Not in order, and the inner interrupt first, as it ends first. */
+	/* The rows are out of order; the inner interrupt comes first, as it ends first. */
 	fault(t, 1, 3000, LDB_FAULT_F_WRITE | LDB_FAULT_ROW_MAJOR);
 	fault(t, 1, 2000, LDB_FAULT_F_KERNEL);
 	fault(t, 1, 60000, LDB_FAULT_ROW_MINOR);
@@ -192,7 +192,7 @@ static void test_threads(struct made *t)
 	schedstats_free(&s);
 }
 
-/* A trace from before there were any. */
+/* This trace is older than these rows. */
 static void test_old(void)
 {
 	struct tracks_options o = TRACKS_OPTIONS_ALL;

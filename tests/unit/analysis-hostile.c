@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows of random content in whole blocks: everything that can be built from
- * them is built and shown in every format.  What counts is that it ends, and
- * that no sanitizer complains.
+ * This test makes rows of random content in whole blocks: everything that can be built from them
+ * is built and shown in every format.  It must end, and no sanitizer may complain.
  */
 #include <sys/stat.h>
 #include "analysis-sample.h"
@@ -117,7 +116,10 @@ static void show_requests(struct model *m, const struct render *r, bool has_id)
 	requests_free(&q);
 }
 
-/* Every nanosecond in one place, also of nonsense; and causes, chains and pictures of it. */
+/*
+ * Every nanosecond is attributed once, also for rows that make no sense; shows causes, chains
+ * and pictures of it.
+ */
 static void show_why(struct model *m, const struct render *r)
 {
 	struct partition_options o = { .from = INT64_MIN, .to = INT64_MAX };
@@ -159,7 +161,7 @@ static void show_why(struct model *m, const struct render *r)
 	partition_free(&p);
 }
 
-/* Segments come in order and functions nest, whatever the rows say. */
+/* Checks that segments come in order and functions nest, whatever the rows say. */
 struct walk {
 	int64_t last, ends[256];
 	unsigned nr;
@@ -254,11 +256,11 @@ static void narrow_sched(struct ldb_row_sched *row, uint64_t x)
 	row->value = (x >> 32) % 4;
 	row->addr = (x >> 36) % 100;
 	row->gen = (x >> 44) % 64 << 16;
-	/* Not always where it should be. */
+	/* It is sometimes out of its place. */
 	row->tick += (int64_t)(x >> 50) % 300;
 }
 
-/* Fields of random rows that say what a row is, made so that rows meet each other. */
+/* Restricts fields of random rows that identify things, so that rows refer to each other. */
 static void narrow(unsigned kind, union sample_row *r)
 {
 	uint64_t x = sample_random();
@@ -323,7 +325,10 @@ static void make(const char *path, size_t nr, bool is_narrow)
 		bail_out("writer_close");
 }
 
-/* A life that ended 292 years before it began took no time, and looking at it no share of that. */
+/*
+ * A request instance that ended 292 years before it began took no time, and polling took no
+ * share of it.
+ */
 static void test_life(void)
 {
 	struct render r = { .width = 100 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The same paths and leaves in two recordings, though nothing but names is the same. */
+/* Tests the same paths and leaves in two recordings, in which nothing but names is the same. */
 #include <time.h>
 
 #include "analysis/partition/leafkey.h"
@@ -13,7 +13,7 @@ static void begin(void)
 	hand_open(&b);
 }
 
-/* From paths and leaves of one partition to the first of the other that are the same. */
+/* Maps paths and leaves of one partition to the first equal ones of the other. */
 static struct leafkey_map map_of(const struct partition *from, const struct partition *onto)
 {
 	struct leafkeys keys = { 0 };
@@ -53,7 +53,7 @@ static void test_order(void)
 	hand_leaf(&a, LEAF_FUNCTION, serve_a, "");
 	hand_leaf(&a, LEAF_LOCK, serve_a, "db_lock");
 	hand_leaf(&a, LEAF_LOCK, serve_a, "log_lock");
-	/* Built elsewhere, seen in another order, with one function more. */
+	/* The other build has them in another order, with one function more. */
 	main_b = hand_path(&b, 0, "main", "/tmp/app.c");
 	hand_path(&b, main_b, "other", "/tmp/app.c");
 	serve_b = hand_path(&b, main_b, "serve", "/tmp/app.c");
@@ -105,7 +105,7 @@ static void test_names(void)
 	leafkey_map_free(&map);
 }
 
-/* Two of one partition may be the same by name: no number is lost. */
+/* Two of one partition may be the same by name: no number may be lost. */
 static void test_joint(void)
 {
 	struct leafkeys keys = { 0 };
@@ -151,7 +151,7 @@ static double seconds(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* Time for nr paths with two leaves each. */
+/* Returns the time for nr paths with two leaves each. */
 static double time_of(size_t nr)
 {
 	struct path *paths = calloc(nr + 1, sizeof(*paths));
@@ -198,7 +198,7 @@ int main(void)
 	test_empty();
 	small = time_of(20000);
 	big = time_of(200000);
-	/* Ten times as much; quadratic would be a hundred times. */
+	/* It is ten times as much; with quadratic time the ratio would be a hundred. */
 	ok(big < 40 * small + 0.5, "in time about linear");
 	return done();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Locks: bounds of holds that were not stamped, totals, call sites, holders. */
+/* Tests locks: bounds of holds that were not stamped, totals, call sites, holders. */
 #include "analysis/report/locks.h"
 #include "analysis-sample.h"
 
@@ -68,7 +68,7 @@ static void test_frames(void)
 {
 	made_begin(&t, "bounds.data");
 	made_thread(&t, 1, "a", 50, 100000);
-	/* Frame 10 entered in [1000, 1100], 12 in [2000, 2050]; 11 was not seen. */
+	/* Frame 10 was entered in [1000, 1100], 12 in [2000, 2050]; 11 was not observed. */
 	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 10, .start = 1050, .end = 9000, .unc = 100);
 	made_func(&t, .tid = 1, .pc = (void *)1, .gen = 12, .parent = 10, .depth = 1, .start = 2025,
 		  .end = 2900, .unc = 50);
@@ -128,7 +128,7 @@ static void test_events(void)
 	end();
 }
 
-/* A frame that was there when the recording began: when it was entered is not known. */
+/* This frame existed when the recording began: when it was entered is not known. */
 static void test_from_start(void)
 {
 	made_begin(&t, "from-start.data");
@@ -150,7 +150,7 @@ static const char *place_of(uint64_t lock)
 	return "none";
 }
 
-/* A frame, and a hold whose call stands in a system header. */
+/* Makes a frame, and a hold whose call is in a system header. */
 static void made_frame(unsigned gen, unsigned parent, const char *ret)
 {
 	made_func(&t, .tid = 1, .pc = (char *)in_header + 1, .ret = ret, .gen = gen,
@@ -188,7 +188,7 @@ static void test_places(void)
 	end();
 }
 
-/* A tid that is used by a second thread, whose generations start again. */
+/* A second thread uses the same tid, and its generations start again. */
 static void test_reuse(void)
 {
 	made_begin(&t, "reuse.data");

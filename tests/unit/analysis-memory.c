@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Memory that the analysis asks for: each allocation fails once, and then what was asked
- * for is refused, nothing is lost, and nothing written where it does not belong.
+ * Each allocation of the analysis fails once; then the request must be refused, no memory may be
+ * lost, and none written outside of its block.
  *
- * Some can be done without, and that is told in the result: distributions become
- * approximate, threads and CPUs of the scheduler are dropped and counted.  So of the
+ * Some allocations are not essential, and their failure is stated in the result: distributions
+ * become approximate, threads and CPUs of the scheduler are dropped and counted.  So of the
  * failures of an analysis, only so many may be without a refusal.
  */
 #include "heap.h"

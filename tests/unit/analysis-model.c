@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a trace says of itself and of those who recorded it. */
+/* Tests what a trace says about the recording and its recorder. */
 #include "analysis-sample.h"
 
 static struct made t;
@@ -14,7 +14,7 @@ static void test_kernel_only(const char *value, bool is_only)
 	made_close(&t);
 }
 
-/* Three scanners; one of them says it again, and one has a number that there cannot be. */
+/* There are three scanners; one has a second row, and one has a number that is impossible. */
 static void test_scanners(void)
 {
 	static const uint32_t numbers[] = { 0, 2, 1, LDB_MAX_SCANNERS, 2 };

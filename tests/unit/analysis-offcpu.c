@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Timelines with kernel events: the planted causes, and where every nanosecond goes. */
+/* Tests timelines with kernel events: the planted causes, and where every nanosecond goes. */
 #include "analysis/report/locks.h"
 #include "analysis/report/requests.h"
 #include "analysis/timeline/timeline.h"
@@ -99,7 +99,7 @@ static void is_whole(void)
 	is_int(sum, tl.latency_ns, "the leaves add up to the latency");
 }
 
-/* The holder of the lock loses its CPU, to a hog, before the request even comes. */
+/* The holder of the lock is preempted by a hog, before the request even comes. */
 static void test_holder_preempted(void)
 {
 	const struct timeline_cause *c;
@@ -147,7 +147,7 @@ static void test_holder_preempted(void)
 	end();
 }
 
-/* The holder lost its CPU long before; in between nothing happened to it. */
+/* The holder was preempted long before; in between it had no event. */
 static void test_look_back(void)
 {
 	const struct segment *s;
@@ -203,7 +203,7 @@ static void test_migrated(void)
 	end();
 }
 
-/* Woken, and a hog has the CPU. */
+/* The thread is woken, and a hog is the running task. */
 static void test_delayed(void)
 {
 	const struct timeline_cause *c;
@@ -239,7 +239,7 @@ static void test_delayed(void)
 	end();
 }
 
-/* A futex that the shim does not see: its owner is followed all the same. */
+/* The shim does not know this futex: its owner is followed all the same. */
 static void test_unseen(void)
 {
 	const struct timeline_cause *c;
@@ -298,7 +298,10 @@ static void test_unseen(void)
 	end();
 }
 
-/* pthread_cond_wait(): signalled, then it waits for the mutex that another one has. */
+/*
+ * In pthread_cond_wait() the thread is signalled, then it waits for the mutex that another one
+ * has.
+ */
 static void test_one_lock(void)
 {
 	struct locks_options o = LOCKS_OPTIONS_ALL;
@@ -357,7 +360,7 @@ static void test_locks_report(void)
 	for (int i = 0; i < 10; i++) {
 		int64_t at = 10000 + i * 100000;
 
-		/* In turn: seen by the shim, or not. */
+		/* The shim records every second one. */
 		if (i & 1)
 			made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = at,
 				  .end = at + 50000);
@@ -396,7 +399,10 @@ static void test_locks_report(void)
 	made_close(&t);
 }
 
-/* Without generations, as perf has it: functions by time; a page fault inside a wait. */
+/*
+ * Without generations, as in perf: functions are assigned by time; a page fault occurs inside a
+ * wait.
+ */
 static void test_perf(void)
 {
 	const struct segment *s;
@@ -441,7 +447,10 @@ static void test_perf(void)
 	end();
 }
 
-/* Bounds of the functions overlap: the one that can have slept has, not one that ended before. */
+/*
+ * Bounds of the functions overlap: the one that can have slept has slept, not one that ended
+ * before.
+ */
 static void test_slept(void)
 {
 	const struct segment *s;
@@ -450,7 +459,10 @@ static void test_slept(void)
 	writer_add_meta(t.w, "kernel_events", "perf");
 	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
 	func(request_handler, .tid = 1, .gen = 2, .start = 1500, .end = 99500);
-	/* ended at 10500 to 30500; began at 12000 to 40000: by its estimate after the sleep began */
+	/*
+	 * it ended in 10500 to 30500; began in 12000 to 40000: by its estimate after the sleep
+	 * began
+	 */
 	func(lookup, .tid = 1, .gen = 3, .parent = 2, .depth = 1, .start = 5000, .end = 20500,
 	     .unc = 20000);
 	func(snapshot, .tid = 1, .gen = 4, .parent = 2, .depth = 1, .start = 26000, .end = 98000,
@@ -466,7 +478,7 @@ static void test_slept(void)
 	end();
 }
 
-/* The kernel knows which frame it was: better than the scanner's looks. */
+/* The kernel knows the frame more exactly than the scanner's polls. */
 static void test_tighten(void)
 {
 	const struct segment *s;
@@ -486,7 +498,7 @@ static void test_tighten(void)
 	is_whole();
 	end();
 
-	/* The estimates do not cover the time off the CPU: nothing is negative. */
+	/* The estimates do not cover the time off the CPU: no time may be negative. */
 	begin("crossing.data");
 	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
 	func(request_handler, .tid = 1, .gen = 2, .start = 10000, .end = 80000);
@@ -504,7 +516,7 @@ static void test_tighten(void)
 	end();
 }
 
-/* 1 waits for 2, which waits for 3, which a hog keeps off the CPU. */
+/* Thread 1 waits for 2, which waits for 3, which a hog prevents from running. */
 static void test_chain(void)
 {
 	const struct timeline_cause *c;
@@ -531,7 +543,7 @@ static void test_chain(void)
 	end();
 }
 
-/* The same of futexes that the shim does not see. */
+/* The same happens with futexes that the shim does not know. */
 static void test_futex_chain(void)
 {
 	const struct timeline_cause *c;
@@ -560,7 +572,7 @@ static void test_futex_chain(void)
 	end();
 }
 
-/* A futex outside of the lock that the thread waits for: no part of it. */
+/* A futex wait outside of the lock that the thread waits for is no part of it. */
 static void test_nested_futex(void)
 {
 	begin("nested.data");

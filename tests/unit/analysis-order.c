@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sorting by numbers: against qsort(), with ties, few and many, large and negative numbers. */
+/* Compares sorting by numbers with qsort(): ties, few and many, large and negative numbers. */
 #include "base/order.h"
 #include "trace-sample.h"
 
@@ -25,7 +25,7 @@ static int compare(const void *pa, const void *pb)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-/* Of so many things, with so many different numbers. */
+/* Sorts so many things, with so many different numbers. */
 static void run(size_t nr, uint64_t nr_a, uint64_t nr_b, const char *what)
 {
 	struct thing *things = calloc(nr + 1, sizeof(*things)), *want = calloc(nr + 1, sizeof(*want));

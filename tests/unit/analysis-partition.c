@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The partition: each nanosecond of each request in one leaf.  By hand for each kind of
- * piece; then random programs, whose requests must sum up, agree with what the timeline of
- * each says of its causes, and with what is found in another way altogether (paint.h).
+ * Tests the partition, in which each nanosecond of each request is in one leaf.  There is a
+ * trace by hand for each kind of piece; then there are random programs, whose requests must sum
+ * up, agree with the causes in the timeline of each, and with sums that are computed in a
+ * different way (paint.h).
  */
 #include "facts/lives.h"
 #include "analysis/partition/partition.h"
@@ -44,7 +45,10 @@ static const struct request *find(const struct partition *p, uint64_t id)
 	return NULL;
 }
 
-/* Of a kind, below a function or queue (NULL: wherever), with a label (NULL: any). */
+/*
+ * Returns the time of a kind, below a function or queue (NULL: wherever), with a label (NULL:
+ * any).
+ */
 static int64_t spent(const struct partition *p, uint64_t id, enum leaf_kind kind, const char *path,
 		     const char *label)
 {
@@ -62,7 +66,7 @@ static int64_t spent(const struct partition *p, uint64_t id, enum leaf_kind kind
 	return ns;
 }
 
-/* Requests whose shares are not positive, come twice, or do not sum up. */
+/* Counts requests whose shares are not positive, occur twice, or do not sum up. */
 static unsigned count_wrong(const struct partition *p)
 {
 	unsigned nr = 0;
@@ -127,7 +131,7 @@ static void test_not_watched(void)
 	made_begin(&t, "watched");
 	made_thread(&t, 1, "worker", 0, 20000);
 	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 2000, .end = 4000);
-	/* They overlap each other and a function, which was seen all the same. */
+	/* The gaps overlap each other and a function, which was observed all the same. */
 	made_gap(&t, 1, 4500, 5000);
 	made_gap(&t, 0, 3000, 4600);
 	made_gap(&t, 2, 6000, 7000);
@@ -149,7 +153,7 @@ static void test_resolution(void)
 
 	made_begin(&t, "resolution");
 	made_thread(&t, 1, "worker", 0, 90000);
-	/* Begin and end +-1000 each, so its length +-2000. */
+	/* Begin and end are known to +-1000 each, so its length to +-2000. */
 	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 20000, .end = 26000,
 		  .unc = 2000);
 	for (unsigned i = 0; i < 4; i++) {
@@ -183,7 +187,7 @@ static void test_off_cpu(void)
 	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 15000);
 	made_switch(&t, .tick = 100, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
-	/* Preempted, then in I/O, then woken behind the hog. */
+	/* The thread is preempted, then in I/O, then woken behind the hog. */
 	made_switch(&t, .tick = 2000, .prev = 1, .state = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
 		    .next = 900, .gen = 1);
 	made_switch(&t, .tick = 3000, .prev = 900, .state = LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT,
@@ -220,7 +224,7 @@ static void test_interrupts(void)
 	made_irq(&t, .tid = 1, .start = 2000, .end = 2300, .kind = LDB_IRQ_SOFT, .name = "TIMER");
 	made_irq(&t, .tid = 1, .start = 5200, .end = 5600, .kind = LDB_IRQ_SOFT, .name = "NET_RX");
 	made_irq(&t, .tid = 1, .start = 5900, .end = 6100, .kind = LDB_IRQ_SOFT, .name = "TIMER");
-	/* One in another: the inner one has the time. */
+	/* One is nested in another: the time belongs to the inner one. */
 	made_irq(&t, .tid = 1, .start = 7000, .end = 7500, .kind = LDB_IRQ_SOFT, .name = "NET_RX");
 	made_irq(&t, .tid = 1, .start = 7100, .end = 7200, .kind = LDB_IRQ_SOFT, .name = "TIMER");
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
@@ -270,7 +274,10 @@ static void test_queue(void)
 	done_with(&t, &p);
 }
 
-/* Two requests wait for a server that sleeps: until a timer ends that, until the second comes. */
+/*
+ * Two requests wait for a server that sleeps: until a timer ends the sleep, and until the second
+ * request comes.
+ */
 static void test_nap(void)
 {
 	struct partition p;
@@ -331,7 +338,7 @@ static void test_batch(void)
 	done_with(&t, &p);
 }
 
-/* Put into a queue, and ended by somebody else: nobody took it out. */
+/* The request is put into a queue, and ended by another thread: no thread took it out. */
 static void test_never_taken(void)
 {
 	struct partition p;
@@ -346,7 +353,7 @@ static void test_never_taken(void)
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
 	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 2000, .id = 7, .queue = QUEUE);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 2, .tick = 5000, .id = 7);
-	/* Of a thread that the trace has nothing else of. */
+	/* The trace has no other row of this thread. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 77, .tick = 6000, .id = 8);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 77, .tick = 6500, .id = 8);
 	p = built(&t);
@@ -362,7 +369,7 @@ static void test_parallel(void)
 	struct partition p;
 	struct made t;
 
-	/* Two threads at once, the later end counts; then nobody; then a third one. */
+	/* Two threads work at once, and the later end counts; then none does; then a third one. */
 	made_begin(&t, "parallel");
 	for (uint32_t tid = 1; tid <= 3; tid++) {
 		made_thread(&t, tid, "worker", 0, 20000);
@@ -495,7 +502,7 @@ static int compare_life(void *arg, struct life *life)
 	return 0;
 }
 
-/* The same, found by painting; see paint.h. */
+/* Compares with what painting gives; see paint.h. */
 static unsigned compare_painted(const struct made *t, const struct partition *p)
 {
 	static const enum leaf_kind kinds[] = {
@@ -554,7 +561,7 @@ static int every_seventh(void *arg, struct partition *p)
 	return 0;
 }
 
-/* Looking at some requests only: what is said of them stays the same. */
+/* If only some requests are selected, their shares are the same. */
 static void test_selected(void)
 {
 	struct partition_options o = { .from = INT64_MIN, .to = INT64_MAX, .select = every_seventh };
@@ -587,7 +594,7 @@ static void test_selected(void)
 	done_with(&t, &all);
 }
 
-/* Requests, parts and queues without any sense: they still sum up. */
+/* Requests, parts and queues make no sense: they must still sum up. */
 static void test_chaos(void)
 {
 	unsigned nr_wrong = 0;
@@ -624,7 +631,7 @@ static void test_chaos(void)
 	is_int(nr_wrong, 0, "chaos: all sum up");
 }
 
-/* Losses of the kernel's rows that may be of a request. */
+/* Some rows of the kernel's were lost that may belong to a request. */
 static void test_losses(void)
 {
 	static const int64_t ticks[] = { 500, 1000, 1500, 2500, 3000, 4000, 4001 };

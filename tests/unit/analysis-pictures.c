@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The numbers behind the pictures of ldb-why. */
+/* Tests the numbers behind the pictures of ldb-why. */
 #include "analysis/why/pictures.h"
 #include "why-sample.h"
 
@@ -63,7 +63,7 @@ static void test_balloons(void)
 	balloons_free(&b);
 }
 
-/* From the rule of the sample, not from the why. */
+/* This follows from the rule of the sample, not from the struct why. */
 static int64_t total_of(int cause, size_t *count)
 {
 	int64_t total = 0;
@@ -96,7 +96,7 @@ static void test_boxes(void)
 		ok(b.at[i].cause == (uint32_t)order[i] && b.at[i].box.nr == count &&
 		   b.at[i].box.total == total, "cause %d: all amounts of its targets", order[i]);
 	}
-	/* 12, 11.5, ... 2.5 ms, each five times. */
+	/* The latencies are 12, 11.5, ... 2.5 ms, each five times. */
 	ok(b.at[0].box.min == 2500000 && b.at[0].box.max == 12000000 &&
 	   b.at[0].box.median == 7000000 && b.at[0].box.q1 == 4500000 &&
 	   b.at[0].box.q3 == 9500000, "the lock's quartiles");
@@ -111,7 +111,7 @@ static void test_boxes(void)
 	boxes_free(&b);
 }
 
-/* The middle one of the numbers ahead of GETs of such a latency, counted one by one. */
+/* Returns the median of the numbers ahead of GETs of such a latency, counted one by one. */
 static int64_t median_ahead(int64_t lo, int64_t hi)
 {
 	size_t count[5] = { 0 }, all = 0, seen = 0;
@@ -150,7 +150,7 @@ static void test_median(void)
 	struct why_class saved = s.w.classes[0];
 	size_t wrong = 0, nr = 0;
 
-	/* Of four, nobody has more ahead than the reference: no row. */
+	/* Of four, none has more ahead than the reference: there is no row. */
 	for (int64_t lo = 0; lo < 2000000; lo += 50000)
 		for (int64_t hi = lo + 500000; hi < 13000000; hi += 450000) {
 			int64_t got = reference_ahead(lo, hi);
@@ -191,7 +191,7 @@ static void test_queues(void)
 	ok(q.at[0].box.total >= q.at[1].box.total, "most time first");
 	queues_free(&q);
 
-	/* A reference that waits itself: only what is more counts. */
+	/* The reference waits itself: only additional time counts. */
 	for (size_t c = 0; c < 2; c++)
 		s.w.classes[c].reference_lo_ns = s.w.classes[c].reference_hi_ns = WHY_REFERENCE_NS + 1400000;
 	if (queues_build(&s.w, &q))
@@ -204,7 +204,7 @@ static void test_queues(void)
 		s.w.classes[c].reference_lo_ns = s.w.classes[c].reference_hi_ns = WHY_REFERENCE_NS;
 }
 
-/* A wait is of the queue around its path. */
+/* A wait belongs to the queue around its path. */
 static void test_place(void)
 {
 	struct leaf *leaf = &s.p.leaves[s.leaves[CAUSE_BEHIND]];
@@ -224,7 +224,7 @@ static void test_place(void)
 	leaf->path = queue;
 }
 
-/* What all of the run's ticks together are, one by one. */
+/* Returns the overlap of all of the run's ticks, one by one. */
 static int64_t overlap(int64_t from, int64_t to)
 {
 	int64_t ns = 0;
@@ -253,7 +253,7 @@ static void write_events(void)
 	made_switch(&s.made, .tick = 100000000, .prev = 11, .state = LDB_STATE_DISK);
 	made_switch(&s.made, .tick = 120000000, .next = 11);
 	made_switch(&s.made, .tick = 130000000, .prev = 11, .state = LDB_STATE_DISK);
-	/* Somebody came who is not known: another one leaves. */
+	/* An unknown task came: another one leaves. */
 	made_switch(&s.made, .tick = 150000000, .prev = 500, .next = 11);
 	made_switch(&s.made, .tick = 160000000, .prev = 11);
 }
@@ -325,7 +325,7 @@ static void test_blame(void)
 	for (size_t i = 1; i < b.nr; i++) {
 		wrong += b.at[i].parent >= i || b.at[i].depth != b.at[b.at[i].parent].depth + 1;
 		if (b.at[i].parent != i - 1) {
-			/* Its elder brother ended just before. */
+			/* Its previous sibling ended just before. */
 			uint32_t f = i - 1;
 
 			while (b.at[f].parent != b.at[i].parent && f)
@@ -355,7 +355,7 @@ static void test_blame(void)
 	blametree_free(&b);
 }
 
-/* A why without targets has pictures, too. */
+/* A struct why without targets has pictures, too. */
 static void test_empty(void)
 {
 	struct why w = { .p = &s.p, .classes = s.w.classes };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recordings of programs that a seed makes up: threads that serve requests, call
- * functions, wait for the locks of each other, for CPUs, disks and queues.  Times are
- * such as could have been; addresses are constants, so that nothing depends on where the
- * test program lies.
+ * Makes recordings of simulated programs that a seed determines: threads serve requests, call
+ * functions, wait for the locks of each other, for CPUs, disks and queues.  Times are plausible;
+ * addresses are constants, so that nothing depends on where the test program is mapped.
  */
 #ifndef UNIT_ANALYSIS_PROGRAM_H
 #define UNIT_ANALYSIS_PROGRAM_H
@@ -50,13 +49,13 @@ static inline int64_t program_some(int64_t max)
 struct program_away {
 	unsigned state;
 	uint32_t waker;		/* 0: an interrupt */
-	uint32_t running;	/* who has the CPU meanwhile; 0: nobody */
+	uint32_t running;	/* the running task meanwhile; 0: none */
 };
 
 #define program_away(p, tid, then, ...)	\
 	program_away_until(p, tid, then, &(struct program_away){ __VA_ARGS__ })
 
-/* The thread is away from its CPU from now to then. */
+/* The thread is off the CPU from now to then. */
 static inline void program_away_until(struct program *p, uint32_t tid, int64_t then,
 				      const struct program_away *a)
 {
@@ -172,7 +171,7 @@ static inline void program_call(struct program *p, uint32_t tid, unsigned parent
 			     .waker = waker, .running = running);
 	}
 	p->now[tid] += 5 + unsure;
-	if (program_some(12))	/* else it was not seen */
+	if (program_some(12))	/* else it was not observed */
 		made_func(p->t, .tid = tid, .pc = (void *)(uintptr_t)(0x1000 + 0x100 * which),
 			  .ret = (void *)(uintptr_t)(0x1040 + 0x100 * (depth ? which : 9)),
 			  .gen = own, .parent = parent, .depth = depth, .start = start,
@@ -180,7 +179,7 @@ static inline void program_call(struct program *p, uint32_t tid, unsigned parent
 	p->now[tid] += 2;
 }
 
-/* A lock a fixed time after the begin, and then something else. */
+/* The thread takes a lock a fixed time after the begin, and then does something else. */
 static inline void program_turn(struct program *p, uint32_t tid, uint64_t id)
 {
 	unsigned outer = ++p->gen[tid], inner = ++p->gen[tid];
@@ -251,7 +250,7 @@ static inline void program_request(struct program *p, uint32_t tid, unsigned i)
 	}
 }
 
-/* Written, and opened for reading. */
+/* The file is written, and opened for reading. */
 TAP_FN void program_make(struct made *t, const char *name, const struct program_options *o)
 {
 	struct program p = { .t = t, .o = *o };

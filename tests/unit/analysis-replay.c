@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What if: expressions, and replays of small traces whose outcome is known exactly. */
+/* Tests what-if: expressions, and replays of small traces whose outcome is known exactly. */
 #include <errno.h>
 #include "analysis/whatif/replay.h"
 #include "analysis-sample.h"
@@ -15,7 +15,7 @@ static size_t nr_changes;
 static struct whatif w;
 static char err[256];
 
-/* Names for functions of the traces: they must differ in more than the name. */
+/* The traces use these functions' names: they must differ in more than the name. */
 __attribute__((noinline)) int replay_snapshot(int a)
 {
 	return a * 3 + 1;
@@ -195,7 +195,7 @@ static void begin(const char *name, unsigned nr_threads)
 		made_thread(&t, i, "thread", 0, 100000 * US);
 }
 
-/* One holds the lock for 2 ms; two requests wait for it one behind the other. */
+/* One thread holds the lock for 2 ms; two requests wait for it one behind the other. */
 static void make_convoy(void)
 {
 	begin("convoy.data", 3);
@@ -301,7 +301,7 @@ static void test_shards(void)
 	made_close(&t);
 }
 
-/* The one who holds what the request wants waits for another lock. */
+/* The holder of the lock that the request needs waits for another lock. */
 static void test_two_locks(void)
 {
 	begin("two.data", 3);
@@ -319,7 +319,10 @@ static void test_two_locks(void)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 5250 * US, .id = 1);
 	made_open(&t);
 	must("replay_snapshot*0.625", NULL);
-	/* OTHER is free at 3500, LOCK at 3500 + 20 + 90 + 10, and 30 later the request goes on. */
+	/*
+	 * OTHER is free at 3500, LOCK at 3500 + 20 + 90 + 10, and 30 later the request
+	 * continues.
+	 */
 	is_after(1, 2250 * US, 750 * US, 750 * US, "two locks, one behind the other");
 	forget();
 	must("replay_snapshot*0.25", NULL);
@@ -331,7 +334,7 @@ static void test_two_locks(void)
 	made_close(&t);
 }
 
-/* Who comes while the lock is handed over gets it, or not. */
+/* A thread that comes while the lock is handed over gets it, or not. */
 static void test_policies(void)
 {
 	begin("policies.data", 3);
@@ -347,14 +350,17 @@ static void test_policies(void)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 3, .tick = 2500 * US, .id = 2);
 	made_open(&t);
 	must("replay_work*0.62", NULL);	/* comes at 2020 */
-	/* In order: has it at 2150 + 50.  Else it has it from 2020 to 2120, and the other waits. */
+	/*
+	 * With an ordered lock it has it at 2150 + 50.  Else it has it from 2020 to 2120, and
+	 * the other waits.
+	 */
 	is_after(2, 1100 * US, 720 * US, 900 * US, "who comes meanwhile");
 	is_after(1, 650 * US, 650 * US, 770 * US, "who waits");
 	forget();
 	made_close(&t);
 }
 
-/* Who came while the lock was free took it in the recording, too. */
+/* A thread that came while the lock was free took it in the recording, too. */
 static void test_passes(void)
 {
 	int ret;
@@ -375,7 +381,7 @@ static void test_passes(void)
 	made_close(&t);
 }
 
-/* Two workers, three requests: the third goes to whoever is free first. */
+/* There are two workers and three requests: the worker that is free first takes the third. */
 static void make_queue(void)
 {
 	begin("queue.data", 3);
@@ -405,13 +411,13 @@ static void test_queue(void)
 	ok(!find(2), "the second does not change");
 	forget();
 	must("replay_work*0", NULL);
-	/* Worker 2 is there first: 10 us from the put to the start. */
+	/* Worker 2 is there first: 10 us pass from the put to the start. */
 	is_after(3, 1040 * US, 120 * US, 120 * US, "a worker that waits");
 	forget();
 	made_close(&t);
 }
 
-/* Pauses until a time, and pauses for a time. */
+/* The threads pause until a time, or for a time. */
 static void make_pauses(bool is_clocked)
 {
 	int64_t at = 1000 * US;
@@ -427,7 +433,7 @@ static void make_pauses(bool is_clocked)
 		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + hold, .id = i + 1);
 		at += is_clocked ? 1000 * US : hold + 500 * US;
 	}
-	/* One that waits in the last hold. */
+	/* This request waits in the last hold. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 2, .tick = is_clocked ? 20100 * US : 15600 * US,
 		 .id = 100);
 	at -= is_clocked ? 1000 * US : 860 * US;
@@ -455,7 +461,10 @@ static void test_pauses(void)
 	made_close(&t);
 }
 
-/* In a queue before anybody tagged them: they arrive when they did, whatever is changed. */
+/*
+ * Requests were in a queue before they were tagged: their arrivals do not change, whatever is
+ * changed.
+ */
 static void test_arrivals(void)
 {
 	begin("arrivals.data", 1);
@@ -479,13 +488,13 @@ static void test_arrivals(void)
 	is_after(3, 2600 * US, 1250 * US, 1250 * US, "and the third after that");
 	forget();
 	must("replay_work*0", NULL);
-	/* 100 us from arrival to start, as the first had it. */
+	/* It takes 100 us from arrival to start, as for the first. */
 	is_after(3, 2600 * US, 100 * US, 100 * US, "no earlier than it came");
 	forget();
 	made_close(&t);
 }
 
-/* Recorded with --mutex=wait: it is not known when the hold began. */
+/* With --mutex=wait it is not known when the hold began. */
 static void test_contended_only(void)
 {
 	made_begin(&t, "contended.data");
@@ -512,7 +521,7 @@ static void test_contended_only(void)
 	made_close(&t);
 }
 
-/* Nobody was seen to hold it, and nobody was seen to wake: these waits stay as they were. */
+/* No holder was recorded, and no waker: these waits stay as they were. */
 static void test_blind(void)
 {
 	begin("blind.data", 1);
@@ -530,13 +539,13 @@ static void test_blind(void)
 	must("replay_work*3", NULL);
 	ok(w.nr_waits == 1 && w.nr_blind_waits == 1 && w.blind_ns == 1000 * US && w.nr_fixed == 1 &&
 	   w.fixed_ns == 1000 * US, "both are counted");
-	/* 2000 later; it gets to the semaphore at 6000, when that is free. */
+	/* It is 2000 later; it gets to the semaphore at 6000, when that is free. */
 	is_after(1, 4100 * US, 5100 * US, 5100 * US, "the first wait is as long as it was");
 	forget();
 	made_close(&t);
 }
 
-/* One that the program made itself is a lock, too. */
+/* A lock that the program made itself is a lock, too. */
 static void test_own_lock(void)
 {
 	begin("own.data", 2);
@@ -555,7 +564,7 @@ static void test_own_lock(void)
 	made_close(&t);
 }
 
-/* Readers hold it together; a writer keeps them out. */
+/* Readers hold it together; a writer excludes them. */
 static void test_readers(void)
 {
 	begin("readers.data", 3);
@@ -577,7 +586,7 @@ static void test_readers(void)
 	forget();
 	made_close(&t);
 
-	/* Read-locked; a writer waits; another reader comes later, or does not. */
+	/* It is read-locked; a writer waits; another reader comes later, or does not. */
 	begin("passing.data", 3);
 	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
 		  .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 3000 * US, .gen = 1);
@@ -597,7 +606,7 @@ static void test_readers(void)
 	made_close(&t);
 }
 
-/* A thread that another one wakes goes on when that gets to it. */
+/* A thread that another one wakes continues when the other reaches that point. */
 static void test_wakers(void)
 {
 	begin("wakers.data", 2);
@@ -625,13 +634,13 @@ static void test_wakers(void)
 	ok(!w.nr_fixed, "its waker is known");
 	forget();
 	must("replay_work*0.1", NULL);
-	/* Woken at 750, before it waits. */
+	/* It is woken at 750, before it waits. */
 	is_after(1, 2200 * US, 175 * US, 175 * US, "does not wait at all");
 	forget();
 	made_close(&t);
 }
 
-/* The woken is put on a run queue by its own CPU, and the waker may sleep by then. */
+/* The woken thread is put on a run queue by its own CPU, and the waker may sleep by then. */
 static void test_late_wakeup(void)
 {
 	begin("late.data", 2);
@@ -681,7 +690,7 @@ static void test_cpus(void)
 	made_close(&t);
 }
 
-/* Two threads take two locks in different orders: a change makes them meet. */
+/* Two threads take two locks in different orders: after a change they deadlock. */
 static void test_deadlock(void)
 {
 	begin("deadlock.data", 2);
@@ -718,7 +727,7 @@ static void test_refusals(void)
 	must_not(NULL, "no request ended");
 	made_close(&t);
 
-	/* A request that ends on a thread that does nothing else, in a queue that nobody served. */
+	/* A request ends on a thread that does nothing else, in a queue that no thread served. */
 	begin("off.data", 2);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000 * US, .id = 1);
 	made_req(&t, .op = LDB_REQ_OP_BLOCK, .tid = 1, .tick = 1100 * US, .id = 1, .queue = QUEUE);
@@ -731,7 +740,7 @@ static void test_refusals(void)
 	made_close(&t);
 }
 
-/* Rows of any content must not hang it or break it. */
+/* Rows of any content must not make it hang or crash. */
 static void test_hostile(void)
 {
 	unsigned nr = 0;

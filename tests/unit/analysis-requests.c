@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The lives of requests and their latencies. */
+/* Tests request instances and their latencies. */
 #include "analysis/report/requests.h"
 #include "analysis-sample.h"
 
@@ -14,10 +14,10 @@ static void begin(void)
 	made_begin(&t, "requests.data");
 }
 
-/* .site: of an ARRIVED, how long ago. */
+/* .site of an ARRIVED is how long ago. */
 #define req(what, ...)	made_req(&t, .op = what, __VA_ARGS__)
 
-/* All lives of an id. */
+/* Returns all instances of an id. */
 static void lives_of(uint64_t id)
 {
 	struct requests_options o = REQUESTS_OPTIONS_ALL;
@@ -55,7 +55,7 @@ static void test_simple(void)
 	end();
 }
 
-/* From the network thread through two queues, on three threads. */
+/* A request goes from the network thread through two queues, on three threads. */
 static void test_hops(void)
 {
 	const struct life *l;
@@ -122,7 +122,7 @@ static void test_arrived(void)
 	end();
 }
 
-/* What is known already is not said again, nor contradicted. */
+/* What is known already is neither repeated nor contradicted. */
 static void test_arrived_known(void)
 {
 	begin();
@@ -184,7 +184,7 @@ static void test_repeats(void)
 	end();
 }
 
-/* Three threads at a time; END is per thread. */
+/* Three threads work at a time; END is per thread. */
 static void test_parallel(void)
 {
 	begin();
@@ -309,7 +309,7 @@ static void test_classes(void)
 	end();
 }
 
-/* Many open at once, and rows that are out of order by less than the window. */
+/* Many are open at once, and rows are out of order by less than the window. */
 static void test_storm(void)
 {
 	enum { NR = 50000 };

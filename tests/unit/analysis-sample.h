@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Traces made by hand, for the tests of the analysis.  One tick is 1 ns.  The
- * test program is itself the module of the trace, so that its functions have
- * names and lines.
+ * Makes traces by hand, for the tests of the analysis.  One tick is 1 ns.  The test program is
+ * itself the module of the trace, so that its functions have names and lines.
  */
 #ifndef UNIT_ANALYSIS_SAMPLE_H
 #define UNIT_ANALYSIS_SAMPLE_H
@@ -69,11 +68,11 @@ TAP_FN void made_thread(struct made *t, uint32_t tid, const char *name, int64_t 
 }
 
 /*
- * Rows are written by the names of their fields: made_func(t, .tid = 1, .pc = f, .end = 9).
- * What is not given is 0: no caller, no parent, no owner, the first CPU, the idle task.
+ * Rows are written by the names of their fields: made_func(t, .tid = 1, .pc = f, .end = 9).  A
+ * field that is not given is 0: no caller, no parent, no owner, the first CPU, the idle task.
  */
 
-/* A call known to unc ticks at both ends: the estimates are exactly start and end. */
+/* Makes a call known to unc ticks at both ends: the estimates are exactly start and end. */
 struct made_func {
 	uint32_t tid;
 	const void *pc, *ret;
@@ -121,7 +120,7 @@ TAP_FN void made_lock_row(struct made *t, const struct made_lock *l)
 	made_lock(t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_MUTEX | LDB_LOCK_F_BEGIN_EXACT, \
 		  __VA_ARGS__)
 
-/* A hold that was not stamped at its begin. */
+/* Makes a hold that was not stamped at its begin. */
 #define made_bounded_hold(t, ...)	made_bounded_hold_row(t, (struct made_lock){ __VA_ARGS__ })
 
 TAP_FN void made_bounded_hold_row(struct made *t, struct made_lock l)
@@ -149,7 +148,7 @@ TAP_FN void made_class(struct made *t, int64_t tick, uint64_t id, const char *na
 	writer_add_reqname(t->w, &row);
 }
 
-/* Kernel events: the program is process 1, all of whose threads are watched. */
+/* Kernel events: the program is process 1, all of whose threads are observed. */
 
 TAP_FN void made_task(struct made *t, uint32_t tid, uint32_t pid, const char *name)
 {
@@ -158,7 +157,7 @@ TAP_FN void made_task(struct made *t, uint32_t tid, uint32_t pid, const char *na
 	writer_add_task(t->w, &row);
 }
 
-/* Tids below 100 are of the program. */
+/* Tids below 100 belong to the program. */
 TAP_FN unsigned made_watched(uint32_t tid, uint32_t other)
 {
 	return (tid && tid < 100 ? LDB_SCHED_F_TID : 0) |
@@ -173,7 +172,7 @@ TAP_FN void made_sched(struct made *t, const struct ldb_row_sched *row)
 	writer_add_sched(t->w, &copy);
 }
 
-/* prev gives the CPU to next; state: of prev, with LDB_SCHED_F_PREEMPT and others. */
+/* prev leaves the CPU and next comes; state: of prev, with LDB_SCHED_F_PREEMPT and others. */
 struct made_switch {
 	int64_t tick;
 	uint32_t cpu, prev, next;
@@ -207,7 +206,7 @@ TAP_FN void made_waking_row(struct made *t, const struct made_waking *k)
 	});
 }
 
-/* woken may run on cpu, where another task is running. */
+/* woken is runnable on cpu, where another task is running. */
 struct made_wakeup {
 	int64_t tick;
 	uint32_t cpu, woken, running;

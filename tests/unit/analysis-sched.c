@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Kernel events: what thread was off which CPU, why, and who had it meanwhile. */
+/* Tests kernel events: which thread was off which CPU, why, and which tasks ran meanwhile. */
 #include "facts/sched.h"
 #include "facts/tasks.h"
 #include "analysis-sample.h"
@@ -69,7 +69,7 @@ static void play(void)
 	play_part(INT64_MIN, INT64_MAX);
 }
 
-/* The nth time off the CPU of a thread; one of zeros if there is none. */
+/* Returns the nth time off the CPU of a thread; one of zeros if there is none. */
 static const struct sched_off *off(uint32_t tid, unsigned nth)
 {
 	static const struct sched_off none;
@@ -156,7 +156,7 @@ static void test_blocked(void)
 	ok(is_at(o, 1000, 4100, 8000) && !o->is_preempted && o->state == S, "asleep, then runnable");
 	ok(o->waker.kind == PARTY_TASK && o->waker.tid == 2, "the waker");
 	ok(had(o, PARTY_TASK, HOG) == 2900, "who had the CPU it was woken on");
-	/* Nothing was said of CPU 5 but who left it. */
+	/* For CPU 5 only the leaving task was recorded. */
 	ok(had(o, PARTY_TASK, CRON) == 500 + 500, "who came to it, and who had the next CPU");
 	ok(o->cpu_out == 0 && o->cpu_wait == 5 && o->cpu_in == 5 && o->nr_migrations == 2, "the CPUs");
 	ok(nr_migrations == 2 && migrations[1].from == 2 && migrations[1].to == 5 &&
@@ -168,7 +168,7 @@ static void test_blocked(void)
 	made_close(&t);
 }
 
-/* Who had a CPU when nobody waited for it need not be who has it now. */
+/* The task that ran on a CPU when no thread waited for it need not still run there. */
 static void test_stale(void)
 {
 	made_begin(&t, "stale.data");
@@ -184,7 +184,7 @@ static void test_stale(void)
 	made_close(&t);
 }
 
-/* Rows that are missing must not be made up for. */
+/* Missing rows must not be replaced by guesses. */
 static void test_losses(void)
 {
 	const struct sched_off *o;
@@ -196,7 +196,7 @@ static void test_losses(void)
 	made_wakeup(&t, .tick = 3000, .woken = 1, .running = HOG);
 	/* in at 3500, lost */
 	made_switch(&t, .tick = 9000, .prev = 1, .state = R, .next = HOG);
-	/* the hog is followed by somebody of whom nothing is said */
+	/* an unknown task follows the hog */
 	made_switch(&t, .tick = 12000, .prev = CRON, .state = R, .next = 1);
 	/* out, lost */
 	made_switch(&t, .tick = 20000, .state = R, .next = 1);
@@ -243,7 +243,7 @@ static void test_futex(void)
 	made_waking(&t, .tick = 7010, .cpu = 1, .waker = 2, .woken = 1);
 	made_wakeup(&t, .tick = 7020, .woken = 1);
 	made_switch(&t, .tick = 7030, .state = R, .next = 1);
-	/* Not equal any more: it did not sleep, and did much later for another reason. */
+	/* They no longer agree: it did not sleep, and slept much later for another reason. */
 	made_futex_wait(&t, .tick = 8000, .tid = 1, .addr = 0x7000, .owner = 2);
 	made_switch(&t, .tick = 8000 + 2 * SCHED_FUTEX_NS, .prev = 1, .state = S);
 	made_wakeup(&t, .tick = 500000, .woken = 1);
@@ -253,7 +253,7 @@ static void test_futex(void)
 	made_wakeup(&t, .tick = 600000, .woken = 1);
 	made_switch(&t, .tick = 600010, .state = R, .next = 1);
 	made_switch(&t, .tick = 600020, .prev = 1, .state = S);
-	/* So late, too, but woken as a futex is. */
+	/* It is as late, too, but woken as a futex is. */
 	made_wakeup(&t, .tick = 700000, .woken = 1);
 	made_switch(&t, .tick = 700010, .state = R, .next = 1);
 	made_futex_wait(&t, .tick = 700020, .tid = 1, .addr = 0x7000, .owner = 2);
@@ -314,7 +314,7 @@ static void test_futex_kinds(void)
 	made_close(&t);
 }
 
-/* A wake-up on another CPU whose stamp is before the switch; a thread told not to sleep. */
+/* A wake-up on another CPU has a stamp before the switch; a thread is woken before it sleeps. */
 static void test_races(void)
 {
 	made_begin(&t, "races.data");
@@ -327,7 +327,7 @@ static void test_races(void)
 	made_wakeup(&t, .tick = 3010, .woken = 1, .running = 1);
 	made_switch(&t, .tick = 1000000, .prev = 1, .state = S);
 	made_switch(&t, .tick = 1000500, .state = R, .next = 1);
-	/* No WAKEUP row, but a WAKING one. */
+	/* There is no WAKEUP row, but a WAKING one. */
 	made_switch(&t, .tick = 2000000, .prev = 1, .state = S);
 	made_waking(&t, .tick = 2000300, .cpu = 1, .waker = 2, .woken = 1);
 	made_switch(&t, .tick = 2000500, .state = R, .next = 1);
@@ -355,7 +355,7 @@ static void test_births(void)
 	row.tick = 8000;
 	made_sched(&t, &row);
 	made_switch(&t, .tick = 9000, .cpu = 2, .prev = HOG, .state = R, .next = 5);
-	/* exec() by thread 6: it goes on as the leader, 5. */
+	/* Thread 6 calls exec(): it continues as the leader, 5. */
 	made_switch(&t, .tick = 9500, .cpu = 3, .state = R, .next = 6);
 	writer_add_sched(t.w, &(struct ldb_row_sched){
 		.op = LDB_SCHED_OP_EXEC, .tick = 10000, .tid = 5, .other = 6 });
@@ -385,7 +385,10 @@ static void test_hidden(void)
 	made_close(&t);
 }
 
-/* Rows come nearly in order; a part of the trace; more occupants than are kept. */
+/*
+ * Rows are nearly in order; a part of the trace is read; there are more running tasks than are
+ * retained.
+ */
 static void test_order(void)
 {
 	const struct sched_off *o;
@@ -444,7 +447,7 @@ static void test_tasks(void)
 	made_close(&t);
 }
 
-/* As many as are kept. */
+/* There are as many as are retained. */
 static void test_many_tasks(void)
 {
 	enum { MOST = 1048576 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Statistics of functions: estimates, keys, filters, modules that come and go. */
+/* Tests statistics of functions: estimates, keys, filters, modules that come and go. */
 #include "analysis/report/stats.h"
 #include "analysis-sample.h"
 
@@ -23,7 +23,7 @@ __attribute__((noinline)) int caller_b(int x)
 	return x;
 }
 
-/* Some address inside; return addresses need not be real ones to be in a function. */
+/* Returns some address inside; return addresses need not be real ones to be in a function. */
 static const void *in(int (*f)(int), int off)
 {
 	return (const char *)f + off;
@@ -61,7 +61,7 @@ static void make(struct made *t)
 			  .unc = 2 * i);
 	made_func(t, .tid = 1, .pc = in(caller_a, 1), .ret = in(caller_b, 5), .gen = 5, .start = 0,
 		  .end = 5000);
-	/* Running when the recording ended, and from before it began. */
+	/* It was running when the recording ended, or from before it began. */
 	row = (struct ldb_row_func){
 		.flags = LDB_FUNC_F_OPEN, .tid = 1, .pc = (uintptr_t)in(served, 1),
 		.ret = (uintptr_t)in(caller_a, 5), .gen = GEN(900), .start_max = 1000,
@@ -139,7 +139,10 @@ static void test_selection(struct made *t)
 	stats_free(&s);
 }
 
-/* Two libraries at one address, one after the other; addresses between modules; nonsense. */
+/*
+ * There are two libraries at one address, one after the other; addresses between modules; and
+ * rows that make no sense.
+ */
 static void test_modules(void)
 {
 	struct ldb_row_module m = {
@@ -156,7 +159,10 @@ static void test_modules(void)
 	m.tick = 2000;
 	m.end_tick = INT64_MAX;
 	writer_add_module(t.w, &m);
-	/* Hostile: empty, reversed, no path, a device, a folder, the whole address space. */
+	/*
+	 * These modules are hostile: empty, reversed, without a path, a device, a folder, the
+	 * whole address space.
+	 */
 	m = (struct ldb_row_module){ .path = "", .build_id = "", .end_tick = INT64_MAX };
 	writer_add_module(t.w, &m);
 	m.start = UINT64_MAX;
@@ -195,7 +201,10 @@ static void test_modules(void)
 	made_close(&t);
 }
 
-/* More values than are kept: still right to 0.4 %, and said not to be exact. */
+/*
+ * There are more values than are retained: the result is right to 0.4 %, and is said not to be
+ * exact.
+ */
 static void test_many(void)
 {
 	struct stats_options o = STATS_OPTIONS_ALL;

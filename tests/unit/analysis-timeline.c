@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Timelines: clipping, nesting, who held the request up, where the time went. */
+/* Tests timelines: clipping, nesting, blockers of a request, where the time went. */
 #include "analysis/report/requests.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
@@ -81,7 +81,7 @@ static void is_whole(const char *name)
 	is_int(sum, tl.latency_ns, name);
 }
 
-/* The paper's Figure 1. */
+/* This is the paper's Figure 1. */
 static void test_figure1(void)
 {
 	const struct segment *s;
@@ -133,7 +133,7 @@ static void test_figure1(void)
 	end();
 }
 
-/* Estimates that overlap where the calls did not. */
+/* The estimates overlap where the calls did not. */
 static void test_nesting(void)
 {
 	const struct segment *a, *b;
@@ -159,7 +159,7 @@ static void test_nesting(void)
 	end();
 }
 
-/* A stamped wait in a frame says more than the scanner's looks. */
+/* A stamped wait in a frame is more exact than the scanner's polls. */
 static void test_tighten(void)
 {
 	const struct segment *s;
@@ -177,7 +177,7 @@ static void test_tighten(void)
 	end();
 }
 
-/* Three holders in turn; one of them was never recorded as holding. */
+/* There are three holders in turn; one of them has no recorded hold. */
 static void test_convoy(void)
 {
 	const struct segment *s;
@@ -215,7 +215,7 @@ static void test_convoy(void)
 	end();
 }
 
-/* 1 waits for 2, which waits for 3 meanwhile; and two that wait for each other. */
+/* Thread 1 waits for 2, which waits for 3 meanwhile; and two threads wait for each other. */
 static void test_chain(void)
 {
 	const struct segment *s;
@@ -226,7 +226,7 @@ static void test_chain(void)
 	made_wait(&t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 10000, .end = 90000);
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 5000, .end = 90000);
 	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 20000, .end = 80000);
-	/* before it held us up */
+	/* before it blocked the request */
 	made_wait(&t, .tid = 2, .lock = LOCK2, .owner = 3, .begin = 1000, .end = 4000);
 	made_hold(&t, .tid = 3, .lock = LOCK2, .begin = 15000, .end = 79000);
 	func(flush_disk, .tid = 3, .gen = 1, .start = 10000, .end = 78000);
@@ -299,7 +299,7 @@ static void test_queues(void)
 	end();
 }
 
-/* What has no end yet, bounded holds, waits too short to follow. */
+/* There are calls without an end, bounded holds, and waits too short to follow. */
 static void test_edges(void)
 {
 	const struct segment *s;
@@ -336,7 +336,7 @@ static void test_edges(void)
 	end();
 }
 
-/* More invocations than are kept. */
+/* There are more invocations than are retained. */
 static void test_prune(void)
 {
 	made_begin(&t, "prune.data");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Everything of a trace, thread by thread: each thing once, sums as the reports
- * have them, functions as a timeline of the whole would show them, properly
- * nested, in bounded memory.
+ * Tests everything of a trace, thread by thread: each thing must come once, with the sums of the
+ * reports, and functions as a timeline of the whole would show them, properly nested, in bounded
+ * memory.
  */
 #include <malloc.h>
 
@@ -86,7 +86,7 @@ static void wait_or_hold(struct maker *k, unsigned gen)
 static void invoke(struct maker *k, unsigned parent, unsigned depth)
 {
 	unsigned gen = ++k->gen;
-	/* Seldom a gap: the estimates of those around it are far off. */
+	/* Seldom there is a gap: the estimates around it are far off. */
 	int64_t width = some(200) ? 200 : 20000, start = k->now, s_unc = some(width), e_unc = some(width);
 	int64_t s_late = s_unc ? some(s_unc) : 0, e_late = e_unc ? some(e_unc) : 0;
 
@@ -98,7 +98,7 @@ static void invoke(struct maker *k, unsigned parent, unsigned depth)
 		invoke(k, gen, depth + 1);
 		k->now += some(100);
 	}
-	/* Some are never seen: their callees have no parent then. */
+	/* Some calls are never observed: their callees have no parent then. */
 	if (some(100))
 		writer_add_func(k->t->w, &(struct ldb_row_func){
 			.tid = k->tid, .pc = (uintptr_t)(depth % 2 ? inner : outer) + 1,
@@ -128,7 +128,7 @@ static void run_thread(struct maker *k)
 	}
 }
 
-/* nr invocations in each thread.  One for all of its time is the outermost. */
+/* Makes nr invocations in each thread.  One that lasts all of the time is the outermost. */
 static void make(struct made *t, const char *name, uint64_t nr)
 {
 	made_begin(t, name);
@@ -145,7 +145,7 @@ static void make(struct made *t, const char *name, uint64_t nr)
 			  .end = k.now);
 		made_thread(t, tid, "worker", 0, k.now + 1000);
 	}
-	/* Of a thread that the trace does not know. */
+	/* The trace does not know this thread. */
 	made_func(t, .tid = 77, .pc = (char *)outer + 1, .gen = 1, .start = 5000, .end = 6000);
 	made_open(t);
 }
@@ -353,7 +353,7 @@ static void test_requests(struct made *t, const struct got *g)
 	is_int(g->nr[SEGMENT_QUEUE], nr[2], "each part in a queue");
 }
 
-/* The same functions where a timeline of the whole thread has them. */
+/* Compares the functions with those of a timeline of the whole thread. */
 struct compare {
 	const struct timeline *timeline;
 	int64_t *start, *end;		/* by generation */
@@ -372,7 +372,7 @@ static uint64_t hash_segment(const struct segment *s)
 }
 
 /*
- * What a timeline has of a request that lasts all the time.  It shows, too, that the
+ * Is this what a timeline has of a request that lasts all the time?  It also shows that the
  * thread was somewhere before the first event; the report does not count that.
  */
 static bool is_rest(const struct segment *s)
@@ -489,7 +489,7 @@ static void test_window(struct made *t)
 	forget(&g);
 }
 
-/* The most memory used for a trace of nr invocations a thread. */
+/* Returns the most memory used for a trace of nr invocations a thread. */
 static size_t heap_of(uint64_t nr)
 {
 	struct tracks_options o = TRACKS_OPTIONS_ALL;
@@ -506,7 +506,7 @@ static size_t heap_of(uint64_t nr)
 	return g.heap;
 }
 
-/* Much of everything but functions: windows end by what there is most of. */
+/* There is much of everything but functions: windows end by what there is most of. */
 static void make_dense(struct made *t, int64_t nr)
 {
 	made_begin(t, "dense.data");
@@ -664,7 +664,7 @@ int main(void)
 	is_int(g.nr_threads, NR_TIDS + 1, "threads, the unknown one too");
 	ok(g.with_req, "%lu segments belong to one request", g.with_req);
 	is_int(g.nr_outer_req, 0, "the outermost function belongs to none");
-	/* The times of some are so uncertain that they reach into the next one. */
+	/* The times of some are so uncertain that they reach into the next request. */
 	ok(g.nr_wrong_req < g.nr[SEGMENT_FUNCTION] / 100, "the others to theirs, but for %lu",
 	   g.nr_wrong_req);
 	test_sums(&t, &g, &result);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Waits for what nobody holds: who ended them, and what that thread did until then. */
+/*
+ * Tests waits for objects without a holder: which thread ended them, and what that thread did
+ * until then.
+ */
 #include "analysis/report/requests.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
@@ -102,7 +105,7 @@ static void test_nobody(void)
 	end();
 }
 
-/* No kernel events of the wait: the row says who signalled last. */
+/* Without kernel events of the wait, the row says who signalled last. */
 static void test_shim(void)
 {
 	const struct timeline_cause *c;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What ldb-why says of a function: that it was slower, or that others do not call it. */
+/* Tests what ldb-why says of a function: that it was slower, or that others do not call it. */
 #include "analysis/why/categories.h"
 #include "analysis/why/why.h"
 #include "analysis-sample.h"
@@ -12,8 +12,8 @@ __attribute__((noinline)) void brief(void)	{ __asm__ volatile("nop" ::: "memory"
 __attribute__((noinline)) void rare(void)	{ __asm__ volatile("nop; nop; nop; nop" ::: "memory"); }
 
 /*
- * Each is in inner() for 1000, called by outer(), which goes on from request to request.  One
- * in three is seen in brief(), too.
+ * Each request is in inner() for 1000, called by outer(), which continues from request to
+ * request.  One in three is also observed in brief().
  */
 static void make(struct made *t)
 {
@@ -112,7 +112,7 @@ static void test_waker(unsigned flags, bool is_seen)
 	made_close(&t);
 }
 
-/* Each cause has the category of its kind and name; of none without categories. */
+/* Each cause has the category of its kind and name; without categories it has none. */
 static void is_categorised(const struct partition *p, const struct why_options *o)
 {
 	size_t wrong = 0, found = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sorting window: order, ties, how far a row may be late. */
+/* Tests the sorting window: order, ties, how far a row may be late. */
 #include "base/window.h"
 #include "trace-sample.h"
 

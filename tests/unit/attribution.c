@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a thread is in, by a list of what began: ranks, interrupts in interrupts, waits that
- * name their function, requests, and more at a time than there can be.
+ * Tests to what a thread's time is attributed, from a list of what began: ranks, interrupts in
+ * interrupts, waits that name their function, requests, and more at a time than the stack holds.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int on_begin(void *arg, const struct attribution_begin *what, struct attr
 	return 0;
 }
 
-/* "irq/f:3-5": an interrupt, in f. */
+/* The text "irq/f:3-5" means: an interrupt, in f. */
 static int on_spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
 	char name[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Hash tables, kept texts, heaps: against what is searched one by one. */
+/* Compares hash tables, interned texts and heaps with linear searches. */
 #include "heap.h"
 #include "base/hash.h"
 #include "base/heap.h"
@@ -47,7 +47,7 @@ static void test_find(void)
 	ok(!t.slots && !t.room, "and an empty table again");
 }
 
-/* Few hashes, so that many a number stands far from its place, and runs wrap around. */
+/* There are few hashes, so that many numbers are far from their place, and runs wrap around. */
 static void test_remove(void)
 {
 	struct hash t = { 0 };
@@ -194,7 +194,7 @@ static void test_intern(void)
 	intern_free(&t);
 }
 
-/* Items know where they are, so that any of them can be taken. */
+/* Items know where they are, so that any of them can be removed. */
 #define NR_ITEMS	200
 
 struct places {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Searches in what is sorted, against a look at each; and arrays that grow. */
+/* Compares searches in sorted arrays with linear ones; and tests arrays that grow. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

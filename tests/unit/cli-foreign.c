@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening files that somebody else has named: what is no regular file is not even opened
- * (inotify tells), and no path leads out of a root.  All of it twice: as the kernel
- * resolves paths, and as without openat2().
+ * Tests opening files that another user has named: anything but a regular file is not even
+ * opened (inotify shows that), and no path leads out of a root.  All is tested twice: as the
+ * kernel resolves paths, and without openat2().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static void make_files(void)
 		bail_out("cannot make a link");
 }
 
-/* What the file holds, or the name of what was wrong. */
+/* Returns the contents of the file, or the name of the error. */
 static const char *got(int fd)
 {
 	static char text[64];
@@ -130,7 +130,7 @@ static void test_odd(void)
 	munmap(map, 4096);
 }
 
-/* That nothing was opened, and that the test would see it. */
+/* Nothing was opened, and the test would notice if it were. */
 static void test_unopened(void)
 {
 	char buf[4096];
@@ -151,7 +151,7 @@ static void test_unopened(void)
 	close(watch);
 }
 
-/* A lease of the file's owner: an opening that waits would take 45 seconds. */
+/* The file's owner has a lease: an opening that waits would take 45 seconds. */
 static void test_lease(void)
 {
 	int fd = open("secret", O_RDWR);
@@ -174,7 +174,7 @@ static void test_all(const char *name)
 	test_lease();
 }
 
-/* As Linux before 5.6, or the filter of a container, has it. */
+/* This is so in Linux before 5.6, and with the filter of a container. */
 static bool forbid_openat2(void)
 {
 	struct sock_filter code[] = {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that the tools make: private, new, and never through what another user has put
- * there.  The other user's folder and everybody's (/tmp) are made with chown, so root runs
- * all of it, and others a part.
+ * Tests files that the tools make: they are private and new, and never written through what
+ * another user has put there.  The other user's folder and everybody's (/tmp) are made with
+ * chown, so root runs all of the tests, and other users a part.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static const char *content(const char *name)
 	return n < 0 ? "(none)" : text;
 }
 
-/* Writes "new" there; what outfile_open() has said. */
+/* Writes "new" there; returns the result of outfile_open(). */
 static int write_new(const char *path, enum outfile_old old, bool *is_regular)
 {
 	int fd = outfile_open(path, old, is_regular);
@@ -135,7 +135,7 @@ static void test_devices(void)
 	is_str(content("own/stdout"), "before new", "is written on");
 }
 
-/* A folder of another user, who waits for root to write there. */
+/* The folder belongs to another user, who waits for root to write there. */
 static void test_others_folder(void)
 {
 	bool is_regular;
@@ -193,7 +193,7 @@ static void test_everybodys_folder(void)
 
 static volatile bool stop;
 
-/* A file, a link to root's and nothing, in turns. */
+/* Makes a file, a link to root's and nothing, in turns. */
 static void *flip(void *arg)
 {
 	while (!stop) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Numbers, JSON and CSV as the tools read and write them.
- */
+/* Tests numbers, JSON and CSV as the tools read and write them. */
 #include <errno.h>
 #include <math.h>
 #include "cli/csv.h"
@@ -61,7 +59,7 @@ static void test_format(void)
 	is_str(units_count(1234567, buf), "1.23 M", "1234567");
 }
 
-/* What the function prints. */
+/* Returns what the function prints. */
 static const char *printed(void (*print)(FILE *f))
 {
 	static char *text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* One list of columns as JSON and as CSV. */
+/* Tests one list of columns as JSON and as CSV. */
 #include <stdlib.h>
 #include <string.h>
 

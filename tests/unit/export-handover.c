@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who gave a lock to whom, told thread by thread. */
+/* Tests which thread gave a lock to which, reported thread by thread. */
 #include "analysis/tracks/tracks.h"
 #include "export/handover.h"
 #include "analysis-sample.h"
@@ -57,13 +57,13 @@ static const struct end *find(const struct got *g, uint64_t nr, bool is_wait)
 		if (g->ends[i].e.nr != nr || g->ends[i].e.is_wait != is_wait)
 			continue;
 		if (found)
-			return NULL;	/* told twice */
+			return NULL;	/* reported twice */
 		found = &g->ends[i];
 	}
 	return found;
 }
 
-/* Did from give it at one time to to, who got it at another? */
+/* Did thread `from` release it at one time, and thread `to` get it at the other? */
 static bool has_pair(const struct got *g, uint32_t from, int64_t gave, uint32_t to, int64_t got)
 {
 	for (uint64_t nr = 1; nr <= 64; nr++) {
@@ -80,17 +80,20 @@ static void make(struct made *t)
 	made_begin(t, "handover.data");
 	for (uint32_t tid = 1; tid <= 4; tid++)
 		made_thread(t, tid, "worker", 0, 1000000);
-	/* A convoy: 2 gives it to 1, who gives it to 3. */
+	/* This is a convoy: 2 gives it to 1, which gives it to 3. */
 	made_hold(t, .tid = 2, .lock = LOCK, .begin = 10000, .end = 20000);
 	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 15000, .end = 21000);
 	made_hold(t, .tid = 1, .lock = LOCK, .begin = 21000, .end = 30000);
 	made_wait(t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 16000, .end = 30500);
 	made_hold(t, .tid = 3, .lock = LOCK, .begin = 30500, .end = 31000);
-	/* Stamped after the waiter went on. */
+	/* It is stamped after the waiter continued. */
 	made_hold(t, .tid = 2, .lock = LOCK, .begin = 40000, .end = 52000);
 	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 45000, .end = 51500);
 	made_hold(t, .tid = 1, .lock = LOCK, .begin = 51500, .end = 51900);
-	/* No hold was recorded, of another lock, given up, long before. */
+	/*
+	 * No hold was recorded; it was of another lock; the wait was given up; it was long
+	 * before.
+	 */
 	made_wait(t, .tid = 1, .lock = OTHER, .owner = 2, .begin = 60000, .end = 70000);
 	made_lock(t, .op = LDB_LOCK_OP_WAIT, .flags = LDB_LOCK_MUTEX | LDB_LOCK_F_FAILED, .tid = 4,
 		  .lock = LOCK, .owner = 2, .begin = 80000, .end = 82000);
@@ -124,7 +127,7 @@ int main(void)
 	is_int(g.nr, 8, "and no others");
 	is_int(g.h.nr_flows, 4, "counted");
 
-	/* Only what happened during a request. */
+	/* Only events during a request count. */
 	o.has_lives = true;
 	o.lives = &life;
 	o.nr_lives = 1;

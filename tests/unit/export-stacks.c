@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Segments played in order of time, and time by stack: ties, waits inside of waits, one
- * that outlasts the function it is in, and more stacks than there is room for.
+ * Tests segments in order of time, and time by stack: ties, waits inside of waits, a wait that
+ * outlasts the function it is in, and more stacks than there is room for.
  */
 #include <string.h>
 #include "export/stacks.h"
@@ -41,7 +41,7 @@ static void play(struct stacks *s, const struct segment *segments, size_t nr,
 		bail_out("no memory");
 }
 
-/* "t;main;f=5/1 ": nodes that have time or calls. */
+/* A text "t;main;f=5/1 " lists nodes that have time or calls. */
 static const char *text(const struct stacks *s)
 {
 	static char buf[2000];

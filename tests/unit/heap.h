@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The heap of a test: in the place of the C library's malloc() and its kin.  It counts
- * what is not freed, sees what was written behind a block when that is freed, fills new
- * memory with what is hardly ever right, and fails when it is told to.
+ * This heap replaces the C library's malloc() and its relatives in a test.  It counts what is
+ * not freed, detects writes behind a block when that is freed, fills new memory with a value
+ * that is hardly ever right, and fails on request.
  *
- * Each block has a header of 16 bytes, which malloc's alignment wants anyway, and a guard
- * right behind its last byte.  With a sanitizer the heap is the sanitizer's: heap_is_ours
- * is false, and there is nothing to count.
+ * Each block has a header of 16 bytes, which malloc's alignment wants anyway, and a guard right
+ * behind its last byte.  With a sanitizer the heap is the sanitizer's: heap_is_ours is false,
+ * and nothing is counted.
  */
 #ifndef UNIT_HEAP_H
 #define UNIT_HEAP_H
@@ -43,7 +43,10 @@ struct heap_block {
 	size_t size;
 };
 
-/* The C library's own wishes are granted: qsort() does without, and says nothing. */
+/*
+ * Allocations of the C library itself do not fail: without memory qsort() works in another way,
+ * and does not say so.
+ */
 static uintptr_t heap_libc, heap_libc_end;
 
 static int heap_find_libc(struct dl_phdr_info *info, size_t size, void *arg)
@@ -149,7 +152,7 @@ void *realloc(void *old, size_t size)
 	return p;
 }
 
-/* The rest of the family hands out blocks that are not ours. */
+/* The other functions return blocks that are not ours. */
 void *memalign(size_t alignment, size_t size)
 {
 	return __libc_memalign(alignment, size);

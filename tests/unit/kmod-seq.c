@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * kmod/seq.h: a session is bound to a thread while it sleeps, comes, runs, or leaves.
- * Whatever the order of the two sides' steps, between its switches seq is odd if and
- * only if the thread is on a CPU, or UNKNOWN.
+ * Tests kmod/seq.h: a session is bound to a thread while it sleeps, comes, runs, or leaves.
+ * Whatever the order of the two sides' steps, between its switches seq is odd if and only if the
+ * thread is on a CPU, or UNKNOWN.
  *
- * All orders are gone through: each step is one access to memory, in order.
+ * All orders are tried: each step is one access to memory, in order.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ typedef uint32_t u32;
 #endif
 #include "../../kmod/seq.h"
 
-/* How the kernel's side does it, and how it did. */
+/* Describes the kernel's side as it is, and as it was. */
 struct rules {
 	u32 (*in)(u32), (*out)(u32);
 	u32 unknown, running, asleep;
@@ -48,9 +48,9 @@ static const struct rules now = {
 	now_in, now_out, LDB_SEQ_UNKNOWN, LDB_SEQ_RUNNING, LDB_SEQ_ASLEEP, true,
 };
 
-/* A thread's way through the scheduler; the probe reads seq, then writes it. */
+/* These are a thread's states in the scheduler; the probe reads seq, then writes it. */
 enum at { ASLEEP, WOKEN, PICKED, FOUND_IN, STAMPED_IN, RUNS, LEAVES, FOUND_OUT, STAMPED_OUT };
-/* And the binder's. */
+/* These are the states of the binder. */
 enum step { WATCH, REFRESH, READ_ON_RQ, READ_ON_CPU, SETTLE, DONE };
 
 struct world {
@@ -76,7 +76,7 @@ static void judge(const struct world *w)
 
 static void go(struct world w);
 
-/* The thread's next access; both ways where there are two. */
+/* Makes the thread's next access; both ways where there are two. */
 static void thread_step(struct world w)
 {
 	switch (w.at) {
@@ -136,10 +136,10 @@ static void binder_step(struct world w)
 		w.step = REFRESH;
 		break;
 	case REFRESH:
-		/* Not sent, or it found another task. */
+		/* It was not sent, or found another task. */
 		w.step = READ_ON_RQ;
 		go(w);
-		/* An interrupt is not taken inside of a switch. */
+		/* No interrupt comes inside of a switch. */
 		if (w.at != RUNS)
 			return;
 		if (w.seq == rules->unknown)
@@ -193,7 +193,7 @@ int main(void)
 	   "a switch in adds one to what was known: the scanner counts on it");
 	is_int(ldb_seq_in(LDB_SEQ_UNKNOWN) & ldb_seq_out(ldb_seq_in(LDB_SEQ_UNKNOWN)) & LDB_SEQ_KNOWN,
 	       LDB_SEQ_KNOWN, "and what was not known is");
-	/* What this test is about, and that each half of the cure is needed. */
+	/* These are the cases of this test, and show that each half of the solution is needed. */
 	try_all(&before);
 	ok(wrong, "without both it is inverted in some (%lu)", wrong);
 	half = before;

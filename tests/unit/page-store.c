@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables that keep their greatest rows, which outputs are pages. */
+/* Tests tables that retain their greatest rows, and which outputs are pages. */
 #include "page/page.h"
 #include "page/store.h"
 #include "tap.h"
@@ -18,7 +18,7 @@ static void test_store(void)
 	ok(!strncmp(columns[0].name, "id", columns[0].name_length) && columns[0].name_length == 2 &&
 	   columns[0].is_delta && columns[1].name_length == 6 && !columns[1].is_delta,
 	   "by name, with what resembles the row before");
-	/* Weights 0 to 99 in some order, each twice. */
+	/* The weights are 0 to 99 in some order, each twice. */
 	for (int i = 0; i < 200; i++)
 		if (store_add(&s, (int64_t[]){ i, i * 37 % 100 }))
 			bail_out("store_add");

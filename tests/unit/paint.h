@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What threads were in, found without the tools' analysis: each thread is a row of ticks, over
- * which the rows of a trace are painted, what counts more over what counts less.  An oracle for
- * the attribution, of traces whose calls are known exactly.
+ * Finds where threads spent their time without the tools' analysis: each thread is a row of
+ * ticks, over which the rows of a trace are painted, those of a higher priority over those of a
+ * lower one.  It is an oracle for the attribution, for traces whose calls are known exactly.
  */
 #ifndef PAINT_H
 #define PAINT_H
@@ -16,7 +16,7 @@
 #define PAINT_DEPTHS	8
 #define PAINT_NONE	0xff
 
-/* A tick's state, and of FUNCTION the number of the function: paint_number(). */
+/* Holds a tick's state, and for FUNCTION the number of the function: paint_number(). */
 struct paint_tick {
 	uint8_t state, function;
 };
@@ -69,7 +69,7 @@ static int paint_waits(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* A sleep in a wait for a lock is the lock's, but for the disk's. */
+/* A sleep in a wait for a lock is attributed to the lock, except for a disk's. */
 static void paint_sleep(struct paint *p, uint32_t tid, int64_t start, int64_t end)
 {
 	unsigned state = p->state[tid] == LDB_STATE_DISK ? LEAF_IO : LEAF_SLEEP;
@@ -110,7 +110,7 @@ static int paint_irqs(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* False: out of memory. */
+/* Returns false if memory is out. */
 static bool paint_all(struct paint *p, struct reader *r, int64_t nr)
 {
 	*p = (struct paint){ .nr = nr };
@@ -135,7 +135,7 @@ static void paint_free(struct paint *p)
 		free(p->at[tid]);
 }
 
-/* Ticks of [start, end) in the state; of FUNCTION: in the function at pc. */
+/* Counts ticks of [start, end) in the state; for FUNCTION, in the function at pc. */
 static int64_t paint_sum(struct paint *p, uint32_t tid, int64_t start, int64_t end, unsigned state,
 			 uint64_t pc)
 {

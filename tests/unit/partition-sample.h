@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Partitions made by hand, without a trace: for what is a fold over them.  Requests get
- * their shares one after the other, each leaf once.
+ * Makes partitions by hand, without a trace, for tests of what is computed from them.  Requests
+ * get their shares one after the other, each leaf once.
  */
 #ifndef UNIT_PARTITION_SAMPLE_H
 #define UNIT_PARTITION_SAMPLE_H
@@ -91,7 +91,7 @@ TAP_FN void hand_request(struct hand *h, uint32_t class)
 	h->p.nr_requests++;
 }
 
-/* Of the last request. */
+/* The share is the last request's. */
 TAP_FN void hand_share(struct hand *h, uint32_t leaf, int64_t ns, uint32_t nr)
 {
 	struct request *r = &h->p.requests[h->p.nr_requests - 1];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * For the tests of perf with the real kernel: a program that is recorded (a child
- * that waits for the word to begin), and the rows it gave.
+ * The tests of perf with the real kernel share this file: a program that is recorded (a child
+ * that waits until it may begin), and its rows.
  */
 #ifndef TESTS_PERF_LIVE_H
 #define TESTS_PERF_LIVE_H
@@ -24,7 +24,7 @@
 #define LIVE_FN		static __attribute__((unused))
 #define THREADS_MAX	8
 
-/* What a thread of the program knows itself. */
+/* A thread of the program reports this about itself. */
 struct said {
 	pid_t tid;
 	long nvcsw, nivcsw;	/* switches between begin and end: slept, was preempted */
@@ -83,7 +83,7 @@ LIVE_FN int pin(int cpu)
 	return sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* False: this user may not. */
+/* Returns false if this user may not. */
 LIVE_FN bool go_realtime(int priority)
 {
 	struct sched_param p = { .sched_priority = priority };
@@ -96,7 +96,7 @@ LIVE_FN void sleep_us(long us)
 	nanosleep(&(struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 }, NULL);
 }
 
-/* The counters and the time belong together: nothing happened in between. */
+/* The counters and the time belong together: no event came in between. */
 LIVE_FN void take_counts(struct said *s, bool at_end)
 {
 	struct rusage a, b;
@@ -130,7 +130,7 @@ LIVE_FN void wait_asleep(pid_t pid)
 	}
 }
 
-/* It sleeps until told to go, and reports before it ends. */
+/* The program sleeps until it may run, and reports before it ends. */
 LIVE_FN void program_start(struct program *p, subject_fn *fn)
 {
 	int go[2], answer[2];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows kept back and merged: all leave, once, in order, no sooner than they may.
+ * Tests rows that are held back and merged: all must leave, once, in order, no sooner than they
+ * may.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -81,7 +82,7 @@ static void end(struct backlog *w, uint64_t nr, const char *name)
 	is_int(out.too_late, 0, "and not before it may");
 }
 
-/* Sources of their own pace, each in order but for single rows, read by turns. */
+/* The sources have different rates, each in order but for single rows, and are read by turns. */
 static void test_sources(unsigned nr_sources, unsigned late_one_in, const char *name)
 {
 	uint64_t seq = 0;
@@ -126,7 +127,7 @@ static void test_backward(void)
 	end(&w, 20000, "backward");
 }
 
-/* Whoever fills it with the future gets disorder, not memory. */
+/* A source whose rows are all in the future causes disorder, and no growth of memory. */
 static void test_full(void)
 {
 	struct backlog w;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A process that dies while the scanner writes that invocations have ended: wherever it
- * was, each of them has one row, and counts once.
+ * Tests a process that dies while the scanner writes that invocations have ended: wherever it
+ * was, each of them must have one row, and count once.
  */
 #include <string.h>
 #include <ldb/abi.h>
@@ -10,7 +10,7 @@
 #define DEPTH	4
 #define GEN(i)	((i) * LDB_GEN_ONE)
 
-/* A stack of DEPTH open invocations with generations 1 .. DEPTH, of which one is seen. */
+/* Makes a stack of DEPTH open invocations with generations 1 .. DEPTH, of which one is counted. */
 static void begin(const char *path)
 {
 	struct ldb_page *p;
@@ -31,7 +31,7 @@ static void begin(const char *path)
 	s->depth = DEPTH;
 }
 
-/* What the scanner does, up to a point. */
+/* Does what the scanner does, up to a point. */
 static void ends(unsigned gen, uint64_t seen, bool write, bool count)
 {
 	struct ldb_page *p = (struct ldb_page *)session_page(&session, SLOT);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf without the kernel, first half: format files, records, rings.  Whatever
- * the bytes, nothing outside a record may be read (make SANITIZE=1).
+ * Tests perf without the kernel, first half: format files, records, rings.  Whatever the bytes,
+ * nothing outside a record may be read (make SANITIZE=1).
  */
 #include <linux/futex.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ static bool parse(enum perf_tp tp, const char *text)
 	return perf_format_parse(&formats, tp, text, strlen(text));
 }
 
-/* A record as the kernel writes it. */
+/* This is a record as the kernel writes it. */
 struct record {
 	struct perf_event_header header;
 	union {
@@ -162,11 +162,11 @@ static void test_states(void)
 		is_int(state_of(now[i].bits), now[i].flags, now[i].name);
 }
 
-/* A print function that cannot be understood: the states are not known then. */
+/* This print format cannot be parsed: the states are not known then. */
 static const char switch_broken[] = "name: sched_switch\nID: 372\n" COMMON SWITCH_FIELDS
 	SWITCH_PRINT("unheard_of(REC->prev_state), \"\"");
 
-/* Whether a thread was preempted is not told. */
+/* It does not say whether a thread was preempted. */
 static const char switch_no_plus[] = "name: sched_switch\nID: 372\n" COMMON SWITCH_FIELDS
 	SWITCH_PRINT("REC->prev_state ? \"S\" : \"R\", \"\"");
 
@@ -256,7 +256,7 @@ static void test_futex(void)
 	   "neither waits nor wakes");
 }
 
-/* Of an event without raw data; major: with a period. */
+/* Makes an event without raw data; major: with a period. */
 static struct record fault(bool major, unsigned misc)
 {
 	struct record r = { .header = { .type = PERF_RECORD_SAMPLE, .misc = misc } };
@@ -286,7 +286,7 @@ static void test_faults(void)
 	r = sample(372, 0, 9, 68);
 	ok(!decode(&r, &e), "which would not be taken for one");
 	decoder.mode = before;
-	/* As long as a major fault. */
+	/* It is as long as a major fault. */
 	r = sample(372, 0, 9, 12);
 	ok(decode(&r, &e) && e.kind == PERF_EVENT_SWITCH, "nor a tracepoint of the same size");
 }
@@ -339,7 +339,7 @@ static void test_bad_samples(void)
 	ok(decode(&r, &e) && e.a == 0 && e.b == 0 && !e.names, "fields beyond the data are 0");
 }
 
-/* Bodies of other records, ended by tgid, tid, time. */
+/* Makes bodies of other records, ended by tgid, tid, time. */
 static struct record other(unsigned type, unsigned misc, unsigned nr, const uint32_t *words)
 {
 	struct record r = { .header = { .type = type, .misc = misc } };
@@ -393,7 +393,7 @@ static void test_switch_records(void)
 	decoder.mode = PERF_TRACEPOINTS;
 }
 
-/* The records lie at the end of their memory: one byte too many is noticed. */
+/* The records are at the end of their memory: a read of one byte too many is detected. */
 static void test_fuzz(void)
 {
 	struct perf_event e;
@@ -442,7 +442,7 @@ static char *ring_data(void)
 	return (char *)ring.page + sysconf(_SC_PAGESIZE);
 }
 
-/* As the kernel does it: the data, then the head. */
+/* The kernel writes the data first, then the head. */
 static bool ring_put(const void *record, size_t size)
 {
 	const char *p = record;
@@ -485,7 +485,7 @@ static void test_ring(void)
 				r.words[i] = in + i;
 			in += ring_put(&r, r.header.size);
 		}
-		/* Now and then the ring fills up. */
+		/* Sometimes the ring fills up. */
 		if (rand() % 3) {
 			unsigned filled = perf_ring_read(&ring, see, &out, &bad);
 

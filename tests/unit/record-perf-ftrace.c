@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rows that perf gives, compared one by one with the kernel's own ftrace of
- * the same run: the same events of the program's threads on each CPU, in the same
- * order, in the kernel's own words.  Needs root and tracefs.
+ * Compares the rows of perf one by one with the kernel's own ftrace of the same run: there must
+ * be the same events of the program's threads on each CPU, in the same order, with the kernel's
+ * names.  It needs root and tracefs.
  */
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -19,7 +19,7 @@ static char why[512];
 static int one_cpu, other_cpu;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* An event in words, for comparison. */
+/* This is an event as text, for comparison. */
 struct line {
 	unsigned cpu;
 	pid_t by;		/* who ran, if ftrace says it */
@@ -42,7 +42,7 @@ static void busy_us(long us)
 	} while ((b.tv_sec - a.tv_sec) * 1000000 + (b.tv_nsec - a.tv_nsec) / 1000 < us);
 }
 
-/* Sleeps, waits for the others, yields, and is moved about. */
+/* This thread sleeps, waits for the others, yields, and is moved. */
 static void *restless(void *arg)
 {
 	unsigned seed = (uintptr_t)arg;
@@ -72,7 +72,7 @@ static void subject_restless(struct report *r)
 		pthread_join(t[i], NULL);
 }
 
-/* Others that take the first CPU away from the program, one after the other. */
+/* Other processes take the first CPU from the program, one after the other. */
 static pid_t start_hog(void)
 {
 	pid_t pid = fork();
@@ -109,7 +109,7 @@ static void ftrace_end(void)
 	rmdir(INSTANCE);
 }
 
-/* In a mount namespace of our own: nobody else sees tracefs appear. */
+/* It is in a separate mount namespace: no other process sees tracefs appear. */
 static bool ftrace_begin(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -168,7 +168,7 @@ static long number(const char *text, const char *name)
 	return p ? strtol(p + strlen(name), NULL, 10) : -1;
 }
 
-/* "prev_state=R+ ==>": the kernel's letters; all ways to be dead are one here. */
+/* Reads "prev_state=R+ ==>": the kernel's letters; all ways to be dead are one here. */
 static const char *state_word(const char *text)
 {
 	const char *p = strstr(text, "prev_state=");
@@ -178,7 +178,7 @@ static const char *state_word(const char *text)
 	return *word == 'Z' || *word == 'X' ? "X" : word;
 }
 
-/* A line of ftrace: "  comm-123  [001] d..2.  12.345678: sched_switch: ...". */
+/* Reads a line of ftrace: "  comm-123  [001] d..2.  12.345678: sched_switch: ...". */
 static void ftrace_line(struct lines *l, char *text)
 {
 	char *at = strstr(text, "] "), *event = strstr(text, ": sched_");
@@ -280,7 +280,7 @@ static size_t next_on(const struct lines *l, size_t i, unsigned cpu)
 	return i;
 }
 
-/* In what state others left is not known in every case, where perf is deaf. */
+/* The state in which others left is not known in every case, where perf is deaf. */
 static bool is_same(const struct line *got, const struct line *want)
 {
 	if (!strcmp(got->text, want->text))
@@ -290,7 +290,7 @@ static bool is_same(const struct line *got, const struct line *want)
 	       !strncmp(want->text, "switch", 6);
 }
 
-/* Others' wakeups; and their switches, as long as it has not been noticed. */
+/* Wake-ups of others may be missing; and their switches, as long as that was not noticed. */
 static bool may_be_missing(const struct line *want, unsigned *nr_switches)
 {
 	if (!is_deaf[want->cpu & 1023] || is_ours(want->by))
@@ -332,8 +332,8 @@ static bool is_waited_for_on(const int *waits_on, unsigned cpu)
 }
 
 /*
- * While a thread of the program is runnable and does not run, the rows of its CPU
- * are a chain: who leaves is who came last.
+ * While a thread of the program is runnable and does not run, the rows of its CPU are a chain:
+ * the task that leaves is the one that came last.
  */
 static void check_chains(const struct rows *rows)
 {
@@ -357,7 +357,7 @@ static void check_chains(const struct rows *rows)
 				     !is_deaf[r->cpu & 1023];
 			last[r->cpu] = r->other;
 		}
-		/* Nobody may have been looking when this one came. */
+		/* It may have come while no thread was observed. */
 		if (r->op == LDB_SCHED_OP_WAKEUP && !is_waited_for_on(waits_on, r->value))
 			last[r->value] = r->other;
 		for (unsigned t = 0; t < nr_group; t++) {
@@ -372,7 +372,7 @@ static void check_chains(const struct rows *rows)
 					last[r->value] = -1;
 				waits_on[t] = r->value;
 			}
-			/* Woken while it runs: last[] of its CPU is itself. */
+			/* It is woken while it runs: last[] of its CPU is itself. */
 			if (r->op == LDB_SCHED_OP_WAKEUP && is_tid && r->other != r->tid)
 				waits_on[t] = r->value;
 		}
@@ -410,7 +410,7 @@ static struct kernel_source *begin(struct program *prog, struct rows *rows)
 	live_clock = clock_choose();
 	program_start(prog, subject_restless);
 	group[nr_group++] = prog->pid;
-	/* It sleeps: what went before is not compared. */
+	/* The program sleeps: earlier events are not compared. */
 	write_file("trace", " ");
 	p = live_open(prog->pid, PERF_TRACEPOINTS, 0, rows, why, sizeof(why));
 	if (p && perf_mode(p) != PERF_TRACEPOINTS) {

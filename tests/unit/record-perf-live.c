@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf with the real kernel, compared with what the kernel's own counters and
- * the recorded threads themselves say.  Skipped where nothing is permitted.
+ * Tests perf with the real kernel: compares it with the kernel's own counters and with what the
+ * recorded threads themselves say.  It is skipped where nothing is permitted.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -36,7 +36,7 @@ static void *ponger(void *arg)
 	return NULL;
 }
 
-/* Two threads on one CPU: each has to sleep for the other to go on. */
+/* Two threads are on one CPU: each has to sleep for the other to continue. */
 static void subject_pingpong(struct report *r)
 {
 	pthread_t t;
@@ -60,7 +60,7 @@ static bool is_between(const struct ldb_row_sched *row, const struct said *s)
 	return row->tick >= (int64_t)s->begin && row->tick <= (int64_t)s->end;
 }
 
-/* Switches out of s's thread: in a state of sleep, or able to go on. */
+/* Counts switches out of s's thread: asleep, or still runnable. */
 static long count_out(const struct rows *rows, const struct said *s, bool slept)
 {
 	long nr = 0;
@@ -87,7 +87,7 @@ static size_t count_op(const struct rows *rows, unsigned op, uint32_t tid, uint3
 	return nr;
 }
 
-/* As many as the kernel counted; in the best mode by whom and what for, too. */
+/* There are as many as the kernel counted; in the best mode with waker and reason, too. */
 static void check_pingpong(enum perf_mode mode, const struct rows *rows, const struct report *r)
 {
 	const struct said *a = &r->threads[0], *b = &r->threads[1];
@@ -104,7 +104,7 @@ static void check_pingpong(enum perf_mode mode, const struct rows *rows, const s
 		   "%zu wakeups of the second by the first", nr_wakes);
 }
 
-/* Real-time threads of one priority: the number of switches is known beforehand. */
+/* These are real-time threads of one priority: the number of switches is known beforehand. */
 static void check_forced(const struct rows *rows, const struct report *r)
 {
 	const struct said *a = &r->threads[0], *b = &r->threads[1];
@@ -148,7 +148,7 @@ static void test_pingpong(enum perf_mode best)
 	free(rows.rows);
 }
 
-/* Each waking lies between two stamps of the thread that woke. */
+/* Each waking is between two stamps of the thread that woke. */
 static uint64_t stamps[ROUNDS][2];
 
 static void subject_stamps(struct report *r)
@@ -212,7 +212,7 @@ static void test_clock(unsigned clock_id)
 		    row->other != (uint32_t)prog.report.threads[1].tid ||
 		    row->flags & (LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_SOFTIRQ))
 			continue;
-		/* The partner may have been awake: a round without a waking. */
+		/* The partner may have been awake: that is a round without a waking. */
 		while (nr < ROUNDS && (int64_t)(got[nr][1] + err) < row->tick)
 			nr++;
 		nr_off += nr == ROUNDS || row->tick + (int64_t)err < (int64_t)got[nr][0];
@@ -254,7 +254,7 @@ static void subject_exec(struct report *r)
 {
 	struct report none = { 0 };
 
-	/* The answer comes first: after exec nobody would give it. */
+	/* The answer comes first: after exec it would not be sent. */
 	if (write(stamps_fd[1], &none, sizeof(none)) > 0)
 		execl("/bin/true", "true", NULL);
 	_exit(1);
@@ -342,7 +342,7 @@ static void test_lost(void)
 	free(rows.rows);
 }
 
-/* In a child, which may give up rights. */
+/* This runs in a child, which may give up rights. */
 static void in_child(void (*fn)(void))
 {
 	int counts[2], fds[2];
@@ -372,7 +372,7 @@ static void as_nobody(void)
 {
 	if (!geteuid() && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
 		bail_out("cannot become nobody");
-	/* A change of user makes a process one that may not be traced. */
+	/* After a change of user a process may not be traced. */
 	prctl(PR_SET_DUMPABLE, 1);
 	test_pingpong(PERF_SWITCHES_OWN);
 	test_lives(PERF_SWITCHES_OWN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * perf without the kernel, second half: which events concern the watched thread group.  The group is 100 with the threads 100
- * and 101; 200 and 201 are others, 0 is the idle thread.
+ * Tests perf without the kernel, second half: which events concern the observed thread group.
+ * The group is 100 with the threads 100 and 101; 200 and 201 are others, 0 is the idle thread.
  */
 #include <stdarg.h>
 #include "record/perf-private.h"
@@ -39,7 +39,7 @@ static const char *op_name(unsigned op)
 	return "?";
 }
 
-/* "TICK:switch 100 200 cpu0 R+ tid other", value@addr where there are any. */
+/* Prints "TICK:switch 100 200 cpu0 R+ tid other", with value@addr where there are any. */
 static void say_sched(const struct ldb_row_sched *r)
 {
 	static const char states[] = "RSDTtXI???????????";
@@ -78,7 +78,7 @@ static void say_irq(const struct ldb_row_irq *r)
 	    r->nr, *r->name ? " " : "", r->name);
 }
 
-/* wanted: a bit for each kind. */
+/* wanted has a bit for each kind. */
 static void on_row(void *wanted, unsigned kind, const void *row)
 {
 	if (!(*(const uint64_t *)wanted & 1ULL << kind))
@@ -172,7 +172,7 @@ static void sw(int cpu, int prev, int next, unsigned flags)
 #define RP	(LDB_STATE_RUNNING | LDB_SCHED_F_PREEMPT)
 #define X	LDB_STATE_DEAD
 
-/* What is of the kind alone: .a, .b and .value. */
+/* The kind determines the meaning of .a, .b and .value. */
 #define simple(kind, cpu, by, ...)	\
 	feed_fields(kind, cpu, by, &(struct perf_event){ __VA_ARGS__ })
 
@@ -308,7 +308,7 @@ static void test_lives(void)
 	check("13:exit 100 0 cpu0 1@0 tid\n", "the last one, on a kernel that does not say so");
 }
 
-/* The end of 101 was lost, its number is another process's now. */
+/* The exit of 101 was lost, and its number belongs to another process now. */
 static void test_reuse(void)
 {
 	struct perf_event e = event(PERF_EVENT_SWITCH, 0, 101);
@@ -351,7 +351,7 @@ static void test_names(void)
 	check("8:task 205 of 0 n205\n", "at the end without the thread group");
 }
 
-/* The recorder in an inner namespace: thread 7 of group 5 has the key 1007. */
+/* The recorder is in an inner namespace: thread 7 of group 5 has the key 1007. */
 static void test_namespaces(void)
 {
 	struct perf_tids inner = { .tgid = 5, .same_namespace = true, .shown_tgid = 5 };
@@ -398,7 +398,7 @@ static void test_switches_only(void)
 	      "a thread that has ended is who came last");
 }
 
-/* The stand-in of a switch comes after the tracepoint's event, if there is one. */
+/* The record that replaces a switch comes after the tracepoint's event, if there is one. */
 static void switch_too(int cpu, int prev, int next)
 {
 	struct perf_event e = event(PERF_EVENT_SWITCH_TOO, cpu, prev);
@@ -465,7 +465,7 @@ static void test_futex(void)
 	check("1:futex-wait 101 0 cpu0 2@abc\n2:futex-wake 101 0 cpu0 2@abc\n", "futex calls of the group");
 }
 
-/* However short the recording was and however badly the clocks could be read. */
+/* This must hold however short the recording was and however badly the clocks could be read. */
 static void test_clock(unsigned clock_id)
 {
 	struct kernel_clock *c = kernel_clock_alloc(clock_id, CLOCK_MONOTONIC_RAW, 0, 0);
@@ -476,7 +476,7 @@ static void test_clock(unsigned clock_id)
 	after = clock_now(clock_id);
 	kernel_clock_sample(c, true);
 	tick = kernel_clock_tick(c, ns);
-	/* 1 us at 5 GHz, for the look itself. */
+	/* 1 us at 5 GHz is for reading the clock itself. */
 	ok(tick >= (int64_t)before - 5000 && tick <= (int64_t)after + 5000 &&
 	   kernel_clock_err_ns(c) > 0, "%s: a time between two looks", clock_name(clock_id));
 	kernel_clock_free(c);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Threads in the order in which the rings are read, which need not be that of time: each
- * has one life in the trace, with its counters and its creator.
+ * Tests threads whose events come in the order in which the rings are read, which need not be
+ * that of time: each must have one instance in the trace, with its counters and its creator.
  */
 #include <string.h>
 #include <sys/mman.h>
 #include "recording-sample.h"
 
-/* Reads what was written; returns the last row of TID, and how many lives it has. */
+/* Reads what was written; returns the last row of TID, and how many instances it has. */
 static struct ldb_row_thread end(const char *path, int *lives)
 {
 	struct ldb_row_thread last = { 0 };
@@ -66,7 +66,7 @@ static void check(const char *path, const char *order)
 	is_int(row.creator, 77, "its creator is known");
 }
 
-/* Its page is another thread's by the time its beginning and its end are read. */
+/* Its page belongs to another thread by the time its beginning and its end are read. */
 static void reused(const char *path)
 {
 	struct ldb_page *p;
@@ -103,7 +103,7 @@ static bool has_memory(unsigned slot)
 	return in & 1;
 }
 
-/* A page fault for each page that was never used took longer than all else of a start. */
+/* A page fault for each page that was never used took longer than everything else at the start. */
 static void unused(const char *path)
 {
 	int lives;

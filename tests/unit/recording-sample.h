@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A recording of one thread, whose page and records a test writes in the program's place. */
+/* Makes a recording of one thread, whose page and records a test writes in the program's place. */
 #ifndef UNIT_RECORDING_SAMPLE_H
 #define UNIT_RECORDING_SAMPLE_H
 
@@ -27,7 +27,7 @@ static void recording_begin(const char *path)
 		bail_out("cannot begin");
 }
 
-/* The trace, to be read. */
+/* Returns the trace, opened for reading. */
 static struct reader *recording_end(const char *path, struct threads_total *total)
 {
 	struct reader *r;

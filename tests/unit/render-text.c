@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pieces of text: widths, control characters, numbers. */
+/* Tests pieces of text: widths, control characters, numbers. */
 #include <unistd.h>
 #include "cli/units.h"
 #include "render/render.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sentences over several lines, and names that become shorter. */
+/* Tests sentences over several lines, and names that are shortened. */
 #include "render/text.h"
 #include "render/wrap.h"
 #include "tap.h"

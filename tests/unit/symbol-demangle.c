@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Linker names to names people read. */
+/* Tests the conversion of linker names to readable names. */
 #include "symbol/demangle.h"
 #include "tap.h"
 
@@ -60,7 +60,7 @@ int main(void)
 	demangle("_ZZN3foo3Bar3runEvENKUlvE_clEv", "foo::Bar::run()::{lambda()#1}::operator()");
 	demangle("_ZZNK3foo3Bar3runEvENKUlvE_clEv", "foo::Bar::run() const::{lambda()#1}::operator()");
 	demangle("_Z4worki._omp_fn.0", "work._omp_fn.0");
-	/* Not what they seem. */
+	/* These look like linker names and are none. */
 	demangle("_Z", "_Z");
 	demangle("_Zzzzzz", "_Zzzzzz");
 	return done();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Symbols and lines of real programs, compiled here: C++ names, parts of
- * functions, static and inlined code, PIE and not, DWARF 4 and 5, -flto,
- * stripped ones, separate debug files, files that have changed.
+ * Tests symbols and lines of real programs, compiled here: C++ names, parts of functions, static
+ * and inlined code, PIE and not, DWARF 4 and 5, -flto, stripped ones, separate debug files,
+ * files that have changed.
  */
 #include <ctype.h>
 #include <sys/wait.h>
@@ -73,7 +73,7 @@ static const char *cxx(void)
 	return name && *name ? name : "g++";
 }
 
-/* Address of a linker's name (exact, or its begin), or 0. */
+/* Returns the address of a linker's name (exact, or its begin), or 0. */
 static uint64_t address_of(const char *program, const char *name)
 {
 	char command[1024], line[4096], *p;
@@ -93,7 +93,7 @@ static uint64_t address_of(const char *program, const char *name)
 	return found;
 }
 
-/* The return address of the nth call in function to a target whose name holds callee. */
+/* Returns the return address of the nth call in function to a target whose name contains callee. */
 static uint64_t call_in(const char *program, const char *function, const char *callee)
 {
 	char command[1024], line[4096];
@@ -134,7 +134,7 @@ static void build_id_of(const char *program, char *hex, size_t size)
 		pclose(f);
 }
 
-/* A symtab with program mapped at bias. */
+/* Makes a symtab with program mapped at bias. */
 static void map(const char *program, uint64_t bias, const char *build_id,
 		const struct symtab_options *options)
 {
@@ -198,7 +198,7 @@ static void test_program(const char *flags, uint64_t bias)
 		addr = call_in("app", SERVE, "helper");
 	s = symtab_lookup_call(st, bias + addr, 0);
 	ok(addr && is_symbol(s, "ns::Server::serve", 18, 15), "%s: a call over two lines", flags);
-	/* The lock call stands in a function of <mutex>, inlined or not. */
+	/* The lock call is in a function of <mutex>, inlined or not. */
 	if (strstr(flags, "-O2")) {
 		addr = call_in("app", SERVE, "pthread_mutex_lock");
 		s = symtab_lookup_call(st, bias + addr, 0);
@@ -223,7 +223,7 @@ static void on_call(void *arg, const char *raw)
 	snprintf(called + len, sizeof(called) - len, "%s ", raw);
 }
 
-/* With a PLT of either kind, and without one. */
+/* The program has a PLT of either kind, or none. */
 static void test_calls(const char *flags, uint64_t bias)
 {
 	const struct symbol *s;
@@ -268,7 +268,7 @@ static void test_strip(void)
 	const struct symbol *s;
 	uint64_t addr;
 
-	/* Separate debug file beside the program, by .gnu_debuglink. */
+	/* A separate debug file is beside the program, found by .gnu_debuglink. */
 	compile("app", "-O2 -g -Wl,--build-id=sha1");
 	addr = address_of("app", SERVE);
 	run("cp app full && objcopy --only-keep-debug app app.debug && strip app && "
@@ -278,7 +278,7 @@ static void test_strip(void)
 	s = symtab_lookup(st, 0x10000000 + addr, 0);
 	ok(is_symbol(s, "ns::Server::serve", 16, 15), "debug file by its link");
 
-	/* In a build-id folder. */
+	/* It is in a build-id folder. */
 	run("mkdir -p dbg/.build-id/%.2s && mv app.debug dbg/.build-id/%.2s/%s.debug && "
 	    "objcopy --remove-section=.gnu_debuglink app", id, id, id + 2);
 	snprintf(path, sizeof(path), "%s/dbg", dir);
@@ -339,7 +339,7 @@ static void test_changed(void)
 	is_str(symtab_lookup(st, 0x10000000 + addr, 0)->function, SERVE, "--no-demangle");
 }
 
-/* Files that are no ELF files, or broken ones, and modules in odd places. */
+/* These are no ELF files, or broken ones, and modules in odd places. */
 static void test_hostile(void)
 {
 	struct ldb_row_module row = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What ldb-top keeps: windows that follow each other have each row once, memory does
- * not grow with time, and a limit of bytes makes the window shorter and says so.
+ * Tests what ldb-top retains: consecutive windows have each row once, memory does not grow with
+ * time, and a limit of bytes makes the window shorter and says so.
  */
 #include <fcntl.h>
 #include "top/top.h"
@@ -48,7 +48,10 @@ static void add_state(void)
 	writer_flush(w);
 }
 
-/* Rows whose generation counts up; request id ends in each period, begun in the one before. */
+/*
+ * Makes rows whose generation counts up; a request id ends in each period, and began in the one
+ * before.
+ */
 static void period(void)
 {
 	struct record_status status = { 0 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Damaged and hostile files: the reader never crashes (the same test runs under
- * ASan and UBSan), never shows a row that was not written, and says so when
- * rows are missing.
+ * Tests damaged and hostile files: the reader never crashes (the same test runs under ASan and
+ * UBSan), never shows a row that was not written, and says so when rows are missing.
  */
 #include <inttypes.h>
 #include <time.h>
@@ -13,7 +12,7 @@
 #define NR_FUNC		3000
 #define FLUSH_EVERY	500
 
-/* Rows that can be checked one by one. */
+/* Makes rows that can be checked one by one. */
 static struct ldb_row_func func_row(uint64_t i)
 {
 	return (struct ldb_row_func){
@@ -64,7 +63,7 @@ static void make_file(const char *path)
 struct outcome {
 	bool opened, damaged;
 	size_t nr, wrong;
-	size_t nr_shared;	/* seen by several threads, as columns */
+	size_t nr_shared;	/* read by several threads, as columns */
 	struct reader_damage d;
 	char err[256];
 };
@@ -80,7 +79,7 @@ static int count_funcs(void *arg, struct cursor *c)
 	return rc;
 }
 
-/* Each thread is a reader of its own, so damage is found by several at a time. */
+/* Each thread has its own reader, so that several find damage at a time. */
 static size_t share_funcs(struct reader *r)
 {
 	size_t nr[3] = { 0 };
@@ -125,7 +124,7 @@ static void read_all(const char *path, struct outcome *o)
 	reader_close(r);
 }
 
-/* What must hold of any damaged file. */
+/* Checks what must hold for any damaged file. */
 static bool outcome_is_honest(const struct outcome *o)
 {
 	if (!o->opened)
@@ -148,7 +147,10 @@ static void test_truncate(const uint8_t *bytes, size_t size, const char *path)
 			wrong++;
 		}
 		least = o.nr;	/* a longer file never shows less */
-		/* Every offset of the head and tail, where the structures are; many between. */
+		/*
+		 * It tries every offset of the head and tail, where the structures are, and many
+		 * between.
+		 */
 		step = n < 400 || n > size - 600 ? 1 : 13;
 	}
 	ok(!wrong, "cut anywhere: what is left is shown, and that it was cut");
@@ -223,7 +225,7 @@ static void test_blocks(uint8_t *bytes, size_t size, const char *path)
 	ok(nr > 30 && !wrong, "each of %zu blocks destroyed: the others are shown", nr);
 }
 
-/* Blocks behind a hole without any structure, and no index. */
+/* Blocks come behind a hole without any structure, and there is no index. */
 static void test_resync(uint8_t *bytes, size_t size, const char *path)
 {
 	size_t hole = 300000;
@@ -258,7 +260,7 @@ static size_t put_block(uint8_t *out, unsigned kind, uint32_t rows, const uint8_
 	return sizeof(h) + h.bytes;
 }
 
-/* Right checksums, wrong content: what an attacker would write. */
+/* The checksums are right and the content is wrong, as an attacker would write it. */
 static void test_hostile(const uint8_t *bytes, const char *path)
 {
 	static uint8_t raw[40000], file[400000];
@@ -281,7 +283,7 @@ static void test_hostile(const uint8_t *bytes, const char *path)
 			for (size_t i = 0; i < raw_bytes; i++)
 				raw[i] = sample_random() % 4 ? sample_random() & 0x7f :
 							       sample_random();
-			/* Columns of likely sizes, so that decoding gets somewhere. */
+			/* The columns have likely sizes, so that decoding gets further. */
 			for (unsigned c = 0; c < 15 && at + 4 < raw_bytes; c++) {
 				uint32_t column = n % 3 ? rows : length;
 
@@ -304,7 +306,7 @@ static void test_hostile(const uint8_t *bytes, const char *path)
 	   nr_opened);
 }
 
-/* An index that lies, with right checksums. */
+/* The index is wrong, with right checksums. */
 static void test_hostile_index(const uint8_t *bytes, const char *path)
 {
 	static uint8_t raw[40000], file[400000];
@@ -345,7 +347,7 @@ static void test_hostile_index(const uint8_t *bytes, const char *path)
 	ok(opened > 1900, "2000 lying indexes: no crash");
 }
 
-/* Each claims the rest of the file as its payload: must not take quadratic time. */
+/* Each claims the rest of the file as its payload: this must not take quadratic time. */
 static void test_magic_flood(const uint8_t *bytes, const char *path)
 {
 	size_t size = 24 << 20, at = sizeof(struct ldb_file_header);
@@ -444,8 +446,8 @@ static void test_newer(const uint8_t *bytes, const char *path)
 }
 
 /*
- * A block of FUNC rows, right but for one value of one column: bytes of them in
- * place of its second one.  As columns it is taken whole or not at all, too.
+ * A block of FUNC rows is right except for one value of one column: these bytes replace its
+ * second one.  As columns it is also taken whole or not at all.
  */
 static void test_wrong_column(const uint8_t *bytes, const char *path)
 {
@@ -503,7 +505,7 @@ static void test_wrong_column(const uint8_t *bytes, const char *path)
 	}
 }
 
-/* Damage in what nobody reads is found by looking for it, once. */
+/* Damage that no reader reads is found by a check, once. */
 static void test_check(uint8_t *bytes, size_t size, const char *path)
 {
 	size_t missed = 0, by_check = 0, twice = 0;
@@ -553,7 +555,7 @@ static void test_older(const uint8_t *bytes, const char *path)
 		at += 5;
 	}
 	size += put_block(file + size, LDB_BLK_THREAD, 1, raw, at);
-	/* Cut within a column: not an older file, a wrong one. */
+	/* It is cut within a column: that is not an older file but a wrong one. */
 	size += put_block(file + size, LDB_BLK_THREAD, 1, raw, at - 2);
 	sample_store(path, file, size);
 	r = reader_open(path, err, sizeof(err));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The writer when the disk is full or the file may not grow: what is in the
- * file stays readable, what is not is counted.
+ * Tests the writer when the disk is full or the file may not grow: what is in the file must be
+ * readable, what is not must be counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static void read_back(const char *path, struct outcome *o)
 	reader_close(r);
 }
 
-/* Incompressible rows until nothing fits any more; then close. */
+/* Writes incompressible rows until nothing fits any more; then closes. */
 static int fill(struct writer *w, int *close_error)
 {
 	int error = 0;
@@ -100,7 +100,7 @@ static void test_limit(void)
 	diag("footer: %s, lost by the file's account: %" PRIu64, o.d.no_footer ? "no" : "yes", o.lost);
 }
 
-/* A file system that is really full. */
+/* The file system is really full. */
 static void test_full(void)
 {
 	const char *dir = sample_path("mnt");
@@ -147,7 +147,7 @@ static void test_device(void)
 	ok(w && !writer_close(w), "/dev/null takes a trace");
 }
 
-/* What to do is said where it is known. */
+/* An error says what to do, where that is known. */
 static void test_open(void)
 {
 	char err[256] = "";

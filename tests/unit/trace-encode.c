@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The encoder's fast ways against LEB128 as the books have it, byte for byte: values of
+ * Compares the encoder's fast paths with a textbook LEB128 encoder, byte for byte: values of
  * every length, alone and mixed, in tiles of every size.
  */
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static uint64_t zigzag(uint64_t v)
 	return v << 1 ^ -(v >> 63);
 }
 
-/* REQ: op V, tid D (32 bits), tick D, id D, queue D, site D. */
+/* Encodes REQ: op V, tid D (32 bits), tick D, id D, queue D, site D. */
 static size_t by_the_book(const struct ldb_row_req *rows, size_t nr, uint8_t *out)
 {
 	uint8_t *begin = out;
@@ -57,7 +57,7 @@ static size_t by_the_book(const struct ldb_row_req *rows, size_t nr, uint8_t *ou
 	return out - begin;
 }
 
-/* The next row's value, whose difference has up to bits bits. */
+/* Returns the next row's value, whose difference has up to bits bits. */
 static uint64_t next_value(uint64_t before, unsigned bits)
 {
 	uint64_t step = bits ? rnd() >> (64 - bits) : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is all alike takes next to nothing in a file.  A small hostile file must not take
- * gigabytes in the reader, and it is said what was left out.
+ * Equal values take next to nothing in a file.  A small hostile file must not take gigabytes in
+ * the reader, and the reader must say what was left out.
  */
 #include <limits.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 #include "trace-sample.h"
 
 #define FILE_BYTES	(272U << 10)
-#define MEMORY_KB	(128U << 10)	/* text of 20 MB, as payload, as rows and kept; with what a row takes */
+#define MEMORY_KB	(128U << 10)	/* text of 20 MB, as payload, as rows and copied; with what a row takes */
 
 static uint8_t payload[LDB_BLOCK_BYTES_MAX];
 
@@ -26,7 +26,7 @@ static size_t put_varint(uint8_t *at, uint64_t v)
 	return n;
 }
 
-/* A column of nr equal strings: returns its bytes. */
+/* Writes a column of nr equal strings and returns its bytes. */
 static size_t put_strings(uint8_t *at, size_t nr, size_t length)
 {
 	size_t n = 4;
@@ -51,7 +51,7 @@ static size_t put_zeros(uint8_t *at, size_t nr)
 	return nr + 4;
 }
 
-/* nr rows with strings of that length. */
+/* Makes nr rows with strings of that length. */
 static size_t make_payload(unsigned kind, size_t nr, size_t length)
 {
 	size_t n = 0;
@@ -66,7 +66,7 @@ static size_t make_payload(unsigned kind, size_t nr, size_t length)
 	return n + put_strings(payload + n, nr, length);
 }
 
-/* The same block again and again, no index. */
+/* Writes the same block repeatedly, without an index. */
 static void make_file(const char *path, unsigned kind, size_t nr, size_t length)
 {
 	struct ldb_file_header fh = sample_header;
@@ -90,7 +90,7 @@ static void make_file(const char *path, unsigned kind, size_t nr, size_t length)
 	fclose(f);
 }
 
-/* In a process of its own, whose peak is what this took. */
+/* Runs in a separate process, whose peak is the memory this took. */
 static long peak_kb(const char *path, char *text, size_t size)
 {
 	struct rusage before, after;
@@ -141,7 +141,7 @@ static void test(unsigned kind, size_t nr, size_t length, const char *name)
 	unlink(path);
 }
 
-/* What a recording has is not near the limit, however small its file is. */
+/* A real recording does not come near the limit, however small its file is. */
 static void test_real(void)
 {
 	const char *path = sample_path("real");

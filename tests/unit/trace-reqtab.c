@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The request table when the program chooses ids, threads and order to its own end: as
- * much work as for others, as a ratio of CPU times; and random rows against a table that
- * is as simple as can be.
+ * Tests the request table when a hostile program chooses ids, threads and order: the work must
+ * be that for other programs, as a ratio of CPU times.  It also compares the table for random
+ * rows with a very simple one.
  */
 #include <time.h>
 #include "trace/reqtab.h"
@@ -36,7 +36,7 @@ static uint64_t id_usual(uint64_t i)
 	return i;
 }
 
-/* All in one place of a table that takes bits 20 and up of the product. */
+/* All of these are in one place of a table that takes bits 20 and up of the product. */
 static uint64_t id_hostile(uint64_t i)
 {
 	return (i << 44) * inverse(OLD);
@@ -55,7 +55,7 @@ static void add(struct reqtab *t, unsigned op, uint32_t tid, uint64_t id, int64_
 		bail_out("the table is full");
 }
 
-/* NR ids are started; then the thread leaves them, first or last one first. */
+/* Starts NR ids; then the thread leaves them, first or last one first. */
 static double time_of(id_fn *id, bool first_first, unsigned op)
 {
 	struct reqtab *t = reqtab_alloc(NR);
@@ -102,7 +102,7 @@ static void test_times(void)
 		double once = time_of(cases[i].id, cases[i].first_first, cases[i].op);
 		double took = once;
 
-		/* Whoever is quadratic need not be asked again. */
+		/* A quadratic table need not be measured again. */
 		if (once < 1)
 			took = best_of(cases[i].id, cases[i].first_first, cases[i].op);
 		ok(took < RATIO * usual, "%s: %.1f times as long as usual ids", cases[i].name,
@@ -110,7 +110,7 @@ static void test_times(void)
 	}
 }
 
-/* The same, by looking at everything each time. */
+/* Does the same by a linear search each time. */
 
 #define MODEL_ROWS	4000
 #define MODEL_THREADS	3

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the writer takes, the reader hands out: every kind, every value, over
- * many blocks; filters; the clock; the request table.
+ * Tests that the reader returns what the writer took: every kind, every value, over many blocks;
+ * filters; the clock; the request table.
  */
 #include <inttypes.h>
 #include "trace-sample.h"
 #include "trace/crc32c.h"
 
-/* Rows hold pointers: strings are compared as such, the rest as bytes. */
+/* Rows contain pointers: strings are compared as such, the rest as bytes. */
 static bool same(unsigned kind, const union sample_row *a, const void *got)
 {
 	union sample_row b;
@@ -155,7 +155,7 @@ static size_t row_size(unsigned kind)
 	}
 }
 
-/* One kind at a time, so that the same seed makes the same rows again. */
+/* Kinds come one at a time, so that the same seed makes the same rows again. */
 static void test_kind(unsigned kind, size_t nr, size_t flush_every)
 {
 	const char *path = sample_path("roundtrip");
@@ -208,7 +208,7 @@ static size_t count_kind(struct reader *r, unsigned kind)
 	return nr;
 }
 
-/* A closed file goes on; one that is damaged, or no trace, does not, and stays as it was. */
+/* A closed file can be continued; one that is damaged, or no trace, can not, and is not changed. */
 static void test_reopen(void)
 {
 	const char *path = sample_path("reopened"), *copy = sample_path("cut");
@@ -255,7 +255,10 @@ static void test_crc(void)
 	ok(crc32c(crc32c(0, "1234", 4), "56789", 5) == 0xe3069283, "CRC32C in two pieces");
 }
 
-/* The same rows, as rows and as columns; all of them and some; also far beyond the short varints. */
+/*
+ * Reads the same rows, as rows and as columns; all of them and some; also far beyond the short
+ * varints.
+ */
 static void test_columns(void)
 {
 	const char *path = sample_path("columns");
@@ -272,7 +275,7 @@ static void test_columns(void)
 	w = writer_open(path, &sample_header, err, sizeof(err));
 	for (int64_t i = 0; i < 150000; i++) {
 		sample_row(LDB_BLK_FUNC, &r, &s, i);
-		/* The first block: plain numbers. */
+		/* The first block has plain numbers. */
 		if (i < LDB_BLOCK_ROWS)
 			r.func = (struct ldb_row_func){
 				.tid = 1 + i % 3, .pc = i * 16 % 999, .ret = i % 77, .gen = i << 16,
@@ -322,7 +325,7 @@ static void test_columns(void)
 	reader_close(reader);
 }
 
-/* Many blocks, so that the next ones are decoded while one is used. */
+/* There are many blocks, so that the next ones are decoded while one is used. */
 static void test_order(void)
 {
 	enum { NR = 20 * LDB_BLOCK_ROWS + 1000 };
@@ -353,7 +356,7 @@ static void test_order(void)
 	}
 	ok(nr == NR && !wrong, "%zu rows in order, %zu wrong", nr, wrong);
 	cursor_close(c);
-	/* Closed long before the end. */
+	/* It is closed long before the end. */
 	c = reader_cursor(reader, LDB_BLK_GAP, NULL);
 	ok(cursor_next(c, &rows) == 1 && rows.gap->begin == 0, "the first ones, and no more");
 	cursor_close(c);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Random rows of every kind, for the tests of the trace file.  The same seed
- * gives the same rows, so that what comes back can be compared.
+ * Makes random rows of every kind, for the tests of the trace file.  The same seed gives the
+ * same rows, so that what comes back can be compared.
  */
 #ifndef UNIT_TRACE_SAMPLE_H
 #define UNIT_TRACE_SAMPLE_H
@@ -27,7 +27,7 @@ TAP_FN uint64_t sample_random(void)
 	return sample_state * 0x2545f4914f6cdd1dULL;
 }
 
-/* Small, middling, huge, and the edges. */
+/* Draws small, middling, huge, and extreme values. */
 TAP_FN uint64_t sample_value(void)
 {
 	static const uint64_t edges[] = {
@@ -269,7 +269,7 @@ static const struct ldb_file_header sample_header = {
 
 static char sample_dir[] = "/tmp/ldb-unit.XXXXXX";
 
-/* A path in a folder of this test's own. */
+/* Returns a path in a folder of this test's own. */
 TAP_FN const char *sample_path(const char *name)
 {
 	static char path[4][256];
@@ -291,7 +291,7 @@ TAP_FN void sample_cleanup(void)
 		diag("cannot remove %s", sample_dir);
 }
 
-/* nr rows of each kind, kinds in turn; flush now and then. */
+/* Writes nr rows of each kind, kinds in turn, and flushes sometimes. */
 TAP_FN void sample_file(const char *path, size_t nr, size_t flush_every, bool close)
 {
 	char err[256];
@@ -311,10 +311,10 @@ TAP_FN void sample_file(const char *path, size_t nr, size_t flush_every, bool cl
 	}
 	if (close && writer_close(w))
 		bail_out("writer_close");
-	/* Not closed: the writer is leaked on purpose, as a killed recorder does. */
+	/* It is not closed: the writer is leaked on purpose, as by a killed recorder. */
 }
 
-/* The content of a file; *size is set. */
+/* Returns the content of a file; *size is set. */
 TAP_FN uint8_t *sample_load(const char *path, size_t *size)
 {
 	FILE *f = fopen(path, "r");

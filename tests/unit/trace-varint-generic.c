@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The same as trace-varint.c for the decoder as a CPU without a folder in tools/arch/ has it:
- * its definitions come before those of the tools' archive.
+ * Runs trace-varint.c for the decoder of a CPU without a folder in tools/arch/: its definitions
+ * come before those of the tools' archive.
  */
 #define ARCH_CPU_H	/* not this machine's */
 #include "arch/generic/cpu.h"

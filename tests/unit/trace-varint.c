@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Varints in groups of 64 bytes: against one at a time, at every length and end. */
+/*
+ * Compares decoding varints in groups of 64 bytes with decoding one at a time, at every length
+ * and end.
+ */
 #include "trace/varint.h"
 #include "trace-sample.h"
 
@@ -16,7 +19,7 @@ static size_t put(uint8_t *out, uint64_t v)
 	return n;
 }
 
-/* Up to bits bits; 0: all values alike, of one byte; 1: of two. */
+/* Draws values of up to bits bits; 0: all values alike, of one byte; 1: of two. */
 static uint64_t value(unsigned bits)
 {
 	if (bits < 2)
@@ -39,7 +42,7 @@ static void test_values(void)
 			most = n > most ? n : most;
 			size += n;
 		}
-		/* In pieces: the rest of a group is left for the next call. */
+		/* It is decoded in pieces: the rest of a group is left for the next call. */
 		const uint8_t *p = bytes;
 
 		for (size_t done = 0; done < NR && p; done += n) {
@@ -59,7 +62,7 @@ static void test_values(void)
 	ok(!wrong_short, "short ones are told from long ones, and their number is counted");
 }
 
-/* A long one at each place of a group, and across two. */
+/* A long one is at each place of a group, and across two. */
 static void test_places(void)
 {
 	uint8_t bytes[400];
@@ -99,7 +102,7 @@ static void test_invalid(void)
 	bytes[9] = 1;
 	ok(varint_decode(bytes, bytes + 300, got, 1) == bytes + 10 && got[0] == UINT64_MAX,
 	   "the greatest value");
-	/* Memory of just that size: a sanitizer sees what is read behind it. */
+	/* The memory has just that size: a sanitizer detects reads behind it. */
 	for (size_t size = 0; size < 300; size++) {
 		exact = malloc(size + 1);
 		memset(exact, 3, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A struct why made by hand: what pictures show of it is known.  Requests of two classes
+ * Makes a struct why by hand: the contents of its pictures are known.  Requests of two classes
  * begin every 100 us and take 240 us; some of them have one of five causes, or two.
  */
 #ifndef UNIT_WHY_SAMPLE_H
@@ -34,7 +34,7 @@ static const struct symbol why_functions[] = {
 	  .func_file = "app.c", .known = true },
 };
 
-/* How much of a cause a request has; 0: none. */
+/* Returns how much of a cause a request has; 0: none. */
 TAP_FN int64_t why_sample_ns(size_t i, int cause, unsigned *nr)
 {
 	*nr = 1;
@@ -102,7 +102,7 @@ TAP_FN int why_sample_compare_targets(const void *pa, const void *pb)
 	return a->request < b->request ? -1 : 1;
 }
 
-/* Amounts are freed by nobody: the program ends. */
+/* The amounts are never freed: the program ends. */
 TAP_FN void why_sample_target(struct why_sample *s, size_t i)
 {
 	struct why_target *t = &s->w.targets[s->w.nr_targets];
@@ -214,7 +214,10 @@ TAP_FN void why_sample_classes(struct why_sample *s)
 		w->classes[c].nr_reference = w->classes[c].nr - w->classes[c].nr_targets;
 }
 
-/* The trace behind it has the kernel events that were written between begin and end. */
+/*
+ * Begins the trace behind it, which has the kernel events that are written between begin and
+ * end.
+ */
 TAP_FN void why_sample_begin(struct why_sample *s)
 {
 	*s = (struct why_sample){ 0 };
