@@ -55,7 +55,7 @@ static void *code(unsigned f, unsigned offset)
 	return (char *)functions[f % NR_FUNCTIONS] + offset;
 }
 
-/* Mostly short, sometimes a hundred times as long. */
+/* Draws a time that is mostly short, and sometimes a hundred times as long. */
 static int64_t some_us(unsigned us)
 {
 	uint64_t ticks = us * TICKS_PER_US;
@@ -101,7 +101,7 @@ static void call(struct worker *k, unsigned function, unsigned caller, uint64_t 
 		call(k, function * 5 + 1 + below(4), function, row.gen, depth + 1);
 		advance(k, some_us(1));
 	}
-	/* What no sample fell into was not observed. */
+	/* A call that no sample fell into was not observed. */
 	if (row.start_max < k->look)
 		add_func(k, &row);
 }
@@ -245,7 +245,7 @@ static int64_t simulate(uint64_t events)
 	return least()->now;
 }
 
-/* The loop that each worker is in from the first to the last. */
+/* Adds the loop that each worker is in from the first to the last request. */
 static void add_threads(int64_t end)
 {
 	char name[16];

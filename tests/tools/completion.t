@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Completion in bash and in zsh: real shells are typed at, and what they make of it are the
-# arguments that the command gets.  That bash offers all options: lint/man.t.
+# Tests completion in bash and in zsh: the test types at real shells, and compares the
+# arguments that the command gets.  lint/man.t tests that bash offers all options.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 scripts=$BUILD/completions
@@ -8,7 +8,7 @@ tab=$(printf '\t')
 touch slow.data 'my trace.data'
 mkdir folder
 
-# What is typed (> is the Tab key), and what comes of it, in both shells.
+# Lists what is typed (> is the Tab key), and the result, in both shells.
 cat >cases <<'END'
 ldb-report --sch>|<--sched>
 ldb-report --sort=p999>|<--sort=p999>
@@ -31,7 +31,7 @@ ldb-why --categ>slo> --uncat>|<--categories=slow.data><--uncategorised>
 ldb-why --compare slo> my>|<--compare><slow.data><my trace.data>
 END
 sed 's/.*|//' cases >wanted
-# The slash after a folder goes in zsh and stays in bash.
+# The slash after a folder is removed by zsh and stays in bash.
 diff_got()	# file
 {
 	sed 's|/>|>|g' got | diff "$1" -
@@ -40,7 +40,7 @@ sed "s/|.*//; s/>/$tab/g" cases >typed
 
 tools="ldb-record ldb-report ldb-timeline ldb-why ldb-top ldb-export"
 for tool in $tools; do
-	# Neither the programs nor a help text, only what they are given.
+	# This replaces the programs and prints only their arguments.
 	echo "$tool() { printf '<%s>' \"\$@\"; echo; } >>got"
 done >tools.sh
 
@@ -59,7 +59,7 @@ check "bash: what is typed is completed" "diff_got wanted"
 check_not "bash says nothing else" "cat bash.log" 0 'unbound|error|command not found|/ldb-[a-z]*: line'
 rm -f got
 
-# What needs no keys.
+# This part needs no keys.
 offered()	# words...: what bash offers for the last one
 {
 	bash -u "$TOP/tests/tools/offered.bash" "$scripts/bash/$1" "$@"
@@ -74,8 +74,8 @@ check "bash: one format is enough" "offered ldb-export folded ''" 0 '^$'
 check "bash: what is no option is none after --" "offered ldb-report -- --" 0 '^$'
 check "bash: = may be a letter of words" "BREAKS=' ' offered ldb-report --sort=p99" 0 '^--sort=p999$'
 
-# The arguments of another command, which bash-completion knows; and where it looks for
-# the scripts.
+# bash-completion completes the arguments of another command; this is where it searches for the
+# scripts.
 {
 	cat wanted
 	echo '<--><mkdir><--parents>'
@@ -111,7 +111,7 @@ in_zsh()	# stdin: what is typed
 {
 	{
 		echo "fpath=('$scripts/zsh' \$fpath); autoload -Uz compinit; compinit -u -D; setopt nounset"
-		# Otherwise the key is not obeyed where more input waits.
+		# Otherwise zsh ignores the key where more input waits.
 		echo "zstyle ':completion:*' insert-tab false; zstyle ':completion:*' verbose no"
 		echo "LISTMAX=1000; . ./tools.sh"
 		cat

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The corpus of planted causes (make corpus): its table is sound, and its judge can say no.
+# Tests the corpus of planted causes (make corpus): its table must be sound, and its judge must
+# be able to reject.
 . "$(dirname "$0")/../lib/engine.sh"
 
 corpus=$TOP/tests/corpus
@@ -19,7 +20,7 @@ awk -F' +[|] +' '{ run = $4; sub(/(^| )(plant|clean) /, " ", run); key = $2 "|" 
 	END { for (k in clean) if (!(k in planted)) { print clean[k]; bad = 1 } exit bad }' cases >alone 2>&1
 check "a clean case has its planted twin" "! grep . alone"
 
-# One request each: its id, its cause, its label, what ldb-why says of the holder.
+# Prints one request each: its id, its cause, its label, what ldb-why says of the holder.
 request()	# id cause label ns [thread function]
 {
 	printf '{"req": %s, "amounts": [{"ns": %s}], "first": {"cause": "%s", "label": "%s", "anomaly": "%s",' \
@@ -39,7 +40,8 @@ requests()	# first last cause...
 	done
 }
 
-# Affected are 1 to 10; 90 was off the CPU for 8 ms, of 92 it was stolen.
+# Requests 1 to 10 are affected; 90 was off the CPU for 8 ms, and the hypervisor stole the CPU
+# from 92.
 verdict()	# planted holder kernel away <requests
 {
 	{

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# chrome JSON: rows nest, arrows have two ends, nothing is rounded, the numbers are
-# the report's; and more than its readers bear is refused.
+# Tests chrome JSON: rows nest, arrows have two ends, nothing is rounded, the numbers are the
+# report's; and too much for its readers is refused.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export.sh"
 need_build
@@ -50,7 +50,7 @@ check_jq "interrupts: when, and of what" chain.chrome 'any(.traceEvents[]; .cat?
 check_jq "page faults: when, and where" chain.chrome 'any(.traceEvents[]; .cat? == "page-fault" and .name == "page fault" and
 	.dur == 0 and .args.address == "0x1000")'
 
-# The checker sees what is wrong.
+# The checker must find errors.
 mutated()	# name filter
 {
 	jq "$2" figure1.chrome >mutated.chrome

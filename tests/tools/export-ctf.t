@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# CTF: babeltrace2 reads it back, begins and ends match in each stream, the numbers
-# are the report's.
+# Tests CTF: babeltrace2 must read it back, begins and ends must match in each stream, and the
+# numbers must be the report's.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export.sh"
 need_build
 
-# As lines "ns stream event fields": babeltrace's text, with the time in full.
+# Prints lines "ns stream event fields": babeltrace's text, with the time in full.
 read_back()	# directory
 {
 	babeltrace2 --clock-seconds "$1" >"$1.txt" 2>"$1.err"
 }
 
-# Begins and ends of each kind in each thread; counts and sums of what began.
+# Counts begins and ends of each kind in each thread; counts and sums what began.
 cat >check.awk <<'AWK'
 function number(name,  m) {
 	if (!match($0, "[{ ,]" name " = -?[0-9]+")) return 0
@@ -71,7 +71,7 @@ ldb-export -q -i figure1.data -o req.ctf --req=4711 --nth=1 ctf
 read_back req.ctf
 check "--req" "grep -c request_begin req.ctf.txt" 0 '^1$'
 
-# The checker sees what is wrong.
+# The checker must find errors.
 sed '0,/function_end/{/function_end/d}' figure1.ctf.txt >mutated.txt
 check "the checker: an end is missing" "awk -f check.awk mutated.txt | grep bad" 0 '^bad 1 begins'
 sort -r figure1.ctf.txt >mutated.txt

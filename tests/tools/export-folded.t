@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-export's stacks for flame graph programs: sums, and a flame graph made from it.
+# Tests ldb-export's stacks for flame graph programs: sums, and a flame graph made from them.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 . "$TOP/tests/lib/browser.sh"
@@ -7,7 +7,7 @@ PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&
 	report-trace empty empty.data && bench-trace many.data 60000 >many.txt || exit 1
 
-# Rows of a file: sum by innermost frame.
+# Sums the rows of a file by innermost frame.
 by_leaf()	# file
 {
 	sed 's/ \([0-9]*\)$/	\1/; s/^[^	]*;//' "$1" | awk -F'\t' '{ ns[$1] += $2 } END { for (f in ns) print f "\t" ns[f] }' | sort
@@ -37,7 +37,7 @@ check "what it slept in" "cat causes.folded" 0 '^main;request_handler;\[disk\] 1
 check "a futex that is no lock" "cat causes.folded" 0 '^main;request_handler;\[futex raw_lock\] 4990000$'
 check "also outside of functions" "cat causes.folded" 0 '^main;\[preempted\] 499000$'
 check "a CPU quota is told apart" "cat causes.folded" 0 '^main;\[throttled\] 999000$'
-# Taken together again they are what was there without.
+# Without the causes the sums are those of the export without --causes.
 sed 's/;\[[^;]*\] / /' causes.folded | grep -v '^[a-z]* [0-9]*$' | awk '{ ns[$1] += $2 } END { for (s in ns) print s " " ns[s] }' | sort >got
 sort sched.folded >want
 same "no time is lost or made" want got
@@ -58,7 +58,7 @@ if has_browser; then
 	export CHROMIUM NODE_PATH
 	for trace in sched many; do
 		ok "$trace: d3-flame-graph draws it" eval "node '$BROWSER/folded.js' '$TOP/tools/page/vendor' $trace.folded >drawn"
-		# Here no function is below itself, so that what lies below a name is its spans.
+		# Here no function calls itself, so what lies below a name is its spans.
 		[ $trace != many ] || continue
 		grep -v '	root	' drawn | cut -f2,3 | sort >got
 		rows $trace.db 'SELECT f.name, sum(end_ns - start_ns) FROM span s JOIN function f ON f.id = s.function

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-export otlp: messages of the published schema, with the numbers of ldb-timeline.
+# Tests ldb-export otlp: messages must have the published schema, and the numbers of ldb-timeline.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&
 	report-trace empty empty.data && bench-trace many.data 60000 >many.txt || exit 1
 
-# All spans, one a line.
+# Prints all spans, one a line.
 spans()	# file
 {
 	jq -c '.resourceSpans[].scopeSpans[].spans[]' "$1"
 }
 
-# Attributes as an object: those of the input.
+# Makes an object of the attributes, as jq reads them.
 attributes='def attributes: [.attributes[] | { key, value: (.value | to_entries[0] |
 	if .key == "intValue" then .value | tonumber else .value end) }] | from_entries;'
 
@@ -38,7 +38,7 @@ for trace in ldb sched many hostile; do
 	check_jq "$trace: every request, and their sum is the report's" sums.json .
 done
 
-# Of those that are slow: why, as ldb-timeline says it.
+# Slow requests have the reason, as in ldb-timeline.
 ldb-export -q -i sched.data --slowest=5 otlp >slow.jsonl
 spans slow.jsonl >slow.spans
 ldb-timeline -q -i sched.data --slowest=5 --json | jq -r '.[] | .req as $q | .start_ns as $s | .latency_ns as $l |
@@ -56,7 +56,7 @@ check "waits are events of their part" "jq -r '$attributes"' select(has("parentS
 	.name + " " + .timeUnixNano + " " + (attributes["ldb.duration_ns"] | tostring)'"' slow.spans" 0 \
 	'^ldb\.lock_wait 10002005 10048000$'
 
-# What interrupted it, as ldb-timeline counts it.
+# Interruptions are counted as in ldb-timeline.
 report-trace chain chain.data
 ldb-export -q -i chain.data --req=1 otlp | spans /dev/stdin | jq -r "$attributes"' select(has("parentSpanId") | not) |
 	attributes | [.["ldb.page_faults"], .["ldb.major_faults"], .["ldb.interrupts"], .["ldb.interrupt_ns"]] | @tsv' >got
@@ -64,14 +64,14 @@ ldb-timeline -q -i chain.data --req=1 --json | jq -r '[.page_faults, .major_faul
 	.interrupt_ns] | @tsv' >want
 same "page faults and interrupts, as ldb-timeline counts them" want got
 
-# Parts: threads and queues.
+# The parts of a request are threads and queues.
 jq -r 'select(has("parentSpanId")) | (.attributes[] | select(.key == "ldb.part") | .value.stringValue) + "	" +
 	((.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber) | tostring)' many.spans | sort >got
 ldb-export -q -i many.data -o many.db sqlite
 rows many.db 'SELECT kind, duration_ns FROM part' >want
 same "a span for each part" want got
 
-# By default the slow ones only.
+# By default only slow requests are exported.
 ldb-export -q -i many.data otlp | spans /dev/stdin | jq -r 'select(has("parentSpanId") | not) | .name + "	" +
 	((.endTimeUnixNano | tonumber) - (.startTimeUnixNano | tonumber) | tostring)' | sort >got
 ldb-report -q -i many.data --requests --json >requests.json
@@ -81,7 +81,7 @@ for class in $(jq -r '.requests[] | select(.class != null and .count > 0) | .cla
 done | sort >want
 same "by default those at or over the 99th percentile of their class" want got
 
-# Ids: always the same, of another recording others, or the program's own.
+# Ids are always the same, differ between recordings, or are the program's own.
 ldb-export -q --all otlp >again.jsonl
 ok "the same ids again" cmp ldb.jsonl again.jsonl
 report-trace otherhost other.data && ldb-export -q -i other.data --all otlp >other.jsonl

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Perfetto traces: protoc reads them by the public schema, a checker of our own
-# holds them to what readers rely on, and the numbers are the report's.
+# Tests Perfetto traces: protoc reads them by the public schema, a checker of our own tests
+# what readers rely on, and the numbers are the report's.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export.sh"
 CHECKER=$TOP/tests/tools/perfetto-check.awk
@@ -36,7 +36,7 @@ for made in figure1 sched kernelonly hostile empty plain; do
 		test "$(jq .written.function.count $made.json)" = "$(counted 'count begin function' | grep . || echo 0)"
 done
 
-# What is in it.
+# These tests are about its contents.
 ldb-export -q -i sched.data -o sched.pftrace perfetto
 conforms "kernel events" sched.pftrace
 ldb-report -i sched.data --sched --json >sched.json
@@ -57,7 +57,7 @@ check "names that try to steer the terminal do not" "grep -c '[[:cntrl:]]' hosti
 
 ldb-export -q -i chain.data -o chain.pftrace --json perfetto >chain.json
 decode chain.pftrace
-# Its requests pass from hand to hand before they were given: of the arrows nothing is asked.
+# Its requests are handed over before they were put into a queue: arrows are not checked.
 check "interrupts and page faults: conforms" "awk -f $CHECKER chain.txt | grep -c '^bad [^f]'" 1 '^0$'
 check_jq "interrupts and page faults: how many" chain.json \
 	'.written | .interrupt == { count: 1, total_ns: 1000 } and .page_fault.count == 1'
@@ -87,7 +87,7 @@ conforms "--max-functions" few.pftrace
 check_jq "--max-functions: the longest, and it says so" few.json \
 	'.written.function.count == 2 and .left_out.functions == 200 and .left_out.functions_shorter_than_ns > 900'
 
-# The checker sees what is wrong.
+# The checker must find errors.
 mutated()	# name sed-script what
 {
 	sed "$2" figure1.txt >mutated.txt
@@ -118,7 +118,7 @@ for real in real queue; do
 	ok "$real: as many arrows" test "$(jq .written.flows $real.json)" = "$(counted 'count flows' | grep . || echo 0)"
 	diag "$real: $(tr '\n' ' ' <checked.out | cut -c1-600)"
 done
-# Parts of them: no arrow may lose an end.
+# Exports a part of the traces: no arrow may lose an end.
 for part in --slowest=3 "--from=20ms --to=60ms" "--thread=queue" "--min-duration=1ms"; do
 	ldb-export -q -i queue.data -o part.pftrace --json $part perfetto >part.json 2>part.err
 	conforms "queue $part" part.pftrace
@@ -128,7 +128,7 @@ check_jq "queue: each hand-off has an arrow" queue.json '.written | .flows >= 10
 check "queue: the depth of the queue is counted" "cat queue.txt" 0 '^ +name: "requests in '
 check_jq "figure1: the lock went from hand to hand" real.json '.written.flows > 0'
 
-# Errors: one line each.
+# Errors are one line each.
 check_one_line "unknown format: it lists them" "ldb-export -i figure1.data nonsense" 2 "unknown format 'nonsense': there are perfetto, chrome, ctf, speedscope, folded, pprof, otlp, sqlite"
 check_one_line "no format" "ldb-export -i figure1.data" 2 'give a FORMAT'
 check_one_line "two formats" "ldb-export -i figure1.data perfetto chrome" 2 "unexpected argument 'chrome'"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-export pprof: read back by go tool pprof, whose sums are those of ldb-report.
+# Tests ldb-export pprof: go tool pprof reads it back, and its sums must be those of ldb-report.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 command -v go >/dev/null || skip_all "no go tool pprof: apt-get install golang-go"
-# Its caches and its index of profiles are not the user's.
+# Its caches and its index of profiles must not be the user's.
 HOME=$WORK
 export HOME
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&
@@ -15,7 +15,7 @@ pprof()	# args...
 	go tool pprof -nodefraction=0 -edgefraction=0 -nodecount=0 "$@" 2>/dev/null
 }
 
-# Rows of -top, without the head: flat, cum, name.
+# Prints rows of -top, without the head: flat, cum, name.
 top()	# unit file [args...]
 {
 	top_unit=$1
@@ -45,7 +45,7 @@ for trace in ldb sched many; do
 	top auto $trace.pb.gz -sample_index=count | cut -f1,2 | grep -v '	0$' >got
 	same "$trace: -top: the same counts as in the report" want got
 done
-# Estimates that were not clipped: what was counted is what is shown.
+# These estimates were not clipped: the counted values are shown.
 ldb-report -q --by=function --json | jq -r '.functions[] | [.function, .total_ns] | @tsv' | sort >want
 top ns ldb.pb.gz | cut -f1,3 >got
 same "and the same totals" want got
@@ -76,7 +76,7 @@ check "--from" "ldb-export -q -o c.pb.gz --from=29ms pprof && pprof -top -unit=n
 check "hostile names" "ldb-export -q -i hostile.data -o h.pb.gz pprof && pprof -top h.pb.gz" 0 'flat%'
 check "an empty trace" "ldb-export -q -i empty.data -o e.pb.gz pprof && pprof -raw e.pb.gz" 0 '^Samples:'
 
-# A build-id tells which file it was.
+# A build-id identifies the file.
 printf 'int main(void) { volatile int x = 0; while (x < 1000) x++; return 0; }\n' >id.c
 if cc_ldb -g -O0 -Wl,--build-id=0x1234567890abcdef id.c -o id && ldb-record -o id.data -- ./id >/dev/null 2>&1; then
 	check "mappings have build ids" "ldb-export -q -i id.data -o id.pb.gz pprof && pprof -raw id.pb.gz" 0 '/id 1234567890abcdef \['

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-export speedscope: opened in speedscope itself.
+# Tests ldb-export speedscope: the file is opened in speedscope itself.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 . "$TOP/tests/lib/browser.sh"
@@ -7,7 +7,7 @@ PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&
 	report-trace empty empty.data && bench-trace many.data 60000 >many.txt || exit 1
 
-# Every event closes what was opened last, not before it; prints what is wrong.
+# Every event must close what was opened last, and not before it; prints what is wrong.
 nesting='.shared.frames as $frames | [.profiles[] | .name as $name | reduce .events[] as $e
 	({ stack: [], at: -1e18, bad: [] };
 	 if $e.at < .at then .bad += ["order"] else . end | .at = $e.at |
@@ -33,7 +33,7 @@ for trace in ldb sched many; do
 		SELECT f.name, 'C', s.end_ns FROM span s JOIN function f ON f.id = s.function" >want
 	same "$trace: the spans, to the nanosecond" want got
 done
-# A wait that ends after its function did.
+# This wait ends after its function did.
 report-trace outlast outlast.data && ldb-export -q -i outlast.data --causes -o outlast.json speedscope
 ldb-export -q -i outlast.data --causes -o outlast.folded folded
 check_jq "a wait that outlasts its function: nested all the same" outlast.json "$nesting"
@@ -70,7 +70,7 @@ viewer=$NODE_PATH/speedscope/dist/release/index.html
 for file in ldb causes outlast req many; do
 	ok "$file: speedscope shows it, and the sums of its events" eval "node '$BROWSER/speedscope.js' '$viewer' $file.json >$file.shown"
 done
-# What the viewer made of the events is what the folded stacks say.
+# The viewer's sums must be those of the folded stacks.
 ldb-export -q -i sched.data --causes folded | sed 's/ \([0-9]*\)$/	\1/; s/^\([a-z]*\);.*;/\1	/; s/;/	/' |
 	awk -F'\t' '{ ns[$1 "\t" $2] += $3 } END { for (k in ns) print k "\t" ns[k] }' | sort >want
 sed 's/^\([a-z]*\) [0-9]*	/\1	/' causes.shown | cut -f1,2,4 | sort >got

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-export sqlite: read back by sqlite3, the same rows and sums as ldb-report and
-# ldb-timeline.
+# Tests ldb-export sqlite: sqlite3 reads it back, and the rows and sums must be those of
+# ldb-report and ldb-timeline.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/export-same.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -36,7 +36,7 @@ done
 slow=$(sql many.db 'SELECT req FROM slowest_request LIMIT 1')
 sqlite_as_timeline many.db "$slow" -i many.data
 
-# What was recorded, and what was not.
+# The export says what was recorded, and what was not.
 ldb-report -q --json-summary >s.json
 check "losses" "sql ldb.db \"SELECT count FROM loss WHERE kind = 'overrun'\"" 0 '^3$'
 check "gaps" "sql ldb.db 'SELECT gaps, gap_ns, (SELECT sum(end_ns - start_ns) FROM gap) FROM recording'" 0 '^1\|2000000\|2000000$'
@@ -85,7 +85,8 @@ check "so are a request's spans" "sql many.db 'EXPLAIN QUERY PLAN SELECT * FROM 
 check "time by function of a request" "sql ldb.db 'SELECT function, self_ns FROM request_function WHERE req = 4711'" \
 	0 '^request_handler\|12699900$'
 
-# A part of it.
+# Exports a part of it.
+
 # shellcheck disable=SC2086 # options are words
 for window in "--from=5ms" "--to=5ms" "--from=3ms --to=4ms"; do
 	check "$window" "ldb-export -q -i many.data -o part.db $window sqlite" 0 '^$'
@@ -103,7 +104,7 @@ sed 's/ \([0-9]*\)$/	\1/; s/.*;//' one.folded | awk -F'\t' '{ ns[$1] += $2 } END
 rows one.db 'SELECT function, sum(self_ns) FROM request_function GROUP BY function' >same.sqlite
 same "--req: time by function, as folded" same.report same.sqlite
 
-# What interrupted the threads.
+# The threads have interruptions.
 report-trace chain chain.data
 ldb-export -q -i chain.data -o chain.db sqlite
 check "interrupts" "sql chain.db 'SELECT i.kind, i.name, i.cpu, t.tid, r.req, i.start_ns, i.duration_ns FROM interrupt i
@@ -111,7 +112,7 @@ check "interrupts" "sql chain.db 'SELECT i.kind, i.name, i.cpu, t.tid, r.req, i.
 check "page faults" "sql chain.db 'SELECT f.address, f.in_kernel, f.from_disk IS NULL, t.tid, r.req, f.at_ns FROM page_fault f
 	JOIN thread t ON t.id = f.thread JOIN request r ON r.id = f.request'" 0 '^0x1000\|0\|1\|1\|1\|96000$'
 
-# What comes from a trace is not to be trusted.
+# Contents of a trace are not to be trusted.
 check "hostile names" "ldb-export -q -i hostile.data -o hostile.db sqlite && sql hostile.db 'PRAGMA integrity_check'" 0 '^ok$'
 ok "all texts are UTF-8" eval "sql hostile.db .dump | iconv -f UTF-8 -t UTF-8 >dump.txt"
 check "the greatest id" "sql hostile.db 'SELECT req, typeof(req) FROM request'" 0 '^18446744073709551615\|text$'
@@ -122,7 +123,7 @@ done
 # Mistakes.
 check_one_line "not without a file" "ldb-export sqlite" 2 'give -o'
 check_one_line "nowhere to write" "ldb-export -o no/such/folder sqlite" 1 'no/such/folder'
-# A pipe of our own: were a device replaced, it would be this machine's.
+# This is a pipe of our own: if a device were replaced, it would be this machine's.
 mkfifo pipe
 check_one_line "not over what is no file" "ldb-export -o pipe sqlite" 1 'pipe: not a file'
 ok "which is left alone" test -p pipe

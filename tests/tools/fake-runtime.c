@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Stands in for the runtime: speaks the control protocol and fills a session
+ * This program stands in for the runtime: it speaks the control protocol and fills a session
  * with events whose number is known, or with garbage.
  *
  *	fake-runtime MODE [ARG]		under ldb-record --
  *	fake-runtime -l MODE [ARG]	listens, for ldb-record -p
  *
- * Modes: see modes[] at the end.  Prints what it wrote as "NAME=NUMBER".
+ * modes[] at the end lists the modes.  It prints what it wrote as "NAME=NUMBER".
  */
 #include <inttypes.h>
 #include <poll.h>
@@ -56,7 +56,7 @@ static void *write_funcs(void *arg)
 	return NULL;
 }
 
-/* ARG function events by each of two threads into each of two rings. */
+/* Writes ARG function events by each of two threads into each of two rings. */
 static void mode_funcs(uint64_t nr)
 {
 	struct writer w[4];
@@ -71,7 +71,7 @@ static void mode_funcs(uint64_t nr)
 	printf("funcs=%" PRIu64 "\nrecords=%" PRIu64 "\n", nr * 4, nr * 12);
 }
 
-/* Every kind of event once, a thread with counters, a stack with open functions. */
+/* Writes every kind of event once, a thread with counters, a stack with open functions. */
 static void mode_kinds(uint64_t nr)
 {
 	struct ldb_page *p;
@@ -114,7 +114,7 @@ static void mode_kinds(uint64_t nr)
 	lock.end = now + 50;
 	memcpy(recs, &lock, sizeof(lock));
 	ring_put(0, recs, 2, 2);
-	/* Out of order, in another ring: the recorder sorts. */
+	/* This is out of order, in another ring: the recorder sorts. */
 	req.type = LDB_EV_REQ_END;
 	req.tsc = now + 90;
 	memcpy(recs, &req, sizeof(req));
@@ -151,7 +151,7 @@ static void mode_kinds(uint64_t nr)
 		detach_or_gone();
 }
 
-/* Records reserved and never written, between whole ones. */
+/* Records are reserved and never written, between whole ones. */
 static void mode_holes(uint64_t nr)
 {
 	struct ldb_rec recs[3];
@@ -165,7 +165,7 @@ static void mode_holes(uint64_t nr)
 	printf("funcs=%" PRIu64 "\nlost=%" PRIu64 "\n", nr, nr * 3);
 }
 
-/* A writer that is preempted in the middle for ARG ms. */
+/* A writer is preempted in the middle for ARG ms. */
 static void mode_late(uint64_t ms)
 {
 	struct ldb_rec recs[3];
@@ -190,7 +190,7 @@ static void mode_late(uint64_t ms)
 	puts("funcs=101");
 }
 
-/* ARG seconds of random bytes everywhere, with right check words now and then. */
+/* Writes random bytes everywhere for ARG seconds, with right check words now and then. */
 static void mode_garbage(uint64_t seconds)
 {
 	uint64_t until;
@@ -242,8 +242,8 @@ static void mode_garbage(uint64_t seconds)
 }
 
 /*
- * Much while the recorder is stopped: ARG functions into the scanner's ring and twice
- * as many requests into those of two CPUs, in turns.
+ * Writes much while the recorder is stopped: ARG functions into the scanner's ring and twice as
+ * many requests into those of two CPUs, in turns.
  */
 static void mode_flood(uint64_t nr)
 {
@@ -274,7 +274,7 @@ static void mode_flood(uint64_t nr)
 	fflush(stdout);
 }
 
-/* The same, then tells how much memory the recorder has of its own. */
+/* Does the same, then prints how much private memory the recorder has. */
 static void mode_memory(uint64_t nr)
 {
 	char path[64], line[256];
@@ -289,7 +289,7 @@ static void mode_memory(uint64_t nr)
 			printf("anon_kb=%ld\n", atol(line + 8));
 }
 
-/* Writes for ever; somebody ends it. */
+/* Writes for ever; another process ends it. */
 static void mode_forever(uint64_t nr)
 {
 	struct ldb_rec recs[3];
@@ -386,7 +386,7 @@ static void mode_nonsense(uint64_t what)
 	receive(NULL);
 }
 
-/* Modules without a build-id at the paths of FAKE_PATHS, which blanks separate. */
+/* Reports modules without a build-id at the paths of FAKE_PATHS, which blanks separate. */
 static void mode_paths(uint64_t unused)
 {
 	const char *at = getenv("FAKE_PATHS");
@@ -400,7 +400,7 @@ static void mode_paths(uint64_t unused)
 		snprintf(m.path, sizeof(m.path), "%.*s", (int)n, at);
 		send_msg(&m, LDB_MSG_MODULE, sizeof(m));
 	}
-	/* Its root is gone when it is. */
+	/* Its root is gone when the process is. */
 	detach_or_gone();
 }
 

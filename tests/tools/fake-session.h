@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the stand-ins for the runtime share: the control protocol, and the memory of
- * a session with its rings.  Included once, by the program.
+ * The stand-ins for the runtime share this file: the control protocol, and the memory of a
+ * session with its rings.  The program includes it once.
  */
 #ifndef TESTS_FAKE_SESSION_H
 #define TESTS_FAKE_SESSION_H
@@ -143,7 +143,7 @@ static void map_session(int fd)
 		die("mmap");
 }
 
-/* HELLO to READY, as it should be. */
+/* Does HELLO to READY, correctly. */
 static void attach(void)
 {
 	struct ldb_msg_attached a = { .nr_threads = 1 };

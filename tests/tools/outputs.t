@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tools write: only its owner may read it, and what another user has put in its
-# place is neither followed nor overwritten.  cli-outfile.c has the rules one by one.
+# Tests the files that the tools write: only the owner may read them, and what another user has
+# put in their place is neither followed nor overwritten.  cli-outfile.c tests the rules one by
+# one.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -71,7 +72,7 @@ else
 	skip "another user's links" "not root"
 fi
 
-# What is no file is good as ever.
+# A path that is no file still works.
 check "-o /dev/null" "ldb-report -q -o /dev/null && test -c /dev/null" 0
 check "-o /dev/stdout, a pipe" "ldb-report -o /dev/stdout | grep -c count" 0 '^[1-9]'
 check "ldb-export -o /dev/stdout" "ldb-export -q -o /dev/stdout folded | wc -l" 0 '^[0-9]'

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Writes a page with values that are hard to carry: page-sample FILE.html.  What the page
- * must read back is in tests/browser/page.js.
+ * Writes a page with values that are hard to encode: page-sample FILE.html.
+ * tests/browser/page.js checks what the page reads back.
  */
 #include <stdlib.h>
 #include <string.h>

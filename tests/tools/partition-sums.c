@@ -5,11 +5,12 @@
  *
  *	partition-sums FILE [times | waits | stacks | timelines]
  *
- * Prints "N requests, N shares"; exit status 1 and a line for each request that does not
- * add up.  times: instead, "REQ FUNCTION NS" for the time of each request under each
- * function as the innermost, running or not; waits: "REQ LOCK NS", by address.  For
- * whoever computed the same another way.  timelines: the causes of the timelines of the
- * slowest 40, each made from its own part of the trace, are the shares of all of it.
+ * It prints "N requests, N shares"; if a request does not add up there is a line for it, and the
+ * exit status is 1.  times: instead, "REQ FUNCTION NS" for the time of each request under each
+ * function as the innermost, running or not; waits: "REQ LOCK NS", by address.  Tests compare
+ * these with sums that were computed in another way.  timelines: checks that the causes of the
+ * timelines of the slowest 40, each made from its own part of the trace, are the shares of all
+ * of it.
  */
 #include <inttypes.h>
 #include <stdio.h>

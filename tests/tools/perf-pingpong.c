@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What recording without the module costs: a program that does little but switch, with
- * and without it.
+ * Measures what recording without the module costs: a program that does little but switch runs
+ * with and without it.
  *
  *	perf-pingpong KIND COUNT CPU RECORDER_CPU MODE
  *
- * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall.
- * MODE: none, bpf, and of perf tracepoints, futex (tracepoints and sys_enter_futex), all, own;
- * with "-other" after it a sleeping process is recorded, not the one that works.
- * Prints "KIND COUNT NS", as tests/programs/call-storm.c does.
+ * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall.  MODE: none,
+ * bpf, and of perf tracepoints, futex (tracepoints and sys_enter_futex), all, own; with "-other"
+ * after it a sleeping process is recorded, not the one that works.  It prints "KIND COUNT NS",
+ * as tests/programs/call-storm.c does.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -102,7 +102,7 @@ static void work(const char *kind)
 	pthread_join(t, NULL);
 }
 
-/* CPU time: what others did on this CPU meanwhile is not the recording's cost. */
+/* It prints CPU time: other load on this CPU is not the recording's cost. */
 static pid_t start_worker(const char *kind, int cpu, int go)
 {
 	struct timespec begin, end;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The pictures of ldb-why as text, CSV, JSON and folded stacks: they say the same, and text
-# fits its width.
+# Tests the pictures of ldb-why as text, CSV, JSON and folded stacks: they must say the same,
+# and text must fit its width.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -42,7 +42,7 @@ for picture in balloons boxes queues cpus blame; do
 	ok "--$picture: the same each time" cmp one.json two.json
 done
 
-# What they say is what --json without a picture says.
+# They must say what --json without a picture says.
 $why --json >why.json
 $why --boxes --json >boxes.json
 $why --balloons --json >balloons.json
@@ -91,7 +91,7 @@ COLUMNS=400 $why --blame >blame.out
 ok "text: frames of the tree" sh -c \
 	"jq -r '.blame[] | select(.depth == 1 and .all_ns > 5000000) | .name' blame.json | while read -r class; do grep -Eq \"%   \$class\$\" blame.out || exit 1; done"
 
-# Wrong usage, and nothing to show.
+# These are wrong usage, and nothing to show.
 check "two pictures" "ldb-why --boxes --blame" 2 '^ldb-why: .*give one'
 check "--folded alone" "ldb-why --folded" 2 '^ldb-why: --folded goes with --blame'
 check "--folded of JSON" "ldb-why --blame --folded --json" 2 '^ldb-why: --folded goes with'

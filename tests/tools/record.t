@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-record against a stand-in for the runtime, which writes a known number of
-# events, hangs, lies, dies, or fills the session with garbage.
+# Tests ldb-record with a stand-in for the runtime, which writes a known number of events,
+# hangs, lies, dies, or fills the session with garbage.
 . "$(dirname "$0")/../lib/engine.sh"
 oracle_off "the stand-in invents what it writes"
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -53,7 +53,7 @@ ok "every record is in the trace or counted" test \
 diag "$(rows o.data func) rows, $(sum_lost o.data 1) records overwritten"
 
 
-# The recorder is stopped while the rings are filled: nobody waits for it.
+# The recorder is stopped while the rings are filled: nothing waits for it.
 check "1400000 records while nobody reads" \
 	"ldb-record -q --ring-size 1G -o fl.data -- fake-runtime flood 200000" 0 'slots=1400000'
 ok "requests of many slices of two rings come in order of time" eval \
@@ -115,7 +115,7 @@ check "the process dies while it is recorded" "ldb-record -q -p $fake -o b.data"
 ok "all its events are there" test "$(rows b.data func)" -eq 100
 wait $fake 2>/dev/null
 
-# Programs that do not keep to the protocol.
+# These programs violate the protocol.
 check_one_line "another version" "ldb-record -o y.data -- fake-runtime version 9" 1 'protocol 9.*needs protocol 2'
 check_one_line "no records" "ldb-record -o y.data -- fake-runtime bare" 1 '-fplugin=ldb.so'
 check_one_line "refused: the reason is shown, without its escapes" \
@@ -139,9 +139,9 @@ check "a runtime that does not detach" "timeout 30 ldb-record -q -p $fake -d 0.2
 ok "the trace is whole" eval "trace-cat n.data meta >/dev/null"
 kill -9 $fake 2>/dev/null
 
-# Paths of modules come from the program, which may be hostile to who records it.
+# Paths of modules come from the program, which may be hostile to the recorder.
 mkfifo fifo
-# Something that has a build-id.
+# This file has a build-id.
 cp -L "$(ldd "$BUILD/bin/ldb-record" | sed -n 's/.*=> \(.*libc\.so[^ ]*\).*/\1/p')" real && ln -s /dev/zero device && ln -s real link
 FAKE_PATHS="$WORK/fifo $WORK/device /dev/zero /proc/kmsg $WORK/link $WORK/real $WORK/" \
 	check "modules that are pipes and devices do not hold the recorder up" \
@@ -150,14 +150,14 @@ trace-cat pa.data module >pa.txt
 ok "they are in the trace, without a build-id" test "$(grep -Ec 'id= (.*/fifo|.*/device|/dev/zero|/proc/kmsg)$' pa.txt)" -eq 4
 ok "a file has its own" eval 'test "$(grep -Ec "id=[0-9a-f]{40} .*/(link|real)$" pa.txt)" -eq 2'
 if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
-	# A program in a chroot, whose libraries link to files outside.
+	# This program is in a chroot, and its libraries link to files outside.
 	mkdir -p jail/lib jail/away
 	ldd "$(command -v fake-runtime)" | grep -oE '/[^ ]+' | while read -r file; do
 		mkdir -p "jail$(dirname "$file")" && cp -L "$file" "jail$file"
 	done
 	cp "$(command -v fake-runtime)" jail && cp real jail/lib/inside.so
 	ln -s "$WORK/real" jail/outside.so && ln -s ../real jail/up.so && ln -s /lib/inside.so jail/link.so
-	# The runtime's name has its pid namespace in it.
+	# The runtime's name contains its pid namespace.
 	mkdir jail/proc && mount -t proc none jail/proc && at_end "umount '$WORK/jail/proc'"
 	FAKE_PATHS="/outside.so /up.so /../real $WORK/real /link.so /lib/inside.so" \
 		chroot jail /fake-runtime -l paths >ja.out 2>&1 & fake=$!
@@ -171,7 +171,7 @@ else
 	skip "a chroot" "not root"
 fi
 
-# The worked example of the format's manual page.
+# This is the worked example of the format's manual page.
 grep -E '^000[0-9a-f]{5}: ' "$TOP/Documentation/ldb.data.v2.5" | cut -d: -f2 | tr -d ' \n' |
 	sed 's/../\\x&/g' >example.hex
 # shellcheck disable=SC2059	# the format is the data

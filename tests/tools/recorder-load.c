@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fills the rings of a session at a fixed rate with the events of a real recording,
- * over and over, and tells what that costs the recorder.
+ * Fills the rings of a session at a fixed rate with the events of a real recording, over and
+ * over, and prints what that costs the recorder.
  *
  *	recorder-load TRACE MB-PER-SECOND SECONDS MIX	under ldb-record --
  *
- * MIX: "func:60,lock:10,req:20,sched:10", the share of each kind in the bytes.
- * Times are compressed or stretched to the rate, within a millisecond they keep their
- * distances; generations and request ids go on from one replay to the next.
+ * MIX: "func:60,lock:10,req:20,sched:10", the share of each kind in the bytes.  Times are
+ * compressed or stretched to the rate; within a millisecond their distances are unchanged;
+ * generations and request ids continue from one replay to the next.
  *
- * Prints "raw=BYTES events=N ns=WALL cpu_ns=RECORDER rss_kb=RECORDER late_ms=WORST".
- * cpu_ns: what all threads of the recorder took between the first event and the
- * moment it has read the last.
+ * It prints "raw=BYTES events=N ns=WALL cpu_ns=RECORDER rss_kb=RECORDER late_ms=WORST".  cpu_ns
+ * is the CPU time of all threads of the recorder between the first event and the moment it has
+ * read the last.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -114,7 +114,7 @@ static void from_req(struct kind *k, struct event *e, const struct ldb_row_req *
 		k->id_span = row->id;
 }
 
-/* Rows that the module would have written in one slot. */
+/* Joins rows that the module would have written in one slot. */
 static void from_sched(struct kind *k, struct event *e, const struct ldb_row_sched *row)
 {
 	e->recs[0] = (struct ldb_rec){
@@ -254,7 +254,7 @@ static void replay(struct kind *k, const struct event *e, uint64_t tick)
 	ring_put(e->cpu, recs, e->nr, e->nr);
 }
 
-/* What is due of this kind between two moments; returns the number of events. */
+/* Replays what is due of this kind between two times; returns the number of events. */
 static uint64_t batch(struct kind *k, uint64_t from, uint64_t to, double bytes)
 {
 	double scale, ticks;

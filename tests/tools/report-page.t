@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-report -o FILE.html without a browser: options, errors, size; what it shows is
-# opened in tests/browser.
+# Tests ldb-report -o FILE.html without a browser: options, errors, size; what it shows is
+# tested in tests/browser.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 report-trace figure1 ldb.data && report-trace markup markup.data && report-trace empty empty.data || exit 1
@@ -13,7 +13,7 @@ check "another name is text" "ldb-report -q -o out.txt && cat out.txt" 0 'reques
 check "nothing that a network gives" "grep -cE '(src|href)=\"?(https?:)?//' out.html" 1 '^0$'
 check "no script of a name" "ldb-report -q -i markup.data -o m.html; grep -c '<script>window' m.html" 1 '^0$'
 
-# What a page has, with the values of the other reports.
+# Reads the data of a page, to compare with the values of the other reports.
 embedded()	# id: the object of that name
 {
 	sed -n "s|.*<script type=\"application/json\" id=\"$1\">\(.*\)</script>.*|\1|p" out.html
@@ -34,7 +34,7 @@ embedded report | jq -S .sched >a
 ldb-report -q -i sched.data --sched --json | jq -S 'del(.format, .version)' >b
 ok "kernel events as --json has them" cmp a b
 
-# The nonce is another one each time.
+# The nonce differs each time.
 without_nonce()
 {
 	sed -e 's/nonce-[0-9a-f]*//' -e 's/nonce="[0-9a-f]*"//' "$1"
@@ -63,7 +63,7 @@ if [ -w /dev/full ]; then
 	check_one_line "a full disk" "ldb-report -q -o full.html" 1 'cannot write full\.html'
 fi
 
-# Bounds: the invocations of a large trace are summed, and the page stays small.
+# Tests bounds: the invocations of a large trace are summed, and the page stays small.
 if bench-trace large.data 1500000 >/dev/null; then
 	ldb-report -q -i large.data -o out.html
 	embedded report >page.json

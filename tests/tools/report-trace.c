@@ -8,15 +8,15 @@
  *	sched		kernel events: a holder that is preempted, a thread that is moved and
  *			has to wait for its CPU, a futex of no lock, a hidden task
  *	kernelonly	nothing else
- *	nokernel	a recording that could have none
+ *	nokernel	a recording without kernel events
  *	otherhost	figure1, recorded elsewhere
  *	twice		a thread puts a request into a queue and takes it out itself
- *	chain		a holder that waits for a preempted one, requests that are behind others,
+ *	chain		a holder that waits for a preempted holder, requests that are behind others,
  *			a thread that is woken by a working one, page faults, interrupts, lost
  *			events, a scanner
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
- *	markup		names that try to be a part of a page
+ *	markup		names that contain markup
  *	big [ROWS]	that many invocations of a few functions
  *	bigsched [ROWS]	that many switches
  */
@@ -61,7 +61,7 @@ static void figure1(void)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 42750000, .id = 4711);
 	func(snapshot, NULL, .tid = 2, .gen = 9, .start = 29900000, .end = 42499000);
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 29940000, .end = 42499500, .gen = 9);
-	/* The same id again, shorter. */
+	/* The same id is used again, for a shorter request. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50000000, .id = 4711);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 50000500, .id = 4711);
 	writer_add_lost(t.w, &(struct ldb_row_lost){ .count = 3, .what = LDB_LOST_OVERRUN });
@@ -70,7 +70,7 @@ static void figure1(void)
 	writer_add_meta(t.w, "end", "exit:0");
 }
 
-/* A request for each cause; 1 is main, 2 the snapshotter, 900 a hog. */
+/* Makes a request for each cause; 1 is main, 2 the snapshotter, 900 a hog. */
 static void sched(void)
 {
 	enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING, D = LDB_STATE_DISK };
@@ -87,7 +87,7 @@ static void sched(void)
 	made_switch(&t, .tick = 100, .state = R, .next = 1);
 	made_switch(&t, .tick = 100, .cpu = 1, .state = R, .next = 2);
 
-	/* 1: waits for a lock whose holder lost its CPU. */
+	/* 1: it waits for a lock whose holder was preempted. */
 	func(snapshot, NULL, .tid = 2, .gen = 9, .start = 9 * ms, .end = 21 * ms);
 	made_hold(&t, .tid = 2, .lock = LOCK, .begin = 9 * ms + 1000, .end = 20 * ms, .gen = 9);
 	made_switch(&t, .tick = 9 * ms + 5000, .cpu = 1, .prev = 2,
@@ -106,7 +106,7 @@ static void sched(void)
 	made_switch(&t, .tick = 20 * ms + 40000, .state = R, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 20 * ms + 100000, .id = 1);
 
-	/* 2: moved to a CPU that the hog has. */
+	/* 2: it is moved to a CPU on which the hog runs. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 30 * ms, .id = 2);
 	func(request_handler, lookup, .tid = 1, .gen = 11, .start = 30 * ms + 1000,
 	     .end = 34 * ms + 50000);
@@ -115,7 +115,7 @@ static void sched(void)
 	made_switch(&t, .tick = 34 * ms, .cpu = 3, .prev = 900, .state = R, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 34 * ms + 100000, .id = 2);
 
-	/* 3: woken by an interrupt, while the hog is the running task. */
+	/* 3: it is woken by an interrupt, while the hog is the running task. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 50 * ms, .id = 3);
 	func(request_handler, lookup, .tid = 1, .gen = 12, .start = 50 * ms + 1000,
 	     .end = 57 * ms + 50000);
@@ -126,7 +126,7 @@ static void sched(void)
 	made_switch(&t, .tick = 57 * ms, .cpu = 3, .prev = 900, .state = R, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 57 * ms + 100000, .id = 3);
 
-	/* 4: a futex that is no lock of the shim's. */
+	/* 4: it waits for a futex that is no lock of the shim's. */
 	func(snapshot, NULL, .tid = 2, .gen = 10, .start = 59 * ms, .end = 79 * ms);
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 60 * ms, .id = 4);
 	func(request_handler, lookup, .tid = 1, .gen = 13, .start = 60 * ms + 1000,
@@ -140,7 +140,7 @@ static void sched(void)
 	made_switch(&t, .tick = 65 * ms + 10000, .cpu = 3, .state = R, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 65 * ms + 100000, .id = 4);
 
-	/* 5: no time left, and a task whose name is not for us. */
+	/* 5: it is preempted by a task whose name we may not read. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 70 * ms, .id = 5);
 	made_switch(&t, .tick = 70 * ms + 1000, .cpu = 3, .prev = 1, .state = R);
 	made_switch(&t, .tick = 71 * ms, .cpu = 3, .state = R, .next = 1);
@@ -152,7 +152,7 @@ static void sched(void)
 	made_class(&t, 70 * ms, 5, "SET");
 }
 
-/* 1 waits for 2, which waits for 3, which the hog keeps off the CPU. */
+/* Thread 1 waits for 2, which waits for 3, which the hog prevents from running. */
 static void chain_of_holders(int64_t us)
 {
 	enum { R = LDB_STATE_RUNNING };
@@ -171,7 +171,10 @@ static void chain_of_holders(int64_t us)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 100 * us, .id = 1);
 }
 
-/* Off the CPU while events were lost, with nobody known to have it; then asleep until 3 is done. */
+/*
+ * The thread is off the CPU while events were lost, and no other task is known to run; then it
+ * is asleep until 3 is done.
+ */
 static void off_the_cpu(int64_t us)
 {
 	enum { R = LDB_STATE_RUNNING, S = LDB_STATE_SLEEPING };
@@ -315,7 +318,7 @@ static void nokernel(void)
 	writer_add_meta(t.w, "kernel_why", "no /dev/ldb; perf_event_paranoid is 3");
 }
 
-/* Two threads that take turns on one CPU, a request now and then. */
+/* Two threads take turns on one CPU, with a request now and then. */
 static void bigsched(long rows)
 {
 	writer_add_meta(t.w, "kernel_events", "module");
@@ -378,7 +381,7 @@ int main(int argc, char **argv)
 		big(argc > 3 ? atol(argv[3]) : 1000000);
 	if (writer_close(t.w))
 		return 1;
-	/* Made in a folder of its own, which may be on another file system. */
+	/* It is made in a separate folder, which may be on another file system. */
 	char command[1024];
 
 	snprintf(command, sizeof(command), "mv '%s' '%s'", t.path, argv[2]);

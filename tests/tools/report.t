@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-report on traces with known content: figures, formats, options, errors.
+# Tests ldb-report on traces with known content: figures, formats, options, errors.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 unset COLUMNS
@@ -79,7 +79,7 @@ for what in :functions --mutex:locks --requests:requests; do
 	check "an empty array, ${what#*:}" "ldb-report -i empty.data ${what%:*} --json | jq -c .${what#*:}" 0 '^\[\]$'
 done
 
-# What comes from a trace is not to be trusted: ESC, and what 8-bit terminals take for it.
+# Contents of a trace are not to be trusted: ESC, and what 8-bit terminals take for it.
 controls()	# file: what is no text in it, or steers a terminal
 {
 	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || echo "bytes that are no text"
@@ -115,7 +115,7 @@ head -c $(($(wc -c <ldb.data) * 3 / 4)) ldb.data >cut.data
 check "a damaged trace is shown as far as it goes" "ldb-report -i cut.data --summary 2>err; test \$? -eq 3 && wc -l <err" 0 '^1$'
 check "--help has examples" "ldb-report --help" 0 '^examples:'
 
-# A file that is not the one that ran.
+# This file is not the one that ran.
 cp "$(command -v report-trace)" ./report-trace
 (PATH=$PWD:$PATH; report-trace figure1 own.data)
 rm report-trace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a command costs: run-cost COMMAND [ARG]...
+ * Measures what a command costs: run-cost COMMAND [ARG]...
  *
- * Prints its time by the clock and its CPU time, in seconds, and the most memory it
- * had, in MB.  Its output is thrown away.  The exit status is the command's.
+ * It prints its time by the clock and its CPU time, in seconds, and the most memory it had, in
+ * MB.  The command's output is discarded.  The exit status is the command's.
  */
 #include <fcntl.h>
 #include <stdio.h>

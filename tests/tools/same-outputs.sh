@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tools of two builds say of the same traces:
+# Compares the outputs of two builds' tools for the same traces:
 #
 #	tests/tools/same-outputs.sh OLD NEW TRACE...
 #
 # OLD and NEW are folders with ldb-report and the others.  Each report, page and export of each
 # trace is made by both; what differs is named, with the first lines of the difference, and the
-# exit status is 1.  For changes that must change nothing, and to list what one that should
-# has changed.
+# exit status is 1.  Use it for changes that must not change outputs, and to list the changes
+# of one that should.
 set -u
 [ $# -ge 3 ] || { echo "usage: $0 OLD NEW TRACE..." >&2; exit 2; }
 old=$(realpath "$1")
@@ -29,7 +29,8 @@ run_one()	# old|new folder tool arguments..., in $work/out: its files have the s
 	rm -rf "$work/out" "$side"
 	mkdir "$work/out" "$side"
 	(cd "$work/out" && "$bin/$tool" "$@" -i "$trace" >"$side/stdout" 2>"$side/stderr"; echo "exit status $?" >>"$side/stderr")
-	# What is another one each time, or knows when it was made; the rest is the trace's.
+	# These differ each time, or depend on when the output was made; the rest depends on
+	# the trace.
 	sed -i "s/nonce[-=]\"*[0-9a-f]*//g" "$work"/out/*.html 2>/dev/null
 	if [ -d "$work/out/ctf" ]; then
 		babeltrace2 --clock-cycles "$work/out/ctf" >"$work/out/ctf.txt" 2>&1

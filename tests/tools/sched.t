@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Kernel events in ldb-timeline and ldb-report, on traces with known content.
+# Tests kernel events in ldb-timeline and ldb-report, on traces with known content.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 unset COLUMNS
@@ -26,7 +26,7 @@ check_jq "the cause, JSON" 1.json '.causes[0] | .kind == "lock_wait" and .holder
 	.holder_off_cpu_ns == 8998000 and .holder_off_cpu_by.name == "hog"'
 check_jq "which events, JSON" 1.json '.kernel_events == "module" and .kernel_why == "" and .migrations == []'
 
-# Moved in mid-request.
+# The thread was moved during the request.
 check "migrated" "ldb-timeline --req=2" 0 '^migrated: main 1 from CPU 0 to 3 at 1\.00 ms$'
 check "behind whom it had to wait then" "ldb-timeline --req=2" 0 '^req 2: 4\.10 ms.*: 3\.00 ms preempted by migration/0 \(pid 918\), then behind hog \(pid 900\) 3\.00ms, CPU 0 -> 3; '
 ldb-timeline --req=2 --json >2.json
@@ -35,7 +35,7 @@ check_jq "migrations, JSON" 2.json '.migrations == [{"tid": 1, "thread": "main",
 check_jq "the CPUs" 2.json '.segments | any(.kind == "preempted" and .from_cpu == 0 and .to_cpu == 3 and .cpu == 3)'
 check_jq "own time is on the CPU" 2.json '.causes | any(.kind == "function" and .name == "request_handler" and .total_ns == 1049000)'
 
-# Woken behind a hog.
+# The thread was woken behind a hog.
 check "a wake-up delayed" "ldb-timeline --req=3" 0 '^req 3: 7\.10 ms.*: 5\.00 ms runnable behind hog \(pid 900\), CPU 3; 1\.10 ms in .*|1\.00 ms blocked \(disk\) in request_handler\(\), woken by an interrupt'
 ldb-timeline --req=3 --json >3.json
 check_jq "runnable" 3.json '.segments | any(.kind == "runnable" and .start_ns == 52000000 and .end_ns == 57000000 and
@@ -44,7 +44,7 @@ check_jq "blocked" 3.json '.segments | any(.kind == "blocked" and .state == "dis
 check_jq "causes" 3.json '.causes[0] == {"kind": "runnable", "name": "hog", "label": "hog", "total_ns": 5000000, "count": 1, "caller": "request_handler", "state": "disk",
 	"by": {"tid": 900, "name": "hog", "pid": 900}, "by_ns": 5000000, "resolution_ns": 1} or (.causes | debug | false)'
 
-# A futex of no lock.
+# The futex belongs to no known lock.
 check "a futex the shim does not see" "ldb-timeline --req=4" 0 '^req 4: 5\.10 ms.*: 4\.99 ms waiting for futex 0x[0-9a-f]+ \(raw_lock\) in request_handler\(\), held by thread snapshotter 2 in snapshot\(\)'
 ldb-timeline --req=4 --json >4.json
 check_jq "futex_wait" 4.json '.segments | any(.kind == "futex_wait" and .name == "raw_lock" and .lock_kind == "futex" and .owner == 2 and

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The schemas of JSON documents: they are there, strict, and say what the tools print of
-# traces with known content.  What other tests print is checked by tests/scripts/check-json.sh.
+# Tests the schemas of JSON documents: they must exist, be strict, and describe what the tools
+# print of traces with known content.  What other tests print is checked by
+# tests/scripts/check-json.sh.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/json.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
@@ -21,7 +22,7 @@ LDB_JSON=$WORK/json
 export LDB_JSON
 mkdir json
 
-# Every kind of document, of every trace.
+# Makes every kind of document, of every trace.
 for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain; do
 	report-trace $trace $trace.data || exit 1
 	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --summary" \
@@ -46,7 +47,7 @@ json_check --unseen "$TOP/tests/json/unseen.txt" json >said
 grep -v '^never seen: ' said >wrong
 diag "$(cat wrong)"
 ok "they are what their schemas say" eval "! grep -qv '^#' wrong"
-# ldb-top has no trace: e2e/top.t.
+# ldb-top reads no trace: see e2e/top.t.
 grep '^never seen: ' said | grep -v ' ldb-top ' >unseen
 diag "$(head -n 30 unseen)"
 ok "and have every member that schemas do" test ! -s unseen

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Names and lines of programs that were really recorded, with their debug information
-# wherever people keep it, and after the files were moved to "another machine".
+# Tests names and lines of programs that were really recorded, with their debug information
+# wherever people put it, and after the files were moved to "another machine".
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS
-# Names that the trace brings along need no file: names.t.
+# Names that the trace contains need no file: names.t.
 record_options=--no-symbols
 
 cat >lib.h <<'EOF'
@@ -161,7 +161,7 @@ by_build_id()	# name file from to: the debug file, into the folder of build-ids 
 		cp "$3/$2.debug" "$4/.build-id/${id%"$rest"}/$rest.debug"
 }
 
-# How it is compiled.
+# Varies how the program is compiled.
 for variant in "PIE, DWARF 5:-g -gdwarf-5" "not PIE:-g -no-pie" "DWARF 4:-g -gdwarf-4" \
 	       "compressed sections:-g -gz" "compressed the old way:-g -gz=zlib-gnu" \
 	       "-flto:-g -flto"; do
@@ -175,7 +175,7 @@ for variant in "PIE, DWARF 5:-g -gdwarf-5" "not PIE:-g -no-pie" "DWARF 4:-g -gdw
 	fi
 done
 
-# Split DWARF: the lines of calls stay in the program, definitions are in .dwo files.
+# With split DWARF, the lines of calls stay in the program, definitions are in .dwo files.
 build split -g -gsplit-dwarf && record split
 complete "split DWARF" split
 mkdir dwo && mv split/run/*.dwo dwo
@@ -189,11 +189,11 @@ run_cmd "timeout -k 1 20 ldb-report -q -i split/ldb.data"
 ok "pipes in their places do not hold the report up" test "$status" -eq 0
 rm split/run/*.dwo
 
-# Debug information that was cut: libdw must not end the tool.
+# The debug information was cut: libdw must not end the tool.
 build cut -g && (cd cut/run && objcopy -R .debug_line -R .debug_line_str app) && record cut
 has "without tables of lines: names" '^shop::Cart<shop::Item>::add <- main :0, :0$' cut
 
-# Separate debug files, wherever they are.
+# Separate debug files are found, wherever they are.
 build sep -g && split_off sep && record sep
 cp -a sep sep2
 complete ".gnu_debuglink, beside the file" sep
@@ -209,7 +209,7 @@ by_build_id sep/run app sep/flat ids && by_build_id sep/run libbusy.so sep/flat 
 complete "--debug-dir: by build-id" sep --debug-dir ids
 complete "--debug-dir: the second of two" sep --debug-dir nowhere --debug-dir ids
 
-# Debug files of another build are not believed.
+# Debug files of another build are not used.
 build other -g -DOTHER=1 && sed -i 's/4000000/5000000/' other/run/app.cc &&
 	(cd other/run && cxx_ldb -O1 -g -o app app.cc -L. -lbusy)
 mkdir -p wrong && cp other/run/app wrong/app.debug && cp other/run/app wrong/app
@@ -259,7 +259,7 @@ else
 	skip "dwz" "no dwz"
 fi
 
-# Another machine: the trace is here, its files are elsewhere, or not at all.
+# On another machine the trace is there, its files are elsewhere, or missing.
 rm -rf sep && cp -a sep2 sep && mkdir -p "root$WORK" && mv sep/run root && mkdir -p "root$WORK/sep" &&
 	mv root/run "root$WORK/sep/run"
 has "the files are not on this machine: module and offset" '^libbusy\.so\+0x' sep
@@ -287,7 +287,7 @@ mkdir -p lib64 && cp sent/programs/* lib64 && (cd lib64 && strip -g app libbusy.
 has "stripped of lines: names are there" '^shop::Cart<shop::Item>::add <- main :0, :0$' sent --debug-dir lib64
 hint "and a hint says -g" 'no line numbers in it: compile with -g'
 
-# A library of others, of which only what it exports has a name.
+# This library of others has names only for what it exports.
 mkdir -p foreign/run
 cat >foreign/each.c <<'EOF'
 static __attribute__((noinline)) void one(void (*call)(long), long arg)
@@ -326,7 +326,7 @@ has "a caller in a stripped library: module and offset" '^called <- libeach\.so\
 hint "one hint, with the command that gets its symbols" \
 	'libeach\.so: not all symbols are in it: .*debuginfod-find debuginfo [0-9a-f]{40}.*--debug-dir'
 
-# In a chroot the program's paths are not ours.
+# In a chroot the program's paths are not the tool's.
 if [ "$(id -u)" -eq 0 ] && chroot / true 2>/dev/null; then
 	in_jail=/app
 	mkdir -p jail$in_jail
@@ -359,7 +359,7 @@ else
 	skip "a chroot" "not root"
 fi
 
-# Files that are no files.
+# These paths are no regular files.
 rm -rf odd && mkdir -p odd/d && cp sent/ldb.data odd && mkfifo odd/d/app && mkdir odd/d/libbusy.so
 run_cmd "timeout 20 ldb-report -q -i odd/ldb.data --debug-dir odd/d"
 ok "a pipe in the place of a program does not hold it up" test "$status" -eq 0

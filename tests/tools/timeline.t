@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-timeline on traces with known content.
+# Tests ldb-timeline on traces with known content.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 unset COLUMNS
@@ -44,7 +44,7 @@ check "--csv" "ldb-timeline --csv" 0 '^4711,2,snapshotter,lock_hold,30000200,424
 check "--top" "ldb-timeline --top=1" 0 'shorter ones are not listed'
 check "-o" "ldb-timeline --req 4711 -o out.json --json && jq .req out.json" 0 '^4711$'
 
-# Pages: what a browser makes of them is in tests/browser/timeline.t.
+# Tests pages; tests/browser/timeline.t tests them in a browser.
 check "-o FILE.html writes a page" "ldb-timeline -o out.html && head -n 1 out.html" 0 '^<!DOCTYPE html>$'
 check_not "which asks for nothing: every address in it is its own" "grep -oE '(src|href)=[^ >]*' out.html | grep -v 'href=\"data:,\"'" 1 '.'
 check "of everything, whatever its name's case" "ldb-timeline --req=4711 -o OUT.HTM && head -n 1 OUT.HTM" 0 '^<!DOCTYPE html>$'
@@ -68,7 +68,7 @@ check "no requests, JSON" "ldb-timeline -i plain.data --slowest 2 --json | jq -c
 check_not "nothing steers the terminal" "ldb-timeline -q -i hostile.data" 0 "$(printf '\033')"
 check "the greatest id" "ldb-timeline -q -i hostile.data --req=18446744073709551615" 0 '^req 18446744073709551615'
 ok "and it is JSON" eval "ldb-timeline -q -i hostile.data --slowest 1 --json | jq -e . >/dev/null"
-# A trace of more than one block of each table: a request needs few of them.
+# This trace has more than one block of each table: a request needs few of them.
 bench-trace many.data 300000 >many.txt || exit 1
 cp many.data hurt.data
 # The middle of the file is in the functions of requests long after the third.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Prints a trace, one line for each row: for the tests, and for whoever wants to
- * see what is in a file.
+ * Prints a trace, one line for each row: for the tests, and for users who want to see what is in
+ * a file.
  *
  *	trace-cat FILE [KIND]	KIND: meta, clock, module, thread, func, ...
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-why on traces with known content.
+# Tests ldb-why on traces with known content.
 . "$(dirname "$0")/../lib/engine.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 unset COLUMNS

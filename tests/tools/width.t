@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Text fits the terminal: no line is longer than it is wide, names alone are cut, and
-# a wider one shows more.  Colour is for terminals only.
+# Tests that text fits the terminal: no line is longer than the terminal is wide, only names
+# are cut, and a wider terminal shows more.  Colour is for terminals only.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 unset COLUMNS NO_COLOR
@@ -10,7 +10,7 @@ cxx_ldb -O2 -g "$PROGRAMS/long-names.cc" -o $program -pthread || exit 1
 ldb-record -q --mutex=hold -- ./$program --with=some --long=arguments --that=do --not=fit \
 	--into=any --line=at --all=really || exit 1
 
-# Each name that a report may shorten, one on a line.
+# Lists each name that a report may shorten, one on a line.
 {
 	ldb-report -q --json | jq -r '.functions[] | .function, .caller'
 	ldb-report -q --mutex --json | jq -r '.locks[] | .name, .holders[].thread, .sites[].caller'
@@ -22,7 +22,7 @@ ldb-record -q --mutex=hold -- ./$program --with=some --long=arguments --that=do 
 	ldb-why -q --slowest 1 --json --shares | jq -r '.requests[].shares[] | .label, (.path | join(";"))'
 } | sort -u >known
 
-# Of each word with a ~ in it, what stands around the ~ must be a part of such a name.
+# For each word with a ~ in it, the text around the ~ must be a part of such a name.
 only_names_are_cut()	# text
 {
 	tr -s ' |=' '\n' <"$1" | grep '~' | sed 's/[w#rpbf]*$//; s/():\{0,1\}$//' | tr '~' '\n' | sed 's/^<$//; s/^>//; s/()$//' |
@@ -62,7 +62,7 @@ for columns in 60 80 120 200; do
 	[ "$kernel_events" = none ] || fits $columns ldb-report -q --sched
 done
 
-# Numbers and places are there at any width.
+# Numbers and places are shown at any width.
 for columns in 80 120 200; do
 	COLUMNS=$columns ldb-report -q >text.out
 	ok "$columns columns: every call site's line" sh -c \
@@ -80,7 +80,8 @@ ok "80 columns: a thread's number is not cut" sh -c \
 [ "$kernel_events" = none ] || check "80 columns: nor in the table of kernel events" "COLUMNS=80 ldb-report -q --sched" 0 \
 	'^long-named-w[ork]*~? [0-9]+  '
 
-# Narrow: the arguments of templates go first, then the outer scopes; the last part stays.
+# In a narrow terminal, the arguments of templates are cut first, then the outer scopes; the
+# last part stays.
 COLUMNS=80 check "80 columns: what a method is called" "ldb-report -q" 0 \
 	'ConcurrentOrderedDictionary<~>::look_up\(\)$'
 COLUMNS=200 check "200 columns: with its scopes, and the call site in the line" "ldb-report -q" 0 \
