@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tests of pages in Debian's chromium, driven by playwright-core.
+ * This file tests pages in Debian's chromium, driven by playwright-core.
  *
  *	const { run } = require("./browser");
  *
@@ -12,8 +12,8 @@
  *		await t.close(page);	one result: no console error, no request
  *	});
  *
- * Prints TAP.  A page is a file; what it asks for besides itself and data: is recorded
- * and refused.  page.problems holds what was recorded.
+ * It prints TAP.  A page is a file; requests for anything besides the page itself and data: are
+ * recorded and refused.  page.problems holds what was recorded.
  */
 "use strict";
 
@@ -56,7 +56,7 @@ function watch(page, url) {
 	});
 }
 
-/* The browser and the page as a test sees them. */
+/* These objects are the browser and the page as a test uses them. */
 async function launch() {
 	const { chromium } = require("playwright-core");
 	const args = ["--disable-gpu", "--force-color-profile=srgb", "--hide-scrollbars"];
@@ -120,8 +120,8 @@ async function run(body) {
 }
 
 /*
- * Without TAP: calls body(browser), which may add to problems; they go to stderr, and
- * exit status 1 says that there were some.
+ * Works without TAP: calls body(browser), which may add to problems; they go to stderr, and exit
+ * status 1 says that there were some.
  */
 async function examine(body, problems) {
 	let browser;
@@ -140,7 +140,7 @@ async function examine(body, problems) {
 	process.exitCode = problems.length ? 1 : 0;
 }
 
-/* The same for one of our pages: waits until it is ready, calls body(page). */
+/* Does the same for one of our pages: waits until it is ready, calls body(page). */
 async function measure(file, body) {
 	const problems = [];
 

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installs playwright-core, which drives the browser, and speedscope, which an export is
-# opened in: once, into the build folder, from the lock file: npm checks the bytes.
+# Installs playwright-core, which drives the browser, and speedscope, which an export is opened
+# in: once, into the build folder, from the lock file, whose checksums npm verifies.
 #
 #	tests/browser/driver.sh
 #
-# Exit status 0 when they are there, and the browser; otherwise 1 and a line that says why.
+# The exit status is 0 when they and the browser are installed; otherwise it is 1 and a line
+# says why.
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${BUILD:=$TOP/build}"

@@ -3,9 +3,9 @@
  * Draws folded stacks with d3-flame-graph, over file://, and reads back what is drawn:
  * node folded.js VENDOR-FOLDER FILE.
  *
- * Prints "frames<TAB>name<TAB>ns": how many frames of that name there are, and the sum
- * of what the graph says of them.  A frame whose width is not its part of the whole goes
- * to stderr, and the exit status is 1.
+ * It prints "frames<TAB>name<TAB>ns": how many frames of that name there are, and the sum of
+ * what the graph says of them.  A frame whose width is not its part of the whole goes to stderr,
+ * and the exit status is 1.
  */
 "use strict";
 
@@ -19,7 +19,7 @@ const libraries = ["d3-dispatch", "d3-ease", "d3-array", "d3-color", "d3-interpo
 		   "d3-hierarchy", "d3-format", "d3-scale", "d3-selection", "d3-transition"];
 const problems = [];
 
-/* As any reader of the format does it: the last blank parts the stack from its number. */
+/* The last blank separates the stack from its number, as in any reader of the format. */
 function tree(text) {
 	const root = { name: "root", value: 0, children: [] };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How fast a timeline's page is: node frames.js PAGE.html.  Prints "NAME VALUE" lines:
- * page-mb, ready-ms (from the start of loading until it was drawn), spans, and of the
- * frames while zooming and panning in all three views, median-ms, p99-ms, worst-ms, frames.
+ * This program measures how fast a timeline's page is: node frames.js PAGE.html.  It prints
+ * "NAME VALUE" lines: page-mb, ready-ms (from the start of loading until it was drawn), spans,
+ * and of the frames while zooming and panning in all three views, median-ms, p99-ms, worst-ms,
+ * frames.
  *
  * A frame's time is that of its script and, because the canvas paints later, of reading a
  * pixel back, which waits until it has been painted.
@@ -12,7 +13,7 @@
 const fs = require("fs");
 const { measure } = require("./browser");
 
-/* Runs in the page. */
+/* This function runs in the page. */
 async function drive() {
 	const times = [], next = () => new Promise((done) => requestAnimationFrame(done));
 	const frame = async (change) => {
@@ -32,13 +33,13 @@ async function drive() {
 
 	tl.draw.settle();
 	for (const view of ["thread", "request", "cpu"]) {
-		/* Changing the view is no frame of a zoom: lanes are laid out. */
+		/* The frame that changes the view is not counted, because it lays out the lanes. */
 		tl.setView(view);
 		tl.fit();
 		await next();
 		const middle = tl.from + (tl.to - tl.from) * 0.37;
 
-		/* From all to some microseconds and back, then along. */
+		/* It zooms from the whole trace to some microseconds and back, then pans. */
 		await steps(60, () => tl.app.zoom(0.8, middle));
 		await steps(60, () => tl.app.zoom(1 / 0.8, middle));
 		await steps(12, () => tl.app.zoom(0.8, middle));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Does the harness see errors and requests? */
+/* This test checks that the harness detects errors and requests. */
 "use strict";
 
 const { run } = require("./browser");

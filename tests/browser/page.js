@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What page-sample.c wrote, read back; numbers and appearance of page.js. */
+/*
+ * Compares what page-sample.c wrote with what the page reads, and tests numbers and appearance
+ * of page.js.
+ */
 "use strict";
 
 const { run } = require("./browser");
@@ -47,7 +50,7 @@ run(async (t) => {
 	}), [198, 100, 5]);
 	t.equal("what is no color is none", await page.evaluate(() => ["--c-wait", "--nothing"].map(ldb.look.color))
 		.then(([a, b]) => [/^#[0-9a-f]{6}$/.test(a), b]), [true, ""]);
-	/* Each palette has each colour, in a form that the canvas' painter reads. */
+	/* Each palette has each colour, in a form that the canvas accepts. */
 	t.equal("palettes are whole", await page.evaluate(() => {
 		const names = new Set(), bad = [];
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What all pages share: data get into the page as they are, and names stay names.
+# Tests what all pages share: data get into the page as they are, and names cannot become markup.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
 need_browser

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Report pages of traces of every kind; see report-kinds.t, which made them. */
+/* Tests report pages of traces of every kind; report-kinds.t has made the traces. */
 "use strict";
 
 const { execFileSync } = require("child_process");

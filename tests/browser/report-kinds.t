@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-report -o FILE.html of traces of every kind, of hostile ones, and compared with another.
+# Tests ldb-report -o FILE.html with traces of every kind, with hostile ones, and compared with
+# another.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
 need_browser

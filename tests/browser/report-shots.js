@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* report-shots.js PAGE FOLDER: see report-shots.sh. */
+/* See report-shots.sh for what report-shots.js PAGE FOLDER does. */
 "use strict";
 
 const path = require("path");

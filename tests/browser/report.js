@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The report page of a trace with known and with many events: what it shows is what
- * ldb-report --json says, of all and of what is chosen in the heat map.
+ * Tests the report page of a trace with known and of one with many events: it must show what
+ * ldb-report --json says, for all requests and for those chosen in the heat map.
  *
  *	report.js SMALL.html SMALL.data SUMMED.html SUMMED.data
  *
@@ -21,7 +21,7 @@ function report(trace, ...args) {
 	return doc.functions || doc.locks || doc.requests || doc;
 }
 
-/* By what a row is of, so that the order does not count. */
+/* Sorts rows by their keys, so that the order does not count. */
 function byName(rows, keys, names) {
 	const out = {};
 
@@ -47,7 +47,7 @@ async function ready(t, file, o) {
 	return page;
 }
 
-/* Drags from a bin and row of the heat map to another. */
+/* Drags from one bin and row of the heat map to another. */
 async function drag(page, from, to) {
 	const [a, b] = await page.evaluate(([x, y]) => [report.heat.place(...x), report.heat.place(...y)], [from, to]);
 
@@ -62,7 +62,7 @@ function same(t, name, got, wanted) {
 	t.equal(name, sorted(got), sorted(wanted));
 }
 
-/* Percentiles from buckets: as near as the page says. */
+/* Percentiles from buckets are compared to within what the page says. */
 function near(got, wanted) {
 	return Object.keys(wanted).every((k) => got[k] && wanted[k].every((v, i) =>
 		Math.abs(got[k][i] - v) <= v * 0.032 + 1));
@@ -94,7 +94,7 @@ async function compareChoice(t, page, trace, isEach, name) {
 	same(t, `${name}: percentiles of classes`, gotClass, wantedClass);
 }
 
-/* What a cell of a table shows exactly, by the row's and the column's number. */
+/* Returns what a cell of a table shows exactly, by the row's and the column's number. */
 async function shown(page, table) {
 	return page.$$eval(`#${table} tbody tr`, (rows) => rows.map((tr) => [...tr.cells].map((td) =>
 		td.dataset.ns === undefined ? td.textContent : Number(td.dataset.ns))));
@@ -169,7 +169,7 @@ async function testDistributions(t, page) {
 async function testFlame(t, page) {
 	await page.click("[data-id=flame]");
 	await page.waitForSelector("#flame svg g.frame");
-	/* Frames grow to their width. */
+	/* The frames are animated until they have their width. */
 	await page.waitForTimeout(1000);
 	const sums = await page.evaluate(() => {
 		const check = (n) => [...n.children.values()].reduce((ok, c) => ok && check(c), true) &&
@@ -230,7 +230,7 @@ async function testChoice(t, page, trace, isEach, name) {
 
 	for (const [i, j] of isEach ? [[0.2, 0.45], [0.5, 0.5], [0, 0.1], [0.7, 1]] : [[0.3, 0.6], [0.9, 1]]) {
 		await drag(page, [Math.floor(i * (nr - 1)), 0], [Math.floor(j * (nr - 1)), rows - 1]);
-		/* What ran is known for steps of bins: a choice of it may be wider. */
+		/* Running functions are known for steps of bins: a choice of them may be wider. */
 		await page.click("[data-mode=time]");
 		await compareChoice(t, page, trace, isEach, `${name} ${i} to ${j}`);
 	}
@@ -239,7 +239,10 @@ async function testChoice(t, page, trace, isEach, name) {
 	const whole = await page.evaluate(() => report.choice);
 
 	t.ok(`${name}: dragged over all`, whole.i === 0 && whole.j === nr - 1 && whole.is_full, whole);
-	/* Slow ones only: no request that is faster, and the numbers of its table agree. */
+	/*
+	 * Only slow requests are chosen: no faster one is shown, and the numbers of the table
+	 * agree.
+	 */
 	const row = Math.floor(rows * 0.6);
 
 	await drag(page, [0, row], [nr - 1, rows - 1]);
@@ -253,7 +256,7 @@ async function testChoice(t, page, trace, isEach, name) {
 	t.equal(`${name}: all of them`, await page.textContent("#chosen"),
 		all.length.toLocaleString("en").replace(/,/g, "\u202f") + " requests");
 	t.equal(`${name}: and their sum`, (await shown(page, "classes")).find((r) => r[0] === "all requests").at(-1), all.reduce((sum, q) => sum + q.latency_ns, 0));
-	/* What was done for them is a part of what was done for all, which is all that has a request. */
+	/* What was done for these requests is a part of what was done for all requests. */
 	const parts = await page.evaluate(() => {
 		const d = report.data, s = report.choice, sum = (c) => d.functions(c, "function").reduce((n, f) => n + f.count, 0);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-report -o FILE.html in a browser: the numbers of --json, of all and of a choice.
+# Tests ldb-report -o FILE.html in a browser: it must show the numbers of --json, for all
+# requests and for a choice.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
 need_browser

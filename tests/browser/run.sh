@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The browser's part of make check begins here: gets the browser's driver, and shows that
-# the harness sees what it is there for.  The pages' own tests are the *.t beside it.
+# This script begins the browser's part of make check: it installs the browser's driver, and
+# shows that the harness detects what it should.  The tests of the pages are the *.t beside it.
 
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"

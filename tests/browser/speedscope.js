@@ -3,8 +3,8 @@
  * Opens a profile in speedscope, over file://, and compares what its sandwich view says
  * of each frame with the events: node speedscope.js INDEX.HTML FILE.
  *
- * Prints "profile<TAB>frame<TAB>total ns<TAB>self ns", from the events; differences,
- * errors and requests for anything that is no file go to stderr, and the exit status is 1.
+ * It prints "profile<TAB>frame<TAB>total ns<TAB>self ns", from the events; differences, errors
+ * and requests for anything that is no file go to stderr, and the exit status is 1.
  */
 "use strict";
 
@@ -46,7 +46,7 @@ function addUp(profile, frames) {
 	return rows;
 }
 
-/* "12.70ms (99%)", "1:03" for over a minute, as a range of ns. */
+/* Reads "12.70ms (99%)", or "1:03" for over a minute, as a range of ns. */
 function range(text) {
 	const units = { ns: 1, "µs": 1e3, "μs": 1e3, ms: 1e6, s: 1e9 };
 	const m = /^([0-9.]+)(ns|µs|μs|ms|s) /.exec(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What tests of the timeline's page share. */
+/* Tests of the timeline's page share this file. */
 "use strict";
 
 const fs = require("fs");
@@ -7,7 +7,7 @@ const fs = require("fs");
 const json = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
 const digits = (text) => Number(text.replace(/[^0-9-]/g, ""));
 
-/* What the panel says, by its terms. */
+/* Returns what the panel says, by its terms. */
 const details = (page) => page.evaluate(() => {
 	const facts = { name: document.getElementById("selected-name").textContent,
 			kind: document.querySelector("#panel .kind").textContent };
@@ -20,7 +20,7 @@ const details = (page) => page.evaluate(() => {
 const exact = (text) => digits(/^[^n]*/.exec(text)[0]);
 const range = (page) => page.evaluate(() => tl.state.t1 - tl.state.t0);
 
-/* Frames that were asked for are drawn before those that are asked for later. */
+/* Frames are drawn in the order in which they were requested. */
 const settled = (page) => page.evaluate(() => new Promise((done) =>
 	requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
 

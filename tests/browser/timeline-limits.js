@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What timeline-limits.t prepared: names that are markup, losses, damage, and very much. */
+/*
+ * Tests what timeline-limits.t prepared: names that are markup, losses, damage, and very many
+ * events.
+ */
 "use strict";
 
 const fs = require("fs");
@@ -101,7 +104,7 @@ async function whatIsMissing(t) {
 	await t.close(big, "a big one");
 }
 
-/* In the page: are lines of merged bars the same if each bar is visited? */
+/* Runs in the page: are lines of merged bars the same if each bar is drawn by itself? */
 function sameWithoutLevels() {
 	const w = 1200, view = { t0: tl.from, scale: w / (tl.to - tl.from) };
 	let worst = 0;
@@ -112,7 +115,10 @@ function sameWithoutLevels() {
 
 			tl.paint.line(track, view, 0, w, a, false, null);
 			tl.paint.line(plain, view, 0, w, b, false, null);
-			/* A pixel may differ where a level reaches over its edge: not whether there is something. */
+			/*
+			 * A pixel may differ at the border of a merged bar, but not in whether
+			 * anything is drawn.
+			 */
 			for (let x = 0; x < w; x++)
 				worst += (a[x] === 0) !== (b[x] === 0);
 		}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-timeline -o FILE.html in a browser: names that are markup, what was lost, damaged or
-# left out, and more invocations than a page has.
+# Tests ldb-timeline -o FILE.html in a browser: names that are markup, what was lost, damaged
+# or left out, and more invocations than a page holds.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
 need_build

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* timeline-shots.js FOLDER: see timeline-shots.sh. */
+/* See timeline-shots.sh for what timeline-shots.js FOLDER does. */
 "use strict";
 
 const fs = require("fs");

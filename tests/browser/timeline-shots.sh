@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Pictures of the timeline page, of a recording made for it, for Documentation/screenshots:
+# Makes pictures of the timeline page, of a recording made for them, for
+# Documentation/screenshots:
 #
 #	sh tests/browser/timeline-shots.sh [FOLDER]
 #
-# Needs what make check has built.
+# It needs what make check has built.
 
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"

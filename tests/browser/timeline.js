@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What timeline.t prepared, in a browser: Figure 1 and kernel events. */
+/* Tests what timeline.t prepared, in a browser: Figure 1 and kernel events. */
 "use strict";
 
 const { run } = require("./browser");
 const { json, digits, details, exact, range, settled, ready, find } = require("./timeline-lib");
 
 /*
- * Each segment of --json is on the page, with the same nanoseconds.  There, functions are
- * not cut to what concerns the request: such an end of the segment is one of a part of
- * the request, a wait or a hold.
+ * Each segment of --json is on the page, with the same nanoseconds.  There, functions are not
+ * cut to what concerns the request: so an end of a segment that is none of its function's is one
+ * of a part of the request, of a wait or of a hold.
  */
 function missing(page, timeline) {
 	const wanted = timeline.segments.filter((s) => s.full_start_ns === undefined && !s.truncated &&
 		s.kind !== "request" && s.kind !== "queue" &&
-		/* Known from the wait that it explains: the page has the wait. */
+		/* This hold is inferred from the wait that it explains, which the page has. */
 		!(s.kind === "lock_hold" && s.inferred && s.lock_kind === "futex"));
 	const ends = timeline.segments.filter((s) => s.kind !== "function")
 		.flatMap((s) => [s.start_ns, s.end_ns]);
@@ -90,7 +90,7 @@ async function figure1(t) {
 	await t.close(page, "figure 1");
 }
 
-/* The sums of a search are those of ldb-report. */
+/* Compares the sums of a search with those of ldb-report. */
 async function searching(t, page, report) {
 	const rows = report.filter((r) => r.function === "request_handler");
 	const sum = (key) => rows.reduce((a, r) => a + r[key], 0);
@@ -111,7 +111,7 @@ async function searching(t, page, report) {
 	await page.keyboard.press("n");
 	t.equal("n goes to a match", await page.evaluate(() => tl.state.selected.table === "span" &&
 		tl.data.callOf(tl.d.spans.call[tl.state.selected.ref]).name), "request_handler");
-	/* Waits for the lock, as ldb-report --mutex has them. */
+	/* Compares the waits for the lock with ldb-report --mutex. */
 	const lock = json("figure1-locks.json").locks.find((l) => l.name === "lock");
 
 	await find(page, `^lock wait mutex ${lock.lock} \\(lock\\)`);
@@ -126,7 +126,7 @@ async function searching(t, page, report) {
 	t.ok("no search, nothing faded", await page.evaluate(() => !tl.state.matches));
 }
 
-/* Mouse, keys, the saved view. */
+/* Tests mouse, keys, and the saved view. */
 async function moving(t, page) {
 	await page.focus("#chart");
 	await page.keyboard.press("r");

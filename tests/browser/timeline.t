@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-timeline -o FILE.html, opened in a browser: what it shows, how it is operated, and
+# Tests ldb-timeline -o FILE.html, opened in a browser: what it shows, how it is operated, and
 # that its numbers are those of --json.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
@@ -8,7 +8,8 @@ need_browser
 PATH=$BUILD/tests/tools/helpers:$PATH
 ${MAKE:-make} -s --no-print-directory -C "$TOP/tests/tools" all >/dev/null || exit 1
 
-# The paper's Figure 1.  A scanner that had no CPU saw little: then again.
+# This is the paper's Figure 1.  A scanner that had no CPU observed little: then it is recorded
+# again.
 cxx_ldb -O2 -g "$PROGRAMS/figure1.cc" -o figure1 -pthread || exit 1
 for try in 1 2 3 apart; do
 	if [ "$try" = apart ]; then
@@ -27,7 +28,7 @@ ldb-report -q -i figure1.data --mutex --json >figure1-locks.json
 
 ldb-timeline -q -i figure1.data -o figure1.html || { echo "Bail out! figure1"; exit 1; }
 
-# Kernel events with known content.
+# This trace has kernel events with known content.
 report-trace sched known-sched.data || exit 1
 for req in 1 2 3 4 5; do
 	ldb-timeline -q -i known-sched.data --req=$req --json

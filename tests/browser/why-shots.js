@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* why-shots.js PAGE FOLDER: see why-shots.sh. */
+/* See why-shots.sh for what why-shots.js PAGE FOLDER does. */
 "use strict";
 
 const path = require("path");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The page of ldb-why: pictures are drawn, and what they show is what --json says.
+ * Tests the page of ldb-why: pictures must be drawn, and must show what --json says.
  *
  *	why.js KNOWN.html KNOWN.data QUEUE.html QUEUE.data MARKUP.html NONE.html
  *
- * Of KNOWN the kernel's events are known; in QUEUE requests waited behind others; names of
- * MARKUP try to be HTML; NONE has no request.
+ * KNOWN has known kernel events; in QUEUE requests waited behind others; names in MARKUP contain
+ * HTML; NONE has no request.
  */
 "use strict";
 
@@ -31,9 +31,9 @@ async function ready(t, file, o) {
 }
 
 /*
- * How many colours a canvas shows (1: nothing was drawn), and whether there is something
- * else than the background at each of the points of the page.  To be read once: Chromium
- * warns of more.
+ * Returns how many colours a canvas shows (1: nothing was drawn), and whether there is something
+ * else than the background at each of the points of the page.  It may be called once: Chromium
+ * warns if a canvas is read more often.
  */
 function look(page, id, points = []) {
 	return page.$eval("#" + id, (canvas, list) => {
@@ -101,7 +101,7 @@ async function testNumbers(t, page, trace) {
 	return json;
 }
 
-/* Least, quartiles, greatest of the amounts, from --json alone. */
+/* Returns the least, the quartiles and the greatest of the amounts, from --json alone. */
 function boxesOf(json) {
 	const by = new Map();
 
@@ -127,7 +127,7 @@ async function testBoxes(t, page, json) {
 
 	for (const c of json.causes)
 		times.set(keyOf(c), (times.get(keyOf(c)) || 0) + 1);
-	/* Some have the same name in several places, and one cause in the amounts. */
+	/* Some rows have the same name in several places, and one cause in the amounts. */
 	const single = rows.filter((r) => times.get(keyOf(r.c)) === 1);
 
 	t.ok("there are boxes of causes that can be told apart", single.length > 3, single.length);

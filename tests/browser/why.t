@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ldb-why -o FILE.html in a browser: its pictures are drawn, and its numbers are those of
-# ldb-why --json.  One trace is known, with kernel events; the other one has requests that
-# waited behind others; the names of the third one try to be HTML.
+# Tests ldb-why -o FILE.html in a browser: its pictures must be drawn, and its numbers must be
+# those of ldb-why --json.  One trace is known, with kernel events; the second one has requests
+# that waited behind others; the names of the third one contain HTML.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/browser.sh"
 need_browser

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes for the corpus: requests that need a lock, and a thread "keeper" that
- * every KEEPER_US takes it for PLANT_US.  See ../programs/why-load.h.  The cause is a lock
- * and what the keeper does with it:
+ * This program has planted causes for the corpus: requests need a lock, and a thread "keeper"
+ * takes it every KEEPER_US for PLANT_US.  See ../programs/why-load.h.  The cause is a lock and
+ * what the keeper does with it:
  *
  *	mutex-	a pthread_mutex_t, data_lock
  *	rwlock-	a pthread_rwlock_t, table_lock: the keeper writes, requests read
@@ -11,17 +11,17 @@
  *
  *	-compute	rebuild(), on the CPU
  *	-nap		backoff(), asleep
- *	-io		flush(), writes to a file and has it on the disk
+ *	-io		flush(), writes to a file and waits until it is on the disk
  *	-library	checksum(), in uninstrumented code
  *	-two		keep() waits for side_lock, with which "compactor" is in compact()
- *	-three		and that one for deep_lock, with which "sweeper" is in sweep()
+ *	-three		and "compactor" waits for deep_lock, with which "sweeper" is in sweep()
  *	-request	a request of class "put" of another server, in store()
  *
- * What a request waited for the lock it knows by its own clock: it is affected if that is half
- * of PLANT_US or more, or half a millisecond.  With "clean" the keeper does nothing while it has the lock.
- * WHY_THREADS servers share the requests.
+ * A request measures by its own clock how long it waited for the lock: it is affected if that is
+ * half of PLANT_US or more, or half a millisecond.  With "clean" the keeper does nothing while
+ * it has the lock.  WHY_THREADS servers share the requests.
  *
- * Functions with the same code would become one, with one of their names.
+ * The functions have different code: else GCC merges them into one, with one of their names.
  */
 #include "../programs/why-load.h"
 #include <fcntl.h>
@@ -110,7 +110,7 @@ static void *server(void *arg)
 	return NULL;
 }
 
-/* What is done with the lock */
+/* What the keeper does with the lock */
 
 NAMED void rebuild(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes for the corpus, in what C++ has and C has not.  See
+ * This program has planted causes for the corpus, in features of C++ that C lacks.  See
  * ../programs/why-load.h.
  *
  *	virtual		Circle::draw(), an override

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes for the corpus: where in a program's code the slow part sits.  See
- * ../programs/why-load.h; WHY_THREADS servers share the requests.
+ * This program has planted causes for the corpus, which differ in where the slow part of the
+ * code is.  See ../programs/why-load.h; WHY_THREADS servers share the requests.
  *
  *	leaf		encode(), which serve() calls
  *	deep		compare(), three calls below serve()
@@ -15,7 +15,7 @@
  *	twice		hash() is called at two places, slow at one of them
  *	tail		finish_up(), the last that serve() does, by a tail call
  *
- * Functions with the same code would become one, with one of their names.
+ * The functions have different code: else GCC merges them into one, with one of their names.
  */
 #include "../programs/why-load.h"
 

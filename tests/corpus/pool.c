@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes for the corpus: requests in a queue from which WHY_THREADS workers take.
- * See ../programs/why-load.h.
+ * This program has planted causes for the corpus: requests are in a queue, and WHY_THREADS
+ * workers take them out.  See ../programs/why-load.h.
  *
  *	scans	all workers are busy with requests "scan" when a "get" is put in
  *	burst	so many requests are put in at once that the last waits PLANT_US for the
@@ -10,8 +10,8 @@
  *	nap	a worker sleeps in throttle() for PLANT_US before it takes the next
  *	slow	one that was taken out at once takes long in lookup()
  *
- * Requests come one by one, each when the one before is done.  With "clean" the scans are
- * put in when no get is, and what the workers do between requests they do not do.
+ * Requests come one by one, each when the one before is done.  With "clean" the scans are put in
+ * when no get is there, and the workers do nothing between requests.
  */
 #include "../programs/why-load.h"
 
@@ -54,7 +54,7 @@ NAMED void serve(const struct item *item)
 	reply();
 }
 
-/* As long, but with the same code they would be one function. */
+/* It takes as long as the other function; with the same code GCC would merge the two. */
 NAMED void collect(void)
 {
 	burn(PLANT_US + 1);
@@ -96,7 +96,7 @@ static struct item take(void)
 	struct item item;
 
 	pthread_mutex_lock(&inbox.lock);
-	/* Who is cancelled in its wait has the lock. */
+	/* A thread that is cancelled in its wait has the lock. */
 	pthread_cleanup_push(unlock, &inbox.lock);
 	while (inbox.head == inbox.tail)
 		pthread_cond_wait(&inbox.filled, &inbox.lock);
@@ -169,7 +169,7 @@ static void run_scans(void)
 	}
 }
 
-/* Affected are those before which others take half a millisecond or more. */
+/* Those requests are affected that are behind others for half a millisecond or more. */
 static void run_burst(void)
 {
 	struct item items[ROOM];
@@ -191,7 +191,7 @@ static void run_burst(void)
 	}
 }
 
-/* Only with one worker: another would take the request. */
+/* This needs a single worker: another one would take the request. */
 static void run_between(volatile bool *must)
 {
 	start_workers();

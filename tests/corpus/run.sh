@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How often ldb-why names what was planted: records and judges the cases of cases.txt.
+# Measures how often ldb-why names what was planted: records and judges the cases of cases.txt.
 #
 #	tests/corpus/run.sh [--report]
 #
@@ -9,10 +9,10 @@
 #	SLICE=2/4		of those, every fourth from the second
 #	--report		records nothing: the table of the results that are there
 #
-# What the words mean.  The truth is cases.txt, written by hand, and what the programs print
-# about themselves: "hit ID" for each request that the planted cause met, "off ID US" and
-# "stolen ID US" for each whose thread had no CPU for so long, by its own clocks.  ldb has no
-# part in either.
+# The words have these meanings.  The truth is cases.txt, written by hand, and what the
+# programs print about themselves: "hit ID" for each request that the planted cause delayed,
+# "off ID US" and "stolen ID US" for each whose thread was off the CPU for so long, by its own
+# clocks.  ldb has no part in either.
 #
 #	tail		the requests that ldb-why explains: the slowest hundredth of a class
 #	right cause	of the requests in the tail that were affected, those whose first cause is
@@ -49,7 +49,7 @@ mkdir -p "$keep/bin" "$keep/log" "$keep/result"
 
 # Cases
 
-# Fields become the variables case_*; blanks around them do not count.
+# Fields become the variables case_*; blanks around them are ignored.
 read_case()	# line
 {
 	rest=$1
@@ -88,7 +88,7 @@ is_wanted()	# uses case_*
 	[ -z "${SLICE:-}" ] || [ $((nr_wanted % ${SLICE#*/})) -eq $((${SLICE%/*} % ${SLICE#*/})) ]
 }
 
-# Each distinct program once; sets $binary.
+# Compiles each distinct program once; sets $binary.
 build_case()
 {
 	case $case_program in
@@ -107,7 +107,7 @@ build_case()
 	esac
 }
 
-# Load beside it, and what it needs
+# Load beside the program, and its requirements
 
 load_pids=
 start_load()
@@ -132,7 +132,7 @@ end_load()
 	load_pids=
 }
 
-# A cgroup whose quota ends, of version 2 or 1; prints its folder.
+# Makes a cgroup with a small quota, of version 2 or 1; prints its folder.
 quota_folder()
 {
 	quota=/sys/fs/cgroup/cpu/ldb-corpus
@@ -157,8 +157,8 @@ end_quota()
 
 # One of them
 
-# As if nothing else ran, where that may be had: the priority of a task counts within its
-# session only, where the scheduler groups by these.
+# The program runs as if nothing else did, if the kernel allows it: a priority counts only
+# within a task's session, where the scheduler groups tasks by sessions.
 cat >above <<'END'
 [ ! -w /proc/self/autogroup ] || echo -15 >/proc/self/autogroup
 exec nice -n -15 "$@"
@@ -166,7 +166,7 @@ END
 above=
 ! setsid -w sh above true 2>/dev/null || above="setsid -w sh $WORK/above"
 
-# An own session's share of a CPU is small for who mostly sleeps.
+# A session's share of a CPU is small for a task that mostly sleeps.
 soon="chrt -f 1"
 $soon true 2>/dev/null || soon=
 
@@ -221,7 +221,7 @@ broken()	# what
 judge_case()
 {
 	ldb-why -i case.data --json ${case_select:+"$case_select"} >why.json 2>err || { broken "ldb-why failed"; return; }
-	# Not all of them, if it says so.
+	# Kernel events may be missing, if the recording says so.
 	has_kernel=$(jq '.kernel_events != "none" and .kernel_why == ""' summary.json)
 	jq -n --arg name "$case_name" --arg kind "$case_kind" --arg cause "$case_cause" \
 		--arg holder "$case_holder" --argjson is_planted "$case_planted" \
@@ -286,7 +286,7 @@ if [ -z "$report" ]; then
 	done 3<"$here/cases.txt"
 fi
 
-# Of those that are in the table still.
+# Only those that still are in the table are taken.
 set --
 while IFS= read -r line; do
 	case $line in '#'* | '') continue ;; esac

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planted causes for the corpus: requests that wait for another thread that is not the
- * holder of a lock, "helper" in prepare(), and requests that are off the CPU for reasons of
- * their own.  See ../programs/why-load.h.
+ * This program has planted causes for the corpus: requests wait for another thread that does not
+ * hold a lock, "helper" in prepare(), or are off the CPU for reasons of their own.  See
+ * ../programs/why-load.h.
  *
  *	cond		a condition variable
  *	sem		a semaphore
@@ -12,10 +12,10 @@
  *
  *	nap		backoff() sleeps
  *	poll		await_peer() polls a descriptor on which nothing comes
- *	disk		persist() writes and has it on the disk
+ *	disk		persist() writes and waits for the disk
  *	child		run_filter() reads what a child process writes
  *
- * Every request waits so, shortly; those that are due wait PLANT_US.
+ * Every request waits in this way, for a short time; those that are due wait PLANT_US.
  */
 #include "../programs/why-load.h"
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static void wait_sem(sem_t *sem)
 		;
 }
 
-/* How the helper says that it is done, and how a request waits for that. */
+/* These say how the helper reports that it is done, and how a request waits for that. */
 static void (*tell)(void);
 static void (*await)(void);
 
