@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the place of ar (run.sh): the tools' objects become a shared library, and the
-# "archive" a line that names it.  So nobody who links it has to be linked again when
-# a mutant has changed one object.
+# This script replaces ar (run.sh): the tools' objects become a shared library, and the
+# "archive" a line that names it.  So programs need not be linked again when a mutant has
+# changed one object.
 #
 #	ar.sh rcs ARCHIVE OBJECT...
 #
@@ -15,5 +15,5 @@ ${MUTATE_CC:-gcc} -shared -Wl,-Bsymbolic -o "$so.new" "$@" -Wl,--as-needed -lzst
 	-lz -lstdc++ -lpthread -lm || exit 1
 mv "$so.new" "$so"
 echo "INPUT($so)" >"$archive"
-# Older than whatever was linked with it.
+# It must be older than all programs that were linked with it.
 touch -d 2000-01-01 "$archive"

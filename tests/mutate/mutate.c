@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mutations of C sources: finds every place where one thing can be changed, draws from
+ * Makes mutations of C sources: finds every place where one thing can be changed, draws from
  * them, and writes the file with one of them changed.
  *
  *	mutate list FILE		one line each: line, number, kind, what it does
@@ -10,8 +10,8 @@
  *	mutate apply FILE NUMBER	the file, changed, on stdout
  *	mutate lines FILE...		how many lines can be changed
  *
- * A place is known by its number in the file, so the same file gives the same places.
- * Kinds:
+ * A place is identified by its number in the file, so the same file gives the same places.  The
+ * kinds are:
  *	op	one operator becomes another
  *	const	a number becomes 0, one more, one less, double, or half
  *	negate	a condition of if or while, the other way round
@@ -20,11 +20,11 @@
  *	swap	two neighbouring statements change places, of which one calls a function
  *		or uses what the other one sets
  *
- * Only what is executed is changed: bodies of functions, bodies of macros, and numbers
- * in macros of one line.  Left alone: comments, strings, other directives, types and
- * declarations (but not what they initialise with), assertions at compile time, calls
- * that only talk to the user (talks[]), and statements that only give memory back
- * (frees[]), because no test without a checker of leaks could see them.
+ * Only what is executed is changed: bodies of functions, bodies of macros, and numbers in macros
+ * of one line.  Left alone are comments, strings, other directives, types and declarations (but
+ * not what they initialise with), assertions at compile time, calls that only talk to the user
+ * (talks[]), and statements that only free memory (frees[]), because no test without a checker
+ * of leaks could see them.
  *
  * This is no parser: what it takes for a statement may be something else.  Such a
  * mutant does not compile, or compiles to the same; run.sh draws another one then.
@@ -51,7 +51,7 @@ static const char *const frees[] = {
 	"free", "close", "fclose", "munmap", "kfree", "kvfree", "vfree", "put_page",
 };
 
-/* What one operator becomes. */
+/* Lists what one operator becomes. */
 static const struct swap {
 	const char *from, *to[2];
 } swaps[] = {
@@ -93,7 +93,7 @@ static char *format_number(unsigned long long value, const char *suffix, bool he
 	return text;
 }
 
-/* Numbers with a point are doubled and halved only. */
+/* Numbers with a point are only doubled and halved. */
 static void add_number(struct source *s, const struct token *t)
 {
 	char word[64], *suffix;
@@ -146,7 +146,7 @@ static bool has_left_side(const struct source *s, size_t i)
 	return t->type == TOKEN_NUMBER || token_is(t, ")") || token_is(t, "]");
 }
 
-/* A star or a minus may be something else than an operator with two sides. */
+/* A star or a minus may be something else than a binary operator. */
 static bool is_operator(const struct source *s, size_t i)
 {
 	const struct token *t = &s->tokens[i];
@@ -197,7 +197,10 @@ static void add_tokens(struct source *s, size_t i)
 	}
 }
 
-/* The text of a statement that goes: as many lines as before, a macro's remain one. */
+/*
+ * Makes the text of a removed statement: it has as many lines as before, and a macro's remain
+ * one.
+ */
 static char *blank(const struct source *s, size_t begin, size_t end)
 {
 	char *text = need(calloc(1, 2 * (end - begin) + 2)), *p = text;
@@ -219,7 +222,7 @@ static bool is_last_return(const struct source *s, const struct statement *st)
 	       token_is(&s->tokens[st->last + 1], "}") && s->tokens[st->last + 1].depth == 0;
 }
 
-/* The name that a statement assigns to: the last one on the left; NULL: it only calls. */
+/* Finds the name that a statement assigns to: the last one on the left; NULL: it only calls. */
 static const struct token *assigned(const struct source *s, const struct statement *st)
 {
 	static const char *const assigns[] = { "=", "+=", "-=", "|=", "&=", "++", "--" };
@@ -238,7 +241,7 @@ static const struct token *assigned(const struct source *s, const struct stateme
 	return NULL;
 }
 
-/* Else it is all the same which one comes first. */
+/* Does their order matter? */
 static bool depends(const struct source *s, const struct statement *a, const struct statement *b)
 {
 	const struct token *name = assigned(s, a);
@@ -314,7 +317,7 @@ static struct source *source_places(const char *path)
 	return s;
 }
 
-/* Sebastiano Vigna's splitmix64. */
+/* This is Sebastiano Vigna's splitmix64. */
 static uint64_t next_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -331,7 +334,7 @@ struct line {
 	size_t first, nr, drawn;	/* places; the drawn ones are moved to the front */
 };
 
-/* The lines of all the sources that have places. */
+/* Lists the lines of all the sources that have places. */
 static struct line *lines_of(char **paths, int nr_paths, size_t *nr)
 {
 	struct line *lines = NULL;
@@ -350,7 +353,7 @@ static struct line *lines_of(char **paths, int nr_paths, size_t *nr)
 	return lines;
 }
 
-/* The number of a place stays beside it when the drawn ones change places. */
+/* The number of a place moves with it when the drawn ones are exchanged. */
 static int draw(uint64_t seed, size_t nr_wanted, const char *part, char **paths, int nr_paths)
 {
 	size_t nr_lines, nr_left;

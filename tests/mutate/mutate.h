@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * A C source as tokens and simple statements, as far as mutate.c needs them.
- */
+/* Represents a C source as tokens and simple statements, as far as mutate.c needs them. */
 #ifndef TESTS_MUTATE_H
 #define TESTS_MUTATE_H
 
@@ -20,7 +18,7 @@ struct token {
 	bool is_silent;		/* not to be changed */
 };
 
-/* An expression or a jump, with its semicolon. */
+/* A statement is an expression or a jump, with its semicolon. */
 struct statement {
 	size_t first, last;	/* tokens */
 	bool is_jump;
@@ -29,7 +27,7 @@ struct statement {
 
 enum kind { KIND_OP, KIND_CONST, KIND_NEGATE, KIND_DROP, KIND_SWAP };
 
-/* The bytes from begin to end become text. */
+/* A place: the bytes from begin to end are replaced by text. */
 struct place {
 	enum kind kind;
 	size_t begin, end, line, number;
@@ -48,14 +46,14 @@ struct source {
 	size_t nr_places, room_places;
 };
 
-/* Each of them ends the program when it fails. */
+/* Each of these ends the program when it fails. */
 struct source *source_read(const char *path);
 void *need(void *memory);
 
 bool token_is(const struct token *t, const char *word);
-/* The token that closes the parenthesis or bracket that token i opens, or the last one. */
+/* Returns the token that closes the parenthesis or bracket that token i opens, or the last one. */
 size_t closing(const struct source *s, size_t i);
-/* Of a byte, from 1 on. */
+/* Returns the line of a byte, from 1 on. */
 size_t line_of(const struct source *s, size_t at);
 
 #endif

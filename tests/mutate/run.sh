@@ -9,27 +9,27 @@
 #	-n	how many mutants (default 200), over the parts as their lines are
 #	-s	seed of the draw (default: a new one); it is printed
 #	-p	analysis, trace, scan, shim, module (default: all)
-#	-t	stops after so long; what is done is in the log, and the next run with the
-#		same seed goes on
+#	-t	stops after so long; results so far are in the log, and the next run with the
+#		same seed continues
 #	-l	fast: only tests that take twelve seconds at most; unit: only those that do not
-#		depend on the machine's mood; default: all of make check-quick that can see
+#		depend on the machine's load; default: all of make check-quick that can test
 #		the part
 #	-a	tries those again that survived: after a test was written
 #	-r	the score
 #
-# A draw is a place in a file (mutate.c).  A mutant that does not compile is drawn
-# again, and so is one whose objects are the same: no test can notice it.  The others are
-# run under the tests, the likeliest first, until one fails.  A test that does not end
-# in four times its usual time and ten seconds has noticed it, too: a program has that in
-# time of the CPU, or three times that by the clock, as the machine may be busy.  What is
-# noticed by the clock, or by a test outside of tests/unit, must be noticed twice: there may
-# be another reason.
+# A draw is a place in a file (mutate.c).  A mutant that does not compile is drawn again, and
+# so is one whose objects are the same: no test can notice it.  The others are run under the
+# tests, the likeliest first, until one fails.  A test that does not end in four times its
+# usual time and ten seconds has noticed it, too: for a program that is CPU time, or three
+# times as much by the clock, as the machine may be busy.  A mutant that is noticed by the
+# clock, or by a test outside of tests/unit, must be noticed twice, because there may be
+# another reason.
 #
-# All happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
-# run; later runs bring the tests up to date, not what is mutated.  Remove the folder
-# to begin anew.  Its log has one line for each mutant: part, file, place, line, kind,
-# result, seconds, test.  What survived is in diffs/; the file equivalent beside this one
-# names those that no test can see, each with the reason.
+# All of this happens in a copy, $BUILD/mutate/tree, of the sources as they are at the first
+# run; later runs update the tests, not the mutated sources.  Remove the folder to begin anew.
+# Its log has one line for each mutant: part, file, place, line, kind, result, seconds, test.
+# Mutants that survived are in diffs/; the file equivalent beside this one lists those that no
+# test can notice, each with the reason.
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$TOP/build}
@@ -80,8 +80,8 @@ files_of()	# part, in the current folder
 	esac
 }
 
-# What is mutated has no debug info, or none with columns: two objects are the same when
-# their code is.
+# Mutated sources have no debug info, or none with columns: two objects are the same when their
+# code is.
 build()	# folder
 {
 	case $1 in
@@ -97,7 +97,7 @@ build()	# folder
 		AR="sh $TREE/tests/mutate/ar.sh" </dev/null
 }
 
-# Only what differs, and with the time of now: make then sees what to do.
+# Copies only files that differ, with the present time, so that make knows what to do.
 copy_sources()	# what
 {
 	(cd "$TOP" && git ls-files -co --exclude-standard -- "$@") | while read -r file; do
@@ -107,7 +107,7 @@ copy_sources()	# what
 	done
 }
 
-# What has to be built when a file changes, or any of a part; the tests of the tools are
+# Prints what has to be built when a file changes, or any of a part; the tests of the tools are
 # linked with a shared library.
 folders_of()	# part [file]
 {
@@ -142,8 +142,8 @@ tests_of()	# part
 	esac
 }
 
-# True when it passed; sets $result otherwise.  Not through tests/run.sh, which builds what
-# this must not build.
+# Returns true when it passed; sets $result otherwise.  It does not use tests/run.sh, which
+# builds what this must not build.
 run_test()	# test seconds
 {
 	case $1 in
@@ -164,7 +164,7 @@ run_test()	# test seconds
 	return 1
 }
 
-# Each test's usual time, and which ones pass at all.
+# Measures each test's usual time, and finds which ones pass at all.
 baseline()	# part
 {
 	for test in $(tests_of "$1"); do
@@ -183,8 +183,8 @@ baseline()	# part
 	done
 }
 
-# Which lines each test of the tools executes: the others need not be run for a change
-# there.  Lines of "file line count test"; a test of which nothing is known has none.
+# Finds which lines each test of the tools executes: the others need not be run for a change
+# there.  It writes lines "file line count test"; a test of which nothing is known has none.
 cover()
 {
 	[ ! -f "$WORK/covered" ] || return 0
@@ -221,15 +221,16 @@ cover()
 	rm -rf "$WORK/cover" "$WORK/profile"
 }
 
-# The likeliest first: named as the file, then as the first word of its name, then
-# those that saw most mutants of this file and of this part, then the quickest.
+# Prints the likeliest tests first: those named as the file, then as the first word of its
+# name, then those that noticed most mutants of this file and of this part, then the quickest.
 order()	# part file line
 {
 	stem=${2##*/}
 	stem=${stem%.*}
 	tests_of "$1" | awk -v part="$1" -v file="$2" -v stem="$stem" -v times="$WORK/times" -v log_file="$LOG" \
 		-v line_nr="$3" -v covered="$WORK/covered" -v most="$([ "$level" = fast ] && [ "$1" != module ] && echo 12 || echo 1000)" '
-	# The line, or the one that its statement begins in; a macro is executed where it is used.
+	# Takes the line, or the one in which its statement begins; a macro is executed where
+	# it is used.
 	function find_covering(from, to,   n, t) {
 		if (!knows_file) return
 		for (n = from; n >= to; n--) {
@@ -269,7 +270,7 @@ order()	# part file line
 	}' | sort -n | cut -d' ' -f2-
 }
 
-# Puts back whatever the last mutant changed, with its time: make then sees nothing to do.
+# Restores the file that the last mutant changed, with its time: make then has nothing to do.
 restore()
 {
 	(cd "$TREE" && find . -newer "$WORK/stamp" ! -path './build/tests/log/*' \( -type f -o -type l \)) |
@@ -290,7 +291,7 @@ is_same()
 	done <"$WORK/changed"
 }
 
-# One mutant; sets $result and $test.
+# Runs one mutant; sets $result and $test.
 try()	# part file place line
 {
 	test=-
@@ -347,7 +348,7 @@ results()
 	END { for (i = 1; i <= nr; i++) print last[order[i]] }' "$LOG"
 }
 
-# How many mutants each part gets.
+# Prints how many mutants each part gets.
 quotas()
 {
 	(cd "$TREE" && for part in $PARTS; do
@@ -370,14 +371,14 @@ draw()	# part quota
 	done <"$WORK/draws.$1"
 }
 
-# What tells survivors apart, also when lines have moved: the file, and what was changed.
+# Prints what distinguishes survivors, also when lines have moved: the file, and what was changed.
 signature()	# diff
 {
 	sed -n 's|^--- a/||p; 3,$s/^[-+]/&/p' "$1" | tr -s ' \t\n' ' '
 	echo
 }
 
-# The survivors that tests/mutate/equivalent knows: file and place.
+# Prints the survivors that tests/mutate/equivalent lists: file and place.
 known()
 {
 	grep -v '^#' "$TOP/tests/mutate/equivalent" | awk '/^[^-+]/ { sub(/:.*/, ""); text = $0 "\n" }
@@ -431,7 +432,7 @@ prepare()
 				{ tail -n 20 "$WORK/build.log" >&2; die "$folder does not build"; }
 		done
 	done
-	# Links: a file that the next build replaces is another one than this.
+	# These are links: a file that the next build replaces is a different file.
 	rm -rf "$WORK/clean" && cp -Rp "$TREE" "$WORK/clean" || die "cannot copy $TREE"
 	for part in $parts; do
 		baseline "$part"

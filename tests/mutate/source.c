@@ -137,7 +137,7 @@ static void add_token(struct source *s, struct token t)
 	s->tokens[s->nr_tokens++] = t;
 }
 
-/* The token at a byte that begins one. */
+/* Returns the token at a byte that begins one. */
 static struct token cut(const struct source *s, size_t at)
 {
 	const char *c = s->text + at;
@@ -205,7 +205,7 @@ static bool is_declaration(const struct source *s, size_t i, size_t end)
 	return token_is(t + 1, "*") && (t[2].type == TOKEN_WORD || token_is(t + 2, "*"));
 }
 
-/* To the token that ends it; only what it initialises with remains code. */
+/* Skips to the token that ends a declaration; only its initializer remains code. */
 static size_t declaration(struct source *s, size_t i, size_t end)
 {
 	bool is_value = false;
@@ -227,7 +227,7 @@ static size_t declaration(struct source *s, size_t i, size_t end)
 	return i;
 }
 
-/* The semicolon that ends an expression, or end. */
+/* Returns the semicolon that ends an expression, or end. */
 static size_t expression_end(const struct source *s, size_t i, size_t end)
 {
 	for (; i < end; i++) {
@@ -241,7 +241,7 @@ static size_t expression_end(const struct source *s, size_t i, size_t end)
 	return end;
 }
 
-/* What comes before a statement: the next token to examine, or the same. */
+/* Skips what comes before a statement: returns the next token to examine, or the same. */
 static size_t skip_lead(const struct source *s, size_t i, size_t end, bool *is_branch)
 {
 	static const char *const heads[] = { "if", "while", "for", "switch" };
@@ -307,7 +307,7 @@ static void statements(struct source *s, size_t i, size_t end)
 	}
 }
 
-/* From its # on.  Only macros with a body have code. */
+/* Reads a directive from its # on.  Only macros with a body have code. */
 static void directive(struct source *s, size_t at, size_t end)
 {
 	size_t first = s->nr_tokens, body = skip_blank(s, at + 1, end);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is emitted: the order of the stores, both dialects, no side effects on
-# tail calls, the stack protector, the sanitizers and debug information.
+# Tests what is emitted: the order of the stores, both dialects, no side effects on tail calls,
+# the stack protector, the sanitizers and debug information.
 . "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 
@@ -61,7 +61,7 @@ in_function()	# file function: its lines
 check "compiles" "cc_ldb -O2 -S a.c -o att.s && cc_ldb -O2 -masm=intel -S a.c -o intel.s &&
 	cc_ldb -O2 -fPIC -S a.c -o pic.s && $CC -O2 -S a.c -o without.s"
 
-# The first link of a function.  The register with the thread's block becomes T, the one
+# Prints the first link of a function.  The register with the thread's block becomes T, the one
 # with the record's address A, the others R.
 link_of()	# file function
 {
@@ -96,7 +96,7 @@ END
 check "the link's twelve instructions, in the contract's order" \
 	"link_of att.s once | diff exe.want -"
 check "as many in code for shared objects" "link_of pic.s once | diff pic.want -"
-# What a function that calls often pays for, a big one has in one place.
+# A small function links at each call that needs it; a big one does so in one place.
 for s in att pic; do
 	check "$s: a big function calls for its link" "in_function $s.s big | tr '\n\t' '; '" 0 \
 		"leaq [0-9]*\(%rsp\), %r10; call __ldb_link;"
@@ -107,8 +107,8 @@ done
 check "a function without calls keeps prev in a register" \
 	"in_function att.s loop | awk '/#APP/ { n++ } n > 1 && /movq/' | tr '\n\t' '; '" 0 \
 	'^ movq %r[a-z0-9]*, %fs:__ldb_thread@tpoff;$'
-# GCC removes the call when the record is there already: what the function keeps below the
-# stack pointer must outlive the call of the link.
+# GCC removes the call when the record is linked already: what the function stores below the
+# stack pointer must survive the call of the link.
 check "nothing below the stack pointer is written over" \
 	"cc_ldb -O2 -fno-tree-dce -fno-tree-dse -S red.c -o red.s && in_function red.s zone | tr '\n\t' '; '" 0 \
 	"leaq -128\(%rsp\), %rsp; call __ldb_link; leaq 128\(%rsp\), %rsp;"

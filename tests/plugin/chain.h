@@ -2,9 +2,9 @@
 /*
  * Lets a program read its own chain of frame records.
  *
- * Compiled with -DWITH_LDB (and the plugin) it checks; without, every check
- * passes, so that both builds print the same and exit alike.  Failures go to
- * stderr and into chain_status(), the exit status.
+ * Compiled with -DWITH_LDB (and the plugin) it checks; without it, every check passes, so that
+ * both builds print the same and exit alike.  Failures go to stderr and into chain_status(), the
+ * exit status.
  *
  *	CHAIN_IS("f", "g")	the deepest records are f's and g's
  *	run_case("name", fn)	call fn; the chain is valid and the same after it
@@ -32,13 +32,13 @@
 #else
 #define NEVER		__attribute__((noipa))
 #endif
-/* What the chain's first function is called. */
+/* This is the name of the chain's first function. */
 #ifdef AS_LIBRARY
 #define MAIN		"subject_main"
 #else
 #define MAIN		"main"
 #endif
-/* Keeps the call before it from becoming a tail call. */
+/* This prevents the call before it from becoming a tail call. */
 #define NO_TAIL()	__asm__ volatile("" ::: "memory")
 
 static int chain_failures;
@@ -72,7 +72,7 @@ NEVER static void chain_fail(const char *where, const char *what, int level)
 	fprintf(stderr, "%s: level %d: %s\n", where, level, what);
 }
 
-/* Every rule of abi.h that one thread can check about itself; the depth. */
+/* Checks every rule of abi.h that one thread can check about itself; returns the depth. */
 NEVER static int chain_walk(const char *where)
 {
 	struct ldb_frame *f = chain_top();
@@ -113,7 +113,7 @@ NEVER static const char *chain_name(const void *addr)
 	return info.dli_sname;
 }
 
-/* names: deepest first.  ret of each must lie in the next. */
+/* names begins with the deepest.  ret of each must lie in the next. */
 NEVER static void chain_is(const char *where, const char * const *names, int nr)
 {
 	struct ldb_frame *f = chain_top();

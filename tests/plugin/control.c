@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every way in which control enters, leaves or comes back into a C function.
- * After each the chain of records must be right.
+ * Tests every way in which control enters, leaves or comes back into a C function.  After each
+ * the chain of records must be right.
  */
 #include "chain.h"
 #include <alloca.h>
@@ -239,7 +239,7 @@ SUBJECT int is_odd(int n)
 SUBJECT void case_tail_calls(void)
 {
 #if defined(__OPTIMIZE__) && LEVEL >= 2 && !defined(SANITIZED)
-	/* Overflows the stack if the record prevents the tail calls. */
+	/* This overflows the stack if the record prevents the tail calls. */
 	int n = 4000000;
 #else
 	int n = 500;
@@ -531,7 +531,7 @@ static uint64_t gen_seen;
 /* The interrupted link or unlink must neither lose a record nor repeat a generation. */
 SUBJECT void on_step(int sig)
 {
-	/* A chain that is broken already would be walked thousands of times. */
+	/* A broken chain would otherwise be walked thousands of times. */
 	if (chain_failures)
 		return;
 	chain_walk("on_step");
@@ -625,7 +625,7 @@ SUBJECT void case_constructor(void)
 }
 
 #ifndef SANITIZED
-/* Runs before thread-local storage exists: must not touch it. */
+/* This runs before thread-local storage exists and must not touch it. */
 static __attribute__((noipa)) int cpu_features(void)
 {
 	int i, n = 0;
@@ -680,7 +680,7 @@ SUBJECT void at_end(void)
 }
 
 #ifdef BREAK_CHAIN
-/* What the checks must notice. */
+/* The checks must notice this. */
 NEVER void case_broken(void)
 {
 	__ldb_thread.top = BREAK_CHAIN;

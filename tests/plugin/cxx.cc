@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every way in which control enters, leaves or comes back into a C++ function.
- * After each the chain of records must be right.  The subjects are extern "C"
- * where a check names them.
+ * Tests every way in which control enters, leaves or comes back into a C++ function.  After each
+ * the chain of records must be right.  The subjects are extern "C" where a check names them.
  */
 #include "chain.h"
 #include <coroutine>
@@ -75,7 +74,7 @@ extern "C" SUBJECT void in_spy(void)
 #ifdef WITH_LDB
 	struct ldb_frame *f;
 
-	/* The first call: before it the record may not be linked yet. */
+	/* This is the first call: before it the record may not be linked yet. */
 	chain_walk("in_spy");
 	f = chain_top();
 	/* in_spy, ~spy, then the function being unwound */
@@ -378,7 +377,7 @@ extern "C" NEVER int never_catches(int n)
 	try {
 		throw_at(n);
 	} catch (...) {
-		/* The chain is stale here, without the runtime's repair. */
+		/* Without the runtime's repair the chain is stale here. */
 		return 1;
 	}
 	return 0;
@@ -395,7 +394,7 @@ extern "C" SUBJECT int around_never(int n)
 extern "C" SUBJECT void case_never()
 {
 	printf("%d\n", around_never(4));
-	/* Right again as soon as an instrumented function has returned. */
+	/* The chain is right again as soon as an instrumented function has returned. */
 	CHAIN_IS("case_never", MAIN);
 }
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is instrumented does not depend on -g: memcached and sqlite, the sources of which
-# make deps has fetched.  Debugging statements in the middle of a function change what
-# passes see, and large functions of others have more of them than ours.
+# Tests that the set of instrumented functions does not depend on -g, with memcached and
+# sqlite, whose sources make deps has fetched.  Debugging statements in the middle of a
+# function change what passes see, and large functions of other projects have more of them than
+# the tests' own.
 . "$TOP/tests/lib/engine.sh"
 
-# What the plugin says of each function.
+# Compares what the plugin says of each function.
 compare()	# name level "debug levels" file...
 {
 	name=$1 level=$2 levels=$3

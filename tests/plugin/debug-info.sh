@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is instrumented does not depend on -g: what is said of each function is the same.
+# Tests that the set of instrumented functions does not depend on -g: the plugin must say the
+# same of each function.
 . "$TOP/tests/lib/engine.sh"
 
 flags="-I$TOP/tools -I$TOP/libldb/include -I$TOP/kmod/uapi -D_GNU_SOURCE -DLDB_VERSION=\"x\" -w

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# It links anywhere: notes, --gc-sections, static, -flto with and without the
-# plugin at link, other linkers, shared and dlopen()ed libraries.
+# Tests that objects link in every way: notes, --gc-sections, static, -flto with and without
+# the plugin at link, other linkers, shared and dlopen()ed libraries.
 . "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 notes="$src/notes.c -DINSTRUMENTED"
@@ -181,7 +181,7 @@ check "C++ with inline functions in both" "
 
 # --- the wrong compiler --------------------------------------------------------------
 
-# The version the plugin was built for, changed in the binary.
+# This changes the version for which the plugin was built, in the binary.
 version=$($CC -dumpfullversion)
 major=${version%%.*}
 mkdir other alone

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# matrix.sh LEVEL ROW: control.c and cxx.cc compiled with and without the plugin
-# print the same and exit alike; with it they check their own chain.
+# matrix.sh LEVEL ROW tests that control.c and cxx.cc print the same and exit alike when they
+# are compiled with and without the plugin; with it they check their own chain.
 . "$TOP/tests/lib/engine.sh"
 src=$TOP/tests/plugin
 level=$1
@@ -19,12 +19,12 @@ shared) flags="$flags -fPIC -DAS_LIBRARY" ;;
 stack-protector) flags="$flags -fstack-protector-strong" ;;
 address | thread | undefined)
 	sanitized="-fsanitize=$row -DSANITIZED"
-	# GCC 13 moves locals to the heap, and nested functions cannot be called there.
+	# GCC 13 moves locals to the heap, where nested functions cannot be called.
 	ASAN_OPTIONS=detect_stack_use_after_return=0
 	export ASAN_OPTIONS ;;
 masm-intel) flags="$flags -masm=intel" ;;
 no-pie) flags="$flags -no-pie" ;;
-# Beyond the matrix: flags that change frames, exceptions or calls.
+# These rows are beyond the matrix: flags that change frames, exceptions or calls.
 cet) flags="$flags -fcf-protection=full -fno-omit-frame-pointer" ;;
 native) flags="$flags -march=native -mno-red-zone" ;;
 non-call) flags="$flags -fnon-call-exceptions -fno-ipa-icf" ;;
@@ -45,7 +45,7 @@ build()	# output compiler sources flags...
 	compiler=$2
 	source=$3
 	shift 3
-	# Nested functions want an executable stack, with or without ldb.
+	# Nested functions need an executable stack, with or without ldb.
 	if [ "$row" = shared ]; then
 		$compiler $flags "$@" -shared -z execstack "$source" \
 			-o "lib$output.so" &&

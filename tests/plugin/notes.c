@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the thread blocks of the running program as the runtime does: walks the
- * ELF notes of all modules and calls the accessors.  Prints per module "NAME
- * block=N" (the same N for the same block), and checks that each block is this
- * thread's: has the canary, is another one in another thread, and, when this
- * program is instrumented, holds main's record.
+ * Finds the thread blocks of the running program as the runtime does: walks the ELF notes of all
+ * modules and calls the accessors.  It prints per module "NAME block=N" (the same N for the same
+ * block), and checks that each block is this thread's: it has the canary, it is another one in
+ * another thread, and, when this program is instrumented, it holds main's record.
  *
  *	notes [LIB...]		dlopen()s the libraries first
  */

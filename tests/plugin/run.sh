@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The plugin's tests: tests/plugin/run.sh [quick | full]
+# Runs the plugin's tests: tests/plugin/run.sh [quick | full]
 #
-# full (default): the whole matrix of levels and flags; quick: a part of it.
-# LDB_MATRIX_RECORD=1 runs each program of the matrix under ldb-record as well.
-# Each job is a script of this folder with arguments, a TAP producer by itself;
-# two run at a time and their results are numbered through here.
+# full (the default) is the whole matrix of levels and flags; quick is a part of it.
+# LDB_MATRIX_RECORD=1 runs each program of the matrix under ldb-record as well.  Each job is a
+# script of this folder with arguments, a TAP producer by itself; two run at a time and their
+# results are numbered through here.
 #
 # The compilers are $CC and each gcc-N for which there is a plugin beside its own.
 
@@ -43,7 +43,7 @@ results=$(mktemp -d "${TMPDIR:-/tmp}/ldb-plugin.XXXXXX") || exit 1
 trap 'rm -rf "$results"' EXIT
 trap 'exit 130' INT TERM HUP
 
-# The slow rows first, so that both processors end together.
+# The slow rows come first, so that both processors end together.
 for compiler in $compilers; do
 	for row in $rows; do
 		for level in $levels; do
@@ -78,7 +78,7 @@ while read -r job; do
 	"$CC "*) cat "$log.out" ;;
 	*)	sed "s/^\(\(not \)\{0,1\}ok [0-9]* - \)/\1${job%% *}: /" "$log.out" ;;
 	esac
-	# Without its plan, or with a plan not met, a script ended too early.
+	# A script without its plan, or with a plan that is not met, ended too early.
 	plan=$(sed -n 's/^1\.\.//p' "$log.out")
 	count=$(grep -c -E '^(not )?ok ' "$log.out")
 	if [ "${plan:-none}" != "$count" ]; then

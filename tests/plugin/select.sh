@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Which functions get a record: attributes, options, what can never have one.
+# Tests which functions get a record: attributes, options, and functions that can never have one.
 . "$TOP/tests/lib/engine.sh"
 
 cat >c.c <<'END'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is proved to take no time worth a record, and what is not believed.
+# Tests which functions are proved to take no time worth a record, and which are not.
 . "$TOP/tests/lib/engine.sh"
 
 cat >c.c <<'END'
@@ -125,7 +125,7 @@ check "$how compiles" "cc_ldb -O2 -fPIE $verbose c.c 2>list"
 short get gets_two
 long asks_too calls_weak
 
-# In the order of the source: a callee that comes later is not believed.
+# The order is that of the source: nothing is known of a callee that comes later.
 cat >order.c <<'END'
 int later(int k);
 int first(int k) { return later(k) + 1; }
@@ -143,14 +143,14 @@ check "$how compiles" "cxx_ldb -O2 -fno-ipa-cp $verbose cc.cc 2>list"
 long _Z13calls_throweri _Z7catchesi _Z10of_virtualPK1P
 short _ZNK1P3getEv _Z5twiceIiET_S0_ _Z9of_inlineR1P
 
-# One function becomes long, and with it those above it.
+# One function becomes long, and so do those that call it.
 how="one change"
 sed 's/return k \* 31 >> 7/return ext(k * 31) >> 7/' c.c >changed.c
 check "$how compiles" "cc_ldb -O2 -fno-pie $verbose changed.c 2>list"
 long hash slot get gets_two calls_alias
 short near calls_near calls_checked
 
-# Another file: unknown when compiling, known when -flto links.
+# A function of another file is unknown when compiling, and known when -flto links.
 cat >one.c <<'END'
 __attribute__((noinline)) int elsewhere(int k) { return k * 3; }
 END
