@@ -11,10 +11,10 @@
  * What x86 gives: loads are made in the order in which they are written, and so are stores;
  * only a store may still be on its way when a later load is made, until a locked instruction.
  * So an acquire or a release costs nothing there and only keeps the compiler from moving
- * things; a store that has to be seen before a later load needs a locked instruction, which
- * "full" says here.  What is written in terms of C11 holds on any CPU.  What rests on x86
- * says so ("x86:"), and what another CPU would need: the emitted code and the loads of the
- * chain, and a few loads and stores in each wrapper.
+ * accesses; a store that must become visible before a later load needs a locked instruction,
+ * which is called "full" here.  Functions in terms of C11 are right on any CPU.  A comment
+ * "x86:" marks those that depend on x86, and says what another CPU would need: these are the
+ * emitted code and the loads of the chain, and a few loads and stores in each wrapper.
  *
  * What is not in this file is under a lock, of one thread alone, or a flag off the hot paths
  * that is read and written with C11's strongest order (atomic_load(), atomic_store(), ...),
@@ -32,8 +32,8 @@
 struct thread;
 
 /*
- * Any order will do: the value says all by itself.  Hints (who waits, who holds), pointers to
- * functions that are found again if they are not seen, counters.
+ * Any order will do, because the value depends on no other: hints (who waits, who holds),
+ * pointers to functions that are searched again if the store is not visible yet, counters.
  */
 #define order_any_load(p)		atomic_load_explicit(p, memory_order_relaxed)
 #define order_any_store(p, v)		atomic_store_explicit(p, v, memory_order_relaxed)
@@ -55,8 +55,8 @@ static inline void order_signal(void)
 
 /*
  * Cutting the chain of the thread's own block, as an emitted unlink does: one store, after
- * which what lies below it may be overwritten.  The records below keep their contents until
- * later stores, and those are seen later.  Partner: safe_load_is_still()
+ * which the memory below it may be overwritten.  The records below are unchanged until later
+ * stores, which become visible later.  Partner: safe_load_is_still()
  */
 static inline void order_chain_cut(struct ldb_thread *block, struct ldb_frame *left)
 {
@@ -104,10 +104,10 @@ static inline void order_live_count_set(_Atomic uint32_t *nr, uint32_t to)
 }
 
 /*
- * Hazards.  A scanner says whom it is about to look at, and then asks whether that thread is
- * still there; a thread says that it goes, and then waits for who is looking.  Each side's
- * store has to be seen before its load is made: full, on both.  Else the scanner would read a
- * stack that is gone.
+ * Hazard pointers.  A scanner stores which thread it is about to poll, and then loads whether
+ * that thread still exists; an exiting thread stores that it exits, and then waits for a
+ * scanner that polls it.  Each side's store must be visible before its load is made: both are
+ * full.  Else the scanner would read an unmapped stack.
  */
 
 /* Followed by order_hazards_visible(), once for several. */
@@ -134,13 +134,13 @@ static inline uint32_t order_thread_state(const _Atomic uint32_t *state)
 	return atomic_load(state);
 }
 
-/* Full: the state before a look at the hazards.  Partner: order_hazards_visible() */
+/* Full: the state is visible before the hazards are read.  Partner: order_hazards_visible() */
 static inline void order_thread_state_set(_Atomic uint32_t *state, uint32_t to)
 {
 	atomic_store(state, to);
 }
 
-/* By the thread that goes: what follows happens after the look.  Partner: order_hazard_clear() */
+/* By the exiting thread: what follows happens after the poll.  Partner: order_hazard_clear() */
 static inline struct thread *order_hazard_get(struct thread *_Atomic const *looking)
 {
 	return atomic_load(looking);
@@ -180,8 +180,8 @@ static inline void order_stack_raise(uintptr_t *stack_lo, uintptr_t to)
 }
 
 /*
- * Registered stacks, [lo, hi): lo is written after hi, read before it, and looked at again:
- * then the two belong together.
+ * Registered stacks, [lo, hi): lo is written after hi, read before it, and read again: if it
+ * is unchanged the two belong together.
  */
 
 /* Full: nobody finds it any more, before order_walk_count().  Partner: order_range_lo() */
@@ -285,10 +285,11 @@ static inline void order_pages_used_set(struct ldb_info *info, uint64_t nr)
 }
 
 /*
- * What the scanner does when an invocation has ended, in this order, so that the recorder of
- * a program that was killed in between counts it once: gen, seen as it will be, the record
- * into a ring, seen.  When all of a block is done, the depth, and gen is 0.  The recorder reads
- * the fields when the program is dead, in any order.  Partner: order_stack_depth()
+ * When an invocation has ended the scanner stores, in this order, so that the recorder of
+ * a program that was killed in between counts it once: gen, the count of observed invocations as
+ * it will be, the record into a ring, and that count.  When all of a block is done it stores the
+ * depth, and gen is 0.  The recorder reads the fields when the program is dead, in any order.
+ * Partner: order_stack_depth()
  */
 static inline void order_ending_gen(struct ldb_page *page, uint64_t gen)
 {
@@ -348,10 +349,10 @@ static inline bool order_owner_is(const _Atomic uint32_t *scanner, uint32_t id)
 }
 
 /*
- * The locks a thread holds, looked at by the control thread when the recording is over: the
- * entries that the count has were written before, in the order of the program.  x86: the
- * thread writes them plainly; another CPU needs a release there.  What is torn is not
- * written: shim_flush().  Partner: held_push()
+ * The locks a thread holds are read by the control thread when the recording is over: the
+ * entries that are counted were written before, in the order of the program.  x86: the
+ * thread writes them plainly; another CPU needs a release there.  An entry that is torn is
+ * not recorded: shim_flush().  Partner: held_push()
  */
 static inline uint32_t order_held_count(const uint32_t *nr)
 {

@@ -5,7 +5,8 @@
  * Every instrumented function keeps one struct ldb_frame in its own stack
  * frame and links it into a chain that starts in the calling thread's
  * struct ldb_thread.  The program writes both with plain stores, always, and
- * never reads anything of ldb's: recording is nothing but somebody looking.
+ * never reads anything of ldb's: recording only means that another thread reads
+ * what is there anyway.
  *
  *	entry	__ldb_thread.gen += 1 << 16;	one instruction on memory, so
  *						that a signal handler cannot
@@ -18,15 +19,15 @@
  * A reader of another thread's chain reads gen, top, the records, top, gen, in
  * that order, and accepts what it saw only if both pairs agree.
  *
- * Both sides rest on the memory order of x86-64: stores become visible in the
- * order in which a thread makes them, and loads are made in the order in which
- * they are written.  So what overwrites a record is seen after the store to top
- * that took it from the chain, and after the one to gen that came before it; a
- * reader that saw any of it sees another gen.  Nothing depends on a store being
- * seen soon.  Where a CPU does not keep that order, this contract needs more: top
+ * Both sides depend on the memory order of x86-64: stores become visible in the
+ * order in which a thread makes them, and loads are made in program order.  So a
+ * store that overwrites a record becomes visible after the store to top that
+ * unlinked the record, and after the store to gen before that; a reader that
+ * loads an overwritten field then loads another gen.  No store has to become
+ * visible within a given time.  A CPU with a weaker order needs more: top
  * is stored with release, the stores to a record come after a barrier that follows
  * the ones to gen and, of the former invocation, to top, and each load of a reader
- * is an acquire.  How ldb's own reader does it: libldb/scan/safe-load.h.
+ * is an acquire.  ldb's own reader is in libldb/scan/safe-load.h.
  *
  * A record is valid only if its canary matches, its generation is at most the
  * thread's and greater than its parent's, and its address lies inside the

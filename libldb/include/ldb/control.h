@@ -96,8 +96,8 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	struct ldb_msg m;
 	uint32_t version;
 	uint32_t mutex_level;
-	uint32_t budget_ppm;	/* 1000000: no pacing */
-	uint32_t scan_interval_ns; /* least time between two looks at a thread; 0: none */
+	uint32_t budget_ppm;	/* 1000000: polls are not limited */
+	uint32_t scan_interval_ns; /* least time between two polls of a thread; 0: none */
 	uint32_t nr_scanners;
 	int32_t scanner_cpu;	/* -1: do not pin */
 	uint64_t lock_threshold_ns; /* waits and holds shorter than this are not written */

@@ -17,7 +17,7 @@
  *	ldb_req_end(id)		   the request is finished.
  *	ldb_req_end_all()	   every request this thread works on is finished.
  *	ldb_req_class(id, name)	   the class the request belongs to ("GET"); at
- *				   most LDB_CLASS_MAX bytes are kept.
+ *				   most LDB_CLASS_MAX bytes are retained.
  *	ldb_req_link(id, trace, span)  W3C trace context: 16 and 8 bytes.
  *
  * The locks of pthread and C11 are known; one that the program made itself it tells of:
@@ -131,8 +131,8 @@ ldb_req_link(uint64_t id, const void *trace16, const void *span8)
 }
 
 /*
- * A lock is its address, which is never looked at.  What ldb makes of calls that do
- * not fit together: ldb_lock_wait(3).
+ * A lock is identified by its address; nothing there is read.  ldb_lock_wait(3) says what
+ * ldb does with calls in a wrong order.
  */
 static inline __attribute__((always_inline, unused)) void
 ldb_lock_wait(const volatile void *lock)
@@ -175,7 +175,7 @@ ldb_stack_unregister(void *lo)
 }
 
 namespace ldb {
-/* The request is being worked on for as long as the object lives. */
+/* The request is being worked on for as long as the object exists. */
 class request {
 	uint64_t id_;
 public:

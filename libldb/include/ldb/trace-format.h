@@ -172,12 +172,12 @@ struct ldb_row_thread {
 	int64_t	 start, end;	/* ticks; start <= 0: before the recording */
 	uint64_t made, seen;	/* invocations entered / FUNC records written */
 	uint64_t scans, invalid, foreign, too_deep, disorder;
-	uint64_t gap;		/* ticks this thread was not watched */
+	uint64_t gap;		/* ticks in which this thread was not observed */
 	uint64_t start_routine;
 	uint32_t creator;	/* tid or 0 */
 	const char *name;
-	uint64_t below_threshold; /* seen, but too short to be written */
-	uint64_t cost;		/* ticks that looking at it has cost it, estimated */
+	uint64_t below_threshold; /* observed, but too short to be written */
+	uint64_t cost;		/* ticks that polling has cost it, estimated */
 };
 
 /*
@@ -275,7 +275,7 @@ struct ldb_row_scan {
 	uint32_t scanner;
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
 	uint64_t gap, busy, paused;	/* ticks */
-	uint64_t moving;	/* looks that found a change and read no stack */
+	uint64_t moving;	/* polls that found a change and read no stack */
 	uint64_t cost;		/* ticks: this scanner's part of the threads' cost */
 	uint64_t pages;		/* pages of threads and ring headers touched */
 	uint64_t handed;	/* threads given to another scanner */
@@ -288,9 +288,9 @@ struct ldb_row_scan {
  *
  *	op		tid		other		further
  *	SWITCH		left the CPU	came		SWITCH_OUT: gen, pc, addr of the record
- *	OCCUPANT	left the CPU	came		neither is watched
+ *	OCCUPANT	left the CPU	came		neither is observed
  *	WAKING		waker		woken
- *	WAKEUP		woken		has the CPU	value: the CPU it waits for
+ *	WAKEUP		woken		running task	value: the CPU it waits for
  *	MIGRATE		thread		0		addr: from CPU, value: to CPU
  *	FUTEX_WAIT	waits		owner word	addr; value: the word; with F_WORDS
  *	FUTEX_WAKE	wakes		0		addr; value: how many
@@ -298,8 +298,8 @@ struct ldb_row_scan {
  *	EXEC		thread		tid before
  *	EXIT		thread		0		value: 1: last of its thread group
  *
- * A row's ids are tid and other: a filter by tid also finds rows in between,
- * the reader of the rows must look.  SWITCH_OUT is written as SWITCH.
+ * A row's ids are tid and other: a filter by tid also returns rows with ids in between,
+ * which the caller must skip.  SWITCH_OUT is written as SWITCH.
  */
 #define LDB_SCHED_OP_SWITCH	0x01
 #define LDB_SCHED_OP_OCCUPANT	0x03
@@ -351,7 +351,7 @@ struct ldb_row_irq {
 	uint32_t flags;		/* LDB_IRQ_F_* */
 	uint32_t cpu, nr;
 	uint32_t tid;
-	uint32_t nr_short;	/* others, too short for a row, that hit it since its last row */
+	uint32_t nr_short;	/* others of it since its last row, too short for a row */
 	int64_t	 start, end;	/* ticks */
 	const char *name;	/* "": not known */
 };

@@ -19,7 +19,7 @@
 #define PROGRAM_SIZE_BARRIER	32
 #define PROGRAM_SIZE_PTHREAD	2304
 
-#define PROGRAM_CALL_BYTES	6	/* the longest call, and what program_call() may look at */
+#define PROGRAM_CALL_BYTES	6	/* the longest call, and what program_call() may read */
 #define PROGRAM_PLT_BYTES	11
 
 enum program_call {
