@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is particular to a CPU is in folders named arch/, and in the public <ldb/arch.h>: no
-# instruction, register, intrinsic or question which CPU it is anywhere else.
+# Checks that what is particular to a CPU is in folders named arch/, and in the public
+# <ldb/arch.h>: no instruction, register, intrinsic or question which CPU it is anywhere else.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
-# The pages' JavaScript has none, vendor/ is others'.
+# The pages' JavaScript has none; vendor/ is from other projects.
 code_files()
 {
 	source_files gcc-plugin kmod libldb tools | grep -E '\.(c|cc|h|S|def|inc)$' |
 		grep -v -e '/arch/' -e '^libldb/include/ldb/arch\.h$' -e '/vendor/'
 }
 
-# An asm of directives puts something into an object, one of a name is a name, and an empty one
-# only stops the compiler.
+# An asm of directives puts something into an object, one of a name sets a symbol's name, and
+# an empty one only constrains the compiler.
 of_cpu='\<(asm|__asm|__asm__)\>[ \t]*(volatile|__volatile__|goto)?[ \t]*\([ \t]*"[^"._]'
 of_cpu=$of_cpu'|__(x86_64|amd64|i386|aarch64|arm|riscv|powerpc64|s390x|loongarch64)__|CONFIG_(X86|ARM64|RISCV|PPC|S390)'
 of_cpu=$of_cpu'|__builtin_(ia32|cpu|arm|aarch64)_|\<_mm[0-9]*_|__m(128|256|512)|[a-z]mmintrin\.h|x86intrin\.h|cpuid\.h'
@@ -26,7 +26,7 @@ ok "there is code to look at" test "$(wc -l <"$WORK/code")" -gt 50000
 grep -E ":[0-9]+:.*($of_cpu)" "$WORK/code" >"$WORK/list"
 ok_empty "CPU code only in arch/ and <ldb/arch.h>"
 
-# One of each, as it could be written.
+# One example of each, as it could be written.
 cat >"$WORK/bad.c" <<'END'
 	__asm__ volatile("pause" : : : "memory");
 	asm("ror{q} {$17, %0|%0, 17}" : "+r"(sp));

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What tools/base has is not written again elsewhere in tools/: an array that grows is
-# array_room()'s, what is searched by halves is search()'s, hash tables are hash.h's, keyed.h's
-# and intern.h's, heaps heap.h's.
+# Checks that what tools/base has is not written again elsewhere in tools/: a growing array
+# uses array_room(), a binary search uses search(), hash tables are hash.h's, keyed.h's and
+# intern.h's, heaps heap.h's.
 . "$(dirname "$0")/../lib/engine.sh"
 
-# A room that is doubled, wherever; what else is doubled or grown by a half, beside a reallocation.
+# Finds a doubled capacity anywhere, and other doubling, or growing by a half, beside a
+# reallocation.
 doublings()	# folder
 {
 	grep -rHnE --include='*.[ch]' '\b2 \* [a-z_>.-]*(room|cap)|(room|cap)\w* (\*|<<)=? *[12]\b' "$1" | grep -v '/base/'
@@ -73,8 +74,8 @@ static size_t find(const int *at, size_t nr, int key)
 C
 ok "another search is seen" test -n "$(halvings planted)"
 
-# Chains of a table of pointers; places that are tried one after the other; an index that a
-# hash function gives.  Caches of one place for each key are none, nor are rings.
+# Finds chains of a table of pointers; places that are probed one after the other; an index
+# that a hash function gives.  Caches with one place for each key do not count, nor do rings.
 tables()	# folder
 {
 	grep -rnE --include='*.[ch]' -e '\*\*\w*buckets?\b|\*\w*(buckets?|chains?)\[|\bnr_\w*buckets|NR_\w*BUCKETS' \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The kernel's own style, over the module: checkpatch.pl --strict says nothing.  The script
-# is wherever kernel sources are: LDB_CHECKPATCH, /usr/src/linux-source-*, or where
+# Checks the module's style with the kernel's checkpatch.pl --strict, which must find nothing.
+# The script is found in kernel sources: LDB_CHECKPATCH, /usr/src/linux-source-*, or where
 # tests/kmod keeps its debug kernels.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
@@ -20,12 +20,12 @@ cp "$script" "${script%/*}"/spelling.txt "${script%/*}"/const_structs.checkpatch
 
 patch_check()	# option file...
 {
-	# It leaves a file where it runs.
+	# It leaves a file in its current folder.
 	(cd "$WORK" && perl checkpatch.pl --no-tree --strict --terse --max-line-length=100 "$@" 2>&1) |
 		grep -E ': (ERROR|WARNING|CHECK): '
 }
 
-# A module that is not in the kernel's tree asks for versions, in one file; uapi is C11.
+# A module that is not in the kernel's tree checks for versions, in one file; uapi is C11.
 # shellcheck disable=SC2046	# a list
 patch_check -f $(source_files kmod | grep -E '\.(c|h)$' | grep -vE '^kmod/(compat\.h|uapi/)' | sed "s|^|$TOP/|") >"$WORK/list"
 ok_empty "kmod/"

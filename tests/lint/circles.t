@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files that need each other in a circle can only be understood, tested and changed together.
-# Each part but the tools, whose rooms layers.t orders, has none but those that are closed by
-# what stands here, with the reason: "user definer", as circles.awk prints it.
+# Each part but the tools, whose rooms layers.t orders, may have no circles except those that
+# are closed by the pairs listed here, with the reason: "user definer", as circles.awk prints
+# them.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
 cat >"$WORK/kept" <<'END'
-# A stack that is taken away waits for the scanner, which asks whether it is there.
+# A stack that is unregistered waits for the scanner, which asks whether it exists.
 libldb/request/stack.c libldb/scan/scanner.c
-# What a thread has said of its own locks is forgotten with the rest that it holds.
+# A thread's own locks are forgotten with the other locks that it holds.
 libldb/shim/own.c libldb/shim/shim.c
 END
 
@@ -17,7 +18,7 @@ needs()	# file...: "user definer name"
 	awk -f "$TOP/tests/lib/circles.awk" "$@" | sort
 }
 
-# "user definer" of a circle: who is needed, however indirectly, by whom he needs.
+# Prints "user definer" of a circle: two files each of which needs the other, however indirectly.
 in_circles()	# file of needs
 {
 	awk '
@@ -53,7 +54,7 @@ in_circles "$WORK/needs" >"$WORK/closed"
 grep -v '^#' "$WORK/kept" | grep -v -x -F -f "$WORK/closed" >"$WORK/list"
 ok_empty "what is in the list closes a circle"
 
-# A circle of three, by a function, a macro's and an inline function's.
+# This is a circle of three, by a function, a macro's and an inline function's.
 mkdir -p "$WORK/planted"
 cd "$WORK/planted" || exit 1
 cat >all.h <<'END'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Data flows down, so includes do too.  The three contracts are the only headers
-# that parts share: linux/ldb.h (A), ldb/abi.h (B), ldb/trace-format.h (C), and
-# the control socket's ldb/control.h between recorder and runtime.
+# Checks that includes go down, as the data does.  The three contracts are the only headers
+# that parts share: linux/ldb.h (A), ldb/abi.h (B), ldb/trace-format.h (C), and the control
+# socket's ldb/control.h between recorder and runtime.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
@@ -31,11 +31,11 @@ ok_empty "only libldb/scan/ reads foreign memory (safe-load.h)"
 includes tools | awk '$2 ~ /^(libldb|gcc-plugin|kmod)\// || $2 ~ /internal\.h$/' >"$WORK/list"
 ok_empty "tools/ includes no private header of another part"
 
-# --version names the ABI's number.
+# --version prints the ABI's number.
 includes tools | awk '$2 == "ldb/abi.h" && $1 !~ /^tools\/(record|ldb-record|cli\/opts)/' >"$WORK/list"
 ok_empty "only the recorder looks at what the plugin emits"
 
-# Within tools/: a room includes its own headers and those of rooms below; so there is no circle.
+# Within tools/, a room includes its own headers and those of rooms below; so there is no circle.
 rooms=$(sed -n '/^ROOMS/,$p' tools/rooms.mk | sed 's/ROOMS :=//; s/\\$//' | tr '\n\t' '  ')
 includes tools | awk -v rooms="$rooms" '
 	BEGIN {
@@ -60,12 +60,12 @@ includes tools | awk -v rooms="$rooms" '
 	}' >"$WORK/list"
 ok_empty "inside tools/ nothing includes upward"
 
-# Exactly one reader of the format and one writer.
+# There is exactly one reader of the format and one writer.
 source_files tools libldb | grep -E '\.(c|cc|h)$' | grep -v '^tools/trace/' | grep -v trace-format.h |
 	xargs -r grep -l 'LDB_FILE_MAGIC\|LDB_BLOCK_MAGIC' 2>/dev/null >"$WORK/list"
 ok_empty "only tools/trace/ knows the bytes of the trace file"
 
-# Versions of others: conditionals in one file each.
+# Conditionals on other projects' versions are in one file each.
 source_files gcc-plugin | grep -E '\.(c|cc|h)$' | grep -v gcc-compat.h |
 	xargs -r grep -nE 'GCCPLUGIN_VERSION|BUILDING_GCC_VERSION|GCC_VERSION|__GNUC__' /dev/null |
 	grep -E '#[ \t]*(if|elif)' >"$WORK/list"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Man pages: they exist, they are well formed, and they list the options that the
-# tools have, neither more nor fewer, as completion does.
+# Checks man pages: they must exist, be well formed, and list the options that the tools have,
+# neither more nor fewer, as completion does.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
-# stdin: text; the options that begin an item, with letter and argument: "-i, --input=FILE".
+# Reads text; prints the options that begin an item, with letter and argument: "-i, --input=FILE".
 listed_options()
 {
 	grep -oE '^ {2,6}(-[a-zA-Z0-9], *)?--[a-z][a-z0-9-]*(=[^ ]+)?' | sed 's/^ *//' | sort -u
@@ -15,7 +15,7 @@ page_options()	# page: those of its OPTIONS section
 	mandoc -Tascii "$1" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^[A-Z]/p' | listed_options
 }
 
-# What bash offers after "-", one a line, "=" after those that have an argument.
+# Prints what bash offers after "-", one a line, with "=" after those that have an argument.
 completed_options()	# tool
 {
 	bash -u tests/tools/offered.bash "$BUILD/completions/bash/$1" "$1" - 2>&1 | sort -u
@@ -65,7 +65,7 @@ else
 	skip "mandoc has nothing to complain about" "no mandoc"
 fi
 
-# The trace format: one page per version, which speaks of each kind of block.
+# The trace format has one page per version, which describes each kind of block.
 header=libldb/include/ldb/trace-format.h
 version=$(sed -n 's/^#define LDB_FILE_VERSION[ \t]*\([0-9]*\).*/\1/p' "$header")
 page=Documentation/ldb.data.v$version.5

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# NEWS: its newest entry is of this release, and the versions that it names are those of
-# the sources.
+# Checks NEWS: its newest entry must be of this release, and the versions that it names must be
+# those of the sources.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
 release=$(sed -n 's/^VERSION := //p' Makefile)
 check "the newest entry is of $release" "grep -m 1 -B 1 '^=' NEWS" 0 "^$release\$"
-# That entry alone: older ones keep what was true then.
+# Only that entry is checked: older ones say what was true then.
 awk '/^=+$/ && nr++ { exit } { print }' NEWS >"$WORK/entry"
 check "its version is the release's" "cat '$WORK/entry'" 0 "^  ldb +$release  +Makefile\$"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Loads and stores whose order matters have a name, in one of a few headers, and say who their
-# partner is.  Nobody else uses a barrier, or an atomic operation weaker than C11's default.
+# Checks that loads and stores whose order matters have a name, in one of a few headers, with a
+# comment that names their partner.  No other file uses a barrier, or an atomic operation
+# weaker than C11's default.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
@@ -8,8 +9,9 @@
 # shellcheck disable=SC2046	# a list
 code_of $(source_files kmod libldb tools | grep -E '\.(c|h)$') >"$WORK/code"
 
-# Where names are given; linux/ldb.h's two protocols are in ring.h and stamp.h, compat.h asks
-# the scheduler.  The program's own header has to be C++, too, and BPF has no other atomics.
+# Names are defined here; linux/ldb.h's two protocols are in ring.h and stamp.h; compat.h asks
+# the scheduler.  The program's own header must also compile as C++, and BPF has no other
+# atomics.
 named='^(libldb/order\.h|libldb/scan/safe-load\.h|tools/record/order\.h|kmod/(order|ring|stamp|compat)\.h):'
 named=$named'|^[^:]*/arch/|^libldb/include/ldb/ldb\.h:|^tools/record/bpf/'
 naked='__atomic_|__sync_|_explicit *\(|atomic_(thread|signal)_fence|\<memory_order_'
@@ -34,7 +36,7 @@ END
 code_of "$WORK/bad.c" | grep -v -E ":[0-9]+:.*($naked)" >"$WORK/list"
 ok_empty "each kind of them is found"
 
-# Names of functions after "Partner:", to the end of that comment.
+# Prints names of functions after "Partner:", to the end of that comment.
 headers="libldb/order.h libldb/scan/safe-load.h tools/record/order.h kmod/order.h"
 partners()	# file: lines "name"
 {
@@ -50,7 +52,7 @@ while read -r name; do
 done <"$WORK/partners" >"$WORK/list"
 ok_empty "each partner exists"
 
-# What nobody calls says nothing about the order of anything.
+# A function that is never called says nothing about any order.
 for header in $headers; do
 	sed -nE 's/^(static .*[ *]|#define )((order|safe_load|ldb_order)_[a-z_0-9]+)\(.*/\2/p' "$header" |
 		sort -u | while read -r name; do
@@ -61,7 +63,7 @@ for header in $headers; do
 done >"$WORK/list"
 ok_empty "each of the names is used"
 
-# Each is a name with a reason: a comment stands before it, or before the group it is in.
+# Each is a name with a reason: a comment must be before it, or before its group.
 awk '
 	FNR == 1 { said = 0 }
 	/^\/\*/ { said = 1 }

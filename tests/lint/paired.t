@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The arithmetic of the bench's tables: tests/bench/paired.awk says PASS and FAIL.
+# Tests the arithmetic of the bench's tables: tests/bench/paired.awk prints PASS and FAIL.
 . "$(dirname "$0")/../lib/engine.sh"
 
 paired="awk -f $TOP/tests/bench/paired.awk"
 
-# Ratios 1.01 to 1.09: of nine, the sign test drops one at either end.
+# The ratios are 1.01 to 1.09: of nine, the sign test drops one at either end.
 for i in 1 2 3 4 5 6 7 8 9; do
 	echo "$i base 100"
 	echo "$i a 10$i"

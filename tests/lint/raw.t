@@ -4,8 +4,8 @@
 . "$(dirname "$0")/../lib/engine.sh"
 
 obj=$BUILD/obj/libldb
-# Ours, and what the compiler brings along.  session_init(), stack_unregister() and
-# munmap() run in threads of the program: what they call is named below.
+# Symbols of ldb and of the compiler are allowed.  session_init(), stack_unregister() and
+# munmap() run in threads of the program: what they call is listed below.
 find "$obj" -name '*.o' -exec nm --defined-only {} + | awk 'NF == 3 { print $3 }' |
 	grep -v -x -e 'pthread_.*' -e 'sem_.*' -e 'mtx_.*' -e 'cnd_.*' -e 'thrd_.*' | sort -u >ours
 raw=$(cd "$TOP/libldb" && grep -l '(raw thread' runtime/*.c scan/*.c)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each file says its licence in its first line (scripts: after #!), and it is the
-# one that COPYING gives to its folder.
+# Checks that each file names its licence in its first line (scripts: after #!), and that it is
+# the one that COPYING gives to its folder.
 . "$(dirname "$0")/../lib/engine.sh"
 . "$TOP/tests/lib/files.sh"
 
-# Texts of licences, trace files that stay as they were written, and formats without
-# comments.  It is in the first line; in scripts, in the second.
+# Texts of licences, trace files that never change, and formats without comments are exempt.
+# The licence is in the first line; in scripts, in the second.
 source_files | grep -v -e '^LICENSES/' -e '\.ldb$' -e '\.data$' -e '^\.gitignore$' \
 	-e '\.json$' -e '\.png$' -e '^debian/source/format$' -e '^debian/\(changelog\|copyright\)$' \
 	-e '^debian/.*\.\(install\|docs\|doc-base\|triggers\|lintian-overrides\)$' | xargs awk '
