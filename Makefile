@@ -7,7 +7,7 @@
 #	make deps		installs what tests need (sh tests/scripts/deps.sh PURPOSE: what others do)
 #	make check		all tests; the last line is "N passed, N failed"
 #	make check-quick	those that see most: five minutes
-#	make mutate		changes one thing at a time and looks whether they see it:
+#	make mutate		changes one thing at a time and checks whether they notice it:
 #				N=200 SEED=, ONLY="scan shim", TIME=600 for a slice
 #	make check-kmod		the kernel module's tests in all kernels; make check has
 #				those that no kernel differs for in one of them
@@ -39,7 +39,7 @@ VERSION := 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD ?= $(CURDIR)/build
-# make's own default for CC is cc, which need not be the gcc of the plugin headers.
+# make's own default for CC is cc, which may not be the gcc of the plugin headers.
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -56,7 +56,7 @@ all: $(PARTS)
 $(PARTS): hint
 	+$(MAKE) -C $@ all
 
-# Only looks; the targets below that promise to work alone install.
+# This only checks; the targets below that promise to work alone install.
 hint:
 	@sh tests/scripts/deps.sh --check demo
 
@@ -71,7 +71,7 @@ demo:
 	+@$(MAKE) --no-print-directory all
 	@sh tests/scripts/demo.sh
 
-# Only looks, as hint does.  With "make -j deps check" too.
+# This only checks, as hint does.  "make -j deps check" works too.
 ready: $(filter deps,$(MAKECMDGOALS))
 	@sh tests/scripts/deps.sh --check check
 
@@ -138,8 +138,8 @@ define refresh
 if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 endef
 
-# An install into a scratch folder gives the list of files to remove, so that no
-# second list can go stale.  Only folders that are ldb's own are removed.
+# An install into a scratch folder gives the list of files to remove, so that there is no
+# second list to maintain.  Only folders that are ldb's own are removed.
 uninstall: all
 	rm -rf $(BUILD)/uninstall
 	+$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/uninstall >/dev/null
@@ -152,8 +152,8 @@ uninstall: all
 	rm -rf $(BUILD)/uninstall
 	@$(refresh)
 
-# kbuild writes beside the sources: it gets links to them in a folder of its own for
-# each kernel.  Without BTF: it would want pahole, and only for debuggers.
+# kbuild writes beside the sources, so it gets links to them in a separate folder for each
+# kernel.  The module has no BTF: that would need pahole, and only debuggers use it.
 KDIR ?= /lib/modules/$(shell uname -r)/build
 KRELEASE = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)".*/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 KMOD_BUILD = $(BUILD)/kmod/$(KRELEASE)
@@ -174,7 +174,7 @@ modules_install: modules
 	@# Debian's headers lack the file that kbuild's own depmod wants.
 	$(if $(DESTDIR)$(INSTALL_MOD_PATH),,depmod $(KRELEASE))
 
-# Who may use it.
+# This checks who may use the module.
 define install_access
 	install -D -m 644 kmod/60-ldb.rules "$1/usr/lib/udev/rules.d/60-ldb.rules"
 	install -D -m 644 kmod/ldb.sysusers "$1/usr/lib/sysusers.d/ldb.conf"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make deb: copies the sources to $BUILD/deb/ldbtrace-VERSION, adds a package for each GCC
-# whose plugin headers are here, and calls dpkg-buildpackage.  The packages, and nothing
-# else, are in $BUILD/deb then.  Two builds of the same commit are alike to the byte, in
-# whatever folder and at whatever time.
+# whose plugin headers are here, and calls dpkg-buildpackage.  The packages, and nothing else,
+# are in $BUILD/deb then.  Two builds of the same commit are identical to the byte, whatever
+# the folder and the time.
 
 TOP=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$TOP/build}
@@ -17,7 +17,7 @@ fail()
 	exit 1
 }
 
-# The sources as they are here, without what is built.
+# Copies the sources as they are here, without build results.
 copy_sources()
 {
 	cd "$TOP" || exit 1
@@ -28,7 +28,7 @@ copy_sources()
 	fi
 }
 
-# A plugin works in the GCC that it was built for; Debian's revisions of it are alike.
+# A plugin works in the GCC that it was built for, in any of Debian's revisions of it.
 plugin_package()	# major
 {
 	full=$(gcc-"$1" -dumpfullversion) || exit 1
@@ -38,7 +38,7 @@ plugin_package()	# major
 	echo "activate-noawait ldconfig" >"gcc-$1-plugin-ldb.triggers"
 }
 
-# The make that called has its own PREFIX and BUILD.
+# The calling make has its own PREFIX and BUILD.
 unset BUILD PREFIX LIBDIR DESTDIR CC CXX MAKEFLAGS MAKELEVEL MAKEOVERRIDES
 majors=$(make -s -C "$TOP/gcc-plugin" majors)
 rm -rf "$deb"

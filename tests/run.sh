@@ -4,26 +4,28 @@
 #
 #	tests/run.sh [--quick] [PART | FILE]...
 #
-# Parts: lint unit runtime tools oracle fuzz plugin browser e2e kmod (default: all).  --quick:
-# what sees most of what can be wrong in five minutes (tests/mutate); drivers get the
-# argument "quick".  A part is whatever of these exists:
+# Parts: lint unit runtime tools oracle fuzz plugin browser e2e kmod (default: all).  --quick
+# runs the tests that find most faults in five minutes (tests/mutate); drivers get the argument
+# "quick".  A part is whatever of these exists:
 #	tests/PART/Makefile	built first (target "all")
 #	build/tests/PART/*	executables, C and C++ programs
 #	tests/PART/run.sh	a driver of its own
 #	tests/PART/*.t		scripts
-# Each prints TAP, or nothing and exits 0 (passed), 77 (skipped), else (failed).
-# A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
-# seconds (default 240); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 2400).  What runs
-# beside others has twice as long.
+# Each prints TAP, or nothing; then its exit status says 0 (passed), 77 (skipped), else
+# (failed).  A test that takes longer than its limit is ended and failed: LDB_TEST_TIMEOUT
+# seconds (default 240); LDB_DRIVER_TIMEOUT for a run.sh (default 480, kmod 2400).  A test that
+# runs beside others has twice as long.
 #
-# A script of e2e/ or browser/, or with a line "# Timed: WHY", rests on a machine that keeps
-# up: most judge what a live scanner saw.  When it fails, it is run once more at the end, with nothing
-# beside it, and that counts; both are shown.  So are two programs of unit/ with a live kernel in them.
+# A script of e2e/ or browser/, or with a line "# Timed: WHY", needs a machine that is fast
+# enough: most judge what a live scanner observed.  When it fails, it is run once more at the
+# end, with nothing beside it, and that counts; both are shown.  So are two programs of unit/
+# that use the live kernel.
 #
 # All others run first, LDB_TEST_JOBS at a time (default: as many as there are CPUs); the
-# guests' are among them.  Each is a run.sh of its own: it prints when it is done, and leaves
-# its counts.  Scripts of e2e/ and browser/ follow, as many at a time, as they have their second
-# try alone.  Those with the line then run one after the other, with nothing beside them.
+# guests' are among them.  Each runs in its own run.sh, which prints its result when it is
+# done, and writes its counts into a file.  Scripts of e2e/ and browser/ follow, as many at a
+# time, because their second try is alone.  Those with the line then run one after the other,
+# with nothing beside them.
 #
 # Output: one line per test file, failures in full, and last
 # "N passed, N failed" (", N skipped").  Logs stay in build/tests/log/.
@@ -35,10 +37,10 @@ export TOP BUILD
 LOG=$BUILD/tests/log
 mkdir -p "$LOG"
 jobs=${LDB_TEST_JOBS:-$(nproc)}
-# The plugin's matrix runs each program under the scanner too.
+# The plugin's matrix also runs each program under the scanner.
 LDB_MATRIX_RECORD=${LDB_MATRIX_RECORD-1}
 export LDB_MATRIX_RECORD
-# What tests need and do not have is fetched before (scripts/fetch.sh), never by them.
+# Requirements that are missing are fetched before (scripts/fetch.sh), never by tests.
 LDB_NO_FETCH=1
 export LDB_NO_FETCH
 
@@ -49,7 +51,7 @@ build()	# part target: with as many jobs as make was told, or as there are CPUs
 	${MAKE:-make} $make_jobs --no-print-directory -C "$TOP/tests/$1" "$2" >"$LOG/$1-build.log" 2>&1
 }
 
-# It looks at each recording: see lib/engine.sh.
+# The oracle checks each recording: see lib/engine.sh.
 if [ "${1:-}" != --one ] && build oracle oracle && build tools "$BUILD/tests/tools/helpers/partition-sums"; then
 	LDB_ORACLE_BUILT=1
 	export LDB_ORACLE_BUILT
@@ -61,7 +63,7 @@ failed=0
 skipped=0
 again=
 
-# Prints "passed failed skipped" for a TAP log and the exit status that went with it.
+# Prints "passed failed skipped" for a TAP log and its exit status.
 count()
 {
 	awk -v rc="$2" '
@@ -107,7 +109,8 @@ run_one()	# name limit cmd...
 	if [ "$2" -gt 0 ]; then
 		echo "$verdict $name: $1 passed, $2 failed, $3 skipped (${took}s, exit status $rc)"
 		[ "$rc" -ne 124 ] && [ "$rc" -ne 137 ] || echo "  ended after $secs s"
-		# Each failure with the comment lines after it; without any, the end of the log.
+		# Prints each failure with the comment lines after it; if there is none, the
+		# end of the log.
 		awk '/^not ok/ { on = 1; print "  " $0; next }
 		     /^#/ && on { print "  " $0; next }
 		     /^Bail out!/ { print "  " $0 }
@@ -148,14 +151,14 @@ is_timed()	# path: has a second try
 {
 	case $1 in
 	*/e2e/* | */browser/*) return 0 ;;
-	# They compare what two tracers of a live kernel saw: one that is not drained in time loses.
+	# They compare two tracers of a live kernel: one that is not drained in time loses.
 	*/unit/record-perf-live | */unit/record-perf-ftrace) return 0 ;;
 	*.t) grep -q '^# Timed: ' "$1" ;;
 	*) return 1 ;;
 	esac
 }
 
-# A line for each file, in the list of what runs when.
+# Adds a line for each file to the list of what runs when.
 add_file()	# path
 {
 	case $quick$1 in
@@ -167,7 +170,7 @@ add_file()	# path
 			echo "$1" >>"$lists/first"
 		fi
 		;;
-	# It runs long, two jobs at a time: what is shorter is beside its end.
+	# It runs long, two jobs at a time: shorter tests run beside its end.
 	*/plugin/run.sh) echo "$1" >>"$lists/first" ;;
 	*/browser/run.sh) echo "$1" >>"$lists/timed" ;;
 	*)	if [ "${1%.t}" != "$1" ] && grep -q '^# Timed: ' "$1"; then
@@ -188,7 +191,7 @@ add_part()
 		echo "FAIL $1: its programs do not build"
 		tail -n 20 "$LOG/$1-build.log" | sed 's/^/  | /'
 	fi
-	# With a driver of its own, a part decides itself what it runs.
+	# A part with its own driver decides itself what it runs.
 	if [ -f "$TOP/tests/$1/run.sh" ]; then
 		add_file "$TOP/tests/$1/run.sh"
 	else
@@ -205,7 +208,7 @@ add_part()
 	done
 }
 
-# One of the files that run beside others: prints at once, and leaves its counts.
+# Runs one of the files that run beside others: prints at once, and writes its counts.
 if [ "${1:-}" = --one ]; then
 	quick=${LDB_TEST_QUICK:-}
 	limit=$((2 * limit))
@@ -243,7 +246,7 @@ run_beside()	# FILE with lines "PATH [ARGUMENT]"
 	fi
 }
 
-# Each JSON document that the tools print is kept, for scripts/check-json.sh: see json/bin/keep.
+# Each JSON document that the tools print is copied, for scripts/check-json.sh: see json/bin/keep.
 LDB_JSON=$(mktemp -d "$BUILD/tests/json.XXXXXX")
 export LDB_JSON
 lists=$(mktemp -d "$BUILD/tests/lists.XXXXXX")
@@ -287,7 +290,7 @@ while read -r file which; do
 	run_file "$file" "$which"
 done <"$lists/timed"
 
-# Once each, one at a time; what they left behind the first time is not counted.
+# Each runs once, one at a time; files from the first run are ignored.
 if [ -n "$again" ]; then
 	echo "once more, with nothing beside them:"
 	for file in $again; do
@@ -300,7 +303,7 @@ if [ -n "$again" ]; then
 	done
 fi
 
-# Over all of them.
+# Runs a check over all of them.
 over_all()	# name argument...
 {
 	over=$1

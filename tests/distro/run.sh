@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make check-distro: README's first commands and the packages on a bare Debian.
+# make check-distro tests README's first commands and the packages on a bare Debian.
 #
 #	tests/distro/run.sh [-c] [SUITE]...	default: bookworm trixie
 #
-#	-c	and "make deps check" there: another half an hour for each
+#	-c	also runs "make deps check" there, which takes half an hour more for each
 #
-# Makes each with debootstrap, once (LDB_CACHE, or ~/.cache/ldb), copies it, and runs what
-# a new user would in the copy: the demo, "make deb" twice, lintian; and in a second copy
-# that has no compiler's headers and no sources, the packages: install, compile, record,
-# report, build the module, remove.  Needs root, debootstrap, the network, 4 GB in
-# LDB_DISTRO_DIR (default /var/tmp), and ten minutes for each.  Prints TAP.
+# It makes each with debootstrap, once (LDB_CACHE, or ~/.cache/ldb), copies it, and runs what a
+# new user would in the copy: the demo, "make deb" twice, lintian; and in a second copy that
+# has no compiler's headers and no sources, the packages: install, compile, record, report,
+# build the module, remove.  It needs root, debootstrap, the network, 4 GB in LDB_DISTRO_DIR
+# (default /var/tmp), and ten minutes for each.  It prints TAP.
 
 TMPDIR=${LDB_DISTRO_DIR:-/var/tmp}
 export TMPDIR
@@ -29,8 +29,8 @@ result()	# text command...
 	ok "$result_of" "$@"
 }
 
-# Bare, with what is mounted gone when the command ends, however it does.  Not chroot(1): a
-# process in one may not make a user namespace.
+# Runs a command in it, and unmounts everything when the command ends, however it does.
+# chroot(1) will not do: a process in one may not make a user namespace.
 inside()	# root command
 {
 	unshare -m sh -c 'mount --bind "$1" "$1" && cd "$1" && mount -t proc proc proc && mount --rbind /dev dev &&
@@ -40,7 +40,7 @@ inside()	# root command
 			http_proxy="${http_proxy:-}" https_proxy="${https_proxy:-}" CI="${CI:-}" sh -c "$2"' sh "$1" "$2" </dev/null
 }
 
-# Runs it, keeps what it says, shows the end of that when it fails.
+# Runs a command, stores its output, and shows the end of that when it fails.
 run_inside()	# text root command
 {
 	log=$work/log.$nr
@@ -61,12 +61,12 @@ bare_root()	# folder
 			{ diag "$(tail -n 5 "$work/debootstrap")"; return 1; }
 	fi
 	cp -a "$base" "$1" && cp /etc/resolv.conf "$1/etc/" &&
-	# Beside the mirror that debootstrap has taken, as a real system has it.
+	# This is added to the mirror that debootstrap has used, as on a real system.
 	sed -n "s|^\(deb .*/debian\)/* $suite main.*|&\n\1-security $suite-security main|p" \
 		"$base/etc/apt/sources.list" >"$1/etc/apt/sources.list" && [ -s "$1/etc/apt/sources.list" ]
 }
 
-# KB of the installed packages.
+# Prints the size of the installed packages, in KB.
 installed()	# root
 {
 	inside "$1" "dpkg-query -W -f '\${Installed-Size}\n'" | awk '{ n += $1 } END { print n + 0 }'
@@ -78,7 +78,7 @@ sources()	# root
 	rm -rf "$1/ldb/build"
 }
 
-# README's first line, on a machine that has nothing.
+# Runs README's first line, on a machine that has nothing installed.
 demo()
 {
 	inside "$root" "apt-get -q update && apt-get install -s --no-install-recommends gcc g++" 2>/dev/null |
@@ -111,7 +111,7 @@ packages()
 		"cd /ldb/build/deb && lintian --allow-root --fail-on error,warning *.changes"
 }
 
-# Everything that is there, but for what apt and dpkg keep for themselves.
+# Lists every file, except what apt and dpkg store for themselves.
 listing()	# root
 {
 	(cd "$1" && find . -xdev \( -path ./var/debs -o -path ./var/cache -o -path ./var/lib/apt -o -path ./var/lib/dpkg \

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Other tools that tell where a program's time goes, for the sections of make bench:
-# what they need, how a program is built for them and run under them.  One that is not
-# here makes its rows say so, and fails nothing.
+# The sections of make bench use this file for other tools that tell where a program's time
+# goes: what they need, how a program is built for them and run under them.  If one is not
+# installed its rows say so, and nothing fails.
 # shellcheck shell=sh
 
 # shellcheck disable=SC2034	# for the sections
 peers="xray-off xray-patched xray-basic xray-fdr uftrace gprof cyg perf coz"
-# Those that write down each call with its time; the others count, sample or do nothing.
+# These write down each call with its time; the others count, sample or do nothing.
 recording_peers="xray-basic,xray-fdr,uftrace"
 peer_timeout=60
 
@@ -25,7 +25,7 @@ peer_title()
 	esac
 }
 
-# The build that a peer runs, and the one its cost is measured against.
+# Sets the build that a peer runs, and the one with which its cost is compared.
 peer_variant()
 {
 	case $1 in
@@ -44,7 +44,7 @@ peer_base()
 	esac
 }
 
-# Slow ones do a part of the calls.
+# Slow peers make a part of the calls.
 peer_share()
 {
 	case $1 in
@@ -77,7 +77,8 @@ peer_settings()
 	note "the peers write to $(df --output=fstype "$scratch" | tail -n 1)"
 }
 
-# Finds out which peers are here, once a section: a failure may be the section's program.
+# Finds out which peers are installed, once in a section: a failure may be due to the section's
+# program.
 peer_look()
 {
 	scratch=$(mktemp -d "${BENCH_SCRATCH:-/dev/shm}/ldb-bench.XXXXXX" 2>/dev/null) ||
@@ -107,8 +108,8 @@ variant_why()	# variant text
 	done
 }
 
-# Compiles NAME-VARIANT for each variant, unless it is there, newer than what it is made
-# from, and made by the same command.
+# Compiles NAME-VARIANT for each variant, unless it exists, is newer than its sources, and was
+# made by the same command.
 compile()	# name c|c++ source variants [flag...]
 {
 	name=$1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the sections of make bench share: rows of a table, recordings, storms.
+# The sections of make bench share this file: rows of a table, recordings, storms.
 # shellcheck shell=sh
 #
 # In each round every configuration runs once, in an order that rotates from round to
@@ -95,7 +95,7 @@ interleave()	# file rounds runner config...
 				note_failure "$config" "$status"
 			fi
 		done
-		# Next round starts with the next configuration.
+		# The next round starts with the next configuration.
 		first=$1
 		shift
 		set -- "$@" "$first"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced after engine.sh by the tests that open pages in a browser.
+# This file is sourced after engine.sh by the tests that open pages in a browser.
 # shellcheck shell=sh
 #
 #	has_browser			is there one?
@@ -45,7 +45,7 @@ picture_begin()
 {
 	folder=${1:-$TOP/Documentation/screenshots}
 	mkdir -p "$folder" || return
-	# Not where this was compiled, but what a reader has.
+	# The paths are not those where this was compiled, but what a reader has.
 	cxx_ldb -O2 -g "-ffile-prefix-map=$TOP/tests/programs/=" "-ffile-prefix-map=$PWD=." \
 		"$TOP/tests/programs/figure1.cc" -o figure1 -pthread
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by every *.t script.  POSIX sh; prints TAP.
+# This file is sourced by every *.t script.  It is POSIX sh and prints TAP.
 #
 #	check "name" "cmd" [exit] [regex]	run cmd; one result: the exit status is
 #						as given (default 0), and the output,
@@ -12,7 +12,7 @@
 #	record_apart FILE CMD...		ldb-record, program and scanner on two CPUs
 #	oracle_cut NAME...			the recorder of these files is killed on purpose
 #	oracle_not NAME WHY			this file can be no recording
-#	oracle_off WHY				none that comes now is of a real program
+#	oracle_off WHY				no recording from here on is of a real program
 #	finish					prints the plan; must come last
 #
 # Each file that ldb-record writes is judged by the oracle (oracle/oracle.h), at the end or
@@ -21,7 +21,7 @@
 # A script that ends without finish has no plan and counts as failed.  Each runs
 # in a scratch folder of its own, removed at the end (unless LDB_KEEP=1).
 #
-# What the tools print as JSON is held against its schema, when all tests have run:
+# What the tools print as JSON is compared with its schema, when all tests have run:
 # scripts/check-json.sh.
 #
 # After check, $out holds the output and $status the exit status.
@@ -75,7 +75,7 @@ trap 'rc=$?; cleanup; exit $rc' EXIT
 trap 'exit 130' INT TERM HUP
 cd "$WORK" || exit 1
 
-# What ldb-top has written by now: see json/bin/keep.
+# Copies what ldb-top has written by now: see json/bin/keep.
 keep_json()
 {
 	[ -n "${LDB_JSON:-}" ] && [ -s "$LDB_JSON_LATER" ] || return 0
@@ -176,7 +176,7 @@ check_not()
 	fi
 }
 
-# The user promise: one clear line on stderr and the given exit status.
+# Checks the promise to users: one clear line on stderr and the given exit status.
 check_one_line()	# name cmd exit regex
 {
 	out=$(eval "$2" 2>&1 >/dev/null </dev/null)
@@ -214,7 +214,7 @@ cxx_ldb()
 	$CXX -fplugin="$PLUGIN" -I"$TOP/libldb/include" "$@"
 }
 
-# Link arguments that put the runtime into the program.
+# These link arguments put the runtime into the program.
 link_runtime="$RUNTIME -Wl,-rpath,$BUILD/lib"
 
 # Records with the program on one CPU and the scanner on another, so that what is
@@ -275,7 +275,7 @@ oracle_off()	# why
 	LDB_ORACLE=
 }
 
-# What the oracle said becomes this test's.
+# The oracle's results become this test's.
 oracle_finish()
 {
 	oracle_judge

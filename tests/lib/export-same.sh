@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by scripts that compare an export with ldb-report and ldb-timeline, to the
-# nanosecond: each function prints rows of both and compares them.
+# This file is sourced by scripts that compare an export with ldb-report and ldb-timeline, to
+# the nanosecond: each function prints rows of both and compares them.
 #
 #	same NAME A B			one result: the files are equal and not empty
 #	sqlite_as_report DB ARGS...	one result for each report; ARGS: -i FILE, --from, ...
@@ -17,7 +17,7 @@ same()
 	fi
 }
 
-# Rows of a query, columns parted by tabs, in the order of sort.
+# Prints rows of a query, columns separated by tabs, in the order of sort.
 rows()	# db sql
 {
 	sqlite3 -bail -separator "$(printf '\t')" "$1" "$2" | sort
@@ -66,7 +66,7 @@ sqlite_as_requests()
 		.incomplete, .max_ns, .total_ns] | @tsv' | sort >same.report
 	rows "$same_db" "SELECT class, count, incomplete, max_ns, total_ns FROM class_stats" >same.sqlite
 	same "$*: requests" same.report same.sqlite
-	# Which of equally slow ones are the last of them is nobody's promise.
+	# Which of equally slow requests are the last of them is not defined.
 	ldb-report "$@" -q --requests --json | jq -r '.requests[0].slowest | (map(.latency_ns) | min) as $last | .[] |
 		[.latency_ns, if .latency_ns > $last then .req, .class, .start_ns else empty end] |
 		@tsv' >same.report

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the tests of exports that show a time: traces to export, and what
-# ldb-export says it wrote against what ldb-report counts.
+# This file is sourced by the tests of exports that show a time: it makes traces to export, and
+# compares what ldb-export says it wrote with what ldb-report counts.
 PATH=$BUILD/tests/tools/helpers:$PATH
 export PATH
 unset COLUMNS

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the scripts that run in a guest, after engine.sh's part of the work.
+# This file is sourced by the scripts that run in a guest; it does engine.sh's part of the work
+# first.
 . "$(dirname "$0")/../../lib/engine.sh"
 
 TRACING=/sys/kernel/tracing
-# Each read takes some milliseconds: vm.sh -d.
+# Each read takes some milliseconds: see vm.sh -d.
 GUEST_DISK=/dev/nvme0n1
 SCHED_EVENTS="sched_switch sched_waking sched_wakeup sched_wakeup_new sched_migrate_task"
 
@@ -13,7 +14,7 @@ load()	# parameter...
 	at_end "rmmod ldb 2>/dev/null || :"
 }
 
-# The kernel's own record of the same: stamped with CLOCK_MONOTONIC.
+# Starts the kernel's own record of the same events, stamped with CLOCK_MONOTONIC.
 ftrace_on()
 {
 	echo 0 >$TRACING/tracing_on
@@ -34,7 +35,7 @@ ftrace_off()
 	echo 0 >$TRACING/events/enable
 }
 
-# What check-truth reads; not all of a trace, which may have a million gaps.
+# Prints what check-truth reads, which is not all of a trace: it may have a million gaps.
 rows()	# file
 {
 	for kind in clock lost task sched; do

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the tests of page faults and interrupts (hits.t), after engine.sh or guest.sh.
+# This file is sourced by the tests of page faults and interrupts (hits.t), after engine.sh or
+# guest.sh.
 #
 #	record_hits OPTION...	records programs/hits.c into hits.data, with these options
 #	judge_faults		each page it touched is a fault, of its thread, request and code
-#	judge_irqs		interrupts hit the request that computes
+#	judge_irqs		the request that computes has interrupts
 #	has_meta KEY		whether the recorder said so
 
 hits_pages=500
@@ -23,7 +24,7 @@ has_meta()	# key
 	trace-cat hits.data meta | grep -q "^meta $1=1\$"
 }
 
-# Addresses have 12 digits: as text they are in the order of numbers.
+# Addresses have 12 digits: their order as text is that of the numbers.
 faults_of_region()
 {
 	trace-cat hits.data fault | awk -v from="${region% *}" -v to="${region#* }" '{
@@ -57,7 +58,7 @@ judge_irqs()
 {
 	diag "$(trace-cat hits.data irq | sed 's/.*name=//' | sort | uniq -c | tr '\n' ' ')"
 	ok "timelines" eval "ldb-timeline -i hits.data --slowest=100 --json >hits.timelines"
-	# Of 100 ticks in a second; a host takes some away.
+	# There are 100 ticks in a second; a host takes some away.
 	check_jq "interrupts hit the request that computes" hits.timelines \
 		".[] | select(.req == $hits_rounds + 1) | .interrupts >= 10 and .interrupt_ns > 0 and
 		 .interrupt_ns < .latency_ns"

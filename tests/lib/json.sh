@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Sourced after engine.sh by what holds JSON documents against their schemas.
+# This file is sourced after engine.sh by scripts that compare JSON documents with their
+# schemas.
 #
 #	json_python	the Python that has python3-jsonschema; nothing: there is none
 #	json_check ARGS...	check.py, of the schemas of this tree
 
 SCHEMAS=$TOP/Documentation/schemas
 json_python=
-# Debian's, if the first one is not.
+# Debian's Python is used, if the first one will not do.
 for json_try in python3 /usr/bin/python3; do
 	if [ -z "$json_python" ] && $json_try -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null; then
 		json_python=$json_try

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the scripts of kmod/, and by others that need a guest's kernel: where things are
-# stored, how packages are fetched.
+# This file is sourced by the scripts of kmod/, and by others that need a guest's kernel: where
+# things are stored, how packages are fetched.
 
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${BUILD:=$TOP/build}"
 : "${CC:=gcc}" "${CXX:=g++}"
 KMOD=$TOP/tests/kmod
-# Outside of the repository: kernels are large and outlive a "make clean".
+# The cache is outside of the repository: kernels are large and stay after a "make clean".
 CACHE=${LDB_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/ldb}
 LC_ALL=C
 export TOP BUILD CC CXX KMOD CACHE LC_ALL
@@ -22,7 +22,7 @@ die()
 	exit 1
 }
 
-# Tests do not: tests/scripts/fetch.sh does before.
+# Tests may not: tests/scripts/fetch.sh does it before.
 may_fetch()	# what
 {
 	[ -z "${LDB_NO_FETCH:-}" ] || { note "$1 is not here, and tests fetch nothing: make deps"; return 1; }
@@ -36,7 +36,7 @@ unpack_deb()	# package[=version] folder
 	may_fetch "package $1" || return 1
 	mkdir -p "$CACHE" || return 1
 	deb_tmp=$(mktemp -d "$CACHE/deb.XXXXXX") || return 1
-	# apt-get's own user may not write there: it then says so and fetches as root.
+	# apt-get's own user may not write there: apt-get then says so and fetches as root.
 	(cd "$deb_tmp" && apt-get -q download "$1") >"$deb_tmp/log" 2>&1 &&
 	mkdir "$deb_tmp/tree" && dpkg-deb -x "$deb_tmp"/*.deb "$deb_tmp/tree" &&
 	{ mv -T "$deb_tmp/tree" "$2" 2>/dev/null || [ -d "$2" ]; }
@@ -82,11 +82,11 @@ need_guests()	# what vm.sh and the builds cannot do without
 	for tool in qemu-system-x86_64:qemu-system-x86 cpio:cpio busybox:busybox-static; do
 		command -v "${tool%%:*}" >/dev/null || cannot "no ${tool%%:*}: package ${tool#*:}"
 	done
-	# A dynamic one would need libraries in every guest.
+	# A dynamic busybox would need libraries in every guest.
 	! ldd "$(command -v busybox)" >/dev/null 2>&1 || cannot "busybox is not static: package busybox-static"
 }
 
-# Builds a folder's modules apart from it: kbuild writes beside the sources.
+# Builds a folder's modules elsewhere: kbuild writes beside the sources.
 build_module()	# folder headers to
 {
 	rm -rf "$3"

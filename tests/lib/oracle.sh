@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=sh
-# Sourced by engine.sh and by oracle/bin/ldb-record: has the oracle judge recordings.
+# This file is sourced by engine.sh and by oracle/bin/ldb-record: it runs the oracle on
+# recordings.
 #
-#	oracle_add FILE		it is going to be written: what is there now is judged first
+#	oracle_add FILE		a recording will be written there: the present file is judged first
 #	oracle_judge		judges all that are there
 #
-# In the folder $LDB_ORACLE, of one test; none: nothing is judged.
+# The folder $LDB_ORACLE, of one test, has these files; without it nothing is judged.
 #
 #	files		what was written, by its full path
 #	cut		those whose recorder is killed, by name (engine.sh: oracle_cut)
 #	not		those that are not judged, and why (oracle_not)
 #	results		what came out: TAP without numbers
 
-# run.sh has built it; else it is built here, once for each test.  Guests have it built.
+# run.sh has built it; else it is built here, once for each test.  In guests it is built already.
 oracle_build()
 {
 	ORACLE=$BUILD/tests/oracle/helpers/oracle
@@ -51,8 +52,9 @@ oracle_look()	# file
 	[ -n "$oracle_option" ] || oracle_explain "$oracle_of" >>"$LDB_ORACLE/results"
 }
 
-# One attribution: the timelines of its slowest requests, each from its own part of the recording,
-# say the same as the partition of all of it.  Guests have no helper for that.
+# Checks that there is one attribution: the timelines of the slowest requests, each from its
+# own part of the recording, must equal the partition of all of it.  Guests have no helper for
+# that.
 oracle_explain()	# file
 {
 	oracle_sums=$BUILD/tests/tools/helpers/partition-sums

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# splat FILE: prints where a kernel log complains, with what follows; exit status 1
-# if it does not.  Sourced by the guest and by the host.
+# splat FILE: prints where a kernel log complains, with what follows; exit status 1 if it does
+# not.  It is sourced by the guest and by the host.
 
 splat_re='WARNING: |BUG: |kernel BUG at|Oops|KASAN|UBSAN|general protection fault|Call Trace:'
 splat_re="$splat_re|possible (circular|recursive|irq) locking|inconsistent lock state|suspicious RCU"
 splat_re="$splat_re|INFO: (rcu|task|lockdep|trying to)|rcu_tasks.*stall|ODEBUG: |corruption|refcount_t"
 splat_re="$splat_re|while atomic|sleeping function called|soft lockup"
 splat_re="$splat_re|Kernel panic|double fault|leaked|unregister_ftrace|ftrace bug"
-# What is no complaint: what some CPU models print about themselves; and what the kernel
-# says, with a stack, where allocations are made to fail.  For the module's, which asks for
-# silence, it must not.
+# Removes what is no complaint: what some CPU models print about themselves; and what the
+# kernel says, with a stack, where allocations are made to fail.  The module asks for silence,
+# so for its allocations such a message is a complaint.
 splat_rest()	# file
 {
 	awk '/vmalloc error: .* failed, mode:|page allocation failure: order:/ { held = 1; ours = 0; text = "" }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sees when the emulator goes round a breakpoint for ever.  Sourced by vm.sh.
+# Detects when the emulator executes a breakpoint for ever.  It is sourced by vm.sh.
 #
 # QEMU's translator can keep a breakpoint that another CPU has already taken out of the
-# kernel's code.  Some kernels then die of an int3 that nobody put there; others see that
-# there is none in memory, go back to run what is there now, and get the breakpoint again.
-# Nothing but the exception's entry tells that from a test that hangs: no code that goes
-# on is there for more than some instructions, each time that code is changed.
+# kernel's code.  Some kernels then die of an int3 that nobody put there; others see that there
+# is none in memory, go back to run what is there now, and get the breakpoint again.  Only the
+# exception's entry distinguishes that from a test that hangs: code that makes progress is
+# there for no more than some instructions, each time that code is changed.
 #
 #	storm_watch MONITOR PID MARK	MONITOR.in, MONITOR.out: of the emulator; ends with
 #			PID, or kills it after writing MARK
@@ -16,7 +16,7 @@ storm_every=${LDB_STORM_EVERY:-10}	# seconds
 storm_samples=60
 storm_most=2				# of one CPU
 
-# What the monitor said of the registers: true if a CPU keeps being in the handler.
+# Reads the registers that the monitor printed: true if a CPU is still in the handler.
 storm_is_seen()	# said handler
 {
 	awk -v handler="$2" -v most="$storm_most" '
@@ -41,13 +41,13 @@ storm_idt()	# said: the table's address, without its last three digits
 	sed -n 's/^IDT= *\([0-9a-f]*\)000 .*/\1/p' "$1" | tail -n 1
 }
 
-# The handler of exception 3, from the table that CPU 0 has.
+# Prints the handler of exception 3, from CPU 0's table.
 storm_handler()	# said
 {
 	sed -n "s/^$(storm_idt "$1")030: 0x\(....\)........\(....\) 0x........\(........\).*/\3\1\2/p" "$1" | tail -n 1
 }
 
-# Asks the monitor for the table, the handler and the registers, some times.
+# Asks the monitor for the table, the handler and the registers, several times.
 storm_ask()	# said
 {
 	echo "info registers" >&3

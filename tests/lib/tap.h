@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Test results in TAP, for C and C++ test programs.
+ * Prints test results in TAP, for C and C++ test programs.
  *
  *	plan(3);			optional; done() prints it otherwise
  *	ok(x == 3, "x is %d", 3);	one result, returns the condition
@@ -10,8 +10,8 @@
  *	diag("x: %d", x);		a comment line
  *	return done();			exit status: 0, or 1 when one was not ok
  *
- * skip_all("why") ends the program as skipped (exit status 77); bail_out("why")
- * ends it as failed.  Not thread-safe: only one thread reports.
+ * skip_all("why") ends the program as skipped (exit status 77); bail_out("why") ends it as
+ * failed.  These are not thread-safe: only one thread may report.
  */
 #ifndef LDB_TAP_H
 #define LDB_TAP_H
@@ -50,7 +50,7 @@ TAP_FN bool tap_result(bool cond, const char *file, int line, const char *fmt, .
 		tap_failed++;
 		printf("# failed at %s:%d\n", file, line);
 	}
-	/* A crash in the next test must not swallow this one's result. */
+	/* A crash in the next test must not lose this one's result. */
 	fflush(stdout);
 	return cond;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Sourced by the tests of planted causes (why-*.t), after engine.sh or guest.sh: records
-# the programs why-*.c and judges what ldb-why says of them by what they did.
+# This file is sourced by the tests of planted causes (why-*.t), after engine.sh or guest.sh:
+# it records the programs why-*.c and compares what ldb-why says of them with what they did.
 #
 #	build_why [PROGRAM]	programs/PROGRAM.c and what the checks need
 #	record_cause NAME PROGRAM CAUSE [REQUESTS [FILE]]
@@ -11,7 +11,7 @@
 #				ldb-why says nothing of the kind.
 #	judge_not TEXT NAME KEY=WORD...	the planted run does not pass with these: the judge
 #				can say no
-#	check_seen NAME TEXT FILE FILTER	a filter that must hold, if the scanner was there
+#	check_seen NAME TEXT FILE FILTER	a filter that must hold, if the scanner ran
 #	judge_coverage [KIND]	how much ldb-why explains of all that was recorded, or of the
 #				plant or clean runs
 #	judge_sums		and that the shares of each request are its latency
@@ -29,9 +29,9 @@
 
 : "${record_options:=--kernel none}"
 [ "$program_cpu" = "$scanner_cpu" ] || record_apart="--scanner-cpu $scanner_cpu"
-# What was planted takes some milliseconds.
+# Planted causes take some milliseconds.
 why_long_ns=1000000
-# Percent of the time without a scanner, beyond which nothing is judged as wrong.
+# If the scanner did not run for this percentage of the time, nothing is judged as wrong.
 : "${why_tries:=1 2}" "${why_away:=30}"
 
 build_why()	# [program]
@@ -44,8 +44,8 @@ build_why()	# [program]
 	fi
 }
 
-# A scanner that had no CPU saw little, and that is the machine's mood: then once more, and
-# what fails for that is not judged.
+# A scanner that had no CPU observed little, because of other load: then it is recorded once
+# more, and what fails for that reason is not judged.
 record_one()	# file facts command...
 {
 	record_file=$1
@@ -58,7 +58,7 @@ record_one()	# file facts command...
 			>"$record_facts" 2>record.err || { cat record.err; return 1; }
 		record_away=$(ldb-report -i "$record_file" --summary --json 2>/dev/null |
 			jq '100 * .observation_gap_ns / .recording.duration_ns | floor')
-		# What took long once takes long again.
+		# If it took long once it will take long again.
 		[ $(($(date +%s) - record_start)) -lt 4 ] || break
 		[ "${record_away:-100}" -gt 20 ] || break
 	done
@@ -87,7 +87,7 @@ record_cause()	# name program cause [requests [file]]
 	done
 }
 
-# The filter that a request's "first", or a cause, must pass.
+# Prints the filter that a request's "first", or a cause, must pass.
 why_filter()	# key=word...
 {
 	printf true
@@ -151,7 +151,7 @@ ok_seen()	# name text cmd...: a result that counts if the scanner was there
 	seen_name=$1
 	seen_text=$2
 	shift 2
-	# What it found comes after the verdict: run.sh shows what follows a failure.
+	# The output comes after the verdict: run.sh shows what follows a failure.
 	if "$@" >seen.out; then
 		pass "$seen_text"
 	elif [ "$(cat "$seen_name.away")" -gt "$why_away" ]; then
@@ -162,7 +162,7 @@ ok_seen()	# name text cmd...: a result that counts if the scanner was there
 	cat seen.out
 }
 
-# What a filter says of a recording, if the scanner was there.
+# Evaluates a filter on a recording, if the scanner ran.
 check_seen()	# name text file filter
 {
 	ok_seen "$1" "$2" eval "test \"\$(jq '$4' $3)\" = true"
@@ -195,7 +195,7 @@ judge_not()	# text name key=word...
 	ok "$not_text: judged as wrong" eval "! judge_planted $*"
 }
 
-# Of requests that the scanner observed: observation gaps count among what is unknown.
+# Only requests that the scanner observed count: observation gaps are among the unknown time.
 judge_coverage()	# [kind]
 {
 	coverage_of=
@@ -215,7 +215,7 @@ judge_coverage()	# [kind]
 		| .n -= .not_watched | . + {unknown: (.unknown_ns / .ns), min: .coverage[0],
 			p10: .coverage[.n * 0.1 | floor], median: .coverage[.n / 2 | floor], max: .coverage[-1]}' \
 		$coverage_of >all-coverage.json
-	# For coverage.sh: by percent, downwards.
+	# coverage.sh reads this: by percent, downwards.
 	diag "coverage $(jq -c '{n, not_watched, min, unknown_ns, ns, percent: (.coverage | map([. * 100, 100] | min | floor)
 		| group_by(.) | map({key: (.[0] | tostring), value: length}) | from_entries)}' all-coverage.json)"
 	jq 'del(.coverage)' all-coverage.json >coverage.json
@@ -238,7 +238,7 @@ judge_sums()
 	done
 }
 
-# Of the sqlite export: the self time of each function, and each lock's waits.
+# Compares with the sqlite export: the self time of each function, and each lock's waits.
 same_times()	# name
 {
 	[ -f "$1.db" ] || ldb-export -q -i "$1.data" -o "$1.db" sqlite || return 1
@@ -258,7 +258,7 @@ same_waits()	# name
 	same_sums "$1.times" "$1.parts" 1
 }
 
-# Lines "REQ NAME NS", in two files, may be off by some nanoseconds: each end is rounded.
+# Lines "REQ NAME NS", in two files, may differ by some nanoseconds: each end is rounded.
 same_sums()	# want got most
 {
 	awk -v most="$3" '

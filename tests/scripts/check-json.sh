@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every JSON document that a tool printed in the tests is what its schema says: run.sh has
+# Checks every JSON document that a tool printed in the tests against its schema: run.sh has
 # copied them (json/bin/keep).
 #
 #	tests/scripts/check-json.sh		those that there are

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How much ldb-why explained of the slow requests of all traces that the tests judged
-# (judge_coverage in why.sh): one distribution of what their logs say.
+# Prints how much ldb-why explained of the slow requests of all traces that the tests judged
+# (judge_coverage in why.sh), as one distribution from their logs.
 #
 #	tests/scripts/coverage.sh LOG...
 : "${TOP:=$(cd "$(dirname "$0")/../.." && pwd)}"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make demo: the program of the LDB paper's Figure 1, from the compiler to the
-# cause of its slowest request.  Every command is shown before it runs.
+# make demo shows the program of the LDB paper's Figure 1, from the compiler to the cause of
+# its slowest request.  Every command is shown before it runs.
 
 cd "$(dirname "$0")/../.." || exit 1
 OUT=build/demo

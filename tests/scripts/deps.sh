@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What ldb needs from Debian, by purpose.
+# Installs what ldb needs from Debian, by purpose.
 #
 #	tests/scripts/deps.sh [--check | --list] [PURPOSE]
 #
@@ -11,13 +11,13 @@
 #	debug	check, and what builds the kernels of make check-kmod-debug
 #	deb	build, and what make deb packages with
 #
-# Says what is missing and how large it is, then installs it with apt-get; without root
-# it prints the command to give and stops.  Uses nothing but sh and what every Debian has,
-# so that it runs before make and gcc are there.  When nothing is missing apt-get is not
-# called.  --check installs nothing: exit status 0, or 1 and one line; --list prints the packages.
+# It prints what is missing and how large it is, then installs it with apt-get; without root it
+# prints the command and stops.  It uses nothing but sh and what every Debian has, so that it
+# runs before make and gcc are there.  When nothing is missing apt-get is not called.  --check
+# installs nothing: exit status 0, or 1 and one line; --list prints the packages.
 #
-# What is wanted, and not needed, is left out with a word where it cannot be had: tests
-# without it are skipped, rows of the bench say what is missing.
+# Optional packages that are not available are left out with a message: tests without them are
+# skipped, rows of the bench say what is missing.
 
 : "${CC:=gcc}" "${CXX:=g++}"
 DEBIAN_FRONTEND=noninteractive
@@ -47,7 +47,7 @@ has_header()
 	echo "#include <$1>" | $CC -E -x c - >/dev/null 2>&1
 }
 
-# As tests/lib/json.sh looks for it.
+# This is the search of tests/lib/json.sh.
 has_jsonschema()
 {
 	python3 -c 'import jsonschema' 2>/dev/null || /usr/bin/python3 -c 'import jsonschema' 2>/dev/null
@@ -67,7 +67,7 @@ look_demo()
 		[ -f "$plugin/include/gcc-plugin.h" ] ||
 			need "gcc-$($CC -dumpversion | cut -d. -f1)-plugin-dev"
 	else
-		# The one that this Debian has; a compiler that is there brings its own.
+		# Takes the version that this Debian has; an installed compiler determines it.
 		need gcc
 		[ "$debian" = 13 ] && need gcc-14-plugin-dev || need gcc-12-plugin-dev
 	fi
@@ -100,23 +100,24 @@ look_check()
 	have go || want golang-go
 	have zsh || want zsh
 	[ -f /usr/share/bash-completion/bash_completion ] || want bash-completion
-	# The schemas of what the tools print as JSON.
+	# These are for the schemas of what the tools print as JSON.
 	has_jsonschema || want python3-jsonschema
-	# memcached's and sqlite's sources and what they are built with.
+	# These are memcached's and sqlite's sources and what they are built with.
 	have dpkg-source || want dpkg-dev
 	has_header event.h || want libevent-dev
 	have tclsh || want tcl
 	# The fuzz targets.
 	set -- /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a
 	[ -f "$1" ] || want libclang-rt-dev
-	# The pages; npm gets the browser's driver (fetch.sh).
+	# These are for the pages; npm gets the browser's driver (fetch.sh).
 	have chromium || want chromium
 	have node || want nodejs
 	have npm || want npm
 	look_guests
 }
 
-# The headers of the guests' kernels, and no image: installing it would build an initrd.
+# These are the headers of the guests' kernels, and no image: installing an image would build
+# an initrd.
 look_guests()
 {
 	have qemu-system-x86_64 || want qemu-system-x86
@@ -162,13 +163,13 @@ look_deb()
 	have dh_dkms || need dh-dkms
 }
 
-# An old package list is often good enough when the network is not there.
+# An old package list is often good enough when there is no network.
 refresh()
 {
 	apt-get -q update </dev/null || echo "ldb: apt-get update failed: trying with the lists at hand" >&2
 }
 
-# One that this Debian does not have must not keep out the others.
+# A package that this Debian does not have must not block the others.
 drop_unknown()
 {
 	known=
@@ -182,8 +183,8 @@ drop_unknown()
 	wanted=$known
 }
 
-# "34.5 MB to fetch, 120 MB on disk" with all that they depend on, or nothing.  apt-get
-# says so in two ways, since version 3 in the second.
+# Prints "34.5 MB to fetch, 120 MB on disk" with all dependencies, or nothing.  apt-get says so
+# in two ways, since version 3 in the second.
 size()	# package...
 {
 	# shellcheck disable=SC2046	# of two words

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fetches what make check uses and no package installs: the images of the guests' kernels,
-# the browser's driver, memcached's and sqlite's sources.  Once: each stays (XDG_CACHE_HOME, build/).
-# What cannot be had is said, and what needs it is skipped by the tests; exit status 0.
+# Fetches what make check uses and no package installs: the images of the guests' kernels, the
+# browser's driver, memcached's and sqlite's sources.  Each is fetched once and stays
+# (XDG_CACHE_HOME, build/).  What is not available is printed, and the tests that need it are
+# skipped; the exit status is 0.
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$TOP/build}

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make check-suites: do other people's programs still pass their own tests?
+# make check-suites tests whether other programs still pass their own tests.
 #
 #	tests/suites/run.sh [memcached|redis|sqlite]...
 #
-# Runs each program's own test suite as Debian ships it: twice plain, then compiled with
-# the plugin while every server (or, for sqlite, the test program) that the suite starts
-# is recorded; and compares the outcome of every single test.  A test whose outcome
-# differs between the two plain runs is flaky, is listed, and does not count.  Exit
-# status 1 when another one differs, or when nothing was recorded.
+# It runs each program's own test suite as Debian ships it: twice plain, then compiled with the
+# plugin while every server (or, for sqlite, the test program) that the suite starts is
+# recorded; and compares the outcome of every single test.  A test whose outcome differs
+# between the two plain runs is flaky, is listed, and does not count.  The exit status is 1
+# when another one differs, or when nothing was recorded.
 #
-# Takes about ten minutes each, and is therefore no part of make check.  Logs, traces
-# and lists of outcomes are in $BUILD/suites.  SUITES_WRAP: a command to run the suites
-# under (nice, taskset).
+# It takes about ten minutes each, and is therefore no part of make check.  Logs, traces and
+# lists of outcomes are in $BUILD/suites.  SUITES_WRAP is a command to run the suites under
+# (nice, taskset).
 
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 BUILD=${BUILD:-$TOP/build}
@@ -29,14 +29,14 @@ fail()
 	exit 1
 }
 
-# A copy to run in: the suites write into their folder, and a server is replaced.
+# Makes a copy to run in: the suites write into their folder, and a server is replaced.
 copy_of()	# program variant
 {
 	rm -rf "$OUT/$1-$2"
 	cp -a "$BUILD/bench/servers/$1-$2" "$OUT/$1-$2"
 }
 
-# Lets the suite start the recorded server instead of the binary.
+# Makes the suite start the recorded server instead of the binary.
 record_binary()	# file
 {
 	mkdir -p "${1%/*}/real" && mv "$1" "${1%/*}/real/" &&
@@ -55,7 +55,7 @@ prepare_memcached()
 {
 	prepare_server memcached
 	record_binary "$OUT/memcached-ldb/memcached-debug"
-	# It judges the indentation of the source, which our patch is part of.
+	# This test judges the indentation of the source, which our patch changes.
 	rm -f "$OUT"/memcached-*/t/whitespace.t
 }
 
@@ -89,8 +89,8 @@ prepare_sqlite()
 	}
 }
 
-# The suites print what they find to the log; what comes out is one line a test:
-# "OUTCOME NAME".  The tests of redis that take time for what the rest shows are left out.
+# The suites' output goes to the log; the result is one line a test: "OUTCOME NAME".  Long
+# tests of redis that show nothing beyond the others are left out.
 redis_units="unit/printver unit/dump unit/auth unit/protocol unit/keyspace unit/scan unit/info
 	unit/type/string unit/type/incr unit/type/list unit/type/list-2 unit/type/set unit/type/zset
 	unit/type/hash unit/type/stream unit/type/stream-cgroups unit/sort unit/expire unit/other
@@ -111,8 +111,8 @@ suite_memcached()
 	} 2>&1 | grep -a -E '^(not )?ok |^t/|^Bail|^Result:|^status ' | cut -c 1-300
 }
 
-# By name, each once: some repeat a test as often as the timing has it.  Numbers and the
-# random letters of values aside.
+# The list is by name, each once: some repeat a test as often as the timing allows.  Numbers
+# and the random letters of values are removed.
 list_memcached()
 {
 	awk '/^t\/[^ ]*\.t \.+/ { name = $1 }
@@ -154,7 +154,7 @@ list_sqlite()
 run_suite()	# program variant log
 {
 	begin=$(date +%s)
-	# Always in the same folder: some tests depend on the length of its name.
+	# It is always the same folder: some tests depend on the length of its name.
 	rm -rf "$OUT/$1" && mv "$OUT/$1-$2" "$OUT/$1" || fail "cannot move $OUT/$1-$2"
 	(cd "$OUT/$1" && "suite_$1") >"$3" 2>&1 </dev/null
 	echo "$?" >"$3.status"
@@ -163,7 +163,7 @@ run_suite()	# program variant log
 	echo "$1: $(wc -l <"$3.list") outcomes, exit status $(cat "$3.status"), $(($(date +%s) - begin)) s: ${3##*/}"
 }
 
-# The recorders end by themselves when their processes have.
+# The recorders end by themselves when their processes have ended.
 wait_recorders()
 {
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
