@@ -81,7 +81,8 @@ enum column_form {
 	 * spread the first has all heads, and cells of the others stand under their own.
 	 */
 	COLUMN_SPREAD = 32,
-	COLUMN_IF_ANY = 64	/* JSON: no empty array */
+	COLUMN_IF_ANY = 64,	/* JSON: no empty array */
+	COLUMN_DIGITS = 128	/* table: all of the number, not "1.24k" */
 };
 
 struct column {

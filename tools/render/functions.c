@@ -110,11 +110,8 @@ static void site_text(const struct stats_entry *e, enum stats_by by, unsigned wi
 
 void text_function_heads(const struct render *r, enum stats_by by)
 {
-	text_style(r, TEXT_BOLD);
-	table_heads(r, function_columns);
-	fprintf(r->out, " %s\n", by == STATS_BY_SITE ? "function <- call site" :
-		by == STATS_BY_FUNCTION ? "function, definition" : "module");
-	text_style(r, TEXT_PLAIN);
+	table_head(r, "", 0, function_columns, by == STATS_BY_SITE ? " function <- call site" :
+		   by == STATS_BY_FUNCTION ? " function, definition" : " module");
 }
 
 static void put_numbers(const struct render *r, const struct stats_entry *e, unsigned width)

@@ -65,11 +65,7 @@ static const struct column report_columns[] = {
 
 void text_times_heads(const struct render *r, const char *what)
 {
-	text_style(r, TEXT_BOLD);
-	fprintf(r->out, "  %-5s", "");
-	table_heads(r, times_columns);
-	fprintf(r->out, " %s\n", what);
-	text_style(r, TEXT_PLAIN);
+	table_head(r, "", 7, times_columns, what);
 }
 
 /* The name, the place, or both go to the next line rather than be cut. */
@@ -168,7 +164,7 @@ static void text_locks(const struct render *r, const void *report)
 	const struct render_locks *l = report;
 
 	text_head(r, l->model, NULL);
-	text_times_heads(r, "call site");
+	text_times_heads(r, " call site");
 	for (size_t i = 0; i < l->nr; i++)
 		put_lock(r, &l->locks->entries[i]);
 	if (l->nr < l->locks->nr)

@@ -39,13 +39,19 @@ static const struct timeline_cause *top(const struct timeline *t)
 
 GET(get_top, text, top(e) ? top(e)->func->function : "")
 GET(get_top_ns, i64, top(e) ? top(e)->ns : 0)
+GET(get_start, text, units_duration(e->start_ns, buf))
+GET(get_most, text, top(e) ? text_ns(top(e)->ns, buf) : "-")
 
 static const struct column request_columns[] = {
-	SAME(req), SAME(class), SAME(start_ns), SAME(end_ns), SAME(latency_ns),
+	SAME(req, .head = "slowest", .width = 12, .form = COLUMN_DIGITS), SAME(class),
+	MADE(NULL, get_start, .head = "start", .width = 10, .form = COLUMN_ONLY_TABLE),
+	SAME(start_ns), SAME(end_ns), SAME(latency_ns, .head = "latency"),
 	COLUMN("complete", is_complete, .form = COLUMN_ONLY_CSV),
 	COLUMN("threads", nr_tids, .form = COLUMN_ONLY_CSV),
-	SAME(lock_wait_ns), SAME(queue_ns), MADE("top_function", get_top),
-	MADE("top_function_ns", get_top_ns), NESTED("threads", tids, nr_tids, thread_columns), { 0 }
+	SAME(lock_wait_ns, .head = "locks"), SAME(queue_ns, .head = "queues"),
+	MADE(NULL, get_most, .head = "most in", .width = 8, .form = COLUMN_ONLY_TABLE),
+	MADE("top_function", get_top), MADE("top_function_ns", get_top_ns),
+	NESTED("threads", tids, nr_tids, thread_columns), { 0 }
 };
 #undef ROW
 
@@ -125,10 +131,7 @@ static void put_class(const struct render *r, const struct request_class *c, con
 
 void text_classes(const struct render *r, const struct requests *requests, size_t nr)
 {
-	text_style(r, TEXT_BOLD);
-	table_heads(r, class_columns);
-	fputs(" class\n", r->out);
-	text_style(r, TEXT_PLAIN);
+	table_head(r, "", 0, class_columns, " class");
 	put_class(r, &requests->all, "all requests");
 	for (size_t i = 0; i < requests->nr_classes && i < nr; i++)
 		if (requests->nr_classes > 1 || *requests->classes[i].name)
@@ -163,15 +166,12 @@ static void threads_text(const struct model *m, const struct timeline *t, unsign
 static void put_request(const struct render *r, const struct model *m, const struct timeline *t)
 {
 	const struct timeline_cause *top = timeline_top_function(t);
-	unsigned left = r->width - (13 + 11 + 3 * 8 + 1 + 8 + 1);
+	unsigned left = r->width - (table_width(r, request_columns) + 1);
 	unsigned room = r->width < THREADS_FROM ? left : left * 3 / 5;
-	char name[TEXT_ROOM], fit[TEXT_ROOM], threads[TEXT_ROOM], a[UNITS_ROOM];
+	char name[TEXT_ROOM], fit[TEXT_ROOM], threads[TEXT_ROOM];
 
-	fprintf(r->out, " %12" PRIu64 " %10s", t->req, units_duration(t->start_ns, a));
-	table_ns(r, t->latency_ns);
-	table_ns(r, t->lock_wait_ns);
-	table_ns(r, t->queue_ns);
-	fprintf(r->out, "  %7s ", top ? text_ns(top->ns, a) : "-");
+	table_cells(r, request_columns, t);
+	fputc(' ', r->out);
 	wrap_name(top ? text_function(top->func, name) : "-", room, fit);
 	text_cell(r, fit, room, r->width >= THREADS_FROM);
 	if (r->width >= THREADS_FROM) {
@@ -185,8 +185,7 @@ static void put_request(const struct render *r, const struct model *m, const str
 void text_slowest(const struct render *r, const struct model *m, const struct timeline *timelines,
 		  size_t nr)
 {
-	text_styled(r, TEXT_BOLD, " %12s %10s %7s %7s %7s  %7s %s\n", "slowest", "start", "latency",
-		    "locks", "queues", "most in", "function (self time)");
+	table_head(r, "", 0, request_columns, " function (self time)");
 	for (size_t i = 0; i < nr; i++)
 		put_request(r, m, &timelines[i]);
 }

@@ -162,11 +162,8 @@ static void put_name(const struct render *r, const struct model *m, const struct
 
 static void put_head(const struct render *r, const char *what, const struct column *columns)
 {
-	text_style(r, TEXT_BOLD);
-	fprintf(r->out, "\n%-*s", name_columns(r), what);
-	table_heads(r, columns);
-	text_style(r, TEXT_PLAIN);
 	fputc('\n', r->out);
+	table_head(r, what, name_columns(r), columns, "");
 }
 
 static void put_states(const struct render *r, const struct model *m, const struct sched_entry *e)

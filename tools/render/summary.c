@@ -304,11 +304,7 @@ static void text_summary(const struct render *r, const void *report)
 	size_t nr;
 
 	text_head(r, m, s->stats);
-	text_style(r, TEXT_BOLD);
-	fprintf(r->out, "%-24s", "thread");
-	table_heads(r, thread_columns);
-	text_style(r, TEXT_PLAIN);
-	fputc('\n', r->out);
+	table_head(r, "thread", 24, thread_columns, "");
 	for (size_t i = 0; i < m->nr_threads; i++)
 		put_thread(r, &m->threads[i]);
 	fputc('\n', r->out);

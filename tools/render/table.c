@@ -27,18 +27,29 @@ static int width_of(const struct column *c)
 	return c->width ? c->width : is_time(c) ? NS_WIDTH : COUNT_WIDTH;
 }
 
-void table_heads(const struct render *r, const struct column *columns)
+void table_head(const struct render *r, const char *first, unsigned width,
+		const struct column *columns, const char *last)
 {
+	text_style(r, TEXT_BOLD);
+	fprintf(r->out, "%-*s", (int)width, first);
 	for (const struct column *c = columns; c->type; c++)
 		if (is_shown(r, c))
 			fprintf(r->out, " %*s", width_of(c), c->head);
+	fprintf(r->out, "%s\n", last);
+	text_style(r, TEXT_PLAIN);
 }
 
 static const char *cell_text(const struct column *c, struct value v, char *buf)
 {
 	if (v.type == VALUE_TEXT)
 		return v.text;
-	return is_time(c) ? text_ns(v.i64, buf) : text_count(v.u64, buf);
+	if (c->form & COLUMN_DIGITS)
+		snprintf(buf, UNITS_ROOM, "%" PRIu64, v.u64);
+	else if (is_time(c))
+		text_ns(v.i64, buf);
+	else
+		text_count(v.u64, buf);
+	return buf;
 }
 
 void table_cells(const struct render *r, const struct column *columns, const void *at)
@@ -59,11 +70,4 @@ unsigned table_width(const struct render *r, const struct column *columns)
 	for (const struct column *c = columns; c->type; c++)
 		width += is_shown(r, c) ? 1 + width_of(c) : 0;
 	return width;
-}
-
-void table_ns(const struct render *r, int64_t ns)
-{
-	char buf[UNITS_ROOM];
-
-	fprintf(r->out, " %*s", NS_WIDTH, text_ns(ns, buf));
 }

@@ -12,12 +12,12 @@
 
 #define TABLE_WIDE	130	/* columns of the screen from which a row fits on one line */
 
-/* A blank before each, as before each cell. */
-void table_heads(const struct render *r, const struct column *columns);
+/* The line of heads: behind first, which fills width columns, and before last. */
+void table_head(const struct render *r, const char *first, unsigned width,
+		const struct column *columns, const char *last);
+
+/* A blank before each, as before each head. */
 void table_cells(const struct render *r, const struct column *columns, const void *at);
 unsigned table_width(const struct render *r, const struct column *columns);
-
-/* " 12.3ms" */
-void table_ns(const struct render *r, int64_t ns);
 
 #endif

@@ -99,7 +99,7 @@ static void put_locks(const struct render *r, const struct view *v, size_t nr)
 	if (!nr || !v->locks.entries[0].waits.count)
 		return;
 	fputc('\n', r->out);
-	text_times_heads(r, "lock, most waited for in");
+	text_times_heads(r, " lock, most waited for in");
 	for (size_t i = 0; i < nr && v->locks.entries[i].waits.count; i++) {
 		const struct lock_entry *e = &v->locks.entries[i];
 		const struct lock_site *s = NULL;
