@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* JSON and CSV of a relation, and the order of its rows; see relation.h. */
+#include <stdarg.h>
 #include <string.h>
 
 #include "cli/relation.h"
@@ -10,6 +11,16 @@ const void *row_report(const struct row *row)
 	while (row->in)
 		row = row->in;
 	return row->at;
+}
+
+struct value value_textf(char *buf, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(buf, COLUMN_ROOM, format, ap);
+	va_end(ap);
+	return value_text(buf);
 }
 
 static const void *column_at(const struct column *c, const struct row *row)

@@ -204,6 +204,10 @@ static inline struct value value_text(const char *v)
 	return (struct value){ .type = VALUE_TEXT, .text = v };
 }
 
+/* Prints it into buf, that of a GET(). */
+__attribute__((format(printf, 2, 3)))
+struct value value_textf(char *buf, const char *format, ...);
+
 static inline struct value value_none(void)
 {
 	return (struct value){ .type = VALUE_NONE };

@@ -6,11 +6,13 @@
 
 #include "cli/units.h"
 #include "render/differential.h"
+#include "render/table.h"
 #include "render/text.h"
 #include "render/wrap.h"
 
 #define CALLS_FROM	100	/* columns of the screen from which calls and share are shown */
 #define INTERVAL_FROM	76	/* and the interval */
+#define TIME_WIDTH	9
 #define CAUSE_MIN	20
 #define PLACE_FROM	40	/* columns of a cause from which it says where */
 
@@ -21,11 +23,6 @@ struct unit {
 	int decimals;
 	int64_t quantum;		/* of the last digit, ns */
 };
-
-static int64_t size_of(int64_t ns)
-{
-	return ns < 0 ? -ns : ns;
-}
 
 /* Four digits of the greatest. */
 static struct unit unit_for(int64_t greatest)
@@ -62,20 +59,51 @@ static int64_t round_near(int64_t ns, int64_t quantum)
 	return round_down(ns + quantum / 2, quantum);
 }
 
-static void put_gap(const struct render *r, const struct unit *c, int64_t ns)
-{
-	char text[64];
-
-	/* Avoids "-0.00". */
-	ns = round_near(ns, c->quantum);
-	snprintf(text, sizeof(text), "%+.*f%s", c->decimals, ns / c->factor, c->name);
-	fprintf(r->out, " %10s", text);
-}
-
 struct line {
 	int64_t gap, shown, left;	/* shown: rounded; left: by what it is too small */
 	const struct differential_part *part;
+	const struct unit *unit;
+	bool is_sum;			/* of several parts */
 };
+
+#define ROW struct line
+/* " +57.33us" */
+static const char *gap_text(const ROW *l, int64_t ns, char *buf)
+{
+	const struct unit *c = l->unit;
+
+	/* Avoids "-0.00". */
+	ns = round_near(ns, c->quantum);
+	snprintf(buf, TEXT_ROOM, "%+.*f%s", c->decimals, ns / c->factor, c->name);
+	return buf;
+}
+
+static struct value get_interval(const struct row *row, char *buf)
+{
+	const ROW *l = row->at;
+	char lo[TEXT_ROOM], hi[TEXT_ROOM];
+
+	return value_textf(buf, "%10s %10s", gap_text(l, l->part->gap.lo_ns, lo),
+			   gap_text(l, l->part->gap.hi_ns, hi));
+}
+
+WHEN(if_interval, e->part->gap.is_known)
+WHEN(if_calls, !e->is_sum && (e->part->target_nr || e->part->reference_nr))
+GET(get_gap, text, gap_text(e, e->shown, buf))
+GET(get_calls, textf, buf, "%.3g > %.3g", e->part->reference_nr, e->part->target_nr)
+GET(get_share, textf, buf, "%.1f%%", 100 * e->part->share)
+
+static const struct column line_columns[] = {
+	MADE("gap", get_gap, .head = "gap", .width = 10),
+	MADE("interval", get_interval, .head = "95 % interval", .width = 21, .from = INTERVAL_FROM,
+	     .when = if_interval),
+	VIA("reference_ns", part, reference_ns, .head = "before", .width = TIME_WIDTH),
+	VIA("target_ns", part, target_ns, .head = "now", .width = TIME_WIDTH),
+	MADE("calls", get_calls, .head = "calls", .width = 13, .from = CALLS_FROM,
+	     .when = if_calls),
+	MADE("share", get_share, .head = "share", .width = 6, .from = CALLS_FROM), { 0 }
+};
+#undef ROW
 
 static int compare_left(const void *pa, const void *pb)
 {
@@ -132,7 +160,7 @@ static const char *part_text(const struct differential_part *p, char *buf)
 }
 
 /* "p99-100" */
-static const char *slice_text(const struct differential_slice *s, char *buf)
+static char *slice_text(const struct differential_slice *s, char *buf)
 {
 	snprintf(buf, UNITS_ROOM, "p%.6g-%.6g", s->lo, s->hi);
 	return buf;
@@ -193,7 +221,7 @@ static void text_verdict(const struct render *r, const struct render_differentia
 	if (d->gap.is_known && !is_certain(&d->gap))
 		fprintf(in->out, "no difference that is more than chance");
 	else
-		fprintf(in->out, "%s %s", text_ns(size_of(gap), size),
+		fprintf(in->out, "%s %s", text_ns(llabs(gap), size),
 			gap < 0 ? "faster" : "slower");
 	text_style(in, TEXT_PLAIN);
 	if (rd->is_compare && d->reference.mean_ns && is_certain(&d->gap))
@@ -205,22 +233,20 @@ static void text_verdict(const struct render *r, const struct render_differentia
 	wrap_end(&w, 2);
 }
 
+/* Slices are named by their percentiles, as far as these fit. */
 static void text_rows_head(const struct render *r, const struct render_differential *rd,
 			   const struct differential *d)
 {
-	char before[UNITS_ROOM], after[UNITS_ROOM];
+	struct column columns[sizeof(line_columns) / sizeof(line_columns[0])];
+	char reference[UNITS_ROOM], target[UNITS_ROOM];
 
-	text_style(r, TEXT_BOLD);
-	fprintf(r->out, " %10s", "gap");
-	if (r->width >= INTERVAL_FROM)
-		fprintf(r->out, " %21s", "95 % interval");
-	fprintf(r->out, " %9.9s %9.9s", rd->is_compare ? "before" : slice_text(&d->reference, before),
-		rd->is_compare ? "now" : slice_text(&d->target, after));
-	if (r->width >= CALLS_FROM)
-		fprintf(r->out, " %13s %6s", "calls", "share");
-	fprintf(r->out, "  cause");
-	text_style(r, TEXT_PLAIN);
-	fputc('\n', r->out);
+	slice_text(&d->reference, reference)[TIME_WIDTH] = '\0';
+	slice_text(&d->target, target)[TIME_WIDTH] = '\0';
+	memcpy(columns, line_columns, sizeof(columns));
+	for (struct column *c = columns; c->type && !rd->is_compare; c++)
+		c->head = !strcmp(c->key, "reference_ns") ? reference :
+			  !strcmp(c->key, "target_ns") ? target : c->head;
+	table_head(r, "", 0, columns, "  cause");
 }
 
 /* Where most of it is: "in main;serve". */
@@ -248,43 +274,17 @@ static void put_cause(const struct render *r, const struct differential *d,
 	text_style(r, TEXT_PLAIN);
 }
 
-static void put_times(const struct render *r, const struct unit *c,
-		       const struct differential_part *p, int64_t gap)
-{
-	char before[UNITS_ROOM], after[UNITS_ROOM];
-
-	put_gap(r, c, gap);
-	if (r->width >= INTERVAL_FROM) {
-		if (p->gap.is_known) {
-			put_gap(r, c, p->gap.lo_ns);
-			put_gap(r, c, p->gap.hi_ns);
-		} else {
-			fprintf(r->out, " %21s", "");
-		}
-	}
-	fprintf(r->out, " %9s %9s", text_ns(p->reference_ns, before), text_ns(p->target_ns, after));
-}
-
-static void text_row(const struct render *r, const struct differential *d, const struct unit *c,
-		     const struct line *row)
+static void text_row(const struct render *r, const struct differential *d, const struct line *row)
 {
 	const struct differential_part *p = row->part;
-	unsigned used = 31 + (r->width >= INTERVAL_FROM ? 22 : 0) + (r->width >= CALLS_FROM ? 21 : 0);
-	bool is_others = p == &d->others;
+	unsigned used = table_width(r, line_columns);
 
 	if (!is_certain(&p->gap) && p->gap.is_known)
 		text_style(r, TEXT_DIM);
-	put_times(r, c, p, row->shown);
-	if (r->width >= CALLS_FROM) {
-		char calls[UNITS_ROOM] = "";
-
-		if (!is_others && (p->target_nr || p->reference_nr))
-			snprintf(calls, sizeof(calls), "%.3g > %.3g", p->reference_nr, p->target_nr);
-		fprintf(r->out, " %13s %5.1f%%", calls, 100 * p->share);
-	}
+	table_cells(r, line_columns, row);
 	text_style(r, TEXT_PLAIN);
 	fputs("  ", r->out);
-	if (is_others)
+	if (row->is_sum)
 		fprintf(r->out, "%zu others", d->nr_parts - d->nr_shown);
 	else
 		put_cause(r, d, p, r->width > used + CAUSE_MIN ? r->width - used - 2 : CAUSE_MIN);
@@ -294,29 +294,33 @@ static void text_row(const struct render *r, const struct differential *d, const
 static void text_parts(const struct render *r, const struct render_differential *rd,
 		       const struct differential *d)
 {
-	int64_t total = d->target.mean_ns - d->reference.mean_ns, greatest = size_of(total);
+	int64_t total = d->target.mean_ns - d->reference.mean_ns, greatest = llabs(total);
 	struct line rows[DIFFERENTIAL_SHOWN_MAX + 1];
 	struct differential_part all = {
 		.target_ns = d->target.mean_ns, .reference_ns = d->reference.mean_ns, .gap = d->gap,
+		.share = d->has_shares,
 	};
 	struct unit c;
+	struct line sum = { .part = &all, .unit = &c, .is_sum = true };
 	size_t nr = 0;
 
 	for (size_t i = 0; i < d->nr_shown; i++)
-		rows[nr++] = (struct line){ differential_gap(&d->parts[i]), .part = &d->parts[i] };
+		rows[nr++] = (struct line){ .part = &d->parts[i] };
 	if (d->nr_shown < d->nr_parts)
-		rows[nr++] = (struct line){ differential_gap(&d->others), .part = &d->others };
-	for (size_t i = 0; i < nr; i++)
-		if (size_of(rows[i].gap) > greatest)
-			greatest = size_of(rows[i].gap);
+		rows[nr++] = (struct line){ .part = &d->others, .is_sum = true };
+	for (size_t i = 0; i < nr; i++) {
+		rows[i].unit = &c;
+		rows[i].gap = differential_gap(rows[i].part);
+		if (llabs(rows[i].gap) > greatest)
+			greatest = llabs(rows[i].gap);
+	}
 	c = unit_for(greatest);
 	round_rows(rows, nr, total, c.quantum);
 	text_rows_head(r, rd, d);
 	for (size_t i = 0; i < nr; i++)
-		text_row(r, d, &c, &rows[i]);
-	put_times(r, &c, &all, round_near(total, c.quantum));
-	if (r->width >= CALLS_FROM)
-		fprintf(r->out, " %13s %5.1f%%", "", d->has_shares ? 100.0 : 0.0);
+		text_row(r, d, &rows[i]);
+	sum.shown = round_near(total, c.quantum);
+	table_cells(r, line_columns, &sum);
 	fputs("  all\n", r->out);
 }
 

@@ -43,6 +43,8 @@ static const char *cell_text(const struct column *c, struct value v, char *buf)
 {
 	if (v.type == VALUE_TEXT)
 		return v.text;
+	if (v.type == VALUE_NONE)
+		return "";
 	if (c->form & COLUMN_DIGITS)
 		snprintf(buf, UNITS_ROOM, "%" PRIu64, v.u64);
 	else if (is_time(c))
