@@ -71,6 +71,7 @@ for trace; do
 		both ldb-why $form --queues
 		both ldb-why $form --balloons
 		both ldb-why $form --boxes
+		both ldb-why $form --what-if no-preempt --what-if 'main*0.5'
 	done
 	both ldb-report -v --summary
 	both ldb-report --json-summary
@@ -79,7 +80,6 @@ for trace; do
 	both ldb-why --shares --csv
 	both ldb-why --nsight-strict
 	both ldb-why --blame --folded
-	both ldb-why --what-if '*0.5'
 	both ldb-report -o report.html
 	both ldb-timeline -o timeline.html --slowest 5
 	both ldb-why -o why.html

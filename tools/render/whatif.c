@@ -16,34 +16,27 @@ _Static_assert(sizeof(struct points) == NR_WHATIF_POINTS * sizeof(int64_t), "one
 
 #define ROW struct points
 static const struct column points_columns[] = {
-	SAME(p50_ns), SAME(p90_ns), SAME(p99_ns), SAME(p999_ns), SAME(max_ns), { 0 }
+	SAME(p50_ns, .head = "p50"), SAME(p90_ns, .head = "p90"), SAME(p99_ns, .head = "p99"),
+	SAME(p999_ns, .head = "p99.9"), SAME(max_ns, .head = "max"), { 0 }
 };
 #undef ROW
 
 /* CSV: a row for each class and point. */
-static const struct point {
-	const char *name;
-	enum whatif_point nr;
-} points[NR_WHATIF_POINTS] = {
-	{ "p50", WHATIF_P50 }, { "p90", WHATIF_P90 }, { "p99", WHATIF_P99 },
-	{ "p99.9", WHATIF_P999 }, { "max", WHATIF_MAX },
-};
-
-#define ROW struct point
+#define ROW struct column
 static const struct whatif_class *class_of(const struct row *row)
 {
 	return row->in->at;
 }
 
-GET(get_before, i64, class_of(row)->measured_ns[e->nr])
-GET(get_lo, i64, class_of(row)->lo_ns[e->nr])
-GET(get_hi, i64, class_of(row)->hi_ns[e->nr])
-GET(get_fifo, i64, class_of(row)->replayed_ns[WHATIF_FIFO][e->nr])
-GET(get_barging, i64, class_of(row)->replayed_ns[WHATIF_BARGING][e->nr])
-GET(get_recorded, i64, class_of(row)->replayed_ns[WHATIF_RECORDED][e->nr])
+GET(get_before, i64, class_of(row)->measured_ns[row->nth])
+GET(get_lo, i64, class_of(row)->lo_ns[row->nth])
+GET(get_hi, i64, class_of(row)->hi_ns[row->nth])
+GET(get_fifo, i64, class_of(row)->replayed_ns[WHATIF_FIFO][row->nth])
+GET(get_barging, i64, class_of(row)->replayed_ns[WHATIF_BARGING][row->nth])
+GET(get_recorded, i64, class_of(row)->replayed_ns[WHATIF_RECORDED][row->nth])
 
 static const struct column point_columns[] = {
-	COLUMN("point", name), MADE("before_ns", get_before), MADE("after_lo_ns", get_lo),
+	COLUMN("point", head), MADE("before_ns", get_before), MADE("after_lo_ns", get_lo),
 	MADE("after_hi_ns", get_hi), MADE("replayed_fifo_ns", get_fifo),
 	MADE("replayed_barging_ns", get_barging), MADE("replayed_recorded_ns", get_recorded), { 0 }
 };
@@ -78,7 +71,7 @@ static const struct column recorded_columns[] = {
 	PART_AT("after", recorded, points_columns), { 0 }
 };
 
-FROM(all_points, rows_of(points, NR_WHATIF_POINTS))
+FROM(all_points, rows_of(points_columns, NR_WHATIF_POINTS))
 
 /* The row of all classes together has no class. */
 static bool is_all(const struct row *row)
@@ -254,7 +247,7 @@ static void put_classes(const struct render *r, const struct whatif *w)
 {
 	text_styled(r, TEXT_BOLD, "\n%-10s %5s %6s", "class", "count", "");
 	for (int i = 0; i < NR_WHATIF_POINTS; i++)
-		text_styled(r, TEXT_BOLD, " %*s", r->width >= 100 ? 16 : 11, points[i].name);
+		text_styled(r, TEXT_BOLD, " %*s", r->width >= 100 ? 16 : 11, points_columns[i].head);
 	fputc('\n', r->out);
 	put_class(r, &w->all, "all");
 	if (w->nr_classes == 1 && !*w->classes[0].name)
