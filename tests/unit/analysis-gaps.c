@@ -17,7 +17,7 @@ static unsigned chance(unsigned below)
 	return (seed >> 33) % below;
 }
 
-static void make(struct gaps *g, unsigned nr)
+static void make(struct intervals *g, unsigned nr)
 {
 	memset(away, 0, sizeof(away));
 	while (nr--) {
@@ -25,12 +25,13 @@ static void make(struct gaps *g, unsigned nr)
 
 		if (end > NR_TICKS)
 			end = NR_TICKS;
-		if (!gaps_add(g, tid, start, end))
-			bail_out("gaps_add");
+		if (start < end && intervals_add(g, tid, start, end))
+			bail_out("intervals_add");
 		for (unsigned t = start; t < end; t++)
 			away[tid][t] = true;
 	}
-	gaps_sort(g);
+	if (intervals_merge(g))
+		bail_out("intervals_merge");
 }
 
 static bool is_away(unsigned tid, unsigned tick)
@@ -39,7 +40,7 @@ static bool is_away(unsigned tid, unsigned tick)
 }
 
 /* Counts ticks for which the gaps and the table differ. */
-static unsigned count_wrong(const struct gaps *g, unsigned tid)
+static unsigned count_wrong(const struct intervals *g, unsigned tid)
 {
 	unsigned nr = 0;
 
@@ -65,7 +66,7 @@ static unsigned sum_of(unsigned tid, unsigned start, unsigned end)
 }
 
 /* Sums what gaps_cover() returns for the same, from any tick to any other. */
-static unsigned sum_within(const struct gaps *g, unsigned tid, int64_t start, int64_t end)
+static unsigned sum_within(const struct intervals *g, unsigned tid, int64_t start, int64_t end)
 {
 	unsigned nr = 0;
 
@@ -81,10 +82,23 @@ static unsigned sum_within(const struct gaps *g, unsigned tid, int64_t start, in
 	return nr;
 }
 
+/* Counts the answers that depend on where the search starts. */
+static unsigned count_near(const struct intervals *g)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < 50; i++) {
+		unsigned tid = chance(NR_TIDS + 1), tick = chance(NR_TICKS + 50);
+
+		nr += intervals_near(g, tid, tick, chance(g->nr + 1)) != intervals_first(g, tid, tick);
+	}
+	return nr;
+}
+
 int main(void)
 {
-	unsigned wrong = 0, wrong_sums = 0, nr_away = 0;
-	struct gaps g = { 0 };
+	unsigned wrong = 0, wrong_sums = 0, wrong_near = 0, nr_away = 0;
+	struct intervals g = { 0 };
 	int64_t until = 77;
 
 	ok(!gaps_cover(&g, 3, 5, &until) && until == 77, "none");
@@ -97,11 +111,13 @@ int main(void)
 			nr_away += sum_of(tid, 0, NR_TICKS);
 			wrong_sums += sum_within(&g, tid, start, end) != sum_of(tid, start, end);
 		}
-		gaps_free(&g);
+		wrong_near += count_near(&g);
+		intervals_free(&g);
 	}
 	diag("%u ticks in gaps", nr_away);
 	ok(nr_away > 10000, "there were some");
 	is_int(wrong, 0, "each tick is in a gap or not");
 	is_int(wrong_sums, 0, "and they are counted right");
+	is_int(wrong_near, 0, "where a search begins does not matter");
 	return done();
 }

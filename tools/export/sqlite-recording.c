@@ -16,7 +16,7 @@ static int put_module(void *arg, const void *row)
 			  value_i64_or_null(m->end_tick != INT64_MAX, to_ns));
 }
 
-static int put_gap(void *arg, const struct gap *gap)
+static int put_gap(void *arg, const struct thread_interval *gap)
 {
 	struct sqlite_export *e = arg;
 

@@ -6,7 +6,6 @@
 #include "analysis/report/stats.h"
 #include "analysis/tracks/tracks.h"
 #include "base/array.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "export/table.h"
 #include "export/walk.h"
@@ -92,13 +91,12 @@ static int add_piece(struct shown *t, const struct segment *s, int64_t start, in
 
 static int add_segment(struct shown *t, const struct segment *s)
 {
-	const struct timeline *in = t->timeline;
-	size_t i = search_by(in->pieces, in->nr_pieces, p,
-			     p->tid < s->tid || (p->tid == s->tid && p->end < s->start));
+	const struct intervals *in = &t->timeline->pieces;
+	size_t i = intervals_first(in, s->tid, s->start - 1);
 	int ret = 0;
 
-	for (; i < in->nr_pieces && !ret; i++) {
-		const struct timeline_piece *p = &in->pieces[i];
+	for (; i < in->nr && !ret; i++) {
+		const struct thread_interval *p = &in->at[i];
 		int64_t start = s->start > p->start ? s->start : p->start;
 		int64_t end = s->end < p->end ? s->end : p->end;
 

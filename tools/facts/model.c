@@ -154,13 +154,11 @@ static int add_lost(void *arg, const void *at)
 	return array_push(m->losses, m->nr_losses, m->room_losses, ticks_sane(row->tick));
 }
 
-static int add_gap(void *arg, const struct gap *gap)
+static int add_gap(void *arg, const struct thread_interval *gap)
 {
 	struct model *m = arg;
 	int64_t ns = ticks_ns(m->reader, (double)gap->end - (double)gap->start);
 
-	if (!gaps_add(&m->gaps, gap->tid, gap->start, gap->end))
-		return -ENOMEM;
 	if (gap->tid) {
 		m->nr_thread_gaps++;
 		m->thread_gap_ns = ticks_sane(m->thread_gap_ns + ns);
@@ -168,7 +166,7 @@ static int add_gap(void *arg, const struct gap *gap)
 		m->nr_gaps++;
 		m->gap_ns = ticks_sane(m->gap_ns + ns);
 	}
-	return 0;
+	return gap->start < gap->end ? intervals_add(&m->gaps, gap->tid, gap->start, gap->end) : 0;
 }
 
 COMPARE_NUMBERS(compare_ticks, int64_t)
@@ -231,9 +229,8 @@ struct model *model_open(struct reader *reader, struct symtab *symtab, char *err
 	    rows_each(reader, LDB_BLK_THREAD, NULL, add_thread, m) || sort_threads(m) ||
 	    rows_each(reader, LDB_BLK_SCAN, NULL, add_scanner, m) ||
 	    rows_each(reader, LDB_BLK_LOST, NULL, add_lost, m) ||
-	    gaps_each(reader, NULL, add_gap, m) || add_kernel(m))
+	    gaps_each(reader, NULL, add_gap, m) || intervals_merge(&m->gaps) || add_kernel(m))
 		goto err_free;
-	gaps_sort(&m->gaps);
 	return m;
 
 err_free:
@@ -249,7 +246,7 @@ void model_close(struct model *m)
 		return;
 	classes_close(m->classes);
 	tasks_close(m->tasks);
-	gaps_free(&m->gaps);
+	intervals_free(&m->gaps);
 	free(m->losses);
 	intern_free(&m->strings);
 	free(m->threads);

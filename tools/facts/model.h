@@ -74,7 +74,7 @@ struct model {
 	uint64_t nr_lost;		/* of all kinds */
 	uint64_t nr_gaps, nr_thread_gaps; /* of all threads (the scanner did not run); of one */
 	int64_t gap_ns, thread_gap_ns;
-	struct gaps gaps;		/* their times */
+	struct intervals gaps;		/* their times, merged */
 	int64_t duration_ns;
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
 	const char *kernel_events;	/* "module", "bpf", "perf", "none"; "": an older trace */

@@ -208,7 +208,7 @@ static int on_request(void *arg, const struct life *life)
 	return 0;
 }
 
-static int on_gap(void *arg, const struct gap *g)
+static int on_gap(void *arg, const struct thread_interval *g)
 {
 	struct timeline_data *d = arg;
 	int64_t start = ns_of(d, g->start), end = ns_of(d, g->end);

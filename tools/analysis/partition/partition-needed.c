@@ -6,36 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/order.h"
 #include "base/search.h"
 #include "partition-private.h"
 
 #define GAPS_MAX	64	/* intervals between the works of a server, per request */
-#define NEAR		4
-
-ORDER_KEY(needed_tid, struct needed, tid)
-ORDER_KEY(needed_start, struct needed, start)
-
-static void merge(struct partition_build *b)
-{
-	size_t nr = 0;
-
-	for (size_t i = 0; i < b->nr_needed; i++) {
-		struct needed *last = nr ? &b->needed[nr - 1] : NULL;
-
-		if (last && last->tid == b->needed[i].tid && b->needed[i].start <= last->end) {
-			if (b->needed[i].end > last->end)
-				last->end = b->needed[i].end;
-		} else {
-			b->needed[nr++] = b->needed[i];
-		}
-	}
-	b->nr_needed = nr;
-}
 
 static void add(struct partition_build *b, uint32_t tid, int64_t start, int64_t end)
 {
-	if (start < end && array_push(b->needed, b->nr_needed, b->room_needed, { tid, start, end }))
+	if (start < end && intervals_add(&b->needed, tid, start, end))
 		b->ret = -ENOMEM;
 }
 
@@ -85,7 +63,6 @@ static void add_queued(struct partition_build *b, const struct queued *q)
 
 void partition_find_needed(struct partition_build *b)
 {
-	static const order_key keys[] = { needed_tid, needed_start };
 	const struct request *requests = b->p->requests;
 
 	for (size_t i = 0; i < b->nr_works; i++) {
@@ -99,33 +76,7 @@ void partition_find_needed(struct partition_build *b)
 		if (!requests[b->queued[i].request].is_left_out && b->queued[i].server)
 			add_queued(b, &b->queued[i]);
 	if (!b->ret)
-		b->ret = order_sort(&b->needed, b->nr_needed, sizeof(*b->needed), keys, 2);
-	b->room_needed = b->nr_needed;
-	merge(b);
-}
-
-static bool is_before(const struct needed *n, uint32_t tid, int64_t tick)
-{
-	return n->tid < tid || (n->tid == tid && n->end <= tick);
-}
-
-/* The first interval that ends after tick; mostly it is near the index at. */
-static size_t find(const struct partition_build *b, uint32_t tid, int64_t tick, size_t at)
-{
-	size_t lo = 0, hi = b->nr_needed;
-
-	if (!at || is_before(&b->needed[at - 1], tid, tick)) {
-		for (size_t n = 0; n < NEAR && at < hi; n++, at++)
-			if (!is_before(&b->needed[at], tid, tick))
-				return at;
-		lo = at;
-	} else {
-		for (size_t n = 0; n < NEAR && --at; n++)
-			if (is_before(&b->needed[at - 1], tid, tick))
-				return at;
-		hi = at;
-	}
-	return search_range(lo, hi, i, is_before(&b->needed[i], tid, tick));
+		b->ret = intervals_merge(&b->needed);
 }
 
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end)
@@ -133,8 +84,9 @@ bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end)
 	struct partition_build *b = arg;
 	/* Rows of a thread come nearly in order. */
 	size_t *last = &b->last_needed[tid % NEEDED_LAST];
-	size_t at = find(b, tid, start, *last);
+	size_t at = intervals_near(&b->needed, tid, start, *last);
+	const struct thread_interval *in = &b->needed.at[at];
 
 	*last = at;
-	return at < b->nr_needed && b->needed[at].tid == tid && b->needed[at].start < end;
+	return at < b->needed.nr && in->tid == tid && in->start < end;
 }

@@ -6,6 +6,7 @@
 #include "analysis/attribution/attribution.h"
 #include "analysis/tracks/tracks.h"
 #include "base/array.h"
+#include "facts/intervals.h"
 #include "facts/lives.h"
 #include "facts/ticks.h"
 #include "partition.h"
@@ -54,12 +55,6 @@ struct idle {
 
 #define NEEDED_LAST	64
 
-/* A time of a thread that is needed; events outside of these are not. */
-struct needed {
-	uint32_t tid;
-	int64_t start, end;		/* ticks */
-};
-
 struct spent {				/* the time in a leaf, in the current piece */
 	int64_t ns;
 	uint32_t nr, nr_faults;
@@ -78,8 +73,7 @@ struct partition_build {
 	struct queued *queued;		/* in the end by server, start */
 	size_t nr_queued, room_queued;
 	size_t room_requests, room_shares, room_classes;
-	struct needed *needed;		/* by tid, start; they do not touch */
-	size_t nr_needed, room_needed;
+	struct intervals needed;	/* times of threads; events outside of these are not */
 	size_t last_needed[NEEDED_LAST]; /* the index found last, by tid */
 	uint64_t *tids;			/* bits: threads that were processed */
 	size_t nr_tid_words;

@@ -186,7 +186,7 @@ static void free_build(struct partition_build *b)
 	attribution_free(&b->attribution);
 	free(b->spent);
 	free(b->touched);
-	free(b->needed);
+	intervals_free(&b->needed);
 	free(b->tids);
 	free(b->faults);
 }

@@ -124,7 +124,7 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 	}
 	s->level = level;
 	s->blocks_req = true;
-	if (interval_add(&k->b->blamed, tid, start, end))
+	if (intervals_add(&k->b->blamed, tid, start, end))
 		return -ENOMEM;
 	if (level >= TIMELINE_LEVELS_MAX)
 		return 0;
@@ -174,7 +174,7 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 	return ret;
 }
 
-static int blame_waits(struct blame *k, const struct interval *own)
+static int blame_waits(struct blame *k, const struct thread_interval *own)
 {
 	int ret = 0;
 
@@ -189,7 +189,7 @@ static int blame_waits(struct blame *k, const struct interval *own)
 }
 
 /* Follows sleeps that are no waits of the shim: until its end each was blocked by the waker. */
-static int blame_sleeps(struct blame *k, const struct interval *own)
+static int blame_sleeps(struct blame *k, const struct thread_interval *own)
 {
 	int ret = 0;
 
@@ -203,7 +203,7 @@ static int blame_sleeps(struct blame *k, const struct interval *own)
 			break;
 		if (!waker)
 			continue;
-		ret = interval_add(&k->b->blamed, waker, start, end);
+		ret = intervals_add(&k->b->blamed, waker, start, end);
 		if (!ret)
 			ret = follow_waits(k, waker, start, end, 2);
 	}
@@ -213,26 +213,25 @@ static int blame_sleeps(struct blame *k, const struct interval *own)
 /* Times of work on the request are shown as its own, even if the thread also blocked it. */
 static int cut_own(struct timeline_build *b)
 {
-	struct interval_list out = { 0 };
-	int ret = 0;
+	struct intervals out = { 0 };
+	int ret = intervals_merge(&b->blamed);
 
-	interval_merge(&b->blamed);
 	for (size_t i = 0; i < b->blamed.nr && !ret; i++) {
-		struct interval in = b->blamed.at[i];
+		struct thread_interval in = b->blamed.at[i];
 
-		for (size_t n = interval_first(&b->own, in.tid, in.start); n < b->own.nr && !ret; n++) {
-			const struct interval *own = &b->own.at[n];
+		for (size_t n = intervals_first(&b->own, in.tid, in.start); n < b->own.nr && !ret; n++) {
+			const struct thread_interval *own = &b->own.at[n];
 
 			if (own->tid != in.tid || own->start >= in.end)
 				break;
 			if (own->start > in.start)
-				ret = interval_add(&out, in.tid, in.start, own->start);
+				ret = intervals_add(&out, in.tid, in.start, own->start);
 			in.start = own->end;
 		}
 		if (!ret && in.start < in.end)
-			ret = interval_add(&out, in.tid, in.start, in.end);
+			ret = intervals_add(&out, in.tid, in.start, in.end);
 	}
-	free(b->blamed.at);
+	intervals_free(&b->blamed);
 	b->blamed = out;
 	return ret;
 }

@@ -30,7 +30,6 @@ struct causes {
 	size_t room_leaves;
 	struct item *items;
 	size_t nr_items, room_items;
-	size_t room_pieces;
 	struct index own;		/* own waits and times off the CPU */
 };
 
@@ -96,7 +95,7 @@ static struct timeline_cause *cause_of(struct causes *k, uint32_t leaf)
 
 static bool is_own(const struct timeline_build *b, const struct segment *s)
 {
-	size_t n = interval_first(&b->own, s->tid, s->start);
+	size_t n = intervals_first(&b->own, s->tid, s->start);
 
 	return n < b->own.nr && b->own.at[n].tid == s->tid && b->own.at[n].start < s->end;
 }
@@ -123,9 +122,8 @@ static int on_begin(void *arg, const struct segment *s, uint32_t leaf)
 static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
 {
 	struct timeline_build *b = arg;
-	struct timeline *t = b->t;
 
-	return array_push(t->pieces, t->nr_pieces, b->causes->room_pieces, { tid, start, end });
+	return intervals_add(&b->t->pieces, tid, start, end);
 }
 
 /* What the timeline shows of a cause */
@@ -198,7 +196,6 @@ static int add_shares(struct causes *k)
 	return 0;
 }
 
-COMPARE(piece_compare, struct timeline_piece, UP(tid) UP(start))
 COMPARE(cause_compare, struct timeline_cause, DOWN(ns))
 
 /* Copies the label: the partition's names are freed with it. */
@@ -215,7 +212,8 @@ static int finish(struct causes *k)
 	struct timeline *t = k->b->t;
 	size_t nr = 0;
 
-	sort_by(t->pieces, t->nr_pieces, piece_compare);
+	if (intervals_sort(&t->pieces))
+		return -ENOMEM;
 	for (size_t i = 0; i < k->nr_items; i++)
 		find_evidence(k, &k->items[i]);
 	for (size_t i = 0; i < t->nr_segments; i++)

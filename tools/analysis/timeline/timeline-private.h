@@ -8,17 +8,6 @@
 #include "facts/sched.h"
 #include "timeline.h"
 
-/* Times of a thread, in ticks. */
-struct interval {
-	uint32_t tid;
-	int64_t start, end;
-};
-
-struct interval_list {
-	struct interval *at;
-	size_t nr, room;
-};
-
 struct timeline_build {
 	struct model *m;
 	const struct life *life;
@@ -35,9 +24,9 @@ struct timeline_build {
 	int64_t min_function, min_off;	/* ticks: shorter ones are left out */
 	struct sched_migration *migrations;
 	size_t nr_migrations, room_migrations;
-	struct interval_list own;	/* threads at work on the request; by tid, start; disjoint */
+	struct intervals own;	/* threads at work on the request; by tid, start; disjoint */
 	struct causes *causes;
-	struct interval_list blamed;	/* threads that it was blocked by; likewise */
+	struct intervals blamed;	/* threads that it was blocked by; likewise */
 };
 
 /* index.c: numbers of some segments, in order of a key, then of their ends */
@@ -62,10 +51,6 @@ static inline const struct segment *index_at(const struct index *x, size_t n)
 }
 
 /* timeline.c */
-int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_t end);
-void interval_merge(struct interval_list *list);
-/* The first interval of the thread that ends after tick. */
-size_t interval_first(const struct interval_list *list, uint32_t tid, int64_t tick);
 struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, uint32_t tid,
 			     int64_t start, int64_t end);
 /* The part [start, end) of a segment of all[]; NULL: out of memory. */

@@ -13,41 +13,6 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-/* Intervals */
-
-int interval_add(struct interval_list *list, uint32_t tid, int64_t start, int64_t end)
-{
-	return array_push(list->at, list->nr, list->room, { tid, start, end });
-}
-
-COMPARE(interval_compare, struct interval, UP(tid) UP(start))
-
-/* Sorts intervals, and joins overlapping ones. */
-void interval_merge(struct interval_list *list)
-{
-	size_t nr = 0;
-
-	if (!list->nr)
-		return;
-	qsort(list->at, list->nr, sizeof(*list->at), interval_compare);
-	for (size_t i = 0; i < list->nr; i++) {
-		struct interval *last = nr ? &list->at[nr - 1] : NULL;
-
-		if (last && last->tid == list->at[i].tid && list->at[i].start <= last->end) {
-			if (list->at[i].end > last->end)
-				last->end = list->at[i].end;
-		} else {
-			list->at[nr++] = list->at[i];
-		}
-	}
-	list->nr = nr;
-}
-
-size_t interval_first(const struct interval_list *list, uint32_t tid, int64_t tick)
-{
-	return search_by(list->at, list->nr, in, in->tid < tid || (in->tid == tid && in->end <= tick));
-}
-
 /* Segments */
 
 static struct segment *new_segment(struct timeline_build *b)
@@ -124,7 +89,7 @@ static int add_part(struct timeline_build *b, const struct life_part *p, int64_t
 		k++;
 	if (k == t->nr_tids)
 		t->tids[t->nr_tids++] = p->tid;
-	return interval_add(&b->own, p->tid, p->start, end);
+	return intervals_add(&b->own, p->tid, p->start, end);
 }
 
 static int add_parts(struct timeline_build *b)
@@ -142,8 +107,7 @@ static int add_parts(struct timeline_build *b)
 		if (end >= p->start)
 			ret = add_part(b, p, end);
 	}
-	interval_merge(&b->own);
-	return ret;
+	return ret ? ret : intervals_merge(&b->own);
 }
 
 /* The level of the thread then, which is that of its hold. */
@@ -163,11 +127,11 @@ static unsigned level_of(const struct index *holds, const struct segment *of)
 }
 
 /* Adds functions, and times off the CPU that are no waits.  holds: the thread blocked the request. */
-static int cut(struct timeline_build *b, const struct segment *s, const struct interval_list *list,
+static int cut(struct timeline_build *b, const struct segment *s, const struct intervals *list,
 	       const struct index *holds)
 {
-	for (size_t n = interval_first(list, s->tid, s->start); n < list->nr; n++) {
-		const struct interval *in = &list->at[n];
+	for (size_t n = intervals_first(list, s->tid, s->start); n < list->nr; n++) {
+		const struct thread_interval *in = &list->at[n];
 		int64_t start = s->start > in->start ? s->start : in->start;
 		int64_t end = s->end < in->end ? s->end : in->end;
 		struct segment *part;
@@ -207,9 +171,9 @@ static int cut_all(struct timeline_build *b)
 
 /* Sums */
 
-static bool is_in(const struct interval_list *list, uint32_t tid, int64_t tick)
+static bool is_in(const struct intervals *list, uint32_t tid, int64_t tick)
 {
-	size_t n = interval_first(list, tid, tick - 1);
+	size_t n = intervals_first(list, tid, tick - 1);
 
 	return n < list->nr && list->at[n].tid == tid && list->at[n].start <= tick;
 }
@@ -273,8 +237,8 @@ static void free_build(struct timeline_build *b)
 	free(b->all);
 	free(b->tids);
 	free(b->migrations);
-	free(b->own.at);
-	free(b->blamed.at);
+	intervals_free(&b->own);
+	intervals_free(&b->blamed);
 }
 
 int timeline_build(struct model *m, const struct life *life, struct timeline *t)
@@ -327,7 +291,7 @@ void timeline_free(struct timeline *t)
 		if (*t->causes[i].label)
 			free((char *)t->causes[i].label);
 	free(t->tids);
-	free(t->pieces);
+	intervals_free(&t->pieces);
 	free(t->causes);
 	free(t->migrations);
 	*t = (struct timeline){ 0 };

@@ -14,6 +14,7 @@
 
 #include "analysis/attribution/states.h"
 #include "facts/hits.h"
+#include "facts/intervals.h"
 #include "facts/model.h"
 
 #define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations retained */
@@ -57,12 +58,6 @@ struct timeline_cause {
 	int64_t culprit_ns;
 };
 
-/* The partition attributes this time of the request to the thread, and to no other. */
-struct timeline_piece {
-	uint32_t tid;
-	int64_t start, end;		/* ticks */
-};
-
 struct timeline_migration {
 	uint32_t tid, from_cpu, to_cpu;
 	const struct thread *thread;
@@ -77,8 +72,11 @@ struct timeline {
 	bool is_complete, has_lost_handoff;
 	struct segment *segments;	/* by start, thread, depth */
 	size_t nr_segments;
-	struct timeline_piece *pieces;	/* by thread, start; they sum to the time not in queues */
-	size_t nr_pieces;
+	/*
+	 * The partition attributes these times of the request to the thread, and to no other; they
+	 * sum to the time not in queues.  Sorted.
+	 */
+	struct intervals pieces;
 	uint32_t *tids;			/* that worked on the request, in order */
 	size_t nr_tids;
 	int64_t lock_wait_ns, queue_ns;	/* summed */

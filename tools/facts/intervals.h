@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Intervals of threads, found by time. */
+#ifndef FACTS_INTERVALS_H
+#define FACTS_INTERVALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct thread_interval {
+	int64_t start, end;	/* ticks */
+	uint32_t tid;
+};
+
+struct intervals {
+	struct thread_interval *at;
+	size_t nr, room;
+};
+
+/* 0 or -ENOMEM. */
+int intervals_add(struct intervals *list, uint32_t tid, int64_t start, int64_t end);
+/* Sorts by thread and start.  0 or -ENOMEM. */
+int intervals_sort(struct intervals *list);
+/* The same, and joins those of a thread that overlap or touch. */
+int intervals_merge(struct intervals *list);
+void intervals_free(struct intervals *list);
+
+static inline bool interval_is_before(const struct thread_interval *in, uint32_t tid, int64_t tick)
+{
+	return in->tid < tid || (in->tid == tid && in->end <= tick);
+}
+
+/* The first of the thread that ends after tick; else the first of a later thread, or nr. */
+size_t intervals_first(const struct intervals *list, uint32_t tid, int64_t tick);
+size_t intervals_search_near(const struct intervals *list, uint32_t tid, int64_t tick, size_t last);
+
+/* The same, for who asks in nearly that order: it is mostly the last answer, or near it. */
+static inline size_t intervals_near(const struct intervals *list, uint32_t tid, int64_t tick,
+				    size_t last)
+{
+	const struct thread_interval *in = list->at + last;
+
+	if (last < list->nr && !interval_is_before(in, tid, tick) &&
+	    (!last || interval_is_before(in - 1, tid, tick)))
+		return last;
+	return intervals_search_near(list, tid, tick, last);
+}
+
+#endif
