@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "cli/units.h"
+#include "render/table.h"
 #include "render/text.h"
 #include "render/why.h"
 #include "render/wrap.h"
@@ -56,22 +57,30 @@ static unsigned category_width(const struct why *w, size_t nr)
 	return width < CATEGORY_MAX ? width : CATEGORY_MAX;
 }
 
+#define ROW struct why_cause
+static const struct column cause_columns[] = {
+	COLUMN("first", nr_first, .head = "first", .form = COLUMN_DIGITS),
+	COLUMN("requests", nr_requests, .head = "in", .width = 7, .form = COLUMN_DIGITS),
+	SAME(median_ns, .head = "median", .width = 8), SAME(total_ns, .head = "total", .width = 8),
+	{ 0 }
+};
+#undef ROW
+
 /* What does not fit goes on in a line of its own. */
 static void put_causes(const struct render *r, const struct why *w, size_t nr)
 {
 	unsigned category = r->width >= 100 ? category_width(w, nr) : 0;
-	unsigned rest = r->width - 36 - (category ? category + 1 : 0);
+	unsigned rest = r->width - table_width(r, cause_columns) - 3 - (category ? category + 1 : 0);
+	char line[TEXT_ROOM] = "  cause", clean[TEXT_ROOM];
 
-	text_styled(r, TEXT_BOLD, "%7s %7s %8s %8s  ", "first", "in", "median", "total");
 	if (category)
-		text_styled(r, TEXT_BOLD, "%-*s ", (int)category, "category");
-	text_styled(r, TEXT_BOLD, "cause\n");
+		snprintf(line, sizeof(line), "  %-*s cause", (int)category, "category");
+	table_head(r, "", 0, cause_columns, line);
 	for (size_t i = 0; i < nr; i++) {
 		const struct why_cause *c = &w->causes[i];
-		char median[UNITS_ROOM], total[UNITS_ROOM], line[TEXT_ROOM], clean[TEXT_ROOM];
 
-		fprintf(r->out, "%7zu %7zu %8s %8s  ", c->nr_first, c->nr_requests,
-			text_ns(c->median_ns, median), text_ns(c->total_ns, total));
+		table_cells(r, cause_columns, c);
+		fputs("  ", r->out);
 		if (category) {
 			text_cell(r, *c->category ? c->category : "-", category, true);
 			fputc(' ', r->out);
