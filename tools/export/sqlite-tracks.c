@@ -130,14 +130,7 @@ static int put_lock_event(struct sqlite_export *e, const struct segment *s)
 
 static const char *party_name(const struct party *p)
 {
-	static const char *const names[] = {
-		[PARTY_IDLE] = "[idle]", [PARTY_HIDDEN] = "[hidden]", [PARTY_HARDIRQ] = "[interrupt]",
-		[PARTY_SOFTIRQ] = "[softirq]",
-	};
-
-	if (!p || p->kind == PARTY_NONE)
-		return NULL;
-	return p->kind == PARTY_TASK ? p->name : names[p->kind];
+	return !p ? NULL : p->kind == PARTY_TASK ? p->name : party_kinds[p->kind].task;
 }
 
 static int64_t party_pid(const struct party *p)

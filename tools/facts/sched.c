@@ -15,6 +15,18 @@
 #define LOSS_SLACK_NS	20000000	/* a loss is recorded when the buffers are next emptied */
 #define RACE_NS		20000		/* a wake-up on another CPU, stamped before the switch out */
 
+const struct party_words party_kinds[] = {
+	[PARTY_NONE] = { "none", "", "somebody", "", NULL, "others" },
+	[PARTY_TASK] = { "task", "another task", "", "", NULL, "others" },
+	[PARTY_IDLE] = { "idle", "idle CPU", "nobody (idle)", "(idle)", "[idle]", "idle" },
+	[PARTY_HIDDEN] = { "hidden", "another process", "another program (hidden)", "(hidden)",
+			   "[hidden]", "another program (hidden)" },
+	[PARTY_HARDIRQ] = { "hardirq", "interrupt", "an interrupt", "(interrupt)", "[interrupt]",
+			    "interrupts" },
+	[PARTY_SOFTIRQ] = { "softirq", "softirq", "a soft interrupt", "(soft interrupt)",
+			    "[softirq]", "soft interrupts" },
+};
+
 struct party party_of(uint32_t tid, unsigned flags)
 {
 	return (struct party){

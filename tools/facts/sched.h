@@ -116,6 +116,16 @@ int64_t sched_resolution_ns(const struct model *m);
 /* "sleeping", "disk", ... */
 const char *sched_state_name(unsigned state);
 
+/* What each kind is called, unless it is a task with a name. */
+extern const struct party_words {
+	const char *json;	/* "hardirq" */
+	const char *label;	/* of a cause: "interrupt" */
+	const char *words;	/* of a sentence: "an interrupt" */
+	const char *cell;	/* of a table: "(interrupt)" */
+	const char *task;	/* among the names of tasks: "[interrupt]" */
+	const char *share;	/* of a CPU's time: "interrupts" */
+} party_kinds[];
+
 /* The task that a row of LDB_BLK_SCHED names. */
 struct party party_of(uint32_t tid, unsigned flags);
 bool party_is(const struct party *a, const struct party *b);

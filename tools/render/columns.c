@@ -48,12 +48,7 @@ const struct column party_columns[] = {
 
 const char *party_cell(const struct party *p)
 {
-	static const char *const names[] = {
-		[PARTY_NONE] = "", [PARTY_IDLE] = "(idle)", [PARTY_HIDDEN] = "(hidden)",
-		[PARTY_HARDIRQ] = "(interrupt)", [PARTY_SOFTIRQ] = "(soft interrupt)",
-	};
-
-	return p->kind == PARTY_TASK ? p->name : names[p->kind];
+	return p->kind == PARTY_TASK ? p->name : party_kinds[p->kind].cell;
 }
 
 struct rows party_rows(const struct party *p)

@@ -177,18 +177,8 @@ static const struct column queues_columns[] = {
 /* CPUs */
 
 #define ROW struct cpu_context
-static const char *context_kind(enum party_kind kind)
-{
-	static const char *const names[] = {
-		[PARTY_NONE] = "none", [PARTY_TASK] = "task", [PARTY_IDLE] = "idle",
-		[PARTY_HIDDEN] = "hidden", [PARTY_HARDIRQ] = "hardirq", [PARTY_SOFTIRQ] = "softirq",
-	};
-
-	return names[kind];
-}
-
 GET(get_context, text, picture_context(e))
-GET(get_context_kind, text, context_kind(e->kind))
+GET(get_context_kind, text, party_kinds[e->kind].json)
 GET(get_lifetime, i64, ((const struct cpus *)row->in->in->at)->lifetime_ns)
 
 static const struct column context_columns[] = {

@@ -45,13 +45,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 
 const char *picture_context(const struct cpu_context *c)
 {
-	static const char *const names[] = {
-		[PARTY_NONE] = "others", [PARTY_TASK] = "others", [PARTY_IDLE] = "idle",
-		[PARTY_HIDDEN] = "another program (hidden)", [PARTY_HARDIRQ] = "interrupts",
-		[PARTY_SOFTIRQ] = "soft interrupts",
-	};
-
-	return c->kind == PARTY_TASK && c->name && *c->name ? c->name : names[c->kind];
+	return c->kind == PARTY_TASK && c->name && *c->name ? c->name : party_kinds[c->kind].share;
 }
 
 /* Replaces what would end a name or a line of folded stacks by '?'. */

@@ -185,17 +185,12 @@ const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol,
 
 const char *text_party(const struct model *m, const struct party *p, char *buf)
 {
-	static const char *const names[] = {
-		[PARTY_NONE] = "somebody", [PARTY_TASK] = "", [PARTY_IDLE] = "nobody (idle)",
-		[PARTY_HIDDEN] = "another program (hidden)", [PARTY_HARDIRQ] = "an interrupt",
-		[PARTY_SOFTIRQ] = "a soft interrupt",
-	};
 	char clean[TEXT_ROOM];
 	const char *name = text_clean(p->name ? p->name : "", clean);
 	bool is_own = p->pid && p->pid == m->pid;
 
 	if (p->kind != PARTY_TASK)
-		snprintf(buf, TEXT_ROOM, "%s", names[p->kind]);
+		snprintf(buf, TEXT_ROOM, "%s", party_kinds[p->kind].words);
 	else if (is_own || !p->pid)
 		snprintf(buf, TEXT_ROOM, *name ? "%2$.100s %1$" PRIu32 : "thread %1$" PRIu32, p->tid,
 			 name);

@@ -48,28 +48,10 @@ static void set_task(char *label, const char *name)
 
 static void set_party(char *label, const struct party *party)
 {
-	switch (party->kind) {
-	case PARTY_TASK:
-		if (party->name && *party->name)
-			set_task(label, party->name);
-		else
-			snprintf(label, PARTITION_LABEL_MAX, "another task");
-		break;
-	case PARTY_IDLE:
-		snprintf(label, PARTITION_LABEL_MAX, "idle CPU");
-		break;
-	case PARTY_HIDDEN:
-		snprintf(label, PARTITION_LABEL_MAX, "another process");
-		break;
-	case PARTY_HARDIRQ:
-		snprintf(label, PARTITION_LABEL_MAX, "interrupt");
-		break;
-	case PARTY_SOFTIRQ:
-		snprintf(label, PARTITION_LABEL_MAX, "softirq");
-		break;
-	case PARTY_NONE:
-		break;
-	}
+	if (party->kind == PARTY_TASK && party->name && *party->name)
+		set_task(label, party->name);
+	else
+		snprintf(label, PARTITION_LABEL_MAX, "%s", party_kinds[party->kind].label);
 }
 
 static void set_waiting(char *label, const struct segment *s)
