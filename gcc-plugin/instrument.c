@@ -4,7 +4,8 @@
  *
  * "ldb" runs after "optimized": after inlining and all IPA passes, so that an
  * inlined function is no frame, after the marking of tail calls, so that the
- * record's address does not prevent them, and still on GIMPLE.  "optimized" has
+ * record's address does not prevent them (tail.c chooses which it does), and
+ * still on GIMPLE.  "optimized" has
  * no gate: it runs at -O0 too, and with -flto when linking.
  *
  *	int f(void)		int f(void)
@@ -240,22 +241,6 @@ static void instrument_function(struct function *fn, const struct placement *p)
 	report_done(fn, "instrumented: ", detail);
 }
 
-/* What the user wants to see always must not end before it ends. */
-static void keep_tail_calls_inside(struct function *fn)
-{
-	gimple_stmt_iterator gsi;
-	basic_block bb;
-
-	FOR_EACH_BB_FN(bb, fn)
-		for (gsi = gsi_start_bb(bb); !gsi_end_p(gsi); gsi_next(&gsi)) {
-			gcall *call = dyn_cast<gcall *>(gsi_stmt(gsi));
-
-			if (call && gimple_call_tail_p(call) &&
-			    !gimple_call_must_tail_p(call))
-				gimple_call_set_tail(call, false);
-		}
-}
-
 static unsigned int ldb_execute(struct function *fn)
 {
 	enum select_verdict verdict;
@@ -267,8 +252,7 @@ static unsigned int ldb_execute(struct function *fn)
 		return 0;
 	}
 
-	if (verdict == SELECT_ALWAYS)
-		keep_tail_calls_inside(fn);
+	tail_make_calls(fn, verdict == SELECT_ALWAYS);
 
 	struct placement p(fn);
 	bool needed = place_function(fn, verdict == SELECT_ALWAYS, &p);

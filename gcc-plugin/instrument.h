@@ -37,6 +37,16 @@ bool place_needs_record(gimple *stmt);
 bool place_is_tail_call(gimple *stmt);
 bool place_is_second_return(gimple *stmt);
 
+/* tail.c: which tail calls stay jumps, those to... */
+enum tail_calls {
+	TAIL_ALL,	/* whatever GCC made one */
+	TAIL_PROGRAM,	/* what the system does not declare */
+	TAIL_MODULE,	/* what is known to be in this module; pointers */
+};
+
+bool tail_choose(const char *name);
+void tail_make_calls(struct function *fn, bool always);
+
 /* short.c: what takes no time worth a record */
 bool short_stmt(gimple *stmt);
 void short_prove(struct function *fn);

@@ -20,12 +20,12 @@
 /* Emitted code is not covered by it: see COPYING. */
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
-/* -fplugin-arg-ldb-disable and -verbose; the others are of select.c */
+/* -fplugin-arg-ldb-disable and -verbose; the others are of select.c and tail.c */
 static bool is_disabled, is_verbose;
 
 static const char known_options[] =
 	"disable, verbose, version, allow=GLOB[:GLOB...], "
-	"deny=GLOB[:GLOB...], min-insns=N";
+	"deny=GLOB[:GLOB...], min-insns=N, tail-calls=all|program|module";
 
 static struct plugin_info info = {
 	/* version */	LDB_VERSION,
@@ -35,7 +35,8 @@ static struct plugin_info info = {
 	"version\t\tprint the versions of ldb, its ABI and GCC\n"
 	"allow=GLOBS\tonly functions matching one of GLOBS (a:b:c)\n"
 	"deny=GLOBS\tno function matching one of GLOBS\n"
-	"min-insns=N\tno function smaller than N that has no loop\n",
+	"min-insns=N\tno function smaller than N that has no loop\n"
+	"tail-calls=X\twhich stay jumps: all, or those into the program, or the module\n",
 };
 
 static bool parse_count(const char *value, int *out)
@@ -76,6 +77,12 @@ static bool parse_option(const struct plugin_argument *arg)
 			return false;
 		}
 		select_set_min_insns(min_insns);
+	} else if (!strcmp(arg->key, "tail-calls") && has_value) {
+		if (!tail_choose(arg->value)) {
+			error("ldb.so: wrong value in %<tail-calls=%s%>: "
+			      "known are all, program, module", arg->value);
+			return false;
+		}
 	} else {
 		error("ldb.so: wrong option %<-fplugin-arg-ldb-%s%s%s%>: "
 		      "known are %s", arg->key, arg->value ? "=" : "",

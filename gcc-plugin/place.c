@@ -23,8 +23,8 @@
  * - A path that has left the region cannot come back into it, for the same
  *   reason.  So every path unlinks once; twice would do no harm, since it
  *   stores the same value again.
- * - Tail calls do not need the record: it is unlinked before them.  Nor do
- *   builtins that never return (abort, the sanitizers' reports).
+ * - Tail calls, those that tail.c leaves, do not need the record: it is unlinked
+ *   before them.  Nor do builtins that never return (abort, the sanitizers' reports).
  * - A block outside the region whose last call never returns gets a link of its
  *   own: such cold ends (assert, throw) must not drag the entry to the top.
  * - Whatever is too odd for this (setjmp, nonlocal labels, edges that cannot be

@@ -14,8 +14,11 @@ record_cause more ./why-functions more
 judge more cause=function anomaly=more_calls label=probe
 check_seen more-plant "more: how many more" more-plant.judged '[.[].amounts[0].more] | sort | .[length / 2 | floor] >= 400 and .[-1] <= 510'
 
+record_cause tail ./why-functions tail
+judge tail cause=function anomaly=slower label=settle at_most=20
+
 judge_not "no other function" slow-plant cause=function label=lookup
 judge_sums
-judge_times slow-plant rare-plant more-plant
+judge_times slow-plant rare-plant more-plant tail-plant
 judge_coverage
 finish

@@ -54,7 +54,7 @@ for compiler in $compilers; do
 		echo "$compiler matrix.sh O2 $row"
 	done
 	[ "$mode" = quick ] || echo "$compiler debug-info-apps.sh"
-	for script in self.sh select.sh short.sh debug-info.sh asm.sh link.sh install.sh; do
+	for script in self.sh select.sh short.sh tail.sh debug-info.sh asm.sh link.sh install.sh; do
 		echo "$compiler $script"
 	done
 done >"$results/jobs"

@@ -5,6 +5,7 @@
  *	slow	match() takes long on one input in seventy
  *	rare	rebuild() is reached by one input in a thousand, by no other
  *	more	probe() is called some hundred times instead of twice
+ *	tail	settle() ends in a system call that waits: not its caller's time
  *	arena	pool_alloc() finds its pool empty, and arena_grow() makes it another
  *	malloc	a buffer is too small, and make_buffer() gets one of malloc() that the
  *		kernel must fill with zeroes, page by page
@@ -15,6 +16,7 @@
  */
 #include "why-load.h"
 #include <malloc.h>
+#include <poll.h>
 #include <sys/mman.h>
 
 #define RARE_EVERY	1000
@@ -102,6 +104,29 @@ NAMED void serve_probes(long id)
 static void run_more(void)
 {
 	requests(serve_probes);
+}
+
+NAMED int settle(bool is_bad)
+{
+	burn(5);
+	return poll(NULL, 0, is_bad ? (int)(PLANT_US / 1000) : 0);
+}
+
+NAMED void serve_settled(long id)
+{
+	bool is_bad = planted && is_due(id);
+
+	parse();
+	lookup();
+	settle(is_bad);
+	reply();
+	if (is_bad)
+		hit(id);
+}
+
+static void run_tail(void)
+{
+	requests(serve_settled);
 }
 
 /* arena: it has as many cells as the requests between two delayed ones take */
@@ -254,6 +279,7 @@ static const struct cause causes[] = {
 	{ "slow", run_slow },
 	{ "rare", run_rare },
 	{ "more", run_more },
+	{ "tail", run_tail },
 	{ "arena", run_arena },
 	{ "malloc", run_malloc },
 	{ "faults", run_faults },
