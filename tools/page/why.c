@@ -25,80 +25,93 @@ static size_t least(size_t a, size_t b)
 
 /* The documents */
 
-static void put_cause(struct json *j, const struct why *w, const struct why_cause *c)
-{
-	char text[TEXT_ROOM], path[4096], sentence[WHY_SENTENCE_MAX];
+struct shown {
+	const struct why *why;
+	const struct why_page_options *options;
+};
 
-	json_object_begin(j, NULL);
-	json_string(j, "text", picture_cause(w, c, text));
-	json_string(j, "sentence", why_cause_sentence(w, c, sentence));
-	json_string(j, "cause", why_cause_name(c));
-	json_string(j, "anomaly", anomaly_name(c->anomaly));
-	json_string(j, "label", c->label);
-	json_string(j, "path", path_text(w->p, c->path, path, sizeof(path)));
-	json_string(j, "group", boxes_group(c));
-	json_string(j, "category", c->category);
-	json_string(j, "advice", c->advice);
-	json_bool(j, "has_faults", c->has_faults);
-	json_u64(j, "requests", c->nr_requests);
-	json_u64(j, "first", c->nr_first);
-	json_i64(j, "median_ns", c->median_ns);
-	json_i64(j, "total_ns", c->total_ns);
-	json_i64(j, "reference_ns", c->reference_ns);
-	json_put_why_chain(j, c->chain);
-	json_object_end(j);
+static const struct shown *shown_of(const struct row *row)
+{
+	return row_report(row);
 }
 
-static void put_options(struct json *j, const struct why_page_options *o)
+static const struct why *why_of(const struct row *row)
 {
-	const struct why_options *w = o->why;
-
-	json_object_begin(j, "options");
-	json_double(j, "target_lo", w->target_lo);
-	json_double(j, "target_hi", w->target_hi);
-	json_double(j, "reference_lo", w->reference_lo);
-	json_double(j, "reference_hi", w->reference_hi);
-	json_bool(j, "has_id", w->has_id);
-	json_u64(j, "slowest", w->nr_slowest);
-	json_double(j, "explain", w->explain);
-	json_string(j, "against", o->against_title);
-	json_object_end(j);
+	return shown_of(row)->why;
 }
 
-static void put_quality(struct json *j, const struct why *w)
-{
-	const struct partition *p = w->p;
+#define ROW struct why_cause
+GET(get_text, text, picture_cause(why_of(row), e, buf))
+GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
+GET(get_cause, text, why_cause_name(e))
+GET(get_anomaly, text, anomaly_name(e->anomaly))
+GET(get_path, text, path_text(why_of(row)->p, e->path, buf, COLUMN_ROOM))
+GET(get_group, text, boxes_group(e))
+FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
 
-	json_object_begin(j, "coverage");
-	json_double(j, "min", w->coverage_min);
-	json_double(j, "median", w->coverage_median);
-	json_double(j, "unknown", w->unknown);
-	json_u64(j, "chains", w->nr_chains);
-	json_object_end(j);
-	json_u64(j, "incomplete", p->nr_incomplete);
-	json_u64(j, "lost_handoffs", p->nr_lost_handoffs);
-	json_u64(j, "losses", p->nr_losses);
-	json_bool(j, "has_sched", p->has_sched);
-	json_bool(j, "has_faults", p->has_faults);
-	json_bool(j, "has_irqs", p->has_irqs);
-}
+static const struct column cause_columns[] = {
+	MADE("text", get_text), MADE("sentence", get_sentence), MADE("cause", get_cause),
+	MADE("anomaly", get_anomaly), SAME(label), MADE("path", get_path), MADE("group", get_group),
+	SAME(category), SAME(advice), SAME(has_faults), COLUMN("requests", nr_requests),
+	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),
+	PART_AT(NULL, cause_chain, why_chain_columns), { 0 }
+};
+#undef ROW
 
 /* Sentences, chains and roots of the slowest targets, in their order. */
-static void put_chains(struct json *j, const struct why *w)
-{
-	char sentence[WHY_SENTENCE_MAX];
+#define ROW struct why_target
+GET(get_target_sentence, text, why_target_sentence(why_of(row), e, buf))
+GET(get_root, text, link_kind_name(e->root))
+FROM(target_chain, (struct rows){ .at = e->chain, .nr = 1 })
 
-	json_array_begin(j, "chains");
-	for (size_t i = 0; i < w->nr_targets && i < WHY_PAGE_CHAINS; i++) {
-		json_object_begin(j, NULL);
-		json_string(j, "sentence", why_target_sentence(w, &w->targets[i], sentence));
-		json_string(j, "root", link_kind_name(w->targets[i].root));
-		json_string(j, "root_label", w->targets[i].root_label);
-		json_put_why_chain(j, w->targets[i].chain);
-		json_object_end(j);
-	}
-	json_array_end(j);
-}
+static const struct column chain_columns[] = {
+	MADE("sentence", get_target_sentence), MADE("root", get_root), SAME(root_label),
+	PART_AT(NULL, target_chain, why_chain_columns), { 0 }
+};
+#undef ROW
+
+#define ROW struct why_options
+GET(get_against, text, shown_of(row)->options->against_title)
+
+static const struct column options_columns[] = {
+	SAME(target_lo), SAME(target_hi), SAME(reference_lo), SAME(reference_hi), SAME(has_id),
+	COLUMN("slowest", nr_slowest), SAME(explain), MADE("against", get_against), { 0 }
+};
+#undef ROW
+
+#define ROW struct why
+GET(get_duration, i64, e->p->m->duration_ns)
+FROM(chains, rows_of(e->targets, least(e->nr_targets, WHY_PAGE_CHAINS)))
+
+static const struct column sums_columns[] = {
+	MADE("duration_ns", get_duration), VIA("requests", p, nr_requests),
+	COLUMN("targets", nr_targets), { 0 }
+};
+
+static const struct column coverage_columns[] = {
+	COLUMN("min", coverage_min), COLUMN("median", coverage_median), SAME(unknown),
+	COLUMN("chains", nr_chains), { 0 }
+};
+
+static const struct column rest_columns[] = {
+	SELF("coverage", coverage_columns), VIA("incomplete", p, nr_incomplete),
+	VIA("lost_handoffs", p, nr_lost_handoffs), VIA("losses", p, nr_losses),
+	VIA("has_sched", p, has_sched), VIA("has_faults", p, has_faults), VIA("has_irqs", p, has_irqs),
+	SELF(NULL, why_classes_columns), NESTED("causes", causes, nr_causes, cause_columns),
+	NESTED_AT("chains", chains, chain_columns), { 0 }
+};
+#undef ROW
+
+#define ROW struct shown
+GET(get_version, text, LDB_VERSION)
+FROM(why, rows_one(e->why))
+FROM(options, rows_one(e->options->why))
+
+static const struct column shown_columns[] = {
+	VIA("title", options, title), MADE("version", get_version), PART_AT(NULL, why, sums_columns),
+	PART_AT("options", options, options_columns), PART_AT(NULL, why, rest_columns), { 0 }
+};
+#undef ROW
 
 struct built {
 	struct boxes boxes;
@@ -136,19 +149,7 @@ static void write_document(struct page *p, const struct why *w, const struct why
 	struct render_summary summary = { .model = w->p->m };
 	struct json *j = page_json_begin(p, "why");
 
-	json_string(j, "title", o->title);
-	json_string(j, "version", LDB_VERSION);
-	json_i64(j, "duration_ns", w->p->m->duration_ns);
-	json_u64(j, "requests", w->p->nr_requests);
-	json_u64(j, "targets", w->nr_targets);
-	put_options(j, o);
-	put_quality(j, w);
-	json_put_why_classes(j, w);
-	json_array_begin(j, "causes");
-	for (size_t i = 0; i < w->nr_causes; i++)
-		put_cause(j, w, &w->causes[i]);
-	json_array_end(j);
-	put_chains(j, w);
+	relation_json(j, shown_columns, &(struct shown){ w, o });
 	picture_put_json(j, PICTURE_BOXES, w, &b->boxes);
 	picture_put_json(j, PICTURE_QUEUES, w, &b->queues);
 	picture_put_json(j, PICTURE_CPUS, w, &b->cpus);

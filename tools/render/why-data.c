@@ -43,12 +43,7 @@ static struct rows links(const struct row *row)
 	return rows_of(chain->links, chain ? chain->nr : 0);
 }
 
-static const struct column chain_columns[] = { NESTED_AT("chain", links, link_columns), { 0 } };
-
-void json_put_why_chain(struct json *j, const struct why_chain *chain)
-{
-	relation_json(j, chain_columns, chain);
-}
+const struct column why_chain_columns[] = { NESTED_AT("chain", links, link_columns), { 0 } };
 
 /* Classes */
 
@@ -63,15 +58,10 @@ static const struct column class_columns[] = {
 #define ROW struct why
 FROM(classes, rows_of(e->classes, e->p->nr_classes))
 
-static const struct column classes_columns[] = {
+const struct column why_classes_columns[] = {
 	NESTED_AT("classes", classes, class_columns), { 0 }
 };
 #undef ROW
-
-void json_put_why_classes(struct json *j, const struct why *w)
-{
-	relation_json(j, classes_columns, w);
-}
 
 /* Causes */
 
@@ -91,7 +81,7 @@ static const struct column cause_columns[] = {
 	MADE("cause", get_cause), MADE("anomaly", get_anomaly), SAME(label),
 	WORDS("path", cause_path), SAME(category), SAME(advice), COLUMN("requests", nr_requests),
 	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),
-	SAME(has_faults), PART_AT(NULL, cause_chain, chain_columns), MADE("sentence", get_sentence),
+	SAME(has_faults), PART_AT(NULL, cause_chain, why_chain_columns), MADE("sentence", get_sentence),
 	{ 0 }
 };
 
@@ -199,13 +189,13 @@ static const struct column rest_columns[] = {
 static const struct column target_columns[] = {
 	SELF(NULL, id_columns), SELF(NULL, rest_columns, .form = COLUMN_ONLY_JSON),
 	NESTED("amounts", amounts, nr_amounts, amount_columns, .form = COLUMN_SPREAD),
-	PART_AT(NULL, target_chain, chain_columns, .form = COLUMN_ONLY_JSON), { 0 }
+	PART_AT(NULL, target_chain, why_chain_columns, .form = COLUMN_ONLY_JSON), { 0 }
 };
 
 static const struct column target_shares_columns[] = {
 	SELF(NULL, id_columns), SELF(NULL, rest_columns, .form = COLUMN_ONLY_JSON),
 	NESTED("amounts", amounts, nr_amounts, amount_columns),
-	PART_AT(NULL, target_chain, chain_columns, .form = COLUMN_ONLY_JSON),
+	PART_AT(NULL, target_chain, why_chain_columns, .form = COLUMN_ONLY_JSON),
 	NESTED_AT("shares", shares, share_columns, .form = COLUMN_SPREAD), { 0 }
 };
 #undef ROW
@@ -242,7 +232,7 @@ static const struct column coverage_columns[] = {
 };
 
 static const struct column sums_columns[] = {
-	SELF(NULL, classes_columns), VIA("incomplete", p, nr_incomplete),
+	SELF(NULL, why_classes_columns), VIA("incomplete", p, nr_incomplete),
 	VIA("lost_handoffs", p, nr_lost_handoffs), COLUMN("targets", nr_targets),
 	COLUMN("chains", nr_chains), SELF("coverage", coverage_columns), { 0 }
 };
