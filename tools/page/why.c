@@ -43,15 +43,13 @@ static const struct why *why_of(const struct row *row)
 #define ROW struct why_cause
 GET(get_text, text, picture_cause(why_of(row), e, buf))
 GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
-GET(get_cause, text, why_cause_name(e))
-GET(get_anomaly, text, anomaly_name(e->anomaly))
 GET(get_path, text, path_text(why_of(row)->p, e->path, buf, COLUMN_ROOM))
 GET(get_group, text, boxes_group(e))
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
 
 static const struct column cause_columns[] = {
-	MADE("text", get_text), MADE("sentence", get_sentence), MADE("cause", get_cause),
-	MADE("anomaly", get_anomaly), SAME(label), MADE("path", get_path), MADE("group", get_group),
+	MADE("text", get_text), MADE("sentence", get_sentence), SELF(NULL, why_cause_columns),
+	MADE("path", get_path), MADE("group", get_group),
 	SAME(category), SAME(advice), SAME(has_faults), COLUMN("requests", nr_requests),
 	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),
 	PART_AT(NULL, cause_chain, why_chain_columns), { 0 }

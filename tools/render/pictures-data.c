@@ -29,22 +29,13 @@ static const struct column depth_columns[] = {
 /* The outlier plot */
 
 #define ROW struct why_amount
-static const struct why_cause *cause_of(const struct row *row)
-{
-	return &why_of(row)->causes[((const ROW *)row->at)->cause];
-}
-
 GET(get_rank, u64, row->nth + 1)
-GET(get_amount_cause, text, why_cause_name(cause_of(row)))
-GET(get_amount_anomaly, text, anomaly_name(cause_of(row)->anomaly))
-GET(get_amount_label, text, cause_of(row)->label)
+FROM(amount_cause, rows_one(&why_of(row)->causes[e->cause]))
 
 static const struct column amount_columns[] = {
 	MADE("rank", get_rank, .form = COLUMN_ONLY_CSV),
 	SAME(cause, .form = COLUMN_ONLY_JSON),
-	MADE("cause", get_amount_cause, .form = COLUMN_ONLY_CSV),
-	MADE("anomaly", get_amount_anomaly, .form = COLUMN_ONLY_CSV),
-	MADE("label", get_amount_label, .form = COLUMN_ONLY_CSV), SAME(ns), { 0 }
+	PART_AT(NULL, amount_cause, why_cause_columns, .form = COLUMN_ONLY_CSV), SAME(ns), { 0 }
 };
 #undef ROW
 
@@ -91,19 +82,12 @@ static const struct column balloons_columns[] = {
 /* Boxes */
 
 #define ROW struct cause_box
-static const struct why_cause *boxed(const struct row *row)
-{
-	return &why_of(row)->causes[((const ROW *)row->at)->cause];
-}
-
-GET(get_cause, text, why_cause_name(boxed(row)))
-GET(get_anomaly, text, anomaly_name(boxed(row)->anomaly))
-GET(get_label, text, boxed(row)->label)
-GET(get_path, text, path_text(why_of(row)->p, boxed(row)->path, buf, COLUMN_ROOM))
+FROM(boxed, rows_one(&why_of(row)->causes[e->cause]))
+GET(get_path, text, path_text(why_of(row)->p, why_of(row)->causes[e->cause].path, buf, COLUMN_ROOM))
 
 static const struct column cause_box_columns[] = {
-	COLUMN("number", cause, .form = COLUMN_ONLY_JSON), MADE("cause", get_cause),
-	MADE("anomaly", get_anomaly), MADE("label", get_label), MADE("path", get_path),
+	COLUMN("number", cause, .form = COLUMN_ONLY_JSON), PART_AT(NULL, boxed, why_cause_columns),
+	MADE("path", get_path),
 	PART("box", box, box_columns, .form = COLUMN_ONLY_JSON),
 	PART(NULL, box, box_columns, .form = COLUMN_ONLY_CSV), { 0 }
 };

@@ -77,17 +77,20 @@ static const char *cause_path(const struct row *row, size_t n)
 
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
 
+const struct column why_cause_columns[] = {
+	MADE("cause", get_cause), MADE("anomaly", get_anomaly), SAME(label), { 0 }
+};
+
 static const struct column cause_columns[] = {
-	MADE("cause", get_cause), MADE("anomaly", get_anomaly), SAME(label),
-	WORDS("path", cause_path), SAME(category), SAME(advice), COLUMN("requests", nr_requests),
-	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),
-	SAME(has_faults), PART_AT(NULL, cause_chain, why_chain_columns), MADE("sentence", get_sentence),
-	{ 0 }
+	SELF(NULL, why_cause_columns), WORDS("path", cause_path), SAME(category), SAME(advice),
+	COLUMN("requests", nr_requests), COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns),
+	SAME(reference_ns), SAME(has_faults), PART_AT(NULL, cause_chain, why_chain_columns),
+	MADE("sentence", get_sentence), { 0 }
 };
 
 /* The columns of a request's causes. */
 static const struct column first_columns[] = {
-	MADE("cause", get_cause), MADE("anomaly", get_anomaly), SAME(label), SAME(category), { 0 }
+	SELF(NULL, why_cause_columns), SAME(category), { 0 }
 };
 #undef ROW
 
@@ -203,17 +206,12 @@ static const struct column target_shares_columns[] = {
 /* The report */
 
 #define ROW struct why_options
-GET(get_target_lo, double, e->target_lo)
-GET(get_target_hi, double, e->target_hi)
-GET(get_reference_lo, double, e->reference_lo)
-GET(get_reference_hi, double, e->reference_hi)
-
 static const struct column target_range[] = {
-	MADE(NULL, get_target_lo), MADE(NULL, get_target_hi), { 0 }
+	COLUMN(NULL, target_lo), COLUMN(NULL, target_hi), { 0 }
 };
 
 static const struct column reference_range[] = {
-	MADE(NULL, get_reference_lo), MADE(NULL, get_reference_hi), { 0 }
+	COLUMN(NULL, reference_lo), COLUMN(NULL, reference_hi), { 0 }
 };
 
 FROM(self, rows_one(row->at))
