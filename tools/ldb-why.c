@@ -212,7 +212,17 @@ static void check_usage(void)
 	check_compare();
 }
 
-static bool say_none(const struct render *r, const struct partition *p)
+/* False where another class or time, or what is damaged, could have requests: see build_for(). */
+static bool is_untagged(const struct opened *o, const struct partition *p)
+{
+	bool is_part = open_has_range(&opt.open) ||
+		       (opt.class && (opt.slices || opt.is_uncategorised));
+
+	return !p->nr_requests && !p->nr_incomplete && !is_part && !o->model->is_kernel_only &&
+	       !reader_is_damaged(o->reader);
+}
+
+static bool say_none(const struct render *r)
 {
 	if (opt.has_req) {
 		cli_error("no request %" PRIu64 " ended in this recording: ldb-report --requests lists "
@@ -223,11 +233,8 @@ static bool say_none(const struct render *r, const struct partition *p)
 		return true;
 	if (opt.class || open_has_range(&opt.open))
 		open_say_empty(r, "no request matches: ldb-report --requests lists the classes");
-	else if (p->nr_incomplete)
-		open_say_empty(r, "no request ended in this recording");
 	else
-		open_say_empty(r, "no request was tagged: use ldb_req_start(id, queue) and "
-			       "ldb_req_end(id) of <ldb/ldb.h>");
+		open_say_empty(r, "no request ended in this recording");
 	return true;
 }
 
@@ -264,7 +271,7 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 			       open_is_data(&opt.open) ? SIZE_MAX : REQUESTS_TEXT,
 	};
 	if (!why.nr_targets && (opt.has_req || !is_page()))
-		found = say_none(&o->render, p);
+		found = say_none(&o->render);
 	has_rows = why.nr_targets || open_is_data(&opt.open);
 	if (found && (is_page() || (picture() != NR_PICTURES && has_rows)))
 		found = show_picture(o, &why, wo);
@@ -326,7 +333,7 @@ int main(int argc, char **argv)
 	struct partition partition;
 	struct opened o;
 	char err[512];
-	bool found;
+	bool found = false;
 
 	if (first < argc && !opt.is_compare)
 		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
@@ -349,7 +356,10 @@ int main(int argc, char **argv)
 	wo = why_options(categories);
 	open_trace(&o, &opt.open);
 	build_for(&o, &partition, opt.slices || opt.is_uncategorised ? NULL : &wo);
-	if (opt.slices)
+	if (is_untagged(&o, &partition))
+		cli_error("no request was tagged: use ldb_req_start(id, queue) and ldb_req_end(id) of "
+			  "<ldb/ldb.h>");
+	else if (opt.slices)
 		found = compare_slices(&o, &partition, &co);
 	else if (opt.is_uncategorised)
 		found = text_uncategorised(&o.render, &partition, categories, opt.has_top ? opt.top : TOP_TEXT);

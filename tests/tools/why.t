@@ -45,7 +45,12 @@ check "-o" "ldb-why -o out.txt; grep -c db_lock out.txt" 0 '^[2-9]$'
 check "--chains=0 follows none" "ldb-why --chains 0 --json | jq -c '.chains'" 0 '^0$'
 check "--nsight-strict" "ldb-why --nsight-strict --json | jq -c '.requests[0].first.label'" 0 '^"db_lock"$'
 
-check "no request was tagged" "ldb-why -i plain.data" 0 'no request was tagged'
+for form in "" --json --csv --blame "-o plain.html" --req=1 --class=none --uncategorised --compare-slices=p99,p50; do
+	check_one_line "no request was tagged${form:+: $form}" "ldb-why -i plain.data $form" 1 'no request was tagged'
+done
+head -c $(($(wc -c <plain.data) - 300)) plain.data >plaincut.data
+check "where the rest is missing they may have been tagged: status 3" "ldb-why -q -i plaincut.data" 3 '^no request ended'
+check "in that time none was, but others may have been" "ldb-why -i plain.data --from 1ms" 0 '^no request matches'
 check "none of that class" "ldb-why --class=none" 0 'no request matches'
 check_one_line "no such request" "ldb-why --req=99999" 1 'no request 99999'
 check_one_line "no trace" "ldb-why -i none.data" 1 'none\.data'
