@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/keyed.h"
+#include "base/minmax.h"
 #include "classes.h"
 #include "lives.h"
 #include "rows.h"
@@ -141,11 +142,10 @@ static struct life_part *add_part(struct open_life *o, const struct ldb_row_req 
 
 static void end_part(struct open_life *o, struct life_part *part, int64_t tick)
 {
-	part->end = tick > part->start ? tick : part->start;
+	part->end = max(tick, part->start);
 	part->is_open = false;
 	o->nr_open--;
-	if (part->end > o->life.end)
-		o->life.end = part->end;
+	o->life.end = max(o->life.end, part->end);
 }
 
 static struct life_part *open_part(struct open_life *o, uint32_t tid)
@@ -273,8 +273,7 @@ static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 
 		if (p->is_open && (p->is_queue ? p->queue == row->queue : p->tid == row->tid))
 			return 0;
-		if (then.tick < since)
-			then.tick = since;
+		then.tick = max(then.tick, since);
 	}
 	if (!o && !ret)
 		ret = begin_life(l, &then, &o);
@@ -314,8 +313,7 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 		part->to_tid = row->tid;
 		part->was_queued = true;
 	}
-	if (row->tick > o->life.end)
-		o->life.end = row->tick;
+	o->life.end = max(o->life.end, row->tick);
 	return worker_add(l, row->tid, row->id);
 }
 
@@ -453,9 +451,8 @@ static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 		if (!p->is_open)
 			continue;
 		life->has_lost_handoff |= p->is_queue;
-		p->end = last > p->start ? last : p->start;
-		if (p->end > life->end)
-			life->end = p->end;
+		p->end = max(last, p->start);
+		life->end = max(life->end, p->end);
 	}
 	/* It ended, and only a span in a queue is left, out of which no thread took it. */
 	if (life->has_lost_handoff && is_left(o))

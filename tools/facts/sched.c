@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/search.h"
 #include "rows.h"
 #include "sched-private.h"
@@ -57,7 +58,7 @@ static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 
 	cpu_leave(s, t, tick);
 	t->phase = SCHED_UNKNOWN;
-	off->in = tick > off->out ? tick : off->out;
+	off->in = max(tick, off->out);
 	off->has_in = has_in;
 	if (off->is_preempted) {
 		off->woken = off->out;
@@ -85,8 +86,7 @@ static int end_run(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	};
 
 	t->phase = SCHED_UNKNOWN;
-	if (run.end < run.start)
-		run.end = run.start;
+	run.end = max(run.end, run.start);
 	return s->sink->run ? s->sink->run(s->sink->arg, &run) : 0;
 }
 
@@ -413,10 +413,8 @@ static int on_row(void *arg, const void *ordered)
 	struct sched_thread *t;
 
 	s->result->nr_rows++;
-	if (s->result->first > row->tick)
-		s->result->first = row->tick;
-	if (s->result->last < row->tick)
-		s->result->last = row->tick;
+	s->result->first = min(s->result->first, row->tick);
+	s->result->last = max(s->result->last, row->tick);
 	switch (row->op) {
 	case LDB_SCHED_OP_SWITCH:
 	case LDB_SCHED_OP_OCCUPANT:
@@ -453,10 +451,8 @@ static int end_all(struct sched *s, int64_t to)
 	int64_t last = ticks_sane(reader_end_tick(s->m->reader));
 	int ret = 0;
 
-	if (last < s->result->last)
-		last = s->result->last;
-	if (last > to)
-		last = to;
+	last = max(last, s->result->last);
+	last = min(last, to);
 	for (size_t i = s->threads.nr; i-- && !ret;) {
 		struct sched_thread *t = s->threads.at[i];
 

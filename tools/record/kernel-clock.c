@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <time.h>
+#include "base/minmax.h"
 #include "base/search.h"
 #include "record/kernel-clock.h"
 #include "record/pack.h"
@@ -99,8 +100,7 @@ static uint64_t read_both(struct kernel_clock *c, struct sample *sample, int tri
 
 static void add_sample(struct kernel_clock *c, const struct sample *sample, uint64_t err, bool must)
 {
-	if (err < c->best_err)
-		c->best_err = err;
+	c->best_err = min(c->best_err, err);
 	if (c->nr) {
 		const struct sample *last = sample_at(c, c->nr - 1);
 
@@ -114,8 +114,7 @@ static void add_sample(struct kernel_clock *c, const struct sample *sample, uint
 		c->nr--;
 	}
 	*sample_at(c, c->nr++) = *sample;
-	if (err > c->worst_err)
-		c->worst_err = err;
+	c->worst_err = max(c->worst_err, err);
 	if (c->nr > 1)
 		c->ns_per_tick = (double)(sample->ns - sample_at(c, 0)->ns) /
 				 (double)(sample->tick - sample_at(c, 0)->tick);

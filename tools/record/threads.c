@@ -14,6 +14,7 @@
 #include <string.h>
 #include <ldb/abi.h>
 #include "base/array.h"
+#include "base/minmax.h"
 #include "record/order.h"
 #include "record/threads.h"
 
@@ -212,8 +213,7 @@ static void update_slot(struct threads *t, unsigned slot)
 	}
 	read_page(t, p, k);
 	k->row.end = (int64_t)((state == LDB_PAGE_EXITED ? p->exit_tsc : p->last_look_tsc) - t->t0);
-	if (k->row.end < k->row.start)
-		k->row.end = k->row.start;
+	k->row.end = max(k->row.end, k->row.start);
 	if (state == LDB_PAGE_EXITED)
 		finish(t, k, k->row.end, true);
 	else if (is_new)
@@ -344,10 +344,8 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 		};
 		/* It was still there at the last sample that found a frame. */
 		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
-		if (row.end_max < row.start_max)
-			row.end_max = row.start_max;
-		if (row.end_max > end)
-			row.end_max = end;
+		row.end_max = max(row.end_max, row.start_max);
+		row.end_max = min(row.end_max, end);
 		writer_add_func(t->w, &row);
 		t->known[slot].row.seen += is_last;
 		t->total.nr_open += is_last;

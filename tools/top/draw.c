@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "base/minmax.h"
 #include "cli/document.h"
 #include "cli/units.h"
 #include "render/columns.h"
@@ -20,11 +21,6 @@
 #define SCREEN_REQUESTS	4
 #define SCREEN_LOCKS	4
 #define SCREEN_RUNNING	3
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 static void put_title(const struct render *r, const struct top_options *o, const struct view *v,
 		      const struct draw_state *d)
@@ -54,7 +50,7 @@ static void put_seen(const struct render *r, const struct view *v)
 {
 	const struct snapshot_info *i = snapshot_info(v->snapshot);
 	char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
-	uint64_t seen = i->seen < i->made ? i->seen : i->made;
+	uint64_t seen = min(i->seen, i->made);
 
 	fprintf(r->out, "%s calls/s, %s observed",
 		units_count(per_second(i->made, i->window_ns), a),
@@ -87,7 +83,7 @@ static void put_requests(const struct render *r, const struct view *v, size_t nr
 	fputc('\n', r->out);
 	text_classes(r, q, nr_classes);
 	if (q->nr_lives && nr_slowest)
-		text_slowest(r, v->model, v->timelines, least(q->nr_lives, nr_slowest));
+		text_slowest(r, v->model, v->timelines, min(q->nr_lives, nr_slowest));
 }
 
 /* Prints one line for each: the lock, and where most waiting for it was. */
@@ -95,7 +91,7 @@ static void put_locks(const struct render *r, const struct view *v, size_t nr)
 {
 	char name[TEXT_ROOM], text[TEXT_ROOM];
 
-	nr = least(nr, v->locks.nr);
+	nr = min(nr, v->locks.nr);
 	if (!nr || !v->locks.entries[0].waits.count)
 		return;
 	fputc('\n', r->out);
@@ -123,7 +119,7 @@ static void put_running(const struct render *r, const struct view *v, size_t nr)
 	if (!v->nr_running || !nr)
 		return;
 	text_styled(r, TEXT_BOLD, "\n %9s  %-20s %s\n", "running", "thread", "innermost function");
-	for (size_t i = 0; i < least(nr, v->nr_running); i++) {
+	for (size_t i = 0; i < min(nr, v->nr_running); i++) {
 		const struct view_running *f = &v->running[i];
 
 		fprintf(r->out, " %c%8s  ", f->is_at_least ? '>' : ' ', text_ns(f->ns, a));
@@ -138,7 +134,7 @@ static void put_running(const struct render *r, const struct view *v, size_t nr)
 static void put_functions(const struct render *r, const struct top_options *o,
 			  const struct view *v, const struct draw_state *d)
 {
-	size_t skip = least(d->skip, v->nr_rows), nr = v->nr_rows - skip;
+	size_t skip = min(d->skip, v->nr_rows), nr = v->nr_rows - skip;
 
 	fputc('\n', r->out);
 	if (!v->nr_rows) {
@@ -146,7 +142,7 @@ static void put_functions(const struct render *r, const struct top_options *o,
 		return;
 	}
 	if (!d->lines)
-		nr = least(nr, o->nr_rows);
+		nr = min(nr, o->nr_rows);
 	text_function_heads(r, o->by);
 	for (size_t i = 0; i < nr && i < (d->lines ? d->lines : SIZE_MAX); i++)
 		text_function_row(r, v->rows[skip + i], o->by);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "bootstrap.h"
@@ -27,10 +28,8 @@ struct blocks bootstrap_blocks(size_t nr_requests, size_t nr_max)
 	size_t size = cbrt(nr_requests) / 2;
 	size_t least = (nr_requests + nr_max - 1) / nr_max;
 
-	if (size < least)
-		size = least;
-	if (size < 1)
-		size = 1;
+	size = max(size, least);
+	size = max(size, 1UL);
 	return (struct blocks){ (nr_requests + size - 1) / size, size };
 }
 

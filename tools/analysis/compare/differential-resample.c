@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/sort.h"
 #include "differential-private.h"
 
@@ -59,8 +60,7 @@ static size_t width_at(size_t rank, size_t nr)
 
 	if (width > (nr - rank) / 4)
 		width = (nr - rank) / 4;
-	if (width > rank / 4)
-		width = rank / 4;
+	width = min(width, rank / 4);
 	return width ? width : 1;
 }
 
@@ -260,12 +260,11 @@ static double count_errors(struct resample *r)
 		for (size_t n = 0; n < nr && r->errors[c] > 0; n++) {
 			double off = fabs(values_of(r, c)[n]) / r->errors[c];
 
-			if (off > most[n])
-				most[n] = off;
+			most[n] = max(off, most[n]);
 		}
 	qsort(most, nr, sizeof(*most), compare_doubles);
 	z = nr ? most[(size_t)(BOOTSTRAP_CONFIDENCE * nr)] : 0;
-	return z > BOOTSTRAP_Z ? z : BOOTSTRAP_Z;
+	return max(z, BOOTSTRAP_Z);
 }
 
 static struct differential_interval interval_around(int64_t gap, double width)
@@ -301,8 +300,7 @@ int differential_resample(struct differential_build *b)
 	struct differential *d = b->d;
 	int ret = -ENOMEM;
 
-	if (other < nr)
-		nr = other;
+	nr = min(nr, other);
 	if (nr < 2 || !d->nr_parts)
 		return 0;
 	r.nr_columns = (d->nr_parts < DIFFERENTIAL_SHOWN_MAX ? d->nr_parts : DIFFERENTIAL_SHOWN_MAX) + 1;

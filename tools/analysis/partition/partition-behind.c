@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/heap.h"
+#include "base/minmax.h"
 #include "base/search.h"
 #include "facts/ticks.h"
 #include "partition-private.h"
@@ -100,8 +101,7 @@ void partition_own(struct partition_build *b)
 			continue;
 		}
 		add_owned(b, heap[0], cursor, heap[0]->end);
-		if (heap[0]->end > cursor)
-			cursor = heap[0]->end;
+		cursor = max(cursor, heap[0]->end);
 		nr--;
 		open_down(NULL, heap, nr, 0, heap[nr]);
 	}
@@ -259,12 +259,11 @@ static int64_t add_idle(struct partition_build *b, const struct queued *q, int64
 
 	for (; n < b->nr_idle && b->idle[n].start < q->end && n < first + IDLE_MAX; n++) {
 		const struct idle *idle = &b->idle[n];
-		int64_t start = idle->start > q->start ? idle->start : q->start;
-		int64_t end = idle->end < q->end ? idle->end : q->end;
+		int64_t start = max(idle->start, q->start);
+		int64_t end = min(idle->end, q->end);
 		int64_t ns = partition_ns(b, end) - partition_ns(b, start);
 
-		if (ns > rest)
-			ns = rest;
+		ns = min(ns, rest);
 		if (ns <= 0)
 			continue;
 		partition_add_share(b, q->request, idle_leaf(b, idle, q->path), ns, 1, 0);

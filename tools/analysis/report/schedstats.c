@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/keyed.h"
+#include "base/minmax.h"
 #include "base/sort.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
@@ -79,8 +80,7 @@ static int add_party(struct builder *b, struct keyed *list, const struct party *
 		return -ENOMEM;
 	p->count++;
 	ticks_add(&p->total_ns, ns);
-	if (ns > p->max_ns)
-		p->max_ns = ns;
+	p->max_ns = max(p->max_ns, ns);
 	return 0;
 }
 
@@ -112,10 +112,8 @@ static int add_antagonists(struct builder *b, const struct sched_off *off)
 
 static int64_t between(const struct builder *b, int64_t start, int64_t end)
 {
-	if (start < b->options->from)
-		start = b->options->from;
-	if (end > b->options->to)
-		end = b->options->to;
+	start = max(start, b->options->from);
+	end = min(end, b->options->to);
 	return end > start ? ticks_ns(b->m->reader, end - start) : 0;
 }
 
@@ -235,7 +233,7 @@ static int count_hits(struct builder *b, struct schedstats *s)
 		int64_t end = e->thread && e->thread->has_exited ? e->thread->end : INT64_MAX;
 
 		parts[i] = (struct hits_part){
-			e->tid, start > b->options->from ? start : b->options->from,
+			e->tid, max(start, b->options->from),
 			end < b->options->to ? end : b->options->to, &e->hits,
 		};
 	}

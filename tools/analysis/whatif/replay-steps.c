@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/sort.h"
 #include "facts/ticks.h"
 #include "replay-private.h"
@@ -124,10 +125,8 @@ static int64_t serial_of(struct maker *k, const struct item *i)
 {
 	int64_t at = i->kind == ITEM_WAIT ? i->end : i->start;
 
-	if (at < 0)
-		at = 0;
-	if (at > SERIAL_TIME_MAX)
-		at = SERIAL_TIME_MAX;
+	at = max(at, 0);
+	at = min(at, SERIAL_TIME_MAX);
 	k->nr_serials = (k->nr_serials + 1) % SERIALS;
 	return at * SERIALS + k->nr_serials;
 }
@@ -215,8 +214,7 @@ static void on_wait(struct maker *k, const struct item *from)
 
 	if (i->end <= k->cursor && i->kind != ITEM_WAIT)
 		return;
-	if (i->start < k->cursor)
-		i->start = k->cursor;
+	i->start = max(i->start, k->cursor);
 	if (i->end < i->start)
 		i->end = i->mid = i->start;
 	run_to(k, i->start);
@@ -227,8 +225,7 @@ static void on_wait(struct maker *k, const struct item *from)
 	}
 	k->interval = k->r->nr_steps;
 	wait_step(k, i);
-	if (i->end > k->cursor)
-		k->cursor = i->end;
+	k->cursor = max(k->cursor, i->end);
 }
 
 /* Of a wait that is a step already, the last part may be one for a CPU. */
@@ -241,8 +238,7 @@ static void on_cpu(struct maker *k, const struct item *i)
 		run_to(k, i->start);
 	} else if (wait && (wait->kind == STEP_ACQUIRE || wait->kind == STEP_AWAIT)) {
 		ns = (i->end < k->cursor ? i->end : k->cursor) - i->start;
-		if (ns > wait->base)
-			ns = wait->base;
+		ns = min(ns, wait->base);
 		wait->base -= ns;
 	}
 	if (i->end > k->cursor) {
@@ -305,7 +301,7 @@ static void add_take(struct maker *k, const struct replay_part *p)
 	ready = is_idle ? k->idle_since : k->cursor;
 	if (is_idle)
 		cut_way(k, k->idle_step, late, &nr_late);
-	both = q->start > ready ? q->start : ready;
+	both = max(q->start, ready);
 	add_step(k, STEP_TAKE, p->item, p->start > both ? p->start - both : 0)->flags =
 		q->start >= ready ? STEP_F_IDLE : 0;
 	k->r->takes[p->item] = k->r->nr_steps - 1;
@@ -315,8 +311,7 @@ static void add_take(struct maker *k, const struct replay_part *p)
 		*s = late[i];
 		s->flags &= STEP_F_SHARED;
 	}
-	if (p->start > k->cursor)
-		k->cursor = p->start;
+	k->cursor = max(k->cursor, p->start);
 	k->interval = SIZE_MAX;
 	k->has_takes = true;
 }
@@ -517,9 +512,8 @@ static void start_actor(struct maker *k, uint32_t actor, const struct item *firs
 	k->has_takes = false;
 	k->is_idle = false;
 	k->interval = SIZE_MAX;
-	if (start < 0)
-		start = 0;
-	k->cursor = start < first->start ? start : first->start;
+	start = max(start, 0);
+	k->cursor = min(start, first->start);
 	k->actor->first_step = k->r->nr_steps;
 	while (k->piece < k->r->nr_pieces && k->r->pieces[k->piece].actor < actor)
 		k->piece++;

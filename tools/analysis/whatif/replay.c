@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/sort.h"
 #include "replay-private.h"
 
@@ -247,10 +248,8 @@ static int list_requests(struct replay *r, int64_t *const *latency)
 		for (int p = 0; p < NR_WHATIF_POLICIES; p++) {
 			if (!w->is_good[p])
 				continue;
-			if (latency[p][i] < q.lo_ns)
-				q.lo_ns = latency[p][i];
-			if (latency[p][i] > q.hi_ns)
-				q.hi_ns = latency[p][i];
+			q.lo_ns = min(q.lo_ns, latency[p][i]);
+			q.hi_ns = max(q.hi_ns, latency[p][i]);
 		}
 		w->nr_changed += !!change_of(&q);
 		keep_request(w, r->o->nr_requests, &q);
@@ -265,10 +264,8 @@ static void set_range(struct whatif *w, struct whatif_class *c)
 		for (int p = 0; p < NR_WHATIF_POLICIES; p++) {
 			if (!w->is_good[p])
 				continue;
-			if (c->predicted_ns[p][i] < c->lo_ns[i])
-				c->lo_ns[i] = c->predicted_ns[p][i];
-			if (c->predicted_ns[p][i] > c->hi_ns[i])
-				c->hi_ns[i] = c->predicted_ns[p][i];
+			c->lo_ns[i] = min(c->lo_ns[i], c->predicted_ns[p][i]);
+			c->hi_ns[i] = max(c->hi_ns[i], c->predicted_ns[p][i]);
 		}
 	}
 }
