@@ -35,13 +35,6 @@ static int add_event(void *arg, const struct lock_event *e)
 	return spill_add(s, e->lock, e->end, e, sizeof(*e));
 }
 
-static uint64_t major_of(const struct model *m, uint32_t tid, int64_t tick)
-{
-	const struct thread *t = model_thread(m, tid, tick);
-
-	return t ? (uint64_t)(t - m->threads) : 1ULL << 32 | tid;
-}
-
 static int add_end(struct matcher *x, const struct lock_event *e, bool is_wait, int64_t at)
 {
 	struct handover_end end = {
@@ -49,7 +42,7 @@ static int add_end(struct matcher *x, const struct lock_event *e, bool is_wait, 
 		.end = e->end, .at = at,
 	};
 
-	return spill_add(&x->h->spill, major_of(x->m, e->tid, e->begin), e->begin, &end,
+	return spill_add(&x->h->spill, model_thread_order(x->m, e->tid, e->begin), e->begin, &end,
 			 sizeof(end));
 }
 
@@ -197,7 +190,7 @@ int handover_each(struct handover *h, struct model *m, const struct segment *s,
 
 	if (!is_wait && s->kind != SEGMENT_LOCK_HOLD)
 		return 0;
-	ret = read_until(h, major_of(m, s->tid, s->start), s->start);
+	ret = read_until(h, model_thread_order(m, s->tid, s->start), s->start);
 	for (size_t i = 0; i < h->nr && !ret; i++) {
 		struct handover_end *e = &h->at[i];
 

@@ -152,13 +152,6 @@ static bool is_bounded(const struct lock_event *e)
 	return e->op == LDB_LOCK_OP_HOLD && !(e->flags & LDB_LOCK_F_BEGIN_EXACT);
 }
 
-static uint32_t thread_nr(const struct model *m, uint32_t tid, int64_t tick)
-{
-	const struct thread *t = model_thread(m, tid, tick);
-
-	return t ? t - m->threads : UINT32_MAX;
-}
-
 COMPARE(query_compare, struct lockset_query, UP(tid) UP(nr_thread) UP(block) UP(gen))
 
 static bool same_group(const struct lockset_query *a, const struct lockset_query *b)
@@ -181,7 +174,7 @@ static int prepare_queries(struct lockset *s)
 
 		if (is_bounded(e) && e->gen)
 			s->queries[nr++] = (struct lockset_query){
-				.tid = e->tid, .nr_thread = thread_nr(s->m, e->tid, e->end),
+				.tid = e->tid, .nr_thread = model_thread_number(s->m, e->tid, e->end),
 				.block = e->gen, .gen = e->gen, .event = e,
 			};
 	}
@@ -322,7 +315,7 @@ static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func
 
 	if (is_found && n->is_only)
 		return n;
-	want.nr_thread = thread_nr(m, row->tid, row->start_max);
+	want.nr_thread = model_thread_number(m, row->tid, row->start_max);
 	if (is_found && n->nr_thread == want.nr_thread)
 		return n;
 	t = want.nr_thread == UINT32_MAX ? NULL : &m->threads[want.nr_thread];

@@ -266,6 +266,20 @@ const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t t
 	return NULL;
 }
 
+uint32_t model_thread_number(const struct model *m, uint32_t tid, int64_t tick)
+{
+	const struct thread *t = model_thread(m, tid, tick);
+
+	return t ? t - m->threads : UINT32_MAX;
+}
+
+uint64_t model_thread_order(const struct model *m, uint32_t tid, int64_t tick)
+{
+	uint32_t nr = model_thread_number(m, tid, tick);
+
+	return nr == UINT32_MAX ? 1ULL << 32 | tid : nr;
+}
+
 const char *model_thread_name(const struct thread *thread)
 {
 	return thread ? thread->name : "";

@@ -219,6 +219,12 @@ void model_close(struct model *m);
 /* The thread that had this tid at that time, or the nearest; NULL: none. */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
 
+/* Its index in m->threads; UINT32_MAX: none. */
+uint32_t model_thread_number(const struct model *m, uint32_t tid, int64_t tick);
+
+/* For sorting by thread: those that are not in the trace come behind all others, by tid. */
+uint64_t model_thread_order(const struct model *m, uint32_t tid, int64_t tick);
+
 /* A copy that is valid as long as the model; "" if there are too many. */
 const char *model_keep_string(struct model *m, const char *text);
 

@@ -24,14 +24,12 @@
 int frames_add(struct frames *fs, const struct ldb_row_func *row)
 {
 	struct estimate e = estimate_func(row);
-	const struct thread *thread;
 
 	if (!array_room(&fs->at, &fs->room, fs->nr, sizeof(*fs->at)))
 		return -ENOMEM;
-	thread = model_thread(fs->m, row->tid, row->start_max);
 	fs->has_resumed |= !!(row->flags & LDB_FUNC_F_RESUMED);
 	fs->at[fs->nr++] = (struct frame){
-		.tid = row->tid, .nr_thread = thread ? thread - fs->m->threads : UINT32_MAX,
+		.tid = row->tid, .nr_thread = model_thread_number(fs->m, row->tid, row->start_max),
 		.depth = row->depth, .is_truncated = e.is_truncated,
 		.is_resumed = row->flags & LDB_FUNC_F_RESUMED,
 		.pc = row->pc, .ret = row->ret, .gen = row->gen, .parent_gen = row->parent_gen,
@@ -257,10 +255,8 @@ void frames_nest(struct frames *fs)
 const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t gen,
 			      int64_t tick)
 {
-	const struct thread *thread = model_thread(fs->m, tid, tick);
 	struct frame want = {
-		.tid = tid, .gen = gen,
-		.nr_thread = thread ? thread - fs->m->threads : UINT32_MAX,
+		.tid = tid, .gen = gen, .nr_thread = model_thread_number(fs->m, tid, tick),
 	};
 	const struct frame *f;
 	size_t nr;
@@ -294,10 +290,8 @@ struct blocks {
 
 static struct blocks blocks_of(const struct frames *fs, uint32_t tid, int64_t tick)
 {
-	const struct thread *thread = model_thread(fs->m, tid, tick);
 	struct blocks x = {
-		.first.tid = tid,
-		.first.nr_thread = thread ? thread - fs->m->threads : UINT32_MAX,
+		.first.tid = tid, .first.nr_thread = model_thread_number(fs->m, tid, tick),
 	};
 
 	x.at = frames_up_to(fs, &x.first);

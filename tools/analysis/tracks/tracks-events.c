@@ -10,7 +10,7 @@ static int add_event(struct tracks *k, struct tracks_source *to, uint32_t tid,
 {
 	if (!model_thread_matches(k->o->thread, tid, thread))
 		return 0;
-	return spill_add(&to->spill, tracks_major_of(k->m, tid, thread), tick, event, size);
+	return spill_add(&to->spill, model_thread_order(k->m, tid, tick), tick, event, size);
 }
 
 static int add_fault(void *arg, const struct fault *f)

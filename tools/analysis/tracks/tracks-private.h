@@ -118,8 +118,6 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 
 /* tracks-read.c: all passes over the trace */
 int tracks_read(struct tracks *k);
-/* Tids without a thread in the trace come behind all others. */
-uint64_t tracks_major_of(const struct model *m, uint32_t tid, const struct thread *t);
 int source_next(struct tracks_source *s);
 bool source_is_at(const struct tracks_source *s, uint64_t major);
 

@@ -19,17 +19,6 @@
 #ifndef MEMORY		/* fewer: tests/fuzz */
 #define MEMORY		(192UL << 20)
 #endif
-#define STRANGER	(1ULL << 32)
-
-uint64_t tracks_major_of(const struct model *m, uint32_t tid, const struct thread *t)
-{
-	return t ? (uint64_t)(t - m->threads) : STRANGER | tid;
-}
-
-static uint64_t major_at(const struct model *m, uint32_t tid, int64_t tick)
-{
-	return tracks_major_of(m, tid, model_thread(m, tid, tick));
-}
 
 int source_next(struct tracks_source *s)
 {
@@ -160,7 +149,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 		/* The margin is that in which its ends may lie. */
 		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
 			continue;
-		ret = spill_add(&k->funcs.spill, major_at(k->m, row->tid, row->start_max),
+		ret = spill_add(&k->funcs.spill, model_thread_order(k->m, row->tid, row->start_max),
 				e.start, row, sizeof(*row));
 	}
 	return ret;
@@ -234,7 +223,7 @@ static int add_lock(void *arg, const struct lock_event *e)
 
 	if (!is_wanted(k, e->tid, e->begin, e->end))
 		return 0;
-	return spill_add(&k->locks.spill, major_at(k->m, e->tid, e->begin), e->begin, e,
+	return spill_add(&k->locks.spill, model_thread_order(k->m, e->tid, e->begin), e->begin, e,
 			 sizeof(*e));
 }
 
@@ -291,7 +280,7 @@ static int on_off(void *arg, const struct sched_off *off)
 		return ret;
 	item.off = *off;
 	memcpy(item.spans, off->spans, off->nr_spans * sizeof(*off->spans));
-	return spill_add(&k->offs.spill, major_at(k->m, off->tid, off->out), off->out, &item,
+	return spill_add(&k->offs.spill, model_thread_order(k->m, off->tid, off->out), off->out, &item,
 			 sizeof(item.off) + off->nr_spans * sizeof(*item.spans));
 }
 
@@ -379,7 +368,7 @@ static int on_life(void *arg, struct life *life)
 		    p.part.start > k->o->to)
 			continue;
 		to = p.part.is_queue ? &k->queues : &k->parts;
-		ret = spill_add(&to->spill, major_at(k->m, p.part.tid, p.part.start),
+		ret = spill_add(&to->spill, model_thread_order(k->m, p.part.tid, p.part.start),
 				p.part.start, &p, sizeof(p));
 	}
 	return ret || !has_part ? ret : add_life(k, life);
