@@ -609,10 +609,11 @@ static void test_two_blocks(void)
 
 static int count_item(struct spill *s, uint64_t *nr, uint64_t *nr_wrong)
 {
-	struct spill_item item, last = { .nr = 0 };
-	int ret;
+	struct spill_item last = { .nr = 0 };
+	int ret = 0;
 
-	while ((ret = spill_next(s, &item)) > 0) {
+	for (; !ret && s->has_head; ret = spill_next(s)) {
+		const struct spill_item item = s->head;
 		const uint64_t *data = item.data;
 
 		*nr_wrong += data[0] != item.major || (int64_t)data[1] != item.minor ||

@@ -276,13 +276,19 @@ static bool is_run_before(const struct spill *s, const size_t *a, const size_t *
 
 HEAP(runs, size_t, const struct spill *, is_run_before, heap_moved_none)
 
-int spill_sort(struct spill *s)
+static void set_head(struct spill *s)
+{
+	s->has_head = s->nr_runs ? s->nr_heap : s->next_item < s->nr_items;
+	if (s->has_head)
+		s->head = s->nr_runs ? s->runs[s->heap[0]].item : s->items[s->next_item];
+}
+
+/* Begins the merge of what was spilled. */
+static int start_runs(struct spill *s)
 {
 	size_t each;
 	int ret = 0;
 
-	if (!s->nr_runs)
-		return sort_items(s);
 	if (s->nr_items)
 		ret = spill(s);
 	free(s->items);
@@ -310,18 +316,23 @@ int spill_sort(struct spill *s)
 	return ret;
 }
 
-int spill_next(struct spill *s, struct spill_item *item)
+int spill_sort(struct spill *s)
+{
+	int ret = s->nr_runs ? start_runs(s) : sort_items(s);
+
+	if (!ret)
+		set_head(s);
+	return ret;
+}
+
+int spill_next(struct spill *s)
 {
 	int ret;
 
+	s->has_head = false;
 	if (!s->nr_runs) {
-		if (s->next_item == s->nr_items)
-			return 0;
-		*item = s->items[s->next_item++];
-		return 1;
-	}
-	/* Not earlier: the item returned last was in the run's buffer. */
-	if (s->is_behind) {
+		s->next_item++;
+	} else {
 		ret = run_next(s, &s->runs[s->heap[0]]);
 		if (ret < 0)
 			return ret;
@@ -329,11 +340,7 @@ int spill_next(struct spill *s, struct spill_item *item)
 			s->heap[0] = s->heap[--s->nr_heap];
 		if (s->nr_heap)
 			runs_down(s, s->heap, s->nr_heap, 0, s->heap[0]);
-		s->is_behind = false;
 	}
-	if (!s->nr_heap)
-		return 0;
-	*item = s->runs[s->heap[0]].item;
-	s->is_behind = true;
-	return 1;
+	set_head(s);
+	return 0;
 }

@@ -6,8 +6,8 @@
  *
  *	spill_open(&s, bytes);
  *	spill_add(&s, major, minor, data, size); ...
- *	spill_sort(&s);
- *	while ((ret = spill_next(&s, &item)) > 0) ...
+ *	for (ret = spill_sort(&s); !ret && s.has_head; ret = spill_next(&s))
+ *		... s.head ...
  *	spill_close(&s);
  */
 #ifndef BASE_SPILL_H
@@ -39,7 +39,8 @@ struct spill {
 	size_t nr_runs;
 	size_t *heap;		/* numbers of runs, first item first */
 	size_t nr_heap;
-	bool is_behind;		/* the first run's item was returned already */
+	bool has_head;		/* there are more: the first of them */
+	struct spill_item head;	/* valid until spill_next() */
 };
 
 void spill_open(struct spill *s, size_t bytes);
@@ -48,10 +49,15 @@ void spill_close(struct spill *s);
 /* 0, -ENOMEM, or another -errno of the file; here and below. */
 int spill_add(struct spill *s, uint64_t major, int64_t minor, const void *data, uint32_t size);
 
-/* Ends the adding of items. */
+/* Ends the adding of items, and reads the first one. */
 int spill_sort(struct spill *s);
 
-/* 1 and the next item, which is valid until the next call; 0: there is none. */
-int spill_next(struct spill *s, struct spill_item *item);
+/* Reads the next one; there must be a head. */
+int spill_next(struct spill *s);
+
+static inline bool spill_is_at(const struct spill *s, uint64_t major)
+{
+	return s->has_head && s->head.major == major;
+}
 
 #endif

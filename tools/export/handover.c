@@ -104,11 +104,10 @@ static int on_wait(struct matcher *x, const struct lock_event *wait)
 
 static int match_all(struct matcher *x, struct spill *events)
 {
-	struct spill_item item;
-	int ret;
+	int ret = spill_sort(events);
 
-	while ((ret = spill_next(events, &item)) > 0) {
-		const struct lock_event *e = item.data;
+	while (!ret && events->has_head) {
+		const struct lock_event *e = events->head.data;
 
 		if (e->lock != x->lock) {
 			x->lock = e->lock;
@@ -116,18 +115,10 @@ static int match_all(struct matcher *x, struct spill *events)
 			x->nr_pending = 0;
 		}
 		ret = e->op == LDB_LOCK_OP_HOLD ? on_hold(x, e) : on_wait(x, e);
-		if (ret)
-			return ret;
+		if (!ret)
+			ret = spill_next(events);
 	}
 	return ret;
-}
-
-static int next_head(struct handover *h)
-{
-	int ret = spill_next(&h->spill, &h->head);
-
-	h->has_head = ret > 0;
-	return ret < 0 ? ret : 0;
 }
 
 int handover_open(struct handover *h, struct model *m, const struct export_options *o)
@@ -145,13 +136,11 @@ int handover_open(struct handover *h, struct model *m, const struct export_optio
 	spill_open(&h->spill, 16 << 20);
 	ret = lock_events_each(m, &wanted, &sink, &nr_not_kept);
 	if (!ret)
-		ret = spill_sort(&events);
-	if (!ret)
 		ret = match_all(&x, &events);
 	spill_close(&events);
 	if (!ret)
 		ret = spill_sort(&h->spill);
-	return ret ? ret : next_head(h);
+	return ret;
 }
 
 void handover_close(struct handover *h)
@@ -163,6 +152,7 @@ void handover_close(struct handover *h)
 /* Reads those of s's thread that begin by then; older ones are of segments that were left out. */
 static int read_until(struct handover *h, uint64_t major, int64_t tick)
 {
+	const struct spill_item *head = &h->spill.head;
 	size_t nr = 0;
 	int ret = 0;
 
@@ -170,14 +160,14 @@ static int read_until(struct handover *h, uint64_t major, int64_t tick)
 		if (h->at[i].begin == tick)
 			h->at[nr++] = h->at[i];
 	h->nr = nr;
-	while (!ret && h->has_head && (h->head.major < major ||
-				       (h->head.major == major && h->head.minor <= tick))) {
-		if (h->head.major == major && h->head.minor == tick) {
+	while (!ret && h->spill.has_head &&
+	       (head->major < major || (head->major == major && head->minor <= tick))) {
+		if (head->major == major && head->minor == tick) {
 			if (!array_room(&h->at, &h->room, h->nr, sizeof(*h->at)))
 				return -ENOMEM;
-			memcpy(&h->at[h->nr++], h->head.data, sizeof(*h->at));
+			memcpy(&h->at[h->nr++], head->data, sizeof(*h->at));
 		}
-		ret = next_head(h);
+		ret = spill_next(&h->spill);
 	}
 	return ret;
 }

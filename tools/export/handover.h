@@ -24,8 +24,6 @@ struct handover {
 	struct spill spill;
 	struct handover_end *at; /* those of the thread at hand that may come */
 	size_t nr, room;
-	struct spill_item head;
-	bool has_head;
 	uint64_t nr_flows;
 };
 

@@ -133,29 +133,31 @@ static void put_count(struct perfetto *x, int64_t at, int64_t value)
 
 int perfetto_end_counts(struct perfetto *x)
 {
-	struct spill_item item;
+	const struct spill_item *item = &x->counts.head;
 	uint64_t major = 0;
 	int64_t value = 0, at = 0;
 	int ret = spill_sort(&x->counts);
 
-	while (!ret && (ret = spill_next(&x->counts, &item)) > 0) {
-		const struct count *c = item.data;
+	while (!ret && x->counts.has_head) {
+		const struct count *c = item->data;
 
 		/* One value for each moment. */
-		if (major && (item.major != major || item.minor != at))
+		if (major && (item->major != major || item->minor != at))
 			put_count(x, at, value);
-		if (item.major != major) {
+		if (item->major != major) {
 			uint64_t track = perfetto_track(c->is_queue ? TRACK_QUEUE : TRACK_LOCK,
-							item.major, 0);
+							item->major, 0);
 
 			perfetto_sequence(x, track);
 			describe_count(x, track, c);
-			major = item.major;
+			major = item->major;
 			value = 0;
 		}
-		at = item.minor;
+		at = item->minor;
 		value += c->change;
 		ret = perfetto_error(x);
+		if (!ret)
+			ret = spill_next(&x->counts);
 	}
 	if (!ret && major)
 		put_count(x, at, value);

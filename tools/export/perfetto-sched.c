@@ -222,19 +222,21 @@ static void end_cpu(struct bundle *b)
 int perfetto_end_sched(struct perfetto *x)
 {
 	struct bundle b = { .x = x, .has = not_recorded };
-	struct spill_item item;
+	const struct spill_item *item = &x->sched.head;
 	bool has_cpu = false;
 	int ret = spill_sort(&x->sched);
 
 	perfetto_sequence(x, 0);
-	while (!ret && (ret = spill_next(&x->sched, &item)) > 0) {
-		if (!has_cpu || item.major != b.cpu) {
+	while (!ret && x->sched.has_head) {
+		if (!has_cpu || item->major != b.cpu) {
 			end_cpu(&b);
-			b = (struct bundle){ .x = x, .cpu = item.major, .has = not_recorded };
+			b = (struct bundle){ .x = x, .cpu = item->major, .has = not_recorded };
 			has_cpu = true;
 		}
-		on_change(&b, item.minor, item.data);
+		on_change(&b, item->minor, item->data);
 		ret = perfetto_error(x);
+		if (!ret)
+			ret = spill_next(&x->sched);
 	}
 	end_cpu(&b);
 	return ret;

@@ -33,7 +33,7 @@ void tracks_lower_border(struct tracks *k, int64_t border)
  * Are there enough for a window?  The rest comes in the next ones.  Things that begin
  * together are not separated, so each window makes progress.
  */
-static bool is_enough(struct tracks *k, size_t nr, int64_t first, const struct tracks_source *s)
+static bool is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s)
 {
 	if (nr < TRACKS_EVENTS || s->head.minor <= first)
 		return false;
@@ -58,12 +58,12 @@ static int read_off(struct tracks *k)
 	}
 	memcpy(at->spans, data + sizeof(at->off), nr * sizeof(*at->spans));
 	at->off.spans = at->spans;
-	return source_next(&k->offs);
+	return spill_next(&k->offs);
 }
 
 static bool has_off_before(const struct tracks *k, int64_t before)
 {
-	return source_is_at(&k->offs, k->major) && k->offs.head.minor < before;
+	return spill_is_at(&k->offs, k->major) && k->offs.head.minor < before;
 }
 
 int tracks_read_offs(struct tracks *k, int64_t before)
@@ -91,7 +91,7 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 	struct lockset *set = &k->set;
 	int ret = 0;
 
-	while (source_is_at(&k->locks, k->major) && k->locks.head.minor < before && !ret) {
+	while (spill_is_at(&k->locks, k->major) && k->locks.head.minor < before && !ret) {
 		const struct lock_event *e = k->locks.head.data;
 		unsigned op = e->op;
 
@@ -101,7 +101,7 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 		if (ret)
 			break;
 		set->events[set->nr - 1].op = op;
-		ret = source_next(&k->locks);
+		ret = spill_next(&k->locks);
 	}
 	return ret;
 }
@@ -184,14 +184,14 @@ static int add_offs(struct tracks *k)
 /* Reads one more span; false: there is none, or *ret is an error. */
 static bool read_part(struct tracks *k, int *ret)
 {
-	if (!source_is_at(&k->parts, k->major))
+	if (!spill_is_at(&k->parts, k->major))
 		return false;
 	if (!array_room(&k->part_at, &k->room_part_at, k->nr_part_at, sizeof(*k->part_at))) {
 		*ret = -ENOMEM;
 		return false;
 	}
 	memcpy(&k->part_at[k->nr_part_at++], k->parts.head.data, sizeof(*k->part_at));
-	*ret = source_next(&k->parts);
+	*ret = spill_next(&k->parts);
 	return !*ret;
 }
 
@@ -223,7 +223,7 @@ static int add_queues(struct tracks *k)
 	int64_t first = k->queues.head.minor;
 	int ret = 0;
 
-	for (size_t nr = 0; !ret && source_is_at(&k->queues, k->major); nr++) {
+	for (size_t nr = 0; !ret && spill_is_at(&k->queues, k->major); nr++) {
 		struct tracks_part p;
 
 		if (nr >= TRACKS_EVENTS && k->queues.head.minor > first)
@@ -233,7 +233,7 @@ static int add_queues(struct tracks *k)
 		memcpy(&p, k->queues.head.data, sizeof(p));
 		ret = segment_of_part(k, &p) ? 0 : -ENOMEM;
 		if (!ret)
-			ret = source_next(&k->queues);
+			ret = spill_next(&k->queues);
 	}
 	return ret;
 }

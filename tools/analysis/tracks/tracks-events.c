@@ -5,12 +5,12 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-static int add_event(struct tracks *k, struct tracks_source *to, uint32_t tid,
+static int add_event(struct tracks *k, struct spill *to, uint32_t tid,
 		     const struct thread *thread, int64_t tick, const void *event, size_t size)
 {
 	if (!model_thread_matches(k->o->thread, tid, thread))
 		return 0;
-	return spill_add(&to->spill, model_thread_order(k->m, tid, tick), tick, event, size);
+	return spill_add(to, model_thread_order(k->m, tid, tick), tick, event, size);
 }
 
 static int add_fault(void *arg, const struct fault *f)
@@ -40,7 +40,7 @@ int tracks_read_events(struct tracks *k)
 }
 
 /* Emits the first one of a source, which is as exact as the clock. */
-static int emit_first(struct tracks *k, struct tracks_source *from, struct segment *s, int64_t end)
+static int emit_first(struct tracks *k, struct spill *from, struct segment *s, int64_t end)
 {
 	int64_t start = from->head.minor;
 	int ret;
@@ -52,7 +52,7 @@ static int emit_first(struct tracks *k, struct tracks_source *from, struct segme
 	s->end_ns = s->full_end_ns = ticks_time_ns(k->m->reader, end);
 	s->duration_ns = s->end_ns - s->start_ns;
 	ret = tracks_emit(k, s);
-	return ret ? ret : source_next(from);
+	return ret ? ret : spill_next(from);
 }
 
 static int emit_fault(struct tracks *k)
@@ -76,8 +76,8 @@ int tracks_emit_events_until(struct tracks *k, int64_t tick)
 	int ret = 0;
 
 	while (!ret) {
-		bool has_fault = source_is_at(&k->faults, k->major) && k->faults.head.minor <= tick;
-		bool has_irq = source_is_at(&k->irqs, k->major) && k->irqs.head.minor <= tick;
+		bool has_fault = spill_is_at(&k->faults, k->major) && k->faults.head.minor <= tick;
+		bool has_irq = spill_is_at(&k->irqs, k->major) && k->irqs.head.minor <= tick;
 
 		if (has_fault && (!has_irq || k->faults.head.minor <= k->irqs.head.minor))
 			ret = emit_fault(k);

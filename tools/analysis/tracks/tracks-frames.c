@@ -17,7 +17,7 @@
 
 #define MARGIN_FRAMES	4096
 
-static int64_t item_start(const struct tracks_source *s)
+static int64_t item_start(const struct spill *s)
 {
 	return s->head.minor;
 }
@@ -32,15 +32,15 @@ int tracks_read_frames(struct tracks *k)
 	for (size_t i = 0; i < k->frames.nr; i++)
 		nr += !k->frames.at[i].is_emitted;
 	k->is_full = nr >= TRACKS_WINDOW + MARGIN_FRAMES;
-	while (source_is_at(&k->funcs, k->major) && nr < TRACKS_WINDOW + MARGIN_FRAMES && !ret) {
+	while (spill_is_at(&k->funcs, k->major) && nr < TRACKS_WINDOW + MARGIN_FRAMES && !ret) {
 		if (nr == TRACKS_WINDOW)
 			k->border = item_start(&k->funcs);
 		ret = frames_add(&k->frames, k->funcs.head.data);
 		nr++;
 		if (!ret)
-			ret = source_next(&k->funcs);
+			ret = spill_next(&k->funcs);
 	}
-	k->is_last = !source_is_at(&k->funcs, k->major);
+	k->is_last = !spill_is_at(&k->funcs, k->major);
 	if (k->is_last)
 		k->border = INT64_MAX;
 	else if (k->border == INT64_MAX)

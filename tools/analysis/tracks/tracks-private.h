@@ -37,13 +37,6 @@ struct frames {
 	bool has_resumed;	/* some have several parts */
 };
 
-/* Things sorted by thread and time, read with one item in advance. */
-struct tracks_source {
-	struct spill spill;
-	struct spill_item head;
-	bool has_head;
-};
-
 #define NR_TRACKS_SOURCES	8
 
 /* A time off the CPU of the current window. */
@@ -70,10 +63,11 @@ struct tracks {
 	struct futexes futexes;		/* until the locks are read */
 	union {
 		struct {
-			struct tracks_source funcs, locks, offs, parts, queues, faults, irqs;
-			struct tracks_source lives;	/* the last: of no thread */
+			/* by thread and time */
+			struct spill funcs, locks, offs, parts, queues, faults, irqs;
+			struct spill lives;	/* the last: of no thread */
 		};
-		struct tracks_source sources[NR_TRACKS_SOURCES];
+		struct spill sources[NR_TRACKS_SOURCES];
 	};
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */
@@ -118,8 +112,6 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 
 /* tracks-read.c: all passes over the trace */
 int tracks_read(struct tracks *k);
-int source_next(struct tracks_source *s);
-bool source_is_at(const struct tracks_source *s, uint64_t major);
 
 /* tracks-events.c: page faults and interrupts */
 int tracks_read_events(struct tracks *k);

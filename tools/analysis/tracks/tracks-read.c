@@ -20,26 +20,6 @@
 #define MEMORY		(192UL << 20)
 #endif
 
-int source_next(struct tracks_source *s)
-{
-	int ret = spill_next(&s->spill, &s->head);
-
-	s->has_head = ret > 0;
-	return ret < 0 ? ret : 0;
-}
-
-bool source_is_at(const struct tracks_source *s, uint64_t major)
-{
-	return s->has_head && s->head.major == major;
-}
-
-static int source_start(struct tracks_source *s)
-{
-	int ret = spill_sort(&s->spill);
-
-	return ret ? ret : source_next(s);
-}
-
 /* Reports progress: done of about nr things were read, which takes it between two shares. */
 static void report_progress(const struct tracks *k, const char *what, double from, double to,
 			    uint64_t done, uint64_t nr)
@@ -149,7 +129,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 		/* The margin is that in which its ends may lie. */
 		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
 			continue;
-		ret = spill_add(&k->funcs.spill, model_thread_order(k->m, row->tid, row->start_max),
+		ret = spill_add(&k->funcs, model_thread_order(k->m, row->tid, row->start_max),
 				e.start, row, sizeof(*row));
 	}
 	return ret;
@@ -223,7 +203,7 @@ static int add_lock(void *arg, const struct lock_event *e)
 
 	if (!is_wanted(k, e->tid, e->begin, e->end))
 		return 0;
-	return spill_add(&k->locks.spill, model_thread_order(k->m, e->tid, e->begin), e->begin, e,
+	return spill_add(&k->locks, model_thread_order(k->m, e->tid, e->begin), e->begin, e,
 			 sizeof(*e));
 }
 
@@ -280,7 +260,7 @@ static int on_off(void *arg, const struct sched_off *off)
 		return ret;
 	item.off = *off;
 	memcpy(item.spans, off->spans, off->nr_spans * sizeof(*off->spans));
-	return spill_add(&k->offs.spill, model_thread_order(k->m, off->tid, off->out), off->out, &item,
+	return spill_add(&k->offs, model_thread_order(k->m, off->tid, off->out), off->out, &item,
 			 sizeof(item.off) + off->nr_spans * sizeof(*item.spans));
 }
 
@@ -342,7 +322,7 @@ static int add_life(struct tracks *k, const struct life *life)
 	memcpy(item, life, sizeof(*life));
 	if (parts)
 		memcpy(item + sizeof(*life), life->parts, parts);
-	ret = spill_add(&k->lives.spill, 0, life->start, item, sizeof(*life) + parts);
+	ret = spill_add(&k->lives, 0, life->start, item, sizeof(*life) + parts);
 	free(item);
 	return ret;
 }
@@ -350,7 +330,7 @@ static int add_life(struct tracks *k, const struct life *life)
 static int on_life(void *arg, struct life *life)
 {
 	struct tracks *k = arg;
-	struct tracks_source *to;
+	struct spill *to;
 	bool has_part = false;
 	int ret = 0;
 
@@ -368,7 +348,7 @@ static int on_life(void *arg, struct life *life)
 		    p.part.start > k->o->to)
 			continue;
 		to = p.part.is_queue ? &k->queues : &k->parts;
-		ret = spill_add(&to->spill, model_thread_order(k->m, p.part.tid, p.part.start),
+		ret = spill_add(to, model_thread_order(k->m, p.part.tid, p.part.start),
 				p.part.start, &p, sizeof(p));
 	}
 	return ret || !has_part ? ret : add_life(k, life);
@@ -383,7 +363,7 @@ int tracks_read(struct tracks *k)
 	int ret;
 
 	for (size_t i = 0; i < NR_TRACKS_SOURCES; i++)
-		spill_open(&k->sources[i].spill, memory / 16 * shares[i]);
+		spill_open(&k->sources[i], memory / 16 * shares[i]);
 	ret = k->o->no_functions ? 0 : find_min(k);
 	if (!ret) {
 		report_progress(k, "kernel events", 0.1, 0.1, 0, 0);
@@ -400,6 +380,6 @@ int tracks_read(struct tracks *k)
 		ret = lives_each(k->m, on_life, k, &result);
 	}
 	for (size_t i = 0; i < NR_TRACKS_SOURCES && !ret; i++)
-		ret = source_start(&k->sources[i]);
+		ret = spill_sort(&k->sources[i]);
 	return ret;
 }

@@ -84,8 +84,8 @@ static void tighten_by_offs(struct tracks *k)
 /* The share is that of the sorted things that became segments, about. */
 static void report_progress(const struct tracks *k)
 {
-	uint64_t all = k->funcs.spill.nr + k->locks.spill.nr + k->offs.spill.nr +
-		       k->parts.spill.nr + k->queues.spill.nr, done = 0;
+	uint64_t all = k->funcs.nr + k->locks.nr + k->offs.nr +
+		       k->parts.nr + k->queues.nr, done = 0;
 
 	for (int i = 0; i < NR_SEGMENT_KINDS; i++)
 		done += k->result->nr[i];
@@ -159,7 +159,7 @@ static bool next_major(const struct tracks *k, uint64_t *major)
 {
 	bool found = false;
 
-	for (const struct tracks_source *s = k->sources; s < &k->lives; s++) {
+	for (const struct spill *s = k->sources; s < &k->lives; s++) {
 		if (!s->has_head || (found && s->head.major >= *major))
 			continue;
 		*major = s->head.major;
@@ -205,7 +205,7 @@ static int do_requests(struct tracks *k)
 		life.parts = (struct life_part *)(data + sizeof(life));
 		ret = k->sink->request(k->sink->arg, &life);
 		if (!ret)
-			ret = source_next(&k->lives);
+			ret = spill_next(&k->lives);
 	}
 	return ret;
 }
@@ -213,7 +213,7 @@ static int do_requests(struct tracks *k)
 static void free_all(struct tracks *k)
 {
 	for (size_t i = 0; i < NR_TRACKS_SOURCES; i++)
-		spill_close(&k->sources[i].spill);
+		spill_close(&k->sources[i]);
 	tracks_free_offs(k, k->nr_off_at);
 	for (size_t i = 0; i < k->nr_others; i++)
 		segment_free_sched(&k->others[i]);
