@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The clocks of sessions: the TSC where the kernel itself relies on it. */
+/* Provides the clocks of sessions: the TSC where the kernel itself relies on it. */
 #include "ldb_internal.h"
 #include "clock.h"
 
@@ -8,7 +8,7 @@ static bool tsc_trusted(void)
 	return ldb_force_tsc || ldb_cpu_stamp_is_trusted();
 }
 
-/* wanted: enum ldb_clock, or 0.  0 if it cannot be had. */
+/* wanted: enum ldb_clock, or 0.  Returns 0 if it is not available. */
 u32 ldb_clock_choose(u32 wanted)
 {
 	if (wanted == LDB_CLOCK_TSC && !tsc_trusted())
@@ -23,7 +23,7 @@ u64 ldb_clock_hz(u32 clock)
 	return clock == LDB_CLOCK_TSC ? ldb_cpu_stamp_hz() : NSEC_PER_SEC;
 }
 
-/* The best of some tries: the host, or the firmware, may interrupt one. */
+/* Takes the best of some tries: the host, or the firmware, may interrupt one. */
 void ldb_clock_measure(u32 clock, struct ldb_clock_sample *best)
 {
 	struct ldb_clock_sample now;

@@ -6,10 +6,10 @@
 #include "arch/cpu.h"
 
 /*
- * ktime_get() and not its NMI-safe variant, which may step back: it waits for an
- * update of the clock to end, as the vDSO's reader does, so that kernel and user
- * stamps are in order.  The kernel wakes nobody inside such an update (that is
- * why its notifiers there defer to irq_work), and no probe runs in an NMI.
+ * This is ktime_get() and not its NMI-safe variant, which may step back: it waits for an update
+ * of the clock to end, as the vDSO's reader does, so that kernel and user stamps are in order.
+ * The kernel wakes nobody inside such an update (that is why its notifiers there defer to
+ * irq_work), and no probe runs in an NMI.
  */
 static __always_inline u64 ldb_clock_now(u32 clock)
 {
@@ -18,7 +18,7 @@ static __always_inline u64 ldb_clock_now(u32 clock)
 	return ktime_get_ns();
 }
 
-/* As ldb_clock_now(), where the clock is known to be the TSC. */
+/* Does the same as ldb_clock_now(), where the clock is known to be the TSC. */
 static __always_inline u64 ldb_clock_tsc(void)
 {
 	return ldb_cpu_stamp();

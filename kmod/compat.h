@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs between kernels, from 6.1 on.  The only conditionals on the
- * kernel's version are here, and what is refused.
+ * Hides what differs between kernels, from 6.1 on.  The only conditionals on the kernel's
+ * version are here, and the versions that are refused.
  *
- * What a newer kernel changes in a tracepoint's locking does not show at build time:
- * so those that the tests were not run with are refused, unless it is asked for.
+ * What a newer kernel changes in a tracepoint's locking does not show at build time:  so kernels
+ * with which the tests were not run are refused, unless the user asks for them.
  */
 #ifndef LDB_COMPAT_H
 #define LDB_COMPAT_H
@@ -22,12 +22,12 @@
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0) && !defined(LDB_UNTESTED_KERNEL)
 #error "ldb was not tested with Linux 6.13 and later: make modules LDB_UNTESTED=1 builds it"
 #endif
-/* A thread's birth allocates memory, and takes locks that sleep there, in a probe. */
+/* On a thread's birth the probe allocates memory and takes locks, which sleep there. */
 #ifdef CONFIG_PREEMPT_RT
 #error "ldb does not work on real-time kernels (PREEMPT_RT)"
 #endif
 
-/* 6.3: the flags of a mapping are no longer written directly. */
+/* From 6.3 on the flags of a mapping are no longer written directly. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
 				    unsigned long clear)
@@ -43,7 +43,7 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 }
 #endif
 
-/* 6.2: the registers at a traced function's entry have accessors. */
+/* From 6.2 on the registers at a traced function's entry have accessors. */
 #if !IS_ENABLED(CONFIG_DYNAMIC_FTRACE_WITH_ARGS)
 #define LDB_HAVE_FTRACE_ARGS	0
 #define ldb_ftrace_arg(fregs, n)	0UL
@@ -55,21 +55,21 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define ldb_ftrace_arg(fregs, n)	regs_get_kernel_argument(&(fregs)->regs, n)
 #endif
 
-/* 6.7: futex_requeue() got the flags of its second address. */
+/* From 6.7 on futex_requeue() has the flags of its second address. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #define LDB_FUTEX_REQUEUE_NR_WAKE	4
 #else
 #define LDB_FUTEX_REQUEUE_NR_WAKE	3
 #endif
 
-/* 6.16: sched_process_exit says itself whether the thread group is dead. */
+/* From 6.16 on sched_process_exit says itself whether the thread group is dead. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
 #define LDB_EXIT_HAS_GROUP_DEAD	1
 #else
 #define LDB_EXIT_HAS_GROUP_DEAD	0
 #endif
 
-/* The tracepoints of page faults were x86's own for long; other architectures may have none. */
+/* The tracepoints of page faults were only on x86 for long; other architectures may have none. */
 #if __has_include("trace/events/exceptions.h")
 #define LDB_HAVE_PAGE_FAULTS	1
 #define LDB_PAGE_FAULT_EVENTS	<trace/events/exceptions.h>
@@ -80,7 +80,7 @@ static inline void ldb_vm_flags_mod(struct vm_area_struct *vma, unsigned long se
 #define LDB_HAVE_PAGE_FAULTS	0
 #endif
 
-/* 6.3: cpu_is_isolated(), which knows of cpusets too from 6.8 on. */
+/* cpu_is_isolated() exists from 6.3 on, and knows of cpusets too from 6.8 on. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 static inline bool ldb_cpu_is_isolated(int cpu)
 {
@@ -94,7 +94,7 @@ static inline bool ldb_cpu_is_isolated(int cpu)
 }
 #endif
 
-/* Until finish_task(): also while its switch out is still under way. */
+/* This is so until finish_task(): also while its switch out is still under way. */
 static inline bool ldb_on_cpu(const struct task_struct *p)
 {
 #ifdef CONFIG_SMP

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the probes share: who a task is to a session, and who waits for a CPU. */
+/*
+ * The probes share this file: the tid of a task in a session, and the threads that wait for a
+ * CPU.
+ */
 #ifndef LDB_EVENT_H
 #define LDB_EVENT_H
 
@@ -8,7 +11,10 @@
 #include "ldb_internal.h"
 #include "ring.h"
 
-/* A tid, and what it adds to the event's flags.  Two registers, or one: never memory. */
+/*
+ * A tid, and what it adds to the event's flags.  They fit into two registers, or one, and are
+ * never in memory.
+ */
 struct ldb_who {
 	u32	tid, flags;
 };
@@ -21,8 +27,8 @@ void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, co
 		    u64 now);
 
 /*
- * The tid of p as the session may know it.  t is its thread or NULL; bit is
- * among the flags if the session watches it.
+ * Returns the tid of p as the session may know it.  t is its thread or NULL; bit is among the
+ * flags if the session observes it.
  */
 static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struct ldb_session *s,
 					       struct task_struct *p, const struct ldb_thread *t,
@@ -34,8 +40,8 @@ static __always_inline struct ldb_who ldb_name(struct ldb_session_cpu *sc, struc
 }
 
 /*
- * Around accesses to user memory that must not fault pages in.  With preemption
- * counted, the probes are known not to be able to.
+ * These enclose accesses to user memory that must not fault pages in.  With preemption counted,
+ * the probes cannot fault pages in anyway.
  */
 static __always_inline void ldb_nofault_begin(void)
 {

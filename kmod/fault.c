@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * page_fault_user, page_fault_kernel: memory of the program that was not there.
+ * These are the probes of page_fault_user and page_fault_kernel: accesses to the program's
+ * memory that was not mapped.
  *
  * They run in the exception, in the thread's own context, before the kernel handles
  * the fault: so the record says that there was one, and nothing about its outcome.
@@ -35,15 +36,18 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 }
 
 /*
- * Where page faults are not allowed nothing is mapped, the access just fails: the
- * probes of this module try so too.  One level of preemption may be the tracepoint's.
+ * Where page faults are not allowed nothing is mapped, and the access just fails: this module's
+ * probes make such accesses, too.  One level of preemption may be the tracepoint's.
  */
 static __always_inline bool is_resolved(void)
 {
 	return !pagefault_disabled() && preempt_count() <= PREEMPT_DISABLE_OFFSET;
 }
 
-/* Only of the program's memory, and the record does not say where in the kernel. */
+/*
+ * Only faults of the program's memory are recorded, and the record does not say where in the
+ * kernel they were.
+ */
 void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs,
 			    unsigned long error)
 {

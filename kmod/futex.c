@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's futex functions, by ftrace at their entry.
+ * Records calls of the kernel's futex functions, by ftrace at their entry.
  *
- * Filters are set once and freed once, with the module: between freeing and
- * setting, a kernel may keep a pointer to what was freed.  All functions share
- * one struct ftrace_ops, since each costs a slow grace period to unregister; one of
- * them is the module's own, called to see whether the others would be.
+ * Filters are set once and freed once, with the module: between freeing and setting, a kernel
+ * may retain a pointer to freed memory.  All functions share one struct ftrace_ops, since each
+ * costs a slow grace period to unregister; one of them is the module's own, which is called to
+ * find out whether calls of the others would be traced.
  */
 #include <linux/ftrace.h>
 #include <linux/sched/task_stack.h>
@@ -64,7 +64,7 @@ static __always_inline int kind_of(unsigned long ip)
 	return learn_address(ip);
 }
 
-/* The word, and the one where glibc keeps a mutex's owner. */
+/* Reads the word, and the one where glibc stores a mutex's owner. */
 static __always_inline bool read_words(u64 uaddr, u32 *word, u32 *owner)
 {
 	const u32 __user *p = (void __user *)uaddr;
@@ -108,8 +108,8 @@ static __always_inline void emit_wake(struct ldb_thread *t, u32 op, u64 uaddr, u
 }
 
 /*
- * futex_wait_multiple() gets an array whose layout is private; the program's own
- * has just been read by the system call, and still is in its registers.
+ * futex_wait_multiple() gets an array whose layout is private; the system call has just read the
+ * program's array, whose address still is in its registers.
  */
 static noinline void emit_waitv(struct ldb_thread *t, u64 now)
 {
@@ -131,7 +131,7 @@ static noinline void emit_waitv(struct ldb_thread *t, u64 now)
 		emit_wait(t, LDB_FUTEX_WAITV, w[i].uaddr, w[i].val, now);
 }
 
-/* With or without endbr before it. */
+/* The entry is with or without endbr before it. */
 static __always_inline bool is_own(unsigned long ip)
 {
 	return ip - (unsigned long)ldb_traced < 16;
@@ -175,7 +175,7 @@ static noinline void entered_slow(struct ldb_thread *t, unsigned long ip, struct
 	}
 }
 
-/* The two that run most, and the usual clock: without a call, as the other probes. */
+/* These are the two that run most, with the usual clock: they call nothing, as the other probes. */
 static __always_inline void entered_usual(struct ldb_thread *t, unsigned long ip,
 					  struct ftrace_regs *fregs)
 {
@@ -251,7 +251,7 @@ bool ldb_futex_usable(void)
 	return usable;
 }
 
-/* Succeeds also while ftrace is switched off. */
+/* This succeeds also while ftrace is switched off. */
 int ldb_futex_arm(void)
 {
 	return register_ftrace_function(&ops);
@@ -262,7 +262,7 @@ void ldb_futex_disarm(void)
 	unregister_ftrace_function(&ops);
 }
 
-/* Armed; ldb_arm_mutex held: whether calls arrive now. */
+/* The functions are armed, and ldb_arm_mutex is held: do calls arrive now? */
 bool ldb_futex_delivers(void)
 {
 	WRITE_ONCE(traced, false);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts on the CPU of a watched thread: one record for each, at its end.
+ * Records interrupts on the CPU of a watched thread: one record for each, at its end.
  *
- * They nest, a device's in a soft one, and a probe may have been registered
- * between entry and exit: each CPU has a stack of those that it is in, and an
- * exit looks for its entry there.
+ * Interrupts nest, a device's in a soft one, and a probe may have been registered between entry
+ * and exit: each CPU has a stack of those that it is in, and an exit searches it for its entry.
  */
 #include <linux/interrupt.h>
 #include <linux/kernel_stat.h>
@@ -29,7 +28,7 @@ struct nest {
 static DEFINE_PER_CPU(struct nest, nest);
 static DEFINE_PER_CPU(u64, stolen_before);	/* ns, at the last tick; 0: not known */
 
-/* No probe is registered any more: exits that are missing will never come. */
+/* No probe is registered any more: missing exits will never come. */
 void ldb_irq_forget(void)
 {
 	unsigned int cpu;
@@ -38,13 +37,13 @@ void ldb_irq_forget(void)
 		WRITE_ONCE(per_cpu_ptr(&nest, cpu)->depth, 0);
 }
 
-/* An interrupt of this push() is in and out of the stack meanwhile, above it. */
+/* An interrupt during this push() pushes and pops its own entry meanwhile, above this one. */
 static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 {
 	struct nest *stack = this_cpu_ptr(&nest);
 	u32 depth = READ_ONCE(stack->depth);
 
-	/* Never reached unless exits were missed: what is there is out of date. */
+	/* This is never reached unless exits were missed: the entries are then out of date. */
 	if (depth >= NEST_MAX)
 		depth = 0;
 	WRITE_ONCE(stack->depth, depth + 1);
@@ -52,7 +51,7 @@ static noinline void push(struct ldb_thread *t, u32 kind, u32 nr)
 	stack->at[depth] = (struct inside){ t, ldb_clock_now(t->s->clock), kind, nr };
 }
 
-/* When it began; 0: that was not observed. */
+/* Returns when it began; 0: that was not observed. */
 static u64 pop(const struct ldb_thread *t, u32 kind, u32 nr)
 {
 	struct nest *stack = this_cpu_ptr(&nest);
@@ -91,7 +90,7 @@ static void write_name(struct ldb_session_cpu *sc, u32 irq, const char *text, u6
 		ldb_ring_quarter(sc);
 }
 
-/* Which device it was is not for everybody: keys can be distinguished by their times. */
+/* Not everybody may know which device it was: keystrokes can be inferred from their times. */
 static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const char *name)
 {
 	struct ldb_session *s = t->s;
@@ -101,7 +100,7 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 
 	if (!begin)
 		return;
-	/* Another may come in between, and count or write. */
+	/* Another interrupt may come in between, and count or write. */
 	if (now - begin < s->irq_min && local_read(&t->nr_short) < U8_MAX) {
 		local_inc(&t->nr_short);
 		return;
@@ -117,8 +116,9 @@ static noinline void record_end(struct ldb_thread *t, u32 kind, u32 nr, const ch
 }
 
 /*
- * What the hypervisor took since the last tick, whichever task was running: the kernel finds out in
- * its tick, and one that was due meanwhile comes as soon as the CPU runs again.
+ * Returns what the hypervisor took since the last tick, whichever task was running: the kernel
+ * finds that out in its tick, and a tick that was due meanwhile comes as soon as the CPU runs
+ * again.
  */
 static u64 stolen_ns(void)
 {

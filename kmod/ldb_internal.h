@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ldb.ko inside.  What it promises is in uapi/linux/ldb.h.
+ * These declarations are internal to ldb.ko.  Its interface is uapi/linux/ldb.h.
  *
  * A session belongs to an open file.  Once it is bound, to the thread group
  * that joined it or was named at its creation, each thread of the group has a
@@ -15,9 +15,8 @@
  *	ldb_threads_lock	raw, also taken inside the scheduler's locks: the table of
  *				threads, and which of them has which page
  *
- * The probes run with preemption disabled and take no lock, but for a thread's
- * birth and end.  What they find is freed an RCU grace period after it can
- * no longer be found.
+ * The probes run with preemption disabled and take no lock, except for a thread's birth and end.
+ * Objects are freed an RCU grace period after the probes can no longer find them.
  */
 #ifndef LDB_INTERNAL_H
 #define LDB_INTERNAL_H
@@ -44,7 +43,7 @@
 #define LDB_SEEN_BITS		9	/* names of others that were written lately */
 #define LDB_SEEN_IRQ_BITS	6	/* and of interrupts, on a CPU */
 
-/* As the compiler plugin defines them (ldb/abi.h). */
+/* The compiler plugin defines these (ldb/abi.h). */
 #define LDB_CANARY		0x4c44
 struct ldb_user_block {		/* of a thread, in its thread-local memory */
 	u64	top;		/* the deepest frame's record, or 0 */
@@ -55,7 +54,7 @@ struct ldb_user_frame {
 	u64	prev, gen, pc, ret;
 };
 
-/* Of one CPU in one session.  All but arrived is only written by that CPU. */
+/* This is for one CPU in one session.  All fields but arrived are only written by that CPU. */
 struct ldb_session_cpu {
 	struct ldb_rec	*slots;		/* of the kernel's events, behind the ring's header */
 	u32		mask;		/* of the ring */
@@ -71,7 +70,7 @@ struct ldb_session_cpu {
 struct ldb_account;
 
 struct ldb_session {
-	/* Constant while the probes can find it, but for dead. */
+	/* These are constant while the probes can find the session, except dead. */
 	struct ldb_session_cpu __percpu *cpu;
 	u32		events;		/* LDB_GROUP_* */
 	u32		clock;		/* enum ldb_clock */
@@ -85,7 +84,10 @@ struct ldb_session {
 	struct task_struct *task;
 	u32		tgid;		/* in the initial namespace */
 
-	/* Memory: page n of the area, made when needed unless the kernel writes it. */
+	/*
+	 * This is the session's memory: page n of the area, made when needed unless the kernel
+	 * writes it.
+	 */
 	struct page	**pages;
 	unsigned long	nr_pages;
 	unsigned long	first_page;	/* of threads */
@@ -141,7 +143,7 @@ struct ldb_thread {
 	struct rcu_head	rcu;
 };
 
-/* Of one CPU, and written by it in its switches, with its run queue's lock. */
+/* This is for one CPU, which writes it in its switches, with its run queue's lock. */
 struct ldb_cpu {
 	int		gen;		/* thread is right if this is ldb_hot.gen */
 	int		waiting;	/* of all sessions together; may be too much */
@@ -151,7 +153,7 @@ struct ldb_cpu {
 };
 DECLARE_PER_CPU_ALIGNED(struct ldb_cpu, ldb_cpu);
 
-/* Read at each switch of the machine, seldom written: one cache line. */
+/* Each switch on the machine reads this; it is seldom written: one cache line. */
 struct ldb_hot {
 	atomic_t	gen;		/* counts changes of what ldb_cpu.thread may be */
 	u64		filter;		/* bit n: a group's tgid is n modulo 64 */
@@ -240,7 +242,7 @@ static __always_inline bool ldb_filter_passes(const struct task_struct *p)
 	return READ_ONCE(ldb_hot.filter) >> (p->tgid & 63) & 1;
 }
 
-/* Caller: preemption is disabled, or ldb_threads_lock held. */
+/* The caller has disabled preemption, or holds ldb_threads_lock. */
 static __always_inline struct ldb_thread *ldb_thread_find(const struct task_struct *p)
 {
 	struct ldb_thread *t;
@@ -267,7 +269,7 @@ static inline void ldb_gen_bump(void)
 	ldb_order_gen_bump(&ldb_hot.gen);
 }
 
-/* current's, on this CPU. */
+/* Returns current's thread, on this CPU. */
 static __always_inline struct ldb_thread *ldb_watched_current(void)
 {
 	if (unlikely(this_cpu_read(ldb_cpu.gen) != ldb_gen()))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What one user may take of the machine: sessions at a time, how fast one follows the
+ * Limits what one user may take of the machine: sessions at a time, how fast one follows the
  * other, and memory that is never swapped.
  *
- * An account is a user.  Users of a user namespace are as many as somebody maps: they
- * have one account together, that of whoever owns the outermost such namespace; or,
- * if that is root, the namespace's own.
+ * An account is a user.  A user namespace can map any number of users, so all its users share
+ * one account: that of the owner of the outermost such namespace; or, if that is root, the
+ * namespace's own.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>
@@ -46,7 +46,7 @@ static void key_of(const struct cred *cred, struct ldb_account *key)
 		key->ns = ns;
 }
 
-/* Forgets those of which nothing is left to be known. */
+/* Frees those accounts that contain no information any more. */
 static struct ldb_account *find_account(const struct ldb_account *key)
 {
 	struct ldb_account *a, *next, *found = NULL;
@@ -93,7 +93,7 @@ static int try_enter(struct ldb_session *s)
 	return rc;
 }
 
-/* A session counts until its memory is free, which may take some time yet. */
+/* A session counts until its memory is freed, which may take some time. */
 static int enter(struct ldb_session *s)
 {
 	unsigned int seen;
@@ -109,9 +109,9 @@ static int enter(struct ldb_session *s)
 }
 
 /*
- * Making and ending sessions is not for free for others, whose TLBs are flushed now and
- * then.  Who makes many waits, so that they are max_user_rate a second at most, but
- * for as many at once as there may be at a time.
+ * Making and ending sessions costs other programs something, because TLBs are flushed.  A user
+ * who makes many has to wait, so that there are max_user_rate a second at most, after a burst of
+ * as many as may exist at a time.
  */
 static int wait_for_rate(struct ldb_account *a)
 {
@@ -132,7 +132,7 @@ static int wait_for_rate(struct ldb_account *a)
 	return 0;
 }
 
-/* In its creator.  After a failure too, ldb_limits_leave() is to be called. */
+/* The creator calls this.  ldb_limits_leave() must be called, also after a failure. */
 int ldb_limits_enter(struct ldb_session *s)
 {
 	int rc = enter(s);
@@ -140,7 +140,10 @@ int ldb_limits_enter(struct ldb_session *s)
 	return rc ? rc : wait_for_rate(s->account);
 }
 
-/* As perf_event_open(2)'s buffers: some for each user and CPU, the rest is mlock()'s. */
+/*
+ * The rule is that of perf_event_open(2)'s buffers: some memory for each user and CPU, and the
+ * rest counts for mlock().
+ */
 int ldb_limits_charge(struct ldb_session *s, unsigned long nr)
 {
 	unsigned long for_free = (ldb_mlock_kb >> (PAGE_SHIFT - 10)) * num_online_cpus();
@@ -159,14 +162,14 @@ int ldb_limits_charge(struct ldb_session *s, unsigned long nr)
 	return 0;
 }
 
-/* Its end has begun: others may wait for it. */
+/* The session's end has begun: others may wait for it. */
 void ldb_limits_leaving(struct ldb_session *s)
 {
 	atomic_inc(&nr_ending);
 	s->leaving = true;
 }
 
-/* Its memory is free. */
+/* The session's memory is freed. */
 void ldb_limits_leave(struct ldb_session *s)
 {
 	if (s->user) {

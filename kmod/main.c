@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* ldb.ko: the device.  uapi/linux/ldb.h and Documentation/ldb.4 say what it does. */
+/* Implements the device of ldb.ko.  uapi/linux/ldb.h and Documentation/ldb.4 say what it does. */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
@@ -18,7 +18,10 @@ static void init_file(struct ldb_file *f)
 	mutex_init(&f->lock);
 }
 
-/* The order of ldb_internal.h, so that lockdep sees any other at once. */
+/*
+ * Takes the locks in the order of ldb_internal.h, so that lockdep reports any other order at
+ * once.
+ */
 static void __init teach_lockdep(void)
 {
 	static struct ldb_file f __initdata;
@@ -57,7 +60,7 @@ static int ldb_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* An argument of REG or UNREG: the latter has a tid alone. */
+/* Reads an argument of REG or UNREG: the latter has only a tid. */
 static int get_reg(unsigned int cmd, struct ldb_reg *reg, const void __user *arg)
 {
 	size_t size = cmd == LDB_IOC_REG ? sizeof(*reg) : sizeof(reg->tid);
@@ -65,7 +68,7 @@ static int get_reg(unsigned int cmd, struct ldb_reg *reg, const void __user *arg
 	return copy_from_user(reg, arg, size) ? -EFAULT : 0;
 }
 
-/* Those of the program, in any of its threads. */
+/* These are the program's ioctls, in any of its threads. */
 static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_reg *reg)
 {
 	if (!s->mm)
@@ -80,8 +83,8 @@ static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_re
 }
 
 /*
- * Without f->lock, so that the recorder need not wait for what the program does
- * with the file that they share.
+ * Works without f->lock, so that the recorder need not wait for what the program does with the
+ * file that they share.
  */
 static long report_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
 {
@@ -126,7 +129,7 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return report_ioctl(ldb_order_session(&f->s), cmd, user);
 	case LDB_IOC_REG:
 	case LDB_IOC_UNREG:
-		/* Not under the lock: user memory can make this wait for ever. */
+		/* This is not under the lock, because user memory can make it wait for ever. */
 		rc = get_reg(cmd, &reg, user);
 		if (rc)
 			return rc;
@@ -149,7 +152,7 @@ static int ldb_mmap(struct file *file, struct vm_area_struct *vma)
 	struct ldb_file *f = file->private_data;
 	struct ldb_session *s;
 
-	/* Without f->lock, which is taken before the mm's. */
+	/* This is without f->lock, which is taken before the mm's. */
 	s = ldb_order_session(&f->s);
 	return s ? ldb_memory_mmap(s, vma) : -ENXIO;
 }
@@ -216,13 +219,13 @@ err_wq:
 	return rc;
 }
 
-/* No file is open and nothing is mapped; what they left behind may be under way. */
+/* No file is open and nothing is mapped; work that they left behind may be under way. */
 static void __exit ldb_exit(void)
 {
 	misc_deregister(&device);
 	ldb_probes_exit();
 	ldb_futex_exit();
-	/* No probe runs any more, whatever the tracepoints protect themselves by. */
+	/* No probe runs any more, whatever mechanism protects the tracepoints. */
 	tracepoint_synchronize_unregister();
 	rcu_barrier();		/* queue_rcu_work() */
 	destroy_workqueue(ldb_wq);

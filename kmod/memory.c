@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A session's memory: its layout, and who may map what of it.
+ * Manages a session's memory: its layout, and which process may map what of it.
  *
- * All of it is single pages, which the session holds until it ends and each
- * mapping holds besides.  What the kernel writes is there from the start: the
- * probes can take no fault.  The rest, stacks and the scanners' rings, is made
- * when it is touched.
+ * All of it is single pages, which the session holds until it ends and each mapping holds
+ * besides.  Pages that the kernel writes are allocated at the start, because the probes must not
+ * fault.  The rest, stacks and the scanners' rings, is allocated when it is touched.
  *
- * Mappings are only ever filled by the fault handler, never ahead: fork() then
- * copies no page table entries, and a child comes here with its first access.
+ * Mappings are only filled by the fault handler, never ahead: so fork() copies no page table
+ * entries, and a child comes here with its first access.
  */
 #include <linux/mm.h>
 #include <linux/nospec.h>
@@ -58,9 +57,8 @@ static u64 lay_out(struct ldb_info *i, const struct ldb_create *c)
 }
 
 /*
- * The OOM killer ends the largest program, and our memory is counted for none: better
- * there is none than that it is called.  A session that is made gives up at once, a page
- * fault tries harder.
+ * The OOM killer ends the largest program, and this memory is counted for none: a failure is
+ * better than calling it.  The creation of a session fails at once, a page fault tries harder.
  */
 #define GFP_CREATE	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
 #define GFP_FAULT	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -86,7 +84,7 @@ static struct page *get_page_at(struct ldb_session *s, unsigned long n)
 	return other;
 }
 
-/* The ring that the kernel's events of one CPU go to, in one piece. */
+/* Makes the ring for the kernel's events of one CPU, in one piece. */
 static int make_ring(struct ldb_session *s, unsigned int cpu)
 {
 	const struct ldb_info *i = &s->info;
@@ -114,7 +112,7 @@ static int make_ring(struct ldb_session *s, unsigned int cpu)
 	return 0;
 }
 
-/* After a failure too, ldb_memory_free() is to be called. */
+/* ldb_memory_free() must be called, also after a failure. */
 int ldb_memory_create(struct ldb_session *s, const struct ldb_create *c)
 {
 	struct ldb_info *i = &s->info;
@@ -167,7 +165,7 @@ void ldb_memory_free(struct ldb_session *s)
 	kvfree(s->slots);
 }
 
-/* NULL: no memory.  It stays where it is until the session ends. */
+/* Returns NULL if memory is out.  The page stays where it is until the session ends. */
 struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot)
 {
 	struct page *page = get_page_at(s, s->first_page + slot);
@@ -176,8 +174,8 @@ struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot)
 }
 
 /*
- * The kernel's own rings are for the creator alone: it may be allowed to know more
- * of other tasks than the program is.
+ * The kernel's own rings are for the creator alone: it may be allowed to know more about other
+ * tasks than the program is.
  */
 static bool may_map(const struct ldb_session *s, const struct mm_struct *mm, unsigned long pgoff)
 {
@@ -192,13 +190,13 @@ static vm_fault_t fault(struct vm_fault *vmf)
 
 	if (vmf->pgoff >= s->nr_pages)
 		return VM_FAULT_SIGBUS;
-	/* Refused by mmap() already. */
+	/* mmap() has refused this already. */
 	if (vmf->pgoff >= s->ro_from && vma->vm_flags & VM_MAYWRITE)
 		return VM_FAULT_SIGBUS;
 	/*
-	 * The child of fork() has the mapping, but is not the one that may have it:
-	 * it gets memory of its own, not even shared with its brothers, which may be
-	 * other users by now.
+	 * The child of fork() has the mapping, but may not use the session's memory: it gets
+	 * memory of its own, which is not even shared with its siblings, which may be other
+	 * users by now.
 	 */
 	if (may_map(s, vma->vm_mm, vmf->pgoff)) {
 		page = get_page_at(s, array_index_nospec(vmf->pgoff, s->nr_pages));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The module's parameters, in a file of their own: each part of the module reads its own
+ * Defines the module's parameters, in a separate file: each part of the module reads its own
  * ones, and main.c calls all the parts.
  */
 #include <linux/moduleparam.h>

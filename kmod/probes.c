@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which probes are registered: what some session wants, and for a while after.
+ * Registers the probes that some session needs, and unregisters them a while after.
  *
- * Unregistering waits for grace periods, which can take seconds, and release() may
- * be the exit of a program that was killed: so it is done later, by work that
- * holds no reference to the module and that the module's exit waits for.
+ * Unregistering waits for grace periods, which can take seconds, and release() may be the exit
+ * of a program that was killed: so it is done later, by a work item that holds no reference to
+ * the module and that the module's exit waits for.
  */
 #include <linux/binfmts.h>
 #include <linux/capability.h>
@@ -42,7 +42,7 @@ static struct probe probes[] = {
 	PROBE(sched_process_fork, ALWAYS, ldb_probe_fork),
 	PROBE(sched_process_exec, ALWAYS, ldb_probe_exec),
 	PROBE(sched_process_exit, ALWAYS, ldb_probe_exit),
-	/* Whoever waits for a CPU is counted there, and that must not be missed. */
+	/* Threads that wait for a CPU are counted there, and none may be missed. */
 	PROBE(sched_migrate_task, ALWAYS, ldb_probe_migrate),
 	PROBE(sched_waking, LDB_GROUP_SCHED, ldb_probe_waking),
 	PROBE(sched_wakeup, LDB_GROUP_SCHED, ldb_probe_wakeup),
@@ -62,7 +62,10 @@ static struct probe probes[] = {
 #endif
 };
 
-/* Of what may take long: to disarm, and session.c's to free; made and ended by main.c. */
+/*
+ * This queue is for work that may take long: disarming, and freeing sessions; main.c creates and
+ * destroys it.
+ */
 struct workqueue_struct *ldb_wq;
 
 #define NR_GROUPS	5
@@ -71,7 +74,7 @@ static atomic_t nr_sessions, nr_group[NR_GROUPS];
 static u32 available = LDB_GROUP_ALL;
 static bool armed_futex;
 
-/* The kernel does not check what it is given. */
+/* The kernel does not check the types of probes. */
 static void __maybe_unused check_types(void)
 {
 	check_trace_callback_type_sched_switch(ldb_probe_switch);
@@ -108,8 +111,8 @@ static bool wanted(const struct probe *p)
 }
 
 /*
- * Each tracepoint and function that is patched interrupts every CPU some times, isolated
- * or not: what was asked not to happen is left to who may watch the whole machine.
+ * Each tracepoint and function that is patched interrupts every CPU several times, also isolated
+ * ones: where CPUs are isolated, only a user who may observe the whole machine may do that.
  */
 static bool may_interrupt(void)
 {
@@ -153,7 +156,7 @@ static int arm(void)
 			return rc;
 		p->armed = true;
 	}
-	/* The rest works without. */
+	/* The rest works without it. */
 	if (!armed_futex && atomic_read(nr_of(LDB_GROUP_FUTEX)))
 		armed_futex = !ldb_futex_arm();
 	return 0;
@@ -178,7 +181,7 @@ static void disarm(void)
 		tracepoint_synchronize_unregister();
 	if (any && !atomic_read(nr_of(LDB_GROUP_IRQ)))
 		ldb_irq_forget();
-	/* Nobody keeps it up to date, and what it points to may be freed. */
+	/* Nothing updates it any more, and its pointers may be dangling. */
 	if (!probes[0].armed)
 		for_each_possible_cpu(cpu)
 			WRITE_ONCE(per_cpu_ptr(&ldb_cpu, cpu)->curr, NULL);
@@ -208,9 +211,8 @@ static void count(u32 events, int n)
 }
 
 /*
- * For a session of these groups, of which those are left that will be delivered: the
- * futexes' are not while somebody has switched ftrace off.  May wait for work that is
- * unregistering.
+ * Arms these groups for a session, and removes those that will not be delivered: the futexes'
+ * are not while ftrace is switched off.  This may wait for work that is unregistering.
  */
 int ldb_probes_get(u32 *events)
 {
@@ -249,7 +251,7 @@ static void find(struct tracepoint *tp, void *unused)
 			probes[i].tp = tp;
 }
 
-/* Those that this kernel has no tracepoint for can do without: nobody gets them. */
+/* Sessions can do without probes for which this kernel has no tracepoint. */
 static bool can_miss(const struct probe *p)
 {
 	if (p->optional)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes of tracepoints, as their tracepoints call them.
+ * Declares the probes, as their tracepoints call them.
  *
- * All rely on not being preempted: RCU, the CPU's ring.  A tracepoint need not see to
- * that (newer kernels protect themselves by SRCU).  Those of switches, wake-ups and
- * migrations run with interrupts off or, by a task that wakes itself, preemption;
- * those of interrupts and page faults inside of one, before interrupts are allowed
- * again.  The others, of process.c, switch preemption off themselves.
+ * All rely on not being preempted, because of RCU and the CPU's ring.  A tracepoint need not
+ * guarantee that (newer kernels use SRCU).  Those of switches, wake-ups and migrations run with
+ * interrupts off or, by a task that wakes itself, preemption; those of interrupts and page
+ * faults inside of one, before interrupts are allowed again.  The others, of process.c, switch
+ * preemption off themselves.
  */
 #ifndef LDB_PROBES_H
 #define LDB_PROBES_H

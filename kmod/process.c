@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* sched_process_fork, _exec, _exit, task_rename, and the names of tasks. */
+/*
+ * These are the probes of sched_process_fork, _exec, _exit, and task_rename, and the names of
+ * tasks.
+ */
 #include "event.h"
 #include "probes.h"
 #include "stamp.h"
@@ -33,7 +36,7 @@ static void forked(struct task_struct *child)
 		ldb_introduce_thread(c, now);
 }
 
-/* In the parent, before the child can run. */
+/* This runs in the parent, before the child can run. */
 void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct *child)
 {
 	preempt_disable_notrace();
@@ -41,7 +44,7 @@ void ldb_probe_fork(void *unused, struct task_struct *parent, struct task_struct
 	preempt_enable_notrace();
 }
 
-/* The recorder may go on reading. */
+/* The recorder may continue to read. */
 static void session_died(struct ldb_session *s)
 {
 	WRITE_ONCE(s->dead, true);
@@ -49,8 +52,8 @@ static void session_died(struct ldb_session *s)
 }
 
 /*
- * All other threads are gone.  A program that joined is not the same any more:
- * it cannot have the memory, and what its threads were says nothing of it.
+ * All other threads are gone.  A program that joined is not the same any more: it cannot have
+ * the memory, and the states of its threads do not apply to it.
  */
 static void execs(struct task_struct *p)
 {
@@ -84,11 +87,11 @@ void ldb_probe_exec(void *unused, struct task_struct *p, pid_t old_pid, struct l
 
 static bool group_is_dead(struct task_struct *p, struct ldb_session *s)
 {
-	/* Two that exit at once may both see it: only one of them says so. */
+	/* Two threads that exit at once may both find that: only one of them reports it. */
 	return !atomic_read(&p->signal->live) && !test_and_set_bit(0, &s->ended);
 }
 
-/* In p, late in its exit, but before its last switch. */
+/* This runs in p, late in its exit, but before its last switch. */
 static void exiting(struct task_struct *p)
 {
 	struct ldb_thread *t = ldb_watched(p);
@@ -148,7 +151,7 @@ void ldb_ring_quarter(struct ldb_session_cpu *sc)
 		irq_work_queue(&sc->s->wake);
 }
 
-/* Callers: the probes.  name: TASK_COMM_LEN bytes, which may be changing. */
+/* The probes call this.  name: TASK_COMM_LEN bytes, which may be changing. */
 void ldb_write_task(struct ldb_session_cpu *sc, u32 tid, u32 tgid, u32 flags, const char *name,
 		    u64 now)
 {
@@ -171,7 +174,7 @@ void ldb_introduce_thread(struct ldb_thread *t, u64 now)
 		       t->task->comm, now);
 }
 
-/* Writes the name of a task that the session does not watch, unless that was done lately. */
+/* Writes the name of a task that the session does not observe, unless that was done lately. */
 static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 tid, u64 now)
 {
 	u64 name[2], is;
@@ -186,7 +189,7 @@ static void write_other(struct ldb_session_cpu *sc, struct task_struct *p, u32 t
 	ldb_write_task(sc, tid, tgid_of(sc->s, p), 0, p->comm, now);
 }
 
-/* The tid of p, which the session does not watch, if it may know that. */
+/* Returns the tid of p, which the session does not observe, if it may know that. */
 struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = {};
@@ -203,7 +206,7 @@ struct ldb_who ldb_name_other(struct ldb_session_cpu *sc, struct task_struct *p,
 	return who;
 }
 
-/* The same where p is the only such task of an event; that it is hidden is counted. */
+/* Does the same where p is the only such task of an event; counts if it is hidden. */
 struct ldb_who ldb_name_only_other(struct ldb_session_cpu *sc, struct task_struct *p, u64 now)
 {
 	struct ldb_who who = ldb_name_other(sc, p, now);

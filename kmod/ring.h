@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing records: the kernel's side of the protocol in linux/ldb.h.
+ * Writes records: the kernel's side of the protocol in linux/ldb.h.
  *
- * Everything in a ring may be mapped writable by the program.  Of it the kernel
- * reads nothing but head, and only uses it under its own mask.
+ * The program may map everything in a ring writable.  The kernel reads nothing of it but head,
+ * which it only uses under its own mask.
  */
 #ifndef LDB_RING_H
 #define LDB_RING_H
@@ -15,8 +15,8 @@
 void ldb_ring_quarter(struct ldb_session_cpu *sc);
 
 /*
- * Where n records go.  The atomic is locked also where only the kernel writes,
- * since the switch relies on it as a full barrier: ldb_order_seq_then_page().
+ * Returns where n records go.  The atomic is locked also where only the kernel writes, since the
+ * switch relies on it as a full barrier: ldb_order_seq_then_page().
  */
 static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
 {
@@ -24,8 +24,8 @@ static __always_inline u64 ldb_reserve(struct ldb_session_cpu *sc, u32 n)
 }
 
 /*
- * After n records were written: true when a quarter of a ring was, and
- * ldb_ring_quarter() is due.  Counted apart from head, which may have any value.
+ * This is called after n records were written: it returns true when a quarter of a ring was, and
+ * ldb_ring_quarter() is due.  The count is separate from head, which may have any value.
  */
 static __always_inline bool ldb_written(struct ldb_session_cpu *sc, int n)
 {
@@ -46,7 +46,7 @@ static __always_inline void ldb_put(struct ldb_session_cpu *sc, u64 idx, u64 tsc
 	smp_store_release(&slot->commit, (u32)(idx + 1) ^ ldb_words_hash(tsc, word, arg, arg2));
 }
 
-/* A record of one slot. */
+/* Writes a record of one slot. */
 static __always_inline void ldb_emit(struct ldb_session_cpu *sc, u64 tsc, u32 tid, u32 type,
 				     u32 flags, u64 arg, u32 arg2)
 {

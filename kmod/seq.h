@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a thread is on a CPU: ldb_thread.seq, which ldb_page.k_seq is a copy of.
+ * ldb_thread.seq says whether a thread is on a CPU; ldb_page.k_seq is a copy of it.
  *
- * Odd on a CPU.  Each switch in sets bit 0, each switch out adds one, both by the
- * probe of the switch alone.  Whoever binds a session to a thread that may be
- * anywhere begins with UNKNOWN, and may replace it when it finds out: but a switch
- * in may be half done then, and after it nothing may be replaced.  So UNKNOWN is
- * the one value without KNOWN that is odd, and each switch in sets KNOWN too.
+ * It is odd on a CPU.  Each switch in sets bit 0, each switch out adds one, both by the probe of
+ * the switch alone.  When a session is bound to a thread that may be anywhere, seq begins with
+ * UNKNOWN, and may be replaced when the state is found out: but a switch in may be half done
+ * then, and after it nothing may be replaced.  So UNKNOWN is the one value without KNOWN that is
+ * odd, and each switch in sets KNOWN too.
  *
  *	UNKNOWN	watched since it may be anywhere.  A switch in makes it odd and
  *		known, a switch out makes it 2.
@@ -15,7 +15,7 @@
  *	ASLEEP	was asleep since before it was watched: a value that counting does
  *		not come to, so that it never stands for two absences from the CPU
  *
- * tests/unit/kmod-seq.c goes through all orders of these steps.
+ * tests/unit/kmod-seq.c tries all orders of these steps.
  */
 #ifndef LDB_SEQ_H
 #define LDB_SEQ_H

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sessions: made by the recorder, bound to a thread group, ended by the last close. */
+/*
+ * Manages sessions: the recorder makes them, they are bound to a thread group, and the last
+ * close ends them.
+ */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/math64.h>
@@ -33,8 +36,8 @@ static int check(const struct ldb_create *c)
 }
 
 /*
- * Threads that had arrived on a CPU when the session ended were never counted out
- * of it.  No probe knows them any more.
+ * Threads that had arrived on a CPU when the session ended were never subtracted from its count.
+ * No probe knows them any more.
  */
 static void forget_arrived(struct ldb_session *s)
 {
@@ -70,7 +73,7 @@ static void free_work(struct work_struct *work)
 	free_session(container_of(to_rcu_work(work), struct ldb_session, free));
 }
 
-/* Two thread groups may share a bit: the table of threads knows better. */
+/* Two thread groups may share a bit: the table of threads decides. */
 static void filter_update(void)
 {
 	struct ldb_session *s;
@@ -82,7 +85,7 @@ static void filter_update(void)
 	WRITE_ONCE(ldb_hot.filter, filter);
 }
 
-/* The thread group of p gets watched, from the next event of each of its threads. */
+/* Observes the thread group of p, from the next event of each of its threads. */
 static int add_threads(struct ldb_session *s, struct task_struct *p)
 {
 	struct task_struct *t;
@@ -96,10 +99,10 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 		if (rc)
 			break;
 		/*
-		 * From its next event on its CPU finds it in the table.  The same goes for its
-		 * children, that may already be behind the end of this walk.  If its
-		 * last switch was before, nobody would take it out of the table again,
-		 * and its task would be freed: it has this state before that switch.
+		 * From its next event on, its CPU finds the thread in the table.  The same holds
+		 * for its children, which may already be behind the end of this walk.  If its
+		 * last switch was before, nothing would remove it from the table again, and its
+		 * task would be freed: but it has this state before that switch.
 		 */
 		ldb_gen_bump();
 		ldb_order_gen_then_state();
@@ -115,7 +118,7 @@ static int add_threads(struct ldb_session *s, struct task_struct *p)
 	return rc;
 }
 
-/* Without ldb_threads_lock, which stops the scheduler, for as long as this may take. */
+/* This is without ldb_threads_lock, which would stop the scheduler for as long as this may take. */
 static void introduce_threads(struct ldb_session *s)
 {
 	struct task_struct *p;
@@ -134,7 +137,7 @@ static void introduce_threads(struct ldb_session *s)
 	rcu_read_unlock();
 }
 
-/* The threads first: a task that gets the memory of a dead one must not be taken for it. */
+/* The threads come first: a task that gets the memory of a dead one must not be taken for it. */
 static void unbind(struct ldb_session *s)
 {
 	ldb_threads_remove_all(s);
@@ -161,7 +164,7 @@ static int list_bound(struct ldb_session *s)
 	return rc;
 }
 
-/* p: any thread of the group. */
+/* p is any thread of the group. */
 static int bind(struct ldb_session *s, struct task_struct *p)
 {
 	struct pid_namespace *ns;
@@ -180,7 +183,7 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 	if (rc)
 		goto err_task;
 	rc = add_threads(s, p);
-	/* The last thread's exit may have been before the probe could see it. */
+	/* The last thread's exit may have been before the probe could observe it. */
 	ldb_order_threads_then_live();
 	if (!rc && !atomic_read(&s->signal->live))
 		rc = -ESRCH;
@@ -192,7 +195,7 @@ static int bind(struct ldb_session *s, struct task_struct *p)
 
 err_unbind:
 	unbind(s);
-	/* Before it is a list of its own, from which a probe would not come back. */
+	/* This comes before it becomes a separate list, from which a probe would not come back. */
 	synchronize_rcu();
 	INIT_LIST_HEAD(&s->bound);
 err_task:
@@ -266,7 +269,7 @@ int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg)
 	if (rc)
 		return rc;
 	s = new_session(&c);
-	/* For who wants to know how much must be allowed. */
+	/* This tells the caller how much must be allowed. */
 	if (PTR_ERR_OR_ZERO(s) == -ENOMEM && put_user(c.total_size, &arg->total_size))
 		return -EFAULT;
 	if (IS_ERR(s))
@@ -304,8 +307,8 @@ static bool may_ptrace(const struct ldb_session *s, struct user_namespace *ns)
 }
 
 /*
- * Whether the session's creator could ptrace the caller, who agrees, but may not know
- * what it does: as __ptrace_may_access(), which modules cannot call.
+ * Could the session's creator ptrace the caller, which agrees, but may not know what it does?
+ * This does what __ptrace_may_access() does, which modules cannot call.
  */
 static bool may_be_watched(const struct ldb_session *s)
 {
@@ -331,7 +334,10 @@ int ldb_session_join(struct ldb_session *s)
 		return -EBUSY;
 	if (!may_be_watched(s))
 		return -EPERM;
-	/* First: it is what tells a session that dies with exec() from one that stays. */
+	/*
+	 * This comes first: it distinguishes a session that dies with exec() from one that
+	 * stays.
+	 */
 	mmgrab(current->mm);
 	WRITE_ONCE(s->mm, current->mm);
 	rc = bind(s, current);

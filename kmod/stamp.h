@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel says of a thread in its page, and of a CPU in its ring's header.
+ * Writes the state of a thread into its page, and of a CPU into its ring's header.
  *
  * The reader is lock-free: it reads k_seq, the rest, and k_seq again
  * (order_kernel_seq() of libldb/order.h).  So an odd k_seq is written before the
@@ -26,8 +26,8 @@ static __always_inline void ldb_stamp_in(const struct ldb_thread *t, struct ldb_
 }
 
 /*
- * runnable: it would rather have stayed.  The counts are added to whatever the
- * program has left there: nothing depends on them.
+ * runnable: the switch was involuntary.  The counts are added to whatever the program has stored
+ * there: nothing depends on them.
  */
 static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb_page *page,
 					  bool runnable, u64 now, const struct ldb_frame_seen *f)
@@ -46,7 +46,7 @@ static __always_inline void ldb_stamp_out(const struct ldb_thread *t, struct ldb
 	smp_store_release(&page->k_seq, data_race(t->seq));	/* its own, see seq.h */
 }
 
-/* At registration: all that is known, but whether it is on a CPU. */
+/* At registration, this stamps all that is known, but not whether it is on a CPU. */
 static inline void ldb_stamp_all(const struct ldb_thread *t, struct ldb_page *page)
 {
 	WRITE_ONCE(page->k_seq, 0);
@@ -70,7 +70,7 @@ static inline void ldb_stamp_clear(struct ldb_page *page)
 	WRITE_ONCE(page->k_tid, 0);
 }
 
-/* Who of the session runs on this CPU. */
+/* Stamps which thread of the session runs on this CPU. */
 static __always_inline void ldb_stamp_cpu(struct ldb_session_cpu *sc, u32 page_nr, u32 tid)
 {
 	struct ldb_ring_hdr *ring = ldb_ring(sc);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sched_switch: the probe that runs most.  Who leaves was found when it came,
- * so that a switch between two unobserved tasks costs one test of the filter, and one
- * of whether somebody waits.
+ * This is the probe of sched_switch, which runs most.  The thread that leaves was found when it
+ * came, so that a switch between two unobserved tasks costs one test of the filter, and one of
+ * whether an observed thread waits.
  *
  * It runs in the scheduler, with the run queue's lock held and interrupts off.
  */
@@ -26,16 +26,15 @@ static noinline u32 state_slow(unsigned int state)
 	return LDB_STATE_DISK;
 }
 
-/* TASK_RUNNING, or the usual sleep: nearly always. */
+/* It is TASK_RUNNING, or the usual sleep, nearly always. */
 static __always_inline bool sleeps_or_runs(unsigned int prev_state)
 {
 	return (prev_state & ~TASK_FREEZABLE) <= TASK_INTERRUPTIBLE;
 }
 
 /*
- * How prev left: LDB_STATE_RUNNING if it stays on the run queue.  That is not in
- * prev_state alone: a task that has a signal pending does not sleep, whatever it
- * says.
+ * Returns how prev left: LDB_STATE_RUNNING if it stays on the run queue.  prev_state alone does
+ * not say that: a task that has a signal pending does not sleep, whatever it says.
  */
 static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev,
 				    unsigned int prev_state)
@@ -48,8 +47,8 @@ static __always_inline u32 flags_of(bool preempt, const struct task_struct *prev
 }
 
 /*
- * The innermost frame of the thread that leaves: it is current, with its own mm.  False: it
- * should be there and cannot be read.  A thread that is between two of the
+ * Reads the innermost frame of the thread that leaves: it is current, with its own mm.  Returns
+ * false if there should be one and it cannot be read.  A thread that is between two of the
  * stores that link or unlink a frame has a whole one at top, in this order.
  */
 static __always_inline bool read_frame(const struct ldb_thread *t, struct ldb_frame_seen *f)
@@ -99,7 +98,7 @@ static __always_inline void find_frame(const struct ldb_thread *t, struct ldb_se
 		local_inc(&sc->unreadable);
 }
 
-/* page: it is registered, and f is what was found.  ldb_written() is left to the caller. */
+/* page says that it is registered, and f is its frame.  The caller must call ldb_written(). */
 static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cpu *sc, bool page,
 				     u32 flags, u64 now, u32 other, const struct ldb_frame_seen *f)
 {
@@ -116,8 +115,8 @@ static __always_inline void emit_out(struct ldb_thread *t, struct ldb_session_cp
 }
 
 /*
- * seq: others read it at any time, and may replace UNKNOWN (seq.h); what is read
- * here may be used plainly.
+ * seq is read by other CPUs at any time, which may replace UNKNOWN (seq.h); here it may be read
+ * plainly.
  */
 static __always_inline void thread_leaves(struct ldb_thread *t, struct ldb_session_cpu *sc,
 					  u32 flags, u64 now)
@@ -136,8 +135,8 @@ static __always_inline void thread_comes(struct ldb_thread *t, struct ldb_sessio
 }
 
 /*
- * After seq was changed and a full barrier: the page that is there now gets it,
- * even if it was not when the event was written (publish() in thread.c).
+ * This comes after seq was changed and a full barrier: the present page is stamped, even if
+ * there was none when the event was written (publish() in thread.c).
  */
 static __always_inline void stamp_out(struct ldb_thread *t, u32 flags, u64 now,
 				      const struct ldb_frame_seen *f)
@@ -157,7 +156,7 @@ static __always_inline void stamp_in(struct ldb_thread *t, struct ldb_session_cp
 		ldb_stamp_in(t, page, smp_processor_id(), now);
 }
 
-/* Both are of one session.  True: ldb_ring_quarter() is due. */
+/* Both are of one session.  Returns true if ldb_ring_quarter() is due. */
 static __always_inline bool switch_within(struct ldb_session_cpu *sc, struct ldb_thread *out,
 					  struct ldb_thread *in, u32 flags, u64 now, bool page,
 					  bool emit)
@@ -219,7 +218,7 @@ static noinline void switch_from_other(struct ldb_thread *in, u32 flags)
 }
 
 /*
- * Watched threads may wait here while the CPU goes from one other task to the next.  To a
+ * Watched threads may wait here while the CPU switches from one other task to the next.  For a
  * session that has not just recorded the switch, both tasks are others.
  */
 static noinline void switch_between_others(const struct ldb_session *done,
@@ -240,7 +239,10 @@ static noinline void switch_between_others(const struct ldb_session *done,
 		waiting += sc->waiting;
 		if (s == done || s == done2 || !(s->events & LDB_GROUP_SCHED))
 			continue;
-		/* Once: there may be many sessions, and a clock can be slow. */
+		/*
+		 * This is read once, because there may be many sessions, and a clock can be
+		 * slow.
+		 */
 		if (clock != s->clock) {
 			clock = s->clock;
 			now = ldb_clock_now(clock);
@@ -256,7 +258,7 @@ static noinline void switch_between_others(const struct ldb_session *done,
 	this_cpu_write(ldb_cpu.waiting, waiting);
 }
 
-/* After a switch between threads of one session there is seldom something to be done. */
+/* After a switch between threads of one session this seldom has anything to do. */
 static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
@@ -272,7 +274,7 @@ static noinline void switch_finish(struct ldb_thread *out, u32 flags)
 		ldb_thread_remove(out);
 }
 
-/* All cases; current leaves, and what comes is in ldb_cpu already. */
+/* This handles all cases; current leaves, and the next thread is in ldb_cpu already. */
 static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned int prev_state)
 {
 	struct ldb_thread *in = this_cpu_read(ldb_cpu.thread);
@@ -293,8 +295,8 @@ static noinline void switch_slow(struct ldb_thread *out, bool preempt, unsigned 
 }
 
 /*
- * The usual cases, with a page and without: they call nothing before their end,
- * so that there is hardly a register to save.
+ * These are the usual cases, with a page and without: they call nothing before their end, so
+ * that there is hardly a register to save.
  */
 static noinline void switch_fast_with_page(struct ldb_thread *out, struct ldb_thread *in, u32 flags)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Watched threads: the table by which the probes find them, and their pages.
+ * Manages watched threads: the table by which the probes find them, and their pages.
  *
- * An entry is made when a session is bound, or at fork, and removed at the
- * thread's last switch out, after which its task may be freed; or when the
- * session ends.  The program asks for a page, and the thread's exit releases it.
+ * An entry is made when a session is bound, or at fork.  It is removed at the thread's last
+ * switch out, after which its task may be freed, or when the session ends.  The program asks for
+ * a page, and the thread's exit releases it.
  */
 #include <linux/nospec.h>
 #include <linux/sched/task.h>
@@ -27,7 +27,7 @@ static void free_rcu(struct rcu_head *rcu)
 	kmem_cache_free(cache, container_of(rcu, struct ldb_thread, rcu));
 }
 
-/* Out of the scheduler's locks: call_rcu() may want to wake somebody. */
+/* This runs outside of the scheduler's locks, because call_rcu() may have to wake a thread. */
 static void reap(struct irq_work *work)
 {
 	struct ldb_thread *t, *next;
@@ -53,9 +53,8 @@ void ldb_threads_exit(void)
 }
 
 /*
- * 0 also if it is there already, or if the session is over: the parent was found
- * by a fork's probe before that, and nobody would remove the child again.  May be
- * called in a probe.
+ * Returns 0 also if it is there already, or if the session is over: the parent was found by a
+ * fork's probe before that, and nothing would remove the child again.  A probe may call this.
  */
 int ldb_thread_add(struct ldb_session *s, struct task_struct *p, u32 seq)
 {
@@ -110,7 +109,7 @@ static void free_later(struct ldb_thread *t)
 	irq_work_queue(&reap_work);
 }
 
-/* In its last switch out, so it waits for no CPU; or the session is over. */
+/* The thread is in its last switch out, so it waits for no CPU; or the session is over. */
 void ldb_thread_remove(struct ldb_thread *t)
 {
 	unsigned long flags;
@@ -124,8 +123,8 @@ void ldb_thread_remove(struct ldb_thread *t)
 }
 
 /*
- * The session is over.  A probe may be about to stamp one of them off or on a
- * CPU: its page has no other thread any more.
+ * The session is over.  A probe may be about to stamp one of them off or on a CPU: no other
+ * thread gets its page.
  */
 void ldb_threads_remove_all(struct ldb_session *s)
 {
@@ -141,7 +140,7 @@ void ldb_threads_remove_all(struct ldb_session *s)
 		while (n-- && !list_empty(&s->threads)) {
 			t = list_first_entry(&s->threads, struct ldb_thread, list);
 			unhash(t);
-			/* Its CPU knows it still: until now, and RCU counts from now. */
+			/* Its CPU knew it until now, and RCU counts from now. */
 			ldb_gen_bump();
 			free_later(t);
 		}
@@ -160,8 +159,8 @@ void ldb_thread_detach_self(struct ldb_thread *t)
 }
 
 /*
- * On its CPU, with interrupts off, so not between a switch's probe and its end:
- * learns who runs there since before it was watched.
+ * Runs on the thread's CPU, with interrupts off, so not between a switch's probe and its end:
+ * learns which thread has been running there since before it was watched.
  */
 static void refresh(void *unused)
 {
@@ -211,11 +210,11 @@ void ldb_threads_refresh(struct ldb_session *s)
 }
 
 /*
- * If it was asleep all the time since it is watched.  Who is on no run queue and on
- * no CPU, tested in this order, is in no switch: one whose probe did not find it
- * watched is over, and the next one comes after a wake-up, whose run queue's lock
- * makes its probe see the table.  That one may come in here, before or after: what it
- * leaves is not UNKNOWN, and what it finds is even.
+ * Settles seq if the thread was asleep all the time since it is watched.  A thread that is on no
+ * run queue and on no CPU, tested in this order, is in no switch: a switch whose probe did not
+ * find it watched is over, and the next one comes after a wake-up, whose run queue's lock makes
+ * its probe find the table entry.  That switch may come before or after this: it leaves a value
+ * other than UNKNOWN, and finds an even one.
  */
 void ldb_thread_settle(struct ldb_thread *t)
 {
@@ -228,11 +227,10 @@ void ldb_thread_settle(struct ldb_thread *t)
 }
 
 /*
- * Gives a thread its page while it may be switched on another CPU.  That probe
- * writes seq, passes a full barrier, and reads page; here page is written, and
- * after a barrier seq is read.  So either the probe finds the page and stamps
- * it, or what it did is read here.  If seq has moved on, nothing is said about
- * the thread: k_seq stays 0 until its next switch.
+ * Gives a thread its page while it may be switched on another CPU.  That probe writes seq,
+ * executes a full barrier, and reads page; here page is written, and after a barrier seq is
+ * read.  So either the probe finds the page and stamps it, or its write is read here.  If seq
+ * has moved on, nothing is said about the thread: k_seq stays 0 until its next switch.
  */
 static void publish(struct ldb_thread *t, struct ldb_page *page)
 {
@@ -258,7 +256,7 @@ static void attach(struct ldb_thread *t, struct ldb_page *page, const struct ldb
 		refresh(NULL);
 }
 
-/* Frees the slot and the thread's page.  True: a probe may still be stamping it. */
+/* Frees the slot and the thread's page.  Returns true if a probe may still be stamping it. */
 static bool release_page(struct ldb_session *s, struct ldb_thread *t, u32 slot)
 {
 	struct ldb_thread *old = s->slots[slot];
@@ -276,8 +274,8 @@ static bool release_page(struct ldb_session *s, struct ldb_thread *t, u32 slot)
 }
 
 /*
- * A detached page is cleared once more after the wait: the probe that was
- * stamping it is over.  f->lock keeps others from the slot meanwhile.
+ * A detached page is cleared once more after the wait: the probe that was stamping it is over.
+ * Meanwhile f->lock prevents others from using the slot.
  */
 static void clear_later(struct ldb_session *s, u32 slot)
 {
@@ -321,7 +319,7 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 
 	raw_spin_lock_irqsave(&ldb_threads_lock, flags);
 	t = ldb_thread_find(p);
-	/* After PF_EXITING comes the probe that takes the page away, and the same lock. */
+	/* After PF_EXITING comes the probe that removes the page, and the same lock. */
 	if (!t || t->s != s || READ_ONCE(p->flags) & PF_EXITING)
 		rc = -ESRCH;
 	else
@@ -329,13 +327,13 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 	if (!rc && p != current && ldb_on_cpu(p))
 		cpu = task_cpu(p);
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
-	/* It may go on running for long without a switch. */
+	/* It may run for long without a switch. */
 	if (cpu >= 0 && !ldb_cpu_is_isolated(cpu))
 		smp_call_function_single(cpu, refresh, NULL, 1);
 	return rc;
 }
 
-/* ldb_file.lock held, so no other thread comes to or leaves the slot but by its exit. */
+/* ldb_file.lock is held, so no other thread gets or leaves the slot except by its exit. */
 int ldb_thread_register(struct ldb_session *s, struct ldb_reg *reg)
 {
 	struct ldb_page *page;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A function that ftrace can trace, for futex.c to find out whether it does so now:
- * kernel.ftrace_enabled can be 0, and nothing says that to a module.
+ * futex.c calls this function to find out whether ftrace traces it now:  kernel.ftrace_enabled
+ * can be 0, and nothing says that to a module.
  */
 #include "ldb_internal.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which watched threads wait for a CPU: counted for each CPU, so that a switch
- * between two other tasks is recorded while one waits, and costs one test otherwise.
+ * Counts the watched threads that wait for each CPU, so that a switch between two other tasks is
+ * recorded while one waits, and costs one test otherwise.
  *
- * A CPU's counts are only changed with its run queue's lock held, so plainly.
- * The exception is a thread that is moved while it waits: then it is the lock of
- * the CPU that it leaves, and the new one has a second, atomic count for those.
- * The counts of a session that has ended are simply forgotten: ldb_cpu's may
- * therefore be too high, which is noticed when they are summed.
+ * A CPU's counts are only changed with its run queue's lock held, so they need no atomics.  The
+ * exception is a thread that is moved while it waits: then it is the lock of the CPU that it
+ * leaves, and the new one has a second, atomic count for those.  The counts of a session that
+ * has ended are not subtracted: ldb_cpu's may therefore be too high, which is corrected when
+ * they are summed.
  */
 #ifndef LDB_WAIT_H
 #define LDB_WAIT_H
@@ -22,7 +22,7 @@ static __always_inline void ldb_wait_begin(struct ldb_thread *t, struct ldb_cpu 
 	c->waiting++;
 }
 
-/* On this CPU, which is sc's. */
+/* This is on the current CPU, which is sc's. */
 static __always_inline void ldb_wait_begin_here(struct ldb_thread *t, struct ldb_session_cpu *sc)
 {
 	WRITE_ONCE(t->wait, LDB_WAIT_COUNTED);
@@ -42,7 +42,7 @@ static __always_inline void ldb_wait_end_here(struct ldb_thread *t, struct ldb_s
 	WRITE_ONCE(t->wait, LDB_WAIT_NOT);
 }
 
-/* The lock of its run queue is held; it may be another CPU's. */
+/* The lock of its run queue is held; that may be another CPU's. */
 static inline void ldb_wait_move(struct ldb_thread *t, int from, int to)
 {
 	struct ldb_session_cpu *sc = per_cpu_ptr(t->s->cpu, from);
@@ -66,7 +66,7 @@ static __always_inline bool ldb_waited_for(void)
 	return this_cpu_read(ldb_cpu.waiting) | this_cpu_read(ldb_cpu.arrived.counter);
 }
 
-/* Maybe by others than this session, which has recorded the switch itself. */
+/* Others than this session may be waiting; this one has recorded the switch itself. */
 static __always_inline bool ldb_others_wait(const struct ldb_session_cpu *sc)
 {
 	return unlikely(this_cpu_read(ldb_cpu.waiting) != sc->waiting) ||

@@ -16,7 +16,7 @@ static __always_inline u32 context_flags(void)
 	return 0;
 }
 
-/* To session s, of one of the two. */
+/* Records it in session s, to which one of the two belongs. */
 static void waking_to(struct ldb_session *s, struct ldb_thread *waker, struct task_struct *p,
 		      struct ldb_thread *t)
 {
@@ -43,8 +43,8 @@ static noinline void waking_slow(struct ldb_thread *waker, struct task_struct *p
 }
 
 /*
- * On the waker's CPU, before the woken is anywhere.  The usual case, that both
- * are of one session, is written so that it calls nothing: it saves no registers.
+ * This runs on the waker's CPU, before the woken thread is on any CPU.  The usual case, that
+ * both are of one session, is written so that it calls nothing: it saves no registers.
  */
 void ldb_probe_waking(void *unused, struct task_struct *p)
 {
@@ -65,7 +65,7 @@ void ldb_probe_waking(void *unused, struct task_struct *p)
 		 LDB_SCHED_F_TID | LDB_SCHED_F_OTHER | context_flags(), 0, t->tid);
 }
 
-/* Who runs on CPU c, whose run queue's lock is held, or which is this one. */
+/* Returns the thread that runs on CPU c, whose run queue's lock is held, or which is this one. */
 static __always_inline struct ldb_thread *runs_on(const struct ldb_cpu *c, struct task_struct *curr)
 {
 	return likely(READ_ONCE(c->gen) == ldb_gen()) ? READ_ONCE(c->thread) : ldb_watched(curr);
@@ -92,7 +92,7 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 }
 
 /*
- * Runnable on its CPU, whose run queue's lock is held.  A thread that was woken
+ * The thread is runnable on its CPU, whose run queue's lock is held.  A thread that was woken
  * before it left its CPU never waits; then the lock may be missing.
  */
 static __always_inline void wakeup(struct task_struct *p, u32 flags)
@@ -128,7 +128,7 @@ void ldb_probe_wakeup_new(void *unused, struct task_struct *p)
 	wakeup(p, LDB_SCHED_F_NEW);
 }
 
-/* While it still counts as on the CPU that it leaves. */
+/* It still counts as on the CPU that it leaves. */
 void ldb_probe_migrate(void *unused, struct task_struct *p, int dest_cpu)
 {
 	struct ldb_thread *t = ldb_watched(p);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the module needs of a CPU that the kernel does not give alike on all of them.
- * Nothing outside of arch/ asks which CPU it is (tests/lint/arch.t).
+ * This is what the module needs of a CPU, where the kernel has no interface that is the same on
+ * all of them.  Nothing outside of arch/ asks which CPU it is (tests/lint/arch.t).
  *
  *	ldb_cpu_stamp()			the counter that programs can read, too, in order with
  *					the loads around it
- *	ldb_cpu_stamp_is_trusted()	the kernel itself relies on it: LDB_CLOCK_TSC can be had
+ *	ldb_cpu_stamp_is_trusted()	the kernel itself relies on it: LDB_CLOCK_TSC is available
  *	ldb_cpu_stamp_hz()
  *	ldb_cpu_fault_flags(error)	LDB_FAULT_F_* of what a page fault's event says
  *	LDB_CPU_PAGE_FAULT_EVENTS	header of those events, in kernels that have them for

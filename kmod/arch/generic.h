@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A CPU of which nothing is known; see cpu.h, which alone includes this. */
+/* This file is for a CPU of which nothing is known; only cpu.h includes it, and describes it. */
 #ifndef LDB_ARCH_GENERIC_H
 #define LDB_ARCH_GENERIC_H
 
@@ -18,7 +18,7 @@ static inline u64 ldb_cpu_stamp_hz(void)
 	return 0;
 }
 
-/* What the error means is the architecture's own. */
+/* The meaning of the error is the architecture's own. */
 static __always_inline u32 ldb_cpu_fault_flags(unsigned long error)
 {
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* x86; see cpu.h, which alone includes this. */
+/* This file is for x86; only cpu.h includes it, and describes it. */
 #ifndef LDB_ARCH_X86_H
 #define LDB_ARCH_X86_H
 

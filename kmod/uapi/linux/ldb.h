@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later WITH Linux-syscall-note */
 /*
- * ldb: contract A, the event buffers shared by the program, the kernel module
- * and the recorder.
+ * This is contract A of ldb: the event buffers shared by the program, the kernel module and the
+ * recorder.
  *
  * A session is one memory area, made by the recorder (a memfd) or by the
  * module (/dev/ldb).  Both providers lay it out the same way, and every
@@ -15,9 +15,9 @@
  *
  * All of it is mapped in one piece, at offset 0.
  *
- * Rings 0 .. nr_cpus-1 belong to the CPUs: whoever runs on CPU n, program or
- * kernel, writes into ring n.  The rings after them belong to the scanners, so
- * that a storm of function events cannot push out a kernel event.
+ * Rings 0 .. nr_cpus-1 belong to the CPUs: code that runs on CPU n, of the program or the
+ * kernel, writes into ring n.  The rings after them belong to the scanners, so that a storm of
+ * function events cannot overwrite a kernel event.
  *
  * Writing a record, the same way for kernel and program:
  *
@@ -25,9 +25,9 @@
  *	fill slot[(idx + k) & mask] for k in 0 .. n-1, all but commit
  *	slot[..].commit = (u32)(idx + k + 1) ^ ldb_rec_hash(slot)   (release)
  *
- * A writer reads nothing of the reader's and never waits.  The mask comes from the
- * writer's private copy of ring_order, never from shared memory, so any value
- * in head is memory-safe.
+ * A writer reads nothing that the reader writes and never waits.  The mask comes from the
+ * writer's private copy of ring_order, never from shared memory, so any value in head is
+ * memory-safe.
  *
  * Reading: slot idx is valid if and only if its commit word equals
  * (u32)(idx + 1) ^ hash.  head - pos > size is an exact count of overwritten
@@ -35,13 +35,12 @@
  * reader; a killed writer never commits it.  Records of one ring are nearly,
  * but not exactly, in time order: the reader sorts in a window.
  *
- * Order: commit is stored with release and loaded with acquire before the rest of
- * the slot; a slot that is overwritten meanwhile does not fit to it.  head orders
- * nothing.  On x86-64 both are plain stores and loads (the BPF programs, which have
- * no release, rest on that); other CPUs need the instructions.  In a page or stack
- * the word that says "written last" or "after" is stored and loaded so, too, and
- * k_seq as its comment says.  Who does it: libldb/order.h, tools/record/order.h,
- * kmod/order.h, ring.h and stamp.h.
+ * Order: commit is stored with release and loaded with acquire before the rest of the slot; a
+ * slot that is overwritten meanwhile does not fit to it.  head orders nothing.  On x86-64 both
+ * are plain stores and loads (the BPF programs, which have no release, depend on that); other
+ * CPUs need the instructions.  In a page or stack the word whose comment says "written last" or
+ * "after" is stored and loaded in this way, too, and k_seq as its comment says.  These functions
+ * are in libldb/order.h, tools/record/order.h, kmod/order.h, ring.h and stamp.h.
  *
  * Times are in the session's clock (enum ldb_clock), one clock for all.
  */
@@ -90,15 +89,15 @@ enum ldb_event {
 	/* arg: id; has waited since before tsc, its START is next */
 	LDB_EV_REQ_ARRIVED	= 0x307,
 	/*
-	 * 0x4xx: kernel events, only written by the module.  Ring n holds those
-	 * of CPU n, each stamped on that CPU.  tids are as the program sees
-	 * them; 0: not visible to it, or hidden (see LDB_SCHED_F_*).
+	 * 0x4xx: kernel events, only written by the module.  Ring n holds those of CPU n, each
+	 * stamped on that CPU.  tids are as the program sees them; 0: not visible to it, or
+	 * hidden (see LDB_SCHED_F_*).
 	 */
-	/* tid: left the CPU, arg2: came; one of the two is watched */
+	/* tid: left the CPU, arg2: came; one of the two is observed */
 	LDB_EV_SWITCH		= 0x401,
-	/* 2 slots, see struct ldb_switch_rec; tid is watched and has a page */
+	/* 2 slots, see struct ldb_switch_rec; tid is observed and has a page */
 	LDB_EV_SWITCH_OUT	= 0x402,
-	/* as SWITCH, but neither is watched: a watched thread waits for this CPU */
+	/* as SWITCH, but neither is observed: an observed thread waits for this CPU */
 	LDB_EV_OCCUPANT		= 0x403,
 	LDB_EV_WAKING		= 0x404, /* tid: waker, arg2: woken; on the waker's CPU */
 	/* tid: woken and runnable, arg2: the task that runs on its CPU, arg: that CPU */
@@ -132,7 +131,7 @@ enum ldb_lock_kind {
 	LDB_LOCK_SEM		= 6,	/* wait only */
 	LDB_LOCK_BARRIER	= 7,	/* wait only */
 	LDB_LOCK_JOIN		= 8,	/* wait only; owner: the thread joined */
-	LDB_LOCK_OWN		= 9,	/* the program's own, which says so: ldb_lock_wait(3) */
+	LDB_LOCK_OWN		= 9,	/* the program's own, which reports it: ldb_lock_wait(3) */
 };
 
 #define LDB_LOCK_KIND(flags)	((flags) & 0xff)
@@ -261,9 +260,9 @@ enum ldb_sched_state {
 #define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
 #define LDB_SCHED_F_TID		0x0020	/* tid is a watched thread */
 #define LDB_SCHED_F_OTHER	0x0040	/* arg2 is a watched thread */
-/* a tid is 0 for want of CAP_PERFMON, not because it is idle */
+/* a tid is 0 because CAP_PERFMON is missing, not because it is idle */
 #define LDB_SCHED_F_HIDDEN	0x0080
-/* WAKING: by an interrupt, tid is only who was interrupted */
+/* WAKING: by an interrupt, tid is only the interrupted thread */
 #define LDB_SCHED_F_HARDIRQ	0x0100
 #define LDB_SCHED_F_SOFTIRQ	0x0200
 #define LDB_SCHED_F_NEW		0x0400	/* WAKEUP: for the first time */
@@ -288,7 +287,7 @@ struct ldb_switch_rec {
 	__u32	commit1;
 };
 
-/* LDB_EV_FUTEX_WAIT: about to wait, if the word still has the value expected. */
+/* LDB_EV_FUTEX_WAIT: the thread is about to wait, if the word still has the expected value. */
 struct ldb_futex_rec {
 	/* slot 0 */
 	__u64	tsc;
@@ -319,7 +318,7 @@ enum ldb_futex_op {
 
 #define LDB_FUTEX_F_WORDS	0x0010	/* word and owner could be read */
 
-/* LDB_EV_TASK: written before or soon after the first event that names the tid. */
+/* LDB_EV_TASK is written before or soon after the first event that names the tid. */
 struct ldb_task_rec {
 	/* slot 0 */
 	__u64	tsc;
@@ -339,7 +338,7 @@ struct ldb_task_rec {
 	__u32	commit1;
 };
 
-/* LDB_EV_FAULT: touched user memory that was not mapped, or not for this. */
+/* LDB_EV_FAULT: the thread touched user memory that was not mapped, or not for this access. */
 struct ldb_fault_rec {
 	/* slot 0 */
 	__u64	tsc;		/* when the exception was taken */
@@ -365,9 +364,9 @@ struct ldb_fault_rec {
 #define LDB_FAULT_F_KERNEL	0x0008	/* by the kernel, in a system call of the thread */
 
 /*
- * LDB_EV_IRQ: an interrupt, over at tsc, on the CPU of a watched thread that had
- * it.  Interrupts may nest.  One shorter than the module's irq_min_ns is only
- * counted, in the thread's next record; there is one after 255 of them at last.
+ * LDB_EV_IRQ: an interrupt ended at tsc, on the CPU on which a watched thread was running.
+ * Interrupts may nest.  One shorter than the module's irq_min_ns is only counted, in the
+ * thread's next record; after 255 of them there is a record in any case.
  */
 #define LDB_IRQ_KIND(flags)	((flags) & 0xf)
 #define LDB_IRQ_NR_SHORT(flags)	((flags) >> 8)	/* not recorded since the thread's last record */
@@ -376,13 +375,14 @@ enum ldb_irq_kind {
 	LDB_IRQ_SOFT		= 2,	/* number: 0 HI, 1 TIMER, 2 NET_TX, 3 NET_RX, ... */
 	LDB_IRQ_LOCAL_TIMER	= 3,	/* number: the CPU's vector */
 	/*
-	 * The hypervisor ran something else, as the local timer's interrupt found.  Here the record's
-	 * begin is that interrupt's, and number says for how many ns before it.
+	 * The hypervisor ran something else; the kernel notices it in the local timer's
+	 * interrupt.  The record's begin is that of this interrupt, and number says for how many
+	 * ns before it.
 	 */
 	LDB_IRQ_STOLEN		= 4,
 };
 
-#define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: the number is 0 for want of CAP_PERFMON */
+#define LDB_IRQ_F_HIDDEN	0x0010	/* HARD: the number is 0 because CAP_PERFMON is missing */
 
 /* LDB_EV_IRQ_NAME: written before the first LDB_EV_IRQ on its CPU that it names. */
 struct ldb_irq_name_rec {
@@ -407,7 +407,7 @@ struct ldb_irq_name_rec {
 struct ldb_ring_hdr {
 	__u64	head;		/* writers: next index to reserve */
 	__u64	pad0[7];
-	/* kernel module: who runs on this CPU */
+	/* kernel module: which thread runs on this CPU */
 	__u32	k_slot;		/* page of the watched thread + 1; 0: another, or none */
 	__u32	k_tid;
 	__u64	pad1[503];
@@ -544,7 +544,7 @@ struct ldb_info {
  *						info page, and chooses the clock
  *	mmap(create.total_size, fd, 0)		the area described at the head
  *
- * Who is watched:
+ * Which threads are watched:
  *
  *	create.pid 0	the thread group that calls LDB_IOC_JOIN on the file, which
  *			it got from the recorder over a socket.  No privilege is
@@ -559,18 +559,17 @@ struct ldb_info {
  * carry the innermost frame.  A page has one thread: registering another one
  * with it ends the first registration, as does the thread's exit.
  *
- * The memory can be mapped by the process that created the session and by the
- * one that joined it, MAP_SHARED, not executable; no other.  A fork child that
- * inherits a mapping reads and writes memory that nobody else sees.  An offset
- * outside the area is SIGBUS.  Nothing that can be written through a mapping is
- * ever trusted by the module.  With LDB_CREATE_F_SPLIT the kernel's events have
- * rings that can only be mapped read-only and by the process that created the
- * session, nr_cpus x kernel_ring_stride bytes at kernel_rings_off: a recorder with
- * CAP_PERFMON does not show the program what it may not know.
+ * The memory can be mapped by the process that created the session and by the one that joined
+ * it, MAP_SHARED, not executable; no other.  A fork child that inherits a mapping reads and
+ * writes memory that nobody else sees.  An offset outside the area is SIGBUS.  Nothing that can
+ * be written through a mapping is ever trusted by the module.  With LDB_CREATE_F_SPLIT the
+ * kernel's events have rings that can only be mapped read-only and by the process that created
+ * the session, nr_cpus x kernel_ring_stride bytes at kernel_rings_off: so a recorder with
+ * CAP_PERFMON does not disclose to the program what that may not know.
  *
- * poll() gives POLLIN when a quarter of a ring was filled with kernel events
- * since the last poll() that said so, and POLLHUP when the session is dead: the
- * thread group has ended, or its exec() ended the session.
+ * poll() returns POLLIN when a quarter of a ring was filled with kernel events since the last
+ * poll() that said so, and POLLHUP when the session is dead: the thread group has ended, or its
+ * exec() ended the session.
  *
  * Threads outside the group appear only as far as the group's own scheduling
  * concerns them, and without CAP_PERFMON (of the creator) as tid 0 with
@@ -579,11 +578,10 @@ struct ldb_info {
  * The last close of the file, by the recorder and by the program, and the last
  * munmap() end the session.
  *
- * Errors: EINVAL nonsense or a size this module does not know; EPERM; EBUSY the
- * file has a session already, or the session has its program; EEXIST the thread
- * group is in another session; ENOMEM, for one over RLIMIT_MEMLOCK, with total_size
- * set; EDQUOT over the module's max_mb or max_sessions; ESRCH no such process or
- * thread; ENXIO no session, or not joined;
+ * Errors: EINVAL an invalid argument or a size this module does not know; EPERM; EBUSY the file
+ * has a session already, or the session has its program; EEXIST the thread group is in another
+ * session; ENOMEM, for one over RLIMIT_MEMLOCK, with total_size set; EDQUOT over the module's
+ * max_mb or max_sessions; ESRCH no such process or thread; ENXIO no session, or not joined;
  * ENOTTY not an ioctl of this version.
  */
 #define LDB_DEVICE		"/dev/ldb"
