@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libldb: prototypes shared between its folders, grouped by defining file.
+ * Declares the prototypes shared between libldb's folders, grouped by defining file.
  *
  * Two kinds of code live in this library:
  *
@@ -10,8 +10,8 @@
  *    while calling us again from a signal handler.
  *
  *  - code that runs in ldb's own two kinds of threads (control, scanner).
- *    These are raw clone()s with blank thread-local memory, so that the
- *    program stays single-threaded in glibc's eyes (fast paths, exit when the
+ *    These are raw clone()s with zeroed thread-local memory, so that the
+ *    program stays single-threaded for glibc (fast paths, exit when the
  *    last pthread leaves).  They must not call libc at all: only arch/ *.h
  *    (raw system calls), ldb_memcpy and friends.  Files of this kind say
  *    "raw thread" in their head comment and include raw.h.
@@ -34,9 +34,9 @@
 #define TLS_IE		__thread __attribute__((tls_model("initial-exec")))
 
 /*
- * What is written to in a program that nobody records, next to the tables that the
- * loader writes to.  Together they are less than a page: one that is copied when the
- * program starts, and no other.
+ * These variables are written in a program that is not recorded.  They are next to the tables
+ * that the loader writes; together they are less than a page, so only one page is copied when
+ * the program starts.
  */
 #define DORMANT_PAGE		__attribute__((section(".data.dormant")))
 
@@ -56,9 +56,9 @@ struct held_lock {		/* a lock this thread holds; shim's business */
 };
 
 /*
- * What the shim knows of a thread, in its thread-local memory; only touched by the
- * thread itself, but for shim_flush().  The words that each lock needs, and the first
- * entry, are one line of the cache.
+ * This is what the shim knows of a thread, in its thread-local memory; only the thread itself
+ * accesses it, except for shim_flush().  The words that each lock needs, and the first entry,
+ * are one cache line.
  */
 struct held_list {
 	uint32_t in_hook;
@@ -88,25 +88,25 @@ struct thread {
 	/* scanner, only touched by the scanner that owns the thread */
 	struct scan_state *scan __attribute__((aligned(64)));
 
-	/* request; a line of its own: the scanner reads it when it has too much to do */
+	/* request; a cache line of its own: the scanner reads it when it has too much to do */
 	_Atomic uint32_t in_request __attribute__((aligned(64)));	/* one was started here and not left */
 };
 
 /*
- * The calling thread's entry, or NULL: not registered (yet), a thread made by
- * raw clone(), or one that is exiting.  Async-signal-safe.
+ * Returns the calling thread's entry, or NULL: not registered (yet), a thread made by raw
+ * clone(), or one that is exiting.  It is async-signal-safe.
  */
 struct thread *thread_self(void);
 
 /*
- * Generation of the thread's last entered frame in its first block, in the
- * form of ldb_func_rec.gen; 0 if nothing is instrumented.  Own thread only.
+ * Returns the generation of the thread's last entered frame in its first block, in the form of
+ * ldb_func_rec.gen; 0 if nothing is instrumented.  This is only for the calling thread.
  */
 uint64_t thread_gen(void);
 
 /*
- * The calling thread's blocks (one for each instrumented module that does not
- * share another's).  Returns how many were stored.
+ * Stores the calling thread's blocks (one for each instrumented module that does not share
+ * another's).  Returns how many were stored.
  */
 unsigned blocks_of_self(struct ldb_thread **v, unsigned max);
 
@@ -115,17 +115,17 @@ unsigned blocks_of_self(struct ldb_thread **v, unsigned max);
 /* Returns when no scanner still reads a stack that it was reading before. */
 void scan_quiesce(void);
 
-/* request/stack.c: registered foreign stacks.  True: addr lies in [*lo, *hi). */
+/* request/stack.c: registered foreign stacks.  Returns true if addr lies in [*lo, *hi). */
 bool stack_foreign(uintptr_t addr, uintptr_t *lo, uintptr_t *hi);
 
-/* runtime/session.c: what a recorder has asked for */
+/* runtime/session.c: what a recorder has requested */
 
 /*
- * On a page of its own that fork() wipes (MADV_WIPEONFORK): a child is inactive
- * before it runs its first instruction.  Read with relaxed loads.
+ * This is on a separate page that fork() wipes (MADV_WIPEONFORK): a child is inactive before it
+ * runs its first instruction.  It is read with relaxed loads.
  */
 #define SESSION_ON	1
-#define SESSION_LOCKS	2		/* and wants to know of locks */
+#define SESSION_LOCKS	2		/* and locks are to be recorded */
 #define SESSION_NO_EPOCH UINT32_MAX
 
 struct session_active {
@@ -158,7 +158,7 @@ static inline void session_publish(struct session_active *a)
 	order_session_set(&a->on, SESSION_ON | (a->mutex_level != LDB_MUTEX_OFF ? SESSION_LOCKS : 0));
 }
 
-/* For the wrappers of the shim: one load, one test. */
+/* The wrappers of the shim need one load and one test. */
 static inline bool session_wants_locks(void)
 {
 	return unlikely(order_session_on(&session_page.a.on) & SESSION_LOCKS);
@@ -169,43 +169,42 @@ static inline uint32_t session_mutex_level(void)
 	return session_on() ? session_page.a.mutex_level : LDB_MUTEX_OFF;
 }
 
-/* The session's clock.  Only valid while session_on(). */
+/* Returns the session's clock.  It is only valid while session_on(). */
 uint64_t session_clock(void);
 
 /*
- * Writes nr slots (commit words are filled in here) into the ring of the CPU
- * the caller runs on.  Never blocks, never fails; safe in signal handlers and
- * after the session has ended.  Slot 0's tid must be set by the caller.
+ * Writes nr slots (commit words are filled in here) into the ring of the CPU the caller runs on.
+ * It never blocks, never fails, and is safe in signal handlers and after the session has ended.
+ * Slot 0's tid must be set by the caller.
  */
 void ring_write(struct ldb_rec *slots, unsigned nr);
 
-/* shim/: interposed functions.  Resolves all next functions; constructor time. */
+/* shim/: interposed functions.  This resolves all next functions, in the constructor. */
 void shim_init(void);
 /*
- * Where thread_gen() is, but for its low 16 bits, from the thread pointer of each thread.
- * Said before the first recording.
+ * Sets where thread_gen() is, without its low 16 bits, from the thread pointer of each thread.
+ * It is called before the first recording.
  */
 void shim_locate(intptr_t gen_off);
 intptr_t shim_gen_off(void);
 /* The calling thread has an entry now. */
 void shim_thread_enter(struct thread *t);
-/* The calling thread has made another, while it is recorded. */
+/* The calling thread has created another, while it is recorded. */
 void shim_not_alone(void);
-/* The calling thread is going away: write its last waits, forget its held locks. */
+/* The calling thread exits: writes its last waits, forgets its held locks. */
 void shim_thread_exit(struct thread *t);
-/* In a fork child: nobody waits for anything, and there is no other thread. */
+/* In a fork child no thread waits for anything, and there is no other thread. */
 void shim_fork_child(void);
 /*
- * The recording ends (session_on() is false, the rings are still mapped):
- * writes the waits of another thread that a lock still held keeps back.  Raw
- * thread.
+ * The recording ends (session_on() is false, the rings are still mapped):  writes the waits of
+ * another thread that are deferred while a lock is held.  Raw thread.
  */
 void shim_flush(struct thread *t);
 
-/* Before a recording: of locks and conditions nothing is known yet.  Raw thread. */
+/* Before a recording nothing is known yet of locks and conditions.  Raw thread. */
 void shim_begin(void);
 
-/* shim/own.c: what <ldb/ldb.h> promises of ldb_lock_wait() and its partners. */
+/* shim/own.c implements ldb_lock_wait() and its partners of <ldb/ldb.h>. */
 void own_wait(const volatile void *lock, const void *site);
 void own_acquired(const volatile void *lock, const void *site);
 void own_released(const volatile void *lock, const void *site);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Loads and stores whose order matters, by name, each with its partner: whoever is on the
- * other side, and what would go wrong.
+ * Names the loads and stores whose order matters, each with its partner: the code on the other
+ * side, and what would go wrong.
  *
  * Five parties share memory without a lock: the program's threads (what the plugin emits, the
  * registry, the shim), the scanners, the control thread, the recorder (another process:
  * tools/record/order.h) and the kernel module (kmod/order.h, ring.h, stamp.h).  The chain of
  * records has its loads in scan/safe-load.h.
  *
- * What x86 gives: loads are made in the order in which they are written, and so are stores;
- * only a store may still be on its way when a later load is made, until a locked instruction.
- * So an acquire or a release costs nothing there and only keeps the compiler from moving
- * accesses; a store that must become visible before a later load needs a locked instruction,
- * which is called "full" here.  Functions in terms of C11 are right on any CPU.  A comment
- * "x86:" marks those that depend on x86, and says what another CPU would need: these are the
- * emitted code and the loads of the chain, and a few loads and stores in each wrapper.
+ * On x86 loads are made in program order, and so are stores; only a store may still be in the
+ * store buffer when a later load is made, until a locked instruction.  So an acquire or a
+ * release costs nothing there and only prevents the compiler from moving accesses; a store that
+ * must become visible before a later load needs a locked instruction, which is called "full"
+ * here.  Functions in terms of C11 are right on any CPU.  A comment "x86:" marks those that
+ * depend on x86, and says what another CPU would need: these are the emitted code and the loads
+ * of the chain, and a few loads and stores in each wrapper.
  *
- * What is not in this file is under a lock, of one thread alone, or a flag off the hot paths
- * that is read and written with C11's strongest order (atomic_load(), atomic_store(), ...),
- * where nobody has to think.  tests/lint/order.t finds any other.
+ * Shared data that is not accessed through this file is protected by a lock, used by one thread
+ * alone, or a flag off the hot paths that is read and written with C11's strongest order
+ * (atomic_load(), atomic_store(), ...).  tests/lint/order.t finds any other.
  */
 #ifndef LDB_ORDER_H
 #define LDB_ORDER_H
@@ -39,14 +39,14 @@ struct thread;
 #define order_any_store(p, v)		atomic_store_explicit(p, v, memory_order_relaxed)
 #define order_any_add(p, v)		atomic_fetch_add_explicit(p, v, memory_order_relaxed)
 #define order_any_sub(p, v)		atomic_fetch_sub_explicit(p, v, memory_order_relaxed)
-/* The same for words whose type is not ours, or is plain because others share it. */
+/* These do the same for words whose type is not ours, or is plain because others share it. */
 #define order_any_load_word(p)		__atomic_load_n(p, __ATOMIC_RELAXED)
 #define order_any_store_word(p, v)	__atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define order_any_add_word(p, v)	__atomic_add_fetch(p, v, __ATOMIC_RELAXED)
 
 /*
- * Against a signal handler of the same thread, that is in the order of the program: the CPU
- * keeps that anyway.  Partner: the wrappers that the handler calls.
+ * This is for a signal handler of the same thread, which runs in program order: the CPU
+ * guarantees that anyway.  Partner: the wrappers that the handler calls.
  */
 static inline void order_signal(void)
 {
@@ -54,9 +54,9 @@ static inline void order_signal(void)
 }
 
 /*
- * Cutting the chain of the thread's own block, as an emitted unlink does: one store, after
- * which the memory below it may be overwritten.  The records below are unchanged until later
- * stores, which become visible later.  Partner: safe_load_is_still()
+ * Cuts the chain of the thread's own block, as an emitted unlink does: one store, after which
+ * the memory below it may be overwritten.  The records below are unchanged until later stores,
+ * which become visible later.  Partner: safe_load_is_still()
  */
 static inline void order_chain_cut(struct ldb_thread *block, struct ldb_frame *left)
 {
@@ -64,8 +64,8 @@ static inline void order_chain_cut(struct ldb_thread *block, struct ldb_frame *l
 }
 
 /*
- * Lists that only grow: an entry is written before the count that has it.  The thread blocks
- * (block_off), the modules.  Partner: each other.
+ * These lists only grow: an entry is written before the count that includes it.  They are the
+ * thread blocks (block_off) and the modules.  Partner: each other.
  */
 static inline uint32_t order_list_count(const _Atomic uint32_t *nr)
 {
@@ -78,10 +78,11 @@ static inline void order_list_grow(_Atomic uint32_t *nr, uint32_t to)
 }
 
 /*
- * The registry: live[0 .. nr_live) is changed under its lock and read without.  An entry is
- * written before the count that has it, and the table before the count that it has room for.
- * A reader may see an entry twice, miss one that is moved, or find one that is gone: before
- * a scanner reads that thread's memory it asks for order_thread_state().  Partner: each other.
+ * The registry, live[0 .. nr_live), is changed under its lock and read without.  An entry is
+ * written before the count that includes it, and the table before the count that it has room
+ * for.  A reader may find an entry twice, miss one that is moved, or find one that is gone:
+ * before a scanner reads that thread's memory it checks order_thread_state().  Partner: each
+ * other.
  */
 static inline uint32_t order_live_count(const _Atomic uint32_t *nr)
 {
@@ -110,25 +111,25 @@ static inline void order_live_count_set(_Atomic uint32_t *nr, uint32_t to)
  * full.  Else the scanner would read an unmapped stack.
  */
 
-/* Followed by order_hazards_visible(), once for several. */
+/* This is followed by order_hazards_visible(), once for several. */
 static inline void order_hazard_set(struct thread *_Atomic *looking, struct thread *t)
 {
 	atomic_store_explicit(looking, t, memory_order_relaxed);
 }
 
-/* Full: the hazards before the states.  Partner: order_thread_state_set() */
+/* Full: the hazards are visible before the states are read.  Partner: order_thread_state_set() */
 static inline void order_hazards_visible(void)
 {
 	atomic_thread_fence(memory_order_seq_cst);
 }
 
-/* What was read of the thread was read before.  Partner: order_hazard_get() */
+/* All reads of the thread are made before.  Partner: order_hazard_get() */
 static inline void order_hazard_clear(struct thread *_Atomic *looking)
 {
 	atomic_store_explicit(looking, NULL, memory_order_release);
 }
 
-/* By the scanner, with the hazard visible.  Partner: order_thread_state_set() */
+/* This is called by the scanner, with the hazard visible.  Partner: order_thread_state_set() */
 static inline uint32_t order_thread_state(const _Atomic uint32_t *state)
 {
 	return atomic_load(state);
@@ -147,9 +148,9 @@ static inline struct thread *order_hazard_get(struct thread *_Atomic const *look
 }
 
 /*
- * Walks: the count is odd while a scanner reads stacks.  It says so, and then reads where
- * stacks are; who takes one away makes that known, and then waits for the walk that may be
- * under way.  Full on both sides, as for hazards.
+ * Walks: the count is odd while a scanner reads stacks.  The scanner stores the count, and then
+ * reads where stacks are; a thread that removes a stack stores that, and then waits for the walk
+ * that may be under way.  Both are full, as for hazards.
  */
 
 /* Full: before stack_lo, or a registered stack, is read.  Partner: order_walk_count() */
@@ -164,15 +165,15 @@ static inline void order_walk_end(_Atomic uint64_t *walks, uint64_t to)
 	atomic_store_explicit(walks, to, memory_order_release);
 }
 
-/* After order_stack_raise() or order_range_claim().  Partner: order_walk_begin() */
+/* This comes after order_stack_raise() or order_range_claim().  Partner: order_walk_begin() */
 static inline uint64_t order_walk_count(const _Atomic uint64_t *walks)
 {
 	return atomic_load(walks);
 }
 
 /*
- * What lies below is about to go.  Full: before scan_quiesce() looks for walks, which would
- * have read the old value.  Partner: order_walk_begin()
+ * The stack below is about to be removed.  Full: before scan_quiesce() checks for walks, which
+ * would have read the old value.  Partner: order_walk_begin()
  */
 static inline void order_stack_raise(uintptr_t *stack_lo, uintptr_t to)
 {
@@ -184,7 +185,7 @@ static inline void order_stack_raise(uintptr_t *stack_lo, uintptr_t to)
  * is unchanged the two belong together.
  */
 
-/* Full: nobody finds it any more, before order_walk_count().  Partner: order_range_lo() */
+/* Full: no walk finds it any more, before order_walk_count().  Partner: order_range_lo() */
 static inline bool order_range_claim(_Atomic uintptr_t *lo, uintptr_t from, uintptr_t busy)
 {
 	return atomic_load_explicit(lo, memory_order_relaxed) == from &&
@@ -200,8 +201,8 @@ static inline void order_range_open(_Atomic uintptr_t *lo, _Atomic uintptr_t *hi
 }
 
 /*
- * After scan_quiesce(): who claims it next changes nothing under a walk.
- * Partner: order_range_claim()
+ * After scan_quiesce(): a new owner of the entry changes nothing under a walk.  Partner:
+ * order_range_claim()
  */
 static inline void order_range_free(_Atomic uintptr_t *lo, uintptr_t free)
 {
@@ -214,7 +215,7 @@ static inline uintptr_t order_range_lo(const _Atomic uintptr_t *lo)
 	return atomic_load_explicit(lo, memory_order_acquire);
 }
 
-/* Between order_range_lo() and order_range_is_still().  Partner: order_range_open() */
+/* This is between order_range_lo() and order_range_is_still().  Partner: order_range_open() */
 static inline uintptr_t order_range_hi(const _Atomic uintptr_t *hi)
 {
 	return atomic_load_explicit(hi, memory_order_relaxed);
@@ -228,10 +229,11 @@ static inline bool order_range_is_still(const _Atomic uintptr_t *lo, uintptr_t f
 }
 
 /*
- * The session: what a recorder asked for is written, and the memory mapped, before a thread
- * can see it on.  A relaxed load, in each wrapper: x86: what is read after it was written
- * before it.  Another CPU needs an acquire.  A thread that saw it on goes on a while after it
- * is off: the memory stays mapped, and the epoch tells.  Partner: each other.
+ * The session: the recorder's request is written, and the memory mapped, before a thread can
+ * load that it is on.  This is a relaxed load, in each wrapper; x86: what is read after it was
+ * written before it.  Another CPU needs an acquire.  A thread that has loaded "on" continues a
+ * while after it is off: the memory stays mapped, and the epoch shows that it is over.  Partner:
+ * each other.
  */
 static inline uint32_t order_session_on(const _Atomic uint32_t *on)
 {
@@ -244,16 +246,16 @@ static inline void order_session_set(_Atomic uint32_t *on, uint32_t to)
 }
 
 /*
- * Rings (linux/ldb.h).  Where a record goes is settled by one atomic addition; any order will
- * do, as the reader believes no head: it believes a slot's commit word, which is made of what
- * is in the slot.  Partner: order_ring_head()
+ * Rings (linux/ldb.h): one atomic addition determines where a record goes.  Any order will do,
+ * because the reader does not trust head: it trusts a slot's commit word, which is computed from
+ * the contents of the slot.  Partner: order_ring_head()
  */
 static inline uint64_t order_ring_reserve(struct ldb_ring_hdr *hdr, unsigned nr)
 {
 	return __atomic_fetch_add(&hdr->head, nr, __ATOMIC_RELAXED);
 }
 
-/* The same in a ring with one writer.  Partner: order_ring_head() */
+/* This does the same in a ring with one writer.  Partner: order_ring_head() */
 static inline uint64_t order_ring_reserve_own(struct ldb_ring_hdr *hdr, unsigned nr)
 {
 	uint64_t at = hdr->head;
@@ -262,17 +264,21 @@ static inline uint64_t order_ring_reserve_own(struct ldb_ring_hdr *hdr, unsigned
 	return at;
 }
 
-/* Last: the rest of the slot was written before.  Partner: order_slot_read() */
+/* This is the last store: the rest of the slot was written before.  Partner: order_slot_read() */
 static inline void order_slot_commit(struct ldb_rec *slot, uint32_t commit)
 {
 	__atomic_store_n(&slot->commit, commit, __ATOMIC_RELEASE);
 }
 
 /*
- * Pages of threads, by the registry and the scanner, and the stack that a scanner knows.
+ * Pages of threads are written by the registry and the scanner, as is the stack that a scanner
+ * knows.
  */
 
-/* Last: the page's other fields were written before.  Partner: order_page_state() */
+/*
+ * This is the last store: the page's other fields were written before.  Partner:
+ * order_page_state()
+ */
 static inline void order_page_state_set(struct ldb_page *page, uint32_t state)
 {
 	__atomic_store_n(&page->state, state, __ATOMIC_RELEASE);
@@ -306,37 +312,35 @@ static inline void order_ending_counted(struct ldb_page *page, uint64_t seen)
 	__atomic_store_n(&page->seen, seen, __ATOMIC_RELEASE);
 }
 
-/* After the frames that it covers.  Partner: order_stack_depth() */
+/* This comes after the frames that it covers.  Partner: order_stack_depth() */
 static inline void order_stack_depth_set(struct ldb_stack *stack, uint32_t depth)
 {
 	__atomic_store_n(&stack->depth, depth, __ATOMIC_RELEASE);
 }
 
-/*
- * What the kernel module says of a thread and of a CPU (kmod/stamp.h).
- */
+/* These read what the kernel module says of a thread and of a CPU (kmod/stamp.h). */
 
-/* Before the rest of what the page says.  Partner: ldb_stamp_in(), ldb_stamp_out() */
+/* This comes before the rest of the page is read.  Partner: ldb_stamp_in(), ldb_stamp_out() */
 static inline uint32_t order_kernel_seq(const struct ldb_page *page)
 {
 	return __atomic_load_n(&page->k_seq, __ATOMIC_ACQUIRE);
 }
 
-/* Before k_seq is read once more.  Partner: ldb_stamp_in() */
+/* This comes before k_seq is read once more.  Partner: ldb_stamp_in() */
 static inline uint64_t order_kernel_in(const struct ldb_page *page)
 {
 	return __atomic_load_n(&page->k_tsc_in, __ATOMIC_ACQUIRE);
 }
 
-/* A hint by itself: who runs on that CPU.  Partner: ldb_stamp_cpu() */
+/* This is only a hint which thread runs on that CPU.  Partner: ldb_stamp_cpu() */
 static inline uint32_t order_kernel_slot(const struct ldb_ring_hdr *hdr)
 {
 	return __atomic_load_n(&hdr->k_slot, __ATOMIC_RELAXED);
 }
 
 /*
- * Which scanner a thread's state belongs to: all that the former one knew is written before
- * the next one may touch it.  Partner: each other.
+ * Says which scanner a thread's state belongs to: all that the former one knew is written before
+ * the next one may access it.  Partner: each other.
  */
 static inline void order_owner_set(_Atomic uint32_t *scanner, uint32_t id)
 {
@@ -359,7 +363,10 @@ static inline uint32_t order_held_count(const uint32_t *nr)
 	return __atomic_load_n(nr, __ATOMIC_ACQUIRE);
 }
 
-/* The usual mutex's word, 0 to 1 and back.  Partner: glibc, which does the same in other threads */
+/*
+ * These change the usual mutex's word from 0 to 1 and back.  Partner: glibc, which does the same
+ * in other threads
+ */
 static inline bool order_mutex_take(int *word)
 {
 	int free = 0;
@@ -378,12 +385,12 @@ static inline bool order_mutex_give(int *word)
 }
 
 /*
- * An object's table of functions: they can be called as soon as they are there.
- * Partner: LDB_API_CALL_OF()
+ * An object's table of functions: they can be called as soon as they are stored.  Partner:
+ * LDB_API_CALL_OF()
  */
 #define order_api_fill(member, fn)	__atomic_store_n(member, fn, __ATOMIC_RELEASE)
 
-/* Last of the door: a recorder that reads it finds the rest.  Partner: image_peek() */
+/* This is the door's last store: a recorder that reads it finds the rest.  Partner: image_peek() */
 static inline void order_door_open(uint64_t *magic, uint64_t to)
 {
 	__atomic_store_n(magic, to, __ATOMIC_RELEASE);

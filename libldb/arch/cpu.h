@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What libldb needs of a CPU.  Nothing outside of arch/ knows instructions or registers, or
- * asks which CPU it is (tests/lint/arch.t).  A new one needs a folder with cpu.h, sys.h, a
- * door.S and a clone.S; what order of loads and stores it has to keep is in order.h.
+ * This is what libldb needs of a CPU.  Nothing outside of arch/ knows instructions or registers,
+ * or asks which CPU it is (tests/lint/arch.t).  A new CPU needs a folder with cpu.h, sys.h,
+ * door.S and clone.S; order.h says which order of loads and stores it must provide.
  *
- *	cpu_tsc()		the time stamp counter, alike on all CPUs
+ *	cpu_tsc()		the time stamp counter, the same on all CPUs
  *	cpu_tsc_before()	no load after it can come before it; what is before it may
  *				still be on its way
  *	cpu_tsc_fenced()	no load before it can come after it, none after it before
@@ -12,7 +12,7 @@
  *	cpu_order_loads()	volatile loads before it are made before those after it
  *	cpu_relax()		in a loop that waits
  *	cpu_prefetch()		asks for a line to read from.  Never faults
- *	cpu_prefetch_write()	asks for a line to write to; whoever locks something next need
+ *	cpu_prefetch_write()	asks for a line to write to; a locked instruction that comes next need
  *				not wait for it
  *	cpu_stack_pointer()
  *	cpu_copy(), cpu_fill()	memcpy() and memset() without libc
@@ -22,10 +22,10 @@
  *	CPU_THREAD_AT(type, offset)  pointer to what lies at an offset from the thread pointer
  *	cpu_thread_block_init()	what must be there of a thread without libc
  *
- *	and what glibc makes of the CPU:
+ *	and where glibc depends on the CPU:
  *	cpu_jmpbuf_sp()		stack pointer in a jmp_buf
  *	cpu_pthread_of()	pthread_t of a thread pointer, and the end of a thread's stack
- *	CPU_PTHREAD_TID_OFFSET	where it has the tid
+ *	CPU_PTHREAD_TID_OFFSET	where struct pthread has the tid
  *	CPU_VDSO_CLOCK_GETTIME	name of the kernel's function
  */
 #ifndef LDB_ARCH_CPU_H
@@ -41,13 +41,13 @@
 #error "libldb does not know this CPU: it needs an arch/<cpu>/"
 #endif
 
-/* The word at an offset from the thread pointer. */
+/* Returns the word at an offset from the thread pointer. */
 static inline uint64_t cpu_thread_word(intptr_t offset)
 {
 	return *CPU_THREAD_AT(const volatile uint64_t, offset);
 }
 
-/* CPU number of a program thread: rseq where glibc registered it. */
+/* Returns the CPU number of a program thread: rseq where glibc registered it. */
 static inline uint32_t cpu_number(void)
 {
 	uint32_t cpu;

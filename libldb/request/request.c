@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Request tags: one record for each call.  The reader of the trace works out on which
+ * Implements request tags: one record for each call.  The reader of the trace works out on which
  * request a thread works; the runtime only knows whether it works on one, for the scanner.
  *
- * Async-signal-safe; errno stays as it is.
+ * The functions are async-signal-safe and do not change errno.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 _Static_assert(LDB_CLASS_MAX == 23, "24 bytes of payload, with the NUL");
 
-/* A thread without an entry (raw clone, or on its way out) is still somebody. */
+/* A thread without an entry (raw clone, or about to exit) still has a tid. */
 static uint32_t self_tid(void)
 {
 	struct thread *t = thread_self();

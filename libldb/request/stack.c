@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Stacks that are not a thread's own: coroutines, sigaltstack().
+ * Manages stacks that are not a thread's own: coroutines, sigaltstack().
  *
- * The scanner (raw thread) and signal handlers find an address without a
- * lock: an entry counts if lo is neither FREE nor BUSY, and hi is written
- * before lo.  Who takes an entry away waits for the scanner before it gives the
- * memory back, so no entry changes its meaning under the scanner's eyes.
+ * The scanner (raw thread) and signal handlers find an address without a lock: an entry counts
+ * if lo is neither FREE nor BUSY, and hi is written before lo.  A thread that removes an entry
+ * waits for the scanner before it frees the memory, so no entry changes its meaning while the
+ * scanner uses it.
  */
 #include <errno.h>
 #include "runtime/runtime.h"
@@ -14,7 +14,7 @@
 #define STACKS_MAX	1024
 #define STACKS_FEW	16	/* of a program with more the others are mapped */
 #define FREE		0UL
-#define BUSY		1UL	/* being filled or taken away */
+#define BUSY		1UL	/* being filled or removed */
 
 struct stack {
 	_Atomic uintptr_t lo;
@@ -39,7 +39,7 @@ static bool map_others(void)
 	if (atomic_load(&others))
 		return true;
 	mapped = raw_map((STACKS_MAX - STACKS_FEW) * sizeof(*mapped));
-	/* Of two at the same time the later one's is never touched. */
+	/* If two map at the same time the later one's memory is never touched. */
 	if (mapped)
 		atomic_compare_exchange_strong(&others, &none, mapped);
 	return mapped;

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The control thread: there while somebody records, or, with LDB=listen, from the
- * start, asleep until a recorder comes.  (raw thread)
+ * This is the control thread.  It exists while a recorder is connected, or, with LDB=listen,
+ * from the start, asleep until a recorder connects.  (raw thread)
  *
- * It has a file table of its own, so its sockets take no descriptor number
- * from the program and no closefrom() can close them.  The same reason makes it
- * poll for new modules while recording: program threads cannot reach its
- * socket.
+ * It has a separate file table, so its sockets take no descriptor number from the program and no
+ * closefrom() can close them.  For the same reason it polls for new modules while recording:
+ * program threads cannot use its socket.
  *
  * It runs with the rights of the thread that started it, and must not outlive them:
- * control_leave() ends it and the scanners before the program changes what it is,
- * control_return() starts it anew after that, and the session goes on.
+ * control_leave() ends it and the scanners before the program changes its credentials,
+ * control_return() starts it anew after that, and the session continues.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,8 +22,8 @@
 #include "runtime.h"
 
 #define POLL_MODULES_MS	20	/* new modules, and rings to map */
-#define POLL_LEAVE_MS	50	/* whether to leave, while no scanner wakes it */
-#define IDENTITY_TICKS	20	/* polls between two readings of what the program is */
+#define POLL_LEAVE_MS	50	/* interval to check whether to leave, while no scanner wakes it */
+#define IDENTITY_TICKS	20	/* polls between two readings of the program's credentials */
 #define LEAVE_WAIT_NS	20000000ULL
 #define LEAVE_TRIES	500
 #define OWN_WAIT_NS	10000000ULL
@@ -138,7 +137,7 @@ static bool count_one(void *total, const char *name, long fd)
 	return true;
 }
 
-/* Threads the kernel has and the registry has not; ours are not counted. */
+/* Counts threads the kernel has and the registry has not; ours are not counted. */
 static uint32_t count_unwatched(void)
 {
 	uint32_t total = 0, known = order_live_count(&nr_live) + 1 + session.nr_scanners;
@@ -158,8 +157,8 @@ static bool peer_allowed(void)
 }
 
 /*
- * Returns the size, 0 at end of file, < 0 on error; *fd is -1 if none came.  With less than
- * a message none is left open: nobody uses it.
+ * Returns the size, 0 at end of file, < 0 on error; *fd is -1 if none came.  If less than a
+ * message came, the descriptor is closed: it would not be used.
  */
 static long receive(int *fd)
 {
@@ -192,7 +191,7 @@ static long receive(int *fd)
 	return n;
 }
 
-/* *fd becomes -1 if the session keeps the descriptor. */
+/* *fd becomes -1 if the session retains the descriptor. */
 static int attach(int *fd)
 {
 	struct ldb_msg_attached ok = { .nr_threads = 0 };
@@ -246,11 +245,14 @@ static void detach(void)
 	order_session_set(&session_page.a.on, 0);
 	scan_stop();
 	recording_end();
-	/* whoever was writing a record has finished, or writes into scratch */
+	/* by now a thread that was writing a record has finished, or writes into scratch memory */
 	raw_sleep_ns(1000000);
 }
 
-/* Where it left the session: scanners again, with the rights of today.  *fd as above. */
+/*
+ * Continues where it left the session: starts scanners again, with the present rights.  *fd is
+ * as above.
+ */
 static int resume(int *fd)
 {
 	struct stat st;
@@ -279,7 +281,7 @@ static void refuse_second(void)
 	conn = first;
 }
 
-/* The program is about to be somebody else, or became that behind our back. */
+/* Is the program about to change its credentials, or has it changed them unnoticed? */
 static bool must_leave(bool attached)
 {
 	uint64_t now;
@@ -293,7 +295,10 @@ static bool must_leave(bool attached)
 	return now && identity && now != identity;
 }
 
-/* Says so to the recorder.  With the session on and a place to come back to, it stays on. */
+/*
+ * Reports that to the recorder.  If the session is on and there is a name to come back to, it
+ * stays on.
+ */
 static void leave(bool attached)
 {
 	struct ldb_msg_leaving m = {
@@ -334,7 +339,7 @@ static void send_hello(bool resumes)
 	msg_send(&hello, LDB_MSG_HELLO, sizeof(hello));
 }
 
-/* A message that came with a descriptor or -1.  Returns whether to go on. */
+/* Handles a message that came with a descriptor or -1.  Returns whether to continue. */
 static bool on_message(long n, int fd, bool resumes, bool *attached)
 {
 	bool begins = !*attached && fd >= 0;
@@ -364,7 +369,7 @@ static bool on_message(long n, int fd, bool resumes, bool *attached)
 	return true;
 }
 
-/* One recorder, from HELLO to the end of the connection. */
+/* Serves one recorder, from HELLO to the end of the connection. */
 static void serve(bool resumes)
 {
 	bool attached = false, leaves;
@@ -392,12 +397,15 @@ static void serve(bool resumes)
 			session_populate();
 		}
 		/*
-		 * Not before: the program waits for the begin, nobody raises it at the end, and who
-		 * raised it has loaded a module.
+		 * It is not lowered before: the program waits for the begin; at the end no
+		 * thread raises it; and the thread that raised it has loaded a module.
 		 */
 		if (!n && attached && !listens && session.scanner_cpu < 0)
 			priority_give_way(&control_thread);
-		/* If the first has just hung up, it is not the second any more. */
+		/*
+		 * If the first recorder has just disconnected, this one is not the second any
+		 * more.
+		 */
 		if (n > 0 && p[1].revents && !p[0].revents)
 			refuse_second();
 		if (n <= 0 || !p[0].revents)
@@ -429,7 +437,7 @@ static void hang_up(void)
 	conn = -1;
 }
 
-/* The recorder that wants this program, or that left it for a moment. */
+/* Connects to the recorder that wants this program, or that left it for a moment. */
 static void call_recorder(bool resumes)
 {
 	struct sockaddr_un sa;
@@ -443,7 +451,7 @@ static void call_recorder(bool resumes)
 		recorder[0] = 0;
 }
 
-/* Nobody came to go on with it: the network or the user is another one now. */
+/* No recorder came to continue: the network or the user is another one now. */
 static void end_paused(void)
 {
 	detach();
@@ -496,7 +504,7 @@ static void listen_forever(void)
 	}
 }
 
-/* By who waits for one of ours. */
+/* Called by a thread that waits for one of ldb's. */
 static void raise_ours(void)
 {
 	/* the child of a raw fork knows its parent's threads, which it must leave alone */
@@ -528,7 +536,10 @@ static void control_main(void *arg)
 	become_ready();
 	if (listens && !paused)
 		listen_forever();
-	/* Before the kernel says that we are gone: the next one wants the name. */
+	/*
+	 * This comes before the kernel reports that the thread is gone: the next one needs the
+	 * name.
+	 */
 	if (listener >= 0)
 		sys(SYS_close, listener);
 }
@@ -600,8 +611,8 @@ void control_fork_child(void)
 /* Leaving, and coming back */
 
 /*
- * One change at a time.  A signal handler that changes something in the midst of a
- * change of the same thread just does it: nobody of ours is there then.
+ * There is one change at a time.  A signal handler that makes a change in the midst of a change
+ * by the same thread just does it: no thread of ldb's exists then.
  */
 static bool own_leave(void)
 {
@@ -623,7 +634,7 @@ bool control_leave(enum control_leave how)
 	if (!control_is_ours() || !own_leave())
 		return false;
 	atomic_store(&control_leaving, how);
-	/* It did not get a CPU in ten seconds?  Then it leaves as soon as it does. */
+	/* If it did not get a CPU in ten seconds, it leaves as soon as it does. */
 	if (raw_thread_join(&control_thread, LEAVE_TRIES, LEAVE_WAIT_NS))
 		atomic_store(&control_leaving, LEAVE_NOT);
 	if ((!paused && !listens) || how == LEAVE_FOR_GOOD) {
@@ -639,7 +650,10 @@ void control_return(void)
 
 	if (!atomic_load(&control_thread.tid) && !control_start() && resumes)
 		wait_ready();
-	/* The user it is now may have no more threads.  No lock here: see the head of internal.h. */
+	/*
+	 * The present user may not be allowed more threads.  There is no lock here: see the head
+	 * of internal.h.
+	 */
 	if (resumes && paused && !atomic_load(&control_thread.tid)) {
 		order_session_set(&session_page.a.on, 0);
 		paused = false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A thread's first and last steps in the runtime, and the interposed thread creation.
+ * Implements a thread's first and last steps in the runtime, and the interposed thread creation.
  *
- * A thread registers itself before its start routine and leaves in a TSD
- * destructor, so that return, pthread_exit() and cancellation all pass there.
- * Its stack, TLS block and page outlive every poll of the scanner:
- * scan_thread_gone() waits for the one that may be in flight.
+ * A thread registers itself before its start routine and unregisters in a TSD destructor, so
+ * that return, pthread_exit() and cancellation all run it.  Its stack, TLS block and page exist
+ * until every poll of the scanner is over:  scan_thread_gone() waits for the one that may be in
+ * flight.
  *
- * The shim, the requests, the scanner and the recording hear of it by plain calls, in an
- * order that matters.  None of them needs this file.
+ * The shim, the requests, the scanner and the recording are notified by plain calls, in an order
+ * that matters.  None of them needs this file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "runtime.h"
 #include "shim/symbol.h"
 
-/* Set by the loader: the end of the main thread's stack, below argv. */
+/* The loader sets this: the end of the main thread's stack, below argv. */
 extern void *__libc_stack_end;
 
 #define MAIN_STACK_MAX	(1ULL << 33)	/* when it is unlimited */
@@ -47,7 +47,7 @@ static void thread_register(struct thread *t)
 	t->scan = NULL;
 	raw_lock(&registry_lock);
 	if (session_was_on()) {
-		/* not while dormant: a sandbox may kill for a prctl() */
+		/* this is not done while dormant: a sandbox may kill for a prctl() */
 		sys(SYS_prctl, PR_GET_NAME, t->name);
 		t->start_tsc = session_clock();
 		recording_assign_page(t, false);
@@ -83,7 +83,7 @@ static void thread_unregister(struct thread *t)
 	scan_thread_gone(t);
 
 	raw_lock(&registry_lock);
-	/* the page was of a recording that has ended since */
+	/* the page belongs to a recording that has ended since */
 	if (epoch != session_page.a.epoch || !session_on())
 		t->slot = -1;
 	slot = t->slot;
@@ -106,8 +106,8 @@ static void thread_unregister(struct thread *t)
 }
 
 /*
- * Destructors of the program's own keys may run instrumented code after ours:
- * ask to be called again until the last round.
+ * Destructors of the program's own keys may run instrumented code after ours: so ours asks to be
+ * called again until the last round.
  */
 static void thread_exit(void *p)
 {
@@ -130,7 +130,7 @@ struct start_args {
 	void *arg;
 };
 
-/* Between creation and start the name is unused: the arguments pass there. */
+/* Between creation and start the name is unused: it carries the arguments. */
 static struct start_args *start_args(struct thread *t)
 {
 	_Static_assert(sizeof(t->name) >= sizeof(struct start_args), "fits");

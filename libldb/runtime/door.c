@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The door: how a program that nobody records, and that therefore has no thread or
- * socket of ours, learns that somebody wants to.  See ldb/control.h.
+ * This is the door: a program that is not recorded has no thread or socket of ldb's, and is
+ * notified through the door that a recorder wants to attach.  See ldb/control.h.
  *
- * door_pass() runs in place of a thread of the program that was stopped anywhere at
- * all: in malloc(), in our own registry with its lock held, in a signal handler.  It
- * keeps to the rules of raw threads, takes no lock and waits for nothing.  (raw thread)
+ * door_pass() runs in place of a thread of the program that was stopped anywhere: in malloc(),
+ * in the runtime's registry with its lock held, in a signal handler.  It follows the rules of
+ * raw threads, takes no lock and waits for nothing.  (raw thread)
  */
 #include <errno.h>
 #include "runtime.h"
@@ -14,7 +14,7 @@ _Static_assert(LDB_CONTROL_VERSION == 2, "door.S says so too");
 
 #define DOOR_STACK	(32 * 1024)	/* a signal frame has up to 12 KB of registers */
 
-/* In arch/: calls door_pass(). */
+/* This is in arch/ and calls door_pass(). */
 void door_entry(void) HIDDEN;
 void door_pass(void) HIDDEN;
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * fork(): before / parent / child.  A child starts unrecorded: the page that
- * says "on" is wiped by the kernel before the child's first instruction, also
- * after a raw fork system call.  It is as dormant as a program that starts, and a
- * daemon that forks itself into the background can be attached to like any other.
+ * Implements the fork handlers: prepare, parent, child.  A child starts unrecorded: the kernel
+ * wipes the page that says "on" before the child's first instruction, also after a raw fork
+ * system call.  The child is as dormant as a program that starts, and a recorder can attach to a
+ * daemon that forks itself into the background as to any other.
  */
 #include <errno.h>
 #include <pthread.h>
 #include "runtime.h"
 
 /*
- * In the forking thread, from its prepare to its parent or child handler.
- * Handlers of others, ThreadSanitizer's for one, create threads meanwhile: in the
- * child before the registry has been made new.  The lock is not held across the
- * fork, because another library's handler may wait for a thread that needs it.
+ * This is set in the forking thread, from its prepare to its parent or child handler.  Handlers
+ * of others, ThreadSanitizer's for one, create threads meanwhile: in the child before the
+ * registry has been reset.  The lock is not held across the fork, because another library's
+ * handler may wait for a thread that needs it.
  */
 static TLS_IE bool forking;
 
@@ -23,7 +23,7 @@ bool fork_in_progress(void)
 }
 
 /*
- * Nobody ever came, and there is no other thread: the child has nothing to make new.
+ * There never was a recorder, and there is no other thread: the child has nothing to reset.
  * This is tested without a write, because a page that is written to before a fork is copied
  * after it.
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * With whose rights ldb's own threads run.  (raw thread)
+ * Determines with which rights ldb's own threads run.  (raw thread)
  *
- * They have those of the thread that started them, without any capability, for good.
- * What the program does to its credentials later does not reach them: glibc's set*id()
- * knows its own threads only, and most other calls are for the calling thread.  So
- * runtime/privilege.c has them end before such a change.  What goes past it, a raw system
- * call, is found by reading them once a second.
+ * They have those of the thread that started them, without any capability, for good.  Later
+ * changes of the program's credentials do not affect them: glibc's set*id() knows its own
+ * threads only, and most other calls are for the calling thread.  So runtime/privilege.c ends
+ * them before such a change.  A change by a raw system call is found by reading the credentials
+ * once a second.
  */
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -28,7 +28,7 @@ void identity_drop(void)
 	sys(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Takes away what a list of the kernel's names: "1-3,8". */
+/* Removes the CPUs of a list of the kernel's: "1-3,8". */
 static void leave_out(uint64_t *cpus, const char *path)
 {
 	char list[STATUS_MAX];
@@ -54,7 +54,7 @@ static void leave_out(uint64_t *cpus, const char *path)
 	}
 }
 
-/* Where nothing is to interrupt what the user has put there: we stay away, if we can. */
+/* Where the user wants no interruptions, ldb's threads stay away, if they can. */
 static void leave_out_isolated(uint64_t *cpus)
 {
 	uint64_t rest[CPUS_MAX / 64], any = 0;
@@ -69,8 +69,8 @@ static void leave_out_isolated(uint64_t *cpus)
 }
 
 /*
- * The CPUs that the program's threads may use, together.  The thread that was stopped
- * to start us may be pinned to its own, the one place where we must not be.
+ * These are the CPUs that the program's threads may use, together.  The thread that was stopped
+ * to start ldb's may be pinned to its own CPU, the one place where ldb's must not be.
  */
 void identity_cpus(void)
 {
@@ -98,7 +98,7 @@ static bool is_about_rights(const char *line)
 	       !memcmp(line, "Groups:", 7) || !memcmp(line, "Seccomp", 7);
 }
 
-/* FNV-1a of these lines of the program's status; 0: it cannot be read. */
+/* Returns FNV-1a of these lines of the program's status; 0: it cannot be read. */
 uint64_t identity_now(void)
 {
 	char status[STATUS_MAX];
@@ -125,7 +125,7 @@ uint64_t identity_now(void)
 
 bool identity_may_be_watched(uint32_t peer_uid)
 {
-	/* What the kernel would say of ptrace(), had it been asked. */
+	/* This is what the kernel would answer to ptrace(). */
 	return peer_uid == 0 ||
 	       (peer_uid == sys(SYS_geteuid) && sys(SYS_prctl, PR_GET_DUMPABLE) == 1);
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Start of the runtime: one constructor.  It registers the main thread, searches
- * for instrumented modules and opens the door to recorders that come later.
- * Only under ldb-record, and with LDB=listen, is there a control thread; under
- * ldb-record this returns when the recording runs, so that nothing of main() is
- * missed.
+ * Starts the runtime, in one constructor.  It registers the main thread, searches for
+ * instrumented modules and enables the door for later recorders.  Only under ldb-record, and
+ * with LDB=listen, is there a control thread; under ldb-record this returns when the recording
+ * runs, so that nothing of main() is missed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,8 +12,8 @@
 #include "runtime.h"
 
 /*
- * Of the compiler's own start files only this is wanted: what they would do when the
- * library goes is for one that can go, and writes to a page.
+ * Of the compiler's own start files only this is needed: the rest is for a library that can be
+ * unloaded, and writes to a page.
  */
 HIDDEN void *__dso_handle = &__dso_handle;
 
@@ -43,8 +42,8 @@ static void env_remove(char **env, const char *name)
 }
 
 /*
- * Gives the program the environment the user gave it: LD_PRELOAD without what
- * ldb-record put in front, and none of ours.
+ * Restores the environment the user gave to the program: LD_PRELOAD without what ldb-record put
+ * in front, and no variable of ldb's.
  */
 static void env_restore(char **env)
 {
@@ -70,7 +69,7 @@ static const char *env_value(char **env, const char *name)
 	return value ? value : "";
 }
 
-/* With the first instrumented module, which may be one that is loaded later. */
+/* This is called for the first instrumented module, which may be one that is loaded later. */
 static void call_recorder(void)
 {
 	module_on_first = NULL;
@@ -99,7 +98,7 @@ __attribute__((constructor)) static void ldb_init(void)
 		raw_strcpy(recorder, name, sizeof(recorder));
 		module_on_first = call_recorder;
 	}
-	/* else: whoever this program executes, or loads, may be instrumented */
+	/* else a program that this one executes, or loads, may be instrumented */
 	if (name && module_nr_instrumented()) {
 		env_restore(env);
 		call_recorder();

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which ELF files are mapped, which of them are instrumented, and where their
- * thread blocks are.
+ * Finds which ELF files are mapped, which of them are instrumented, and where their thread
+ * blocks are.
  *
  * The list is only ever changed by program threads that hold the loader's lock
  * (the library's constructor, and the constructors and destructors that the
  * plugin puts into shared objects), because ldb's own threads must not take
  * that lock.  They read the list, which only grows.
  *
- * What the program started with stays where it is, so the constructor only searches it for
- * instrumented code in it, and notes where it is.  The list is made of that when
- * somebody asks, mostly a recorder that comes: paths are system calls, and each page
- * that is written to is a page fault of every program that starts.
+ * The modules with which the program started are never unmapped, so the constructor only
+ * searches them for instrumented code, and notes their addresses.  The list is made of that when
+ * it is needed, mostly by a recorder: paths are system calls, and each page that is written to
+ * is a page fault of every program that starts.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -50,7 +50,7 @@ struct module *module_at(uint32_t i)
 	return &chunks[i / CHUNK][i % CHUNK];
 }
 
-/* Under the loader's lock.  False: there are too many, or there is no memory. */
+/* This is under the loader's lock.  Returns false if there are too many, or there is no memory. */
 static bool module_room(uint32_t i)
 {
 	if (i == MODULES_MAX)
@@ -79,7 +79,7 @@ static void block_add(void *block)
 	order_list_grow(&nr_blocks, n + 1);
 }
 
-/* What a note of ours asks for; with m, what it says of the module. */
+/* Does what one of ldb's notes asks for; with m, stores what it says of the module. */
 static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct module *m)
 {
 	char *target = (char *)d + d->off;
@@ -94,7 +94,10 @@ static void note_ours(uint32_t type, const struct ldb_note_desc *d, struct modul
 			block_add(((void *(*)(void))(uintptr_t)target)());
 		break;
 	case LDB_NOTE_API:
-		/* this library's own, by the header, calls nothing and is not written to */
+		/*
+		 * this library's own table, by the header, is called by no code and is not
+		 * written to
+		 */
 		if (!m && target != (char *)&__ldb_api && target != (char *)&__ldb_api_2 &&
 		    target != (char *)&__ldb_api_3)
 			request_fill(d->version, target);
@@ -140,7 +143,7 @@ static void notes_of(const struct started *o, struct module *m)
 	}
 }
 
-/* As at the start, also if the file has another name by now, or none. */
+/* Returns the path as at the start, also if the file has another name by now, or none. */
 static void exe_path(char *path, size_t size)
 {
 	static const char gone[] = " (deleted)";
@@ -152,7 +155,7 @@ static void exe_path(char *path, size_t size)
 		path[cut] = 0;
 }
 
-/* Of the current folder: only for a program's own thread. */
+/* It is relative to the current folder: only for a program's own thread. */
 static bool is_relative(const char *name)
 {
 	const char *p = name;
@@ -182,7 +185,7 @@ static bool same_file(const struct module *a, const struct module *b)
 	       raw_str_equal(a->path, b->path);
 }
 
-/* Under the loader's lock, or of what the program started with. */
+/* This is under the loader's lock, or for the modules with which the program started. */
 static void module_one(const struct started *o)
 {
 	static struct module m;
@@ -242,7 +245,7 @@ static int loaded_one(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/* False, in the end: the list must be made at once. */
+/* Returns false in the end if the list must be made at once. */
 static int started_one(struct dl_phdr_info *info, size_t size, void *all)
 {
 	struct started o = as_started(info);
@@ -315,8 +318,8 @@ uint32_t module_nr_instrumented(void)
 }
 
 /*
- * Called by the constructor and the destructor that the plugin puts into every
- * shared object, with an address inside that object.
+ * The constructor and the destructor that the plugin puts into every shared object call these,
+ * with an address inside that object.
  */
 EXPORT void __ldb_module_loaded(const void *addr);
 EXPORT void __ldb_module_unloaded(const void *addr);
@@ -326,10 +329,10 @@ void __ldb_module_loaded(const void *addr)
 	int saved = errno;
 
 	(void)addr;
-	/* libraries initialised before us are found by our own constructor */
+	/* the runtime's own constructor finds libraries that were initialised before */
 	if (initialised && !inert) {
 		module_refresh();
-		/* what it has not reported by the end has no name */
+		/* names that were not reported by the end are missing */
 		if (session_was_on())
 			priority_raise(&control_thread);
 		if (module_on_first && module_nr_instrumented())

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How ldb's own threads give way to the program's: at SCHED_IDLE they run while nobody
- * else wants their CPU, and whoever wakes takes it from them at once.  (raw thread)
+ * Makes ldb's own threads yield to the program's: at SCHED_IDLE they run while no other task
+ * needs their CPU, and a task that wakes preempts them at once.  (raw thread)
  *
- * Now and then a thread of the program waits for one of them: for a scanner that reads
- * what is about to go, for all of them to end before it changes its rights, for a lock.
- * On a machine that is full they would not run for seconds.  Who waits raises them, and
- * they lower themselves again when nobody can wait any more.  It takes a right to do
- * that, CAP_SYS_NICE or RLIMIT_NICE; ldb's threads have none, so the program's must.
- * Where these have not, or where a filter of system calls may kill for one more of them,
- * nobody is ever lowered.
+ * Now and then a thread of the program waits for one of them: for a scanner that reads a stack
+ * which is about to be removed, for all of them to end before it changes its rights, for a lock.
+ * On a machine that is full they would not run for seconds.  So the thread that waits raises
+ * their priority, and they lower it again when no thread can wait any more.  That needs a right,
+ * CAP_SYS_NICE or RLIMIT_NICE; ldb's threads have none, so the program's must have it.  Where
+ * these do not, or where a seccomp filter may kill for one more system call, no thread is ever
+ * lowered.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,11 +19,11 @@
 #include "runtime.h"
 
 #define NICE_BASE	20	/* getpriority() and RLIMIT_NICE count down from there */
-#define SLICE_NS	100000	/* the shortest there is */
+#define SLICE_NS	100000	/* the shortest slice there is */
 
 DORMANT_PAGE static bool may_lower;
 
-/* Nothing is changed by it, whatever it says: see priority_find(). */
+/* The call changes nothing, whatever it returns: see priority_find(). */
 static bool may_be_nicer(void)
 {
 	long now = sys(SYS_getpriority, PRIO_PROCESS, 0);
@@ -33,14 +33,17 @@ static bool may_be_nicer(void)
 		return false;
 	if (!sys(SYS_prlimit64, 0, RLIMIT_NICE, 0, &limit) && limit.rlim_cur >= (unsigned long)now)
 		return true;
-	/* A capability may be one of a user namespace, which does not count: try. */
+	/* A capability may be one of a user namespace, which does not count: so it is tried. */
 	if (now >= 2 * NICE_BASE || sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now - 1))
 		return false;
 	sys(SYS_setpriority, PRIO_PROCESS, 0, NICE_BASE - now);
 	return true;
 }
 
-/* "Seccomp:" of its status is not 0, or there is no status: false, and the search ends. */
+/*
+ * Returns false, and the search ends, if "Seccomp:" of its status is not 0, or there is no
+ * status.
+ */
 static bool has_no_filter(void *any, const char *tid, long dir)
 {
 	static const char key[] = "\nSeccomp:\t";
@@ -72,9 +75,9 @@ static bool has_no_filter(void *any, const char *tid, long dir)
 }
 
 /*
- * Whether any thread is under a filter: each may be the one that waits for us, and one more
- * system call may be its last.  A filter that comes later ends the session
- * (privilege.c), a thread that comes later has its creator's.
+ * Is any thread under a filter?  Each may be the one that waits for ldb's threads, and one more
+ * system call may kill it.  A filter that is installed later ends the session (privilege.c); a
+ * thread that is created later has its creator's filter.
  */
 static bool any_filter(void)
 {
@@ -89,7 +92,7 @@ bool priority_find(void)
 	return may_lower;
 }
 
-/* What sched_setattr() takes since it exists; not every libc has it. */
+/* sched_setattr() takes this since it exists; not every libc has it. */
 struct policy {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -99,9 +102,9 @@ struct policy {
 };
 
 /*
- * A yield gives up what is left of a slice, in the time of a thread that has 3 shares of
- * 1,024: with the usual slice others come first for seconds where many run, a quarter of
- * one with this.  Kernels before 6.12 ignore it.  A change of policy keeps it.
+ * A yield gives up the rest of a slice, in the time of a thread that has 3 shares of 1,024:
+ * where many threads run, others come first for seconds with the usual slice, and for a quarter
+ * of a second with this one.  Kernels before 6.12 ignore it.  It survives a change of policy.
  */
 static void ask_short_slice(void)
 {
@@ -127,8 +130,8 @@ void priority_give_way(struct raw_thread *t)
 }
 
 /*
- * Whoever wakes is there at once, but who was preempted, or has waited for another, is not:
- * a thread at SCHED_IDLE has a share, too, and keeps the CPU until the next tick.
+ * A task that wakes runs at once, but one that was preempted, or was waiting in the run queue,
+ * does not: a thread at SCHED_IDLE has a share, too, and stays on the CPU until the next tick.
  */
 void priority_rest(const struct raw_thread *t)
 {
@@ -143,7 +146,7 @@ void priority_raise(struct raw_thread *t)
 
 	if (!may_lower || !tid)
 		return;
-	/* In this order: it must not miss that it was raised. */
+	/* The order is important: it must not miss that it was raised. */
 	sys(SYS_sched_setscheduler, tid, SCHED_OTHER, &none);
 	atomic_store(&t->is_raised, 1);
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a program does to its own rights: its users and groups, its root, its namespaces,
- * a seccomp filter, being dumpable.  ldb's threads would keep what it gives up, so they
- * end before the call and come back after it with what is left, or not at all.
+ * Wraps the functions by which a program changes its own rights: its users and groups, its root,
+ * its namespaces, a seccomp filter, being dumpable.  ldb's threads would retain rights that it
+ * gives up, so they end before the call and are started again after it with the remaining
+ * rights, or not at all.
  *
- * Nobody records: a load, a branch, a jump to the real function.  While somebody does, each
- * of these calls costs a few hundred microseconds.
+ * Without a recorder a wrapper is a load, a branch and a jump to the real function.  During a
+ * recording each of these calls costs a few hundred microseconds.
  *
  * Capabilities need nothing: ldb's threads have none (runtime/identity.c).
  *
- * The variadic ones are declared here as what they are to the caller, which is why the
- * headers that declare them are not included.
+ * The variadic ones are declared here as they are called, so the headers that declare them are
+ * not included.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +26,7 @@
 #define NEW_NAMESPACE	(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 			 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP | 0x80 /* CLONE_NEWTIME */)
 
-/* A function this libc does not have fails as an unknown system call does. */
+/* A function that this libc does not have fails as an unknown system call does. */
 static long no_such_function(void)
 {
 	errno = ENOSYS;

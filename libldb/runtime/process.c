@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is so with the process: one part of the runtime sets it, and many ask.  This file
- * needs no other, so that all may ask.
+ * Holds facts of the process: one part of the runtime sets each, and many read it.  This file
+ * needs no other, so that all others may use it.
  */
 #include "runtime.h"
 

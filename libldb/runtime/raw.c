@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Memory, locks and threads without libc.  (raw thread)
- */
+/* Implements memory, locks and threads without libc.  (raw thread) */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
@@ -208,7 +206,7 @@ static bool close_one(void *any, const char *name, long fd)
 	return true;
 }
 
-/* Where close_range() is missing (before 5.9) or refused by a container's filter. */
+/* This is used where close_range() is missing (before 5.9) or refused by a container's filter. */
 static bool close_each(void)
 {
 	char path[48] = "/proc/self/task/";
@@ -224,8 +222,8 @@ static bool close_each(void)
 }
 
 /*
- * A descriptor that stays open here keeps a pipe of the program's from ending, for
- * ever: better no thread at all.
+ * A descriptor that stays open here would prevent the end of a pipe of the program's for ever:
+ * no thread at all is better.
  */
 static void thread_main_own_files(void *p)
 {
@@ -253,8 +251,8 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 		t->stack = (void *)ret;
 	}
 	/*
-	 * What stands for thread-local memory: zero, what the CPU wants there, and the
-	 * word that says that rseq is not registered.
+	 * This replaces thread-local memory: it is zero, except for what the CPU needs there,
+	 * and the word that says that rseq is not registered.
 	 */
 	tp = (char *)t->stack + RAW_STACK_SIZE + RAW_TLS_SIZE;
 	cpu_thread_block_init(tp);
@@ -275,8 +273,8 @@ int raw_thread_start(struct raw_thread *t, const char *name,
 }
 
 /*
- * The kernel clears the word a moment before it counts one thread less, which unshare()
- * and setns() read.  At most 10 ms or so.
+ * The kernel clears the word a moment before it decrements the count of threads, which unshare()
+ * and setns() read.  It waits at most 10 ms or so.
  */
 static void wait_uncounted(uint32_t tid)
 {
@@ -293,7 +291,7 @@ bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns)
 		if (tries && i == tries)
 			return false;
 		last = tid;
-		/* again and again: it may just have been about to give way */
+		/* it is repeated: the thread may just have been about to yield */
 		raise_awaited();
 		/* not private: the kernel wakes CLEARTID as shared */
 		sys(SYS_futex, &t->tid, FUTEX_WAIT, tid, wait_ns ? &ts : NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What ldb's own threads use in place of libc, and the lock they share with
- * the program's threads.  See the head of internal.h for why.
+ * ldb's own threads use these functions in place of libc; this file also has the lock they share
+ * with the program's threads.  The head of internal.h gives the reason.
  */
 #ifndef LDB_RAW_H
 #define LDB_RAW_H
@@ -24,12 +24,12 @@ bool raw_str_equal(const char *a, const char *b);
 /* Writes v in decimal, terminated; returns the end. */
 char *raw_decimal(char *d, uint64_t v);
 
-/* The decimal number that s is, as a whole; -1: it is none. */
+/* Returns the decimal number that s is, as a whole; -1: it is none. */
 long raw_number(const char *s);
 
 /*
- * Calls fn with each entry of a folder, until it returns false; fd: the folder's, which is
- * an entry itself of /proc/self/fd.  0, or -errno: some are missing.
+ * Calls fn with each entry of a folder, until it returns false; fd is the folder's, which is an
+ * entry itself of /proc/self/fd.  Returns 0, or -errno if some are missing.
  */
 typedef bool raw_entry_fn(void *arg, const char *name, long fd);
 long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);
@@ -40,18 +40,21 @@ long raw_each_entry(const char *path, raw_entry_fn *fn, void *arg);
  * Returns the address, or -errno.
  */
 long raw_map_unlocked(char *base, uint64_t size, int flags, int fd);
-/* Memory that costs nothing until it is used, and is never given back; NULL: there is none. */
+/* Returns memory that costs nothing until it is used, and is never freed; NULL: there is none. */
 void *raw_map(size_t size);
 
 /*
- * A sleeping lock; 0 free, 1 held, 2 held with sleepers.  Who has slept for it for long
- * raises ldb's own threads: one of them may have it.
+ * This is a sleeping lock: 0 free, 1 held, 2 held with sleepers.  A thread that has slept for it
+ * for long raises ldb's own threads, because one of them may hold it.
  */
 struct raw_lock {
 	_Atomic uint32_t word;
 };
 void raw_lock(struct raw_lock *l);
-/* If it is set: raises ldb's own threads, for who waits for one.  NULL: they never give way. */
+/*
+ * If this is set, it raises ldb's own threads, for a thread that waits for one.  NULL: they
+ * never yield.
+ */
 extern void (*_Atomic raw_on_wait)(void);
 void raw_unlock(struct raw_lock *l);
 
@@ -61,10 +64,10 @@ void raw_futex_wake(_Atomic uint32_t *word);
 void raw_sleep_ns(uint64_t ns);
 
 /*
- * One of ldb's own threads.  Its thread-local memory is a blank page or two that
- * nothing but a stray access ever sees.  All signals are blocked in it.  With own_files it
- * has a file table of its own, from which everything inherited is closed, so
- * that its descriptors never show in the program's numbers.
+ * This is one of ldb's own threads.  Its thread-local memory is a zeroed page or two that only a
+ * stray access uses.  All signals are blocked in it.  With own_files it has a separate file
+ * table, in which everything inherited is closed, so that its descriptors never appear in the
+ * program's numbers.
  */
 struct raw_thread {
 	_Atomic uint32_t tid;	/* the kernel clears it when the thread is gone */
@@ -77,9 +80,9 @@ struct raw_thread {
 int raw_thread_start(struct raw_thread *t, const char *name,
 		     void (*fn)(void *), void *arg, bool own_files);
 /*
- * Until it has ended, and the kernel has counted one thread less; false: it has not, after
- * so many waits of at most wait_ns each (0: no limit, of either).  Raises all of ldb's threads,
- * as the one that ends may wait for the others.
+ * Waits until it has ended, and the kernel has decremented the count of threads; returns false
+ * if it has not, after so many waits of at most wait_ns each (0: no limit, of either).  Raises
+ * all of ldb's threads, because the one that ends may wait for the others.
  */
 bool raw_thread_join(struct raw_thread *t, unsigned tries, uint64_t wait_ns);
 

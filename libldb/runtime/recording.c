@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A recording begins and ends: each thread gets a page in the session's memory, and the
- * parts that write there hear of it.  The memory itself is session.c's.  (raw thread, but
- * for pages of threads that come and go, and for exit())
+ * Begins and ends a recording: each thread gets a page in the session's memory, and the parts
+ * that write there are notified.  session.c has the memory itself.  (raw thread, except for
+ * pages of threads that come and go, and for exit())
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -14,7 +14,7 @@ void recording_count_unwatched(void)
 	order_any_add_word(&session_info()->unwatched_threads, 1);
 }
 
-/* Of another thread, by the control thread: the descriptor is its own. */
+/* The control thread reads another thread's name: the descriptor is its own. */
 static void read_name(struct thread *t)
 {
 	char path[48] = "/proc/self/task/";
@@ -109,14 +109,14 @@ void recording_end(void)
 }
 
 /*
- * exit(): what was made since the scanner's last poll is in no page yet.  Not
- * after _exit() or a signal, of course.
+ * At exit() the calls since the scanner's last poll are in no page yet.  This does not run after
+ * _exit() or a signal.
  */
 __attribute__((destructor)) static void recording_at_exit(void)
 {
 	uint32_t unlocked = 0, n;
 
-	/* exit() may be called from a signal handler: never wait here */
+	/* exit() may be called from a signal handler: so it never waits here */
 	if (!session_was_on() || !atomic_compare_exchange_strong(&registry_lock.word, &unlocked, 1))
 		return;
 	n = order_live_count(&nr_live);

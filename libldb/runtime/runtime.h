@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * State shared by runtime/ and scan/ (and shim/join.c, for a pthread_t's tid).
- */
+/* This state is shared by runtime/ and scan/ (and shim/join.c, for a pthread_t's tid). */
 #ifndef LDB_RUNTIME_H
 #define LDB_RUNTIME_H
 
@@ -17,15 +15,15 @@ extern bool initialised;
 extern struct raw_thread control_thread;
 extern uint32_t control_pid;	/* the process that it is, or was, of; 0: there never was one */
 
-/* In this process or one that it was forked from. */
+/* Did it run in this process or one from which this was forked? */
 static inline bool control_ever_ran(void)
 {
 	return control_pid;
 }
 
 /*
- * Whether its threads, if any, are this process's: the child of a raw fork or a vfork() has
- * only their numbers.
+ * Are its threads, if any, this process's?  The child of a raw fork or a vfork() has only their
+ * numbers.
  */
 static inline bool control_is_ours(void)
 {
@@ -46,8 +44,8 @@ static inline bool control_is_leaving(void)
 }
 
 /*
- * session_on() for where each program passes: its page is not touched, which would
- * be a page fault, before there is something in it.
+ * This is session_on() for places that each program reaches: its page is not touched, which
+ * would be a page fault, before it contains something.
  */
 static inline bool session_was_on(void)
 {
@@ -59,28 +57,28 @@ static inline bool session_was_on(void)
 #define THREADS_MAX	16384	/* registered at a time; more are not observed */
 
 /*
- * live[0 .. nr_live) are the registered threads, in no order.  Changed under
- * registry_lock; the scanner reads without it and may for one round miss a
- * thread or see it twice.
+ * live[0 .. nr_live) are the registered threads, in no order.  They are changed under
+ * registry_lock; the scanner reads without it and may for one round miss a thread or find it
+ * twice.
  */
 extern struct raw_lock registry_lock;
 extern struct thread *_Atomic *_Atomic live;
 extern _Atomic uint32_t nr_live;
 
-/* An entry that nobody has; NULL: there are too many, or there is no memory. */
+/* Returns a free entry; NULL: there are too many, or there is no memory. */
 struct thread *thread_alloc(void);
 void thread_free(struct thread *t);
 /* Under registry_lock. */
 void thread_add(struct thread *t);
 void thread_remove(struct thread *t);
-/* What thread_self() says in the calling thread. */
+/* Sets what thread_self() returns in the calling thread. */
 void thread_set_self(struct thread *t);
 void thread_fork_child(void);		/* only the caller is left */
 bool thread_alone(void);		/* there never was another than the first */
-/* Its number, which is another in a child that was alone already. */
+/* Updates its number, which is another one in a child that had only one thread before. */
 void thread_renumber(void);
 
-/* Offsets of the thread blocks from the thread pointer; append-only, by module.c. */
+/* Offsets of the thread blocks from the thread pointer; module.c appends to them. */
 #define BLOCKS_MAX	64
 extern intptr_t block_off[BLOCKS_MAX];
 extern _Atomic uint32_t nr_blocks;
@@ -103,20 +101,20 @@ struct module {
 	char path[LDB_PATH_MAX];
 };
 
-/* Append-only; entry i is complete once nr_modules > i. */
+/* The list only grows; entry i is complete once nr_modules > i. */
 struct module *module_at(uint32_t i);
 extern _Atomic uint32_t nr_modules;
 extern _Atomic uint32_t nr_modules_lost;
 
-/* At the start.  Of what is there, it finds thread blocks and tables of functions. */
+/* Runs at the start: it finds thread blocks and tables of functions in the present modules. */
 void module_init(void);
-/* Makes the list of what was there then, if that was not done yet.  Any thread. */
+/* Makes the list of the modules at the start, if that was not done yet.  Any thread may call it. */
 void module_list(void);
 void module_fork_child(void);
-/* Finds modules that came, and those that went.  Program threads only. */
+/* Finds modules that came, and those that went.  Only program threads may call it. */
 void module_refresh(void);
 uint32_t module_nr_instrumented(void);
-/* If it is set: called with the first instrumented module that is loaded later. */
+/* If this is set it is called with the first instrumented module that is loaded later. */
 extern void (*module_on_first)(void);
 
 /* session.c */
@@ -137,7 +135,7 @@ struct session {		/* private copies: shared memory is never trusted */
 	int32_t scanner_cpu;
 	uint64_t attach_tsc;
 	int device;		/* /dev/ldb in the control thread's file table, or -1: memfd */
-	/* free pages, first in first out: an exited page is reused last */
+	/* free pages, first in first out: a page of an exited thread is reused last */
 	uint32_t free_head, nr_free;
 	uint16_t free_slot[4096];
 };
@@ -146,7 +144,7 @@ extern struct session session;
 #define SESSION_THREADS_MAX	4096
 
 void session_init(const void *vdso_image);
-/* Keeps fd open for as long as the session lasts if it is the module's device. */
+/* Leaves fd open for as long as the session lasts if it is the module's device. */
 int session_map(int fd, const struct ldb_msg_attach *msg, const char **why);
 void session_populate(void);	/* maps what will soon be written to; now and then */
 void session_unmap(void);	/* scratch memory in its place */
@@ -155,7 +153,7 @@ struct ldb_info *session_info(void);
 struct ldb_page *session_page_of(int slot);
 struct ldb_stack *session_stack_of(int slot);
 uint64_t session_ticks(uint64_t ns);
-/* Writes into a scanner's own ring; one writer each. */
+/* Writes into a scanner's own ring, which has one writer. */
 void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr);
 
 /* recording.c */
@@ -165,7 +163,7 @@ void recording_end(void);	/* off; the caller has stopped the scanners */
 /* Under registry_lock: gives a thread a page in the running session, and takes it back. */
 void recording_assign_page(struct thread *t, bool existing);
 void recording_release_page(struct thread *t);
-/* A thread that has no page, or no entry. */
+/* Counts a thread that has no page, or no entry. */
 void recording_count_unwatched(void);
 
 /* control.c */
@@ -175,19 +173,19 @@ void recording_count_unwatched(void);
  * that name, and this returns when the recording runs, or has failed.
  */
 void control_launched(const char *recorder);
-/* The same for one that attaches, from door_pass(): returns at once, 0 or -errno. */
+/* Does the same for a recorder that attaches, from door_pass(): returns at once, 0 or -errno. */
 int control_called(const char *recorder);
-/* LDB=listen: starts it to wait for recorders; also in each child. */
+/* LDB=listen: starts it to wait for recorders; this is done in each child, too. */
 void control_listen(void);
 void control_fork_child(void);
 /*
- * Has ldb's threads end, before the program changes what they must not keep.  After the
- * change, with what this returned: they come back.  Program threads only; false: there
- * are none, or they do not come back.
+ * Ends ldb's threads, before the program changes rights that they must not retain.  After the
+ * change control_return() starts them again, with what this returned.  Only program threads may
+ * call it; it returns false if there are none, or they are not started again.
  */
 bool control_leave(enum control_leave how);
 void control_return(void);
-/* One load: is there a thread of ours to think of? */
+/* One load tells whether there is a thread of ldb's. */
 bool control_runs(void);
 
 /* door.c */
@@ -201,16 +199,19 @@ bool identity_may_be_watched(uint32_t peer_uid);
 
 /* priority.c */
 
-/* By a thread of ours that still has the program's rights: whether they suffice. */
+/* Called by a thread of ldb's that still has the program's rights: do they suffice? */
 bool priority_find(void);
-/* By t itself, where nobody waits for it: after its start, and after it was raised. */
+/* Called by t itself, when no thread waits for it: after its start, and after it was raised. */
 void priority_give_way(struct raw_thread *t);
-/* By t itself, between two pieces of work: others on its CPU come first. */
+/* Called by t itself, between two pieces of work: others on its CPU come first. */
 void priority_rest(const struct raw_thread *t);
-/* By who waits for it, again and again: it may be about to give way.  Any thread. */
+/*
+ * Called by a thread that waits for t, repeatedly: t may be about to yield.  Any thread may call
+ * it.
+ */
 void priority_raise(struct raw_thread *t);
 
-/* unmap.c: stacks whose memory the program took away while nobody recorded. */
+/* unmap.c: stacks whose memory the program unmapped while it was not recorded. */
 void unmap_find_gone(void);
 
 /* fork.c */
@@ -218,19 +219,22 @@ void fork_init(void);
 bool fork_in_progress(void);		/* of the calling thread */
 
 /* scan/scanner.c */
-/* Memory for all of it, before recording_begin(); 0 or -errno. */
+/* Allocates memory for all of it, before recording_begin(); returns 0 or -errno. */
 int scan_prepare(void);
 int scan_start(void);
 void scan_stop(void);
-/* Goes on after scan_stop() in the same session; what was missed is an observation gap. */
+/*
+ * Continues after scan_stop() in the same session; the interval in between is an observation
+ * gap.
+ */
 int scan_resume(void);
 void scan_raise(void);	/* a thread of the program waits for one of them */
 void scan_fork_child(void);
-/* Under registry_lock, after the thread got its page. */
+/* This is called under registry_lock, after the thread got its page. */
 void scan_thread_new(struct thread *t, bool existing);
-/* The calling thread leaves: no scanner polls it any more on return. */
+/* The calling thread exits: no scanner polls it any more on return. */
 void scan_thread_gone(struct thread *t);
-/* Under registry_lock: the calls that the thread has made up to now, observed or not. */
+/* Under registry_lock: counts the calls that the thread has made up to now, observed or not. */
 void scan_count_calls(struct thread *t);
 /* Under registry_lock, afterwards: its last invocations end with it, now. */
 void scan_thread_flush(struct thread *t, uint64_t now);

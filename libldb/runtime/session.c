@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The session's memory, and writing into its rings.
+ * Manages the session's memory, and writes into its rings.
  *
- * The address space of a session is never given back: after a detach it holds
- * scratch memory, so that a thread that was in the middle of ring_write()
- * stores into nothing instead of faulting.
+ * The address space of a session is never freed: after a detach it holds scratch memory, so that
+ * a thread that was in the middle of ring_write() stores into unused memory instead of faulting.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,7 +20,7 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE	23
 #endif
-#define POPULATE_AHEAD	(256UL << 10)	/* of each CPU: 400,000 records a second with 20 ms in between */
+#define POPULATE_AHEAD	(256UL << 10)	/* for each CPU: 400,000 records a second with 20 ms in between */
 #define POPULATE_CPUS	1024		/* the others fault as they go */
 
 static uint64_t populated[POPULATE_CPUS];	/* bytes of the CPU's ring */
@@ -52,8 +51,8 @@ uint64_t session_ticks(uint64_t ns)
 }
 
 /*
- * The vDSO's function itself: the name clock_gettime() may be a sanitizer's,
- * which would write thread-local memory that ldb's own threads do not have.
+ * This is the vDSO's own function: the name clock_gettime() may be a sanitizer's, which would
+ * write thread-local memory that ldb's own threads do not have.
  */
 static int (*vdso_clock_gettime)(clockid_t, struct timespec *);
 DORMANT_PAGE static const void *vdso;
@@ -94,9 +93,9 @@ static void ring_put(struct ldb_ring_hdr *hdr, uint64_t mask,
 		order_slot_commit(s, (uint32_t)(idx + k + 1) ^ ldb_rec_hash(&slots[k]));
 	}
 	/*
-	 * The slots after these were last written a lap ago, and are in no cache
-	 * near.  A store that misses is not waited for, until the program's next
-	 * locked instruction: without this, a lock taken after a tag waits for it.
+	 * The slots after these were last written one lap of the ring ago, and are in no near
+	 * cache.  A store that misses does not stall the CPU until the program's next locked
+	 * instruction: without this prefetch, a lock taken after a tag waits for the store.
 	 */
 	cpu_prefetch_write(&ring[(idx + nr) & mask]);
 	cpu_prefetch_write(&ring[(idx + nr + 2) & mask]);
@@ -121,11 +120,10 @@ void ring_write_scan(unsigned scanner, struct ldb_rec *slots, unsigned nr)
 }
 
 /*
- * The first time a ring's page is written to costs a page fault: microseconds, and
- * twice that in a virtual machine, of whichever request comes to it.  So the control
- * thread keeps some of the ring before its head mapped, until it has been round once.
- * Where the kernel cannot do that (before 5.14, or the module's memory, which is
- * mapped as a whole) nothing is lost.
+ * The first write to a ring's page costs a page fault: microseconds, and twice that in a virtual
+ * machine, in some request.  So the control thread maps some of the ring ahead of its head,
+ * until the head has gone round once.  Where the kernel cannot do that (before 5.14, or the
+ * module's memory, which is mapped as a whole) nothing is lost.
  */
 void session_populate(void)
 {
@@ -200,8 +198,8 @@ static const char *session_copy(const struct ldb_info *in, uint64_t file_size,
 }
 
 /*
- * The size of the recorder's memfd, which cannot shrink any more; or < 0.  Huge pages are
- * refused: where there is none left, the first access is a SIGBUS for the program.
+ * Returns the size of the recorder's memfd, which cannot shrink any more; or < 0.  Huge pages
+ * are refused: when none are left, the first access raises SIGBUS in the program.
  */
 static long memfd_size(int fd, const char **why)
 {
@@ -216,13 +214,13 @@ static long memfd_size(int fd, const char **why)
 	ret = sys(SYS_fstatfs, fd, &fs);
 	if (!ret && fs.f_type == HUGETLBFS_MAGIC)
 		ret = -EINVAL;
-	/* Not before: it could have shrunk until it was sealed. */
+	/* It is read only now: the file could have shrunk until it was sealed. */
 	if (!ret)
 		ret = sys(SYS_fstat, fd, &st);
 	return ret ? ret : st.st_size;
 }
 
-/* The size of the module's session, which this program thereby joins; or < 0. */
+/* Returns the size of the module's session, which this program thereby joins; or < 0. */
 static long device_size(int fd, const char **why)
 {
 	long ret = sys(SYS_ioctl, fd, LDB_IOC_JOIN, 0), at;

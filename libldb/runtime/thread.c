@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The registry of the program's threads, and where their blocks are.  Who comes and goes is
- * create.c's business: this file calls nobody but raw.c, so all that read the table may use it.
+ * This is the registry of the program's threads, with the addresses of their blocks.  create.c
+ * adds and removes threads; this file calls only raw.c, so all that read the table may use it.
  */
 #define _GNU_SOURCE
 #include "runtime.h"
@@ -14,8 +14,8 @@ DORMANT_PAGE struct thread *_Atomic *_Atomic live = live_few;
 DORMANT_PAGE _Atomic uint32_t nr_live;
 
 /*
- * Entries come a chunk at a time, so that a program which nobody records has little
- * memory of ours: all of it is locked by mlockall().  A chunk is never given back.
+ * Entries are allocated a chunk at a time, so that a program which is not recorded has little
+ * memory of ldb's: mlockall() locks all of it.  A chunk is never freed.
  */
 #define CHUNK		64
 DORMANT_PAGE static struct thread first_thread;
@@ -65,8 +65,8 @@ static struct thread *thread_entry(uint32_t i)
 }
 
 /*
- * Under registry_lock: room for as many as there are entries.  Who reads the number of
- * threads first finds as many in the table.
+ * Under registry_lock: makes room for as many as there are entries.  A reader that reads the
+ * number of threads first finds as many in the table.
  */
 static bool live_grow(void)
 {
@@ -80,7 +80,7 @@ static bool live_grow(void)
 	return true;
 }
 
-/* Under registry_lock.  NULL: there are too many, or there is no memory. */
+/* Under registry_lock.  Returns NULL if there are too many, or there is no memory. */
 static struct thread *thread_unused(void)
 {
 	uint32_t i = nr_threads;
@@ -140,7 +140,7 @@ void thread_remove(struct thread *t)
 	order_live_count_set(&nr_live, n - 1);
 }
 
-/* What the other threads had is free again. */
+/* The entries of the other threads are free again. */
 static void forget_others(const struct thread *t)
 {
 	uint32_t n = nr_threads;

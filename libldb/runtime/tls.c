@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The thread block for libraries that are loaded into a program whose own
- * block is not exported: they bind to this one instead of each needing static
- * TLS of its own.  Weak, like the plugin's, and a line of the cache.
+ * This is the thread block for libraries that are loaded into a program whose own block is not
+ * exported: they bind to this one, so that each does not need its own static TLS.  It is weak,
+ * like the plugin's, and one cache line.
  */
 #include <stddef.h>
 #include <ldb/abi.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A program that takes away the memory of a stack it has used: it went on on one of
- * its own, or lets a guard page grow.  The scanner must not be reading there then, and
- * not follow a chain of records into it later.
+ * Handles a program that unmaps the memory of a stack it has used: it continued on a stack of
+ * its own, or enlarges a guard page.  The scanner must not be reading there then, and must not
+ * follow a chain of records into it later.
  *
- * While somebody records, the arguments of munmap(), mremap() and mprotect() are read before
- * they take effect.  Where nobody does, nothing is: what is gone by then is found when a recorder
+ * During a recording, the arguments of munmap(), mremap() and mprotect() are read before they
+ * take effect.  Otherwise they are not: stacks that are gone by then are found when a recorder
  * comes (unmap_find_gone()).
  */
 #define _GNU_SOURCE
@@ -16,14 +16,14 @@
 #include "request/request.h"
 #include "shim/symbol.h"
 
-/* What lies below is not read any more. */
+/* The stack below is not read any more. */
 static void raise_stack(struct thread *t, uintptr_t lo)
 {
 	if (lo > t->stack_lo)
 		order_stack_raise(&t->stack_lo, lo);
 }
 
-/* Before [lo, hi) can be read no more. */
+/* This is called before [lo, hi) becomes unreadable. */
 static __attribute__((noinline, cold)) void forget_stacks(uintptr_t lo, uintptr_t hi)
 {
 	uint32_t n = order_live_count(&nr_live);
@@ -63,7 +63,7 @@ static void mapping_done(const struct maps *m)
 	}
 }
 
-/* "from-to rwxp ... [stack]", a character at a time; *field counts the blanks. */
+/* Parses "from-to rwxp ... [stack]", a character at a time; *field counts the blanks. */
 static void parse_char(struct maps *m, char c, int *field, int *column)
 {
 	uint64_t digit = c <= '9' ? c - '0' : c - 'a' + 10;

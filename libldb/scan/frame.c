@@ -2,9 +2,9 @@
 /*
  * Walks one chain of frame records.  (raw thread)
  *
- * Nothing read here is believed: the caller decides by the seqlock, or by a
- * second walk, what was stable.  This file only guarantees that it ends and
- * that it loads nothing outside the thread's stacks.
+ * Nothing read here is trusted: the caller decides by the seqlock, or by a second walk, what was
+ * stable.  This file only guarantees that the walk ends and that it loads nothing outside the
+ * thread's stacks.
  */
 #include "scan.h"
 #include "safe-load.h"
@@ -23,10 +23,9 @@ static bool region_has(const struct region *r, uintptr_t addr)
 }
 
 /*
- * Whether the record at addr may be read, r being where the one before it lay.
- * Inside a region a record lies above the one before it: the main thread's
- * stack is not mapped below what has been used.  A chain enters that stack from
- * another one only where it is known to be in use.
+ * May the record at addr be read?  r is the region of the one before it.  Inside a region a
+ * record is above the one before it, because the main thread's stack is not mapped below the
+ * used part.  A chain enters that stack from another one only where it is known to be in use.
  */
 static bool may_read(const struct scan_state *st, uintptr_t addr, struct region *r)
 {
@@ -45,10 +44,10 @@ static bool may_read(const struct scan_state *st, uintptr_t addr, struct region 
 }
 
 /*
- * Each record is found through the one before it, and each is in a line that the
- * program has written: one transfer after the other.  The new ones mostly lie
- * where the former ones were, so all of those are asked for at once.  A line that
- * has not changed is near and costs nobody anything.
+ * Each record is found through the one before it, and each is in a line that the program has
+ * written: one transfer after the other.  The new ones mostly are where the former ones were, so
+ * all of those are prefetched at once.  A line that has not changed is in a near cache and costs
+ * nothing.
  */
 static void pull(const struct scan_state *st, uintptr_t top)
 {
@@ -75,10 +74,10 @@ static bool is_still_there(const struct scan_state *st, const struct ldb_stack_f
 }
 
 /*
- * Whoever switches stacks does not switch the chain.  A record that was linked first on
- * its stack has for prev whatever ran before: its caller, if that went on to another
- * stack and is still there; or what has long ended, or was left by another switch, or
- * belongs to another thread.
+ * A program that switches stacks does not switch the chain.  The prev of a record that was
+ * linked first on its stack is the function that ran before: its caller, if that switched to
+ * another stack and has not returned; or one that has long ended, or was left by another switch,
+ * or belongs to another thread.
  *
  * So the chain is followed from a registered stack to the thread's own one, if the record
  * there is known to be live, and never to another registered stack.  Where it is not
@@ -102,12 +101,15 @@ static void join(struct walk *w, const struct scan_state *st, unsigned block, ui
 	w->end = k >= 0 ? WALK_KNOWN : WALK_BOTTOM;
 }
 
-/* A record of the thread's own stack that the chain of another stack leads to. */
+/* Is this a live record of the thread's own stack, to which the chain of another stack leads? */
 static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen)
 {
 	const struct ldb_stack_frame *known = st->stack->frame;
 
-	/* Younger than what was known: entered since, as those of the other stack were. */
+	/*
+	 * It is younger than what was known: it was entered since, as those of the other stack
+	 * were.
+	 */
 	if (st->fresh || gen > GEN_OF(st->b[block].ok_gen))
 		return true;
 	for (uint32_t k = 0; k < st->depth; k++)
@@ -116,7 +118,10 @@ static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr,
 	return false;
 }
 
-/* From one stack to another, or within a registered one, where the record looks like one. */
+/*
+ * May the chain be followed from one stack to another, or within a registered one?  The word
+ * at addr must have the form of a record.
+ */
 static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t addr, uint64_t gen,
 		       enum walk_end end, bool was_own, bool crosses)
 {
@@ -127,7 +132,7 @@ static bool may_follow(const struct scan_state *st, unsigned block, uintptr_t ad
 	return scan_on_own_stack(st, addr) ? is_live(st, block, addr, gen) : !crosses;
 }
 
-/* known[k] is on a registered stack.  Is it still called from where it was? */
+/* known[k] is on a registered stack.  Is it still called from the same place? */
 static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 {
 	const struct ldb_stack_frame *known = st->stack->frame;
@@ -138,7 +143,7 @@ static bool is_still_called(const struct scan_state *st, int k, unsigned block)
 	return true;
 }
 
-/* Whether the record at addr can be one of the chain; then *gen is its generation. */
+/* Can the record at addr be one of the chain?  Then *gen is its generation. */
 static enum walk_end check(const struct scan_state *st, uintptr_t addr, struct region *r,
 			   uint64_t below, uint64_t *gen)
 {

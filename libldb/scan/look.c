@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * One poll of one thread.  (raw thread)
+ * Polls one thread once.  (raw thread)
  *
- * A poll reads (gen, top) of each of the thread's blocks, and only if that has
- * changed the records.  Reading is a seqlock whose writer does not know of it:
+ * A poll reads (gen, top) of each of the thread's blocks, and the records only if these have
+ * changed.  Reading works as with a seqlock whose writer does not know of it:
  *
  *	thread	gen, record, top		(plain stores, in this order)
  *	scanner	gen, top, records, top, gen
  *
- * To see that nothing changed, top is read before gen: the other way round, a
- * return and a call at the same address between the two loads would be missed.
+ * To find out that nothing changed, top is read before gen: the other way round, a return and a
+ * call at the same address between the two loads would be missed.
  *
- * A walk during which the thread moved is done once more.  Whatever both walks
- * found in the same place with the same contents was there from one to the
- * other, since an invocation that ended does not come back with its generation;
- * so the older part of a busy stack is known even if the walk never succeeds.
- * What neither found has ended.  What one of them found has not for certain: a frame
- * that is left while its record is read may look like the outermost one.
+ * A walk during which the thread moved is done once more.  Whatever both walks found in the same
+ * place with the same contents was there from one to the other, since an invocation that ended
+ * does not come back with its generation; so the older part of a busy stack is known even if the
+ * walk never succeeds.  A frame that neither found has ended.  One that only one of them found
+ * has not certainly ended: a frame that is left while its record is read may look like the
+ * outermost one.
  *
- * A poll that finds a change and leaves the stack alone (pace_settle) says
- * something too: what has a later generation began after it, what has an earlier
- * one before, and what lies below its top has ended.  It is retained as a mark.
+ * A poll that finds a change and does not read the stack (pace_settle) is useful, too: an
+ * invocation with a later generation began after it, one with an earlier generation before, and
+ * one whose record is below its top has ended.  Such a poll is retained as a mark.
  */
 #include "scan.h"
 #include "safe-load.h"
@@ -67,8 +67,8 @@ static bool same_frame(const struct scan_frame *a, const struct scan_frame *b)
 }
 
 /*
- * Two walks, the thread moving: takes what both agree on.  Returns false if
- * that says nothing.
+ * Makes two walks, while the thread moves: takes what both agree on.  Returns false if that says
+ * nothing.
  */
 static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uint64_t *end)
 {
@@ -94,8 +94,8 @@ static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uin
 }
 
 /*
- * Returns how many records were read, and in *took how long that took, without what
- * is done with them; clears *ok if the state is not known now.
+ * Returns how many records were read, and in *took how long that took, without processing them;
+ * clears *ok if the state is not known now.
  */
 static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 			   const struct scan_mark *seen, uint64_t *took, bool *ok)
@@ -151,7 +151,7 @@ static bool was_known(const struct scan_state *st)
 	return true;
 }
 
-/* Is it as the marks say, so that it has not moved since? */
+/* Is it as the marks say, so that it has not changed since? */
 static bool holds_still(const struct scan_state *st)
 {
 	for (unsigned b = 0; b < st->nr_blocks; b++) {
@@ -164,7 +164,7 @@ static bool holds_still(const struct scan_state *st)
 	return true;
 }
 
-/* Some block has changed.  Once more from the first one: a change may be in several. */
+/* Some block has changed.  All are read again from the first one: a change may be in several. */
 static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	bool known = was_known(st), settle = pace_settle(st, lo, known, !known && holds_still(st));
@@ -208,7 +208,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 	s->stats->changes++;
 	st->page->looks_changed++;
 	look_count_calls(st);
-	/* a long walk, or an interruption of it, hides what came and went */
+	/* a long walk, or an interruption of it, hides intermediate changes */
 	pace_stamp(s, scan_stamp());
 	pace_pay(s, st, took, frames);
 	st->changed = s->stamp;

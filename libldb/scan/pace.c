@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * When to poll, and what it costs.  (raw thread)
+ * Decides when to poll, and accounts for what that costs.  (raw thread)
  *
- * While (gen, top) do not change, their line stays shared and polling costs the
- * program nothing: it is polled again at once.  A poll that finds a change has
- * taken the line from the program, and a walk takes those of the records.  What
- * that costs the program is what it costs the scanner: the same lines go the same
- * way back, and some of the program's caches lose more than the scanner's see.  So the
- * scanner's own time is paid for twice: the thread is left alone until that is no more
- * than the budget's share of the time.  A quiet thread saves up for a short burst.
+ * While (gen, top) do not change, their cache line stays shared and polling costs the program
+ * nothing: the thread is polled again at once.  A poll that finds a change has taken the line
+ * from the program, and a walk takes those of the records.  That costs the program about what it
+ * costs the scanner: the same lines move back, and some more lines are lost from the program's
+ * caches.  So the scanner's own time is charged twice: the thread is not polled until the charge
+ * is no more than the budget's share of the time.  A quiet thread saves up for a short burst.
  *
- * A thread that was still at the last poll and is not now may be in the midst of
- * a burst of calls.  Each further poll takes the line that it is writing, which
- * makes the burst last, and no walk succeeds in it.  So the scanner leaves such a
- * change alone for a pause first.  How long the pause is, is tried out with each thread:
- * if walks fail after it, the next longer one is taken, and after the longest none, since
- * too long is as bad as too short when the next burst comes soon.  If a pause has
- * served well for long, the next shorter one is tried.  Only walks
- * count whose begin the scanner has observed.  After one that failed, nobody knows what
- * the thread does: the next one waits until two polls see the same, or until that
+ * A thread that had not changed at the last poll and has now may be in the midst of a burst of
+ * calls.  Each further poll takes the line that it is writing, which prolongs the burst, and no
+ * walk succeeds during it.  So the scanner pauses first after such a change.  The length of the
+ * pause is adapted to each thread:  if walks fail after it, the next longer one is taken, and
+ * after the longest none, since too long is as bad as too short when the next burst comes soon.
+ * If walks have succeeded after a pause for long, the next shorter one is tried.  Only those
+ * walks count for which the scanner observed when the change began.  After a failed walk the
+ * thread's state is unknown: the next walk waits until two polls find the same, or until that
  * seems not to happen.
  */
 #include "scan.h"
 
 #define BURST_NS	2000		/* saved up at most: this much time's budget, less than a poll */
-#define GAP_NS		1000		/* a scanner that was away longer says so */
-#define GAP_STAMPS	16		/* but not for what some stamps take where clocks are slow */
+#define GAP_NS		1000		/* if the scanner was off its CPU for longer, it reports a gap */
+#define GAP_STAMPS	16		/* but several stamps alone are no gap, where clocks are slow */
 #define AWAY_NS		500000		/* longer than an interrupt: another task ran here */
-/* At most this is charged: what takes longer was an interruption of the scanner. */
+/* This is charged at most: a longer time was an interruption of the scanner. */
 #define COST_LOOK_NS	400
 #define COST_FRAME_NS	120
 
@@ -36,7 +34,7 @@
 #define SETTLE_STEPS	6		/* 0 .. 500 ns */
 #define TRUST_FIRST	4		/* after a new pause; a failed walk costs two, a valid one earns one */
 #define TRUST_MAX	8
-#define TRIES_MAX	4		/* polls that see it move, then it is walked in motion */
+#define TRIES_MAX	4		/* so many polls may find it changing, then it is walked while it changes */
 #define TRUST_LONG	256		/* valid walks with full trust, then a shorter pause is tried */
 
 static uint64_t cost_look, cost_frame, burst, gap_min, away_min;

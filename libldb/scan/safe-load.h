@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The only loads from memory another thread is writing: its block and its records.
+ * Contains the only loads from memory that another thread is writing: its block and its records.
  *
- * Why an address is safe to load from: a record's address was once the stack
- * pointer of its thread, so its page has been touched; stacks are never
- * unmapped while the scanner polls it (scan_thread_gone); addresses are followed
- * only inside a registered stack and only upwards from one that is mapped.
+ * An address is safe to load from for these reasons: a record's address was once the stack
+ * pointer of its thread, so its page has been touched; stacks are never unmapped while the
+ * scanner polls the thread (scan_thread_gone); addresses are followed only inside a registered
+ * stack and only upwards from one that is mapped.
  *
- * The order.  The thread writes, with plain stores (gcc-plugin/arch/, order_chain_cut()):
+ * The order is as follows.  The thread writes, with plain stores (gcc-plugin/arch/,
+ * order_chain_cut()):
  *
  *	entry	gen; the record's fields; top
  *	exit	top
  *
- * and here is read, with plain loads:
+ * and these functions read, with plain loads:
  *
  *	what has changed	top, gen	safe_load_top(), safe_load_gen_after()
  *	the begin of a walk	gen, top	safe_load_gen(), safe_load_top_after()
  *	its records		each after the address that leads to it
  *	its end			top, gen	safe_load_is_still()
  *
- * Each pair of stores is visible in its order, and each pair of loads made in it: x86 does that
- * with no instruction for it.  If top is the same before and after, and so is gen, then all
- * that was read in between was there at once: a record is only overwritten after a store to
- * top (its function has returned) and one to gen (another has begun).  Another CPU needs a
+ * Each pair of stores becomes visible in its order, and each pair of loads is made in its order:
+ * x86 needs no instruction for that.  If top is the same before and after, and so is gen, then
+ * all that was read in between existed at one time: a record is only overwritten after a store
+ * to top (its function has returned) and one to gen (another has begun).  Another CPU needs a
  * release for each store but those of the fields, and an acquire for each load here:
- * cpu_order_loads() is where.
+ * cpu_order_loads() is the place.
  */
 #ifndef LDB_SAFE_LOAD_H
 #define LDB_SAFE_LOAD_H
@@ -50,8 +51,8 @@ static inline uintptr_t safe_load_top(const struct ldb_thread *block)
 }
 
 /*
- * After safe_load_gen(): a top that is older than the generation would lead to records of
- * which the generation says nothing.  What is loaded next may be a record.
+ * This follows safe_load_gen(): a top that is older than the generation would lead to records of
+ * which the generation says nothing.  The next load may be of a record.
  */
 static inline uintptr_t safe_load_top_after(const struct ldb_thread *block)
 {
@@ -64,8 +65,8 @@ static inline uintptr_t safe_load_top_after(const struct ldb_thread *block)
 }
 
 /*
- * After safe_load_top(), to see that nothing has changed: the other way round, a return and a
- * call at the same address between the two loads would be missed.
+ * This follows safe_load_top(), to find out that nothing has changed: the other way round, a
+ * return and a call at the same address between the two loads would be missed.
  */
 static inline uint64_t safe_load_gen_after(const struct ldb_thread *block)
 {
@@ -73,7 +74,7 @@ static inline uint64_t safe_load_gen_after(const struct ldb_thread *block)
 	return safe_load_gen(block);
 }
 
-/* After all that was read of the chain: is it still the one with that top and generation? */
+/* This follows all reads of the chain: does it still have that top and generation? */
 static inline bool safe_load_is_still(const struct ldb_thread *block, uint64_t gen, uintptr_t top)
 {
 	cpu_order_loads();

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The scanner's own structures.  Data flows: scanner.c begins and ends its threads;
- * watch.c decides which threads to poll, pace.c when, share.c whether there is a core to
- * do it on; look.c polls, and has frame.c walk a chain of records that changed;
- * track.c compares it with what was known, and writes an event for each
- * invocation that is gone.
+ * Declares the scanner's own structures.  The data flow is this: scanner.c begins and ends its
+ * threads; watch.c decides which threads to poll, pace.c when, share.c whether there is a core
+ * to do it on; look.c polls, and has frame.c walk a chain of records that changed; track.c
+ * compares it with what was known, and writes an event for each invocation that has ended.
  */
 #ifndef LDB_SCAN_H
 #define LDB_SCAN_H
@@ -15,11 +14,14 @@
 
 #define SCAN_DEPTH_MAX	LDB_STACK_MAX
 
-/* Of a generation word: the count, and below it a record's canary or what is known's block. */
+/*
+ * A generation word contains the count, and below it a record's canary or, for a known frame,
+ * the number of its block.
+ */
 #define GEN_OF(word)	((word) & ~(LDB_GEN_ONE - 1))
 #define GEN_LOW(word)	((word) & (LDB_GEN_ONE - 1))
 
-/* A record as it was read; it may be torn until two reads agree. */
+/* This is a record as it was read; it may be torn until two reads agree. */
 struct scan_frame {
 	uintptr_t addr, prev;
 	uint64_t gen;		/* as in ldb_func_rec: generation << 16 | block */
@@ -42,7 +44,7 @@ struct walk {
 	struct scan_frame f[SCAN_DEPTH_MAX];
 };
 
-/* A poll of a block that had changed: between lo and hi it was so. */
+/* This is a poll of a block that had changed: between lo and hi it was in this state. */
 struct scan_mark {
 	uint64_t gen;		/* 0: there was none */
 	uintptr_t top;
@@ -60,7 +62,7 @@ struct scan_block {
 	bool bad;		/* the chain could not be read in this state */
 };
 
-/* What one scanner knows of one thread.  What each poll needs is in front. */
+/* This is what one scanner knows of one thread.  The fields that each poll needs are in front. */
 struct scan_state {
 	struct thread *t;
 	struct ldb_page *page;
@@ -90,7 +92,7 @@ struct scan_state {
 	struct scan_block b[BLOCKS_MAX];
 };
 
-#define STINT_MAX	8	/* threads polled between two settings of the hazards */
+#define STINT_MAX	8	/* threads polled between two updates of the hazards */
 
 struct scanner {
 	struct raw_thread thread;
@@ -98,8 +100,8 @@ struct scanner {
 	bool resumes;			/* it ran before, in this session */
 	_Atomic uint32_t stop;
 	/*
-	 * Hazards: these threads' memory may be read now.  A thread that leaves
-	 * waits until it is not among them.
+	 * Hazards: these threads' memory may be read now.  A thread that exits waits until it is
+	 * not among them.
 	 */
 	struct thread *_Atomic looking[STINT_MAX];
 	_Atomic uint64_t walks;		/* odd: reads a stack now */
@@ -128,53 +130,53 @@ struct scanner {
 
 /* frame.c */
 
-/* Walks from top to the first known record.  gen: the thread's, read before top. */
+/* Walks from top to the first known record.  gen is the thread's, read before top. */
 void frame_walk(struct walk *w, const struct scan_state *st, unsigned block,
 		uintptr_t top, uint64_t gen);
 
 /* look.c */
 
-/* lo: a stamp before it.  The caller holds the hazard. */
+/* lo is a stamp before it.  The caller holds the hazard. */
 void look(struct scanner *s, struct scan_state *st, uint64_t lo);
-/* Blocks that came since; n of them now. */
+/* Adds blocks that were registered since; there are n of them now. */
 void look_blocks_new(struct scan_state *st, uint32_t n);
 void look_count_calls(struct scan_state *st);
 
 /* pace.c */
 
 void pace_init(void);
-/* Between two stamps nobody was polled: an observation gap if that was long. */
+/* Between two stamps no thread was polled: an observation gap if that was long. */
 void pace_stamp(struct scanner *s, uint64_t now);
 void pace_gap(struct scanner *s, uint32_t tid, uint64_t begin, uint64_t end);
 bool pace_is_gap(uint64_t ticks);
 /*
- * The thread was found changed at lo.  known: its state was known until now; still: it
- * is as the last poll saw it.  Returns whether to leave it alone for now.
+ * The thread was found changed at lo.  known: its state was known until now; still: it is as at
+ * the last poll.  Returns whether not to read its stack for now.
  */
 bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
-/* A walk came out as valid or not. */
+/* A walk was valid or not. */
 void pace_walked(struct scan_state *st, bool valid);
-/* A poll that found a change: the loads took so long, of so many records among others. */
+/* A poll found a change: the loads took so long, of so many records among others. */
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames);
 
 /* share.c */
 
 void share_init(void);
 void share_begin(struct scanner *s);
-/* After each stint: sleeps if there is no core for the scanner alone. */
+/* This is called after each stint: it sleeps if the scanner shares its core. */
 void share_core(struct scanner *s, uint64_t stint_ticks);
 void share_end(struct scanner *s);
 
 /* watch.c */
 
-/* Of LDB_MAX_SCANNERS and SESSION_THREADS_MAX; NULL until the first recording. */
+/* The sizes are LDB_MAX_SCANNERS and SESSION_THREADS_MAX; NULL until the first recording. */
 extern struct scanner *scanners;
 extern struct scan_state *states;
 
 void watch_begin(struct scanner *s);
 /* Polls each thread of the stint that is due.  Returns whether any was. */
 bool watch_round(struct scanner *s);
-/* Ends the stint, whose threads may leave then, and chooses those of the next one. */
+/* Ends the stint, whose threads may exit then, and chooses those of the next one. */
 void watch_stint(struct scanner *s);
 void watch_release(struct scanner *s);
 
@@ -183,7 +185,7 @@ void watch_release(struct scanner *s);
 /* Replaces what is known of a block by what was walked, see struct walk. */
 void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 		 int known, const struct scan_frame *f, uint32_t nr, uint64_t hi);
-/* Every known invocation has ended by hi; written by the thread itself. */
+/* Every known invocation has ended by hi; the thread itself writes it. */
 void track_flush(struct scan_state *st, uint64_t hi);
 
 static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr)
@@ -191,14 +193,14 @@ static inline bool scan_on_own_stack(const struct scan_state *st, uintptr_t addr
 	return addr >= st->t->stack_lo && addr < st->t->stack_hi;
 }
 
-/* A value of a thread's own top: its page has been used. */
+/* This is a value of a thread's own top: its page has been used. */
 static inline void scan_top_seen(struct scan_state *st, uintptr_t top)
 {
 	if (top >= st->t->stack_lo && top < st->lowest_top)
 		st->lowest_top = top;
 }
 
-/* Time stamp that no later load can pass. */
+/* Returns a time stamp that no later load can pass. */
 static inline uint64_t scan_stamp_before(void)
 {
 	uint64_t t;
@@ -210,7 +212,7 @@ static inline uint64_t scan_stamp_before(void)
 	return t;
 }
 
-/* Time stamp no load can pass. */
+/* Returns a time stamp that no load can pass. */
 static inline uint64_t scan_stamp(void)
 {
 	uint64_t t;

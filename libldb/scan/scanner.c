@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The scanner threads: how they begin and end, and what they know of each thread.  (raw thread)
+ * Begins and ends the scanner threads, and their state of each thread.  (raw thread)
  *
- * What they do is in watch.c (which threads to poll), pace.c (when), look.c (how) and
- * share.c (on which core).
+ * Their work is in watch.c (which threads to poll), pace.c (when), look.c (how) and share.c (on
+ * which core).
  */
 #include <errno.h>
 #include "scan.h"
@@ -22,7 +22,7 @@ static void scan_pin(int32_t cpu)
 	sys(SYS_sched_setaffinity, 0, sizeof(mask), mask);
 }
 
-/* The user pinned it: that core is its own. */
+/* If the user pinned it, that core is its own. */
 static void give_way(struct scanner *s)
 {
 	if (session.scanner_cpu >= 0)
@@ -47,11 +47,11 @@ static void scan_stint(struct scanner *s)
 		for (int i = any ? 1 : IDLE_RELAX; i; i--)
 			cpu_relax();
 	}
-	/* nobody was due, perhaps: being away still has to be noticed */
+	/* if no thread was due: time off the CPU still has to be noticed */
 	pace_stamp(s, scan_stamp());
 }
 
-/* Wakes the control thread, which may have to leave. */
+/* Wakes the control thread, which may have to end. */
 static void kick_control(void)
 {
 	uint64_t one = 1;
@@ -84,7 +84,7 @@ static void scan_main(void *arg)
 	share_end(s);
 }
 
-/* It does not run: it polls nobody. */
+/* The scanner does not run: it polls no thread. */
 static void forget(struct scanner *s)
 {
 	for (unsigned i = 0; i < STINT_MAX; i++)
@@ -200,8 +200,8 @@ static void wait_a_little(struct scanner *s, unsigned *spins)
 }
 
 /*
- * In the child of a fork that ran no handlers nobody polls, whatever the
- * scanners' words say: the epoch is wiped there.
+ * In the child of a fork that ran no handlers no scanner runs, whatever the scanners' words say:
+ * the epoch is wiped there.
  */
 static bool scanners_are_ours(void)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whether the scanner has a core to itself.  (raw thread)
+ * Decides whether the scanner has a core to itself.  (raw thread)
  *
- * One that has none would take the program's: once it has lost its CPU it polls
- * only now and then, so seldom that its wake-ups stay within the budget too, until
- * no more threads want to run than there are CPUs.
+ * A scanner that has none would take the program's core: once it was preempted it polls only now
+ * and then, so seldom that its wake-ups stay within the budget, too, until there are no more
+ * runnable threads than CPUs.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static int count_allowed(void)
 	uint64_t mask[16] = { 0 };
 	int n = 0;
 
-	/* pinned by the user: that core is taken for its own */
+	/* pinned by the user: that core counts as its own */
 	if (session.scanner_cpu >= 0)
 		return INT32_MAX;
 	if (sys(SYS_sched_getaffinity, 0, sizeof(mask), mask) < 0)
@@ -44,8 +44,8 @@ void share_begin(struct scanner *s)
 }
 
 /*
- * Sleeps between two rounds: on purpose, so it is no observation gap unless far too long.
- * With the smallest budgets that takes seconds and more, and scan_stop() wakes it.
+ * Sleeps between two rounds: this is on purpose, so it is no observation gap unless far too
+ * long.  With the smallest budgets that takes seconds and more, and scan_stop() wakes it.
  */
 static void share_sleep(struct scanner *s, uint64_t ticks)
 {
@@ -63,9 +63,9 @@ static void share_sleep(struct scanner *s, uint64_t ticks)
 }
 
 /*
- * Threads of the whole machine that run or want to, this one included; 0 if that
- * cannot be known.  The file is opened in the control thread's file table, of
- * which the program sees nothing.
+ * Returns the number of runnable threads of the whole machine, this one included; 0 if that is
+ * not known.  The file is opened in the control thread's file table, where the program does not
+ * find it.
  */
 static int nr_runnable(struct scanner *s)
 {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is known of a thread's stack, and the event for each invocation that
- * has left it.  (raw thread; track_flush() runs in the thread itself)
+ * Keeps track of a thread's stack, and writes the event for each invocation that has ended.
+ * (raw thread; track_flush() runs in the thread itself)
  *
- * Bounds: an invocation not known at one poll and known at the next began
- * between the two; one known at a poll and gone at the next ended between
- * them.  A poll is the time between two stamps that no load can pass, so both
- * bounds hold to the cycle (LDB paper, section 3.2, has the idea without the
- * bounds).  A poll that found the thread moving and read no stack (the block's
- * mark) makes them tighter.
+ * Bounds: an invocation not known at one poll and known at the next began between the two; one
+ * known at a poll and gone at the next ended between them.  A poll is the time between two
+ * stamps that no load can pass, so both bounds hold to the cycle (LDB paper, section 3.2, has
+ * the idea without the bounds).  A poll that found a change and read no stack (the block's mark)
+ * makes them tighter.
  */
 #include "scan.h"
 
@@ -19,7 +18,7 @@ static uint32_t uncertainty(uint64_t max, uint64_t min)
 	return d < 0xffffffff ? d : 0xffffffff;
 }
 
-/* The block's mark, if it was made since the state was last known. */
+/* Returns the block's mark, if it was made since the state was last known. */
 static const struct scan_mark *mark_of(const struct scan_state *st, unsigned block)
 {
 	const struct scan_mark *m = &st->b[block].mark;
@@ -28,9 +27,10 @@ static const struct scan_mark *mark_of(const struct scan_state *st, unsigned blo
 }
 
 /*
- * Of what was known at last_ok and is gone: the outermost invocation of the block that had
- * surely ended at the mark, from `from` on.  All that was linked then lay above the mark's
- * top; other stacks are in no order, but what was called from there had ended, too.
+ * Of the invocations that were known at last_ok and have ended, returns the outermost one of the
+ * block that had certainly ended at the mark, from `from` on.  All records that were linked then
+ * were above the mark's top; other stacks are in no order, but functions called from there had
+ * ended, too.
  */
 static uint32_t marked_from(const struct scan_state *st, unsigned block, const struct scan_mark *m,
 			    uint32_t from)
@@ -47,7 +47,7 @@ static uint32_t marked_from(const struct scan_state *st, unsigned block, const s
 	return from;
 }
 
-/* Returns whether it is to be written: what a recorder can change is read once. */
+/* Returns whether it is to be written: words that a recorder can change are read once. */
 static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_t i, uint64_t hi)
 {
 	const struct ldb_stack_frame *k = &st->stack->frame[i];
@@ -77,15 +77,15 @@ static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_
 }
 
 /*
- * Writes the end of an invocation, and counts it.  The program may be killed at any
- * instruction here, mostly in the page fault of a ring's next page: the recorder tells
- * by ending_gen and ending_seen what was done (threads.c there).
+ * Writes the end of an invocation, and counts it.  The program may be killed at any instruction
+ * here, mostly in the page fault of a ring's next page: the recorder finds out from ending_gen
+ * and ending_seen what was done (its threads.c).
  */
 static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i, uint64_t hi)
 {
 	const struct ldb_stack_frame *f = &st->stack->frame[i];
 	struct ldb_page *p = st->page;
-	/* What ran before is in no count of what was made. */
+	/* Invocations from before the recording are not in the count of calls. */
 	uint64_t seen = p->seen + !(f->flags & LDB_FUNC_F_FROM_START);
 	struct ldb_rec r[3];
 
@@ -111,8 +111,8 @@ static void cut(struct scan_state *st, uint32_t depth)
 }
 
 /*
- * Has it ended with those of the block?  With one on the own stack so has what that had
- * called, of whatever block: those ends are written first, while the caller is still known.
+ * Has it ended with those of the block?  If one on the own stack has ended, so have its callees,
+ * of whatever block: their ends are written first, while the caller is still known.
  */
 static bool has_ended(const struct scan_state *st, unsigned block, bool callees,
 		      const struct ldb_stack_frame *k)
@@ -138,14 +138,14 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 	for (i = st->depth; i-- > from;)
 		if (has_ended(st, block, callees, &f[i]))
 			end_invocation(s, st, i, i >= marked ? m->hi : hi);
-	/* close the holes; with one block there is nothing to keep */
+	/* close the holes; with one block there is nothing to move */
 	for (i = to = from; i < st->depth; i++)
 		if (!has_ended(st, block, callees, &f[i]))
 			f[to++] = f[i];
 	cut(st, to);
 }
 
-/* Frames of another block that lie deeper in the same stack stay deeper. */
+/* Frames of another block that are deeper in the same stack stay deeper. */
 static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *f)
 {
 	const struct ldb_stack_frame *k = st->stack->frame;
@@ -158,7 +158,7 @@ static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *
 	return i;
 }
 
-/* Between start_min and start_max a record was linked: the mark may tell better. */
+/* A record was linked between start_min and start_max: the mark may narrow that. */
 static void narrow_start(const struct scan_state *st, const struct scan_frame *f,
 			 struct ldb_stack_frame *k)
 {
@@ -175,9 +175,9 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
 }
 
 /*
- * A record that was there before the state was last known, but not linked then: a switch
- * of stacks had left its function, and another one has brought it back.  (The one with
- * just that generation may have been counted then, and not linked yet.)
+ * Did this record exist before the state was last known, but was not linked then?  A switch of
+ * stacks had left its function, and another one has resumed it.  (The one with just that
+ * generation may have been counted then, and not linked yet.)
  */
 static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 {
@@ -188,9 +188,9 @@ static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 }
 
 /*
- * Blocks are read one after the other.  What another block had at last_ok, deeper in the
- * stack than a record that was not there then, has ended, though its block was not read
- * since: it is no callee of what was called after it.
+ * Blocks are read one after the other.  Records that another block had at last_ok, deeper in the
+ * stack than a new record, have ended, though their block was not read since: they are no
+ * callees of what was called after them.
  */
 static void end_overtaken(struct scanner *s, struct scan_state *st, const struct scan_frame *f,
 			  uint32_t from, uint64_t hi)
@@ -241,7 +241,7 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 	while (nr && st->depth < SCAN_DEPTH_MAX) {
 		uint32_t i = insert_at(st, &f[--nr]);
 
-		/* What that ends lies behind i. */
+		/* The frames that this ends are behind i. */
 		end_overtaken(s, st, &f[nr], i, hi);
 		push(st, &f[nr], i, hi);
 	}

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which threads to poll.  (raw thread)
+ * Chooses the threads to poll.  (raw thread)
  *
- * A scanner has a list of active threads.  It takes a few of them at a time, a
- * stint, makes their hazards visible once, and polls them again and again.  All
- * others are idle: they have not changed for long, or the kernel module says that
- * they do not run.  Between two stints a few idle ones are visited (the sweep), so
- * a thousand that sleep do not keep it from the two that run.
+ * A scanner has a list of active threads.  It takes a few of them at a time, a stint, makes
+ * their hazards visible once, and polls them repeatedly.  All others are idle: they have not
+ * changed for long, or the kernel module says that they do not run.  Between two stints a few
+ * idle ones are polled (the sweep), so a thousand sleeping threads do not delay the polling of
+ * two that run.
  *
- * With the kernel module a thread becomes active when it is observed on a CPU (k_slot
- * in the header of each CPU's ring), and idle when it has left and was polled
- * since; no line of it is touched in between, but by the sweep, which finds those
- * that came and went in between.  Without it a thread stays active for a while after it
- * was last found changed.  What an idle thread does is known to happen after the
- * last poll of it, so no time is written more exactly than it is known.
+ * With the kernel module a thread becomes active when it is observed on a CPU (k_slot in the
+ * header of each CPU's ring), and idle when it has left the CPU and was polled since; none of
+ * its cache lines is read in between, except by the sweep, which finds those that ran in
+ * between.  Without it a thread stays active for a while after it was last found changed.
+ * Events of an idle thread are known to happen after its last poll, so no time is recorded more
+ * exactly than it is known.
  *
- * A thread that a scanner owns is touched by no other scanner.  The owner gives
- * one away when another scanner has fewer that change.
+ * No other scanner accesses a thread that a scanner owns.  The owner hands one over when another
+ * scanner has fewer threads that change.
  */
 #include "scan.h"
 
 #define STINT_ROUNDS	32		/* polls of each thread of a stint, when all active ones fit into it */
-#define SWEEP		8		/* idle threads visited between two stints */
+#define SWEEP		8		/* idle threads polled between two stints */
 #define SWEEP_ASLEEP	1		/* ... when the module tells which threads run */
 #define IDLE_NS		1000000		/* not changed for so long: idle */
 #define LONG_ROUND_NS	5000
-#define BEHIND_SKIP	4		/* then, outside of requests only every so many rounds */
+#define BEHIND_SKIP	4		/* then, threads outside of requests are polled only every so many rounds */
 #define BALANCE_NS	10000000
 #define BUSY_NS		50000000	/* changed so short a time ago: counts */
 
@@ -33,9 +33,9 @@ struct scanner *scanners;
 struct scan_state *states;
 
 /*
- * Tells the module which page the thread has, and where its block is.  From here
- * because the descriptor is in the control thread's file table, which program
- * threads do not share.
+ * Reports to the module which page the thread has, and where its block is.  This is done here
+ * because the descriptor is in the control thread's file table, which program threads do not
+ * share.
  */
 static void register_thread(struct scan_state *st)
 {
@@ -51,8 +51,8 @@ static void register_thread(struct scan_state *st)
 }
 
 /*
- * What the module says of a thread; 0 while it says nothing.  What an earlier
- * owner of the page left there does not count.
+ * Returns what the module says of a thread; 0 while it says nothing.  Values of an earlier owner
+ * of the page do not count.
  */
 static uint32_t kernel_seq(const struct scan_state *st)
 {
@@ -62,8 +62,8 @@ static uint32_t kernel_seq(const struct scan_state *st)
 }
 
 /*
- * It was asleep when it was last polled, and its page says seq now: until it
- * came back its stack was as it is known.
+ * It was asleep when it was last polled, and its page says seq now: until it came back its stack
+ * was unchanged.
  */
 static void woken(struct scan_state *st, uint32_t seq, uint64_t lo)
 {
@@ -88,7 +88,7 @@ static void look_registered(struct scanner *s, struct scan_state *st, uint64_t l
 	st->asleep_seq = !st->failed && !st->settling && seq % 2 == 0 ? seq : 0;
 }
 
-/* Has it not run since it was last polled?  Then its stack is as it was. */
+/* Has it not run since it was last polled?  Then its stack is unchanged. */
 static bool still_asleep(struct scanner *s, struct scan_state *st, uint64_t lo)
 {
 	if (!st->asleep_seq || kernel_seq(st) != st->asleep_seq)
@@ -141,7 +141,7 @@ static void deactivate(struct scanner *s, struct scan_state *st)
 	st->place = -1;
 }
 
-/* Whether it may be left to the sweep. */
+/* May it be left to the sweep? */
 static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32_t nr)
 {
 	if (session.device >= 0 && kernel_seq(st))
@@ -149,7 +149,7 @@ static bool is_idle(const struct scanner *s, const struct scan_state *st, uint32
 	return nr > STINT_MAX && s->stamp - st->changed > session_ticks(IDLE_NS);
 }
 
-/* Threads that came are at the end of live[]; those moved there are found by the sweep. */
+/* New threads are at the end of live[]; the sweep finds those that were moved. */
 static void add_new(struct scanner *s)
 {
 	uint32_t nr = order_live_count(&nr_live);
@@ -164,7 +164,7 @@ static void add_new(struct scanner *s)
 	s->nr_known = nr;
 }
 
-/* Who runs now, by the module.  Any value may be there. */
+/* Finds the running threads, by the module.  Any value may be there. */
 static void add_running(struct scanner *s)
 {
 	for (uint32_t cpu = 0; cpu < session.nr_cpus; cpu++) {
@@ -192,7 +192,7 @@ void watch_release(struct scanner *s)
 	s->nr_stint = 0;
 }
 
-/* With the hazard visible: may it be polled, and is it ours? */
+/* With the hazard visible: may it be polled, and does it belong to this scanner? */
 static struct scan_state *state_of(const struct scanner *s, struct thread *t)
 {
 	struct scan_state *st;
@@ -210,7 +210,7 @@ static void sweep(struct scanner *s, unsigned n)
 	for (uint32_t seen = 0; n && seen < nr && seen < 4 * SWEEP; seen++) {
 		uint32_t i = s->next_live < nr ? s->next_live : 0;
 		struct thread *t = order_live_get(&live[i]);
-		/* without the hazard: states and pages outlive every thread */
+		/* this is without the hazard: states and pages outlive every thread */
 		struct scan_state *st = t ? t->scan : NULL;
 
 		s->next_live = i + 1;
@@ -240,7 +240,7 @@ static void choose(struct scanner *s)
 	for (uint32_t i = 0; i < n; i++)
 		order_hazard_set(&s->looking[i], s->active[from + i]);
 	order_hazards_visible();
-	/* from the end: what takes the place of a removed one is not held */
+	/* from the end: the one that replaces a removed one has no hazard */
 	for (uint32_t i = n; i--;) {
 		struct scan_state *st = state_of(s, s->active[from + i]);
 
@@ -259,7 +259,7 @@ static bool is_busy(const struct scanner *s, const struct scan_state *st)
 	return s->stamp - st->changed < session_ticks(BUSY_NS);
 }
 
-/* Gives one of the stint's busy threads to the scanner that has the fewest. */
+/* Hands one of the stint's busy threads to the scanner that has the fewest. */
 static void balance(struct scanner *s)
 {
 	struct scanner *least = s;

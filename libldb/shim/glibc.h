@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the shim knows of glibc's insides, and what it does in its place, with the usual
- * mutex.  The words read here have been at the same place, with the same meaning, since
- * glibc 2.25; their offsets are part of the ABI of statically initialised objects.  All
- * are read without the lock and may be stale: a wrong owner is a hint lost, nothing more.
+ * This is what the shim knows of glibc's internals, and what it does in glibc's place, with the
+ * usual mutex.  The words read here have been at the same place, with the same meaning, since
+ * glibc 2.25; their offsets are part of the ABI of statically initialised objects.  All are read
+ * without the lock and may be stale: a wrong owner only loses a hint.
  */
 #ifndef SHIM_GLIBC_H
 #define SHIM_GLIBC_H
@@ -26,9 +26,9 @@
 _Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t), "a mtx_t is a pthread_mutex_t");
 
 /*
- * Tid of a thread that can be joined, 0 if it has ended or nothing is known: a word in what
- * its pthread_t points to, written by the kernel.  It is believed only if the calling
- * thread's own is at the same place.
+ * Returns the tid of a thread that can be joined, 0 if it has ended or nothing is known: a word
+ * in the struct to which its pthread_t points, written by the kernel.  It is used only if the
+ * calling thread's own tid is at the same place.
  */
 static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t self_tid)
 {
@@ -37,12 +37,12 @@ static inline uint32_t glibc_tid_of(uintptr_t pthread, uintptr_t self, uint32_t 
 	return order_any_load_word((uint32_t *)(pthread + CPU_PTHREAD_TID_OFFSET));
 }
 
-/* Tid of the owner, 0 if there is none or the lock does not say. */
+/* Returns the tid of the owner, 0 if there is none or the lock does not say. */
 static inline uint32_t glibc_mutex_owner(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
 
-	/* These two keep the tid in the lock word, set by the same atomic. */
+	/* These two have the tid in the lock word, set by the same atomic. */
 	if (order_any_load_word(&m->__data.__kind) &
 	    (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_PI))
 		return order_any_load_word(&m->__data.__lock) & GLIBC_TID_MASK;
@@ -50,8 +50,8 @@ static inline uint32_t glibc_mutex_owner(const void *mutex)
 }
 
 /*
- * Only for the owner: true inside a nested acquisition of a recursive mutex.
- * The count stays 0 or 1 in all other types.
+ * Only the owner may call this: it returns true inside a nested acquisition of a recursive
+ * mutex.  The count stays 0 or 1 in all other types.
  */
 static inline bool glibc_mutex_nested(const void *mutex)
 {
@@ -61,9 +61,9 @@ static inline bool glibc_mutex_nested(const void *mutex)
 }
 
 /*
- * glibc's trylock of a robust mutex that is not recoverable says so, but leaves
- * the lock word taken (so it is in 2.36), and the next lock blocks for ever.  So a
- * robust mutex is not tried; its lock word says whether somebody has it.
+ * glibc's trylock of a robust mutex that is not recoverable says so, but leaves the lock word
+ * taken (in 2.36), and the next lock blocks for ever.  So trylock is not used on a robust mutex;
+ * its lock word says whether it is locked.
  */
 static inline bool glibc_mutex_untriable(const void *mutex)
 {
@@ -72,7 +72,7 @@ static inline bool glibc_mutex_untriable(const void *mutex)
 	return order_any_load_word(&m->__data.__kind) & GLIBC_MUTEX_ROBUST;
 }
 
-/* There is no other thread that could have it. */
+/* No other thread exists that could have it. */
 static inline bool glibc_mutex_alone(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -82,7 +82,7 @@ static inline bool glibc_mutex_alone(const void *mutex)
 		 (GLIBC_MUTEX_ROBUST | GLIBC_MUTEX_SHARED));
 }
 
-/* Of the type that PTHREAD_MUTEX_INITIALIZER makes, whether elision was forbidden or not. */
+/* Is it of the type that PTHREAD_MUTEX_INITIALIZER makes, whether elision was forbidden or not? */
 static inline bool glibc_mutex_is_usual(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -91,8 +91,8 @@ static inline bool glibc_mutex_is_usual(const void *mutex)
 }
 
 /*
- * A usual one, taken, for which nobody sleeps: who is about to sleep makes its word 2
- * first, and leaves it so when it has got it.
+ * Is it a usual mutex, locked, for which no thread sleeps?  A thread that is about to sleep sets
+ * its word to 2 first, and leaves it so when it has got it.
  */
 static inline bool glibc_mutex_unwanted(const void *mutex)
 {
@@ -103,10 +103,10 @@ static inline bool glibc_mutex_unwanted(const void *mutex)
 }
 
 /*
- * Acquires and releases the usual mutex when nobody else wants it, as glibc does.  Only
- * where mutex.c has found that it does.  A function of glibc's in between, called through
- * a pointer and, trylock, going through a table, is several lines of the cache and two
- * branches that a CPU with other work has forgotten.
+ * These acquire and release the usual mutex when it is not contended, as glibc does.  They are
+ * used only where mutex.c has found that glibc does the same.  Calling glibc's function, through
+ * a pointer and, for trylock, a table, costs several cache lines and two branches that the CPU
+ * does not predict after other work.
  */
 static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 {
@@ -119,7 +119,10 @@ static inline bool glibc_mutex_acquire(void *mutex, uint32_t self_tid)
 	return true;
 }
 
-/* False: somebody wants it by now, and all is as it was.  Else it may be gone. */
+/*
+ * Returns false if a thread waits for it by now, and nothing was changed.  Else the mutex may be
+ * gone.
+ */
 static inline bool glibc_mutex_release(void *mutex)
 {
 	pthread_mutex_t *m = mutex;
@@ -134,7 +137,7 @@ static inline bool glibc_mutex_release(void *mutex)
 	return false;
 }
 
-/* Neither robust nor recursive; of an adaptive one its kind does not say so. */
+/* It is neither robust nor recursive; if it is adaptive its kind does not say so. */
 static inline bool glibc_mutex_is_simple(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;
@@ -143,7 +146,7 @@ static inline bool glibc_mutex_is_simple(const void *mutex)
 		 (GLIBC_MUTEX_ROBUST | PTHREAD_MUTEX_RECURSIVE_NP));
 }
 
-/* Recursive, and the thread has it already. */
+/* Is it recursive, and has the thread locked it already? */
 static inline bool glibc_mutex_reentered(const void *mutex, uint32_t self_tid)
 {
 	const pthread_mutex_t *m = mutex;

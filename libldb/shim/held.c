@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The locks a thread holds.  A hold is recorded after the unlock, outside of
- * the critical section, and so is the wait that came before it (LDB paper,
- * section 3.3).
+ * Manages the locks a thread holds.  A hold is recorded after the unlock, outside of the
+ * critical section, and so is the wait that came before it (LDB paper, section 3.3).
  */
 #include "held.h"
 #include "waiters.h"
@@ -47,12 +46,12 @@ void held_remove(struct thread *t, struct held_lock *h)
 
 	for (; h < last; h++)
 		h[0] = h[1];
-	last->wait_begin = 0;	/* shim_flush() must not see it twice */
+	last->wait_begin = 0;	/* shim_flush() must not read it twice */
 	last->begin = 0;
 	l->nr_held--;
 }
 
-/* The oldest goes: its unlock will look like that of a lock taken long ago. */
+/* The oldest entry is dropped: its unlock will look like that of a lock taken long ago. */
 uint32_t held_make_room(struct thread *t)
 {
 	held_write_wait(t, &t->list->held[0]);
@@ -67,15 +66,15 @@ static uint32_t rwlock_kind(const volatile void *lock, uint32_t tid)
 }
 
 /*
- * Before the unlock; afterwards the lock's memory is no longer ours to read.
- * h is NULL when the lock was taken before the recording, or by another
- * thread: then nothing is known of the begin.
+ * This is called before the unlock; afterwards the lock's memory may not be read.  h is NULL
+ * when the lock was taken before the recording, or by another thread: then nothing is known of
+ * the begin.
  */
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,
 		   bool waiters)
 {
-	/* An entry of a mutex that somebody else has taken since is stale. */
+	/* An entry of a mutex that another thread has taken since is stale. */
 	bool known = h && (held_kind(h) != LDB_LOCK_MUTEX ||
 			   glibc_mutex_owner((const void *)lock) == t->tid);
 
@@ -93,7 +92,7 @@ void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 			.site_kind = held_site_kind(site, kind ? kind : rwlock_kind(lock, t->tid)),
 		};
 	}
-	/* A reader that holds the lock twice gives it back with the last unlock. */
+	/* A reader that holds the lock twice releases it with the last unlock. */
 	while ((h = held_find(t, lock)) && held_kind(&r->h) != LDB_LOCK_RWLOCK_RD)
 		held_remove(t, h);	/* stale: another thread unlocked it */
 	r->write = !h;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The locks a thread holds, newest last, and the records of holding them.  In
+ * Lists the locks a thread holds, newest last, and writes the records of holding them.  In
  * entries that are free begin and wait_begin are 0.
  *
- * Only the thread itself touches its list.  A signal handler may come in the
- * middle of that:
+ * Only the thread itself accesses its list.  A signal handler may come in the middle of that:
  *
  * - in a slow path: in_hook is set, and the handler's wrappers leave the list
  *   alone;
- * - in a fast path: the handler finds a valid list and gives back what it takes.
- *   The only change it can leave behind is that the list was emptied for a new
+ * - in a fast path: the handler finds a valid list and releases the locks that it takes.
+ *   The only change that can remain is that the list was emptied for a new
  *   recording, so the fast paths change the count relatively.  Then an entry may
  *   be left that says nothing (no lock, or one that is found to be another).
  */
@@ -26,7 +25,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* shim.c: what is on the list is from another recording, or from before a fork. */
+/* shim.c: the entries of the list are from another recording, or from before a fork. */
 void held_forget(struct held_list *l, uint32_t tid);
 /* Returns the free slot at the end of a full list. */
 uint32_t held_make_room(struct thread *t);
@@ -34,10 +33,10 @@ void held_remove(struct thread *t, struct held_lock *h);
 /* Writes a record about h->lock: owner, gen and site are the entry's. */
 void lock_event_write(const struct thread *t, uint32_t type, const struct held_lock *h,
 		      uint64_t begin, uint64_t end, uint32_t flags);
-/* Writes the wait that the entry keeps back, if there is one. */
+/* Writes the wait that the entry defers, if there is one. */
 void held_write_wait(struct thread *t, struct held_lock *h);
 
-/* A lock on its way out. */
+/* This is a lock that is being released. */
 struct release {
 	struct thread *t;
 	struct held_lock h;
@@ -49,7 +48,7 @@ struct release {
 void release_begin(struct release *r, struct thread *t, struct held_lock *h,
 		   const volatile void *lock, uint32_t kind, uintptr_t site,
 		   bool waiters);
-/* The same in a hook, which it leaves.  False: there is nothing to record. */
+/* Does the same in a hook, which it leaves.  Returns false if there is nothing to record. */
 bool release_start(struct release *r, struct thread *t, const volatile void *lock,
 		   uint32_t kind, uintptr_t site);
 void release_end(struct release *r);
@@ -57,11 +56,10 @@ void release_end(struct release *r);
 #pragma GCC visibility pop
 
 /*
- * in_hook is set wherever the shim works on the thread's own data, and never
- * while the real function runs: a signal handler that comes in between, and the
- * runtime itself, then pass straight through the wrappers.  It holds the stack
- * pointer, so that a handler that jumps out of the hook differs from one
- * that jumps within itself: see unwind.c.
+ * in_hook is set wherever the shim works on the thread's own data, and never while the real
+ * function runs: a signal handler that comes in between, and the runtime itself, then pass
+ * straight through the wrappers.  Its value is the stack pointer, so that a handler that jumps
+ * out of the hook can be distinguished from one that jumps within itself: see unwind.c.
  */
 static inline void hook_enter(struct thread *t)
 {
@@ -75,7 +73,7 @@ static inline void hook_leave(struct thread *t)
 	t->list->in_hook = 0;
 }
 
-/* NULL: there is nothing to do but to call the real function.  Else in a hook. */
+/* Returns NULL if only the real function must be called.  Otherwise the thread is in a hook. */
 static inline struct thread *shim_enter(void)
 {
 	struct thread *t = thread_self();
@@ -88,7 +86,7 @@ static inline struct thread *shim_enter(void)
 	return t;
 }
 
-/* session_clock(), without a call where the clock is the CPU's. */
+/* This is session_clock(), without a call where the clock is the CPU's. */
 static inline uint64_t held_clock(void)
 {
 	if (likely(session_page.a.clock_id != LDB_CLOCK_MONO))
@@ -136,8 +134,8 @@ static inline struct held_lock *held_push(struct thread *t, const volatile void 
 }
 
 /*
- * The calling thread's list, for the fast paths: without a line of the cache for a
- * pointer to it.
+ * Returns the calling thread's list, for the fast paths: it needs no cache line for a pointer to
+ * it.
  */
 static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 {
@@ -145,8 +143,8 @@ static inline struct held_list CPU_THREAD_SPACE *held_of_self(void)
 }
 
 /*
- * May the fast path of an acquisition use the thread's list at this level?  What is
- * unusual is left to the slow ones.
+ * May the fast path of an acquisition use the thread's list at this level?  Unusual cases are
+ * left to the slow paths.
  */
 static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32_t level)
 {
@@ -155,9 +153,9 @@ static inline bool fast_enter(const struct held_list CPU_THREAD_SPACE *l, uint32
 }
 
 /*
- * Before the lock is tried: a load or store after an atomic operation waits for
- * it.  But the operation waits for the stores before it, so there are few: begin and
- * wait_begin are 0 already.  Who does not get the lock takes the entry back.
+ * This comes before the lock is tried, because a load or store after an atomic operation waits
+ * for it.  But the operation waits for the stores before it, so there are few: begin and
+ * wait_begin are 0 already.  A thread that does not get the lock removes the entry.
  */
 static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock,
 				  uint32_t kind, uintptr_t site)
@@ -174,7 +172,7 @@ static inline void held_push_fast(struct held_list CPU_THREAD_SPACE *l, const vo
 	h->gen = cpu_thread_word(next_table.gen_off) & ~(LDB_GEN_ONE - 1);
 }
 
-/* The lock was got just now.  A handler may have emptied the list. */
+/* The lock was acquired just now.  A handler may have emptied the list. */
 static inline void held_stamp_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
@@ -189,7 +187,7 @@ static inline void held_unpush_fast(struct held_list CPU_THREAD_SPACE *l)
 	l->nr_held--;
 }
 
-/* The newest entry, if it is this lock's and says nothing. */
+/* Removes the newest entry, if it is this lock's and has no begin. */
 static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
@@ -201,7 +199,7 @@ static inline bool held_pop_quick(struct held_list CPU_THREAD_SPACE *l, const vo
 	return true;
 }
 
-/* The newest entry, if it is this lock's and there is nothing to be recorded. */
+/* Removes the newest entry, if it is this lock's and there is nothing to be recorded. */
 static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	uint32_t n = l->nr_held - 1;
@@ -220,7 +218,10 @@ static inline bool held_pop_fast(struct held_list CPU_THREAD_SPACE *l, const vol
 	return true;
 }
 
-/* The lock was got without waiting.  Of a recursive mutex the outermost counts. */
+/*
+ * The lock was acquired without waiting.  For a recursive mutex the outermost acquisition
+ * counts.
+ */
 static inline void held_acquired(struct thread *t, const volatile void *lock,
 				 uint32_t kind, uintptr_t site)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whom a join waits for.  Without a lock: registry entries are never freed, and
- * a thread that can still be joined keeps its pthread_t to itself.  A thread
- * that has ended has no tid to wait for.
+ * Finds the thread that a join waits for.  This needs no lock: registry entries are never freed,
+ * and no other thread gets the pthread_t of a thread that can still be joined.  A thread that
+ * has ended has no tid to wait for.
  */
 #include "runtime/runtime.h"
 #include "glibc.h"
@@ -18,6 +18,6 @@ uint32_t join_tid_of(uintptr_t pthread)
 		if (t && cpu_pthread_of(t->tp) == pthread)
 			return t->tid;
 	}
-	/* One that has just been created has not come to register itself. */
+	/* A thread that has just been created has not registered yet. */
 	return glibc_tid_of(pthread, cpu_pthread_of(cpu_thread_pointer()), thread_self()->tid);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the compiler's unwinder gives, found when something unwinds.  Then it is loaded:
- * with a C++ program, or by glibc for a cancellation.  To be linked with it would load
- * it, five mappings and as many page faults, into each C program that carries the runtime.
+ * Finds functions of the compiler's unwinder, when the stack is unwound.  Then the unwinder is
+ * loaded: with a C++ program, or by glibc for a cancellation.  If the runtime were linked with
+ * it, each C program would load it, with five mappings and as many page faults.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -41,10 +41,10 @@ static void *libgcc_find(void **slot, const char *name)
 		(__typeof__(&name))libgcc_find(&slot_, #name);			\
 	})
 
-/* Ours alone, whatever unwind.h says: dlsym() above must not find them. */
+/* These are hidden, whatever unwind.h says: dlsym() above must not find them. */
 __asm__(".hidden __gcc_personality_v0, _Unwind_Resume, _Unwind_GetCFA");
 
-/* Named by the unwind tables of the wrappers that clean up. */
+/* The unwind tables of the wrappers that clean up name this function. */
 _Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
 						_Unwind_Exception_Class class,
 						struct _Unwind_Exception *exception,
@@ -58,7 +58,7 @@ _Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
 	return FIND(__gcc_personality_v0)(version, actions, class, exception, context);
 }
 
-/* Where they go on when they have. */
+/* They continue here afterwards. */
 void _Unwind_Resume(struct _Unwind_Exception *exception)
 {
 	FIND(_Unwind_Resume)(exception);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Every interposed function, once.  Include it with the classes you need
- * defined as macros; the others are empty.  No include guard: that is how it
- * is used.
+ * Lists every interposed function, once.  Include it with the classes you need defined as
+ * macros; the others are empty.  So it has no include guard.
  *
  *	ACQUIRE(name, params, args, kind, try, busy, valid)
  *		takes the lock given first and may block.  try() never blocks
@@ -10,18 +9,17 @@
  *		function refuses its arguments before it reads the lock.
  *	TRY(name, params, args, kind)		takes the lock or fails at once
  *	RELEASE(name, params, args, kind)	kind 0: as it was taken
- *	COND(name, params, args, valid)		gives up mutex while it waits for cond
+ *	COND(name, params, args, valid)		releases mutex while it waits for cond
  *	SEM(name, params, args, valid, cancels)	-1 and errno; cancels: a cancellation
  *		point even if it does not block (in glibc, sem_clockwait is not)
  *	WAIT(name, params, args, kind, object, owner)
- *		waits for something nobody holds.  owner(): for whom, or NULL
+ *		waits for something without a holder.  owner(): for which thread, or NULL
  *	WAKE(name, params, args, object)	ends the waits of others for object
  *	JUMP(name, params, args)		cuts the stack back, does not return
  *	UNWIND(name, params, args)		the same, for exceptions; unwind.c
  *
- * C11's functions do not go through the names of pthread in glibc, so they
- * have rows of their own.  sem_trywait, which cannot block, takes nothing and wakes
- * nobody, is not interposed at all.
+ * In glibc C11's functions do not call the pthread functions by name, so they have rows of their
+ * own.  sem_trywait, which cannot block, holds nothing and wakes no thread, is not interposed.
  */
 #ifndef ACQUIRE
 #define ACQUIRE(...)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * May the shim acquire and release the usual mutex itself (glibc_mutex_acquire)?  Only if
- * nobody else but libc would have done it, and if libc does just the same: that is
- * tried once, with a mutex of our own.
+ * Decides whether the shim may acquire and release the usual mutex itself (glibc_mutex_acquire).
+ * It may only if libc, and no other library, would have done it, and if libc does just the same:
+ * that is tried once, with a mutex of the runtime's own.
  */
 #define _GNU_SOURCE
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "next.h"
 #include "symbol.h"
 
-/* After each step of a lock and an unlock: all of the mutex. */
+/* These are copies of the whole mutex after each step of a lock and an unlock. */
 struct steps {
 	pthread_mutex_t taken, given;
 };
@@ -38,7 +38,7 @@ static bool our_steps(struct steps *s, pthread_mutex_t *m, uint32_t tid)
 	return true;
 }
 
-/* What one has acquired, the other releases. */
+/* The one must be able to release what the other has acquired. */
 static bool steps_mix(pthread_mutex_t *m, uint32_t tid)
 {
 	return glibc_mutex_acquire(m, tid) && next(pthread_mutex_trylock)(m) &&

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* tid: the caller's.  Async-signal-safe. */
+/* tid is the caller's.  The function is async-signal-safe. */
 bool mutex_is_known(uint32_t tid);
 
 #pragma GCC visibility pop

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds the functions our wrappers hide.
+ * Finds the functions that the wrappers hide.
  *
- * On the first call of each, so that a program pays for those it uses.  A function
- * this libc does not have fails with ENOSYS.
+ * Each is found on its first call, so that a program pays only for those it uses.  A function
+ * that this libc does not have fails with ENOSYS.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -16,7 +16,7 @@
  */
 #define COND_VERSION	"GLIBC_2.3.2"
 
-/* As of the condition variables' other functions; sem_post has one version. */
+/* This is the version of the condition variables' other functions; sem_post has one version. */
 #define WAKE_VERSION(name)	(#name[0] == 'p' ? COND_VERSION : NULL)
 #define WAKE_FAILED(name)	(#name[0] == 's' ? no_such_sem() : ENOSYS)
 

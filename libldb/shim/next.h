@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The functions our wrappers hide.  Each pointer starts at a stub that finds
- * its function on the first call, so that a wrapper works before shim_init()
- * (constructors of other libraries, early malloc) and needs no test for it.
+ * This table has the functions that the wrappers hide.  Each pointer starts at a stub that finds
+ * its function on the first call, so that a wrapper works before shim_init() (constructors of
+ * other libraries, early malloc) and needs no test for it.
  */
 #ifndef SHIM_NEXT_H
 #define SHIM_NEXT_H
@@ -18,9 +18,9 @@ struct _Unwind_Context;
 
 #pragma GCC visibility push(hidden)
 
-/* What each lock needs of it comes first, and is one line of the cache. */
+/* The fields that each lock needs come first, and are one cache line. */
 struct next {
-	/* From the thread pointer of each thread: thread_gen() but for its low 16 bits, */
+	/* From the thread pointer of each thread: thread_gen() without its low 16 bits, */
 	intptr_t gen_off;
 	intptr_t held_off;		/* and its struct held_list. */
 #define MEMBER(name, params)	int (*name) params;
@@ -41,12 +41,12 @@ extern struct next next_table;
 /* Finds all of them now, where finding them later would take the loader's lock. */
 void next_init(void);
 
-/* libgcc.c: one of the unwinder's own, which may be where dlsym() does not find it. */
+/* libgcc.c: a function of the unwinder's, which dlsym() may not find. */
 void *libgcc_function(const char *name);
 
 #pragma GCC visibility pop
 
-/* In any order: whichever value is read, the stub or the function, is right. */
+/* Any order will do: whichever value is read, the stub or the function, is right. */
 #define next(name)	order_any_load_word(&next_table.name)
 
 #endif /* SHIM_NEXT_H */

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Locks that the program made itself, from what it says of them: ldb_lock_wait(3).
+ * Records locks that the program made itself, from its calls: ldb_lock_wait(3).
  *
- * Of such a lock only the address is known; its memory is never read.  So the table of
- * wakers says who has it, but not while nobody wants it.  Who waits puts the address there;
- * from then on whoever acquires that lock adds its tid, and removes it with the release,
- * until another lock needs the slot.  A lock that nobody has ever waited for writes to
- * nothing that threads share.  The first wait finds no name, but the holder notices the
- * waiter, and records its hold.
+ * Of such a lock only the address is known; its memory is never read.  So the table of wakers
+ * says which thread holds it, but only if it is contended.  A thread that waits puts the address
+ * there; from then on a thread that acquires that lock adds its tid, and removes it with the
+ * release, until another lock needs the slot.  A lock for which no thread has ever waited causes
+ * no write to shared memory.  The first wait finds no holder, but the holder notices the waiter,
+ * and records its hold.
  *
- * What the program says may be wrong in any way: then what is recorded is wrong, and
- * nothing else.  Async-signal-safe; errno stays as it is.
+ * The program's calls may be wrong in any way: then the records are wrong, and nothing else.
+ * The functions are async-signal-safe and do not change errno.
  */
 #include <errno.h>
 #include "held.h"
 #include "wait.h"
 #include "waiters.h"
 
-/* One in the slow path of another, and in signal handlers. */
+/* A wait may be in the slow path of another, and in signal handlers. */
 #define OWN_WAITS_MAX	4
 
 struct own_waits {		/* the newest last; only the thread itself, in a hook */
@@ -50,7 +50,10 @@ void own_fork_child(void)
 	own_waits.nr = 0;	/* the counters are 0 already */
 }
 
-/* The place of the next one.  Of too many the oldest goes: the program has not said how it ended. */
+/*
+ * Returns the place of the next one.  Of too many the oldest is dropped: the program has not
+ * said how it ended.
+ */
 static struct wait *own_room(void)
 {
 	struct own_waits *l = &own_waits;
@@ -64,7 +67,10 @@ static struct wait *own_room(void)
 	return &l->at[l->nr];
 }
 
-/* The thread does not wait for this lock any more, and for none that it came to since. */
+/*
+ * The thread does not wait for this lock any more, nor for any lock for which it began to wait
+ * since.
+ */
 static bool own_remove_wait(const volatile void *lock, struct wait *taken)
 {
 	struct wait *w = own_find(lock);
@@ -115,7 +121,7 @@ static __attribute__((noinline)) void slow_acquired(const volatile void *lock, u
 	}
 }
 
-/* Somebody waits for it, maybe the thread itself, or has done so. */
+/* A thread waits for it, maybe this one itself, or has done so. */
 static inline bool own_is_wanted(const volatile void *lock)
 {
 	return unlikely(waiters_seen(lock) || waker_is_awaited(lock));
@@ -133,7 +139,7 @@ static __attribute__((noinline)) void stamped_acquired(const volatile void *lock
 	}
 }
 
-/* Calls are jumps: what is usual needs no stack frame. */
+/* Calls are jumps, so the usual case needs no stack frame. */
 void own_acquired(const volatile void *lock, const void *site)
 {
 	struct held_list CPU_THREAD_SPACE *l;
@@ -155,7 +161,7 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 
 	if (!t)
 		return;
-	/* If it is another's by now, the lock was released before we came. */
+	/* If it is another's by now, the lock was released before this point. */
 	if (order_any_load(waker_slot(lock)) == waker_word(lock, t->tid))
 		waker_set(lock, 0);
 	if (own_remove_wait(lock, &w)) {
@@ -166,7 +172,7 @@ static __attribute__((noinline)) void slow_released(const volatile void *lock, u
 	}
 }
 
-/* May the newest entry be removed without the others being read? */
+/* May the newest entry be removed without reading the others? */
 static inline bool own_is_plain(const struct held_list CPU_THREAD_SPACE *l, const volatile void *lock)
 {
 	return likely(!l->in_hook && l->held_epoch == session_page.a.epoch) && !own_is_wanted(lock);

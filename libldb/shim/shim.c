@@ -2,19 +2,19 @@
 /*
  * The interposed functions of pthread and C11 threads.
  *
- * - Nobody records: a load, a branch, a jump to the real function.
+ * - Without a recorder, a wrapper is a load, a branch and a jump to the real function.
  * - A lock that is free is taken by its try function, or, a usual mutex, right here:
- *   no clock but at level hold, only an entry in the thread's own list.  Only "busy"
- *   means that somebody else has it; EOWNERDEAD means that we have it, and anything else
- *   is the answer.
+ *   no clock is read except at level hold, and there is only an entry in the thread's own
+ *   list.  Only "busy" means that another thread has it; EOWNERDEAD means that this thread
+ *   has it, and anything else is the result.
  * - A lock that is busy is waited for by the real function between two stamps.
  *
- * What the program can see stays as it is: return value, errno, cancellation.
- * A thread that is cancelled in a wait leaves through the cleanup functions, so
- * this file must be compiled with -fexceptions.
+ * What the program can observe is unchanged: return value, errno, cancellation.  A thread that
+ * is cancelled in a wait leaves through the cleanup functions, so this file must be compiled
+ * with -fexceptions.
  *
- * A wrapper may run in a signal handler, in the middle of another one: then it
- * passes straight through (hook_enter() in held.h).
+ * A wrapper may run in a signal handler, in the middle of another one: then it only calls the
+ * real function (hook_enter() in held.h).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,18 +30,21 @@
 #endif
 
 #define ALWAYS_INLINE	inline __attribute__((always_inline))
-/* Next to each other, and no more lines of the cache than their size says. */
+/* These functions are next to each other, and use no more cache lines than their size needs. */
 #define HOT_TEXT	__attribute__((section(".text.hot"), aligned(64)))
 #define CLEANUP(fn)	__attribute__((cleanup(fn)))
-/* Where the program called the wrapper: in an inline function, too. */
+/* This is where the program called the wrapper, also in an inline function. */
 #define SITE		((uintptr_t)__builtin_return_address(0))
 
-/* Of a thread that was never here, or has gone, the epoch is none that is ever recorded. */
+/*
+ * For a thread that never called a wrapper, or has exited, the epoch is one that is never
+ * recorded.
+ */
 static TLS_IE struct held_list held_list;
 
 /*
- * From now on the thread takes usual mutexes itself, unless it is the only one: then
- * libc needs no atomic operation.
+ * From now on the thread acquires usual mutexes itself, unless it is the only one: then libc
+ * needs no atomic operation.
  */
 static void quick_begin(struct held_list *l, uint32_t tid)
 {
@@ -49,7 +52,7 @@ static void quick_begin(struct held_list *l, uint32_t tid)
 		l->tid = tid;
 }
 
-/* What is on the list is from another recording, or from before a fork. */
+/* The entries of the list are from another recording, or from before a fork. */
 __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t tid)
 {
 	own_forget();
@@ -61,17 +64,17 @@ __attribute__((noinline, cold)) void held_forget(struct held_list *l, uint32_t t
 }
 
 /*
- * A wrapper comes in parts: what the program calls, which needs no stack frame and knows
- * what is usual; and others, for what is less usual.  Each reaches the next by a jump, so
+ * A wrapper consists of parts: the one that the program calls, which needs no stack frame and
+ * handles the usual case; and others, for less usual cases.  Each reaches the next by a jump, so
  * that the return address is still the caller's.
  *
- * What a part does is written in inline functions.  Their first argument describes the
- * function that is wrapped: a constant, of which nothing is left in the code.
+ * The work of a part is in inline functions.  Their first argument describes the wrapped
+ * function: it is a constant, which the compiler eliminates.
  */
 #define PART(part, name, params)	static __attribute__((noinline)) int part##_##name params
 #define SLOW_PART(name, params)		PART(slow, name, params)
 
-/* Where the answer comes from. */
+/* This says where the result comes from. */
 enum way {
 	DONE,		/* the lock is taken, or released: 0 */
 	REAL,		/* the function that ours hides */
@@ -96,25 +99,25 @@ enum way {
 		}							\
 	} while (0)
 
-/* A function that is called with the lock alone, and does not block. */
+/* This function is called with the lock alone, and does not block. */
 struct lock_call {
 	uint32_t kind;			/* enum ldb_lock_kind; 0: as the lock was taken */
 	int (*real)(void *lock);
 };
 
-/* The arguments of a function that takes a lock: one, two or three. */
+/* These are the arguments of a function that takes a lock: one, two or three. */
 struct acquire_args {
 	void *lock;
 	clockid_t clock;
 	const struct timespec *until;
 };
 
-/* A function that takes a lock, and waits for it. */
+/* This function takes a lock, and may wait for it. */
 struct acquire {
 	uint32_t kind;			/* enum ldb_lock_kind */
 	int busy;			/* what try says of a lock that is taken */
 	int (*try)(void *lock);		/* never blocks */
-	/* Else the call is refused before the lock is read. */
+	/* If it returns false the call is refused before the lock is read. */
 	bool (*valid)(struct acquire_args a);
 	int (*real)(struct acquire_args a);
 };
@@ -145,7 +148,7 @@ static ALWAYS_INLINE int acquire_slow(const struct acquire *f, const struct acqu
 	return rc;
 }
 
-/* As few stores and saved registers as can be: see held_push_fast(). */
+/* This needs as few stores and saved registers as possible: see held_push_fast(). */
 static ALWAYS_INLINE enum way acquire_at_level(const struct acquire *f, uint32_t level,
 					       const struct acquire_args a)
 {
@@ -174,7 +177,7 @@ static ALWAYS_INLINE enum way acquire_usual(const struct acquire *f, const struc
 
 	if (f->kind != LDB_LOCK_MUTEX)
 		return acquire_at_level(f, LDB_MUTEX_WAIT, a);
-	/* not on the list: who waits for it later infers the hold */
+	/* it is not on the list: the hold is inferred if a thread waits for it later */
 	if (unlikely(!tid && glibc_mutex_alone(a.lock) &&
 		     session_page.a.mutex_level == LDB_MUTEX_WAIT))
 		return REAL;
@@ -356,7 +359,7 @@ static ALWAYS_INLINE enum way release_usual(const struct lock_call *f, void *loc
 		   kind == LDB_LOCK_MUTEX ? other_##name : hold_##name, failed_##name); \
 	}
 
-/* What only waits is never quick while somebody records. */
+/* A function that only waits has no fast path during a recording. */
 #define WRAPPER(name, params, args)					\
 	static int slow_##name params;					\
 	EXPORT int name params						\
@@ -393,7 +396,7 @@ static ALWAYS_INLINE bool cond_begin(struct wait_cond *c, const void *cond, cons
 		return rc;						\
 	}
 
-/* A function that waits for something that nobody holds. */
+/* This function waits for something that has no holder. */
 struct object_call {
 	uint32_t kind;				/* enum ldb_lock_kind */
 	uint32_t (*owner)(uintptr_t object);	/* by whom, if that is known before; or NULL */
@@ -469,7 +472,7 @@ static ALWAYS_INLINE int sem_end(struct wait *w, int rc)
 		GO(sem_try(sem, valid, cancels), name, args, wait_##name, slow_##name); \
 	}
 
-/* Async-signal-safe, as sem_post() is.  What is woken may be gone afterwards. */
+/* It is async-signal-safe, as sem_post() is.  The woken object may be gone afterwards. */
 static ALWAYS_INLINE void wake(const volatile void *object)
 {
 	if (unlikely(session_wants_locks()) && waker_is_awaited(object) && thread_self())

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Finds a function in the libraries after ours, up to libc, without dlsym().
+ * Finds a function in the libraries after this one, up to libc, without dlsym().
  *
- * A wrapper finds its function on the first call, which may be anywhere: in a signal
- * handler, in a child of vfork(), or while another thread holds the loader's lock and
- * waits for a lock of the caller's.  dlsym() would wait for the loader's lock.  To find
- * them all at the start instead costs each program that starts.
+ * A wrapper finds its function on the first call, which may be anywhere: in a signal handler, in
+ * a child of vfork(), or while another thread holds the loader's lock and waits for a lock of
+ * the caller's.  dlsym() would wait for the loader's lock.  Finding them all at the start would
+ * cost every program that starts.
  *
  * What a program starts with is never unloaded, and the loader's list of it does not
  * change up to libc.  Where ours was loaded later, or something is found that only the
@@ -57,7 +57,10 @@ static bool is_libc(const char *path)
 	return same(base, LIBC_SO);
 }
 
-/* The loader has made them addresses, but for the vDSO, which it cannot write to. */
+/*
+ * The loader has turned these values into addresses, except in the vDSO, which it cannot write
+ * to.
+ */
 static const void *address(const struct link_map *l, ElfW(Addr) value)
 {
 	return (const void *)(value < l->l_addr ? value + l->l_addr : value);
@@ -113,7 +116,7 @@ static enum found table_find(const struct link_map *l, const struct table *t, co
 	return FOUND_NOT;
 }
 
-/* Ours in the loader's list, if libc comes after it. */
+/* Returns this library in the loader's list, if libc comes after it. */
 static const struct link_map *ours(void)
 {
 	const struct link_map *l;
@@ -129,7 +132,7 @@ bool symbol_lockless(void)
 	return ours();
 }
 
-/* dlsym() would return the oldest version.  Where there is but one, that is none of these. */
+/* dlsym() would return the oldest version.  If there is only one, it is none of these. */
 static void *ask_loader(const char *name, const char *version)
 {
 	void *fn = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
@@ -175,7 +178,7 @@ void *symbol_of_libc(const char *name)
 	return fn;
 }
 
-/* The program headers tell how far the image lies from where it says it is. */
+/* The program headers show by how much the image is displaced from its own addresses. */
 void *symbol_vdso(const void *image, const char *name)
 {
 	const ElfW(Ehdr) *e = image;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Where the functions are that ours hide.
- */
+/* Finds the functions that the wrappers hide. */
 #ifndef SHIM_SYMBOL_H
 #define SHIM_SYMBOL_H
 
@@ -11,16 +9,22 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * As dlsym(RTLD_NEXT), with the default version of the symbol, which may be given for
- * where that is not its oldest; NULL: there is none.  In a program that started with
- * our library it takes no lock and is async-signal-safe; symbol_lockless(): it did.
+ * Does what dlsym(RTLD_NEXT) does, with the default version of the symbol, which must be given
+ * if that is not its oldest; NULL: there is none.  In a program that started with this library
+ * it takes no lock and is async-signal-safe; symbol_lockless() says whether it did.
  */
 void *symbol_next(const char *name, const char *version);
 bool symbol_lockless(void);
-/* libc's own, whoever hides it; or NULL.  Only where symbol_lockless(). */
+/*
+ * Returns libc's own function, whichever library hides it; or NULL.  Use it only if
+ * symbol_lockless().
+ */
 void *symbol_of_libc(const char *name);
 
-/* What *slot holds, looked up the first time; NULL: there is none, and it is looked up again. */
+/*
+ * Returns what *slot holds, which is searched the first time; NULL: there is none, and it is
+ * searched again.
+ */
 static inline void *symbol_cached(void **slot, const char *name)
 {
 	void *fn = order_any_load_word(slot);
@@ -32,7 +36,10 @@ static inline void *symbol_cached(void **slot, const char *name)
 	return fn;
 }
 
-/* In the kernel's image (AT_SYSINFO_EHDR), which may be NULL.  For raw threads, too. */
+/*
+ * Searches the kernel's image (AT_SYSINFO_EHDR), which may be NULL.  Raw threads may call it,
+ * too.
+ */
 void *symbol_vdso(const void *image, const char *name);
 
 #pragma GCC visibility pop

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Heals the chain of frame records when control leaves frames without
- * returning from them.
+ * Repairs the chain of frame records when control leaves frames without returning from them.
  *
- * A catch block, a landing pad and a return of setjmp() in an instrumented
- * function set the chain themselves.  Where an exception or a longjmp() lands
- * in a function without records, nobody else knows, so the functions that cut
- * the stack back are interposed.
+ * A catch block, a landing pad and a return of setjmp() in an instrumented function set the
+ * chain themselves.  If an exception or a longjmp() lands in a function without records, nothing
+ * there does, so the functions that cut the stack back are interposed.
  *
- * The chain is the program's, and may be in any state: a record is read only
- * if it lies where this thread's stack is known to be mapped, above the record
- * before it, and carries the canary.  Otherwise the chain is left as it is; the
- * scanner sees the disorder and drops the snapshot.
+ * The chain is the program's, and may be in any state: a record is read only if it is where this
+ * thread's stack is known to be mapped, above the record before it, and has the canary.
+ * Otherwise the chain is left unchanged; the scanner notices the disorder and drops the
+ * snapshot.
  *
- * Async-signal-safe, as siglongjmp() is.
+ * The functions are async-signal-safe, as siglongjmp() is.
  */
 #define _GNU_SOURCE
-#undef _FORTIFY_SOURCE		/* it would rename longjmp() under our hands */
+#undef _FORTIFY_SOURCE		/* else it would rename longjmp() in the wrappers */
 #include <setjmp.h>
 #include <signal.h>
 #include <unwind.h>
@@ -35,7 +33,7 @@ static bool region_has(const struct region *r, uintptr_t addr)
 	return addr >= r->lo && addr < r->hi;
 }
 
-/* The stack of this thread that addr lies on, if we know it. */
+/* Finds the stack of this thread that contains addr, if it is known. */
 static bool region_of(const struct thread *t, uintptr_t addr, struct region *r)
 {
 	stack_t alt;
@@ -52,10 +50,10 @@ static bool region_of(const struct thread *t, uintptr_t addr, struct region *r)
 }
 
 /*
- * The first record, from the newest on, that survives a cut of the stack at sp.
- * Records on another stack are newer than the cut if the chain leads from them
- * back to sp's stack: a signal handler on its own stack that jumps out.
- * Returns false if the chain cannot be followed to there.
+ * Finds the first record, from the newest on, that survives a cut of the stack at sp.  Records
+ * on another stack are newer than the cut if the chain leads from them back to sp's stack: a
+ * signal handler on its own stack that jumps out.  Returns false if the chain cannot be followed
+ * to there.
  */
 static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr_t sp,
 		      const struct region *to, uintptr_t here,
@@ -86,7 +84,7 @@ static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr
 	return true;
 }
 
-/* here: a stack pointer of now; sp: the one that control returns to. */
+/* here is a present stack pointer; sp is the one to which control returns. */
 static void pop_below(uintptr_t sp, uintptr_t here)
 {
 	struct ldb_thread *block[BLOCKS_MAX];
@@ -96,7 +94,7 @@ static void pop_below(uintptr_t sp, uintptr_t here)
 
 	if (!t)
 		return;
-	/* A signal handler jumps out of one of our hooks: that is over, too. */
+	/* A signal handler jumps out of one of the shim's hooks: that is over, too. */
 	if (t->list->in_hook && (int32_t)((uint32_t)sp - t->list->in_hook) > 0)
 		t->list->in_hook = 0;
 	if (!region_of(t, sp, &to))
@@ -124,9 +122,8 @@ void unwind_pop_below(uintptr_t sp)
 		__builtin_unreachable();				\
 	}
 /*
- * Called by a language's personality routine when a frame will handle the
- * exception.  The frame address it knows is that of the callee's frame, which
- * is the handler's stack pointer.
+ * A language's personality routine calls this when a frame will handle the exception.  The frame
+ * address that it has is that of the callee's frame, which is the handler's stack pointer.
  */
 #define UNWIND(name, params, args)					\
 	EXPORT void name params						\

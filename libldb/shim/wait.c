@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Records of waits.
+ * Writes the records of waits.
  *
  * A recording can end, and another begin, while a thread waits: the session's
  * clock and rings may be used afterwards only if the attach counter is still
@@ -21,7 +21,7 @@ static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uin
 		lock_event_write(t, LDB_EV_LOCK_WAIT, &h, w->begin, end, w->kind | flags);
 }
 
-/* Whom the object's slot names; 0: nobody. */
+/* Returns the thread that the object's slot names; 0: none. */
 static uint32_t waker_of(const volatile void *object)
 {
 	uint64_t word = order_any_load(waker_slot(object));
@@ -44,7 +44,7 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->site = site;
 	w->epoch = session_page.a.epoch;
 	w->gen = thread_gen();
-	/* The last one that comes to a barrier wakes the others. */
+	/* The last thread that comes to a barrier wakes the others. */
 	if (has_waker(kind))
 		waker_set((const void *)object, kind == LDB_LOCK_BARRIER ? t->tid : 0);
 	w->begin = session_clock();
@@ -72,7 +72,7 @@ static void name_waker(struct wait *w, const struct thread *t, int err)
 	}
 }
 
-/* The call was refused: it did not wait for anybody. */
+/* The call was refused: it did not wait. */
 static bool wait_refused(int err)
 {
 	return err == EDEADLK || err == EINVAL || err == EPERM || err == ESRCH;
@@ -154,7 +154,10 @@ void wait_lock_cancelled(struct wait *w)
 void wait_cond_begin(struct wait_cond *c, struct thread *t, const void *cond,
 		     const void *mutex, uintptr_t site)
 {
-	/* Not the owner's only acquisition: the wait fails, or keeps the mutex. */
+	/*
+	 * If this is not the owner's only acquisition, the wait fails, or does not release the
+	 * mutex.
+	 */
 	bool owned = glibc_mutex_owner(mutex) == t->tid && !glibc_mutex_nested(mutex);
 	struct held_lock *h = owned ? held_find(t, mutex) : NULL;
 	bool waiters = owned && waiters_seen(mutex);

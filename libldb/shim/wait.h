@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits and their records. */
+/* Declares waits and their records. */
 #ifndef SHIM_WAIT_H
 #define SHIM_WAIT_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A wait in progress, on the stack of the wrapper or in own.c. */
+/* This is a wait in progress, on the stack of the wrapper or in own.c. */
 struct wait {
 	struct thread *t;	/* NULL when it is over */
 	uintptr_t lock;
@@ -21,18 +21,18 @@ struct wait {
 
 void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kind,
 		uint32_t owner, uintptr_t site);
-/* err: 0 or an error number; a failed wait is recorded as such. */
+/* err is 0 or an error number; a failed wait is recorded as such. */
 void wait_end(struct wait *w, int err);
-/* As wait_end(), when the thread is cancelled in the wait. */
+/* Replaces wait_end() when the thread is cancelled in the wait. */
 void wait_cancelled(struct wait *w);
 
-/* The same for a lock: with its counter, and with the held list at the end. */
+/* Does the same for a lock: with its counter, and with the held list at the end. */
 void wait_lock_begin(struct wait *w, struct thread *t, const volatile void *lock,
 		     uint32_t kind, uintptr_t site);
 void wait_lock_end(struct wait *w, int rc);
 void wait_lock_cancelled(struct wait *w);
 
-/* The same for a condition: the mutex is given up and taken again. */
+/* Does the same for a condition: the mutex is released and acquired again. */
 struct wait_cond {
 	struct wait w;
 	const void *mutex;
@@ -44,10 +44,10 @@ void wait_cond_cancelled(struct wait_cond *c);
 
 /* own.c: the calling thread waits for none of the program's own locks any more. */
 void own_forget(void);
-/* There is no other thread that could. */
+/* In the child there is no other thread that could wait. */
 void own_fork_child(void);
 
-/* join.c: tid of the registered thread with this pthread_t, or 0. */
+/* join.c: returns the tid of the registered thread with this pthread_t, or 0. */
 uint32_t join_tid_of(uintptr_t pthread);
 
 #pragma GCC visibility pop

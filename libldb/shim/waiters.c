@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* See waiters.h.  A page that is all zero already is not written to: it may be a child's. */
+/* Implements waiters.h.  A page that contains only zeros is not written: it may be a child's. */
 #include "waiters.h"
 
 _Atomic uint32_t waiters_table[1 << WAITERS_BITS];

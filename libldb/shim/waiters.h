@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two tables by hash of an object's address.  In one an unlock sees whether somebody waits; in
- * the other a thread that waited for no lock finds who woke it.
+ * There are two tables by hash of an object's address.  In one an unlock finds out whether a
+ * thread waits; in the other a thread that waited for something without a holder finds who woke
+ * it.
  */
 #ifndef SHIM_WAITERS_H
 #define SHIM_WAITERS_H
@@ -9,9 +10,9 @@
 #include "internal.h"
 
 /*
- * Threads that found a lock taken, by hash of the lock's address.  Two locks
- * may share a counter: then an unlock is stamped for nothing.  4 KiB, so that
- * it stays in the first-level cache of a program with many locks.
+ * Counts threads that found a lock taken, by hash of the lock's address.  Two locks may share a
+ * counter: then an unlock is stamped for nothing.  4 KiB, so that it stays in the first-level
+ * cache of a program with many locks.
  */
 #define WAITERS_BITS	10
 
@@ -26,8 +27,8 @@ static inline _Atomic uint32_t *waiters_of(const volatile void *lock)
 }
 
 /*
- * Any order: a waiter that comes between this load and the unlock waits for no
- * longer than that, and its record names the holder all the same.
+ * Any order will do: a waiter that comes between this load and the unlock waits for no longer
+ * than that, and its record names the holder all the same.
  */
 static inline bool waiters_seen(const volatile void *lock)
 {
@@ -35,11 +36,12 @@ static inline bool waiters_seen(const volatile void *lock)
 }
 
 /*
- * What nobody holds: who waits for it says so in its slot, and whoever ends waits puts
- * its tid there, if somebody did.  One word for object and tid, so that the two belong
- * together; two objects in one slot lose a name, never give a wrong one.
+ * This table is for objects without a holder: a thread that waits puts the object into its slot,
+ * and a thread that ends waits puts its tid there, if another one waits.  Object and tid are one
+ * word, so that the two belong together; if two objects share a slot a name is lost, but never
+ * wrong.
  *
- * The program's own locks do the same with the tid of who has the lock: see own.c.
+ * The program's own locks do the same with the tid of the holder: see own.c.
  */
 extern _Atomic uint64_t wakers_table[1 << WAITERS_BITS];
 
@@ -61,15 +63,18 @@ static inline bool waker_is_awaited(const volatile void *object)
 	       waker_word(object, 0) >> WAKER_TID_BITS;
 }
 
-/* By who waits, with its own tid if it wakes the others, too; then by who ends waits. */
+/*
+ * The waiting thread sets it, with its own tid if it wakes the others, too; later a thread that
+ * ends waits does.
+ */
 static inline void waker_set(const volatile void *object, uint32_t tid)
 {
 	order_any_store(waker_slot(object), waker_word(object, tid));
 }
 
-/* In a fork child: nobody waits for a lock. */
+/* In a fork child no thread waits for a lock. */
 void waiters_forget(void);
-/* Nobody is awaited, and nobody has ended a wait. */
+/* No thread waits, and none has ended a wait. */
 void wakers_forget(void);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* long sys_clone_thread(flags, stack_top, tid, fn, arg, tp); see sys.h */
+/* Implements sys_clone_thread(flags, stack_top, tid, fn, arg, tp); see sys.h */
 	.text
 	.globl	sys_clone_thread
 	.hidden	sys_clone_thread

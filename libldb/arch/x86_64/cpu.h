@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* x86-64, by arch/cpu.h alone, which says what there has to be. */
+/* Implements arch/cpu.h for x86-64, which alone includes this file. */
 #ifndef LDB_ARCH_X86_64_CPU_H
 #define LDB_ARCH_X86_64_CPU_H
 
@@ -43,7 +43,7 @@ static inline void cpu_load_fence(void)
 	__asm__ volatile("lfence" : : : "memory");
 }
 
-/* Loads are made in the order in which they are written. */
+/* Loads are made in program order. */
 static inline void cpu_order_loads(void)
 {
 }
@@ -66,7 +66,7 @@ static inline uintptr_t cpu_thread_pointer(void)
 	return tp;
 }
 
-/* A pointer into this space is an offset from the thread pointer: one instruction gets there. */
+/* A pointer into this space is an offset from the thread pointer: one instruction loads from it. */
 #define CPU_THREAD_SPACE		__seg_fs
 #define CPU_THREAD_AT(type, offset)	((type CPU_THREAD_SPACE *)(offset))
 

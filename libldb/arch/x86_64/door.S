@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The way through the door (ldb/control.h), and the note that tells where it is.
- * door_pass() has the recorder's request done.  Then rsp is what it was on entry:
- * behind the return address of a signal frame, which is all that rt_sigreturn()
- * wants.  It does not return; should a recorder have skipped it and died, it is
- * called again.
+ * This is the code of the door (ldb/control.h), and the note with its address.  door_pass()
+ * executes the recorder's request.  Then rsp is what it was on entry: behind the return address
+ * of a signal frame, which is all that rt_sigreturn() needs.  rt_sigreturn() does not return; if
+ * a recorder has skipped it and died, it is called again.
  */
 	.text
 	.globl	door_entry

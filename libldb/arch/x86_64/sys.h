@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One system call of x86-64; by arch/sys.h alone. */
+/* Makes one system call on x86-64; only arch/sys.h includes this. */
 #ifndef LDB_ARCH_X86_64_SYS_H
 #define LDB_ARCH_X86_64_SYS_H
 

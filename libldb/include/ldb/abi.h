@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ldb: contract B, what the compiler plugin emits and the runtime reads.
+ * This is contract B of ldb: what the compiler plugin emits and the runtime reads.
  *
  * Every instrumented function keeps one struct ldb_frame in its own stack
  * frame and links it into a chain that starts in the calling thread's
@@ -16,8 +16,8 @@
  *		__ldb_thread.top = &f;		last
  *	exit	__ldb_thread.top = f.prev;	one store
  *
- * A reader of another thread's chain reads gen, top, the records, top, gen, in
- * that order, and accepts what it saw only if both pairs agree.
+ * A reader of another thread's chain reads gen, top, the records, top, gen, in that order, and
+ * accepts what it loaded only if both pairs agree.
  *
  * Both sides depend on the memory order of x86-64: stores become visible in the
  * order in which a thread makes them, and loads are made in program order.  So a

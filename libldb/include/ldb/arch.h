@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ldb: what of <ldb/ldb.h> is not C: the instruction that tells a call's place, and the
- * directives that make an ELF note.  Included by it alone.
+ * This is the part of <ldb/ldb.h> that is not C: the instruction that returns a call's address,
+ * and the directives that make an ELF note.  No other file includes it.
  */
 #ifndef LDB_ARCH_H
 #define LDB_ARCH_H
 
-/* An address in the function the call was written in; 0 where ldb does not know the CPU. */
+/* This is an address in the function the call was written in; 0 where ldb does not know the CPU. */
 #if defined(__x86_64__)
 #define LDB_SITE	__extension__({						\
 		void *pc_;							\
@@ -16,7 +16,10 @@
 #define LDB_SITE	((const void *)0)
 #endif
 
-/* A note of type 2 (abi.h).  PC-relative, so that it needs no relocation at run time. */
+/*
+ * Makes a note of type 2 (abi.h).  It is PC-relative, so that it needs no relocation at run
+ * time.
+ */
 #define LDB_API_NOTE(table, version)						\
 	__asm__(".pushsection .note.ldb.api,\"aGR\",@note," #table "_note,comdat\n" \
 		".balign 4\n"							\

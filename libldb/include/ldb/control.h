@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ldb: the control socket between ldb-record and the runtime.
+ * This is the protocol of the control socket between ldb-record and the runtime.
  *
  * AF_UNIX, SOCK_SEQPACKET, abstract names.  Messages are native-endian structs
  * that start with struct ldb_msg; both sides check type, size and version, and
@@ -14,11 +14,11 @@
  *
  *   Attaching (-p): a program that nobody records has no thread, socket or
  *   descriptor of ldb's.  The recorder stops one of its threads by ptrace, so the
- *   kernel decides who may, and has it go through the door (struct ldb_door):
- *   there it starts the thread that connects, and goes on where it was.
+ *   kernel decides who may, and makes it run the door's code (struct ldb_door):
+ *   that starts the thread that connects, and then continues where it was.
  *
- *   Started with LDB=listen: the runtime listens on LDB_CONTROL_NAME, for who
- *   wants to attach without ptrace, and the recorder connects.
+ *   Started with LDB=listen: the runtime listens on LDB_CONTROL_NAME, for users who
+ *   want to attach without ptrace, and the recorder connects.
  *
  *	runtime  -> HELLO			who I am
  *	recorder -> ATTACH + fd of the session	map it, start scanning
@@ -28,10 +28,10 @@
  *	runtime  -> MODULE, UNLOADED, TEXT	any time later (dlopen, dlclose)
  *	recorder -> DETACH			stop writing
  *	runtime  -> DETACHED			nothing is written any more
- *	either end closes: the other one cleans up and goes on.
+ *	either end closes: the other one cleans up and continues.
  *
- * When the program changes its credentials, root or namespaces, ldb's threads
- * must not keep the old ones.  They end before, and come back with the new ones:
+ * When the program changes its credentials, root or namespaces, ldb's threads must not retain
+ * the old ones.  They end before, and are started again with the new ones:
  *
  *	runtime  -> LEAVING, hangs up		returns: 1
  *	  (the program makes its system call)
@@ -144,18 +144,17 @@ struct ldb_msg_unloaded {
 };
 
 /*
- * The door: where a thread of the program, stopped by ptrace, is sent to start the
- * runtime's own thread.  The library's ELF note of type LDB_NOTE_RUNTIME (ldb/abi.h)
- * points to it.
+ * The door is code to which the recorder sends a thread of the program that it has stopped by
+ * ptrace, to start the runtime's own thread.  The library's ELF note of type LDB_NOTE_RUNTIME
+ * (ldb/abi.h) points to it.
  *
- * The recorder stores its name, puts a signal frame that describes the thread as it
- * was at the upper end of the stack, and sets the registers: the stack pointer behind the
- * frame's return address, the instruction pointer to entry, all signals blocked.  The code
- * there needs no thread-local memory, no lock and no libc, so it does not matter where
- * the thread was.  It ends in rt_sigreturn(), which the recorder sees coming and makes
- * needless by restoring the thread itself: only so is an interrupted system call
- * restarted as if nothing had been.  If the recorder is killed meanwhile, the frame
- * brings the thread back.
+ * The recorder stores its name, puts a signal frame that describes the thread as it was at the
+ * upper end of the stack, and sets the registers: the stack pointer behind the frame's return
+ * address, the instruction pointer to entry, all signals blocked.  The code there needs no
+ * thread-local memory, no lock and no libc, so it does not matter where the thread was.  It ends
+ * in rt_sigreturn(), which the recorder intercepts and replaces by restoring the thread itself:
+ * only in this way is an interrupted system call restarted as if nothing had happened.  If the
+ * recorder is killed meanwhile, the frame restores the thread.
  */
 #define LDB_DOOR_MAGIC		0x726f6f642d62646cULL	/* "ldb-door" */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ldb: tagging requests, and locks of the program's own.
+ * These functions tag requests, and report locks of the program's own.
  *
  * Tell ldb which request a thread is working on, and ldb-timeline shows what
  * that request waited for (LDB paper, section 4.2).  Nothing has to be linked:
@@ -20,11 +20,11 @@
  *				   most LDB_CLASS_MAX bytes are retained.
  *	ldb_req_link(id, trace, span)  W3C trace context: 16 and 8 bytes.
  *
- * The locks of pthread and C11 are known; one that the program made itself it tells of:
+ * ldb knows the locks of pthread and C11; the program has to report a lock that it made itself:
  *
  *	ldb_lock_wait(lock)	   this thread found the lock taken and waits for it.
  *	ldb_lock_acquired(lock)	   it has the lock now; just after it was taken.
- *	ldb_lock_released(lock)	   it gives the lock back; just before.  Of a lock that
+ *	ldb_lock_released(lock)	   it is about to release the lock.  For a lock that
  *				   it waits for: it gives up.
  *
  * All are thread-safe, async-signal-safe, never fail, and leave errno alone.
@@ -45,10 +45,10 @@ extern "C" {
 #endif
 
 /*
- * Filled by the runtime, which finds it through an ELF note (abi.h, type 2).
- * A table, because weak functions are bound to 0 for good in a -no-pie program.
- * A version's table never changes and what a later version adds has a table and a
- * note of its own: objects of several versions meet in one program, and any runtime.
+ * The runtime fills this table, which it finds through an ELF note (abi.h, type 2).  It is a
+ * table, because weak functions are bound to 0 for good in a -no-pie program.  A version's table
+ * never changes, and additions of a later version have a separate table and note: one program
+ * may contain objects of several versions, and run with any runtime.
  */
 struct ldb_api {
 	void (*req_start)(uint64_t id, void *queue, const void *site);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ldb: contract C, the trace file (ldb.data), version 2.
- * Documentation/ldb.data.v2.5 describes the same byte by byte.
+ * This is contract C of ldb: the trace file (ldb.data), version 2.  Documentation/ldb.data.v2.5
+ * describes the same byte by byte.
  *
  *	struct ldb_file_header
  *	block ...			struct ldb_block_header, payload
  *	index				blocks of kind LDB_BLK_INDEX up to the footer
  *	struct ldb_file_footer		missing when the recorder died
  *
- * Little-endian.  A block holds up to LDB_BLOCK_ROWS rows of one table; each
- * column is coded by itself, the columns are concatenated and compressed with
- * zstd.  A block carries everything needed to decode it: a damaged or missing
- * block loses only itself, and a file without index is read block by block.
+ * All numbers are little-endian.  A block holds up to LDB_BLOCK_ROWS rows of one table; each
+ * column is coded by itself, the columns are concatenated and compressed with zstd.  A block
+ * contains everything needed to decode it: if a block is damaged or missing, only that block is
+ * lost, and a file without index is read block by block.
  *
  * Payload before compression: for each column, u32 bytes of the coded column,
  * then the coded column.  Codings, fixed for each column of each kind:
@@ -90,8 +90,8 @@ enum ldb_block_kind {
 };
 
 /*
- * Columns, in order.  Row structs as the reader hands them out and the writer
- * takes them; "ticks" columns are int64_t relative to t0.
+ * These are the columns, in order, and the row structs that the reader returns and the writer
+ * takes; "ticks" columns are int64_t relative to t0.
  */
 
 /* META: key S, value S */
@@ -117,8 +117,8 @@ struct ldb_row_module {
 };
 
 /*
- * What the addresses of the trace are called, looked up when the recording had ended,
- * so that it can be read where the files are gone or are others now.  At the end of the
+ * These rows contain the names of the trace's addresses, resolved when the recording had ended,
+ * so that it can be read where the files are gone or have changed.  They are at the end of the
  * file, all or none.  addr is the ELF file's own: run-time address - bias of the module.
  */
 
@@ -236,7 +236,7 @@ struct ldb_row_reqname {
 	const char *name;	/* "" if this row is a link */
 };
 
-/* GAP: tid V (0: all), begin D, dur V.  Nothing is known of [begin, begin+dur). */
+/* GAP: tid V (0: all), begin D, dur V.  Nothing was observed in [begin, begin+dur). */
 struct ldb_row_gap {
 	uint32_t tid;
 	int64_t	 begin, end;
@@ -331,7 +331,7 @@ struct ldb_row_task {
 };
 
 /* FAULT: flags V, tid D, tick D, addr D, pc D.  A page fault; nearly in order of time. */
-#define LDB_FAULT_ROW_MINOR	0x0100	/* what it took is known: no reading from a disk */
+#define LDB_FAULT_ROW_MINOR	0x0100	/* it is known how long it took: no reading from a disk */
 #define LDB_FAULT_ROW_MAJOR	0x0200	/* known, and it did */
 struct ldb_row_fault {
 	uint32_t flags;		/* LDB_FAULT_F_* of linux/ldb.h, LDB_FAULT_ROW_* */
@@ -342,9 +342,8 @@ struct ldb_row_fault {
 };
 
 /*
- * IRQ: kind V, flags V, cpu V, nr V, tid D, start D, end: as (end - start) V,
- * nr_short V, name S.  An interrupt on the CPU that thread tid had; nearly in order
- * of end.  They may nest.
+ * IRQ: kind V, flags V, cpu V, nr V, tid D, start D, end: as (end - start) V, nr_short V, name
+ * S.  An interrupt on the CPU of thread tid; nearly in order of end.  Interrupts may nest.
  */
 struct ldb_row_irq {
 	uint32_t kind;		/* enum ldb_irq_kind of linux/ldb.h */
