@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * How GCC wants an asm about a record to be built.  What it says is the CPU's business: arch/.
- */
+/* Builds an asm about a record as GCC requires it.  Its text depends on the CPU: arch/. */
 #include "instrument.h"
 
 tree asm_field(const struct record *r, size_t off_bytes)
@@ -37,7 +35,7 @@ void asm_push_clobber(asm_operand_list **to, const char *name)
 	vec_safe_push(*to, build_tree_list(NULL_TREE, build_string(strlen(name), name)));
 }
 
-/* A new asm; its outputs that are registers are defined by it. */
+/* Makes a new asm; its register outputs are defined by it. */
 gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *outputs,
 		 asm_operand_list *clobbers)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What an object carries besides its functions' records, so that it links
- * anywhere without a library:
+ * Emits what an object contains besides its functions' records, so that it links anywhere
+ * without a library:
  *
  *	__ldb_thread		the thread's block: weak TLS, one per link
  *	__ldb_thread_addr	hidden function that returns its address
  *	__ldb_link		hidden function that links a record (record.c)
- *	.note.ldb		tells the runtime and other tools where that is
+ *	.note.ldb		says where that is, for the runtime and other tools
  *
  * and in a shared object
  *
@@ -14,18 +14,17 @@
  *				object has come or is going; interposing dlopen()
  *				instead would change whose RUNPATH it uses
  *
- * All are COMDAT.  The note's "R" (retain) keeps it through --gc-sections and
- * with it all it refers to.  A ".quad sym@tpoff" in data instead of the
- * function makes GNU ld 2.40 assert.
+ * All are COMDAT.  The note's flag "R" (retain) protects it from --gc-sections, and everything
+ * it refers to.  A ".quad sym@tpoff" in data instead of the function makes GNU ld 2.40 assert.
  *
- * Invariant: nothing here depends on -masm.
+ * It is an invariant that nothing here depends on -masm.
  */
 #include "arch/arch.h"
 
 /*
- * A toplevel asm and not text of emit_thread_block(): GCC streams it into -flto
- * objects, so that it is in the program even if the plugin is missing at link.
- * That link puts many of them into one assembly file: hence .ifndef.
+ * This is a toplevel asm and not text of emit_thread_block(), because GCC streams it into -flto
+ * objects, so that it is in the program even if the plugin is missing at link.  That link puts
+ * many of them into one assembly file: hence .ifndef.
  */
 void emit_compiled_note(void)
 {
@@ -46,9 +45,9 @@ void emit_compiled_note(void)
 }
 
 /*
- * 64 bytes give the block a cache line of its own.  Not in a shared library:
- * dlopen() takes the block from the 1.6 KB that glibc sets aside for all
- * libraries with initial-exec TLS.
+ * An alignment of 64 bytes gives the block a cache line of its own.  A shared library has less:
+ * dlopen() takes the block from the 1.6 KB that glibc sets aside for all libraries with
+ * initial-exec TLS.
  */
 static void emit_block(FILE *f)
 {
@@ -68,7 +67,7 @@ static void emit_block(FILE *f)
 		size_bytes, size_bytes, LDB_CANARY, size_bytes);
 }
 
-/* A hidden COMDAT function, up to its first instruction. */
+/* Emits a hidden COMDAT function, up to its first instruction. */
 static void emit_function_begin(FILE *f, const char *name, const char *group)
 {
 	fprintf(f,
@@ -99,7 +98,7 @@ static void emit_accessor(FILE *f)
 	emit_function_end(f, "__ldb_thread_addr");
 }
 
-/* What arch_link() writes out, for functions that are called often. */
+/* Emits what arch_link() would write out, for functions that are called often. */
 static void emit_link(FILE *f)
 {
 	emit_function_begin(f, LINK_FUNCTION, LINK_FUNCTION);
@@ -107,7 +106,7 @@ static void emit_link(FILE *f)
 	emit_function_end(f, LINK_FUNCTION);
 }
 
-/* A jump to a function of the runtime. */
+/* Emits a jump to a function of the runtime. */
 static void emit_hook(FILE *f, const char *hook, const char *target,
 		      const char *array)
 {
@@ -143,8 +142,8 @@ static void emit_accessor_note(FILE *f)
 }
 
 /*
- * GCC writes no code in this run: it makes an -flto object, or plans the link of
- * some.  The code, and with it the block, comes later.
+ * Does GCC write no code in this run?  It makes an -flto object, or plans the link of some; the
+ * code, and with it the block, comes later.
  */
 static bool code_comes_later(void)
 {
@@ -154,8 +153,8 @@ static bool code_comes_later(void)
 }
 
 /*
- * Into every object, even if no function in it has a record: a module without
- * an accessor is one whose -flto link missed the plugin.
+ * The block goes into every object, even if no function in it has a record: a module without an
+ * accessor is one whose -flto link missed the plugin.
  */
 void emit_thread_block(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The passes that give a function its record.
+ * This file contains the passes that give a function its record.
  *
  * "ldb" runs after "optimized": after inlining and all IPA passes, so that an
  * inlined function is no frame, after the marking of tail calls, so that the
@@ -32,7 +32,7 @@
  */
 #include "arch/arch.h"
 
-/* GC root: the record between the two passes. */
+/* This is a GC root: the record between the two passes. */
 static GTY(()) tree record_decl;
 
 static const struct ggc_root_tab roots[] = {
@@ -50,9 +50,9 @@ static void insert_at_start(basic_block bb, gimple_seq seq)
 }
 
 /*
- * Before the first statement that needs it: what comes earlier, the loads that a
- * branch waits for among it, need not wait for the link.  Unlinks, which are there
- * already, are asm that place_needs_record() takes for a need.
+ * Inserts the link before the first statement that needs it, so that earlier statements, such as
+ * loads that a branch waits for, need not wait for the link.  Unlinks exist already; they are
+ * asm statements, which place_needs_record() counts as a need.
  */
 static void insert_before_need(basic_block bb, gimple_seq seq)
 {
@@ -69,7 +69,7 @@ static void insert_before_need(basic_block bb, gimple_seq seq)
 	}
 }
 
-/* Where the statement ends its block: on the way that control takes after it. */
+/* If the statement ends its block, the sequence is put on the edge that control takes after it. */
 static void insert_after(gimple_stmt_iterator *gsi, gimple_seq seq)
 {
 	basic_block bb = gsi_bb(*gsi);
@@ -102,7 +102,7 @@ static void link_entries(struct function *fn, const struct placement *p,
 		insert_before_need(p->dead_ends[i], record_link(rec, false));
 }
 
-/* Before each return and tail call of one block. */
+/* Unlinks before each return and tail call of one block. */
 static int unlink_block(basic_block bb, const struct record *rec)
 {
 	gimple_stmt_iterator gsi;
@@ -151,7 +151,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 			nonlocal = true;
 		if (!place_is_second_return(stmt))
 			continue;
-		/* The receiver restores the frame: nothing before it. */
+		/* The receiver restores the frame: nothing may come before it. */
 		if (gimple_call_builtin_p(stmt, BUILT_IN_SETJMP_RECEIVER))
 			nonlocal = false;
 		insert_after(&gsi, record_relink(rec));
@@ -162,7 +162,7 @@ static void relink_second_returns(basic_block bb, const struct record *rec)
 		insert_at_start(bb, record_relink(rec));
 }
 
-/* Control that comes back from below finds the record on top again. */
+/* If control comes back from below, the record must be on top again. */
 static void relink_receivers(struct function *fn, const struct placement *p,
 			     const struct record *rec)
 {
@@ -195,12 +195,13 @@ static void report_done(struct function *fn, const char *what, const char *detai
 			what, detail);
 }
 
-/* From this size on, a function is called so rarely that two jumps more do not show. */
+/* A function of this size or more is called so rarely that two more jumps do not matter. */
 static const int far_insns = 25;
 
 /*
- * How a storm of small functions pays least is not how a big program stays small.  Without
- * calls nothing takes prev's register away; with them a register costs as much as memory.
+ * The fastest kind for a storm of small functions is not the smallest for a big program.  In a
+ * function without calls nothing occupies prev's register; in one with calls a register costs as
+ * much as memory.
  */
 static enum record_kind choose_kind(struct function *fn, const struct placement *p)
 {
@@ -222,7 +223,7 @@ static void instrument_function(struct function *fn, const struct placement *p)
 	int nr_exits;
 
 	record_build(fn, choose_kind(fn, p), &rec);
-	/* Before the others, which put statements into the blocks it reads. */
+	/* This comes before the others, which put statements into the blocks it reads. */
 	nr_exits = unlink_exits(fn, p, &rec);
 	relink_receivers(fn, p, &rec);
 	link_entries(fn, p, &rec);
@@ -257,7 +258,7 @@ static unsigned int ldb_execute(struct function *fn)
 	struct placement p(fn);
 	bool needed = place_function(fn, verdict == SELECT_ALWAYS, &p);
 
-	/* Before the record's own statements come in. */
+	/* This comes before the record's own statements are inserted. */
 	if (!p.has_loops && !p.has_receivers && verdict != SELECT_ALWAYS)
 		short_prove(fn);
 	if (!needed) {

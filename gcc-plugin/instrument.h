@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * What the plugin's files share, grouped by the file that defines it.
- */
+/* The plugin's files share these declarations, grouped by the file that defines them. */
 #ifndef LDB_INSTRUMENT_H
 #define LDB_INSTRUMENT_H
 
@@ -51,7 +49,7 @@ void tail_make_calls(struct function *fn, bool always);
 bool short_stmt(gimple *stmt);
 void short_prove(struct function *fn);
 
-/* select.c: which functions */
+/* select.c: which functions get a record */
 enum select_verdict { SELECT_NO, SELECT_YES, SELECT_ALWAYS };
 
 void select_add_globs(const char *list, bool allow);
@@ -82,12 +80,12 @@ gimple_seq record_unlink(const struct record *r);
 gimple_seq record_relink(const struct record *r);
 void record_register_roots(const char *plugin_name);
 
-/* asm.c: for arch/, what an asm about a record is made of */
+/* asm.c: what arch/ needs to build an asm about a record */
 typedef vec<tree, va_gc> asm_operand_list;
 
 tree asm_field(const struct record *r, size_t off_bytes);
 void asm_push_operand(asm_operand_list **to, const char *constraint, tree value);
-/* A register of its own for the asm's output. */
+/* Adds a separate register for the asm's output. */
 tree asm_push_register(asm_operand_list **to);
 void asm_push_clobber(asm_operand_list **to, const char *name);
 gasm *asm_finish(const char *text, asm_operand_list *inputs, asm_operand_list *outputs,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb-gcc-N.so, loaded by ldb.so (loader.c): makes GCC keep a struct ldb_frame
- * (libldb/include/ldb/abi.h) in the stack frame of every function that calls something
- * or loops.
+ * This is ldb-gcc-N.so, loaded by ldb.so (loader.c): it makes GCC put a struct ldb_frame
+ * (libldb/include/ldb/abi.h) in the stack frame of every function that calls something or loops.
  *
  * This file reads the options and registers everything with GCC.  The order in
  * one compilation:
@@ -13,11 +12,11 @@
  *	the pass of instrument.c	late, for each function (-flto: at link)
  *	emit_thread_block()		at the end of the assembly file
  *
- * To see what happens: -fplugin-arg-ldb-verbose, or -fdump-tree-all (*.ldb).
+ * -fplugin-arg-ldb-verbose or -fdump-tree-all (*.ldb) shows what happens.
  */
 #include "arch/arch.h"
 
-/* Emitted code is not covered by it: see COPYING. */
+/* GCC's licence check does not cover emitted code: see COPYING. */
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
 /* -fplugin-arg-ldb-disable and -verbose; the others are of select.c and tail.c */
@@ -92,7 +91,7 @@ static bool parse_option(const struct plugin_argument *arg)
 	return true;
 }
 
-/* Why this translation unit cannot be instrumented, or NULL. */
+/* Returns why this translation unit cannot be instrumented, or NULL. */
 static const char *unsupported_target(void)
 {
 	const char *why = arch_unsupported();
@@ -128,8 +127,8 @@ int plugin_init(struct plugin_name_args *plugin, struct plugin_gcc_version *gcc)
 	int i;
 
 	/*
-	 * error() and "return 0": the compilation fails all the same, with one
-	 * line instead of two.
+	 * It calls error() and returns 0: the compilation fails all the same, with one line
+	 * instead of two.
 	 */
 	if (!plugin_default_version_check(gcc, &gcc_version)) {
 		error("ldb.so: built for GCC %s (%s), loaded into GCC %s (%s): "

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb.so: finds the plugin for the GCC that has loaded it.
+ * This is ldb.so, which finds the plugin for the GCC that has loaded it.
  *
- * A plugin works in the GCC it was compiled for, and in no other.  This file has no symbol
- * of GCC's and so goes into any; beside it are ldb-gcc-12.so, ldb-gcc-13.so, ..., of which
- * it loads the one that fits and hands over.  One ldb.so serves all compilers of a machine.
+ * A plugin works in the GCC it was compiled for, and in no other.  This file has no symbol of
+ * GCC's and so goes into any; beside it are ldb-gcc-12.so, ldb-gcc-13.so, ..., of which it loads
+ * the one that fits and passes control to it.  One ldb.so serves all compilers of a machine.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As in gcc-plugin.h, alike in all versions; what else they have is only passed on. */
+/* This struct is as in gcc-plugin.h, alike in all versions; the others are only passed on. */
 struct plugin_name_args;
 struct plugin_gcc_version {
 	const char *basever;
@@ -27,14 +27,17 @@ typedef int init_fn(struct plugin_name_args *args, struct plugin_gcc_version *gc
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 __attribute__((visibility("default"))) init_fn plugin_init;
 
-/* GCC's own way to say that the compilation fails: one line, and nothing is added to it. */
+/*
+ * This is GCC's own way to report that the compilation fails: one line, and nothing is added to
+ * it.
+ */
 static int fail(const char *format, ...)
 {
 	void (*error)(const char *, ...);
 	char text[1024];
 	va_list ap;
 
-	/* First: what dlerror() said lasts until the next call. */
+	/* This comes first, because the text of dlerror() is valid until the next call. */
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
@@ -47,7 +50,7 @@ static int fail(const char *format, ...)
 	return 0;
 }
 
-/* The folder of this file. */
+/* Returns the folder of this file. */
 static const char *own_folder(char *path)
 {
 	Dl_info info;

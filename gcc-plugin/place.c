@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a function links and unlinks its record ("shrink placement").
+ * Finds where a function links and unlinks its record ("shrink placement").
  *
  * A block needs the record if it calls something that may take time (short.c), or
  * lies in a cycle.  The record is linked at the nearest common dominator of all those
@@ -26,8 +26,8 @@
  * - Tail calls, those that tail.c leaves, do not need the record: it is unlinked
  *   before them.  Nor do builtins that never return (abort, the sanitizers' reports).
  * - A block outside the region whose last call never returns gets a link of its
- *   own: such cold ends (assert, throw) must not drag the entry to the top.
- * - Whatever is too odd for this (setjmp, nonlocal labels, edges that cannot be
+ *   own: such cold ends (assert, throw) must not move the entry to the top.
+ * - A function that is too irregular for this (setjmp, nonlocal labels, edges that cannot be
  *   split) gets the plain form: link at the top, unlink at the returns.
  */
 #include "instrument.h"
@@ -48,9 +48,10 @@ bool place_is_tail_call(gimple *stmt)
 }
 
 /*
- * A function that goes on on another stack, and returns when somebody comes back to this
- * one: meanwhile others have linked their records.  Not in GCC's own list of those that
- * return twice; whoever writes one gives it that attribute.
+ * Does the statement call a function that continues on another stack, and returns when there is
+ * a switch back to this one?  Meanwhile other functions have linked their records.  Such a
+ * function is not in GCC's own list of those that return twice; its author gives it that
+ * attribute.
  */
 static bool is_switch(gimple *stmt)
 {
@@ -101,7 +102,7 @@ static bool ends_in_tail_call(basic_block bb)
 	return false;
 }
 
-/* Sets the bits of all blocks that lie in a cycle; true if there are any. */
+/* Sets the bits of all blocks that are in a cycle; returns true if there are any. */
 static bool find_cycles(struct function *fn, sbitmap cyclic)
 {
 	int i, n = last_basic_block_for_fn(fn), nr_components;
@@ -144,7 +145,7 @@ static bool has_nonlocal_label(basic_block bb)
 	return label && DECL_NONLOCAL(gimple_label_label(label));
 }
 
-/* Control may arrive in the middle of the function: not only by catch. */
+/* Can control arrive in the middle of the function?  That is possible not only by catch. */
 static bool has_second_entry(struct function *fn)
 {
 	gimple_stmt_iterator gsi;
@@ -191,7 +192,7 @@ static void place_whole(struct function *fn, struct placement *p)
 }
 
 /*
- * The nearest common dominator of all blocks that need a record and can return.
+ * Returns the nearest common dominator of all blocks that need a record and can return.
  * Collects the others.  NULL if there is none.
  */
 static basic_block find_dominator(struct function *fn, const_sbitmap cyclic,
@@ -218,7 +219,7 @@ static basic_block find_dominator(struct function *fn, const_sbitmap cyclic,
 	return dom;
 }
 
-/* False if an edge that leaves the region cannot be split. */
+/* Returns false if an edge that leaves the region cannot be split. */
 static bool find_leaving_edges(struct function *fn, struct placement *p)
 {
 	basic_block bb;
@@ -257,7 +258,7 @@ static void drop_covered_dead_ends(struct placement *p)
 			i++;
 }
 
-/* False if the function needs no record. */
+/* Returns false if the function needs no record. */
 bool place_function(struct function *fn, bool always, struct placement *p)
 {
 	bool second_entry = has_second_entry(fn);
@@ -298,8 +299,8 @@ static bool is_real_call(gimple *stmt)
 }
 
 /*
- * Whether there is a call between the link and an unlink, so that nothing stays in a
- * register that the function need not save.
+ * Is there a call between the link and an unlink, so that nothing stays in a register that the
+ * function need not save?
  */
 bool place_has_calls(struct function *fn, const struct placement *p)
 {

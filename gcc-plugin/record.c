@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The record, and the statements that link and unlink it.
+ * Builds the record, and the statements that link and unlink it.
  *
- * What the statements consist of is in arch/, what the compiler has to know of them here.
+ * The instructions are in arch/; what the compiler has to know about them is here.
  *
  * Invariant: a record is a volatile local and never clobbered, so its stack
  * slot is not shared with anything from the link on.
  */
 #include "arch/arch.h"
 
-/* GC root: built with the first function, so that no PCH can contain it. */
+/* This is a GC root: it is built with the first function, so that no PCH can contain it. */
 static GTY(()) tree record_type;
 
 static const struct ggc_root_tab roots[] = {
@@ -25,7 +25,7 @@ static void build_record_type(void)
 	tree field, fields = NULL_TREE, type = make_node(RECORD_TYPE);
 	unsigned int i;
 
-	/* Not an array: the stack protector would guard every function. */
+	/* It is no array, because the stack protector would then guard every function. */
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		field = build_decl(UNKNOWN_LOCATION, FIELD_DECL,
 				   get_identifier(names[i]),
@@ -58,7 +58,7 @@ void record_build(struct function *fn, enum record_kind kind, struct record *r)
 	r->prev = kind == RECORD_KEPT ? make_ssa_name(long_unsigned_type_node) : NULL_TREE;
 }
 
-/* MAIN: the link whose prev the unlinks store; the others are on ways without return. */
+/* MAIN is the link whose prev the unlinks store; the others are on paths that never return. */
 gimple_seq record_link(const struct record *r, bool main)
 {
 	tree fn = builtin_decl_explicit(BUILT_IN_RETURN_ADDRESS);

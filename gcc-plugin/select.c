@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which functions get a record.  In this order:
+ * Selects the functions that get a record, by these rules in this order:
  *
  *	never	code that runs before thread-local storage exists or without a
  *		usable stack frame: naked, interrupt, no_caller_saved_registers,
@@ -15,7 +15,7 @@
 #include <fnmatch.h>
 #include "instrument.h"
 
-/* A name nobody can write: marks what select_mark_resolvers() found. */
+/* No source can contain this name: it marks what select_mark_resolvers() found. */
 static const char resolver_mark[] = "ldb resolver";
 
 struct glob_list {
@@ -84,8 +84,8 @@ static void cut_parameters(char *name)
 }
 
 /*
- * A glob is tried on the symbol without GCC's suffixes (.part.0), and on its
- * demangled form with and without parameters.
+ * Each glob is compared with the symbol without GCC's suffixes (.part.0), and with its demangled
+ * form with and without parameters.
  */
 static bool list_matches(const struct glob_list *list, tree decl)
 {
@@ -118,7 +118,7 @@ static tree handle_attribute(tree *node, tree name, tree, int, bool *no_add)
 		*no_add = true;
 		return NULL_TREE;
 	}
-	/* Inlined, a function has no frame and so cannot have a record. */
+	/* An inlined function has no frame and so cannot have a record. */
 	if (id_equal(name, "ldb_always") &&
 	    !lookup_attribute("always_inline", DECL_ATTRIBUTES(*node)))
 		DECL_UNINLINABLE(*node) = 1;
@@ -204,7 +204,7 @@ static bool calls_builtin(struct function *fn, enum built_in_function code)
 	return false;
 }
 
-/* Why a record would break this function, or NULL. */
+/* Returns why a record would break this function, or NULL. */
 static const char *impossible(struct function *fn)
 {
 	static const char * const attributes[] = {
@@ -229,9 +229,8 @@ static const char *impossible(struct function *fn)
 }
 
 /*
- * Loops are exempt because they can take long whatever their size.  So are
- * functions where control comes back from below (catch, setjmp): they repair
- * the chain.
+ * Functions with loops are exempt because they can take long whatever their size.  So are
+ * functions into which control comes back from below (catch, setjmp): they repair the chain.
  */
 bool select_is_big_enough(struct function *fn)
 {

@@ -1,43 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What takes no time worth a record.
+ * Decides what takes too little time for a record.
  *
- * A statement is short unless it may take time that somebody would look for: a
- * call into the unknown, a copy without a bound.  A function is proved short if
- * it has no cycle, all its statements are short, and its longest path costs at
- * most short_path_insns:
+ * A statement is short unless it may take a noticeable time: a call of an unknown function, a
+ * copy without a bound.  A function is proved short if it has no cycle, all its statements are
+ * short, and its longest path costs at most short_path_insns:
  *
  *	static int hash(key)	{ return key * 31 >> 7; }	proved
  *	static int slot(key)	{ return hash(key) & mask; }	proved
  *	int get(key)		{ return table[slot(key)]; }	needs no record
  *
- * GCC compiles callees before their callers where it can, so a list of what was
- * proved so far is all it takes.  A callee that comes later, recursion included,
- * is simply not on it.
+ * GCC compiles callees before their callers where it can, so a list of the functions that were
+ * proved so far is enough.  A callee that comes later, recursion included, is not on it.
  *
- * Invariant: only a body that the call cannot miss is believed.  A function that
- * another module may replace (-fPIC, weak), that is noipa, or that is reached
- * through a pointer or an ifunc, is a call into the unknown.  A C++ inline
- * function is believed as GCC believes it when inlining: another copy of it has
- * the same source.
+ * Invariant: a proof counts only if the call certainly runs that body.  A function that another
+ * module may replace (-fPIC, weak), that is noipa, or that is reached through a pointer or an
+ * ifunc, is unknown.  The body of a C++ inline function counts, as for GCC's own inlining:
+ * another copy of it has the same source.
  */
 #include "arch/arch.h"
 
-/* Above this, copying an object takes time worth seeing. */
+/* Copying a larger object takes noticeable time. */
 static const int big_copy_bytes = 4096;
 /* Up to this GCC copies and clears without a call, whatever -mtune says. */
 static const int inline_copy_bytes = 64;
 
-/* In GCC's estimate of time, about instructions: well below 0.1 us. */
+/* The unit is GCC's estimate of time, about instructions: this is well below 0.1 us. */
 static const int short_path_insns = 200;
 
-/* What a call of libm may cost, in the same unit. */
+/* A call of libm may cost this much, in the same unit. */
 static const int math_insns = 60;
 
-/* By DECL_UID, because a decl's memory may be used again. */
+/* The key is DECL_UID, because a decl's memory may be used again. */
 static hash_map<int_hash<int, -1, -2>, int> proved_cost;
 
-/* The cost of the function called, if it was proved short, or -1. */
+/* Returns the cost of the called function, if it was proved short, or -1. */
 static int callee_cost(gcall *call)
 {
 	tree decl = gimple_call_fndecl(call);
@@ -61,8 +58,8 @@ static bool is_at_most(tree size, int limit)
 }
 
 /*
- * Functions of libm with a bound, in double precision and float: not fmod and
- * remainder (which divide bit by bit), not jn, and nothing in long double.
+ * These functions of libm have a bound, in double precision and float: not fmod and remainder
+ * (which divide bit by bit), not jn, and nothing in long double.
  */
 static bool is_math(enum built_in_function code)
 {
@@ -85,8 +82,8 @@ static bool is_math(enum built_in_function code)
 }
 
 /*
- * Reads strings or memory, as long as they are.  Not a reason for a record, but no
- * proof either: the caller has one, and the time shows there.
+ * Does it read strings or memory of any length?  That is no reason for a record, but no proof
+ * either: the caller has a record, and the time counts there.
  */
 static bool is_string_read(gimple *stmt)
 {
@@ -108,7 +105,7 @@ static bool is_string_read(gimple *stmt)
 	}
 }
 
-/* Builtins that GCC expands inline, so that no time is spent in a call. */
+/* GCC expands these builtins inline, so that no time is spent in a call. */
 static bool is_inline_builtin(gcall *call, tree decl)
 {
 	const char *name = IDENTIFIER_POINTER(DECL_NAME(decl));
@@ -120,7 +117,7 @@ static bool is_inline_builtin(gcall *call, tree decl)
 	if (DECL_BUILT_IN_CLASS(decl) != BUILT_IN_NORMAL)
 		return false;
 	code = DECL_FUNCTION_CODE(decl);
-	/* Not the program's calls: place as without the sanitizer. */
+	/* These calls are not the program's: the placement must be as without the sanitizer. */
 	if (code > BEGIN_SANITIZER_BUILTINS && code < END_SANITIZER_BUILTINS)
 		return true;
 	if (startswith(name, "__atomic_") || startswith(name, "__sync_")) {
@@ -166,7 +163,7 @@ static bool is_big_copy(gimple *stmt)
 	return !size || !is_at_most(size, big_copy_bytes - 1);
 }
 
-/* False: the statement is a reason for a record. */
+/* Returns false if the statement is a reason for a record. */
 bool short_stmt(gimple *stmt)
 {
 	switch (gimple_code(stmt)) {
@@ -196,7 +193,7 @@ static int stmt_cost(gimple *stmt)
 	return cost;
 }
 
-/* The cost of a block's statements, or -1 if one of them is not short. */
+/* Returns the cost of a block's statements, or -1 if one of them is not short. */
 static int block_cost(basic_block bb)
 {
 	gimple_stmt_iterator gsi;
@@ -211,9 +208,8 @@ static int block_cost(basic_block bb)
 }
 
 /*
- * A block whose last call does not return is no way back to the caller, and has
- * a record of its own (place.c).  But an exception must find its way past
- * callers whose records repair the chain.
+ * A block whose last call does not return is no path back to the caller, and has a record of its
+ * own (place.c).  But an exception must pass through callers whose records repair the chain.
  */
 static bool is_quiet_end(basic_block bb)
 {

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * x86-64: the instructions that link and unlink a record, and the functions that each
- * object carries.
+ * This file has the x86-64 instructions that link and unlink a record, and the functions that
+ * each object carries.
  *
- * Linking is one asm, because the order of the stores is the contract with the
- * reader: generation, record, top.  A shared object loads the thread's offset in
- * each asm: a GIMPLE variable would live in a callee-saved register across the
- * whole function.
+ * Linking is one asm, because the order of the stores is the contract with the reader:
+ * generation, record, top.  A shared object loads the thread's offset in each asm: a GIMPLE
+ * variable would occupy a callee-saved register throughout the function.
  *
- * Bytes cost as much as instructions: where a CPU shares its front end between two
- * threads, they are what a storm of calls runs out of.  So the addresses of the block
- * and of the record are computed once, and what follows has short ones.
+ * Bytes cost as much as instructions: where a CPU shares its front end between two threads,
+ * fetching them limits a storm of calls.  So the addresses of the block and of the record are
+ * computed once, and later instructions have short addresses.
  *
  * Plain stores are enough: x86 makes them visible in the order in which they are made.
  */
 #include "arch/arch.h"
 
-/* Both dialects of one instruction. */
+/* This is one instruction in both dialects. */
 #define INSN(att, intel)	"{" att "|" intel "}"
 #define NEXT			"\n\t"
 #define QWORD			"QWORD PTR "
@@ -24,8 +23,8 @@
 /*
  * %0 return address, then scratch, %1 thread, %2 the record's address, %3 record
  *
- * The block's address costs a load, and saves more: stores with a segment prefix
- * leave Intel's store buffer one at a time, those to one line without it in pairs.
+ * Loading the block's address costs a load, and saves more than that: stores with a segment
+ * prefix leave Intel's store buffer one at a time, those to one line without it in pairs.
  */
 #define LINK_ASM(address, prev)							\
 	address									\
@@ -41,15 +40,15 @@
 	INSN("movq\t%2, (%1)",		"mov\t" QWORD "[%1], %2")
 
 /*
- * The same in few bytes, by the function that emit.c puts into each object.  It finds the
- * return address in %0, the record's address in r10, and uses r11; what it is called from
- * is the record's pc.  %1 record
+ * This does the same in few bytes: it calls the function that emit.c puts into each object.
+ * That function finds the return address in %0, the record's address in r10, and uses r11; the
+ * address from which it is called becomes the record's pc.  %1 is the record.
  */
 #define LINK_FAR_ASM(before, after)						\
 	INSN("leaq\t%1, %%r10",		"lea\tr10, %1") NEXT			\
 	before INSN("call\t" LINK_FUNCTION, "call\t" LINK_FUNCTION) after
 
-/* %0 what to store, %1 thread: with one store, the prefix costs nothing. */
+/* %0 is what to store, %1 the thread: with one store, the prefix costs nothing. */
 #define SET_TOP(att_top, intel_top)						\
 	INSN("movq\t%0, " att_top,	"mov\t" QWORD intel_top ", %0")
 
@@ -58,24 +57,24 @@
 	load INSN("movq\t%2, %0",	"mov\t%0, %2") NEXT			\
 	SET_TOP(att_top, intel_top)
 
-/* %2 prev: its address is the record's */
+/* %2 is prev: its address is the record's */
 #define RELINK_ASM(load, att_top, intel_top)					\
 	load INSN("leaq\t%2, %0",	"lea\t%0, %2") NEXT			\
 	SET_TOP(att_top, intel_top)
 
-/* Where the block is: in a shared object that is read from the GOT... */
+/* A shared object reads the block's offset from the GOT... */
 #define GOT_OFFSET	INSN("movq\t__ldb_thread@gottpoff(%%rip), %1",		\
 			     "mov\t%1, " QWORD "__ldb_thread@gottpoff[rip]") NEXT
 #define GOT_ADDRESS	GOT_OFFSET						\
 			INSN("addq\t%%fs:0, %1", "add\t%1, " QWORD "fs:0") NEXT
 #define GOT_TOP		"%%fs:(%1)", "fs:[%1]"
-/* ...and elsewhere a constant. */
+/* ...and elsewhere it is a constant. */
 #define EXE_ADDRESS	INSN("movq\t%%fs:0, %1", "mov\t%1, " QWORD "fs:0") NEXT	\
 			INSN("leaq\t__ldb_thread@tpoff(%1), %1",		\
 			     "lea\t%1, __ldb_thread@tpoff[%1]") NEXT
 #define EXE_TOP		"%%fs:__ldb_thread@tpoff", "fs:__ldb_thread@tpoff"
 
-/* The macro's arguments come in pairs: expand them first. */
+/* The macro's arguments come in pairs, so they are expanded first. */
 #define EXPAND(macro, ...)	macro(__VA_ARGS__)
 
 /* The second link leaves prev in a register, %4, for the second unlink. */
@@ -100,7 +99,7 @@ static const struct asm_texts exe_texts = {
 };
 
 static const char link_far[] = LINK_FAR_ASM("", "");
-/* Where the stack below the stack pointer is in use. */
+/* This is for functions that use the stack below the stack pointer. */
 static const char link_far_leaf[] = LINK_FAR_ASM(
 	INSN("leaq\t-128(%%rsp), %%rsp", "lea\trsp, [rsp-128]") NEXT,
 	NEXT INSN("leaq\t128(%%rsp), %%rsp", "lea\trsp, [rsp+128]"));
@@ -117,7 +116,7 @@ static_assert(offsetof(struct ldb_frame, prev) == 0, "lea in LINK_ASM, RELINK_AS
 static_assert(offsetof(struct ldb_frame, gen) == 8 && offsetof(struct ldb_frame, pc) == 16 &&
 	      offsetof(struct ldb_frame, ret) == 24, "written out in LINK_ASM");
 
-/* The scratch registers all of them have: %0 and %1 */
+/* All of them have these scratch registers: %0 and %1. */
 static asm_operand_list *scratch_operands(void)
 {
 	asm_operand_list *outputs = NULL;
@@ -127,7 +126,7 @@ static asm_operand_list *scratch_operands(void)
 	return outputs;
 }
 
-/* The record's fields from FROM on, as outputs. */
+/* Adds the record's fields from FROM on, as outputs. */
 static void push_fields(asm_operand_list **to, const struct record *r, size_t from)
 {
 	for (; from < sizeof(struct ldb_frame); from += sizeof(uint64_t))
@@ -181,7 +180,10 @@ gasm *arch_relink(const struct record *r)
 			   asm_field(r, offsetof(struct ldb_frame, prev)));
 }
 
-/* A register the user has taken away, or code farther apart than a call reaches. */
+/*
+ * It cannot if the user has reserved a register, or if code is farther apart than a call
+ * reaches.
+ */
 bool arch_can_link_far(void)
 {
 	return !fixed_regs[AX_REG] && !fixed_regs[R10_REG] && !fixed_regs[R11_REG] &&
@@ -189,10 +191,9 @@ bool arch_can_link_far(void)
 }
 
 /*
- * A function without calls has its variables below the stack pointer, where a call stores
- * its return address.  Far links are for functions that call; but GCC may have removed
- * the calls since.  What walks the stack from a signal handler is then wrong about three
- * instructions.
+ * A function without calls has its variables below the stack pointer, where a call stores its
+ * return address.  Far links are for functions that call; but GCC may have removed the calls
+ * since.  A signal handler that unwinds the stack is then wrong during three instructions.
  */
 void arch_mend_far(void)
 {
@@ -215,10 +216,10 @@ const char *arch_unsupported(void)
 	return NULL;
 }
 
-/* What an asm may consist of and still be straight code. */
+/* An asm that consists of these is still straight code. */
 static bool is_straight_insn(const char *name, size_t len)
 {
-	/* A star: whatever follows, an operand size or a condition. */
+	/* A star stands for anything that follows: an operand size or a condition. */
 	static const char * const known[] = {
 		"nop*", "mov*", "lea*", "xchg*", "xadd*", "push*", "pop*",
 		"add*", "adc*", "sub*", "sbb*", "inc*", "dec*", "neg*", "cmp*",
@@ -280,7 +281,7 @@ void arch_emit_accessor(FILE *f)
 		"\tret\n");
 }
 
-/* In: rax return address of the function that calls this, r10 its record. */
+/* On entry rax is the return address of the function that calls this, and r10 its record. */
 void arch_emit_link(FILE *f)
 {
 	fprintf(f, "%s"
