@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Finding the runtime in a running process and having it call, or saying why it cannot.
- */
+/* Finds the runtime in a running process and makes it connect, or says why it cannot. */
 #include <errno.h>
 #include <poll.h>
 #include <limits.h>
@@ -21,7 +19,7 @@
 
 #define CALL_MS	3000	/* for a thread that was started to connect */
 
-/* There is no door to go through. */
+/* The process has no door. */
 static void explain(pid_t pid, const struct image *image)
 {
 	if (!image->readable)
@@ -50,7 +48,10 @@ static bool check_process(pid_t pid, struct proc_status *s)
 		cli_error("there is no process %d", pid);
 		return false;
 	}
-	/* main() may have left by pthread_exit(): then its thread is a zombie, and others go on. */
+	/*
+	 * main() may have left by pthread_exit(): then its thread is a zombie, and others
+	 * continue.
+	 */
 	if (!proc_is_alive(s) && !proc_living_thread(pid)) {
 		cli_error("process %d has ended", pid);
 		return false;
@@ -74,7 +75,7 @@ bool attach_check(pid_t pid)
 	return check_process(pid, &s);
 }
 
-/* A program that was started with LDB=listen; -1: nobody does. */
+/* Connects to a program that was started with LDB=listen; -1: none listens. */
 static int connect_listener(pid_t pid, const struct proc_status *s)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
@@ -90,7 +91,7 @@ static int connect_listener(pid_t pid, const struct proc_status *s)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
-	/* Names of abstract sockets can be taken by anybody: such a one is not asked. */
+	/* Any process can use a name of an abstract socket: so the peer is checked. */
 	if (!connect(fd, (struct sockaddr *)&sa, offsetof(struct sockaddr_un, sun_path) + 1 + n) &&
 	    control_peer(fd, &peer, &uid) && peer == pid)
 		return fd;
@@ -98,7 +99,7 @@ static int connect_listener(pid_t pid, const struct proc_status *s)
 	return -1;
 }
 
-/* The runtime that was called. */
+/* Accepts the runtime that was called. */
 static int accept_runtime(pid_t pid, int listen_fd)
 {
 	struct pollfd p = { .fd = listen_fd, .events = POLLIN };

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Rows in order of time; see backlog.h.
- */
+/* Puts rows in order of time; see backlog.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +7,9 @@
 #include "record/backlog.h"
 
 #define OUT_BYTES	16384	/* rows that leave at a time */
-#define NEAR		8	/* a row out of place by so many is put right at once */
+#define NEAR		8	/* a row out of place by so many is moved at once */
 
-/* What could not grow is as it was, and all three can be used as before. */
+/* If it cannot grow it is unchanged, and all three can be used as before. */
 static int grow(struct backlog *w)
 {
 	size_t rows = w->room, keys = w->room, merged = w->room;
@@ -43,14 +41,14 @@ void backlog_exit(struct backlog *w)
 
 void *backlog_add(struct backlog *w, int64_t tick)
 {
-	/* Without memory, rows leave out of order rather than get lost. */
+	/* Without memory, rows leave out of order, so that none is lost. */
 	if (w->nr == w->room && (w->nr >= w->max || grow(w)))
 		backlog_release(w, INT64_MAX);
 	w->keys[w->nr] = (struct backlog_key){ tick, w->nr };
 	return w->rows + w->nr++ * w->row_bytes;
 }
 
-/* Puts right what is out of place by a few; returns where the next run begins. */
+/* Corrects what is out of place by a few; returns where the next run begins. */
 static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
 {
 	size_t i;
@@ -71,7 +69,7 @@ static size_t run_end(struct backlog_key *k, size_t from, size_t nr)
 	return i;
 }
 
-/* [0, mid) and [mid, nr) of in, both in order -> out. */
+/* Merges [0, mid) and [mid, nr) of in, both in order, into out. */
 static void merge(const struct backlog_key *in, size_t mid, size_t nr, struct backlog_key *out)
 {
 	size_t i = 0, j = mid;
@@ -108,7 +106,7 @@ static size_t merge_runs(struct backlog *w)
 	return runs;
 }
 
-/* Keys [from, from + nr) -> rows.  Inlined with constant size. */
+/* Copies the rows of keys [from, from + nr).  It is inlined with constant size. */
 static inline __attribute__((always_inline)) void
 gather_rows(const struct backlog *w, size_t from, size_t nr, size_t row_bytes, char *out)
 {
@@ -137,7 +135,7 @@ static void gather(const struct backlog *w, size_t from, size_t nr, char *out)
 	}
 }
 
-/* The first nr in order have left: the other rows close up, in any order, and so do their keys. */
+/* The first nr in order have left: the other rows move up, in any order, and so do their keys. */
 static void close_up(struct backlog *w, size_t nr)
 {
 	struct backlog_key *keys = w->keys, *is_taken = w->merged;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows of one kind, held until it is certain that no earlier one will come.
+ * Holds rows of one kind until it is certain that no earlier one will come.
  *
- * They come in runs, each nearly in order: one for each ring that was read.  So they
- * are merged rather than sorted.  Rows of the same tick leave as they came.
+ * They come in runs, each nearly in order: one for each ring that was read.  So they are merged
+ * rather than sorted.  Rows of the same tick leave in the order in which they came.
  */
 #ifndef RECORD_BACKLOG_H
 #define RECORD_BACKLOG_H
@@ -30,14 +30,14 @@ struct backlog {
 #define BACKLOG_MAX	(1U << 18)	/* enough for rows of which some may be out of order */
 #endif
 
-/* max: so many at most, then all leave, in order or not.  0 or -ENOMEM. */
+/* max: so many at most, then all leave, in order or not.  Returns 0 or -ENOMEM. */
 int backlog_init(struct backlog *w, size_t row_bytes, size_t max, backlog_out_fn *out, void *arg);
 void backlog_exit(struct backlog *w);
 
-/* Returns where to put the row: at once. */
+/* Returns where to put the row, which must be done at once. */
 void *backlog_add(struct backlog *w, int64_t tick);
 
-/* Rows of this tick or older leave. */
+/* Releases rows of this tick or older. */
 void backlog_release(struct backlog *w, int64_t tick);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The session's clock: the time stamp counter where the kernel relies on it,
- * else CLOCK_MONOTONIC.  One clock for everything in a trace, never both.
+ * Chooses the session's clock: the time stamp counter where the kernel relies on it, else
+ * CLOCK_MONOTONIC.  There is one clock for everything in a trace, never both.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define SAMPLES			5
 #define CALIBRATE_NS		10000000	/* least time between two samples */
 
-/* A word in the value of the first line of this name. */
+/* Is this a word in the value of the first line of this name? */
 static bool file_has_word(const char *path, const char *name, const char *word)
 {
 	FILE *f = fopen(path, "r");
@@ -43,7 +43,7 @@ static bool cpu_has(const char *flag)
 
 unsigned clock_choose(void)
 {
-	/* The kernel takes it off this list when its watchdog has caught it drifting. */
+	/* The kernel removes it from this list when its watchdog has found that it drifts. */
 	if (cpu_stamp_is_steady(cpu_has) &&
 	    file_has_word("/sys/devices/system/clocksource/clocksource0/available_clocksource",
 			  NULL, CPU_CLOCKSOURCE))
@@ -79,7 +79,7 @@ uint64_t clock_now(unsigned clock_id)
 
 /* Time namespaces */
 
-/* timens_offsets: of the namespace that children of the process will be in. */
+/* timens_offsets is for the namespace of the process's future children. */
 static bool read_offset(pid_t pid, int64_t *ns)
 {
 	FILE *f = proc_open(pid, 0, "timens_offsets");
@@ -101,17 +101,17 @@ bool clock_offset(pid_t pid, int64_t *ns)
 	struct stat own, its, children;
 
 	*ns = 0;
-	/* A kernel without time namespaces. */
+	/* This kernel has no time namespaces. */
 	if (!proc_stat(0, "ns/time", &own))
 		return true;
 	/* Once main() has left, its thread's files say nothing; those of other threads do. */
 	if (pid && !proc_stat(pid, "ns/time", &its))
 		pid = proc_living_thread(pid) ?: pid;
-	/* Without permission to read it, what its children will have is most likely its own. */
+	/* Without permission to read it, its own is most likely that of its children. */
 	if (!proc_stat(pid, "ns/time", &its) ||
 	    !proc_stat(pid, "ns/time_for_children", &children) || proc_is_same(&its, &children))
 		return read_offset(pid, ns);
-	/* The process has made one that only its children will be in. */
+	/* The process has made a namespace that only its children will be in. */
 	return pid && proc_is_same(&its, &own) && clock_offset(0, ns);
 }
 

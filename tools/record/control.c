@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Messages to and from the runtime.  What comes in is checked here, once: type,
+ * Sends messages to the runtime and receives its messages, which are checked here, once: type,
  * size, and that every string ends.
  */
 #include <errno.h>
@@ -60,7 +60,7 @@ int control_receive(int sock, union control_message *m)
 	const struct message *is;
 	ssize_t n;
 
-	/* Descriptors that were not asked for are dropped: there is no room for them. */
+	/* Descriptors that were not expected are dropped: there is no room for them. */
 	do
 		n = recv(sock, m, sizeof(*m), MSG_DONTWAIT | MSG_TRUNC);
 	while (n < 0 && errno == EINTR);

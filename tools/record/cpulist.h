@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists of CPUs as the kernel writes them: "0-3,8". */
+/* Reads lists of CPUs as the kernel writes them: "0-3,8". */
 #ifndef RECORD_CPULIST_H
 #define RECORD_CPULIST_H
 
@@ -8,8 +8,9 @@
 #define CPULIST_MAX	4096	/* ids from 0; higher ones are left out */
 
 /*
- * Reads a file.  Returns the highest id in it, plus one; 0: none, or no such file.  NULL, or an
- * array of CPULIST_MAX: is 1 afterwards where an id is in the list, the rest stays.
+ * Reads a file.  Returns the highest id in it, plus one; 0: none, or no such file.  is_in is
+ * NULL, or an array of CPULIST_MAX, which is 1 afterwards where an id is in the list; the rest
+ * is unchanged.
  */
 unsigned cpulist_read(const char *path, uint8_t *is_in);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The session of the kernel module: /dev/ldb.  linux/ldb.h has the contract.
- */
+/* Uses the session of the kernel module: /dev/ldb.  linux/ldb.h has the contract. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,7 +13,7 @@
 
 #define ORDER_MAX	20	/* of a ring the module makes */
 
-/* Why there is no device, and what to do about it. */
+/* Explains why there is no device, and what to do about it. */
 static void explain_open(int error, char *why, size_t size)
 {
 	switch (error) {
@@ -33,7 +31,7 @@ static void explain_open(int error, char *why, size_t size)
 	}
 }
 
-/* size: that of the session that could not be made. */
+/* size is that of the session that could not be made. */
 static void explain_memory(uint64_t bytes, char *why, size_t size)
 {
 	struct rlimit limit;
@@ -74,8 +72,8 @@ static void explain_create(int error, const struct device_options *o, uint64_t b
 }
 
 /*
- * Locked memory may be too scarce for this: most of it is for threads, and made only
- * when they are there, but it counts as a whole.
+ * The limit of locked memory may be too low for this: most of the memory is for threads, and
+ * allocated only when they exist, but it counts as a whole.
  */
 static const struct room {
 	unsigned threads, scan_order;
@@ -111,7 +109,7 @@ static int create(int fd, const struct device_options *o, struct ldb_create *c)
 	}
 }
 
-/* Maps all of it, and the kernel's own rings.  0 or -errno. */
+/* Maps all of it, and the kernel's own rings.  Returns 0 or -errno. */
 static int map(struct session *s, uint64_t size)
 {
 	void *rings;
@@ -122,7 +120,7 @@ static int map(struct session *s, uint64_t size)
 		return -errno;
 	}
 	s->size = size;
-	/* Nobody has joined yet: this is what the module wrote. */
+	/* No program has joined yet: this is what the module wrote. */
 	memcpy(&s->info, s->base, sizeof(s->info));
 	if (!(s->info.flags & LDB_INFO_F_SPLIT))
 		return 0;

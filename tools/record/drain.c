@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading the rings; the rules are in linux/ldb.h.
+ * Reads the rings; the rules are in linux/ldb.h.
  *
- * A record is copied first and checked then: what was checked cannot change any
- * more.  A slot that is reserved but not written yet goes to a list and is
- * read again later, so that one preempted writer delays nobody.  It is given
- * up when it was overwritten, or is older than PENDING_MAX_NS.
+ * A record is first copied and then checked: what was checked cannot change any more.  A slot
+ * that is reserved but not written yet goes to a list and is read again later, so that a
+ * preempted writer delays no other record.  It is abandoned when it was overwritten, or is older
+ * than PENDING_MAX_NS.
  *
- * An event of several slots counts as lost in all its slots.  Slots of an event
- * whose first slot is on the list (orphans) share its fate.
+ * If an event of several slots is lost, all its slots count as lost.  Slots of an event whose
+ * first slot is on the list (orphans) are lost or read with it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -95,31 +95,31 @@ void drain_free(struct drain *d)
 	free(d);
 }
 
-/* The head is read after the copy was taken: an earlier head would not tell. */
+/* The head is read after the copy was made: an earlier head would not show it. */
 static bool is_overwritten(const struct ring *r, uint64_t idx)
 {
 	return order_ring_head_after(r->hdr) - idx > r->size;
 }
 
-/* False: not written yet, or overwritten, or overwritten while it was copied. */
+/* Returns false if it is not written yet, or overwritten, or overwritten while it was copied. */
 static inline bool slot_read(const struct ring *r, uint64_t idx, struct ldb_rec *rec)
 {
 	return order_slot_read(&r->slots[idx & r->mask], idx, rec);
 }
 
-/* Slots of the event that starts with this type; 0: none does. */
+/* Returns the slots of the event that starts with this type; 0: none does. */
 static inline unsigned event_slots(unsigned type)
 {
 	return pack_type(type)->nr_slots;
 }
 
-/* Which slot of its event a continuation is; 0: it is none. */
+/* Returns which slot of its event a continuation is; 0: it is none. */
 static unsigned cont_number(unsigned type)
 {
 	return type > LDB_EV_CONT && type < LDB_EV_CONT + EVENT_SLOTS_MAX ? type - LDB_EV_CONT : 0;
 }
 
-/* The entry of a slot, or NULL. */
+/* Returns the entry of a slot, or NULL. */
 static struct pending *pending_find(struct ring *r, unsigned nr, uint64_t idx)
 {
 	unsigned lo = search(nr, i, r->pending[i].idx < idx);
@@ -141,8 +141,8 @@ static void pending_add(struct ring *r, uint64_t idx, int64_t now_ns)
 }
 
 /*
- * The event that starts at idx, whose first record is in recs[0].  Returns its
- * slots, 0: not all are written yet, -1: it is none.
+ * Reads the event that starts at idx, whose first record is in recs[0].  Returns its slots, 0:
+ * not all are written yet, -1: it is none.
  */
 static int event_read(const struct ring *r, uint64_t idx, uint64_t head, struct ldb_rec *recs)
 {
@@ -181,7 +181,7 @@ static unsigned slots_read(const struct ring *r, unsigned nr, struct ldb_rec *re
 	return nr;
 }
 
-/* The usual case: whole events, one behind the other.  Stops at anything else. */
+/* Reads whole events, one behind the other, which is the usual case.  Stops at anything else. */
 static void ring_run(struct drain *d, struct ring *r, uint64_t until)
 {
 	while (r->pos < until) {
@@ -218,7 +218,7 @@ static void orphan(struct ring *r, uint64_t idx, unsigned k)
 		r->lost.torn++;
 }
 
-/* Overwritten; if it began an event, the slots that follow are lost with it. */
+/* The slot was overwritten; if it began an event, the slots that follow are lost with it. */
 static void lose_first(struct ring *r, uint64_t idx)
 {
 	r->lost.overrun++;
@@ -257,7 +257,7 @@ static void ring_step(struct drain *d, struct ring *r, uint64_t head, int64_t no
 	}
 }
 
-/* Reads the awaited slots again; those not settled stay. */
+/* Reads the awaited slots again; those that are still not written stay. */
 static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t now_ns, bool last)
 {
 	uint64_t taken = 0;	/* slots before it belong to an event handed out here */
@@ -294,7 +294,7 @@ static void ring_retry(struct drain *d, struct ring *r, uint64_t head, int64_t n
 	r->nr_pending = kept;
 }
 
-/* Settles how far this pass reads.  Returns how full the ring is, in 1/1000. */
+/* Determines how far this pass reads.  Returns how full the ring is, in 1/1000. */
 static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 {
 	uint64_t behind;
@@ -304,7 +304,7 @@ static unsigned ring_begin(struct drain *d, struct ring *r, int64_t now_ns)
 	if (behind > r->size) {
 		uint64_t lost = behind - r->size;
 
-		/* A head that goes back, or leaps ahead, is the program's doing. */
+		/* If a head goes back, or leaps ahead, the program has done that. */
 		if (behind > UINT64_MAX / 2) {
 			r->lost.torn++;
 			lost = behind;
@@ -331,7 +331,7 @@ static void ring_read(struct drain *d, struct ring *r, uint64_t nr, int64_t now_
 	}
 }
 
-/* The ring that is furthest behind, or NULL: this pass has read all of them. */
+/* Returns the ring that is furthest behind, or NULL: this pass has read all of them. */
 static struct ring *ring_behind(const struct drain *d)
 {
 	struct ring *behind = NULL;
@@ -346,8 +346,8 @@ static struct ring *ring_behind(const struct drain *d)
 }
 
 /*
- * Many events at once in many rings: what is furthest behind comes first, so that
- * what must wait for it, to be sorted, does not grow.
+ * If there are many events at once in many rings, the ring that is furthest behind is read
+ * first, so that the rows that must wait for it, to be sorted, do not grow.
  */
 static void read_rings(struct drain *d, int64_t now_ns)
 {

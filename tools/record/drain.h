@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the rings: finds what was written, drops what is not whole, counts what
- * was lost.  Whatever the program writes into its rings, at worst it loses its
- * own events.
+ * Reads the rings: finds the written records, drops those that are not whole, counts the lost
+ * ones.  Whatever the program writes into its rings, at worst it loses its own events.
  */
 #ifndef RECORD_DRAIN_H
 #define RECORD_DRAIN_H
@@ -19,22 +18,22 @@ struct drain_lost {
 };
 
 /*
- * What was read goes to the pack.  clock: that of the stamps in the kernel's rings, NULL: the
+ * The events go to the pack.  clock is that of the stamps in the kernel's rings, NULL: the
  * session's.
  */
 struct drain *drain_alloc(const struct session *s, struct pack *pack, struct kernel_clock *clock);
 void drain_free(struct drain *d);
 
 /*
- * One pass over all rings.  now_ns: any steady clock, for the age of records
+ * Makes one pass over all rings.  now_ns is any steady clock, for the age of records that are
  * never finished.  Returns how full the fullest ring was, in 1/1000.
  */
 unsigned drain_pass(struct drain *d, int64_t now_ns);
 
-/* Call it when nobody writes any more: what is not finished never will be. */
+/* Call it when nothing is written any more: what is not finished never will be. */
 void drain_finish(struct drain *d, int64_t now_ns);
 
-/* What a ring has lost since this was last asked. */
+/* Returns what a ring has lost since the last call. */
 struct drain_lost drain_take_lost(struct drain *d, unsigned ring);
 unsigned drain_nr_rings(const struct drain *d);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Instead of ebpf.c where ldb was built without libbpf or clang. */
+/* Replaces ebpf.c where ldb was built without libbpf or clang. */
 #include <stdio.h>
 #include "record/ebpf.h"
 

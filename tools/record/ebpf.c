@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Loads the BPF programs, sets whom they watch, and adds their rings to the session.
- */
+/* Loads the BPF programs, sets which threads they watch, and adds their rings to the session. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,7 +23,7 @@
 
 _Static_assert(BPF_CPUS_MAX == CPULIST_MAX, "is_deaf");
 
-/* The programs, compiled: tools/Makefile says how. */
+/* These are the programs, compiled: tools/Makefile says how. */
 extern const char ebpf_object[], ebpf_object_end[];
 asm(".pushsection .rodata\n"
     "	.balign 8\n"
@@ -47,7 +45,7 @@ struct ebpf {
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
 };
 
-/* Programs that some kernels have no tracepoint for. */
+/* Some kernels lack a tracepoint for these programs. */
 static const struct group {
 	uint32_t bit;
 	const char *tracepoints[6], *why;
@@ -69,7 +67,7 @@ static int print_warnings(enum libbpf_print_level level, const char *format, va_
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
-/* The prototype of a tracepoint's probes; NULL: this kernel has no such tracepoint. */
+/* Returns the prototype of a tracepoint's probes; NULL: this kernel has no such tracepoint. */
 static const struct btf_type *probe_of(const struct btf *btf, const char *tracepoint)
 {
 	char name[64];
@@ -83,7 +81,7 @@ static const struct btf_type *probe_of(const struct btf *btf, const char *tracep
 	return btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
 }
 
-/* Where a variable is in a CPU's part of memory; -1: there is none. */
+/* Returns where a variable is in a CPU's part of memory; -1: there is none. */
 static int64_t offset_of_variable(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
@@ -101,7 +99,7 @@ static int64_t offset_of_variable(const struct btf *btf, const char *name)
 
 static int64_t preempt_count_offset(const struct btf *btf)
 {
-	/* From 6.2 to 6.14 it is in a structure; which of its two names is in the BTF depends. */
+	/* From 6.2 to 6.14 it is in a structure; the BTF has one of its two names. */
 	static const char *const names[] = { "__preempt_count", "pcpu_hot", "const_pcpu_hot" };
 	int64_t queue = offset_of_variable(btf, "runqueues");
 
@@ -150,7 +148,7 @@ static void choose_groups(struct ebpf *e, const struct btf *btf)
 	}
 }
 
-/* Variables have sections, and so maps, of their own. */
+/* Variables have separate sections, and so maps. */
 static struct bpf_config *config_of(const struct ebpf *e)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(e->object, ".rodata.config");
@@ -244,8 +242,8 @@ static void watch(struct ebpf *e, int tgid)
 }
 
 /*
- * All programs begin to emit events at once, and so they end: one by one, some would emit what the
- * others do not.  Threads that are there are added when nobody new can be missed any more.
+ * All programs begin to emit events at once, and end at once: one by one, some would emit what
+ * the others do not.  Existing threads are added when no new thread can be missed any more.
  */
 static int begin(struct ebpf *e)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel events without the module, by BPF programs (bpf/) at the kernel's tracepoints.
- * They write the records of linux/ldb.h, but for SWITCH_OUT and FUTEX_*, into rings of
- * their own, which become the session's kernel rings: only the recorder maps them.
+ * Records kernel events without the module, by BPF programs (bpf/) at the kernel's tracepoints.
+ * They write the records of linux/ldb.h, except SWITCH_OUT and FUTEX_*, into separate rings,
+ * which become the session's kernel rings: only the recorder maps them.
  *
- * Needs CAP_BPF and CAP_PERFMON, type information of the kernel (BTF) and Linux 5.14.
+ * This needs CAP_BPF and CAP_PERFMON, type information of the kernel (BTF) and Linux 5.14.
  */
 #ifndef RECORD_EBPF_H
 #define RECORD_EBPF_H
@@ -21,7 +21,10 @@ struct ebpf_options {
 	bool verbose;		/* what the kernel has against the programs, to stderr */
 };
 
-/* Events count from here on.  NULL: why is one line, what is missing and what would help. */
+/*
+ * Events count from here on.  If it returns NULL, why is one line: what is missing and what
+ * would help.
+ */
 struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o, char *why,
 				size_t size);
 

@@ -18,7 +18,7 @@
 #include "record/cpulist.h"
 #include "record/proc.h"
 
-#define STARVED_MS	100	/* after so long without running: at normal priority, once */
+#define STARVED_MS	100	/* if the recorder did not run for so long: at normal priority, once */
 #define ANSWER_NS	5000000	/* until it is raised again */
 #define ANSWER_TRIES	40
 #define SLICE_NS	100000	/* the shortest there is */
@@ -41,8 +41,8 @@ static void set_policy(pid_t tid, int policy)
 }
 
 /*
- * A yield gives up what is left of a slice: see libldb/runtime/priority.c.  A change of policy
- * keeps it, and kernels before 6.12 ignore it.
+ * A yield gives up the rest of a slice: see libldb/runtime/priority.c.  A slice survives a
+ * change of policy, and kernels before 6.12 ignore it.
  */
 static void ask_short_slice(void)
 {
@@ -60,7 +60,7 @@ static void ask_short_slice(void)
 	syscall(SYS_sched_setattr, 0, &p, 0);
 }
 
-/* Says so without changing anything. */
+/* Finds that out without changing anything. */
 static bool may_return(void)
 {
 	struct rlimit limit;
@@ -72,14 +72,14 @@ static bool may_return(void)
 		return false;
 	if (!getrlimit(RLIMIT_NICE, &limit) && limit.rlim_cur >= (rlim_t)(20 - nice))
 		return true;
-	/* A capability may be one of a user namespace, which does not count: try. */
+	/* A capability may be one of a user namespace, which does not count: so it is tried. */
 	ret = nice > -20 ? setpriority(PRIO_PROCESS, 0, nice - 1) : -1;
 	if (!ret)
 		setpriority(PRIO_PROCESS, 0, nice);
 	return !ret;
 }
 
-/* Nothing is to interrupt what the user has put there. */
+/* The user does not want interruptions on isolated CPUs. */
 static void leave_isolated(void)
 {
 	uint8_t is_isolated[CPULIST_MAX] = { 0 };
@@ -109,7 +109,7 @@ static void raise_recorder(struct giveway *g)
 	atomic_store(&g->is_raised, true);
 }
 
-/* Raises it until it has read what has come; it may just have been about to lower itself. */
+/* Raises it until it has read what came; it may just have been about to lower itself. */
 static void raise_until_seen(struct giveway *g)
 {
 	const struct timespec pause = { 0, ANSWER_NS };
@@ -141,7 +141,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* Edge-triggered: the watcher wakes once for each thing that comes, the recorder reads it. */
+/* It is edge-triggered: the watcher wakes once for each event, the recorder reads it. */
 static void watch_fd(struct giveway *g, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
@@ -214,7 +214,7 @@ void giveway_hurry(struct giveway *g)
 	g->is_low = false;
 }
 
-/* A thread at SCHED_IDLE has a share, too, and keeps the CPU until the next tick. */
+/* A thread at SCHED_IDLE has a share, too, and stays on the CPU until the next tick. */
 void giveway_rest(const struct giveway *g)
 {
 	if (g && g->is_low && !atomic_load(&g->is_raised))

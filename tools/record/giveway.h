@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The recorder gives way to the program: at SCHED_IDLE it runs while nobody else wants its
- * CPU, and whoever wakes takes it at once.
+ * Makes the recorder yield to the program: at SCHED_IDLE it runs while no other task needs its
+ * CPU, and a task that wakes preempts it at once.
  *
- * It does not where somebody would wait for it: for an answer, or because rings are nearly
- * full.  A small thread of normal priority polls the descriptors with it, and raises it
+ * It does not yield where the program would wait for it: for an answer, or because rings are
+ * nearly full.  A small thread of normal priority polls the descriptors with it, and raises it
  * when something comes or when it did not run for long.
  *
- * The thread that records calls all of this.  It has no effect where the recorder could not come
- * back (that takes CAP_SYS_NICE or RLIMIT_NICE), where it was not started at SCHED_OTHER, and
- * where the user has pinned the scanner and so decides himself who runs where.
+ * The thread that records calls all of this.  It has no effect where the recorder could not be
+ * raised again (that takes CAP_SYS_NICE or RLIMIT_NICE), where it was not started at
+ * SCHED_OTHER, and where the user has pinned the scanner and so assigns the CPUs himself.
  */
 #ifndef RECORD_GIVEWAY_H
 #define RECORD_GIVEWAY_H
@@ -20,25 +20,25 @@
 struct giveway;
 
 /*
- * fds: what else is waited for, -1: none.  The calling thread leaves isolated and nohz_full
- * CPUs for good.  NULL: it stays as it is.
+ * fds are what else is waited for, -1: none.  The calling thread leaves isolated and nohz_full
+ * CPUs for good.  NULL: its priority is not changed.
  */
 struct giveway *giveway_begin(const int *fds, unsigned nr);
 /* Ends it: the thread has normal priority again. */
 void giveway_end(struct giveway *g);
 
 /*
- * Before each wait for something to do.  sock: the connection to the program, or -1.
- * Lowers the thread, or raises it if it is not to be low now.
+ * Call it before each wait for something to do.  sock is the connection to the program, or -1.
+ * Lowers the thread, or raises it if it must not be low now.
  */
 void giveway_turn(struct giveway *g, int sock, bool is_low);
 /* Something has come. */
 void giveway_hurry(struct giveway *g);
 
-/* Call it in the midst of work: a task that waits for this CPU goes first.  g may be NULL. */
+/* Call it in the midst of work: a task that waits for this CPU runs first.  g may be NULL. */
 void giveway_rest(const struct giveway *g);
 
-/* Call it so that the runtime's threads in the program, which gave way, can answer. */
+/* Call it so that the runtime's threads in the program, which have yielded, can answer. */
 void giveway_raise_runtime(const struct giveway *g, pid_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See image.h.  ELF headers and notes are read where the loader has mapped them. */
+/* Implements image.h.  ELF headers and notes are read where the loader has mapped them. */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -90,7 +90,7 @@ static void read_notes(int mem, const char *bytes, size_t size, uint64_t at,
 	}
 }
 
-/* A file whose begin is mapped at start. */
+/* Reads a file whose begin is mapped at start. */
 static void read_file(int mem, uint64_t start, struct image *image)
 {
 	Elf64_Ehdr h;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a running process has mapped, read out of its memory: no file that it names is
- * opened.  All of it is the process's own claim, and trusted in nothing that could
- * harm the reader.
+ * Finds what a running process has mapped, by reading its memory: no file that it names is
+ * opened.  All of it is the process's own claim, and is not trusted where it could harm the
+ * reader.
  */
 #ifndef RECORD_IMAGE_H
 #define RECORD_IMAGE_H
@@ -20,10 +20,10 @@ struct image {
 	struct ldb_door copy;	/* of it */
 };
 
-/* tid: a thread of the process that has not ended. */
+/* tid is a thread of the process that has not ended. */
 void image_read(pid_t tid, struct image *image);
 
-/* Reads or writes exactly size bytes of its memory.  False: not possible. */
+/* Reads or writes exactly size bytes of its memory.  Returns false if that is not possible. */
 bool image_peek(pid_t tid, uint64_t address, void *buf, size_t size);
 bool image_poke(pid_t tid, uint64_t address, const void *buf, size_t size);
 

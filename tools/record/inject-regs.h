@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers of a stopped thread: all that is particular to the CPU in inject.c.
+ * Accesses the registers of a stopped thread: this is all that is particular to the CPU in
+ * inject.c.
  */
 #ifndef RECORD_INJECT_REGS_H
 #define RECORD_INJECT_REGS_H
@@ -39,12 +40,12 @@ void inject_regs_redo(struct inject_regs *r);
 bool inject_regs_enter(pid_t tid, const struct inject_regs *r, const struct ldb_door *door);
 /* Is the thread about to make the call that ends its visit? */
 bool inject_regs_leaves(pid_t tid, const struct ldb_door *door);
-/* Keeps it from that call. */
+/* Prevents that call. */
 bool inject_regs_skip(pid_t tid);
 
 /*
- * System calls of a thread that is asleep, as /proc has them: 0, none is as good; else
- * how bad it would be to interrupt this one.  INJECT_NEVER: it would notice.
+ * Rates the system call of a sleeping thread, as /proc shows it: 0 is the best, else how bad it
+ * would be to interrupt this one.  INJECT_NEVER: the thread would notice it.
  */
 #define INJECT_NEVER	100
 int inject_call_rank(long number);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * See inject.h.  A process of its own does it, so that what it traces is let go without
- * being stopped once more.  The thread is chosen so that nobody notices: one that sleeps
- * in a call which the kernel restarts, or one that runs.  The first thread of the process
- * is seized all the time, though not stopped, so that two recorders do not meet on
- * the door's stack.
+ * Implements inject.h.  A separate process does it, so that the traced thread is released
+ * without being stopped once more.  The thread is chosen so that the program does not notice:
+ * one that sleeps in a call which the kernel restarts, or one that runs.  The first thread of
+ * the process is seized all the time, though not stopped, so that two recorders do not use the
+ * door's stack at once.
  */
 #include <errno.h>
 #include <signal.h>
@@ -76,7 +76,7 @@ struct choice {
 	int nr_filters;		/* our own: those a container put on all of us */
 };
 
-/* What the thread is doing: "running", or the number of a system call. */
+/* Rates what the thread is doing: "running", or the number of a system call. */
 static int rank_of(pid_t pid, pid_t tid)
 {
 	char text[32];
@@ -121,7 +121,7 @@ static void choose(pid_t pid, struct choice *all)
 
 /* Stopping it */
 
-/* The next stop: a wait status; 0: none in time; -1: the thread is gone. */
+/* Waits for the next stop: returns a wait status; 0: none in time; -1: the thread is gone. */
 static int next_stop(pid_t tid, int64_t timeout_ns)
 {
 	int64_t until = clock_mono_ns() + timeout_ns;
@@ -145,7 +145,7 @@ static bool is_our_stop(int status)
 	return status >> 16 == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 }
 
-/* Goes on to our stop; signals on the way are delivered as they would have been. */
+/* Lets it run to this stop; signals in between are delivered as they would have been. */
 static bool stop(pid_t tid)
 {
 	int status;
@@ -167,7 +167,10 @@ static bool stop(pid_t tid)
 
 /* Through the door */
 
-/* Runs it from call to call until the one that ends the visit.  False: it did not get there. */
+/*
+ * Runs it from call to call until the one that ends the visit.  Returns false if it did not get
+ * there.
+ */
 static bool run_to_end(pid_t tid, const struct ldb_door *door)
 {
 	int64_t until = clock_mono_ns() + PASS_NS;
@@ -214,7 +217,7 @@ static bool pass(pid_t tid, struct inject_regs *r, const struct image *image)
 	return inject_regs_put(tid, r) && ok;
 }
 
-/* A thread that is stopped is let go in any case. */
+/* A thread that is stopped is released in any case. */
 static enum outcome visit(pid_t pid, pid_t tid, const struct image *image)
 {
 	static struct inject_regs r;
@@ -242,8 +245,8 @@ out:
 }
 
 /*
- * Waits, and lets go whoever stops meanwhile: threads that were asked to and took too
- * long, and the gate when a signal comes for it.
+ * Waits, and releases threads that stop meanwhile: those that were asked to and took too long,
+ * and the gate when a signal comes for it.
  */
 static void idle(pid_t gate, long ns)
 {
@@ -311,7 +314,7 @@ static void explain(pid_t pid, pid_t tid, int error)
 			  pid);
 }
 
-/* The door's answer */
+/* Reads the door's answer */
 
 static enum outcome answer(pid_t pid, pid_t tid, const struct image *image)
 {
@@ -356,7 +359,7 @@ static pid_t tracer_of(pid_t pid, pid_t tid)
 	return proc_status(pid, tid, &status) ? status.tracer : 0;
 }
 
-/* Runs in a process of its own. */
+/* This runs in a separate process. */
 static bool enter(pid_t pid, const struct image *image, const char *name)
 {
 	bool busy = false, seized = false;
@@ -383,7 +386,7 @@ static bool enter(pid_t pid, const struct image *image, const char *name)
 		busy = false;
 		outcome = try_threads(pid, image, gate);
 		if (outcome == PASSED) {
-			/* The recorder before may just be leaving. */
+			/* The previous recorder may just be detaching. */
 			outcome = answer(pid, gate, image);
 			busy = outcome == MOVED;
 			if (busy && i >= BUSY_TRIES)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sends a thread of a running process through the runtime's door (ldb/control.h) and
- * brings it back to where it was.  One thread is stopped, for a millisecond or so.
+ * Makes a thread of a running process execute the runtime's door (ldb/control.h) and return to
+ * where it was.  One thread is stopped, for a millisecond or so.
  *
- * Left as it was: registers, also of the FPU; signal mask; pending signals, which are
- * delivered afterwards; a system call, which is restarted, with its whole timeout if it
- * has one that the kernel does not remember (epoll_wait()).
+ * These are unchanged afterwards: registers, also of the FPU; signal mask; pending signals,
+ * which are delivered afterwards; a system call, which is restarted, with its whole timeout if
+ * it has one that the kernel does not remember (epoll_wait()).
  */
 #ifndef RECORD_INJECT_H
 #define RECORD_INJECT_H
@@ -14,15 +14,15 @@
 #include "record/image.h"
 
 /*
- * name: of the socket on which the caller listens.  False: one line was printed.  The
- * thread that calls becomes a tracer for that time: children that stop or end are not
- * to be waited for elsewhere meanwhile.
+ * name is that of the socket on which the caller listens.  If it returns false, one line was
+ * printed.  The calling thread becomes a tracer for that time: meanwhile children that stop or
+ * end must not be waited for elsewhere.
  */
 bool inject_enter(pid_t pid, const struct image *image, const char *name);
 
 /*
- * All its threads are under seccomp filters that we are not under: these were written
- * without ldb in mind, and the first system call of a visit could kill the program.
+ * Are all its threads under seccomp filters that do not apply to the recorder?  These do not
+ * know ldb, and the first system call of a visit could kill the program.
  */
 bool inject_is_filtered(pid_t pid);
 

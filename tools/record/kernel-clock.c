@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Times of kernel events -> ticks of the session.
+ * Converts times of kernel events to ticks of the session.
  *
- * A session on CLOCK_MONOTONIC gets its times as they are, but for the offset of the
- * program's time namespace.  Neither perf nor a BPF program can stamp with the time stamp
- * counter; there another clock is used, and both are read together again and again.
- * Between two such samples a time is found by interpolation, so it is off by no more than
- * the samples are, whatever the two clocks do in the long run.  Perf's times only ever lie
- * between two samples; BPF's may lie some milliseconds behind the last.
+ * A session on CLOCK_MONOTONIC gets its times unchanged, except for the offset of the program's
+ * time namespace.  Neither perf nor a BPF program can stamp with the time stamp counter; there
+ * another clock is used, and both are read together repeatedly.  Between two such samples a time
+ * is found by interpolation, so it is off by no more than the samples are, whatever the two
+ * clocks do in the long run.  Perf's times are always between two samples; BPF's may be some
+ * milliseconds after the last.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -20,8 +20,8 @@
 #define SAMPLES_MAX	1024
 #define TRIES		8
 #define TRIES_HARD	100
-#define PATIENCE_NS	100000000	/* after this a bad sample is better than none */
-#define ROUND_NS	2		/* the kernel's own arithmetic, and ours */
+#define PATIENCE_NS	100000000	/* after this a bad sample is accepted */
+#define ROUND_NS	2		/* error of the kernel's arithmetic, and of this */
 
 struct sample {
 	uint64_t ns, tick;
@@ -80,7 +80,7 @@ static struct sample *sample_at(struct kernel_clock *c, size_t i)
 	return &c->samples[(c->first + i) % SAMPLES_MAX];
 }
 
-/* Both clocks, as close together as they can be read. */
+/* Reads both clocks, as close together as possible. */
 static uint64_t read_both(struct kernel_clock *c, struct sample *sample, int tries)
 {
 	uint64_t err = UINT64_MAX;
@@ -141,7 +141,7 @@ int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 		return (int64_t)(ns + c->offset_ns - c->t0);
 	if (c->nr < 2)
 		return (int64_t)(sample_at(c, 0)->tick - c->t0);
-	/* Nearly always between the last two, or near them. */
+	/* It is nearly always between the last two, or near them. */
 	low = search_range(1, c->nr - 1, i, sample_at(c, i)->ns <= ns) - 1;
 	from = sample_at(c, low);
 	to = sample_at(c, low + 1);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A source of kernel events other than the module: BPF programs (ebpf.c), or perf (perf.c).
- * Its events are in rings that it adds to the session, or are handed out as rows.
+ * This is a source of kernel events other than the module: BPF programs (ebpf.c), or perf
+ * (perf.c).  Its events are in rings that it adds to the session, or are delivered as rows.
  *
- * One thread at a time.
+ * One thread at a time may use it.
  */
 #ifndef RECORD_KERNEL_SOURCE_H
 #define RECORD_KERNEL_SOURCE_H
@@ -14,11 +14,14 @@
 
 struct kernel_source {
 	const struct kernel_source_ops {
-		/* Called before the session's rings are read.  Returns its own fill, in 1/1000. */
+		/*
+		 * This is called before the session's rings are read.  Returns its own fill, in
+		 * 1/1000.
+		 */
 		unsigned (*poll)(struct kernel_source *s);
-		/* The events end; what was not handed out is. */
+		/* Ends the events; delivers those that were not delivered yet. */
 		void (*finish)(struct kernel_source *s);
-		/* No rows of them from here on, or none of the frequent ones; returns which. */
+		/* Omits interrupts from here on, or only the frequent ones; returns which. */
 		const char *(*leave_out_irqs)(struct kernel_source *s);
 		void (*close)(struct kernel_source *s);
 		uint64_t irq_ns;	/* what one costs the program: Documentation/overhead.md */
@@ -27,8 +30,8 @@ struct kernel_source {
 	uint32_t events;		/* LDB_GROUP_* that are recorded */
 	uint64_t nr_lost;		/* after finish(): events for which there is no LOST row */
 	/*
-	 * CPULIST_MAX, by CPU; final after finish().  1: the kernel did not deliver the events
-	 * of some tasks there.
+	 * This has CPULIST_MAX entries, by CPU; it is final after finish().  1: the kernel did
+	 * not deliver the events of some tasks there.
 	 */
 	const uint8_t *is_deaf;
 	char why_not_better[512];	/* one line; "": nothing is missing */

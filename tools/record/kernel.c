@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where a recording's kernel events come from: the module, whose session is then
- * the recording's; BPF programs; perf_event_open(2); or nowhere.  Whatever was not used is
+ * Chooses where a recording's kernel events come from: the module, whose session is then the
+ * recording's; BPF programs; perf_event_open(2); or nowhere.  Sources that were not used are
  * reported, with the reason.
  */
 #include <errno.h>
@@ -40,7 +40,7 @@ static bool is_foreign(pid_t pid)
 	return proc_stat(pid, "", &st) && st.st_uid != geteuid();
 }
 
-/* A kernel without some tracepoints, or a module of a release before. */
+/* The kernel lacks some tracepoints, or the module is of an earlier release. */
 static void explain_groups(struct recording *r)
 {
 	uint32_t missing = LDB_GROUP_ALL & ~r->session.events;
@@ -134,7 +134,10 @@ static bool wants(const struct recording *r, enum kernel_choice source)
 	return r->o->kernel == (int)source || r->o->kernel == KERNEL_AUTO;
 }
 
-/* The CPUs with events that were not delivered, by number with blanks between; how many. */
+/*
+ * Lists the CPUs with events that were not delivered, by number with blanks between; returns how
+ * many.
+ */
 static unsigned list_deaf(const struct kernel_source *s, char *list, size_t size)
 {
 	unsigned nr = 0;
@@ -169,7 +172,7 @@ static void open_source(struct recording *r, enum kernel_choice which,
 		add_why(r, names[which], r->source->why_not_better);
 }
 
-/* The user chose a source: no other is tried. */
+/* If the user chose a source, no other is tried. */
 static bool is_demanded(const struct recording *r)
 {
 	return r->o->kernel != KERNEL_AUTO && r->o->kernel != KERNEL_NONE;
@@ -212,7 +215,7 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	return true;
 }
 
-/* What is not recorded, and why: reports say it of the source. */
+/* Writes what is not recorded, and why: reports show it with the source. */
 static void write_why(struct recording *r, const char *why)
 {
 	add_why(r, names[r->kernel], why);
@@ -242,7 +245,7 @@ unsigned kernel_poll(struct recording *r)
 	return r->source ? r->source->ops->poll(r->source) : 0;
 }
 
-/* It may be found late, so what was written at the begin may lack it. */
+/* This may be found late, so what was written at the begin may lack it. */
 static void write_deaf(struct recording *r)
 {
 	char text[600], cpus[512];
@@ -276,19 +279,18 @@ void kernel_finish(struct recording *r)
 }
 
 /*
- * --kernel-budget: what interrupts may cost.
+ * --kernel-budget limits what interrupts may cost.
  *
- * Two events for each interrupt of the program are dear where there are many: a
- * program that sends to another one on this machine handles what it sent in a soft
- * interrupt of its own, with each message.  Switches and wake-ups are never left out: of
- * them causes are made.  Page faults are not either: each takes ten times what it costs
- * to record it.
+ * Two events for each interrupt of the program are expensive where there are many: a program
+ * that sends messages to another one on this machine handles each of them in a soft interrupt of
+ * its own.  Switches and wake-ups are never left out, because causes are made of them.  Page
+ * faults are not left out, either: each takes ten times what recording it costs.
  */
 
 #define LOOK_NS		100000000	/* between two checks */
 #define CPU_MIN_NS	100000000	/* of the program, before that is judged */
 
-/* CPU time of all its threads, also of those that have ended; 0: it has ended. */
+/* Returns the CPU time of all its threads, also of those that have ended; 0: it has ended. */
 static uint64_t cpu_time(pid_t pid)
 {
 	struct timespec ts;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Starting the program with the runtime in front of its libraries.
+ * Starts the program with the runtime in front of its libraries.
  *
- * The program must not notice: standard streams, process group, signal mask and
- * dispositions are those ldb-record was started with, and the runtime takes our
- * variables out of its environment again.
+ * The program must not notice: standard streams, process group, signal mask and dispositions are
+ * those ldb-record was started with, and the runtime removes ldb's variables from its
+ * environment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,10 @@ static bool usable(const char *path, char *buf, size_t size)
 	return true;
 }
 
-/* Next to this tool: build/bin and build/lib, PREFIX/bin and PREFIX/lib, and a package's. */
+/*
+ * Searches next to this tool: build/bin and build/lib, PREFIX/bin and PREFIX/lib, and a
+ * package's.
+ */
 static bool find_beside(char *path, size_t size)
 {
 	char exe[PATH_MAX], candidate[PATH_MAX + 64];
@@ -73,7 +76,7 @@ bool launch_find_runtime(const char *given, char *path, size_t size)
 	return true;
 }
 
-/* LDB_PRELOADED is exactly what was put in front, so that it can be taken away. */
+/* LDB_PRELOADED is exactly what was put in front, so that it can be removed. */
 static int set_environment(const char *name, const struct target *t, const char *runtime)
 {
 	const char *old = getenv("LD_PRELOAD");
@@ -116,13 +119,16 @@ static void child(const struct target *t, char **argv, const char *name, const c
 	char go;
 
 	signals_child();
-	/* End of file means that the recorder has ended: then so does this child. */
+	/* End of file means that the recorder has ended: then this child ends, too. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(127);
 	if (hides_output)
 		leave_terminal();
 	if (!runtime || !set_environment(name, t, runtime)) {
-		/* A path.  A file without magic number and #! is one for the shell, as to shells. */
+		/*
+		 * This is a path.  A file without magic number and #! is run by the shell, as
+		 * shells do.
+		 */
 		execvp(t->path, argv);
 		error = errno;
 	}
@@ -167,7 +173,7 @@ bool launch_go(struct launch *l, const char *program)
 	if (write(l->go_fd, "", 1) != 1)
 		cli_error("cannot start the program: %s", strerror(errno));
 	close(l->go_fd);
-	/* Closed by a successful exec. */
+	/* A successful exec closes it. */
 	do
 		n = read(l->error_fd, &error, sizeof(error));
 	while (n < 0 && errno == EINTR);

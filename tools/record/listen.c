@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The socket on which the recorder waits for the runtime: the program's, when it is
- * launched or attached to, and again after it changed its credentials.
+ * Makes the socket on which the recorder waits for the runtime, when the program is launched or
+ * attached to, and again after it changed its credentials.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 #define BACKLOG	8
 
-/* A name nobody can guess. */
+/* The name cannot be guessed. */
 static int listen_somewhere(char *name, size_t size)
 {
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The runtime's messages: who connects, what it says, what it is sent.  Nothing of it is
- * believed that has not been asked for.
+ * Handles the runtime's messages and the answers to them.  Nothing is accepted that was not
+ * expected.
  */
 #include <errno.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void send_session(struct recording *r)
 		recording_enter(r, PHASE_ATTACH);
 }
 
-/* Events of the program are stamped with the clock it sees. */
+/* Events of the program are stamped with the clock that it uses. */
 static bool follow_clock(struct recording *r)
 {
 	if (!clock_offset(r->pid, &r->offset_ns)) {
@@ -49,7 +49,7 @@ static bool follow_clock(struct recording *r)
 	return true;
 }
 
-/* The runtime is back, and the session is where it was. */
+/* The runtime is back, and the session is unchanged. */
 static void send_resume(struct recording *r)
 {
 	union control_message m;
@@ -180,7 +180,7 @@ static void on_message(struct recording *r, const union control_message *m)
 		handlers[type].fn(r, m);
 		return;
 	}
-	/* An answer that crossed our DETACH. */
+	/* This answer crossed the DETACH message. */
 	if (r->phase == PHASE_DETACH)
 		return;
 	cli_error("process %d does not keep to the protocol (message %u): recording stopped",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mapped ELF files -> MODULE rows, each written as soon as it is known: without
- * them the addresses in a trace mean nothing.  An unloaded file is written a
- * second time, with its end; the last row of a (start, tick) counts.
+ * Makes MODULE rows of mapped ELF files, each written as soon as it is known: without them the
+ * addresses in a trace mean nothing.  An unloaded file is written a second time, with its end;
+ * the last row of a (start, tick) counts.
  */
 #include <gelf.h>
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static bool notes_build_id(Elf_Data *notes, char *buf)
 	return false;
 }
 
-/* The build-id of a file in hex, "" if it has none. */
+/* Reads the build-id of a file in hex, "" if it has none. */
 static void file_build_id(int fd, char *buf)
 {
 	size_t nr = 0;
@@ -119,7 +119,7 @@ static void write_row(struct modules *m, struct module *x)
 	writer_add_module(m->w, &x->row);
 }
 
-/* The program itself has no name to the loader, and without /proc none to the runtime. */
+/* The loader has no name for the program itself, and without /proc the runtime has none. */
 static void name_program(const struct modules *m, struct module *x)
 {
 	char path[LDB_PATH_MAX];
@@ -172,7 +172,7 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg)
 			continue;
 		x->row.end_tick = (int64_t)(msg->tsc - m->t0);
 		write_row(m, x);
-		/* No lookup needs it any more; programs may load and unload for days. */
+		/* No lookup needs it any more; programs may load and unload libraries for days. */
 		free(x);
 		m->all[i] = m->all[--m->nr];
 		return;
@@ -194,7 +194,10 @@ static bool is_known(const struct modules *m, uint64_t start, uint64_t end)
 	return false;
 }
 
-/* Address minus ELF address of the segment mapped from this offset; false: unknown. */
+/*
+ * Finds address minus ELF address of the segment mapped from this offset; returns false if it is
+ * unknown.
+ */
 static bool file_bias(int fd, uint64_t start, uint64_t offset, uint64_t *bias)
 {
 	bool found = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mapped ELF files: what the runtime reports, completed from /proc. */
+/* Lists mapped ELF files: what the runtime reports, completed from /proc. */
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
@@ -14,7 +14,7 @@ void modules_free(struct modules *m);
 void modules_loaded(struct modules *m, const struct ldb_msg_module *msg);
 void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 
-/* The rows of what is mapped now, once more. */
+/* Writes the rows of what is mapped now once more. */
 void modules_write(struct modules *m);
 
 /* Adds executable mappings of files that the runtime has not reported. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the recorder reads of memory that others are writing, where the order matters, by name,
- * each with its partner: the runtime (libldb/order.h), the kernel module (kmod/ring.h), the
- * BPF programs (record/bpf/emit.h) and the kernel's own perf.
+ * Names the loads from memory that others are writing, where the order matters, each with its
+ * partner: the runtime (libldb/order.h), the kernel module (kmod/ring.h), the BPF programs
+ * (record/bpf/emit.h) and the kernel's own perf.
  *
- * Nothing read here is believed: any value may be there, and the program may be killed, or
- * made to lie, between any two of its stores.  The order only decides whether an honest
- * program is read right.  All is written in terms of C11, and costs nothing on x86, whose
- * loads are made in the order in which they are written.
+ * Nothing read here is trusted: any value may be there, and the program may be killed, or be
+ * hostile, between any two of its stores.  The order only decides whether an honest program is
+ * read correctly.  All is written in terms of C11, and costs nothing on x86, whose loads are
+ * made in program order.
  */
 #ifndef RECORD_ORDER_H
 #define RECORD_ORDER_H
@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 /*
- * Up to where a ring was given out; its slots may not be written yet.
- * Partner: order_ring_reserve(), ldb_reserve()
+ * Up to here a ring was reserved; its slots may not be written yet.  Partner:
+ * order_ring_reserve(), ldb_reserve()
  */
 static inline uint64_t order_ring_head(const struct ldb_ring_hdr *hdr)
 {
@@ -29,7 +29,7 @@ static inline uint64_t order_ring_head(const struct ldb_ring_hdr *hdr)
 }
 
 /*
- * The same after a slot was copied: an earlier head would not tell that it was overwritten
+ * Reads the same after a slot was copied: an earlier head would not show that it was overwritten
  * meanwhile.  Partner: order_ring_reserve(), ldb_reserve()
  */
 static inline uint64_t order_ring_head_after(const struct ldb_ring_hdr *hdr)
@@ -45,8 +45,8 @@ _Static_assert(offsetof(struct ldb_rec, tid) == 8 && offsetof(struct ldb_rec, ty
 	       "the words of a slot, little-endian");
 
 /*
- * Copies a slot of index idx and says whether it is that one, whole.  commit comes first: what
- * was written before it is read after it, and what is written later does not fit to it.
+ * Copies a slot of index idx and returns whether it is that one, whole.  commit is loaded first:
+ * what was written before it is read after it, and what is written later does not match it.
  * Partner: order_slot_commit(), ldb_put(), put()
  */
 static inline bool order_slot_read(const struct ldb_rec *from, uint64_t idx, struct ldb_rec *rec)
@@ -66,7 +66,7 @@ static inline bool order_slot_read(const struct ldb_rec *from, uint64_t idx, str
 				     ldb_words_hash(tsc, word, arg, (uint32_t)arg2_commit));
 }
 
-/* Before the rest of the page.  Partner: order_page_state_set() */
+/* This comes before the rest of the page.  Partner: order_page_state_set() */
 static inline uint32_t order_page_state(const volatile struct ldb_page *page)
 {
 	return __atomic_load_n(&page->state, __ATOMIC_ACQUIRE);
@@ -78,22 +78,25 @@ static inline uint64_t order_pages_used(const volatile struct ldb_info *info)
 	return __atomic_load_n(&info->pages_used, __ATOMIC_ACQUIRE);
 }
 
-/* Before the frames that it covers.  Partner: order_stack_depth_set() */
+/* This comes before the frames that it covers.  Partner: order_stack_depth_set() */
 static inline uint32_t order_stack_depth(const volatile struct ldb_stack *stack)
 {
 	return __atomic_load_n(&stack->depth, __ATOMIC_ACQUIRE);
 }
 
 /*
- * After the frames were copied: depth and frames are read once more.
- * Partner: order_stack_depth_set()
+ * This comes after the frames were copied: depth and frames are read once more.  Partner:
+ * order_stack_depth_set()
  */
 static inline void order_stack_copied(void)
 {
 	atomic_thread_fence(memory_order_acquire);
 }
 
-/* perf's ring, as its header file says: the records before the head were written before it. */
+/*
+ * This is perf's ring, as its header file says: the records before the head were written before
+ * it.
+ */
 static inline uint64_t order_perf_head(const struct perf_event_mmap_page *page)
 {
 	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
@@ -106,8 +109,8 @@ static inline void order_perf_tail(struct perf_event_mmap_page *page, uint64_t t
 }
 
 /*
- * Full: the BPF programs know whom to watch before their threads are looked for.
- * Partner: watched_tgid()
+ * Full: the BPF programs know which group to watch before its threads are searched.  Partner:
+ * watched_tgid()
  */
 static inline void order_watch(int *watched_tgid, int tgid)
 {

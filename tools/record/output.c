@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The trace file of a recording: opened when a program is there to be recorded,
- * flushed every second, closed when nobody writes into the session any more.
+ * Manages the trace file of a recording: it is opened when there is a program to be recorded,
+ * flushed every second, closed when nothing writes into the session any more.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -83,13 +83,13 @@ static void meta_number(struct recording *r, const char *key, uint64_t value)
 	writer_add_meta(r->writer, key, text);
 }
 
-/* The thread of which /proc knows most: a first thread may have ended. */
+/* Returns the thread of which /proc knows most: the first thread may have ended. */
 static pid_t living(const struct recording *r)
 {
 	return proc_living_thread(r->pid) ?: r->pid;
 }
 
-/* Arguments joined by blanks. */
+/* Writes the arguments joined by blanks. */
 static void meta_cmdline(struct recording *r)
 {
 	FILE *f = proc_open(living(r), 0, "cmdline");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Events of the rings -> rows of the trace; see pack.h.
- */
+/* Turns events of the rings into rows of the trace; see pack.h. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@
 #define FUNCS_AT_ONCE	128
 #define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
-/* Kinds of rows that wait for others, and by which of their times they are in order. */
+/* These kinds of rows wait for others, and are sorted by one of their times. */
 static const struct kept_kind {
 	size_t row_bytes, time;
 } kept_kinds[] = {
@@ -76,7 +74,7 @@ static inline void rest_sometimes(struct pack *p)
 		rest(p);
 }
 
-/* What interrupts are called: devices' lines as they become known, the rest by number. */
+/* Names interrupts: devices' lines as they become known, the rest by number. */
 
 static struct irq_line *find_irq_line(struct pack *p, uint32_t line)
 {
@@ -88,7 +86,7 @@ static struct irq_line *find_irq_line(struct pack *p, uint32_t line)
 	return NULL;
 }
 
-/* The last that is said of a line counts. */
+/* The last name of a line counts. */
 static void set_irq_name(struct pack *p, uint32_t line, const char *name)
 {
 	struct irq_line *known = find_irq_line(p, line);
@@ -106,7 +104,7 @@ static void set_irq_name(struct pack *p, uint32_t line, const char *name)
 /* "": not known. */
 static const char *irq_name(struct pack *p, const struct ldb_row_irq *row)
 {
-	/* In the kernel, softirq_to_name[]: part of what its tracepoints print. */
+	/* These are the kernel's softirq_to_name[]: part of what its tracepoints print. */
 	static const char *const softirqs[] = {
 		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
 		"HRTIMER", "RCU",
@@ -128,7 +126,7 @@ static const char *irq_name(struct pack *p, const struct ldb_row_irq *row)
 	}
 }
 
-/* Rings that say what a line is called were read up to here as well. */
+/* Rings that say a line's name were read up to here as well. */
 static void name_irqs(struct pack *p, struct ldb_row_irq *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
@@ -249,7 +247,7 @@ struct pack_birth *pack_birth_next(struct pack *p, size_t *i)
 	return *i < p->nr_births ? &p->births[(*i)++] : NULL;
 }
 
-/* NULL: there are too many, or there is no memory. */
+/* Returns NULL if there are too many, or there is no memory. */
 static struct pack_birth *new_birth(struct pack *p, uint32_t tid)
 {
 	if (p->nr_births == BIRTHS_MAX ||
@@ -488,7 +486,7 @@ static void irq_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 		.kind = LDB_IRQ_KIND(r->flags), .flags = r->flags & LDB_IRQ_F_HIDDEN,
 		.cpu = session_ring_cpu(p->s, ring), .nr = r->arg2, .tid = r->tid,
 		.nr_short = LDB_IRQ_NR_SHORT(r->flags),
-		/* If the program wrote nonsense, the row stays, but takes no time. */
+		/* If the program wrote an invalid interval, the row stays, but takes no time. */
 		.start = start < end ? start : end, .end = end,
 	};
 	if (row->kind == LDB_IRQ_STOLEN) {

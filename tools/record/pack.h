@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events of the rings -> rows of the trace.
+ * Turns events of the rings into rows of the trace.
  *
- * Request, lock and kernel events come from many rings.  They are held until every
- * ring has been read beyond them, and leave in order of time.
+ * Request, lock and kernel events come from many rings.  They are held until every ring has been
+ * read beyond them, and are written in order of time.
  */
 #ifndef RECORD_PACK_H
 #define RECORD_PACK_H
@@ -15,22 +15,22 @@
 
 struct pack;
 
-/* slack_ticks: how long before its appearance in a ring an event may be stamped. */
+/* slack_ticks is how long before its appearance in a ring an event may be stamped. */
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks);
 void pack_free(struct pack *p);
 
-/* Called every few microseconds of work, so that others may come in between. */
+/* This is called every few microseconds of work, so that other tasks may run in between. */
 typedef void pack_rest_fn(void *arg);
 void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg);
 
-/* A thread's THREAD_EXIT: its page is at slot.  tick: when. */
+/* This is called for a thread's THREAD_EXIT: its page is at slot; tick is the time. */
 typedef void pack_exit_fn(void *arg, uint32_t tid, uint64_t slot, int64_t tick);
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg);
 
 /*
- * What becomes of a ring's events, by their type: one more kind of event is a line in this
- * table.  For an unknown type all is 0.
+ * This says what becomes of a ring's events, by their type: one more kind of event is a line in
+ * this table.  For an unknown type all is 0.
  */
 struct pack_type {
 	uint8_t nr_slots;
@@ -50,22 +50,22 @@ static inline const struct pack_type *pack_type(unsigned type)
 	return &pack_types[is_any ? type >> 8 : 0][type & (PACK_TYPES - 1)];
 }
 
-/* The records of one event, private copies; the first has the type. */
+/* Takes the records of one event, private copies; the first has the type. */
 void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 
 /*
- * A row from elsewhere than the rings, of any kind (LDB_BLK_*); ticks since t0, in any order
- * within the slack.
+ * Takes a row from elsewhere than the rings, of any kind (LDB_BLK_*); ticks since t0, in any
+ * order within the slack.
  */
 void pack_row(struct pack *p, unsigned kind, const void *row);
 
 uint64_t pack_nr_rows(const struct pack *p);	/* of these, without TASK and LOST */
 uint64_t pack_nr_irqs(const struct pack *p);	/* interrupts, also those too short for a row */
 
-/* All rings have been read up to clock value now, what is older may leave. */
+/* All rings have been read up to clock value now, so older rows may be written. */
 void pack_release(struct pack *p, uint64_t now);
 
-/* Whether this is the last FUNC of some ring. */
+/* Is this the last FUNC of some ring? */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
 
 /* All rows leave. */
@@ -78,10 +78,10 @@ struct pack_birth {		/* a THREAD_START */
 	bool has_page;		/* for the caller */
 };
 
-/* The last THREAD_START of a tid, or NULL. */
+/* Returns the last THREAD_START of a tid, or NULL. */
 struct pack_birth *pack_birth_of(struct pack *p, uint32_t tid);
 
-/* All of them: *i starts at 0.  NULL: no more. */
+/* Iterates over all of them: *i starts at 0.  NULL: no more. */
 struct pack_birth *pack_birth_next(struct pack *p, size_t *i);
 
 #endif

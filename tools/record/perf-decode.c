@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One record of the ring -> one event.  The layouts are those of the events that
- * perf-open.c asks for:
+ * Decodes one record of the ring into one event.  The layouts are those of the events that
+ * perf-open.c opens:
  *
  *	sample	header, u64 ip; u32 tgid, tid; u64 time, addr; u32 size, raw data
  *	major	header, u64 ip; u32 tgid, tid; u64 time, addr, period; u32 size, raw data
  *	others	header, what belongs to the kind, u32 tgid, tid; u64 time
  *
- * Page faults have raw data of four bytes, as no tracepoint has.  Those that had to
- * be read from a disk have a period besides, which is 1.
+ * Page faults have raw data of four bytes, unlike any tracepoint.  Those that had to be read
+ * from a disk also have a period, which is 1.
  *
  * Whatever the bytes, nothing outside the record is read.
  */
@@ -22,7 +22,7 @@
 #endif
 #define CLONE_THREAD_BIT	0x00010000
 
-/* common_flags of a tracepoint: in the kernel, enum trace_flag_type. */
+/* These are common_flags of a tracepoint: in the kernel, enum trace_flag_type. */
 #define TRACE_F_HARDIRQ		0x08
 #define TRACE_F_SOFTIRQ		0x10
 
@@ -76,7 +76,7 @@ static void decode_name(struct perf_event *e, int which, const struct perf_field
 	e->names |= 1 << which;
 }
 
-/* enum ldb_futex_op; 0: not about waiting or waking. */
+/* Returns enum ldb_futex_op; 0: it is neither a wait nor a wake. */
 static uint32_t futex_op(uint32_t op, uint8_t *kind)
 {
 	*kind = PERF_EVENT_FUTEX_WAIT;
@@ -96,7 +96,7 @@ static uint32_t futex_op(uint32_t op, uint8_t *kind)
 	return 0;
 }
 
-/* __data_loc: offset and length in one number. */
+/* __data_loc has offset and length in one number. */
 static void decode_irq_name(struct perf_event *e, const struct perf_field *field, const char *raw,
 			  size_t size)
 {
@@ -149,7 +149,7 @@ static void decode_field(const struct perf_formats *formats, enum perf_into into
 	}
 }
 
-/* False: not about waiting or waking. */
+/* Returns false if it is neither a wait nor a wake. */
 static bool finish_futex(struct perf_event *e)
 {
 	/* UNLOCK_PI has no count: it wakes one; LOCK_PI expects no value. */
@@ -195,7 +195,7 @@ static bool is_fault(const struct perf_event_header *record)
 	       s->raw_size == RAW_OF_FAULT;
 }
 
-/* What both layouts have at the same place. */
+/* Decodes what both layouts have at the same place. */
 static bool decode_fault(const struct perf_event_header *record, uint32_t flags, struct perf_event *e)
 {
 	const struct sample *s = (const void *)(record + 1);
@@ -310,7 +310,7 @@ static bool decode_comm(const struct perf_event_header *record, struct perf_even
 	return true;
 }
 
-/* samples: besides tracepoints, see perf.c. */
+/* These are samples besides tracepoints, see perf.c. */
 static bool decode_switch(const struct perf_event_header *record, bool samples,
 			  struct perf_event *e)
 {

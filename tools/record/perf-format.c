@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the tracepoints of this kernel look like: libtraceevent parses their
- * format files once, so that decoding an event is a few loads.
+ * Finds the layout of this kernel's tracepoints: libtraceevent parses their format files once,
+ * so that decoding an event is a few loads.
  *
- * The numbers behind prev_state differ from kernel to kernel.  The format's own
- * print function knows them: it is run once for each bit, and its text (S, D,
- * R+ ...) is what counts.
+ * The numbers behind prev_state differ from kernel to kernel.  The format's own print function
+ * knows them: it is run once for each bit, and its text (S, D, R+ ...) is used.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ static bool find_fields(struct perf_format *f, enum perf_tp tp, struct tep_event
 	       copy_field(&f->common_pid, tep_find_common_field(event, "common_pid"));
 }
 
-/* What the kernel's text says for a prev_state: "R+", "S" ...; "" if nothing. */
+/* Returns the kernel's text for a prev_state: "R+", "S" ...; "" if nothing. */
 static void state_text(struct tep_event *event, const struct perf_format *f, uint64_t state,
 		       char *text, size_t size)
 {

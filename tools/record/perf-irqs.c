@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Interrupts, of which two tracepoints become one row, at its end.  They nest: each CPU has
- * a stack of those that it is in.  Events may be lost, so an exit looks for its entry, and
- * what lies above it is dropped.
+ * Handles interrupts: two tracepoints become one row, at its end.  Interrupts nest: each CPU has
+ * a stack of those that it is in.  Events may be lost, so an exit searches its entry, and
+ * entries above it are dropped.
  */
 #include <string.h>
 #include "record/perf-private.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Asks the kernel for events: perf_event_open() and the mapping of the rings.
- * One ring for each CPU that is online; all events of a CPU share it.
+ * Asks the kernel for events, by perf_event_open(), and maps the rings.  There is one ring for
+ * each CPU that is online; all events of a CPU share it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #define RINGS_DEFAULT	(128UL << 20)
 #define RING_MIN	(16UL << 10)
 #define RING_MAX	(256UL << 20)
-#define LISTINGS_MAX	16	/* of the threads, until none is new */
+#define LISTINGS_MAX	16	/* searches of the threads, until none is new */
 
 struct opening {
 	struct perf_fds *s;
@@ -46,8 +46,8 @@ static int perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 }
 
 /*
- * Kernels that do not know an addition of later years say EINVAL: threads alone
- * are inherited (5.13), what was lost can be asked for (6.0).
+ * Kernels that do not know a later addition return EINVAL: only threads are inherited (5.13),
+ * the number of lost events can be read (6.0).
  */
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -87,7 +87,7 @@ static void attr_tracepoint(struct perf_event_attr *attr, const struct opening *
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_RAW;
 }
 
-/* Follows one thread and those it makes; it counts at once, so that no event is missed. */
+/* Follows one thread and those it creates; it counts at once, so that no event is missed. */
 static void attr_thread(struct perf_event_attr *attr)
 {
 	attr->inherit = 1;
@@ -95,7 +95,7 @@ static void attr_thread(struct perf_event_attr *attr)
 	attr->disabled = 0;
 }
 
-/* An event that never happens, for what the kernel says besides. */
+/* This is an event that never happens, for the side-band records of the kernel. */
 static void attr_switches(struct perf_event_attr *attr, const struct opening *op)
 {
 	attr_init(attr, op);
@@ -135,7 +135,7 @@ static bool keep_fd(struct perf_fds *s, int fd)
 	return true;
 }
 
-/* The ring of a CPU: made with its first event, shared by the others. */
+/* The ring of a CPU is made with its first event, and shared by the others. */
 static bool into_ring(struct opening *op, unsigned ring, int fd)
 {
 	struct perf_ring *r = &op->s->rings[ring];
@@ -169,7 +169,7 @@ static bool open_on_all(struct opening *op, struct perf_event_attr *attr, pid_t 
 	return true;
 }
 
-/* tid: -1: of all, or of this thread and those it makes. */
+/* tid: -1: of all, or of this thread and those it creates. */
 static bool open_tracepoints(struct opening *op, enum perf_scope scope, pid_t tid)
 {
 	struct perf_event_attr attr;
@@ -231,7 +231,7 @@ static bool open_thread(void *opening, pid_t pid, pid_t tid)
 	return op->error;
 }
 
-/* Opens every thread, and those that come during the search. */
+/* Opens every thread, and those that are created during the search. */
 static bool open_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	size_t before;
@@ -298,7 +298,7 @@ static void explain(const struct opening *op, char *why, size_t size)
 	int paranoid = proc_number("/proc/sys/kernel/perf_event_paranoid", 2);
 	enum perf_mode mode = op->s->mode;
 
-	/* The one check that is about the process and not about the kernel. */
+	/* This is the one check that is about the process and not about the kernel. */
 	if (op->error == EACCES && mode == PERF_SWITCHES_OWN && paranoid <= limit[mode]) {
 		snprintf(why, size, "process %d may not be traced: it belongs to another user, or has rights that we lack; run ldb-record as root",
 			 op->o->pid);
@@ -364,7 +364,7 @@ static void drop_fds(struct perf_fds *s, unsigned from)
 		close(s->fds[--s->nr_fds]);
 }
 
-/* Opens all threads or none: half of what happened would be worse than nothing. */
+/* Opens all threads or none: half of the events would be worse than none. */
 static bool add_threads(struct opening *op, bool (*open_of)(struct opening *op, pid_t tid))
 {
 	unsigned before = op->s->nr_fds;
@@ -394,7 +394,7 @@ static void add_futex(struct opening *op, char *why, size_t why_size)
 		explain(op, why, why_size);
 }
 
-/* The next reason why something is missing. */
+/* Adds the next reason why something is missing. */
 static void add_why(char *why, size_t size, const char *what)
 {
 	size_t n = strlen(why);

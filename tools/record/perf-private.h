@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside tools/record/perf*.c.  Prototypes grouped by defining file, in the
- * order in which an event passes them:
+ * Declares what the files tools/record/perf*.c share, grouped by defining file, in the order in
+ * which an event passes them:
  *
  *	ring -> decode -> backlog.c -> watch -> rows
  *
@@ -16,10 +16,9 @@
 #include "record/perf.h"
 
 /*
- * A thread is known here by its "key": the pid that tracepoints write, which is
- * that of the first pid namespace.  Everything else perf says is in the
- * recorder's namespace ("tid", "tgid").  Where there are no tracepoints, the key
- * is the tid.
+ * A thread is known here by its "key": the pid that tracepoints write, which is that of the
+ * first pid namespace.  All other numbers of perf are in the recorder's namespace ("tid",
+ * "tgid").  Where there are no tracepoints, the key is the tid.
  */
 enum perf_event_kind {
 	PERF_EVENT_SWITCH	= 1,	/* a left in state flags, b came */
@@ -56,7 +55,7 @@ struct perf_event {
 	char name_a[16], name_b[16];	/* maybe without a NUL */
 };
 
-/* perf-format.c: what the tracepoints of this kernel look like. */
+/* perf-format.c: the layout of this kernel's tracepoints. */
 
 enum perf_tp {
 	PERF_TP_SWITCH,
@@ -81,14 +80,14 @@ enum perf_tp {
 #define PERF_FIELDS		6
 
 /*
- * What is asked of the kernel, and becomes of it: one more tracepoint is a line in
+ * This is a tracepoint, and the event it becomes: one more tracepoint is a line in
  * perf_tracepoints[].
  */
 struct perf_tracepoint {
 	const char *path;	/* "sched/sched_switch" */
 	enum perf_event_kind kind;
 	uint32_t flags, value;	/* of the event, where no field says it */
-	/* Whether it is of all threads or only of the program's, and whether it was asked for. */
+	/* Is it of all threads or only of the program's, and was it requested? */
 	enum perf_scope { PERF_OF_ALL, PERF_OF_FUTEX, PERF_OF_IRQS } scope;
 	bool may_be_missing;
 	struct {
@@ -119,11 +118,14 @@ struct perf_formats {
 	uint32_t preempt_bit;		/* of prev_state: "R+" */
 };
 
-/* text: of the format file.  False: not understood, or a field is missing. */
+/*
+ * text is that of the format file.  Returns false if it is not understood, or a field is
+ * missing.
+ */
 bool perf_format_parse(struct perf_formats *f, enum perf_tp tp, const char *text,
 		       size_t size);
 
-/* The value, sign extended for sizes below 8; 0 if it is not there or outside the data. */
+/* Returns the value, sign extended for sizes below 8; 0 if it is not there or outside the data. */
 int64_t perf_field_read(const struct perf_field *field, const void *data, size_t size);
 
 /* perf-decode.c */
@@ -134,7 +136,7 @@ struct perf_decoder {
 	uint64_t nr_bad;	/* records that made no sense */
 };
 
-/* False: this record is not about the program, or makes no sense. */
+/* Returns false if this record is not about the program, or is invalid. */
 bool perf_decode(struct perf_decoder *d, unsigned cpu, const struct perf_event_header *record,
 		 struct perf_event *e);
 
@@ -146,7 +148,7 @@ struct perf_ring {
 	unsigned cpu;
 };
 
-/* record: whole, aligned, valid during the call. */
+/* record is whole, aligned, and valid during the call. */
 typedef void perf_record_fn(void *arg, unsigned cpu, const struct perf_event_header *record);
 
 /* 0 or -errno. */
@@ -154,8 +156,8 @@ int perf_ring_map(struct perf_ring *r, int fd, unsigned cpu, size_t size);
 void perf_ring_unmap(struct perf_ring *r);
 
 /*
- * Hands out what is in the ring and frees the room.  Returns how full it
- * was, in 1/1000.  A ring that makes no sense is emptied and counted in *bad.
+ * Delivers the records of the ring and frees the room.  Returns how full it was, in 1/1000.  An
+ * invalid ring is emptied and counted in *bad.
  */
 unsigned perf_ring_read(struct perf_ring *r, perf_record_fn *fn, void *arg, uint64_t *bad);
 
@@ -170,12 +172,12 @@ struct perf_tids {
 	uint64_t ns_inode;	/* of the program's */
 };
 
-/* True without tracepoints, and in the first namespace. */
+/* Returns true without tracepoints, and in the first namespace. */
 bool perf_tids_are_keys(enum perf_mode mode);
 
 void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode);
 
-/* The tid as the program sees it; 0: it does not see it, or that is not known. */
+/* Returns the tid as the program sees it; 0: it does not see it, or that is not known. */
 uint32_t perf_tids_shown(const struct perf_tids *t, pid_t tid);
 
 /* perf-irqs.c: the interrupts that a CPU is in. */
@@ -194,7 +196,7 @@ struct perf_nest {
 
 void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t tick);
 
-/* NULL: its entry was not recorded.  Else it is valid until the next one enters. */
+/* Returns NULL if its entry was not recorded.  Else it is valid until the next one enters. */
 const struct perf_inside *perf_nest_leave(struct perf_nest *n, const struct perf_event *e);
 
 /* perf-watch.c: which events concern the watched thread group. */
@@ -205,28 +207,31 @@ struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode
 				    unsigned nr_cpus, const struct perf_sink *sink);
 void perf_watch_free(struct perf_watch *w);
 
-/* A thread of the group that is there from the beginning. */
+/* Adds a thread of the group that exists from the beginning. */
 void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name);
 
-/* Call it as soon as an event is read: it learns who its running thread is. */
+/* Call it as soon as an event is read: it learns which thread is running. */
 void perf_watch_learn(struct perf_watch *w, const struct perf_event *e);
 
-/* Events come in order of time. */
+/* Events must come in order of time. */
 void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t tick);
 
-/* Copies who runs where, and which CPUs are heard, from another one with as many CPUs. */
+/* Copies which task runs where, and which CPUs deliver, from another one with as many CPUs. */
 void perf_watch_take_cpus(struct perf_watch *w, const struct perf_watch *from);
 
-/* No more events come: emits the names that are left. */
+/* Call it when no more events come: emits the names that are left. */
 void perf_watch_finish(struct perf_watch *w);
 
-/* Threads came to this CPU and left it without events: see perf.c. */
+/* Did threads come to this CPU and leave it without events?  See perf.c. */
 bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 
-/* There was an event of a switch from its idle task. */
+/* Was there an event of a switch from its idle task? */
 bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
 
-/* perf-tracefs.c: the files.  futex: of that tracepoint too.  False: why is one line. */
+/*
+ * perf-tracefs.c: the files.  futex: of that tracepoint too.  If it returns false, why is one
+ * line.
+ */
 bool perf_tracefs_read(struct perf_formats *f, bool futex, char *why, size_t why_size);
 
 /* perf-open.c: the system calls. */
@@ -241,16 +246,22 @@ struct perf_fds {
 	unsigned irqs_from, irqs_end;	/* in fds */
 };
 
-/* False: why is one line.  True: "", or why there are no futexes, faults or interrupts. */
+/*
+ * If it returns false, why is one line; if true, "", or why there are no futexes, faults or
+ * interrupts.
+ */
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,
 		   struct perf_formats *formats, int clock, char *why, size_t why_size);
 void perf_fds_disable(struct perf_fds *s, unsigned from, unsigned end);
 
-/* Lost so far, whether a record of it was written or not; 0 on older kernels. */
+/*
+ * Returns how many were lost so far, whether a record of it was written or not; 0 on older
+ * kernels.
+ */
 uint64_t perf_fds_lost(const struct perf_fds *s);
 void perf_fds_close(struct perf_fds *s);
 
-/* Besides tracepoints, PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU. */
+/* Adds PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU, besides tracepoints. */
 bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The kernel's ring: data_head is written by the kernel, data_tail by us.
- * Records lie at 8-byte boundaries and may wrap around the end.
+ * Reads the kernel's ring: the kernel writes data_head, this file writes data_tail.  Records are
+ * at 8-byte boundaries and may wrap around the end.
  */
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ void perf_ring_unmap(struct perf_ring *r)
 	r->page = NULL;
 }
 
-/* The record at pos, whole: in the ring, or in copy if it wraps. */
+/* Returns the record at pos, whole: in the ring, or in copy if it wraps. */
 static const struct perf_event_header *record_at(const struct perf_ring *r, const char *data,
 						 uint64_t pos, size_t size, char *copy)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What perf-watch.c knows of the threads of the machine. */
+/* Stores what perf-watch.c knows of the threads of the machine. */
 #ifndef RECORD_PERF_TASK_H
 #define RECORD_PERF_TASK_H
 
@@ -23,7 +23,7 @@ struct task {
 	char name[16];		/* maybe without a NUL */
 };
 
-/* All zeros is an empty one. */
+/* A struct of zeros is an empty one. */
 struct task_table {
 	struct task **tasks;	/* they do not move */
 	size_t nr, room;
@@ -34,7 +34,7 @@ void task_table_free(struct task_table *t);
 
 struct task *task_find(const struct task_table *t, int32_t key);
 
-/* Makes it if there is none.  NULL: no memory. */
+/* Makes it if there is none.  Returns NULL if memory is out. */
 struct task *task_get(struct task_table *t, int32_t key);
 
 void task_remove(struct task_table *t, struct task *task);

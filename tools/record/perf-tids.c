@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Pid namespaces.  One thread has up to three numbers: the one tracepoints write
- * (first namespace), the one the recorder sees, and the one the program sees.
- * perf-watch.c learns the second from the events themselves; the third is asked
- * for here.
+ * Handles pid namespaces.  One thread has up to three numbers: the one tracepoints write (first
+ * namespace), the one the recorder sees, and the one the program sees.  perf-watch.c learns the
+ * second from the events themselves; this file finds the third.
  */
 #include "record/perf-private.h"
 #include "record/proc.h"
@@ -34,7 +33,10 @@ void perf_tids_init(struct perf_tids *t, pid_t tgid, enum perf_mode mode)
 		.tgid = tgid, .keys_are_tids = perf_tids_are_keys(mode), .depth = its.depth,
 		.ns_inode = namespace_of(tgid),
 	};
-	/* Without permission to read it, or on a kernel without NSpid, equal depths must do. */
+	/*
+	 * Without permission to read it, or on a kernel without NSpid, equal depths must
+	 * suffice.
+	 */
 	t->same_namespace = t->ns_inode ? t->ns_inode == own_inode : its.depth == own.depth;
 	t->shown_tgid = t->same_namespace ? (unsigned)tgid : its.inner;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The tracepoints' format files.  Where tracefs is not mounted, a mount of our
- * own is made that is in no folder: nobody sees it and it ends with its file.
+ * Reads the tracepoints' format files.  Where tracefs is not mounted, a separate mount is made
+ * that is in no folder: no other process sees it, and it ends with its file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static int private_mount(void)
 	return fd;
 }
 
-/* The folder events/, or -1 with errno as the first place says. */
+/* Opens the folder events/, or returns -1 with errno as for the first place. */
 static int open_events(void)
 {
 	static const char *const places[] = { "/sys/kernel/tracing/events",
@@ -52,7 +52,7 @@ static int open_events(void)
 	return fd;
 }
 
-/* Length, 0: there is none, with errno. */
+/* Returns the length, 0: there is none, with errno. */
 static size_t read_format(int events, const char *path, char *text, size_t size)
 {
 	char name[128];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which events concern the watched thread group, and what their rows say.  The
- * rules, as the module has them (linux/ldb.h):
+ * Decides which events concern the watched thread group, and makes their rows.  The rules are
+ * those of the module (linux/ldb.h):
  *
  *	SWITCH		one of the two is watched
  *	OP_OCCUPANT	a switch of two others, on a CPU that a watched thread
@@ -15,9 +15,8 @@
  *	FAULT, IRQ	the thread is watched
  *	TASK		of each tid that a row names
  *
- * A thread is watched if its thread group is.  That is learned from the events:
- * each says whose thread was running, so nothing is missed for long even where
- * events were lost.
+ * A thread is watched if its thread group is.  That is learned from the events:  each says which
+ * thread was running, so nothing is missed for long even if events were lost.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@
 #include "record/perf-task.h"
 
 #ifndef TASKS_MAX		/* fewer: tests/fuzz */
-#define TASKS_MAX	(1U << 18)	/* threads whose end was lost must not pile up */
+#define TASKS_MAX	(1U << 18)	/* threads whose exit was lost must not accumulate */
 #endif
 
 struct cpu {
@@ -112,13 +111,13 @@ static void forget(struct perf_watch *w, int32_t key)
 	task_remove(&w->tasks, t);
 }
 
-/* NULL for the idle thread, and when memory is out. */
+/* Returns NULL for the idle thread, and when memory is out. */
 static struct task *task_of(struct perf_watch *w, int32_t key)
 {
 	return key > 0 ? task_get(&w->tasks, key) : NULL;
 }
 
-/* Threads whose end was lost. */
+/* Forgets threads whose exit was lost. */
 static void forget_foreign(struct perf_watch *w)
 {
 	for (size_t i = w->tasks.nr; i--;)
@@ -131,13 +130,13 @@ static bool is_watched(struct task *t)
 	return t && t->watched;
 }
 
-/* The number to write; 0: hidden. */
+/* Returns the number to write; 0: hidden. */
 static uint32_t shown_tid(struct perf_watch *w, struct task *t)
 {
 	if (!t->is_shown_known) {
 		pid_t tid = w->tids->keys_are_tids ? t->key : t->tid;
 
-		/* The number is not asked for again: it may be another thread's by then. */
+		/* The number is not read again: it may belong to another thread by then. */
 		t->shown = perf_tids_shown(w->tids, tid);
 		t->is_shown_known = tid > 0;
 	}
@@ -167,7 +166,10 @@ void perf_watch_member(struct perf_watch *w, pid_t tid, const char *name)
 	t->has_name = *name;
 }
 
-/* NULL: the event does not say whose it is.  A thread that is ending has no tid any more. */
+/*
+ * Returns NULL if the event does not say which thread it is.  A thread that is exiting has no
+ * tid any more.
+ */
 static struct task *task_of_event(struct perf_watch *w, const struct perf_event *e)
 {
 	return e->by_tgid > 0 && e->by_tid > 0 ? task_of(w, e->by) : NULL;
@@ -249,7 +251,7 @@ static void emit_task(struct perf_watch *w, struct task *t, int64_t tick)
 	w->sink->row(w->sink->arg, LDB_BLK_TASK, &row);
 }
 
-/* key as a row's tid, or as its other. */
+/* Writes key as a row's tid, or as its other. */
 static uint32_t name_in_row(struct perf_watch *w, struct ldb_row_sched *row, int32_t key,
 			    uint32_t watched_flag)
 {
@@ -275,7 +277,7 @@ static void emit(struct perf_watch *w, struct ldb_row_sched *row)
 	w->sink->row(w->sink->arg, LDB_BLK_SCHED, row);
 }
 
-/* Without tracepoints a thread that has ended has no number: it is the one that came last. */
+/* Without tracepoints a thread that has exited has no number: it is the one that came last. */
 static int32_t who_left(const struct cpu *c, const struct perf_event *e)
 {
 	if (e->kind == PERF_EVENT_IN)
@@ -367,16 +369,16 @@ static void on_migrate(struct perf_watch *w, const struct perf_event *e, struct 
 	emit(w, row);
 }
 
-/* by made a thread or a process: what is known of it. */
+/* Thread `by` created a thread or a process: this is known of it. */
 static void on_new(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct task *parent = task_find(&w->tasks, e->by), *t = task_find(&w->tasks, e->a);
 	bool watched = is_watched(parent);
 
-	/* Nonsense: and what is forgotten below must not be its parent. */
+	/* This is invalid; the task that is forgotten below must not be its parent. */
 	if (e->by == e->a)
 		return;
-	/* Named before it was made: that was another thread, whose end was lost. */
+	/* It was named before it was created: that was another thread, whose exit was lost. */
 	if (t && (t->is_named || (t->watched && !watched)))
 		forget(w, e->a);
 	if (!watched)
@@ -436,7 +438,7 @@ static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
 	row->value = e->value == 2 ? w->nr_members == 1 : e->value;
 	row->tid = name_in_row(w, row, e->a, LDB_SCHED_F_TID);
 	emit(w, row);
-	/* The thread still runs: its last switch takes it off the table, if that is recorded. */
+	/* The thread still runs: its last switch removes it from the table, if that is recorded. */
 	if (w->mode == PERF_SWITCHES_OWN)
 		forget(w, e->a);
 }
@@ -453,7 +455,7 @@ static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ld
 	emit(w, row);
 }
 
-/* The interrupted watched thread's number in the program; 0: none was interrupted. */
+/* Returns the interrupted watched thread's number in the program; 0: none was interrupted. */
 static uint32_t who_was_hit(struct perf_watch *w, const struct perf_event *e)
 {
 	struct task *t = task_find(&w->tasks, e->by);
@@ -524,8 +526,8 @@ static void on_lost(struct perf_watch *w, const struct perf_event *e, struct ldb
 }
 
 /*
- * The tracepoint comes before the record that stands in for it.  The record has no number
- * for a thread that is ending: then the thread that left is not on the CPU any more.
+ * The tracepoint comes before the record that replaces it.  The record has no number for a
+ * thread that is exiting: then the thread that left is not on the CPU any more.
  */
 static bool is_reported_twice(const struct cpu *c, const struct perf_event *e)
 {
@@ -534,7 +536,7 @@ static bool is_reported_twice(const struct cpu *c, const struct perf_event *e)
 	return c->current == e->b || (e->b < 0 && c->current != e->a);
 }
 
-/* The row is filled in and emitted by those that make one of SCHED. */
+/* Handlers that make a row of SCHED fill it in and emit it. */
 typedef void handler_fn(struct perf_watch *w, const struct perf_event *e,
 			struct ldb_row_sched *row);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Kernel events without the module: opens what is permitted, and moves events
- * from the rings to the rows.
+ * Records kernel events without the module, by perf: opens what is permitted, and makes rows of
+ * the events in the rings.
  */
 #include <errno.h>
 #include <sched.h>
@@ -15,14 +15,14 @@
 #include "record/proc.h"
 
 /*
- * A stamp is taken a little before its record can be read; with a virtual CPU
- * that the host takes away in between, not so little.
+ * A stamp is taken a little before its record can be read; if the host takes a virtual CPU away
+ * in between, long before.
  */
 #define WINDOW_NS	20000000
 
 #define IRQ_NS		1000	/* of the program's time, begin and end */
 
-/* For try_cpus(): sleeps on each CPU, and how long for all of them. */
+/* This is for try_cpus(): so many sleeps on each CPU, and how long for all of them. */
 #define TRIES		20
 #define TRY_NS		50000000
 #define SLEEP_NS	100000
@@ -44,7 +44,7 @@ struct perf {
 	uint8_t is_deaf[CPULIST_MAX];	/* see help_deaf_cpus() */
 };
 
-/* The best mode that works; reasons of those that did not are joined. */
+/* Opens the best mode that works; reasons of those that did not are joined. */
 static bool open_best(struct perf *p, char *why, size_t size)
 {
 	enum perf_mode mode = p->options.best ? p->options.best : PERF_TRACEPOINTS;
@@ -56,7 +56,7 @@ static bool open_best(struct perf *p, char *why, size_t size)
 		bool good = perf_fds_open(&p->fds, mode, &p->options, &p->formats, clock, reason,
 					  sizeof(reason));
 
-		/* The first is about the most that could be had: the one worth acting on. */
+		/* The first reason is about the best mode: the user can act on it. */
 		if (!*p->source.why_not_better)
 			snprintf(p->source.why_not_better, sizeof(p->source.why_not_better), "%s",
 				 reason);
@@ -115,17 +115,15 @@ static void watch_events(void *perf, void *events, size_t nr)
 }
 
 /*
- * There is a kernel (6.18, in a virtual machine) in which perf did not deliver,
- * to any user of it, the events that happened while certain tasks ran: the idle
- * task of one CPU, threads of a daemon.  Neither their switches nor the wakeups
- * by interrupts that came meanwhile, and nothing said that they were lost.  (perf
- * keeps in each task in which contexts it is inside perf, to tell recursion from
- * a new event; where those marks are stale, everything looks like recursion.)
+ * One kernel (6.18, in a virtual machine) does not deliver, to any user of it, the events that
+ * happen while certain tasks run: the idle task of one CPU, threads of a daemon.  Neither their
+ * switches nor the wake-ups by interrupts meanwhile are delivered, and nothing says that they
+ * were lost.  (perf stores in each task in which contexts it is inside perf, to distinguish
+ * recursion from a new event; where those marks are stale, everything looks like recursion.)
  *
- * perf-watch.c notices: an event's thread is not the one that came to the CPU
- * last.  PERF_RECORD_SWITCH_CPU_WIDE takes another way and is not concerned; it
- * is then asked for as well, on that CPU, so that no switch is missed.  Wakeups
- * stay missing.
+ * perf-watch.c notices: an event's thread is not the one that came to the CPU last.
+ * PERF_RECORD_SWITCH_CPU_WIDE is delivered in another way and is not affected; it is then opened
+ * as well, on that CPU, so that no switch is missed.  Wake-ups are still missing.
  */
 
 /* Reports once for each CPU what is missing, and opens what can replace it. */
@@ -140,7 +138,7 @@ static void help_deaf_cpu(struct perf *p, unsigned ring)
 	if (n < size)
 		snprintf(why + n, size - n, " %u", p->fds.rings[ring].cpu);
 	p->is_deaf[p->fds.rings[ring].cpu] = 1;
-	/* Its records name threads in our namespace. */
+	/* Its records name threads in the recorder's namespace. */
 	if (p->tids.keys_are_tids)
 		perf_fds_add_switches(&p->fds, ring, kernel_clock_id(p->source.clock));
 }
@@ -184,7 +182,7 @@ static void ignore(void *arg, unsigned kind, const void *row)
 {
 }
 
-/* Pins the thread to this CPU.  False: not permitted. */
+/* Pins the thread to this CPU.  Returns false if that is not permitted. */
 static bool pin(unsigned cpu)
 {
 	cpu_set_t set;
@@ -208,8 +206,9 @@ static void try_cpu(struct perf *p, unsigned cpu)
 }
 
 /*
- * Tries, before events are handed out, whether all CPUs deliver.  One whose idle task had no
- * turn is not known to; if a thread comes after it without an event, perf-watch.c notices.
+ * Finds out, before events are emitted, whether the kernel delivers those of all CPUs.  If the
+ * idle task of a CPU did not run that is not known; if a thread comes after it without an event,
+ * perf-watch.c notices.
  */
 static void try_cpus(struct perf *p)
 {
@@ -233,7 +232,7 @@ static void try_cpus(struct perf *p)
 	p->nr_lost_before = p->nr_lost;
 }
 
-/* From here on all events are handed out.  What the tries have learned of the CPUs stays. */
+/* From here on all events are delivered.  What was learned of the CPUs stays. */
 static bool begin_watch(struct perf *p)
 {
 	struct perf_watch *tried = p->watch;
@@ -261,12 +260,12 @@ static unsigned poll(struct kernel_source *s)
 static void finish(struct kernel_source *s)
 {
 	struct perf *p = (struct perf *)s;
-	/* Events are switched off one by one, so some go on when others have ended. */
+	/* Events are switched off one by one, so some continue when others have ended. */
 	uint64_t lost, end = kernel_clock_now(p->source.clock);
 
 	perf_fds_disable(&p->fds, 0, p->fds.nr_fds);
 	read_rings(p);
-	/* The times of what was just read must lie between two samples of the clocks. */
+	/* The times of the events just read must be between two samples of the clocks. */
 	kernel_clock_sample(p->source.clock, true);
 	backlog_release(&p->events, end);
 	help_deaf_cpus(p);

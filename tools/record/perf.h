@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel events without the module: perf_event_open(), decoded with
- * libtraceevent.  The rows are those that the module's events become; which
- * events concern the watched thread group is decided in perf-watch.c, by the
- * rules in linux/ldb.h.
+ * Records kernel events without the module: perf_event_open(), decoded with libtraceevent.  The
+ * rows are those that the module's events become; which events concern the watched thread group
+ * is decided in perf-watch.c, by the rules in linux/ldb.h.
  *
  * What the kernel permits decides how much can be recorded, best first:
  *
  *	PERF_TRACEPOINTS	everything but gen, pc and the addr of SWITCH; a thread
  *				that could not sleep because of a signal leaves in the
- *				state it meant to sleep in, as older kernels report it
+ *				state in which it would have slept, as older kernels report it
  *	PERF_SWITCHES_ALL	switches of the whole machine: SWITCH and OP_OCCUPANT
  *				with both threads, FORK, EXEC, EXIT, TASK
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
- * In all of them page faults, those in the kernel only where the kernel permits it;
- * with PERF_TRACEPOINTS interrupts of the program's threads.
+ * All of them record page faults, those in the kernel only where the kernel permits it;
+ * PERF_TRACEPOINTS also records interrupts of the program's threads.
  *
- * In the last two a thread that left is RUNNING (it could have gone on) or
- * SLEEPING (whatever it waits for), and EXEC's other is not known.
+ * In the last two a thread that left is RUNNING (it was runnable) or SLEEPING (whatever it waits
+ * for), and EXEC's other is not known.
  *
  * Tids are as the program sees them.  A thread that it does not see, or of which
  * that is not known, is 0 with LDB_SCHED_F_HIDDEN.
@@ -60,12 +59,12 @@ struct perf_sink {
 };
 
 /*
- * Events count from here on.  NULL: why is one line, what is missing and what
- * would help.  futex: only with PERF_TRACEPOINTS, and it makes each system call
- * of every process on the machine slower (Documentation/overhead.md).
+ * Events count from here on.  If it returns NULL, why is one line: what is missing and what
+ * would help.  futex works only with PERF_TRACEPOINTS, and it makes each system call of every
+ * process on the machine slower (Documentation/overhead.md).
  *
- * A poll empties the rings and hands out the rows that no other can come before any
- * more, in order of time; the last 20 ms stay back.
+ * A poll empties the rings and delivers the rows before which no other can come any more, in
+ * order of time; those of the last 20 ms are held back.
  */
 struct kernel_source *perf_open(const struct perf_options *o, const struct perf_sink *sink,
 				char *why, size_t why_size);

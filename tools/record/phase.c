@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * How a recording goes from phase to phase, and how it ends: see enum phase.
- */
+/* Handles how a recording goes from phase to phase, and how it ends: see enum phase. */
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +90,7 @@ bool recording_is_gone(const struct recording *r)
 	return r->pidfd >= 0 && poll(&p, 1, 0) > 0;
 }
 
-/* Waits until its last thread has stopped writing, and its status can be had. */
+/* Waits until its last thread has stopped writing, and its status is available. */
 static void wait_gone(struct recording *r)
 {
 	int64_t until = clock_mono_ns() + GONE_NS;

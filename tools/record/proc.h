@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What /proc says of a process and its threads.  All of it may be gone by the time it is
- * read: then nothing is known.
+ * Reads what /proc says of a process and its threads.  The files may be gone by the time they
+ * are read: then nothing is known.
  */
 #ifndef RECORD_PROC_H
 #define RECORD_PROC_H
@@ -11,20 +11,23 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* /proc/PID/NAME, or /proc/PID/task/TID/NAME where there is a tid; pid 0: this process. */
+/* Opens /proc/PID/NAME, or /proc/PID/task/TID/NAME where there is a tid; pid 0: this process. */
 FILE *proc_open(pid_t pid, pid_t tid, const char *name);
 
-/* Reads the first line of a file, without the newline.  False: "", there is no such file. */
+/*
+ * Reads the first line of a file, without the newline.  Returns false and "" if there is no such
+ * file.
+ */
 bool proc_line(pid_t pid, pid_t tid, const char *name, char *line, size_t size);
 
-/* What a link leads to.  False: not known. */
+/* Reads a link.  Returns false if it is not known. */
 bool proc_link(pid_t pid, const char *name, char *path, size_t size);
 
-/* The owner of a file, and which file or namespace it is ("ns/net"); name "": the process. */
+/* Finds the owner of a file, and which file or namespace it is ("ns/net"); name "": the process. */
 bool proc_stat(pid_t pid, const char *name, struct stat *st);
 bool proc_is_same(const struct stat *a, const struct stat *b);
 
-/* The number in a file such as /proc/sys/...; otherwise, if there is none. */
+/* Reads the number in a file such as /proc/sys/...; returns otherwise if there is none. */
 int proc_number(const char *path, int otherwise);
 
 /* Fields that are not known are 0. */
@@ -35,19 +38,22 @@ struct proc_status {
 	pid_t leader;		/* thread group */
 	pid_t tracer;
 	uid_t uid;		/* effective */
-	/* Its numbers in the namespaces from that of /proc inwards: how many, and the last. */
+	/*
+	 * These are its numbers in the namespaces from that of /proc inwards: how many, and the
+	 * last.
+	 */
 	unsigned depth, inner;
 };
 
-/* False: there is no such thread. */
+/* Returns false if there is no such thread. */
 bool proc_status(pid_t pid, pid_t tid, struct proc_status *s);
 bool proc_is_alive(const struct proc_status *s);
 
-/* Calls fn for each thread until it returns true; returns for which, or 0. */
+/* Calls fn for each thread until it returns true; returns that thread, or 0. */
 typedef bool proc_thread_fn(void *arg, pid_t pid, pid_t tid);
 pid_t proc_find_thread(pid_t pid, proc_thread_fn *fn, void *arg);
 
-/* A thread that has not ended, though the first one may have; or 0. */
+/* Returns a thread that has not ended, though the first one may have; or 0. */
 pid_t proc_living_thread(pid_t pid);
 
 #endif

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One recording: a loop that serves the user's signals, the runtime's messages,
- * the rings and the clock, until the program has ended (launched) or the
- * recording has (attached).
+ * Makes one recording, in a loop that serves the user's signals, the runtime's messages, the
+ * rings and the clock, until the program has ended (launched) or the recording has (attached).
  *
- * Nothing here waits for the program without a limit in time, and nothing that
- * goes wrong here ends the program.
+ * Nothing here waits for the program without a limit in time, and no failure here ends the
+ * program.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,8 +23,8 @@
 #define PROGRESS_NS	200000000LL
 #define SECOND_NS	1000000000LL
 #define IDLE_MS		200
-#define DRAIN_MS_MAX	40	/* each poll wakes a thread up, on a CPU that may be wanted */
-#define DRAIN_MS_SMALL	10	/* ... but what comes then must have room */
+#define DRAIN_MS_MAX	40	/* each poll wakes a thread, on a CPU that may be needed */
+#define DRAIN_MS_SMALL	10	/* ... but there must be room for what comes then */
 #define SMALL_BYTES	(16 << 20)
 
 const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
@@ -33,7 +32,7 @@ const char *const record_mutex_levels[] = { "off", "wait", "hold", NULL };
 /* The user of a live recording wants to stop.  A program that was started for it ends, too. */
 static void stop_live(struct recording *r)
 {
-	/* The user asked twice: do not wait any longer. */
+	/* The user asked twice, so it does not wait any longer. */
 	if (r->is_stopping) {
 		recording_close(r);
 		r->is_left = true;
@@ -125,7 +124,7 @@ static void check_limits(struct recording *r, int64_t now)
 	}
 }
 
-/* Rings are read often while they fill quickly, seldom while little happens. */
+/* Rings are read often while they fill quickly, seldom while there are few events. */
 static void drain(struct recording *r)
 {
 	unsigned most = r->o->ring_bytes < SMALL_BYTES ? DRAIN_MS_SMALL : DRAIN_MS_MAX;
@@ -168,7 +167,7 @@ static void tick(struct recording *r)
 		recording_enter(r, PHASE_CLOSED);
 }
 
-/* Gives way before a wait, if nobody waits for the recorder and rings are far from full. */
+/* Yields before a wait, if nothing waits for the recorder and rings are far from full. */
 static void give_way(struct recording *r)
 {
 	const int fds[] = { r->signal_fd, r->listen_fd, r->o->live ? r->o->live->stop_fd : -1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ldb-record: one recording, from finding the program to closing the file.
- * Prototypes grouped by defining file.
+ * Declares the parts of one recording, from finding the program to closing the file.  Prototypes
+ * are grouped by defining file.
  */
 #ifndef RECORD_RECORD_H
 #define RECORD_RECORD_H
@@ -12,7 +12,7 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 
-/* --kernel: where kernel events come from. */
+/* --kernel says where kernel events come from. */
 enum kernel_choice {
 	KERNEL_AUTO,		/* the first of the following that works */
 	KERNEL_MODULE,
@@ -21,7 +21,7 @@ enum kernel_choice {
 	KERNEL_NONE,
 };
 
-/* What there is to say of a recording while it runs; counts are from its beginning. */
+/* This is the state of a recording while it runs; counts are from its beginning. */
 struct record_status {
 	pid_t pid;
 	int64_t now_ns, begin_ns;	/* CLOCK_MONOTONIC */
@@ -33,13 +33,13 @@ struct record_status {
 };
 
 /*
- * A recording that is watched while it goes on, and stored by nobody else: its blocks
- * are handed out as they come, and in each period so are all rows that say what
- * addresses and threads there are, so that older blocks can be forgotten.
+ * This is for a recording that is shown while it runs, and is not stored in a file: its blocks
+ * are delivered as they come, and in each period all rows that describe addresses and threads
+ * are delivered again, so that older blocks can be dropped.
  */
 struct record_live {
 	int (*block)(void *arg, const void *data, size_t size);	/* writer_block_fn */
-	/* From here to the end of the period follow those rows; the former ones are stale. */
+	/* From here to the end of the period those rows follow; the former ones are stale. */
 	void (*anew)(void *arg);
 	void (*period)(void *arg, const struct record_status *status);
 	void *arg;
@@ -67,24 +67,24 @@ struct record_options {
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	bool quiet, verbose;
 	/*
-	 * When the trace is closed: writes names into it, or NULL.  pid: of the program, which
-	 * may be gone.  Returns how many bytes it has added.
+	 * This is called when the trace is closed: writes names into it, or NULL.  pid is that
+	 * of the program, which may be gone.  Returns how many bytes it has added.
 	 */
 	uint64_t (*store_names)(const char *path, pid_t pid);
 };
 
-/* The options that every tool that records begins with. */
+/* Every tool that records begins with these options. */
 #define RECORD_DEFAULTS								\
 	.budget_ppm = 50000, .kernel_budget_ppm = 10000, .mutex_level = LDB_MUTEX_WAIT, .lock_threshold_ns = 1000, \
 	.nr_scanners = 1, .scanner_cpu = -1, .ring_bytes = 64 << 20
 
-/* Names of enum ldb_mutex_level, in its order; ends with NULL. */
+/* These are the names of enum ldb_mutex_level, in its order; it ends with NULL. */
 extern const char *const record_mutex_levels[];
 
-/* record.c: does it all; returns the exit status. */
+/* record.c does it all; returns the exit status. */
 int record_run(const struct record_options *o);
 
-/* target.c: what can be known of a program before it runs. */
+/* target.c: what is known of a program before it runs. */
 
 enum target_kind {
 	TARGET_DYNAMIC,		/* ELF with an interpreter */
@@ -100,12 +100,15 @@ struct target {
 };
 
 /*
- * The files of a process in a chroot or a container are where it sees them: below path, which
- * is returned; NULL: its root is ours, or it is gone.
+ * Finds where the files of a process in a chroot or a container are: below path, which is
+ * returned; NULL: its root is that of this process, or it is gone.
  */
 const char *target_root(pid_t pid, char *path, size_t size);
 
-/* False: one line was printed why it cannot be recorded.  kernel_only: without the runtime. */
+/*
+ * If it returns false, it printed one line why it cannot be recorded.  kernel_only: without the
+ * runtime.
+ */
 bool target_examine(const char *program, bool kernel_only, struct target *t);
 
 /* launch.c: the child. */
@@ -117,20 +120,26 @@ struct launch {
 	int go_fd, error_fd;	/* before launch_go() */
 };
 
-/* The absolute path of the runtime's library; false: printed why there is none. */
+/*
+ * Finds the absolute path of the runtime's library; if it returns false, it printed why there is
+ * none.
+ */
 bool launch_find_runtime(const char *given, char *path, size_t size);
 
 /*
- * Makes the process, which waits for launch_go().  runtime NULL: none, else it connects to
- * name.  False: printed why not.
+ * Makes the process, which waits for launch_go().  runtime NULL: none, else it connects to name.
+ * If it returns false, it printed why.
  */
 bool launch_start(struct launch *l, const struct target *t, char **argv, const char *runtime,
 		  const char *name);
 
-/* The program begins.  False: printed why it does not. */
+/* Starts the program.  If it returns false, it printed why not. */
 bool launch_go(struct launch *l, const char *program);
 
-/* A terminal is no place for the program's output: it goes nowhere.  Before launch_start(). */
+/*
+ * Discards the program's output, which would disturb the terminal.  Call it before
+ * launch_start().
+ */
 void launch_hide_output(void);
 
 /* Collects the status if it has ended. */
@@ -139,25 +148,26 @@ int launch_exit_status(const struct launch *l);
 
 /* attach.c */
 
-/* Can kernel events of the process be recorded?  False: printed why not. */
+/* Can kernel events of the process be recorded?  If not, it printed why. */
 bool attach_check(pid_t pid);
 
 /*
- * A connection to the runtime of a running process, or -1 after one line.  It is called
- * to listen_fd, whose name is given.
+ * Returns a connection to the runtime of a running process, or -1 after one line.  The runtime
+ * connects to listen_fd, whose name is given.
  */
 int attach_connect(pid_t pid, int listen_fd, const char *name);
 
 /* listen.c */
 
 /*
- * A socket that a process (0: any) can connect to, and its abstract name; -1 after one line.
+ * Returns a socket to which a process (0: any) can connect, and its abstract name; -1 after one
+ * line.
  */
 int listen_open(pid_t pid, char *name, size_t size);
 
-/* signals.c: what the user may send. */
+/* signals.c: signals from the user. */
 
-/* A signalfd; the signals are blocked until signals_child(), in a child, undoes it. */
+/* Returns a signalfd; the signals are blocked until signals_child(), in a child, undoes it. */
 int signals_open(void);
 void signals_child(void);
 /* 0: none is waiting. */
@@ -176,13 +186,13 @@ union control_message {
 	struct ldb_msg_unloaded unloaded;
 };
 
-/* m.type and m.size are filled in.  fd -1: none.  0 or -errno. */
+/* m.type and m.size are filled in.  fd -1: none.  Returns 0 or -errno. */
 int control_send(int sock, union control_message *m, unsigned type, int fd);
 
-/* 1: a message; 0: none now; -ECONNRESET: the other end is gone; -EPROTO: nonsense. */
+/* Returns 1: a message; 0: none now; -ECONNRESET: the other end is gone; -EPROTO: invalid. */
 int control_receive(int sock, union control_message *m);
 
-/* The process at the other end. */
+/* Finds the process at the other end. */
 bool control_peer(int sock, pid_t *pid, uid_t *uid);
 
 #endif

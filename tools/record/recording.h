@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of one recording, shared by record.c and what it calls. */
+/* This is the state of one recording, shared by record.c and what it calls. */
 #ifndef RECORD_RECORDING_H
 #define RECORD_RECORDING_H
 
@@ -85,7 +85,7 @@ static inline int64_t recording_tick(const struct recording *r, uint64_t tsc)
 	return (int64_t)(tsc - r->t0);
 }
 
-/* Written by the program, or by the kernel for it. */
+/* Counts events that were written by the program, or by the kernel for it. */
 static inline uint64_t recording_events(const struct recording *r)
 {
 	return drain_events(r->drain) + pack_nr_rows(r->pack);
@@ -95,13 +95,13 @@ static inline uint64_t recording_events(const struct recording *r)
 
 void recording_enter(struct recording *r, enum phase phase);
 
-/* Is there a session the program may write into? */
+/* Is there a session into which the program may write? */
 bool recording_is_open(const struct recording *r);
 
-/* Kernel events alone: there is no runtime to ask. */
+/* Are kernel events alone recorded?  Then there is no runtime. */
 bool recording_is_kernel_only(const struct recording *r);
 
-/* META "end"; the first reason stays. */
+/* Sets META "end"; the first reason stays. */
 void recording_set_end(struct recording *r, const char *end);
 
 /* Asks the runtime to stop writing; it answers, or check_answer() of record.c gives up. */
@@ -115,48 +115,48 @@ void recording_hung_up(struct recording *r);
 
 void recording_close(struct recording *r);
 
-/* No recording takes place; why was printed. */
+/* No recording takes place; the reason was printed. */
 void recording_give_up(struct recording *r);
 
 /* messages.c */
 
-/* Handles all that the runtime has sent by now. */
+/* Handles all messages that the runtime has sent by now. */
 void messages_receive(struct recording *r);
 
 /*
- * The first instrumented program of the launched ones, or the one that left.  That one
- * may have become another user's; it knows the name, and it is the process we know.
+ * Accepts the first instrumented program of the launched ones, or the one that left.  That one
+ * may have become another user's; but it knows the name, and is the same process.
  */
 void messages_accept(struct recording *r);
 
 /* kernel.c: where kernel events come from. */
 
 /*
- * Opens the session and the source of kernel events, which together choose the
- * clock; *hz is its rate.  The recording's time begins here.  False: printed why there is none.
+ * Opens the session and the source of kernel events, which together choose the clock; *hz is its
+ * rate.  The recording's time begins here.  If it returns false, it printed why.
  */
 bool kernel_open(struct recording *r, uint64_t *hz);
 void kernel_close(struct recording *r);
 void kernel_metas(struct recording *r);
 /*
- * Before the rings of the session are read, in each pass, and once before the last one.
+ * Call it before the rings of the session are read, in each pass, and once before the last one.
  * Returns how full the fullest of its buffers was, in 1/1000.
  */
 unsigned kernel_poll(struct recording *r);
 void kernel_finish(struct recording *r);
-/* Call it at any time: it leaves interrupts out from then on if they are too dear. */
+/* Call it at any time: it leaves interrupts out from then on if they are too expensive. */
 void kernel_hold_budget(struct recording *r, int64_t now_ns);
-/* "module", "bpf", "perf", "none" */
+/* Returns "module", "bpf", "perf" or "none". */
 const char *kernel_name(const struct recording *r);
 
 /* output.c: the file and what fills it. */
 
-/* Checks, before anything is started, for a folder that cannot be written to or a full disk. */
+/* Checks, before anything is started, for a folder that cannot be written or a full disk. */
 bool output_check(const char *path);
 
 bool output_open(struct recording *r);
 
-/* The program runs, and all it is linked with is mapped: who it is. */
+/* The program runs, and everything it is linked with is mapped: writes what it is. */
 void output_program(struct recording *r);
 
 /* Makes one pass over the rings; returns how full they were, in 1/1000. */
@@ -165,15 +165,15 @@ unsigned output_drain(struct recording *r);
 /* Writes what is in memory to the disk; called once a second. */
 void output_second(struct recording *r);
 
-/* For struct record_live, instead of output_second(): hands out all rows and repeats older ones. */
+/* Replaces output_second() for struct record_live: delivers all rows and repeats older ones. */
 void output_live(struct recording *r);
 
-/* Why recording cannot go on: one line for the user, and META "end"; NULL: it can. */
+/* Returns why recording cannot continue: one line for the user, and META "end"; NULL: it can. */
 const char *output_must_stop(struct recording *r, const char **end);
 
 void output_warning(struct recording *r, const char *text);
 
-/* Call it when nobody writes into the session any more. */
+/* Call it when nothing writes into the session any more. */
 void output_close(struct recording *r);
 
 /* summary.c */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The memory shared with the program: a sealed memfd, laid out as linux/ldb.h
- * says.  Mapped sparsely: what is never written costs nothing.
+ * Makes the memory shared with the program: a sealed memfd, laid out as linux/ldb.h says.  It is
+ * sparse: pages that are never written cost nothing.
  *
  * The program may be hostile or broken.  Every offset and size used on this
  * side comes from the private copy of the info page.
@@ -19,7 +19,7 @@
 #define RING_ORDER_MIN	10
 #define RING_ORDER_MAX	24
 
-/* The highest id there can be, plus one: there may be holes. */
+/* Returns the highest possible id, plus one: there may be holes. */
 unsigned session_count_cpus(void)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
@@ -38,7 +38,10 @@ static uint64_t ring_stride(unsigned order)
 
 unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus)
 {
-	/* A power of two in records makes a little more than that in bytes: the header. */
+	/*
+	 * A power of two in records makes a little more than that in bytes, because of the
+	 * header.
+	 */
 	uint64_t bytes = ring_bytes / nr_cpus + LDB_RING_HDR_SIZE;
 	unsigned order = RING_ORDER_MIN;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory shared with the program, and its clock. */
+/* Declares the memory shared with the program, and its clock. */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
@@ -24,23 +24,26 @@ struct session {
 	char *kernel_rings;	/* NULL: kernel events are in the rings of the CPUs */
 	size_t kernel_size;
 	unsigned kernel_order;
-	/* What was written into the info page.  Its copy there may change; this may not. */
+	/* This was written into the info page.  The copy there may change; this one may not. */
 	struct ldb_info info;
 };
 
-/* Creates it without the module.  ring_bytes: of all rings of CPUs together.  0 or -errno. */
+/*
+ * Creates it without the module.  ring_bytes is for all rings of CPUs together.  Returns 0 or
+ * -errno.
+ */
 int session_open(struct session *s, uint64_t ring_bytes, unsigned nr_scanners, unsigned clock_id,
 		 uint64_t clock_hz);
 void session_close(struct session *s);
 
-/* Rings that the program cannot map, one for each CPU; unmapped with the session. */
+/* Adds rings that the program cannot map, one for each CPU; they are unmapped with the session. */
 void session_add_kernel_rings(struct session *s, void *rings, uint64_t stride, unsigned order);
 
-/* The order of a CPU's ring, so that those of all nr_cpus together take ring_bytes. */
+/* Returns the order of a CPU's ring, so that those of all nr_cpus together take ring_bytes. */
 unsigned session_order_for(uint64_t ring_bytes, unsigned nr_cpus);
 unsigned session_count_cpus(void);
 
-/* device.c: with the module, which chooses the clock. */
+/* device.c: a session of the module, which chooses the clock. */
 struct device_options {
 	uint64_t ring_bytes;
 	unsigned nr_scanners;
@@ -49,50 +52,53 @@ struct device_options {
 	bool split;		/* the program may not write into the kernel's rings */
 };
 
-/* 0, or -errno and in why what the user must know. */
+/* Returns 0, or -errno and in why what the user must know. */
 int device_open(struct session *s, const struct device_options *o, char *why, size_t size);
 
-/* Like clock_sample(), but taken by the kernel in one go.  False: not a device. */
+/*
+ * Does what clock_sample() does, but the kernel takes it in one go.  Returns false if this is no
+ * device.
+ */
 bool device_clock(const struct session *s, struct ldb_row_clock *row);
 
-/* The info page as the program left it. */
+/* Returns the info page as the program left it. */
 const volatile struct ldb_info *session_info(const struct session *s);
 
 const struct ldb_page *session_page(const struct session *s, unsigned slot);
 const struct ldb_stack *session_stack(const struct session *s, unsigned slot);
 
-/* Rings of CPUs, of scanners, and the kernel's own of CPUs if it has any. */
+/* Counts rings of CPUs, of scanners, and the kernel's own of CPUs if it has any. */
 unsigned session_nr_rings(const struct session *s);
 const struct ldb_ring_hdr *session_ring(const struct session *s, unsigned ring);
 unsigned session_ring_order(const struct session *s, unsigned ring);
-/* The CPU whose kernel events a ring holds; meaningless for those of scanners. */
+/* Returns the CPU whose kernel events a ring holds; this is meaningless for those of scanners. */
 unsigned session_ring_cpu(const struct session *s, unsigned ring);
 
 /* clock.c */
 
-/* LDB_CLOCK_TSC only where the kernel itself relies on it. */
+/* Returns LDB_CLOCK_TSC only where the kernel itself relies on it. */
 unsigned clock_choose(void);
 const char *clock_name(unsigned clock_id);
 uint64_t clock_now(unsigned clock_id);
 int64_t clock_mono_ns(void);		/* our own CLOCK_MONOTONIC, for waits and progress */
 
 /*
- * By how much a process's CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are ahead of the kernel's:
- * its time namespace's offset.  perf and the kernel module stamp without it.  pid 0: this
- * process.  False: not known.
+ * Finds by how much a process's CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are ahead of the
+ * kernel's: its time namespace's offset.  perf and the kernel module stamp without it.  pid 0:
+ * this process.  Returns false if it is not known.
  */
 bool clock_offset(pid_t pid, int64_t *ns);
 
 /*
  * A program in another time namespace stamps its events with its own CLOCK_MONOTONIC:
- * clock_now() gives that of a process with this offset from now on.
+ * clock_now() returns that of a process with this offset from now on.
  */
 void clock_follow(int64_t offset_ns);
 
 /* tick is absolute here: subtract t0. */
 void clock_sample(unsigned clock_id, struct ldb_row_clock *row);
 
-/* The rate from two samples; waits if they would be too close. */
+/* Computes the rate from two samples; waits if they would be too close. */
 uint64_t clock_calibrate(unsigned clock_id, const struct ldb_row_clock *first);
 
 #endif

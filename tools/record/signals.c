@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Signals to ldb-record.
+ * Handles signals to ldb-record.
  *
- * They are blocked and read from a descriptor, so that they never interrupt
- * anything.  The program that is launched gets back what ldb-record was started
- * with, dispositions and mask.
+ * They are blocked and read from a descriptor, so that they never interrupt anything.  The
+ * launched program gets the dispositions and the mask with which ldb-record was started.
  */
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -33,7 +32,7 @@ int signals_open(void)
 	sigprocmask(SIG_BLOCK, &set, &old_mask);
 	for (size_t i = 0; i < NR(ignored); i++)
 		sigaction(ignored[i], &ignore, &old_ignored[i]);
-	/* An ignored SIGCHLD would take the program's status away. */
+	/* With an ignored SIGCHLD the program's status would be lost. */
 	sigaction(SIGCHLD, &normal, &old_child);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }

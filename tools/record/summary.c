@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * What the user sees of a recording: a line while it runs, a few at its end.
- */
+/* Prints a line while a recording runs, and a few at its end. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +27,10 @@ void summary_progress(const struct recording *r, int64_t now_ns)
 		      r->o->pid ? " (Ctrl-C ends the recording)" : "");
 }
 
-/* The summary's last line but one: where kernel events came from, and why not a better source. */
+/*
+ * Prints the summary's last line but one: where kernel events came from, and why not from a
+ * better source.
+ */
 static void print_kernel(const struct recording *r)
 {
 	const char *why = r->kernel_why;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What can be known of a program before it runs: whether it can be recorded at
- * all, and what has to be loaded with it.
+ * Examines a program before it runs: whether it can be recorded at all, and what has to be
+ * loaded with it.
  */
 #include <errno.h>
 #include <gelf.h>
@@ -59,7 +59,7 @@ static bool is_sanitizer(const char *library)
 	       !strncmp(library, "libhwasan.so", 12);
 }
 
-/* Notes of ours, see ldb/abi.h: 1 stands for records, 3 for the plugin's having been there. */
+/* These are ldb's notes, see ldb/abi.h: 1 means records, 3 means that the plugin was used. */
 static void read_notes(Elf *elf, const GElf_Phdr *ph, struct elf_facts *f)
 {
 	Elf_Data *d = elf_getdata_rawchunk(elf, ph->p_offset, ph->p_filesz,
@@ -166,7 +166,7 @@ static bool is_switcher(const char *path)
 	return false;
 }
 
-/* What keeps the runtime out of a program. */
+/* Checks what prevents the runtime from being loaded into a program. */
 static bool can_preload(const char *program, const struct target *t)
 {
 	if (is_switcher(t->path)) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Thread pages -> THREAD rows.
+ * Makes THREAD rows of thread pages.
  *
- * A page may be reused as soon as its thread has exited, so what a page says is
- * copied at every poll: a thread whose page is gone by the time its exit is read
- * still gets the counters of the last poll.  A row for each thread is written
- * when it is first polled, so that a recorder that is killed leaves names behind,
- * and again when its counters are final.  Its beginning may be in a ring that is read
- * after its end: then there is one more row, which has the creator.
+ * A page may be reused as soon as its thread has exited, so its contents are copied at every
+ * poll: a thread whose page is gone by the time its exit is read still gets the counters of the
+ * last poll.  A row for each thread is written when it is first polled, so that a recorder that
+ * is killed leaves names behind, and again when its counters are final.  A thread's beginning
+ * may be in a ring that is read after its end: then there is one more row, which has the
+ * creator.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "record/order.h"
 #include "record/threads.h"
 
-#define UNBORN_MAX	65536	/* births that were lost must not pile up */
+#define UNBORN_MAX	65536	/* births that were lost must not accumulate */
 
 struct known {
 	uint32_t tid;		/* 0: free */
@@ -28,7 +28,7 @@ struct known {
 	char name[16];
 };
 
-/* A thread whose end was read before its beginning, which another ring has. */
+/* This is a thread whose end was read before its beginning, which is in another ring. */
 struct unborn {
 	struct ldb_row_thread row;
 	char name[16];
@@ -72,7 +72,7 @@ void threads_free(struct threads *t)
 
 static int64_t tick_of(const struct threads *t, uint64_t tsc)
 {
-	/* 0: it ran before the recording. */
+	/* 0 means that it ran before the recording. */
 	return tsc ? (int64_t)(tsc - t->t0) : 0;
 }
 
@@ -117,7 +117,7 @@ static void write_row(struct threads *t, struct known *k)
 	writer_add_thread(t->w, &k->row);
 }
 
-/* The thread's THREAD_START, if it was read already. */
+/* Finds the thread's THREAD_START, if it was read already. */
 static bool find_birth(struct threads *t, struct ldb_row_thread *row)
 {
 	struct pack_birth *b = pack_birth_of(t->pack, row->tid);
@@ -194,7 +194,7 @@ static unsigned nr_slots(const struct threads *t)
 	return used && used < t->s->info.max_threads ? used : t->s->info.max_threads;
 }
 
-/* Brings what is known of a slot up to date. */
+/* Updates what is known of a slot. */
 static void update_slot(struct threads *t, unsigned slot)
 {
 	const volatile struct ldb_page *p = session_page(t->s, slot);
@@ -282,8 +282,8 @@ static bool frame_is_sane(const struct ldb_stack_frame *f, const struct threads 
 }
 
 /*
- * What was being ended when the process died: the stack still has it, and so may a ring.
- * Each of them counts once.
+ * These invocations were being ended when the process died: the stack still has them, and so may
+ * a ring.  Each of them counts once.
  */
 struct ending {
 	uint64_t gen;		/* 0: nothing */
@@ -342,7 +342,7 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 			.start_unc = f.flags & LDB_FUNC_F_FROM_START ? LDB_UNC_UNKNOWN :
 								       f.start_max - f.start_min,
 		};
-		/* It was still there at the last sample that found a frame. */
+		/* It still existed at the last sample that found a frame. */
 		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
 		row.end_max = max(row.end_max, row.start_max);
 		row.end_max = min(row.end_max, end);
@@ -354,8 +354,8 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 }
 
 /*
- * What has been running since the last time, while the scanner goes on writing: where
- * the innermost frame is the same as then, nothing below it has changed either.
+ * Writes functions that have been running since the last time, while the scanner continues to
+ * write: if the innermost frame is the same as then, no frame below it has changed.
  */
 static void write_running(struct threads *t, unsigned slot, int64_t end)
 {

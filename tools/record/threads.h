@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Thread pages -> THREAD rows, and at the end the functions still running.
- */
+/* Makes THREAD rows of thread pages, and at the end the functions still running. */
 #ifndef RECORD_THREADS_H
 #define RECORD_THREADS_H
 
@@ -19,19 +17,19 @@ struct threads *threads_alloc(const struct session *s, struct writer *w, struct 
 			      uint64_t t0);
 void threads_free(struct threads *t);
 
-/* Writes rows of threads not written yet; called once in a while. */
+/* Writes rows of threads not written yet; it is called once in a while. */
 void threads_poll(struct threads *t);
 
-/* What all threads have done so far; nr_threads: those that live. */
+/* Returns what all threads have done so far; nr_threads counts those that exist. */
 struct threads_total threads_now(const struct threads *t);
 
 /*
- * As threads_poll(), with the rows of all threads that live once more, and the functions
- * that have been running since this was called last, as if the recording ended.
+ * Does what threads_poll() does; also repeats the rows of all threads that exist, and writes the
+ * functions that have been running since the last call, as if the recording ended.
  */
 void threads_write(struct threads *t, int64_t end);
 
-/* Call it when nobody writes any more: writes the rest, and what still ran at tick end. */
+/* Call it when nothing is written any more: writes the rest, and what still ran at tick end. */
 void threads_finish(struct threads *t, int64_t end, struct threads_total *total);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* See inject-regs.h, and arch/x86/kernel/signal_64.c in Linux for the frame. */
+/* Implements inject-regs.h; arch/x86/kernel/signal_64.c in Linux has the frame. */
 #include <elf.h>
 #include <errno.h>
 #include <stddef.h>
@@ -14,13 +14,13 @@
 #define CS_64BIT	0x33
 #define FLAGS_OFF	(0x400 | 0x100)	/* direction, single step */
 #define CALL_SIZE	2		/* bytes of a syscall instruction */
-/* What the kernel says between interrupting a call and restarting it; linux/errno.h */
+/* The kernel's numbers between interrupting a call and restarting it; linux/errno.h */
 #define ERESTARTSYS	512
 #define ERESTARTNOINTR	513
 #define ERESTARTNOHAND	514
 #define ERESTART_RESTARTBLOCK 516
 
-/* The frame: asm/sigcontext.h, which cannot be included beside sys/ucontext.h. */
+/* This is the frame of asm/sigcontext.h, which cannot be included beside sys/ucontext.h. */
 #define XSTATE_MAGIC1	0x46505853U
 #define XSTATE_MAGIC2	0x46505845U
 #define XSTATE_SW	464		/* offset of struct xstate_sw in the FPU's state */
@@ -69,7 +69,10 @@ bool inject_regs_put(pid_t tid, const struct inject_regs *r)
 {
 	struct iovec fpu = { (void *)r->fpu, r->fpu_size };
 
-	/* The mask first: should we be killed in between, the frame restores the rest. */
+	/*
+	 * The mask comes first: if this process is killed in between, the frame restores the
+	 * rest.
+	 */
 	return !ptrace(PTRACE_SETSIGMASK, tid, sizeof(r->mask), &r->mask) &&
 	       !ptrace(PTRACE_SETREGSET, tid, NT_X86_XSTATE, &fpu) &&
 	       !ptrace(PTRACE_SETREGS, tid, NULL, &r->user);
@@ -81,8 +84,8 @@ static bool in_call(const struct user_regs_struct *u)
 }
 
 /*
- * The kernel aborts a restartable sequence by its instruction pointer when
- * the thread goes on, and by then it would be ours.
+ * The kernel aborts a restartable sequence by its instruction pointer when the thread continues,
+ * and by then that would be the door's.
  */
 static bool in_critical_section(pid_t tid, const struct user_regs_struct *u)
 {
@@ -121,7 +124,7 @@ void inject_regs_redo(struct inject_regs *r)
 	r->user.rip -= CALL_SIZE;
 }
 
-/* What the thread would have gone on with without the visit. */
+/* Sets what the thread would have continued with without the visit. */
 static void restart_call(struct user_regs_struct *u)
 {
 	if (!in_call(u))
@@ -240,7 +243,10 @@ int inject_call_rank(long number)
 	case SYS_wait4:
 	case SYS_waitid:
 		return 0;
-	/* These mostly, or they end with EINTR and nothing done: then we do. */
+	/*
+	 * These are mostly restarted, or they end with EINTR and nothing done: then they are
+	 * restarted here.
+	 */
 	case SYS_read:
 	case SYS_readv:
 	case SYS_recvfrom:

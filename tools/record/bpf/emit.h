@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rings of the BPF programs, and what the recorder sets for them.  Records and protocol are
- * those of linux/ldb.h; the stamps are CLOCK_MONOTONIC of the kernel, in nanoseconds, and
- * become the session's clock in the recorder (tools/record/bpf.c).
+ * Writes into the rings of the BPF programs.  Records and protocol are those of linux/ldb.h; the
+ * stamps are CLOCK_MONOTONIC of the kernel, in nanoseconds, and become the session's clock in
+ * the recorder (tools/record/bpf.c).
  *
  * Only the programs write to this memory, and the recorder alone maps it.
  */
@@ -13,7 +13,10 @@
 #include <linux/ldb.h>
 #include "shared.h"
 
-/* A ring of each CPU: a struct ldb_ring_hdr and its records.  The recorder sets the sizes. */
+/*
+ * There is a ring for each CPU: a struct ldb_ring_hdr and its records.  The recorder sets the
+ * sizes.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -30,7 +33,7 @@ static __always_inline u64 now_ns(void)
 	return bpf_ktime_get_ns();
 }
 
-/* The preempt_count of this CPU; 0 also where it is not known. */
+/* Returns the preempt_count of this CPU; 0 also where it is not known. */
 static __always_inline u32 preempt_count(struct task_struct *current)
 {
 	struct rq *rq = task_rq(current);
@@ -41,7 +44,7 @@ static __always_inline u32 preempt_count(struct task_struct *current)
 		return 0;
 	if (bpf_core_field_exists(struct pcpu_hot, preempt_count))
 		at += bpf_core_field_offset(struct pcpu_hot, preempt_count);
-	/* Any structure that begins with a number. */
+	/* This may be any structure that begins with a number. */
 	if (bpf_rdonly_cast)
 		return ((struct upid *)bpf_rdonly_cast((char *)rq + at,
 						       bpf_core_type_id_kernel(struct upid)))->nr;
@@ -59,7 +62,7 @@ static __always_inline char *ring_of(u32 cpu)
 	return ring;
 }
 
-/* Locked: an interrupt may write in between, and the recorder reads it. */
+/* The addition is locked, because an interrupt may write in between, and the recorder reads it. */
 static __always_inline u64 reserve(char *ring, u32 n)
 {
 	return __sync_fetch_and_add((u64 *)ring, n);
@@ -76,7 +79,7 @@ static __always_inline void put(char *ring, u64 idx, u64 stamp, u32 tid, u32 typ
 	slot[0] = stamp;
 	slot[1] = word;
 	slot[2] = arg;
-	/* One store: what it says is either not there, or whole. */
+	/* It is one store: its contents are either absent, or whole. */
 	slot[3] = (u64)commit << 32 | arg2;
 }
 
@@ -99,7 +102,7 @@ static __always_inline void emit(u64 stamp, u32 tid, u32 type, u32 flags, u64 ar
 	emit_on(bpf_get_smp_processor_id(), stamp, tid, type, flags, arg, arg2);
 }
 
-/* The second slot's payload: w0 in its tsc, w1 in its arg. */
+/* Writes two slots; the second one's payload is w0 in its tsc, w1 in its arg. */
 static __always_inline void emit2(u64 stamp, u32 tid, u32 type, u32 flags, u64 arg, u32 arg2, u64 w0,
 				  u64 w1)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Page faults of watched threads, and the interrupts that interrupted them. */
+/* Records page faults of watched threads, and the interrupts that interrupted them. */
 #ifndef RECORD_BPF_HITS_H
 #define RECORD_BPF_HITS_H
 
@@ -33,8 +33,8 @@ int ldb_fault_user(u64 *ctx)
 }
 
 /*
- * Of the program's memory alone.  Where page faults are not allowed nothing is mapped, the
- * access just fails.  One level of preemption may be the tracepoint's.
+ * Only faults of the program's memory are recorded.  Where page faults are not allowed nothing
+ * is mapped, the access just fails.  One level of preemption may be the tracepoint's.
  */
 SEC("tp_btf/page_fault_kernel")
 int ldb_fault_kernel(u64 *ctx)
@@ -79,7 +79,7 @@ static __always_inline struct nest *this_nest(void)
 	return bpf_map_lookup_elem(&nests, &zero);
 }
 
-/* An interrupt of this one is in and out of the stack meanwhile, above it. */
+/* An interrupt during this one pushes and pops its own entry meanwhile, above this one. */
 static __always_inline void enter(u32 kind, u32 nr)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
@@ -102,7 +102,7 @@ static __always_inline void enter(u32 kind, u32 nr)
 	};
 }
 
-/* When it began; 0: that was not observed. */
+/* Returns when it began; 0: that was not observed. */
 static __always_inline u64 pop(u32 pid, u32 kind, u32 nr)
 {
 	struct nest *n = this_nest();
@@ -172,8 +172,8 @@ static __always_inline void leave(u32 kind, u32 nr, struct irqaction *action)
 }
 
 /*
- * What the hypervisor took since the last tick, of the running task: the kernel finds out in
- * its tick, and one that was due meanwhile comes as soon as the CPU runs again.
+ * Records what the hypervisor took from the running task since the last tick: the kernel finds
+ * that out in its tick, and a tick that was due meanwhile comes as soon as the CPU runs again.
  */
 static __always_inline void stolen(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the programs use of the kernel's structures.  Names and types alone matter: where
- * a field lies in the kernel that runs is filled in when the programs are loaded (CO-RE).
- * The kernel-version conditionals of the programs are here, and nowhere else.
+ * Declares the parts of the kernel's structures that the programs use.  Only names and types
+ * matter: the offset of a field in the running kernel is filled in when the programs are loaded
+ * (CO-RE).  The kernel-version conditionals of the programs are here, and nowhere else.
  */
 #ifndef RECORD_BPF_KERNEL_H
 #define RECORD_BPF_KERNEL_H
@@ -107,16 +107,16 @@ struct pt_regs {
 
 #pragma clang attribute pop
 
-/* The context of the iterator over tasks. */
+/* This is the context of the iterator over tasks. */
 struct bpf_iter__task {
 	void *meta;
 	struct task_struct *task;
 };
 
-/* Since 6.2: what follows it is a load and no call. */
+/* This exists since 6.2: the access that follows it is a load and no call. */
 extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 
-/* The kernel's own numbers in preempt_count and in a task's state. */
+/* These are the kernel's own numbers in preempt_count and in a task's state. */
 #define PREEMPT_OFFSET		0x00000001U
 #define SOFTIRQ_OFFSET		0x00000100U
 #define HARDIRQ_MASK		0x000f0000U
@@ -140,7 +140,10 @@ static __always_inline bool knows_rq(struct task_struct *p)
 	return bpf_core_field_exists(p->se.cfs_rq) && bpf_core_field_exists(struct cfs_rq, rq);
 }
 
-/* Of its CPU, also while it sleeps or is of another class; NULL: this kernel does not say. */
+/*
+ * Returns the run queue of its CPU, also while it sleeps or is of another class; NULL: this
+ * kernel does not say.
+ */
 static __always_inline struct rq *task_rq(struct task_struct *p)
 {
 	return knows_rq(p) ? p->se.cfs_rq->rq : NULL;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Threads that are there, and those that come, change and go. */
+/* Handles existing threads, and those that come, change and go. */
 #ifndef RECORD_BPF_PROCESS_H
 #define RECORD_BPF_PROCESS_H
 
 #include "who.h"
 
-/* Is p of the target?  Its number is the recorder's, which reads the iterator. */
+/* Does p belong to the target?  Its number is the recorder's, which reads the iterator. */
 static __always_inline bool is_target(struct task_struct *p)
 {
 	u32 level = BPF_CORE_READ(bpf_get_current_task_btf(), thread_pid, level);
@@ -32,15 +32,15 @@ static __always_inline void add_member(struct task_struct *p)
 {
 	struct member *m = member_of(p);
 
-	/* Then it will come, with an event or without. */
+	/* Then it will come to a CPU, with an event or without. */
 	if (m && !p->on_cpu)
 		m->has_switched = 1;
 	emit_task_name(p, m, now_ns());
 }
 
 /*
- * Read twice: before the other programs run, for who is watched, and after, for the threads
- * that are there already.
+ * The iterator is read twice: before the other programs run, to find which group is watched, and
+ * after, for the threads that exist already.
  */
 SEC("iter/task")
 int ldb_threads(struct bpf_iter__task *ctx)
@@ -89,7 +89,7 @@ int ldb_process_fork(u64 *ctx)
 	return 0;
 }
 
-/* All other threads are gone, and it has the first one's number now, and its place. */
+/* All other threads are gone; this one has the first one's number now, and its place. */
 SEC("tp_btf/sched_process_exec")
 int ldb_process_exec(u64 *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sched_switch, sched_waking, sched_wakeup, sched_migrate_task. */
+/* These are the programs for sched_switch, sched_waking, sched_wakeup, sched_migrate_task. */
 #ifndef RECORD_BPF_SCHED_H
 #define RECORD_BPF_SCHED_H
 
@@ -21,8 +21,8 @@ static __always_inline u32 state_of(unsigned int state)
 }
 
 /*
- * How prev left: LDB_STATE_RUNNING if it stays on the run queue.  That is not in the state
- * of the event alone: a task that has a signal pending does not sleep, whatever it says.
+ * Returns how prev left: LDB_STATE_RUNNING if it stays on the run queue.  The state of the event
+ * alone does not say that: a task that has a signal pending does not sleep, whatever it says.
  */
 static __always_inline u32 flags_of(bool preempt, struct task_struct *prev, u64 of_event)
 {
@@ -92,7 +92,7 @@ static noinline void occupied(struct task_struct *prev, struct task_struct *next
 	     WHO_TID(to));
 }
 
-/* What every switch of the machine costs is up to the first return. */
+/* Every switch on the machine costs what is before the first return. */
 SEC("tp_btf/sched_switch")
 int ldb_sched_switch(u64 *ctx)
 {
@@ -148,7 +148,7 @@ int ldb_sched_waking(u64 *ctx)
 }
 
 /*
- * Runnable on its CPU, whose run queue's lock is held.  A thread that was woken before it
+ * It is runnable on its CPU, whose run queue's lock is held.  A thread that was woken before it
  * left its CPU never waits.
  */
 static __always_inline void woken_up(struct task_struct *p, u32 flags)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the recorder and the BPF programs share, besides the rings of linux/ldb.h. */
+/* The recorder and the BPF programs share this file, besides the rings of linux/ldb.h. */
 #ifndef RECORD_BPF_SHARED_H
 #define RECORD_BPF_SHARED_H
 
@@ -7,13 +7,13 @@
 
 #define BPF_CPUS_MAX	4096	/* a power of two */
 
-/* Set before the programs are loaded; constants to whoever compiles them. */
+/* These are set before the programs are loaded; they are constants for the kernel's compiler. */
 struct bpf_config {
 	__u64 ring_mask;	/* records of a ring - 1 */
 	/*
-	 * From a CPU's run queue to its preempt_count, or to the structure that it is in, all
-	 * variables of each CPU; 0: not known.  Not a symbol of the programs: many kernels
-	 * give no addresses of data away.
+	 * This is the distance from a CPU's run queue to its preempt_count, or to the structure
+	 * that contains it, all of which are variables of each CPU; 0: not known.  It is no
+	 * symbol of the programs, because many kernels do not disclose addresses of data.
 	 */
 	__s64 preempt_count_offset;
 	__u64 irq_min_ns;	/* shorter interrupts are only counted */
@@ -21,7 +21,7 @@ struct bpf_config {
 	__u32 has_prev_state;	/* sched_switch tells it: from 5.18 on */
 };
 
-/* Read and written by both while they run. */
+/* Both read and write these while the programs run. */
 struct bpf_state {
 	__s32 watched_tgid;	/* in the first pid namespace; -1: nobody, yet or any more */
 	__s32 found_tgid;	/* who it is going to be; -1: not found */

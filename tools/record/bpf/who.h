@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which tasks the recording watches, and which of them wait for a CPU. */
+/* Finds which tasks the recording watches, and which of them wait for a CPU. */
 #ifndef RECORD_BPF_WHO_H
 #define RECORD_BPF_WHO_H
 
@@ -9,11 +9,10 @@
 #define MEMBERS_MAX	65536
 
 /*
- * What is remembered of a watched thread, from its first event to its last switch, in
- * the slot of its pid.  It is rare that two threads have one slot, and the second then has
- * none: then no other task is recorded while it waits for a CPU.  A map of the kernel's would
- * have to be asked at each event, and task storage is made by an allocation, which may want
- * to wake somebody while the run queue is locked.
+ * This is the state of a watched thread, from its first event to its last switch, in the slot of
+ * its pid.  Two threads rarely share a slot; the second then has none, and no other task is
+ * recorded while it waits for a CPU.  A map of the kernel's would need a lookup at each event,
+ * and task storage needs an allocation, which may wake a task while the run queue is locked.
  */
 struct member {
 	u32 pid;		/* in the first namespace; 0: nobody has it, MEMBER_BUSY: soon */
@@ -32,7 +31,7 @@ struct member {
 #define CLOCKS_APART_NS	500
 
 struct cpu {
-	/* Watched threads that wait for this CPU: changed with its run queue's lock held. */
+	/* Counts watched threads that wait for this CPU: changed with its run queue's lock held. */
 	s64 nr_waiting;
 	s64 nr_arrived;		/* the same; moved here while they waited, with another's lock */
 	u32 current;		/* pid of the watched thread that came last; 0: it left again */
@@ -49,7 +48,7 @@ static __always_inline struct cpu *cpu_of(u32 cpu)
 	return &cpus[cpu & (BPF_CPUS_MAX - 1)];
 }
 
-/* Reads it once, so that answers for two tasks are of one moment. */
+/* Reads it once, so that the answers for two tasks are of one moment. */
 static __always_inline int watched_tgid(void)
 {
 	return *(volatile int *)&state.watched_tgid;
@@ -61,9 +60,10 @@ static __always_inline bool is_watched(const struct task_struct *p)
 }
 
 /*
- * What pid is called at this level of namespaces, if it is in ns there or ns is 0; 0: it is
- * not.  Read through a helper, here and where it is seldom done: a pointer that is followed
- * costs the kernel, which checks each way through a program, milliseconds each time.
+ * Returns the number of pid at this level of namespaces, if it is in ns there or ns is 0; 0: it
+ * is not.  It is read through a helper, here and where it is seldom done: following a pointer
+ * directly costs the kernel, which checks each path through a program, milliseconds at each load
+ * of the program.
  */
 static __always_inline u32 number_at(struct pid *pid, u32 level, u64 ns)
 {
@@ -91,7 +91,7 @@ static __always_inline struct pid *tgid_of(struct task_struct *p)
 	return BPF_CORE_READ(p, signal, pids[PIDTYPE_TGID]);
 }
 
-/* The tid as the program sees it; 0: it does not see it. */
+/* Returns the tid as the program sees it; 0: it does not see it. */
 static __always_inline u32 shown_tid(struct task_struct *p)
 {
 	return state.ns_level ? number_at(pid_of(p), state.ns_level, state.ns_address) : p->pid;
@@ -115,7 +115,7 @@ static noinline struct member *new_member(struct task_struct *p)
 	return m;
 }
 
-/* p is watched.  NULL: another one has its place. */
+/* Returns the state of p; NULL if it is not observed, or another one has its slot. */
 static __always_inline struct member *member_of(struct task_struct *p)
 {
 	u32 pid = p->pid;
@@ -130,7 +130,7 @@ static __always_inline void forget_member(struct member *m)
 	*(volatile u32 *)&m->pid = 0;
 }
 
-/* The tid of a watched thread, as the program sees it, also after its exit. */
+/* Returns the tid of a watched thread, as the program sees it, also after its exit. */
 static __always_inline u32 member_tid(struct task_struct *p, const struct member *m)
 {
 	if (!state.ns_level)
@@ -143,13 +143,13 @@ static __always_inline void write_task(u64 now, u32 tid, u32 tgid, u32 flags, co
 	emit2(now, tid, LDB_EV_TASK, flags, name[0], tgid, 0, name[1]);
 }
 
-/* A tid in the lower half, what it adds to the event's flags in the upper one. */
+/* It is a tid in the lower half, and what it adds to the event's flags in the upper one. */
 typedef u64 who_t;
 
 #define WHO_TID(who)	((u32)(who))
 #define WHO_FLAGS(who)	((u32)((who) >> 32))
 
-/* For a task of another program.  Writes its name, unless that was done lately. */
+/* Is for a task of another program.  Writes its name, unless that was done lately. */
 static noinline who_t other_task(struct task_struct *p, u64 now)
 {
 	u64 name[2], is;
@@ -172,8 +172,8 @@ static noinline who_t other_task(struct task_struct *p, u64 now)
 }
 
 /*
- * m: of p, or NULL.  bit is among the flags if p is watched, which is asked once in a program:
- * the recording may end in the midst of it.
+ * m belongs to p, or is NULL.  bit is among the flags if p is watched, which is read once in a
+ * program: the recording may end in the midst of it.
  */
 static __always_inline who_t name_of(struct task_struct *p, bool watched, const struct member *m,
 				     u32 bit, u64 now)
@@ -242,9 +242,8 @@ static __always_inline void is_deaf(u32 cpu)
 }
 
 /*
- * There is a kernel (6.18, in a virtual machine) that does not call the tracepoints that
- * certain tasks come to, of a daemon or idle.  When one of them wakes or moves a thread, that
- * thread comes without an event.
+ * One kernel (6.18, in a virtual machine) does not call the tracepoints in certain tasks, of a
+ * daemon or idle.  When one of them wakes or moves a thread, that thread comes without an event.
  */
 static __always_inline void check_woken(struct member *m, u32 cpu)
 {
@@ -255,9 +254,10 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
 }
 
 /*
- * A thread that comes after one of them has no event of it.  When it came is known from its
- * own statistics, whose clock is the run queue's: each switch says how far that is behind
- * ours, and at most as far as it seems now, when it may not have been updated for a while.
+ * There is no event when a thread comes after one of them.  The time is known from the thread's
+ * own statistics, whose clock is the run queue's: each switch says how far that is behind the
+ * event's clock; the present difference is an upper bound, as the run queue's clock may not have
+ * been updated for a while.
  */
 static __always_inline u64 came_at(struct task_struct *p, const struct cpu *c, u64 now)
 {
@@ -305,7 +305,7 @@ static __always_inline void is_on(struct task_struct *p, u32 cpu)
 		came_unseen(p, cpu);
 }
 
-/* The same, of current. */
+/* Does the same for current. */
 static __always_inline void is_here(struct task_struct *p)
 {
 	is_on(p, bpf_get_smp_processor_id());

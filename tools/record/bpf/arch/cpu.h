@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel's events have of the CPU: today x86-64 alone. */
+/* This is what the kernel's events need of the CPU: today x86-64 alone. */
 #ifndef RECORD_BPF_ARCH_H
 #define RECORD_BPF_ARCH_H
 
-/* Why a fault was taken. */
+/* These bits say why a fault occurred. */
 #define FAULT_PRESENT	0x01
 #define FAULT_WRITE	0x02
 #define FAULT_INSTR	0x10
