@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The names in a trace: symbols, sorted when the first is asked for, and a list of calls. */
+/* Stores the names in a trace: symbols, sorted when the first is needed, and a list of calls. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The names that a trace contains (FILE, SYMBOL and CALL of trace-format.h), to be
- * found by number of the file and address.  Strings of the rows are valid as long as the archive.
+ * Stores the names that a trace contains (FILE, SYMBOL and CALL of trace-format.h), and finds
+ * them by number of the file and address.  Strings of the rows are valid as long as the archive.
  */
 #ifndef SYMBOL_ARCHIVE_H
 #define SYMBOL_ARCHIVE_H
@@ -14,12 +14,12 @@ struct file;
 struct archive *archive_alloc(void);	/* NULL: out of memory */
 void archive_free(struct archive *a);
 
-/* Adds a row.  0, -ENOMEM, or -EINVAL: there is no file of that number. */
+/* Adds a row.  Returns 0, -ENOMEM, or -EINVAL: there is no file of that number. */
 int archive_add_file(struct archive *a, uint32_t id, struct file *file);
 int archive_add_symbol(struct archive *a, const struct ldb_row_symbol *row);
 int archive_add_call(struct archive *a, const struct ldb_row_call *row);
 
-/* NULL: the archive has none. */
+/* Returns NULL if the archive has none. */
 const struct ldb_row_symbol *archive_symbol(struct archive *a, uint32_t file, unsigned ask,
 					    uint64_t addr);
 void archive_calls(const struct archive *a, const struct file *file, const char *caller,

@@ -14,7 +14,7 @@
 #define SYSTEM_DEBUG_DIR	"/usr/lib/debug"
 #define NR_NAMES		3
 
-/* The file that is searched for, and what identifies it. */
+/* This is the file that is searched for, and what identifies it. */
 struct wanted {
 	const struct debugfile *d;
 	const char *file;		/* the file that was opened; NULL: none */
@@ -112,7 +112,7 @@ static int try_path(const struct wanted *w, const char *a, const char *b, const 
 	return fd;
 }
 
-/* The folder of a path, with a slash at its end. */
+/* Returns the folder of a path, with a slash at its end. */
 static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -2,10 +2,9 @@
 /*
  * Finds the symbols and lines of a file that are in a separate file.
  *
- * The search goes beside the file and in its .debug folder, then below each folder for
- * debug files: by build-id, below the path of the file, and by name alone.  A file is
- * used only if its build-id is the one wanted, or, where there is none, if the checksum
- * of the link fits.
+ * The search goes beside the file and in its .debug folder, then below each folder for debug
+ * files: by build-id, below the path of the file, and by name alone.  A file is used only if it
+ * has the required build-id, or, where there is none, if the checksum of the link matches.
  */
 #ifndef SYMBOL_DEBUGFILE_H
 #define SYMBOL_DEBUGFILE_H
@@ -19,23 +18,23 @@ struct debugfile {
 	const char *build_id;	/* hex; "": not known */
 };
 
-/* An open file that stands in for the program itself, or -1.  *found: malloc'ed path. */
+/* Returns an open file that replaces the program itself, or -1.  *found is a malloc'ed path. */
 int debugfile_instead(const struct debugfile *d, char **found);
 
 /*
- * The debug file of file, which was opened: found by its .gnu_debuglink (may be NULL), or
- * by its build-id.  -1: there is none.
+ * Returns the debug file of file, which was opened: found by its .gnu_debuglink (may be NULL),
+ * or by its build-id.  -1: there is none.
  */
 int debugfile_link(const struct debugfile *d, const char *file, const char *link, uint32_t crc,
 		   char **found);
 
-/* The file that .gnu_debugaltlink (dwz) of file names, with its build-id. */
+/* Returns the file that .gnu_debugaltlink (dwz) of file names, with its build-id. */
 int debugfile_alt(const struct debugfile *d, const char *file, const char *link,
 		  const void *id, size_t id_size);
 
 /*
  * The path may come from a trace or an ELF file: see cli/foreign.h.  Below the sysroot it is
- * resolved as if that were "/".  -1: it cannot be opened.
+ * resolved as if that were "/".  Returns -1 if it cannot be opened.
  */
 int debugfile_open(const struct elffile_search *search, const char *path);
 

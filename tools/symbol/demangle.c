@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes readable names of linker names.  libstdc++ demangles; this file's part is
- * to leave out what does not help to recognise a function: parameters, return
- * types and the suffixes of GCC's clones.
+ * Makes readable names of linker names.  libstdc++ demangles; this file leaves out what does not
+ * help to recognise a function: parameters, return types and the suffixes of GCC's clones.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 /* It is declared in <cxxabi.h>, which only C++ can include. */
 extern char *__cxa_demangle(const char *name, char *buf, size_t *size, int *status);
 
-#define NAME_MAX_BYTES	(64U << 10)	/* longer ones are left as they are */
+#define NAME_MAX_BYTES	(64U << 10)	/* longer ones are not changed */
 
 static const char *const clones[] = {
 	"cold", "part", "isra", "constprop", "lto_priv", "localalias", "llvm",
@@ -62,7 +61,7 @@ void demangle_fold(char *name)
 	}
 }
 
-/* The bracket that matches the closing one at s[end], or -1. */
+/* Returns the bracket that matches the closing one at s[end], or -1. */
 static long matching(const char *s, long end)
 {
 	long depth = 0;
@@ -115,8 +114,8 @@ static void cut_parameters(char *s)
 }
 
 /*
- * Where the name starts behind a return type: after the last space outside of
- * brackets that is not part of the name ("operator new", "f() const::lambda").
+ * Finds where the name starts behind a return type: after the last space outside of brackets
+ * that is not part of the name ("operator new", "f() const::lambda").
  */
 static char *skip_return_type(char *s)
 {
@@ -155,7 +154,7 @@ char *demangle_name(const char *raw)
 	out = malloc(strlen(raw) + strlen(name) + 4);
 	if (out) {
 		strcpy(out, name);
-		/* A clone whose suffix was not cut (._omp_fn.0) is a function of its own. */
+		/* A clone whose suffix was not cut (._omp_fn.0) is a separate function. */
 		if (clone && strchr(raw, '.'))
 			strcat(out, strchr(raw, '.'));
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lines and definitions from DWARF 2-5.
+ * Finds lines and definitions in DWARF 2-5.
  *
  * Units are found by their own address ranges and not by .debug_aranges, which
  * clang does not write.  The functions of a unit are collected once, sorted by
@@ -56,7 +56,7 @@ static bool range_add(struct range_list *list, Dwarf_Addr lo, Dwarf_Addr hi, con
 			  { .lo = lo, .hi = hi, .die = *die, .unit = unit });
 }
 
-/* Address 0 is what a linker leaves of a function it dropped. */
+/* Address 0 is what a linker leaves of a function that it dropped. */
 static bool range_add_die(struct range_list *list, Dwarf_Die *die, size_t unit)
 {
 	Dwarf_Addr base, lo, hi;
@@ -70,7 +70,7 @@ static bool range_add_die(struct range_list *list, Dwarf_Die *die, size_t unit)
 
 COMPARE(range_compare, struct range, UP(lo) DOWN(hi))
 
-/* The innermost range that holds addr; nested ones start later. */
+/* Returns the innermost range that contains addr; nested ones start later. */
 static struct range *range_find(struct range_list *list, Dwarf_Addr addr)
 {
 	size_t lo = search(list->nr, i, list->at[i].lo <= addr);
@@ -105,8 +105,8 @@ static bool is_harmless(const char *folder, const char *name)
 }
 
 /*
- * libdw opens .dwo files itself, by names that stand in the file: beside the file, in the
- * folder it was compiled in, or in the current one.
+ * libdw opens .dwo files itself, by names in the file: beside the file, in the folder in which
+ * it was compiled, or in the current one.
  */
 static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
 {
@@ -119,7 +119,7 @@ static bool may_open_split(Dwarf_Die *skeleton, const char *folder)
 	       (!compiled_in || is_harmless(compiled_in, name));
 }
 
-/* The folder of the file with the debug information. */
+/* Returns the folder of the file with the debug information. */
 static void folder_of(Dwfl_Module *mod, char *folder)
 {
 	const char *file = NULL, *debug_file = NULL;
@@ -322,9 +322,9 @@ static unsigned inline_chain(Dwarf_Die *func, Dwarf_Addr pc, Dwarf_Die *chain)
 }
 
 /*
- * The file of an attribute.  Its number belongs to the unit that has the attribute,
- * which with -flto and dwz is another unit than the function's.  libdw's
- * dwarf_decl_file() ends the process where there is no such table.
+ * Returns the file of an attribute.  Its number belongs to the unit that has the attribute,
+ * which with -flto and dwz is another unit than the function's.  libdw's dwarf_decl_file() ends
+ * the process where there is no such table.
  */
 static const char *attr_file(Dwarf_Die *die, unsigned name)
 {
@@ -344,7 +344,7 @@ static const char *attr_file(Dwarf_Die *die, unsigned name)
 	return file && strcmp(file, "???") ? file : NULL;
 }
 
-/* Where the inlined function was called. */
+/* Finds where the inlined function was called. */
 static bool call_pos(Dwarf_Die *die, struct dwarfinfo_pos *pos)
 {
 	Dwarf_Word line = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines and definitions from DWARF 2-5.  The functions of a compilation unit
- * are indexed by address when the first address in it is asked for.
+ * Finds lines and definitions in DWARF 2-5.  The functions of a compilation unit are indexed by
+ * address when the first address in it is resolved.
  */
 #ifndef SYMBOL_DWARFINFO_H
 #define SYMBOL_DWARFINFO_H
@@ -24,7 +24,7 @@ struct dwarfinfo_func {
 	struct dwarfinfo_pos decl;	/* its definition */
 };
 
-/* NULL: no DWARF in the module, or out of memory. */
+/* Returns NULL if there is no DWARF in the module, or memory is out. */
 struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod);
 void dwarfinfo_close(struct dwarfinfo *d);
 
@@ -33,10 +33,10 @@ bool dwarfinfo_lacks_split(const struct dwarfinfo *d);
 
 bool dwarfinfo_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
-/* Like dwarfinfo_line(), but moved out of inlined functions of system headers. */
+/* Does the same as dwarfinfo_line(), but moves out of inlined functions of system headers. */
 bool dwarfinfo_user_line(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_pos *pos);
 
-/* The function whose code (not inlined code) addr is in. */
+/* Finds the function whose code (not inlined code) contains addr. */
 bool dwarfinfo_function(struct dwarfinfo *d, uint64_t addr, struct dwarfinfo_func *func);
 
 #endif

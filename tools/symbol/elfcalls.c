@@ -15,7 +15,7 @@
 
 #define CODE_MAX	(1U << 20)	/* bytes of a function */
 
-/* Copies [addr, addr + size) to buf; false: it is not all in a section with contents. */
+/* Copies [addr, addr + size) to buf; returns false if it is not all in a section with contents. */
 static bool read_at(Elf *elf, uint64_t addr, uint64_t size, uint8_t *buf)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -35,7 +35,7 @@ static bool read_at(Elf *elf, uint64_t addr, uint64_t size, uint8_t *buf)
 	return false;
 }
 
-/* The name of what the linker puts into this word of the GOT; NULL: it has none. */
+/* Returns the name of what the linker puts into this word of the GOT; NULL: it has none. */
 static const char *slot_name(Elf *elf, uint64_t slot)
 {
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));) {
@@ -66,7 +66,10 @@ static const char *entry_name(Elf *elf, uint64_t addr)
 	       slot_name(elf, slot) : NULL;
 }
 
-/* The name of what the instruction at addr calls; NULL: it is no call, or there is no name. */
+/*
+ * Returns the name of the function that the instruction at addr calls; NULL: it is no call, or
+ * there is no name.
+ */
 static const char *called_name(Elf *elf, const uint8_t *code, uint64_t addr)
 {
 	uint64_t to;

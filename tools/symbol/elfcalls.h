@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which functions of other modules the code of a function calls: read from the code, so
- * what it may call, not what it did.
+ * Finds which functions of other modules the code of a function calls.  That is read from the
+ * code: it may call them, and need not have done so.
  */
 #ifndef SYMBOL_ELFCALLS_H
 #define SYMBOL_ELFCALLS_H
@@ -10,8 +10,8 @@
 #include <libelf.h>
 
 /*
- * Calls fn with the linker's name of each, in order of the code; one that is called in
- * several places comes several times.  addr: the ELF file's own.
+ * Calls fn with the linker's name of each, in order of the code; one that is called in several
+ * places comes several times.  addr is the ELF file's own.
  */
 void elfcalls_each(Elf *elf, uint64_t addr, uint64_t size,
 		   void (*fn)(void *arg, const char *name), void *arg);

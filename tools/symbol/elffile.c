@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One ELF file: opens it, checks that it is the one that ran, and sorts its symbols
- * by address.  libdwfl reads .symtab, .dynsym and the mini debug info, and
- * asks for the separate debug file.
+ * Opens an ELF file, checks that it is the one that ran, and sorts its symbols by address.
+ * libdwfl reads .symtab, .dynsym and the mini debug info, and requests the separate debug file.
  *
  * Paths come from a trace, which may come from anywhere: see cli/foreign.h.
  */
@@ -71,7 +70,7 @@ static bool has_build_id(Dwfl_Module *mod, const char *hex)
 	return true;
 }
 
-/* dwfl_module_getdwarf() calls this.  With a name and no checksum it asks for dwz's file. */
+/* dwfl_module_getdwarf() calls this.  With a name and no checksum it requests dwz's file. */
 static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			  const char *file_name, const char *link, GElf_Word crc, char **found)
 {
@@ -79,14 +78,14 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 
 	if (!f || (link && !crc))
 		return -1;
-	/* It calls again when it could not use the file, and then leaks the name it had. */
+	/* It calls this again when it could not use the file, and then leaks the previous name. */
 	if (f->has_asked)
 		return -1;
 	f->has_asked = true;
 	return debugfile_link(&f->where, f->file, link, crc, found);
 }
 
-/* Is it usable?  If not, f->state says why, unless an earlier attempt came further.  Closes fd. */
+/* Is it usable?  If not, f->state says why, unless an earlier attempt got further.  Closes fd. */
 static bool use_file(struct elffile *f, const char *path, int fd)
 {
 	void **userdata;
@@ -179,7 +178,10 @@ static void sym_add(struct sym_list *list, const struct elffile_sym *sym)
 	list->at[list->nr++] = *sym;
 }
 
-/* Of aliases the one a user knows ranks first: global, typed, sized, fewer leading underscores. */
+/*
+ * Of aliases the one that users know ranks first: global, typed, sized, fewer leading
+ * underscores.
+ */
 static unsigned char sym_rank(const GElf_Sym *sym, const char *name)
 {
 	unsigned bind = GELF_ST_BIND(sym->st_info), rank = 0;
@@ -232,7 +234,7 @@ static void read_syms(struct elffile *f)
 		const char *name = dwfl_module_getsym_info(f->mod, i, &raw, &addr, &shndx, NULL,
 							   NULL);
 
-		/* Names with a dollar in front are the assembler's mapping symbols. */
+		/* Names that begin with a dollar are the assembler's mapping symbols. */
 		if (!name || !*name || *name == '$' || shndx == SHN_UNDEF || shndx == SHN_ABS)
 			continue;
 		sym = (struct elffile_sym){

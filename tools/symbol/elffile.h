@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ELF file with its symbols and, where there are any, its lines.  All
- * addresses are the ELF file's own (run-time address - bias).
+ * This is one ELF file with its symbols and, where there are any, its lines.  All addresses are
+ * the ELF file's own (run-time address - bias).
  */
 #ifndef SYMBOL_ELFFILE_H
 #define SYMBOL_ELFFILE_H
@@ -13,7 +13,7 @@
 struct elffile;
 struct dwarfinfo;
 
-/* Where files are searched for; strings must be valid as long as the files. */
+/* Says where files are searched for; strings must be valid as long as the files. */
 struct elffile_search {
 	const char *sysroot;		/* "" or a path */
 	const char *const *debug_dirs;
@@ -33,8 +33,8 @@ struct elffile_sym {
 };
 
 /*
- * build_id: hex, "" unknown.  NULL: out of memory; see elffile_state().  Strings and
- * search must be valid as long as the file.
+ * build_id is in hex, "" if unknown.  Returns NULL if memory is out; see elffile_state().
+ * Strings and search must be valid as long as the file.
  */
 struct elffile *elffile_open(const struct elffile_search *search, const char *path,
 			     const char *build_id);
@@ -47,7 +47,7 @@ bool elffile_has_lines(struct elffile *f);
 /* Does its debug information refer to another file (dwz, .dwo) that was not found? */
 bool elffile_lacks_part(struct elffile *f);
 
-/* The function or the variable that holds addr, or NULL. */
+/* Returns the function or the variable that contains addr, or NULL. */
 const struct elffile_sym *elffile_func(struct elffile *f, uint64_t addr);
 const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr);
 
@@ -55,7 +55,7 @@ const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr);
 void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, const char *name),
 		   void *arg);
 
-/* NULL: no debug information. */
+/* Returns NULL if there is no debug information. */
 struct dwarfinfo *elffile_dwarf(struct elffile *f);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Says what to do about missing symbols.  Nothing is fetched and nothing is asked over the
- * network: the hint names the package or the command, and the user decides.
+ * Says what to do about missing symbols.  Nothing is fetched and no network is used: the hint
+ * names the package or the command, and the user decides.
  */
 #include <glob.h>
 #include <stdio.h>
@@ -32,7 +32,10 @@ static bool list_has(const char *list, const char *path)
 	return found;
 }
 
-/* The Debian package with the file's symbols; false: the file or the system is not Debian's. */
+/*
+ * Finds the Debian package with the file's symbols; returns false if the file or the system is
+ * not Debian's.
+ */
 static bool debug_package(const char *path, char *name, size_t size)
 {
 	const char *found = NULL;
@@ -44,7 +47,7 @@ static bool debug_package(const char *path, char *name, size_t size)
 		if (list_has(lists.gl_pathv[i], path))
 			found = strrchr(lists.gl_pathv[i], '/') + 1;
 	if (found) {
-		/* "libfoo1:amd64.list", "bar.list" */
+		/* The names are "libfoo1:amd64.list", "bar.list". */
 		int len = strcspn(found, ":");
 
 		if (found[len] != ':')
@@ -56,7 +59,7 @@ static bool debug_package(const char *path, char *name, size_t size)
 	return found;
 }
 
-/* Makes "install libfoo1-dbgsym" for a file that others have compiled. */
+/* Writes "install libfoo1-dbgsym" for a file that others have compiled. */
 static void put_package(const struct hint *h, const char *sysroot, char *buf, size_t size)
 {
 	char package[160], fetch[200] = "";
@@ -69,7 +72,7 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 		 is_debian ? package : "its debug package", fetch);
 }
 
-/* They only call main() and the functions of threads: nobody needs names from them. */
+/* They only call main() and the functions of threads: names from them are of no use. */
 bool hint_is_of_use(const char *path)
 {
 	static const char *const starters[] = { "libc.so", "libc-", "libpthread", "libstdc++.so" };

@@ -17,7 +17,7 @@ struct hint {
 	unsigned nr;		/* files that have the problem */
 };
 
-/* Is a name that is missing in this library, which others compiled, worth a line? */
+/* Is a missing name in this library, which others compiled, worth a line? */
 bool hint_is_of_use(const char *path);
 void hint_text(const struct hint *h, const char *sysroot, char *buf, size_t size);
 

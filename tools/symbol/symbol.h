@@ -2,14 +2,13 @@
 /*
  * Resolves (address, time) to names and lines.
  *
- * Modules are the MODULE rows of a trace.  An address belongs to the module
- * that was mapped there at that time; when none was, to the one loaded there
- * next (a constructor runs before the load is reported).  Files are opened when
- * the first address in them is asked for.  A file whose build-id is not the one of
- * the trace is never used.
+ * Modules are the MODULE rows of a trace.  An address belongs to the module that was mapped
+ * there at that time; when none was, to the one loaded there next (a constructor runs before the
+ * load is reported).  Files are opened when the first address in them is resolved.  A file whose
+ * build-id is not the one of the trace is never used.
  *
- * Results belong to the symtab and are valid as long as it is.  The same (address,
- * module) gives the same pointer.  Not thread-safe.
+ * Results belong to the symtab and are valid as long as it exists.  The same (address, module)
+ * gives the same pointer.  The functions are not thread-safe.
  */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
@@ -42,7 +41,7 @@ struct symbol {
 	bool func_in_system;	/* func_file is one */
 };
 
-/* NULL options: defaults.  NULL: out of memory. */
+/* options may be NULL: defaults.  Returns NULL if memory is out. */
 struct symtab *symtab_open(const struct symtab_options *options);
 void symtab_close(struct symtab *st);
 
@@ -52,18 +51,18 @@ void symtab_close(struct symtab *st);
  */
 void symtab_forget(struct symtab *st);
 
-/* 0, -ENOMEM, or -EINVAL for a row that makes no sense; strings are copied. */
+/* Returns 0, -ENOMEM, or -EINVAL for an invalid row; strings are copied. */
 int symtab_add_module(struct symtab *st, const struct ldb_row_module *row);
 
 /*
- * Adds names that the trace contains: they are used where they have lines, or where the file
- * is missing.  FILE rows come first.  0, -ENOMEM, or -EINVAL for a row that makes no sense.
+ * Adds names that the trace contains: they are used where they have lines, or where the file is
+ * missing.  FILE rows must come first.  Returns 0, -ENOMEM, or -EINVAL for an invalid row.
  */
 int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
 int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
 
-/* Emits rows for a trace: all that was looked up so far.  A return that is not 0 ends it. */
+/* Emits rows for a trace: all names that were resolved so far.  A return that is not 0 ends it. */
 struct symtab_sink {
 	int (*file)(void *arg, const struct ldb_row_file *row);
 	int (*symbol)(void *arg, const struct ldb_row_symbol *row);
@@ -72,35 +71,41 @@ struct symtab_sink {
 };
 int symtab_emit(struct symtab *st, const struct symtab_sink *sink);
 
-/* The function that contains addr.  Never NULL: when memory is out, the answer is a fixed one. */
+/*
+ * Returns the function that contains addr.  It is never NULL: when memory is out, it is a fixed
+ * one.
+ */
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * The call that returns to ret.  file and line are those of the call as written
- * in the user's source: a call that stands in an inlined function of a system
- * header (std::mutex::lock) is moved out to where that function was called.
+ * Returns the call that returns to ret.  file and line are those of the call as written in the
+ * user's source: a call that is in an inlined function of a system header (std::mutex::lock) is
+ * moved out to where that function was called.
  */
 const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick);
 
-/* The variable that contains addr: function is "name" or "name+0xoffset", if it is known. */
+/*
+ * Returns the variable that contains addr: function is "name" or "name+0xoffset", if it is
+ * known.
+ */
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * Calls fn with the linker's name of each function of another module that the code of
- * func calls: what it may call, not what it did.
+ * Calls fn with the linker's name of each function of another module that the code of func may
+ * call.
  */
 void symtab_calls(struct symtab *st, const struct symbol *func,
 		  void (*fn)(void *arg, const char *raw), void *arg);
 
 /*
- * Equal for two ticks between which no address changes its module: the result of
+ * The numbers are equal for two ticks between which no address changes its module: the result of
  * a lookup at one is also right at the other.
  */
 unsigned symtab_epoch(const struct symtab *st, int64_t tick);
 
 /*
- * Says which names are missing, for modules that were asked for: at most one line per
- * problem, without the tool's name.  "" when there is no such problem.
+ * Says which names are missing, for modules in which addresses were resolved: at most one line
+ * per problem, without the tool's name.  Returns "" when there is no such problem.
  */
 enum symtab_problem {
 	SYMTAB_STALE,		/* the file on disk is not the one that ran */

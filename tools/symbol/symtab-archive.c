@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names that a trace contains, and names that are added to one. */
+/* Reads names that a trace contains, and adds names to one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +179,7 @@ static size_t sort_entries(struct symtab *st, struct entry **sorted)
 	return nr;
 }
 
-/* Emits calls once for each function, which may have been asked for at several addresses. */
+/* Emits calls once for each function, several addresses of which may have been resolved. */
 static int emit_calls(struct entry **sorted, size_t nr, const struct symtab_sink *sink)
 {
 	struct call_emitter g = { .sink = sink };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declarations that the files of the symtab share. */
+/* The files of the symtab share these declarations. */
 #ifndef SYMBOL_SYMTAB_PRIVATE_H
 #define SYMBOL_SYMTAB_PRIVATE_H
 
@@ -49,19 +49,19 @@ struct symtab {
 	struct archive *archive;	/* names of the trace; NULL: it has none */
 };
 
-/* The only copy of the text; "" when memory is out. */
+/* Returns the only copy of the text; "" when memory is out. */
 const char *symtab_intern(struct symtab *st, const char *text);
 
-/* NULL: out of memory. */
+/* Returns NULL if memory is out. */
 struct file *symtab_file(struct symtab *st, const char *path, const char *build_id);
 
-/* NULL: it is missing, or is another file than the one that ran. */
+/* Returns NULL if it is missing, or is another file than the one that ran. */
 struct elffile *symtab_elf(struct symtab *st, struct file *file);
 
 void symtab_set_name(struct symtab *st, struct symbol *s, const char *linker_name);
 void symtab_set_offset(struct symtab *st, struct symbol *s, uint64_t offset);
 
-/* symtab-archive.c; false: the trace has no such name, or the file has a better one. */
+/* symtab-archive.c; returns false if the trace has no such name, or the file has a better one. */
 bool symtab_archived(struct symtab *st, struct entry *e);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Says which names are missing, for the files that were asked for. */
+/* Says which names are missing, for the files in which addresses were resolved. */
 #include "symbol/hint.h"
 #include "symbol/symtab-private.h"
 
@@ -8,7 +8,7 @@ struct facts {
 	bool symbols, lines, lacks_part;
 };
 
-/* Facts of the file as it is, or as it was when its names were added to the trace. */
+/* Returns facts of the file as it is, or as it was when its names were added to the trace. */
 static struct facts facts_of(const struct file *f)
 {
 	struct facts has = { .state = f->elf ? elffile_state(f->elf) : ELFFILE_ABSENT };
@@ -33,7 +33,7 @@ static bool has_problem(const struct file *f, const struct facts *has, enum symt
 	case SYMTAB_STALE:
 		return has->state == ELFFILE_OTHER;
 	case SYMTAB_MISSING:
-		/* A stripped library still has the names it exports. */
+		/* A stripped library still has the names that it exports. */
 		return has->state == ELFFILE_ABSENT ||
 		       (has->state == ELFFILE_USABLE && !has->lines &&
 			(!has->symbols || (f->lacks_name && !f->is_instrumented &&
@@ -61,7 +61,7 @@ const char *symtab_problem_text(const struct symtab *st, enum symtab_problem pro
 		has = facts_of(f);
 		if (!has_problem(f, &has, problem))
 			continue;
-		/* The file that is asked for first is mostly the program. */
+		/* The first file is mostly the program. */
 		hint.path = f->path;
 		hint.build_id = f->build_id;
 		hint.is_there = has.state == ELFFILE_USABLE;

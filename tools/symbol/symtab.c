@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Modules over time, and a cache of everything that was asked for.
+ * Stores modules over time, and a cache of all results.
  *
  * Invariants: modules[] is sorted by start before the first lookup; each cache
  * entry is for one (address, question, module) and is never moved or freed
@@ -157,8 +157,8 @@ COMPARE(module_compare, struct module, UP(start) UP(tick))
 COMPARE_NUMBERS(tick_compare, int64_t)
 
 /*
- * Two modules at one address: what the address means depends on the time, and
- * can change at any load or unload of either.
+ * Two modules are at one address: what the address means depends on the time, and can change at
+ * any load or unload of either.
  */
 static void find_epochs(struct symtab *st)
 {
@@ -204,10 +204,9 @@ unsigned symtab_epoch(const struct symtab *st, int64_t tick)
 }
 
 /*
- * Is a the better answer than b at tick?  The best is the one that was mapped; if none was,
- * the one loaded next, because constructors run before a load is reported and
- * nothing runs after an unload; else the last one unloaded.  The answer does
- * not change within an epoch.
+ * Is module a a better answer than b at tick?  The best is the module that was mapped; if none
+ * was, the one loaded next, because constructors run before a load is reported and nothing runs
+ * after an unload; else the last one unloaded.  The answer does not change within an epoch.
  */
 static bool is_better(const struct module *a, const struct module *b, int64_t tick)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One picture: what was observed, requests, locks, functions; the columns are those of
- * ldb-report.  On a screen each table but the last has few lines, and the last what
- * is left.
+ * Draws one picture: what was observed, requests, locks, functions; the columns are those of
+ * ldb-report.  On a screen each table but the last has few lines, and the last one gets the
+ * rest.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -251,12 +251,15 @@ void draw_json(const struct render *r, const struct top_options *o, const struct
 	int64_t from_ns = reader_ns(v->wide, i->from);
 	struct json j;
 
-	/* The clock's rate is known a little better each time; a moment has one number. */
+	/*
+	 * The clock's rate is known a little better each time; but an instant must always have
+	 * the same number.
+	 */
 	if (i->from == last_tick)
 		from_ns = last_ns;
 	last_tick = i->to;
 	last_ns = reader_ns(v->wide, i->to);
-	/* One line for each document, so that a reader need not wait for the end. */
+	/* There is one line for each document, so that a reader need not wait for the end. */
 	json_init(&j, r->out);
 	json_flat(&j);
 	document_begin(&j, DOCUMENT_TOP);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The blocks of the last seconds, in memory.
+ * Stores the blocks of the last seconds, in memory.
  *
- * A row is in one block and a block in one period, so windows that follow each other
- * neither share an event nor miss one.  What is repeated in each period (modules,
- * threads) is retained once.  Requests are retained longer than the window: the start of one
- * that ends now may be far back.
+ * A row is in one block and a block in one period, so windows that follow each other neither
+ * share an event nor miss one.  Rows that are repeated in each period (modules, threads) are
+ * retained once.  Requests are retained longer than the window: the start of one that ends now
+ * may be far back.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -141,7 +141,7 @@ static const struct mark *last_mark(const struct history *h)
 	return &h->marks[h->nr_marks - 1];
 }
 
-/* The last period that had ended by then; 0: none. */
+/* Returns the last period that had ended by then; 0: none. */
 static unsigned period_at(const struct history *h, int64_t ns)
 {
 	for (size_t i = h->nr_marks; i--;)
@@ -265,7 +265,7 @@ struct snapshot *history_snapshot(const struct history *h, const struct snapshot
 	memcpy(s->blocks, h->blocks, h->nr * sizeof(*s->blocks));
 	for (size_t i = 0; i < s->nr; i++)
 		atomic_fetch_add(&s->blocks[i]->refs, 1);
-	/* Half a period of tolerance: periods are as long as the loop makes them. */
+	/* Half a period is the tolerance: periods are as long as the loop makes them. */
 	from = last_mark(h)->status.now_ns - h->window_ns;
 	last = period_at(h, from + (h->nr_marks > 1 ? (last_mark(h)->status.now_ns -
 				    h->marks[h->nr_marks - 2].status.now_ns) / 2 : 0));
@@ -298,7 +298,7 @@ static bool belongs(const struct snapshot *s, const struct block *b, bool is_wid
 {
 	if (is_wide || !is_event(b))
 		return true;
-	/* Names of modules and threads that are gone are wanted as long as they may be. */
+	/* Names of modules and threads that are gone are needed as long as their rows exist. */
 	return b->period >= s->first_period || b->kind == LDB_BLK_MODULE ||
 	       b->kind == LDB_BLK_THREAD;
 }

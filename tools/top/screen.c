@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The terminal, by plain escapes.  Whatever ends the tool, short of SIGKILL, gives it
- * back as it was: normal ends through screen_close(), exit() through atexit(), crashes
- * through a handler.  What is printed on stderr meanwhile is printed afterwards.
+ * Controls the terminal by plain escapes.  Whatever ends the tool, short of SIGKILL, restores
+ * the terminal: normal ends through screen_close(), exit() through atexit(), crashes through a
+ * handler.  Messages on stderr meanwhile are printed afterwards.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -160,7 +160,7 @@ void screen_show(const char *text, unsigned lines)
 	for (unsigned i = 0; i < lines && *text; i++) {
 		size_t n = strcspn(text, "\n");
 
-		/* No line feed behind the last line: it would scroll. */
+		/* There is no line feed behind the last line, because it would scroll. */
 		fprintf(f, "%s%.*s\033[0m\033[K", i ? "\r\n" : "", (int)n, text);
 		text += n + (text[n] == '\n');
 	}
@@ -170,7 +170,7 @@ void screen_show(const char *text, unsigned lines)
 	free(buf);
 }
 
-/* The next byte of what was typed, -1: none (yet). */
+/* Returns the next byte of what was typed, -1: none (yet). */
 static int next_byte(int wait_ms, bool *is_gone)
 {
 	struct pollfd p = { .fd = screen.fd, .events = POLLIN };
@@ -186,7 +186,7 @@ static int next_byte(int wait_ms, bool *is_gone)
 	return -1;
 }
 
-/* What a key sends: a byte, or "ESC [" or "ESC O", maybe a number, and a byte. */
+/* This is what a key sends: a byte, or "ESC [" or "ESC O", maybe a number, and a byte. */
 static const struct key {
 	bool is_escape;
 	char number;		/* its first digit; 0: none, or it does not matter */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ldb-top: a recording that is shown while it goes on.
+ * Declares the parts of ldb-top: a recording is shown while it runs.
  *
- * The recorder's loop hands blocks of rows to the history, which forgets old ones.
- * Every interval a second thread gets a snapshot of it, makes a trace in memory of
- * that, and reads it as any tool reads a trace.  It owns the terminal.  The recorder
- * never waits for that thread.
+ * The recorder's loop passes blocks of rows to the history, which drops old ones.  Every
+ * interval a second thread gets a snapshot of it, makes a trace in memory of that, and reads it
+ * as any tool reads a trace.  It owns the terminal.  The recorder never waits for that thread.
  *
- * Prototypes grouped by defining file.
+ * Prototypes are grouped by defining file.
  */
 #ifndef TOP_TOP_H
 #define TOP_TOP_H
@@ -32,18 +31,21 @@ struct top_options {
 struct history;
 struct snapshot;
 
-/* NULL: out of memory.  window_ns: what is shown; max_bytes: of blocks, whatever the window. */
+/*
+ * Returns NULL if memory is out.  window_ns is the time that is shown; max_bytes limits the
+ * blocks, whatever the window.
+ */
 struct history *history_alloc(uint64_t window_ns, uint64_t max_bytes);
 void history_free(struct history *h);
 
-/* Callbacks of struct record_live. */
+/* These are callbacks of struct record_live. */
 int history_block(struct history *h, const void *data, size_t size);
 void history_anew(struct history *h);
 void history_period(struct history *h, const struct record_status *status);
 
 /*
- * A snapshot of the last window_ns, and, if before is given, also of all that it
- * had.  NULL: out of memory.  May be read and freed by another thread.
+ * Makes a snapshot of the last window_ns, and, if before is given, also of all that it had.
+ * Returns NULL if memory is out.  Another thread may read and free it.
  */
 struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before);
 void snapshot_free(struct snapshot *s);
@@ -58,14 +60,14 @@ struct snapshot_info {
 const struct snapshot_info *snapshot_info(const struct snapshot *s);
 
 /*
- * The trace in memory, a descriptor: of the window, or is_wide: with what is retained of
- * before, so that a request can be longer than the window.  -errno.
+ * Returns the trace in memory, as a descriptor, or -errno: of the window, or, if is_wide, with
+ * what is retained from before, so that a request can be longer than the window.
  */
 int snapshot_file(const struct snapshot *s, bool is_wide);
 
-/* view.c: what a snapshot says. */
+/* view.c: the contents of a snapshot. */
 
-/* A thread that is in one function for longer than a period. */
+/* This thread is in one function for longer than a period. */
 struct view_running {
 	uint32_t tid;
 	const struct thread *thread;
@@ -89,7 +91,7 @@ struct view {
 	struct timeline *timelines;	/* of the request instances */
 };
 
-/* Takes over the snapshot.  0 or -errno: then v is as after view_free(). */
+/* Takes ownership of the snapshot.  Returns 0 or -errno: then v is as after view_free(). */
 int view_build(struct view *v, struct snapshot *s, struct symtab *symtab,
 	       const struct top_options *o);
 void view_sort(struct view *v, size_t sort);
@@ -103,7 +105,7 @@ struct draw_state {
 	bool is_paused, is_help;
 };
 
-/* Draws into r->out.  v->model NULL: nothing was observed yet. */
+/* Draws into r->out.  If v->model is NULL nothing was observed yet. */
 void draw_text(const struct render *r, const struct top_options *o, const struct view *v,
 	       const struct draw_state *d);
 void draw_json(const struct render *r, const struct top_options *o, const struct view *v);
@@ -119,27 +121,27 @@ enum screen_key {
 bool screen_is_possible(void);
 /* Returns the descriptor to poll for keys, or -1 after one line. */
 int screen_open(void);
-/* The next key; *is_gone: there is no terminal any more. */
+/* Returns the next key; *is_gone: there is no terminal any more. */
 enum screen_key screen_key(bool *is_gone);
 void screen_size(unsigned *columns, unsigned *lines);
 /* Shows lines of text, from the top. */
 void screen_show(const char *text, unsigned lines);
-/* Gives the terminal back, or takes it again. */
+/* Restores the terminal, or takes it again. */
 void screen_leave(void);
 void screen_enter(void);
-/* Gives it back for good, and prints the messages of meanwhile. */
+/* Restores it for good, and prints the messages that came meanwhile. */
 void screen_close(void);
 
 /* ui.c: the second thread. */
 
 struct ui;
 
-/* stop_fd: written to when the user wants to stop.  NULL after one line. */
+/* stop_fd is written when the user wants to stop.  Returns NULL after one line. */
 struct ui *ui_start(const struct top_options *o, int stop_fd);
 /* Returns the last snapshot that was given, if it was not shown yet; else NULL. */
 struct snapshot *ui_take_back(struct ui *ui);
 void ui_give(struct ui *ui, struct snapshot *s);
-/* Call it when no more snapshots come.  True: all that was to be shown could be. */
+/* Call it when no more snapshots come.  Returns true if everything could be shown. */
 bool ui_finish(struct ui *ui);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The second thread: reads snapshots, shows them, and listens to the keyboard.
+ * This is the second thread, which reads snapshots, shows them, and reads the keyboard.
  *
- * It is nicer than others, since it competes with the program for the CPUs.  When it
- * is slower than the interval, snapshots do not queue up: the next one covers the
- * time of those before.
+ * It has a lower priority (nice), since it competes with the program for the CPUs.  When it is
+ * slower than the interval, snapshots do not queue up: the next one covers the time of those
+ * before.
  */
 #include <errno.h>
 #include <poll.h>
@@ -54,7 +54,7 @@ static void stop(struct ui *ui)
 	ui->has_stopped = true;
 }
 
-/* What the screen has no room for is not shown; the last line names the keys. */
+/* Lines for which the screen has no room are not shown; the last line names the keys. */
 static void show_screen(struct ui *ui)
 {
 	unsigned columns, lines;
@@ -119,7 +119,7 @@ static void show_snapshot(struct ui *ui, struct snapshot *s)
 	view_sort(&ui->view, ui->draw.sort);
 	show(ui);
 	ui->nr_shown++;
-	/* A recording that is over ends by itself, after whatever the program was started from. */
+	/* A recording that is over ends by itself, even if it was started from another program. */
 	if (is_last)
 		ui->has_stopped = true;
 	else if (ui->o->times && ui->nr_shown >= ui->o->times)
@@ -153,7 +153,7 @@ static void sort(struct ui *ui, size_t by)
 {
 	size_t nr = 0;
 
-	/* The numbers alone: they come first. */
+	/* The keys that are numbers come first. */
 	while (functions_sort_key(nr) && strcmp(functions_sort_key(nr), "open"))
 		nr++;
 	ui->draw.sort = (ui->draw.sort + nr + by) % nr;
@@ -198,7 +198,7 @@ static void on_key(struct ui *ui, enum screen_key key)
 	show(ui);
 }
 
-/* Ctrl-Z, and coming back; another size. */
+/* Handles Ctrl-Z, and its end; another size. */
 static void on_terminal_signal(struct ui *ui)
 {
 	struct signalfd_siginfo info;
@@ -331,7 +331,7 @@ void ui_give(struct ui *ui, struct snapshot *s)
 	wake(ui->wake_fd);
 }
 
-/* Only what is pending can be reached by two threads, under the lock. */
+/* Two threads can only reach what is pending, under the lock. */
 struct snapshot *ui_take_back(struct ui *ui)
 {
 	struct snapshot *s;
@@ -343,7 +343,7 @@ struct snapshot *ui_take_back(struct ui *ui)
 	return s;
 }
 
-/* Why there are numbers where names should be. */
+/* Says why there are numbers instead of names. */
 static void say_hints(const struct ui *ui)
 {
 	char text[1024];

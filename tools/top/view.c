@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a snapshot says: the analyses of ldb-report, of the window. */
+/* Runs the analyses of ldb-report on the window of a snapshot. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
