@@ -10,29 +10,32 @@
 bool array_grow(void *array, size_t *room, size_t need, size_t size);
 
 /*
- * Is there room for one more than nr in the array at *array, of *room elements of size bytes?
- * If not it gets twice the room.  False: out of memory, and the array is as it was.
+ * Makes room for one more than nr in the array at *array, of *room elements of size bytes: it
+ * gets twice the room if needed.  Returns false if memory is out; then the array is unchanged.
  */
 static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
 {
 	return __builtin_expect(nr < *room, 1) || array_grow(array, room, nr + 1, size);
 }
 
-/* The same for an array of need elements in all. */
+/* Does the same for an array of need elements in all. */
 static inline bool array_reserve(void *array, size_t *room, size_t need, size_t size)
 {
 	return need <= *room || array_grow(array, room, need, size);
 }
 
 /*
- * One more element: array_push(b->rows, b->nr_rows, b->room_rows, { tid, start, end }), or *row.
- * 0 or -ENOMEM.
+ * Appends an element: array_push(b->rows, b->nr_rows, b->room_rows, { tid, start, end }), or
+ * *row.  0 or -ENOMEM.
  */
 #define array_push(array, nr, room, ...)						\
 	(array_room(&(array), &(room), nr, sizeof(*(array))) ?				\
 	 ((array)[(nr)++] = ((__typeof__(*(array))[1]){ __VA_ARGS__ })[0], 0) : -ENOMEM)
 
-/* Makes it a buffer of exactly need bytes, whose contents are lost.  False: out of memory. */
+/*
+ * Makes it a buffer of exactly need bytes, whose contents are lost.  Returns false if memory is
+ * out.
+ */
 bool buffer_room(void *buffer, size_t *room, size_t need);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Distributions in bounded memory; see dist.h. */
+/* Implements distributions in bounded memory; see dist.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static unsigned sub_of(uint64_t value, unsigned octave)
 	return value >> (octave ? octave - 1 : 0) & (NR_SUB - 1);
 }
 
-/* The middle of a bucket. */
+/* Returns the middle of a bucket. */
 static uint64_t bucket_value(unsigned octave, unsigned sub)
 {
 	unsigned shift = octave - 1;
@@ -124,7 +124,7 @@ size_t dist_limit(const struct dist_pool *pool)
 	return limit;
 }
 
-/* Makes room for nr values in all; false: the limits do not allow that many. */
+/* Makes room for nr values in all; returns false if the limits do not allow that many. */
 static bool grow(struct dist *d, uint64_t nr)
 {
 	size_t room = d->room ? d->room : 8;
@@ -321,7 +321,7 @@ int dist_times_offset(const char *key, unsigned finest)
 	return -1;
 }
 
-/* The share of things of this duration that a sample observes. */
+/* Returns the share of intervals of this duration that a sample observes. */
 static double share_observed(const struct dist *d, double duration)
 {
 	double sum = 0;

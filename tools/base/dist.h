@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A distribution of non-negative numbers in bounded memory: exact while it is
- * small, then a log-linear histogram of 128 buckets per power of two (a
- * percentile is off by at most 0.4 %).  Count, sum, least and greatest are
- * always exact.
+ * This is a distribution of non-negative numbers in bounded memory: exact while it is small,
+ * then a log-linear histogram of 128 buckets per power of two (a percentile is off by at most
+ * 0.4 %).  Count, sum, least and greatest are always exact.
  *
  * Percentiles are by nearest rank: the value that at least that share of the
  * values do not exceed.
  *
- * How many values are small depends on how many distributions of the pool are
- * not, and on nothing else: in which order values come makes no difference.
+ * How many values count as few depends only on how many distributions of the pool have more than
+ * that: the order in which values come makes no difference.
  */
 #ifndef BASE_DIST_H
 #define BASE_DIST_H
@@ -25,7 +24,7 @@
 
 #define DIST_OCTAVES	58
 
-/* What all distributions of a report retain together; several threads may share it. */
+/* All distributions of a report share this limit; several threads may share it. */
 struct dist_pool {
 	_Atomic size_t nr_used;
 	_Atomic size_t nr_big;	/* distributions of more than DIST_EXACT_MIN values */
@@ -46,23 +45,23 @@ struct dist {
 void dist_init(struct dist *d, struct dist_pool *pool);
 void dist_free(struct dist *d);
 
-/* 0 or -ENOMEM: then the value is counted in nr, sum, min and max alone. */
+/* Returns 0 or -ENOMEM: then the value is counted in nr, sum, min and max alone. */
 int dist_add(struct dist *d, uint64_t value);
 int dist_add_many(struct dist *d, const uint64_t *values, size_t nr);
 
 /* Adds all of from to d. */
 int dist_merge(struct dist *d, const struct dist *from);
 
-/* How many values a distribution may retain now: fewer, the more of the pool are big. */
+/* Returns how many values a distribution may retain now: fewer, the more of the pool are big. */
 size_t dist_limit(const struct dist_pool *pool);
 
-/* Drops values over the limit: it may have been higher when they came.  0 or -ENOMEM. */
+/* Drops values over the limit, which may have been higher when they came.  0 or -ENOMEM. */
 int dist_settle(struct dist *d);
 
-/* num / den of the values are at most the result; 0 if there are none. */
+/* Returns the value that num / den of the values do not exceed; 0 if there are none. */
 uint64_t dist_percentile(struct dist *d, unsigned num, unsigned den);
 
-/* What reports say of durations. */
+/* Reports show these figures of durations. */
 #define DIST_TIMES										\
 	uint64_t count;										\
 	int64_t p50_ns, p99_ns, p999_ns, p9999_ns, max_ns, mean_ns;				\
@@ -80,8 +79,8 @@ struct dist_times dist_times(struct dist *d);
 bool dist_is_exact(const struct dist *d);
 
 /*
- * The offset of the number by which struct dist_times are sorted: "total", "max", "mean", "count",
- * "p50", "p99" and percentiles up to finest, as 999.  -1: no such key.
+ * Returns the offset of the number by which struct dist_times are sorted: "total", "max",
+ * "mean", "count", "p50", "p99" and percentiles up to finest, as 999.  -1: no such key.
  */
 int dist_times_offset(const char *key, unsigned finest);
 
@@ -96,7 +95,7 @@ static inline int dist_times_compare(const struct dist_times *a, const struct di
 }
 
 /*
- * If the values are the times between two samples: the shortest duration of which
+ * If the values are the times between two samples, returns the shortest duration of which
  * samples at random times observe at least pct percent.
  */
 uint64_t dist_seen_from(const struct dist *d, unsigned pct);

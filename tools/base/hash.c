@@ -6,9 +6,9 @@
 #include "hash.h"
 
 #define ROOM_MIN	64
-#define ROOM_MAX	(1ULL << 32)	/* a slot keeps 32 bits of the hash */
+#define ROOM_MAX	(1ULL << 32)	/* a slot contains 32 bits of the hash */
 
-/* FNV-1a, and a last step that spreads it over the low bits. */
+/* This is FNV-1a, and a last step that spreads it over the low bits. */
 #define FNV_BASIS	14695981039346656037ULL
 #define FNV_PRIME	1099511628211ULL
 

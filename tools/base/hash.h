@@ -10,9 +10,9 @@
  *		return -ENOMEM;
  *	things[nr_things++] = ...
  *
- * Open addressing, at most half full.  A slot has 32 bits of its thing's hash: they spare
- * most comparisons, and the table grows without asking for hashes again.  The order of
- * an output may never depend on a table.
+ * Open addressing, at most half full.  A slot has 32 bits of its thing's hash: they avoid most
+ * comparisons, and the table grows without computing hashes again.  The order of an output may
+ * never depend on a table.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -26,7 +26,7 @@ struct hash_slot {
 	uint32_t number;		/* + 1; 0: the slot is free */
 };
 
-/* All zeros is an empty one. */
+/* A struct of zeros is an empty one. */
 struct hash {
 	struct hash_slot *slots;
 	size_t nr, room;		/* room: a power of two, or 0 */
@@ -39,7 +39,7 @@ static inline uint64_t hash_mix(uint64_t hash, uint64_t value)
 	return hash ^ hash >> 29;
 }
 
-/* The hash of a text up to its end, or of its first len bytes. */
+/* Returns the hash of a text up to its end, or of its first len bytes. */
 uint64_t hash_text(const char *text);
 uint64_t hash_bytes(const void *bytes, size_t len);
 

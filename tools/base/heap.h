@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A binary heap in an array of the caller's: what is_before() all others is heap[0].
+ * This is a binary heap in an array of the caller's: heap[0] is the item that is_before() all
+ * others.
  *
  * HEAP(name, type, arg_type, is_before, moved) makes
  *

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers for texts and other keys that repeat: the first key is 0, the next new one is 1.
- * Each is stored once and never moves: two interned texts are equal if their addresses are.
+ * Assigns numbers to texts and other keys that repeat: the first key is 0, the next new one is
+ * 1.  Each is stored once and never moves: two interned texts are equal if their addresses are.
  */
 #ifndef BASE_INTERN_H
 #define BASE_INTERN_H
 
 #include "base/hash.h"
 
-/* All zeros is an empty one. */
+/* A struct of zeros is an empty one. */
 struct intern {
 	struct hash hash;
 	struct intern_key { char *bytes; size_t size; } *keys;
@@ -16,14 +16,14 @@ struct intern {
 	size_t max;		/* keys; 0: no limit */
 };
 
-/* The number of the key, or -1: out of memory, or there are max others. */
+/* Returns the number of the key, or -1: out of memory, or there are max others. */
 int64_t intern_get(struct intern *t, const void *key, size_t size, bool *is_new);
 int64_t intern_string(struct intern *t, const char *s);
 
-/* The interned text, or NULL for the same reasons. */
+/* Returns the interned text, or NULL for the same reasons. */
 const char *intern_text(struct intern *t, const char *s);
 
-/* The bytes of a key, followed by a 0. */
+/* Returns the bytes of a key, followed by a 0. */
 const void *intern_key(const struct intern *t, size_t i);
 void intern_free(struct intern *t);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Things that are found by their keys, each in memory of its own, where it does not move.
+ * Finds things by their keys, each in a separate allocation, which does not move.
  *
  *	struct thing *k;
  *
@@ -16,7 +16,7 @@
 
 #include "base/hash.h"
 
-/* All zeros is an empty one. */
+/* A struct of zeros is an empty one. */
 struct keyed {
 	struct hash hash;
 	void **at;

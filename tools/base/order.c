@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sorting by numbers; see order.h.  Numbers of things are sorted by the first key, then
- * each run of those that have the same one by the next.
+ * Sorts by numbers; see order.h.  Numbers of things are sorted by the first key, then each run
+ * of those that have the same one by the next.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -77,7 +77,10 @@ static void sort_few(struct entry *e, size_t nr)
 	}
 }
 
-/* The keys as numbers from 0 on; *most: the greatest.  False: they are in order already. */
+/*
+ * Sets the keys as numbers from 0 on; *most: the greatest.  Returns false if they are in order
+ * already.
+ */
 static bool set_keys(const struct sorter *s, struct entry *e, size_t nr, order_key key,
 		     uint64_t *most)
 {

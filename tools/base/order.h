@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorting many things by numbers of theirs: digit by digit, so that how mixed they are does
- * not matter.  What is in order already is read once.  Equal things stay in their order.
+ * Sorts many things by their members: digit by digit, so that the time does not depend on their
+ * order.  Things that are in order already are read once.  Equal things stay in their order.
  */
 #ifndef BASE_ORDER_H
 #define BASE_ORDER_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A member of a thing, a number to sort by. */
+/* Returns a member of a thing, a number to sort by. */
 typedef int64_t (*order_key)(const void *thing);
 #define ORDER_KEY(name, type, member)				\
 	static int64_t name(const void *thing)			\
@@ -24,7 +24,7 @@ static inline int64_t order_unsigned(uint64_t number)
 }
 
 /*
- * Which of nr things of size bytes at base comes first, second, ...: by keys[0], those
+ * Returns which of nr things of size bytes at base comes first, second, ...: by keys[0], those
  * with the same by keys[1], and so on.  NULL: out of memory.
  */
 uint32_t *order_of(const void *base, size_t nr, size_t size, const order_key *keys, size_t nr_keys);

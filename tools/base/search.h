@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Binary search in arrays that are sorted.
+ * This is binary search in sorted arrays.
  *
  *	search(nr, i, rows[i].tick < tick)
  *	search_near(from, to, near, i, rows[i].tick < tick)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorting, and compare functions by members:
+ * Sorts, and makes compare functions by members:
  *
  *	sort_by(gaps, nr, gap_compare);
  *
@@ -14,7 +14,7 @@
 
 typedef int sort_compare(const void *a, const void *b);
 
-/* qsort(), except that what is in order already is read once.  nr may be 0. */
+/* Does what qsort() does, but reads things that are in order already only once.  nr may be 0. */
 #define sort_by(array, nr, compare)	sort_things(array, nr, sizeof(*(array)), compare)
 void sort_things(void *things, size_t nr, size_t size, sort_compare *compare);
 

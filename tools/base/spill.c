@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sorting with a file; see spill.h.  A run in the file is a sequence of
- * struct header and data, each run in order.
+ * Sorts with a file; see spill.h.  A run in the file is a sequence of struct header and data,
+ * each run in order.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static int64_t item_major(const void *item)
 
 ORDER_KEY(item_minor, struct spill_item, minor)
 
-/* Equal items stay in the order they came in. */
+/* Equal items stay in the order in which they came. */
 static int sort_items(struct spill *s)
 {
 	static const order_key keys[] = { item_major, item_minor };
@@ -140,7 +140,7 @@ static int spill(struct spill *s)
 			ret = write_all(s, buffer, used);
 			used = 0;
 		}
-		/* An item's header lies in front of its data. */
+		/* An item's header is in front of its data. */
 		if (!ret && size > RUN_BYTES) {
 			ret = write_all(s, (const char *)item->data - sizeof(struct header), size);
 		} else if (!ret) {
@@ -160,7 +160,7 @@ static int spill(struct spill *s)
 	return 0;
 }
 
-/* Makes the arena as large as is needed, up to its room: small traces take little. */
+/* Makes the arena as large as is needed, up to its room: small traces need little. */
 static int make_room(struct spill *s, size_t size)
 {
 	int ret;
@@ -246,7 +246,7 @@ static int fill(struct spill *s, struct spill_run *r, size_t want)
 	return r->to - r->from >= want ? 0 : -EIO;
 }
 
-/* 1: r->item is the run's next one, 0: there is none. */
+/* Returns 1: r->item is the run's next one, 0: there is none. */
 static int run_next(struct spill *s, struct spill_run *r)
 {
 	struct header h;

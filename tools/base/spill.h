@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Items of any size in order of two numbers, more of them than fit into memory:
- * they are sorted in parts, which are stored in an unnamed temporary file ($TMPDIR, else
- * /var/tmp) and merged.  Equal items stay in the order they came in.
+ * Sorts items of any size by two numbers, more of them than fit into memory: they are sorted in
+ * parts, which are stored in an unnamed temporary file ($TMPDIR, else /var/tmp) and merged.
+ * Equal items stay in the order they came in.
  *
  *	spill_open(&s, bytes);
  *	spill_add(&s, major, minor, data, size); ...
@@ -46,7 +46,7 @@ struct spill {
 void spill_open(struct spill *s, size_t bytes);
 void spill_close(struct spill *s);
 
-/* 0, -ENOMEM, or another -errno of the file; here and below. */
+/* Returns 0, -ENOMEM, or another -errno of the file; so do the functions below. */
 int spill_add(struct spill *s, uint64_t major, int64_t minor, const void *data, uint32_t size);
 
 /* Ends the adding of items, and reads the first one. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows stay where they are; their keys are sorted, by merging the runs that are
- * there: rows in order are a single run, and are only read once.
+ * Rows stay where they are; their keys are sorted, by merging the existing runs: rows in order
+ * are a single run, and are only read once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void window_free(struct window *w)
 	window_init(w, w->row_bytes, w->play, w->arg);
 }
 
-/* Where the run that begins at i ends. */
+/* Returns where the run that begins at i ends. */
 static size_t run_end(const struct window_key *keys, size_t i, size_t nr)
 {
 	while (++i < nr && keys[i - 1].tick <= keys[i].tick)
@@ -61,7 +61,7 @@ static void sort_keys(struct window_key *keys, size_t nr, struct window_key *spa
 		memcpy(keys, in, nr * sizeof(*keys));
 }
 
-/* Sorts the new keys by themselves, and merges them with those before, which are sorted. */
+/* Sorts the new keys by themselves, and merges them with the earlier ones, which are sorted. */
 static void sort(struct window *w)
 {
 	struct window_key *spare = w->keys + WINDOW_ROWS;

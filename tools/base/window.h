@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Puts rows in order that are nearly in order of time: a window holds two blocks of
- * them, and when it is full the older half is played.  Rows of equal times stay in
- * the order they came in.
+ * Sorts rows that are nearly in order of time: a window holds two blocks of them, and when it is
+ * full the older half is passed to play().  Rows of equal times stay in the order they came in.
  */
 #ifndef BASE_WINDOW_H
 #define BASE_WINDOW_H
@@ -34,10 +33,10 @@ void window_init(struct window *w, size_t row_bytes, int (*play)(void *arg, cons
 		 void *arg);
 void window_free(struct window *w);
 
-/* 0, -ENOMEM, or what play() returned that was not 0. */
+/* Returns 0, -ENOMEM, or what play() returned that was not 0. */
 int window_add(struct window *w, const void *row, int64_t tick);
 
-/* Plays the rows that are left. */
+/* Passes the remaining rows to play(). */
 int window_finish(struct window *w);
 
 #endif

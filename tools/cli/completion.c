@@ -17,7 +17,10 @@ static void print_option(const struct cli_option *o)
 	printf("\t%s\n", cli_help(o, help));
 }
 
-/* One of a list of words is named once; files, and the arguments of a command, are several. */
+/*
+ * An argument that is one of a list of words is given once; files, and the arguments of a
+ * command, are several.
+ */
 static void print_arguments(const struct cli_tool *tool)
 {
 	const char *word;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tool's options for the shells' completion: the build puts these lines into
+ * Prints a tool's options for the shells' completion: the build puts these lines into
  * completion.bash.in and completion.zsh.in, which know what to do with them.
  */
 #ifndef CLI_COMPLETION_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CSV as in RFC 4180, lines ended by a plain newline. */
+/* Writes CSV as in RFC 4180, with lines ended by a plain newline. */
 #ifndef CLI_CSV_H
 #define CLI_CSV_H
 

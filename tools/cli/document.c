@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The formats of JSON documents: see document.h on when a version changes. */
+/* Lists the formats of JSON documents: document.h says when a version changes. */
 #include "cli/document.h"
 
 static const struct {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The JSON documents of the tools: an object each, which begins with its format and the
- * version of that, the name of its schema in Documentation/schemas.
+ * Each JSON document of the tools is an object, which begins with its format and the version of
+ * that, the name of its schema in Documentation/schemas.
  *
- * A member that is added leaves the version as it is, and so does one more word where a
- * member is one of several.  It becomes greater when a member is renamed or removed, is
- * no longer always there, or means something else.
+ * The version does not change if a member is added, or one more word where a member is one of
+ * several words.  It increases when a member is renamed or removed, is no longer always there,
+ * or means something else.
  */
 #ifndef CLI_DOCUMENT_H
 #define CLI_DOCUMENT_H
@@ -33,7 +33,7 @@ enum document {
 	NR_DOCUMENTS
 };
 
-/* Begins its object with these two members: the caller adds others, and ends it. */
+/* Begins an object with these two members: the caller adds others, and ends it. */
 void document_begin(struct json *j, enum document which);
 
 /* Prints the whole document: its members are the columns of the report at. */

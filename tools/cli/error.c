@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Messages to the user.  Each message is one line and one write, so that lines of the
+ * Prints messages to the user.  Each message is one line and one write, so that lines of the
  * recorded program, which shares the terminal, do not get into it.
  */
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a tool says to its user: one line each on stderr, "tool: what is wrong:
- * what to do".  Exit codes are the same for all tools.
+ * Prints messages to the user: one line each on stderr, "tool: what is wrong: what to do".  Exit
+ * codes are the same for all tools.
  */
 #ifndef CLI_ERROR_H
 #define CLI_ERROR_H
@@ -28,8 +28,8 @@ __attribute__((format(printf, 1, 2))) void cli_warn(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void cli_note(const char *format, ...);
 
 /*
- * Flushes stdout; true if everything arrived.  Otherwise says so (not for a
- * closed pipe): the tool then fails.  To be called before exit.
+ * Flushes stdout; returns true if everything arrived.  Otherwise prints an error (not for a
+ * closed pipe): the tool then fails.  Call it before exit.
  */
 bool cli_flush(void);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opening files that somebody else has named; see foreign.h.
+ * Opens files that another user has named; see foreign.h.
  *
- * Below another root the kernel resolves the path (openat2, since Linux 5.6).  Where it
- * cannot, or a container's filter forbids it, walk_path() does: a part of the path after the
- * other, links as text.  It refuses "..", which a rename at the same time could make lead
- * out of the root.
+ * Below another root the kernel resolves the path (openat2, since Linux 5.6).  Where it cannot,
+ * or a container's filter forbids it, walk_path() does it, one part of the path after the other,
+ * reading links as text.  It refuses "..", because a rename at the same time could make that
+ * lead out of the root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ static bool is_kernels(int fd)
 	}
 }
 
-/* Checks what an O_PATH descriptor refers to: 0, or why it is not opened. */
+/* Checks what an O_PATH descriptor refers to: returns 0, or why it is not opened. */
 static int check_handle(int held)
 {
 	struct stat st;
@@ -57,7 +57,10 @@ static int check_handle(int held)
 	return S_ISREG(st.st_mode) && st.st_size && !is_kernels(held) ? 0 : -EINVAL;
 }
 
-/* Opens the file itself, closes held.  O_NONBLOCK: open() does not wait for anybody's lease. */
+/*
+ * Opens the file itself, closes held.  O_NONBLOCK: open() does not wait for a lease of another
+ * process.
+ */
 static int reopen(int held)
 {
 	char link[64];
@@ -87,7 +90,10 @@ int foreign_open(const char *path)
 	return reopen(open_handle(AT_FDCWD, path, 0));
 }
 
-/* Puts the link's text before the rest of the path.  0: path begins at the root again. */
+/*
+ * Puts the link's text before the rest of the path.  Returns 0 if the path begins at the root
+ * again.
+ */
 static int follow_link(int link, const char *rest, char *path)
 {
 	char text[PATH_MAX], joined[PATH_MAX];

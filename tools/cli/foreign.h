@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening files that somebody else has named: a recorded program, a trace, an ELF file.
+ * Opens files that another user has named: a recorded program, a trace, an ELF file.
  *
  * The name may lead to anything: to a FIFO, whose opening waits for ever, to a device,
  * whose opening does something, to a file outside of the program's root.  So a descriptor
@@ -25,12 +25,15 @@ int foreign_open_below(const char *root, const char *path);
 int foreign_open_of(pid_t pid, const char *path);
 
 /*
- * Opens what a line of /proc/PID/maps shows: by the mapping itself where that is allowed (root),
- * else by the name.
+ * Opens the file in a line of /proc/PID/maps: by the mapping itself where that is allowed
+ * (root), else by the name.
  */
 int foreign_open_mapped(pid_t pid, uint64_t start, uint64_t end, const char *name);
 
-/* The kernel's paths begin at our root: the rest of one, as a process in a chroot names it. */
+/*
+ * The kernel's paths begin at this process's root: returns the rest of one, as a process in a
+ * chroot names it.
+ */
 const char *foreign_name(pid_t pid, const char *path);
 
 #endif

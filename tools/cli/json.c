@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * JSON as a stream: only the depth is stored.  Strings come from traces
- * and may hold anything: what is not UTF-8 becomes U+FFFD.
+ * Writes JSON as a stream: only the depth is stored.  Strings come from traces and may contain
+ * anything: bytes that are not UTF-8 become U+FFFD.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static void open_bracket(struct json *j, const char *key, char bracket)
 	assert(j->depth < JSON_DEPTH_MAX);
 	j->depth++;
 	j->any[j->depth] = false;
-	/* json_flat() has set it already; everything inside a flat one is flat. */
+	/* json_flat() has set it already; everything inside a flat object is flat. */
 	j->flat[j->depth] |= flat;
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The parser of an option table, and its --help.
- */
+/* Parses an option table's options, and prints --help. */
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -45,7 +43,7 @@ const char *cli_choice(const struct cli_option *o, size_t n)
 	return o->choices ? o->choices[n] : NULL;
 }
 
-/* "a (default), b or c" */
+/* Makes the text "a (default), b or c". */
 const char *cli_help(const struct cli_option *o, char *buf)
 {
 	const char *word, *next = cli_choice(o, 0);
@@ -302,7 +300,7 @@ int cli_parse(const struct cli_tool *tool, int argc, char **argv)
 		completion_print(tool);
 		exit(cli_flush() ? CLI_OK : CLI_FAILURE);
 	}
-	/* "+": stop at the first argument that is no option; ":": tell missing ones apart. */
+	/* "+" stops at the first argument that is no option; ":" distinguishes missing ones. */
 	strcpy(p.shorts, tool->takes_command ? "+:" : ":");
 	for (size_t i = 0; (option = cli_option(tool, i)); i++)
 		parser_add(&p, option);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Command lines.  Each tool has one table of options, from which the parser, --help
- * and the shells' completion are made.  -h and -V are added to every table.
+ * Parses command lines.  Each tool has one table of options, from which the parser, --help and
+ * the shells' completion are made.  -h and -V are added to every table.
  */
 #ifndef CLI_OPTS_H
 #define CLI_OPTS_H
@@ -47,18 +47,21 @@ struct cli_tool {
 	const struct cli_option *options;	/* ends with a name of NULL */
 	const char *examples;	/* lines */
 	bool takes_command;	/* options end at the first argument; else they may follow it */
-	/* What the arguments are, for completion; not needed if the tool takes a command. */
+	/*
+	 * These are the arguments, for completion; they are not needed if the tool takes a
+	 * command.
+	 */
 	const char *argument;	/* like arg of an option; NULL: there are none */
 	const char *(*argument_word)(size_t n);	/* there is one of these; NULL after the last */
 };
 
-/* The nth option of the tool, --help and --version last; NULL: there are no more. */
+/* Returns the nth option of the tool, --help and --version last; NULL: there are no more. */
 const struct cli_option *cli_option(const struct cli_tool *tool, size_t n);
 
-/* The nth of its choices; NULL: there are no more. */
+/* Returns the nth of its choices; NULL: there are no more. */
 const char *cli_choice(const struct cli_option *o, size_t n);
 
-/* Its help text, which may be made of its choices; buf has CLI_HELP_ROOM bytes. */
+/* Returns its help text, which may be made of its choices; buf has CLI_HELP_ROOM bytes. */
 #define CLI_HELP_ROOM	512
 const char *cli_help(const struct cli_option *o, char *buf);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Making the files that the tools write; see outfile.h.
+ * Makes the files that the tools write; see outfile.h.
  *
- * The folder is opened once and everything is done in it by name, so that there is nothing
- * to exchange between one step and the next.  The file is made with O_EXCL, which follows
- * no link.  Only what nobody else can exchange is followed: a link of root's or one's own,
- * in a folder of root's or one's own where others may not write, or is sticky.
+ * The folder is opened once and everything is done in it by name, so that nothing can be
+ * exchanged between one step and the next.  The file is made with O_EXCL, which follows no link.
+ * A link is followed only if no other user can exchange it: a link of root's or one's own, in a
+ * folder of root's or one's own where others may not write, or is sticky.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -77,14 +77,17 @@ static bool is_sticky(const struct place *p)
 	return p->dir_stat.st_mode & S_ISVTX;
 }
 
-/* Is it sure that nobody else can have put it there, or can exchange it? */
+/* Is it certain that no other user can have put it there, or can exchange it? */
 static bool is_safe(const struct place *p, const struct stat *st)
 {
 	return is_trusted(&p->dir_stat) &&
 	       (!is_open_to_others(p) || (is_sticky(p) && is_trusted(st)));
 }
 
-/* Is the file not another user's in a folder where all may write?  0, or why it must stay. */
+/*
+ * Is the file not another user's in a folder where all may write?  Returns 0, or why it must
+ * stay.
+ */
 static int check_removal(const struct place *p, const char *name)
 {
 	struct stat st;
@@ -111,7 +114,7 @@ static int make_room(const struct place *p, enum outfile_old old)
 	return renameat(p->dir, p->name, p->dir, old_name) && errno != ENOENT ? -errno : 0;
 }
 
-/* Reads what is there; a link is followed only if asked for. */
+/* Opens the present file; a link is followed only on request. */
 static int open_handle(const struct place *p, int flags, struct stat *st)
 {
 	int fd = openat(p->dir, p->name, O_PATH | O_CLOEXEC | flags);
@@ -124,7 +127,7 @@ static int open_handle(const struct place *p, int flags, struct stat *st)
 	return -EIO;
 }
 
-/* Opens what held refers to, not what else may be there by now.  Closes held. */
+/* Opens what held refers to, not what may be there by now.  Closes held. */
 static int reopen_handle(int held)
 {
 	char link[64];
@@ -146,8 +149,8 @@ static bool is_stdout(const struct stat *st)
 }
 
 /*
- * There is something of that name.  A device or a pipe is opened; -EEXIST: it is a file or
- * link, which is to be removed.
+ * Something has that name.  A device or a pipe is opened; -EEXIST: it is a file or link, which
+ * must be removed.
  */
 static int open_odd(const struct place *p)
 {
@@ -235,7 +238,7 @@ FILE *outfile_stream(const char *path, int *why)
 	return f;
 }
 
-/* Files that get their names later */
+/* These files get their names later */
 
 int outfile_begin(struct outfile *o, const char *path)
 {
@@ -319,7 +322,7 @@ int outfile_folder(const char *path, bool *is_new)
 	if (fd < 0)
 		goto err_close;
 	close(p.dir);
-	/* A folder of another user may be in its place by now. */
+	/* A folder of another user may have replaced it by now. */
 	rc = fstat(fd, &st) || st.st_uid != geteuid() ? OUTFILE_OTHERS : fd;
 	if (rc < 0)
 		close(fd);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making the files that the tools write.
+ * Makes the files that the tools write.
  *
- * A trace and what is made of it hold command lines, paths and names of requests, so each
- * file is a new one that only its owner may read (0600).  Its folder may belong to others:
- * what they put or exchange there is never followed, opened or overwritten.  A file or link
- * of that name is removed or renamed without being opened; but in a folder where all may
- * write, like /tmp, the file of another user is not touched.
+ * A trace and its exports contain command lines, paths and names of requests, so each file is a
+ * new one that only its owner may read (0600).  Its folder may belong to other users: what they
+ * put or exchange there is never followed, opened or overwritten.  A file or link of that name
+ * is removed or renamed without being opened; but in a folder where all may write, like /tmp,
+ * the file of another user is not touched.
  *
- * Links, pipes and devices of the user's own work as usual: -o /dev/stdout, /dev/null.
+ * The user's own links, pipes and devices work as usual: -o /dev/stdout, /dev/null.
  *
- * All return -errno, or OUTFILE_OTHERS, when there is no file; outfile_why() has the words.
+ * All return -errno, or OUTFILE_OTHERS, when there is no file; outfile_why() returns the text.
  */
 #ifndef CLI_OUTFILE_H
 #define CLI_OUTFILE_H
@@ -29,14 +29,14 @@ enum outfile_old {
 /* Opens it for writing.  *is_regular: it is a new file, else a device or a pipe. */
 int outfile_open(const char *path, enum outfile_old old, bool *is_regular);
 
-/* Opens it as a stream, with OUTFILE_REPLACE; NULL: *why says why not. */
+/* Opens it as a stream, with OUTFILE_REPLACE; if it returns NULL, *why is the reason. */
 FILE *outfile_stream(const char *path, int *why);
 
 const char *outfile_why(int rc);
 
 /*
- * A file that gets its name when it is complete: begin, then commit or drop.  fd is open
- * for reading and writing.
+ * This file gets its name when it is complete: begin, then commit or drop.  fd is open for
+ * reading and writing.
  */
 struct outfile {
 	int dir, fd;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * The progress line; see progress.h.
- */
+/* Prints the progress line; see progress.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A relation: rows of one kind, and the list of their columns.  All outputs come from the
- * list: objects of JSON, lines of CSV, tables for people (render/table.h), what --sort takes.
+ * A relation is rows of one kind, and the list of their columns.  All outputs come from the
+ * list: objects of JSON, lines of CSV, tables for people (render/table.h), and the keys of
+ * --sort.
  *
  *	#define ROW struct lock_owner
  *	GET(owner_thread, text, model_thread_name(e->thread))
@@ -11,10 +12,10 @@
  *	};
  *	#undef ROW
  *
- * Most columns are members of the row, and the member's type says how they are printed.
- * Others are made by a function.  A row may hold others: a part is an object inside of the
- * object, or (without a key) a part of the same one; NESTED rows are an array.  A report is a row,
- * too, and its columns are made from the whole analysis: see row_report().
+ * Most columns are members of the row, and the member's type says how they are printed.  Others
+ * are made by a function.  A row may contain others: a part is an object inside of the object,
+ * or (without a key) a part of the same one; NESTED rows are an array.  A report is a row, too,
+ * and its columns are made from the whole analysis: see row_report().
  */
 #ifndef CLI_RELATION_H
 #define CLI_RELATION_H
@@ -48,7 +49,7 @@ struct row {
 	size_t nth;		/* among the rows there, from 0 */
 };
 
-/* Rows in memory, one behind the other, and perhaps one before them. */
+/* These are rows in memory, one behind the other, and perhaps one before them. */
 struct rows {
 	const void *at;
 	size_t nr, size;
@@ -101,7 +102,7 @@ struct column {
 	struct rows (*rows)(const struct row *row); /* NULL: at offset */
 	bool (*is_one)(const struct row *nested); /* only of these rows; NULL: all */
 	size_t nr_offset, size;	/* NESTED: of the number of rows; of a row */
-	/* The table for people: NULL: it is not there. */
+	/* This is the column in the table for people; NULL: it has none. */
 	const char *head;
 	unsigned char width;	/* 0: what a time or a number needs */
 	unsigned char from;	/* only if there are so many columns of the screen */
@@ -147,7 +148,7 @@ struct column {
 #define WORDS(name, function)							\
 	{ .key = (name), .type = COLUMN_WORDS, .word = (function), .form = COLUMN_ONLY_JSON }
 
-/* A function for MADE(): of e, the row; type is a value_*(). */
+/* Makes a function for MADE(): e is the row; type is a value_*(). */
 #define GET(name, type, ...)							\
 	static struct value name(const struct row *row, char *buf)		\
 	{									\
@@ -156,7 +157,7 @@ struct column {
 		return value_##type(__VA_ARGS__);				\
 	}
 
-/* A function for PART_AT() and NESTED_AT(): rows_one(), rows_of() of what e has. */
+/* Makes a function for PART_AT() and NESTED_AT(): rows_one(), rows_of() of a member of e. */
 #define FROM(name, ...)								\
 	static struct rows name(const struct row *row)				\
 	{									\
@@ -165,7 +166,7 @@ struct column {
 		return __VA_ARGS__;						\
 	}
 
-/* A function for .when: is there such a thing in e? */
+/* Makes a function for .when: is there such a thing in e? */
 #define WHEN(name, ...)								\
 	static bool name(const struct row *row)					\
 	{									\
@@ -228,10 +229,10 @@ static inline struct value value_i64_or_null(bool is_known, int64_t v)
 	return is_known ? value_i64(v) : value_null();
 }
 
-/* A member of JSON only if is_there; v may make sense only then. */
+/* This is a member of JSON only if is_there; v may make sense only then. */
 #define value_if(is_there, v)	((is_there) ? (v) : value_none())
 
-/* For rows(): one row, or none if at is NULL; the nr rows of an array. */
+/* These are for rows(): one row, or none if at is NULL; the nr rows of an array. */
 static inline struct rows rows_one(const void *at)
 {
 	return (struct rows){ .at = at, .nr = !!at };
@@ -240,7 +241,7 @@ static inline struct rows rows_one(const void *at)
 #define rows_of(array, number)							\
 	((struct rows){ .at = (array), .nr = (number), .size = sizeof(*(array)) })
 
-/* The report: the outermost row. */
+/* Returns the report, which is the outermost row. */
 const void *row_report(const struct row *row);
 
 /* Calls each() for the rows of a PART or of NESTED. */
@@ -254,10 +255,10 @@ void relation_json(struct json *j, const struct column *columns, const void *at)
 /* Prints the same as an object of its own. */
 void relation_object(struct json *j, const char *key, const struct column *columns, const void *at);
 
-/* Prints the heads, and a line for each row of what is spread. */
+/* Prints the heads, and a line for each of the rows that are spread. */
 void relation_csv(FILE *f, const struct column *columns, const void *at);
 
-/* The column that --sort calls key, which is its key without "_ns"; NULL: none. */
+/* Returns the column that --sort calls key, which is its key without "_ns"; NULL: none. */
 const struct column *relation_find(const struct column *columns, const char *key);
 
 /* Compares two rows by that column; greater numbers and lesser texts come first. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Numbers as users write and read them.
- */
+/* Parses and prints numbers as users write and read them. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -22,14 +20,14 @@ int units_parse_number(const char *s, uint64_t *v)
 	if (!isdigit((unsigned char)*s))
 		return -EINVAL;
 	errno = 0;
-	/* Not base 0: a leading 0 would be taken for octal. */
+	/* The base is not 0, because a leading 0 would then mean octal. */
 	*v = strtoull(s, &end, s[0] == '0' && tolower((unsigned char)s[1]) == 'x' ? 16 : 10);
 	if (*end)
 		return -EINVAL;
 	return errno ? -ERANGE : 0;
 }
 
-/* A decimal fraction and one of the units. */
+/* Parses a decimal fraction and one of the units. */
 static int parse(const char *s, const struct unit *units, double *v)
 {
 	char *end;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0 or -EINVAL, -ERANGE.  The whole string must be used up. */
+/* Returns 0 or -EINVAL, -ERANGE.  The whole string must be used. */
 int units_parse_number(const char *s, uint64_t *v);
 int units_parse_duration(const char *s, uint64_t unit_ns, uint64_t *ns);
 int units_parse_size(const char *s, uint64_t *bytes);
@@ -14,7 +14,7 @@ int units_parse_percent(const char *s, uint32_t *ppm);
 
 #define UNITS_ROOM	32
 
-/* Three significant digits: "1.24 ms", "64.0 MiB", "12.3 M".  buf has UNITS_ROOM bytes. */
+/* Prints three significant digits: "1.24 ms", "64.0 MiB", "12.3 M".  buf has UNITS_ROOM bytes. */
 const char *units_duration(double ns, char *buf);
 const char *units_bytes(uint64_t bytes, char *buf);
 const char *units_count(uint64_t n, char *buf);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* UTF-8; see utf8.h. */
+/* Handles UTF-8; see utf8.h. */
 #include <stddef.h>
 #include <string.h>
 
 #include "cli/utf8.h"
 
 /*
- * Length of the UTF-8 sequence at s, 0: none.  Rejects what RFC 3629 does:
- * overlong forms, surrogates, beyond U+10FFFF.
+ * Returns the length of the UTF-8 sequence at s, 0: none.  Rejects what RFC 3629 does: overlong
+ * forms, surrogates, beyond U+10FFFF.
  */
 unsigned utf8_length(const char *string)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names in a trace may be any bytes; files that other programs read want UTF-8. */
+/* Names in a trace may be any bytes; files for other programs must be UTF-8. */
 #ifndef CLI_UTF8_H
 #define CLI_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the character at s, which is not the end; 0 if it is none. */
+/* Returns the bytes of the character at s, which is not the end; 0 if it is none. */
 unsigned utf8_length(const char *s);
 
 bool utf8_is_valid(const char *s);
@@ -15,13 +15,16 @@ bool utf8_is_valid(const char *s);
 bool utf8_is_control(const char *s, unsigned n);
 
 /*
- * Copies s to buf so that it cannot steer a terminal, whether that takes bytes or UTF-8:
- * '?' replaces each control and each byte that belongs to no character.  The copy never
- * ends inside a character.  buf may be s.
+ * Copies s to buf so that it cannot control a terminal, whether that takes bytes or UTF-8:  '?'
+ * replaces each control and each byte that belongs to no character.  The copy never ends inside
+ * a character.  buf may be s.
  */
 void utf8_clean(const char *s, char *buf, size_t size);
 
-/* A copy with '?' for each byte that belongs to no character; to be freed.  NULL: no memory. */
+/*
+ * Returns a copy with '?' for each byte that belongs to no character; to be freed.  NULL: no
+ * memory.
+ */
 char *utf8_copy(const char *s);
 
 #endif
