@@ -45,7 +45,7 @@ enum tail_calls {
 bool tail_choose(const char *name);
 void tail_make_calls(struct function *fn, bool always);
 
-/* short.c: what takes no time worth a record */
+/* short.c: which statements take no time worth a record */
 bool short_stmt(gimple *stmt);
 void short_prove(struct function *fn);
 

@@ -19,7 +19,7 @@
 /* GCC's licence check does not cover emitted code: see COPYING. */
 __attribute__((visibility("default"))) int plugin_is_GPL_compatible;
 
-/* -fplugin-arg-ldb-disable and -verbose; the others are of select.c and tail.c */
+/* These are -fplugin-arg-ldb-disable and -verbose; select.c and tail.c have the others. */
 static bool is_disabled, is_verbose;
 
 static const char known_options[] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* JSON and CSV of a relation, and the order of its rows; see relation.h. */
+/* Prints a relation as JSON and CSV, and sorts its rows; see relation.h. */
 #include <stdarg.h>
 #include <string.h>
 
