@@ -11,12 +11,30 @@
 #define BASE_SORT_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 
 typedef int sort_compare(const void *a, const void *b);
 
 /* Does what qsort() does, but reads things that are in order already only once.  nr may be 0. */
 #define sort_by(array, nr, compare)	sort_things(array, nr, sizeof(*(array)), compare)
 void sort_things(void *things, size_t nr, size_t size, sort_compare *compare);
+
+/* The nth greatest of them, from 0; they are sorted for it. */
+int64_t sort_nth(int64_t *values, size_t nr, size_t n);
+
+/* The same of the value for each i below nr; INT64_MIN: out of memory. */
+#define nth_greatest(nr, n, i, value) __extension__ ({			\
+	size_t nth_nr = (nr);						\
+	int64_t *nth_values = calloc(nth_nr, sizeof(*nth_values)), nth = INT64_MIN; \
+									\
+	for (size_t i = 0; nth_values && i < nth_nr; i++)		\
+		nth_values[i] = (value);				\
+	if (nth_values)							\
+		nth = sort_nth(nth_values, nth_nr, n);			\
+	free(nth_values);						\
+	nth;								\
+})
 
 #define UP(member)							\
 	if (a->member != b->member)					\

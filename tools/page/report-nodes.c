@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "page/report-private.h"
 
 int flame_name(struct flame *f, const char *text, uint32_t *number)
@@ -73,7 +74,7 @@ static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 	for (size_t i = f->nr_nodes; i-- > 1;)
 		total[f->nodes[i].parent] += total[i];
 	memcpy(sorted, total, f->nr_nodes * sizeof(*sorted));
-	*limit = store_nth(sorted, f->nr_nodes, f->nr_nodes / 4);
+	*limit = sort_nth(sorted, f->nr_nodes, f->nr_nodes / 4);
 	free(sorted);
 	return 0;
 }

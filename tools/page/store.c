@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "page/store.h"
 
 /* The letters of a name; behind them what is said of it. */
@@ -39,19 +40,6 @@ void store_free(struct store *s)
 	s->nr = s->room = 0;
 }
 
-static int down(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x > y ? -1 : x < y;
-}
-
-int64_t store_nth(int64_t *values, size_t nr, size_t n)
-{
-	qsort(values, nr, sizeof(*values), down);
-	return values[n];
-}
-
 int store_prune(struct store *s)
 {
 	int64_t *weights, least;
@@ -64,7 +52,7 @@ int store_prune(struct store *s)
 		return s->error = -ENOMEM;
 	for (size_t i = 0; i < s->nr; i++)
 		weights[i] = store_row(s, i)[s->weight];
-	least = store_nth(weights, s->nr, s->max - 1);
+	least = sort_nth(weights, s->nr, s->max - 1);
 	/* Of rows as long as the shortest that stays, the first ones stay. */
 	for (size_t i = 0; i < s->max; i++)
 		equal += weights[i] == least;

@@ -49,7 +49,4 @@ int store_finish(struct store *s, struct page *p, const char *id);	/* and frees 
 /* Adds columns to a table whose columns have several lengths; returns how many it has then. */
 size_t store_columns(const struct store *s, struct page_column *columns, size_t nr);
 
-/* The nth greatest of them, from 0; they are sorted for it. */
-int64_t store_nth(int64_t *values, size_t nr, size_t n);
-
 #endif

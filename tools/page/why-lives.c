@@ -96,24 +96,6 @@ static int add_row(struct lives *l, size_t number, const struct segment *s, int6
 		s->resolution_ns, s->depth, s->level, s->blocks_req });
 }
 
-/* The length that the longest WHY_PAGE_SEGMENTS have at least. */
-static int shortest(const struct timeline *t, int64_t *ns)
-{
-	int64_t *lengths;
-
-	*ns = INT64_MIN;
-	if (t->nr_segments <= WHY_PAGE_SEGMENTS)
-		return 0;
-	lengths = calloc(t->nr_segments, sizeof(*lengths));
-	if (!lengths)
-		return -ENOMEM;
-	for (size_t i = 0; i < t->nr_segments; i++)
-		lengths[i] = t->segments[i].end_ns - t->segments[i].start_ns;
-	*ns = store_nth(lengths, t->nr_segments, WHY_PAGE_SEGMENTS - 1);
-	free(lengths);
-	return 0;
-}
-
 static int add_life(struct lives *l, size_t number)
 {
 	struct timeline t;
@@ -122,7 +104,7 @@ static int add_life(struct lives *l, size_t number)
 
 	if (ret)
 		return ret;
-	ret = shortest(&t, &least);
+	least = timeline_longest(&t, WHY_PAGE_SEGMENTS);
 	for (size_t i = 0; i < t.nr_segments && !ret; i++) {
 		const struct segment *s = &t.segments[i];
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "cli/units.h"
 #include "render/pictures.h"
 #include "render/text.h"
@@ -194,28 +195,14 @@ static void put_frame(const struct render *r, const struct blametree *b,
 	fprintf(r->out, "%s\n", wrap_name(f->depth ? text : "all", r->width - 19 - indent, name));
 }
 
-static int compare_falling(const void *pa, const void *pb)
-{
-	int64_t a = *(const int64_t *)pa, b = *(const int64_t *)pb;
-
-	return a > b ? -1 : a < b;
-}
-
 /* The time a frame must have to be shown; its callers are shown then, too. */
 static int64_t least_shown(const struct blametree *b)
 {
-	int64_t least = b->at[0].all_ns / BLAME_PARTS;
-	int64_t *all = b->nr > BLAME_SHOWN ? calloc(b->nr, sizeof(*all)) : NULL;
+	int64_t least = b->at[0].all_ns / BLAME_PARTS, nth = INT64_MIN;
 
-	if (!all)
-		return least;
-	for (size_t i = 0; i < b->nr; i++)
-		all[i] = b->at[i].all_ns;
-	qsort(all, b->nr, sizeof(*all), compare_falling);
-	if (all[BLAME_SHOWN - 1] > least)
-		least = all[BLAME_SHOWN - 1];
-	free(all);
-	return least;
+	if (b->nr > BLAME_SHOWN)
+		nth = nth_greatest(b->nr, BLAME_SHOWN - 1, i, b->at[i].all_ns);
+	return nth > least ? nth : least;
 }
 
 void text_blame(const struct render *r, const void *picture)

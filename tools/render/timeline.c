@@ -485,31 +485,6 @@ out:
 
 /* The list */
 
-/* The length from which on segments are listed so that no more than nr are. */
-static int compare_lengths(const void *pa, const void *pb)
-{
-	const int64_t *a = pa, *b = pb;
-
-	return *a > *b ? -1 : *a < *b;
-}
-
-static int64_t length_from(const struct timeline *t, size_t nr)
-{
-	int64_t *lengths, from = 0;
-
-	if (t->nr_segments <= nr)
-		return 0;
-	lengths = calloc(t->nr_segments, sizeof(*lengths));
-	if (!lengths)
-		return 0;
-	for (size_t i = 0; i < t->nr_segments; i++)
-		lengths[i] = t->segments[i].end_ns - t->segments[i].start_ns;
-	qsort(lengths, t->nr_segments, sizeof(*lengths), compare_lengths);
-	from = nr ? lengths[nr - 1] : INT64_MAX;
-	free(lengths);
-	return from;
-}
-
 /* Prints it in at most width columns, if shortening the name of a function suffices. */
 static void segment_text(const struct model *m, const struct segment *s, unsigned width, char *buf)
 {
@@ -598,7 +573,7 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 {
 	const struct timeline *t = rt->timeline;
 	size_t nr = r->is_verbose ? t->nr_segments : rt->nr_lines, shown = 0;
-	int64_t from = length_from(t, nr);
+	int64_t from = timeline_longest(t, nr);
 
 	text_styled(r, TEXT_BOLD, "%9s %8s   %-7s %-16s   %s\n", "start", "length", "", "thread",
 		    "what (! it blocked the request)");

@@ -284,6 +284,14 @@ static void free_segments(struct timeline *t)
 	free(t->segments);
 }
 
+int64_t timeline_longest(const struct timeline *t, size_t nr)
+{
+	if (t->nr_segments <= nr)
+		return INT64_MIN;
+	return !nr ? INT64_MAX : nth_greatest(t->nr_segments, nr - 1, i,
+					      t->segments[i].end_ns - t->segments[i].start_ns);
+}
+
 void timeline_free(struct timeline *t)
 {
 	free_segments(t);

@@ -93,6 +93,9 @@ struct timeline {
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 void timeline_free(struct timeline *t);
 
+/* The length that the longest nr segments have at least. */
+int64_t timeline_longest(const struct timeline *t, size_t nr);
+
 /* Frees the segments and retains the sums: causes do not point to segments any more. */
 void timeline_forget_segments(struct timeline *t);
 
