@@ -75,6 +75,14 @@ check "a program is recorded" "ldb-export -q -i nap.data -o nap.db sqlite" 0 '^$
 sqlite_as_report nap.db -i nap.data
 check "each call site is a row" "sql nap.db \"SELECT count(*), count(DISTINCT line) FROM function_stats WHERE function = 'nap'\"" 0 '^2\|2$'
 
+# The definitions are made of lists of columns: keys, texts, references.
+check "a column refers to the table of its name, or to another" "sql ldb.db \"SELECT group_concat(\\\"from\\\" || '>' || \\\"table\\\")
+	FROM (SELECT * FROM pragma_foreign_key_list('span') ORDER BY \\\"from\\\")\"" 0 '^function>function,parent>span,request>request,site>site,thread>thread$'
+check "keys and texts" "sql ldb.db .schema" 0 '^CREATE TABLE lock \(id INTEGER PRIMARY KEY, address TEXT, kind TEXT, name TEXT\);$'
+check "a text that is the key" "sql ldb.db .schema" 0 '^CREATE TABLE loss \(kind TEXT PRIMARY KEY, count INTEGER\);$'
+check "a key of two columns" "sql ldb.db .schema" 0 'self_ns INTEGER, PRIMARY KEY \(request, function\)\) WITHOUT ROWID;$'
+check "a column of either" "sql ldb.db \"SELECT type FROM pragma_table_info('request') WHERE name = 'req'\"" 0 '^$'
+
 # Indexes and views.
 for view in $(sql ldb.db "SELECT name FROM sqlite_schema WHERE type = 'view'"); do
 	check "view $view" "sql many.db 'SELECT count(*) > 0 FROM $view'" 0 '^1$'

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "tap.h"
 
 struct row {
@@ -60,6 +61,7 @@ int main(void)
 		else
 			rows[nr].key = nr;
 	ok(room >= 1000 && room < 4000 && rows[999].key == 999, "an array has twice the room when it is full");
+	is_int(nth_greatest(nr, 2, i, (int64_t)(i * 7 % 1000)), 997, "the third greatest");
 	ok(array_reserve(&rows, &room, 5000, sizeof(*rows)) && room >= 5000 && room < 20000 && rows[999].key == 999,
 	   "or as much as is asked for");
 	ok(!array_room(&rows, &huge, huge, sizeof(*rows)) && huge == SIZE_MAX / 2 + 1 && rows[999].key == 999,

@@ -61,7 +61,11 @@ static const struct column branch_columns[] = {
 #undef ROW
 
 #define ROW struct leaf
-static const struct column fallen_columns[] = { MADE("name", get_rank), SAME(ns), { 0 } };
+GET(get_place, textf, buf, "%zu of %d", row->nth + 1, 1)
+
+static const struct column fallen_columns[] = {
+	MADE("name", get_rank), SAME(ns), MADE("rank", get_place), { 0 }
+};
 #undef ROW
 
 #define ROW struct tree
@@ -134,7 +138,7 @@ int main(void)
 	       "\"part\": 0}]}\n", "JSON: rows in rows, and what is not there");
 	is_str(csv, "name,short,address,ns,half_ns,rank\nup,U,0x1f,9,4,1\nup,U,0x20,1,,2\n",
 	       "CSV: a line for each innermost row");
-	is_str(mixed, "address,ns,half_ns,rank\n0x1f,9,4,1\n0x20,1,,2\n,5,,\n",
+	is_str(mixed, "address,ns,half_ns,rank\n0x1f,9,4,1\n0x20,1,,2\n,5,,1 of 1\n",
 	       "CSV: rows of another kind under the same heads");
 	ok(by && !strcmp(by->key, "ns"), "a column by its key");
 	ok(relation_find(leaf_columns, "half") && !relation_find(leaf_columns, "hal"),
