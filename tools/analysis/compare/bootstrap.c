@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Intervals by resampling blocks of requests; see bootstrap.h. */
+/* Computes intervals by resampling blocks of requests; see bootstrap.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +40,10 @@ void bootstrap_draw(struct random *r, const struct blocks *blocks, uint32_t *tim
 		times[(random_next(r) >> 32) * blocks->nr >> 32]++;
 }
 
-/* Abramowitz and Stegun, 26.7.5; of few blocks, what 97.5 % are below, in proportion. */
+/*
+ * This is Abramowitz and Stegun, 26.7.5; for few blocks, the value below which 97.5 % are, in
+ * proportion.
+ */
 double bootstrap_student(double z, size_t nr_independent)
 {
 	static const double few[] = { 12.706, 12.706, 4.303, 3.182, 2.776, 2.571 };
@@ -135,7 +138,7 @@ static uint64_t count_below(const struct resampler *s, const uint32_t *times, si
 	return count;
 }
 
-/* The least rank that is at least part of nr, from 1. */
+/* Returns the least rank that is at least part of nr, from 1. */
 static uint64_t rank_of(double part, uint64_t nr)
 {
 	/* 0.99 * 100 is a little more than 99. */
@@ -154,7 +157,7 @@ int64_t resampler_percentile(const struct resampler *s, const uint32_t *times, d
 	if (!times)
 		return s->sorted[rank_of(part, s->nr) - 1];
 	rank = rank_of(part, count_below(s, times, last));
-	/* The last mark below which there are fewer. */
+	/* Finds the last mark below which there are fewer. */
 	lo = last ? search_range(1, last, i, count_below(s, times, i) < rank) - 1 : 0;
 	count = count_below(s, times, lo);
 	for (size_t i = lo * s->step; i < s->nr; i++) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How differential.h is built: differential.c -> differential-resample.c. */
+/* Declares what the files of differential.h share: differential.c -> differential-resample.c. */
 #ifndef COMPARE_DIFFERENTIAL_PRIVATE_H
 #define COMPARE_DIFFERENTIAL_PRIVATE_H
 
 #include "bootstrap.h"
 #include "differential.h"
 
-/* The requests of a class of one recording. */
+/* These are the requests of a class of one recording. */
 struct run {
 	const struct partition *p;
 	struct leafkey_map map;
@@ -37,7 +37,7 @@ struct differential_build {
 
 #define MEMBER(slice, rank)	((rank) >= (slice)->first && (rank) < (slice)->last)
 
-/* Fills the intervals.  0 or -ENOMEM. */
+/* Fills the intervals.  Returns 0 or -ENOMEM. */
 int differential_resample(struct differential_build *b);
 
 #endif

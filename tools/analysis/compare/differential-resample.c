@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Intervals of an additive differential.
+ * Computes the intervals of an additive differential.
  *
  * The mean of c over the requests between two percentiles of latency is, to first order,
  * a mean over all requests of its influence: with the slice's part a = hi - lo of the
@@ -13,15 +13,15 @@
  * limit.  So of every block of requests one number per part is enough, however many
  * requests there are, and a resample is a sum over blocks.
  *
- * Intervals of parts hold all at once: of some twenty, each sure by itself, one would be wrong
- * in most comparisons.  So each is as many standard errors wide as, in 95 % of the resamples,
- * that part has which is off by the most of them (Romano and Wolf, "Exact and approximate
- * stepdown methods for multiple hypothesis testing", 2005).
+ * Intervals of parts hold all at once: of some twenty intervals that each hold with 95 %, one
+ * would be wrong in most comparisons.  So the width of each, in standard errors, is the greatest
+ * deviation of any part, which is not exceeded in 95 % of the resamples (Romano and Wolf, "Exact
+ * and approximate stepdown methods for multiple hypothesis testing", 2005).
  *
- * Which other tasks ran is not the program's doing, and is even within a recording: where
- * the machine put its processes shows only from recording to recording.  Slices of time differ
- * as a whole by what came and went on the machine, so their error stands for it: in a
- * comparison of two recordings a context has its own error and that of all of the latency.
+ * Which other tasks ran does not depend on the program, and is even within a recording: on which
+ * CPUs the kernel put other processes differs only from recording to recording.  Slices of time
+ * differ as a whole by the load on the machine, so their error represents it: in a comparison of
+ * two recordings the error of a context is its own and that of all of the latency.
  */
 #include <errno.h>
 #include <math.h>
@@ -42,7 +42,10 @@ struct resample {
 	double *inside;			/* [block][column]: c of the slice */
 	uint32_t *nr_block, *below_lo, *below_hi; /* by block: requests */
 	uint32_t *times;
-	/* [column][resample]: off by so much; then of the parts not shown, of all, and for sorting */
+	/*
+	 * [column][resample]: the deviation; then of the parts not shown, of all, and for
+	 * sorting
+	 */
 	double *values;
 	double *errors;			/* of these, but the last */
 	double *row;			/* of one resample */
@@ -121,7 +124,7 @@ static void add_requests(struct resample *r, const struct slice *s)
 	}
 }
 
-/* Adds the influence of a slice to z, or with a sign of -1 takes it away. */
+/* Adds the influence of a slice to z, or with a sign of -1 subtracts it. */
 static void add_slice(struct resample *r, const struct slice *s, double sign)
 {
 	double nr = r->run->nr, lo = s->first / nr, hi = s->last / nr, part = hi - lo;
@@ -140,7 +143,7 @@ static void add_slice(struct resample *r, const struct slice *s, double sign)
 	}
 }
 
-/* Blocks that hold requests of the slice: what an interval can rest upon. */
+/* Counts blocks that contain requests of the slice: an interval depends on these. */
 static size_t count_blocks(const struct slice *s)
 {
 	struct blocks blocks = bootstrap_blocks(s->run->nr, BOOTSTRAP_SLICES);
@@ -226,7 +229,7 @@ static void add_totals(struct resample *r)
 		}
 }
 
-/* All of the latency in another resample, which has nothing to do with this one. */
+/* Adds the error of all of the latency, from another, independent resample. */
 static void widen_contexts(struct resample *r)
 {
 	const struct differential *d = r->b->d;
@@ -250,7 +253,7 @@ static double standard_error(const double *values, size_t nr, double nr_blocks)
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* No part is off by more standard errors, in 95 % of the resamples. */
+/* Returns the standard errors that the deviation of no part exceeds, in 95 % of the resamples. */
 static double count_errors(struct resample *r)
 {
 	size_t nr = r->b->d->nr_resamples;

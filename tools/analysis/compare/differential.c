@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The additive difference between two sets of requests; see differential.h. */
+/* Computes the additive difference between two sets of requests; see differential.h. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static int open_run(struct differential_build *b, const struct differential_side
 	return run->nr ? rank_requests(run) : -ENOENT;
 }
 
-/* The ranks between two percentiles; one at least. */
+/* Returns the ranks between two percentiles; one at least. */
 static struct slice cut_slice(const struct run *run, const struct differential_side *side,
 			      struct differential_slice *shown)
 {
@@ -194,7 +194,7 @@ static int divide(struct differential_build *b)
 
 /* Parts */
 
-/* What a leaf is, apart from its path. */
+/* Identifies a leaf, apart from its path. */
 struct part_key {
 	enum leaf_kind kind;
 	const char *label, *where;
@@ -260,7 +260,7 @@ static void open_part(struct differential_build *b, const struct part_key *k)
 	};
 }
 
-/* Finds each key's part.  Parts that are in neither slice stay, too: they have a share. */
+/* Finds each key's part.  Parts that are in neither slice stay, too, because they have a share. */
 static int aggregate_parts(struct differential_build *b)
 {
 	struct differential *d = b->d;
@@ -325,7 +325,7 @@ static int compare_parts(const void *pa, const void *pb)
 		return of_a > of_b ? -1 : 1;
 	if (a->share != b->share)
 		return a->share > b->share ? -1 : 1;
-	/* Their means as they were measured. */
+	/* Ties are broken by their means as they were measured. */
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
@@ -352,7 +352,7 @@ static int sort_parts(struct differential_build *b)
 		free(leaves);
 		return -ENOMEM;
 	}
-	/* Intervals come last; until then, its number goes with each part. */
+	/* Intervals come last; until then, its number stays with each part. */
 	for (size_t i = 0; i < d->nr_parts; i++)
 		d->parts[i].gap.lo_ns = i;
 	qsort(d->parts, d->nr_parts, sizeof(*d->parts), compare_parts);
@@ -374,7 +374,7 @@ static int sort_parts(struct differential_build *b)
 	return 0;
 }
 
-/* A part that is 0 in the four digits that are shown says nothing. */
+/* A part that is 0 in the four digits that are shown is left out. */
 static void cut_shown(struct differential *d)
 {
 	while (d->nr_shown) {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the difference between two sets of requests is, in parts that sum to it: slow
- * against usual ones of a run, or the same slice of two runs.
+ * Divides the difference between two sets of requests into parts that sum to it: slow against
+ * usual ones of a run, or the same slice of two runs.
  *
- * Of a leaf, c(r) is what the request r spent in it.  Its gap is the mean of c over the
- * target less that over the reference; as the leaves of a request sum to its latency,
- * gaps sum to the difference of the mean latencies.  Means are stored as whole nanoseconds:
- * the sums are integers, and what their division leaves over goes to the leaves with the
- * greatest remainders, so that the means of all leaves sum to the mean latency, rounded,
- * and the gaps to the gap.  Each is less than 1 ns off, a gap less than 2.
+ * For a leaf, c(r) is the time that the request r spent in it.  Its gap is the mean of c over
+ * the target less that over the reference; as the leaves of a request sum to its latency, gaps
+ * sum to the difference of the mean latencies.  Means are stored as whole nanoseconds:  the sums
+ * are integers, and the remainder of their division goes to the leaves with the greatest
+ * remainders, so that the means of all leaves sum to the mean latency, rounded, and the gaps to
+ * the gap.  Each is less than 1 ns off, a gap less than 2.
  *
- * share is Cov(c, latency) / Var(latency) over all requests of the target's class and
- * run: how much of what makes requests of it differ from each other is there.  Shares sum
- * to 1 (VProfiler's variance tree, Huang et al., EuroSys '17, in one pass).
+ * share is Cov(c, latency) / Var(latency) over all requests of the target's class and run: how
+ * much of the variance between them is due to that leaf.  Shares sum to 1 (VProfiler's variance
+ * tree, Huang et al., EuroSys '17, in one pass).
  *
  * Intervals (95 %) are by a bootstrap over blocks of requests of the whole run, not of the
- * slice: its limits vary, too.  Slices of each resample are not chosen anew but by their
- * influence function, a sum over blocks; see differential-resample.c.  Two slices of one
- * run are resampled together.
+ * slice, because its limits vary, too.  Slices of each resample are not chosen anew but by their
+ * influence function, a sum over blocks; see differential-resample.c.  Two slices of one run are
+ * resampled together.
  *
  * Leaves are aggregated into parts by what they are: a function, a lock, a task,
  * wherever it was called from.
@@ -31,7 +31,7 @@ struct categories;
 
 #define DIFFERENTIAL_SHOWN_MAX	128	/* parts that have an interval of their own */
 
-/* Requests of a class between two percentiles of its latencies. */
+/* These are the requests of a class between two percentiles of its latencies. */
 struct differential_side {
 	const struct partition *p;
 	uint32_t class;			/* index into p->classes */
@@ -50,7 +50,7 @@ struct differential_interval {
 	int64_t lo_ns, hi_ns;
 };
 
-/* A leaf of the joint table. */
+/* This is a leaf of the joint table. */
 struct differential_leaf {
 	uint32_t key;			/* index into keys.leaves */
 	int64_t target_ns, reference_ns; /* means; gap: their difference */
@@ -92,7 +92,7 @@ struct differential {
 	struct leafkeys keys;
 };
 
-/* 0, -ENOMEM, or -ENOENT: a side has no request. */
+/* Returns 0, -ENOMEM, or -ENOENT: a side has no request. */
 int differential_build(const struct differential_options *o, struct differential *d);
 void differential_free(struct differential *d);
 
@@ -101,7 +101,7 @@ static inline int64_t differential_gap(const struct differential_part *part)
 	return part->target_ns - part->reference_ns;
 }
 
-/* Index of the class of that name; UINT32_MAX: it has none. */
+/* Returns the index of the class of that name; UINT32_MAX: it has none. */
 uint32_t differential_class(const struct partition *p, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Conditions on two runs; see gate.h. */
+/* Checks conditions on two runs; see gate.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
@@ -83,7 +83,7 @@ static bool parse_limit(struct gate *g, const char *text, char *err, size_t err_
 
 bool gate_parse(const char *text, struct gate *g, char *err, size_t err_size)
 {
-	/* Names of classes may hold colons, what is behind them does not. */
+	/* Names of classes may contain colons; the text behind them does not. */
 	const char *colon = strrchr(text, ':'), *metric = colon ? colon + 1 : text;
 	size_t len = strcspn(metric, "+>");
 
@@ -135,7 +135,7 @@ static double measure(const struct gate *g, const struct resampler *s, const uin
 
 COMPARE_NUMBERS(compare_doubles, double)
 
-/* A percentile rests upon so few requests: the one at it, and those beyond it. */
+/* Counts the requests on which a percentile depends: the one at it, and those beyond it. */
 static size_t count_telling(const struct gate *g, size_t nr)
 {
 	double part = g->metric == GATE_MEAN ? 0.5 : g->metric == GATE_MAX ? 1 : g->part;
@@ -143,7 +143,7 @@ static size_t count_telling(const struct gate *g, size_t nr)
 	return (part < 0.5 ? part : 1 - part) * nr + 2;
 }
 
-/* The interval of the change. */
+/* Computes the interval of the change. */
 static int resample(const struct gate *g, const struct resampler *before,
 		    const struct resampler *after, struct gate_result *r)
 {
@@ -171,7 +171,7 @@ static int resample(const struct gate *g, const struct resampler *before,
 			       nr_telling < nr_independent ? nr_telling : nr_independent);
 	r->change_lo_ns = llround(i.lo);
 	r->change_hi_ns = llround(i.hi);
-	/* A single block does not tell how much is due to chance. */
+	/* A single block does not show how much is due to chance. */
 	r->is_certain = nr_independent > 1 && i.lo > 0;
 	free(times);
 	free(changes);

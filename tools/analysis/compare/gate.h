@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A condition on two runs, for a build that must fail when requests became slower:
+ * This is a condition on two runs, for a build that must fail when requests became slower:
  *
  *	[CLASS:]METRIC+N%	p99+5%: 5 % more than before
  *	[CLASS:]METRIC+TIME	GET:p50+100us
  *	[CLASS:]METRIC>TIME	p99.9>2ms: after, whatever it was before
  *
- * METRIC is p50, p90, p99, p99.9, p99.99 or any other p from 0 to 100, max or mean; CLASS
- * a glob.  Each class is judged by itself, as a mix of classes changes percentiles while
- * no request is slower.
+ * METRIC is p50, p90, p99, p99.9, p99.99 or any other p from 0 to 100, max or mean; CLASS a
+ * glob.  Each class is judged separately, because a different mix of classes changes percentiles
+ * while no request is slower.
  *
- * A growth counts if it is over the limit and if it is more than chance: the 95 % interval
- * of the change, by bootstrap.h, does not reach down to 0.  A limit on its own (>) counts,
- * whether it is due to chance or not.
+ * A growth counts if it is over the limit and if it is more than chance: the 95 % interval of
+ * the change, by bootstrap.h, does not reach down to 0.  A limit alone (>) counts, whether it is
+ * exceeded by chance or not.
  */
 #ifndef COMPARE_GATE_H
 #define COMPARE_GATE_H
@@ -35,7 +35,7 @@ struct gate {
 	int64_t limit_ns;		/* GROWTH, ABOVE */
 };
 
-/* False: one line in err.  The text must outlive the gate. */
+/* Returns false if err has one line.  The text must exist as long as the gate. */
 bool gate_parse(const char *text, struct gate *g, char *err, size_t err_size);
 
 struct gate_result {
@@ -51,8 +51,8 @@ struct gate_result {
 };
 
 /*
- * Checks each class that both runs have and that matches: *results, to be freed, may have
- * some already.  0 or -ENOMEM.
+ * Checks each class that both runs have and that matches: *results, to be freed, may have some
+ * already.  Returns 0 or -ENOMEM.
  */
 int gate_check(const struct gate *g, const struct partition *before, const struct partition *after,
 	       struct gate_result **results, size_t *nr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The expressions of --what-if; see replay.h. */
+/* Parses the expressions of --what-if; see replay.h. */
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -38,7 +38,7 @@ static bool skip(struct parser *p, const char *word)
 	return true;
 }
 
-/* Digits, and one point: no signs, no exponents, no names of infinity. */
+/* A factor is digits, and one point: no signs, no exponents, no names of infinity. */
 static int parse_factor(struct parser *p, const char *at, double *factor)
 {
 	const char *end = at;
@@ -76,7 +76,7 @@ static int parse_count(struct parser *p, const char *end, unsigned *n)
 	return 0;
 }
 
-/* [at, end), without a "()" at its end. */
+/* The name is [at, end), without a "()" at its end. */
 static int parse_name(struct parser *p, const char *end, struct whatif_change *c)
 {
 	const char *at = p->at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When a thread was inside a function whose time is to be changed: pieces of its time
- * with a factor each.
+ * Finds when a thread was inside a function whose time is to be changed: pieces of its time with
+ * a factor each.
  *
  * A change of a function's time holds from the begin of its outermost invocation to
  * the end of that; one of its own time only while it is the innermost function.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Locks of the simulation.  By WHATIF_FIFO a release hands over to the first waiter,
- * who has the lock from then on and goes on after its delay.  By WHATIF_BARGING the lock
- * is free from the release on; the first waiter tries after its delay and waits on if
- * somebody came before.  WHATIF_RECORDED is the same, but those are first that got it first in
- * the recording.  Readers that wait one behind the other get it together.
+ * Simulates locks.  With WHATIF_FIFO a release hands the lock over to the first waiter, which
+ * has it from then on and continues after its delay.  With WHATIF_BARGING the lock is free from
+ * the release on; the first waiter tries after its delay and waits again if another thread came
+ * before.  WHATIF_RECORDED is the same, but those waiters are first that got it first in the
+ * recording.  Readers that wait one behind the other get it together.
  */
 #include "base/search.h"
 #include "replay-sim.h"
 
-/* Chooses one of the shards, as if by chance: a lock and its release get the same one. */
+/* Chooses one of the shards, pseudo-randomly: a lock and its release get the same one. */
 static struct sim_lock *lock_of(struct sim *s, const struct step *st)
 {
 	size_t first = s->first_lock[st->object];
@@ -45,7 +45,7 @@ static bool may_pass(const struct sim *s, const struct step *st, uint32_t first)
 	return s->run->policy != WHATIF_FIFO;
 }
 
-/* NULL: the lock was not passed to a waiter for that acquisition. */
+/* Returns NULL if the lock was not passed to a waiter for that acquisition. */
 static const struct replay_pass *pass_of(const struct replay *r, int64_t serial)
 {
 	size_t lo = search(r->nr_passes, i, r->passes[i].serial < serial);
@@ -88,7 +88,7 @@ static void wake_first(struct sim *s, const struct sim_lock *l)
 	}
 }
 
-/* Lets the waiters go on that can. */
+/* Lets the waiters continue that can. */
 static void serve(struct sim *s, struct sim_lock *l)
 {
 	if (s->run->policy != WHATIF_FIFO) {
@@ -110,7 +110,7 @@ static void serve(struct sim *s, struct sim_lock *l)
 	}
 }
 
-/* A waiter was woken, and the lock was free then.  Returns true if it has to wait on. */
+/* A waiter was woken, and the lock was free then.  Returns true if it has to wait again. */
 static bool try_again(struct sim *s, uint32_t runner, const struct step *st, struct sim_lock *l)
 {
 	struct runner *a = &s->runners[runner];
@@ -119,7 +119,7 @@ static bool try_again(struct sim *s, uint32_t runner, const struct step *st, str
 	a->is_woken = false;
 	if (!is_free_for(l, is_shared) || (!is_shared && l->waiters.first != runner)) {
 		a->nr_tries += a->nr_tries < UINT8_MAX;
-		/* As with futexes, a waiter that sleeps again is the last. */
+		/* A waiter that sleeps again is the last, as with futexes. */
 		if (s->run->policy == WHATIF_BARGING) {
 			sim_list_remove(s, &l->waiters, runner);
 			sim_list_add(s, &l->waiters, runner);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Between the files that make the replay, grouped by file.
+ * Declares what the files of the replay share, grouped by file.
  *
  * Items are what was recorded, by thread; steps are what is replayed.  All times are
  * nanoseconds of the recording.
@@ -157,7 +157,7 @@ struct replay {
 __attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const char *format, ...);
 
 /*
- * One more element of an array, to be set, with nr_array and room_array in the same struct.
+ * Adds an element to an array, to be set, with nr_array and room_array in the same struct.
  * Without memory ret is -ENOMEM, and the element is a scratch one that is never read.
  */
 #define replay_add(r, of, array) __extension__ ({						\
@@ -167,7 +167,7 @@ __attribute__((format(printf, 2, 3))) int replay_refuse(struct replay *r, const 
 })
 void *replay_room(struct replay *r, void *array, size_t *nr, size_t *room, size_t size);
 
-/* Behind the last one. */
+/* Adds a step behind the last one. */
 struct step *replay_add_step(struct replay *r, enum step_kind kind, uint32_t object, int64_t base);
 
 /* replay-read.c */
@@ -177,12 +177,12 @@ struct item *replay_add_item(struct replay *r, enum item_kind kind, uint32_t act
 
 /* replay-queues.c */
 void replay_read_lives(struct replay *r);
-/* A new one, for what is no thread. */
+/* Makes a new actor, for something that is no thread. */
 uint32_t replay_new_actor(struct replay *r, uint32_t tid);
-/* The one that is no thread of the model's; NONE. */
+/* Returns the actor that is no thread of the model's; NONE. */
 uint32_t replay_find_stranger(const struct replay *r, uint32_t tid);
 
-/* replay-funcs.c: when which factor holds for a thread */
+/* replay-funcs.c: when which factor applies to a thread */
 struct replay_funcs;
 struct replay_funcs *replay_funcs_open(struct replay *r);
 void replay_funcs_close(struct replay_funcs *f);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests and the queues they go through.
+ * Replays requests and the queues they go through.
  *
- * Whoever takes from a queue is a server of it.  If all that several threads take
- * comes from one queue, they are alike: in the replay the next request goes to
- * whichever is free.  A thread that takes from several queues takes what it took.
+ * A thread that takes from a queue is a server of it.  If several threads take only from one
+ * queue, they are alike: in the replay the next request goes to whichever is free.  A thread
+ * that takes from several queues takes what it took.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -57,7 +57,10 @@ static bool is_from_outside(const struct life *life, size_t nr)
 	       (!nr || life->parts[nr - 1].is_queue || life->parts[nr - 1].tid != p->tid);
 }
 
-/* The part in a queue that this one on a thread was taken from: it ended then.  NONE. */
+/*
+ * Returns the part in a queue from which this one on a thread was taken: it ended then.  NONE:
+ * there is none.
+ */
 static uint32_t queue_of(const struct replay *r, const struct life *life, size_t nr)
 {
 	const struct life_part *from = &life->parts[nr];
@@ -102,7 +105,7 @@ static int on_life(void *arg, struct life *life)
 
 /* Pools */
 
-/* only: the one thread that takes from it, or NONE. */
+/* only is the one thread that takes from it, or NONE. */
 static struct replay_pool *get_pool(struct replay *r, struct hash *pools, uint64_t queue,
 				    uint32_t only)
 {
@@ -131,7 +134,7 @@ static void set_pools(struct replay *r, struct hash *pools, bool *is_mixed)
 		if (p->is_queue || p->item == NONE)
 			continue;
 		q = &r->parts[p->item];
-		/* Work that comes to a thread from outside is its own: no other can take it. */
+		/* Work that comes to a thread from outside belongs to it: no other can take it. */
 		pool = get_pool(r, pools, q->queue, q->actor == NONE ? p->actor : NONE);
 		q->pool = pool - r->pools;
 		a = &r->actors[p->actor];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What was recorded of each thread, as items: everything of tracks.h that takes time
- * or that others may wait for.
+ * Reads what was recorded of each thread, as items: all segments of tracks.h that take time or
+ * for which others may wait.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -90,8 +90,8 @@ static void add_lock(struct reading *g, const struct segment *s)
 	struct item *i;
 
 	/*
-	 * A hold that was not stamped began as late as it can have: a lock is taken on the
-	 * way to what is done with it.  Still before those who waited for it.
+	 * A hold that was not stamped began as late as possible, because a lock is usually taken
+	 * just before it is used; but it began before the threads that waited for it.
 	 */
 	if (is_hold && s->resolution_ns > 0)
 		start += s->resolution_ns - 1;
@@ -115,7 +115,7 @@ static struct item *add_item(struct reading *g, enum item_kind kind, const struc
 	return replay_add_item(g->r, kind, g->actor, s->start_ns, s->end_ns, object);
 }
 
-/* Adds an item that lasts until the thread did something, else until the wait ended. */
+/* Adds an item that lasts until the thread ran again, else until the wait ended. */
 static struct item *add_until(struct reading *g, enum item_kind kind, const struct segment *s,
 			      const struct thread *t)
 {
@@ -161,7 +161,7 @@ static void add_cpu(struct reading *g, const struct segment *s)
 	bool is_preempted = s->kind == SEGMENT_PREEMPTED;
 	struct item *event = g->last_event ? &g->r->items[g->last_event - 1] : NULL;
 
-	/* A wait ends when its thread runs again, but who woke it did so before. */
+	/* A wait ends when its thread runs again, but its waker woke it before. */
 	if (event && s->start_ns >= event->start && s->start_ns < event->mid && !is_preempted)
 		event->mid = s->start_ns;
 	for (size_t i = 0; i < g->r->w->nr_changes; i++) {
@@ -213,7 +213,7 @@ static int on_segment(void *arg, const struct segment *s)
 	return g->r->ret;
 }
 
-/* True for the model's threads and those that work on requests, not for ldb's own. */
+/* Returns true for the model's threads and those that work on requests, not for ldb's own. */
 static int on_thread(void *arg, const struct thread *t)
 {
 	struct reading *g = arg;
@@ -228,7 +228,7 @@ static int on_thread(void *arg, const struct thread *t)
 	return g->r->ret;
 }
 
-/* Adds the other half of events, on the thread that woke. */
+/* The following adds the other half of events, on the waking thread. */
 
 struct asleep {
 	int64_t start, end;
@@ -281,8 +281,8 @@ static void find_sleepers(struct replay *r, struct sleepers *w)
 }
 
 /*
- * A sleeping thread wakes nobody.  A wake-up has the time when the woken was in a run queue: a
- * different CPU may have put it there, and the waker may sleep since.
+ * A sleeping thread wakes no other.  A wake-up has the time when the woken thread was in a run
+ * queue: a different CPU may have put it there, and the waker may have gone to sleep since.
  */
 static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 {
@@ -294,7 +294,7 @@ static int64_t awake_at(const struct sleepers *w, uint32_t actor, int64_t at)
 	return w->at[low - 1].since;
 }
 
-/* Adds when the wakers woke others, but for those that cannot have done it. */
+/* Adds when the wakers woke others, except those that cannot have done it. */
 static void mend_events(struct replay *r)
 {
 	struct sleepers w;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The replay itself: a discrete-event simulation.
+ * Runs the replay, which is a discrete-event simulation.
  *
- * Each thread runs its steps until one takes time or has to wait; then the thread whose
- * turn is next goes on.  Of those whose turn is at the same time, the first to ask is
- * the first.  A thread waits for one thing at a time, so it is in one list at most.
+ * Each thread runs its steps until one takes time or has to wait; then the thread whose turn is
+ * next continues.  Of those whose turn is at the same time, the one that asked first is the
+ * first.  A thread waits for one thing at a time, so it is in one list at most.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static int64_t delay_of(const struct sim *s, uint32_t item, bool is_idle)
 	return is_idle ? pool->idle_ns : pool->busy_ns;
 }
 
-/* Assigns the item to a runner: it goes on behind where it was taken in the recording. */
+/* Assigns the item to a runner: it continues behind where it was taken in the recording. */
 static void assign_item(struct sim *s, uint32_t runner, uint32_t item, bool is_idle)
 {
 	struct runner *a = &s->runners[runner];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of the simulation, grouped by file. */
+/* Declares what the files of the simulation share, grouped by file. */
 #ifndef WHATIF_REPLAY_SIM_H
 #define WHATIF_REPLAY_SIM_H
 
@@ -67,7 +67,7 @@ static inline const struct step *sim_step_of(const struct sim *s, uint32_t runne
 	return &s->r->steps[s->runners[runner].step];
 }
 
-/* replay-turns.c: whose turn is when, and lists of those who have none */
+/* replay-turns.c: turns of threads, and lists of those that have none */
 void sim_set_turn(struct sim *s, uint32_t runner, int64_t at);
 void sim_unset_turn(struct sim *s, uint32_t runner);
 void sim_list_add(struct sim *s, struct list *l, uint32_t runner);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From items to steps, thread by thread.
+ * Makes steps of items, thread by thread.
  *
- * A cursor goes through the begins and ends of a thread's items.  From where the last
- * one left it to the next one the thread runs; what takes time moves it to its end.
+ * A cursor goes through the begins and ends of a thread's items.  Between the position where the
+ * last item left it and the next item the thread runs; an item that takes time moves the cursor
+ * to its end.
  *
- * What a thread does between two requests that it takes from queues is waiting for
- * work: it becomes one TAKE with the delay from when both thread and request were
- * there.  The sleeps, and the locks of the queue, are in that delay.
+ * A thread waits for work between two requests that it takes from queues: this becomes one TAKE,
+ * whose delay begins when both thread and request were there.  The sleeps, and the locks of the
+ * queue, are in that delay.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #define SERIALS		1024
 #define SERIAL_TIME_MAX	((int64_t)1 << 52)	/* 52 days */
 #define WAY_MAX		4096	/* steps */
-#define SOLID_NS	50000	/* a hold as long as this is work, no way to a queue */
+#define SOLID_NS	50000	/* a hold as long as this is work, and no way to a queue */
 #define GAPS_MIN	4
 #define SHORT_PART	20	/* less than this part of the long ones is no pause */
 
@@ -68,7 +69,7 @@ static struct step *add_step(struct maker *k, enum step_kind kind, uint32_t obje
 	return replay_add_step(k->r, kind, object, base);
 }
 
-/* The length of [from, to] with what is changed. */
+/* Returns the length of [from, to] with the changes applied. */
 static int64_t scale(struct maker *k, int64_t from, int64_t to)
 {
 	const struct replay_piece *pieces = k->r->pieces;
@@ -173,7 +174,7 @@ static void wait_for_lock(struct maker *k, const struct item *i)
 	}
 }
 
-/* What takes time by itself */
+/* These take time by themselves */
 
 static void sleep_step(struct maker *k, const struct item *i)
 {
@@ -228,7 +229,7 @@ static void on_wait(struct maker *k, const struct item *from)
 	k->cursor = max(k->cursor, i->end);
 }
 
-/* Of a wait that is a step already, the last part may be one for a CPU. */
+/* The last part of a wait that is a step already may be a wait for a CPU. */
 static void on_cpu(struct maker *k, const struct item *i)
 {
 	struct step *wait = k->interval < k->r->nr_steps ? &k->r->steps[k->interval] : NULL;
@@ -250,7 +251,7 @@ static void on_cpu(struct maker *k, const struct item *i)
 		add_step(k, STEP_CPU, NONE, ns)->flags = i->kind == ITEM_PREEMPTED ? STEP_F_PREEMPTED : 0;
 }
 
-/* Taking from a queue */
+/* The following takes from a queue */
 
 static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind, int64_t serial)
 {
@@ -261,8 +262,8 @@ static bool has_serial(const struct step *steps, size_t nr, enum step_kind kind,
 }
 
 /*
- * Leaves out what the thread did on its way to the queue, but not what others may wait
- * for.  What it took on the way and still has, it takes afterwards: *late.
+ * Leaves out what the thread did on its way to the queue, but not what others may wait for.
+ * Locks that it took on the way and still holds are taken afterwards: *late.
  */
 static void cut_way(struct maker *k, size_t from, struct step *late, unsigned *nr_late)
 {
@@ -372,7 +373,7 @@ static void on_post(struct maker *k, const struct item *i)
 }
 
 static const struct kind {
-	/* Of one time, ranks decide the order; an item without an end ends at its begin. */
+	/* At the same time, ranks decide the order; an item without an end ends at its begin. */
 	uint8_t rank, end_rank;
 	void (*on_begin)(struct maker *k, const struct item *i);
 	void (*on_end)(struct maker *k, const struct item *i);
@@ -418,7 +419,7 @@ static void make_edges(struct maker *k, const struct item *items, size_t nr)
 
 COMPARE_NUMBERS(compare_ns, int64_t)
 
-/* Pauses shorter than this are only the way from one thing to the next. */
+/* Returns the shortest real pause: shorter ones are only the way from one step to the next. */
 static int64_t shortest(const struct pause *gaps, size_t nr)
 {
 	int64_t *lengths = calloc(nr + 1, sizeof(*lengths)), min;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Turns of runners in order of time, and lists of runners that have none. */
+/* Sorts turns of runners by time, and has lists of runners that have none. */
 #include "base/heap.h"
 #include "replay-sim.h"
 

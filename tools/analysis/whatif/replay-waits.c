@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Waits for locks: which hold begins with them, who let go of the lock before they
- * ended, and how long it took from there to the end of the wait.
+ * Examines waits for locks: which hold begins with them, which thread released the lock before
+ * they ended, and how long it took from there to the end of the wait.
  *
  * Others that came later may have taken the lock before the waiter: after a release it took
- * longer to wake up than they took to come.  A replay that lets it have the lock right
- * after that release would go another way than the recording.
+ * longer to wake up than they took to come.  A replay that gives it the lock right after that
+ * release would differ from the recording.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 /* At the same time, ends come first, then what another thread may wait for. */
 COMPARE(item_compare, struct item, UP(actor) UP(start) DOWN(end) UP(kind) UP(object))
 
-/* The hold that begins when the wait ends. */
+/* Finds the hold that begins when the wait ends. */
 static void pair(struct replay *r, size_t nr)
 {
 	struct item *w = &r->items[nr];
@@ -74,13 +74,13 @@ static struct turn *list_turns(struct replay *r, size_t *nr)
 	return at;
 }
 
-/* The first turn of the lock after that time. */
+/* Returns the first turn of the lock after that time. */
 static size_t first_turn(const struct turn *at, size_t nr, uint32_t lock, int64_t tick)
 {
 	return search(nr, i, at[i].lock < lock || (at[i].lock == lock && at[i].tick <= tick));
 }
 
-/* The last release in the wait, by another thread; false: none. */
+/* Finds the last release in the wait, by another thread; returns false if there is none. */
 static bool find_release(const struct turn *at, size_t nr, struct item *w)
 {
 	size_t lo = first_turn(at, nr, w->object, w->end);
@@ -151,7 +151,7 @@ static struct keyed_ns *alloc_keyed(struct replay *r, size_t nr)
 	return at;
 }
 
-/* The median of the values of each key. */
+/* Computes the median of the values of each key. */
 static void each_median(struct replay *r, struct keyed_ns *at, size_t nr,
 			void (*set)(struct replay *r, uint64_t key, int64_t median))
 {
@@ -169,7 +169,10 @@ static void set_handover(struct replay *r, uint64_t lock, int64_t median)
 	r->locks[lock].handover_ns = median;
 }
 
-/* Median delays from release to the next holder, for who did not wait in the recording. */
+/*
+ * Sets median delays from release to the next holder, for threads that did not wait in the
+ * recording.
+ */
 static void set_handovers(struct replay *r)
 {
 	struct keyed_ns *at = alloc_keyed(r, r->nr_items);
@@ -215,7 +218,10 @@ static void set_delay(struct replay *r, uint64_t key, int64_t median)
 	*(key & 1 ? &pool->idle_ns : &pool->busy_ns) = median;
 }
 
-/* Delays of taking from a queue: median of those who were there first, and of the others. */
+/*
+ * Sets delays of taking from a queue: the median of threads that were there first, and of the
+ * others.
+ */
 void replay_set_delays(struct replay *r)
 {
 	struct keyed_ns *at = alloc_keyed(r, r->nr_parts);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What if: reads, replays, checks itself, predicts; see replay.h. */
+/* Makes a what-if prediction: reads, replays, checks itself, predicts; see replay.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -93,7 +93,10 @@ static void set_points(int64_t *values, size_t nr, int64_t *points)
 	}
 }
 
-/* class NULL: of all.  latency NULL: as measured.  Returns how many, or -1: one did not end. */
+/*
+ * class may be NULL: all.  latency may be NULL: as measured.  Returns how many, or -1: one did
+ * not end.
+ */
 static ssize_t collect(const struct replay *r, const char *class, const int64_t *latency,
 		       int64_t *values)
 {
@@ -340,7 +343,10 @@ static int replay_policies(struct replay *r)
 	return ret;
 }
 
-/* Steps of what comes from outside: requests that were in a queue before they were tagged. */
+/*
+ * These are the steps of what comes from outside: requests that were in a queue before they were
+ * tagged.
+ */
 static int part_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct replay *r = arg;

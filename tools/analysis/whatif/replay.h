@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What if: the recording is replayed with changed durations.
+ * Predicts what would happen if durations changed: the recording is replayed with changed
+ * durations.
  *
- * Of each thread a sequence of steps is made: compute for so long, take and give back
- * locks, sleep, put requests into queues and take them out.  A simulation runs these
- * sequences; waits for locks and queues come out of it and are not copied.  What is
- * fixed are the accidents of the recording: arrivals, durations, delays of wake-ups.
+ * Each thread becomes a sequence of steps: compute for so long, take and release locks, sleep,
+ * put requests into queues and take them out.  A simulation runs these sequences; it computes
+ * the waits for locks and queues, and does not copy them.  Arrivals, durations and delays of
+ * wake-ups are fixed as recorded.
  *
- * Before anything is predicted the replay must give, with nothing changed, the
- * latencies that were measured: 50th and 99th percentile within WHATIF_ERROR_MAX.
+ * Before it predicts, the replay must reproduce, with nothing changed, the measured latencies:
+ * 50th and 99th percentile within WHATIF_ERROR_MAX.
  *
  *	GLOB*F			time inside functions of that name times F: their own and
  *				that of what they call, sleeps and I/O included; waits for
- *				locks and queues in them come out of the simulation
+ *				locks and queues in them are computed by the simulation
  *	self:GLOB*F		their own time alone
  *	lock:NAME*F		time with the lock held
  *	lock:NAME=sharded(N)	N locks instead of one, each acquisition takes one of them
- *	no-preempt		nobody loses its CPU
- *	cpus+N			who waits for a CPU may take one of N new ones
+ *	no-preempt		no thread is preempted
+ *	cpus+N			a thread that waits for a CPU may take one of N new ones
  *
- * Who gets a lock that several wait for depends on its implementation and on chance, so
- * all is replayed with several policies, and what those predict that pass the check is
- * a range:
+ * Which of several waiters gets a lock depends on its implementation and on chance, so all is
+ * replayed with several policies, and the predictions of those that pass the check are a range:
  *
  *	FIFO		a lock is handed over in the order of arrival
- *	BARGING		it is free until the first waiter is awake, and who comes meanwhile
- *			takes it
- *	RECORDED	as BARGING, but those that got it first in the recording are first
+ *	BARGING		it is free until the first waiter is awake, and a thread that comes
+ *			meanwhile takes it
+ *	RECORDED	as BARGING, but waiters that got it first in the recording are first
  */
 #ifndef WHATIF_REPLAY_H
 #define WHATIF_REPLAY_H
@@ -58,7 +58,7 @@ struct whatif_change {
 	int64_t resolution_ns;	/* of it: as far as begins and ends are not known */
 };
 
-/* 0, -ENOMEM, or -EINVAL and one line in err.  text must live as long as the change. */
+/* Returns 0, -ENOMEM, or -EINVAL and one line in err.  text must exist as long as the change. */
 int whatif_parse(const char *text, struct whatif_change *c, char *err, size_t err_size);
 void whatif_change_free(struct whatif_change *c);
 
@@ -107,7 +107,7 @@ struct whatif {
 	double error[NR_WHATIF_POLICIES]; /* the worst of the self-check, signed: 0.03 is 3 % too long */
 	bool is_good[NR_WHATIF_POLICIES];
 	size_t nr_steps, nr_threads, nr_locks, nr_queues;
-	/* What the recording lacked. */
+	/* This is what the recording lacked. */
 	bool has_functions;		/* changes are about functions: known as the scanner saw them */
 	bool has_sched, has_holds;	/* --mutex=hold: all above the threshold */
 	const char *mutex;		/* its level; "" */
@@ -119,7 +119,7 @@ struct whatif {
 };
 
 /*
- * 0, -ENOMEM, another -errno of a temporary file, or -EINVAL and one line in err: the
+ * Returns 0, -ENOMEM, another -errno of a temporary file, or -EINVAL and one line in err: the
  * recording cannot be replayed, or a name is in none of it.
  */
 int whatif_build(struct model *m, const struct whatif_options *o, struct whatif *w, char *err,
