@@ -62,7 +62,7 @@ static uint32_t find_or_add_path(struct leafkeys *keys, const struct leafkey_pat
 	return n - 1;
 }
 
-/* No function and no file is called like this. */
+/* No function and no file has this name. */
 #define QUEUE_FILE	"/queue"
 
 static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint32_t n,
@@ -73,7 +73,7 @@ static uint32_t add_path(struct leafkeys *keys, const struct partition *p, uint3
 	const char *name = "", *file = "";
 	size_t len = 0;
 
-	/* Only the first path has no parent; its own number takes the place. */
+	/* Only the first path has no parent; its own number is used. */
 	if (n)
 		new.parent = paths[from->parent];
 	if (n)

@@ -22,7 +22,7 @@
 
 #define LEAFKEY_NONE	UINT32_MAX
 
-/* Where the name is found: an index into the partition that was added first with it. */
+/* This says where the name is found: an index into the partition that was added first with it. */
 struct leafkey_path {
 	uint32_t parent;		/* joint; less than its own; the root is 0 */
 	uint32_t depth;
@@ -49,17 +49,23 @@ struct leafkeys {
 
 #define leafkeys_nr(keys)	((keys)->leaf_table.nr)
 
-/* The joint number of each path and leaf of a partition; to be freed by leafkey_map_free(). */
+/*
+ * This has the joint number of each path and leaf of a partition; to be freed by
+ * leafkey_map_free().
+ */
 struct leafkey_map {
 	uint32_t *paths, *leaves;
 };
 
-/* 0 or -ENOMEM.  Time is linear in paths and leaves.  The partition must outlive the keys. */
+/*
+ * Returns 0 or -ENOMEM.  Time is linear in paths and leaves.  The partition must outlive the
+ * keys.
+ */
 int leafkeys_add(struct leafkeys *keys, const struct partition *p, struct leafkey_map *map);
 void leafkeys_free(struct leafkeys *keys);
 void leafkey_map_free(struct leafkey_map *map);
 
-/* The label of a leaf, or the name if it is a function: "db_lock", "parse". */
+/* Returns the label of a leaf, or the name if it is a function: "db_lock", "parse". */
 const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Head-of-line blocking: what a thread did for other requests while a request was in
+ * Computes head-of-line blocking: what a thread did for other requests while a request was in
  * its queue, or open on it.
  *
  * A thread with several requests open works on the one that it ends next.  That is right
  * for batches that are processed in order, and for requests inside requests.
  *
- * Times of each class are summed up along the thread, so that a long interval costs no
- * more than a short one.
+ * Times of each class are accumulated along the thread, so that a long interval costs no more
+ * than a short one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 
 #define IDLE_MAX	256	/* intervals of a server's time, per piece */
 
-/* Open works, in a heap: the one that ends next is first */
+/* Open works are in a heap: the one that ends next is first */
 
-/* Of works that end together the one that began last is first: the others had time before. */
+/* Of works that end together the one that began last is first: the others were worked on before. */
 static bool is_sooner(void *none, const struct work *const *a, const struct work *const *b)
 {
 	return (*a)->end != (*b)->end ? (*a)->end < (*b)->end : (*a)->start > (*b)->start;
@@ -118,14 +118,14 @@ static int64_t clipped_ns(struct partition_build *b, const struct owned *o, int6
 	return o->end > start && o->start < end && to > from ? to - from : 0;
 }
 
-/* The first interval of the class that ends after tick: index into by_class[]. */
+/* Returns the first interval of the class that ends after tick: index into by_class[]. */
 static size_t first_of_class(const struct partition_build *b, uint32_t class, int64_t tick)
 {
 	return search_range(b->class_at[class], b->class_at[class + 1], i,
 			    b->owned[b->by_class[i].owned].end <= tick);
 }
 
-/* How long the thread worked on requests of the class in [start, end). */
+/* Returns how long the thread worked on requests of the class in [start, end). */
 static int64_t time_on_class(struct partition_build *b, uint32_t class, int64_t start, int64_t end)
 {
 	size_t first = first_of_class(b, class, start), last = first_of_class(b, class, end);
@@ -147,7 +147,7 @@ static size_t first_owned(const struct partition_build *b, int64_t tick)
 	return search(b->nr_owned, i, b->owned[i].end <= tick);
 }
 
-/* How many works the thread ended in intervals before nr. */
+/* Returns how many works the thread ended in intervals before nr. */
 static uint32_t ended_before(const struct partition_build *b, size_t nr)
 {
 	const struct owned *last = nr ? &b->owned[nr - 1] : NULL;
@@ -155,7 +155,7 @@ static uint32_t ended_before(const struct partition_build *b, size_t nr)
 	return last ? last->nr_ended + (last->end == last->work->end) : 0;
 }
 
-/* How many works the thread ended in (start, end]. */
+/* Returns how many works the thread ended in (start, end]. */
 static uint32_t count_ended(const struct partition_build *b, int64_t start, int64_t end)
 {
 	size_t first = first_owned(b, start), last = first_owned(b, end);
@@ -168,7 +168,7 @@ static uint32_t count_ended(const struct partition_build *b, int64_t start, int6
 
 /*
  * Adds the time of a piece in which the thread worked on others, by class; returns the sum.
- * nr_own: works of the request itself that ended in it.
+ * nr_own counts works of the request itself that ended in it.
  */
 static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t path, int64_t start,
 			   int64_t end, int64_t own_ns, uint32_t nr_own)
@@ -190,7 +190,7 @@ static int64_t add_classes(struct partition_build *b, uint32_t request, uint32_t
 	return all;
 }
 
-/* How long the thread worked on the request itself in each piece on it. */
+/* Returns how long the thread worked on the request itself in each piece on it. */
 static int64_t *own_times(struct partition_build *b)
 {
 	int64_t *own = calloc(b->nr_thread_works + 1, sizeof(*own));
@@ -224,7 +224,7 @@ void partition_add_behind(struct partition_build *b)
 	free(own);
 }
 
-/* The leaf of a request in the queue for what its server did while it worked on none. */
+/* Returns the leaf of a request in the queue for what its server did while it worked on none. */
 static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, uint32_t path)
 {
 	struct partition *p = b->p;
@@ -236,7 +236,10 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 			break;
 		return partition_function(p, path, p->paths[at.path].func);
 	case LEAF_SLEEP:
-		/* The request that was put in would have woken it, had it waited for one. */
+		/*
+		 * The request that was put in would have woken the server, if that had waited
+		 * for one.
+		 */
 		if (!idle->is_nap || !p->paths[at.path].func)
 			break;
 		path = partition_path(p, path, p->paths[at.path].func);
@@ -272,7 +275,7 @@ static int64_t add_idle(struct partition_build *b, const struct queued *q, int64
 	return rest;
 }
 
-/* It is rare that a request is in a queue and on the thread at the same time. */
+/* A request is rarely in a queue and on the thread at the same time. */
 static int64_t own_while_queued(struct partition_build *b, const struct queued *q)
 {
 	size_t first = first_owned(b, q->start), n = first;

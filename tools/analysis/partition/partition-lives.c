@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cuts request instances into pieces that do not overlap and leave nothing out: back from
- * the end, always along the span that ended last, to the one that handed over to it.
+ * Cuts request instances into pieces that do not overlap and leave nothing out: it goes back
+ * from the end, along the span that ended last, to the one that handed over to it.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,9 +12,9 @@
 #include "facts/ticks.h"
 #include "partition-private.h"
 
-#define LOOK_BACK	64	/* spans that are searched for the queue a span came from */
+#define LOOK_BACK	64	/* so many spans are searched for the queue from which a span came */
 
-/* Spans in a heap by start: of those not used yet, the one that began last is first. */
+/* Spans are in a heap by start: of those not used yet, the one that began last is first. */
 struct walk {
 	struct partition_build *b;
 	const struct life *life;
@@ -43,7 +43,7 @@ static int by_end(const void *pa, const void *pb, void *arg)
 	return a->end > b->end ? -1 : a->end < b->end;
 }
 
-/* The queue out of which a thread took this span; NULL: none. */
+/* Returns the queue out of which a thread took this span; NULL: none. */
 static const struct life_part *queue_of(const struct walk *w, const struct life_part *part)
 {
 	size_t at = part - w->life->parts;
@@ -76,7 +76,7 @@ static void add_queued(struct walk *w, const struct life_part *part, int64_t sta
 		b->ret = -ENOMEM;
 }
 
-/* part NULL: there is no span in that time. */
+/* If part is NULL there is no span in that time. */
 static void add_piece(struct walk *w, const struct life_part *part, int64_t start, int64_t end)
 {
 	struct work *work;
@@ -92,7 +92,7 @@ static void add_piece(struct walk *w, const struct life_part *part, int64_t star
 	}
 }
 
-/* The span before cursor; NULL: there is none back to *until. */
+/* Returns the span before cursor; NULL: there is none back to *until. */
 static const struct life_part *part_before(struct walk *w, const struct life_part *later,
 					   int64_t cursor, int64_t *until)
 {
@@ -231,7 +231,7 @@ static int on_life(void *arg, struct life *life)
 	return add_life(b, life, is_selected && life->is_complete);
 }
 
-/* The request that is wanted has better data already. */
+/* The selected request has better data already. */
 static int on_other(void *arg, struct life *life)
 {
 	struct partition_build *b = arg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When only some requests are wanted: finds the times of their threads that matter.  Most
- * rows of a large trace lie outside, and are dropped before they are sorted.
+ * When only some requests are selected, finds the times of their threads that matter.  Most rows
+ * of a large trace are outside, and are dropped before they are sorted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static void add(struct partition_build *b, uint32_t tid, int64_t start, int64_t 
 }
 
 /*
- * Adds the works before and after, too: the begin of a function is known better if the end
- * of the one before it is known.
+ * Adds the previous and the next works, too: the begin of a function is known better if the end
+ * of the previous one is known.
  */
 static void add_work(struct partition_build *b, size_t i)
 {

@@ -15,7 +15,7 @@
 #define NO_LEAF		UINT32_MAX
 #define PATH_DEPTH_MAX	64	/* deeper functions count for the one at this depth */
 
-/* A request was open on a thread. */
+/* This says that a request was open on a thread. */
 struct work {
 	int64_t start, end;		/* ticks */
 	int64_t piece_start, piece_end;	/* the part that is the request's piece; may be empty */
@@ -24,7 +24,7 @@ struct work {
 	uint32_t class;
 };
 
-/* A piece that the request was in a queue. */
+/* This is a piece in which the request was in a queue. */
 struct queued {
 	int64_t start, end;		/* ticks */
 	uint32_t server;		/* who took it out; 0: not known */
@@ -40,13 +40,13 @@ struct owned {
 	uint32_t nr_ended;		/* works that ended in earlier intervals */
 };
 
-/* An interval of works of one class. */
+/* This is an interval of works of one class. */
 struct class_owned {
 	int64_t sum_ns;			/* with all earlier intervals of the class */
 	size_t owned;			/* index of the interval */
 };
 
-/* What a thread did while it worked on no request. */
+/* This is what a thread did while it worked on no request. */
 struct idle {
 	int64_t start, end;		/* ticks */
 	uint32_t leaf;
@@ -113,7 +113,7 @@ void partition_read_lives(struct partition_build *b);
 
 /* partition-needed.c: finds the times needed for requests that are not left out */
 void partition_find_needed(struct partition_build *b);
-/* The index of the thread's first work that starts after tick; works are sorted. */
+/* Returns the index of the thread's first work that starts after tick; works are sorted. */
 size_t partition_first_work(const struct partition_build *b, uint32_t tid, int64_t tick);
 bool partition_is_needed(void *arg, uint32_t tid, int64_t start, int64_t end);
 
@@ -134,7 +134,7 @@ uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbo
 uint32_t partition_queue_path(struct partition *p, uint64_t queue, int64_t tick);
 uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site);
-/* The leaf of a function that was called from the path. */
+/* Returns the leaf of a function that was called from the path. */
 uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func);
 /* partition-label.c: the leaf of a segment that is no function */
 #define PARTITION_LABEL_MAX	192

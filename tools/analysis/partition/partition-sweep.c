@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thread's segments, in order of time, become shares of the requests it worked on:
- * at each time the thread is in one leaf, and works on at most one request.
+ * Turns a thread's segments, in order of time, into shares of the requests it worked on: at each
+ * time the thread is in one leaf, and works on at most one request.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define NEAR_MAX	64	/* requests, before and after a function's begin */
 
-/* The current piece: shares are collected by leaf, then added to the request */
+/* In the current piece shares are collected by leaf, then added to the request */
 
 static void end_piece(struct partition_build *b)
 {
@@ -49,7 +49,7 @@ static struct spent *spent_on(struct partition_build *b, uint32_t leaf)
 	return s;
 }
 
-/* The part of the interval that is a request's piece; false: there is none. */
+/* Returns the part of the interval that is a request's piece; false: there is none. */
 static bool spot_range(const struct partition_build *b, const struct owned *o, int64_t *start,
 		       int64_t *end)
 {
@@ -129,7 +129,7 @@ static void spend_on_pieces(struct partition_build *b, int64_t start, int64_t en
 	add_idle(b, start, end, leaf);
 }
 
-/* Counts something that began, for the request that the thread works on then. */
+/* Counts an event that began, for the request that the thread works on then. */
 static void count_begin(struct partition_build *b, int64_t tick, uint32_t leaf)
 {
 	int64_t start, end;
@@ -195,7 +195,7 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 			 partition_leaf(b->p, item->kind, item->path, what->irq->name, 0, NULL);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	/* A nap: no thread ended the sleep. */
+	/* It is a nap if no thread ended the sleep. */
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
 	count_begin(b, item->start, item->leaf);
 	return b->ret;
@@ -310,7 +310,7 @@ static void start_thread(struct partition_build *b, uint32_t tid)
 	emit_pieces(b);
 }
 
-/* Marks the thread as processed; true: it was not before. */
+/* Marks the thread as processed; returns true if it was not before. */
 static bool mark_processed(struct partition_build *b, uint32_t tid)
 {
 	uint64_t bit = 1ULL << tid % 64;
@@ -338,7 +338,7 @@ static int on_thread(void *arg, const struct thread *t)
 	return b->ret;
 }
 
-/* Processes a thread of which the trace has nothing but requests. */
+/* Processes a thread of which the trace has only requests. */
 static void sweep_other_thread(struct partition_build *b, uint32_t tid)
 {
 	/* Tid 0, an unknown thread, was processed before all others. */

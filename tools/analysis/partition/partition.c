@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The partition as a whole; see partition.h.  Shares are collected as they come, by
- * thread, with the number of their request; in the end they are brought into its order.
+ * Builds the whole partition; see partition.h.  Shares are collected as they come, by thread,
+ * with the number of their request; in the end they are sorted by request.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static void merge_shares(struct partition *p)
 	p->nr_shares = nr;
 }
 
-/* Drops their time between threads, which is found early; nothing else of them is wanted. */
+/* Drops their time between threads, which is found early; nothing else of them is needed. */
 static void drop_left_out(struct partition *p)
 {
 	size_t nr = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The exhaustive partition: every nanosecond of every request is in exactly one leaf.
- * All that ldb-why says is an aggregate of it.
+ * The partition is exhaustive: every nanosecond of every request is in exactly one leaf.  All
+ * that ldb-why says is an aggregate of it.
  *
- * A request instance is cut into pieces that do not overlap and leave nothing out: backward
- * from its end, the thread whose span ended last gets the time back to the begin of that
- * span, then the span that handed over to it, and so on; queues get the time in them, and
- * the remaining time is UNKNOWN.  A thread that has several requests open (a batch)
- * works on the one that it ends next; the others are BEHIND it.
+ * A request instance is cut into pieces that do not overlap and leave nothing out: going
+ * backward from its end, the thread whose span ended last gets the time back to the begin of
+ * that span, then the span that handed over to it, and so on; queues get the time in them, and
+ * the remaining time is UNKNOWN.  A thread that has several requests open (a batch) works on the
+ * one that it ends next; the others are BEHIND it.
  *
- * In a piece on a thread, a time belongs to what the thread was off the CPU for, else
- * to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a
- * piece in a queue, it belongs to the requests that the thread which took it out worked
- * on (BEHIND), else to what that thread did otherwise.
+ * In a piece on a thread, a time belongs to the reason for which the thread was off the CPU,
+ * else to the lock it waited for, else to the deepest function, else to UNKNOWN.  In a piece in
+ * a queue, it belongs to the requests that the thread which took it out worked on (BEHIND), else
+ * to what that thread did otherwise.
  *
  * Boundaries are converted from ticks to nanoseconds, not lengths: the shares of a
  * request sum to its latency exactly.
@@ -26,11 +26,11 @@
 #include "analysis/attribution/states.h"
 #include "facts/sched.h"
 
-/* A label of UNKNOWN: in an observation gap, of all threads or of that one. */
+/* This label of UNKNOWN means: in an observation gap, of all threads or of that one. */
 #define PARTITION_UNOBSERVED	"unobserved"
 #define PARTITION_BETWEEN	"between threads"
 
-/* A node of the tree of call paths; index 0 is the root, of all classes. */
+/* This is a node of the tree of call paths; index 0 is the root, of all classes. */
 struct path {
 	uint32_t parent;
 	uint32_t depth;			/* root: 0 */
@@ -98,23 +98,27 @@ struct partition_options {
 	void *progress_arg;
 	/*
 	 * May be NULL.  It is called when only the requests are known, and sets is_left_out of
-	 * those whose shares are not needed.  That makes a million requests affordable.
+	 * those whose shares are not needed.  That makes a million requests feasible.
 	 */
 	int (*select)(void *arg, struct partition *p);
 	void *select_arg;
 	/*
-	 * NULL, or the one request that is wanted, complete or not: only its time is read, and of
-	 * other requests only the events in it.  before, after: ticks, see tracks.h.
+	 * This is NULL, or the only selected request, complete or not: only its time is read,
+	 * and of other requests only the events in it.  before and after are ticks, see
+	 * tracks.h.
 	 */
 	const struct life *only;
 	int64_t before, after;
-	/* May be NULL.  Gets what begins, and its leaf.  Non-zero stops, and is returned. */
+	/*
+	 * This may be NULL.  It gets each segment that begins, and its leaf.  Non-zero stops,
+	 * and is returned.
+	 */
 	int (*begins)(void *arg, const struct segment *s, uint32_t leaf);
-	/* Likewise with the pieces, on threads, of requests that are not left out; ticks. */
+	/* This gets the pieces, on threads, of requests that are not left out; ticks. */
 	int (*piece)(void *arg, uint32_t tid, int64_t start, int64_t end);
 	/*
-	 * Likewise with all segments and migrations of the threads that are wanted: a caller that
-	 * shows the request, too, need not read them again.  wants needs only.
+	 * This gets all segments and migrations of the selected threads, so that a caller that
+	 * also shows the request need not read them again.  wants requires only.
 	 */
 	int (*segment)(void *arg, const struct segment *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
@@ -122,17 +126,20 @@ struct partition_options {
 	void *arg;		/* of all the functions */
 };
 
-/* 0, -ENOMEM or another -errno of a temporary file.  Not thread-safe for one model. */
+/*
+ * Returns 0, -ENOMEM or another -errno of a temporary file.  One model may be used by one thread
+ * at a time.
+ */
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p);
 void partition_free(struct partition *p);
 
 /* Are they one function of a path, though they are two addresses in it?  Two NULLs are. */
 bool path_same_function(const struct symbol *a, const struct symbol *b);
 
-/* The name of a path's node: the function's, "queue NAME" or "".  Interned. */
+/* Returns the name of a path's node: the function's, "queue NAME" or "".  It is interned. */
 const char *path_name(const struct partition *p, uint32_t path);
 
-/* "main;serve;lookup": outermost first; cut to size.  Returns buf. */
+/* Writes "main;serve;lookup": outermost first; cut to size.  Returns buf. */
 char *path_text(const struct partition *p, uint32_t path, char *buf, size_t size);
 
 #endif
