@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Categories of causes, by globs on names; see categories.h. */
+/* Finds categories of causes, by globs on names; see categories.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -23,7 +23,7 @@
 #define STARS_MAX	8		/* of a pattern: more make matching slow */
 #define NAME_ROOM	512		/* longer names are matched by their beginning */
 
-/* Put into the program by the assembler, as the pages' scripts are. */
+/* The assembler puts the file into the program, like the pages' scripts. */
 __asm__(".section .rodata.categories,\"a\"\n"
 	"categories_csv: .incbin \"analysis/why/categories.csv\"\n"
 	"categories_csv_end: .byte 0\n"
@@ -32,7 +32,10 @@ extern const char categories_csv[], categories_csv_end[];
 
 enum { FIELD_PATTERN, FIELD_KIND, FIELD_CATEGORY, FIELD_SIDE, FIELD_ADVICE, NR_FIELDS };
 
-/* First kinds of several states, and of none yet; then those of leaf_kinds[].name. */
+/*
+ * The first are kinds that comprise several states, or none yet; then come those of
+ * leaf_kinds[].name.
+ */
 static const char *const kinds[] = {
 	"*", "lock", "context", "syscall",
 #define STATE(name, json, ...) json,
@@ -69,7 +72,7 @@ struct categories {
 	struct hash by_name;		/* of the memo, and by kind */
 };
 
-/* The file that is read, for messages. */
+/* This is the file that is read, for messages. */
 struct source {
 	const char *name;
 	unsigned line;
@@ -98,7 +101,7 @@ static bool complain(struct source *s, const char *format, ...)
 	return false;
 }
 
-/* One cell; *at moves behind it.  NULL: a quote is not closed, or text stands behind it. */
+/* Reads one cell; *at moves behind it.  NULL: a quote is not closed, or text follows it. */
 static char *next_cell(char **at)
 {
 	char *begin = *at, *to, *from;
@@ -125,7 +128,7 @@ static char *next_cell(char **at)
 	return begin;
 }
 
-/* False: the line is wrong.  Cells that are missing at the end are empty. */
+/* Returns false if the line is wrong.  Cells that are missing at the end are empty. */
 static bool split(struct source *s, char *line, char *cells[NR_FIELDS])
 {
 	unsigned nr = 0;
@@ -216,7 +219,7 @@ static bool add_line(struct categories *c, struct source *s, char *line)
 	return add_rule(c, s, cells);
 }
 
-/* text is changed and must stay: the rules point into it. */
+/* text is changed and must exist as long as the rules, which point into it. */
 static bool add_text(struct categories *c, struct source *s, char *text, size_t size)
 {
 	char *end;
@@ -241,7 +244,7 @@ static bool add_text(struct categories *c, struct source *s, char *text, size_t 
 	return true;
 }
 
-/* The whole file, and a 0 behind it.  NULL: one line in err. */
+/* Returns the whole file, and a 0 behind it.  NULL: one line in err. */
 static char *read_file(const char *name, size_t *size, char *err, size_t err_size)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -335,7 +338,7 @@ const char *categories_shipped(size_t *size)
 
 /* Looking up */
 
-/* Removes the number that tells it from others of its kind. */
+/* Removes the number that distinguishes it from others of its kind. */
 static void shorten(const char *name, char *buf)
 {
 	char *end;

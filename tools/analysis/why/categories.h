@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What kind of thing a cause is, and what helps against it: by globs on names.
+ * Says what kind of thing a cause is, and what helps against it, by globs on names.
  *
  * A file of categories is CSV, `pattern,kind,category,side,advice`, '#' begins a line
  * that is a comment; the first pattern that matches wins.  The user's file is read before
  * the shipped one (categories.csv), which is in the program.
  *
- * kind: a state (states.def); lock, context (another running task), which are several; or * for
- * all of them.
- * side, whose it is: app, library, kernel, neighbour (another program), or nothing.
+ * kind is a state (states.def); lock, context (another running task), which comprise several; or
+ * * for all of them.  side says to what it belongs: app, library, kernel, neighbour (another
+ * program), or nothing.
  */
 #ifndef WHY_CATEGORIES_H
 #define WHY_CATEGORIES_H
@@ -22,16 +22,16 @@ struct category {
 struct categories;
 
 /*
- * user_file may be NULL.  NULL: one line in err, "FILE:LINE: what is wrong".  What is
- * found is valid as long as the categories.
+ * user_file may be NULL.  Returns NULL if err has one line, "FILE:LINE: what is wrong".  Results
+ * are valid as long as the categories.
  */
 struct categories *categories_open(const char *user_file, char *err, size_t err_size);
 void categories_close(struct categories *c);
 
 /*
- * NULL: none matches.  kind may be one of leaf_kinds[].name, too: lock_wait and futex_wait
- * are locks, runnable and preempted contexts.  A name with a number behind it ("worker
- * 4711", "hog (pid 99)") is matched without it as well.
+ * Returns NULL if none matches.  kind may be one of leaf_kinds[].name, too: lock_wait and
+ * futex_wait are locks, runnable and preempted contexts.  A name with a number behind it
+ * ("worker 4711", "hog (pid 99)") is matched without it as well.
  */
 const struct category *categories_find(struct categories *c, const char *kind, const char *name);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tree of a blame flame graph; see pictures.h. */
+/* Builds the tree of a blame flame graph; see pictures.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "pictures.h"
 
-#define PATH_MAX_DEPTH	512	/* of longer ones the innermost frames */
+#define PATH_MAX_DEPTH	512	/* of longer stacks the innermost frames */
 
 struct build {
 	const struct why *w;
@@ -18,7 +18,7 @@ struct build {
 	int ret;			/* of a failure: what is added after it does not count */
 };
 
-/* The frame of that name above the parent, or the parent if there are too many. */
+/* Returns the frame of that name above the parent, or the parent if there are too many. */
 static uint32_t find_child(struct build *b, uint32_t parent, unsigned kind, const char *name)
 {
 	struct blametree *t = b->b;
@@ -58,7 +58,7 @@ static uint32_t add_path(struct build *b, uint32_t frame, uint32_t path)
 	return frame;
 }
 
-/* The name of a link: the holder's where its own name says nothing. */
+/* Returns the name of a link: the holder's if its own name says nothing. */
 static const char *link_name(const struct why_link *l)
 {
 	return *l->label ? l->label : l->thread;
@@ -71,8 +71,8 @@ static uint32_t add_chain(struct build *b, uint32_t frame, const struct why_chai
 		const struct why_link *l = &chain->links[i];
 
 		/*
-		 * What it waited for is there already; which request was ahead differs each time;
-		 * what a function may call took no time that is known.
+		 * The object of the wait is there already; which request was ahead differs each
+		 * time; a function that may be called took no known time.
 		 */
 		if ((i || l->kind != first) && l->kind != LINK_REQUEST && l->source != EDGE_CODE)
 			frame = find_child(b, frame, l->kind, link_name(l));
@@ -105,7 +105,7 @@ static void add_amount(struct build *b, const struct why_target *t, size_t k)
 	add_time(b, frame, t->amounts[k].ns);
 }
 
-/* Adds what no cause explains, so that the sum is the deviation. */
+/* Adds the time that no cause explains, so that the sum is the deviation. */
 static void add_target(struct build *b, const struct why_target *t)
 {
 	int64_t rest = t->deviation_ns;
@@ -127,7 +127,7 @@ static void sum(struct blametree *b)
 		b->at[b->at[i].parent].all_ns += b->at[i].all_ns;
 }
 
-/* Frames of one parent: the one with most time first. */
+/* Sorts frames of one parent: the one with most time first. */
 static int compare_frames(const void *pa, const void *pb, void *arg)
 {
 	const struct blametree *t = arg;
@@ -144,8 +144,8 @@ static int compare_frames(const void *pa, const void *pb, void *arg)
 }
 
 /*
- * Into the order of reading: of the sorted numbers of frames, children of one parent
- * stand together, next[parent] is the place of the next one.
+ * Copies the frames into the order of reading: in the sorted numbers of frames, children of one
+ * parent are adjacent; next[parent] is the place of the next one.
  */
 static void walk(const struct blametree *from, struct blametree_frame *to, const uint32_t *sorted,
 		 uint32_t *next, uint32_t *moved)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which tasks ran on the CPUs during the targets; see pictures.h.  The targets overlap, so a run
- * counts once for each of them: of a run from a to b that is C(b) - C(a), where C(t) is
- * how long all of them together have lasted by t.
+ * Finds which tasks ran on the CPUs during the targets; see pictures.h.  The targets overlap, so
+ * a run counts once for each of them: for a run from a to b that is C(b) - C(a), where C(t) is
+ * how long all targets together have lasted by t.
  *
- * A run is the time between two switches of a CPU of which the first says that somebody
- * came and the second that it left.  Where the two disagree somebody else has been there,
- * too, and it is not known who.  sched.h, which says who is to blame for a wait, does not
- * believe that for times in which no thread of the program waits for the CPU: others may
- * come and go then, and the same one come back, without an event.  Here that is good enough.
+ * A run is the time between two switches of a CPU, the first of which says that a task came and
+ * the second that it left.  If the two name different tasks, there was a switch in between, and
+ * the running task is not known.  sched.h, which finds the causes of waits, does not use such
+ * runs for times in which no thread of the program waits for the CPU: other tasks may come and
+ * go then without an event, and the same one may come back.  Here that is accurate enough.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,14 +25,14 @@
 
 #define CONTEXTS_MAX	256	/* of a CPU; of further ones only the last is stored */
 
-/* Starts or ends, sorted, and the sums of those before each. */
+/* These are starts or ends, sorted, and the sums of those before each. */
 struct marks {
 	int64_t *at;
 	__int128 *sums;
 	size_t nr;
 };
 
-/* The task that the last switch of a CPU left there. */
+/* This is the task that the last switch of a CPU left there. */
 struct last {
 	struct party who;		/* NONE: there was no switch */
 	int64_t tick;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How many requests were ahead, and what that cost; see pictures.h.  Leaves of one place
+ * Finds how many requests were ahead, and what that cost; see pictures.h.  Leaves of one place
  * and one class ahead are a key.
  */
 #include <errno.h>
@@ -16,18 +16,18 @@ struct key {
 	const char *where, *behind;
 };
 
-/* What a request has of a key. */
+/* This is what a request has of a key. */
 struct wait {
 	int64_t depth, ns;
 };
 
-/* What requests of one class have of one key; no amount is 0. */
+/* This is what requests of one class have of one key; no amount is 0. */
 struct waits {
 	int64_t *depths, *times;
 	size_t nr, room_depths, room_times;
 };
 
-/* The targets, or the reference. */
+/* This is one side: the targets, or the reference. */
 struct side {
 	struct waits *waits;		/* by class, then key */
 	size_t *nr_requests;		/* by class */
@@ -43,7 +43,7 @@ struct build {
 	struct side targets, reference;
 };
 
-/* The queue that the path is in, else where it is. */
+/* Returns the queue that the path is in, else where it is. */
 static const char *place_of(const struct partition *p, uint32_t path)
 {
 	for (uint32_t at = path; at; at = p->paths[at].parent)
@@ -148,7 +148,7 @@ static int read_requests(struct build *b)
 	return ret;
 }
 
-/* The median of nr values, of which those that are 0 are not in the array. */
+/* Returns the median of nr values, of which those that are 0 are not in the array. */
 static int64_t median_of(int64_t *values, size_t nr_values, size_t nr)
 {
 	size_t rank = (nr + 1) / 2, zeros = nr > nr_values ? nr - nr_values : 0;

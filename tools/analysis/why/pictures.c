@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The outlier plot and the box plots; see pictures.h. */
+/* Computes the outlier plot and the box plots; see pictures.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 COMPARE_NUMBERS(compare_values, int64_t)
 
-/* The value that num / 4 of them do not exceed. */
+/* Returns the value that num / 4 of them do not exceed. */
 static int64_t quartile(const int64_t *sorted, size_t nr, size_t num)
 {
 	return sorted[nr * num / 4 + (nr * num % 4 != 0) - 1];

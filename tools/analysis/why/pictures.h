@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the pictures of ldb-why show, as plain numbers: aggregates of struct why, and (the
- * CPUs) over the kernel's events.  The pictures are NSight's (Haecki et al., NSDI '22,
- * sections 3, 5.3 and 7), the blame flame graph is not.
+ * Computes what the pictures of ldb-why show, as plain numbers: aggregates of struct why, and
+ * (for the CPUs) of the kernel's events.  The pictures are NSight's (Haecki et al., NSDI '22,
+ * sections 3, 5.3 and 7), except the blame flame graph.
  *
- * Strings are those of the why and of the model: both must stay as long.
+ * Strings belong to the struct why and the model: both must exist as long.
  */
 #ifndef WHY_PICTURES_H
 #define WHY_PICTURES_H
 
 #include "why.h"
 
-/* Quartiles by nearest rank, as in dist.h. */
+/* Quartiles are by nearest rank, as in dist.h. */
 struct box {
 	size_t nr;
 	int64_t min, q1, median, q3, max;
@@ -29,7 +29,7 @@ struct balloon {
 	size_t number;		/* of its request in order of arrival, from 0 */
 };
 
-/* Latencies of so many requests, one after the other in order of arrival. */
+/* This has the latencies of so many requests, one after the other in order of arrival. */
 struct balloon_bin {
 	size_t first, nr;	/* numbers */
 	int64_t min_ns, median_ns, max_ns;
@@ -47,13 +47,13 @@ struct balloons {
 int balloons_build(const struct why *w, size_t max_bins, struct balloons *b);
 void balloons_free(struct balloons *b);
 
-/* pictures.c: what each cause added to the targets that have it. */
+/* pictures.c: this is what each cause added to the targets that have it. */
 struct cause_box {
 	uint32_t cause;		/* index into why.causes */
 	struct box box;
 };
 
-/* Causes of one category; of those that have none, of one kind. */
+/* These are causes of one category; if they have none, of one kind. */
 struct cause_group {
 	const char *name;
 	struct box box;		/* sums of a target's causes in it */
@@ -67,7 +67,7 @@ struct boxes {
 	size_t nr_groups;
 };
 
-/* The name of a cause's group. */
+/* Returns the name of a cause's group. */
 const char *boxes_group(const struct why_cause *c);
 
 int boxes_build(const struct why *w, struct boxes *b);
@@ -131,11 +131,11 @@ int cpus_build(const struct why *w, struct cpus *c);
 void cpus_free(struct cpus *c);
 
 /*
- * pictures-blame.c: the targets' deviation as a tree: class, path of the request, what it
- * waited for, who held that, what blocked the holder.  Beyond what a request waited for it
- * is known for the first cause of targets whose chain was followed.
+ * pictures-blame.c: this is the targets' deviation as a tree: class, path of the request, what
+ * it waited for, the holder of that, what blocked the holder.  The frames beyond the wait are
+ * known for the first cause of targets whose chain was followed.
  */
-#define BLAMETREE_FRAMES_MAX 32768	/* of later ones the time is their parents' */
+#define BLAMETREE_FRAMES_MAX 32768	/* further frames are part of their parents */
 
 struct blametree_frame {
 	uint32_t parent;	/* less than its own index; the root, 0, is its own */

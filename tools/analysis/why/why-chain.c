@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the first cause of a request leads to: from a wait to who held the lock, to what
- * blocked that one, as far as the timeline of the request knows it; from a queue to the
- * request that was in the way.
+ * Follows the first cause of a request: from a wait to the holder of the lock, to what blocked
+ * that, as far as the timeline of the request knows it; from a queue to the request that was
+ * ahead.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "categories.h"
 #include "why-private.h"
 
-#define AHEAD_MAX	20000	/* requests before and after one, among which is what it was behind */
+#define AHEAD_MAX	20000	/* requests before and after one that are searched for the one ahead of it */
 
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
@@ -44,7 +44,7 @@ struct chains {
 
 COMPARE(wanted_compare, struct wanted, UP(id) UP(start))
 
-/* Several may have been behind the same request: each gets a copy of it. */
+/* Several requests may have been behind the same one: each gets a copy of it. */
 static int copy_life(struct wanted *to, const struct life *life)
 {
 	to->life = *life;
@@ -76,7 +76,7 @@ static int on_life(void *arg, struct life *life)
 
 /* Links */
 
-/* The partition's one text of that content; "": out of memory. */
+/* Returns the partition's only copy of that text; "": out of memory. */
 static const char *chain_text(struct chains *k, const char *text)
 {
 	const char *found = partition_intern((struct partition *)k->w->p, text);
@@ -86,7 +86,7 @@ static const char *chain_text(struct chains *k, const char *text)
 	return found ? found : "";
 }
 
-/* A chain that is full returns a link, too, but that one is not shown. */
+/* A chain that is full returns a link, too, but that is not shown. */
 static struct why_link *add_link(struct chains *k, struct why_chain *chain, unsigned kind,
 				 const char *label, int64_t ns, enum edge_source source)
 {
@@ -139,7 +139,10 @@ static void add_function(struct chains *k, struct why_chain *chain, const struct
 	link->resolution_ns = func->resolution_ns;
 }
 
-/* Adds who held it, where it was taken, or who ended the wait; and what was executed then. */
+/*
+ * Adds the holder, where the lock was taken, or which thread ended the wait; and what was
+ * executed then.
+ */
 static void add_holder(struct chains *k, struct why_chain *chain, const struct segment *wait,
 		       const struct segment *hold, const struct segment *func)
 {
@@ -174,8 +177,8 @@ static void on_call(void *arg, const char *raw)
 }
 
 /*
- * Writing to a file is done on the CPU, in a library without records: nothing that was
- * recorded tells it from computing.  The code of the holder does.
+ * Writing to a file happens on the CPU, in an uninstrumented library: the recording does not
+ * distinguish it from computing.  The code of the holder does.
  */
 static void add_calls(struct chains *k, struct why_chain *chain, const struct symbol *func)
 {
@@ -207,7 +210,7 @@ static void add_waker(struct chains *k, struct why_chain *chain, const struct se
 		add_function(k, chain, func, sleep);
 }
 
-/* Adds what was in the way of a thread's running. */
+/* Adds what prevented a thread from running. */
 static void add_off(struct chains *k, struct why_chain *chain, const struct segment *off,
 		    int64_t ns, const char *func, const struct segment *waker_func)
 {
@@ -272,8 +275,8 @@ static int by_end(const void *pa, const void *pb)
 }
 
 /*
- * The request of this class that the server worked on longest meanwhile, and how long: what
- * it ends it has worked on since it ended the one before.  (Most have no shares.)
+ * Returns the request of this class that the server worked on longest meanwhile, and how long: a
+ * request that it ends was worked on since it ended the one before.  (Most have no shares.)
  */
 static const struct request *longest_ahead(const struct partition *p, const struct request *r,
 					   const char *class, int64_t *longest)
@@ -377,7 +380,7 @@ static void chain_target(struct chains *k, const struct wanted *at, const struct
 	}
 }
 
-/* The end of the chain is what is to be changed. */
+/* The end of the chain is what should be changed. */
 static void set_root(struct why *w, struct why_target *t)
 {
 	const struct why_cause *c = &w->causes[t->amounts[0].cause];
@@ -430,7 +433,7 @@ static int follow(struct chains *k, struct wanted *at, struct why_chain *chain)
 
 COMPARE(by_target, struct wanted, UP(target))
 
-/* Chooses the timeline that tells most: its own, or that of the request it was behind. */
+/* Chooses the timeline that explains most: its own, or that of the request it was behind. */
 static void want(struct chains *k, struct why_target *t)
 {
 	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];

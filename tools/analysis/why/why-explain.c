@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The causes of one request's deviation (NSight, section 4.2, "anomaly disambiguation").
+ * Finds the causes of one request's deviation (NSight, section 4.2, "anomaly disambiguation").
  *
  * A parent is compared with the amounts already explained below it, not with its
  * children's own deviations as NSight does: losses do not add up from level to level,
@@ -37,8 +37,9 @@ static const struct leaf *leaf_of(const struct explanation *e, uint32_t n)
 }
 
 /*
- * A deviation below this may be chance, or the resolution of a function's time.  That of a
- * caller is not as coarse as its callees': what they cannot explain is its own.
+ * A deviation below this may be chance, or the resolution of a function's time.  The resolution
+ * of a caller is not as coarse as that of its callees: the time that they cannot explain is its
+ * own.
  */
 static int64_t noise(const struct explanation *e, uint32_t n)
 {
@@ -94,7 +95,7 @@ static enum anomaly anomaly_of(const struct explanation *e, uint32_t n)
 	return anomaly == ANOMALY_CONTEXT && is_usual(e, n) ? ANOMALY_GAP : anomaly;
 }
 
-/* Causes: one for each kind and name, whatever the path to it */
+/* There is one cause for each kind and name, whatever the path to it */
 
 struct cause_key {
 	enum leaf_kind kind;
@@ -150,7 +151,10 @@ static struct cause_key key_of_cause(const struct why *w, const struct why_cause
 
 static bool same_key(const struct cause_key *a, const struct cause_key *b)
 {
-	/* Functions' names are the symtab's, others the partition's: texts, not pointers. */
+	/*
+	 * Functions' names belong to the symtab, others to the partition: texts are compared,
+	 * not pointers.
+	 */
 	return a->kind == b->kind && a->has_faults == b->has_faults && a->file == b->file &&
 	       !strcmp(a->label, b->label);
 }
@@ -168,7 +172,7 @@ static void set_category(const struct explanation *e, struct why_cause *c)
 	}
 }
 
-/* NO_NODE: out of memory. */
+/* Returns NO_NODE if memory is out. */
 static uint32_t get_cause(struct explanation *e, uint32_t n)
 {
 	struct why *w = e->w;
@@ -249,7 +253,7 @@ static int64_t explain(struct explanation *e, uint32_t n)
 	}
 	if ((double)(e->o->is_strict ? children : below) > e->o->explain * (double)d)
 		return below;
-	/* The root is no cause, but what it leaves over has none. */
+	/* The root is no cause, but the rest that it leaves has none. */
 	if (below < d)
 		add_amount(e, n, d - below);
 	return below < d ? d : below;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How why.h is built: reference -> deviations -> causes -> chains. */
+/* Declares what the files of why.h share: reference -> deviations -> causes -> chains. */
 #ifndef WHY_WHY_PRIVATE_H
 #define WHY_WHY_PRIVATE_H
 
@@ -8,13 +8,16 @@
 #include "why.h"
 
 #define RARE_PART	10	/* rare: observed in fewer than one of so many */
-#define REFERENCE_MAX	4000	/* requests of a class that medians are taken of, evenly spread */
-/* A page fault is believed to explain no more; one of many may take longer (a slow machine). */
+#define REFERENCE_MAX	4000	/* requests of a class from which medians are computed, evenly spread */
+/* A page fault is assumed to explain no more; one of many may take longer (a slow machine). */
 #define FAULT_NS_MAX	10000
 #define FAULT_NS_MANY	200000
 #define FAULTS_MANY	16
 
-/* What the reference says of a node: of paths with all below them, then of leaves. */
+/*
+ * This is what the reference says of a node: first for paths with all below them, then for
+ * leaves.
+ */
 struct node_reference {
 	int64_t median_ns, mad_ns;
 	uint32_t median_nr;
@@ -28,7 +31,7 @@ struct reference {			/* of a class */
 	size_t nr;
 };
 
-/* A request's own tree: what its shares touch. */
+/* This is a request's own tree: the nodes of its shares. */
 struct node {
 	int64_t ns;
 	uint32_t nr, nr_faults;
@@ -49,7 +52,7 @@ int tree_open(struct tree *t, const struct partition *p);
 void tree_close(struct tree *t);
 void tree_fill(struct tree *t, const struct request *r);
 
-/* why-reference.c: 0 or -ENOMEM */
+/* why-reference.c: returns 0 or -ENOMEM */
 int reference_build(struct tree *t, struct reference *ref);
 void reference_free(struct reference *ref);
 
@@ -65,7 +68,7 @@ struct why_private {
 	struct why_chain *chains;
 };
 
-/* why-explain.c: the causes of one target; 0 or -ENOMEM */
+/* why-explain.c: finds the causes of one target; returns 0 or -ENOMEM */
 int explain_target(struct why *w, const struct why_options *o, struct why_target *target);
 
 /* why-chain.c */

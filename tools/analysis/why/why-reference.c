@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is usual: medians over the requests of the reference, of each call path with all
- * that is below it and of each leaf; a request that has not got it counts as 0.
+ * Computes what is usual: medians over the requests of the reference, of each call path with all
+ * that is below it and of each leaf; a request without it counts as 0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ void tree_close(struct tree *t)
 	free(t->touched);
 }
 
-/* First touch of a node links it to its parent. */
+/* The first use of a node links it to its parent. */
 static struct node *touch(struct tree *t, uint32_t n, uint32_t parent)
 {
 	struct node *node = &t->nodes[n];
@@ -46,7 +46,7 @@ static struct node *touch(struct tree *t, uint32_t n, uint32_t parent)
 	return node;
 }
 
-/* Parents first: touching a node links it to one that was touched. */
+/* Parents come first, so that a node is linked to one that is in the tree. */
 static void touch_path(struct tree *t, uint32_t path)
 {
 	if (t->nodes[path].stamp == t->stamp)
@@ -78,7 +78,7 @@ void tree_fill(struct tree *t, const struct request *r)
 	}
 }
 
-/* The time of one node in one request. */
+/* This is the time of one node in one request. */
 struct value {
 	uint32_t node, nr;
 	int64_t ns;
@@ -109,7 +109,7 @@ COMPARE(by_nr, struct value, UP(nr))
 
 COMPARE(by_ns, struct value, UP(ns))
 
-/* Median of nr requests; those that have none of the sorted values have 0. */
+/* Returns the median of nr requests; those that have none of the sorted values have 0. */
 static int64_t median_ns(const struct value *v, size_t nr_values, size_t nr)
 {
 	size_t middle = nr / 2, zeros = nr - nr_values;
@@ -122,7 +122,7 @@ static void set_medians(struct node_reference *node, struct value *v, size_t nr_
 	size_t middle = nr / 2, zeros = nr - nr_values;
 
 	node->median_ns = median_ns(v, nr_values, nr);
-	/* Deviations of those that have it, and one value for all that have not. */
+	/* The deviations are of those that have it, and one value for all that do not. */
 	for (size_t i = 0; i < nr_values; i++) {
 		int64_t d = v[i].ns - node->median_ns;
 

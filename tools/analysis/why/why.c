@@ -52,7 +52,7 @@ unsigned why_cause_kind(const struct why_cause *c)
 	return c->has_faults ? (unsigned)LINK_PAGE_FAULTS : c->kind;
 }
 
-/* Requests by class, fastest first */
+/* Requests are sorted by class, fastest first */
 
 struct ranked {
 	int64_t latency_ns;
@@ -63,7 +63,7 @@ struct ranked {
 ORDER_KEY(request_class, struct request, class)
 ORDER_KEY(request_latency, struct request, latency_ns)
 
-/* NULL: out of memory. */
+/* Returns NULL if memory is out. */
 static struct ranked *rank_all(const struct partition *p)
 {
 	static const order_key keys[] = { request_class, request_latency };
@@ -83,7 +83,7 @@ static struct ranked *rank_all(const struct partition *p)
 	return ranked;
 }
 
-/* The rank of a percentile, as everywhere in ldb: ceil(p * n), from 0. */
+/* Returns the rank of a percentile, as everywhere in ldb: ceil(p * n), from 0. */
 static size_t rank(double percentile, size_t nr)
 {
 	double at = percentile / 100 * (double)nr;
@@ -118,8 +118,8 @@ static size_t nearest_other(const struct ranked *ranked, size_t nr, size_t at)
 }
 
 /*
- * Of a few requests, those to be explained are no reference.  If there are no others, there
- * is none: all of their time is explained, not what it deviates.
+ * If there are few requests, those to be explained are no reference.  If there are no others,
+ * there is no reference: all of their time is explained, not their deviation.
  */
 static int set_reference(struct why *w, const struct why_options *o, uint32_t class,
 			 const struct ranked *ranked, size_t nr)
@@ -279,7 +279,7 @@ static int explain_all(struct why *w, const struct why_options *o)
 			ret = reference_build(&k->tree, &k->references[c]);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++)
 		ret = explain_target(w, o, &w->targets[i]);
-	/* The targets do not move any more. */
+	/* The targets are not moved any more. */
 	for (size_t i = 0, at = 0; i < w->nr_targets && !ret; i++) {
 		w->targets[i].amounts = k->amounts + at;
 		at += w->targets[i].nr_amounts;
@@ -287,7 +287,7 @@ static int explain_all(struct why *w, const struct why_options *o)
 	return ret;
 }
 
-/* Sums over the targets */
+/* These are sums over the targets */
 
 COMPARE_NUMBERS(compare_ns, int64_t)
 
@@ -305,7 +305,7 @@ int why_sort_amounts(const struct why *w, struct why_sorted *s)
 		why_sorted_free(s);
 		return -ENOMEM;
 	}
-	/* Counts two places ahead: filling moves each one place. */
+	/* It counts two places ahead: filling moves each one place. */
 	for (const struct why_target *t = w->targets; t < end; t++)
 		for (size_t k = 0; k < t->nr_amounts; k++)
 			s->at[t->amounts[k].cause + 2]++;

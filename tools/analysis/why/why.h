@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why requests are slow: their deviations from a reference, each explained by causes
+ * Explains why requests are slow: their deviations from a reference, each explained by causes
  * (NSight, NSDI '22, sections 4.2 and 5.2).
  *
- * Reference: the requests of the same class between two percentiles (40 to 60).  A node of the tree of paths and leaves deviates by
- * its time in the request less its median in the reference.  A parent is a cause itself
- * only for what its children's causes leave over, if they explain less than
- * options.explain of it: no time is explained twice.
+ * The reference is the requests of the same class between two percentiles (40 to 60).  A node of
+ * the tree of paths and leaves deviates by its time in the request less its median in the
+ * reference.  A parent is a cause itself only for the rest that its children's causes do not
+ * explain, if they explain less than options.explain of it: no time is explained twice.
  *
- * What a wait leads to, who held the lock and what blocked that one, is followed for the
- * slowest requests (options.nr_chains) through timeline.h.
+ * For the slowest requests (options.nr_chains) a wait is followed to the holder of the lock, and
+ * to what blocked that, through timeline.h.
  */
 #ifndef WHY_WHY_H
 #define WHY_WHY_H
 
 #include "analysis/partition/partition.h"
 
-/* How an edge of a chain is known, and how sure that makes it. */
+/* Says how an edge of a chain is known, and how certain that makes it. */
 enum edge_source {
 	EDGE_SHIM,		/* the shim recorded the hold: exact */
 	EDGE_OWNER,		/* the wait named the holder, its hold was not recorded */
@@ -29,7 +29,10 @@ enum edge_source {
 	NR_EDGE_SOURCES
 };
 
-/* What a step of a chain, or a frame of a blame tree, is: a state (enum leaf_kind), or one of these. */
+/*
+ * This is the kind of a step of a chain, or of a frame of a blame tree: a state (enum
+ * leaf_kind), or one of these.
+ */
 enum link_kind {
 	LINK_NONE = NR_LEAF_KINDS,
 	LINK_HELD_BY, LINK_WOKEN_BY,
@@ -40,7 +43,7 @@ enum link_kind {
 	NR_LINK_KINDS
 };
 
-/* One step of a chain: first what the request waited for, last the root. */
+/* This is one step of a chain: the first is what the request waited for, the last is the root. */
 struct why_link {
 	unsigned kind;		/* leaf_kind or link_kind */
 	const char *label;	/* lock, function, task */
@@ -128,8 +131,8 @@ struct why {
 };
 
 /*
- * For partition_options.select, with the why_options as its argument: leaves out what
- * why_build() does not need.  0 or -ENOMEM.
+ * This is for partition_options.select, with the why_options as its argument: it leaves out what
+ * why_build() does not need.  Returns 0 or -ENOMEM.
  */
 int why_select(void *options, struct partition *p);
 
@@ -140,12 +143,15 @@ void why_free(struct why *w);
 const char *anomaly_name(enum anomaly a);
 const char *edge_source_name(enum edge_source s);
 
-/* "lock_wait", "held_by", ...: as in JSON. */
+/* Returns "lock_wait", "held_by", ...: as in JSON. */
 const char *link_kind_name(unsigned kind);
-/* The name of a cause's kind; page faults have one of their own. */
+/* Returns the name of a cause's kind; page faults have a separate one. */
 unsigned why_cause_kind(const struct why_cause *c);
 
-/* The amounts of all targets, by cause: from at[cause] to at[cause + 1] in ns.  0 or -ENOMEM. */
+/*
+ * These are the amounts of all targets, by cause: from at[cause] to at[cause + 1] in ns.  0 or
+ * -ENOMEM.
+ */
 struct why_sorted {
 	size_t *at;
 	int64_t *ns;
