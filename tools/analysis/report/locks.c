@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sums of waits and holds; see locks.h. */
+/* Sums waits and holds; see locks.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static struct site_build *get_site(struct builder *b, struct lock_build *l,
 	for (; (s = *p); p = &s->next) {
 		if (s->op != e->op || s->kind != kind || !same_place(s->where, e->where))
 			continue;
-		/* Moves it to the front: the next event is likely from here too. */
+		/* Moves it to the front: the next event is likely from here, too. */
 		*p = s->next;
 		s->next = l->sites;
 		l->sites = s;
@@ -171,7 +171,7 @@ COMPARE(owner_compare, struct lock_owner, DOWN(wait_ns) DOWN(hold_ns))
 
 COMPARE(entry_compare, struct lock_entry, DOWN(waits.total_ns) DOWN(holds.total_ns) UP(lock))
 
-/* The waits, or the holds, of all sites together. */
+/* Sums the waits, or the holds, of all sites. */
 static int fill_total(struct builder *b, struct lock_build *l, unsigned op, struct lock_times *t)
 {
 	struct dist durations, resolutions;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Waits and holds of facts/lock-events.h: by lock, by lock and call site, by lock and holder. */
+/*
+ * Sums waits and holds of facts/lock-events.h: by lock, by lock and call site, by lock and
+ * holder.
+ */
 #ifndef REPORT_LOCKS_H
 #define REPORT_LOCKS_H
 
@@ -13,7 +16,7 @@ struct locks_options {
 };
 #define LOCKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
 
-/* Durations of waits, or of holds. */
+/* These are durations of waits, or of holds. */
 struct lock_times {
 	DIST_TIMES_AS(times);
 	uint64_t failed;		/* waits that ended without the lock */
@@ -56,7 +59,7 @@ struct locks {
 int locks_build(struct model *m, const struct locks_options *options, struct locks *locks);
 void locks_free(struct locks *locks);
 
-/* Sorts by "total", "max", "p99", "p50", "mean" or "count" of the waits; else -EINVAL. */
+/* Sorts by "total", "max", "p99", "p50", "mean" or "count" of the waits; else returns -EINVAL. */
 int locks_sort(struct locks *locks, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Latencies of requests; see requests.h. */
+/* Collects latencies of requests; see requests.h. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>

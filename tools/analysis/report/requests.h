@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Latencies of requests, by class, and the slowest request instances or those of one id. */
+/*
+ * Collects latencies of requests, by class, and the slowest request instances or those of one
+ * id.
+ */
 #ifndef REPORT_REQUESTS_H
 #define REPORT_REQUESTS_H
 
@@ -39,7 +42,7 @@ struct requests {
 int requests_build(struct model *m, const struct requests_options *options, struct requests *r);
 void requests_free(struct requests *r);
 
-/* The median latency of a class; -1: it has no complete request. */
+/* Returns the median latency of a class; -1: it has no complete request. */
 int64_t requests_p50_ns(const struct requests *r, const char *class);
 
 int64_t life_latency_ns(const struct model *m, const struct life *life);

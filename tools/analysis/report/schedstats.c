@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Statistics of the kernel events; see schedstats.h. */
+/* Computes statistics of the kernel events; see schedstats.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Statistics of the kernel events: where each thread's time went, how long it
- * waited for a CPU, which tasks ran meanwhile, and who woke it.
+ * Computes statistics of the kernel events: where each thread's time went, how long it waited
+ * for a CPU, which tasks ran meanwhile, and who woke it.
  *
  * A thread's time on a CPU, runnable, preempted and blocked add up to the time
  * during which its state was known.
@@ -36,7 +36,7 @@ struct sched_entry {
 	uint64_t has_lost;		/* times off the CPU during which events were lost */
 };
 
-/* A task that ran on a CPU that a thread waited for, or that woke a thread. */
+/* This is a task that ran on a CPU that a thread waited for, or that woke a thread. */
 struct sched_party {
 	struct party who;
 	uint64_t count;			/* waits; wake-ups */
@@ -61,7 +61,10 @@ int schedstats_build(struct model *m, const struct schedstats_options *options,
 		     struct schedstats *s);
 void schedstats_free(struct schedstats *s);
 
-/* By "total" (of the delays), "max", "p999", "p99", "p50", "mean" or "count"; else -EINVAL. */
+/*
+ * Sorts by "total" (of the delays), "max", "p999", "p99", "p50", "mean" or "count"; else returns
+ * -EINVAL.
+ */
 int schedstats_sort(struct schedstats *s, const char *key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the function statistics share. */
+/* The files of the function statistics share these declarations. */
 #ifndef REPORT_STATS_PRIVATE_H
 #define REPORT_STATS_PRIVATE_H
 
@@ -7,7 +7,10 @@
 #include "base/keyed.h"
 #include "stats.h"
 
-/* A line of the report.  lock: of the rest; without it only func and site may be read. */
+/*
+ * This is a line of the report.  lock protects the rest; without it only func and site may be
+ * read.
+ */
 struct stats_key {
 	size_t number;
 	const struct symbol *func, *site;
@@ -30,18 +33,18 @@ struct stats_builder {
 /* stats.c */
 
 /*
- * The line that invocations of this path belong to; *key NULL: filtered out.
- * 0 or -ENOMEM.  Takes the builder's lock.
+ * Finds the line to which invocations of this path belong; *key NULL: filtered out.  Returns 0
+ * or -ENOMEM.  Takes the builder's lock.
  */
 int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
 		   struct stats_key **key);
 
-/* Gives up what the pool has no room for any more.  0 or -ENOMEM. */
+/* Drops values for which the pool has no room any more.  Returns 0 or -ENOMEM. */
 int stats_settle(struct stats_builder *b);
 
 /* stats-sum.c */
 
-/* Adds all rows of the filter to the keys, gaps to *gaps.  0 or -ENOMEM. */
+/* Adds all rows of the filter to the keys, gaps to *gaps.  Returns 0 or -ENOMEM. */
 int stats_fold(struct stats_builder *b, const struct reader_filter *filter, struct dist *gaps);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * FUNC rows -> the keys' distributions, by several threads.
+ * Adds FUNC rows to the keys' distributions, by several threads.
  *
- * A thread takes some thousand rows at a time, sorts them by key and adds those of
- * a key together: one lock, and one distribution in the caches, for many values.
- * What comes out does not depend on who took which rows (dist.h).
+ * A thread takes some thousand rows at a time, sorts them by key and adds those of a key
+ * together: one lock, and one distribution in the caches, for many values.  The result does not
+ * depend on which thread took which rows (dist.h).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "facts/ticks.h"
 #include "stats-private.h"
 
-/* The place of a row, as a key: the symtab is asked only once for each. */
+/* This is the place of a row, as a key: the symtab is used only once for each. */
 struct path {
 	uint64_t pc, ret;
 	uint32_t epoch;
@@ -24,7 +24,7 @@ struct path {
 
 #define ROWS_MAX	(4 * READER_FUNCS_MAX)	/* at hand */
 
-/* The rows of one key among those at hand. */
+/* These are the rows of one key in the current batch. */
 struct group {
 	struct stats_key *key;
 	uint32_t nr, from;	/* how many values; where they begin when sorted */
@@ -43,11 +43,11 @@ struct adder {
 	size_t nr_touched, room_touched;
 	struct dist_pool pool;
 	struct dist gaps;
-	/* The key of the last row. */
+	/* This is the key of the last row. */
 	uint32_t last_tid;
 	const struct thread *last_thread;
 	bool last_matches, has_last;
-	/* The rows at hand. */
+	/* These are the rows of the current batch. */
 	size_t nr, nr_gaps;
 	uint32_t group_of[ROWS_MAX];
 	uint64_t values[2][ROWS_MAX];	/* durations, resolutions */
@@ -164,7 +164,7 @@ static void sort_by_key(struct adder *f)
 	}
 }
 
-/* Hands the rows at hand over to their keys. */
+/* Adds the rows of the batch to their keys. */
 static int flush(struct adder *f)
 {
 	int rc = 0;

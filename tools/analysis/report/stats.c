@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Durations of functions.  Keys map names to entries, so that the copies of one
- * call that the compiler made are one line of the report.  The rows are added in
- * stats-sum.c.
+ * Computes durations of functions.  Keys map names to entries, so that the copies of one call
+ * that the compiler made are one line of the report.  The rows are added in stats-sum.c.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -87,7 +86,7 @@ static struct stats_key *get_key(struct stats_builder *b, const struct symbol *f
 	return k;
 }
 
-/* Strings are interned and symbols cached by the symtab, which is not made for threads. */
+/* Strings are interned and symbols cached by the symtab, which is not thread-safe. */
 int stats_find_key(struct stats_builder *b, uint64_t pc, uint64_t ret, int64_t tick,
 		   struct stats_key **key)
 {

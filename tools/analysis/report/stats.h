@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Durations of functions, by function and call site.  Streams over the FUNC
- * rows; memory is bounded by the number of call sites and dist.h.
+ * Computes durations of functions, by function and call site.  It streams over the FUNC rows;
+ * memory is bounded by the number of call sites and dist.h.
  */
 #ifndef REPORT_STATS_H
 #define REPORT_STATS_H
@@ -41,7 +41,7 @@ int stats_build(struct model *m, const struct stats_options *options, struct sta
 void stats_free(struct stats *stats);
 
 /*
- * Which entry an invocation of func, called at site, was counted in: entries of the same
+ * Finds in which entry an invocation of func, called at site, was counted: entries of the same
  * hash (of their own func and site) are candidates.
  */
 uint64_t stats_hash(enum stats_by by, const struct symbol *func, const struct symbol *site);
