@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names of the classes of requests: rows sorted by (id, tick), each name stored once. */
+/*
+ * Finds names of the classes of requests: rows are sorted by (id, tick), each name is stored
+ * once.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,7 @@
 #include "classes.h"
 #include "rows.h"
 
-#define NAMES_MAX	65536	/* a class for each request is a mistake: the rest gets none */
+#define NAMES_MAX	65536	/* a class for each request is a mistake: the rest has no class */
 
 struct naming {
 	uint64_t id;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of the classes of requests, from the REQNAME rows. */
+/* Finds names of the classes of requests, from the REQNAME rows. */
 #ifndef FACTS_CLASSES_H
 #define FACTS_CLASSES_H
 
@@ -7,13 +7,13 @@
 
 struct classes;
 
-/* NULL: out of memory. */
+/* Returns NULL if memory is out. */
 struct classes *classes_open(struct model *m);
 void classes_close(struct classes *c);
 
 /*
- * The class of the request instance of id that ended at end: its last name by
- * then, perhaps from before its start.  "" if it has none.
+ * Returns the class of the request instance of id that ended at end: its last name by then,
+ * perhaps from before its start.  "" if it has none.
  */
 const char *classes_find(struct classes *c, uint64_t id, int64_t end);
 

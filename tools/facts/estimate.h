@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Estimates an invocation from what the scanner knows: one duration and its error.
+ * Estimates an invocation from what the scanner knows, as one duration and its error.
  *
  * The true start lies in [start_max - start_unc, start_max], the true end in
  * [end_max - end_unc, end_max].  The estimate is the middle of each; the
@@ -22,7 +22,7 @@ struct estimate {
 	bool is_truncated;	/* start or end was not observed: the duration is a lower bound */
 };
 
-/* Where no lower bound is known, the start of the recording or of the row takes its place. */
+/* Where no lower bound is known, the start of the recording or of the row replaces it. */
 static inline struct estimate estimate_func(const struct ldb_row_func *f)
 {
 	int64_t start_max = ticks_sane(f->start_max), end_max = ticks_sane(f->end_max);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Sleeps on futexes; see futexes.h. */
+/* Collects sleeps on futexes; see futexes.h. */
 #include <errno.h>
 #include <stdlib.h>
 

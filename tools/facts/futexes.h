@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * All sleeps on futexes of a recording, for the report on locks: those that are
- * part of a wait the shim recorded, and those of locks that it does not see.
+ * Collects all sleeps on futexes of a recording, for the report on locks: those that are part of
+ * a wait the shim recorded, and those of locks that it does not know.
  */
 #ifndef FACTS_FUTEXES_H
 #define FACTS_FUTEXES_H
@@ -27,18 +27,21 @@ struct futexes {
 
 struct sched_off;
 
-/* 0 or -ENOMEM.  Without kernel events there are none. */
+/* Returns 0 or -ENOMEM.  Without kernel events there are none. */
 int futexes_read(struct model *m, int64_t from, int64_t to, struct futexes *f);
 
-/* The same for callers that read the kernel events anyway: add all, then sort.  0 or -ENOMEM. */
+/*
+ * Does the same for callers that read the kernel events anyway: add all, then sort.  Returns 0
+ * or -ENOMEM.
+ */
 int futexes_add(struct model *m, struct futexes *f, const struct sched_off *off);
 void futexes_sort(struct futexes *f);
 void futexes_free(struct futexes *f);
 
-/* Does the futex lie in the object of that lock? */
+/* Is the futex in the object of that lock? */
 bool futex_is_inside(uint64_t futex, uint64_t lock, unsigned kind);
 
-/* owner, if it is a thread of the program that lived then; else 0. */
+/* Returns owner, if it is a thread of the program that existed then; else 0. */
 uint32_t futex_owner(const struct model *m, uint32_t owner, int64_t from, int64_t to);
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Observation gaps; see gaps.h. */
+/* Reads observation gaps; see gaps.h. */
 #include "gaps.h"
 #include "rows.h"
 #include "ticks.h"

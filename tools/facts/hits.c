@@ -11,7 +11,7 @@
 
 #define RECENT	8	/* interrupts do not nest deeper */
 
-/* A part, and the last interrupts in it: a later row may be of an interrupt around them. */
+/* This is a part, and the last interrupts in it: a later row may be of an interrupt around them. */
 struct counting {
 	struct hits_part part;
 	struct { int64_t start, end; } recent[RECENT];
@@ -26,7 +26,7 @@ struct counter {
 
 COMPARE(part_compare, struct counting, UP(part.tid) UP(part.start))
 
-/* The first part of this tid that ends at tick or later; NULL: none. */
+/* Returns the first part of this tid that ends at tick or later; NULL: none. */
 static struct counting *find_part(const struct counter *c, uint32_t tid, int64_t tick)
 {
 	size_t from = search(c->nr, i,

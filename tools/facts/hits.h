@@ -17,7 +17,7 @@ struct hits_part {
 	struct hits *to;
 };
 
-/* Adds to the sums.  Parts of one thread may not overlap.  0 or -ENOMEM. */
+/* Adds to the sums.  Parts of one thread may not overlap.  Returns 0 or -ENOMEM. */
 int hits_count(struct model *m, const struct hits_part *parts, size_t nr);
 
 #endif

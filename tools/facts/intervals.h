@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Intervals of threads, found by time. */
+/* Stores intervals of threads, and finds them by time. */
 #ifndef FACTS_INTERVALS_H
 #define FACTS_INTERVALS_H
 
@@ -19,9 +19,9 @@ struct intervals {
 
 /* 0 or -ENOMEM. */
 int intervals_add(struct intervals *list, uint32_t tid, int64_t start, int64_t end);
-/* Sorts by thread and start.  0 or -ENOMEM. */
+/* Sorts by thread and start.  Returns 0 or -ENOMEM. */
 int intervals_sort(struct intervals *list);
-/* The same, and joins those of a thread that overlap or touch. */
+/* Does the same, and joins those of a thread that overlap or touch. */
 int intervals_merge(struct intervals *list);
 void intervals_free(struct intervals *list);
 
@@ -30,11 +30,11 @@ static inline bool interval_is_before(const struct thread_interval *in, uint32_t
 	return in->tid < tid || (in->tid == tid && in->end <= tick);
 }
 
-/* The first of the thread that ends after tick; else the first of a later thread, or nr. */
+/* Returns the first of the thread that ends after tick; else the first of a later thread, or nr. */
 size_t intervals_first(const struct intervals *list, uint32_t tid, int64_t tick);
 size_t intervals_search_near(const struct intervals *list, uint32_t tid, int64_t tick, size_t last);
 
-/* The same, for who asks in nearly that order: it is mostly the last answer, or near it. */
+/* Does the same for calls in nearly that order: the result is mostly the last one, or near it. */
 static inline size_t intervals_near(const struct intervals *list, uint32_t tid, int64_t tick,
 				    size_t last)
 {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Request instances; see lives.h.
- *
- * REQ rows come in order of time.  Open instances are found by id; each thread has a list of the
- * ids that it works on, for END_ALL.
- */
+/* Finds request instances; see lives.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +53,7 @@ static struct open_life *find_open(struct lives *l, uint64_t id)
 	return NULL;
 }
 
-/* A spare one, with its allocated memory, or a new one; NULL: out of memory. */
+/* Returns a spare one, with its allocated memory, or a new one; NULL: out of memory. */
 static struct open_life *new_open(struct lives *l, uint64_t id)
 {
 	struct open_life *o = l->spare;
@@ -75,7 +70,7 @@ static struct open_life *new_open(struct lives *l, uint64_t id)
 	return o;
 }
 
-/* 0 or -ENOMEM; *open stays NULL if too many are open. */
+/* Returns 0 or -ENOMEM; *open stays NULL if too many are open. */
 static int begin_life(struct lives *l, const struct ldb_row_req *row, struct open_life **open)
 {
 	struct open_life *o;
@@ -159,7 +154,7 @@ static struct life_part *open_part(struct open_life *o, uint32_t tid)
 	return NULL;
 }
 
-/* The pending span that a START from this queue ends: of that queue, else the oldest. */
+/* Returns the pending span that a START from this queue ends: of that queue, else the oldest. */
 static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 {
 	struct life_part *oldest = NULL;
@@ -204,7 +199,7 @@ static void worker_remove(struct lives *l, uint32_t tid, uint64_t id)
 {
 	struct worker *w = find_worker(l, tid);
 
-	/* The search goes backward: what was started last is mostly ended first. */
+	/* The search goes backward: the request that was started last is mostly ended first. */
 	for (size_t i = w ? w->nr : 0; i-- > 0;) {
 		if (w->ids[i] == id) {
 			w->ids[i] = w->ids[--w->nr];
@@ -250,8 +245,8 @@ static int end_lost_in_queue(struct lives *l, struct open_life *o)
 }
 
 /*
- * The request was in a queue since before anybody tagged it.  In the middle of an instance it
- * cannot have been there before the last span.
+ * The request was in a queue before it was tagged.  In the middle of an instance it cannot have
+ * been there before the last span.
  */
 static int on_arrived(struct lives *l, const struct ldb_row_req *row)
 {
@@ -317,7 +312,10 @@ static int on_start(struct lives *l, const struct ldb_row_req *row)
 	return worker_add(l, row->tid, row->id);
 }
 
-/* When only a part of the trace is read: what ends or is handed over was open from its start. */
+/*
+ * When only a part of the trace is read, a request that ends or is handed over was open from its
+ * start.
+ */
 static int begin_before(struct lives *l, const struct ldb_row_req *row, uint64_t id, struct open_life **open)
 {
 	struct ldb_row_req then = *row;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Request instances (struct life) and their spans, on threads and in queues: struct
+ * Finds request instances (struct life) and their spans, on threads and in queues: struct
  * life_part.  They are aggregated from the REQ rows.
  *
  *	START(tid, q)	a span on tid begins; a pending span in queue q (or, if
@@ -32,9 +32,9 @@ struct lives_result {
 };
 
 /*
- * Calls the callback for each instance: when it is over, and at the end for those still
- * open.  The callee owns it until it returns; it may take over the parts by
- * setting them to NULL.  Non-zero stops.  Returns that, 0 or -ENOMEM.
+ * Calls the callback for each instance: when it is over, and at the end for those still open.
+ * The callee owns it until it returns; it may take over the parts by setting them to NULL.
+ * Non-zero stops.  Returns that value, 0 or -ENOMEM.
  */
 int lives_each(struct model *m, int (*life)(void *arg, struct life *life), void *arg,
 	       struct lives_result *result);
@@ -47,8 +47,8 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 	       int (*life)(void *arg, struct life *life), void *arg, struct lives_result *result);
 
 /*
- * Does the same from the events in [from, to] (ticks) alone: what ends there and began earlier
- * is said to begin at from.  That tells what threads worked on then, and no more.
+ * Does the same from the events in [from, to] (ticks) alone: an instance that ends there and
+ * began earlier begins at from.  That only shows which requests threads worked on then.
  */
 int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
 		 void *arg, struct lives_result *result);

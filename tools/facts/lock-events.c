@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * Waits and holds; see lock-events.h.  LOCK rows are processed in chunks: for each chunk
- * the FUNC rows of its time are read to bound holds that were not stamped.
- */
+/* Reads waits and holds; see lock-events.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -15,7 +12,7 @@
 
 #define CHUNK_EVENTS	(2U << 20)
 
-/* A lock that the shim knows: a futex may lie in its object. */
+/* The shim knows this lock: a futex may be in its object. */
 struct object {
 	uint64_t lock;
 	unsigned kind, group;
@@ -95,7 +92,7 @@ static int add_event(struct builder *b, struct lock_event *e)
 
 COMPARE(object_compare, struct object, UP(lock))
 
-/* The lock in whose object the futex lies. */
+/* Returns the lock in whose object the futex is. */
 static const struct object *find_object(const struct object *objects, size_t nr, uint64_t futex)
 {
 	size_t lo = search(nr, i, objects[i].lock <= futex);
@@ -118,7 +115,7 @@ static int add_futex(struct builder *b, const struct object *object, const struc
 	return ret ? ret : emit_sleep(b, &e, w);
 }
 
-/* Comes after all that the shim recorded: the sleeps that are left belong to none of it. */
+/* This comes after all that the shim recorded: the remaining sleeps belong to none of it. */
 static int add_futexes(struct builder *b)
 {
 	size_t nr = b->objects.nr;
@@ -158,7 +155,7 @@ static int on_funcs(void *arg, const struct reader_rows *rows)
 	return b->wants_funcs ? b->sink->funcs(b->sink->arg, rows) : 0;
 }
 
-/* Reads FUNC rows for the chunk, for the caller, or for both if the caller gets all there are. */
+/* Reads FUNC rows for the chunk, for the caller, or for both if the caller gets all of them. */
 static int read_funcs(struct builder *b, bool is_end)
 {
 	const struct lock_events_options *o = b->options;
@@ -229,7 +226,7 @@ static int each_event(struct builder *b)
 	struct reader_filter filter = READER_FILTER_ALL;
 	int ret = read_futexes(b);
 
-	/* Of a hold that was not stamped only the end is known. */
+	/* If a hold was not stamped only its end is known. */
 	filter.t_min = b->options->from;
 	if (b->options->after)
 		filter.t_max = ticks_sane(b->options->to) + b->options->after;

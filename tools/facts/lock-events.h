@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waits and holds, one by one, whole and resolved (lockset.h).  With kernel events also the
- * sleeps on futexes that belong to no recorded wait: they are waits for the lock in whose
- * object the futex lies, else for the futex itself, a lock of kind LOCK_KIND_FUTEX.
+ * Delivers waits and holds, one by one, whole and resolved (lockset.h).  With kernel events it
+ * also delivers the sleeps on futexes that belong to no recorded wait: they are waits for the
+ * lock in whose object the futex is, else for the futex itself, a lock of kind LOCK_KIND_FUTEX.
  */
 #ifndef FACTS_LOCK_EVENTS_H
 #define FACTS_LOCK_EVENTS_H
@@ -19,21 +19,21 @@ struct lock_events_options {
 	int64_t after;		/* ticks: what ends so long after to is not read; 0: no limit */
 };
 
-/* Non-zero stops.  NULL: not wanted. */
+/* These may be NULL.  Non-zero stops. */
 struct lock_events_sink {
 	int (*event)(void *arg, const struct lock_event *e);	/* in no order */
 	/* The sleep w belongs to the wait. */
 	int (*sleep)(void *arg, const struct lock_event *wait, const struct futex_wait *w);
-	/* All FUNC rows of [from, to]: they save a caller a pass over the trace. */
+	/* This gets all FUNC rows of [from, to], which saves the caller a pass over the trace. */
 	int (*funcs)(void *arg, const struct reader_rows *rows);
 	void *arg;
 };
 
-/* 0, -ENOMEM, or what the sink returned. */
+/* Returns 0, -ENOMEM, or what the sink returned. */
 int lock_events_each(struct model *m, const struct lock_events_options *options,
 		     const struct lock_events_sink *sink, uint64_t *nr_not_kept);
 
-/* The kind that stands for both sides of a lock: readers and writers use the same one. */
+/* Returns the kind that stands for both sides of a lock: readers and writers use the same one. */
 unsigned lock_kind_group(unsigned kind);
 
 #endif

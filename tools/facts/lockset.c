@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bounds of holds and places of lock events; see lockset.h.
+ * Finds the bounds of holds and the places of lock events; see lockset.h.
  *
- * Bounds: the questions "which frames lie next to gen g of thread t" are sorted;
- * each FUNC row falls into one space between two of them and is remembered only
- * as that space's first or last.  Memory is by questions, not by rows.
+ * Bounds: the queries "which frames are next to gen g of thread t" are sorted; each FUNC row
+ * belongs between two of them and is stored only if it is the first or last there.  Memory is
+ * proportional to queries, not to rows.
  *
- * Places: an event waits at the frame it happened in; when the row of that
- * frame comes and its call site is in a system header too, the event moves on
- * to the parent frame.  Rows come in order of their ends, so parents come later.
+ * Places: an event waits at the frame it happened in; when the row of that frame comes and its
+ * call site is in a system header too, the event moves on to the parent frame.  Rows are in
+ * order of their ends, so parents come later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "estimate.h"
 #include "lockset.h"
 
-#define CLIMB_MAX	16	/* frames of system headers, one in another */
+#define CLIMB_MAX	16	/* nested frames of system headers */
 
 struct lockset_query {
 	uint32_t tid;
@@ -28,13 +28,13 @@ struct lockset_query {
 	uint16_t block;
 	uint64_t gen;		/* UINT64_MAX: end of its group */
 	struct lock_event *event; /* NULL: end of its group */
-	/* Of rows after the query before this one, up to and with this one: */
+	/* These are of rows after the query before this one, up to and with this one: */
 	bool has_row;
 	uint64_t first_gen, last_gen;
 	int64_t first_start_max, last_start_min;
 };
 
-/* A place in search of user code. */
+/* This is a place in search of user code. */
 struct lockset_climb {
 	struct lock_event *event;
 	uint64_t gen;		/* of the frame whose row is awaited */
@@ -42,7 +42,7 @@ struct lockset_climb {
 	unsigned steps;
 };
 
-/* Where the rows of a thread fall: looked up once, later near the row before. */
+/* These say where the rows of a thread belong: searched once, later near the row before. */
 #define NR_NEAR	256
 
 struct lockset_near {
@@ -93,7 +93,7 @@ bool lock_kind_is_exclusive(unsigned kind)
 	       kind == LDB_LOCK_OWN;
 }
 
-/* Sizes of glibc's objects. */
+/* These are sizes of glibc's objects. */
 unsigned lock_kind_size(unsigned kind)
 {
 	static const unsigned sizes[] = {
@@ -179,7 +179,7 @@ static int prepare_queries(struct lockset *s)
 			};
 	}
 	sort_by(s->queries, nr, query_compare);
-	/* One more query at the end of each group gets the rows behind its last question. */
+	/* One more query at the end of each group gets the rows behind its last one. */
 	for (size_t i = 0; i < nr; i++) {
 		if (i + 1 < nr && same_group(&s->queries[i], &s->queries[i + 1]))
 			continue;
@@ -199,7 +199,7 @@ static uint64_t frame_hash(uint32_t tid, uint64_t gen)
 	return hash_mix(tid, gen);
 }
 
-/* The first climb that awaits the frame; NULL: none does. */
+/* Returns the first climb that awaits the frame; NULL: none does. */
 static struct lockset_climb *find_climb(const struct lockset *s, uint32_t tid, uint64_t gen)
 {
 	uint32_t n;
@@ -271,7 +271,7 @@ static bool covers(const struct ldb_row_func *row, const struct lock_event *e)
 	return f.start_min <= e->end && row->end_max >= e->begin;
 }
 
-/* True: the call is in a system header, too, and its caller is awaited now. */
+/* Returns true if the call is in a system header, too, and its caller is awaited now. */
 static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_row_func *row)
 {
 	const struct symbol *call = symtab_lookup_call(s->m->symtab, row->ret, row->start_max);
@@ -284,7 +284,7 @@ static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_r
 	return c->gen != row->gen;
 }
 
-/* If memory is out a place stays where it is. */
+/* If memory is out a place is not changed. */
 static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 {
 	struct lockset_climb *c = find_climb(s, row->tid, row->gen), *next;
@@ -299,7 +299,7 @@ static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 	}
 }
 
-/* How many queries come before want. */
+/* Returns how many queries come before want. */
 static size_t queries_before(const struct lockset *s, const struct lockset_query *want)
 {
 	return search(s->nr_queries, i, query_compare(&s->queries[i], want) < 0);
@@ -333,7 +333,10 @@ static struct lockset_near *near_of(struct lockset *s, const struct ldb_row_func
 	return n;
 }
 
-/* The first query of the group that is not before gen: the search begins at the last one. */
+/*
+ * Returns the first query of the group that is not before gen: the search begins at the last
+ * one.
+ */
 static struct lockset_query *find_query(struct lockset *s, struct lockset_near *n, uint64_t gen)
 {
 	size_t lo = search_near(n->from, n->to, n->last, i, s->queries[i].gen < gen);
@@ -376,7 +379,7 @@ void lockset_feed(struct lockset *s, const struct ldb_row_func *row)
 		feed_places(s, row);
 }
 
-/* Bounds the hold by what the frames say: lo is put into begin, hi into end. */
+/* Bounds the hold by the frames: lo is put into begin, hi into end. */
 struct bound {
 	int64_t lo, hi;
 };
@@ -447,7 +450,7 @@ static void bound_by_frames(struct lockset *s)
 
 COMPARE(event_compare, struct lock_event, UP(lock) UP(end) UP(begin))
 
-#define WAITS_MAX	256	/* examined for one hold: convoys are rarely longer */
+#define WAITS_MAX	256	/* so many are examined for one hold: convoys are rarely longer */
 
 /* A wait that named the holder began after the hold did: that bounds the hold's begin. */
 static int64_t first_wait_on(const struct lock_event *e, const struct lock_event *end, int64_t lo)
@@ -464,7 +467,7 @@ static int64_t first_wait_on(const struct lock_event *e, const struct lock_event
 }
 
 /*
- * Others may hold it, too: only a writer's release, and the thread's own, must come
+ * Other readers may hold it, too: only a writer's release, and the thread's own, must come
  * before.  (A reader that holds a lock twice releases it with the last unlock.)
  */
 static int64_t last_release_of_reader(const struct lockset *s, size_t i, int64_t lo)

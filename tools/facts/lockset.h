@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Completes lock events with what the trace does not say directly:
+ * Completes lock events with facts that the trace does not contain directly:
  *
  *  - when a hold began that was not stamped.  Its thread took the lock after
  *    the frame hold.gen was entered and before the next one was; an exclusive
  *    lock is taken after the hold before it ended; and a wait that names the
- *    holder began after it was taken.  begin is the middle of what is left,
+ *    holder began after it was taken.  begin is the middle of the remaining interval,
  *    resolution half its width.
- *  - where in the user's source it happened, when the call stands in a function
+ *  - where in the user's source it happened, when the call is in a function
  *    of a system header (std::mutex::lock at -O0): the call site of the
  *    innermost frame around it that does not.
  *
@@ -56,7 +56,10 @@ static inline bool lock_kind_is_held(unsigned kind)
 void lockset_init(struct lockset *s, struct model *m);
 void lockset_free(struct lockset *s);
 
-/* Adds a row.  0 or -ENOMEM, here and below.  Rows of an unknown op are left out. */
+/*
+ * Adds a row.  Returns 0 or -ENOMEM, as the functions below.  Rows of an unknown op are left
+ * out.
+ */
 int lockset_add(struct lockset *s, const struct ldb_row_lock *row);
 
 /* Adds a wait known from the kernel: tid, owner, lock, gen, begin, end, kind in flags. */
@@ -65,7 +68,7 @@ int lockset_add_wait(struct lockset *s, const struct lock_event *wait);
 /* Pointers to events and their order are fixed from here to lockset_resolve(). */
 int lockset_prepare(struct lockset *s);
 
-/* Are there questions that FUNC rows can answer? */
+/* Are there queries that FUNC rows can answer? */
 bool lockset_wants_funcs(const struct lockset *s);
 void lockset_feed(struct lockset *s, const struct ldb_row_func *row);
 
@@ -76,7 +79,7 @@ void lockset_resolve(struct lockset *s);
 const char *lock_kind_name(unsigned kind);
 bool lock_kind_is_exclusive(unsigned kind);
 
-/* The size of the object in bytes: its futex words lie in them. */
+/* Returns the size of the object in bytes: its futex words are in it. */
 unsigned lock_kind_size(unsigned kind);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The recording as a whole: modules, threads, losses, gaps. */
+/* Opens the recording as a whole: modules, threads, losses, gaps. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static int add_module(void *arg, const void *row)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Adds the names that the trace contains; rows that make no sense are left out. */
+/* Adds the names that the trace contains; invalid rows are left out. */
 static int add_file(void *arg, const void *row)
 {
 	return symtab_add_file(arg, row) == -ENOMEM ? -ENOMEM : 0;
@@ -255,7 +255,7 @@ void model_close(struct model *m)
 
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick)
 {
-	/* The last thread with this tid that had started; else the first with it. */
+	/* Finds the last thread with this tid that had started; else the first with it. */
 	size_t lo = search_by(m->threads, m->nr_threads, t,
 			      t->tid < tid || (t->tid == tid && t->start <= tick));
 

@@ -16,7 +16,7 @@
 #include "trace/reader.h"
 #include "gaps.h"
 
-/* One thread of the program; a tid that was used twice is two threads. */
+/* This is one thread of the program; a tid that was used twice is two threads. */
 struct thread {
 	uint32_t tid, creator;
 	int64_t start, end;	/* ticks */
@@ -29,7 +29,7 @@ struct thread {
 	const char *name;
 };
 
-/* One of the program's scanner threads; counts over the whole recording. */
+/* This is one of the program's scanner threads; counts are over the whole recording. */
 struct scanner {
 	uint64_t rounds, looks, changes, scans, invalid, frames, gaps;
 	uint64_t moving;	/* samples that found a change and read no stack */
@@ -41,7 +41,7 @@ struct scanner {
 	int64_t paused_ns;	/* asleep between rounds, having no core of its own */
 };
 
-/* Who ran on a CPU, or woke a thread. */
+/* This is a task that ran on a CPU, or woke a thread. */
 enum party_kind {
 	PARTY_NONE,		/* not known */
 	PARTY_TASK,
@@ -58,7 +58,7 @@ struct party {
 
 #define MODEL_NR_LOST	8	/* kinds of losses; index: LDB_LOST_* */
 
-/* The recording as a whole, with what a report must say about its quality. */
+/* This is the recording as a whole, with what a report must say about its quality. */
 struct model {
 	struct reader *reader;
 	struct symtab *symtab;
@@ -91,7 +91,7 @@ struct model {
 	struct classes *classes;	/* of requests; NULL: not read yet */
 };
 
-/* A span of a request instance: on a thread, or in a queue. */
+/* This is a span of a request instance: on a thread, or in a queue. */
 struct life_part {
 	uint32_t tid;		/* in a queue: of who put it there; if unknown, to_tid */
 	uint32_t to_tid;	/* in a queue: of the thread that took it out; 0: none;
@@ -103,7 +103,7 @@ struct life_part {
 	uint64_t site;		/* the place of the end's tag; if open, of the start's */
 };
 
-/* A request instance: from the first START (or BLOCK) of its id to its last END. */
+/* A request instance lasts from the first START (or BLOCK) of its id to its last END. */
 struct life {
 	uint64_t id;
 	int64_t start, end;	/* ticks */
@@ -128,7 +128,7 @@ struct segment_occupant {
 	int64_t ns;			/* how much of the segment it ran */
 };
 
-/* What the kernel events say of a segment. */
+/* This is what the kernel events say of a segment. */
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	struct party preempted_by;	/* PREEMPTED */
@@ -175,7 +175,7 @@ struct irq {
 	uint32_t nr_short;	/* other interruptions since the last row, too short for one */
 };
 
-/* One bar of a timeline. */
+/* This is one bar of a timeline. */
 struct segment {
 	enum segment_kind kind;
 	uint32_t tid;
@@ -212,29 +212,35 @@ struct segment {
 	};
 };
 
-/* model_open() reads what all reports need and fills the symtab.  NULL: one line in err. */
+/*
+ * model_open() reads what all reports need and fills the symtab.  If it returns NULL, err has
+ * one line.
+ */
 struct model *model_open(struct reader *reader, struct symtab *symtab, char *err, size_t err_size);
 void model_close(struct model *m);
 
-/* The thread that had this tid at that time, or the nearest; NULL: none. */
+/* Returns the thread that had this tid at that time, or the nearest; NULL: none. */
 const struct thread *model_thread(const struct model *m, uint32_t tid, int64_t tick);
 
-/* Its index in m->threads; UINT32_MAX: none. */
+/* Returns its index in m->threads; UINT32_MAX: none. */
 uint32_t model_thread_number(const struct model *m, uint32_t tid, int64_t tick);
 
-/* For sorting by thread: those that are not in the trace come behind all others, by tid. */
+/*
+ * Returns a number for sorting by thread: those that are not in the trace come behind all
+ * others, by tid.
+ */
 uint64_t model_thread_order(const struct model *m, uint32_t tid, int64_t tick);
 
-/* A copy that is valid as long as the model; "" if there are too many. */
+/* Returns a copy that is valid as long as the model; "" if there are too many. */
 const char *model_keep_string(struct model *m, const char *text);
 
-/* What the recorder noted about the recording as a whole. */
+/* Returns what the recorder noted about the recording as a whole. */
 int64_t model_number(const struct model *m, const char *key, int64_t otherwise);
 
-/* "name" of the thread, or "". */
+/* Returns "name" of the thread, or "". */
 const char *model_thread_name(const struct thread *thread);
 
-/* Does thread (tid or glob of the name) mean t?  NULL means all. */
+/* Does thread (tid or glob of the name) match t?  NULL matches all. */
 bool model_thread_matches(const char *thread, uint32_t tid, const struct thread *t);
 
 #endif

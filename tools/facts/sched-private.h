@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that read kernel events, grouped by file. */
+/* Declares what the files that read kernel events share, grouped by file. */
 #ifndef FACTS_SCHED_PRIVATE_H
 #define FACTS_SCHED_PRIVATE_H
 
@@ -15,7 +15,7 @@ enum sched_phase {
 	SCHED_GONE,		/* it has exited */
 };
 
-/* One of the program's threads. */
+/* This is one of the program's threads. */
 struct sched_thread {
 	uint32_t tid;
 	enum sched_phase phase;
@@ -71,7 +71,7 @@ struct sched {
 
 /* sched-cpu.c */
 
-/* The state of a thread; NULL if it is not the program's, or there is no room. */
+/* Returns the state of a thread; NULL if it is not the program's, or there is no room. */
 struct sched_thread *sched_thread(struct sched *s, uint32_t tid, bool is_own);
 void sched_free(struct sched *s);
 

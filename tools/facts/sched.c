@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The states of threads and CPUs; see sched.h.  Rows pass through a sorting
- * window; each then moves the threads that it names from one state to the next.
+ * Follows the states of threads and CPUs; see sched.h.  Rows pass through a sorting window; each
+ * then moves the threads that it names from one state to the next.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ static int end_off(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	if (t->is_futex_late && !off->is_futex_woken)
 		off->nr_futexes = 0;
 	off->has_lost = has_lost(s, off);
-	/* Runs of others after the known part say nothing of it. */
+	/* Runs of other tasks after the known part do not belong to it. */
 	if (!has_in && off->in < t->charged)
 		off->nr_spans = 0;
 	off->spans = t->spans;
@@ -169,7 +169,7 @@ static void on_futex_wait(struct sched *s, struct sched_thread *t, const struct 
 		   op == LDB_FUTEX_PLAIN ? row->other : 0;
 }
 
-/* Is this sleep the one that the futex call led to?  It ran for that long since. */
+/* Is this the sleep to which the futex call led?  The thread ran for that long since the call. */
 static void assign_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	struct sched_off *off = &t->off;
@@ -233,7 +233,7 @@ static int thread_out(struct sched *s, struct sched_thread *t, const struct ldb_
 	return 0;
 }
 
-/* Who woke it is known from the WAKING row before. */
+/* The waker is known from the WAKING row before. */
 static void set_waker(struct sched_thread *t)
 {
 	struct sched_off *off = &t->off;
@@ -324,7 +324,7 @@ static void on_waking(struct sched *s, const struct ldb_row_sched *row)
 		t->has_woken_futex = w && w->has_wake;
 		t->woken_futex = w ? w->wake_futex : 0;
 	}
-	/* The row only names who was interrupted. */
+	/* The row only names the interrupted task. */
 	if (t->waker.kind == PARTY_HARDIRQ || t->waker.kind == PARTY_SOFTIRQ)
 		t->waker.tid = 0;
 }
@@ -394,7 +394,7 @@ static int on_exec(struct sched *s, const struct ldb_row_sched *row)
 
 	if (!t || row->other == row->tid)
 		return 0;
-	/* The thread that called it takes over the leader's tid; all others are gone. */
+	/* The thread that called exec takes over the leader's tid; all others are gone. */
 	ret = begin_thread(s, t, row->tick);
 	begin_run(t, row->tick, false);
 	t->is_known = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Aggregates kernel events into what they mean: for each of the program's threads,
- * when it was on a CPU and why it was not.
+ * Aggregates kernel events: for each of the program's threads, when it was on a CPU and why it
+ * was not.
  *
  *	SWITCH out, runnable	preempted, by the next task; runnable until SWITCH in
  *	SWITCH out, asleep	blocked until WAKEUP (waker: of the WAKING before
@@ -27,20 +27,20 @@
 
 #define SCHED_THREADS_MAX	(1U << 16)	/* at a time; a tid used again counts once */
 #define SCHED_CPUS_MAX		8192
-#define SCHED_SPANS_MAX		48	/* of one wait; what comes later has no running task */
+#define SCHED_SPANS_MAX		48	/* of one wait; later ones have no running task */
 #define SCHED_FUTEX_NS		200000
 #define SCHED_FUTEX_LATE_NS	50000000
 #define SCHED_STATE_UNKNOWN	15
 #define SCHED_FUTEXES_MAX	8	/* addresses of one futex_waitv() */
 
-/* A task ran on the CPU that a thread waited for; not identified. */
+/* A task ran on the CPU that a thread waited for; it is not identified. */
 struct sched_span {
 	enum party_kind kind;	/* PARTY_NONE: not known */
 	uint32_t tid;
 	int64_t start, end;
 };
 
-/* A thread was off the CPU: [out, in), of which [woken, in) runnable. */
+/* A thread was off the CPU: in [out, in), of which it was runnable in [woken, in). */
 struct sched_off {
 	uint32_t tid;
 	int64_t out, woken, in;		/* ticks; out <= woken <= in; preempted: woken == out */
@@ -88,13 +88,13 @@ struct sched_cpu_run {
 	unsigned state;			/* enum ldb_sched_state when switched out; has_end only */
 };
 
-/* Called for each one when it has ended, NULL: not wanted.  Non-zero stops. */
+/* These are called for each one when it has ended; NULL: not needed.  Non-zero stops. */
 struct sched_sink {
 	int (*off)(void *arg, const struct sched_off *off);
 	int (*run)(void *arg, const struct sched_run *run);
 	int (*migration)(void *arg, const struct sched_migration *migration);
 	int (*cpu)(void *arg, const struct sched_cpu_run *run);
-	/* The next thread of this tid begins: what came before was another one. */
+	/* The next thread of this tid begins: the previous one was another thread. */
 	int (*born)(void *arg, uint32_t tid, int64_t tick);
 	void *arg;
 };
@@ -106,17 +106,17 @@ struct sched_result {
 	int64_t first, last;		/* ticks of the rows; first > last: none */
 };
 
-/* Reads rows of [from, to] (ticks).  0, -ENOMEM, or what a function of sink returned. */
+/* Reads rows of [from, to] (ticks).  Returns 0, -ENOMEM, or what a function of sink returned. */
 int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sink *sink,
 	       struct sched_result *result);
 
-/* By how much a time between two kernel events can be wrong. */
+/* Returns by how much a time between two kernel events can be wrong. */
 int64_t sched_resolution_ns(const struct model *m);
 
 /* "sleeping", "disk", ... */
 const char *sched_state_name(unsigned state);
 
-/* What each kind is called, unless it is a task with a name. */
+/* This is the name of each kind, unless it is a task with a name. */
 extern const struct party_words {
 	const char *json;	/* "hardirq" */
 	const char *label;	/* of a cause: "interrupt" */
@@ -126,7 +126,7 @@ extern const struct party_words {
 	const char *share;	/* of a CPU's time: "interrupts" */
 } party_kinds[];
 
-/* The task that a row of LDB_BLK_SCHED names. */
+/* Returns the task that a row of LDB_BLK_SCHED names. */
 struct party party_of(uint32_t tid, unsigned flags);
 bool party_is(const struct party *a, const struct party *b);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* TASK rows sorted by (tid, tick), each name stored once. */
+/* Stores TASK rows sorted by (tid, tick), each name once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

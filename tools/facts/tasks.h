@@ -15,11 +15,11 @@ struct task {
 
 struct tasks;
 
-/* NULL: out of memory. */
+/* Returns NULL if memory is out. */
 struct tasks *tasks_open(struct model *m);
 void tasks_close(struct tasks *t);
 
-/* The task that had this tid at that time, or the first one later; NULL: not known. */
+/* Returns the task that had this tid at that time, or the first one later; NULL: not known. */
 const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick);
 
 /* Is it a thread that ldb itself has in the program? */

@@ -24,13 +24,13 @@ static inline uint64_t ticks_sane_length(uint64_t ticks)
 	return ticks > (uint64_t)TICKS_MAX ? (uint64_t)TICKS_MAX : ticks;
 }
 
-/* Is reader_ns() in that range. */
+/* Returns reader_ns() within that range. */
 static inline int64_t ticks_time_ns(const struct reader *r, int64_t tick)
 {
 	return ticks_sane(reader_ns(r, tick));
 }
 
-/* The last conversion: most times are converted twice, as an end and as the next begin. */
+/* This is the last conversion: most times are converted twice, as an end and as the next begin. */
 struct ticks_last {
 	int64_t tick, ns;
 	bool is_known;
@@ -43,7 +43,7 @@ static inline int64_t ticks_last_ns(struct ticks_last *last, const struct reader
 	return last->ns;
 }
 
-/* Adds, and stays in that range. */
+/* Adds, within that range. */
 static inline void ticks_add(int64_t *sum, int64_t ticks)
 {
 	*sum = ticks_sane(*sum + ticks);
