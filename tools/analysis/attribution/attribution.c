@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a thread was in at each time; see attribution.h. */
+/* Finds what a thread was in at each time; see attribution.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +70,7 @@ static int end_items(struct attribution *a)
 	return ret || !a->nr_works ? ret : end_works(a);
 }
 
-/* Adds a cover; if there are more than can be at a time, the first is dropped. */
+/* Adds a cover; if there are more than the stack holds, the first is dropped. */
 static int add_cover(struct attribution *a, const struct attribution_item *item)
 {
 	int ret = 0;
@@ -109,7 +109,7 @@ static int start_irqs(struct attribution *a)
 	return ret;
 }
 
-/* What the thread is in from the cursor on; *until is reduced to where that may change. */
+/* Returns what the thread is in from the cursor on; *until is reduced to where that may change. */
 static struct attribution_item *current_item(struct attribution *a, int64_t *until)
 {
 	struct attribution_item *item = highest(a);

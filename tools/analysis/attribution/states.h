@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a thread, or a request, can be in: states.def; and what segments.def says. */
+/* Declares the states of states.def, and what segments.def says. */
 #ifndef ATTRIBUTION_STATES_H
 #define ATTRIBUTION_STATES_H
 
@@ -12,7 +12,7 @@ enum leaf_kind {
 };
 #undef STATE
 
-/* NSight's four classes of anomalies; that of functions is divided into three. */
+/* These are NSight's four classes of anomalies; that of functions is divided into three. */
 enum anomaly {
 	ANOMALY_CONTEXT,	/* a context that most requests did not meet */
 	ANOMALY_GAP,		/* off the CPU, or waiting */
@@ -24,7 +24,7 @@ enum anomaly {
 	NR_ANOMALIES
 };
 
-/* What states.def says of each. */
+/* This is what states.def says of each. */
 extern const struct state {
 	const char *name, *colour;	/* "lock_wait", as in JSON; "wait": the pages' --c-wait */
 	unsigned rank;			/* of what covers functions: the highest counts; 0: none */
@@ -33,7 +33,7 @@ extern const struct state {
 	const char *phrase, *joint;	/* leaf_kind_say() */
 } leaf_kinds[NR_LEAF_KINDS];
 
-/* The phrase of a sentence: "preempted by hog", "preempted".  Returns buf. */
+/* Writes the phrase of a sentence: "preempted by hog", "preempted".  Returns buf. */
 char *leaf_kind_say(enum leaf_kind kind, const char *label, char *buf, size_t size);
 
 /* And segments.def. */
@@ -47,7 +47,7 @@ extern const struct segment_words {
 	const char *track_words, *category;
 } segment_kinds[NR_SEGMENT_KINDS];
 
-/* The kind of a function, a wait or a time off the CPU. */
+/* Returns the state of a function, a wait or a time off the CPU. */
 enum leaf_kind leaf_kind_of(const struct segment *s);
 
 #endif

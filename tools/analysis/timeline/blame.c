@@ -69,11 +69,11 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 	return lock_kind_is_held(wait->lock_kind) ? wait->waker : blame_waker(m, wait);
 }
 
-/* From waits to holds, and so on */
+/* From waits to holds, and so on: these follow the chain */
 
 static int follow_wait(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
 
-/* Adds the part of a wait in [start, end]; what it leads to is shown once. */
+/* Adds the part of a wait in [start, end]; the chain behind it is shown once. */
 static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
 {
 	const struct segment *w = &k->b->all[nr];
@@ -105,7 +105,7 @@ static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t en
 	return ret;
 }
 
-/* hold NULL: it is known from the wait alone. */
+/* If hold is NULL it is known from the wait alone. */
 static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
 		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {

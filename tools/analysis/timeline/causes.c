@@ -13,7 +13,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-/* A wait or a time off the CPU that began. */
+/* This is a wait or a time off the CPU that began. */
 struct item {
 	uint32_t cause, tid;
 	enum segment_kind kind;
@@ -45,7 +45,7 @@ static uint32_t root_of(const struct partition *p, uint32_t path)
 	return path;
 }
 
-/* The cause to which a leaf belongs; NULL: out of memory. */
+/* Returns the cause to which a leaf belongs; NULL: out of memory. */
 static struct timeline_cause *find(struct causes *k, uint32_t leaf)
 {
 	const struct leaf *l = &k->p.leaves[leaf];
@@ -126,7 +126,7 @@ static int on_piece(void *arg, uint32_t tid, int64_t start, int64_t end)
 	return intervals_add(&b->t->pieces, tid, start, end);
 }
 
-/* What the timeline shows of a cause */
+/* The following is what the timeline shows of a cause */
 
 static bool is_own_evidence(const struct segment *s)
 {

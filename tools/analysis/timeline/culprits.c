@@ -52,8 +52,8 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * Does a explain a hold better than b?  The best is the deepest function that lasted for most of
- * it, the user's own before one of a system header; else the longest.
+ * Does segment a explain a hold better than b?  The best is the deepest function that lasted for
+ * most of it, the user's own before one of a system header; else the longest.
  */
 static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
@@ -86,7 +86,7 @@ static const struct segment *hold_function(const struct timeline *t, const struc
 	return best;
 }
 
-/* What the waker of a sleep was executing for most of it; NULL: not known. */
+/* Returns what the waker of a sleep was executing for most of it; NULL: not known. */
 static const struct segment *waker_function(const struct timeline *t, const struct segment *sleep)
 {
 	const struct party *waker = &sleep->sched->waker;
@@ -99,7 +99,7 @@ static const struct segment *waker_function(const struct timeline *t, const stru
 	return func && overlap(func, &until) > length(&until) / 2 ? func : NULL;
 }
 
-/* Who caused a time off the CPU: the task that ran longest, or the waker. */
+/* Returns the task that caused a time off the CPU: the one that ran longest, or the waker. */
 struct party culprit_of(const struct segment *s, int64_t *ns)
 {
 	const struct segment_sched *k = s->sched;
@@ -131,7 +131,7 @@ static bool same_off(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
-/* The times off the CPU of the holder that were a substantial part of the wait. */
+/* Finds the times off the CPU of the holder that were a substantial part of the wait. */
 static const struct segment *find_off(const struct timeline *t, const struct segment *hold,
 				      int64_t wait_ns, int64_t *ns)
 {
@@ -163,7 +163,7 @@ static const struct segment *find_off(const struct timeline *t, const struct seg
 	return nr && sums[best] >= wait_ns / 10 ? offs[best] : NULL;
 }
 
-/* The wait of the holder that took most of the hold; NULL: none took half of it. */
+/* Returns the wait of the holder that took most of the hold; NULL: none took half of it. */
 static const struct segment *find_wait(const struct timeline *t, const struct segment *hold)
 {
 	const struct segment *best = NULL;

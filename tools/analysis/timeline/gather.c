@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Gathers what a timeline is made of: finds the threads that matter, then what happened on them.
+ * Gathers the input of a timeline: finds the threads that matter, then the events on them.
  *
- * Those that matter are the request's threads, whoever ended a sleep of theirs, whoever may
- * hold a lock they wait for, whoever may hold a lock those wait for, ...
+ * Those that matter are the request's threads, threads that ended a sleep of theirs, threads
+ * that may hold a lock for which they wait, threads that may hold a lock for which those wait,
+ * ...
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 
 #define OFFS_MAX	(1U << 17)	/* so many of the longest are retained */
 #define MIGRATIONS_MAX	(1U << 16)
-#define BEFORE_NS	20000000	/* a holder may have lost its CPU before the request */
+#define BEFORE_NS	20000000	/* a holder may have been preempted before the request */
 #define BEFORE_MAX_NS	10000000000
-#define MARGIN_NS	1000000		/* by which tracks_widen() mostly moves a border at most */
-#define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have gone on */
+#define MARGIN_NS	1000000		/* by so much tracks_widen() mostly moves a border at most */
+#define AFTER_NS	10000000	/* an unlock is stamped after the waiter may have continued */
 
 static int64_t ticks_of(const struct timeline_build *b, int64_t ns)
 {
@@ -207,7 +208,7 @@ int gather_threads(struct timeline_build *b)
 	return ret;
 }
 
-/* What happened on them */
+/* The following gathers the events on them */
 
 COMPARE_NUMBERS(length_compare, int64_t)
 

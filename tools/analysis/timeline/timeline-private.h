@@ -17,7 +17,7 @@ struct timeline_build {
 	int64_t before, after;		/* and before and after it, see tracks.h */
 	uint32_t *tids;			/* threads that matter; sorted */
 	size_t nr_tids;
-	/* gather.c: all that happened on these threads meanwhile */
+	/* gather.c: all events on these threads meanwhile */
 	struct segment *all;
 	size_t nr_all, room_all;
 	size_t nr_functions, nr_offs;	/* of them */
@@ -39,10 +39,10 @@ struct index {
 
 uint64_t index_by_thread(const struct segment *s);
 uint64_t index_by_lock(const struct segment *s);
-/* 0 or -ENOMEM; the caller frees at. */
+/* Returns 0 or -ENOMEM; the caller frees at. */
 int index_make(struct index *x, struct segment *const *segments, size_t nr,
 	       bool (*is_in)(const struct segment *s), uint64_t (*key)(const struct segment *s));
-/* The first of the key that ends after tick. */
+/* Returns the first of the key that ends after tick. */
 size_t index_first(const struct index *x, uint64_t key, int64_t tick);
 
 static inline const struct segment *index_at(const struct index *x, size_t n)
@@ -53,7 +53,7 @@ static inline const struct segment *index_at(const struct index *x, size_t n)
 /* timeline.c */
 struct segment *timeline_add(struct timeline_build *b, enum segment_kind kind, uint32_t tid,
 			     int64_t start, int64_t end);
-/* The part [start, end) of a segment of all[]; NULL: out of memory. */
+/* Adds the part [start, end) of a segment of all[]; NULL: out of memory. */
 struct segment *timeline_add_part(struct timeline_build *b, const struct segment *s, int64_t start,
 				  int64_t end);
 
@@ -63,16 +63,19 @@ int gather_cache(struct timeline_build *b);
 int gather_threads(struct timeline_build *b);
 /* Widens from and to for the estimates at the ends of the request. */
 int gather_range(struct timeline_build *b);
-/* For partition.h, of a struct timeline_build: adding to all[] and migrations[]. */
+/* These are for partition.h, with a struct timeline_build: they add to all[] and migrations[]. */
 bool gather_wants(void *build, uint32_t tid, int64_t start, int64_t end);
 int gather_segment(void *build, const struct segment *s);
 int gather_migration(void *build, const struct sched_migration *m);
 
 /* blame.c: makes segments of waits and holds, and finds the threads that block the request */
 int blame_own(struct timeline_build *b);
-/* Who ended a wait without a holder, or another sleep; 0: no thread of the program. */
+/*
+ * Returns which thread ended a wait without a holder, or another sleep; 0: no thread of the
+ * program.
+ */
 uint32_t blame_waker(const struct model *m, const struct segment *s);
-/* Who held the lock when the wait began, or ended the wait; 0: not known. */
+/* Returns which thread held the lock when the wait began, or ended the wait; 0: not known. */
 uint32_t blame_owner(const struct model *m, const struct segment *wait);
 
 /* culprits.c: finds the blockers behind a cause */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The timeline of one request; see timeline.h.  What happened in its time (gather.c) is cut
+ * Builds the timeline of one request; see timeline.h.  The events in its time (gather.c) are cut
  * to the times in which threads worked on it, or blocked it (blame.c).
  */
 #include <errno.h>
@@ -65,7 +65,7 @@ struct segment *timeline_add_part(struct timeline_build *b, const struct segment
 	return s;
 }
 
-/* Adds the spans of the request: bars of their own, and the times of its threads. */
+/* Adds the spans of the request, which are bars themselves, and the times of its threads. */
 static int add_part(struct timeline_build *b, const struct life_part *p, int64_t end)
 {
 	struct symtab *st = b->m->symtab;
@@ -110,7 +110,7 @@ static int add_parts(struct timeline_build *b)
 	return ret ? ret : intervals_merge(&b->own);
 }
 
-/* The level of the thread then, which is that of its hold. */
+/* Returns the level of the thread then, which is that of its hold. */
 static unsigned level_of(const struct index *holds, const struct segment *of)
 {
 	unsigned level = 0;
@@ -126,7 +126,10 @@ static unsigned level_of(const struct index *holds, const struct segment *of)
 	return level;
 }
 
-/* Adds functions, and times off the CPU that are no waits.  holds: the thread blocked the request. */
+/*
+ * Adds functions, and times off the CPU that are no waits.  holds says that the thread blocked
+ * the request.
+ */
 static int cut(struct timeline_build *b, const struct segment *s, const struct intervals *list,
 	       const struct index *holds)
 {

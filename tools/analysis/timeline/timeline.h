@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds the timeline of one request: what its threads did, what they waited for, and
- * what the threads did that it waited for.
+ * Builds the timeline of one request: what its threads did, what they waited for, and what the
+ * threads for which it waited did.
  *
  * Functions are clipped to the times their thread worked on the request, and
  * to the function that called them: the estimates of two ends of a call may
@@ -23,7 +23,7 @@
 
 #define TIMELINE_LINKS_MAX	4
 
-/* A holder of a lock that waited itself: for which lock, held by whom. */
+/* This is a holder of a lock that waited itself: for which lock, held by whom. */
 struct timeline_link {
 	const struct segment *wait, *hold;
 	const struct segment *func;	/* what that one was executing; may be NULL */
@@ -32,8 +32,8 @@ struct timeline_link {
 };
 
 /*
- * What the request was in: leaves of the partition (partition.h), those of one name as one.
- * The causes of a request that has ended sum to its latency exactly.
+ * A cause is a state that the request was in: leaves of the partition (partition.h), those of
+ * one name as one.  The causes of a request that has ended sum to its latency exactly.
  */
 struct timeline_cause {
 	enum leaf_kind kind;
@@ -73,8 +73,8 @@ struct timeline {
 	struct segment *segments;	/* by start, thread, depth */
 	size_t nr_segments;
 	/*
-	 * The partition attributes these times of the request to the thread, and to no other; they
-	 * sum to the time not in queues.  Sorted.
+	 * The partition attributes these times of the request to the thread, and to no other;
+	 * they sum to the time not in queues.  They are sorted.
 	 */
 	struct intervals pieces;
 	uint32_t *tids;			/* that worked on the request, in order */
@@ -89,7 +89,7 @@ struct timeline {
 	int64_t left_out_ns;		/* invocations shorter than this were left out; 0: none */
 };
 
-/* 0, -ENOMEM or another -errno of a temporary file. */
+/* Returns 0, -ENOMEM or another -errno of a temporary file. */
 int timeline_build(struct model *m, const struct life *life, struct timeline *t);
 void timeline_free(struct timeline *t);
 
@@ -99,7 +99,7 @@ int64_t timeline_longest(const struct timeline *t, size_t nr);
 /* Frees the segments and retains the sums: causes do not point to segments any more. */
 void timeline_forget_segments(struct timeline *t);
 
-/* Counts page faults and interrupts while threads worked on the request.  0 or -ENOMEM. */
+/* Counts page faults and interrupts while threads worked on the request.  Returns 0 or -ENOMEM. */
 int timeline_hits(struct model *m, const struct timeline *t, struct hits *h);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The invocations of a thread, or of some.
+ * Nests the invocations of a thread, or of several.
  *
- * Sorted by thread and generation they are in the order of their entries: a
- * parent comes before its children, a sibling before the next.  What really
- * happened was nested; estimates need not be, so they are clipped: a child to
- * its parent, and two siblings that overlap meet in the middle.
+ * Sorted by thread and generation they are in the order of their entries: a parent comes before
+ * its children, a sibling before the next.  The calls were nested; their estimated times need
+ * not be, so they are clipped: a child to its parent, and two siblings that overlap meet in the
+ * middle.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +59,10 @@ static int frame_compare(const void *pa, const void *pb)
 	return a->gen < b->gen ? -1 : a->gen > b->gen;
 }
 
-/* How many frames come before want (bound 0), or are it or one of its parts, too (bound 1). */
+/*
+ * Returns how many frames come before want (bound 0), or are it or one of its parts, too (bound
+ * 1).
+ */
 static size_t frames_below(const struct frames *fs, const struct frame *want, int bound)
 {
 	return search(fs->nr, i, frame_compare(&fs->at[i], want) < bound);
@@ -75,14 +78,17 @@ static size_t frames_up_to(const struct frames *fs, const struct frame *want)
 	return frames_below(fs, want, 1);
 }
 
-/* The first part of the frame that did not end before f, or else the last.  Index + 1 of each. */
+/*
+ * Returns the first part of the frame that did not end before f, or else the last.  Index + 1 of
+ * each.
+ */
 static size_t part_around(const struct frames *fs, size_t last, const struct frame *f)
 {
 	return search_range(frames_before(fs, &fs->at[last - 1]), last - 1, i,
 			    fs->at[i].end_max < f->end_max) + 1;
 }
 
-/* Index + 1 of the frame with exactly this generation, which called f. */
+/* Returns index + 1 of the frame with exactly this generation, which called f. */
 static size_t frame_number(const struct frames *fs, const struct frame *f, uint64_t gen)
 {
 	struct frame want = { .tid = f->tid, .nr_thread = f->nr_thread, .gen = gen };
@@ -107,7 +113,7 @@ static void clip(struct frame *f, int64_t start, int64_t end)
 		f->end = f->start;
 }
 
-/* Which of two of different blocks was entered first is not known. */
+/* If they are of different blocks it is not known which was entered first. */
 static void part_siblings(struct frame *before, struct frame *f)
 {
 	int64_t middle;
@@ -141,7 +147,7 @@ static size_t parent_number(const struct frames *fs, size_t i)
 ORDER_KEY(frame_tid, struct frame, tid)
 ORDER_KEY(frame_thread, struct frame, nr_thread)
 
-/* Sorts as frame_compare() orders. */
+/* Sorts in the order of frame_compare(). */
 static int64_t frame_block(const void *frame)
 {
 	return (uint16_t)((const struct frame *)frame)->gen;
@@ -273,7 +279,7 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 	return f;
 }
 
-/* How many frames from frames[i] on are of the same block of a thread. */
+/* Returns how many frames from frames[i] on are of the same block of a thread. */
 static size_t block_length(const struct frames *fs, size_t i)
 {
 	struct frame last = fs->at[i];
@@ -298,7 +304,7 @@ static struct blocks blocks_of(const struct frames *fs, uint32_t tid, int64_t ti
 	return x;
 }
 
-/* The frames of the next block, x->nr of them; NULL after the last. */
+/* Returns the frames of the next block, x->nr of them; NULL after the last. */
 static const struct frame *next_block(const struct frames *fs, struct blocks *x)
 {
 	const struct frame *f = &fs->at[x->at += x->nr];
@@ -309,7 +315,7 @@ static const struct frame *next_block(const struct frames *fs, struct blocks *x)
 	return f;
 }
 
-/* How many of nr frames start at tick or before; they are in order of their starts. */
+/* Returns how many of nr frames start at tick or before; they are in order of their starts. */
 static size_t started_by(const struct frame *frames, size_t nr, int64_t tick)
 {
 	return search(nr, i, frames[i].start <= tick);
@@ -332,7 +338,7 @@ const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_
 	return best;
 }
 
-/* Of the times at which it may have begun, or ended, its thread ran in most. */
+/* Of the times at which it may have begun, or ended, takes that in which its thread ran most. */
 static bool began(const struct frame *f, int64_t from, int64_t to)
 {
 	return from - f->start_min >= f->start_max - to;
@@ -343,7 +349,7 @@ static bool lasted(const struct frame *f, int64_t from, int64_t to)
 	return f->end_max - to >= from - f->end_min;
 }
 
-/* The last frame of a block that had begun, or may have begun earlier than its estimate. */
+/* Returns the last frame of a block that had begun, or may have begun earlier than its estimate. */
 static const struct frame *last_begun(const struct frame *frames, size_t nr, int64_t from, int64_t to)
 {
 	size_t i = started_by(frames, nr, from);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes segments of what happened on a thread, one function for each source: an invocation, a
+ * Makes segments of the events on a thread, with one function for each source: an invocation, a
  * wait for a lock or a hold of it, a time off the CPU, a span of a request.
  *
  * A sleep in a wait that has a segment already only adds what the kernel knows of it; the
@@ -254,7 +254,10 @@ void segment_free_sched(struct segment *s)
 	s->sched = NULL;
 }
 
-/* The function that was being executed: a kernel event names it, or it is the one of that time. */
+/*
+ * Sets the function that was being executed: a kernel event names it, or it is the one of that
+ * time.
+ */
 static const struct frame *set_place(struct tracks *k, struct segment *s, const struct sched_off *off)
 {
 	const struct frame *f = off->gen ? frames_at(&k->frames, off->tid, off->gen, off->out) :
@@ -294,8 +297,8 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 }
 
 /*
- * Is it a sleep inside the wait for a lock, and not for another lock?  The disk is
- * always a reason of its own.
+ * Is it a sleep inside the wait for a lock, and not for another lock?  A sleep for the disk is
+ * always a separate reason.
  */
 bool segment_has_sleep(const struct segment *wait, const struct tracks_off *at)
 {

@@ -30,8 +30,8 @@ void tracks_lower_border(struct tracks *k, int64_t border)
 }
 
 /*
- * Are there enough for a window?  The rest comes in the next ones.  Things that begin
- * together are not separated, so each window makes progress.
+ * Are there enough for a window?  The rest comes in the next ones.  Segments that begin together
+ * are not separated, so each window makes progress.
  */
 static bool is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s)
 {
@@ -106,7 +106,7 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 	return ret;
 }
 
-/* Waits and what the kernel knows of them */
+/* These handle waits and what the kernel knows of them */
 
 static int add_wait(struct tracks *k, const struct lock_event *e)
 {
@@ -181,7 +181,7 @@ static int add_offs(struct tracks *k)
 
 /* Requests */
 
-/* Reads one more span; false: there is none, or *ret is an error. */
+/* Reads one more span; returns false if there is none, or *ret is an error. */
 static bool read_part(struct tracks *k, int *ret)
 {
 	if (!spill_is_at(&k->parts, k->major))

@@ -76,7 +76,7 @@ void tracks_retain_frames(struct tracks *k)
 /* Was f, which overlaps top, called from within top, directly or not? */
 static bool is_inside(const struct segment *top, const struct frame *f)
 {
-	/* Blocks count separately.  One that outlives top, and is not deeper, came after it. */
+	/* Blocks count separately.  A frame that outlives top, and is not deeper, came after it. */
 	if ((uint16_t)top->gen != (uint16_t)f->gen)
 		return f->depth > top->depth || f->end <= top->end;
 	if (top->gen >= f->gen)
@@ -87,7 +87,10 @@ static bool is_inside(const struct segment *top, const struct frame *f)
 	return f->parent_gen == top->gen || (f->parent_gen > top->gen && f->depth > top->depth + 1);
 }
 
-/* Moves [*start, *end) to be inside of, or after, all that is open; true: it was moved. */
+/*
+ * Moves [*start, *end) to be inside of, or after, all that is open; returns true if it was
+ * moved.
+ */
 static bool fit_into_open(struct tracks *k, const struct frame *f, int64_t *start, int64_t *end)
 {
 	bool is_moved = *start < k->last_start;

@@ -11,7 +11,7 @@
 #define TRACKS_WINDOW	32768	/* functions in a window, about */
 #define TRACKS_EVENTS	8192	/* other things of a kind; a segment of them is larger than a frame */
 
-/* One invocation.  Times are ticks. */
+/* This is one invocation.  Times are ticks. */
 struct frame {
 	uint32_t tid;
 	uint32_t nr_thread;	/* which thread of that tid */
@@ -39,7 +39,7 @@ struct frames {
 
 #define NR_TRACKS_SOURCES	8
 
-/* A time off the CPU of the current window. */
+/* This is a time off the CPU of the current window. */
 struct tracks_off {
 	struct sched_off off;
 	struct sched_span *spans;	/* of its own */
@@ -48,7 +48,7 @@ struct tracks_off {
 	unsigned depth;			/* at least: that of the wait + 1 */
 };
 
-/* A span of a request. */
+/* This is a span of a request. */
 struct tracks_part {
 	struct life_part part;
 	uint64_t req;
@@ -72,7 +72,7 @@ struct tracks {
 	int64_t off_resolution_ns;
 	uint64_t nr_read;		/* FUNC rows */
 
-	/* The current thread, from window to window. */
+	/* This is the current thread, from window to window. */
 	uint64_t major;
 	uint32_t tid;
 	int64_t border;			/* what starts before it is emitted in this window */
@@ -98,15 +98,15 @@ int frames_add(struct frames *fs, const struct ldb_row_func *row);
 int frames_sort(struct frames *fs);
 void frames_tighten(struct frames *fs, const struct lockset *locks);
 void frames_nest(struct frames *fs);
-/* Tighten: the frame and its callers had begun by then; had not ended before then. */
+/* These tighten: the frame and its callers had begun by then; had not ended before then. */
 void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick);
 void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick);
 /*
- * The innermost frame that had begun at one time and lasted to the other, with the thread
- * being off the CPU between: what may have ended just before has not slept.
+ * Returns the innermost frame that had begun at one time and lasted to the other, while the
+ * thread was off the CPU: a frame that may have ended just before has not slept.
  */
 const struct frame *frames_through(const struct frames *fs, uint32_t tid, int64_t from, int64_t to);
-/* The innermost frame at that time, after frames_nest(). */
+/* Returns the innermost frame at that time, after frames_nest(). */
 const struct frame *frames_by_time(const struct frames *fs, uint32_t tid, int64_t tick);
 const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t gen, int64_t tick);
 
@@ -128,7 +128,7 @@ int tracks_read_offs(struct tracks *k, int64_t before);
 int tracks_read_locks(struct tracks *k, int64_t before);
 int tracks_add_requests(struct tracks *k);
 int tracks_add_others(struct tracks *k);
-/* Nothing that starts there or later is emitted in this window. */
+/* No segment that starts there or later is emitted in this window. */
 void tracks_lower_border(struct tracks *k, int64_t border);
 /* tracks.c: emits a segment, and frees its sched. */
 int tracks_emit(struct tracks *k, struct segment *s);
@@ -137,12 +137,12 @@ int tracks_set_request(struct tracks *k, struct segment *s);
 void tracks_free_offs(struct tracks *k, size_t nr);
 
 /*
- * segments.c: one function for each kind.  The segment is the last of k->others; NULL: out of
- * memory.
+ * segments.c: there is one function for each kind.  The segment is the last of k->others; NULL:
+ * out of memory.
  */
 struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part);
 struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e);
-/* asleep: for the time until the wake-up, else for that from there on. */
+/* asleep: for the time until the wake-up, else for the time after it. */
 struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bool asleep);
 void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
 		      int64_t end);

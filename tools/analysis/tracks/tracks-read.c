@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rows of a trace, sorted by thread and time: one pass each for functions
- * and locks, kernel events and requests, and one before to find how long a function
- * must be when not all are wanted.
+ * Reads the rows of a trace and sorts them by thread and time: one pass each for functions and
+ * locks, kernel events and requests, and one before to find how long a function must be when not
+ * all are retained.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define MEMORY		(192UL << 20)
 #endif
 
-/* Reports progress: done of about nr things were read, which takes it between two shares. */
+/* Reports progress: done of about nr things were read, which moves it between two shares. */
 static void report_progress(const struct tracks *k, const char *what, double from, double to,
 			    uint64_t done, uint64_t nr)
 {
@@ -82,7 +82,7 @@ static int count_lengths(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* The least length to retain, so that there are at most as many as wanted. */
+/* Finds the least length to retain, so that there are at most as many as requested. */
 static int find_min(struct tracks *k)
 {
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
@@ -126,7 +126,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 			k->result->nr_left_out++;
 			continue;
 		}
-		/* The margin is that in which its ends may lie. */
+		/* The margin is that in which its ends may be. */
 		if (!is_wanted(k, row->tid, e.start_min, e.end_max))
 			continue;
 		ret = spill_add(&k->funcs, model_thread_order(k->m, row->tid, row->start_max),
@@ -135,7 +135,7 @@ static int add_funcs(void *arg, const struct reader_rows *rows)
 	return ret;
 }
 
-#define WIDER_MAX	4	/* times; each matters less */
+#define WIDER_MAX	4	/* so many times; each matters less */
 
 struct wide {
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
@@ -356,7 +356,7 @@ static int on_life(void *arg, struct life *life)
 
 int tracks_read(struct tracks *k)
 {
-	/* Sixteenths of the memory, in the order of sources. */
+	/* These are sixteenths of the memory, in the order of sources. */
 	static const uint8_t shares[NR_TRACKS_SOURCES] = { 6, 2, 2, 1, 1, 1, 1, 2 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;

@@ -12,7 +12,7 @@
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
-/* Segments that are no functions, of one window */
+/* Segments of one window that are no functions */
 
 COMPARE(segment_compare, struct segment, UP(start) UP(depth) DOWN(end) UP(kind))
 
@@ -27,7 +27,7 @@ int tracks_emit(struct tracks *k, struct segment *s)
 	return ret;
 }
 
-/* Merges both lists in order; what starts behind the border is for the next window. */
+/* Merges both lists in order; segments that start behind the border are for the next window. */
 static int emit_window(struct tracks *k)
 {
 	size_t f = 0, o = 0;
@@ -65,7 +65,7 @@ static int emit_window(struct tracks *k)
 	return ret;
 }
 
-/* The innermost frame had begun when its thread lost the CPU, and lasted until it ran again. */
+/* The innermost frame had begun when its thread was switched out, and lasted until it ran again. */
 static void tighten_by_offs(struct tracks *k)
 {
 	for (size_t i = 0; i < k->nr_off_at; i++) {
@@ -81,7 +81,7 @@ static void tighten_by_offs(struct tracks *k)
 	}
 }
 
-/* The share is that of the sorted things that became segments, about. */
+/* The share is about that of the sorted things that became segments. */
 static void report_progress(const struct tracks *k)
 {
 	uint64_t all = k->funcs.nr + k->locks.nr + k->offs.nr +
@@ -154,7 +154,7 @@ static int do_thread(struct tracks *k, uint64_t major, const struct thread *thre
 	return ret ? ret : tracks_emit_events_until(k, INT64_MAX);
 }
 
-/* The least major of all that is left; false: nothing is left. */
+/* Finds the least major of all that is left; returns false if nothing is left. */
 static bool next_major(const struct tracks *k, uint64_t *major)
 {
 	bool found = false;

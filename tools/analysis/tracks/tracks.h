@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Emits everything that happened, thread by thread: for pages and exports, which need
- * all of a recording and not one request.
+ * Emits all segments, thread by thread: for pages and exports, which need all of a recording and
+ * not one request.
  *
- * Segments are those of timeline.h, with the same estimates and names, but not
- * clipped to a request: FUNCTIONs to those that called them, so that they nest.
- * A thread's segments come by start; of those that start together the outer one
- * comes first.  A writer of begin and end events needs no more than a stack: it
- * ends what has ended by the start of the next.  Each thing is emitted once.
+ * Segments are those of timeline.h, with the same estimates and names, but not clipped to a
+ * request: FUNCTIONs to those that called them, so that they nest.  A thread's segments come by
+ * start; of those that start together the outer one comes first.  A writer of begin and end
+ * events only needs a stack: it ends the segments that have ended by the start of the next.
+ * Each segment is emitted once.
  *
  * duration_ns and duration_resolution_ns of a segment are what ldb-report counts
  * for it; they were not clipped, and their sums are the report's.
  *
- * Blockers are not in it: no blocks_req, no level.
+ * Blockers are not set: there is no blocks_req, no level.
  *
- * Memory is bounded by tracks_options.memory, whatever the length of the trace:
- * what does not fit is sorted in temporary files (spill.h).
+ * Memory is bounded by tracks_options.memory, whatever the length of the trace:  the rest is
+ * sorted in temporary files (spill.h).
  */
 #ifndef TRACKS_TRACKS_H
 #define TRACKS_TRACKS_H
@@ -32,7 +32,7 @@ struct tracks_options {
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 	/*
-	 * May be NULL.  Is anything of that thread wanted in [start, end]?  If not, its
+	 * This may be NULL.  Is anything of that thread needed in [start, end]?  If not, its
 	 * functions, locks and times off the CPU there are left out.
 	 */
 	bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end);
@@ -48,7 +48,7 @@ struct tracks_options {
 };
 #define TRACKS_OPTIONS_ALL { .from = INT64_MIN, .to = INT64_MAX }
 
-/* Somebody made a sleeping thread runnable. */
+/* A task made a sleeping thread runnable. */
 struct tracks_wakeup {
 	int64_t tick;
 	uint32_t tid;		/* who was woken */
@@ -58,7 +58,7 @@ struct tracks_wakeup {
 	uint32_t waker_cpu;	/* where the waker was; CPU_UNKNOWN */
 };
 
-/* A task ran on a CPU.  Kernel events do not say who ran at all times. */
+/* A task ran on a CPU.  Kernel events do not name the running task at all times. */
 struct tracks_run {
 	uint32_t cpu;
 	struct party who;	/* identified; never PARTY_NONE */
@@ -68,10 +68,10 @@ struct tracks_run {
 };
 
 /*
- * NULL: not wanted.  Non-zero stops, and is returned.  Runs, wake-ups and migrations
- * come first, for all threads together, in the order of time in which each is known: a
- * run's end, the time a woken thread came to run.  Then the threads by tid, each with
- * its segments; then the requests by start.  What is pointed to is valid until the call returns; symbols, names and threads of
+ * These may be NULL.  Non-zero stops, and is returned.  Runs, wake-ups and migrations come
+ * first, for all threads together, in the order of time in which each is known: a run's end, the
+ * time a woken thread came to run.  Then the threads by tid, each with its segments; then the
+ * requests by start.  Pointers are valid until the call returns; symbols, names and threads of
  * the model as long as the model.
  */
 struct tracks_sink {
@@ -81,7 +81,10 @@ struct tracks_sink {
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
 	int (*run)(void *arg, const struct tracks_run *r);
 	int (*request)(void *arg, const struct life *life);
-	/* The thread is off the CPU since an unknown time before the range.  In order with runs. */
+	/*
+	 * The thread is off the CPU since an unknown time before the range.  It is in order with
+	 * runs.
+	 */
 	int (*off_before)(void *arg, uint32_t tid);
 	void *arg;
 };
@@ -100,18 +103,21 @@ struct tracks_result {
 /* Adapts a segment that was cut: its running tasks become those of [start, end). */
 void segment_cut(const struct model *m, struct segment *s);
 
-/* Makes a copy of what the kernel events say, or frees it.  0 or -ENOMEM. */
+/* Makes a copy of what the kernel events say, or frees it.  Returns 0 or -ENOMEM. */
 int segment_copy_sched(struct segment *s);
 void segment_free_sched(struct segment *s);
 
 /*
- * Makes a range as wide as it must be for its functions to be estimated as they are in all of the
- * trace: what happened while one of them may have begun, or ended, says when it did.  0 or -ENOMEM.
+ * Makes a range so wide that its functions are estimated as in all of the trace: events at the
+ * time when one of them may have begun, or ended, bound that time.  Returns 0 or -ENOMEM.
  */
 int tracks_widen(struct model *m, bool (*wants)(void *arg, uint32_t tid, int64_t start, int64_t end),
 		 void *arg, int64_t *from, int64_t *to);
 
-/* 0, -ENOMEM, another -errno of a temporary file, or what a function of the sink returned. */
+/*
+ * Returns 0, -ENOMEM, another -errno of a temporary file, or what a function of the sink
+ * returned.
+ */
 int tracks_each(struct model *m, const struct tracks_options *o, const struct tracks_sink *sink,
 		struct tracks_result *result);
 
