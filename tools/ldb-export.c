@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb-export: traces for other people's tools.  Options -> reader -> analysis ->
+ * ldb-export makes files for other tools.  The data flow is options -> reader -> analysis ->
  * export; nothing is computed here.
  */
 #include <errno.h>
@@ -98,7 +98,7 @@ static const struct export_format *find_format(const char *name)
 	cli_usage("unknown format '%s': there are %s", name, list);
 }
 
-/* Progress: nothing within the first second. */
+/* Shows progress, but not within the first second. */
 
 static int64_t now_ns(void)
 {
@@ -123,11 +123,11 @@ static void on_progress(void *arg, const char *what, double done)
 	progress_line("ldb-export: %3.0f %% %s", 100 * done, what);
 }
 
-/* The requests that were asked for */
+/* Chooses the selected requests */
 
 COMPARE(earlier_first, struct life, UP(start) UP(id))
 
-/* False after one line: there is none. */
+/* Returns false after one line if there is none. */
 static bool choose_lives(struct model *m, struct export_options *o, struct requests *requests)
 {
 	struct requests_options wanted = REQUESTS_OPTIONS_ALL;
@@ -239,7 +239,7 @@ static void summary_text(const struct export_options *o)
 
 /* Writing */
 
-/* is_output: it is the output that could not be written. */
+/* is_output says that the output could not be written. */
 static int fail(int ret, const char *err, bool is_output)
 {
 	if (*err)
@@ -256,7 +256,7 @@ static int fail(int ret, const char *err, bool is_output)
 	return CLI_FAILURE;
 }
 
-/* A part of a file is worth nothing; of what is no file nothing is removed. */
+/* A part of a file is useless, so it is removed; a device or a pipe is not. */
 static void remove_part(FILE *out, const char *path)
 {
 	struct stat st;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * ldb-record: the command line.  The work is done in record/.
- */
+/* This is the command line of ldb-record.  The work is done in record/. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +20,7 @@ static struct record_options options = {
 	.max_bytes = 2ULL << 30,
 };
 
-/* No names if the user wants to leave: what is recorded is whole without them. */
+/* Names are not stored if the user wants to stop: the recording is whole without them. */
 static bool goes_on(void *arg)
 {
 	sigset_t pending;
@@ -36,7 +34,7 @@ static void warn_interrupted(const char *path)
 	cli_warn("interrupted: %s has no names of its own, keep the program as it is", path);
 }
 
-/* Runs in a process of its own; returns 0, or 1 after one line. */
+/* Runs in a separate process; returns 0, or 1 after one line. */
 static int look_up(const char *path, pid_t pid)
 {
 	char err[512] = "", root[64];
@@ -54,8 +52,8 @@ static int look_up(const char *path, pid_t pid)
 }
 
 /*
- * Whoever ends us ends the search, too: it checks between two files whether it goes on, and is
- * killed where one takes long.
+ * A signal that ends this process ends the search, too: it checks between two files whether to
+ * continue, and is killed if one takes long.
  */
 static int wait_for(pid_t child, bool *interrupted)
 {
@@ -76,8 +74,8 @@ static int wait_for(pid_t child, bool *interrupted)
 }
 
 /*
- * Debug information is the program's and not trusted; reading it may crash.  So a
- * child does, and the trace it may leave without names is whole.
+ * Debug information comes from the program and is not trusted; reading it may crash.  So a child
+ * does it; if it fails, the trace has no names and is whole.
  */
 static uint64_t store_names(const char *path, pid_t pid)
 {

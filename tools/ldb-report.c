@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb-report: statistics of a recording.  Options -> reader -> analysis ->
+ * ldb-report shows statistics of a recording.  The data flow is options -> reader -> analysis ->
  * render; nothing is computed or printed here.
  */
 #include <errno.h>
@@ -196,7 +196,7 @@ static void report_requests(struct model *m, const struct render *r)
 	requests_free(&requests);
 }
 
-/* False: there is nothing to report. */
+/* Returns false if there is nothing to report. */
 static bool report_sched(struct model *m, const struct render *r)
 {
 	struct schedstats_options options = SCHEDSTATS_OPTIONS_ALL;
@@ -318,7 +318,7 @@ static int archive(void)
 	return cli_flush() ? CLI_OK : CLI_FAILURE;
 }
 
-/* Opens the other trace, with the same places to look for symbols. */
+/* Opens the other trace, with the same folders for symbols. */
 static void open_other(struct opened *o)
 {
 	struct symtab_options symbols = symbol_options();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb-timeline: why one request took as long as it did.  Options -> reader ->
- * analysis -> render; nothing is computed or printed here.
+ * ldb-timeline shows why one request took as long as it did.  The data flow is options -> reader
+ * -> analysis -> render; nothing is computed or printed here.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,7 +76,10 @@ static void build(struct model *m, const struct requests *requests, const struct
 		open_fail_memory();
 }
 
-/* The request instance of --req to show: --nth, or the slowest complete one, or the slowest. */
+/*
+ * Chooses the request instance of --req to show: --nth, or the slowest complete one, or the
+ * slowest.
+ */
 static size_t choose_life(const struct requests *requests)
 {
 	size_t best = 0;
@@ -93,7 +96,7 @@ static size_t choose_life(const struct requests *requests)
 	return best;
 }
 
-/* The request instance to show; false: there is none, and a line says so. */
+/* Finds the request instance to show; returns false if there is none, after one line. */
 static bool find_life(const struct requests *requests, const struct life **life)
 {
 	size_t nth;
@@ -114,7 +117,7 @@ static bool find_life(const struct requests *requests, const struct life **life)
 	return true;
 }
 
-/* False: there is no such request. */
+/* Returns false if there is no such request. */
 static bool show_one(struct model *m, const struct render *r, const struct requests *requests)
 {
 	struct render_timeline shown;
@@ -184,7 +187,7 @@ static void show_slowest(struct model *m, const struct render *r, const struct r
 	free(shown);
 }
 
-/* False: the request that was asked for is not there, or it failed; a line was printed. */
+/* Returns false if the request does not exist, or it failed; a line was printed. */
 static bool show_page(struct model *m, const struct render *r, const struct requests_options *wanted)
 {
 	struct timeline_page_options page = { .from = wanted->from, .to = wanted->to };

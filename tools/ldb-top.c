@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * ldb-top: the command line, and what connects recorder, history and screen.
- */
+/* This is the command line of ldb-top, and connects recorder, history and screen. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +92,7 @@ static const struct cli_tool tool = {
 	.takes_command = true,
 };
 
-/* What the recorder's callbacks need. */
+/* The recorder's callbacks need this. */
 static struct {
 	struct history *history;
 	struct ui *ui;
@@ -146,10 +144,10 @@ static void on_period(void *arg, const struct record_status *status)
 		if (top.has_failed && eventfd_write(top.stop_fd, 1))
 			abort();
 	}
-	/* The rest of an interval that the user did not wait for. */
+	/* This is the rest of an interval that the user did not wait for. */
 	if (status->end && !strcmp(status->end, "detached"))
 		return;
-	/* Periods are a little longer than asked for. */
+	/* Periods are a little longer than requested. */
 	if (top.ui && (status->end || status->now_ns + (int64_t)PERIOD_NS / 50 >= top.next_ns))
 		show_snapshot(status);
 }

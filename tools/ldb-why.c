@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ldb-why: why requests are slow.  Options -> reader -> partition -> causes -> render;
- * nothing is computed or printed here.
+ * ldb-why shows why requests are slow.  The data flow is options -> reader -> partition ->
+ * causes -> render; nothing is computed or printed here.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -135,7 +135,7 @@ static struct why_options why_options(struct categories *categories)
 	return o;
 }
 
-/* The picture that was asked for; NR_PICTURES: none. */
+/* Returns the requested picture; NR_PICTURES: none. */
 static enum picture picture(void)
 {
 	enum picture which = 0;
@@ -165,7 +165,7 @@ static void check_pictures(void)
 		cli_usage("-o FILE.html has all pictures: leave out the option for one");
 }
 
-/* Checks the options of what does not explain causes. */
+/* Checks the options of reports that do not explain causes. */
 static void check_compare(void)
 {
 	bool is_other = opt.is_compare || opt.slices || opt.is_uncategorised;
@@ -212,7 +212,10 @@ static void check_usage(void)
 	check_compare();
 }
 
-/* False where another class or time, or what is damaged, could have requests: see build_for(). */
+/*
+ * Returns false if another class or time, or the damaged part, could have requests: see
+ * build_for().
+ */
 static bool is_untagged(const struct opened *o, const struct partition *p)
 {
 	bool is_part = open_has_range(&opt.open) ||
@@ -238,7 +241,7 @@ static bool say_none(const struct render *r)
 	return true;
 }
 
-/* A picture, or a page with all of them.  False: it failed, and a line was printed. */
+/* Shows a picture, or a page with all of them.  Returns false if it failed, after one line. */
 static bool show_picture(const struct opened *o, const struct why *why,
 			 const struct why_options *wo)
 {
@@ -282,7 +285,7 @@ static bool show(const struct opened *o, const struct partition *p, const struct
 	return found;
 }
 
-/* wo: only of the requests that it selects; NULL: of all. */
+/* wo: only requests that it selects; NULL: all. */
 static void build_for(const struct opened *o, struct partition *p, struct why_options *wo)
 {
 	struct partition_options po = {

@@ -12,8 +12,8 @@
  *	cpu_order_loads()	volatile loads before it are made before those after it
  *	cpu_relax()		in a loop that waits
  *	cpu_prefetch()		asks for a line to read from.  Never faults
- *	cpu_prefetch_write()	asks for a line to write to; a locked instruction that comes next need
- *				not wait for it
+ *	cpu_prefetch_write()	asks for a line to write to; a locked instruction that comes next
+ *				need not wait for it
  *	cpu_stack_pointer()
  *	cpu_copy(), cpu_fill()	memcpy() and memset() without libc
  *

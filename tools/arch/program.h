@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a recorded program looks like, on whatever machine its recording is read: today all
- * of them are for x86-64.
+ * Describes a recorded program, on whatever machine its recording is read: today all of them are
+ * for x86-64.
  *
  *	PROGRAM_MACHINE		of its ELF files, and PROGRAM_MACHINE_NAME
  *	PROGRAM_SIZE_*		of glibc's objects, in bytes
- *	program_call(), program_plt_entry()	what its calls are made of
+ *	program_call(), program_plt_entry()	the encoding of its calls
  */
 #ifndef ARCH_PROGRAM_H
 #define ARCH_PROGRAM_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Asks for every address that a report may ask for; see names.h. */
+/* Resolves every address that a report may show; see names.h. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

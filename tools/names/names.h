@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes the names of all that a trace has addresses of into the trace, so that it can
- * be read where the program was rebuilt, was removed, or never existed.
+ * Writes the names of all addresses of a trace into the trace, so that it can be read where the
+ * program was rebuilt, was removed, or never existed.
  */
 #ifndef NAMES_NAMES_H
 #define NAMES_NAMES_H
@@ -20,8 +20,8 @@ struct names_done {
 };
 
 /*
- * 0; -EEXIST: it has them already; -EINTR: given up; else why is in err.  The file is
- * whole in any case, but while it is written to (at the end, for milliseconds).
+ * Returns 0; -EEXIST: it has them already; -EINTR: interrupted; else err has the reason.  The
+ * file is whole in any case, except while it is written (at the end, for milliseconds).
  */
 int names_store(const char *path, const struct names_options *o, struct names_done *done,
 		char *err, size_t err_size);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A CPU of which nothing is known; see arch/cpu.h, which alone includes this. */
+/*
+ * This file is for a CPU of which nothing is known; arch/cpu.h describes it, and alone includes
+ * it.
+ */
 #ifndef ARCH_GENERIC_CPU_H
 #define ARCH_GENERIC_CPU_H
 
@@ -15,7 +18,7 @@ static inline uint64_t cpu_top_bits(const uint8_t *p)
 	uint64_t word;
 
 	memcpy(&word, p, 8);
-	/* Gathered in the highest byte. */
+	/* The bits are gathered in the highest byte. */
 	return ((word & 0x8080808080808080ULL) >> 7) * 0x0102040810204080ULL >> 56;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* x86-64; see arch/cpu.h, which alone includes this. */
+/* Implements arch/cpu.h for x86-64, which alone includes it. */
 #ifndef ARCH_X86_64_CPU_H
 #define ARCH_X86_64_CPU_H
 
@@ -25,7 +25,7 @@ static inline bool cpu_has_fast_pext(void)
 	       !__builtin_cpu_is("znver2") && !__builtin_cpu_is("bdver4");
 }
 
-/* As text, so that it is inlined into functions with and without the attribute. */
+/* It is text, so that it is inlined into functions with and without the attribute. */
 static inline __attribute__((always_inline)) uint64_t cpu_pext(uint64_t x, uint64_t mask)
 {
 	uint64_t out;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* x86-64; see arch/program.h, which alone includes this. */
+/* Implements arch/program.h for x86-64, which alone includes it. */
 #ifndef ARCH_X86_64_PROGRAM_H
 #define ARCH_X86_64_PROGRAM_H
 
@@ -36,7 +36,7 @@ static inline uint64_t program_relative(const uint8_t *at, uint64_t next)
 	return next + (uint64_t)(int64_t)distance;
 }
 
-/* The bytes at addr; *to: where it leads.  call and jmp; call and jmp *slot(%rip) */
+/* Decodes the bytes at addr; *to: where it leads.  call and jmp; call and jmp *slot(%rip) */
 static inline enum program_call program_call(const uint8_t *code, uint64_t addr, uint64_t *to)
 {
 	if (code[0] == 0xe8 || code[0] == 0xe9) {
@@ -50,7 +50,7 @@ static inline enum program_call program_call(const uint8_t *code, uint64_t addr,
 	return PROGRAM_CALL_NOT;
 }
 
-/* An entry of the PLT: [endbr64] [bnd] jmp *slot(%rip). */
+/* Decodes an entry of the PLT: [endbr64] [bnd] jmp *slot(%rip). */
 static inline bool program_plt_entry(const uint8_t *code, uint64_t addr, uint64_t *slot)
 {
 	unsigned at = 0;
