@@ -442,6 +442,66 @@ static void test_filter(void)
 	reader_close(reader);
 }
 
+/* What ranges of a tenth of a block say, back and forth, as one number. */
+static uint64_t read_ranges(struct reader *r, size_t *nr)
+{
+	struct reader_filter f = READER_FILTER_ALL;
+	uint64_t sum = 0;
+
+	*nr = 0;
+	for (int64_t n = 0; n < 200; n++) {
+		unsigned kind = n % 2 ? LDB_BLK_FUNC : LDB_BLK_IRQ;
+		struct reader_rows rows;
+		struct cursor *c;
+
+		f.t_min = n / 4 * 40009 + n % 7 * 300000;
+		f.t_max = f.t_min + 65536;
+		c = reader_cursor(r, kind, &f);
+		while (cursor_next(c, &rows) > 0) {
+			*nr += rows.nr;
+			for (size_t i = 0; i < rows.nr; i++)
+				sum = sum * 31 + (kind == LDB_BLK_FUNC ? rows.func[i].gen :
+						  (uint64_t)rows.irq[i].start + rows.irq[i].name[4]);
+		}
+		cursor_close(c);
+	}
+	return sum;
+}
+
+static void test_retain(void)
+{
+	const char *path = sample_path("retain");
+	uint64_t plain, retained = 0;
+	size_t nr_plain, nr_retained;
+	struct reader *reader;
+	struct writer *w;
+	char err[256];
+
+	w = writer_open(path, &sample_header, err, sizeof(err));
+	for (int64_t i = 0; i < 300000; i++) {
+		char name[] = { 'i', 'r', 'q', '-', '0' + i % 10, '\0' };
+		struct ldb_row_func row = {
+			.tid = 1, .start_max = i * 10, .end_max = i * 10 + 5, .gen = i << 16,
+		};
+		struct ldb_row_irq irq = {
+			.tid = 1, .start = i * 10, .end = i * 10 + 3, .name = name,
+		};
+
+		writer_add_func(w, &row);
+		writer_add_irq(w, &irq);
+	}
+	writer_close(w);
+	reader = reader_open(path, err, sizeof(err));
+	plain = read_ranges(reader, &nr_plain);
+	if (!reader_retain(reader, 3))
+		retained = read_ranges(reader, &nr_retained);
+	ok(nr_plain > 100000 && retained == plain && nr_retained == nr_plain,
+	   "with few blocks retained the same rows come: %zu, %zu", nr_plain, nr_retained);
+	reader_retain_end(reader);
+	ok(read_ranges(reader, &nr_retained) == plain, "and with none again");
+	reader_close(reader);
+}
+
 static void test_clock(void)
 {
 	const char *path = sample_path("clock");
@@ -589,6 +649,7 @@ int main(void)
 	test_filter();
 	test_columns();
 	test_order();
+	test_retain();
 	test_clock();
 	test_requests();
 	test_old();

@@ -75,7 +75,7 @@ static int read_kind(struct cached_kind *k, struct cursor *c)
 	for (size_t i = 0; i < q.r->nr_blocks && ret >= 0 && !k->is_refused; i++) {
 		if (!query_wants(&q, &blocks[i]))
 			continue;
-		ret = query_decode(&q, &c->d, &blocks[i], &nr);
+		ret = retained_decode(&q, &c->d, &blocks[i], &nr);
 		if (ret > 0)
 			ret = add_rows(k, c->d.rows, nr, size);
 	}

@@ -175,7 +175,8 @@ int cursor_next(struct cursor *c, struct reader_rows *rows)
 	if (c->ahead)
 		return ahead_next(c->ahead, &rows->rows, &rows->nr);
 	while (!rc && (b = next_block(c)))
-		rc = query_decode(&c->q, &c->d, b, &rows->nr);
+		rc = c->share ? query_decode(&c->q, &c->d, b, &rows->nr) :
+				retained_decode(&c->q, &c->d, b, &rows->nr);
 	rows->rows = c->d.rows;
 	return rc;
 }

@@ -45,6 +45,10 @@ struct reader {
 
 	struct row_cache *cache;		/* cache.c; NULL: nothing is cached */
 
+	struct retained *retained;	/* retain.c */
+	unsigned nr_retained;
+	uint64_t nr_uses;		/* of them */
+
 	bool has_requests;
 	struct reqtab *reqtab;		/* made here, or NULL: */
 	struct ldb_row_reqtab *requests; /* from the file */
@@ -110,6 +114,9 @@ int query_decode(const struct query *q, struct decoder *d, struct block *b, size
 size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr);
 
 void block_set_bad(struct reader *r, struct block *b);
+
+/* retain.c: like query_decode(), of blocks that may be retained */
+int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
 /* ahead.c: decoding the next blocks while the rows of one are used */
 struct ahead;

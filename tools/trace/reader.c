@@ -215,6 +215,7 @@ void reader_close(struct reader *r)
 	if (r->fd >= 0)
 		close(r->fd);
 	reader_cache_end(r);
+	reader_retain_end(r);
 	intern_free(&r->texts);
 	free(r->metas);
 	free(r->blocks);

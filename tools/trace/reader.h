@@ -107,6 +107,13 @@ int reader_each(struct reader *r, unsigned kind, const struct reader_filter *fil
 int reader_cache(struct reader *r, unsigned kind, int64_t from, int64_t to);
 void reader_cache_end(struct reader *r);
 
+/*
+ * From here to reader_retain_end() so many of the blocks decoded last are retained, some MB each:
+ * for users that read many short ranges.  -ENOMEM.  Others may not use cursors meanwhile.
+ */
+int reader_retain(struct reader *r, unsigned nr_blocks);
+void reader_retain_end(struct reader *r);
+
 /* How many threads are useful: one for each CPU that may be used, to a limit. */
 unsigned reader_nr_threads(void);
 

@@ -20,6 +20,7 @@
 #include "why-private.h"
 
 #define AHEAD_MAX	20000	/* requests before and after one that are searched for the one ahead of it */
+#define RETAINED_BLOCKS	8	/* a timeline takes two of FUNC rows, and one each of four kinds */
 
 struct wanted {				/* a request whose instance is needed */
 	uint64_t id;
@@ -431,7 +432,8 @@ static int follow(struct chains *k, struct wanted *at, struct why_chain *chain)
 	return k->ret;
 }
 
-COMPARE(by_target, struct wanted, UP(target))
+/* Timelines of requests that are near each other need the same blocks of the trace. */
+COMPARE(by_start, struct wanted, UP(start) UP(target))
 
 /* Chooses the timeline that explains most: its own, or that of the request it was behind. */
 static void want(struct chains *k, struct why_target *t)
@@ -480,10 +482,13 @@ int chains_build(struct why *w, const struct why_options *o)
 	if (!ret && k.nr_wanted) {
 		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), wanted_compare);
 		ret = find_lives(&k);
-		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), by_target);
+		qsort(k.wanted, k.nr_wanted, sizeof(*k.wanted), by_start);
 	}
+	if (!ret)
+		ret = reader_retain(w->p->m->reader, RETAINED_BLOCKS);
 	for (size_t i = 0; i < k.nr_wanted && !ret; i++)
 		ret = follow(&k, &k.wanted[i], &w->private->chains[i]);
+	reader_retain_end(w->p->m->reader);
 	for (size_t i = 0; i < k.nr_wanted; i++)
 		life_free(&k.wanted[i].life);
 	for (size_t i = 0; i < w->nr_targets && !ret; i++) {
