@@ -105,8 +105,13 @@ static const struct column waker_columns[] = {
 	MADE("what", get_waker), SELF(NULL, sched_party_columns), { 0 }
 };
 
-static const struct column party_table[] = {
-	SAME(total_ns, .head = "total", .width = NS_WIDTH), SAME(count, .head = "count"),
+static const struct column antagonist_table[] = {
+	SAME(total_ns, .head = "total", .width = NS_WIDTH), SAME(count, .head = "waits"),
+	SAME(max_ns, .head = "max", .width = NS_WIDTH), { 0 }
+};
+
+static const struct column waker_table[] = {
+	SAME(total_ns, .head = "total", .width = NS_WIDTH), SAME(count, .head = "wakes"),
 	SAME(max_ns, .head = "max", .width = NS_WIDTH), { 0 }
 };
 #undef ROW
@@ -214,15 +219,16 @@ static void put_threads(const struct render *r, const struct render_sched *s,
 		put(r, s->model, &s->stats->entries[i]);
 }
 
-static void put_parties(const struct render *r, const struct model *m, const char *count_head,
-			const char *head, const struct sched_party *parties, size_t nr,
-			size_t nr_all)
+static void put_parties(const struct render *r, const struct model *m,
+			const struct column *columns, const char *head,
+			const struct sched_party *parties, size_t nr, size_t nr_all)
 {
 	char who[TEXT_ROOM], fit[TEXT_ROOM];
 
-	text_styled(r, TEXT_BOLD, "\n %8s %6s %8s  %s\n", "total", count_head, "max", head);
+	fputc('\n', r->out);
+	table_head(r, "", 0, columns, head);
 	for (size_t i = 0; i < nr; i++) {
-		table_cells(r, party_table, &parties[i]);
+		table_cells(r, columns, &parties[i]);
 		fprintf(r->out, "  %s\n", wrap_numbered(text_party(m, &parties[i].who, who),
 							 r->width - 28, fit));
 	}
@@ -265,9 +271,9 @@ static void text_sched(const struct render *r, const void *report)
 		put_head(r, "page faults, interrupts", csv_hits_columns);
 		put_threads(r, s, put_hits);
 	}
-	put_parties(r, s->model, "waits", "running task meanwhile", k->antagonists,
+	put_parties(r, s->model, antagonist_table, "  running task meanwhile", k->antagonists,
 		    least(s->nr_parties, k->nr_antagonists), k->nr_antagonists);
-	put_parties(r, s->model, "wakes", "who woke them, and how long they had slept", k->wakers,
+	put_parties(r, s->model, waker_table, "  who woke them, and how long they had slept", k->wakers,
 		    least(s->nr_parties, k->nr_wakers), k->nr_wakers);
 }
 
