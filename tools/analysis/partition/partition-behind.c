@@ -234,7 +234,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	case LEAF_FUNCTION:
 		if (!p->paths[at.path].func)
 			break;
-		return partition_function(p, path, p->paths[at.path].func);
+		return partition_function(p, partition_path(p, path, p->paths[at.path].func));
 	case LEAF_SLEEP:
 		/*
 		 * The request that was put in would have woken the server, if that had waited

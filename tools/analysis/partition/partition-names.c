@@ -153,10 +153,8 @@ uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 	return p->nr_leaves - 1;
 }
 
-uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func)
+uint32_t partition_function(struct partition *p, uint32_t path)
 {
-	uint32_t path = partition_path(p, parent, func);
-
 	if (path == UINT32_MAX)
 		return NO_LEAF;
 	if (!p->paths[path].leaf)

@@ -134,8 +134,8 @@ uint32_t partition_path(struct partition *p, uint32_t parent, const struct symbo
 uint32_t partition_queue_path(struct partition *p, uint64_t queue, int64_t tick);
 uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site);
-/* Returns the leaf of a function that was called from the path. */
-uint32_t partition_function(struct partition *p, uint32_t parent, const struct symbol *func);
+/* Returns the leaf of the path's own function. */
+uint32_t partition_function(struct partition *p, uint32_t path);
 /* partition-label.c: the leaf of a segment that is no function */
 #define PARTITION_LABEL_MAX	192
 enum leaf_kind partition_label(const struct segment *s, char *label);

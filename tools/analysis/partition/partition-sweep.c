@@ -177,10 +177,10 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 static int begin_function(struct partition_build *b, const struct segment *s, uint32_t parent,
 			  struct attribution_item *item)
 {
-	item->leaf = partition_function(b->p, parent, s->func);
+	item->path = partition_path(b->p, parent, s->func);
+	item->leaf = partition_function(b->p, item->path);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	item->path = b->p->leaves[item->leaf].path;
 	add_resolution(b, s);
 	count_begin(b, s->start, item->leaf);
 	return b->ret;
