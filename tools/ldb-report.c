@@ -173,15 +173,8 @@ static void report_requests(struct model *m, const struct render *r)
 	options.to = open_to(&opt.open, m);
 	if (requests_build(m, &options, &requests))
 		open_fail_memory();
-	timelines = calloc(requests.nr_lives + 1, sizeof(*timelines));
-	if (!timelines)
+	if (timelines_build(m, requests.lives, requests.nr_lives, &timelines))
 		open_fail_memory();
-	for (size_t i = 0; i < requests.nr_lives; i++) {
-		if (timeline_build(m, &requests.lives[i], &timelines[i]))
-			open_fail_memory();
-		/* Only the sums are shown. */
-		timeline_forget_segments(&timelines[i]);
-	}
 	q.requests = &requests;
 	q.timelines = timelines;
 	if (requests.nr_classes || r->form != RENDER_TEXT)
@@ -190,9 +183,7 @@ static void report_requests(struct model *m, const struct render *r)
 		open_say_empty(r, "no request%s: tag them with ldb_req_start(id, queue) and "
 			       "ldb_req_end(id) of <ldb/ldb.h>",
 			       opt.class || open_has_range(&opt.open) ? " matches" : " was tagged");
-	for (size_t i = 0; i < requests.nr_lives; i++)
-		timeline_free(&timelines[i]);
-	free(timelines);
+	timelines_free(timelines, requests.nr_lives);
 	requests_free(&requests);
 }
 

@@ -166,10 +166,11 @@ static void show_slowest(struct model *m, const struct render *r, const struct r
 	struct render_timeline *shown = calloc(nr + 1, sizeof(*shown));
 	struct timeline *timelines = calloc(nr + 1, sizeof(*timelines));
 
-	if (!shown || !timelines)
+	if (!shown || !timelines || reader_retain(m->reader, 0))
 		open_fail_memory();
 	for (size_t i = 0; i < nr; i++)
 		build(m, requests, &requests->lives[i], &timelines[i], &shown[i]);
+	reader_retain_end(m->reader);
 	if (opt.open.is_json)
 		json_timelines(r, shown, nr, true);
 	else if (opt.open.is_csv)

@@ -150,21 +150,15 @@ static void put_functions(struct json *j, const struct model *m, const struct st
 static int put_requests(struct report *r, struct json *j)
 {
 	struct render_requests q = { .model = r->m, .requests = &r->requests };
-	struct timeline *timelines = calloc(r->requests.nr_lives + 1, sizeof(*timelines));
-	int ret = timelines ? 0 : -ENOMEM;
+	struct timeline *timelines;
+	int ret = timelines_build(r->m, r->requests.lives, r->requests.nr_lives, &timelines);
 
-	for (size_t i = 0; i < r->requests.nr_lives && !ret; i++) {
-		ret = timeline_build(r->m, &r->requests.lives[i], &timelines[i]);
-		if (!ret)
-			timeline_forget_segments(&timelines[i]);
-	}
+	if (ret)
+		return ret;
 	q.timelines = timelines;
-	if (!ret)
-		relation_json(j, requests_printer.columns, &q);
-	for (size_t i = 0; i < r->requests.nr_lives && timelines; i++)
-		timeline_free(&timelines[i]);
-	free(timelines);
-	return ret;
+	relation_json(j, requests_printer.columns, &q);
+	timelines_free(timelines, r->requests.nr_lives);
+	return 0;
 }
 
 static int put_locks(struct report *r, struct json *j)

@@ -36,15 +36,7 @@ static int build_requests(struct view *v)
 	rc = requests_build(v->model, &options, &v->requests);
 	if (rc)
 		return rc;
-	v->timelines = calloc(v->requests.nr_lives + 1, sizeof(*v->timelines));
-	if (!v->timelines)
-		return -ENOMEM;
-	for (size_t i = 0; i < v->requests.nr_lives && !rc; i++) {
-		rc = timeline_build(v->model, &v->requests.lives[i], &v->timelines[i]);
-		if (!rc)
-			timeline_forget_segments(&v->timelines[i]);
-	}
-	return rc;
+	return timelines_build(v->model, v->requests.lives, v->requests.nr_lives, &v->timelines);
 }
 
 /* Only the innermost function of each thread is listed: it explains the others. */
@@ -135,9 +127,7 @@ void view_sort(struct view *v, size_t sort)
 
 void view_free(struct view *v)
 {
-	for (size_t i = 0; v->timelines && i < v->requests.nr_lives; i++)
-		timeline_free(&v->timelines[i]);
-	free(v->timelines);
+	timelines_free(v->timelines, v->requests.nr_lives);
 	requests_free(&v->requests);
 	locks_free(&v->locks);
 	free(v->rows);

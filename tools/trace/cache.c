@@ -24,33 +24,58 @@ struct cached_kind {
 
 struct row_cache {
 	struct cached_kind kinds[NR_KINDS];
+	bool is_active;		/* from reader_cache() to reader_cache_end() */
+	struct decoder spare;
 };
 
 int reader_cache(struct reader *r, unsigned kind, int64_t from, int64_t to)
 {
+	struct cached_kind *k;
+
 	if (!r->cache)
 		r->cache = calloc(1, sizeof(*r->cache));
 	if (!r->cache)
 		return -ENOMEM;
-	if (kind < NR_KINDS && !r->cache->kinds[kind].is_wanted)
-		r->cache->kinds[kind] = (struct cached_kind){ from, to, .is_wanted = true };
+	r->cache->is_active = true;
+	k = kind < NR_KINDS ? &r->cache->kinds[kind] : NULL;
+	if (k && !k->is_wanted)
+		*k = (struct cached_kind){ from, to, k->rows, 0, k->room, .is_wanted = true };
 	return 0;
 }
 
 void reader_cache_end(struct reader *r)
 {
-	for (unsigned kind = 0; r->cache && kind < NR_KINDS; kind++)
-		free(r->cache->kinds[kind].rows);
-	free(r->cache);
+	struct row_cache *c = r->cache;
+
+	if (!c)
+		return;
+	c->is_active = false;
+	for (unsigned kind = 0; kind < NR_KINDS; kind++)
+		c->kinds[kind].is_wanted = false;
+	if (r->is_retaining)
+		return;
+	for (unsigned kind = 0; kind < NR_KINDS; kind++)
+		free(c->kinds[kind].rows);
+	decoder_exit(&c->spare);
+	free(c);
 	r->cache = NULL;
+}
+
+void cache_swap_spare(struct reader *r, struct decoder *d)
+{
+	struct decoder spare;
+
+	if (!r->cache || !r->cache->is_active)
+		return;
+	spare = r->cache->spare;
+	r->cache->spare = *d;
+	*d = spare;
 }
 
 static int add_rows(struct cached_kind *k, const char *rows, size_t nr, size_t size)
 {
 	if ((k->nr + nr) * size > CACHE_BYTES) {
 		k->is_refused = true;
-		free(k->rows);
-		k->rows = NULL;
 		return 0;
 	}
 	if (!array_reserve(&k->rows, &k->room, k->nr + nr, size))

@@ -27,4 +27,7 @@ struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_
 bool cache_serves(const struct query *q);
 int cache_read(struct cursor *c, size_t *nr);
 
+/* A cursor begins with the decoder of the one before, while rows are cached. */
+void cache_swap_spare(struct reader *r, struct decoder *d);
+
 #endif

@@ -119,6 +119,8 @@ struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_
 		return NULL;
 	query_init(&c->q, r, kind, filter);
 	c->share = share;
+	if (!share)
+		cache_swap_spare(r, &c->d);
 	return c;
 }
 
@@ -132,6 +134,8 @@ void cursor_close(struct cursor *c)
 	if (!c)
 		return;
 	ahead_close(c->ahead);
+	if (!c->share)
+		cache_swap_spare(c->q.r, &c->d);
 	decoder_exit(&c->d);
 	free(c->values);
 	free(c);

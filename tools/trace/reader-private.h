@@ -45,7 +45,8 @@ struct reader {
 
 	struct row_cache *cache;		/* cache.c; NULL: nothing is cached */
 
-	struct retained *retained;	/* retain.c */
+	bool is_retaining;		/* retain.c */
+	struct retained *retained;
 	unsigned nr_retained;
 	uint64_t nr_uses;		/* of them */
 

@@ -214,7 +214,6 @@ void reader_close(struct reader *r)
 		return;
 	if (r->fd >= 0)
 		close(r->fd);
-	reader_cache_end(r);
 	reader_retain_end(r);
 	intern_free(&r->texts);
 	free(r->metas);

@@ -108,8 +108,9 @@ int reader_cache(struct reader *r, unsigned kind, int64_t from, int64_t to);
 void reader_cache_end(struct reader *r);
 
 /*
- * From here to reader_retain_end() so many of the blocks decoded last are retained, some MB each:
- * for users that read many short ranges.  -ENOMEM.  Others may not use cursors meanwhile.
+ * For users that read many short ranges: from here to reader_retain_end() so many of the blocks
+ * decoded last are retained, some MB each, and memory of reader_cache().  -ENOMEM.  Others may not
+ * use cursors meanwhile.
  */
 int reader_retain(struct reader *r, unsigned nr_blocks);
 void reader_retain_end(struct reader *r);

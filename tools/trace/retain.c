@@ -2,7 +2,7 @@
 /*
  * Retains the blocks decoded last, for users that read many short ranges one after the other: the
  * next range is mostly near, and what lasts to the end of the recording is in a block that all
- * of them overlap.
+ * of them overlap.  So does cache.c with its memory: what is new the kernel fills with zeros.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,15 +26,18 @@ void reader_retain_end(struct reader *r)
 	free(r->retained);
 	r->retained = NULL;
 	r->nr_retained = 0;
+	r->is_retaining = false;
+	reader_cache_end(r);
 }
 
 int reader_retain(struct reader *r, unsigned nr_blocks)
 {
 	reader_retain_end(r);
-	r->retained = calloc(nr_blocks, sizeof(*r->retained));
+	r->retained = calloc(nr_blocks + 1, sizeof(*r->retained));
 	if (!r->retained)
 		return -ENOMEM;
 	r->nr_retained = nr_blocks;
+	r->is_retaining = true;
 	return 0;
 }
 

@@ -321,6 +321,32 @@ void timeline_forget_segments(struct timeline *t)
 	}
 }
 
+void timelines_free(struct timeline *timelines, size_t nr)
+{
+	for (size_t i = 0; i < nr && timelines; i++)
+		timeline_free(&timelines[i]);
+	free(timelines);
+}
+
+int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines)
+{
+	struct timeline *t = calloc(nr + 1, sizeof(*t));
+	int ret = t ? reader_retain(m->reader, 0) : -ENOMEM;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		ret = timeline_build(m, &lives[i], &t[i]);
+		if (!ret)
+			timeline_forget_segments(&t[i]);
+	}
+	reader_retain_end(m->reader);
+	if (ret) {
+		timelines_free(t, nr);
+		t = NULL;
+	}
+	*timelines = t;
+	return ret;
+}
+
 int timeline_hits(struct model *m, const struct timeline *t, struct hits *h)
 {
 	struct hits_part *parts = calloc(t->nr_segments + 1, sizeof(*parts));

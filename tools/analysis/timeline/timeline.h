@@ -99,6 +99,10 @@ int64_t timeline_longest(const struct timeline *t, size_t nr);
 /* Frees the segments and retains the sums: causes do not point to segments any more. */
 void timeline_forget_segments(struct timeline *t);
 
+/* Builds one for each, without segments; *timelines is NULL when that fails. */
+int timelines_build(struct model *m, const struct life *lives, size_t nr, struct timeline **timelines);
+void timelines_free(struct timeline *timelines, size_t nr);
+
 /* Counts page faults and interrupts while threads worked on the request.  Returns 0 or -ENOMEM. */
 int timeline_hits(struct model *m, const struct timeline *t, struct hits *h);
 
