@@ -134,12 +134,7 @@ static inline __attribute__((always_inline)) void row_extent(unsigned kind, cons
 	adjust(kind, row, e);
 }
 
-void schema_extent(unsigned kind, const void *row, struct extent *e)
-{
-	row_extent(kind, row, e);
-}
-
-/* It is inlined, with a constant kind. */
+/* These are inlined, with a constant kind. */
 static inline __attribute__((always_inline)) void
 widen(unsigned kind, const char *row, size_t nr, size_t stride, struct extent *sum)
 {
@@ -161,4 +156,32 @@ void schema_extents(unsigned kind, const void *rows, size_t nr, struct extent *s
 		break;
 #include "trace/schemas.def"
 	}
+}
+
+static inline __attribute__((always_inline)) size_t
+filter(unsigned kind, const struct extent *want, char *to, const char *row, size_t nr, size_t size)
+{
+	char *out = to;
+	struct extent e;
+
+	for (; nr; nr--, row += size) {
+		row_extent(kind, row, &e);
+		if (!extent_matches(want, &e))
+			continue;
+		if (out != row)
+			memcpy(out, row, size);
+		out += size;
+	}
+	return (out - to) / size;
+}
+
+size_t schema_filter(unsigned kind, const struct extent *want, void *to, const void *rows, size_t nr)
+{
+	switch (kind) {
+#define ROWS(KIND, name, when, bulk, list)						\
+	case LDB_BLK_##KIND:								\
+		return filter(kind, want, to, rows, nr, sizeof(struct ldb_row_##name));
+#include "trace/schemas.def"
+	}
+	return 0;
 }

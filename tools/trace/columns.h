@@ -62,8 +62,6 @@ struct extent {
 /* NULL: this version does not know the kind. */
 const struct schema *schema_find(unsigned kind);
 
-void schema_extent(unsigned kind, const void *row, struct extent *e);
-
 /* Widens sum by the extents of nr rows.  Of no rows: EXTENT_NONE. */
 void schema_extents(unsigned kind, const void *rows, size_t nr, struct extent *sum);
 #define EXTENT_NONE	{ INT64_MAX, INT64_MIN, UINT64_MAX, 0, 0 }
@@ -76,6 +74,16 @@ static inline void extent_widen(struct extent *sum, const struct extent *e)
 	sum->id_max = e->id_max > sum->id_max ? e->id_max : sum->id_max;
 	sum->dur = e->dur > sum->dur ? e->dur : sum->dur;
 }
+
+/* Does the extent of a block or a row overlap what is wanted, and is it long enough? */
+static inline bool extent_matches(const struct extent *want, const struct extent *e)
+{
+	return e->t_max >= want->t_min && e->t_min <= want->t_max && e->id_max >= want->id_min &&
+	       e->id_min <= want->id_max && e->dur >= want->dur;
+}
+
+/* Copies the rows that match, to another place or to the front; returns how many. */
+size_t schema_filter(unsigned kind, const struct extent *want, void *to, const void *rows, size_t nr);
 
 #define ENCODER_STRING_MAX	65536	/* longer ones are cut */
 

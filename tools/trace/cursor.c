@@ -9,14 +9,6 @@
 
 _Static_assert(READER_FUNCS_MAX == TILES_ROWS, "one tile at a time");
 
-/* Does the extent of a block or a row overlap what the filter wants? */
-static bool extent_matches(const struct reader_filter *f, int64_t t_min, int64_t t_max,
-			   uint64_t id_min, uint64_t id_max)
-{
-	return t_max >= f->t_min && t_min <= f->t_max && id_max >= f->id_min &&
-	       id_min <= f->id_max;
-}
-
 /* Do all rows of the block match? */
 static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row_index *i)
 {
@@ -26,10 +18,16 @@ static bool extent_is_inside(const struct reader_filter *f, const struct ldb_row
 
 bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_max)
 {
-	struct extent e;
+	struct extent e = EXTENT_NONE;
 
-	schema_extent(kind, row, &e);
+	schema_extents(kind, row, 1, &e);
 	return e.t_max >= t_min && e.t_min <= t_max;
+}
+
+/* The least duration takes the place of one. */
+static struct extent wanted_extent(const struct reader_filter *f)
+{
+	return (struct extent){ f->t_min, f->t_max, f->id_min, f->id_max, f->min_dur };
 }
 
 static void query_init(struct query *q, struct reader *r, unsigned kind,
@@ -55,30 +53,20 @@ static void query_init(struct query *q, struct reader *r, unsigned kind,
 
 bool query_wants(const struct query *q, const struct block *b)
 {
-	const struct reader_filter *f = &q->filter;
+	const struct ldb_row_index *i = &b->i;
+	struct extent want = wanted_extent(&q->filter);
 
-	if (b->i.kind != q->kind || !b->i.rows || b->bad)
+	if (i->kind != q->kind || !i->rows || b->bad)
 		return false;
-	return q->all || (extent_matches(f, b->i.t_min, b->i.t_max, b->i.id_min, b->i.id_max) &&
-			  b->i.max_dur >= f->min_dur);
+	return q->all || extent_matches(&want, &(struct extent){
+		i->t_min, i->t_max, i->id_min, i->id_max, i->max_dur });
 }
 
 size_t query_filter(const struct query *q, char *to, const char *rows, size_t nr)
 {
-	const struct reader_filter *f = &q->filter;
-	size_t size = schema_find(q->kind)->row_bytes;
-	char *out = to;
-	struct extent e;
+	struct extent want = wanted_extent(&q->filter);
 
-	for (const char *row = rows; nr; nr--, row += size) {
-		schema_extent(q->kind, row, &e);
-		if (!extent_matches(f, e.t_min, e.t_max, e.id_min, e.id_max) || e.dur < f->min_dur)
-			continue;
-		if (out != row)
-			memcpy(out, row, size);
-		out += size;
-	}
-	return (out - to) / size;
+	return schema_filter(q->kind, &want, to, rows, nr);
 }
 
 void block_set_bad(struct reader *r, struct block *b)
