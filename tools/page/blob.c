@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Columns of numbers in a page: differences to the value before (zigzag), the lowest
- * bytes of all values, then the next ones, as many planes as the greatest needs; all
- * planes of a table in one gzip stream, in base64.  Some 4 bytes for a span with ten
- * columns.  The element's data-columns says "name:planes:how:count", how is d (delta), n
- * (plain, negative ones occur: zigzag) or p (plain).
+ * Encodes columns of numbers for a page: differences to the previous value (zigzag), the lowest
+ * bytes of all values, then the next ones, as many planes as the greatest needs; all planes of a
+ * table are in one gzip stream, in base64.  Some 4 bytes for a span with ten columns.  The
+ * element's data-columns says "name:planes:how:count", how is d (delta), n (plain, negative ones
+ * occur: zigzag) or p (plain).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct stream {
 	size_t nr_raw, nr_zipped;
 };
 
-/* How a column is written, and how many planes it takes. */
+/* This says how a column is written, and how many planes it takes. */
 struct code {
 	char how;
 	unsigned nr_planes;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Scripts and styles of the pages, put into the program by the assembler: building needs
- * no other tool, and an installed program needs no other file.  Paths are those below
- * tools/, where the compiler runs.
+ * Puts scripts and styles of the pages into the program, by the assembler: so building needs no
+ * other tool, and an installed program needs no other file.  Paths are those below tools/, where
+ * the compiler runs.
  *
  * Each file is an entry of the section "assets", whose bounds the linker knows.
  */

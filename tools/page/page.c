@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The HTML around everything; see page.h. */
+/* Writes the HTML around everything; see page.h. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,10 @@ static void make_nonce(char *hex)
 {
 	unsigned char bytes[16];
 
-	/* Without a source of random bytes, it uses what a trace's author cannot foresee. */
+	/*
+	 * Without a source of random bytes, it uses values that the author of a trace cannot
+	 * foresee.
+	 */
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes)) {
 		struct timespec now;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A page: one HTML file that needs nothing else, opened from the disk.
+ * Writes a page: one HTML file that needs nothing else, opened from the disk.
  *
  *	struct page p;
  *
@@ -11,10 +11,9 @@
  *	page_end(&p);
  *
  * Styles come first, then the data, then the scripts, in the order of their names.
- * Content-Security-Policy forbids the network, and runs only scripts that carry this
- * page's random nonce: names in a trace are hostile.  Names reach the page as JSON in
- * which no '<' is left, or in columns that are base64; the scripts make text of them,
- * never HTML.
+ * Content-Security-Policy forbids the network, and runs only scripts that carry this page's
+ * random nonce: names in a trace are hostile.  Names reach the page as JSON in which no '<' is
+ * left, or in columns that are base64; the scripts turn them into text nodes, never into HTML.
  *
  * page.js and page.css are in every page: reading the data (ldb.json, ldb.columns),
  * numbers (ldb.ns, ldb.exact), elements (ldb.el), themes and palettes.
@@ -40,17 +39,17 @@ struct page {
 	struct json json;
 };
 
-/* Is that output a page?  file ends in .html or .htm; NULL: no. */
+/* Is that output a page?  Its name ends in .html or .htm; NULL: no. */
 bool page_is_wanted(const char *file);
 
 void page_begin(struct page *p, FILE *out, const struct page_options *o);
 
-/* ldb.json(id) in the page: an object, which the caller fills. */
+/* Begins ldb.json(id) of the page: an object, which the caller fills. */
 struct json *page_json_begin(struct page *p, const char *id);
 void page_json_end(struct page *p);
 
 /*
- * A table by columns, ldb.columns(id) in the page: arrays of one length or of several.
+ * This is a table by columns, ldb.columns(id) in the page: arrays of one length or of several.
  * Values beyond 53 bits are not exact there.
  */
 struct page_column {
@@ -61,16 +60,19 @@ struct page_column {
 	bool is_delta;		/* values resemble the one before */
 };
 
-/* 0 or -ENOMEM; errors of the file are found when it is closed. */
+/* Returns 0 or -ENOMEM; errors of the file are found when it is closed. */
 int page_columns(struct page *p, const char *id, const struct page_column *columns, size_t nr);
 
-/* Members "kinds" and "states" of an object: names and colours of segments' kinds and of states. */
+/*
+ * Writes members "kinds" and "states" of an object: names and colours of segments' kinds and of
+ * states.
+ */
 void page_put_segment_kinds(struct json *j);
 void page_put_states(struct json *j);
 
 void page_end(struct page *p);
 
-/* The files that are built in (embed.c). */
+/* These files are built in (embed.c). */
 struct asset {
 	const char *name;
 	const char *data, *end;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What all pages share.  Names come from traces and are hostile: they become text nodes,
+ * All pages share this file.  Names come from traces and are hostile: they become text nodes,
  * never HTML.
  */
 "use strict";
 
 const ldb = (() => {
-	/* The object that page_json_begin() wrote; null: there is none. */
+	/* Returns the object that page_json_begin() wrote; null: there is none. */
 	function json(id) {
 		const node = document.getElementById(id);
 
@@ -29,7 +29,7 @@ const ldb = (() => {
 		return new Uint8Array(await new Response(stream).arrayBuffer());
 	}
 
-	/* Up to four bytes a value: fits a 32-bit number. */
+	/* Decodes up to four bytes a value, which fit a 32-bit number. */
 	function narrow(bytes, at, nr, planes, how) {
 		const out = new Float64Array(nr);
 		const p0 = at, p1 = at + nr, p2 = at + 2 * nr, p3 = at + 3 * nr;
@@ -86,8 +86,8 @@ const ldb = (() => {
 	}
 
 	/*
-	 * The table that page_columns() wrote: { name: Float64Array }.  Its text is given up:
-	 * a table is read once.
+	 * Returns the table that page_columns() wrote: { name: Float64Array }.  Its text is
+	 * removed: a table is read once.
 	 */
 	async function columns(id) {
 		const node = document.getElementById(id), table = {};
@@ -108,7 +108,7 @@ const ldb = (() => {
 		return table;
 	}
 
-	/* "1.24 ms", as the tools write it. */
+	/* Formats "1.24 ms", as the tools write it. */
 	function ns(v) {
 		const units = [["ns", 1], ["us", 1e3], ["ms", 1e6], ["s", 1e9]];
 		const sign = v < 0 ? "-" : "", abs = Math.abs(v);
@@ -123,12 +123,12 @@ const ldb = (() => {
 		return sign + scaled.toFixed(scaled < 9.995 ? 2 : scaled < 99.95 ? 1 : 0) + " " + units[i][0];
 	}
 
-	/* "12 345 678 ns", exactly; the blanks are narrow and do not break. */
+	/* Formats "12 345 678 ns", exactly; the blanks are narrow and do not break. */
 	function exact(v) {
 		return String(Math.round(v)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f") + "\u202fns";
 	}
 
-	/* el("button", { onclick: f, "aria-label": "x" }, "text", node, ...) */
+	/* Makes an element: el("button", { onclick: f, "aria-label": "x" }, "text", node, ...) */
 	function el(tag, props, ...children) {
 		const node = document.createElement(tag);
 
@@ -146,12 +146,12 @@ const ldb = (() => {
 		return node;
 	}
 
-	/* The smallest value that at least num / den of the sorted ones do not exceed. */
+	/* Returns the smallest value that at least num / den of the sorted ones do not exceed. */
 	function percentile(sorted, num, den) {
 		return sorted.length ? sorted[Math.max(Math.ceil(sorted.length * num / den), 1) - 1] : 0;
 	}
 
-	/* Themes and palettes; listeners are called. */
+	/* Handles themes and palettes; listeners are called. */
 	const listeners = [];
 
 	function store(key, value) {
@@ -183,7 +183,7 @@ const ldb = (() => {
 				f();
 		},
 		changed(f) { listeners.push(f); },
-		/* A colour of page.css, "--c-wait". */
+		/* Returns a colour of page.css, "--c-wait". */
 		color(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); },
 		/* The two buttons. */
 		buttons() {

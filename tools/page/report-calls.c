@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The invocations of the report page. */
+/* Collects the invocations of the report page. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ int report_calls_init(struct report *r)
 	return 0;
 }
 
-/* Number of the row + 1; 0: it is in none. */
+/* Returns the number of the row + 1; 0: it is in none. */
 static uint32_t find_key(struct report *r, const struct symbol *func, const struct symbol *site)
 {
 	struct report_calls *c = &r->calls;
@@ -51,7 +51,7 @@ static int add_call(struct report_calls *c, const struct call *call)
 	return 0;
 }
 
-/* A copy for the choice of time, and one for the choice of requests. */
+/* There is a copy for the choice of time, and one for the choice of requests. */
 static int add_cells(struct report_calls *c, const struct call *call, const struct request *q)
 {
 	struct cell like = { .key = call->key, .first = call->first, .last = call->last };
@@ -76,7 +76,7 @@ int report_calls_add(struct report *r, const struct segment *s)
 		.last = bins_last(&r->bins, s->row_end),
 	};
 
-	/* The report does not count what does not overlap by its row. */
+	/* The report does not count invocations whose row does not overlap. */
 	if (!key || s->row_end < r->o->from || s->row_start > r->o->to)
 		return 0;
 	if (s->has_req)
@@ -92,7 +92,7 @@ int report_calls_add(struct report *r, const struct segment *s)
 	return add_call(&r->calls, &call);
 }
 
-/* A call's request by its number, or where all requests are summed by its place. */
+/* A call has its request by number, or, where all requests are summed, by its place. */
 static int write_each(struct report *r)
 {
 	const char *columns = r->lives.is_each ? "key first+ last+ request+ thread+ sum resolution open" :

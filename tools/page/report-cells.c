@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows that are summed by key, bins and place.  When there are too many, bins become
- * twice as wide and rows that are the same then are put together.
+ * Sums rows by key, bins and place.  When there are too many, bins become twice as wide and rows
+ * that are then the same are joined.
  *
- * A bin is what bins_first() or bins_last() said.  The first of the wider bins up to
- * which one must choose is first >> 1; of last, which counts from one, (last + 1) >> 1.
+ * A bin is what bins_first() or bins_last() returned.  With bins twice as wide, first becomes
+ * first >> 1, and last, which counts from one, (last + 1) >> 1.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -82,7 +82,10 @@ static int add_value(struct cells *c, struct cell *k, uint16_t bucket, uint32_t 
 	size_t lo = search(k->nr_values, i, k->values[i].bucket < bucket);
 
 	if (lo < k->nr_values && k->values[lo].bucket == bucket) {
-		/* Full after 4 billion: percentiles of a bin, not its count, then err. */
+		/*
+		 * The counter is full after 4 billion: then the percentiles of a bin are wrong,
+		 * not its count.
+		 */
 		k->values[lo].nr = UINT32_MAX - k->values[lo].nr < nr ? UINT32_MAX :
 				   k->values[lo].nr + nr;
 		return 0;
@@ -232,7 +235,10 @@ void cells_sort(struct cells *c)
 	hash_free(&c->rows);
 }
 
-/* Least and greatest values of rows, in their own table; of a single value they are the sum. */
+/*
+ * Writes least and greatest values of rows, in a separate table; for a single value they are the
+ * sum.
+ */
 static int write_extremes(const struct cells *k, struct page *p, const char *id)
 {
 	struct store resolutions, extremes, values;
@@ -264,7 +270,7 @@ static int write_extremes(const struct cells *k, struct page *p, const char *id)
 	return ret;
 }
 
-/* A row's request: the class and bins of its place; class is one more, 0: of none. */
+/* Writes a row's request as the class and bins of its place; class is one more, 0: none. */
 int cells_write(const struct cells *k, struct page *p, const char *id, const char *name)
 {
 	char columns[96];

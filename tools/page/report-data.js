@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is in the page, and what becomes of it when a part is chosen.
+ * Computes the tables of the page from its data, for the part that is chosen.
  *
- * A choice is { i, j, lo, hi, class, mode }: bins i to j, buckets of latency lo to hi, a
- * class (-1: all) and mode "time" (all that ran in these bins) or "requests" (what was
- * done for the requests of the choice).  A row of a table has first and last: a choice
- * has the row if j is first or more and i is less than last, which is
- * the same as --from and --to.  Sums, counts, least and greatest values are exact; what
- * is known only to a bucket is marked is_exact: false.
+ * A choice is { i, j, lo, hi, class, mode }: bins i to j, buckets of latency lo to hi, a class
+ * (-1: all) and mode "time" (all calls in these bins) or "requests" (the calls for the requests
+ * of the choice).  A row of a table has first and last: a choice contains the row if j is first
+ * or more and i is less than last, which is the same as --from and --to.  Sums, counts, least
+ * and greatest values are exact; values that are known only to a bucket are marked is_exact:
+ * false.
  */
 "use strict";
 
@@ -15,7 +15,10 @@ const data = (() => {
 	const doc = ldb.json("report"), other = ldb.json("other");
 	const tables = { other: null };
 
-	/* "bits" buckets for each power of two, as bins_bucket(); values are up to 2^53. */
+	/*
+	 * There are `1 << bits` buckets for each power of two, as in bins_bucket(); values are
+	 * up to 2^53.
+	 */
 	function bucketOf(value, bits) {
 		const limit = 2 << bits;
 		let octave = 0;
@@ -27,7 +30,7 @@ const data = (() => {
 		return octave * (limit / 2) + value - limit / 2;
 	}
 
-	/* The least value of a bucket. */
+	/* Returns the least value of a bucket. */
 	function bucketFrom(bucket, bits) {
 		const nr = 1 << bits, octave = Math.floor(bucket / nr), sub = bucket % nr;
 
@@ -40,7 +43,7 @@ const data = (() => {
 		return from + Math.floor((width - 1) / 2);
 	}
 
-	/* Where the values of each summed row begin. */
+	/* Returns where the values of each summed row begin. */
 	function offsets(table, values) {
 		const nr = table.count.length, at = new Uint32Array(nr + 1), extreme = new Int32Array(nr);
 		let v = 0, e = 0;
@@ -99,7 +102,7 @@ const data = (() => {
 		return (s.class < 0 || klass === s.class) && bucket >= s.lo && bucket <= s.hi;
 	}
 
-	/* For each request, whether it is chosen; only complete ones have a latency. */
+	/* Returns for each request whether it is chosen; only complete ones have a latency. */
 	function chosenRequests(s) {
 		const r = tables.requests, chosen = new Uint8Array(r.first.length);
 
@@ -109,7 +112,7 @@ const data = (() => {
 		return chosen;
 	}
 
-	/* Values that are known one by one, and values that are known to a bucket. */
+	/* Has values that are known one by one, and values that are known to a bucket. */
 	class Distribution {
 		constructor() {
 			this.count = this.open = this.sum = this.max = this.resolutionMax = 0;
@@ -153,7 +156,7 @@ const data = (() => {
 			}
 		}
 
-		/* Pairs of a value and how often it occurs, in order. */
+		/* Returns pairs of a value and how often it occurs, in order. */
 		get points() {
 			if (this.sorted)
 				return this.sorted;
@@ -189,7 +192,7 @@ const data = (() => {
 			return this.count ? (sum - sum % this.count) / this.count : 0;
 		}
 
-		/* The median resolution of the invocations; null: not known. */
+		/* Returns the median resolution of the invocations; null: not known. */
 		get resolution() {
 			return this.resolutions ? ldb.percentile(this.resolutions.sort((x, y) => x - y), 1, 2) : null;
 		}
@@ -208,7 +211,7 @@ const data = (() => {
 		}
 	}
 
-	/* The distributions of the calls of a choice, by key(row of the function table). */
+	/* Returns the distributions of the calls of a choice, by key(row of the function table). */
 	function distributions(s, key) {
 		const byRequest = s && s.mode === "requests";
 		const t = byRequest && !doc.each_call ? tables.requestCalls : tables.calls;
@@ -240,7 +243,7 @@ const data = (() => {
 		return JSON.stringify([row.function, row.symbol, row.func_file, row.func_line, row.module]);
 	}
 
-	/* The function table of a choice; null: of all, as ldb-report has it. */
+	/* Returns the function table of a choice; null: of all, as in ldb-report. */
 	function functions(s, by) {
 		const isSite = by === "callsite";
 
@@ -264,7 +267,7 @@ const data = (() => {
 		});
 	}
 
-	/* The distributions of the latencies by class, and of all: -1. */
+	/* Returns the distributions of the latencies by class, and of all: -1. */
 	function latencies(s) {
 		const r = tables.requests, found = new Map([[-1, new Distribution()]]);
 		const chosen = chosenRequests(s);
@@ -291,7 +294,7 @@ const data = (() => {
 		return found;
 	}
 
-	/* The same table as ldb-report --requests. */
+	/* Returns the same table as ldb-report --requests. */
 	function classes(s) {
 		if (!s)
 			return doc.requests.map((c) => ({ ...c, slowest: undefined }));
@@ -303,7 +306,7 @@ const data = (() => {
 		}));
 	}
 
-	/* The slowest requests of a choice, with what is known of their causes. */
+	/* Returns the slowest requests of a choice, with what is known of their causes. */
 	function slowest(s, nr) {
 		const r = tables.requests, known = new Map();
 
@@ -329,14 +332,14 @@ const data = (() => {
 		});
 	}
 
-	/* How many requests a choice has. */
+	/* Returns how many requests a choice has. */
 	function count(s) {
 		const r = tables.requests, chosen = chosenRequests(s);
 
 		return chosen.reduce((sum, is, k) => sum + (is ? (r.count ? r.count[k] : 1) : 0), 0);
 	}
 
-	/* Self time by node. */
+	/* Returns self time by node. */
 	function flame(s) {
 		const f = tables.flame, byRequest = s && s.mode === "requests", c = byRequest ? f.requestCells : f.cells;
 		const self = new Float64Array(f.nodes.parent.length);
@@ -348,7 +351,7 @@ const data = (() => {
 		return self;
 	}
 
-	/* Self time by node of the other trace, or of its requests. */
+	/* Returns self time by node of the other trace, or of its requests. */
 	function otherFlame(ofRequests) {
 		const f = tables.other, c = ofRequests ? f.requestCells : f.cells, self = new Float64Array(f.nodes.parent.length);
 
@@ -357,7 +360,7 @@ const data = (() => {
 		return self;
 	}
 
-	/* Bins x buckets: how many requests; if there are none, how many invocations. */
+	/* Returns bins x buckets: how many requests; if there are none, how many invocations. */
 	function heat(klass) {
 		const r = tables.requests, nr = doc.edges.length - 1, cells = new Map();
 		let lo = Infinity, hi = -1, max = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Distributions of latencies: the share of values up to a latency (both axes logarithmic,
+ * Draws distributions of latencies: the share of values up to a latency (both axes logarithmic,
  * the share by its distance from 100 %), and how many values there are of each length.
  */
 "use strict";
@@ -14,7 +14,10 @@ const makeDistributions = (() => {
 		return -Math.log10(1 - share);
 	}
 
-	/* Steps of the cumulative distribution, thinned out: what is dropped lies between two. */
+	/*
+	 * Returns steps of the cumulative distribution, thinned out: the dropped points are
+	 * between two others.
+	 */
 	function cumulative(d) {
 		const points = d.points, out = [];
 		let seen = 0, lastX = 0, lastY = -1;
@@ -45,7 +48,7 @@ const makeDistributions = (() => {
 		return nr;
 	}
 
-	/* Lines that do not share their values of x, as uPlot wants them. */
+	/* Joins lines that do not share their values of x, as uPlot needs them. */
 	function join(lines) {
 		const xs = Array.from(new Set(lines.flatMap((l) => l.map((p) => p[0])))).sort((a, b) => a - b);
 		const at = new Map(xs.map((x, i) => [x, i]));

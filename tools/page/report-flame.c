@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Time by stack, bin and request.  attribution.h says where a thread's time belongs; waits
- * are below the functions they are in.  Queues, where a request is on no thread, stand
- * beside the functions.
+ * Sums time by stack, bin and request.  attribution.h attributes a thread's time; waits are
+ * below their functions.  Queues, where a request is on no thread, are beside the functions.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ static int charge(struct flame *f, uint32_t node, const struct request *q, bool 
 	struct cell like = { .key = node };
 	int ret = 0;
 
-	/* Time outside of what was asked for is in no cell. */
+	/* Time outside of the selected range is in no cell. */
 	if (from < f->bins->edge[0])
 		from = f->bins->edge[0];
 	if (to > f->bins->edge[f->bins->nr])
@@ -69,13 +68,16 @@ static const struct request *find_request(struct flame *f, const struct segment 
 	return q && q->is_complete ? q : NULL;
 }
 
-/* The only request that its thread works on. */
+/* Returns the only request that its thread works on. */
 static const struct request *request_now(const struct flame *f)
 {
 	return f->attribution.nr_works == 1 ? f->attribution.works[0].node : NULL;
 }
 
-/* Functions: path is the node.  What covers them: leaf is its name, below the node in path. */
+/*
+ * For a function, path is the node.  For what covers functions, leaf is its name, below the node
+ * in path.
+ */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
 	struct flame *f = arg;
@@ -97,7 +99,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 				  ticks_last_ns(&f->last, f->m->reader, end));
 }
 
-/* The node of the function that it is in. */
+/* Returns the node of its function. */
 static uint32_t node_around(const struct flame *f, const struct attribution_item *item)
 {
 	size_t place = item->place < f->attribution.depth ? item->place : f->attribution.depth;
@@ -140,7 +142,7 @@ static int merge_thinnest(struct flame *f)
 	return ret;
 }
 
-/* A frame that is wide enough to see is worth more than narrow bins; a thin one is not. */
+/* A frame that is wide enough to be visible is worth more than narrow bins; a thin one is not. */
 static int make_room(struct flame *f)
 {
 	int ret = 0;
@@ -181,7 +183,7 @@ int flame_finish(struct flame *f)
 	return attribution_finish(&f->attribution);
 }
 
-/* Names of nodes that are still there, numbered anew. */
+/* Writes the names of the remaining nodes, numbered anew. */
 static int write_names(struct flame *f, struct page *p, const char *prefix, uint32_t *numbers)
 {
 	uint32_t nr = 0;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Latency flame graphs: a frame is as wide as the time in it and what it called, waits
- * included.  Or the difference of two: as wide as in the one, coloured by how much more
- * or less it is than in the other.  Both are for one request, or for a second of time.
+ * Draws latency flame graphs: a frame is as wide as the time in it and its callees, waits
+ * included.  In the difference of two graphs a frame is as wide as in the one, and coloured by
+ * how much more or less it is than in the other.  Both are for one request, or for a second of
+ * time.
  */
 "use strict";
 
 const makeFlame = (() => {
 	const SLOW = 0.99;	/* the slowest requests: from this share on */
-	/* Nodes of f with their own time, and below: { name, kind, own: [..], all: [..], children }. */
+	/*
+	 * Makes nodes of f with their self time, and the total: { name, kind, own: [..], all:
+	 * [..], children }.
+	 */
 	function tree(parts) {
 		const root = { name: "all", kind: null, own: [0, 0], all: [0, 0], children: new Map() };
 
@@ -53,7 +57,7 @@ const makeFlame = (() => {
 		}
 	}
 
-	/* The tree as d3-flame-graph wants it; nodes without time are left out. */
+	/* Makes the tree for d3-flame-graph; nodes without time are left out. */
 	function forChart(root, side) {
 		const copy = (node) => ({ name: node.name, kind: node.kind, own: node.own, all: node.all,
 			value: node.all[side], children: [] });
@@ -118,7 +122,7 @@ const makeFlame = (() => {
 			return { ...p, scale: 1 / Math.max(by, 1) };
 		}
 
-		/* The bucket of a percentile, and from there on. */
+		/* Returns the bucket of a percentile, and those above it. */
 		function band(from, to) {
 			const d = data.latencies(choice && { ...choice, lo: 0, hi: Infinity }).get(-1);
 			const bits = data.doc.heat_bits, value = (p) => data.bucketOf(d.percentile(Math.round(p * 10000), 10000), bits);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The heat map: time to the right, latency upwards, both in bins; a darker cell has more
- * requests.  What is dragged over, or walked to with the arrow keys, is chosen: onchoose
- * gets a choice (see report-data.js) or null.
+ * Draws the heat map: time to the right, latency upwards, both in bins; a darker cell has more
+ * requests.  Dragging with the mouse, or the arrow keys, choose a part: onchoose gets a choice
+ * (see report-data.js) or null.
  */
 "use strict";
 
@@ -22,7 +22,7 @@ function makeHeat(onchoose, step) {
 	}
 
 	function ramp(share) {
-		/* Light to dark in one hue: readable by everybody. */
+		/* The colours go from light to dark in one hue, which everybody can distinguish. */
 		const dark = ldb.look.theme === "dark";
 		const l = dark ? 38 + 48 * share : 76 - 50 * share;
 
@@ -66,7 +66,10 @@ function makeHeat(onchoose, step) {
 		c.textBaseline = "middle";
 		const taken = [];
 
-		/* Powers of ten, and where there is room for them, what lies between. */
+		/*
+		 * The ticks are powers of ten, and intermediate values where there is room for
+		 * them.
+		 */
 		for (const factor of [1, 5, 2])
 			for (let value = factor; value < 1e15; value *= 10)
 				drawLatency(c, g, value, taken);
@@ -85,7 +88,7 @@ function makeHeat(onchoose, step) {
 		c.stroke();
 	}
 
-	/* The row of a latency, with what of it lies below. */
+	/* Returns the row of a latency, with the fraction below it. */
 	function position(value) {
 		const bits = data.doc.heat_bits, bucket = data.bucketOf(value, bits), from = data.bucketFrom(bucket, bits);
 
@@ -127,7 +130,7 @@ function makeHeat(onchoose, step) {
 		}
 	}
 
-	/* Bin and row under the mouse. */
+	/* Returns bin and row under the mouse. */
 	function at(event) {
 		const box = canvas.getBoundingClientRect(), g = geometry();
 		const edges = data.doc.edges, px = event.clientX - box.left, py = event.clientY - box.top;
@@ -231,7 +234,7 @@ function makeHeat(onchoose, step) {
 			draw();
 		},
 		set(s) { chosen = s; draw(); },
-		/* For tests: where a bin and a row are on the screen. */
+		/* This is for tests: where a bin and a row are on the screen. */
 		place(bin, row) {
 			const g = geometry(), box = canvas.getBoundingClientRect();
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The frames of a flame graph, by parent, name and kind.  When there are too many, the
- * thinnest become part of their callers: only what is too thin to see is left out.
+ * Stores the frames of a flame graph, by parent, name and kind.  When there are too many, the
+ * thinnest become part of their callers: only frames that are too thin to be visible are left
+ * out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static int add_node(struct flame *f, const struct flame_node *node)
 	return 0;
 }
 
-/* The root stands for all time. */
+/* The root represents all time. */
 static int add_root(struct flame *f)
 {
 	struct flame_node root = { .kind = LEAF_UNKNOWN };
@@ -62,7 +63,7 @@ int flame_child(struct flame *f, uint32_t parent, uint32_t name, unsigned kind, 
 	return add_node(f, &like);
 }
 
-/* Total time of each node, and the time that three quarters of them do not exceed. */
+/* Computes the total time of each node, and the time that three quarters of them do not exceed. */
 static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 {
 	int64_t *sorted = malloc(f->nr_nodes * sizeof(*sorted));
@@ -79,7 +80,7 @@ static int weigh(struct flame *f, int64_t *total, int64_t *limit)
 	return 0;
 }
 
-/* A parent has at least its children's time, so what stays has its parent still. */
+/* A parent has at least its children's time, so a node that stays still has its parent. */
 static void compact(struct flame *f, const int64_t *total, int64_t limit, uint32_t *keys)
 {
 	size_t nr = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that make the report page, grouped by file. */
+/* Declares what the files that make the report page share, grouped by file. */
 #ifndef PAGE_REPORT_PRIVATE_H
 #define PAGE_REPORT_PRIVATE_H
 
@@ -13,9 +13,9 @@
 #include "page/store.h"
 
 /*
- * report-bins.c: time, cut into bins [edge[i], edge[i + 1]) of nanoseconds.  Bins i to j
- * are what ldb-report --from=edge[i] --to=edge[j + 1]-1 shows; as both are turned into
- * ticks, times are compared as ticks.
+ * report-bins.c: time is divided into bins [edge[i], edge[i + 1]) of nanoseconds.  Bins i to j
+ * are what ldb-report --from=edge[i] --to=edge[j + 1]-1 shows; as both are turned into ticks,
+ * times are compared as ticks.
  */
 struct bins {
 	unsigned nr;
@@ -28,25 +28,24 @@ void bins_init(struct bins *b, const struct model *m, int64_t from, int64_t to);
 unsigned bins_first(const struct bins *b, int64_t tick);
 /* A choice must begin before this bin not to begin after the tick; 0: none. */
 unsigned bins_last(const struct bins *b, int64_t tick);
-/* The bin that holds the time. */
+/* Returns the bin that contains the time. */
 unsigned bins_at(const struct bins *b, int64_t ns);
-/* Logarithmic buckets, 1 << bits of them for each power of two; as in dist.h. */
+/* There are 1 << bits logarithmic buckets for each power of two, as in dist.h. */
 unsigned bins_bucket(uint64_t value, unsigned bits);
 
-/* Bits of the heat map's buckets, and of those of values that were summed. */
+/* These are the bits of the heat map's buckets, and of those of summed values. */
 #define HEAT_BITS	2
 #define VALUE_BITS	4
 
 /*
- * report-cells.c: rows that were summed.  The bins of all tables by time become wider
- * together, those of all tables by request, and those of the heat map: struct coarse is
- * shared by them.
+ * report-cells.c sums rows.  The bins of all tables by time become wider together, those of all
+ * tables by request, and those of the heat map: each group shares a struct coarse.
  */
 struct coarse {
 	unsigned shift;			/* bins >> shift */
 };
 
-/* A request's place in the heat map: what is chosen is whole places. */
+/* This is a request's place in the heat map: whole places are chosen. */
 struct place {
 	uint32_t class;
 	uint16_t first, last;		/* bins_first(), bins_last() */
@@ -80,8 +79,8 @@ struct cells {
 void cells_init(struct cells *c, struct coarse *coarse, bool has_values);
 void cells_free(struct cells *c);
 /*
- * Adds one value to the row of like's key, bins and place; is_open: counted, and nothing
- * else.  0 or -ENOMEM.
+ * Adds one value to the row of like's key, bins and place; is_open: it is only counted.  0 or
+ * -ENOMEM.
  */
 int cells_add(struct cells *c, const struct cell *like, int64_t value, int64_t resolution,
 	      bool is_open);
@@ -90,9 +89,9 @@ int cells_bound(struct cells *c);
 /* Gives key k of each row the new value keys[k].  0 or -ENOMEM. */
 int cells_rekey(struct cells *c, const uint32_t *keys);
 void cells_sort(struct cells *c);
-/* The columns of a sorted table; name: of the key. */
+/* Writes the columns of a sorted table; name is that of the key. */
 int cells_write(const struct cells *c, struct page *p, const char *id, const char *name);
-/* The bin that one of the narrowest bins has become a part of. */
+/* Returns the bin that one of the narrowest bins has become a part of. */
 unsigned coarse_first(const struct coarse *c, unsigned first);
 unsigned coarse_last(const struct coarse *c, unsigned last);
 
@@ -123,7 +122,7 @@ struct place report_place(const struct request *q);
 int report_requests_read(struct report *r);
 int report_requests_write(struct report *r);
 void report_requests_free(struct report_requests *q);
-/* The request instance of id that overlaps these ticks; NULL: none is known. */
+/* Returns the request instance of id that overlaps these ticks; NULL: none is known. */
 const struct request *report_request(const struct report_requests *q, uint64_t id,
 				     int64_t from, int64_t to);
 
@@ -143,7 +142,7 @@ struct report_calls {
 	size_t nr, room;
 	struct cells by_time, by_request;
 	struct hash rows;		/* entries of the stats */
-	/* The key that was looked up last. */
+	/* This is the key of the last search. */
 	struct call_memo {
 		const struct symbol *func, *site;
 		uint32_t key;
@@ -182,9 +181,9 @@ void flame_init(struct flame *f, struct model *m, const struct bins *bins,
 		const struct report_requests *requests, struct coarse *by_time,
 		struct coarse *by_request);
 int flame_segment(void *arg, const struct segment *s);
-/* Ends what is open: of another thread is what comes, or nothing. */
+/* Ends open items: another thread follows, or nothing. */
 int flame_finish(struct flame *f);
-/* Elements PREFIX_names, PREFIX_nodes, PREFIX_cells, PREFIX_request_cells. */
+/* Writes elements PREFIX_names, PREFIX_nodes, PREFIX_cells, PREFIX_request_cells. */
 int flame_write(struct flame *f, struct page *p, const char *prefix);
 void flame_free(struct flame *f);
 
@@ -200,7 +199,10 @@ struct report {
 	const struct report_options *o;
 	struct page page;
 	struct bins bins;
-	/* Widths of bins: of the heat map, and of tables by time and by request, not narrower. */
+	/*
+	 * These are widths of bins: of the heat map, and of tables by time and by request, not
+	 * narrower.
+	 */
 	struct coarse heat, coarse, request_coarse;
 	struct stats stats;
 	const struct stats_entry **rows;	/* in the page's order: keys of calls */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The requests of the report page. */
+/* Writes the requests of the report page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables that are sorted by a click on a column's head and filtered by what is typed:
- * words and regular expressions that a text of the row matches, and conditions like
- * p99>1ms or count>=100.
+ * Makes tables that are sorted by a click on a column's head and filtered by typed words and
+ * regular expressions, which must match a text of the row, and conditions like p99>1ms or
+ * count>=100.
  *
  *	const t = makeTable({ columns, sort: "p99_ns", onpick: (row) => ... });
  *	parent.append(t.node);
  *	t.show(rows);
  *
- * A column: { key, label, type: "text" | "ns" | "number" | "bool", title, rare }.  Rare
- * ones are shown when all are asked for.
+ * A column: { key, label, type: "text" | "ns" | "number" | "bool", title, rare }.  Rare ones are
+ * shown when all columns are selected.
  */
 "use strict";
 
@@ -75,7 +75,7 @@ const makeTable = (() => {
 			return ldb.el("td", { class: "num", "data-ns": v }, column.plain ? String(v) : v.toLocaleString("en").replace(/,/g, "\u202f"));
 		if (column.type === "bool")
 			return ldb.el("td", { class: "dim" }, v ? "yes" : "no");
-		/* Of a path that is too long, the end is visible. */
+		/* If a path is too long, its end is visible. */
 		return ldb.el("td", { class: "text " + (column.class || ""), title: String(v) },
 			column.class === "file" ? ldb.el("bdi", {}, String(v)) : String(v));
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report page: gathers what report.h says, and writes it. */
+/* Gathers what report.h describes, and writes the report page. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static int build_requests(struct model *m, const struct report_options *o, struc
 	return requests_build(m, &options, q);
 }
 
-/* Segments, as they come */
+/* Segments are processed as they come */
 
 static int on_thread(void *arg, const struct thread *t)
 {
@@ -86,7 +86,7 @@ static int read_tracks(struct report *r)
 	return ret ? ret : flame_finish(&r->flame);
 }
 
-/* Tables that share the width of their bins: that of the one that needs the widest. */
+/* Tables that share the width of their bins use that of the one that needs the widest. */
 static int settle(struct cells *const *tables, size_t nr, const struct coarse *coarse)
 {
 	unsigned shift;
@@ -137,7 +137,7 @@ static int gather(struct report *r)
 	return ret ? ret : settle_all(r);
 }
 
-/* What is in the page */
+/* The contents of the page */
 
 static void put_functions(struct json *j, const struct model *m, const struct stats *stats,
 			  const struct stats_entry *const *rows)
@@ -281,7 +281,7 @@ static int write_tables(struct report *r)
 	return ret ? ret : flame_write(&r->flame, &r->page, "flame");
 }
 
-/* The trace to compare with: its tables, and its flame graph as a whole. */
+/* Writes the trace to compare with: its tables, and its flame graph as a whole. */
 
 static int on_other_thread(void *arg, const struct thread *t)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report as a page: all tables of ldb-report, distributions, flame graphs, and a heat
- * map of the requests from which a part can be chosen.  The page computes the tables of
- * that part itself, from what was put into it here.
+ * Writes the report as a page: all tables of ldb-report, distributions, flame graphs, and a heat
+ * map of the requests from which a part can be chosen.  The page computes the tables of that
+ * part itself, from the data in it.
  *
- * Time is cut into at most REPORT_BINS bins, and what is chosen is whole bins.  So it is
- * enough to know of an invocation in which bins it begins and ends, in the sense of
- * --from and --to: the tables of a choice are those that ldb-report shows with these two.
+ * Time is divided into at most REPORT_BINS bins, and whole bins are chosen.  So it is enough to
+ * store in which bins an invocation begins and ends, in the sense of --from and --to: the tables
+ * of a choice are those that ldb-report shows with these two options.
  *
- * Up to REPORT_CALLS_MAX invocations are put in one by one; percentiles are exact.  Of
- * more than that, those that agree in function, call site, bins and (in a table of their
- * own) the cell of the heat map of their request are one row: count, sum, least and
- * greatest stay exact, values are counted in buckets of 1/16 of a power of two.  Bins are
- * made wider until the rows are few enough.  Requests, and the cells of flame graphs, are
- * bounded the same way.  So the page's size and the memory to make it are bounded, but
- * for call sites, and 56 bytes for each request; the page says what it was made from.
+ * Up to REPORT_CALLS_MAX invocations are put in one by one; percentiles are exact.  If there are
+ * more, those with the same function, call site, bins and (in a separate table) the same cell of
+ * the heat map of their request are one row: count, sum, least and greatest stay exact, values
+ * are counted in buckets of 1/16 of a power of two.  Bins are made wider until the rows are few
+ * enough.  Requests, and the cells of flame graphs, are bounded the same way.  So the page's
+ * size and the memory to make it are bounded, except for call sites, and 56 bytes for each
+ * request; the page says from what it was made.
  */
 #ifndef PAGE_REPORT_H
 #define PAGE_REPORT_H
@@ -46,7 +46,7 @@ struct report_options {
 	uint64_t requests_max;		/* 0: REPORT_REQUESTS_MAX */
 };
 
-/* 0 or -errno; errors of out are found when it is closed. */
+/* Returns 0 or -errno; errors of out are found when it is closed. */
 int report_page(struct model *m, const struct report_options *o, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report page: the heat map on top, below it the tables of what is chosen there. */
+/* Shows the report page: the heat map on top, below it the tables of the choice. */
 "use strict";
 
 (async () => {
@@ -305,7 +305,7 @@
 			card("Who woke them, and how long they had slept", wakers.node))), () => {});
 	}
 
-	/* Rows of the other recording beside those of this one. */
+	/* Shows rows of the other recording beside those of this one. */
 	function comparison() {
 		const o = data.other;
 
@@ -398,7 +398,7 @@
 		views.get(current).show(active() || (klass >= 0 ? classChoice() : null));
 	}
 
-	/* A class and all of its times and latencies. */
+	/* Chooses a class and all of its times and latencies. */
 	function classChoice() {
 		return { i: 0, j: doc.edges.length - 1, lo: 0, hi: Infinity, class: klass, is_full: true, mode: "requests" };
 	}
@@ -520,7 +520,7 @@
 			views.get(current).draw();
 		}, 120);
 	});
-	/* For tests, and for users of the browser's console. */
+	/* This is for tests, and for users of the browser's console. */
 	window.report = { data, heat, choose, go, views, get choice() { return active(); } };
 	document.documentElement.dataset.ready = "1";
 })();

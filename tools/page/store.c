@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "page/store.h"
 
-/* The letters of a name; behind them what is said of it. */
+/* Returns the length of a name, without the letters behind it. */
 static size_t name_length(const char *name)
 {
 	return strcspn(name, "+- ");

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A table of numbers in a page, ldb.columns(id): rows are added, columns are written.
+ * This is a table of numbers in a page, ldb.columns(id): rows are added, columns are written.
  *
  *	store_init(&s, "thread- at+ length");
  *	store_add(&s, (int64_t[]){ thread, at, length });
  *	store_finish(&s, p, "gaps");
  *
- * Of a column '+' says that its values resemble the ones before, '-' that it is not written.
- * With a limit at most max rows stay: those whose weight, the value of one of the columns, is
- * greatest.  Out of memory may be found at the end: what is not 0 is -ENOMEM, and stays.
+ * Behind a column's name '+' says that its values are near the previous ones, '-' that it is not
+ * written.  With a limit at most max rows stay: those whose weight, the value of one of the
+ * columns, is greatest.  Lack of memory may be found at the end: a result that is not 0 is
+ * -ENOMEM, and stays so.
  */
 #ifndef PAGE_STORE_H
 #define PAGE_STORE_H
@@ -30,10 +31,10 @@ void store_init(struct store *s, const char *columns);
 void store_limit(struct store *s, unsigned weight, size_t max);
 void store_free(struct store *s);
 
-/* Up to twice max stay until store_prune(). */
+/* Up to twice max rows stay until store_prune(). */
 int store_add(struct store *s, const int64_t *row);
 
-/* Down to max; the order of what is left does not change. */
+/* Reduces the rows to max; their order does not change. */
 int store_prune(struct store *s);
 
 static inline int64_t *store_row(const struct store *s, size_t i)

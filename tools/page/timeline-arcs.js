@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who waited for whom, who woke whom, who handed over to whom: ends of arcs, as times and
- * rows of the layout.
+ * Finds the ends of arcs, as times and rows of the layout: from waits to holders, from wakers to
+ * woken threads, and from a thread to the one to which it hands over.
  */
 "use strict";
 
@@ -13,7 +13,7 @@ tl.arcs = (() => {
 			tl.views.place(tl.layout, tl.state.view, thread, t, type, depth) };
 	}
 
-	/* The hold of a lock by a thread that lasted longest during [from, to]; -1: none. */
+	/* Finds the hold of a lock by a thread that lasted longest during [from, to]; -1: none. */
 	function holdOf(thread, lock, from, to) {
 		const o = tl.d.others;
 		let best = -1, most = 0;
@@ -39,7 +39,7 @@ tl.arcs = (() => {
 		return a === b || tl.data.lockOf(a).name === tl.data.lockOf(b).name;
 	}
 
-	/* The hold that a wait was for: its owner's, else the longest meanwhile. */
+	/* Finds the hold for which a wait waited: its owner's, else the longest meanwhile. */
 	function holderOf(ref) {
 		const o = tl.d.others, from = o.start[ref], to = o.end[ref];
 		const own = o.owner[ref] ? holdOf(o.owner[ref] - 1, o.lock[ref], from, to) : -1;
@@ -63,7 +63,7 @@ tl.arcs = (() => {
 		return best;
 	}
 
-	/* The waits that a hold caused. */
+	/* Finds the waits that a hold caused. */
 	function waitersOf(ref) {
 		const o = tl.d.others, list = [];
 
@@ -84,7 +84,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Arcs from the wait to the holder, and back when it released the lock. */
+	/* Makes arcs from the wait to the holder, and back when it released the lock. */
 	function waitArcs(wait, hold) {
 		const o = tl.d.others, type = tl.data.rowOf(o.kind[wait]);
 		const both = Math.max(o.start[wait], o.start[hold]);
@@ -95,7 +95,7 @@ tl.arcs = (() => {
 			  color: "c-hold" }];
 	}
 
-	/* An arc to a holder whose hold was not recorded. */
+	/* Makes an arc to a holder whose hold was not recorded. */
 	function ownerArc(ref) {
 		const o = tl.d.others, t = o.start[ref];
 
@@ -142,7 +142,10 @@ tl.arcs = (() => {
 		return (hold >= 0 ? waitArcs(s.ref, hold) : ownerArc(s.ref)).concat(wakerArc(s.ref));
 	}
 
-	/* The chain of the request that is shown: [thread, start, end] of waits and holds. */
+	/*
+	 * Returns the chain of the request that is shown: [thread, start, end] of waits and
+	 * holds.
+	 */
 	function ofFocus() {
 		const list = [];
 		const add = (wait, hold) => {
@@ -168,7 +171,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Rows of a sorted column in [t0, t1]. */
+	/* Returns rows of a sorted column in [t0, t1]. */
 	function range(column, order) {
 		const { t0, t1 } = tl.state, value = (i) => column[order[i]];
 		const find = (t) => {
@@ -209,7 +212,7 @@ tl.arcs = (() => {
 		return !tl.focus || (tl.focus.bright.get(thread) || []).some(([s, e]) => s <= t && t <= e);
 	}
 
-	/* All arcs of a kind, if they are few enough to be distinct. */
+	/* Returns all arcs of a kind, if they are few enough to be distinct. */
 	function inView(max) {
 		const { wakeups: w, others: o, parts: p } = tl.d, list = [];
 		const wide = WIDE * (tl.state.t1 - tl.state.t0) / tl.draw.width;
@@ -241,7 +244,7 @@ tl.arcs = (() => {
 		return list;
 	}
 
-	/* Where threads changed their CPU. */
+	/* Returns where threads changed their CPU. */
 	function migrations(max) {
 		const m = tl.d.migrations;
 

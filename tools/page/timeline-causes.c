@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a timeline's page says in words: of the recording, and of the slowest requests
- * what they were blocked by, as ldb-timeline says it.
+ * Writes the text of a timeline's page: about the recording, and for the slowest requests what
+ * they were blocked by, as in ldb-timeline.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #define HEAD_WIDTH	100
 #define CHAIN_MAX	600	/* segments of a request that are marked: the longest */
 
-/* What write() prints, as a string to be freed; NULL: out of memory. */
+/* Returns what write() prints, as a string to be freed; NULL: out of memory. */
 static char *printed(void (*write)(const struct render *r, const void *arg), const void *arg)
 {
 	struct render r = { .width = HEAD_WIDTH };
@@ -150,7 +150,7 @@ void story_about(struct timeline_data *d, struct json *j)
 	put_losses(d, j);
 }
 
-/* What the requests were blocked by */
+/* Writes what the requests were blocked by */
 
 static int64_t number_of(struct timeline_data *d, const struct segment *s)
 {
@@ -207,7 +207,7 @@ static int longer(const void *pa, const void *pb)
 	return x > y ? -1 : x < y;
 }
 
-/* The segments of threads that blocked it: thread, start, end, kind, level. */
+/* Writes the segments of threads that blocked it: thread, start, end, kind, level. */
 static int put_chain(struct timeline_data *d, struct json *j, const struct timeline *t)
 {
 	const struct segment **chain = calloc(t->nr_segments + 1, sizeof(*chain));

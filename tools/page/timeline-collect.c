@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The recording, as tables; see timeline-private.h. */
+/* Makes tables of the recording; see timeline-private.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int64_t ns_of(const struct timeline_data *d, int64_t tick)
 	return ticks_time_ns(d->m->reader, tick);
 }
 
-/* The number + 1 of the thread that had tid at that time; 0: none. */
+/* Returns the number + 1 of the thread that had tid at that time; 0: none. */
 static int64_t thread_at(struct timeline_data *d, uint32_t tid, int64_t tick)
 {
 	return tid ? names_thread(d, tid, model_thread(d->m, tid, tick)) + 1 : 0;
@@ -46,7 +46,7 @@ static int64_t flags_of(const struct segment *s)
 	       (s->kind == SEGMENT_FAULT && s->fault->is_major ? PAGE_F_MAJOR : 0);
 }
 
-/* Depth counts what is shown: the page has a row for each. */
+/* Depth counts the invocations that are shown: the page has a row for each. */
 static int add_function(struct timeline_data *d, const struct segment *s)
 {
 	int64_t call = names_call(d, s->func, s->site), end = s->end_ns;
@@ -259,7 +259,10 @@ static int sort_spans(struct timeline_data *d)
 	return 0;
 }
 
-/* The tables of the page, and of those that have a limit the column that says which rows stay. */
+/*
+ * These are the tables of the page, and, if a table has a limit, the column that decides which
+ * rows stay.
+ */
 static const struct table {
 	const char *id;
 	size_t offset;			/* in struct timeline_data */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Buttons, keys, mouse, the overview, the dialogs. */
+/* Handles buttons, keys, mouse, the overview, the dialogs. */
 "use strict";
 
 tl.controls = (() => {
@@ -152,7 +152,7 @@ tl.controls = (() => {
 		}
 	}
 
-	/* The bar before or after in its row, or above or below. */
+	/* Goes to the bar before or after in its row, or above or below. */
 	function move(dx, dy) {
 		const bar = tl.selectedBar(), s = tl.state.selected;
 
@@ -392,7 +392,10 @@ tl.controls = (() => {
 	return { build, listen, search };
 })();
 
-/* The strip on top: all requests by time and latency, or how busy the threads were; and the window. */
+/*
+ * This is the strip on top: all requests by time and latency, or how busy the threads were; and
+ * the window.
+ */
 tl.overview = (() => {
 	let canvas = null, ctx = null, picture = null, width = 0, height = 0, dpr = 1;
 

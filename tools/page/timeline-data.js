@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The recording in typed arrays.  A track is a sorted sequence of bars that do not
+ * Stores the recording in typed arrays.  A track is a sorted sequence of bars that do not
  * overlap: { start, end, tone, refs, table }.  tone chooses the colour (timeline-paint.js);
  * refs[i], or base + i, is the row of the table that a bar stands for.
  */
 "use strict";
 
 const tl = {
-	/* What is drawn, and how: from C.  Numbers of kinds are tl.REQUEST, tl.LOCK_WAIT, ... */
+	/* C says what is drawn, and how.  Numbers of kinds are tl.REQUEST, tl.LOCK_WAIT, ... */
 	kinds: null,
 	F: null,	/* flags: tl.F.TRUNCATED, ... */
 	about: null, names: null,
@@ -21,12 +21,15 @@ tl.data = (() => {
 		return { start, end, tone, refs, base, table, n: start.length, mips: null };
 	}
 
-	/* The row of the table behind bar i. */
+	/* Returns the row of the table behind bar i. */
 	function refOf(track, i) {
 		return track.refs ? track.refs[i] : track.base + i;
 	}
 
-	/* Levels of detail: of each 16, 256, 4096 bars the time they cover and the longest one. */
+	/*
+	 * Makes levels of detail: for each 16, 256, 4096 bars the time they cover and the
+	 * longest one.
+	 */
 	function mipsOf(track) {
 		if (track.mips)
 			return track.mips;
@@ -63,7 +66,7 @@ tl.data = (() => {
 		return track.mips = levels;
 	}
 
-	/* The first bar that ends after t. */
+	/* Returns the first bar that ends after t. */
 	function firstAfter(track, t) {
 		const end = track.end;
 		let a = 0, b = track.n;
@@ -79,7 +82,10 @@ tl.data = (() => {
 		return a;
 	}
 
-	/* Rows of a table (their start, end), in tracks: each to the first one that is free. */
+	/*
+	 * Puts rows of a table (their start, end) into tracks: each into the first one that is
+	 * free.
+	 */
 	function pack(rows, start, end, tone, table, max) {
 		const lanes = [];
 		let nrOver = 0;
@@ -136,7 +142,10 @@ tl.data = (() => {
 		return rows;
 	}
 
-	/* The invocations: one track for each thread and depth, parts of the same arrays. */
+	/*
+	 * Makes tracks of the invocations: one for each thread and depth, parts of the same
+	 * arrays.
+	 */
 	function functionTracks(d) {
 		const s = d.spans, tone = new Uint32Array(s.n);
 		let at = 0;
@@ -176,16 +185,16 @@ tl.data = (() => {
 		return tracks[a];
 	}
 
-	/* The row that a kind is drawn in. */
+	/* Returns the row in which a kind is drawn. */
 	function rowOf(kind) {
 		return tl.kinds[kind].row;
 	}
 
-	/* Waits, holds, times off the CPU, interrupts and page faults. */
+	/* Makes tracks of waits, holds, times off the CPU, interrupts and page faults. */
 	function otherTracks(d) {
 		const o = d.others;
 
-		/* The tone of a row is its own: search dims rows one by one. */
+		/* Each row has a separate tone, because search dims rows one by one. */
 		o.tone = new Uint32Array(o.n);
 		for (let i = 0; i < o.n; i++)
 			o.tone[i] = tl.paint.kindTone(o.kind[i], false);
@@ -233,7 +242,7 @@ tl.data = (() => {
 		r.slowest = slowest(r, 200);
 	}
 
-	/* Complete ones first; only a few are ever listed, so not all are put in order. */
+	/* Complete ones come first; only a few are ever listed, so not all are sorted. */
 	function slowest(r, nr) {
 		const rank = (i) => (r.flags[i] & tl.F.COMPLETE ? 1e17 : 0) + r.length[i];
 		const ranks = Float64Array.from({ length: r.n }, (_, i) => rank(i)).sort();
@@ -245,7 +254,7 @@ tl.data = (() => {
 		return list.sort((a, b) => rank(b) - rank(a) || a - b).slice(0, nr);
 	}
 
-	/* Which task ran on each CPU, and where each thread ran. */
+	/* Makes tracks of which task ran on each CPU, and where each thread ran. */
 	function runTracks(d) {
 		const r = d.runs, byCpu = new Map();
 
@@ -276,7 +285,10 @@ tl.data = (() => {
 		}
 	}
 
-	/* The thread that had the tid at that time, or the nearest; -1: none of the program's. */
+	/*
+	 * Returns the thread that had the tid at that time, or the nearest; -1: none of the
+	 * program's.
+	 */
 	function threadOf(tid, t) {
 		const list = tl.byTid.get(tid);
 
@@ -316,7 +328,10 @@ tl.data = (() => {
 			list.sort((a, b) => tl.threads[a].start - tl.threads[b].start);
 	}
 
-	/* Gaps by thread; -1: gaps of all threads, because the scanner did not run. */
+	/*
+	 * Makes tracks of gaps by thread; -1: gaps of all threads, because the scanner did not
+	 * run.
+	 */
 	function gapTracks(d) {
 		const g = d.gaps, rows = new Map(), tone = new Uint32Array(g.n);
 
@@ -331,7 +346,7 @@ tl.data = (() => {
 						     tone, "gap"));
 	}
 
-	/* The range from the first to the last bar. */
+	/* Returns the range from the first to the last bar. */
 	function extent(d) {
 		let from = Infinity, to = -Infinity;
 		const look = (table) => {
@@ -361,7 +376,7 @@ tl.data = (() => {
 		return String((BigInt(r.id_high[i]) << 32n) | BigInt(r.id_low[i]));
 	}
 
-	/* The request with that id (and start); -1: not on this page. */
+	/* Returns the request with that id (and start); -1: not on this page. */
 	function findRequest(id, start) {
 		const r = tl.d.requests, big = BigInt(id);
 		const high = Number(big >> 32n), low = Number(big & 0xffffffffn);
@@ -428,7 +443,7 @@ tl.data = (() => {
 			 line: tl.names.sites[s + 2] };
 	}
 
-	/* "main() figure1.cc:118"; "": not known */
+	/* Returns "main() figure1.cc:118"; "": not known */
 	function siteText(site) {
 		return [site.caller, placeText(site.file, site.line)].filter(Boolean).join(" ");
 	}

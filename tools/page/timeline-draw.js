@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One frame: lines of pixels first (timeline-paint.js), then texts, marks and arcs on top.
+ * Draws one frame: lines of pixels first (timeline-paint.js), then texts, marks and arcs on top.
  * Only rows in view are visited.
  */
 "use strict";
@@ -51,13 +51,13 @@ tl.draw = (() => {
 		widths.clear();
 	}
 
-	/* CSS pixels from the left for a time, and back. */
+	/* Converts a time to CSS pixels from the left, and back. */
 	const x = (t) => gutter + (t - tl.state.t0) * (width - gutter) / (tl.state.t1 - tl.state.t0);
 	const time = (px) => tl.state.t0 + (px - gutter) * (tl.state.t1 - tl.state.t0) / (width - gutter);
 	const top = (row) => RULER + row.lane.y + row.y - tl.state.y;
 	const middle = (row) => top(row) + row.h / 2;
 
-	/* The text on a bar. */
+	/* Returns the text on a bar. */
 	function label(track, i) {
 		const ref = tl.data.refOf(track, i), d = tl.d;
 
@@ -91,7 +91,7 @@ tl.draw = (() => {
 			return tl.about.states[o.state[ref]];
 		if (kind === tl.INTERRUPT)
 			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
-		/* The running task, or the one that came. */
+		/* This is the running task, or the one that came. */
 		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];
 
 		return who ? tl.data.party(who).text : tl.kinds[kind].words;
@@ -117,7 +117,7 @@ tl.draw = (() => {
 		return chars >= 2 ? s.slice(0, chars) + "\u2026" : "";
 	}
 
-	/* What threads did below the bars of another track. */
+	/* Draws what threads did below the bars of another track. */
 	function clippedLine(row, view, n, out, rowLabels) {
 		const { start, end, n: nr } = row.over, { t0, scale } = view;
 		const limit = t0 + n / scale;
@@ -205,7 +205,7 @@ tl.draw = (() => {
 			ctx.clip();
 			ctx.fillStyle = colors.fg;
 			ctx.font = "600 12px " + tl.font;
-			/* A lane higher than the window keeps its name in sight. */
+			/* If a lane is higher than the window, its name is always visible. */
 			const at = Math.max(Math.min(Math.max(y, RULER + 4), y + lane.h - 30), y);
 
 			ctx.fillText((lane.isCollapsed ? "\u25b8 " : "\u25be ") + lane.label, 7, at + 12);
@@ -271,7 +271,7 @@ tl.draw = (() => {
 		return `${String(Math.round(v / size)).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f")} ${unit}`;
 	}
 
-	/* Pixels of which at least half is an observation gap, as [from, to). */
+	/* Returns pixels of which at least half is an observation gap, as [from, to). */
 	function gapRuns(thread) {
 		const cover = new Float32Array(width - gutter), { t0, t1 } = tl.state, runs = [];
 		const scale = cover.length / (t1 - t0);
@@ -300,7 +300,10 @@ tl.draw = (() => {
 		return runs;
 	}
 
-	/* In these gaps nothing is known of functions; kernel events and locks go on. */
+	/*
+	 * In these gaps nothing is known of functions; kernel events and locks are still
+	 * recorded.
+	 */
 	function drawGaps() {
 		if (!tl.d.gaps.n)
 			return;
@@ -360,7 +363,7 @@ tl.draw = (() => {
 		ctx.globalAlpha = 1;
 	}
 
-	/* Marks where others blocked it. */
+	/* Marks where other threads blocked it. */
 	function drawBoxes(focus) {
 		ctx.strokeStyle = colors.mark;
 		ctx.lineWidth = 1.5;
@@ -375,7 +378,7 @@ tl.draw = (() => {
 		ctx.lineWidth = 1;
 	}
 
-	/* An arc from (t1, row1) to (t2, row2), with an arrow at its end. */
+	/* Draws an arc from (t1, row1) to (t2, row2), with an arrow at its end. */
 	function arc(a, b, color, strong) {
 		if (!a.row || !b.row)
 			return;
@@ -426,7 +429,10 @@ tl.draw = (() => {
 		ctx.restore();
 	}
 
-	/* By CPU: an arc from lane to lane.  By thread: a mark, and both CPUs if there is room. */
+	/*
+	 * By CPU, draws an arc from lane to lane; by thread, a mark, and both CPUs if there is
+	 * room.
+	 */
 	function drawMigrations() {
 		const list = tl.state.view === "request" ? [] : tl.arcs.migrations(ARCS_MAX), g = tl.d.migrations;
 		const rowOf = (cpu) => (tl.layout.lanes.find((l) => l.cpu === cpu) || { rows: [null] }).rows[0];
@@ -511,7 +517,7 @@ tl.draw = (() => {
 		ctx.fillText(tl.emptyText(), gutter + 24, RULER + 40);
 	}
 
-	/* What is at a point of the canvas. */
+	/* Returns what is at a point of the canvas. */
 	function hit(px, py) {
 		if (px < gutter || py < RULER)
 			return null;

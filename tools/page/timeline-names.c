@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Names in the timeline's page: each once, numbers elsewhere. */
+/* Writes names in the timeline's page: each once, numbers elsewhere. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

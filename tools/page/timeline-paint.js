@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tracks as lines of pixels.  A row of the picture is one line of pixels, repeated: its cost
- * is that of the bars in view, and where many bars share a pixel that of their levels of
- * detail.  Bars below a pixel are merged: the colour is that of the longest one, as strong
- * as the part of the pixel that is covered.
+ * Draws tracks as lines of pixels.  A row of the picture is one line of pixels, repeated: its
+ * cost is that of the bars in view, and where many bars share a pixel that of their levels of
+ * detail.  Bars below a pixel are merged: the colour is that of the longest one, as strong as
+ * the part of the pixel that is covered.
  *
  * A tone is a number that stands for a colour: one for each call site and function, then
  * two (plain, faded) for each kind, then those of tasks.
@@ -62,7 +62,10 @@ tl.paint = (() => {
 
 	const kindColors = () => [...tl.kinds.map((kind) => `--c-${kind.colour}`), "--c-part"];
 
-	/* After a change of colours; matches: null or one number for each call, 0: faded. */
+	/*
+	 * Is called after a change of colours; matches: null or one number for each call, 0:
+	 * faded.
+	 */
 	function refresh(matches) {
 		const read = (name) => pixel(parse(ldb.look.color(name)));
 		const functions = [];
@@ -114,8 +117,9 @@ tl.paint = (() => {
 	}
 
 	/*
-	 * Bars of a track into out[xa .. xb).  view: { t0, scale }, scale in pixels per ns.
-	 * strong: bars below a pixel show well however short (waits).  labels: gets wide bars.
+	 * Draws bars of a track into out[xa .. xb).  view: { t0, scale }, scale in pixels per
+	 * ns.  strong: bars below a pixel are visible however short (waits).  labels: gets wide
+	 * bars.
 	 */
 	function line(track, view, xa, xb, out, strong, labels) {
 		const { start, end, tone: tones, n } = track, { t0, scale } = view;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The side panel: what is selected, what matches, the slowest requests. */
+/* Shows the side panel: the selection, what matches, the slowest requests. */
 "use strict";
 
 tl.panel = (() => {
@@ -37,7 +37,7 @@ tl.panel = (() => {
 		];
 	}
 
-	/* The duration that ldb-report counts, where the bar has another one. */
+	/* Returns the duration that ldb-report counts, if the bar has another one. */
 	function whole(extra, dres, length, res) {
 		return !extra && !dres ? null : ["In ldb-report", span(length + extra, res + dres)];
 	}
@@ -48,7 +48,7 @@ tl.panel = (() => {
 		return thread >= 0 ? threadLink(thread, t) : p.text;
 	}
 
-	/* The requests that a thread works on at some time in [from, to]. */
+	/* Returns the requests that a thread works on at some time in [from, to]. */
 	function requestsOf(thread, from, to) {
 		const p = tl.d.parts, found = [];
 
@@ -63,7 +63,7 @@ tl.panel = (() => {
 		return found.map((r) => [go(tl.data.requestId(r), () => tl.lookAt(r), "show this request"), " "]);
 	}
 
-	/* How many of a kind begin in [from, to). */
+	/* Returns how many of a kind begin in [from, to). */
 	function countStarts(tracks, kind, from, to) {
 		let nr = 0;
 
@@ -73,7 +73,7 @@ tl.panel = (() => {
 		return nr;
 	}
 
-	/* How long the bars of some tracks lie in [from, to]. */
+	/* Returns how long the bars of some tracks are in [from, to]. */
 	function within(tracks, from, to) {
 		let sum = 0;
 
@@ -83,7 +83,7 @@ tl.panel = (() => {
 		return sum;
 	}
 
-	/* What a thread executed at t, outermost first. */
+	/* Returns what a thread executed at t, outermost first. */
 	function stackAt(thread, t) {
 		const list = [];
 
@@ -253,7 +253,7 @@ tl.panel = (() => {
 	const DETAILS = { span: spanDetails, other: otherDetails, run: runDetails, request: requestDetails,
 			  part: partDetails };
 
-	/* Heading, kind, rows of what is selected; also for what a screen reader says. */
+	/* Returns heading, kind, rows of the selection; also the text for a screen reader. */
 	function describe(s) {
 		return DETAILS[s.table](s.ref);
 	}

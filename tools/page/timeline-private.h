@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of the timeline's page share: its data, before they are written. */
+/* The files of the timeline's page share this: its data, before they are written. */
 #ifndef PAGE_TIMELINE_PRIVATE_H
 #define PAGE_TIMELINE_PRIVATE_H
 
@@ -15,7 +15,7 @@ enum span_column { SPAN_THREAD, SPAN_DEPTH, SPAN_START, SPAN_LENGTH, SPAN_CALL, 
 enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS, REQUEST_FLAGS,
 	REQUEST_ID_HIGH, REQUEST_ID_LOW };
 
-/* X(name, value): tl.F.name in the page. */
+/* X(name, value) becomes tl.F.name in the page. */
 #define PAGE_FLAGS(X)								\
 	X(TRUNCATED, 1) X(CLIPPED, 2) X(INFERRED, 4) X(FAILED, 8) X(FUTEX_WOKEN, 16) X(LOST, 32) \
 	X(THROTTLED, 64) X(MAJOR, 128)						\
@@ -27,7 +27,7 @@ enum request_column { REQUEST_SEQ, REQUEST_START, REQUEST_LENGTH, REQUEST_CLASS,
 enum page_flags { PAGE_FLAGS(FLAG) };
 #undef FLAG
 
-/* Names of threads, as they are numbered. */
+/* These are names of threads, as they are numbered. */
 struct page_thread {
 	uint32_t tid;
 	int64_t start, end;	/* ns */
@@ -56,7 +56,7 @@ struct timeline_data {
 	int64_t nr_requests_seen;
 };
 
-/* timeline-names.c: numbers, or -1: out of memory. */
+/* timeline-names.c: returns numbers, or -1: out of memory. */
 int64_t names_string(struct timeline_data *d, const char *s);
 int64_t names_call(struct timeline_data *d, const struct symbol *func, const struct symbol *site);
 int64_t names_site(struct timeline_data *d, const struct symbol *site);	/* NULL: number 0 */
@@ -67,12 +67,12 @@ int names_init(struct timeline_data *d);
 void names_free(struct timeline_data *d);
 void names_write(struct timeline_data *d, struct json *j);
 
-/* timeline-collect.c: all of the recording.  0 or -errno. */
+/* timeline-collect.c: collects all of the recording.  Returns 0 or -errno. */
 int collect(struct timeline_data *d);
 int collect_write(struct timeline_data *d, struct page *p);
 void collect_free(struct timeline_data *d);
 
-/* timeline-causes.c: "about", and the causes of o->requests' instances. */
+/* timeline-causes.c: writes "about", and the causes of o->requests' instances. */
 void story_about(struct timeline_data *d, struct json *j);
 int story_write(struct timeline_data *d, struct json *j);
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Search by regular expression, and what the matches add up to. */
+/* Searches by regular expression, and adds up the matches. */
 "use strict";
 
 tl.search = (() => {
 	let result = null;
 
-	/* Small letters match both; a capital one means what it says. */
+	/* Small letters match both; a capital one matches only itself. */
 	function compile(text) {
 		return new RegExp(text, /[A-Z]/.test(text) ? "u" : "iu");
 	}
 
-	/* Of durations: what ldb-report counts, so the numbers are the same. */
+	/* For durations it uses what ldb-report counts, so the numbers are the same. */
 	function summary(values) {
 		values.sort();
 		let sum = 0;
@@ -21,7 +21,10 @@ tl.search = (() => {
 			 p99: ldb.percentile(values, 99, 100) };
 	}
 
-	/* What ran when the recording began or ended has no duration; it is counted apart. */
+	/*
+	 * Calls that ran when the recording began or ended have no duration; they are counted
+	 * separately.
+	 */
 	function spanGroups(re) {
 		const s = tl.d.spans, nr = tl.callNames.length, counts = new Uint32Array(nr);
 		const isMatch = Uint8Array.from(tl.callNames, (text, i) => (re.test(text) || re.test(tl.data.callOf(i).name) ? 1 : 0));
@@ -62,7 +65,7 @@ tl.search = (() => {
 			name: g.name, ...summary(g.values) })).sort((a, b) => b.sum - a.sum) };
 	}
 
-	/* All texts by which a row of the other table is found. */
+	/* Returns all texts by which a row of the other table is found. */
 	function otherText(i) {
 		const o = tl.d.others, lock = o.lock[i] ? tl.data.lockOf(o.lock[i]).text : "";
 		const who = [o.by[i], o.waker[i]];
@@ -82,7 +85,7 @@ tl.search = (() => {
 				tl.d.occupants.party[o.occupants_at[i]] : -1].join();
 			let yes = known.get(key);
 
-			/* Of many running tasks only the first is in the key. */
+			/* If there are several running tasks only the first is in the key. */
 			if (yes === undefined || o.occupants[i] > 1)
 				known.set(key, yes = re.test(otherText(i)));
 			o.isMatch[i] = yes;
@@ -120,7 +123,7 @@ tl.search = (() => {
 		return summary(Float64Array.from(lengths));
 	}
 
-	/* Tones of what is not matched fade. */
+	/* Fades the tones of rows that do not match. */
 	function fade() {
 		const { others: o, runs: r, requests: q, parts: p } = tl.d, on = result && !result.error;
 		const set = (track, match, tone) => {
@@ -167,7 +170,10 @@ tl.search = (() => {
 		return result;
 	}
 
-	/* The match that begins next after (before) the selection; after the last, the first. */
+	/*
+	 * Returns the match that begins next after (before) the selection; after the last, the
+	 * first.
+	 */
 	function next(direction) {
 		if (!result || result.error)
 			return null;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Lanes and rows by thread, by request and by CPU, from the same tracks.
+ * Makes lanes and rows by thread, by request and by CPU, from the same tracks.
  *
- * A row shows a track, or (over, pick) what tracks have while the bars of another track
- * last: what the threads did that ran on a CPU, or that worked on a request.
+ * A row shows a track, or (over, pick) the parts of tracks during the bars of another track:
+ * what the threads did that ran on a CPU, or that worked on a request.
  */
 "use strict";
 
@@ -71,14 +71,14 @@ tl.views = (() => {
 				    hasAny(t.off) || hasAny(t.events) || hasAny(t.holds);
 		const busy = order.filter((i) => work(tl.threads[i]));
 
-		/* Last come threads of which nothing but their times off the CPU is known. */
+		/* Threads of which only their times off the CPU are known come last. */
 		const idle = (i) => (hasAny(tl.threads[i].functions) || hasAny(tl.threads[i].requests) ? 0 : 1);
 
 		busy.sort((a, b) => rank(a) - rank(b) || idle(a) - idle(b) || a - b);
 		return finish(busy.map((i) => threadLane(tl.threads[i])));
 	}
 
-	/* The rows that repeat what a thread did, below a bar of `over`. */
+	/* These rows repeat what a thread did, below a bar of `over`. */
 	function clippedRows(lane, over, threadOf, depth) {
 		const pick = (get) => (ref) => {
 			const i = threadOf(ref);
@@ -194,7 +194,7 @@ tl.views = (() => {
 		return null;
 	}
 
-	/* The bars of a row at t, slack ns around it: { track, i, row }. */
+	/* Returns the bars of a row at t, slack ns around it: { track, i, row }. */
 	function find(r, t, slack) {
 		if (!r.over)
 			return nearest(r.track, t, slack, r);
@@ -219,7 +219,7 @@ tl.views = (() => {
 		return best < 0 ? null : { track, i: best, row: r };
 	}
 
-	/* Where in a layout a thread's row of a type is at t; null: nowhere. */
+	/* Returns where in a layout a thread's row of a type is at t; null: nowhere. */
 	function place(layout, name, thread, t, type, depth) {
 		for (const lane of layout.lanes) {
 			if (name === "thread" && lane.thread !== thread)

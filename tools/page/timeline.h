@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A recording as a page: everything that happened, by thread, by request and by CPU.
+ * Writes a recording as a page: all segments, by thread, by request and by CPU.
  *
- * The page holds at most a million invocations, the longest ones, and limits of the same
- * kind for all else: what was left out is counted and shown.
+ * The page contains at most a million invocations, the longest ones, and there are such limits
+ * for other segments; the number left out is shown.
  */
 #ifndef PAGE_TIMELINE_H
 #define PAGE_TIMELINE_H
@@ -23,7 +23,7 @@ struct timeline_page_options {
 #define TIMELINE_PAGE_RUNS	500000
 #define TIMELINE_PAGE_GAPS	20000
 
-/* 0, or one line in err; errors of out are found when it is closed. */
+/* Returns 0, or one line in err; errors of out are found when it is closed. */
 int timeline_page(struct model *m, const struct timeline_page_options *o, FILE *out, char *err,
 		  size_t err_size);
 

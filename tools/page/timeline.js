@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The page: what is shown, where one is, keys and mouse. */
+/* Controls the page: what is shown, the position, keys and mouse. */
 "use strict";
 
 tl.state = { view: "thread", t0: 0, t1: 1, y: 0, selected: null, query: "", matches: null, arcs: true,
@@ -17,7 +17,7 @@ tl.selectedBar = () => {
 	return { start: table.start[s.ref], end: table.end[s.ref], row: rowOfSelection(s) };
 };
 
-/* The row that shows it in this view; null: none does. */
+/* Returns the row that shows it in this view; null: none does. */
 function rowOfSelection({ table, ref }) {
 	const d = tl.d, view = tl.state.view;
 	const place = (thread, t, type, depth) => tl.views.place(tl.layout, view, thread, t, type, depth);
@@ -131,7 +131,7 @@ tl.setView = (view) => {
 	saveLater();
 };
 
-/* Brings the row of what is selected into view. */
+/* Scrolls the row of the selection into view. */
 function reveal() {
 	const bar = tl.selectedBar(), row = bar && bar.row;
 
@@ -195,7 +195,7 @@ tl.showThread = (thread, t) => {
 	invalidate();
 };
 
-/* The innermost invocation that lasted for at least half of a time; -1: none. */
+/* Returns the innermost invocation that lasted for at least half of a time; -1: none. */
 function executedMost(thread, from, to) {
 	let best = -1;
 
@@ -324,7 +324,7 @@ tl.lookAt = (request, keepRange) => {
 	invalidate();
 };
 
-/* The longest invocation of that name in the request that is shown. */
+/* Selects the longest invocation of that name in the request that is shown. */
 function selectFunction(name) {
 	const s = tl.d.spans, p = tl.d.parts;
 	let best = -1, most = -1;
@@ -347,7 +347,7 @@ function selectFunction(name) {
 		tl.select("span", best, true);
 }
 
-/* The bar that a cause in the panel is about. */
+/* Selects the bar that a cause in the panel is about. */
 function selectCause(cause) {
 	const at = cause.wait || cause.off, p = tl.d.parts;
 
@@ -408,7 +408,7 @@ function showStory() {
 			onclick: () => tl.lookAt(-1) }, "\u00d7"));
 }
 
-/* What was lost, torn, left out */
+/* Shows what was lost, torn, left out */
 function notices() {
 	const a = tl.about, list = [];
 	const nr = (n) => n.toLocaleString("en");
@@ -441,12 +441,15 @@ function showNotices() {
 		...list.map((text) => ldb.el("span", { class: "notice" }, text)));
 }
 
-/* The text for assistive technology. */
+/* Sets the text for assistive technology. */
 function say(text) {
 	document.getElementById("live").textContent = text;
 }
 
-/* The view in the URL: #v=thread&t=FROM-TO&y=..&req=ID@START&sel=TABLE.ROW&q=..&theme=..&palette=.. */
+/*
+ * Stores the view in the URL:
+ * #v=thread&t=FROM-TO&y=..&req=ID@START&sel=TABLE.ROW&q=..&theme=..&palette=..
+ */
 let saving = 0;
 
 function saveLater() {
@@ -477,7 +480,7 @@ function restoreRequest(value, keepRange) {
 	tl.lookAt(request, keepRange);
 }
 
-/* False: there was none. */
+/* Returns false if there was none. */
 function restore() {
 	const text = location.hash.slice(1), p = new URLSearchParams(text);
 
@@ -508,7 +511,7 @@ function restore() {
 	return true;
 }
 
-/* Without a saved view, shows the request asked for, else the slowest one, else everything. */
+/* Without a saved view, shows the requested request, else the slowest one, else everything. */
 function start() {
 	tl.setView("thread");
 	const first = tl.about.stories[0];
@@ -544,7 +547,7 @@ tl.app = { invalidate, relayout, zoom, pan, scroll, save, say, restore, showStor
 	tl.panel.show();
 	tl.draw.frame();
 	tl.overview.draw();
-	/* For tests: from the start of loading the page until it was drawn. */
+	/* This is for tests: the time from the start of loading the page until it was drawn. */
 	tl.ready = performance.now();
 	document.documentElement.dataset.ready = Math.round(tl.ready);
 })();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The balloon plot: latencies in order of arrival.  Of each target the first three causes
- * are circles, as big as what they added; the first one is at the request's latency, each
- * next one where it would be without those before.
+ * Draws the outlier plot: latencies in order of arrival.  For each target the first three causes
+ * are circles, as big as what they added; the first one is at the request's latency, each next
+ * one where the latency would be without the previous causes.
  */
 "use strict";
 
@@ -27,7 +27,7 @@ const makeBalloons = (() => {
 	return function makeBalloons(state) {
 		const el = ldb.el, balloons = all(), bins = why.tables.bins;
 		const most = balloons.length ? balloons[0].ns : 1;
-		/* If there were many, big ones would hide most of them. */
+		/* If there were many, big ones would cover most of them. */
 		const MOST = balloons.length < 500 ? 15 : balloons.length < 20000 ? 12 : 8;
 		let from = 0, to = Math.max(why.doc.requests, 1), drag = null, fx, fy;
 		let lo = Infinity, hi = 2;
@@ -90,7 +90,7 @@ const makeBalloons = (() => {
 			return state.cause >= 0 ? b.cause !== state.cause : state.group ? why.doc.causes[b.cause].group !== state.group : false;
 		}
 
-		/* How the target would come down to the reference, cause by cause. */
+		/* Draws how the target would come down to the reference, cause by cause. */
 		function stem(ctx) {
 			const mine = balloons.filter((b) => b.target === state.target);
 
@@ -151,7 +151,10 @@ const makeBalloons = (() => {
 			for (const b of balloons) {
 				const dx = fx(b.x + 0.5) - x, dy = fy(b.y) - y, d = dx * dx + dy * dy, r = radius(b);
 
-				/* The smallest of those around the pointer: it is on top. */
+				/*
+				 * Of those around the pointer it takes the smallest: it is on
+				 * top.
+				 */
 				const far = d <= r * r ? -1 / r : d - r * r;
 
 				if (!dimmed(b) && far < least) {
@@ -211,7 +214,7 @@ const makeBalloons = (() => {
 
 		return {
 			node, balloons, zoom,
-			/* Where a circle is, in the page: for tests. */
+			/* This is for tests: where a circle is, in the page. */
 			place(b) {
 				const box = view.view.getBoundingClientRect();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The core-context summary: of the durations of all targets together, the part in which each
- * CPU ran the program, another task, or was idle.
+ * Draws the core-context summary: of the durations of all targets together, the part in which
+ * each CPU ran the program, another task, or was idle.
  */
 "use strict";
 

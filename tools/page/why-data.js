@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is in the page of ldb-why.  A target is known by its rank: 0 is the slowest.  Its
- * amounts, biggest first, are rows first[i] to first[i + 1] of the table of amounts.
+ * Reads the data in the page of ldb-why.  A target is identified by its rank: 0 is the slowest.
+ * Its amounts, biggest first, are rows first[i] to first[i + 1] of the table of amounts.
  */
 "use strict";
 
@@ -44,7 +44,7 @@ const why = (() => {
 			...(doc.chains[i] || { sentence: "", root: "", root_label: "", chain: null }) };
 	}
 
-	/* The segments of a target, by start; null: not in the page. */
+	/* Returns the segments of a target, by start; null: not in the page. */
 	function life(i) {
 		const number = lives.targets.indexOf(i), s = tables.life_segments, list = [];
 

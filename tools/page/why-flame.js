@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The blame flame graph: the deviation of all targets by class, path, what was waited for,
- * who held that, and what blocked the holder.
+ * Draws the blame flame graph: the deviation of all targets by class, path, what was waited for,
+ * its holder, and what blocked the holder.
  */
 "use strict";
 
 const makeBlame = (() => {
-	/* Words for what is no state; those of states come from C. */
+	/* These are words for frames that are no state; those of states come from C. */
 	const OTHERS = { held_by: "hold", woken_by: "hold", class: "part", unexplained: "other", all: "other" };
 
 	return function makeBlame() {

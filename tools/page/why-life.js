@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What happened to one target: a lane for each thread that worked on it, below them those
- * of the threads that it waited for.  This is a compact form of the page that ldb-timeline makes.
+ * Draws one target: a lane for each thread that worked on it, below them those of the threads
+ * that it waited for.  This is a compact form of the page that ldb-timeline makes.
  */
 "use strict";
 
@@ -19,7 +19,7 @@ const makeLife = (() => {
 			const by = new Map();
 
 			for (const s of segments) {
-				/* Threads that it waited for have lanes of their own. */
+				/* Threads for which it waited have separate lanes. */
 				const key = (s.blocks ? "1 " : "0 ") + s.tid;
 
 				if (!by.has(key))
@@ -97,7 +97,7 @@ const makeLife = (() => {
 
 			spots.length = 0;
 			times(ctx, w, f);
-			/* Begin and end, as in NSight's figure. */
+			/* These are begin and end, as in NSight's figure. */
 			ctx.setLineDash([5, 4]);
 			ctx.strokeStyle = ldb.look.color("--dim");
 			for (const t of [0, length]) {
@@ -122,7 +122,7 @@ const makeLife = (() => {
 		}
 
 		function at(x, y) {
-			/* What was drawn last is on top. */
+			/* The last drawn segment is on top. */
 			return spots.findLast((s) => x >= s.x0 && x <= s.x1 && y >= s.y0 && y <= s.y1) || null;
 		}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What happened in some of the targets: the slowest ones, and of each cause the slowest
- * whose first it is.  One pass over the requests finds their instances.
+ * Writes the segments of some of the targets: the slowest ones, and for each cause the slowest
+ * one that has it as its first cause.  One pass over the requests finds their instances.
  */
 #include <errno.h>
 #include <stdlib.h>

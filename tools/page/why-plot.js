@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Canvases, logarithmic axes, the marks of causes, and the text at the pointer. */
+/* Draws canvases, logarithmic axes, the marks of causes, and the text at the pointer. */
 "use strict";
 
 const plot = (() => {
-	/* Around the origin, within about 1. */
+	/* The shapes are around the origin, within about 1. */
 	const SHAPES = [
 		"M1,0A1,1 0 1 1 -1,0A1,1 0 1 1 1,0Z",
 		"M-.88,-.88H.88V.88H-.88Z",
@@ -30,7 +30,7 @@ const plot = (() => {
 		return at < COLORS ? at : at < MARKS ? (at + 3) % COLORS : 0;
 	}
 
-	/* There may be many thousand marks: each colour is asked for once. */
+	/* There may be many thousand marks: each colour is read once. */
 	const known = new Map(), sprites = new Map();
 
 	ldb.look.changed(() => {
@@ -60,7 +60,7 @@ const plot = (() => {
 		}
 	}
 
-	/* A mark that was painted once; radii in steps of a quarter. */
+	/* Returns a mark that was painted once; radii are in steps of a quarter. */
 	function sprite(cause, r, dpr) {
 		const key = `${Math.min(place[cause], MARKS)} ${r} ${dpr}`;
 
@@ -99,7 +99,7 @@ const plot = (() => {
 		return svg;
 	}
 
-	/* A canvas as wide as its node; draw(ctx, width, height) is called when it must be. */
+	/* Makes a canvas as wide as its node; draw(ctx, width, height) is called when necessary. */
 	function canvas(options) {
 		const node = ldb.el("div", { class: "plotbox" });
 		const view = ldb.el("canvas", { id: options.id, role: "img", "aria-label": options.label });
@@ -128,7 +128,10 @@ const plot = (() => {
 			options.draw(ctx, width, height);
 		}
 
-		/* What is at the pointer: options.at(x, y) has a .text, lines of text; null: nothing. */
+		/*
+		 * Finds what is at the pointer: options.at(x, y) has a .text, lines of text;
+		 * null: nothing.
+		 */
 		function point(e) {
 			const box = view.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
 			const at = options.at && options.at(x, y);
@@ -153,7 +156,7 @@ const plot = (() => {
 		return { node, view, tip, redraw, get width() { return width; }, get height() { return height; } };
 	}
 
-	/* From values to pixels: logarithmic; lo and hi come to a and b. */
+	/* Converts values to pixels: logarithmic; lo and hi come to a and b. */
 	function scale(lo, hi, a, b) {
 		const l = Math.log10(Math.max(lo, 1)), h = Math.max(Math.log10(Math.max(hi, 1)), l + 0.05);
 
@@ -163,7 +166,7 @@ const plot = (() => {
 		return f;
 	}
 
-	/* 1, 2, 5 times powers of ten, or some of these: at most so many. */
+	/* Returns 1, 2, 5 times powers of ten, or some of these: at most so many. */
 	function ticks(lo, hi, most) {
 		const first = Math.floor(Math.log10(lo)), last = Math.ceil(Math.log10(hi));
 		let list = [];
@@ -180,7 +183,10 @@ const plot = (() => {
 		return list.length ? list : [lo];
 	}
 
-	/* Lines across the plot, and their values: along "x" below it, along "y" left of it. */
+	/*
+	 * Draws lines across the plot, and their values: along "x" below it, along "y" left of
+	 * it.
+	 */
 	function axis(ctx, f, which, from, to, at) {
 		ctx.save();
 		ctx.strokeStyle = ldb.look.color("--line");
@@ -205,7 +211,7 @@ const plot = (() => {
 		ctx.restore();
 	}
 
-	/* The text, or so much of it as has room. */
+	/* Draws the text, or as much of it as fits. */
 	function text(ctx, s, x, y, room) {
 		let cut = s;
 
@@ -217,7 +223,7 @@ const plot = (() => {
 		ctx.fillText(cut, x, y);
 	}
 
-	/* A box along "x" or "y", in the middle of at. */
+	/* Draws a box along "x" or "y", in the middle of at. */
 	function box(ctx, b, f, which, at, thick, color) {
 		const line = (v0, v1, w) => {
 			const a = f(v0), e = f(v1);

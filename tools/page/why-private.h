@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files that make the page of ldb-why, grouped by file. */
+/* Declares what the files that make the page of ldb-why share, grouped by file. */
 #ifndef PAGE_WHY_PRIVATE_H
 #define PAGE_WHY_PRIVATE_H
 
@@ -7,7 +7,7 @@
 #include "page/store.h"
 #include "page/why.h"
 
-/* What happened in some targets, as three elements of the page. */
+/* Writes the segments of some targets, as three elements of the page. */
 int why_lives_write(const struct why *w, struct page *p);
 
 #endif

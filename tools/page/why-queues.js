@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The queueing breakdown: above, how many requests more than in the reference were ahead
- * of targets (a disk for each depth, as big as there are targets); below, what they waited
- * more than the reference.
+ * Draws the queueing breakdown: above, how many requests more than in the reference were ahead
+ * of targets (a disk for each depth, as big as there are targets); below, what they waited more
+ * than the reference.
  */
 "use strict";
 
@@ -21,7 +21,7 @@ const makeQueues = (() => {
 			return `${q.class || "requests"} behind ${q.behind || "others"}`;
 		}
 
-		/* Up to so many ahead, each number has a place of its own. */
+		/* Up to so many requests ahead, each number has a separate place. */
 		function depths(ctx, w, top, bottom) {
 			const most = Math.max(...queues.map((q) => q.depth.max)), many = Math.max(...queues.flatMap((q) => q.more.map((m) => m.requests)));
 			const f = most <= 24 ? (v) => bottom - (bottom - top) * v / (most + 0.5) :

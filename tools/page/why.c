@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The page of ldb-why: gathers what why.h says, and writes it. */
+/* Gathers what why.h describes, and writes the page of ldb-why. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static const struct column cause_columns[] = {
 };
 #undef ROW
 
-/* Sentences, chains and roots of the slowest targets, in their order. */
+/* Writes sentences, chains and roots of the slowest targets, in their order. */
 #define ROW struct why_target
 GET(get_target_sentence, text, why_target_sentence(why_of(row), e, buf))
 GET(get_root, text, link_kind_name(e->root))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why requests are slow, as a page: the pictures of analysis/why/pictures.h, the causes, the
- * slowest targets with their chains, and what happened in some of them.
+ * Writes a page on why requests are slow: the pictures of analysis/why/pictures.h, the causes,
+ * the slowest targets with their chains, and the segments of some of them.
  *
  * All targets are in the page, up to WHY_PAGE_TARGETS; how many were left out is shown.
  */
@@ -23,7 +23,7 @@ struct why_page_options {
 	const char *against_title;	/* where why->against is from; NULL: nowhere */
 };
 
-/* 0 or -errno; errors of out are found when it is closed. */
+/* Returns 0 or -errno; errors of out are found when it is closed. */
 int why_page(const struct why *w, const struct why_page_options *o, FILE *out);
 
 #endif

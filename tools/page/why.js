@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The page of ldb-why: what slow requests have in common, and why each of them was slow.
- * A cause, a category, and a request may be picked; the address says which.
+ * Controls the page of ldb-why: what slow requests have in common, and why each of them was
+ * slow.  A cause, a category, and a request may be picked; the address contains them.
  */
 "use strict";
 
@@ -37,7 +37,7 @@
 		return o.slowest ? `the ${many(doc.targets)} slowest` : `those from ${percentiles(o.target_lo, o.target_hi)} of their class`;
 	}
 
-	/* The causes of most of the time that targets take longer. */
+	/* Returns the causes of most of the time that targets take longer. */
 	function sentence() {
 		const most = doc.causes.slice().sort((a, b) => b.total_ns - a.total_ns).slice(0, 3);
 		const all = doc.blame[0].all_ns;
@@ -139,7 +139,7 @@
 		return [kind, name].filter(Boolean).join(" ");
 	}
 
-	/* The request that is picked */
+	/* Handles the request that is picked */
 
 	function chainOf(t) {
 		const items = [];
@@ -201,7 +201,7 @@
 		return node;
 	}
 
-	/* Along the targets that have what is picked. */
+	/* Moves along the targets that have the picked cause or category. */
 	function move(d) {
 		let i = state.target >= 0 ? state.target : 0;
 
@@ -342,7 +342,7 @@
 		clearTimeout(timer);
 		timer = setTimeout(draw, 120);
 	});
-	/* For tests, and for users of the browser's console. */
+	/* This is for tests, and for users of the browser's console. */
 	window.page = { why, state, views, move };
 	document.documentElement.dataset.ready = "1";
 })();
