@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Columns that several relations have. */
+/* Several relations have these columns. */
 #ifndef RENDER_COLUMNS_H
 #define RENDER_COLUMNS_H
 
@@ -14,13 +14,13 @@ extern const struct column lost_columns[];	/* of struct model: and of the table,
 extern const struct column kernel_columns[];	/* of struct model */
 extern const struct column model_summary_columns[]; /* of struct model: what --summary has of it */
 
-/* NULL: an empty one. */
+/* NULL makes an empty one. */
 struct rows site_rows(const struct symbol *site);
 
-/* NULL, or nothing is known: no row. */
+/* If it is NULL, or nothing is known, there is no row. */
 struct rows party_rows(const struct party *p);
 
-/* The text of a cell that has only a name: "(idle)", "(interrupt)". */
+/* Returns the text of a cell that has only a name: "(idle)", "(interrupt)". */
 const char *party_cell(const struct party *p);
 
 struct value value_cpu(uint32_t cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Two runs, or two slices of one; see compare.h. */
+/* Compares two runs, or two slices of one; see compare.h. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ void compare_parse_slices(const char *text, struct compare_options *o)
 		cli_usage("'%.60s' are no two slices: write p99,p50 or 90-99,40-60", text);
 }
 
-/* The results, while they are collected. */
+/* These are the results, while they are collected. */
 struct comparison {
 	const struct compare_options *o;
 	struct render_differential shown;
@@ -89,7 +89,7 @@ static void close_comparison(struct comparison *c)
 	free(c->gates);
 }
 
-/* Classes that hold no request are none. */
+/* Does the class contain a request? */
 static bool has_requests(const struct partition *p, uint32_t class)
 {
 	if (class == UINT32_MAX)
@@ -153,7 +153,7 @@ static void parse_conditions(struct comparison *c)
 	c->nr_conditions = list->nr;
 }
 
-/* False: a condition matches no class, which is an error: it may be a typo. */
+/* Returns false if a condition matches no class, which is an error: it may be a typo. */
 static bool add_gates(struct comparison *c, const struct partition *before,
 		      const struct partition *after)
 {
@@ -176,7 +176,7 @@ static bool add_gates(struct comparison *c, const struct partition *before,
 	return true;
 }
 
-/* Prints it on stderr as well, as nobody may read the report. */
+/* Also prints it on stderr, because the report may not be read. */
 static int say_gates(const struct comparison *c, bool is_read)
 {
 	char sentence[GATE_SENTENCE_MAX];
@@ -214,7 +214,7 @@ static int compare_runs(struct comparison *c, const struct opened *after,
 	return say_gates(c, after->render.form == RENDER_TEXT && !after->options->output);
 }
 
-/* Opens the other recording: no output, and a list of its own that open_finish() frees. */
+/* Opens the other recording, without output, and with a separate list that open_finish() frees. */
 static struct open_options other_options(const struct open_options *open, const char *input)
 {
 	struct open_options o = *open;
@@ -261,7 +261,7 @@ int compare_files(const struct open_options *open, const char *before, const cha
 	partition_free(&p_after);
 	say_damage(&o_after);
 	say_damage(&o_before);
-	/* A damaged recording makes the verdict worth little: that status takes precedence. */
+	/* A damaged recording makes the verdict unreliable: so that status takes precedence. */
 	closed = open_finish(&o_after, status != CLI_FAILURE, true);
 	if (status == CLI_OK || (status == CLI_SLOWER && closed != CLI_OK))
 		status = closed;
@@ -290,7 +290,7 @@ bool compare_slices(const struct opened *opened, const struct partition *p,
 	return found;
 }
 
-/* Names without a category */
+/* Names that have no category */
 
 struct named {
 	const char *kind, *name;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Two runs, or two slices of one: from what the command line says to the report and the
- * exit status.
- */
+/* Compares two runs, or two slices of one: from the options to the report and the exit status. */
 #ifndef RENDER_COMPARE_H
 #define RENDER_COMPARE_H
 
@@ -19,25 +16,25 @@ struct compare_options {
 	const struct cli_list *fail_if;	/* runs: conditions of gate.h; NULL: none */
 	struct categories *categories;
 	size_t nr_shown;		/* text: parts of each class */
-	/* The requests to compare; ends the program if it fails. */
+	/* Selects the requests to compare; ends the program if it fails. */
 	void (*build)(const struct opened *opened, struct partition *p);
 };
 
-/* "p99,p50", "90-99,40-60": target and reference.  Ends the program with a usage error. */
+/* Parses "p99,p50", "90-99,40-60": target and reference.  Ends the program with a usage error. */
 void compare_parse_slices(const char *text, struct compare_options *o);
 
 /*
- * Shows the recording after less the one before.  The exit status: CLI_SLOWER if a
- * condition holds, and it was said which.
+ * Shows the recording after less the one before.  Returns the exit status: CLI_SLOWER if a
+ * condition holds, after a message that says which.
  */
 int compare_files(const struct open_options *open, const char *before, const char *after,
 		  const struct compare_options *o);
 
-/* Shows the target less the reference.  False: it was said why not. */
+/* Shows the target less the reference.  Returns false after a message. */
 bool compare_slices(const struct opened *opened, const struct partition *p,
 		    const struct compare_options *o);
 
-/* The names that no category matches, by time over all requests.  True. */
+/* Lists the names that no category matches, by time over all requests.  Returns true. */
 bool text_uncategorised(const struct render *r, const struct partition *p,
 			struct categories *categories, size_t nr_shown);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The additive difference between two sets of requests as JSON and CSV, and conditions as
+ * Prints the additive difference between two sets of requests as JSON and CSV, and conditions as
  * sentences.  Keys are a promise: see cli/document.h.
  */
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "render/differential.h"
 #include "render/text.h"
 
-/* The interval as a part of a change. */
+/* Writes the interval as a part of a change. */
 static void gate_range(const struct gate_result *g, char *buf, size_t size)
 {
 	char lo[UNITS_ROOM], hi[UNITS_ROOM];
@@ -163,7 +163,7 @@ static const struct column head_columns[] = {
 	MADE("resamples", get_resamples), MADE("confidence", get_confidence), { 0 }
 };
 
-/* CSV: a row for each class and part. */
+/* CSV has a row for each class and part. */
 const struct column differential_columns[] = {
 	SELF(NULL, head_columns, .form = COLUMN_ONLY_JSON),
 	NESTED("classes", of, nr, class_columns, .form = COLUMN_TALL | COLUMN_SPREAD),

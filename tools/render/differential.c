@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The additive difference between two sets of requests as text; see differential.h. */
+/* Prints the additive difference between two sets of requests as text; see differential.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static struct unit unit_for(int64_t greatest)
 		c.quantum *= 10;
 	for (int64_t at = c.quantum; at < units[i].ns; at *= 10)
 		c.decimals++;
-	/* In whole units, digits in front of the point are not rounded away. */
+	/* If a unit is whole, the digits before the point are not rounded. */
 	if (c.quantum > units[i].ns)
 		c.quantum = units[i].ns;
 	return c;
@@ -129,7 +129,7 @@ static void round_rows(struct line *rows, size_t nr, int64_t total, int64_t quan
 		order[i]->shown += quantum;
 }
 
-/* What a part is, for people; buf has TEXT_ROOM bytes. */
+/* Returns a part's text, for people; buf has TEXT_ROOM bytes. */
 static const char *part_text(const struct differential_part *p, char *buf)
 {
 	const char *label = p->label;
@@ -249,7 +249,7 @@ static void text_rows_head(const struct render *r, const struct render_different
 	table_head(r, "", 0, columns, "  cause");
 }
 
-/* Where most of it is: "in main;serve". */
+/* Says where most of it is: "in main;serve". */
 static void put_cause(const struct render *r, const struct differential *d,
 		       const struct differential_part *p, unsigned width)
 {
@@ -261,7 +261,7 @@ static void put_cause(const struct render *r, const struct differential *d,
 	if (!p->nr || width < PLACE_FROM || strlen(cause) + 8 > width)
 		return;
 	path = &d->keys.paths[d->keys.leaves[d->leaves[p->first].key].path];
-	/* The last function is not repeated: it was named. */
+	/* The last function is not repeated, because it was named already. */
 	if (p->kind == LEAF_FUNCTION || *p->where)
 		path = &d->keys.paths[path->parent];
 	if (path->depth)

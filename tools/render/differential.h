@@ -22,7 +22,7 @@ struct render_differential {
 extern const struct printer differential_printer;
 extern const struct column differential_columns[];	/* differential-data.c */
 
-/* "GET: p99 3.1ms -> 3.5ms ..."; one line without its end.  Returns buf. */
+/* Writes "GET: p99 3.1ms -> 3.5ms ..."; one line without its end.  Returns buf. */
 #define GATE_SENTENCE_MAX	512
 char *gate_sentence(const struct gate_result *g, char *buf);
 

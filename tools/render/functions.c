@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report on functions: one list of columns for all forms and for --sort. */
+/* Prints the report on functions: there is one list of columns for all forms and for --sort. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define ROW struct stats_entry
 
-/* The place of the call, or of the function where the call's is not known. */
+/* Returns the place of the call, or of the function if the call's is not known. */
 static bool has_site(const struct stats_entry *e)
 {
 	return e->site && *e->site->file;
@@ -126,7 +126,7 @@ static void put_numbers(const struct render *r, const struct stats_entry *e, uns
 	fputc(' ', r->out);
 }
 
-/* Two names share a line: half each, and what one does not need goes to the other. */
+/* Two names share a line: each gets half, and unused room goes to the other. */
 static void put_names_wide(const struct render *r, const struct stats_entry *e, enum stats_by by,
 			   const char *name, unsigned left)
 {
@@ -144,7 +144,7 @@ static void put_names_wide(const struct render *r, const struct stats_entry *e, 
 	text_styled(r, TEXT_DIM, "%s", site);
 }
 
-/* A name that is too long for the rest of the line gets the next line. */
+/* A name that is too long for the rest of the line is put on the next line. */
 static void put_names_narrow(const struct render *r, const struct stats_entry *e, enum stats_by by,
 			     const char *name, unsigned left)
 {

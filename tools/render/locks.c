@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report on locks. */
+/* Prints the report on locks. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -68,7 +68,7 @@ void text_times_heads(const struct render *r, const char *what)
 	table_head(r, "", 7, times_columns, what);
 }
 
-/* The name, the place, or both go to the next line rather than be cut. */
+/* The name, the place, or both go to the next line rather than being cut. */
 static void put_name(const struct render *r, const char *name, const struct symbol *where,
 		     unsigned left)
 {

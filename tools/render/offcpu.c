@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Words for times off the CPU; see offcpu.h. */
+/* Makes texts for times off the CPU; see offcpu.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ const struct party *offcpu_party(const struct segment *s)
 	return is_known(&k->waker) ? &k->waker : NULL;
 }
 
-/* The task that ran longest meanwhile, or that is the cause otherwise. */
+/* Returns the task that ran longest meanwhile, or that is the cause otherwise. */
 static const struct party *has_most(const struct segment *s)
 {
 	const struct segment_sched *k = s->sched;
@@ -72,7 +72,7 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 		snprintf(buf, TEXT_ROOM, ", woken by %.200s", text_party(m, &k->waker, who));
 }
 
-/* "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": those that matter, but for one. */
+/* Writes "behind hog (pid 99) 9.1ms, cron (pid 7) 1ms": the tasks that matter. */
 static void occupants_text(const struct model *m, const struct segment_sched *k,
 			   const struct party *but, char *buf)
 {

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Times off the CPU, the same in timelines of all formats. */
+/* Makes texts for times off the CPU, the same in timelines of all formats. */
 #ifndef RENDER_OFFCPU_H
 #define RENDER_OFFCPU_H
 
 #include "render/render.h"
 
-/* "preempted by hog (pid 99), CPU 1"; buf has TEXT_ROOM bytes. */
+/* Writes "preempted by hog (pid 99), CPU 1"; buf has TEXT_ROOM bytes. */
 void offcpu_text(const struct model *m, const struct segment *s, char *buf);
 
-/* ", woken by hog (pid 99)", or nothing. */
+/* Writes ", woken by hog (pid 99)", or nothing. */
 void offcpu_waker(const struct model *m, const struct segment_sched *k, char *buf);
 
-/* The cause as a part of a sentence, after its duration. */
+/* Writes the cause as a part of a sentence, after its duration. */
 void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *buf);
 
-/* "was preempted by hog (pid 99) for 9.1 ms": of the holder of a lock, ns in all. */
+/* Writes "was preempted by hog (pid 99) for 9.1 ms": of the holder of a lock, ns in all. */
 void offcpu_holder(const struct model *m, const struct segment *off, int64_t ns, char *buf);
 
-/* A line on page faults and interrupts; none if there were none. */
+/* Prints a line on page faults and interrupts; nothing if there were none. */
 void offcpu_hits(const struct render *r, const struct hits *h);
 
-/* A word to put on its bar. */
+/* Returns a word to put on its bar. */
 const char *offcpu_label(const struct segment *s, char *buf);
 
-/* The task that caused it: it ran meanwhile, or woke the thread; NULL: none. */
+/* Returns the task that caused it: it ran meanwhile, or woke the thread; NULL: none. */
 const struct party *offcpu_party(const struct segment *s);
 
 #endif

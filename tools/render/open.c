@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What every tool that shows a trace does before and after; see open.h. */
+/* Does what every tool that shows a trace does before and after; see open.h. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -106,8 +106,8 @@ int open_finish(struct opened *o, bool found, bool check_all)
 	char text[1024];
 
 	/*
-	 * After reading, what was not read: a report must not call a damaged trace
-	 * whole.  Damage explains missing names, too.
+	 * The parts that were not read are checked afterwards: a report must not call a damaged
+	 * trace whole.  Damage explains missing names, too.
 	 */
 	if (check_all && reader_check(o->reader)) {
 		cli_error("out of memory: the trace was not checked for damage");

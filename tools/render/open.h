@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every tool that shows a trace does before and after: open the trace and
- * the output, say what is wrong with them, choose the exit status.
+ * Does what every tool that shows a trace does before and after: opens the trace and the output,
+ * reports errors in them, chooses the exit status.
  */
 #ifndef RENDER_OPEN_H
 #define RENDER_OPEN_H
@@ -18,7 +18,7 @@ struct open_options {
 	uint64_t from_ns, to_ns;
 };
 
-/* The options all of them have, for a table of struct cli_option. */
+/* All of them have these options, for a table of struct cli_option. */
 #define OPEN_OPTIONS(o)								\
 	{ .letter = 'i', .name = "input", .type = CLI_STRING, .value = &(o).input, \
 	  .arg = "FILE", .help = "the trace (default: ldb.data)" },		\
@@ -31,7 +31,7 @@ struct open_options {
 	{ .name = "no-demangle", .type = CLI_FLAG, .value = &(o).no_demangle,	\
 	  .help = "C++ names as the linker has them" }
 
-/* what: "only requests that start at" */
+/* what is, for example, "only requests that start at". */
 #define OPEN_RANGE(o, what)							\
 	{ .name = "from", .type = CLI_DURATION, .value = &(o).from_ns, .arg = "TIME", \
 	  .help = what " TIME or later", .given = &(o).has_from },		\
@@ -59,9 +59,9 @@ struct opened {
 void open_trace(struct opened *o, const struct open_options *options);
 
 /*
- * Closes all, says what was missing or damaged; the exit status.  found: false if that was
- * a failure already, which needs no hints.  check_all: of the whole trace, also where
- * nothing was read.
+ * Closes all, says what was missing or damaged, and returns the exit status.  found is false if
+ * that was a failure already, which needs no hints.  check_all checks the whole trace, also the
+ * parts that were not read.
  */
 int open_finish(struct opened *o, bool found, bool check_all);
 
@@ -76,14 +76,14 @@ static inline bool open_has_range(const struct open_options *o)
 	return o->has_from || o->has_to;
 }
 
-/* --from and --to as ticks of the trace. */
+/* Returns --from and --to as ticks of the trace. */
 int64_t open_from(const struct open_options *o, const struct model *m);
 int64_t open_to(const struct open_options *o, const struct model *m);
 
-/* True if both are the same file: writing to one would destroy the other. */
+/* Are both the same file?  Writing to one would destroy the other. */
 bool open_is_same_file(const char *a, const char *b);
 
-/* --input of the options, or what it is without. */
+/* Returns --input of the options, or its default. */
 const char *open_input(const struct open_options *options);
 
 /* Prints one line instead of a report without rows. */

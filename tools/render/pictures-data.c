@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pictures for programs: JSON, CSV, folded stacks; see pictures.h. */
+/* Prints pictures for programs: JSON, CSV, folded stacks; see pictures.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -106,7 +106,7 @@ static struct rows group_causes(const struct row *row)
 
 FROM(self, rows_one(row->at))
 
-/* CSV: a row for all of the group, without a cause, and one for each cause. */
+/* CSV has a row for all of the group, without a cause, and one for each cause. */
 static const struct column group_row_columns[] = {
 	MADE("cause", get_nothing), MADE("anomaly", get_nothing), MADE("label", get_nothing),
 	MADE("path", get_nothing), PART(NULL, box, box_columns), { 0 }
@@ -138,7 +138,7 @@ static const struct column extra_columns[] = {
 #define ROW struct queue_depth
 GET(get_depth_class, text, why_of(row)->classes[e->class].name)
 
-/* CSV: a row for all of it, then one for each depth. */
+/* CSV has a row for all of it, then one for each depth. */
 static const struct column depth_row_columns[] = {
 	MADE("more_ahead", get_nothing), PART(NULL, box, box_columns), { 0 }
 };
@@ -205,7 +205,7 @@ static const struct column blame_columns[] = {
 };
 #undef ROW
 
-/* A picture as a report, or as a part of one. */
+/* Prints a picture as a report, or as a part of one. */
 
 #define ROW struct render_picture
 FROM(picture, rows_one(e->of))
@@ -244,7 +244,7 @@ void picture_put_json(struct json *j, enum picture which, const struct why *w, c
 
 /* Folded stacks */
 
-/* Writes frames from the outermost one below "all" on; false: the frame is "all". */
+/* Writes frames from the outermost one below "all" on; returns false if the frame is "all". */
 static bool put_stack(FILE *out, const struct blametree *b, uint32_t frame)
 {
 	char text[TEXT_ROOM];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The outlier plot and box plots, drawn with characters; see pictures.h. */
+/* Draws the outlier plot and box plots with characters; see pictures.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static char mark_of(uint32_t cause)
 	return cause < 26 ? 'A' + (int)cause : MARK_REST;
 }
 
-/* Logarithmic: lo is 0, hi is cells - 1. */
+/* The scale is logarithmic: lo is 0, hi is cells - 1. */
 struct scale {
 	int64_t lo, hi;
 	unsigned cells;
@@ -36,7 +36,7 @@ static unsigned scale_at(const struct scale *s, int64_t v)
 	return at < s->cells ? (unsigned)at : s->cells - 1;
 }
 
-/* The value in the middle of a cell. */
+/* Returns the value in the middle of a cell. */
 static int64_t scale_value(const struct scale *s, unsigned cell)
 {
 	double lo = log(s->lo > 0 ? s->lo : 1), hi = log(s->hi > 1 ? s->hi : 2);

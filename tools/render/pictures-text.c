@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Queues, CPUs and blame for people; see pictures.h. */
+/* Prints queues, CPUs and blame for people; see pictures.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 /* Queues */
 
-/* A row: from how many ahead, up to how many, and the number of requests. */
+/* Prints a row: from how many ahead, up to how many, and the number of requests. */
 static void put_extra(const struct render *r, int64_t from, int64_t to, size_t nr, size_t most)
 {
 	size_t room = r->width - 34, bar = most ? (nr * room + most - 1) / most : 0;
@@ -109,7 +109,7 @@ static char context_mark(size_t i, const struct cpu_context *c)
 	return c->kind == PARTY_IDLE ? '.' : i < CONTEXTS_SHOWN ? 'a' + (char)i : '*';
 }
 
-/* Ends at the cell that the sum of all so far reaches: rounding does not add up. */
+/* A part ends at the cell of the sum of all so far, so that rounding errors do not add up. */
 static void put_bar(const struct render *r, const struct cpu_bar *bar, int64_t lifetime_ns)
 {
 	size_t room = r->width - 12, done = 0;
@@ -195,7 +195,7 @@ static void put_frame(const struct render *r, const struct blametree *b,
 	fprintf(r->out, "%s\n", wrap_name(f->depth ? text : "all", r->width - 19 - indent, name));
 }
 
-/* The time a frame must have to be shown; its callers are shown then, too. */
+/* Returns the time a frame must have to be shown; its callers are shown then, too. */
 static int64_t least_shown(const struct blametree *b)
 {
 	int64_t least = b->at[0].all_ns / BLAME_PARTS, nth = INT64_MIN;

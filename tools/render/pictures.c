@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Chooses what pictures.h offers; names that all forms share. */
+/* Chooses what pictures.h offers, and makes names that all forms share. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pictures of ldb-why as text, JSON, CSV and folded stacks; what they show is in
- * analysis/why/pictures.h.
+ * Prints the pictures of ldb-why as text, JSON, CSV and folded stacks; analysis/why/pictures.h
+ * computes their contents.
  */
 #ifndef RENDER_PICTURES_H
 #define RENDER_PICTURES_H
@@ -25,8 +25,8 @@ struct render_picture {
 };
 
 /*
- * One whole document; is_folded: of BLAME, stacks for flame graph programs.  0 or -errno
- * of what it reads.
+ * Prints one whole document; is_folded: of BLAME, stacks for flame graph programs.  Returns 0 or
+ * -errno of what it reads.
  */
 int picture_show(const struct render *r, enum picture which, bool is_folded, const struct why *w);
 
@@ -37,7 +37,7 @@ void text_queues(const struct render *r, const void *picture);
 void text_cpus(const struct render *r, const void *picture);
 void text_blame(const struct render *r, const void *picture);
 
-/* The columns of a plot of text_balloons(): of its bins. */
+/* Returns the columns of a plot of text_balloons(): of its bins. */
 size_t text_balloons_columns(const struct render *r);
 
 /* pictures-data.c: columns of a struct render_picture, which may be a part of a document */
@@ -45,13 +45,13 @@ extern const struct column *const picture_columns[NR_PICTURES];
 void picture_put_json(struct json *j, enum picture which, const struct why *w, const void *of);
 void folded_blame(const struct render *r, const struct blametree *b);
 
-/* "waiting for db_lock in look_up()", "parse(): slower"; buf has TEXT_ROOM bytes. */
+/* Returns "waiting for db_lock in look_up()", "parse(): slower"; buf has TEXT_ROOM bytes. */
 const char *picture_cause(const struct why *w, const struct why_cause *c, char *buf);
 
-/* "worker", "idle", "another program (hidden)" */
+/* Returns "worker", "idle", "another program (hidden)". */
 const char *picture_context(const struct cpu_context *c);
 
-/* "parse", "[lock_wait db_lock]": as in folded stacks; buf has TEXT_ROOM bytes. */
+/* Returns "parse", "[lock_wait db_lock]": as in folded stacks; buf has TEXT_ROOM bytes. */
 const char *picture_frame(const struct blametree_frame *f, char *buf);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Presents results.  A report is written as one whole document to r->out; what
- * is shown was decided before.  Text is for people: it fits r->width and shows
- * nothing that could steer a terminal.  JSON and CSV are for programs: all
- * columns, integers in nanoseconds.
+ * Presents results.  A report is written as one whole document to r->out; its contents were
+ * chosen before.  Text is for people: it fits r->width and contains nothing that could control a
+ * terminal.  JSON and CSV are for programs: all columns, integers in nanoseconds.
  */
 #ifndef RENDER_RENDER_H
 #define RENDER_RENDER_H
@@ -30,10 +29,10 @@ struct render {
 	bool is_kernel_only;	/* of the trace: nothing to show but kernel events */
 };
 
-/* Width and colour as the terminal behind out has them, $COLUMNS and $NO_COLOR. */
+/* Sets width and colour for the terminal behind out, $COLUMNS and $NO_COLOR. */
 void render_init(struct render *r, FILE *out);
 
-/* What a report looks like in each form; the report begins with its model. */
+/* This describes a report in each form; the report begins with its model. */
 struct printer {
 	enum document document;
 	const struct column *columns;	/* of the report: JSON and CSV */
@@ -41,12 +40,12 @@ struct printer {
 	unsigned indent;		/* of what does not fit on a line; 0: text() sees to that */
 };
 
-/* Prints the report in the form that was asked for, or in the given one. */
+/* Prints the report in the selected form, or in the given one. */
 void render_show(const struct render *r, const struct printer *p, const void *report);
 void render_as(const struct render *r, enum render_form form, const struct printer *p,
 	       const void *report);
 
-/* Functions: rows[0 .. nr) of stats in the order to show; nr_hidden more exist. */
+/* Functions are rows[0 .. nr) of stats in the order to show; nr_hidden more exist. */
 struct render_functions {
 	const struct model *model;
 	const struct stats *stats;
@@ -58,7 +57,7 @@ struct render_functions {
 
 extern const struct printer functions_printer;
 
-/* The keys of --sort, the first is the default; NULL after the last. */
+/* Returns the keys of --sort, the first is the default; NULL after the last. */
 const char *functions_sort_key(size_t n);
 
 /* Sorts by that column; ties are broken, so the order is the same in each run. */
@@ -99,18 +98,21 @@ struct render_summary {
 
 extern const struct printer summary_printer;
 
-/* Tables of these reports, for ldb-top. */
+/* Prints tables of these reports, for ldb-top. */
 void text_function_heads(const struct render *r, enum stats_by by);
 void text_function_row(const struct render *r, const struct stats_entry *e, enum stats_by by);
 void text_classes(const struct render *r, const struct requests *requests, size_t nr);
 void text_slowest(const struct render *r, const struct model *m, const struct timeline *timelines,
 		  size_t nr);
-/* Waits or holds; name: of what, NULL: of the function where; where may be NULL. */
+/*
+ * Prints waits or holds; name is that of the object, NULL: of the function where; where may be
+ * NULL.
+ */
 void text_times_heads(const struct render *r, const char *what);
 void text_times(const struct render *r, const char *what, const struct lock_times *t,
 		const char *name, const struct symbol *where);
 
-/* The lines every text report begins with: what was observed, what was lost. */
+/* Prints the lines with which every text report begins: what was observed, what was lost. */
 void text_head(const struct render *r, const struct model *m, const struct stats *stats);
 
 /* A timeline. */
@@ -125,18 +127,18 @@ struct render_timeline {
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
-/* Its first line: where the time went.  And one of the causes as a part of a sentence. */
+/* Prints its first line: where the time went.  And one of the causes as a part of a sentence. */
 void text_story(const struct render *r, const struct render_timeline *t);
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c);
 
-/* The segments of nr of them. */
+/* Prints the segments of nr of them. */
 void csv_timeline(const struct render *r, const struct render_timeline *t, size_t nr);
 
-/* One object, or with is_array an array of nr. */
+/* Prints one object, or with is_array an array of nr. */
 void json_timelines(const struct render *r, const struct render_timeline *t, size_t nr,
 		    bool is_array);
 
-/* The request instances of one id, one line each. */
+/* Prints the request instances of one id, one line each. */
 void text_lives(const struct render *r, const struct model *m, const struct life *lives, size_t nr,
 		size_t nth);
 

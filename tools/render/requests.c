@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report on requests: their classes, and the slowest ones. */
+/* Prints the report on requests: their classes, and the slowest ones. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -139,7 +139,7 @@ void text_classes(const struct render *r, const struct requests *requests, size_
 				  requests->classes[i].name : "(no class)");
 }
 
-/* "worker 4711, main 4710 +2  GET": as many as there is room for. */
+/* Writes "worker 4711, main 4710 +2  GET": as many as there is room for. */
 static void threads_text(const struct model *m, const struct timeline *t, unsigned width, char *buf)
 {
 	char name[TEXT_ROOM], fit[TEXT_ROOM], more[32] = "";

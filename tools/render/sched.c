@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The report on the kernel events. */
+/* Prints the report on the kernel events. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -131,7 +131,7 @@ static const struct column event_columns[] = {
 	VIA("switches", stats, result.nr_switches), VIA("broken", stats, result.nr_broken), { 0 }
 };
 
-/* CSV: rows of three kinds. */
+/* CSV has rows of three kinds. */
 static const struct column sched_columns[] = {
 	PART_AT(NULL, model_rows, kernel_columns, .form = COLUMN_ONLY_JSON),
 	SELF(NULL, event_columns, .form = COLUMN_ONLY_JSON),
@@ -208,7 +208,7 @@ static void put_hits(const struct render *r, const struct model *m, const struct
 	fputc('\n', r->out);
 }
 
-/* A table of threads; put: a row of it. */
+/* Prints a table of threads; put prints a row of it. */
 static void put_threads(const struct render *r, const struct render_sched *s,
 			void (*put)(const struct render *r, const struct model *m,
 				    const struct sched_entry *e))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How a segment is named and placed. */
+/* Names and places segments. */
 #include <inttypes.h>
 
 #include "render/segment.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a segment is named and placed, the same in all formats. */
+/* Names and places segments, the same in all formats. */
 #ifndef RENDER_SEGMENT_H
 #define RENDER_SEGMENT_H
 
 #include "render/render.h"
 
-/* "figure1.cc" as compiled, and the line; "" and 0 if not known. */
+/* This is "figure1.cc" as compiled, and the line; "" and 0 if not known. */
 struct place {
 	const char *file;
 	unsigned line;
@@ -14,16 +14,22 @@ struct place {
 /* "hard", "soft", "timer" */
 const char *irq_kind_name(unsigned kind);	/* enum ldb_irq_kind */
 
-/* A function, an interrupt: its name.  A lock, a queue: the variable or "0x..."; buf has TEXT_ROOM bytes. */
+/*
+ * Returns the name of a function or an interrupt; for a lock or a queue, the variable or
+ * "0x..."; buf has TEXT_ROOM bytes.
+ */
 const char *segment_name(const struct segment *s, char *buf);
 
-/* The call site; of a function whose call site is not known, its definition. */
+/* Returns the call site; for a function whose call site is not known, its definition. */
 struct place segment_place(const struct segment *s);
 
-/* The name of the function, lock or interrupt; of a class "".  buf, of TEXT_ROOM, may hold it. */
+/*
+ * Returns the name of the function, lock or interrupt; for a class "".  buf, of TEXT_ROOM, may
+ * contain it.
+ */
 const char *timeline_cause_name(const struct timeline_cause *c, char *buf);
 
-/* The name of the queue that the request was in then; NULL: none, or not known. */
+/* Returns the name of the queue that the request was in then; NULL: none, or not known. */
 const char *timeline_cause_queue(const struct timeline_cause *c, char *buf);
 
 const struct timeline_cause *timeline_top_function(const struct timeline *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The recording itself: the lines each report begins with, and --summary. */
+/* Prints the recording itself: the lines with which each report begins, and --summary. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 #define THREADS_SHOWN	8
 
-/* The recording in all forms */
+/* Prints the recording in all forms */
 
 #define ROW struct model
 static const struct model *model_of(const struct row *row)
@@ -134,7 +134,7 @@ static const struct column summary_columns[] = {
 };
 #undef ROW
 
-/* What each report begins with */
+/* Each report begins with this */
 
 static void head_seen(const struct render *r, const struct model *m, const struct stats *stats)
 {
@@ -182,7 +182,7 @@ static void head_lost(const struct render *r, const struct model *m)
 			units_duration(m->paused_ns, a));
 }
 
-/* What sampling has cost, of the time the threads existed. */
+/* Prints what sampling has cost, of the time the threads existed. */
 static void head_budget(const struct render *r, const struct model *m)
 {
 	const char *budget = reader_meta(m->reader, "budget");
@@ -246,7 +246,7 @@ static void head_threads(const struct render *r, const struct model *m)
 	fputc('\n', r->out);
 }
 
-/* Messages of the recorder. */
+/* Prints messages of the recorder. */
 static void head_warnings(const struct render *r, const struct model *m)
 {
 	size_t nr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Tables for people; see table.h. */
+/* Prints tables for people; see table.h. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pieces of text output. */
+/* Makes pieces of text output. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Pieces of text output. */
+/* Makes pieces of text output. */
 #ifndef RENDER_TEXT_H
 #define RENDER_TEXT_H
 
@@ -11,7 +11,7 @@
 
 enum text_style { TEXT_PLAIN, TEXT_BOLD, TEXT_DIM, TEXT_WARN, TEXT_BAD };
 
-/* Begins and ends a style; nothing without colour. */
+/* Begins and ends a style; does nothing without colour. */
 void text_style(const struct render *r, enum text_style style);
 
 __attribute__((format(printf, 3, 4)))
@@ -19,37 +19,37 @@ void text_styled(const struct render *r, enum text_style style, const char *form
 
 void text_on_next_line(const struct render *r, const char *text, enum text_style style);
 
-/* s, at most width columns of it, filled up with blanks when is_padded. */
+/* Prints s, at most width columns of it, filled up with blanks when is_padded. */
 void text_cell(const struct render *r, const char *s, unsigned width, bool is_padded);
 
-/* Copies s without what could steer a terminal; buf has TEXT_ROOM bytes. */
+/* Copies s without characters that could control a terminal; buf has TEXT_ROOM bytes. */
 const char *text_clean(const char *s, char *buf);
 
-/* "1.24us"; at most 7 columns.  buf has UNITS_ROOM bytes. */
+/* Writes "1.24us"; at most 7 columns.  buf has UNITS_ROOM bytes. */
 const char *text_ns(int64_t ns, char *buf);
 
-/* "1.24k"; at most 6 columns, likewise. */
+/* Writes "1.24k"; at most 6 columns, likewise. */
 const char *text_count(uint64_t nr, char *buf);
 
-/* "12.3 %", "100 %", "<0.1 %"; buf has UNITS_ROOM bytes. */
+/* Writes "12.3 %", "100 %", "<0.1 %"; buf has UNITS_ROOM bytes. */
 const char *text_share(uint64_t part, uint64_t whole, char *buf);
 
-/* "figure1.cc:40", or "" without a line; buf has TEXT_ROOM bytes. */
+/* Writes "figure1.cc:40", or "" without a line; buf has TEXT_ROOM bytes. */
 const char *text_place(const char *file, unsigned line, char *buf);
 
-/* Where a call stands, or at least in which function; "" if nothing is known. */
+/* Writes where a call is, or at least in which function; "" if nothing is known. */
 const char *text_site(const struct symbol *site, char *buf);
 
 /* "name()" */
 const char *text_function(const struct symbol *func, char *buf);
 
-/* "mutex 0x7f.. (name)" */
+/* Writes "mutex 0x7f.. (name)". */
 const char *text_lock(unsigned kind, uint64_t lock, const struct symbol *symbol, char *buf);
 
-/* "hog (pid 99)"; of the program's own: "worker 4711" */
+/* Writes "hog (pid 99)"; for the program's own threads "worker 4711". */
 const char *text_party(const struct model *m, const struct party *p, char *buf);
 
-/* "kernel events: perf (no /dev/ldb)" */
+/* Writes "kernel events: perf (no /dev/ldb)". */
 const char *text_kernel(const struct model *m, char *buf);
 
 /* "worker 4711" */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Timelines as JSON and CSV: where the time went, and all segments. */
+/* Prints timelines as JSON and CSV: where the time went, and all segments. */
 #include "cli/document.h"
 #include "facts/sched.h"
 #include "render/columns.h"
@@ -7,7 +7,7 @@
 #include "render/segment.h"
 #include "render/text.h"
 
-/* What the kernel said of a segment */
+/* Prints what the kernel events say of a segment */
 
 #define ROW struct segment_occupant
 static const struct column occupant_columns[] = {
@@ -70,7 +70,7 @@ static const struct timeline *timeline_of(const struct row *row)
 	return ((const struct render_timeline *)row->in->at)->timeline;
 }
 
-/* The task that ran, or woke the thread: its number and its name. */
+/* Prints the task that ran, or woke the thread: its number and its name. */
 static const struct party *task_of(const struct segment *s)
 {
 	const struct party *p = offcpu_party(s);

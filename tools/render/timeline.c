@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A timeline for people: one sentence that says where the time went, a picture
- * with one lane for each thread (a row for each depth of calls, one for waits,
- * one for locks held), and the list of its segments.
+ * Prints a timeline for people: one sentence that says where the time went, a picture with one
+ * lane for each thread (a row for each depth of calls, one for waits, one for locks held), and
+ * the list of its segments.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 
 /* Causes */
 
-/* A name that takes a line at most, however many templates are in it. */
+/* Returns a name that takes at most a line, however many templates are in it. */
 static const char *short_name(const struct render *r, const struct symbol *func, char *buf)
 {
 	char name[TEXT_ROOM];
@@ -35,7 +35,7 @@ static const char *short_name(const struct render *r, const struct symbol *func,
 			 r->width > NAME_ROOM + INDENT ? r->width - INDENT : NAME_ROOM, buf);
 }
 
-/* Prints who held it, what that thread was executing, and what it was blocked by. */
+/* Prints the holder, what that thread was executing, and what it was blocked by. */
 static void put_holder(const struct render *r, const struct model *m, const struct segment *hold,
 		       const struct segment *func, const struct segment *off, int64_t off_ns)
 {
@@ -76,7 +76,7 @@ static void put_hold(const struct render *r, const struct model *m, const struct
 	}
 }
 
-/* Prints who ended the wait, where its holder is not known. */
+/* Prints which thread ended the wait, if there is no holder. */
 static void put_waker(const struct render *r, const struct model *m, const struct timeline_cause *c)
 {
 	char waker[TEXT_ROOM];
@@ -87,7 +87,7 @@ static void put_waker(const struct render *r, const struct model *m, const struc
 	fputs(waker, r->out);
 }
 
-/* Prints causes that no segment says more about. */
+/* Prints causes of which no segment says more. */
 static void put_bare(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char name[TEXT_ROOM], text[2 * TEXT_ROOM];
@@ -115,7 +115,7 @@ static void put_queued(const struct render *r, const struct timeline_cause *c, c
 			leaf_kind_say(c->kind, name, text, sizeof(text)));
 }
 
-/* ns: all of it, in words. */
+/* Prints the remaining ns in words. */
 static void put_rest(const struct render *r, const struct timeline_cause *c, const char *ns)
 {
 	char away[UNITS_ROOM];
@@ -171,7 +171,10 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	case LEAF_FUNCTION:
 		text_place(c->func->func_file, c->func->func_line, place);
 		fputs(ns, r->out);
-		/* Says so where it matters: an estimate that may be mostly its neighbour's time. */
+		/*
+		 * Mentions the resolution where it matters: an estimate may be mostly its
+		 * neighbour's time.
+		 */
 		if (c->resolution_ns > c->ns / 20)
 			fprintf(r->out, " (+-%s)", units_duration(c->resolution_ns, ns));
 		fprintf(r->out, " of self time in %s%s%s", short_name(r, c->func, name),
@@ -300,7 +303,7 @@ static void add_depth(struct lane *l, unsigned depth)
 		i++;
 	if ((i < l->nr_depths && l->depths[i] == depth) || i == ROWS_MAX)
 		return;
-	/* The outermost ones have a row: the deepest give way. */
+	/* The outermost ones have a row: the deepest are left out. */
 	n = l->nr_depths < ROWS_MAX ? l->nr_depths++ : ROWS_MAX - 1;
 	memmove(&l->depths[i + 1], &l->depths[i], (n - i) * sizeof(l->depths[0]));
 	l->depths[i] = depth;
@@ -427,7 +430,7 @@ static void draw_kind(const struct render *r, struct canvas *c, const struct lan
 	canvas_row(r, c, head, style);
 }
 
-/* True if the thread was off the CPU at all. */
+/* Returns true if the thread was off the CPU at all. */
 static bool draw_off(const struct render *r, struct canvas *c, const struct lane *l)
 {
 	char label[TEXT_ROOM];
@@ -553,7 +556,7 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 	fputs(s->blocks_req ? " ! " : "   ", r->out);
 	used = indent + (*place ? 2 + strlen(place) : 0);
 	if (LIST_USED + used + strlen(text) > r->width) {
-		/* It gets a line of its own; a name that needs even more room is shortened. */
+		/* It is put on a separate line; a name that needs even more room is shortened. */
 		unsigned before = r->has_width ? NEXT_INDENT : LIST_USED;
 
 		if (r->has_width)
@@ -582,7 +585,7 @@ static void put_list(const struct render *r, const struct render_timeline *rt)
 
 		if (s->end_ns - s->start_ns < from || shown == nr)
 			continue;
-		/* A thread that has to share its CPU is preempted again and again. */
+		/* A thread that has to share its CPU is preempted repeatedly. */
 		if (segment_kinds[s->kind].off_cpu && !r->is_verbose &&
 		    s->end_ns - s->start_ns < t->latency_ns / OFF_SHARE_MIN)
 			continue;

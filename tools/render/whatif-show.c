@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* --what-if: expressions -> trace -> replay -> output. */
+/* Implements --what-if: expressions -> trace -> replay -> output. */
 #include <errno.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static void show_progress(void *arg, const char *what, double done)
 	progress_line("%s: %.0f %%", what, 100 * done);
 }
 
-/* False: it failed, and a line was printed. */
+/* Returns false if it failed, after one line. */
 static bool replay(struct opened *o, const struct whatif_show *s,
 		   const struct whatif_change *changes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a replay predicts, in all formats. */
+/* Prints what a replay predicts, in all formats. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static const struct column points_columns[] = {
 };
 #undef ROW
 
-/* CSV: a row for each class and point. */
+/* CSV has a row for each class and point. */
 #define ROW struct column
 static const struct whatif_class *class_of(const struct row *row)
 {
@@ -43,7 +43,7 @@ static const struct column point_columns[] = {
 #undef ROW
 
 #define ROW struct whatif_class
-/* What a policy predicts, if it passed the self-check. */
+/* Returns what a policy predicts, if it passed the self-check. */
 static struct rows predicted(const struct row *row, enum whatif_policy p)
 {
 	const struct whatif *w = row_report(row);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a replay predicts, in all formats; conventions as in render.h. */
+/* Prints what a replay predicts, in all formats; conventions are those of render.h. */
 #ifndef RENDER_WHATIF_H
 #define RENDER_WHATIF_H
 
@@ -9,14 +9,14 @@
 
 extern const struct printer whatif_printer;	/* of a struct whatif */
 
-/* All of --what-if: from the expressions to the output. */
+/* This is all of --what-if: from the expressions to the output. */
 struct whatif_show {
 	const struct cli_list *expressions;
 	const char *class;		/* NULL: all */
 	size_t nr_requests;
 };
 
-/* Opens the trace and closes it; the exit status. */
+/* Opens the trace and closes it; returns the exit status. */
 int whatif_show(const struct open_options *open, const struct whatif_show *s);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Causes of slow requests as JSON and CSV.  Keys are a promise: see cli/document.h. */
+/* Prints causes of slow requests as JSON and CSV.  Keys are a promise: see cli/document.h. */
 #include "render/columns.h"
 #include "render/why.h"
 
@@ -13,7 +13,7 @@ static const struct why *why_of(const struct row *row)
 	return report_of(row)->why;
 }
 
-/* The nth function on the way to path, from outside; NULL after the last. */
+/* Returns the nth function on the way to path, from outside; NULL after the last. */
 static const char *path_word(const struct partition *p, uint32_t path, size_t n)
 {
 	uint32_t depth = p->paths[path].depth;
@@ -88,13 +88,13 @@ static const struct column cause_columns[] = {
 	MADE("sentence", get_sentence), { 0 }
 };
 
-/* The columns of a request's causes. */
+/* These are the columns of a request's causes. */
 static const struct column first_columns[] = {
 	SELF(NULL, why_cause_columns), SAME(category), { 0 }
 };
 #undef ROW
 
-/* Where the time of a request went */
+/* Prints where the time of a request went */
 
 #define ROW struct share
 static const struct leaf *leaf_of(const struct row *row)
@@ -118,7 +118,7 @@ static const struct column share_columns[] = {
 };
 #undef ROW
 
-/* What it deviates by, and why */
+/* Prints its deviation, and why */
 
 #define ROW struct why_amount
 static const struct why_cause *cause_of(const struct row *row)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Causes as sentences: the first cause with its chain, then what else matters. */
+/* Writes causes as sentences: the first cause with its chain, then what else matters. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,19 +52,19 @@ static const char *function_text(const struct why_cause *c)
 	}
 }
 
-/* "in" a place, if it has a name. */
+/* Returns "in" a place, if it has a name. */
 static const char *in(const char *label)
 {
 	return *label ? " in " : "";
 }
 
-/* A lock without a name is called by where it is waited for. */
+/* A lock without a name is named after the place where a thread waits for it. */
 static const char *lock_word(const char *label)
 {
 	return !strncmp(label, "lock ", 5) || !strcmp(label, "a lock") ? "" : "lock ";
 }
 
-/* A cause without its chain. */
+/* Writes a cause without its chain. */
 static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 {
 	const char *label = c->label;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Causes of slow requests as text. */
+/* Prints causes of slow requests as text. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static const struct column cause_columns[] = {
 };
 #undef ROW
 
-/* What does not fit goes on in a line of its own. */
+/* Text that does not fit continues on a separate line. */
 static void put_causes(const struct render *r, const struct why *w, size_t nr)
 {
 	unsigned category = r->width >= 100 ? category_width(w, nr) : 0;
@@ -114,7 +114,7 @@ static void text_sentence(const struct render *r, const char *sentence)
 
 COMPARE(share_compare, struct share, DOWN(ns))
 
-/* Its innermost functions, as many as fit: they say most. */
+/* Returns its innermost functions, as many as fit: they say most. */
 static const char *path_end(char *path, size_t width)
 {
 	size_t len = strlen(path);
@@ -129,7 +129,7 @@ static const char *path_end(char *path, size_t width)
 	return at - 1;
 }
 
-/* Where all of one request's time went. */
+/* Prints where all of one request's time went. */
 static void put_shares(const struct render *r, const struct why *w, const struct request *q)
 {
 	struct share *shares = malloc((q->nr_shares + 1) * sizeof(*shares));

@@ -13,25 +13,25 @@ struct render_why {
 	size_t nr_causes, nr_requests;	/* to show at most */
 };
 
-/* CSV: a row for each request and cause; JSON and CSV with shares: of each request's leaves. */
+/* CSV has a row for each request and cause; JSON and CSV with shares have the request's leaves. */
 extern const struct printer why_printer, why_shares_printer;
 
 /* why-data.c: the columns of struct render_why */
 extern const struct column why_columns[], why_shares_columns[];
 
-/* Parts of it, of struct why_cause, why_chain (at NULL, nothing in it) and why. */
+/* These are parts of it, of struct why_cause, why_chain (at NULL, nothing in it) and why. */
 extern const struct column why_cause_columns[], why_chain_columns[], why_classes_columns[];
 
 #define WHY_SENTENCE_MAX	2048
 
-/* One sentence, no newline, cut to WHY_SENTENCE_MAX; returns buf. */
+/* Writes one sentence, no newline, cut to WHY_SENTENCE_MAX; returns buf. */
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf);
 char *why_cause_sentence(const struct why *w, const struct why_cause *c, char *buf);
 
-/* "a lock", "head-of-line blocking": a cause's kind for people. */
+/* Returns "a lock", "head-of-line blocking": a cause's kind for people. */
 const char *why_kind_text(const struct why_cause *c);
 
-/* "function", "lock_wait", "page_faults", ...: in JSON. */
+/* Returns "function", "lock_wait", "page_faults", ...: in JSON. */
 const char *why_cause_name(const struct why_cause *c);
 
 #endif

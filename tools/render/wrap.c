@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Text that fits its width; see wrap.h. */
+/* Fits text to its width; see wrap.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static bool is_first(char c)
 	return (c & 0xc0) != 0x80;
 }
 
-/* The bytes of an escape sequence at s, or 0. */
+/* Returns the bytes of an escape sequence at s, or 0. */
 static size_t escape_len(const char *s)
 {
 	size_t n = 2;
@@ -55,7 +55,7 @@ static size_t escape_len(const char *s)
 	return s[n] ? n + 1 : n;
 }
 
-/* Columns up to the next blank or end of line, and how many bytes that is. */
+/* Returns the columns up to the next blank or end of line, and how many bytes that is. */
 static unsigned word_columns(const char *s, size_t *bytes)
 {
 	unsigned columns = 0;
@@ -92,7 +92,7 @@ static void new_line(struct line *l)
 	l->column = l->indent;
 }
 
-/* A word that no line has room for goes over several. */
+/* A word that no line has room for continues on further lines. */
 static void put_word(struct line *l, const char *s, size_t bytes)
 {
 	for (size_t i = 0; i < bytes;) {
@@ -172,7 +172,7 @@ static const char *closing(const char *s)
 	return NULL;
 }
 
-/* "a<b<c>, d>::e" -> "a<~>::e" */
+/* Changes "a<b<c>, d>::e" to "a<~>::e". */
 static void leave_out_arguments(const char *name, char *buf)
 {
 	size_t n = 0;
@@ -189,7 +189,7 @@ static void leave_out_arguments(const char *name, char *buf)
 	buf[n] = '\0';
 }
 
-/* Where the last part of the name begins, outside of brackets. */
+/* Returns where the last part of the name begins, outside of brackets. */
 static const char *last_part(const char *name)
 {
 	const char *part = name;
@@ -218,7 +218,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf)
 	columns = columns_of(buf);
 	if (columns <= width || width < 2)
 		return buf;
-	/* Of a name without scopes the begin is retained. */
+	/* If a name has no scopes its begin is retained. */
 	if (last_part(buf) == buf) {
 		for (unsigned n = 0; *s && (n < width - 1 || !is_first(*s)); s++)
 			n += is_first(*s);
@@ -232,7 +232,7 @@ const char *wrap_name(const char *name, unsigned width, char *buf)
 	return buf;
 }
 
-/* Where "name 4711", "name (pid 42)" and "name 4711 (pid 42)" have their numbers. */
+/* Returns where "name 4711", "name (pid 42)" and "name 4711 (pid 42)" have their numbers. */
 static const char *number_part(const char *text)
 {
 	const char *part = NULL, *next = text, *tid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Text that fits its width.
+ * Fits text to its width.
  *
  *	struct wrap w;
  *	const struct render *in = wrap_begin(&w, r);	text into in->out
@@ -19,24 +19,27 @@ struct wrap {
 	size_t size;
 };
 
-/* If r has a width.  What is written before wrap_end() keeps its lines and colours; blanks may become ends of lines. */
+/*
+ * It works if r has a width.  Text that is written before wrap_end() retains its lines and
+ * colours; blanks may become ends of lines.
+ */
 const struct render *wrap_begin(struct wrap *w, const struct render *r);
-/* What continues a line is indented by so many columns more. */
+/* The continuation of a line is indented by so many columns more. */
 void wrap_end(struct wrap *w, unsigned indent);
 
 /*
- * The name in at most width columns: without what stands between < and >, then without
- * its first scopes; a ~ stands for what is left out.  buf has TEXT_ROOM bytes.
+ * Returns the name in at most width columns: without what is between < and >, then without its
+ * first scopes; a ~ represents what is left out.  buf has TEXT_ROOM bytes.
  */
 const char *wrap_name(const char *name, unsigned width, char *buf);
 
-/* "name() file.cc:88" behind before, in at most width columns: of the name, what is left. */
+/* Prints "name() file.cc:88" behind before, in at most width columns: the name gets the rest. */
 void wrap_place(const struct symbol *func, const char *file, unsigned line, const char *before,
 		unsigned width, char *buf);
 
 #define WRAP_NAME_MIN	12	/* columns of a name, however long the rest is */
 
-/* "worker 4711", "hog (pid 99)": only the name becomes shorter. */
+/* For "worker 4711", "hog (pid 99)": only the name becomes shorter. */
 const char *wrap_numbered(const char *text, unsigned width, char *buf);
 
 #endif
