@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is said of a segment; see attrs.h. */
+/* Collects what is said of a segment; see attrs.h. */
 #include "export/attrs.h"
 #include "facts/lockset.h"
 #include "facts/sched.h"
@@ -14,7 +14,7 @@ static void add(struct attrs *a, const char *name, enum attr_type type, bool is_
 		a->at[a->nr++] = (struct attr){ name, "", number, type, is_said };
 }
 
-/* NULL: the segment has no such attribute. */
+/* If the text is NULL the segment has no such attribute. */
 static void add_text(struct attrs *a, const char *name, enum attr_type type, const char *text,
 		     uint64_t number)
 {

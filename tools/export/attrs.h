@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The attributes of a segment, in every format that shows one: the only list.
- */
+/* This is the only list of the attributes of a segment, for every format that shows one. */
 #ifndef EXPORT_ATTRS_H
 #define EXPORT_ATTRS_H
 
@@ -37,13 +35,13 @@ struct attrs {
 };
 
 /*
- * is_fixed: all attributes of its kind, always in the same order, whether they
- * have a value or not.
+ * is_fixed gives all attributes of its kind, always in the same order, whether they have a value
+ * or not.
  */
 void attrs_of_segment(struct attrs *a, const struct model *m, const struct segment *s,
 		      bool is_fixed);
 
-/* The attributes of a request as a whole. */
+/* Collects the attributes of a request as a whole. */
 void attrs_of_life(struct attrs *a, const struct model *m, const struct life *life);
 
 #endif

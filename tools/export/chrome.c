@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * chrome://tracing's JSON, the last resort: what reads it reads it as a whole, and
- * gives up somewhere above a hundred megabytes.  So more is refused, not cut: a
- * part of the threads would look like all of them.
+ * Writes chrome://tracing's JSON, which is the last resort: its readers load it as a whole, and
+ * fail somewhere above a hundred megabytes.  So a larger export is refused, not cut: a part of
+ * the threads would be taken for all of them.
  *
- * Functions are complete events on their thread, where they nest.  All else is on
- * rows of its own behind the thread's, lanes where it overlaps; those rows have
- * tids beyond those of the kernel.  Times are microseconds with three digits, since
- * the start of the recording: nothing is rounded.
+ * Functions are complete events on their thread, where they nest.  Other segments are on
+ * separate rows behind the thread's, in lanes where they overlap; those rows have tids beyond
+ * those of the kernel.  Times are microseconds with three digits, since the start of the
+ * recording: nothing is rounded.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +76,7 @@ static void put_sort(struct chrome *x, uint32_t tid)
 	json_object_end(&x->j);
 }
 
-/* The row of a lane; 0: out of memory. */
+/* Returns the row of a lane; 0: out of memory. */
 static uint32_t row_of(struct chrome *x, struct export_lanes *lanes, uint32_t **rows, int64_t start,
 		       int64_t end, const char *name)
 {

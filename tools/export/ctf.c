@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * CTF 1.8, as Trace Compass and babeltrace read it: a stream for each thread with
- * an event where a segment begins and one where it ends, and a stream of requests.
+ * Writes CTF 1.8, as Trace Compass and babeltrace read it: a stream for each thread with an
+ * event where a segment begins and one where it ends, and a stream of requests.
  *
- * Each stream is a file of one packet.  Its events must be in order of time, which those of
- * a thread are when their ends wait for their turn (ends.h).  What the bytes mean is in the
- * file "metadata", which is written last, in the language of the format's specification.
+ * Each stream is a file of one packet.  Its events must be in order of time, which those of a
+ * thread are when their ends wait for their turn (ends.h).  The file "metadata" describes the
+ * bytes; it is written last, in the language of the format's specification.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -89,7 +89,7 @@ static void put_text(struct ctf *c, const char *text)
 	put_bytes(c, text, strlen(text) + 1);
 }
 
-/* An event; its fields follow. */
+/* Begins an event; its fields follow. */
 static void begin_event(struct ctf *c, unsigned class, bool is_end, int64_t ns)
 {
 	uint8_t id = 2 * class + is_end;
@@ -127,7 +127,7 @@ static int end_stream(struct ctf *c)
 	return close_file(c, f);
 }
 
-/* thread: NULL: of requests. */
+/* If thread is NULL it is the stream of requests. */
 static int begin_stream(struct ctf *c, uint32_t tid, const char *thread)
 {
 	char name[64];
@@ -249,7 +249,7 @@ static void put_env(struct ctf *c, FILE *f, const char *key, const char *value)
 	fputs("\";\n", f);
 }
 
-/* Names may be words of the language: readers take one '_' away. */
+/* Names may be words of the language: readers remove one '_'. */
 static void put_field(FILE *f, const char *name, enum attr_type type)
 {
 	if (type == ATTR_NAME || type == ATTR_TEXT || type == ATTR_ONCE)
@@ -354,7 +354,7 @@ static int put_metadata(struct ctf *c)
 		return errno ? -errno : -EIO;
 	put_trace(c, f);
 	put_clock(c, f);
-	/* The names that Trace Compass knows. */
+	/* Trace Compass knows these names. */
 	put_stream(f, 0, "\tevent.context := struct {\n"
 		   "\t\tinteger { size = 64; align = 8; signed = true; } _vtid;\n"
 		   "\t\tstring { encoding = UTF8; } _procname;\n\t} align(8);\n");
@@ -367,7 +367,7 @@ static int put_metadata(struct ctf *c)
 
 /* The directory */
 
-/* How many files are in it; they may be removed. */
+/* Returns how many files are in it; they may be removed. */
 static size_t count_files(int dir, bool remove)
 {
 	DIR *d = fdopendir(dup(dir));
@@ -388,7 +388,7 @@ static size_t count_files(int dir, bool remove)
 	return nr;
 }
 
-/* New, or empty and then made private; open, or -1. */
+/* Makes a new one, or uses an empty one and makes it private; returns it open, or -1. */
 static int open_directory(const char *path, bool *is_new, char *err, size_t err_size)
 {
 	int dir = outfile_folder(path, is_new);
@@ -405,7 +405,7 @@ static int open_directory(const char *path, bool *is_new, char *err, size_t err_
 	return -1;
 }
 
-/* The UUID is of the time of the recording; so parts of a distributed trace differ. */
+/* The UUID contains the time of the recording; so parts of a distributed trace differ. */
 static void make_uuid(struct ctf *c)
 {
 	const struct ldb_file_header *h = reader_header(c->m->reader);

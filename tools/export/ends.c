@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What has begun and not ended, by its end; see ends.h. */
+/* Stores what has begun and not ended, by its end; see ends.h. */
 #include <errno.h>
 #include <stdlib.h>
 

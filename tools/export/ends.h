@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What has begun and not ended: ends in the order of time, of equal ones the last begun first. */
+/*
+ * Stores what has begun and not ended: ends are in the order of time, and of equal ones the last
+ * begun is first.
+ */
 #ifndef EXPORT_ENDS_H
 #define EXPORT_ENDS_H
 

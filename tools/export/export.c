@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What all formats share; see export.h. */
+/* All formats share this file; see export.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -86,7 +86,7 @@ bool export_wants_time(const struct export_options *o, int64_t start, int64_t en
 
 	if (!o->has_lives)
 		return true;
-	/* The first window that ends at start or later. */
+	/* Finds the first window that ends at start or later. */
 	lo = search(o->nr_windows, i, o->windows[i].end < start);
 	return lo < o->nr_windows && o->windows[lo].start <= end;
 }
@@ -104,7 +104,7 @@ bool export_wants_life(const struct export_options *o, const struct life *life)
 	return false;
 }
 
-/* Both ends of an arrow compute its number from the moment that they share. */
+/* Both ends of an arrow compute its number from the time that they share. */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s)
 {
 	int64_t at = s->kind == SEGMENT_QUEUE ? s->end : s->start;

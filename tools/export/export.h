@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Traces for other people's tools: one function for each format, all with the
- * same meaning.
+ * Makes traces for other tools: there is one function for each format, all with the same
+ * interface.
  *
  *	int export_FORMAT(struct model *m, const struct export_options *o, FILE *out,
  *			  char *err, size_t err_size)
@@ -12,8 +12,8 @@
  * Returns 0; else -errno, or -1 with one line, without the tool's name, in err.  A
  * failing out need not be noticed before the end: the caller checks.
  *
- * What is selected: [from, to] in ticks; with has_lives those requests, and [from, to]
- * lies around them.
+ * [from, to] in ticks is selected; with has_lives those requests are, and [from, to] encloses
+ * them.
  */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
@@ -23,7 +23,7 @@
 #include "facts/model.h"
 #include "analysis/tracks/tracks.h"
 
-/* A time in which one or more of the wanted requests lasted.  Ticks. */
+/* This is a time in which one or more of the selected requests lasted, in ticks. */
 struct export_window {
 	int64_t start, end;
 };
@@ -46,7 +46,10 @@ struct export_options {
 	void *progress_arg;
 };
 
-/* What was written, for the summary.  Zero where a format has no such thing. */
+/*
+ * These are counts of what was written, for the summary.  They are zero where a format has no
+ * such thing.
+ */
 struct export_result {
 	uint64_t nr[NR_SEGMENT_KINDS];	/* segments */
 	int64_t total_ns[NR_SEGMENT_KINDS]; /* sums of their duration_ns; functions: of complete ones */
@@ -60,7 +63,7 @@ struct export_result {
 	uint64_t nr_broken;		/* switches without their counterpart */
 };
 
-/* The options of tracks.h, with from, to, thread and the limits of o. */
+/* Returns the options of tracks.h, with from, to, thread and the limits of o. */
 struct tracks_options export_tracks(const struct export_options *o, bool with_irqs,
 				    bool with_faults);
 
@@ -70,38 +73,47 @@ void export_take(const struct export_options *o, const struct tracks_result *tra
 /* Adds a segment that was written to the counts and sums. */
 void export_count(const struct export_options *o, const struct segment *s);
 
-/* Finds the windows of the chosen requests.  0 or -ENOMEM; the caller frees o->windows. */
+/*
+ * Finds the windows of the selected requests.  Returns 0 or -ENOMEM; the caller frees
+ * o->windows.
+ */
 int export_find_windows(struct export_options *o);
 
 /*
- * Formats that show a time: does [start, end] (ticks) overlap one of the requests
- * that are wanted?  True if none were named.
+ * This is for formats that show a time: does [start, end] (ticks) overlap one of the selected
+ * requests?  True if none were named.
  */
 bool export_wants_time(const struct export_options *o, int64_t start, int64_t end);
 
-/* Is it one of the requests that are wanted?  True if none were named. */
+/* Is it one of the selected requests?  True if none were named. */
 bool export_wants_life(const struct export_options *o, const struct life *life);
 
 /*
- * The arrow from a part in a queue to what its thread did next for the request: its
- * number, or 0.  Either both ends get a number or none, and each finds it alone.
+ * Returns the number of the arrow from a part in a queue to the next span on its thread for the
+ * request, or 0.  Either both ends get a number or none, and each computes it alone.
  */
 uint64_t export_queue_flow(const struct export_options *o, const struct segment *s);
 
 /* "GET", or "request". */
 const char *export_class_name(const struct model *m, uint64_t req, int64_t end);
 
-/* The name of a segment's bar: of the function, "waits for db_lock", ...; buf: EXPORT_NAME. */
+/*
+ * Returns the name of a segment's bar: of the function, "waits for db_lock", ...; buf has
+ * EXPORT_NAME bytes.
+ */
 #define EXPORT_NAME	1024
 const char *export_name(const struct model *m, const struct segment *s, char *buf);
 
-/* Segments that overlap lie in several lanes. */
+/* Segments that overlap are put into several lanes. */
 struct export_lanes {
 	int64_t *ends;
 	size_t nr, room;
 };
 
-/* The first lane that is free from start on; *is_new: it is used for the first time.  -ENOMEM. */
+/*
+ * Returns the first lane that is free from start on; *is_new: it is used for the first time.  Or
+ * -ENOMEM.
+ */
 int export_lane(struct export_lanes *l, int64_t start, int64_t end, bool *is_new);
 
 struct export_format {
@@ -115,7 +127,7 @@ struct export_format {
 		       char *err, size_t err_size);
 };
 
-/* Ends with a name of NULL. */
+/* The table ends with a name of NULL. */
 extern const struct export_format export_formats[];
 
 #define EXPORT_TO_STREAM(name)							\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Folded stacks: "thread;outer;inner ns", one line a stack, with the time that its
- * innermost function has as self time, in ns.  Read by flame graph programs.
+ * Writes folded stacks: "thread;outer;inner ns", one line a stack, with the self time of its
+ * innermost function, in ns.  Flame graph programs read them.
  */
 #include <errno.h>
 #include <inttypes.h>

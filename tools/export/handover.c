@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who gave the lock; see handover.h.  All events of a lock come in the order of
- * their ends.  The hold that ended last during the wait is what it waited for in
- * the end; but an unlock is stamped after the waiter may have gone on, so if there
- * is none, the next hold that had begun before may be it.
+ * Finds which thread released the lock; see handover.h.  All events of a lock come in the order
+ * of their ends.  The hold that ended last during the wait is the one that the wait waited for;
+ * but an unlock is stamped after the waiter may have continued, so if there is none, the next
+ * hold that had begun before may be it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "facts/ticks.h"
 #include "export/handover.h"
 
-#define LATE_NS		10000000	/* an unlock that is stamped after its waiter went on */
+#define LATE_NS		10000000	/* an unlock is stamped after its waiter continued */
 #define PENDING_MAX	64		/* waits of a lock at a time without a hold */
 
 struct matcher {
@@ -149,7 +149,10 @@ void handover_close(struct handover *h)
 	free(h->at);
 }
 
-/* Reads those of s's thread that begin by then; older ones are of segments that were left out. */
+/*
+ * Reads those of s's thread that begin by then; older ones belong to segments that were left
+ * out.
+ */
 static int read_until(struct handover *h, uint64_t major, int64_t tick)
 {
 	const struct spill_item *head = &h->spill.head;

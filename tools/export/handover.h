@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locks that passed from one thread to another: who gave a lock back before a
- * wait for it came to an end.
+ * Finds locks that passed from one thread to another: which thread released a lock before a wait
+ * for it ended.
  *
  * Handovers are reported thread by thread, in the order in which
  * tracks.h has waits and holds.
@@ -32,8 +32,8 @@ int handover_open(struct handover *h, struct model *m, const struct export_optio
 void handover_close(struct handover *h);
 
 /*
- * The ends of handovers that belong to the segment: calls end for each.  Segments must
- * come as tracks.h has them.
+ * Finds the ends of handovers that belong to the segment: calls end for each.  Segments must
+ * come in the order of tracks.h.
  */
 int handover_each(struct handover *h, struct model *m, const struct segment *s,
 		  int (*end)(void *arg, const struct handover_end *e), void *arg);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Trace contexts; see links.h. */
+/* Finds trace contexts; see links.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ struct links {
 	uint64_t run;		/* of this recording alone */
 };
 
-/* The finaliser of splitmix64: every bit of the result depends on every bit of x. */
+/* This is the finaliser of splitmix64: every bit of the result depends on every bit of x. */
 static uint64_t mix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15ULL;
@@ -59,7 +59,7 @@ struct links *links_open(struct model *m)
 	if (!l)
 		return NULL;
 	l->m = m;
-	/* The clock at the start and the time of day then also tell one boot from another. */
+	/* The clock at the start and the time of day then also distinguish boots. */
 	l->run = mix(mix_text(0, reader_meta(m->reader, "host")) ^ h->t0);
 	l->run = mix(mix_text(l->run, reader_meta(m->reader, "pid")) ^ (uint64_t)h->realtime_ns);
 	if (rows_each(m->reader, LDB_BLK_REQNAME, NULL, add_row, l)) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * W3C trace contexts that the program gave its requests, and ids for the
- * requests that were given none: the same trace gives the same ids each time,
- * another recording other ones.
+ * Finds the W3C trace contexts of requests, and makes ids for requests that have none: the same
+ * trace gives the same ids each time, another recording gives others.
  */
 #ifndef EXPORT_LINKS_H
 #define EXPORT_LINKS_H
@@ -11,22 +10,22 @@
 
 struct links;
 
-/* Ids are numbers, read like their hex digits.  trace 0, 0: not given; span 0: not given. */
+/* Ids are numbers, in the order of their hex digits.  trace 0, 0: not given; span 0: not given. */
 struct link_ids {
 	uint64_t trace_hi, trace_lo, span;
 };
 
-/* NULL: out of memory. */
+/* Returns NULL if memory is out. */
 struct links *links_open(struct model *m);
 void links_close(struct links *links);
 
 /*
- * What the request instance was joined to: the last context that its id was given before it
- * ended and after the one before it had ended.  0, or -ENOMEM.
+ * Finds the context of the request instance: the last one that its id was given before it ended
+ * and after the previous instance had ended.  Returns 0, or -ENOMEM.
  */
 int links_find(struct links *links, const struct life *life, struct link_ids *ids);
 
-/* Invents an id: of the trace, and of the nth span of the request instance. */
+/* Makes an id: of the trace, and of the nth span of the request instance. */
 void links_make_trace(const struct links *links, const struct life *life, struct link_ids *ids);
 uint64_t links_make_span(const struct links *links, const struct life *life, uint64_t nth);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * OTLP in its JSON form, one message a line and one request a message: a span
- * for the request, and below it one for each of its parts, on a thread or in a
- * queue.  What made the request slow are events of its span, biggest first, with
- * the numbers of ldb-timeline; what a part waited for are events of the part.
+ * Writes OTLP in its JSON form, one message a line and one request a message: there is a span
+ * for the request, and below it one for each of its parts, on a thread or in a queue.  The
+ * causes of the request's latency are events of its span, biggest first, with the numbers of
+ * ldb-timeline; the waits of a part are events of the part.
  *
- * Of the whole trace only the slow requests are written: the slowest hundredth of
- * each class, or thousandth of one of many.  When all of them are, only these have
- * causes: to find out takes milliseconds each.
+ * Of the whole trace only the slow requests are written: the slowest hundredth of each class, or
+ * thousandth of one of many.  When all of them are written, only the slow ones have causes,
+ * because finding them takes milliseconds each.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -37,7 +37,7 @@ struct otlp {
 	struct links *links;
 	struct requests requests;	/* for the percentiles of the classes */
 	struct json j;
-	/* the request at hand */
+	/* the current request */
 	const struct life *life;
 	const struct timeline *t;
 	struct hits hits;	/* while its threads worked on it */
@@ -46,9 +46,9 @@ struct otlp {
 	uint64_t root;
 };
 
-/* The JSON form of OTLP: 64-bit numbers are texts, ids are hex, attributes have typed values */
+/* In the JSON form of OTLP 64-bit numbers are texts, ids are hex, attributes have typed values */
 
-/* A number of type fixed64. */
+/* Writes a number of type fixed64. */
 static void put_u64(struct json *j, const char *key, uint64_t value)
 {
 	char text[24];
@@ -86,7 +86,7 @@ static void attr_end(struct json *j)
 	json_object_end(j);
 }
 
-/* Elements of an array of attributes.  Texts that are NULL or "" are left out. */
+/* These write elements of an array of attributes.  Texts that are NULL or "" are left out. */
 static void attr_text(struct json *j, const char *key, const char *value)
 {
 	if (!value || !*value)
@@ -113,7 +113,7 @@ static void attr_bool(struct json *j, const char *key, bool value)
 	attr_end(j);
 }
 
-/* Parts of a message */
+/* These write parts of a message */
 
 static uint64_t unix_ns(const struct otlp *o, int64_t ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Protobuf messages, encoded in place: a message inside another one is begun and
- * ended, its length is then filled in as a varint of four bytes.  Speed counts
- * here: a trace has many millions of small packets.
+ * Encodes protobuf messages in place: a message inside another one is begun and ended, and its
+ * length is then filled in as a varint of four bytes.  Speed matters: a trace has many millions
+ * of small packets.
  */
 #ifndef EXPORT_PACKET_H
 #define EXPORT_PACKET_H
@@ -78,10 +78,10 @@ static inline void packet_bytes(struct packet *p, unsigned field, const void *da
 	p->nr += nr;
 }
 
-/* UTF-8, as a string must be: other bytes and control characters become '?'. */
+/* Writes UTF-8, as a string must be: other bytes and control characters become '?'. */
 void packet_text(struct packet *p, unsigned field, const char *text);
 
-/* What packet_end() wants back. */
+/* Returns what packet_end() needs. */
 static inline size_t packet_begin(struct packet *p, unsigned field)
 {
 	packet_tag(p, field, PACKET_BYTES);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Requests as a whole: lanes of their class, each used again when it is free.  A
- * track for each request would drown the viewer.  And how many requests were in a
- * queue, how many threads waited for a lock.
+ * Writes requests as a whole: they are in lanes of their class, each of which is reused when it
+ * is free, because a track for each request would be too much for the viewer.  It also writes
+ * how many requests were in a queue, and how many threads waited for a lock.
  */
 #include <errno.h>
 
@@ -141,7 +141,7 @@ int perfetto_end_counts(struct perfetto *x)
 	while (!ret && x->counts.has_head) {
 		const struct count *c = item->data;
 
-		/* One value for each moment. */
+		/* There is one value for each time. */
 		if (major && (item->major != major || item->minor != at))
 			put_count(x, at, value);
 		if (item->major != major) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Packets, and what they refer to by number: names, annotations and places are
- * written once in each sequence of packets, in the packet that uses them first.
+ * Writes packets, and what they refer to by number: names, annotations and places are written
+ * once in each sequence of packets, in the packet that uses them first.
  */
 #include <errno.h>
 
@@ -102,7 +102,7 @@ void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, cons
 
 /* Interning */
 
-/* The number of what two words stand for, among those of its kind (a field of InternedData). */
+/* Returns the number for two words, among those of its kind (a field of InternedData). */
 static uint64_t number_of(struct perfetto *x, unsigned kind, uint64_t a, uint64_t b, bool *is_new)
 {
 	uint64_t iid = table_get(&x->names, a, b, kind, is_new);
@@ -163,7 +163,7 @@ void perfetto_name(struct perfetto *x, const char *category, const char *name, b
 	packet_u64(&x->event, PB_NAME_IID, (lives ? intern_own : intern)(x, PB_NAMES, name));
 }
 
-/* Where the function is defined. */
+/* Writes where the function is defined. */
 void perfetto_location(struct perfetto *x, const struct symbol *s)
 {
 	bool is_new = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Between the files that write Perfetto traces, grouped by file.
+ * Declares what the files that write Perfetto traces share, grouped by file.
  *
  * Numbers of fields and enums are those of the public schema,
  * protos/perfetto/trace/ of the Perfetto project.
@@ -46,7 +46,7 @@ enum {
 	PB_A_TEXT_IID = 17,
 };
 
-/* Tracks: a number of the kind, a number of the track, a lane. */
+/* Tracks are identified by a number of the kind, a number of the track, a lane. */
 enum { TRACK_PROCESS = 1, TRACK_THREAD, TRACK_LANE, TRACK_CLASS, TRACK_QUEUE, TRACK_LOCK };
 
 struct perfetto_class {
@@ -65,10 +65,10 @@ struct perfetto {
 	uint64_t nr_flows;
 	int error;			/* of the output */
 
-	/* perfetto-event.c: of the sequence at hand */
+	/* perfetto-event.c: of the current sequence */
 	struct intern texts;
 	struct table names;		/* texts by kind, and places in the source */
-	/* perfetto-thread.c: of the thread at hand */
+	/* perfetto-thread.c: of the current thread */
 	uint64_t nr_thread;
 	struct export_ends ends;	/* of what has begun; track: where */
 	int64_t now;			/* ns of the output: of the last packet */
@@ -89,13 +89,13 @@ void perfetto_sequence(struct perfetto *x, uint64_t default_track);
 uint64_t perfetto_track(unsigned kind, uint64_t number, unsigned lane);
 void perfetto_describe(struct perfetto *x, uint64_t track, uint64_t parent, const char *name);
 int64_t perfetto_ns(const struct perfetto *x, int64_t ns);
-/* An event is begun, gets what belongs to it, and is put at a time. */
+/* An event is begun, gets its attributes, and is put at a time. */
 void perfetto_event(struct perfetto *x, unsigned type, uint64_t track);
 /* category is a literal; the flag: name is valid as long as the model. */
 void perfetto_name(struct perfetto *x, const char *category, const char *name, bool lives);
 void perfetto_location(struct perfetto *x, const struct symbol *s);
 void perfetto_flow(struct perfetto *x, uint64_t flow, bool is_last);
-/* is_function: its request is the correlation alone. */
+/* is_function: its request is only in the correlation id. */
 void perfetto_say(struct perfetto *x, const struct attrs *attrs, bool is_function);
 void perfetto_put_event(struct perfetto *x, int64_t at);
 /* Writes the content of x->p as a packet of the trace. */
@@ -107,7 +107,7 @@ int perfetto_on_thread(void *arg, const struct thread *t);
 int perfetto_on_segment(void *arg, const struct segment *s);
 int perfetto_end_thread(struct perfetto *x);
 
-/* Ends what has ended by then (ns of the output). */
+/* Ends segments that have ended by then (ns of the output). */
 void perfetto_until(struct perfetto *x, int64_t at);
 /* Puts the event, a begin, and remembers its end. */
 int perfetto_begin(struct perfetto *x, uint64_t track, int64_t start, int64_t end);
@@ -118,7 +118,7 @@ int perfetto_end_requests(struct perfetto *x);
 int perfetto_count(struct perfetto *x, const struct segment *s);
 int perfetto_end_counts(struct perfetto *x);
 
-/* perfetto-sched.c: who had the CPUs */
+/* perfetto-sched.c: which tasks ran on the CPUs */
 int perfetto_on_run(void *arg, const struct tracks_run *r);
 int perfetto_on_wakeup(void *arg, const struct tracks_wakeup *w);
 int perfetto_end_sched(struct perfetto *x);

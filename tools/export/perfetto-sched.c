@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which tasks ran on the CPUs, as the kernel's own events sched_switch and sched_waking:
- * those are what the viewer makes tracks of CPUs and states of threads from.
+ * Writes which tasks ran on the CPUs, as the kernel's own events sched_switch and sched_waking:
+ * the viewer makes tracks of CPUs and states of threads from these.
  *
  * The recording knows only what concerns the program.  Where it does not know which
  * task ran on a CPU, one named "[not recorded]" is shown there: that it was idle, or that the
@@ -13,7 +13,7 @@
 #include "export/perfetto-private.h"
 #include "render/text.h"
 
-/* Beyond what the kernel can have. */
+/* The kernel cannot have this pid. */
 #define PID_NOT_RECORDED	0x7ffffffe
 #define PID_HIDDEN		0x7ffffffd
 
@@ -92,7 +92,7 @@ int perfetto_on_wakeup(void *arg, const struct tracks_wakeup *w)
 	return add(x, w->waker_cpu, w->tick, &c);
 }
 
-/* The state as the kernel's prev_state: TASK_INTERRUPTIBLE, ... */
+/* Returns the state as the kernel's prev_state: TASK_INTERRUPTIBLE, ... */
 static int64_t prev_state(unsigned state)
 {
 	switch (state) {
@@ -113,7 +113,7 @@ static int64_t prev_state(unsigned state)
 	}
 }
 
-/* A CPU's bundle that is being made in x->p */
+/* This is a CPU's bundle that is being made in x->p */
 struct bundle {
 	struct perfetto *x;
 	size_t begin, nr;
@@ -193,7 +193,7 @@ static void put_waking(struct bundle *b, int64_t at, const struct cpu_change *c)
 
 static void on_change(struct bundle *b, int64_t at, const struct cpu_change *c)
 {
-	/* No task is known that came when it left. */
+	/* The task that came when it left is not known. */
 	if (b->has_left && at > b->at)
 		put_switch(b, b->at, &not_recorded);
 	switch (c->change) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The segments of a thread: functions on the thread's own track, where they nest;
- * what else happened on tracks below it, because a wait need not lie inside of the
- * estimated time of its function.
+ * Writes the segments of a thread: functions are on the thread's own track, where they nest;
+ * other segments are on tracks below it, because a wait need not be inside of the estimated time
+ * of its function.
  *
- * Segments come by their starts.  Ends wait in a heap until nothing that comes can
- * be before them, so that the packets of a thread are in order of time.
+ * Segments come by their starts.  Ends wait in a heap until no later segment can be before them,
+ * so that the packets of a thread are in order of time.
  */
 #include <errno.h>
 
@@ -27,7 +27,7 @@ static int put_end(void *arg, const struct export_end *e)
 	return 0;
 }
 
-/* Ends what has ended by then. */
+/* Ends segments that have ended by then. */
 void perfetto_until(struct perfetto *x, int64_t at)
 {
 	ends_until(&x->ends, at, put_end, x);
@@ -78,7 +78,7 @@ int perfetto_on_thread(void *arg, const struct thread *t)
 	return perfetto_error(x);
 }
 
-/* A lane of its group for the segment; 0: the thread's own track, which is the default. */
+/* Returns a lane of its group for the segment; 0: the thread's own track, which is the default. */
 static int lane_of(struct perfetto *x, const struct segment *s, int64_t start, int64_t end,
 		   uint64_t *track)
 {

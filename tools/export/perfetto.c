@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Perfetto: TrackEvents for threads, requests and counters, and the scheduler's
- * events.  What belongs to one thread is one sequence of packets, in order of
- * time; only what has not ended yet is in memory.
+ * Writes Perfetto traces: TrackEvents for threads, requests and counters, and the scheduler's
+ * events.  The packets of one thread are one sequence, in order of time; only segments that have
+ * not ended yet are in memory.
  *
  * Times are those of the recording, on the clock it was made with, declared to be the
  * boot time: the viewer shows the time of day with the snapshot of clocks.
@@ -14,7 +14,7 @@
 
 #define SPILL_BYTES	(16UL << 20)
 
-/* CLOCK_MONOTONIC when the recording began, so that times fit to those of other tools. */
+/* Finds CLOCK_MONOTONIC when the recording began, so that times match those of other tools. */
 static int find_base(void *arg, const void *at)
 {
 	const struct ldb_row_clock *row = at;

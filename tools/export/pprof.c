@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A profile of wall-clock time for pprof and what reads its files (profile.proto,
- * gzip).  A sample is a stack: how many invocations ended with it, and how long its
- * innermost function has as self time, in ns; apart by thread, by class of the
- * request, and by what was waited for, which are labels.
+ * Writes a profile of wall-clock time for pprof and other readers of its files (profile.proto,
+ * gzip).  A sample is a stack: how many invocations ended with it, and the self time of its
+ * innermost function, in ns.  Samples are separate by thread, by class of the request, and by
+ * the object of a wait, which are labels.
  *
- * Samples are written one by one; only the tables they refer to stay in memory.
+ * Samples are written one by one; only the tables to which they refer are in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "base/intern.h"
 #include "export/table.h"
 
-/* Fields of profile.proto. */
+/* These are fields of profile.proto. */
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION,
        PROFILE_FUNCTION, PROFILE_STRING, PROFILE_TIME_NS = 9, PROFILE_DURATION_NS = 10,
        PROFILE_COMMENT = 13, PROFILE_DEFAULT_TYPE = 14 };
@@ -93,7 +93,7 @@ static void put_message(struct pprof *p, unsigned field)
 	put_fields(p);
 }
 
-/* Fields of the default value are left out, as proto3 has it. */
+/* Fields of the default value are left out, as in proto3. */
 static void add_u64(struct packet *m, unsigned field, uint64_t value)
 {
 	if (value)
@@ -114,7 +114,7 @@ static void add_packed(struct pprof *p, unsigned field, const uint64_t *values, 
 	add_part(p, field);
 }
 
-/* The index of a text, made UTF-8; 0: "", or out of memory. */
+/* Returns the index of a text, made UTF-8; 0: "", or out of memory. */
 static uint64_t string(struct pprof *p, const char *text)
 {
 	int64_t number;
@@ -213,8 +213,8 @@ static uint64_t function(struct pprof *p, const char *name, const struct symbol 
 }
 
 /*
- * f, at the line of the call that leads on from it; of the innermost function, or
- * where the call stands in code that was inlined into it, at its own line.
+ * Returns the location of f, at the line of the call to the next function; for the innermost
+ * function, or if the call is in code that was inlined into it, at its own line.
  */
 static uint64_t location(struct pprof *p, const char *name, const struct symbol *f,
 			 const struct symbol *call)
@@ -327,7 +327,7 @@ int export_pprof(struct model *m, const struct export_options *o, FILE *out, cha
 
 	stacks_init(&s, m, &options);
 	ret = stacks_walk(&s, m, o);
-	/* 15 bits of window, as everybody; 16: with the head and end of a gzip file. */
+	/* 15 bits of window are usual; 16 adds the head and end of a gzip file. */
 	if (!ret && deflateInit2(&p.z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
 				 Z_DEFAULT_STRATEGY) != Z_OK)
 		ret = -ENOMEM;

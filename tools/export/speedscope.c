@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * speedscope's file format: an evented profile for each thread, or for each thread
- * of each request; with causes, waits are frames of their own, in brackets.
+ * Writes speedscope's file format: an evented profile for each thread, or for each thread of
+ * each request; with causes, waits are separate frames, in brackets.
  *
- * The format wants what opened last to be closed first: at each time the open frames are
- * the functions around what the thread is in (attribution.h), and that on top of them.
+ * In this format the frame that was opened last must be closed first: at each time the open
+ * frames are the enclosing functions of what the thread is in (attribution.h), and that on top
+ * of them.
  *
  * Frames are numbered while the events are written, and listed after them.
  */
@@ -22,13 +23,16 @@
 
 #define SCHEMA	"https://www.speedscope.app/file-format-schema.json"
 
-/* A function, or a wait. */
+/* This is a function, or a wait. */
 struct frame_name {
 	const struct symbol *func;	/* NULL: a wait */
 	struct stacks_cause cause;
 };
 
-/* An invocation or a wait, with what it is in.  Its item, those in it, and p->open refer to it. */
+/*
+ * This is an invocation or a wait, with its enclosing function.  Its item, those in it, and
+ * p->open refer to it.
+ */
 struct frame {
 	struct frame *in;
 	uint64_t nr;			/* of frames, from 1 */
@@ -45,7 +49,7 @@ struct speedscope {
 	struct table numbers;		/* of frames */
 	struct frame_name *frames;
 	size_t room_frames;
-	/* the profile at hand */
+	/* the current profile */
 	bool has_profile;
 	char name[TEXT_ROOM];
 	int64_t start_ns, end_ns;
@@ -60,7 +64,7 @@ static int add_frame(struct speedscope *p, uint64_t nr, const struct frame_name 
 	return 0;
 }
 
-/* The number of the frame, from 1. */
+/* Returns the number of the frame, from 1. */
 static int number(struct speedscope *p, const struct attribution_begin *what, uint64_t *nr)
 {
 	const struct symbol *func = what->segment ? what->segment->func : NULL;
@@ -125,7 +129,7 @@ static void open_below(struct speedscope *p, struct frame *f, const struct frame
 	f->was_open = true;
 }
 
-/* f, and what is around it, are open from then on; NULL: nothing. */
+/* f, and its enclosing frames, are open from then on; NULL: nothing. */
 static void switch_to(struct speedscope *p, struct frame *f, int64_t at)
 {
 	const struct frame *around = p->open;

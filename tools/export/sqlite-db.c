@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* An SQLite database that is written once; see sqlite-db.h. */
+/* Writes an SQLite database once; see sqlite-db.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "cli/utf8.h"
 #include "export/sqlite-db.h"
 
-#define APPLICATION_ID	"0x6c646264"	/* "ldbd": what file(1) may tell it by */
+#define APPLICATION_ID	"0x6c646264"	/* "ldbd": file(1) may recognise it by this */
 
 static const char *why_not(const struct sqlite_db *d)
 {
@@ -29,8 +29,8 @@ static int fail(struct sqlite_db *d, const char *why)
 }
 
 /*
- * SQLite opens files by name, and another user could exchange a name.  So it gets the file
- * that was made, when it opens that name; its own temporary files it opens as ever.
+ * SQLite opens files by name, and another user could exchange a name.  So it gets the file that
+ * was made, when it opens that name; its own temporary files are opened as usual.
  */
 static const struct outfile *opening;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An SQLite database that is written once, in one transaction, beside the file
- * that it will be: nobody sees a part of it, and a failure leaves what was there.
+ * Writes an SQLite database once, in one transaction, beside the final file: no process sees a
+ * part of it, and a failure leaves the previous file.
  */
 #ifndef EXPORT_SQLITE_DB_H
 #define EXPORT_SQLITE_DB_H
@@ -23,7 +23,7 @@ struct sqlite_db {
 	bool has_failed;
 };
 
-/* 0 or -EIO, here and below; err and path live as long as the database. */
+/* Returns 0 or -EIO, as the functions below; err and path must exist as long as the database. */
 int sqlite_db_open(struct sqlite_db *d, const char *path, char *err, size_t err_size);
 int sqlite_db_exec(struct sqlite_db *d, const char *sql);
 sqlite3_stmt *sqlite_db_prepare(struct sqlite_db *d, const char *sql);
@@ -35,7 +35,7 @@ struct sqlite_table {
 	const char *conflict;	/* what to do with a row that is there; NULL: fail */
 };
 
-/* Makes the table.  What inserts a row; NULL: it failed. */
+/* Makes the table.  Returns the statement that inserts a row; NULL: it failed. */
 sqlite3_stmt *sqlite_db_create(struct sqlite_db *d, const struct sqlite_table *t);
 
 /* Binds the parameter, from 1.  Numbers too great for SQLite and addresses become texts. */
@@ -44,7 +44,7 @@ void sqlite_db_bind(sqlite3_stmt *stmt, int nr, struct value v);
 /* Runs it with these values; the rest is NULL. */
 int sqlite_db_put(struct sqlite_db *d, sqlite3_stmt *stmt, const struct value *values, size_t nr);
 
-/* keep: moves it to its path; else nothing is left of it. */
+/* keep: moves it to its path; else it is removed. */
 int sqlite_db_close(struct sqlite_db *d, bool keep);
 
 extern const char *const sqlite_indexes, *const sqlite_views;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows that others refer to. */
+/* Makes rows to which others refer. */
 #include <errno.h>
 
 #include "facts/lockset.h"
@@ -13,7 +13,7 @@ int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t)
 
 	if (t >= m->threads && t < m->threads + m->nr_threads)
 		return t - m->threads + 1;
-	/* A thread that the trace says nothing of has rows all the same. */
+	/* A thread that is not in the trace has rows all the same. */
 	nr = table_get(&e->strangers, t->tid, 0, 0, &is_new);
 	if (!nr)
 		return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Between the files of the SQLite export, grouped by file. */
+/* Declares what the files of the SQLite export share, grouped by file. */
 #ifndef EXPORT_SQLITE_PRIVATE_H
 #define EXPORT_SQLITE_PRIVATE_H
 
@@ -19,7 +19,7 @@ enum sqlite_table_nr {
 	TABLE_MIGRATION, TABLE_WAKEUP, TABLE_RUN, TABLE_CAUSE, NR_TABLES
 };
 
-/* Time of the request at hand in one function, on the thread at hand. */
+/* This is the time of the current request in one function, on the current thread. */
 struct sqlite_time {
 	uint64_t function;
 	int64_t ns;
@@ -30,15 +30,15 @@ struct sqlite_export {
 	const struct export_options *o;
 	struct sqlite_db db;
 	sqlite3_stmt *inserts[NR_TABLES], *find_request;
-	/* Definitions take five words to tell apart, sites eight: two tables each. */
+	/* Definitions need five words to be distinguished, sites eight: two tables each. */
 	struct table function_names, functions, site_names, site_functions, sites;
 	struct table locks, strangers;
 	struct links *links;
 	uint64_t nr_requests, nr_spans;
-	/* the request asked for last */
+	/* the last request that was looked up */
 	uint64_t last_req, last_id;
 	int64_t last_start_ns, last_end_ns;
-	/* the thread that is being played */
+	/* the thread whose segments are processed */
 	struct attribution attribution;
 	struct ticks_last last;
 	struct segment *spans;		/* open ones, by depth */
@@ -52,7 +52,10 @@ struct sqlite_export {
 /* sqlite-schema.c */
 extern const struct sqlite_table sqlite_tables[NR_TABLES];
 
-/* A row, of V() of each value in the order of the table's columns; those left out are NULL. */
+/*
+ * Inserts a row, of V() of each value in the order of the table's columns; those left out are
+ * NULL.
+ */
 #define sqlite_put(e, table, ...)						\
 	sqlite_db_put(&(e)->db, (e)->inserts[table], (const struct value[]){ __VA_ARGS__ }, \
 		      sizeof((const struct value[]){ __VA_ARGS__ }) / sizeof(struct value))
@@ -62,16 +65,16 @@ extern const struct sqlite_table sqlite_tables[NR_TABLES];
 #define ID(x)		value_nonzero(x)
 #define NEW_ID		value_null()
 
-/* sqlite-names.c: ids of rows, which are made when they are asked for first; 0: NULL */
+/* sqlite-names.c: ids of rows, which are made at their first use; 0: NULL */
 int64_t sqlite_thread(struct sqlite_export *e, uint32_t tid, int64_t tick);
 int64_t sqlite_thread_of(struct sqlite_export *e, const struct thread *t);
 int64_t sqlite_function(struct sqlite_export *e, const struct symbol *f);
 int64_t sqlite_site(struct sqlite_export *e, const struct symbol *s);
 int64_t sqlite_lock(struct sqlite_export *e, const struct segment *s);
-/* The row of the request instance of that id that overlaps, among those that were put. */
+/* Returns the row of the request instance of that id that overlaps, among those that were put. */
 uint64_t sqlite_request(struct sqlite_export *e, uint64_t req, int64_t start_ns, int64_t end_ns);
 
-/* sqlite-recording.c; 0 or -errno, here and below */
+/* sqlite-recording.c; returns 0 or -errno, as the functions below */
 int sqlite_put_recording(struct sqlite_export *e);
 int sqlite_put_summary(struct sqlite_export *e, const struct tracks_result *result);
 

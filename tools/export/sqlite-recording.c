@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The recording itself: what it is of, what is missing, whom it knows. */
+/* Writes the recording itself: what was recorded, what is missing, its threads. */
 #include "facts/rows.h"
 #include "facts/ticks.h"
 #include "export/sqlite-private.h"
@@ -50,7 +50,7 @@ int sqlite_put_recording(struct sqlite_export *e)
 	struct model *m = e->m;
 	int ret = put_metas(e);
 
-	/* The first one is all of them. */
+	/* The first one is the sum of all. */
 	for (const struct column *c = lost_columns + 1; c->key && !ret; c++)
 		ret = sqlite_put(e, TABLE_LOSS, V(c->csv ? c->csv : c->key),
 				 column_value(c, &(struct row){ .at = m }, NULL));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Requests, their parts, and where the time of the slowest went. */
+/* Writes requests, their parts, and where the time of the slowest went. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -76,7 +76,7 @@ int sqlite_put_requests(struct sqlite_export *e)
 	return ret;
 }
 
-/* The task that ran, or what the holder of the lock was blocked by. */
+/* Returns the task that ran, or what the holder of the lock was blocked by. */
 static const char *cause_by(struct sqlite_export *e, const struct timeline_cause *c, char *buf,
 			    int64_t *ns)
 {

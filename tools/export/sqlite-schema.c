@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The tables of the SQLite export.  Names and columns are a promise to other
- * programs: add, never rename or remove.
+ * Lists the tables of the SQLite export.  Names and columns are a promise to other programs:
+ * add, never rename or remove.
  *
- * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is
- * where ldb-timeline draws it, inside the caller; duration_ns is what ldb-report
- * counts, never shortened to fit.  Addresses are texts.  What is not known is NULL.
+ * Times are nanoseconds since the start of the recording.  [start_ns, end_ns) is where
+ * ldb-timeline draws it, inside the caller; duration_ns is what ldb-report counts, never
+ * shortened to fit.  Addresses are texts.  Unknown values are NULL.
  *
  * A column is a number, but with $ a text, with > the id of a row (of the table of its own name,
  * or of the one behind it), with ? either; * is the key.
@@ -23,7 +23,7 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_THREAD] = { "thread",
 		"id* tid name$ start_ns end_ns exited unwatched creator made seen"
 		" below_threshold scans invalid gap_ns cost_ns" },
-	/* The definition of a function; a call in the source. */
+	/* These are the definition of a function, and a call in the source. */
 	[TABLE_FUNCTION] = { "function", "id* name$ symbol$ module$ path$ file$ line" },
 	[TABLE_SITE] = { "site", "id* caller$ module$ path$ file$ line" },
 	[TABLE_LOCK] = { "lock", "id* address$ kind$ name$" },
@@ -40,8 +40,8 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 		"id* parent>span thread> function> site> request> depth start_ns end_ns self_ns"
 		" duration_ns resolution_ns open" },
 	/*
-	 * How much of the request's time on threads was in the function itself, while they
-	 * worked on no other.
+	 * This is how much of the request's time on threads was in the function itself, while
+	 * they worked on no other.
 	 */
 	[TABLE_REQUEST_TIME] = { "request_time",
 		"request> function> self_ns",
@@ -65,7 +65,10 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_MIGRATION] = { "migration", "thread> at_ns from_cpu to_cpu" },
 	[TABLE_WAKEUP] = { "wakeup", "thread> at_ns cpu waker$ waker_tid waker_pid" },
 	[TABLE_RUN] = { "run", "cpu name$ tid pid start_ns end_ns" },
-	/* Where the time of the slowest requests went, biggest first: as ldb-timeline says. */
+	/*
+	 * This is where the time of the slowest requests went, biggest first, as in
+	 * ldb-timeline.
+	 */
 	[TABLE_CAUSE] = { "cause",
 		"request> nth kind$ name$ total_ns count resolution_ns file$ line holder>thread"
 		" holder_function$ by$ by_ns" },
@@ -94,7 +97,7 @@ const char *const sqlite_views =
 	"  c.total_ns AS cause_ns"
 	" FROM request r LEFT JOIN cause c ON c.request = r.id AND c.nth = 1"
 	" WHERE r.complete ORDER BY r.latency_ns DESC, r.start_ns;"
-	/* The rows of ldb-report. */
+	/* These are the rows of ldb-report. */
 	"CREATE VIEW function_stats AS"
 	" SELECT f.name AS function, t.caller, CASE WHEN t.file <> '' THEN t.file ELSE f.file END AS file,"
 	"  CASE WHEN t.file <> '' THEN t.line ELSE f.line END AS line, sum(NOT s.open) AS count,"
@@ -136,14 +139,17 @@ const char *const sqlite_views =
 	"  coalesce(sum(e.duration_ns) FILTER (WHERE e.op = 'hold'), 0) AS hold_ns,"
 	"  coalesce(max(e.duration_ns) FILTER (WHERE e.op = 'hold'), 0) AS max_hold_ns"
 	" FROM lock l JOIN lock_event e ON e.lock = l.id GROUP BY l.id;"
-	/* The threads that held the lock when others began to wait for it. */
+	/* These are the threads that held the lock when others began to wait for it. */
 	"CREATE VIEW lock_blame AS"
 	" SELECT l.id AS lock, l.address, l.name, o.id AS owner, o.tid AS owner_tid,"
 	"  o.name AS owner_thread, count(*) AS waits, sum(e.duration_ns) AS wait_ns,"
 	"  max(e.duration_ns) AS max_ns"
 	" FROM lock_event e JOIN lock l ON l.id = e.lock JOIN thread o ON o.id = e.owner"
 	" WHERE e.op <> 'hold' GROUP BY e.lock, e.owner;"
-	/* Each wait with each hold by another thread meanwhile, and in which function that was. */
+	/*
+	 * This lists each wait with each hold by another thread meanwhile, and the function of
+	 * the hold.
+	 */
 	"CREATE VIEW wait_hold AS"
 	" SELECT w.id AS wait, h.id AS hold, w.lock, w.request, w.thread, h.thread AS holder,"
 	"  f.name AS holder_function, min(w.end_ns, h.end_ns) - max(w.start_ns, h.start_ns) AS ns"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the threads did: spans, locks, times off the CPU, and which tasks ran on the CPUs. */
+/* Writes what the threads did: spans, locks, times off the CPU, and which tasks ran on the CPUs. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ static int64_t request_of(struct sqlite_export *e, const struct segment *s)
 	return s->has_req ? sqlite_request(e, s->req, s->start_ns, s->end_ns) : 0;
 }
 
-/* The time of the request at hand that was added up. */
+/* Writes the time of the current request that was added up. */
 static int flush_times(struct sqlite_export *e)
 {
 	int ret = 0;
@@ -30,7 +30,7 @@ static int flush_times(struct sqlite_export *e)
 
 static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 {
-	/* The one that is wanted is mostly one of the last. */
+	/* It is mostly one of the last. */
 	for (size_t i = e->nr_times; i-- > 0;) {
 		if (e->times[i].function != function)
 			continue;
@@ -44,8 +44,8 @@ static int add_time(struct sqlite_export *e, uint64_t function, int64_t ns)
 }
 
 /*
- * Functions alone are played: what they waited for is in other tables.  Of a function nr is
- * the id of its row, ns the self time; of a request nr is the id of its row.
+ * Only functions are attributed: their waits are in other tables.  For a function nr is the id
+ * of its row, ns the self time; for a request nr is the id of its row.
  */
 static int spend(void *arg, int64_t start, int64_t end, struct attribution_item *item)
 {
@@ -106,7 +106,7 @@ static int end(void *arg, struct attribution_item *item)
 	return item->kind == LEAF_FUNCTION ? put_span(arg, item) : 0;
 }
 
-/* The id of the span that s began in; 0. */
+/* Returns the id of the span in which s began; 0: none. */
 static int64_t span_of(const struct sqlite_export *e, const struct segment *s)
 {
 	for (size_t i = e->attribution.depth; i-- > 0;)
@@ -187,7 +187,7 @@ static int on_segment(void *arg, const struct segment *s)
 {
 	struct sqlite_export *e = arg;
 
-	/* When requests were chosen, nothing else is wanted. */
+	/* When requests were selected, nothing else is written. */
 	if (e->o->has_lives && !request_of(e, s))
 		return 0;
 	export_count(e->o, s);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The recording as an SQLite database: everything that other exports have, with
- * indexes, and views for the questions that come first.  sqlite-schema.c has the
- * tables.
+ * Writes the recording as an SQLite database: everything that other exports have, with indexes,
+ * and views for the most usual questions.  sqlite-schema.c has the tables.
  *
- * Requests come first, because spans refer to them; then the threads, one after the
- * other; indexes when all rows are there.  Only the names stay in memory.
+ * Requests come first, because spans refer to them; then the threads, one after the other;
+ * indexes are made when all rows are written.  Only the names are in memory.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@ static int prepare(struct sqlite_export *e)
 		if (!e->inserts[i])
 			return -EIO;
 	}
-	/* This is needed while rows come, to find the request of what a thread did. */
+	/* This is needed while rows are written, to find the request of a segment. */
 	ret = sqlite_db_exec(&e->db, "CREATE INDEX request_by_req ON request (req, start_ns)");
 	e->find_request = sqlite_db_prepare(&e->db,
 		"SELECT id, start_ns, end_ns FROM request WHERE req = ? AND start_ns <= ?"

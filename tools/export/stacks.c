@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Time by stack; see stacks.h. */
+/* Sums time by stack; see stacks.h. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ static bool same_node(const struct stacks *s, const struct stacks_node *a,
 		a->func->func_line == b->func->func_line && same_site(a->site, b->site));
 }
 
-/* NULL: out of memory.  Returns the parent where there is no room for more nodes. */
+/* Returns NULL if memory is out, and the parent if there is no room for more nodes. */
 static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 {
 	uint64_t hash = node_hash(s, like);
@@ -97,7 +97,7 @@ static struct stacks_node *get_root(struct stacks *s)
 	return get_node(s, &root);
 }
 
-/* Returns the same stack, for the class that is worked on now.  NULL: out of memory. */
+/* Returns the same stack, for the class of the present request.  NULL: out of memory. */
 static struct stacks_node *get_in_class(struct stacks *s, const struct stacks_node *node)
 {
 	struct stacks_node like = *node;
@@ -159,7 +159,7 @@ static int spend(void *arg, int64_t start, int64_t end, struct attribution_item 
 	return 0;
 }
 
-/* The class of the only request that its thread works on. */
+/* Finds the class of the only request that its thread works on. */
 static int find_class(void *arg)
 {
 	struct stacks *s = arg;
@@ -187,7 +187,7 @@ static int end(void *arg, struct attribution_item *item)
 	return 0;
 }
 
-/* The class of the request that this was a part of. */
+/* Returns the class of the request of which this was a part. */
 static const char *class_of(struct stacks *s, uint64_t req, int64_t tick)
 {
 	const struct ldb_row_reqtab *rows;

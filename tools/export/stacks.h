@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Time by stack: the self time of each thread's functions, added up over
- * all times the same stack was there.
+ * Sums time by stack: the self time of each thread's functions, added up over all times with the
+ * same stack.
  *
- * attribution.h says where a thread's time belongs; and it belongs to the class of the
- * request that the thread works on.
+ * attribution.h attributes a thread's time; it also counts for the class of the request that the
+ * thread works on.
  *
- * Memory is bounded by the number of nodes.  Where there is no room for one, its time
- * is the caller's; nr_cut says of how many calls.
+ * Memory is bounded by the number of nodes.  If there is no room for one, its time is added to
+ * the caller; nr_cut counts these calls.
  */
 #ifndef EXPORT_STACKS_H
 #define EXPORT_STACKS_H
@@ -18,7 +18,7 @@
 
 #define STACKS_MAX	(1U << 20)
 
-/* What a thread waited for, or an interrupt. */
+/* This is an object for which a thread waited, or an interrupt. */
 struct stacks_cause {
 	enum leaf_kind kind;
 	const struct symbol *lock_symbol; /* LOCK, FUTEX; may be NULL */
@@ -27,7 +27,7 @@ struct stacks_cause {
 	unsigned state;		/* IO, SLEEP: enum ldb_sched_state */
 };
 
-/* A function called from one place, below another node; or a root, a cause. */
+/* This is a function called from one place, below another node; or a root, a cause. */
 struct stacks_node {
 	struct stacks_node *parent;	/* NULL: a root */
 	const struct symbol *func;	/* NULL: a root, a cause */
@@ -55,7 +55,7 @@ struct stacks {
 	size_t nr_nodes, room_nodes;
 	struct hash by_path;		/* nodes */
 	uint64_t nr_cut;
-	/* the thread that is being played */
+	/* the thread whose segments are processed */
 	const char *name;
 	struct attribution attribution;
 	struct ticks_last last;
@@ -65,7 +65,7 @@ struct stacks {
 void stacks_init(struct stacks *s, struct model *m, const struct stacks_options *options);
 void stacks_free(struct stacks *s);
 
-/* A thread's segments follow.  0 or -ENOMEM, here and below. */
+/* A thread's segments follow.  Returns 0 or -ENOMEM, as the functions below. */
 int stacks_thread(struct stacks *s, const struct thread *t);
 
 /* Does the segment change anything? */
@@ -77,10 +77,10 @@ int stacks_segment(struct stacks *s, const struct segment *segment);
 /* Call it after the last segment. */
 int stacks_finish(struct stacks *s);
 
-/* The node of what begins, and is no function. */
+/* Returns the node of an item that begins, and is no function. */
 struct stacks_cause stacks_cause_of(const struct attribution_begin *what);
 
-/* "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */
+/* Writes "[lock db_lock]", "[preempted by hog]"; buf has size bytes. */
 const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers for keys of three words: 1, 2, 3, ... in the order they were asked for. */
+/* Assigns numbers to keys of three words: 1, 2, 3, ... in the order of their first use. */
 #ifndef EXPORT_TABLE_H
 #define EXPORT_TABLE_H
 
@@ -11,7 +11,7 @@ struct table {
 	size_t nr, room;
 };
 
-/* The number of the key; *is_new: it had none before.  0: out of memory. */
+/* Returns the number of the key; *is_new: it had none before.  0: out of memory. */
 uint64_t table_get(struct table *t, uint64_t a, uint64_t b, uint64_t c, bool *is_new);
 
 /* 0: it has none. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The segments that the options select; see walk.h. */
+/* Iterates over the segments that the options select; see walk.h. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -54,7 +54,7 @@ static int compare(const void *pa, const void *pb)
 	return a->kind < b->kind ? -1 : a->kind > b->kind;
 }
 
-/* What is shown of a request: the segments of its timeline, and interrupts cut by them. */
+/* This is shown of a request: the segments of its timeline, and interrupts cut by them. */
 struct shown {
 	struct model *m;
 	const struct life *life;
@@ -191,7 +191,7 @@ static int walk_life(struct model *m, const struct export_options *o, const stru
 
 	if (ret)
 		return ret;
-	/* What others did is no part of the request's own time. */
+	/* Segments of other threads are no part of the request's own time. */
 	for (size_t i = 0; i < t.nr_segments && !ret; i++)
 		if (!t.segments[i].blocks_req && t.segments[i].kind != SEGMENT_QUEUE)
 			ret = add_segment(&shown, &t.segments[i]);

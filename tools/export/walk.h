@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The segments that the options select, thread by thread: of a time, those of
- * tracks.h; of requests, what the threads of each did for it, one request after
- * the other.
+ * Iterates over the segments that the options select, thread by thread: for a time, those of
+ * tracks.h; for requests, what the threads of each did for it, one request after the other.
  */
 #ifndef EXPORT_WALK_H
 #define EXPORT_WALK_H
@@ -19,7 +18,7 @@ struct walk_sink {
 	void *arg;
 };
 
-/* 0, -errno, or what a function of the sink returned that was not 0. */
+/* Returns 0, -errno, or what a function of the sink returned that was not 0. */
 int walk(struct model *m, const struct export_options *o, const struct walk_sink *sink);
 
 /* Fills stacks with them. */
