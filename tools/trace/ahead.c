@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Read-ahead: other threads decode the next blocks while the caller uses the
- * rows of one.  Blocks are numbered in the order in which they are wanted; number n
- * goes to slot n % nr_slots, so the caller gets them in order.  When the one it
- * needs is not begun yet, it decodes it itself.
+ * Reads ahead: other threads decode the next blocks while the caller uses the rows of one.
+ * Blocks are numbered in the order in which they are needed; number n goes to slot n % nr_slots,
+ * so the caller gets them in order.  If the block that it needs is not begun yet, the caller
+ * decodes it itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -38,7 +38,7 @@ static struct slot *slot_of(struct ahead *a, size_t number)
 	return &a->slots[number % a->nr_slots];
 }
 
-/* A slot for the next block that is wanted; NULL: there is no such block, or no slot is free. */
+/* Returns a slot for the next block; NULL: there is no such block, or no slot is free. */
 static struct slot *claim_block(struct ahead *a)
 {
 	const struct reader *r = a->q.r;
@@ -56,7 +56,7 @@ static struct slot *claim_block(struct ahead *a)
 	return s;
 }
 
-/* Called with the lock, which it releases while it decodes. */
+/* This is called with the lock, which it releases while it decodes. */
 static void decode_slot(struct ahead *a, struct slot *s)
 {
 	pthread_mutex_unlock(&a->lock);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A cache for the rows of a short range: an analysis of one request reads the same few blocks again
- * and again, and decoding a block costs as much as going through thousands of its rows.
+ * Caches the rows of a short range: an analysis of one request reads the same few blocks
+ * repeatedly, and decoding a block costs as much as reading thousands of its rows.
  *
- * A kind is read when it is first asked for.  Kinds with strings are not cached, nor those of
- * which the range has too many rows: they are read from their blocks each time.
+ * A kind is read when it is first needed.  Kinds with strings are not cached, nor those of which
+ * the range has too many rows: they are read from their blocks each time.
  */
 #include <errno.h>
 #include <stdlib.h>

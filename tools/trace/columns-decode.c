@@ -2,8 +2,8 @@
 /*
  * Decodes the payload of a block into rows, or some of its columns.
  *
- * Hostile files are dealt with here: every read is bounded by the end of its
- * column, and a block is taken whole or not at all.
+ * Hostile files are handled here: every read is bounded by the end of its column, and a block is
+ * accepted whole or not at all.
  */
 #include <string.h>
 #include "trace/columns.h"
@@ -20,7 +20,7 @@ static inline uint64_t unzigzag(uint64_t v)
 	return v >> 1 ^ -(v & 1);
 }
 
-/* Stores the values of one column in rows, still coded.  False: one is too large. */
+/* Stores the values of one column in rows, still coded.  Returns false if one is too large. */
 static inline __attribute__((always_inline)) bool
 put_numbers(const struct schema_column *c, unsigned coding, unsigned size,
 	    struct column_state *state, const uint64_t *values, size_t nr, char *row, size_t stride)

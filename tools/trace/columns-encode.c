@@ -2,10 +2,10 @@
 /*
  * Encodes rows into the payload of a block.
  *
- * The recorder's inner loop.  Rows are encoded a few at a time, while they are in the
- * nearest cache, into one buffer for each column.  The values of a column in those rows
- * are of one size as a rule, so it is chosen once for them; the loops hold no decision
- * that depends on a value, as most of those would be mispredicted.
+ * This is the recorder's inner loop.  Rows are encoded a few at a time, while they are in the
+ * nearest cache, into one buffer for each column.  The values of a column in those rows are of
+ * one size as a rule, so it is chosen once for them; the loops hold no decision that depends on
+ * a value, as most of those would be mispredicted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static uint8_t *put_8(uint8_t *out, const uint64_t *v, size_t nr)
 	return out;
 }
 
-/* all: the values or'ed together. */
+/* all is the values or'ed together. */
 static uint8_t *put_varints(uint8_t *out, const uint64_t *v, size_t nr, uint64_t all)
 {
 	if (all < 0x80) {

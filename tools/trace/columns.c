@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables of schemas.def: their columns, and the extents of their rows in time. */
+/* Lists the tables of schemas.def: their columns, and the extents of their rows in time. */
 #include <string.h>
 #include "trace/columns.h"
 
-/* How many columns of each table are strings. */
+/* Counts how many columns of each table are strings. */
 #define V(field)
 #define D(field)
 #define S(field)	+ 1

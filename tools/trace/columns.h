@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tables of the trace file (schemas.def): which columns a block kind has, how each
- * is coded, and the two directions rows -> payload -> rows.  Private to the writer
- * and the reader.
+ * Describes the tables of the trace file (schemas.def): which columns a block kind has, how each
+ * is coded, and the two directions rows -> payload -> rows.  It is private to the writer and the
+ * reader.
  *
  * All arithmetic is modulo 2^64, so every value survives the round trip.
  */
@@ -52,17 +52,17 @@ struct schema {
 #define SCHEMA_F_DUR	4	/* a length that filters ask for */
 #define SCHEMA_F_BULKY	8	/* a file can be closed without it */
 
-/* What the index stores of a block, and filters compare of a row. */
+/* This is what the index stores of a block, and filters compare of a row. */
 struct extent {
 	int64_t t_min, t_max;	/* ticks */
 	uint64_t id_min, id_max; /* equal, or all ids */
 	uint64_t dur;
 };
 
-/* NULL: this version does not know the kind. */
+/* Returns NULL if this version does not know the kind. */
 const struct schema *schema_find(unsigned kind);
 
-/* Widens sum by the extents of nr rows.  Of no rows: EXTENT_NONE. */
+/* Widens sum by the extents of nr rows.  No rows give EXTENT_NONE. */
 void schema_extents(unsigned kind, const void *rows, size_t nr, struct extent *sum);
 #define EXTENT_NONE	{ INT64_MAX, INT64_MIN, UINT64_MAX, 0, 0 }
 
@@ -87,7 +87,7 @@ size_t schema_filter(unsigned kind, const struct extent *want, void *to, const v
 
 #define ENCODER_STRING_MAX	65536	/* longer ones are cut */
 
-/* A block being made: at first all zeros except for its schema. */
+/* This is a block being made: at first all zeros except for its schema. */
 struct encoder {
 	const struct schema *schema;
 	size_t nr;		/* rows */
@@ -98,7 +98,7 @@ struct encoder {
 	} columns[COLUMNS_MAX];
 };
 
-/* Adds all of the rows, or none: 0 or -ENOMEM.  nr: at most ENCODER_TILE. */
+/* Adds all of the rows, or none: returns 0 or -ENOMEM.  nr is at most ENCODER_TILE. */
 int encoder_add(struct encoder *e, const void *rows, size_t nr);
 #define ENCODER_TILE	256
 
@@ -108,8 +108,8 @@ void encoder_clear(struct encoder *e);		/* the next block */
 void encoder_exit(struct encoder *e);
 
 /*
- * False: the payload is not a valid one of nr rows.  Strings are put into
- * strings, which has room for bytes + nr * nr_strings; they are valid as long as it is.
+ * Returns false if the payload is not a valid one of nr rows.  Strings are put into strings,
+ * which has room for bytes + nr * nr_strings; they are valid as long as it is.
  */
 bool columns_decode(const struct schema *s, const uint8_t *payload, size_t bytes, void *rows,
 		    size_t nr, char *strings);
@@ -124,7 +124,7 @@ struct column_state {		/* how far a column was decoded */
 #define TILES_ROWS	4096	/* some columns of so many rows stay in the CPU's caches */
 #endif
 
-/* Some columns of a block, a few rows at a time. */
+/* This has some columns of a block, a few rows at a time. */
 struct tiles {
 	const struct schema *s;
 	uint32_t wanted;	/* a bit for each column: those wanted and those they need */
@@ -133,13 +133,13 @@ struct tiles {
 };
 
 /*
- * False: the payload may not be valid, or has numbers so large that only
- * columns_decode() can tell; else tiles_next() does not fail.  No strings.
+ * Returns false if the payload may be invalid, or has numbers so large that only
+ * columns_decode() can check them; else tiles_next() does not fail.  There must be no strings.
  */
 bool tiles_begin(struct tiles *t, const struct schema *s, const uint8_t *payload, size_t bytes,
 		 size_t nr, uint32_t wanted);
 
-/* Decodes wanted column i into values[i].  Returns how many rows; 0: there are no more. */
+/* Decodes needed column i into values[i].  Returns how many rows; 0: there are no more. */
 size_t tiles_next(struct tiles *t, uint64_t (*values)[TILES_ROWS]);
 
 #endif

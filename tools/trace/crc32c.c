@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/*
- * CRC32C, by an instruction where the CPU has it, else by a table of 256 entries.
- */
+/* Computes CRC32C, by an instruction where the CPU has it, else by a table of 256 entries. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>

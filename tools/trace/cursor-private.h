@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The cursor, for the files that make cursors. */
+/* Declares the cursor, for the files that make cursors. */
 #ifndef TRACE_CURSOR_PRIVATE_H
 #define TRACE_CURSOR_PRIVATE_H
 
@@ -12,14 +12,14 @@ struct cursor {
 	bool is_cached;		/* its only rows came from the cache */
 	struct ahead *ahead;	/* other threads decode; NULL: this one does */
 	struct decoder d;
-	/* cursor_next_funcs(): what is left of the block, as columns or as rows */
+	/* cursor_next_funcs(): these are the rest of the block, as columns or as rows */
 	struct tiles tiles;
 	const struct ldb_row_func *row;
 	size_t nr_rows;
 	uint64_t (*values)[TILES_ROWS];
 };
 
-/* share NULL: a cursor of its own. */
+/* If share is NULL the cursor is not shared. */
 struct cursor *cursor_open(struct reader *r, unsigned kind, const struct reader_filter *filter,
 			   struct share *share);
 

@@ -129,7 +129,7 @@ void cursor_close(struct cursor *c)
 	free(c);
 }
 
-/* NULL: there are no more. */
+/* Returns NULL if there are no more. */
 static struct block *next_block(struct cursor *c)
 {
 	struct reader *r = c->q.r;
@@ -205,7 +205,7 @@ static size_t gather_rows(struct cursor *c)
 	return nr;
 }
 
-/* 1: rows or columns of the block can be had; 0: it is damaged. */
+/* Returns 1: rows or columns of the block are available; 0: it is damaged. */
 static int load_funcs(struct cursor *c, struct block *b, bool with_tid)
 {
 	uint32_t wanted = FUNC_COLUMNS | (uint32_t)with_tid << FUNC_TID;

@@ -15,9 +15,9 @@
 #include "trace/reader-private.h"
 
 /*
- * The search for the next block behind a damaged place: each candidate costs a CRC
- * of what it claims to be.  A file made of nothing but magic numbers must not
- * take for ever: so many bytes are checked in all.
+ * This limits the search for the next block behind a damaged place: each candidate costs a CRC
+ * over its claimed size.  A file that consists of magic numbers must not take for ever: so many
+ * bytes are checked in all.
  */
 #define SEARCH_BUDGET(file_size)	((256ULL << 20) + 4 * (file_size))
 #ifndef SEARCH_STEP		/* fewer: tests/fuzz */
@@ -59,7 +59,7 @@ bool header_is_plausible(const struct reader *r, const struct ldb_block_header *
 		return false;
 	if (offset > r->file_size || r->file_size - offset < sizeof(*h) + h->bytes)
 		return false;
-	/* Each value takes a byte at least; the first column is always there. */
+	/* Each value takes a byte at least; the first column always exists. */
 	return !s || (uint64_t)h->rows + 4 <= h->raw_bytes;
 }
 
@@ -126,7 +126,7 @@ static bool index_row_is_wrong(const struct ldb_row_index *row, uint64_t from, u
 	       row->rows > LDB_BLOCK_ROWS || row->kind == LDB_BLK_INDEX;
 }
 
-/* 1: the index was read; 0: there is no usable one; -ENOMEM. */
+/* Returns 1: the index was read; 0: there is no usable one; -ENOMEM. */
 static int index_read(struct reader *r)
 {
 	uint64_t offset, end = r->file_size - sizeof(struct ldb_file_footer);
@@ -169,7 +169,7 @@ struct search {
 	size_t room;
 };
 
-/* 1: a whole block is at offset; 0: none is.  h->bytes: how many bytes were checked. */
+/* Returns 1: a whole block is at offset; 0: none is.  h->bytes: how many bytes were checked. */
 static int block_at(struct reader *r, struct search *s, uint64_t offset,
 		    struct ldb_block_header *h)
 {
@@ -184,7 +184,7 @@ static int block_at(struct reader *r, struct search *s, uint64_t offset,
 	return block_is_whole(h, s->buf);
 }
 
-/* The next offset in [offset, end) where a whole block starts; end: there is none. */
+/* Returns the next offset in [offset, end) where a whole block starts; end: there is none. */
 static int block_search(struct reader *r, uint64_t offset, uint64_t end, uint64_t *found)
 {
 	struct search s = { 0 }, candidate = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declarations that the files of the reader share. */
+/* The files of the reader share these declarations. */
 #ifndef TRACE_READER_PRIVATE_H
 #define TRACE_READER_PRIVATE_H
 
@@ -61,7 +61,7 @@ struct reader {
 /* Reads size bytes at offset, all or nothing. */
 bool file_read(const struct reader *r, uint64_t offset, void *buf, size_t size);
 
-/* Could this be the header of a block at offset?  Says nothing about its payload. */
+/* Could this be the header of a block at offset?  Its payload is not checked. */
 bool header_is_plausible(const struct reader *r, const struct ldb_block_header *h,
 			 uint64_t offset);
 
@@ -70,12 +70,12 @@ bool block_is_whole(const struct ldb_block_header *h, const void *payload);
 
 void damage_add(struct reader *r, uint64_t offset, uint64_t nr_blocks, uint64_t bytes);
 
-/* Fills blocks[]: from the index, or block by block.  -ENOMEM or -EIO. */
+/* Fills blocks[]: from the index, or block by block.  Returns 0, -ENOMEM or -EIO. */
 int file_find_blocks(struct reader *r);
 
 /* decoder.c */
 
-/* Private scratch of one thread that decodes blocks. */
+/* This is private scratch memory of one thread that decodes blocks. */
 struct decoder {
 	ZSTD_DCtx *zstd;
 	uint8_t *file, *raw;
@@ -85,11 +85,14 @@ struct decoder {
 
 void decoder_exit(struct decoder *d);
 
-/* 1: d->raw has the payload of the block at offset; 0: the block is damaged; -ENOMEM. */
+/* Returns 1: d->raw has the payload of the block at offset; 0: the block is damaged; -ENOMEM. */
 int decoder_load(struct decoder *d, struct reader *r, uint64_t offset, uint64_t bytes,
 		 unsigned kind, struct ldb_block_header *h);
 
-/* Decodes the payload loaded last: 1: d->rows has h->rows rows; 0: it is damaged; -ENOMEM. */
+/*
+ * Decodes the payload loaded last: returns 1: d->rows has h->rows rows; 0: it is damaged;
+ * -ENOMEM.
+ */
 int decoder_rows(struct decoder *d, const struct ldb_block_header *h);
 
 /* Loads and decodes. */
@@ -98,7 +101,7 @@ int decoder_decode(struct decoder *d, struct reader *r, uint64_t offset, uint64_
 
 /* cursor.c */
 
-/* Which rows are wanted. */
+/* Says which rows are selected. */
 struct query {
 	struct reader *r;
 	unsigned kind;
@@ -108,7 +111,10 @@ struct query {
 
 bool query_wants(const struct query *q, const struct block *b);
 
-/* 1: d->rows has *nr rows of the block that match, at least one; 0: there are none; -ENOMEM. */
+/*
+ * Returns 1: d->rows has *nr rows of the block that match, at least one; 0: there are none;
+ * -ENOMEM.
+ */
 int query_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
 /* Copies the rows that match; returns how many.  to may be rows. */
@@ -119,17 +125,17 @@ void block_set_bad(struct reader *r, struct block *b);
 /* retain.c: like query_decode(), of blocks that may be retained */
 int retained_decode(const struct query *q, struct decoder *d, struct block *b, size_t *nr);
 
-/* ahead.c: decoding the next blocks while the rows of one are used */
+/* ahead.c: decodes the next blocks while the rows of one are used */
 struct ahead;
 
-/* NULL: it is not worth it, or cannot be done. */
+/* Returns NULL if it is not worth it, or is not possible. */
 struct ahead *ahead_open(const struct query *q);
 void ahead_close(struct ahead *a);
 
 /* Like cursor_next(). */
 int ahead_next(struct ahead *a, const void **rows, size_t *nr);
 
-/* share.c: blocks for several cursors */
+/* share.c: distributes blocks to several cursors */
 struct share {
 	_Atomic size_t next;	/* block */
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Opens a trace, and returns what every tool asks for: meta data, clock, requests,
- * damage.  See reader.h.
+ * Opens a trace, and returns what every tool needs: meta data, clock, requests, damage.  See
+ * reader.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +115,7 @@ static int add_clocks(void *arg, const struct reader_rows *rows)
 	return 0;
 }
 
-/* The largest factor that keeps 63 bits of tick times it within 126. */
+/* Finds the largest factor that keeps 63 bits of tick times it within 126. */
 static void clock_fit(struct reader *r, const struct clock_span *s)
 {
 	long double ns = (long double)s->last.raw_ns - s->first.raw_ns;
@@ -161,10 +161,7 @@ int64_t reader_tick(const struct reader *r, int64_t ns)
 	return v >= 0x1p63L ? INT64_MAX : v <= -0x1p63L ? INT64_MIN : llroundl(v);
 }
 
-/*
- * Threads and modules may carry "never" as their end; all other kinds hold
- * things that have happened.
- */
+/* Threads and modules may have "never" as their end; all other kinds contain past events. */
 static void find_end(struct reader *r)
 {
 	for (size_t i = 0; i < r->nr_blocks; i++) {
@@ -284,7 +281,7 @@ static bool has_bad(const struct reader *r, unsigned kind)
 	return i < r->nr_blocks;
 }
 
-/* A table that lacks a block is of no use: requests would be missing. */
+/* A table that lacks a block is useless, because requests would be missing. */
 static int load_reqtab(struct reader *r, struct request_rows *t)
 {
 	int rc = reader_each(r, LDB_BLK_REQTAB, NULL, add_reqtab, t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one reader of the trace file.
+ * This is the only reader of the trace file.
  *
  *	struct reader *r = reader_open("ldb.data", err, sizeof(err));
  *	struct reader_filter f = READER_FILTER_ALL;
@@ -31,16 +31,16 @@
 struct reader;
 struct cursor;
 
-/* NULL: one line without the tool's name in err. */
+/* If it returns NULL, err has one line without the tool's name. */
 struct reader *reader_open(const char *path, char *err, size_t err_size);
 void reader_close(struct reader *r);
 
 const struct ldb_file_header *reader_header(const struct reader *r);
 
-/* The last value of a META key, or NULL. */
+/* Returns the last value of a META key, or NULL. */
 const char *reader_meta(const struct reader *r, const char *key);
 
-/* All META rows, in order. */
+/* Returns all META rows, in order. */
 const struct ldb_row_meta *reader_metas(const struct reader *r, size_t *nr);
 
 /* Converts ticks to nanoseconds since the start of the recording, rounded; saturates. */
@@ -52,7 +52,7 @@ double reader_ticks_to_ns(const struct reader *r, double ticks);
 /* Is the inverse of reader_ns(), for filters. */
 int64_t reader_tick(const struct reader *r, int64_t ns);
 
-/* The latest tick of any event in the file; threads that are still running end here. */
+/* Returns the latest tick of any event in the file; threads that are still running end here. */
 int64_t reader_end_tick(const struct reader *r);
 
 /*
@@ -82,7 +82,7 @@ struct reader_rows {
 	};
 };
 
-/* filter NULL: all rows.  NULL: out of memory. */
+/* filter NULL: all rows.  Returns NULL if memory is out. */
 struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter);
 
 /*
@@ -115,7 +115,7 @@ void reader_cache_end(struct reader *r);
 int reader_retain(struct reader *r, unsigned nr_blocks);
 void reader_retain_end(struct reader *r);
 
-/* How many threads are useful: one for each CPU that may be used, to a limit. */
+/* Returns how many threads are useful: one for each CPU that may be used, to a limit. */
 unsigned reader_nr_threads(void);
 
 /*
@@ -125,7 +125,7 @@ unsigned reader_nr_threads(void);
 int reader_share(struct reader *r, unsigned kind, const struct reader_filter *filter, unsigned nr,
 		 int (*work)(void *arg, struct cursor *c), void *const *args);
 
-/* Some columns of FUNC rows, each in an array. */
+/* This has some columns of FUNC rows, each in an array. */
 struct reader_funcs {
 	size_t nr;		/* at least 1, at most READER_FUNCS_MAX */
 	const uint64_t *flags, *pc, *ret, *start_max, *start_unc, *end_max, *end_unc;
@@ -135,12 +135,12 @@ struct reader_funcs {
 #define READER_FUNCS_MAX	4096
 #endif
 
-/* A cursor_next() for FUNC, for users that need only these columns, and many rows. */
+/* Does what cursor_next() does, for FUNC, for users that need only these columns, and many rows. */
 int cursor_next_funcs(struct cursor *c, bool with_tid, struct reader_funcs *funcs);
 
 /*
- * The request table sorted by id and start, made from the REQ rows where the
- * file has none.  It belongs to the reader.  -ENOMEM.  Only one thread may call it at a time.
+ * Returns the request table sorted by id and start, made from the REQ rows where the file has
+ * none.  It belongs to the reader.  -ENOMEM.  Only one thread may call it at a time.
  */
 int reader_requests(struct reader *r, const struct ldb_row_reqtab **rows, size_t *nr);
 
@@ -162,7 +162,7 @@ struct reader_damage {
 void reader_damage(const struct reader *r, struct reader_damage *d);
 bool reader_is_damaged(const struct reader *r);
 
-/* One line for the user, without the tool's name; "" if there is no damage. */
+/* Writes one line for the user, without the tool's name; "" if there is no damage. */
 const char *reader_damage_text(const struct reader *r, char *buf, size_t size);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The request table; see reqtab.h.
+ * Implements the request table; see reqtab.h.
  *
  * An id is open from its first START or BLOCK, or from when it ARRIVED, to its
  * END.  Which requests a thread works on matters for END_ALL alone, and is updated
  * lazily: a thread's list may name requests that have ended since.
  *
- * Ids and threads are chosen by the program.  So that it cannot choose some that make
- * the recorder slow, the hash has a secret, and no list is searched beyond LINEAR_MAX.
+ * The program chooses ids and threads.  So that it cannot make the recorder slow, the hash has a
+ * secret, and no list is searched beyond LINEAR_MAX.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -104,7 +104,7 @@ static struct work *find_or_add_work(struct reqtab *t, uint32_t tid)
 	return &t->work[t->nr_work++];
 }
 
-/* The row's index in the list; -1: it is not there. */
+/* Returns the row's index in the list; -1: it is not there. */
 static int64_t work_find(const struct reqtab *t, const struct work *w, uint32_t row)
 {
 	uint32_t n;
@@ -132,7 +132,7 @@ static int work_index(const struct reqtab *t, struct work *w)
 	return ret;
 }
 
-/* Makes room for one more: drops what has ended, or allocates memory. */
+/* Makes room for one more: drops requests that have ended, or allocates memory. */
 static int work_grow(const struct reqtab *t, struct work *w)
 {
 	size_t nr = 0;
@@ -187,7 +187,7 @@ static int64_t find_open(const struct reqtab *t, uint64_t id)
 	return -1;
 }
 
-/* The open row of an id, made where there is none.  -ENOMEM. */
+/* Returns the open row of an id, which is made if there is none.  Or -ENOMEM. */
 static int64_t open_row(struct reqtab *t, uint64_t id, int64_t tick)
 {
 	int64_t found = find_open(t, id);
@@ -221,7 +221,7 @@ static void end_all(struct reqtab *t, const struct ldb_row_req *r)
 	hash_free(&w->hash);
 }
 
-/* When it arrived; if that makes no sense, when the row was written. */
+/* Returns when it arrived; if that is invalid, when the row was written. */
 static int64_t arrival(const struct ldb_row_req *r)
 {
 	int64_t tick;

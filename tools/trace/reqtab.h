@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The request table, aggregated from REQ rows in order of time: one row for each
- * request instance, from the first START (or BLOCK into a queue) of an id to its END.
+ * This is the request table, aggregated from REQ rows in order of time: one row for each request
+ * instance, from the first START (or BLOCK into a queue) of an id to its END.
  */
 #ifndef TRACE_REQTAB_H
 #define TRACE_REQTAB_H
@@ -17,12 +17,12 @@ void reqtab_free(struct reqtab *t);
 /* Sorts by time, stably.  When memory is out, rows stay in their order. */
 void reqtab_sort(struct ldb_row_req *rows, size_t nr);
 
-/* -ENOMEM, also when the table has reached its limit: it is then no longer complete. */
+/* Returns -ENOMEM, also when the table has reached its limit: it is then no longer complete. */
 int reqtab_add(struct reqtab *t, const struct ldb_row_req *row);
 
 /*
- * Closes what is open at tick last (complete = 0) and sorts by id, start.  The
- * rows belong to the table.
+ * Closes requests that are open at tick last (complete = 0) and sorts by id, start.  The rows
+ * belong to the table.
  */
 const struct ldb_row_reqtab *reqtab_finish(struct reqtab *t, int64_t last, size_t *nr);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Work on blocks by several threads, in no order. */
+/* Distributes work on blocks to several threads, in no order. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -138,7 +138,7 @@ static int run_check(struct job *j)
 	return 0;
 }
 
-/* Threads cost more than they save where little is left. */
+/* For few blocks threads cost more than they save. */
 static unsigned nr_checkers(const struct reader *r)
 {
 	uint64_t bytes = 0;

@@ -10,7 +10,7 @@
 
 #define GROUP	64		/* bytes examined together */
 
-/* NULL: it runs past end, or is no 64-bit value. */
+/* Returns NULL if it runs past end, or is no 64-bit value. */
 static const uint8_t *decode_one(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	uint64_t value = 0;
@@ -29,7 +29,7 @@ static const uint8_t *decode_one(const uint8_t *p, const uint8_t *end, uint64_t 
 	return NULL;
 }
 
-/* A bit for each of 64 bytes: a value goes on after it. */
+/* Returns a bit for each of 64 bytes: the value continues after it. */
 static inline __attribute__((always_inline)) uint64_t continued(const uint8_t *p)
 {
 	uint64_t mask = 0;
@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) uint64_t continued(const uint8_t *p
 
 #define LOW_BITS	0x7f7f7f7f7f7f7f7fULL
 
-/* The low 7 bits of each of the first n bytes of x, put together. */
+/* Returns the low 7 bits of each of the first n bytes of x, put together. */
 static inline __attribute__((always_inline)) uint64_t squeeze(uint64_t x, unsigned n, bool pext)
 {
 	x &= LOW_BITS >> (64 - 8 * n);
@@ -52,7 +52,10 @@ static inline __attribute__((always_inline)) uint64_t squeeze(uint64_t x, unsign
 	return (x & 0x0fffffffULL) | (x & 0x0fffffff00000000ULL) >> 4;
 }
 
-/* Decodes 64 bytes if all values have one byte, or all have two.  Returns how many; 0: not so. */
+/*
+ * Decodes 64 bytes if all values have one byte, or all have two.  Returns how many; 0: neither
+ * is so.
+ */
 static inline __attribute__((always_inline)) size_t decode_alike(const uint8_t *p, uint64_t mask,
 								 uint64_t *out)
 {
@@ -134,7 +137,7 @@ const uint8_t *varint_decode(const uint8_t *p, const uint8_t *end, uint64_t *out
 	return cpu_has_fast_pext() ? decode_fast(p, end, out, nr) : decode(p, end, out, nr, false);
 }
 
-/* Of the bits of x those that have n - 1 set bits directly below them; n: 1, 2, 4 or 8. */
+/* Returns of the bits of x those that have n - 1 set bits directly below them; n: 1, 2, 4 or 8. */
 static inline __attribute__((always_inline)) uint64_t runs_of(uint64_t mask, unsigned n)
 {
 	for (unsigned i = 1; i < n; i *= 2)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Declarations that the files of the writer share. */
+/* The files of the writer share these declarations. */
 #ifndef TRACE_WRITER_PRIVATE_H
 #define TRACE_WRITER_PRIVATE_H
 
@@ -9,7 +9,7 @@
 #include "trace/reqtab.h"
 #include "trace/writer.h"
 
-/* The greatest kind and one. */
+/* This gives the greatest kind and one. */
 union writer_kinds {
 #define ROWS(KIND, name, when, bulk, columns)	char name[LDB_BLK_##KIND + 1];
 #include "trace/schemas.def"

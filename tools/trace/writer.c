@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The one writer of the trace file; see writer.h.
+ * This is the only writer of the trace file; see writer.h.
  *
- * Invariant: bytes [0, w->offset) of the file are the header and whole blocks;
- * what lies behind is cut off before anything else is written.
+ * Invariant: bytes [0, w->offset) of the file are the header and whole blocks; bytes behind them
+ * are cut off before anything else is written.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 #define WRITER_ZSTD_LEVEL	1
 #define WRITER_STRINGS_MAX	(8U << 20)	/* payload of one block with strings */
 /*
- * Disk space reserved for what ends a file: threads, losses, index, footer.  A part is fixed,
- * a part is for each block.  It grows in steps, since each is a call into the file system.
+ * Disk space reserved for what ends a file: threads, losses, index, footer.  One part is fixed,
+ * another is for each block.  It grows in steps, since each reservation is a system call.
  */
 #define WRITER_RESERVE_BYTES	(512 << 10)
 #define WRITER_RESERVE_PER_BLOCK 32
@@ -184,7 +184,7 @@ static int block_write(struct writer *w, unsigned kind)
 	size = block_build(w, kind);
 	if (size < 0)
 		return size;
-	/* What a closed file needs may use the reserve; the rest must leave it alone. */
+	/* Rows that a closed file needs may use the reserve; others must not. */
 	if (w->batch[kind].encoder.schema->flags & SCHEMA_F_BULKY)
 		rc = file_reserve(w, size);
 	if (!rc)

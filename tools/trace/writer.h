@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one writer of the trace file.
+ * This is the only writer of the trace file.
  *
- * Rows are buffered until there are LDB_BLOCK_ROWS of a kind, or until
- * writer_flush(), and are written as one block by one write().  Whatever happens,
- * the file is a sequence of whole blocks: a write that fails halfway is taken
- * back.  Disk space for the index is reserved, so that a full disk
- * still leaves a properly closed file.
+ * Rows are buffered until there are LDB_BLOCK_ROWS of a kind, or until writer_flush(), and are
+ * written as one block by one write().  Whatever happens, the file is a sequence of whole
+ * blocks: a write that fails halfway is undone.  Disk space for the index is reserved, so that a
+ * full disk still leaves a properly closed file.
  *
  * Functions return 0 or -errno.  After an error the rows concerned are counted
  * (writer_lost_rows()) and recorded as LDB_LOST_DISK if that is possible at
@@ -24,31 +23,31 @@
 struct writer;
 
 /*
- * Uses features, clock_id, t0, clock_hz and realtime_ns of header.  A file
- * of that name is renamed to PATH.old.  NULL: one line in err.
+ * Uses features, clock_id, t0, clock_hz and realtime_ns of header.  A file of that name is
+ * renamed to PATH.old.  If it returns NULL, err has one line.
  */
 struct writer *writer_open(const char *path, const struct ldb_file_header *header, char *err,
 			   size_t err_size);
 
 /*
  * Opens a trace that was closed, which must not be damaged, and appends to it.  Until
- * writer_close() it has no index and no footer.  NULL: err says why, without the path, and
- * the file is as before.
+ * writer_close() it has no index and no footer.  If it returns NULL, err says why, without the
+ * path, and the file is unchanged.
  */
 struct writer *writer_reopen(const char *path, char *err, size_t err_size);
 
 /*
- * The same without a file: the header, and then each block, go to block(), which
- * returns 0 or -errno.  The parts that grow with a file, its index and its request table, are
- * not made: a reader works without them.  NULL: one line in err.
+ * Does the same without a file: the header, and then each block, go to block(), which returns 0
+ * or -errno.  The parts that grow with a file, its index and its request table, are not made: a
+ * reader works without them.  If it returns NULL, err has one line.
  */
 typedef int writer_block_fn(void *arg, const void *data, size_t size);
 struct writer *writer_open_blocks(const struct ldb_file_header *header, writer_block_fn *block,
 				  void *arg, char *err, size_t err_size);
 
 /*
- * Rows of any kind, LDB_BLK_*; they and their strings are copied.  Many at once cost a
- * fraction of what they cost one by one.
+ * Adds rows of any kind, LDB_BLK_*; they and their strings are copied.  Adding many at once is
+ * much cheaper than one by one.
  */
 int writer_add(struct writer *w, unsigned kind, const void *rows, size_t nr);
 
@@ -57,7 +56,10 @@ static inline int writer_add_meta(struct writer *w, const char *key, const char 
 	return writer_add(w, LDB_BLK_META, &(struct ldb_row_meta){ key, value }, 1);
 }
 
-/* writer_add_NAME(w, row) and writer_add_NAMEs(w, rows, nr) of each name of schemas.def. */
+/*
+ * These are writer_add_NAME(w, row) and writer_add_NAMEs(w, rows, nr) for each name of
+ * schemas.def.
+ */
 #define OWN_ROWS(KIND, name, when, bulk, columns)
 #define ROWS(KIND, name, when, bulk, columns)						\
 	static inline int writer_add_##name(struct writer *w, const struct ldb_row_##name *row) \
