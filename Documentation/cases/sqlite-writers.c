@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The program of sqlite.md: threads that write into one database in WAL mode, one tagged
+ * This is the program of sqlite.md: threads write into one database in WAL mode, with one tagged
  * request for each transaction.
  *
  *	sqlite-writers FILE THREADS TRANSACTIONS [shared]
  *
- * Each thread has a connection of its own or, with "shared", all use the same one.
+ * Each thread has its own connection or, with "shared", all use the same one.
  */
 #include <pthread.h>
 #include <stdbool.h>
