@@ -92,6 +92,7 @@ struct whatif_options {
 	void (*progress)(void *arg, const char *what, double done); /* 0..1; may be NULL */
 	void *progress_arg;
 };
+#define WHATIF_OPTIONS_ALL { NULL, 0, INT64_MIN, INT64_MAX, NULL, 10, NULL, NULL }
 
 struct whatif {
 	const struct model *model;
