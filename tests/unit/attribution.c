@@ -155,8 +155,27 @@ static void check_works(void)
 	      "lock_wait/-:0-1 runnable/-:1-2 runnable/-:2-30 ", none, many);
 }
 
+/* segments.def: kinds that share a track agree on it; each has a colour, its own or its state's. */
+static void check_kinds(void)
+{
+	unsigned nr_other = 0, nr_bare = 0, nr_off = 0;
+
+	for (enum segment_kind k = 0; k < NR_SEGMENT_KINDS; k++) {
+		const struct segment_words *w = &segment_kinds[k], *track = &segment_kinds[w->track];
+
+		nr_other += track->track != w->track || strcmp(track->track_words, w->track_words);
+		nr_bare += !w->colour && w->state == LEAF_UNKNOWN && k != SEGMENT_FAULT;
+		/* A time off the CPU covers functions, so its state has a rank. */
+		nr_off += w->off_cpu && !leaf_kinds[w->state].rank;
+	}
+	ok(!nr_other, "kinds of segments that share a track call it the same");
+	ok(!nr_bare, "each kind has a colour");
+	ok(!nr_off, "and each time off the CPU is a state that covers functions");
+}
+
 int main(void)
 {
+	check_kinds();
 	check_ranks();
 	check_places();
 	check_works();
