@@ -77,35 +77,18 @@ void links_close(struct links *l)
 	free(l);
 }
 
-/* Returns when the id's request instance before this one ended; INT64_MIN: there is none. */
-static int end_before(struct links *l, const struct life *life, int64_t *end)
-{
-	const struct ldb_row_reqtab *rows;
-	size_t nr, lo;
-	int ret = reader_requests(l->m->reader, &rows, &nr);
-
-	*end = INT64_MIN;
-	if (ret)
-		return ret;
-	lo = search(nr, i, rows[i].id < life->id ||
-			   (rows[i].id == life->id && rows[i].start < life->start));
-	if (lo && rows[lo - 1].id == life->id)
-		*end = rows[lo - 1].end;
-	return 0;
-}
-
 int links_find(struct links *l, const struct life *life, struct link_ids *ids)
 {
 	size_t lo = search_by(l->at, l->nr, k,
 			      k->id < life->id || (k->id == life->id && k->tick <= life->end));
-	int64_t since;
+	const struct ldb_row_reqtab *before;
 	int ret;
 
 	*ids = (struct link_ids){ 0 };
 	if (!lo || l->at[lo - 1].id != life->id)
 		return 0;
-	ret = end_before(l, life, &since);
-	if (!ret && l->at[lo - 1].tick > since)
+	ret = lives_last(l->m, life->id, life->start - 1, &before);
+	if (!ret && (!before || l->at[lo - 1].tick > before->end))
 		*ids = l->at[lo - 1].ids;
 	return ret;
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/search.h"
 #include "facts/classes.h"
+#include "facts/lives.h"
 #include "facts/sched.h"
 #include "export/stacks.h"
 #include "render/offcpu.h"
@@ -190,17 +190,11 @@ static int end(void *arg, struct attribution_item *item)
 /* Returns the class of the request of which this was a part. */
 static const char *class_of(struct stacks *s, uint64_t req, int64_t tick)
 {
-	const struct ldb_row_reqtab *rows;
-	size_t nr, lo;
+	const struct ldb_row_reqtab *row;
 
-	if (!s->m->classes)
-		s->m->classes = classes_open(s->m);
-	if (!s->m->classes || reader_requests(s->m->reader, &rows, &nr))
+	if (classes_read(s->m) || lives_last(s->m, req, tick, &row))
 		return NULL;
-	lo = search(nr, i, rows[i].id < req || (rows[i].id == req && rows[i].start <= tick));
-	if (lo && rows[lo - 1].id == req && rows[lo - 1].end > tick)
-		tick = rows[lo - 1].end;
-	return classes_find(s->m->classes, req, tick);
+	return classes_find(s->m->classes, req, row ? max(row->end, tick) : tick);
 }
 
 bool stacks_wants(const struct stacks *s, const struct segment *g)

@@ -45,19 +45,23 @@ static int add_row(void *arg, const void *at)
 
 COMPARE(compare, struct naming, UP(id) UP(tick))
 
-struct classes *classes_open(struct model *m)
+int classes_read(struct model *m)
 {
-	struct classes *c = calloc(1, sizeof(*c));
+	struct classes *c = m->classes;
 
+	if (c)
+		return 0;
+	c = m->classes = calloc(1, sizeof(*c));
 	if (!c)
-		return NULL;
+		return -ENOMEM;
 	c->names.max = NAMES_MAX;
 	if (rows_each(m->reader, LDB_BLK_REQNAME, NULL, add_row, c)) {
 		classes_close(c);
-		return NULL;
+		m->classes = NULL;
+		return -ENOMEM;
 	}
 	sort_by(c->rows, c->nr, compare);
-	return c;
+	return 0;
 }
 
 void classes_close(struct classes *c)

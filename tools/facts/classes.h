@@ -7,8 +7,8 @@
 
 struct classes;
 
-/* Returns NULL if memory is out. */
-struct classes *classes_open(struct model *m);
+/* Sets m->classes, unless they were read before.  Returns 0 or -ENOMEM. */
+int classes_read(struct model *m);
 void classes_close(struct classes *c);
 
 /*

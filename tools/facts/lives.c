@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/keyed.h"
 #include "base/minmax.h"
+#include "base/search.h"
 #include "classes.h"
 #include "lives.h"
 #include "rows.h"
@@ -487,11 +488,9 @@ static void free_all(struct lives *l)
 static int read_lives(struct lives *l)
 {
 	struct model *m = l->m;
-	int ret = -ENOMEM;
+	int ret = classes_read(m);
 
-	if (!m->classes)
-		m->classes = classes_open(m);
-	if (m->classes)
+	if (!ret)
 		ret = rows_by_time(m->reader, LDB_BLK_REQ, &l->filter, on_row, l);
 	if (!ret)
 		ret = end_all_lives(l);
@@ -545,4 +544,19 @@ int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *ar
 	l.filter.t_min = from;
 	l.filter.t_max = to;
 	return read_lives(&l);
+}
+
+int lives_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row)
+{
+	const struct ldb_row_reqtab *rows;
+	size_t nr, lo;
+	int ret = reader_requests(m->reader, &rows, &nr);
+
+	*row = NULL;
+	if (ret)
+		return ret;
+	lo = search_by(rows, nr, r, r->id < id || (r->id == id && r->start <= tick));
+	if (lo && rows[lo - 1].id == id)
+		*row = &rows[lo - 1];
+	return 0;
 }

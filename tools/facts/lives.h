@@ -53,6 +53,12 @@ int lives_some(struct model *m, const uint64_t *ids, size_t nr,
 int lives_within(struct model *m, int64_t from, int64_t to, int (*life)(void *arg, struct life *life),
 		 void *arg, struct lives_result *result);
 
+/*
+ * Finds the last instance of the id that began by tick, as the table of requests has it; sets *row to NULL
+ * if there is none.  Returns 0 or -errno.
+ */
+int lives_last(struct model *m, uint64_t id, int64_t tick, const struct ldb_row_reqtab **row);
+
 void life_free(struct life *life);
 
 #endif

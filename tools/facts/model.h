@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <linux/ldb.h>
 #include "base/intern.h"
+#include "base/minmax.h"
 #include "symbol/symbol.h"
 #include "trace/reader.h"
 #include "gaps.h"
@@ -211,6 +212,14 @@ struct segment {
 		const struct fault *fault;	/* FAULT */
 	};
 };
+
+/* Returns how long both last at once. */
+static inline int64_t segment_overlap_ns(const struct segment *a, const struct segment *b)
+{
+	int64_t ns = min(a->end_ns, b->end_ns) - max(a->start_ns, b->start_ns);
+
+	return ns > 0 ? ns : 0;
+}
 
 /*
  * model_open() reads what all reports need and fills the symtab.  If it returns NULL, err has

@@ -116,15 +116,10 @@ static const struct column waker_table[] = {
 };
 #undef ROW
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 #define ROW struct render_sched
 FROM(threads, rows_of(e->stats->entries, e->nr))
-FROM(antagonists, rows_of(e->stats->antagonists, least(e->nr_parties, e->stats->nr_antagonists)))
-FROM(wakers, rows_of(e->stats->wakers, least(e->nr_parties, e->stats->nr_wakers)))
+FROM(antagonists, rows_of(e->stats->antagonists, min(e->nr_parties, e->stats->nr_antagonists)))
+FROM(wakers, rows_of(e->stats->wakers, min(e->nr_parties, e->stats->nr_wakers)))
 FROM(all, rows_one(&e->stats->all))
 static const struct column event_columns[] = {
 	VIA("resolution_ns", stats, resolution_ns), VIA("events", stats, result.nr_rows),
@@ -272,9 +267,9 @@ static void text_sched(const struct render *r, const void *report)
 		put_threads(r, s, put_hits);
 	}
 	put_parties(r, s->model, antagonist_table, "  running task meanwhile", k->antagonists,
-		    least(s->nr_parties, k->nr_antagonists), k->nr_antagonists);
+		    min(s->nr_parties, k->nr_antagonists), k->nr_antagonists);
 	put_parties(r, s->model, waker_table, "  who woke them, and how long they had slept", k->wakers,
-		    least(s->nr_parties, k->nr_wakers), k->nr_wakers);
+		    min(s->nr_parties, k->nr_wakers), k->nr_wakers);
 }
 
 const struct printer sched_printer = {

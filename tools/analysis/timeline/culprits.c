@@ -25,14 +25,6 @@ static int64_t length(const struct segment *s)
 	return s->end_ns - s->start_ns;
 }
 
-static int64_t overlap(const struct segment *a, const struct segment *b)
-{
-	int64_t start = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
-	int64_t end = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
-
-	return end > start ? end - start : 0;
-}
-
 /* Holders */
 
 static const struct segment *longest_hold(const struct timeline *t, const struct segment *wait)
@@ -43,9 +35,9 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 		const struct segment *s = &t->segments[i];
 
 		if (s->kind != SEGMENT_LOCK_HOLD || s->lock != wait->lock || s->level != wait->level ||
-		    !overlap(s, wait))
+		    !segment_overlap_ns(s, wait))
 			continue;
-		if (!best || overlap(s, wait) > overlap(best, wait))
+		if (!best || segment_overlap_ns(s, wait) > segment_overlap_ns(best, wait))
 			best = s;
 	}
 	return best;
@@ -59,14 +51,14 @@ static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
 {
 	int64_t most = (hold->end_ns - hold->start_ns) / 10 * 8;
-	bool a_most = overlap(a, hold) >= most, b_most = overlap(b, hold) >= most;
+	bool a_most = segment_overlap_ns(a, hold) >= most, b_most = segment_overlap_ns(b, hold) >= most;
 
 	if (a_most != b_most)
 		return a_most;
 	if (a->func->func_in_system != b->func->func_in_system)
 		return b->func->func_in_system;
 	if (!a_most)
-		return overlap(a, hold) > overlap(b, hold);
+		return segment_overlap_ns(a, hold) > segment_overlap_ns(b, hold);
 	return a->depth > b->depth;
 }
 
@@ -78,7 +70,7 @@ static const struct segment *hold_function(const struct timeline *t, const struc
 		const struct segment *s = &t->segments[i];
 
 		/* The request can be blocked by functions of its own threads, too. */
-		if (s->kind != SEGMENT_FUNCTION || s->tid != hold->tid || !overlap(s, hold))
+		if (s->kind != SEGMENT_FUNCTION || s->tid != hold->tid || !segment_overlap_ns(s, hold))
 			continue;
 		if (!best || explains_better(s, best, hold))
 			best = s;
@@ -96,7 +88,7 @@ static const struct segment *waker_function(const struct timeline *t, const stru
 	if (waker->kind != PARTY_TASK || waker->tid == sleep->tid || sleep->sched->state == LDB_STATE_DISK)
 		return NULL;
 	func = hold_function(t, &until);
-	return func && overlap(func, &until) > length(&until) / 2 ? func : NULL;
+	return func && segment_overlap_ns(func, &until) > length(&until) / 2 ? func : NULL;
 }
 
 /* Returns the task that caused a time off the CPU: the one that ran longest, or the waker. */
@@ -144,7 +136,7 @@ static const struct segment *find_off(const struct timeline *t, const struct seg
 		size_t n = 0;
 
 		/* The request's own other threads count, too. */
-		if (!segment_is_off(s) || s->tid != hold->tid || !overlap(s, hold))
+		if (!segment_is_off(s) || s->tid != hold->tid || !segment_overlap_ns(s, hold))
 			continue;
 		while (n < nr && !same_off(offs[n], s))
 			n++;
@@ -154,7 +146,7 @@ static const struct segment *find_off(const struct timeline *t, const struct seg
 			offs[nr++] = s;
 		if (length(s) > length(offs[n]))
 			offs[n] = s;
-		ticks_add(&sums[n], overlap(s, hold));
+		ticks_add(&sums[n], segment_overlap_ns(s, hold));
 	}
 	for (size_t i = 1; i < nr; i++)
 		if (sums[i] > sums[best])
@@ -174,8 +166,8 @@ static const struct segment *find_wait(const struct timeline *t, const struct se
 		if ((s->kind != SEGMENT_LOCK_WAIT && s->kind != SEGMENT_FUTEX_WAIT) ||
 		    !s->blocks_req || s->tid != hold->tid || s->level != hold->level + 1)
 			continue;
-		if (overlap(s, hold) > length(hold) / 2 &&
-		    (!best || overlap(s, hold) > overlap(best, hold)))
+		if (segment_overlap_ns(s, hold) > length(hold) / 2 &&
+		    (!best || segment_overlap_ns(s, hold) > segment_overlap_ns(best, hold)))
 			best = s;
 	}
 	return best;

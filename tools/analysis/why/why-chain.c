@@ -120,20 +120,12 @@ static void set_thread(struct chains *k, struct why_link *link, const struct seg
 	link->thread = chain_text(k, model_thread_name(s->thread));
 }
 
-static int64_t overlap(const struct segment *a, const struct segment *b)
-{
-	int64_t start = a->start_ns > b->start_ns ? a->start_ns : b->start_ns;
-	int64_t end = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
-
-	return end > start ? end - start : 0;
-}
-
 /* Adds what a thread executed while another one waited for what it held. */
 static void add_function(struct chains *k, struct why_chain *chain, const struct segment *func,
 			 const struct segment *meanwhile)
 {
 	struct why_link *link = add_link(k, chain, LEAF_FUNCTION, func->func->function,
-					 overlap(func, meanwhile), EDGE_SCANNER);
+					 segment_overlap_ns(func, meanwhile), EDGE_SCANNER);
 
 	set_thread(k, link, func);
 	set_place(k, link, func->func);
@@ -154,7 +146,7 @@ static void add_holder(struct chains *k, struct why_chain *chain, const struct s
 	struct why_link *link;
 
 	link = add_link(k, chain, lock_kind_is_held(wait->lock_kind) ? LINK_HELD_BY : LINK_WOKEN_BY,
-			taker ? taker->function : *name ? name : "a thread", overlap(wait, hold), source);
+			taker ? taker->function : *name ? name : "a thread", segment_overlap_ns(wait, hold), source);
 	set_thread(k, link, hold);
 	set_place(k, link, taker);
 	link->resolution_ns = hold->resolution_ns;
