@@ -7,6 +7,9 @@
 
 #include "analysis/timeline/timeline.h"
 #include "facts/hits.h"
+#include "facts/interruptions.h"
+#include "facts/rows.h"
+#include "facts/ticks.h"
 #include "analysis/report/requests.h"
 #include "analysis/report/schedstats.h"
 #include "analysis/tracks/tracks.h"
@@ -209,6 +212,49 @@ static void test_old(void)
 	made_close(&t);
 }
 
+static int count_fault(void *arg, const struct fault *f)
+{
+	nr_bad += f->tick > TICKS_MAX || !f->thread || f->thread->tid != 1;
+	++*(unsigned *)arg;
+	return 0;
+}
+
+static int count_irq(void *arg, const struct irq *q)
+{
+	nr_bad += q->start != 5000 || q->end != 5000 || !q->thread || strcmp(q->name, "eth0");
+	++*(unsigned *)arg;
+	return 0;
+}
+
+static int stop(void *arg, const struct irq *q)
+{
+	return 43;
+}
+
+/* What makes no sense in a trace is limited where the rows are read. */
+static void test_limits(void)
+{
+	struct reader_filter early = ROWS_WITHIN(0, 4500);
+	unsigned nr_faults = 0, nr_irqs = 0, nr_early = 0;
+	struct made t;
+
+	nr_bad = 0;
+	made_begin(&t, "limits");
+	made_thread(&t, 1, "one", 0, 10000);
+	fault(&t, 1, INT64_MAX, 0);
+	fault(&t, 1, 4000, 0);
+	made_irq(&t, .tid = 1, .start = 5000, .end = 4999, .kind = LDB_IRQ_HARD, .name = "eth0");
+	made_open(&t);
+	is_int(faults_each(t.model, NULL, count_fault, &nr_faults), 0, "faults");
+	is_int(irqs_each(t.model, NULL, count_irq, &nr_irqs), 0, "interrupts");
+	ok(nr_faults == 2 && nr_irqs == 1, "all of them");
+	is_int(nr_bad, 0, "none is later than times can be, or ends before it begins");
+	is_int(faults_each(t.model, &early, count_fault, &nr_early), 0, "of a time");
+	is_int(nr_early, 1, "no others");
+	is_int(irqs_each(t.model, NULL, stop, NULL), 43, "what the function returns stops them");
+	made_close(&t);
+}
+
 int main(void)
 {
 	struct made t;
@@ -220,5 +266,6 @@ int main(void)
 	test_threads(&t);
 	made_close(&t);
 	test_old();
+	test_limits();
 	return done();
 }
