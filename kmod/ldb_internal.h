@@ -143,7 +143,7 @@ struct ldb_thread {
 	struct rcu_head	rcu;
 };
 
-/* This is for one CPU, which writes it in its switches, with its run queue's lock. */
+/* Each CPU has this structure, and writes it in its switches, under its run queue's lock. */
 struct ldb_cpu {
 	int		gen;		/* thread is right if this is ldb_hot.gen */
 	int		waiting;	/* of all sessions together; may be too much */
@@ -258,7 +258,10 @@ static __always_inline struct ldb_thread *ldb_watched(const struct task_struct *
 	return likely(!ldb_filter_passes(p)) ? NULL : ldb_thread_find(p);
 }
 
-/* Pairs with the release in ldb_gen_bump(): what is found later is as new as this. */
+/*
+ * This acquire pairs with the release in ldb_gen_bump(): later lookups see at least the changes
+ * that preceded it.
+ */
 static __always_inline int ldb_gen(void)
 {
 	return ldb_order_gen(&ldb_hot.gen);

@@ -165,7 +165,7 @@ void ldb_memory_free(struct ldb_session *s)
 	kvfree(s->slots);
 }
 
-/* Returns NULL if memory is out.  The page stays where it is until the session ends. */
+/* Returns NULL if there is no memory.  The page stays where it is until the session ends. */
 struct ldb_page *ldb_memory_thread_page(struct ldb_session *s, u32 slot)
 {
 	struct page *page = get_page_at(s, s->first_page + slot);

@@ -23,9 +23,9 @@
  * Each pair of stores becomes visible in its order, and each pair of loads is made in its order:
  * x86 needs no instruction for that.  If top is the same before and after, and so is gen, then
  * all that was read in between existed at one time: a record is only overwritten after a store
- * to top (its function has returned) and one to gen (another has begun).  Another CPU needs a
- * release for each store but those of the fields, and an acquire for each load here:
- * cpu_order_loads() is the place.
+ * to top (its function has returned) and one to gen (another has begun).  Another CPU
+ * architecture needs a release for each store but those of the fields, and an acquire for each
+ * load here, in cpu_order_loads().
  */
 #ifndef LDB_SAFE_LOAD_H
 #define LDB_SAFE_LOAD_H

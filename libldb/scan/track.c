@@ -47,7 +47,10 @@ static uint32_t marked_from(const struct scan_state *st, unsigned block, const s
 	return from;
 }
 
-/* Returns whether it is to be written: words that a recorder can change are read once. */
+/*
+ * Makes the event of an invocation; returns whether the event must be written.  Words that a
+ * recorder can change are read once.
+ */
 static bool func_event(struct ldb_rec r[3], const struct scan_state *st, uint32_t i, uint64_t hi)
 {
 	const struct ldb_stack_frame *k = &st->stack->frame[i];
@@ -102,7 +105,7 @@ static void end_invocation(struct scanner *s, struct scan_state *st, uint32_t i,
 	order_ending_counted(p, seen);
 }
 
-/* From here on nothing is known. */
+/* Forgets the known invocations from this depth on. */
 static void cut(struct scan_state *st, uint32_t depth)
 {
 	st->depth = depth;
@@ -111,8 +114,9 @@ static void cut(struct scan_state *st, uint32_t depth)
 }
 
 /*
- * Has it ended with those of the block?  If one on the own stack has ended, so have its callees,
- * of whatever block: their ends are written first, while the caller is still known.
+ * Has the invocation ended together with those of the block?  If an invocation on the thread's
+ * own stack has ended, its callees have ended, too, whatever their block: their ends are written
+ * first, while the caller is still known.
  */
 static bool has_ended(const struct scan_state *st, unsigned block, bool callees,
 		      const struct ldb_stack_frame *k)
@@ -145,7 +149,10 @@ static void drop_newer(struct scanner *s, struct scan_state *st, unsigned block,
 	cut(st, to);
 }
 
-/* Frames of another block that are deeper in the same stack stay deeper. */
+/*
+ * Returns the index at which to insert a record.  Frames of other blocks at lower addresses of
+ * the stack are its callees, and stay behind it.
+ */
 static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *f)
 {
 	const struct ldb_stack_frame *k = st->stack->frame;
@@ -158,7 +165,7 @@ static uint32_t insert_at(const struct scan_state *st, const struct scan_frame *
 	return i;
 }
 
-/* A record was linked between start_min and start_max: the mark may narrow that. */
+/* A record was linked between start_min and start_max; the block's mark may narrow that time. */
 static void narrow_start(const struct scan_state *st, const struct scan_frame *f,
 			 struct ldb_stack_frame *k)
 {
@@ -176,8 +183,8 @@ static void narrow_start(const struct scan_state *st, const struct scan_frame *f
 
 /*
  * Did this record exist before the state was last known, but was not linked then?  A switch of
- * stacks had left its function, and another one has resumed it.  (The one with just that
- * generation may have been counted then, and not linked yet.)
+ * stacks had left its function, and another switch has resumed it.  (The record whose generation
+ * equals the known one may have been counted then, and not linked yet.)
  */
 static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 {
@@ -241,7 +248,7 @@ void track_apply(struct scanner *s, struct scan_state *st, unsigned block,
 	while (nr && st->depth < SCAN_DEPTH_MAX) {
 		uint32_t i = insert_at(st, &f[--nr]);
 
-		/* The frames that this ends are behind i. */
+		/* The frames that end_overtaken() ends are behind i. */
 		end_overtaken(s, st, &f[nr], i, hi);
 		push(st, &f[nr], i, hi);
 	}

@@ -11,7 +11,7 @@
  * With the kernel module a thread becomes active when it is observed on a CPU (k_slot in the
  * header of each CPU's ring), and idle when it has left the CPU and was polled since; none of
  * its cache lines is read in between, except by the sweep, which finds those that ran in
- * between.  Without it a thread stays active for a while after it was last found changed.
+ * between.  Without the module a thread stays active for a while after it was last found changed.
  * Events of an idle thread are known to happen after its last poll, so no time is recorded more
  * exactly than it is known.
  *

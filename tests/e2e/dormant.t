@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program that loads the runtime while nobody records must behave as one that does not.
+# A program that loads the runtime and is not recorded must behave as one that does not load it.
 . "$(dirname "$0")/../lib/engine.sh"
 need_build
 

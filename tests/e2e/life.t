@@ -47,7 +47,7 @@ ldb-report -i m.data --json >m.json
 check_jq "their functions are in the report" m.json '[.functions[] | select(.function == "descend") | .count] | add > 100'
 check "600 threads at once, recorded" "ldb-record -o m.data -- ./many-threads 2000 600" 0 '^many-threads: 2000 worked$'
 
-# Here the program is linked with the runtime, and nobody records.
+# Here the program is linked with the runtime, and is not recorded.
 # shellcheck disable=SC2086	# link_runtime is several words
 cc_ldb -O2 -g "$PROGRAMS/many-threads.c" -o dormant -pthread $link_runtime || exit 1
 check "dormant" "./dormant 2000 64" 0 '^many-threads: 2000 worked$'

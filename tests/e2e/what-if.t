@@ -78,8 +78,8 @@ compare()	# mode
 	done
 }
 
-# Returns 0: as predicted.  1: twice not.  2: the machine was too busy to decide, or to decide
-# twice.
+# Returns 0 if the figures are as predicted, 1 if they were not in two tries, and 2 if the
+# machine was too busy for a decision, or for a second one.
 predicts()	# mode kernel-events
 {
 	nr_off=0
@@ -151,7 +151,7 @@ check_one_line "a wrong expression, with the position" "ldb-why -i direct.data -
 check_one_line "a wrong lock expression" "ldb-why -i direct.data --what-if 'lock:a=sharded(0)'" 2 'position 16: '
 check_one_line "it is a report of its own" "ldb-why -i direct.data --what-if 'snapshot*1' --req 1" 2 'report of its own'
 
-# This program is faster than any recorder, for a ring of the smallest size.
+# This program fills rings of the smallest size faster than any recorder reads them.
 cat >flood.c <<'C'
 #include <ldb/ldb.h>
 int main(void)

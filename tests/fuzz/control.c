@@ -4,7 +4,8 @@
  * stacks and the info page, in any order, and the trace that is written.  record.c is included
  * in this file, so that its own functions are called; kernel events come from the rings alone.
  *
- * u8 CONTROL_*; then what the program does, step by step: see the enum.
+ * The input is a byte of CONTROL_* bits, then the steps of the program: the enum lists them with
+ * their arguments.
  */
 #include "../../tools/record/phase.c"
 #include "../../tools/record/messages.c"

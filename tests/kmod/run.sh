@@ -200,7 +200,8 @@ run_guest()
 	: >"$own/out"
 	boots=1
 	until boot_guest; do
-		# This is not the module's fault, but is always printed.  Completed tests count.
+		# The emulator failed (status 96): this is not the module's fault, but it is always
+		# printed.  The results of completed tests count.
 		echo "# $kernel: boot $boots: $(tail -n 1 "$own/err"), from $(sed -n 's/^@@ begin //p' "$own/boot" | tail -n 1) on"
 		awk '/^@@ begin / { text = "" } { text = text $0 "\n" } /^@@ end / { printf "%s", text; text = "" }' \
 			"$own/boot" >>"$own/out"
@@ -208,8 +209,8 @@ run_guest()
 			grep -q "^@@ end ${path##*/} " "$own/out" || printf ' %s' "$path"
 		done)
 		boots=$((boots + 1))
-		# The fault comes with switching on and off: so many cycles may never succeed
-		# in one boot.
+		# The emulator fails when tracepoints are switched on and off: with as many
+		# cycles as before, no boot may succeed.
 		[ "$cycles" -lt 40 ] || cycles=$((cycles / 2))
 	done
 	cat "$own/boot" >>"$own/out"

@@ -141,7 +141,7 @@ fi
 # QEMU's translator can run a breakpoint on one CPU that another has already taken out of the
 # kernel's code (any kernel that switches tracepoints or static keys on and off shows it now
 # and then, and no real CPU does).  The kernel's first and only complaint is then of an int3
-# that nobody put there.
+# that no code had put there.
 if grep -q 'int3: 0000 \[#1\]' "$work/log" && ! complains; then
 	note "the emulator ran a breakpoint that was gone: try again"
 	exit 96

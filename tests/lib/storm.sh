@@ -2,7 +2,7 @@
 # Detects when the emulator executes a breakpoint for ever.  It is sourced by vm.sh.
 #
 # QEMU's translator can keep a breakpoint that another CPU has already taken out of the
-# kernel's code.  Some kernels then die of an int3 that nobody put there; others see that there
+# kernel's code.  Some kernels then die of an int3 that no code put there; others see that there
 # is none in memory, go back to run what is there now, and get the breakpoint again.  Only the
 # exception's entry distinguishes that from a test that hangs: code that makes progress is
 # there for no more than some instructions, each time that code is changed.

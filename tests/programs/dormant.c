@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * This program observes what a library changes in it that nobody uses.
+ * This program observes what a library that it does not use changes in it.
  *
  *	dormant look		threads, descriptors, sockets, and pages that no file backs, one
  *				"NAME NUMBER" a line

@@ -157,7 +157,7 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 	return p;
 }
 
-/* The rings overflow in the end: nobody reads them, as nobody formats perf's. */
+/* The rings overflow in the end: no process reads them, as none formats perf's output. */
 static struct kernel_source *start_programs(const char *mode, pid_t pid, struct session *s)
 {
 	struct ebpf_options o = { .pid = pid, .clock_id = clock_choose(), .ring_bytes = 64 << 20 };

@@ -140,7 +140,7 @@ static void sched(void)
 	made_switch(&t, .tick = 65 * ms + 10000, .cpu = 3, .state = R, .next = 1);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 65 * ms + 100000, .id = 4);
 
-	/* 5: it is preempted by a task whose name we may not read. */
+	/* 5: it is preempted by a task whose name the recorder may not read. */
 	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 70 * ms, .id = 5);
 	made_switch(&t, .tick = 70 * ms + 1000, .cpu = 3, .prev = 1, .state = R);
 	made_switch(&t, .tick = 71 * ms, .cpu = 3, .state = R, .next = 1);
@@ -173,7 +173,7 @@ static void chain_of_holders(int64_t us)
 
 /*
  * The thread is off the CPU while events were lost, and no other task is known to run; then it
- * is asleep until 3 is done.
+ * is asleep until thread 3 wakes it.
  */
 static void off_the_cpu(int64_t us)
 {
@@ -193,7 +193,10 @@ static void off_the_cpu(int64_t us)
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 400 * us, .id = 2);
 }
 
-/* A worker takes them out of their queue one by one; the last of each burst waits for all. */
+/*
+ * A worker takes requests out of their queue one by one; the last request of each burst waits
+ * for all others.
+ */
 static void bursts(int64_t us)
 {
 	for (int i = 0; i < 300; i++) {
@@ -381,7 +384,7 @@ int main(int argc, char **argv)
 		big(argc > 3 ? atol(argv[3]) : 1000000);
 	if (writer_close(t.w))
 		return 1;
-	/* It is made in a separate folder, which may be on another file system. */
+	/* The trace is made in a separate folder, which may be on another file system. */
 	char command[1024];
 
 	snprintf(command, sizeof(command), "mv '%s' '%s'", t.path, argv[2]);

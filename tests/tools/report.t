@@ -79,7 +79,8 @@ for what in :functions --mutex:locks --requests:requests; do
 	check "an empty array, ${what#*:}" "ldb-report -i empty.data ${what%:*} --json | jq -c .${what#*:}" 0 '^\[\]$'
 done
 
-# Contents of a trace are not to be trusted: ESC, and what 8-bit terminals take for it.
+# A trace may contain hostile text, such as ESC, and the bytes that 8-bit terminals treat like
+# ESC [: a report must print none of them.
 controls()	# file: what is no text in it, or steers a terminal
 {
 	iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>&1 || echo "bytes that are no text"
@@ -115,7 +116,7 @@ head -c $(($(wc -c <ldb.data) * 3 / 4)) ldb.data >cut.data
 check "a damaged trace is shown as far as it goes" "ldb-report -i cut.data --summary 2>err; test \$? -eq 3 && wc -l <err" 0 '^1$'
 check "--help has examples" "ldb-report --help" 0 '^examples:'
 
-# This file is not the one that ran.
+# The program is copied before it runs and removed after it, so its symbols cannot be found.
 cp "$(command -v report-trace)" ./report-trace
 (PATH=$PWD:$PATH; report-trace figure1 own.data)
 rm report-trace

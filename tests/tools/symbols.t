@@ -259,7 +259,8 @@ else
 	skip "dwz" "no dwz"
 fi
 
-# On another machine the trace is there, its files are elsewhere, or missing.
+# The trace was moved to another machine, where the program's files are in other places, or
+# missing.
 rm -rf sep && cp -a sep2 sep && mkdir -p "root$WORK" && mv sep/run root && mkdir -p "root$WORK/sep" &&
 	mv root/run "root$WORK/sep/run"
 has "the files are not on this machine: module and offset" '^libbusy\.so\+0x' sep
@@ -287,7 +288,7 @@ mkdir -p lib64 && cp sent/programs/* lib64 && (cd lib64 && strip -g app libbusy.
 has "stripped of lines: names are there" '^shop::Cart<shop::Item>::add <- main :0, :0$' sent --debug-dir lib64
 hint "and a hint says -g" 'no line numbers in it: compile with -g'
 
-# This library of others has names only for what it exports.
+# This library has symbols only for the functions that it exports.
 mkdir -p foreign/run
 cat >foreign/each.c <<'EOF'
 static __attribute__((noinline)) void one(void (*call)(long), long arg)

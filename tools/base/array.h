@@ -11,7 +11,7 @@ bool array_grow(void *array, size_t *room, size_t need, size_t size);
 
 /*
  * Makes room for one more than nr in the array at *array, of *room elements of size bytes: it
- * gets twice the room if needed.  Returns false if memory is out; then the array is unchanged.
+ * gets twice the room if needed.  Returns false if there is no memory; then the array is unchanged.
  */
 static inline bool array_room(void *array, size_t *room, size_t nr, size_t size)
 {
@@ -26,7 +26,7 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 
 /*
  * Appends an element: array_push(b->rows, b->nr_rows, b->room_rows, { tid, start, end }), or
- * *row.  0 or -ENOMEM.
+ * *row.  Returns 0 or -ENOMEM.
  */
 #define array_push(array, nr, room, ...)						\
 	(array_room(&(array), &(room), nr, sizeof(*(array))) ?				\

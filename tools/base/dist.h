@@ -7,8 +7,8 @@
  * Percentiles are by nearest rank: the value that at least that share of the
  * values do not exceed.
  *
- * How many values count as few depends only on how many distributions of the pool have more than
- * that: the order in which values come makes no difference.
+ * The number of values up to which a distribution is exact depends only on how many distributions
+ * of the pool have more values than that, and not on the order in which values are added.
  */
 #ifndef BASE_DIST_H
 #define BASE_DIST_H
@@ -41,7 +41,7 @@ struct dist {
 	bool is_sorted, is_big;
 };
 
-/* A dist of zeros with a pool is an empty one. */
+/* A struct dist of zeros, with the pool set, is an empty distribution, too. */
 void dist_init(struct dist *d, struct dist_pool *pool);
 void dist_free(struct dist *d);
 
@@ -55,7 +55,10 @@ int dist_merge(struct dist *d, const struct dist *from);
 /* Returns how many values a distribution may retain now: fewer, the more of the pool are big. */
 size_t dist_limit(const struct dist_pool *pool);
 
-/* Drops values over the limit, which may have been higher when they came.  0 or -ENOMEM. */
+/*
+ * Drops values over the limit, which may have been higher when they were added.  Returns 0 or
+ * -ENOMEM.
+ */
 int dist_settle(struct dist *d);
 
 /* Returns the value that num / den of the values do not exceed; 0 if there are none. */

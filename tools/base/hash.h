@@ -10,9 +10,9 @@
  *		return -ENOMEM;
  *	things[nr_things++] = ...
  *
- * Open addressing, at most half full.  A slot has 32 bits of its thing's hash: they avoid most
- * comparisons, and the table grows without computing hashes again.  The order of an output may
- * never depend on a table.
+ * The table uses open addressing, and is at most half full.  A slot has 32 bits of its thing's
+ * hash: they avoid most comparisons, and the table grows without computing hashes again.  The
+ * order of an output may never depend on a table.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -49,7 +49,7 @@ struct row {
 	size_t nth;		/* among the rows there, from 0 */
 };
 
-/* These are rows in memory, one behind the other, and perhaps one before them. */
+/* These are rows in an array; first, unless it is NULL, is a row that precedes them. */
 struct rows {
 	const void *at;
 	size_t nr, size;

@@ -15,7 +15,7 @@ struct link_ids {
 	uint64_t trace_hi, trace_lo, span;
 };
 
-/* Returns NULL if memory is out. */
+/* Returns NULL if there is no memory. */
 struct links *links_open(struct model *m);
 void links_close(struct links *links);
 

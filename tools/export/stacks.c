@@ -64,7 +64,7 @@ static bool same_node(const struct stacks *s, const struct stacks_node *a,
 		a->func->func_line == b->func->func_line && same_site(a->site, b->site));
 }
 
-/* Returns NULL if memory is out, and the parent if there is no room for more nodes. */
+/* Returns NULL if there is no memory, and the parent if there is no room for more nodes. */
 static struct stacks_node *get_node(struct stacks *s, struct stacks_node *like)
 {
 	uint64_t hash = node_hash(s, like);

@@ -284,7 +284,7 @@ static bool climb(struct lockset *s, struct lockset_climb *c, const struct ldb_r
 	return c->gen != row->gen;
 }
 
-/* If memory is out a place is not changed. */
+/* Where there is no memory, a place is not changed. */
 static void feed_places(struct lockset *s, const struct ldb_row_func *row)
 {
 	struct lockset_climb *c = find_climb(s, row->tid, row->gen), *next;

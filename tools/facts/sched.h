@@ -88,7 +88,10 @@ struct sched_cpu_run {
 	unsigned state;			/* enum ldb_sched_state when switched out; has_end only */
 };
 
-/* These are called for each one when it has ended; NULL: not needed.  Non-zero stops. */
+/*
+ * Each function is called for an interval or event when it has ended; it may be NULL.  A return
+ * that is not 0 stops.
+ */
 struct sched_sink {
 	int (*off)(void *arg, const struct sched_off *off);
 	int (*run)(void *arg, const struct sched_run *run);
@@ -116,7 +119,7 @@ int64_t sched_resolution_ns(const struct model *m);
 /* "sleeping", "disk", ... */
 const char *sched_state_name(unsigned state);
 
-/* This is the name of each kind, unless it is a task with a name. */
+/* These are the names of kinds of tasks, for tasks that have no name of their own. */
 extern const struct party_words {
 	const char *json;	/* "hardirq" */
 	const char *label;	/* of a cause: "interrupt" */

@@ -15,7 +15,7 @@ struct task {
 
 struct tasks;
 
-/* Returns NULL if memory is out. */
+/* Returns NULL if there is no memory. */
 struct tasks *tasks_open(struct model *m);
 void tasks_close(struct tasks *t);
 

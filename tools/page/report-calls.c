@@ -25,7 +25,7 @@ int report_calls_init(struct report *r)
 	return 0;
 }
 
-/* Returns the number of the row + 1; 0: it is in none. */
+/* Returns the number of the function's row + 1, or 0 if it is in no row. */
 static uint32_t find_key(struct report *r, const struct symbol *func, const struct symbol *site)
 {
 	struct report_calls *c = &r->calls;
@@ -51,7 +51,9 @@ static int add_call(struct report_calls *c, const struct call *call)
 	return 0;
 }
 
-/* There is a copy for the choice of time, and one for the choice of requests. */
+/*
+ * Adds a call to the cells by time, and to those by request: the page selects calls by either.
+ */
 static int add_cells(struct report_calls *c, const struct call *call, const struct request *q)
 {
 	struct cell like = { .key = call->key, .first = call->first, .last = call->last };
@@ -76,12 +78,12 @@ int report_calls_add(struct report *r, const struct segment *s)
 		.last = bins_last(&r->bins, s->row_end),
 	};
 
-	/* The report does not count invocations whose row does not overlap. */
+	/* The report does not count invocations whose row does not overlap its time. */
 	if (!key || s->row_end < r->o->from || s->row_start > r->o->to)
 		return 0;
 	if (s->has_req)
 		q = report_request(&r->lives, s->req, s->start, s->end);
-	/* A request without an end has no latency to choose it by. */
+	/* A request without an end has no latency by which the page could select it. */
 	if (q && !q->is_complete)
 		q = NULL;
 	if (!r->calls.is_each)
@@ -92,7 +94,7 @@ int report_calls_add(struct report *r, const struct segment *s)
 	return add_call(&r->calls, &call);
 }
 
-/* A call has its request by number, or, where all requests are summed, by its place. */
+/* The row of a call names its request by number, or by place where requests are summed. */
 static int write_each(struct report *r)
 {
 	const char *columns = r->lives.is_each ? "key first+ last+ request+ thread+ sum resolution open" :

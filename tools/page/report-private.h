@@ -86,7 +86,7 @@ int cells_add(struct cells *c, const struct cell *like, int64_t value, int64_t r
 	      bool is_open);
 /* Makes bins wider until the table is small enough, as wide as those of the others. */
 int cells_bound(struct cells *c);
-/* Gives key k of each row the new value keys[k].  0 or -ENOMEM. */
+/* Gives key k of each row the new value keys[k].  Returns 0 or -ENOMEM. */
 int cells_rekey(struct cells *c, const uint32_t *keys);
 void cells_sort(struct cells *c);
 /* Writes the columns of a sorted table; name is that of the key. */

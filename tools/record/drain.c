@@ -95,7 +95,7 @@ void drain_free(struct drain *d)
 	free(d);
 }
 
-/* The head is read after the copy was made: an earlier head would not show it. */
+/* Reads the head after the slot was copied: a head read earlier would not show an overwriting. */
 static bool is_overwritten(const struct ring *r, uint64_t idx)
 {
 	return order_ring_head_after(r->hdr) - idx > r->size;

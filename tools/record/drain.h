@@ -30,7 +30,7 @@ void drain_free(struct drain *d);
  */
 unsigned drain_pass(struct drain *d, int64_t now_ns);
 
-/* Call it when nothing is written any more: what is not finished never will be. */
+/* Call this when the program writes no more records: it drops those that are not finished. */
 void drain_finish(struct drain *d, int64_t now_ns);
 
 /* Returns what a ring has lost since the last call. */

@@ -34,7 +34,7 @@ void task_table_free(struct task_table *t);
 
 struct task *task_find(const struct task_table *t, int32_t key);
 
-/* Makes it if there is none.  Returns NULL if memory is out. */
+/* Makes it if there is none.  Returns NULL if there is no memory. */
 struct task *task_get(struct task_table *t, int32_t key);
 
 void task_remove(struct task_table *t, struct task *task);

@@ -111,7 +111,7 @@ static void forget(struct perf_watch *w, int32_t key)
 	task_remove(&w->tasks, t);
 }
 
-/* Returns NULL for the idle thread, and when memory is out. */
+/* Returns NULL for the idle thread, and when there is no memory. */
 static struct task *task_of(struct perf_watch *w, int32_t key)
 {
 	return key > 0 ? task_get(&w->tasks, key) : NULL;

@@ -19,7 +19,7 @@
 
 /* Queues */
 
-/* Prints a row: from how many ahead, up to how many, and the number of requests. */
+/* Prints a row: nr requests had from .. to more requests ahead of them than the reference has. */
 static void put_extra(const struct render *r, int64_t from, int64_t to, size_t nr, size_t most)
 {
 	size_t room = r->width - 34, bar = most ? (nr * room + most - 1) / most : 0;

@@ -23,7 +23,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 
 	text_clean(c->label, label);
 	if (c->kind == LEAF_FUNCTION) {
-		/* An inner node may be a queue, or all of a class, else self time. */
+		/* An inner node (leaf is UINT32_MAX) is a function with its calls, a queue or a class. */
 		snprintf(buf, TEXT_ROOM, "%.300s%s%s%s%s", *label ? label : text_clean(place, clean),
 			 is_function && *label && label[strlen(label) - 1] != ')' ? "()" : "",
 			 is_function && c->leaf == UINT32_MAX ? " with its calls" : "",
@@ -32,7 +32,7 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 	}
 	if (c->kind == LEAF_BEHIND && !*label)
 		words = "behind other requests";
-	/* Its label is the queue, which is its place as well. */
+	/* The label of this leaf is the queue, which is named by the place already. */
 	if (c->kind == LEAF_QUEUE && *place) {
 		words = "";
 		*label = '\0';

@@ -127,7 +127,10 @@ struct render_timeline {
 
 void text_timeline(const struct render *r, const struct render_timeline *t);
 
-/* Prints its first line: where the time went.  And one of the causes as a part of a sentence. */
+/*
+ * text_story() prints the first line of a timeline, which says where the time went; text_cause()
+ * prints one of the causes as a part of a sentence.
+ */
 void text_story(const struct render *r, const struct render_timeline *t);
 void text_cause(const struct render *r, const struct model *m, const struct timeline_cause *c);
 

@@ -24,7 +24,7 @@ struct dwarfinfo_func {
 	struct dwarfinfo_pos decl;	/* its definition */
 };
 
-/* Returns NULL if there is no DWARF in the module, or memory is out. */
+/* Returns NULL if there is no DWARF in the module, or there is no memory. */
 struct dwarfinfo *dwarfinfo_open(Dwfl_Module *mod);
 void dwarfinfo_close(struct dwarfinfo *d);
 

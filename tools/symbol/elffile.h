@@ -33,7 +33,7 @@ struct elffile_sym {
 };
 
 /*
- * build_id is in hex, "" if unknown.  Returns NULL if memory is out; see elffile_state().
+ * build_id is in hex, "" if unknown.  Returns NULL if there is no memory; see elffile_state().
  * Strings and search must be valid as long as the file.
  */
 struct elffile *elffile_open(const struct elffile_search *search, const char *path,

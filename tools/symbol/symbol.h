@@ -41,7 +41,7 @@ struct symbol {
 	bool func_in_system;	/* func_file is one */
 };
 
-/* options may be NULL: defaults.  Returns NULL if memory is out. */
+/* options may be NULL: defaults.  Returns NULL if there is no memory. */
 struct symtab *symtab_open(const struct symtab_options *options);
 void symtab_close(struct symtab *st);
 
@@ -62,7 +62,7 @@ int symtab_add_file(struct symtab *st, const struct ldb_row_file *row);
 int symtab_add_symbol(struct symtab *st, const struct ldb_row_symbol *row);
 int symtab_add_call(struct symtab *st, const struct ldb_row_call *row);
 
-/* Emits rows for a trace: all names that were resolved so far.  A return that is not 0 ends it. */
+/* Emits rows for a trace: all names that were resolved so far, until a function returns not 0. */
 struct symtab_sink {
 	int (*file)(void *arg, const struct ldb_row_file *row);
 	int (*symbol)(void *arg, const struct ldb_row_symbol *row);
@@ -72,15 +72,15 @@ struct symtab_sink {
 int symtab_emit(struct symtab *st, const struct symtab_sink *sink);
 
 /*
- * Returns the function that contains addr.  It is never NULL: when memory is out, it is a fixed
- * one.
+ * Returns the function that contains addr.  It never returns NULL: if no memory can be allocated,
+ * it returns a constant symbol.
  */
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
- * Returns the call that returns to ret.  file and line are those of the call as written in the
- * user's source: a call that is in an inlined function of a system header (std::mutex::lock) is
- * moved out to where that function was called.
+ * Returns the call whose return address is ret.  file and line are those of the call as written
+ * in the user's source: for a call inside an inlined function of a system header
+ * (std::mutex::lock) they are those of the call of that function.
  */
 const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick);
 
@@ -98,8 +98,8 @@ void symtab_calls(struct symtab *st, const struct symbol *func,
 		  void (*fn)(void *arg, const char *raw), void *arg);
 
 /*
- * The numbers are equal for two ticks between which no address changes its module: the result of
- * a lookup at one is also right at the other.
+ * Returns a number that is equal for two ticks between which no address changes its module: the
+ * result of a lookup at one tick is also right at the other.
  */
 unsigned symtab_epoch(const struct symtab *st, int64_t tick);
 

@@ -152,7 +152,7 @@ static void emit_call(void *emitter, const char *callee)
 		g->rc = g->sink->call(g->sink->arg, &g->row);
 }
 
-/* Compares by file, question and address: equal ones become neighbours. */
+/* Compares by file, question and address, so that sorting makes equal entries neighbours. */
 static int compare_entries(const void *pa, const void *pb)
 {
 	const struct entry *a = *(struct entry *const *)pa, *b = *(struct entry *const *)pb;

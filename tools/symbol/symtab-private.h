@@ -49,10 +49,10 @@ struct symtab {
 	struct archive *archive;	/* names of the trace; NULL: it has none */
 };
 
-/* Returns the only copy of the text; "" when memory is out. */
+/* Returns the only copy of the text; "" when there is no memory. */
 const char *symtab_intern(struct symtab *st, const char *text);
 
-/* Returns NULL if memory is out. */
+/* Returns NULL if there is no memory. */
 struct file *symtab_file(struct symtab *st, const char *path, const char *build_id);
 
 /* Returns NULL if it is missing, or is another file than the one that ran. */

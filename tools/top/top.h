@@ -32,7 +32,7 @@ struct history;
 struct snapshot;
 
 /*
- * Returns NULL if memory is out.  window_ns is the time that is shown; max_bytes limits the
+ * Returns NULL if there is no memory.  window_ns is the time that is shown; max_bytes limits the
  * blocks, whatever the window.
  */
 struct history *history_alloc(uint64_t window_ns, uint64_t max_bytes);
@@ -45,7 +45,7 @@ void history_period(struct history *h, const struct record_status *status);
 
 /*
  * Makes a snapshot of the last window_ns, and, if before is given, also of all that it had.
- * Returns NULL if memory is out.  Another thread may read and free it.
+ * Returns NULL if there is no memory.  Another thread may read and free it.
  */
 struct snapshot *history_snapshot(const struct history *h, const struct snapshot *before);
 void snapshot_free(struct snapshot *s);

@@ -24,7 +24,7 @@ bool reader_overlaps(unsigned kind, const void *row, int64_t t_min, int64_t t_ma
 	return e.t_max >= t_min && e.t_min <= t_max;
 }
 
-/* The least duration takes the place of one. */
+/* Returns the extent that a filter wants; its duration is the least one. */
 static struct extent wanted_extent(const struct reader_filter *f)
 {
 	return (struct extent){ f->t_min, f->t_max, f->id_min, f->id_max, f->min_dur };

@@ -16,8 +16,8 @@
 
 /*
  * This limits the search for the next block behind a damaged place: each candidate costs a CRC
- * over its claimed size.  A file that consists of magic numbers must not take for ever: so many
- * bytes are checked in all.
+ * over its claimed size.  A file that consists of magic numbers must not take for ever,
+ * so the search checks at most this number of bytes in all.
  */
 #define SEARCH_BUDGET(file_size)	((256ULL << 20) + 4 * (file_size))
 #ifndef SEARCH_STEP		/* fewer: tests/fuzz */
@@ -26,8 +26,9 @@
 
 /*
  * Names are stored in memory, and equal names take next to nothing in a compressed
- * file: 272 KB can hold 2.6 GB.  So the payloads of tables with strings may have so many bytes
- * together, which is far more than recordings have, and the blocks beyond are left out.
+ * file: 272 KB can hold 2.6 GB.  So the payloads of tables with strings may have at most this
+ * number of bytes together, which is far more than recordings have; blocks beyond the limit are
+ * left out.
  */
 #define TEXT_BYTES(file_size)	((16ULL << 20) + 16 * (file_size))
 

@@ -82,7 +82,7 @@ struct reader_rows {
 	};
 };
 
-/* filter NULL: all rows.  Returns NULL if memory is out. */
+/* filter NULL: all rows.  Returns NULL if there is no memory. */
 struct cursor *reader_cursor(struct reader *r, unsigned kind, const struct reader_filter *filter);
 
 /*

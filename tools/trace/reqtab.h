@@ -14,7 +14,7 @@ struct reqtab;
 struct reqtab *reqtab_alloc(size_t max_rows);
 void reqtab_free(struct reqtab *t);
 
-/* Sorts by time, stably.  When memory is out, rows stay in their order. */
+/* Sorts by time, stably.  When there is no memory, rows stay in their order. */
 void reqtab_sort(struct ldb_row_req *rows, size_t nr);
 
 /* Returns -ENOMEM, also when the table has reached its limit: it is then no longer complete. */

@@ -561,8 +561,8 @@ struct ldb_info {
  *
  * The memory can be mapped by the process that created the session and by the one that joined
  * it, MAP_SHARED, not executable; no other.  A fork child that inherits a mapping reads and
- * writes memory that nobody else sees.  An offset outside the area is SIGBUS.  Nothing that can
- * be written through a mapping is ever trusted by the module.  With LDB_CREATE_F_SPLIT the
+ * writes memory that no other process can access.  An access outside the area raises SIGBUS.
+ * The module trusts nothing that can be written through a mapping.  With LDB_CREATE_F_SPLIT the
  * kernel's events have rings that can only be mapped read-only and by the process that created
  * the session, nr_cpus x kernel_ring_stride bytes at kernel_rings_off: so a recorder with
  * CAP_PERFMON does not disclose to the program what that may not know.

@@ -12,7 +12,7 @@
  *   Launching (--): the name is in the environment as LDB_RECORD; the runtime of
  *   the first instrumented program connects before main().
  *
- *   Attaching (-p): a program that nobody records has no thread, socket or
+ *   Attaching (-p): a program that is not being recorded has no thread, socket or
  *   descriptor of ldb's.  The recorder stops one of its threads by ptrace, so the
  *   kernel decides who may, and makes it run the door's code (struct ldb_door):
  *   that starts the thread that connects, and then continues where it was.

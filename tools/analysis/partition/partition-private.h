@@ -94,7 +94,7 @@ struct partition_build {
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;
 	/* of the current piece */
-	struct spent *spent, spare;	/* by leaf; spare: used when memory is out */
+	struct spent *spent, spare;	/* by leaf; spare: used when there is no memory */
 	size_t room_spent;
 	uint32_t *touched;		/* leaves */
 	size_t nr_touched, room_touched;

@@ -172,7 +172,7 @@ static void set_category(const struct explanation *e, struct why_cause *c)
 	}
 }
 
-/* Returns NO_NODE if memory is out. */
+/* Returns NO_NODE if there is no memory. */
 static uint32_t get_cause(struct explanation *e, uint32_t n)
 {
 	struct why *w = e->w;

@@ -63,7 +63,7 @@ struct ranked {
 ORDER_KEY(request_class, struct request, class)
 ORDER_KEY(request_latency, struct request, latency_ns)
 
-/* Returns NULL if memory is out. */
+/* Returns NULL if there is no memory. */
 static struct ranked *rank_all(const struct partition *p)
 {
 	static const order_key keys[] = { request_class, request_latency };
