@@ -108,7 +108,7 @@ static void on_attributes(void *, void *)
 
 static void on_ipa_start(void *, void *)
 {
-	/* At link both have come with the objects. */
+	/* When GCC runs for the link, the objects already contain the results of both functions. */
 	if (in_lto_p)
 		return;
 	select_mark_resolvers();
@@ -127,8 +127,8 @@ int plugin_init(struct plugin_name_args *plugin, struct plugin_gcc_version *gcc)
 	int i;
 
 	/*
-	 * It calls error() and returns 0: the compilation fails all the same, with one line
-	 * instead of two.
+	 * This calls error() and returns 0: the compilation fails, as it would with 1, but GCC
+	 * prints one line instead of two.
 	 */
 	if (!plugin_default_version_check(gcc, &gcc_version)) {
 		error("ldb.so: built for GCC %s (%s), loaded into GCC %s (%s): "

@@ -17,7 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* This struct is as in gcc-plugin.h, alike in all versions; the others are only passed on. */
+/*
+ * The member basever of gcc-plugin.h's struct is the same in all versions of GCC; plugin_name_args
+ * is only passed on.
+ */
 struct plugin_name_args;
 struct plugin_gcc_version {
 	const char *basever;

@@ -7,9 +7,9 @@
  * the caller's.  dlsym() would wait for the loader's lock.  Finding them all at the start would
  * cost every program that starts.
  *
- * What a program starts with is never unloaded, and the loader's list of it does not
- * change up to libc.  Where ours was loaded later, or something is found that only the
- * loader understands, dlsym() is asked after all.
+ * Libraries with which a program starts are never unloaded, and the loader's list of them does
+ * not change up to libc.  If this library was loaded later, or a symbol needs something that only
+ * the loader can do, dlsym() is called after all.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -132,7 +132,10 @@ bool symbol_lockless(void)
 	return ours();
 }
 
-/* dlsym() would return the oldest version.  If there is only one, it is none of these. */
+/*
+ * dlsym() returns the oldest version of a symbol, so dlvsym() comes first.  A symbol that has only
+ * one version may have it under another name; then dlsym() finds it.
+ */
 static void *ask_loader(const char *name, const char *version)
 {
 	void *fn = version ? dlvsym(RTLD_NEXT, name, version) : NULL;

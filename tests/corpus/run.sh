@@ -27,8 +27,8 @@
 #			a function took longer because the machine did: "slower" of a function
 #			in a request whose thread had no CPU by its own clock (but if it was
 #			switched out and kernel events were recorded, all of them as ldb-report
-#			says, that is false, too), or of one of which nobody said that it could
-#			be slow.  Of a case: a clean one with any such request.
+#			says, that is false, too), or of a function that the case does not name
+#			as its cause.  Of a case: a clean one with any such request.
 #	not judged	a case during which the scanner did not run for most_away percent of
 #			the time (ldb-report says so), whatever ldb-why said of it; or too few
 #			of whose affected requests are in the tail.  Their number is printed.
@@ -286,7 +286,7 @@ if [ -z "$report" ]; then
 	done 3<"$here/cases.txt"
 fi
 
-# Only those that still are in the table are taken.
+# Only results of cases that are still in the table count.
 set --
 while IFS= read -r line; do
 	case $line in '#'* | '') continue ;; esac

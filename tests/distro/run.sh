@@ -29,8 +29,8 @@ result()	# text command...
 	ok "$result_of" "$@"
 }
 
-# Runs a command in it, and unmounts everything when the command ends, however it does.
-# chroot(1) will not do: a process in one may not make a user namespace.
+# Runs a command with this folder as its root, and unmounts everything when the command ends, also
+# by a signal.  chroot(1) is not used, because a process in a chroot may not make a user namespace.
 inside()	# root command
 {
 	unshare -m sh -c 'mount --bind "$1" "$1" && cd "$1" && mount -t proc proc proc && mount --rbind /dev dev &&

@@ -3,8 +3,9 @@
  * Fuzzes the perf decoder: rings -> records -> events in order -> rows of the watched thread
  * group, as perf.c moves them.
  *
- * u8 mode, u8 PERF_*; with PERF_FORMATS: where the fields of each tracepoint lie; u8 where the
- * rings begin; then what is done, step by step: see the enum.
+ * The input is u8 mode, u8 PERF_*, with PERF_FORMATS the offsets of the fields of each tracepoint,
+ * u8 the position at which the rings begin; then follow the steps: the enum lists them with their
+ * arguments.
  */
 #include "record/backlog.h"
 #include "record/perf-private.h"
@@ -135,7 +136,7 @@ static void on_row(void *arg, unsigned kind, const void *row)
 
 static const struct perf_sink sink = { .row = on_row };
 
-/* This is what perf.c does. */
+/* The following functions do what perf.c does. */
 
 static void take_record(void *arg, unsigned cpu, const struct perf_event_header *record)
 {

@@ -165,7 +165,6 @@ static bool has_come(int fd)
 	return fd >= 0 && (recv(fd, &one, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN);
 }
 
-/* Of one: the listener; of three: connection, listener, kick. */
 static long do_poll(struct pollfd *p, long nr)
 {
 	long ready = 0;

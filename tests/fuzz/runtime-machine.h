@@ -9,8 +9,8 @@
 #include <time.h>
 
 /*
- * These events happen to a system call of the kind, once so many of them have been made; 0:
- * never.
+ * An event happens to a system call of its kind when the given number of these calls have been
+ * made; with 0 it never happens.
  */
 enum machine_event {
 	EVENT_FAIL,		/* mmap and the like, socket, open, clone fail */

@@ -24,7 +24,7 @@ static void set_up(void)
 	cnd_init(&turned);
 }
 
-/* noinline: the names a test looks for. */
+/* This is not inlined, because a test looks for its name. */
 __attribute__((noinline)) void hold_long(void)
 {
 	mtx_lock(&busy);

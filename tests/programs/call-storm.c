@@ -96,7 +96,7 @@ __attribute__((noinline)) int descend(int depth, uint64_t until)
 	return below;
 }
 
-/* Does the same as descend(), with so many steps of arithmetic in the innermost call. */
+/* Does the same as descend(), with `steps` steps of arithmetic in the innermost call. */
 __attribute__((noinline)) uint64_t compute(int depth, long steps)
 {
 	uint64_t x = depth;

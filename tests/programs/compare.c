@@ -10,7 +10,7 @@
 #include <time.h>
 #include <ldb/ldb.h>
 
-/* It is inlined, so that the time is the caller's own. */
+/* This function is inlined, so that the time is the caller's own. */
 static inline __attribute__((always_inline)) void wait_us(unsigned us)
 {
 	struct timespec ts = { us / 1000000, us % 1000000 * 1000L };
@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) void wait_us(unsigned us)
 		;
 }
 
-/* noinline: the names a test looks for. */
+/* These functions are not inlined, because a test looks for their names. */
 __attribute__((noinline)) void parse(unsigned us)
 {
 	wait_us(us);

@@ -20,7 +20,7 @@ static pthread_barrier_t start;
 static int rounds;
 static long turns;
 
-/* noinline: the names a test looks for. */
+/* These functions are not inlined, because a test looks for their names. */
 __attribute__((noinline)) void critical_section(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);

@@ -505,7 +505,7 @@ static void test_wrong_column(const uint8_t *bytes, const char *path)
 	}
 }
 
-/* Damage that no reader reads is found by a check, once. */
+/* reader_check() must find damage that no cursor has read, and must count it once. */
 static void test_check(uint8_t *bytes, size_t size, const char *path)
 {
 	size_t missed = 0, by_check = 0, twice = 0;
@@ -555,7 +555,7 @@ static void test_older(const uint8_t *bytes, const char *path)
 		at += 5;
 	}
 	size += put_block(file + size, LDB_BLK_THREAD, 1, raw, at);
-	/* It is cut within a column: that is not an older file but a wrong one. */
+	/* The block is cut within a column, so it is not of an earlier version but damaged. */
 	size += put_block(file + size, LDB_BLK_THREAD, 1, raw, at - 2);
 	sample_store(path, file, size);
 	r = reader_open(path, err, sizeof(err));

@@ -90,7 +90,7 @@ static void make_file(const char *path, unsigned kind, size_t nr, size_t length)
 	fclose(f);
 }
 
-/* Runs in a separate process, whose peak is the memory this took. */
+/* Reads the file in a separate process; the peak of its memory is what the reader took. */
 static long peak_kb(const char *path, char *text, size_t size)
 {
 	struct rusage before, after;

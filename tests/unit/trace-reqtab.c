@@ -36,7 +36,7 @@ static uint64_t id_usual(uint64_t i)
 	return i;
 }
 
-/* All of these are in one place of a table that takes bits 20 and up of the product. */
+/* A table that takes bits 20 and up of the product as its index has all these ids in one slot. */
 static uint64_t id_hostile(uint64_t i)
 {
 	return (i << 44) * inverse(OLD);

@@ -256,8 +256,8 @@ static void test_crc(void)
 }
 
 /*
- * Reads the same rows, as rows and as columns; all of them and some; also far beyond the short
- * varints.
+ * Reads the same data as rows and as columns, both all columns and some of them; values include
+ * ones of long varints.
  */
 static void test_columns(void)
 {
@@ -442,7 +442,7 @@ static void test_filter(void)
 	reader_close(reader);
 }
 
-/* What ranges of a tenth of a block say, back and forth, as one number. */
+/* Reads ranges of a tenth of a block, forwards and backwards; returns a checksum of the rows. */
 static uint64_t read_ranges(struct reader *r, size_t *nr)
 {
 	struct reader_filter f = READER_FILTER_ALL;

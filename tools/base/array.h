@@ -33,8 +33,8 @@ static inline bool array_reserve(void *array, size_t *room, size_t need, size_t 
 	 ((array)[(nr)++] = ((__typeof__(*(array))[1]){ __VA_ARGS__ })[0], 0) : -ENOMEM)
 
 /*
- * Makes it a buffer of exactly need bytes, whose contents are lost.  Returns false if memory is
- * out.
+ * Makes the buffer at *buffer one of exactly need bytes; its contents are lost.  Returns false if
+ * there is no memory.
  */
 bool buffer_room(void *buffer, size_t *room, size_t need);
 

@@ -58,10 +58,10 @@ struct cli_tool {
 /* Returns the nth option of the tool, --help and --version last; NULL: there are no more. */
 const struct cli_option *cli_option(const struct cli_tool *tool, size_t n);
 
-/* Returns the nth of its choices; NULL: there are no more. */
+/* Returns the nth choice of an option; NULL: there are no more. */
 const char *cli_choice(const struct cli_option *o, size_t n);
 
-/* Returns its help text, which may be made of its choices; buf has CLI_HELP_ROOM bytes. */
+/* Returns an option's help text, which may list the choices; buf has CLI_HELP_ROOM bytes. */
 #define CLI_HELP_ROOM	512
 const char *cli_help(const struct cli_option *o, char *buf);
 

@@ -77,7 +77,7 @@ static bool is_sticky(const struct place *p)
 	return p->dir_stat.st_mode & S_ISVTX;
 }
 
-/* Is it certain that no other user can have put it there, or can exchange it? */
+/* Is it certain that no other user can have made this file, or can exchange it? */
 static bool is_safe(const struct place *p, const struct stat *st)
 {
 	return is_trusted(&p->dir_stat) &&
@@ -149,8 +149,8 @@ static bool is_stdout(const struct stat *st)
 }
 
 /*
- * Something has that name.  A device or a pipe is opened; -EEXIST: it is a file or link, which
- * must be removed.
+ * There is a file of that name.  Opens it if it is a device or a pipe; returns -EEXIST if it is a
+ * regular file or a link, which must be removed.
  */
 static int open_odd(const struct place *p)
 {

@@ -6,8 +6,8 @@
  * ldb-timeline; the waits of a part are events of the part.
  *
  * Of the whole trace only the slow requests are written: the slowest hundredth of each class, or
- * thousandth of one of many.  When all of them are written, only the slow ones have causes,
- * because finding them takes milliseconds each.
+ * the slowest thousandth of a class of many requests.  When all requests are written, only the
+ * slow ones have causes, because finding them takes milliseconds each.
  */
 #include <errno.h>
 #include <fnmatch.h>

@@ -141,7 +141,7 @@ int perfetto_end_counts(struct perfetto *x)
 	while (!ret && x->counts.has_head) {
 		const struct count *c = item->data;
 
-		/* There is one value for each time. */
+		/* A counter gets one value for each time, the last one. */
 		if (major && (item->major != major || item->minor != at))
 			put_count(x, at, value);
 		if (item->major != major) {

@@ -52,7 +52,7 @@ const plot = (() => {
 		ctx.scale(r, r);
 		ctx.fillStyle = colorOf(cause);
 		ctx.fill(paths[shapeOf(cause)]);
-		/* Small ones would consist of their edge alone. */
+		/* A small mark has no edge, because it would consist of its edge alone. */
 		if (r > 3.4) {
 			ctx.lineWidth = 1 / r;
 			ctx.strokeStyle = color("--raised");

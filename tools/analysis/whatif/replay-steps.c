@@ -373,7 +373,7 @@ static void on_post(struct maker *k, const struct item *i)
 }
 
 static const struct kind {
-	/* At the same time, ranks decide the order; an item without an end ends at its begin. */
+	/* Ranks order what happens at the same time; an item without an end ends at its begin. */
 	uint8_t rank, end_rank;
 	void (*on_begin)(struct maker *k, const struct item *i);
 	void (*on_end)(struct maker *k, const struct item *i);

@@ -25,7 +25,10 @@ static inline bool cpu_has_fast_pext(void)
 	       !__builtin_cpu_is("znver2") && !__builtin_cpu_is("bdver4");
 }
 
-/* It is text, so that it is inlined into functions with and without the attribute. */
+/*
+ * The instruction is written as asm, so that this function is inlined into functions with and
+ * without the target attribute.
+ */
 static inline __attribute__((always_inline)) uint64_t cpu_pext(uint64_t x, uint64_t mask)
 {
 	uint64_t out;

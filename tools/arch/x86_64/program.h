@@ -36,7 +36,10 @@ static inline uint64_t program_relative(const uint8_t *at, uint64_t next)
 	return next + (uint64_t)(int64_t)distance;
 }
 
-/* Decodes the bytes at addr; *to: where it leads.  call and jmp; call and jmp *slot(%rip) */
+/*
+ * Decodes a call or jmp at addr, direct or through a slot (*slot(%rip)); *to is its target, or the
+ * slot's address.
+ */
 static inline enum program_call program_call(const uint8_t *code, uint64_t addr, uint64_t *to)
 {
 	if (code[0] == 0xe8 || code[0] == 0xe9) {
