@@ -38,6 +38,7 @@ struct sched_thread {
 	unsigned nr_futexes, futex_op;
 	uint64_t futexes[SCHED_FUTEXES_MAX];
 	int64_t futex_tick, futex_since, futex_ran;
+	uint64_t asleep_on[SCHED_FUTEXES_MAX]; /* nr_futexes of off */
 	bool is_futex_late;		/* of the sleep: it may belong to another one */
 	uint32_t owner;
 	/* its last FUTEX_WAKE */

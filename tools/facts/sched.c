@@ -185,11 +185,10 @@ static void assign_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 	if (off->state == LDB_STATE_SLEEPING) {
 		off->nr_futexes = t->nr_futexes;
 		t->is_futex_late = t->futex_ran > s->futex_ticks;
-		off->futex_op = t->futex_op;
 		off->futex_tick = t->futex_tick;
 		off->futex = t->futexes[0];
 		off->owner = t->owner == t->tid ? 0 : t->owner;
-		memcpy(off->futexes, t->futexes, sizeof(off->futexes));
+		memcpy(t->asleep_on, t->futexes, sizeof(t->asleep_on));
 	}
 	t->nr_futexes = 0;
 }
@@ -243,7 +242,7 @@ static void set_waker(struct sched_thread *t)
 	off->waker = t->waker;
 	off->cpu_waker = t->cpu_waker;
 	for (unsigned i = 0; i < off->nr_futexes && t->has_woken_futex; i++) {
-		if (off->futexes[i] != t->woken_futex)
+		if (t->asleep_on[i] != t->woken_futex)
 			continue;
 		off->futex = t->woken_futex;
 		off->is_futex_woken = true;

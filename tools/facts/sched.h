@@ -57,9 +57,7 @@ struct sched_off {
 	struct party waker;
 	uint32_t cpu_waker;		/* UINT32_MAX: not known */
 	unsigned nr_futexes;		/* 0: it did not sleep on a futex */
-	unsigned futex_op;		/* enum ldb_futex_op */
 	uint64_t futex;			/* the address that was woken, or the first one */
-	uint64_t futexes[SCHED_FUTEXES_MAX];
 	int64_t futex_tick;		/* when it called */
 	uint32_t owner;			/* tid in the word at the futex, or after it; 0: none */
 	bool is_futex_woken;		/* the waker had just woken that address */
