@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "facts/estimate.h"
 #include "facts/lives.h"
 #include "facts/lock-events.h"
@@ -143,16 +144,6 @@ struct wide {
 	int64_t from, to, lo, hi;
 };
 
-static int64_t at_most(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t at_least(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static int widen(void *arg, const struct reader_rows *rows)
 {
 	struct wide *w = arg;
@@ -164,13 +155,13 @@ static int widen(void *arg, const struct reader_rows *rows)
 			continue;
 		/* A function may have begun, or ended, on either side of a border. */
 		if (e.start_max >= w->from)
-			w->lo = at_most(w->lo, e.start_min);
+			w->lo = min(w->lo, e.start_min);
 		if (e.end_max >= w->from)
-			w->lo = at_most(w->lo, e.end_min);
+			w->lo = min(w->lo, e.end_min);
 		if (e.end_min <= w->to)
-			w->hi = at_least(w->hi, e.end_max);
+			w->hi = max(w->hi, e.end_max);
 		if (e.start_min <= w->to)
-			w->hi = at_least(w->hi, e.start_max);
+			w->hi = max(w->hi, e.start_max);
 	}
 	return 0;
 }
