@@ -109,6 +109,12 @@ static void narrow(unsigned kind, union sample_row *r, int64_t tick)
 	case LDB_BLK_IRQ:
 		r->irq.tid = 1 + x % 3;
 		break;
+	case LDB_BLK_SYSCALL:
+		r->syscall = (struct ldb_row_syscall){
+			.flags = (x & 1) * LDB_SYSCALL_F_SLEEP, .tid = 1 + (x >> 8) % 3, .start = tick,
+			.end = tick + (x >> 32) % 300, .result = (int)x, .name = "read", .file = "a pipe",
+		};
+		break;
 	}
 }
 

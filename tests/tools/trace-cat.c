@@ -131,6 +131,14 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       q->end, q->nr_short, q->name);
 		break;
 	}
+	case LDB_BLK_SYSCALL: {
+		const struct ldb_row_syscall *c = &rows->syscall[i];
+
+		printf("syscall name=%s file=%s flags=%x nr=%u tid=%u start=%" PRId64 " end=%" PRId64
+		       " result=%" PRId64 " arg0=%" PRIx64 " arg=%" PRIx64 " short=%u\n", c->name, c->file,
+		       c->flags, c->nr, c->tid, c->start, c->end, c->result, c->arg0, c->arg, c->nr_short);
+		break;
+	}
 	case LDB_BLK_SCAN: {
 		const struct ldb_row_scan *s = &rows->scan[i];
 
@@ -152,7 +160,8 @@ int main(int argc, char **argv)
 		{ "req", LDB_BLK_REQ }, { "reqname", LDB_BLK_REQNAME }, { "gap", LDB_BLK_GAP },
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
-		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "file", LDB_BLK_FILE },
+		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "syscall", LDB_BLK_SYSCALL },
+		{ "file", LDB_BLK_FILE },
 		{ "symbol", LDB_BLK_SYMBOL }, { "call", LDB_BLK_CALL },
 	};
 	struct reader_rows rows;

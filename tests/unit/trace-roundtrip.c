@@ -35,6 +35,7 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(TASK, task);
 	CASE(FAULT, fault);
 	CASE(IRQ, irq);
+	CASE(SYSCALL, syscall);
 	CASE(FILE, file);
 	CASE(SYMBOL, symbol);
 	CASE(CALL, call);
@@ -61,6 +62,9 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		STRING(task, name);
 	} else if (kind == LDB_BLK_IRQ) {
 		STRING(irq, name);
+	} else if (kind == LDB_BLK_SYSCALL) {
+		STRING(syscall, name);
+		STRING(syscall, file);
 	} else if (kind == LDB_BLK_FILE) {
 		STRING(file, build_id);
 		STRING(file, path);
@@ -148,6 +152,7 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_TASK: return sizeof(struct ldb_row_task);
 	case LDB_BLK_FAULT: return sizeof(struct ldb_row_fault);
 	case LDB_BLK_IRQ: return sizeof(struct ldb_row_irq);
+	case LDB_BLK_SYSCALL: return sizeof(struct ldb_row_syscall);
 	case LDB_BLK_FILE: return sizeof(struct ldb_row_file);
 	case LDB_BLK_SYMBOL: return sizeof(struct ldb_row_symbol);
 	case LDB_BLK_CALL: return sizeof(struct ldb_row_call);

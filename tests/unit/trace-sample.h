@@ -71,6 +71,7 @@ union sample_row {
 	struct ldb_row_task task;
 	struct ldb_row_fault fault;
 	struct ldb_row_irq irq;
+	struct ldb_row_syscall syscall;
 	struct ldb_row_file file;
 	struct ldb_row_symbol symbol;
 	struct ldb_row_call call;
@@ -188,6 +189,14 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.name = sample_string(s->a, 24),
 		};
 		break;
+	case LDB_BLK_SYSCALL:
+		r->syscall = (struct ldb_row_syscall){
+			.flags = sample_value(), .nr = sample_value(), .tid = sample_value(),
+			.nr_short = sample_value(), .start = sample_value(), .end = sample_value(),
+			.result = sample_value(), .arg0 = sample_value(), .arg = sample_value(),
+			.name = sample_string(s->a, 24), .file = sample_string(s->b, 24),
+		};
+		break;
 	case LDB_BLK_FILE:
 		r->file = (struct ldb_row_file){
 			.id = sample_value(), .flags = sample_value(),
@@ -244,6 +253,8 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_fault(w, &r->fault);
 	case LDB_BLK_IRQ:
 		return writer_add_irq(w, &r->irq);
+	case LDB_BLK_SYSCALL:
+		return writer_add_syscall(w, &r->syscall);
 	case LDB_BLK_FILE:
 		return writer_add_file(w, &r->file);
 	case LDB_BLK_SYMBOL:
@@ -258,8 +269,8 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 static const unsigned sample_kinds[] = {
 	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
-	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_FILE, LDB_BLK_SYMBOL,
-	LDB_BLK_CALL,
+	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_SYSCALL, LDB_BLK_FILE,
+	LDB_BLK_SYMBOL, LDB_BLK_CALL,
 };
 #define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
 

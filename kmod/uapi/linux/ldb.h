@@ -115,6 +115,9 @@ enum ldb_event {
 	/* tid: which thread it interrupted, arg: begin, arg2: line or vector; flags: LDB_IRQ_* */
 	LDB_EV_IRQ		= 0x431,
 	LDB_EV_IRQ_NAME		= 0x432, /* 2 slots, see struct ldb_irq_name_rec: what a line is */
+	/* 2 slots, see struct ldb_syscall_rec; with a name of the descriptor 3 */
+	LDB_EV_SYSCALL		= 0x433,
+	LDB_EV_SYSCALL_FD	= 0x434,
 	/* 0xExx: continuation slots */
 	LDB_EV_CONT		= 0xe00,
 	/* 0xFxx: the trace itself */
@@ -404,6 +407,51 @@ struct ldb_irq_name_rec {
 	__u32	commit1;
 };
 
+/*
+ * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of a watched thread, over at end.  Written
+ * by the recorder's BPF programs alone.
+ */
+struct ldb_syscall_rec {
+	/* slot 0 */
+	__u64	end;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_SYSCALL_F_* */
+	__u64	begin;
+	__u32	nr;		/* of the call */
+	__u32	commit0;
+	/* slot 1 */
+	__s64	result;
+	__u32	arg_lo;		/* the argument that the flags say, bits 0-31 */
+	__u16	cont1;
+	__u16	nr_short;	/* others, shorter than is recorded, since the last record */
+	__u64	arg0;
+	__u32	arg_hi;
+	__u32	commit1;
+	/* slot 2, of SYSCALL_FD: what the descriptor arg0 is */
+	__u64	name0;		/* bytes as in memory, cut or filled with NUL, or an address */
+	__u32	name2;
+	__u16	cont2;
+	__u16	kind;		/* enum ldb_fd_kind */
+	__u64	name1;
+	__u32	name3;
+	__u32	commit2;
+};
+
+#define LDB_SYSCALL_ARG(flags)	((flags) & 0x7)	/* which argument, from 1 on; 0: none */
+/* Not the end of the call, but of the thread's time on a CPU: it sleeps in it. */
+#define LDB_SYSCALL_F_SLEEP	0x0010
+
+enum ldb_fd_kind {
+	LDB_FD_FILE	= 1,	/* a name in a folder, without the folder */
+	LDB_FD_PIPE	= 2,
+	LDB_FD_ANON	= 3,	/* "[eventfd]" and the like */
+	LDB_FD_SOCKET	= 4,	/* of another kind than: */
+	LDB_FD_UNIX	= 5,	/* the path that either end has, or nothing */
+	LDB_FD_INET	= 6,	/* peer: address in name0, port in name1, of the network's order */
+	LDB_FD_INET6	= 7,	/* peer: address in name0 and name1, port in name2 */
+};
+
 struct ldb_ring_hdr {
 	__u64	head;		/* writers: next index to reserve */
 	__u64	pad0[7];
@@ -671,6 +719,7 @@ _Static_assert(sizeof(struct ldb_futex_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_task_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_fault_rec) == 64, "two slots");
 _Static_assert(sizeof(struct ldb_irq_name_rec) == 64, "two slots");
+_Static_assert(sizeof(struct ldb_syscall_rec) == 96, "three slots");
 _Static_assert(sizeof(struct ldb_ring_hdr) == LDB_RING_HDR_SIZE, "one page");
 _Static_assert(sizeof(struct ldb_page) == LDB_PAGE_SIZE, "one page");
 _Static_assert(sizeof(struct ldb_stack) == 65536 - 0, "64 KiB");

@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -87,6 +87,7 @@ enum ldb_block_kind {
 	LDB_BLK_TASK	= 33,
 	LDB_BLK_FAULT	= 34,
 	LDB_BLK_IRQ	= 35,
+	LDB_BLK_SYSCALL	= 36,
 };
 
 /*
@@ -355,6 +356,24 @@ struct ldb_row_irq {
 	const char *name;	/* "": not known */
 };
 
+/*
+ * SYSCALL: flags V, nr V, tid D, start D, end: as (end - start) V, result D, arg0 D, arg V,
+ * nr_short V, name S, file S.  A system call of a thread; nearly in order of end.  With F_SLEEP
+ * it is what the thread was in when it left its CPU to sleep: start and end are that time, and
+ * there is no result.
+ */
+struct ldb_row_syscall {
+	uint32_t flags;		/* LDB_SYSCALL_F_* and LDB_SYSCALL_ARG() of linux/ldb.h */
+	uint32_t nr;		/* as the program's CPU numbers them */
+	uint32_t tid;
+	uint32_t nr_short;	/* others, too short for a row, that it made since its last row */
+	int64_t	 start, end;	/* ticks */
+	int64_t	 result;	/* as the kernel returns it: an error is -errno */
+	uint64_t arg0, arg;	/* the first argument, and the one that the flags say */
+	const char *name;	/* "fdatasync"; "": not known */
+	const char *file;	/* what a descriptor arg0 is: "svc.dat", "a pipe"; "": none, or not known */
+};
+
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
@@ -379,6 +398,8 @@ struct ldb_file_footer {
  * on which events of some tasks were not delivered), "kernel_only" (1: no functions,
  * locks and requests were recorded), "budget", "mutex",
  * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
+ * "kernel_syscalls" (sleep: those in which a thread slept, F_SLEEP; all: also others that took
+ * at least "kernel_syscalls_ns"),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk.
