@@ -109,6 +109,7 @@ static bool no_symbols;
 
 /* The words are in the order of the values. */
 static const char *const kernels[] = { "auto", "module", "bpf", "perf", "none", NULL };
+static const char *const calls[] = { "off", "sleep", "all", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct cli_option table[] = {
@@ -147,6 +148,10 @@ static const struct cli_option table[] = {
 	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf, none, or auto, the first of these that works" },
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
 	  .help = "kernel events alone, of any program: it need not be compiled with the plugin" },
+	{ .name = "syscalls", .type = CLI_CHOICE, .value = &options.calls, .arg = "WHICH", .choices = calls,
+	  .help = "system calls, with --kernel=bpf: off, sleep (those in which a thread sleeps, the default), all" },
+	{ .name = "syscall-threshold", .type = CLI_DURATION, .value = &options.call_threshold_ns,
+	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
 	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,
 	  .help = "time stamps: auto (the TSC where the kernel trusts it) or monotonic" },
 	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "FILE",

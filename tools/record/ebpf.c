@@ -12,6 +12,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include "record/bpf/shared.h"
+#include "record/calls.h"
 #include "record/ebpf.h"
 #include "record/order.h"
 
@@ -112,6 +113,10 @@ static int64_t preempt_count_offset(const struct btf *btf)
 	return 0;
 }
 
+/* Those of every program's system calls are slower with these. */
+static const struct group call_group = { 0, { "sys_enter", "sys_exit" },
+	"this kernel has no tracepoints for system calls" };
+
 static bool has_all(const struct btf *btf, const struct group *g)
 {
 	for (unsigned i = 0; i < 6 && g->tracepoints[i]; i++)
@@ -128,11 +133,32 @@ static bool is_of(const struct group *g, const char *tracepoint)
 	return false;
 }
 
-/* If the kernel lacks a tracepoint of a group, the group's programs are left out. */
-static void choose_groups(struct ebpf *e, const struct btf *btf)
+static void leave_out(struct ebpf *e, const struct group *g)
 {
 	struct bpf_program *p;
 
+	bpf_object__for_each_program(p, e->object)
+		if (is_of(g, strrchr(bpf_program__section_name(p), '/') + 1))
+			bpf_program__set_autoload(p, false);
+}
+
+static void explain_group(struct ebpf *e, const struct group *g)
+{
+	snprintf(e->source.why_not_better, sizeof(e->source.why_not_better), "%s", g->why);
+}
+
+static void choose_calls(struct ebpf *e, const struct btf *btf, bool wanted)
+{
+	e->source.has_all_calls = wanted && has_all(btf, &call_group);
+	if (!e->source.has_all_calls)
+		leave_out(e, &call_group);
+	if (wanted && !e->source.has_all_calls)
+		explain_group(e, &call_group);
+}
+
+/* If the kernel lacks a tracepoint of a group, the group's programs are left out. */
+static void choose_groups(struct ebpf *e, const struct btf *btf)
+{
 	e->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS;
 	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		const struct group *g = &groups[i];
@@ -141,10 +167,8 @@ static void choose_groups(struct ebpf *e, const struct btf *btf)
 			e->source.events |= g->bit;
 			continue;
 		}
-		snprintf(e->source.why_not_better, sizeof(e->source.why_not_better), "%s", g->why);
-		bpf_object__for_each_program(p, e->object)
-			if (is_of(g, strrchr(bpf_program__section_name(p), '/') + 1))
-				bpf_program__set_autoload(p, false);
+		explain_group(e, g);
+		leave_out(e, g);
 	}
 }
 
@@ -190,8 +214,11 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 		/* A probe's first argument is its own. */
 		.has_prev_state = btf_vlen(probe) >= 5,
 		.preempt_count_offset = preempt_count_offset(btf),
+		.has_calls = o->has_calls, .call_min_ns = o->call_min_ns,
 	};
+	calls_describe(config->calls);
 	choose_groups(e, btf);
+	choose_calls(e, btf, o->has_all_calls);
 	btf__free(btf);
 	ret = bpf_map__set_value_size(rings, LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order));
 	return ret ? ret : bpf_map__set_max_entries(rings, nr_cpus);
@@ -375,6 +402,7 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 	if (order > RING_ORDER_MAX)
 		order = RING_ORDER_MAX;
 	e->source.ops = &ops;
+	e->source.has_calls = o->has_calls;
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
 	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
 	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);

@@ -113,7 +113,9 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 {
 	struct ebpf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
-		.ring_bytes = r->o->ring_bytes, .verbose = r->o->verbose,
+		.ring_bytes = r->o->ring_bytes, .has_calls = r->o->calls != CALLS_OFF,
+		.has_all_calls = r->o->calls == CALLS_ALL, .call_min_ns = r->o->call_threshold_ns,
+		.verbose = r->o->verbose,
 	};
 
 	return ebpf_open(&r->session, &o, why, size);
@@ -229,6 +231,19 @@ void kernel_close(struct recording *r)
 	r->source = NULL;
 }
 
+static void write_calls(struct recording *r)
+{
+	char text[32];
+
+	if (!r->source || !r->source->has_calls)
+		return;
+	writer_add_meta(r->writer, "kernel_syscalls", r->source->has_all_calls ? "all" : "sleep");
+	if (!r->source->has_all_calls)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64, r->o->call_threshold_ns);
+	writer_add_meta(r->writer, "kernel_syscalls_ns", text);
+}
+
 void kernel_metas(struct recording *r)
 {
 	writer_add_meta(r->writer, "kernel_events", kernel_name(r));
@@ -238,6 +253,7 @@ void kernel_metas(struct recording *r)
 		writer_add_meta(r->writer, "kernel_faults", "1");
 	if (r->session.events & LDB_GROUP_IRQ)
 		writer_add_meta(r->writer, "kernel_irqs", "1");
+	write_calls(r);
 }
 
 unsigned kernel_poll(struct recording *r)

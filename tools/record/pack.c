@@ -6,7 +6,9 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/intern.h"
 #include "record/backlog.h"
+#include "record/calls.h"
 #include "record/pack.h"
 
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
@@ -15,6 +17,7 @@
 #define IRQ_LINES_MAX	1024	/* the names of more are not retained */
 #define IRQ_NAME_SIZE	25
 #define FUNCS_AT_ONCE	128
+#define FD_NAMES_MAX	65536	/* the names of more descriptors are not retained */
 #define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
 /* These kinds of rows wait for others, and are sorted by one of their times. */
@@ -26,6 +29,7 @@ static const struct kept_kind {
 	[LDB_BLK_SCHED] = { sizeof(struct ldb_row_sched), offsetof(struct ldb_row_sched, tick) },
 	[LDB_BLK_FAULT] = { sizeof(struct ldb_row_fault), offsetof(struct ldb_row_fault, tick) },
 	[LDB_BLK_IRQ] = { sizeof(struct ldb_row_irq), offsetof(struct ldb_row_irq, end) },
+	[LDB_BLK_SYSCALL] = { sizeof(struct ldb_row_syscall), offsetof(struct ldb_row_syscall, end) },
 };
 #define NR_KINDS	(sizeof(kept_kinds) / sizeof(kept_kinds[0]))
 
@@ -45,6 +49,7 @@ struct pack {
 	} irq_lines[IRQ_LINES_MAX];
 	unsigned nr_irq_lines;
 	struct hash irq_by_line;
+	struct intern fd_names;
 	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
 	size_t nr_funcs;
 	struct last_func {
@@ -167,6 +172,7 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 		return NULL;
 	p->s = s;
 	p->w = w;
+	p->fd_names.max = FD_NAMES_MAX;
 	p->t0 = t0;
 	p->slack = slack_ticks;
 	p->nr_rings = session_nr_rings(s);
@@ -184,6 +190,7 @@ void pack_free(struct pack *p)
 	for (unsigned i = 0; i < NR_KINDS; i++)
 		backlog_exit(&p->kept[i].rows);
 	hash_free(&p->irq_by_line);
+	intern_free(&p->fd_names);
 	hash_free(&p->birth_of);
 	free(p->births);
 	free(p->last_funcs);
@@ -510,6 +517,32 @@ static void irq_name_event(struct pack *p, unsigned ring, const struct ldb_rec *
 	set_irq_name(p, r.irq, name);
 }
 
+static const char *descriptor_name(struct pack *p, const struct ldb_syscall_rec *r)
+{
+	const char *known;
+	char text[64];
+
+	calls_descriptor(r, text, sizeof(text));
+	known = intern_text(&p->fd_names, text);
+	return known ? known : "";
+}
+
+static void syscall_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	bool has_fd = recs[0].type == LDB_EV_SYSCALL_FD;
+	int64_t start = tick_of(p, recs[0].arg), end = tick_of(p, recs[0].tsc);
+	struct ldb_row_syscall *row = keep_back(p, LDB_BLK_SYSCALL, end);
+	struct ldb_syscall_rec r = { 0 };
+
+	memcpy(&r, recs, (has_fd ? 3 : 2) * sizeof(*recs));
+	*row = (struct ldb_row_syscall){
+		.flags = r.flags, .nr = r.nr, .tid = r.tid, .nr_short = r.nr_short,
+		.start = start < end ? start : end, .end = end, .result = r.result, .arg0 = r.arg0,
+		.arg = (uint64_t)r.arg_hi << 32 | r.arg_lo, .name = calls_name(r.nr),
+		.file = has_fd ? descriptor_name(p, &r) : "",
+	};
+}
+
 #define TYPE(type)	[(type) >> 8][(type) & (PACK_TYPES - 1)]
 
 const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
@@ -541,6 +574,8 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_FAULT) = { 2, fault_event },
 	TYPE(LDB_EV_IRQ) = { 1, irq_event, .has_begin = true },
 	TYPE(LDB_EV_IRQ_NAME) = { 2, irq_name_event },
+	TYPE(LDB_EV_SYSCALL) = { 2, syscall_event, .has_begin = true },
+	TYPE(LDB_EV_SYSCALL_FD) = { 3, syscall_event, .has_begin = true },
 	TYPE(LDB_EV_LOST) = { 1, lost_event },
 };
 

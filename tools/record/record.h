@@ -12,6 +12,13 @@
 #include <sys/types.h>
 #include <ldb/control.h>
 
+/* --syscalls says which are recorded. */
+enum call_choice {
+	CALLS_OFF,
+	CALLS_SLEEP,		/* in which a thread sleeps */
+	CALLS_ALL,		/* all of a length, too */
+};
+
 /* --kernel says where kernel events come from. */
 enum kernel_choice {
 	KERNEL_AUTO,		/* the first of the following that works */
@@ -64,6 +71,8 @@ struct record_options {
 	const char *libldb;	/* the runtime to preload, or NULL */
 	bool monotonic;		/* CLOCK_MONOTONIC even where the TSC could be used */
 	int kernel;		/* enum kernel_choice */
+	int calls;		/* enum call_choice */
+	uint64_t call_threshold_ns;	/* CALLS_ALL: shorter ones are counted */
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	bool quiet, verbose;
 	/*
@@ -76,7 +85,7 @@ struct record_options {
 /* Every tool that records begins with these options. */
 #define RECORD_DEFAULTS								\
 	.budget_ppm = 50000, .kernel_budget_ppm = 10000, .mutex_level = LDB_MUTEX_WAIT, .lock_threshold_ns = 1000, \
-	.nr_scanners = 1, .scanner_cpu = -1, .ring_bytes = 64 << 20
+	.calls = CALLS_SLEEP, .call_threshold_ns = 10000, .nr_scanners = 1, .scanner_cpu = -1, .ring_bytes = 64 << 20
 
 /* These are the names of enum ldb_mutex_level, in its order; it ends with NULL. */
 extern const char *const record_mutex_levels[];

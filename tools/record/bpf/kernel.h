@@ -14,6 +14,7 @@
 #include <bpf/bpf_core_read.h>
 
 typedef __u8 u8;
+typedef __u16 u16;
 typedef __u32 u32;
 typedef __u64 u64;
 typedef __s64 s64;
@@ -83,6 +84,7 @@ struct task_struct {
 	int pagefault_disabled;
 	struct pid *thread_pid;
 	struct signal_struct *signal;
+	struct files_struct *files;
 	char comm[16];
 };
 
@@ -103,6 +105,78 @@ struct irqaction {
 
 struct pt_regs {
 	unsigned long ip;
+	/* Of a system call: its number, its result, its arguments. */
+	unsigned long orig_ax, ax, di, si, dx, r10, r8, r9;
+};
+
+/* From a descriptor to what it is. */
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct super_block {
+	unsigned long s_magic;
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+	void *private_data;		/* of a socket: struct socket */
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+	unsigned short skc_dport;	/* these are of the network's order */
+	u32 skc_daddr;
+	struct {
+		u64 at[2];
+	} skc_v6_daddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[];
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
 };
 
 #pragma clang attribute pop
@@ -127,6 +201,15 @@ extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 #define TASK_DEADS		0x000000b0U	/* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
 #define TASK_PARKED		0x00000040U
 #define TASK_NOLOAD		0x00000400U
+
+/* What the program sees of them does not change. */
+#define MODE_TYPE		0170000
+#define MODE_FIFO		0010000
+#define MODE_SOCKET		0140000
+#define MAGIC_ANON_INODES	0x09041934
+#define FAMILY_UNIX		1
+#define FAMILY_INET		2
+#define FAMILY_INET6		10
 
 static __always_inline u32 task_cpu(struct task_struct *p)
 {

@@ -3,7 +3,7 @@
 #ifndef RECORD_BPF_SCHED_H
 #define RECORD_BPF_SCHED_H
 
-#include "who.h"
+#include "calls.h"
 
 static __always_inline u32 state_of(unsigned int state)
 {
@@ -44,6 +44,13 @@ static __always_inline void leaves(struct member *m, u32 flags, u32 cpu)
 		wait_begin(m, cpu);
 }
 
+static __always_inline bool is_sleep(u32 flags)
+{
+	u32 state = LDB_SCHED_STATE(flags);
+
+	return state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK;
+}
+
 /* One of the two is watched. */
 static __always_inline void switched(struct task_struct *prev, struct task_struct *next, bool out,
 				     bool in, u32 flags)
@@ -73,6 +80,8 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	to = name_of(next, in, came, LDB_SCHED_F_OTHER, now);
 	emit_on(nr, now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
 		WHO_TID(to));
+	if (out && is_sleep(flags))
+		sleeps_in_call(prev, left, now);
 	if (left && LDB_SCHED_STATE(flags) == LDB_STATE_DEAD)
 		forget_member(left);
 }

@@ -6,6 +6,10 @@
 #include <linux/types.h>
 
 #define BPF_CPUS_MAX	4096	/* a power of two */
+#define BPF_CALLS_MAX	1024	/* system calls; a power of two */
+
+/* What is recorded of a system call, in bpf_config.calls: LDB_SYSCALL_ARG() and */
+#define BPF_CALL_HAS_FD	0x8	/* its first argument is a descriptor */
 
 /* These are set before the programs are loaded; they are constants for the kernel's compiler. */
 struct bpf_config {
@@ -19,6 +23,10 @@ struct bpf_config {
 	__u64 irq_min_ns;	/* shorter interrupts are only counted */
 	__u32 target;		/* thread group, in the recorder's pid namespace */
 	__u32 has_prev_state;	/* sched_switch tells it: from 5.18 on */
+	__u32 has_calls;	/* system calls in which a thread sleeps are recorded */
+	__u32 pad;
+	__u64 call_min_ns;	/* shorter system calls are only counted, unless it slept in them */
+	__u8 calls[BPF_CALLS_MAX];	/* by number */
 };
 
 /* Both read and write these while the programs run. */

@@ -24,7 +24,9 @@ struct member {
 	u8 has_switched;	/* an event said that it left a CPU, or was born */
 	u8 sleeps;		/* left to sleep, and nobody has woken it */
 	u8 is_woken;		/* there was a waking event, which may come before it has left */
-	u64 pad;
+	u64 called_at;		/* the begin of the system call it is in; 0: none, or not known */
+	u32 nr_short_calls;	/* that were only counted */
+	u32 pad;
 } members[MEMBERS_MAX];
 
 #define MEMBER_BUSY	0xffffffffU
@@ -111,6 +113,7 @@ static noinline struct member *new_member(struct task_struct *p)
 	m->tid = shown_tid(p);
 	m->waits = m->cpu = m->nr_short = 0;
 	m->has_switched = m->sleeps = m->is_woken = 0;
+	m->called_at = m->nr_short_calls = 0;
 	*(volatile u32 *)&m->pid = p->pid;
 	return m;
 }

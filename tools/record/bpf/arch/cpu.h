@@ -11,4 +11,13 @@
 
 #define REGS_PC(regs)	((regs)->ip)
 
+/* At the end of a system call the registers still are what they were at its begin, but for ax. */
+#define REGS_CALL(regs)		((regs)->orig_ax)
+#define REGS_RESULT(regs)	((regs)->ax)
+#define REGS_ARG0(regs)		((regs)->di)
+#define REGS_ARG1(regs)		((regs)->si)
+#define REGS_ARG2(regs)		((regs)->dx)
+#define REGS_ARG3(regs)		((regs)->r10)
+#define REGS_ARG4(regs)		((regs)->r8)
+
 #endif

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdio.h>
+#include <string.h>
+#include <arpa/inet.h>
+#include <sys/syscall.h>
+#include "record/calls.h"
+
+#define NR_CALLS	(sizeof(names) / sizeof(*names))
+
+/* The program runs on the recorder's CPU: tools/Makefile makes the list of its calls. */
+static const char *const names[] = {
+#include "record/calls.inc"
+};
+
+/* These are worth more than their name. */
+static const struct {
+	const char *name;
+	uint8_t how;		/* the other argument, BPF_CALL_HAS_FD */
+} described[] = {
+	{ "read", BPF_CALL_HAS_FD | 2 }, { "pread64", BPF_CALL_HAS_FD | 2 },
+	{ "readv", BPF_CALL_HAS_FD | 2 }, { "preadv", BPF_CALL_HAS_FD | 2 },
+	{ "preadv2", BPF_CALL_HAS_FD | 2 }, { "readahead", BPF_CALL_HAS_FD | 2 },
+	{ "write", BPF_CALL_HAS_FD | 2 }, { "pwrite64", BPF_CALL_HAS_FD | 2 },
+	{ "writev", BPF_CALL_HAS_FD | 2 }, { "pwritev", BPF_CALL_HAS_FD | 2 },
+	{ "pwritev2", BPF_CALL_HAS_FD | 2 }, { "sendfile", BPF_CALL_HAS_FD | 3 },
+	{ "splice", BPF_CALL_HAS_FD | 4 }, { "copy_file_range", BPF_CALL_HAS_FD | 4 },
+	{ "fsync", BPF_CALL_HAS_FD }, { "fdatasync", BPF_CALL_HAS_FD }, { "syncfs", BPF_CALL_HAS_FD },
+	{ "sync_file_range", BPF_CALL_HAS_FD | 2 }, { "ftruncate", BPF_CALL_HAS_FD | 1 },
+	{ "fallocate", BPF_CALL_HAS_FD | 3 }, { "close", BPF_CALL_HAS_FD }, { "fstat", BPF_CALL_HAS_FD },
+	{ "getdents64", BPF_CALL_HAS_FD | 2 }, { "lseek", BPF_CALL_HAS_FD | 1 },
+	{ "flock", BPF_CALL_HAS_FD | 1 }, { "fcntl", BPF_CALL_HAS_FD | 1 },
+	{ "ioctl", BPF_CALL_HAS_FD | 1 }, { "connect", BPF_CALL_HAS_FD },
+	{ "accept", BPF_CALL_HAS_FD }, { "accept4", BPF_CALL_HAS_FD },
+	{ "recvfrom", BPF_CALL_HAS_FD | 2 }, { "sendto", BPF_CALL_HAS_FD | 2 },
+	{ "recvmsg", BPF_CALL_HAS_FD | 2 }, { "sendmsg", BPF_CALL_HAS_FD | 2 },
+	{ "recvmmsg", BPF_CALL_HAS_FD | 2 }, { "sendmmsg", BPF_CALL_HAS_FD | 2 },
+	{ "shutdown", BPF_CALL_HAS_FD | 1 }, { "epoll_wait", BPF_CALL_HAS_FD | 3 },
+	{ "epoll_pwait", BPF_CALL_HAS_FD | 3 }, { "epoll_pwait2", BPF_CALL_HAS_FD },
+	{ "epoll_ctl", BPF_CALL_HAS_FD | 2 }, { "io_uring_enter", BPF_CALL_HAS_FD | 2 },
+	{ "poll", 2 }, { "futex", 2 }, { "mmap", 1 }, { "munmap", 1 }, { "mprotect", 1 },
+	{ "madvise", 1 }, { "mremap", 2 }, { "msync", 1 },
+};
+
+void calls_describe(uint8_t calls[BPF_CALLS_MAX])
+{
+	for (uint32_t nr = 0; nr < NR_CALLS && nr < BPF_CALLS_MAX; nr++)
+		for (unsigned i = 0; names[nr] && i < sizeof(described) / sizeof(*described); i++)
+			if (!strcmp(names[nr], described[i].name))
+				calls[nr] = described[i].how;
+}
+
+const char *calls_name(uint32_t nr)
+{
+	return nr < NR_CALLS && names[nr] ? names[nr] : "";
+}
+
+/* Writes "10.0.0.1:80" or "[::1]:80"; the numbers are of the network's order. */
+static void write_address(int family, const void *address, uint16_t port, char *text, size_t size)
+{
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	inet_ntop(family, address, host, sizeof(host));
+	snprintf(text, size, family == AF_INET6 ? "socket [%s]:%u" : "socket %s:%u", host, ntohs(port));
+}
+
+void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size)
+{
+	char name[25] = "";
+	size_t len;
+
+	/* Its parts are not in one piece. */
+	memcpy(name, &r->name0, 8);
+	memcpy(name + 8, &r->name1, 8);
+	memcpy(name + 16, &r->name2, 4);
+	memcpy(name + 20, &r->name3, 4);
+	len = strlen(name);
+	switch (r->kind) {
+	case LDB_FD_FILE:
+		snprintf(text, size, "%s%s", name, len == 24 ? "..." : "");
+		break;
+	case LDB_FD_PIPE:
+		snprintf(text, size, "a pipe");
+		break;
+	case LDB_FD_ANON:
+		snprintf(text, size, "%.*s", len > 2 ? (int)len - 2 : 0, name + 1);
+		break;
+	case LDB_FD_UNIX:
+		snprintf(text, size, "%ssocket%s%s%s", *name ? "" : "a ", *name ? " " : "", name,
+			 len == 24 ? "..." : "");
+		break;
+	case LDB_FD_INET:
+		write_address(AF_INET, name, r->name1, text, size);
+		break;
+	case LDB_FD_INET6:
+		write_address(AF_INET6, name, r->name2, text, size);
+		break;
+	default:
+		snprintf(text, size, "a socket");
+	}
+}
