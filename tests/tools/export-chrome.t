@@ -49,6 +49,11 @@ check_jq "interrupts: when, and of what" chain.chrome 'any(.traceEvents[]; .cat?
 	.dur == 1 and .args.kind == "hard" and .args.cpu == 1)'
 check_jq "page faults: when, and where" chain.chrome 'any(.traceEvents[]; .cat? == "page-fault" and .name == "page fault" and
 	.dur == 0 and .args.address == "0x1000")'
+report-trace calls calls.data
+ldb-export -q -i calls.data -o calls.chrome chrome
+conforms "system calls" calls.chrome
+check_jq "system calls: each, and what it returned" calls.chrome '[.traceEvents[] | select(.cat? == "syscall")] |
+	length == 100 and any(.name == "read" and .dur == 5002 and .args.call == "read(a pipe, 4096) = 512" and .args.result == 512)'
 
 # The checker must find errors.
 mutated()	# name filter

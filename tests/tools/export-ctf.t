@@ -67,6 +67,10 @@ ldb-export -q -i chain.data -o chain.ctf ctf
 read_back chain.ctf
 check "interrupts" "grep interrupt_begin chain.ctf.txt" 0 'name = "eth0", duration_ns = 1000, .*kind = "hard", cpu = 1'
 check "page faults" "grep page_fault_begin chain.ctf.txt" 0 'name = "page fault", duration_ns = 0, .*address = 0x1000, pc = 0x0, in_kernel = 0'
+report-trace calls calls.data
+ldb-export -q -i calls.data -o calls.ctf ctf
+read_back calls.ctf
+check "system calls" "grep syscall_begin calls.ctf.txt" 0 'name = "read", duration_ns = 5002000, .*call = "read\(a pipe, 4096\) = 512", .*result = 512'
 ldb-export -q -i figure1.data -o req.ctf --req=4711 --nth=1 ctf
 read_back req.ctf
 check "--req" "grep -c request_begin req.ctf.txt" 0 '^1$'

@@ -63,6 +63,12 @@ check_jq "interrupts and page faults: how many" chain.json \
 	'.written | .interrupt == { count: 1, total_ns: 1000 } and .page_fault.count == 1'
 check "interrupts: their name, on a track" "grep -c 'name: \"\(eth0\|interrupts\)\"' chain.txt" 0 '^2$'
 check "page faults: their address" "cat chain.txt" 0 'pointer_value: 4096'
+report-trace calls calls.data
+ldb-export -i calls.data -o calls.pftrace perfetto --json >calls.json
+decode calls.pftrace
+check "system calls: conforms" "awk -f $CHECKER calls.txt | grep -c ^bad" 1 '^0$'
+check_jq "system calls: each" calls.json '.written.syscall.count == 100'
+check "system calls: on a track of their own" "grep -c 'name: \"system calls\"' calls.txt" 0 '^1$'
 
 # Parts of it.
 ldb-export -q -i figure1.data -o req.pftrace --json --req=4711 --nth=1 perfetto >req.json

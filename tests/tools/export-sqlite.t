@@ -119,6 +119,11 @@ check "interrupts" "sql chain.db 'SELECT i.kind, i.name, i.cpu, t.tid, r.req, i.
 	JOIN thread t ON t.id = i.thread JOIN request r ON r.id = i.request'" 0 '^hard\|eth0\|1\|1\|1\|97000\|1000$'
 check "page faults" "sql chain.db 'SELECT f.address, f.in_kernel, f.from_disk IS NULL, t.tid, r.req, f.at_ns FROM page_fault f
 	JOIN thread t ON t.id = f.thread JOIN request r ON r.id = f.request'" 0 '^0x1000\|0\|1\|1\|1\|96000$'
+report-trace calls calls.data
+ldb-export -q -i calls.data -o calls.db sqlite
+check "system calls" "sql calls.db 'SELECT c.name, c.descriptor, c.result, r.req, c.duration_ns, s.function IS NOT NULL FROM syscall c
+	JOIN request r ON r.id = c.request JOIN span s ON s.id = c.span WHERE c.result > 0'" 0 '^read\|a pipe\|512\|100\|5002000\|1$'
+check "what a thread slept in" "sql calls.db 'SELECT syscall, descriptor, count(*) FROM off_cpu GROUP BY syscall'" 0 '^poll\|\|99$'
 
 # Contents of a trace are not to be trusted.
 check "hostile names" "ldb-export -q -i hostile.data -o hostile.db sqlite && sql hostile.db 'PRAGMA integrity_check'" 0 '^ok$'

@@ -14,6 +14,7 @@
  *	chain		a holder that waits for a preempted holder, requests that are behind others,
  *			a thread that is woken by a working one, page faults, interrupts, lost
  *			events, a scanner
+ *	calls		sleeps in system calls, whose lengths are known
  *	outlast		a wait that ends after the estimated end of its function
  *	hostile		names that try to steer the terminal
  *	markup		names that contain markup
@@ -235,6 +236,35 @@ static void chain(void)
 	bursts(us);
 }
 
+/* The last request reads from a pipe for 5 ms, the others poll for 20 us. */
+static void calls(void)
+{
+	const int64_t us = 1000;
+
+	writer_add_meta(t.w, "kernel_events", "bpf");
+	writer_add_meta(t.w, "kernel_syscalls", "all");
+	made_thread(&t, 1, "main", 0, 100000 * us);
+	made_task(&t, 1, 1, "main");
+	made_switch(&t, .tick = 100, .next = 1);
+	func(lookup, NULL, .tid = 1, .gen = 1, .start = 200, .end = 90000 * us);
+	for (int i = 1; i <= 100; i++) {
+		int64_t at = i * 200 * us, length = i == 100 ? 5000 * us : 20 * us;
+		const char *name = i == 100 ? "read" : "poll", *file = i == 100 ? "a pipe" : "";
+
+		made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = at, .id = i);
+		func(request_handler, lookup, .tid = 1, .gen = 1 + i, .parent = 1, .depth = 1,
+		     .start = at + us, .end = at + length + 90 * us);
+		made_call(&t, .tid = 1, .start = at + 10 * us, .name = name, .file = file);
+		made_switch(&t, .tick = at + 10 * us, .prev = 1, .state = LDB_STATE_SLEEPING);
+		made_waking(&t, .tick = at + 10 * us + length, .flags = LDB_SCHED_F_HARDIRQ, .woken = 1);
+		made_wakeup(&t, .tick = at + 10 * us + length, .woken = 1);
+		made_switch(&t, .tick = at + 10 * us + length, .next = 1);
+		made_call(&t, .tid = 1, .start = at + 9 * us, .end = at + 11 * us + length, .name = name,
+			  .file = file, .result = i == 100 ? 512 : -EINTR, .arg0 = 3, .arg = 4096, .flags = 2);
+		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + length + 100 * us, .id = i);
+	}
+}
+
 static void outlast(void)
 {
 	made_thread(&t, 1, "main", 0, 100000);
@@ -276,6 +306,9 @@ static void hostile(void)
 		  .end = 1000000, .flags = LDB_FUNC_F_OPEN);
 	made_class(&t, 60, UINT64_MAX, "\033[31mclass\n\x9b\xc2\x9b");
 	made_wait(&t, .tid = 1, .lock = 0x1030, .owner = 1, .begin = 120, .end = 5000, .gen = 1);
+	writer_add_meta(t.w, "kernel_syscalls", "\033[7mall");
+	made_call(&t, .tid = 1, .start = 7000, .end = 8000, .name = "\033[7mread",
+		  .file = "\033]0;owned\007\x9b" "2J\n");
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 10000, .id = UINT64_MAX);
 }
 
@@ -301,6 +334,8 @@ static void markup(void)
 	made_hold(&t, .tid = 2, .lock = 0x1030, .begin = 110, .end = 4900, .gen = 1);
 	made_switch(&t, .tick = 6000, .prev = 1, .state = LDB_STATE_RUNNING, .next = 900);
 	made_switch(&t, .tick = 7000, .prev = 900, .state = LDB_STATE_RUNNING, .next = 1);
+	writer_add_meta(t.w, "kernel_syscalls", "all");
+	made_call(&t, .tid = 1, .start = 7500, .end = 8000, .name = script, .file = image);
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 10000, .id = 7);
 }
 
@@ -364,6 +399,8 @@ int main(int argc, char **argv)
 		twice();
 	else if (!strcmp(kind, "chain"))
 		chain();
+	else if (!strcmp(kind, "calls"))
+		calls();
 	else if (!strcmp(kind, "outlast"))
 		outlast();
 	else if (!strcmp(kind, "plain"))

@@ -90,6 +90,17 @@ size=$(wc -c <ldb.data)
 head -c $((size - 10)) ldb.data >cut.data
 check_one_line "a trace without its end" "ldb-timeline -i cut.data" 3 '^ldb-timeline: '
 check "is shown all the same" "ldb-timeline -i cut.data 2>/dev/null" 3 '^req 4711: '
+report-trace calls calls.data
+check "a system call" "ldb-timeline -i calls.data --req=100" 0 ' read\(a pipe, 4096\) = 512 '
+check "and its error" "ldb-timeline -i calls.data --req=7" 0 ' poll\(4096\) = EINTR '
+check "and the sleep in it" "ldb-timeline -i calls.data --req=100" 0 ' blocked \(sleeping\) in read\(a pipe\), woken by an interrupt '
+check "in the sentence, too" "ldb-timeline -i calls.data --req=100" 0 \
+	'^req 100: 5\.10 ms .*: 5\.00 ms blocked \(sleeping\) in request_handler\(\), in read\(a pipe\), woken by an interrupt$'
+ldb-timeline -q -i calls.data --req=100 --json >c.json
+check_jq "in JSON" c.json '(.segments | any(.kind == "syscall" and .name == "read" and .syscall == "read" and
+	.descriptor == "a pipe" and .result == 512 and .arg0 == "0x3" and .end_ns - .start_ns == 5002000)) and
+	(.segments | any(.kind == "blocked" and .syscall == "read" and .descriptor == "a pipe" and (has("result") | not)))'
+check_jq "and as a cause" c.json '.causes[0] | .kind == "sleep" and .label == "read of a pipe" and .total_ns == 5000000'
 check "--help has examples" "ldb-timeline --help" 0 '^examples:'
 
 finish

@@ -207,6 +207,107 @@ static void test_off_cpu(void)
 	done_with(&t, &p);
 }
 
+struct slept {
+	const char *name, *file;	/* of the call */
+	const char *label;		/* of the leaf */
+};
+
+/* Makes a request that sleeps once for each of them, 1000 ns after 1000 ns on the CPU. */
+static struct partition sleeps(struct made *t, const struct slept *at, size_t nr, bool has_calls)
+{
+	int64_t end = 1000 + 2000 * (int64_t)nr;
+
+	made_begin(t, "sleeps");
+	writer_add_meta(t->w, "kernel_events", "bpf");
+	if (has_calls)
+		writer_add_meta(t->w, "kernel_syscalls", "sleep");
+	made_task(t, 1, 1, "worker");
+	made_thread(t, 1, "worker", 0, end + 9000);
+	made_func(t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = end + 8000);
+	made_switch(t, .tick = 100, .next = 1);
+	made_req(t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	for (size_t i = 0; i < nr; i++) {
+		int64_t out = 2000 + 2000 * (int64_t)i;
+
+		made_switch(t, .tick = out, .prev = 1, .state = i % 2 ? LDB_STATE_DISK : LDB_STATE_SLEEPING,
+			    .gen = 1);
+		/* The stamp of its row may differ a little. */
+		if (has_calls && at[i].name)
+			made_call(t, .tid = 1, .start = out + 40 - 30 * (int64_t)(i % 3), .name = at[i].name,
+				  .file = at[i].file);
+		made_waking(t, .tick = out + 1000, .flags = LDB_SCHED_F_HARDIRQ, .woken = 1);
+		made_wakeup(t, .tick = out + 1000, .woken = 1);
+		made_switch(t, .tick = out + 1000, .next = 1);
+	}
+	made_req(t, .op = LDB_REQ_OP_END, .tid = 1, .tick = end, .id = 7);
+	return built(t);
+}
+
+/* A sleep is called by what the thread slept in, by a name that other requests have, too. */
+static void test_system_calls(void)
+{
+	static const struct slept at[] = {
+		{ "read", "a pipe", "read of a pipe" },
+		{ "fdatasync", "svc.dat", "fdatasync of svc.dat" },
+		{ "poll", "", "poll" },
+		{ NULL, NULL, "" },		/* a page fault */
+		{ "recvfrom", "socket 10.0.0.1:5432", "recvfrom of socket 10.0.0.1:5432" },
+		{ "write", "000123.log", "write of *.log" },
+		{ "recvfrom", "socket 10.0.0.1:50001", "recvfrom of a client's socket" },
+		{ "fsync", "a12.db", "fsync of a12.db" },
+		{ "recvfrom", "socket [2001:db8::1]:40000", "recvfrom of a client's socket" },
+		{ "connect", "socket /run/db.sock", "connect of socket /run/db.sock" },
+	};
+	const size_t nr = sizeof(at) / sizeof(at[0]);
+	struct partition p, old;
+	struct made t, old_t;
+
+	p = sleeps(&t, at, nr, true);
+	is_int(count_wrong(&p), 0, "system calls: it sums up");
+	for (size_t i = 0; i < nr; i++)
+		is_int(spent(&p, 7, i % 2 ? LEAF_IO : LEAF_SLEEP, "outer", at[i].label), i == 6 || i == 8 ? 2000 : 1000,
+		       "system calls: what it slept in");
+	old = sleeps(&old_t, at, nr, false);
+	is_int(spent(&old, 7, LEAF_SLEEP, "outer", ""), nr / 2 * 1000, "system calls: a recording without has no names");
+	is_int(spent(&p, 7, LEAF_SLEEP, NULL, NULL), spent(&old, 7, LEAF_SLEEP, NULL, NULL),
+	       "system calls: and has the same times asleep,");
+	is_int(spent(&p, 7, LEAF_IO, NULL, NULL), spent(&old, 7, LEAF_IO, NULL, NULL), "system calls: in I/O,");
+	is_int(spent(&p, 7, LEAF_FUNCTION, NULL, NULL), spent(&old, 7, LEAF_FUNCTION, NULL, NULL),
+	       "system calls: and in functions");
+	done_with(&old_t, &old);
+	done_with(&t, &p);
+}
+
+/* Of a call with a length all sleeps are, if they have no rows of their own. */
+static void test_long_calls(void)
+{
+	struct partition p;
+	struct made t;
+
+	made_begin(&t, "calls");
+	writer_add_meta(t.w, "kernel_events", "bpf");
+	writer_add_meta(t.w, "kernel_syscalls", "all");
+	made_task(&t, 1, 1, "worker");
+	made_thread(&t, 1, "worker", 0, 20000);
+	made_func(&t, .tid = 1, .pc = (char *)outer + 1, .gen = 1, .start = 500, .end = 15000);
+	made_switch(&t, .tick = 100, .next = 1);
+	made_req(&t, .op = LDB_REQ_OP_START, .tid = 1, .tick = 1000, .id = 7);
+	for (int64_t out = 2000; out < 8000; out += 2000) {
+		made_switch(&t, .tick = out, .prev = 1, .state = LDB_STATE_SLEEPING, .gen = 1);
+		made_waking(&t, .tick = out + 1000, .flags = LDB_SCHED_F_HARDIRQ, .woken = 1);
+		made_wakeup(&t, .tick = out + 1000, .woken = 1);
+		made_switch(&t, .tick = out + 1000, .next = 1);
+	}
+	made_call(&t, .tid = 1, .start = 1900, .end = 5500, .name = "fsync", .file = "db");
+	made_call(&t, .tid = 2, .start = 5600, .end = 7500, .name = "read", .file = "");
+	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 9000, .id = 7);
+	p = built(&t);
+	is_int(count_wrong(&p), 0, "long calls: it sums up");
+	is_int(spent(&p, 7, LEAF_SLEEP, "outer", "fsync of db"), 2000, "long calls: two sleeps in one");
+	is_int(spent(&p, 7, LEAF_SLEEP, "outer", ""), 1000, "long calls: one in none, of this thread");
+	done_with(&t, &p);
+}
+
 /* An interrupt stops whatever its thread does, also waiting on the CPU for a lock. */
 static void test_interrupts(void)
 {
@@ -661,6 +762,8 @@ int main(void)
 	test_not_watched();
 	test_resolution();
 	test_off_cpu();
+	test_system_calls();
+	test_long_calls();
 	test_interrupts();
 	test_queue();
 	test_nap();

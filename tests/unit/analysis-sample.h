@@ -266,6 +266,18 @@ TAP_FN void made_futex_wake_row(struct made *t, const struct made_futex *f)
 #define made_irq(t, ...)	\
 	writer_add_irq((t)->w, &(struct ldb_row_irq){ .nr = 3, .cpu = 1, __VA_ARGS__ })
 
+/* Without a length it is a sleep: start is when the thread left its CPU. */
+#define made_call(t, ...)	made_call_row(t, (struct ldb_row_syscall){ __VA_ARGS__ })
+
+TAP_FN void made_call_row(struct made *t, struct ldb_row_syscall row)
+{
+	if (!row.end)
+		row.flags |= LDB_SYSCALL_F_SLEEP;
+	if (!row.end)
+		row.end = row.start;
+	writer_add_syscall(t->w, &row);
+}
+
 /* Closes the file and opens it for reading. */
 TAP_FN void made_open(struct made *t)
 {

@@ -106,6 +106,16 @@ static void add_fault(struct attrs *a, const struct fault *f)
 	add(a, "from_disk", ATTR_BOOL, f && f->has_major, f && f->is_major);
 }
 
+/* c NULL: only their places. */
+static void add_call(struct attrs *a, const struct segment_call *c)
+{
+	char *text = a->texts[a->nr_texts++];
+
+	add_text(a, "call", ATTR_ONCE, c ? segment_call(c, text) : NULL, 0);
+	add_text(a, "descriptor", ATTR_NAME, c && *c->file ? c->file : NULL, 0);
+	add(a, "result", ATTR_I64, c && c->has_result, c ? c->result : 0);
+}
+
 static void add_common(struct attrs *a, const struct segment *s)
 {
 	bool is_function = s->kind == SEGMENT_FUNCTION;
@@ -149,6 +159,9 @@ void attrs_of_segment(struct attrs *a, const struct model *m, const struct segme
 		break;
 	case SEGMENT_FAULT:
 		add_fault(a, s->fault);
+		break;
+	case SEGMENT_SYSCALL:
+		add_call(a, s->sched ? &s->sched->call : NULL);
 		break;
 	default:
 		break;

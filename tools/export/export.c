@@ -35,7 +35,7 @@ struct tracks_options export_tracks(const struct export_options *o, bool with_ir
 	return (struct tracks_options){
 		.from = o->from, .to = o->to, .thread = o->thread,
 		.max_functions = o->max_functions, .min_ns = o->min_ns,
-		.with_irqs = with_irqs, .with_faults = with_faults,
+		.with_irqs = with_irqs, .with_faults = with_faults, .with_calls = with_faults,
 		.progress = o->progress, .progress_arg = o->progress_arg,
 	};
 }
@@ -142,6 +142,8 @@ const char *export_name(const struct model *m, const struct segment *s, char *bu
 		return buf;
 	case SEGMENT_IRQ:
 		return *s->irq->name ? s->irq->name : "interrupt";
+	case SEGMENT_SYSCALL:
+		return s->sched->call.name;
 	case SEGMENT_FAULT:
 		return s->fault->is_major ? "page fault, from a disk" : "page fault";
 	default:

@@ -51,10 +51,11 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	[TABLE_LOCK_EVENT] = { "lock_event",
 		"id* op$ lock> kind$ thread> owner>thread site> span> request> start_ns end_ns"
 		" duration_ns resolution_ns failed inferred open" },
-	/* kind: runnable, preempted, blocked.  by: the task that ran longest meanwhile. */
+	/* kind: runnable, preempted, blocked: in syscall.  by: the task that ran longest meanwhile. */
 	[TABLE_OFF_CPU] = { "off_cpu",
 		"id* kind$ state$ thread> span> request> start_ns end_ns duration_ns"
-		" resolution_ns cpu from_cpu to_cpu by$ by_pid by_ns waker$ waker_pid throttled" },
+		" resolution_ns cpu from_cpu to_cpu by$ by_pid by_ns waker$ waker_pid throttled"
+		" syscall$ descriptor$" },
 	/* kind: hard, soft, timer.  short_ones: others since the last, too short for a row. */
 	[TABLE_INTERRUPT] = { "interrupt",
 		"id* kind$ name$ number cpu thread> span> request> start_ns end_ns duration_ns"
@@ -62,6 +63,9 @@ const struct sqlite_table sqlite_tables[NR_TABLES] = {
 	/* pc: where its own code was; from_disk: NULL if it is not known. */
 	[TABLE_FAULT] = { "page_fault",
 		"id* address$ pc$ in_kernel from_disk thread> span> request> at_ns" },
+	[TABLE_SYSCALL] = { "syscall",
+		"id* name$ descriptor$ arg0$ result thread> span> request> start_ns end_ns duration_ns"
+		" short_ones" },
 	[TABLE_MIGRATION] = { "migration", "thread> at_ns from_cpu to_cpu" },
 	[TABLE_WAKEUP] = { "wakeup", "thread> at_ns cpu waker$ waker_tid waker_pid" },
 	[TABLE_RUN] = { "run", "cpu name$ tid pid start_ns end_ns" },
@@ -88,6 +92,7 @@ const char *const sqlite_indexes =
 	"CREATE INDEX off_cpu_by_thread ON off_cpu (thread, start_ns);"
 	"CREATE INDEX interrupt_by_request ON interrupt (request);"
 	"CREATE INDEX page_fault_by_request ON page_fault (request);"
+	"CREATE INDEX syscall_by_request ON syscall (request);"
 	"CREATE INDEX cause_by_request ON cause (request, nth);"
 	"ANALYZE;";
 

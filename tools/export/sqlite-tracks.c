@@ -152,7 +152,7 @@ static int put_off_cpu(struct sqlite_export *e, const struct segment *s)
 			  V(s->duration_resolution_ns), value_cpu(k->cpu), value_cpu(k->from_cpu),
 			  value_cpu(k->to_cpu), V(party_name(by)), ID(party_pid(by)),
 			  ID(longest ? longest->ns : 0), V(party_name(waker)), ID(party_pid(waker)),
-			  V(k->is_throttled));
+			  V(k->is_throttled), V(k->call.name), V(k->call.file));
 }
 
 static int put_interrupt(struct sqlite_export *e, const struct segment *s)
@@ -171,6 +171,15 @@ static int put_fault(struct sqlite_export *e, const struct segment *s)
 	return sqlite_put(e, TABLE_FAULT, NEW_ID, value_hex(f->addr), value_hex(f->pc), V(f->is_kernel),
 			  value_if(f->has_major, V(f->is_major)), V(e->thread), ID(span_of(e, s)),
 			  ID(request_of(e, s)), V(s->start_ns));
+}
+
+static int put_syscall(struct sqlite_export *e, const struct segment *s)
+{
+	const struct segment_call *c = &s->sched->call;
+
+	return sqlite_put(e, TABLE_SYSCALL, NEW_ID, V(c->name), V(c->file), value_hex(c->arg0), V(c->result),
+			  V(e->thread), ID(span_of(e, s)), ID(request_of(e, s)), V(s->start_ns), V(s->end_ns),
+			  V(s->duration_ns), V(c->nr_short));
 }
 
 static int on_thread(void *arg, const struct thread *t)
@@ -202,6 +211,8 @@ static int on_segment(void *arg, const struct segment *s)
 		return put_interrupt(e, s);
 	case SEGMENT_FAULT:
 		return put_fault(e, s);
+	case SEGMENT_SYSCALL:
+		return put_syscall(e, s);
 	default:	/* QUEUE: a part of the request */
 		return 0;
 	}

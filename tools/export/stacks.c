@@ -134,8 +134,10 @@ struct stacks_cause stacks_cause_of(const struct attribution_begin *what)
 	cause.kind = leaf_kind_of(s);
 	cause.lock = s->lock;
 	cause.lock_symbol = s->lock_symbol;
-	if (s->sched && s->kind == SEGMENT_BLOCKED)
+	if (s->sched && s->kind == SEGMENT_BLOCKED) {
 		cause.state = s->sched->state;
+		cause.who = s->sched->call.name;
+	}
 	if (cause.kind == LEAF_RUNNABLE || cause.kind == LEAF_PREEMPTED) {
 		who = offcpu_party(s);
 		cause.who = who && who->kind == PARTY_TASK ? who->name : NULL;
@@ -287,7 +289,8 @@ const char *stacks_cause_text(const struct stacks_cause *c, char *buf, size_t si
 		break;
 	case LEAF_IO:
 	case LEAF_SLEEP:
-		snprintf(buf, size, "[%s]", sched_state_name(c->state));
+		snprintf(buf, size, "[%s%s%s]", sched_state_name(c->state), c->who ? " in " : "",
+			 c->who ? c->who : "");
 		break;
 	default:
 		snprintf(buf, size, "[%s%s%s]", leaf_kinds[c->kind].name,

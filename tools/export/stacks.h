@@ -23,7 +23,7 @@ struct stacks_cause {
 	enum leaf_kind kind;
 	const struct symbol *lock_symbol; /* LOCK, FUTEX; may be NULL */
 	uint64_t lock;
-	const char *who;	/* RUNNABLE, PREEMPTED: running task; IRQ: name; NULL: unknown */
+	const char *who;	/* RUNNABLE, PREEMPTED: running task; IRQ: name; IO, SLEEP: call; NULL: unknown */
 	unsigned state;		/* IO, SLEEP: enum ldb_sched_state */
 };
 

@@ -189,6 +189,7 @@ static int add_kernel(struct model *m)
 	m->has_irqs = !strcmp(meta(m, "kernel_irqs"), "1");
 	m->kernel_events = meta(m, "kernel_events");
 	m->kernel_why = meta(m, "kernel_why");
+	m->has_calls = *meta(m, "kernel_syscalls");
 	m->is_kernel_only = only && strcmp(only, "0");
 	m->kernel_err_ns = model_number(m, "kernel_err_ns", 0);
 	if (m->kernel_err_ns < 0 || m->kernel_err_ns > 1000000000)

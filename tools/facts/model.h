@@ -85,6 +85,7 @@ struct model {
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
 	bool has_sched;			/* there are SCHED rows */
 	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
+	bool has_calls;			/* system calls in which threads slept were recorded */
 	struct tasks *tasks;		/* that they name */
 	int64_t *losses;		/* ticks of the LOST rows about them, sorted */
 	size_t nr_losses, room_losses;
@@ -129,6 +130,26 @@ struct segment_occupant {
 	int64_t ns;			/* how much of the segment it ran */
 };
 
+/* This describes a system call; its texts are the model's. */
+struct segment_call {
+	const char *name;		/* "fdatasync"; NULL: none, or not known */
+	const char *file;		/* what its descriptor is; "": it has none, or that is not known */
+	bool has_result;		/* it is a SYSCALL, not a sleep in one */
+	int64_t result;			/* an error is -errno */
+	uint64_t arg0, arg;
+	unsigned which;			/* which argument arg is, from 1 on; 0: none */
+	uint32_t nr_short;		/* others before it, too short for a row */
+};
+
+/* A thread made a system call, or slept in one.  See model.has_calls. */
+struct syscall {
+	uint32_t tid;
+	const struct thread *thread;	/* NULL: not in the trace */
+	int64_t start, end;		/* ticks; a sleep's: when the thread left its CPU */
+	bool is_sleep;
+	struct segment_call call;
+};
+
 /* This is what the kernel events say of a segment. */
 struct segment_sched {
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
@@ -142,6 +163,7 @@ struct segment_sched {
 	bool has_woken;			/* it is known who ended a sleep: the waker */
 	bool is_throttled;		/* PREEMPTED while the CPU was idle */
 	int64_t asleep_ns;		/* LOCK_WAIT: how much of it */
+	struct segment_call call;	/* SYSCALL; BLOCKED: what it was in */
 	struct segment_occupant *occupants; /* RUNNABLE, PREEMPTED: tasks that ran, longest first */
 	size_t nr_occupants;
 	struct sched_span *spans;	/* that the sums are of: segment_cut() */
@@ -206,7 +228,7 @@ struct segment {
 	int64_t row_start, row_end;	/* FUNCTION: ticks that --from and --to are compared with */
 	uint64_t req;			/* the request its thread worked on meanwhile, */
 	bool has_req;			/* if it was exactly one */
-	struct segment_sched *sched;	/* off the CPU; LOCK_WAIT: if known; else NULL */
+	struct segment_sched *sched;	/* off the CPU; SYSCALL; LOCK_WAIT: if known; else NULL */
 	union {
 		const struct irq *irq;		/* IRQ */
 		const struct fault *fault;	/* FAULT */

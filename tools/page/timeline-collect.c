@@ -90,7 +90,7 @@ static int add_other(struct timeline_data *d, const struct segment *s)
 		.to_cpu = CPU_UNKNOWN };
 	const struct segment_sched *k = s->sched ? s->sched : &none;
 	bool has_name = s->lock || s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_LOCK_HOLD ||
-			s->kind == SEGMENT_IRQ;
+			s->kind == SEGMENT_IRQ || k->call.name;
 	int64_t lock = has_name ? names_lock(d, s) : 0;
 	int64_t site = names_site(d, s->site), owner = thread_at(d, s->owner, s->start);
 	int64_t waker = names_party(d, &k->waker), by = names_party(d, &k->preempted_by);
@@ -333,7 +333,7 @@ int collect(struct timeline_data *d)
 	init_stores(d);
 	options.from = d->o->from;
 	options.to = d->o->to;
-	options.with_irqs = options.with_faults = true;
+	options.with_irqs = options.with_faults = options.with_calls = true;
 	options.max_functions = d->o->max_functions ? d->o->max_functions : TIMELINE_PAGE_FUNCTIONS;
 	/* Every thread has a row, also one of which nothing is known. */
 	for (size_t i = 0; i < d->m->nr_threads && !ret; i++)

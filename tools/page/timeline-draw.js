@@ -88,8 +88,8 @@ tl.draw = (() => {
 		if (kind === tl.FUTEX_WAIT)
 			return "futex " + tl.data.lockOf(o.lock[ref]).name;
 		if (kind === tl.BLOCKED)
-			return tl.about.states[o.state[ref]];
-		if (kind === tl.INTERRUPT)
+			return tl.data.lockOf(o.lock[ref]).name || tl.about.states[o.state[ref]];
+		if (kind === tl.INTERRUPT || kind === tl.SYSCALL)
 			return tl.data.lockOf(o.lock[ref]).name || tl.kinds[kind].words;
 		/* This is the running task, or the one that came. */
 		const who = o.occupants[ref] ? tl.d.occupants.party[o.occupants_at[ref]] : o.by[ref];

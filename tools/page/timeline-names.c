@@ -136,11 +136,14 @@ int64_t names_party(struct timeline_data *d, const struct party *p)
 int64_t names_lock(struct timeline_data *d, const struct segment *s)
 {
 	char name[TEXT_ROOM], text[TEXT_ROOM];
-	const char *short_name = segment_name(s, name);
+	bool is_call = s->sched && s->sched->call.name;
+	const char *short_name = is_call ? s->sched->call.name : segment_name(s, name);
 	int64_t key[2];
 
 	if (s->kind == SEGMENT_QUEUE || s->kind == SEGMENT_IRQ)
 		snprintf(text, sizeof(text), "%.400s", short_name);
+	else if (is_call)
+		segment_call(&s->sched->call, text);
 	else
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, text);
 	key[0] = names_string(d, short_name);

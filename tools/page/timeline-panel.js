@@ -175,7 +175,7 @@ tl.panel = (() => {
 		const stack = stackAt(o.thread[ref], from + o.length[ref] / 2), flags = o.flags[ref];
 
 		return [tl.draw.label({ table: "other", refs: [ref] }, 0), tl.kinds[kind].words, [
-			[kind === tl.INTERRUPT ? "Interrupt" : "Lock", lock],
+			[kind === tl.INTERRUPT ? "Interrupt" : kind === tl.SYSCALL || kind === tl.BLOCKED ? "System call" : "Lock", lock],
 			["At", tl.data.siteText(tl.data.siteOf(o.site[ref]))],
 			...times(from, o.length[ref], o.res[ref]),
 			whole(o.extra[ref], o.dres[ref], o.length[ref], o.res[ref]),

@@ -46,9 +46,11 @@ GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
 GET(get_path, text, path_text(why_of(row)->p, e->path, buf, COLUMN_ROOM))
 GET(get_group, text, boxes_group(e))
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
+WHEN(if_call, *e->call)
 
 static const struct column cause_columns[] = {
 	MADE("text", get_text), MADE("sentence", get_sentence), SELF(NULL, why_cause_columns),
+	SAME(call, .when = if_call),
 	MADE("path", get_path), MADE("group", get_group),
 	SAME(category), SAME(advice), SAME(has_faults), COLUMN("requests", nr_requests),
 	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),

@@ -136,7 +136,7 @@
 		const kind = l.kind in words ? words[l.kind] : l.kind.replace(/_/g, " ");
 		const name = l.kind === "held_by" || l.kind === "woken_by" ? [l.label, [l.thread, l.tid || ""].join(" ").trim()].filter(Boolean).join(", ") : l.label;
 
-		return [kind, name].filter(Boolean).join(" ");
+		return [kind, name, l.call ? `(${l.call})` : ""].filter(Boolean).join(" ");
 	}
 
 	/* Handles the request that is picked */

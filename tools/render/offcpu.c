@@ -46,6 +46,8 @@ const char *offcpu_label(const struct segment *s, char *buf)
 
 	if (s->kind == SEGMENT_FUTEX_WAIT)
 		return text_clean(segment_name(s, name), buf);
+	if (s->kind == SEGMENT_BLOCKED && s->sched->call.name)
+		return text_clean(s->sched->call.name, buf);
 	if (s->kind == SEGMENT_BLOCKED)
 		return sched_state_name(s->sched->state);
 	if (!p || p->kind != PARTY_TASK || !p->name || !*p->name)
@@ -95,6 +97,16 @@ static void occupants_text(const struct model *m, const struct segment_sched *k,
 	}
 }
 
+/* " in read(a pipe)", or nothing. */
+static void call_text(const struct segment_sched *k, char *buf)
+{
+	char call[TEXT_ROOM];
+
+	*buf = '\0';
+	if (k->call.name)
+		snprintf(buf, TEXT_ROOM, " in %.200s", segment_call(&k->call, call));
+}
+
 static void preempted_text(const struct model *m, const struct segment_sched *k, char *buf)
 {
 	char who[TEXT_ROOM], behind[TEXT_ROOM];
@@ -125,7 +137,7 @@ static void runnable_text(const struct model *m, const struct segment_sched *k, 
 void offcpu_text(const struct model *m, const struct segment *s, char *buf)
 {
 	const struct segment_sched *k = s->sched;
-	char waker[TEXT_ROOM], cpu[TEXT_ROOM], name[TEXT_ROOM], text[TEXT_ROOM];
+	char waker[TEXT_ROOM], cpu[TEXT_ROOM], name[TEXT_ROOM], text[TEXT_ROOM], call[TEXT_ROOM];
 
 	*buf = '\0';
 	if (!k && s->kind != SEGMENT_FUTEX_WAIT)
@@ -139,11 +151,12 @@ void offcpu_text(const struct model *m, const struct segment *s, char *buf)
 		runnable_text(m, k, text);
 		break;
 	case SEGMENT_BLOCKED:
+		call_text(k, call);
 		if (k->state == SCHED_STATE_UNKNOWN)
 			snprintf(text, sizeof(text), "off the CPU, not known why%.200s", waker);
 		else
-			snprintf(text, sizeof(text), "blocked (%s)%.200s",
-				 sched_state_name(k->state), waker);
+			snprintf(text, sizeof(text), "blocked (%s)%.200s%.200s",
+				 sched_state_name(k->state), call, waker);
 		break;
 	default:
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
@@ -160,6 +173,7 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 {
 	const struct segment_sched *k = c->off->sched;
 	char who[TEXT_ROOM], waker[TEXT_ROOM], site[TEXT_ROOM], cpu[TEXT_ROOM], func[TEXT_ROOM] = "";
+	char call[TEXT_ROOM];
 
 	cpu_text(k, cpu);
 	switch (c->kind) {
@@ -191,8 +205,10 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			text_function(c->off->site, site);
 		if (c->waker_func)
 			text_function(c->waker_func->func, func);
-		snprintf(buf, TEXT_ROOM, "blocked (%s)%s%.150s%.150s%s%.100s", sched_state_name(k->state),
-			 *site ? " in " : "", site, waker, *func ? " in " : "", func);
+		call_text(k, call);
+		snprintf(buf, TEXT_ROOM, "blocked (%s)%s%.120s%s%.120s%.120s%s%.80s",
+			 sched_state_name(k->state), *site ? " in " : "", site, *site && *call ? "," : "",
+			 call, waker, *func ? " in " : "", func);
 		return;
 	}
 	snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), "%.50s", cpu);
@@ -222,8 +238,9 @@ void offcpu_holder(const struct model *m, const struct segment *s, int64_t total
 			 ns);
 		break;
 	case SEGMENT_BLOCKED:
-		snprintf(buf, TEXT_ROOM, "was blocked (%s) for %s",
-			 sched_state_name(s->sched->state), ns);
+		call_text(s->sched, then);
+		snprintf(buf, TEXT_ROOM, "was blocked (%s)%.200s for %s",
+			 sched_state_name(s->sched->state), then, ns);
 		break;
 	default:
 		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);

@@ -37,9 +37,11 @@ const char *picture_cause(const struct why *w, const struct why_cause *c, char *
 		words = "";
 		*label = '\0';
 	}
-	snprintf(buf, TEXT_ROOM, "%s%s%.200s%s%.200s%s", words, *label ? " " : "", label,
+	snprintf(buf, TEXT_ROOM, "%s%s%.150s%s%.150s%s", words, *label ? " " : "", label,
 		 !*place ? "" : *words ? " in " : "in ", text_clean(place, clean),
 		 is_function ? "()" : "");
+	if (*c->call)
+		snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), " (%.150s)", text_clean(c->call, clean));
 	return buf;
 }
 

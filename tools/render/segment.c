@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Names and places segments. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "render/segment.h"
 #include "render/text.h"
@@ -15,12 +16,44 @@ const char *irq_kind_name(unsigned kind)
 	return kind < sizeof(names) / sizeof(*names) && names[kind] ? names[kind] : "hard";
 }
 
+/* Time-outs of less than 0 are none; their registers may have 32 bits. */
+static int64_t signed_arg(uint64_t arg)
+{
+	return arg <= UINT32_MAX ? (int32_t)arg : (int64_t)arg;
+}
+
+/* Writes an address, a number, or the name of an error. */
+static void put_result(int64_t result, char *buf, size_t size)
+{
+	const char *error = result < 0 && result >= -4095 ? strerrorname_np(-result) : NULL;
+
+	if (error)
+		snprintf(buf, size, " = %s", error);
+	else
+		snprintf(buf, size, result > UINT32_MAX ? " = 0x%" PRIx64 : " = %" PRId64, result);
+}
+
+const char *segment_call(const struct segment_call *c, char *buf)
+{
+	char file[TEXT_ROOM], name[TEXT_ROOM], arg[32] = "", result[48] = "";
+
+	if (c->which)
+		snprintf(arg, sizeof(arg), "%s%" PRId64, *c->file ? ", " : "", signed_arg(c->arg));
+	if (c->has_result)
+		put_result(c->result, result, sizeof(result));
+	snprintf(buf, TEXT_ROOM, "%.100s(%.200s%s)%s", text_clean(c->name, name), text_clean(c->file, file),
+		 arg, result);
+	return buf;
+}
+
 const char *segment_name(const struct segment *s, char *buf)
 {
 	if (s->func)
 		return s->func->function;
 	if (s->kind == SEGMENT_IRQ && *s->irq->name)
 		return s->irq->name;
+	if (s->kind == SEGMENT_SYSCALL)
+		return s->sched->call.name;
 	if (s->lock_symbol && s->lock_symbol->known)
 		return s->lock_symbol->function;
 	if (s->lock)

@@ -20,6 +20,9 @@ const char *irq_kind_name(unsigned kind);	/* enum ldb_irq_kind */
  */
 const char *segment_name(const struct segment *s, char *buf);
 
+/* Returns "fdatasync(svc.dat)", for a SYSCALL "read(a pipe, 512) = EAGAIN"; buf has TEXT_ROOM bytes. */
+const char *segment_call(const struct segment_call *c, char *buf);
+
 /* Returns the call site; for a function whose call site is not known, its definition. */
 struct place segment_place(const struct segment *s);
 

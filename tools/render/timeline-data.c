@@ -62,6 +62,17 @@ static const struct column sched_columns[] = {
 };
 #undef ROW
 
+/* System calls */
+
+#define ROW struct segment_call
+WHEN(if_result, e->has_result)
+
+static const struct column call_columns[] = {
+	COLUMN("syscall", name), COLUMN("descriptor", file), SAME(result, .when = if_result),
+	HEX("arg0", arg0, .when = if_result), { 0 }
+};
+#undef ROW
+
 /* Segments */
 
 #define ROW struct segment
@@ -89,11 +100,12 @@ GET(get_segment_true, bool, true)
 GET(get_by_tid, u64, task_of(e)->tid)
 GET(get_by_name, text, offcpu_party(e) ? party_cell(offcpu_party(e)) : "")
 GET(get_by_pid, u64, task_of(e)->pid)
-GET(get_csv_state, text, e->sched ? sched_state_name(e->sched->state) : "")
+GET(get_csv_state, text, e->sched && e->kind != SEGMENT_SYSCALL ? sched_state_name(e->sched->state) : "")
 GET(get_csv_cpu, cpu, e->sched ? e->sched->cpu : CPU_UNKNOWN)
 GET(get_csv_from, cpu, e->sched ? e->sched->from_cpu : CPU_UNKNOWN)
 GET(get_csv_to, cpu, e->sched ? e->sched->to_cpu : CPU_UNKNOWN)
-FROM(sched, rows_one(e->sched))
+FROM(sched, rows_one(e->kind == SEGMENT_SYSCALL ? NULL : e->sched))
+FROM(call, rows_one(e->sched && e->sched->call.name ? &e->sched->call : NULL))
 WHEN(if_func, e->func)
 WHEN(if_hold, e->kind == SEGMENT_LOCK_HOLD)
 WHEN(if_wait, e->kind == SEGMENT_LOCK_WAIT || e->kind == SEGMENT_FUTEX_WAIT)
@@ -124,6 +136,7 @@ static const struct column json_columns[] = {
 	MADE("lock_kind", get_lock_kind, .when = if_lock), SAME(level, .when = if_level),
 	SAME(owner, .when = if_wait), COLUMN("failed", has_failed, .when = if_wait),
 	COLUMN("inferred", is_inferred, .when = if_hold), PART_AT(NULL, sched, sched_columns),
+	PART_AT(NULL, call, call_columns),
 	HEX("queue", lock, .when = if_queue), SAME(to_tid, .when = if_queue),
 	MADE("blocks_req", get_req, .when = if_blocks),
 	MADE("truncated", get_segment_true, .when = if_truncated),

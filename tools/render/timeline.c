@@ -474,6 +474,7 @@ static void put_picture(const struct render *r, const struct render_timeline *rt
 		draw_functions(r, &c, l);
 		draw_kind(r, &c, l, SEGMENT_LOCK_WAIT, "  waits for", 'w', TEXT_WARN);
 		draw_kind(r, &c, l, SEGMENT_LOCK_HOLD, "  holds", '#', TEXT_BAD);
+		draw_kind(r, &c, l, SEGMENT_SYSCALL, "  calls", 'c', TEXT_PLAIN);
 		has_off |= draw_off(r, &c, l);
 	}
 	if (has_off)
@@ -523,6 +524,9 @@ static void segment_text(const struct model *m, const struct segment *s, unsigne
 		}
 		snprintf(buf, TEXT_ROOM, "holds %.300s%s", name,
 			 s->is_inferred ? " (known from the wait)" : "");
+		break;
+	case SEGMENT_SYSCALL:
+		segment_call(&s->sched->call, buf);
 		break;
 	case SEGMENT_QUEUE:
 		snprintf(buf, TEXT_ROOM, "in queue %.300s",

@@ -28,9 +28,10 @@ static const char *path_word(const struct partition *p, uint32_t path, size_t n)
 #define ROW struct why_link
 GET(get_kind, text, link_kind_name(e->kind))
 GET(get_source, text, edge_source_name(e->source))
+WHEN(if_link_call, *e->call)
 
 static const struct column link_columns[] = {
-	MADE("kind", get_kind), SAME(label), SAME(file), SAME(tid), SAME(thread), SAME(ns),
+	MADE("kind", get_kind), SAME(label), SAME(call, .when = if_link_call), SAME(file), SAME(tid), SAME(thread), SAME(ns),
 	SAME(resolution_ns), MADE("source", get_source), SAME(confidence), { 0 }
 };
 #undef ROW
@@ -68,6 +69,7 @@ const struct column why_classes_columns[] = {
 #define ROW struct why_cause
 GET(get_cause, text, why_cause_name(e))
 GET(get_anomaly, text, anomaly_name(e->anomaly))
+WHEN(if_call, *e->call)
 GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
 
 static const char *cause_path(const struct row *row, size_t n)
@@ -82,7 +84,8 @@ const struct column why_cause_columns[] = {
 };
 
 static const struct column cause_columns[] = {
-	SELF(NULL, why_cause_columns), WORDS("path", cause_path), SAME(category), SAME(advice),
+	SELF(NULL, why_cause_columns), SAME(call, .form = COLUMN_ONLY_JSON, .when = if_call),
+	WORDS("path", cause_path), SAME(category), SAME(advice),
 	COLUMN("requests", nr_requests), COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns),
 	SAME(reference_ns), SAME(has_faults), PART_AT(NULL, cause_chain, why_chain_columns),
 	MADE("sentence", get_sentence), { 0 }

@@ -58,6 +58,13 @@ static const char *in(const char *label)
 	return *label ? " in " : "";
 }
 
+/* Says what a thread slept in, behind the words for that. */
+static void say_call(struct sentence *s, const char *call)
+{
+	if (*call)
+		say(s, " (%s)", call);
+}
+
 /* A lock without a name is named after the place where a thread waits for it. */
 static const char *lock_word(const char *label)
 {
@@ -92,6 +99,7 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 		say(s, "%s %s", d, leaf_kind_say(c->kind, label, text, sizeof(text)));
 		break;
 	}
+	say_call(s, c->call);
 }
 
 /* Appends one more step of a chain. */
@@ -120,9 +128,11 @@ static void say_link(struct sentence *s, const struct why_link *l)
 		break;
 	case LEAF_IO:
 		say(s, ", of that %s in I/O", d);
+		say_call(s, l->call);
 		break;
 	case LEAF_SLEEP:
 		say(s, ", of that %s asleep", d);
+		say_call(s, l->call);
 		break;
 	case LEAF_PREEMPTED:
 		say(s, ", of that %s preempted by %s", d, label);

@@ -85,8 +85,9 @@ static void put_causes(const struct render *r, const struct why *w, size_t nr)
 			text_cell(r, *c->category ? c->category : "-", category, true);
 			fputc(' ', r->out);
 		}
-		snprintf(line, sizeof(line), "%s%s%s%s", why_kind_text(c), *c->label ? ": " : "",
-			 c->label, c->kind == LEAF_FUNCTION && *c->label ? "()" : "");
+		snprintf(line, sizeof(line), "%s%s%s%s%s%s%s", why_kind_text(c), *c->label ? ": " : "",
+			 c->label, c->kind == LEAF_FUNCTION && *c->label ? "()" : "",
+			 *c->call ? " (" : "", c->call, *c->call ? ")" : "");
 		text_clean(line, clean);
 		if (strlen(clean) > rest)
 			fputs("\n    ", r->out);

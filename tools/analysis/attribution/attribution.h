@@ -82,7 +82,7 @@ void attribution_forget(struct attribution *a);
 
 /*
  * Adds its segments, by start, the outer ones first; interrupts may come before all others.
- * Holds, queues and faults are ignored.
+ * Holds, queues, faults and system calls are ignored: the sleeps in a call have its name.
  */
 int attribution_segment(struct attribution *a, const struct segment *s);
 

@@ -5,9 +5,13 @@
  */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "partition-private.h"
+
+#define EPHEMERAL_PORT_MIN	32768	/* net.ipv4.ip_local_port_range: its usual begin */
+#define NUMBER_DIGITS		3	/* of a number that does not belong to the name */
 
 /* "item_locks+0x80" becomes item_locks. */
 static void set_variable(char *label, const struct symbol *symbol)
@@ -64,6 +68,41 @@ static void set_waiting(char *label, const struct segment *s)
 		set_party(label, &k->preempted_by);
 }
 
+/* A peer with a port of those that the kernel hands out is a client, one of many. */
+static bool is_client(const char *socket)
+{
+	const char *port = strrchr(socket, ':');
+
+	return port && atoi(port + 1) >= EPHEMERAL_PORT_MIN;
+}
+
+/* Files that are numbered are one: 000123.log becomes *.log. */
+static void add_file(char *label, const char *file)
+{
+	size_t len = strlen(label), digits;
+
+	for (; *file && len < PARTITION_LABEL_MAX - 1; file += digits) {
+		digits = strspn(file, "0123456789");
+		label[len++] = digits >= NUMBER_DIGITS ? '*' : *file;
+		if (digits < NUMBER_DIGITS)
+			digits = 1;
+	}
+	label[len] = '\0';
+}
+
+static void set_call(char *label, const struct segment_call *call)
+{
+	bool is_socket;
+
+	if (!call->name)
+		return;
+	is_socket = !strncmp(call->file, "socket ", 7);
+	snprintf(label, PARTITION_LABEL_MAX, "%s%s%s", call->name, *call->file ? " of " : "",
+		 !is_socket ? "" : is_client(call->file) ? "a client's socket" : call->file);
+	if (!is_socket)
+		add_file(label, call->file);
+}
+
 enum leaf_kind partition_label(const struct segment *s, char *label)
 {
 	enum leaf_kind kind = leaf_kind_of(s);
@@ -73,6 +112,8 @@ enum leaf_kind partition_label(const struct segment *s, char *label)
 		set_lock(label, s);
 	else if (kind == LEAF_RUNNABLE || kind == LEAF_PREEMPTED)
 		set_waiting(label, s);
+	else if (s->kind == SEGMENT_BLOCKED && s->sched)
+		set_call(label, &s->sched->call);
 	return kind;
 }
 

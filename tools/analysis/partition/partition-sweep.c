@@ -381,6 +381,7 @@ void partition_sweep(struct partition_build *b)
 	options.progress = b->o->progress;
 	options.progress_arg = b->o->progress_arg;
 	options.no_requests = options.with_irqs = options.with_faults = true;
+	options.with_calls = b->o->segment;
 	if (b->o->only) {
 		options.from = b->o->from;
 		options.to = b->o->to;

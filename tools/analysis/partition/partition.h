@@ -45,7 +45,7 @@ struct path {
 struct leaf {
 	enum leaf_kind kind;
 	uint32_t path;			/* where it happened; FUNCTION: its own path */
-	const char *label;		/* interned: lock, futex, task, class, irq; "" */
+	const char *label;		/* interned: lock, futex, task, class, irq, system call; "" */
 	uint64_t lock;			/* LOCK, FUTEX: an address of it; 0 */
 	const struct symbol *site;	/* LOCK: where it waited; may be NULL */
 };

@@ -212,7 +212,13 @@ int gather_threads(struct timeline_build *b)
 
 COMPARE_NUMBERS(length_compare, int64_t)
 
-/* The shorter half of the functions, or of the times off the CPU, is left out. */
+/* Times off the CPU and system calls have a limit, and functions another one. */
+static bool is_limited(const struct segment *s)
+{
+	return segment_is_off(s) || s->kind == SEGMENT_SYSCALL;
+}
+
+/* The shorter half of the functions, or of the others that are limited, is left out. */
 static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int64_t *min)
 {
 	int64_t *lengths = calloc(*nr_left + 1, sizeof(*lengths));
@@ -221,14 +227,14 @@ static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int6
 	if (!lengths)
 		return -ENOMEM;
 	for (size_t i = 0; i < b->nr_all; i++)
-		if (functions ? b->all[i].kind == SEGMENT_FUNCTION : segment_is_off(&b->all[i]))
+		if (functions ? b->all[i].kind == SEGMENT_FUNCTION : is_limited(&b->all[i]))
 			lengths[nr++] = b->all[i].end - b->all[i].start;
 	qsort(lengths, nr, sizeof(*lengths), length_compare);
 	*min = lengths[nr / 2] + 1;
 	free(lengths);
 	for (size_t i = 0; i < b->nr_all; i++) {
 		struct segment *s = &b->all[i];
-		bool is_one = functions ? s->kind == SEGMENT_FUNCTION : segment_is_off(s);
+		bool is_one = functions ? s->kind == SEGMENT_FUNCTION : is_limited(s);
 
 		if (is_one && s->end - s->start < *min) {
 			segment_free_sched(s);
@@ -244,7 +250,7 @@ static int prune(struct timeline_build *b, bool functions, size_t *nr_left, int6
 int gather_segment(void *build, const struct segment *s)
 {
 	struct timeline_build *b = build;
-	bool is_function = s->kind == SEGMENT_FUNCTION, is_off = segment_is_off(s);
+	bool is_function = s->kind == SEGMENT_FUNCTION, is_off = is_limited(s);
 	int64_t length = s->end - s->start;
 	int ret = 0;
 

@@ -282,6 +282,8 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 
 	if (!s || describe(k->m, s, off) || (!asleep && add_occupants(k->m, s, off)))
 		return NULL;
+	if (kind == SEGMENT_BLOCKED)
+		s->sched->call = at->call;
 	f = set_place(k, s, off);
 	s->depth = at->depth ? at->depth : f ? f->depth + 1 : 0;
 	s->is_truncated = (!off->has_out && start == off->out) || (!off->has_in && end == off->in);
@@ -293,6 +295,28 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 		s->lock_symbol = symtab_lookup_data(k->m->symtab, off->futex, off->out);
 		s->lock_kind = LOCK_KIND_FUTEX;
 	}
+	return s;
+}
+
+/* What it has executed meanwhile is seldom known: the innermost function around all of it is shown. */
+struct segment *segment_of_call(struct tracks *k, const struct syscall *c)
+{
+	struct segment *s = add(k, SEGMENT_SYSCALL, c->tid, c->start, c->end);
+	const struct frame *f = frames_through(&k->frames, c->tid, c->start, c->end);
+
+	if (!s)
+		return NULL;
+	s->sched = calloc(1, sizeof(*s->sched));
+	if (!s->sched)
+		return NULL;
+	*s->sched = (struct segment_sched){
+		.state = SCHED_STATE_UNKNOWN, .cpu = CPU_UNKNOWN, .from_cpu = CPU_UNKNOWN,
+		.to_cpu = CPU_UNKNOWN, .call = c->call,
+	};
+	s->depth = f ? f->depth + 1 : 0;
+	s->site = f ? symtab_lookup(k->m->symtab, f->pc, f->full_start) : NULL;
+	s->resolution_ns = s->duration_resolution_ns = k->off_resolution_ns;
+	s->duration_ns = ticks_ns(k->m->reader, c->end - c->start);
 	return s;
 }
 

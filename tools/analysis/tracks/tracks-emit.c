@@ -29,11 +29,7 @@ void tracks_lower_border(struct tracks *k, int64_t border)
 	k->is_full = false;
 }
 
-/*
- * Are there enough for a window?  The rest comes in the next ones.  Segments that begin together
- * are not separated, so each window makes progress.
- */
-static bool is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s)
+bool tracks_is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s)
 {
 	if (nr < TRACKS_EVENTS || s->head.minor <= first)
 		return false;
@@ -58,6 +54,8 @@ static int read_off(struct tracks *k)
 	}
 	memcpy(at->spans, data + sizeof(at->off), nr * sizeof(*at->spans));
 	at->off.spans = at->spans;
+	if (k->m->has_calls && tracks_call_of(k, &at->off, &at->call))
+		return -ENOMEM;
 	return spill_next(&k->offs);
 }
 
@@ -72,7 +70,7 @@ int tracks_read_offs(struct tracks *k, int64_t before)
 
 	while (!ret && has_off_before(k, before) &&
 	       !(k->nr_off_at &&
-		 is_enough(k, k->nr_off_at, k->off_at[0].off.out, &k->offs)))
+		 tracks_is_enough(k, k->nr_off_at, k->off_at[0].off.out, &k->offs)))
 		ret = read_off(k);
 	return ret;
 }
@@ -95,7 +93,7 @@ int tracks_read_locks(struct tracks *k, int64_t before)
 		const struct lock_event *e = k->locks.head.data;
 		unsigned op = e->op;
 
-		if (set->nr && is_enough(k, set->nr, set->events[0].begin, &k->locks))
+		if (set->nr && tracks_is_enough(k, set->nr, set->events[0].begin, &k->locks))
 			break;
 		ret = lockset_add_wait(set, e);
 		if (ret)
@@ -303,5 +301,7 @@ int tracks_add_others(struct tracks *k)
 {
 	int ret = add_locks(k);
 
-	return ret ? ret : add_offs(k);
+	if (!ret)
+		ret = add_offs(k);
+	return ret ? ret : tracks_add_calls(k);
 }

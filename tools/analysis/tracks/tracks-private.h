@@ -37,12 +37,13 @@ struct frames {
 	bool has_resumed;	/* some have several parts */
 };
 
-#define NR_TRACKS_SOURCES	8
+#define NR_TRACKS_SOURCES	9
 
 /* This is a time off the CPU of the current window. */
 struct tracks_off {
 	struct sched_off off;
 	struct sched_span *spans;	/* of its own */
+	struct segment_call call;	/* that it slept in */
 	bool is_event;			/* its sleep is itself a wait among the lock events */
 	bool is_sleep_shown;		/* its sleep is shown by the segment of a wait */
 	unsigned depth;			/* at least: that of the wait + 1 */
@@ -64,7 +65,7 @@ struct tracks {
 	union {
 		struct {
 			/* by thread and time */
-			struct spill funcs, locks, offs, parts, queues, faults, irqs;
+			struct spill funcs, locks, offs, parts, queues, faults, irqs, calls;
 			struct spill lives;	/* the last: of no thread */
 		};
 		struct spill sources[NR_TRACKS_SOURCES];
@@ -74,6 +75,10 @@ struct tracks {
 
 	/* This is the current thread, from window to window. */
 	uint64_t major;
+	struct syscall call, call_sleep; /* the last that were read; tid 0: none */
+	int64_t calls_apart;		/* ticks: so far from its switch a sleep's row may be */
+	struct syscall *call_at; /* to become segments, in order */
+	size_t nr_call_at, room_call_at;
 	uint32_t tid;
 	int64_t border;			/* what starts before it is emitted in this window */
 	bool is_last;			/* it is the last window: everything is emitted */
@@ -112,11 +117,21 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 
 /* tracks-read.c: all passes over the trace */
 int tracks_read(struct tracks *k);
+/* Is anything of that thread wanted in [start, end]? */
+bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t end);
 
 /* tracks-events.c: page faults and interrupts */
 int tracks_read_events(struct tracks *k);
 /* Emits those that begin by then. */
 int tracks_emit_events_until(struct tracks *k, int64_t tick);
+
+/* tracks-calls.c: system calls */
+int tracks_sort_calls(struct tracks *k);
+/* Finds the one that the thread slept in; offs come in order of time. */
+int tracks_call_of(struct tracks *k, const struct sched_off *off, struct segment_call *call);
+int tracks_read_calls(struct tracks *k, int64_t before);
+/* Makes segments of them. */
+int tracks_add_calls(struct tracks *k);
 
 /* tracks-frames.c */
 int tracks_read_frames(struct tracks *k);
@@ -124,6 +139,11 @@ int tracks_add_functions(struct tracks *k);
 void tracks_retain_frames(struct tracks *k);
 
 /* tracks-emit.c: all except functions */
+/*
+ * Are there enough for a window?  The rest comes in the next ones.  Segments that begin
+ * together are not separated, so each window makes progress.
+ */
+bool tracks_is_enough(struct tracks *k, size_t nr, int64_t first, const struct spill *s);
 int tracks_read_offs(struct tracks *k, int64_t before);
 int tracks_read_locks(struct tracks *k, int64_t before);
 int tracks_add_requests(struct tracks *k);
@@ -144,6 +164,7 @@ struct segment *segment_of_part(struct tracks *k, const struct tracks_part *part
 struct segment *segment_of_lock(struct tracks *k, const struct lock_event *e);
 /* asleep: for the time until the wake-up, else for the time after it. */
 struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bool asleep);
+struct segment *segment_of_call(struct tracks *k, const struct syscall *c);
 void segment_of_frame(struct tracks *k, struct segment *s, const struct frame *f, int64_t start,
 		      int64_t end);
 /* Is the sleep a part of the wait?  Then it is recorded in the wait. */

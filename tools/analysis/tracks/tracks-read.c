@@ -41,6 +41,11 @@ static bool is_wanted(const struct tracks *k, uint32_t tid, int64_t start, int64
 	return !k->o->wants || k->o->wants(k->o->wants_arg, tid, start, end);
 }
 
+bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t end)
+{
+	return is_selected(k, tid, start) && is_wanted(k, tid, start, end);
+}
+
 /* Functions */
 
 #define NR_FINE		64	/* buckets to a power of two */
@@ -348,7 +353,7 @@ static int on_life(void *arg, struct life *life)
 int tracks_read(struct tracks *k)
 {
 	/* These are sixteenths of the memory, in the order of sources. */
-	static const uint8_t shares[NR_TRACKS_SOURCES] = { 6, 2, 2, 1, 1, 1, 1, 2 };
+	static const uint8_t shares[NR_TRACKS_SOURCES] = { 6, 2, 2, 1, 1, 1, 1, 1, 1 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;
 	int ret;
@@ -366,6 +371,8 @@ int tracks_read(struct tracks *k)
 	}
 	if (!ret)
 		ret = tracks_read_events(k);
+	if (!ret && k->m->has_calls)
+		ret = tracks_sort_calls(k);
 	if (!ret && !k->o->no_requests) {
 		report_progress(k, "requests", 0.5, 0.5, 0, 0);
 		ret = lives_each(k->m, on_life, k, &result);

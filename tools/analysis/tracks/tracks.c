@@ -105,6 +105,8 @@ static int do_window(struct tracks *k)
 		ret = tracks_read_locks(k, ahead);
 	if (!ret)
 		ret = tracks_read_offs(k, ahead);
+	if (!ret)
+		ret = tracks_read_calls(k, ahead);
 	/* All that may lower the border must come before what is emitted because of it. */
 	if (!ret)
 		ret = tracks_add_requests(k);
@@ -129,9 +131,11 @@ static void start_thread(struct tracks *k, uint64_t major, uint32_t tid)
 {
 	k->major = major;
 	k->tid = tid;
+	k->call.tid = k->call_sleep.tid = 0;
 	k->frames.nr = 0;
 	k->set.nr = 0;
 	tracks_free_offs(k, k->nr_off_at);
+	k->nr_call_at = 0;
 	k->nr_open = 0;
 	k->last_start = INT64_MIN;
 	k->nr_part_at = 0;
@@ -221,6 +225,7 @@ static void free_all(struct tracks *k)
 	free(k->functions);
 	free(k->open);
 	free(k->off_at);
+	free(k->call_at);
 	free(k->part_at);
 	lockset_free(&k->set);
 	futexes_free(&k->futexes);

@@ -39,6 +39,7 @@ struct tracks_options {
 	void *wants_arg;
 	bool no_requests;	/* the caller knows them: no REQUEST, QUEUE or request() */
 	bool with_irqs, with_faults;	/* among the segments */
+	bool with_calls;	/* system calls as segments; what a thread slept in is always said */
 	bool no_functions;
 	/*
 	 * Ticks; for a short range in a long trace.  Times off the CPU are known if they began at

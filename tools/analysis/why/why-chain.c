@@ -95,7 +95,7 @@ static struct why_link *add_link(struct chains *k, struct why_chain *chain, unsi
 	struct why_link *link = chain->nr < WHY_CHAIN_MAX ? &chain->links[chain->nr++] : &k->unseen;
 
 	*link = (struct why_link){
-		.kind = kind, .label = chain_text(k, label), .file = "", .thread = "",
+		.kind = kind, .label = chain_text(k, label), .call = "", .file = "", .thread = "",
 		.ns = ns, .source = source,
 		.confidence = last && last->ns > ns ? (double)ns / (double)last->ns : 1,
 	};
@@ -217,6 +217,8 @@ static void add_off(struct chains *k, struct why_chain *chain, const struct segm
 			ns, source);
 	set_thread(k, link, off);
 	link->resolution_ns = off->resolution_ns;
+	if (kind == LEAF_SLEEP || kind == LEAF_IO)
+		link->call = chain_text(k, label);
 	if (kind == LEAF_SLEEP)
 		add_waker(k, chain, off, ns, waker_func);
 }
@@ -344,8 +346,9 @@ static bool is_cause(struct chains *k, const struct timeline_cause *t, const str
 {
 	if (t->kind != c->kind || t->in_queue || !(t->wait || t->off))
 		return false;
-	return c->kind == LEAF_IO || c->kind == LEAF_SLEEP || c->kind == LEAF_THROTTLED ||
-	       chain_text(k, t->label) == c->label;
+	if (c->kind == LEAF_IO || c->kind == LEAF_SLEEP)
+		return chain_text(k, t->label) == c->call;
+	return c->kind == LEAF_THROTTLED || chain_text(k, t->label) == c->label;
 }
 
 static void chain_target(struct chains *k, const struct wanted *at, const struct timeline *timeline,

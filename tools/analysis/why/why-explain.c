@@ -100,7 +100,7 @@ static enum anomaly anomaly_of(const struct explanation *e, uint32_t n)
 struct cause_key {
 	enum leaf_kind kind;
 	bool has_faults;
-	const char *label;		/* interned by the partition */
+	const char *label, *call;	/* interned by the partition */
 	const char *file;		/* of a function; interned by the symtab */
 };
 
@@ -122,11 +122,13 @@ static struct cause_key key_of(const struct explanation *e, uint32_t n)
 	const struct leaf *leaf = leaf_of(e, n);
 	struct node *node = &e->w->private->tree.nodes[n];
 	uint32_t path = leaf ? leaf->path : n;
-	struct cause_key key = { .kind = leaf ? leaf->kind : inner_kind(p, n), .file = "" };
+	struct cause_key key = { .kind = leaf ? leaf->kind : inner_kind(p, n), .call = "", .file = "" };
 	int64_t usual = e->ref->nr ? e->ref->nodes[n].nr_faults / (int64_t)e->ref->nr : 0;
 
 	key.label = !leaf || key.kind == LEAF_FUNCTION || key.kind == LEAF_IO || key.kind == LEAF_SLEEP ||
 		    key.kind == LEAF_QUEUE ? path_name(p, path) : leaf->label;
+	if (key.kind == LEAF_IO || key.kind == LEAF_SLEEP)
+		key.call = leaf->label;
 	if (key.kind == LEAF_FUNCTION && p->paths[path].func)
 		key.file = p->paths[path].func->func_file;
 	key.has_faults = key.kind == LEAF_FUNCTION && node->nr_faults > usual &&
@@ -138,14 +140,14 @@ static uint64_t hash_key(const struct cause_key *key)
 {
 	uint64_t hash = hash_mix((uintptr_t)key->label, (uintptr_t)key->file);
 
-	return hash_mix(hash, 2 * key->kind + key->has_faults);
+	return hash_mix(hash_mix(hash, (uintptr_t)key->call), 2 * key->kind + key->has_faults);
 }
 
 static struct cause_key key_of_cause(const struct why *w, const struct why_cause *c)
 {
 	const struct symbol *func = w->p->paths[c->path].func;
 
-	return (struct cause_key){ c->kind, c->has_faults, c->label,
+	return (struct cause_key){ c->kind, c->has_faults, c->label, c->call,
 				   c->kind == LEAF_FUNCTION && func ? func->func_file : "" };
 }
 
@@ -156,7 +158,7 @@ static bool same_key(const struct cause_key *a, const struct cause_key *b)
 	 * not pointers.
 	 */
 	return a->kind == b->kind && a->has_faults == b->has_faults && a->file == b->file &&
-	       !strcmp(a->label, b->label);
+	       a->call == b->call && !strcmp(a->label, b->label);
 }
 
 static void set_category(const struct explanation *e, struct why_cause *c)
@@ -164,7 +166,9 @@ static void set_category(const struct explanation *e, struct why_cause *c)
 	const struct category *category = NULL;
 
 	c->category = c->advice = "";
-	if (e->o->categories)
+	if (e->o->categories && *c->call)
+		category = categories_find(e->o->categories, "syscall", c->call);
+	if (e->o->categories && !category)
 		category = categories_find(e->o->categories, leaf_kinds[c->kind].name, c->label);
 	if (category) {
 		c->category = category->name;
@@ -197,7 +201,7 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 	*c = (struct why_cause){
 		.kind = key.kind, .path = leaf ? leaf->path : n,
 		.leaf = leaf ? (uint32_t)(leaf - w->p->leaves) : UINT32_MAX,
-		.label = key.label, .has_faults = key.has_faults,
+		.label = key.label, .call = key.call, .has_faults = key.has_faults,
 		.reference_ns = e->ref->nodes[n].median_ns,
 	};
 	memset(&k->by_anomaly[w->nr_causes], 0, sizeof(k->by_anomaly[0]));

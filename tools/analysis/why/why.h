@@ -47,6 +47,7 @@ enum link_kind {
 struct why_link {
 	unsigned kind;		/* leaf_kind or link_kind */
 	const char *label;	/* lock, function, task */
+	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	const char *file;	/* of a function: "app.c:120"; "" */
 	uint32_t tid;		/* 0: none */
 	const char *thread;	/* its name; "" */
@@ -68,6 +69,7 @@ struct why_cause {
 	enum leaf_kind kind;	/* FUNCTION: path ends in the function */
 	uint32_t path, leaf;	/* leaf: UINT32_MAX for an inner node */
 	const char *label;	/* "db_lock", "parse()", "hog" */
+	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	const char *category, *advice; /* categories.h; "" */
 	bool has_faults;	/* the time came with page faults, more than usual */
 	size_t nr_requests;	/* targets with it */

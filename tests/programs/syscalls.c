@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One system call per request, each in a function of its own, each of them slow:
+ *
+ *	syscalls FILE ROUNDS
+ *
+ * Requests have the call's name as class.  FILE is written and synchronized; a thread answers on
+ * a pair of sockets after 4 ms, and empties a pipe after 6 ms.  What waits for time does so for
+ * 5 ms.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <ldb/ldb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PIPE_SIZE	65536
+#define MAP_SIZE	(32UL << 20)
+
+static char bytes[PIPE_SIZE];
+static int file, sockets[2], pipes[2], epoll, event, questions;
+
+/* Something follows the call: as the last thing it would be a jump, and the function have no record. */
+#define CALL(name, what)					\
+static __attribute__((noinline, noclone)) int do_##name(void)	\
+{								\
+	long ret = what;					\
+								\
+	__asm__ volatile("" ::: "memory");			\
+	return ret < 0 ? -errno : 0;				\
+}
+
+CALL(fdatasync, fdatasync(file))
+CALL(read, read(sockets[0], bytes, 1))
+CALL(write, write(pipes[1], bytes, PIPE_SIZE))
+CALL(poll, poll(NULL, 0, 5))
+CALL(clock_nanosleep, clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = 5000000 }, NULL))
+CALL(epoll_wait, epoll_wait(epoll, &(struct epoll_event){ 0 }, 1, 5))
+
+static __attribute__((noinline, noclone)) int do_mmap(void)
+{
+	void *p = mmap(NULL, MAP_SIZE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	return p == MAP_FAILED ? -errno : munmap(p, MAP_SIZE);
+}
+
+static void sleep_ms(long ms)
+{
+	struct timespec ts = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&ts, NULL);
+}
+
+/* This thread is asked for an answer, or to empty the pipe. */
+static void *peer(void *none)
+{
+	char what;
+
+	while (read(questions, &what, 1) == 1) {
+		if (what == 'r') {
+			sleep_ms(4);
+			if (write(sockets[1], "x", 1) != 1)
+				return NULL;
+		} else {
+			static char sink[PIPE_SIZE];
+
+			sleep_ms(6);
+			for (size_t n = 0; n < 2 * PIPE_SIZE;) {
+				ssize_t got = read(pipes[0], sink, PIPE_SIZE);
+
+				if (got <= 0)
+					return NULL;
+				n += got;
+			}
+		}
+	}
+	return NULL;
+}
+
+static int ask(int to, char what)
+{
+	return write(to, &what, 1) == 1 ? 0 : -errno;
+}
+
+static void request(const char *class, int (*call)(void))
+{
+	static long id;
+
+	ldb_req_start(++id, NULL);
+	ldb_req_class(id, class);
+	if (call())
+		fprintf(stderr, "syscalls: %s failed\n", class);
+	ldb_req_end(id);
+}
+
+static int open_all(const char *path, int *to)
+{
+	int ends[2];
+
+	file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	epoll = epoll_create1(0);
+	event = eventfd(0, 0);
+	if (file < 0 || epoll < 0 || event < 0 || pipe(pipes) || pipe(ends) ||
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) || fcntl(pipes[1], F_SETPIPE_SZ, PIPE_SIZE) < 0)
+		return -errno;
+	questions = ends[0];
+	*to = ends[1];
+	return epoll_ctl(epoll, EPOLL_CTL_ADD, event, &(struct epoll_event){ .events = EPOLLIN });
+}
+
+static int round_of(int to)
+{
+	if (pwrite(file, bytes, sizeof(bytes), 0) < 0)
+		return -errno;
+	request("fdatasync", do_fdatasync);
+	request("poll", do_poll);
+	request("clock_nanosleep", do_clock_nanosleep);
+	request("epoll_wait", do_epoll_wait);
+	request("mmap", do_mmap);
+	if (ask(to, 'r'))
+		return -errno;
+	request("read", do_read);
+	/* It is full then. */
+	if (write(pipes[1], bytes, PIPE_SIZE) < 0 || ask(to, 'w'))
+		return -errno;
+	request("write", do_write);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	int to, ret;
+
+	if (argc != 3) {
+		fprintf(stderr, "syscalls FILE ROUNDS\n");
+		return 2;
+	}
+	ret = open_all(argv[1], &to);
+	if (ret || pthread_create(&thread, NULL, peer, NULL))
+		return 1;
+	for (int i = 0; i < atoi(argv[2]) && !ret; i++)
+		ret = round_of(to);
+	close(to);
+	pthread_join(thread, NULL);
+	return ret != 0;
+}
