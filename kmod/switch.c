@@ -26,7 +26,7 @@ static noinline u32 state_slow(unsigned int state)
 	return LDB_STATE_DISK;
 }
 
-/* It is TASK_RUNNING, or the usual sleep, nearly always. */
+/* The state is nearly always TASK_RUNNING or a usual sleep. */
 static __always_inline bool sleeps_or_runs(unsigned int prev_state)
 {
 	return (prev_state & ~TASK_FREEZABLE) <= TASK_INTERRUPTIBLE;

@@ -140,7 +140,7 @@ void ldb_threads_remove_all(struct ldb_session *s)
 		while (n-- && !list_empty(&s->threads)) {
 			t = list_first_entry(&s->threads, struct ldb_thread, list);
 			unhash(t);
-			/* Its CPU knew it until now, and RCU counts from now. */
+			/* Its CPU may have used t until now; the grace period of RCU begins here. */
 			ldb_gen_bump();
 			free_later(t);
 		}
@@ -327,7 +327,7 @@ static int register_task(struct ldb_session *s, struct task_struct *p, struct ld
 	if (!rc && p != current && ldb_on_cpu(p))
 		cpu = task_cpu(p);
 	raw_spin_unlock_irqrestore(&ldb_threads_lock, flags);
-	/* It may run for long without a switch. */
+	/* The thread may run for long without a switch, so its CPU is interrupted now. */
 	if (cpu >= 0 && !ldb_cpu_is_isolated(cpu))
 		smp_call_function_single(cpu, refresh, NULL, 1);
 	return rc;

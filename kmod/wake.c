@@ -83,7 +83,7 @@ static noinline void wakeup_slow(struct ldb_thread *t, struct task_struct *p, st
 	if (!(s->events & LDB_GROUP_SCHED))
 		return;
 	now = ldb_clock_now(s->clock);
-	/* It cannot be freed before this probe is over: it leaves curr at its switch. */
+	/* The task cannot be freed before this probe ends: it leaves curr only when it switches. */
 	curr = READ_ONCE(c->curr);
 	if (curr)
 		other = ldb_name(sc, s, curr, runs_on(c, curr), LDB_SCHED_F_OTHER, now);
@@ -128,7 +128,7 @@ void ldb_probe_wakeup_new(void *unused, struct task_struct *p)
 	wakeup(p, LDB_SCHED_F_NEW);
 }
 
-/* It still counts as on the CPU that it leaves. */
+/* During this probe the task is still on the CPU that it leaves. */
 void ldb_probe_migrate(void *unused, struct task_struct *p, int dest_cpu)
 {
 	struct ldb_thread *t = ldb_watched(p);

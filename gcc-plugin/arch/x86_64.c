@@ -181,8 +181,8 @@ gasm *arch_relink(const struct record *r)
 }
 
 /*
- * It cannot if the user has reserved a register, or if code is farther apart than a call
- * reaches.
+ * A far call is impossible if the user has reserved a register, or if code is farther apart than
+ * a call reaches.
  */
 bool arch_can_link_far(void)
 {

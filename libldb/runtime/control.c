@@ -397,8 +397,9 @@ static void serve(bool resumes)
 			session_populate();
 		}
 		/*
-		 * It is not lowered before: the program waits for the begin; at the end no
-		 * thread raises it; and the thread that raised it has loaded a module.
+		 * This thread's priority is not lowered earlier: the program waits for the begin;
+		 * at the end no thread raises it; and the thread that raised it has loaded a
+		 * module.
 		 */
 		if (!n && attached && !listens && session.scanner_cpu < 0)
 			priority_give_way(&control_thread);

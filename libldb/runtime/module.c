@@ -155,7 +155,7 @@ static void exe_path(char *path, size_t size)
 		path[cut] = 0;
 }
 
-/* It is relative to the current folder: only for a program's own thread. */
+/* Is the name relative to the current folder?  Only a program's own thread may call this. */
 static bool is_relative(const char *name)
 {
 	const char *p = name;

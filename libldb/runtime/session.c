@@ -214,7 +214,7 @@ static long memfd_size(int fd, const char **why)
 	ret = sys(SYS_fstatfs, fd, &fs);
 	if (!ret && fs.f_type == HUGETLBFS_MAGIC)
 		ret = -EINVAL;
-	/* It is read only now: the file could have shrunk until it was sealed. */
+	/* The size is read after the sealing: before, the file could have shrunk. */
 	if (!ret)
 		ret = sys(SYS_fstat, fd, &st);
 	return ret ? ret : st.st_size;

@@ -107,8 +107,8 @@ static bool is_live(const struct scan_state *st, unsigned block, uintptr_t addr,
 	const struct ldb_stack_frame *known = st->stack->frame;
 
 	/*
-	 * It is younger than what was known: it was entered since, as those of the other stack
-	 * were.
+	 * The record is younger than what was known: it was entered since, as the records of
+	 * the other stack were.
 	 */
 	if (st->fresh || gen > GEN_OF(st->b[block].ok_gen))
 		return true;

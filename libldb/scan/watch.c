@@ -62,8 +62,8 @@ static uint32_t kernel_seq(const struct scan_state *st)
 }
 
 /*
- * It was asleep when it was last polled, and its page says seq now: until it came back its stack
- * was unchanged.
+ * The thread was asleep when it was last polled, and its page says seq now: until the thread came
+ * back its stack was unchanged.
  */
 static void woken(struct scan_state *st, uint32_t seq, uint64_t lo)
 {

@@ -137,7 +137,7 @@ static inline bool glibc_mutex_release(void *mutex)
 	return false;
 }
 
-/* It is neither robust nor recursive; if it is adaptive its kind does not say so. */
+/* Is the mutex neither robust nor recursive, and not marked as adaptive? */
 static inline bool glibc_mutex_is_simple(const void *mutex)
 {
 	const pthread_mutex_t *m = mutex;

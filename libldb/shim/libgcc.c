@@ -58,7 +58,7 @@ _Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions,
 	return FIND(__gcc_personality_v0)(version, actions, class, exception, context);
 }
 
-/* They continue here afterwards. */
+/* Landing pads end with a call of this function, and unwinding continues. */
 void _Unwind_Resume(struct _Unwind_Exception *exception)
 {
 	FIND(_Unwind_Resume)(exception);

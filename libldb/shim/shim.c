@@ -472,7 +472,7 @@ static ALWAYS_INLINE int sem_end(struct wait *w, int rc)
 		GO(sem_try(sem, valid, cancels), name, args, wait_##name, slow_##name); \
 	}
 
-/* It is async-signal-safe, as sem_post() is.  The woken object may be gone afterwards. */
+/* This is async-signal-safe, as sem_post() is.  The woken object may be gone afterwards. */
 static ALWAYS_INLINE void wake(const volatile void *object)
 {
 	if (unlikely(session_wants_locks()) && waker_is_awaited(object) && thread_self())

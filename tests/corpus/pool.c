@@ -54,7 +54,7 @@ NAMED void serve(const struct item *item)
 	reply();
 }
 
-/* It takes as long as the other function; with the same code GCC would merge the two. */
+/* This takes about as long as the other function; if both were equal GCC would merge them. */
 NAMED void collect(void)
 {
 	burn(PLANT_US + 1);

@@ -256,7 +256,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 	return raw(SYS_clock_gettime, id, (long)ts, 0, 0, 0, 0);
 }
 
-/* It reports one CPU: creating threads takes longer than reading an input. */
+/* This reports one CPU, because creating threads takes longer than reading an input. */
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *cpus)
 {
 	if (!is_inside)

@@ -145,7 +145,7 @@ static void push(struct stack *s, const struct ldb_row_func *f, int64_t end_min)
 {
 	struct ended *top = s->nr ? &s->ended[s->nr - 1] : NULL;
 
-	/* They are neighbours: no invocation can come any more that contains one of them alone. */
+	/* The two are neighbours: no invocation can come any more that contains one of them alone. */
 	if (top && top->parent == f->parent_gen && top->depth == f->depth) {
 		top->gen_last = f->gen;
 		if (f->start_max < top->start_max)

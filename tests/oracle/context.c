@@ -289,8 +289,8 @@ static void check_lives(struct oracle *o)
 			oracle_violation(o, ORACLE_THREADS, "two lives at once", "tid %u until %" PRId64
 					 ", and from %" PRId64, l->tid, l->end, next->start);
 		/*
-		 * Its creator existed then, unless it is older than the recording: then the
-		 * creator may be gone.
+		 * The creator of a thread existed then, unless the thread is older than the
+		 * recording: then the creator may be gone.
 		 */
 		if (l->creator && l->start != TICK_UNKNOWN) {
 			const struct life *by = oracle_life(o, l->creator, l->start);

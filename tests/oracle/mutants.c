@@ -234,7 +234,7 @@ CHANGE(abandoned, sample_add(s, lock, s->lock[L_WAIT]); s->lock[L_JOIN + 1].tid 
 CHANGE(stamped_early, s->lock[L_AFTER].begin = 6700; s->lock[L_WAIT].end = 6700;)
 CHANGE(monotonic, stamped_early(s); s->clock_id = LDB_CLOCK_MONO;)
 CHANGE(early_waking, s->sched[S_WAKING].tick = 10050;)
-/* Its waker spins for the run queue's lock, and it is preempted and comes back meanwhile. */
+/* The waker spins for the run queue's lock; meanwhile the thread is preempted and runs again. */
 CHANGE(preempted_waking,
        sample_add(s, sched, { .op = LDB_SCHED_OP_WAKING, .flags = LDB_SCHED_F_HARDIRQ | LDB_SCHED_F_OTHER,
 			      .cpu = 1, .tick = 16000, .other = SECOND });

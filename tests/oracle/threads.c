@@ -308,7 +308,7 @@ static void on_wakeup(struct threads *t)
 		break;
 	case RUNS:
 	case RUNNABLE:
-		/* It had only announced its sleep. */
+		/* The thread had set its state to asleep, and not switched yet. */
 		if (!task->early_waking)
 			bad_wakeup(t, "woken and was awake", "tid", s->tid, state_names[task->state]);
 		task->early_waking = false;

@@ -242,7 +242,7 @@ static int patch_runtime(const char *path)
 			return -1;
 		write_code((unsigned char *)to - 64, keep);
 		/*
-		 * It writes from the end: a thread that enters the overwritten text slides to
+		 * The loop writes from the end: a thread that enters the overwritten text slides to
 		 * the code.
 		 */
 		for (volatile unsigned char *p = (unsigned char *)to - 65; p >= (unsigned char *)from; p--)

@@ -48,7 +48,7 @@ __attribute__((noinline)) static void work_for(int ms)
 	} while (now.tv_sec < end.tv_sec || (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
 }
 
-/* It has no record itself: while it runs, the newest record is on the stack that is gone. */
+/* This function has no record: while it runs, the newest record is on the stack that is gone. */
 __attribute__((no_instrument_function)) static void elsewhere(void)
 {
 	int rc = 0;

@@ -55,7 +55,7 @@ static long now_us(void)
 	return ts.tv_sec * 1000000L + ts.tv_nsec / 1000;
 }
 
-/* Its values are in registers of the FPU, and in flags, all through the loop. */
+/* The values of this function are in registers of the FPU, and in flags, all through the loop. */
 __attribute__((noinline)) static void compute(void)
 {
 	double a = 1, b = 2, c = 3, d = 4, want_a = 1, want_b = 2;

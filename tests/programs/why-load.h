@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void burn(double us)
 		__asm__ volatile("" : "+r"(left));
 }
 
-/* It is inline, so that the caller sleeps. */
+/* This is inline, so that the caller sleeps. */
 static inline __attribute__((always_inline)) void pause_us(long us)
 {
 	struct timespec ts = { us / 1000000, us % 1000000 * 1000 };

@@ -71,7 +71,7 @@ static void wait_for_waiter(const volatile void *lock)
 	usleep(3000);
 }
 
-/* It is no tail call, so that the call has a site in this function. */
+/* The call in this function is no tail call, so that it has a site. */
 #define FN(name, type)							\
 	static int do_##name(void *p)					\
 	{								\

@@ -67,7 +67,7 @@ static __attribute__((noinline)) void deep(int n)
 	leave(&f);
 }
 
-/* It has no record: this is where the chain has to be repaired. */
+/* This function has no record, so the chain has to be repaired when control lands here. */
 static __attribute__((noinline)) int lands(void (*fn)(void))
 {
 	if (sigsetjmp(env, 1))

@@ -400,7 +400,7 @@ static void mode_paths(uint64_t unused)
 		snprintf(m.path, sizeof(m.path), "%.*s", (int)n, at);
 		send_msg(&m, LDB_MSG_MODULE, sizeof(m));
 	}
-	/* Its root is gone when the process is. */
+	/* The recorder cannot open the process's root when the process has ended. */
 	detach_or_gone();
 }
 

@@ -102,7 +102,7 @@ static void work(const char *kind)
 	pthread_join(t, NULL);
 }
 
-/* It prints CPU time: other load on this CPU is not the recording's cost. */
+/* The worker prints CPU time: other load on this CPU is not the recording's cost. */
 static pid_t start_worker(const char *kind, int cpu, int go)
 {
 	struct timespec begin, end;

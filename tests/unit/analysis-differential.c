@@ -472,7 +472,7 @@ static void test_size(void)
 	begin = seconds();
 	build((struct side){ &a, 99, 100 }, (struct side){ &a, 40, 60 }, 10);
 	took = seconds() - begin;
-	/* It takes about 0.7 s; the limit allows for other load. */
+	/* This takes about 0.7 s; the limit allows for other load. */
 	ok(took < 8 && sums_are_exact(), "a million requests of ten leaves: %.2f s", took);
 	differential_free(&d);
 	hand_close(&a);

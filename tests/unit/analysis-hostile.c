@@ -256,7 +256,7 @@ static void narrow_sched(struct ldb_row_sched *row, uint64_t x)
 	row->value = (x >> 32) % 4;
 	row->addr = (x >> 36) % 100;
 	row->gen = (x >> 44) % 64 << 16;
-	/* It is sometimes out of its place. */
+	/* Some rows are out of order. */
 	row->tick += (int64_t)(x >> 50) % 300;
 }
 

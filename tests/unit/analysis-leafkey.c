@@ -198,7 +198,7 @@ int main(void)
 	test_empty();
 	small = time_of(20000);
 	big = time_of(200000);
-	/* It is ten times as much; with quadratic time the ratio would be a hundred. */
+	/* The input is ten times as big; with quadratic time the ratio would be a hundred. */
 	ok(big < 40 * small + 0.5, "in time about linear");
 	return done();
 }

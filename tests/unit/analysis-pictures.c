@@ -325,7 +325,7 @@ static void test_blame(void)
 	for (size_t i = 1; i < b.nr; i++) {
 		wrong += b.at[i].parent >= i || b.at[i].depth != b.at[b.at[i].parent].depth + 1;
 		if (b.at[i].parent != i - 1) {
-			/* Its previous sibling ended just before. */
+			/* The previous sibling of the box ended just before. */
 			uint32_t f = i - 1;
 
 			while (b.at[f].parent != b.at[i].parent && f)

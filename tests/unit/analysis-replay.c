@@ -471,7 +471,7 @@ static void test_arrivals(void)
 	for (unsigned i = 0; i < 3; i++) {
 		int64_t at = (1000 + 1000 * i) * US;
 
-		/* They came at 900, 1100 and 1300 and were served one after the other. */
+		/* The requests came at 900, 1100 and 1300 and were served one after the other. */
 		writer_add_req(t.w, &(struct ldb_row_req){
 			.op = LDB_REQ_OP_ARRIVED, .tid = 1, .tick = at, .id = i + 1, .queue = QUEUE,
 			.site = at - (900 + 200 * i) * US });
@@ -488,7 +488,7 @@ static void test_arrivals(void)
 	is_after(3, 2600 * US, 1250 * US, 1250 * US, "and the third after that");
 	forget();
 	must("replay_work*0", NULL);
-	/* It takes 100 us from arrival to start, as for the first. */
+	/* Request 3 takes 100 us from arrival to start, as the first does. */
 	is_after(3, 2600 * US, 100 * US, 100 * US, "no earlier than it came");
 	forget();
 	made_close(&t);
@@ -539,7 +539,7 @@ static void test_blind(void)
 	must("replay_work*3", NULL);
 	ok(w.nr_waits == 1 && w.nr_blind_waits == 1 && w.blind_ns == 1000 * US && w.nr_fixed == 1 &&
 	   w.fixed_ns == 1000 * US, "both are counted");
-	/* It is 2000 later; it gets to the semaphore at 6000, when that is free. */
+	/* The thread is 2000 later; it gets to the semaphore at 6000, when that is free. */
 	is_after(1, 4100 * US, 5100 * US, 5100 * US, "the first wait is as long as it was");
 	forget();
 	made_close(&t);
@@ -586,7 +586,7 @@ static void test_readers(void)
 	forget();
 	made_close(&t);
 
-	/* It is read-locked; a writer waits; another reader comes later, or does not. */
+	/* The lock is read-locked; a writer waits; another reader comes later, or does not. */
 	begin("passing.data", 3);
 	made_lock(&t, .op = LDB_LOCK_OP_HOLD, .flags = LDB_LOCK_RWLOCK_RD | LDB_LOCK_F_BEGIN_EXACT,
 		  .tid = 1, .lock = LOCK, .begin = 1000 * US, .end = 3000 * US, .gen = 1);
@@ -634,7 +634,7 @@ static void test_wakers(void)
 	ok(!w.nr_fixed, "its waker is known");
 	forget();
 	must("replay_work*0.1", NULL);
-	/* It is woken at 750, before it waits. */
+	/* The thread is woken at 750, before it waits. */
 	is_after(1, 2200 * US, 175 * US, 175 * US, "does not wait at all");
 	forget();
 	made_close(&t);

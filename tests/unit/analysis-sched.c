@@ -243,7 +243,7 @@ static void test_futex(void)
 	made_waking(&t, .tick = 7010, .cpu = 1, .waker = 2, .woken = 1);
 	made_wakeup(&t, .tick = 7020, .woken = 1);
 	made_switch(&t, .tick = 7030, .state = R, .next = 1);
-	/* They no longer agree: it did not sleep, and slept much later for another reason. */
+	/* The futex wait and the sleep do not belong together: the sleep came much later. */
 	made_futex_wait(&t, .tick = 8000, .tid = 1, .addr = 0x7000, .owner = 2);
 	made_switch(&t, .tick = 8000 + 2 * SCHED_FUTEX_NS, .prev = 1, .state = S);
 	made_wakeup(&t, .tick = 500000, .woken = 1);
@@ -253,7 +253,7 @@ static void test_futex(void)
 	made_wakeup(&t, .tick = 600000, .woken = 1);
 	made_switch(&t, .tick = 600010, .state = R, .next = 1);
 	made_switch(&t, .tick = 600020, .prev = 1, .state = S);
-	/* It is as late, too, but woken as a futex is. */
+	/* This sleep is as late, but a wake of the futex ended it. */
 	made_wakeup(&t, .tick = 700000, .woken = 1);
 	made_switch(&t, .tick = 700010, .state = R, .next = 1);
 	made_futex_wait(&t, .tick = 700020, .tid = 1, .addr = 0x7000, .owner = 2);

@@ -61,7 +61,7 @@ static void make(struct made *t)
 			  .unc = 2 * i);
 	made_func(t, .tid = 1, .pc = in(caller_a, 1), .ret = in(caller_b, 5), .gen = 5, .start = 0,
 		  .end = 5000);
-	/* It was running when the recording ended, or from before it began. */
+	/* One call was running when the recording ended, another one before it began. */
 	row = (struct ldb_row_func){
 		.flags = LDB_FUNC_F_OPEN, .tid = 1, .pc = (uintptr_t)in(served, 1),
 		.ret = (uintptr_t)in(caller_a, 5), .gen = GEN(900), .start_max = 1000,

@@ -86,7 +86,7 @@ static void make(struct made *t)
 	made_hold(t, .tid = 1, .lock = LOCK, .begin = 21000, .end = 30000);
 	made_wait(t, .tid = 3, .lock = LOCK, .owner = 2, .begin = 16000, .end = 30500);
 	made_hold(t, .tid = 3, .lock = LOCK, .begin = 30500, .end = 31000);
-	/* It is stamped after the waiter continued. */
+	/* The end of this hold is stamped after the waiter continued. */
 	made_hold(t, .tid = 2, .lock = LOCK, .begin = 40000, .end = 52000);
 	made_wait(t, .tid = 1, .lock = LOCK, .owner = 2, .begin = 45000, .end = 51500);
 	made_hold(t, .tid = 1, .lock = LOCK, .begin = 51500, .end = 51900);

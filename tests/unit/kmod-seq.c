@@ -136,7 +136,7 @@ static void binder_step(struct world w)
 		w.step = REFRESH;
 		break;
 	case REFRESH:
-		/* It was not sent, or found another task. */
+		/* The interrupt was not sent, or found another task. */
 		w.step = READ_ON_RQ;
 		go(w);
 		/* No interrupt comes inside of a switch. */

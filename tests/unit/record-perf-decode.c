@@ -166,7 +166,7 @@ static void test_states(void)
 static const char switch_broken[] = "name: sched_switch\nID: 372\n" COMMON SWITCH_FIELDS
 	SWITCH_PRINT("unheard_of(REC->prev_state), \"\"");
 
-/* It does not say whether a thread was preempted. */
+/* This format does not say whether a thread was preempted. */
 static const char switch_no_plus[] = "name: sched_switch\nID: 372\n" COMMON SWITCH_FIELDS
 	SWITCH_PRINT("REC->prev_state ? \"S\" : \"R\", \"\"");
 
@@ -286,7 +286,7 @@ static void test_faults(void)
 	r = sample(372, 0, 9, 68);
 	ok(!decode(&r, &e), "which would not be taken for one");
 	decoder.mode = before;
-	/* It is as long as a major fault. */
+	/* This sample is as long as that of a major fault. */
 	r = sample(372, 0, 9, 12);
 	ok(decode(&r, &e) && e.kind == PERF_EVENT_SWITCH, "nor a tracepoint of the same size");
 }

@@ -109,7 +109,7 @@ static void ftrace_end(void)
 	rmdir(INSTANCE);
 }
 
-/* It is in a separate mount namespace: no other process sees tracefs appear. */
+/* Mounts tracefs in a separate mount namespace: no other process sees tracefs appear. */
 static bool ftrace_begin(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -357,7 +357,7 @@ static void check_chains(const struct rows *rows)
 				     !is_deaf[r->cpu & 1023];
 			last[r->cpu] = r->other;
 		}
-		/* It may have come while no thread was observed. */
+		/* The task may have come to that CPU while no thread was observed. */
 		if (r->op == LDB_SCHED_OP_WAKEUP && !is_waited_for_on(waits_on, r->value))
 			last[r->value] = r->other;
 		for (unsigned t = 0; t < nr_group; t++) {
@@ -372,7 +372,7 @@ static void check_chains(const struct rows *rows)
 					last[r->value] = -1;
 				waits_on[t] = r->value;
 			}
-			/* It is woken while it runs: last[] of its CPU is itself. */
+			/* A thread that is woken while it runs is itself last[] of its CPU. */
 			if (r->op == LDB_SCHED_OP_WAKEUP && is_tid && r->other != r->tid)
 				waits_on[t] = r->value;
 		}

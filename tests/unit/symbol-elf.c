@@ -278,7 +278,7 @@ static void test_strip(void)
 	s = symtab_lookup(st, 0x10000000 + addr, 0);
 	ok(is_symbol(s, "ns::Server::serve", 16, 15), "debug file by its link");
 
-	/* It is in a build-id folder. */
+	/* The debug file is in a build-id folder. */
 	run("mkdir -p dbg/.build-id/%.2s && mv app.debug dbg/.build-id/%.2s/%s.debug && "
 	    "objcopy --remove-section=.gnu_debuglink app", id, id, id + 2);
 	snprintf(path, sizeof(path), "%s/dbg", dir);

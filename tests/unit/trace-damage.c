@@ -148,8 +148,8 @@ static void test_truncate(const uint8_t *bytes, size_t size, const char *path)
 		}
 		least = o.nr;	/* a longer file never shows less */
 		/*
-		 * It tries every offset of the head and tail, where the structures are, and many
-		 * between.
+		 * The loop tries every offset of the head and tail, where the structures are,
+		 * and many between.
 		 */
 		step = n < 400 || n > size - 600 ? 1 : 13;
 	}

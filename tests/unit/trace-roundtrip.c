@@ -361,7 +361,7 @@ static void test_order(void)
 	}
 	ok(nr == NR && !wrong, "%zu rows in order, %zu wrong", nr, wrong);
 	cursor_close(c);
-	/* It is closed long before the end. */
+	/* This cursor is closed long before the end. */
 	c = reader_cursor(reader, LDB_BLK_GAP, NULL);
 	ok(cursor_next(c, &rows) == 1 && rows.gap->begin == 0, "the first ones, and no more");
 	cursor_close(c);

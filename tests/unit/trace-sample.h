@@ -322,7 +322,7 @@ TAP_FN void sample_file(const char *path, size_t nr, size_t flush_every, bool cl
 	}
 	if (close && writer_close(w))
 		bail_out("writer_close");
-	/* It is not closed: the writer is leaked on purpose, as by a killed recorder. */
+	/* Otherwise the writer is leaked on purpose: the file is as a killed recorder leaves it. */
 }
 
 /* Returns the content of a file; *size is set. */

@@ -42,7 +42,7 @@ static void test_values(void)
 			most = n > most ? n : most;
 			size += n;
 		}
-		/* It is decoded in pieces: the rest of a group is left for the next call. */
+		/* The bytes are decoded in pieces: the rest of a group is left for the next call. */
 		const uint8_t *p = bytes;
 
 		for (size_t done = 0; done < NR && p; done += n) {

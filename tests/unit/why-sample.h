@@ -61,7 +61,7 @@ TAP_FN void why_sample_share(struct why_sample *s, struct request *r, uint32_t l
 	r->latency_ns += ns;
 }
 
-/* Its causes among leaves are in the order of the leaves. */
+/* Adds a request; its causes among leaves are in the order of the leaves. */
 TAP_FN void why_sample_request(struct why_sample *s, size_t i)
 {
 	struct request *r = &s->p.requests[i];

@@ -191,7 +191,7 @@ int handover_each(struct handover *h, struct model *m, const struct segment *s,
 		    e->end != s->end)
 			continue;
 		ret = end(arg, e);
-		/* It is reported once, even if two segments are alike. */
+		/* The hold is reported once, even if two segments are alike. */
 		e->lock = ~s->lock;
 	}
 	return ret;

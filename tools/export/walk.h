@@ -11,7 +11,7 @@
 #include "export/stacks.h"
 
 struct walk_sink {
-	/* Its segments follow, by start, the outer ones first.  NULL without requests. */
+	/* The thread's segments follow, by start, the outer ones first.  NULL without requests. */
 	int (*thread)(void *arg, const struct thread *t, const struct life *life);
 	int (*segment)(void *arg, const struct segment *s);
 	bool with_irqs;		/* the interrupts of the thread are among them */

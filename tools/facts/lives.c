@@ -453,7 +453,7 @@ static int end_unfinished(struct lives *l, struct open_life *o, int64_t last)
 		p->end = max(last, p->start);
 		life->end = max(life->end, p->end);
 	}
-	/* It ended, and only a span in a queue is left, out of which no thread took it. */
+	/* The request ended, and only a span in a queue is left, from which no thread took it. */
 	if (life->has_lost_handoff && is_left(o))
 		return end_lost_in_queue(l, o);
 	return end_life(l, o);

@@ -90,7 +90,7 @@ static int end_run(struct sched *s, struct sched_thread *t, int64_t tick, bool h
 	return s->sink->run ? s->sink->run(s->sink->arg, &run) : 0;
 }
 
-/* It must have been running since the rows began. */
+/* The thread must have been running since the rows began. */
 static int end_first_run(struct sched *s, struct sched_thread *t, int64_t tick)
 {
 	t->on_since = s->from;
@@ -179,7 +179,7 @@ static void assign_futex(struct sched *s, struct sched_thread *t, int64_t tick)
 		t->nr_futexes = 0;
 		return;
 	}
-	/* It was preempted on the way to sleep: the sleep is still to come. */
+	/* The thread was preempted on the way to sleep: the sleep is still to come. */
 	if (off->is_preempted)
 		return;
 	if (off->state == LDB_STATE_SLEEPING) {
@@ -351,7 +351,7 @@ static int on_wakeup(struct sched *s, const struct ldb_row_sched *row)
 	}
 	t->last_seen = row->tick;
 	if (t->phase == SCHED_ON) {
-		/* It was about to sleep, and does not; or its switch out has a later stamp. */
+		/* The thread was about to sleep, and does not; or its switch out has a later stamp. */
 		t->has_early = true;
 		t->early = row->tick;
 		return ret;

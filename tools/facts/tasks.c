@@ -72,7 +72,7 @@ const struct task *tasks_find(const struct tasks *t, uint32_t tid, int64_t tick)
 
 bool tasks_is_ldb(const struct model *m, uint32_t tid)
 {
-	/* Its first name is the program's. */
+	/* A thread of ldb's begins with the program's name, so its last name counts. */
 	const struct task *last = tasks_find(m->tasks, tid, INT64_MAX);
 
 	return last && (!strcmp(last->name, "ldb-scan") || !strcmp(last->name, "ldb-control")) &&

@@ -141,7 +141,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-/* It is edge-triggered: the watcher wakes once for each event, the recorder reads it. */
+/* The watch is edge-triggered: the watcher wakes once for each event; the recorder reads it. */
 static void watch_fd(struct giveway *g, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };

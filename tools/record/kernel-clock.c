@@ -141,7 +141,7 @@ int64_t kernel_clock_tick(struct kernel_clock *c, uint64_t ns)
 		return (int64_t)(ns + c->offset_ns - c->t0);
 	if (c->nr < 2)
 		return (int64_t)(sample_at(c, 0)->tick - c->t0);
-	/* It is nearly always between the last two, or near them. */
+	/* The time is nearly always between the last two samples, or near them. */
 	low = search_range(1, c->nr - 1, i, sample_at(c, i)->ns <= ns) - 1;
 	from = sample_at(c, low);
 	to = sample_at(c, low + 1);

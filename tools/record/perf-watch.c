@@ -378,7 +378,7 @@ static void on_new(struct perf_watch *w, const struct perf_event *e, struct ldb_
 	/* This is invalid; the task that is forgotten below must not be its parent. */
 	if (e->by == e->a)
 		return;
-	/* It was named before it was created: that was another thread, whose exit was lost. */
+	/* A task of this tid was named before: it was another thread, whose exit was lost. */
 	if (t && (t->is_named || (t->watched && !watched)))
 		forget(w, e->a);
 	if (!watched)

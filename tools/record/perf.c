@@ -138,7 +138,7 @@ static void help_deaf_cpu(struct perf *p, unsigned ring)
 	if (n < size)
 		snprintf(why + n, size - n, " %u", p->fds.rings[ring].cpu);
 	p->is_deaf[p->fds.rings[ring].cpu] = 1;
-	/* Its records name threads in the recorder's namespace. */
+	/* Switch records of perf name threads in the recorder's namespace. */
 	if (p->tids.keys_are_tids)
 		perf_fds_add_switches(&p->fds, ring, kernel_clock_id(p->source.clock));
 }

@@ -267,7 +267,7 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 	if (t->known[slot].tid == tid) {
 		finish(t, &t->known[slot], tick, true);
 	} else if (b && !b->has_page && !is_unborn(t, tid, b->tick)) {
-		/* Its page was used again before it was polled. */
+		/* The thread's page was used again before the thread was polled. */
 		b->has_page = true;
 		write_birth(t, b, LDB_THREAD_F_EXITED, tick);
 	}
@@ -309,7 +309,7 @@ static bool has_ended(const struct ending *e, uint64_t gen)
 	return e->gen && is_of_block && gen >= e->gen + !e->is_written;
 }
 
-/* They count as written when is_last. */
+/* Writes the calls that are still open; with is_last they count as written. */
 static void write_open(struct threads *t, unsigned slot, const volatile struct ldb_stack *stack,
 		       int64_t end, bool is_last)
 {
@@ -342,7 +342,7 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 			.start_unc = f.flags & LDB_FUNC_F_FROM_START ? LDB_UNC_UNKNOWN :
 								       f.start_max - f.start_min,
 		};
-		/* It still existed at the last sample that found a frame. */
+		/* The frame still existed at the last sample that found it. */
 		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
 		row.end_max = max(row.end_max, row.start_max);
 		row.end_max = min(row.end_max, end);

@@ -560,7 +560,7 @@ static void put_line(const struct render *r, const struct render_timeline *rt,
 	fputs(s->blocks_req ? " ! " : "   ", r->out);
 	used = indent + (*place ? 2 + strlen(place) : 0);
 	if (LIST_USED + used + strlen(text) > r->width) {
-		/* It is put on a separate line; a name that needs even more room is shortened. */
+		/* The text is put on a separate line; a name that needs even more room is shortened. */
 		unsigned before = r->has_width ? NEXT_INDENT : LIST_USED;
 
 		if (r->has_width)

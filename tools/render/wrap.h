@@ -20,7 +20,7 @@ struct wrap {
 };
 
 /*
- * It works if r has a width.  Text that is written before wrap_end() retains its lines and
+ * Wrapping works if r has a width.  Text that is written before wrap_end() retains its lines and
  * colours; blanks may become ends of lines.
  */
 const struct render *wrap_begin(struct wrap *w, const struct render *r);

@@ -9,7 +9,7 @@
 
 #include "symbol/demangle.h"
 
-/* It is declared in <cxxabi.h>, which only C++ can include. */
+/* This function is declared in <cxxabi.h>, which only C++ can include. */
 extern char *__cxa_demangle(const char *name, char *buf, size_t *size, int *status);
 
 #define NAME_MAX_BYTES	(64U << 10)	/* longer ones are not changed */

@@ -78,7 +78,7 @@ static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname
 
 	if (!f || (link && !crc))
 		return -1;
-	/* It calls this again when it could not use the file, and then leaks the previous name. */
+	/* libdwfl calls this again if it could not use the file, and leaks the previous name. */
 	if (f->has_asked)
 		return -1;
 	f->has_asked = true;

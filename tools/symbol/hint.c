@@ -72,7 +72,7 @@ static void put_package(const struct hint *h, const char *sysroot, char *buf, si
 		 is_debian ? package : "its debug package", fetch);
 }
 
-/* They only call main() and the functions of threads: names from them are of no use. */
+/* Libraries that only call main() and thread functions need no names. */
 bool hint_is_of_use(const char *path)
 {
 	static const char *const starters[] = { "libc.so", "libc-", "libpthread", "libstdc++.so" };

@@ -141,7 +141,7 @@ enum ldb_lock_kind {
 #define LDB_LOCK_F_FAILED	0x0100	/* the wait ended without the lock (timeout, error) */
 #define LDB_LOCK_F_BEGIN_EXACT	0x0200	/* hold: begin was stamped, not bounded by gen */
 
-/* One slot.  32 bytes, aligned. */
+/* This is one slot: 32 bytes, aligned. */
 struct ldb_rec {
 	__u64	tsc;
 	__u32	tid;	/* as the program sees it (gettid) */
@@ -462,9 +462,9 @@ struct ldb_ring_hdr {
 };
 
 /*
- * One per watched thread.  Line 0-1 written by the thread (runtime), lines 2-3
- * by the scanner, line 4 by the kernel module.  The recorder only reads and
- * must expect any value.
+ * Each watched thread has a page.  The thread itself (the runtime) writes cache lines 0 and 1, the
+ * scanner lines 2 and 3, the kernel module line 4.  The recorder only reads the page, and must
+ * expect any value.
  */
 struct ldb_page {
 	/* runtime, at registration; state last */

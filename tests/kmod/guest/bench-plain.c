@@ -42,7 +42,7 @@ static int rounds;
 static unsigned ring_order = 8;
 static bool use_pipe;
 static _Atomic int go;
-/* It is laid out like a glibc mutex: the word and, 8 bytes on, an owner.  Each has a cache line. */
+/* This is laid out like a glibc mutex: the word and, 8 bytes on, an owner.  Each has a cache line. */
 static struct {
 	_Alignas(64) _Atomic unsigned word;
 	unsigned count, owner;

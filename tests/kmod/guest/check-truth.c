@@ -531,7 +531,7 @@ static void count_preemptions(unsigned victim, unsigned by, long times)
 		nr += e->tid == victim && e->other == by && e->state == LDB_STATE_RUNNING;
 		sleeps += e->tid == by && e->state == LDB_STATE_SLEEPING;
 	}
-	/* It also wakes while another thread is the running task. */
+	/* The urgent thread also wakes while the victim is not running. */
 	ok(nr >= times / 4, "the victim was preempted by the urgent thread (%ld times of %ld)", nr, times);
 	ok(sleeps >= times && sleeps <= times + 4, "which slept as often as it asked to (%ld, %ld)", sleeps, times);
 }

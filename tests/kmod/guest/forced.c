@@ -89,7 +89,7 @@ static void *player(void *arg)
 		pin(1);
 	play(me);
 	pthread_barrier_wait(&end);
-	/* Its switches are counted while it sleeps here. */
+	/* The switches of this thread are counted while it sleeps here. */
 	pthread_barrier_wait(&end);
 	return NULL;
 }

@@ -71,7 +71,7 @@ __attribute__((noinline)) static void work(double ms)
 		;
 }
 
-/* It has real-time priority: the task on CPU 0 is preempted. */
+/* The hog has real-time priority, so it preempts the task on CPU 0. */
 __attribute__((noinline)) static void hog_the_cpu(void)
 {
 	atomic_store(&hogging, 1);

@@ -239,7 +239,7 @@ static long do_signal(const uint64_t *a)	/* tid signal */
 	int sig = signals[a[1] % 7];
 	pid_t tid = fuzz_tid_of(a[0]);
 
-	/* It does not affect other programs: one group, and none of the tester's processes. */
+	/* Signals go only to this process group, and not to the tester's own processes. */
 	if (tid <= 2 || getpgid(tid) != getpgid(0) || (sig == SIGSTOP && tid == getpid()))
 		return -EPERM;
 	return result(syscall(SYS_tkill, tid, sig));

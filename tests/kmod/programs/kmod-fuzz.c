@@ -182,7 +182,7 @@ static bool all_rest(void)
 	return true;
 }
 
-/* Its exit races with the opens of programs that begin just then. */
+/* The module's exit races with programs that open the device just then. */
 static void unload_in_the_middle(void)
 {
 	fuzz->hold = true;

@@ -76,7 +76,7 @@ static long pinned_kb(void)
 	return kb;
 }
 
-/* It is small: 2 rings of 12 KiB and a thread. */
+/* Describes a small session: 2 rings of 12 KiB and a thread. */
 static struct ldb_create small(void)
 {
 	struct ldb_create c = dev_default();

@@ -57,7 +57,7 @@ struct attribution {
 	 * none.
 	 */
 	int (*spend)(void *arg, int64_t start, int64_t end, struct attribution_item *item);
-	/* Its requests have changed; begin() and end() are called for each of them, too. */
+	/* A thread's requests have changed; begin() and end() are called for each, too. */
 	int (*work)(void *arg);
 	void *arg;
 	/* Users may read these. */

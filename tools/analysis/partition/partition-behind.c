@@ -251,7 +251,7 @@ static uint32_t idle_leaf(struct partition_build *b, const struct idle *idle, ui
 	default:
 		return partition_leaf(p, at.kind, path, at.label, at.lock, at.site);
 	}
-	/* It was asleep until a thread woke it, or that is not known. */
+	/* The thread was asleep until another one woke it, or its state is not known. */
 	return partition_leaf(p, LEAF_QUEUE, path, "hand-over", 0, NULL);
 }
 

@@ -195,7 +195,7 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 			 partition_leaf(b->p, item->kind, item->path, what->irq->name, 0, NULL);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
-	/* It is a nap if no thread ended the sleep. */
+	/* A sleep that a timer ended, and no thread, is a nap. */
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
 	count_begin(b, item->start, item->leaf);
 	return b->ret;

@@ -189,7 +189,7 @@ static int add_migrations(struct timeline_build *b)
 	t->migrations = calloc(b->nr_migrations + 1, sizeof(*t->migrations));
 	if (!t->migrations)
 		return -ENOMEM;
-	/* They come in order of time. */
+	/* Migrations are in order of time. */
 	for (size_t i = 0; i < b->nr_migrations; i++) {
 		const struct sched_migration *m = &b->migrations[i];
 		bool is_own = is_in(&b->own, m->tid, m->tick);

@@ -267,7 +267,7 @@ const struct frame *frames_at(const struct frames *fs, uint32_t tid, uint64_t ge
 	const struct frame *f;
 	size_t nr;
 
-	/* It is the last one entered before, or one of its callers. */
+	/* The frame is the last one that was entered before, or one of its callers. */
 	nr = gen ? frames_up_to(fs, &want) : 0;
 	if (!nr)
 		return NULL;

@@ -83,7 +83,7 @@ static bool is_inside(const struct segment *top, const struct frame *f)
 		return !f->is_resumed;
 	if ((uint16_t)f->parent_gen != (uint16_t)f->gen)
 		return f->depth > top->depth;
-	/* Its caller was entered after top: from within it, or after its end. */
+	/* The caller of f was entered after top: from within top, or after top's end. */
 	return f->parent_gen == top->gen || (f->parent_gen > top->gen && f->depth > top->depth + 1);
 }
 

@@ -305,7 +305,7 @@ int why_sort_amounts(const struct why *w, struct why_sorted *s)
 		why_sorted_free(s);
 		return -ENOMEM;
 	}
-	/* It counts two places ahead: filling moves each one place. */
+	/* Counts are stored two places ahead, because filling moves each by one place. */
 	for (const struct why_target *t = w->targets; t < end; t++)
 		for (size_t k = 0; k < t->nr_amounts; k++)
 			s->at[t->amounts[k].cause + 2]++;

@@ -79,7 +79,7 @@ static __always_inline void put(char *ring, u64 idx, u64 stamp, u32 tid, u32 typ
 	slot[0] = stamp;
 	slot[1] = word;
 	slot[2] = arg;
-	/* It is one store: its contents are either absent, or whole. */
+	/* This is one store: the contents are either absent or complete. */
 	slot[3] = (u64)commit << 32 | arg2;
 }
 

@@ -157,8 +157,8 @@ int ldb_sched_waking(u64 *ctx)
 }
 
 /*
- * It is runnable on its CPU, whose run queue's lock is held.  A thread that was woken before it
- * left its CPU never waits.
+ * The task is runnable on its CPU, whose run queue's lock is held.  A thread that was woken before
+ * it left its CPU never waits.
  */
 static __always_inline void woken_up(struct task_struct *p, u32 flags)
 {
@@ -176,7 +176,7 @@ static __always_inline void woken_up(struct task_struct *p, u32 flags)
 	if (!p->on_cpu)
 		wait_begin(m, cpu);
 	if (m) {
-		/* Its waking was in a task whose events do not come; this event is in another. */
+		/* The waking was in a task whose events do not come; this event is in another task. */
 		if (m->sleeps && !m->is_woken)
 			is_deaf(cpu);
 		m->sleeps = m->is_woken = 0;

@@ -146,7 +146,7 @@ static __always_inline void write_task(u64 now, u32 tid, u32 tgid, u32 flags, co
 	emit2(now, tid, LDB_EV_TASK, flags, name[0], tgid, 0, name[1]);
 }
 
-/* It is a tid in the lower half, and what it adds to the event's flags in the upper one. */
+/* The lower half is a tid, and the upper half the flags that this task adds to an event. */
 typedef u64 who_t;
 
 #define WHO_TID(who)	((u32)(who))
@@ -293,7 +293,7 @@ static noinline void came_unseen(struct task_struct *p, u32 cpu)
 	/* The thread itself and one that wakes another there may both notice it. */
 	if (was == pid || __sync_val_compare_and_swap(&c->current, was, pid) != was)
 		return;
-	/* It may have been there before the recording began. */
+	/* The task may have been there before the recording began. */
 	if (!m || (!m->has_switched && !c->has_switched))
 		return;
 	is_deaf(cpu);
