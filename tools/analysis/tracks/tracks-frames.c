@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
 
@@ -147,34 +148,24 @@ static int add_function(struct tracks *k, struct frame *f)
 	return push_open(k, s);
 }
 
-/* Compares frames of several blocks: by time, else in the order of their entries. */
-static int number_compare(const void *pa, const void *pb, void *arg)
+static bool is_due(const struct tracks *k, const struct frame *f)
 {
-	const struct frame *frames = arg;
-	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
-
-	if (frames[a].start != frames[b].start)
-		return frames[a].start < frames[b].start ? -1 : 1;
-	return a < b ? -1 : a > b;
+	return !f->is_emitted && (k->is_last || k->is_full || f->start < k->border);
 }
 
+ORDER_KEY(frame_start, struct frame, start)
+
+/* Frames of several blocks come by time, else in the order of their entries. */
 int tracks_add_functions(struct tracks *k)
 {
+	static const order_key key = frame_start;
 	struct frames *fs = &k->frames;
-	uint32_t *numbers = calloc(fs->nr + 1, sizeof(*numbers));
-	size_t nr = 0;
-	int ret = 0;
+	uint32_t *order = order_of(fs->at, fs->nr, sizeof(*fs->at), &key, 1);
+	int ret = order ? 0 : -ENOMEM;
 
-	if (!numbers)
-		return -ENOMEM;
-	for (size_t i = 0; i < fs->nr; i++)
-		if (!fs->at[i].is_emitted &&
-		    (k->is_last || k->is_full || fs->at[i].start < k->border))
-			numbers[nr++] = i;
-	if (nr)
-		qsort_r(numbers, nr, sizeof(*numbers), number_compare, fs->at);
-	for (size_t i = 0; i < nr && !ret; i++)
-		ret = add_function(k, &fs->at[numbers[i]]);
-	free(numbers);
+	for (size_t i = 0; i < fs->nr && !ret; i++)
+		if (is_due(k, &fs->at[order[i]]))
+			ret = add_function(k, &fs->at[order[i]]);
+	free(order);
 	return ret;
 }
