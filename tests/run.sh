@@ -170,7 +170,7 @@ add_file()	# path
 			echo "$1" >>"$lists/first"
 		fi
 		;;
-	# It runs long, two jobs at a time: shorter tests run beside its end.
+	# This script runs long, two jobs at a time: shorter tests run beside its end.
 	*/plugin/run.sh) echo "$1" >>"$lists/first" ;;
 	*/browser/run.sh) echo "$1" >>"$lists/timed" ;;
 	*)	if [ "${1%.t}" != "$1" ] && grep -q '^# Timed: ' "$1"; then

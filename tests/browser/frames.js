@@ -39,7 +39,7 @@ async function drive() {
 		await next();
 		const middle = tl.from + (tl.to - tl.from) * 0.37;
 
-		/* It zooms from the whole trace to some microseconds and back, then pans. */
+		/* The test zooms from the whole trace to some microseconds and back, then pans. */
 		await steps(60, () => tl.app.zoom(0.8, middle));
 		await steps(60, () => tl.app.zoom(1 / 0.8, middle));
 		await steps(12, () => tl.app.zoom(0.8, middle));

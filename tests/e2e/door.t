@@ -37,7 +37,7 @@ for kind in compute epoll poll nanosleep futex pipe rcvtimeo sigwait signals; do
 		ldb-record -q --kernel none -p "$pid" -d 1 -o k.data 2>/dev/null &
 		rec=$!
 		sleep 0.0$(printf %02d $((i * 2)))
-		# Its helper process is killed too, except where the kernel ends a call for
+		# The recorder's helper process is killed too, except where the kernel ends a call for
 		# good when a tracer stops it.
 		case $kind in epoll | rcvtimeo | sigwait) ;; *) pkill -KILL -P "$rec" 2>/dev/null ;; esac
 		kill -KILL "$rec" 2>/dev/null

@@ -10,7 +10,7 @@ $CC -O2 "$PROGRAMS/refuse.c" -o refuse || exit 1
 preloaded="env LD_PRELOAD=$RUNTIME ./plain"
 chmod 755 . linked plain
 
-# It is compared with another library of the same kind: any library costs a mapping for what it
+# The runtime is compared with a similar library: any library costs a mapping for what it
 # adds to thread-local memory and the loader's lists.
 echo '__thread long own[2]; long *get(void) { return own; }' >other.c
 $CC -shared -fPIC other.c -o libother.so || exit 1

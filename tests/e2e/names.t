@@ -83,7 +83,7 @@ objcopy --only-keep-debug long long.debug && strip -g long && objcopy --add-gnu-
 truncate -s 32G long.debug
 ldb-record --kernel=none -o killed.data -- ./long 20 100 100 >killed.out 2>&1 &
 rec=$!
-# Its other child had that name for a moment, before it became the program.
+# The recorder's other child had that name for a moment, before it became the program.
 wait_for 10 "test -s killed.data && ! pgrep -P $rec -x long && child=\$(pgrep -P $rec -x ldb-record)"
 kill -KILL "$child"
 wait $rec

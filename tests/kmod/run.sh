@@ -130,7 +130,7 @@ guest_path()	# test
 # Runs $paths.  Returns false if the emulator failed, and it is worth trying again.
 boot_guest()
 {
-	# It is waited for, because a signal need not wait for the guest's end.
+	# vm.sh runs in the background, so that a signal need not wait for the guest's end.
 	sh "$KMOD/vm.sh" -d -m "$memory" -t "$boot_limit" -r "$tree" -f "$own/ldb.ko:/ldb/ldb.ko" -c "$own/console" \
 		"$image" "LDB_CYCLES=$cycles $settings sh /ldb/tests/kmod/guest/all.sh -t $limit$paths" >"$own/boot" 2>"$own/err" &
 	vm=$!

@@ -20,7 +20,7 @@ cp "$script" "${script%/*}"/spelling.txt "${script%/*}"/const_structs.checkpatch
 
 patch_check()	# option file...
 {
-	# It leaves a file in its current folder.
+	# checkpatch.pl leaves a file in its current folder.
 	(cd "$WORK" && perl checkpatch.pl --no-tree --strict --terse --max-line-length=100 "$@" 2>&1) |
 		grep -E ': (ERROR|WARNING|CHECK): '
 }

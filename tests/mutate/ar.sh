@@ -15,5 +15,5 @@ ${MUTATE_CC:-gcc} -shared -Wl,-Bsymbolic -o "$so.new" "$@" -Wl,--as-needed -lzst
 	-lz -lstdc++ -lpthread -lm || exit 1
 mv "$so.new" "$so"
 echo "INPUT($so)" >"$archive"
-# It must be older than all programs that were linked with it.
+# The archive must be older than all programs that were linked with it.
 touch -d 2000-01-01 "$archive"

@@ -154,7 +154,7 @@ list_sqlite()
 run_suite()	# program variant log
 {
 	begin=$(date +%s)
-	# It is always the same folder: some tests depend on the length of its name.
+	# The folder is always the same: some tests depend on the length of its name.
 	rm -rf "$OUT/$1" && mv "$OUT/$1-$2" "$OUT/$1" || fail "cannot move $OUT/$1-$2"
 	(cd "$OUT/$1" && "suite_$1") >"$3" 2>&1 </dev/null
 	echo "$?" >"$3.status"

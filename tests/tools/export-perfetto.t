@@ -57,7 +57,7 @@ check "names that try to steer the terminal do not" "grep -c '[[:cntrl:]]' hosti
 
 ldb-export -q -i chain.data -o chain.pftrace --json perfetto >chain.json
 decode chain.pftrace
-# Its requests are handed over before they were put into a queue: arrows are not checked.
+# Requests of this trace are handed over before they are put into a queue: arrows are not checked.
 check "interrupts and page faults: conforms" "awk -f $CHECKER chain.txt | grep -c '^bad [^f]'" 1 '^0$'
 check_jq "interrupts and page faults: how many" chain.json \
 	'.written | .interrupt == { count: 1, total_ns: 1000 } and .page_fault.count == 1'

@@ -4,7 +4,7 @@
 . "$TOP/tests/lib/export-same.sh"
 PATH=$BUILD/tests/tools/helpers:$PATH
 command -v go >/dev/null || skip_all "no go tool pprof: apt-get install golang-go"
-# Its caches and its index of profiles must not be the user's.
+# The caches of pprof and its index of profiles must not be the user's.
 HOME=$WORK
 export HOME
 report-trace figure1 ldb.data && report-trace sched sched.data && report-trace hostile hostile.data &&

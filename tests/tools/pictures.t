@@ -42,7 +42,7 @@ for picture in balloons boxes queues cpus blame; do
 	ok "--$picture: the same each time" cmp one.json two.json
 done
 
-# They must say what --json without a picture says.
+# Pictures must agree with --json without a picture.
 $why --json >why.json
 $why --boxes --json >boxes.json
 $why --balloons --json >balloons.json

@@ -26,7 +26,7 @@ judge faults cause=page_faults label=fill root=page_faults
 ok_seen faults-plant "faults: planted, and in fill()" has_faults faults-plant fill 512
 check_jq "clean: nothing came with faults" faults-clean.why 'all(.causes[]; .label != "fill" or (.has_faults | not))'
 record_cause malloc why-functions malloc 2100 512
-# Its caller is right, too, if the scanner was off its CPU for a moment.
+# The caller of the function is right, too, if the scanner was off its CPU for a moment.
 judge malloc cause=page_faults 'label=make_buffer|run_malloc'
 ok_seen malloc-plant "malloc: planted, and in make_buffer()" has_faults malloc-plant 'make_buffer|run_malloc' 512
 
