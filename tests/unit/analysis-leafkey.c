@@ -131,6 +131,30 @@ static void test_joint(void)
 	leafkeys_free(&keys);
 }
 
+/* A recording without names of system calls has all sleeps of a function as one. */
+static void test_calls(bool no_calls)
+{
+	struct leafkeys keys = { .no_calls = no_calls };
+	struct leafkey_map map_a, map_b;
+
+	begin();
+	hand_path(&a, 0, "walk", "a.c");
+	hand_leaf(&a, LEAF_SLEEP, 1, "read of a pipe");
+	hand_leaf(&a, LEAF_SLEEP, 1, "poll");
+	hand_leaf(&a, LEAF_IRQ, 1, "poll");
+	hand_path(&b, 0, "walk", "a.c");
+	hand_leaf(&b, LEAF_SLEEP, 1, no_calls ? "" : "poll");
+	if (leafkeys_add(&keys, &a.p, &map_a) || leafkeys_add(&keys, &b.p, &map_b))
+		bail_out("leafkeys_add");
+	is_int(leafkeys_nr(&keys), no_calls ? 2 : 3, no_calls ? "sleeps are one" : "each call is one");
+	ok(map_a.leaves[1] == map_b.leaves[0], "that of the other recording");
+	is_str(leafkey_label(&keys, map_a.leaves[1]), no_calls ? "" : "poll", "by its name, if both have it");
+	is_str(leafkey_label(&keys, map_a.leaves[2]), "poll", "others have their names");
+	leafkey_map_free(&map_a);
+	leafkey_map_free(&map_b);
+	leafkeys_free(&keys);
+}
+
 static void test_empty(void)
 {
 	struct leafkey_map map;
@@ -195,6 +219,8 @@ int main(void)
 	test_order();
 	test_names();
 	test_joint();
+	test_calls(false);
+	test_calls(true);
 	test_empty();
 	small = time_of(20000);
 	big = time_of(200000);

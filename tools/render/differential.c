@@ -142,6 +142,8 @@ static const char *part_text(const struct differential_part *p, char *buf)
 	case LEAF_SLEEP:
 		snprintf(buf, TEXT_ROOM, "%s%s%s%s", p->kind == LEAF_IO ? "I/O" : "asleep",
 			 *p->where ? " in " : "", p->where, *p->where ? "()" : "");
+		if (*label)
+			snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), " (%s)", label);
 		break;
 	case LEAF_IRQ:
 		snprintf(buf, TEXT_ROOM, "interrupt%s%s", *label ? " " : "", label);

@@ -90,8 +90,10 @@ static int open_slices(struct differential_build *b)
 {
 	const struct differential_options *o = b->o;
 	bool is_one = o->target.p == o->reference.p && o->target.class == o->reference.class;
-	int ret = open_run(b, &o->target);
+	int ret;
 
+	b->d->keys.no_calls = !o->target.p->has_calls || !o->reference.p->has_calls;
+	ret = open_run(b, &o->target);
 	if (!ret && !is_one)
 		ret = open_run(b, &o->reference);
 	if (ret)

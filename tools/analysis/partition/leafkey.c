@@ -116,11 +116,19 @@ static uint32_t find_or_add_leaf(struct leafkeys *keys, const struct leafkey *ne
 	return n - 1;
 }
 
+/* Is its label a system call, which the other recording cannot have? */
+static bool has_no_label(const struct leafkeys *keys, const struct leaf *leaf)
+{
+	return keys->no_calls && (leaf->kind == LEAF_IO || leaf->kind == LEAF_SLEEP);
+}
+
 static uint32_t label_text(struct leafkeys *keys, const struct leaf *leaf)
 {
 	const struct symbol *site = leaf->site;
 	size_t len;
 
+	if (has_no_label(keys, leaf))
+		return intern_key_text(keys, "", 0);
 	if (strncmp(leaf->label, "lock at ", 8) || !site)
 		return intern_key_text(keys, leaf->label, strlen(leaf->label));
 	len = site->known ? function_length(site->function) : strlen(site->function);
@@ -186,5 +194,5 @@ const char *leafkey_label(const struct leafkeys *keys, uint32_t leaf)
 
 	if (key->kind == LEAF_FUNCTION)
 		return intern_key(&keys->texts, keys->paths[key->path].name);
-	return of->label;
+	return has_no_label(keys, of) ? "" : of->label;
 }

@@ -45,6 +45,7 @@ struct leafkeys {
 	struct intern texts;
 	struct hash path_table, leaf_table;
 	size_t room_paths, room_leaves;
+	bool no_calls;			/* set before: one of the partitions does not know them */
 };
 
 #define leafkeys_nr(keys)	((keys)->leaf_table.nr)

@@ -198,6 +198,7 @@ int partition_build(struct model *m, const struct partition_options *o, struct p
 
 	*p = (struct partition){
 		.m = m, .has_sched = m->has_sched, .has_faults = m->has_faults, .has_irqs = m->has_irqs,
+		.has_calls = m->has_calls,
 	};
 	ret = partition_names_open(p);
 	if (!ret) {

@@ -88,6 +88,7 @@ struct partition {
 	uint64_t nr_incomplete, nr_lost_handoffs; /* requests that are left out */
 	uint64_t nr_losses;		/* records lost while requests were open */
 	bool has_sched, has_faults, has_irqs;	/* recorded: so 0 means that there were none */
+	bool has_calls;			/* leaves of sleeps have the names of system calls */
 	struct partition_names *names;	/* owns the strings */
 };
 
