@@ -44,7 +44,7 @@ struct lives {
 	bool is_part;			/* ends of what is not open: it began at filter.t_min */
 };
 
-static struct open_life *find_open(struct lives *l, uint64_t id)
+static inline struct open_life *find_open(struct lives *l, uint64_t id)
 {
 	struct open_life *o;
 
@@ -173,7 +173,7 @@ static struct life_part *pending_part(struct open_life *o, uint64_t queue)
 	return oldest;
 }
 
-static struct worker *find_worker(struct lives *l, uint32_t tid)
+static inline struct worker *find_worker(struct lives *l, uint32_t tid)
 {
 	struct worker *w;
 

@@ -42,20 +42,31 @@ int rows_exist(struct reader *r, unsigned kind)
 	return rows_each(r, kind, NULL, stop, NULL);
 }
 
-static int add_req(void *arg, const void *at)
+/* Each row costs as little as can be: there are millions, and they only become ordered here. */
+static int add_reqs(void *window, const struct reader_rows *rows)
 {
-	struct ldb_row_req row = *(const struct ldb_row_req *)at;
+	int ret = 0;
 
-	row.tick = ticks_sane(row.tick);
-	return window_add(arg, &row, row.tick);
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		struct ldb_row_req row = rows->req[i];
+
+		row.tick = ticks_sane(row.tick);
+		ret = window_add(window, &row, row.tick);
+	}
+	return ret;
 }
 
-static int add_sched(void *arg, const void *at)
+static int add_scheds(void *window, const struct reader_rows *rows)
 {
-	struct ldb_row_sched row = *(const struct ldb_row_sched *)at;
+	int ret = 0;
 
-	row.tick = ticks_sane(row.tick);
-	return window_add(arg, &row, row.tick);
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		struct ldb_row_sched row = rows->sched[i];
+
+		row.tick = ticks_sane(row.tick);
+		ret = window_add(window, &row, row.tick);
+	}
+	return ret;
 }
 
 int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *filter,
@@ -65,7 +76,7 @@ int rows_by_time(struct reader *r, unsigned kind, const struct reader_filter *fi
 	int ret;
 
 	window_init(&window, sizes[kind], row, arg);
-	ret = rows_each(r, kind, filter, kind == LDB_BLK_REQ ? add_req : add_sched, &window);
+	ret = reader_each(r, kind, filter, kind == LDB_BLK_REQ ? add_reqs : add_scheds, &window);
 	if (!ret)
 		ret = window_finish(&window);
 	window_free(&window);
