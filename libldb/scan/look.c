@@ -67,6 +67,18 @@ static bool same_frame(const struct scan_frame *a, const struct scan_frame *b)
 }
 
 /*
+ * Are the blocks that were read before this one as they were?  Else a function of theirs may have
+ * returned, and a function that was called after it would be taken for its callee.
+ */
+static bool others_are_still(const struct scan_state *st, unsigned block)
+{
+	for (unsigned b = 0; b < block; b++)
+		if (st->b[b].gen && !safe_load_is_still(block_of(st, b), st->b[b].gen, st->b[b].top))
+			return false;
+	return true;
+}
+
+/*
  * Makes two walks, while the thread moves: takes what both agree on.  Returns false if that says
  * nothing.
  */
@@ -82,7 +94,7 @@ static bool walk_again(struct scanner *s, struct scan_state *st, unsigned b, uin
 	scan_top_seen(st, top);
 	frame_walk(y, st, b, top, gen);
 	*end = scan_stamp();
-	if (x->end > WALK_BOTTOM || y->end > WALK_BOTTOM || y->known > x->known)
+	if (x->end > WALK_BOTTOM || y->end > WALK_BOTTOM || y->known > x->known || !others_are_still(st, b))
 		return false;
 	if (x->known == y->known)
 		while (n < x->nr && n < y->nr &&
@@ -107,7 +119,8 @@ static uint32_t walk_block(struct scanner *s, struct scan_state *st, unsigned b,
 	frame_walk(w, st, b, seen->top, seen->gen);
 	sb->bad = false;
 	s->stats->frames += w->nr;
-	if (likely(safe_load_is_still(block_of(st, b), seen->gen, seen->top))) {
+	if (likely(safe_load_is_still(block_of(st, b), seen->gen, seen->top) &&
+		   others_are_still(st, b))) {
 		*took += scan_stamp() - seen->hi;
 		sb->gen = seen->gen;
 		sb->top = seen->top;
@@ -172,6 +185,7 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 	uint64_t walks = s->walks, took = 0;
 	uint32_t frames = 0;
 
+	st->look_from = lo;
 	if (!settle)
 		order_walk_begin(&s->walks, walks + 1);
 	for (unsigned b = 0; b < st->nr_blocks; b++) {

@@ -69,6 +69,7 @@ struct scan_state {
 	uint64_t next_poll;	/* not before */
 	uint64_t last_ok;	/* the state was known at this time */
 	uint64_t looked;	/* the poll before */
+	uint64_t look_from;	/* the present one, which found a change */
 	uint32_t nr_blocks;
 	_Atomic uint32_t scanner;	/* whose it is; that scanner may give it away */
 	int32_t place;		/* index in that scanner's active[]; -1: not there */

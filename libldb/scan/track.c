@@ -195,9 +195,9 @@ static bool was_left(const struct scan_state *st, const struct scan_frame *f)
 }
 
 /*
- * Blocks are read one after the other.  Records that another block had at last_ok, deeper in the
- * stack than a new record, have ended, though their block was not read since: they are no
- * callees of what was called after them.
+ * Blocks are read one after the other.  Records that another block had at an earlier poll, deeper
+ * in the stack than a new record, have ended, though their block was not read since: they are no
+ * callees of what was called after them (look.c, others_are_still()).
  */
 static void end_overtaken(struct scanner *s, struct scan_state *st, const struct scan_frame *f,
 			  uint32_t from, uint64_t hi)
@@ -208,7 +208,7 @@ static void end_overtaken(struct scanner *s, struct scan_state *st, const struct
 	if (likely(from == st->depth) || !scan_on_own_stack(st, f->addr) || was_left(st, f))
 		return;
 	while (from < st->depth &&
-	       (k[from].start_max > st->last_ok || !scan_on_own_stack(st, k[from].addr)))
+	       (k[from].start_max >= st->look_from || !scan_on_own_stack(st, k[from].addr)))
 		from++;
 	if (from == st->depth)
 		return;
