@@ -48,6 +48,7 @@ static unsigned identity_wait;
 static uint32_t sent_modules;		/* how many of the modules were reported */
 static bool sent_unload[MODULES_MAX];
 static uint32_t sent_lost;
+static uint32_t sent_blocks;
 
 static union {
 	struct ldb_msg m;
@@ -85,6 +86,20 @@ static void send_text(uint32_t type, const char *text, int err)
 		raw_strcpy(end, ")", 2);
 	}
 	msg_send(&t, type, sizeof(t));
+}
+
+static void send_blocks(void)
+{
+	uint32_t n = order_list_count(&nr_blocks);
+	struct ldb_msg_blocks b;
+
+	if (n == sent_blocks)
+		return;
+	memset(&b, 0, sizeof(b));
+	b.nr = sent_blocks = n;
+	for (uint32_t i = 0; i < n; i++)
+		b.offset[i] = block_off[i];
+	msg_send(&b, LDB_MSG_BLOCKS, sizeof(b));
 }
 
 static void send_modules(void)
@@ -127,6 +142,7 @@ static void send_modules(void)
 		sent_lost = lost;
 		send_text(LDB_MSG_TEXT, "too many modules or thread blocks: some are not watched", 0);
 	}
+	send_blocks();
 }
 
 static bool count_one(void *total, const char *name, long fd)
@@ -218,8 +234,7 @@ static int attach(int *fd)
 	session_page.a.mutex_level = a->mutex_level;
 	session_page.a.lock_threshold = session_ticks(a->lock_threshold_ns);
 	session_page.a.func_threshold = session_ticks(a->func_threshold_ns);
-	sent_modules = 0;
-	sent_lost = 0;
+	sent_modules = sent_lost = sent_blocks = 0;
 	memset(sent_unload, 0, sizeof(sent_unload));
 	unmap_find_gone();
 	recording_begin();

@@ -248,6 +248,7 @@ static void do_message(struct input *in)
 		[LDB_MSG_MODULE] = sizeof(struct ldb_msg_module),
 		[LDB_MSG_UNLOADED] = sizeof(struct ldb_msg_unloaded),
 		[LDB_MSG_LEAVING] = sizeof(struct ldb_msg_leaving),
+		[LDB_MSG_BLOCKS] = sizeof(struct ldb_msg_blocks),
 	};
 	unsigned type = take8(in) % (LDB_MSG_RESUME + 4), wrong = take8(in);
 	size_t size = type < sizeof(sizes) / sizeof(sizes[0]) && sizes[type] ? sizes[type] :

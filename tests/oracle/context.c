@@ -267,8 +267,12 @@ static void add_life(struct oracle *o, const struct life *l)
 		o->lives[o->nr_lives++] = *l;
 		return;
 	}
-	/* A thread gets another row with its creator if its beginning was read after its end. */
-	if (before->exited && (!l->exited || l->end != before->end || before->creator))
+	/*
+	 * A thread gets another row with its creator if its beginning was read after its end, and
+	 * one if the kernel has observed invocations that the scanner has not.
+	 */
+	if (before->exited && (!l->exited || l->end != before->end ||
+			       (before->creator && l->seen == before->seen)))
 		oracle_violation(o, ORACLE_THREADS, "exits twice", "tid %u, start %" PRId64, l->tid,
 				 l->start);
 	if (l->made < before->made || l->seen < before->seen)

@@ -21,7 +21,7 @@ static void recording_begin(const char *path)
 	if (session_open(&session, 1 << 20, 1, LDB_CLOCK_MONO, 1000000000))
 		bail_out("session_open");
 	w = writer_open(path, &sample_header, err, sizeof(err));
-	pack = w ? pack_alloc(&session, w, 0, 0) : NULL;
+	pack = w ? pack_alloc(&session, w, 0, 0, 0) : NULL;
 	threads = pack ? threads_alloc(&session, w, pack, 0) : NULL;
 	if (!threads)
 		bail_out("cannot begin");

@@ -22,6 +22,7 @@ static const struct message {
 	[LDB_MSG_TEXT] = TEXT(struct ldb_msg_text, text),
 	[LDB_MSG_MODULE] = TEXT(struct ldb_msg_module, path),
 	[LDB_MSG_UNLOADED] = { sizeof(struct ldb_msg_unloaded) },
+	[LDB_MSG_BLOCKS] = { sizeof(struct ldb_msg_blocks) },
 	[LDB_MSG_LEAVING] = TEXT(struct ldb_msg_leaving, text),
 	[LDB_MSG_READY] = { sizeof(struct ldb_msg) },
 	[LDB_MSG_RESUME] = { sizeof(struct ldb_msg) },

@@ -373,6 +373,18 @@ static void finish(struct kernel_source *s)
 	s->nr_lost = e->state->nr_unwritten + count_missed(e);
 }
 
+/* Of more than the programs can watch, none: the frames between them would be missing. */
+static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned nr)
+{
+	struct ebpf *e = (struct ebpf *)s;
+
+	if (nr > BPF_BLOCKS_MAX)
+		nr = 0;
+	for (unsigned i = 0; i < nr; i++)
+		e->state->block_offset[i] = offsets[i];
+	order_blocks(&e->state->nr_blocks, nr);
+}
+
 static void close_ebpf(struct kernel_source *s)
 {
 	struct ebpf *e = (struct ebpf *)s;
@@ -386,7 +398,8 @@ static void close_ebpf(struct kernel_source *s)
 }
 
 static const struct kernel_source_ops ops = {
-	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs, .close = close_ebpf,
+	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs,
+	.set_blocks = set_blocks, .close = close_ebpf,
 	.irq_ns = IRQ_NS,
 };
 

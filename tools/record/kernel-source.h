@@ -23,6 +23,11 @@ struct kernel_source {
 		void (*finish)(struct kernel_source *s);
 		/* Omits interrupts from here on, or only the frequent ones; returns which. */
 		const char *(*leave_out_irqs)(struct kernel_source *s);
+		/*
+		 * Where a thread's blocks are, from its thread pointer, so that frames can be read.
+		 * NULL: none are.
+		 */
+		void (*set_blocks)(struct kernel_source *s, const int64_t *offsets, unsigned nr);
 		void (*close)(struct kernel_source *s);
 		uint64_t irq_ns;	/* what one costs the program: Documentation/overhead.md */
 	} *ops;

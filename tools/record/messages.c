@@ -137,6 +137,16 @@ static void on_unloaded(struct recording *r, const union control_message *m)
 	modules_unloaded(r->modules, &m->unloaded);
 }
 
+static void on_blocks(struct recording *r, const union control_message *m)
+{
+	unsigned nr = m->blocks.nr < LDB_BLOCKS_MAX ? m->blocks.nr : LDB_BLOCKS_MAX;
+
+	if (!r->source || !r->source->ops->set_blocks)
+		return;
+	pack_expect_chains(r->pack);
+	r->source->ops->set_blocks(r->source, m->blocks.offset, nr);
+}
+
 static void on_text(struct recording *r, const union control_message *m)
 {
 	output_warning(r, m->text.text);
@@ -166,6 +176,7 @@ static const struct handler {
 	[LDB_MSG_LEAVING] = { on_leaving, IN(RUNNING) | IN(READY) },
 	[LDB_MSG_MODULE] = { on_module, IN_SESSION },
 	[LDB_MSG_UNLOADED] = { on_unloaded, IN_SESSION },
+	[LDB_MSG_BLOCKS] = { on_blocks, IN_SESSION },
 	[LDB_MSG_TEXT] = { on_text, -1U },
 	[LDB_MSG_ERROR] = { on_error, -1U },
 	[LDB_MSG_DETACHED] = { on_detached, IN(DETACH) },

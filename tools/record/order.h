@@ -108,6 +108,12 @@ static inline void order_perf_tail(struct perf_event_mmap_page *page, uint64_t t
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
+/* The BPF programs see where the blocks are before how many there are.  Partner: nr_blocks() */
+static inline void order_blocks(uint32_t *nr_blocks, uint32_t nr)
+{
+	__atomic_store_n(nr_blocks, nr, __ATOMIC_RELEASE);
+}
+
 /*
  * Full: the BPF programs know which group to watch before its threads are searched.  Partner:
  * watched_tgid()

@@ -213,10 +213,14 @@ bool output_open(struct recording *r)
 	if (!open_writer(r, hz))
 		goto err_release;
 	r->slack = (unsigned __int128)SLACK_NS * hz / 1000000000;
-	r->pack = pack_alloc(&r->session, r->writer, r->t0, r->slack);
+	r->pack = pack_alloc(&r->session, r->writer, r->t0, r->slack,
+			     r->o->func_threshold_ns * (r->session.info.tsc_hz / 1e9));
 	r->modules = modules_alloc(r->writer, r->t0, living(r));
 	if (r->pack) {
 		pack_on_rest(r->pack, rest, r);
+		/* Its main() waits for us. */
+		if (r->launch.pid)
+			pack_set_first(r->pack, 0);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		r->drain = drain_alloc(&r->session, r->pack, r->source ? r->source->clock : NULL);
 	}

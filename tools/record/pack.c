@@ -9,6 +9,7 @@
 #include "base/intern.h"
 #include "record/backlog.h"
 #include "record/calls.h"
+#include "record/chain.h"
 #include "record/pack.h"
 
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
@@ -60,7 +61,8 @@ struct pack {
 	struct pack_birth *births;	/* in order */
 	size_t nr_births, room_births;
 	struct hash birth_of;		/* by tid */
-	uint64_t nr_rows, nr_irqs;
+	struct chains *chains;
+	uint64_t nr_rows, nr_irqs, nr_open;
 	pack_rest_fn *on_rest;
 	void *rest_arg;
 	unsigned nr_since;		/* events, since that was called */
@@ -163,8 +165,24 @@ static bool alloc_kept(struct pack *p)
 	return true;
 }
 
+static void write_funcs(struct pack *p)
+{
+	writer_add_funcs(p->w, p->funcs, p->nr_funcs);
+	p->nr_funcs = 0;
+}
+
+static void store_func(void *pack, const struct ldb_row_func *row)
+{
+	struct pack *p = pack;
+
+	p->nr_open += !!(row->flags & LDB_FUNC_F_OPEN);
+	p->funcs[p->nr_funcs++] = *row;
+	if (p->nr_funcs == FUNCS_AT_ONCE)
+		write_funcs(p);
+}
+
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
-			uint64_t slack_ticks)
+			uint64_t slack_ticks, uint64_t func_threshold_ticks)
 {
 	struct pack *p = calloc(1, sizeof(*p));
 
@@ -177,7 +195,8 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 	p->slack = slack_ticks;
 	p->nr_rings = session_nr_rings(s);
 	p->last_funcs = calloc(p->nr_rings, sizeof(*p->last_funcs));
-	if (p->last_funcs && alloc_kept(p))
+	p->chains = chains_alloc(s->info.tsc_hz, func_threshold_ticks, store_func, p);
+	if (p->last_funcs && p->chains && alloc_kept(p))
 		return p;
 	pack_free(p);
 	return NULL;
@@ -189,6 +208,7 @@ void pack_free(struct pack *p)
 		return;
 	for (unsigned i = 0; i < NR_KINDS; i++)
 		backlog_exit(&p->kept[i].rows);
+	chains_free(p->chains);
 	hash_free(&p->irq_by_line);
 	intern_free(&p->fd_names);
 	hash_free(&p->birth_of);
@@ -214,14 +234,9 @@ static int64_t tick_of(const struct pack *p, uint64_t tsc)
 	return (int64_t)(tsc - p->t0);
 }
 
-static void write_funcs(struct pack *p)
-{
-	writer_add_funcs(p->w, p->funcs, p->nr_funcs);
-	p->nr_funcs = 0;
-}
-
 static void release_before(struct pack *p, int64_t tick)
 {
+	chains_release(p->chains, tick);
 	write_funcs(p);
 	for (unsigned i = 0; i < NR_KINDS; i++)
 		backlog_release(&p->kept[i].rows, tick);
@@ -235,6 +250,32 @@ void pack_release(struct pack *p, uint64_t now)
 void pack_finish(struct pack *p)
 {
 	release_before(p, INT64_MAX);
+}
+
+void pack_finish_open(struct pack *p)
+{
+	chains_finish(p->chains);
+	write_funcs(p);
+}
+
+void pack_set_first(struct pack *p, int64_t tick)
+{
+	chains_set_first(p->chains, tick);
+}
+
+void pack_expect_chains(struct pack *p)
+{
+	chains_expect(p->chains);
+}
+
+bool pack_reads_chains(const struct pack *p)
+{
+	return chains_are_read(p->chains);
+}
+
+int64_t pack_take_alone(struct pack *p, uint32_t tid)
+{
+	return chains_take_alone(p->chains, tid);
 }
 
 /* Births */
@@ -268,6 +309,7 @@ static void thread_start(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
 	struct pack_birth *b = pack_birth_of(p, r->tid);
 
+	chains_begin(p->chains, tick_of(p, r->tsc), r->tid);
 	if (!b && r->tid)
 		b = new_birth(p, r->tid);
 	if (b)
@@ -279,6 +321,7 @@ static void thread_start(struct pack *p, unsigned ring, const struct ldb_rec *r)
 
 static void thread_exit(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
+	chains_exit(p->chains, tick_of(p, r->tsc), r->tid);
 	if (p->on_exit)
 		p->on_exit(p->exit_arg, r->tid, r->arg, tick_of(p, r->tsc));
 }
@@ -299,17 +342,29 @@ static uint64_t uncertainty(uint32_t unc)
 static void func_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_func_rec *f = (const void *)recs;
+	struct ldb_row_func row;
 
 	p->last_funcs[ring] = (struct last_func){ f->gen, f->tid };
 
-	p->funcs[p->nr_funcs++] = (struct ldb_row_func){
+	row = (struct ldb_row_func){
 		.flags = f->flags, .tid = f->tid, .pc = f->pc, .ret = f->ret, .gen = f->gen,
 		.parent_gen = f->parent_gen, .depth = f->depth,
 		.start_max = tick_of(p, f->start_max), .end_max = tick_of(p, f->end_max),
 		.start_unc = uncertainty(f->start_unc), .end_unc = uncertainty(f->end_unc),
 	};
-	if (p->nr_funcs == FUNCS_AT_ONCE)
-		write_funcs(p);
+	if (!chains_func(p->chains, &row))
+		store_func(p, &row);
+}
+
+void pack_func(struct pack *p, const struct ldb_row_func *row)
+{
+	if (!chains_func(p->chains, row))
+		store_func(p, row);
+}
+
+static void frame_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	chains_frame(p->chains, tick_of(p, recs[0].tsc), recs);
 }
 
 static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
@@ -426,6 +481,28 @@ static void futex_wait(struct ldb_row_sched *row, const struct ldb_rec *recs)
 	row->value = f.flags & LDB_FUTEX_F_WORDS ? f.word : f.value;
 }
 
+/* What is done with the chains of threads that leave, come and end. */
+static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
+{
+	switch (r->type) {
+	case LDB_EV_SWITCH:
+	case LDB_EV_SWITCH_OUT:
+		if (r->flags & LDB_SCHED_F_TID)
+			chains_out(p->chains, tick, r->tid, r->type == LDB_EV_SWITCH_OUT);
+		if (r->flags & LDB_SCHED_F_OTHER)
+			chains_in(p->chains, tick, r->arg2, !(r->flags & LDB_SCHED_F_HIDDEN));
+		break;
+	case LDB_EV_FORK:
+		if (r->flags & LDB_SCHED_F_OTHER)
+			chains_born(p->chains, tick, r->arg2);
+		break;
+	case LDB_EV_EXEC:
+	case LDB_EV_EXIT:
+		chains_exit(p->chains, tick, r->tid);
+		break;
+	}
+}
+
 /* Which column arg and arg2 go to depends on the event; see trace-format.h. */
 static void sched_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
@@ -437,6 +514,7 @@ static void sched_event(struct pack *p, unsigned ring, const struct ldb_rec *rec
 		.op = r->type - 0x400, .flags = r->flags, .cpu = session_ring_cpu(p->s, ring),
 		.tid = r->tid, .tick = tick,
 	};
+	follow_thread(p, r, tick);
 	switch (r->type) {
 	case LDB_EV_SWITCH_OUT:
 		row->other = r->arg2;
@@ -564,6 +642,7 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_OCCUPANT) = { 1, sched_event },
 	TYPE(LDB_EV_WAKING) = { 1, sched_event },
 	TYPE(LDB_EV_WAKEUP) = { 1, sched_event },
+	TYPE(LDB_EV_FRAME) = { 3, frame_event },
 	TYPE(LDB_EV_MIGRATE) = { 1, sched_event },
 	TYPE(LDB_EV_FUTEX_WAIT) = { 2, sched_event },
 	TYPE(LDB_EV_FUTEX_WAKE) = { 1, sched_event },
@@ -620,6 +699,11 @@ bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen)
 uint64_t pack_nr_rows(const struct pack *p)
 {
 	return p->nr_rows;
+}
+
+uint64_t pack_nr_open(const struct pack *p)
+{
+	return p->nr_open;
 }
 
 uint64_t pack_nr_irqs(const struct pack *p)

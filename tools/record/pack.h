@@ -17,7 +17,7 @@ struct pack;
 
 /* slack_ticks is how long before its appearance in a ring an event may be stamped. */
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
-			uint64_t slack_ticks);
+			uint64_t slack_ticks, uint64_t func_threshold_ticks);
 void pack_free(struct pack *p);
 
 /* This is called every few microseconds of work, so that other tasks may run in between. */
@@ -60,6 +60,7 @@ void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_row(struct pack *p, unsigned kind, const void *row);
 
 uint64_t pack_nr_rows(const struct pack *p);	/* of these, without TASK and LOST */
+uint64_t pack_nr_open(const struct pack *p);	/* invocations that had not ended */
 uint64_t pack_nr_irqs(const struct pack *p);	/* interrupts, also those too short for a row */
 
 /* All rings have been read up to clock value now, so older rows may be written. */
@@ -68,8 +69,23 @@ void pack_release(struct pack *p, uint64_t now);
 /* Is this the last FUNC of some ring? */
 bool pack_is_last_func(const struct pack *p, uint32_t tid, uint64_t gen);
 
-/* All rows leave. */
+/* All rows leave, but for invocations that are still running. */
 void pack_finish(struct pack *p);
+
+/* An invocation that the scanner saw, from elsewhere than its rings. */
+void pack_func(struct pack *p, const struct ldb_row_func *row);
+
+/* The recording has ended: all others that are still running get rows, too. */
+void pack_finish_open(struct pack *p);
+
+/* chains_expect(), chains_set_first() */
+void pack_expect_chains(struct pack *p);
+void pack_set_first(struct pack *p, int64_t tick);
+
+bool pack_reads_chains(const struct pack *p);
+
+/* chains_take_alone() */
+int64_t pack_take_alone(struct pack *p, uint32_t tid);
 
 struct pack_birth {		/* a THREAD_START */
 	uint32_t tid, creator;

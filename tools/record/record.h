@@ -193,6 +193,7 @@ union control_message {
 	struct ldb_msg_leaving leaving;
 	struct ldb_msg_module module;
 	struct ldb_msg_unloaded unloaded;
+	struct ldb_msg_blocks blocks;
 };
 
 /* m.type and m.size are filled in.  fd -1: none.  Returns 0 or -errno. */

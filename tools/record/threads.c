@@ -7,7 +7,8 @@
  * last poll.  A row for each thread is written when it is first polled, so that a recorder that
  * is killed leaves names behind, and again when its counters are final.  A thread's beginning
  * may be in a ring that is read after its end: then there is one more row, which has the
- * creator.
+ * creator.  There is one more row, too, if the kernel has observed invocations that the scanner
+ * has not, which is known late.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "record/order.h"
 #include "record/threads.h"
 
-#define UNBORN_MAX	65536	/* births that were lost must not accumulate */
+#define ENDED_MAX	65536	/* births that were lost must not accumulate */
 
 struct known {
 	uint32_t tid;		/* 0: free */
@@ -28,8 +29,8 @@ struct known {
 	char name[16];
 };
 
-/* This is a thread whose end was read before its beginning, which is in another ring. */
-struct unborn {
+/* This is the last row of a thread, which may have to be written again. */
+struct ended {
 	struct ldb_row_thread row;
 	char name[16];
 };
@@ -40,8 +41,10 @@ struct threads {
 	struct pack *pack;
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
-	struct unborn *unborn;
+	struct ended *unborn;		/* their end was read before their beginning, which another ring has */
 	size_t nr_unborn, room_unborn;
+	struct ended *ended;		/* if the kernel reads chains: all */
+	size_t nr_ended, room_ended;
 	struct threads_total total;
 	struct ldb_stack copy;	/* write_running() */
 };
@@ -65,8 +68,10 @@ struct threads *threads_alloc(const struct session *s, struct writer *w, struct 
 
 void threads_free(struct threads *t)
 {
-	if (t)
-		free(t->unborn);
+	if (!t)
+		return;
+	free(t->unborn);
+	free(t->ended);
 	free(t);
 }
 
@@ -129,16 +134,15 @@ static bool find_birth(struct threads *t, struct ldb_row_thread *row)
 	return true;
 }
 
-static void keep_unborn(struct threads *t, const struct known *k)
+static void keep(struct ended **list, size_t *nr, size_t *room, const struct known *k)
 {
-	struct unborn *u;
+	struct ended *e;
 
-	if (t->nr_unborn == UNBORN_MAX ||
-	    !array_room(&t->unborn, &t->room_unborn, t->nr_unborn, sizeof(*u)))
+	if (*nr == ENDED_MAX || !array_room(list, room, *nr, sizeof(*e)))
 		return;
-	u = &t->unborn[t->nr_unborn++];
-	u->row = k->row;
-	memcpy(u->name, k->name, sizeof(u->name));
+	e = &(*list)[(*nr)++];
+	e->row = k->row;
+	memcpy(e->name, k->name, sizeof(e->name));
 }
 
 /* Was its page read with its end, while it waits for its beginning?  The latest are first. */
@@ -153,7 +157,7 @@ static bool is_unborn(const struct threads *t, uint32_t tid, int64_t start)
 static void finish_unborn(struct threads *t)
 {
 	for (size_t i = 0; i < t->nr_unborn; i++) {
-		struct unborn *u = &t->unborn[i];
+		struct ended *u = &t->unborn[i];
 
 		u->row.name = u->name;
 		if (find_birth(t, &u->row))
@@ -169,7 +173,9 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
 	k->is_final = true;
 	if (k->row.start > 0 && !find_birth(t, &k->row))
-		keep_unborn(t, k);
+		keep(&t->unborn, &t->nr_unborn, &t->room_unborn, k);
+	if (pack_reads_chains(t->pack))
+		keep(&t->ended, &t->nr_ended, &t->room_ended, k);
 	write_row(t, k);
 	t->total.nr_threads++;
 	t->total.made += k->row.made;
@@ -346,9 +352,11 @@ static void write_open(struct threads *t, unsigned slot, const volatile struct l
 		row.end_max = (int64_t)((look > f.last_seen ? look : f.last_seen) - t->t0);
 		row.end_max = max(row.end_max, row.start_max);
 		row.end_max = min(row.end_max, end);
-		writer_add_func(t->w, &row);
+		if (is_last)
+			pack_func(t->pack, &row);
+		else
+			writer_add_func(t->w, &row);
 		t->known[slot].row.seen += is_last;
-		t->total.nr_open += is_last;
 		parent = f.gen;
 	}
 }
@@ -386,6 +394,23 @@ void threads_write(struct threads *t, int64_t end)
 	}
 }
 
+/* Of threads with one number the last one counts. */
+static void write_alone(struct threads *t)
+{
+	for (size_t i = t->nr_ended; i--;) {
+		struct ended *e = &t->ended[i];
+		int64_t nr = pack_take_alone(t->pack, e->row.tid);
+
+		if (!nr)
+			continue;
+		find_birth(t, &e->row);
+		e->row.name = e->name;
+		e->row.seen += nr;
+		t->total.seen += nr;
+		writer_add_thread(t->w, &e->row);
+	}
+}
+
 void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 {
 	struct pack_birth *b;
@@ -399,6 +424,9 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 		finish(t, &t->known[slot], end, false);
 	}
 	finish_unborn(t);
+	pack_finish_open(t->pack);
+	write_alone(t);
+	t->total.nr_open = pack_nr_open(t->pack);
 	while ((b = pack_birth_next(t->pack, &i)))
 		if (!b->has_page)
 			write_birth(t, b, LDB_THREAD_F_UNWATCHED, end);

@@ -103,6 +103,8 @@ enum ldb_event {
 	/* tid: woken and runnable, arg2: the task that runs on its CPU, arg: that CPU */
 	LDB_EV_WAKEUP		= 0x405,
 	LDB_EV_MIGRATE		= 0x406, /* tid, arg: from CPU, arg2: to CPU */
+	/* 3 slots, see struct ldb_frame_rec; before the SWITCH_OUT of the same tsc and tid, or DONE */
+	LDB_EV_FRAME		= 0x407,
 	LDB_EV_FUTEX_WAIT	= 0x410, /* 2 slots, see struct ldb_futex_rec */
 	/* tid, arg: address, arg2: how many at most; flags: LDB_FUTEX_* */
 	LDB_EV_FUTEX_WAKE	= 0x411,
@@ -289,6 +291,42 @@ struct ldb_switch_rec {
 	__u32	pad2;
 	__u32	commit1;
 };
+
+/*
+ * LDB_EV_FRAME: the kernel read the chain of frames of a thread that left its CPU, or that the
+ * CPU's timer interrupted.  For each of its blocks that has changed there are the frames that were
+ * entered since the last reading, the innermost first, and then, with LDB_FRAME_F_KNOWN, the frame
+ * that called them.  Frames of the last reading between these two have returned.
+ */
+struct ldb_frame_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_FRAME_F_* */
+	__u64	pc;		/* an address in the function */
+	__u32	pad0;
+	__u32	commit0;
+	/* slot 1 */
+	__u64	addr;		/* of the frame's record */
+	__u32	pad1;
+	__u16	cont1;
+	__u16	pad2;
+	__u64	gen;		/* as in ldb_func_rec; KNOWN: of generation 0 if there is no caller */
+	__u32	pad3;
+	__u32	commit1;
+	/* slot 2 */
+	__u64	ret;		/* return address: the call site */
+	__u32	pad4;
+	__u16	cont2;
+	__u16	pad5;
+	__u64	pad6;
+	__u32	pad7;
+	__u32	commit2;
+};
+
+#define LDB_FRAME_F_KNOWN	0x0001
+#define LDB_FRAME_F_DONE	0x0002	/* no frame: all blocks were read, and the thread goes on */
 
 /* LDB_EV_FUTEX_WAIT: the thread is about to wait, if the word still has the expected value. */
 struct ldb_futex_rec {

@@ -23,9 +23,9 @@
  *	runtime  -> HELLO			who I am
  *	recorder -> ATTACH + fd of the session	map it, start scanning
  *	runtime  -> ATTACHED | ERROR
- *	runtime  -> MODULE ...			one for each mapped ELF file, then
+ *	runtime  -> MODULE ..., BLOCKS		one for each mapped ELF file, then
  *	runtime  -> READY			(launch: main() starts after it)
- *	runtime  -> MODULE, UNLOADED, TEXT	any time later (dlopen, dlclose)
+ *	runtime  -> MODULE, UNLOADED, BLOCKS, TEXT	any time later (dlopen, dlclose)
  *	recorder -> DETACH			stop writing
  *	runtime  -> DETACHED			nothing is written any more
  *	either end closes: the other one cleans up and continues.
@@ -48,7 +48,7 @@
 
 #include <stdint.h>
 
-#define LDB_CONTROL_VERSION	2
+#define LDB_CONTROL_VERSION	3
 #define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
@@ -69,6 +69,7 @@ enum ldb_msg_type {
 	LDB_MSG_TEXT		= 10,	/* a warning for the user */
 	LDB_MSG_LEAVING		= 11,
 	LDB_MSG_RESUME		= 12,
+	LDB_MSG_BLOCKS		= 13,
 };
 
 struct ldb_msg {
@@ -135,6 +136,15 @@ struct ldb_msg_module {
 	uint64_t bias;		/* address - ELF virtual address */
 	uint8_t build_id[LDB_BUILD_ID_MAX];
 	char path[LDB_PATH_MAX];
+};
+
+#define LDB_BLOCKS_MAX		64
+
+/* Where a thread's blocks (struct ldb_thread) are; sent again when there are more. */
+struct ldb_msg_blocks {
+	struct ldb_msg m;
+	uint32_t nr, pad;
+	int64_t offset[LDB_BLOCKS_MAX]; /* bytes from the thread pointer */
 };
 
 struct ldb_msg_unloaded {

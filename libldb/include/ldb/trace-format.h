@@ -184,7 +184,8 @@ struct ldb_row_thread {
 /*
  * FUNC: flags V, tid D, pc D, ret D, gen D, parent_gen D, depth V,
  * start_max D, start_unc V, end_max: as (end_max - start_max) V zigzag, end_unc V
- * Rows in order of end_max, nearly.
+ * Rows in order of end_max, nearly.  The bounds are what the scanner and the kernel's readings of
+ * the chain (LDB_EV_FRAME) know together; each invocation that one of them has observed has one row.
  */
 struct ldb_row_func {
 	uint32_t flags;		/* LDB_FUNC_F_* of linux/ldb.h */

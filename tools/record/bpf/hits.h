@@ -4,7 +4,7 @@
 #define RECORD_BPF_HITS_H
 
 #include "arch/cpu.h"
-#include "who.h"
+#include "chain.h"
 
 #define NEST_MAX	8	/* real nesting is at most half of it */
 #define SEEN_IRQS_MAX	256
@@ -197,6 +197,15 @@ static __always_inline void stolen(void)
 		     now < 0xffffffff ? now : 0xffffffff);
 }
 
+/* Between two switches, too, it shows what a thread executes. */
+static __always_inline void read_at_tick(void)
+{
+	struct task_struct *p = bpf_get_current_task_btf();
+
+	if (is_watched(p))
+		read_running(p, member_tid(p, member_of(p)));
+}
+
 #define IRQ_PROBE(tracepoint, does)	\
 SEC("tp_btf/" #tracepoint)		\
 int ldb_##tracepoint(u64 *ctx)		\
@@ -210,6 +219,6 @@ IRQ_PROBE(irq_handler_exit, leave(LDB_IRQ_HARD, ctx[0], (void *)ctx[1]))
 IRQ_PROBE(softirq_entry, enter(LDB_IRQ_SOFT, ctx[0]))
 IRQ_PROBE(softirq_exit, leave(LDB_IRQ_SOFT, ctx[0], NULL))
 IRQ_PROBE(local_timer_entry, enter(LDB_IRQ_LOCAL_TIMER, ctx[0]))
-IRQ_PROBE(local_timer_exit, stolen(); leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL))
+IRQ_PROBE(local_timer_exit, stolen(); read_at_tick(); leave(LDB_IRQ_LOCAL_TIMER, ctx[0], NULL))
 
 #endif

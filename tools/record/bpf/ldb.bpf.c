@@ -5,8 +5,8 @@
  * process.c, irq.c, fault.c), by the rules in linux/ldb.h: events that do not concern the
  * program are dropped at once, and the others become the same records.
  *
- * Unlike the module it does not record the innermost frame at a switch, futexes, and the pages
- * of threads (k_seq).
+ * Unlike the module it does not record futexes, and the pages of threads (k_seq).  Unlike the
+ * module it records all frames at a switch (chain.h).
  */
 #include "sched.h"
 #include "process.h"

@@ -3,7 +3,7 @@
 #ifndef RECORD_BPF_PROCESS_H
 #define RECORD_BPF_PROCESS_H
 
-#include "who.h"
+#include "chain.h"
 
 /* Does p belong to the target?  Its number is the recorder's, which reads the iterator. */
 static __always_inline bool is_target(struct task_struct *p)
@@ -107,6 +107,8 @@ int ldb_process_exec(u64 *ctx)
 	now = now_ns();
 	if (state.ns_level)
 		before = was->pid == old ? was->tid : 0;
+	chain_forget(old);
+	chain_forget(p->pid);
 	if (old != (u32)p->pid && was->pid == old)
 		forget_member(was);
 	m = member_of(p);

@@ -10,6 +10,7 @@
 
 /* What is recorded of a system call, in bpf_config.calls: LDB_SYSCALL_ARG() and */
 #define BPF_CALL_HAS_FD	0x8	/* its first argument is a descriptor */
+#define BPF_BLOCKS_MAX	8
 
 /* These are set before the programs are loaded; they are constants for the kernel's compiler. */
 struct bpf_config {
@@ -39,6 +40,8 @@ struct bpf_state {
 	__u64 ns_address;
 	__u64 nr_unwritten;	/* events that found no ring */
 	__u32 has_ended;	/* the last thread has, and the event was emitted */
+	__u32 nr_blocks;
+	__s64 block_offset[BPF_BLOCKS_MAX]; /* of a thread's blocks, from its thread pointer */
 	/* 1: no event said that a thread came there, see came_unseen() */
 	__u8 is_deaf[BPF_CPUS_MAX];
 };

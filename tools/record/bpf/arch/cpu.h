@@ -3,6 +3,8 @@
 #ifndef RECORD_BPF_ARCH_H
 #define RECORD_BPF_ARCH_H
 
+#include "../kernel.h"
+
 /* These bits say why a fault occurred. */
 #define FAULT_PRESENT	0x01
 #define FAULT_WRITE	0x02
@@ -19,5 +21,23 @@
 #define REGS_ARG2(regs)		((regs)->dx)
 #define REGS_ARG3(regs)		((regs)->r10)
 #define REGS_ARG4(regs)		((regs)->r8)
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct thread_struct {
+	unsigned long fsbase;
+};
+
+struct task_struct___thread {
+	struct thread_struct thread;
+};
+
+#pragma clang attribute pop
+
+/* As it was when p last left a CPU: no thread of glibc's changes it after its start. */
+static __always_inline u64 thread_pointer(struct task_struct *p)
+{
+	return BPF_CORE_READ((struct task_struct___thread *)p, thread.fsbase);
+}
 
 #endif

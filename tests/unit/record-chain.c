@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Checks that the kernel's readings of a chain and the scanner's rows become one row for each
+ * invocation.  The programs are made up, so the true times are known: each row's bounds must
+ * contain them, its caller must be the true one, and no invocation that was observed may be missing
+ * or have two rows.
+ */
+#include "record/chain.h"
+#include "tap.h"
+
+#define NR_CALLS	4000
+#define DEPTH		12
+#define TID		77
+#define ERROR		300	/* of the kernel's stamps; less than what chain.c allows for */
+
+struct call {
+	uint64_t gen, parent;
+	unsigned depth, block;
+	int64_t start, end;
+	bool by_scanner, by_kernel;
+	unsigned nr_rows;
+};
+
+static struct program {
+	int64_t now;
+	struct call calls[NR_CALLS];
+	unsigned nr_calls;
+	unsigned stack[DEPTH], nr;	/* numbers of calls */
+	uint64_t counter[2];
+	/* The kernel's part */
+	uint64_t emitted[2];
+	/* The scanner's */
+	unsigned known[DEPTH], nr_known;
+	int64_t found[NR_CALLS], looked_before[NR_CALLS], last_look;
+	unsigned nr_wrong, nr_joined, nr_alone, nr_unknown;
+} p;
+static uint64_t state;
+static struct chains *chains;
+
+static int64_t some(int64_t max)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (state >> 33) % max;
+}
+
+static void pass_time(void)
+{
+	p.now += 2000 + some(20000);
+}
+
+/* The program */
+
+static void enter(void)
+{
+	struct call *c = &p.calls[p.nr_calls];
+	unsigned block = some(3) == 0;
+
+	*c = (struct call){
+		.block = block, .gen = ++p.counter[block] << 16 | block, .depth = p.nr, .start = p.now,
+		.parent = p.nr ? p.calls[p.stack[p.nr - 1]].gen : 0, .end = INT64_MAX,
+	};
+	p.stack[p.nr++] = p.nr_calls++;
+}
+
+static void leave(void)
+{
+	p.calls[p.stack[--p.nr]].end = p.now;
+}
+
+/* The kernel, as record/bpf/chain.h does it */
+
+static int64_t stamp(void)
+{
+	return p.now + some(2 * ERROR) - ERROR;
+}
+
+static void frame(int64_t tick, uint64_t gen, unsigned depth, uint16_t flags)
+{
+	struct ldb_frame_rec r = {
+		.tid = TID, .type = LDB_EV_FRAME, .flags = flags, .pc = 0x400000 + gen, .gen = gen,
+		.addr = 0x7f0000 - depth * 64, .ret = 0x500000,
+	};
+
+	chains_frame(chains, tick, (const struct ldb_rec *)&r);
+}
+
+static void read_block(int64_t tick, unsigned block)
+{
+	uint64_t last = p.counter[block] << 16 | block, top = 0;
+
+	for (unsigned i = p.nr; i; i--) {
+		struct call *c = &p.calls[p.stack[i - 1]];
+
+		if (c->block != block)
+			continue;
+		top = top ? top : c->gen;
+		if (c->gen <= p.emitted[block]) {
+			frame(tick, c->gen, i - 1, LDB_FRAME_F_KNOWN);
+			goto out;
+		}
+		frame(tick, c->gen, i - 1, 0);
+		c->by_kernel = true;
+	}
+	frame(tick, block, 0, LDB_FRAME_F_KNOWN);
+out:
+	p.emitted[block] = top == last ? top : last < 0x20000 ? 0 : last - 0x10000;
+}
+
+static void switch_out(void)
+{
+	int64_t tick = stamp();
+	bool is_read = some(10);
+
+	if (is_read) {
+		read_block(tick, 0);
+		read_block(tick, 1);
+	}
+	chains_out(chains, tick, TID, is_read);
+	p.now += 1000 + some(50000);
+	chains_in(chains, stamp(), TID, some(10));
+}
+
+static void timer(void)
+{
+	int64_t tick = stamp();
+
+	read_block(tick, 0);
+	read_block(tick, 1);
+	frame(tick, 0, 0, LDB_FRAME_F_DONE);
+}
+
+/* The scanner, as libldb/scan does it */
+
+static void report(unsigned n, uint32_t flags)
+{
+	const struct call *c = &p.calls[n];
+	struct ldb_row_func row = {
+		.flags = flags, .tid = TID, .pc = 0x400000 + c->gen, .ret = 0x500000, .gen = c->gen,
+		.parent_gen = c->parent, .depth = c->depth,
+		.start_max = p.found[n], .start_unc = p.found[n] - p.looked_before[n],
+		.end_max = flags ? p.last_look : p.now, .end_unc = flags ? 0 : p.now - p.last_look,
+	};
+
+	if (!chains_func(chains, &row))
+		bail_out("a row is not taken");
+}
+
+static void look(void)
+{
+	unsigned same = 0;
+
+	while (same < p.nr_known && same < p.nr && p.known[same] == p.stack[same])
+		same++;
+	while (p.nr_known > same)
+		report(p.known[--p.nr_known], 0);
+	for (; p.nr_known < p.nr; p.nr_known++) {
+		unsigned n = p.known[p.nr_known] = p.stack[p.nr_known];
+
+		p.calls[n].by_scanner = true;
+		p.found[n] = p.now;
+		p.looked_before[n] = p.last_look;
+	}
+	p.last_look = p.now;
+}
+
+/* What comes out */
+
+static struct call *call_of(uint64_t gen)
+{
+	for (unsigned i = 0; i < p.nr_calls; i++)
+		if (p.calls[i].gen == gen)
+			return &p.calls[i];
+	return NULL;
+}
+
+static bool is_within(int64_t true_time, int64_t max, uint64_t unc)
+{
+	return true_time <= max && (unc == LDB_UNC_UNKNOWN || true_time >= max - (int64_t)unc);
+}
+
+static void take(void *arg, const struct ldb_row_func *row)
+{
+	struct call *c = call_of(row->gen);
+	bool is_open = row->flags & LDB_FUNC_F_OPEN;
+
+	if (!c || c->nr_rows++ || row->tid != TID) {
+		p.nr_wrong++;
+		diag("gen %lx: twice, or never called", (long)row->gen);
+		return;
+	}
+	p.nr_joined += c->by_scanner && c->by_kernel;
+	p.nr_alone += !c->by_scanner;
+	p.nr_unknown += row->start_unc == LDB_UNC_UNKNOWN;
+	if (is_within(c->start, row->start_max, row->start_unc) && row->parent_gen == c->parent &&
+	    row->depth == c->depth &&
+	    (is_open ? row->end_max <= c->end : is_within(c->end, row->end_max, row->end_unc)))
+		return;
+	p.nr_wrong++;
+	diag("gen %lx [%ld, %ld] parent %lx depth %u: row [%ld-%lu, %ld-%lu] parent %lx depth %u flags %x",
+	     (long)c->gen, (long)c->start, (long)c->end, (long)c->parent, c->depth,
+	     (long)row->start_max, (long)row->start_unc, (long)row->end_max, (long)row->end_unc,
+	     (long)row->parent_gen, row->depth, row->flags);
+}
+
+/* The scanner polls once in so many steps, the kernel reads as seldom; 0: never. */
+static void run(const char *name, int64_t wait, unsigned scanner, unsigned kernel)
+{
+	unsigned nr_missing = 0, nr_seen = 0;
+
+	p = (struct program){ .now = 100000 };
+	chains = chains_alloc(wait, 0, take, NULL);
+	chains_set_first(chains, 0);
+	chains_expect(chains);
+	chains_born(chains, 90000, TID);
+	while (p.nr_calls < NR_CALLS - 1) {
+		pass_time();
+		if (p.nr < DEPTH && (p.nr < 2 || some(2)))
+			enter();
+		else
+			leave();
+		pass_time();
+		if (kernel && !some(kernel))
+			switch_out();
+		if (kernel && !some(2 * kernel))
+			timer();
+		pass_time();
+		if (scanner && !some(scanner))
+			look();
+		if (!some(20))
+			chains_release(chains, p.now - 100000);
+	}
+	while (p.nr_known)
+		report(p.known[--p.nr_known], LDB_FUNC_F_OPEN);
+	chains_finish(chains);
+	for (unsigned i = 0; i < p.nr_calls; i++) {
+		nr_seen += p.calls[i].by_scanner || p.calls[i].by_kernel;
+		nr_missing += (p.calls[i].by_scanner || p.calls[i].by_kernel) != p.calls[i].nr_rows;
+	}
+	ok(!p.nr_wrong, "%s: bounds, callers and depths are true", name);
+	ok(!nr_missing, "%s: each of %u that were seen has a row", name, nr_seen);
+	ok(!p.nr_unknown, "%s: each has a beginning", name);
+	diag("%u seen by both, %u by the kernel alone", p.nr_joined, p.nr_alone);
+	ok(!scanner || !kernel || (p.nr_joined > 20 && p.nr_alone > 20), "%s: by both, and by the kernel alone", name);
+	chains_free(chains);
+}
+
+/* What the program has in its memory is its own affair. */
+static void test_nonsense(void)
+{
+	uint64_t nr = 0;
+
+	p = (struct program){ .now = 1 };
+	chains = chains_alloc(1000, 0, take, NULL);
+	chains_expect(chains);
+	for (unsigned i = 0; i < 100000; i++) {
+		struct ldb_frame_rec r = {
+			.tid = some(5), .type = LDB_EV_FRAME, .flags = some(4), .pc = some(3), .gen = some(40) << 14,
+			.addr = some(8), .ret = state,
+		};
+		struct ldb_row_func row = {
+			.tid = some(5), .gen = some(40) << 14, .start_max = some(100000), .end_max = some(100000),
+			.start_unc = some(3) ? (uint64_t)some(1000) : LDB_UNC_UNKNOWN, .flags = some(8), .pc = 1,
+		};
+		int64_t tick = some(100000);
+
+		switch (some(7)) {
+		case 0: chains_out(chains, tick, some(5), some(2)); break;
+		case 1: chains_in(chains, tick, some(5), some(2)); break;
+		case 2: chains_exit(chains, tick, some(5)); break;
+		case 3: chains_born(chains, tick, some(5)); break;
+		case 4: nr += chains_func(chains, &row); break;
+		default: chains_frame(chains, tick, (const struct ldb_rec *)&r);
+		}
+		if (!some(100))
+			chains_release(chains, some(100000));
+	}
+	chains_finish(chains);
+	chains_free(chains);
+	ok(nr > 1000, "nonsense does no harm");
+}
+
+int main(void)
+{
+	for (unsigned seed = 1; seed <= 5; seed++) {
+		state = seed;
+		run("both", 1000000, 6, 5);
+		run("a late scanner", 1000000, 200, 5);
+		run("late, and nobody waits", 0, 200, 5);
+		run("no scanner", 1000000, 0, 5);
+		run("no switch", 1000000, 6, 0);
+		run("few switches", 10000000, 6, 50);
+	}
+	test_nonsense();
+	return done();
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the chain of frame records (libldb/include/ldb/abi.h) of a thread that leaves its CPU: the
+ * thread stands still, and the kernel is there anyway.  So each wait is known to be in the function
+ * that waits, with its callers, also while the scanner has no CPU.
+ *
+ * A frame entered before the last reading was emitted then, so each reading ends at the first of
+ * those.  A thread that switches all the time is not read at each switch: that may take a
+ * twentieth of its time.
+ *
+ * The counter of a block may be one ahead of its chain, while a function is being entered.
+ * Memory that is not there is not read, and then the reading does not count.
+ */
+#ifndef RECORD_BPF_CHAIN_H
+#define RECORD_BPF_CHAIN_H
+
+#include "arch/cpu.h"
+#include "who.h"
+
+#define CANARY		0x4c44	/* LDB_CANARY */
+#define GEN_ONE		0x10000	/* LDB_GEN_ONE */
+#define CHAINS_MAX	16384	/* a power of two */
+#define READ_SHARE	20	/* a reading may take one part in so many of a thread's time */
+#define FRAMES_MAX	48	/* entered between two readings; with more the reading does not count */
+
+struct frame {
+	u64 prev, gen, pc, ret;
+};
+
+struct block {
+	u64 top, gen;
+};
+
+/* Two threads may have one: each then emits all of its frames again, which does no harm. */
+struct chain {
+	u32 pid, pad;
+	u64 next;		/* it may be read again */
+	struct {
+		u64 gen;	/* all frames up to this one have been emitted */
+		u64 top;	/* the innermost frame's; 0: none */
+	} seen[BPF_BLOCKS_MAX];
+} chains[CHAINS_MAX];
+
+/* What is read of the thread that leaves this CPU; interrupts are off meanwhile. */
+struct reading {
+	u64 now, thread_pointer;
+	u32 pid, tid;
+	u64 addr;		/* of the frame */
+	struct frame frame;	/* where the walk is */
+	/* The innermost frame of all blocks: on one stack, that at the lowest address. */
+	struct {
+		u64 gen, addr, pc;
+	} innermost;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct reading);
+} readings SEC(".maps");
+
+/* Partner: order_blocks() */
+static __always_inline u32 nr_blocks(void)
+{
+	return *(volatile u32 *)&state.nr_blocks;
+}
+
+static __always_inline struct reading *this_reading(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&readings, &zero);
+}
+
+static __always_inline struct chain *chain_of(u32 pid)
+{
+	struct chain *c = &chains[pid & (CHAINS_MAX - 1)];
+
+	if (c->pid == pid)
+		return c;
+	for (u32 b = 0; b < BPF_BLOCKS_MAX; b++)
+		c->seen[b].gen = c->seen[b].top = 0;
+	c->next = 0;
+	c->pid = pid;
+	return c;
+}
+
+/* Of another program from here on. */
+static __always_inline void chain_forget(u32 pid)
+{
+	struct chain *c = &chains[pid & (CHAINS_MAX - 1)];
+
+	if (c->pid == pid)
+		c->pid = 0;
+}
+
+static __always_inline bool read_frame(struct frame *f, u64 addr, u64 at_most)
+{
+	return !bpf_probe_read_user(f, sizeof(*f), (void *)addr) && (u16)f->gen == CANARY &&
+	       f->gen <= at_most;
+}
+
+/*
+ * Functions that are not static are checked once, by themselves: else the kernel goes through each
+ * turn of each loop for each way that leads there.
+ */
+int chain_emit(u32 flags, u32 block)
+{
+	const struct reading *r = this_reading();
+	char *ring = this_ring();
+	u64 idx;
+
+	if (!r || !ring)
+		return 0;
+	idx = reserve(ring, 3);
+	put(ring, idx, r->now, r->tid, LDB_EV_FRAME, flags, r->frame.pc, 0);
+	put(ring, idx + 1, r->addr, 0, LDB_EV_CONT + 1, 0, (r->frame.gen & ~0xffffULL) | (u16)block, 0);
+	put(ring, idx + 2, r->frame.ret, 0, LDB_EV_CONT + 2, 0, 0, 0);
+	return 0;
+}
+
+/* Emits what is new in a chain, from its innermost frame.  0: it does not end well. */
+int chain_walk(u64 emitted, u32 block)
+{
+	struct reading *r = this_reading();
+
+	if (!r)
+		return 0;
+	for (u32 i = 0; i < FRAMES_MAX; i++) {
+		struct frame caller = {};
+		bool is_known = r->frame.gen <= emitted;
+
+		if (!is_known && r->frame.prev &&
+		    !read_frame(&caller, r->frame.prev, r->frame.gen - GEN_ONE))
+			return 0;
+		chain_emit(is_known ? LDB_FRAME_F_KNOWN : 0, block);
+		if (is_known)
+			return 1;
+		r->addr = r->frame.prev;
+		r->frame = caller;
+	}
+	return 0;
+}
+
+/* 0: it cannot be read. */
+int chain_block(u32 b)
+{
+	struct reading *r = this_reading();
+	struct frame none = {};
+	struct block block;
+	struct chain *c;
+	u64 top;
+
+	b &= BPF_BLOCKS_MAX - 1;
+	if (!r || bpf_probe_read_user(&block, sizeof(block),
+				      (void *)(r->thread_pointer + state.block_offset[b])) ||
+	    (u16)block.gen != CANARY)
+		return 0;
+	r->addr = block.top;
+	r->frame = none;
+	if (block.top && !read_frame(&r->frame, block.top, block.gen))
+		return 0;
+	top = r->frame.gen;
+	if (block.top && (!r->innermost.addr || block.top < r->innermost.addr)) {
+		r->innermost.gen = (top & ~0xffffULL) | b;
+		r->innermost.addr = block.top;
+		r->innermost.pc = r->frame.pc;
+	}
+	c = chain_of(r->pid);
+	if (top != c->seen[b].top && !chain_walk(c->seen[b].gen, b))
+		return 0;
+	/* Nothing was called yet, or the counter may be one ahead. */
+	c->seen[b].gen = block.gen < GEN_ONE ? 0 : top == block.gen ? top : block.gen - GEN_ONE;
+	c->seen[b].top = top;
+	return 1;
+}
+
+/* p is current.  NULL: there is nothing to read, or it cannot be read, or not yet. */
+static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now)
+{
+	struct reading *r = this_reading();
+	struct chain *c = chain_of(p->pid);
+	u32 nr = nr_blocks();
+
+	if (!nr || !r || now < c->next)
+		return NULL;
+	r->now = now;
+	r->tid = tid;
+	r->pid = p->pid;
+	r->thread_pointer = thread_pointer(p);
+	r->innermost.gen = r->innermost.addr = r->innermost.pc = 0;
+	for (u32 b = 0; b < BPF_BLOCKS_MAX && b < nr; b++)
+		if (!chain_block(b))
+			return NULL;
+	c->next = now + (now_ns() - now) * READ_SHARE;
+	return r;
+}
+
+/* The timer has interrupted a watched thread, which goes on. */
+static __always_inline void read_running(struct task_struct *p, u32 tid)
+{
+	struct reading *r = read_chain(p, tid, now_ns());
+	struct frame none = {};
+
+	if (!r)
+		return;
+	r->frame = none;
+	r->addr = 0;
+	chain_emit(LDB_FRAME_F_DONE, 0);
+}
+
+#endif
