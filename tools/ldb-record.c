@@ -146,6 +146,8 @@ static const struct cli_option table[] = {
 	{ .name = "kernel", .type = CLI_CHOICE, .value = &options.kernel, .arg = "SOURCE",
 	  .choices = kernels,
 	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf, none, or auto, the first of these that works" },
+	{ .name = "kernel-frames", .type = CLI_FLAG, .value = &options.kernel_frames,
+	  .help = "with bpf: read the functions of a thread at each switch and tick, too; for programs without stacks of their own" },
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
 	  .help = "kernel events alone, of any program: it need not be compiled with the plugin" },
 	{ .name = "syscalls", .type = CLI_CHOICE, .value = &options.calls, .arg = "WHICH", .choices = calls,

@@ -141,7 +141,7 @@ static void on_blocks(struct recording *r, const union control_message *m)
 {
 	unsigned nr = m->blocks.nr < LDB_BLOCKS_MAX ? m->blocks.nr : LDB_BLOCKS_MAX;
 
-	if (!r->source || !r->source->ops->set_blocks)
+	if (!r->o->kernel_frames || !r->source || !r->source->ops->set_blocks)
 		return;
 	pack_expect_chains(r->pack);
 	r->source->ops->set_blocks(r->source, m->blocks.offset, nr);

@@ -73,6 +73,7 @@ struct record_options {
 	int kernel;		/* enum kernel_choice */
 	int calls;		/* enum call_choice */
 	uint64_t call_threshold_ns;	/* CALLS_ALL: shorter ones are counted */
+	bool kernel_frames;	/* KERNEL_BPF: chains are read at switches and ticks (chain.h) */
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
 	bool quiet, verbose;
 	/*

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# ldb-record --kernel-frames: where no CPU is free for the scanner, the kernel's readings place each
+# wait in the function that waits, and tell what the thread that ended it was executing.
+# Timed: the requests that are judged must be slow for what was planted.
+. "$(dirname "$0")/../lib/engine.sh"
+need_build
+"$CXX" -std=c++20 -fplugin="$PLUGIN" -I"$TOP/libldb/include" -O2 -g -Wall "$PROGRAMS/why-wakers.cc" -o why-wakers -pthread || exit 1
+check "BPF programs can be loaded" "ldb-record -q --kernel=bpf -o t.data -- ./why-wakers pipe-slow plant 100" 0 ||
+	skip_all "no BPF programs here"
+
+# Nothing is left for the scanner, which has the lowest priority.
+for cpu in $(seq "$(nproc)"); do
+	sh -c 'while :; do :; done' &
+	busy="${busy:-} $!"
+done
+trap 'kill $busy 2>/dev/null' EXIT
+
+# Of the time asleep of all requests that are slow, nine tenths are in that function.
+is_placed()	# why.json function
+{
+	jq -e --arg f "$2" '[.causes[] | select(.cause == "sleep")] as $s |
+		([$s[] | select(.label | test($f)) | .total_ns] | add // 0) as $in |
+		([$s[].total_ns] | add // 0) as $all | $all > 0 and $in >= 0.9 * $all' "$1" >/dev/null
+}
+
+for case in pipe-slow:pipe_wait socket-slow:socket_wait eventfd-slow:event_wait epoll-slow:epoll_wait_event; do
+	plant=${case%:*}
+	function=${case#*:}
+	check "$plant: recorded" "ldb-record -q --kernel=bpf --kernel-frames -o $plant.data -- ./why-wakers $plant plant 1000" 0
+	oracle_not "$plant.data" "bounds of functions that two observe do not always agree yet, so this is no default"
+	ok "$plant: explained" eval "ldb-why -i $plant.data --json >$plant.why"
+	ok "$plant: the sleeps are in $function()" is_placed "$plant.why" "^$function"
+	jq -c '[.causes[:6][] | [.cause, .label, .total_ns]]' "$plant.why" | sed 's/^/# /'
+done
+finish

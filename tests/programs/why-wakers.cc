@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Planted causes: requests wait for another thread, "producer", to answer.  See why-load.h.
+ * A CAUSE is PRIMITIVE-VARIANT: the call that they wait in, and the reason why the producer is late.
+ *
+ *	cond		pthread_cond_wait()
+ *	sem		sem_wait()
+ *	barrier		pthread_barrier_wait()
+ *	join		pthread_join() of a thread that is made for each request
+ *	future		std::future::get()
+ *	latch		std::latch::wait(), a raw futex
+ *	pipe		read() from a pipe
+ *	socket		recv() from a socket pair
+ *	eventfd		read() from an eventfd
+ *	epoll		epoll_wait() for an eventfd
+ *	poll		poll() for a pipe
+ *
+ *	slow		it executes produce()
+ *	io		it writes to the disk in flush(), which produce() calls
+ *	preempted	a thread "hog" of real-time priority takes its CPU in produce()
+ *
+ * With "clean" it does the same after it has answered.
+ */
+#include "why-load.h"
+#include <fcntl.h>
+#include <future>
+#include <latch>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+enum variant { SLOW, IO, PREEMPTED };
+
+static enum variant variant;
+static sem_t asked, go_hog, answered_sem;
+static volatile bool is_hit;
+static int disk = -1, ends[2], event, epoll;
+
+static void wait_sem(sem_t *sem)
+{
+	while (sem_wait(sem))
+		;
+}
+
+/* What the producer does, in the request's way or not. */
+
+NAMED void flush(void)
+{
+	static char block[4096];
+	double until = now_us() + PLANT_US;
+
+	while (now_us() < until) {
+		if (pwrite(disk, block, sizeof(block), 0) != sizeof(block) || fdatasync(disk))
+			die("the disk");
+	}
+}
+
+NAMED void crunch(void)
+{
+	burn(PLANT_US);
+}
+
+NAMED void produce(void)
+{
+	switch (variant) {
+	case SLOW:
+		burn(PLANT_US);
+		break;
+	case IO:
+		flush();
+		break;
+	case PREEMPTED:
+		burn(100);
+		sem_post(&go_hog);
+		burn(100);
+		break;
+	}
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *hog(void *arg)
+{
+	struct sched_param param = {};
+
+	prctl(PR_SET_NAME, "hog");
+	param.sched_priority = 20;
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		die("sched_setscheduler");
+	for (;;) {
+		wait_sem(&go_hog);
+		crunch();
+	}
+	return arg;
+}
+
+/* The primitives: a request waits, the producer answers. */
+
+struct primitive {
+	const char *name;
+	void (*prepare)(void), (*wait)(void), (*answer)(void);
+};
+
+static pthread_mutex_t answer_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t answer_ready = PTHREAD_COND_INITIALIZER;
+static bool is_answered;
+
+static void cond_wait(void)
+{
+	pthread_mutex_lock(&answer_lock);
+	while (!is_answered)
+		pthread_cond_wait(&answer_ready, &answer_lock);
+	is_answered = false;
+	pthread_mutex_unlock(&answer_lock);
+}
+
+static void cond_answer(void)
+{
+	pthread_mutex_lock(&answer_lock);
+	is_answered = true;
+	pthread_cond_signal(&answer_ready);
+	pthread_mutex_unlock(&answer_lock);
+}
+
+static void semaphore_wait(void)
+{
+	wait_sem(&answered_sem);
+}
+
+static void semaphore_answer(void)
+{
+	sem_post(&answered_sem);
+}
+
+static pthread_barrier_t both;
+
+static void barrier_wait(void)
+{
+	pthread_barrier_wait(&both);
+}
+
+static std::promise<int> *promise;
+static std::future<int> result;
+
+static void future_prepare(void)
+{
+	delete promise;
+	promise = new std::promise<int>;
+	result = promise->get_future();
+}
+
+static void future_wait(void)
+{
+	result.get();
+}
+
+static void future_answer(void)
+{
+	promise->set_value(1);
+}
+
+static std::latch *latch;
+
+static void latch_prepare(void)
+{
+	delete latch;
+	latch = new std::latch(1);
+}
+
+static void latch_wait(void)
+{
+	latch->wait();
+}
+
+static void latch_answer(void)
+{
+	latch->count_down();
+}
+
+static void pipe_wait(void)
+{
+	char c;
+
+	if (read(ends[0], &c, 1) != 1)
+		die("read");
+}
+
+static void pipe_answer(void)
+{
+	if (write(ends[1], "x", 1) != 1)
+		die("write");
+}
+
+static void poll_wait(void)
+{
+	struct pollfd fd = { ends[0], POLLIN, 0 };
+
+	while (poll(&fd, 1, -1) != 1)
+		;
+	pipe_wait();
+}
+
+static void socket_wait(void)
+{
+	char c;
+
+	if (recv(ends[0], &c, 1, 0) != 1)
+		die("recv");
+}
+
+static void socket_answer(void)
+{
+	if (send(ends[1], "x", 1, 0) != 1)
+		die("send");
+}
+
+static void event_wait(void)
+{
+	uint64_t n;
+
+	if (read(event, &n, sizeof(n)) != sizeof(n))
+		die("read");
+}
+
+static void event_answer(void)
+{
+	uint64_t n = 1;
+
+	if (write(event, &n, sizeof(n)) != sizeof(n))
+		die("write");
+}
+
+static void epoll_wait_event(void)
+{
+	struct epoll_event e;
+
+	while (epoll_wait(epoll, &e, 1, -1) != 1)
+		;
+	event_wait();
+}
+
+static void nothing(void)
+{
+}
+
+static const struct primitive primitives[] = {
+	{ "cond", nothing, cond_wait, cond_answer },
+	{ "sem", nothing, semaphore_wait, semaphore_answer },
+	{ "barrier", nothing, barrier_wait, barrier_wait },
+	{ "join", nothing, nothing, nothing },
+	{ "future", future_prepare, future_wait, future_answer },
+	{ "latch", latch_prepare, latch_wait, latch_answer },
+	{ "pipe", nothing, pipe_wait, pipe_answer },
+	{ "socket", nothing, socket_wait, socket_answer },
+	{ "eventfd", nothing, event_wait, event_answer },
+	{ "epoll", nothing, epoll_wait_event, event_answer },
+	{ "poll", nothing, poll_wait, pipe_answer },
+};
+
+static const struct primitive *primitive = primitives;
+
+NAMED void work_on_answer(void)
+{
+	bool has_plant = is_hit;
+
+	burn(20);
+	if (has_plant && planted)
+		produce();
+	primitive->answer();
+	if (has_plant && !planted)
+		produce();
+}
+
+static void *producer(void *arg)
+{
+	prctl(PR_SET_NAME, "producer");
+	for (;;) {
+		wait_sem(&asked);
+		work_on_answer();
+	}
+	return arg;
+}
+
+static void *once(void *arg)
+{
+	prctl(PR_SET_NAME, "producer");
+	work_on_answer();
+	return arg;
+}
+
+NAMED void fetch(void)
+{
+	if (!strcmp(primitive->name, "join")) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, once, NULL))
+			die("pthread_create");
+		pthread_join(thread, NULL);
+	} else {
+		sem_post(&asked);
+		primitive->wait();
+	}
+	__asm__ volatile("" ::: "memory");
+}
+
+NAMED void serve(void)
+{
+	parse();
+	fetch();
+	reply();
+}
+
+static void requests(void)
+{
+	for (long id = 1; id <= nr_requests; id++) {
+		is_hit = is_due(id);
+		if (is_hit && planted)
+			hit(id);
+		primitive->prepare();
+		ldb_req_start(id, NULL);
+		ldb_req_class(id, "get");
+		serve();
+		ldb_req_end(id);
+		/* What the clean run does late is not in the way of the next request. */
+		if (is_hit && !planted)
+			pause_us(PLANT_US * 3 / 2);
+		pause_us(20);
+	}
+}
+
+static void run(void)
+{
+	if (variant == IO) {
+		disk = open(file_arg ? file_arg : "why.tmp", O_RDWR | O_CREAT, 0600);
+		if (disk < 0)
+			die("why.tmp");
+	}
+	if (variant == PREEMPTED)
+		start_thread(hog);
+	if (strcmp(primitive->name, "join"))
+		start_thread(producer);
+	requests();
+	if (variant == IO && !file_arg)
+		unlink("why.tmp");
+}
+
+static void open_ends(void)
+{
+	struct epoll_event e = {};
+
+	if (!strcmp(primitive->name, "socket") ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
+		die("a pair of ends");
+	event = eventfd(0, 0);
+	epoll = epoll_create1(0);
+	e.events = EPOLLIN;
+	if (event < 0 || epoll < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, event, &e))
+		die("an event");
+}
+
+/* Splits PRIMITIVE-VARIANT. */
+static const char *choose(const char *cause)
+{
+	static const char *const variants[] = { "slow", "io", "preempted" };
+	const char *minus = strchr(cause, '-');
+	size_t length = minus ? minus - cause : 0;
+
+	for (const struct primitive &p : primitives)
+		for (int v = 0; minus && v < 3; v++) {
+			if (strlen(p.name) != length || strncmp(p.name, cause, length) || strcmp(minus + 1, variants[v]))
+				continue;
+			primitive = &p;
+			variant = (enum variant)v;
+			return cause;
+		}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct cause causes[] = { { argc > 1 ? choose(argv[1]) : NULL, run }, { NULL, NULL } };
+
+	sem_init(&asked, 0, 0);
+	sem_init(&go_hog, 0, 0);
+	sem_init(&answered_sem, 0, 0);
+	pthread_barrier_init(&both, NULL, 2);
+	open_ends();
+	return why_main(argc, argv, causes);
+}
