@@ -197,6 +197,7 @@ static int map_state(struct ebpf *e)
 static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, unsigned nr_cpus)
 {
 	struct bpf_map *rings = bpf_object__find_map_by_name(e->object, "rings");
+	struct bpf_map *chains = bpf_object__find_map_by_name(e->object, "chains");
 	struct bpf_config *config = config_of(e);
 	struct btf *btf = btf__load_vmlinux_btf();
 	const struct btf_type *probe;
@@ -205,7 +206,7 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 	if (!btf)
 		return -ENODATA;
 	probe = probe_of(btf, "sched_switch");
-	if (!rings || !config || !probe) {
+	if (!rings || !chains || !config || !probe) {
 		btf__free(btf);
 		return -ENOTSUP;
 	}
@@ -214,13 +215,15 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 		/* A probe's first argument is its own. */
 		.has_prev_state = btf_vlen(probe) >= 5,
 		.preempt_count_offset = preempt_count_offset(btf),
-		.has_calls = o->has_calls, .call_min_ns = o->call_min_ns,
+		.has_frames = o->has_frames, .has_calls = o->has_calls, .call_min_ns = o->call_min_ns,
 	};
 	calls_describe(config->calls);
 	choose_groups(e, btf);
 	choose_calls(e, btf, o->has_all_calls);
 	btf__free(btf);
 	ret = bpf_map__set_value_size(rings, LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order));
+	if (!ret)
+		ret = bpf_map__set_max_entries(chains, o->has_frames ? BPF_CHAINS_MAX : 1);
 	return ret ? ret : bpf_map__set_max_entries(rings, nr_cpus);
 }
 

@@ -113,7 +113,8 @@ static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t si
 {
 	struct ebpf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
-		.ring_bytes = r->o->ring_bytes, .has_calls = r->o->calls != CALLS_OFF,
+		.ring_bytes = r->o->ring_bytes, .has_frames = r->o->kernel_frames,
+		.has_calls = r->o->calls != CALLS_OFF,
 		.has_all_calls = r->o->calls == CALLS_ALL, .call_min_ns = r->o->call_threshold_ns,
 		.verbose = r->o->verbose,
 	};

@@ -19,7 +19,6 @@
 
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
-#define CHAINS_MAX	16384	/* a power of two */
 #define READ_SHARE	20	/* a reading may take one part in so many of a thread's time */
 #define FRAMES_MAX	48	/* entered between two readings; with more the reading does not count */
 
@@ -39,7 +38,15 @@ struct chain {
 		u64 gen;	/* all frames up to this one have been emitted */
 		u64 top;	/* the innermost frame's; 0: none */
 	} seen[BPF_BLOCKS_MAX];
-} chains[CHAINS_MAX];
+};
+
+/* By pid.  The recorder sets how many there are. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct chain);
+} chains SEC(".maps");
 
 /* What is read of the thread that leaves this CPU; interrupts are off meanwhile. */
 struct reading {
@@ -73,11 +80,18 @@ static __always_inline struct reading *this_reading(void)
 	return bpf_map_lookup_elem(&readings, &zero);
 }
 
+static __always_inline struct chain *chain_at(u32 pid)
+{
+	u32 key = pid & (BPF_CHAINS_MAX - 1);
+
+	return bpf_map_lookup_elem(&chains, &key);
+}
+
 static __always_inline struct chain *chain_of(u32 pid)
 {
-	struct chain *c = &chains[pid & (CHAINS_MAX - 1)];
+	struct chain *c = chain_at(pid);
 
-	if (c->pid == pid)
+	if (!c || c->pid == pid)
 		return c;
 	for (u32 b = 0; b < BPF_BLOCKS_MAX; b++)
 		c->seen[b].gen = c->seen[b].top = 0;
@@ -89,9 +103,9 @@ static __always_inline struct chain *chain_of(u32 pid)
 /* Of another program from here on. */
 static __always_inline void chain_forget(u32 pid)
 {
-	struct chain *c = &chains[pid & (CHAINS_MAX - 1)];
+	struct chain *c = chain_at(pid);
 
-	if (c->pid == pid)
+	if (c && c->pid == pid)
 		c->pid = 0;
 }
 
@@ -168,6 +182,8 @@ int chain_block(u32 b)
 		r->innermost.pc = r->frame.pc;
 	}
 	c = chain_of(r->pid);
+	if (!c)
+		return 0;
 	if (top != c->seen[b].top && !chain_walk(c->seen[b].gen, b))
 		return 0;
 	/* Nothing was called yet, or the counter may be one ahead. */
@@ -179,11 +195,16 @@ int chain_block(u32 b)
 /* p is current.  NULL: there is nothing to read, or it cannot be read, or not yet. */
 static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now)
 {
-	struct reading *r = this_reading();
-	struct chain *c = chain_of(p->pid);
-	u32 nr = nr_blocks();
+	struct reading *r;
+	struct chain *c;
+	u32 nr;
 
-	if (!nr || !r || now < c->next)
+	nr = nr_blocks();
+	r = this_reading();
+	if (!nr || !r)
+		return NULL;
+	c = chain_of(p->pid);
+	if (!c || now < c->next)
 		return NULL;
 	r->now = now;
 	r->tid = tid;
@@ -195,6 +216,19 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 			return NULL;
 	c->next = now + (now_ns() - now) * READ_SHARE;
 	return r;
+}
+
+/* prev is current, and leaves its CPU.  False: that must be emitted without its frames. */
+static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now, u32 flags,
+				      u32 other)
+{
+	const struct reading *r = read_chain(prev, tid, now);
+
+	if (!r)
+		return false;
+	emit2(now, tid, LDB_EV_SWITCH_OUT, flags, r->innermost.gen, other, r->innermost.addr,
+	      r->innermost.pc);
+	return true;
 }
 
 /* The timer has interrupted a watched thread, which goes on. */

@@ -202,7 +202,7 @@ static __always_inline void read_at_tick(void)
 {
 	struct task_struct *p = bpf_get_current_task_btf();
 
-	if (is_watched(p))
+	if (config.has_frames && is_watched(p))
 		read_running(p, member_tid(p, member_of(p)));
 }
 

@@ -57,7 +57,6 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 				     bool in, u32 flags)
 {
 	u32 nr = bpf_get_smp_processor_id();
-	const struct reading *frame;
 	struct member *left, *came;
 	struct cpu *cpu = cpu_of(nr);
 	struct rq *rq = task_rq(prev);
@@ -80,13 +79,12 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 	wait_end(came);
 	from = name_of(prev, out, left, LDB_SCHED_F_TID, now);
 	to = name_of(next, in, came, LDB_SCHED_F_OTHER, now);
-	flags |= WHO_FLAGS(from) | WHO_FLAGS(to);
-	frame = out ? read_chain(prev, WHO_TID(from), now) : NULL;
-	if (frame)
-		emit2(now, WHO_TID(from), LDB_EV_SWITCH_OUT, flags, frame->innermost.gen, WHO_TID(to),
-		      frame->innermost.addr, frame->innermost.pc);
-	else
-		emit_on(nr, now, WHO_TID(from), LDB_EV_SWITCH, flags, 0, WHO_TID(to));
+	/* A constant to the kernel, which then checks and compiles nothing of what it excludes. */
+	if (!config.has_frames || !out ||
+	    !emit_with_frames(prev, WHO_TID(from), now, flags | WHO_FLAGS(from) | WHO_FLAGS(to),
+			      WHO_TID(to)))
+		emit_on(nr, now, WHO_TID(from), LDB_EV_SWITCH, flags | WHO_FLAGS(from) | WHO_FLAGS(to), 0,
+			WHO_TID(to));
 	if (out && is_sleep(flags))
 		sleeps_in_call(prev, left, now);
 	if (left && LDB_SCHED_STATE(flags) == LDB_STATE_DEAD)

@@ -11,6 +11,7 @@
 /* What is recorded of a system call, in bpf_config.calls: LDB_SYSCALL_ARG() and */
 #define BPF_CALL_HAS_FD	0x8	/* its first argument is a descriptor */
 #define BPF_BLOCKS_MAX	8
+#define BPF_CHAINS_MAX	16384	/* a power of two */
 
 /* These are set before the programs are loaded; they are constants for the kernel's compiler. */
 struct bpf_config {
@@ -24,6 +25,7 @@ struct bpf_config {
 	__u64 irq_min_ns;	/* shorter interrupts are only counted */
 	__u32 target;		/* thread group, in the recorder's pid namespace */
 	__u32 has_prev_state;	/* sched_switch tells it: from 5.18 on */
+	__u32 has_frames;	/* chains are read, see chain.h */
 	__u32 has_calls;	/* system calls in which a thread sleeps are recorded */
 	__u32 pad;
 	__u64 call_min_ns;	/* shorter system calls are only counted, unless it slept in them */
