@@ -115,9 +115,9 @@ static void switch_out(void)
 		read_block(tick, 0);
 		read_block(tick, 1);
 	}
-	chains_out(chains, tick, TID, is_read);
+	chains_thread(chains, tick, TID, is_read ? CHAIN_OUT : CHAIN_UNREAD);
 	p.now += 1000 + some(50000);
-	chains_in(chains, stamp(), TID, some(10));
+	chains_thread(chains, stamp(), TID, some(10) ? CHAIN_IN : CHAIN_UNREAD);
 }
 
 static void timer(void)
@@ -211,7 +211,7 @@ static void run(const char *name, int64_t wait, unsigned scanner, unsigned kerne
 	chains = chains_alloc(wait, 0, take, NULL);
 	chains_set_first(chains, 0);
 	chains_expect(chains);
-	chains_born(chains, 90000, TID);
+	chains_thread(chains, 90000, TID, CHAIN_BORN);
 	while (p.nr_calls < NR_CALLS - 1) {
 		pass_time();
 		if (p.nr < DEPTH && (p.nr < 2 || some(2)))
@@ -264,10 +264,9 @@ static void test_nonsense(void)
 		int64_t tick = some(100000);
 
 		switch (some(7)) {
-		case 0: chains_out(chains, tick, some(5), some(2)); break;
-		case 1: chains_in(chains, tick, some(5), some(2)); break;
-		case 2: chains_exit(chains, tick, some(5)); break;
-		case 3: chains_born(chains, tick, some(5)); break;
+		case 0: case 1: case 2: case 3:
+			chains_thread(chains, tick, some(5), CHAIN_OUT + some(CHAIN_EXIT - CHAIN_OUT + 1));
+			break;
 		case 4: nr += chains_func(chains, &row); break;
 		default: chains_frame(chains, tick, (const struct ldb_rec *)&r);
 		}

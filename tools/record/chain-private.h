@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files chain*.c share: threads with their stacks and readings, and what became of them. */
+/* The files chain*.c share threads, with their stacks and readings, and ended invocations. */
 #ifndef RECORD_CHAIN_PRIVATE_H
 #define RECORD_CHAIN_PRIVATE_H
 
@@ -7,7 +7,6 @@
 #include "record/backlog.h"
 #include "record/chain.h"
 
-#define DEPTH_MAX	1023	/* LDB_STACK_MAX */
 #define THREADS_MAX	65536
 #define ENDED_MAX	(1U << 18)	/* remembered */
 #define READINGS_MAX	(1U << 16)	/* of a thread, remembered */
@@ -17,16 +16,10 @@
 /* The kernel's stamps become the session's clock with an error of up to so many ticks. */
 #define CLOCK_ERROR	1000
 
-enum step_kind {
-	STEP_FRAME, STEP_KNOWN, STEP_DONE,
-	STEP_OUT, STEP_OUT_UNREAD, STEP_IN, STEP_IN_SOMETIME,
-	STEP_BORN, STEP_BEGIN, STEP_EXIT,
-};
-
 struct step {
 	int64_t tick;
 	uint32_t tid;
-	enum step_kind kind;
+	enum chain_step kind;
 	uint64_t gen, pc, ret, addr;
 };
 

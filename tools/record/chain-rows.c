@@ -120,7 +120,7 @@ static void end_with_callers(const struct chains *c, struct seen *s)
 {
 	const struct seen *caller = find_ended(c, s->tid, s->parent);
 
-	for (unsigned i = 0; caller && i < DEPTH_MAX; i++) {
+	for (unsigned i = 0; caller && i < LDB_STACK_MAX; i++) {
 		s->end_max = min(s->end_max, max(caller->end_max, s->start_max));
 		s->end_min = min(s->end_min, s->end_max);
 		caller = find_ended(c, s->tid, caller->parent);
@@ -178,7 +178,7 @@ static bool has_ended_before(const struct seen *s, const struct ldb_row_func *ro
 	return BLOCK(s->gen) == BLOCK(row->gen) && s->gen < row->gen && s->depth >= row->depth;
 }
 
-/* What the kernel alone has observed, and had returned when the row's invocation began, ended by then. */
+/* Bounds the ends of what the kernel alone has observed and had returned when the row began. */
 static void end_before(struct chains *c, const struct ldb_row_func *row, int64_t gone)
 {
 	size_t i = search(c->nr_ended, n, c->ended[n].gone < gone);
@@ -203,17 +203,16 @@ static void end_on_stack(struct chain *t, const struct ldb_row_func *row)
  * It is in no reading, and was there at start_max: so it is between the two around that.  Those
  * that it called are in none either, and end with it.
  */
-static void write_scanned(struct chains *c, struct chain *t,
-			  const struct ldb_row_func *scanned)
+static void write_scanned(struct chains *c, struct chain *t, const struct ldb_row_func *scanned)
 {
 	struct ldb_row_func row = *scanned;
-	size_t n = t ? search(t->nr_readings, i, t->readings[i].tick <= row.start_max) : 0;
+	size_t n = search(t->nr_readings, i, t->readings[i].tick <= row.start_max);
 
 	if (n && !(row.flags & LDB_FUNC_F_FROM_START))
 		narrow(&row.start_max, &row.start_unc, t->readings[n - 1].came - CLOCK_ERROR, INT64_MAX);
-	if (t && n == t->nr_readings)
+	if (n == t->nr_readings) {
 		end_on_stack(t, &row);
-	if (t && n < t->nr_readings) {
+	} else {
 		int64_t gone = t->readings[n].tick + CLOCK_ERROR;
 
 		if (row.flags & LDB_FUNC_F_OPEN)
@@ -267,7 +266,7 @@ static void take_row(struct chains *c, const struct ldb_row_func *row)
 		write_scanned(c, t, row);
 	else if (!s->is_written)
 		write_joined(c, row, s);
-	else if (t)
+	else
 		t->nr_alone--;	/* the scanner has counted it, too, and late */
 }
 
@@ -283,7 +282,7 @@ static void take_rows(struct chains *c, int64_t tick)
 {
 	while (c->nr_done < c->nr_rows && c->rows[c->nr_done].end_max <= tick)
 		take_row(c, &c->rows[c->nr_done++]);
-	if (c->nr_done < c->nr_rows / 2 && c->nr_done < c->nr_rows)
+	if (c->nr_done < c->nr_rows / 2)
 		return;
 	c->nr_rows -= c->nr_done;
 	memmove(c->rows, c->rows + c->nr_done, c->nr_rows * sizeof(*c->rows));

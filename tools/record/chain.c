@@ -52,29 +52,31 @@ int64_t chain_running_since(const struct chain *t)
 	return max(t->readings[t->nr_readings - 1].came - CLOCK_ERROR, t->born);
 }
 
+static void place(struct chain *t, size_t i)
+{
+	struct seen *s = &t->stack[i];
+
+	if (s->is_placed)
+		return;
+	s->depth = i;
+	s->parent = i ? t->stack[i - 1].gen : 0;
+	s->is_placed = true;
+}
+
 /* Now that all frames of the reading are there, it is known who called whom. */
 static void place_all(struct chain *t)
 {
-	for (size_t i = 0; i < t->nr; i++) {
-		struct seen *s = &t->stack[i];
-
-		if (s->is_placed)
-			continue;
-		s->depth = i;
-		s->parent = i ? t->stack[i - 1].gen : 0;
-		s->is_placed = true;
-	}
+	for (size_t i = 0; i < t->nr; i++)
+		place(t, i);
 }
 
 /* error: of the tick */
 static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64_t error)
 {
-	struct seen s = t->stack[i];
+	struct seen s;
 
-	if (!s.is_placed) {
-		s.depth = i;
-		s.parent = i ? t->stack[i - 1].gen : 0;
-	}
+	place(t, i);
+	s = t->stack[i];
 	s.gone = tick;
 	s.end_min = max(chain_running_since(t), s.start_max);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
@@ -98,7 +100,7 @@ static void insert(struct chain *t, const struct step *f)
 {
 	size_t at = t->nr;
 
-	if (t->nr == DEPTH_MAX || chain_find(t, f->gen) || !f->gen || !f->pc ||
+	if (t->nr == LDB_STACK_MAX || chain_find(t, f->gen) || !f->gen || !f->pc ||
 	    !array_room(&t->stack, &t->room, t->nr, sizeof(*t->stack)))
 		return;
 	while (at && t->stack[at - 1].addr < f->addr)
@@ -151,54 +153,46 @@ static void take_step(struct chains *c, const struct step *s)
 {
 	struct chain *t = get_chain(c, s->tid);
 
-	if (!t || (t->has_ended && s->kind != STEP_BORN && s->kind != STEP_BEGIN))
+	if (!t || (t->has_ended && s->kind != CHAIN_BORN && s->kind != CHAIN_BEGIN))
 		return;
 	/* Of a reading that was not finished. */
 	if (t->nr_fresh && t->fresh[0].tick != s->tick)
 		t->nr_fresh = 0;
 	switch (s->kind) {
-	case STEP_FRAME:
-		if (t->nr_fresh < DEPTH_MAX &&
+	case CHAIN_FRAME:
+		if (t->nr_fresh < LDB_STACK_MAX &&
 		    array_room(&t->fresh, &t->room_fresh, t->nr_fresh, sizeof(*s)))
 			t->fresh[t->nr_fresh++] = *s;
 		break;
-	case STEP_KNOWN:
+	case CHAIN_KNOWN:
 		take_block(c, t, s);
 		break;
-	case STEP_OUT:
+	case CHAIN_OUT:
+	case CHAIN_DONE:
 		place_all(t);
 		t->nr_fresh = 0;
 		add_reading(t, s->tick);
-		t->is_away = true;
+		t->is_away = s->kind == CHAIN_OUT;
 		break;
-	case STEP_DONE:
-		place_all(t);
-		t->nr_fresh = 0;
-		add_reading(t, s->tick);
-		break;
-	case STEP_OUT_UNREAD:
-		t->nr_fresh = 0;
-		t->is_away = false;
-		break;
-	case STEP_IN:
+	case CHAIN_IN:
 		if (t->is_away && t->nr_readings)
 			t->readings[t->nr_readings - 1].came = s->tick;
 		t->is_away = false;
 		break;
-	case STEP_IN_SOMETIME:
+	case CHAIN_UNREAD:
 		t->is_away = false;
 		break;
-	case STEP_BORN:
+	case CHAIN_BORN:
 		end_all(c, t, s->tick);
 		t->born = s->tick;
 		t->nr_readings = 0;
 		t->has_ended = false;
 		break;
-	case STEP_BEGIN:
+	case CHAIN_BEGIN:
 		t->born = s->tick;
 		t->has_ended = false;
 		break;
-	case STEP_EXIT:
+	case CHAIN_EXIT:
 		end_all(c, t, s->tick);
 		t->has_ended = true;
 		break;
@@ -223,47 +217,17 @@ void chains_frame(struct chains *c, int64_t tick, const struct ldb_rec *recs)
 	struct ldb_frame_rec f;
 
 	memcpy(&f, recs, sizeof(f));
-	if (f.flags & LDB_FRAME_F_DONE) {
-		add_step(c, &(struct step){ .tick = tick, .tid = f.tid, .kind = STEP_DONE });
-		return;
-	}
 	add_step(c, &(struct step){
-		tick, f.tid, f.flags & LDB_FRAME_F_KNOWN ? STEP_KNOWN : STEP_FRAME, f.gen, f.pc, f.ret, f.addr,
+		tick, f.tid,
+		f.flags & LDB_FRAME_F_DONE ? CHAIN_DONE : f.flags & LDB_FRAME_F_KNOWN ? CHAIN_KNOWN : CHAIN_FRAME,
+		f.gen, f.pc, f.ret, f.addr,
 	});
 }
 
-void chains_out(struct chains *c, int64_t tick, uint32_t tid, bool is_read)
+void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step kind)
 {
 	if (c->is_on)
-		add_step(c, &(struct step){
-			.tick = tick, .tid = tid, .kind = is_read ? STEP_OUT : STEP_OUT_UNREAD,
-		});
-}
-
-void chains_in(struct chains *c, int64_t tick, uint32_t tid, bool is_exact)
-{
-	if (c->is_on)
-		add_step(c, &(struct step){
-			.tick = tick, .tid = tid, .kind = is_exact ? STEP_IN : STEP_IN_SOMETIME,
-		});
-}
-
-void chains_born(struct chains *c, int64_t tick, uint32_t tid)
-{
-	if (c->is_on)
-		add_step(c, &(struct step){ .tick = tick, .tid = tid, .kind = STEP_BORN });
-}
-
-void chains_begin(struct chains *c, int64_t tick, uint32_t tid)
-{
-	if (c->is_on)
-		add_step(c, &(struct step){ .tick = tick, .tid = tid, .kind = STEP_BEGIN });
-}
-
-void chains_exit(struct chains *c, int64_t tick, uint32_t tid)
-{
-	if (c->is_on)
-		add_step(c, &(struct step){ .tick = tick, .tid = tid, .kind = STEP_EXIT });
+		add_step(c, &(struct step){ .tick = tick, .tid = tid, .kind = kind });
 }
 
 void chains_release(struct chains *c, int64_t tick)

@@ -38,20 +38,18 @@ void chains_set_first(struct chains *c, int64_t tick);
 /* The records of one event LDB_EV_FRAME. */
 void chains_frame(struct chains *c, int64_t tick, const struct ldb_rec *recs);
 
-/* A thread has left its CPU; is_read: its frames before this are a reading, all of it. */
-void chains_out(struct chains *c, int64_t tick, uint32_t tid, bool is_read);
+enum chain_step {
+	CHAIN_FRAME, CHAIN_KNOWN, CHAIN_DONE,	/* chains_frame() */
+	CHAIN_OUT,	/* it has left its CPU; its frames before this are a reading, all of it */
+	CHAIN_UNREAD,	/* it has left and was not read, or has come, nobody knows when */
+	CHAIN_IN,	/* it has come */
+	CHAIN_BORN,	/* it is made */
+	CHAIN_BEGIN,	/* its first function is going to be called */
+	CHAIN_EXIT,	/* it has ended, or begins another program */
+};
 
-/* A thread has come; if not is_exact, it may have come before, too. */
-void chains_in(struct chains *c, int64_t tick, uint32_t tid, bool is_exact);
-
-/* A thread is made. */
-void chains_born(struct chains *c, int64_t tick, uint32_t tid);
-
-/* Its first function is going to be called. */
-void chains_begin(struct chains *c, int64_t tick, uint32_t tid);
-
-/* A thread has ended, or begins another program. */
-void chains_exit(struct chains *c, int64_t tick, uint32_t tid);
+/* What has happened to a thread: CHAIN_OUT and those after it. */
+void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step kind);
 
 /* A row of the scanner.  True: it is taken, and comes out later. */
 bool chains_func(struct chains *c, const struct ldb_row_func *row);
@@ -65,7 +63,7 @@ void chains_finish(struct chains *c);
 /* Was any expected? */
 bool chains_are_read(const struct chains *c);
 
-/* How many rows, since this was asked last, are of invocations that the scanner has not observed. */
+/* How many rows since the last call are of invocations that the scanner has not observed. */
 int64_t chains_take_alone(struct chains *c, uint32_t tid);
 
 #endif

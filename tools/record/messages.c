@@ -143,7 +143,7 @@ static void on_blocks(struct recording *r, const union control_message *m)
 
 	if (!r->o->kernel_frames || !r->source || !r->source->ops->set_blocks)
 		return;
-	pack_expect_chains(r->pack);
+	chains_expect(pack_chains(r->pack));
 	r->source->ops->set_blocks(r->source, m->blocks.offset, nr);
 }
 

@@ -220,7 +220,7 @@ bool output_open(struct recording *r)
 		pack_on_rest(r->pack, rest, r);
 		/* Its main() waits for us. */
 		if (r->launch.pid)
-			pack_set_first(r->pack, 0);
+			chains_set_first(pack_chains(r->pack), 0);
 		r->threads = threads_alloc(&r->session, r->writer, r->pack, r->t0);
 		r->drain = drain_alloc(&r->session, r->pack, r->source ? r->source->clock : NULL);
 	}

@@ -9,7 +9,6 @@
 #include "base/intern.h"
 #include "record/backlog.h"
 #include "record/calls.h"
-#include "record/chain.h"
 #include "record/pack.h"
 
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
@@ -258,24 +257,9 @@ void pack_finish_open(struct pack *p)
 	write_funcs(p);
 }
 
-void pack_set_first(struct pack *p, int64_t tick)
+struct chains *pack_chains(struct pack *p)
 {
-	chains_set_first(p->chains, tick);
-}
-
-void pack_expect_chains(struct pack *p)
-{
-	chains_expect(p->chains);
-}
-
-bool pack_reads_chains(const struct pack *p)
-{
-	return chains_are_read(p->chains);
-}
-
-int64_t pack_take_alone(struct pack *p, uint32_t tid)
-{
-	return chains_take_alone(p->chains, tid);
+	return p->chains;
 }
 
 /* Births */
@@ -309,7 +293,7 @@ static void thread_start(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
 	struct pack_birth *b = pack_birth_of(p, r->tid);
 
-	chains_begin(p->chains, tick_of(p, r->tsc), r->tid);
+	chains_thread(p->chains, tick_of(p, r->tsc), r->tid, CHAIN_BEGIN);
 	if (!b && r->tid)
 		b = new_birth(p, r->tid);
 	if (b)
@@ -321,7 +305,7 @@ static void thread_start(struct pack *p, unsigned ring, const struct ldb_rec *r)
 
 static void thread_exit(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
-	chains_exit(p->chains, tick_of(p, r->tsc), r->tid);
+	chains_thread(p->chains, tick_of(p, r->tsc), r->tid, CHAIN_EXIT);
 	if (p->on_exit)
 		p->on_exit(p->exit_arg, r->tid, r->arg, tick_of(p, r->tsc));
 }
@@ -339,6 +323,12 @@ static uint64_t uncertainty(uint32_t unc)
 	return unc == UINT32_MAX ? LDB_UNC_UNKNOWN : unc;
 }
 
+void pack_func(struct pack *p, const struct ldb_row_func *row)
+{
+	if (!chains_func(p->chains, row))
+		store_func(p, row);
+}
+
 static void func_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	const struct ldb_func_rec *f = (const void *)recs;
@@ -352,14 +342,7 @@ static void func_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 		.start_max = tick_of(p, f->start_max), .end_max = tick_of(p, f->end_max),
 		.start_unc = uncertainty(f->start_unc), .end_unc = uncertainty(f->end_unc),
 	};
-	if (!chains_func(p->chains, &row))
-		store_func(p, &row);
-}
-
-void pack_func(struct pack *p, const struct ldb_row_func *row)
-{
-	if (!chains_func(p->chains, row))
-		store_func(p, row);
+	pack_func(p, &row);
 }
 
 static void frame_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
@@ -484,21 +467,24 @@ static void futex_wait(struct ldb_row_sched *row, const struct ldb_rec *recs)
 /* What is done with the chains of threads that leave, come and end. */
 static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
 {
+	bool is_hidden = r->flags & LDB_SCHED_F_HIDDEN;
+
 	switch (r->type) {
 	case LDB_EV_SWITCH:
 	case LDB_EV_SWITCH_OUT:
 		if (r->flags & LDB_SCHED_F_TID)
-			chains_out(p->chains, tick, r->tid, r->type == LDB_EV_SWITCH_OUT);
+			chains_thread(p->chains, tick, r->tid,
+				      r->type == LDB_EV_SWITCH_OUT ? CHAIN_OUT : CHAIN_UNREAD);
 		if (r->flags & LDB_SCHED_F_OTHER)
-			chains_in(p->chains, tick, r->arg2, !(r->flags & LDB_SCHED_F_HIDDEN));
+			chains_thread(p->chains, tick, r->arg2, is_hidden ? CHAIN_UNREAD : CHAIN_IN);
 		break;
 	case LDB_EV_FORK:
 		if (r->flags & LDB_SCHED_F_OTHER)
-			chains_born(p->chains, tick, r->arg2);
+			chains_thread(p->chains, tick, r->arg2, CHAIN_BORN);
 		break;
 	case LDB_EV_EXEC:
 	case LDB_EV_EXIT:
-		chains_exit(p->chains, tick, r->tid);
+		chains_thread(p->chains, tick, r->tid, CHAIN_EXIT);
 		break;
 	}
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <linux/ldb.h>
+#include "record/chain.h"
 #include "record/session.h"
 #include "trace/writer.h"
 
@@ -78,14 +79,8 @@ void pack_func(struct pack *p, const struct ldb_row_func *row);
 /* The recording has ended: all others that are still running get rows, too. */
 void pack_finish_open(struct pack *p);
 
-/* chains_expect(), chains_set_first() */
-void pack_expect_chains(struct pack *p);
-void pack_set_first(struct pack *p, int64_t tick);
-
-bool pack_reads_chains(const struct pack *p);
-
-/* chains_take_alone() */
-int64_t pack_take_alone(struct pack *p, uint32_t tid);
+/* What the kernel reads of threads becomes rows there. */
+struct chains *pack_chains(struct pack *p);
 
 struct pack_birth {		/* a THREAD_START */
 	uint32_t tid, creator;

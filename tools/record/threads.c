@@ -174,7 +174,7 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->is_final = true;
 	if (k->row.start > 0 && !find_birth(t, &k->row))
 		keep(&t->unborn, &t->nr_unborn, &t->room_unborn, k);
-	if (pack_reads_chains(t->pack))
+	if (chains_are_read(pack_chains(t->pack)))
 		keep(&t->ended, &t->nr_ended, &t->room_ended, k);
 	write_row(t, k);
 	t->total.nr_threads++;
@@ -399,7 +399,7 @@ static void write_alone(struct threads *t)
 {
 	for (size_t i = t->nr_ended; i--;) {
 		struct ended *e = &t->ended[i];
-		int64_t nr = pack_take_alone(t->pack, e->row.tid);
+		int64_t nr = chains_take_alone(pack_chains(t->pack), e->row.tid);
 
 		if (!nr)
 			continue;
