@@ -69,7 +69,7 @@ static void block_add(void *block)
 	for (uint32_t i = 0; i < n; i++)
 		if (block_off[i] == off)
 			return;
-	if (n == BLOCKS_MAX) {
+	if (n == LDB_BLOCKS_MAX) {
 		atomic_fetch_add(&nr_modules_lost, 1);
 		return;
 	}

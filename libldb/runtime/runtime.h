@@ -79,8 +79,7 @@ bool thread_alone(void);		/* there never was another than the first */
 void thread_renumber(void);
 
 /* Offsets of the thread blocks from the thread pointer; module.c appends to them. */
-#define BLOCKS_MAX	LDB_BLOCKS_MAX
-extern intptr_t block_off[BLOCKS_MAX];
+extern intptr_t block_off[LDB_BLOCKS_MAX];
 extern _Atomic uint32_t nr_blocks;
 
 /* create.c */

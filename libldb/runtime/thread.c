@@ -25,7 +25,7 @@ DORMANT_PAGE static uint32_t nr_threads;	/* entries ever used */
 DORMANT_PAGE static struct thread *free_threads;
 static TLS_IE struct thread *self;
 
-DORMANT_PAGE intptr_t block_off[BLOCKS_MAX];
+DORMANT_PAGE intptr_t block_off[LDB_BLOCKS_MAX];
 DORMANT_PAGE _Atomic uint32_t nr_blocks;
 
 struct thread *thread_self(void)

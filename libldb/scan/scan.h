@@ -90,7 +90,7 @@ struct scan_state {
 	uintptr_t lowest_top;	/* deepest address known to be in use on its own stack */
 	uint64_t owed;		/* cost of polls that found it moving */
 	uint64_t changed;	/* when it was last found changed */
-	struct scan_block b[BLOCKS_MAX];
+	struct scan_block b[LDB_BLOCKS_MAX];
 };
 
 #define STINT_MAX	8	/* threads polled between two updates of the hazards */

@@ -18,11 +18,10 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <unwind.h>
+#include <ldb/control.h>
 #include "arch/cpu.h"
 #include "internal.h"
 #include "next.h"
-
-#define BLOCKS_MAX	64	/* a thread has one, or one per dlopen'ed module */
 
 struct region {
 	uintptr_t lo, hi;
@@ -87,7 +86,7 @@ static bool chain_cut(const struct thread *t, const struct ldb_frame *f, uintptr
 /* here is a present stack pointer; sp is the one to which control returns. */
 static void pop_below(uintptr_t sp, uintptr_t here)
 {
-	struct ldb_thread *block[BLOCKS_MAX];
+	struct ldb_thread *block[LDB_BLOCKS_MAX];	/* one, or one per dlopen'ed module */
 	struct thread *t = thread_self();
 	struct region to;
 	unsigned nr;
@@ -99,7 +98,7 @@ static void pop_below(uintptr_t sp, uintptr_t here)
 		t->list->in_hook = 0;
 	if (!region_of(t, sp, &to))
 		return;
-	nr = blocks_of_self(block, BLOCKS_MAX);
+	nr = blocks_of_self(block, LDB_BLOCKS_MAX);
 	for (unsigned i = 0; i < nr; i++) {
 		struct ldb_frame *top = block[i]->top;
 		const struct ldb_frame *left;

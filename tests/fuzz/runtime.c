@@ -157,10 +157,10 @@ static void thread_begin(unsigned i)
 		return;
 	if (!o->stack) {
 		o->stack = malloc(STACK_WORDS * 8);
-		o->blocks = malloc(BLOCKS_MAX * sizeof(*o->blocks));
+		o->blocks = malloc(LDB_BLOCKS_MAX * sizeof(*o->blocks));
 	}
 	memset(o->stack, 0, STACK_WORDS * 8);
-	for (unsigned b = 0; b < BLOCKS_MAX; b++)
+	for (unsigned b = 0; b < LDB_BLOCKS_MAX; b++)
 		o->blocks[b] = (struct ldb_thread){ NULL, LDB_CANARY };
 	o->nr_frames = 0;
 	o->t = thread_alloc();

@@ -91,6 +91,12 @@ static inline __attribute__((always_inline)) void pause_us(long us)
 	nanosleep(&ts, NULL);
 }
 
+static inline void wait_sem(sem_t *sem)
+{
+	while (sem_wait(sem))
+		;
+}
+
 static inline double own_cpu_us(void)
 {
 	struct timespec ts;

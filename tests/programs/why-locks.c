@@ -28,12 +28,6 @@ static bool is_inversion, has_hog, is_own;
 static int disk = -1;
 static bool is_device;
 
-static void wait_sem(sem_t *sem)
-{
-	while (sem_wait(sem))
-		;
-}
-
 /*
  * The background thread does not take the CPU from a request that woke it, but continues when
  * the request waits: what delays the holder, delays the request.  (If everything runs at idle

@@ -37,12 +37,6 @@ static sem_t asked, go_hog, answered_sem;
 static volatile bool is_hit;
 static int disk = -1, ends[2], event, epoll;
 
-static void wait_sem(sem_t *sem)
-{
-	while (sem_wait(sem))
-		;
-}
-
 /* What the producer does, in the request's way or not. */
 
 NAMED void flush(void)

@@ -11,7 +11,7 @@
 
 struct session session;
 _Atomic uint32_t nr_blocks;
-intptr_t block_off[BLOCKS_MAX];
+intptr_t block_off[LDB_BLOCKS_MAX];
 static struct scanner all_scanners[LDB_MAX_SCANNERS];
 struct scanner *scanners = all_scanners;
 

@@ -19,7 +19,7 @@
 struct session session;
 union session_page session_page;
 _Atomic uint32_t nr_blocks;
-intptr_t block_off[BLOCKS_MAX];
+intptr_t block_off[LDB_BLOCKS_MAX];
 
 static struct ldb_thread blocks[NR_BLOCKS];
 /* own is the thread's stack, with frame n above n + 1; the other stack is registered, or not. */

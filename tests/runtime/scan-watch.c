@@ -17,7 +17,7 @@ static struct thread *_Atomic live_table[THREADS_MAX];
 struct thread *_Atomic *_Atomic live = live_table;
 _Atomic uint32_t nr_live;
 _Atomic uint32_t nr_blocks;
-intptr_t block_off[BLOCKS_MAX];
+intptr_t block_off[LDB_BLOCKS_MAX];
 static struct scanner all_scanners[LDB_MAX_SCANNERS];
 static struct scan_state all_states[SESSION_THREADS_MAX];
 

@@ -52,7 +52,7 @@ void reader_cache_end(struct reader *r)
 	c->is_active = false;
 	for (unsigned kind = 0; kind < NR_KINDS; kind++)
 		c->kinds[kind].is_wanted = false;
-	if (r->is_retaining)
+	if (r->retained)
 		return;
 	for (unsigned kind = 0; kind < NR_KINDS; kind++)
 		free(c->kinds[kind].rows);

@@ -45,8 +45,7 @@ struct reader {
 
 	struct row_cache *cache;		/* cache.c; NULL: nothing is cached */
 
-	bool is_retaining;		/* retain.c */
-	struct retained *retained;
+	struct retained *retained;		/* retain.c; NULL: nothing is retained */
 	unsigned nr_retained;
 	uint64_t nr_uses;		/* of them */
 

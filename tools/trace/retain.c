@@ -26,7 +26,6 @@ void reader_retain_end(struct reader *r)
 	free(r->retained);
 	r->retained = NULL;
 	r->nr_retained = 0;
-	r->is_retaining = false;
 	reader_cache_end(r);
 }
 
@@ -37,7 +36,6 @@ int reader_retain(struct reader *r, unsigned nr_blocks)
 	if (!r->retained)
 		return -ENOMEM;
 	r->nr_retained = nr_blocks;
-	r->is_retaining = true;
 	return 0;
 }
 
