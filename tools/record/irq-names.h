@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names interrupts: devices' lines as their names become known, the rest by their numbers. */
+#ifndef RECORD_IRQ_NAMES_H
+#define RECORD_IRQ_NAMES_H
+
+#include <ldb/trace-format.h>
+#include "base/hash.h"
+
+#define IRQ_LINES_MAX	1024	/* the names of more are not retained */
+#define IRQ_NAME_SIZE	25
+
+/* A struct of zeros knows no line. */
+struct irq_names {
+	struct irq_line {
+		uint32_t line;
+		char name[IRQ_NAME_SIZE];
+	} lines[IRQ_LINES_MAX];
+	unsigned nr;
+	struct hash by_line;
+};
+
+void irq_names_free(struct irq_names *t);
+
+/* The last name of a line counts; an empty one says nothing. */
+void irq_names_set(struct irq_names *t, uint32_t line, const char *name);
+
+/* Returns the name of a row's interrupt; "": it is not known. */
+const char *irq_names_get(const struct irq_names *t, const struct ldb_row_irq *row);
+
+#endif

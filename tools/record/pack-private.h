@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Declares what the files tools/record/pack*.c share.
+ *
+ * pack.c takes what the program tells and passes rows on in order; pack-kernel.c makes rows of
+ * what the kernel tells.
+ */
+#ifndef RECORD_PACK_PRIVATE_H
+#define RECORD_PACK_PRIVATE_H
+
+#include "base/hash.h"
+#include "base/intern.h"
+#include "record/backlog.h"
+#include "record/irq-names.h"
+#include "record/pack.h"
+
+#define FUNCS_AT_ONCE	128
+#define NR_KINDS	(LDB_BLK_SYSCALL + 1)	/* a kind above does not wait for others */
+
+struct pack {
+	const struct session *s;
+	struct writer *w;
+	uint64_t t0, slack;
+	pack_exit_fn *on_exit;
+	void *exit_arg;
+	struct kept {
+		struct pack *pack;
+		struct backlog rows;
+	} kept[NR_KINDS];
+	struct irq_names irqs;
+	struct intern fd_names;
+	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
+	size_t nr_funcs;
+	struct last_func {
+		uint64_t gen;
+		uint32_t tid;
+	} *last_funcs;			/* of each ring */
+	unsigned nr_rings;
+	struct pack_birth *births;	/* in order */
+	size_t nr_births, room_births;
+	struct hash birth_of;		/* by tid */
+	struct chains *chains;
+	uint64_t nr_rows, nr_irqs, nr_open;
+	pack_rest_fn *on_rest;
+	void *rest_arg;
+	unsigned nr_since;		/* events, since that was called */
+};
+
+/* Returns the tick of a time of the rings. */
+static inline int64_t pack_tick(const struct pack *p, uint64_t tsc)
+{
+	return (int64_t)(tsc - p->t0);
+}
+
+/* Returns where to put the row, which must be done at once. */
+static inline void *pack_keep_back(struct pack *p, unsigned kind, int64_t tick)
+{
+	return backlog_add(&p->kept[kind].rows, tick);
+}
+
+/* pack-kernel.c: each makes a row of a kernel event. */
+void pack_kernel_sched(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_kernel_task(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_kernel_fault(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_kernel_irq(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_kernel_irq_name(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+
+#endif
