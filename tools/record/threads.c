@@ -29,9 +29,13 @@ struct known {
 	char name[16];
 };
 
-/* This is the last row of a thread, which may have to be written again. */
+/*
+ * This is the last row of a thread, which has to be written again if its beginning turns up, or
+ * if the kernel observed more of its invocations than the scanner.
+ */
 struct ended {
 	struct ldb_row_thread row;
+	bool is_unborn;		/* its end was read before its beginning, which another ring has */
 	char name[16];
 };
 
@@ -41,9 +45,7 @@ struct threads {
 	struct pack *pack;
 	uint64_t t0;
 	struct known known[SESSION_THREADS];
-	struct ended *unborn;		/* their end was read before their beginning, which another ring has */
-	size_t nr_unborn, room_unborn;
-	struct ended *ended;		/* if the kernel reads chains: all */
+	struct ended *ended;	/* the unborn, and if the kernel reads chains all others, too */
 	size_t nr_ended, room_ended;
 	struct threads_total total;
 	struct ldb_stack copy;	/* write_running() */
@@ -70,7 +72,6 @@ void threads_free(struct threads *t)
 {
 	if (!t)
 		return;
-	free(t->unborn);
 	free(t->ended);
 	free(t);
 }
@@ -134,48 +135,43 @@ static bool find_birth(struct threads *t, struct ldb_row_thread *row)
 	return true;
 }
 
-static void keep(struct ended **list, size_t *nr, size_t *room, const struct known *k)
+static void keep_ended(struct threads *t, const struct known *k, bool is_unborn)
 {
 	struct ended *e;
 
-	if (*nr == ENDED_MAX || !array_room(list, room, *nr, sizeof(*e)))
+	if (t->nr_ended == ENDED_MAX ||
+	    !array_room(&t->ended, &t->room_ended, t->nr_ended, sizeof(*e)))
 		return;
-	e = &(*list)[(*nr)++];
+	e = &t->ended[t->nr_ended++];
 	e->row = k->row;
+	e->is_unborn = is_unborn;
 	memcpy(e->name, k->name, sizeof(e->name));
 }
 
 /* Was its page read with its end, while it waits for its beginning?  The latest are first. */
-static bool is_unborn(const struct threads *t, uint32_t tid, int64_t start)
+static bool waits_for_birth(const struct threads *t, uint32_t tid, int64_t start)
 {
-	for (size_t i = t->nr_unborn; i--;)
-		if (t->unborn[i].row.tid == tid && t->unborn[i].row.start == start)
+	for (size_t i = t->nr_ended; i--;) {
+		const struct ended *e = &t->ended[i];
+
+		if (e->is_unborn && e->row.tid == tid && e->row.start == start)
 			return true;
-	return false;
-}
-
-static void finish_unborn(struct threads *t)
-{
-	for (size_t i = 0; i < t->nr_unborn; i++) {
-		struct ended *u = &t->unborn[i];
-
-		u->row.name = u->name;
-		if (find_birth(t, &u->row))
-			writer_add_thread(t->w, &u->row);	/* now with its creator */
 	}
+	return false;
 }
 
 static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 {
+	bool is_unborn;
+
 	if (!k->tid || k->is_final)
 		return;
 	k->row.end = end;
 	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
 	k->is_final = true;
-	if (k->row.start > 0 && !find_birth(t, &k->row))
-		keep(&t->unborn, &t->nr_unborn, &t->room_unborn, k);
-	if (chains_are_read(pack_chains(t->pack)))
-		keep(&t->ended, &t->nr_ended, &t->room_ended, k);
+	is_unborn = k->row.start > 0 && !find_birth(t, &k->row);
+	if (is_unborn || chains_are_read(pack_chains(t->pack)))
+		keep_ended(t, k, is_unborn);
 	write_row(t, k);
 	t->total.nr_threads++;
 	t->total.made += k->row.made;
@@ -272,7 +268,7 @@ static void thread_exited(void *arg, uint32_t tid, uint64_t slot, int64_t tick)
 	update_slot(t, slot);
 	if (t->known[slot].tid == tid) {
 		finish(t, &t->known[slot], tick, true);
-	} else if (b && !b->has_page && !is_unborn(t, tid, b->tick)) {
+	} else if (b && !b->has_page && !waits_for_birth(t, tid, b->tick)) {
 		/* The thread's page was used again before the thread was polled. */
 		b->has_page = true;
 		write_birth(t, b, LDB_THREAD_F_EXITED, tick);
@@ -395,15 +391,15 @@ void threads_write(struct threads *t, int64_t end)
 }
 
 /* Of threads with one number the last one counts. */
-static void write_alone(struct threads *t)
+static void write_ended(struct threads *t)
 {
 	for (size_t i = t->nr_ended; i--;) {
 		struct ended *e = &t->ended[i];
 		int64_t nr = chains_take_alone(pack_chains(t->pack), e->row.tid);
+		bool is_born = find_birth(t, &e->row) && e->is_unborn;
 
-		if (!nr)
+		if (!nr && !is_born)
 			continue;
-		find_birth(t, &e->row);
 		e->row.name = e->name;
 		e->row.seen += nr;
 		t->total.seen += nr;
@@ -423,9 +419,8 @@ void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 		write_open(t, slot, session_stack(t->s, slot), end, true);
 		finish(t, &t->known[slot], end, false);
 	}
-	finish_unborn(t);
 	pack_finish_open(t->pack);
-	write_alone(t);
+	write_ended(t);
 	t->total.nr_open = pack_nr_open(t->pack);
 	while ((b = pack_birth_next(t->pack, &i)))
 		if (!b->has_page)
