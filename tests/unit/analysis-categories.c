@@ -42,6 +42,9 @@ static void test_shipped(void)
 	is_str(name_in(c, "function", "fdatasync"), "Storage", "a system call's wrapper");
 	is_str(name_in(c, "function", "snapshot"), "Maintenance", "what should not be in a request");
 	is_str(name_in(c, "lock_wait", "db_lock"), "Locking", "a wait, by the name of its leaf's kind");
+	is_str(categories_kind(LEAF_LOCK, LDB_LOCK_MUTEX), "lock_wait", "somebody holds a mutex");
+	is_str(categories_kind(LEAF_LOCK, LDB_LOCK_BARRIER), "barrier", "nobody holds a barrier");
+	is_str(name_in(c, "barrier", "db_lock"), "Waiting", "which has a category of its own");
 	is_str(name_in(c, "futex_wait", "main_arena"), "Allocation", "a futex");
 	is_str(name_in(c, "preempted", "ksoftirqd"), "Interrupts", "who had the CPU");
 	is_str(name_in(c, "runnable", "kworker/3:1 (pid 77)"), "Kernel threads", "with a pid");

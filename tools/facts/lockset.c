@@ -87,6 +87,22 @@ const char *lock_kind_name(unsigned kind)
 	return names[kind];
 }
 
+const char *lock_kind_noun(unsigned kind)
+{
+	switch (kind) {
+	case LDB_LOCK_COND:
+		return "condition";
+	case LDB_LOCK_SEM:
+		return "semaphore";
+	case LDB_LOCK_BARRIER:
+		return "barrier";
+	case LDB_LOCK_JOIN:
+		return "join";
+	default:
+		return "lock";
+	}
+}
+
 bool lock_kind_is_exclusive(unsigned kind)
 {
 	return kind == LDB_LOCK_MUTEX || kind == LDB_LOCK_RWLOCK_WR || kind == LDB_LOCK_SPIN ||

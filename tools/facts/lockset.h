@@ -77,6 +77,8 @@ void lockset_resolve(struct lockset *s);
 
 /* "mutex", "rwlock", ... */
 const char *lock_kind_name(unsigned kind);
+/* "lock", "condition", "semaphore", "barrier", "join": of a sentence */
+const char *lock_kind_noun(unsigned kind);
 bool lock_kind_is_exclusive(unsigned kind);
 
 /* Returns the size of the object in bytes: its futex words are in it. */

@@ -349,7 +349,8 @@ bool text_uncategorised(const struct render *r, const struct partition *p,
 		all += p->shares[i].ns;
 	}
 	for (size_t i = 0; i < p->nr_leaves; i++) {
-		const char *kind = leaf_kinds[p->leaves[i].kind].name, *name = name_of(p, &p->leaves[i]);
+		const char *kind = categories_kind(p->leaves[i].kind, p->leaves[i].lock_kind);
+		const char *name = name_of(p, &p->leaves[i]);
 
 		if (sums[i] && !categories_find(categories, kind, name))
 			names[nr++] = (struct named){ kind, name, sums[i] };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Prints causes of slow requests as JSON and CSV.  Keys are a promise: see cli/document.h. */
+#include "facts/lockset.h"
 #include "render/columns.h"
 #include "render/why.h"
 
@@ -69,7 +70,9 @@ const struct column why_classes_columns[] = {
 #define ROW struct why_cause
 GET(get_cause, text, why_cause_name(e))
 GET(get_anomaly, text, anomaly_name(e->anomaly))
+GET(get_lock_kind, text, lock_kind_name(e->lock_kind))
 WHEN(if_call, *e->call)
+WHEN(if_lock, e->kind == LEAF_LOCK)
 GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
 
 static const char *cause_path(const struct row *row, size_t n)
@@ -84,7 +87,9 @@ const struct column why_cause_columns[] = {
 };
 
 static const struct column cause_columns[] = {
-	SELF(NULL, why_cause_columns), SAME(call, .form = COLUMN_ONLY_JSON, .when = if_call),
+	SELF(NULL, why_cause_columns),
+	MADE("lock_kind", get_lock_kind, .form = COLUMN_ONLY_JSON, .when = if_lock),
+	SAME(call, .form = COLUMN_ONLY_JSON, .when = if_call),
 	WORDS("path", cause_path), SAME(category), SAME(advice),
 	COLUMN("requests", nr_requests), COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns),
 	SAME(reference_ns), SAME(has_faults), PART_AT(NULL, cause_chain, why_chain_columns),

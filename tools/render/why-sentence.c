@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/units.h"
+#include "facts/lockset.h"
 #include "render/text.h"
 #include "render/why.h"
 
@@ -37,7 +38,8 @@ const char *why_cause_name(const struct why_cause *c)
 
 const char *why_kind_text(const struct why_cause *c)
 {
-	return c->has_faults ? "page faults" : leaf_kinds[c->kind].noun;
+	return c->has_faults ? "page faults" : c->kind == LEAF_LOCK ? lock_kind_noun(c->lock_kind) :
+	       leaf_kinds[c->kind].noun;
 }
 
 static const char *function_text(const struct why_cause *c)
@@ -65,10 +67,18 @@ static void say_call(struct sentence *s, const char *call)
 		say(s, " (%s)", call);
 }
 
-/* A lock without a name is named after the place where a thread waits for it. */
-static const char *lock_word(const char *label)
+/*
+ * Writes what a thread waits for: "lock db_lock".  One without a name is named after the place
+ * where the thread waits, "condition at app.c:12", by its label.
+ */
+static void say_lock(struct sentence *s, unsigned kind, const char *label)
 {
-	return !strncmp(label, "lock ", 5) || !strcmp(label, "a lock") ? "" : "lock ";
+	const char *noun = lock_kind_noun(kind);
+	size_t len = strlen(noun);
+
+	if (strncmp(label, "a ", 2) && (strncmp(label, noun, len) || label[len] != ' '))
+		say(s, "%s ", noun);
+	say(s, "%s", label);
 }
 
 /* Writes a cause without its chain. */
@@ -84,7 +94,8 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 		    c->has_faults ? " with page faults" : "");
 		break;
 	case LEAF_LOCK:
-		say(s, "%s waiting for %s%s", d, lock_word(label), label);
+		say(s, "%s waiting for ", d);
+		say_lock(s, c->lock_kind, label);
 		break;
 	case LEAF_IRQ:
 		say(s, "%s interrupted by %s", d, *label ? label : "an interrupt");
@@ -124,7 +135,8 @@ static void say_link(struct sentence *s, const struct why_link *l)
 		break;
 	case LEAF_LOCK:
 	case LEAF_FUTEX:
-		say(s, ", which itself waited %s for %s%s", d, lock_word(l->label), l->label);
+		say(s, ", which itself waited %s for ", d);
+		say_lock(s, l->lock_kind, l->label);
 		break;
 	case LEAF_IO:
 		say(s, ", of that %s in I/O", d);

@@ -199,6 +199,7 @@ static int divide(struct differential_build *b)
 /* Identifies a leaf, apart from its path. */
 struct part_key {
 	enum leaf_kind kind;
+	unsigned lock_kind;
 	const char *label, *where;
 	uint32_t text, file;		/* texts of the label; of where */
 	uint32_t key;
@@ -209,7 +210,7 @@ static struct part_key part_key_of(const struct leafkeys *keys, uint32_t n)
 	const struct leafkey *leaf = &keys->leaves[n];
 	const struct leafkey_path *path = &keys->paths[leaf->path];
 	struct part_key k = {
-		.kind = leaf->kind, .label = leafkey_label(keys, n), .where = "",
+		.kind = leaf->kind, .lock_kind = leaf->p->leaves[leaf->leaf].lock_kind, .label = leafkey_label(keys, n), .where = "",
 		.text = leaf->label, .key = n,
 	};
 
@@ -253,7 +254,7 @@ static void open_part(struct differential_build *b, const struct part_key *k)
 {
 	struct differential *d = b->d;
 	const struct category *category = b->o->categories ?
-		categories_find(b->o->categories, leaf_kinds[k->kind].name,
+		categories_find(b->o->categories, categories_kind(k->kind, k->lock_kind),
 				*k->label ? k->label : k->where) : NULL;
 
 	d->parts[d->nr_parts++] = (struct differential_part){

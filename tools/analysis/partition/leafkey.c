@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "facts/lockset.h"
 #include "leafkey.h"
 
 #define TEXT_MAX	1024	/* longer names are distinguished by their beginning alone */
@@ -125,11 +126,12 @@ static bool has_no_label(const struct leafkeys *keys, const struct leaf *leaf)
 static uint32_t label_text(struct leafkeys *keys, const struct leaf *leaf)
 {
 	const struct symbol *site = leaf->site;
-	size_t len;
+	const char *noun = lock_kind_noun(leaf->lock_kind);
+	size_t len = strlen(noun);
 
 	if (has_no_label(keys, leaf))
 		return intern_key_text(keys, "", 0);
-	if (strncmp(leaf->label, "lock at ", 8) || !site)
+	if (strncmp(leaf->label, noun, len) || strncmp(leaf->label + len, " at ", 4) || !site)
 		return intern_key_text(keys, leaf->label, strlen(leaf->label));
 	len = site->known ? function_length(site->function) : strlen(site->function);
 	return intern_key_text(keys, site->function, len);

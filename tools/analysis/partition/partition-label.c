@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facts/lockset.h"
 #include "partition-private.h"
 
 #define EPHEMERAL_PORT_MIN	32768	/* net.ipv4.ip_local_port_range: its usual begin */
@@ -25,16 +26,16 @@ static void set_variable(char *label, const struct symbol *symbol)
 static void set_lock(char *label, const struct segment *s)
 {
 	const struct symbol *site = s->site;
-	const char *file = site ? strrchr(site->file, '/') : NULL;
+	const char *file = site ? strrchr(site->file, '/') : NULL, *noun = lock_kind_noun(s->lock_kind);
 
 	if (s->lock_symbol && s->lock_symbol->known)
 		set_variable(label, s->lock_symbol);
 	else if (site && *site->file)
-		snprintf(label, PARTITION_LABEL_MAX, "lock at %s:%u", file ? file + 1 : site->file, site->line);
+		snprintf(label, PARTITION_LABEL_MAX, "%s at %s:%u", noun, file ? file + 1 : site->file, site->line);
 	else if (site)
-		snprintf(label, PARTITION_LABEL_MAX, "lock in %s", site->function);
+		snprintf(label, PARTITION_LABEL_MAX, "%s in %s", noun, site->function);
 	else if (s->lock)
-		snprintf(label, PARTITION_LABEL_MAX, "a lock");
+		snprintf(label, PARTITION_LABEL_MAX, "a %s", noun);
 }
 
 /* kworker/3:1-events and kworker/u8:2 become kworker; worker-17 becomes worker. */
@@ -121,6 +122,10 @@ uint32_t partition_segment_leaf(struct partition *p, const struct segment *s, ui
 {
 	char label[PARTITION_LABEL_MAX];
 	enum leaf_kind kind = partition_label(s, label);
+	uint32_t leaf;
 
-	return partition_leaf(p, kind, path, label, s->lock, s->site);
+	leaf = partition_leaf(p, kind, path, label, s->lock, s->site);
+	if (leaf != NO_LEAF && kind == LEAF_LOCK)
+		p->leaves[leaf].lock_kind = s->lock_kind;
+	return leaf;
 }

@@ -134,7 +134,9 @@ char *path_text(const struct partition *p, uint32_t path, char *buf, size_t size
 uint32_t partition_leaf(struct partition *p, enum leaf_kind kind, uint32_t path,
 			const char *label, uint64_t lock, const struct symbol *site)
 {
-	struct leaf new = { kind, path, partition_intern(p, label), lock, site };
+	struct leaf new = {
+		.kind = kind, .path = path, .label = partition_intern(p, label), .lock = lock, .site = site,
+	};
 	struct partition_names *names = p->names;
 	uint64_t hash = hash_mix(hash_mix(kind + 1, path), (uintptr_t)new.label);
 	uint32_t n;

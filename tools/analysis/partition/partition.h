@@ -47,6 +47,7 @@ struct leaf {
 	uint32_t path;			/* where it happened; FUNCTION: its own path */
 	const char *label;		/* interned: lock, futex, task, class, irq, system call; "" */
 	uint64_t lock;			/* LOCK, FUTEX: an address of it; 0 */
+	unsigned lock_kind;		/* LOCK: enum ldb_lock_kind */
 	const struct symbol *site;	/* LOCK: where it waited; may be NULL */
 };
 

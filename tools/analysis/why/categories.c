@@ -15,6 +15,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "cli/utf8.h"
+#include "facts/lockset.h"
 #include "categories.h"
 
 #define SHIPPED_NAME	"categories.csv"
@@ -37,7 +38,7 @@ enum { FIELD_PATTERN, FIELD_KIND, FIELD_CATEGORY, FIELD_SIDE, FIELD_ADVICE, NR_F
  * leaf_kinds[].name.
  */
 static const char *const kinds[] = {
-	"*", "lock", "context", "syscall",
+	"*", "lock", "context", "syscall", "cond", "sem", "barrier", "join",
 #define STATE(name, json, ...) json,
 #include "analysis/attribution/states.def"
 #undef STATE
@@ -383,6 +384,12 @@ static void remember(struct categories *c, uint64_t hash, unsigned kind, const c
 		return;
 	hash_put(&c->by_name, hash, c->nr_memo);
 	c->memo[c->nr_memo++] = new;
+}
+
+const char *categories_kind(enum leaf_kind kind, unsigned lock_kind)
+{
+	return kind != LEAF_LOCK || lock_kind_is_held(lock_kind) ? leaf_kinds[kind].name :
+								   lock_kind_name(lock_kind);
 }
 
 const struct category *categories_find(struct categories *c, const char *kind, const char *name)

@@ -6,14 +6,14 @@
  * that is a comment; the first pattern that matches wins.  The user's file is read before
  * the shipped one (categories.csv), which is in the program.
  *
- * kind is a state (states.def); lock, context (another running task), which comprise several; or
- * * for all of them.  side says to what it belongs: app, library, kernel, neighbour (another
+ * kind is a state (states.def); lock, context (another running task), which comprise several;
+ * cond, sem, barrier, join, which are waits that another thread ends; or * for all of them.  side says to what it belongs: app, library, kernel, neighbour (another
  * program), or nothing.
  */
 #ifndef WHY_CATEGORIES_H
 #define WHY_CATEGORIES_H
 
-#include <stddef.h>
+#include "analysis/attribution/states.h"
 
 struct category {
 	const char *name, *advice, *side;	/* no string is NULL */
@@ -34,6 +34,9 @@ void categories_close(struct categories *c);
  * ("worker 4711", "hog (pid 99)") is matched without it as well.
  */
 const struct category *categories_find(struct categories *c, const char *kind, const char *name);
+
+/* Returns the kind of a leaf: its name, and of a wait for what nobody holds "cond", "sem", ... */
+const char *categories_kind(enum leaf_kind kind, unsigned lock_kind);
 
 /* The shipped file. */
 const char *categories_shipped(size_t *size);

@@ -228,7 +228,10 @@ static void add_wait(struct chains *k, struct why_chain *chain, const struct seg
 	char label[PARTITION_LABEL_MAX];
 	enum leaf_kind kind = partition_label(wait, label);
 
-	set_thread(k, add_link(k, chain, kind, label, ns, kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX), wait);
+	struct why_link *link = add_link(k, chain, kind, label, ns, kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX);
+
+	set_thread(k, link, wait);
+	link->lock_kind = wait->lock_kind;
 }
 
 static const char *function_name(const struct segment *func, const struct segment *hold)

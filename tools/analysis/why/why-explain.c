@@ -169,7 +169,7 @@ static void set_category(const struct explanation *e, struct why_cause *c)
 	if (e->o->categories && *c->call)
 		category = categories_find(e->o->categories, "syscall", c->call);
 	if (e->o->categories && !category)
-		category = categories_find(e->o->categories, leaf_kinds[c->kind].name, c->label);
+		category = categories_find(e->o->categories, categories_kind(c->kind, c->lock_kind), c->label);
 	if (category) {
 		c->category = category->name;
 		c->advice = category->advice;
@@ -202,6 +202,7 @@ static uint32_t get_cause(struct explanation *e, uint32_t n)
 		.kind = key.kind, .path = leaf ? leaf->path : n,
 		.leaf = leaf ? (uint32_t)(leaf - w->p->leaves) : UINT32_MAX,
 		.label = key.label, .call = key.call, .has_faults = key.has_faults,
+		.lock_kind = leaf ? leaf->lock_kind : 0,
 		.reference_ns = e->ref->nodes[n].median_ns,
 	};
 	memset(&k->by_anomaly[w->nr_causes], 0, sizeof(k->by_anomaly[0]));

@@ -46,6 +46,7 @@ enum link_kind {
 /* This is one step of a chain: the first is what the request waited for, the last is the root. */
 struct why_link {
 	unsigned kind;		/* leaf_kind or link_kind */
+	unsigned lock_kind;	/* LOCK: enum ldb_lock_kind */
 	const char *label;	/* lock, function, task */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
 	const char *file;	/* of a function: "app.c:120"; "" */
@@ -67,6 +68,7 @@ struct why_chain {
 struct why_cause {
 	enum anomaly anomaly;
 	enum leaf_kind kind;	/* FUNCTION: path ends in the function */
+	unsigned lock_kind;	/* LOCK: enum ldb_lock_kind */
 	uint32_t path, leaf;	/* leaf: UINT32_MAX for an inner node */
 	const char *label;	/* "db_lock", "parse()", "hog" */
 	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
