@@ -8,6 +8,7 @@
  * arguments.
  */
 #include "record/backlog.h"
+#include "record/calls.h"
 #include "record/perf-private.h"
 #include "fuzz.h"
 
@@ -16,6 +17,15 @@
 #define PAGE_BYTES	4096
 #define RAW_MAX		128
 #define TGID		10	/* watched; its threads are 10 to 13 */
+
+/* These are functions of system calls, and page faults, from this address on. */
+#define SYMBOLS_AT	0xffffffff81000000
+static struct kernel_call symbols[] = {
+	{ SYMBOLS_AT + 16, SYMBOLS_AT + 32, 0 }, { SYMBOLS_AT + 32, SYMBOLS_AT + 48, 75 },
+	{ SYMBOLS_AT + 64, UINT64_MAX, LDB_SYSCALL_NR_FAULT },
+};
+static const struct kernel_calls calls = { symbols, sizeof(symbols) / sizeof(*symbols), 0 };
+static uint8_t how[BPF_CALLS_MAX];
 
 enum {
 	PERF_FORMATS	= 0x01,
@@ -29,6 +39,7 @@ enum {				/* u8 of what is done, modulo their number */
 	DO_BYTES,		/* u16 type, u16 misc, u16 size as it is said; u8 size, bytes */
 	DO_READ,		/* rings are emptied, and what is older than time is handed out */
 	DO_HEAD,		/* u8 ring: its head is as a number says */
+	DO_CALL,		/* u8 entries of the chain, as symbols or numbers; u8: registers; tgid, tid, time */
 	NR_DOINGS
 };
 
@@ -55,7 +66,8 @@ static const struct perf_field layout[PERF_TP_NR][PERF_FIELDS] = {
 	[PERF_TP_EXEC] = { { 12, 4 }, { 16, 4 } },
 	[PERF_TP_EXIT] = { { 24, 4 }, { 32, 1 } },
 	[PERF_TP_RENAME] = { { 8, 4 }, { 28, 16 } },
-	[PERF_TP_FUTEX] = { { 16, 8 }, { 24, 8 }, { 32, 8 } },
+	[PERF_TP_CALL_ENTER] = { { 8, 8 }, { 16, 48 } },
+	[PERF_TP_CALL_LEAVE] = { { 8, 8 }, { 16, 8 } },
 	[PERF_TP_IRQ_ENTRY] = { { 8, 4 }, { 12, 4 } },
 	[PERF_TP_IRQ_EXIT] = { { 8, 4 } },
 	[PERF_TP_SOFTIRQ_ENTRY] = { { 8, 4 } },
@@ -110,6 +122,13 @@ static void check_irq(const struct ldb_row_irq *row)
 	t.nr_rows += strlen(row->name);
 }
 
+static void check_call(const struct ldb_row_syscall *row)
+{
+	if (!row->tid)
+		broken("a system call of nobody");
+	t.nr_rows += strlen(row->name) + strlen(row->file);
+}
+
 static void on_row(void *arg, unsigned kind, const void *row)
 {
 	t.nr_rows++;
@@ -128,6 +147,9 @@ static void on_row(void *arg, unsigned kind, const void *row)
 		break;
 	case LDB_BLK_LOST:
 		t.nr_rows += ((const struct ldb_row_lost *)row)->count;
+		break;
+	case LDB_BLK_SYSCALL:
+		check_call(row);
 		break;
 	default:
 		broken("a row of kind %u", kind);
@@ -295,6 +317,24 @@ static void do_bytes(struct input *in, unsigned ring)
 	put(ring, bytes, size & ~7UL);
 }
 
+/* A thread leaves its CPU, in a function of the kernel. */
+static void do_call(struct input *in, unsigned ring)
+{
+	struct record r = { .header = { .type = PERF_RECORD_SAMPLE } };
+	unsigned nr = take8(in) % 16, abi = take8(in) % 3;
+
+	add(&r, 0, 8);
+	add_who(&r, in);
+	add(&r, 0, 8);
+	add(&r, nr, 8);
+	for (unsigned i = 0; i < nr; i++)
+		add(&r, SYMBOLS_AT + take_number(in), 8);
+	add(&r, abi, 8);
+	for (unsigned i = 0; abi && i < 5; i++)
+		add(&r, take_number(in), 8);
+	finish(&r, ring);
+}
+
 static void act(struct input *in)
 {
 	unsigned what = take8(in), ring = what >> 7;
@@ -314,6 +354,9 @@ static void act(struct input *in)
 		break;
 	case DO_READ:
 		read_rings(take_time(in));
+		break;
+	case DO_CALL:
+		do_call(in, ring);
 		break;
 	case DO_HEAD:
 		t.rings[ring].page->data_head = take_number(in);
@@ -340,7 +383,10 @@ static void begin(struct input *in)
 		/* The position is near where the ring wraps, and where the counter does. */
 		memory[i].page.data_head = memory[i].page.data_tail = i ? -at : RING_BYTES - at;
 	}
-	t.decoder = (struct perf_decoder){ .formats = &t.formats, .mode = mode };
+	if (!how[1])	/* write() */
+		calls_describe(how);
+	t.decoder = (struct perf_decoder){
+		.formats = &t.formats, .mode = mode, .calls = &calls, .how = how };
 	t.tids = (struct perf_tids){
 		.tgid = TGID, .keys_are_tids = !(flags & PERF_NAMESPACE),
 		.same_namespace = !(flags & PERF_NAMESPACE), .shown_tgid = TGID,

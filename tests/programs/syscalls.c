@@ -2,16 +2,18 @@
 /*
  * One system call per request, each in a function of its own, each of them slow:
  *
- *	syscalls FILE ROUNDS
+ *	syscalls FILE ROUNDS [TRUTH]
  *
  * Requests have the call's name as class.  FILE is written and synchronized; a thread answers on
  * a pair of sockets after 4 ms, and empties a pipe after 6 ms.  What waits for time does so for
- * 5 ms.
+ * 5 ms.  With TRUTH each call's name, begin and length in ns of CLOCK_MONOTONIC go into that file,
+ * from readings of the clock right around it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <ldb/ldb.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +22,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,14 +31,32 @@
 
 static char bytes[PIPE_SIZE];
 static int file, sockets[2], pipes[2], epoll, event, questions;
+static int word;
+static FILE *truth;
+
+static long now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000L + ts.tv_nsec;
+}
+
+static void tell(const char *name, long begin)
+{
+	long end = now_ns();
+
+	if (truth)
+		fprintf(truth, "%s %ld %ld\n", name, begin, end - begin);
+}
 
 /* Something follows the call: as the last thing it would be a jump, and the function have no record. */
 #define CALL(name, what)					\
 static __attribute__((noinline, noclone)) int do_##name(void)	\
 {								\
-	long ret = what;					\
+	long begin = now_ns(), ret = what;			\
 								\
-	__asm__ volatile("" ::: "memory");			\
+	tell(#name, begin);					\
 	return ret < 0 ? -errno : 0;				\
 }
 
@@ -44,13 +65,17 @@ CALL(read, read(sockets[0], bytes, 1))
 CALL(write, write(pipes[1], bytes, PIPE_SIZE))
 CALL(poll, poll(NULL, 0, 5))
 CALL(clock_nanosleep, clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = 5000000 }, NULL))
+CALL(futex, syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &(struct timespec){ .tv_nsec = 5000000 }) < 0 &&
+	    errno != ETIMEDOUT ? -1 : 0)
 CALL(epoll_wait, epoll_wait(epoll, &(struct epoll_event){ 0 }, 1, 5))
 
 static __attribute__((noinline, noclone)) int do_mmap(void)
 {
+	long begin = now_ns();
 	void *p = mmap(NULL, MAP_SIZE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
+	tell("mmap", begin);
 	return p == MAP_FAILED ? -errno : munmap(p, MAP_SIZE);
 }
 
@@ -125,6 +150,7 @@ static int round_of(int to)
 	request("fdatasync", do_fdatasync);
 	request("poll", do_poll);
 	request("clock_nanosleep", do_clock_nanosleep);
+	request("futex", do_futex);
 	request("epoll_wait", do_epoll_wait);
 	request("mmap", do_mmap);
 	if (ask(to, 'r'))
@@ -142,10 +168,11 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	int to, ret;
 
-	if (argc != 3) {
-		fprintf(stderr, "syscalls FILE ROUNDS\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "syscalls FILE ROUNDS [TRUTH]\n");
 		return 2;
 	}
+	truth = argc == 4 ? fopen(argv[3], "w") : NULL;
 	ret = open_all(argv[1], &to);
 	if (ret || pthread_create(&thread, NULL, peer, NULL))
 		return 1;
@@ -153,5 +180,7 @@ int main(int argc, char **argv)
 		ret = round_of(to);
 	close(to);
 	pthread_join(thread, NULL);
+	if (truth)
+		fclose(truth);
 	return ret != 0;
 }

@@ -6,8 +6,9 @@
  *	perf-pingpong KIND COUNT CPU RECORDER_CPU MODE
  *
  * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall.  MODE: none,
- * bpf, and of perf tracepoints, futex (tracepoints and sys_enter_futex), all, own; with "-other"
- * after it a sleeping process is recorded, not the one that works.  It prints "KIND COUNT NS",
+ * bpf, and of perf tracepoints, all, own; bpf-sleep and tracepoints-sleep record the system calls
+ * that a thread sleeps in, too, bpf-calls and tracepoints-calls all of 10 us and more; with
+ * "-other" after it a sleeping process is recorded, not the one that works.  It prints "KIND COUNT NS",
  * as tests/programs/call-storm.c does.
  */
 #include <errno.h>
@@ -26,6 +27,7 @@
 #include "record/perf.h"
 
 #define DRAIN_US	10000
+#define CALL_MIN_NS	10000
 
 static long count;
 static int ping[2], pong[2];
@@ -148,11 +150,13 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 		return NULL;
 	o.best = !strncmp(mode, "all", 3) ? PERF_SWITCHES_ALL :
 		 !strncmp(mode, "own", 3) ? PERF_SWITCHES_OWN : PERF_TRACEPOINTS;
-	o.futex = !strncmp(mode, "futex", 5);
+	o.has_all_calls = strstr(mode, "-calls");
+	o.has_calls = o.has_all_calls || strstr(mode, "-sleep");
+	o.call_min_ns = CALL_MIN_NS;
 	p = perf_open(&o, &sink, why, sizeof(why));
 	if (!p)
 		die(why);
-	if (perf_mode(p) != o.best)
+	if (perf_mode(p) != o.best || p->has_all_calls != o.has_all_calls || p->has_calls != o.has_calls)
 		die(p->why_not_better);
 	return p;
 }
@@ -160,12 +164,15 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 /* The rings overflow in the end: no process reads them, as none formats perf's output. */
 static struct kernel_source *start_programs(const char *mode, pid_t pid, struct session *s)
 {
-	struct ebpf_options o = { .pid = pid, .clock_id = clock_choose(), .ring_bytes = 64 << 20 };
+	struct ebpf_options o = { .pid = pid, .clock_id = clock_choose(), .ring_bytes = 64 << 20,
+				  .call_min_ns = CALL_MIN_NS };
 	struct kernel_source *e;
 	char why[512];
 
 	if (strncmp(mode, "bpf", 3))
 		return NULL;
+	o.has_all_calls = strstr(mode, "-calls");
+	o.has_calls = o.has_all_calls || strstr(mode, "-sleep");
 	if (session_open(s, o.ring_bytes, 1, o.clock_id, 1000000000))
 		die("no session");
 	e = ebpf_open(s, &o, why, sizeof(why));

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Tests names of system calls, and the words for their descriptors. */
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "record/calls.h"
+#include "record/fd-names.h"
 #include "tap.h"
 
 static struct ldb_syscall_rec of_kind(unsigned kind, const char *name)
@@ -59,6 +65,44 @@ static void check_words(void)
 	       "one of the new protocol");
 }
 
+static void is_named(struct fd_names *names, int fd, const char *name)
+{
+	fd_names_forget(names);
+	is_str(fd_names_get(names, fd), name, name);
+	close(fd);
+	is_str(fd_names_get(names, fd), name, "it is asked for once");
+	fd_names_forget(names);
+	is_str(fd_names_get(names, fd), "", "it is closed");
+}
+
+/* What this process has open, in the same words. */
+static void check_own(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct fd_names *names = fd_names_alloc(getpid());
+	int ends[2], server = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(at);
+	char peer[64];
+
+	if (!names || bind(server, (void *)&at, size) || getsockname(server, (void *)&at, &size) ||
+	    listen(server, 1) || connect(client, (void *)&at, size) || pipe(ends))
+		bail_out("descriptors");
+	snprintf(peer, sizeof(peer), "socket 127.0.0.1:%u", ntohs(at.sin_port));
+	is_named(names, client, peer);
+	close(server);
+	is_named(names, ends[0], "a pipe");
+	close(ends[1]);
+	is_named(names, eventfd(0, 0), "eventfd");
+	is_named(names, inotify_init1(0), "inotify");
+	is_named(names, memfd_create("svc.dat", 0), "memfd:svc.dat");
+	is_named(names, open("/dev/null", O_RDONLY), "null");
+	is_str(fd_names_get(names, -1), "", "no descriptor");
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		bail_out("socketpair");
+	is_named(names, ends[0], "a socket");
+	fd_names_free(names);
+}
+
 int main(void)
 {
 	uint8_t calls[BPF_CALLS_MAX] = { 0 };
@@ -68,7 +112,10 @@ int main(void)
 	is_str(calls_name(SYS_fdatasync), "fdatasync", "a name by its number");
 	is_str(calls_name(SYS_clock_nanosleep), "clock_nanosleep", "another one");
 	is_str(calls_name(BPF_CALLS_MAX), "", "a number that no call has");
-	is_str(calls_name(UINT32_MAX), "", "nor that");
+	is_str(calls_name(UINT32_MAX - 1), "", "nor that");
+	is_str(calls_name(LDB_SYSCALL_NR_FAULT), "page fault", "what is none");
+	is_int(calls_number("fdatasync"), SYS_fdatasync, "a number by its name");
+	is_int(calls_number("no_such_call"), -1, "there is none");
 	is_int(calls[SYS_fdatasync], BPF_CALL_HAS_FD, "it has a descriptor");
 	is_int(calls[SYS_read], BPF_CALL_HAS_FD | 2, "and a length");
 	is_int(calls[SYS_ppoll], 0, "another has neither");
@@ -77,5 +124,6 @@ int main(void)
 		nr_unknown += calls[nr] && !*calls_name(nr);
 	is_int(nr_unknown, 0, "what is described has a name");
 	check_words();
+	check_own();
 	return done();
 }

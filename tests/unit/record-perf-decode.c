@@ -3,8 +3,10 @@
  * Tests perf without the kernel, first half: format files, records, rings.  Whatever the bytes,
  * nothing outside a record may be read (make SANITIZE=1).
  */
-#include <linux/futex.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include "arch/cpu.h"
+#include "record/calls.h"
 #include "record/perf-private.h"
 #include "tap.h"
 
@@ -64,12 +66,15 @@ static const char newtask[] = "name: task_newtask\nID: 205\n" COMMON
 	"print fmt: \"pid=%d comm=%s clone_flags=%lx oom_score_adj=%hd\", REC->pid, REC->comm, "
 	"REC->clone_flags, REC->oom_score_adj\n";
 
-static const char futex[] = "name: sys_enter_futex\nID: 522\n" COMMON
-	"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"
-	"\tfield:u32 * uaddr;\toffset:16;\tsize:8;\tsigned:0;\n"
-	"\tfield:int op;\toffset:24;\tsize:8;\tsigned:0;\n"
-	"\tfield:u32 val;\toffset:32;\tsize:8;\tsigned:0;\n\n"
-	"print fmt: \"uaddr: 0x%08lx\", ((unsigned long)(REC->uaddr))\n";
+static const char call_enter[] = "name: sys_enter\nID: 522\n" COMMON
+	"\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+	"\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n\n"
+	"print fmt: \"NR %ld\", REC->id\n";
+
+static const char call_leave[] = "name: sys_exit\nID: 521\n" COMMON
+	"\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+	"\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n\n"
+	"print fmt: \"NR %ld = %ld\", REC->id, REC->ret\n";
 
 static const char exit_old[] = "name: sched_process_exit\nID: 369\n" COMMON
 	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
@@ -195,7 +200,8 @@ static void test_samples(void)
 	struct perf_event e;
 
 	ok(parse(PERF_TP_SWITCH, switch_now) && parse(PERF_TP_WAKING, waking) &&
-	   parse(PERF_TP_NEWTASK, newtask) && parse(PERF_TP_FUTEX, futex) &&
+	   parse(PERF_TP_NEWTASK, newtask) && parse(PERF_TP_CALL_ENTER, call_enter) &&
+	   parse(PERF_TP_CALL_LEAVE, call_leave) &&
 	   parse(PERF_TP_EXIT, exit_old), "formats");
 	strcpy(r.sample.raw + 8, "left");
 	memcpy(r.sample.raw + 40, "sixteen bytes ..", 16);
@@ -229,31 +235,105 @@ static void test_samples(void)
 	   "an exit that does not say whether it was the last");
 }
 
-static unsigned futex_kind(unsigned op, unsigned value, struct perf_event *e)
-{
-	struct record r = sample(522, 0, 9, 44);
+static uint8_t how[BPF_CALLS_MAX];
 
-	set64(&r, 16, 0x7fff12345678);
-	set64(&r, 24, op);
-	set64(&r, 32, value);
-	return decode(&r, e) ? e->kind : 0;
-}
-
-static void test_futex(void)
+static void test_calls(void)
 {
+	struct record r = sample(522, 0, 41, 68);
 	struct perf_event e;
 
-	ok(futex_kind(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME, 2, &e) ==
-	   PERF_EVENT_FUTEX_WAIT && e.flags == LDB_FUTEX_PLAIN && e.value == 2 &&
-	   e.addr == 0x7fff12345678, "wait");
-	ok(futex_kind(FUTEX_WAKE_PRIVATE, 1, &e) == PERF_EVENT_FUTEX_WAKE &&
-	   e.flags == LDB_FUTEX_PLAIN && e.value == 1, "wake");
-	ok(futex_kind(FUTEX_LOCK_PI_PRIVATE, 9, &e) == PERF_EVENT_FUTEX_WAIT &&
-	   e.flags == LDB_FUTEX_PI && e.value == 0, "PI lock: expects no value");
-	ok(futex_kind(FUTEX_UNLOCK_PI_PRIVATE, 0, &e) == PERF_EVENT_FUTEX_WAKE &&
-	   e.flags == LDB_FUTEX_PI && e.value == 1, "PI unlock: wakes one");
-	ok(!futex_kind(FUTEX_TRYLOCK_PI_PRIVATE, 0, &e) && !futex_kind(127, 0, &e),
-	   "neither waits nor wakes");
+	set64(&r, 8, SYS_write);
+	set64(&r, 16, 3);
+	set64(&r, 24, 0x7fff12345678);
+	set64(&r, 32, 65536);
+	ok(decode(&r, &e) && e.kind == PERF_EVENT_CALL_ENTER && e.value == SYS_write && e.by == 41 &&
+	   e.addr == 3 && !e.pc && !e.flags, "a system call begins, of which nothing is asked");
+	decoder.how = how;
+	ok(decode(&r, &e) && e.addr == 3 && e.pc == 65536 && e.flags == (BPF_CALL_HAS_FD | 2),
+	   "its length");
+	set64(&r, 8, -1);
+	ok(decode(&r, &e) && !e.flags, "a number that is none");
+	r = sample(521, 0, 41, 28);
+	set64(&r, 8, SYS_write);
+	set64(&r, 16, -9);
+	ok(decode(&r, &e) && e.kind == PERF_EVENT_CALL_LEAVE && e.value == SYS_write &&
+	   (int64_t)e.addr == -9, "it ends");
+}
+
+static const char symbols[] =
+	"ffffffff81000000 T _stext\n"
+	"ffffffff81003000 T ksys_write\n"
+	"ffffffff81003100 t vfs_write\n"
+	"ffffffff81001000 T " CPU_CALL_PREFIX "fdatasync\n"
+	"ffffffff81001040 T schedule\n"
+	"ffffffff81004000 T " CPU_FAULT_ENTRY "\n"
+	"ffffffff81004040 T the_end\n";
+
+/* A thread leaves its CPU; its registers are those of write(3, ..., 65536). */
+static struct record in_call(const uint64_t *chain, size_t nr, bool has_regs)
+{
+	static const uint8_t order[] = CPU_CALL_ORDER;
+	struct record r = { .header = { .type = PERF_RECORD_SAMPLE } };
+	uint64_t words[20] = { 0xffffffff81001040, 40 | 41ULL << 32, 123456789, 0, nr };
+	size_t at = 5;
+
+	memcpy(&words[at], chain, nr * sizeof(*chain));
+	at += nr;
+	words[at++] = has_regs ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE;
+	if (has_regs) {
+		words[at + order[0]] = 3;
+		words[at + order[2]] = 65536;
+		at += 5;
+	}
+	r.header.size = sizeof(r.header) + at * sizeof(*words);
+	memcpy(r.words, words, at * sizeof(*words));
+	return r;
+}
+
+static bool is_call(const uint64_t *chain, size_t nr, uint32_t call, uint64_t arg0)
+{
+	struct record r = in_call(chain, nr, true);
+	struct perf_event e;
+
+	return decode(&r, &e) && e.kind == PERF_EVENT_IN_CALL && e.value == call && e.addr == arg0 &&
+	       e.by == 41 && e.by_tgid == 40 && e.time == 123456789;
+}
+
+static void test_in_call(void)
+{
+	static const uint64_t deep[] = { 0xffffffff81001041, 0xffffffff81003101, 0xffffffff81001010,
+					 0xffffffff81000001 };
+	static const uint64_t jumped[] = { 0xffffffff81001041, 0xffffffff81003120, 0xffffffff8100303f };
+	static const uint64_t fault[] = { 0xffffffff81001041, 0xffffffff81004020 };
+	static const uint64_t none[] = { 0xffffffff81001041, 0xffffffff81003101 };
+	FILE *f = fmemopen((char *)symbols, sizeof(symbols) - 1, "r");
+	struct record r = in_call(deep, 4, true);
+	struct kernel_calls calls;
+	struct perf_event e;
+
+	ok(!decode(&r, &e), "a thread leaves its CPU, and the kernel's symbols are not known");
+	ok(f && kernel_calls_read(&calls, f), "they are read");
+	is_int(calls.nr, 3, "two calls and page faults");
+	decoder.calls = &calls;
+	ok(is_call(deep, 4, SYS_fdatasync, 3), "the outermost function says which call it is");
+	ok(is_call(jumped, 3, SYS_write, 3), "that of write() has jumped into another one");
+	ok(is_call(fault, 2, LDB_SYSCALL_NR_FAULT, 0), "a page fault has no arguments");
+	r = in_call(none, 2, true);
+	ok(!decode(&r, &e), "neither");
+	r = in_call(jumped, 3, false);
+	ok(decode(&r, &e) && e.value == SYS_write && !e.addr && !e.flags, "no registers");
+	r.header.size -= 8;
+	ok(!decode(&r, &e), "one that is cut off");
+	r = in_call(jumped, 3, true);
+	r.words[8] = 1000;
+	ok(!decode(&r, &e), "a chain longer than the record");
+	rewind(f);
+	kernel_calls_free(&calls);
+	fclose(f);
+	f = fmemopen("0000000000000000 T " CPU_CALL_PREFIX "read\n", 40, "r");
+	ok(f && !kernel_calls_read(&calls, f), "symbols whose addresses are hidden");
+	fclose(f);
+	decoder.calls = NULL;
 }
 
 /* Makes an event without raw data; major: with a period. */
@@ -532,10 +612,12 @@ static void test_hostile_ring(void)
 
 int main(void)
 {
+	calls_describe(how);
 	test_states();
 	test_formats();
 	test_samples();
-	test_futex();
+	test_calls();
+	test_in_call();
 	test_faults();
 	test_irqs();
 	test_bad_samples();

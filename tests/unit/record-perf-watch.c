@@ -3,7 +3,9 @@
  * Tests perf without the kernel, second half: which events concern the observed thread group.
  * The group is 100 with the threads 100 and 101; 200 and 201 are others, 0 is the idle thread.
  */
+#include <errno.h>
 #include <stdarg.h>
+#include <sys/syscall.h>
 #include "record/perf-private.h"
 #include "record/session.h"
 #include "tap.h"
@@ -30,8 +32,6 @@ static const char *op_name(unsigned op)
 	case LDB_SCHED_OP_WAKING: return "waking";
 	case LDB_SCHED_OP_WAKEUP: return "wakeup";
 	case LDB_SCHED_OP_MIGRATE: return "migrate";
-	case LDB_SCHED_OP_FUTEX_WAIT: return "futex-wait";
-	case LDB_SCHED_OP_FUTEX_WAKE: return "futex-wake";
 	case LDB_SCHED_OP_FORK: return "fork";
 	case LDB_SCHED_OP_EXEC: return "exec";
 	case LDB_SCHED_OP_EXIT: return "exit";
@@ -78,6 +78,16 @@ static void say_irq(const struct ldb_row_irq *r)
 	    r->nr, *r->name ? " " : "", r->name);
 }
 
+static void say_call(const struct ldb_row_syscall *r)
+{
+	say("%d-%d:%s(%d, %d) = %d of %s, %u%s", (int)r->start, (int)r->end, r->name, (int)r->arg0,
+	    (int)r->arg, (int)r->result, r->file, r->tid,
+	    r->flags & LDB_SYSCALL_F_SLEEP ? " asleep" : "");
+	if (r->nr_short)
+		say(", %u shorter", r->nr_short);
+	say("\n");
+}
+
 /* wanted has a bit for each kind. */
 static void on_row(void *wanted, unsigned kind, const void *row)
 {
@@ -99,16 +109,21 @@ static void on_row(void *wanted, unsigned kind, const void *row)
 	case LDB_BLK_IRQ:
 		say_irq(row);
 		break;
+	case LDB_BLK_SYSCALL:
+		say_call(row);
+		break;
 	default:
 		say("a row of kind %u\n", kind);
 	}
 }
 
 static uint64_t all = ~(1ULL << LDB_BLK_FAULT | 1ULL << LDB_BLK_IRQ);
+static uint64_t no_others = 1ULL << LDB_BLK_SYSCALL;
 static uint64_t no_tasks = ~(1ULL << LDB_BLK_TASK);
 static uint64_t no_scheds = ~(1ULL << LDB_BLK_TASK | 1ULL << LDB_BLK_SCHED);
 static const struct perf_sink sink = { on_row, &all };
 static const struct perf_sink hits = { on_row, &no_scheds };
+static const struct perf_sink calls_only = { on_row, &no_others };
 static const struct perf_sink rows_only = { on_row, &no_tasks };
 static struct perf_tids tids = {
 	.tgid = 100, .keys_are_tids = true, .same_namespace = true, .shown_tgid = 100,
@@ -450,19 +465,45 @@ static void test_deaf(void)
 	ok(!perf_watch_is_deaf(w, 0), "an exec changes a thread's number, that is all");
 }
 
-static void test_futex(void)
+static void call(unsigned kind, int by, unsigned nr, uint64_t time, uint64_t addr, const char *file)
 {
-	struct perf_event e = event(PERF_EVENT_FUTEX_WAIT, 0, 101);
+	struct perf_event e = event(kind, 0, by);
 
-	begin(&rows_only, PERF_TRACEPOINTS);
-	e.addr = 0xabc;
-	e.value = 2;
+	e.value = nr;
+	e.time = time;
+	e.addr = addr;
+	e.file = file;
 	feed(&e);
-	e.kind = PERF_EVENT_FUTEX_WAKE;
-	feed(&e);
-	e.by = e.by_tid = e.by_tgid = 200;
-	feed(&e);
-	check("1:futex-wait 101 0 cpu0 2@abc\n2:futex-wake 101 0 cpu0 2@abc\n", "futex calls of the group");
+}
+
+static void test_calls(void)
+{
+	begin(&calls_only, PERF_TRACEPOINTS);
+	perf_watch_set_call_min(w, 10000);
+	sw(0, 101, 200, S);
+	call(PERF_EVENT_IN_CALL, 101, SYS_read, 0, 3, "a pipe");
+	sw(0, 200, 101, S);
+	is_str(text, "1-1:read(3, 0) = 0 of a pipe, 101 asleep\n", "a thread sleeps in a call");
+	ok(!perf_watch_is_deaf(w, 0), "that it had left already is no event that was lost");
+	*text = '\0';
+	sw(0, 101, 200, R);
+	call(PERF_EVENT_IN_CALL, 101, SYS_read, 0, 3, "a pipe");
+	sw(0, 200, 101, S);
+	sw(0, 101, 200, S);
+	is_str(text, "", "one that is preempted in a call does not sleep in it");
+	begin(&calls_only, PERF_SWITCHES_OWN);
+	call(PERF_EVENT_IN_CALL, 101, SYS_poll, 0, 0, NULL);
+	sw(0, 101, 200, S);
+	call(PERF_EVENT_IN_CALL, 200, SYS_poll, 0, 0, NULL);
+	is_str(text, "2-2:poll(0, 0) = 0 of , 101 asleep\n", "the switch may be told later");
+	begin(&calls_only, PERF_TRACEPOINTS);
+	perf_watch_set_call_min(w, 10000);
+	call(PERF_EVENT_CALL_LEAVE, 101, SYS_write, 50000, 1, NULL);
+	call(PERF_EVENT_CALL_ENTER, 101, SYS_write, 60000, 3, NULL);
+	call(PERF_EVENT_CALL_LEAVE, 101, SYS_write, 69999, 1, NULL);
+	call(PERF_EVENT_CALL_ENTER, 101, SYS_write, 70000, 3, NULL);
+	call(PERF_EVENT_CALL_LEAVE, 101, SYS_write, 80000, -EINTR, NULL);
+	is_str(text, "4-5:write(3, 0) = -4 of , 101, 1 shorter\n", "calls with lengths");
 }
 
 /* This must hold however short the recording was and however badly the clocks could be read. */
@@ -552,7 +593,7 @@ int main(void)
 	test_namespaces();
 	test_switches_only();
 	test_deaf();
-	test_futex();
+	test_calls();
 	test_hits();
 	perf_watch_free(w);
 	return done();

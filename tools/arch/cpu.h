@@ -12,6 +12,10 @@
  *				before it nor later than those after it
  *	cpu_stamp_is_steady()	the flags of the CPU say that it runs at the same rate everywhere
  *	CPU_CLOCKSOURCE		the kernel's name of that clock
+ *	CPU_CALL_PREFIX		of the kernel's functions that are system calls
+ *	CPU_CALL_REGS		registers of the first five arguments of one, as perf numbers them; 0: not known
+ *	CPU_CALL_ORDER		which of these, in perf's order, is which argument
+ *	CPU_FAULT_ENTRY		the kernel's function where page faults come in
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H

@@ -51,11 +51,20 @@ void calls_describe(uint8_t calls[BPF_CALLS_MAX])
 
 const char *calls_name(uint32_t nr)
 {
+	if (nr == LDB_SYSCALL_NR_FAULT)
+		return "page fault";
 	return nr < NR_CALLS && names[nr] ? names[nr] : "";
 }
 
-/* Writes "10.0.0.1:80" or "[::1]:80"; the numbers are of the network's order. */
-static void write_address(int family, const void *address, uint16_t port, char *text, size_t size)
+int64_t calls_number(const char *name)
+{
+	for (uint32_t nr = 0; nr < NR_CALLS; nr++)
+		if (names[nr] && !strcmp(names[nr], name))
+			return nr;
+	return -1;
+}
+
+void calls_address(int family, const void *address, uint16_t port, char *text, size_t size)
 {
 	char host[INET6_ADDRSTRLEN] = "?";
 
@@ -82,17 +91,18 @@ void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size)
 		snprintf(text, size, "a pipe");
 		break;
 	case LDB_FD_ANON:
-		snprintf(text, size, "%.*s", len > 2 ? (int)len - 2 : 0, name + 1);
+		snprintf(text, size, "%s", *name == '[' ? name + 1 : name);
+		text[strcspn(text, "]")] = '\0';
 		break;
 	case LDB_FD_UNIX:
 		snprintf(text, size, "%ssocket%s%s%s", *name ? "" : "a ", *name ? " " : "", name,
 			 len == 24 ? "..." : "");
 		break;
 	case LDB_FD_INET:
-		write_address(AF_INET, name, r->name1, text, size);
+		calls_address(AF_INET, name, r->name1, text, size);
 		break;
 	case LDB_FD_INET6:
-		write_address(AF_INET6, name, r->name2, text, size);
+		calls_address(AF_INET6, name, r->name2, text, size);
 		break;
 	default:
 		snprintf(text, size, "a socket");

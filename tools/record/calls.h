@@ -11,13 +11,19 @@
 /* Sets what is recorded of each; see bpf_config.calls. */
 void calls_describe(uint8_t calls[BPF_CALLS_MAX]);
 
-/* Returns the name of a call; "": it is not known. */
+/* Returns the name of a call, or of a page fault; "": it is not known. */
 const char *calls_name(uint32_t nr);
+
+/* Returns the number of a call; -1: there is none of this name. */
+int64_t calls_number(const char *name);
 
 /*
  * Writes what the descriptor of an LDB_EV_SYSCALL_FD is: "svc.dat", "a pipe", "eventfd",
  * "socket 10.0.0.1:80"; 24 bytes of a name are there at most.
  */
 void calls_descriptor(const struct ldb_syscall_rec *r, char *text, size_t size);
+
+/* Writes "socket 10.0.0.1:80" or "socket [::1]:80"; the numbers are of the network's order. */
+void calls_address(int family, const void *address, uint16_t port, char *text, size_t size);
 
 #endif

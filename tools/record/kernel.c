@@ -126,6 +126,8 @@ static struct kernel_source *open_perf(struct recording *r, char *why, size_t si
 {
 	struct perf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
+		.has_calls = r->o->calls != CALLS_OFF, .has_all_calls = r->o->calls == CALLS_ALL,
+		.call_min_ns = r->o->call_threshold_ns,
 	};
 	struct perf_sink sink = { store_row, r };
 

@@ -142,14 +142,19 @@ void pack_kernel_irq_name(struct pack *p, unsigned ring, const struct ldb_rec *r
 	irq_names_set(&p->irqs, r.irq, name);
 }
 
+const char *pack_keep_text(struct pack *p, const char *text)
+{
+	const char *known = intern_text(&p->call_texts, text);
+
+	return known ? known : "";
+}
+
 static const char *descriptor_name(struct pack *p, const struct ldb_syscall_rec *r)
 {
-	const char *known;
 	char text[64];
 
 	calls_descriptor(r, text, sizeof(text));
-	known = intern_text(&p->fd_names, text);
-	return known ? known : "";
+	return pack_keep_text(p, text);
 }
 
 void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *recs)

@@ -28,7 +28,7 @@ struct pack {
 		struct backlog rows;
 	} kept[NR_KINDS];
 	struct irq_names irqs;
-	struct intern fd_names;
+	struct intern call_texts;
 	struct ldb_row_func funcs[FUNCS_AT_ONCE];	/* on their way to the writer */
 	size_t nr_funcs;
 	struct last_func {
@@ -65,5 +65,8 @@ void pack_kernel_fault(struct pack *p, unsigned ring, const struct ldb_rec *recs
 void pack_kernel_irq(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_irq_name(struct pack *p, unsigned ring, const struct ldb_rec *recs);
 void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *recs);
+
+/* Returns a copy that stays; "": there is no room. */
+const char *pack_keep_text(struct pack *p, const char *text);
 
 #endif

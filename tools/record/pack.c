@@ -9,7 +9,7 @@
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
 #define BIRTHS_MAX	65536	/* remembered */
 #endif
-#define FD_NAMES_MAX	65536	/* the names of more descriptors are not retained */
+#define CALL_TEXTS_MAX	65536	/* names of more calls and descriptors are not retained */
 #define EVENTS_PER_REST	64	/* a power of two; some 10 us */
 
 /* These kinds of rows wait for others, and are sorted by one of their times. */
@@ -94,7 +94,7 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 		return NULL;
 	p->s = s;
 	p->w = w;
-	p->fd_names.max = FD_NAMES_MAX;
+	p->call_texts.max = CALL_TEXTS_MAX;
 	p->t0 = t0;
 	p->slack = slack_ticks;
 	p->nr_rings = session_nr_rings(s);
@@ -114,7 +114,7 @@ void pack_free(struct pack *p)
 		backlog_exit(&p->kept[i].rows);
 	chains_free(p->chains);
 	irq_names_free(&p->irqs);
-	intern_free(&p->fd_names);
+	intern_free(&p->call_texts);
 	hash_free(&p->birth_of);
 	free(p->births);
 	free(p->last_funcs);
@@ -385,6 +385,7 @@ void pack_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 void pack_row(struct pack *p, unsigned kind, const void *row)
 {
 	const struct ldb_row_irq *irq = row;
+	struct ldb_row_syscall call;
 	const struct kept_kind *k;
 
 	if (kind >= NR_KINDS || !kept_kinds[kind].row_bytes) {
@@ -397,6 +398,11 @@ void pack_row(struct pack *p, unsigned kind, const void *row)
 	if (kind == LDB_BLK_IRQ) {
 		irq_names_set(&p->irqs, irq->nr, irq->name);
 		p->nr_irqs++;
+	} else if (kind == LDB_BLK_SYSCALL) {
+		call = *(const struct ldb_row_syscall *)row;
+		call.name = pack_keep_text(p, call.name);
+		call.file = pack_keep_text(p, call.file);
+		row = &call;
 	}
 	memcpy(pack_keep_back(p, kind, *(const int64_t *)((const char *)row + k->time)), row,
 	       k->row_bytes);

@@ -5,6 +5,7 @@
  *
  *	sample	header, u64 ip; u32 tgid, tid; u64 time, addr; u32 size, raw data
  *	major	header, u64 ip; u32 tgid, tid; u64 time, addr, period; u32 size, raw data
+ *	calls	header, u64 ip; u32 tgid, tid; u64 time, addr, nr, chain[nr], abi, registers
  *	others	header, what belongs to the kind, u32 tgid, tid; u64 time
  *
  * Page faults have raw data of four bytes, unlike any tracepoint.  Those that had to be read
@@ -12,20 +13,19 @@
  *
  * Whatever the bytes, nothing outside the record is read.
  */
-#include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
+#include "arch/cpu.h"
+#include "record/calls.h"
 #include "record/perf-private.h"
 
-#ifndef FUTEX_LOCK_PI2
-#define FUTEX_LOCK_PI2		13
-#endif
 #define CLONE_THREAD_BIT	0x00010000
 
 /* These are common_flags of a tracepoint: in the kernel, enum trace_flag_type. */
 #define TRACE_F_HARDIRQ		0x08
 #define TRACE_F_SOFTIRQ		0x10
 
+#define CALL_ARGS	5	/* of six: nothing is recorded of the last one */
 #define RAW_OF_FAULT		4	/* perf_output_sample(): what an event without raw data has */
 
 struct sample {
@@ -41,6 +41,12 @@ struct major_fault {
 	uint32_t tgid, tid;
 	uint64_t time, addr, period;
 	uint32_t raw_size, raw;
+};
+
+struct in_call {
+	uint64_t ip;
+	uint32_t tgid, tid;
+	uint64_t time, addr, nr, chain[];
 };
 
 struct trailer {		/* sample_id_all */
@@ -76,26 +82,6 @@ static void decode_name(struct perf_event *e, int which, const struct perf_field
 	e->names |= 1 << which;
 }
 
-/* Returns enum ldb_futex_op; 0: it is neither a wait nor a wake. */
-static uint32_t futex_op(uint32_t op, uint8_t *kind)
-{
-	*kind = PERF_EVENT_FUTEX_WAIT;
-	switch (op & FUTEX_CMD_MASK) {
-	case FUTEX_WAIT: case FUTEX_WAIT_BITSET: return LDB_FUTEX_PLAIN;
-	case FUTEX_LOCK_PI: case FUTEX_LOCK_PI2: return LDB_FUTEX_PI;
-	case FUTEX_WAIT_REQUEUE_PI: return LDB_FUTEX_REQUEUE;
-	}
-	*kind = PERF_EVENT_FUTEX_WAKE;
-	switch (op & FUTEX_CMD_MASK) {
-	case FUTEX_WAKE: case FUTEX_WAKE_BITSET: return LDB_FUTEX_PLAIN;
-	case FUTEX_UNLOCK_PI: return LDB_FUTEX_PI;
-	case FUTEX_REQUEUE: case FUTEX_CMP_REQUEUE: case FUTEX_CMP_REQUEUE_PI:
-		return LDB_FUTEX_REQUEUE;
-	case FUTEX_WAKE_OP: return LDB_FUTEX_WAKE_OP;
-	}
-	return 0;
-}
-
 /* __data_loc has offset and length in one number. */
 static void decode_irq_name(struct perf_event *e, const struct perf_field *field, const char *raw,
 			  size_t size)
@@ -111,7 +97,27 @@ static void decode_irq_name(struct perf_event *e, const struct perf_field *field
 	e->names = 3;
 }
 
-static void decode_field(const struct perf_formats *formats, enum perf_into into,
+static void set_call(const struct perf_decoder *d, struct perf_event *e, int64_t nr)
+{
+	e->value = nr;
+	e->flags = d->how && nr >= 0 && nr < BPF_CALLS_MAX ? d->how[nr] : 0;
+}
+
+/* The call's number came before. */
+static void decode_args(struct perf_event *e, const struct perf_field *field, const char *raw,
+			size_t size)
+{
+	struct perf_field arg = { field->offset, sizeof(uint64_t) };
+	unsigned which = LDB_SYSCALL_ARG(e->flags);
+
+	if (field->size < CALL_ARGS * sizeof(uint64_t))
+		return;
+	e->addr = perf_field_read(&arg, raw, size);
+	arg.offset += which * sizeof(uint64_t);
+	e->pc = which ? perf_field_read(&arg, raw, size) : 0;
+}
+
+static void decode_field(const struct perf_decoder *d, enum perf_into into,
 		       const struct perf_field *field, const char *raw, size_t size,
 		       struct perf_event *e)
 {
@@ -131,13 +137,16 @@ static void decode_field(const struct perf_formats *formats, enum perf_into into
 		e->addr = field->size < 8 ? (uint32_t)v : (uint64_t)v;
 		break;
 	case INTO_STATE:
-		e->flags = state_of(formats, v);
+		e->flags = state_of(d->formats, v);
 		break;
 	case INTO_CLONE:
 		e->value = v & CLONE_THREAD_BIT ? 1 : 0;
 		break;
-	case INTO_FUTEX:
-		e->flags = futex_op(v, &e->kind);
+	case INTO_CALL:
+		set_call(d, e, v);
+		break;
+	case INTO_ARGS:
+		decode_args(e, field, raw, size);
 		break;
 	case INTO_NAME_A:
 	case INTO_NAME_B:
@@ -147,15 +156,6 @@ static void decode_field(const struct perf_formats *formats, enum perf_into into
 		decode_irq_name(e, field, raw, size);
 		break;
 	}
-}
-
-/* Returns false if it is neither a wait nor a wake. */
-static bool finish_futex(struct perf_event *e)
-{
-	/* UNLOCK_PI has no count: it wakes one; LOCK_PI expects no value. */
-	if (e->flags == LDB_FUTEX_PI)
-		e->value = e->kind == PERF_EVENT_FUTEX_WAKE;
-	return e->flags;
 }
 
 static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const char *raw,
@@ -175,8 +175,58 @@ static bool decode_fields(const struct perf_decoder *d, enum perf_tp tp, const c
 			   flags & TRACE_F_SOFTIRQ ? LDB_SCHED_F_SOFTIRQ : 0;
 	for (int i = 0; i < PERF_FIELDS && t->fields[i].name; i++)
 		if (f->fields[i].size)
-			decode_field(d->formats, t->fields[i].into, &f->fields[i], raw, size, e);
-	return tp != PERF_TP_FUTEX || finish_futex(e);
+			decode_field(d, t->fields[i].into, &f->fields[i], raw, size, e);
+	return true;
+}
+
+/* What is behind the chain of a thread that leaves its CPU; its registers are there if abi is not 0. */
+struct call_regs {
+	uint64_t abi, regs[CALL_ARGS];
+};
+
+static const struct call_regs *regs_of_call(const struct perf_event_header *record)
+{
+	const struct in_call *c = (const void *)(record + 1);
+	size_t before = sizeof(*record) + sizeof(*c), min = before + sizeof(uint64_t), end;
+	const struct call_regs *regs;
+
+	if (record->size < min || c->nr > (record->size - min) / sizeof(uint64_t))
+		return NULL;
+	regs = (const void *)&c->chain[c->nr];
+	end = before + c->nr * sizeof(uint64_t);
+	if (record->size == end + sizeof(regs->abi) && !regs->abi)
+		return regs;
+	return record->size == end + sizeof(*regs) && regs->abi ? regs : NULL;
+}
+
+/* No other sample has this length: its chain would have to be one and a half entries longer. */
+static bool is_in_call(const struct perf_event_header *record)
+{
+	return regs_of_call(record);
+}
+
+static bool decode_in_call(const struct perf_decoder *d, const struct perf_event_header *record,
+			   struct perf_event *e)
+{
+	static const uint8_t order[] = CPU_CALL_ORDER;
+	const struct in_call *c = (const void *)(record + 1);
+	const struct call_regs *regs = regs_of_call(record);
+	int64_t nr = d->calls ? kernel_calls_find(d->calls, c->chain, c->nr) : KERNEL_CALL_NONE;
+
+	if (nr == KERNEL_CALL_NONE)
+		return false;
+	e->time = c->time;
+	e->by_tgid = c->tgid;
+	e->by = e->by_tid = c->tid;
+	e->kind = PERF_EVENT_IN_CALL;
+	set_call(d, e, nr);
+	if (regs->abi == PERF_SAMPLE_REGS_ABI_64 && nr != LDB_SYSCALL_NR_FAULT) {
+		e->addr = regs->regs[order[0]];
+		e->pc = LDB_SYSCALL_ARG(e->flags) ? regs->regs[order[LDB_SYSCALL_ARG(e->flags)]] : 0;
+	} else {
+		e->flags = 0;
+	}
+	return true;
 }
 
 static bool is_major_fault(const struct perf_event_header *record)
@@ -221,6 +271,8 @@ static bool decode_sample(struct perf_decoder *d, const struct perf_event_header
 	size_t room = record->size - sizeof(*record);
 	unsigned short id;
 
+	if (is_in_call(record))
+		return decode_in_call(d, record, e);
 	if (is_major_fault(record))
 		return decode_fault(record, LDB_FAULT_ROW_MAJOR, e);
 	if (is_fault(record))

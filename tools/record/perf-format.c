@@ -37,9 +37,12 @@ const struct perf_tracepoint perf_tracepoints[PERF_TP_NR] = {
 		{ "pid", INTO_A }, { "?group_dead", INTO_VALUE } } },
 	[PERF_TP_RENAME] = { "task/task_rename", PERF_EVENT_NAME, .may_be_missing = true,
 		.fields = { { "?pid", INTO_A }, { "newcomm", INTO_NAME_A } } },
-	[PERF_TP_FUTEX] = { "syscalls/sys_enter_futex", .scope = PERF_OF_FUTEX,
-		.may_be_missing = true, .fields = {
-		{ "uaddr", INTO_ADDR }, { "op", INTO_FUTEX }, { "val", INTO_VALUE } } },
+	[PERF_TP_CALL_ENTER] = { "raw_syscalls/sys_enter", PERF_EVENT_CALL_ENTER,
+		.scope = PERF_OF_CALLS, .may_be_missing = true, .fields = {
+		{ "id", INTO_CALL }, { "args", INTO_ARGS } } },
+	[PERF_TP_CALL_LEAVE] = { "raw_syscalls/sys_exit", PERF_EVENT_CALL_LEAVE,
+		.scope = PERF_OF_CALLS, .may_be_missing = true, .fields = {
+		{ "id", INTO_VALUE }, { "ret", INTO_ADDR } } },
 #define IRQ(path, kind, irq, ...)							\
 	{ path, kind, .flags = irq, .scope = PERF_OF_IRQS, .may_be_missing = true,	\
 	  .fields = { __VA_ARGS__ } }

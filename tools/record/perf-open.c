@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "arch/cpu.h"
 #include "base/array.h"
 #include "record/cpulist.h"
 #include "record/perf-private.h"
@@ -124,6 +125,21 @@ static void attr_faults(struct perf_event_attr *attr, const struct opening *op, 
 	attr_thread(attr);
 }
 
+/* Samples each switch of a thread, from which it is known what it was in. */
+static void attr_calls(struct perf_event_attr *attr, const struct opening *op)
+{
+	attr_init(attr, op);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr->sample_period = 1;
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN |
+			     PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user = CPU_CALL_REGS;
+	attr->exclude_callchain_user = 1;
+	attr->exclude_hv = 1;
+	attr_thread(attr);
+}
+
 static bool keep_fd(struct perf_fds *s, int fd)
 {
 	if (!array_room(&s->fds, &s->room_fds, s->nr_fds, sizeof(*s->fds))) {
@@ -211,6 +227,14 @@ static bool open_faults_of(struct opening *op, pid_t tid)
 			return false;
 	}
 	return true;
+}
+
+static bool open_calls_of(struct opening *op, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	attr_calls(&attr, op);
+	return open_on_all(op, &attr, tid);
 }
 
 /* The first one that fails ends it. */
@@ -381,19 +405,6 @@ static bool add_tracepoints(struct opening *op, enum perf_scope scope)
 	return add_threads(op, open_tracepoints_of);
 }
 
-static void add_futex(struct opening *op, char *why, size_t why_size)
-{
-	*why = '\0';
-	if (!op->o->futex)
-		return;
-	if (!op->formats->tp[PERF_TP_FUTEX].id) {
-		snprintf(why, why_size, "this kernel has no tracepoint syscalls/sys_enter_futex");
-		return;
-	}
-	if (!add_tracepoints(op, PERF_OF_FUTEX))
-		explain(op, why, why_size);
-}
-
 /* Adds the next reason why something is missing. */
 static void add_why(char *why, size_t size, const char *what)
 {
@@ -432,6 +443,28 @@ static void add_faults(struct opening *op, char *why, size_t why_size)
 		add_why_none(op, "page faults", why, why_size);
 }
 
+static void add_calls(struct opening *op, char *why, size_t why_size)
+{
+	struct perf_fds *s = op->s;
+
+	if (!op->o->has_calls)
+		return;
+	if (!perf_tids_are_keys(s->mode)) {
+		add_why(why, why_size, "no system calls: in a pid namespace perf cannot tell whose they are");
+		return;
+	}
+	s->has_calls = CPU_CALL_REGS && add_threads(op, open_calls_of);
+	if (!s->has_calls)
+		add_why_none(op, "system calls", why, why_size);
+	if (!s->has_calls || !op->o->has_all_calls)
+		return;
+	s->has_all_calls = s->mode == PERF_TRACEPOINTS && op->formats->tp[PERF_TP_CALL_ENTER].id &&
+			   op->formats->tp[PERF_TP_CALL_LEAVE].id &&
+			   add_tracepoints(op, PERF_OF_CALLS);
+	if (!s->has_all_calls)
+		add_why(why, why_size, "no system calls but those that a thread sleeps in: they need the tracepoints raw_syscalls");
+}
+
 static void add_irqs(struct opening *op, char *why, size_t why_size)
 {
 	struct perf_fds *s = op->s;
@@ -458,13 +491,12 @@ bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_op
 
 	memset(s, 0, sizeof(*s));
 	s->mode = mode;
-	if (mode == PERF_TRACEPOINTS && !perf_tracefs_read(formats, o->futex, why, why_size))
+	if (mode == PERF_TRACEPOINTS && !perf_tracefs_read(formats, o->has_all_calls, why, why_size))
 		return false;
 	good = prepare(&op) && open_mode(&op);
 	if (good) {
 		*why = '\0';
-		if (mode == PERF_TRACEPOINTS)
-			add_futex(&op, why, why_size);
+		add_calls(&op, why, why_size);
 		add_faults(&op, why, why_size);
 		if (mode == PERF_TRACEPOINTS)
 			add_irqs(&op, why, why_size);

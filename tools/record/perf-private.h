@@ -13,6 +13,7 @@
 
 #include <linux/ldb.h>
 #include <linux/perf_event.h>
+#include "record/kernel-calls.h"
 #include "record/perf.h"
 
 /*
@@ -33,8 +34,9 @@ enum perf_event_kind {
 	PERF_EVENT_NAME,		/* a is called name_a */
 	PERF_EVENT_EXEC,		/* a, was b before */
 	PERF_EVENT_EXIT,		/* a; value: 1 last of its group, 0 not, 2 not known */
-	PERF_EVENT_FUTEX_WAIT,		/* by; addr, value */
-	PERF_EVENT_FUTEX_WAKE,
+	PERF_EVENT_IN_CALL,		/* by, as it leaves its CPU: see struct perf_event.file */
+	PERF_EVENT_CALL_ENTER,		/* by; the same */
+	PERF_EVENT_CALL_LEAVE,		/* by; addr: its result */
 	PERF_EVENT_LOST,		/* value: how many */
 	PERF_EVENT_FAULT,		/* by; addr, pc; flags: of the row */
 	PERF_EVENT_IRQ_ENTER,		/* by: whom; flags: enum ldb_irq_kind, value: number, */
@@ -46,13 +48,18 @@ struct perf_event {
 	uint16_t cpu;
 	uint8_t kind;
 	uint8_t names;		/* bit 0: name_a is known, bit 1: name_b */
-	uint32_t flags;		/* LDB_SCHED_F_* | enum ldb_sched_state; FUTEX: LDB_FUTEX_* */
+	uint32_t flags;		/* LDB_SCHED_F_* | enum ldb_sched_state */
 	int32_t by;		/* key of the thread that was running; -1 not known */
 	int32_t by_tgid, by_tid; /* the same; 0: idle or not in our namespace, -1: not known */
 	int32_t a, b;		/* keys */
 	uint32_t value;
 	uint64_t addr, pc;
 	char name_a[16], name_b[16];	/* maybe without a NUL */
+	/*
+	 * Of IN_CALL: what its descriptor is, or NULL.  Of this and CALL_ENTER, value is its number, addr and pc
+	 * arguments as in ldb_row_syscall, flags as in bpf_config.calls.
+	 */
+	const char *file;
 };
 
 /* perf-format.c: the layout of this kernel's tracepoints. */
@@ -68,7 +75,8 @@ enum perf_tp {
 	PERF_TP_EXEC,
 	PERF_TP_EXIT,
 	PERF_TP_RENAME,
-	PERF_TP_FUTEX,
+	PERF_TP_CALL_ENTER,
+	PERF_TP_CALL_LEAVE,
 	PERF_TP_IRQ_ENTRY,
 	PERF_TP_IRQ_EXIT,
 	PERF_TP_SOFTIRQ_ENTRY,
@@ -88,13 +96,14 @@ struct perf_tracepoint {
 	enum perf_event_kind kind;
 	uint32_t flags, value;	/* of the event, where no field says it */
 	/* Is it of all threads or only of the program's, and was it requested? */
-	enum perf_scope { PERF_OF_ALL, PERF_OF_FUTEX, PERF_OF_IRQS } scope;
+	enum perf_scope { PERF_OF_ALL, PERF_OF_CALLS, PERF_OF_IRQS } scope;
 	bool may_be_missing;
 	struct {
 		const char *name;	/* a leading '?': may be missing */
 		enum perf_into {	/* the member of struct perf_event */
 			INTO_A, INTO_B, INTO_VALUE, INTO_ADDR,
-			INTO_STATE, INTO_CLONE, INTO_FUTEX,	/* flags, value, flags and kind */
+			INTO_STATE, INTO_CLONE,	/* flags, value */
+			INTO_CALL, INTO_ARGS,	/* value and flags, then addr and pc */
 			INTO_NAME_A, INTO_NAME_B, INTO_IRQ_NAME,
 		} into;
 	} fields[PERF_FIELDS];
@@ -133,6 +142,8 @@ int64_t perf_field_read(const struct perf_field *field, const void *data, size_t
 struct perf_decoder {
 	const struct perf_formats *formats;
 	enum perf_mode mode;
+	const struct kernel_calls *calls;
+	const uint8_t *how;	/* what is recorded of each call: see bpf_config.calls */
 	uint64_t nr_bad;	/* records that made no sense */
 };
 
@@ -199,12 +210,33 @@ void perf_nest_enter(struct perf_nest *n, const struct perf_event *e, int64_t ti
 /* Returns NULL if its entry was not recorded.  Else it is valid until the next one enters. */
 const struct perf_inside *perf_nest_leave(struct perf_nest *n, const struct perf_event *e);
 
+/*
+ * perf-calls.c: the system calls of a thread.  If it returns true there is a row, but for its tid;
+ * its texts are those of the event.
+ */
+
+struct task;
+
+/* The thread leaves its CPU to sleep. */
+bool perf_calls_sleep(struct task *t, int64_t tick, struct ldb_row_syscall *row);
+/* IN_CALL, CALL_ENTER, CALL_LEAVE; calls that are shorter than min_ns are only counted. */
+bool perf_calls_in(struct task *t, const struct perf_event *e, int64_t tick,
+		   struct ldb_row_syscall *row);
+void perf_calls_enter(struct task *t, const struct perf_event *e, int64_t tick);
+bool perf_calls_leave(struct task *t, const struct perf_event *e, int64_t tick, uint64_t min_ns,
+		      struct ldb_row_syscall *row);
+/* It is on a CPU again. */
+void perf_calls_back(struct task *t);
+
 /* perf-watch.c: which events concern the watched thread group. */
 
 struct perf_watch;
 
 struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode mode,
 				    unsigned nr_cpus, const struct perf_sink *sink);
+
+/* Shorter system calls are only counted. */
+void perf_watch_set_call_min(struct perf_watch *w, uint64_t ns);
 void perf_watch_free(struct perf_watch *w);
 
 /* Adds a thread of the group that exists from the beginning. */
@@ -229,10 +261,10 @@ bool perf_watch_is_deaf(struct perf_watch *w, unsigned cpu);
 bool perf_watch_heard_idle(struct perf_watch *w, unsigned cpu);
 
 /*
- * perf-tracefs.c: the files.  futex: of that tracepoint too.  If it returns false, why is one
- * line.
+ * perf-tracefs.c: the files.  calls: of the tracepoints of system calls too.  If it returns false,
+ * why is one line.
  */
-bool perf_tracefs_read(struct perf_formats *f, bool futex, char *why, size_t why_size);
+bool perf_tracefs_read(struct perf_formats *f, bool calls, char *why, size_t why_size);
 
 /* perf-open.c: the system calls. */
 
@@ -242,12 +274,13 @@ struct perf_fds {
 	size_t nr_fds, room_fds;
 	struct perf_ring *rings;
 	unsigned nr_rings;
-	uint32_t events;		/* of LDB_GROUP_FAULT, _IRQ and _FUTEX */
+	uint32_t events;		/* of LDB_GROUP_FAULT and _IRQ */
+	bool has_calls, has_all_calls;
 	unsigned irqs_from, irqs_end;	/* in fds */
 };
 
 /*
- * If it returns false, why is one line; if true, "", or why there are no futexes, faults or
+ * If it returns false, why is one line; if true, "", or why there are no system calls, faults or
  * interrupts.
  */
 bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_options *o,

@@ -21,6 +21,16 @@ struct task {
 	bool is_emitted;	/* a TASK row was written with this name */
 	int64_t named_tick;	/* the first such row */
 	char name[16];		/* maybe without a NUL */
+	int64_t slept_at;	/* it left its CPU to sleep, in what is not known yet; 0: no */
+	/* No row was written of these: what it is in while it leaves its CPU, and a call that began. */
+	struct task_call {
+		bool is_known;
+		uint32_t nr, how;
+		int64_t tick;
+		uint64_t time, arg0, arg;
+		const char *file;
+	} in, begun;
+	uint32_t nr_short;	/* calls that were too short for a row, since the last one */
 };
 
 /* A struct of zeros is an empty one. */

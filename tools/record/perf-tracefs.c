@@ -80,7 +80,7 @@ static void explain(int error, char *why, size_t size)
 		snprintf(why, size, "/sys/kernel/tracing: %s", strerror(error));
 }
 
-bool perf_tracefs_read(struct perf_formats *f, bool futex, char *why, size_t why_size)
+bool perf_tracefs_read(struct perf_formats *f, bool calls, char *why, size_t why_size)
 {
 	char text[FORMAT_MAX];
 	int events = open_events();
@@ -95,7 +95,7 @@ bool perf_tracefs_read(struct perf_formats *f, bool futex, char *why, size_t why
 		const char *path = perf_tracepoints[tp].path;
 		size_t size;
 
-		if (perf_tracepoints[tp].scope == PERF_OF_FUTEX && !futex)
+		if (perf_tracepoints[tp].scope == PERF_OF_CALLS && !calls)
 			continue;
 		size = read_format(events, path, text, sizeof(text));
 		if (size && perf_format_parse(f, tp, text, size))

@@ -11,7 +11,7 @@
  *	MIGRATE		the thread is watched
  *	FORK		the parent is watched; its threads and its processes
  *	EXEC, EXIT	the thread is watched
- *	FUTEX_*		the thread is watched
+ *	SYSCALL		the thread is watched
  *	FAULT, IRQ	the thread is watched
  *	TASK		of each tid that a row names
  *
@@ -43,6 +43,7 @@ struct perf_watch {
 	struct task_table tasks;
 	struct cpu *cpus;
 	unsigned nr_cpus, nr_members;
+	uint64_t call_min_ns;
 };
 
 struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode mode,
@@ -61,6 +62,11 @@ struct perf_watch *perf_watch_alloc(const struct perf_tids *tids, enum perf_mode
 		return w;
 	perf_watch_free(w);
 	return NULL;
+}
+
+void perf_watch_set_call_min(struct perf_watch *w, uint64_t ns)
+{
+	w->call_min_ns = ns;
 }
 
 void perf_watch_free(struct perf_watch *w)
@@ -285,12 +291,20 @@ static int32_t who_left(const struct cpu *c, const struct perf_event *e)
 	return e->a >= 0 || !c || !c->is_known ? e->a : c->current;
 }
 
+static void emit_call(struct perf_watch *w, struct task *t, struct ldb_row_syscall *row)
+{
+	row->tid = shown_tid(w, t);
+	if (row->tid)
+		w->sink->row(w->sink->arg, LDB_BLK_SYSCALL, row);
+}
+
 static void on_switch(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
 	struct cpu *c = cpu_of(w, e->cpu);
 	int32_t left = who_left(c, e), came = e->kind == PERF_EVENT_OUT ? -1 : e->b;
 	struct task *prev = task_of(w, left), *next = task_of(w, came);
 	unsigned state = LDB_SCHED_STATE(e->flags);
+	struct ldb_row_syscall call;
 
 	if (prev && prev->is_exiting && w->mode != PERF_TRACEPOINTS && state != LDB_STATE_RUNNING)
 		row->flags = state = LDB_STATE_DEAD;
@@ -298,10 +312,16 @@ static void on_switch(struct perf_watch *w, const struct perf_event *e, struct l
 		set_name(prev, e->name_a);
 	if (next && e->names & 2)
 		set_name(next, e->name_b);
-	if (is_watched(prev))
+	if (is_watched(prev)) {
 		set_waiting(w, prev, state == LDB_STATE_RUNNING ? e->cpu : -1);
-	if (next)
+		if ((state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK) &&
+		    perf_calls_sleep(prev, row->tick, &call))
+			emit_call(w, prev, &call);
+	}
+	if (next) {
 		set_waiting(w, next, -1);
+		perf_calls_back(next);
+	}
 	if (c) {
 		c->heard_idle |= !left;
 		c->is_known = came >= 0;
@@ -443,16 +463,18 @@ static void on_exit_of(struct perf_watch *w, const struct perf_event *e,
 		forget(w, e->a);
 }
 
-static void on_futex(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
+static void on_call(struct perf_watch *w, const struct perf_event *e, struct ldb_row_sched *row)
 {
-	if (!is_watched(task_find(&w->tasks, e->by)))
+	struct task *t = task_find(&w->tasks, e->by);
+	struct ldb_row_syscall call;
+
+	if (!is_watched(t))
 		return;
-	row->op = e->kind == PERF_EVENT_FUTEX_WAIT ? LDB_SCHED_OP_FUTEX_WAIT :
-						     LDB_SCHED_OP_FUTEX_WAKE;
-	row->addr = e->addr;
-	row->value = e->value;
-	row->tid = name_in_row(w, row, e->by, 0);
-	emit(w, row);
+	if (e->kind == PERF_EVENT_CALL_ENTER)
+		perf_calls_enter(t, e, row->tick);
+	else if (e->kind == PERF_EVENT_IN_CALL ? perf_calls_in(t, e, row->tick, &call) :
+						 perf_calls_leave(t, e, row->tick, w->call_min_ns, &call))
+		emit_call(w, t, &call);
 }
 
 /* Returns the interrupted watched thread's number in the program; 0: none was interrupted. */
@@ -547,7 +569,8 @@ static handler_fn *const handlers[] = {
 	[PERF_EVENT_MIGRATE] = on_migrate, [PERF_EVENT_NEW] = on_new,
 	[PERF_EVENT_FORK] = on_fork, [PERF_EVENT_NAME] = on_name,
 	[PERF_EVENT_EXEC] = on_exec, [PERF_EVENT_EXIT] = on_exit_of,
-	[PERF_EVENT_FUTEX_WAIT] = on_futex, [PERF_EVENT_FUTEX_WAKE] = on_futex,
+	[PERF_EVENT_IN_CALL] = on_call, [PERF_EVENT_CALL_ENTER] = on_call,
+	[PERF_EVENT_CALL_LEAVE] = on_call,
 	[PERF_EVENT_LOST] = on_lost, [PERF_EVENT_FAULT] = on_fault,
 	[PERF_EVENT_IRQ_ENTER] = on_irq_enter, [PERF_EVENT_IRQ_LEAVE] = on_irq_leave,
 };
@@ -560,7 +583,9 @@ void perf_watch_event(struct perf_watch *w, const struct perf_event *e, int64_t 
 		return;
 	if (w->tasks.nr > TASKS_MAX)
 		forget_foreign(w);
-	identify(w, e);
+	/* It may have left its CPU already, by the event that says so. */
+	if (e->kind != PERF_EVENT_IN_CALL)
+		identify(w, e);
 	handlers[e->kind](w, e, &row);
 }
 

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <time.h>
 #include "record/backlog.h"
+#include "record/calls.h"
+#include "record/fd-names.h"
 #include "record/perf-private.h"
 #include "record/proc.h"
 
@@ -37,6 +39,9 @@ struct perf {
 	struct perf_fds fds;
 	struct backlog events;		/* in order of time they go to the watch */
 	struct perf_watch *watch;
+	struct kernel_calls calls;
+	uint8_t how[BPF_CALLS_MAX];
+	struct fd_names *fd_names;
 	uint64_t nr_lost;		/* reported by the kernel */
 	uint64_t nr_lost_before;	/* of them before the recording began */
 	uint64_t nr_unread;		/* lost here: nonsense */
@@ -75,6 +80,9 @@ static void queue_record(void *perf, unsigned cpu, const struct perf_event_heade
 	if (!perf_decode(&p->decoder, cpu, record, &e))
 		return;
 	perf_watch_learn(p->watch, &e);
+	/* Later its descriptor may be another one's. */
+	if (e.kind == PERF_EVENT_IN_CALL && e.flags & BPF_CALL_HAS_FD)
+		e.file = fd_names_get(p->fd_names, e.addr);
 	if (e.kind == PERF_EVENT_LOST)
 		p->nr_lost += e.value;
 	*(struct perf_event *)backlog_add(&p->events, e.time) = e;
@@ -97,6 +105,7 @@ static unsigned read_rings(struct perf *p)
 {
 	unsigned fullest = 0;
 
+	fd_names_forget(p->fd_names);
 	for (unsigned i = 0; i < p->fds.nr_rings; i++) {
 		unsigned filled = perf_ring_read(&p->fds.rings[i], queue_record, p, &p->nr_unread);
 
@@ -292,6 +301,8 @@ static void close_perf(struct kernel_source *s)
 	perf_fds_close(&p->fds);
 	perf_watch_free(p->watch);
 	backlog_exit(&p->events);
+	kernel_calls_free(&p->calls);
+	fd_names_free(p->fd_names);
 	kernel_clock_free(s->clock);
 	free(p);
 }
@@ -300,6 +311,29 @@ static const struct kernel_source_ops ops = {
 	.poll = poll, .finish = finish, .leave_out_irqs = leave_out_irqs, .close = close_perf,
 	.irq_ns = IRQ_NS,
 };
+
+/* Without the kernel's symbols it cannot be said which call it is. */
+static void find_calls(struct perf *p)
+{
+	FILE *symbols = fopen("/proc/kallsyms", "re");
+
+	p->options.has_calls = symbols && kernel_calls_read(&p->calls, symbols);
+	p->decoder.calls = &p->calls;
+	if (symbols)
+		fclose(symbols);
+	calls_describe(p->how);
+	p->decoder.how = p->how;
+}
+
+static void explain_calls(struct perf *p)
+{
+	char *why = p->source.why_not_better;
+	size_t n = strlen(why);
+
+	snprintf(why + n, sizeof(p->source.why_not_better) - n,
+		 "%sno system calls: /proc/kallsyms shows no addresses (sysctl kernel.kptr_restrict)",
+		 n ? "; " : "");
+}
 
 struct kernel_source *perf_open(const struct perf_options *o, const struct perf_sink *sink,
 				char *why, size_t why_size)
@@ -318,8 +352,17 @@ struct kernel_source *perf_open(const struct perf_options *o, const struct perf_
 		goto err_close;
 	}
 	p->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC_RAW, o->t0, o->offset_ns);
+	p->fd_names = fd_names_alloc(o->pid);
+	if (!p->fd_names)
+		goto err_close;
+	if (o->has_calls)
+		find_calls(p);
 	if (!p->source.clock || !open_best(p, why, why_size))
 		goto err_close;
+	if (o->has_calls && !p->options.has_calls)
+		explain_calls(p);
+	p->source.has_calls = p->fds.has_calls;
+	p->source.has_all_calls = p->fds.has_all_calls;
 	p->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS | p->fds.events;
 	p->decoder.formats = &p->formats;
 	p->decoder.mode = p->fds.mode;
@@ -330,6 +373,7 @@ struct kernel_source *perf_open(const struct perf_options *o, const struct perf_
 	try_cpus(p);
 	if (!begin_watch(p))
 		goto err_close;
+	perf_watch_set_call_min(p->watch, o->call_min_ns);
 	proc_find_thread(o->pid, add_member, p);
 	*why = '\0';
 	return &p->source;

@@ -14,7 +14,7 @@
  *	PERF_SWITCHES_OWN	no privilege: SWITCH where the other thread is
  *				hidden, FORK, EXEC, EXIT, TASK
  *
- * All of them record page faults, those in the kernel only where the kernel permits it;
+ * All of them record page faults and the system calls in which a thread sleeps, those in the kernel only where the kernel permits it;
  * PERF_TRACEPOINTS also records interrupts of the program's threads.
  *
  * In the last two a thread that left is RUNNING (it was runnable) or SLEEPING (whatever it waits
@@ -45,12 +45,14 @@ struct perf_options {
 	uint64_t t0;		/* clock value that is tick 0 */
 	int64_t offset_ns;	/* clock_offset() of the program */
 	size_t ring_bytes;	/* of all CPUs together; 0: 8 MiB for each, 128 MiB at most */
-	bool futex;		/* FUTEX_WAIT, FUTEX_WAKE: see perf_open() */
+	/* System calls in which a thread sleeps; all others, too: see perf_open(). */
+	bool has_calls, has_all_calls;
+	uint64_t call_min_ns;	/* shorter ones, of all, are only counted */
 	enum perf_mode best;	/* 0, or do not try a better one (for tests) */
 };
 
 /*
- * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT and IRQ, by
+ * Takes rows of the kinds SCHED, TASK, LOST (LDB_LOST_KERNEL; ring: CPU), FAULT, IRQ and SYSCALL, by
  * their number LDB_BLK_*.  They and their names are only valid during the call.
  */
 struct perf_sink {
@@ -60,8 +62,9 @@ struct perf_sink {
 
 /*
  * Events count from here on.  If it returns NULL, why is one line: what is missing and what
- * would help.  futex works only with PERF_TRACEPOINTS, and it makes each system call of every
- * process on the machine slower (Documentation/overhead.md).
+ * would help.  What a thread sleeps in is on its kernel stack when it leaves its CPU: that costs
+ * others nothing.  has_all_calls works only with PERF_TRACEPOINTS, and it makes each system call of
+ * every process on the machine slower (Documentation/overhead.md).
  *
  * A poll empties the rings and delivers the rows before which no other can come any more, in
  * order of time; those of the last 20 ms are held back.

@@ -479,6 +479,8 @@ struct ldb_syscall_rec {
 #define LDB_SYSCALL_ARG(flags)	((flags) & 0x7)	/* which argument, from 1 on; 0: none */
 /* Not the end of the call, but of the thread's time on a CPU: it sleeps in it. */
 #define LDB_SYSCALL_F_SLEEP	0x0010
+/* With F_SLEEP, as number: in no call, but in a page fault; arg0 is its address, 0: not known. */
+#define LDB_SYSCALL_NR_FAULT	0xffffffffU
 
 enum ldb_fd_kind {
 	LDB_FD_FILE	= 1,	/* a name in a folder, without the folder */

@@ -56,4 +56,9 @@ static inline bool cpu_stamp_is_steady(bool has(const char *flag))
 
 #define CPU_CLOCKSOURCE	""
 
+#define CPU_CALL_PREFIX	""
+#define CPU_CALL_REGS	0
+#define CPU_CALL_ORDER	{ 0 }
+#define CPU_FAULT_ENTRY	""
+
 #endif

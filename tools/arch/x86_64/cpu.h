@@ -72,4 +72,10 @@ static inline bool cpu_stamp_is_steady(bool has(const char *flag))
 
 #define CPU_CLOCKSOURCE	"tsc"
 
+/* di, si, dx, r10, r8: asm/perf_regs.h */
+#define CPU_CALL_PREFIX	"__x64_sys_"
+#define CPU_CALL_REGS	(1ULL << 5 | 1ULL << 4 | 1ULL << 3 | 1ULL << 18 | 1ULL << 16)
+#define CPU_CALL_ORDER	{ 2, 1, 0, 4, 3 }
+#define CPU_FAULT_ENTRY	"asm_exc_page_fault"
+
 #endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A link in /proc/PID/fd names a file, or the number of a socket, which the tables of /proc/PID/net
+ * explain.  These can be long: they are read when a number is new, and not more often than the
+ * program can have many of them.
+ */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/intern.h"
+#include "record/calls.h"
+#include "record/fd-names.h"
+#include "record/proc.h"
+
+#define FDS		1024	/* remembered: a power of two */
+#define SOCKETS		4096	/* the same */
+#define NAMES_MAX	65536
+#define LINES_MAX	20000	/* of a table: some 10 ms */
+#define TABLES_NS	200000000	/* between two readings of them */
+
+struct fd_names {
+	pid_t pid;
+	unsigned round;
+	uint64_t read_ns;
+	struct intern texts;
+	struct fd_name {
+		int fd;
+		unsigned round;
+		const char *text;
+	} fds[FDS];
+	struct socket_name {
+		uint64_t inode;
+		const char *text;
+	} sockets[SOCKETS];
+};
+
+struct fd_names *fd_names_alloc(pid_t pid)
+{
+	struct fd_names *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->pid = pid;
+	f->round = 1;
+	f->texts.max = NAMES_MAX;
+	return f;
+}
+
+void fd_names_free(struct fd_names *f)
+{
+	if (!f)
+		return;
+	intern_free(&f->texts);
+	free(f);
+}
+
+static const char *keep(struct fd_names *f, const char *text)
+{
+	const char *kept = intern_text(&f->texts, text);
+
+	return kept ? kept : "";
+}
+
+static void set_socket(struct fd_names *f, uint64_t inode, const char *text)
+{
+	f->sockets[inode & (SOCKETS - 1)] = (struct socket_name){ inode, keep(f, text) };
+}
+
+/* "0000: 00000002 00000000 00010000 0001 01 1234 /run/db.sock" */
+static void on_unix(struct fd_names *f, const char *line)
+{
+	char path[120] = "", text[160];
+	uint64_t inode;
+
+	if (sscanf(line, "%*s %*s %*s %*s %*s %*s %" SCNu64 " %119s", &inode, path) < 1)
+		return;
+	snprintf(text, sizeof(text), "socket %s", path);
+	set_socket(f, inode, *path ? text : "a socket");
+}
+
+/* "0: 0100007F:0016 0100007F:9C40 01 ... 1234 ...", the address of 8 or of 32 digits. */
+static void on_inet(struct fd_names *f, const char *line)
+{
+	uint32_t a[4] = { 0 };
+	char peer[40], text[80];
+	unsigned port;
+	uint64_t inode;
+	int family;
+
+	if (sscanf(line, "%*s %*s %39[0-9A-F]:%x %*s %*s %*s %*s %*s %*s %" SCNu64, peer, &port,
+		   &inode) != 3)
+		return;
+	family = strlen(peer) == 32 ? AF_INET6 : AF_INET;
+	for (unsigned i = 0; i < (family == AF_INET6 ? 4 : 1); i++)
+		sscanf(peer + 8 * i, "%8" SCNx32, &a[i]);
+	calls_address(family, a, htons(port), text, sizeof(text));
+	set_socket(f, inode, port ? text : "a socket");
+}
+
+static void read_table(struct fd_names *f, const char *name,
+		       void (*on_line)(struct fd_names *f, const char *line))
+{
+	FILE *table = proc_open(f->pid, 0, name);
+	char line[512];
+
+	for (int i = 0; table && i < LINES_MAX && fgets(line, sizeof(line), table); i++)
+		on_line(f, line);
+	if (table)
+		fclose(table);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static const char *socket_name(struct fd_names *f, uint64_t inode)
+{
+	const struct socket_name *s = &f->sockets[inode & (SOCKETS - 1)];
+
+	if (s->inode != inode && now_ns() - f->read_ns > TABLES_NS) {
+		static const char *const inet[] = { "net/tcp", "net/tcp6", "net/udp", "net/udp6" };
+
+		read_table(f, "net/unix", on_unix);
+		for (unsigned i = 0; i < sizeof(inet) / sizeof(*inet); i++)
+			read_table(f, inet[i], on_inet);
+		f->read_ns = now_ns();
+	}
+	return s->inode == inode ? s->text : "a socket";
+}
+
+/* "/var/lib/svc.dat (deleted)", "pipe:[1]", "socket:[2]", "anon_inode:[eventfd]" */
+static const char *name_of(struct fd_names *f, const char *link)
+{
+	const char *slash = strrchr(link, '/');
+	char name[64], *end;
+	uint64_t inode;
+
+	if (!strncmp(link, "pipe:", 5))
+		return "a pipe";
+	if (sscanf(link, "socket:[%" SCNu64, &inode) == 1)
+		return socket_name(f, inode);
+	if (sscanf(link, "anon_inode:%*1[[]%63[^]]", name) == 1 ||
+	    sscanf(link, "anon_inode:%63s", name) == 1)
+		return keep(f, name);
+	snprintf(name, sizeof(name), "%.63s", slash ? slash + 1 : link);
+	end = strstr(name, " (deleted)");
+	if (end && !end[10])
+		*end = '\0';
+	return keep(f, name);
+}
+
+const char *fd_names_get(struct fd_names *f, int fd)
+{
+	struct fd_name *known = &f->fds[fd & (FDS - 1)];
+	char name[32], link[512];
+
+	if (known->round == f->round && known->fd == fd)
+		return known->text;
+	snprintf(name, sizeof(name), "fd/%d", fd);
+	*known = (struct fd_name){ fd, f->round, "" };
+	if (fd >= 0 && proc_link(f->pid, name, link, sizeof(link)))
+		known->text = name_of(f, link);
+	return known->text;
+}
+
+void fd_names_forget(struct fd_names *f)
+{
+	f->round++;
+}

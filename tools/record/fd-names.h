@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names what a process's descriptors are, as /proc says it: "svc.dat", "a pipe", "eventfd",
+ * "socket 10.0.0.1:80", in the words of calls_descriptor().
+ */
+#ifndef RECORD_FD_NAMES_H
+#define RECORD_FD_NAMES_H
+
+#include <sys/types.h>
+
+struct fd_names;
+
+/* Returns NULL if there is no memory. */
+struct fd_names *fd_names_alloc(pid_t pid);
+void fd_names_free(struct fd_names *f);
+
+/* Returns "" if it is not known.  The text stays. */
+const char *fd_names_get(struct fd_names *f, int fd);
+
+/* Descriptors may mean something else from here on. */
+void fd_names_forget(struct fd_names *f);
+
+#endif

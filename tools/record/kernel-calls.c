@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+#include "arch/cpu.h"
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "record/calls.h"
+#include "record/kernel-calls.h"
+
+/*
+ * A call's function may end with a jump into another one, which then is on the stack in its place.
+ * That has a name like the call's, too; where both are there the outer one counts.
+ */
+static const char *const prefixes[] = {
+	CPU_CALL_PREFIX, "__do_sys_", "__se_sys_", "ksys_", "__sys_", "do_sys_", "kernel_", "do_",
+};
+
+static const char *behind_prefix(const char *symbol)
+{
+	for (unsigned i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++)
+		if (*prefixes[i] && !strncmp(symbol, prefixes[i], strlen(prefixes[i])))
+			return symbol + strlen(prefixes[i]);
+	return NULL;
+}
+
+/* Some functions have another name than their call. */
+static int64_t number_of(const char *symbol)
+{
+	static const struct { const char *symbol, *name; } others[] = {
+		{ "sendfile64", "sendfile" }, { "newfstat", "fstat" }, { "newstat", "stat" },
+		{ "newlstat", "lstat" }, { "newuname", "uname" }, { "umount", "umount2" },
+	};
+
+	if (!strcmp(symbol, CPU_FAULT_ENTRY))
+		return LDB_SYSCALL_NR_FAULT;
+	symbol = behind_prefix(symbol);
+	if (!symbol)
+		return KERNEL_CALL_NONE;
+	for (unsigned i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(symbol, others[i].symbol))
+			symbol = others[i].name;
+	return calls_number(symbol);
+}
+
+static bool add(struct kernel_calls *k, uint64_t at, uint32_t nr)
+{
+	if (!array_room(&k->calls, &k->room, k->nr, sizeof(*k->calls)))
+		return false;
+	k->calls[k->nr++] = (struct kernel_call){ at, UINT64_MAX, nr };
+	return true;
+}
+
+COMPARE(by_address, struct kernel_call, UP(from))
+
+/* The next symbol of any kind is a call's end.  Symbols are not quite in order. */
+static void bound(struct kernel_calls *k, uint64_t symbol)
+{
+	size_t i = search(k->nr, j, k->calls[j].from < symbol);
+
+	if (i && symbol < k->calls[i - 1].to)
+		k->calls[i - 1].to = symbol;
+}
+
+static bool next_symbol(FILE *f, uint64_t *at, char name[128])
+{
+	char line[512], type;
+
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%lx %c %127s", at, &type, name) == 3)
+			return true;
+	return false;
+}
+
+bool kernel_calls_read(struct kernel_calls *k, FILE *symbols)
+{
+	char name[128];
+	uint64_t at;
+
+	*k = (struct kernel_calls){ 0 };
+	while (next_symbol(symbols, &at, name)) {
+		int64_t nr = at ? number_of(name) : KERNEL_CALL_NONE;
+
+		if (nr >= 0 && !add(k, at, nr))
+			break;
+	}
+	if (!k->nr)
+		return false;
+	sort_by(k->calls, k->nr, by_address);
+	rewind(symbols);
+	while (next_symbol(symbols, &at, name))
+		bound(k, at);
+	return true;
+}
+
+void kernel_calls_free(struct kernel_calls *k)
+{
+	free(k->calls);
+	*k = (struct kernel_calls){ 0 };
+}
+
+/* A thread may be in a fault in a call, or in a call that calls another one's function. */
+int64_t kernel_calls_find(const struct kernel_calls *k, const uint64_t *chain, size_t nr)
+{
+	while (nr--) {
+		size_t i = search(k->nr, j, k->calls[j].from <= chain[nr]);
+
+		if (i && chain[nr] < k->calls[i - 1].to)
+			return k->calls[i - 1].nr;
+	}
+	return KERNEL_CALL_NONE;
+}
