@@ -45,7 +45,7 @@ async function figure1(t) {
 	const page = await ready(await t.open("figure1.html"));
 
 	t.ok("figure 1: the sentence names the request, its wait and snapshot",
-	     new RegExp(`^req ${timeline.req}: .* waiting for mutex .*held by thread background \\d+ in snapshot\\(\\)`)
+	     new RegExp(`^req ${timeline.req}: .* waiting for mutex .*held by snapshot\\(\\) figure1.cc:\\d+ of thread background \\d+`)
 		.test(await page.textContent("#sentence")), await page.textContent("#sentence"));
 	const shown = await page.evaluate(() => ({ from: tl.state.t0, to: tl.state.t1 }));
 
@@ -234,7 +234,7 @@ async function kernelEvents(t) {
 		t.ok(`kernel events: request ${timeline.req}: all ${lost.nr} segments, to the nanosecond`,
 		     lost.nr > 0 && !lost.list.length, lost);
 	}
-	t.ok("the holder was preempted, the sentence says by whom", /preempted by hog \(pid 900\) for 9\.00 ms/
+	t.ok("the holder was preempted, the sentence says by whom", /of that 9\.00 ms preempted by hog/
 		.test(await page.textContent("#sentence")));
 	await page.evaluate(() => {
 		const o = tl.d.others, i = o.kind.findIndex((k, n) => k === tl.PREEMPTED && o.thread[n] === 1);

@@ -9,7 +9,7 @@ done
 cp sched.data ldb.data
 
 # The holder of the lock was preempted.
-check "the holder was preempted" "ldb-timeline --req=1" 0 '^req 1: 10\.1 ms.*: 10\.0 ms waiting for mutex 0x[0-9a-f]+ \(db_lock\).*, held by thread snapshotter 2 in snapshot\(\) report-trace\.c:[0-9]+, which was preempted by hog \(pid 900\) for 9\.00 ms'
+check "the holder was preempted" "ldb-timeline --req=1" 0 '^req 1: 10\.1 ms.*: 10\.0 ms waiting for mutex 0x[0-9a-f]+ \(db_lock\).*, held by snapshot\(\) report-trace\.c:[0-9]+ of thread snapshotter 2 for [0-9.]+ ms, of that 9\.00 ms preempted by hog'
 check "in the list" "ldb-timeline --req=1" 0 ' ! .*preempted by hog \(pid 900\), CPU 1'
 check "its bar" "ldb-timeline --req=1" 0 '^  off CPU +\|hogppp'
 check "what the letters mean" "ldb-timeline --req=1" 0 '^ +r runnable  p preempted  b blocked'
@@ -45,7 +45,7 @@ check_jq "causes" 3.json '.causes[0] == {"kind": "runnable", "name": "hog", "lab
 	"by": {"tid": 900, "name": "hog", "pid": 900}, "by_ns": 5000000, "resolution_ns": 1} or (.causes | debug | false)'
 
 # The futex belongs to no known lock.
-check "a futex the shim does not see" "ldb-timeline --req=4" 0 '^req 4: 5\.10 ms.*: 4\.99 ms waiting for futex 0x[0-9a-f]+ \(raw_lock\) in request_handler\(\), held by thread snapshotter 2 in snapshot\(\)'
+check "a futex the shim does not see" "ldb-timeline --req=4" 0 '^req 4: 5\.10 ms.*: 4\.99 ms waiting for futex 0x[0-9a-f]+ \(raw_lock\) in request_handler\(\), held by snapshot\(\) report-trace\.c:[0-9]+ of thread snapshotter 2'
 ldb-timeline --req=4 --json >4.json
 check_jq "futex_wait" 4.json '.segments | any(.kind == "futex_wait" and .name == "raw_lock" and .lock_kind == "futex" and .owner == 2 and
 	.waker.tid == 2 and .futex == .lock and .state == "sleeping" and .start_ns == 60010000 and .end_ns == 65000000)'

@@ -6,7 +6,7 @@ unset COLUMNS
 report-trace figure1 ldb.data && report-trace plain plain.data && report-trace hostile hostile.data ||
 	exit 1
 
-check "the sentence" "ldb-timeline" 0 '^req 4711: 12\.8 ms \(p50 .*\): 12\.5 ms waiting for mutex 0x[0-9a-f]+ \(db_lock\).*, held by thread snapshotter 2 in snapshot\(\) report-trace\.c:[0-9]+'
+check "the sentence" "ldb-timeline" 0 '^req 4711: 12\.8 ms \(p50 .*\): 12\.5 ms waiting for mutex 0x[0-9a-f]+ \(db_lock\).*, held by snapshot\(\) report-trace\.c:[0-9]+ of thread snapshotter 2'
 check "the picture: the request's thread" "ldb-timeline" 0 '^main 1 works on the request'
 check "its functions" "ldb-timeline" 0 '^ +\|request_handler=='
 check "its wait" "ldb-timeline" 0 '^  waits for +\|db_lockwww'
@@ -95,7 +95,7 @@ check "a system call" "ldb-timeline -i calls.data --req=100" 0 ' read\(a pipe, 4
 check "and its error" "ldb-timeline -i calls.data --req=7" 0 ' poll\(4096\) = EINTR '
 check "and the sleep in it" "ldb-timeline -i calls.data --req=100" 0 ' blocked \(sleeping\) in read\(a pipe\), woken by an interrupt '
 check "in the sentence, too" "ldb-timeline -i calls.data --req=100" 0 \
-	'^req 100: 5\.10 ms .*: 5\.00 ms blocked \(sleeping\) in request_handler\(\), in read\(a pipe\), woken by an interrupt$'
+	'^req 100: 5\.10 ms .*: 5\.00 ms blocked \(sleeping\) in request_handler\(\), in read\(a pipe\), until an interrupt woke it$'
 ldb-timeline -q -i calls.data --req=100 --json >c.json
 check_jq "in JSON" c.json '(.segments | any(.kind == "syscall" and .name == "read" and .syscall == "read" and
 	.descriptor == "a pipe" and .result == 512 and .arg0 == "0x3" and .end_ns - .start_ns == 5002000)) and

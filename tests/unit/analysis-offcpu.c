@@ -4,6 +4,7 @@
 #include "analysis/report/requests.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
+#include "chain-sample.h"
 
 #define LOCK	0x7000
 #define COND	0x7100
@@ -535,11 +536,10 @@ static void test_chain(void)
 	build(42);
 	c = cause(LEAF_LOCK);
 	ok(c && c->hold && c->hold->tid == 2 && !c->hold_off, "the holder did not lose its CPU");
-	ok(c && c->nr_links == 1 && c->links[0].wait->tid == 2 && c->links[0].wait->lock == LOCK + 64 &&
-	   c->links[0].hold->tid == 3 && c->links[0].func &&
-	   !strcmp(c->links[0].func->func->function, "snapshot"), "it waited for another one");
-	ok(c && c->nr_links == 1 && c->links[0].off && c->links[0].off->kind == SEGMENT_PREEMPTED &&
-	   c->links[0].off_ns == 60000 && c->links[0].off->level == 2, "which was preempted");
+	is_chain(c ? c->chain : NULL, "lock_wait 1, held_by 2, lock_wait 2, held_by 3, preempted 3",
+		 "it waited for another one, which was preempted");
+	ok(c && c->chain->nr == 5 && !strcmp(c->chain->links[3].label, "snapshot") &&
+	   c->chain->links[4].ns == 60000, "in what, and for how long");
 	end();
 }
 
@@ -565,9 +565,10 @@ static void test_futex_chain(void)
 	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 	build(42);
 	c = cause(LEAF_FUTEX);
-	ok(c && c->hold && c->hold->tid == 2 && c->nr_links == 1 && c->links[0].hold->tid == 3 &&
-	   !c->hold_off, "a chain of futexes, each said once");
-	ok(c && c->nr_links && c->links[0].off && c->links[0].off_ns == 60000, "and what is at its end");
+	ok(c && c->hold && c->hold->tid == 2, "who had the futex");
+	is_chain(c ? c->chain : NULL, "futex_wait 1, held_by 2, futex_wait 2, held_by 3, preempted 3",
+		 "a chain of futexes, each said once");
+	ok(c && c->chain->nr == 5 && c->chain->links[4].ns == 60000, "and what is at its end");
 	is_whole();
 	end();
 }

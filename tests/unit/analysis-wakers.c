@@ -6,6 +6,7 @@
 #include "analysis/report/requests.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis-sample.h"
+#include "chain-sample.h"
 
 #define OBJECT	0x7100
 #define OTHER	0x7200
@@ -19,8 +20,8 @@ static struct made t;
 static struct requests r;
 static struct timeline tl;
 
-/* Thread 1 waits in request 42, from 5000 to its wake-up at 90000. */
-static void begin(const char *name, unsigned kind, uint32_t owner)
+/* Threads 1 to 3 run, 1 in request 42. */
+static void begin_threads(const char *name)
 {
 	made_begin(&t, name);
 	writer_add_meta(t.w, "pid", "1");
@@ -31,6 +32,12 @@ static void begin(const char *name, unsigned kind, uint32_t owner)
 	made_switch(&t, .tick = 100, .state = R, .next = 1);
 	made_switch(&t, .tick = 100, .cpu = 1, .state = R, .next = 2);
 	made_req(&t, .op = START, .tid = 1, .tick = 1000, .id = 42);
+}
+
+/* Thread 1 waits in request 42, from 5000 to its wake-up at 90000. */
+static void begin(const char *name, unsigned kind, uint32_t owner)
+{
+	begin_threads(name);
 	made_lock(&t, .op = LDB_LOCK_OP_WAIT, .flags = kind, .tid = 1, .lock = OBJECT,
 		  .owner = owner, .begin = 5000, .end = 90500);
 	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
@@ -44,7 +51,7 @@ static void wake(uint32_t waker, unsigned flags)
 	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
 }
 
-static const struct timeline_cause *build(void)
+static const struct timeline_cause *build_for(enum leaf_kind kind)
 {
 	struct requests_options o = REQUESTS_OPTIONS_ALL;
 
@@ -55,9 +62,14 @@ static const struct timeline_cause *build(void)
 	    timeline_build(t.model, &r.lives[0], &tl))
 		bail_out("timeline_build");
 	for (size_t i = 0; i < tl.nr_causes; i++)
-		if (tl.causes[i].kind == LEAF_LOCK)
+		if (tl.causes[i].kind == kind)
 			return &tl.causes[i];
-	bail_out("no wait");
+	bail_out("no such cause");
+}
+
+static const struct timeline_cause *build(void)
+{
+	return build_for(LEAF_LOCK);
 }
 
 static void end(void)
@@ -159,13 +171,69 @@ static void test_chain(void)
 	made_switch(&t, .tick = 80100, .cpu = 1, .prev = 3, .state = S, .next = 2);
 	wake(2, 0);
 	c = build();
-	ok(c->hold && c->hold->tid == 2 && c->nr_links == 1 && c->links[0].wait->lock == OTHER &&
-	   c->links[0].hold->tid == 3, "a chain of wakers");
+	is_chain(c->chain, "lock_wait 1, woken_by 2, lock_wait 2, woken_by 3", "a chain of wakers");
+	end();
+}
+
+/* 1 sleeps until 2 wakes it, 2 until 3 does, which task 900 prevents from running. */
+static void test_sleeps(void)
+{
+	const struct timeline_cause *c;
+
+	begin_threads("sleeps.data");
+	made_func(&t, .tid = 3, .pc = (char *)prepare + 1, .gen = 0x10000, .start = 4000, .end = 79000,
+		  .unc = 10);
+	made_switch(&t, .tick = 100, .cpu = 2, .state = R, .next = 3);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = S);
+	made_switch(&t, .tick = 7000, .cpu = 1, .prev = 2, .state = S);
+	made_switch(&t, .tick = 10000, .cpu = 2, .prev = 3, .state = R, .next = 900);
+	made_switch(&t, .tick = 70000, .cpu = 2, .prev = 900, .state = S, .next = 3);
+	made_waking(&t, .tick = 80000, .cpu = 2, .waker = 3, .woken = 2);
+	made_wakeup(&t, .tick = 80000, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 80100, .cpu = 1, .state = R, .next = 2);
+	wake(2, 0);
+	c = build_for(LEAF_SLEEP);
+	is_chain(c->chain, "sleep 1, woken_by 2, sleep 2, woken_by 3, preempted 3", "sleeps, and why so long");
+	ok(c->chain->nr == 5 && !strcmp(c->chain->links[3].label, "prepare") &&
+	   c->chain->links[4].ns == 60000, "in what it was preempted, and for how long");
+	ok(chain_root(c->chain) == &c->chain->links[4], "that is the root");
+	end();
+}
+
+/* Two threads wake each other. */
+static void test_cycle(void)
+{
+	begin_threads("cycle.data");
+	made_switch(&t, .tick = 4000, .cpu = 1, .prev = 2, .state = S);
+	made_waking(&t, .tick = 50000, .waker = 1, .woken = 2);
+	made_wakeup(&t, .tick = 50000, .cpu = 1, .woken = 2);
+	made_switch(&t, .tick = 50100, .cpu = 1, .state = R, .next = 2);
+	made_switch(&t, .tick = 51000, .prev = 1, .state = S);
+	wake(2, 0);
+	is_chain(build_for(LEAF_SLEEP)->chain, "sleep 1, woken_by 2", "who was woken by the sleeper itself");
+	end();
+}
+
+/* Thread 2 runs on the CPU that 1 needs. */
+static void test_occupant(void)
+{
+	begin_threads("occupant.data");
+	made_func(&t, .tid = 2, .pc = (char *)prepare + 1, .gen = 0x10000, .start = 4000, .end = 89000,
+		  .unc = 10);
+	made_switch(&t, .tick = 5000, .cpu = 1, .prev = 2, .state = R);
+	made_switch(&t, .tick = 6000, .prev = 1, .state = R, .next = 2);
+	made_switch(&t, .tick = 90000, .prev = 2, .state = S, .next = 1);
+	made_req(&t, .op = END, .tid = 1, .tick = 100000, .id = 42);
+	is_chain(build_for(LEAF_PREEMPTED)->chain, "preempted 1, function 2", "what ran instead");
+	ok(chain_root(tl.causes[0].chain)->kind == LEAF_PREEMPTED, "but the root is that it ran");
 	end();
 }
 
 int main(void)
 {
+	test_sleeps();
+	test_cycle();
+	test_occupant();
 	test_kinds();
 	test_nobody();
 	test_shim();

@@ -20,7 +20,7 @@ struct why_sample {
 	struct why w;
 	uint32_t leaves[NR_WHY_CAUSES];
 	uint32_t main_path, parse_leaf, lookup_leaf;
-	struct why_chain chain;
+	struct chain chain;
 };
 
 static const struct symbol why_functions[] = {
@@ -129,7 +129,7 @@ TAP_FN void why_sample_target(struct why_sample *s, size_t i)
 
 TAP_FN void why_sample_chain(struct why_sample *s)
 {
-	static const struct why_link links[] = {
+	static const struct chain_link links[] = {
 		{ .kind = LEAF_LOCK, .label = "db_lock", .file = "", .tid = 11, .thread = "worker",
 		  .ns = 12000000, .source = EDGE_SHIM, .confidence = 1 },
 		{ .kind = LINK_HELD_BY, .label = "", .file = "", .tid = 21, .thread = "flusher",

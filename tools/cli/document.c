@@ -11,7 +11,7 @@ static const struct {
 	[DOCUMENT_REPORT_REQUESTS] = { "ldb-report-requests", 1 },
 	[DOCUMENT_REPORT_SCHED] = { "ldb-report-sched", 1 },
 	[DOCUMENT_REPORT_SUMMARY] = { "ldb-report-summary", 2 },
-	[DOCUMENT_TIMELINE] = { "ldb-timeline", 2 },
+	[DOCUMENT_TIMELINE] = { "ldb-timeline", 3 },
 	[DOCUMENT_WHY] = { "ldb-why", 2 },
 	[DOCUMENT_WHY_BALLOONS] = { "ldb-why-balloons", 1 },
 	[DOCUMENT_WHY_BOXES] = { "ldb-why-boxes", 1 },

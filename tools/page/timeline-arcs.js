@@ -162,7 +162,6 @@ tl.arcs = (() => {
 		if (!tl.focus)
 			return list;
 		for (const c of tl.focus.story ? tl.focus.story.causes : []) {
-			add(c.wait, c.hold);
 			for (const k of c.links)
 				add(k.wait, k.hold);
 		}

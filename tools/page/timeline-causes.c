@@ -14,7 +14,7 @@
 #include "render/text.h"
 
 #define HEAD_WIDTH	100
-#define CHAIN_MAX	600	/* segments of a request that are marked: the longest */
+#define MARKED_MAX	600	/* segments of a request that are marked: the longest */
 
 /* Returns what write() prints, as a string to be freed; NULL: out of memory. */
 static char *printed(void (*write)(const struct render *r, const void *arg), const void *arg)
@@ -169,6 +169,33 @@ static void put_bar(struct timeline_data *d, struct json *j, const char *key,
 	json_array_end(j);
 }
 
+static void put_link(struct timeline_data *d, struct json *j, const char *key,
+		     const struct chain_link *l)
+{
+	int64_t tick = ticks_sane(reader_tick(d->m->reader, l->start_ns));
+
+	put_bar(d, j, key, &(struct segment){
+		.tid = l->tid, .thread = model_thread(d->m, l->tid, tick),
+		.start_ns = l->start_ns, .end_ns = l->end_ns });
+}
+
+/* Writes each delay, and the thread that was behind it. */
+static void put_links(struct timeline_data *d, struct json *j, const struct chain *chain)
+{
+	json_array_begin(j, "links");
+	for (size_t i = 1; chain && i < chain->nr; i++) {
+		const struct chain_link *from = &chain->links[i - 1], *to = &chain->links[i];
+
+		if (from->tid == to->tid || !from->end_ns || !to->end_ns)
+			continue;
+		json_object_begin(j, NULL);
+		put_link(d, j, "wait", from);
+		put_link(d, j, "hold", to);
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 static void put_cause(struct timeline_data *d, struct json *j, const struct timeline_cause *c)
 {
 	struct one_cause one = { d->m, c };
@@ -185,16 +212,8 @@ static void put_cause(struct timeline_data *d, struct json *j, const struct time
 		json_bool(j, "in_queue", true);
 	put_bar(d, j, "wait", c->wait);
 	put_bar(d, j, "hold", c->hold);
-	put_bar(d, j, "hold_func", c->hold_func);
 	put_bar(d, j, "off", c->off);
-	json_array_begin(j, "links");
-	for (size_t i = 0; i < c->nr_links; i++) {
-		json_object_begin(j, NULL);
-		put_bar(d, j, "wait", c->links[i].wait);
-		put_bar(d, j, "hold", c->links[i].hold);
-		json_object_end(j);
-	}
-	json_array_end(j);
+	put_links(d, j, c->chain);
 	json_object_end(j);
 }
 
@@ -220,7 +239,7 @@ static int put_chain(struct timeline_data *d, struct json *j, const struct timel
 			chain[nr++] = &t->segments[i];
 	qsort(chain, nr, sizeof(*chain), longer);
 	json_array_begin(j, "chain");
-	for (size_t i = 0; i < nr && i < CHAIN_MAX; i++) {
+	for (size_t i = 0; i < nr && i < MARKED_MAX; i++) {
 		json_i64(j, NULL, number_of(d, chain[i]));
 		json_i64(j, NULL, chain[i]->start_ns);
 		json_i64(j, NULL, chain[i]->end_ns);
@@ -228,7 +247,7 @@ static int put_chain(struct timeline_data *d, struct json *j, const struct timel
 		json_i64(j, NULL, chain[i]->level);
 	}
 	json_array_end(j);
-	json_u64(j, "chain_left_out", nr > CHAIN_MAX ? nr - CHAIN_MAX : 0);
+	json_u64(j, "chain_left_out", nr > MARKED_MAX ? nr - MARKED_MAX : 0);
 	free(chain);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "page/why-private.h"
+#include "render/chain.h"
 #include "render/pictures.h"
 #include "render/text.h"
 #include "render/why.h"
@@ -54,7 +55,7 @@ static const struct column cause_columns[] = {
 	MADE("path", get_path), MADE("group", get_group),
 	SAME(category), SAME(advice), SAME(has_faults), COLUMN("requests", nr_requests),
 	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),
-	PART_AT(NULL, cause_chain, why_chain_columns), { 0 }
+	PART_AT(NULL, cause_chain, chain_columns), { 0 }
 };
 #undef ROW
 
@@ -64,9 +65,9 @@ GET(get_target_sentence, text, why_target_sentence(why_of(row), e, buf))
 GET(get_root, text, link_kind_name(e->root))
 FROM(target_chain, (struct rows){ .at = e->chain, .nr = 1 })
 
-static const struct column chain_columns[] = {
+static const struct column target_columns[] = {
 	MADE("sentence", get_target_sentence), MADE("root", get_root), SAME(root_label),
-	PART_AT(NULL, target_chain, why_chain_columns), { 0 }
+	PART_AT(NULL, target_chain, chain_columns), { 0 }
 };
 #undef ROW
 
@@ -98,7 +99,7 @@ static const struct column rest_columns[] = {
 	VIA("lost_handoffs", p, nr_lost_handoffs), VIA("losses", p, nr_losses),
 	VIA("has_sched", p, has_sched), VIA("has_faults", p, has_faults), VIA("has_irqs", p, has_irqs),
 	SELF(NULL, why_classes_columns), NESTED("causes", causes, nr_causes, cause_columns),
-	NESTED_AT("chains", chains, chain_columns), { 0 }
+	NESTED_AT("chains", chains, target_columns), { 0 }
 };
 #undef ROW
 

@@ -67,7 +67,7 @@
 			fact("explained, least", percent(c.min), "the least part of a target's deviation that causes explain; above 100 %: something else took less", c.min < 0.8),
 			fact("explained, median", percent(c.median), "of half of the targets at least this part is explained"),
 			fact("unknown", percent(c.unknown), "part of the targets' time of which nothing is known", c.unknown > 0.05),
-			fact("chains followed", many(c.chains), "targets of which it is known who held the lock, and why"),
+			fact("chains followed", many(c.chains), "targets of which it is known who ended the wait, and why that was late"),
 			fact("kernel events", doc.has_sched ? doc.summary.kernel_events || "yes" : "none", "without them it is not known why a thread did not run", !doc.has_sched),
 			fact("page faults", doc.has_faults ? "recorded" : "not recorded"), fact("interrupts", doc.has_irqs ? "recorded" : "not recorded"),
 			fact("not ended", many(doc.incomplete), "requests that are not in it"),
@@ -150,7 +150,7 @@
 			items.push(el("li", {}, el("b", {}, linkText(l)),
 				el("span", {}, `${ldb.ns(l.ns)}${l.resolution_ns ? ` \u00b1${ldb.ns(l.resolution_ns)}` : ""}`,
 					l.file ? ` ${l.file}` : "", l.thread && l.kind !== "held_by" && l.kind !== "woken_by" ? ` on ${l.thread} ${l.tid || ""}` : ""),
-				el("span", { class: "how" }, `known by ${l.source}` + (l.confidence < 1 ? `, ${Math.round(100 * l.confidence)} %` : ""))));
+				el("span", { class: "how" }, `known by ${l.source}` + (l.certainty === "exact" ? "" : `, ${l.certainty}`) + (l.confidence < 1 ? `, ${Math.round(100 * l.confidence)} %` : ""))));
 		});
 		return el("ol", { class: "chain", id: "chain" }, items);
 	}

@@ -172,7 +172,7 @@ void offcpu_text(const struct model *m, const struct segment *s, char *buf)
 void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *buf)
 {
 	const struct segment_sched *k = c->off->sched;
-	char who[TEXT_ROOM], waker[TEXT_ROOM], site[TEXT_ROOM], cpu[TEXT_ROOM], func[TEXT_ROOM] = "";
+	char who[TEXT_ROOM], waker[TEXT_ROOM], site[TEXT_ROOM], cpu[TEXT_ROOM];
 	char call[TEXT_ROOM];
 
 	cpu_text(k, cpu);
@@ -199,53 +199,18 @@ void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *b
 			return;
 		break;
 	default:
-		offcpu_waker(m, k, waker);
-		*site = '\0';
+		/* Else the chain says who woke it. */
+		*waker = *site = '\0';
+		if (!c->chain || c->chain->nr < 2)
+			offcpu_waker(m, k, waker);
 		if (c->off->site)
 			text_function(c->off->site, site);
-		if (c->waker_func)
-			text_function(c->waker_func->func, func);
 		call_text(k, call);
-		snprintf(buf, TEXT_ROOM, "blocked (%s)%s%.120s%s%.120s%.120s%s%.80s",
-			 sched_state_name(k->state), *site ? " in " : "", site, *site && *call ? "," : "",
-			 call, waker, *func ? " in " : "", func);
+		snprintf(buf, TEXT_ROOM, "blocked (%s)%s%.120s%s%.120s%.120s", sched_state_name(k->state),
+			 *site ? " in " : "", site, *site && *call ? "," : "", call, waker);
 		return;
 	}
 	snprintf(buf + strlen(buf), TEXT_ROOM - strlen(buf), "%.50s", cpu);
-}
-
-void offcpu_holder(const struct model *m, const struct segment *s, int64_t total_ns, char *buf)
-{
-	const struct party *p = offcpu_party(s), *most = has_most(s);
-	char who[TEXT_ROOM], ns[UNITS_ROOM], name[TEXT_ROOM], then[TEXT_ROOM];
-
-	units_duration(total_ns, ns);
-	*who = '\0';
-	if (p)
-		text_party(m, p, who);
-	switch (s->kind) {
-	case SEGMENT_PREEMPTED:
-		if (s->sched->is_throttled)
-			snprintf(buf, TEXT_ROOM, "had no CPU, though nobody took it (a CPU quota?), for %s",
-				 ns);
-		else
-			snprintf(buf, TEXT_ROOM, "was preempted%s%.150s%s%.150s for %s",
-				 *who ? " by " : "", who, p && !party_is(p, most) ? ", then behind " : "",
-				 p && !party_is(p, most) ? text_party(m, most, then) : "", ns);
-		break;
-	case SEGMENT_RUNNABLE:
-		snprintf(buf, TEXT_ROOM, "was runnable%s%.200s for %s", *who ? " behind " : "", who,
-			 ns);
-		break;
-	case SEGMENT_BLOCKED:
-		call_text(s->sched, then);
-		snprintf(buf, TEXT_ROOM, "was blocked (%s)%.200s for %s",
-			 sched_state_name(s->sched->state), then, ns);
-		break;
-	default:
-		text_lock(s->lock_kind, s->lock, s->lock_symbol, name);
-		snprintf(buf, TEXT_ROOM, "itself waited for %.200s for %s", name, ns);
-	}
 }
 
 void offcpu_hits(const struct render *r, const struct hits *h)

@@ -14,9 +14,6 @@ void offcpu_waker(const struct model *m, const struct segment_sched *k, char *bu
 /* Writes the cause as a part of a sentence, after its duration. */
 void offcpu_cause(const struct model *m, const struct timeline_cause *c, char *buf);
 
-/* Writes "was preempted by hog (pid 99) for 9.1 ms": of the holder of a lock, ns in all. */
-void offcpu_holder(const struct model *m, const struct segment *off, int64_t ns, char *buf);
-
 /* Prints a line on page faults and interrupts; nothing if there were none. */
 void offcpu_hits(const struct render *r, const struct hits *h);
 

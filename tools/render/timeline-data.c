@@ -2,6 +2,7 @@
 /* Prints timelines as JSON and CSV: where the time went, and all segments. */
 #include "cli/document.h"
 #include "facts/sched.h"
+#include "render/chain.h"
 #include "render/columns.h"
 #include "render/offcpu.h"
 #include "render/segment.h"
@@ -154,28 +155,6 @@ static const struct column segment_columns[] = {
 
 /* Causes */
 
-#define ROW struct timeline_link
-GET(get_wait_kind, text, segment_kinds[e->wait->kind].name)
-GET(get_wait_name, text, segment_name(e->wait, buf))
-GET(get_wait_ns, i64, e->wait->end_ns - e->wait->start_ns)
-GET(get_holder_thread, text, model_thread_name(e->hold->thread))
-GET(get_holder_function, text, e->func->func->function)
-GET(get_holder_off, text, segment_kinds[e->off->kind].name)
-FROM(holder_off_by, rows_one(e->off ? offcpu_party(e->off) : NULL))
-WHEN(if_holder_func, e->func)
-WHEN(if_holder_off, e->off)
-
-static const struct column link_columns[] = {
-	VIA("tid", wait, tid), MADE("kind", get_wait_kind), MADE("name", get_wait_name),
-	MADE("wait_ns", get_wait_ns), VIA("holder", hold, tid),
-	MADE("holder_thread", get_holder_thread),
-	MADE("holder_function", get_holder_function, .when = if_holder_func),
-	MADE("holder_off_cpu", get_holder_off, .when = if_holder_off),
-	COLUMN("holder_off_cpu_ns", off_ns, .when = if_holder_off),
-	PART_AT("holder_off_cpu_by", holder_off_by, party_columns), { 0 }
-};
-#undef ROW
-
 #define ROW struct timeline_cause
 /* Time outside of all observed functions. */
 WHEN(if_unknown, e->kind == LEAF_UNKNOWN)
@@ -189,9 +168,8 @@ GET(get_hold_function, text, e->hold_func->func->function)
 GET(get_hold_off, text, segment_kinds[e->hold_off->kind].name)
 GET(get_off_caller, text, e->off->site ? e->off->site->function : "")
 GET(get_off_state, text, sched_state_name(e->off->sched->state))
-GET(get_by_function, text, e->waker_func->func->function)
 FROM(hold_off_by, rows_one(e->hold_off ? offcpu_party(e->hold_off) : NULL))
-FROM(links, rows_of(e->links, e->nr_links))
+FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
 FROM(culprit, party_rows(&e->culprit))
 WHEN(if_estimated, e->kind == LEAF_FUNCTION || e->off)
 WHEN(if_in_queue, e->in_queue)
@@ -200,12 +178,12 @@ WHEN(if_cause_hold, e->hold)
 WHEN(if_hold_func, e->hold_func)
 WHEN(if_hold_off, e->hold_off)
 WHEN(if_off, e->off)
-WHEN(if_waker_func, e->waker_func)
+WHEN(if_chain, e->chain && e->chain->nr > 1)
 
 static const struct column off_columns[] = {
 	MADE("caller", get_off_caller), MADE("state", get_off_state),
 	PART_AT("by", culprit, party_columns, .form = COLUMN_OR_NULL), COLUMN("by_ns", culprit_ns),
-	MADE("by_function", get_by_function, .when = if_waker_func), { 0 }
+	{ 0 }
 };
 
 static const struct column cause_columns[] = {
@@ -222,7 +200,7 @@ static const struct column cause_columns[] = {
 	MADE("holder_off_cpu", get_hold_off, .when = if_hold_off),
 	COLUMN("holder_off_cpu_ns", hold_off_ns, .when = if_hold_off),
 	PART_AT("holder_off_cpu_by", hold_off_by, party_columns),
-	NESTED_AT("chain", links, link_columns, .form = COLUMN_IF_ANY),
+	PART_AT(NULL, cause_chain, chain_columns, .when = if_chain),
 	SELF(NULL, off_columns, .when = if_off), { 0 }
 };
 #undef ROW

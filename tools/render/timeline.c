@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "cli/units.h"
+#include "render/chain.h"
 #include "render/offcpu.h"
 #include "render/segment.h"
 #include "render/text.h"
 #include "render/wrap.h"
 
+#define CHAIN_ROOM	2048
 #define NAME_ROOM	60	/* of a name in a sentence, at least */
 #define INDENT		4	/* of what does not fit on a line */
 #define NEXT_INDENT	8	/* of a segment that has the next line to itself */
@@ -35,56 +37,17 @@ static const char *short_name(const struct render *r, const struct symbol *func,
 			 r->width > NAME_ROOM + INDENT ? r->width - INDENT : NAME_ROOM, buf);
 }
 
-/* Prints the holder, what that thread was executing, and what it was blocked by. */
-static void put_holder(const struct render *r, const struct model *m, const struct segment *hold,
-		       const struct segment *func, const struct segment *off, int64_t off_ns)
+/* Prints who held the lock or ended the wait, and on from there. */
+static void put_chain(const struct render *r, const struct timeline_cause *c)
 {
-	char name[TEXT_ROOM], place[TEXT_ROOM], thread[TEXT_ROOM];
+	char text[CHAIN_ROOM], clean[TEXT_ROOM];
+	const char *rest = text;
 
-	fprintf(r->out, ", %s by thread %s", lock_kind_is_held(hold->lock_kind) ? "held" : "woken",
-		text_thread(hold->tid, hold->thread, thread));
-	if (func) {
-		short_name(r, func->func, name);
-		text_place(func->func->func_file, func->func->func_line, place);
-		fprintf(r->out, " in %s%s%s", name, *place ? " " : "", place);
-	}
-	if (off) {
-		offcpu_holder(m, off, off_ns, name);
-		fprintf(r->out, ", which %s", name);
-	}
-}
-
-static void put_hold(const struct render *r, const struct model *m, const struct timeline_cause *c)
-{
-	char name[TEXT_ROOM], ns[UNITS_ROOM];
-
-	if (!c->hold && c->wait->owner) {
+	chain_say(c->chain, true, text, sizeof(text));
+	for (; *rest; rest += strlen(clean))
+		fputs(text_clean(rest, clean), r->out);
+	if (!*text && c->wait && c->wait->owner)
 		fprintf(r->out, ", held by thread %" PRIu32, c->wait->owner);
-		return;
-	}
-	if (!c->hold)
-		return;
-	put_holder(r, m, c->hold, c->hold_func, c->hold_off, c->hold_off_ns);
-	for (size_t i = 0; i < c->nr_links; i++) {
-		const struct timeline_link *k = &c->links[i];
-
-		fprintf(r->out, "%s itself waited %s for %s",
-			(i ? c->links[i - 1].off : c->hold_off) ? " and" : ", which",
-			units_duration(k->wait->end_ns - k->wait->start_ns, ns),
-			text_lock(k->wait->lock_kind, k->wait->lock, k->wait->lock_symbol, name));
-		put_holder(r, m, k->hold, k->func, k->off, k->off_ns);
-	}
-}
-
-/* Prints which thread ended the wait, if there is no holder. */
-static void put_waker(const struct render *r, const struct model *m, const struct timeline_cause *c)
-{
-	char waker[TEXT_ROOM];
-
-	if (c->hold || c->wait->owner)
-		return;
-	offcpu_waker(m, c->wait->sched, waker);
-	fputs(waker, r->out);
 }
 
 /* Prints causes of which no segment says more. */
@@ -149,7 +112,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 			text_lock(c->wait->lock_kind, c->wait->lock, c->wait->lock_symbol, name));
 		text_site(c->wait->site, place);
 		fprintf(r->out, "%s%s", *place ? " at " : "", place);
-		put_hold(r, m, c);
+		put_chain(r, c);
 		break;
 	case LEAF_FUTEX:
 		fprintf(r->out, "%s waiting for %s%s", ns,
@@ -157,8 +120,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 			c->hold ? "" : " (not a lock that ldb sees)");
 		if (c->wait->site)
 			fprintf(r->out, " in %s", short_name(r, c->wait->site, place));
-		put_hold(r, m, c);
-		put_waker(r, m, c);
+		put_chain(r, c);
 		break;
 	case LEAF_RUNNABLE:
 	case LEAF_PREEMPTED:
@@ -167,6 +129,7 @@ void text_cause(const struct render *r, const struct model *m, const struct time
 	case LEAF_IO:
 		offcpu_cause(m, c, name);
 		fprintf(r->out, "%s %s", ns, name);
+		put_chain(r, c);
 		break;
 	case LEAF_FUNCTION:
 		text_place(c->func->func_file, c->func->func_line, place);

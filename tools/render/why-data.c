@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Prints causes of slow requests as JSON and CSV.  Keys are a promise: see cli/document.h. */
 #include "facts/lockset.h"
+#include "render/chain.h"
 #include "render/columns.h"
 #include "render/why.h"
 
@@ -23,29 +24,6 @@ static const char *path_word(const struct partition *p, uint32_t path, size_t n)
 		path = p->paths[path].parent;
 	return n < depth ? path_name(p, path) : NULL;
 }
-
-/* Chains */
-
-#define ROW struct why_link
-GET(get_kind, text, link_kind_name(e->kind))
-GET(get_source, text, edge_source_name(e->source))
-WHEN(if_link_call, *e->call)
-
-static const struct column link_columns[] = {
-	MADE("kind", get_kind), SAME(label), SAME(call, .when = if_link_call), SAME(file), SAME(tid), SAME(thread), SAME(ns),
-	SAME(resolution_ns), MADE("source", get_source), SAME(confidence), { 0 }
-};
-#undef ROW
-
-/* A chain that was not followed is an empty array. */
-static struct rows links(const struct row *row)
-{
-	const struct why_chain *chain = row->at;
-
-	return rows_of(chain->links, chain ? chain->nr : 0);
-}
-
-const struct column why_chain_columns[] = { NESTED_AT("chain", links, link_columns), { 0 } };
 
 /* Classes */
 
@@ -92,7 +70,7 @@ static const struct column cause_columns[] = {
 	SAME(call, .form = COLUMN_ONLY_JSON, .when = if_call),
 	WORDS("path", cause_path), SAME(category), SAME(advice),
 	COLUMN("requests", nr_requests), COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns),
-	SAME(reference_ns), SAME(has_faults), PART_AT(NULL, cause_chain, why_chain_columns),
+	SAME(reference_ns), SAME(has_faults), PART_AT(NULL, cause_chain, chain_columns),
 	MADE("sentence", get_sentence), { 0 }
 };
 
@@ -200,13 +178,13 @@ static const struct column rest_columns[] = {
 static const struct column target_columns[] = {
 	SELF(NULL, id_columns), SELF(NULL, rest_columns, .form = COLUMN_ONLY_JSON),
 	NESTED("amounts", amounts, nr_amounts, amount_columns, .form = COLUMN_SPREAD),
-	PART_AT(NULL, target_chain, why_chain_columns, .form = COLUMN_ONLY_JSON), { 0 }
+	PART_AT(NULL, target_chain, chain_columns, .form = COLUMN_ONLY_JSON), { 0 }
 };
 
 static const struct column target_shares_columns[] = {
 	SELF(NULL, id_columns), SELF(NULL, rest_columns, .form = COLUMN_ONLY_JSON),
 	NESTED("amounts", amounts, nr_amounts, amount_columns),
-	PART_AT(NULL, target_chain, why_chain_columns, .form = COLUMN_ONLY_JSON),
+	PART_AT(NULL, target_chain, chain_columns, .form = COLUMN_ONLY_JSON),
 	NESTED_AT("shares", shares, share_columns, .form = COLUMN_SPREAD), { 0 }
 };
 #undef ROW

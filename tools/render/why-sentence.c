@@ -7,6 +7,7 @@
 
 #include "cli/units.h"
 #include "facts/lockset.h"
+#include "render/chain.h"
 #include "render/text.h"
 #include "render/why.h"
 
@@ -67,20 +68,6 @@ static void say_call(struct sentence *s, const char *call)
 		say(s, " (%s)", call);
 }
 
-/*
- * Writes what a thread waits for: "lock db_lock".  One without a name is named after the place
- * where the thread waits, "condition at app.c:12", by its label.
- */
-static void say_lock(struct sentence *s, unsigned kind, const char *label)
-{
-	const char *noun = lock_kind_noun(kind);
-	size_t len = strlen(noun);
-
-	if (strncmp(label, "a ", 2) && (strncmp(label, noun, len) || label[len] != ' '))
-		say(s, "%s ", noun);
-	say(s, "%s", label);
-}
-
 /* Writes a cause without its chain. */
 static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 {
@@ -94,8 +81,8 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 		    c->has_faults ? " with page faults" : "");
 		break;
 	case LEAF_LOCK:
-		say(s, "%s waiting for ", d);
-		say_lock(s, c->lock_kind, label);
+		chain_say_lock(c->lock_kind, label, text, sizeof(text));
+		say(s, "%s waiting for %s", d, text);
 		break;
 	case LEAF_IRQ:
 		say(s, "%s interrupted by %s", d, *label ? label : "an interrupt");
@@ -113,61 +100,10 @@ static void say_cause(struct sentence *s, const struct why_cause *c, int64_t ns)
 	say_call(s, c->call);
 }
 
-/* Appends one more step of a chain. */
-static void say_link(struct sentence *s, const struct why_link *l)
+static void say_chain(struct sentence *s, const struct chain *chain)
 {
-	const char *label = *l->label ? l->label : "somebody", *blank = *l->thread ? " " : "";
-	char d[UNITS_ROOM];
-
-	text_ns(l->ns, d);
-	switch (l->kind) {
-	case LINK_HELD_BY:
-		say(s, ", held by %s() of thread %s%s%" PRIu32 " for %s%s", l->label, l->thread, blank,
-		    l->tid, d, l->source == EDGE_OWNER ? " (known from the wait)" : "");
-		break;
-	case LINK_WOKEN_BY:
-		say(s, ", until thread %s%s%" PRIu32 " ended that", l->thread, blank, l->tid);
-		if (*l->file)
-			say(s, ", which was in %s()", l->label);
-		break;
-	case LEAF_FUNCTION:
-		say(s, ", there in %s() for %s", l->label, d);
-		break;
-	case LEAF_LOCK:
-	case LEAF_FUTEX:
-		say(s, ", which itself waited %s for ", d);
-		say_lock(s, l->lock_kind, l->label);
-		break;
-	case LEAF_IO:
-		say(s, ", of that %s in I/O", d);
-		say_call(s, l->call);
-		break;
-	case LEAF_SLEEP:
-		say(s, ", of that %s asleep", d);
-		say_call(s, l->call);
-		break;
-	case LEAF_PREEMPTED:
-		say(s, ", of that %s preempted by %s", d, label);
-		break;
-	case LEAF_RUNNABLE:
-		say(s, ", of that %s waiting for a CPU behind %s", d, label);
-		break;
-	case LEAF_THROTTLED:
-		say(s, ", of that %s stopped because the CPU quota was used up", d);
-		break;
-	case LINK_CALLS:
-		say(s, ", which calls %s() (I/O)", l->label);
-		break;
-	case LINK_REQUEST:
-		say(s, ", the longest of them request %s with %s", l->label, d);
-		break;
-	}
-}
-
-static void say_chain(struct sentence *s, const struct why_chain *chain)
-{
-	for (size_t i = 1; chain && i < chain->nr; i++)
-		say_link(s, &chain->links[i]);
+	if (s->used + 1 < WHY_SENTENCE_MAX)
+		s->used += chain_say(chain, false, s->buf + s->used, WHY_SENTENCE_MAX - s->used);
 }
 
 /* The resolution is mentioned where it matters. */

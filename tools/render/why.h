@@ -19,8 +19,8 @@ extern const struct printer why_printer, why_shares_printer;
 /* why-data.c: the columns of struct render_why */
 extern const struct column why_columns[], why_shares_columns[];
 
-/* These are parts of it, of struct why_cause, why_chain (at NULL, nothing in it) and why. */
-extern const struct column why_cause_columns[], why_chain_columns[], why_classes_columns[];
+/* These are parts of it, of struct why_cause and why. */
+extern const struct column why_cause_columns[], why_classes_columns[];
 
 #define WHY_SENTENCE_MAX	2048
 

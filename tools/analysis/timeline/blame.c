@@ -13,16 +13,24 @@
  * the last sleep in such a wait; without them, the shim's events say who signalled last.  A
  * thread that does not sleep in its wait, or is woken by an interrupt (a timeout), has no
  * waker.
+ *
+ * So do sleeps that are no waits of the shim, and a thread that ran while another one waited long
+ * for its CPU.  Edges say who was behind which delay, for chain.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/minmax.h"
+#include "base/sort.h"
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
+#define LONG_PART	20	/* a delay of less than this part of the whole explains little */
+
 struct blame {
 	struct timeline_build *b;
-	struct index waits, sleeps;	/* by tid, end; those of a thread do not overlap */
+	struct index waits, offs;	/* by tid, end; those of a thread do not overlap */
 	struct index holds;		/* by lock, end */
 	bool *is_followed;		/* of each wait, by its number in all[] */
 };
@@ -32,9 +40,10 @@ static bool is_wait(const struct segment *s)
 	return s->kind == SEGMENT_LOCK_WAIT || s->kind == SEGMENT_FUTEX_WAIT;
 }
 
-static bool is_sleep(const struct segment *s)
+/* These are no part of a wait. */
+static bool is_off(const struct segment *s)
 {
-	return s->kind == SEGMENT_BLOCKED;
+	return segment_is_off(s) && s->kind != SEGMENT_FUTEX_WAIT;
 }
 
 /* Wakers */
@@ -62,6 +71,17 @@ uint32_t blame_waker(const struct model *m, const struct segment *s)
 	return s->waker != s->tid && model_thread(m, s->waker, s->end) ? s->waker : 0;
 }
 
+uint32_t blame_occupant(const struct timeline_build *b, const struct segment *s)
+{
+	const struct segment_occupant *most = s->sched && s->sched->nr_occupants ? s->sched->occupants : NULL;
+	int64_t latency_ns = ticks_ns(b->m->reader, (double)b->life->end - (double)b->life->start);
+
+	if (!most || most->who.kind != PARTY_TASK || most->who.tid == s->tid ||
+	    most->ns < latency_ns / LONG_PART)
+		return 0;
+	return model_thread(b->m, most->who.tid, s->end) ? most->who.tid : 0;
+}
+
 uint32_t blame_owner(const struct model *m, const struct segment *wait)
 {
 	if (wait->owner)
@@ -72,6 +92,20 @@ uint32_t blame_owner(const struct model *m, const struct segment *wait)
 /* From waits to holds, and so on: these follow the chain */
 
 static int follow_wait(struct blame *k, size_t wait, int64_t start, int64_t end, unsigned level);
+static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level);
+
+/* Blames a thread for a delay, and follows its own delays then. */
+static int add_edge(struct blame *k, const struct edge *e, unsigned level)
+{
+	struct timeline_build *b = k->b;
+
+	if (array_push(b->edges, b->nr_edges, b->room_edges, *e) ||
+	    intervals_add(&b->blamed, e->by, e->start, e->end))
+		return -ENOMEM;
+	if (level >= TIMELINE_LEVELS_MAX || e->source == EDGE_OCCUPANT)
+		return 0;
+	return follow_delays(k, e->by, e->start, e->end, level + 1);
+}
 
 /* Adds the part of a wait in [start, end]; the chain behind it is shown once. */
 static int add_wait(struct blame *k, size_t nr, int64_t start, int64_t end, unsigned level)
@@ -105,12 +139,54 @@ static int follow_waits(struct blame *k, uint32_t tid, int64_t start, int64_t en
 	return ret;
 }
 
+/* Until the end of a sleep its thread was blocked by the waker. */
+static int follow_off(struct blame *k, const struct segment *s, int64_t start, int64_t end, unsigned level)
+{
+	struct edge e = { .tid = s->tid, .start = start, .end = end, .source = EDGE_WAKER };
+
+	if (s->kind == SEGMENT_BLOCKED) {
+		e.by = blame_waker(k->b->m, s);
+	} else {
+		e.by = blame_occupant(k->b, s);
+		e.source = EDGE_OCCUPANT;
+	}
+	return e.by ? add_edge(k, &e, level) : 0;
+}
+
+/* Follows times off the CPU in [start, end] that are a substantial part of it, or all. */
+static int follow_offs(struct blame *k, uint32_t tid, int64_t start, int64_t end, bool all, unsigned level)
+{
+	int64_t least = all ? 0 : (end - start) / LONG_PART;
+	int ret = 0;
+
+	for (size_t i = index_first(&k->offs, tid, start); i < k->offs.nr && !ret; i++) {
+		const struct segment *s = index_at(&k->offs, i);
+		int64_t from = max(s->start, start), to = min(s->end, end);
+
+		if (s->tid != tid || s->start >= end)
+			break;
+		if (k->is_followed[k->offs.at[i]] || to - from < least)
+			continue;
+		k->is_followed[k->offs.at[i]] = true;
+		ret = follow_off(k, s, from, to, level);
+	}
+	return ret;
+}
+
+static int follow_delays(struct blame *k, uint32_t tid, int64_t start, int64_t end, unsigned level)
+{
+	int ret = follow_waits(k, tid, start, end, level);
+
+	return ret ? ret : follow_offs(k, tid, start, end, false, level);
+}
+
 /* If hold is NULL it is known from the wait alone. */
 static int add_holder(struct blame *k, const struct segment *hold, const struct segment *wait,
 		      uint32_t tid, int64_t start, int64_t end, unsigned level)
 {
 	struct segment *s = hold ? timeline_add_part(k->b, hold, start, end) :
 				   timeline_add(k->b, SEGMENT_LOCK_HOLD, tid, start, end);
+	bool is_woken = woken_by(k->b->m, wait) == tid;
 
 	if (!s)
 		return -ENOMEM;
@@ -124,11 +200,12 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 	}
 	s->level = level;
 	s->blocks_req = true;
-	if (intervals_add(&k->b->blamed, tid, start, end))
-		return -ENOMEM;
-	if (level >= TIMELINE_LEVELS_MAX)
-		return 0;
-	return follow_waits(k, tid, start, end, level + 1);
+	return add_edge(k, &(struct edge){
+		.tid = wait->tid, .by = tid, .start = start, .end = end, .hold = hold,
+		.source = hold ? (wait->kind == SEGMENT_FUTEX_WAIT ? EDGE_FUTEX : EDGE_SHIM) :
+			  wait->owner ? EDGE_OWNER : is_woken ? EDGE_WAKER : EDGE_SHIM,
+		.is_likely = !hold && !wait->owner && !is_woken,
+	}, level);
 }
 
 /* Was the wait blocked by this hold in [start, end]? */
@@ -188,28 +265,6 @@ static int blame_waits(struct blame *k, const struct thread_interval *own)
 	return ret;
 }
 
-/* Follows sleeps that are no waits of the shim: until its end each was blocked by the waker. */
-static int blame_sleeps(struct blame *k, const struct thread_interval *own)
-{
-	int ret = 0;
-
-	for (size_t i = index_first(&k->sleeps, own->tid, own->start); i < k->sleeps.nr && !ret; i++) {
-		const struct segment *s = index_at(&k->sleeps, i);
-		int64_t start = s->start > own->start ? s->start : own->start;
-		int64_t end = s->end < own->end ? s->end : own->end;
-		uint32_t waker = blame_waker(k->b->m, s);
-
-		if (s->tid != own->tid || s->start >= own->end)
-			break;
-		if (!waker)
-			continue;
-		ret = intervals_add(&k->b->blamed, waker, start, end);
-		if (!ret)
-			ret = follow_waits(k, waker, start, end, 2);
-	}
-	return ret;
-}
-
 /* Times of work on the request are shown as its own, even if the thread also blocked it. */
 static int cut_own(struct timeline_build *b)
 {
@@ -236,6 +291,8 @@ static int cut_own(struct timeline_build *b)
 	return ret;
 }
 
+COMPARE(edge_compare, struct edge, UP(tid) UP(start))
+
 int blame_own(struct timeline_build *b)
 {
 	struct segment *const *all = &b->all;
@@ -245,17 +302,18 @@ int blame_own(struct timeline_build *b)
 	if (!ret)
 		ret = index_make(&k.waits, all, b->nr_all, is_wait, index_by_thread);
 	if (!ret)
-		ret = index_make(&k.sleeps, all, b->nr_all, is_sleep, index_by_thread);
+		ret = index_make(&k.offs, all, b->nr_all, is_off, index_by_thread);
 	if (!ret)
 		ret = index_make(&k.holds, all, b->nr_all, segment_is_hold, index_by_lock);
 	for (size_t i = 0; i < b->own.nr && !ret; i++) {
 		ret = blame_waits(&k, &b->own.at[i]);
 		if (!ret)
-			ret = blame_sleeps(&k, &b->own.at[i]);
+			ret = follow_offs(&k, b->own.at[i].tid, b->own.at[i].start, b->own.at[i].end, true, 1);
 	}
 	free(k.waits.at);
-	free(k.sleeps.at);
+	free(k.offs.at);
 	free(k.holds.at);
 	free(k.is_followed);
+	sort_by(b->edges, b->nr_edges, edge_compare);
 	return ret ? ret : cut_own(b);
 }

@@ -13,6 +13,8 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
+#define CHAINS_MAX	16	/* the biggest causes are followed */
+
 /* This is a wait or a time off the CPU that began. */
 struct item {
 	uint32_t cause, tid;
@@ -230,6 +232,9 @@ static int finish(struct causes *k)
 		culprits_find(t, &t->causes[t->nr_causes]);
 	}
 	sort_by(t->causes, nr, cause_compare);
+	for (size_t i = 0; i < nr && i < CHAINS_MAX; i++)
+		if (chain_build(k->b, &t->causes[i]))
+			return -ENOMEM;
 	return 0;
 }
 

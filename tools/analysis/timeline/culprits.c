@@ -7,7 +7,7 @@
 #include "facts/ticks.h"
 #include "timeline-private.h"
 
-#define GROUPS_OF_HOLD	16	/* distinct kinds of times off the CPU of one holder */
+#define DELAYS_MAX	16	/* distinct ones of one thread */
 
 bool segment_is_off(const struct segment *s)
 {
@@ -44,14 +44,14 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
- * Does segment a explain a hold better than b?  The best is the deepest function that lasted for
- * most of it, the user's own before one of a system header; else the longest.
+ * Does segment a explain a time better than b?  The best is the deepest function that lasted for
+ * more than half of it, the user's own before one of a system header; else the longest.
  */
 static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
 {
-	int64_t most = (hold->end_ns - hold->start_ns) / 10 * 8;
-	bool a_most = segment_overlap_ns(a, hold) >= most, b_most = segment_overlap_ns(b, hold) >= most;
+	int64_t half = length(hold) / 2;
+	bool a_most = segment_overlap_ns(a, hold) > half, b_most = segment_overlap_ns(b, hold) > half;
 
 	if (a_most != b_most)
 		return a_most;
@@ -62,7 +62,7 @@ static bool explains_better(const struct segment *a, const struct segment *b,
 	return a->depth > b->depth;
 }
 
-static const struct segment *hold_function(const struct timeline *t, const struct segment *hold)
+const struct segment *culprits_function(const struct timeline *t, const struct segment *hold)
 {
 	const struct segment *best = NULL;
 
@@ -76,19 +76,6 @@ static const struct segment *hold_function(const struct timeline *t, const struc
 			best = s;
 	}
 	return best;
-}
-
-/* Returns what the waker of a sleep was executing for most of it; NULL: not known. */
-static const struct segment *waker_function(const struct timeline *t, const struct segment *sleep)
-{
-	const struct party *waker = &sleep->sched->waker;
-	struct segment until = { .tid = waker->tid, .start_ns = sleep->start_ns, .end_ns = sleep->end_ns };
-	const struct segment *func;
-
-	if (waker->kind != PARTY_TASK || waker->tid == sleep->tid || sleep->sched->state == LDB_STATE_DISK)
-		return NULL;
-	func = hold_function(t, &until);
-	return func && segment_overlap_ns(func, &until) > length(&until) / 2 ? func : NULL;
 }
 
 /* Returns the task that caused a time off the CPU: the one that ran longest, or the waker. */
@@ -107,14 +94,14 @@ struct party culprit_of(const struct segment *s, int64_t *ns)
 	return k->preempted_by;
 }
 
-static bool same_off(const struct segment *a, const struct segment *b)
+static bool is_same_delay(const struct segment *a, const struct segment *b)
 {
 	int64_t ns;
 	struct party pa, pb;
 
 	if (a->kind != b->kind)
 		return false;
-	if (a->kind == SEGMENT_FUTEX_WAIT)
+	if (a->kind == SEGMENT_FUTEX_WAIT || a->kind == SEGMENT_LOCK_WAIT)
 		return a->lock == b->lock;
 	if (a->kind == SEGMENT_BLOCKED)
 		return a->sched->state == b->sched->state && a->site == b->site;
@@ -123,12 +110,11 @@ static bool same_off(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
-/* Finds the times off the CPU of the holder that were a substantial part of the wait. */
-static const struct segment *find_off(const struct timeline *t, const struct segment *hold,
-				      int64_t wait_ns, int64_t *ns)
+const struct segment *culprits_delay(const struct timeline *t, const struct segment *in,
+				     bool has_waits, int64_t *ns)
 {
-	const struct segment *offs[GROUPS_OF_HOLD];
-	int64_t sums[GROUPS_OF_HOLD] = { 0 };
+	const struct segment *delays[DELAYS_MAX];
+	int64_t sums[DELAYS_MAX] = { 0 };
 	size_t nr = 0, best = 0;
 
 	for (size_t i = 0; i < t->nr_segments; i++) {
@@ -136,82 +122,36 @@ static const struct segment *find_off(const struct timeline *t, const struct seg
 		size_t n = 0;
 
 		/* The request's own other threads count, too. */
-		if (!segment_is_off(s) || s->tid != hold->tid || !segment_overlap_ns(s, hold))
+		if (s->tid != in->tid || !segment_overlap_ns(s, in) ||
+		    !(segment_is_off(s) || (has_waits && s->kind == SEGMENT_LOCK_WAIT)))
 			continue;
-		while (n < nr && !same_off(offs[n], s))
+		while (n < nr && !is_same_delay(delays[n], s))
 			n++;
-		if (n == GROUPS_OF_HOLD)
+		if (n == DELAYS_MAX)
 			continue;
 		if (n == nr)
-			offs[nr++] = s;
-		if (length(s) > length(offs[n]))
-			offs[n] = s;
-		ticks_add(&sums[n], segment_overlap_ns(s, hold));
+			delays[nr++] = s;
+		if (length(s) > length(delays[n]))
+			delays[n] = s;
+		ticks_add(&sums[n], segment_overlap_ns(s, in));
 	}
 	for (size_t i = 1; i < nr; i++)
 		if (sums[i] > sums[best])
 			best = i;
 	*ns = nr ? sums[best] : 0;
-	return nr && sums[best] >= wait_ns / 10 ? offs[best] : NULL;
-}
-
-/* Returns the wait of the holder that took most of the hold; NULL: none took half of it. */
-static const struct segment *find_wait(const struct timeline *t, const struct segment *hold)
-{
-	const struct segment *best = NULL;
-
-	for (size_t i = 0; i < t->nr_segments; i++) {
-		const struct segment *s = &t->segments[i];
-
-		if ((s->kind != SEGMENT_LOCK_WAIT && s->kind != SEGMENT_FUTEX_WAIT) ||
-		    !s->blocks_req || s->tid != hold->tid || s->level != hold->level + 1)
-			continue;
-		if (segment_overlap_ns(s, hold) > length(hold) / 2 &&
-		    (!best || segment_overlap_ns(s, hold) > segment_overlap_ns(best, hold)))
-			best = s;
-	}
-	return best;
-}
-
-/* Leaves out a wait for a futex that the next link of the chain shows anyway. */
-static const struct segment *unless_in_link(const struct segment *off, const struct timeline_link *next)
-{
-	return off && off->kind == SEGMENT_FUTEX_WAIT && off->lock == next->wait->lock ? NULL : off;
-}
-
-/* Goes from holder to holder.  Each is one level further, so this ends. */
-static void find_links(const struct timeline *t, struct timeline_cause *c)
-{
-	const struct segment *hold = c->hold;
-
-	while (c->nr_links < TIMELINE_LINKS_MAX) {
-		struct timeline_link *link = &c->links[c->nr_links];
-
-		link->wait = find_wait(t, hold);
-		link->hold = link->wait ? longest_hold(t, link->wait) : NULL;
-		if (!link->hold)
-			return;
-		link->func = hold_function(t, link->hold);
-		link->off = find_off(t, link->hold, c->ns, &link->off_ns);
-		hold = link->hold;
-		if (c->nr_links)
-			link[-1].off = unless_in_link(link[-1].off, link);
-		else
-			c->hold_off = unless_in_link(c->hold_off, link);
-		c->nr_links++;
-	}
+	return nr ? delays[best] : NULL;
 }
 
 void culprits_find(const struct timeline *t, struct timeline_cause *c)
 {
-	if (c->kind == LEAF_SLEEP && c->off)
-		c->waker_func = waker_function(t, c->off);
 	if (!c->wait || (c->kind != LEAF_LOCK && c->kind != LEAF_FUTEX))
 		return;
 	c->hold = longest_hold(t, c->wait);
 	if (!c->hold)
 		return;
-	c->hold_func = hold_function(t, c->hold);
-	c->hold_off = find_off(t, c->hold, c->ns, &c->hold_off_ns);
-	find_links(t, c);
+	c->hold_func = culprits_function(t, c->hold);
+	c->hold_off = culprits_delay(t, c->hold, false, &c->hold_off_ns);
+	/* It must have been a substantial part of the wait. */
+	if (c->hold_off_ns < c->ns / 10)
+		c->hold_off = NULL;
 }

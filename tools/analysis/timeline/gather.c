@@ -74,7 +74,7 @@ static int on_link(void *arg, const struct segment *s)
 		link.is_hold = s->kind == SEGMENT_LOCK_HOLD;
 		link.other = link.is_hold ? 0 : blame_owner(l->b->m, s);
 	} else {
-		link.other = blame_waker(l->b->m, s);
+		link.other = s->kind == SEGMENT_BLOCKED ? blame_waker(l->b->m, s) : blame_occupant(l->b, s);
 	}
 	return link.lock || link.other ? add_link(l, &link) : 0;
 }

@@ -8,6 +8,15 @@
 #include "facts/sched.h"
 #include "timeline.h"
 
+/* In [start, end) a thread did not go on because of another one. */
+struct edge {
+	uint32_t tid, by;
+	int64_t start, end;		/* ticks */
+	const struct segment *hold;	/* of all[]; NULL: it is known from the delay alone */
+	enum edge_source source;
+	bool is_likely;			/* the shim says who signalled last: it need not be that */
+};
+
 struct timeline_build {
 	struct model *m;
 	const struct life *life;
@@ -27,6 +36,8 @@ struct timeline_build {
 	struct intervals own;	/* threads at work on the request; by tid, start; disjoint */
 	struct causes *causes;
 	struct intervals blamed;	/* threads that it was blocked by; likewise */
+	struct edge *edges;		/* by tid, start */
+	size_t nr_edges, room_edges;
 };
 
 /* index.c: numbers of some segments, in order of a key, then of their ends */
@@ -78,10 +89,24 @@ uint32_t blame_waker(const struct model *m, const struct segment *s);
 /* Returns which thread held the lock when the wait began, or ended the wait; 0: not known. */
 uint32_t blame_owner(const struct model *m, const struct segment *wait);
 
+/* Returns which thread of the program ran while that one waited for a CPU, for long; 0: none. */
+uint32_t blame_occupant(const struct timeline_build *b, const struct segment *s);
+
+/* chain.c: follows a cause with a wait or a time off the CPU.  Returns 0 or -ENOMEM. */
+int chain_build(const struct timeline_build *b, struct timeline_cause *c);
+
 /* culprits.c: finds the blockers behind a cause */
 bool segment_is_off(const struct segment *s);
 bool segment_is_hold(const struct segment *s);
 struct party culprit_of(const struct segment *s, int64_t *ns);
+/* Returns what explains a time best of what the thread of in was executing then; NULL: not known. */
+const struct segment *culprits_function(const struct timeline *t, const struct segment *in);
+/*
+ * Returns the longest of those times off the CPU, and waits for locks, that together took most of
+ * a time on its thread; *ns: how much of it.
+ */
+const struct segment *culprits_delay(const struct timeline *t, const struct segment *in,
+				     bool has_waits, int64_t *ns);
 void culprits_find(const struct timeline *t, struct timeline_cause *c);
 
 /* causes.c: makes the request's partition, in the same pass as all[], and its causes from that */

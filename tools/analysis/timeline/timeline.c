@@ -241,6 +241,7 @@ static void free_build(struct timeline_build *b)
 	free(b->all);
 	free(b->tids);
 	free(b->migrations);
+	free(b->edges);
 	intervals_free(&b->own);
 	intervals_free(&b->blamed);
 }
@@ -299,9 +300,11 @@ int64_t timeline_longest(const struct timeline *t, size_t nr)
 void timeline_free(struct timeline *t)
 {
 	free_segments(t);
-	for (size_t i = 0; i < t->nr_causes; i++)
+	for (size_t i = 0; i < t->nr_causes; i++) {
 		if (*t->causes[i].label)
 			free((char *)t->causes[i].label);
+		free(t->causes[i].chain);
+	}
 	free(t->tids);
 	intervals_free(&t->pieces);
 	free(t->causes);
@@ -317,8 +320,7 @@ void timeline_forget_segments(struct timeline *t)
 	for (size_t i = 0; i < t->nr_causes; i++) {
 		struct timeline_cause *c = &t->causes[i];
 
-		c->wait = c->hold = c->hold_func = c->hold_off = c->off = c->waker_func = NULL;
-		c->nr_links = 0;
+		c->wait = c->hold = c->hold_func = c->hold_off = c->off = NULL;
 	}
 }
 

@@ -12,7 +12,7 @@
 #ifndef TIMELINE_TIMELINE_H
 #define TIMELINE_TIMELINE_H
 
-#include "analysis/attribution/states.h"
+#include "chain.h"
 #include "facts/hits.h"
 #include "facts/intervals.h"
 #include "facts/model.h"
@@ -20,16 +20,6 @@
 #define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations retained */
 #define TIMELINE_WAIT_MIN_NS	1000		/* shorter waits are not followed */
 #define TIMELINE_LEVELS_MAX	8
-
-#define TIMELINE_LINKS_MAX	4
-
-/* This is a holder of a lock that waited itself: for which lock, held by whom. */
-struct timeline_link {
-	const struct segment *wait, *hold;
-	const struct segment *func;	/* what that one was executing; may be NULL */
-	const struct segment *off;	/* its longest time off the CPU; may be NULL */
-	int64_t off_ns;
-};
 
 /*
  * A cause is a state that the request was in: leaves of the partition (partition.h), those of
@@ -50,12 +40,10 @@ struct timeline_cause {
 	const struct segment *hold_func; /* and what it was executing */
 	const struct segment *hold_off;	/* its longest time off the CPU meanwhile */
 	int64_t hold_off_ns;		/* sum of all for the same reason */
-	struct timeline_link links[TIMELINE_LINKS_MAX]; /* from the holder on */
-	size_t nr_links;
 	const struct segment *off;	/* RUNNABLE, PREEMPTED, THROTTLED, SLEEP, IO: the longest one */
-	const struct segment *waker_func; /* SLEEP: what its waker was executing meanwhile */
 	struct party culprit;		/* RUNNABLE, PREEMPTED: the task that ran longest */
 	int64_t culprit_ns;
+	struct chain *chain;		/* of wait or off, on from thread to thread */
 };
 
 struct timeline_migration {

@@ -59,16 +59,16 @@ static uint32_t add_path(struct build *b, uint32_t frame, uint32_t path)
 }
 
 /* Returns the name of a link: the holder's if its own name says nothing. */
-static const char *link_name(const struct why_link *l)
+static const char *link_name(const struct chain_link *l)
 {
 	return *l->label ? l->label : l->thread;
 }
 
-static uint32_t add_chain(struct build *b, uint32_t frame, const struct why_chain *chain,
+static uint32_t add_chain(struct build *b, uint32_t frame, const struct chain *chain,
 			  enum leaf_kind first)
 {
 	for (size_t i = 0; i < chain->nr; i++) {
-		const struct why_link *l = &chain->links[i];
+		const struct chain_link *l = &chain->links[i];
 
 		/*
 		 * The object of the wait is there already; which request was ahead differs each

@@ -39,7 +39,6 @@ struct chains {
 	struct categories *categories;	/* NULL: none */
 	const struct symbol *io_of;	/* the function asked for last, and the I/O that it calls */
 	char io[128];
-	struct why_link unseen;
 	int ret;
 };
 
@@ -75,8 +74,6 @@ static int on_life(void *arg, struct life *life)
 	return ret;
 }
 
-/* Links */
-
 /* Returns the partition's only copy of that text; "": out of memory. */
 static const char *chain_text(struct chains *k, const char *text)
 {
@@ -85,73 +82,6 @@ static const char *chain_text(struct chains *k, const char *text)
 	if (!found)
 		k->ret = -ENOMEM;
 	return found ? found : "";
-}
-
-/* A chain that is full returns a link, too, but that is not shown. */
-static struct why_link *add_link(struct chains *k, struct why_chain *chain, unsigned kind,
-				 const char *label, int64_t ns, enum edge_source source)
-{
-	const struct why_link *last = chain->nr ? &chain->links[chain->nr - 1] : NULL;
-	struct why_link *link = chain->nr < WHY_CHAIN_MAX ? &chain->links[chain->nr++] : &k->unseen;
-
-	*link = (struct why_link){
-		.kind = kind, .label = chain_text(k, label), .call = "", .file = "", .thread = "",
-		.ns = ns, .source = source,
-		.confidence = last && last->ns > ns ? (double)ns / (double)last->ns : 1,
-	};
-	return link;
-}
-
-static void set_place(struct chains *k, struct why_link *link, const struct symbol *func)
-{
-	const char *base;
-	char text[256];
-
-	if (!func || !*func->func_file)
-		return;
-	base = strrchr(func->func_file, '/');
-	snprintf(text, sizeof(text), "%s:%u", base ? base + 1 : func->func_file, func->func_line);
-	link->file = chain_text(k, text);
-}
-
-static void set_thread(struct chains *k, struct why_link *link, const struct segment *s)
-{
-	link->tid = s->tid;
-	link->thread = chain_text(k, model_thread_name(s->thread));
-}
-
-/* Adds what a thread executed while another one waited for what it held. */
-static void add_function(struct chains *k, struct why_chain *chain, const struct segment *func,
-			 const struct segment *meanwhile)
-{
-	struct why_link *link = add_link(k, chain, LEAF_FUNCTION, func->func->function,
-					 segment_overlap_ns(func, meanwhile), EDGE_SCANNER);
-
-	set_thread(k, link, func);
-	set_place(k, link, func->func);
-	link->resolution_ns = func->resolution_ns;
-}
-
-/*
- * Adds the holder, where the lock was taken, or which thread ended the wait; and what was
- * executed then.
- */
-static void add_holder(struct chains *k, struct why_chain *chain, const struct segment *wait,
-		       const struct segment *hold, const struct segment *func)
-{
-	const struct symbol *taker = hold->site ? hold->site : func ? func->func : NULL;
-	enum edge_source source = hold->is_inferred ? (wait->owner ? EDGE_OWNER : EDGE_WAKER) :
-				  wait->kind == SEGMENT_FUTEX_WAIT ? EDGE_FUTEX : EDGE_SHIM;
-	const char *name = model_thread_name(hold->thread);
-	struct why_link *link;
-
-	link = add_link(k, chain, lock_kind_is_held(wait->lock_kind) ? LINK_HELD_BY : LINK_WOKEN_BY,
-			taker ? taker->function : *name ? name : "a thread", segment_overlap_ns(wait, hold), source);
-	set_thread(k, link, hold);
-	set_place(k, link, taker);
-	link->resolution_ns = hold->resolution_ns;
-	if (func && strcmp(taker->function, func->func->function))
-		add_function(k, chain, func, hold);
 }
 
 static void on_call(void *arg, const char *raw)
@@ -171,97 +101,30 @@ static void on_call(void *arg, const char *raw)
 
 /*
  * Writing to a file happens on the CPU, in an uninstrumented library: the recording does not
- * distinguish it from computing.  The code of the holder does.
+ * distinguish it from computing.  The code of the function at the end of the chain does.
  */
-static void add_calls(struct chains *k, struct why_chain *chain, const struct symbol *func)
+static void add_calls(struct chains *k, struct chain *chain)
 {
-	if (!func || !k->categories)
+	const struct chain_link *root = chain_root(chain);
+	size_t after = root - chain->links + 1;
+	struct chain_link calls;
+
+	if (root == chain->links || !root->func || !k->categories || chain->nr == CHAIN_LINKS_MAX)
 		return;
-	if (func != k->io_of) {
-		k->io_of = func;
+	if (root->func != k->io_of) {
+		k->io_of = root->func;
 		*k->io = '\0';
-		symtab_calls(k->w->p->m->symtab, func, on_call, k);
+		symtab_calls(k->w->p->m->symtab, root->func, on_call, k);
 	}
-	/* Returns how much of the time is not known. */
-	if (*k->io)
-		add_link(k, chain, LINK_CALLS, k->io, 0, EDGE_CODE)->confidence = 0;
-}
-
-/* A sleep that a thread ended, and not an interrupt, was a wait for that thread. */
-static void add_waker(struct chains *k, struct why_chain *chain, const struct segment *sleep, int64_t ns,
-		      const struct segment *func)
-{
-	const struct party *waker = sleep->sched ? &sleep->sched->waker : NULL;
-	struct why_link *link;
-
-	if (!waker || waker->kind != PARTY_TASK || waker->tid == sleep->tid || !waker->name || !*waker->name)
+	if (!*k->io)
 		return;
-	link = add_link(k, chain, LINK_WOKEN_BY, waker->name, ns, EDGE_WAKER);
-	link->tid = waker->tid;
-	link->thread = link->label;
-	if (func)
-		add_function(k, chain, func, sleep);
-}
-
-/* Adds what prevented a thread from running. */
-static void add_off(struct chains *k, struct why_chain *chain, const struct segment *off,
-		    int64_t ns, const char *func, const struct segment *waker_func)
-{
-	char label[PARTITION_LABEL_MAX];
-	enum leaf_kind kind = partition_label(off, label);
-	enum edge_source source = kind == LEAF_RUNNABLE || kind == LEAF_PREEMPTED ? EDGE_OCCUPANT :
-				  kind == LEAF_FUTEX ? EDGE_FUTEX : EDGE_WAKER;
-	struct why_link *link;
-
-	link = add_link(k, chain, kind, kind == LEAF_IO || kind == LEAF_SLEEP || !*label ? func : label,
-			ns, source);
-	set_thread(k, link, off);
-	link->resolution_ns = off->resolution_ns;
-	if (kind == LEAF_SLEEP || kind == LEAF_IO)
-		link->call = chain_text(k, label);
-	if (kind == LEAF_SLEEP)
-		add_waker(k, chain, off, ns, waker_func);
-}
-
-static void add_wait(struct chains *k, struct why_chain *chain, const struct segment *wait, int64_t ns)
-{
-	char label[PARTITION_LABEL_MAX];
-	enum leaf_kind kind = partition_label(wait, label);
-
-	struct why_link *link = add_link(k, chain, kind, label, ns, kind == LEAF_LOCK ? EDGE_SHIM : EDGE_FUTEX);
-
-	set_thread(k, link, wait);
-	link->lock_kind = wait->lock_kind;
-}
-
-static const char *function_name(const struct segment *func, const struct segment *hold)
-{
-	return func ? func->func->function : hold->site ? hold->site->function : "";
-}
-
-static void chain_wait(struct chains *k, struct why_chain *chain, const struct timeline_cause *c)
-{
-	const struct segment *off = c->hold_off, *hold = c->hold, *func = c->hold_func;
-	int64_t off_ns = c->hold_off_ns;
-
-	add_wait(k, chain, c->wait, c->ns);
-	if (!hold)
-		return;
-	add_holder(k, chain, c->wait, hold, func);
-	for (size_t i = 0; i < c->nr_links; i++) {
-		const struct timeline_link *link = &c->links[i];
-
-		add_wait(k, chain, link->wait, link->wait->end_ns - link->wait->start_ns);
-		add_holder(k, chain, link->wait, link->hold, link->func);
-		hold = link->hold;
-		func = link->func;
-		off = link->off;
-		off_ns = link->off_ns;
-	}
-	if (!off || leaf_kind_of(off) != LEAF_IO)
-		add_calls(k, chain, func ? func->func : hold->site);
-	if (off)
-		add_off(k, chain, off, off_ns, function_name(func, hold), NULL);
+	chain_add(chain, LINK_CALLS, chain_text(k, k->io), 0, EDGE_CODE);
+	calls = chain->links[chain->nr - 1];
+	/* How much of the time it took is not known. */
+	calls.confidence = 0;
+	memmove(&chain->links[after + 1], &chain->links[after],
+		(chain->nr - 1 - after) * sizeof(*chain->links));
+	chain->links[after] = calls;
 }
 
 static int by_end(const void *pa, const void *pb)
@@ -307,40 +170,41 @@ static const struct request *longest_ahead(const struct partition *p, const stru
 }
 
 /* Adds what the request ahead spent most of its time on. */
-static void add_busy(struct chains *k, struct why_chain *chain, const struct timeline *t)
+static void add_busy(struct chains *k, struct chain *chain, const struct timeline *t)
 {
 	for (size_t i = 0; i < t->nr_causes; i++) {
 		const struct timeline_cause *c = &t->causes[i];
 		const struct segment *s = c->wait ? c->wait : c->off;
 		char label[PARTITION_LABEL_MAX] = "";
 		enum leaf_kind kind = LEAF_FUNCTION;
-		struct why_link *link;
+		struct chain_link *link;
 
 		if (c->in_queue || c->kind == LEAF_QUEUE || c->kind == LEAF_BEHIND || c->kind == LEAF_UNKNOWN ||
 		    c->kind == LEAF_IRQ || (!s && !c->func))
 			continue;
 		if (s)
 			kind = partition_label(s, label);
-		link = add_link(k, chain, kind, s ? label : c->func->function, c->ns,
-				kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
+		link = chain_add(chain, kind, chain_text(k, label), c->ns,
+				 kind == LEAF_LOCK ? EDGE_SHIM : s ? EDGE_OCCUPANT : EDGE_SCANNER);
 		link->resolution_ns = c->resolution_ns;
+		link->lock_kind = s && kind == LEAF_LOCK ? s->lock_kind : 0;
 		if (!s)
-			set_place(k, link, c->func);
+			chain_set_function(k->w->p->m, link, c->func);
 		return;
 	}
 }
 
-static void chain_behind(struct chains *k, struct why_chain *chain, const struct wanted *at,
+static void chain_behind(struct chains *k, struct chain *chain, const struct wanted *at,
 			 const struct timeline *timeline)
 {
 	const struct why_amount *first = &at->target->amounts[0];
 	char text[32];
 
-	add_link(k, chain, LEAF_BEHIND, k->w->causes[first->cause].label, first->ns, EDGE_TAG);
+	chain_add(chain, LEAF_BEHIND, k->w->causes[first->cause].label, first->ns, EDGE_TAG);
 	if (!at->ahead)
 		return;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)at->ahead->id);
-	add_link(k, chain, LINK_REQUEST, text, at->ahead_ns, EDGE_TAG)->tid = at->ahead->tid;
+	chain_add(chain, LINK_REQUEST, chain_text(k, text), at->ahead_ns, EDGE_TAG)->tid = at->ahead->tid;
 	add_busy(k, chain, timeline);
 }
 
@@ -355,26 +219,30 @@ static bool is_cause(struct chains *k, const struct timeline_cause *t, const str
 }
 
 static void chain_target(struct chains *k, const struct wanted *at, const struct timeline *timeline,
-			 struct why_chain *chain)
+			 struct chain *chain)
 {
 	struct why_target *t = at->target;
 	const struct why_cause *c = &k->w->causes[t->amounts[0].cause];
 	int64_t ns = t->amounts[0].ns;
 	const struct timeline_cause *found = NULL;
-	struct why_link *link;
+	const struct symbol *func = k->w->p->paths[c->path].func;
+	struct chain_link *link;
 
 	for (size_t i = 0; i < timeline->nr_causes && !found; i++)
 		if (is_cause(k, &timeline->causes[i], c))
 			found = &timeline->causes[i];
 	if (c->kind == LEAF_BEHIND) {
 		chain_behind(k, chain, at, timeline);
-	} else if (found && found->wait) {
-		chain_wait(k, chain, found);
-	} else if (found && found->off) {
-		add_off(k, chain, found->off, ns, c->label, found->waker_func);
+	} else if (found && found->chain) {
+		*chain = *found->chain;
+		chain->links[0].ns = ns;
+		add_calls(k, chain);
 	} else {
-		link = add_link(k, chain, why_cause_kind(c), c->label, ns, EDGE_SCANNER);
-		set_place(k, link, k->w->p->paths[c->path].func);
+		link = chain_add(chain, why_cause_kind(c), c->label, ns, EDGE_SCANNER);
+		if (func) {
+			chain_set_function(k->w->p->m, link, func);
+			link->label = c->label;
+		}
 		link->resolution_ns = t->request->resolution_ns;
 	}
 }
@@ -383,11 +251,8 @@ static void chain_target(struct chains *k, const struct wanted *at, const struct
 static void set_root(struct why *w, struct why_target *t)
 {
 	const struct why_cause *c = &w->causes[t->amounts[0].cause];
-	const struct why_link *last = t->chain && t->chain->nr ?
-				      &t->chain->links[t->chain->nr - 1] : NULL;
+	const struct chain_link *last = t->chain && t->chain->nr ? chain_root(t->chain) : NULL;
 
-	if (last && (last->source == EDGE_CODE || (last->kind == LINK_WOKEN_BY && !*last->file)))
-		last--;		/* of the function, what it may do; of who woke it, nothing is known */
 	t->root = last ? last->kind : why_cause_kind(c);
 	t->root_label = last ? last->label : c->label;
 	if (t->root == LINK_HELD_BY || t->root == LINK_WOKEN_BY)
@@ -408,7 +273,7 @@ static bool needs_timeline(const struct chains *k, const struct why_target *t)
 	}
 }
 
-static int follow(struct chains *k, struct wanted *at, struct why_chain *chain)
+static int follow(struct chains *k, struct wanted *at, struct chain *chain)
 {
 	struct timeline timeline = { .nr_causes = 0 };
 	bool is_needed = at->ahead || needs_timeline(k, at->target);

@@ -65,7 +65,7 @@ struct why_private {
 	struct hash by_key;		/* of causes */
 	int64_t (*by_anomaly)[NR_ANOMALIES]; /* by cause: deviation that it explains */
 	size_t room_by_anomaly;
-	struct why_chain *chains;
+	struct chain *chains;
 };
 
 /* why-explain.c: finds the causes of one target; returns 0 or -ENOMEM */

@@ -25,28 +25,6 @@ const char *anomaly_name(enum anomaly a)
 	return names[a];
 }
 
-const char *edge_source_name(enum edge_source s)
-{
-	static const char *const names[NR_EDGE_SOURCES] = {
-		[EDGE_SHIM] = "shim", [EDGE_OWNER] = "owner", [EDGE_FUTEX] = "futex",
-		[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "running_task", [EDGE_TAG] = "tag",
-		[EDGE_SCANNER] = "scanner", [EDGE_CODE] = "code",
-	};
-
-	return names[s];
-}
-
-const char *link_kind_name(unsigned kind)
-{
-	static const char *const names[NR_LINK_KINDS] = {
-		[LINK_NONE] = "", [LINK_HELD_BY] = "held_by", [LINK_WOKEN_BY] = "woken_by",
-		[LINK_CALLS] = "calls", [LINK_REQUEST] = "request", [LINK_PAGE_FAULTS] = "page_faults",
-		[LINK_ALL] = "all", [LINK_CLASS] = "class", [LINK_UNEXPLAINED] = "unexplained",
-	};
-
-	return kind < NR_LEAF_KINDS ? leaf_kinds[kind].name : names[kind];
-}
-
 unsigned why_cause_kind(const struct why_cause *c)
 {
 	return c->has_faults ? (unsigned)LINK_PAGE_FAULTS : c->kind;

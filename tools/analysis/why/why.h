@@ -15,55 +15,7 @@
 #define WHY_WHY_H
 
 #include "analysis/partition/partition.h"
-
-/* Says how an edge of a chain is known, and how certain that makes it. */
-enum edge_source {
-	EDGE_SHIM,		/* the shim recorded the hold: exact */
-	EDGE_OWNER,		/* the wait named the holder, its hold was not recorded */
-	EDGE_FUTEX,		/* who woke the futex */
-	EDGE_WAKER,		/* whom the scheduler saw wake it */
-	EDGE_OCCUPANT,		/* which task ran */
-	EDGE_TAG,		/* the program's request tags */
-	EDGE_SCANNER,		/* the stack at that time */
-	EDGE_CODE,		/* the function's code: what it may do, not that it did */
-	NR_EDGE_SOURCES
-};
-
-/*
- * This is the kind of a step of a chain, or of a frame of a blame tree: a state (enum
- * leaf_kind), or one of these.
- */
-enum link_kind {
-	LINK_NONE = NR_LEAF_KINDS,
-	LINK_HELD_BY, LINK_WOKEN_BY,
-	LINK_CALLS,		/* what the function before it may do */
-	LINK_REQUEST,		/* one that was ahead */
-	LINK_PAGE_FAULTS,
-	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* of blame trees */
-	NR_LINK_KINDS
-};
-
-/* This is one step of a chain: the first is what the request waited for, the last is the root. */
-struct why_link {
-	unsigned kind;		/* leaf_kind or link_kind */
-	unsigned lock_kind;	/* LOCK: enum ldb_lock_kind */
-	const char *label;	/* lock, function, task */
-	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
-	const char *file;	/* of a function: "app.c:120"; "" */
-	uint32_t tid;		/* 0: none */
-	const char *thread;	/* its name; "" */
-	int64_t ns;
-	int64_t resolution_ns;
-	enum edge_source source;
-	double confidence;	/* 0..1: part of the time that this source accounts for */
-};
-
-#define WHY_CHAIN_MAX	12
-
-struct why_chain {
-	struct why_link links[WHY_CHAIN_MAX];
-	size_t nr;
-};
+#include "analysis/timeline/chain.h"
 
 struct why_cause {
 	enum anomaly anomaly;
@@ -79,7 +31,7 @@ struct why_cause {
 	int64_t median_ns;	/* deviation, of those with it */
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
-	const struct why_chain *chain; /* of the slowest request with it; NULL */
+	const struct chain *chain; /* of the slowest request with it; NULL */
 };
 
 struct why_amount {
@@ -95,7 +47,7 @@ struct why_target {
 	int64_t deviation_ns;	/* latency less the class's reference median */
 	double coverage;	/* explained / deviation; may exceed 1 */
 	int64_t unknown_ns, unwatched_ns; /* the second: of unknown, in observation gaps */
-	const struct why_chain *chain; /* of its first cause; NULL: not followed */
+	const struct chain *chain; /* of its first cause; NULL: not followed */
 	unsigned root;		/* last link's kind, else the first cause's; LINK_NONE */
 	const char *root_label;
 };
@@ -145,10 +97,7 @@ int why_build(const struct partition *p, const struct why_options *o, struct why
 void why_free(struct why *w);
 
 const char *anomaly_name(enum anomaly a);
-const char *edge_source_name(enum edge_source s);
 
-/* Returns "lock_wait", "held_by", ...: as in JSON. */
-const char *link_kind_name(unsigned kind);
 /* Returns the name of a cause's kind; page faults have a separate one. */
 unsigned why_cause_kind(const struct why_cause *c);
 

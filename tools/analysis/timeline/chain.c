@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Follows the delays of a request from thread to thread; see chain.h.  blame.c has found who was
+ * behind each delay.
+ *
+ * A thread that ended a wait is followed to what delayed it most in that time, if that was a
+ * tenth of it; and further, if it was half.  No thread is in a chain twice, so each ends.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/partition/partition-private.h"
+#include "base/search.h"
+#include "facts/ticks.h"
+#include "timeline-private.h"
+
+#define UNCERTAIN_PART	4	/* a resolution of this part of a time makes it likely only */
+
+struct walk {
+	const struct timeline_build *b;
+	struct chain chain;
+	uint32_t tids[CHAIN_LINKS_MAX];	/* threads in it */
+	size_t nr_tids;
+};
+
+const char *edge_source_name(enum edge_source s)
+{
+	static const char *const names[NR_EDGE_SOURCES] = {
+		[EDGE_SHIM] = "shim", [EDGE_OWNER] = "owner", [EDGE_FUTEX] = "futex",
+		[EDGE_WAKER] = "waker", [EDGE_OCCUPANT] = "running_task", [EDGE_TAG] = "tag",
+		[EDGE_SCANNER] = "scanner", [EDGE_CODE] = "code",
+	};
+
+	return names[s];
+}
+
+const char *link_kind_name(unsigned kind)
+{
+	static const char *const names[NR_LINK_KINDS] = {
+		[LINK_NONE] = "", [LINK_HELD_BY] = "held_by", [LINK_WOKEN_BY] = "woken_by",
+		[LINK_CALLS] = "calls", [LINK_REQUEST] = "request", [LINK_PAGE_FAULTS] = "page_faults",
+		[LINK_ALL] = "all", [LINK_CLASS] = "class", [LINK_UNEXPLAINED] = "unexplained",
+	};
+
+	return kind < NR_LEAF_KINDS ? leaf_kinds[kind].name : names[kind];
+}
+
+struct chain_link *chain_add(struct chain *chain, unsigned kind, const char *label, int64_t ns,
+			     enum edge_source source)
+{
+	static struct chain_link unseen;
+	const struct chain_link *last = chain->nr ? &chain->links[chain->nr - 1] : NULL;
+	struct chain_link *link = chain->nr < CHAIN_LINKS_MAX ? &chain->links[chain->nr++] : &unseen;
+
+	*link = (struct chain_link){
+		.kind = kind, .label = label, .call = "", .file = "", .thread = "", .ns = ns,
+		.source = source,
+		.confidence = last && last->ns > ns ? (double)ns / (double)last->ns : 1,
+	};
+	return link;
+}
+
+const struct chain_link *chain_root(const struct chain *chain)
+{
+	const struct chain_link *first = chain->links, *last = first + chain->nr - 1;
+	int64_t most = first->ns;
+
+	for (const struct chain_link *l = first; l < last; l++)
+		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
+			most = l->ns;
+	/* Of a function, what it may do; of who woke it, nothing is known; of what is too short. */
+	while (last > first &&
+	       (last->source == EDGE_CODE || (last->kind == LINK_WOKEN_BY && !*last->file) ||
+		(last[-1].source == EDGE_OCCUPANT && last->source != EDGE_OCCUPANT) ||
+		(last->kind < NR_LEAF_KINDS && last->kind != LEAF_FUNCTION && 2 * last->ns < most)))
+		last--;
+	return last;
+}
+
+const char *chain_certainty(const struct chain_link *l)
+{
+	bool is_vague = l->source == EDGE_SCANNER && l->resolution_ns * UNCERTAIN_PART > l->ns;
+
+	return l->source == EDGE_CODE ? "possible" : l->is_likely || is_vague ? "likely" : "exact";
+}
+
+void chain_set_function(struct model *m, struct chain_link *link, const struct symbol *func)
+{
+	const char *base = strrchr(func->func_file, '/');
+	char text[256];
+
+	link->label = func->function;
+	link->func = func;
+	if (!*func->func_file)
+		return;
+	snprintf(text, sizeof(text), "%s:%u", base ? base + 1 : func->func_file, func->func_line);
+	link->file = model_keep_string(m, text);
+}
+
+static int64_t length(const struct segment *s)
+{
+	return s->end_ns - s->start_ns;
+}
+
+/* Who was behind a delay */
+
+/* Returns the edge of the delay that lasted longest; NULL: nobody is known. */
+static const struct edge *longest_edge(const struct timeline_build *b, const struct segment *delay)
+{
+	size_t n = search(b->nr_edges, i, b->edges[i].tid < delay->tid);
+	const struct edge *best = NULL;
+	int64_t most = 0;
+
+	for (; n < b->nr_edges && b->edges[n].tid == delay->tid && b->edges[n].start < delay->end; n++) {
+		const struct edge *e = &b->edges[n];
+		int64_t ticks = min(e->end, delay->end) - max(e->start, delay->start);
+
+		if (ticks > most) {
+			best = e;
+			most = ticks;
+		}
+	}
+	return best;
+}
+
+/* Says which interrupt it was that ended a sleep, as far as its system call tells. */
+static const char *interrupt_words(const struct segment_sched *k, bool *is_likely)
+{
+	const char *name = k->call.name ? k->call.name : "", *file = k->call.name ? k->call.file : "";
+	bool may_time_out = strstr(name, "poll") || strstr(name, "select") || strstr(name, "futex") ||
+			    strstr(name, "epoll");
+
+	*is_likely = false;
+	if (strstr(name, "nanosleep") || strstr(file, "timerfd"))
+		return "a timer";
+	*is_likely = true;
+	if (strstr(file, "socket") && k->waker.kind == PARTY_SOFTIRQ)
+		return "the network";
+	if (may_time_out && k->waker.kind == PARTY_HARDIRQ)
+		return "a timer";
+	*is_likely = false;
+	return party_kinds[k->waker.kind].words;
+}
+
+/* Adds who ended a sleep, where that is no thread of the program. */
+static void add_other_task(struct walk *w, const struct segment *delay, int64_t ns)
+{
+	const struct segment_sched *k = delay->sched;
+	struct chain_link *link;
+	bool is_likely;
+
+	if (!k || !k->has_woken || delay->kind == SEGMENT_RUNNABLE || leaf_kind_of(delay) == LEAF_IO)
+		return;
+	if (k->waker.kind == PARTY_TASK && k->waker.tid != delay->tid && k->waker.name && *k->waker.name) {
+		link = chain_add(&w->chain, LINK_WOKEN_BY, k->waker.name, ns, EDGE_WAKER);
+		link->tid = k->waker.tid;
+		link->thread = link->label;
+	} else if (k->waker.kind == PARTY_HARDIRQ || k->waker.kind == PARTY_SOFTIRQ) {
+		link = chain_add(&w->chain, LINK_WOKEN_BY, interrupt_words(k, &is_likely), ns, EDGE_WAKER);
+		link->is_likely = is_likely;
+	}
+}
+
+/* Links */
+
+static struct chain_link *add_delay(struct walk *w, const struct segment *s, int64_t ns,
+				    const char *place)
+{
+	char label[PARTITION_LABEL_MAX];
+	enum leaf_kind kind = partition_label(s, label);
+	const char *text = model_keep_string(w->b->m, label);
+	bool has_call = kind == LEAF_IO || kind == LEAF_SLEEP;
+	enum edge_source source = kind == LEAF_LOCK ? EDGE_SHIM : kind == LEAF_FUTEX ? EDGE_FUTEX :
+				  has_call ? EDGE_WAKER : EDGE_OCCUPANT;
+	struct chain_link *link;
+
+	link = chain_add(&w->chain, kind, has_call || !*text ? place : text, ns, source);
+	link->tid = s->tid;
+	link->thread = model_keep_string(w->b->m, model_thread_name(s->thread));
+	link->start_ns = s->start_ns;
+	link->end_ns = s->end_ns;
+	link->resolution_ns = kind == LEAF_LOCK || kind == LEAF_FUTEX ? 0 : s->resolution_ns;
+	link->lock_kind = kind == LEAF_LOCK ? s->lock_kind : 0;
+	link->call = has_call ? text : "";
+	return link;
+}
+
+/* Adds who held the lock, and what that was executing. */
+static void add_holder(struct walk *w, struct chain_link *link, const struct edge *e,
+		       const struct segment *in, const struct segment *func)
+{
+	const struct symbol *taker = e->hold && e->hold->site ? e->hold->site : func ? func->func : NULL;
+	struct chain_link *link_func;
+
+	link->resolution_ns = e->hold ? e->hold->resolution_ns : 0;
+	if (taker)
+		chain_set_function(w->b->m, link, taker);
+	if (!func || !strcmp(taker->function, func->func->function))
+		return;
+	link_func = chain_add(&w->chain, LEAF_FUNCTION, "", segment_overlap_ns(func, in), EDGE_SCANNER);
+	chain_set_function(w->b->m, link_func, func->func);
+	link_func->tid = link->tid;
+	link_func->thread = link->thread;
+	link_func->resolution_ns = func->resolution_ns;
+}
+
+/* Adds who ended the delay, or ran meanwhile, and what that was executing. */
+static void add_blocker(struct walk *w, const struct segment *delay, const struct edge *e,
+			const struct segment *in)
+{
+	const struct segment *func = culprits_function(w->b->t, in);
+	bool is_held = delay->kind == SEGMENT_FUTEX_WAIT ? e->hold || delay->owner :
+		       delay->kind == SEGMENT_LOCK_WAIT && lock_kind_is_held(delay->lock_kind);
+	const char *name = model_keep_string(w->b->m, model_thread_name(in->thread));
+	struct chain_link *link;
+
+	if (e->source == EDGE_OCCUPANT && !func)
+		return;
+	link = chain_add(&w->chain, e->source == EDGE_OCCUPANT ? (unsigned)LEAF_FUNCTION : is_held ?
+			 (unsigned)LINK_HELD_BY : LINK_WOKEN_BY, *name ? name : "a thread", length(in),
+			 e->source == EDGE_OCCUPANT ? EDGE_SCANNER : e->source);
+	link->tid = in->tid;
+	link->thread = name;
+	link->start_ns = in->start_ns;
+	link->end_ns = in->end_ns;
+	link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
+	link->is_likely = e->is_likely;
+	if (is_held) {
+		add_holder(w, link, e, in, func);
+	} else if (func) {
+		chain_set_function(w->b->m, link, func->func);
+		link->ns = segment_overlap_ns(func, in);
+		link->resolution_ns = func->resolution_ns;
+		link->confidence = length(in) > link->ns ? (double)link->ns / (double)length(in) : 1;
+	}
+}
+
+static bool is_in(const struct walk *w, uint32_t tid)
+{
+	for (size_t i = 0; i < w->nr_tids; i++)
+		if (w->tids[i] == tid)
+			return true;
+	return false;
+}
+
+/* Adds a delay, and follows it. */
+static void follow(struct walk *w, const struct segment *delay, int64_t ns, const char *place)
+{
+	const struct timeline_build *b = w->b;
+
+	while (delay && w->nr_tids < CHAIN_LINKS_MAX) {
+		const struct edge *e = longest_edge(b, delay);
+		struct segment in = { 0 };
+		int64_t delay_ns;
+
+		add_delay(w, delay, ns, place);
+		w->tids[w->nr_tids++] = delay->tid;
+		if (!e) {
+			add_other_task(w, delay, ns);
+			return;
+		}
+		in.tid = e->by;
+		in.thread = model_thread(b->m, e->by, e->start);
+		in.start_ns = ticks_time_ns(b->m->reader, e->start);
+		in.end_ns = ticks_time_ns(b->m->reader, e->end);
+		add_blocker(w, delay, e, &in);
+		if (e->source == EDGE_OCCUPANT || is_in(w, e->by))
+			return;
+		delay = culprits_delay(b->t, &in, true, &delay_ns);
+		if (!delay || delay_ns < length(&in) / 10)
+			return;
+		ns = delay_ns;
+		place = delay->site ? delay->site->function : w->chain.links[w->chain.nr - 1].label;
+		/* What was a smaller part of the time is mentioned, but is not the reason. */
+		if (2 * delay_ns < length(&in)) {
+			add_delay(w, delay, ns, place);
+			return;
+		}
+	}
+}
+
+int chain_build(const struct timeline_build *b, struct timeline_cause *c)
+{
+	const struct segment *delay = c->wait ? c->wait : c->off;
+	struct walk w = { .b = b };
+
+	if (!delay || c->in_queue)
+		return 0;
+	follow(&w, delay, c->ns, c->func ? c->func->function : "");
+	c->chain = malloc(sizeof(*c->chain));
+	if (!c->chain)
+		return -ENOMEM;
+	*c->chain = w.chain;
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A chain leads from what a request waited for to the thread that ended the wait, to what that
+ * thread did until then, to what that one waited for, and so on.  ldb-timeline and ldb-why print
+ * the same chains.
+ */
+#ifndef TIMELINE_CHAIN_H
+#define TIMELINE_CHAIN_H
+
+#include "analysis/attribution/states.h"
+
+/* Says how a link of a chain is known. */
+enum edge_source {
+	EDGE_SHIM,		/* the shim recorded the hold, or who signalled last */
+	EDGE_OWNER,		/* the wait named the holder, its hold was not recorded */
+	EDGE_FUTEX,		/* who woke the futex */
+	EDGE_WAKER,		/* whom the scheduler saw wake it */
+	EDGE_OCCUPANT,		/* which task ran */
+	EDGE_TAG,		/* the program's request tags */
+	EDGE_SCANNER,		/* the stack at that time */
+	EDGE_CODE,		/* the function's code: what it may do, not that it did */
+	NR_EDGE_SOURCES
+};
+
+/* This is the kind of a link, or of a frame of a blame tree: a state, or one of these. */
+enum link_kind {
+	LINK_NONE = NR_LEAF_KINDS,
+	LINK_HELD_BY, LINK_WOKEN_BY,
+	LINK_CALLS,		/* what the function before it may do */
+	LINK_REQUEST,		/* one that was ahead */
+	LINK_PAGE_FAULTS,
+	LINK_ALL, LINK_CLASS, LINK_UNEXPLAINED, /* of blame trees */
+	NR_LINK_KINDS
+};
+
+/* The texts belong to the model, the symtab or the partition. */
+struct chain_link {
+	unsigned kind;		/* leaf_kind or link_kind */
+	unsigned lock_kind;	/* LOCK, and what ended it: enum ldb_lock_kind; else 0 */
+	const char *label;	/* lock, function, task */
+	const char *call;	/* IO, SLEEP: the system call, "read of a pipe"; "" */
+	const char *file;	/* of a function: "app.c:120"; "" */
+	const struct symbol *func; /* which; NULL: none */
+	uint32_t tid;		/* 0: none */
+	const char *thread;	/* its name; "" */
+	int64_t start_ns, end_ns; /* where it is drawn; 0, 0: nowhere */
+	int64_t ns;
+	int64_t resolution_ns;
+	enum edge_source source;
+	bool is_likely;		/* it is inferred: no record says so */
+	double confidence;	/* 0..1: part of the time that this link accounts for */
+};
+
+#define CHAIN_LINKS_MAX	24
+
+/* The first link is what the request waited for, the last is the root. */
+struct chain {
+	struct chain_link links[CHAIN_LINKS_MAX];
+	size_t nr;
+};
+
+/* As in JSON: "waker", ...; "lock_wait", "held_by", ... */
+const char *edge_source_name(enum edge_source s);
+const char *link_kind_name(unsigned kind);
+
+/* Adds a link without a thread.  A chain that is full returns one, too, which is not shown. */
+struct chain_link *chain_add(struct chain *chain, unsigned kind, const char *label, int64_t ns,
+			     enum edge_source source);
+
+/* Returns the link that should be changed: that of a chain's end which took most of its time. */
+const struct chain_link *chain_root(const struct chain *chain);
+
+/* Returns "exact", "likely", or "possible": of a link that is read from the code. */
+const char *chain_certainty(const struct chain_link *link);
+
+/* Names a function as what the link is about. */
+void chain_set_function(struct model *m, struct chain_link *link, const struct symbol *func);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/units.h"
+#include "facts/lockset.h"
+#include "render/chain.h"
+#include "render/columns.h"
+#include "render/text.h"
+
+struct sentence {
+	char *buf;
+	size_t used, size;
+	bool is_long;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void say(struct sentence *s, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(s->buf + s->used, s->size - s->used, format, ap);
+	va_end(ap);
+	if (n > 0)
+		s->used = s->used + n < s->size ? s->used + n : s->size - 1;
+}
+
+size_t chain_say_lock(unsigned kind, const char *label, char *buf, size_t size)
+{
+	struct sentence s = { .buf = buf, .size = size };
+	const char *noun = lock_kind_noun(kind);
+	size_t len = strlen(noun);
+
+	/* One without a name is named after the place where the thread waits, by its label. */
+	if (strncmp(label, "a ", 2) && (strncmp(label, noun, len) || label[len] != ' '))
+		say(&s, "%s ", noun);
+	say(&s, "%s", label);
+	return s.used;
+}
+
+static void say_function(struct sentence *s, const struct chain_link *l)
+{
+	say(s, "%s()", l->label);
+	if (s->is_long && *l->file)
+		say(s, " %s", l->file);
+}
+
+static void say_thread(struct sentence *s, const struct chain_link *l)
+{
+	if (l->tid)
+		say(s, "thread %s%s%" PRIu32, l->thread, *l->thread ? " " : "", l->tid);
+	else
+		say(s, "%s", l->label);
+}
+
+static const char *ended(unsigned lock_kind)
+{
+	switch (lock_kind) {
+	case LDB_LOCK_COND:
+		return "signalled it";
+	case LDB_LOCK_SEM:
+		return "posted it";
+	case LDB_LOCK_BARRIER:
+		return "came to it, the last";
+	case LDB_LOCK_JOIN:
+		return "ended";
+	default:
+		return "woke it";
+	}
+}
+
+/* A thread that ended a wait without a holder. */
+static void say_waker(struct sentence *s, const struct chain_link *l, const char *d)
+{
+	say(s, ", until ");
+	say_thread(s, l);
+	say(s, " %s%s", ended(l->lock_kind), l->is_likely ? " (likely)" : "");
+	if (!l->func)
+		return;
+	say(s, ", which was in ");
+	say_function(s, l);
+	say(s, " for %s", d);
+}
+
+static void say_delay(struct sentence *s, const struct chain_link *l, const char *d)
+{
+	char text[TEXT_ROOM];
+
+	if (l->kind == LEAF_LOCK || l->kind == LEAF_FUTEX) {
+		chain_say_lock(l->kind == LEAF_LOCK ? l->lock_kind : 0, l->label, text, sizeof(text));
+		say(s, ", which itself waited %s for %s", d, text);
+		return;
+	}
+	say(s, ", of that %s ", d);
+	if (l->kind == LEAF_IO || l->kind == LEAF_SLEEP)
+		say(s, "%s", l->kind == LEAF_IO ? "in I/O" : "asleep");
+	else
+		say(s, "%s", leaf_kind_say(l->kind, *l->label ? l->label : "somebody", text, sizeof(text)));
+	if (*l->call)
+		say(s, " (%s)", l->call);
+}
+
+static void say_link(struct sentence *s, const struct chain_link *l)
+{
+	char d[UNITS_ROOM];
+
+	if (s->is_long)
+		units_duration(l->ns, d);
+	else
+		text_ns(l->ns, d);
+	switch (l->kind) {
+	case LINK_HELD_BY:
+		say(s, ", held by ");
+		if (l->func) {
+			say_function(s, l);
+			say(s, " of ");
+		}
+		say_thread(s, l);
+		say(s, " for %s%s", d, l->source == EDGE_OWNER ? " (known from the wait)" :
+		    l->is_likely ? " (likely)" : "");
+		break;
+	case LINK_WOKEN_BY:
+		say_waker(s, l, d);
+		break;
+	case LEAF_FUNCTION:
+		say(s, ", there in ");
+		say_function(s, l);
+		say(s, " for %s", d);
+		break;
+	case LINK_CALLS:
+		say(s, ", which calls %s() (I/O)", l->label);
+		break;
+	case LINK_REQUEST:
+		say(s, ", the longest of them request %s with %s", l->label, d);
+		break;
+	default:
+		say_delay(s, l, d);
+	}
+}
+
+size_t chain_say(const struct chain *chain, bool is_long, char *buf, size_t size)
+{
+	struct sentence s = { .buf = buf, .size = size, .is_long = is_long };
+
+	if (size)
+		*buf = '\0';
+	for (size_t i = 1; chain && size && i < chain->nr; i++)
+		say_link(&s, &chain->links[i]);
+	return s.used;
+}
+
+/* In JSON */
+
+#define ROW struct chain_link
+GET(get_kind, text, link_kind_name(e->kind))
+GET(get_source, text, edge_source_name(e->source))
+GET(get_certainty, text, chain_certainty(e))
+WHEN(if_call, *e->call)
+
+static const struct column link_columns[] = {
+	MADE("kind", get_kind), SAME(label), SAME(call, .when = if_call), SAME(file), SAME(tid),
+	SAME(thread), SAME(ns), SAME(resolution_ns), MADE("source", get_source),
+	MADE("certainty", get_certainty), SAME(confidence), { 0 }
+};
+#undef ROW
+
+/* A chain that was not followed is an empty array. */
+static struct rows links(const struct row *row)
+{
+	const struct chain *chain = row->at;
+
+	return rows_of(chain->links, chain ? chain->nr : 0);
+}
+
+const struct column chain_columns[] = { NESTED_AT("chain", links, link_columns), { 0 } };
