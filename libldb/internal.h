@@ -53,6 +53,7 @@ struct held_lock {		/* a lock this thread holds; shim's business */
 	uint64_t wait_begin;	/* a wait not yet written, which ended at begin; or 0 */
 	uint64_t site_kind;	/* call site | enum ldb_lock_kind << 56: one store */
 	uint32_t owner;		/* of that wait */
+	uint32_t nr_later;	/* when that wait began, see thread_innermost() */
 };
 
 /*
@@ -103,6 +104,13 @@ struct thread *thread_self(void);
  * ldb_func_rec.gen; 0 if nothing is instrumented.  This is only for the calling thread.
  */
 uint64_t thread_gen(void);
+
+/*
+ * shim/innermost.c: returns the same, and in *nr_later by how many generations the innermost frame
+ * of that block that has not returned is older, plus 1; 0 if that is not known: t is NULL, or this
+ * is a stack of the program's own.  t is the calling thread.  It is async-signal-safe.
+ */
+uint64_t thread_innermost(const struct thread *t, uint32_t *nr_later);
 
 /*
  * Stores the calling thread's blocks (one for each instrumented module that does not share

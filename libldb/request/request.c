@@ -17,20 +17,25 @@
 _Static_assert(LDB_CLASS_MAX == 23, "24 bytes of payload, with the NUL");
 
 /* A thread without an entry (raw clone, or about to exit) still has a tid. */
-static uint32_t self_tid(void)
+static uint32_t tid_of(const struct thread *t)
 {
-	struct thread *t = thread_self();
-
 	return t ? t->tid : (uint32_t)syscall(SYS_gettid);
 }
 
 /* If there are several requests, the end of one counts as leaving them all. */
-static void keep_in_request(uint16_t type)
+static void keep_in_request(struct thread *t, uint16_t type)
 {
-	struct thread *t = thread_self();
-
-	if (t && type <= LDB_EV_REQ_END_ALL)
+	if (t)
 		order_any_store(&t->in_request, type == LDB_EV_REQ_START);
+}
+
+/* The frames of the thread tell which functions belong to the request, and which ended before. */
+static void put_frames(struct ldb_req_rec *req, const struct thread *t)
+{
+	uint64_t gen = thread_innermost(t, &req->nr_later);
+
+	req->payload0 = (uint32_t)gen;
+	req->payload1 = gen >> 32;
 }
 
 static void request_write(struct ldb_req_rec *req)
@@ -39,12 +44,16 @@ static void request_write(struct ldb_req_rec *req)
 		struct ldb_req_rec req;
 		struct ldb_rec slot[2];
 	} r = { .req = *req };
+	struct thread *t = thread_self();
 	int saved = errno;
 
+	if (req->type <= LDB_EV_REQ_END_ALL) {
+		put_frames(&r.req, t);
+		keep_in_request(t, req->type);
+	}
 	r.req.tsc = session_clock();
-	r.req.tid = self_tid();
+	r.req.tid = tid_of(t);
 	r.req.cont1 = LDB_EV_CONT + 1;
-	keep_in_request(req->type);
 	ring_write(r.slot, 2);
 	errno = saved;
 }

@@ -20,6 +20,7 @@ void lock_event_write(const struct thread *t, uint32_t type, const struct held_l
 		.lock = h->lock,
 		.owner = h->owner,
 		.begin = begin,
+		.nr_later = h->nr_later,
 		.cont1 = LDB_EV_CONT + 1,
 		.site_hi = h->site_kind >> 32,
 		.gen = h->gen,
@@ -129,6 +130,7 @@ void release_end(struct release *r)
 		if (r->h.begin)
 			flags |= LDB_LOCK_F_BEGIN_EXACT;
 		r->h.owner = 0;
+		r->h.nr_later = 0;
 		lock_event_write(r->t, LDB_EV_LOCK_HOLD, &r->h, r->h.begin, r->end, flags);
 	}
 	hook_leave(r->t);

@@ -15,6 +15,7 @@ static void wait_write(struct thread *t, const struct wait *w, uint64_t end, uin
 {
 	struct held_lock h = {
 		.lock = w->lock, .gen = w->gen, .site_kind = w->site, .owner = w->owner,
+		.nr_later = w->nr_later,
 	};
 
 	if (end - w->begin >= session_page.a.lock_threshold)
@@ -43,7 +44,7 @@ void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kin
 	w->owner = owner;
 	w->site = site;
 	w->epoch = session_page.a.epoch;
-	w->gen = thread_gen();
+	w->gen = thread_innermost(t, &w->nr_later);
 	/* The last thread that comes to a barrier wakes the others. */
 	if (has_waker(kind))
 		waker_set((const void *)object, kind == LDB_LOCK_BARRIER ? t->tid : 0);
@@ -136,6 +137,8 @@ void wait_lock_end(struct wait *w, int rc)
 	if (rc == 0 || rc == EOWNERDEAD) {
 		h = held_push(t, lock, w->kind, w->site);
 		h->owner = w->owner;
+		/* A signal handler may have called functions meanwhile. */
+		h->nr_later = h->gen == w->gen ? w->nr_later : 0;
 		h->begin = end;
 		if (end - w->begin >= session_page.a.lock_threshold)
 			h->wait_begin = w->begin;

@@ -17,6 +17,7 @@ struct wait {
 	uint32_t kind;
 	uint32_t owner;
 	uint32_t epoch;
+	uint32_t nr_later;	/* of thread_innermost() */
 };
 
 void wait_begin(struct wait *w, struct thread *t, uintptr_t object, uint32_t kind,

@@ -98,6 +98,38 @@ static void tags(void)
 	harness_stop();
 }
 
+/* What the plugin would link: a frame that called tag_here(), and the last one that was entered. */
+static void frames(void)
+{
+	struct ldb_frame main_frame = { .gen = 5 * LDB_GEN_ONE | LDB_CANARY };
+	uintptr_t below = (uintptr_t)&main_frame - (1 << 20);
+
+	harness_start(LDB_MUTEX_OFF, 0);
+	harness_gen = 9 * LDB_GEN_ONE | LDB_CANARY;
+	harness_block.top = &main_frame;
+	tag_here(0);
+	is_int(last()->payload0 | (uint64_t)last()->payload1 << 32, 9 * LDB_GEN_ONE, "the last one");
+	is_int(last()->nr_later, 5, "four were entered after the innermost");
+	main_frame.gen = 9 * LDB_GEN_ONE | LDB_CANARY;
+	tag_here(0);
+	is_int(last()->nr_later, 1, "the innermost is the last one");
+	harness_block.top = NULL;
+	tag_here(0);
+	is_int(last()->nr_later, 10, "none is left");
+	harness_block.top = (struct ldb_frame *)below;
+	tag_here(0);
+	is_int(last()->nr_later, 0, "a record below the stack pointer is not read");
+	harness_block.top = (struct ldb_frame *)(thread_self()->stack_hi + 4096);
+	tag_here(0);
+	is_int(last()->nr_later, 0, "nor one of another stack");
+	main_frame.gen = 0;
+	harness_block.top = &main_frame;
+	tag_here(0);
+	is_int(last()->nr_later, 0, "nor is believed what is none");
+	harness_block.top = NULL;
+	harness_stop();
+}
+
 static void arrivals(void)
 {
 	harness_start(LDB_MUTEX_OFF, 0);
@@ -193,6 +225,7 @@ int main(void)
 	without();
 	versions();
 	tags();
+	frames();
 	arrivals();
 	classes();
 	links();

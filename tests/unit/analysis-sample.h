@@ -97,7 +97,7 @@ TAP_FN void made_func_row(struct made *t, const struct made_func *f)
 
 struct made_lock {
 	unsigned op, flags, gen;
-	uint32_t tid, owner;
+	uint32_t tid, owner, nr_later;
 	uint64_t lock, site;
 	int64_t begin, end;
 };
@@ -109,6 +109,7 @@ TAP_FN void made_lock_row(struct made *t, const struct made_lock *l)
 	struct ldb_row_lock row = {
 		.op = l->op, .flags = l->flags, .tid = l->tid, .lock = l->lock, .owner = l->owner,
 		.begin = l->begin, .end = l->end, .gen = GEN(l->gen), .site = l->site,
+		.nr_later = l->nr_later,
 	};
 
 	writer_add_lock(t->w, &row);

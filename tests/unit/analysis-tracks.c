@@ -36,6 +36,14 @@ struct maker {
 	uint64_t nr_left, req;
 };
 
+/* Where each invocation was truly: in which span of a request, by thread and generation. */
+struct true_part {
+	int64_t start, end;
+};
+
+static struct true_part parts[NR_TIDS + 1][1 << 20];
+static uint32_t part_of[NR_TIDS + 1][GENS_MAX];
+
 static int64_t some(int64_t max)
 {
 	return sample_random() % max;
@@ -48,11 +56,11 @@ static void wait_or_hold(struct maker *k, unsigned gen)
 	switch (some(5)) {
 	case 0:
 		made_wait(k->t, .tid = k->tid, .lock = LOCK, .owner = k->tid % NR_TIDS + 1,
-			  .begin = at, .end = end, .gen = gen);
+			  .begin = at, .end = end, .gen = gen, .nr_later = 1);
 		break;
 	case 4:		/* asleep in it */
 		made_wait(k->t, .tid = k->tid, .lock = LOCK, .owner = k->tid % NR_TIDS + 1,
-			  .begin = at, .end = end, .gen = gen);
+			  .begin = at, .end = end, .gen = gen, .nr_later = 1);
 		made_futex_wait(k->t, .tick = at + 100, .cpu = k->tid, .tid = k->tid, .addr = LOCK,
 				.owner = k->tid % NR_TIDS + 1);
 		made_switch(k->t, .tick = at + 200, .cpu = k->tid, .prev = k->tid,
@@ -90,6 +98,7 @@ static void invoke(struct maker *k, unsigned parent, unsigned depth)
 	int64_t width = some(200) ? 200 : 20000, start = k->now, s_unc = some(width), e_unc = some(width);
 	int64_t s_late = s_unc ? some(s_unc) : 0, e_late = e_unc ? some(e_unc) : 0;
 
+	part_of[k->tid][gen] = k->req;
 	k->nr_left--;
 	k->now += 20 + some(500);
 	if (!some(50))
@@ -113,18 +122,23 @@ static void run_thread(struct maker *k)
 {
 	while (k->nr_left) {
 		uint64_t req = k->tid * 1000000 + k->req++;
+		struct true_part *part = &parts[k->tid][k->req];
 
-		made_req(k->t, .op = LDB_REQ_OP_START, .tid = k->tid, .tick = k->now, .id = req);
+		part->start = k->now;
+		made_req(k->t, .op = LDB_REQ_OP_START, .tid = k->tid, .tick = k->now, .id = req,
+			 .gen = GEN(k->gen), .nr_later = k->gen);
 		k->now += 50;
 		invoke(k, 1, 1);
 		k->now += 50;
+		part->end = k->now;
+		/* In each, the outermost function alone has not returned. */
 		if (k->req % 8)
 			made_req(k->t, .op = LDB_REQ_OP_END, .tid = k->tid, .tick = k->now,
-				 .id = req);
+				 .id = req, .gen = GEN(k->gen), .nr_later = k->gen);
 		else
 			made_req(k->t, .op = LDB_REQ_OP_BLOCK, .tid = k->tid, .tick = k->now,
-				 .id = req, .queue = QUEUE);
-		k->now += 20000;
+				 .id = req, .queue = QUEUE, .gen = GEN(k->gen), .nr_later = k->gen);
+		k->now += some(2) ? 20000 : 200;
 	}
 }
 
@@ -158,7 +172,7 @@ struct got {
 	uint64_t nr_twice, nr_disorder, nr_crossing, nr_outside, nr_not_in_part;
 	uint64_t nr[NR_SEGMENT_KINDS], nr_open;
 	int64_t sum[NR_SEGMENT_KINDS], resolution[NR_SEGMENT_KINDS];
-	uint64_t with_req, nr_wrong_req, nr_outer_req, hash;
+	uint64_t with_req, nr_wrong_req, nr_outer_req, nr_out_of_part, hash;
 	int64_t asleep_ns;
 	struct segment stack[256];
 	unsigned nr_stack;
@@ -196,6 +210,13 @@ static void mix(struct got *g, uint64_t value)
 	g->hash ^= g->hash >> 29;
 }
 
+static bool is_in_part(const struct segment *s, unsigned gen)
+{
+	const struct true_part *p = &parts[s->tid][part_of[s->tid][gen]];
+
+	return s->start >= p->start && s->end <= p->end;
+}
+
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct got *g = arg;
@@ -215,6 +236,7 @@ static int on_segment(void *arg, const struct segment *s)
 	if (s->kind == SEGMENT_FUNCTION && s->tid <= NR_TIDS) {
 		g->nr_outer_req += gen == 1 && s->has_req;
 		g->nr_wrong_req += gen > 1 && (!s->has_req || s->req / 1000000 != s->tid);
+		g->nr_out_of_part += gen > 1 && !is_in_part(s, gen);
 	}
 	mix(g, s->start), mix(g, s->end), mix(g, s->kind), mix(g, s->req), mix(g, s->depth);
 	mix(g, s->gen), mix(g, s->resolution_ns), mix(g, s->sched ? s->sched->asleep_ns : 1);
@@ -666,6 +688,8 @@ int main(void)
 	ok(g.with_req, "%lu segments belong to one request", g.with_req);
 	is_int(g.nr_outer_req, 0, "the outermost function belongs to none");
 	/* The times of some are so uncertain that they reach into the next request. */
+	ok(g.nr_out_of_part < g.nr[SEGMENT_FUNCTION] / 10000,
+	   "all but %lu of the others are within what their requests say", g.nr_out_of_part);
 	ok(g.nr_wrong_req < g.nr[SEGMENT_FUNCTION] / 100, "the others to theirs, but for %lu",
 	   g.nr_wrong_req);
 	test_sums(&t, &g, &result);

@@ -33,12 +33,12 @@ static uint64_t zigzag(uint64_t v)
 	return v << 1 ^ -(v >> 63);
 }
 
-/* Encodes REQ: op V, tid D (32 bits), tick D, id D, queue D, site D. */
+/* Encodes REQ: op V, tid D (32 bits), tick D, id D, queue D, site D, gen D, nr_later V. */
 static size_t by_the_book(const struct ldb_row_req *rows, size_t nr, uint8_t *out)
 {
 	uint8_t *begin = out;
 
-	for (int c = 0; c < 6; c++) {
+	for (int c = 0; c < 8; c++) {
 		uint8_t *column = out + 4;
 		uint64_t before = 0;
 		uint32_t bytes;
@@ -46,9 +46,11 @@ static size_t by_the_book(const struct ldb_row_req *rows, size_t nr, uint8_t *ou
 		out = column;
 		for (size_t i = 0; i < nr; i++) {
 			const struct ldb_row_req *r = &rows[i];
-			uint64_t v[] = { r->op, r->tid, r->tick, r->id, r->queue, r->site };
+			uint64_t v[] = {
+				r->op, r->tid, r->tick, r->id, r->queue, r->site, r->gen, r->nr_later,
+			};
 
-			out = put(out, c ? zigzag(v[c] - before) : v[c]);
+			out = put(out, c % 7 ? zigzag(v[c] - before) : v[c]);
 			before = v[c];
 		}
 		bytes = out - column;
@@ -74,7 +76,7 @@ static uint64_t next_value(uint64_t before, unsigned bits)
 
 static bool is_same(struct encoder *e, const struct ldb_row_req *rows, size_t nr)
 {
-	static uint8_t expected[ROWS_MAX * 6 * 10 + 64], got[sizeof(expected)];
+	static uint8_t expected[ROWS_MAX * 8 * 10 + 64], got[sizeof(expected)];
 	struct ldb_row_req back[ROWS_MAX];
 	size_t bytes = by_the_book(rows, nr, expected);
 
@@ -114,6 +116,8 @@ static void test_bits(unsigned least, unsigned most, const char *name)
 			last.id = next_value(last.id, bits);
 			last.queue = next_value(last.queue, bits);
 			last.site = rnd() % 100 ? last.site : rnd();
+			last.gen = next_value(last.gen, bits);
+			last.nr_later = bits ? rnd() >> (64 - bits) : 0;
 			rows[i] = last;
 		}
 		wrong += !is_same(&e, rows, nr);

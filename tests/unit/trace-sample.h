@@ -126,12 +126,14 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.op = sample_value(), .flags = sample_value(), .tid = sample_value(),
 			.lock = sample_value(), .owner = sample_value(), .begin = sample_value(),
 			.end = sample_value(), .gen = sample_value(), .site = sample_value(),
+			.nr_later = sample_value(),
 		};
 		break;
 	case LDB_BLK_REQ:
 		r->req = (struct ldb_row_req){
 			.op = sample_value(), .tid = sample_value(), .tick = tick,
 			.id = sample_value(), .queue = sample_value(), .site = sample_value(),
+			.gen = sample_value(), .nr_later = sample_value(),
 		};
 		break;
 	case LDB_BLK_REQNAME:

@@ -157,6 +157,7 @@ int lockset_add(struct lockset *s, const struct ldb_row_lock *row)
 		.op = row->op, .flags = row->flags, .tid = row->tid,
 		.owner = is_woken ? 0 : row->owner, .waker = is_woken ? row->owner : 0,
 		.lock = row->lock, .gen = row->gen, .site = row->site,
+		.nr_later = row->op == LDB_LOCK_OP_WAIT ? row->nr_later : 0,
 		.begin = ticks_sane(row->begin),
 		.end = ticks_sane(row->end > row->begin ? row->end : row->begin),
 	};

@@ -32,6 +32,7 @@ struct lock_event {
 	int64_t begin, end;	/* ticks */
 	uint64_t resolution;	/* ticks; of the duration */
 	const struct symbol *where; /* NULL: no site */
+	uint32_t nr_later;	/* WAIT: as in struct ldb_row_lock */
 };
 
 struct lockset {

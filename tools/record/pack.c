@@ -256,6 +256,7 @@ static void lock_event(struct pack *p, unsigned ring, const struct ldb_rec *recs
 		/* A begin that was not stamped is 0: then there is no interval. */
 		.begin = l->begin ? pack_tick(p, l->begin) : end, .end = end,
 		.gen = l->gen, .site = (uint64_t)l->site_hi << 32 | l->site_lo,
+		.nr_later = l->nr_later,
 	};
 }
 
@@ -268,6 +269,7 @@ static void req_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 	*row = (struct ldb_row_req){
 		.op = r->type - 0x300, .tid = r->tid, .tick = tick, .id = r->id,
 		.queue = r->queue, .site = r->payload2,
+		.gen = (uint64_t)r->payload1 << 32 | r->payload0, .nr_later = r->nr_later,
 	};
 }
 

@@ -213,7 +213,11 @@ struct ldb_lock_rec {
 	__u32	commit0;
 	/* slot 1 */
 	__u64	begin;
-	__u32	pad;
+	/*
+	 * wait: gen - generation of the innermost frame of that block that had not returned at
+	 * begin, + 1; 0 unknown.  If all had returned, that generation is 0.
+	 */
+	__u32	nr_later;
 	__u16	cont1;
 	__u16	site_hi;	/* site: bits 32-47 */
 	__u64	gen;		/* as in ldb_func_rec: last frame entered at begin; 0 unknown */
@@ -229,7 +233,11 @@ struct ldb_req_rec {
 	__u16	type;
 	__u16	flags;
 	__u64	id;
-	__u32	payload0;	/* CLASS: name bytes 0-3;   LINK: span id, low half */
+	/*
+	 * START, BLOCK, END, END_ALL: gen as in ldb_lock_rec, low half
+	 * CLASS: name bytes 0-3;  LINK: span id, low half
+	 */
+	__u32	payload0;
 	__u32	commit0;
 	/* slot 1 */
 	/*
@@ -237,13 +245,14 @@ struct ldb_req_rec {
 	 * id, high half
 	 */
 	__u64	queue;
-	__u32	payload1;	/* CLASS: name bytes 12-15; LINK: span id, high half */
+	/* START, BLOCK, END, END_ALL: gen, high half; CLASS: name bytes 12-15; LINK: span id, high half */
+	__u32	payload1;
 	__u16	cont1;
 	__u16	pad1;
 	/* START, BLOCK: site;      CLASS: name bytes 16-23; LINK: trace id, low half; */
 	__u64	payload2;
 				/* ARRIVED: how long ago, ns */
-	__u32	pad2;
+	__u32	nr_later;	/* START, BLOCK, END, END_ALL: as in ldb_lock_rec */
 	__u32	commit1;
 };
 

@@ -198,7 +198,10 @@ struct ldb_row_func {
 };
 #define LDB_UNC_UNKNOWN		UINT64_MAX	/* start_unc, end_unc: no lower bound is known */
 
-/* LOCK: op V, flags V, tid D, lock D, owner V, begin D, dur V, gen D, site D */
+/*
+ * LOCK: op V, flags V, tid D, lock D, owner V, begin D, dur V, gen D, site D,
+ * nr_later V
+ */
 #define LDB_LOCK_OP_WAIT	1
 #define LDB_LOCK_OP_HOLD	2
 struct ldb_row_lock {
@@ -207,13 +210,14 @@ struct ldb_row_lock {
 	uint32_t tid;
 	uint64_t lock;
 	uint32_t owner;
+	uint32_t nr_later;	/* wait: as in ldb_lock_rec; 0: not known */
 	int64_t	 begin, end;	/* ticks; hold without F_BEGIN_EXACT: begin == end, see gen */
 	uint64_t gen;
 	uint64_t site;
 };
 
 /*
- * REQ: op V, tid D, tick D, id D, queue D, site D.  op: LDB_EV_REQ_* - 0x300.
+ * REQ: op V, tid D, tick D, id D, queue D, site D, gen D, nr_later V.  op: LDB_EV_REQ_* - 0x300.
  * ARRIVED: it had been in queue for so many ticks before tick; its START is next.
  */
 #define LDB_REQ_OP_START	1
@@ -228,6 +232,8 @@ struct ldb_row_req {
 	uint64_t id;
 	uint64_t queue;
 	uint64_t site;		/* ARRIVED: how long it had waited, ticks */
+	uint64_t gen;		/* as in LOCK; 0: not known */
+	uint64_t nr_later;
 };
 
 /* REQNAME: tick D, id D, trace_hi V, trace_lo V, span V, class S */

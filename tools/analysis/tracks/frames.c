@@ -19,6 +19,7 @@
 
 /* So many frames are examined that may have begun before a time, against their estimate. */
 #define LATE_MAX 64
+#define AFTER_MAX 4	/* so many that surely came later are the end of those that may have not */
 #define NEAR_MAX 16	/* callers that are examined to find a parent */
 
 int frames_add(struct frames *fs, const struct ldb_row_func *row)
@@ -184,6 +185,33 @@ static void less_resolution(struct frame *f, uint64_t cut)
 	f->resolution -= cut / 2 < f->resolution ? cut / 2 : f->resolution;
 }
 
+/* As estimate_func() does. */
+static void estimate_again(struct frame *f)
+{
+	f->start = f->start_min + (f->start_max - f->start_min) / 2;
+	f->end = f->end_max - (f->end_max - f->end_min) / 2;
+	if (f->end < f->start)
+		f->end = f->start;
+	f->full_start = f->start;
+	f->full_end = f->end;
+}
+
+static void bound_start(struct frame *f, int64_t lo, int64_t hi)
+{
+	less_resolution(f, (f->start_max - f->start_min) - (hi - lo));
+	f->start_min = lo;
+	f->start_max = hi;
+	estimate_again(f);
+}
+
+static void bound_end(struct frame *f, int64_t lo, int64_t hi)
+{
+	less_resolution(f, (f->end_max - f->end_min) - (hi - lo));
+	f->end_min = lo;
+	f->end_max = hi;
+	estimate_again(f);
+}
+
 static struct frame *parent_of(const struct frames *fs, const struct frame *f)
 {
 	return f->parent ? &fs->at[f->parent - 1] : NULL;
@@ -194,12 +222,7 @@ void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick)
 	struct frame *f = found ? &fs->at[found - fs->at] : NULL;
 
 	while (f && f->start_max > tick && f->start_min <= tick && !f->is_truncated) {
-		uint64_t cut = f->start_max - tick;
-
-		f->start_max = tick;
-		f->start = f->start_min + (f->start_max - f->start_min) / 2;
-		f->full_start = f->start;
-		less_resolution(f, cut);
+		bound_start(f, f->start_min, tick);
 		f = parent_of(fs, f);
 	}
 }
@@ -209,13 +232,77 @@ void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick
 	struct frame *f = found ? &fs->at[found - fs->at] : NULL;
 
 	while (f && f->end_min < tick && f->end_max >= tick && !f->is_truncated) {
-		uint64_t cut = tick - f->end_min;
-
-		f->end_min = tick;
-		f->end = f->end_max - (f->end_max - f->end_min) / 2;
-		f->full_end = f->end;
-		less_resolution(f, cut);
+		bound_end(f, tick, f->end_max);
 		f = parent_of(fs, f);
+	}
+}
+
+/* What began after a time has not ended by then, and the other way round. */
+static void began_after(struct frame *f, int64_t tick)
+{
+	if (f->is_truncated || f->is_emitted || f->start_max < tick || f->end_max < tick)
+		return;
+	if (f->start_min < tick)
+		bound_start(f, tick, f->start_max);
+	if (f->end_min < tick)
+		bound_end(f, tick, f->end_max);
+}
+
+static void ended_by(struct frame *f, int64_t tick)
+{
+	if (f->is_truncated || f->is_emitted || f->end_min > tick || f->start_min > tick)
+		return;
+	if (f->end_max > tick)
+		bound_end(f, f->end_min, tick);
+	if (f->start_max > tick)
+		bound_start(f, f->start_min, tick);
+}
+
+/* The frame is newer than the innermost one of the moment. */
+static void bound_newer(struct frame *f, const struct moment *m)
+{
+	if (m->last ? f->gen <= m->last : f->start_max <= m->from)
+		ended_by(f, m->from);
+	else if (m->last)
+		began_after(f, m->from);
+	else if (f->end_min > m->from)
+		began_after(f, m->to);
+}
+
+/* Returns how many frames up to the end of the block had begun by then; first: none of others. */
+static size_t begun_by(const struct frames *fs, const struct moment *m, struct frame *want,
+		       size_t first)
+{
+	want->gen = m->last ? m->last : m->innermost | ~(uint64_t)0xffff;
+	if (m->last)
+		return frames_up_to(fs, want);
+	return search_range(first, frames_up_to(fs, want), i, fs->at[i].start <= m->from);
+}
+
+void frames_seen(struct frames *fs, const struct moment *m)
+{
+	struct frame want = {
+		.tid = m->tid, .nr_thread = model_thread_number(fs->m, m->tid, m->from),
+		.gen = m->innermost,
+	};
+	size_t first = frames_up_to(fs, &want), near;
+
+	if (first && !frame_compare(&fs->at[first - 1], &want)) {
+		frames_began_by(fs, &fs->at[first - 1], m->from);
+		frames_lasted_to(fs, &fs->at[first - 1], m->to);
+	}
+	near = begun_by(fs, m, &want, first);
+	/* The last that had begun, and its callers: what those called earlier has ended before. */
+	for (size_t nr = near; nr > first; nr = fs->at[nr - 1].parent)
+		bound_newer(&fs->at[nr - 1], m);
+	for (size_t i = near; i > first && near - i < NEAR_MAX; i--)
+		bound_newer(&fs->at[i - 1], m);
+	want.gen |= ~(uint64_t)0xffff;
+	for (size_t i = near, nr_after = 0; i < fs->nr && nr_after < AFTER_MAX; i++) {
+		if (frame_compare(&fs->at[i], &want) > 0)
+			break;
+		nr_after += fs->at[i].start_min >= m->to;
+		bound_newer(&fs->at[i], m);
 	}
 }
 
@@ -230,7 +317,12 @@ void frames_tighten(struct frames *fs, const struct lockset *locks)
 
 		if (e->op == LDB_LOCK_OP_HOLD && !(e->flags & LDB_LOCK_F_BEGIN_EXACT))
 			continue;
-		frames_began_by(fs, frames_at(fs, e->tid, e->gen, e->begin), e->begin);
+		if (e->nr_later)
+			frames_seen(fs, &(struct moment){
+				e->tid, e->gen, innermost_of(e->gen, e->nr_later), e->begin, e->end,
+			});
+		else
+			frames_began_by(fs, frames_at(fs, e->tid, e->gen, e->begin), e->begin);
 	}
 }
 

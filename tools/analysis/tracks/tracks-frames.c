@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/order.h"
 #include "facts/ticks.h"
 #include "tracks-private.h"
@@ -28,6 +29,7 @@ int tracks_read_frames(struct tracks *k)
 	size_t nr = 0;
 	int ret = 0;
 
+	k->first_start = INT64_MAX;
 	k->border = INT64_MAX;
 	/* Frames retained from the last window count if they were not emitted. */
 	for (size_t i = 0; i < k->frames.nr; i++)
@@ -38,8 +40,10 @@ int tracks_read_frames(struct tracks *k)
 			k->border = item_start(&k->funcs);
 		ret = frames_add(&k->frames, k->funcs.head.data);
 		nr++;
-		if (!ret)
-			ret = spill_next(&k->funcs);
+		if (ret)
+			break;
+		k->first_start = min(k->first_start, k->frames.at[k->frames.nr - 1].start_min);
+		ret = spill_next(&k->funcs);
 	}
 	k->is_last = !spill_is_at(&k->funcs, k->major);
 	if (k->is_last)

@@ -37,7 +37,7 @@ struct frames {
 	bool has_resumed;	/* some have several parts */
 };
 
-#define NR_TRACKS_SOURCES	9
+#define NR_TRACKS_SOURCES	10
 
 /* This is a time off the CPU of the current window. */
 struct tracks_off {
@@ -66,7 +66,8 @@ struct tracks {
 		struct {
 			/* by thread and time */
 			struct spill funcs, locks, offs, parts, queues, faults, irqs, calls;
-			struct spill lives;	/* the last: of no thread */
+			struct spill lives;	/* of no thread, as are those after it */
+			struct spill moments;	/* of requests: they bound frames */
 		};
 		struct spill sources[NR_TRACKS_SOURCES];
 	};
@@ -80,6 +81,9 @@ struct tracks {
 	struct syscall *call_at; /* to become segments, in order */
 	size_t nr_call_at, room_call_at;
 	uint32_t tid;
+	int64_t first_start;		/* no function that was read for this window began before */
+	struct moment *moment_at;	/* the last that were read, in order */
+	size_t nr_moment_at, room_moment_at;
 	int64_t border;			/* what starts before it is emitted in this window */
 	bool is_last;			/* it is the last window: everything is emitted */
 	bool is_full;			/* there is no room for more frames: all are emitted */
@@ -98,6 +102,17 @@ struct tracks {
 	size_t nr_part_at, room_part_at, nr_parts_done, first_part;
 };
 
+/*
+ * A thread reported the frames of one of its blocks: from one time to the other none was
+ * entered, and none returned.
+ */
+struct moment {
+	uint32_t tid;
+	uint64_t last;		/* generation that was entered last; 0: not known */
+	uint64_t innermost;	/* of the innermost frame that had not returned; generation 0: all had */
+	int64_t from, to;
+};
+
 /* frames.c */
 int frames_add(struct frames *fs, const struct ldb_row_func *row);
 int frames_sort(struct frames *fs);
@@ -106,6 +121,8 @@ void frames_nest(struct frames *fs);
 /* These tighten: the frame and its callers had begun by then; had not ended before then. */
 void frames_began_by(struct frames *fs, const struct frame *found, int64_t tick);
 void frames_lasted_to(struct frames *fs, const struct frame *found, int64_t tick);
+/* Tightens what had begun by then, what had ended, and what came later. */
+void frames_seen(struct frames *fs, const struct moment *m);
 /*
  * Returns the innermost frame that had begun at one time and lasted to the other, while the
  * thread was off the CPU: a frame that may have ended just before has not slept.

@@ -350,10 +350,37 @@ static int on_life(void *arg, struct life *life)
 	return ret || !has_part ? ret : add_life(k, life);
 }
 
+static int add_moments(void *arg, const struct reader_rows *rows)
+{
+	struct tracks *k = arg;
+	int ret = 0;
+
+	for (size_t i = 0; i < rows->nr && !ret; i++) {
+		const struct ldb_row_req *row = &rows->req[i];
+		int64_t tick = ticks_sane(row->tick);
+		struct moment m = {
+			row->tid, row->gen, innermost_of(row->gen, row->nr_later), tick, tick,
+		};
+
+		if (row->nr_later && is_selected(k, row->tid, tick))
+			ret = spill_add(&k->moments, model_thread_order(k->m, row->tid, tick), tick,
+					&m, sizeof(m));
+	}
+	return ret;
+}
+
+/* They bound functions, also of threads and times that nothing else is wanted of. */
+static int read_moments(struct tracks *k)
+{
+	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
+
+	return reader_each(k->m->reader, LDB_BLK_REQ, &filter, add_moments, k);
+}
+
 int tracks_read(struct tracks *k)
 {
 	/* These are sixteenths of the memory, in the order of sources. */
-	static const uint8_t shares[NR_TRACKS_SOURCES] = { 6, 2, 2, 1, 1, 1, 1, 1, 1 };
+	static const uint8_t shares[NR_TRACKS_SOURCES] = { 6, 2, 1, 1, 1, 1, 1, 1, 1, 1 };
 	size_t memory = k->o->memory ? k->o->memory : MEMORY;
 	struct lives_result result;
 	int ret;
@@ -377,6 +404,8 @@ int tracks_read(struct tracks *k)
 		report_progress(k, "requests", 0.5, 0.5, 0, 0);
 		ret = lives_each(k->m, on_life, k, &result);
 	}
+	if (!ret && !k->o->no_functions)
+		ret = read_moments(k);
 	for (size_t i = 0; i < NR_TRACKS_SOURCES && !ret; i++)
 		ret = spill_sort(&k->sources[i]);
 	return ret;

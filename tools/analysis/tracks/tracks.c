@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "facts/tasks.h"
 #include "facts/ticks.h"
@@ -77,8 +78,43 @@ static void tighten_by_offs(struct tracks *k)
 		f = frames_at(&k->frames, off->tid, off->gen, off->out);
 		frames_began_by(&k->frames, f, off->out);
 		if (f && f->gen == off->gen && off->has_in)
-			frames_lasted_to(&k->frames, f, off->in);
+			frames_seen(&k->frames, &(struct moment){
+				off->tid, 0, off->gen, off->out, off->in,
+			});
 	}
+}
+
+static int read_moment(struct tracks *k)
+{
+	const struct moment *m = k->moments.head.data;
+
+	if (k->moments.head.major == k->major) {
+		if (k->nr_moment_at == TRACKS_EVENTS) {
+			k->nr_moment_at /= 2;
+			memmove(k->moment_at, k->moment_at + k->nr_moment_at,
+				k->nr_moment_at * sizeof(*m));
+		}
+		if (array_push(k->moment_at, k->nr_moment_at, k->room_moment_at, *m))
+			return -ENOMEM;
+		frames_seen(&k->frames, m);
+	}
+	return spill_next(&k->moments);
+}
+
+/*
+ * The thread itself reported what it was in when a request began or ended.  Moments of
+ * earlier windows bound frames of this one that began early, against their estimate.
+ */
+static int tighten_by_requests(struct tracks *k, int64_t before)
+{
+	int ret = 0;
+
+	for (size_t i = k->nr_moment_at; i && k->moment_at[i - 1].from >= k->first_start; i--)
+		frames_seen(&k->frames, &k->moment_at[i - 1]);
+	while (!ret && k->moments.has_head && k->moments.head.major <= k->major &&
+	       (k->moments.head.major < k->major || k->moments.head.minor < before))
+		ret = read_moment(k);
+	return ret;
 }
 
 /* The share is about that of the sorted things that became segments. */
@@ -116,6 +152,9 @@ static int do_window(struct tracks *k)
 		return ret;
 	frames_tighten(&k->frames, &k->set);
 	tighten_by_offs(k);
+	ret = tighten_by_requests(k, ahead);
+	if (ret)
+		return ret;
 	frames_nest(&k->frames);
 	ret = tracks_add_functions(k);
 	if (!ret)
@@ -135,7 +174,7 @@ static void start_thread(struct tracks *k, uint64_t major, uint32_t tid)
 	k->frames.nr = 0;
 	k->set.nr = 0;
 	tracks_free_offs(k, k->nr_off_at);
-	k->nr_call_at = 0;
+	k->nr_call_at = k->nr_moment_at = 0;
 	k->nr_open = 0;
 	k->last_start = INT64_MIN;
 	k->nr_part_at = 0;
@@ -227,6 +266,7 @@ static void free_all(struct tracks *k)
 	free(k->off_at);
 	free(k->call_at);
 	free(k->part_at);
+	free(k->moment_at);
 	lockset_free(&k->set);
 	futexes_free(&k->futexes);
 	free(k->frames.at);
