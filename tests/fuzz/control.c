@@ -304,6 +304,7 @@ static const struct {
 	uint8_t slots;
 } events[] = {
 	{ LDB_EV_THREAD_START, 1 }, { LDB_EV_THREAD_EXIT, 1 }, { LDB_EV_FUNC, 3 }, { LDB_EV_GAP, 1 },
+	{ LDB_EV_SCHEDSTAT, 2 },
 	{ LDB_EV_LOCK_WAIT, 2 }, { LDB_EV_LOCK_HOLD, 2 }, { LDB_EV_REQ_START, 2 },
 	{ LDB_EV_REQ_BLOCK, 2 }, { LDB_EV_REQ_END, 2 }, { LDB_EV_REQ_END_ALL, 2 },
 	{ LDB_EV_REQ_CLASS, 2 }, { LDB_EV_REQ_LINK, 2 }, { LDB_EV_REQ_ARRIVED, 2 },

@@ -109,6 +109,13 @@ static void narrow(unsigned kind, union sample_row *r, int64_t tick)
 	case LDB_BLK_IRQ:
 		r->irq.tid = 1 + x % 3;
 		break;
+	case LDB_BLK_SCHEDSTAT:
+		r->schedstat = (struct ldb_row_schedstat){
+			.flags = x & (LDB_SCHEDSTAT_F_ON_CPU | 0xf), .tid = 1 + (x >> 8) % 3, .tick = tick,
+			.unc = (x >> 16) % 4, .ran = tick - (x >> 20) % 64, .run_ns = tick / 2,
+			.wait_ns = tick / 4, .nr_runs = tick / 100,
+		};
+		break;
 	case LDB_BLK_SYSCALL:
 		r->syscall = (struct ldb_row_syscall){
 			.flags = (x & 1) * LDB_SYSCALL_F_SLEEP, .tid = 1 + (x >> 8) % 3, .start = tick,

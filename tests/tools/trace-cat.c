@@ -139,6 +139,14 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       c->flags, c->nr, c->tid, c->start, c->end, c->result, c->arg0, c->arg, c->nr_short);
 		break;
 	}
+	case LDB_BLK_SCHEDSTAT: {
+		const struct ldb_row_schedstat *s = &rows->schedstat[i];
+
+		printf("schedstat tid=%u flags=%x tick=%" PRId64 " unc=%" PRIu64 " ran=%" PRId64
+		       " run=%" PRIu64 " wait=%" PRIu64 " runs=%u sleeps=%u\n", s->tid, s->flags, s->tick, s->unc,
+		       s->ran, s->run_ns, s->wait_ns, s->nr_runs, s->nr_sleeps);
+		break;
+	}
 	case LDB_BLK_SCAN: {
 		const struct ldb_row_scan *s = &rows->scan[i];
 
@@ -161,7 +169,7 @@ int main(int argc, char **argv)
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
 		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "syscall", LDB_BLK_SYSCALL },
-		{ "file", LDB_BLK_FILE },
+		{ "schedstat", LDB_BLK_SCHEDSTAT }, { "file", LDB_BLK_FILE },
 		{ "symbol", LDB_BLK_SYMBOL }, { "call", LDB_BLK_CALL },
 	};
 	struct reader_rows rows;

@@ -36,6 +36,7 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(FAULT, fault);
 	CASE(IRQ, irq);
 	CASE(SYSCALL, syscall);
+	CASE(SCHEDSTAT, schedstat);
 	CASE(FILE, file);
 	CASE(SYMBOL, symbol);
 	CASE(CALL, call);
@@ -153,6 +154,7 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_FAULT: return sizeof(struct ldb_row_fault);
 	case LDB_BLK_IRQ: return sizeof(struct ldb_row_irq);
 	case LDB_BLK_SYSCALL: return sizeof(struct ldb_row_syscall);
+	case LDB_BLK_SCHEDSTAT: return sizeof(struct ldb_row_schedstat);
 	case LDB_BLK_FILE: return sizeof(struct ldb_row_file);
 	case LDB_BLK_SYMBOL: return sizeof(struct ldb_row_symbol);
 	case LDB_BLK_CALL: return sizeof(struct ldb_row_call);

@@ -72,6 +72,7 @@ union sample_row {
 	struct ldb_row_fault fault;
 	struct ldb_row_irq irq;
 	struct ldb_row_syscall syscall;
+	struct ldb_row_schedstat schedstat;
 	struct ldb_row_file file;
 	struct ldb_row_symbol symbol;
 	struct ldb_row_call call;
@@ -199,6 +200,14 @@ TAP_FN void sample_row(unsigned kind, union sample_row *r, struct sample_strings
 			.name = sample_string(s->a, 24), .file = sample_string(s->b, 24),
 		};
 		break;
+	case LDB_BLK_SCHEDSTAT:
+		r->schedstat = (struct ldb_row_schedstat){
+			.flags = sample_value(), .tid = sample_value(), .tick = sample_value(),
+			.unc = sample_value(), .ran = sample_value(), .run_ns = sample_value(),
+			.wait_ns = sample_value(), .nr_runs = sample_value(),
+			.nr_sleeps = sample_value(),
+		};
+		break;
 	case LDB_BLK_FILE:
 		r->file = (struct ldb_row_file){
 			.id = sample_value(), .flags = sample_value(),
@@ -257,6 +266,8 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 		return writer_add_irq(w, &r->irq);
 	case LDB_BLK_SYSCALL:
 		return writer_add_syscall(w, &r->syscall);
+	case LDB_BLK_SCHEDSTAT:
+		return writer_add_schedstat(w, &r->schedstat);
 	case LDB_BLK_FILE:
 		return writer_add_file(w, &r->file);
 	case LDB_BLK_SYMBOL:
@@ -271,8 +282,8 @@ TAP_FN int sample_write(struct writer *w, unsigned kind, const union sample_row 
 static const unsigned sample_kinds[] = {
 	LDB_BLK_META, LDB_BLK_CLOCK, LDB_BLK_MODULE, LDB_BLK_THREAD, LDB_BLK_FUNC, LDB_BLK_LOCK,
 	LDB_BLK_REQ, LDB_BLK_REQNAME, LDB_BLK_GAP, LDB_BLK_LOST, LDB_BLK_SCAN,
-	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_SYSCALL, LDB_BLK_FILE,
-	LDB_BLK_SYMBOL, LDB_BLK_CALL,
+	LDB_BLK_SCHED, LDB_BLK_TASK, LDB_BLK_FAULT, LDB_BLK_IRQ, LDB_BLK_SYSCALL,
+	LDB_BLK_SCHEDSTAT, LDB_BLK_FILE, LDB_BLK_SYMBOL, LDB_BLK_CALL,
 };
 #define SAMPLE_KINDS	(sizeof(sample_kinds) / sizeof(sample_kinds[0]))
 

@@ -22,6 +22,8 @@ static const struct kept_kind {
 	[LDB_BLK_FAULT] = { sizeof(struct ldb_row_fault), offsetof(struct ldb_row_fault, tick) },
 	[LDB_BLK_IRQ] = { sizeof(struct ldb_row_irq), offsetof(struct ldb_row_irq, end) },
 	[LDB_BLK_SYSCALL] = { sizeof(struct ldb_row_syscall), offsetof(struct ldb_row_syscall, end) },
+	[LDB_BLK_SCHEDSTAT] = { sizeof(struct ldb_row_schedstat),
+				offsetof(struct ldb_row_schedstat, tick) },
 };
 
 static void rest(struct pack *p)
@@ -327,6 +329,20 @@ static void gap_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 	writer_add_gap(p->w, &row);
 }
 
+static void schedstat_event(struct pack *p, unsigned ring, const struct ldb_rec *recs)
+{
+	int64_t tick = pack_tick(p, recs[0].tsc);
+	struct ldb_row_schedstat *row = pack_keep_back(p, LDB_BLK_SCHEDSTAT, tick);
+	struct ldb_schedstat_rec r;
+
+	memcpy(&r, recs, sizeof(r));
+	*row = (struct ldb_row_schedstat){
+		.flags = r.flags, .tid = r.tid, .tick = tick, .unc = uncertainty(r.unc),
+		.ran = r.ran ? pack_tick(p, r.ran) : INT64_MIN, .run_ns = r.run_ns,
+		.wait_ns = r.wait_ns, .nr_runs = r.nr_runs, .nr_sleeps = r.nr_sleeps,
+	};
+}
+
 static void lost_event(struct pack *p, unsigned ring, const struct ldb_rec *r)
 {
 	struct ldb_row_lost row = {
@@ -344,6 +360,7 @@ const struct pack_type pack_types[PACK_GROUPS][PACK_TYPES] = {
 	TYPE(LDB_EV_THREAD_EXIT) = { 1, thread_exit },
 	TYPE(LDB_EV_FUNC) = { 3, func_event },
 	TYPE(LDB_EV_GAP) = { 1, gap_event },
+	TYPE(LDB_EV_SCHEDSTAT) = { 2, schedstat_event },
 	TYPE(LDB_EV_LOCK_WAIT) = { 2, lock_event },
 	TYPE(LDB_EV_LOCK_HOLD) = { 2, lock_event },
 	TYPE(LDB_EV_REQ_START) = { 2, req_event },

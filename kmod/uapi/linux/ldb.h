@@ -76,6 +76,7 @@ enum ldb_event {
 	LDB_EV_FUNC		= 0x110, /* 3 slots, see struct ldb_func_rec */
 	/* tid 0: all threads of the scanner; tsc: end, arg: begin */
 	LDB_EV_GAP		= 0x111,
+	LDB_EV_SCHEDSTAT	= 0x112, /* 2 slots, see struct ldb_schedstat_rec */
 	/* 0x2xx: locks and other waits, from the shim; see struct ldb_lock_rec */
 	LDB_EV_LOCK_WAIT	= 0x201, /* 2 slots; tsc: end of the wait */
 	LDB_EV_LOCK_HOLD	= 0x202, /* 2 slots; tsc: the unlock */
@@ -269,6 +270,7 @@ enum ldb_sched_state {
 	LDB_STATE_TRACED	= 4,	/* t */
 	LDB_STATE_DEAD		= 5,	/* X, Z */
 	LDB_STATE_IDLE		= 6,	/* I, P */
+	LDB_STATE_UNKNOWN	= 15,	/* in no switch: SCHEDSTAT */
 };
 
 #define LDB_SCHED_F_PREEMPT	0x0010	/* SWITCH*: the kernel preempted it */
@@ -412,6 +414,34 @@ struct ldb_fault_rec {
 #define LDB_FAULT_F_EXEC	0x0002	/* to run code there */
 #define LDB_FAULT_F_PRESENT	0x0004	/* it was mapped, but not for this: copy on write */
 #define LDB_FAULT_F_KERNEL	0x0008	/* by the kernel, in a system call of the thread */
+
+/*
+ * LDB_EV_SCHEDSTAT: the kernel's own counters of a thread, as a scanner has read them where there
+ * are no kernel events.  All of it was read in [tsc - unc, tsc].
+ */
+struct ldb_schedstat_rec {
+	/* slot 0 */
+	__u64	tsc;
+	__u32	tid;
+	__u16	type;
+	__u16	flags;		/* LDB_SCHEDSTAT_F_*, and its state as in a switch */
+	__u64	run_ns;		/* its CPU clock */
+	__u32	unc;		/* 0xffffffff: or longer */
+	__u32	commit0;
+	/* slot 1 */
+	__u64	ran;		/* it ran after this time; 0: not known */
+	__u32	nr_runs;	/* how often it came to a CPU */
+	__u16	cont1;
+	__u16	pad1;
+	__u64	wait_ns;	/* how long it has waited for one, up to the last time that it came */
+	__u32	nr_sleeps;	/* how often it has left one to sleep; valid with F_SLEEPS */
+	__u32	commit1;
+};
+
+#define LDB_SCHEDSTAT_F_ON_CPU	0x0010	/* it was running: its clock went on meanwhile */
+/* it was not polled between ran and this reading, and before ran it has gone on all the time */
+#define LDB_SCHEDSTAT_F_UNSEEN	0x0020
+#define LDB_SCHEDSTAT_F_SLEEPS	0x0040	/* nr_sleeps was read, just after the rest */
 
 /*
  * LDB_EV_IRQ: an interrupt ended at tsc, on the CPU on which a watched thread was running.

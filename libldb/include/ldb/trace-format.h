@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -88,6 +88,7 @@ enum ldb_block_kind {
 	LDB_BLK_FAULT	= 34,
 	LDB_BLK_IRQ	= 35,
 	LDB_BLK_SYSCALL	= 36,
+	LDB_BLK_SCHEDSTAT = 37,
 };
 
 /*
@@ -381,6 +382,23 @@ struct ldb_row_syscall {
 	const char *file;	/* what a descriptor arg0 is: "svc.dat", "a pipe"; "": none, or not known */
 };
 
+/*
+ * SCHEDSTAT: flags V, tid D, tick D, unc V, ran: as (ran - tick) V zigzag, run_ns D, wait_ns D,
+ * nr_runs D, nr_sleeps V.  The kernel's counters of a thread, read now and then where there are no kernel
+ * events; nearly in order of time.
+ */
+struct ldb_row_schedstat {
+	uint32_t flags;		/* LDB_SCHEDSTAT_F_* and LDB_SCHED_STATE() of linux/ldb.h */
+	uint32_t tid;
+	int64_t	 tick;		/* they were read in [tick - unc, tick] */
+	uint64_t unc;
+	int64_t	 ran;		/* the thread ran after this tick; INT64_MIN: not known */
+	uint64_t run_ns;	/* it was on a CPU for so long, */
+	uint64_t wait_ns;	/* waited for one, up to the last time that it came to one, */
+	uint32_t nr_runs;	/* and came to one so often, modulo 2^32 */
+	uint32_t nr_sleeps;	/* it has left one to sleep so often; with LDB_SCHEDSTAT_F_SLEEPS */
+};
+
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
@@ -400,7 +418,7 @@ struct ldb_file_footer {
 
 /*
  * META keys: "version" (of ldb-record), "cmdline", "pid", "host", "kernel",
- * "exe", "clock", "kernel_events" (none|perf|bpf|module), "kernel_why" (why not a better
+ * "exe", "clock", "kernel_events" (none|schedstat|perf|bpf|module), "kernel_why" (why not a better
  * one), "kernel_err_ns" (perf, bpf: how far its times may be off), "kernel_deaf" (the same: CPUs
  * on which events of some tasks were not delivered), "kernel_only" (1: no functions,
  * locks and requests were recorded), "budget", "mutex",
