@@ -108,7 +108,7 @@ static int clock_kind;
 static bool no_symbols;
 
 /* The words are in the order of the values. */
-static const char *const kernels[] = { "auto", "module", "bpf", "perf", "none", NULL };
+static const char *const kernels[] = { "auto", "module", "bpf", "perf", "schedstat", "none", NULL };
 static const char *const calls[] = { "off", "sleep", "all", NULL };
 static const char *const clocks[] = { "auto", "monotonic", NULL };
 
@@ -145,7 +145,7 @@ static const struct cli_option table[] = {
 	  .min = 1 << 20, .help = "stop recording when the trace has this size (2G)" },
 	{ .name = "kernel", .type = CLI_CHOICE, .value = &options.kernel, .arg = "SOURCE",
 	  .choices = kernels,
-	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf, none, or auto, the first of these that works" },
+	  .help = "kernel events (switches, wake-ups, futexes) from: module (ldb.ko), bpf, perf; schedstat (none, but counters that need no right); none; or auto, the first of these that works" },
 	{ .name = "kernel-frames", .type = CLI_FLAG, .value = &options.kernel_frames,
 	  .help = "with bpf: read the functions of a thread at each switch and tick, too; for programs without stacks of their own" },
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
@@ -194,8 +194,8 @@ int main(int argc, char **argv)
 		cli_usage("--scanner-cpu: this machine has no such CPU");
 	if (scanner_cpu_given)
 		options.scanner_cpu = scanner_cpu;
-	if (options.kernel_only && options.kernel == KERNEL_NONE)
-		cli_usage("--kernel-only and --kernel none leave nothing to record");
+	if (options.kernel_only && options.kernel >= KERNEL_SCHEDSTAT)
+		cli_usage("--kernel-only and --kernel %s leave nothing to record", kernels[options.kernel]);
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;

@@ -207,11 +207,21 @@ static long receive(int *fd)
 	return n;
 }
 
+static void send_ready(bool has_counters)
+{
+	send_modules();
+	msg_send(&buf, LDB_MSG_READY, sizeof(struct ldb_msg));
+	if (!has_counters)
+		send_text(LDB_MSG_TEXT, "the program has no /proc of its own: it is not known whether "
+			  "its threads compute, wait for a CPU or sleep", 0);
+}
+
 /* *fd becomes -1 if the session retains the descriptor. */
 static int attach(int *fd)
 {
 	struct ldb_msg_attached ok = { .nr_threads = 0 };
 	const struct ldb_msg_attach *a = &buf.attach;
+	bool has_counters;
 	const char *why;
 	int ret;
 
@@ -237,6 +247,7 @@ static int attach(int *fd)
 	sent_modules = sent_lost = sent_blocks = 0;
 	memset(sent_unload, 0, sizeof(sent_unload));
 	unmap_find_gone();
+	has_counters = schedstat_init();
 	recording_begin();
 	ret = scan_start();
 	if (ret) {
@@ -250,8 +261,7 @@ static int attach(int *fd)
 	ok.tsc = session.attach_tsc;
 	session_info()->unwatched_threads += ok.nr_unwatched;
 	msg_send(&ok, LDB_MSG_ATTACHED, sizeof(ok));
-	send_modules();
-	msg_send(&buf, LDB_MSG_READY, sizeof(struct ldb_msg));
+	send_ready(has_counters);
 	return 0;
 }
 
@@ -270,6 +280,7 @@ static void detach(void)
  */
 static int resume(int *fd)
 {
+	bool has_counters = schedstat_init();
 	struct stat st;
 
 	if (sys(SYS_fstat, *fd, &st) == 0 && S_ISCHR(st.st_mode)) {
@@ -278,8 +289,7 @@ static int resume(int *fd)
 	}
 	if (scan_resume())
 		return -1;
-	send_modules();
-	msg_send(&buf, LDB_MSG_READY, sizeof(struct ldb_msg));
+	send_ready(has_counters);
 	return 0;
 }
 

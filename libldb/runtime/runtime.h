@@ -131,6 +131,7 @@ struct session {		/* private copies: shared memory is never trusted */
 	uint64_t hz;		/* ticks per second */
 	uint32_t budget_ppm;
 	uint64_t scan_interval;	/* ticks */
+	uint64_t schedstat_after; /* ticks without a change; 0: the kernel's counters are not read */
 	int32_t scanner_cpu;
 	uint64_t attach_tsc;
 	int device;		/* /dev/ldb in the control thread's file table, or -1: memfd */
@@ -216,6 +217,13 @@ void unmap_find_gone(void);
 /* fork.c */
 void fork_init(void);
 bool fork_in_progress(void);		/* of the calling thread */
+
+/* scan/schedstat.c */
+/*
+ * Called before scanners run.  Returns false if the kernel's counters of the threads cannot be
+ * read, though the recorder wants them.
+ */
+bool schedstat_init(void);
 
 /* scan/scanner.c */
 /* Allocates memory for all of it, before recording_begin(); returns 0 or -errno. */

@@ -226,6 +226,8 @@ static void look_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
 	pace_stamp(s, scan_stamp());
 	pace_pay(s, st, took, frames);
 	st->changed = s->stamp;
+	if (unlikely(session.schedstat_after))
+		schedstat_changed(s, st, lo);
 }
 
 void look(struct scanner *s, struct scan_state *st, uint64_t lo)
@@ -251,6 +253,8 @@ void look(struct scanner *s, struct scan_state *st, uint64_t lo)
 	}
 	st->settling = false;
 	st->looked = lo;
+	if (unlikely(lo >= st->count_at))
+		schedstat_still(s, st, lo);
 	if (likely(ok)) {
 		look_ok(s, st, lo);
 		st->fresh = false;

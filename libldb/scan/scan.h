@@ -4,6 +4,7 @@
  * threads; watch.c decides which threads to poll, pace.c when, share.c whether there is a core
  * to do it on; look.c polls, and has frame.c walk a chain of records that changed; track.c
  * compares it with what was known, and writes an event for each invocation that has ended.
+ * schedstat.c asks the kernel about threads that do not change.
  */
 #ifndef LDB_SCAN_H
 #define LDB_SCAN_H
@@ -70,6 +71,7 @@ struct scan_state {
 	uint64_t last_ok;	/* the state was known at this time */
 	uint64_t looked;	/* the poll before */
 	uint64_t look_from;	/* the present one, which found a change */
+	uint64_t count_at;	/* the kernel is asked if it has not changed until then */
 	uint32_t nr_blocks;
 	_Atomic uint32_t scanner;	/* whose it is; that scanner may give it away */
 	int32_t place;		/* index in that scanner's active[]; -1: not there */
@@ -90,6 +92,10 @@ struct scan_state {
 	uintptr_t lowest_top;	/* deepest address known to be in use on its own stack */
 	uint64_t owed;		/* cost of polls that found it moving */
 	uint64_t changed;	/* when it was last found changed */
+	uint64_t ran;		/* ... and the poll before, after which it has run; 0: there was none */
+	bool is_counted;	/* its counters were read since */
+	uint8_t state;		/* enum ldb_sched_state, when it had left a CPU so often: */
+	uint32_t known_left;
 	struct scan_block b[LDB_BLOCKS_MAX];
 };
 
@@ -159,6 +165,14 @@ bool pace_settle(struct scan_state *st, uint64_t lo, bool known, bool still);
 void pace_walked(struct scan_state *st, bool valid);
 /* A poll found a change: the loads took so long, of so many records among others. */
 void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t frames);
+
+/* schedstat.c */
+
+void schedstat_end(void);	/* no scanner runs */
+void schedstat_thread_new(struct scan_state *st);
+/* The thread has not changed until count_at; or it has, if session.schedstat_after is not 0. */
+void schedstat_still(struct scanner *s, struct scan_state *st, uint64_t lo);
+void schedstat_changed(struct scanner *s, struct scan_state *st, uint64_t lo);
 
 /* share.c */
 

@@ -143,6 +143,7 @@ void scan_stop(void)
 		raw_thread_join(&scanners[i].thread, 0, 0);
 		forget(&scanners[i]);
 	}
+	schedstat_end();
 }
 
 void scan_raise(void)
@@ -183,6 +184,7 @@ void scan_thread_new(struct thread *t, bool existing)
 	st->reg_blocks = -1;
 	st->last_ok = existing ? session.attach_tsc : t->start_tsc;
 	st->changed = st->last_ok;
+	schedstat_thread_new(st);
 	order_owner_set(&st->scanner, t->slot % session.nr_scanners);
 	look_blocks_new(st, order_list_count(&nr_blocks));
 	t->scan = st;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Chooses where a recording's kernel events come from: the module, whose session is then the
- * recording's; BPF programs; perf_event_open(2); or nowhere.  Sources that were not used are
- * reported, with the reason.
+ * recording's; BPF programs; perf_event_open(2); or nowhere.  In place of events there may be
+ * counters of the kernel's, which the runtime reads.  Sources that were not used are reported,
+ * with the reason.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
-static const char *const names[] = { "auto", "module", "bpf", "perf", "none" };
+static const char *const names[] = { "auto", "module", "bpf", "perf", "schedstat", "none" };
 
 const char *kernel_name(const struct recording *r)
 {
@@ -177,6 +178,21 @@ static void open_source(struct recording *r, enum kernel_choice which,
 		add_why(r, names[which], r->source->why_not_better);
 }
 
+/* Any user may read these of his own threads, if the kernel was built to count. */
+static void open_schedstat(struct recording *r)
+{
+	unsigned long long ran, waited, nr_runs = 0;
+	char line[128];
+
+	if (r->kernel != KERNEL_NONE || !wants(r, KERNEL_SCHEDSTAT) || r->o->kernel_only)
+		return;
+	if (!proc_line(r->pid, r->pid, "schedstat", line, sizeof(line)) ||
+	    sscanf(line, "%llu %llu %llu", &ran, &waited, &nr_runs) != 3 || !nr_runs)
+		add_why(r, names[KERNEL_SCHEDSTAT], "this kernel does not count how long threads wait for a CPU (CONFIG_SCHEDSTATS)");
+	else
+		r->kernel = KERNEL_SCHEDSTAT;
+}
+
 /* If the user chose a source, no other is tried. */
 static bool is_demanded(const struct recording *r)
 {
@@ -213,6 +229,7 @@ bool kernel_open(struct recording *r, uint64_t *hz)
 	begin(r);
 	open_source(r, KERNEL_BPF, open_ebpf);
 	open_source(r, KERNEL_PERF, open_perf);
+	open_schedstat(r);
 	if (r->kernel == KERNEL_NONE && (r->o->kernel_only || is_demanded(r))) {
 		cli_error("no kernel events can be had: %s", r->kernel_why);
 		return false;

@@ -11,6 +11,8 @@
 #include "cli/error.h"
 #include "record/recording.h"
 
+#define SCHEDSTAT_NS	500000	/* a reading takes some microseconds of the scanner's time */
+
 static void send_session(struct recording *r)
 {
 	const struct record_options *o = r->o;
@@ -27,6 +29,8 @@ static void send_session(struct recording *r)
 		recording_give_up(r);
 		return;
 	}
+	if (r->kernel == KERNEL_SCHEDSTAT)
+		m.attach.schedstat_ns = SCHEDSTAT_NS;
 	if (control_send(r->sock, &m, LDB_MSG_ATTACH, r->session.fd))
 		recording_hung_up(r);
 	else

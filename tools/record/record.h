@@ -25,6 +25,7 @@ enum kernel_choice {
 	KERNEL_MODULE,
 	KERNEL_BPF,
 	KERNEL_PERF,
+	KERNEL_SCHEDSTAT,	/* no events: counters that the runtime reads, without any right */
 	KERNEL_NONE,
 };
 

@@ -35,8 +35,9 @@ static void print_kernel(const struct recording *r)
 {
 	const char *why = r->kernel_why;
 
-	cli_note("  kernel events: %s%s%s%s", kernel_name(r), why[0] ? " (" : "", why,
-		 why[0] ? ")" : "");
+	cli_note("  kernel events: %s%s%s%s", r->kernel == KERNEL_SCHEDSTAT ?
+		 "none, counters from schedstat instead: which other tasks ran is not known" : kernel_name(r),
+		 why[0] ? " (" : "", why, why[0] ? ")" : "");
 }
 
 static void print_threads(const struct threads_total *t)

@@ -48,7 +48,7 @@
 
 #include <stdint.h>
 
-#define LDB_CONTROL_VERSION	3
+#define LDB_CONTROL_VERSION	4
 #define LDB_CONTROL_NAME	"ldb-control-%llu-%d"	/* inode of its pid namespace, pid in it */
 #define LDB_ENV			"LDB"			/* =listen */
 #define LDB_ENV_RECORD		"LDB_RECORD"		/* abstract name, without the NUL */
@@ -103,6 +103,11 @@ struct ldb_msg_attach {		/* carries the session's fd */
 	int32_t scanner_cpu;	/* -1: do not pin */
 	uint64_t lock_threshold_ns; /* waits and holds shorter than this are not written */
 	uint64_t func_threshold_ns; /* invocations surely shorter than this are only counted */
+	/*
+	 * There are no kernel events: the kernel's counters of threads are read that have not
+	 * changed for so long (LDB_EV_SCHEDSTAT); 0: never.
+	 */
+	uint64_t schedstat_ns;
 	char name[64];		/* where to come back to, abstract */
 };
 
