@@ -11,6 +11,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "classes.h"
+#include "counters.h"
 #include "model.h"
 #include "rows.h"
 #include "tasks.h"
@@ -199,6 +200,10 @@ static int add_kernel(struct model *m)
 	if (ret < 0)
 		return ret;
 	m->has_sched = ret;
+	if (!m->has_sched && counters_open(&m->counters, m->reader))
+		return -ENOMEM;
+	m->has_sched |= m->counters != NULL;
+	m->unplaced_ns = m->counters ? counters_unplaced_ns(m->counters) : 0;
 	m->tasks = tasks_open(m);
 	if (!m->tasks)
 		return -ENOMEM;
@@ -246,6 +251,7 @@ void model_close(struct model *m)
 	if (!m)
 		return;
 	classes_close(m->classes);
+	counters_close(m->counters);
 	tasks_close(m->tasks);
 	intervals_free(&m->gaps);
 	free(m->losses);

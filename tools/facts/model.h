@@ -78,12 +78,14 @@ struct model {
 	struct intervals gaps;		/* their times, merged */
 	int64_t duration_ns;
 	uint64_t nr_bad_modules;	/* MODULE rows that make no sense */
-	const char *kernel_events;	/* "module", "bpf", "perf", "none"; "": an older trace */
+	const char *kernel_events;	/* "module", "bpf", "perf", "schedstat", "none"; "": an older trace */
 	const char *kernel_why;		/* why no better source was used; "" */
 	uint32_t pid;			/* of the program; 0: not known */
 	int64_t kernel_err_ns;		/* perf: by how much its times may be off */
 	bool is_kernel_only;		/* no functions, locks, requests were recorded */
-	bool has_sched;			/* there are SCHED rows */
+	bool has_sched;			/* there are SCHED or SCHEDSTAT rows */
+	struct counters *counters;	/* the latter, in place of kernel events; else NULL */
+	int64_t unplaced_ns;		/* by these, threads were off the CPU, it is not known when */
 	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
 	bool has_calls;			/* system calls in which threads slept were recorded */
 	struct tasks *tasks;		/* that they name */

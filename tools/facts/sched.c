@@ -9,6 +9,7 @@
 
 #include "base/minmax.h"
 #include "base/search.h"
+#include "counters.h"
 #include "rows.h"
 #include "sched-private.h"
 #include "ticks.h"
@@ -475,9 +476,12 @@ int sched_each(struct model *m, int64_t from, int64_t to, const struct sched_sin
 	       struct sched_result *result)
 {
 	struct reader_filter filter = ROWS_WITHIN(from, to);
-	struct sched *s = calloc(1, sizeof(*s));
+	struct sched *s;
 	int ret;
 
+	if (m->counters)
+		return counters_each(m->counters, from, to, sink, result);
+	s = calloc(1, sizeof(*s));
 	*result = (struct sched_result){ .first = INT64_MAX, .last = INT64_MIN };
 	if (!s)
 		return -ENOMEM;

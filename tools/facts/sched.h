@@ -17,6 +17,9 @@
  * SCHED_FUTEX_LATE_NS later (a virtual CPU had to wait for a real one), if a
  * FUTEX_WAKE of that address ended the sleep.
  *
+ * Where there are counters instead of events (counters.h), times off the CPU are made of those;
+ * CPUs, wakers and other tasks are not known then.
+ *
  * Rows need be in order of time only within a window.  Memory is bounded by the
  * number of threads, not of rows.
  */
@@ -30,7 +33,7 @@
 #define SCHED_SPANS_MAX		48	/* of one wait; later ones have no running task */
 #define SCHED_FUTEX_NS		200000
 #define SCHED_FUTEX_LATE_NS	50000000
-#define SCHED_STATE_UNKNOWN	15
+#define SCHED_STATE_UNKNOWN	LDB_STATE_UNKNOWN
 #define SCHED_FUTEXES_MAX	8	/* addresses of one futex_waitv() */
 
 /* A task ran on the CPU that a thread waited for; it is not identified. */
@@ -50,6 +53,8 @@ struct sched_off {
 	bool is_preempted;
 	bool is_new;			/* a new thread that had not run yet */
 	bool has_lost;			/* kernel events were lost about then */
+	bool is_counted;		/* made of counters: what follows is not known but state */
+	int64_t resolution;		/* ticks: counted times may be so far off, the lengths are right */
 	unsigned state;			/* enum ldb_sched_state, or SCHED_STATE_UNKNOWN */
 	uint32_t cpu_out, cpu_wait, cpu_in; /* UINT32_MAX: not known */
 	uint64_t gen, pc;		/* of the innermost frame; 0: not known */

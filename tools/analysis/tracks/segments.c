@@ -157,7 +157,7 @@ static int describe(const struct model *m, struct segment *s, const struct sched
 	k->from_cpu = off->cpu_out;
 	k->to_cpu = off->cpu_in;
 	k->has_lost |= off->has_lost;
-	k->has_woken = off->has_woken && !off->is_preempted;
+	k->has_woken = off->has_woken && !off->is_preempted && !off->is_counted;
 	if (off->nr_futexes) {
 		k->has_futex = true;
 		k->futex = off->futex;
@@ -287,9 +287,9 @@ struct segment *segment_of_off(struct tracks *k, const struct tracks_off *at, bo
 	f = set_place(k, s, off);
 	s->depth = at->depth ? at->depth : f ? f->depth + 1 : 0;
 	s->is_truncated = (!off->has_out && start == off->out) || (!off->has_in && end == off->in);
-	s->resolution_ns = k->off_resolution_ns;
+	s->resolution_ns = k->off_resolution_ns + ticks_ns(k->m->reader, off->resolution);
 	s->duration_ns = ticks_ns(k->m->reader, end - start);
-	s->duration_resolution_ns = k->off_resolution_ns;
+	s->duration_resolution_ns = s->resolution_ns;
 	if (kind == SEGMENT_FUTEX_WAIT) {
 		s->lock = off->futex;
 		s->lock_symbol = symtab_lookup_data(k->m->symtab, off->futex, off->out);

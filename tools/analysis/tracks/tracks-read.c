@@ -228,7 +228,7 @@ static int emit_wakeup(struct tracks *k, const struct sched_off *off)
 		.cpu = off->cpu_wait, .waker_cpu = off->cpu_waker,
 	};
 
-	if (off->is_preempted || !off->has_woken || !k->sink->wakeup)
+	if (off->is_preempted || !off->has_woken || off->is_counted || !k->sink->wakeup)
 		return 0;
 	party_identify(k->m, &w.waker, off->woken);
 	return k->sink->wakeup(k->sink->arg, &w);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds when threads were off the CPU from the kernel's counters of them, where there are no
+ * kernel events.
+ *
+ * Between two readings a thread has run for so long, has waited for a CPU for so long, and came
+ * to one so often; it slept for the rest.  If it left its CPU and came back once, these are the
+ * very times: it left when it had run for what its clock shows, a wait comes last, and it ran
+ * after that.  If it did so more often between two readings, the lengths are right, and taken as
+ * one; where they lie is known to within the readings.  What could be anywhere in a long time is
+ * not placed, but counted.  Which task ran meanwhile, and what ended a sleep, is not known.
+ */
+#ifndef FACTS_COUNTERS_H
+#define FACTS_COUNTERS_H
+
+#include "sched.h"
+
+/* Returns 0 or -ENOMEM; *c is NULL if there are no rows. */
+int counters_open(struct counters **c, struct reader *r);
+void counters_close(struct counters *c);
+
+/* Does what sched_each() does. */
+int counters_each(const struct counters *c, int64_t from, int64_t to, const struct sched_sink *sink,
+		  struct sched_result *result);
+
+/* Returns how long threads were off the CPU without it being known when. */
+int64_t counters_unplaced_ns(const struct counters *c);
+
+#endif
