@@ -75,7 +75,8 @@ GET(get_damage, text, reader_damage_text(e->reader, buf, TEXT_ROOM))
 GET(get_kernel, text, *e->kernel_events ? e->kernel_events : e->has_sched ? "yes" : "none")
 
 const struct column kernel_columns[] = {
-	MADE("kernel_events", get_kernel), SAME(kernel_why), SAME(kernel_err_ns), { 0 }
+	MADE("kernel_events", get_kernel), SAME(kernel_why), SAME(kernel_err_ns),
+	COLUMN("off_cpu_unplaced_ns", unplaced_ns), { 0 }
 };
 
 static struct rows metas(const struct row *row)

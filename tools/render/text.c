@@ -207,11 +207,15 @@ const char *text_kernel(const struct model *m, char *buf)
 {
 	const char *events = *m->kernel_events ? m->kernel_events : m->has_sched ? "yes" : "none";
 	char a[TEXT_ROOM], b[TEXT_ROOM], ns[UNITS_ROOM];
-	int len = snprintf(buf, TEXT_ROOM, "kernel events: %.20s", text_clean(events, a));
+	int len = snprintf(buf, TEXT_ROOM, "kernel events: %s%.20s", m->counters ? "none, counters from " : "",
+			   text_clean(events, a));
 
 	if (m->kernel_err_ns)
 		len += snprintf(buf + len, TEXT_ROOM - len, " +-%s",
 				units_duration(m->kernel_err_ns, ns));
+	if (m->unplaced_ns)
+		len += snprintf(buf + len, TEXT_ROOM - len, ", %s off the CPU not placed",
+				units_duration(m->unplaced_ns, ns));
 	if (*m->kernel_why)
 		snprintf(buf + len, TEXT_ROOM - len, " (%.300s)", text_clean(m->kernel_why, b));
 	return buf;

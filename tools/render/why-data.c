@@ -164,7 +164,9 @@ static const struct column root_columns[] = {
 static const struct column id_columns[] = {
 	VIA("req", request, id), MADE("class", get_class), VIA("start_ns", request, start_ns),
 	VIA("latency_ns", request, latency_ns),
-	VIA("resolution_ns", request, resolution_ns, .form = COLUMN_ONLY_JSON), SAME(deviation_ns),
+	VIA("resolution_ns", request, resolution_ns, .form = COLUMN_ONLY_JSON),
+	VIA("off_cpu_resolution_ns", request, off_resolution_ns, .form = COLUMN_ONLY_JSON),
+	SAME(deviation_ns),
 	{ 0 }
 };
 

@@ -110,11 +110,13 @@ static void say_chain(struct sentence *s, const struct chain *chain)
 static void say_amount(struct sentence *s, const struct why *w, const struct why_target *t, size_t i)
 {
 	const struct why_cause *c = &w->causes[t->amounts[i].cause];
+	const struct request *r = t->request;
+	int64_t resolution = c->kind == LEAF_FUNCTION ? r->resolution_ns : r->off_resolution_ns;
 	char d[UNITS_ROOM];
 
 	say_cause(s, c, t->amounts[i].ns);
-	if (c->kind == LEAF_FUNCTION && t->request->resolution_ns > t->amounts[i].ns / 20)
-		say(s, " (+-%s)", text_ns(t->request->resolution_ns, d));
+	if (resolution > t->amounts[i].ns / 20)
+		say(s, " (+-%s)", text_ns(resolution, d));
 }
 
 char *why_target_sentence(const struct why *w, const struct why_target *t, char *buf)

@@ -144,7 +144,7 @@ static bool is_near(const struct owned *o, int64_t ns, int64_t resolution)
 	return o->end_ns > ns - resolution && o->start_ns < ns + resolution;
 }
 
-/* The errors of the function's begin and end are a resolution of the requests near them. */
+/* The errors of the segment's begin and end are a resolution of the requests near them. */
 static void widen_resolution(struct partition_build *b, const struct owned *o,
 			     const struct segment *s)
 {
@@ -153,12 +153,13 @@ static void widen_resolution(struct partition_build *b, const struct owned *o,
 
 	if (!r || !(is_near(o, s->start_ns, ns) || is_near(o, s->end_ns, ns)))
 		return;
+	if (s->kind != SEGMENT_FUNCTION) {
+		r->off_resolution_ns = max(r->off_resolution_ns, min(ns, r->latency_ns));
+		return;
+	}
 	if (o == b->owned + b->spot && o->start <= s->start && ns > r->noise_ns)
 		r->noise_ns = ns;
-	if (ns > r->latency_ns)
-		ns = r->latency_ns;
-	if (ns > r->resolution_ns)
-		r->resolution_ns = ns;
+	r->resolution_ns = max(r->resolution_ns, min(ns, r->latency_ns));
 }
 
 static void add_resolution(struct partition_build *b, const struct segment *s)
@@ -197,6 +198,8 @@ static int begin_other(struct partition_build *b, const struct attribution_begin
 		return -ENOMEM;
 	/* A sleep that a timer ended, and no thread, is a nap. */
 	item->flag = s && s->kind == SEGMENT_BLOCKED && s->sched && s->sched->waker.kind == PARTY_HARDIRQ;
+	if (s && segment_kinds[s->kind].off_cpu && b->p->m->counters)
+		add_resolution(b, s);
 	count_begin(b, item->start, item->leaf);
 	return b->ret;
 }

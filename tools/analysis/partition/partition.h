@@ -70,7 +70,8 @@ struct request {
 	uint64_t first;			/* index into partition.shares */
 	int64_t resolution_ns;		/* of the times of functions: the coarsest of its frames,
 					   at most the latency */
-	int64_t noise_ns;		/* the same of frames that began in it, not limited */
+	int64_t off_resolution_ns;	/* the same of times off the CPU, where they are counted (counters.h) */
+	int64_t noise_ns;		/* the first of frames that began in it, not limited */
 	bool is_left_out;		/* by options.select(): it has no shares */
 };
 
