@@ -94,7 +94,7 @@ static void test_kinds(void)
 		wake(2, 0);
 		c = build();
 		ok(c->hold && c->hold->tid == 2 && c->hold->is_inferred && c->hold->blocks_req &&
-		   c->hold->start_ns == 5000 && c->hold->end_ns == 90500, "kind %u: who woke it", kinds[i]);
+		   c->hold->start_ns == 5000 && c->hold->end_ns == 90000, "kind %u: who woke it", kinds[i]);
 		ok(c->hold_func && !strcmp(c->hold_func->func->function, "prepare"), "and was in prepare()");
 		ok(!c->wait->owner, "nobody held it");
 		end();

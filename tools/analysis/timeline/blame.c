@@ -208,6 +208,25 @@ static int add_holder(struct blame *k, const struct segment *hold, const struct 
 	}, level);
 }
 
+/*
+ * Returns when the thread was woken from a wait, at the latest at end: what it then waited for a CPU
+ * was no matter of its waker.
+ */
+static int64_t woken_at(const struct blame *k, const struct segment *wait, int64_t start, int64_t end)
+{
+	int64_t at = end;
+
+	for (size_t i = index_first(&k->offs, wait->tid, start); i < k->offs.nr; i++) {
+		const struct segment *s = index_at(&k->offs, i);
+
+		if (s->tid != wait->tid || s->start >= end)
+			break;
+		if (s->kind == SEGMENT_RUNNABLE && s->start > start)
+			at = s->start;
+	}
+	return at;
+}
+
 /* Was the wait blocked by this hold in [start, end]? */
 static bool is_blocking(const struct segment *hold, const struct segment *wait, int64_t start,
 			int64_t end)
@@ -247,7 +266,8 @@ static int follow_wait(struct blame *k, size_t nr, int64_t start, int64_t end, u
 		ret = add_holder(k, hold, wait, hold->tid, from, hold->end < end ? hold->end : end, level);
 	}
 	if (!ret && !has_owner && next > start)
-		ret = add_holder(k, NULL, wait, owner, start, next, level);
+		ret = add_holder(k, NULL, wait, owner, start,
+				 wait->owner ? next : woken_at(k, wait, start, next), level);
 	return ret;
 }
 

@@ -257,16 +257,16 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 
 		add_delay(w, delay, ns, place);
 		w->tids[w->nr_tids++] = delay->tid;
-		if (!e) {
+		if (!e)
 			add_other_task(w, delay, ns);
+		if (!e || is_in(w, e->by))
 			return;
-		}
 		in.tid = e->by;
 		in.thread = model_thread(b->m, e->by, e->start);
 		in.start_ns = ticks_time_ns(b->m->reader, e->start);
 		in.end_ns = ticks_time_ns(b->m->reader, e->end);
 		add_blocker(w, delay, e, &in);
-		if (e->source == EDGE_OCCUPANT || is_in(w, e->by))
+		if (e->source == EDGE_OCCUPANT)
 			return;
 		delay = culprits_delay(b->t, &in, true, &delay_ns);
 		if (!delay || delay_ns < length(&in) / 10)

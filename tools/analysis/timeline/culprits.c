@@ -110,6 +110,14 @@ static bool is_same_delay(const struct segment *a, const struct segment *b)
 	return party_is(&pa, &pb);
 }
 
+/* Returns how long a delay lasted in that time; of a wait, it was asleep for so long at most. */
+static int64_t delay_ns(const struct segment *s, const struct segment *in)
+{
+	int64_t ns = segment_overlap_ns(s, in);
+
+	return s->kind == SEGMENT_LOCK_WAIT && s->sched ? min(ns, s->sched->asleep_ns) : ns;
+}
+
 const struct segment *culprits_delay(const struct timeline *t, const struct segment *in,
 				     bool has_waits, int64_t *ns)
 {
@@ -133,7 +141,7 @@ const struct segment *culprits_delay(const struct timeline *t, const struct segm
 			delays[nr++] = s;
 		if (length(s) > length(delays[n]))
 			delays[n] = s;
-		ticks_add(&sums[n], segment_overlap_ns(s, in));
+		ticks_add(&sums[n], delay_ns(s, in));
 	}
 	for (size_t i = 1; i < nr; i++)
 		if (sums[i] > sums[best])
