@@ -17,7 +17,7 @@
  *
  *	slow		it executes produce()
  *	io		it writes to the disk in flush(), which produce() calls
- *	preempted	a thread "hog" of real-time priority takes its CPU in produce()
+ *	preempted	a thread "hog" of real-time priority takes its CPU in produce(), the last one
  *
  * With "clean" it does the same after it has answered.
  */
@@ -33,7 +33,7 @@
 enum variant { SLOW, IO, PREEMPTED };
 
 static enum variant variant;
-static sem_t asked, go_hog, answered_sem;
+static sem_t asked, done, go_hog, answered_sem;
 static volatile bool is_hit;
 static int disk = -1, ends[2], event, epoll;
 
@@ -53,6 +53,21 @@ NAMED void flush(void)
 NAMED void crunch(void)
 {
 	burn(PLANT_US);
+}
+
+/* A task of real-time priority goes to an idle CPU; this one shall find the producer. */
+static void stay_on_last_cpu(void)
+{
+	cpu_set_t set, last;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		die("sched_getaffinity");
+	CPU_ZERO(&last);
+	for (int cpu = CPU_SETSIZE; cpu-- > 0 && !CPU_COUNT(&last);)
+		if (CPU_ISSET(cpu, &set))
+			CPU_SET(cpu, &last);
+	if (sched_setaffinity(0, sizeof(last), &last))
+		die("sched_setaffinity");
 }
 
 NAMED void produce(void)
@@ -78,6 +93,7 @@ static void *hog(void *arg)
 	struct sched_param param = {};
 
 	prctl(PR_SET_NAME, "hog");
+	stay_on_last_cpu();
 	param.sched_priority = 20;
 	if (sched_setscheduler(0, SCHED_FIFO, &param))
 		die("sched_setscheduler");
@@ -253,21 +269,56 @@ static const struct primitive primitives[] = {
 
 static const struct primitive *primitive = primitives;
 
+static void begin_producer(void)
+{
+	struct sched_param param = {};
+
+	prctl(PR_SET_NAME, "producer");
+	if (variant == PREEMPTED)
+		stay_on_last_cpu();
+	/* Else it also waits for a CPU each time that the disk has done something. */
+	param.sched_priority = 10;
+	if (variant == IO && sched_setscheduler(0, SCHED_FIFO, &param))
+		die("sched_setscheduler");
+}
+
+static void *late_work(void *arg)
+{
+	begin_producer();
+	produce();
+	sem_post(&done);
+	return arg;
+}
+
+/* The end of a thread is the answer: what comes after it is another thread's. */
+static void work_later(void)
+{
+	pthread_t thread;
+
+	if (strcmp(primitive->name, "join"))
+		late_work(NULL);
+	else if (pthread_create(&thread, NULL, late_work, NULL) || pthread_detach(thread))
+		die("pthread_create");
+}
+
 NAMED void work_on_answer(void)
 {
 	bool has_plant = is_hit;
 
 	burn(20);
-	if (has_plant && planted)
+	if (has_plant && planted) {
+		/* The request waits by now, whichever CPU it had. */
+		pause_us(200);
 		produce();
+	}
 	primitive->answer();
 	if (has_plant && !planted)
-		produce();
+		work_later();
 }
 
 static void *producer(void *arg)
 {
-	prctl(PR_SET_NAME, "producer");
+	begin_producer();
 	for (;;) {
 		wait_sem(&asked);
 		work_on_answer();
@@ -277,7 +328,7 @@ static void *producer(void *arg)
 
 static void *once(void *arg)
 {
-	prctl(PR_SET_NAME, "producer");
+	begin_producer();
 	work_on_answer();
 	return arg;
 }
@@ -317,7 +368,7 @@ static void requests(void)
 		ldb_req_end(id);
 		/* What the clean run does late is not in the way of the next request. */
 		if (is_hit && !planted)
-			pause_us(PLANT_US * 3 / 2);
+			wait_sem(&done);
 		pause_us(20);
 	}
 }
@@ -374,6 +425,7 @@ int main(int argc, char **argv)
 	const struct cause causes[] = { { argc > 1 ? choose(argv[1]) : NULL, run }, { NULL, NULL } };
 
 	sem_init(&asked, 0, 0);
+	sem_init(&done, 0, 0);
 	sem_init(&go_hog, 0, 0);
 	sem_init(&answered_sem, 0, 0);
 	pthread_barrier_init(&both, NULL, 2);

@@ -67,9 +67,10 @@ const struct chain_link *chain_root(const struct chain *chain)
 	const struct chain_link *first = chain->links, *last = first + chain->nr - 1;
 	int64_t most = first->ns;
 
-	for (const struct chain_link *l = first; l < last; l++)
+	/* The last thread's time: its function may have taken a part of that alone. */
+	for (const struct chain_link *l = first + 1; l < last; l++)
 		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
-			most = l->ns;
+			most = l->kind == LINK_HELD_BY ? l->ns : l[-1].ns;
 	/* Of a function, what it may do; of who woke it, nothing is known; of what is too short. */
 	while (last > first &&
 	       (last->source == EDGE_CODE || (last->kind == LINK_WOKEN_BY && !*last->file) ||

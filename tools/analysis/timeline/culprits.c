@@ -44,20 +44,30 @@ static const struct segment *longest_hold(const struct timeline *t, const struct
 }
 
 /*
+ * Did a function last for more than half of a time, or may it have?  One that was read once, by a
+ * tick of the kernel, is known to some milliseconds.
+ */
+static bool took_most(const struct segment *func, const struct segment *in)
+{
+	int64_t ns = segment_overlap_ns(func, in);
+
+	return 2 * ns > length(in) || (2 * (ns + func->resolution_ns) > length(in) && 5 * ns > length(in));
+}
+
+/*
  * Does segment a explain a time better than b?  The best is the deepest function that lasted for
  * more than half of it, the user's own before one of a system header; else the longest.
  */
 static bool explains_better(const struct segment *a, const struct segment *b,
 		       const struct segment *hold)
 {
-	int64_t half = length(hold) / 2;
-	bool a_most = segment_overlap_ns(a, hold) > half, b_most = segment_overlap_ns(b, hold) > half;
+	bool a_most = took_most(a, hold), b_most = took_most(b, hold);
 
 	if (a_most != b_most)
 		return a_most;
 	if (a->func->func_in_system != b->func->func_in_system)
 		return b->func->func_in_system;
-	if (!a_most)
+	if (!a_most || a->depth == b->depth)
 		return segment_overlap_ns(a, hold) > segment_overlap_ns(b, hold);
 	return a->depth > b->depth;
 }

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests requests that wait for a thread which is itself preempted: ldb-why must name that
+# thread, what it was in, and why it was late, however the request waits.
+# Timed: the requests that are judged must be slow for what was planted.
+. "$(dirname "$0")/../lib/engine.sh"
+. "$TOP/tests/lib/wakers.sh"
+need_build
+build_wakers
+judge_wakers preempted produce
+finish
