@@ -135,6 +135,51 @@ static void test_known(void)
 }
 
 /* The numbers do not divide evenly: sums must be exact all the same. */
+/* The time of store() has an error, and some is unobserved: both are alike in all requests. */
+static void fill_doubtful(struct hand *h, int64_t store, double error, int64_t unobserved)
+{
+	uint32_t unknown;
+
+	make(h);
+	unknown = hand_leaf(h, LEAF_UNKNOWN, 0, PARTITION_UNOBSERVED);
+	for (int i = 0; i < 100; i++) {
+		add(h, 1000, store, 0);
+		h->p.shares[h->p.nr_shares - 1].error2 = error * error;
+		if (unobserved)
+			hand_share(h, unknown, unobserved, 1);
+	}
+}
+
+static bool is_gap(const struct differential_part *part, int64_t lo, int64_t hi)
+{
+	return part->gap.is_known && part->gap.lo_ns == lo && part->gap.hi_ns == hi;
+}
+
+static void test_doubts(void)
+{
+	fill_doubtful(&a, 2000, 300, 0);
+	fill_doubtful(&b, 2500, 400, 0);
+	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
+	ok(is_gap(part("store"), -200, 1200), "the resolution of both recordings, however many requests");
+	ok(is_gap(part("parse"), 0, 0), "of the function that has one");
+	differential_free(&d);
+	hand_close(&b);
+
+	fill_doubtful(&b, 1000, 0, 900);
+	build((struct side){ &b, 0, 100 }, (struct side){ &a, 0, 100 }, 10);
+	ok(is_gap(part("store"), -1300, 200), "what was observed in one of them only may be its time");
+	ok(is_gap(part(PARTITION_UNOBSERVED), 0, 900), "and is no difference that is sure");
+	is_int(d.gap.lo_ns, -100, "a latency is measured");
+	is_int(d.gap.hi_ns, -100, "exactly");
+	differential_free(&d);
+
+	build((struct side){ &b, 90, 100 }, (struct side){ &b, 0, 50 }, 10);
+	ok(is_gap(part("store"), 0, 0), "slices of one recording have the same errors");
+	differential_free(&d);
+	hand_close(&a);
+	hand_close(&b);
+}
+
 static void test_sums(void)
 {
 	size_t nr_wrong = 0, nr_far = 0;
@@ -482,6 +527,7 @@ int main(void)
 {
 	dice.state = 4711;
 	test_known();
+	test_doubts();
 	test_sums();
 	test_slices();
 	test_runs();

@@ -146,6 +146,19 @@ static void test_not_watched(void)
 	done_with(&t, &p);
 }
 
+static double error2_of(const struct partition *p, uint64_t id, enum leaf_kind kind)
+{
+	const struct request *r = find(p, id);
+
+	for (uint32_t i = 0; i < r->nr_shares; i++) {
+		const struct share *s = &p->shares[r->first + i];
+
+		if (p->leaves[s->leaf].kind == kind)
+			return s->error2;
+	}
+	return -1;
+}
+
 static void test_resolution(void)
 {
 	struct partition p;
@@ -169,6 +182,9 @@ static void test_resolution(void)
 	is_int(find(&p, 8)->resolution_ns, 2000, "resolution: it began in this request");
 	is_int(find(&p, 9)->resolution_ns, 100, "resolution: it may have ended before; not more than the latency");
 	is_int(find(&p, 10)->resolution_ns, 0, "resolution: it had ended long before");
+	is_int(error2_of(&p, 8, LEAF_FUNCTION), 4000000, "error: of the function that began in it");
+	is_int(error2_of(&p, 8, LEAF_UNKNOWN), 4000000, "error: and of what that is in");
+	is_int(error2_of(&p, 9, LEAF_FUNCTION), 0, "error: none where it began earlier");
 	is_int(find(&p, 7)->noise_ns, 0, "resolution: no function of its own");
 	is_int(find(&p, 8)->noise_ns, 2000, "resolution: one of its own");
 	done_with(&t, &p);

@@ -22,6 +22,14 @@
  * CPUs the kernel put other processes differs only from recording to recording.  Slices of time
  * differ as a whole by the load on the machine, so their error represents it: in a comparison of
  * two recordings the error of a context is its own and that of all of the latency.
+ *
+ * Nor does a resample show what is alike in all of a recording and different in the next: where
+ * between two polls the scanner places the begin and the end of a function, and what ran while
+ * it was off its CPU.  These errors have bounds, but no distribution that is known: the
+ * difference is anywhere between two ends, and only these ends have a standard error (Imbens and
+ * Manski, "Confidence intervals for partially identified parameters", Econometrica, 2004).  So
+ * between two recordings the interval of a function is wider by the resolution of both, which
+ * more requests do not make finer, and by the time that was unobserved in only one of them.
  */
 #include <errno.h>
 #include <math.h>
@@ -270,11 +278,62 @@ static double count_errors(struct resample *r)
 	return max(z, BOOTSTRAP_Z);
 }
 
+static bool is_unobserved(const struct differential_part *part)
+{
+	return part->kind == LEAF_UNKNOWN && !strcmp(part->label, PARTITION_UNOBSERVED);
+}
+
+/* Adds the mean error of each part over the requests of a slice. */
+static void add_errors(struct resample *r, const struct slice *s, double *errors)
+{
+	const struct run *run = s->run;
+
+	for (size_t i = 0; i < run->nr; i++) {
+		const struct request *request = &run->p->requests[run->requests[i]];
+		const struct share *share = &run->p->shares[request->first];
+
+		for (uint32_t k = 0; MEMBER(s, run->rank[i]) && k < request->nr_shares; k++, share++)
+			errors[column_of(r, r->b->sums[run->map.leaves[share->leaf]].part)] +=
+				min(sqrt(share->error2), (double)request->latency_ns) /
+				(s->last - s->first);
+	}
+}
+
 static struct differential_interval interval_around(int64_t gap, double width)
 {
 	return (struct differential_interval){
 		.is_known = true, .lo_ns = gap - llround(width), .hi_ns = gap + llround(width),
 	};
+}
+
+static void widen(struct differential_interval *i, double less, double more)
+{
+	i->lo_ns -= llround(less);
+	i->hi_ns += llround(more);
+}
+
+/* What was observed in one recording only may be time of any function in the other. */
+static void widen_functions(struct resample *r)
+{
+	struct differential *d = r->b->d;
+	double *errors = r->row, more = 0;
+
+	memset(errors, 0, r->nr_columns * sizeof(*errors));
+	add_errors(r, &r->b->target, errors);
+	add_errors(r, &r->b->reference, errors);
+	for (size_t i = 0; i < d->nr_parts; i++)
+		if (is_unobserved(&d->parts[i]))
+			more += differential_gap(&d->parts[i]);
+	for (size_t c = 0; c + 1 < r->nr_columns; c++) {
+		struct differential_part *part = &d->parts[c];
+
+		if (is_unobserved(part))
+			widen(&part->gap, max(more, 0.0), max(-more, 0.0));
+		else if (part->kind == LEAF_FUNCTION || part->kind == LEAF_UNKNOWN)
+			widen(&part->gap, errors[c] + max(-more, 0.0), errors[c] + max(more, 0.0));
+	}
+	widen(&d->others.gap, errors[r->nr_columns - 1] + max(-more, 0.0),
+	      errors[r->nr_columns - 1] + max(more, 0.0));
 }
 
 static void set_intervals(struct resample *r, size_t nr_blocks)
@@ -291,6 +350,8 @@ static void set_intervals(struct resample *r, size_t nr_blocks)
 	for (size_t c = 0; c + 1 < r->nr_columns; c++)
 		d->parts[c].gap = interval_around(differential_gap(&d->parts[c]), width * r->errors[c]);
 	d->others.gap = interval_around(differential_gap(&d->others), width * r->errors[r->nr_columns]);
+	if (r->b->nr_runs > 1)
+		widen_functions(r);
 	d->gap = interval_around(d->target.mean_ns - d->reference.mean_ns,
 				 bootstrap_student(BOOTSTRAP_Z, nr_blocks) * r->errors[r->nr_columns + 1]);
 }

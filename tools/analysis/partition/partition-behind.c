@@ -269,7 +269,8 @@ static int64_t add_idle(struct partition_build *b, const struct queued *q, int64
 		ns = min(ns, rest);
 		if (ns <= 0)
 			continue;
-		partition_add_share(b, q->request, idle_leaf(b, idle, q->path), ns, 1, 0);
+		partition_add_share(b, q->request, idle_leaf(b, idle, q->path),
+				    &(struct spent){ .ns = ns, .nr = 1 });
 		rest -= ns;
 	}
 	return rest;

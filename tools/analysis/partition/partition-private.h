@@ -57,6 +57,7 @@ struct idle {
 
 struct spent {				/* the time in a leaf, in the current piece */
 	int64_t ns;
+	double error2;
 	uint32_t nr, nr_faults;
 	uint32_t stamp;			/* number of that piece */
 };
@@ -102,8 +103,8 @@ struct partition_build {
 };
 
 int64_t partition_ns(struct partition_build *b, int64_t tick);
-void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
-			 uint32_t nr, uint32_t nr_faults);
+void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf,
+			 const struct spent *s);
 /* Does the same for a leaf that is no function. */
 void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
 			uint32_t path, const char *label, int64_t ns, uint32_t nr);

@@ -21,8 +21,7 @@ static void end_piece(struct partition_build *b)
 		const struct spent *s = &b->spent[b->touched[i]];
 
 		if (s->ns || s->nr || s->nr_faults)
-			partition_add_share(b, b->owned[b->spot].work->request, b->touched[i],
-					    s->ns, s->nr, s->nr_faults);
+			partition_add_share(b, b->owned[b->spot].work->request, b->touched[i], s);
 	}
 	b->nr_touched = 0;
 	b->stamp++;
@@ -175,14 +174,30 @@ static void add_resolution(struct partition_build *b, const struct segment *s)
 		widen_resolution(b, &b->owned[i], s);
 }
 
-static int begin_function(struct partition_build *b, const struct segment *s, uint32_t parent,
-			  struct attribution_item *item)
+/* The errors of a function's begin and end move time between it and the one that it is in. */
+static void add_errors(struct partition_build *b, const struct segment *s, uint32_t leaf,
+		       const struct attribution_item *in)
 {
-	item->path = partition_path(b->p, parent, s->func);
+	const struct owned *o = b->owned + b->spot;
+	double error2 = (double)s->resolution_ns * s->resolution_ns;
+	int64_t start, end;
+
+	if (b->spot == b->nr_owned || !spot_range(b, o, &start, &end) ||
+	    !(is_near(o, s->start_ns, s->resolution_ns) || is_near(o, s->end_ns, s->resolution_ns)))
+		return;
+	spent_on(b, leaf)->error2 += error2;
+	spent_on(b, in ? in->leaf : partition_leaf(b->p, LEAF_UNKNOWN, 0, "", 0, NULL))->error2 += error2;
+}
+
+static int begin_function(struct partition_build *b, const struct segment *s,
+			  const struct attribution_item *in, struct attribution_item *item)
+{
+	item->path = partition_path(b->p, item->path, s->func);
 	item->leaf = partition_function(b->p, item->path);
 	if (item->leaf == NO_LEAF)
 		return -ENOMEM;
 	add_resolution(b, s);
+	add_errors(b, s, item->leaf, in);
 	count_begin(b, s->start, item->leaf);
 	return b->ret;
 }
@@ -211,7 +226,7 @@ static int on_begin(void *arg, const struct attribution_begin *what, struct attr
 	int ret;
 
 	item->path = what->in ? what->in->path : 0;
-	ret = s && s->kind == SEGMENT_FUNCTION ? begin_function(b, s, item->path, item) :
+	ret = s && s->kind == SEGMENT_FUNCTION ? begin_function(b, s, what->in, item) :
 						  begin_other(b, what, item);
 	return ret || !s || !b->o->begins ? ret : b->o->begins(b->o->arg, s, item->leaf);
 }

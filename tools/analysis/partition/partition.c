@@ -17,20 +17,21 @@ int64_t partition_ns(struct partition_build *b, int64_t tick)
 	return ticks_last_ns(&b->last, b->m->reader, tick);
 }
 
-void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf, int64_t ns,
-			 uint32_t nr, uint32_t nr_faults)
+void partition_add_share(struct partition_build *b, uint32_t request, uint32_t leaf,
+			 const struct spent *s)
 {
 	struct partition *p = b->p;
 
 	if (leaf == NO_LEAF || array_push(p->shares, p->nr_shares, b->room_shares,
-					  { leaf, nr, ns, nr_faults, request }))
+					  { leaf, s->nr, s->ns, s->nr_faults, request, s->error2 }))
 		b->ret = -ENOMEM;
 }
 
 void partition_add_time(struct partition_build *b, uint32_t request, enum leaf_kind kind,
 			uint32_t path, const char *label, int64_t ns, uint32_t nr)
 {
-	partition_add_share(b, request, partition_leaf(b->p, kind, path, label, 0, NULL), ns, nr, 0);
+	partition_add_share(b, request, partition_leaf(b->p, kind, path, label, 0, NULL),
+			    &(struct spent){ .ns = ns, .nr = nr });
 }
 
 ORDER_KEY(request_start, struct request, start)
@@ -122,6 +123,7 @@ static void merge_shares(struct partition *p)
 				last->ns += s[i].ns;
 				last->nr += s[i].nr;
 				last->nr_faults += s[i].nr_faults;
+				last->error2 += s[i].error2;
 			} else {
 				p->shares[nr++] = s[i];
 				p->shares[nr - 1].pad = 0;

@@ -58,6 +58,7 @@ struct share {
 					   if nr is not 0 */
 	uint32_t nr_faults;		/* page faults in it, where they were recorded */
 	uint32_t pad;
+	double error2;			/* ns^2: of the borders with callers and callees, added */
 };
 
 struct request {
