@@ -94,6 +94,13 @@ static inline bool ldb_cpu_is_isolated(int cpu)
 }
 #endif
 
+/* Threads that are in no call of their program, though they may be of its group. */
+#ifdef PF_USER_WORKER
+#define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
+#else
+#define LDB_PF_NO_USER		(PF_KTHREAD | PF_IO_WORKER)
+#endif
+
 /* This is so until finish_task(): also while its switch out is still under way. */
 static inline bool ldb_on_cpu(const struct task_struct *p)
 {

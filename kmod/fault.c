@@ -19,6 +19,8 @@ static noinline void emit_fault(struct ldb_thread *t, u64 addr, u64 pc, u32 flag
 	u64 now = ldb_clock_now(t->s->clock);
 	u64 idx = ldb_reserve(sc, 2);
 
+	t->fault_pc = pc;
+	t->fault_addr = addr;
 	ldb_put(sc, idx, now, t->tid, LDB_EV_FAULT, flags, addr, 0);
 	ldb_put(sc, idx + 1, pc, 0, LDB_EV_CONT + 1, 0, 0, 0);
 	if (ldb_written(sc, 2))

@@ -78,6 +78,9 @@ struct ldb_session {
 	bool		sees_others;	/* the creator has CAP_PERFMON */
 	bool		dead;
 	u64		irq_min;	/* ticks: shorter interrupts are only counted */
+	/* These may be set while the probes read them: any mixture of old and new will do. */
+	u64		call_min;	/* ticks: shorter system calls are only counted */
+	u8		calls[LDB_CALLS_MAX]; /* ldb_calls.how */
 	struct pid_namespace *ns;	/* of the tids; NULL: the initial one */
 	struct mm_struct *mm;		/* of the program that joined; held by mmgrab() */
 	struct signal_struct *signal;	/* names the thread group; held through task */
@@ -138,6 +141,10 @@ struct ldb_thread {
 	/* interrupts not written since the last; the CPU it runs on */
 	local_t		nr_short;
 	u64		tsc_in, tsc_out; /* written by the probe of the switch alone */
+	/* These are written and read by the thread itself. */
+	u64		fault_pc, fault_addr; /* of its last page fault */
+	u64		called_at;	/* the call it is in; 0: not known */
+	u32		nr_short_calls;
 	struct list_head list;		/* in ldb_session.threads; ldb_threads_lock */
 	struct llist_node dead;
 	struct rcu_head	rcu;
@@ -180,6 +187,7 @@ struct ldb_file {
 int ldb_session_create(struct ldb_file *f, struct ldb_create __user *arg);
 int ldb_session_join(struct ldb_session *s);
 void ldb_session_release(struct ldb_session *s);
+int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg);
 void ldb_session_stats(struct ldb_session *s, struct ldb_session_stats *out);
 
 /* limits.c */
@@ -217,6 +225,9 @@ void ldb_probes_put(u32 events);
 /* switch.c */
 void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state);
+
+/* call.c */
+void ldb_call_sleeps(struct ldb_thread *t, u64 at);
 
 /* futex.c */
 void ldb_futex_init(void);

@@ -86,13 +86,15 @@ static long program_ioctl(struct ldb_session *s, unsigned int cmd, struct ldb_re
  * Works without f->lock, so that the recorder need not wait for what the program does with the
  * file that they share.
  */
-static long report_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
+static long recorder_ioctl(struct ldb_session *s, unsigned int cmd, void __user *arg)
 {
 	struct ldb_clock_sample sample;
 	struct ldb_session_stats stats;
 
 	if (!s)
 		return -ENXIO;
+	if (cmd == LDB_IOC_CALLS)
+		return ldb_session_calls(s, arg);
 	if (cmd == LDB_IOC_CLOCK) {
 		ldb_clock_measure(s->clock, &sample);
 		return copy_to_user(arg, &sample, sizeof(sample)) ? -EFAULT : 0;
@@ -125,8 +127,9 @@ static long ldb_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return LDB_DEVICE_ABI;
 	case LDB_IOC_CLOCK:
 	case LDB_IOC_STATS:
+	case LDB_IOC_CALLS:
 		/* Pairs with the release in ldb_session_create(), as the others here. */
-		return report_ioctl(ldb_order_session(&f->s), cmd, user);
+		return recorder_ioctl(ldb_order_session(&f->s), cmd, user);
 	case LDB_IOC_REG:
 	case LDB_IOC_UNREG:
 		/* This is not under the lock, because user memory can make it wait for ever. */

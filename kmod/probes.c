@@ -15,6 +15,7 @@
 #include <linux/workqueue.h>
 #include <trace/events/irq.h>
 #include <trace/events/sched.h>
+#include <trace/events/syscalls.h>
 #include <trace/events/task.h>
 #include "probes.h"
 #if LDB_HAVE_PAGE_FAULTS
@@ -52,6 +53,8 @@ static struct probe probes[] = {
 	PROBE(page_fault_user, LDB_GROUP_FAULT, ldb_probe_fault_user),
 	OPTIONAL(page_fault_kernel, LDB_GROUP_FAULT, ldb_probe_fault_kernel),
 #endif
+	PROBE(sys_enter, LDB_GROUP_CALL_ALL, ldb_probe_sys_enter),
+	PROBE(sys_exit, LDB_GROUP_CALL_ALL, ldb_probe_sys_exit),
 	PROBE(irq_handler_entry, LDB_GROUP_IRQ, ldb_probe_irq_entry),
 	PROBE(irq_handler_exit, LDB_GROUP_IRQ, ldb_probe_irq_exit),
 	PROBE(softirq_entry, LDB_GROUP_IRQ, ldb_probe_softirq_entry),
@@ -68,7 +71,7 @@ static struct probe probes[] = {
  */
 struct workqueue_struct *ldb_wq;
 
-#define NR_GROUPS	5
+#define NR_GROUPS	7
 DEFINE_MUTEX(ldb_arm_mutex);		/* armed of each probe, and armed_futex */
 static atomic_t nr_sessions, nr_group[NR_GROUPS];
 static u32 available = LDB_GROUP_ALL;
@@ -86,6 +89,8 @@ static void __maybe_unused check_types(void)
 	check_trace_callback_type_sched_wakeup_new(ldb_probe_wakeup_new);
 	check_trace_callback_type_sched_migrate_task(ldb_probe_migrate);
 	check_trace_callback_type_task_rename(ldb_probe_rename);
+	check_trace_callback_type_sys_enter(ldb_probe_sys_enter);
+	check_trace_callback_type_sys_exit(ldb_probe_sys_exit);
 	check_trace_callback_type_irq_handler_entry(ldb_probe_irq_entry);
 	check_trace_callback_type_irq_handler_exit(ldb_probe_irq_exit);
 	check_trace_callback_type_softirq_entry(ldb_probe_softirq_entry);
@@ -256,7 +261,7 @@ static bool can_miss(const struct probe *p)
 {
 	if (p->optional)
 		return true;
-	if (!(p->group & (LDB_GROUP_FAULT | LDB_GROUP_IRQ)))
+	if (!(p->group & (LDB_GROUP_FAULT | LDB_GROUP_IRQ | LDB_GROUP_CALL_ALL)))
 		return false;
 	available &= ~p->group;
 	return true;

@@ -39,6 +39,10 @@ void ldb_probe_fault_user(void *unused, unsigned long addr, struct pt_regs *regs
 void ldb_probe_fault_kernel(void *unused, unsigned long addr, struct pt_regs *regs,
 			    unsigned long error);
 
+/* call.c */
+void ldb_probe_sys_enter(void *unused, struct pt_regs *regs, long nr);
+void ldb_probe_sys_exit(void *unused, struct pt_regs *regs, long result);
+
 /* irq.c */
 void ldb_probe_irq_entry(void *unused, int irq, struct irqaction *action);
 void ldb_probe_irq_exit(void *unused, int irq, struct irqaction *action, int ret);

@@ -221,6 +221,12 @@ static int bind_pid(struct ldb_session *s, pid_t nr)
 	return rc;
 }
 
+/* Every program pays for the tracepoints of all calls. */
+static u32 permitted(u32 events)
+{
+	return perfmon_capable() ? events : events & ~LDB_GROUP_CALL_ALL;
+}
+
 static struct ldb_session *new_session(struct ldb_create *c)
 {
 	struct ldb_session *s = kvzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT | __GFP_NORETRY);
@@ -228,7 +234,7 @@ static struct ldb_session *new_session(struct ldb_create *c)
 
 	if (!s)
 		return ERR_PTR(-ENOMEM);
-	s->events = c->events & ldb_probes_available();
+	s->events = permitted(c->events) & ldb_probes_available();
 	s->clock = ldb_clock_choose(c->clock_id);
 	s->irq_min = mul_u64_u32_div(ldb_clock_hz(s->clock), ldb_irq_min_ns, NSEC_PER_SEC);
 	s->fast = s->clock == LDB_CLOCK_TSC && s->events & LDB_GROUP_SCHED;
@@ -346,6 +352,23 @@ int ldb_session_join(struct ldb_session *s)
 		mmdrop(current->mm);
 	}
 	return rc;
+}
+
+/* Is without a lock: it may be called at any time, and as often as one likes. */
+int ldb_session_calls(struct ldb_session *s, const struct ldb_calls __user *arg)
+{
+	struct ldb_calls *c;
+
+	if (current->mm != s->creator)
+		return -EPERM;
+	c = memdup_user(arg, sizeof(*c));
+	if (IS_ERR(c))
+		return PTR_ERR(c);
+	data_race(memcpy(s->calls, c->how, sizeof(s->calls)));	/* may be anything */
+	WRITE_ONCE(s->call_min, mul_u64_u64_div_u64(min_t(u64, c->min_ns, S64_MAX),
+						    ldb_clock_hz(s->clock), NSEC_PER_SEC));
+	kfree(c);
+	return 0;
 }
 
 /* No mapping and no file is left.  Nothing here waits for long. */

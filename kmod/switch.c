@@ -314,6 +314,18 @@ static noinline void switch_fast(struct ldb_thread *out, struct ldb_thread *in, 
 		switch_finish(out, flags);
 }
 
+/* Does current sleep, and is its system call asked for? */
+static __always_inline bool sleeps_in_call(const struct ldb_thread *out, bool preempt,
+					   struct task_struct *prev, unsigned int prev_state)
+{
+	u32 state;
+
+	if (!(out->s->events & LDB_GROUP_CALL) || preempt)
+		return false;
+	state = flags_of(preempt, prev, prev_state);
+	return state == LDB_STATE_SLEEPING || state == LDB_STATE_DISK;
+}
+
 void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
 {
@@ -326,10 +338,9 @@ void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 	}
 	this_cpu_write(ldb_cpu.thread, in);
 	this_cpu_write(ldb_cpu.curr, next);
-	if (!in) {
-		if (likely(!out && !ldb_waited_for()))
-			return;
-	} else if (out && out->s == in->s && out->s->fast && sleeps_or_runs(prev_state)) {
+	if (!in && likely(!out && !ldb_waited_for()))
+		return;
+	if (in && out && out->s == in->s && out->s->fast && sleeps_or_runs(prev_state)) {
 		u32 flags = preempt ? LDB_SCHED_F_PREEMPT :
 			    READ_ONCE(prev->__state) ? LDB_STATE_SLEEPING : LDB_STATE_RUNNING;
 
@@ -337,7 +348,9 @@ void ldb_probe_switch(void *unused, bool preempt, struct task_struct *prev,
 			switch_fast_with_page(out, in, flags);
 		else
 			switch_fast(out, in, flags);
-		return;
+	} else {
+		switch_slow(out, preempt, prev_state);
 	}
-	switch_slow(out, preempt, prev_state);
+	if (out && sleeps_in_call(out, preempt, prev, prev_state))
+		ldb_call_sleeps(out, out->tsc_out);
 }

@@ -151,7 +151,7 @@ static const struct cli_option table[] = {
 	{ .name = "kernel-only", .type = CLI_FLAG, .value = &options.kernel_only,
 	  .help = "kernel events alone, of any program: it need not be compiled with the plugin" },
 	{ .name = "syscalls", .type = CLI_CHOICE, .value = &options.calls, .arg = "WHICH", .choices = calls,
-	  .help = "system calls, with --kernel=bpf or perf: off, sleep (those in which a thread sleeps, the default), all" },
+	  .help = "system calls: off, sleep (those in which a thread sleeps, the default), all" },
 	{ .name = "syscall-threshold", .type = CLI_DURATION, .value = &options.call_threshold_ns,
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
 	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,

@@ -25,7 +25,7 @@ static struct kernel_call symbols[] = {
 	{ SYMBOLS_AT + 64, UINT64_MAX, LDB_SYSCALL_NR_FAULT },
 };
 static const struct kernel_calls calls = { symbols, sizeof(symbols) / sizeof(*symbols), 0 };
-static uint8_t how[BPF_CALLS_MAX];
+static uint8_t how[LDB_CALLS_MAX];
 
 enum {
 	PERF_FORMATS	= 0x01,

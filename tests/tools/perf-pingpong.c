@@ -156,7 +156,8 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 	p = perf_open(&o, &sink, why, sizeof(why));
 	if (!p)
 		die(why);
-	if (perf_mode(p) != o.best || p->has_all_calls != o.has_all_calls || p->has_calls != o.has_calls)
+	if (perf_mode(p) != o.best || !(p->events & LDB_GROUP_CALL) != !o.has_calls ||
+	    !(p->events & LDB_GROUP_CALL_ALL) != !o.has_all_calls)
 		die(p->why_not_better);
 	return p;
 }

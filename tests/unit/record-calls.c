@@ -105,22 +105,22 @@ static void check_own(void)
 
 int main(void)
 {
-	uint8_t calls[BPF_CALLS_MAX] = { 0 };
+	uint8_t calls[LDB_CALLS_MAX] = { 0 };
 	unsigned nr_unknown = 0;
 
 	calls_describe(calls);
 	is_str(calls_name(SYS_fdatasync), "fdatasync", "a name by its number");
 	is_str(calls_name(SYS_clock_nanosleep), "clock_nanosleep", "another one");
-	is_str(calls_name(BPF_CALLS_MAX), "", "a number that no call has");
+	is_str(calls_name(LDB_CALLS_MAX), "", "a number that no call has");
 	is_str(calls_name(UINT32_MAX - 1), "", "nor that");
 	is_str(calls_name(LDB_SYSCALL_NR_FAULT), "page fault", "what is none");
 	is_int(calls_number("fdatasync"), SYS_fdatasync, "a number by its name");
 	is_int(calls_number("no_such_call"), -1, "there is none");
-	is_int(calls[SYS_fdatasync], BPF_CALL_HAS_FD, "it has a descriptor");
-	is_int(calls[SYS_read], BPF_CALL_HAS_FD | 2, "and a length");
+	is_int(calls[SYS_fdatasync], LDB_CALL_HAS_FD, "it has a descriptor");
+	is_int(calls[SYS_read], LDB_CALL_HAS_FD | 2, "and a length");
 	is_int(calls[SYS_ppoll], 0, "another has neither");
 	is_int(calls[SYS_mmap], 1, "one has a length alone");
-	for (unsigned nr = 0; nr < BPF_CALLS_MAX; nr++)
+	for (unsigned nr = 0; nr < LDB_CALLS_MAX; nr++)
 		nr_unknown += calls[nr] && !*calls_name(nr);
 	is_int(nr_unknown, 0, "what is described has a name");
 	check_words();

@@ -235,7 +235,7 @@ static void test_samples(void)
 	   "an exit that does not say whether it was the last");
 }
 
-static uint8_t how[BPF_CALLS_MAX];
+static uint8_t how[LDB_CALLS_MAX];
 
 static void test_calls(void)
 {
@@ -249,7 +249,7 @@ static void test_calls(void)
 	ok(decode(&r, &e) && e.kind == PERF_EVENT_CALL_ENTER && e.value == SYS_write && e.by == 41 &&
 	   e.addr == 3 && !e.pc && !e.flags, "a system call begins, of which nothing is asked");
 	decoder.how = how;
-	ok(decode(&r, &e) && e.addr == 3 && e.pc == 65536 && e.flags == (BPF_CALL_HAS_FD | 2),
+	ok(decode(&r, &e) && e.addr == 3 && e.pc == 65536 && e.flags == (LDB_CALL_HAS_FD | 2),
 	   "its length");
 	set64(&r, 8, -1);
 	ok(decode(&r, &e) && !e.flags, "a number that is none");

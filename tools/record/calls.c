@@ -15,35 +15,35 @@ static const char *const names[] = {
 /* These are worth more than their name. */
 static const struct {
 	const char *name;
-	uint8_t how;		/* the other argument, BPF_CALL_HAS_FD */
+	uint8_t how;		/* the other argument, LDB_CALL_HAS_FD */
 } described[] = {
-	{ "read", BPF_CALL_HAS_FD | 2 }, { "pread64", BPF_CALL_HAS_FD | 2 },
-	{ "readv", BPF_CALL_HAS_FD | 2 }, { "preadv", BPF_CALL_HAS_FD | 2 },
-	{ "preadv2", BPF_CALL_HAS_FD | 2 }, { "readahead", BPF_CALL_HAS_FD | 2 },
-	{ "write", BPF_CALL_HAS_FD | 2 }, { "pwrite64", BPF_CALL_HAS_FD | 2 },
-	{ "writev", BPF_CALL_HAS_FD | 2 }, { "pwritev", BPF_CALL_HAS_FD | 2 },
-	{ "pwritev2", BPF_CALL_HAS_FD | 2 }, { "sendfile", BPF_CALL_HAS_FD | 3 },
-	{ "splice", BPF_CALL_HAS_FD | 4 }, { "copy_file_range", BPF_CALL_HAS_FD | 4 },
-	{ "fsync", BPF_CALL_HAS_FD }, { "fdatasync", BPF_CALL_HAS_FD }, { "syncfs", BPF_CALL_HAS_FD },
-	{ "sync_file_range", BPF_CALL_HAS_FD | 2 }, { "ftruncate", BPF_CALL_HAS_FD | 1 },
-	{ "fallocate", BPF_CALL_HAS_FD | 3 }, { "close", BPF_CALL_HAS_FD }, { "fstat", BPF_CALL_HAS_FD },
-	{ "getdents64", BPF_CALL_HAS_FD | 2 }, { "lseek", BPF_CALL_HAS_FD | 1 },
-	{ "flock", BPF_CALL_HAS_FD | 1 }, { "fcntl", BPF_CALL_HAS_FD | 1 },
-	{ "ioctl", BPF_CALL_HAS_FD | 1 }, { "connect", BPF_CALL_HAS_FD },
-	{ "accept", BPF_CALL_HAS_FD }, { "accept4", BPF_CALL_HAS_FD },
-	{ "recvfrom", BPF_CALL_HAS_FD | 2 }, { "sendto", BPF_CALL_HAS_FD | 2 },
-	{ "recvmsg", BPF_CALL_HAS_FD | 2 }, { "sendmsg", BPF_CALL_HAS_FD | 2 },
-	{ "recvmmsg", BPF_CALL_HAS_FD | 2 }, { "sendmmsg", BPF_CALL_HAS_FD | 2 },
-	{ "shutdown", BPF_CALL_HAS_FD | 1 }, { "epoll_wait", BPF_CALL_HAS_FD | 3 },
-	{ "epoll_pwait", BPF_CALL_HAS_FD | 3 }, { "epoll_pwait2", BPF_CALL_HAS_FD },
-	{ "epoll_ctl", BPF_CALL_HAS_FD | 2 }, { "io_uring_enter", BPF_CALL_HAS_FD | 2 },
+	{ "read", LDB_CALL_HAS_FD | 2 }, { "pread64", LDB_CALL_HAS_FD | 2 },
+	{ "readv", LDB_CALL_HAS_FD | 2 }, { "preadv", LDB_CALL_HAS_FD | 2 },
+	{ "preadv2", LDB_CALL_HAS_FD | 2 }, { "readahead", LDB_CALL_HAS_FD | 2 },
+	{ "write", LDB_CALL_HAS_FD | 2 }, { "pwrite64", LDB_CALL_HAS_FD | 2 },
+	{ "writev", LDB_CALL_HAS_FD | 2 }, { "pwritev", LDB_CALL_HAS_FD | 2 },
+	{ "pwritev2", LDB_CALL_HAS_FD | 2 }, { "sendfile", LDB_CALL_HAS_FD | 3 },
+	{ "splice", LDB_CALL_HAS_FD | 4 }, { "copy_file_range", LDB_CALL_HAS_FD | 4 },
+	{ "fsync", LDB_CALL_HAS_FD }, { "fdatasync", LDB_CALL_HAS_FD }, { "syncfs", LDB_CALL_HAS_FD },
+	{ "sync_file_range", LDB_CALL_HAS_FD | 2 }, { "ftruncate", LDB_CALL_HAS_FD | 1 },
+	{ "fallocate", LDB_CALL_HAS_FD | 3 }, { "close", LDB_CALL_HAS_FD }, { "fstat", LDB_CALL_HAS_FD },
+	{ "getdents64", LDB_CALL_HAS_FD | 2 }, { "lseek", LDB_CALL_HAS_FD | 1 },
+	{ "flock", LDB_CALL_HAS_FD | 1 }, { "fcntl", LDB_CALL_HAS_FD | 1 },
+	{ "ioctl", LDB_CALL_HAS_FD | 1 }, { "connect", LDB_CALL_HAS_FD },
+	{ "accept", LDB_CALL_HAS_FD }, { "accept4", LDB_CALL_HAS_FD },
+	{ "recvfrom", LDB_CALL_HAS_FD | 2 }, { "sendto", LDB_CALL_HAS_FD | 2 },
+	{ "recvmsg", LDB_CALL_HAS_FD | 2 }, { "sendmsg", LDB_CALL_HAS_FD | 2 },
+	{ "recvmmsg", LDB_CALL_HAS_FD | 2 }, { "sendmmsg", LDB_CALL_HAS_FD | 2 },
+	{ "shutdown", LDB_CALL_HAS_FD | 1 }, { "epoll_wait", LDB_CALL_HAS_FD | 3 },
+	{ "epoll_pwait", LDB_CALL_HAS_FD | 3 }, { "epoll_pwait2", LDB_CALL_HAS_FD },
+	{ "epoll_ctl", LDB_CALL_HAS_FD | 2 }, { "io_uring_enter", LDB_CALL_HAS_FD | 2 },
 	{ "poll", 2 }, { "futex", 2 }, { "mmap", 1 }, { "munmap", 1 }, { "mprotect", 1 },
 	{ "madvise", 1 }, { "mremap", 2 }, { "msync", 1 },
 };
 
-void calls_describe(uint8_t calls[BPF_CALLS_MAX])
+void calls_describe(uint8_t calls[LDB_CALLS_MAX])
 {
-	for (uint32_t nr = 0; nr < NR_CALLS && nr < BPF_CALLS_MAX; nr++)
+	for (uint32_t nr = 0; nr < NR_CALLS && nr < LDB_CALLS_MAX; nr++)
 		for (unsigned i = 0; names[nr] && i < sizeof(described) / sizeof(*described); i++)
 			if (!strcmp(names[nr], described[i].name))
 				calls[nr] = described[i].how;

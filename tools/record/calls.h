@@ -9,7 +9,7 @@
 #include "record/bpf/shared.h"
 
 /* Sets what is recorded of each; see bpf_config.calls. */
-void calls_describe(uint8_t calls[BPF_CALLS_MAX]);
+void calls_describe(uint8_t calls[LDB_CALLS_MAX]);
 
 /* Returns the name of a call, or of a page fault; "": it is not known. */
 const char *calls_name(uint32_t nr);

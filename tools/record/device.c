@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "record/calls.h"
 #include "record/session.h"
 
 #define ORDER_MAX	20	/* of a ring the module makes */
@@ -96,17 +97,26 @@ static int try_create(int fd, const struct device_options *o, const struct room 
 /* A module that is older than some groups refuses all of them. */
 static int create(int fd, const struct device_options *o, struct ldb_create *c)
 {
-	uint32_t events = LDB_GROUP_ALL;
-	unsigned i = 0;
+	static const uint32_t known[] = { LDB_GROUP_ALL, LDB_GROUP_SECOND, LDB_GROUP_FIRST };
+	unsigned i = 0, k = 0;
 	int rc;
 
 	for (;;) {
-		rc = try_create(fd, o, &rooms[i], events, c);
-		if (rc == -EINVAL && events == LDB_GROUP_ALL)
-			events = LDB_GROUP_FIRST;
+		rc = try_create(fd, o, &rooms[i], o->events & known[k], c);
+		if (rc == -EINVAL && k + 1 < sizeof(known) / sizeof(*known))
+			k++;
 		else if (rc != -ENOMEM || ++i == sizeof(rooms) / sizeof(*rooms))
 			return rc;
 	}
+}
+
+/* If the module does not take it, calls have their numbers alone. */
+static void describe_calls(int fd, const struct device_options *o)
+{
+	struct ldb_calls c = { .min_ns = o->call_min_ns };
+
+	calls_describe(c.how);
+	ioctl(fd, LDB_IOC_CALLS, &c);
 }
 
 /* Maps all of it, and the kernel's own rings.  Returns 0 or -errno. */
@@ -173,6 +183,8 @@ int device_open(struct session *s, const struct device_options *o, char *why, si
 		explain_create(-rc, o, c.total_size, why, size);
 		goto err_close;
 	}
+	if (c.events & LDB_GROUP_CALL)
+		describe_calls(s->fd, o);
 	rc = map(s, c.total_size);
 	if (rc) {
 		snprintf(why, size, "the module's session cannot be mapped: %s", strerror(-rc));

@@ -149,17 +149,20 @@ static void explain_group(struct ebpf *e, const struct group *g)
 
 static void choose_calls(struct ebpf *e, const struct btf *btf, bool wanted)
 {
-	e->source.has_all_calls = wanted && has_all(btf, &call_group);
-	if (!e->source.has_all_calls)
+	bool has_them = wanted && has_all(btf, &call_group);
+
+	if (has_them)
+		e->source.events |= LDB_GROUP_CALL_ALL;
+	else
 		leave_out(e, &call_group);
-	if (wanted && !e->source.has_all_calls)
+	if (wanted && !has_them)
 		explain_group(e, &call_group);
 }
 
 /* If the kernel lacks a tracepoint of a group, the group's programs are left out. */
-static void choose_groups(struct ebpf *e, const struct btf *btf)
+static void choose_groups(struct ebpf *e, const struct btf *btf, bool has_calls)
 {
-	e->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS;
+	e->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS | (has_calls ? LDB_GROUP_CALL : 0);
 	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		const struct group *g = &groups[i];
 
@@ -218,7 +221,7 @@ static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, 
 		.has_frames = o->has_frames, .has_calls = o->has_calls, .call_min_ns = o->call_min_ns,
 	};
 	calls_describe(config->calls);
-	choose_groups(e, btf);
+	choose_groups(e, btf, o->has_calls);
 	choose_calls(e, btf, o->has_all_calls);
 	btf__free(btf);
 	ret = bpf_map__set_value_size(rings, LDB_RING_HDR_SIZE + (sizeof(struct ldb_rec) << order));
@@ -418,7 +421,6 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 	if (order > RING_ORDER_MAX)
 		order = RING_ORDER_MAX;
 	e->source.ops = &ops;
-	e->source.has_calls = o->has_calls;
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
 	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
 	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);

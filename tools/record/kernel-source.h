@@ -33,8 +33,6 @@ struct kernel_source {
 	} *ops;
 	struct kernel_clock *clock;	/* of its stamps */
 	uint32_t events;		/* LDB_GROUP_* that are recorded */
-	/* System calls: those in which a thread sleeps; all of a length, too. */
-	bool has_calls, has_all_calls;
 	uint64_t nr_lost;		/* after finish(): events for which there is no LOST row */
 	/*
 	 * This has CPULIST_MAX entries, by CPU; it is final after finish().  1: the kernel did

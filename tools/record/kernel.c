@@ -42,9 +42,9 @@ static bool is_foreign(pid_t pid)
 }
 
 /* The kernel lacks some tracepoints, or the module is of an earlier release. */
-static void explain_groups(struct recording *r)
+static void explain_groups(struct recording *r, uint32_t wanted)
 {
-	uint32_t missing = LDB_GROUP_ALL & ~r->session.events;
+	uint32_t missing = wanted & ~r->session.events;
 
 	if (missing & LDB_GROUP_FAULT && missing & LDB_GROUP_IRQ)
 		add_why(r, "module", "it is of an older release: no page faults, no interrupts");
@@ -52,6 +52,10 @@ static void explain_groups(struct recording *r)
 		add_why(r, "module", "this kernel has no tracepoint for page faults");
 	else if (missing & LDB_GROUP_IRQ)
 		add_why(r, "module", "this kernel has no tracepoints for interrupts");
+	if (missing & LDB_GROUP_CALL)
+		add_why(r, "module", "it is of an older release: no system calls");
+	else if (missing & LDB_GROUP_CALL_ALL)
+		add_why(r, "module", "system calls that do not sleep need CAP_PERFMON (run it as root)");
 	if (missing & LDB_GROUP_FUTEX)
 		add_why(r, "module", "ftrace delivers no futex calls: sysctl kernel.ftrace_enabled=1");
 }
@@ -67,9 +71,19 @@ static void explain_threads(struct recording *r)
 	add_why(r, "module", why);
 }
 
+static uint32_t wanted_groups(const struct recording *r)
+{
+	switch (r->o->calls) {
+	case CALLS_OFF: return LDB_GROUP_ALL & ~(LDB_GROUP_CALL | LDB_GROUP_CALL_ALL);
+	case CALLS_SLEEP: return LDB_GROUP_ALL & ~LDB_GROUP_CALL_ALL;
+	default: return LDB_GROUP_ALL;
+	}
+}
+
 static bool open_module(struct recording *r)
 {
 	struct device_options o = {
+		.events = wanted_groups(r), .call_min_ns = r->o->call_threshold_ns,
 		.ring_bytes = r->o->ring_bytes, .nr_scanners = r->o->nr_scanners,
 		.clock_id = r->o->monotonic ? LDB_CLOCK_MONO : 0,
 		.pid = r->o->kernel_only ? r->pid : 0,
@@ -92,7 +106,7 @@ static bool open_module(struct recording *r)
 		return false;
 	}
 	r->kernel = KERNEL_MODULE;
-	explain_groups(r);
+	explain_groups(r, o.events);
 	explain_threads(r);
 	if (r->session.info.clock_id != r->clock_id) {
 		r->clock_id = r->session.info.clock_id;
@@ -255,10 +269,11 @@ static void write_calls(struct recording *r)
 {
 	char text[32];
 
-	if (!r->source || !r->source->has_calls)
+	if (!(r->session.events & LDB_GROUP_CALL))
 		return;
-	writer_add_meta(r->writer, "kernel_syscalls", r->source->has_all_calls ? "all" : "sleep");
-	if (!r->source->has_all_calls)
+	writer_add_meta(r->writer, "kernel_syscalls",
+			r->session.events & LDB_GROUP_CALL_ALL ? "all" : "sleep");
+	if (!(r->session.events & LDB_GROUP_CALL_ALL))
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64, r->o->call_threshold_ns);
 	writer_add_meta(r->writer, "kernel_syscalls_ns", text);

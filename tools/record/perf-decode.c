@@ -100,7 +100,7 @@ static void decode_irq_name(struct perf_event *e, const struct perf_field *field
 static void set_call(const struct perf_decoder *d, struct perf_event *e, int64_t nr)
 {
 	e->value = nr;
-	e->flags = d->how && nr >= 0 && nr < BPF_CALLS_MAX ? d->how[nr] : 0;
+	e->flags = d->how && nr >= 0 && nr < LDB_CALLS_MAX ? d->how[nr] : 0;
 }
 
 /* The call's number came before. */

@@ -453,15 +453,17 @@ static void add_calls(struct opening *op, char *why, size_t why_size)
 		add_why(why, why_size, "no system calls: in a pid namespace perf cannot tell whose they are");
 		return;
 	}
-	s->has_calls = CPU_CALL_REGS && add_threads(op, open_calls_of);
-	if (!s->has_calls)
+	if (!CPU_CALL_REGS || !add_threads(op, open_calls_of)) {
 		add_why_none(op, "system calls", why, why_size);
-	if (!s->has_calls || !op->o->has_all_calls)
 		return;
-	s->has_all_calls = s->mode == PERF_TRACEPOINTS && op->formats->tp[PERF_TP_CALL_ENTER].id &&
-			   op->formats->tp[PERF_TP_CALL_LEAVE].id &&
-			   add_tracepoints(op, PERF_OF_CALLS);
-	if (!s->has_all_calls)
+	}
+	s->events |= LDB_GROUP_CALL;
+	if (!op->o->has_all_calls)
+		return;
+	if (s->mode == PERF_TRACEPOINTS && op->formats->tp[PERF_TP_CALL_ENTER].id &&
+	    op->formats->tp[PERF_TP_CALL_LEAVE].id && add_tracepoints(op, PERF_OF_CALLS))
+		s->events |= LDB_GROUP_CALL_ALL;
+	else
 		add_why(why, why_size, "no system calls but those that a thread sleeps in: they need the tracepoints raw_syscalls");
 }
 

@@ -274,8 +274,7 @@ struct perf_fds {
 	size_t nr_fds, room_fds;
 	struct perf_ring *rings;
 	unsigned nr_rings;
-	uint32_t events;		/* of LDB_GROUP_FAULT and _IRQ */
-	bool has_calls, has_all_calls;
+	uint32_t events;		/* of LDB_GROUP_FAULT, _IRQ, _CALL and _CALL_ALL */
 	unsigned irqs_from, irqs_end;	/* in fds */
 };
 

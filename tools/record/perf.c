@@ -40,7 +40,7 @@ struct perf {
 	struct backlog events;		/* in order of time they go to the watch */
 	struct perf_watch *watch;
 	struct kernel_calls calls;
-	uint8_t how[BPF_CALLS_MAX];
+	uint8_t how[LDB_CALLS_MAX];
 	struct fd_names *fd_names;
 	uint64_t nr_lost;		/* reported by the kernel */
 	uint64_t nr_lost_before;	/* of them before the recording began */
@@ -81,7 +81,7 @@ static void queue_record(void *perf, unsigned cpu, const struct perf_event_heade
 		return;
 	perf_watch_learn(p->watch, &e);
 	/* Later its descriptor may be another one's. */
-	if (e.kind == PERF_EVENT_IN_CALL && e.flags & BPF_CALL_HAS_FD)
+	if (e.kind == PERF_EVENT_IN_CALL && e.flags & LDB_CALL_HAS_FD)
 		e.file = fd_names_get(p->fd_names, e.addr);
 	if (e.kind == PERF_EVENT_LOST)
 		p->nr_lost += e.value;
@@ -361,8 +361,6 @@ struct kernel_source *perf_open(const struct perf_options *o, const struct perf_
 		goto err_close;
 	if (o->has_calls && !p->options.has_calls)
 		explain_calls(p);
-	p->source.has_calls = p->fds.has_calls;
-	p->source.has_all_calls = p->fds.has_all_calls;
 	p->source.events = LDB_GROUP_SCHED | LDB_GROUP_PROCESS | p->fds.events;
 	p->decoder.formats = &p->formats;
 	p->decoder.mode = p->fds.mode;

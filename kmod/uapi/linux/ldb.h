@@ -485,8 +485,7 @@ struct ldb_irq_name_rec {
 };
 
 /*
- * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of a watched thread, over at end.  Written
- * by the recorder's BPF programs alone.
+ * LDB_EV_SYSCALL and LDB_EV_SYSCALL_FD: a system call of a watched thread, over at end.
  */
 struct ldb_syscall_rec {
 	/* slot 0 */
@@ -721,7 +720,11 @@ struct ldb_info {
 #define LDB_GROUP_PROCESS	0x4	/* FORK, EXEC, EXIT */
 #define LDB_GROUP_FAULT		0x8	/* FAULT */
 #define LDB_GROUP_IRQ		0x10	/* IRQ, IRQ_NAME */
-#define LDB_GROUP_ALL		0x1f
+#define LDB_GROUP_CALL		0x20	/* SYSCALL, SYSCALL_FD of threads that sleep in one */
+/* of all others, too, that last long enough; needs CAP_PERFMON, else it is not delivered */
+#define LDB_GROUP_CALL_ALL	0x40
+#define LDB_GROUP_ALL		0x7f
+#define LDB_GROUP_SECOND	0x1f	/* those that later ones knew */
 #define LDB_GROUP_FIRST		0x7	/* those that the first modules of this ABI knew */
 
 #define LDB_CREATE_F_SPLIT	0x1
@@ -748,6 +751,14 @@ struct ldb_reg {
 	__u64	tls;		/* address of the thread's struct ldb_thread; 0: none */
 };
 
+/* What is recorded of system calls.  Until it is said: number and first argument. */
+#define LDB_CALLS_MAX		1024	/* a power of two */
+#define LDB_CALL_HAS_FD		0x8	/* its first argument is a descriptor */
+struct ldb_calls {
+	__u64	min_ns;		/* CALL_ALL: shorter ones are only counted */
+	__u8	how[LDB_CALLS_MAX]; /* by number: LDB_SYSCALL_ARG() | LDB_CALL_HAS_FD */
+};
+
 struct ldb_clock_sample {	/* all at one moment */
 	__u64	clock;		/* of the session */
 	__u64	raw_ns, mono_ns, real_ns;
@@ -769,6 +780,7 @@ struct ldb_session_stats {
 #define LDB_IOC_UNREG	_IOW('L', 4, __u32)	/* tid */
 #define LDB_IOC_CLOCK	_IOR('L', 5, struct ldb_clock_sample)
 #define LDB_IOC_STATS	_IOR('L', 6, struct ldb_session_stats)
+#define LDB_IOC_CALLS	_IOW('L', 7, struct ldb_calls)	/* by the creator */
 
 /* Mixes the payload of a slot into 32 bits; word is its tid, type and flags. */
 static inline __u32 ldb_words_hash(__u64 tsc, __u64 word, __u64 arg, __u32 arg2)

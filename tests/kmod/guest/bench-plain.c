@@ -230,7 +230,8 @@ int main(int argc, char **argv)
 		fail("write");
 
 	if (strcmp(argv[1], "none"))
-		fd = open_session(strcmp(argv[1], "all") ? LDB_GROUP_SCHED : LDB_GROUP_ALL);
+		fd = open_session(strcmp(argv[1], "all") ? LDB_GROUP_SCHED :
+				  LDB_GROUP_ALL & ~LDB_GROUP_CALL_ALL);
 	if (!strcmp(argv[2], "fault") || !strcmp(argv[2], "irq")) {
 		if (*argv[2] == 'f')
 			touch_pages();

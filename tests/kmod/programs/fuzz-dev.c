@@ -109,8 +109,9 @@ static long do_ioctl(const uint64_t *a)	/* fd number pointer */
 {
 	static const unsigned long cmds[] = {
 		LDB_IOC_ABI, LDB_IOC_CREATE, LDB_IOC_JOIN, LDB_IOC_REG, LDB_IOC_UNREG, LDB_IOC_CLOCK, LDB_IOC_STATS,
+		LDB_IOC_CALLS,
 	};
-	unsigned long cmd = cmds[a[1] % 7];
+	unsigned long cmd = cmds[a[1] % 8];
 
 	/* Changes size, direction, number, or all of them. */
 	switch (a[1] / 8 % 8) {

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "dev.h"
@@ -537,6 +538,82 @@ static void test_clock(void)
 	dev_close(&d);
 }
 
+/* Of a child that inherits the file: another process, whoever it is. */
+static int calls_of_child(int fd, struct ldb_calls *c)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(-dev_ioctl(fd, LDB_IOC_CALLS, c));
+	waitpid(pid, &status, 0);
+	return -WEXITSTATUS(status);
+}
+
+static int groups_of_anybody(void)
+{
+	struct dev d;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setgid(65534) || setuid(65534) || dev_open(&d, NULL))
+			_exit(255);
+		_exit(d.c.events);
+	}
+	waitpid(pid, &status, 0);
+	return WEXITSTATUS(status);
+}
+
+static int count_calls(const struct events *e, unsigned type, unsigned nr, unsigned flags)
+{
+	int count = 0;
+
+	for (size_t i = 0; i < e->nr; i++)
+		count += e->v[i].rec.type == type && e->v[i].rec.arg2 == nr &&
+			 (e->v[i].rec.flags & LDB_SYSCALL_F_SLEEP) == flags;
+	return count;
+}
+
+static void test_calls(void)
+{
+	struct ldb_calls c = { .min_ns = 1000000 };
+	struct events e;
+	struct dev d;
+	int fd = open(LDB_DEVICE, O_RDWR), ends[2];
+	char bytes[8];
+
+	is_int(dev_ioctl(fd, LDB_IOC_CALLS, &c), -ENXIO, "CALLS without a session");
+	close(fd);
+	dev_self(&d, NULL);
+	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, (void *)8), -EFAULT, "CALLS from nowhere");
+	is_int(calls_of_child(d.fd, &c), -EPERM, "CALLS by another process");
+	memset(c.how, 0xff, sizeof(c.how));
+	is_int(dev_ioctl(d.fd, LDB_IOC_CALLS, &c), 0, "CALLS with nonsense");
+	/* What is no descriptor, too. */
+	usleep(3000);
+	poll((void *)-1, 0, 3);
+	if (pipe(ends))
+		bail_out("pipe");
+	if (!fork()) {
+		msleep(5);
+		_exit(write(ends[1], "12345678", 8) != 8);
+	}
+	is_int(read(ends[0], bytes, 8), 8, "a call that sleeps");
+	wait(NULL);
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getppid);
+	e = dev_events(&d);
+	ok(count_calls(&e, LDB_EV_SYSCALL_FD, SYS_read, LDB_SYSCALL_F_SLEEP) >= 1, "its sleep");
+	is_int(count_calls(&e, LDB_EV_SYSCALL_FD, SYS_read, 0), 1, "and the whole call");
+	ok(count_calls(&e, LDB_EV_SYSCALL, SYS_poll, LDB_SYSCALL_F_SLEEP) >= 1, "another one");
+	is_int(count_calls(&e, LDB_EV_SYSCALL, SYS_getppid, 0), 0, "short ones are only counted");
+	events_free(&e);
+	dev_close(&d);
+	is_int(groups_of_anybody(), LDB_GROUP_ALL & ~LDB_GROUP_CALL_ALL,
+	       "not everybody may make the calls of all slower");
+}
+
 int main(void)
 {
 	struct sigaction sa = { .sa_handler = on_sigbus };
@@ -554,5 +631,6 @@ int main(void)
 	test_limits();
 	test_poll();
 	test_clock();
+	test_calls();
 	return done();
 }

@@ -120,13 +120,13 @@ static __always_inline bool read_call(struct call *c, struct task_struct *p)
 	bpf_core_read(&c->nr, sizeof(c->nr), &REGS_CALL(regs));
 	if ((int)c->nr < 0)
 		return false;
-	how = config.calls[c->nr & (BPF_CALLS_MAX - 1)];
+	how = config.calls[c->nr & (LDB_CALLS_MAX - 1)];
 	c->flags |= LDB_SYSCALL_ARG(how);
 	bpf_core_read(&c->arg0, sizeof(c->arg0), &REGS_ARG0(regs));
 	c->arg = argument(regs, LDB_SYSCALL_ARG(how));
 	if (!(c->flags & LDB_SYSCALL_F_SLEEP))
 		bpf_core_read(&c->result, sizeof(c->result), &REGS_RESULT(regs));
-	if (how & BPF_CALL_HAS_FD)
+	if (how & LDB_CALL_HAS_FD)
 		name_descriptor(c, p);
 	return true;
 }

@@ -4,12 +4,10 @@
 #define RECORD_BPF_SHARED_H
 
 #include <linux/types.h>
+#include <linux/ldb.h>
 
 #define BPF_CPUS_MAX	4096	/* a power of two */
-#define BPF_CALLS_MAX	1024	/* system calls; a power of two */
 
-/* What is recorded of a system call, in bpf_config.calls: LDB_SYSCALL_ARG() and */
-#define BPF_CALL_HAS_FD	0x8	/* its first argument is a descriptor */
 #define BPF_BLOCKS_MAX	8
 #define BPF_CHAINS_MAX	16384	/* a power of two */
 
@@ -29,7 +27,7 @@ struct bpf_config {
 	__u32 has_calls;	/* system calls in which a thread sleeps are recorded */
 	__u32 pad;
 	__u64 call_min_ns;	/* shorter system calls are only counted, unless it slept in them */
-	__u8 calls[BPF_CALLS_MAX];	/* by number */
+	__u8 calls[LDB_CALLS_MAX];	/* by number: see ldb_calls.how */
 };
 
 /* Both read and write these while the programs run. */
