@@ -6,10 +6,12 @@
  *
  * Requests have the call's name as class.  FILE is written and synchronized; a thread answers on
  * a pair of sockets after 4 ms, and empties a pipe after 6 ms.  What waits for time does so for
- * 5 ms.  With TRUTH each call's name, begin and length in ns of CLOCK_MONOTONIC go into that file,
+ * 5 ms.  One touches pages of FILE.map that are not in memory, in no call.  With TRUTH each call's name, begin and length in ns of CLOCK_MONOTONIC go into that file,
  * from readings of the clock right around it.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <ldb/ldb.h>
@@ -28,9 +30,11 @@
 
 #define PIPE_SIZE	65536
 #define MAP_SIZE	(32UL << 20)
+#define FILE_SIZE	(16UL << 20)
+#define FAULT_STEP	(1UL << 20)
 
-static char bytes[PIPE_SIZE];
-static int file, sockets[2], pipes[2], epoll, event, questions;
+static char bytes[PIPE_SIZE], *map;
+static int file, mapped, sockets[2], pipes[2], epoll, event, questions;
 static int word;
 static FILE *truth;
 
@@ -77,6 +81,37 @@ static __attribute__((noinline, noclone)) int do_mmap(void)
 
 	tell("mmap", begin);
 	return p == MAP_FAILED ? -errno : munmap(p, MAP_SIZE);
+}
+
+/* Pages of a file, far apart, are read from the disk, if it is on one. */
+static __attribute__((noinline, noclone)) int do_fault(void)
+{
+	int sum = 0;
+
+	for (size_t i = 0; i < FILE_SIZE; i += FAULT_STEP)
+		sum += ((volatile char *)map)[i];
+	return sum;
+}
+
+static int forget_pages(void)
+{
+	return madvise(map, FILE_SIZE, MADV_DONTNEED) || posix_fadvise(mapped, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+/* Maps a file of zeros. */
+static int make_mapped(const char *path)
+{
+	char name[4096];
+
+	snprintf(name, sizeof(name), "%s.map", path);
+	mapped = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	for (size_t n = 0; n < FILE_SIZE; n += PIPE_SIZE)
+		if (write(mapped, bytes, PIPE_SIZE) != PIPE_SIZE)
+			return -errno;
+	map = mmap(NULL, FILE_SIZE, PROT_READ, MAP_SHARED, mapped, 0);
+	if (map == MAP_FAILED || fsync(mapped))
+		return -errno;
+	return madvise(map, FILE_SIZE, MADV_RANDOM);
 }
 
 static void sleep_ms(long ms)
@@ -153,6 +188,9 @@ static int round_of(int to)
 	request("futex", do_futex);
 	request("epoll_wait", do_epoll_wait);
 	request("mmap", do_mmap);
+	if (forget_pages())
+		return -errno;
+	request("fault", do_fault);
 	if (ask(to, 'r'))
 		return -errno;
 	request("read", do_read);
@@ -166,14 +204,16 @@ static int round_of(int to)
 int main(int argc, char **argv)
 {
 	pthread_t thread;
-	int to, ret;
+	int to = -1, ret;
 
 	if (argc != 3 && argc != 4) {
 		fprintf(stderr, "syscalls FILE ROUNDS [TRUTH]\n");
 		return 2;
 	}
 	truth = argc == 4 ? fopen(argv[3], "w") : NULL;
-	ret = open_all(argv[1], &to);
+	ret = make_mapped(argv[1]);
+	if (!ret)
+		ret = open_all(argv[1], &to);
 	if (ret || pthread_create(&thread, NULL, peer, NULL))
 		return 1;
 	for (int i = 0; i < atoi(argv[2]) && !ret; i++)

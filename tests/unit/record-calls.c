@@ -11,6 +11,7 @@
 
 #include "record/calls.h"
 #include "record/fd-names.h"
+#include "record/map-names.h"
 #include "tap.h"
 
 static struct ldb_syscall_rec of_kind(unsigned kind, const char *name)
@@ -46,6 +47,8 @@ static struct ldb_syscall_rec of_peer(unsigned kind, int family, const char *add
 	r.name2 = family == AF_INET6 ? htons(port) : 0;
 	return r;
 }
+
+int main(void);
 
 static void check_words(void)
 {
@@ -103,6 +106,27 @@ static void check_own(void)
 	fd_names_free(names);
 }
 
+/* What this process has mapped, also when something else is there later. */
+static void check_mapped(void)
+{
+	struct map_names *names = map_names_alloc(getpid());
+	int fd = memfd_create("data.bin", 0);
+	char *none = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *p;
+
+	if (!names || fd < 0 || ftruncate(fd, 8192))
+		bail_out("a file");
+	p = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED || none == MAP_FAILED)
+		bail_out("mmap");
+	is_str(map_names_get(names, (uintptr_t)p), "memfd:data.bin", "the begin of a file");
+	is_str(map_names_get(names, (uintptr_t)p + 8191), "memfd:data.bin", "its end");
+	is_str(map_names_get(names, (uintptr_t)none), "", "memory of no file");
+	is_str(map_names_get(names, 4096), "", "nothing is there");
+	is_str(map_names_get(names, (uintptr_t)main), "record-calls", "the program's code");
+	map_names_free(names);
+	close(fd);
+}
+
 int main(void)
 {
 	uint8_t calls[LDB_CALLS_MAX] = { 0 };
@@ -125,5 +149,6 @@ int main(void)
 	is_int(nr_unknown, 0, "what is described has a name");
 	check_words();
 	check_own();
+	check_mapped();
 	return done();
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "cli/error.h"
 #include "cli/units.h"
+#include "record/map-names.h"
 #include "record/proc.h"
 #include "record/recording.h"
 
@@ -188,6 +189,7 @@ static void release(struct recording *r)
 	modules_free(r->modules);
 	threads_free(r->threads);
 	pack_free(r->pack);
+	map_names_free(r->map_names);
 	drain_free(r->drain);
 	kernel_close(r);
 	session_close(&r->session);
@@ -204,6 +206,13 @@ static void rest(void *recording)
 	giveway_rest(r->giveway);
 }
 
+static const char *mapping_name(void *recording, uint64_t address)
+{
+	struct recording *r = recording;
+
+	return map_names_get(r->map_names, address);
+}
+
 bool output_open(struct recording *r)
 {
 	uint64_t hz;
@@ -216,8 +225,10 @@ bool output_open(struct recording *r)
 	r->pack = pack_alloc(&r->session, r->writer, r->t0, r->slack,
 			     r->o->func_threshold_ns * (r->session.info.tsc_hz / 1e9));
 	r->modules = modules_alloc(r->writer, r->t0, living(r));
-	if (r->pack) {
+	r->map_names = map_names_alloc(living(r));
+	if (r->pack && r->map_names) {
 		pack_on_rest(r->pack, rest, r);
+		pack_on_mapping(r->pack, mapping_name, r);
 		/* Its main() waits for us. */
 		if (r->launch.pid)
 			chains_set_first(pack_chains(r->pack), 0);

@@ -157,6 +157,16 @@ static const char *descriptor_name(struct pack *p, const struct ldb_syscall_rec 
 	return pack_keep_text(p, text);
 }
 
+/* What the call or the fault is of. */
+static const char *file_of(struct pack *p, const struct ldb_syscall_rec *r)
+{
+	if (r->kind)
+		return descriptor_name(p, r);
+	if (r->nr == LDB_SYSCALL_NR_FAULT && p->on_mapping)
+		return pack_keep_text(p, p->on_mapping(p->mapping_arg, r->arg0));
+	return "";
+}
+
 void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *recs)
 {
 	bool has_fd = recs[0].type == LDB_EV_SYSCALL_FD;
@@ -169,6 +179,6 @@ void pack_kernel_syscall(struct pack *p, unsigned ring, const struct ldb_rec *re
 		.flags = r.flags, .nr = r.nr, .tid = r.tid, .nr_short = r.nr_short,
 		.start = start < end ? start : end, .end = end, .result = r.result, .arg0 = r.arg0,
 		.arg = (uint64_t)r.arg_hi << 32 | r.arg_lo, .name = calls_name(r.nr),
-		.file = has_fd ? descriptor_name(p, &r) : "",
+		.file = file_of(p, &r),
 	};
 }

@@ -43,6 +43,8 @@ struct pack {
 	uint64_t nr_rows, nr_irqs, nr_open;
 	pack_rest_fn *on_rest;
 	void *rest_arg;
+	pack_mapping_fn *on_mapping;
+	void *mapping_arg;
 	unsigned nr_since;		/* events, since that was called */
 };
 

@@ -129,6 +129,12 @@ void pack_on_rest(struct pack *p, pack_rest_fn *fn, void *arg)
 	p->rest_arg = arg;
 }
 
+void pack_on_mapping(struct pack *p, pack_mapping_fn *fn, void *arg)
+{
+	p->on_mapping = fn;
+	p->mapping_arg = arg;
+}
+
 void pack_on_exit(struct pack *p, pack_exit_fn *fn, void *arg)
 {
 	p->on_exit = fn;

@@ -67,6 +67,7 @@ struct recording {
 
 	/* These exist from output_open() to output_close(), else they are NULL. */
 	struct session session;
+	struct map_names *map_names;
 	struct writer *writer;
 	struct drain *drain;
 	struct pack *pack;

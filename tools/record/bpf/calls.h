@@ -161,11 +161,32 @@ static noinline void emit_call(struct task_struct *p, struct member *m, u64 begi
 	write_call(&c, member_tid(p, m));
 }
 
+/* Is it in a page fault?  Its registers are those of the instruction that faulted last then. */
+static noinline void emit_fault_sleep(struct task_struct *p, struct member *m, u64 now)
+{
+	struct call c = { .begin = now, .end = now, .nr = LDB_SYSCALL_NR_FAULT,
+			  .flags = LDB_SYSCALL_F_SLEEP };
+	struct pt_regs *regs = (void *)bpf_task_pt_regs(p);
+	long call = 0;
+	u64 pc = 0;
+
+	if (!m || !m->fault_pc)
+		return;
+	bpf_core_read(&call, sizeof(call), &REGS_CALL(regs));
+	bpf_core_read(&pc, sizeof(pc), &REGS_PC(regs));
+	if (call >= 0 || pc != m->fault_pc)
+		return;
+	c.arg0 = m->fault_addr;
+	write_call(&c, member_tid(p, m));
+}
+
 /* p leaves its CPU to sleep. */
 static __always_inline void sleeps_in_call(struct task_struct *p, struct member *m, u64 now)
 {
-	if (config.has_calls)
-		emit_call(p, m, now, now, LDB_SYSCALL_F_SLEEP);
+	if (!config.has_calls || p->flags & TASK_NO_USER)
+		return;
+	emit_fault_sleep(p, m, now);
+	emit_call(p, m, now, now, LDB_SYSCALL_F_SLEEP);
 }
 
 SEC("tp_btf/sys_enter")

@@ -15,6 +15,10 @@ static __always_inline void fault(struct task_struct *p, u64 addr, u64 pc, u64 e
 
 	is_here(p);
 	m = member_of(p);
+	if (m) {
+		m->fault_pc = pc;
+		m->fault_addr = addr;
+	}
 	flags |= (error & FAULT_WRITE ? LDB_FAULT_F_WRITE : 0) |
 		 (error & FAULT_INSTR ? LDB_FAULT_F_EXEC : 0) |
 		 (error & FAULT_PRESENT ? LDB_FAULT_F_PRESENT : 0);

@@ -80,6 +80,7 @@ struct task_struct {
 	struct sched_info sched_info;
 	unsigned int __state;
 	int on_cpu, on_rq;
+	unsigned int flags;
 	int pid, tgid;
 	int pagefault_disabled;
 	struct pid *thread_pid;
@@ -199,6 +200,8 @@ extern void *bpf_rdonly_cast(const void *obj, u32 type) __ksym __weak;
 #define TASK_STOPPED_BIT	0x00000004U
 #define TASK_TRACED_BIT		0x00000008U
 #define TASK_DEADS		0x000000b0U	/* EXIT_DEAD, EXIT_ZOMBIE, TASK_DEAD */
+/* Of task_struct.flags: a thread of the kernel, or one of io_uring in the program. */
+#define TASK_NO_USER		0x00200010U
 #define TASK_PARKED		0x00000040U
 #define TASK_NOLOAD		0x00000400U
 

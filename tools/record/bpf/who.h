@@ -27,6 +27,7 @@ struct member {
 	u64 called_at;		/* the begin of the system call it is in; 0: none, or not known */
 	u32 nr_short_calls;	/* that were only counted */
 	u32 pad;
+	u64 fault_pc, fault_addr; /* of its last page fault */
 } members[MEMBERS_MAX];
 
 #define MEMBER_BUSY	0xffffffffU
@@ -113,7 +114,7 @@ static noinline struct member *new_member(struct task_struct *p)
 	m->tid = shown_tid(p);
 	m->waits = m->cpu = m->nr_short = 0;
 	m->has_switched = m->sleeps = m->is_woken = 0;
-	m->called_at = m->nr_short_calls = 0;
+	m->called_at = m->nr_short_calls = m->fault_pc = 0;
 	*(volatile u32 *)&m->pid = p->pid;
 	return m;
 }

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a thread sleeps in, and slow system calls, by the module: its files are on the disk.
+# Timed: the program's calls sleep for so many milliseconds.
+. "$(dirname "$0")/../../lib/guest.sh"
+ROUNDS=5
+. "$TOP/tests/lib/calls.sh"
+
+load
+source=module calls_program=syscalls calls_file=${GUEST_DISK##*/} calls_map=${GUEST_DISK##*/}
+ok "there is a disk" test -b "$GUEST_DISK"
+ln -s "$GUEST_DISK" svc.dat
+ln -s "$GUEST_DISK" svc.dat.map
+record module-sleep
+judge_sleeps
+record module-all --syscalls=all
+judge_all
+check "the module unloads" "rmmod ldb"
+finish

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# This file is sourced by the tests of system calls, after engine.sh or guest.sh: their names,
+# files, results and lengths, as programs/syscalls.c makes them.
+#
+#	source		where kernel events come from
+#	calls_program	the program; calls_file, calls_map: what its files are called
+#	record NAME OPTION...
+#	judge_sleeps	what a thread sleeps in
+#	judge_all	the others, with their lengths
+
+record()	# name options...
+{
+	rec_name=$1
+	shift
+	ldb-record -q --kernel="$source" "$@" -o "$rec_name.data" -- $calls_program svc.dat $ROUNDS truth 2>"$rec_name.err"
+}
+
+ROUNDS=${ROUNDS:-20}
+
+# Rows of one system call: those of sleeps, or those with a length.
+rows()	# name of the recording, name of the call, flags
+{
+	trace-cat "$1.data" syscall | grep "^syscall name=$2 file=.* flags=$3 "
+}
+SLEEP='1[0-7]' WHOLE='[0-7]'
+nr_of()	{ rows "$@" | grep -c .; }
+
+# The most frequent label of the class's sleeps, and its part of them.
+leaf_of()	# class
+{
+	ldb-why -i "$source-sleep.data" --class "$1" --slowest=$ROUNDS --shares --json |
+		jq -r '[.requests[].shares[]? | select(.cause == "sleep" or .cause == "io" or .cause == "futex_wait")] | group_by(.label) |
+			map({ label: .[0].label, ns: map(.ns) | add }) | sort_by(-.ns)[0].label'
+}
+
+judge_leaf()	# class label
+{
+	check "$source: $1: the leaf" "leaf_of $1" 0 "^$2$"
+}
+
+judge_sleeps()
+{
+	check "$source: the trace says which calls it has" "trace-cat $source-sleep.data meta" 0 '^meta kernel_syscalls=sleep$'
+	for call in fdatasync read poll clock_nanosleep futex epoll_wait write; do
+		# Some kernels drop a few of perf's events.
+		ok "$source: sleep: $call" test "$(nr_of "$source-sleep" $call "$SLEEP")" -ge $((ROUNDS * 8 / 10))
+		ok "$source: sleep: $call has no length" test "$(nr_of "$source-sleep" $call "$WHOLE")" -eq 0
+	done
+	judge_leaf fdatasync "fdatasync of $calls_file"
+	judge_leaf read 'read of a socket'
+	judge_leaf write 'write of a pipe'
+	judge_leaf poll 'poll'
+	judge_leaf clock_nanosleep 'clock_nanosleep'
+	# The module says which futex it is, too.
+	if [ "$source" = module ]; then
+		judge_leaf futex '.*word.*'
+	else
+		judge_leaf futex 'futex'
+	fi
+	judge_leaf epoll_wait 'epoll_wait of eventpoll'
+	# Where files are in memory only nothing has to be read.
+	if [ "$(rows "$source-sleep" 'page fault' "$SLEEP" | grep -c .)" -ge $ROUNDS ]; then
+		# perf says which address it was when the fault is over.
+		if [ "$source" = perf ]; then
+			judge_leaf fault 'page fault'
+		else
+			judge_leaf fault "page fault of $calls_map"
+		fi
+	else
+		skip "$source: page faults" "none slept"
+	fi
+	check "$source: ldb-timeline says it" "ldb-timeline -i $source-sleep.data --class read --slowest 1" 0 \
+		'blocked \(sleeping\).* in read\(a socket, 1\)'
+	record "$source-off" --syscalls=off
+	ok "$source: off: none" test "$(trace-cat "$source-off.data" syscall | grep -c .)" -eq 0
+	check "$source: off: sleeps have no names" "ldb-timeline -i $source-off.data --class poll --slowest 1" 0 \
+		'blocked \(sleeping\)[^(]*$'
+}
+
+# Compares the lengths with those that the program measured around the same calls.
+lengths()
+{
+	record "$source-exact" --syscalls=all --syscall-threshold=0 --clock=monotonic
+	main=$(rows "$source-exact" fdatasync "$WHOLE" | sed -n '1s/.* tid=\([0-9]*\) .*/\1/p')
+	trace-cat "$source-exact.data" | awk -v main="$main" '
+		$1 == "clock" && !off { split($2, t, "="); split($4, m, "="); off = m[2] - t[2] }
+		$1 == "syscall" && / flags=[0-7] / { split($2, n, "=")
+			for (i = 3; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+			if (v["tid"] == main) printf "%s %.0f %.0f\n", n[2], v["start"], v["end"] - v["start"] > "ours.raw" }
+		END { printf "%.0f\n", off }' >offset
+	for call in fdatasync read poll clock_nanosleep futex epoll_wait write mmap; do
+		awk -v off="$(cat offset)" -v call=$call '
+			FNR == NR { if ($1 == call) { at[++nr] = $2 + off; ns[nr] = $3 } next }
+			$1 == call {
+				truths++
+				while (i < nr && at[i + 1] + ns[i + 1] < $2) i++
+				for (k = i + 1; k <= nr && at[k] < $2 + $3; k++) if (at[k] >= $2 - 2000) {
+					found++
+					d = $3 - ns[k]
+					limit = 0.05 * $3 > 5000 ? 0.05 * $3 : 5000
+					alike += d <= limit && d >= -limit
+					longer += d < -2000
+					break
+				}
+			}
+			END { print truths + 0, "calls,", found + 0, "found,", alike + 0, "alike,", longer + 0, "longer" }' \
+			ours.raw truth >alike
+		diag "$source: $call: $(cat alike)"
+		ok "$source: lengths: $call is there" awk '{ exit !($1 > 0 && $3 >= 0.9 * $1) }' alike
+		ok "$source: lengths: no $call is longer" awk '{ exit $7 > 0 }' alike
+		# Between the two the thread may have to wait for a CPU.
+		ok "$source: lengths: $call" awk '{ exit !($5 >= 0.8 * $3) }' alike
+	done
+}
+
+judge_all()
+{
+	check "$source: all: the trace says so" "trace-cat $source-all.data meta" 0 '^meta kernel_syscalls_ns=10000$'
+	for call in fdatasync read poll clock_nanosleep futex epoll_wait write mmap; do
+		ok "$source: all: $call" test "$(nr_of "$source-all" $call "$WHOLE")" -ge $((ROUNDS * 8 / 10))
+	done
+	check "$source: all: results" "rows $source-all write '$WHOLE' | grep -c 'file=a pipe .* result=65536 '" 0 "^[1-9]"
+	check "$source: all: addresses" "rows $source-all mmap '$WHOLE' | grep -c ' arg=2000000 '" 0 "^$ROUNDS$"
+	record "$source-long" --syscalls=all --syscall-threshold=100s
+	ok "$source: a threshold: none is that long" \
+		test "$(trace-cat "$source-long.data" syscall | grep -vc 'flags=1[0-7] ')" -eq 0
+	lengths
+}
+

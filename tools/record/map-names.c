@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The list of mappings is read when an address is in none of those known, and again after a while:
+ * another file may be there then.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/array.h"
+#include "base/intern.h"
+#include "base/search.h"
+#include "record/map-names.h"
+#include "record/proc.h"
+
+#define MAPS_MAX	65536
+#define NEW_NS		20000000	/* between two readings for addresses that are not known */
+#define OLD_NS		1000000000
+
+struct map_names {
+	pid_t pid;
+	uint64_t read_ns;
+	struct mapping {
+		uint64_t from, to;
+		const char *name;
+	} *maps;		/* by address */
+	size_t nr, room;
+	struct intern names;
+};
+
+struct map_names *map_names_alloc(pid_t pid)
+{
+	struct map_names *m = calloc(1, sizeof(*m));
+
+	if (m) {
+		m->pid = pid;
+		m->names.max = MAPS_MAX;
+	}
+	return m;
+}
+
+void map_names_free(struct map_names *m)
+{
+	if (!m)
+		return;
+	intern_free(&m->names);
+	free(m->maps);
+	free(m);
+}
+
+/* "7f00-7f10 r--p 00000000 fd:00 1234    /var/lib/data.bin (deleted)" */
+static void add(struct map_names *m, char *line)
+{
+	struct mapping map = { .name = "" };
+	char *path, *end;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64, &map.from, &map.to) != 2)
+		return;
+	path = strchr(line, '/');
+	if (path) {
+		path[strcspn(path, "\n")] = '\0';
+		end = strstr(path, " (deleted)");
+		if (end && !end[10])
+			*end = '\0';
+		map.name = intern_text(&m->names, strrchr(path, '/') + 1);
+	}
+	if (!map.name)
+		map.name = "";
+	if (array_room(&m->maps, &m->room, m->nr, sizeof(*m->maps)))
+		m->maps[m->nr++] = map;
+}
+
+static void read_maps(struct map_names *m)
+{
+	FILE *f = proc_open(m->pid, 0, "maps");
+	char line[4352];
+
+	if (!f)
+		return;
+	m->nr = 0;
+	while (m->nr < MAPS_MAX && fgets(line, sizeof(line), f))
+		add(m, line);
+	fclose(f);
+}
+
+static const struct mapping *find(const struct map_names *m, uint64_t address)
+{
+	size_t i = search(m->nr, j, m->maps[j].to <= address);
+
+	return i < m->nr && m->maps[i].from <= address ? &m->maps[i] : NULL;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+const char *map_names_get(struct map_names *m, uint64_t address)
+{
+	const struct mapping *map = find(m, address);
+	uint64_t now = now_ns();
+
+	if (now - m->read_ns > (map ? OLD_NS : NEW_NS)) {
+		read_maps(m);
+		m->read_ns = now;
+		map = find(m, address);
+	}
+	return map ? map->name : "";
+}
