@@ -9,8 +9,8 @@
 #	judge NAME KEY=WORD...	two results.  Planted: of the affected requests that ldb-why was
 #				to explain, 95 % at least have that for a first cause.  Clean:
 #				ldb-why says nothing of the kind.
-#	judge_not TEXT NAME KEY=WORD...	the planted run does not pass with these: the judge
-#				can say no
+#	judge_not TEXT NAME KEY=WORD...	the planted run does not pass with these, so
+#				the judgement can fail
 #	check_seen NAME TEXT FILE FILTER	a filter that must hold, if the scanner ran
 #	judge_coverage [KIND]	how much ldb-why explains of all that was recorded, or of the
 #				plant or clean runs
@@ -24,8 +24,8 @@
 # of_hits=NUMBER: instead of 10; at_most=PERCENT: so many requests of the clean run may be
 # said to have it, by chance; it must then be one that every request meets.
 #
-# record_options has further options of ldb-record, record_under a command that it
-# is started by.
+# record_options has further options of ldb-record; record_under is a command that starts
+# ldb-record.
 
 : "${record_options:=--kernel none}"
 [ "$program_cpu" = "$scanner_cpu" ] || record_apart="--scanner-cpu $scanner_cpu"

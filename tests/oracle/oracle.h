@@ -50,15 +50,15 @@ struct oracle {
 
 	int64_t end;			/* nothing was stamped later */
 	int64_t kernel_err;		/* ticks: the kernel's stamps and the program's */
-	bool knows_err;			/* how large that is */
+	bool knows_err;			/* kernel_err is in the trace */
 	int64_t stamp_err;		/* ticks: a stamp and the lock it is for, see locks.c */
 	int64_t store_err;		/* ticks: a store and when another CPU sees it, see calls.c */
 	int64_t lock_threshold;		/* ticks */
 	unsigned nr_cpus, nr_scanners;
 	bool is_cut;			/* the recorder was killed: there is no end */
 	bool disk_full;			/* what can be made again was not written */
-	bool attached;			/* to a program that ran */
-	bool kernel_module;		/* and not perf */
+	bool attached;			/* the program ran before the recorder came */
+	bool kernel_module;		/* kernel events are from ldb.ko */
 	uint64_t nr_unwatched;		/* threads that have no row */
 	uint64_t nr_lost, lost_left;	/* see oracle_excused() */
 	uint64_t nr_excused;

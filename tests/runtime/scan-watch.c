@@ -188,7 +188,7 @@ static void requests_first(void)
 	   in, out);
 }
 
-/* The kernel module tells: k_seq is odd while the thread is on a CPU. */
+/* The kernel module says who runs: k_seq is odd while the thread is on a CPU. */
 static void by_the_module(void)
 {
 	uint64_t came_back, before;
@@ -223,7 +223,7 @@ static void by_the_module(void)
 	stints(20);
 	is_int(looks[0], 0, "asleep again, it is left alone");
 	before = states[0].last_ok;
-	pages[0].k_seq = 7;	/* it was there and away again, and has come back */
+	pages[0].k_seq = 7;	/* it was on the CPU, left it, and is on it again */
 	pages[0].k_tsc_in = now + 20 * US;
 	now += 50 * US;
 	stints(2);
