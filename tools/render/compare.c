@@ -7,6 +7,7 @@
 #include "cli/error.h"
 #include "cli/units.h"
 #include "render/compare.h"
+#include "render/table.h"
 #include "render/text.h"
 
 static bool parse_percentile(const char *text, double *value, const char **end)
@@ -294,8 +295,17 @@ bool compare_slices(const struct opened *opened, const struct partition *p,
 
 struct named {
 	const char *kind, *name;
-	int64_t ns;
+	int64_t ns, all_ns;
 };
+
+#define ROW struct named
+GET(get_named_share, text, text_share(e->ns, e->all_ns, buf))
+
+static const struct column named_columns[] = {
+	COLUMN("time_ns", ns, .head = "time"),
+	MADE("share", get_named_share, .head = "share"), { 0 }
+};
+#undef ROW
 
 static int compare_names(const void *pa, const void *pb)
 {
@@ -353,15 +363,16 @@ bool text_uncategorised(const struct render *r, const struct partition *p,
 		const char *name = name_of(p, &p->leaves[i]);
 
 		if (sums[i] && !categories_find(categories, kind, name))
-			names[nr++] = (struct named){ kind, name, sums[i] };
+			names[nr++] = (struct named){ kind, name, sums[i], all };
 	}
 	nr = merge(names, nr);
+	if (nr)
+		table_head(r, "", 0, named_columns, "  kind       name");
 	for (size_t i = 0; i < nr && i < nr_shown; i++) {
-		char time[UNITS_ROOM], share[UNITS_ROOM], name[TEXT_ROOM];
+		char name[TEXT_ROOM];
 
-		fprintf(r->out, "%8s %7s  %-9s  %s\n", text_ns(names[i].ns, time),
-			text_share(names[i].ns, all, share), names[i].kind,
-			text_clean(names[i].name, name));
+		table_cells(r, named_columns, &names[i]);
+		fprintf(r->out, "  %-9s  %s\n", names[i].kind, text_clean(names[i].name, name));
 	}
 	if (nr > nr_shown)
 		fprintf(r->out, "... and %zu more: --top\n", nr - nr_shown);
