@@ -12,7 +12,8 @@ record()	# name options...
 {
 	rec_name=$1
 	shift
-	ldb-record -q --kernel="$source" "$@" -o "$rec_name.data" -- $calls_program svc.dat $ROUNDS truth 2>"$rec_name.err"
+	ldb-record -q --kernel="$source" "$@" -o "$rec_name.data" -- $calls_program svc.dat $ROUNDS truth 2>"$rec_name.err" &&
+		trace-cat "$rec_name.data" syscall >"$rec_name.calls"
 }
 
 ROUNDS=${ROUNDS:-20}
@@ -20,7 +21,7 @@ ROUNDS=${ROUNDS:-20}
 # Rows of one system call: those of sleeps, or those with a length.
 rows()	# name of the recording, name of the call, flags
 {
-	trace-cat "$1.data" syscall | grep "^syscall name=$2 file=.* flags=$3 "
+	grep "^syscall name=$2 file=.* flags=$3 " "$1.calls"
 }
 SLEEP='1[0-7]' WHOLE='[0-7]'
 nr_of()	{ rows "$@" | grep -c .; }
@@ -72,7 +73,7 @@ judge_sleeps()
 	check "$source: ldb-timeline says it" "ldb-timeline -i $source-sleep.data --class read --slowest 1" 0 \
 		'blocked \(sleeping\).* in read\(a socket, 1\)'
 	record "$source-off" --syscalls=off
-	ok "$source: off: none" test "$(trace-cat "$source-off.data" syscall | grep -c .)" -eq 0
+	ok "$source: off: none" test "$(grep -c . "$source-off.calls")" -eq 0
 	check "$source: off: sleeps have no names" "ldb-timeline -i $source-off.data --class poll --slowest 1" 0 \
 		'blocked \(sleeping\)[^(]*$'
 }
@@ -123,7 +124,7 @@ judge_all()
 	check "$source: all: addresses" "rows $source-all mmap '$WHOLE' | grep -c ' arg=2000000 '" 0 "^$ROUNDS$"
 	record "$source-long" --syscalls=all --syscall-threshold=100s
 	ok "$source: a threshold: none is that long" \
-		test "$(trace-cat "$source-long.data" syscall | grep -vc 'flags=1[0-7] ')" -eq 0
+		test "$(grep -vc 'flags=1[0-7] ' "$source-long.calls")" -eq 0
 	lengths
 }
 
