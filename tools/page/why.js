@@ -132,7 +132,7 @@
 	}
 
 	function linkText(l) {
-		const words = { held_by: "held by", woken_by: "woken by", io: "I/O", function: "" };
+		const words = { held_by: "held by", woken_by: "woken by", taken_by: "taken out by", io: "I/O", function: "" };
 		const kind = l.kind in words ? words[l.kind] : l.kind.replace(/_/g, " ");
 		const name = l.kind === "held_by" || l.kind === "woken_by" ? [l.label, [l.thread, l.tid || ""].join(" ").trim()].filter(Boolean).join(", ") : l.label;
 

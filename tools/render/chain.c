@@ -126,6 +126,10 @@ static void say_link(struct sentence *s, const struct chain_link *l)
 	case LINK_WOKEN_BY:
 		say_waker(s, l, d);
 		break;
+	case LINK_TAKEN_BY:
+		say(s, ", taken out by ");
+		say_thread(s, l);
+		break;
 	case LEAF_FUNCTION:
 		say(s, ", there in ");
 		say_function(s, l);

@@ -46,7 +46,7 @@ static void put_chain(const struct render *r, const struct timeline_cause *c)
 	chain_say(c->chain, true, text, sizeof(text));
 	for (; *rest; rest += strlen(clean))
 		fputs(text_clean(rest, clean), r->out);
-	if (!*text && c->wait && c->wait->owner)
+	if (!*text && !c->in_queue && c->wait && c->wait->owner)
 		fprintf(r->out, ", held by thread %" PRIu32, c->wait->owner);
 }
 
@@ -76,6 +76,7 @@ static void put_queued(const struct render *r, const struct timeline_cause *c, c
 	else
 		fprintf(r->out, ", whose thread was %s%s", c->kind == LEAF_FUNCTION ? "in " : "",
 			leaf_kind_say(c->kind, name, text, sizeof(text)));
+	put_chain(r, c);
 }
 
 /* Prints the remaining ns in words. */

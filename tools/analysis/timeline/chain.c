@@ -40,6 +40,7 @@ const char *link_kind_name(unsigned kind)
 {
 	static const char *const names[NR_LINK_KINDS] = {
 		[LINK_NONE] = "", [LINK_HELD_BY] = "held_by", [LINK_WOKEN_BY] = "woken_by",
+		[LINK_TAKEN_BY] = "taken_by",
 		[LINK_CALLS] = "calls", [LINK_REQUEST] = "request", [LINK_PAGE_FAULTS] = "page_faults",
 		[LINK_ALL] = "all", [LINK_CLASS] = "class", [LINK_UNEXPLAINED] = "unexplained",
 	};
@@ -67,6 +68,9 @@ const struct chain_link *chain_root(const struct chain *chain)
 	const struct chain_link *first = chain->links, *last = first + chain->nr - 1;
 	int64_t most = first->ns;
 
+	/* Of a queue, it is that; what its thread did is in words. */
+	if (chain->nr > 1 && first[1].kind == LINK_TAKEN_BY)
+		return first;
 	/* The last thread's time: its function may have taken a part of that alone. */
 	for (const struct chain_link *l = first + 1; l < last; l++)
 		if (l->kind == LINK_HELD_BY || l->kind == LINK_WOKEN_BY)
@@ -158,6 +162,7 @@ static void add_other_task(struct walk *w, const struct segment *delay, int64_t 
 		link = chain_add(&w->chain, LINK_WOKEN_BY, k->waker.name, ns, EDGE_WAKER);
 		link->tid = k->waker.tid;
 		link->thread = link->label;
+		link->lock_kind = delay->kind == SEGMENT_LOCK_WAIT ? delay->lock_kind : 0;
 	} else if (k->waker.kind == PARTY_HARDIRQ || k->waker.kind == PARTY_SOFTIRQ) {
 		link = chain_add(&w->chain, LINK_WOKEN_BY, interrupt_words(k, &is_likely), ns, EDGE_WAKER);
 		link->is_likely = is_likely;
@@ -269,7 +274,7 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 		add_blocker(w, delay, e, &in);
 		if (e->source == EDGE_OCCUPANT)
 			return;
-		delay = culprits_delay(b->t, &in, true, &delay_ns);
+		delay = culprits_delay(b->t->segments, b->t->nr_segments, &in, true, &delay_ns);
 		if (!delay || delay_ns < length(&in) / 10)
 			return;
 		ns = delay_ns;
@@ -282,14 +287,41 @@ static void follow(struct walk *w, const struct segment *delay, int64_t ns, cons
 	}
 }
 
+/* Adds who took the request out of the queue, and what delayed that thread until then. */
+static void follow_queue(struct walk *w, const struct timeline_cause *c)
+{
+	const struct timeline_build *b = w->b;
+	const struct segment *delay;
+	struct segment in = *c->wait;
+	struct chain_link *link;
+	int64_t ns;
+
+	chain_add(&w->chain, c->kind, c->label, c->ns, EDGE_TAG);
+	if (!c->wait->to_tid || c->kind == LEAF_BEHIND)
+		return;
+	in.tid = c->wait->to_tid;
+	in.thread = model_thread(b->m, in.tid, in.end);
+	link = chain_add(&w->chain, LINK_TAKEN_BY, "", c->ns, EDGE_TAG);
+	link->tid = in.tid;
+	link->thread = link->label = model_keep_string(b->m, model_thread_name(in.thread));
+	delay = c->kind == LEAF_QUEUE ? culprits_delay(b->all, b->nr_all, &in, true, &ns) : NULL;
+	if (!delay || 10 * ns < c->ns)
+		return;
+	add_delay(w, delay, min(ns, c->ns), delay->site ? delay->site->function : "");
+	add_other_task(w, delay, min(ns, c->ns));
+}
+
 int chain_build(const struct timeline_build *b, struct timeline_cause *c)
 {
 	const struct segment *delay = c->wait ? c->wait : c->off;
 	struct walk w = { .b = b };
 
-	if (!delay || c->in_queue)
+	if (!delay)
 		return 0;
-	follow(&w, delay, c->ns, c->func ? c->func->function : "");
+	if (c->in_queue)
+		follow_queue(&w, c);
+	else
+		follow(&w, delay, c->ns, c->func ? c->func->function : "");
 	c->chain = malloc(sizeof(*c->chain));
 	if (!c->chain)
 		return -ENOMEM;

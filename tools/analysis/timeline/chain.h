@@ -26,6 +26,7 @@ enum edge_source {
 enum link_kind {
 	LINK_NONE = NR_LEAF_KINDS,
 	LINK_HELD_BY, LINK_WOKEN_BY,
+	LINK_TAKEN_BY,		/* out of a queue */
 	LINK_CALLS,		/* what the function before it may do */
 	LINK_REQUEST,		/* one that was ahead */
 	LINK_PAGE_FAULTS,

@@ -128,15 +128,15 @@ static int64_t delay_ns(const struct segment *s, const struct segment *in)
 	return s->kind == SEGMENT_LOCK_WAIT && s->sched ? min(ns, s->sched->asleep_ns) : ns;
 }
 
-const struct segment *culprits_delay(const struct timeline *t, const struct segment *in,
-				     bool has_waits, int64_t *ns)
+const struct segment *culprits_delay(const struct segment *segments, size_t nr_segments,
+				     const struct segment *in, bool has_waits, int64_t *ns)
 {
 	const struct segment *delays[DELAYS_MAX];
 	int64_t sums[DELAYS_MAX] = { 0 };
 	size_t nr = 0, best = 0;
 
-	for (size_t i = 0; i < t->nr_segments; i++) {
-		const struct segment *s = &t->segments[i];
+	for (size_t i = 0; i < nr_segments; i++) {
+		const struct segment *s = &segments[i];
 		size_t n = 0;
 
 		/* The request's own other threads count, too. */
@@ -168,7 +168,7 @@ void culprits_find(const struct timeline *t, struct timeline_cause *c)
 	if (!c->hold)
 		return;
 	c->hold_func = culprits_function(t, c->hold);
-	c->hold_off = culprits_delay(t, c->hold, false, &c->hold_off_ns);
+	c->hold_off = culprits_delay(t->segments, t->nr_segments, c->hold, false, &c->hold_off_ns);
 	/* It must have been a substantial part of the wait. */
 	if (c->hold_off_ns < c->ns / 10)
 		c->hold_off = NULL;

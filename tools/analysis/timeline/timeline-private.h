@@ -105,8 +105,8 @@ const struct segment *culprits_function(const struct timeline *t, const struct s
  * Returns the longest of those times off the CPU, and waits for locks, that together took most of
  * a time on its thread; *ns: how much of it.
  */
-const struct segment *culprits_delay(const struct timeline *t, const struct segment *in,
-				     bool has_waits, int64_t *ns);
+const struct segment *culprits_delay(const struct segment *segments, size_t nr_segments,
+				     const struct segment *in, bool has_waits, int64_t *ns);
 void culprits_find(const struct timeline *t, struct timeline_cause *c);
 
 /* causes.c: makes the request's partition, in the same pass as all[], and its causes from that */

@@ -208,11 +208,20 @@ static void chain_behind(struct chains *k, struct chain *chain, const struct wan
 	add_busy(k, chain, timeline);
 }
 
+static bool is_in_queue(const struct partition *p, uint32_t path)
+{
+	while (path && p->paths[path].parent)
+		path = p->paths[path].parent;
+	return p->paths[path].is_queue;
+}
+
 /* Is the timeline's cause the partition's?  Names are interned, so pointers are compared. */
 static bool is_cause(struct chains *k, const struct timeline_cause *t, const struct why_cause *c)
 {
-	if (t->kind != c->kind || t->in_queue || !(t->wait || t->off))
+	if (t->kind != c->kind || t->in_queue != is_in_queue(k->w->p, c->path) || !(t->wait || t->off))
 		return false;
+	if (c->kind == LEAF_QUEUE)
+		return true;
 	if (c->kind == LEAF_IO || c->kind == LEAF_SLEEP)
 		return chain_text(k, t->label) == c->call;
 	return c->kind == LEAF_THROTTLED || chain_text(k, t->label) == c->label;
@@ -264,7 +273,6 @@ static bool needs_timeline(const struct chains *k, const struct why_target *t)
 {
 	switch (k->w->causes[t->amounts[0].cause].kind) {
 	case LEAF_FUNCTION:
-	case LEAF_QUEUE:
 	case LEAF_IRQ:
 	case LEAF_UNKNOWN:
 		return false;
