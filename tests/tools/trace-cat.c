@@ -147,6 +147,16 @@ static void print_row(const struct reader_rows *rows, size_t i)
 		       s->ran, s->run_ns, s->wait_ns, s->nr_runs, s->nr_sleeps);
 		break;
 	}
+	case LDB_BLK_SAMPLE: {
+		const struct ldb_row_sample *s = &rows->sample[i];
+
+		printf("sample tid=%u tick=%" PRId64 " kernel=%u pc=%" PRIx64 " ret=%" PRIx64 "\n", s->tid,
+		       s->tick, s->kernel, s->pc, s->ret);
+		break;
+	}
+	case LDB_BLK_KSYM:
+		printf("ksym id=%u name=%s\n", rows->ksym[i].id, rows->ksym[i].name);
+		break;
 	case LDB_BLK_SCAN: {
 		const struct ldb_row_scan *s = &rows->scan[i];
 
@@ -169,7 +179,8 @@ int main(int argc, char **argv)
 		{ "lost", LDB_BLK_LOST }, { "reqtab", LDB_BLK_REQTAB }, { "scan", LDB_BLK_SCAN },
 		{ "sched", LDB_BLK_SCHED }, { "task", LDB_BLK_TASK },
 		{ "fault", LDB_BLK_FAULT }, { "irq", LDB_BLK_IRQ }, { "syscall", LDB_BLK_SYSCALL },
-		{ "schedstat", LDB_BLK_SCHEDSTAT }, { "file", LDB_BLK_FILE },
+		{ "schedstat", LDB_BLK_SCHEDSTAT }, { "sample", LDB_BLK_SAMPLE }, { "ksym", LDB_BLK_KSYM },
+		{ "file", LDB_BLK_FILE },
 		{ "symbol", LDB_BLK_SYMBOL }, { "call", LDB_BLK_CALL },
 	};
 	struct reader_rows rows;

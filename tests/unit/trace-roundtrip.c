@@ -39,6 +39,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	CASE(SCHEDSTAT, schedstat);
 	CASE(FILE, file);
 	CASE(SYMBOL, symbol);
+	CASE(SAMPLE, sample);
+	CASE(KSYM, ksym);
 	CASE(CALL, call);
 	default:
 		return false;
@@ -66,6 +68,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 	} else if (kind == LDB_BLK_SYSCALL) {
 		STRING(syscall, name);
 		STRING(syscall, file);
+	} else if (kind == LDB_BLK_KSYM) {
+		STRING(ksym, name);
 	} else if (kind == LDB_BLK_FILE) {
 		STRING(file, build_id);
 		STRING(file, path);
@@ -128,6 +132,8 @@ static bool same(unsigned kind, const union sample_row *a, const void *got)
 		       a->symbol.flags == b.symbol.flags && a->symbol.addr == b.symbol.addr &&
 		       a->symbol.offset == b.symbol.offset && a->symbol.line == b.symbol.line &&
 		       a->symbol.func_line == b.symbol.func_line;
+	if (kind == LDB_BLK_KSYM)
+		return a->ksym.id == b.ksym.id;
 	if (kind == LDB_BLK_CALL)
 		return a->call.file == b.call.file;
 	if (kind == LDB_BLK_SCAN)
@@ -155,6 +161,8 @@ static size_t row_size(unsigned kind)
 	case LDB_BLK_IRQ: return sizeof(struct ldb_row_irq);
 	case LDB_BLK_SYSCALL: return sizeof(struct ldb_row_syscall);
 	case LDB_BLK_SCHEDSTAT: return sizeof(struct ldb_row_schedstat);
+	case LDB_BLK_SAMPLE: return sizeof(struct ldb_row_sample);
+	case LDB_BLK_KSYM: return sizeof(struct ldb_row_ksym);
 	case LDB_BLK_FILE: return sizeof(struct ldb_row_file);
 	case LDB_BLK_SYMBOL: return sizeof(struct ldb_row_symbol);
 	case LDB_BLK_CALL: return sizeof(struct ldb_row_call);

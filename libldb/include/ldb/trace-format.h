@@ -61,7 +61,7 @@ struct ldb_block_header {
 	uint32_t bytes;		/* payload in the file */
 	uint32_t crc;		/* CRC32C of this header with crc 0, then of the payload */
 	int64_t	 t_min, t_max;	/* ticks; of the rows' times */
-	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
+	uint64_t id_min, id_max; /* FUNC, LOCK, THREAD, GAP, TASK, FAULT, IRQ, SYSCALL, SCHEDSTAT, SAMPLE: tids; SCHED: tid and other; REQ, REQNAME, REQTAB: requests; */
 				/* a row that concerns all (GAP of tid 0, END_ALL): 0, ~0; else 0 */
 	uint64_t max_dur;	/* ticks; FUNC, LOCK, GAP, REQTAB: longest row; else 0 */
 };
@@ -89,6 +89,8 @@ enum ldb_block_kind {
 	LDB_BLK_IRQ	= 35,
 	LDB_BLK_SYSCALL	= 36,
 	LDB_BLK_SCHEDSTAT = 37,
+	LDB_BLK_SAMPLE	= 38,
+	LDB_BLK_KSYM	= 39,
 };
 
 /*
@@ -142,6 +144,7 @@ enum ldb_symbol_ask {
 	LDB_ASK_FUNC = 0,	/* the function that has addr */
 	LDB_ASK_CALL = 1,	/* the call before it; one inlined from a system header is moved out */
 	LDB_ASK_DATA = 2,	/* the variable that has addr */
+	LDB_ASK_CALLEE = 3,	/* the function that the call before it calls, from the code */
 };
 #define LDB_SYMBOL_F_SYSTEM	 1	/* source is a system header */
 #define LDB_SYMBOL_F_FUNC_SYSTEM 2	/* func_source is one */
@@ -399,6 +402,25 @@ struct ldb_row_schedstat {
 	uint32_t nr_sleeps;	/* it has left one to sleep so often; with LDB_SCHEDSTAT_F_SLEEPS */
 };
 
+/*
+ * SAMPLE: kernel V, tid D, tick D, pc D, ret D.  Where a thread was when a clock of its CPU had
+ * gone round; nearly in order of time.
+ */
+struct ldb_row_sample {
+	uint32_t kernel;	/* 0: in its own code; LDB_SAMPLE_KERNEL, or id of KSYM: in the kernel */
+	uint32_t tid;
+	int64_t	 tick;
+	uint64_t pc;		/* where its own code was; 0: not known */
+	uint64_t ret;		/* to code with records, of a call that it was in; 0: in none, or not known */
+};
+#define LDB_SAMPLE_KERNEL	1	/* which function is not known */
+
+/* KSYM: id V, name S.  A function of the kernel in which samples were taken; ids are from 2 on. */
+struct ldb_row_ksym {
+	uint32_t id;
+	const char *name;
+};
+
 /* INDEX: kind V, rows V, offset D, bytes V, t_min D, t_max D, id_min V, id_max V, max_dur V */
 struct ldb_row_index {
 	uint32_t kind, rows;
@@ -425,6 +447,8 @@ struct ldb_file_footer {
  * "kernel_faults" and "kernel_irqs" (1: page faults, interrupts were recorded),
  * "kernel_syscalls" (sleep: those in which a thread slept, F_SLEEP; all: also others that took
  * at least "kernel_syscalls_ns"),
+ * "samples" (clock and rate of SAMPLE rows: "cpu-clock 199", "cycles 199"; missing: there are
+ * none), "samples_user" (1: none while threads were in the kernel), "samples_lost" (how many),
  * "lock_threshold_ns", "func_threshold_ns", "nr_cpus", "attached" ("launch" or
  * "pid"), "warning" (repeats), "end": exit:N, signal:N, ended (how is not known),
  * exec, detached, timeout (-d), size (--max-size), disk.
