@@ -101,3 +101,33 @@ void elfcalls_each(Elf *elf, uint64_t addr, uint64_t size,
 	}
 	free(code);
 }
+
+const char *elfcalls_callee(Elf *elf, uint64_t ret, uint64_t *to)
+{
+	static const unsigned lengths[] = { PROGRAM_CALL_NEAR, PROGRAM_CALL_BYTES };
+	uint8_t code[PROGRAM_CALL_BYTES];
+
+	*to = 0;
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		uint64_t addr = ret - lengths[i], target;
+		const char *name;
+
+		if (!read_at(elf, addr, lengths[i], code))
+			continue;
+		switch (program_call(code, addr, &target)) {
+		case PROGRAM_CALL_PLT:
+			if (lengths[i] != PROGRAM_CALL_NEAR)
+				continue;
+			name = entry_name(elf, target);
+			*to = name ? 0 : target;
+			return name;
+		case PROGRAM_CALL_SLOT:
+			if (lengths[i] != PROGRAM_CALL_BYTES)
+				continue;
+			return slot_name(elf, target);
+		default:
+			continue;
+		}
+	}
+	return NULL;
+}

@@ -16,4 +16,10 @@
 void elfcalls_each(Elf *elf, uint64_t addr, uint64_t size,
 		   void (*fn)(void *arg, const char *name), void *arg);
 
+/*
+ * The call before a return address: returns the name of the function of another module that it
+ * calls.  NULL: it is not known; if it calls something in this module, *to is where that is, else 0.
+ */
+const char *elfcalls_callee(Elf *elf, uint64_t ret, uint64_t *to);
+
 #endif

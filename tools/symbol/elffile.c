@@ -300,6 +300,23 @@ void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, co
 			elfcalls_each(elf, f->funcs.at[i].addr, f->funcs.at[i].size, fn, arg);
 }
 
+const char *elffile_callee(struct elffile *f, uint64_t ret)
+{
+	GElf_Addr bias;
+	Elf *elf = f->mod ? dwfl_module_getelf(f->mod, &bias) : NULL;
+	const struct elffile_sym *sym;
+	const char *name;
+	uint64_t to;
+
+	if (!elf)
+		return NULL;
+	name = elfcalls_callee(elf, ret, &to);
+	if (name || !to)
+		return name;
+	sym = elffile_func(f, to);
+	return sym && sym->addr == to ? sym->name : NULL;
+}
+
 bool elffile_has_symbols(struct elffile *f)
 {
 	read_syms(f);

@@ -55,6 +55,9 @@ const struct elffile_sym *elffile_data(struct elffile *f, uint64_t addr);
 void elffile_calls(struct elffile *f, const char *name, void (*fn)(void *arg, const char *name),
 		   void *arg);
 
+/* Returns the linker's name of the function that the call before ret calls; NULL: not known. */
+const char *elffile_callee(struct elffile *f, uint64_t ret);
+
 /* Returns NULL if there is no debug information. */
 struct dwarfinfo *elffile_dwarf(struct elffile *f);
 

@@ -78,6 +78,12 @@ int symtab_emit(struct symtab *st, const struct symtab_sink *sink);
 const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tick);
 
 /*
+ * Does the same for an address of which a name is welcome but not needed: if the file lacks it,
+ * symtab_problem_text() does not ask for more symbols.
+ */
+const struct symbol *symtab_lookup_aside(struct symtab *st, uint64_t addr, int64_t tick);
+
+/*
  * Returns the call whose return address is ret.  file and line are those of the call as written
  * in the user's source: for a call inside an inlined function of a system header
  * (std::mutex::lock) they are those of the call of that function.
@@ -89,6 +95,12 @@ const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t
  * known.
  */
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick);
+
+/*
+ * Returns the function that the call before ret calls, as its code says: function and raw are its
+ * name, if it is known, and nothing else.
+ */
+const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64_t tick);
 
 /*
  * Calls fn with the linker's name of each function of another module that the code of func may

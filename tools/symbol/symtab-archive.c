@@ -65,6 +65,8 @@ bool symtab_archived(struct symtab *st, struct entry *e)
 		symtab_set_offset(st, s, row->offset);
 		return true;
 	}
+	if (e->question == LDB_ASK_CALLEE)
+		return true;
 	f->lacks_name |= !s->known;
 	s->file = row->source;
 	s->line = row->line;

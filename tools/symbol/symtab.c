@@ -345,6 +345,16 @@ static void resolve_data(struct symtab *st, struct symbol *s, const struct modul
 	symtab_set_offset(st, s, addr - m->bias - sym->addr);
 }
 
+/* The address is one before the return address, as that of the call's line is. */
+static void resolve_callee(struct symtab *st, struct symbol *s, const struct module *m, uint64_t addr)
+{
+	struct elffile *elf = symtab_elf(st, m->file);
+	const char *name = elf ? elffile_callee(elf, addr - m->bias + 1) : NULL;
+
+	if (name && *name)
+		symtab_set_name(st, s, name);
+}
+
 static void resolve(struct symtab *st, struct entry *e)
 {
 	const struct module *m = e->module;
@@ -358,6 +368,8 @@ static void resolve(struct symtab *st, struct entry *e)
 	if (m && !symtab_archived(st, e)) {
 		if (e->question == LDB_ASK_DATA)
 			resolve_data(st, s, m, e->addr);
+		else if (e->question == LDB_ASK_CALLEE)
+			resolve_callee(st, s, m, e->addr);
 		else
 			resolve_code(st, s, m, e->addr, e->question);
 	}
@@ -390,10 +402,28 @@ const struct symbol *symtab_lookup(struct symtab *st, uint64_t addr, int64_t tic
 	return lookup(st, addr, tick, LDB_ASK_FUNC);
 }
 
+const struct symbol *symtab_lookup_aside(struct symtab *st, uint64_t addr, int64_t tick)
+{
+	const struct module *m = find_module(st, addr, tick);
+	bool is_asked = m && m->file->is_asked, lacks_name = m && m->file->lacks_name;
+	const struct symbol *s = symtab_lookup(st, addr, tick);
+
+	if (m) {
+		m->file->is_asked = is_asked;
+		m->file->lacks_name = lacks_name;
+	}
+	return s;
+}
+
 /* A return address is behind the call: the call may be the last instruction of its line. */
 const struct symbol *symtab_lookup_call(struct symtab *st, uint64_t ret, int64_t tick)
 {
 	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALL);
+}
+
+const struct symbol *symtab_lookup_callee(struct symtab *st, uint64_t ret, int64_t tick)
+{
+	return lookup(st, ret ? ret - 1 : 0, tick, LDB_ASK_CALLEE);
 }
 
 const struct symbol *symtab_lookup_data(struct symtab *st, uint64_t addr, int64_t tick)

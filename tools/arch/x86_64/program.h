@@ -20,6 +20,7 @@
 #define PROGRAM_SIZE_PTHREAD	2304
 
 #define PROGRAM_CALL_BYTES	6	/* the longest call, and what program_call() may read */
+#define PROGRAM_CALL_NEAR	5	/* that of PROGRAM_CALL_PLT */
 #define PROGRAM_PLT_BYTES	11
 
 enum program_call {
@@ -51,6 +52,20 @@ static inline enum program_call program_call(const uint8_t *code, uint64_t addr,
 		return PROGRAM_CALL_SLOT;
 	}
 	return PROGRAM_CALL_NOT;
+}
+
+#define PROGRAM_CALL_MAX	7	/* bytes: with a prefix, or a register and a distance */
+
+/* call relative, or call of a register or of memory: ff /2, 2 to 7 bytes, before a return address */
+static inline bool program_ends_call(const uint8_t before[PROGRAM_CALL_MAX])
+{
+	if (before[PROGRAM_CALL_MAX - 5] == 0xe8)
+		return true;
+	for (unsigned length = 2; length <= PROGRAM_CALL_MAX; length++)
+		if (before[PROGRAM_CALL_MAX - length] == 0xff &&
+		    (before[PROGRAM_CALL_MAX - length + 1] >> 3 & 7) == 2)
+			return true;
+	return false;
 }
 
 /* Decodes an entry of the PLT: [endbr64] [bnd] jmp *slot(%rip). */
