@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,9 +15,12 @@
 #include "cli/progress.h"
 #include "record/record.h"
 
+#define SAMPLES_HZ_MAX	10000
+
 static struct record_options options = {
 	.output = "ldb.data",
 	RECORD_DEFAULTS,
+	.samples_hz = 199,
 	.max_bytes = 2ULL << 30,
 };
 
@@ -106,6 +110,7 @@ static uint64_t pid, scanner_cpu;
 static bool pid_given, scanner_cpu_given;
 static int clock_kind;
 static bool no_symbols;
+static const char *samples;
 
 /* The words are in the order of the values. */
 static const char *const kernels[] = { "auto", "module", "bpf", "perf", "schedstat", "none", NULL };
@@ -154,6 +159,8 @@ static const struct cli_option table[] = {
 	  .help = "system calls: off, sleep (those in which a thread sleeps, the default), all" },
 	{ .name = "syscall-threshold", .type = CLI_DURATION, .value = &options.call_threshold_ns,
 	  .arg = "DUR", .help = "with --syscalls=all, only count those shorter than DUR (10us)" },
+	{ .name = "samples", .type = CLI_STRING, .value = &samples, .arg = "HZ",
+	  .help = "note where the program's threads are, so often in a second of each CPU (199, with CAP_PERFMON), or off" },
 	{ .name = "clock", .type = CLI_CHOICE, .value = &clock_kind, .arg = "CLOCK", .choices = clocks,
 	  .help = "time stamps: auto (the TSC where the kernel trusts it) or monotonic" },
 	{ .name = "libldb", .type = CLI_STRING, .value = &options.libldb, .arg = "FILE",
@@ -166,6 +173,18 @@ static const struct cli_option table[] = {
 	  .help = "say more about what is done" },
 	{ 0 },
 };
+
+static void set_samples(const char *text)
+{
+	char *end;
+
+	errno = 0;
+	options.may_slow_samples = true;
+	options.samples_hz = strcmp(text, "off") ? strtoull(text, &end, 10) : 0;
+	if (strcmp(text, "off") && (errno || *end || *text == '-' || !options.samples_hz ||
+				    options.samples_hz > SAMPLES_HZ_MAX))
+		cli_usage("--samples: give a number from 1 to %d, or off", SAMPLES_HZ_MAX);
+}
 
 static const struct cli_tool tool = {
 	.name = "ldb-record",
@@ -196,6 +215,8 @@ int main(int argc, char **argv)
 		options.scanner_cpu = scanner_cpu;
 	if (options.kernel_only && options.kernel >= KERNEL_SCHEDSTAT)
 		cli_usage("--kernel-only and --kernel %s leave nothing to record", kernels[options.kernel]);
+	if (samples)
+		set_samples(samples);
 	options.pid = pid;
 	options.monotonic = clock_kind == 1;
 	options.argv = i < argc ? argv + i : NULL;

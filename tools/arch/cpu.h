@@ -16,6 +16,7 @@
  *	CPU_CALL_REGS		registers of the first five arguments of one, as perf numbers them; 0: not known
  *	CPU_CALL_ORDER		which of these, in perf's order, is which argument
  *	CPU_FAULT_ENTRY		the kernel's function where page faults come in
+ *	CPU_PERF_PC		the program counter, as perf's mask of registers; 0: perf is not asked
  */
 #ifndef ARCH_CPU_H
 #define ARCH_CPU_H

@@ -45,6 +45,17 @@ struct modules *modules_alloc(struct writer *w, uint64_t t0, int pid)
 	return m;
 }
 
+bool modules_have_records(const struct modules *m, uint64_t addr)
+{
+	for (size_t i = 0; i < m->nr; i++) {
+		const struct ldb_row_module *row = &m->all[i]->row;
+
+		if (addr >= row->start && addr < row->end && row->flags & LDB_MODULE_F_INSTRUMENTED)
+			return true;
+	}
+	return false;
+}
+
 void modules_free(struct modules *m)
 {
 	if (!m)

@@ -3,6 +3,7 @@
 #ifndef RECORD_MODULES_H
 #define RECORD_MODULES_H
 
+#include <stdbool.h>
 #include <ldb/control.h>
 #include "trace/writer.h"
 
@@ -16,6 +17,9 @@ void modules_unloaded(struct modules *m, const struct ldb_msg_unloaded *msg);
 
 /* Writes the rows of what is mapped now once more. */
 void modules_write(struct modules *m);
+
+/* Is the address in a module whose functions have records? */
+bool modules_have_records(const struct modules *m, uint64_t addr);
 
 /* Adds executable mappings of files that the runtime has not reported. */
 void modules_complete(struct modules *m);

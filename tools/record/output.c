@@ -23,6 +23,7 @@
 
 #define DISK_FREE_PCT	5
 #define DISK_FREE_BYTES	(16ULL << 30)	/* enough, however large the disk is */
+#define SAMPLE_NS	25000		/* what one costs at most, in a virtual machine: overhead.md */
 #define SLACK_NS	5000000		/* pack_alloc(): a writer preempted after its stamp */
 
 static void folder_of(const char *path, char *folder, size_t size)
@@ -184,8 +185,63 @@ static bool open_writer(struct recording *r, uint64_t clock_hz)
 	return r->writer;
 }
 
+/* Samples */
+
+static void store_row(void *arg, unsigned kind, const void *row)
+{
+	struct recording *r = arg;
+
+	pack_row(r->pack, kind, row);
+}
+
+/* What they may cost each thread decides how many there are. */
+static unsigned samples_hz(const struct recording *r)
+{
+	uint64_t most = (uint64_t)r->o->budget_ppm * (1000000000 / SAMPLE_NS) / 1000000;
+
+	return r->o->samples_hz < most ? r->o->samples_hz : most;
+}
+
+static void open_samples(struct recording *r)
+{
+	struct samples_options o = {
+		.pid = r->pid, .hz = samples_hz(r), .may_slow = r->o->may_slow_samples, .cycles_hz = r->session.info.tsc_hz,
+		.clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
+		.modules = r->modules, .row = store_row, .arg = r,
+	};
+	char text[64];
+
+	r->samples_clock = NULL;
+	r->samples_why[0] = '\0';
+	if (!r->o->samples_hz)
+		return;
+	if (o.hz)
+		r->samples = samples_open(&o, r->samples_why, sizeof(r->samples_why));
+	else
+		snprintf(r->samples_why, sizeof(r->samples_why), "--budget has no room for them");
+	if (!r->samples)
+		return;
+	r->samples_clock = samples_clock(r->samples);
+	snprintf(text, sizeof(text), "%s %u", r->samples_clock, o.hz);
+	writer_add_meta(r->writer, "samples", text);
+	if (samples_are_user_only(r->samples))
+		writer_add_meta(r->writer, "samples_user", "1");
+}
+
+static void finish_samples(struct recording *r)
+{
+	if (!r->samples)
+		return;
+	samples_finish(r->samples);
+	r->nr_samples = samples_nr(r->samples);
+	r->nr_samples_lost = samples_lost(r->samples);
+	meta_number(r, "samples_lost", r->nr_samples_lost);
+}
+
 static void release(struct recording *r)
 {
+	samples_close(r->samples);
+	r->samples = NULL;
 	modules_free(r->modules);
 	threads_free(r->threads);
 	pack_free(r->pack);
@@ -242,6 +298,7 @@ bool output_open(struct recording *r)
 		goto err_release;
 	}
 	write_metas(r);
+	open_samples(r);
 	write_clock(r);
 	writer_flush(r->writer);
 	r->begin_ns = clock_mono_ns();
@@ -261,6 +318,8 @@ unsigned output_drain(struct recording *r)
 	unsigned fill, kernel_fill;
 
 	kernel_fill = kernel_poll(r);
+	if (r->samples)
+		samples_poll(r->samples);
 	fill = drain_pass(r->drain, clock_mono_ns());
 	pack_release(r->pack, begin);
 	r->released_tick = recording_tick(r, begin - r->slack);
@@ -396,6 +455,7 @@ void output_close(struct recording *r)
 	int rc;
 
 	kernel_finish(r);
+	finish_samples(r);
 	drain_finish(r->drain, clock_mono_ns());
 	pack_finish(r->pack);
 	r->end_ns = clock_mono_ns();

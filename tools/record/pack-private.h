@@ -15,7 +15,7 @@
 #include "record/pack.h"
 
 #define FUNCS_AT_ONCE	128
-#define NR_KINDS	(LDB_BLK_SCHEDSTAT + 1)	/* a kind above does not wait for others */
+#define NR_KINDS	(LDB_BLK_SAMPLE + 1)	/* a kind above does not wait for others */
 
 struct pack {
 	const struct session *s;

@@ -24,6 +24,7 @@ static const struct kept_kind {
 	[LDB_BLK_SYSCALL] = { sizeof(struct ldb_row_syscall), offsetof(struct ldb_row_syscall, end) },
 	[LDB_BLK_SCHEDSTAT] = { sizeof(struct ldb_row_schedstat),
 				offsetof(struct ldb_row_schedstat, tick) },
+	[LDB_BLK_SAMPLE] = { sizeof(struct ldb_row_sample), offsetof(struct ldb_row_sample, tick) },
 };
 
 static void rest(struct pack *p)

@@ -36,7 +36,8 @@ struct opening {
 	int error;		/* errno of the call that failed */
 	bool (*open_of)(struct opening *op, pid_t tid);	/* open_threads(): what, of each */
 	enum perf_scope scope;	/* open_tracepoints_of(): which */
-	bool user_only;		/* open_faults_of(): those in the kernel are not permitted */
+	bool user_only;		/* open_faults_of(), open_samples_of(): those in the kernel are not permitted */
+	const struct perf_sampling *sampling;
 	pid_t *tids;		/* threads opened one by one, so far */
 	size_t nr_tids, room_tids;
 };
@@ -140,6 +141,27 @@ static void attr_calls(struct perf_event_attr *attr, const struct opening *op)
 	attr_thread(attr);
 }
 
+/* A clock of a CPU's time, or of a thread's: each of its rounds is a sample. */
+static void attr_samples(struct perf_event_attr *attr, const struct opening *op)
+{
+	const struct perf_sampling *how = op->sampling;
+
+	attr_init(attr, op);
+	attr->type = how->is_cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE;
+	attr->config = how->is_cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK;
+	attr->sample_period = (how->is_cycles ? how->cycles_hz : 1000000000) / how->hz;
+	attr->sample_type |= PERF_SAMPLE_IP;
+	if (CPU_PERF_PC) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr->sample_regs_user = CPU_PERF_PC;
+		attr->sample_stack_user = PERF_SAMPLE_STACK;
+	}
+	attr->exclude_kernel = op->user_only;
+	attr->exclude_hv = attr->exclude_idle = 1;
+	if (how->is_of_threads)
+		attr_thread(attr);
+}
+
 static bool keep_fd(struct perf_fds *s, int fd)
 {
 	if (!array_room(&s->fds, &s->room_fds, s->nr_fds, sizeof(*s->fds))) {
@@ -234,6 +256,14 @@ static bool open_calls_of(struct opening *op, pid_t tid)
 	struct perf_event_attr attr;
 
 	attr_calls(&attr, op);
+	return open_on_all(op, &attr, tid);
+}
+
+static bool open_samples_of(struct opening *op, pid_t tid)
+{
+	struct perf_event_attr attr;
+
+	attr_samples(&attr, op);
 	return open_on_all(op, &attr, tid);
 }
 
@@ -513,6 +543,67 @@ bool perf_fds_open(struct perf_fds *s, enum perf_mode mode, const struct perf_op
 	return good;
 }
 
+static void unmap_rings(struct perf_fds *s)
+{
+	for (unsigned i = 0; i < s->nr_rings; i++)
+		perf_ring_unmap(&s->rings[i]);
+}
+
+static bool open_samples_as(struct opening *op, const struct perf_sampling *how)
+{
+	bool good;
+
+	op->user_only = how->is_user_only;
+	good = how->is_of_threads ? add_threads(op, open_samples_of) : open_samples_of(op, -1);
+	if (!good) {
+		unmap_rings(op->s);
+		drop_fds(op->s, 0);
+	}
+	return good;
+}
+
+/* Best first.  A CPU's clock goes on when threads switch; a thread's makes each switch dearer. */
+static bool open_best_samples(struct opening *op, struct perf_sampling *how, bool may_slow)
+{
+	static const struct { bool is_of_threads, is_user_only, is_cycles; } ways[] = {
+		{ false, false, true }, { false, false, false },
+		{ true, false, true }, { true, false, false }, { true, true, true }, { true, true, false },
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways) && (may_slow || !ways[i].is_of_threads); i++) {
+		how->is_of_threads = ways[i].is_of_threads;
+		how->is_user_only = ways[i].is_user_only;
+		how->is_cycles = ways[i].is_cycles;
+		if (open_samples_as(op, how))
+			return true;
+	}
+	return false;
+}
+
+bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, struct perf_sampling *how,
+			   bool may_slow, int clock, char *why, size_t why_size)
+{
+	struct opening op = { .s = s, .o = o, .clock = clock, .sampling = how };
+	bool good;
+
+	memset(s, 0, sizeof(*s));
+	s->mode = PERF_SWITCHES_OWN;
+	good = prepare(&op) && open_best_samples(&op, how, may_slow);
+	if (!good) {
+		if (op.error == EACCES || op.error == EPERM)
+			snprintf(why, why_size, "%s", may_slow ? "perf_event_open is not permitted" :
+				 "they need CAP_PERFMON; --samples=HZ takes them without, but makes each switch of threads slower");
+		else
+			snprintf(why, why_size, "perf_event_open: %s", strerror(op.error));
+		perf_fds_close(s);
+	}
+	for (unsigned i = 0; i < s->nr_fds && !how->is_of_threads; i++)
+		ioctl(s->fds[i], PERF_EVENT_IOC_ENABLE, 0);
+	free(op.cpus);
+	free(op.tids);
+	return good;
+}
+
 bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock)
 {
 	struct opening op = { .s = s, .clock = clock, .ring_size = s->rings[ring].size };
@@ -545,8 +636,7 @@ uint64_t perf_fds_lost(const struct perf_fds *s)
 
 void perf_fds_close(struct perf_fds *s)
 {
-	for (unsigned i = 0; i < s->nr_rings; i++)
-		perf_ring_unmap(&s->rings[i]);
+	unmap_rings(s);
 	drop_fds(s, 0);
 	free(s->rings);
 	free(s->fds);

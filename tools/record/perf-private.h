@@ -293,6 +293,21 @@ void perf_fds_disable(struct perf_fds *s, unsigned from, unsigned end);
 uint64_t perf_fds_lost(const struct perf_fds *s);
 void perf_fds_close(struct perf_fds *s);
 
+/* Samples of the program's threads, of which samples.c makes rows. */
+#define PERF_SAMPLE_STACK	2048	/* bytes of the stack in each */
+
+struct perf_sampling {
+	unsigned hz;		/* of a CPU's time */
+	uint64_t cycles_hz;	/* how many cycles a second has, nearly */
+	bool is_of_threads;	/* set: those of the program alone; else all tasks' are taken */
+	bool is_cycles;		/* set: the clock is the CPU's; else the kernel's */
+	bool is_user_only;	/* set: none is taken in the kernel */
+};
+
+/* Of o only pid and ring_bytes count.  may_slow: without privileges, too, with clocks of threads. */
+bool perf_fds_open_samples(struct perf_fds *s, const struct perf_options *o, struct perf_sampling *how,
+			   bool may_slow, int clock, char *why, size_t why_size);
+
 /* Adds PERF_RECORD_SWITCH_CPU_WIDE of one ring's CPU, besides tracepoints. */
 bool perf_fds_add_switches(struct perf_fds *s, unsigned ring, int clock);
 

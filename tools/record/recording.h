@@ -9,6 +9,7 @@
 #include "record/modules.h"
 #include "record/pack.h"
 #include "record/record.h"
+#include "record/samples.h"
 #include "record/session.h"
 #include "record/threads.h"
 #include "trace/writer.h"
@@ -73,11 +74,14 @@ struct recording {
 	struct pack *pack;
 	struct threads *threads;
 	struct modules *modules;
+	struct samples *samples;	/* NULL: none are taken */
+	char samples_why[128];		/* why none are, though they were asked for; "" */
 	uint64_t unwatched_reported;
 	uint64_t disk_lost;
 
 	/* for the summary */
-	uint64_t nr_events, nr_lost, bytes;
+	uint64_t nr_events, nr_lost, bytes, nr_samples, nr_samples_lost;
+	const char *samples_clock;	/* NULL: none were taken */
 	struct threads_total threads_total;
 };
 

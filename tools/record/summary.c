@@ -40,6 +40,15 @@ static void print_kernel(const struct recording *r)
 		 why[0] ? " (" : "", why, why[0] ? ")" : "");
 }
 
+static void print_samples(const struct recording *r)
+{
+	if (r->samples_clock)
+		cli_note("  samples: %" PRIu64 " of %s, %" PRIu64 " lost", r->nr_samples, r->samples_clock,
+			 r->nr_samples_lost);
+	else if (r->samples_why[0])
+		cli_note("  samples: none (%s)", r->samples_why);
+}
+
 static void print_threads(const struct threads_total *t)
 {
 	char made[UNITS_ROOM], seen[UNITS_ROOM];
@@ -78,6 +87,7 @@ void summary_print(const struct recording *r)
 	if (!r->o->kernel_only)
 		print_threads(&r->threads_total);
 	print_kernel(r);
+	print_samples(r);
 	if (strcmp(file, "ldb.data"))
 		snprintf(input, sizeof(input), " -i %s", file);
 	if (r->o->kernel_only)

@@ -55,6 +55,7 @@ static inline bool cpu_stamp_is_steady(bool has(const char *flag))
 }
 
 #define CPU_CLOCKSOURCE	""
+#define CPU_PERF_PC	0
 
 #define CPU_CALL_PREFIX	""
 #define CPU_CALL_REGS	0

@@ -71,6 +71,7 @@ static inline bool cpu_stamp_is_steady(bool has(const char *flag))
 }
 
 #define CPU_CLOCKSOURCE	"tsc"
+#define CPU_PERF_PC	(1ULL << 8)	/* PERF_REG_X86_IP */
 
 /* di, si, dx, r10, r8: asm/perf_regs.h */
 #define CPU_CALL_PREFIX	"__x64_sys_"

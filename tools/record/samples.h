@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Records where threads are, so that time in uninstrumented code, and the parts of a function,
+ * can be named: at each round of a clock perf_event_open() says where the task was that ran.  That
+ * clock is the CPU's count of cycles; where there is none, as in most virtual machines, it is the
+ * kernel's cpu-clock.  It is one of each CPU: one of each thread would be programmed anew at each
+ * switch, which costs a program that switches often many times what its samples do.
+ *
+ * A sample in a library also has the place where the program called it: the first word on the
+ * stack that is an address in code with records, behind a call.  It may be one that was left there by
+ * an earlier call; who reads it compares it with the function that was running.
+ */
+#ifndef RECORD_SAMPLES_H
+#define RECORD_SAMPLES_H
+
+#include "record/modules.h"
+
+struct samples;
+
+struct samples_options {
+	pid_t pid;
+	unsigned hz;		/* of each CPU's time */
+	bool may_slow;		/* without privileges, too: with a clock of each thread */
+	uint64_t cycles_hz;	/* how many cycles of the CPU a second has, nearly */
+	unsigned clock_id;	/* enum ldb_clock: rows are stamped in it */
+	uint64_t t0;		/* clock value that is tick 0 */
+	int64_t offset_ns;	/* clock_offset() of the program */
+	const struct modules *modules;
+	void (*row)(void *arg, unsigned kind, const void *row);
+	void *arg;
+};
+
+/* From here on samples are taken.  If it returns NULL, why is one line. */
+struct samples *samples_open(const struct samples_options *o, char *why, size_t size);
+void samples_close(struct samples *s);
+
+/* "cpu-clock" or "cycles". */
+const char *samples_clock(const struct samples *s);
+/* Are there none while threads are in the kernel? */
+bool samples_are_user_only(const struct samples *s);
+
+/* Delivers rows.  Returns how full the fullest ring was, in 1/1000. */
+unsigned samples_poll(struct samples *s);
+
+/* Ends them; delivers what is left, and the names of the kernel's functions. */
+void samples_finish(struct samples *s);
+
+uint64_t samples_nr(const struct samples *s);
+uint64_t samples_lost(const struct samples *s);	/* after samples_finish() */
+
+#endif
