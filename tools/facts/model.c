@@ -191,6 +191,9 @@ static int add_kernel(struct model *m)
 	m->kernel_events = meta(m, "kernel_events");
 	m->kernel_why = meta(m, "kernel_why");
 	m->has_calls = *meta(m, "kernel_syscalls");
+	m->samples = meta(m, "samples");
+	m->has_user_samples = !strcmp(meta(m, "samples_user"), "1");
+	m->nr_lost_samples = max(model_number(m, "samples_lost", 0), (int64_t)0);
 	m->is_kernel_only = only && strcmp(only, "0");
 	m->kernel_err_ns = model_number(m, "kernel_err_ns", 0);
 	if (m->kernel_err_ns < 0 || m->kernel_err_ns > 1000000000)

@@ -88,6 +88,9 @@ struct model {
 	int64_t unplaced_ns;		/* by these, threads were off the CPU, it is not known when */
 	bool has_faults, has_irqs;	/* page faults, interrupts were recorded: no row means none */
 	bool has_calls;			/* system calls in which threads slept were recorded */
+	const char *samples;		/* clock and rate: "cpu-clock 199"; "": none were taken */
+	bool has_user_samples;		/* none in the kernel */
+	uint64_t nr_lost_samples;
 	struct tasks *tasks;		/* that they name */
 	int64_t *losses;		/* ticks of the LOST rows about them, sorted */
 	size_t nr_losses, room_losses;

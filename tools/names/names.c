@@ -22,7 +22,7 @@ struct asking {
 typedef const struct symbol *lookup_fn(struct symtab *st, uint64_t addr, int64_t tick);
 static lookup_fn *const lookups[] = {
 	[LDB_ASK_FUNC] = symtab_lookup, [LDB_ASK_CALL] = symtab_lookup_call,
-	[LDB_ASK_DATA] = symtab_lookup_data,
+	[LDB_ASK_DATA] = symtab_lookup_data, [LDB_ASK_CALLEE] = symtab_lookup_callee,
 };
 
 static void ask(struct asking *a, enum ldb_symbol_ask what, uint64_t addr, int64_t tick)
@@ -63,6 +63,7 @@ static void ask_row(struct asking *a, const struct reader_rows *rows, size_t i)
 	const struct ldb_row_sched *k = &rows->sched[i];
 	const struct ldb_row_lock *l = &rows->lock[i];
 	const struct ldb_row_req *q = &rows->req[i];
+	const struct ldb_row_sample *s = &rows->sample[i];
 
 	switch (rows->kind) {
 	case LDB_BLK_LOCK:
@@ -80,6 +81,11 @@ static void ask_row(struct asking *a, const struct reader_rows *rows, size_t i)
 			ask(a, LDB_ASK_DATA, k->addr, k->tick);
 		ask(a, LDB_ASK_FUNC, k->pc, k->tick);
 		break;
+	case LDB_BLK_SAMPLE:
+		ask(a, LDB_ASK_FUNC, s->pc, s->tick);
+		ask(a, LDB_ASK_CALL, s->ret, s->tick);
+		ask(a, LDB_ASK_CALLEE, s->ret, s->tick);
+		break;
 	}
 }
 
@@ -92,7 +98,7 @@ static int ask_rows(void *asking, const struct reader_rows *rows)
 
 static int ask_all(struct asking *a, struct reader *r)
 {
-	static const unsigned kinds[] = { LDB_BLK_LOCK, LDB_BLK_REQ, LDB_BLK_SCHED };
+	static const unsigned kinds[] = { LDB_BLK_LOCK, LDB_BLK_REQ, LDB_BLK_SCHED, LDB_BLK_SAMPLE };
 	int rc = ask_funcs(a, r);
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds) && !rc; i++)
