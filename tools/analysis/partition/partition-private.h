@@ -94,6 +94,8 @@ struct partition_build {
 	struct attribution attribution;
 	int64_t *faults;		/* ticks */
 	size_t nr_faults, room_faults, next_fault;
+	struct sample *samples;
+	size_t nr_samples, room_samples, next_sample, room_placed;
 	/* of the current piece */
 	struct spent *spent, spare;	/* by leaf; spare: used when there is no memory */
 	size_t room_spent;

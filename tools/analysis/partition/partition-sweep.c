@@ -73,6 +73,29 @@ static void add_idle(struct partition_build *b, int64_t start, int64_t end, uint
 		b->ret = -ENOMEM;
 }
 
+/* A sample is taken in an interrupt, which may be known: it says what that interrupted. */
+static uint32_t sampled_leaf(struct partition_build *b, uint32_t leaf)
+{
+	const struct leaf *l = &b->p->leaves[leaf];
+
+	if (l->kind != LEAF_IRQ)
+		return leaf;
+	return l->path ? partition_function(b->p, l->path) :
+			 partition_leaf(b->p, LEAF_UNKNOWN, 0, "", 0, NULL);
+}
+
+static void add_sample(struct partition_build *b, const struct sample *s, uint32_t leaf)
+{
+	struct partition *p = b->p;
+	int64_t place;
+
+	leaf = sampled_leaf(b, leaf);
+	place = leaf == NO_LEAF ? -ENOMEM : places_find(&p->places, s, p->paths[p->leaves[leaf].path].func);
+	if (place < 0 || array_push(p->samples, p->nr_samples, b->room_placed,
+				    { b->owned[b->spot].work->request, leaf, place }))
+		b->ret = -ENOMEM;
+}
+
 static void spend_on(struct partition_build *b, int64_t start, int64_t end, uint32_t leaf)
 {
 	struct spent *s = spent_on(b, leaf);
@@ -82,6 +105,10 @@ static void spend_on(struct partition_build *b, int64_t start, int64_t end, uint
 		b->next_fault++;
 	for (; b->next_fault < b->nr_faults && b->faults[b->next_fault] < end; b->next_fault++)
 		s->nr_faults++;
+	while (b->next_sample < b->nr_samples && b->samples[b->next_sample].tick < start)
+		b->next_sample++;
+	for (; b->next_sample < b->nr_samples && b->samples[b->next_sample].tick < end && !b->ret; b->next_sample++)
+		add_sample(b, &b->samples[b->next_sample], leaf);
 }
 
 /* Adds time in which the thread was in no known function. */
@@ -249,6 +276,13 @@ static int add_event(struct partition_build *b, const struct segment *s)
 	       array_push(b->faults, b->nr_faults, b->room_faults, s->start);
 }
 
+static int on_sample(void *arg, const struct sample *s)
+{
+	struct partition_build *b = arg;
+
+	return b->nr_owned ? array_push(b->samples, b->nr_samples, b->room_samples, *s) : 0;
+}
+
 static int on_segment(void *arg, const struct segment *s)
 {
 	struct partition_build *b = arg;
@@ -300,6 +334,7 @@ static void forget_thread(struct partition_build *b)
 {
 	attribution_forget(&b->attribution);
 	b->nr_faults = b->next_fault = 0;
+	b->nr_samples = b->next_sample = 0;
 }
 
 static void emit_pieces(struct partition_build *b)
@@ -390,7 +425,7 @@ void partition_sweep(struct partition_build *b)
 {
 	struct tracks_options options = TRACKS_OPTIONS_ALL;
 	struct tracks_sink sink = {
-		.thread = on_thread, .segment = on_segment,
+		.thread = on_thread, .segment = on_segment, .sample = on_sample,
 		.migration = b->o->migration ? on_migration : NULL, .arg = b,
 	};
 	struct tracks_result result;

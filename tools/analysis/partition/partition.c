@@ -191,6 +191,7 @@ static void free_build(struct partition_build *b)
 	intervals_free(&b->needed);
 	free(b->tids);
 	free(b->faults);
+	free(b->samples);
 }
 
 int partition_build(struct model *m, const struct partition_options *o, struct partition *p)
@@ -200,7 +201,7 @@ int partition_build(struct model *m, const struct partition_options *o, struct p
 
 	*p = (struct partition){
 		.m = m, .has_sched = m->has_sched, .has_faults = m->has_faults, .has_irqs = m->has_irqs,
-		.has_calls = m->has_calls,
+		.has_calls = m->has_calls, .places = { .m = m },
 	};
 	ret = partition_names_open(p);
 	if (!ret) {
@@ -221,6 +222,8 @@ void partition_free(struct partition *p)
 	partition_names_close(p);
 	free(p->requests);
 	free(p->shares);
+	free(p->samples);
+	places_free(&p->places);
 	free(p->leaves);
 	free(p->paths);
 	free(p->classes);

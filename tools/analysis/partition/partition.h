@@ -24,6 +24,7 @@
 #define PARTITION_PARTITION_H
 
 #include "analysis/attribution/states.h"
+#include "facts/samples.h"
 #include "facts/sched.h"
 
 /* This label of UNKNOWN means: in an observation gap, of all threads or of that one. */
@@ -61,6 +62,12 @@ struct share {
 	double error2;			/* ns^2: of the borders with callers and callees, added */
 };
 
+/* A thread was there while it worked for a request. */
+struct partition_sample {
+	uint32_t request, leaf;
+	uint32_t place;			/* of partition.places */
+};
+
 struct request {
 	uint64_t id;
 	int64_t start_ns, latency_ns;	/* start: in the recording; complete requests only */
@@ -83,6 +90,9 @@ struct partition {
 	size_t nr_requests;
 	struct share *shares;		/* by request, then leaf; each leaf once per request */
 	size_t nr_shares;
+	struct partition_sample *samples; /* of threads that worked on requests; by time in each thread */
+	size_t nr_samples;
+	struct places places;
 	struct leaf *leaves;
 	size_t nr_leaves;
 	struct path *paths;

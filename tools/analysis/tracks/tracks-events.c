@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Emits page faults and interrupts among the segments of their threads. */
+/* Emits page faults, interrupts and samples among the segments of their threads. */
 #include "facts/interruptions.h"
 #include "facts/rows.h"
 #include "facts/ticks.h"
@@ -27,6 +27,15 @@ static int add_irq(void *arg, const struct irq *i)
 	return add_event(k, &k->irqs, i->tid, i->thread, i->start, i, sizeof(*i));
 }
 
+static int add_sample(void *arg, const struct sample *s)
+{
+	struct tracks *k = arg;
+
+	if (!tracks_wants(k, s->tid, s->tick, s->tick))
+		return 0;
+	return add_event(k, &k->samples, s->tid, s->thread, s->tick, s, sizeof(*s));
+}
+
 int tracks_read_events(struct tracks *k)
 {
 	struct reader_filter filter = ROWS_WITHIN(k->o->from, k->o->to);
@@ -36,6 +45,8 @@ int tracks_read_events(struct tracks *k)
 		ret = faults_each(k->m, &filter, add_fault, k);
 	if (!ret && k->o->with_irqs)
 		ret = irqs_each(k->m, &filter, add_irq, k);
+	if (!ret && k->sink->sample && *k->m->samples)
+		ret = samples_each(k->m, &filter, add_sample, k);
 	return ret;
 }
 
@@ -71,9 +82,21 @@ static int emit_irq(struct tracks *k)
 	return emit_first(k, &k->irqs, &s, i->end);
 }
 
-int tracks_emit_events_until(struct tracks *k, int64_t tick)
+static int emit_samples_until(struct tracks *k, int64_t tick)
 {
 	int ret = 0;
+
+	while (!ret && spill_is_at(&k->samples, k->major) && k->samples.head.minor <= tick) {
+		ret = k->sink->sample(k->sink->arg, k->samples.head.data);
+		if (!ret)
+			ret = spill_next(&k->samples);
+	}
+	return ret;
+}
+
+int tracks_emit_events_until(struct tracks *k, int64_t tick)
+{
+	int ret = emit_samples_until(k, tick);
 
 	while (!ret) {
 		bool has_fault = spill_is_at(&k->faults, k->major) && k->faults.head.minor <= tick;

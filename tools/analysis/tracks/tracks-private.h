@@ -37,7 +37,7 @@ struct frames {
 	bool has_resumed;	/* some have several parts */
 };
 
-#define NR_TRACKS_SOURCES	10
+#define NR_TRACKS_SOURCES	11
 
 /* This is a time off the CPU of the current window. */
 struct tracks_off {
@@ -65,7 +65,7 @@ struct tracks {
 	union {
 		struct {
 			/* by thread and time */
-			struct spill funcs, locks, offs, parts, queues, faults, irqs, calls;
+			struct spill funcs, locks, offs, parts, queues, faults, irqs, samples, calls;
 			struct spill lives;	/* of no thread, as are those after it */
 			struct spill moments;	/* of requests: they bound frames */
 		};
@@ -137,7 +137,7 @@ int tracks_read(struct tracks *k);
 /* Is anything of that thread wanted in [start, end]? */
 bool tracks_wants(const struct tracks *k, uint32_t tid, int64_t start, int64_t end);
 
-/* tracks-events.c: page faults and interrupts */
+/* tracks-events.c: page faults, interrupts and samples */
 int tracks_read_events(struct tracks *k);
 /* Emits those that begin by then. */
 int tracks_emit_events_until(struct tracks *k, int64_t tick);

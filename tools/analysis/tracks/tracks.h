@@ -21,6 +21,7 @@
 #define TRACKS_TRACKS_H
 
 #include "facts/model.h"
+#include "facts/samples.h"
 #include "facts/sched.h"
 
 struct tracks_options {
@@ -78,6 +79,8 @@ struct tracks_run {
 struct tracks_sink {
 	int (*thread)(void *arg, const struct thread *t);	/* its segments follow */
 	int (*segment)(void *arg, const struct segment *s);
+	/* Those up to a segment come before it, as interrupts do. */
+	int (*sample)(void *arg, const struct sample *s);
 	int (*migration)(void *arg, const struct sched_migration *m);
 	int (*wakeup)(void *arg, const struct tracks_wakeup *w);
 	int (*run)(void *arg, const struct tracks_run *r);
