@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Sums samples by the function in which threads were: the innermost one, or none, as the attribution
+ * has it.  What was inside of it is divided into places (facts/samples.h).
+ */
+#ifndef TRACKS_SAMPLED_H
+#define TRACKS_SAMPLED_H
+
+#include "facts/samples.h"
+
+struct sampled_options {
+	int64_t from, to;		/* ticks */
+	const char *thread;		/* tid or glob; NULL: all */
+	const char *function;		/* glob; NULL: all */
+};
+
+struct sampled_entry {
+	const struct symbol *func;	/* NULL: uninstrumented code */
+	double share, low, high;	/* of all samples in functions or none, with its interval */
+	struct split split;
+};
+
+struct sampled {
+	struct sampled_entry *entries;	/* most samples first */
+	size_t nr;
+	uint64_t nr_samples;		/* of all entries, also of those that do not match */
+	uint64_t nr_others;		/* while threads were waiting: on their way to sleep, or back */
+};
+
+/* 0, -ENOMEM or another -errno of a temporary file. */
+int sampled_build(struct model *m, const struct sampled_options *o, struct sampled *s);
+void sampled_free(struct sampled *s);
+
+#endif
