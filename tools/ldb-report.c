@@ -18,6 +18,7 @@
 #include "page/report.h"
 #include "render/open.h"
 #include "render/render.h"
+#include "render/samples.h"
 
 #define TOP_TEXT	30
 #define TOP_REQUESTS	10
@@ -25,7 +26,7 @@
 
 static struct {
 	struct open_options open;
-	bool mutex, requests, sched, summary, json_summary;
+	bool mutex, requests, sched, samples, summary, json_summary;
 	int by, sort;
 	uint64_t top;
 	bool has_top, has_sort;
@@ -42,6 +43,8 @@ static const struct cli_option options[] = {
 	  .help = "latencies of tagged requests by class, and the slowest ones" },
 	{ .name = "sched", .type = CLI_FLAG, .value = &opt.sched,
 	  .help = "kernel events: when threads were off the CPU, and who had it instead" },
+	{ .name = "samples", .type = CLI_FLAG, .value = &opt.samples,
+	  .help = "what was inside of functions, by samples: lines, libraries, the kernel" },
 	{ .name = "summary", .type = CLI_FLAG, .value = &opt.summary,
 	  .help = "the recording itself: threads, what was observed, what was lost" },
 	{ .name = "json-summary", .type = CLI_FLAG, .value = &opt.json_summary,
@@ -74,7 +77,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_tool tool = {
 	.name = "ldb-report",
-	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--summary [OPTION]...\n"
+	.synopsis = "[-i FILE] [OPTION]...\n[-i FILE] --mutex|--requests|--sched|--samples|--summary [OPTION]...\n"
 		    "[-i FILE] -o FILE.html [--from TIME] [--to TIME] [--thread TID|NAME] [--diff FILE]",
 	.summary = "Shows how long functions took, by function and call site: percentiles of the "
 		   "observed calls.",
@@ -217,6 +220,40 @@ static bool report_sched(struct model *m, const struct render *r)
 		open_say_empty(r, "no event of a thread%s", is_selection() ?
 			       " in this selection" : " of the program");
 	schedstats_free(&stats);
+	return true;
+}
+
+/* Returns false if there is nothing to report. */
+static bool report_samples(struct model *m, const struct render *r)
+{
+	struct sampled_options options = { .thread = opt.thread, .function = opt.function };
+	struct render_sampled s = { .model = m };
+	struct sampled sampled;
+	int ret;
+
+	if (!*m->samples) {
+		cli_error("this trace has no samples: record with --samples=HZ");
+		return false;
+	}
+	if (opt.has_sort)
+		cli_usage("--sort does not go with --samples");
+	options.from = open_from(&opt.open, m);
+	options.to = open_to(&opt.open, m);
+	ret = sampled_build(m, &options, &sampled);
+	if (ret == -ENOMEM)
+		open_fail_memory();
+	if (ret) {
+		cli_error("cannot sort the trace in temporary files: %s", strerror(-ret));
+		return false;
+	}
+	s.sampled = &sampled;
+	s.nr = nr_rows(sampled.nr, TOP_TEXT);
+	if (sampled.nr || r->form != RENDER_TEXT)
+		render_show(r, &sampled_printer, &s);
+	else
+		open_say_empty(r, "no sample%s", opt.function || is_selection() ? " that matches" :
+			       " was taken in the program");
+	sampled_free(&sampled);
 	return true;
 }
 
@@ -364,9 +401,9 @@ static void report_html(struct model *m, const struct render *r, struct opened *
 /* A page holds all reports at once. */
 static void check_page(void)
 {
-	if (opt.mutex + opt.requests + opt.sched + opt.summary + open_is_data(&opt.open))
+	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary + open_is_data(&opt.open))
 		cli_usage("a page holds every report: -o FILE.html goes with none of --mutex, --requests, "
-			  "--sched, --summary, --json and --csv");
+			  "--sched, --samples, --summary, --json and --csv");
 	if (opt.by || opt.has_sort || opt.has_top || opt.function || opt.class)
 		cli_usage("a page is sorted and filtered in the browser: -o FILE.html does not go with "
 			  "--by, --sort, --top, --function and --class");
@@ -382,8 +419,8 @@ int main(int argc, char **argv)
 		cli_usage("unexpected argument '%s' (the trace is given with -i)", argv[first]);
 	opt.summary |= opt.json_summary;
 	opt.open.is_json |= opt.json_summary;
-	if (opt.mutex + opt.requests + opt.sched + opt.summary > 1)
-		cli_usage("--mutex, --requests, --sched and --summary are one report each: give one");
+	if (opt.mutex + opt.requests + opt.sched + opt.samples + opt.summary > 1)
+		cli_usage("--mutex, --requests, --sched, --samples and --summary are one report each: give one");
 	if (opt.summary && opt.open.is_csv)
 		cli_usage("--summary has no CSV: use --json");
 	if (is_page)
@@ -403,6 +440,8 @@ int main(int argc, char **argv)
 		report_requests(o.model, &o.render);
 	else if (opt.sched)
 		found = report_sched(o.model, &o.render);
+	else if (opt.samples)
+		found = report_samples(o.model, &o.render);
 	else if (opt.summary)
 		report_summary(o.model, &o.render);
 	else

@@ -243,6 +243,10 @@ static void calls(void)
 
 	writer_add_meta(t.w, "kernel_events", "bpf");
 	writer_add_meta(t.w, "kernel_syscalls", "all");
+	writer_add_meta(t.w, "samples", "cpu-clock 199");
+	writer_add_meta(t.w, "samples_user", "1");
+	writer_add_meta(t.w, "samples_lost", "3");
+	writer_add_ksym(t.w, &(struct ldb_row_ksym){ .id = 2, .name = "vfs_read" });
 	made_thread(&t, 1, "main", 0, 100000 * us);
 	made_task(&t, 1, 1, "main");
 	made_switch(&t, .tick = 100, .next = 1);
@@ -261,6 +265,8 @@ static void calls(void)
 		made_switch(&t, .tick = at + 10 * us + length, .next = 1);
 		made_call(&t, .tid = 1, .start = at + 9 * us, .end = at + 11 * us + length, .name = name,
 			  .file = file, .result = i == 100 ? 512 : -EINTR, .arg0 = 3, .arg = 4096, .flags = 2);
+		writer_add_sample(t.w, &(struct ldb_row_sample){
+			.tid = 1, .tick = at + length + 50 * us, .kernel = i % 4 ? 0 : 2, .pc = (uintptr_t)request_handler });
 		made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = at + length + 100 * us, .id = i);
 	}
 }
@@ -309,6 +315,11 @@ static void hostile(void)
 	writer_add_meta(t.w, "kernel_syscalls", "\033[7mall");
 	made_call(&t, .tid = 1, .start = 7000, .end = 8000, .name = "\033[7mread",
 		  .file = "\033]0;owned\007\x9b" "2J\n");
+	writer_add_meta(t.w, "samples", "\033[7mclock 1");
+	writer_add_ksym(t.w, &(struct ldb_row_ksym){ .id = 7, .name = "\033]0;owned\007\x9b" "2J\n" });
+	writer_add_sample(t.w, &(struct ldb_row_sample){ .tid = 1, .tick = 9000, .kernel = 7 });
+	writer_add_sample(t.w, &(struct ldb_row_sample){ .tid = 1, .tick = 9100, .pc = 0x1010, .ret = 0x1021 });
+	writer_add_sample(t.w, &(struct ldb_row_sample){ .tid = 1, .tick = 9200, .kernel = UINT32_MAX });
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 10000, .id = UINT64_MAX);
 }
 
@@ -336,6 +347,9 @@ static void markup(void)
 	made_switch(&t, .tick = 7000, .prev = 900, .state = LDB_STATE_RUNNING, .next = 1);
 	writer_add_meta(t.w, "kernel_syscalls", "all");
 	made_call(&t, .tid = 1, .start = 7500, .end = 8000, .name = script, .file = image);
+	writer_add_meta(t.w, "samples", script);
+	writer_add_ksym(t.w, &(struct ldb_row_ksym){ .id = 2, .name = image });
+	writer_add_sample(t.w, &(struct ldb_row_sample){ .tid = 1, .tick = 8500, .kernel = 2 });
 	made_req(&t, .op = LDB_REQ_OP_END, .tid = 1, .tick = 10000, .id = 7);
 }
 

@@ -25,7 +25,7 @@ mkdir json
 # Makes every kind of document, of every trace.
 for trace in figure1 empty plain sched kernelonly nokernel twice outlast hostile markup chain calls; do
 	report-trace $trace $trace.data || exit 1
-	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --summary" \
+	for how in report "report --by=function" "report --mutex" "report --requests" "report --sched" "report --samples" "report --summary" \
 		   "timeline --slowest=20" "why" "why --shares --slowest=20" \
 		   "why --slice=50" "why --balloons" "why --boxes" "why --queues" "why --cpus" "why --blame" \
 		   "why --compare-slices=p90,p50" "why --what-if=snapshot*0.5" "why --what-if=no-preempt"; do

@@ -10,6 +10,7 @@ static const struct {
 	[DOCUMENT_REPORT_LOCKS] = { "ldb-report-locks", 1 },
 	[DOCUMENT_REPORT_REQUESTS] = { "ldb-report-requests", 1 },
 	[DOCUMENT_REPORT_SCHED] = { "ldb-report-sched", 1 },
+	[DOCUMENT_REPORT_SAMPLES] = { "ldb-report-samples", 1 },
 	[DOCUMENT_REPORT_SUMMARY] = { "ldb-report-summary", 2 },
 	[DOCUMENT_TIMELINE] = { "ldb-timeline", 3 },
 	[DOCUMENT_WHY] = { "ldb-why", 2 },

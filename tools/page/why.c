@@ -7,6 +7,7 @@
 #include "page/why-private.h"
 #include "render/chain.h"
 #include "render/pictures.h"
+#include "render/samples.h"
 #include "render/text.h"
 #include "render/why.h"
 
@@ -47,12 +48,14 @@ GET(get_sentence, text, why_cause_sentence(why_of(row), e, buf))
 GET(get_path, text, path_text(why_of(row)->p, e->path, buf, COLUMN_ROOM))
 GET(get_group, text, boxes_group(e))
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
+GET(get_inside, text, samples_say(why_of(row)->p->m, &e->split, buf))
 WHEN(if_call, *e->call)
+WHEN(if_inside, e->split.nr_samples)
 
 static const struct column cause_columns[] = {
 	MADE("text", get_text), MADE("sentence", get_sentence), SELF(NULL, why_cause_columns),
 	SAME(call, .when = if_call),
-	MADE("path", get_path), MADE("group", get_group),
+	MADE("path", get_path), MADE("group", get_group), MADE("inside", get_inside, .when = if_inside),
 	SAME(category), SAME(advice), SAME(has_faults), COLUMN("requests", nr_requests),
 	COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns), SAME(reference_ns),
 	PART_AT(NULL, cause_chain, chain_columns), { 0 }

@@ -116,6 +116,8 @@
 				ns("total_ns", "total", "added to all targets"), ns("reference_ns", "usual", "its median in the reference"),
 				{ key: "anomaly", label: "anomaly", type: "text", title: "of NSight's classes" },
 				{ key: "chain_text", label: "leads to", type: "text", title: "of the slowest target with it" },
+				...(doc.causes.some((c) => c.inside) ? [{ key: "inside", label: "inside of it", type: "text",
+					title: "lines, functions of libraries and of the kernel, by samples; in brackets the interval, 95 %" }] : []),
 				{ key: "advice", label: "what helps", type: "text" },
 				{ key: "cause", label: "kind", type: "text", rare: true }, { key: "label", label: "label", type: "text", rare: true },
 				{ key: "path", label: "path", type: "text", rare: true },

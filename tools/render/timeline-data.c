@@ -5,6 +5,7 @@
 #include "render/chain.h"
 #include "render/columns.h"
 #include "render/offcpu.h"
+#include "render/samples.h"
 #include "render/segment.h"
 #include "render/text.h"
 
@@ -170,6 +171,7 @@ GET(get_off_caller, text, e->off->site ? e->off->site->function : "")
 GET(get_off_state, text, sched_state_name(e->off->sched->state))
 FROM(hold_off_by, rows_one(e->hold_off ? offcpu_party(e->hold_off) : NULL))
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
+FROM(split, samples_rows(&e->split))
 FROM(culprit, party_rows(&e->culprit))
 WHEN(if_estimated, e->kind == LEAF_FUNCTION || e->off)
 WHEN(if_in_queue, e->in_queue)
@@ -201,6 +203,7 @@ static const struct column cause_columns[] = {
 	COLUMN("holder_off_cpu_ns", hold_off_ns, .when = if_hold_off),
 	PART_AT("holder_off_cpu_by", hold_off_by, party_columns),
 	PART_AT(NULL, cause_chain, chain_columns, .when = if_chain),
+	PART_AT("samples", split, samples_columns),
 	SELF(NULL, off_columns, .when = if_off), { 0 }
 };
 #undef ROW

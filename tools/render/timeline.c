@@ -11,6 +11,7 @@
 #include "cli/units.h"
 #include "render/chain.h"
 #include "render/offcpu.h"
+#include "render/samples.h"
 #include "render/segment.h"
 #include "render/text.h"
 #include "render/wrap.h"
@@ -176,6 +177,26 @@ void text_story(const struct render *r, const struct render_timeline *rt)
 		text_cause(r, rt->model, &t->causes[i]);
 	}
 	fputs("\n", r->out);
+}
+
+/* Says what was inside of functions: of the biggest ones that have samples. */
+static void put_samples(const struct render *r, const struct render_timeline *rt)
+{
+	const struct timeline *t = rt->timeline;
+	char name[TEXT_ROOM], text[SAMPLES_ROOM];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr_causes && (r->is_verbose || nr < CAUSES_SHOWN); i++) {
+		const struct timeline_cause *c = &t->causes[i];
+
+		if (!c->split.nr_samples)
+			continue;
+		fprintf(r->out, "in %s: %s\n", c->func ? short_name(r, c->func, name) : "uninstrumented code",
+			samples_say(rt->model, &c->split, text));
+		nr++;
+	}
+	if (nr && *samples_missing(rt->model, text))
+		fprintf(r->out, "%s\n", text);
 }
 
 static void put_migrations(const struct render *r, const struct render_timeline *rt)
@@ -571,6 +592,7 @@ void text_timeline(const struct render *r, const struct render_timeline *t)
 	const struct render *in = wrap_begin(&w, r);
 
 	text_story(in, t);
+	put_samples(in, t);
 	put_facts(in, t);
 	put_picture(in, t);
 	put_list(in, t);

@@ -3,6 +3,7 @@
 #include "facts/lockset.h"
 #include "render/chain.h"
 #include "render/columns.h"
+#include "render/samples.h"
 #include "render/why.h"
 
 static const struct render_why *report_of(const struct row *row)
@@ -59,6 +60,7 @@ static const char *cause_path(const struct row *row, size_t n)
 }
 
 FROM(cause_chain, (struct rows){ .at = e->chain, .nr = 1 })
+FROM(split, samples_rows(&e->split))
 
 const struct column why_cause_columns[] = {
 	MADE("cause", get_cause), MADE("anomaly", get_anomaly), SAME(label), { 0 }
@@ -70,7 +72,8 @@ static const struct column cause_columns[] = {
 	SAME(call, .form = COLUMN_ONLY_JSON, .when = if_call),
 	WORDS("path", cause_path), SAME(category), SAME(advice),
 	COLUMN("requests", nr_requests), COLUMN("first", nr_first), SAME(median_ns), SAME(total_ns),
-	SAME(reference_ns), SAME(has_faults), PART_AT(NULL, cause_chain, chain_columns),
+	SAME(reference_ns), SAME(has_faults), PART_AT("samples", split, samples_columns),
+	PART_AT(NULL, cause_chain, chain_columns),
 	MADE("sentence", get_sentence), { 0 }
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "cli/units.h"
+#include "render/samples.h"
 #include "render/table.h"
 #include "render/text.h"
 #include "render/why.h"
@@ -160,6 +161,28 @@ static void put_shares(const struct render *r, const struct why *w, const struct
 	free(shares);
 }
 
+/* What was in the functions that are causes, those of the table. */
+static void put_samples(const struct render *r, const struct why *w, size_t nr)
+{
+	char text[SAMPLES_ROOM], line[SAMPLES_ROOM + TEXT_ROOM];
+	bool has_any = false;
+
+	for (size_t i = 0; i < nr; i++) {
+		const struct why_cause *c = &w->causes[i];
+
+		if (!c->split.nr_samples)
+			continue;
+		if (!has_any)
+			fputc('\n', r->out);
+		has_any = true;
+		snprintf(line, sizeof(line), "in %s%s: %s", *c->label ? c->label : "uninstrumented code",
+			 *c->label && c->kind == LEAF_FUNCTION ? "()" : "", samples_say(w->p->m, &c->split, text));
+		text_sentence(r, line);
+	}
+	if (has_any && *samples_missing(w->p->m, text))
+		text_sentence(r, text);
+}
+
 static void put_advice(const struct render *r, const struct why *w, size_t nr)
 {
 	char line[WHY_SENTENCE_MAX];
@@ -203,6 +226,7 @@ static void text_why(const struct render *r, const void *report)
 	}
 	if (nr < w->nr_causes)
 		text_styled(r, TEXT_DIM, "... and %zu more causes: --top\n", w->nr_causes - nr);
+	put_samples(r, w, nr);
 	put_advice(r, w, nr);
 }
 

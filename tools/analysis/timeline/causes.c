@@ -198,6 +198,28 @@ static int add_shares(struct causes *k)
 	return 0;
 }
 
+/* What was in a function, or in code without any, by the samples of the request. */
+static int split_causes(struct causes *k)
+{
+	uint32_t *numbers = calloc(k->p.nr_samples + 1, sizeof(*numbers));
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t n = 0; n < k->nr; n++) {
+		struct timeline_cause *c = &k->at[n];
+		size_t nr = 0;
+
+		if (c->kind != LEAF_FUNCTION && c->kind != LEAF_UNKNOWN)
+			continue;
+		for (size_t i = 0; i < k->p.nr_samples; i++)
+			if (cause_of(k, k->p.samples[i].leaf) == c)
+				numbers[nr++] = k->p.samples[i].place;
+		places_split(&k->p.places, numbers, nr, &c->split);
+	}
+	free(numbers);
+	return 0;
+}
+
 COMPARE(cause_compare, struct timeline_cause, DOWN(ns))
 
 /* Copies the label: the partition's names are freed with it. */
@@ -262,6 +284,8 @@ int causes_build(struct timeline_build *b)
 
 	if (!ret)
 		ret = add_shares(k);
+	if (!ret && k->p.nr_samples)
+		ret = split_causes(k);
 	return ret ? ret : finish(k);
 }
 

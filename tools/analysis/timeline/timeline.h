@@ -16,6 +16,7 @@
 #include "facts/hits.h"
 #include "facts/intervals.h"
 #include "facts/model.h"
+#include "facts/samples.h"
 
 #define TIMELINE_FRAMES_MAX	(1U << 20)	/* longest invocations retained */
 #define TIMELINE_WAIT_MIN_NS	1000		/* shorter waits are not followed */
@@ -34,6 +35,7 @@ struct timeline_cause {
 	int64_t resolution_ns;		/* FUNCTION: the greatest of its invocations */
 	int64_t unwatched_ns;		/* UNKNOWN: how much of it is an observation gap */
 	uint64_t nr;			/* waits, invocations, interrupts; requests that it was behind */
+	struct split split;		/* FUNCTION, UNKNOWN: what was in it, by samples */
 	/* The rest is NULL, or 0, where it is not known. */
 	const struct segment *wait;	/* LOCK, FUTEX, of a queue: the longest one */
 	const struct segment *hold;	/* LOCK, FUTEX: who held longest during it */

@@ -337,6 +337,48 @@ static int sum_causes(struct why *w)
 	return 0;
 }
 
+/* Lists the places of those in a leaf, in the requests that are explained. */
+static size_t samples_of(const struct partition *p, const bool *is_target, uint32_t leaf, uint32_t *places)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < p->nr_samples; i++)
+		if (p->samples[i].leaf == leaf && is_target[p->samples[i].request])
+			places[nr++] = p->samples[i].place;
+	return nr;
+}
+
+static bool is_split(const struct why *w, size_t cause)
+{
+	for (size_t i = 0; i < cause; i++)
+		if (w->causes[i].leaf == w->causes[cause].leaf && w->causes[i].split.nr_samples)
+			return true;
+	return false;
+}
+
+static int split_causes(struct why *w)
+{
+	const struct partition *p = w->p;
+	bool *is_target = calloc(p->nr_requests + 1, sizeof(*is_target));
+	uint32_t *places = calloc(p->nr_samples + 1, sizeof(*places));
+
+	for (size_t i = 0; i < w->nr_targets && is_target; i++)
+		is_target[w->targets[i].request - p->requests] = true;
+	for (size_t c = 0; c < w->nr_causes && is_target && places; c++) {
+		struct why_cause *cause = &w->causes[c];
+
+		/* Two causes may be of one leaf: more calls, and slower ones. */
+		if (is_split(w, c))
+			continue;
+		if (cause->leaf != UINT32_MAX && (cause->kind == LEAF_FUNCTION || cause->kind == LEAF_UNKNOWN))
+			places_split(&p->places, places, samples_of(p, is_target, cause->leaf, places),
+				     &cause->split);
+	}
+	free(places);
+	free(is_target);
+	return places && is_target ? 0 : -ENOMEM;
+}
+
 static int cause_compare(const void *pa, const void *pb, void *arg)
 {
 	const struct why_cause *causes = arg;
@@ -424,6 +466,8 @@ int why_build(const struct partition *p, const struct why_options *o, struct why
 		ret = sum_causes(w);
 	if (!ret)
 		ret = sort_causes(w);
+	if (!ret && w->p->nr_samples)
+		ret = split_causes(w);
 	if (!ret)
 		ret = sum_coverage(w);
 	if (!ret)

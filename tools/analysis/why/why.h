@@ -32,6 +32,7 @@ struct why_cause {
 	int64_t total_ns;
 	int64_t reference_ns;	/* median in the reference */
 	const struct chain *chain; /* of the slowest request with it; NULL */
+	struct split split;	/* FUNCTION, UNKNOWN: what was in it, by samples of all targets */
 };
 
 struct why_amount {
