@@ -20,6 +20,7 @@ perf_table()	# kind title
 {
 	heading "$2: $(awk '$2 == "none" { s += $3; n++ } END { printf "%.0f", s / n }' "perf-$1.txt") ns without"
 	row "perf-$1.txt" none2 none "the same again (noise)"
+	row "perf-$1.txt" samples none "samples, 199 a second / not recorded" 1.01
 	row "perf-$1.txt" own none "own switches (no privilege) / not recorded"
 	row "perf-$1.txt" all none "switches of all / not recorded"
 	row "perf-$1.txt" tracepoints none "tracepoints / not recorded"
@@ -45,17 +46,21 @@ perf_ready()
 bench_perf()
 {
 	perf_ready perf || return 0
-	rm -f perf-pipe.txt perf-futex.txt
-	modes="none own all tracepoints bpf bpf-sleep bpf-calls tracepoints-sleep tracepoints-calls bpf-other tracepoints-other none2"
+	rm -f perf-pipe.txt perf-futex.txt perf-compute.txt
+	modes="none samples own all tracepoints bpf bpf-sleep bpf-calls tracepoints-sleep tracepoints-calls bpf-other tracepoints-other none2"
 	round=1
 	while [ "$round" -le "$rounds" ]; do
 		# shellcheck disable=SC2086	# a list
 		perf_round pipe 30000 perf-pipe.txt $modes
 		# shellcheck disable=SC2086	# a list
 		perf_round futex 30000 perf-futex.txt $modes
+		perf_round compute 300000000 perf-compute.txt none samples none2
 		modes="${modes#* } ${modes%% *}"
 		round=$((round + 1))
 	done
 	perf_table pipe "perf: a round trip through two pipes, two threads on one CPU"
 	perf_table futex "perf: a round trip by futex"
+	heading "samples: a thread that computes"
+	row perf-compute.txt none2 none "the same again (noise)"
+	row perf-compute.txt samples none "199 samples a second / none" 1.01
 }

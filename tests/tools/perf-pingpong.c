@@ -5,11 +5,11 @@
  *
  *	perf-pingpong KIND COUNT CPU RECORDER_CPU MODE
  *
- * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall.  MODE: none,
+ * KIND: pipe, futex (two threads on one CPU that wait for each other), syscall, compute.  MODE: none,
  * bpf, and of perf tracepoints, all, own; bpf-sleep and tracepoints-sleep record the system calls
  * that a thread sleeps in, too, bpf-calls and tracepoints-calls all of 10 us and more; with
- * "-other" after it a sleeping process is recorded, not the one that works.  It prints "KIND COUNT NS",
- * as tests/programs/call-storm.c does.
+ * "-other" after it a sleeping process is recorded, not the one that works; samples takes 199 samples a
+ * second of each CPU.  It prints "KIND COUNT NS", as tests/programs/call-storm.c does.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -25,9 +25,11 @@
 #include <unistd.h>
 #include "record/ebpf.h"
 #include "record/perf.h"
+#include "record/samples.h"
 
 #define DRAIN_US	10000
 #define CALL_MIN_NS	10000
+#define SAMPLES_HZ	199
 
 static long count;
 static int ping[2], pong[2];
@@ -81,11 +83,23 @@ static void *futex_partner(void *arg)
 	return NULL;
 }
 
+static void compute(void)
+{
+	uint64_t x = 1;
+
+	for (long i = 0; i < count; i++)
+		__asm__ volatile("imul $3, %0, %0" : "+r"(x));
+}
+
 static void work(const char *kind)
 {
 	bool is_pipe = !strcmp(kind, "pipe");
 	pthread_t t;
 
+	if (!strcmp(kind, "compute")) {
+		compute();
+		return;
+	}
 	if (!strcmp(kind, "syscall")) {
 		for (long i = 0; i < count; i++)
 			syscall(SYS_getppid);
@@ -146,7 +160,7 @@ static struct kernel_source *start_recording(const char *mode, pid_t pid)
 	struct kernel_source *p;
 	char why[512];
 
-	if (!strncmp(mode, "none", 4) || !strncmp(mode, "bpf", 3))
+	if (!strncmp(mode, "none", 4) || !strncmp(mode, "bpf", 3) || !strcmp(mode, "samples"))
 		return NULL;
 	o.best = !strncmp(mode, "all", 3) ? PERF_SWITCHES_ALL :
 		 !strncmp(mode, "own", 3) ? PERF_SWITCHES_OWN : PERF_TRACEPOINTS;
@@ -182,12 +196,30 @@ static struct kernel_source *start_programs(const char *mode, pid_t pid, struct 
 	return e;
 }
 
+static struct samples *start_samples(const char *mode, pid_t pid)
+{
+	struct samples_options o = {
+		.pid = pid, .hz = SAMPLES_HZ, .cycles_hz = 2000000000, .clock_id = clock_choose(), .row = ignore,
+	};
+	struct samples *s;
+	char why[512];
+
+	if (strcmp(mode, "samples"))
+		return NULL;
+	o.modules = modules_alloc(NULL, 0, pid);
+	s = o.modules ? samples_open(&o, why, sizeof(why)) : NULL;
+	if (!s)
+		die(why);
+	return s;
+}
+
 int main(int argc, char **argv)
 {
 	pid_t worker, sleeper = 0;
 	struct session session;
 	struct kernel_source *p;
 	struct kernel_source *e;
+	struct samples *s;
 	int go[2], status;
 
 	if (argc != 6 || (count = atol(argv[2])) <= 0)
@@ -200,13 +232,19 @@ int main(int argc, char **argv)
 	pin(atoi(argv[4]));
 	p = start_recording(argv[5], sleeper ? sleeper : worker);
 	e = start_programs(argv[5], sleeper ? sleeper : worker, &session);
+	s = start_samples(argv[5], worker);
 	if (write(go[1], "", 1) != 1)
 		die(strerror(errno));
 	while (!waitpid(worker, &status, WNOHANG)) {
 		usleep(DRAIN_US);
 		if (p)
 			p->ops->poll(p);
+		if (s)
+			samples_poll(s);
 	}
+	if (s)
+		samples_finish(s);
+	samples_close(s);
 	if (p)
 		p->ops->finish(p);
 	if (p && perf_lost(p))
