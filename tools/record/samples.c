@@ -16,7 +16,7 @@
 #include "record/proc.h"
 #include "record/samples.h"
 
-#define RING_MIN	(128UL << 10)	/* of each CPU */
+#define RING_MIN	(512UL << 10)	/* of each CPU: samples of all tasks, a second of them */
 #define RING_SAMPLE	1024		/* half of one with its stack: half a second */
 #define WINDOW_NS	20000000	/* as in perf.c */
 #define RETURNS_MAX	65536		/* words on stacks of which it is known whether they follow a call */
