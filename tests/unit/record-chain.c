@@ -19,6 +19,7 @@ struct call {
 	int64_t start, end;
 	bool by_scanner, by_kernel;
 	unsigned nr_rows;
+	int64_t row_start_min, row_start, row_end_min, row_end;	/* the bounds of its row */
 };
 
 static struct program {
@@ -33,6 +34,9 @@ static struct program {
 	unsigned known[DEPTH], nr_known;
 	int64_t found[NR_CALLS], looked_before[NR_CALLS], last_look;
 	unsigned nr_wrong, nr_joined, nr_alone, nr_unknown;
+	int64_t nr_counted;
+	struct ldb_page page;
+	bool is_told;		/* when the scanner polled last */
 } p;
 static uint64_t state;
 static struct chains *chains;
@@ -84,7 +88,7 @@ static void frame(int64_t tick, uint64_t gen, unsigned depth, uint16_t flags)
 	chains_frame(chains, tick, (const struct ldb_rec *)&r);
 }
 
-static void read_block(int64_t tick, unsigned block)
+static void read_block(int64_t tick, unsigned block, bool is_all)
 {
 	uint64_t last = p.counter[block] << 16 | block, top = 0;
 
@@ -94,7 +98,7 @@ static void read_block(int64_t tick, unsigned block)
 		if (c->block != block)
 			continue;
 		top = top ? top : c->gen;
-		if (c->gen <= p.emitted[block]) {
+		if (!is_all && c->gen <= p.emitted[block]) {
 			frame(tick, c->gen, i - 1, LDB_FRAME_F_KNOWN);
 			goto out;
 		}
@@ -106,15 +110,23 @@ out:
 	p.emitted[block] = top == last ? top : last < 0x20000 ? 0 : last - 0x10000;
 }
 
+static void read_blocks(int64_t tick)
+{
+	bool is_all = !some(20);
+
+	if (is_all)
+		frame(tick, 0, 0, LDB_FRAME_F_ALL);
+	read_block(tick, 0, is_all);
+	read_block(tick, 1, is_all);
+}
+
 static void switch_out(void)
 {
 	int64_t tick = stamp();
 	bool is_read = some(10);
 
-	if (is_read) {
-		read_block(tick, 0);
-		read_block(tick, 1);
-	}
+	if (is_read)
+		read_blocks(tick);
 	chains_thread(chains, tick, TID, is_read ? CHAIN_OUT : CHAIN_UNREAD);
 	p.now += 1000 + some(50000);
 	chains_thread(chains, stamp(), TID, some(10) ? CHAIN_IN : CHAIN_UNREAD);
@@ -124,8 +136,7 @@ static void timer(void)
 {
 	int64_t tick = stamp();
 
-	read_block(tick, 0);
-	read_block(tick, 1);
+	read_blocks(tick);
 	frame(tick, 0, 0, LDB_FRAME_F_DONE);
 }
 
@@ -143,6 +154,7 @@ static void report(unsigned n, uint32_t flags)
 
 	if (!chains_func(chains, &row))
 		bail_out("a row is not taken");
+	p.nr_counted++;
 }
 
 static void look(void)
@@ -161,6 +173,8 @@ static void look(void)
 		p.looked_before[n] = p.last_look;
 	}
 	p.last_look = p.now;
+	if (p.is_told)
+		p.page.last_look_tsc = p.now;
 }
 
 /* What comes out */
@@ -188,6 +202,10 @@ static void take(void *arg, const struct ldb_row_func *row)
 		diag("gen %lx: twice, or never called", (long)row->gen);
 		return;
 	}
+	c->row_start = row->start_max;
+	c->row_start_min = row->start_max - (int64_t)row->start_unc;
+	c->row_end = is_open ? INT64_MAX : row->end_max;
+	c->row_end_min = is_open ? row->end_max : row->end_max - (int64_t)row->end_unc;
 	p.nr_joined += c->by_scanner && c->by_kernel;
 	p.nr_alone += !c->by_scanner;
 	p.nr_unknown += row->start_unc == LDB_UNC_UNKNOWN;
@@ -202,13 +220,52 @@ static void take(void *arg, const struct ldb_row_func *row)
 	     (long)row->parent_gen, row->depth, row->flags);
 }
 
+static const volatile struct ldb_page *find_page(void *arg, uint32_t tid)
+{
+	return tid ? &p.page : NULL;
+}
+
+static const struct chains_ops ops = { take, find_page };
+
+/*
+ * Do the bounds of two rows of one block say what is true of them: that one is within the other, or
+ * had ended before?
+ */
+static bool agree(const struct call *old, const struct call *new)
+{
+	if (old->end >= new->end)
+		return old->row_start_min <= new->row_start && old->row_end >= new->row_end;
+	return old->row_end < new->row_end && old->row_end_min <= new->row_start;
+}
+
+static unsigned count_disagreements(void)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < p.nr_calls; i++)
+		for (unsigned k = i + 1; k < p.nr_calls && k < i + 400; k++) {
+			const struct call *a = &p.calls[i], *b = &p.calls[k];
+
+			if (a->block != b->block || !a->nr_rows || !b->nr_rows || agree(a, b))
+				continue;
+			if (!nr++)
+				diag("gen %lx [%ld-%ld, %ld-%ld] and gen %lx [%ld-%ld, %ld-%ld] do not agree", (long)a->gen,
+				     (long)a->row_start_min, (long)a->row_start, (long)a->row_end_min, (long)a->row_end, (long)b->gen,
+				     (long)b->row_start_min, (long)b->row_start, (long)b->row_end_min, (long)b->row_end);
+		}
+	return nr;
+}
+
 /* The scanner polls once in so many steps, the kernel reads as seldom; 0: never. */
 static void run(const char *name, int64_t wait, unsigned scanner, unsigned kernel)
 {
 	unsigned nr_missing = 0, nr_seen = 0;
 
-	p = (struct program){ .now = 100000 };
-	chains = chains_alloc(wait, 0, take, NULL);
+	p = (struct program){
+		.now = 100000, .is_told = some(2),
+		.page = { .tid = TID, .stack_lo = 0x7e0000, .stack_hi = 0x7f1000 },
+	};
+	chains = chains_alloc(0, wait, 0, &ops, NULL);
 	chains_set_first(chains, 0);
 	chains_expect(chains);
 	chains_thread(chains, 90000, TID, CHAIN_BORN);
@@ -239,6 +296,9 @@ static void run(const char *name, int64_t wait, unsigned scanner, unsigned kerne
 	ok(!p.nr_wrong, "%s: bounds, callers and depths are true", name);
 	ok(!nr_missing, "%s: each of %u that were seen has a row", name, nr_seen);
 	ok(!p.nr_unknown, "%s: each has a beginning", name);
+	if (wait)
+		ok(!count_disagreements(), "%s: bounds of different calls agree", name);
+	ok(p.nr_counted + chains_take_alone(chains, TID) == nr_seen, "%s: rows are counted", name);
 	diag("%u seen by both, %u by the kernel alone", p.nr_joined, p.nr_alone);
 	ok(!scanner || !kernel || (p.nr_joined > 20 && p.nr_alone > 20), "%s: by both, and by the kernel alone", name);
 	chains_free(chains);
@@ -249,13 +309,13 @@ static void test_nonsense(void)
 {
 	uint64_t nr = 0;
 
-	p = (struct program){ .now = 1 };
-	chains = chains_alloc(1000, 0, take, NULL);
+	p = (struct program){ .now = 1, .page = { .stack_hi = 8 } };
+	chains = chains_alloc(0, 1000, 0, &ops, NULL);
 	chains_expect(chains);
 	for (unsigned i = 0; i < 100000; i++) {
 		struct ldb_frame_rec r = {
-			.tid = some(5), .type = LDB_EV_FRAME, .flags = some(4), .pc = some(3), .gen = some(40) << 14,
-			.addr = some(8), .ret = state,
+			.tid = some(5), .type = LDB_EV_FRAME, .flags = some(8), .pc = some(3), .gen = some(40) << 14,
+			.addr = some(2000) ? some(8) : 8, .ret = state,
 		};
 		struct ldb_row_func row = {
 			.tid = some(5), .gen = some(40) << 14, .start_max = some(100000), .end_max = some(100000),
@@ -265,7 +325,7 @@ static void test_nonsense(void)
 
 		switch (some(7)) {
 		case 0: case 1: case 2: case 3:
-			chains_thread(chains, tick, some(5), CHAIN_OUT + some(CHAIN_EXIT - CHAIN_OUT + 1));
+			chains_thread(chains, tick, some(5), CHAIN_OUT + some(CHAIN_GONE - CHAIN_OUT + 1));
 			break;
 		case 4: nr += chains_func(chains, &row); break;
 		default: chains_frame(chains, tick, (const struct ldb_rec *)&r);
@@ -282,12 +342,12 @@ int main(void)
 {
 	for (unsigned seed = 1; seed <= 5; seed++) {
 		state = seed;
-		run("both", 1000000, 6, 5);
-		run("a late scanner", 1000000, 200, 5);
+		run("both", 10000000, 6, 5);
+		run("a late scanner", 100000000, 200, 5);
 		run("late, and nobody waits", 0, 200, 5);
 		run("no scanner", 1000000, 0, 5);
 		run("no switch", 1000000, 6, 0);
-		run("few switches", 10000000, 6, 50);
+		run("few switches", 100000000, 6, 50);
 	}
 	test_nonsense();
 	return done();

@@ -8,13 +8,26 @@
 #include "record/chain.h"
 
 #define THREADS_MAX	65536
-#define ENDED_MAX	(1U << 18)	/* remembered */
+#define ENDED_MAX	(1U << 18)	/* not written yet */
+#define ALONE_MAX	(1U << 18)	/* remembered */
 #define READINGS_MAX	(1U << 16)	/* of a thread, remembered */
 #define BLOCK(gen)	((uint16_t)(gen))
 #define NOT_KNOWN	INT64_MIN
 
-/* The kernel's stamps become the session's clock with an error of up to so many ticks. */
-#define CLOCK_ERROR	1000
+/* Invocations whose bounds are compared: chain-nest.c. */
+struct chain_nest {
+	struct nested {
+		struct seen *s;
+		uint64_t caller;	/* the nearest in its block; 0: none, or not known */
+		size_t above;		/* its number, or NO_NESTED */
+		uint64_t last_callee;	/* the last that it has called; 0: none */
+		bool is_known;		/* the caller is */
+	} *all;
+	size_t nr, room;
+	size_t *stack;		/* numbers of those that have not returned */
+	size_t room_stack;
+};
+#define NO_NESTED	SIZE_MAX
 
 struct step {
 	int64_t tick;
@@ -23,42 +36,48 @@ struct step {
 	uint64_t gen, pc, ret, addr;
 };
 
-/* An invocation of which the kernel has read the frame. */
+/* An invocation of which the kernel has read the frame, or of which the scanner has a row. */
 struct seen {
-	uint32_t tid;
+	uint32_t tid, flags;	/* LDB_FUNC_F_* */
 	uint16_t depth;
 	bool is_placed;		/* depth and parent are known */
-	bool is_written;
+	bool by_kernel;
+	bool by_scanner;	/* its row has come */
 	uint64_t gen, parent, pc, ret, addr;
-	int64_t start_min, start_max, end_min, end_max;
-	int64_t gone;		/* the first reading without it */
-	int64_t ends_by;	/* the scanner has observed what began after it had ended */
+	int64_t start_min, start_max, end_min, end_max;	/* of those, min may be NOT_KNOWN */
+	int64_t ends_by;	/* what began after its end has been observed */
 };
 
 /* The thread left at tick, and came back. */
 struct reading {
 	int64_t tick, came;
-	uint32_t nr_gone;	/* frames of the reading before that are not in it */
 };
 
 struct chain {			/* of a thread */
 	uint32_t tid;
 	int64_t born;		/* it made no call before; NOT_KNOWN: it may have */
+	const volatile struct ldb_page *page;	/* NULL: none was found yet */
+	uint64_t stack_lo, stack_hi;
+	bool is_left_alone;	/* the program gave it other stacks: it is the scanner's */
+	bool is_broken;		/* frames are missing, until a reading has all of them */
+	bool is_all;		/* the reading that is on its way has all */
 	bool is_away;		/* it was read when it left */
-	uint32_t nr_gone;	/* of the reading that is on its way */
 	bool has_ended;		/* what is read of it later is not of its functions */
 	struct reading *readings; /* the last ones */
 	size_t nr_readings, room_readings;
 	struct seen *stack;	/* the outermost first */
 	size_t nr, room;
-	struct step *fresh;	/* frames of the reading that is on its way, the innermost first */
+	struct step *fresh;	/* frames of a block in the reading that is on its way, the innermost first */
 	size_t nr_fresh, room_fresh;
-	int64_t nr_alone;	/* rows of invocations that the scanner has not observed */
+	int64_t last;		/* tick of its last step */
+	int64_t polled;		/* the scanner knew its state then; NOT_KNOWN */
+	int64_t nr_alone;	/* counted rows that were written, less those the scanner has counted */
 };
 
 struct chains {
+	uint64_t t0;
 	int64_t wait, least;
-	void (*out)(void *arg, const struct ldb_row_func *row);
+	const struct chains_ops *ops;
 	void *arg;
 	bool is_on;		/* the kernel reads chains */
 	int64_t first;		/* no function that is recorded began before; NOT_KNOWN: some may have */
@@ -66,17 +85,28 @@ struct chains {
 	struct chain *chains;
 	size_t nr_chains, room_chains;
 	struct hash by_tid;
-	/* Invocations that have ended, in that order: not written yet, then those that were. */
-	struct seen *ended;
-	size_t nr_ended, room_ended, nr_written;
-	struct hash by_gen;
 	/* Rows of the scanner, as they came; the first are done. */
 	struct ldb_row_func *rows;
 	size_t nr_rows, room_rows, nr_done;
+	/* Invocations that have ended and are not written yet, in any order; those the kernel has read. */
+	struct seen *ended;
+	size_t nr_ended, room_ended;
+	struct hash by_gen;
+	struct seen *bounded;	/* the same, with bounds that agree */
+	size_t room_bounded;
+	int64_t released;	/* when some were written last */
+	struct chain_nest nest;
+	/* Invocations that were written without a row of the scanner, which may still come. */
+	struct alone {
+		uint32_t tid;
+		uint64_t gen;
+	} *alone;
+	size_t nr_alone, room_alone;
+	struct hash by_alone;
 };
 
 /* chain.c: NULL: it has never been read. */
-struct chain *chain_of(struct chains *c, uint32_t tid);
+struct chain *chain_of(const struct chains *c, uint32_t tid);
 
 /* The frame with that generation in the last reading; NULL: it is not there. */
 struct seen *chain_find(const struct chain *t, uint64_t gen);
@@ -84,13 +114,34 @@ struct seen *chain_find(const struct chain *t, uint64_t gen);
 /* Since when the thread has been running, at most; NOT_KNOWN: it was never read before. */
 int64_t chain_running_since(const struct chain *t);
 
+/* It has other stacks than its own, and is not followed any more. */
+void chain_leave_alone(struct chains *c, struct chain *t);
+
 /* chain-rows.c: the invocation has ended; it waits for the scanner. */
 void chain_rows_end(struct chains *c, const struct seen *s);
 
 /* It will not come from the scanner any more, but has run until the recording ended. */
 void chain_rows_open(struct chains *c, const struct seen *s);
 
-/* Writes those that ended before, and the scanner's rows up to the tick. */
+/* Of a thread, what the scanner has observed is written, and what only the kernel has is forgotten. */
+void chain_rows_give_back(struct chains *c, uint32_t tid);
+
+/* The thread has ended; so have its invocations, which readings after that did not find. */
+void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick);
+
+/* Takes the scanner's rows up to the tick, and writes what has waited long enough. */
 void chain_rows_release(struct chains *c, int64_t tick);
+
+/* What is still running gets its bounds from what has ended: it may have ended, too. */
+void chain_rows_bound_running(struct chains *c);
+
+/* Writes all. */
+void chain_rows_finish(struct chains *c);
+
+/* chain-nest.c: makes bounds agree. */
+void chain_nest_begin(struct chain_nest *n);
+void chain_nest_add(struct chain_nest *n, struct seen *s);
+void chain_nest_finish(struct chain_nest *n);
+void chain_nest_free(struct chain_nest *n);
 
 #endif

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Makes rows of invocations: of the scanner's rows with what the kernel knows of them, and of what
- * the kernel alone has observed; see chain.h.
+ * the kernel alone has observed; see chain.h.  They are written when they have waited long
+ * enough for what else bounds them (chain-nest.c), in order of their ends.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/minmax.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "record/chain-private.h"
+
+#define BATCHES		8	/* in the time that an invocation waits, at most */
 
 static uint64_t hash_of(uint32_t tid, uint64_t gen)
 {
@@ -20,90 +24,69 @@ static uint64_t width(int64_t min, int64_t max)
 	return min == NOT_KNOWN ? LDB_UNC_UNKNOWN : (uint64_t)(max - min);
 }
 
-/* Of an invocation that the scanner has not observed. */
-static void write_alone(struct chains *c, const struct seen *s, uint32_t flags)
+static int64_t lower(int64_t max, uint64_t unc)
+{
+	return unc == LDB_UNC_UNKNOWN ? NOT_KNOWN : max - (int64_t)unc;
+}
+
+/* A thread's counter has none from before the recording, but those that ran until its end. */
+static bool is_counted(uint32_t flags)
+{
+	return !(flags & LDB_FUNC_F_FROM_START) || flags & LDB_FUNC_F_OPEN;
+}
+
+/* Those without a row */
+
+static bool was_alone(const struct chains *c, uint32_t tid, uint64_t gen)
+{
+	uint32_t n;
+
+	hash_each(&c->by_alone, hash_of(tid, gen), n)
+		if (c->alone[n].gen == gen && c->alone[n].tid == tid)
+			return true;
+	return false;
+}
+
+/* Forgets the older half when there are too many. */
+static void remember_alone(struct chains *c, const struct seen *s)
+{
+	size_t half = ALONE_MAX / 2;
+
+	if (c->nr_alone == ALONE_MAX) {
+		c->nr_alone -= half;
+		memmove(c->alone, c->alone + half, c->nr_alone * sizeof(*c->alone));
+		hash_clear(&c->by_alone);
+		for (size_t i = 0; i < c->nr_alone; i++)
+			hash_put(&c->by_alone, hash_of(c->alone[i].tid, c->alone[i].gen), i);
+	}
+	if (array_room(&c->alone, &c->room_alone, c->nr_alone, sizeof(*c->alone)) &&
+	    !hash_add(&c->by_alone, hash_of(s->tid, s->gen), c->nr_alone))
+		c->alone[c->nr_alone++] = (struct alone){ s->tid, s->gen };
+}
+
+/* Writing */
+
+static void write_row(struct chains *c, const struct seen *s)
 {
 	struct chain *t = chain_of(c, s->tid);
+	/* It did not end before it began. */
+	int64_t end_min = s->end_min == NOT_KNOWN ? NOT_KNOWN : max(s->end_min, s->start_min);
 	struct ldb_row_func row = {
-		.flags = flags | (s->start_min == NOT_KNOWN ? LDB_FUNC_F_FROM_START : 0), .tid = s->tid,
-		.pc = s->pc, .ret = s->ret, .gen = s->gen, .parent_gen = s->parent, .depth = s->depth,
+		.flags = s->flags, .tid = s->tid, .pc = s->pc, .ret = s->ret, .gen = s->gen,
+		.parent_gen = s->parent, .depth = s->depth,
 		.start_max = s->start_max, .start_unc = width(s->start_min, s->start_max),
-		.end_max = s->end_max, .end_unc = width(s->end_min, s->end_max),
+		.end_max = s->end_max, .end_unc = width(end_min, s->end_max),
 	};
 
-	if (s->start_min != NOT_KNOWN && !flags && s->end_max - s->start_min < c->least)
-		return;
+	if (!s->by_scanner) {
+		remember_alone(c, s);
+		if (!s->flags && s->end_max - s->start_min < c->least)
+			return;
+	}
 	if (t)
-		t->nr_alone++;
-	c->out(c->arg, &row);
+		t->nr_alone += is_counted(s->flags);
+	c->ops->out(c->arg, &row);
 }
-
-/* Narrows the bounds [max - *unc, *max] of a row; if they contradict, the row's stay. */
-static void narrow(int64_t *max, uint64_t *unc, int64_t seen_min, int64_t seen_max)
-{
-	int64_t new_max = min(*max, seen_max);
-	int64_t min = *unc == LDB_UNC_UNKNOWN ? NOT_KNOWN : *max - (int64_t)*unc;
-
-	min = max(min, seen_min);
-	if (min > new_max)
-		return;
-	*max = new_max;
-	*unc = width(min, new_max);
-}
-
-static void put_row(struct chains *c, struct ldb_row_func *row)
-{
-	int64_t start_min = row->start_max - (int64_t)row->start_unc;
-
-	/* It did not end before it began. */
-	if (row->start_unc != LDB_UNC_UNKNOWN && row->end_unc != LDB_UNC_UNKNOWN &&
-	    row->end_max - (int64_t)row->end_unc < start_min)
-		row->end_unc = row->end_max - start_min;
-	c->out(c->arg, row);
-}
-
-/* For the scanner it is still running, but the scanner was away when it ended. */
-static void close_row(struct chains *c, struct ldb_row_func *row, int64_t end_min, int64_t end_max)
-{
-	struct chain *t = chain_of(c, row->tid);
-
-	row->flags &= ~LDB_FUNC_F_OPEN;
-	row->end_max = end_max;
-	row->end_unc = width(end_min, end_max);
-	/* The scanner counts those that ran before only if they have not ended. */
-	if (t && row->flags & LDB_FUNC_F_FROM_START)
-		t->nr_alone--;
-}
-
-static void join_end(struct chains *c, struct ldb_row_func *row, struct seen *s)
-{
-	if (!(row->flags & LDB_FUNC_F_OPEN)) {
-		narrow(&row->end_max, &row->end_unc, s->end_min, s->end_max);
-		s->end_max = row->end_max;
-	} else if (s->end_max == INT64_MAX) {
-		row->end_max = max(row->end_max, s->end_min);
-	} else {
-		close_row(c, row, s->end_min, s->end_max);
-	}
-}
-
-static void write_joined(struct chains *c, const struct ldb_row_func *scanned, struct seen *s)
-{
-	struct ldb_row_func row = *scanned;
-
-	if (!(row.flags & LDB_FUNC_F_FROM_START))
-		narrow(&row.start_max, &row.start_unc, s->start_min, s->start_max);
-	/* All blocks were read at one time, the scanner's one after the other. */
-	if (s->is_placed) {
-		row.depth = s->depth;
-		row.parent_gen = s->parent;
-	}
-	join_end(c, &row, s);
-	s->is_written = true;
-	put_row(c, &row);
-}
-
-/* Invocations that have ended */
 
 static struct seen *find_ended(const struct chains *c, uint32_t tid, uint64_t gen)
 {
@@ -115,128 +98,192 @@ static struct seen *find_ended(const struct chains *c, uint32_t tid, uint64_t ge
 	return NULL;
 }
 
-/* The scanner may know better when a caller ended that is gone since the same reading. */
-static void end_with_callers(const struct chains *c, struct seen *s)
+static void number_ended(struct chains *c)
 {
-	const struct seen *caller = find_ended(c, s->tid, s->parent);
-
-	for (unsigned i = 0; caller && i < LDB_STACK_MAX; i++) {
-		s->end_max = min(s->end_max, max(caller->end_max, s->start_max));
-		s->end_min = min(s->end_min, s->end_max);
-		caller = find_ended(c, s->tid, caller->parent);
-	}
-}
-
-static void write_ended(struct chains *c, int64_t before)
-{
-	for (; c->nr_written < c->nr_ended; c->nr_written++) {
-		struct seen *s = &c->ended[c->nr_written];
-
-		if (s->is_written)
-			continue;
-		if (s->end_max >= before)
-			return;
-		end_with_callers(c, s);
-		write_alone(c, s, 0);
-		s->is_written = true;
-	}
-}
-
-/* Forgets the older half of those that were written. */
-static void forget_written(struct chains *c)
-{
-	size_t nr = c->nr_written / 2;
-
-	memmove(c->ended, c->ended + nr, (c->nr_ended - nr) * sizeof(*c->ended));
-	c->nr_ended -= nr;
-	c->nr_written -= nr;
 	hash_clear(&c->by_gen);
 	for (size_t i = 0; i < c->nr_ended; i++)
-		hash_put(&c->by_gen, hash_of(c->ended[i].tid, c->ended[i].gen), i);
+		if (c->ended[i].by_kernel)
+			hash_put(&c->by_gen, hash_of(c->ended[i].tid, c->ended[i].gen), i);
+}
+
+/*
+ * Those not ended yet bound the others, too.  The result is a copy: what the scanner has observed
+ * is written as it is if it turns out that the thread's invocations do not nest.
+ */
+static bool make_agree(struct chains *c)
+{
+	struct chain_nest *n = &c->nest;
+
+	if (!array_reserve(&c->bounded, &c->room_bounded, c->nr_ended, sizeof(*c->bounded)))
+		return false;
+	chain_nest_begin(n);
+	for (size_t i = 0; i < c->nr_ended; i++) {
+		c->bounded[i] = c->ended[i];
+		chain_nest_add(n, &c->bounded[i]);
+	}
+	for (size_t i = 0; i < c->nr_chains; i++) {
+		struct chain *t = &c->chains[i];
+
+		for (size_t d = 0; d < t->nr; d++) {
+			struct seen *s = &t->stack[d];
+
+			if (s->is_placed && !(s->by_scanner && find_ended(c, s->tid, s->gen)))
+				chain_nest_add(n, s);
+		}
+	}
+	chain_nest_finish(n);
+	return true;
+}
+
+void chain_rows_bound_running(struct chains *c)
+{
+	make_agree(c);
+}
+
+/* Has the scanner known the thread's state since it ended, and is its row here, if it has one? */
+static bool is_ripe(const struct chains *c, const struct seen *s, int64_t tick, int64_t before)
+{
+	const struct chain *t = chain_of(c, s->tid);
+
+	return s->end_max < before || (t && s->end_max < t->polled && t->polled <= tick);
+}
+
+/* Of those that end at one time the newer ones, which are the callees, end first. */
+COMPARE(by_end, struct seen, UP(end_max) DOWN(gen))
+
+static void write_ended(struct chains *c, int64_t tick, int64_t before)
+{
+	size_t nr_ripe = 0, nr_left = 0;
+
+	if (!make_agree(c))
+		return;
+	for (size_t i = 0; i < c->nr_ended; i++)
+		if (is_ripe(c, &c->bounded[i], tick, before))
+			c->bounded[nr_ripe++] = c->bounded[i];
+		else
+			c->ended[nr_left++] = c->ended[i].by_scanner ? c->ended[i] : c->bounded[i];
+	sort_by(c->bounded, nr_ripe, by_end);
+	for (size_t i = 0; i < nr_ripe; i++)
+		write_row(c, &c->bounded[i]);
+	c->nr_ended = nr_left;
+	number_ended(c);
+}
+
+static void add_ended(struct chains *c, const struct seen *s)
+{
+	if (c->nr_ended == ENDED_MAX)
+		write_ended(c, INT64_MAX, INT64_MAX);
+	if (array_room(&c->ended, &c->room_ended, c->nr_ended, sizeof(*s)) &&
+	    !(s->by_kernel && hash_add(&c->by_gen, hash_of(s->tid, s->gen), c->nr_ended)))
+		c->ended[c->nr_ended++] = *s;
+	else
+		write_row(c, s);
+}
+
+/* Joining */
+
+/* If the two contradict, the first stays. */
+static void narrow(int64_t *min, int64_t *max, int64_t other_min, int64_t other_max)
+{
+	int64_t new_min = max(*min, other_min), new_max = min(*max, other_max);
+
+	if (new_min > new_max)
+		return;
+	*min = new_min;
+	*max = new_max;
 }
 
 void chain_rows_end(struct chains *c, const struct seen *s)
 {
-	if (c->nr_ended == ENDED_MAX) {
-		write_ended(c, INT64_MAX);
-		forget_written(c);
-	}
-	if (!array_room(&c->ended, &c->room_ended, c->nr_ended, sizeof(*s)) ||
-	    hash_add(&c->by_gen, hash_of(s->tid, s->gen), c->nr_ended)) {
-		if (!s->is_written)
-			write_alone(c, s, 0);
+	struct seen *known;
+
+	if (!s->by_scanner) {
+		add_ended(c, s);
 		return;
 	}
-	c->ended[c->nr_ended++] = *s;
+	known = find_ended(c, s->tid, s->gen);
+	if (known)
+		narrow(&known->end_min, &known->end_max, s->end_min, s->end_max);
 }
 
-/* The scanner's rows */
-
-/* Of two with one caller the newer one began when the other had ended. */
-static bool has_ended_before(const struct seen *s, const struct ldb_row_func *row)
+static struct seen seen_of(const struct ldb_row_func *row)
 {
-	return BLOCK(s->gen) == BLOCK(row->gen) && s->gen < row->gen && s->depth >= row->depth;
+	return (struct seen){
+		.tid = row->tid, .flags = row->flags, .depth = row->depth, .is_placed = true, .by_scanner = true,
+		.gen = row->gen, .parent = row->parent_gen, .pc = row->pc, .ret = row->ret,
+		.start_min = lower(row->start_max, row->start_unc), .start_max = row->start_max,
+		.end_min = lower(row->end_max, row->end_unc), .end_max = row->end_max, .ends_by = INT64_MAX,
+	};
 }
 
-/* Bounds the ends of what the kernel alone has observed and had returned when the row began. */
-static void end_before(struct chains *c, const struct ldb_row_func *row, int64_t gone)
+/* For the scanner it is still running, but the scanner was away when it ended. */
+static void close_row(struct seen *s, int64_t end_min, int64_t end_max)
 {
-	size_t i = search(c->nr_ended, n, c->ended[n].gone < gone);
+	s->flags &= ~LDB_FUNC_F_OPEN;
+	s->end_min = end_min;
+	s->end_max = end_max;
+}
 
-	for (; i < c->nr_ended && c->ended[i].gone == gone; i++) {
-		struct seen *s = &c->ended[i];
+/* What the scanner knows, with what the kernel does; end_max INT64_MAX: it has not ended. */
+static struct seen join(const struct ldb_row_func *row, const struct seen *k)
+{
+	struct seen s = seen_of(row);
 
-		if (s->tid == row->tid && has_ended_before(s, row) && !s->is_written)
-			s->end_max = min(s->end_max, max(row->start_max, s->end_min));
+	s.by_kernel = true;
+	/* The scanner takes for older than the recording what it finds at its first poll. */
+	if (k->start_min != NOT_KNOWN)
+		s.flags &= ~LDB_FUNC_F_FROM_START;
+	narrow(&s.start_min, &s.start_max, k->start_min, k->start_max);
+	/* All blocks were read at one time, the scanner's one after the other. */
+	if (k->is_placed) {
+		s.depth = k->depth;
+		s.parent = k->parent;
 	}
+	if (!(row->flags & LDB_FUNC_F_OPEN))
+		narrow(&s.end_min, &s.end_max, k->end_min, k->end_max);
+	else if (k->end_max == INT64_MAX)
+		s.end_max = max(s.end_max, k->end_min);
+	else
+		close_row(&s, k->end_min, k->end_max);
+	return s;
 }
 
-/* The same for what is in the last reading; the next one has not come yet. */
-static void end_on_stack(struct chain *t, const struct ldb_row_func *row)
+/* The kernel found it when it read last, and the thread has not run since. */
+static void join_running(struct chains *c, const struct chain *t, const struct ldb_row_func *row,
+			 struct seen *s)
 {
-	for (size_t i = t->nr; i && t->stack[i - 1].depth >= row->depth; i--)
-		if (has_ended_before(&t->stack[i - 1], row))
-			t->stack[i - 1].ends_by = min(t->stack[i - 1].ends_by, row->start_max);
+	struct seen still = *s;
+
+	if (s->by_scanner)
+		return;
+	still.end_min = chain_running_since(t);
+	still.end_max = INT64_MAX;
+	still = join(row, &still);
+	add_ended(c, &still);
+	s->by_scanner = true;
+	s->start_min = still.start_min;
+	s->start_max = still.start_max;
+	if (!(still.flags & LDB_FUNC_F_OPEN))
+		s->end_max = s->ends_by = still.end_max;
 }
 
-/*
- * It is in no reading, and was there at start_max: so it is between the two around that.  Those
- * that it called are in none either, and end with it.
- */
-static void write_scanned(struct chains *c, struct chain *t, const struct ldb_row_func *scanned)
+/* It is in no reading, and was there at start_max: so it is between the two around that. */
+static void add_scanned(struct chains *c, const struct chain *t, const struct ldb_row_func *row)
 {
-	struct ldb_row_func row = *scanned;
-	size_t n = search(t->nr_readings, i, t->readings[i].tick <= row.start_max);
+	struct seen s = seen_of(row);
+	size_t n = search(t->nr_readings, i, t->readings[i].tick <= row->start_max);
+	int64_t gone;
 
-	if (n && !(row.flags & LDB_FUNC_F_FROM_START))
-		narrow(&row.start_max, &row.start_unc, t->readings[n - 1].came - CLOCK_ERROR, INT64_MAX);
-	if (n == t->nr_readings) {
-		end_on_stack(t, &row);
-	} else {
-		int64_t gone = t->readings[n].tick + CLOCK_ERROR;
-
-		if (row.flags & LDB_FUNC_F_OPEN)
-			close_row(c, &row, row.end_max < gone ? row.end_max : row.start_max, gone);
+	if (n && !(row->flags & LDB_FUNC_F_FROM_START))
+		narrow(&s.start_min, &s.start_max, t->readings[n - 1].came - LDB_KERNEL_SLACK, INT64_MAX);
+	if (n < t->nr_readings) {
+		gone = t->readings[n].tick + LDB_KERNEL_SLACK;
+		if (row->flags & LDB_FUNC_F_OPEN)
+			close_row(&s, row->end_max < gone ? row->end_max : row->start_max, gone);
 		else
-			narrow(&row.end_max, &row.end_unc, NOT_KNOWN, gone);
-		end_before(c, &row, t->readings[n].tick);
+			narrow(&s.end_min, &s.end_max, NOT_KNOWN, gone);
 	}
-	put_row(c, &row);
-}
-
-/*
- * May it have been running at a reading, or tell of what the next one did not find any more?  Not
- * all readings are remembered.
- */
-static bool is_around_reading(const struct chain *t, const struct ldb_row_func *row)
-{
-	int64_t start = row->start_max - (int64_t)row->start_unc;
-	size_t n = search(t->nr_readings, i, t->readings[i].tick < row->end_max + CLOCK_ERROR);
-
-	return !t->nr_readings || (n < t->nr_readings ? t->readings[n].nr_gone : t->nr) ||
-	       row->start_unc == LDB_UNC_UNKNOWN || row->flags & LDB_FUNC_F_OPEN ||
-	       start <= t->readings[0].tick ||
-	       (n && t->readings[n - 1].tick + CLOCK_ERROR > start);
+	add_ended(c, &s);
 }
 
 static void take_row(struct chains *c, const struct ldb_row_func *row)
@@ -244,30 +291,23 @@ static void take_row(struct chains *c, const struct ldb_row_func *row)
 	struct chain *t = chain_of(c, row->tid);
 	struct seen *s;
 
-	/* Most are short: they are known without a search. */
-	if (!t || !is_around_reading(t, row)) {
-		c->out(c->arg, row);
+	if (t && row->flags & LDB_FUNC_F_RESUMED && !t->is_left_alone)
+		chain_leave_alone(c, t);
+	if (!t || t->is_left_alone || (!t->nr_readings && !t->nr)) {
+		c->ops->out(c->arg, row);
 		return;
 	}
+	t->nr_alone -= is_counted(row->flags);
 	s = chain_find(t, row->gen);
 	if (s) {
-		struct seen still = *s;
-
-		/* It was there when it was read last, and the thread has not run since. */
-		still.end_min = chain_running_since(t);
-		still.end_max = INT64_MAX;
-		if (!s->is_written)
-			write_joined(c, row, &still);
-		s->is_written = true;
+		join_running(c, t, row, s);
 		return;
 	}
 	s = find_ended(c, row->tid, row->gen);
-	if (!s)
-		write_scanned(c, t, row);
-	else if (!s->is_written)
-		write_joined(c, row, s);
-	else
-		t->nr_alone--;	/* the scanner has counted it, too, and late */
+	if (!s && !was_alone(c, row->tid, row->gen))
+		add_scanned(c, t, row);
+	else if (s && !s->by_scanner)
+		*s = join(row, s);
 }
 
 bool chains_func(struct chains *c, const struct ldb_row_func *row)
@@ -291,12 +331,62 @@ static void take_rows(struct chains *c, int64_t tick)
 
 void chain_rows_open(struct chains *c, const struct seen *s)
 {
-	if (!s->is_written)
-		write_alone(c, s, LDB_FUNC_F_OPEN);
+	if (!s->by_scanner)
+		add_ended(c, s);
+}
+
+void chain_rows_give_back(struct chains *c, uint32_t tid)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < c->nr_ended; i++)
+		if (c->ended[i].tid != tid)
+			c->ended[nr++] = c->ended[i];
+		else if (c->ended[i].by_scanner)
+			write_row(c, &c->ended[i]);
+	c->nr_ended = nr;
+	number_ended(c);
+}
+
+void chain_rows_cut(struct chains *c, uint32_t tid, int64_t tick)
+{
+	for (size_t i = 0; i < c->nr_ended; i++) {
+		struct seen *s = &c->ended[i];
+
+		if (s->tid == tid && s->end_max > tick)
+			s->end_max = max(tick, s->start_max);
+	}
+}
+
+/* A page is used again when its thread has exited. */
+static int64_t polled_at(const struct chains *c, const struct chain *t)
+{
+	uint64_t last;
+
+	if (!t->page || t->has_ended || t->page->tid != t->tid)
+		return NOT_KNOWN;
+	last = t->page->last_look_tsc;
+	return last ? (int64_t)(last - c->t0) : NOT_KNOWN;
+}
+
+static void note_polls(struct chains *c)
+{
+	for (size_t i = 0; i < c->nr_chains; i++)
+		c->chains[i].polled = polled_at(c, &c->chains[i]);
 }
 
 void chain_rows_release(struct chains *c, int64_t tick)
 {
 	take_rows(c, tick);
-	write_ended(c, tick == INT64_MAX ? INT64_MAX : tick - c->wait);
+	/* At the end rows of what is still running come, and bound the others, too. */
+	if (tick == INT64_MAX || tick - c->released < c->wait / BATCHES)
+		return;
+	write_ended(c, tick, tick - c->wait);
+	note_polls(c);
+	c->released = tick;
+}
+
+void chain_rows_finish(struct chains *c)
+{
+	write_ended(c, INT64_MAX, INT64_MAX);
 }

@@ -8,7 +8,7 @@
 
 /* Threads */
 
-struct chain *chain_of(struct chains *c, uint32_t tid)
+struct chain *chain_of(const struct chains *c, uint32_t tid)
 {
 	uint32_t n;
 
@@ -29,7 +29,7 @@ static struct chain *get_chain(struct chains *c, uint32_t tid)
 	    hash_add(&c->by_tid, hash_mix(0, tid), c->nr_chains))
 		return NULL;
 	found = &c->chains[c->nr_chains++];
-	*found = (struct chain){ .tid = tid, .born = c->first };
+	*found = (struct chain){ .tid = tid, .born = c->first, .polled = NOT_KNOWN };
 	return found;
 }
 
@@ -49,7 +49,7 @@ int64_t chain_running_since(const struct chain *t)
 {
 	if (!t->nr_readings)
 		return t->born;
-	return max(t->readings[t->nr_readings - 1].came - CLOCK_ERROR, t->born);
+	return max(t->readings[t->nr_readings - 1].came - LDB_KERNEL_SLACK, t->born);
 }
 
 static void place(struct chain *t, size_t i)
@@ -77,11 +77,9 @@ static void end(struct chains *c, struct chain *t, size_t i, int64_t tick, int64
 
 	place(t, i);
 	s = t->stack[i];
-	s.gone = tick;
-	s.end_min = max(chain_running_since(t), s.start_max);
+	s.end_min = max(chain_running_since(t), s.start_min);
 	s.end_max = max(min(tick + error, s.ends_by), s.end_min);
 	chain_rows_end(c, &s);
-	t->nr_gone++;
 	memmove(&t->stack[i], &t->stack[i + 1], (--t->nr - i) * sizeof(s));
 }
 
@@ -108,9 +106,18 @@ static void insert(struct chain *t, const struct step *f)
 	memmove(&t->stack[at + 1], &t->stack[at], (t->nr++ - at) * sizeof(*t->stack));
 	t->stack[at] = (struct seen){
 		.tid = t->tid, .gen = f->gen, .pc = f->pc, .ret = f->ret, .addr = f->addr,
-		.start_min = chain_running_since(t), .start_max = f->tick + CLOCK_ERROR,
-		.ends_by = INT64_MAX,
+		.start_min = chain_running_since(t), .start_max = f->tick + LDB_KERNEL_SLACK,
+		.end_min = NOT_KNOWN, .end_max = INT64_MAX, .ends_by = INT64_MAX, .by_kernel = true,
 	};
+	if (t->stack[at].start_min == NOT_KNOWN)
+		t->stack[at].flags = LDB_FUNC_F_FROM_START;
+}
+
+/* A frame has come that had left the chain, or whose record was lost. */
+static void break_chain(struct chain *t)
+{
+	t->is_broken = true;
+	t->nr_readings = 0;
 }
 
 /* Of one block: what is newer than its innermost known frame, and not fresh, has ended. */
@@ -120,9 +127,11 @@ static void take_block(struct chains *c, struct chain *t, const struct step *kno
 		const struct seen *s = &t->stack[i - 1];
 
 		if (BLOCK(s->gen) == BLOCK(known->gen) && s->gen > known->gen && !is_fresh(t, s->gen))
-			end(c, t, i - 1, known->tick, CLOCK_ERROR);
+			end(c, t, i - 1, known->tick, LDB_KERNEL_SLACK);
 	}
-	for (size_t i = t->nr_fresh; i; i--)
+	if (known->gen > BLOCK(known->gen) && !chain_find(t, known->gen))
+		break_chain(t);
+	for (size_t i = t->nr_fresh; i && (!t->is_broken || t->is_all); i--)
 		insert(t, &t->fresh[i - 1]);
 	t->nr_fresh = 0;
 }
@@ -135,6 +144,47 @@ static void end_all(struct chains *c, struct chain *t, int64_t tick)
 	t->is_away = false;
 }
 
+/*
+ * Frames on a stack of the program's own, which is no thread's: switches of stacks take frames from
+ * the chain and bring them back, and nobody can say then which have ended.  The scanner knows how
+ * to read such threads.
+ */
+void chain_leave_alone(struct chains *c, struct chain *t)
+{
+	chain_rows_give_back(c, t->tid);
+	t->is_left_alone = true;
+	t->nr = t->nr_fresh = t->nr_readings = 0;
+	t->is_away = false;
+}
+
+static void find_page(struct chains *c, struct chain *t)
+{
+	t->page = c->ops->page(c->arg, t->tid);
+	if (t->page) {
+		t->stack_lo = t->page->stack_lo;
+		t->stack_hi = t->page->stack_hi;
+	}
+}
+
+/* False: what is read of it does not count. */
+static bool is_followed(struct chains *c, struct chain *t, const struct step *s)
+{
+	if (t->is_left_alone)
+		return false;
+	if (!t->page)
+		find_page(c, t);
+	if (!t->page) {
+		break_chain(t);
+		return false;
+	}
+	if (s->addr && (s->addr < t->stack_lo || s->addr >= t->stack_hi)) {
+		chain_leave_alone(c, t);
+		return false;
+	}
+	return true;
+}
+
+
 /* Forgets the older half when there are too many. */
 static void add_reading(struct chain *t, int64_t tick)
 {
@@ -145,8 +195,20 @@ static void add_reading(struct chain *t, int64_t tick)
 		memmove(t->readings, t->readings + half, t->nr_readings * sizeof(*t->readings));
 	}
 	if (array_room(&t->readings, &t->room_readings, t->nr_readings, sizeof(*t->readings)))
-		t->readings[t->nr_readings++] = (struct reading){ tick, tick, t->nr_gone };
-	t->nr_gone = 0;
+		t->readings[t->nr_readings++] = (struct reading){ tick, tick };
+}
+
+/* All blocks were read. */
+static void finish_reading(struct chain *t, const struct step *s)
+{
+	t->nr_fresh = 0;
+	t->is_broken &= !t->is_all;
+	t->is_all = false;
+	if (t->is_broken)
+		return;
+	place_all(t);
+	add_reading(t, s->tick);
+	t->is_away = s->kind == CHAIN_OUT;
 }
 
 static void take_step(struct chains *c, const struct step *s)
@@ -155,10 +217,18 @@ static void take_step(struct chains *c, const struct step *s)
 
 	if (!t || (t->has_ended && s->kind != CHAIN_BORN && s->kind != CHAIN_BEGIN))
 		return;
+	if (s->kind <= CHAIN_OUT && !is_followed(c, t, s))
+		return;
 	/* Of a reading that was not finished. */
-	if (t->nr_fresh && t->fresh[0].tick != s->tick)
+	if (t->last != s->tick) {
 		t->nr_fresh = 0;
+		t->is_all = false;
+	}
+	t->last = s->tick;
 	switch (s->kind) {
+	case CHAIN_ALL:
+		t->is_all = true;
+		break;
 	case CHAIN_FRAME:
 		if (t->nr_fresh < LDB_STACK_MAX &&
 		    array_room(&t->fresh, &t->room_fresh, t->nr_fresh, sizeof(*s)))
@@ -169,10 +239,7 @@ static void take_step(struct chains *c, const struct step *s)
 		break;
 	case CHAIN_OUT:
 	case CHAIN_DONE:
-		place_all(t);
-		t->nr_fresh = 0;
-		add_reading(t, s->tick);
-		t->is_away = s->kind == CHAIN_OUT;
+		finish_reading(t, s);
 		break;
 	case CHAIN_IN:
 		if (t->is_away && t->nr_readings)
@@ -186,7 +253,8 @@ static void take_step(struct chains *c, const struct step *s)
 		end_all(c, t, s->tick);
 		t->born = s->tick;
 		t->nr_readings = 0;
-		t->has_ended = false;
+		t->page = NULL;
+		t->is_left_alone = t->is_broken = t->has_ended = false;
 		break;
 	case CHAIN_BEGIN:
 		t->born = s->tick;
@@ -194,6 +262,12 @@ static void take_step(struct chains *c, const struct step *s)
 		break;
 	case CHAIN_EXIT:
 		end_all(c, t, s->tick);
+		/* Its stamp is older than its record. */
+		if (t->nr_readings && t->readings[t->nr_readings - 1].tick > s->tick)
+			chain_rows_cut(c, t->tid, s->tick);
+		t->has_ended = true;
+		break;
+	case CHAIN_GONE:
 		t->has_ended = true;
 		break;
 	}
@@ -212,16 +286,21 @@ static void add_step(struct chains *c, const struct step *s)
 
 /* Events */
 
+static enum chain_step kind_of(uint16_t flags)
+{
+	if (flags & LDB_FRAME_F_ALL)
+		return CHAIN_ALL;
+	if (flags & LDB_FRAME_F_DONE)
+		return CHAIN_DONE;
+	return flags & LDB_FRAME_F_KNOWN ? CHAIN_KNOWN : CHAIN_FRAME;
+}
+
 void chains_frame(struct chains *c, int64_t tick, const struct ldb_rec *recs)
 {
 	struct ldb_frame_rec f;
 
 	memcpy(&f, recs, sizeof(f));
-	add_step(c, &(struct step){
-		tick, f.tid,
-		f.flags & LDB_FRAME_F_DONE ? CHAIN_DONE : f.flags & LDB_FRAME_F_KNOWN ? CHAIN_KNOWN : CHAIN_FRAME,
-		f.gen, f.pc, f.ret, f.addr,
-	});
+	add_step(c, &(struct step){ tick, f.tid, kind_of(f.flags), f.gen, f.pc, f.ret, f.addr });
 }
 
 void chains_thread(struct chains *c, int64_t tick, uint32_t tid, enum chain_step kind)
@@ -244,8 +323,13 @@ static void write_open(struct chains *c, struct chain *t)
 	for (size_t i = 0; i < t->nr; i++) {
 		struct seen *s = &t->stack[i];
 
-		s->start_max = min(s->start_max, last);
-		s->end_min = s->end_max = last;
+		if (s->ends_by == INT64_MAX) {
+			s->flags |= LDB_FUNC_F_OPEN;
+			s->end_min = s->end_max = max(last, s->start_max);
+		} else {
+			s->end_min = max(chain_running_since(t), s->start_min);
+			s->end_max = max(s->ends_by, s->end_min);
+		}
 		chain_rows_open(c, s);
 	}
 	t->nr = 0;
@@ -254,8 +338,10 @@ static void write_open(struct chains *c, struct chain *t)
 void chains_finish(struct chains *c)
 {
 	chains_release(c, INT64_MAX);
+	chain_rows_bound_running(c);
 	for (size_t i = 0; i < c->nr_chains; i++)
 		write_open(c, &c->chains[i]);
+	chain_rows_finish(c);
 }
 
 void chains_set_first(struct chains *c, int64_t tick)
@@ -283,17 +369,18 @@ int64_t chains_take_alone(struct chains *c, uint32_t tid)
 	return nr;
 }
 
-struct chains *chains_alloc(int64_t wait, int64_t least,
-			    void (*out)(void *arg, const struct ldb_row_func *row), void *arg)
+struct chains *chains_alloc(uint64_t t0, int64_t wait, int64_t least, const struct chains_ops *ops,
+			    void *arg)
 {
 	struct chains *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
+	c->t0 = t0;
 	c->wait = wait;
 	c->least = least;
 	c->first = NOT_KNOWN;
-	c->out = out;
+	c->ops = ops;
 	c->arg = arg;
 	if (!backlog_init(&c->steps, sizeof(struct step), BACKLOG_MAX, take_steps, c))
 		return c;
@@ -313,8 +400,12 @@ void chains_free(struct chains *c)
 	backlog_exit(&c->steps);
 	hash_free(&c->by_tid);
 	hash_free(&c->by_gen);
+	hash_free(&c->by_alone);
+	chain_nest_free(&c->nest);
 	free(c->chains);
 	free(c->ended);
+	free(c->bounded);
+	free(c->alone);
 	free(c->rows);
 	free(c);
 }

@@ -21,12 +21,19 @@
 
 struct chains;
 
+struct chains_ops {
+	void (*out)(void *arg, const struct ldb_row_func *row);
+	/* Each thread that is observed has one; NULL: it is not. */
+	const volatile struct ldb_page *(*page)(void *arg, uint32_t tid);
+};
+
 /*
- * wait: ticks that an invocation waits for the scanner.  least: an invocation that
- * surely was shorter has no row, unless the scanner has observed it.  NULL: out of memory.
+ * t0: tick 0 in pages.  wait: ticks that an invocation waits for the scanner, at most.  least: an
+ * invocation that surely was shorter has no row, unless the scanner has observed it.  NULL: out of
+ * memory.
  */
-struct chains *chains_alloc(int64_t wait, int64_t least,
-			    void (*out)(void *arg, const struct ldb_row_func *row), void *arg);
+struct chains *chains_alloc(uint64_t t0, int64_t wait, int64_t least, const struct chains_ops *ops,
+			    void *arg);
 void chains_free(struct chains *c);
 
 /* The kernel is going to read chains.  Before this, rows of the scanner are not taken. */
@@ -39,13 +46,14 @@ void chains_set_first(struct chains *c, int64_t tick);
 void chains_frame(struct chains *c, int64_t tick, const struct ldb_rec *recs);
 
 enum chain_step {
-	CHAIN_FRAME, CHAIN_KNOWN, CHAIN_DONE,	/* chains_frame() */
+	CHAIN_ALL, CHAIN_FRAME, CHAIN_KNOWN, CHAIN_DONE,	/* chains_frame() */
 	CHAIN_OUT,	/* it has left its CPU; its frames before this are a reading, all of it */
 	CHAIN_UNREAD,	/* it has left and was not read, or has come, nobody knows when */
 	CHAIN_IN,	/* it has come */
 	CHAIN_BORN,	/* it is made */
 	CHAIN_BEGIN,	/* its first function is going to be called */
-	CHAIN_EXIT,	/* it has ended, or begins another program */
+	CHAIN_EXIT,	/* its functions have ended, by its own word */
+	CHAIN_GONE,	/* it is no more, or begins another program: what was running is open */
 };
 
 /* What has happened to a thread: CHAIN_OUT and those after it. */
@@ -63,7 +71,10 @@ void chains_finish(struct chains *c);
 /* Was any expected? */
 bool chains_are_read(const struct chains *c);
 
-/* How many rows since the last call are of invocations that the scanner has not observed. */
+/*
+ * How many rows since the last call are of invocations that the scanner has not observed, less
+ * those that it has counted and that have no row, or count no more.
+ */
 int64_t chains_take_alone(struct chains *c, uint32_t tid);
 
 #endif

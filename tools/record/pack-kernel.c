@@ -45,7 +45,7 @@ static void follow_thread(struct pack *p, const struct ldb_rec *r, int64_t tick)
 		break;
 	case LDB_EV_EXEC:
 	case LDB_EV_EXIT:
-		chains_thread(p->chains, tick, r->tid, CHAIN_EXIT);
+		chains_thread(p->chains, tick, r->tid, CHAIN_GONE);
 		break;
 	}
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "record/order.h"
 #include "record/pack-private.h"
 
 #ifndef BIRTHS_MAX		/* fewer: tests/fuzz */
@@ -88,6 +89,23 @@ static void store_func(void *pack, const struct ldb_row_func *row)
 		write_funcs(p);
 }
 
+/* An observed thread has a page. */
+static const volatile struct ldb_page *find_page(void *pack, uint32_t tid)
+{
+	const struct pack *p = pack;
+	uint64_t used = order_pages_used(session_info(p->s));
+
+	for (unsigned slot = 0; slot < used && slot < p->s->info.max_threads; slot++) {
+		const volatile struct ldb_page *page = session_page(p->s, slot);
+
+		if (order_page_state(page) != LDB_PAGE_FREE && page->tid == tid)
+			return page;
+	}
+	return NULL;
+}
+
+static const struct chains_ops chains_ops = { store_func, find_page };
+
 struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 			uint64_t slack_ticks, uint64_t func_threshold_ticks)
 {
@@ -102,7 +120,7 @@ struct pack *pack_alloc(const struct session *s, struct writer *w, uint64_t t0,
 	p->slack = slack_ticks;
 	p->nr_rings = session_nr_rings(s);
 	p->last_funcs = calloc(p->nr_rings, sizeof(*p->last_funcs));
-	p->chains = chains_alloc(s->info.tsc_hz, func_threshold_ticks, store_func, p);
+	p->chains = chains_alloc(t0, s->info.tsc_hz, func_threshold_ticks, &chains_ops, p);
 	if (p->last_funcs && p->chains && alloc_kept(p))
 		return p;
 	pack_free(p);

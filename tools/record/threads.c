@@ -160,6 +160,13 @@ static bool waits_for_birth(const struct threads *t, uint32_t tid, int64_t start
 	return false;
 }
 
+/* The scanner has not observed all, and may know of fewer invocations than the kernel does. */
+static void count_alone(struct threads *t, struct ldb_row_thread *row)
+{
+	row->seen += chains_take_alone(pack_chains(t->pack), row->tid);
+	row->made = max(row->made, row->seen);
+}
+
 static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 {
 	bool is_unborn;
@@ -170,6 +177,8 @@ static void finish(struct threads *t, struct known *k, int64_t end, bool exited)
 	k->row.flags = exited ? LDB_THREAD_F_EXITED : 0;
 	k->is_final = true;
 	is_unborn = k->row.start > 0 && !find_birth(t, &k->row);
+	if (!exited)
+		count_alone(t, &k->row);
 	if (is_unborn || chains_are_read(pack_chains(t->pack)))
 		keep_ended(t, k, is_unborn);
 	write_row(t, k);
@@ -395,14 +404,15 @@ static void write_ended(struct threads *t)
 {
 	for (size_t i = t->nr_ended; i--;) {
 		struct ended *e = &t->ended[i];
-		int64_t nr = chains_take_alone(pack_chains(t->pack), e->row.tid);
 		bool is_born = find_birth(t, &e->row) && e->is_unborn;
+		uint64_t made = e->row.made, seen = e->row.seen;
 
-		if (!nr && !is_born)
+		count_alone(t, &e->row);
+		if (e->row.seen == seen && !is_born)
 			continue;
 		e->row.name = e->name;
-		e->row.seen += nr;
-		t->total.seen += nr;
+		t->total.made += e->row.made - made;
+		t->total.seen += e->row.seen - seen;
 		writer_add_thread(t->w, &e->row);
 	}
 }
@@ -410,16 +420,17 @@ static void write_ended(struct threads *t)
 void threads_finish(struct threads *t, int64_t end, struct threads_total *total)
 {
 	struct pack_birth *b;
+	unsigned nr = nr_slots(t);
 	size_t i = 0;
 
-	for (unsigned slot = 0, nr = nr_slots(t); slot < nr; slot++) {
+	for (unsigned slot = 0; slot < nr; slot++) {
 		update_slot(t, slot);
-		if (!t->known[slot].tid || t->known[slot].is_final)
-			continue;
-		write_open(t, slot, session_stack(t->s, slot), end, true);
-		finish(t, &t->known[slot], end, false);
+		if (t->known[slot].tid && !t->known[slot].is_final)
+			write_open(t, slot, session_stack(t->s, slot), end, true);
 	}
 	pack_finish_open(t->pack);
+	for (unsigned slot = 0; slot < nr; slot++)
+		finish(t, &t->known[slot], end, false);
 	write_ended(t);
 	t->total.nr_open = pack_nr_open(t->pack);
 	while ((b = pack_birth_next(t->pack, &i)))

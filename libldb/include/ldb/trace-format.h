@@ -200,6 +200,11 @@ struct ldb_row_func {
 	int64_t	 start_max, end_max;	/* ticks */
 	uint64_t start_unc, end_unc;	/* ticks; true value in [max - unc, max] */
 };
+/*
+ * Stamps of the kernel become the trace's clock with some error.  Where they bound invocations, so
+ * many ticks are allowed for it.
+ */
+#define LDB_KERNEL_SLACK	1000
 #define LDB_UNC_UNKNOWN		UINT64_MAX	/* start_unc, end_unc: no lower bound is known */
 
 /*

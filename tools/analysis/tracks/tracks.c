@@ -66,7 +66,10 @@ static int emit_window(struct tracks *k)
 	return ret;
 }
 
-/* The innermost frame had begun when its thread was switched out, and lasted until it ran again. */
+/*
+ * The innermost frame had begun when its thread was switched out, and lasted until it ran again.  If
+ * the recorder knew that, this changes nothing.
+ */
 static void tighten_by_offs(struct tracks *k)
 {
 	for (size_t i = 0; i < k->nr_off_at; i++) {
@@ -76,10 +79,10 @@ static void tighten_by_offs(struct tracks *k)
 		if (!off->gen || !off->has_out)
 			continue;
 		f = frames_at(&k->frames, off->tid, off->gen, off->out);
-		frames_began_by(&k->frames, f, off->out);
+		frames_began_by(&k->frames, f, off->out + LDB_KERNEL_SLACK);
 		if (f && f->gen == off->gen && off->has_in)
 			frames_seen(&k->frames, &(struct moment){
-				off->tid, 0, off->gen, off->out, off->in,
+				off->tid, 0, off->gen, off->out + LDB_KERNEL_SLACK, off->in - LDB_KERNEL_SLACK,
 			});
 	}
 }

@@ -8,6 +8,8 @@
  * those.  A thread that switches all the time is not read at each switch: that may take a
  * twentieth of its time.
  *
+ * Records may be lost on their way, so all frames are emitted again now and then.
+ *
  * The counter of a block may be one ahead of its chain, while a function is being entered.
  * Memory that is not there is not read, and then the reading does not count.
  */
@@ -20,6 +22,7 @@
 #define CANARY		0x4c44	/* LDB_CANARY */
 #define GEN_ONE		0x10000	/* LDB_GEN_ONE */
 #define READ_SHARE	20	/* a reading may take one part in so many of a thread's time */
+#define ALL_AFTER_NS	1000000000	/* all frames are emitted again then: records may have been lost */
 #define FRAMES_MAX	48	/* entered between two readings; with more the reading does not count */
 
 struct frame {
@@ -33,7 +36,9 @@ struct block {
 /* Two threads may have one: each then emits all of its frames again, which does no harm. */
 struct chain {
 	u32 pid, pad;
-	u64 next;		/* it may be read again */
+	u64 next;		/* it may be read again when it leaves, */
+	u64 next_sample;	/* or in between: a sample must not be why a wait is not read */
+	u64 next_all;		/* all of it is to be emitted again */
 	struct {
 		u64 gen;	/* all frames up to this one have been emitted */
 		u64 top;	/* the innermost frame's; 0: none */
@@ -52,6 +57,7 @@ struct {
 struct reading {
 	u64 now, thread_pointer;
 	u32 pid, tid;
+	u32 is_all, pad;	/* also what was emitted before */
 	u64 addr;		/* of the frame */
 	struct frame frame;	/* where the walk is */
 	/* The innermost frame of all blocks: on one stack, that at the lowest address. */
@@ -95,7 +101,7 @@ static __always_inline struct chain *chain_of(u32 pid)
 		return c;
 	for (u32 b = 0; b < BPF_BLOCKS_MAX; b++)
 		c->seen[b].gen = c->seen[b].top = 0;
-	c->next = 0;
+	c->next = c->next_sample = c->next_all = 0;
 	c->pid = pid;
 	return c;
 }
@@ -184,7 +190,7 @@ int chain_block(u32 b)
 	c = chain_of(r->pid);
 	if (!c)
 		return 0;
-	if (top != c->seen[b].top && !chain_walk(c->seen[b].gen, b))
+	if ((r->is_all || top != c->seen[b].top) && !chain_walk(r->is_all ? 0 : c->seen[b].gen, b))
 		return 0;
 	/* Nothing was called yet, or the counter may be one ahead. */
 	c->seen[b].gen = block.gen < GEN_ONE ? 0 : top == block.gen ? top : block.gen - GEN_ONE;
@@ -192,8 +198,17 @@ int chain_block(u32 b)
 	return 1;
 }
 
+static __always_inline void emit_mark(struct reading *r, u32 flags)
+{
+	struct frame none = {};
+
+	r->frame = none;
+	r->addr = 0;
+	chain_emit(flags, 0);
+}
+
 /* p is current.  NULL: there is nothing to read, or it cannot be read, or not yet. */
-static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now)
+static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid, u64 now, bool leaves)
 {
 	struct reading *r;
 	struct chain *c;
@@ -204,17 +219,26 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 	if (!nr || !r)
 		return NULL;
 	c = chain_of(p->pid);
-	if (!c || now < c->next)
+	if (!c || now < (leaves ? c->next : c->next_sample))
 		return NULL;
 	r->now = now;
 	r->tid = tid;
 	r->pid = p->pid;
 	r->thread_pointer = thread_pointer(p);
 	r->innermost.gen = r->innermost.addr = r->innermost.pc = 0;
+	r->is_all = now >= c->next_all;
+	if (r->is_all) {
+		c->next_all = now + ALL_AFTER_NS;
+		emit_mark(r, LDB_FRAME_F_ALL);
+	}
 	for (u32 b = 0; b < BPF_BLOCKS_MAX && b < nr; b++)
 		if (!chain_block(b))
 			return NULL;
-	c->next = now + (now_ns() - now) * READ_SHARE;
+	now += (now_ns() - now) * READ_SHARE;
+	if (leaves)
+		c->next = now;
+	else
+		c->next_sample = now;
 	return r;
 }
 
@@ -222,7 +246,7 @@ static __always_inline struct reading *read_chain(struct task_struct *p, u32 tid
 static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now, u32 flags,
 				      u32 other)
 {
-	const struct reading *r = read_chain(prev, tid, now);
+	const struct reading *r = read_chain(prev, tid, now, true);
 
 	if (!r)
 		return false;
@@ -234,14 +258,10 @@ static noinline bool emit_with_frames(struct task_struct *prev, u32 tid, u64 now
 /* The timer has interrupted a watched thread, which goes on. */
 static __always_inline void read_running(struct task_struct *p, u32 tid)
 {
-	struct reading *r = read_chain(p, tid, now_ns());
-	struct frame none = {};
+	struct reading *r = read_chain(p, tid, now_ns(), false);
 
-	if (!r)
-		return;
-	r->frame = none;
-	r->addr = 0;
-	chain_emit(LDB_FRAME_F_DONE, 0);
+	if (r)
+		emit_mark(r, LDB_FRAME_F_DONE);
 }
 
 #endif

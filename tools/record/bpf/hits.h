@@ -201,7 +201,7 @@ static __always_inline void stolen(void)
 		     now < 0xffffffff ? now : 0xffffffff);
 }
 
-/* Between two switches, too, it shows what a thread executes. */
+/* Between two switches, too, it shows what a thread executes: sampler.h makes it come often enough. */
 static __always_inline void read_at_tick(void)
 {
 	struct task_struct *p = bpf_get_current_task_btf();

@@ -72,8 +72,10 @@ int ldb_process_fork(u64 *ctx)
 		return 0;
 	is_here(parent);
 	now = now_ns();
-	if (is_thread)
+	if (is_thread) {
 		m = member_of(child);
+		chain_forget(child->pid);
+	}
 	if (m) {
 		m->has_switched = 1;
 		m->sleeps = m->is_woken = m->cpu = 0;
@@ -96,7 +98,7 @@ int ldb_process_exec(u64 *ctx)
 	struct task_struct *p = (void *)ctx[0];
 	u32 old = ctx[1], before = old;
 	struct member *m, *was = &members[old & (MEMBERS_MAX - 1)];
-	struct cpu *c = cpu_of(bpf_get_smp_processor_id());
+	struct bpf_cpu *c = cpu_of(bpf_get_smp_processor_id());
 	u64 now;
 
 	if (!is_watched(p))
@@ -107,8 +109,8 @@ int ldb_process_exec(u64 *ctx)
 	now = now_ns();
 	if (state.ns_level)
 		before = was->pid == old ? was->tid : 0;
-	chain_forget(old);
-	chain_forget(p->pid);
+	/* The blocks are of the program that it was. */
+	state.nr_blocks = 0;
 	if (old != (u32)p->pid && was->pid == old)
 		forget_member(was);
 	m = member_of(p);

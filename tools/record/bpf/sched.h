@@ -58,7 +58,7 @@ static __always_inline void switched(struct task_struct *prev, struct task_struc
 {
 	u32 nr = bpf_get_smp_processor_id();
 	struct member *left, *came;
-	struct cpu *cpu = cpu_of(nr);
+	struct bpf_cpu *cpu = cpu_of(nr);
 	struct rq *rq = task_rq(prev);
 	who_t from, to;
 	u64 now;

@@ -30,6 +30,18 @@ struct bpf_config {
 	__u8 calls[LDB_CALLS_MAX];	/* by number: see ldb_calls.how */
 };
 
+/* Of the programs' own, by CPU; the recorder reads where the target runs. */
+struct bpf_cpu {
+	/* Counts watched threads that wait for this CPU: changed with its run queue's lock held. */
+	__s64 nr_waiting;
+	__s64 nr_arrived;	/* the same; moved here while they waited, with another's lock */
+	__u32 current;		/* pid of the watched thread that came last; 0: it left again */
+	__u32 has_switched;	/* between a watched thread and another */
+	__u64 switched_at;	/* the last of those */
+	__u64 clock_behind;	/* then: our clock - the run queue's */
+	__u64 pad[3];
+};
+
 /* Both read and write these while the programs run. */
 struct bpf_state {
 	__s32 watched_tgid;	/* in the first pid namespace; -1: nobody, yet or any more */

@@ -20,7 +20,7 @@ struct member {
 	u32 waits;		/* for this CPU, + 1; 0: for none */
 	u32 cpu;		/* it was there last, + 1; 0: not known */
 	u32 nr_short;		/* interrupts that were only counted */
-	u8 has_arrived;		/* as which of the two it waits, see struct cpu */
+	u8 has_arrived;		/* as which of the two it waits, see struct bpf_cpu */
 	u8 has_switched;	/* an event said that it left a CPU, or was born */
 	u8 sleeps;		/* left to sleep, and nobody has woken it */
 	u8 is_woken;		/* there was a waking event, which may come before it has left */
@@ -33,20 +33,11 @@ struct member {
 #define MEMBER_BUSY	0xffffffffU
 #define CLOCKS_APART_NS	500
 
-struct cpu {
-	/* Counts watched threads that wait for this CPU: changed with its run queue's lock held. */
-	s64 nr_waiting;
-	s64 nr_arrived;		/* the same; moved here while they waited, with another's lock */
-	u32 current;		/* pid of the watched thread that came last; 0: it left again */
-	u32 has_switched;	/* between a watched thread and another */
-	u64 switched_at;	/* the last of those */
-	u64 clock_behind;	/* then: our clock - the run queue's */
-	u64 pad[3];
-} cpus[BPF_CPUS_MAX];
+struct bpf_cpu cpus[BPF_CPUS_MAX] SEC(".data.cpus");
 
 u64 seen[SEEN_MAX];		/* names that were emitted, by tid */
 
-static __always_inline struct cpu *cpu_of(u32 cpu)
+static __always_inline struct bpf_cpu *cpu_of(u32 cpu)
 {
 	return &cpus[cpu & (BPF_CPUS_MAX - 1)];
 }
@@ -202,7 +193,7 @@ static __always_inline void emit_task_name(struct task_struct *p, const struct m
  */
 static __always_inline void wait_end(struct member *m)
 {
-	struct cpu *c;
+	struct bpf_cpu *c;
 
 	if (!m || !m->waits)
 		return;
@@ -235,7 +226,7 @@ static __always_inline void wait_move(struct member *m, u32 to)
 
 static __always_inline bool is_waited_for(u32 cpu)
 {
-	const struct cpu *c = cpu_of(cpu);
+	const struct bpf_cpu *c = cpu_of(cpu);
 
 	return c->nr_waiting > 0 || c->nr_arrived > 0;
 }
@@ -263,7 +254,7 @@ static __always_inline void check_woken(struct member *m, u32 cpu)
  * event's clock; the present difference is an upper bound, as the run queue's clock may not have
  * been updated for a while.
  */
-static __always_inline u64 came_at(struct task_struct *p, const struct cpu *c, u64 now)
+static __always_inline u64 came_at(struct task_struct *p, const struct bpf_cpu *c, u64 now)
 {
 	u64 clock, arrival, behind = c->clock_behind, at = now;
 	u64 first = c->switched_at + CLOCKS_APART_NS;
@@ -288,7 +279,7 @@ static __always_inline u64 came_at(struct task_struct *p, const struct cpu *c, u
 static noinline void came_unseen(struct task_struct *p, u32 cpu)
 {
 	const struct member *m = member_of(p);
-	struct cpu *c = cpu_of(cpu);
+	struct bpf_cpu *c = cpu_of(cpu);
 	u32 pid = p->pid, was = c->current;
 
 	/* The thread itself and one that wakes another there may both notice it. */
