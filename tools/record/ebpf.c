@@ -15,6 +15,7 @@
 #include "record/calls.h"
 #include "record/ebpf.h"
 #include "record/order.h"
+#include "record/sampler.h"
 
 #define RING_ORDER_MAX	16	/* the values of a map have 4 MiB at most */
 #define IRQ_MIN_NS	1000
@@ -44,6 +45,10 @@ struct ebpf {
 	} links[LINKS_MAX];
 	unsigned nr_links;
 	struct bpf_state *state;	/* as the programs see it, once they are loaded */
+	const volatile struct bpf_cpu *cpus;	/* the same */
+	unsigned nr_cpus;
+	struct sampler *sampler;	/* NULL: no blocks are read */
+	uint64_t sample_ns;
 };
 
 /* Some kernels lack a tracepoint for these programs. */
@@ -185,16 +190,23 @@ static struct bpf_config *config_of(const struct ebpf *e)
 	return size == sizeof(struct bpf_config) ? at : NULL;
 }
 
+/* Maps a section of the programs' variables. */
+static void *map_section(const struct ebpf *e, const char *name, size_t size, int prot)
+{
+	int fd = bpf_object__find_map_fd_by_name(e->object, name);
+	void *at = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+
+	return at == MAP_FAILED ? NULL : at;
+}
+
 static int map_state(struct ebpf *e)
 {
-	int fd = bpf_object__find_map_fd_by_name(e->object, ".data.state");
-	void *state = mmap(NULL, sizeof(*e->state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (state == MAP_FAILED)
+	e->state = map_section(e, ".data.state", sizeof(*e->state), PROT_READ | PROT_WRITE);
+	if (!e->state)
 		return -errno;
-	e->state = state;
 	e->source.is_deaf = e->state->is_deaf;
-	return 0;
+	e->cpus = map_section(e, ".data.cpus", BPF_CPUS_MAX * sizeof(*e->cpus), PROT_READ);
+	return e->cpus ? 0 : -errno;
 }
 
 static int set_up(struct ebpf *e, const struct ebpf_options *o, unsigned order, unsigned nr_cpus)
@@ -328,7 +340,12 @@ static void explain(int error, char *why, size_t size)
 
 static unsigned poll(struct kernel_source *s)
 {
+	struct ebpf *e = (struct ebpf *)s;
+	int64_t now_ns = clock_mono_ns();
+
 	kernel_clock_sample(s->clock, false);
+	for (unsigned cpu = 0; e->sampler && cpu < e->nr_cpus; cpu++)
+		sampler_follow(e->sampler, cpu, e->cpus[cpu].current, e->cpus[cpu].switched_at, now_ns);
 	return 0;
 }
 
@@ -368,12 +385,19 @@ static void detach_all(struct ebpf *e)
 		bpf_link__destroy(e->links[--e->nr_links].link);
 }
 
+static void stop_samples(struct ebpf *e)
+{
+	sampler_free(e->sampler);
+	e->sampler = NULL;
+}
+
 /* Events in the rings stay there to be read. */
 static void finish(struct kernel_source *s)
 {
 	struct ebpf *e = (struct ebpf *)s;
 
 	watch(e, -1);
+	stop_samples(e);
 	detach_all(e);
 	kernel_clock_sample(s->clock, true);
 	s->nr_lost = e->state->nr_unwritten + count_missed(e);
@@ -389,15 +413,22 @@ static void set_blocks(struct kernel_source *s, const int64_t *offsets, unsigned
 	for (unsigned i = 0; i < nr; i++)
 		e->state->block_offset[i] = offsets[i];
 	order_blocks(&e->state->nr_blocks, nr);
+	if (!nr)
+		stop_samples(e);
+	else if (!e->sampler)
+		e->sampler = sampler_alloc(e->sample_ns, e->nr_cpus);
 }
 
 static void close_ebpf(struct kernel_source *s)
 {
 	struct ebpf *e = (struct ebpf *)s;
 
+	stop_samples(e);
 	detach_all(e);
 	if (e->state)
 		munmap(e->state, sizeof(*e->state));
+	if (e->cpus)
+		munmap((void *)e->cpus, BPF_CPUS_MAX * sizeof(*e->cpus));
 	bpf_object__close(e->object);
 	kernel_clock_free(s->clock);
 	free(e);
@@ -421,6 +452,8 @@ struct kernel_source *ebpf_open(struct session *s, const struct ebpf_options *o,
 	if (order > RING_ORDER_MAX)
 		order = RING_ORDER_MAX;
 	e->source.ops = &ops;
+	e->nr_cpus = s->info.nr_cpus;
+	e->sample_ns = o->sample_ns;
 	libbpf_set_print(o->verbose ? print_warnings : print_nothing);
 	e->source.clock = kernel_clock_alloc(o->clock_id, CLOCK_MONOTONIC, o->t0, o->offset_ns);
 	e->object = bpf_object__open_mem(ebpf_object, ebpf_object_end - ebpf_object, NULL);

@@ -18,6 +18,9 @@
 #include "record/proc.h"
 #include "record/recording.h"
 
+#define SAMPLE_COST_NS	10000
+#define SAMPLE_MIN_NS	400000
+
 static const char *const names[] = { "auto", "module", "bpf", "perf", "schedstat", "none" };
 
 const char *kernel_name(const struct recording *r)
@@ -124,11 +127,23 @@ static void store_row(void *arg, unsigned kind, const void *row)
 	pack_row(r->pack, kind, row);
 }
 
+/*
+ * Half of the budget is for samples; the scanner has its own.  The timer's interrupt takes 6 us in a
+ * virtual machine, where the host programs the timer, and less elsewhere; the reading takes one.
+ */
+static uint64_t sample_ns(uint32_t budget_ppm)
+{
+	uint64_t ns = SAMPLE_COST_NS * 2 * 1000000ULL / (budget_ppm ? budget_ppm : 1);
+
+	return ns < SAMPLE_MIN_NS ? SAMPLE_MIN_NS : ns;
+}
+
 static struct kernel_source *open_ebpf(struct recording *r, char *why, size_t size)
 {
 	struct ebpf_options o = {
 		.pid = r->pid, .clock_id = r->clock_id, .t0 = r->t0, .offset_ns = r->offset_ns,
 		.ring_bytes = r->o->ring_bytes, .has_frames = r->o->kernel_frames,
+		.sample_ns = sample_ns(r->o->budget_ppm),
 		.has_calls = r->o->calls != CALLS_OFF,
 		.has_all_calls = r->o->calls == CALLS_ALL, .call_min_ns = r->o->call_threshold_ns,
 		.verbose = r->o->verbose,
