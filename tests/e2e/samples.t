@@ -9,7 +9,7 @@ ROUNDS=250
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/samples.c" -o samples -lz
 record_options='-q --samples=997'
 if ldb-record --help | grep -q -- '--kernel-frames'; then
-	record_options="$record_options --kernel-frames"
+	record_options="$record_options --kernel-frames=on"
 fi
 record_apart s.data ./samples $ROUNDS >planted 2>record.err
 if ! trace-cat s.data meta | grep -q '^meta samples='; then

@@ -11,7 +11,7 @@
 
 # shellcheck source=tests/lib/why.sh
 . "$TOP/tests/lib/why.sh"
-record_options="--kernel bpf --kernel-frames"
+record_options="--kernel bpf --kernel-frames=on"
 wakers="cond:lock_wait:answer_ready sem:lock_wait:answered_sem barrier:lock_wait:both join:lock_wait:join
 	future:sleep:futex latch:sleep:futex pipe:sleep:pipe socket:sleep:socket eventfd:sleep:eventfd
 	epoll:sleep:eventpoll poll:sleep:poll"
@@ -20,7 +20,7 @@ build_wakers()
 {
 	build_why
 	cxx_ldb -std=c++20 -O2 -g -Wall "$PROGRAMS/why-wakers.cc" -o why-wakers -pthread || exit 1
-	if ! ldb-record -q --kernel=bpf --kernel-frames -o t.data -- ./why-wakers pipe-slow plant 10 >t.out 2>t.err; then
+	if ! ldb-record -q --kernel=bpf --kernel-frames=on -o t.data -- ./why-wakers pipe-slow plant 10 >t.out 2>t.err; then
 		skip_all "$(cat t.err)"
 	fi
 	rm t.data

@@ -74,7 +74,7 @@ struct record_options {
 	int kernel;		/* enum kernel_choice */
 	int calls;		/* enum call_choice */
 	uint64_t call_threshold_ns;	/* CALLS_ALL: shorter ones are counted */
-	bool kernel_frames;	/* KERNEL_BPF: chains are read at switches and ticks (chain.h) */
+	int kernel_frames;	/* KERNEL_BPF: chains are read at switches and ticks (chain.h) */
 	uint64_t samples_hz;	/* of each CPU's time; 0: none are taken */
 	bool may_slow_samples;	/* without privileges, too; it makes switches slower */
 	bool kernel_only;	/* no functions, locks and requests: the runtime is left out */
