@@ -18,6 +18,7 @@ for source in bpf perf; do
 	record "$source-all" --syscalls=all
 	if trace-cat "$source-all.data" meta | grep -q '^meta kernel_syscalls=all'; then
 		judge_all
+		judge_lengths
 	else
 		skip "$source: all" "$(trace-cat "$source-all.data" meta | grep kernel_why)"
 	fi

@@ -23,7 +23,8 @@
 #
 # TEST may be "quick": one kernel, and the tests that find most in half a minute.
 #
-# LDB_TEST_TIMEOUT is for one test (default 240 s).  In CI, an unavailable kernel is a failure;
+# LDB_TEST_TIMEOUT is for one test (default 240 s); with LDB_LENGTHS=1 calls.t judges how long
+# system calls are, too.  In CI, an unavailable kernel is a failure;
 # elsewhere it is skipped.
 
 . "$(dirname "$0")/../lib/kmod.sh"
@@ -182,7 +183,7 @@ prepare_guest()	# kernel test...
 run_guest()
 {
 	trap 'kill "$vm" 2>/dev/null; exit 130' TERM
-	settings=$(env | grep -E '^LDB_(STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
+	settings=$(env | grep -E '^LDB_(LENGTHS|STORM|FUZZ_SECONDS|FUZZ_SEED|FUZZ_COVER)=[0-9]+$' | tr '\n' ' ')
 	cycles=${LDB_CYCLES:-50}
 	limit=${LDB_TEST_TIMEOUT:-240}
 	boot_limit=${LDB_GUEST_TIMEOUT:-1200}

@@ -6,7 +6,8 @@
 #	calls_program	the program; calls_file, calls_map: what its files are called
 #	record NAME OPTION...
 #	judge_sleeps	what a thread sleeps in
-#	judge_all	the others, with their lengths
+#	judge_all	the others
+#	judge_lengths	how long they are
 
 record()	# name options...
 {
@@ -79,7 +80,7 @@ judge_sleeps()
 }
 
 # Compares the lengths with those that the program measured around the same calls.
-lengths()
+judge_lengths()
 {
 	record "$source-exact" --syscalls=all --syscall-threshold=0 --clock=monotonic
 	main=$(rows "$source-exact" fdatasync "$WHOLE" | sed -n '1s/.* tid=\([0-9]*\) .*/\1/p')
@@ -125,6 +126,5 @@ judge_all()
 	record "$source-long" --syscalls=all --syscall-threshold=100s
 	ok "$source: a threshold: none is that long" \
 		test "$(grep -vc 'flags=1[0-7] ' "$source-long.calls")" -eq 0
-	lengths
 }
 

@@ -116,7 +116,7 @@ ok "all its events are there" test "$(rows b.data func)" -eq 100
 wait $fake 2>/dev/null
 
 # These programs violate the protocol.
-check_one_line "another version" "ldb-record -o y.data -- fake-runtime version 9" 1 'protocol 9.*needs protocol 3'
+check_one_line "another version" "ldb-record -o y.data -- fake-runtime version 9" 1 "protocol 9.*needs protocol $(sed -n 's/^#define LDB_CONTROL_VERSION[[:space:]]*//p' "$TOP/libldb/include/ldb/control.h")"
 check_one_line "no records" "ldb-record -o y.data -- fake-runtime bare" 1 '-fplugin=ldb.so'
 check_one_line "refused: the reason is shown, without its escapes" \
 	"ldb-record -o y.data -- fake-runtime refuse" 1 'another ldb-record is recording this program\?\[31m$'
