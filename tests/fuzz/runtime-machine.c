@@ -28,7 +28,7 @@
 struct machine machine;
 
 static struct fd {
-	bool is_open;
+	bool is_open, is_counters;
 	const char *text;	/* of the file that it stands for */
 	size_t left;
 } fds[FDS_MAX];
@@ -56,7 +56,7 @@ static long own(long fd, const char *text, size_t size)
 {
 	if (fd < 0 || fd >= FDS_MAX)
 		broken("too many descriptors");
-	fds[fd] = (struct fd){ true, text, size };
+	fds[fd] = (struct fd){ true, false, text, size };
 	return fd;
 }
 
@@ -82,6 +82,15 @@ unsigned machine_nr_loadavg(void)
 
 	for (int i = 0; i < FDS_MAX; i++)
 		nr += fds[i].is_open && fds[i].text >= loadavg && fds[i].text < loadavg + sizeof(loadavg);
+	return nr;
+}
+
+unsigned machine_nr_counters(void)
+{
+	unsigned nr = 0;
+
+	for (int i = 0; i < FDS_MAX; i++)
+		nr += fds[i].is_open && fds[i].is_counters;
 	return nr;
 }
 
@@ -207,6 +216,7 @@ static long do_open(const char *path)
 		"00401000-00402000 ---p 00000000 00:00 0 [stack]\n00402000-zz [";
 	const char *s = status[machine.identity % (sizeof(status) / sizeof(status[0]))];
 	size_t n = strlen(path);
+	long fd;
 
 	if (machine_fails())
 		return -EMFILE;
@@ -225,9 +235,30 @@ static long do_open(const char *path)
 		s = lists[machine.identity % (sizeof(lists) / sizeof(lists[0]))];
 		return own_null(s, strlen(s));
 	}
+	if (n > 10 && !strcmp(path + n - 10, "/schedstat")) {
+		static const char *const counters[] = { "3989064 4567610 2\n", "1 2 99999999999999999999\n", "", "1 2" };
+
+		s = counters[machine.identity % (sizeof(counters) / sizeof(counters[0]))];
+		fd = own_null(s, strlen(s));
+		fds[fd].is_counters = true;
+		return fd;
+	}
 	if (n > 5 && !strcmp(path + n - 5, "/comm"))
 		return own_null("worker\n", 7);
 	broken("%s is opened", path);
+}
+
+/* /proc/self: of this process, of none, or of another. */
+static long do_readlink(char *to, size_t size)
+{
+	static const char *const links[] = { "77", "", "78", "self" };
+	const char *s = links[machine.identity % (sizeof(links) / sizeof(links[0]))];
+
+	if (machine_fails())
+		return -ENOENT;
+	size = strlen(s) < size ? strlen(s) : size;
+	memcpy(to, s, size);
+	return size;
 }
 
 static long do_read(long fd, void *buf, size_t size, bool again)
@@ -461,6 +492,8 @@ long machine_call(long nr, long a, long b, long c, long d, long e, long f)
 		return own_null(NULL, 0);
 	case SYS_openat:
 		return do_open((const char *)b);
+	case SYS_readlinkat:
+		return do_readlink((char *)c, d);
 	case SYS_read:
 	case SYS_getdents64:
 		return do_read(a, (void *)b, c, false);

@@ -48,6 +48,7 @@ void machine_scanners(void);
 /* Counts the open descriptors of the runtime's threads. */
 unsigned machine_nr_fds(void);
 unsigned machine_nr_loadavg(void);
+unsigned machine_nr_counters(void);
 
 /* These are shared by runtime-machine.c and runtime-threads.c. */
 bool machine_fails(void);		/* the call that is made now */

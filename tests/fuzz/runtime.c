@@ -258,7 +258,9 @@ void machine_polls(bool serves)
 		check_session();
 	else if (session.device >= 0)
 		broken("a session that is over keeps the device");
-	if (machine_nr_fds() != nr + machine_nr_loadavg())
+	if (!session_on() && machine_nr_counters())
+		broken("counters of threads stay open when nobody records");
+	if (machine_nr_fds() != nr + machine_nr_loadavg() + machine_nr_counters())
 		broken("a descriptor is left open: %u, not %u", machine_nr_fds(), nr);
 }
 

@@ -75,6 +75,20 @@ void pace_pay(struct scanner *s, struct scan_state *st, uint64_t took, uint32_t 
 	(void)s, (void)st, (void)took, (void)frames;
 }
 
+static unsigned nr_changed, nr_still;	/* threads of which the counters may be read */
+
+void schedstat_changed(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	(void)s, (void)st, (void)lo;
+	nr_changed++;
+}
+
+void schedstat_still(struct scanner *s, struct scan_state *st, uint64_t lo)
+{
+	(void)s, (void)st, (void)lo;
+	nr_still++;
+}
+
 void frame_walk(struct walk *w, const struct scan_state *st, unsigned b, uintptr_t top, uint64_t gen)
 {
 	const struct found *f = &walks[nr_walks++];
@@ -135,11 +149,31 @@ static struct found known(int k, uint32_t nr, uint64_t gen)
 	return f;
 }
 
+/* Who wants the kernel's counters has them read when a thread changes, and when it does not. */
+static void test_counters(struct found still)
+{
+	nr_changed = nr_still = 0;
+	look_with(still, known(-1, 0, 0));
+	is_int(nr_changed, 0, "a change is no reason to read counters if nobody wants them");
+	session.schedstat_after = 1;
+	look_with(still, known(-1, 0, 0));
+	is_int(nr_changed, 1, "it is one if somebody does");
+	session.schedstat_after = 0;
+	nr_still = 0;
+	state.count_at = UINT64_MAX;
+	look(&scanners[0], &state, now += US);
+	is_int(nr_still, 0, "they are not read before it is time");
+	state.count_at = now;
+	look(&scanners[0], &state, now += US);
+	is_int(nr_still, 1, "then they are");
+}
+
 int main(void)
 {
 	struct found still = known(1, 2, 90);
 
 	still.moves = false;
+	test_counters(still);
 	look_with(still, known(-1, 0, 0));
 	is_int(nr_walks, 1, "a thread that holds still is walked once");
 	is_int(applied.known, 1, "and what was found of it holds");

@@ -126,6 +126,17 @@ void pace_pay(struct scanner *s, struct scan_state *state, uint64_t took, uint32
 
 /* The program */
 
+/* Nobody wants the kernel's counters. */
+void schedstat_changed(struct scanner *s, struct scan_state *state, uint64_t lo)
+{
+	(void)s, (void)state, (void)lo;
+}
+
+void schedstat_still(struct scanner *s, struct scan_state *state, uint64_t lo)
+{
+	(void)s, (void)state, (void)lo;
+}
+
 static uint64_t gen_word(uint64_t gen)
 {
 	return gen << LDB_GEN_SHIFT | LDB_CANARY;
