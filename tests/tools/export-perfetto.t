@@ -119,7 +119,8 @@ for real in real queue; do
 	same_as_report $real $real.data $real.json
 	ok "$real: as many functions in it as it says" \
 		test "$(jq .written.function.count $real.json)" = "$(counted 'count begin function')"
-	ok "$real: as long" test "$(jq .written.function.total_ns $real.json)" = "$(counted 'sum function')"
+	# On a busy machine none may have ended.
+	ok "$real: as long" test "$(jq .written.function.total_ns $real.json)" = "$(counted 'sum function' | grep . || echo 0)"
 	ok "$real: and requests" test "$(jq .written.requests $real.json)" = "$(counted 'count request lives')"
 	ok "$real: as many arrows" test "$(jq .written.flows $real.json)" = "$(counted 'count flows' | grep . || echo 0)"
 	diag "$real: $(tr '\n' ' ' <checked.out | cut -c1-600)"
