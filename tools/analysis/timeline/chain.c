@@ -296,7 +296,7 @@ static void follow_queue(struct walk *w, const struct timeline_cause *c)
 	struct chain_link *link;
 	int64_t ns;
 
-	chain_add(&w->chain, c->kind, c->label, c->ns, EDGE_TAG);
+	chain_add(&w->chain, c->kind, model_keep_string(b->m, c->label), c->ns, EDGE_TAG);
 	if (!c->wait->to_tid || c->kind == LEAF_BEHIND)
 		return;
 	in.tid = c->wait->to_tid;
