@@ -89,7 +89,7 @@ is_debug()	# kernel
 # These tests check the analysis, the scanner and the recorder's messages, which are the same
 # in each kernel; other tests check what the module reports.  Of each pair that is alike one
 # runs in this kernel, one in the other.
-one_kernel="6.1:idle.t 6.1:why-cpu.t 6.1:why-memory.t 6.12:planted.t 6.12:why-locks.t 6.12:rights.t"
+one_kernel="6.1:idle.t 6.1:why-cpu.t 6.1:why-memory.t 6.12:nobody.t 6.12:planted.t 6.12:why-locks.t 6.12:rights.t"
 case $here in *' '*) ;; *) one_kernel= ;; esac
 
 default_tests()	# kernel

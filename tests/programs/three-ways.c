@@ -8,7 +8,9 @@
  * Prints "ID CLASS CPU_US WAIT_US SLEEP_US" for each: what the kernel counted between its begin
  * and its end, as the thread itself has read it.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <ldb/ldb.h>
 #include <fcntl.h>
 #include <sched.h>
