@@ -263,8 +263,8 @@ static void put_cause(const struct render *r, const struct differential *d,
 	if (!p->nr || width < PLACE_FROM || strlen(cause) + 8 > width)
 		return;
 	path = &d->keys.paths[d->keys.leaves[d->leaves[p->first].key].path];
-	/* The last function is not repeated, because it was named already. */
-	if (p->kind == LEAF_FUNCTION || *p->where)
+	/* The last function, or the queue, is not repeated, because it was named already. */
+	if (p->kind == LEAF_FUNCTION || p->kind == LEAF_QUEUE || *p->where)
 		path = &d->keys.paths[path->parent];
 	if (path->depth)
 		path_text(path->p, path->path, place, sizeof(place));
