@@ -10,6 +10,8 @@ calls_program=./syscalls calls_file='svc\.dat' calls_map='svc\.dat\.map'
 
 ok "the program builds" cc_ldb -O2 -g "$PROGRAMS/syscalls.c" -o syscalls -pthread
 for source in bpf perf; do
+	# Some kernels do not deliver most wake-ups by timers to perf: of 20 sleeps none may be known.
+	[ "$source" = bpf ] || ROUNDS=100
 	if ! record "$source-sleep" || trace-cat "$source-sleep.data" meta | grep -q 'kernel_why=.*no system calls'; then
 		skip "$source" "$(cat "$source-sleep.err")"
 		continue

@@ -36,7 +36,7 @@ ticks()	# file
 whole()	# name file: each row's time is within a minute (a tick is at least 0.1 ns)
 {
 	ticks "$2" >ticks.txt
-	if [ "$(trace-cat "$2" func | wc -l)" -ge 20 ] &&
+	if [ "$(trace-cat "$2" func | wc -l)" -ge 5 ] &&
 	   awk '$1 < 0 || $1 > 6e11 { n++ } END { exit n > 0 || NR == 0 }' ticks.txt &&
 	   ldb-report -i "$2" | grep -Eq ': [0-9.]+ (ms|s) recorded' &&
 	   ! ldb-report -i "$2" | grep -Eq '[0-9]{3,} s recorded'; then

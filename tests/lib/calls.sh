@@ -75,7 +75,7 @@ judge_sleeps()
 		'blocked \(sleeping\).* in read\(a socket, 1\)'
 	record "$source-off" --syscalls=off
 	ok "$source: off: none" test "$(grep -c . "$source-off.calls")" -eq 0
-	check "$source: off: sleeps have no names" "ldb-timeline -i $source-off.data --class poll --slowest 5" 0 \
+	check "$source: off: sleeps have no names" "ldb-timeline -i $source-off.data --class read --slowest 1" 0 \
 		'blocked \(sleeping\)[^(]*$'
 }
 
